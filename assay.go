@@ -1,0 +1,166 @@
+// Package assay holds the vocabulary of the project: what a run, a cell and a
+// trial are, how a trial can end, and which metrics it can have. It does no
+// input or output and imports nothing of ours, so that every other package
+// can speak in its terms.
+//
+// The main flow, from a user's plan to a verdict:
+//
+//	plan     decodes a plan and expands it to cells
+//	build    makes one worker program per driver
+//	dataset  makes the data, the traces and the expected answers
+//	runner   starts workers, measures, and emits one Trial at a time
+//	store    keeps trials, each in a transaction of its own
+//	report   turns trials into figures, ratios, verdicts and warnings
+//
+// Only cmd/assay wires them together.
+package assay
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Run is one execution of a plan: what is needed to believe its trials and
+// to repeat them.
+type Run struct {
+	ID       string    // sortable by start time, for example 20261120-153000-1f2e
+	Plan     string    // the plan's name
+	PlanText string    // the plan's YAML as it was read
+	Options  Options   // what the command line changed
+	Seed     uint64    // the seed of traces and of every random order
+	Started  time.Time // wall clock, UTC
+	Finished time.Time // zero while the run is going on or was interrupted
+	Status   Status
+	Version  string            // of assay itself
+	Host     map[string]string // facts of the machine, by name
+	Targets  []Target          // one per driver and build, in plan order
+	// Reference is the driver that all others are compared with, alike on
+	// all other axes: Target.Name of one of Targets.
+	Reference string
+	// Least is the time that the minimum number of launches of every cell was
+	// estimated to take, measured in the first round; zero while unknown.
+	Least time.Duration
+}
+
+// Options are the parts of a run that the command line chose. They are kept
+// so that a resumed run measures the same cells.
+type Options struct {
+	Drivers   []string            // NAME or NAME@VERSION; empty: the plan's
+	Only      map[string][]string // coordinates that select cells
+	Budget    time.Duration       // of measuring, builds excluded
+	Precision float64             // wished half-width of an interval, as a fraction
+	Margin    float64             // within which two targets count as equivalent, as a fraction
+}
+
+// Status tells how far a run got.
+type Status string
+
+// The states of a run.
+const (
+	Running     Status = "running" // also what a killed run says
+	Interrupted Status = "interrupted"
+	Finished    Status = "finished"
+)
+
+// Target is a driver at a build, as its worker reports it.
+type Target struct {
+	Driver         string            // the worker's name: mattn
+	DriverVersion  string            // the driver library's version: v1.14.52
+	Engine         string            // the database: sqlite
+	EngineVersion  string            // as the engine itself says: 3.53.4
+	Build          string            // digest of everything that went into the worker program
+	Facts          map[string]string // source id, cgo, thread mode, ...
+	CompileOptions []string          // as the engine reports them, sorted
+}
+
+// Name is how tables call the target: the driver and its version.
+func (t Target) Name() string { return t.Driver + "@" + t.DriverVersion }
+
+// Cell is one point of a plan's matrix: one operation with all its
+// coordinates. Cells are comparable by Key.
+type Cell struct {
+	Plan          string
+	Workload      string
+	Operation     string
+	Engine        string
+	Driver        string
+	DriverVersion string
+	Build         string
+	Profile       string
+	Clients       int
+	Pool          int               // open connections for readers
+	Idle          int               // connections kept idle
+	Statement     string            // once, each or never
+	Transaction   int               // operations to a transaction; 0: none, each commits alone
+	Rate          float64           // arrivals per second; 0: closed loop
+	Params        map[string]string // the other axes
+	AsPublished   bool              // a deliberately faulty condition: its failure is no failure of the run
+}
+
+// ParamString returns the other axes as k=v;k=v sorted by name.
+func (c Cell) ParamString() string {
+	names := make([]string, 0, len(c.Params))
+	for name := range c.Params {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		names[i] = name + "=" + c.Params[name]
+	}
+	return strings.Join(names, ";")
+}
+
+// Key identifies the cell within a run.
+func (c Cell) Key() string {
+	return c.Peer() + "|" + c.Driver + "@" + c.DriverVersion + "#" + c.Build + "|" + c.Profile
+}
+
+// Peer identifies what two cells have in common when only their target and
+// profile differ: the row of a table.
+func (c Cell) Peer() string {
+	return fmt.Sprintf("%s|%s|%s|%d|%d|%d|%s|%d|%g|%s", c.Plan, c.Workload, c.Operation,
+		c.Clients, c.Pool, c.Idle, c.Statement, c.Transaction, c.Rate, c.ParamString())
+}
+
+// Coordinate returns the value of the coordinate that --only selects by:
+// a CSV column's name, or the name of a param. The second result is false
+// where the cell has no such coordinate.
+func (c Cell) Coordinate(name string) (string, bool) {
+	switch name {
+	case "plan":
+		return c.Plan, true
+	case "workload":
+		return c.Workload, true
+	case "operation":
+		return c.Operation, true
+	case "engine":
+		return c.Engine, true
+	case "driver":
+		return c.Driver, true
+	case "profile":
+		return c.Profile, true
+	case "clients":
+		return fmt.Sprint(c.Clients), true
+	case "pool":
+		return fmt.Sprint(c.Pool), true
+	case "idle":
+		return fmt.Sprint(c.Idle), true
+	case "statement":
+		return c.Statement, true
+	case "transaction":
+		return TransactionString(c.Transaction), true
+	}
+	value, ok := c.Params[name]
+	return value, ok
+}
+
+// TransactionString is a transaction size as plans and CSV write it: none for
+// zero, otherwise the number of operations.
+func TransactionString(n int) string {
+	if n == 0 {
+		return "none"
+	}
+	return fmt.Sprint(n)
+}

@@ -1,0 +1,48 @@
+package assay
+
+// Metric is a quantity that trials have a figure of.
+type Metric struct {
+	Name         string
+	Unit         string
+	HigherBetter bool
+	About        string
+}
+
+// The names of metrics that code refers to.
+const (
+	NsPerOp = "ns/op"
+	OpPerS  = "op/s"
+	P50     = "p50"
+	P99     = "p99"
+	BusyOp  = "busy/op"
+)
+
+// Metrics lists every metric, in the order of tables.
+var Metrics = []Metric{
+	{NsPerOp, "ns", false, "wall time / operations"},
+	{OpPerS, "1/s", true, "operations / wall time"},
+	{P50, "ns", false, "latency that half of the operations stayed under"},
+	{"p90", "ns", false, "90th percentile of latency"},
+	{P99, "ns", false, "99th percentile of latency"},
+	{"p99.9", "ns", false, "99.9th percentile of latency"},
+	{BusyOp, "1/op", false, "answers of 'database is busy' per operation; each was tried again"},
+	{"cpu-ns/op", "ns", false, "user and system CPU time of the worker / operations"},
+	{"B/op", "B", false, "bytes allocated on the Go heap / operations; memory of C code is not in it"},
+	{"allocs/op", "1/op", false, "allocations on the Go heap / operations"},
+	{"read-B/op", "B", false, "bytes read through system calls / operations"},
+	{"bytes-written/op", "B", false, "bytes sent to storage / operations"},
+	{"switches/op", "1/op", false, "voluntary and involuntary context switches / operations"},
+	{"peak-B", "B", false, "peak resident memory of the worker process"},
+	{"close-ns", "ns", false, "time to close the database after the block"},
+}
+
+// MetricByName returns the metric of that name; the second result is false
+// where there is none.
+func MetricByName(name string) (Metric, bool) {
+	for _, m := range Metrics {
+		if m.Name == name {
+			return m, true
+		}
+	}
+	return Metric{}, false
+}

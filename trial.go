@@ -1,0 +1,117 @@
+package assay
+
+import "time"
+
+// Outcome is how a trial or a cell ended. Only an ok outcome is ranked.
+type Outcome string
+
+// The outcomes.
+const (
+	OK          Outcome = "ok"
+	Unsupported Outcome = "unsupported"  // the worker cannot do it, and said so
+	NotApplied  Outcome = "not-applied"  // a setting was requested and is not effective
+	WrongAnswer Outcome = "wrong-answer" // an answer differs from the expected one
+	Failed      Outcome = "failed"       // an operation or the worker failed
+	TimedOut    Outcome = "timed-out"    // no answer within the time limit
+	NotRun      Outcome = "not-run"      // the budget ended before its turn
+)
+
+// severity orders outcomes: where several hold, the highest is reported.
+var severity = map[Outcome]int{
+	OK: 0, NotRun: 1, Unsupported: 2, TimedOut: 3, NotApplied: 4, WrongAnswer: 5, Failed: 6,
+}
+
+// Worse returns the one of two outcomes that is to be reported.
+func Worse(a, b Outcome) Outcome {
+	if severity[b] > severity[a] {
+		return b
+	}
+	return a
+}
+
+// Durability says what is lost when. Until a power-cut test has proved it, it
+// is what the settings claim.
+type Durability string
+
+// The classes of durability, weakest first.
+const (
+	DurabilityUnknown Durability = ""           // not derivable from the settings read back
+	None              Durability = "none"       // a killed process may corrupt the data
+	Process           Durability = "process"    // survives a killed process; a power cut may corrupt
+	Consistent        Durability = "consistent" // a power cut loses the newest commits only
+	Power             Durability = "power"      // every acknowledged commit survives a power cut
+)
+
+// Setting is one setting of one connection.
+type Setting struct {
+	Name       string
+	Connection string // reader-1, writer-1, ...
+	Requested  string // what the profile asks for; empty where it says nothing
+	Issued     string // what the worker sent to its driver: a DSN key, a PRAGMA
+	Effective  string // as read back
+	Applied    bool   // requested and effective agree, or nothing was requested
+}
+
+// Warning is a doubt about a figure: a stable code, the evidence, and what to do.
+type Warning struct {
+	Code     string
+	Evidence string
+	Advice   string
+}
+
+// Mode is how a cell was measured.
+type Mode string
+
+// The modes of measuring. See docs/architecture.md for when each is right.
+const (
+	Windows Mode = "windows" // short windows, alternating between live instances
+	Blocks  Mode = "blocks"  // one undivided block, alone on the machine
+)
+
+// Sample is one measured window or block.
+type Sample struct {
+	Operations int64 // completed and right
+	Nanos      int64 // wall time, overrun included
+}
+
+// Bucket is one step of a latency histogram: Count operations took at most
+// Upper nanoseconds and more than the bucket before.
+type Bucket struct {
+	Upper int64
+	Count int64
+}
+
+// Noise is what disturbed a launch, as shares of the machine's whole CPU time.
+type Noise struct {
+	Steal   float64 // taken by the hypervisor
+	Foreign float64 // used by processes that are not ours
+}
+
+// Trial is one cell in one launch: its figures, counters and outcome.
+type Trial struct {
+	Cell    Cell
+	Launch  int  // counts from 1 within the cell's group; trials of one launch are paired
+	Twin    bool // the reference again: shows this run's noise
+	Mode    Mode
+	Outcome Outcome
+	Reason  string // why the outcome is not ok, with the worker's own words
+
+	Figures   map[string]float64 // by metric name; absent where it was not or cannot be measured
+	Samples   []Sample           // raw windows or the one block
+	Histogram []Bucket           // blocks only
+
+	Settings   []Setting
+	Durability Durability
+	QueryPlan  string
+	DSN        string   // as issued, with {{path}} for the file; empty where the driver has none
+	Each       []string // SQL that the worker ran on every new connection
+	Digest     string // of the answers, hex
+	Warnings   []Warning
+
+	Started time.Time
+	Took    time.Duration // measuring and everything around it
+	Noise   Noise
+	// Disqualified marks a trial of a launch that was disturbed from outside.
+	// Its figures are kept; they do not enter the centre or the ratios.
+	Disqualified bool
+}

@@ -1,0 +1,140 @@
+package assay
+
+// Dataset says what data a workload runs on, fully resolved: no axis and no
+// template is left in it. Equal datasets give byte-equal files.
+type Dataset struct {
+	Workload string
+	Schema   string  // SQL that creates the empty tables; empty with File
+	File     string  // a user's own SQLite file, opened read-only and copied; empty with Schema
+	Tables   []Table // loaded in this order
+	Seed     uint64
+	// FileSettings are settings that are applied while the file is prepared,
+	// for example page_size=8192.
+	FileSettings map[string]string
+}
+
+// Table is a table of generated rows.
+type Table struct {
+	Name    string
+	Rows    int
+	Columns []Column
+}
+
+// Column is a column of generated values.
+type Column struct {
+	Name   string
+	Values Values
+}
+
+// ValueKind names a way to draw values.
+type ValueKind string
+
+// The ways to draw values, for columns of tables and arguments of operations.
+const (
+	Seq     ValueKind = "seq"     // From, From+1, ...: never repeats
+	Uniform ValueKind = "uniform" // an integer of [From, To], each alike
+	Zipf    ValueKind = "zipf"    // an integer of [From, To], skewed by Theta, scattered over the range
+	Real    ValueKind = "real"    // a float of [Low, High)
+	Text    ValueKind = "text"    // Length characters of a-z
+	Blob    ValueKind = "blob"    // Length bytes
+	Bool    ValueKind = "bool"    // false or true
+	Const   ValueKind = "const"   // always Value
+	Derive  ValueKind = "derive"  // computed from an integer column or argument to the left
+)
+
+// Values says how the values of a column or an argument are drawn.
+type Values struct {
+	Kind      ValueKind
+	From, To  int64   // seq (From), uniform, zipf
+	Theta     float64 // zipf; 0 < Theta < 1, YCSB's 0.99 by default
+	Low, High float64 // real
+	Length    int     // text, blob
+	Value     any     // const: int64, float64, string, bool or nil
+
+	// Derive: the value v of column or argument Of (counted from 0) gives
+	// (v*Mul + Add) mod Mod, where a Mod of 0 means no modulus; with a Format
+	// the result is that text with %d replaced by the number.
+	Of            int
+	Mul, Add, Mod int64
+	Format        string
+
+	Null float64 // share of NULLs, 0 to 1
+}
+
+// Type is the declared type by which answers are compared: int, real, text,
+// blob or bool, with a ? behind it where NULL may occur. It is declared
+// because drivers differ: a BOOLEAN scans as bool in one and int64 in another.
+type Type string
+
+// Operation is what is timed, fully resolved.
+type Operation struct {
+	Name  string
+	Steps []Step // executed in order; one operation is all of them
+	// Parts makes the operation a weighted mix; it has no steps of its own.
+	Parts []Part
+	// Writers is the number of connections that the changing parts of a mix
+	// share; clients wait for their turn, and the wait is in their latency.
+	Writers     int
+	Changes     bool   // some step changes data
+	Statement   string // once, each, never
+	Transaction int    // operations to a transaction; 0: each statement commits alone
+	Count       int    // operations of a block, the same for every target
+	PerRow      bool   // figures are per row of the answer or change, not per operation
+	RetryBusy   bool   // an answer of "busy" is counted and the operation tried again
+	Check       *Query // what is read after the block to prove the change; nil: nothing
+}
+
+// Step is one SQL statement of an operation.
+type Step struct {
+	SQL     string
+	Query   bool     // returns rows; otherwise it changes data
+	Args    []Values // drawn from the operation's trace, in order
+	Rows    int      // rows answered or changed, checked each time; -1: unknown
+	Returns []Type   // of the answer's columns; empty: found by asking the oracle
+}
+
+// Part is one operation of a mix with its weight.
+type Part struct {
+	Operation Operation
+	Weight    int
+}
+
+// Query is a question whose answer is compared between targets.
+type Query struct {
+	SQL     string
+	Returns []Type
+}
+
+// Profile is a named set of settings.
+type Profile struct {
+	Name     string
+	Settings map[string]string // typed settings, each mapped by the worker in its driver's own way
+	// Raw gives the DSN literally, by driver; {{path}} stands for the file.
+	Raw map[string]string
+	// Requests says what a raw profile means, so that a setting without
+	// effect can be found.
+	Requests    map[string]string
+	Once        []string // SQL run on one connection after opening
+	Each        []string // SQL run on every new connection
+	AsPublished bool
+}
+
+// Requested returns all settings that the profile asks for, typed or meant.
+func (p Profile) Requested() map[string]string {
+	all := map[string]string{}
+	for name, value := range p.Requests {
+		all[name] = value
+	}
+	for name, value := range p.Settings {
+		all[name] = value
+	}
+	return all
+}
+
+// Case is a cell with everything that is needed to measure it.
+type Case struct {
+	Cell      Cell // driver version, engine and build are empty until the worker said them
+	Dataset   Dataset
+	Operation Operation
+	Profile   Profile
+}
