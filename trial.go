@@ -105,7 +105,7 @@ type Trial struct {
 	QueryPlan  string
 	DSN        string   // as issued, with {{path}} for the file; empty where the driver has none
 	Each       []string // SQL that the worker ran on every new connection
-	Digest     string // of the answers, hex
+	Digest     string   // of the answers, hex
 	Warnings   []Warning
 
 	Started time.Time
