@@ -1,0 +1,68 @@
+// Package kit is all that a worker is written with. A worker program drives
+// one engine through one driver; its author implements [Engine], [Database],
+// [Operation] and [Client] and calls [Main]:
+//
+//	func main() { os.Exit(kit.Main(engine{})) }
+//
+// The kit speaks the protocol, measures, counts and checks. For drivers of
+// database/sql package sqldb has everything already. The kit depends on no
+// driver and on almost nothing else.
+package kit
+
+import (
+	"errors"
+
+	"assay/kit/column"
+	"assay/kit/wire"
+)
+
+// ErrBusy means that the database was locked by another connection: the
+// operation did not happen and may be tried again. Engines wrap it.
+var ErrBusy = errors.New("database is busy")
+
+// Engine opens databases of one engine through one driver.
+type Engine interface {
+	// Target says what this worker drives, as found out from the driver and
+	// the engine themselves.
+	Target() (wire.Target, error)
+	// Capabilities lists what the engine can do: wire.CapSQL.
+	Capabilities() []string
+	// Open opens the database and all of its connections.
+	Open(wire.Open) (Database, wire.Opened, error)
+}
+
+// Database is an open database. Its methods are called one at a time.
+type Database interface {
+	// Settings reads settings back on every connection.
+	Settings(names []string) ([]wire.Connection, error)
+	// Prepare makes an operation with steps ready. The trace holds the
+	// arguments, one row an operation; it is nil where there are none.
+	Prepare(op wire.Operation, trace *column.File) (Operation, error)
+	// Query runs SQL and visits the rows of its answer as the declared types.
+	// The visited slice is reused.
+	Query(sql string, returns []string, visit func(row []any) error) error
+	Close() error
+}
+
+// Operation is a prepared operation.
+type Operation interface {
+	// QueryPlan is how the engine says that it will work, for people.
+	QueryPlan() string
+	// Client returns what one client runs. Clients run at the same time, each
+	// in a goroutine of its own.
+	Client() (Client, error)
+	// Answer runs the operation at a position of the trace and visits the
+	// rows that each step returns. The visited slice is reused.
+	Answer(position int, visit func(step int, row []any) error) error
+	Close() error
+}
+
+// Client runs one operation after the other.
+type Client interface {
+	// Do runs the operation with the arguments at a position of the trace
+	// (with transactions of k operations: at positions position*k and the
+	// k-1 after it) and returns the number of rows answered or changed, each
+	// of them read and scanned. An error that wraps ErrBusy may be retried.
+	Do(position int) (rows int, err error)
+	Close() error
+}

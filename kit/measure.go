@@ -1,0 +1,272 @@
+package kit
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"assay/kit/wire"
+)
+
+const (
+	// leastOperations is how many operations every window has per client, so
+	// that it is work and not ramp-up that is measured.
+	leastOperations = 10
+	// busyPatience is how long one operation is tried again before its busy
+	// answer counts as an error.
+	busyPatience = 10 * time.Second
+	// mostErrors ends a window early: nothing it measures will be reported.
+	mostErrors = 1000
+)
+
+// missError says that a Do returned another number of rows than expected.
+type missError struct{ got, want int }
+
+func (e *missError) Error() string { return fmt.Sprintf("%d rows, expected are %d", e.got, e.want) }
+
+// clock returns nanoseconds since an arbitrary moment, monotonic. One reading
+// costs about 25 ns.
+func clock() int64 { return int64(time.Since(epoch)) }
+
+var epoch = time.Now()
+
+// lap is one measurement: what its clients share.
+type lap struct {
+	p        *prepared
+	batch    int64
+	latency  bool
+	first    int64        // unit at which the trace is entered
+	units    int64        // to run; MaxInt64 in a window
+	window   int64        // ns; 0 in a block
+	deadline int64        // clock; MaxInt64 in a block
+	least    int64        // units to run in a window whatever the clock says
+	next     atomic.Int64 // unit to be drawn next
+	started  atomic.Int64 // clients that run
+	began    int64        // clock when the last client started
+	everyone atomic.Bool  // all clients run: operations count
+	errors   atomic.Int64
+}
+
+// share is what one client did.
+type share struct {
+	early     int64 // units done before every client ran
+	done      int64 // units done and right, afterwards
+	last      int64 // clock when the last unit ended
+	lastRight bool
+	exit      int64 // clock when the client found nothing more to do
+	executed  int64
+	busy      int64
+	misses    int64
+	failed    int64
+	miss, err error // the first ones
+	histogram *wire.Histogram
+}
+
+// measure runs the operation. Between the two readings of the counters there
+// is nothing but the clients' loops; buffers are made before.
+func (p *prepared) measure(request wire.Measure) (wire.Measured, error) {
+	l, err := p.newLap(request)
+	if err != nil {
+		return wire.Measured{}, err
+	}
+	shares := make([]share, len(p.clients))
+	for i := range shares {
+		if l.latency {
+			shares[i].histogram = new(wire.Histogram)
+		}
+	}
+	before, err := counters()
+	if err != nil {
+		return wire.Measured{}, err
+	}
+	l.run(shares)
+	after, err := counters()
+	if err != nil {
+		return wire.Measured{}, err
+	}
+	result := l.sum(shares)
+	result.Counters = difference(after, before)
+	return result, nil
+}
+
+func (p *prepared) newLap(request wire.Measure) (*lap, error) {
+	if (request.Nanos > 0) == (request.Operations > 0) {
+		return nil, wire.Errorf(wire.Invalid, "measure wants nanos or operations, one of them")
+	}
+	if request.Operations%p.unit != 0 || request.Start%p.unit != 0 || request.Start < 0 {
+		return nil, wire.Errorf(wire.Invalid, "start %d, operations %d: want whole transactions of %d", request.Start, request.Operations, p.unit)
+	}
+	l := &lap{p: p, batch: max(1, request.Batch), latency: request.Latency, first: request.Start / p.unit,
+		units: math.MaxInt64, deadline: math.MaxInt64}
+	if request.Operations > 0 {
+		l.units = request.Operations / p.unit
+	} else {
+		l.window = request.Nanos
+		l.least = leastOperations * int64(len(p.clients))
+	}
+	return l, nil
+}
+
+func (l *lap) run(shares []share) {
+	if len(shares) == 1 {
+		l.setDeadline()
+		l.client(l.p.clients[0], &shares[0])
+		return
+	}
+	var ready, done sync.WaitGroup
+	gate := make(chan struct{})
+	for i, client := range l.p.clients {
+		ready.Add(1)
+		done.Go(func() {
+			ready.Done()
+			<-gate
+			l.client(client, &shares[i])
+		})
+	}
+	ready.Wait()
+	l.setDeadline()
+	close(gate)
+	done.Wait()
+}
+
+func (l *lap) setDeadline() {
+	if l.window > 0 {
+		l.deadline = clock() + l.window
+	}
+}
+
+// client is the measured loop: draw a position, do the operation, read the
+// clock. Whatever is not as expected leaves by trouble.
+func (l *lap) client(c Client, s *share) {
+	want, length := l.p.rows, l.p.length
+	previous := l.start()
+	for {
+		from := l.next.Add(l.batch) - l.batch
+		if from >= l.units || from >= math.MaxInt64/2 || previous >= l.deadline && from >= l.least {
+			s.exit = previous
+			return
+		}
+		position := (l.first + from) % length
+		n := min(l.batch, l.units-from)
+		right := n
+		for range n {
+			rows, err := c.Do(int(position))
+			if err != nil || rows != want && want >= 0 {
+				if !l.trouble(c, s, int(position), rows, err) {
+					right--
+				}
+			}
+			if position++; position == length {
+				position = 0
+			}
+		}
+		now := clock()
+		if s.histogram != nil && right == n {
+			s.histogram.Record((now - previous) / n)
+		}
+		s.executed += n
+		s.done += right
+		s.last, s.lastRight = now, right == n
+		if !l.everyone.Load() {
+			s.early = s.done
+		}
+		previous = now
+	}
+}
+
+// start notes that one more client runs, and returns the clock.
+func (l *lap) start() int64 {
+	now := clock()
+	if l.started.Add(1) == int64(len(l.p.clients)) {
+		l.began = now
+		l.everyone.Store(true)
+	}
+	return now
+}
+
+// trouble handles an error or an unexpected number of rows. It reports
+// whether the operation was right in the end, after trying again.
+func (l *lap) trouble(c Client, s *share, position, rows int, err error) bool {
+	if errors.Is(err, ErrBusy) && l.p.spec.RetryBusy {
+		rows, err = retry(c, s, position)
+	} else if errors.Is(err, ErrBusy) {
+		s.busy++
+	}
+	if err == nil && (rows == l.p.rows || l.p.rows < 0) {
+		return true
+	}
+	if l.errors.Add(1) >= mostErrors {
+		l.next.Store(math.MaxInt64 / 2) // nothing is left to draw
+	}
+	if err == nil {
+		err = &missError{rows, l.p.rows}
+	}
+	s.note(err)
+	return false
+}
+
+func retry(c Client, s *share, position int) (rows int, err error) {
+	for began := clock(); ; runtime.Gosched() {
+		s.busy++
+		rows, err = c.Do(position)
+		if !errors.Is(err, ErrBusy) || clock()-began > int64(busyPatience) {
+			return rows, err
+		}
+	}
+}
+
+func (s *share) note(err error) {
+	var miss *missError
+	if errors.As(err, &miss) {
+		s.misses++
+		if s.miss == nil {
+			s.miss = err
+		}
+		return
+	}
+	s.failed++
+	if s.err == nil {
+		s.err = err
+	}
+}
+
+// sum adds the clients' shares. The measured time runs from the moment the
+// last client started to the moment the first one stopped; an operation that
+// ended outside of it (each client has at most one at either end) is left out.
+func (l *lap) sum(shares []share) wire.Measured {
+	end := int64(math.MaxInt64)
+	for i := range shares {
+		end = min(end, shares[i].exit)
+	}
+	result := wire.Measured{Nanos: end - l.began}
+	merged := new(wire.Histogram)
+	for i := range shares {
+		s := &shares[i]
+		done := s.done - s.early
+		if s.last > end && s.lastRight && done > 0 {
+			done--
+		}
+		result.Operations += done * l.p.unit
+		result.Executed += s.executed * l.p.unit
+		result.Busy += s.busy
+		result.Errors += s.failed
+		result.Misses += s.misses
+		if s.err != nil && result.Error == "" {
+			result.Error = s.err.Error()
+		}
+		if s.miss != nil && result.Miss == "" {
+			result.Miss = s.miss.Error()
+		}
+		if s.histogram != nil {
+			merged.Merge(s.histogram)
+		}
+	}
+	if l.latency {
+		result.Histogram = merged.Buckets()
+	}
+	return result
+}

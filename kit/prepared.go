@@ -1,0 +1,173 @@
+package kit
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+
+	"assay/kit/answer"
+	"assay/kit/column"
+	"assay/kit/wire"
+)
+
+// prepared is an operation that is ready to be measured, with its clients.
+type prepared struct {
+	spec      wire.Operation
+	operation Operation
+	clients   []Client
+	length    int64 // of the trace in units: transactions where there are any
+	unit      int64 // operations that one Do runs
+	rows      int   // that one Do is expected to return; -1: unknown
+}
+
+func prepareOperation(db Database, spec wire.Operation, clients int) (*prepared, error) {
+	p := &prepared{spec: spec, unit: int64(max(1, spec.Transaction)), rows: expectedRows(spec)}
+	var err error
+	if p.operation, p.length, err = build(db, spec); err != nil {
+		return nil, err
+	}
+	if p.length < 1 {
+		_ = p.close()
+		return nil, wire.Errorf(wire.Invalid, "the trace of %q is shorter than one transaction", spec.Name)
+	}
+	for range clients {
+		client, err := p.operation.Client()
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("client of %q: %w", spec.Name, err), p.close())
+		}
+		p.clients = append(p.clients, client)
+	}
+	return p, nil
+}
+
+// expectedRows is the number of rows of one Do. The parts of a mix check
+// their own.
+func expectedRows(spec wire.Operation) int {
+	if len(spec.Parts) > 0 {
+		return -1
+	}
+	total := 0
+	for _, step := range spec.Steps {
+		if step.Rows < 0 {
+			return -1
+		}
+		total += step.Rows
+	}
+	return total * max(1, spec.Transaction)
+}
+
+// build opens the operation's trace and has the database prepare it. A trace
+// without rows or without a file has one position that is used again and again.
+func build(db Database, spec wire.Operation) (Operation, int64, error) {
+	if len(spec.Parts) > 0 {
+		return buildMix(db, spec)
+	}
+	var trace *column.File
+	length := int64(1)
+	if spec.Trace != "" {
+		var err error
+		if trace, err = column.Open(spec.Trace); err != nil {
+			return nil, 0, wire.Errorf(wire.Invalid, "trace: %v", err)
+		}
+		length = int64(trace.Rows()) / int64(max(1, spec.Transaction))
+	}
+	if err := checkArguments(spec, trace); err != nil {
+		return nil, 0, errors.Join(err, closeTrace(trace))
+	}
+	operation, err := db.Prepare(spec, trace)
+	if err != nil {
+		return nil, 0, errors.Join(err, closeTrace(trace))
+	}
+	return &traced{operation, trace}, length, nil
+}
+
+func checkArguments(spec wire.Operation, trace *column.File) error {
+	wanted, have := 0, 0
+	for _, step := range spec.Steps {
+		wanted += step.Args
+	}
+	if trace != nil {
+		have = trace.Columns()
+	}
+	if have < wanted {
+		return wire.Errorf(wire.Invalid, "operation %q takes %d arguments, its trace has %d columns", spec.Name, wanted, have)
+	}
+	return nil
+}
+
+// traced closes the trace with the operation.
+type traced struct {
+	Operation
+	trace *column.File
+}
+
+func (t *traced) Close() error { return errors.Join(t.Operation.Close(), closeTrace(t.trace)) }
+
+func closeTrace(trace *column.File) error {
+	if trace == nil {
+		return nil
+	}
+	return trace.Close()
+}
+
+func (p *prepared) close() error {
+	var errs []error
+	for _, client := range p.clients {
+		errs = append(errs, client.Close())
+	}
+	return errors.Join(append(errs, p.operation.Close())...)
+}
+
+// verify digests the answers at some positions. Where several steps return
+// rows, the digest is that of the steps' digests, one after the other.
+func (p *prepared) verify(request wire.Verify) (wire.Verified, error) {
+	var hashes []*answer.Hash
+	byStep := map[int]*answer.Hash{}
+	for i, step := range p.spec.Steps {
+		if !step.Query {
+			continue
+		}
+		hash, err := answer.New(step.Returns)
+		if err != nil {
+			return wire.Verified{}, wire.Errorf(wire.Invalid, "step %d returns: %v", i+1, err)
+		}
+		hashes = append(hashes, hash)
+		byStep[i] = hash
+	}
+	if len(hashes) == 0 {
+		return wire.Verified{}, wire.Errorf(wire.Unsupported, "operation %q returns no rows", p.spec.Name)
+	}
+	visit := func(step int, row []any) error { return byStep[step].Row(row) }
+	for i := range request.Count {
+		position := (request.Start + i) % (p.length * p.unit)
+		if err := p.operation.Answer(int(position), visit); err != nil {
+			return wire.Verified{}, fmt.Errorf("position %d: %w", position, err)
+		}
+	}
+	return combine(hashes), nil
+}
+
+func combine(hashes []*answer.Hash) wire.Verified {
+	if len(hashes) == 1 {
+		return wire.Verified{Digest: hashes[0].Sum(), Rows: hashes[0].Rows()}
+	}
+	all := sha256.New()
+	var rows int64
+	for _, hash := range hashes {
+		all.Write([]byte(hash.Sum()))
+		rows += hash.Rows()
+	}
+	return wire.Verified{Digest: hex.EncodeToString(all.Sum(nil)), Rows: rows}
+}
+
+func verifyQuery(db Database, request wire.Verify) (wire.Verified, error) {
+	hash, err := answer.New(request.Returns)
+	if err != nil {
+		return wire.Verified{}, wire.Errorf(wire.Invalid, "returns: %v", err)
+	}
+	if err := db.Query(request.SQL, request.Returns, hash.Row); err != nil {
+		return wire.Verified{}, err
+	}
+	return wire.Verified{Digest: hash.Sum(), Rows: hash.Rows()}, nil
+}

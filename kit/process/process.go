@@ -1,0 +1,406 @@
+//go:build unix
+
+// Package process is assay's side of the wire: it starts a worker program,
+// talks to it, stops and wakes it, and ends it in steps, each with a
+// deadline: close request, end of input, SIGTERM, SIGKILL.
+package process
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"syscall"
+	"time"
+
+	"assay/kit/wire"
+)
+
+// The deadlines of the steps.
+const (
+	helloPatience = 30 * time.Second
+	closePatience = 30 * time.Second
+	stepPatience  = 2 * time.Second
+)
+
+// Worker is a running worker program. Its methods are for one goroutine.
+type Worker struct {
+	hello   wire.Hello
+	command *exec.Cmd
+	stdin   io.WriteCloser
+	lines   chan line
+	exited  chan struct{} // closed when the process was waited for
+	tail    *tail
+	trace   io.Writer // the talk is copied here; nil: nowhere
+	next    int64
+	stopped bool
+	broken  error // the talk cannot go on
+}
+
+type line struct {
+	data []byte
+	err  error
+}
+
+// Options say how to start a worker.
+type Options struct {
+	Dir   string    // working directory
+	Trace io.Writer // gets a copy of every line, for debugging
+}
+
+// ExitError says that a worker ended, or had to be ended, before it answered.
+type ExitError struct {
+	Status string   // exit status or signal, in words
+	Tail   []string // the last lines of its standard error
+}
+
+func (e *ExitError) Error() string {
+	message := "worker ended (" + e.Status + ")"
+	if len(e.Tail) > 0 {
+		message += "; its last words:"
+		for _, l := range e.Tail {
+			message += "\n  " + l
+		}
+	}
+	return message
+}
+
+// ProtocolError says that a worker wrote something that is not in the
+// protocol. The worker was killed.
+type ProtocolError struct{ What string }
+
+func (e *ProtocolError) Error() string { return "worker broke the protocol: " + e.What }
+
+// ErrTimeout means that a worker did not answer in time. The worker was killed.
+var ErrTimeout = errors.New("no answer within the time limit")
+
+// Start starts a worker program in a process group of its own and waits for
+// its hello. The program ends when this process ends, however it ends.
+func Start(ctx context.Context, program string, options Options) (*Worker, error) {
+	command := exec.Command(program)
+	command.Dir = options.Dir
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	w := &Worker{command: command, lines: make(chan line, 16), exited: make(chan struct{}),
+		tail: &tail{}, trace: options.Trace}
+	stdout, err := w.pipes()
+	if err != nil {
+		return nil, err
+	}
+	if err := start(command); err != nil {
+		return nil, fmt.Errorf("start worker %s: %w", program, err)
+	}
+	go w.read(stdout)
+	if err := w.handshake(ctx); err != nil {
+		w.Kill()
+		return nil, err
+	}
+	return w, nil
+}
+
+func (w *Worker) pipes() (io.Reader, error) {
+	var err error
+	if w.stdin, err = w.command.StdinPipe(); err != nil {
+		return nil, err
+	}
+	w.command.Stderr = w.tail
+	// A grandchild that keeps standard error open must not keep us waiting.
+	w.command.WaitDelay = time.Second
+	return w.command.StdoutPipe()
+}
+
+// read hands lines on until the output ends, and then waits for the process.
+func (w *Worker) read(stdout io.Reader) {
+	reader := wire.NewReader(stdout)
+	for {
+		data, err := reader.Line()
+		if err != nil {
+			if errors.Is(err, wire.ErrLine) || errors.Is(err, io.ErrUnexpectedEOF) {
+				w.lines <- line{err: err}
+			}
+			break
+		}
+		w.lines <- line{data: bytes.Clone(data)}
+	}
+	close(w.lines)
+	_, _ = io.Copy(io.Discard, stdout)
+	_ = w.command.Wait() // the status is read from ProcessState
+	close(w.exited)
+}
+
+func (w *Worker) handshake(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, helloPatience)
+	defer cancel()
+	data, err := w.receive(ctx)
+	if err != nil {
+		return fmt.Errorf("hello: %w", err)
+	}
+	if err := json.Unmarshal(data, &w.hello); err != nil || w.hello.Type != "hello" {
+		return w.breach("its first line is not a hello: " + excerpt(data))
+	}
+	if w.hello.Protocol != wire.Protocol {
+		return w.breach(fmt.Sprintf("it speaks version %d, this is version %d: build worker and assay from the same source", w.hello.Protocol, wire.Protocol))
+	}
+	return nil
+}
+
+// Hello returns what the worker said first.
+func (w *Worker) Hello() wire.Hello { return w.hello }
+
+// PID returns the process's ID, which is also its group's.
+func (w *Worker) PID() int { return w.command.Process.Pid }
+
+// Call sends a request and decodes its reply's body into reply, which may be
+// nil. The error is a *wire.Error where the worker answered one; after any
+// other error (ExitError, ProtocolError, ErrTimeout, the context's) the
+// worker is dead.
+func (w *Worker) Call(ctx context.Context, kind string, request, reply any) error {
+	if w.broken != nil {
+		return w.broken
+	}
+	w.next++
+	if err := w.send(kind, request); err != nil {
+		return err
+	}
+	data, err := w.receive(ctx)
+	if err != nil {
+		return err
+	}
+	return w.decode(data, reply)
+}
+
+func (w *Worker) send(kind string, request any) error {
+	message, err := flatten(wire.Envelope{Type: kind, ID: w.next}, request)
+	if err != nil {
+		return err
+	}
+	w.log("> ", message)
+	if _, err := w.stdin.Write(append(message, '\n')); err != nil {
+		return w.dead()
+	}
+	return nil
+}
+
+// flatten puts the envelope's fields before the request's.
+func flatten(head wire.Envelope, request any) ([]byte, error) {
+	message, err := json.Marshal(head)
+	if err != nil || request == nil {
+		return message, err
+	}
+	body, err := json.Marshal(request)
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > len("{}") {
+		message = append(append(message[:len(message)-1], ','), body[1:]...)
+	}
+	if len(message)+1 > wire.MaxLine {
+		return nil, wire.ErrLine
+	}
+	return message, nil
+}
+
+func (w *Worker) decode(data []byte, reply any) error {
+	var message struct {
+		wire.Envelope
+		wire.Error
+		Body json.RawMessage `json:"body"`
+	}
+	if err := json.Unmarshal(data, &message); err != nil {
+		return w.breach("not a reply: " + excerpt(data))
+	}
+	if message.ID != w.next {
+		return w.breach(fmt.Sprintf("it answered request %d, asked was %d", message.ID, w.next))
+	}
+	switch message.Type {
+	case "error":
+		failure := message.Error
+		return &failure
+	case "ok":
+		if reply == nil || message.Body == nil {
+			return nil
+		}
+		if err := json.Unmarshal(message.Body, reply); err != nil {
+			return w.breach(fmt.Sprintf("its reply does not fit: %v: %s", err, excerpt(data)))
+		}
+		return nil
+	}
+	return w.breach("unknown type of reply: " + excerpt(data))
+}
+
+// receive waits for a line. Without one, the worker is killed.
+func (w *Worker) receive(ctx context.Context) ([]byte, error) {
+	select {
+	case l, ok := <-w.lines:
+		if !ok {
+			return nil, w.dead()
+		}
+		if l.err != nil {
+			return nil, w.breach(l.err.Error())
+		}
+		w.log("< ", l.data)
+		return l.data, nil
+	case <-ctx.Done():
+		w.broken = ErrTimeout
+		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+			w.broken = ctx.Err()
+		}
+		w.Kill()
+		return nil, w.broken
+	}
+}
+
+// dead is called when the worker closed its output or its input: it has ended
+// or will be ended.
+func (w *Worker) dead() error {
+	if w.broken == nil {
+		w.waitOrKill(stepPatience)
+		w.broken = &ExitError{Status: w.status(), Tail: w.tail.lines()}
+	}
+	return w.broken
+}
+
+func (w *Worker) breach(what string) error {
+	w.broken = &ProtocolError{what}
+	w.Kill()
+	return w.broken
+}
+
+func (w *Worker) status() string {
+	if state := w.command.ProcessState; state != nil {
+		return state.String()
+	}
+	return "unknown status"
+}
+
+func (w *Worker) log(direction string, data []byte) {
+	if w.trace != nil {
+		fmt.Fprintf(w.trace, "%d %s%s\n", w.PID(), direction, data)
+	}
+}
+
+func excerpt(data []byte) string {
+	const most = 80
+	if len(data) > most {
+		return fmt.Sprintf("%q...", data[:most])
+	}
+	return fmt.Sprintf("%q", data)
+}
+
+// Alive reports whether the process has not ended yet.
+func (w *Worker) Alive() bool {
+	select {
+	case <-w.exited:
+		return false
+	default:
+		return w.broken == nil
+	}
+}
+
+// Pause stops the worker's process group (SIGSTOP): it uses no CPU until Resume.
+func (w *Worker) Pause() error {
+	w.stopped = true
+	return w.signal(syscall.SIGSTOP)
+}
+
+// Resume wakes the process group (SIGCONT) and waits until it answers.
+func (w *Worker) Resume(ctx context.Context) error {
+	w.stopped = false
+	if err := w.signal(syscall.SIGCONT); err != nil {
+		return err
+	}
+	return w.Call(ctx, wire.TypeStats, nil, nil)
+}
+
+func (w *Worker) signal(s syscall.Signal) error {
+	select {
+	case <-w.exited:
+		return w.dead()
+	default:
+	}
+	if err := syscall.Kill(-w.PID(), s); err != nil {
+		return fmt.Errorf("send %v to the worker's process group: %w", s, err)
+	}
+	return nil
+}
+
+// Stop ends the worker in steps and returns what it answered to close. The
+// error says where a step failed; the process is gone in any case.
+func (w *Worker) Stop(ctx context.Context) (wire.Closed, error) {
+	var closed wire.Closed
+	var err error
+	if w.stopped {
+		err = w.Resume(ctx)
+	}
+	if err == nil {
+		limited, cancel := context.WithTimeout(ctx, closePatience)
+		defer cancel()
+		err = w.Call(limited, wire.TypeClose, nil, &closed)
+	}
+	_ = w.stdin.Close()
+	if !w.wait(stepPatience) {
+		_ = w.signal(syscall.SIGTERM)
+		w.waitOrKill(stepPatience)
+	}
+	w.Kill() // also what is left of its group
+	return closed, err
+}
+
+// Kill ends the process group at once and waits for it.
+func (w *Worker) Kill() {
+	_ = syscall.Kill(-w.PID(), syscall.SIGKILL)
+	for range w.lines { // let the reader come to its end
+	}
+	<-w.exited
+}
+
+func (w *Worker) waitOrKill(patience time.Duration) {
+	if !w.wait(patience) {
+		w.Kill()
+	}
+}
+
+func (w *Worker) wait(patience time.Duration) bool {
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	for lines := w.lines; ; {
+		select {
+		case <-w.exited:
+			return true
+		case _, ok := <-lines:
+			if !ok {
+				lines = nil
+			}
+		case <-timer.C:
+			return false
+		}
+	}
+}
+
+// Usage returns the CPU time that the ended process used, with its waited-for
+// children. It is zero while the process runs.
+func (w *Worker) Usage() time.Duration {
+	select {
+	case <-w.exited:
+		state := w.command.ProcessState
+		return state.UserTime() + state.SystemTime()
+	default:
+		return 0
+	}
+}
+
+// Find returns the absolute path of a worker program, or an error that says
+// why it cannot be started.
+func Find(program string) (string, error) {
+	info, err := os.Stat(program)
+	if err != nil {
+		return "", err
+	}
+	if info.IsDir() || info.Mode()&0o111 == 0 {
+		return "", fmt.Errorf("%s: not an executable file", program)
+	}
+	return exec.LookPath(program)
+}

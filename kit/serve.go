@@ -1,0 +1,210 @@
+package kit
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"assay/kit/wire"
+)
+
+// Main serves an engine on standard input and output until the input ends or
+// a close request was answered. It returns the process's exit status.
+func Main(engine Engine) int {
+	if err := Serve(engine, os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+// Serve serves an engine over a pair of streams. It returns nil when the
+// input ends between two lines or a close request was answered.
+func Serve(engine Engine, in io.Reader, out io.Writer) error {
+	target, err := engine.Target()
+	if err != nil {
+		return fmt.Errorf("find out the target: %w", err)
+	}
+	hello := wire.Hello{Type: "hello", Protocol: wire.Protocol, Target: target, Capabilities: engine.Capabilities()}
+	if err := wire.Write(out, hello); err != nil {
+		return err
+	}
+	s := &session{engine: engine, prepared: map[string]*prepared{}}
+	defer s.closeDatabase()
+	lines := wire.NewReader(in)
+	for !s.closed {
+		line, err := lines.Line()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("read request: %w", err)
+		}
+		if err := wire.Write(out, s.answer(line)); err != nil {
+			return fmt.Errorf("write reply: %w", err)
+		}
+	}
+	return nil
+}
+
+// session is what a worker knows between requests.
+type session struct {
+	engine   Engine
+	database Database
+	prepared map[string]*prepared
+	closed   bool
+}
+
+type okReply struct {
+	wire.Envelope
+	Body any `json:"body,omitempty"`
+}
+
+type errorReply struct {
+	wire.Envelope
+	wire.Error
+}
+
+// answer turns a request line into a reply, whatever the line holds.
+func (s *session) answer(line []byte) any {
+	var head wire.Envelope
+	if err := json.Unmarshal(line, &head); err != nil {
+		return errorReply{wire.Envelope{Type: "error"}, *wire.Errorf(wire.Invalid, "not a request: %v", err)}
+	}
+	body, err := s.handle(head.Type, line)
+	if err != nil {
+		return errorReply{wire.Envelope{Type: "error", ID: head.ID}, *asWireError(err)}
+	}
+	return okReply{wire.Envelope{Type: "ok", ID: head.ID}, body}
+}
+
+func asWireError(err error) *wire.Error {
+	var known *wire.Error
+	if errors.As(err, &known) {
+		return known
+	}
+	return &wire.Error{Code: wire.Failed, Message: err.Error()}
+}
+
+func (s *session) handle(kind string, line []byte) (any, error) {
+	switch kind {
+	case wire.TypeOpen:
+		return with(line, s.open)
+	case wire.TypeSettings:
+		return with(line, s.settings)
+	case wire.TypePrepare:
+		return with(line, s.prepare)
+	case wire.TypeMeasure:
+		return with(line, s.measure)
+	case wire.TypeVerify:
+		return with(line, s.verify)
+	case wire.TypeStats:
+		return counters()
+	case wire.TypeClose:
+		return s.close()
+	}
+	return nil, wire.Errorf(wire.Unsupported, "this worker does not know the request %q", kind)
+}
+
+// with decodes a request's fields, ignoring unknown ones, and hands them on.
+func with[Request, Reply any](line []byte, handle func(Request) (Reply, error)) (any, error) {
+	var request Request
+	if err := json.Unmarshal(line, &request); err != nil {
+		return nil, wire.Errorf(wire.Invalid, "%v", err)
+	}
+	return handle(request)
+}
+
+func (s *session) open(request wire.Open) (wire.Opened, error) {
+	if s.database != nil {
+		return wire.Opened{}, wire.Errorf(wire.Invalid, "a database is open already")
+	}
+	database, opened, err := s.engine.Open(request)
+	if err != nil {
+		return wire.Opened{}, err
+	}
+	s.database = database
+	return opened, nil
+}
+
+var errNotOpen = wire.Errorf(wire.Invalid, "no database is open")
+
+func (s *session) settings(request wire.Settings) (wire.SettingsRead, error) {
+	if s.database == nil {
+		return wire.SettingsRead{}, errNotOpen
+	}
+	connections, err := s.database.Settings(request.Names)
+	return wire.SettingsRead{Connections: connections}, err
+}
+
+func (s *session) prepare(request wire.Prepare) (wire.Prepared, error) {
+	if s.database == nil {
+		return wire.Prepared{}, errNotOpen
+	}
+	if request.Clients < 1 {
+		return wire.Prepared{}, wire.Errorf(wire.Invalid, "%d clients", request.Clients)
+	}
+	if _, exists := s.prepared[request.Operation.Name]; exists {
+		return wire.Prepared{}, wire.Errorf(wire.Invalid, "operation %q is prepared already", request.Operation.Name)
+	}
+	p, err := prepareOperation(s.database, request.Operation, request.Clients)
+	if err != nil {
+		return wire.Prepared{}, err
+	}
+	s.prepared[request.Operation.Name] = p
+	return wire.Prepared{QueryPlan: p.operation.QueryPlan()}, nil
+}
+
+func (s *session) find(operation string) (*prepared, error) {
+	p, ok := s.prepared[operation]
+	if !ok {
+		return nil, wire.Errorf(wire.Invalid, "operation %q is not prepared", operation)
+	}
+	return p, nil
+}
+
+func (s *session) measure(request wire.Measure) (wire.Measured, error) {
+	p, err := s.find(request.Operation)
+	if err != nil {
+		return wire.Measured{}, err
+	}
+	return p.measure(request)
+}
+
+func (s *session) verify(request wire.Verify) (wire.Verified, error) {
+	if request.Operation == "" {
+		if s.database == nil {
+			return wire.Verified{}, errNotOpen
+		}
+		return verifyQuery(s.database, request)
+	}
+	p, err := s.find(request.Operation)
+	if err != nil {
+		return wire.Verified{}, err
+	}
+	return p.verify(request)
+}
+
+// close closes everything and ends the session after its reply.
+func (s *session) close() (wire.Closed, error) {
+	s.closed = true
+	began := time.Now()
+	err := s.closeDatabase()
+	return wire.Closed{Nanos: time.Since(began).Nanoseconds()}, err
+}
+
+func (s *session) closeDatabase() error {
+	var errs []error
+	for _, p := range s.prepared {
+		errs = append(errs, p.close())
+	}
+	s.prepared = nil
+	if s.database != nil {
+		errs = append(errs, s.database.Close())
+		s.database = nil
+	}
+	return errors.Join(errs...)
+}

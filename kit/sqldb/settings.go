@@ -1,0 +1,131 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"net/url"
+	"slices"
+	"strings"
+
+	"assay/kit/wire"
+)
+
+// inOrder returns the settings' names, the busy timeout first and then those
+// that must come before others.
+func inOrder(settings map[string]string) []string {
+	first := []string{"busy_timeout", "locking_mode", "page_size", "auto_vacuum", "journal_mode"}
+	names := slices.Sorted(maps.Keys(settings))
+	slices.SortStableFunc(names, func(a, b string) int { return place(first, a) - place(first, b) })
+	return names
+}
+
+func place(first []string, name string) int {
+	if i := slices.Index(first, name); i >= 0 {
+		return i
+	}
+	return len(first)
+}
+
+// uriParameter returns SQLite's own URI parameter for a setting; empty where
+// there is none. All drivers that take file: URIs take these.
+func uriParameter(name, value string) string {
+	switch {
+	case name == "read_only" && value == "1":
+		return "mode=ro"
+	case name == "immutable" && value == "1":
+		return "immutable=1"
+	case name == "shared_cache":
+		return "cache=" + map[string]string{"1": "shared"}[value]
+	}
+	return ""
+}
+
+// spell writes a value as people do: the numbers of read-back become words.
+func spell(name, value string) string {
+	words := map[string][]string{
+		"synchronous": {"OFF", "NORMAL", "FULL", "EXTRA"},
+		"temp_store":  {"DEFAULT", "FILE", "MEMORY"},
+		"auto_vacuum": {"NONE", "FULL", "INCREMENTAL"},
+	}[name]
+	if len(value) == 1 && int(value[0]-'0') < len(words) {
+		return words[value[0]-'0']
+	}
+	switch name {
+	case "journal_mode", "locking_mode", "mutex":
+		return strings.ToUpper(value)
+	}
+	return value
+}
+
+// escapePath makes a path fit for a file: URI.
+func escapePath(path string) string { return (&url.URL{Path: path}).EscapedPath() }
+
+// Settings reads every setting on every connection, each with a PRAGMA on
+// that connection. A setting that no PRAGMA shows is absent.
+func (d *database) Settings(names []string) ([]wire.Connection, error) {
+	var connections []wire.Connection
+	read := func(name string, conn *sql.Conn) error {
+		settings, err := readSettings(conn, names)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		connections = append(connections, wire.Connection{Name: name, Settings: settings})
+		return nil
+	}
+	err := errors.Join(d.eachReader(read), d.eachWriter(read))
+	return connections, err
+}
+
+func readSettings(conn *sql.Conn, names []string) (map[string]string, error) {
+	settings := map[string]string{}
+	for _, name := range names {
+		value, ok, err := readSetting(conn, name)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+		if ok {
+			settings[name] = value
+		}
+	}
+	return settings, nil
+}
+
+// readSetting returns a PRAGMA's value; false where the PRAGMA answers no row,
+// which is how SQLite answers those it does not know.
+func readSetting(conn *sql.Conn, name string) (string, bool, error) {
+	if name == "read_only" {
+		return readOnly(conn)
+	}
+	if !isWord(name) {
+		return "", false, wire.Errorf(wire.Invalid, "%q is not a setting", name)
+	}
+	var value string
+	err := conn.QueryRowContext(context.Background(), "PRAGMA "+name).Scan(&value)
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", false, nil
+	}
+	return value, err == nil, err
+}
+
+// readOnly finds out by behaviour: a transaction that may write is refused on
+// a read-only connection with SQLite's code 8, "attempt to write a readonly
+// database". Any other refusal tells nothing.
+func readOnly(conn *sql.Conn) (string, bool, error) {
+	ctx := context.Background()
+	_, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE")
+	if err == nil {
+		_, err = conn.ExecContext(ctx, "ROLLBACK")
+		return "0", true, err
+	}
+	if strings.Contains(err.Error(), "readonly database") {
+		return "1", true, nil
+	}
+	return "", false, nil
+}
+
+func isWord(name string) bool {
+	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_") == ""
+}

@@ -1,0 +1,94 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+)
+
+// writer runs operations that change data. Clients take a connection in turn,
+// so that the number of writers is what was asked for; each connection has
+// statements of its own.
+type writer struct {
+	*client
+	statements map[*sql.Conn][]preparedStep
+}
+
+// Do runs one operation, or one transaction of several.
+func (w *writer) Do(position int) (int, error) {
+	conn := <-w.o.db.writers
+	rows, err := w.do(conn, position)
+	w.o.db.writers <- conn
+	return rows, w.o.db.busy(err)
+}
+
+func (w *writer) do(conn *sql.Conn, position int) (int, error) {
+	steps, err := w.on(conn)
+	if err != nil {
+		return 0, err
+	}
+	if w.o.spec.Transaction == 0 {
+		return runAll(steps, position)
+	}
+	return w.transaction(conn, steps, position)
+}
+
+func (w *writer) transaction(conn *sql.Conn, steps []preparedStep, position int) (int, error) {
+	ctx := context.Background()
+	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return 0, fmt.Errorf("BEGIN IMMEDIATE: %w", err)
+	}
+	rows := 0
+	size := w.o.spec.Transaction
+	for i := range size {
+		n, err := runAll(steps, position*size+i)
+		rows += n
+		if err != nil {
+			return 0, rollback(conn, err)
+		}
+	}
+	if _, err := conn.ExecContext(ctx, "COMMIT"); err != nil {
+		return 0, rollback(conn, fmt.Errorf("COMMIT: %w", err))
+	}
+	return rows, nil
+}
+
+func rollback(conn *sql.Conn, cause error) error {
+	if _, err := conn.ExecContext(context.Background(), "ROLLBACK"); err != nil {
+		return errors.Join(cause, fmt.Errorf("ROLLBACK: %w", err))
+	}
+	return cause
+}
+
+func runAll(steps []preparedStep, position int) (int, error) {
+	rows := 0
+	for i := range steps {
+		n, err := steps[i].run(position, nil)
+		rows += n
+		if err != nil {
+			return rows, err
+		}
+	}
+	return rows, nil
+}
+
+func (w *writer) on(conn *sql.Conn) ([]preparedStep, error) {
+	if steps, ok := w.statements[conn]; ok {
+		return steps, nil
+	}
+	steps, err := w.prepare(conn)
+	if err == nil {
+		w.statements[conn] = steps
+	}
+	return steps, err
+}
+
+// Close closes the statements of every connection.
+func (w *writer) Close() error {
+	var errs []error
+	for _, steps := range w.statements {
+		errs = append(errs, closeSteps(steps))
+	}
+	return errors.Join(errs...)
+}

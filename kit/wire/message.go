@@ -1,0 +1,161 @@
+package wire
+
+// Hello is the worker's first line.
+type Hello struct {
+	Type         string   `json:"type"` // hello
+	Protocol     int      `json:"protocol"`
+	Target       Target   `json:"target"`
+	Capabilities []string `json:"capabilities"`
+}
+
+// CapSQL is the capability of executing SQL operations.
+const CapSQL = "sql"
+
+// Target is what the worker drives, as it finds out itself.
+type Target struct {
+	Driver         string            `json:"driver"`
+	DriverVersion  string            `json:"driver_version"`
+	Engine         string            `json:"engine"`
+	EngineVersion  string            `json:"engine_version"`
+	Facts          map[string]string `json:"facts,omitempty"`
+	CompileOptions []string          `json:"compile_options,omitempty"`
+}
+
+// Open asks to open a database that was prepared as a file. A worker has at
+// most one open database.
+type Open struct {
+	Path string `json:"path"` // the database file, private to this worker
+	// Settings are typed; the worker maps each in its driver's own way.
+	Settings map[string]string `json:"settings,omitempty"`
+	DSN      string            `json:"dsn,omitempty"`  // literal, instead of settings
+	Once     []string          `json:"once,omitempty"` // SQL for one connection after opening
+	Each     []string          `json:"each,omitempty"` // SQL for every new connection
+	Readers  int               `json:"readers"`        // open connections for operations that change nothing
+	Idle     int               `json:"idle"`           // of those kept while unused
+	Writers  int               `json:"writers"`        // connections for operations that change data
+}
+
+// Opened answers Open with what the worker did.
+type Opened struct {
+	DSN    string            `json:"dsn,omitempty"`    // as given to the driver
+	Each   []string          `json:"each,omitempty"`   // SQL that runs on every new connection
+	Issued map[string]string `json:"issued,omitempty"` // by setting: what was sent for it
+}
+
+// Settings asks to read settings back on every connection.
+type Settings struct {
+	Names []string `json:"names"`
+}
+
+// SettingsRead answers Settings.
+type SettingsRead struct {
+	Connections []Connection `json:"connections"`
+}
+
+// Connection is one connection with the effective values of its settings. A
+// setting that cannot be read is absent.
+type Connection struct {
+	Name     string            `json:"name"` // reader-1, ..., writer-1, ...
+	Settings map[string]string `json:"settings"`
+}
+
+// Operation is what prepare makes ready.
+type Operation struct {
+	Name  string `json:"name"`
+	Steps []Step `json:"steps,omitempty"`
+	// Parts makes it a mix of operations. Its trace has two int columns: the
+	// part's index and the position in that part's own trace.
+	Parts       []Operation `json:"parts,omitempty"`
+	Trace       string      `json:"trace,omitempty"`       // path of a column file; empty: no arguments
+	Changes     bool        `json:"changes,omitempty"`     // it changes data, on a writer's connection
+	Statement   string      `json:"statement,omitempty"`   // once (default), each, never
+	Transaction int         `json:"transaction,omitempty"` // operations to a transaction; 0: none
+	RetryBusy   bool        `json:"retry_busy,omitempty"`
+}
+
+// Step is one statement of an operation. Its arguments are the trace's next
+// Args columns.
+type Step struct {
+	SQL     string   `json:"sql"`
+	Query   bool     `json:"query"` // rows come back
+	Args    int      `json:"args"`
+	Rows    int      `json:"rows"` // answered or changed each time; -1: unknown
+	Returns []string `json:"returns,omitempty"`
+}
+
+// Prepare asks to make an operation ready for a number of clients.
+type Prepare struct {
+	Operation Operation `json:"operation"`
+	Clients   int       `json:"clients"`
+}
+
+// Prepared answers Prepare.
+type Prepared struct {
+	QueryPlan string `json:"query_plan,omitempty"`
+}
+
+// Measure asks to run a prepared operation. Positions of the trace are taken
+// from Start on, around the trace's end, by all clients from one counter. It
+// ends at the first operation that ends Nanos or later after the start
+// (window), or after Operations operations (block).
+type Measure struct {
+	Operation  string `json:"operation"`
+	Start      int64  `json:"start"`
+	Nanos      int64  `json:"nanos,omitempty"`
+	Operations int64  `json:"operations,omitempty"`
+	// Batch is how many operations are timed together; 0 and 1: each alone.
+	Batch int64 `json:"batch,omitempty"`
+	// Latency asks for the histogram of the operations' latencies, or of
+	// transactions where several operations make one.
+	Latency bool `json:"latency,omitempty"`
+}
+
+// Measured answers Measure. Operations counts those that were completed and
+// right while all clients were at work; what they took is Nanos. All others
+// are counted apart.
+type Measured struct {
+	Operations int64      `json:"operations"`
+	Nanos      int64      `json:"nanos"`
+	Executed   int64      `json:"executed"`            // all positions taken
+	Errors     int64      `json:"errors,omitempty"`    // operations that failed
+	Error      string     `json:"error,omitempty"`     // the first one's words
+	Misses     int64      `json:"misses,omitempty"`    // operations with another number of rows than expected
+	Miss       string     `json:"miss,omitempty"`      // the first one in words
+	Busy       int64      `json:"busy,omitempty"`      // answers of "busy"; tried again where the operation says so
+	Counters   Counters   `json:"counters"`            // of the worker process, over the window
+	Histogram  [][2]int64 `json:"histogram,omitempty"` // [upper bound in ns, count], see Bucket
+}
+
+// Counters are amounts over a window; Peak is the process's peak so far. Those
+// that the worker cannot count are zero, and named in the hello's fact
+// "uncounted".
+type Counters struct {
+	CPU      int64 `json:"cpu_ns"`        // user and system time
+	Allocs   int64 `json:"allocs"`        // on the language's heap
+	Alloc    int64 `json:"alloc_bytes"`   // on the language's heap
+	Read     int64 `json:"read_bytes"`    // through system calls
+	Written  int64 `json:"written_bytes"` // sent to storage
+	Switches int64 `json:"switches"`      // context switches
+	Peak     int64 `json:"peak_bytes"`    // resident memory
+}
+
+// Verify asks for a digest: of the answers of a prepared operation at Count
+// positions from Start on, or of the answer to SQL.
+type Verify struct {
+	Operation string   `json:"operation,omitempty"`
+	Start     int64    `json:"start,omitempty"`
+	Count     int64    `json:"count,omitempty"`
+	SQL       string   `json:"sql,omitempty"`
+	Returns   []string `json:"returns,omitempty"`
+}
+
+// Verified answers Verify.
+type Verified struct {
+	Digest string `json:"digest"`
+	Rows   int64  `json:"rows"`
+}
+
+// Closed answers Close.
+type Closed struct {
+	Nanos int64 `json:"nanos"`
+}

@@ -1,0 +1,9 @@
+module assay/workers/mattn
+
+go 1.26.0
+
+require assay/kit v0.0.0
+
+require github.com/mattn/go-sqlite3 v1.14.52
+
+replace assay/kit => ../../kit
