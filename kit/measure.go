@@ -42,19 +42,18 @@ type lap struct {
 	first    int64        // unit at which the trace is entered
 	units    int64        // to run; MaxInt64 in a window
 	window   int64        // ns; 0 in a block
-	deadline int64        // clock; MaxInt64 in a block
 	least    int64        // units to run in a window whatever the clock says
 	next     atomic.Int64 // unit to be drawn next
-	started  atomic.Int64 // clients that run
-	began    int64        // clock when the last client started
-	everyone atomic.Bool  // all clients run: operations count
+	arrived  atomic.Int64 // clients that are ready
+	began    int64        // clock when the last client arrived
+	deadline int64        // clock; MaxInt64 in a block
+	running  atomic.Bool  // began and deadline are set
 	errors   atomic.Int64
 }
 
 // share is what one client did.
 type share struct {
-	early     int64 // units done before every client ran
-	done      int64 // units done and right, afterwards
+	done      int64 // units done and right
 	last      int64 // clock when the last unit ended
 	lastRight bool
 	exit      int64 // clock when the client found nothing more to do
@@ -101,7 +100,7 @@ func (p *prepared) newLap(request wire.Measure) (*lap, error) {
 		return nil, wire.Errorf(wire.Invalid, "start %d, operations %d: want whole transactions of %d", request.Start, request.Operations, p.unit)
 	}
 	l := &lap{p: p, batch: max(1, request.Batch), latency: request.Latency, first: request.Start / p.unit,
-		units: math.MaxInt64, deadline: math.MaxInt64}
+		units: math.MaxInt64}
 	if request.Operations > 0 {
 		l.units = request.Operations / p.unit
 	} else {
@@ -113,37 +112,21 @@ func (p *prepared) newLap(request wire.Measure) (*lap, error) {
 
 func (l *lap) run(shares []share) {
 	if len(shares) == 1 {
-		l.setDeadline()
 		l.client(l.p.clients[0], &shares[0])
 		return
 	}
-	var ready, done sync.WaitGroup
-	gate := make(chan struct{})
+	var done sync.WaitGroup
 	for i, client := range l.p.clients {
-		ready.Add(1)
-		done.Go(func() {
-			ready.Done()
-			<-gate
-			l.client(client, &shares[i])
-		})
+		done.Go(func() { l.client(client, &shares[i]) })
 	}
-	ready.Wait()
-	l.setDeadline()
-	close(gate)
 	done.Wait()
-}
-
-func (l *lap) setDeadline() {
-	if l.window > 0 {
-		l.deadline = clock() + l.window
-	}
 }
 
 // client is the measured loop: draw a position, do the operation, read the
 // clock. Whatever is not as expected leaves by trouble.
 func (l *lap) client(c Client, s *share) {
 	want, length := l.p.rows, l.p.length
-	previous := l.start()
+	previous := l.barrier()
 	for {
 		from := l.next.Add(l.batch) - l.batch
 		if from >= l.units || from >= math.MaxInt64/2 || previous >= l.deadline && from >= l.least {
@@ -171,21 +154,26 @@ func (l *lap) client(c Client, s *share) {
 		s.executed += n
 		s.done += right
 		s.last, s.lastRight = now, right == n
-		if !l.everyone.Load() {
-			s.early = s.done
-		}
 		previous = now
 	}
 }
 
-// start notes that one more client runs, and returns the clock.
-func (l *lap) start() int64 {
-	now := clock()
-	if l.started.Add(1) == int64(len(l.p.clients)) {
-		l.began = now
-		l.everyone.Store(true)
+// barrier holds a client until all of them are running, so that none works
+// while others are still being started, and returns the clock.
+func (l *lap) barrier() int64 {
+	if l.arrived.Add(1) == int64(len(l.p.clients)) {
+		l.began = clock()
+		l.deadline = math.MaxInt64
+		if l.window > 0 {
+			l.deadline = l.began + l.window
+		}
+		l.running.Store(true)
+		return l.began
 	}
-	return now
+	for !l.running.Load() {
+		runtime.Gosched()
+	}
+	return clock()
 }
 
 // trouble handles an error or an unexpected number of rows. It reports
@@ -234,9 +222,9 @@ func (s *share) note(err error) {
 	}
 }
 
-// sum adds the clients' shares. The measured time runs from the moment the
-// last client started to the moment the first one stopped; an operation that
-// ended outside of it (each client has at most one at either end) is left out.
+// sum adds the clients' shares. The measured time runs from the moment all
+// clients were running to the moment the first one stopped; operations that
+// end later (each client has at most one) are left out.
 func (l *lap) sum(shares []share) wire.Measured {
 	end := int64(math.MaxInt64)
 	for i := range shares {
@@ -246,7 +234,7 @@ func (l *lap) sum(shares []share) wire.Measured {
 	merged := new(wire.Histogram)
 	for i := range shares {
 		s := &shares[i]
-		done := s.done - s.early
+		done := s.done
 		if s.last > end && s.lastRight && done > 0 {
 			done--
 		}

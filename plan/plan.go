@@ -6,6 +6,11 @@
 // file, line, column and, where one is close, a suggestion. Expand turns it
 // into cases: every combination of target, profile, workload, operation and
 // the other axes, with templates and references resolved.
+//
+// The way through the package: yaml.go and scalar.go read YAML into the
+// structs of format.go, generator.go and profile.go; check.go checks what can
+// be said without values of params; values.go, dataset.go and operation.go
+// resolve one point of the params; expand.go goes through all points.
 package plan
 
 import (
@@ -20,7 +25,7 @@ type Plan struct {
 	About     string
 	Text      string // the YAML as it was read
 	Seed      uint64
-	Budget    time.Duration // of measuring
+	Budget    time.Duration // of measuring; zero: as long as it takes
 	Precision float64       // wished half-width of ratio intervals, as a fraction
 	Margin    float64       // of equivalence, as a fraction
 	Launches  int           // at least, of every cell
@@ -31,6 +36,8 @@ type Plan struct {
 	Pools     []Pool
 	Profiles  []assay.Profile // in the order of the file; the first is the twin's
 	Workloads []Workload
+
+	file string // that the text was read from; a workload's file is relative to it
 }
 
 // Pool is a point of the pool axis. Zero Open means as many as clients;
@@ -46,10 +53,28 @@ type Axis struct {
 // Workload is a schema with data and the operations on it, with templates
 // unresolved.
 type Workload struct {
-	Name       string
-	Schema     string
-	File       string
-	Params     []Axis
-	Tables     []table
-	Operations []operation
+	Name   string
+	Params []Axis
+
+	spec       *workload
+	operations *dict[operation]
+}
+
+// Decode reads a plan; file is its name, for messages and for paths relative
+// to it. The error is Errors, with all mistakes of the plan.
+func Decode(file string, data []byte) (*Plan, error) {
+	m := &mistakes{file: file}
+	p := &Plan{Text: string(data), file: file}
+	if root := m.parse(data); root != nil {
+		var d document
+		d.read(m, root)
+		p.fill(m, &d)
+		if p.bounded(m) {
+			p.resolve(m) // for its mistakes: Expand meets none that is not reported here
+		}
+	}
+	if err := m.err(); err != nil {
+		return nil, err
+	}
+	return p, nil
 }

@@ -4,8 +4,8 @@
 // The digest is SHA-256 over the rows in order. A row is the number of its
 // columns (4 bytes, little-endian) followed by each value: a tag byte, then
 // nothing for NULL (tag 0), 8 bytes little-endian for int (1), the IEEE 754
-// bits in 8 bytes little-endian for real (2; NaN and -0 are not told apart
-// from the one NaN and 0), the length in 4 bytes and the bytes for text (3)
+// bits in 8 bytes little-endian for real (2; -0 counts as 0, and every NaN as
+// 0x7ff8000000000000), the length in 4 bytes and the bytes for text (3)
 // and blob (4), one byte for bool (5). Tags follow the declared type, never
 // what a driver happened to return.
 package answer
@@ -19,6 +19,10 @@ import (
 	"math"
 	"strings"
 )
+
+// theNaN stands for every NaN. It is the quiet one that other languages and
+// processors make; math.NaN is another.
+const theNaN = 0x7ff8000000000000
 
 // Hash digests rows. Create it with New.
 type Hash struct {
@@ -118,13 +122,14 @@ func (h *Hash) real(v any) bool {
 	default:
 		return false
 	}
+	bits := math.Float64bits(f)
 	if f == 0 { // also -0
-		f = 0
+		bits = 0
 	}
 	if math.IsNaN(f) {
-		f = math.NaN()
+		bits = theNaN
 	}
-	h.buf = binary.LittleEndian.AppendUint64(append(h.buf, 2), math.Float64bits(f))
+	h.buf = binary.LittleEndian.AppendUint64(append(h.buf, 2), bits)
 	return true
 }
 

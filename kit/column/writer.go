@@ -37,60 +37,62 @@ func NewBuilder(types ...Type) *Builder {
 }
 
 // Append adds one row. Values are nil, int64, float64, string, []byte or
-// bool, each as its column's type wants it.
+// bool, each as its column's type wants it. After an error the builder is as
+// it was before.
 func (b *Builder) Append(values ...any) error {
 	if len(values) != len(b.columns) {
 		return fmt.Errorf("row %d: %d values for %d columns", b.rows, len(values), len(b.columns))
 	}
 	for i, value := range values {
-		if err := b.columns[i].append(b.rows, value); err != nil {
-			return fmt.Errorf("row %d, column %d: %w", b.rows, i, err)
+		if value != nil && typeOf(value) != b.columns[i].kind {
+			return fmt.Errorf("row %d, column %d: %T in a column of type %d", b.rows, i, value, b.columns[i].kind)
 		}
+	}
+	for i, value := range values {
+		b.columns[i].append(b.rows, value)
 	}
 	b.rows++
 	return nil
 }
 
-func (c *buildColumn) append(row int, value any) error {
-	if value == nil {
+// typeOf returns the type of column that a value belongs in; 0: none.
+func typeOf(value any) Type {
+	switch value.(type) {
+	case int64:
+		return Int
+	case float64:
+		return Real
+	case string:
+		return Text
+	case []byte:
+		return Blob
+	case bool:
+		return Bool
+	}
+	return 0
+}
+
+func (c *buildColumn) append(row int, value any) {
+	switch v := value.(type) {
+	case nil:
 		c.nulls[row] = true
 		c.appendZero()
-		return nil
-	}
-	switch v := value.(type) {
 	case int64:
-		if c.kind == Int {
-			c.fixed = append(c.fixed, uint64(v))
-			return nil
-		}
+		c.fixed = append(c.fixed, uint64(v))
 	case float64:
-		if c.kind == Real {
-			c.fixed = append(c.fixed, math.Float64bits(v))
-			return nil
-		}
+		c.fixed = append(c.fixed, math.Float64bits(v))
 	case bool:
-		if c.kind == Bool {
-			bit := uint64(0)
-			if v {
-				bit = 1
-			}
-			c.fixed = append(c.fixed, bit)
-			return nil
+		c.appendZero()
+		if v {
+			c.fixed[row] = 1
 		}
 	case string:
-		if c.kind == Text {
-			c.bytes = append(c.bytes, v...)
-			c.fixed = append(c.fixed, uint64(len(c.bytes)))
-			return nil
-		}
+		c.bytes = append(c.bytes, v...)
+		c.fixed = append(c.fixed, uint64(len(c.bytes)))
 	case []byte:
-		if c.kind == Blob {
-			c.bytes = append(c.bytes, v...)
-			c.fixed = append(c.fixed, uint64(len(c.bytes)))
-			return nil
-		}
+		c.bytes = append(c.bytes, v...)
+		c.fixed = append(c.fixed, uint64(len(c.bytes)))
 	}
-	return fmt.Errorf("%T in a column of type %d", value, c.kind)
 }
 
 func (c *buildColumn) appendZero() {

@@ -14,6 +14,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"syscall"
 	"time"
 
@@ -258,7 +259,7 @@ func (w *Worker) receive(ctx context.Context) ([]byte, error) {
 func (w *Worker) dead() error {
 	if w.broken == nil {
 		w.waitOrKill(stepPatience)
-		w.broken = &ExitError{Status: w.status(), Tail: w.tail.lines()}
+		w.broken = &ExitError{Status: w.Status(), Tail: w.tail.lines()}
 	}
 	return w.broken
 }
@@ -269,7 +270,8 @@ func (w *Worker) breach(what string) error {
 	return w.broken
 }
 
-func (w *Worker) status() string {
+// Status says how the process ended, in words; it must have ended.
+func (w *Worker) Status() string {
 	if state := w.command.ProcessState; state != nil {
 		return state.String()
 	}
@@ -325,6 +327,27 @@ func (w *Worker) signal(s syscall.Signal) error {
 		return fmt.Errorf("send %v to the worker's process group: %w", s, err)
 	}
 	return nil
+}
+
+// Garbage sends a line that is no request and waits for the answer, which is
+// a *wire.Error or how the worker ended. It is for conformance tests.
+func (w *Worker) Garbage(ctx context.Context, text string) error {
+	w.next = 0
+	if _, err := io.WriteString(w.stdin, text+"\n"); err != nil {
+		return w.dead()
+	}
+	data, err := w.receive(ctx)
+	if err != nil {
+		return err
+	}
+	return w.decode(data, nil)
+}
+
+// EndInput closes the worker's input and waits for its end, or ends it.
+func (w *Worker) EndInput() error {
+	err := w.stdin.Close()
+	w.waitOrKill(helloPatience)
+	return err
 }
 
 // Stop ends the worker in steps and returns what it answered to close. The
@@ -402,5 +425,5 @@ func Find(program string) (string, error) {
 	if info.IsDir() || info.Mode()&0o111 == 0 {
 		return "", fmt.Errorf("%s: not an executable file", program)
 	}
-	return exec.LookPath(program)
+	return filepath.Abs(program)
 }

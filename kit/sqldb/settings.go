@@ -8,8 +8,10 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
+	"assay/kit/sqlite"
 	"assay/kit/wire"
 )
 
@@ -43,18 +45,14 @@ func uriParameter(name, value string) string {
 	return ""
 }
 
-// spell writes a value as people do: the numbers of read-back become words.
+// spell writes a value as people do: where read-back gives a number that has
+// a name, the name; words in capitals.
 func spell(name, value string) string {
-	words := map[string][]string{
-		"synchronous": {"OFF", "NORMAL", "FULL", "EXTRA"},
-		"temp_store":  {"DEFAULT", "FILE", "MEMORY"},
-		"auto_vacuum": {"NONE", "FULL", "INCREMENTAL"},
-	}[name]
-	if len(value) == 1 && int(value[0]-'0') < len(words) {
-		return words[value[0]-'0']
+	setting, _ := sqlite.Lookup(name)
+	if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < len(setting.Words) {
+		return strings.ToUpper(setting.Words[n])
 	}
-	switch name {
-	case "journal_mode", "locking_mode", "mutex":
+	if slices.Contains(setting.Words, value) {
 		return strings.ToUpper(value)
 	}
 	return value

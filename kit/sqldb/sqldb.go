@@ -359,7 +359,8 @@ func execute(ctx context.Context, conn driver.Conn, text string) error {
 	if with, ok := statement.(driver.StmtQueryContext); ok {
 		rows, err = with.QueryContext(ctx, nil)
 	} else {
-		rows, err = statement.Query(nil) //nolint:staticcheck // all that old drivers have
+		//lint:ignore SA1019 it is all that old drivers have
+		rows, err = statement.Query(nil)
 	}
 	if err != nil {
 		return err

@@ -1,0 +1,32 @@
+# Everything a contributor does with this checkout. Each module of it (root,
+# kit, one per worker) is its own world: there is no go.work on purpose.
+
+SHELL   := /bin/bash
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+SOURCES := build/archive/source.zip
+
+.DEFAULT_GOAL := help
+.PHONY: help build run test check deps clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+build: ## build bin/assay with the sources of all workers in it
+	go run ./build/internal/pack . $(SOURCES)
+	go build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/assay ./cmd/assay
+
+run: build ## build, and run the quick plan
+	bin/assay run quick
+
+test: ## install what tests need, check, and test every module
+	@scripts/tools
+	@go run ./scripts/test
+
+check: ## format, vet, static analysis, and a compile for macOS
+	@scripts/check
+
+deps: ## refresh go.mod and go.sum of every module after a change of kit
+	@scripts/deps
+
+clean: ## remove what make build made
+	rm -rf bin $(SOURCES)

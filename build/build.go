@@ -1,0 +1,262 @@
+// Package build finds the sources of worker programs, builds them and keeps
+// them in a cache. A worker is built from a copy of its own folder and kit,
+// apart from every other module, so that no other driver can move the versions
+// it is made of.
+package build
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"debug/buildinfo"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Spec names a worker: a driver, and where Version is not empty, the version
+// of the driver instead of the one that the worker's go.mod pins.
+type Spec struct {
+	Name    string
+	Version string // v1.14.37, or empty
+}
+
+// String returns NAME or NAME@VERSION.
+func (s Spec) String() string {
+	if s.Version == "" {
+		return s.Name
+	}
+	return s.Name + "@" + s.Version
+}
+
+var (
+	namePattern    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+	versionPattern = regexp.MustCompile(`^v[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,20}(-[0-9A-Za-z.-]{1,64})?(\+[0-9A-Za-z.-]{1,64})?$`)
+)
+
+// ParseSpec reads NAME or NAME@VERSION. The version is a whole one, such as
+// v1.14.37: "latest" or v1 would mean another program tomorrow.
+func ParseSpec(s string) (Spec, error) {
+	name, version, versioned := strings.Cut(s, "@")
+	if !namePattern.MatchString(name) {
+		return Spec{}, fmt.Errorf("driver %q: want NAME or NAME@VERSION, a name of letters, digits, - and _", s)
+	}
+	if versioned && !versionPattern.MatchString(version) {
+		return Spec{}, fmt.Errorf("driver %q: want a whole version, such as %s@v1.2.3", s, name)
+	}
+	return Spec{name, version}, nil
+}
+
+// Event tells how the build of a worker goes on.
+type Event struct {
+	Worker string        // as Spec.String gives it
+	State  string        // cached, building or built
+	Took   time.Duration // since Build was called
+}
+
+// Builder builds workers. Its methods may be called by several goroutines, and
+// several processes may use one cache.
+type Builder struct {
+	Source Source
+	Cache  string      // a folder; made where it is not there
+	Log    func(Event) // may be nil
+}
+
+// Worker is a program that can be started.
+type Worker struct {
+	Name      string
+	Version   string   // of the driver as resolved; empty where there is none
+	Program   string   // absolute path
+	Digest    string   // of everything that went into the program, hex
+	Module    string   // the driver library; empty where there is none
+	Modules   []string // path@version of all modules in the program, sorted
+	Toolchain string   // the Go version; empty for a prebuilt worker
+	Took      time.Duration
+	Cached    bool // nothing was compiled
+}
+
+// Build returns the worker of a spec, from the cache where nothing of what it
+// is made of has changed. An error names the worker, what was run, the end of
+// the compiler's output, and what to do where that is known. When ctx ends,
+// the compiler is killed and what it left is removed.
+func (b *Builder) Build(ctx context.Context, spec Spec) (Worker, error) {
+	start := time.Now()
+	w, err := b.find(ctx, spec, start)
+	if err != nil {
+		return Worker{}, fmt.Errorf("worker %s: %w", spec, err)
+	}
+	w.Took = time.Since(start)
+	state := "built"
+	if w.Cached {
+		state = "cached"
+	}
+	b.log(Event{spec.String(), state, w.Took})
+	return w, nil
+}
+
+func (b *Builder) log(e Event) {
+	if b.Log != nil {
+		b.Log(e)
+	}
+}
+
+func (b *Builder) find(ctx context.Context, spec Spec, start time.Time) (Worker, error) {
+	if _, err := ParseSpec(spec.String()); err != nil {
+		return Worker{}, err
+	}
+	d, err := b.Source.driver(spec.Name)
+	if errors.Is(err, errNoWorker) {
+		return Worker{}, b.unknown(spec.Name, err)
+	}
+	if err != nil {
+		return Worker{}, err
+	}
+	if d.Prebuilt {
+		return b.prebuilt(d, spec)
+	}
+	j, err := b.newJob(ctx, d, spec)
+	if err != nil {
+		return Worker{}, err
+	}
+	_, err = os.Stat(j.program)
+	cached := err == nil
+	if !cached {
+		b.log(Event{spec.String(), "building", time.Since(start)})
+		if err := j.build(ctx); err != nil {
+			return Worker{}, err
+		}
+	}
+	return j.worker(cached)
+}
+
+// unknown says which workers there are.
+func (b *Builder) unknown(name string, err error) error {
+	drivers, _ := b.Source.Drivers()
+	names := make([]string, len(drivers))
+	for i, d := range drivers {
+		names[i] = d.Name
+	}
+	return fmt.Errorf("%w in %s; there are: %s", err, b.Source.Dir, strings.Join(names, ", "))
+}
+
+// prebuilt uses the executable as it is, in any language.
+func (b *Builder) prebuilt(d Driver, spec Spec) (Worker, error) {
+	if spec.Version != "" {
+		return Worker{}, fmt.Errorf("it is prebuilt and has the version it has: ask for %s", d.Name)
+	}
+	files, err := b.Source.worker(d)
+	if err != nil {
+		return Worker{}, err
+	}
+	h := sha256.New()
+	files.digest(h)
+	program, err := filepath.Abs(filepath.Join(d.Dir, "worker"))
+	return Worker{Name: d.Name, Program: program, Digest: hex.EncodeToString(h.Sum(nil)), Cached: true}, err
+}
+
+// job is one build: everything that goes into it, and where its result is.
+type job struct {
+	driver  Driver
+	version string // asked, other than the pinned one; or empty
+	files   tree
+	tools   toolchain
+	digest  string
+	program string
+}
+
+func (b *Builder) newJob(ctx context.Context, d Driver, spec Spec) (*job, error) {
+	j := &job{driver: d}
+	if spec.Version != d.Version {
+		j.version = spec.Version
+	}
+	if j.version != "" && d.Module == "" {
+		return nil, fmt.Errorf("it imports no driver module, so it has no versions: ask for %s", d.Name)
+	}
+	var err error
+	if j.files, err = b.sources(d, j.version); err != nil {
+		return nil, err
+	}
+	if j.tools, err = findToolchain(ctx, d.Dir); err != nil {
+		return nil, err
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "worker %s %q %q ", d.Name, j.version, j.tools.lines())
+	j.files.digest(h)
+	j.digest = hex.EncodeToString(h.Sum(nil))
+	name := Spec{d.Name, cmp.Or(j.version, d.Version)}.String() + "-" + j.digest[:16]
+	j.program, err = filepath.Abs(filepath.Join(b.Cache, "workers", name))
+	return j, err
+}
+
+// sources returns kit and the worker, with a go.mod for the version asked.
+func (b *Builder) sources(d Driver, version string) (tree, error) {
+	kit, err := b.Source.kit()
+	if err != nil {
+		return nil, err
+	}
+	own, err := b.Source.worker(d)
+	if err != nil {
+		return nil, err
+	}
+	if version != "" {
+		if own, err = own.atVersion(d, version); err != nil {
+			return nil, err
+		}
+	}
+	return append(kit, own...), nil
+}
+
+// atVersion replaces go.mod and drops go.sum, which is about other versions.
+func (t tree) atVersion(d Driver, version string) (tree, error) {
+	var changed tree
+	for _, f := range t {
+		switch f.path {
+		case "workers/" + d.Name + "/go.sum":
+			continue
+		case "workers/" + d.Name + "/go.mod":
+			mod, err := parseGoMod(f.data)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", f.path, err)
+			}
+			f.data = mod.onlyDriver(d.Module, version)
+		}
+		changed = append(changed, f)
+	}
+	return changed, nil
+}
+
+// worker describes the finished program as its own build information does.
+func (j *job) worker(cached bool) (Worker, error) {
+	info, err := buildinfo.ReadFile(j.program)
+	if err != nil {
+		return Worker{}, fmt.Errorf("cached program cannot be read, remove it and build again: %w", err)
+	}
+	w := Worker{Name: j.driver.Name, Program: j.program, Digest: j.digest, Module: j.driver.Module,
+		Toolchain: info.GoVersion, Cached: cached}
+	for module, version := range resolved(info) {
+		w.Modules = append(w.Modules, module+"@"+version)
+		if module == w.Module {
+			w.Version = version
+		}
+	}
+	slices.Sort(w.Modules)
+	return w, nil
+}
+
+// resolved returns the modules in a program with their versions.
+func resolved(info *buildinfo.BuildInfo) map[string]string {
+	versions := map[string]string{}
+	for _, m := range info.Deps {
+		versions[m.Path] = m.Version
+		if m.Replace != nil && strings.HasPrefix(m.Replace.Version, "v") { // not a folder
+			versions[m.Path] = m.Replace.Version
+		}
+	}
+	return versions
+}

@@ -1,0 +1,295 @@
+package build
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+)
+
+func TestParseSpec(t *testing.T) {
+	for text, want := range map[string]Spec{
+		"mattn":                       {"mattn", ""},
+		"mattn@v1.14.37":              {"mattn", "v1.14.37"},
+		"ruby-3_2@v2.0.0-rc.1":        {"ruby-3_2", "v2.0.0-rc.1"},
+		"x@v3.0.0+incompatible":       {"x", "v3.0.0+incompatible"},
+		"x@v0.0.0-20200102030405-abc": {"x", "v0.0.0-20200102030405-abc"},
+	} {
+		got, err := ParseSpec(text)
+		if err != nil || got != want || got.String() != text {
+			t.Errorf("%q: got %+v, %v, want %+v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "@", "@v1.0.0", "x@", "-x", "--flag", "_x", ".", "..", "../x", "a/b", `a\b`, "a b", "a.b", "ä",
+		"x@latest", "x@v1", "x@v1.2", "x@1.2.3", "x@v1.2.3/..", "x@v1.2.3 -a", "x@v1.2.3\n", "x@-v1.2.3", "x@v1.2.3@v1.2.3", strings.Repeat("x", 65)} {
+		if got, err := ParseSpec(text); err == nil {
+			t.Errorf("%q: got %+v, want an error", text, got)
+		}
+	}
+}
+
+func FuzzParseSpec(f *testing.F) {
+	for _, seed := range []string{"mattn", "mattn@v1.14.37", "x@v1.2.3-rc.1+meta", "../x", "-x@v1.0.0"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		spec, err := ParseSpec(text)
+		if err != nil {
+			return
+		}
+		if spec.String() != text {
+			t.Errorf("%q comes back as %q", text, spec)
+		}
+		if strings.ContainsAny(text, "/\\ \n\t\x00") || text[0] == '-' || strings.HasPrefix(spec.Version, "-") || !filepath.IsLocal(text) {
+			t.Errorf("%q was accepted", text)
+		}
+	})
+}
+
+// builder returns a builder over a source, and what it reports.
+func builder(t *testing.T, s Source) (*Builder, *[]string) {
+	t.Helper()
+	var states []string
+	var mutex sync.Mutex
+	return &Builder{Source: s, Cache: t.TempDir(), Log: func(e Event) {
+		mutex.Lock()
+		defer mutex.Unlock()
+		states = append(states, e.Worker+" "+e.State)
+	}}, &states
+}
+
+func mustBuild(t *testing.T, b *Builder, spec Spec) Worker {
+	t.Helper()
+	w, err := b.Build(t.Context(), spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// output runs a worker and returns what it prints.
+func output(t *testing.T, w Worker) string {
+	t.Helper()
+	out, err := exec.Command(w.Program).CombinedOutput()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(out)
+}
+
+// fakeGo puts a go command first in PATH: the script runs with REAL as the
+// path of the true one.
+func fakeGo(t *testing.T, script string) {
+	t.Helper()
+	real, err := exec.LookPath("go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	put(t, dir, map[string]string{"go*": "#!/bin/sh\nREAL='" + real + "'\n" + script})
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+}
+
+func TestBuildAndCache(t *testing.T) {
+	record := filepath.Join(t.TempDir(), "record")
+	fakeGo(t, `echo "$1" >>'`+record+`'; exec "$REAL" "$@"`)
+	b, states := builder(t, fakeSource(t))
+
+	first := mustBuild(t, b, Spec{Name: "plain"})
+	want := Worker{Name: "plain", Program: first.Program, Digest: first.Digest, Modules: []string{"assay/kit@v0.0.0"},
+		Toolchain: runtime.Version(), Took: first.Took}
+	if !reflect.DeepEqual(first, want) {
+		t.Errorf("got  %+v\nwant %+v", first, want)
+	}
+	if got := output(t, first); got != "one\n" {
+		t.Errorf("the program printed %q", got)
+	}
+
+	second := mustBuild(t, b, Spec{Name: "plain"})
+	want.Cached, want.Took = true, second.Took
+	if !reflect.DeepEqual(second, want) {
+		t.Errorf("got  %+v\nwant %+v", second, want)
+	}
+	if want := []string{"plain building", "plain built", "plain cached"}; !reflect.DeepEqual(*states, want) {
+		t.Errorf("events %q, want %q", *states, want)
+	}
+	if commands, _ := os.ReadFile(record); string(commands) != "env\nbuild\nenv\n" {
+		t.Errorf("go commands were %q", commands)
+	}
+	checkNothingLeft(t, b)
+}
+
+// checkNothingLeft tells whether temporary folders remain in the cache.
+func checkNothingLeft(t *testing.T, b *Builder) {
+	t.Helper()
+	left, err := filepath.Glob(filepath.Join(b.Cache, "build-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("the cache still has %q, %v", left, err)
+	}
+}
+
+func TestChangesRebuild(t *testing.T) {
+	s := fakeSource(t)
+	b, _ := builder(t, s)
+	seen := map[string]bool{}
+	for _, change := range []func(){
+		func() {},
+		func() { put(t, s.Dir, map[string]string{"kit/kit.go": "package kit\n\nconst Name = \"two\"\n"}) },
+		func() { put(t, s.Dir, map[string]string{"workers/plain/go.sum": "\n"}) },
+		func() { t.Setenv("CGO_CFLAGS", "-O1") },
+		func() { t.Setenv("GOFLAGS", "-tags=other") },
+	} {
+		change()
+		w := mustBuild(t, b, Spec{Name: "plain"})
+		if w.Cached || seen[w.Digest] {
+			t.Errorf("after change %d the worker came from the cache", len(seen))
+		}
+		seen[w.Digest] = true
+	}
+	for _, flags := range []string{"-mod=mod -tags=other", "-tags=other -modfile=/nowhere"} {
+		t.Setenv("GOFLAGS", flags)
+		if w := mustBuild(t, b, Spec{Name: "plain"}); !w.Cached || output(t, w) != "two\n" {
+			t.Errorf("GOFLAGS=%s: got %+v, want it from the cache", flags, w)
+		}
+	}
+}
+
+func TestBuildersShareACache(t *testing.T) {
+	b, _ := builder(t, fakeSource(t))
+	var group sync.WaitGroup
+	for range 3 {
+		group.Go(func() {
+			if _, err := b.Build(t.Context(), Spec{Name: "plain"}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	group.Wait()
+	checkNothingLeft(t, b)
+}
+
+func TestCompileError(t *testing.T) {
+	s := fakeSource(t)
+	put(t, s.Dir, map[string]string{"workers/plain/main.go": "package main\n\nfunc main() { missing() }\n"})
+	b, _ := builder(t, s)
+	_, err := b.Build(t.Context(), Spec{Name: "plain"})
+	checkError(t, err, "worker plain: compile workers/plain and no driver with "+runtime.Version()+": go build ",
+		"exit status 1\n\t# assay/workers/plain\n\t", "main.go:3:15: undefined: missing")
+	checkNothingLeft(t, b)
+}
+
+func checkError(t *testing.T, err error, parts ...string) {
+	t.Helper()
+	for _, part := range parts {
+		if err == nil || !strings.Contains(err.Error(), part) {
+			t.Errorf("error %v\ndoes not have %q", err, part)
+		}
+	}
+}
+
+func TestErrorShowsTheLastLines(t *testing.T) {
+	fakeGo(t, `test "$1" = env && exec "$REAL" "$@"
+for i in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21; do echo "line $i." >&2; done
+exit 3`)
+	b, _ := builder(t, fakeSource(t))
+	_, err := b.Build(t.Context(), Spec{Name: "plain"})
+	checkError(t, err, "exit status 3\n\tline 2.\n", "\n\tline 21.")
+	if strings.Contains(err.Error(), "line 1.") {
+		t.Errorf("more than %d lines are shown: %v", shownLines, err)
+	}
+}
+
+func TestNoGo(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	b, _ := builder(t, fakeSource(t))
+	_, err := b.Build(t.Context(), Spec{Name: "plain"})
+	checkError(t, err, "worker plain: ", "install Go 1.26 or newer")
+}
+
+func TestHints(t *testing.T) {
+	get := []string{"get", "example.test/db@v9.0.0"}
+	for output, want := range map[string]string{
+		`cgo: C compiler "gcc" not found: exec: "gcc": executable file not found in $PATH`: cgoHint,
+		"main.go:4:2: missing go.sum entry for module":                                     "the worker's go.sum does not fit its sources: run make deps",
+		"go: module example.test/db: 404 Not Found":                                        "this version cannot be had; the versions there are: go list -m -versions example.test/db",
+	} {
+		if got := hintFor(get, output); got != want {
+			t.Errorf("%q: hint %q, want %q", output, got, want)
+		}
+	}
+	if got := hintFor([]string{"build"}, "undefined: x"); got != "" {
+		t.Errorf("hint %q where there is none", got)
+	}
+}
+
+// The script stands for a compiler that has children: both hold the pipe open
+// that the test reads to the end.
+func TestCancelKillsTheCompilerAndItsChildren(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	fakeGo(t, `test "$1" = env && exec "$REAL" "$@"
+exec 3>'`+pipe+`'
+sleep 1000 & wait`)
+	b, _ := builder(t, fakeSource(t))
+	ctx, cancel := context.WithCancelCause(t.Context())
+	stopped := errors.New("stopped by the user")
+	result := make(chan error)
+	go func() {
+		_, err := b.Build(ctx, Spec{Name: "plain"})
+		result <- err
+	}()
+	held, err := os.Open(pipe) // returns when the compiler has started
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer held.Close()
+	cancel(stopped)
+	if err := <-result; !errors.Is(err, stopped) {
+		t.Errorf("error %v, want %v", err, stopped)
+	}
+	if _, err := io.ReadAll(held); err != nil { // returns when nobody holds the pipe
+		t.Error(err)
+	}
+	checkNothingLeft(t, b)
+}
+
+func TestPrebuilt(t *testing.T) {
+	s := fakeSource(t)
+	t.Setenv("PATH", t.TempDir()) // no go is needed
+	b, states := builder(t, s)
+	first := mustBuild(t, b, Spec{Name: "script"})
+	want := Worker{Name: "script", Program: filepath.Join(s.Dir, "workers/script/worker"), Digest: first.Digest, Took: first.Took, Cached: true}
+	if !reflect.DeepEqual(first, want) || len(first.Digest) != 64 {
+		t.Errorf("got  %+v\nwant %+v", first, want)
+	}
+	if want := []string{"script cached"}; !reflect.DeepEqual(*states, want) {
+		t.Errorf("events %q, want %q", *states, want)
+	}
+	put(t, s.Dir, map[string]string{"workers/script/lib/a.sh": "false\n"})
+	if second := mustBuild(t, b, Spec{Name: "script"}); second.Digest == first.Digest {
+		t.Error("the digest does not cover all files of the folder")
+	}
+	_, err := b.Build(t.Context(), Spec{"script", "v1.0.0"})
+	checkError(t, err, "worker script@v1.0.0: it is prebuilt and has the version it has: ask for script")
+}
+
+func TestUnknownWorker(t *testing.T) {
+	b, _ := builder(t, fakeSource(t))
+	_, err := b.Build(t.Context(), Spec{Name: "nobody"})
+	checkError(t, err, "worker nobody: workers/nobody: neither go.mod nor an executable file named worker in "+b.Source.Dir+
+		"; there are: plain, script")
+	_, err = b.Build(t.Context(), Spec{Name: "../plain"})
+	checkError(t, err, `driver "../plain": want NAME or NAME@VERSION`)
+	_, err = b.Build(t.Context(), Spec{"plain", "v1.0.0"})
+	checkError(t, err, "worker plain@v1.0.0: it imports no driver module, so it has no versions: ask for plain")
+}

@@ -1,0 +1,275 @@
+package build
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"debug/buildinfo"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// toolchain is the Go version and the settings that change what it makes.
+type toolchain map[string]string
+
+var toolchainVariables = []string{"GOVERSION", "GOOS", "GOARCH", "GOAMD64", "GOARM", "GOARM64",
+	"GOEXPERIMENT", "GOFLAGS", "CGO_ENABLED", "CC", "CXX", "CGO_CFLAGS", "CGO_CPPFLAGS", "CGO_CXXFLAGS", "CGO_LDFLAGS"}
+
+// findToolchain asks the go command, in the folder of a worker because a
+// go.mod can choose another toolchain.
+func findToolchain(ctx context.Context, dir string) (toolchain, error) {
+	out, err := run(ctx, dir, []string{"GOWORK=off"}, append([]string{"env", "-json"}, toolchainVariables...)...)
+	if err != nil {
+		return nil, err
+	}
+	tools := toolchain{}
+	if err := json.Unmarshal(out, &tools); err != nil {
+		return nil, fmt.Errorf("go env: %w", err)
+	}
+	tools["GOFLAGS"] = withoutModFlags(tools["GOFLAGS"])
+	return tools, nil
+}
+
+// withoutModFlags drops the flags that choose another go.mod or how it may
+// change; builds of workers choose that.
+func withoutModFlags(flags string) string {
+	kept := slices.DeleteFunc(strings.Fields(flags), func(flag string) bool {
+		name, _, _ := strings.Cut(strings.TrimLeft(flag, "-"), "=")
+		return name == "mod" || name == "modfile"
+	})
+	return strings.Join(kept, " ")
+}
+
+func (t toolchain) lines() []string {
+	var lines []string
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		lines = append(lines, name+"="+t[name])
+	}
+	return lines
+}
+
+// build compiles in a temporary folder below the cache and moves the program
+// to its place only when it is complete and made of the right modules.
+func (j *job) build(ctx context.Context) error {
+	if err := os.MkdirAll(filepath.Dir(j.program), 0o755); err != nil {
+		return fmt.Errorf("make the cache: %w", err)
+	}
+	temp, err := os.MkdirTemp(filepath.Dir(filepath.Dir(j.program)), "build-*")
+	if err != nil {
+		return fmt.Errorf("make a folder to build in: %w", err)
+	}
+	defer os.RemoveAll(temp)
+	if err := j.files.write(temp); err != nil {
+		return fmt.Errorf("copy sources: %w", err)
+	}
+	c := &compilation{job: j, dir: filepath.Join(temp, "workers", j.driver.Name), output: filepath.Join(temp, "program")}
+	if err := c.prepare(temp); err != nil {
+		return err
+	}
+	for _, step := range []func(context.Context) error{c.get, c.checkCgo, c.compile, c.checkModules} {
+		if err := step(ctx); err != nil {
+			return fmt.Errorf("%s: %w", c.subject(), err)
+		}
+	}
+	if err := os.Rename(c.output, j.program); err != nil {
+		return fmt.Errorf("move the program to the cache: %w", err)
+	}
+	return nil
+}
+
+// compilation is a job in its temporary folder.
+type compilation struct {
+	*job
+	dir    string
+	output string
+	env    []string
+}
+
+// prepare gives the go command a folder for its own temporary files, so that
+// a killed compiler leaves nothing elsewhere.
+func (c *compilation) prepare(temp string) error {
+	own := filepath.Join(temp, "tmp")
+	mode := "readonly"
+	if c.version != "" {
+		mode = "mod"
+	}
+	c.env = []string{"GOWORK=off", "GOTMPDIR=" + own, "TMPDIR=" + own,
+		"GOFLAGS=" + strings.TrimSpace("-mod="+mode+" "+c.tools["GOFLAGS"])}
+	return os.Mkdir(own, 0o755)
+}
+
+// subject says what is being compiled, and with what.
+func (c *compilation) subject() string {
+	driver := "no driver"
+	if c.driver.Module != "" {
+		driver = c.driver.Module + "@" + cmp.Or(c.version, c.driver.Version)
+	}
+	return fmt.Sprintf("compile workers/%s and %s with %s", c.driver.Name, driver, c.tools["GOVERSION"])
+}
+
+func (c *compilation) run(ctx context.Context, args ...string) ([]byte, error) {
+	return run(ctx, c.dir, c.env, args...)
+}
+
+// get resolves what the driver at the version asked needs.
+func (c *compilation) get(ctx context.Context) error {
+	if c.version == "" {
+		return nil
+	}
+	_, err := c.run(ctx, "get", c.driver.Module+"@"+c.version)
+	return err
+}
+
+// checkCgo refuses to build a driver that is written with cgo when cgo is off.
+// Some such drivers compile all the same, to a stub that can open nothing; and
+// Go turns cgo off by itself where it finds no C compiler.
+func (c *compilation) checkCgo(ctx context.Context) error {
+	if c.tools["CGO_ENABLED"] != "0" {
+		return nil
+	}
+	imports, _, err := readPackage(c.dir)
+	if err != nil {
+		return err
+	}
+	args := []string{"list", "-f", "{{if .CgoFiles}}{{.ImportPath}}{{end}}"}
+	for _, path := range imports {
+		if path == c.driver.Module || strings.HasPrefix(path, c.driver.Module+"/") {
+			args = append(args, path)
+		}
+	}
+	if c.driver.Module == "" || len(args) == 3 {
+		return nil
+	}
+	out, err := run(ctx, c.dir, append(c.env, "CGO_ENABLED=1"), args...)
+	if err != nil {
+		return err
+	}
+	if with := strings.Fields(string(out)); len(with) > 0 {
+		return fmt.Errorf("package %s is written with cgo, and cgo is off; %s", strings.Join(with, ", "), cgoHint)
+	}
+	return nil
+}
+
+func (c *compilation) compile(ctx context.Context) error {
+	_, err := c.run(ctx, "build", "-trimpath", "-buildvcs=false", "-o", c.output, ".")
+	return err
+}
+
+// checkModules compares what got into the program with the driver's own
+// go.mod: a program of other versions would be measured under a wrong name.
+func (c *compilation) checkModules(ctx context.Context) error {
+	if c.driver.Module == "" {
+		return nil
+	}
+	info, err := buildinfo.ReadFile(c.output)
+	if err != nil {
+		return err
+	}
+	mod, err := c.driverGoMod(ctx)
+	if err != nil {
+		return err
+	}
+	got := resolved(info)
+	moved := mod.moved(got)
+	if want := cmp.Or(c.version, c.driver.Version); got[c.driver.Module] != want {
+		moved = append(moved, fmt.Sprintf("%s is %s, asked was %s", c.driver.Module, got[c.driver.Module], want))
+	}
+	if len(moved) > 0 {
+		return fmt.Errorf("modules moved away from what %s was made with: %s", c.driver.Module, strings.Join(moved, "; "))
+	}
+	return nil
+}
+
+// driverGoMod reads the go.mod that the driver's authors published.
+func (c *compilation) driverGoMod(ctx context.Context) (goMod, error) {
+	out, err := c.run(ctx, "list", "-m", "-json", c.driver.Module)
+	if err != nil {
+		return goMod{}, err
+	}
+	var module struct{ GoMod string }
+	if err := json.Unmarshal(out, &module); err != nil {
+		return goMod{}, fmt.Errorf("go list -m: %w", err)
+	}
+	data, err := os.ReadFile(module.GoMod)
+	if err != nil {
+		return goMod{}, fmt.Errorf("read the driver's go.mod: %w", err)
+	}
+	mod, err := parseGoMod(data)
+	if err != nil {
+		return goMod{}, fmt.Errorf("%s: %w", module.GoMod, err)
+	}
+	return mod, nil
+}
+
+// run runs the go command and returns its standard output. It is in a process
+// group of its own, which is killed as a whole when ctx ends.
+func run(ctx context.Context, dir string, env []string, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Dir = dir
+	cmd.Env = append(cmd.Environ(), env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 5 * time.Second // where something outlives the group and holds the pipes
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("go %s: %w", args[0], context.Cause(ctx))
+	}
+	if err != nil {
+		return nil, explain(args, stderr.String(), err)
+	}
+	return stdout.Bytes(), nil
+}
+
+const (
+	shownLines = 20
+	cgoHint    = "install a C compiler such as gcc, or unset CGO_ENABLED where it is 0"
+)
+
+// explain makes an error of a failed go command: the end of what it said, and
+// what to do about it.
+func explain(args []string, output string, err error) error {
+	if errors.Is(err, exec.ErrNotFound) {
+		return fmt.Errorf("%w; install Go 1.26 or newer and have it in PATH", err)
+	}
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	lines = lines[max(0, len(lines)-shownLines):]
+	text := "go " + strings.Join(args, " ") + ": " + err.Error() + "\n\t" + strings.Join(lines, "\n\t")
+	if hint := hintFor(args, output); hint != "" {
+		text += "\n" + hint
+	}
+	return errors.New(text)
+}
+
+// hints are tried in order; the first whose words are in the output is given.
+var hints = []struct{ words, hint string }{
+	{"C compiler", cgoHint},
+	{"missing go.sum entry", "the worker's go.sum does not fit its sources: run make deps"},
+	{"updates to go.mod needed", "the worker's go.mod does not fit its sources: run make deps"},
+	{"go.mod requires go >=", "install a newer Go"},
+	{"build constraints exclude all Go files", "the worker cannot be built for this system, or needs cgo: " + cgoHint},
+	{"dial tcp", "the module proxy cannot be reached: check the network and the GOPROXY setting"},
+}
+
+func hintFor(args []string, output string) string {
+	for _, h := range hints {
+		if strings.Contains(output, h.words) {
+			return h.hint
+		}
+	}
+	if args[0] == "get" {
+		module, _, _ := strings.Cut(args[1], "@")
+		return "this version cannot be had; the versions there are: go list -m -versions " + module
+	}
+	return ""
+}

@@ -1,0 +1,156 @@
+package build
+
+import (
+	"errors"
+	"fmt"
+	"go/ast"
+	"go/doc"
+	"go/parser"
+	"go/token"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// Driver is a worker that the source holds.
+type Driver struct {
+	Name     string // of its folder
+	Module   string // the driver library; empty where the worker has none, or is prebuilt
+	Version  string // of Module, as the worker's go.mod pins it
+	About    string // one sentence, from the worker's package comment or README
+	Dir      string
+	Prebuilt bool // has an executable file named worker instead of a go.mod
+}
+
+// errNoWorker says that a folder holds no worker.
+var errNoWorker = errors.New("neither go.mod nor an executable file named worker")
+
+// Drivers returns what the source holds, sorted by name. Where some cannot be
+// read, the others are returned together with an error.
+func (s Source) Drivers() ([]Driver, error) {
+	entries, err := os.ReadDir(filepath.Join(s.Dir, "workers"))
+	if err != nil {
+		return nil, fmt.Errorf("list workers: %w", err)
+	}
+	var drivers []Driver
+	var problems []error
+	for _, entry := range entries {
+		if !namePattern.MatchString(entry.Name()) {
+			continue
+		}
+		d, err := s.driver(entry.Name())
+		switch {
+		case err == nil:
+			drivers = append(drivers, d)
+		case !errors.Is(err, errNoWorker):
+			problems = append(problems, err)
+		}
+	}
+	return drivers, errors.Join(problems...)
+}
+
+func (s Source) driver(name string) (Driver, error) {
+	d := Driver{Name: name, Dir: filepath.Join(s.Dir, "workers", name)}
+	data, err := os.ReadFile(filepath.Join(d.Dir, "go.mod"))
+	if err != nil {
+		return d.prebuilt()
+	}
+	mod, err := parseGoMod(data)
+	if err != nil {
+		return Driver{}, fmt.Errorf("workers/%s/go.mod: %w", name, err)
+	}
+	imports, about, err := readPackage(d.Dir)
+	if err != nil {
+		return Driver{}, fmt.Errorf("workers/%s: %w", name, err)
+	}
+	d.Module, err = driverModule(mod, imports)
+	if err != nil {
+		return Driver{}, fmt.Errorf("workers/%s: %w", name, err)
+	}
+	d.Version = mod.requires[d.Module]
+	d.About = about
+	if d.About == "" {
+		d.About = readmeTitle(d.Dir)
+	}
+	return d, nil
+}
+
+func (d Driver) prebuilt() (Driver, error) {
+	info, err := os.Stat(filepath.Join(d.Dir, "worker"))
+	if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
+		return Driver{}, fmt.Errorf("workers/%s: %w", d.Name, errNoWorker)
+	}
+	d.Prebuilt = true
+	d.About = readmeTitle(d.Dir)
+	return d, nil
+}
+
+// readPackage returns what the Go files of a folder import, sorted, and the
+// first sentence of the package comment.
+func readPackage(dir string) (imports []string, about string, err error) {
+	names, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		return nil, "", err
+	}
+	seen := map[string]bool{}
+	for _, name := range names {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly|parser.ParseComments)
+		if err != nil {
+			return nil, "", err
+		}
+		addImports(seen, f)
+		if about == "" {
+			about = new(doc.Package).Synopsis(f.Doc.Text())
+		}
+	}
+	return slices.Sorted(maps.Keys(seen)), about, nil
+}
+
+func addImports(seen map[string]bool, f *ast.File) {
+	for _, spec := range f.Imports {
+		if path, err := strconv.Unquote(spec.Path.Value); err == nil {
+			seen[path] = true
+		}
+	}
+}
+
+// driverModule returns the one required module, other than kit, that the
+// imports come from; empty where there is none. The imports decide, because
+// "// indirect" comments are right only after go mod tidy.
+func driverModule(mod goMod, imports []string) (string, error) {
+	found := map[string]bool{}
+	for _, path := range imports {
+		if module := mod.provider(path); module != "" && module != kitModule {
+			found[module] = true
+		}
+	}
+	modules := slices.Sorted(maps.Keys(found))
+	if len(modules) > 1 {
+		return "", fmt.Errorf("imports %s: a worker imports one driver only", strings.Join(modules, " and "))
+	}
+	return strings.Join(modules, ""), nil
+}
+
+// readmeTitle returns the first line of text of a folder's README.
+func readmeTitle(dir string) string {
+	names, _ := filepath.Glob(filepath.Join(dir, "README*"))
+	if len(names) == 0 {
+		return ""
+	}
+	data, err := os.ReadFile(names[0])
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(data)) {
+		if line = strings.TrimSpace(strings.TrimLeft(line, "# ")); line != "" {
+			return line
+		}
+	}
+	return ""
+}

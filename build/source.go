@@ -1,0 +1,143 @@
+package build
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// embedded holds archive/source.zip where the program was made by make build.
+//
+//go:embed all:archive
+var embedded embed.FS
+
+// Source is where the sources of worker programs are.
+type Source struct {
+	Dir string // an absolute path; holds kit/ and workers/
+}
+
+// FindSource finds the sources of workers. Where the environment variable
+// ASSAY_SOURCE is set, it names the folder. Otherwise it is the folder of the
+// executable, or its parent where the executable lies in bin/; or else the
+// embedded archive, unpacked into cacheDir. An error says where was looked.
+func FindSource(cacheDir string) (Source, error) {
+	executable, err := os.Executable()
+	if err == nil {
+		executable, err = filepath.EvalSymlinks(executable)
+	}
+	if err != nil {
+		return Source{}, fmt.Errorf("find worker sources beside the executable: %w", err)
+	}
+	archive, err := embedded.ReadFile("archive/source.zip")
+	if err != nil {
+		archive = nil // a program that was not made by make build
+	}
+	return findSource(os.Getenv("ASSAY_SOURCE"), executable, archive, cacheDir)
+}
+
+func findSource(variable, executable string, archive []byte, cacheDir string) (Source, error) {
+	if variable != "" {
+		return namedSource(variable)
+	}
+	dir := filepath.Dir(executable)
+	places := []string{dir}
+	if filepath.Base(dir) == "bin" {
+		places = append(places, filepath.Dir(dir))
+	}
+	for _, place := range places {
+		if holdsSource(place) {
+			return Source{place}, nil
+		}
+	}
+	if archive != nil {
+		return unpack(archive, cacheDir)
+	}
+	return Source{}, fmt.Errorf("no worker sources: ASSAY_SOURCE is not set, %s has no kit/ and workers/, "+
+		"and no archive is embedded; set ASSAY_SOURCE to a checkout of assay, or make the program with: make build",
+		strings.Join(places, " and "))
+}
+
+func namedSource(dir string) (Source, error) {
+	if !holdsSource(dir) {
+		return Source{}, fmt.Errorf("ASSAY_SOURCE=%s has no kit/ and workers/: set it to a checkout of assay, or unset it", dir)
+	}
+	dir, err := filepath.Abs(dir)
+	return Source{dir}, err
+}
+
+func holdsSource(dir string) bool {
+	kit, err := os.Stat(filepath.Join(dir, "kit", "go.mod"))
+	if err != nil || !kit.Mode().IsRegular() {
+		return false
+	}
+	workers, err := os.Stat(filepath.Join(dir, "workers"))
+	return err == nil && workers.IsDir()
+}
+
+// unpack writes the archive into a folder named by its digest, unless that is
+// there already. The folder appears complete or not at all, also when two
+// processes unpack at once.
+func unpack(archive []byte, cacheDir string) (Source, error) {
+	sum := sha256.Sum256(archive)
+	dir, err := filepath.Abs(filepath.Join(cacheDir, "source", hex.EncodeToString(sum[:8])))
+	if err != nil || holdsSource(dir) {
+		return Source{dir}, err
+	}
+	files, err := unzip(archive)
+	if err != nil {
+		return Source{}, fmt.Errorf("unpack worker sources: %w", err)
+	}
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return Source{}, fmt.Errorf("unpack worker sources: %w", err)
+	}
+	partial, err := os.MkdirTemp(filepath.Dir(dir), "unpack-*")
+	if err != nil {
+		return Source{}, fmt.Errorf("unpack worker sources: %w", err)
+	}
+	defer os.RemoveAll(partial)
+	if err := errors.Join(os.Chmod(partial, 0o755), files.write(partial)); err != nil {
+		return Source{}, fmt.Errorf("unpack worker sources: %w", err)
+	}
+	if err := os.Rename(partial, dir); err != nil && !holdsSource(dir) {
+		return Source{}, fmt.Errorf("unpack worker sources: %w", err)
+	}
+	return Source{dir}, nil
+}
+
+// Pack writes the sources of kit and of all workers as an archive. Equal
+// sources give byte-equal archives.
+func Pack(w io.Writer, s Source) error {
+	drivers, err := s.Drivers()
+	if err != nil {
+		return err
+	}
+	all, err := s.kit()
+	if err != nil {
+		return err
+	}
+	for _, d := range drivers {
+		files, err := s.worker(d)
+		if err != nil {
+			return err
+		}
+		all = append(all, files...)
+	}
+	all.sort()
+	return all.zip(w)
+}
+
+func (s Source) kit() (tree, error) { return readTree(s.Dir, "kit", goSource) }
+
+func (s Source) worker(d Driver) (tree, error) {
+	keep := goSource
+	if d.Prebuilt {
+		keep = anySource
+	}
+	return readTree(s.Dir, "workers/"+d.Name, keep)
+}

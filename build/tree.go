@@ -1,0 +1,169 @@
+package build
+
+import (
+	"archive/zip"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// file is a source file; its path is relative and has slashes.
+type file struct {
+	path       string
+	executable bool
+	data       []byte
+}
+
+// tree is a set of source files, sorted by path. What is digested, compiled
+// and packed is one tree, read once, so that a file that changes meanwhile
+// cannot make them differ.
+type tree []file
+
+// readTree reads the files below root/folder for which keep says yes. Hidden
+// files and folders are left out.
+func readTree(root, folder string, keep func(file) bool) (tree, error) {
+	var t tree
+	start := filepath.Join(root, filepath.FromSlash(folder))
+	err := filepath.WalkDir(start, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if strings.HasPrefix(entry.Name(), ".") && name != start {
+			return skip(entry)
+		}
+		if entry.IsDir() {
+			return nil
+		}
+		f, err := readFile(root, name)
+		if err == nil && f.data != nil && keep(f) {
+			t = append(t, f)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("read sources of %s: %w", folder, err)
+	}
+	t.sort()
+	return t, nil
+}
+
+func skip(entry fs.DirEntry) error {
+	if entry.IsDir() {
+		return fs.SkipDir
+	}
+	return nil
+}
+
+// readFile follows symbolic links to files. It returns nil data for whatever
+// is no regular file.
+func readFile(root, name string) (file, error) {
+	info, err := os.Stat(name)
+	if err != nil || !info.Mode().IsRegular() {
+		return file{}, err
+	}
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return file{}, err
+	}
+	relative, err := filepath.Rel(root, name)
+	return file{filepath.ToSlash(relative), info.Mode()&0o111 != 0, data}, err
+}
+
+// goSource keeps what a Go module is compiled from. Tests, their data and
+// compiled programs that lie around are left out.
+func goSource(f file) bool {
+	name := filepath.Base(f.path)
+	program := f.executable && filepath.Ext(name) == ""
+	return !program && !strings.HasSuffix(name, "_test.go") &&
+		!strings.Contains("/"+f.path, "/testdata/")
+}
+
+func anySource(file) bool { return true }
+
+func (t tree) sort() {
+	slices.SortFunc(t, func(a, b file) int { return strings.Compare(a.path, b.path) })
+}
+
+// digest adds the tree to a hash; equal hashes mean equal trees.
+func (t tree) digest(h hash.Hash) {
+	for _, f := range t {
+		fmt.Fprintf(h, "%q %t ", f.path, f.executable)
+		h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(f.data))))
+		h.Write(f.data)
+	}
+}
+
+// write puts the files into a folder.
+func (t tree) write(folder string) error {
+	for _, f := range t {
+		name := filepath.Join(folder, filepath.FromSlash(f.path))
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(name, f.data, f.mode()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f file) mode() fs.FileMode {
+	if f.executable {
+		return 0o755
+	}
+	return 0o644
+}
+
+// zip writes the tree as an archive that depends on nothing but the files.
+func (t tree) zip(w io.Writer) error {
+	archive := zip.NewWriter(w)
+	for _, f := range t {
+		header := &zip.FileHeader{Name: f.path, Method: zip.Deflate}
+		header.SetMode(f.mode())
+		entry, err := archive.CreateHeader(header)
+		if err != nil {
+			return err
+		}
+		if _, err := entry.Write(f.data); err != nil {
+			return err
+		}
+	}
+	return archive.Close()
+}
+
+// unzip reads a tree from an archive.
+func unzip(data []byte) (tree, error) {
+	archive, err := zip.NewReader(bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		return nil, err
+	}
+	var t tree
+	for _, entry := range archive.File {
+		if !filepath.IsLocal(filepath.FromSlash(entry.Name)) {
+			return nil, fmt.Errorf("entry %q lies outside of the archive", entry.Name)
+		}
+		content, err := readEntry(entry)
+		if err != nil {
+			return nil, fmt.Errorf("entry %q: %w", entry.Name, err)
+		}
+		t = append(t, file{entry.Name, entry.Mode()&0o111 != 0, content})
+	}
+	t.sort()
+	return t, nil
+}
+
+func readEntry(entry *zip.File) ([]byte, error) {
+	r, err := entry.Open()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
+}

@@ -1,0 +1,120 @@
+package build
+
+import (
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// publish puts a version of a module into a module proxy that is a folder.
+func publish(t *testing.T, proxy, module, version, requires string, sources map[string]string) {
+	t.Helper()
+	mod := "module " + module + "\n\ngo 1.24\n" + requires
+	prefix := module + "@" + version + "/"
+	content := tree{{prefix + "go.mod", false, []byte(mod)}}
+	for name, source := range sources {
+		content = append(content, file{prefix + name, false, []byte(source)})
+	}
+	var archive strings.Builder
+	if err := content.zip(&archive); err != nil {
+		t.Fatal(err)
+	}
+	base := module + "/@v/" + version
+	put(t, proxy, map[string]string{
+		base + ".info": `{"Version":"` + version + `"}`,
+		base + ".mod":  mod,
+		base + ".zip":  archive.String(),
+	})
+}
+
+// driverSource has a worker of a driver that is published in versions:
+// v1.0.0, which is pinned; v1.1.0; v1.2.0 whose libc is moved by another
+// module that it requires; and v1.3.0, which is written with cgo and has a
+// stub for where that is off.
+func driverSource(t *testing.T) Source {
+	t.Helper()
+	proxy := t.TempDir()
+	for _, v := range []string{"v1.0.0", "v1.1.0", "v1.5.0"} {
+		publish(t, proxy, "modernc.org/libc", v, "", map[string]string{"libc.go": "package libc\n\nconst Version = \"libc " + v + "\"\n"})
+	}
+	publish(t, proxy, "example.test/mover", "v1.0.0", "require modernc.org/libc v1.5.0\n", map[string]string{
+		"mover.go": "package mover\n\nimport _ \"modernc.org/libc\"\n"})
+	driver := "package db\n\nimport \"modernc.org/libc\"\n\nconst Version = VERSION + libc.Version\n"
+	for _, c := range []struct{ version, requires, more string }{
+		{"v1.0.0", "require modernc.org/libc v1.0.0\n", ""},
+		{"v1.1.0", "require modernc.org/libc v1.1.0\n", ""},
+		{"v1.2.0", "require modernc.org/libc v1.1.0\nrequire example.test/mover v1.0.0\n", "package db\n\nimport _ \"example.test/mover\"\n"},
+		{"v1.3.0", "require modernc.org/libc v1.1.0\n", "package db\n\nimport \"C\"\n"},
+	} {
+		sources := map[string]string{"db.go": strings.ReplaceAll(driver, "VERSION", `"`+c.version+` "`)}
+		if c.more != "" {
+			sources["more.go"] = c.more
+		}
+		publish(t, proxy, "example.test/db", c.version, c.requires, sources)
+	}
+	t.Setenv("GOPROXY", "file://"+filepath.ToSlash(proxy))
+	t.Setenv("GOSUMDB", "off")
+	t.Setenv("GOFLAGS", "-modcacherw")
+	t.Setenv("GOMODCACHE", t.TempDir())
+
+	s := fakeSource(t)
+	put(t, s.Dir, map[string]string{
+		"workers/db/go.mod": "module assay/workers/db\n\ngo 1.26.0\n\nrequire (\n\tassay/kit v0.0.0\n\texample.test/db v1.0.0\n" +
+			"\tmodernc.org/libc v1.0.0 // indirect\n)\n\nreplace assay/kit => ../../kit\n",
+		"workers/db/main.go": "package main\n\nimport (\n\t\"assay/kit\"\n\t\"example.test/db\"\n)\n\nfunc main() { println(kit.Name, db.Version) }\n",
+	})
+	// go.sum, as make deps writes it
+	if _, err := run(t.Context(), filepath.Join(s.Dir, "workers/db"), []string{"GOWORK=off"}, "list", "-mod=mod", "-deps", "./..."); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func TestVersions(t *testing.T) {
+	b, _ := builder(t, driverSource(t))
+	for _, c := range []struct{ asked, version, libc string }{
+		{"", "v1.0.0", "v1.0.0"},
+		{"v1.0.0", "v1.0.0", "v1.0.0"},
+		{"v1.1.0", "v1.1.0", "v1.1.0"},
+	} {
+		w := mustBuild(t, b, Spec{"db", c.asked})
+		want := Worker{Name: "db", Version: c.version, Program: w.Program, Digest: w.Digest, Module: "example.test/db",
+			Modules:   []string{"assay/kit@v0.0.0", "example.test/db@" + c.version, "modernc.org/libc@" + c.libc},
+			Toolchain: runtime.Version(), Took: w.Took, Cached: c.asked == "v1.0.0"} // asking for the pinned one is not another build
+		if !reflect.DeepEqual(w, want) {
+			t.Errorf("%q: got  %+v\nwant %+v", c.asked, w, want)
+		}
+		if got := output(t, w); got != "one "+c.version+" libc "+c.libc+"\n" {
+			t.Errorf("%q: printed %q", c.asked, got)
+		}
+	}
+	checkNothingLeft(t, b)
+}
+
+func TestMovedModules(t *testing.T) {
+	b, _ := builder(t, driverSource(t))
+	_, err := b.Build(t.Context(), Spec{"db", "v1.2.0"})
+	want := "worker db@v1.2.0: compile workers/db and example.test/db@v1.2.0 with " + runtime.Version() +
+		": modules moved away from what example.test/db was made with: modernc.org/libc is v1.5.0, the driver was made with v1.1.0"
+	if err == nil || err.Error() != want {
+		t.Errorf("error %v\nwant %s", err, want)
+	}
+}
+
+func TestVersionThatDoesNotExist(t *testing.T) {
+	b, _ := builder(t, driverSource(t))
+	_, err := b.Build(t.Context(), Spec{"db", "v9.0.0"})
+	checkError(t, err, "worker db@v9.0.0: ", "go get example.test/db@v9.0.0: exit status 1", "v9.0.0",
+		"\nthis version cannot be had; the versions there are: go list -m -versions example.test/db")
+	checkNothingLeft(t, b)
+}
+
+func TestCgoDriverWithoutCgo(t *testing.T) {
+	b, _ := builder(t, driverSource(t))
+	t.Setenv("CGO_ENABLED", "0")
+	_, err := b.Build(t.Context(), Spec{"db", "v1.3.0"})
+	checkError(t, err, "package example.test/db is written with cgo, and cgo is off; "+cgoHint)
+	mustBuild(t, b, Spec{"db", "v1.1.0"})
+}

@@ -1,0 +1,144 @@
+// Command assay tells which embedded database, driver and settings to use for
+// a workload on this machine, with evidence.
+//
+// This package only wires: flags, environment and terminal are read here and
+// nowhere else. Each subcommand has a file of its own.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+
+	"assay/kit/process"
+
+	"github.com/spf13/cobra"
+)
+
+// version is set by the linker.
+var version = "dev"
+
+// The exit statuses.
+const (
+	statusOK          = 0
+	statusFailed      = 1 // cells failed, or the command could not do its work
+	statusUsage       = 2 // wrong flags, arguments or plan
+	statusInterrupted = 130
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	status := Main(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	stop()
+	os.Exit(status)
+}
+
+// Main runs the command and returns its exit status. Nothing but results goes
+// to stdout.
+func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	root := newRoot(&app{stdout: stdout, stderr: stderr})
+	root.SetArgs(args)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return statusOK
+	}
+	var exit *exitError
+	if !errors.As(err, &exit) {
+		exit = &exitError{status: statusFailed, err: err}
+	}
+	if exit.err != nil {
+		fmt.Fprintln(stderr, "assay: error:", exit.err)
+	}
+	for _, hint := range exit.hints {
+		fmt.Fprintln(stderr, "assay: hint:", hint)
+	}
+	return exit.status
+}
+
+// exitError is an error with an exit status. A nil err prints nothing.
+type exitError struct {
+	status int
+	err    error
+	hints  []string
+}
+
+func (e *exitError) Error() string {
+	if e.err == nil {
+		return fmt.Sprintf("exit status %d", e.status)
+	}
+	return e.err.Error()
+}
+
+func (e *exitError) Unwrap() error { return e.err }
+
+// usage makes an error that is the user's to mend.
+func usage(err error, hints ...string) error {
+	if err == nil {
+		return nil
+	}
+	return &exitError{statusUsage, err, hints}
+}
+
+// app is what all subcommands share.
+type app struct {
+	stdout, stderr io.Writer
+	store          string // location of the store; empty: the default
+}
+
+func newRoot(a *app) *cobra.Command {
+	root := &cobra.Command{
+		Use:           "assay",
+		Short:         "Which embedded database, driver and settings for your workload, on your machine, with evidence",
+		Version:       version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args:          noSubcommand,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return usage(err, "assay help "+strings.TrimPrefix(cmd.CommandPath(), "assay "))
+	})
+	root.PersistentFlags().StringVar(&a.store, "store", "", "file that keeps results (default $XDG_DATA_HOME/assay/assay.db)")
+	root.AddCommand(a.runCommand(), a.plansCommand(), a.driversCommand(), a.runsCommand(), a.reportCommand(),
+		a.buildCommand(), a.checkCommand(), a.planCommand())
+	return root
+}
+
+// noSubcommand refuses words that are no subcommand, with a suggestion.
+func noSubcommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var hints []string
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		hints = append(hints, "did you mean "+strings.Join(near, " or ")+"?")
+	}
+	return usage(fmt.Errorf("unknown command %q", args[0]), append(hints, "assay help lists the commands")...)
+}
+
+// arguments makes a wrong number of arguments a usage error.
+func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		return usage(check(cmd, args), cmd.UseLine())
+	}
+}
+
+// wireTrace returns where the talk with workers is copied to, as the
+// environment asks.
+func (a *app) wireTrace() io.Writer {
+	if os.Getenv("ASSAY_TRACE") == "wire" {
+		return a.stderr
+	}
+	return nil
+}
+
+func processOptions(a *app, dir string) process.Options {
+	return process.Options{Dir: dir, Trace: a.wireTrace()}
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"fmt"
+
+	"assay/plan"
+	"assay/runner"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) planCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "plan",
+		Short: "Check a plan, or print the format's schema",
+		Args:  noSubcommand,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(a.planCheckCommand(), a.planSchemaCommand())
+	return cmd
+}
+
+func (a *app) planCheckCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "check FILE",
+		Short: "Report all mistakes of a plan, or what it will measure and the least time that takes",
+		Args:  arguments(cobra.ExactArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			p, err := readPlan(args[0])
+			if err != nil {
+				return err
+			}
+			cases, err := p.Expand(nil)
+			if err != nil {
+				return usage(err)
+			}
+			fmt.Fprintf(a.stdout, "plan %s is valid: %d cells, budget %s, %d launches of each cell at least\n",
+				p.Name, len(cases), brief(p.Budget), p.Launches)
+			fmt.Fprintf(a.stdout, "least time of measuring, by rule of thumb: %s\n", brief(runner.Estimate(cases, p.Launches)))
+			return nil
+		},
+	}
+}
+
+func (a *app) planSchemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema",
+		Short: "Print the JSON Schema of the plan format, for editors",
+		Args:  arguments(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			schema, err := plan.Schema()
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprintln(a.stdout, string(schema))
+			return err
+		},
+	}
+}

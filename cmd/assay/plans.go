@@ -1,0 +1,58 @@
+package main
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"text/tabwriter"
+
+	"assay/plan"
+	"assay/plans"
+
+	"github.com/spf13/cobra"
+)
+
+// readPlan finds a plan by name among the built-in ones, or as a file.
+func readPlan(name string) (*plan.Plan, error) {
+	if text, ok := plans.Read(name); ok {
+		p, err := plan.Decode(name+".yaml", text)
+		return p, usage(err)
+	}
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, usage(fmt.Errorf("no plan %q: it is neither a built-in plan nor a file", name), "assay plans lists the built-in plans")
+	}
+	if !info.Mode().IsRegular() {
+		return nil, usage(&fs.PathError{Op: "read plan", Path: name, Err: fmt.Errorf("not a file")})
+	}
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return nil, usage(err)
+	}
+	p, err := plan.Decode(name, text)
+	return p, usage(err)
+}
+
+func (a *app) plansCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "plans",
+		Short: "List the built-in plans",
+		Args:  arguments(cobra.NoArgs),
+		RunE: func(*cobra.Command, []string) error {
+			w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+			fmt.Fprintln(w, "PLAN\tCELLS\tBUDGET\tABOUT")
+			for _, name := range plans.Names() {
+				p, err := readPlan(name)
+				if err != nil {
+					return err
+				}
+				cases, err := p.Expand(nil)
+				if err != nil {
+					return err
+				}
+				fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", name, len(cases), brief(p.Budget), p.About)
+			}
+			return w.Flush()
+		},
+	}
+}

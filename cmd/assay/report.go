@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"assay"
+	"assay/report"
+	"assay/store"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) reportCommand() *cobra.Command {
+	var format, output string
+	cmd := &cobra.Command{
+		Use:   "report [RUN]",
+		Short: "Show a run again, the newest by default",
+		Args:  arguments(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains(report.Formats, format) {
+				return usage(fmt.Errorf("unknown format %q", format), "formats are "+strings.Join(report.Formats, ", "))
+			}
+			return a.showRun(cmd.Context(), strings.Join(args, ""), format, output)
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "text", strings.Join(report.Formats, "|"))
+	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write instead of standard output")
+	return cmd
+}
+
+func (a *app) showRun(ctx context.Context, id, format, output string) error {
+	s, _, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	r, err := loadReport(ctx, s, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return usage(err, "assay runs lists the runs")
+	}
+	if err != nil {
+		return err
+	}
+	if output == "" {
+		return r.Write(a.stdout, format)
+	}
+	return writeReport(r, format, output)
+}
+
+func loadReport(ctx context.Context, s *store.Store, id string) (*report.Report, error) {
+	run, err := s.Run(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return report.New(run, s.Trials(ctx, run.ID))
+}
+
+// writeReport writes a report to a file that appears whole or not at all.
+func writeReport(r *report.Report, format, path string) error {
+	var text bytes.Buffer
+	if err := r.Write(&text, format); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
+	temporary := path + ".part"
+	if err := os.WriteFile(temporary, text.Bytes(), 0o644); err != nil {
+		return errors.Join(fmt.Errorf("write report: %w", err), os.Remove(temporary))
+	}
+	return os.Rename(temporary, path)
+}
+
+func (a *app) runsCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:   "runs",
+		Short: "List the runs in the store, newest first",
+		Args:  arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, _, err := a.openStore(cmd.Context())
+			if err != nil {
+				return err
+			}
+			defer s.Close()
+			runs, err := s.Runs(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return a.listRuns(runs)
+		},
+	}
+}
+
+func (a *app) listRuns(runs []assay.Run) error {
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "RUN\tPLAN\tSTARTED\tSTATUS\tTARGETS")
+	for _, run := range runs {
+		var targets []string
+		for _, t := range run.Targets {
+			targets = append(targets, t.Name())
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", run.ID, run.Plan, run.Started.Local().Format(time.DateTime), run.Status, strings.Join(targets, " "))
+	}
+	return w.Flush()
+}

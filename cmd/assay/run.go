@@ -1,0 +1,395 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"assay"
+	"assay/build"
+	"assay/dataset"
+	"assay/host"
+	"assay/plan"
+	"assay/runner"
+	"assay/store"
+
+	"github.com/spf13/cobra"
+)
+
+// runFlags are what the run subcommand was asked for.
+type runFlags struct {
+	drivers   []string
+	only      []string
+	budget    time.Duration
+	precision string
+	resume    bool
+	quiet     bool
+}
+
+func (a *app) runCommand() *cobra.Command {
+	var flags runFlags
+	cmd := &cobra.Command{
+		Use:   "run [PLAN]",
+		Short: "Measure a plan, quick by default, and show the result",
+		Args:  arguments(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := "quick"
+			if len(args) > 0 {
+				name = args[0]
+			}
+			return a.run(cmd.Context(), name, flags)
+		},
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&flags.drivers, "drivers", nil, "drivers instead of the plan's: NAME[@VERSION],... or * for all")
+	f.StringArrayVar(&flags.only, "only", nil, "measure only cells with KEY=VALUE[,VALUE]; may be repeated")
+	f.DurationVar(&flags.budget, "budget", 0, "time to measure, builds excluded (default the plan's)")
+	f.StringVar(&flags.precision, "precision", "", "wished half-width of intervals, such as 2% (default the plan's)")
+	f.BoolVar(&flags.resume, "resume", false, "go on with the plan's newest unfinished run")
+	f.BoolVar(&flags.quiet, "quiet", false, "show no progress")
+	return cmd
+}
+
+// session is a run with everything that it needs.
+type session struct {
+	*app
+	flags    runFlags
+	plan     *plan.Plan
+	run      assay.Run
+	cases    []assay.Case
+	store    *store.Store
+	location string // of the store
+	done     []assay.Trial
+	progress *progress
+}
+
+// run is the whole way from a plan to a report.
+func (a *app) run(ctx context.Context, name string, flags runFlags) error {
+	s := &session{app: a, flags: flags, progress: newProgress(a.stderr, flags.quiet)}
+	defer s.progress.close()
+	if err := s.choose(ctx, name); err != nil {
+		return err
+	}
+	defer s.store.Close()
+	programs, err := s.build(ctx)
+	if err != nil {
+		return s.interrupted(ctx, err)
+	}
+	if err := s.measure(ctx, programs); err != nil {
+		return s.interrupted(ctx, err)
+	}
+	return s.report(ctx)
+}
+
+// choose reads the plan, new or of the run to resume, and selects its cells.
+func (s *session) choose(ctx context.Context, name string) error {
+	var err error
+	if s.plan, err = readPlan(name); err != nil {
+		return err
+	}
+	options, err := s.options()
+	if err != nil {
+		return err
+	}
+	s.run = assay.Run{ID: newRunID(), Plan: s.plan.Name, PlanText: s.plan.Text, Seed: s.plan.Seed, Options: options,
+		Started: time.Now().UTC(), Status: assay.Running, Version: version}
+	if !s.flags.resume {
+		if err := s.selectCases(); err != nil {
+			return err
+		}
+	}
+	if s.store, s.location, err = s.openStore(ctx); err != nil {
+		return err
+	}
+	if !s.flags.resume {
+		return nil
+	}
+	return errors.Join(s.recall(ctx), s.selectCases())
+}
+
+// options combines the flags with the plan.
+func (s *session) options() (assay.Options, error) {
+	o := assay.Options{Budget: s.plan.Budget, Precision: s.plan.Precision, Margin: s.plan.Margin, Only: map[string][]string{}}
+	if s.flags.budget < 0 {
+		return o, usage(fmt.Errorf("--budget %s is not a time to measure", s.flags.budget))
+	}
+	if s.flags.budget > 0 {
+		o.Budget = s.flags.budget
+	}
+	if s.flags.precision != "" {
+		var err error
+		if o.Precision, err = plan.Fraction(s.flags.precision); err != nil {
+			return o, usage(fmt.Errorf("--precision: %w", err))
+		}
+	}
+	for _, only := range s.flags.only {
+		key, values, found := strings.Cut(only, "=")
+		if !found || key == "" || values == "" {
+			return o, usage(fmt.Errorf("--only %q: want KEY=VALUE[,VALUE]", only))
+		}
+		o.Only[key] = append(o.Only[key], strings.Split(values, ",")...)
+	}
+	o.Drivers = s.flags.drivers
+	return o, nil
+}
+
+// recall loads the plan's newest unfinished run. What it measures was decided
+// when it was started.
+func (s *session) recall(ctx context.Context) error {
+	if len(s.flags.drivers) > 0 || len(s.flags.only) > 0 {
+		return usage(errors.New("--resume goes on with what the run was started with; --drivers and --only cannot be changed"))
+	}
+	run, err := s.store.Unfinished(ctx, s.plan.Name)
+	if errors.Is(err, store.ErrNotFound) {
+		return usage(err, "assay runs lists the runs; without --resume a new one is started")
+	}
+	if err != nil {
+		return err
+	}
+	if s.flags.budget > 0 {
+		run.Options.Budget = s.flags.budget
+	}
+	for trial, err := range s.store.Trials(ctx, run.ID) {
+		if err != nil {
+			return err
+		}
+		trial.Histogram, trial.Samples, trial.Settings = nil, nil, nil // not needed to go on
+		s.done = append(s.done, trial)
+	}
+	run.Status = assay.Running
+	s.run = run
+	s.plan, err = plan.Decode(run.Plan+".yaml", []byte(run.PlanText))
+	return err
+}
+
+func (s *session) selectCases() error {
+	drivers, err := s.expandDrivers(s.run.Options.Drivers)
+	if err != nil {
+		return err
+	}
+	all, err := s.plan.Expand(drivers)
+	if err != nil {
+		return usage(err)
+	}
+	s.cases, err = plan.Select(all, s.run.Options.Only)
+	return usage(err)
+}
+
+// expandDrivers replaces * by every driver that there is.
+func (s *session) expandDrivers(names []string) ([]string, error) {
+	var all []string
+	for _, name := range names {
+		if name != "*" {
+			if _, err := build.ParseSpec(name); err != nil {
+				return nil, usage(err, "assay drivers lists the drivers")
+			}
+			all = append(all, name)
+			continue
+		}
+		b, err := s.builder(true)
+		if err != nil {
+			return nil, err
+		}
+		found, err := b.Source.Drivers()
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range found {
+			if d.Module != "" || d.Prebuilt {
+				all = append(all, d.Name)
+			}
+		}
+	}
+	return all, nil
+}
+
+func newRunID() string {
+	random := make([]byte, 2)
+	_, _ = rand.Read(random) // never fails
+	return time.Now().UTC().Format("20060102-150405") + "-" + hex.EncodeToString(random)
+}
+
+// build makes the worker programs of the selected cells. A driver that cannot
+// be built leaves its cells unsupported, with the reason, unless it is the
+// reference.
+func (s *session) build(ctx context.Context) (map[string]runner.Program, error) {
+	b, err := s.builder(s.flags.quiet)
+	if err != nil {
+		return nil, err
+	}
+	programs := map[string]runner.Program{}
+	failed := map[string]error{}
+	for _, c := range s.cases {
+		key := runner.Driver(c.Cell)
+		if _, ok := programs[key]; ok || failed[key] != nil {
+			continue
+		}
+		spec, err := build.ParseSpec(key)
+		if err != nil {
+			return nil, usage(err)
+		}
+		worker, err := b.Build(ctx, spec)
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			failed[key] = err
+			continue
+		}
+		programs[key] = runner.Program{Path: worker.Program, Digest: worker.Digest}
+	}
+	return programs, s.leaveOut(b, programs, failed)
+}
+
+// leaveOut takes the cells of drivers that could not be built out of the cases.
+func (s *session) leaveOut(b *build.Builder, programs map[string]runner.Program, failed map[string]error) error {
+	known, err := b.Source.Drivers()
+	if err != nil {
+		return err
+	}
+	for key, reason := range failed {
+		name, _, _ := strings.Cut(key, "@")
+		if !hasDriver(known, name) {
+			return usage(reason, "assay drivers lists the drivers")
+		}
+		if len(programs) == 0 {
+			return reason
+		}
+	}
+	kept := s.cases[:0:0]
+	for _, c := range s.cases {
+		reason := failed[runner.Driver(c.Cell)]
+		if reason == nil {
+			kept = append(kept, c)
+			continue
+		}
+		s.done = append(s.done, assay.Trial{Cell: c.Cell, Outcome: assay.Unsupported,
+			Reason: "its worker could not be built: " + reason.Error(), Started: time.Now().UTC()})
+	}
+	s.cases = kept
+	return nil
+}
+
+func hasDriver(known []build.Driver, name string) bool {
+	for _, d := range known {
+		if d.Name == name {
+			return true
+		}
+	}
+	return false
+}
+
+// measure runs the cases and keeps every trial as it comes.
+func (s *session) measure(ctx context.Context, programs map[string]runner.Program) error {
+	cache, err := cacheDir()
+	if err != nil {
+		return err
+	}
+	work, err := runner.NewWorkspace(filepath.Join(cache, "work"), s.run.ID)
+	if err != nil {
+		return err
+	}
+	defer work.Close()
+	r, err := runner.New(ctx, s.config(ctx, cache, work, programs))
+	if err != nil {
+		return err
+	}
+	if err := s.begin(ctx, r, work.Dir); err != nil {
+		return err
+	}
+	if err := r.Run(ctx); err != nil {
+		return err
+	}
+	s.run.Status, s.run.Finished, s.run.Least = assay.Finished, time.Now().UTC(), r.Least()
+	return s.store.Update(ctx, s.run)
+}
+
+func (s *session) config(ctx context.Context, cache string, work *runner.Workspace, programs map[string]runner.Program) runner.Config {
+	return runner.Config{
+		Cases: s.cases, Programs: programs, Reference: s.reference(),
+		Data: dataset.Cache{Dir: filepath.Join(cache, "data"), Progress: s.progress.data},
+		Work: work, Seed: s.run.Seed, Launches: s.plan.Launches, Budget: s.run.Options.Budget,
+		Precision: s.run.Options.Precision, Timeout: s.plan.Timeout, Done: s.done,
+		Emit:     func(t assay.Trial) error { return s.store.Append(context.WithoutCancel(ctx), s.run.ID, t) },
+		Progress: s.progress.event, Wire: s.wireTrace(),
+	}
+}
+
+// reference is the plan's, or the first driver where the plan's is not among
+// those that are measured.
+func (s *session) reference() string {
+	for _, c := range s.cases {
+		if c.Cell.Driver == s.plan.Reference {
+			return s.plan.Reference
+		}
+	}
+	if len(s.cases) == 0 {
+		return ""
+	}
+	return s.cases[0].Cell.Driver
+}
+
+// begin writes the run down before anything is measured.
+func (s *session) begin(ctx context.Context, r *runner.Runner, workDir string) error {
+	if s.flags.resume {
+		return s.store.Update(ctx, s.run)
+	}
+	s.run.Host = host.Facts(workDir)
+	s.run.Targets = r.Targets()
+	s.run.Reference = s.reference()
+	for _, t := range s.run.Targets {
+		if t.Driver == s.run.Reference {
+			s.run.Reference = t.Name()
+			break
+		}
+	}
+	if err := s.store.Begin(ctx, s.run); err != nil {
+		return err
+	}
+	for _, t := range s.done { // cells whose worker could not be built
+		if err := s.store.Append(ctx, s.run.ID, t); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// interrupted says what was kept when a run was stopped.
+func (s *session) interrupted(ctx context.Context, err error) error {
+	if ctx.Err() == nil {
+		return err
+	}
+	s.progress.close()
+	s.run.Status = assay.Interrupted
+	hint := "nothing was measured yet"
+	if updated := s.store.Update(context.WithoutCancel(ctx), s.run); updated == nil {
+		hint = fmt.Sprintf("what was finished is kept; go on with: assay run %s --resume", s.run.Plan)
+	}
+	return &exitError{statusInterrupted, errors.New("interrupted"), []string{hint}}
+}
+
+// report shows the result and says where it lies.
+func (s *session) report(ctx context.Context) error {
+	s.progress.close()
+	r, err := loadReport(ctx, s.store, s.run.ID)
+	if err != nil {
+		return err
+	}
+	if err := r.Write(s.stdout, "text"); err != nil {
+		return err
+	}
+	path := filepath.Join(filepath.Dir(s.location), "reports", s.run.ID+".md")
+	if err := writeReport(r, "markdown", path); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.stderr, "\nreport: %s\nresults: %s; again: assay report %s --format text|markdown|csv|json|benchfmt\n", path, s.location, s.run.ID)
+	if r.Failed() {
+		return &exitError{status: statusFailed, err: errors.New("some cells failed; the report says which and why")}
+	}
+	return nil
+}

@@ -1,0 +1,292 @@
+// Package dataset makes what a run needs before anything is measured: the
+// data as a SQLite file, the traces of arguments, and the expected answers.
+// All of it follows from the specification alone and is kept in a cache, in a
+// folder per dataset.
+//
+// # How values are drawn
+//
+// Every value can be computed from its position alone, in any language. All
+// arithmetic is on unsigned 64-bit numbers that wrap around; ^ is exclusive
+// or, >> shifts to the right. With G = 0x9e3779b97f4a7c15 and splitmix64's
+//
+//	mix(z): z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+//	        z = (z ^ z>>27) * 0x94d049bb133111eb
+//	        z ^ z>>31
+//
+// and fnv, the 64-bit FNV-1a hash, the words x0, x1, x2, ... of a value are
+//
+//	key   = mix(mix(mix(seed + G) ^ fnv(stream)) + G*(column+1))
+//	state = mix(key + G*(row+1))
+//	xi    = mix(state + G*(i+1))
+//
+// which is splitmix64 started at state. The stream is "table/NAME",
+// "operation/NAME" or, for the choice of a part, "mix/NAME". Columns and rows
+// count from 0; the columns of an operation are the arguments of all of its
+// steps, in order. high(a*b) is the upper half of the 128-bit product,
+// fraction(x) is (x>>11) / 2^53.
+//
+//	NULL     where fraction(x0) < Null
+//	seq      From + row
+//	uniform  From + high(x1 * (To-From+1))
+//	zipf     From + fnv(rank as 8 bytes, little-endian) mod (To-From+1), where
+//	         rank is drawn from fraction(x1) by YCSB's ZipfianGenerator
+//	real     Low + fraction(x1) * (High-Low)
+//	text     character j: 'a' + (26 * (bits 16(j mod 4) .. 16(j mod 4)+15 of
+//	         word x(1+j/4))) >> 16
+//	blob     the words x1, x2, ..., little-endian, cut to Length
+//	bool     the highest bit of x1
+//	part     the part into whose share of the weights high(x1 * total) falls
+//
+// A derived value is exact: (v*Mul + Add) mod Mod is the mathematical result
+// in [0, Mod); only without modulus it wraps around at 64 bits. It is NULL
+// where v is. Zipf depends on the platform's power function, whose last bit may
+// differ between architectures; everything else is equal everywhere.
+package dataset
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"assay"
+)
+
+// formatVersion is part of every key of the cache: it changes whenever other
+// values would be drawn or other files written for the same specification.
+const formatVersion = 1
+
+const (
+	dataName   = "data.db"
+	sumName    = "data.sha256"
+	workPrefix = ".making-"
+	// staleAfter is the age at which a work folder belongs to a process that
+	// was killed.
+	staleAfter = 24 * time.Hour
+)
+
+// Cache is a folder of prepared datasets. Several processes may use it at the
+// same time.
+type Cache struct {
+	Dir string // made where it is missing
+	// Progress, where it is not nil, is called while a table is loaded, with
+	// the rows loaded so far and the rows wanted.
+	Progress func(table string, done, rows int)
+}
+
+// Data is a prepared dataset. Its file is closed, has journal mode delete,
+// was checked for integrity, and is never changed again.
+type Data struct {
+	Path   string // of the SQLite file, read-only
+	Digest string // SHA-256 of the file, hex
+	Spec   assay.Dataset
+}
+
+// Prepare finds or makes the dataset's file. It appears whole or not at all;
+// when two processes make the same one, the first to finish wins. A cached
+// file that was damaged is made again. A user's own file is copied and
+// checked on every call, as it may have changed.
+func (c Cache) Prepare(ctx context.Context, ds assay.Dataset) (*Data, error) {
+	if err := check(ds); err != nil {
+		return nil, fmt.Errorf("dataset of workload %q: %w", ds.Workload, err)
+	}
+	data, err := c.prepare(ctx, ds)
+	if err != nil {
+		return nil, fmt.Errorf("prepare the data of workload %q: %w", ds.Workload, err)
+	}
+	return data, nil
+}
+
+func (c Cache) prepare(ctx context.Context, ds assay.Dataset) (*Data, error) {
+	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
+		return nil, err
+	}
+	c.sweep()
+	work, err := os.MkdirTemp(c.Dir, workPrefix)
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(work)
+	path := filepath.Join(work, dataName)
+	key, err := source(ctx, ds, path)
+	if err != nil {
+		return nil, err
+	}
+	folder := filepath.Join(c.Dir, key)
+	data, err := find(folder, ds)
+	if !errors.Is(err, os.ErrNotExist) {
+		return data, err
+	}
+	if err := c.build(ctx, ds, path); err != nil {
+		return nil, err
+	}
+	return install(work, folder, ds)
+}
+
+// source returns the key of the cache: a digest of the specification or, for
+// a user's own file, of the copy that is made of it at path.
+func source(ctx context.Context, ds assay.Dataset, path string) (string, error) {
+	if ds.File == "" {
+		ds.Workload = "" // a name only: the same data under two names is one file
+		var values []assay.Values
+		for _, table := range ds.Tables {
+			for _, c := range table.Columns {
+				values = append(values, c.Values)
+			}
+		}
+		return digest("data", sqlite3.SQLITE_VERSION, ds, constantTypes(values))
+	}
+	if err := Snapshot(ctx, ds.File, path); err != nil {
+		return "", err
+	}
+	sum, err := fileSum(path)
+	if err != nil {
+		return "", err
+	}
+	return digest("file", sqlite3.SQLITE_VERSION, sum, ds.FileSettings)
+}
+
+// find returns the data in a folder. os.ErrNotExist says that there is none,
+// or none that is still what it was when it was made.
+func find(folder string, ds assay.Dataset) (*Data, error) {
+	path := filepath.Join(folder, dataName)
+	want, err := os.ReadFile(filepath.Join(folder, sumName))
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	sum, err := fileSum(path)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return nil, err
+	}
+	if err == nil && sum == string(want) {
+		return &Data{Path: path, Digest: sum, Spec: ds}, nil
+	}
+	if err := os.RemoveAll(folder); err != nil {
+		return nil, fmt.Errorf("remove damaged data: %w", err)
+	}
+	return nil, os.ErrNotExist
+}
+
+// install moves a finished work folder to its place. Where another process
+// was faster its folder, which has the same content, is taken.
+func install(work, folder string, ds assay.Dataset) (*Data, error) {
+	path := filepath.Join(work, dataName)
+	sum, err := fileSum(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o444); err != nil {
+		return nil, err
+	}
+	if err := os.WriteFile(filepath.Join(work, sumName), []byte(sum), 0o444); err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(work, 0o755); err != nil {
+		return nil, err
+	}
+	renamed := os.Rename(work, folder)
+	data, err := find(folder, ds)
+	if renamed != nil && err != nil {
+		return nil, renamed
+	}
+	return data, err
+}
+
+// sweep removes what killed processes left behind. Failing to is no reason
+// not to go on.
+func (c Cache) sweep() {
+	entries, err := os.ReadDir(c.Dir)
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		info, err := entry.Info()
+		if err == nil && strings.HasPrefix(entry.Name(), workPrefix) && time.Since(info.ModTime()) > staleAfter {
+			_ = os.RemoveAll(filepath.Join(c.Dir, entry.Name()))
+		}
+	}
+}
+
+// Copy makes a private, writable copy of the data at dst, which must not
+// exist. Bytes may be copied here, where a live database must not be: the
+// cached file is closed, no journal or log belongs to it, and nobody writes
+// to it. The copy is synced, so that the first sync of a measured database
+// does not pay for it.
+func (d *Data) Copy(dst string) error {
+	if err := copyFile(d.Path, dst); err != nil {
+		return err
+	}
+	for _, path := range []string{dst, filepath.Dir(dst)} {
+		if err := syncPath(path); err != nil {
+			return fmt.Errorf("sync %s: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// copyFile copies with copy_file_range where the system has it: io.Copy uses
+// it between two files.
+func copyFile(src, dst string) error {
+	in, err := os.Open(src)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	out, err := os.OpenFile(dst, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(out, in)
+	if err = errors.Join(err, out.Close()); err != nil {
+		_ = os.Remove(dst)
+		return fmt.Errorf("copy %s to %s: %w", src, dst, err)
+	}
+	return nil
+}
+
+func syncPath(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Sync(), file.Close())
+}
+
+// scratch makes a folder for files that are thrown away, in the cache, where
+// sweep finds it should the process be killed.
+func (d *Data) scratch() (string, error) {
+	return os.MkdirTemp(filepath.Dir(filepath.Dir(d.Path)), workPrefix)
+}
+
+// fileSum returns the SHA-256 of a file in hex.
+func fileSum(path string) (string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer file.Close()
+	hash := sha256.New()
+	if _, err := io.Copy(hash, file); err != nil {
+		return "", fmt.Errorf("read %s: %w", path, err)
+	}
+	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// digest returns the SHA-256 of values in hex, as they are in JSON.
+func digest(values ...any) (string, error) {
+	text, err := json.Marshal(append([]any{formatVersion}, values...))
+	if err != nil {
+		return "", err
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:]), nil
+}

@@ -1,0 +1,394 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"assay"
+)
+
+// monsters is a dataset with every kind of column.
+func monsters(rows int) assay.Dataset {
+	return assay.Dataset{
+		Workload: "monsters",
+		Schema: `CREATE TABLE monster (id INTEGER PRIMARY KEY, name TEXT NOT NULL, hp INT, weight REAL, "odd ""name""" BLOB,
+			tame BOOLEAN, lair INT, mail TEXT, note TEXT, unfilled TEXT DEFAULT 'default');
+			CREATE INDEX monster_hp ON monster (hp);
+			CREATE TABLE "two words" (n INT);`,
+		Seed: 7,
+		Tables: []assay.Table{
+			{Name: "monster", Rows: rows, Columns: []assay.Column{
+				{Name: "id", Values: assay.Values{Kind: assay.Seq, From: 1}},
+				{Name: "name", Values: assay.Values{Kind: assay.Text, Length: 12}},
+				{Name: "hp", Values: assay.Values{Kind: assay.Uniform, From: 1, To: 9999, Null: 0.1}},
+				{Name: "weight", Values: assay.Values{Kind: assay.Real, Low: 0, High: 100}},
+				{Name: `odd "name"`, Values: assay.Values{Kind: assay.Blob, Length: 5}},
+				{Name: "tame", Values: assay.Values{Kind: assay.Bool}},
+				{Name: "lair", Values: assay.Values{Kind: assay.Zipf, From: 1, To: 100, Theta: 0.99}},
+				{Name: "mail", Values: assay.Values{Kind: assay.Derive, Of: 0, Mul: 1, Format: "m%d@example.org"}},
+				{Name: "note", Values: assay.Values{Kind: assay.Const, Value: "-"}},
+			}},
+			{Name: "two words", Rows: 3, Columns: []assay.Column{{Name: "n", Values: assay.Values{Kind: assay.Seq, From: 10}}}},
+		},
+	}
+}
+
+func prepare(t *testing.T, ds assay.Dataset) *Data {
+	t.Helper()
+	d, err := Cache{Dir: t.TempDir()}.Prepare(t.Context(), ds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+// names lists a folder.
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := []string{}
+	for _, entry := range entries {
+		list = append(list, entry.Name())
+	}
+	return list
+}
+
+// queryAll returns an answer as text, a line a row.
+func queryAll(t *testing.T, path, query string) string {
+	t.Helper()
+	conn, done, err := connect(t.Context(), path, "mode=ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer done()
+	rows, err := conn.QueryContext(t.Context(), query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := []string{}
+	err = visit(rows, func(row []any) error {
+		lines = append(lines, strings.TrimSuffix(fmt.Sprintln(row...), "\n"))
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Join(lines, "\n")
+}
+
+func TestPrepare(t *testing.T) {
+	d := prepare(t, monsters(1000))
+	got := queryAll(t, d.Path, `SELECT count(*), min(id), max(id), count(hp) BETWEEN 850 AND 950, min(hp) >= 1, max(hp) <= 9999,
+		sum(length(name) = 12), sum(length("odd ""name""") = 5), sum(tame IN (0, 1)), sum(mail = 'm' || id || '@example.org'),
+		count(DISTINCT note), count(DISTINCT unfilled), sum(typeof(weight) = 'real') FROM monster`)
+	if want := "1000 1 1000 1 1 1 1000 1000 1000 1000 1 1 1000"; got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got, want := queryAll(t, d.Path, `SELECT n FROM "two words"`), "10\n11\n12"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	header, err := Header(d.Path)
+	want := map[string]string{"journal_mode": "rollback", "page_size": "4096", "auto_vacuum": "none", "encoding": "UTF-8"}
+	if err != nil || !reflect.DeepEqual(header, want) {
+		t.Errorf("header %v, %v", header, err)
+	}
+	info, err := os.Stat(d.Path)
+	if err != nil || info.Mode().Perm() != 0o444 {
+		t.Errorf("mode %v, %v", info.Mode(), err)
+	}
+	if got, want := names(t, filepath.Dir(d.Path)), []string{"data.db", "data.sha256"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("files %q, want %q", got, want)
+	}
+}
+
+// TestDeterminism: two caches hold the same bytes, and a seed matters.
+func TestDeterminism(t *testing.T) {
+	a, b := prepare(t, monsters(5000)), prepare(t, monsters(5000))
+	if read(t, a.Path) != read(t, b.Path) || a.Digest != b.Digest {
+		t.Error("two caches have different files")
+	}
+	other := monsters(5000)
+	other.Seed++
+	if prepare(t, other).Digest == a.Digest {
+		t.Error("another seed, the same data")
+	}
+}
+
+func TestPrepareFindsWhatIsThere(t *testing.T) {
+	cache := Cache{Dir: t.TempDir()}
+	ds := monsters(500)
+	first, err := cache.Prepare(t.Context(), ds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := 0
+	cache.Progress = func(string, int, int) { calls++ }
+	ds.Workload = "another name"
+	second, err := cache.Prepare(t.Context(), ds)
+	if err != nil || second.Path != first.Path || second.Digest != first.Digest || calls != 0 {
+		t.Errorf("%+v, %v, %d calls of Progress", second, err, calls)
+	}
+	// A constant 1.0 is not a constant 1, though JSON writes them alike.
+	ds.Tables[0].Columns[8].Values.Value = int64(1)
+	a, err := cache.Prepare(t.Context(), ds)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ds.Tables[0].Columns[8].Values.Value = 1.0
+	b, err := cache.Prepare(t.Context(), ds)
+	if err != nil || a.Path == b.Path {
+		t.Errorf("1 and 1.0 share %s, %v", a.Path, err)
+	}
+}
+
+func TestPrepareRepairsDamage(t *testing.T) {
+	cache := Cache{Dir: t.TempDir()}
+	d, err := cache.Prepare(t.Context(), monsters(500))
+	if err != nil {
+		t.Fatal(err)
+	}
+	good := read(t, d.Path)
+	damages := map[string]func() error{
+		"cut":     func() error { return os.Truncate(d.Path, 5000) },
+		"changed": func() error { return os.WriteFile(d.Path, []byte("x"+good[1:]), 0o644) },
+		"removed": func() error { return os.Remove(d.Path) },
+		"no sum":  func() error { return os.Remove(filepath.Join(filepath.Dir(d.Path), sumName)) },
+	}
+	for name, damage := range damages {
+		if err := errors.Join(os.Chmod(d.Path, 0o644), damage()); err != nil {
+			t.Fatal(err)
+		}
+		again, err := cache.Prepare(t.Context(), monsters(500))
+		if err != nil || again.Digest != d.Digest || read(t, d.Path) != good {
+			t.Errorf("%s: %v, %v", name, again, err)
+		}
+	}
+}
+
+func TestPrepareAtTheSameTime(t *testing.T) {
+	cache := Cache{Dir: t.TempDir()}
+	var group sync.WaitGroup
+	digests, errs := make([]string, 4), make([]error, 4)
+	for i := range digests {
+		group.Go(func() {
+			d, err := cache.Prepare(context.Background(), monsters(2000))
+			if errs[i] = err; err == nil {
+				digests[i] = d.Digest
+			}
+		})
+	}
+	group.Wait()
+	for i, digest := range digests {
+		if errs[i] != nil || digest != digests[0] {
+			t.Errorf("%s, %v", digest, errs[i])
+		}
+	}
+	if got := names(t, cache.Dir); len(got) != 1 {
+		t.Errorf("left behind: %q", got)
+	}
+}
+
+func TestCancelLeavesNothing(t *testing.T) {
+	for _, at := range []int{0, 10_000, 30_000} {
+		ctx, cancel := context.WithCancel(t.Context())
+		cache := Cache{Dir: t.TempDir(), Progress: func(_ string, done, _ int) {
+			if done >= at {
+				cancel()
+			}
+		}}
+		if at == 0 {
+			cancel()
+		}
+		_, err := cache.Prepare(ctx, monsters(30_000))
+		cancel()
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("cancelled at %d: %v", at, err)
+		}
+		if got := names(t, cache.Dir); len(got) != 0 {
+			t.Errorf("cancelled at %d, left behind: %q", at, got)
+		}
+	}
+}
+
+func TestProgress(t *testing.T) {
+	var got []string
+	cache := Cache{Dir: t.TempDir(), Progress: func(table string, done, rows int) {
+		got = append(got, fmt.Sprintf("%s %d/%d", table, done, rows))
+	}}
+	if _, err := cache.Prepare(t.Context(), monsters(25_000)); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{"monster 10048/25000", "monster 20032/25000", "monster 25000/25000", "two words 3/3"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestSweep(t *testing.T) {
+	cache := Cache{Dir: t.TempDir()}
+	for name, age := range map[string]time.Duration{workPrefix + "old": 2 * staleAfter, workPrefix + "new": 0, "mine": 2 * staleAfter} {
+		path := filepath.Join(cache.Dir, name)
+		when := time.Now().Add(-age)
+		if err := errors.Join(os.MkdirAll(filepath.Join(path, "x"), 0o755), os.Chtimes(path, when, when)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cache.sweep()
+	if got, want := names(t, cache.Dir), []string{workPrefix + "new", "mine"}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestHostilePaths(t *testing.T) {
+	for _, name := range []string{"with space", "a?b=c&mode=memory", "#hash", "100%", "%20", "quote'\"`", "ü\nline", "file:x", ":memory:"} {
+		t.Run(name, func(t *testing.T) {
+			dir := filepath.Join(t.TempDir(), name)
+			d, err := Cache{Dir: dir}.Prepare(t.Context(), monsters(10))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if filepath.Dir(filepath.Dir(d.Path)) != dir {
+				t.Errorf("made at %s", d.Path)
+			}
+			src, dst := filepath.Join(dir, name+".db"), filepath.Join(dir, name+" copy.db")
+			if err := errors.Join(d.Copy(src), Snapshot(t.Context(), src, dst)); err != nil {
+				t.Fatal(err)
+			}
+			if got := queryAll(t, dst, "SELECT count(*) FROM monster"); got != "10" {
+				t.Errorf("%s rows", got)
+			}
+			if got := names(t, filepath.Dir(dir)); len(got) != 1 {
+				t.Errorf("written beside: %q", got)
+			}
+		})
+	}
+}
+
+func TestFileSettings(t *testing.T) {
+	for _, settings := range []map[string]string{
+		{"page_size": "512"},
+		{"page_size": "65536"},
+		{"auto_vacuum": "full"},
+		{"auto_vacuum": "2"},
+		{"encoding": "UTF-16le"},
+		{"page_size": "8192", "auto_vacuum": "incremental", "encoding": "utf-16be"},
+	} {
+		ds := monsters(100)
+		ds.FileSettings = settings
+		d := prepare(t, ds)
+		header, err := Header(d.Path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, value := range settings {
+			want, err := fileSetting(name, value)
+			if err != nil || header[name] != want {
+				t.Errorf("%s=%s: the file says %s, %v", name, value, header[name], err)
+			}
+			pragma := queryAll(t, d.Path, "PRAGMA "+name)
+			if name == "auto_vacuum" {
+				pragma = []string{"none", "full", "incremental"}[pragma[0]-'0']
+			}
+			if pragma != want {
+				t.Errorf("%s=%s: SQLite says %s", name, value, pragma)
+			}
+		}
+		if got := queryAll(t, d.Path, "SELECT mail FROM monster WHERE id = 7"); got != "m7@example.org" {
+			t.Errorf("%v: %s", settings, got)
+		}
+	}
+}
+
+func TestSchemaMayTurnTheLogOn(t *testing.T) {
+	ds := monsters(10)
+	ds.Schema = "PRAGMA journal_mode=wal;" + ds.Schema
+	d := prepare(t, ds)
+	if header, err := Header(d.Path); err != nil || header["journal_mode"] != "rollback" {
+		t.Errorf("%v, %v", header, err)
+	}
+	if got := names(t, filepath.Dir(d.Path)); len(got) != 2 {
+		t.Errorf("files %q", got)
+	}
+}
+
+func TestPrepareErrors(t *testing.T) {
+	cases := map[string]struct {
+		change func(*assay.Dataset)
+		want   []string
+	}{
+		"schema":  {func(ds *assay.Dataset) { ds.Schema = "CREATE TABL x" }, []string{`"monsters"`, "schema:", "CREATE TABL x", "syntax error"}},
+		"nothing": {func(ds *assay.Dataset) { ds.Schema = "-- nothing" }, []string{`table "monster"`, "no such table: monster", `INSERT INTO "monster"`}},
+		"table":   {func(ds *assay.Dataset) { ds.Tables[1].Name = "missing" }, []string{`table "missing"`, "no such table", `INSERT INTO "missing" ("n") VALUES (?)`}},
+		"column":  {func(ds *assay.Dataset) { ds.Tables[0].Columns[1].Name = "nam" }, []string{`table "monster"`, "no column named nam"}},
+		"value": {func(ds *assay.Dataset) { ds.Tables[0].Columns[1].Values.Null = 0.01 },
+			[]string{`table "monster"`, "rows 0 to 63: INSERT INTO", "NOT NULL constraint failed: monster.name"}},
+		"kind": {func(ds *assay.Dataset) { ds.Tables[0].Columns[1].Values.Kind = "x" }, []string{`table "monster"`, `column "name"`}},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			ds := monsters(1000)
+			c.change(&ds)
+			dir := t.TempDir()
+			_, err := Cache{Dir: dir}.Prepare(t.Context(), ds)
+			for _, want := range c.want {
+				if err == nil || !strings.Contains(err.Error(), want) {
+					t.Errorf("%v lacks %q", err, want)
+				}
+			}
+			if got := names(t, dir); len(got) != 0 {
+				t.Errorf("left behind: %q", got)
+			}
+		})
+	}
+}
+
+func TestCopy(t *testing.T) {
+	d := prepare(t, monsters(100))
+	dst := filepath.Join(t.TempDir(), "copy.db")
+	if err := d.Copy(dst); err != nil {
+		t.Fatal(err)
+	}
+	if read(t, dst) != read(t, d.Path) {
+		t.Error("the copy differs")
+	}
+	execute(t, dst, "DELETE FROM monster")
+	if got := queryAll(t, d.Path, "SELECT count(*) FROM monster"); got != "100" {
+		t.Errorf("the data have %s rows after a change of the copy", got)
+	}
+	if err := d.Copy(dst); !errors.Is(err, os.ErrExist) {
+		t.Errorf("over an existing file: %v", err)
+	}
+}
+
+// execute runs SQL on a file as any program would, and closes it.
+func execute(t *testing.T, path, script string) {
+	t.Helper()
+	conn, done, err := connect(t.Context(), path, "mode=rwc&_pragma=busy_timeout(5000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = conn.ExecContext(t.Context(), script)
+	if err := errors.Join(err, done()); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -1,0 +1,298 @@
+package dataset
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"modernc.org/sqlite"
+
+	"assay"
+)
+
+// describeRows is at how many positions arguments are tried until every
+// column of an answer had a value.
+const describeRows = 100
+
+// errUntyped says that a column had no value to tell its type by.
+var errUntyped = errors.New("has no declared type and no value to tell it by; say the types with returns")
+
+// Describe returns the types of a query's answer. Of a column it is the
+// declared type, by SQLite's rules of affinity, BOOL and BOOLEAN being bool.
+// Of an expression, and of a column whose affinity is numeric or none, it is
+// the type of the first value that is not NULL, where a number in a numeric
+// column is real. A ? is left out only where NULL certainly cannot occur.
+func (d *Data) Describe(ctx context.Context, query string, args []any) (types []assay.Type, err error) {
+	conn, done, err := d.connect(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	types, err = describe(ctx, conn, query, args)
+	if err == nil {
+		err = untyped(types)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("describe the answer: %w; the SQL is:\n%s", err, query)
+	}
+	return types, nil
+}
+
+func untyped(types []assay.Type) error {
+	if i := slices.Index(types, ""); i >= 0 {
+		return fmt.Errorf("column %d %w", i+1, errUntyped)
+	}
+	return nil
+}
+
+// describe leaves the type of a column without any value empty.
+func describe(ctx context.Context, conn *sql.Conn, query string, args []any) ([]assay.Type, error) {
+	columns, err := columnInfo(conn, query)
+	if err != nil {
+		return nil, err
+	}
+	if len(columns) == 0 {
+		return nil, errors.New("it answers no columns")
+	}
+	types := make([]assay.Type, len(columns))
+	for i, c := range columns {
+		types[i] = declaredType(c.DeclType)
+	}
+	// The query is run even where all is known, for its mistakes and, with
+	// RETURNING, for its effect.
+	rows, err := conn.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	err = visit(rows, func(row []any) error {
+		for i, value := range row {
+			if types[i] == "" {
+				types[i] = valueType(value, columns[i].DeclType != "")
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return nullable(ctx, conn, query, columns, types)
+}
+
+// declaredType follows "Determination Of Column Affinity" of SQLite's
+// documentation; empty means that values decide.
+func declaredType(declared string) assay.Type {
+	declared = strings.ToUpper(declared)
+	has := func(part string) bool { return strings.Contains(declared, part) }
+	switch {
+	case declared == "BOOL" || declared == "BOOLEAN":
+		return "bool"
+	case has("INT"):
+		return "int"
+	case has("CHAR") || has("CLOB") || has("TEXT"):
+		return "text"
+	case has("BLOB"):
+		return "blob"
+	case has("REAL") || has("FLOA") || has("DOUB"):
+		return "real"
+	}
+	return ""
+}
+
+// valueType returns the type of a value, empty for NULL. A numeric column
+// holds 5 as an integer and 5.5 as a float: real is right for both.
+func valueType(value any, numeric bool) assay.Type {
+	switch value.(type) {
+	case int64:
+		if numeric {
+			return "real"
+		}
+		return "int"
+	case float64:
+		return "real"
+	case string, time.Time: // the driver makes times of text only
+		return "text"
+	case []byte:
+		return "blob"
+	}
+	return ""
+}
+
+// nullable adds a ? to every type but those of NOT NULL columns and of row
+// ids. These are trusted only in queries that are nothing but a selection from
+// tables: an outer join, a subquery, a view or an aggregate may make NULL of
+// any column.
+func nullable(ctx context.Context, conn *sql.Conn, query string, columns []sqlite.ColumnInfo, types []assay.Type) ([]assay.Type, error) {
+	trust, err := selectsOnly(ctx, conn, query, columns)
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range columns {
+		certain := false
+		if trust {
+			if certain, err = notNull(ctx, conn, c); err != nil {
+				return nil, err
+			}
+		}
+		if types[i] != "" && !certain {
+			types[i] += "?"
+		}
+	}
+	return types, nil
+}
+
+func selectsOnly(ctx context.Context, conn *sql.Conn, query string, columns []sqlite.ColumnInfo) (bool, error) {
+	selects := 0
+	for _, word := range sqlWords(query) {
+		switch word {
+		case "left", "right", "full", "outer", "having":
+			return false, nil
+		case "select":
+			selects++
+		}
+	}
+	if selects != 1 || slices.ContainsFunc(columns, func(c sqlite.ColumnInfo) bool { return c.OriginName == "" }) {
+		return false, nil
+	}
+	views, err := ask(ctx, conn, "SELECT count(*) FROM sqlite_schema WHERE type = 'view'")
+	return views == "0", err
+}
+
+func notNull(ctx context.Context, conn *sql.Conn, c sqlite.ColumnInfo) (bool, error) {
+	// The origin of a row id without a column of its own is called rowid.
+	const query = `SELECT coalesce(
+		(SELECT "notnull" OR pk AND upper(type) = 'INTEGER' AND (SELECT count(*) FROM pragma_table_info(?1) WHERE pk) = 1
+			FROM pragma_table_info(?1) WHERE name = ?2 COLLATE NOCASE), ?2 = 'rowid')`
+	var certain bool
+	err := conn.QueryRowContext(ctx, query, c.TableName, c.OriginName).Scan(&certain)
+	return certain, err
+}
+
+// sqlWords splits SQL roughly; a word in a literal only makes the result more
+// careful.
+func sqlWords(query string) []string {
+	return strings.FieldsFunc(strings.ToLower(query), func(r rune) bool { return !unicode.IsLetter(r) && r != '_' })
+}
+
+func firstWord(query string) string {
+	if all := sqlWords(query); len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
+// Resolve returns the operation with the Returns that its query steps, its
+// Check and those of its parts leave out, as the data answer them with the
+// trace's first arguments. It tries up to 100 positions where a value is NULL
+// or a row missing.
+func (d *Data) Resolve(ctx context.Context, op assay.Operation) (resolved assay.Operation, err error) {
+	op = detach(op)
+	if !incomplete(&op) {
+		return op, nil
+	}
+	// Steps that change data are run as well: what they insert may be read by
+	// a later step or by the check.
+	conn, done, err := d.connect(ctx, changesData(op))
+	if err != nil {
+		return op, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	for row := 0; incomplete(&op); row++ {
+		if err := d.resolveAt(ctx, conn, &op, row); err != nil {
+			return op, fmt.Errorf("operation %q: %w", op.Name, err)
+		}
+	}
+	return op, nil
+}
+
+// detach copies what Resolve fills in.
+func detach(op assay.Operation) assay.Operation {
+	op.Steps = slices.Clone(op.Steps)
+	op.Parts = slices.Clone(op.Parts)
+	if op.Check != nil {
+		check := *op.Check
+		op.Check = &check
+	}
+	for i := range op.Parts {
+		op.Parts[i].Operation = detach(op.Parts[i].Operation)
+	}
+	return op
+}
+
+// typed says that types are there and none of them is empty.
+func typed(types []assay.Type) bool { return len(types) > 0 && untyped(types) == nil }
+
+func incomplete(op *assay.Operation) bool {
+	for _, step := range op.Steps {
+		if step.Query && !typed(step.Returns) {
+			return true
+		}
+	}
+	for i := range op.Parts {
+		if incomplete(&op.Parts[i].Operation) {
+			return true
+		}
+	}
+	return op.Check != nil && !typed(op.Check.Returns)
+}
+
+// resolveAt runs the operation at a position and fills in the types that its
+// answers show.
+func (d *Data) resolveAt(ctx context.Context, conn *sql.Conn, op *assay.Operation, row int) error {
+	for i := range op.Parts {
+		part := &op.Parts[i].Operation
+		if err := d.resolveAt(ctx, conn, part, row); err != nil {
+			return fmt.Errorf("part %q: %w", part.Name, err)
+		}
+	}
+	g, err := argumentGenerator(d.Spec.Seed, *op)
+	if err != nil {
+		return err
+	}
+	args := make([]any, len(g.columns))
+	g.row(row, args)
+	for i := range op.Steps {
+		step := &op.Steps[i]
+		if err := resolveStep(ctx, conn, step, args[:len(step.Args)], row); err != nil {
+			return fmt.Errorf("step %d: %w; the SQL is:\n%s", i+1, err, step.SQL)
+		}
+		args = args[len(step.Args):]
+	}
+	if op.Check == nil || typed(op.Check.Returns) {
+		return nil
+	}
+	if err := complete(ctx, conn, &op.Check.Returns, op.Check.SQL, nil, row); err != nil {
+		return fmt.Errorf("check: %w; the SQL is:\n%s", err, op.Check.SQL)
+	}
+	return nil
+}
+
+func resolveStep(ctx context.Context, conn *sql.Conn, step *assay.Step, args []any, row int) error {
+	if step.Query && !typed(step.Returns) {
+		return complete(ctx, conn, &step.Returns, step.SQL, args, row)
+	}
+	_, err := conn.ExecContext(ctx, step.SQL, args...)
+	return err
+}
+
+// complete describes a query and adds what was not known before.
+func complete(ctx context.Context, conn *sql.Conn, types *[]assay.Type, query string, args []any, row int) error {
+	found, err := describe(ctx, conn, query, args)
+	if err != nil {
+		return err
+	}
+	for i, known := range *types {
+		if i < len(found) && known != "" {
+			found[i] = known
+		}
+	}
+	*types = found
+	if row+1 < describeRows {
+		return nil
+	}
+	return untyped(found)
+}

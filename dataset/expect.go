@@ -1,0 +1,279 @@
+package dataset
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"assay"
+	"assay/kit/answer"
+)
+
+// transactionOperations is how many operations the oracle commits at once:
+// enough that commits cost nothing, few enough for a small journal.
+const transactionOperations = 1000
+
+// Expected is what an operation has to answer, or to leave behind.
+type Expected struct {
+	// Digest is of the answers, as package answer makes it; where several
+	// steps return rows, the SHA-256 over the steps' digests in hex, one after
+	// the other. It is empty for operations without answers and for mixes,
+	// whose parts are verified one by one.
+	Digest string
+	Rows   int64 // answered, all that Digest is made of
+	// State is the digest of the answer to the operation's Check afterwards;
+	// empty where there is nothing to check.
+	State string
+}
+
+// Expect runs the operation in this process, without the driver under test,
+// and returns what must come out at the positions from, ..., from+count-1 of
+// its trace, around the trace's end. An operation that changes data is
+// applied to a private copy of it, from position 0 on, since a warm-up
+// changes data too. Expectations are cached.
+func (d *Data) Expect(ctx context.Context, op assay.Operation, trace *Trace, from, count int) (Expected, error) {
+	if trace == nil || from < 0 || count < 0 {
+		return Expected{}, fmt.Errorf("expect of operation %q: want a trace, and positions %d+%d that are not negative", op.Name, from, count)
+	}
+	op, err := d.Resolve(ctx, op)
+	if err != nil {
+		return Expected{}, err
+	}
+	key, err := expectKey(d.Digest, op, trace, from, count)
+	if err != nil {
+		return Expected{}, err
+	}
+	path := filepath.Join(filepath.Dir(d.Path), "expect-"+key+".json")
+	if expected, ok := readExpected(path); ok {
+		return expected, nil
+	}
+	expected, err := d.expect(ctx, op, trace, from, count)
+	if err != nil {
+		return Expected{}, fmt.Errorf("the expected answer: %w", err)
+	}
+	return expected, writeExpected(path, expected)
+}
+
+func (d *Data) expect(ctx context.Context, op assay.Operation, trace *Trace, from, count int) (expected Expected, err error) {
+	changes := changesData(op)
+	if len(op.Parts) > 0 && !changes {
+		return Expected{}, nil
+	}
+	conn, done, err := d.connect(ctx, changes)
+	if err != nil {
+		return Expected{}, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	switch {
+	case len(op.Parts) > 0:
+		err = applyMix(ctx, conn, op, trace, from+count)
+	case changes:
+		expected, err = play(ctx, conn, op, trace, 0, from, from+count)
+	default:
+		expected, err = play(ctx, conn, op, trace, from, from, from+count)
+	}
+	if err == nil && changes && op.Check != nil {
+		expected.State, err = answerDigest(ctx, conn, *op.Check)
+	}
+	return expected, err
+}
+
+// connect opens the data or, to change them, a private copy that done removes.
+func (d *Data) connect(ctx context.Context, private bool) (conn *sql.Conn, done func() error, err error) {
+	if !private {
+		return connect(ctx, d.Path, closedFile)
+	}
+	folder, err := d.scratch()
+	if err != nil {
+		return nil, nil, err
+	}
+	path := filepath.Join(folder, dataName)
+	if err := copyFile(d.Path, path); err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(folder))
+	}
+	conn, disconnect, err := connect(ctx, path, privateFile)
+	if err != nil {
+		return nil, nil, errors.Join(err, os.RemoveAll(folder))
+	}
+	// A statement that fails in the middle needs a journal to be undone.
+	if _, err := conn.ExecContext(ctx, "PRAGMA journal_mode=memory"); err != nil {
+		return nil, nil, errors.Join(err, disconnect(), os.RemoveAll(folder))
+	}
+	return conn, func() error { return errors.Join(disconnect(), os.RemoveAll(folder)) }, nil
+}
+
+func changesData(op assay.Operation) bool {
+	for _, part := range op.Parts {
+		if part.Operation.Changes {
+			return true
+		}
+	}
+	return op.Changes
+}
+
+// play runs positions start, ..., end-1 and digests the answers from position
+// from on.
+func play(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Trace, start, from, end int) (expected Expected, err error) {
+	s, err := newSession(ctx, conn, op, trace)
+	if err != nil {
+		return Expected{}, err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	err = batches(ctx, conn, start, end, func(position int) error {
+		return s.do(ctx, position, position >= from)
+	})
+	if err != nil {
+		return Expected{}, err
+	}
+	return s.sum(), nil
+}
+
+// batches calls do for every position, in transactions of many. A reader is
+// spared the locks as well.
+func batches(ctx context.Context, conn *sql.Conn, start, end int, do func(position int) error) error {
+	for position := start; position < end; position++ {
+		if (position-start)%transactionOperations == 0 {
+			if err := begin(ctx, conn, position > start); err != nil {
+				return err
+			}
+		}
+		if err := do(position); err != nil {
+			return err
+		}
+	}
+	if start == end {
+		return nil
+	}
+	_, err := conn.ExecContext(ctx, "COMMIT")
+	return err
+}
+
+func begin(ctx context.Context, conn *sql.Conn, open bool) error {
+	if open {
+		if _, err := conn.ExecContext(ctx, "COMMIT"); err != nil {
+			return err
+		}
+	}
+	_, err := conn.ExecContext(ctx, "BEGIN")
+	return err
+}
+
+// sum combines the digests of the steps that return rows.
+func (s *session) sum() Expected {
+	var sums []string
+	var rows int64
+	for _, st := range s.steps {
+		if st.hash != nil {
+			sums = append(sums, st.hash.Sum())
+			rows += st.hash.Rows()
+		}
+	}
+	if len(sums) == 0 {
+		return Expected{}
+	}
+	if len(sums) == 1 {
+		return Expected{Digest: sums[0], Rows: rows}
+	}
+	all := sha256.New()
+	for _, sum := range sums {
+		all.Write([]byte(sum))
+	}
+	return Expected{Digest: hex.EncodeToString(all.Sum(nil)), Rows: rows}
+}
+
+// applyMix applies the changing parts of a mix in the order of its trace.
+func applyMix(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Trace, end int) (err error) {
+	if len(trace.Parts) != len(op.Parts) {
+		return fmt.Errorf("operation %q has %d parts, its trace %d", op.Name, len(op.Parts), len(trace.Parts))
+	}
+	choice, err := trace.open()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, choice.Close()) }()
+	if choice.Columns() != 2 || choice.Rows() == 0 {
+		return fmt.Errorf("%s is not the trace of a mix, or empty", trace.Path)
+	}
+	parts := make([]*session, len(op.Parts))
+	for i, part := range op.Parts {
+		if !part.Operation.Changes || trace.Parts[i].Length == 0 {
+			continue
+		}
+		if parts[i], err = newSession(ctx, conn, part.Operation, &trace.Parts[i]); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, parts[i].close()) }()
+	}
+	return batches(ctx, conn, 0, end, func(position int) error {
+		position %= choice.Rows()
+		part := parts[choice.Int(0, position)]
+		if part == nil {
+			return nil
+		}
+		return part.do(ctx, int(choice.Int(1, position)), false)
+	})
+}
+
+func answerDigest(ctx context.Context, conn *sql.Conn, query assay.Query) (string, error) {
+	hash, err := answer.New(typeNames(query.Returns))
+	if err == nil {
+		err = visitQuery(ctx, conn, query.SQL, nil, hash.Row)
+	}
+	if err != nil {
+		return "", fmt.Errorf("check: %w; the SQL is:\n%s", err, query.SQL)
+	}
+	return hash.Sum(), nil
+}
+
+func visitQuery(ctx context.Context, conn *sql.Conn, query string, args []any, each func(row []any) error) error {
+	plain, err := plainQuery(conn, query)
+	if err != nil {
+		return err
+	}
+	rows, err := conn.QueryContext(ctx, plain, args...)
+	if err != nil {
+		return err
+	}
+	return visit(rows, each)
+}
+
+func expectKey(data string, op assay.Operation, trace *Trace, from, count int) (string, error) {
+	traces := []string{trace.Digest}
+	for _, part := range trace.Parts {
+		traces = append(traces, part.Digest)
+	}
+	return digest("expect", data, op, traces, from, count)
+}
+
+// readExpected takes anything unreadable for nothing: it is made again.
+func readExpected(path string) (Expected, bool) {
+	var expected Expected
+	text, err := os.ReadFile(path)
+	if err != nil || json.Unmarshal(text, &expected) != nil {
+		return Expected{}, false
+	}
+	return expected, true
+}
+
+func writeExpected(path string, expected Expected) error {
+	text, err := json.Marshal(expected)
+	if err != nil {
+		return err
+	}
+	file, err := os.CreateTemp(filepath.Dir(path), workPrefix)
+	if err != nil {
+		return err
+	}
+	defer os.Remove(file.Name())
+	_, err = file.Write(text)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return err
+	}
+	return os.Rename(file.Name(), path)
+}

@@ -1,0 +1,369 @@
+package dataset
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/fnv"
+	"math"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay"
+	"assay/kit/column"
+)
+
+const golden = 0x9e3779b97f4a7c15
+
+func mix(z uint64) uint64 {
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}
+
+func streamKey(seed uint64, stream string, column int) uint64 {
+	hash := fnv.New64a()
+	hash.Write([]byte(stream))
+	return mix(mix(mix(seed+golden)^hash.Sum64()) + golden*uint64(column+1))
+}
+
+// words are the random words of one value; word i is words.at(i).
+type words uint64
+
+func wordsOf(key uint64, row int) words { return words(mix(key + golden*uint64(row+1))) }
+
+func (w words) at(i int) uint64 { return mix(uint64(w) + golden*uint64(i+1)) }
+
+// below returns a number of [0, n); n = 0 stands for 2^64.
+func below(x, n uint64) uint64 {
+	if n == 0 {
+		return x
+	}
+	high, _ := bits.Mul64(x, n)
+	return high
+}
+
+func fraction(x uint64) float64 { return float64(x>>11) / (1 << 53) }
+
+// generator draws the rows of a table or of an operation's arguments.
+type generator struct{ columns []drawn }
+
+// drawn is one column with what is computed once.
+type drawn struct {
+	assay.Values
+	key  uint64
+	zipf *zipf
+}
+
+// newGenerator checks how the columns are to be drawn; labels name them in
+// errors.
+func newGenerator(seed uint64, stream string, labels []string, values []assay.Values) (*generator, error) {
+	g := &generator{columns: make([]drawn, len(values))}
+	for i, v := range values {
+		if err := checkValues(v, values[:i]); err != nil {
+			return nil, fmt.Errorf("%s: %w", labels[i], err)
+		}
+		g.columns[i] = drawn{Values: v, key: streamKey(seed, stream, i)}
+		if v.Kind == assay.Zipf {
+			g.columns[i].zipf = newZipf(uint64(v.To-v.From)+1, v.Theta)
+		}
+	}
+	return g, nil
+}
+
+// row draws a row into a slice of as many values as there are columns.
+func (g *generator) row(row int, into []any) {
+	for i := range g.columns {
+		into[i] = g.columns[i].draw(row, into[:i])
+	}
+}
+
+func (d *drawn) draw(row int, left []any) any {
+	w := wordsOf(d.key, row)
+	if d.Null > 0 && fraction(w.at(0)) < d.Null {
+		return nil
+	}
+	switch d.Kind {
+	case assay.Seq:
+		return d.From + int64(row)
+	case assay.Uniform:
+		return d.From + int64(below(w.at(1), uint64(d.To-d.From)+1))
+	case assay.Zipf:
+		return d.From + int64(scatter(d.zipf.rank(fraction(w.at(1))), d.zipf.items))
+	case assay.Real:
+		return drawReal(fraction(w.at(1)), d.Low, d.High)
+	case assay.Text:
+		return drawText(w, d.Length)
+	case assay.Blob:
+		return drawBlob(w, d.Length)
+	case assay.Bool:
+		return w.at(1)>>63 != 0
+	case assay.Derive:
+		return d.derive(left[d.Of])
+	}
+	return d.Value // const; checkValues let no other kind pass
+}
+
+// drawReal converts explicitly so that no compiler fuses the product with the
+// sum: the result would differ between processors.
+func drawReal(u, low, high float64) float64 {
+	v := low + float64(u*(high-low))
+	if v >= high {
+		return math.Nextafter(high, low)
+	}
+	return v
+}
+
+func drawText(w words, length int) string {
+	text := make([]byte, length)
+	var word uint64
+	for j := range text {
+		if j%4 == 0 {
+			word = w.at(1 + j/4)
+		}
+		text[j] = 'a' + byte((word&0xffff)*26>>16)
+		word >>= 16
+	}
+	return string(text)
+}
+
+func drawBlob(w words, length int) []byte {
+	blob := make([]byte, 0, length+7)
+	for i := 1; len(blob) < length; i++ {
+		blob = binary.LittleEndian.AppendUint64(blob, w.at(i))
+	}
+	return blob[:length]
+}
+
+func (d *drawn) derive(of any) any {
+	v, ok := of.(int64)
+	if !ok {
+		return nil // NULL: checkValues let only integers pass
+	}
+	n := v*d.Mul + d.Add
+	if d.Mod > 0 {
+		high, low := bits.Mul64(residue(v, d.Mod), residue(d.Mul, d.Mod))
+		low, carry := bits.Add64(low, residue(d.Add, d.Mod), 0)
+		n = int64(bits.Rem64(high+carry, low, uint64(d.Mod)))
+	}
+	if d.Format == "" {
+		return n
+	}
+	return strings.ReplaceAll(d.Format, "%d", strconv.FormatInt(n, 10))
+}
+
+// residue returns v mod m in [0, m).
+func residue(v, m int64) uint64 {
+	if v %= m; v < 0 {
+		v += m
+	}
+	return uint64(v)
+}
+
+// zipf is YCSB's ZipfianGenerator (Gray et al., "Quickly Generating
+// Billion-Record Synthetic Databases", 1994).
+type zipf struct {
+	items              uint64
+	theta, zeta, eta   float64
+	alpha, secondBound float64
+}
+
+func newZipf(items uint64, theta float64) *zipf {
+	zeta := zetaSum(items, theta)
+	second := 1 + math.Pow(0.5, theta)
+	return &zipf{
+		items: items, theta: theta, zeta: zeta, alpha: 1 / (1 - theta), secondBound: second,
+		eta: (1 - math.Pow(2/float64(items), 1-theta)) / (1 - second/zeta),
+	}
+}
+
+// rank returns the rank, 0 the most frequent, for a u of [0, 1).
+func (z *zipf) rank(u float64) uint64 {
+	switch uz := u * z.zeta; {
+	case uz < 1:
+		return 0
+	case uz < z.secondBound:
+		return 1
+	}
+	base := float64(z.eta*u) - z.eta + 1
+	return min(uint64(float64(z.items)*math.Pow(base, z.alpha)), z.items-1)
+}
+
+// zetaSum is the sum of 1/i^theta over i = 1..n. The tail of a long sum is
+// taken from its integral (Euler and Maclaurin), which is exact to 13 digits.
+func zetaSum(n uint64, theta float64) float64 {
+	const exact = 1 << 20
+	sum := 0.0
+	for i := range min(n, exact) {
+		sum += math.Pow(float64(i+1), -theta)
+	}
+	if n > exact {
+		area := (math.Pow(float64(n), 1-theta) - math.Pow(exact, 1-theta)) / (1 - theta)
+		sum += area + float64((math.Pow(float64(n), -theta)-math.Pow(exact, -theta))/2)
+	}
+	return sum
+}
+
+// scatter spreads ranks over the range, so that neighbours are not alike.
+func scatter(rank, items uint64) uint64 {
+	hash := fnv.New64a()
+	hash.Write(binary.LittleEndian.AppendUint64(nil, rank))
+	return hash.Sum64() % items
+}
+
+// types returns the types of the columns in a column file.
+func (g *generator) types() []column.Type {
+	types := make([]column.Type, len(g.columns))
+	for i, c := range g.columns {
+		types[i] = columnType(c.Values)
+	}
+	return types
+}
+
+func columnType(v assay.Values) column.Type {
+	switch v.Kind {
+	case assay.Real:
+		return column.Real
+	case assay.Text:
+		return column.Text
+	case assay.Blob:
+		return column.Blob
+	case assay.Bool:
+		return column.Bool
+	case assay.Derive:
+		if v.Format != "" {
+			return column.Text
+		}
+	case assay.Const:
+		return constantType(v.Value)
+	}
+	return column.Int
+}
+
+func constantType(value any) column.Type {
+	switch value.(type) {
+	case float64:
+		return column.Real
+	case string:
+		return column.Text
+	case bool:
+		return column.Bool
+	}
+	return column.Int
+}
+
+// constantTypes tells constants apart that JSON writes alike: 1 and 1.0.
+func constantTypes(values []assay.Values) []string {
+	types := make([]string, len(values))
+	for i, v := range values {
+		types[i] = fmt.Sprintf("%T", v.Value)
+	}
+	return types
+}
+
+// checkValues says what is wrong with a way to draw values; left are those of
+// the columns to its left.
+func checkValues(v assay.Values, left []assay.Values) error {
+	if !(v.Null >= 0 && v.Null <= 1) {
+		return fmt.Errorf("a share of %g NULLs is not in 0 to 1", v.Null)
+	}
+	switch v.Kind {
+	case assay.Seq, assay.Bool:
+		return nil
+	case assay.Uniform:
+		if v.From > v.To {
+			return fmt.Errorf("the range %d to %d is empty", v.From, v.To)
+		}
+		return nil
+	case assay.Zipf:
+		return checkZipf(v)
+	case assay.Real:
+		if !(v.Low < v.High) || math.IsInf(v.High-v.Low, 0) {
+			return fmt.Errorf("the range %g to %g is empty or not finite", v.Low, v.High)
+		}
+		return nil
+	case assay.Text, assay.Blob:
+		if v.Length < 0 {
+			return fmt.Errorf("a length of %d", v.Length)
+		}
+		return nil
+	case assay.Const:
+		return checkConstant(v.Value)
+	case assay.Derive:
+		return checkDerive(v, left)
+	}
+	return fmt.Errorf("%q is no way to draw values; there are seq, uniform, zipf, real, text, blob, bool, const and derive", v.Kind)
+}
+
+func checkZipf(v assay.Values) error {
+	if v.From > v.To || uint64(v.To-v.From)+1 == 0 {
+		return fmt.Errorf("the range %d to %d is empty or too large", v.From, v.To)
+	}
+	if !(v.Theta > 0 && v.Theta < 1) {
+		return fmt.Errorf("a theta of %g is not between 0 and 1", v.Theta)
+	}
+	return nil
+}
+
+func checkConstant(value any) error {
+	switch value.(type) {
+	case nil, int64, float64, string, bool:
+		return nil
+	}
+	return fmt.Errorf("a constant of type %T; want int64, float64, string, bool or nil", value)
+}
+
+func checkDerive(v assay.Values, left []assay.Values) error {
+	if v.Of < 0 || v.Of >= len(left) {
+		return fmt.Errorf("derived of number %d, counted from 0, which is not to its left", v.Of)
+	}
+	base := left[v.Of]
+	if columnType(base) != column.Int || base.Kind == assay.Const && base.Value == nil {
+		return fmt.Errorf("derived of number %d, counted from 0, which is no integer", v.Of)
+	}
+	if v.Mod < 0 {
+		return fmt.Errorf("a modulus of %d", v.Mod)
+	}
+	return nil
+}
+
+// check says what is wrong with a dataset before any file is touched.
+func check(ds assay.Dataset) error {
+	if (ds.File == "") == (ds.Schema == "") {
+		return fmt.Errorf("want a schema or a file, one of them")
+	}
+	if ds.File != "" && len(ds.Tables) > 0 {
+		return fmt.Errorf("tables are not generated into a file of your own")
+	}
+	for _, table := range ds.Tables {
+		if table.Rows < 0 {
+			return fmt.Errorf("table %q: %d rows", table.Name, table.Rows)
+		}
+		if table.Rows > 0 && len(table.Columns) == 0 {
+			return fmt.Errorf("table %q: no columns to fill", table.Name)
+		}
+		if _, err := tableGenerator(ds.Seed, table); err != nil {
+			return err
+		}
+	}
+	return checkFileSettings(ds.FileSettings)
+}
+
+func tableGenerator(seed uint64, table assay.Table) (*generator, error) {
+	var labels []string
+	var values []assay.Values
+	for _, c := range table.Columns {
+		label := "column " + strconv.Quote(c.Name)
+		if slices.Contains(labels, label) {
+			return nil, fmt.Errorf("table %q: two of %s", table.Name, label)
+		}
+		labels = append(labels, label)
+		values = append(values, c.Values)
+	}
+	g, err := newGenerator(seed, "table/"+table.Name, labels, values)
+	if err != nil {
+		return nil, fmt.Errorf("table %q, %w", table.Name, err)
+	}
+	return g, nil
+}

@@ -1,0 +1,234 @@
+package dataset
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"assay"
+)
+
+const (
+	// batchRows is how many rows one INSERT has: more gain nothing.
+	batchRows = 64
+	// mostVariables is SQLite's default limit of arguments to a statement.
+	mostVariables = 32766
+	// progressRows is how often Progress is called.
+	progressRows = 10_000
+)
+
+// build makes the database at path: from the specification, or from the copy
+// of a user's file that is there already. It leaves it closed and checked.
+func (c Cache) build(ctx context.Context, ds assay.Dataset, path string) error {
+	if err := c.write(ctx, ds, path); err != nil {
+		return err
+	}
+	return checkApplied(path, ds.FileSettings)
+}
+
+func (c Cache) write(ctx context.Context, ds assay.Dataset, path string) (err error) {
+	conn, done, err := connect(ctx, path, privateFile)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	if err := c.fill(ctx, conn, ds); err != nil {
+		return err
+	}
+	// A schema may have turned the write-ahead log on.
+	if err := setJournalDelete(ctx, conn); err != nil {
+		return err
+	}
+	return checkIntegrity(ctx, conn, ds)
+}
+
+func (c Cache) fill(ctx context.Context, conn *sql.Conn, ds assay.Dataset) error {
+	if err := applyFileSettings(ctx, conn, ds.FileSettings); err != nil {
+		return err
+	}
+	if ds.File != "" {
+		if len(ds.FileSettings) == 0 {
+			return nil
+		}
+		// A file with content takes its settings when it is rewritten.
+		_, err := conn.ExecContext(ctx, "VACUUM")
+		return wrap(err, "VACUUM, to apply the file settings")
+	}
+	if _, err := conn.ExecContext(ctx, ds.Schema); err != nil {
+		return fmt.Errorf("schema: %w; the SQL is:\n%s", err, ds.Schema)
+	}
+	for _, table := range ds.Tables {
+		if err := c.load(ctx, conn, ds.Seed, table); err != nil {
+			return fmt.Errorf("table %q: %w", table.Name, err)
+		}
+	}
+	return nil
+}
+
+func wrap(err error, doing string) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// load fills a table in one transaction. It holds one batch of rows.
+func (c Cache) load(ctx context.Context, conn *sql.Conn, seed uint64, table assay.Table) error {
+	if table.Rows == 0 {
+		return nil
+	}
+	g, err := tableGenerator(seed, table)
+	if err != nil {
+		return err
+	}
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := c.insert(ctx, tx, g, table); err != nil {
+		_ = tx.Rollback()
+		return err
+	}
+	return tx.Commit()
+}
+
+func (c Cache) insert(ctx context.Context, tx *sql.Tx, g *generator, table assay.Table) error {
+	width := len(table.Columns)
+	batch := min(batchRows, max(1, mostVariables/width), table.Rows)
+	stmt, err := prepareInsert(ctx, tx, table, batch)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = stmt.Close() }()
+	args := make([]any, batch*width)
+	for from := 0; from < table.Rows; from += batch {
+		if rest := table.Rows - from; rest < batch {
+			args = args[:rest*width]
+			_ = stmt.Close()
+			if stmt, err = prepareInsert(ctx, tx, table, rest); err != nil {
+				return err
+			}
+		}
+		for i := 0; i < len(args); i += width {
+			g.row(from+i/width, args[i:i+width])
+		}
+		if _, err := stmt.ExecContext(ctx, args...); err != nil {
+			return fmt.Errorf("rows %d to %d: %s: %w", from, from+len(args)/width-1, insertSQL(table, 1), err)
+		}
+		c.report(table, from, len(args)/width)
+	}
+	return nil
+}
+
+func prepareInsert(ctx context.Context, tx *sql.Tx, table assay.Table, rows int) (*sql.Stmt, error) {
+	stmt, err := tx.PrepareContext(ctx, insertSQL(table, rows))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", insertSQL(table, 1), err)
+	}
+	return stmt, nil
+}
+
+// report calls Progress when a multiple of progressRows was passed, and at
+// the end.
+func (c Cache) report(table assay.Table, from, loaded int) {
+	done := from + loaded
+	if c.Progress != nil && (from/progressRows != done/progressRows || done == table.Rows) {
+		c.Progress(table.Name, done, table.Rows)
+	}
+}
+
+func insertSQL(table assay.Table, rows int) string {
+	names := make([]string, len(table.Columns))
+	for i, c := range table.Columns {
+		names[i] = quote(c.Name)
+	}
+	row := "(" + strings.Repeat("?,", len(names)-1) + "?)"
+	return fmt.Sprintf("INSERT INTO %s (%s) VALUES %s", quote(table.Name), strings.Join(names, ","),
+		strings.Repeat(row+",", rows-1)+row)
+}
+
+func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// fileSettings are the settings that live in the file, with the ways to write
+// their values and the value as Header has it.
+var fileSettings = map[string]map[string]string{
+	"page_size": {"512": "512", "1024": "1024", "2048": "2048", "4096": "4096", "8192": "8192",
+		"16384": "16384", "32768": "32768", "65536": "65536"},
+	"auto_vacuum": {"none": "none", "0": "none", "full": "full", "1": "full", "incremental": "incremental", "2": "incremental"},
+	"encoding":    {"utf-8": "UTF-8", "utf8": "UTF-8", "utf-16le": "UTF-16le", "utf16le": "UTF-16le", "utf-16be": "UTF-16be", "utf16be": "UTF-16be"},
+}
+
+// fileSetting returns the value of a setting as Header has it.
+func fileSetting(name, value string) (string, error) {
+	values, known := fileSettings[name]
+	if !known {
+		return "", fmt.Errorf("file setting %q: there are %s", name, strings.Join(slices.Sorted(maps.Keys(fileSettings)), ", "))
+	}
+	canonical, ok := values[strings.ToLower(value)]
+	if !ok {
+		return "", fmt.Errorf("file setting %s=%q: want one of %s", name, value, strings.Join(slices.Sorted(maps.Keys(values)), ", "))
+	}
+	return canonical, nil
+}
+
+func checkFileSettings(settings map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		if _, err := fileSetting(name, settings[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// applyFileSettings issues the settings. auto_vacuum is the last: it writes
+// the first page, and with it fixes the others.
+func applyFileSettings(ctx context.Context, conn *sql.Conn, settings map[string]string) error {
+	for _, name := range []string{"page_size", "encoding", "auto_vacuum"} {
+		setting, requested := settings[name]
+		if !requested {
+			continue
+		}
+		value, err := fileSetting(name, setting)
+		if err != nil {
+			return err
+		}
+		if _, err := conn.ExecContext(ctx, fmt.Sprintf("PRAGMA %s = '%s'", name, value)); err != nil {
+			return fmt.Errorf("file setting %s=%s: %w", name, value, err)
+		}
+	}
+	return nil
+}
+
+// checkApplied holds the settings against what the file itself says: SQLite
+// ignores a setting that comes too late or is not known without a word.
+func checkApplied(path string, settings map[string]string) error {
+	header, err := Header(path)
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		want, err := fileSetting(name, settings[name])
+		if err != nil {
+			return err
+		}
+		if header[name] != want {
+			return fmt.Errorf("file setting %s=%s has no effect: the file says %s", name, want, header[name])
+		}
+	}
+	return nil
+}
+
+func checkIntegrity(ctx context.Context, conn *sql.Conn, ds assay.Dataset) error {
+	found, err := ask(ctx, conn, "PRAGMA integrity_check(1)")
+	if err == nil && found != "ok" {
+		err = errors.New(found)
+	}
+	if err != nil && ds.File != "" {
+		return fmt.Errorf("%s is damaged or cannot be checked: %w", ds.File, err)
+	}
+	return wrap(err, "check the integrity")
+}

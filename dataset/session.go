@@ -1,0 +1,202 @@
+package dataset
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"strings"
+
+	"modernc.org/sqlite"
+
+	"assay"
+	"assay/kit/answer"
+	"assay/kit/column"
+)
+
+// session runs an operation in this process, one position after the other.
+type session struct {
+	name  string
+	trace *column.File
+	steps []step
+}
+
+type step struct {
+	assay.Step
+	number int // counts from 1
+	stmt   *sql.Stmt
+	first  int // column of the trace with the first argument
+	hash   *answer.Hash
+	args   []any
+}
+
+// newSession prepares an operation that has steps of its own.
+func newSession(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Trace) (_ *session, err error) {
+	s := &session{name: op.Name}
+	defer func() {
+		if err != nil {
+			err = errors.Join(fmt.Errorf("operation %q: %w", op.Name, err), s.close())
+		}
+	}()
+	if s.trace, err = trace.open(); err != nil {
+		return nil, err
+	}
+	if want := len(arguments(op)); s.trace.Columns() != want || s.trace.Rows() == 0 {
+		return nil, fmt.Errorf("its trace has %d columns and %d rows; it wants %d columns and at least one row",
+			s.trace.Columns(), s.trace.Rows(), want)
+	}
+	first := 0
+	for i, spec := range op.Steps {
+		prepared := step{Step: spec, number: i + 1, first: first, args: make([]any, len(spec.Args))}
+		first += len(spec.Args)
+		if err := prepared.prepare(ctx, conn); err != nil {
+			return nil, fmt.Errorf("step %d: %w; the SQL is:\n%s", i+1, err, spec.SQL)
+		}
+		s.steps = append(s.steps, prepared)
+	}
+	return s, nil
+}
+
+func (s *step) prepare(ctx context.Context, conn *sql.Conn) (err error) {
+	text := s.SQL
+	if s.Query {
+		if s.hash, err = answer.New(typeNames(s.Returns)); err != nil {
+			return err
+		}
+		if text, err = plainQuery(conn, s.SQL); err != nil {
+			return err
+		}
+	}
+	s.stmt, err = conn.PrepareContext(ctx, text)
+	return err
+}
+
+func typeNames(types []assay.Type) []string {
+	names := make([]string, len(types))
+	for i, t := range types {
+		names[i] = string(t)
+	}
+	return names
+}
+
+// do runs the operation with the arguments at a position, around the trace's
+// end, as workers do. The answers enter the digest where digest says so.
+func (s *session) do(ctx context.Context, position int, digest bool) error {
+	position %= s.trace.Rows()
+	for i := range s.steps {
+		st := &s.steps[i]
+		for j := range st.args {
+			st.args[j] = s.trace.Value(st.first+j, position)
+		}
+		rows, err := st.run(ctx, digest)
+		if err == nil && st.Rows >= 0 && rows != int64(st.Rows) {
+			err = fmt.Errorf("%d rows, the operation says %d; correct its rows, or say that they are unknown", rows, st.Rows)
+		}
+		if err != nil {
+			return fmt.Errorf("operation %q, step %d at position %d: %w; the SQL is:\n%s", s.name, st.number, position, err, st.SQL)
+		}
+	}
+	return nil
+}
+
+// run returns the number of rows answered or changed.
+func (s *step) run(ctx context.Context, digest bool) (int64, error) {
+	if !s.Query {
+		result, err := s.stmt.ExecContext(ctx, s.args...)
+		if err != nil {
+			return 0, err
+		}
+		return result.RowsAffected()
+	}
+	rows, err := s.stmt.QueryContext(ctx, s.args...)
+	if err != nil {
+		return 0, err
+	}
+	n := int64(0)
+	return n, visit(rows, func(row []any) error {
+		n++
+		if !digest {
+			return nil
+		}
+		return s.hash.Row(row)
+	})
+}
+
+// visit reads all rows and closes them. The visited slice is reused.
+func visit(rows *sql.Rows, each func(row []any) error) error {
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	row, targets := make([]any, len(names)), make([]any, len(names))
+	for i := range row {
+		targets[i] = &row[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(targets...); err != nil {
+			return err
+		}
+		if err := each(row); err != nil {
+			return err
+		}
+	}
+	return errors.Join(rows.Err(), rows.Close())
+}
+
+func (s *session) close() error {
+	var errs []error
+	for _, st := range s.steps {
+		errs = append(errs, st.stmt.Close())
+	}
+	if s.trace != nil {
+		errs = append(errs, s.trace.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// plainQuery returns a query with the same answer whose values come as they
+// are stored: of columns declared DATE, DATETIME or TIMESTAMP the driver makes
+// times, out of which the text cannot be had back. An expression has no
+// declared type, so every column is made one.
+func plainQuery(conn *sql.Conn, query string) (string, error) {
+	columns, err := columnInfo(conn, query)
+	if err != nil {
+		return "", err
+	}
+	names, plain, times := make([]string, len(columns)), make([]string, len(columns)), false
+	for i, c := range columns {
+		names[i] = fmt.Sprintf("c%d", i+1)
+		plain[i] = "+" + names[i]
+		switch strings.ToUpper(c.DeclType) {
+		case "DATE", "DATETIME", "TIMESTAMP":
+			times = true
+		}
+	}
+	if !times {
+		return query, nil
+	}
+	switch firstWord(query) {
+	case "select", "with", "values":
+	default:
+		return "", errors.New("it answers a column declared as a date; return it as text, with CAST(... AS TEXT)")
+	}
+	query = strings.TrimRight(query, "; \t\r\n")
+	return fmt.Sprintf("WITH answer(%s) AS MATERIALIZED (\n%s\n) SELECT %s FROM answer",
+		strings.Join(names, ", "), query, strings.Join(plain, ", ")), nil
+}
+
+// columnInfo prepares a query without running it.
+func columnInfo(conn *sql.Conn, query string) (columns []sqlite.ColumnInfo, err error) {
+	err = conn.Raw(func(driverConn any) error {
+		source, ok := driverConn.(interface {
+			ColumnInfo(string) ([]sqlite.ColumnInfo, error)
+		})
+		if !ok {
+			return fmt.Errorf("%T describes no columns", driverConn)
+		}
+		columns, err = source.ColumnInfo(query)
+		return err
+	})
+	return columns, err
+}

@@ -1,0 +1,201 @@
+package dataset
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"modernc.org/sqlite"
+)
+
+const (
+	// stepPages is how many pages are copied before the context is asked.
+	stepPages = 4096
+	// snapshotTries is how often a file that was opened by another program in
+	// the meantime is copied again.
+	snapshotTries = 3
+)
+
+// errMoved says that a file thought to be idle was opened while it was copied.
+var errMoved = errors.New("it was opened or changed by another program while it was copied; try again")
+
+// Snapshot copies a user's own database, which other programs may have open
+// and write to, by SQLite's backup API. The copy is one state of it, whole,
+// with journal mode delete. dst must not exist.
+//
+// The source is opened read-only, is the same byte for byte afterwards, and
+// no file is left beside it. A database with a write-ahead log is the
+// difficult case, since even a reader makes the log and its index where they
+// are missing and cannot remove them:
+//
+//   - log and index exist: it is in use, or was left by a killed program. It
+//     is read like by any other reader, under SQLite's locks.
+//   - there is no log, or an empty one without an index: nobody has it open.
+//     It is read as immutable, and read again if that turns out to be wrong.
+//   - a log without its index cannot be read without making one: an error
+//     says what to do.
+func Snapshot(ctx context.Context, src, dst string) error {
+	path, err := filepath.EvalSymlinks(src) // the log is beside the file itself
+	if err != nil {
+		return fmt.Errorf("copy a database: %w", err)
+	}
+	if _, err := os.Lstat(dst); !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("copy %s: %s exists already", src, dst)
+	}
+	for range snapshotTries {
+		if err = snapshot(ctx, path, dst); err == nil {
+			return nil
+		}
+		for _, suffix := range []string{"", "-journal", "-wal", "-shm"} {
+			_ = os.Remove(dst + suffix)
+		}
+		if !errors.Is(err, errMoved) {
+			break
+		}
+	}
+	return fmt.Errorf("copy the database %s: %w", src, err)
+}
+
+func snapshot(ctx context.Context, src, dst string) error {
+	before, err := look(src)
+	if err != nil {
+		return err
+	}
+	query, err := before.query()
+	if err != nil {
+		return err
+	}
+	if err := backup(ctx, src, query, dst); err != nil {
+		return err
+	}
+	if err := before.lasts(src); err != nil {
+		return err
+	}
+	return leaveLog(ctx, dst)
+}
+
+// sight is what can be seen of a database from outside.
+type sight struct {
+	header   header
+	size     int64
+	modified int64 // ns
+	log      int64 // size of the write-ahead log; -1: there is none
+	index    bool
+}
+
+func look(path string) (sight, error) {
+	var s sight
+	info, err := os.Stat(path)
+	if err != nil {
+		return s, err
+	}
+	s.size, s.modified = info.Size(), info.ModTime().UnixNano()
+	if s.header, err = readHeader(path); err != nil {
+		return s, err
+	}
+	s.log = -1
+	if info, err := os.Stat(path + "-wal"); err == nil {
+		s.log = info.Size()
+	}
+	_, err = os.Stat(path + "-shm")
+	s.index = err == nil
+	return s, nil
+}
+
+// idle says that the database has a write-ahead log and nobody has it open:
+// whoever opens it makes the log, with its index.
+func (s sight) idle() bool {
+	return s.header.journalMode() == "wal" && (s.log < 0 || s.log == 0 && !s.index)
+}
+
+// lasts returns errMoved where a database that was read without locks looks
+// another way by now.
+func (s sight) lasts(path string) error {
+	if !s.idle() {
+		return nil
+	}
+	now, err := look(path)
+	if err != nil || now != s {
+		return errors.Join(errMoved, err)
+	}
+	return nil
+}
+
+func (s sight) query() (string, error) {
+	const patient = "mode=ro&_pragma=busy_timeout(5000)"
+	switch {
+	case s.header.journalMode() != "wal":
+		return patient, nil
+	case s.idle():
+		return "mode=ro&immutable=1", nil
+	case !s.index:
+		return "", errors.New("its write-ahead log has no index (-shm); open and close it once with a program that may write to it, " +
+			"for example sqlite3 FILE 'PRAGMA wal_checkpoint(truncate)'")
+	}
+	return patient, nil
+}
+
+// backup copies one state of the source, which an open read transaction
+// holds, in steps, so that the context can end it.
+func backup(ctx context.Context, src, query, dst string) (err error) {
+	conn, done, err := connect(ctx, src, query)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
+		return err
+	}
+	if _, err := ask(ctx, conn, "SELECT count(*) FROM sqlite_schema"); err != nil {
+		return err
+	}
+	target, err := uri(dst, privateFile)
+	if err != nil {
+		return err
+	}
+	return conn.Raw(func(driverConn any) error {
+		source, ok := driverConn.(interface {
+			NewBackup(string) (*sqlite.Backup, error)
+		})
+		if !ok {
+			return fmt.Errorf("%T has no backup", driverConn)
+		}
+		b, err := source.NewBackup(target)
+		if err != nil {
+			return err
+		}
+		return errors.Join(copyPages(ctx, b), b.Finish())
+	})
+}
+
+func copyPages(ctx context.Context, b *sqlite.Backup) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		if more, err := b.Step(stepPages); err != nil || !more {
+			return err
+		}
+	}
+}
+
+// leaveLog takes the copy, which has its source's journal mode, out of it.
+func leaveLog(ctx context.Context, path string) (err error) {
+	conn, done, err := connect(ctx, path, "mode=rw")
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	return setJournalDelete(ctx, conn)
+}
+
+func setJournalDelete(ctx context.Context, conn *sql.Conn) error {
+	mode, err := ask(ctx, conn, "PRAGMA journal_mode=delete")
+	if err == nil && mode != "delete" {
+		err = fmt.Errorf("the journal mode stays %s", mode)
+	}
+	return err
+}

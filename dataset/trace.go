@@ -1,0 +1,202 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"assay"
+	"assay/kit/column"
+)
+
+// Trace is a column file with the arguments of an operation: a column for
+// each argument of all steps, in order, and a row for each operation.
+//
+// The trace of a mix has two int columns instead: the index of a part and the
+// position in that part's own trace, which is k for the part's k-th
+// occurrence. Parts are the parts' traces, each as long as its part occurs.
+type Trace struct {
+	Path   string
+	Digest string // SHA-256 of the file, hex
+	Length int    // rows
+	Parts  []Trace
+}
+
+// Trace finds or makes the trace of an operation. A row depends on nothing
+// but its position and the seed: a longer trace begins with the shorter one.
+func (d *Data) Trace(ctx context.Context, op assay.Operation, length int) (*Trace, error) {
+	if length < 0 {
+		return nil, fmt.Errorf("trace of operation %q: a length of %d", op.Name, length)
+	}
+	var trace *Trace
+	var err error
+	if len(op.Parts) > 0 {
+		trace, err = d.mixTrace(ctx, op, length)
+	} else {
+		trace, err = d.argumentTrace(ctx, op, length)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("trace of operation %q: %w", op.Name, err)
+	}
+	return trace, nil
+}
+
+func (d *Data) argumentTrace(ctx context.Context, op assay.Operation, length int) (*Trace, error) {
+	g, err := argumentGenerator(d.Spec.Seed, op)
+	if err != nil {
+		return nil, err
+	}
+	values := arguments(op)
+	key, err := digest("trace", d.Spec.Seed, op.Name, values, constantTypes(values), length)
+	if err != nil {
+		return nil, err
+	}
+	row := make([]any, len(values))
+	return d.columns(ctx, key, g.types(), length, func(i int) []any {
+		g.row(i, row)
+		return row
+	})
+}
+
+func (d *Data) mixTrace(ctx context.Context, op assay.Operation, length int) (*Trace, error) {
+	if len(op.Steps) > 0 {
+		return nil, errors.New("a mix has steps of its own")
+	}
+	choose, err := newChooser(d.Spec.Seed, op)
+	if err != nil {
+		return nil, err
+	}
+	key, err := digest("mix", d.Spec.Seed, op.Name, choose.bounds, length)
+	if err != nil {
+		return nil, err
+	}
+	next := make([]int64, len(op.Parts))
+	trace, err := d.columns(ctx, key, []column.Type{column.Int, column.Int}, length, func(i int) []any {
+		part := choose.part(i)
+		next[part]++
+		return []any{int64(part), next[part] - 1}
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, count := range choose.count(length) {
+		part, err := d.Trace(ctx, op.Parts[i].Operation, count)
+		if err != nil {
+			return nil, err
+		}
+		trace.Parts = append(trace.Parts, *part)
+	}
+	return trace, nil
+}
+
+// columns finds or writes a column file.
+func (d *Data) columns(ctx context.Context, key string, types []column.Type, length int, row func(int) []any) (*Trace, error) {
+	path := filepath.Join(filepath.Dir(d.Path), "trace-"+key+".col")
+	if !fits(path, types, length) {
+		builder := column.NewBuilder(types...)
+		for i := range length {
+			if i%1024 == 0 && ctx.Err() != nil {
+				return nil, ctx.Err()
+			}
+			if err := builder.Append(row(i)...); err != nil {
+				return nil, err
+			}
+		}
+		if err := builder.WriteFile(path); err != nil {
+			return nil, fmt.Errorf("write %s: %w", path, err)
+		}
+	}
+	sum, err := fileSum(path)
+	if err != nil {
+		return nil, err
+	}
+	return &Trace{Path: path, Digest: sum, Length: length}, nil
+}
+
+// fits says whether a column file is there and whole.
+func fits(path string, types []column.Type, length int) bool {
+	file, err := column.Open(path)
+	if err != nil {
+		return false
+	}
+	defer file.Close()
+	if file.Rows() != length || file.Columns() != len(types) {
+		return false
+	}
+	for i, want := range types {
+		if file.Type(i) != want {
+			return false
+		}
+	}
+	return true
+}
+
+// arguments returns how the arguments of all steps are drawn.
+func arguments(op assay.Operation) []assay.Values {
+	values := []assay.Values{}
+	for _, step := range op.Steps {
+		values = append(values, step.Args...)
+	}
+	return values
+}
+
+func argumentGenerator(seed uint64, op assay.Operation) (*generator, error) {
+	var labels []string
+	for i, step := range op.Steps {
+		for j := range step.Args {
+			labels = append(labels, fmt.Sprintf("step %d, argument %d", i+1, j+1))
+		}
+	}
+	return newGenerator(seed, "operation/"+op.Name, labels, arguments(op))
+}
+
+// chooser draws the parts of a mix.
+type chooser struct {
+	key    uint64
+	bounds []uint64 // bounds[i] is the sum of the weights up to part i
+}
+
+func newChooser(seed uint64, op assay.Operation) (*chooser, error) {
+	c := &chooser{key: streamKey(seed, "mix/"+op.Name, 0)}
+	total := uint64(0)
+	for _, part := range op.Parts {
+		if part.Weight <= 0 {
+			return nil, fmt.Errorf("part %q has a weight of %d", part.Operation.Name, part.Weight)
+		}
+		if len(part.Operation.Parts) > 0 {
+			return nil, fmt.Errorf("part %q is a mix itself", part.Operation.Name)
+		}
+		total += uint64(part.Weight)
+		c.bounds = append(c.bounds, total)
+	}
+	return c, nil
+}
+
+func (c *chooser) part(row int) int {
+	x := below(wordsOf(c.key, row).at(1), c.bounds[len(c.bounds)-1])
+	part := 0
+	for x >= c.bounds[part] {
+		part++
+	}
+	return part
+}
+
+// count returns how often each part occurs in a trace.
+func (c *chooser) count(length int) []int {
+	counts := make([]int, len(c.bounds))
+	for i := range length {
+		counts[c.part(i)]++
+	}
+	return counts
+}
+
+// open maps the trace's file.
+func (t *Trace) open() (*column.File, error) {
+	file, err := column.Open(t.Path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("the trace is gone from the cache: %w", err)
+	}
+	return file, err
+}

@@ -1,0 +1,331 @@
+//go:build unix
+
+package workertest
+
+import (
+	"fmt"
+	"strings"
+
+	"assay/kit/answer"
+	"assay/kit/column"
+	"assay/kit/wire"
+)
+
+// sqlChecks are about operations on tables, settings and answers.
+var sqlChecks = []check{
+	{"settings are read back on every connection", true, settingsEverywhere},
+	{"an unknown setting is absent from the read-back", true, unknownSetting},
+	{"foreign_keys is effective, not only said", true, func(b *bench) error {
+		return b.changeFails(map[string]string{"foreign_keys": "1"}, "INSERT INTO child VALUES (1, 99)")
+	}},
+	{"query_only is effective, not only said", true, func(b *bench) error {
+		return b.changeFails(map[string]string{"query_only": "1"}, "INSERT INTO parent VALUES (5)")
+	}},
+	{"answers of every type have the right digest", true, answersOfEveryType},
+	{"every statement policy gives the same answers", true, policies},
+	{"arguments come from the trace, NULLs too", true, argumentsFromTrace},
+	{"transactions change what they should", true, transactions},
+	{"a failed operation is counted as an error, not as an operation", true, errorsCounted},
+	{"a wrong number of rows is counted as a miss, not as an operation", true, missesCounted},
+	{"a mix runs its parts as its trace says", true, mixes},
+	{"operations of several steps run all of them", true, severalSteps},
+	{"SQL that does not compile is refused with the driver's words", true, badSQL},
+}
+
+var schema = []string{
+	"CREATE TABLE parent(id INTEGER PRIMARY KEY)",
+	"CREATE TABLE child(id INTEGER PRIMARY KEY, parent INTEGER REFERENCES parent(id))",
+	"CREATE TABLE t(id INTEGER PRIMARY KEY, n INTEGER, x REAL, s TEXT, b BLOB, yes BOOLEAN)",
+	"INSERT INTO t VALUES (1, 42, 1.5, 'grüße', x'00ff', TRUE)",
+	"INSERT INTO t VALUES (2, NULL, NULL, NULL, NULL, NULL)",
+	"INSERT INTO t VALUES (3, -9223372036854775808, -0.0, '', x'', FALSE)",
+}
+
+var (
+	allColumns = "SELECT id, n, x, s, b, yes FROM t ORDER BY id"
+	allTypes   = []string{"int", "int?", "real?", "text?", "blob?", "bool?"}
+	allRows    = [][]any{
+		{int64(1), int64(42), 1.5, "grüße", []byte{0, 255}, true},
+		{int64(2), nil, nil, nil, nil, nil},
+		{int64(3), int64(-1 << 63), 0.0, "", []byte{}, false},
+	}
+)
+
+// make opens a database with the schema, through a connection of its own kind.
+func (b *bench) make(request wire.Open) error {
+	request.Once = append(schema, request.Once...)
+	return b.open(request)
+}
+
+func digest(types []string, rows [][]any) (string, error) {
+	hash, err := answer.New(types)
+	if err != nil {
+		return "", err
+	}
+	for _, row := range rows {
+		if err := hash.Row(row); err != nil {
+			return "", err
+		}
+	}
+	return hash.Sum(), nil
+}
+
+// answers checks the answer to SQL.
+func (b *bench) answers(sql string, types []string, rows ...[]any) error {
+	want, err := digest(types, rows)
+	if err != nil {
+		return err
+	}
+	var got wire.Verified
+	if err := b.call(wire.TypeVerify, wire.Verify{SQL: sql, Returns: types}, &got); err != nil {
+		return err
+	}
+	if got.Rows != int64(len(rows)) || got.Digest != want {
+		return fmt.Errorf("%s: %d rows with digest %.12s, want %d with %.12s", sql, got.Rows, got.Digest, len(rows), want)
+	}
+	return nil
+}
+
+func settingsEverywhere(b *bench) error {
+	want := map[string]string{"journal_mode": "wal", "synchronous": "1", "busy_timeout": "1234", "cache_size": "-5000", "foreign_keys": "1"}
+	var read wire.SettingsRead
+	if err := steps(
+		func() error { return b.open(wire.Open{Settings: want, Readers: 3, Idle: 3, Writers: 1}) },
+		func() error {
+			return b.call(wire.TypeSettings, wire.Settings{Names: []string{"journal_mode", "synchronous", "busy_timeout", "cache_size", "foreign_keys"}}, &read)
+		}); err != nil {
+		return err
+	}
+	names := map[string]bool{}
+	for _, c := range read.Connections {
+		names[c.Name] = true
+		for name, value := range want {
+			if c.Settings[name] != value {
+				return fmt.Errorf("%s reads %s=%q, want %q", c.Name, name, c.Settings[name], value)
+			}
+		}
+	}
+	for _, name := range []string{"reader-1", "reader-2", "reader-3", "writer-1"} {
+		if !names[name] {
+			return fmt.Errorf("connection %s is missing from %v", name, names)
+		}
+	}
+	return nil
+}
+
+func unknownSetting(b *bench) error {
+	var read wire.SettingsRead
+	if err := steps(
+		func() error { return b.open(wire.Open{Readers: 1, Idle: 1}) },
+		func() error { return b.call(wire.TypeSettings, wire.Settings{Names: []string{"frobnicate"}}, &read) }); err != nil {
+		return err
+	}
+	for _, c := range read.Connections {
+		if value, ok := c.Settings["frobnicate"]; ok {
+			return fmt.Errorf("%s reads frobnicate=%q", c.Name, value)
+		}
+	}
+	return expect("number of connections", len(read.Connections), 1)
+}
+
+// changeFails checks that a setting makes a change fail: first without the
+// setting, where it must work, in another process's place in the same file.
+func (b *bench) changeFails(settings map[string]string, change string) error {
+	op := wire.Operation{Name: "change", Changes: true, Steps: []wire.Step{{SQL: change, Rows: 1}}}
+	// The schema is made by a reader, before the setting forbids it: once runs
+	// after the settings, so that query_only is turned off for it.
+	request := wire.Open{Settings: settings, Writers: 1}
+	request.Once = append([]string{"PRAGMA query_only = 0"}, schema...)
+	for name, value := range settings {
+		request.Once = append(request.Once, "PRAGMA "+name+" = "+value)
+	}
+	var m wire.Measured
+	if err := steps(
+		func() error { return b.open(request) },
+		func() error { return b.call(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil) },
+		func() error { return b.call(wire.TypeMeasure, wire.Measure{Operation: "change", Operations: 1}, &m) }); err != nil {
+		return err
+	}
+	if m.Errors != 1 || m.Operations != 0 {
+		return fmt.Errorf("%q was done (%d operations, %d errors) although %v", change, m.Operations, m.Errors, settings)
+	}
+	return nil
+}
+
+func answersOfEveryType(b *bench) error {
+	return steps(
+		func() error { return b.make(wire.Open{Readers: 1, Idle: 1}) },
+		func() error { return b.answers(allColumns, allTypes, allRows...) })
+}
+
+func policies(b *bench) error {
+	if err := b.make(wire.Open{Readers: 2, Idle: 2}); err != nil {
+		return err
+	}
+	want, err := digest(allTypes, allRows)
+	if err != nil {
+		return err
+	}
+	for _, policy := range []string{"once", "each", "never"} {
+		op := wire.Operation{Name: policy, Statement: policy, Steps: []wire.Step{{SQL: allColumns, Query: true, Rows: 3, Returns: allTypes}}}
+		var got wire.Verified
+		var m wire.Measured
+		if err := steps(
+			func() error { return b.call(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 2}, nil) },
+			func() error { return b.call(wire.TypeVerify, wire.Verify{Operation: policy, Count: 1}, &got) },
+			func() error { return expect("digest with statement "+policy, got.Digest, want) },
+			func() error { return b.call(wire.TypeMeasure, wire.Measure{Operation: policy, Operations: 50}, &m) },
+			func() error { return expect("errors and misses with statement "+policy, m.Errors+m.Misses, int64(0)) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// insert is an operation that inserts rows of a trace into t.
+func (b *bench) insert(name string, transaction, rows int) (wire.Operation, error) {
+	var values [][]any
+	for i := range rows {
+		n := any(int64(i))
+		if i%3 == 0 {
+			n = nil
+		}
+		values = append(values, []any{int64(100 + i), n, float64(i) / 2, strings.Repeat("x", i), []byte{byte(i)}, i%2 == 0})
+	}
+	types := []column.Type{column.Int, column.Int, column.Real, column.Text, column.Blob, column.Bool}
+	path, err := b.trace(name, types, values...)
+	return wire.Operation{Name: name, Trace: path, Changes: true, Transaction: transaction,
+		Steps: []wire.Step{{SQL: "INSERT INTO t VALUES (?, ?, ?, ?, ?, ?)", Args: 6, Rows: 1}}}, err
+}
+
+func argumentsFromTrace(b *bench) error {
+	op, err := b.insert("insert", 0, 4)
+	if err != nil {
+		return err
+	}
+	var m wire.Measured
+	return steps(
+		func() error { return b.make(wire.Open{Readers: 1, Idle: 1, Writers: 1}) },
+		func() error { return b.call(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil) },
+		func() error { return b.call(wire.TypeMeasure, wire.Measure{Operation: "insert", Operations: 4}, &m) },
+		func() error { return expect("operations", m.Operations, int64(4)) },
+		func() error {
+			return b.answers("SELECT id, n, x, s, b, yes FROM t WHERE id >= 100 ORDER BY id", allTypes,
+				[]any{int64(100), nil, 0.0, "", []byte{0}, true},
+				[]any{int64(101), int64(1), 0.5, "x", []byte{1}, false},
+				[]any{int64(102), int64(2), 1.0, "xx", []byte{2}, true},
+				[]any{int64(103), nil, 1.5, "xxx", []byte{3}, false})
+		})
+}
+
+func transactions(b *bench) error {
+	op, err := b.insert("batch", 5, 20)
+	if err != nil {
+		return err
+	}
+	var m wire.Measured
+	return steps(
+		func() error { return b.make(wire.Open{Readers: 1, Idle: 1, Writers: 1}) },
+		func() error { return b.call(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil) },
+		func() error {
+			return b.refused(wire.TypeMeasure, wire.Measure{Operation: "batch", Operations: 7}, wire.Invalid)
+		},
+		func() error {
+			return b.call(wire.TypeMeasure, wire.Measure{Operation: "batch", Start: 5, Operations: 15, Latency: true}, &m)
+		},
+		func() error { return expect("operations", m.Operations, int64(15)) },
+		func() error { return expect("transactions in the histogram", histogramCount(m), int64(3)) },
+		func() error {
+			return b.answers("SELECT count(*), min(id), max(id) FROM t WHERE id >= 100", []string{"int", "int", "int"},
+				[]any{int64(15), int64(105), int64(119)})
+		})
+}
+
+func errorsCounted(b *bench) error {
+	op := wire.Operation{Name: "twice", Changes: true, Steps: []wire.Step{{SQL: "INSERT INTO parent VALUES (7)", Rows: 1}}}
+	var m wire.Measured
+	return steps(
+		func() error { return b.make(wire.Open{Writers: 1}) },
+		func() error { return b.call(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil) },
+		func() error { return b.call(wire.TypeMeasure, wire.Measure{Operation: "twice", Operations: 5}, &m) },
+		func() error { return expect("operations", m.Operations, int64(1)) },
+		func() error { return expect("errors", m.Errors, int64(4)) },
+		func() error {
+			if m.Error == "" {
+				return fmt.Errorf("the first error's words are missing")
+			}
+			return nil
+		})
+}
+
+func missesCounted(b *bench) error {
+	op := wire.Operation{Name: "miss", Steps: []wire.Step{{SQL: "SELECT id FROM t WHERE id < 3", Query: true, Rows: 1, Returns: []string{"int"}}}}
+	var m wire.Measured
+	return steps(
+		func() error { return b.make(wire.Open{Readers: 1, Idle: 1}) },
+		func() error { return b.call(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil) },
+		func() error { return b.call(wire.TypeMeasure, wire.Measure{Operation: "miss", Operations: 5}, &m) },
+		func() error { return expect("operations", m.Operations, int64(0)) },
+		func() error { return expect("misses", m.Misses, int64(5)) })
+}
+
+func mixes(b *bench) error {
+	insert, err := b.insert("put", 0, 10)
+	if err != nil {
+		return err
+	}
+	keys, err := b.trace("keys", []column.Type{column.Int}, []any{int64(1)}, []any{int64(3)})
+	if err != nil {
+		return err
+	}
+	read := wire.Operation{Name: "get", Trace: keys, Steps: []wire.Step{{SQL: "SELECT s FROM t WHERE id = ?", Query: true, Args: 1, Rows: 1, Returns: []string{"text"}}}}
+	order, err := b.trace("order", []column.Type{column.Int, column.Int}, []any{int64(0), int64(0)}, []any{int64(1), int64(0)},
+		[]any{int64(1), int64(1)}, []any{int64(0), int64(1)}, []any{int64(1), int64(2)})
+	if err != nil {
+		return err
+	}
+	mix := wire.Operation{Name: "mix", Trace: order, Changes: true, RetryBusy: true, Parts: []wire.Operation{read, insert}}
+	var m wire.Measured
+	return steps(
+		func() error {
+			return b.make(wire.Open{Settings: map[string]string{"busy_timeout": "5000"}, Readers: 2, Idle: 2, Writers: 1})
+		},
+		func() error { return b.call(wire.TypePrepare, wire.Prepare{Operation: mix, Clients: 2}, nil) },
+		func() error { return b.call(wire.TypeMeasure, wire.Measure{Operation: "mix", Operations: 5}, &m) },
+		func() error { return expect("executed", m.Executed, int64(5)) },
+		func() error { return expect("errors ("+m.Error+") and misses", m.Errors+m.Misses, int64(0)) },
+		func() error {
+			return b.answers("SELECT id FROM t WHERE id >= 100 ORDER BY id", []string{"int"},
+				[]any{int64(100)}, []any{int64(101)}, []any{int64(102)})
+		})
+}
+
+func severalSteps(b *bench) error {
+	path, err := b.trace("two", []column.Type{column.Int, column.Int, column.Int}, []any{int64(1), int64(1), int64(50)}, []any{int64(2), int64(2), int64(60)})
+	if err != nil {
+		return err
+	}
+	op := wire.Operation{Name: "two", Trace: path, Changes: true, Transaction: 1, Steps: []wire.Step{
+		{SQL: "INSERT INTO parent VALUES (?)", Args: 1, Rows: 1},
+		{SQL: "UPDATE t SET n = ?2 WHERE id = ?1", Args: 2, Rows: 1},
+	}}
+	var m wire.Measured
+	return steps(
+		func() error { return b.make(wire.Open{Writers: 1}) },
+		func() error { return b.call(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil) },
+		func() error { return b.call(wire.TypeMeasure, wire.Measure{Operation: "two", Operations: 2}, &m) },
+		func() error { return expect("operations", m.Operations, int64(2)) },
+		func() error {
+			return b.answers("SELECT n, (SELECT count(*) FROM parent) FROM t WHERE id < 3 ORDER BY id", []string{"int", "int"},
+				[]any{int64(50), int64(2)}, []any{int64(60), int64(2)})
+		})
+}
+
+func badSQL(b *bench) error {
+	op := wire.Operation{Name: "bad", Steps: []wire.Step{{SQL: "SELEKT 1", Query: true, Rows: 1, Returns: []string{"int"}}}}
+	return steps(
+		func() error { return b.open(wire.Open{Readers: 1, Idle: 1}) },
+		func() error {
+			return b.refused(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, wire.Failed, wire.Invalid)
+		})
+}

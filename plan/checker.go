@@ -1,0 +1,225 @@
+package plan
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+
+	"assay"
+)
+
+// checker checks the parts of one workload as far as no values of params are
+// needed.
+type checker struct {
+	m          *mistakes
+	plan       *Plan
+	operations *dict[operation]
+	params     []Axis // the workload's
+}
+
+var axisPattern = regexp.MustCompile(`^[A-Za-z]\w*$`)
+
+// axes checks params and returns them. An axis without a valid value keeps an
+// empty one, so that templates still know its name.
+func (c checker) axes(params dict[list[scalar]], outer []Axis) []Axis {
+	var axes []Axis
+	for _, e := range params.entries {
+		name := e.key.value
+		_, coordinate := assay.Cell{}.Coordinate(name)
+		switch {
+		case !axisPattern.MatchString(name):
+			c.m.at(e.key.place, "a param's name is made of letters, digits and underscore, not %q", name)
+		case coordinate:
+			c.m.at(e.key.place, "%q is a coordinate of every cell, and no name for a param", name)
+		case slices.ContainsFunc(outer, func(a Axis) bool { return a.Name == name }):
+			c.m.at(e.key.place, "the workload has a param %q already", name)
+		}
+		axes = append(axes, Axis{name, c.axisValues(e)})
+	}
+	return axes
+}
+
+func (c checker) axisValues(e entry[list[scalar]]) []string {
+	var values []string
+	for _, s := range e.value.items {
+		value := plain(s.text)
+		switch {
+		case !s.set():
+		case s.null || strings.ContainsAny(value, ";=,|\n"):
+			c.m.at(s.place, "a param's value is a number or a text without ; = , and |, not %q", s.text)
+		case slices.Contains(values, value):
+			c.m.at(s.place, "%s %s is listed twice", e.key.value, value)
+		default:
+			values = append(values, value)
+		}
+	}
+	if values == nil {
+		return []string{""}
+	}
+	return values
+}
+
+// source checks where a workload's data comes from.
+func (c checker) source(w *workload) {
+	switch {
+	case w.File.set() && w.Schema.set():
+		c.m.at(w.Schema.place, "a workload has either a schema or a file")
+	case w.File.set() && w.Data.set():
+		c.m.at(w.Data.place, "a file has its own data")
+	case !w.File.set() && !w.Schema.set() && c.needsTables():
+		c.m.at(w.place, "a workload needs a schema or a file")
+	}
+	if w.File.set() && w.File.value == "" {
+		c.m.at(w.File.place, "the file's path is empty")
+	}
+}
+
+// needsTables reports whether some operation is no key-value one.
+func (c checker) needsTables() bool {
+	return slices.ContainsFunc(c.operations.entries, func(e entry[operation]) bool { return !e.value.KV.set() })
+}
+
+func (c checker) operation(name text, o *operation) {
+	c.form(o)
+	c.m.words(o.Statement, "statement policy", statementPolicies)
+	c.m.words(o.Profiles, "profile", profileNames(c.plan.Profiles))
+	c.word(o.Per, "per", "row")
+	c.word(o.Busy, "busy", "fail", "retry")
+	c.word(o.Only, "only", "mix")
+	c.word(o.KV, "kv operation", "put", "get")
+	c.word(o.Serve, "serve", "http")
+	o.axes = c.axes(o.Params, c.params)
+	clients(c.m, o.Clients, nil)
+	pools(c.m, o.Pool, nil)
+	c.transactions(o)
+	c.types(o.Returns)
+	c.types(o.Check.Returns)
+	for _, s := range o.Steps.items {
+		c.types(s.Returns)
+	}
+	c.mix(o)
+	c.keyValue(o)
+	if o.Only.set() && !c.mixed(name.value) {
+		c.m.at(o.Only.place, "%s is only for a mix, and no mix has it", name.value)
+	}
+}
+
+// statementPolicies are the values of the statement axis.
+var statementPolicies = []string{"once", "each", "never"}
+
+func (c checker) word(t text, what string, known ...string) {
+	if t.set() && !slices.Contains(known, t.value) {
+		c.m.unknown(t.place, "value of "+what, t.value, known)
+	}
+}
+
+// types checks declared types.
+func (c checker) types(l list[text]) {
+	for _, t := range l.items {
+		known := []string{"int", "real", "text", "blob", "bool"}
+		if t.set() && !slices.Contains(known, strings.TrimSuffix(t.value, "?")) {
+			c.m.unknown(t.place, "type", t.value, known)
+		}
+	}
+}
+
+// form checks that an operation has no keys of another form.
+func (c checker) form(o *operation) {
+	if len(o.forms) == 0 {
+		return
+	}
+	form := o.forms[0]
+	for _, k := range []struct {
+		owner, key string
+		place
+	}{
+		{"sql", "args", o.Args.place}, {"sql", "returns", o.Returns.place}, {"sql", "rows", o.Rows.place},
+		{"mix", "writers", o.Writers.place},
+		{"kv", "key", o.Key.place}, {"kv", "value", o.Value.place},
+	} {
+		if k.set() && form != k.owner {
+			c.m.at(k.place, "%s belongs to %s, not to %s", k.key, k.owner, form)
+		}
+	}
+	if form == "mix" && o.Per.set() {
+		c.m.at(o.Per.place, "per: row belongs to an operation that is no mix")
+	}
+	if o.Load.set() && !o.Serve.set() {
+		c.m.at(o.Load.place, "load belongs to serve")
+	}
+}
+
+// transactions checks the transaction axis.
+func (c checker) transactions(o *operation) {
+	var seen []string
+	for _, s := range o.Transaction.items {
+		value := plain(s.text)
+		n, isNumber := parseWhole(value)
+		switch {
+		case !s.set():
+		case isNumber && (n < 1 || n > maxCount):
+			c.m.at(s.place, "a transaction has 1 to %d operations, not %d", maxCount, n)
+		case !isNumber && value != "none" && value != "whole":
+			c.m.unknown(s.place, "transaction", value, []string{"none", "a number", "whole"})
+		case slices.Contains(seen, value):
+			c.m.at(s.place, "transaction %s is listed twice", value)
+		case o.Mix.set() && value != "none" && n != 1:
+			c.m.at(s.place, "a mix commits each operation alone: transaction is none or 1")
+		}
+		seen = append(seen, value)
+	}
+}
+
+// mix checks the operations that a mix names.
+func (c checker) mix(o *operation) {
+	if o.Mix.set() && len(o.Mix.entries) == 0 {
+		c.m.at(o.Mix.place, "the mix has no operation")
+	}
+	for _, e := range o.Mix.entries {
+		part, ok := c.operations.get(e.key.value)
+		switch {
+		case !ok:
+			c.m.unknown(e.key.place, "operation", e.key.value, c.operations.names())
+		case part.Mix.set():
+			c.m.at(e.key.place, "a mix cannot be part of a mix")
+		default:
+			c.partParams(e.key, part, o)
+		}
+	}
+}
+
+// partParams checks that the mix has the params of its part.
+func (c checker) partParams(name text, part, mix *operation) {
+	for _, axis := range part.Params.names() {
+		if _, ok := mix.Params.get(axis); !ok {
+			c.m.at(name.place, "%s has the param %s, and the mix has not: give it to the mix as well", name.value, axis)
+		}
+	}
+}
+
+func (c checker) mixed(name string) bool {
+	return slices.ContainsFunc(c.operations.entries, func(e entry[operation]) bool {
+		_, ok := e.value.Mix.get(name)
+		return ok
+	})
+}
+
+var keyTemplate = regexp.MustCompile(`^\s*(hex|hex16)\s+(i|random)\s*$`)
+
+// keyValue checks the spelling of what Expand does not support.
+func (c checker) keyValue(o *operation) {
+	if o.Key.set() {
+		expand(c.m, o.Key.place, o.Key.value, func(inner string) (string, bool) {
+			if !keyTemplate.MatchString(inner) {
+				c.m.unknown(o.Key.place, "template of a key", strings.TrimSpace(inner),
+					[]string{"hex i", "hex random", "hex16 i", "hex16 random"})
+				return "", false
+			}
+			return "", true
+		})
+	}
+	c.m.whole(o.Value.Bytes, "bytes", 1, maxLength, 1)
+	for _, n := range slices.Concat(o.Load.Closed.items, o.Load.Open.items) {
+		c.m.whole(n, "load", 1, maxCount, 1)
+	}
+}

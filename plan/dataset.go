@@ -1,0 +1,52 @@
+package plan
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"assay"
+)
+
+// dataset resolves a workload's data and leaves its tables in the resolver.
+func (r *resolver) dataset(p *Plan, w *Workload) assay.Dataset {
+	d := assay.Dataset{Workload: w.Name, Seed: p.Seed}
+	if w.spec.File.set() {
+		d.File = w.spec.File.value
+		if !filepath.IsAbs(d.File) {
+			d.File = filepath.Join(filepath.Dir(p.file), d.File)
+		}
+		return d
+	}
+	d.Schema, _ = r.env.expand(r.m, w.spec.Schema.place, w.spec.Schema.value)
+	defined := schemaTables(d.Schema)
+	for i := range w.spec.Data.entries {
+		e := &w.spec.Data.entries[i]
+		r.tables = append(r.tables, r.table(e.key, &e.value, defined))
+	}
+	d.Tables = r.tables
+	return d
+}
+
+// table resolves one table; defined are the schema's tables.
+func (r *resolver) table(name text, spec *tableOfPlan, defined map[string][]string) assay.Table {
+	t := assay.Table{Name: name.value, Rows: 1}
+	columns, known := defined[strings.ToLower(name.value)]
+	if !known {
+		r.m.unknown(name.place, "table of the schema", name.value, sortedKeys(defined))
+	}
+	if rows, ok := r.env.integer(r.m, spec.Rows, "the number of rows", 0, maxRows); ok {
+		t.Rows = int(rows)
+	}
+	var left []assay.Values
+	for i := range spec.Columns.entries {
+		e := &spec.Columns.entries[i]
+		if columns != nil && !slices.Contains(columns, strings.ToLower(e.key.value)) {
+			r.m.unknown(e.key.place, "column of "+name.value, e.key.value, columns)
+		}
+		values := r.values(&e.value, left, columnNames(t.Columns), true)
+		left = append(left, values)
+		t.Columns = append(t.Columns, assay.Column{Name: e.key.value, Values: values})
+	}
+	return t
+}

@@ -1,0 +1,148 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Error is one mistake in a plan.
+type Error struct {
+	File         string
+	Line, Column int // both count from 1
+	Message      string
+	Suggestion   string // what was probably meant; empty where nothing is close
+}
+
+// Error returns the mistake as file:line:column: message (did you mean "..."?).
+func (e *Error) Error() string {
+	text := fmt.Sprintf("%s:%d:%d: %s", e.File, e.Line, e.Column, e.Message)
+	if e.Suggestion != "" {
+		text += fmt.Sprintf(" (did you mean %q?)", e.Suggestion)
+	}
+	return text
+}
+
+// Errors are all mistakes of a plan, in the order of the file.
+type Errors []*Error
+
+// Error returns the mistakes, one a line.
+func (e Errors) Error() string {
+	lines := make([]string, len(e))
+	for i, mistake := range e {
+		lines[i] = mistake.Error()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Unwrap returns the mistakes one by one, for errors.As.
+func (e Errors) Unwrap() []error {
+	list := make([]error, len(e))
+	for i, mistake := range e {
+		list[i] = mistake
+	}
+	return list
+}
+
+// place is where something stands in the plan. The zero place is that of a
+// key which the plan does not have.
+type place struct{ line, column int }
+
+func (p place) set() bool { return p.line > 0 }
+
+// mistakes collects what is wrong with a plan while it is read.
+type mistakes struct {
+	file string
+	list Errors
+	seen map[Error]bool
+}
+
+// at reports a mistake once, however often the same text is resolved.
+func (m *mistakes) at(p place, format string, args ...any) {
+	m.add(Error{m.file, max(p.line, 1), max(p.column, 1), fmt.Sprintf(format, args...), ""})
+}
+
+// unknown reports a word that is none of the known ones.
+func (m *mistakes) unknown(p place, what, word string, known []string) {
+	message, suggestion := mismatch(what, word, known)
+	m.add(Error{m.file, max(p.line, 1), max(p.column, 1), message, suggestion})
+}
+
+func (m *mistakes) add(e Error) {
+	if m.seen == nil {
+		m.seen = map[Error]bool{}
+	}
+	if !m.seen[e] {
+		m.seen[e] = true
+		m.list = append(m.list, &e)
+	}
+}
+
+// err returns the mistakes in the order of the file, or nil.
+func (m *mistakes) err() error {
+	if len(m.list) == 0 {
+		return nil
+	}
+	slices.SortStableFunc(m.list, func(a, b *Error) int {
+		return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Column, b.Column))
+	})
+	return m.list
+}
+
+// mismatch words a message about something unknown, and finds what was
+// probably meant. Without a close word, the message lists what there is.
+func mismatch(what, word string, known []string) (message, suggestion string) {
+	message = fmt.Sprintf("unknown %s %q", what, word)
+	if suggestion = closest(word, known); suggestion != "" {
+		return message, suggestion
+	}
+	if len(known) == 0 {
+		return message + ": there is none", ""
+	}
+	const most = 12
+	list := strings.Join(known[:min(len(known), most)], ", ")
+	if len(known) > most {
+		list += ", ..."
+	}
+	return message + ": there is " + list, ""
+}
+
+// closest returns the known word that a slip of the pen away from word, or "".
+func closest(word string, known []string) string {
+	best, least := "", 1+max(1, len(word)/3)
+	for _, k := range known {
+		if d := distance(strings.ToLower(word), strings.ToLower(k)); d < least {
+			best, least = k, d
+		}
+	}
+	return best
+}
+
+// distance is the number of insertions, deletions, changes and swaps of
+// neighbours between two words (optimal string alignment).
+func distance(a, b string) int {
+	const longest = 64 // names are short; anything longer is no slip of the pen
+	if len(a) > longest || len(b) > longest {
+		return longest
+	}
+	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
+	for j := range above {
+		above[j] = j
+	}
+	for i := 1; i <= len(a); i++ {
+		row[0] = i
+		for j := 1; j <= len(b); j++ {
+			change := above[j-1]
+			if a[i-1] != b[j-1] {
+				change++
+			}
+			row[j] = min(change, above[j]+1, row[j-1]+1)
+			if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
+				row[j] = min(row[j], before[j-2]+1)
+			}
+		}
+		before, above, row = above, row, before
+	}
+	return above[len(b)]
+}

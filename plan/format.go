@@ -1,0 +1,198 @@
+package plan
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// document is a plan as users write it. The structs of this file are the
+// format: Decode reads them, and Schema describes them to editors.
+type document struct {
+	Name       text            `yaml:"name" jsonschema:"required" jsonschema_description:"Name of the plan, by which results call it."`
+	About      text            `yaml:"about" jsonschema_description:"What the plan is for."`
+	Seed       number          `yaml:"seed" jsonschema_description:"Seed of data, arguments and random orders; 1 by default."`
+	Budget     duration        `yaml:"budget" jsonschema_description:"Time for measuring, builds excluded; without it, as long as it takes."`
+	Precision  fraction        `yaml:"precision" jsonschema_description:"Wished half-width of the interval of a ratio; 2% by default."`
+	Margin     fraction        `yaml:"margin" jsonschema_description:"Differences within the margin count as equivalent; 2% by default."`
+	Launches   number          `yaml:"launches" jsonschema_description:"Least number of launches of each cell; 6 by default and at least."`
+	Timeout    duration        `yaml:"timeout" jsonschema_description:"Time limit of one block or window; 60s by default."`
+	Drivers    list[text]      `yaml:"drivers" jsonschema_description:"NAME or NAME@VERSION of each driver."`
+	Reference  text            `yaml:"reference" jsonschema_description:"The driver that all others are compared with; the first by default."`
+	Clients    list[number]    `yaml:"clients" jsonschema_description:"Numbers of parallel clients; 1 by default."`
+	Pool       list[pool]      `yaml:"pool" jsonschema_description:"Numbers of open connections; as many as clients by default."`
+	Profiles   dict[profile]   `yaml:"profiles" jsonschema_description:"Named sets of settings; without it, one empty profile called default."`
+	Workload   workload        `yaml:"workload" jsonschema_description:"The one workload, with its operations beside it."`
+	Operations dict[operation] `yaml:"operations" jsonschema_description:"Operations of the one workload."`
+	Workloads  dict[workload]  `yaml:"workloads" jsonschema_description:"Several workloads by name, each with its operations."`
+}
+
+func (d *document) read(m *mistakes, n ast.Node) {
+	found, ok := m.fields(n, "a plan", "key", d)
+	m.complete(place{1, 1}, "a plan", found, ok, "name")
+	if ok && !slices.Contains(found, "workload") && !slices.Contains(found, "workloads") {
+		m.at(place{1, 1}, "a plan needs a workload or workloads")
+	}
+}
+
+// workload is a schema with data.
+type workload struct {
+	place
+	Name       text               `yaml:"name" jsonschema_description:"Name of the one workload; the plan's by default."`
+	Schema     text               `yaml:"schema" jsonschema_description:"SQL that creates the tables."`
+	File       text               `yaml:"file" jsonschema_description:"An existing SQLite file instead of schema and data; relative to the plan."`
+	Params     dict[list[scalar]] `yaml:"params" jsonschema_description:"Axes of the workload: name and values."`
+	Data       dict[tableOfPlan]  `yaml:"data" jsonschema_description:"Rows to generate, by table."`
+	Operations dict[operation]    `yaml:"operations" jsonschema_description:"Operations, where the plan has several workloads."`
+}
+
+func (w *workload) read(m *mistakes, n ast.Node) {
+	w.place = placeOf(n)
+	m.fields(n, "a workload", "key of a workload", w)
+}
+
+// tableOfPlan is a table of generated rows.
+type tableOfPlan struct {
+	place
+	Rows    number          `yaml:"rows" jsonschema:"required" jsonschema_description:"Number of rows."`
+	Columns dict[generator] `yaml:"columns" jsonschema:"required" jsonschema_description:"How each column's values are drawn."`
+}
+
+func (t *tableOfPlan) read(m *mistakes, n ast.Node) {
+	t.place = placeOf(n)
+	found, ok := m.fields(n, "a table", "key of a table", t)
+	m.complete(t.place, "a table", found, ok, "rows", "columns")
+}
+
+// operation is what is timed.
+type operation struct {
+	place
+	forms []string // the keys that say what kind of operation it is: one, in a valid plan
+	axes  []Axis   // of Params, set where the workload is checked
+
+	SQL         text               `yaml:"sql" jsonschema_description:"One SQL statement with ? for arguments."`
+	Steps       list[step]         `yaml:"steps" jsonschema_description:"Several statements that are one operation together."`
+	Args        list[generator]    `yaml:"args" jsonschema_description:"How each argument is drawn."`
+	Rows        number             `yaml:"rows" jsonschema_description:"Rows answered or changed, checked each time."`
+	Returns     list[text]         `yaml:"returns" jsonschema_description:"Types of the answer's columns: int, real, text, blob or bool, with ? where NULL may occur."`
+	Statement   list[text]         `yaml:"statement" jsonschema_description:"Prepared once, prepared each time, or never; once by default."`
+	Transaction list[scalar]       `yaml:"transaction" jsonschema_description:"Operations to a transaction: none, a number or whole; none by default."`
+	Params      dict[list[scalar]] `yaml:"params" jsonschema_description:"Axes of the operation: name and values."`
+	Clients     list[number]       `yaml:"clients" jsonschema_description:"Numbers of parallel clients, instead of the plan's."`
+	Pool        list[pool]         `yaml:"pool" jsonschema_description:"Numbers of open connections, instead of the plan's."`
+	Profiles    list[text]         `yaml:"profiles" jsonschema_description:"The profiles that the operation runs with; all by default."`
+	Count       number             `yaml:"count" jsonschema_description:"Operations of a block; 1000 by default where data is changed, otherwise 10000."`
+	Per         text               `yaml:"per" jsonschema_description:"row: figures are per row, not per operation."`
+	Busy        text               `yaml:"busy" jsonschema_description:"What an answer of busy does: fail (default) or retry."`
+	Check       check              `yaml:"check" jsonschema_description:"What is read after the block to prove the change."`
+	Mix         dict[number]       `yaml:"mix" jsonschema_description:"Operations of the workload with their weights."`
+	Writers     number             `yaml:"writers" jsonschema_description:"Connections that the changing operations of a mix share; 1 by default."`
+	Only        text               `yaml:"only" jsonschema_description:"mix: the operation is not measured alone."`
+	KV          text               `yaml:"kv" jsonschema_description:"put or get, on a key-value store."`
+	Key         text               `yaml:"key" jsonschema_description:"Template of the key."`
+	Value       kvValue            `yaml:"value" jsonschema_description:"The value that is put."`
+	Serve       text               `yaml:"serve" jsonschema_description:"http: the operation is asked for over HTTP."`
+	Load        load               `yaml:"load" jsonschema_description:"How requests arrive."`
+}
+
+func (o *operation) read(m *mistakes, n ast.Node) {
+	o.place = placeOf(n)
+	found, ok := m.fields(n, "an operation", "key of an operation", o)
+	for _, key := range []string{"sql", "steps", "mix", "kv"} {
+		if slices.Contains(found, key) {
+			o.forms = append(o.forms, key)
+		}
+	}
+	if ok && len(o.forms) == 0 {
+		m.at(o.place, "an operation needs sql, steps, mix or kv")
+	}
+	if len(o.forms) > 1 {
+		m.at(o.place, "an operation has one of %s", strings.Join(o.forms, " and "))
+	}
+}
+
+// unsupported returns the key by which the operation asks for a key-value
+// store or a server, which the format has and Expand does not support.
+func (o *operation) unsupported() string {
+	switch {
+	case o.KV.set():
+		return "kv"
+	case o.Serve.set():
+		return "serve"
+	}
+	return ""
+}
+
+// step is one statement.
+type step struct {
+	place
+	SQL     text            `yaml:"sql" jsonschema:"required" jsonschema_description:"One SQL statement with ? for arguments."`
+	Args    list[generator] `yaml:"args" jsonschema_description:"How each argument is drawn."`
+	Rows    number          `yaml:"rows" jsonschema_description:"Rows answered or changed, checked each time."`
+	Returns list[text]      `yaml:"returns" jsonschema_description:"Types of the answer's columns."`
+}
+
+func (s *step) read(m *mistakes, n ast.Node) {
+	s.place = placeOf(n)
+	found, ok := m.fields(n, "a step", "key of a step", s)
+	m.complete(s.place, "a step", found, ok, "sql")
+}
+
+// check is a query, alone or with the types of its answer.
+type check struct {
+	place
+	SQL     text       `yaml:"sql" jsonschema:"required" jsonschema_description:"A query without arguments."`
+	Returns list[text] `yaml:"returns" jsonschema_description:"Types of the answer's columns."`
+}
+
+func (c *check) read(m *mistakes, n ast.Node) {
+	c.place = placeOf(n)
+	if _, alone := n.(ast.ScalarNode); alone {
+		c.SQL.read(m, n)
+		return
+	}
+	found, ok := m.fields(n, "a check", "key of a check", c)
+	m.complete(c.place, "a check", found, ok, "sql")
+}
+
+// pool is a number of open connections, alone or with the idle ones.
+type pool struct {
+	place
+	Open number `yaml:"open" jsonschema:"required" jsonschema_description:"Open connections."`
+	Idle number `yaml:"idle" jsonschema_description:"Connections kept idle; as many as open by default."`
+}
+
+func (p *pool) read(m *mistakes, n ast.Node) {
+	p.place = placeOf(n)
+	if _, alone := n.(ast.ScalarNode); alone {
+		p.Open.read(m, n)
+		return
+	}
+	found, ok := m.fields(n, "a pool", "key of a pool", p)
+	m.complete(p.place, "a pool", found, ok, "open")
+}
+
+// kvValue is the value of a put.
+type kvValue struct {
+	place
+	Bytes number `yaml:"bytes" jsonschema:"required" jsonschema_description:"Length in bytes."`
+}
+
+func (v *kvValue) read(m *mistakes, n ast.Node) {
+	v.place = placeOf(n)
+	found, ok := m.fields(n, "a value", "key of a value", v)
+	m.complete(v.place, "a value", found, ok, "bytes")
+}
+
+// load says how requests arrive at a server.
+type load struct {
+	place
+	Closed list[number] `yaml:"closed" jsonschema_description:"Clients that each wait for their answer."`
+	Open   list[number] `yaml:"open" jsonschema_description:"Requests a second, at a constant rate."`
+}
+
+func (l *load) read(m *mistakes, n ast.Node) {
+	l.place = placeOf(n)
+	m.fields(n, "a load", "kind of load", l)
+}

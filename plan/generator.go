@@ -1,0 +1,107 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/goccy/go-yaml/ast"
+)
+
+// generator says how the values of a column or an argument are drawn. One of
+// the kinds is given; theta goes with zipf, null with any.
+type generator struct {
+	place
+	kind string
+
+	Seq     number     `yaml:"seq" jsonschema_description:"Whole numbers from here on, each one once."`
+	Uniform span       `yaml:"uniform" jsonschema_description:"A whole number of [low, high], each alike; or of a seq column, written table.column."`
+	Int     span       `yaml:"int" jsonschema_description:"The same as uniform."`
+	Zipf    span       `yaml:"zipf" jsonschema_description:"A whole number of [low, high], some much more often than others; or of a seq column."`
+	Real    span       `yaml:"real" jsonschema_description:"A float of [low, high)."`
+	Text    number     `yaml:"text" jsonschema_description:"So many letters a-z."`
+	Blob    number     `yaml:"blob" jsonschema_description:"So many bytes."`
+	Bool    empty      `yaml:"bool" jsonschema_description:"False or true."`
+	Const   scalar     `yaml:"const" jsonschema_description:"Always this value."`
+	Derive  derivation `yaml:"derive" jsonschema_description:"Computed from a whole number to the left."`
+	Next    text       `yaml:"next" jsonschema_description:"Arguments only: continues the seq column table.column beyond its last value."`
+	Theta   number     `yaml:"theta" jsonschema_description:"Skew of zipf, between 0 and 1; 0.99 by default."`
+	Null    number     `yaml:"null" jsonschema_description:"Share of NULLs, 0 to 1."`
+}
+
+func (g *generator) read(m *mistakes, n ast.Node) {
+	g.place = placeOf(n)
+	if word, alone := n.(*ast.StringNode); alone {
+		g.readWord(m, word.Value)
+		return
+	}
+	found, ok := m.fields(n, "a kind of values", "kind of values", g)
+	kinds := slices.DeleteFunc(found, func(key string) bool { return key == "theta" || key == "null" })
+	switch {
+	case len(kinds) > 1:
+		m.at(g.place, "values are of one kind, not of %s and %s", kinds[0], kinds[1])
+	case len(kinds) == 1:
+		g.kind = kinds[0]
+	case ok:
+		m.at(g.place, "a kind of values is missing, such as {text: 12}")
+	}
+	if g.Theta.set() && g.kind != "zipf" {
+		m.at(g.Theta.place, "theta belongs to zipf")
+	}
+}
+
+// readWord reads a kind that stands alone.
+func (g *generator) readWord(m *mistakes, word string) {
+	switch word {
+	case "seq":
+		g.kind, g.Seq = word, number{g.place, "1"}
+	case "bool":
+		g.kind = word
+	case "uniform", "int", "zipf", "real", "text", "blob", "const", "derive", "next":
+		m.at(g.place, "%s needs a value, as in {%s: ...}", word, word)
+	default:
+		m.unknown(g.place, "kind of values", word, kindsOfValues)
+	}
+}
+
+var kindsOfValues = []string{
+	"seq", "uniform", "int", "zipf", "real", "text", "blob", "bool", "const", "derive", "next",
+}
+
+// span is [low, high], or the values of a column, written table.column.
+type span struct {
+	place
+	low, high number
+	column    text
+}
+
+func (s *span) read(m *mistakes, n ast.Node) {
+	s.place = placeOf(n)
+	switch v := n.(type) {
+	case *ast.StringNode:
+		s.column = text{s.place, v.Value}
+	case *ast.SequenceNode:
+		if len(v.Values) == 2 {
+			s.low.read(m, v.Values[0])
+			s.high.read(m, v.Values[1])
+			return
+		}
+		m.at(s.place, "want [low, high], not %d values", len(v.Values))
+	default:
+		m.at(s.place, "want [low, high] or table.column, not %s", describe(n))
+	}
+}
+
+// derivation computes a value from another one.
+type derivation struct {
+	place
+	Of     scalar `yaml:"of" jsonschema:"required" jsonschema_description:"Name of a column to the left, or number of an argument, counted from 1."`
+	Mul    number `yaml:"mul" jsonschema_description:"Factor; 1 by default."`
+	Add    number `yaml:"add" jsonschema_description:"Summand; 0 by default."`
+	Mod    number `yaml:"mod" jsonschema_description:"Modulus; none by default."`
+	Format text   `yaml:"format" jsonschema_description:"Text in which %d stands for the number."`
+}
+
+func (d *derivation) read(m *mistakes, n ast.Node) {
+	d.place = placeOf(n)
+	found, ok := m.fields(n, "derive", "key of derive", d)
+	m.complete(d.place, "derive", found, ok, "of")
+}

@@ -1,0 +1,188 @@
+package plan
+
+import (
+	"slices"
+
+	"assay"
+)
+
+const (
+	// The default number of operations of a block: changes are slower, and
+	// what they leave behind must fit on the disk.
+	defaultChanges = 1_000
+	defaultQueries = 10_000
+
+	// rowGap keeps the sequences of the rows of {{rows k}} apart: row j of
+	// every statement counts from j gaps on.
+	rowGap = 1_000_000_000
+)
+
+// operation resolves an operation that is no mix. Its statement policy and
+// transaction are axes, which a cell sets.
+func (r *resolver) operation(name string, o *operation) assay.Operation {
+	op := assay.Operation{Name: name, RetryBusy: o.Busy.value == "retry", PerRow: o.Per.set()}
+	steps := o.Steps.items
+	if !o.Steps.set() {
+		steps = []step{{place: o.place, SQL: o.SQL, Args: o.Args, Rows: o.Rows, Returns: o.Returns}}
+	}
+	rows := 0
+	for i := range steps {
+		s, changes := r.step(&steps[i])
+		op.Steps = append(op.Steps, s)
+		op.Changes = op.Changes || changes
+		rows += max(s.Rows, 0)
+	}
+	if o.Per.set() && rows == 0 {
+		r.m.at(o.Per.place, "per: row needs a number of rows above 0")
+	}
+	op.Count = r.count(o, op.Changes)
+	op.Check = r.check(o, op.Changes)
+	return op
+}
+
+// step resolves a statement, and tells whether it changes data.
+func (r *resolver) step(s *step) (assay.Step, bool) {
+	resolved := assay.Step{Rows: -1}
+	sql, repeat, ok := r.env.sql(r.m, s.SQL, len(s.Args.items))
+	if !ok || !s.SQL.set() {
+		r.args(s.Args.items, 1)
+		return resolved, false
+	}
+	resolved.SQL = sql
+	if repeat > 0 {
+		resolved.Rows = repeat
+	}
+	resolved.Args = r.args(s.Args.items, max(repeat, 1))
+	if s.Rows.set() {
+		if rows, ok := r.env.integer(r.m, s.Rows, "the number of rows", 0, maxRows); ok {
+			resolved.Rows = int(rows)
+		}
+	}
+	kind, ok := r.m.statement(s.SQL.place, sql)
+	resolved.Query = kind.query
+	resolved.Returns = types(s.Returns)
+	switch {
+	case ok && kind.params != len(resolved.Args):
+		r.m.at(s.SQL.place, "the SQL takes %d arguments, and args has %d", kind.params, len(resolved.Args))
+	case ok && !kind.query && s.Returns.set():
+		r.m.at(s.Returns.place, "returns belongs to SQL that answers rows")
+	}
+	return resolved, kind.changes
+}
+
+// args resolves the arguments of one row, and repeats them row after row.
+func (r *resolver) args(generators []generator, repeat int) []assay.Values {
+	var row []assay.Values
+	for i := range generators {
+		row = append(row, r.values(&generators[i], row, nil, false))
+	}
+	all := slices.Clone(row)
+	for j := 1; j < repeat; j++ {
+		for _, v := range row {
+			switch v.Kind {
+			case assay.Derive:
+				v.Of += j * len(row)
+			case assay.Seq:
+				v.From += int64(j) * rowGap
+			}
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+func (r *resolver) count(o *operation, changes bool) int {
+	if o.Count.set() {
+		count, _ := r.env.integer(r.m, o.Count, "count", 1, maxCount)
+		return int(count)
+	}
+	if changes {
+		return defaultChanges
+	}
+	return defaultQueries
+}
+
+// check resolves what is read after the block.
+func (r *resolver) check(o *operation, changes bool) *assay.Query {
+	if !o.Check.set() || !o.Check.SQL.set() {
+		return nil
+	}
+	at := o.Check.SQL.place
+	sql, ok := r.env.expand(r.m, at, o.Check.SQL.value)
+	if !ok {
+		return nil
+	}
+	kind, ok := r.m.statement(at, sql)
+	switch {
+	case ok && (!kind.query || kind.changes || kind.params > 0):
+		r.m.at(at, "a check is a query without arguments that changes nothing")
+	case ok && !changes:
+		r.m.at(o.Check.place, "check belongs to an operation that changes data")
+	}
+	return &assay.Query{SQL: sql, Returns: types(o.Check.Returns)}
+}
+
+func types(l list[text]) []assay.Type {
+	var all []assay.Type
+	for _, t := range l.items {
+		all = append(all, assay.Type(t.value))
+	}
+	return all
+}
+
+// mix resolves a weighted mix of the workload's operations.
+func (r *resolver) mix(name string, o *operation, others *dict[operation]) assay.Operation {
+	op := assay.Operation{Name: name, RetryBusy: o.Busy.value == "retry"}
+	continues := map[string]string{} // by column, the part that continues it
+	for _, e := range o.Mix.entries {
+		part, ok := others.get(e.key.value)
+		if !ok || part.Mix.set() || part.unsupported() != "" {
+			continue // reported where names are checked
+		}
+		weight, _ := r.env.integer(r.m, e.value, "the weight", 1, maxCount)
+		resolved := r.operation(e.key.value, part)
+		resolved.Check, resolved.PerRow, resolved.RetryBusy = nil, false, op.RetryBusy
+		op.Changes = op.Changes || resolved.Changes
+		op.Parts = append(op.Parts, assay.Part{Operation: resolved, Weight: int(weight)})
+		r.apart(e.key, part, continues)
+	}
+	op.Writers = r.writers(o, op.Changes)
+	op.Count = r.count(o, op.Changes)
+	op.Check = r.check(o, op.Changes)
+	for i := range op.Parts {
+		op.Parts[i].Operation.Count = op.Count
+	}
+	return op
+}
+
+// apart reports two parts of a mix that would insert the same values, because
+// both continue one column.
+func (r *resolver) apart(name text, part *operation, continues map[string]string) {
+	generators := slices.Clone(part.Args.items)
+	for _, s := range part.Steps.items {
+		generators = append(generators, s.Args.items...)
+	}
+	for _, g := range generators {
+		if g.kind != "next" {
+			continue
+		}
+		if other, taken := continues[g.Next.value]; taken && other != name.value {
+			r.m.at(name.place, "%s and %s both continue %s, and would insert the same values", other, name.value, g.Next.value)
+		}
+		continues[g.Next.value] = name.value
+	}
+}
+
+func (r *resolver) writers(o *operation, changes bool) int {
+	switch {
+	case !o.Writers.set() && changes:
+		return 1
+	case !o.Writers.set():
+		return 0
+	case !changes:
+		r.m.at(o.Writers.place, "writers belongs to a mix that changes data")
+		return 0
+	}
+	writers, _ := r.env.integer(r.m, o.Writers, "writers", 1, maxClients)
+	return int(writers)
+}

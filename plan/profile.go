@@ -1,0 +1,130 @@
+package plan
+
+import (
+	"regexp"
+	"slices"
+
+	"github.com/goccy/go-yaml/ast"
+
+	"assay"
+	"assay/kit/sqlite"
+)
+
+// profile is a set of settings. Beside the keys of the struct it has one for
+// each setting of SQLite.
+type profile struct {
+	place
+	Raw       dict[text]   `yaml:"raw" jsonschema_description:"The DSN literally, by driver; {{path}} stands for the file."`
+	Requests  dict[scalar] `yaml:"requests" jsonschema_description:"What raw, once and each mean, so that a setting without effect is found."`
+	Once      list[text]   `yaml:"once" jsonschema_description:"SQL that is run on one connection after opening."`
+	Each      list[text]   `yaml:"each" jsonschema_description:"SQL that is run on every new connection."`
+	Published flag         `yaml:"published" jsonschema_description:"true: the condition as it was published, faults included; its failure is no failure of the run."`
+
+	settings []entry[scalar]
+}
+
+func (p *profile) read(m *mistakes, n ast.Node) {
+	p.place = placeOf(n)
+	if !isMap(n) {
+		m.at(p.place, "a profile is a map, such as {} or {journal_mode: wal}, not %s", describe(n))
+		return
+	}
+	own := map[string]reader{"raw": &p.Raw, "requests": &p.Requests, "once": &p.Once, "each": &p.Each, "published": &p.Published}
+	for _, pair := range m.pairs(n, "a profile") {
+		if part, ok := own[pair.key]; ok {
+			part.read(m, pair.value)
+			continue
+		}
+		var s scalar
+		s.read(m, pair.value)
+		p.settings = append(p.settings, entry[scalar]{text{pair.place, pair.key}, s})
+	}
+}
+
+// resolve checks a profile and normalises its settings.
+func (p *profile) resolve(m *mistakes, name string, drivers []string) assay.Profile {
+	if p.Raw.set() && len(p.settings) > 0 {
+		m.at(p.settings[0].key.place, "a raw profile has no typed settings: put %s into the DSN and into requests", p.settings[0].key.value)
+	}
+	if p.Requests.set() && !p.Raw.set() && !p.Once.set() && !p.Each.set() {
+		m.at(p.Requests.place, "requests belongs to raw, once or each: write the settings themselves into the profile")
+	}
+	own := []string{"raw", "requests", "once", "each", "published"}
+	return assay.Profile{
+		Name:        name,
+		Settings:    settings(m, p.settings, own),
+		Raw:         p.dsns(m, drivers),
+		Requests:    settings(m, p.Requests.entries, nil),
+		Once:        statements(m, p.Once),
+		Each:        statements(m, p.Each),
+		AsPublished: p.Published.value,
+	}
+}
+
+// settings normalises settings to the form in which SQLite reads them back.
+func settings(m *mistakes, entries []entry[scalar], others []string) map[string]string {
+	var normal map[string]string
+	for _, e := range entries {
+		setting, ok := sqlite.Lookup(e.key.value)
+		if !ok {
+			m.unknown(e.key.place, "setting", e.key.value, append(sqlite.Names(), others...))
+			continue
+		}
+		value, err := sqlite.Normal(setting.Name, e.value.text)
+		if err != nil && e.value.set() {
+			m.add(Error{m.file, e.value.line, e.value.column, err.Error(), closest(e.value.text, setting.Words)})
+		}
+		if normal == nil {
+			normal = map[string]string{}
+		}
+		normal[setting.Name] = value
+	}
+	return normal
+}
+
+var templatePattern = regexp.MustCompile(`\{\{(.*?)\}\}`)
+
+func (p *profile) dsns(m *mistakes, drivers []string) map[string]string {
+	if !p.Raw.set() {
+		return nil
+	}
+	dsns := map[string]string{}
+	for _, e := range p.Raw.entries {
+		if !slices.Contains(drivers, e.key.value) {
+			m.unknown(e.key.place, "driver", e.key.value, drivers)
+		}
+		for _, t := range templatePattern.FindAllStringSubmatch(e.value.value, -1) {
+			if t[1] != "path" {
+				m.unknown(e.value.place, "template", t[0], []string{"{{path}}"})
+			}
+		}
+		dsns[e.key.value] = e.value.value
+	}
+	return dsns
+}
+
+func statements(m *mistakes, l list[text]) []string {
+	var sql []string
+	for _, s := range l.items {
+		if s.set() && s.value == "" {
+			m.at(s.place, "the SQL is empty")
+		}
+		sql = append(sql, s.value)
+	}
+	return sql
+}
+
+// fileSettings returns the settings of a profile that are applied while the
+// file is prepared. They stay among the profile's own, where they are proved.
+func fileSettings(p assay.Profile) map[string]string {
+	var file map[string]string
+	for name, value := range p.Settings {
+		if s, ok := sqlite.Lookup(name); ok && s.Scope == sqlite.File {
+			if file == nil {
+				file = map[string]string{}
+			}
+			file[name] = value
+		}
+	}
+	return file
+}

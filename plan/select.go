@@ -1,0 +1,101 @@
+package plan
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay"
+)
+
+// coordinates are the keys of Select beside the params. The engine is not
+// among them: it is known when workers have said it.
+var coordinates = []string{
+	"plan", "workload", "operation", "driver", "profile",
+	"clients", "pool", "idle", "statement", "transaction",
+}
+
+// Select returns the cases that have, for each key of only, one of its values.
+// Keys are coordinates of a cell or names of params. A key or a value that no
+// case has is an error that says what there is; so is an empty selection.
+func Select(cases []assay.Case, only map[string][]string) ([]assay.Case, error) {
+	if len(only) == 0 {
+		return cases, nil
+	}
+	var wrong []error
+	for _, key := range sortedKeys(only) {
+		wrong = append(wrong, selectable(cases, key, only[key])...)
+	}
+	if len(wrong) > 0 {
+		return nil, errors.Join(wrong...)
+	}
+	var selected []assay.Case
+	for _, c := range cases {
+		if has(c.Cell, only) {
+			selected = append(selected, c)
+		}
+	}
+	if len(selected) == 0 {
+		return nil, fmt.Errorf("no cell has all of %s", conditions(only))
+	}
+	return selected, nil
+}
+
+// has reports whether a cell has one of the values for every key.
+func has(c assay.Cell, only map[string][]string) bool {
+	for key, values := range only {
+		value, ok := c.Coordinate(key)
+		if !ok || !slices.ContainsFunc(values, func(v string) bool { return v == value || plain(v) == value }) {
+			return false
+		}
+	}
+	return true
+}
+
+// selectable says what is wrong with a key and its values.
+func selectable(cases []assay.Case, key string, values []string) []error {
+	keys := slices.Concat(coordinates, params(cases))
+	if !slices.Contains(keys, key) {
+		return []error{mismatchError("key of a cell", key, keys)}
+	}
+	var known []string
+	for _, c := range cases {
+		if value, ok := c.Cell.Coordinate(key); ok && !slices.Contains(known, value) {
+			known = append(known, value)
+		}
+	}
+	var wrong []error
+	for _, value := range values {
+		if !slices.Contains(known, value) && !slices.Contains(known, plain(value)) {
+			wrong = append(wrong, mismatchError(key, value, known))
+		}
+	}
+	return wrong
+}
+
+func params(cases []assay.Case) []string {
+	names := map[string]bool{}
+	for _, c := range cases {
+		for name := range c.Cell.Params {
+			names[name] = true
+		}
+	}
+	return sortedKeys(names)
+}
+
+func mismatchError(what, word string, known []string) error {
+	message, suggestion := mismatch(what, word, known)
+	if suggestion != "" {
+		message += fmt.Sprintf(" (did you mean %q?)", suggestion)
+	}
+	return errors.New(message)
+}
+
+func conditions(only map[string][]string) string {
+	var all []string
+	for _, key := range sortedKeys(only) {
+		all = append(all, key+"="+strings.Join(only[key], ","))
+	}
+	return strings.Join(all, " ")
+}

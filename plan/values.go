@@ -1,0 +1,242 @@
+package plan
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"assay"
+)
+
+// Bounds of what a plan may ask for.
+const (
+	maxRows   = 1_000_000_000
+	maxLength = 1_000_000_000 // SQLite's own limit of a text or blob
+	maxCount  = 1_000_000_000
+	maxStart  = 1_000_000_000_000_000 // of seq: far from overflow whatever is added
+)
+
+// resolver resolves one workload at one point of its axes.
+type resolver struct {
+	m      *mistakes
+	env    env
+	tables []assay.Table
+}
+
+// values resolves a generator. To its left are others, which derive can use:
+// columns by name, or with names nil arguments by number.
+func (r *resolver) values(g *generator, left []assay.Values, names []string, column bool) (v assay.Values) {
+	switch g.kind {
+	case "seq":
+		v.Kind = assay.Seq
+		v.From, _ = r.env.integer(r.m, g.Seq, "the start of seq", -maxStart, maxStart)
+	case "uniform":
+		v = r.integers(g.Uniform, assay.Uniform)
+	case "int":
+		v = r.integers(g.Int, assay.Uniform)
+	case "zipf":
+		v = r.integers(g.Zipf, assay.Zipf)
+		v.Theta = r.theta(g.Theta)
+	case "real":
+		v = r.reals(g.Real)
+	case "text":
+		v = r.sized(assay.Text, g.Text)
+	case "blob":
+		v = r.sized(assay.Blob, g.Blob)
+	case "bool":
+		v.Kind = assay.Bool
+	case "const":
+		v = r.constant(g.Const)
+	case "derive":
+		v = r.derived(&g.Derive, left, names, column)
+	case "next":
+		v = r.next(g.Next, column)
+	}
+	v.Null = r.share(g.Null)
+	return v
+}
+
+// integers resolves [low, high] and table.column.
+func (r *resolver) integers(s span, kind assay.ValueKind) assay.Values {
+	v := assay.Values{Kind: kind}
+	if s.column.set() {
+		if table, seq := r.column(s.column); seq != nil {
+			v.From, v.To = seq.From, seq.From+int64(table.Rows)-1
+			if table.Rows == 0 {
+				r.m.at(s.place, "table %q has no rows, so %s has no values", table.Name, s.column.value)
+			}
+		}
+		return v
+	}
+	low, ok := r.env.integer(r.m, s.low, "the low bound", math.MinInt64, math.MaxInt64)
+	high, good := r.env.integer(r.m, s.high, "the high bound", math.MinInt64, math.MaxInt64)
+	switch {
+	case ok && good && low > high:
+		r.m.at(s.place, "the low bound %d is above the high bound %d", low, high)
+	case ok && good && high-low < 0:
+		r.m.at(s.place, "the bounds %d and %d are too far apart", low, high)
+	}
+	v.From, v.To = low, high
+	return v
+}
+
+func (r *resolver) theta(n number) float64 {
+	if !n.set() {
+		return 0.99 // YCSB's
+	}
+	theta, ok := r.env.real(r.m, n, "theta")
+	if ok && (theta <= 0 || theta >= 1) {
+		r.m.at(n.place, "theta must lie between 0 and 1, not be %g", theta)
+	}
+	return theta
+}
+
+func (r *resolver) share(n number) float64 {
+	if !n.set() {
+		return 0
+	}
+	share, ok := r.env.real(r.m, n, "the share of NULLs")
+	if ok && (share < 0 || share > 1) {
+		r.m.at(n.place, "the share of NULLs must be 0 to 1, not %g", share)
+	}
+	return share
+}
+
+func (r *resolver) reals(s span) assay.Values {
+	v := assay.Values{Kind: assay.Real}
+	if s.column.set() {
+		r.m.at(s.place, "real wants [low, high], not %s", s.column.value)
+		return v
+	}
+	var ok, good bool
+	v.Low, ok = r.env.real(r.m, s.low, "the low bound")
+	v.High, good = r.env.real(r.m, s.high, "the high bound")
+	if ok && good && v.Low >= v.High {
+		r.m.at(s.place, "the low bound %g is not below the high bound %g", v.Low, v.High)
+	}
+	return v
+}
+
+func (r *resolver) sized(kind assay.ValueKind, n number) assay.Values {
+	length, _ := r.env.integer(r.m, n, "the length of "+string(kind), 1, maxLength)
+	return assay.Values{Kind: kind, Length: int(length)}
+}
+
+// constant resolves a constant. A template alone gives what its value would
+// be in the plan: {const: "{{k}}"} is a number where k is.
+func (r *resolver) constant(s scalar) assay.Values {
+	v := assay.Values{Kind: assay.Const, Value: s.constant()}
+	if !strings.Contains(s.text, "{{") {
+		return v
+	}
+	text, _ := r.env.expand(r.m, s.place, s.text)
+	alone := strings.HasPrefix(s.text, "{{") && strings.Index(s.text, "}}") == len(s.text)-2
+	v.Value = scalar{text: text, quoted: !alone}.constant()
+	return v
+}
+
+func (r *resolver) derived(d *derivation, left []assay.Values, names []string, column bool) assay.Values {
+	v := assay.Values{Kind: assay.Derive, Mul: 1, Format: d.Format.value}
+	if d.Of.set() {
+		v.Of = r.source(d.Of, left, names, column)
+	}
+	if d.Mul.set() {
+		v.Mul, _ = r.env.integer(r.m, d.Mul, "mul", math.MinInt64, math.MaxInt64)
+	}
+	if d.Add.set() {
+		v.Add, _ = r.env.integer(r.m, d.Add, "add", math.MinInt64, math.MaxInt64)
+	}
+	if d.Mod.set() {
+		v.Mod, _ = r.env.integer(r.m, d.Mod, "mod", 1, math.MaxInt64)
+	}
+	if d.Format.set() && !strings.Contains(v.Format, "%d") {
+		r.m.at(d.Format.place, "the format needs %%d, where the number goes")
+	}
+	return v
+}
+
+// source finds what derive computes from.
+func (r *resolver) source(of scalar, left []assay.Values, names []string, column bool) int {
+	var i int
+	if column {
+		if i = slices.Index(names, of.text); i < 0 {
+			r.m.unknown(of.place, "column to the left", of.text, names)
+			return 0
+		}
+	} else {
+		n, ok := parseWhole(of.text)
+		if !ok || n < 1 || n > int64(len(left)) {
+			r.m.at(of.place, "of is the number of an argument to the left, counted from 1, not %s", of.text)
+			return 0
+		}
+		i = int(n - 1)
+	}
+	switch from := left[i]; {
+	case from.Kind == "": // a mistake that was reported
+	case from.Kind == assay.Derive && from.Format != "", !slices.Contains(wholeKinds, from.Kind):
+		r.m.at(of.place, "derive computes from whole numbers, and %s is none", of.text)
+	}
+	return i
+}
+
+// wholeKinds are the kinds of values that are whole numbers.
+var wholeKinds = []assay.ValueKind{assay.Seq, assay.Uniform, assay.Zipf, assay.Derive}
+
+// next continues a seq column beyond its last value.
+func (r *resolver) next(t text, column bool) assay.Values {
+	v := assay.Values{Kind: assay.Seq}
+	if column {
+		r.m.at(t.place, "next is for arguments: a column is {seq: FROM}")
+		return v
+	}
+	if table, seq := r.column(t); seq != nil {
+		v.From = seq.From + int64(table.Rows)
+	}
+	return v
+}
+
+// column finds the seq column that table.column names, or reports why not.
+func (r *resolver) column(t text) (*assay.Table, *assay.Values) {
+	tableName, columnName, ok := strings.Cut(t.value, ".")
+	if !ok {
+		if t.set() {
+			r.m.at(t.place, "want table.column, not %q", t.value)
+		}
+		return nil, nil
+	}
+	i := slices.IndexFunc(r.tables, func(t assay.Table) bool { return t.Name == tableName })
+	if i < 0 {
+		r.m.unknown(t.place, "table of the data", tableName, tableNames(r.tables))
+		return nil, nil
+	}
+	table := &r.tables[i]
+	j := slices.IndexFunc(table.Columns, func(c assay.Column) bool { return c.Name == columnName })
+	if j < 0 {
+		r.m.unknown(t.place, "column of "+tableName, columnName, columnNames(table.Columns))
+		return nil, nil
+	}
+	values := &table.Columns[j].Values
+	if values.Kind != assay.Seq || values.Null > 0 {
+		if values.Kind != "" {
+			r.m.at(t.place, "%s is not a seq column without NULLs, so its values are not known", t.value)
+		}
+		return nil, nil
+	}
+	return table, values
+}
+
+func tableNames(tables []assay.Table) []string {
+	names := make([]string, len(tables))
+	for i, t := range tables {
+		names[i] = t.Name
+	}
+	return names
+}
+
+func columnNames(columns []assay.Column) []string {
+	names := make([]string, len(columns))
+	for i, c := range columns {
+		names[i] = c.Name
+	}
+	return names
+}

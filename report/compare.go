@@ -1,0 +1,273 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"assay"
+	"assay/stat"
+)
+
+// defaultMargin is for runs that do not say theirs.
+const defaultMargin = 0.02
+
+// strength orders classes of durability, strongest first.
+var strength = []assay.Durability{
+	assay.Power, assay.Consistent, assay.Process, assay.None, assay.DurabilityUnknown,
+}
+
+// Ranking is the order of a table's ok rows; where the operation changes
+// data, of those within one class of durability.
+type Ranking struct {
+	Durability assay.Durability
+	Rows       []*Row // best first
+	// Text is the recommendation in plain words.
+	Text        string
+	comparisons map[[2]*Row]stat.Comparison
+}
+
+// judge fills in what a table's rows say about each other.
+func (t *Table) judge(run assay.Run) {
+	t.Margin = cmp.Or(run.Options.Margin, defaultMargin)
+	t.Primary = t.primary()
+	t.Changes = slices.ContainsFunc(t.Rows, func(r *Row) bool { return r.Durability != "" })
+	for _, row := range t.Rows {
+		row.Reference = t.reference(run, row)
+	}
+	t.measureNoise()
+	rule := stat.Rule{Margin: t.Margin, Noise: t.Noise}
+	for _, row := range append(slices.Clone(t.Rows), t.Twins...) {
+		t.compareWithReference(row, rule)
+	}
+	t.warn()
+	t.rank(rule)
+	t.sortRows()
+	for _, ranking := range t.Rankings {
+		ranking.Text = t.recommend(ranking)
+	}
+}
+
+// primary is ns/op, but for blocks of several clients, where latencies
+// overlap, the throughput.
+func (t *Table) primary() assay.Metric {
+	name := assay.NsPerOp
+	for _, row := range t.Rows {
+		_, has := row.Figure(assay.OpPerS)
+		if has && row.Cell.Clients > 1 && row.mode() == assay.Blocks {
+			name = assay.OpPerS
+		}
+	}
+	metric, _ := assay.MetricByName(name)
+	return metric
+}
+
+// mode is how the row's first measured trial was measured.
+func (r *Row) mode() assay.Mode {
+	for _, t := range r.Trials {
+		if t.Mode != "" {
+			return t.Mode
+		}
+	}
+	return ""
+}
+
+// reference finds the row of the reference driver with the same profile. A
+// cell that never opened does not know its version, which only matters where
+// the run has several.
+func (t *Table) reference(run assay.Run, row *Row) *Row {
+	driver, _, _ := strings.Cut(run.Reference, "@")
+	versions := map[string]bool{}
+	for _, target := range run.Targets {
+		if target.Driver == driver {
+			versions[target.DriverVersion] = true
+		}
+	}
+	for _, other := range t.Rows {
+		c := other.Cell
+		same := c.Driver == driver && c.Profile == row.Cell.Profile
+		if same && (len(versions) < 2 || c.Driver+"@"+c.DriverVersion == run.Reference) {
+			return other
+		}
+	}
+	return nil
+}
+
+// measureNoise joins twins with the rows they repeat.
+func (t *Table) measureNoise() {
+	for _, twin := range t.Twins {
+		for _, row := range t.Rows {
+			if row.Cell.Key() == twin.Cell.Key() {
+				twin.Reference = row
+				again, once := pair(twin, row, t.Primary.Name)
+				t.Noise = math.Max(t.Noise, stat.Noise(again, once))
+			}
+		}
+	}
+}
+
+// comparable tells whether a row's figures may be set against others.
+func (r *Row) comparable() bool { return r.Outcome == assay.OK }
+
+// compareWithReference gives each figure of a row its ratio.
+func (t *Table) compareWithReference(row *Row, rule stat.Rule) {
+	ref := row.Reference
+	if ref == nil || ref == row || !row.comparable() || !ref.comparable() {
+		return
+	}
+	for i, f := range row.Figures {
+		figures, reference := pair(row, ref, f.Metric.Name)
+		c, err := rule.Compare(figures, reference, f.Metric.HigherBetter)
+		if err != nil || c.Ratio.N == 0 {
+			continue
+		}
+		if f.Metric.Name != t.Primary.Name {
+			c = stat.Comparison{Ratio: c.Ratio}
+		} else if why := t.unequal(row, ref); why != "" {
+			c = stat.Comparison{Ratio: c.Ratio, Verdict: stat.Undecided, Reason: unequalDurability + ": " + why}
+		}
+		row.Figures[i].Comparison = &c
+	}
+}
+
+// unequal says why a ratio of two rows compares unlike promises about the
+// data; empty where it does not.
+func (t *Table) unequal(row, ref *Row) string {
+	if !t.Changes {
+		return ""
+	}
+	for _, name := range []string{"synchronous", "journal_mode"} {
+		is, was := effective(row.Settings, name), effective(ref.Settings, name)
+		if is != "" && was != "" && is != was {
+			return fmt.Sprintf("%s %s=%s, %s %s=%s", ref.Driver, name, was, row.Driver, name, is)
+		}
+	}
+	if row.Durability != ref.Durability {
+		return fmt.Sprintf("%s %s, %s %s", ref.Driver, class(ref.Durability), row.Driver, class(row.Durability))
+	}
+	return ""
+}
+
+// class names a class of durability in tables.
+func class(d assay.Durability) string { return cmp.Or(string(d), "unknown") }
+
+// effective returns a setting as read back, with all values where connections
+// differ; empty where it was not read.
+func effective(settings []assay.Setting, name string) string {
+	var values []string
+	for _, s := range settings {
+		if s.Name == name && s.Effective != "" && !slices.Contains(values, s.Effective) {
+			values = append(values, s.Effective)
+		}
+	}
+	slices.Sort(values)
+	return strings.Join(values, "/")
+}
+
+// rank orders the rows that may be ranked, by direct comparison of each two.
+func (t *Table) rank(rule stat.Rule) {
+	for _, d := range strength {
+		ranking := &Ranking{Durability: d, comparisons: map[[2]*Row]stat.Comparison{}}
+		for _, row := range t.Rows {
+			known := !t.Changes || d != assay.DurabilityUnknown
+			if f, ok := row.Figure(t.Primary.Name); ok && f.Interval.N > 0 && row.comparable() && row.Durability == d && known {
+				ranking.Rows = append(ranking.Rows, row)
+			}
+		}
+		if len(ranking.Rows) > 0 {
+			ranking.compareAll(t.Primary, rule)
+			t.Rankings = append(t.Rankings, ranking)
+		}
+	}
+}
+
+// compareAll compares each two rows of a ranking and ranks them.
+func (k *Ranking) compareAll(primary assay.Metric, rule stat.Rule) {
+	for i, a := range k.Rows {
+		for _, b := range k.Rows[i+1:] {
+			x, y := pair(a, b, primary.Name)
+			forward, err := rule.Compare(x, y, primary.HigherBetter)
+			backward, errBack := rule.Compare(y, x, primary.HigherBetter)
+			if err := cmp.Or(errText(err), errText(errBack)); err != "" {
+				forward = stat.Comparison{Verdict: stat.Undecided, Reason: err}
+				backward = forward
+			}
+			k.comparisons[[2]*Row{a, b}] = forward
+			k.comparisons[[2]*Row{b, a}] = backward
+		}
+	}
+	ranks := stat.Rank(len(k.Rows), func(i, j int) bool {
+		return k.comparisons[[2]*Row{k.Rows[i], k.Rows[j]}].Verdict == stat.Faster
+	})
+	for i, row := range k.Rows {
+		row.Rank = ranks[i]
+	}
+	slices.SortFunc(k.Rows, func(a, b *Row) int { return byRank(a, b, primary) })
+}
+
+// errText is an error's text; empty where there is none.
+func errText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// sortRows puts ranked rows first, in the order of their rankings.
+func (t *Table) sortRows() {
+	slices.SortFunc(t.Rows, func(a, b *Row) int {
+		return cmp.Or(
+			cmp.Compare(min(1, b.Rank), min(1, a.Rank)),
+			slices.Index(strength, a.Durability)-slices.Index(strength, b.Durability),
+			byRank(a, b, t.Primary))
+	})
+}
+
+// byRank orders rows by rank, then by their figures, then by name.
+func byRank(a, b *Row, primary assay.Metric) int {
+	x, _ := a.Figure(primary.Name)
+	y, _ := b.Figure(primary.Name)
+	order := cmp.Compare(x.Interval.Center, y.Interval.Center)
+	if primary.HigherBetter {
+		order = -order
+	}
+	return cmp.Or(a.Rank-b.Rank, order, strings.Compare(a.Name(), b.Name()), strings.Compare(a.Cell.Key(), b.Cell.Key()))
+}
+
+// pair returns the figures of launches that both rows have, paired by index.
+// A reference is in every group of its plan, so that one launch number can
+// stand for several launches of it: the one started nearest is the partner.
+func pair(row, other *Row, metric string) (figures, partners []float64) {
+	theirs := paired(other, metric)
+	for _, mine := range paired(row, metric) {
+		nearest := -1
+		for i, t := range theirs {
+			if t.Launch == mine.Launch && (nearest < 0 || apart(t, mine) < apart(theirs[nearest], mine)) {
+				nearest = i
+			}
+		}
+		if nearest >= 0 {
+			figures = append(figures, mine.Figures[metric])
+			partners = append(partners, theirs[nearest].Figures[metric])
+			theirs = slices.Delete(theirs, nearest, nearest+1)
+		}
+	}
+	return figures, partners
+}
+
+// paired returns the trials that can have a partner.
+func paired(row *Row, metric string) []assay.Trial {
+	return slices.DeleteFunc(row.counted(), func(t assay.Trial) bool {
+		v, has := t.Figures[metric]
+		return t.Outcome != assay.OK || !has || !finite(v)
+	})
+}
+
+// apart is the time between the starts of two trials.
+func apart(a, b assay.Trial) time.Duration { return a.Started.Sub(b.Started).Abs() }
+
+// finite tells whether v is a number that can be printed and counted.
+func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -1,0 +1,204 @@
+package report
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay"
+	"assay/stat"
+)
+
+// reference is a run against modernc that says nothing else.
+var reference = assay.Run{Reference: "modernc@v1.61.1", Options: assay.Options{Margin: 0.02}}
+
+// rows returns the rows of a report's only table by name.
+func rowsOf(t *testing.T, r *Report) map[string]*Row {
+	t.Helper()
+	if len(r.Tables) != 1 {
+		t.Fatalf("%d tables, want 1", len(r.Tables))
+	}
+	byName := map[string]*Row{}
+	for _, row := range r.Tables[0].Rows {
+		byName[row.Name()] = row
+	}
+	return byName
+}
+
+// twin marks trials as the reference's repetition.
+func twin(trials []assay.Trial) []assay.Trial {
+	return change(trials, func(t *assay.Trial) { t.Twin = true })
+}
+
+// at gives trials the time in which their group ran.
+func at(trials []assay.Trial, offset time.Duration) []assay.Trial {
+	return change(trials, func(t *assay.Trial) { t.Started = t.Started.Add(offset) })
+}
+
+func TestPairing(t *testing.T) {
+	trial := func(launch int, minute int, ns float64, outcome assay.Outcome, disqualified bool) assay.Trial {
+		return assay.Trial{Launch: launch, Outcome: outcome, Disqualified: disqualified,
+			Started: sampleStart.Add(time.Duration(minute) * time.Minute), Figures: map[string]float64{"ns/op": ns}}
+	}
+	row := &Row{Trials: []assay.Trial{
+		trial(1, 10, 11, assay.OK, false), trial(2, 20, 12, assay.OK, true),
+		trial(3, 30, 13, assay.OK, false), trial(4, 40, 14, assay.NotApplied, false),
+		trial(5, 50, 15, assay.OK, false),
+	}}
+	other := &Row{Trials: []assay.Trial{
+		trial(1, 100, 99, assay.OK, false), trial(1, 11, 21, assay.OK, false), trial(2, 20, 22, assay.OK, false),
+		trial(3, 30, 23, assay.OK, false), trial(4, 40, 24, assay.OK, false), trial(5, 50, 25, assay.Failed, false),
+	}}
+	figures, partners := pair(row, other, "ns/op")
+	if !slices.Equal(figures, []float64{11, 13}) || !slices.Equal(partners, []float64{21, 23}) {
+		t.Errorf("got %v with %v", figures, partners)
+	}
+}
+
+// The reference runs in every group, so that a launch number is not unique.
+func TestGroupsPairWithTheirOwnReference(t *testing.T) {
+	trials := at(launches(cell("get", "modernc", "web"), 6, 1000, 0), 0)
+	trials = append(trials, at(launches(cell("get", "mattn", "web"), 6, 500, 0), time.Second)...)
+	trials = append(trials, at(launches(cell("get", "modernc", "web"), 6, 3000, 0), 24*time.Hour)...)
+	trials = append(trials, at(launches(cell("get", "glebarez", "web"), 6, 1500, 0), 24*time.Hour+time.Second)...)
+	rows := rowsOf(t, mustReport(t, reference, trials))
+	for _, name := range []string{"mattn (web)", "glebarez (web)"} {
+		f, _ := rows[name].Figure("ns/op")
+		if f.Comparison == nil || digits(f.Comparison.Ratio.Center) != "0.500" || f.Comparison.Ratio.N != 6 {
+			t.Errorf("%s: %+v", name, f.Comparison)
+		}
+	}
+	if f, _ := rows["modernc (web)"].Figure("ns/op"); f.Interval.N != 12 {
+		t.Errorf("the reference has %d launches, want 12", f.Interval.N)
+	}
+}
+
+func TestDurabilityKeepsRanksApart(t *testing.T) {
+	trials := durable(launches(cell("put", "modernc", "web"), 6, 1000, 1), assay.Power, "2")
+	trials = append(trials, durable(launches(cell("put", "mattn", "web"), 6, 100, 1), assay.Power, "1")...)
+	trials = append(trials, durable(launches(cell("put", "glebarez", "web"), 6, 50, 1), assay.Consistent, "2")...)
+	trials = append(trials, durable(launches(cell("put", "glebarez", "odd"), 6, 50, 1), assay.DurabilityUnknown, "2")...)
+	rows := rowsOf(t, mustReport(t, reference, trials))
+	tests := map[string]struct {
+		rank    int
+		warning string
+	}{
+		"mattn (web)":    {1, "unequal-durability: modernc synchronous=2, mattn synchronous=1; advice: set it explicitly in the profile"},
+		"glebarez (web)": {1, "unequal-durability: modernc power, glebarez consistent; advice: set it explicitly in the profile"},
+		"glebarez (odd)": {0, "unknown-durability: the settings read back do not tell what a power cut loses; not ranked"},
+		"modernc (web)":  {2, ""},
+	}
+	for name, want := range tests {
+		row := rows[name]
+		got := ""
+		if len(row.Warnings) > 0 {
+			got = row.Warnings[0].String()
+		}
+		if row.Rank != want.rank || got != want.warning {
+			t.Errorf("%s: rank %d, warning %q", name, row.Rank, got)
+		}
+		if f, _ := row.Figure("ns/op"); strings.Contains(want.warning, "modernc") {
+			if f.Comparison.Verdict != stat.Undecided || !strings.HasPrefix(want.warning, f.Comparison.Reason) || !f.Comparison.Ratio.Known() {
+				t.Errorf("%s: %+v", name, f.Comparison)
+			}
+		}
+	}
+}
+
+func TestPrimary(t *testing.T) {
+	several := cell("get", "mattn", "web")
+	several.Clients = 8
+	tests := []struct {
+		cell assay.Cell
+		mode assay.Mode
+		want string
+	}{
+		{cell("get", "mattn", "web"), assay.Blocks, "ns/op"},
+		{several, assay.Windows, "ns/op"},
+		{several, assay.Blocks, "op/s"},
+	}
+	for _, test := range tests {
+		trials := change(launches(test.cell, 1, 100, 1), func(t *assay.Trial) { t.Mode = test.mode })
+		if got := mustReport(t, reference, trials).Tables[0].Primary.Name; got != test.want {
+			t.Errorf("%d clients, %s: %s, want %s", test.cell.Clients, test.mode, got, test.want)
+		}
+	}
+}
+
+// The reference is found by its version only where the run has several.
+func TestReferenceVersion(t *testing.T) {
+	older := cell("get", "modernc", "web")
+	older.DriverVersion = "v1.50.0"
+	trials := append(launches(older, 6, 100, 1), launches(cell("get", "modernc", "web"), 6, 100, 2)...)
+	run := reference
+	run.Targets = []assay.Target{{Driver: "modernc", DriverVersion: "v1.50.0"}, {Driver: "modernc", DriverVersion: "v1.61.1"}}
+	rows := rowsOf(t, mustReport(t, run, trials))
+	if got := rows["modernc@v1.50.0 (web)"].Reference; got != rows["modernc@v1.61.1 (web)"] || got == nil {
+		t.Errorf("got %v", got)
+	}
+	run.Targets = nil
+	never := cell("get", "modernc", "web")
+	never.DriverVersion = ""
+	rows = rowsOf(t, mustReport(t, run, []assay.Trial{ended(never, assay.Failed, "no worker")}))
+	if rows["modernc (web)"].Reference != rows["modernc (web)"] {
+		t.Error("a reference that never opened is not found")
+	}
+}
+
+func TestNoise(t *testing.T) {
+	trials := launches(cell("get", "modernc", "web"), 6, 1000, 0)
+	trials = append(trials, twin(launches(cell("get", "modernc", "web"), 6, 1100, 0))...)
+	trials = append(trials, launches(cell("get", "mattn", "web"), 6, 1050, 0)...)
+	r := mustReport(t, reference, trials)
+	rows := rowsOf(t, r)
+	if got := digits(r.Tables[0].Noise); got != "0.100" {
+		t.Errorf("noise %s, want 0.100", got)
+	}
+	f, _ := rows["mattn (web)"].Figure("ns/op")
+	if f.Comparison.Verdict != stat.Undecided {
+		t.Errorf("verdict %s within the noise", f.Comparison.Verdict)
+	}
+	want := []string{"noise"}
+	if got := rows["mattn (web)"].codes(); !reflect.DeepEqual(got, want) {
+		t.Errorf("warnings %v, want %v", got, want)
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	trials := change(launches(cell("get", "modernc", "web"), 10, 1000, 0), func(t *assay.Trial) {
+		t.Figures["busy/op"] = 0.25
+		t.Disqualified = t.Launch <= 5
+		t.Samples = []assay.Sample{{Operations: 10, Nanos: 10}, {Operations: 10, Nanos: 10}, {Operations: 10, Nanos: 40}}
+		t.Warnings = []assay.Warning{{Code: "drift", Evidence: "a 1.5 %"}, {Code: "drift", Evidence: "b 2 %"}}
+		if t.Launch == 2 {
+			t.Warnings = []assay.Warning{{Code: "drift", Evidence: "a 9 %", Advice: "wait"}}
+		}
+	})
+	row := rowsOf(t, mustReport(t, reference, trials))["modernc (web)"]
+	var got []string
+	for _, w := range row.Warnings {
+		got = append(got, w.String())
+	}
+	want := []string{
+		"drift: a 1.5 % (in 10 of 10 launches)",
+		"drift: b 2 % (in 9 of 10 launches)",
+		"few-launches: 5 of at least 6 launches; advice: give the run a larger budget",
+		"dropped: 5 of 10 launches disturbed from outside and not counted; advice: stop other programs on the machine, or take a quieter one",
+		"busy: 0.250 answers of 'busy' per operation; advice: set busy_timeout",
+		"stalls: the total time per operation is 2.00 times that of the median window; advice: look for checkpoints, compactions or collections; the figure includes them",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+}
+
+func TestFailedCellsShowNoFigures(t *testing.T) {
+	trials := launches(cell("get", "modernc", "web"), 6, 1000, 0)
+	trials[5].Outcome, trials[5].Reason = assay.WrongAnswer, "row 3"
+	row := rowsOf(t, mustReport(t, reference, trials))["modernc (web)"]
+	if len(row.Figures) != 0 || row.Rank != 0 || row.Reason != "row 3" || len(row.Trials) != 6 {
+		t.Errorf("%+v", row)
+	}
+}

@@ -1,0 +1,136 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"assay"
+)
+
+// Difference is a fact, a compile option or an effective setting that targets
+// of one engine do not share.
+type Difference struct {
+	Of     string // engine, compile option or profile NAME
+	Name   string
+	Values []Holders // sorted by value
+}
+
+// Holders are the drivers that have a value.
+type Holders struct {
+	Value   string // "not set" or "not reported" where they do not have it
+	Drivers []string
+}
+
+// compileOption is the kind of difference that is set or not.
+const compileOption = "compile option"
+
+// differences compares targets by what they report of themselves, and
+// drivers by the settings that one profile gave them.
+func differences(targets []assay.Target, rows []*Row, n naming) []Difference {
+	facts := factTable{}
+	for _, t := range targets {
+		facts.addTarget(t, n.name(t.Driver, t.DriverVersion, t.Build))
+	}
+	for _, row := range rows {
+		if len(row.Settings) == 0 {
+			continue
+		}
+		of := "profile " + row.Cell.Profile
+		for _, s := range joinConnections(row.Settings) {
+			facts.add(row.Cell.Engine, of, s.Name, row.Driver, s.Effective)
+		}
+	}
+	return facts.differences()
+}
+
+// factTable holds facts by engine and kind, name, driver: the last are
+// sets, since a setting can differ between workloads.
+type factTable map[[2]string]map[string]map[string]map[string]bool
+
+// add notes that a driver has a value.
+func (f factTable) add(engine, of, name, driver, value string) {
+	key := [2]string{engine, of}
+	if f[key] == nil {
+		f[key] = map[string]map[string]map[string]bool{}
+	}
+	if f[key][name] == nil {
+		f[key][name] = map[string]map[string]bool{}
+	}
+	count(f[key][name], driver, value)
+}
+
+// addTarget notes what a target says of itself.
+func (f factTable) addTarget(t assay.Target, driver string) {
+	f.add(t.Engine, "engine", "version", driver, t.EngineVersion)
+	for name, value := range t.Facts {
+		f.add(t.Engine, "engine", name, driver, value)
+	}
+	for _, option := range t.CompileOptions {
+		name, value, has := strings.Cut(option, "=")
+		if !has {
+			value = "set"
+		}
+		f.add(t.Engine, compileOption, name, driver, value)
+	}
+}
+
+// drivers returns all drivers that have any fact of this kind.
+func drivers(names map[string]map[string]map[string]bool) []string {
+	all := map[string]bool{}
+	for _, holders := range names {
+		for driver := range holders {
+			all[driver] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(all))
+}
+
+// differences returns the facts with more than one value.
+func (f factTable) differences() []Difference {
+	var all []Difference
+	for key, names := range f {
+		for name, holders := range names {
+			byValue := map[string][]string{}
+			for _, driver := range drivers(names) {
+				value := strings.Join(slices.Sorted(maps.Keys(holders[driver])), " or ")
+				value = cmp.Or(value, absent(key[1]))
+				byValue[value] = append(byValue[value], driver)
+			}
+			if len(byValue) > 1 {
+				all = append(all, newDifference(key[1], name, byValue))
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b Difference) int {
+		return strings.Compare(a.order(), b.order())
+	})
+	return all
+}
+
+// absent says what it means that a driver does not have a fact.
+func absent(of string) string {
+	if of == compileOption {
+		return "not set"
+	}
+	return "not reported"
+}
+
+// newDifference sorts the values.
+func newDifference(of, name string, byValue map[string][]string) Difference {
+	d := Difference{Of: of, Name: name}
+	for _, value := range slices.Sorted(maps.Keys(byValue)) {
+		d.Values = append(d.Values, Holders{Value: value, Drivers: byValue[value]})
+	}
+	return d
+}
+
+// order puts engines first, then compile options, then profiles.
+func (d Difference) order() string {
+	rank := map[string]string{"engine": "0", compileOption: "1"}[d.Of]
+	if rank == "" {
+		rank = "2" + d.Of
+	}
+	return rank + "\x00" + d.Name + "\x00" + d.Values[0].Value
+}

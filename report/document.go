@@ -1,0 +1,215 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"assay"
+)
+
+// document is what text and Markdown print: they differ in marks only.
+type document []block
+
+// block is one part of a document.
+type block struct {
+	kind kind
+	text string // of all but tables
+	grid *grid
+}
+
+// kind says what a block is.
+type kind int
+
+const (
+	heading kind = iota
+	subheading
+	paragraph
+	item     // of a list
+	literal  // a line to copy as it is
+	footnote // under a table
+	table
+)
+
+// grid is the content of a table. A row with fewer cells than the header ends
+// in one that takes the rest of the line.
+type grid struct {
+	header []string
+	right  []bool // columns of numbers
+	rows   [][]string
+}
+
+// add appends a block of text.
+func (d *document) add(k kind, format string, args ...any) {
+	text := format
+	if len(args) > 0 {
+		text = fmt.Sprintf(format, args...)
+	}
+	*d = append(*d, block{kind: k, text: clean(text)})
+}
+
+// addLiteral appends lines to copy as they are.
+func (d *document) addLiteral(text string) {
+	for line := range strings.SplitSeq(text, "\n") {
+		*d = append(*d, block{kind: literal, text: printable(line)})
+	}
+}
+
+// document builds the report for readers: first what to do, then why.
+func (r *Report) document() document {
+	var d document
+	d.add(heading, "%s: recommendation", cmp.Or(r.Run.Plan, "run "+r.Run.ID))
+	r.addRecommendations(&d)
+	r.addTables(&d)
+	r.addDifferences(&d)
+	r.addEnvironment(&d)
+	r.addRepeat(&d)
+	return d
+}
+
+// addRecommendations starts with the sentences that answer the question.
+func (r *Report) addRecommendations(d *document) {
+	if r.Run.Status != assay.Finished {
+		d.add(paragraph, "This run is not finished (%s): what follows is what it has so far.", cmp.Or(r.Run.Status, "unknown"))
+	}
+	if len(r.Tables) == 0 {
+		d.add(paragraph, "The run has no trials: there is nothing to compare.")
+	}
+	changes := false
+	for _, t := range r.Tables {
+		changes = changes || t.Changes
+		for _, k := range t.Rankings {
+			d.add(item, "%s", k.Text)
+		}
+		if len(t.Rankings) == 0 {
+			d.add(item, "%s: no recommendation, since no cell can be ranked", t.Title)
+		}
+	}
+	if changes {
+		addDurability(d)
+	}
+	for _, s := range r.Suggestions {
+		d.add(paragraph, "%s.", s.Text)
+		for _, c := range s.Connections {
+			addConnection(d, c)
+		}
+	}
+}
+
+// addDurability explains the classes once.
+func addDurability(d *document) {
+	d.add(paragraph, "Durability is claimed by settings, not proved:")
+	for _, class := range strength {
+		if class != assay.DurabilityUnknown {
+			d.add(item, "%s: %s", class, losses[class])
+		}
+	}
+}
+
+// addConnection shows how to open what was suggested.
+func addConnection(d *document, c Connection) {
+	if c.DSN != "" {
+		d.add(paragraph, "Open %s with:", c.Name)
+		d.addLiteral(c.DSN)
+	}
+	if len(c.Each) > 0 {
+		d.add(paragraph, "For %s, run on every new connection:", c.Name)
+		for _, sql := range c.Each {
+			d.addLiteral(sql)
+		}
+	}
+	if len(c.Settings) == 0 {
+		return
+	}
+	g := &grid{header: []string{"setting", "requested", "effective"}, right: make([]bool, 3)}
+	for _, s := range c.Settings {
+		g.rows = append(g.rows, []string{clean(s.Name), cmp.Or(clean(s.Requested), "-"), cmp.Or(clean(s.Effective), "-")})
+	}
+	d.add(paragraph, "Settings of %s:", c.Name)
+	*d = append(*d, block{kind: table, grid: g})
+}
+
+// addTables shows the evidence.
+func (r *Report) addTables(d *document) {
+	d.add(heading, "Figures")
+	driver, _, _ := strings.Cut(r.Run.Reference, "@")
+	d.add(paragraph, "ratio = figure / figure of %s with the same profile, paired by launch, with its 95 %% interval. "+
+		"± is half the figure's 95 %% interval. n counts launches. Rows that share a rank cannot be told apart by the data. "+
+		"A/A is the reference against itself: this run's noise.", cmp.Or(driver, "the reference"))
+	for _, t := range r.Tables {
+		t.addTo(d)
+	}
+}
+
+// addDifferences shows what else could explain a ratio.
+func (r *Report) addDifferences(d *document) {
+	d.add(heading, "What differs between these targets")
+	if len(r.Differences) == 0 {
+		d.add(paragraph, "Nothing that they report.")
+		return
+	}
+	for _, difference := range r.Differences {
+		var values []string
+		for _, v := range difference.Values {
+			values = append(values, v.Value+" ("+strings.Join(v.Drivers, ", ")+")")
+		}
+		d.add(item, "%s, %s: %s", difference.Of, difference.Name, strings.Join(values, "; "))
+	}
+}
+
+// addEnvironment shows where and with what the run was made.
+func (r *Report) addEnvironment(d *document) {
+	run := r.Run
+	d.add(heading, "Environment")
+	d.add(item, "run %s, started %s, assay %s, seed %d", run.ID, run.Started.UTC().Format(time.RFC3339), cmp.Or(run.Version, "of unknown version"), run.Seed)
+	for _, t := range run.Targets {
+		d.add(item, "target %s: %s %s, build %s", t.Name(), t.Engine, t.EngineVersion, cmp.Or(t.Build, "unknown"))
+	}
+	for _, name := range slices.Sorted(maps.Keys(run.Host)) {
+		d.add(item, "%s: %s", name, run.Host[name])
+	}
+}
+
+// addRepeat shows the commands that measure the same again.
+func (r *Report) addRepeat(d *document) {
+	d.add(heading, "How to repeat")
+	command := repeat(r.Run)
+	d.addLiteral(command)
+	if r.Run.Status != assay.Finished {
+		d.add(paragraph, "To go on with this run:")
+		d.addLiteral(command + " --resume")
+	}
+}
+
+// repeat is the command line of a run.
+func repeat(run assay.Run) string {
+	o := run.Options
+	words := []string{"assay", "run", quote(run.Plan)}
+	if len(o.Drivers) > 0 {
+		words = append(words, "--drivers", quote(strings.Join(o.Drivers, ",")))
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Only)) {
+		words = append(words, "--only", quote(name+"="+strings.Join(o.Only[name], ",")))
+	}
+	if o.Budget > 0 {
+		words = append(words, "--budget", o.Budget.String())
+	}
+	if o.Precision > 0 {
+		words = append(words, "--precision", fmt.Sprint(o.Precision))
+	}
+	return strings.Join(words, " ")
+}
+
+// quote protects a word from the shell where it needs it.
+func quote(word string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./,=@:+", r)
+	}
+	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

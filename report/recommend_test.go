@@ -1,0 +1,156 @@
+package report
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"assay"
+)
+
+// sentences returns all recommendations of a report.
+func sentences(r *Report) []string {
+	var all []string
+	for _, t := range r.Tables {
+		for _, k := range t.Rankings {
+			all = append(all, k.Text)
+		}
+	}
+	return all
+}
+
+// rough spreads a cell's launches so far that little can be decided.
+func rough(trials []assay.Trial) []assay.Trial {
+	return change(trials, func(t *assay.Trial) { t.Figures["ns/op"] *= 1 + 0.1*float64(t.Launch%2) })
+}
+
+func TestRecommendations(t *testing.T) {
+	get := func(driver, profile string, n int, ns float64) []assay.Trial {
+		return launches(cell("get", driver, profile), n, ns, 0)
+	}
+	const begin = "get, rows=1000, 1 client, statement once, warm cache: "
+	tests := []struct {
+		name   string
+		trials [][]assay.Trial
+		want   string
+	}{
+		{"winner", [][]assay.Trial{get("modernc", "a", 6, 1380), get("mattn", "a", 6, 1000), get("mattn", "b", 6, 1100), get("modernc", "b", 6, 2000)},
+			"use mattn with profile a: 1.10x [1.10, 1.10] faster than mattn (b), 1.38x [1.38, 1.38] faster than modernc (a) and faster than 1 more"},
+		{"equivalent", [][]assay.Trial{get("modernc", "a", 6, 1001), get("mattn", "a", 6, 1000)},
+			"mattn (a) and modernc (a) are equivalent: take any of them"},
+		{"tie with a loser", [][]assay.Trial{get("modernc", "a", 6, 1001), get("mattn", "a", 6, 1000), get("glebarez", "a", 6, 2000)},
+			"mattn (a) and modernc (a) are equivalent: take any of them; mattn (a) is 2.00x [2.00, 2.00] faster than glebarez (a)"},
+		{"undecided with time", [][]assay.Trial{get("modernc", "a", 6, 1000), rough(get("mattn", "a", 6, 980))},
+			"modernc (a) and mattn (a) cannot be told apart yet: about 7 more minutes would decide"},
+		{"few launches", [][]assay.Trial{get("modernc", "a", 1, 1000), get("mattn", "a", 1, 500)},
+			"mattn (a) and modernc (a) cannot be told apart yet: 1 of at least 6 launches"},
+		{"one", [][]assay.Trial{get("modernc", "a", 6, 1000)},
+			"only modernc (a) can be ranked; there is nothing to compare it with"},
+	}
+	for _, test := range tests {
+		var trials []assay.Trial
+		for _, part := range test.trials {
+			trials = append(trials, part...)
+		}
+		got := sentences(mustReport(t, reference, trials))
+		if want := []string{begin + test.want}; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s:\n got %q\nwant %q", test.name, got, want)
+		}
+	}
+}
+
+// Where a beats b, b beats c and c beats a, nobody is first.
+func TestCircle(t *testing.T) {
+	var trials []assay.Trial
+	for i, driver := range []string{"modernc", "mattn", "glebarez"} {
+		// Of three groups of six launches, each driver has two, and each two
+		// drivers share one.
+		c := cell("get", driver, "a")
+		for launch := 1; launch <= 18; launch++ {
+			group := (launch - 1) / 6
+			if group == i {
+				continue
+			}
+			ns := 1000.0
+			if group == (i+1)%3 {
+				ns = 2000
+			}
+			trials = append(trials, assay.Trial{Cell: c, Launch: launch, Outcome: assay.OK, Figures: map[string]float64{"ns/op": ns}})
+		}
+	}
+	got := sentences(mustReport(t, reference, trials))
+	// Their figures are equal but for rounding: the order of names is open.
+	if len(got) != 1 || !strings.HasSuffix(got[0], " cannot be told apart yet: results go in a circle") || strings.Count(got[0], "(a)") != 3 {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestSuggestions(t *testing.T) {
+	var trials []assay.Trial
+	for i, operation := range []string{"get", "scan"} {
+		trials = append(trials, launches(cell(operation, "modernc", "web"), 6, 2000, 0)...)
+		trials = append(trials, launches(cell(operation, "mattn", "web"), 6, 1000*float64(1+2*i), 0)...)
+		trials = append(trials, launches(cell(operation, "mattn", "fast"), 6, 900+2000*float64(i), 0)...)
+	}
+	put := func(driver, profile string, d assay.Durability, ns float64) {
+		trials = append(trials, durable(launches(cell("put", driver, profile), 6, ns, 0), d, "x")...)
+	}
+	put("modernc", "web", assay.Power, 9000)
+	put("mattn", "web", assay.Power, 8000)
+	put("mattn", "fast", assay.None, 100)
+	var got []string
+	for _, s := range mustReport(t, reference, trials).Suggestions {
+		got = append(got, s.Text)
+	}
+	want := []string{
+		"For durability power (every acknowledged commit survives a power cut): no driver and profile is ahead of the others",
+		"For durability none (a killed process may corrupt the data): mattn with profile fast: best or tied-best in 1 of 2 comparisons",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %q", got)
+	}
+}
+
+func TestConnection(t *testing.T) {
+	row := &Row{Driver: "mattn", DSN: "file:{{path}}?mode=rw", Each: []string{"PRAGMA a=1"}, Settings: []assay.Setting{
+		{Name: "sync", Connection: "writer-1", Requested: "full", Effective: "2"},
+		{Name: "cache", Connection: "writer-1", Effective: "10"},
+		{Name: "sync", Connection: "reader-1", Requested: "full", Effective: "1"},
+	}}
+	want := Connection{Name: "mattn", DSN: "file:app.db?mode=rw", Each: []string{"PRAGMA a=1"}, Settings: []assay.Setting{
+		{Name: "cache", Effective: "10"}, {Name: "sync", Requested: "full", Effective: "1/2"},
+	}}
+	if got := connection(row); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v", got)
+	}
+}
+
+func TestRepeat(t *testing.T) {
+	run := assay.Run{Plan: "my plan's", Options: assay.Options{Only: map[string][]string{"b": {"1", "2"}, "a": {"x y"}}, Budget: time.Hour}}
+	want := `assay run 'my plan'\''s' --only 'a=x y' --only b=1,2 --budget 1h0m0s`
+	if got := repeat(run); got != want {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestUnits(t *testing.T) {
+	tests := map[string]string{
+		human(0.5213, "ns"):                "0.521 ns",
+		human(999.6, "ns"):                 "1.00 µs",
+		human(12345, "ns"):                 "12.3 µs",
+		human(2.5e10, "ns"):                "25.0 s",
+		human(123456, "1/s"):               "123 k/s",
+		human(0.04, "1/op"):                "0.0400",
+		human(0, "ns"):                     "0.00 ns",
+		about(0):                           "1 second",
+		about(89 * time.Second):            "89 seconds",
+		about(6*time.Minute + time.Second): "6 minutes",
+		about(5 * time.Hour):               "5 hours",
+	}
+	for got, want := range tests {
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

@@ -1,0 +1,185 @@
+package report
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"assay"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func TestGolden(t *testing.T) {
+	run, trials := sampleRun()
+	r := mustReport(t, run, trials)
+	for _, format := range Formats {
+		t.Run(format, func(t *testing.T) {
+			var out bytes.Buffer
+			if err := r.Write(&out, format); err != nil {
+				t.Fatal(err)
+			}
+			golden := filepath.Join("testdata", "sample."+format)
+			if *update {
+				if err := os.WriteFile(golden, out.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(out.Bytes(), want) {
+				t.Errorf("%s differs from %s; got:\n%s", format, golden, out.Bytes())
+			}
+		})
+	}
+}
+
+// The order in which a store returns trials must not matter.
+func TestOrderOfTrials(t *testing.T) {
+	run, trials := sampleRun()
+	reversed := make([]assay.Trial, len(trials))
+	for i, trial := range trials {
+		reversed[len(trials)-1-i] = trial
+	}
+	for _, format := range Formats {
+		var a, b bytes.Buffer
+		if err := mustReport(t, run, trials).Write(&a, format); err != nil {
+			t.Fatal(err)
+		}
+		if err := mustReport(t, run, reversed).Write(&b, format); err != nil {
+			t.Fatal(err)
+		}
+		if a.String() != b.String() {
+			t.Errorf("%s depends on the order of trials", format)
+		}
+	}
+}
+
+func TestNewTakesNothingFromTheCaller(t *testing.T) {
+	run, trials := sampleRun()
+	mustReport(t, run, trials)
+	if trials[0].Histogram == nil || trials[0].DSN == "" || len(trials[0].Each) == 0 {
+		t.Error("New changed the caller's trials")
+	}
+}
+
+func TestErrors(t *testing.T) {
+	_, err := New(assay.Run{ID: "r1"}, broken)
+	if err == nil || err.Error() != "report on run r1: reading its trials: disk on fire" {
+		t.Errorf("got %v", err)
+	}
+	r := mustReport(t, assay.Run{}, nil)
+	err = r.Write(&bytes.Buffer{}, "xml")
+	want := `unknown format "xml": use one of text, markdown, csv, json, benchfmt`
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestEmptyRun(t *testing.T) {
+	r := mustReport(t, assay.Run{}, nil)
+	for _, format := range Formats {
+		if err := r.Write(&bytes.Buffer{}, format); err != nil {
+			t.Errorf("%s: %v", format, err)
+		}
+	}
+}
+
+func TestFailed(t *testing.T) {
+	for outcome, want := range map[assay.Outcome]bool{
+		assay.OK: false, assay.Unsupported: false, assay.NotRun: false,
+		assay.Failed: true, assay.WrongAnswer: true, assay.TimedOut: true, assay.NotApplied: true,
+	} {
+		trial := ended(cell("scan", "mattn", "web"), outcome, "")
+		if got := mustReport(t, assay.Run{}, []assay.Trial{trial}).Failed(); got != want {
+			t.Errorf("%s: got %v, want %v", outcome, got, want)
+		}
+		trial.Cell.AsPublished = true
+		if mustReport(t, assay.Run{}, []assay.Trial{trial}).Failed() {
+			t.Errorf("%s: counts though the fault is published", outcome)
+		}
+	}
+}
+
+func TestOutcome(t *testing.T) {
+	tests := []struct {
+		outcomes []assay.Outcome
+		want     assay.Outcome
+		reason   string
+	}{
+		{[]assay.Outcome{assay.NotRun}, assay.NotRun, "not-run 0"},
+		{[]assay.Outcome{assay.NotRun, assay.OK}, assay.OK, "ok 1"},
+		{[]assay.Outcome{assay.OK, assay.TimedOut, assay.NotApplied, assay.NotApplied}, assay.NotApplied, "not-applied 2"},
+		{[]assay.Outcome{assay.Failed, assay.WrongAnswer}, assay.Failed, "failed 0"},
+	}
+	for _, test := range tests {
+		var trials []assay.Trial
+		for i, o := range test.outcomes {
+			trials = append(trials, assay.Trial{Outcome: o, Reason: string(o) + " " + string(rune('0'+i))})
+		}
+		got, reason := outcome(trials)
+		if got != test.want || reason != test.reason {
+			t.Errorf("%v: got %s, %q", test.outcomes, got, reason)
+		}
+	}
+}
+
+// Hostile text stands in every place that a user or a worker can write to.
+func TestHostileText(t *testing.T) {
+	const evil = "x|y\n\r\t\x1b[2J<script>`*_\u2028\u202e\xff \"q\",;= /z"
+	c := cell(evil, evil, evil)
+	c.Plan, c.Workload, c.Engine, c.Statement = evil, evil, evil, evil
+	c.Params = map[string]string{evil: evil}
+	trials := change(launches(c, 2, 1000, 1), func(t *assay.Trial) {
+		t.DSN, t.Each = evil, []string{evil}
+		t.Warnings = []assay.Warning{{Code: evil, Evidence: evil, Advice: evil}}
+		t.Settings = []assay.Setting{{Name: evil, Requested: evil, Effective: evil}}
+		t.Figures[evil] = 3
+	})
+	other := c
+	other.Driver = "other"
+	trials = append(trials, ended(other, assay.Failed, evil))
+	run := assay.Run{ID: evil, Plan: evil, Reference: evil, Host: map[string]string{evil: evil}, Version: evil,
+		Targets: []assay.Target{{Driver: evil, Engine: evil, EngineVersion: evil, Facts: map[string]string{evil: evil}, CompileOptions: []string{evil}}}}
+	r := mustReport(t, run, trials)
+	for _, format := range Formats {
+		var out bytes.Buffer
+		if err := r.Write(&out, format); err != nil {
+			t.Fatal(err)
+		}
+		for _, bad := range []string{"\x1b", "\r", "\t", "\u2028", "\u202e", "\xff"} {
+			if format != "json" && strings.Contains(out.String(), bad) {
+				t.Errorf("%s has %q in it", format, bad)
+			}
+		}
+		if format == "markdown" {
+			checkMarkdown(t, out.String())
+		}
+		if format == "benchfmt" {
+			checkBenchfmt(t, out.String(), 2)
+		}
+	}
+}
+
+// checkMarkdown counts the columns of tables and looks for tags.
+func checkMarkdown(t *testing.T, doc string) {
+	columns := 0
+	for line := range strings.Lines(doc) {
+		if strings.HasPrefix(line, "    ") {
+			continue
+		}
+		if strings.Contains(line, "<") {
+			t.Errorf("a tag in %q", line)
+		}
+		n := strings.Count(strings.ReplaceAll(line, `\|`, ""), "|")
+		if strings.HasPrefix(line, "|") && columns > 0 && n != columns {
+			t.Errorf("%d columns, not %d, in %q", n, columns, line)
+		}
+		columns = n
+	}
+}

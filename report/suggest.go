@@ -1,0 +1,185 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"assay"
+)
+
+// Suggestion is what to use for all operations together, for one wish about
+// durability.
+type Suggestion struct {
+	Durability  assay.Durability
+	Text        string
+	Connections []Connection // of the best, ready to paste
+}
+
+// Connection is how a target with a profile was opened.
+type Connection struct {
+	Name     string
+	DSN      string   // with app.db for the file; empty where the driver has none
+	Each     []string // SQL to run on every new connection
+	Settings []assay.Setting
+}
+
+// candidate is a driver with a profile, over all tables.
+type candidate struct {
+	row         *Row // the first of it, for its name and settings
+	durability  assay.Durability
+	ranked      bool
+	best, other int // tables where it shares rank 1, and where it did not end ok
+}
+
+// suggest counts, per class of durability, which driver and profile shares
+// the first rank most often.
+func suggest(tables []*Table) []Suggestion {
+	candidates := gather(tables)
+	var all []Suggestion
+	for _, d := range strength {
+		var members []*candidate
+		for _, c := range candidates {
+			if c.durability == d && c.ranked {
+				members = append(members, c)
+			}
+		}
+		if s, ok := suggestClass(tables, d, members); ok {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// gather finds the candidates, in the order of names.
+func gather(tables []*Table) []*candidate {
+	byName := map[string]*candidate{}
+	for _, t := range tables {
+		for _, row := range t.Rows {
+			c := byName[row.Name()]
+			if c == nil {
+				c = &candidate{row: row}
+				byName[row.Name()] = c
+			}
+			if row.Outcome != assay.OK && row.Outcome != assay.NotRun {
+				c.other++
+			} else if c.row.Outcome != assay.OK {
+				c.row = row
+			}
+			c.durability = weaker(c.durability, row.Durability)
+		}
+		for _, k := range t.Rankings {
+			for _, row := range k.Rows {
+				byName[row.Name()].ranked = true
+				if row.Rank == 1 && len(k.Rows) > 1 {
+					byName[row.Name()].best++
+				}
+			}
+		}
+	}
+	sorted := slices.Sorted(maps.Keys(byName))
+	all := make([]*candidate, len(sorted))
+	for i, name := range sorted {
+		all[i] = byName[name]
+	}
+	return all
+}
+
+// weaker returns the weaker of two classes that are known.
+func weaker(a, b assay.Durability) assay.Durability {
+	if a == "" || b != "" && slices.Index(strength, b) > slices.Index(strength, a) {
+		return b
+	}
+	return a
+}
+
+// suggestClass is the suggestion for one class; false where nothing of it was
+// compared.
+func suggestClass(tables []*Table, d assay.Durability, members []*candidate) (Suggestion, bool) {
+	of := contests(tables, members)
+	if of == 0 {
+		return Suggestion{}, false
+	}
+	most := slices.MaxFunc(members, func(a, b *candidate) int { return a.best - b.best }).best
+	s := Suggestion{Durability: d}
+	var best []string
+	for _, m := range members {
+		if m.best == most {
+			best = append(best, with(m.row)+m.remark())
+			s.Connections = append(s.Connections, connection(m.row))
+		}
+	}
+	if most == 0 {
+		s.Text, s.Connections = wish(d)+"no driver and profile is best or tied-best in any of "+plural(of, "comparison"), nil
+		return s, true
+	}
+	if len(best) == len(members) && len(best) > 1 {
+		s.Text, s.Connections = wish(d)+"no driver and profile is ahead of the others", nil
+		return s, true
+	}
+	each := ""
+	if len(best) > 1 {
+		each = "each "
+	}
+	s.Text = clean(fmt.Sprintf("%s%s: %sbest or tied-best in %d of %s",
+		wish(d), list(best), each, most, plural(of, "comparison")))
+	return s, true
+}
+
+// remark says where a candidate did not end ok.
+func (c *candidate) remark() string {
+	if c.other == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (not ok in %s)", plural(c.other, "table"))
+}
+
+// wish is the condition of a suggestion.
+func wish(d assay.Durability) string {
+	if d == assay.DurabilityUnknown {
+		return "Overall: "
+	}
+	return fmt.Sprintf("For durability %s (%s): ", d, losses[d])
+}
+
+// contests counts the rankings of several rows that the candidates take part in.
+func contests(tables []*Table, members []*candidate) int {
+	n := 0
+	for _, t := range tables {
+		for _, k := range t.Rankings {
+			takesPart := slices.ContainsFunc(k.Rows, func(row *Row) bool {
+				return slices.ContainsFunc(members, func(m *candidate) bool { return m.row.Name() == row.Name() })
+			})
+			if takesPart && len(k.Rows) > 1 {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+// connection is ready to paste.
+func connection(row *Row) Connection {
+	return Connection{
+		Name:     row.Name(),
+		DSN:      strings.ReplaceAll(row.DSN, "{{path}}", "app.db"),
+		Each:     row.Each,
+		Settings: joinConnections(row.Settings),
+	}
+}
+
+// joinConnections keeps one entry a setting, with all effective values.
+func joinConnections(settings []assay.Setting) []assay.Setting {
+	var all []assay.Setting
+	for _, s := range settings {
+		if slices.ContainsFunc(all, func(o assay.Setting) bool { return o.Name == s.Name }) {
+			continue
+		}
+		s.Effective = effective(settings, s.Name)
+		s.Connection = ""
+		all = append(all, s)
+	}
+	slices.SortFunc(all, func(a, b assay.Setting) int { return strings.Compare(a.Name, b.Name) })
+	return all
+}

@@ -1,0 +1,166 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"assay"
+)
+
+// tabulate groups rows into tables and sorts the tables.
+func tabulate(rows, twins []*Row) []*Table {
+	byPeer := map[string]*Table{}
+	var tables []*Table
+	workloads := map[string]bool{}
+	of := func(row *Row) *Table {
+		peer := row.Cell.Peer()
+		if byPeer[peer] == nil {
+			byPeer[peer] = &Table{}
+			tables = append(tables, byPeer[peer])
+		}
+		return byPeer[peer]
+	}
+	for _, row := range rows {
+		of(row).Rows = append(of(row).Rows, row)
+		workloads[row.Cell.Workload] = true
+	}
+	for _, twin := range twins {
+		of(twin).Twins = append(of(twin).Twins, twin)
+	}
+	slices.SortFunc(tables, func(a, b *Table) int { return compareCells(a.cell(), b.cell()) })
+	for _, t := range tables {
+		t.Title = title(t.cell(), len(workloads) > 1)
+		t.Launch = launchTime(append(slices.Clone(t.Rows), t.Twins...))
+	}
+	return tables
+}
+
+// cell returns a cell of the table, for the coordinates that all of them share.
+func (t *Table) cell() assay.Cell {
+	return append(slices.Clone(t.Rows), t.Twins...)[0].Cell
+}
+
+// title names an operation with the coordinates that differ from the plain
+// case, so that no two tables have the same title.
+func title(c assay.Cell, workload bool) string {
+	parts := []string{c.Operation}
+	if workload {
+		parts[0] = c.Workload + ": " + c.Operation
+	}
+	if len(c.Params) > 0 {
+		parts = append(parts, strings.ReplaceAll(c.ParamString(), ";", ", "))
+	}
+	parts = append(parts, plural(c.Clients, "client"))
+	add := func(differs bool, format string, value any) {
+		if differs {
+			parts = append(parts, fmt.Sprintf(format, value))
+		}
+	}
+	add(c.Pool != c.Clients, "pool %d", c.Pool)
+	add(c.Idle != c.Pool, "%d idle", c.Idle)
+	add(c.Statement != "", "statement %s", c.Statement)
+	add(c.Transaction != 0, "transaction %d", c.Transaction)
+	add(c.Rate != 0, "%g arrivals/s", c.Rate)
+	return clean(strings.Join(parts, ", "))
+}
+
+// launchTime is the mean wall time that one launch of the whole table took.
+func launchTime(rows []*Row) time.Duration {
+	var total time.Duration
+	launches := map[int]bool{}
+	for _, row := range rows {
+		for _, t := range row.Trials {
+			if t.Outcome != assay.NotRun {
+				total += t.Took
+				launches[t.Launch] = true
+			}
+		}
+	}
+	return total / time.Duration(max(len(launches), 1))
+}
+
+// compareCells orders cells by their coordinates, numbers as numbers.
+func compareCells(a, b assay.Cell) int {
+	return cmp.Or(
+		strings.Compare(a.Workload, b.Workload),
+		strings.Compare(a.Operation, b.Operation),
+		compareParams(a.Params, b.Params),
+		a.Clients-b.Clients, a.Pool-b.Pool, a.Idle-b.Idle,
+		strings.Compare(a.Statement, b.Statement),
+		a.Transaction-b.Transaction,
+		cmp.Compare(a.Rate, b.Rate),
+		strings.Compare(a.Peer(), b.Peer()))
+}
+
+// compareParams orders by the params that both have; the rest is left to the
+// caller's last key.
+func compareParams(a, b map[string]string) int {
+	names := make([]string, 0, len(a))
+	for name := range a {
+		if _, both := b[name]; both {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		x, errX := strconv.ParseFloat(a[name], 64)
+		y, errY := strconv.ParseFloat(b[name], 64)
+		order := strings.Compare(a[name], b[name])
+		if errX == nil && errY == nil {
+			order = cmp.Compare(x, y)
+		}
+		if order != 0 {
+			return order
+		}
+	}
+	return 0
+}
+
+// naming knows what it takes to tell the drivers of a run apart.
+type naming struct {
+	versions map[string]map[string]bool // by driver
+	builds   map[string]map[string]bool // by driver and version
+}
+
+// newNaming looks at all targets and at all cells: a cell that never opened
+// does not know its version.
+func newNaming(targets []assay.Target, rows []*Row) naming {
+	n := naming{map[string]map[string]bool{}, map[string]map[string]bool{}}
+	for _, t := range targets {
+		count(n.versions, t.Driver, t.DriverVersion)
+		count(n.builds, t.Driver+"@"+t.DriverVersion, t.Build)
+	}
+	for _, row := range rows {
+		c := row.Cell
+		count(n.versions, c.Driver, c.DriverVersion)
+		count(n.builds, c.Driver+"@"+c.DriverVersion, c.Build)
+	}
+	return n
+}
+
+// name is the shortest name that no other target of the run shares.
+func (n naming) name(driver, version, build string) string {
+	name := driver
+	if len(n.versions[driver]) > 1 && version != "" {
+		name += "@" + version
+	}
+	if len(n.builds[driver+"@"+version]) > 1 && build != "" {
+		name += "#" + build[:min(len(build), 8)]
+	}
+	return clean(name)
+}
+
+// count notes a value under a name, unless it is unknown.
+func count(sets map[string]map[string]bool, name, value string) {
+	if value == "" {
+		return
+	}
+	if sets[name] == nil {
+		sets[name] = map[string]bool{}
+	}
+	sets[name][value] = true
+}

@@ -1,0 +1,185 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay"
+	"assay/stat"
+)
+
+// What is worth a warning.
+const (
+	mostDropped = 0.05 // share of launches that were disqualified
+	mostBusy    = 0.01 // answers of "busy" per operation
+	mostStalled = 1.05 // total over median of the windows' time per operation
+)
+
+// unequalDurability is the code of ratios that compare unlike promises.
+const unequalDurability = "unequal-durability"
+
+// Warning is a doubt about a cell.
+type Warning struct {
+	assay.Warning
+	// Launches counts those that gave the warning, of Of; both are 0 where
+	// it is about all of them together.
+	Launches, Of int
+}
+
+// String is the warning in one line.
+func (w Warning) String() string {
+	s := w.Code + ": " + w.Evidence
+	if w.Of > 0 {
+		s += fmt.Sprintf(" (in %d of %s)", w.Launches, plural(w.Of, "launch"))
+	}
+	if w.Advice != "" {
+		s += "; advice: " + w.Advice
+	}
+	return clean(s)
+}
+
+// trialWarnings joins the warnings of a cell's trials. Those that differ in
+// their numbers only are one, with the numbers of the first.
+func trialWarnings(trials []assay.Trial) []Warning {
+	var all []Warning
+	index := map[string]int{}
+	for _, t := range trials {
+		seen := map[string]bool{}
+		for _, w := range t.Warnings {
+			kind := w.Code + ":" + strings.Map(dropNumbers, w.Evidence)
+			i, known := index[kind]
+			if !known {
+				i = len(all)
+				index[kind] = i
+				all = append(all, Warning{Warning: w, Of: len(trials)})
+			}
+			if !seen[kind] {
+				all[i].Launches++
+			}
+			seen[kind] = true
+		}
+	}
+	return all
+}
+
+// dropNumbers is for strings.Map.
+func dropNumbers(r rune) rune {
+	if r >= '0' && r <= '9' || r == '.' {
+		return -1
+	}
+	return r
+}
+
+// computedWarnings are the doubts that a cell's own trials raise together.
+func (r *Row) computedWarnings() []Warning {
+	var all []Warning
+	add := func(code, evidence, advice string) {
+		all = append(all, Warning{Warning: assay.Warning{Code: code, Evidence: evidence, Advice: advice}})
+	}
+	measured, dropped := r.launches()
+	if kept := measured - dropped; r.Outcome == assay.OK && kept < stat.MinLaunches {
+		add("few-launches", fmt.Sprintf("%d of at least %s", kept, plural(stat.MinLaunches, "launch")),
+			"give the run a larger budget")
+	}
+	if float64(dropped) > mostDropped*float64(measured) {
+		add("dropped", fmt.Sprintf("%d of %s disturbed from outside and not counted", dropped, plural(measured, "launch")),
+			"stop other programs on the machine, or take a quieter one")
+	}
+	if busy, has := r.Figure(assay.BusyOp); has && busy.Interval.Center > mostBusy {
+		add("busy", fmt.Sprintf("%s answers of 'busy' per operation", digits(busy.Interval.Center)), "set busy_timeout")
+	}
+	if s := stalled(r.counted()); s > mostStalled {
+		add("stalls", fmt.Sprintf("the total time per operation is %s times that of the median window", digits(s)),
+			"look for checkpoints, compactions or collections; the figure includes them")
+	}
+	return all
+}
+
+// launches counts the trials that were measured to the end, and those of
+// them that were disqualified.
+func (r *Row) launches() (measured, dropped int) {
+	for _, t := range r.Trials {
+		if t.Outcome == assay.OK || t.Outcome == assay.NotApplied {
+			measured++
+			if t.Disqualified {
+				dropped++
+			}
+		}
+	}
+	return measured, dropped
+}
+
+// stalled is the mean over trials of total / median time per operation of
+// their windows; 0 where no trial has several windows.
+func stalled(trials []assay.Trial) float64 {
+	var ratios []float64
+	for _, t := range trials {
+		var operations, nanos int64
+		var windows []float64
+		for _, s := range t.Samples {
+			if s.Operations > 0 {
+				operations += s.Operations
+				nanos += s.Nanos
+				windows = append(windows, float64(s.Nanos)/float64(s.Operations))
+			}
+		}
+		if m := median(windows); len(windows) > 1 && m > 0 {
+			ratios = append(ratios, float64(nanos)/float64(operations)/m)
+		}
+	}
+	if len(ratios) == 0 {
+		return 0
+	}
+	return stat.MeanInterval(ratios).Center
+}
+
+// median returns the middle of the values, 0 where there are none.
+func median(values []float64) float64 {
+	n := len(values)
+	if n == 0 {
+		return 0
+	}
+	slices.Sort(values)
+	return (values[(n-1)/2] + values[n/2]) / 2
+}
+
+// warn adds the doubts that a table raises about its rows.
+func (t *Table) warn() {
+	for _, row := range t.Rows {
+		if !row.comparable() || len(row.Figures) == 0 {
+			continue
+		}
+		if t.Noise > t.Margin {
+			row.warn("noise", fmt.Sprintf("the reference against itself differs by %s %%, more than the margin of %s %%",
+				digits(100*t.Noise), digits(100*t.Margin)), "run on a quieter machine, or accept a wider margin")
+		}
+		if t.Changes && row.Durability == assay.DurabilityUnknown {
+			row.warn("unknown-durability", "the settings read back do not tell what a power cut loses; not ranked", "")
+		}
+		if row.Reference != nil && row.Reference != row && row.Reference.comparable() {
+			if why := t.unequal(row, row.Reference); why != "" {
+				row.warn(unequalDurability, why, "set it explicitly in the profile")
+			}
+		}
+	}
+	for _, twin := range t.Twins {
+		twin.Warnings = nil // the reference's own row has them
+	}
+}
+
+// warn adds a doubt about the row as a whole.
+func (r *Row) warn(code, evidence, advice string) {
+	r.Warnings = append(r.Warnings, Warning{Warning: assay.Warning{Code: code, Evidence: evidence, Advice: advice}})
+}
+
+// codes returns the codes of the row's warnings, each once.
+func (r *Row) codes() []string {
+	var codes []string
+	for _, w := range r.Warnings {
+		if !slices.Contains(codes, w.Code) {
+			codes = append(codes, w.Code)
+		}
+	}
+	return codes
+}

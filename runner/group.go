@@ -1,0 +1,286 @@
+//go:build unix
+
+package runner
+
+import (
+	"fmt"
+	"time"
+
+	"assay"
+)
+
+// mostMembers bounds the instances of a window group: all of them are alive
+// at the same time.
+const mostMembers = 8
+
+// group is what is compared within a launch: instances that are alike but for
+// their target and profile.
+type group struct {
+	name    string
+	mode    assay.Mode
+	members []*member
+	// launches counts those that were finished, last is the highest number
+	// that was given.
+	launches, last int
+	cost           time.Duration // mean wall time of a launch; zero while unknown
+	wanted         int           // launches that are aimed at; zero while unknown
+	// figures are the primary figures of undisturbed trials, by cell and launch.
+	figures map[string]map[int]float64
+}
+
+// member is one instance of a group: one target with one profile.
+type member struct {
+	twin bool
+	jobs []*job
+}
+
+func (m *member) cell() assay.Cell { return m.jobs[0].Cell }
+
+func (g *group) cells() int {
+	n := 0
+	for _, m := range g.members {
+		n += len(m.jobs)
+	}
+	return n
+}
+
+// operations lists the group's operations, in the plan's order, by Peer.
+func (g *group) operations() []string {
+	var peers []string
+	seen := map[string]bool{}
+	for _, m := range g.members {
+		for _, j := range m.jobs {
+			if peer := j.Cell.Peer(); !seen[peer] {
+				seen[peer] = true
+				peers = append(peers, peer)
+			}
+		}
+	}
+	return peers
+}
+
+// job returns the member's job of an operation, nil where it has none.
+func (m *member) job(peer string) *job {
+	for _, j := range m.jobs {
+		if j.Cell.Peer() == peer {
+			return j
+		}
+	}
+	return nil
+}
+
+// drop takes a job out, so that it is not measured again: it ended in a way
+// that another launch cannot mend.
+func (m *member) drop(key string) {
+	kept := m.jobs[:0:0]
+	for _, j := range m.jobs {
+		if j.Cell.Key() != key {
+			kept = append(kept, j)
+		}
+	}
+	m.jobs = kept
+}
+
+// groupCases forms groups: windows of one dataset, number of clients and pool
+// share their instances; every operation that is measured in blocks is a
+// group of its own. Each group gets the twin of its reference.
+func groupCases(jobs []*job, reference string) []*group {
+	var groups []*group
+	byName := map[string]*group{}
+	for _, j := range jobs {
+		name := groupName(j)
+		g, ok := byName[name]
+		if !ok {
+			g = newGroup(name, j.mode)
+			byName[name] = g
+			groups = append(groups, g)
+		}
+		g.add(j)
+	}
+	var split []*group
+	for _, g := range groups {
+		split = append(split, g.split()...)
+	}
+	for _, g := range split {
+		g.addTwin(reference)
+	}
+	return split
+}
+
+func newGroup(name string, mode assay.Mode) *group {
+	return &group{name: name, mode: mode, figures: map[string]map[int]float64{}}
+}
+
+func groupName(j *job) string {
+	if j.mode == assay.Blocks {
+		return j.Cell.Peer()
+	}
+	return fmt.Sprintf("%s|%d|%d|%d", j.data.Digest, j.Cell.Clients, j.Cell.Pool, j.Cell.Idle)
+}
+
+func (g *group) add(j *job) {
+	for _, m := range g.members {
+		if m.is(j.Cell) {
+			m.jobs = append(m.jobs, j)
+			return
+		}
+	}
+	g.members = append(g.members, &member{jobs: []*job{j}})
+}
+
+func (m *member) is(cell assay.Cell) bool {
+	c := m.cell()
+	return c.Driver == cell.Driver && c.DriverVersion == cell.DriverVersion && c.Build == cell.Build && c.Profile == cell.Profile
+}
+
+// split divides a window group that has too many members into groups of whole
+// profiles, so that each cell stays beside the reference of its profile.
+func (g *group) split() []*group {
+	if g.mode == assay.Blocks || len(g.members) < mostMembers {
+		return []*group{g}
+	}
+	var parts []*group
+	byProfile := map[string]*group{}
+	for _, m := range g.members {
+		profile := m.cell().Profile
+		part, ok := byProfile[profile]
+		if !ok {
+			part = newGroup(g.name+"|"+profile, g.mode)
+			byProfile[profile] = part
+			parts = append(parts, part)
+		}
+		part.members = append(part.members, m)
+	}
+	return parts
+}
+
+// addTwin adds the reference of the first profile once more.
+func (g *group) addTwin(reference string) {
+	for _, m := range g.members {
+		if m.cell().Driver == reference {
+			g.members = append(g.members, &member{twin: true, jobs: m.jobs})
+			return
+		}
+	}
+}
+
+// recall takes over what a resumed run has: launches that every member
+// finished count, and new ones get numbers beyond all that were begun.
+func (r *Runner) recall(done []assay.Trial) {
+	type launch struct {
+		key  string
+		twin bool
+	}
+	for _, g := range r.groups {
+		finished := map[int]map[launch]bool{}
+		took := map[int]time.Duration{}
+		for _, t := range done {
+			if t.Launch == 0 || !g.has(t.Cell.Key()) {
+				continue
+			}
+			g.last = max(g.last, t.Launch)
+			g.noteFigure(&t)
+			if finished[t.Launch] == nil {
+				finished[t.Launch] = map[launch]bool{}
+			}
+			finished[t.Launch][launch{t.Cell.Key(), t.Twin}] = true
+			took[t.Launch] += t.Took
+		}
+		g.dropHopeless(done)
+		for number, trials := range finished {
+			if len(trials) >= g.cells() {
+				g.noteLaunch(took[number])
+			}
+		}
+	}
+}
+
+func (g *group) has(key string) bool {
+	for _, m := range g.members {
+		for _, j := range m.jobs {
+			if j.Cell.Key() == key {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func (g *group) noteFigure(t *assay.Trial) {
+	figure, ok := t.Figures[assay.NsPerOp]
+	if !ok || t.Twin || t.Disqualified || t.Outcome != assay.OK {
+		return
+	}
+	key := t.Cell.Key()
+	if g.figures[key] == nil {
+		g.figures[key] = map[int]float64{}
+	}
+	g.figures[key][t.Launch] = figure
+}
+
+// ratios are the figures of each cell over those of its reference in the same
+// launch.
+func (g *group) ratios(reference string) [][]float64 {
+	var all [][]float64
+	for _, m := range g.members {
+		for _, j := range m.jobs {
+			base := g.reference(j, reference)
+			if m.twin || base == nil || base.Cell.Key() == j.Cell.Key() {
+				continue
+			}
+			var ratios []float64
+			for launch, figure := range g.figures[j.Cell.Key()] {
+				if other, ok := g.figures[base.Cell.Key()][launch]; ok {
+					ratios = append(ratios, figure/other)
+				}
+			}
+			all = append(all, ratios)
+		}
+	}
+	return all
+}
+
+// reference finds the job that a job is compared with.
+func (g *group) reference(j *job, driver string) *job {
+	for _, m := range g.members {
+		if c := m.cell(); c.Driver == driver && c.Profile == j.Cell.Profile {
+			return m.job(j.Cell.Peer())
+		}
+	}
+	return nil
+}
+
+func (g *group) noteLaunch(took time.Duration) {
+	g.cost = (g.cost*time.Duration(g.launches) + took) / time.Duration(g.launches+1)
+	g.launches++
+}
+
+// dropHopeless takes out the cells that ended in a way that another launch
+// cannot mend.
+func (g *group) dropHopeless(trials []assay.Trial) {
+	for _, t := range trials {
+		if hopeless(t.Outcome) {
+			for _, m := range g.members {
+				if m.twin == t.Twin {
+					m.drop(t.Cell.Key())
+				}
+			}
+		}
+	}
+	g.prune()
+}
+
+func hopeless(o assay.Outcome) bool {
+	return o != assay.OK && o != assay.NotApplied && o != assay.NotRun
+}
+
+// prune removes members without jobs.
+func (g *group) prune() {
+	kept := g.members[:0:0]
+	for _, m := range g.members {
+		if len(m.jobs) > 0 {
+			kept = append(kept, m)
+		}
+	}
+	g.members = kept
+}

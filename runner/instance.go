@@ -1,0 +1,242 @@
+//go:build unix
+
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"assay"
+	"assay/kit/process"
+	"assay/kit/sqlite"
+	"assay/kit/wire"
+)
+
+// failure is how measuring a cell ended badly: data, not an error of the run.
+type failure struct {
+	outcome assay.Outcome
+	reason  string
+}
+
+func (f *failure) Error() string { return string(f.outcome) + ": " + f.reason }
+
+// fail makes a failure of an error from the worker or the system. The run's
+// own end (Ctrl-C) is no failure of a cell and passes through.
+func fail(doing string, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	var known *failure
+	if errors.As(err, &known) {
+		return err
+	}
+	reason := doing + ": " + err.Error()
+	var remote *wire.Error
+	switch {
+	case errors.As(err, &remote) && remote.Code == wire.Unsupported:
+		return &failure{assay.Unsupported, reason}
+	case errors.Is(err, process.ErrTimeout):
+		return &failure{assay.TimedOut, reason}
+	case errors.Is(err, syscall.ENOSPC):
+		return &failure{assay.Failed, reason + "; free some space, or put the databases elsewhere by XDG_CACHE_HOME"}
+	}
+	return &failure{assay.Failed, reason}
+}
+
+// instance is a running worker with an open database.
+type instance struct {
+	*member
+	r        *Runner
+	worker   *process.Worker
+	dir      string
+	path     string // of the database
+	opened   wire.Opened
+	settings []assay.Setting
+	applied  error         // a *failure where a setting is not effective
+	began    time.Time     // of its start
+	closed   time.Duration // what closing took
+	used     time.Duration // CPU time of the ended process
+}
+
+// connections is what an instance opens.
+type connections struct{ readers, idle, writers int }
+
+// start makes a fresh folder with a copy of the data, starts the worker, opens
+// the database and reads the settings back. On failure nothing is left.
+func (r *Runner) start(ctx context.Context, m *member, c connections) (*instance, error) {
+	in := &instance{member: m, r: r, began: time.Now()}
+	if err := in.open(ctx, c); err != nil {
+		in.kill()
+		return nil, err
+	}
+	return in, nil
+}
+
+func (in *instance) open(ctx context.Context, c connections) error {
+	j := in.jobs[0]
+	var err error
+	if in.dir, err = in.r.config.Work.folder(); err != nil {
+		return fail("make a folder", err)
+	}
+	in.path = filepath.Join(in.dir, "data.db")
+	if err := j.data.Copy(in.path); err != nil {
+		return fail("copy the data", err)
+	}
+	options := process.Options{Dir: in.dir, Trace: in.r.config.Wire}
+	if in.worker, err = process.Start(ctx, j.program.Path, options); err != nil {
+		return fail("start", err)
+	}
+	request := wire.Open{Path: in.path, Settings: j.Profile.Settings, Once: j.Profile.Once, Each: j.Profile.Each,
+		Readers: c.readers, Idle: c.idle, Writers: c.writers}
+	if raw, ok := j.Profile.Raw[j.Cell.Driver]; ok {
+		request.DSN = strings.ReplaceAll(raw, "{{path}}", in.path)
+	} else if len(j.Profile.Raw) > 0 {
+		return &failure{assay.Unsupported, fmt.Sprintf("profile %s has no DSN for driver %s", j.Profile.Name, j.Cell.Driver)}
+	}
+	if err := in.call(ctx, wire.TypeOpen, request, &in.opened); err != nil {
+		return err
+	}
+	return in.readSettings(ctx)
+}
+
+// call sends a request with the plan's time limit.
+func (in *instance) call(ctx context.Context, kind string, request, reply any) error {
+	limited, cancel := context.WithTimeout(ctx, in.r.config.Timeout)
+	defer cancel()
+	err := in.worker.Call(limited, kind, request, reply)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return fail(kind, err)
+}
+
+// readSettings reads all settings on every connection and compares them with
+// what was requested. A difference is remembered in applied, not returned: a
+// cell with a setting that is not effective is measured all the same.
+func (in *instance) readSettings(ctx context.Context) error {
+	var read wire.SettingsRead
+	if err := in.call(ctx, wire.TypeSettings, wire.Settings{Names: sqlite.Names()}, &read); err != nil {
+		return err
+	}
+	in.settings, in.applied = compareSettings(in.jobs[0].Profile, in.opened, read.Connections, in.path)
+	return nil
+}
+
+// prepareOperation makes a job's operation ready and returns its query plan.
+func (in *instance) prepareOperation(ctx context.Context, j *job) (string, error) {
+	var prepared wire.Prepared
+	request := wire.Prepare{Operation: wireOperation(j.Cell.Peer(), j.Operation, j.trace), Clients: j.Cell.Clients}
+	err := in.call(ctx, wire.TypePrepare, request, &prepared)
+	return prepared.QueryPlan, err
+}
+
+// verify compares the answers of the job's reading operations with the
+// expected ones and returns the digest and how long an operation took, roughly.
+func (in *instance) verify(ctx context.Context, j *job) (digest string, each time.Duration, err error) {
+	for _, e := range j.expected {
+		name := j.Cell.Peer()
+		if j.Operation.Parts != nil {
+			name = "part " + e.operation.Name
+			request := wire.Prepare{Operation: wireOperation(name, e.operation, e.trace), Clients: 1}
+			if err := in.call(ctx, wire.TypePrepare, request, nil); err != nil {
+				return "", 0, err
+			}
+		}
+		began := time.Now()
+		var found wire.Verified
+		if err := in.call(ctx, wire.TypeVerify, wire.Verify{Operation: name, Count: int64(e.count)}, &found); err != nil {
+			return "", 0, err
+		}
+		each = time.Since(began) / time.Duration(max(1, e.count))
+		if found.Digest != e.digest {
+			return found.Digest, each, &failure{assay.WrongAnswer, fmt.Sprintf(
+				"the answers to the first %d of %s have digest %.12s, right is %.12s", e.count, e.operation.Name, found.Digest, e.digest)}
+		}
+		digest = found.Digest
+	}
+	return digest, each, nil
+}
+
+// verifyState compares what a block left behind with what it should have.
+func (in *instance) verifyState(ctx context.Context, j *job) (string, error) {
+	if j.state == "" {
+		return "", nil
+	}
+	check := j.Operation.Check
+	request := wire.Verify{SQL: check.SQL}
+	for _, t := range check.Returns {
+		request.Returns = append(request.Returns, string(t))
+	}
+	var found wire.Verified
+	if err := in.call(ctx, wire.TypeVerify, request, &found); err != nil {
+		return "", err
+	}
+	if found.Digest != j.state {
+		return found.Digest, &failure{assay.WrongAnswer, fmt.Sprintf(
+			"after the block, %q answers digest %.12s, right is %.12s", check.SQL, found.Digest, j.state)}
+	}
+	return found.Digest, nil
+}
+
+// stop closes the database and ends the worker. The folder goes with it.
+func (in *instance) stop(ctx context.Context) error {
+	closed, err := in.worker.Stop(ctx)
+	in.closed = time.Duration(closed.Nanos)
+	in.used = in.worker.Usage()
+	removed := os.RemoveAll(in.dir)
+	if err != nil {
+		return fail("close", err)
+	}
+	return fail("remove the folder", removed)
+}
+
+// kill ends the worker at once and removes its folder.
+func (in *instance) kill() {
+	if in.worker != nil {
+		in.worker.Kill()
+		in.used = in.worker.Usage()
+	}
+	if in.dir != "" {
+		_ = os.RemoveAll(in.dir) // swept at the next start if it cannot be removed now
+	}
+}
+
+// trial starts the record of a job in a launch, with all that is known before
+// measuring.
+func (in *instance) trial(j *job, launch int, mode assay.Mode) assay.Trial {
+	t := newTrial(in.member, j, launch, mode)
+	t.Settings = in.settings
+	t.DSN = strings.ReplaceAll(in.opened.DSN, in.path, "{{path}}")
+	t.Each = in.opened.Each
+	if j.Operation.Changes {
+		t.Durability = durability(in.settings)
+	}
+	return t
+}
+
+func newTrial(m *member, j *job, launch int, mode assay.Mode) assay.Trial {
+	return assay.Trial{Cell: j.Cell, Launch: launch, Twin: m.twin, Mode: mode, Outcome: assay.OK,
+		Figures: map[string]float64{}, Started: time.Now().UTC()}
+}
+
+// end gives a trial the outcome of an error. It returns the error where that
+// is no outcome of a cell.
+func end(t *assay.Trial, err error) error {
+	if err == nil {
+		return nil
+	}
+	var f *failure
+	if !errors.As(err, &f) {
+		return err
+	}
+	if assay.Worse(t.Outcome, f.outcome) == f.outcome && t.Outcome != f.outcome {
+		t.Reason, t.Outcome = f.reason, f.outcome
+	}
+	return nil
+}

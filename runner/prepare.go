@@ -1,0 +1,195 @@
+//go:build unix
+
+package runner
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"runtime"
+	"slices"
+
+	"assay"
+	"assay/dataset"
+	"assay/kit/process"
+	"assay/kit/wire"
+)
+
+const (
+	// windowTrace is the length of the traces that windows go round in.
+	windowTrace = 1 << 16
+	// verifiedRows bounds the rows whose digest is compared in every launch.
+	verifiedRows = 1000
+	// verifiedOperations bounds the operations, likewise.
+	verifiedOperations = 100
+	// warmShare is the part of a block's operations that is done before it.
+	warmShare = 10
+)
+
+// identify starts every program once and asks what it is.
+func identify(ctx context.Context, config Config) (map[string]assay.Target, error) {
+	targets := map[string]assay.Target{}
+	for _, key := range slices.Sorted(maps.Keys(config.Programs)) {
+		program := config.Programs[key]
+		worker, err := process.Start(ctx, program.Path, process.Options{Trace: config.Wire})
+		if err != nil {
+			return nil, fmt.Errorf("worker %s: %w", key, err)
+		}
+		said := worker.Hello().Target
+		_, _ = worker.Stop(ctx) // it has nothing open that could fail to close
+		targets[key] = assay.Target{Driver: said.Driver, DriverVersion: said.DriverVersion, Engine: said.Engine,
+			EngineVersion: said.EngineVersion, Build: program.Digest, Facts: said.Facts, CompileOptions: said.CompileOptions}
+	}
+	return targets, nil
+}
+
+// job is a case with everything made that its measuring needs.
+type job struct {
+	assay.Case
+	program  Program
+	data     *dataset.Data
+	trace    *dataset.Trace
+	mode     assay.Mode
+	warm     int // operations before the block
+	expected []expectation
+	state    string // digest of the check's answer after the block; empty: unchecked
+}
+
+// expectation is the digest that a reading operation's answers must have.
+type expectation struct {
+	operation assay.Operation
+	trace     *dataset.Trace
+	count     int
+	digest    string
+}
+
+// prepare makes data, traces and expected answers, each once.
+func (r *Runner) prepare(ctx context.Context) ([]*job, error) {
+	jobs := make([]*job, 0, len(r.config.Cases))
+	for _, c := range r.config.Cases {
+		key := Driver(c.Cell)
+		target, ok := r.targets[key]
+		if !ok {
+			return nil, fmt.Errorf("no worker program for driver %s", key)
+		}
+		c.Cell.Driver, c.Cell.DriverVersion = target.Driver, target.DriverVersion
+		c.Cell.Engine, c.Cell.Build = target.Engine, target.Build
+		r.progress("prepare", "data of "+describe(c.Cell), 0)
+		j := &job{Case: c, program: r.config.Programs[key], mode: modeOf(c)}
+		if err := r.prepareJob(ctx, j); err != nil {
+			return nil, fmt.Errorf("%s: %w", describe(c.Cell), err)
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, nil
+}
+
+func describe(cell assay.Cell) string {
+	text := cell.Workload + "/" + cell.Operation
+	if params := cell.ParamString(); params != "" {
+		text += " (" + params + ")"
+	}
+	return text
+}
+
+// modeOf chooses how a case is measured: windows show the smallest
+// differences, but only where nothing is left behind from one window to the
+// next and the clients are not more than the processors.
+func modeOf(c assay.Case) assay.Mode {
+	if !c.Operation.Changes && len(c.Operation.Parts) == 0 && c.Cell.Clients <= runtime.NumCPU() {
+		return assay.Windows
+	}
+	return assay.Blocks
+}
+
+func (r *Runner) prepareJob(ctx context.Context, j *job) error {
+	var err error
+	if j.data, err = r.config.Data.Prepare(ctx, j.Dataset); err != nil {
+		return err
+	}
+	if j.Operation, err = j.data.Resolve(ctx, j.Operation); err != nil {
+		return err
+	}
+	length := windowTrace
+	if j.mode == assay.Blocks {
+		unit := max(1, j.Operation.Transaction)
+		j.warm = (j.Operation.Count/warmShare + unit - 1) / unit * unit
+		length = j.warm + j.Operation.Count
+	}
+	if j.trace, err = j.data.Trace(ctx, j.Operation, length); err != nil {
+		return err
+	}
+	return r.expect(ctx, j)
+}
+
+// expect asks the oracle for the right answers.
+func (r *Runner) expect(ctx context.Context, j *job) error {
+	for _, e := range verifiable(j.Operation, j.trace) {
+		found, err := j.data.Expect(ctx, e.operation, e.trace, 0, e.count)
+		if err != nil {
+			return err
+		}
+		e.digest = found.Digest
+		j.expected = append(j.expected, e)
+	}
+	if !j.Operation.Changes || j.Operation.Check == nil {
+		return nil
+	}
+	found, err := j.data.Expect(ctx, j.Operation, j.trace, j.warm, j.Operation.Count)
+	j.state = found.State
+	return err
+}
+
+// verifiable lists the reading operations of an operation: itself, or the
+// reading parts of a mix.
+func verifiable(op assay.Operation, trace *dataset.Trace) []expectation {
+	if len(op.Parts) > 0 {
+		var all []expectation
+		for i, part := range op.Parts {
+			all = append(all, verifiable(part.Operation, &trace.Parts[i])...)
+		}
+		return all
+	}
+	if op.Changes {
+		return nil
+	}
+	rows := 0
+	for _, step := range op.Steps {
+		rows += max(1, step.Rows)
+	}
+	count := min(max(1, verifiedRows/max(1, rows)), verifiedOperations, trace.Length)
+	if rows <= len(op.Steps) && !keyed(op) {
+		count = 1 // one row of a whole table: each may take long
+	}
+	return []expectation{{operation: op, trace: trace, count: count}}
+}
+
+// keyed reports whether an operation's arguments are likely to be keys: an
+// aggregate over a table answers one row too, but takes long.
+func keyed(op assay.Operation) bool { return len(op.Steps) > 0 && len(op.Steps[0].Args) > 0 }
+
+// wireOperation translates an operation for a worker.
+func wireOperation(name string, op assay.Operation, trace *dataset.Trace) wire.Operation {
+	out := wire.Operation{Name: name, Trace: trace.Path, Changes: op.Changes, Statement: op.Statement,
+		Transaction: op.Transaction, RetryBusy: op.RetryBusy}
+	if len(op.Parts) > 0 {
+		for i, part := range op.Parts {
+			out.Parts = append(out.Parts, wireOperation(part.Operation.Name, part.Operation, &trace.Parts[i]))
+		}
+		return out
+	}
+	arguments := 0
+	for _, step := range op.Steps {
+		returns := make([]string, len(step.Returns))
+		for i, t := range step.Returns {
+			returns[i] = string(t)
+		}
+		out.Steps = append(out.Steps, wire.Step{SQL: step.SQL, Query: step.Query, Args: len(step.Args),
+			Rows: step.Rows, Returns: returns})
+		arguments += len(step.Args)
+	}
+	if arguments == 0 {
+		out.Trace = "" // one position, again and again
+	}
+	return out
+}

@@ -1,0 +1,144 @@
+//go:build unix
+
+// Package runner measures cases. It groups them so that what is compared is
+// measured in the same launch, decides what to launch next, and hands every
+// finished trial to a function; it knows neither where trials are kept nor
+// how they are shown.
+//
+// The main flow: Identify asks the workers what they are, Prepare makes data,
+// traces and expected answers, New groups the cases, and Run launches groups,
+// round by round:
+//
+//	round 1       every cell once, groups in random order; shows what a launch costs
+//	to the least  every group to the plan's least number of launches; where the
+//	              budget is too small for that, whole groups, the cheapest cells first
+//	to precision  more launches where the intervals are wider than wished, as
+//	              many as the spread so far asks for, until the budget ends
+//
+// A launch starts fresh processes on fresh copies of the data. Operations that
+// change nothing, with few clients, are measured in windows that alternate
+// between the group's instances, all others in blocks, one instance at a time.
+package runner
+
+import (
+	"context"
+	"io"
+	"math/rand/v2"
+	"time"
+
+	"assay"
+	"assay/dataset"
+)
+
+// Program is a worker program that was built.
+type Program struct {
+	Path   string // executable
+	Digest string // of its build
+}
+
+// Config says what to measure and how.
+type Config struct {
+	Cases     []assay.Case
+	Programs  map[string]Program // by Driver: NAME or NAME@VERSION as the plan or command line has it
+	Reference string             // the driver all others are compared with
+	Data      dataset.Cache
+	Work      *Workspace
+	Seed      uint64
+	Launches  int           // at least, of every cell
+	Budget    time.Duration // of measuring
+	Precision float64       // wished half-width of ratio intervals, as a fraction
+	Timeout   time.Duration // of one request to a worker
+	// Done holds what a resumed run has already: trials by cell.
+	Done []assay.Trial
+	// Emit gets every trial as soon as it is finished. Its error ends the run.
+	Emit func(assay.Trial) error
+	// Progress gets an event before each launch and trial. It may be nil.
+	Progress func(Event)
+	Wire     io.Writer // gets a copy of the talk with the workers; nil: nobody
+}
+
+// Event says what is going on.
+type Event struct {
+	Phase string        // prepare, measure
+	What  string        // in words
+	Done  time.Duration // of the budget
+	Total time.Duration // that the run will take as far as is known
+	Round int           // counts from 1
+}
+
+// Driver is the key of a case's program.
+func Driver(cell assay.Cell) string {
+	if cell.DriverVersion == "" {
+		return cell.Driver
+	}
+	return cell.Driver + "@" + cell.DriverVersion
+}
+
+// Runner measures the cases of one run.
+type Runner struct {
+	config  Config
+	targets map[string]assay.Target
+	groups  []*group
+	random  *rand.Rand
+	began   time.Time
+	round   int
+	spent   time.Duration // of the budget, before this process
+	// measured is the wall time inside of measured windows and blocks.
+	measured time.Duration
+}
+
+// New prepares everything that is needed before measuring: it starts each
+// program once to know its target, makes datasets, traces and expected
+// answers, and groups the cases. Its error means that nothing can be measured.
+func New(ctx context.Context, config Config) (*Runner, error) {
+	r := &Runner{config: config, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
+	var err error
+	if r.targets, err = identify(ctx, config); err != nil {
+		return nil, err
+	}
+	prepared, err := r.prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.groups = groupCases(prepared, config.Reference)
+	for _, t := range config.Done {
+		r.spent += t.Took
+	}
+	r.recall(config.Done)
+	return r, nil
+}
+
+// Targets returns what the workers said of themselves, in the order of the
+// cases.
+func (r *Runner) Targets() []assay.Target {
+	var targets []assay.Target
+	seen := map[string]bool{}
+	for _, c := range r.config.Cases {
+		key := Driver(c.Cell)
+		if !seen[key] {
+			seen[key] = true
+			targets = append(targets, r.targets[key])
+		}
+	}
+	return targets
+}
+
+// Measured returns how much of the run's time lay inside of measured windows
+// and blocks.
+func (r *Runner) Measured() time.Duration { return r.measured }
+
+func (r *Runner) progress(phase, what string, total time.Duration) {
+	if r.config.Progress != nil {
+		r.config.Progress(Event{Phase: phase, What: what, Done: r.elapsed(), Total: total, Round: r.round})
+	}
+}
+
+func (r *Runner) elapsed() time.Duration {
+	if r.began.IsZero() {
+		return r.spent
+	}
+	return r.spent + time.Since(r.began)
+}
+
+// shuffled returns the numbers below n in random order.
+func (r *Runner) shuffled(n int) []int { return r.random.Perm(n) }

@@ -1,0 +1,230 @@
+//go:build unix
+
+package runner
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"runtime"
+	"slices"
+	"time"
+
+	"assay"
+	"assay/stat"
+)
+
+const (
+	// A launch is disqualified when others took more than this share of the
+	// machine's CPU time, and enough of it that the count of ticks is no
+	// accident.
+	disturbedShare = 0.10
+	disturbedTime  = 50 * time.Millisecond
+)
+
+// Run measures until every cell is as precise as wished or the budget is
+// spent. It returns the context's error when interrupted; what was finished
+// before has been emitted.
+func (r *Runner) Run(ctx context.Context) error {
+	r.began = time.Now()
+	for _, phase := range []func(context.Context) error{r.firstRound, r.toLeast, r.toPrecision} {
+		if err := phase(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Least estimates the wall time that the least number of launches of every
+// cell takes, from the launches so far; zero before the first round's end.
+func (r *Runner) Least() time.Duration {
+	var total time.Duration
+	for _, g := range r.groups {
+		if g.cost == 0 && len(g.members) > 0 {
+			return 0
+		}
+		total += time.Duration(r.config.Launches) * g.cost
+	}
+	return total
+}
+
+// firstRound measures every cell once. When the budget ends, what is left is
+// not run.
+func (r *Runner) firstRound(ctx context.Context) error {
+	r.round = 1
+	for _, i := range r.shuffled(len(r.groups)) {
+		g := r.groups[i]
+		if g.launches > 0 {
+			continue // a resumed run has it
+		}
+		if r.elapsed() >= r.config.Budget {
+			if err := r.notRun(g); err != nil {
+				return err
+			}
+			continue
+		}
+		if err := r.launch(ctx, g); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *Runner) notRun(g *group) error {
+	for _, m := range g.members {
+		if m.twin {
+			continue
+		}
+		for _, j := range m.jobs {
+			t := newTrial(m, j, 0, g.mode)
+			t.Outcome, t.Reason = assay.NotRun, "the budget of "+r.config.Budget.String()+" ended before its turn"
+			if err := r.config.Emit(t); err != nil {
+				return err
+			}
+		}
+	}
+	g.members = nil
+	return nil
+}
+
+// toLeast launches groups until they have the least number of launches: all
+// of them where the budget allows that, otherwise as many whole groups as fit,
+// those first whose cells cost least.
+func (r *Runner) toLeast(ctx context.Context) error {
+	candidates := slices.Clone(r.groups)
+	slices.SortStableFunc(candidates, func(a, b *group) int { return cmp.Compare(a.costPerCell(), b.costPerCell()) })
+	left := r.config.Budget - r.elapsed()
+	var chosen []*group
+	for _, g := range candidates {
+		missing := max(0, r.config.Launches-g.launches)
+		cost := time.Duration(missing) * g.cost
+		if len(g.members) == 0 || missing == 0 || cost > left {
+			continue
+		}
+		left -= cost
+		g.wanted = r.config.Launches
+		chosen = append(chosen, g)
+	}
+	return r.rounds(ctx, chosen)
+}
+
+func (g *group) costPerCell() float64 { return float64(g.cost) / float64(max(1, g.cells())) }
+
+// toPrecision launches groups whose intervals are wider than wished. How often
+// follows once from the spread so far (Stein 1945: the first stage decides the
+// size of the second), never from looking at the verdicts again and again.
+func (r *Runner) toPrecision(ctx context.Context) error {
+	var chosen []*group
+	for _, g := range r.groups {
+		if g.launches < r.config.Launches || len(g.members) == 0 {
+			continue
+		}
+		if g.wanted = r.enough(g); g.wanted > g.launches {
+			chosen = append(chosen, g)
+		}
+	}
+	return r.rounds(ctx, chosen)
+}
+
+// rounds launches the groups once each a round, in random order, until each
+// has what it wants or none that is left fits into the budget.
+func (r *Runner) rounds(ctx context.Context, groups []*group) error {
+	for {
+		launched := false
+		r.round++
+		for _, i := range r.shuffled(len(groups)) {
+			g := groups[i]
+			if g.launches >= g.wanted || len(g.members) == 0 || r.elapsed()+g.cost > r.config.Budget {
+				continue
+			}
+			if err := r.launch(ctx, g); err != nil {
+				return err
+			}
+			launched = true
+		}
+		if !launched {
+			return nil
+		}
+	}
+}
+
+// enough is the number of launches at which the group's widest interval would
+// be as narrow as wished.
+func (r *Runner) enough(g *group) int {
+	most := g.launches
+	for _, ratios := range g.ratios(r.config.Reference) {
+		if n := len(ratios); n >= 2 {
+			i := stat.LogInterval(ratios)
+			half := math.Log(i.High/i.Low) / 2
+			most = max(most, int(math.Ceil(float64(n)*math.Pow(half/r.config.Precision, 2))))
+		}
+	}
+	return most
+}
+
+// launch measures a group once.
+func (r *Runner) launch(ctx context.Context, g *group) error {
+	if len(g.members) == 0 {
+		return nil
+	}
+	r.progress("measure", g.describe(), r.total())
+	g.last++
+	began := time.Now()
+	measure := r.blocks
+	if g.mode == assay.Windows {
+		measure = r.windows
+	}
+	if err := measure(ctx, g, g.last); err != nil {
+		return err
+	}
+	g.noteLaunch(time.Since(began))
+	g.prune()
+	return nil
+}
+
+func (g *group) describe() string {
+	first := g.members[0].jobs[0]
+	if g.mode == assay.Blocks {
+		return describe(first.Cell)
+	}
+	text := first.Cell.Workload + ", reads"
+	if params := first.Cell.ParamString(); params != "" {
+		text += " (" + params + ")"
+	}
+	return text
+}
+
+// total estimates how long the run will take: the budget, or less where all
+// that is wanted is known and costs less.
+func (r *Runner) total() time.Duration {
+	total := r.elapsed()
+	for _, g := range r.groups {
+		if g.cost == 0 && len(g.members) > 0 {
+			return r.config.Budget
+		}
+		total += time.Duration(max(g.wanted, r.config.Launches)-min(g.launches, max(g.wanted, r.config.Launches))) * g.cost
+	}
+	return min(total, r.config.Budget)
+}
+
+// finish completes a trial with the launch's noise, drops its cell where
+// another launch would end alike, and emits it.
+func (r *Runner) finish(g *group, t *assay.Trial, noise assay.Noise) error {
+	t.Noise = noise
+	t.Disqualified = disturbed(noise, t.Took)
+	if hopeless(t.Outcome) {
+		for _, m := range g.members {
+			if m.twin == t.Twin {
+				m.drop(t.Cell.Key())
+			}
+		}
+	}
+	g.noteFigure(t)
+	return r.config.Emit(*t)
+}
+
+func disturbed(noise assay.Noise, took time.Duration) bool {
+	share := noise.Steal + noise.Foreign
+	taken := time.Duration(share * float64(took) * float64(runtime.NumCPU()))
+	return share > disturbedShare && taken > disturbedTime
+}

@@ -1,0 +1,111 @@
+//go:build unix
+
+package runner
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"assay"
+	"assay/dataset"
+	"assay/kit/sqlite"
+	"assay/kit/wire"
+)
+
+// compareSettings sets requested beside effective, for every connection. The
+// second result is a *failure that names each setting which is not effective.
+// A worker's word is not enough where the database file itself can tell.
+func compareSettings(profile assay.Profile, opened wire.Opened, read []wire.Connection, path string) ([]assay.Setting, error) {
+	requested := profile.Requested()
+	var all []assay.Setting
+	var wrong []string
+	for i, connection := range read {
+		for _, name := range settingNames(requested, connection.Settings) {
+			if i > 0 && requested[name] == "" && connection.Settings[name] == read[i-1].Settings[name] && kind(connection) == kind(read[i-1]) {
+				continue // nobody asked, and it is as on the connection before
+			}
+			s := assay.Setting{Name: name, Connection: connection.Name, Requested: requested[name],
+				Issued: opened.Issued[name], Effective: connection.Settings[name]}
+			s.Applied = s.Requested == "" || equalSetting(name, s.Requested, s.Effective)
+			if !s.Applied {
+				wrong = append(wrong, notApplied(s))
+			}
+			all = append(all, s)
+		}
+	}
+	if len(requested) > 0 && len(read) == 0 {
+		wrong = append(wrong, "the worker read no setting back")
+	}
+	wrong = append(wrong, contradictions(all, path)...)
+	if len(wrong) == 0 {
+		return all, nil
+	}
+	return all, &failure{assay.NotApplied, strings.Join(slices.Compact(wrong), "; ")}
+}
+
+// kind is reader or writer.
+func kind(c wire.Connection) string {
+	name, _, _ := strings.Cut(c.Name, "-")
+	return name
+}
+
+func settingNames(requested, effective map[string]string) []string {
+	names := slices.Sorted(maps.Keys(requested))
+	for _, name := range slices.Sorted(maps.Keys(effective)) {
+		if _, asked := requested[name]; !asked {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func equalSetting(name, requested, effective string) bool {
+	want, err := sqlite.Normal(name, requested)
+	if err != nil {
+		return requested == effective
+	}
+	got, err := sqlite.Normal(name, effective)
+	return err == nil && got == want
+}
+
+func notApplied(s assay.Setting) string {
+	if s.Effective == "" {
+		return fmt.Sprintf("%s=%s was requested and cannot be read back on %s", s.Name, s.Requested, s.Connection)
+	}
+	return fmt.Sprintf("%s=%s was requested, effective is %s on %s", s.Name, s.Requested, s.Effective, s.Connection)
+}
+
+// contradictions compares what the worker read back with the database file.
+func contradictions(settings []assay.Setting, path string) []string {
+	file, err := dataset.Header(path)
+	if err != nil {
+		return nil // not a file that shows its settings: a database in memory, or none
+	}
+	var wrong []string
+	for _, s := range settings {
+		switch s.Name {
+		case "journal_mode":
+			if (s.Effective == "wal") != (file["journal_mode"] == "wal") && s.Effective != "memory" && s.Effective != "off" {
+				wrong = append(wrong, fmt.Sprintf("%s reads journal_mode=%s, but the file is in %s mode", s.Connection, s.Effective, file["journal_mode"]))
+			}
+		case "page_size":
+			if s.Effective != file["page_size"] {
+				wrong = append(wrong, fmt.Sprintf("%s reads page_size=%s, but the file's is %s", s.Connection, s.Effective, file["page_size"]))
+			}
+		}
+	}
+	return wrong
+}
+
+// durability is what the settings of the connection that writes claim.
+func durability(settings []assay.Setting) assay.Durability {
+	effective := map[string]string{}
+	for _, s := range settings {
+		if strings.HasPrefix(s.Connection, "writer") {
+			effective[s.Name] = s.Effective
+		}
+	}
+	return assay.Durability(sqlite.Durability(effective))
+}

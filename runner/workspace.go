@@ -1,0 +1,84 @@
+//go:build unix
+
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+// Workspace is the folder in which the databases of one run lie. It is locked
+// while the run goes on, so that a later run can tell what was left behind by
+// one that was killed.
+type Workspace struct {
+	Dir  string
+	lock *os.File
+}
+
+const workPrefix = "run-"
+
+// NewWorkspace makes a workspace below dir, after removing those of runs that
+// ended without removing theirs.
+func NewWorkspace(dir, runID string) (*Workspace, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("folder for databases: %w", err)
+	}
+	if err := sweep(dir); err != nil {
+		return nil, err
+	}
+	own := filepath.Join(dir, workPrefix+runID)
+	if err := os.MkdirAll(own, 0o755); err != nil {
+		return nil, fmt.Errorf("folder for databases: %w", err)
+	}
+	lock, err := lockFolder(own)
+	if err != nil {
+		return nil, fmt.Errorf("%s is in use by another assay: %w", own, err)
+	}
+	return &Workspace{Dir: own, lock: lock}, nil
+}
+
+// lockFolder locks a folder by a file in it, without waiting.
+func lockFolder(dir string) (*os.File, error) {
+	file, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
+// sweep removes the workspaces that nobody has locked.
+func sweep(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if !entry.IsDir() || !strings.HasPrefix(entry.Name(), workPrefix) {
+			continue
+		}
+		old := filepath.Join(dir, entry.Name())
+		lock, err := lockFolder(old)
+		if err != nil {
+			continue // in use
+		}
+		if err := errors.Join(os.RemoveAll(old), lock.Close()); err != nil {
+			return fmt.Errorf("remove what an earlier run left behind: %w", err)
+		}
+	}
+	return nil
+}
+
+// folder makes a fresh folder for one instance.
+func (w *Workspace) folder() (string, error) { return os.MkdirTemp(w.Dir, "instance-") }
+
+// Close removes the workspace.
+func (w *Workspace) Close() error {
+	return errors.Join(os.RemoveAll(w.Dir), w.lock.Close())
+}

@@ -1,0 +1,162 @@
+// Command test runs make check and the tests of every module of this checkout.
+// It prints the output of what fails, what is skipped, and as its last line
+// how many tests passed and failed. Subtests are counted too.
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+)
+
+func main() {
+	modules, err := exec.Command("scripts/modules").Output()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "test: list modules:", err)
+		os.Exit(1)
+	}
+	r := newResults(os.Stdout)
+	r.check()
+	for _, dir := range strings.Fields(string(modules)) {
+		r.module(dir)
+	}
+	fmt.Printf("%d skipped\n%d passed, %d failed\n", r.skipped, r.passed, r.failed)
+	if r.failed > 0 {
+		os.Exit(1)
+	}
+}
+
+// results counts tests over all modules.
+type results struct {
+	out                     io.Writer
+	passed, failed, skipped int
+	open                    map[string]*running // packages that have not ended, by name
+}
+
+// running is a package whose tests run.
+type running struct {
+	output []event
+	done   map[string]bool // tests that passed or were skipped
+	failed int
+}
+
+func newResults(out io.Writer) *results {
+	return &results{out: out, open: map[string]*running{}}
+}
+
+// check runs make check, which counts as one test.
+func (r *results) check() {
+	cmd := exec.Command("scripts/check")
+	cmd.Stdout, cmd.Stderr = r.out, r.out
+	if err := cmd.Run(); err != nil {
+		r.failed++
+		fmt.Fprintln(r.out, "FAIL make check:", err)
+		return
+	}
+	r.passed++
+	fmt.Fprintln(r.out, "ok   make check")
+}
+
+// module runs the tests in a folder. A failure that no event tells of, such
+// as a go.mod that cannot be read, counts as one.
+func (r *results) module(dir string) {
+	cmd := exec.Command("go", "test", "-json", "./...")
+	cmd.Dir = dir
+	cmd.Env = append(cmd.Environ(), "GOWORK=off")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	stdout, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	before := r.failed
+	if err == nil {
+		r.events(stdout)
+		err = cmd.Wait()
+	}
+	if err != nil && r.failed == before {
+		r.failed++
+		fmt.Fprintf(r.out, "FAIL go test in %s: %v\n%s", dir, err, &stderr)
+	}
+}
+
+// event is one line of go test -json.
+type event struct {
+	Action  string
+	Package string
+	Test    string
+	Output  string
+	Elapsed float64
+}
+
+func (r *results) events(lines io.Reader) {
+	decoder := json.NewDecoder(bufio.NewReader(lines))
+	for {
+		var e event
+		if err := decoder.Decode(&e); err != nil {
+			if err != io.EOF {
+				fmt.Fprintln(r.out, "test: read events:", err)
+			}
+			io.Copy(r.out, lines)
+			return
+		}
+		r.event(e)
+	}
+}
+
+func (r *results) event(e event) {
+	p := r.open[e.Package]
+	if p == nil {
+		p = &running{done: map[string]bool{}}
+		r.open[e.Package] = p
+	}
+	switch {
+	case e.Action == "build-output":
+		fmt.Fprint(r.out, e.Output)
+	case e.Action == "output":
+		p.output = append(p.output, e)
+	case e.Test != "":
+		r.test(p, e)
+	case e.Action == "pass" || e.Action == "fail":
+		r.pack(p, e)
+	}
+}
+
+// test counts a test that ended.
+func (r *results) test(p *running, e event) {
+	switch e.Action {
+	case "pass":
+		r.passed++
+		p.done[e.Test] = true
+	case "skip":
+		r.skipped++
+		p.done[e.Test] = true
+		fmt.Fprintf(r.out, "skip %s %s\n", e.Package, e.Test)
+	case "fail":
+		r.failed++
+		p.failed++
+	}
+}
+
+// pack reports a package that ended. Where it failed and none of its tests
+// did, as when it does not compile, that counts as one.
+func (r *results) pack(p *running, e event) {
+	delete(r.open, e.Package)
+	if e.Action == "pass" {
+		fmt.Fprintf(r.out, "ok   %s %.1f s\n", e.Package, e.Elapsed)
+		return
+	}
+	if p.failed == 0 {
+		r.failed++
+	}
+	for _, line := range p.output {
+		if !p.done[line.Test] && !strings.HasPrefix(line.Output, "=== ") {
+			fmt.Fprint(r.out, line.Output)
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestResults(t *testing.T) {
+	const events = `{"Action":"run","Package":"a","Test":"TestGood"}
+{"Action":"output","Package":"a","Test":"TestGood","Output":"good says\n"}
+{"Action":"pass","Package":"a","Test":"TestGood"}
+{"Action":"pass","Package":"a","Elapsed":0.25}
+{"Action":"start","Package":"b"}
+{"Action":"output","Package":"b","Test":"TestBad","Output":"=== RUN   TestBad\n"}
+{"Action":"output","Package":"b","Test":"TestBad","Output":"bad says\n"}
+{"Action":"fail","Package":"b","Test":"TestBad"}
+{"Action":"output","Package":"b","Test":"TestGood","Output":"good says\n"}
+{"Action":"pass","Package":"b","Test":"TestGood"}
+{"Action":"skip","Package":"b","Test":"TestSkipped"}
+{"Action":"output","Package":"b","Output":"FAIL\tb\n"}
+{"Action":"fail","Package":"b"}
+{"ImportPath":"c","Action":"build-output","Output":"does not compile\n"}
+{"ImportPath":"c","Action":"build-fail"}
+{"Action":"output","Package":"c","Output":"FAIL\tc [build failed]\n"}
+{"Action":"fail","Package":"c"}
+{"Action":"skip","Package":"without-tests"}
+`
+	var out strings.Builder
+	r := newResults(&out)
+	r.events(strings.NewReader(events))
+	if r.passed != 2 || r.failed != 2 || r.skipped != 1 {
+		t.Errorf("%d passed, %d failed, %d skipped", r.passed, r.failed, r.skipped)
+	}
+	const want = `ok   a 0.2 s
+skip b TestSkipped
+bad says
+FAIL	b
+does not compile
+FAIL	c [build failed]
+`
+	if out.String() != want {
+		t.Errorf("printed\n%s\nwant\n%s", out.String(), want)
+	}
+}

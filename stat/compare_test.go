@@ -1,0 +1,269 @@
+package stat
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// pairs returns n figures, n even, and their reference, whose log ratios have
+// the mean log(ratio) and lie by turns as far above it as below.
+func pairs(n int, ratio, spread float64) (figures, reference []float64) {
+	for i := range n {
+		sign := float64(1 - 2*(i%2))
+		reference = append(reference, 100)
+		figures = append(figures, 100*ratio*math.Exp(sign*spread))
+	}
+	return figures, reference
+}
+
+// pairsInterval is the interval of pairs, with t quantiles from SciPy.
+func pairsInterval(n int, ratio, spread float64) Interval {
+	half := map[int]float64{0: math.NaN(), 4: 3.182446305284263, 6: 2.570581835636314}[n] / math.Sqrt(float64(n-1)) * spread
+	if n == 0 {
+		ratio = math.NaN()
+	}
+	return Interval{n, ratio, ratio * math.Exp(-half), ratio * math.Exp(half)}
+}
+
+func TestCompare(t *testing.T) {
+	for _, test := range []struct {
+		name          string
+		rule          Rule
+		n             int
+		ratio, spread float64
+		lower, higher Verdict // where lower, where higher is better
+		reason        string
+		more          int
+	}{
+		{"none", Rule{0.02, 0}, 0, 1, 0, Undecided, Undecided, "0 of at least 6 launches", 0},
+		{"too few", Rule{0.02, 0}, 4, 2, 0.01, Undecided, Undecided, "4 of at least 6 launches", 2},
+		{"too few, without spread", Rule{0.02, 0}, 4, 2, 0, Undecided, Undecided, "4 of at least 6 launches", 0},
+		{"clearly below", Rule{0.02, 0}, 6, 0.8, 0.05, Faster, Slower, "", 0},
+		{"clearly above", Rule{0.02, 0}, 6, 1.25, 0.05, Slower, Faster, "", 0},
+		{"equal", Rule{0.02, 0}, 6, 1, 0, Equivalent, Equivalent, "", 0},
+		{"equal, no margin", Rule{0, 0}, 6, 1, 0, Equivalent, Equivalent, "", 0},
+		{"within the margin", Rule{0.02, 0}, 6, 1, 0.017, Equivalent, Equivalent, "", 0},
+		{"excludes 1 within the margin", Rule{0.02, 0}, 6, 1.01, 0.005, Equivalent, Equivalent, "", 0},
+		{"excludes 1 and leaves the margin", Rule{0.02, 0}, 6, 1.015, 0.008, Slower, Faster, "", 0},
+		{"just outside the margin", Rule{0.02, 0}, 6, 1, 0.018, Undecided, Undecided,
+			"interval 0.9795 to 1.021 contains 1 and reaches beyond the margin of 2 %", 1},
+		{"wide", Rule{0.02, 0}, 6, 1, 0.5, Undecided, Undecided,
+			"interval 0.5628 to 1.777 contains 1 and reaches beyond the margin of 2 %", 0},
+		{"noise up to the margin", Rule{0.02, 0.02}, 6, 1, 0.017, Equivalent, Equivalent, "", 0},
+		{"noise above the margin, equal", Rule{0.02, 0.05}, 6, 1, 0, Undecided, Undecided,
+			"noise of A against A exceeds the margin: 5 % against 2 %, and the interval 1 to 1 is not beyond that noise", 0},
+		{"a difference as large as the noise", Rule{0.02, 0.05}, 6, 1.06, 0.02, Undecided, Undecided,
+			"noise of A against A exceeds the margin: 5 % against 2 %, and the interval 1.036 to 1.085 is not beyond that noise", 17},
+		{"a difference beyond the noise", Rule{0.02, 0.05}, 6, 1.2, 0.02, Slower, Faster, "", 0},
+		{"beyond the noise downwards", Rule{0.02, 0.05}, 6, 0.9, 0.02, Faster, Slower, "", 0},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			figures, reference := pairs(test.n, test.ratio, test.spread)
+			ratio := pairsInterval(test.n, test.ratio, test.spread)
+			for higherBetter, verdict := range map[bool]Verdict{false: test.lower, true: test.higher} {
+				got, err := test.rule.Compare(figures, reference, higherBetter)
+				want := Comparison{ratio, verdict, test.reason, test.more}
+				if err != nil || !sameComparison(got, want) {
+					t.Errorf("higher better %v: %+v, %v\nwant %+v", higherBetter, got, err, want)
+				}
+			}
+		})
+	}
+}
+
+func TestCompareRefuses(t *testing.T) {
+	nan, inf := math.NaN(), math.Inf(1)
+	for _, test := range []struct {
+		rule               Rule
+		figures, reference []float64
+		want               string
+	}{
+		{Rule{0.02, 0}, []float64{1, 2}, []float64{1}, "compare: 2 figures against 1 of the reference: pair them by launch first"},
+		{Rule{0.02, 0}, []float64{1, 0}, []float64{1, 1}, "compare: pair 2: figure 0, reference 1: a ratio needs finite figures above zero"},
+		{Rule{0.02, 0}, []float64{1}, []float64{-3}, "compare: pair 1: figure 1, reference -3: a ratio needs finite figures above zero"},
+		{Rule{0.02, 0}, []float64{nan}, []float64{1}, "compare: pair 1: figure NaN, reference 1: a ratio needs finite figures above zero"},
+		{Rule{0.02, 0}, []float64{1}, []float64{inf}, "compare: pair 1: figure 1, reference +Inf: a ratio needs finite figures above zero"},
+		{Rule{-0.02, 0}, nil, nil, "compare: margin -0.02, noise 0: both must be 0 or more"},
+		{Rule{0.02, nan}, nil, nil, "compare: margin 0.02, noise NaN: both must be 0 or more"},
+	} {
+		got, err := test.rule.Compare(test.figures, test.reference, false)
+		if err == nil || err.Error() != test.want || got != (Comparison{}) {
+			t.Errorf("%+v, %v\nwant %s", got, err, test.want)
+		}
+	}
+}
+
+func TestNoise(t *testing.T) {
+	for _, test := range []struct {
+		name            string
+		twin, reference []float64
+		want            float64
+	}{
+		{"none", nil, nil, 0},
+		{"one pair", []float64{2}, []float64{1}, 0},
+		{"equal", []float64{3, 4}, []float64{3, 4}, 0},
+		{"above", []float64{11, 110}, []float64{10, 100}, 0.1},
+		{"below counts alike", []float64{10, 100}, []float64{11, 110}, 0.1},
+		{"opposite signs cancel", []float64{2, 1}, []float64{1, 2}, 0},
+		{"without a partner", []float64{11, 110, 9}, []float64{10, 100}, 0.1},
+		{"no figure", []float64{11, 0, 110, math.NaN()}, []float64{10, 5, 100, 5}, 0.1},
+		{"one pair left", []float64{11, 0}, []float64{10, 5}, 0},
+	} {
+		if got := Noise(test.twin, test.reference); math.Abs(got-test.want) > 1e-12 {
+			t.Errorf("%s: %g, want %g", test.name, got, test.want)
+		}
+	}
+}
+
+// drawn is a comparison with random figures; many are near a ratio of 1.
+type drawn struct {
+	rule               Rule
+	figures, reference []float64
+}
+
+func draw(t *rapid.T) drawn {
+	d := drawn{rule: Rule{
+		Margin: rapid.SampledFrom([]float64{0, 0.02, 0.1}).Draw(t, "margin"),
+		Noise:  rapid.SampledFrom([]float64{0, 0.01, 0.05, 0.2}).Draw(t, "noise"),
+	}}
+	n := rapid.IntRange(0, 12).Draw(t, "n")
+	d.reference = figures(n).Draw(t, "reference")
+	center := rapid.Float64Range(-0.2, 0.2).Draw(t, "center")
+	spread := rapid.SampledFrom([]float64{0, 0.01, 0.1}).Draw(t, "spread")
+	for _, r := range d.reference {
+		deviation := rapid.Float64Range(-1, 1).Draw(t, "deviation")
+		d.figures = append(d.figures, r*math.Exp(center+spread*deviation))
+	}
+	return d
+}
+
+func compare(t *rapid.T, rule Rule, figures, reference []float64, higherBetter bool) Comparison {
+	c, err := rule.Compare(figures, reference, higherBetter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+var opposite = map[Verdict]Verdict{Faster: Slower, Slower: Faster, Equivalent: Equivalent, Undecided: Undecided}
+
+func TestSwappedFiguresInvertTheComparison(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := draw(t)
+		got := compare(t, d.rule, d.reference, d.figures, false)
+		base := compare(t, d.rule, d.figures, d.reference, false)
+		inverse := Interval{base.Ratio.N, 1 / base.Ratio.Center, 1 / base.Ratio.High, 1 / base.Ratio.Low}
+		if !nearLogs(got.Ratio, inverse) || got.Verdict != opposite[base.Verdict] || got.MoreLaunches != base.MoreLaunches {
+			t.Fatalf("swapped %+v, base %+v", got, base)
+		}
+	})
+}
+
+func TestDirectionTurnsTheVerdictOnly(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := draw(t)
+		got := compare(t, d.rule, d.figures, d.reference, true)
+		want := compare(t, d.rule, d.figures, d.reference, false)
+		want.Verdict = opposite[want.Verdict]
+		if !sameComparison(got, want) {
+			t.Fatalf("higher better %+v, want %+v", got, want)
+		}
+	})
+}
+
+// A launch on a slower machine moves both figures of its pair: the unit, and
+// what the launches have in common, must not matter.
+func TestCommonFactorsOfAPairCancel(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		d := draw(t)
+		base := compare(t, d.rule, d.figures, d.reference, false)
+		scaled := drawn{figures: slices.Clone(d.figures), reference: slices.Clone(d.reference)}
+		for i := range d.figures {
+			// A power of two scales without rounding.
+			factor := math.Ldexp(1, rapid.IntRange(-20, 20).Draw(t, "exponent"))
+			scaled.figures[i] *= factor
+			scaled.reference[i] *= factor
+		}
+		if got := compare(t, d.rule, scaled.figures, scaled.reference, false); !nearLogs(got.Ratio, base.Ratio) {
+			t.Fatalf("scaled %+v, base %+v", got, base)
+		}
+	})
+}
+
+// With the advised number of launches the same spread decides, with any
+// smaller number it does not. Where none is advised, none decides.
+func TestMoreLaunchesIsTheLeastThatDecides(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		rule := Rule{Margin: 0.02, Noise: rapid.SampledFrom([]float64{0, 0.05}).Draw(t, "noise")}
+		gain := sample{
+			n:    rapid.IntRange(2, 40).Draw(t, "n"),
+			mean: rapid.Float64Range(-0.2, 0.2).Draw(t, "mean"),
+			sd:   rapid.Float64Range(0.001, 0.5).Draw(t, "sd"),
+		}
+		with := func(more int) Verdict { return rule.decide(sample{gain.n + more, gain.mean, gain.sd}) }
+		if with(0) != Undecided {
+			t.Skip("decided")
+		}
+		more := rule.moreLaunches(gain)
+		if more > 0 && with(more) == Undecided {
+			t.Fatalf("%+v: undecided with %d more", gain, more)
+		}
+		if more == 0 {
+			more = mostMore + 1
+		}
+		fewer := rapid.IntRange(0, more-1).Draw(t, "fewer")
+		if with(fewer) != Undecided || with(more-1) != Undecided {
+			t.Fatalf("%+v: %d more advised, but %d or %d decide", gain, more, fewer, more-1)
+		}
+	})
+}
+
+// wrong returns the share of simulated comparisons of equals that are called
+// faster or slower: first with 6 launches, then also after each further one.
+// The margin of 0 keeps equivalence out of it.
+func wrong(draws, last int) float64 {
+	random := rand.New(rand.NewPCG(7, 2026))
+	found := 0
+	for range draws {
+		var logs []float64
+		for len(logs) < last {
+			logs = append(logs, random.NormFloat64())
+			if v := (Rule{}).decide(summarize(logs)); v == Faster || v == Slower {
+				found++
+				break
+			}
+		}
+	}
+	return float64(found) / float64(draws)
+}
+
+// The documented rates of wrong verdicts: docs/statistics.md states them.
+func TestWrongVerdictsOfEquals(t *testing.T) {
+	for _, test := range []struct {
+		last      int
+		low, high float64
+	}{
+		{MinLaunches, 0.03, 0.07},
+		{30, 0.18, 0.24}, // looking again and again is not covered by the 95 %
+	} {
+		if share := wrong(2000, test.last); share < test.low || share > test.high {
+			t.Errorf("looking from %d to %d launches: %.1f %% of equals called different, want %g to %g",
+				MinLaunches, test.last, 100*share, 100*test.low, 100*test.high)
+		} else {
+			t.Logf("%d: %.2f %%", test.last, 100*share)
+		}
+	}
+}
+
+func ExampleRule_Compare() {
+	reference := []float64{1203, 1187, 1240, 1199, 1210, 1193} // ns/op, launches 1 to 6
+	figures := []float64{1325, 1312, 1349, 1318, 1342, 1307}
+	c, err := Rule{Margin: 0.02, Noise: 0.004}.Compare(figures, reference, false)
+	fmt.Printf("%.3f (%.3f to %.3f) %s %v\n", c.Ratio.Center, c.Ratio.Low, c.Ratio.High, c.Verdict, err)
+	// Output: 1.100 (1.092 to 1.108) slower <nil>
+}

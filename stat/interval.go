@@ -1,0 +1,95 @@
+package stat
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// level is the two-sided confidence level of every interval.
+const level = 0.95
+
+// Interval is the centre of N launches with its 95 % confidence interval, in
+// the unit of the values. Center is NaN where N is 0; Low and High are NaN
+// where N < 2.
+type Interval struct {
+	N                 int
+	Center, Low, High float64
+}
+
+// Known tells whether the interval has Low and High.
+func (i Interval) Known() bool {
+	return i.N >= 2 && !math.IsNaN(i.Low) && !math.IsNaN(i.High)
+}
+
+// LogInterval returns the geometric mean of the values, one a launch, with
+// the t interval on their logarithms. Where a value is not above zero it
+// returns the MeanInterval.
+func LogInterval(values []float64) Interval {
+	if len(values) == 0 || slices.ContainsFunc(values, notPositive) {
+		return MeanInterval(values)
+	}
+	// Logs relative to the first value keep equal values exactly equal.
+	first := math.Log(values[0])
+	logs := make([]float64, len(values))
+	for i, v := range values {
+		logs[i] = math.Log(v) - first
+	}
+	return summarize(logs).interval(func(x float64) float64 { return values[0] * math.Exp(x) })
+}
+
+// MeanInterval returns the arithmetic mean of the values, one a launch, with
+// its t interval. It is for figures that may be zero, such as counts of
+// allocations or of busy answers; Low may be below zero.
+func MeanInterval(values []float64) Interval {
+	return summarize(values).interval(func(x float64) float64 { return x })
+}
+
+// notPositive tells whether v is anything but a finite number above zero.
+func notPositive(v float64) bool { return !(v > 0) || math.IsInf(v, 1) }
+
+// sample is all that a t interval needs to know of its values.
+type sample struct {
+	n        int
+	mean, sd float64 // NaN where n is too small to tell
+}
+
+// summarize uses Welford's recurrence: it is exact for equal values, and
+// negated values give exactly the negated mean.
+func summarize(values []float64) sample {
+	s := sample{n: len(values), mean: math.NaN(), sd: math.NaN()}
+	mean, squares := 0.0, 0.0
+	for i, v := range values {
+		delta := v - mean
+		mean += delta / float64(i+1)
+		squares += delta * (v - mean)
+	}
+	if s.n > 0 {
+		s.mean = mean
+	}
+	if s.n > 1 {
+		s.sd = math.Sqrt(squares / float64(s.n-1))
+	}
+	return s
+}
+
+// bounds returns the t interval of the mean, NaN where n < 2.
+func (s sample) bounds() (low, high float64) {
+	if s.n < 2 {
+		return math.NaN(), math.NaN()
+	}
+	half := tQuantile(s.n-1) * s.sd / math.Sqrt(float64(s.n))
+	return s.mean - half, s.mean + half
+}
+
+// interval returns the t interval with every value mapped back to its unit.
+func (s sample) interval(back func(float64) float64) Interval {
+	low, high := s.bounds()
+	return Interval{N: s.n, Center: back(s.mean), Low: back(low), High: back(high)}
+}
+
+// tQuantile is the quantile of Student's t that a two-sided interval needs.
+func tQuantile(freedom int) float64 {
+	return distuv.StudentsT{Sigma: 1, Nu: float64(freedom)}.Quantile((1 + level) / 2)
+}

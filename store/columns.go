@@ -1,0 +1,197 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"assay"
+)
+
+// A column list and its fields function belong together. The fields are
+// pointers, in the order of the columns: to write a row they are the values,
+// to read one they are where to scan it.
+
+const runColumns = "id, plan, plan_text, options, seed, started, finished, status, version, host, reference, least_ns, targets"
+
+func runFields(r *assay.Run) []any {
+	return []any{&r.ID, &r.Plan, &r.PlanText, asJSON{(*options)(&r.Options)}, asJSON{&r.Seed},
+		asTime{&r.Started}, asTime{&r.Finished}, &r.Status, &r.Version, asJSON{&r.Host},
+		&r.Reference, &r.Least, listSize[assay.Target]{&r.Targets}}
+}
+
+const targetColumns = "driver, driver_version, engine, engine_version, build, facts, compile_options"
+
+func targetFields(t *assay.Target) []any {
+	return []any{&t.Driver, &t.DriverVersion, &t.Engine, &t.EngineVersion, &t.Build,
+		asJSON{&t.Facts}, asJSON{&t.CompileOptions}}
+}
+
+const trialColumns = "plan, workload, operation, engine, driver, driver_version, build, profile," +
+	" clients, pool, idle, statement, transaction_size, rate, params, as_published," +
+	" launch, twin, mode, outcome, reason, durability, query_plan, dsn, each_sql, digest," +
+	" warnings, samples, histogram," +
+	" started, took_ns, steal, foreign_cpu, disqualified, figures, settings"
+
+func trialFields(t *assay.Trial) []any {
+	c := &t.Cell
+	return []any{
+		&c.Plan, &c.Workload, &c.Operation, &c.Engine, &c.Driver, &c.DriverVersion, &c.Build, &c.Profile,
+		&c.Clients, &c.Pool, &c.Idle, &c.Statement, &c.Transaction, &c.Rate, asJSON{&c.Params}, &c.AsPublished,
+		&t.Launch, &t.Twin, &t.Mode, &t.Outcome, &t.Reason, &t.Durability, &t.QueryPlan, &t.DSN, asJSON{&t.Each}, &t.Digest,
+		asJSONList[assay.Warning, warning]{&t.Warnings, toWarning, fromWarning},
+		asJSONList[assay.Sample, [2]int64]{&t.Samples, toSample, fromSample},
+		asJSONList[assay.Bucket, [2]int64]{&t.Histogram, toBucket, fromBucket},
+		asTime{&t.Started}, &t.Took, &t.Noise.Steal, &t.Noise.Foreign, &t.Disqualified,
+		mapSize{&t.Figures}, listSize[assay.Setting]{&t.Settings},
+	}
+}
+
+const settingColumns = "name, connection, requested, issued, effective, applied"
+
+func settingFields(s *assay.Setting) []any {
+	return []any{&s.Name, &s.Connection, &s.Requested, &s.Issued, &s.Effective, &s.Applied}
+}
+
+// insert adds one row to the table.
+func insert(ctx context.Context, tx *sql.Tx, table, columns string, values ...any) (sql.Result, error) {
+	marks := strings.Repeat(", ?", len(values))[2:]
+	return tx.ExecContext(ctx, "INSERT INTO "+table+" ("+columns+") VALUES ("+marks+")", values...)
+}
+
+// options and warning fix the names that the files use, whatever the
+// program's own structs come to be called.
+type options struct {
+	Drivers   []string            `json:"drivers"`
+	Only      map[string][]string `json:"only"`
+	Budget    time.Duration       `json:"budget_ns"`
+	Precision float64             `json:"precision"`
+	Margin    float64             `json:"margin"`
+}
+
+type warning struct {
+	Code     string `json:"code"`
+	Evidence string `json:"evidence"`
+	Advice   string `json:"advice"`
+}
+
+func toWarning(w warning) assay.Warning   { return assay.Warning(w) }
+func fromWarning(w assay.Warning) warning { return warning(w) }
+
+func toSample(p [2]int64) assay.Sample   { return assay.Sample{Operations: p[0], Nanos: p[1]} }
+func fromSample(s assay.Sample) [2]int64 { return [2]int64{s.Operations, s.Nanos} }
+
+func toBucket(p [2]int64) assay.Bucket   { return assay.Bucket{Upper: p[0], Count: p[1]} }
+func fromBucket(b assay.Bucket) [2]int64 { return [2]int64{b.Upper, b.Count} }
+
+// asJSON keeps what value points to as JSON text.
+type asJSON struct{ value any }
+
+func (c asJSON) Value() (driver.Value, error) {
+	text, err := json.Marshal(c.value)
+	return string(text), err
+}
+
+func (c asJSON) Scan(text any) error {
+	s, ok := text.(string)
+	if !ok {
+		return fmt.Errorf("JSON expected, found %T", text)
+	}
+	return json.Unmarshal([]byte(s), c.value)
+}
+
+// asJSONList keeps a list of T as a JSON list of J.
+type asJSONList[T, J any] struct {
+	list *[]T
+	to   func(J) T
+	from func(T) J
+}
+
+func (c asJSONList[T, J]) Value() (driver.Value, error) {
+	list := convert(*c.list, c.from)
+	return asJSON{&list}.Value()
+}
+
+func (c asJSONList[T, J]) Scan(text any) error {
+	var list []J
+	err := asJSON{&list}.Scan(text)
+	*c.list = convert(list, c.to)
+	return err
+}
+
+// convert applies f to each; nil stays nil.
+func convert[A, B any](list []A, f func(A) B) []B {
+	if list == nil {
+		return nil
+	}
+	converted := make([]B, len(list))
+	for i, a := range list {
+		converted[i] = f(a)
+	}
+	return converted
+}
+
+// asTime keeps a time as text of fixed width in UTC, and the zero time as NULL.
+type asTime struct{ t *time.Time }
+
+const timeLayout = "2006-01-02T15:04:05.000000000Z"
+
+func (c asTime) Value() (driver.Value, error) {
+	if c.t.IsZero() {
+		return nil, nil
+	}
+	return c.t.UTC().Format(timeLayout), nil
+}
+
+func (c asTime) Scan(text any) (err error) {
+	*c.t = time.Time{}
+	switch s := text.(type) {
+	case nil:
+	case string:
+		*c.t, err = time.Parse(timeLayout, s)
+	default:
+		err = fmt.Errorf("a time expected, found %T", text)
+	}
+	return err
+}
+
+// listSize keeps how many rows of another table a list has, and NULL for nil.
+// Scanning leaves an empty list with room for them.
+type listSize[T any] struct{ list *[]T }
+
+func (c listSize[T]) Value() (driver.Value, error) {
+	if *c.list == nil {
+		return nil, nil
+	}
+	return int64(len(*c.list)), nil
+}
+
+func (c listSize[T]) Scan(size any) error {
+	*c.list = nil
+	if size != nil {
+		*c.list = []T{}
+	}
+	return nil
+}
+
+// mapSize is listSize for the map of figures.
+type mapSize struct{ m *map[string]float64 }
+
+func (c mapSize) Value() (driver.Value, error) {
+	if *c.m == nil {
+		return nil, nil
+	}
+	return int64(len(*c.m)), nil
+}
+
+func (c mapSize) Scan(size any) error {
+	*c.m = nil
+	if size != nil {
+		*c.m = map[string]float64{}
+	}
+	return nil
+}

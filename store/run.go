@@ -1,0 +1,196 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// Begin adds a run. Its ID must be new.
+func (s *Store) Begin(ctx context.Context, run assay.Run) error {
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		_, err := insert(ctx, tx, "run", runColumns, runFields(&run)...)
+		if resultCode(err) == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY {
+			return errors.New("a run of that ID is there already")
+		}
+		if err != nil {
+			return err
+		}
+		return insertTargets(ctx, tx, run)
+	})
+	if err != nil {
+		return explain(s.path, fmt.Sprintf("beginning run %q in", run.ID), err)
+	}
+	return nil
+}
+
+// Update rewrites what becomes known while a run goes on: its status, end,
+// targets, reference and least time. An unknown ID gives ErrNotFound.
+func (s *Store) Update(ctx context.Context, run assay.Run) error {
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		result, err := tx.ExecContext(ctx,
+			"UPDATE run SET status = ?, finished = ?, reference = ?, least_ns = ?, targets = ? WHERE id = ?",
+			run.Status, asTime{&run.Finished}, run.Reference, run.Least, listSize[assay.Target]{&run.Targets}, run.ID)
+		if err != nil {
+			return err
+		}
+		if rows, err := result.RowsAffected(); err != nil || rows == 0 {
+			return errors.Join(err, ErrNotFound)
+		}
+		if _, err := tx.ExecContext(ctx, "DELETE FROM target WHERE run_id = ?", run.ID); err != nil {
+			return err
+		}
+		return insertTargets(ctx, tx, run)
+	})
+	if err != nil {
+		return explain(s.path, fmt.Sprintf("updating run %q in", run.ID), err)
+	}
+	return nil
+}
+
+// Run returns the run of that ID, or the only one whose ID begins so. An
+// empty ID, or latest, means the newest. Where there is none, the error is
+// ErrNotFound and lists the newest that there are.
+func (s *Store) Run(ctx context.Context, id string) (assay.Run, error) {
+	ids, err := s.ids(ctx, "")
+	if err != nil {
+		return assay.Run{}, explain(s.path, "reading runs of", err)
+	}
+	if len(ids) == 0 {
+		return assay.Run{}, fmt.Errorf("%w in %s: it has no runs yet", ErrNotFound, s.path)
+	}
+	match, err := choose(ids, id)
+	if err != nil {
+		return assay.Run{}, fmt.Errorf("store %s: %w", s.path, err)
+	}
+	return s.load(ctx, match)
+}
+
+// Runs returns all runs, newest first.
+func (s *Store) Runs(ctx context.Context) ([]assay.Run, error) {
+	ids, err := s.ids(ctx, "")
+	if err != nil {
+		return nil, explain(s.path, "reading runs of", err)
+	}
+	var runs []assay.Run
+	for _, id := range ids {
+		run, err := s.load(ctx, id)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, run)
+	}
+	return runs, nil
+}
+
+// Unfinished returns the newest run of that plan whose status is not
+// finished. Where there is none, the error is ErrNotFound.
+func (s *Store) Unfinished(ctx context.Context, plan string) (assay.Run, error) {
+	ids, err := s.ids(ctx, "WHERE plan = ? AND status <> ?", plan, assay.Finished)
+	if err != nil {
+		return assay.Run{}, explain(s.path, "reading runs of", err)
+	}
+	if len(ids) == 0 {
+		return assay.Run{}, fmt.Errorf("%w in %s: no unfinished run of plan %q", ErrNotFound, s.path, plan)
+	}
+	return s.load(ctx, ids[0])
+}
+
+// ids returns the IDs of the runs that the condition selects, newest first.
+func (s *Store) ids(ctx context.Context, condition string, args ...any) ([]string, error) {
+	rows, err := s.db.QueryContext(ctx, "SELECT id FROM run "+condition+" ORDER BY started DESC, id DESC", args...)
+	return collect(rows, err, func(id *string) []any { return []any{id} })
+}
+
+// choose finds the ID that the user means. IDs are newest first, at least one.
+func choose(ids []string, id string) (string, error) {
+	if id == "" || id == "latest" {
+		return ids[0], nil
+	}
+	if slices.Contains(ids, id) {
+		return id, nil
+	}
+	matches := slices.DeleteFunc(slices.Clone(ids), func(s string) bool { return !strings.HasPrefix(s, id) })
+	switch len(matches) {
+	case 0:
+		return "", fmt.Errorf("%w: %q; there are %s", ErrNotFound, id, enumerate(ids))
+	case 1:
+		return matches[0], nil
+	}
+	return "", fmt.Errorf("more than one run begins with %q: %s; give more of the ID", id, enumerate(matches))
+}
+
+// enumerate writes the first few IDs and how many more there are.
+func enumerate(ids []string) string {
+	const few = 5
+	if len(ids) <= few {
+		return strings.Join(ids, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(ids[:few], ", "), len(ids)-few)
+}
+
+func (s *Store) load(ctx context.Context, id string) (run assay.Run, err error) {
+	// One transaction, so that the run and its targets belong together.
+	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return run, explain(s.path, "reading", err)
+	}
+	defer tx.Rollback()
+	err = tx.QueryRowContext(ctx, "SELECT "+runColumns+" FROM run WHERE id = ?", id).Scan(runFields(&run)...)
+	if err != nil {
+		return run, explain(s.path, fmt.Sprintf("reading run %q of", id), err)
+	}
+	rows, err := tx.QueryContext(ctx, "SELECT "+targetColumns+" FROM target WHERE run_id = ? ORDER BY position", id)
+	targets, err := collect(rows, err, targetFields)
+	if err != nil {
+		return run, explain(s.path, fmt.Sprintf("reading targets of run %q of", id), err)
+	}
+	run.Targets = append(run.Targets, targets...)
+	return run, nil
+}
+
+func insertTargets(ctx context.Context, tx *sql.Tx, run assay.Run) error {
+	for i := range run.Targets {
+		values := append([]any{run.ID, i}, targetFields(&run.Targets[i])...)
+		if _, err := insert(ctx, tx, "target", "run_id, position, "+targetColumns, values...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write runs the function in one transaction.
+func (s *Store) write(ctx context.Context, f func(*sql.Tx) error) error {
+	tx, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // does nothing after a commit
+	if err := f(tx); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
+
+// collect scans all rows of a query; it takes the query's error too.
+func collect[T any](rows *sql.Rows, err error, fields func(*T) []any) ([]T, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	var all []T
+	for rows.Next() {
+		var one T
+		if err := rows.Scan(fields(&one)...); err != nil {
+			return nil, err
+		}
+		all = append(all, one)
+	}
+	return all, rows.Err()
+}

@@ -1,0 +1,121 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"assay"
+)
+
+func TestRunLifeCycle(t *testing.T) {
+	s := fresh(t)
+	run := assay.Run{
+		ID: "20261120-153000-1f2e", Plan: "quick", PlanText: "workload: {}\n",
+		Options: assay.Options{Drivers: []string{"mattn", "modernc@v1.61.1"}, Only: map[string][]string{"clients": {"1", "8"}},
+			Budget: 90 * time.Second, Precision: 0.02, Margin: 0.03},
+		Seed: math.MaxUint64, Started: time.Date(2026, 11, 20, 15, 30, 0, 123456789, time.UTC),
+		Status: assay.Running, Version: "v0.1.0", Host: map[string]string{"cpu": "Ünï 3000"},
+	}
+	must(t, s.Begin(t.Context(), run))
+	same(t, s, run)
+
+	run.Targets = []assay.Target{
+		{Driver: "modernc", DriverVersion: "v1.61.1", Engine: "sqlite", EngineVersion: "3.54.1", Build: "ab12",
+			Facts: map[string]string{"cgo": "no"}, CompileOptions: []string{"THREADSAFE=1", "USE_URI"}},
+		{Driver: "bbolt", CompileOptions: []string{}},
+	}
+	run.Reference, run.Least = "modernc@v1.61.1", 42*time.Second
+	must(t, s.Update(t.Context(), run))
+	same(t, s, run)
+
+	run.Targets = run.Targets[:1]
+	run.Status, run.Finished = assay.Finished, run.Started.Add(time.Hour)
+	must(t, s.Update(t.Context(), run))
+	same(t, s, run)
+}
+
+// same checks that the store's only run is this one, to the last field.
+func same(t *testing.T, s *Store, want assay.Run) {
+	t.Helper()
+	got, err := s.Runs(t.Context())
+	if err != nil || !reflect.DeepEqual(got, []assay.Run{want}) {
+		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
+	}
+}
+
+func TestRunErrors(t *testing.T) {
+	s := fresh(t)
+	if runs, err := s.Runs(t.Context()); err != nil || len(runs) != 0 {
+		t.Errorf("Runs of an empty store: %v, %v", runs, err)
+	}
+	_, err := s.Run(t.Context(), "")
+	expect(t, err, ErrNotFound, "it has no runs yet")
+	expect(t, s.Update(t.Context(), assay.Run{ID: "x"}), ErrNotFound, `updating run "x"`)
+
+	must(t, s.Begin(t.Context(), start("x", "quick", 0)))
+	expect(t, s.Begin(t.Context(), start("x", "quick", 0)), nil, "there already")
+	for _, err := range s.Trials(t.Context(), "y") {
+		expect(t, err, ErrNotFound, `run "y"`)
+	}
+	must(t, s.Close())
+	expect(t, s.Begin(t.Context(), start("y", "quick", 0)), nil, "closed")
+}
+
+func expect(t *testing.T, err, is error, text string) {
+	t.Helper()
+	if err == nil || is != nil && !errors.Is(err, is) || !strings.Contains(err.Error(), text) {
+		t.Errorf("got error %v, want %v with %q", err, is, text)
+	}
+}
+
+func TestRunByID(t *testing.T) {
+	s := fresh(t)
+	for i, id := range []string{"b-2", "a-10", "a-1", "c_%"} {
+		must(t, s.Begin(t.Context(), start(id, "quick", i)))
+	}
+	for _, test := range []struct{ id, want, text string }{
+		{"", "c_%", ""},
+		{"latest", "c_%", ""},
+		{"b", "b-2", ""},
+		{"a-1", "a-1", ""}, // exact, though a-10 begins so too
+		{"a-10", "a-10", ""},
+		{"c_", "c_%", ""},
+		{"a", "", "more than one run begins with \"a\": a-1, a-10"},
+		{"%", "", "\"%\"; there are c_%, a-1, a-10, b-2"},
+		{"_", "", "no such run"},
+	} {
+		got, err := s.Run(t.Context(), test.id)
+		if test.text != "" {
+			expect(t, err, nil, test.text)
+		} else if err != nil || got.ID != test.want {
+			t.Errorf("%q: got %q, %v; want %q", test.id, got.ID, err, test.want)
+		}
+	}
+	for i := range 4 {
+		must(t, s.Begin(t.Context(), start(fmt.Sprint("d", i), "quick", 10+i)))
+	}
+	_, err := s.Run(t.Context(), "z")
+	expect(t, err, ErrNotFound, "there are d3, d2, d1, d0, c_% and 3 more")
+}
+
+func TestUnfinished(t *testing.T) {
+	s := fresh(t)
+	for i, status := range []assay.Status{assay.Interrupted, assay.Running, assay.Finished} {
+		run := start(string(status), "quick", i)
+		run.Status = status
+		must(t, s.Begin(t.Context(), run))
+	}
+	must(t, s.Begin(t.Context(), start("other", "other", 9)))
+
+	got, err := s.Unfinished(t.Context(), "quick")
+	if err != nil || got.ID != "running" {
+		t.Errorf("got %q, %v; want the newest that is not finished", got.ID, err)
+	}
+	_, err = s.Unfinished(t.Context(), "none")
+	expect(t, err, ErrNotFound, `no unfinished run of plan "none"`)
+}

@@ -1,0 +1,189 @@
+package store
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"assay"
+	"pgregory.net/rapid"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// hostile draws text that breaks careless quoting, and any other text.
+var hostile = rapid.OneOf(
+	rapid.String(),
+	rapid.SampledFrom([]string{"", "'); DROP TABLE trial; --", "\x00a\x00", "null", "[]", `"\`, "\u2028</script>", "{{path}}", "\r\n\t", "é💥\U0010ffff", "2026-11-20T15:30:00Z"}),
+)
+
+// instants are in UTC, without a monotonic clock, or zero.
+var instants = rapid.Custom(func(t *rapid.T) time.Time {
+	if rapid.Bool().Draw(t, "zero") {
+		return time.Time{}
+	}
+	seconds := rapid.Int64Range(-62_000_000_000, 250_000_000_000).Draw(t, "seconds")
+	return time.Unix(seconds, rapid.Int64Range(0, 999_999_999).Draw(t, "nanoseconds")).UTC()
+})
+
+// generator knows how to draw what rapid alone would draw differently.
+func generator() rapid.MakeConfig {
+	return rapid.MakeConfig{Types: map[reflect.Type]*rapid.Generator[any]{
+		reflect.TypeFor[string]():    hostile.AsAny(),
+		reflect.TypeFor[time.Time](): instants.AsAny(),
+		reflect.TypeFor[float64]():   rapid.Float64().AsAny(), // never NaN
+	}}
+}
+
+func TestTrialRoundTrip(t *testing.T) {
+	s := fresh(t)
+	made := rapid.MakeCustom[assay.Trial](generator())
+	n := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		n++
+		id := fmt.Sprint(n)
+		must(t, s.Begin(t.Context(), start(id, "quick", 0)))
+		want := rapid.SliceOfN(made, 1, 3).Draw(rt, "trials")
+		for _, trial := range want {
+			must(t, s.Append(t.Context(), id, trial))
+		}
+		if got := trials(t, s, id); !reflect.DeepEqual(got, want) {
+			rt.Fatalf("got  %#v\nwant %#v", got, want)
+		}
+	})
+}
+
+func TestRunRoundTrip(t *testing.T) {
+	s := fresh(t)
+	made := rapid.MakeCustom[assay.Run](generator())
+	n := 0
+	rapid.Check(t, func(rt *rapid.T) {
+		n++
+		want := made.Draw(rt, "run")
+		want.ID = fmt.Sprint("run ", n)
+		must(t, s.Begin(t.Context(), want))
+		got, err := s.Run(t.Context(), want.ID)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			rt.Fatalf("got  %#v, %v\nwant %#v", got, err, want)
+		}
+	})
+}
+
+// nil and empty lists and maps are told apart.
+func TestNilAndEmpty(t *testing.T) {
+	want := []assay.Trial{
+		{},
+		{Cell: assay.Cell{Params: map[string]string{}}, Figures: map[string]float64{}, Samples: []assay.Sample{},
+			Histogram: []assay.Bucket{}, Settings: []assay.Setting{}, Each: []string{}, Warnings: []assay.Warning{}},
+	}
+	s := fresh(t)
+	must(t, s.Begin(t.Context(), start("run", "quick", 0)))
+	for _, trial := range want {
+		must(t, s.Append(t.Context(), "run", trial))
+	}
+	if got := trials(t, s, "run"); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %#v\nwant %#v", got, want)
+	}
+}
+
+func TestTimesAreUTC(t *testing.T) {
+	s := fresh(t)
+	must(t, s.Begin(t.Context(), start("run", "quick", 0)))
+	local := time.Date(2026, 11, 20, 16, 30, 0, 1, time.FixedZone("CET", 3600))
+	must(t, s.Append(t.Context(), "run", assay.Trial{Started: local}))
+	want := []assay.Trial{{Started: time.Date(2026, 11, 20, 15, 30, 0, 1, time.UTC)}}
+	if got := trials(t, s, "run"); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// A loop over trials may end early, use the store, and miss what is appended
+// meanwhile.
+func TestTrialsWhileWriting(t *testing.T) {
+	s := fresh(t)
+	must(t, s.Begin(t.Context(), start("run", "quick", 0)))
+	for launch := range 3 {
+		must(t, s.Append(t.Context(), "run", assay.Trial{Launch: launch}))
+	}
+	for trial, err := range s.Trials(t.Context(), "run") {
+		must(t, err)
+		must(t, s.Append(t.Context(), "run", assay.Trial{Launch: trial.Launch + 10}))
+	}
+	var got []int
+	for trial, err := range s.Trials(t.Context(), "run") {
+		must(t, err)
+		if trial.Launch == 12 {
+			break
+		}
+		got = append(got, trial.Launch)
+	}
+	if want := []int{0, 1, 2, 10, 11}; !reflect.DeepEqual(got, want) {
+		t.Errorf("got launches %v, want %v", got, want)
+	}
+}
+
+// The file's own form, which older files keep whatever the program becomes.
+func TestStoredForm(t *testing.T) {
+	s := fresh(t)
+	run := start("run", "quick", 0)
+	run.Seed = 1 << 63
+	run.Options = assay.Options{Drivers: []string{"mattn"}, Only: map[string][]string{"clients": {"1"}}, Budget: time.Second, Precision: 0.02}
+	run.Host = map[string]string{"cpu": "x"}
+	run.Targets = []assay.Target{{Driver: "mattn", DriverVersion: "v1", Facts: map[string]string{"cgo": "yes"}, CompileOptions: []string{"A", "B"}}}
+	must(t, s.Begin(t.Context(), run))
+	must(t, s.Append(t.Context(), "run", assay.Trial{
+		Cell: assay.Cell{Plan: "quick", Workload: "monster", Operation: "by-id", Engine: "sqlite", Driver: "mattn", DriverVersion: "v1",
+			Build: "ab", Profile: "durable", Clients: 1, Pool: 2, Idle: 3, Statement: "once", Transaction: 100, Rate: 0.5,
+			Params: map[string]string{"k": "2"}, AsPublished: true},
+		Launch: 1, Twin: true, Mode: assay.Blocks, Outcome: assay.NotApplied, Reason: "mmap_size is 0",
+		Figures:   map[string]float64{assay.NsPerOp: 1234.5, assay.P50: 1000},
+		Samples:   []assay.Sample{{Operations: 10, Nanos: 20}, {Operations: 30, Nanos: 1 << 62}},
+		Histogram: []assay.Bucket{{Upper: 100, Count: 9}},
+		Settings: []assay.Setting{{Name: "mmap_size", Connection: "reader-1", Requested: "1", Issued: "mmap_size(1)", Effective: "0"},
+			{Name: "cache_size", Connection: "reader-1", Effective: "-2000", Applied: true}},
+		Durability: assay.Power, QueryPlan: "SEARCH", DSN: "file:{{path}}", Each: []string{"PRAGMA a"}, Digest: "00ff",
+		Warnings: []assay.Warning{{Code: "noise", Evidence: "5 %", Advice: "wait"}},
+		Started:  time.Date(2026, 11, 20, 15, 30, 0, 5, time.UTC), Took: 3 * time.Second,
+		Noise: assay.Noise{Steal: 0.25, Foreign: 0.125}, Disqualified: true,
+	}))
+	var text strings.Builder
+	for _, table := range []string{"run", "target", "trial", "figure", "setting"} {
+		dump(t, s, table, &text)
+	}
+	golden := filepath.Join("testdata", "stored.golden")
+	if *update {
+		must(t, os.WriteFile(golden, []byte(text.String()), 0o644))
+	}
+	want, err := os.ReadFile(golden)
+	must(t, err)
+	if text.String() != string(want) {
+		t.Errorf("got\n%s\nwant\n%s", text.String(), want)
+	}
+}
+
+// dump writes each value of a table in a line of its own.
+func dump(t *testing.T, s *Store, table string, text *strings.Builder) {
+	t.Helper()
+	rows, err := s.db.Query("SELECT * FROM " + table)
+	must(t, err)
+	defer rows.Close()
+	names, err := rows.Columns()
+	must(t, err)
+	for rows.Next() {
+		values := make([]any, len(names))
+		places := make([]any, len(names))
+		for i := range values {
+			places[i] = &values[i]
+		}
+		must(t, rows.Scan(places...))
+		for i, value := range values {
+			fmt.Fprintf(text, "%s.%s = %#v\n", table, names[i], value)
+		}
+	}
+	must(t, rows.Err())
+}
