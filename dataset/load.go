@@ -76,7 +76,8 @@ func wrap(err error, doing string) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// load fills a table in one transaction. It holds one batch of rows.
+// load fills a table in one transaction. It holds one batch of rows. After an
+// error the file is of no use; it is removed, not rolled back.
 func (c Cache) load(ctx context.Context, conn *sql.Conn, seed uint64, table assay.Table) error {
 	if table.Rows == 0 {
 		return nil
@@ -85,51 +86,43 @@ func (c Cache) load(ctx context.Context, conn *sql.Conn, seed uint64, table assa
 	if err != nil {
 		return err
 	}
-	tx, err := conn.BeginTx(ctx, nil)
-	if err != nil {
+	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
 		return err
 	}
-	if err := c.insert(ctx, tx, g, table); err != nil {
-		_ = tx.Rollback()
+	batch := min(batchRows, max(1, mostVariables/len(table.Columns)))
+	whole := table.Rows - table.Rows%batch
+	if err := c.insert(ctx, conn, g, table, 0, whole, batch); err != nil {
 		return err
 	}
-	return tx.Commit()
+	if err := c.insert(ctx, conn, g, table, whole, table.Rows, table.Rows-whole); err != nil {
+		return err
+	}
+	_, err = conn.ExecContext(ctx, "COMMIT")
+	return err
 }
 
-func (c Cache) insert(ctx context.Context, tx *sql.Tx, g *generator, table assay.Table) error {
-	width := len(table.Columns)
-	batch := min(batchRows, max(1, mostVariables/width), table.Rows)
-	stmt, err := prepareInsert(ctx, tx, table, batch)
-	if err != nil {
-		return err
+// insert loads the rows from, ..., to-1, which are whole batches.
+func (c Cache) insert(ctx context.Context, conn *sql.Conn, g *generator, table assay.Table, from, to, batch int) error {
+	if from == to {
+		return nil
 	}
-	defer func() { _ = stmt.Close() }()
+	stmt, err := conn.PrepareContext(ctx, insertSQL(table, batch))
+	if err != nil {
+		return fmt.Errorf("%s: %w", insertSQL(table, 1), err)
+	}
+	defer stmt.Close()
+	width := len(table.Columns)
 	args := make([]any, batch*width)
-	for from := 0; from < table.Rows; from += batch {
-		if rest := table.Rows - from; rest < batch {
-			args = args[:rest*width]
-			_ = stmt.Close()
-			if stmt, err = prepareInsert(ctx, tx, table, rest); err != nil {
-				return err
-			}
-		}
-		for i := 0; i < len(args); i += width {
-			g.row(from+i/width, args[i:i+width])
+	for ; from < to; from += batch {
+		for i := range batch {
+			g.row(from+i, args[i*width:(i+1)*width])
 		}
 		if _, err := stmt.ExecContext(ctx, args...); err != nil {
-			return fmt.Errorf("rows %d to %d: %s: %w", from, from+len(args)/width-1, insertSQL(table, 1), err)
+			return fmt.Errorf("rows %d to %d: %s: %w", from, from+batch-1, insertSQL(table, 1), err)
 		}
-		c.report(table, from, len(args)/width)
+		c.report(table, from, batch)
 	}
 	return nil
-}
-
-func prepareInsert(ctx context.Context, tx *sql.Tx, table assay.Table, rows int) (*sql.Stmt, error) {
-	stmt, err := tx.PrepareContext(ctx, insertSQL(table, rows))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", insertSQL(table, 1), err)
-	}
-	return stmt, nil
 }
 
 // report calls Progress when a multiple of progressRows was passed, and at

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 const (
@@ -18,6 +19,10 @@ const (
 	// the meantime is copied again.
 	snapshotTries = 3
 )
+
+// repair is what to do about a database that reading alone cannot bring into
+// a consistent state.
+const repair = "open and close it once with a program that may write to it, for example sqlite3 FILE 'PRAGMA wal_checkpoint(truncate)'"
 
 // errMoved says that a file thought to be idle was opened while it was copied.
 var errMoved = errors.New("it was opened or changed by another program while it was copied; try again")
@@ -132,8 +137,7 @@ func (s sight) query() (string, error) {
 	case s.idle():
 		return "mode=ro&immutable=1", nil
 	case !s.index:
-		return "", errors.New("its write-ahead log has no index (-shm); open and close it once with a program that may write to it, " +
-			"for example sqlite3 FILE 'PRAGMA wal_checkpoint(truncate)'")
+		return "", errors.New("its write-ahead log has no index (-shm); " + repair)
 	}
 	return patient, nil
 }
@@ -150,6 +154,10 @@ func backup(ctx context.Context, src, query, dst string) (err error) {
 		return err
 	}
 	if _, err := ask(ctx, conn, "SELECT count(*) FROM sqlite_schema"); err != nil {
+		var refused *sqlite.Error
+		if errors.As(err, &refused) && refused.Code() == sqlite3.SQLITE_READONLY_ROLLBACK {
+			return errors.New("a program was killed in the middle of a transaction on it; " + repair)
+		}
 		return err
 	}
 	target, err := uri(dst, privateFile)

@@ -31,12 +31,21 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// killed, in the environment as well, makes it end within a transaction of
+// which a part is in the file.
+const killed = "ASSAY_TEST_KILLED"
+
 // write inserts pairs that belong together, a transaction each, without pause.
 // It ends without closing the database, as if it had been killed.
 func write(path string) error {
 	ctx := context.Background()
 	conn, _, err := connect(ctx, path, "_pragma=busy_timeout(5000)&_pragma=synchronous(off)")
 	if err != nil {
+		return err
+	}
+	if os.Getenv(killed) != "" {
+		fmt.Println("ready")
+		_, err := conn.ExecContext(ctx, "PRAGMA cache_size=1; BEGIN; UPDATE credit SET n = n + 1000000")
 		return err
 	}
 	ended := make(chan struct{})
@@ -213,7 +222,12 @@ func TestSnapshotErrors(t *testing.T) {
 	if err := os.Remove(lost + "-shm"); err != nil {
 		t.Fatal(err)
 	}
+	hot := ledger(t, "delete")
+	execute(t, hot, "WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s LIMIT 50000) INSERT INTO credit (n) SELECT n FROM s")
+	t.Setenv(killed, "yes")
+	startWriter(t, hot)()
 	cases := map[string]struct{ src, want string }{
+		"killed in between": {hot, "a program was killed in the middle of a transaction on it; open and close it once"},
 		"missing":           {filepath.Join(dir, "missing"), "no such file"},
 		"empty":             {file("empty", ""), "is empty"},
 		"foreign":           {file("foreign", strings.Repeat("text ", 100)), "is not a SQLite database, or an encrypted one"},
@@ -242,6 +256,23 @@ func TestSnapshotErrors(t *testing.T) {
 	out := t.TempDir()
 	if err := Snapshot(ctx, ledger(t, "wal"), filepath.Join(out, "x")); !errors.Is(err, context.Canceled) || len(names(t, out)) != 0 {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// TestSnapshotSeesThatIdleEnded: a database read without locks must look the
+// same afterwards.
+func TestSnapshotSeesThatIdleEnded(t *testing.T) {
+	src := ledger(t, "wal")
+	seen, err := look(src)
+	if err != nil || !seen.idle() {
+		t.Fatalf("not idle: %+v, %v", seen, err)
+	}
+	if err := seen.lasts(src); err != nil {
+		t.Errorf("nothing happened: %v", err)
+	}
+	startWriter(t, src)()
+	if err := seen.lasts(src); !errors.Is(err, errMoved) {
+		t.Errorf("after a writer: %v", err)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 // transactions resolves the transaction axis to numbers of operations; 0 is
 // none, and whole is the count.
 func (v *variant) transactions(m *mistakes) []int {
-	if !v.spec.Transaction.set() {
+	if len(v.spec.Transaction.items) == 0 {
 		return []int{0}
 	}
 	var sizes []int

@@ -219,7 +219,7 @@ func (p *Plan) checkUse(m *mistakes, d *document) {
 		}
 	}
 	for _, e := range d.Profiles.entries {
-		if !used[e.key.value] && len(p.Workloads) > 0 {
+		if len(used) > 0 && !used[e.key.value] {
 			m.at(e.key.place, "no operation uses profile %q", e.key.value)
 		}
 	}

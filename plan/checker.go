@@ -66,7 +66,7 @@ func (c checker) source(w *workload) {
 		c.m.at(w.Schema.place, "a workload has either a schema or a file")
 	case w.File.set() && w.Data.set():
 		c.m.at(w.Data.place, "a file has its own data")
-	case !w.File.set() && !w.Schema.set() && c.needsTables():
+	case !w.File.set() && !w.Schema.set() && !w.misspelt && c.needsTables():
 		c.m.at(w.place, "a workload needs a schema or a file")
 	}
 	if w.File.set() && w.File.value == "" {
@@ -99,7 +99,7 @@ func (c checker) operation(name text, o *operation) {
 	}
 	c.mix(o)
 	c.keyValue(o)
-	if o.Only.set() && !c.mixed(name.value) {
+	if o.Only.value == "mix" && !c.mixed(name.value) {
 		c.m.at(o.Only.place, "%s is only for a mix, and no mix has it", name.value)
 	}
 }
@@ -149,25 +149,27 @@ func (c checker) form(o *operation) {
 	}
 }
 
-// transactions checks the transaction axis.
+// transactions checks the transaction axis, and keeps what is right in it.
 func (c checker) transactions(o *operation) {
-	var seen []string
+	var kept []scalar
 	for _, s := range o.Transaction.items {
-		value := plain(s.text)
-		n, isNumber := parseWhole(value)
+		s.text = plain(s.text)
+		n, isNumber := parseWhole(s.text)
 		switch {
 		case !s.set():
 		case isNumber && (n < 1 || n > maxCount):
 			c.m.at(s.place, "a transaction has 1 to %d operations, not %d", maxCount, n)
-		case !isNumber && value != "none" && value != "whole":
-			c.m.unknown(s.place, "transaction", value, []string{"none", "a number", "whole"})
-		case slices.Contains(seen, value):
-			c.m.at(s.place, "transaction %s is listed twice", value)
-		case o.Mix.set() && value != "none" && n != 1:
+		case !isNumber && s.text != "none" && s.text != "whole":
+			c.m.unknown(s.place, "transaction", s.text, []string{"none", "a number", "whole"})
+		case slices.ContainsFunc(kept, func(k scalar) bool { return k.text == s.text }):
+			c.m.at(s.place, "transaction %s is listed twice", s.text)
+		case o.Mix.set() && s.text != "none" && n != 1:
 			c.m.at(s.place, "a mix commits each operation alone: transaction is none or 1")
+		default:
+			kept = append(kept, s)
 		}
-		seen = append(seen, value)
 	}
+	o.Transaction.items = kept
 }
 
 // mix checks the operations that a mix names.

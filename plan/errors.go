@@ -108,9 +108,10 @@ func mismatch(what, word string, known []string) (message, suggestion string) {
 	return message + ": there is " + list, ""
 }
 
-// closest returns the known word that a slip of the pen away from word, or "".
+// closest returns the known word that is a slip of the pen away from word, or
+// "". A slip leaves something of a word, and most of a long one.
 func closest(word string, known []string) string {
-	best, least := "", 1+max(1, len(word)/3)
+	best, least := "", min(len(word), 1+max(1, len(word)/3))
 	for _, k := range known {
 		if d := distance(strings.ToLower(word), strings.ToLower(k)); d < least {
 			best, least = k, d

@@ -39,6 +39,8 @@ func (d *document) read(m *mistakes, n ast.Node) {
 // workload is a schema with data.
 type workload struct {
 	place
+	misspelt bool // a key is unknown, perhaps one that is missed elsewhere
+
 	Name       text               `yaml:"name" jsonschema_description:"Name of the one workload; the plan's by default."`
 	Schema     text               `yaml:"schema" jsonschema_description:"SQL that creates the tables."`
 	File       text               `yaml:"file" jsonschema_description:"An existing SQLite file instead of schema and data; relative to the plan."`
@@ -49,7 +51,8 @@ type workload struct {
 
 func (w *workload) read(m *mistakes, n ast.Node) {
 	w.place = placeOf(n)
-	m.fields(n, "a workload", "key of a workload", w)
+	_, ok := m.fields(n, "a workload", "key of a workload", w)
+	w.misspelt = !ok
 }
 
 // tableOfPlan is a table of generated rows.

@@ -20,7 +20,7 @@ const (
 // operation resolves an operation that is no mix. Its statement policy and
 // transaction are axes, which a cell sets.
 func (r *resolver) operation(name string, o *operation) assay.Operation {
-	op := assay.Operation{Name: name, RetryBusy: o.Busy.value == "retry", PerRow: o.Per.set()}
+	op := assay.Operation{Name: name, RetryBusy: o.Busy.value == "retry", PerRow: o.Per.value == "row"}
 	steps := o.Steps.items
 	if !o.Steps.set() {
 		steps = []step{{place: o.place, SQL: o.SQL, Args: o.Args, Rows: o.Rows, Returns: o.Returns}}
@@ -32,7 +32,7 @@ func (r *resolver) operation(name string, o *operation) assay.Operation {
 		op.Changes = op.Changes || changes
 		rows += max(s.Rows, 0)
 	}
-	if o.Per.set() && rows == 0 {
+	if op.PerRow && rows == 0 {
 		r.m.at(o.Per.place, "per: row needs a number of rows above 0")
 	}
 	op.Count = r.count(o, op.Changes)
@@ -136,7 +136,7 @@ func (r *resolver) mix(name string, o *operation, others *dict[operation]) assay
 	continues := map[string]string{} // by column, the part that continues it
 	for _, e := range o.Mix.entries {
 		part, ok := others.get(e.key.value)
-		if !ok || part.Mix.set() || part.unsupported() != "" {
+		if !ok || part.Mix.set() || part.unsupported() != "" || !r.env.has(part.axes) {
 			continue // reported where names are checked
 		}
 		weight, _ := r.env.integer(r.m, e.value, "the weight", 1, maxCount)

@@ -18,7 +18,7 @@ type profile struct {
 	Requests  dict[scalar] `yaml:"requests" jsonschema_description:"What raw, once and each mean, so that a setting without effect is found."`
 	Once      list[text]   `yaml:"once" jsonschema_description:"SQL that is run on one connection after opening."`
 	Each      list[text]   `yaml:"each" jsonschema_description:"SQL that is run on every new connection."`
-	Published flag         `yaml:"published" jsonschema_description:"true: the condition as it was published, faults included; its failure is no failure of the run."`
+	Published boolean      `yaml:"published" jsonschema_description:"true: the condition as it was published, faults included; its failure is no failure of the run."`
 
 	settings []entry[scalar]
 }

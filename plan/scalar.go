@@ -191,19 +191,19 @@ func (f *fraction) read(m *mistakes, n ast.Node) {
 	*f = fraction{s.place, value}
 }
 
-// flag is true or false.
-type flag struct {
+// boolean is true or false.
+type boolean struct {
 	place
 	value bool
 }
 
-func (f *flag) read(m *mistakes, n ast.Node) {
+func (f *boolean) read(m *mistakes, n ast.Node) {
 	b, ok := n.(*ast.BoolNode)
 	if !ok {
 		m.at(placeOf(n), "want true or false, not %s", describe(n))
 		return
 	}
-	*f = flag{placeOf(n), b.Value}
+	*f = boolean{placeOf(n), b.Value}
 }
 
 // empty is a key that has no value, such as bool in {bool: , null: 0.1}.

@@ -67,7 +67,7 @@ func words(all ...string) *jsonschema.Schema {
 
 func (text) JSONSchema() *jsonschema.Schema { return typed("string") }
 
-func (flag) JSONSchema() *jsonschema.Schema { return typed("boolean") }
+func (boolean) JSONSchema() *jsonschema.Schema { return typed("boolean") }
 
 func (empty) JSONSchema() *jsonschema.Schema { return typed("null") }
 

@@ -11,6 +11,11 @@ import (
 // env gives the params of one point of the axes their values.
 type env map[string]string
 
+// has reports whether the env has a value for every axis.
+func (e env) has(axes []Axis) bool {
+	return !slices.ContainsFunc(axes, func(a Axis) bool { _, ok := e[a.Name]; return !ok })
+}
+
 var (
 	valuePattern = regexp.MustCompile(`^\s*([A-Za-z]\w*)\s*(?:([+-])\s*(\d+)\s*)?$`)
 	rowsPattern  = regexp.MustCompile(`^\s*rows\s+(\w+)\s*$`)

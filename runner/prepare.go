@@ -125,6 +125,13 @@ func (r *Runner) prepareJob(ctx context.Context, j *job) error {
 // expect asks the oracle for the right answers.
 func (r *Runner) expect(ctx context.Context, j *job) error {
 	for _, e := range verifiable(j.Operation, j.trace) {
+		scans, err := j.data.Scans(ctx, e.operation)
+		if err != nil {
+			return err
+		}
+		if scans {
+			e.count = 1
+		}
 		found, err := j.data.Expect(ctx, e.operation, e.trace, 0, e.count)
 		if err != nil {
 			return err
@@ -158,15 +165,8 @@ func verifiable(op assay.Operation, trace *dataset.Trace) []expectation {
 		rows += max(1, step.Rows)
 	}
 	count := min(max(1, verifiedRows/max(1, rows)), verifiedOperations, trace.Length)
-	if rows <= len(op.Steps) && !keyed(op) {
-		count = 1 // one row of a whole table: each may take long
-	}
 	return []expectation{{operation: op, trace: trace, count: count}}
 }
-
-// keyed reports whether an operation's arguments are likely to be keys: an
-// aggregate over a table answers one row too, but takes long.
-func keyed(op assay.Operation) bool { return len(op.Steps) > 0 && len(op.Steps[0].Args) > 0 }
 
 // wireOperation translates an operation for a worker.
 func wireOperation(name string, op assay.Operation, trace *dataset.Trace) wire.Operation {

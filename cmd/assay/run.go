@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"time"
 
@@ -123,8 +124,8 @@ func (s *session) options() (assay.Options, error) {
 	}
 	if s.flags.precision != "" {
 		var err error
-		if o.Precision, err = plan.Fraction(s.flags.precision); err != nil {
-			return o, usage(fmt.Errorf("--precision: %w", err))
+		if o.Precision, err = fraction(s.flags.precision); err != nil {
+			return o, usage(fmt.Errorf("--precision %w", err))
 		}
 	}
 	for _, only := range s.flags.only {
@@ -136,6 +137,19 @@ func (s *session) options() (assay.Options, error) {
 	}
 	o.Drivers = s.flags.drivers
 	return o, nil
+}
+
+// fraction reads a share as plans write it: 2% or 0.02.
+func fraction(text string) (float64, error) {
+	digits, percent := strings.CutSuffix(text, "%")
+	value, err := strconv.ParseFloat(digits, 64)
+	if percent {
+		value /= 100
+	}
+	if err != nil || !(value > 0 && value < 1) {
+		return 0, fmt.Errorf("%q: want a share such as 2%% or 0.02", text)
+	}
+	return value, nil
 }
 
 // recall loads the plan's newest unfinished run. What it measures was decided

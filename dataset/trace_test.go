@@ -1,0 +1,172 @@
+package dataset
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"assay"
+	"assay/kit/column"
+)
+
+// transfer has two steps, the second with an argument derived from the first
+// step's.
+func transfer() assay.Operation {
+	return assay.Operation{Name: "transfer", Changes: true, Steps: []assay.Step{
+		{SQL: "UPDATE monster SET hp = hp - ?2 WHERE id = ?1", Rows: -1,
+			Args: []assay.Values{{Kind: assay.Uniform, From: 1, To: 100}, {Kind: assay.Uniform, From: 1, To: 10}}},
+		{SQL: "INSERT INTO \"two words\" (n) VALUES (?)", Rows: 1,
+			Args: []assay.Values{{Kind: assay.Derive, Of: 0, Mul: 2}}},
+	}}
+}
+
+func byID() assay.Operation {
+	return assay.Operation{Name: "by-id", Steps: []assay.Step{{SQL: "SELECT id, mail FROM monster WHERE id = ?", Query: true, Rows: 1,
+		Returns: []assay.Type{"int", "text"}, Args: []assay.Values{{Kind: assay.Uniform, From: 1, To: 100}}}}}
+}
+
+func makeTrace(t *testing.T, d *Data, op assay.Operation, length int) *Trace {
+	t.Helper()
+	trace, err := d.Trace(t.Context(), op, length)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return trace
+}
+
+// values reads a whole column file.
+func values(t *testing.T, path string) [][]any {
+	t.Helper()
+	f, err := column.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows := make([][]any, f.Rows())
+	for r := range rows {
+		for c := range f.Columns() {
+			v := f.Value(c, r)
+			if text, ok := v.(string); ok {
+				v = strings.Clone(text)
+			}
+			rows[r] = append(rows[r], v)
+		}
+	}
+	return rows
+}
+
+func TestTrace(t *testing.T) {
+	d := prepare(t, monsters(10))
+	trace := makeTrace(t, d, transfer(), 50)
+	rows := values(t, trace.Path)
+	if trace.Length != 50 || len(rows) != 50 || trace.Parts != nil {
+		t.Errorf("%+v of %d rows", trace, len(rows))
+	}
+	for i, row := range rows {
+		a, b, c := row[0].(int64), row[1].(int64), row[2].(int64)
+		if a < 1 || a > 100 || b < 1 || b > 10 || c != 2*a {
+			t.Errorf("row %d: %v", i, row)
+		}
+	}
+	other := prepare(t, monsters(10))
+	if again := makeTrace(t, other, transfer(), 50); again.Digest != trace.Digest || read(t, again.Path) != read(t, trace.Path) {
+		t.Error("two caches have different traces")
+	}
+	if longer := values(t, makeTrace(t, d, transfer(), 80).Path); !reflect.DeepEqual(longer[:50], rows) {
+		t.Error("a longer trace does not begin with the shorter one")
+	}
+}
+
+func TestTraceOfEveryType(t *testing.T) {
+	d := prepare(t, monsters(10))
+	op := assay.Operation{Name: "all", Steps: []assay.Step{{Args: []assay.Values{
+		{Kind: assay.Seq, From: 1}, {Kind: assay.Const, Value: 1.5}, {Kind: assay.Const, Value: "x"}, {Kind: assay.Const, Value: true},
+		{Kind: assay.Const}, {Kind: assay.Text, Length: 0}, {Kind: assay.Blob, Length: 0}, {Kind: assay.Bool, Null: 1},
+		{Kind: assay.Derive, Of: 0, Mul: 1, Format: "k%d"},
+	}}}}
+	want := [][]any{{int64(1), 1.5, "x", true, nil, "", []byte{}, nil, "k1"}, {int64(2), 1.5, "x", true, nil, "", []byte{}, nil, "k2"}}
+	if got := values(t, makeTrace(t, d, op, 2).Path); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	none := makeTrace(t, d, assay.Operation{Name: "none", Steps: []assay.Step{{SQL: "SELECT 1"}}}, 5)
+	if got := values(t, none.Path); len(got) != 5 || len(got[0]) != 0 {
+		t.Errorf("without arguments: %v", got)
+	}
+}
+
+func TestTraceOfMix(t *testing.T) {
+	d := prepare(t, monsters(10))
+	const length = 1000
+	mix := assay.Operation{Name: "app", Parts: []assay.Part{{Operation: byID(), Weight: 9}, {Operation: transfer(), Weight: 1}}}
+	trace := makeTrace(t, d, mix, length)
+	next := []int64{0, 0}
+	for i, row := range values(t, trace.Path) {
+		part := row[0].(int64)
+		if row[1] != next[part] {
+			t.Fatalf("row %d: %v, want occurrence %d", i, row, next[part])
+		}
+		next[part]++
+	}
+	if next[0] < 860 || next[0] > 940 || next[0]+next[1] != length {
+		t.Errorf("parts occur %d times", next)
+	}
+	for i, part := range trace.Parts {
+		own := makeTrace(t, d, mix.Parts[i].Operation, int(next[i]))
+		if !reflect.DeepEqual(part, *own) {
+			t.Errorf("part %d has %+v, alone it has %+v", i, part, own)
+		}
+	}
+}
+
+func TestTraceIsMadeAgainWhenDamaged(t *testing.T) {
+	d := prepare(t, monsters(10))
+	trace := makeTrace(t, d, byID(), 100)
+	for name, content := range map[string]string{"empty": "", "foreign": strings.Repeat("x", 500), "cut": read(t, trace.Path)[:100]} {
+		if err := os.WriteFile(trace.Path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if again := makeTrace(t, d, byID(), 100); again.Digest != trace.Digest {
+			t.Errorf("%s: another trace", name)
+		}
+	}
+}
+
+func TestTraceErrors(t *testing.T) {
+	d := prepare(t, monsters(10))
+	part := func(op assay.Operation, weight int) assay.Operation {
+		return assay.Operation{Name: "app", Parts: []assay.Part{{Operation: op, Weight: weight}}}
+	}
+	bad := byID()
+	bad.Steps[0].Args[0].Kind = "x"
+	both := part(byID(), 1)
+	both.Steps = byID().Steps
+	cases := []struct {
+		op     assay.Operation
+		length int
+		want   string
+	}{
+		{byID(), -1, `trace of operation "by-id": a length of -1`},
+		{bad, 1, `trace of operation "by-id": step 1, argument 1: "x" is no way to draw values`},
+		{part(byID(), 0), 1, `trace of operation "app": part "by-id" has a weight of 0`},
+		{part(part(byID(), 1), 1), 1, `trace of operation "app": part "app" is a mix itself`},
+		{both, 1, `trace of operation "app": a mix has steps of its own`},
+	}
+	for _, c := range cases {
+		if _, err := d.Trace(t.Context(), c.op, c.length); err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("got  %v\nwant %s", err, c.want)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := d.Trace(ctx, byID(), 10); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if got := names(t, filepath.Dir(d.Path)); len(got) != 2 {
+		t.Errorf("left behind: %q", fmt.Sprint(got))
+	}
+}

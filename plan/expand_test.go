@@ -1,0 +1,229 @@
+package plan
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"assay"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// TestExpand compares expansions with golden files: each case by its cell,
+// and in full where it differs in more than its cell from the one before.
+func TestExpand(t *testing.T) {
+	files, err := filepath.Glob("testdata/expand/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no plans: %v", err)
+	}
+	for _, file := range files {
+		got := golden(t, expandFile(t, file))
+		name := strings.TrimSuffix(file, ".yaml") + ".golden"
+		if *update {
+			if err := os.WriteFile(name, got, 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%s expands to\n%s\nwant\n%s", file, got, want)
+		}
+	}
+}
+
+func decodeFile(t *testing.T, file string) *Plan {
+	t.Helper()
+	data, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Decode(file, data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func expandFile(t *testing.T, file string) []assay.Case {
+	t.Helper()
+	cases, err := decodeFile(t, file).Expand(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return cases
+}
+
+func golden(t *testing.T, cases []assay.Case) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	var last assay.Case
+	for _, c := range cases {
+		published := ""
+		if c.Cell.AsPublished {
+			published = " as published"
+		}
+		fmt.Fprintf(&b, "%s count=%d%s\n", c.Cell.Key(), c.Operation.Count, published)
+		cell, count := c.Cell, c.Operation.Count
+		c.Cell, c.Operation.Count, c.Operation.Statement, c.Operation.Transaction = assay.Cell{}, 0, "", 0
+		if reflect.DeepEqual(c, last) {
+			continue
+		}
+		last = c
+		c.Operation.Statement, c.Operation.Transaction, c.Operation.Count = cell.Statement, cell.Transaction, count
+		text, err := json.MarshalIndent(nonzero(t, c), "  ", " ")
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&b, "  %s\n", text)
+	}
+	return b.Bytes()
+}
+
+// nonzero turns a value to maps without the fields that are zero.
+func nonzero(t *testing.T, v any) any {
+	t.Helper()
+	text, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tree any
+	if err := json.Unmarshal(text, &tree); err != nil {
+		t.Fatal(err)
+	}
+	return prune(tree)
+}
+
+func prune(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for key, value := range v {
+			switch value = prune(value); {
+			case value == nil || value == "" || value == 0.0 || value == false:
+				delete(v, key)
+			default:
+				v[key] = value
+			}
+		}
+		if len(v) == 0 {
+			return nil
+		}
+		return v
+	case []any:
+		for i := range v {
+			v[i] = prune(v[i])
+		}
+	}
+	return v
+}
+
+func TestDecode(t *testing.T) {
+	text := `name: p
+about: What it is for
+seed: 3
+budget: 90s
+precision: 0.01
+margin: 5%
+launches: 1e1
+timeout: 2m
+drivers: [mattn, modernc@v1]
+reference: modernc
+clients: [1, 8]
+pool: [2, {open: 8, idle: 3}]
+profiles: {b: {}, a: {synchronous: off}}
+workload: {name: w, file: f, params: {z: [1e3], a: [x, y]}}
+operations: {o: {sql: SELECT 1}}
+`
+	p, err := Decode("p.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(p.Workloads) != 1 {
+		t.Fatalf("got %d workloads, want 1", len(p.Workloads))
+	}
+	w := p.Workloads[0]
+	if want := []Axis{{"z", []string{"1000"}}, {"a", []string{"x", "y"}}}; w.Name != "w" || !reflect.DeepEqual(w.Params, want) {
+		t.Errorf("workload %s has params %v, want w with %v", w.Name, w.Params, want)
+	}
+	p.Workloads = nil
+	want := &Plan{
+		Name: "p", About: "What it is for", Text: text, Seed: 3, Budget: 90 * time.Second,
+		Precision: 0.01, Margin: 0.05, Launches: 10, Timeout: 2 * time.Minute,
+		Drivers: []string{"mattn", "modernc@v1"}, Reference: "modernc",
+		Clients: []int{1, 8}, Pools: []Pool{{2, 2}, {8, 3}},
+		Profiles: []assay.Profile{{Name: "b"}, {Name: "a", Settings: map[string]string{"synchronous": "0"}}},
+		file:     "p.yaml",
+	}
+	if !reflect.DeepEqual(p, want) {
+		t.Errorf("got  %+v\nwant %+v", p, want)
+	}
+}
+
+func TestDecodeDefaults(t *testing.T) {
+	const text = `{name: p, workload: {file: f}, operations: {o: {sql: SELECT 1}}}`
+	p, err := Decode("p.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.Workloads[0].Name != "p" {
+		t.Errorf("the workload's name is %q, want the plan's", p.Workloads[0].Name)
+	}
+	p.Workloads = nil
+	want := &Plan{
+		Name: "p", Text: text, Seed: 1, Precision: 0.02, Margin: 0.02, Launches: 6, Timeout: time.Minute,
+		Clients: []int{1}, Pools: []Pool{{}}, Profiles: []assay.Profile{{Name: "default"}}, file: "p.yaml",
+	}
+	if !reflect.DeepEqual(p, want) {
+		t.Errorf("got  %+v\nwant %+v", p, want)
+	}
+}
+
+func TestExpandDrivers(t *testing.T) {
+	p, err := Decode("p.yaml", []byte(`{name: p, workload: {file: f}, operations: {o: {sql: SELECT 1}}}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := p.Expand([]string{"mattn", "mattn@v1.14.0"})
+	if err != nil || len(cases) != 2 {
+		t.Fatalf("got %d cases, %v, want 2", len(cases), err)
+	}
+	for i, want := range []string{"", "v1.14.0"} {
+		if c := cases[i].Cell; c.Driver != "mattn" || c.DriverVersion != want {
+			t.Errorf("case %d is of %s@%s, want mattn@%s", i, c.Driver, c.DriverVersion, want)
+		}
+	}
+	for want, drivers := range map[string][]string{
+		"plan p names no drivers: say which to measure":  nil,
+		`a driver is NAME or NAME@VERSION, not "Mattn@"`: {"Mattn@"},
+		`driver "mattn" is listed twice`:                 {"mattn", "mattn"},
+	} {
+		if _, err := p.Expand(drivers); err == nil || err.Error() != want {
+			t.Errorf("Expand(%q): got %v, want %s", drivers, err, want)
+		}
+	}
+}
+
+func TestExpandUnsupported(t *testing.T) {
+	for want, operation := range map[string]string{
+		"operation o: kv is not supported yet":    `{kv: put, key: "{{hex16 random}}:{{hex i}}", value: {bytes: 210}, params: {n: [1e4, 1e6], tx: [1, all]}}`,
+		"operation o: serve is not supported yet": `{sql: SELECT 1, serve: http, load: {closed: 50}}`,
+	} {
+		p, err := Decode("p.yaml", []byte(`{name: p, drivers: [d], workload: {file: f}, operations: {o: `+operation+`}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := p.Expand(nil); err == nil || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
