@@ -6,7 +6,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 SOURCES := build/archive/source.zip
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test check deps clean
+.PHONY: help build run test check bench deps clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -24,6 +24,9 @@ test: ## install what tests need, check, and test every module
 
 check: ## format, vet, static analysis, and a compile for macOS
 	@scripts/check
+
+bench: build ## check assay's own speed against its bars, side by side in one run
+	go run ./bench
 
 deps: ## refresh go.mod and go.sum of every module after a change of kit
 	@scripts/deps

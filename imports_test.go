@@ -32,6 +32,7 @@ var imports = map[string][]string{
 	"report":    {"root", "stat"},
 	"audit":     {"root", "report", "store"},
 	"web":       {"root", "report", "store"},
+	"bench":     {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "report"},
 	"cmd": {"root", "kit", "stat", "plans", "published", "host", "plan", "dataset", "build", "store",
 		"runner", "report", "audit", "web"},
 }

@@ -90,8 +90,9 @@ type Noise struct {
 // Trial is one cell in one launch: its figures, counters and outcome.
 type Trial struct {
 	Cell    Cell
-	Launch  int  // counts from 1 within the cell's group; trials of one launch are paired
-	Twin    bool // the reference again: shows this run's noise
+	Group   string // of instances that are measured in the same launches
+	Launch  int    // counts from 1 within the group; trials of one launch are paired
+	Twin    bool   // the reference again: shows this run's noise
 	Mode    Mode
 	Outcome Outcome
 	Reason  string // why the outcome is not ok, with the worker's own words

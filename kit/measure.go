@@ -55,8 +55,8 @@ type lap struct {
 type share struct {
 	done      int64 // units done and right
 	last      int64 // clock when the last unit ended
-	lastRight bool
-	exit      int64 // clock when the client found nothing more to do
+	lastRight int64 // units done and right at last
+	exit      int64 // clock after the client found nothing more to do
 	executed  int64
 	busy      int64
 	misses    int64
@@ -99,7 +99,7 @@ func (p *prepared) newLap(request wire.Measure) (*lap, error) {
 	if request.Operations%p.unit != 0 || request.Start%p.unit != 0 || request.Start < 0 {
 		return nil, wire.Errorf(wire.Invalid, "start %d, operations %d: want whole transactions of %d", request.Start, request.Operations, p.unit)
 	}
-	l := &lap{p: p, batch: max(1, request.Batch), latency: request.Latency, first: request.Start / p.unit,
+	l := &lap{p: p, batch: max(1, request.Batch), latency: request.Latency, first: request.Start / p.unit % p.length,
 		units: math.MaxInt64}
 	if request.Operations > 0 {
 		l.units = request.Operations / p.unit
@@ -130,7 +130,7 @@ func (l *lap) client(c Client, s *share) {
 	for {
 		from := l.next.Add(l.batch) - l.batch
 		if from >= l.units || from >= math.MaxInt64/2 || previous >= l.deadline && from >= l.least {
-			s.exit = previous
+			s.exit = clock() // not previous: others may have worked on since then
 			return
 		}
 		position := (l.first + from) % length
@@ -153,7 +153,7 @@ func (l *lap) client(c Client, s *share) {
 		}
 		s.executed += n
 		s.done += right
-		s.last, s.lastRight = now, right == n
+		s.last, s.lastRight = now, right
 		previous = now
 	}
 }
@@ -224,7 +224,7 @@ func (s *share) note(err error) {
 
 // sum adds the clients' shares. The measured time runs from the moment all
 // clients were running to the moment the first one stopped; operations that
-// end later (each client has at most one) are left out.
+// end later (each client has at most one draw of them) are left out.
 func (l *lap) sum(shares []share) wire.Measured {
 	end := int64(math.MaxInt64)
 	for i := range shares {
@@ -235,8 +235,8 @@ func (l *lap) sum(shares []share) wire.Measured {
 	for i := range shares {
 		s := &shares[i]
 		done := s.done
-		if s.last > end && s.lastRight && done > 0 {
-			done--
+		if s.last > end {
+			done -= s.lastRight
 		}
 		result.Operations += done * l.p.unit
 		result.Executed += s.executed * l.p.unit

@@ -16,6 +16,9 @@ type mix struct {
 }
 
 func buildMix(db Database, spec wire.Operation) (Operation, int64, error) {
+	if spec.Transaction != 0 {
+		return nil, 0, wire.Errorf(wire.Invalid, "mix %q: a mix is no transaction", spec.Name)
+	}
 	trace, err := column.Open(spec.Trace)
 	if err != nil {
 		return nil, 0, wire.Errorf(wire.Invalid, "trace of the mix: %v", err)

@@ -57,8 +57,8 @@ func expectedRows(spec wire.Operation) int {
 	return total * max(1, spec.Transaction)
 }
 
-// build opens the operation's trace and has the database prepare it. A trace
-// without rows or without a file has one position that is used again and again.
+// build opens the operation's trace and has the database prepare it. Without a
+// trace there is one position, which is used again and again.
 func build(db Database, spec wire.Operation) (Operation, int64, error) {
 	if len(spec.Parts) > 0 {
 		return buildMix(db, spec)
@@ -83,8 +83,14 @@ func build(db Database, spec wire.Operation) (Operation, int64, error) {
 }
 
 func checkArguments(spec wire.Operation, trace *column.File) error {
+	if spec.Transaction < 0 {
+		return wire.Errorf(wire.Invalid, "operation %q: transactions of %d operations", spec.Name, spec.Transaction)
+	}
 	wanted, have := 0, 0
-	for _, step := range spec.Steps {
+	for i, step := range spec.Steps {
+		if step.Args < 0 {
+			return wire.Errorf(wire.Invalid, "operation %q: step %d takes %d arguments", spec.Name, i+1, step.Args)
+		}
 		wanted += step.Args
 	}
 	if trace != nil {
@@ -122,6 +128,9 @@ func (p *prepared) close() error {
 // verify digests the answers at some positions. Where several steps return
 // rows, the digest is that of the steps' digests, one after the other.
 func (p *prepared) verify(request wire.Verify) (wire.Verified, error) {
+	if request.Start < 0 || request.Count < 0 {
+		return wire.Verified{}, wire.Errorf(wire.Invalid, "verify of %d positions from %d on", request.Count, request.Start)
+	}
 	var hashes []*answer.Hash
 	byStep := map[int]*answer.Hash{}
 	for i, step := range p.spec.Steps {
@@ -139,8 +148,9 @@ func (p *prepared) verify(request wire.Verify) (wire.Verified, error) {
 		return wire.Verified{}, wire.Errorf(wire.Unsupported, "operation %q returns no rows", p.spec.Name)
 	}
 	visit := func(step int, row []any) error { return byStep[step].Row(row) }
+	positions := p.length * p.unit
 	for i := range request.Count {
-		position := (request.Start + i) % (p.length * p.unit)
+		position := (request.Start%positions + i) % positions
 		if err := p.operation.Answer(int(position), visit); err != nil {
 			return wire.Verified{}, fmt.Errorf("position %d: %w", position, err)
 		}

@@ -41,7 +41,8 @@ func (v *variant) at(statement string, transaction int) assay.Operation {
 	}
 	op.Parts = slices.Clone(op.Parts)
 	for i := range op.Parts {
-		op.Parts[i].Operation.Statement, op.Parts[i].Operation.Transaction = statement, transaction
+		part := &op.Parts[i].Operation
+		part.Statement, part.Transaction = statement, max(transaction, part.Transaction)
 	}
 	return op
 }

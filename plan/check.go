@@ -1,236 +1,227 @@
 package plan
 
 import (
-	"maps"
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"assay"
 )
 
-const (
-	minLaunches = 6 // fewer give no interval worth the name
-	maxLaunches = 1_000
-	maxClients  = 10_000
-	maxShare    = 0.5 // of precision and margin
-)
-
-// fill checks the parts of a plan and takes them over.
-func (p *Plan) fill(m *mistakes, d *document) {
-	p.Name, p.About = d.Name.value, d.About.value
-	m.name(d.Name, "plan")
-	p.Seed = uint64(m.whole(d.Seed, "seed", 0, 1<<62, 1))
-	p.Budget = d.Budget.value
-	p.Timeout = time.Minute
-	if d.Timeout.set() {
-		p.Timeout = d.Timeout.value
-	}
-	p.Precision = m.share(d.Precision, "precision")
-	p.Margin = m.share(d.Margin, "margin")
-	p.Launches = int(m.whole(d.Launches, "launches", minLaunches, maxLaunches, minLaunches))
-	p.fillDrivers(m, d)
-	p.Clients = clients(m, d.Clients, []int{1})
-	p.Pools = pools(m, d.Pool, []Pool{{}})
-	p.fillProfiles(m, d)
-	p.fillWorkloads(m, d)
-	p.checkUse(m, d)
+// checker checks the parts of one workload as far as no values of params are
+// needed.
+type checker struct {
+	m          *mistakes
+	plan       *Plan
+	operations *dict[operation]
+	params     []Axis // the workload's
 }
 
-// share returns a fraction with its default of 2 %.
-func (m *mistakes) share(f fraction, what string) float64 {
-	if !f.set() {
-		return 0.02
+var axisPattern = regexp.MustCompile(`^[A-Za-z]\w*$`)
+
+// axes checks params and returns them. An axis without a valid value keeps an
+// empty one, so that templates still know its name.
+func (c checker) axes(params dict[list[scalar]], outer []Axis) []Axis {
+	var axes []Axis
+	for _, e := range params.entries {
+		name := e.key.value
+		_, coordinate := assay.Cell{}.Coordinate(name)
+		switch {
+		case !axisPattern.MatchString(name):
+			c.m.at(e.key.place, "a param's name is made of letters, digits and underscore, not %q", name)
+		case coordinate:
+			c.m.at(e.key.place, "%q is a coordinate of every cell, and no name for a param", name)
+		case slices.ContainsFunc(outer, func(a Axis) bool { return a.Name == name }):
+			c.m.at(e.key.place, "the workload has a param %q already", name)
+		}
+		axes = append(axes, Axis{name, c.axisValues(e)})
 	}
-	if f.value <= 0 || f.value > maxShare {
-		m.at(f.place, "%s must be above 0%% and at most 50%%, not %g%%", what, f.value*100)
-	}
-	return f.value
+	return axes
 }
 
-var namePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+func (c checker) axisValues(e entry[list[scalar]]) []string {
+	var values []string
+	for _, s := range e.value.items {
+		value := plain(s.text)
+		switch {
+		case !s.set():
+		case s.null || strings.ContainsAny(value, ";=,|\n"):
+			c.m.at(s.place, "a param's value is a number or a text without ; = , and |, not %q", s.text)
+		case slices.Contains(values, value):
+			c.m.at(s.place, "%s %s is listed twice", e.key.value, value)
+		default:
+			values = append(values, value)
+		}
+	}
+	if values == nil {
+		return []string{""}
+	}
+	return values
+}
 
-// name checks a name that stands in tables, in keys and on the command line.
-func (m *mistakes) name(t text, what string) {
-	if t.set() && !namePattern.MatchString(t.value) {
-		m.at(t.place, "the %s's name is made of letters, digits, dot, dash and underscore, not %q", what, t.value)
+// source checks where a workload's data comes from.
+func (c checker) source(w *workload) {
+	switch {
+	case w.File.set() && w.Schema.set():
+		c.m.at(w.Schema.place, "a workload has either a schema or a file")
+	case w.File.set() && w.Data.set():
+		c.m.at(w.Data.place, "a file has its own data")
+	case !w.File.set() && !w.Schema.set() && !w.misspelt && c.needsTables():
+		c.m.at(w.place, "a workload needs a schema or a file")
+	}
+	if w.File.set() && w.File.value == "" {
+		c.m.at(w.File.place, "the file's path is empty")
 	}
 }
 
-// words checks that each text of a list is one of the known words, once.
-func (m *mistakes) words(l list[text], what string, known []string) []string {
-	var words []string
+// needsTables reports whether some operation is no key-value one.
+func (c checker) needsTables() bool {
+	return slices.ContainsFunc(c.operations.entries, func(e entry[operation]) bool { return !e.value.KV.set() })
+}
+
+func (c checker) operation(name text, o *operation) {
+	c.form(o)
+	c.m.words(o.Statement, "statement policy", statementPolicies)
+	c.m.words(o.Profiles, "profile", profileNames(c.plan.Profiles))
+	c.word(o.Per, "per", "row")
+	c.word(o.Busy, "busy", "fail", "retry")
+	c.word(o.Only, "only", "mix")
+	c.word(o.KV, "kv operation", "put", "get")
+	c.word(o.Serve, "serve", "http")
+	o.axes = c.axes(o.Params, c.params)
+	clients(c.m, o.Clients, nil)
+	pools(c.m, o.Pool, nil)
+	c.transactions(o)
+	c.types(o.Returns)
+	c.types(o.Check.Returns)
+	for _, s := range o.Steps.items {
+		c.types(s.Returns)
+	}
+	c.mix(o)
+	c.keyValue(o)
+	if o.Only.value == "mix" && !c.mixed(name.value) {
+		c.m.at(o.Only.place, "%s is only for a mix, and no mix has it", name.value)
+	}
+}
+
+// statementPolicies are the values of the statement axis.
+var statementPolicies = []string{"once", "each", "never"}
+
+func (c checker) word(t text, what string, known ...string) {
+	if t.set() && !slices.Contains(known, t.value) {
+		c.m.unknown(t.place, "value of "+what, t.value, known)
+	}
+}
+
+// types checks declared types.
+func (c checker) types(l list[text]) {
 	for _, t := range l.items {
+		known := []string{"int", "real", "text", "blob", "bool"}
+		if t.set() && !slices.Contains(known, strings.TrimSuffix(t.value, "?")) {
+			c.m.unknown(t.place, "type", t.value, known)
+		}
+	}
+}
+
+// form checks that an operation has no keys of another form.
+func (c checker) form(o *operation) {
+	if len(o.forms) == 0 {
+		return
+	}
+	form := o.forms[0]
+	for _, k := range []struct {
+		owner, key string
+		place
+	}{
+		{"sql", "args", o.Args.place}, {"sql", "returns", o.Returns.place}, {"sql", "rows", o.Rows.place},
+		{"mix", "writers", o.Writers.place},
+		{"kv", "key", o.Key.place}, {"kv", "value", o.Value.place},
+	} {
+		if k.set() && form != k.owner {
+			c.m.at(k.place, "%s belongs to %s, not to %s", k.key, k.owner, form)
+		}
+	}
+	if form == "mix" && o.Per.set() {
+		c.m.at(o.Per.place, "per: row belongs to an operation that is no mix")
+	}
+	if o.Load.set() && !o.Serve.set() {
+		c.m.at(o.Load.place, "load belongs to serve")
+	}
+}
+
+// transactions checks the transaction axis, and keeps what is right in it.
+func (c checker) transactions(o *operation) {
+	var kept []scalar
+	for _, s := range o.Transaction.items {
+		s.text = plain(s.text)
+		n, isNumber := parseWhole(s.text)
 		switch {
-		case !t.set(): // no text, which was reported
-		case !slices.Contains(known, t.value):
-			m.unknown(t.place, what, t.value, known)
-		case slices.Contains(words, t.value):
-			m.at(t.place, "%s %q is listed twice", what, t.value)
+		case !s.set():
+		case isNumber && (n < 1 || n > maxCount):
+			c.m.at(s.place, "a transaction has 1 to %d operations, not %d", maxCount, n)
+		case !isNumber && s.text != "none" && s.text != "whole":
+			c.m.unknown(s.place, "transaction", s.text, []string{"none", "a number", "whole"})
+		case slices.ContainsFunc(kept, func(k scalar) bool { return k.text == s.text }):
+			c.m.at(s.place, "transaction %s is listed twice", s.text)
+		case o.Mix.set() && s.text != "none" && n != 1:
+			c.m.at(s.place, "a mix commits each operation alone: transaction is none or 1")
 		default:
-			words = append(words, t.value)
+			kept = append(kept, s)
 		}
 	}
-	return words
+	o.Transaction.items = kept
 }
 
-var driverPattern = regexp.MustCompile(`^[a-z][a-z0-9_-]*(@[A-Za-z0-9][A-Za-z0-9.+_-]*)?$`)
-
-func (p *Plan) fillDrivers(m *mistakes, d *document) {
-	for _, t := range d.Drivers.items {
+// mix checks the operations that a mix names.
+func (c checker) mix(o *operation) {
+	if o.Mix.set() && len(o.Mix.entries) == 0 {
+		c.m.at(o.Mix.place, "the mix has no operation")
+	}
+	for _, e := range o.Mix.entries {
+		part, ok := c.operations.get(e.key.value)
 		switch {
-		case !t.set():
-		case !driverPattern.MatchString(t.value):
-			m.at(t.place, "a driver is NAME or NAME@VERSION, not %q", t.value)
-		case slices.Contains(p.Drivers, t.value):
-			m.at(t.place, "driver %q is listed twice", t.value)
+		case !ok:
+			c.m.unknown(e.key.place, "operation", e.key.value, c.operations.names())
+		case part.Mix.set():
+			c.m.at(e.key.place, "a mix cannot be part of a mix")
 		default:
-			p.Drivers = append(p.Drivers, t.value)
+			c.partParams(e.key, part, o)
 		}
-	}
-	p.Reference = d.Reference.value
-	known := slices.Concat(p.Drivers, driverNames(p.Drivers))
-	if d.Reference.set() && !slices.Contains(known, p.Reference) {
-		m.unknown(d.Reference.place, "driver", p.Reference, p.Drivers)
 	}
 }
 
-// driverNames returns drivers without their versions.
-func driverNames(drivers []string) []string {
-	names := make([]string, len(drivers))
-	for i, d := range drivers {
-		names[i], _, _ = strings.Cut(d, "@")
-	}
-	return names
-}
-
-func clients(m *mistakes, l list[number], fallback []int) []int {
-	var all []int
-	for _, n := range l.items {
-		c := int(m.whole(n, "clients", 1, maxClients, 0))
-		if c > 0 && slices.Contains(all, c) {
-			m.at(n.place, "clients %d is listed twice", c)
-			continue
+// partParams checks that the mix has the params of its part.
+func (c checker) partParams(name text, part, mix *operation) {
+	for _, axis := range part.Params.names() {
+		if _, ok := mix.Params.get(axis); !ok {
+			c.m.at(name.place, "%s has the param %s, and the mix has not: give it to the mix as well", name.value, axis)
 		}
-		all = append(all, c)
-	}
-	if all == nil {
-		return fallback
-	}
-	return all
-}
-
-func pools(m *mistakes, l list[pool], fallback []Pool) []Pool {
-	var all []Pool
-	for _, s := range l.items {
-		var p Pool
-		p.Open = int(m.whole(s.Open, "pool", 1, maxClients, 0))
-		p.Idle = int(m.whole(s.Idle, "idle", 1, maxClients, int64(p.Open)))
-		switch {
-		case p.Open == 0:
-		case p.Idle > p.Open:
-			m.at(s.Idle.place, "idle %d is more than the %d open connections", p.Idle, p.Open)
-		case slices.Contains(all, p):
-			m.at(s.place, "pool %d is listed twice", p.Open)
-			continue
-		}
-		all = append(all, p)
-	}
-	if all == nil {
-		return fallback
-	}
-	return all
-}
-
-func (p *Plan) fillProfiles(m *mistakes, d *document) {
-	if !d.Profiles.set() {
-		p.Profiles = []assay.Profile{{Name: "default"}}
-		return
-	}
-	if len(d.Profiles.entries) == 0 {
-		m.at(d.Profiles.place, "the map has no profile")
-	}
-	for i := range d.Profiles.entries {
-		e := &d.Profiles.entries[i]
-		m.name(e.key, "profile")
-		p.Profiles = append(p.Profiles, e.value.resolve(m, e.key.value, driverNames(p.Drivers)))
 	}
 }
 
-func (p *Plan) fillWorkloads(m *mistakes, d *document) {
-	if d.Workloads.set() {
-		if d.Workload.set() {
-			m.at(d.Workloads.place, "a plan has either workload or workloads")
-		}
-		if d.Operations.set() {
-			m.at(d.Operations.place, "with workloads, each workload has its own operations")
-		}
-		for i := range d.Workloads.entries {
-			e := &d.Workloads.entries[i]
-			if e.value.Name.set() {
-				m.at(e.value.Name.place, "the workload has its name from the map: %s", e.key.value)
+func (c checker) mixed(name string) bool {
+	return slices.ContainsFunc(c.operations.entries, func(e entry[operation]) bool {
+		_, ok := e.value.Mix.get(name)
+		return ok
+	})
+}
+
+var keyTemplate = regexp.MustCompile(`^\s*(hex|hex16)\s+(i|random)\s*$`)
+
+// keyValue checks the spelling of what Expand does not support.
+func (c checker) keyValue(o *operation) {
+	if o.Key.set() {
+		expand(c.m, o.Key.place, o.Key.value, func(inner string) (string, bool) {
+			if !keyTemplate.MatchString(inner) {
+				c.m.unknown(o.Key.place, "template of a key", strings.TrimSpace(inner),
+					[]string{"hex i", "hex random", "hex16 i", "hex16 random"})
+				return "", false
 			}
-			p.addWorkload(m, e.key, &e.value, &e.value.Operations)
-		}
-		return
+			return "", true
+		})
 	}
-	if !d.Workload.set() {
-		return
-	}
-	if d.Workload.Operations.set() {
-		m.at(d.Workload.Operations.place, "the operations of the one workload stand beside it, not in it")
-	}
-	name := d.Workload.Name
-	if !name.set() {
-		name = d.Name
-	}
-	p.addWorkload(m, name, &d.Workload, &d.Operations)
-}
-
-func (p *Plan) addWorkload(m *mistakes, name text, w *workload, operations *dict[operation]) {
-	m.name(name, "workload")
-	if len(operations.entries) == 0 {
-		m.at(w.place, "workload %s has no operations", name.value)
-	}
-	c := checker{m: m, plan: p, operations: operations}
-	params := c.axes(w.Params, nil)
-	c.params = params
-	c.source(w)
-	for i := range operations.entries {
-		e := &operations.entries[i]
-		m.name(e.key, "operation")
-		c.operation(e.key, &e.value)
-	}
-	p.Workloads = append(p.Workloads, Workload{name.value, params, w, operations})
-}
-
-// checkUse reports profiles that every operation leaves out.
-func (p *Plan) checkUse(m *mistakes, d *document) {
-	used := map[string]bool{}
-	for _, w := range p.Workloads {
-		for _, o := range w.operations.entries {
-			if !o.value.Profiles.set() {
-				return
-			}
-			for _, t := range o.value.Profiles.items {
-				used[t.value] = true
-			}
-		}
-	}
-	for _, e := range d.Profiles.entries {
-		if len(used) > 0 && !used[e.key.value] {
-			m.at(e.key.place, "no operation uses profile %q", e.key.value)
-		}
+	c.m.whole(o.Value.Bytes, "bytes", 1, maxLength, 1)
+	for _, n := range slices.Concat(o.Load.Closed.items, o.Load.Open.items) {
+		c.m.whole(n, "load", 1, maxCount, 1)
 	}
 }
-
-func profileNames(profiles []assay.Profile) []string {
-	names := make([]string, len(profiles))
-	for i, p := range profiles {
-		names[i] = p.Name
-	}
-	return names
-}
-
-func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

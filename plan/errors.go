@@ -93,6 +93,10 @@ func (m *mistakes) err() error {
 // mismatch words a message about something unknown, and finds what was
 // probably meant. Without a close word, the message lists what there is.
 func mismatch(what, word string, known []string) (message, suggestion string) {
+	const longest = 60
+	if letters := []rune(word); len(letters) > longest {
+		word = string(letters[:longest]) + "..."
+	}
 	message = fmt.Sprintf("unknown %s %q", what, word)
 	if suggestion = closest(word, known); suggestion != "" {
 		return message, suggestion
@@ -125,7 +129,7 @@ func closest(word string, known []string) string {
 func distance(a, b string) int {
 	const longest = 64 // names are short; anything longer is no slip of the pen
 	if len(a) > longest || len(b) > longest {
-		return longest
+		return len(a) + len(b)
 	}
 	before, above, row := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range above {

@@ -129,7 +129,7 @@ func TestUnreadable(t *testing.T) {
 		"deep":             {"a: " + deep, "p.yaml:1:44: nested more than 40 deep"},
 		"deep in a line":   {strings.Repeat("- ", 50) + "1", "p.yaml:1:81: nested more than 40 deep"},
 		"long":             {strings.Repeat("#", 1<<20+1), "p.yaml:1:1: the plan has 1048577 bytes, more than 1048576"},
-		"many tokens":      {"a: [" + strings.Repeat("1,", 20_000) + "]", "p.yaml:1:1: the plan has 40003 YAML tokens, more than 30000"},
+		"many tokens":      {"a: [" + strings.Repeat("1,", 20_000) + "]", "p.yaml:1:1: the plan has 40004 YAML tokens, more than 30000"},
 		"nothing needed":   {"about: x\n", "p.yaml:1:1: a plan needs name\np.yaml:1:1: a plan needs a workload or workloads"},
 	} {
 		_, err := Decode("p.yaml", []byte(c.text))
@@ -157,5 +157,17 @@ func TestTooManyCells(t *testing.T) {
 	want = "the plan has 30000 cells, more than 20000: leave values out"
 	if _, err = p.Expand([]string{"a", "b", "c"}); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+func TestClosest(t *testing.T) {
+	known := []string{"journal_mode", "name", "id"}
+	for word, want := range map[string]string{
+		"jornal_mode": "journal_mode", "Journal-Mode": "journal_mode", "nmae": "name", "di": "id", "x": "", "rows": "",
+		strings.Repeat("journal_mode", 30): "",
+	} {
+		if got := closest(word, known); got != want {
+			t.Errorf("closest(%q) = %q, want %q", word, got, want)
+		}
 	}
 }

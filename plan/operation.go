@@ -142,6 +142,7 @@ func (r *resolver) mix(name string, o *operation, others *dict[operation]) assay
 		weight, _ := r.env.integer(r.m, e.value, "the weight", 1, maxCount)
 		resolved := r.operation(e.key.value, part)
 		resolved.Check, resolved.PerRow, resolved.RetryBusy = nil, false, op.RetryBusy
+		resolved.Transaction = part.atomic()
 		op.Changes = op.Changes || resolved.Changes
 		op.Parts = append(op.Parts, assay.Part{Operation: resolved, Weight: int(weight)})
 		r.apart(e.key, part, continues)
@@ -153,6 +154,15 @@ func (r *resolver) mix(name string, o *operation, others *dict[operation]) assay
 		op.Parts[i].Operation.Count = op.Count
 	}
 	return op
+}
+
+// atomic is 1 where an operation is a transaction of its own wherever it runs,
+// and otherwise 0.
+func (o *operation) atomic() int {
+	if own := o.Transaction.items; len(own) == 1 && own[0].text == "1" {
+		return 1
+	}
+	return 0
 }
 
 // apart reports two parts of a mix that would insert the same values, because

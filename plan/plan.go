@@ -8,9 +8,10 @@
 // the other axes, with templates and references resolved.
 //
 // The way through the package: yaml.go and scalar.go read YAML into the
-// structs of format.go, generator.go and profile.go; check.go checks what can
-// be said without values of params; values.go, dataset.go and operation.go
-// resolve one point of the params; expand.go goes through all points.
+// structs of format.go, generator.go and profile.go; document.go and check.go
+// check what can be said without values of params; template.go, values.go,
+// dataset.go and operation.go resolve one point of the params; expand.go and
+// cases.go go through all points.
 package plan
 
 import (

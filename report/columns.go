@@ -52,6 +52,9 @@ func (t *Table) addTo(d *document) {
 func (t *Table) cells(row *Row, columns []column, n *notes) []string {
 	if _, has := row.Figure(t.Primary.Name); !has {
 		why := string(row.Outcome)
+		if row.Outcome == assay.OK {
+			why = "no figure of " + t.Primary.Name
+		}
 		if row.Reason != "" {
 			why += ": " + row.Reason
 		}

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"assay"
 	"assay/stat"
@@ -238,24 +237,24 @@ func byRank(a, b *Row, primary assay.Metric) int {
 }
 
 // pair returns the figures of launches that both rows have, paired by index.
-// A reference is in every group of its plan, so that one launch number can
-// stand for several launches of it: the one started nearest is the partner.
 func pair(row, other *Row, metric string) (figures, partners []float64) {
-	theirs := paired(other, metric)
-	for _, mine := range paired(row, metric) {
-		nearest := -1
-		for i, t := range theirs {
-			if t.Launch == mine.Launch && (nearest < 0 || apart(t, mine) < apart(theirs[nearest], mine)) {
-				nearest = i
-			}
-		}
-		if nearest >= 0 {
-			figures = append(figures, mine.Figures[metric])
-			partners = append(partners, theirs[nearest].Figures[metric])
-			theirs = slices.Delete(theirs, nearest, nearest+1)
+	theirs := map[launch]float64{}
+	for _, t := range paired(other, metric) {
+		theirs[launch{t.Group, t.Launch}] = t.Figures[metric]
+	}
+	for _, t := range paired(row, metric) {
+		if partner, has := theirs[launch{t.Group, t.Launch}]; has {
+			figures = append(figures, t.Figures[metric])
+			partners = append(partners, partner)
 		}
 	}
 	return figures, partners
+}
+
+// launch is what trials that are paired have in common.
+type launch struct {
+	group  string
+	number int
 }
 
 // paired returns the trials that can have a partner.
@@ -265,9 +264,6 @@ func paired(row *Row, metric string) []assay.Trial {
 		return t.Outcome != assay.OK || !has || !finite(v)
 	})
 }
-
-// apart is the time between the starts of two trials.
-func apart(a, b assay.Trial) time.Duration { return a.Started.Sub(b.Started).Abs() }
 
 // finite tells whether v is a number that can be printed and counted.
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -126,6 +126,13 @@ func newDifference(of, name string, byValue map[string][]string) Difference {
 	return d
 }
 
+// onlySet tells whether the difference is a compile option that some have,
+// all with the same value, and others do not.
+func (d Difference) onlySet() bool {
+	return d.Of == compileOption && len(d.Values) == 2 &&
+		slices.ContainsFunc(d.Values, func(h Holders) bool { return h.Value == absent(compileOption) })
+}
+
 // order puts engines first, then compile options, then profiles.
 func (d Difference) order() string {
 	rank := map[string]string{"engine": "0", compileOption: "1"}[d.Of]

@@ -94,7 +94,7 @@ func (r *Report) addRecommendations(d *document) {
 	for _, s := range r.Suggestions {
 		d.add(paragraph, "%s.", s.Text)
 		for _, c := range s.Connections {
-			addConnection(d, c)
+			addConnection(d, c, r.tellingSettings())
 		}
 	}
 }
@@ -110,7 +110,7 @@ func addDurability(d *document) {
 }
 
 // addConnection shows how to open what was suggested.
-func addConnection(d *document, c Connection) {
+func addConnection(d *document, c Connection, telling map[string]bool) {
 	if c.DSN != "" {
 		d.add(paragraph, "Open %s with:", c.Name)
 		d.addLiteral(c.DSN)
@@ -121,15 +121,32 @@ func addConnection(d *document, c Connection) {
 			d.addLiteral(sql)
 		}
 	}
-	if len(c.Settings) == 0 {
+	settings := slices.DeleteFunc(slices.Clone(c.Settings), func(s assay.Setting) bool { return !telling[s.Name] })
+	if len(settings) == 0 {
 		return
 	}
 	g := &grid{header: []string{"setting", "requested", "effective"}, right: make([]bool, 3)}
-	for _, s := range c.Settings {
+	for _, s := range settings {
 		g.rows = append(g.rows, []string{clean(s.Name), cmp.Or(clean(s.Requested), "-"), cmp.Or(clean(s.Effective), "-")})
 	}
 	d.add(paragraph, "Settings of %s:", c.Name)
 	*d = append(*d, block{kind: table, grid: g})
+}
+
+// tellingSettings are the names of those that some profile asks for or that
+// are not the same everywhere: the others explain nothing.
+func (r *Report) tellingSettings() map[string]bool {
+	telling, values := map[string]bool{}, map[string]string{}
+	for _, t := range r.Tables {
+		for _, row := range t.Rows {
+			for _, s := range row.Settings {
+				before, seen := values[s.Name]
+				telling[s.Name] = telling[s.Name] || s.Requested != "" || seen && before != s.Effective
+				values[s.Name] = s.Effective
+			}
+		}
+	}
+	return telling
 }
 
 // addTables shows the evidence.
@@ -152,11 +169,40 @@ func (r *Report) addDifferences(d *document) {
 		return
 	}
 	for _, difference := range r.Differences {
+		if difference.onlySet() {
+			continue
+		}
 		var values []string
 		for _, v := range difference.Values {
 			values = append(values, v.Value+" ("+strings.Join(v.Drivers, ", ")+")")
 		}
 		d.add(item, "%s, %s: %s", difference.Of, difference.Name, strings.Join(values, "; "))
+	}
+	r.addOptions(d)
+}
+
+// addOptions lists the compile options that some drivers have and others do
+// not, a line for each set of drivers.
+func (r *Report) addOptions(d *document) {
+	var holders []string
+	byHolders := map[string][]string{}
+	for _, difference := range r.Differences {
+		if !difference.onlySet() {
+			continue
+		}
+		for _, v := range difference.Values {
+			if v.Value != absent(compileOption) {
+				who := strings.Join(v.Drivers, ", ")
+				if byHolders[who] == nil {
+					holders = append(holders, who)
+				}
+				byHolders[who] = append(byHolders[who], strings.TrimSuffix(difference.Name+"="+v.Value, "=set"))
+			}
+		}
+	}
+	slices.Sort(holders)
+	for _, who := range holders {
+		d.add(item, "compile options of %s only: %s", who, strings.Join(byHolders[who], ", "))
 	}
 }
 

@@ -62,6 +62,7 @@ type Row struct {
 	DSN        string
 	Each       []string
 	QueryPlan  string
+	latencies  map[int64]int64 // of all counted trials: upper bound in ns, count
 	// Trials are in the order of launches, without histograms and without
 	// what the row holds once for all of them.
 	Trials []assay.Trial
@@ -182,6 +183,7 @@ func (r *Row) add(trial assay.Trial) {
 	if len(r.Each) == 0 {
 		r.Each = trial.Each
 	}
+	r.pool(trial)
 	trial.Histogram, trial.Settings, trial.Each = nil, nil, nil
 	trial.DSN, trial.QueryPlan = "", ""
 	r.Trials = append(r.Trials, trial)
@@ -195,6 +197,7 @@ func (r *Row) finish() {
 	r.Outcome, r.Reason = outcome(r.Trials)
 	if r.Outcome == assay.OK || r.Outcome == assay.NotApplied {
 		r.Figures = figures(r.counted())
+		r.addPooledPercentiles()
 	}
 	r.Warnings = append(trialWarnings(r.Trials), r.computedWarnings()...)
 }
@@ -220,15 +223,23 @@ func outcome(trials []assay.Trial) (worst assay.Outcome, reason string) {
 	return worst, reason
 }
 
-// counted returns the trials whose figures count.
+// counted returns the trials whose figures count: those that were not
+// disturbed from outside or, where all of them were, all.
 func (r *Row) counted() []assay.Trial {
-	var counted []assay.Trial
+	var calm, all []assay.Trial
 	for _, t := range r.Trials {
-		if !t.Disqualified && (t.Outcome == assay.OK || t.Outcome == assay.NotApplied) {
-			counted = append(counted, t)
+		if t.Outcome != assay.OK && t.Outcome != assay.NotApplied {
+			continue
+		}
+		all = append(all, t)
+		if !t.Disqualified {
+			calm = append(calm, t)
 		}
 	}
-	return counted
+	if len(calm) == 0 {
+		return all
+	}
+	return calm
 }
 
 // canBeZero names the metrics that a ratio or a logarithm does not suit.
@@ -259,9 +270,7 @@ func figures(trials []assay.Trial) []Figure {
 		}
 		all = append(all, Figure{Metric: metric, Interval: interval(list)})
 	}
-	slices.SortFunc(all, func(a, b Figure) int {
-		return cmp.Or(metricOrder(a)-metricOrder(b), strings.Compare(a.Metric.Name, b.Metric.Name))
-	})
+	slices.SortFunc(all, byMetric)
 	return all
 }
 

@@ -78,11 +78,15 @@ func (r *Row) computedWarnings() []Warning {
 		all = append(all, Warning{Warning: assay.Warning{Code: code, Evidence: evidence, Advice: advice}})
 	}
 	measured, dropped := r.launches()
-	if kept := measured - dropped; r.Outcome == assay.OK && kept < stat.MinLaunches {
+	if kept := len(r.counted()); r.Outcome == assay.OK && kept < stat.MinLaunches {
 		add("few-launches", fmt.Sprintf("%d of at least %s", kept, plural(stat.MinLaunches, "launch")),
 			"give the run a larger budget")
 	}
-	if float64(dropped) > mostDropped*float64(measured) {
+	switch {
+	case dropped > 0 && dropped == measured:
+		add("disturbed", fmt.Sprintf("all of %s were disturbed from outside; they are counted, since there are no others", plural(measured, "launch")),
+			"stop other programs on the machine, or take a quieter one")
+	case float64(dropped) > mostDropped*float64(measured):
 		add("dropped", fmt.Sprintf("%d of %s disturbed from outside and not counted", dropped, plural(measured, "launch")),
 			"stop other programs on the machine, or take a quieter one")
 	}

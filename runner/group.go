@@ -16,22 +16,23 @@ const mostMembers = 8
 // group is what is compared within a launch: instances that are alike but for
 // their target and profile.
 type group struct {
-	name    string
-	mode    assay.Mode
-	members []*member
-	// launches counts those that were finished, last is the highest number
-	// that was given.
-	launches, last int
-	cost           time.Duration // mean wall time of a launch; zero while unknown
-	wanted         int           // launches that are aimed at; zero while unknown
+	name      string
+	mode      assay.Mode
+	members   []*member
+	finished  int           // launches
+	disturbed int           // of those from outside: they do not count
+	last      int           // the highest number that was given to a launch
+	cost      time.Duration // mean wall time of a launch; zero while unknown
+	wanted    int           // launches that are aimed at; zero while unknown
 	// figures are the primary figures of undisturbed trials, by cell and launch.
 	figures map[string]map[int]float64
 }
 
 // member is one instance of a group: one target with one profile.
 type member struct {
-	twin bool
-	jobs []*job
+	group string
+	twin  bool
+	jobs  []*job
 }
 
 func (m *member) cell() assay.Cell { return m.jobs[0].Cell }
@@ -125,7 +126,7 @@ func (g *group) add(j *job) {
 			return
 		}
 	}
-	g.members = append(g.members, &member{jobs: []*job{j}})
+	g.members = append(g.members, &member{group: g.name, jobs: []*job{j}})
 }
 
 func (m *member) is(cell assay.Cell) bool {
@@ -149,6 +150,7 @@ func (g *group) split() []*group {
 			byProfile[profile] = part
 			parts = append(parts, part)
 		}
+		m.group = part.name
 		part.members = append(part.members, m)
 	}
 	return parts
@@ -158,7 +160,7 @@ func (g *group) split() []*group {
 func (g *group) addTwin(reference string) {
 	for _, m := range g.members {
 		if m.cell().Driver == reference {
-			g.members = append(g.members, &member{twin: true, jobs: m.jobs})
+			g.members = append(g.members, &member{group: g.name, twin: true, jobs: m.jobs})
 			return
 		}
 	}
@@ -174,6 +176,7 @@ func (r *Runner) recall(done []assay.Trial) {
 	for _, g := range r.groups {
 		finished := map[int]map[launch]bool{}
 		took := map[int]time.Duration{}
+		disturbed := map[int]bool{}
 		for _, t := range done {
 			if t.Launch == 0 || !g.has(t.Cell.Key()) {
 				continue
@@ -185,11 +188,12 @@ func (r *Runner) recall(done []assay.Trial) {
 			}
 			finished[t.Launch][launch{t.Cell.Key(), t.Twin}] = true
 			took[t.Launch] += t.Took
+			disturbed[t.Launch] = disturbed[t.Launch] || t.Disqualified
 		}
 		g.dropHopeless(done)
 		for number, trials := range finished {
 			if len(trials) >= g.cells() {
-				g.noteLaunch(took[number])
+				g.noteLaunch(took[number], disturbed[number])
 			}
 		}
 	}
@@ -250,9 +254,15 @@ func (g *group) reference(j *job, driver string) *job {
 	return nil
 }
 
-func (g *group) noteLaunch(took time.Duration) {
-	g.cost = (g.cost*time.Duration(g.launches) + took) / time.Duration(g.launches+1)
-	g.launches++
+// launches counts those that were finished and not disturbed.
+func (g *group) launches() int { return g.finished - g.disturbed }
+
+func (g *group) noteLaunch(took time.Duration, disturbed bool) {
+	g.cost = (g.cost*time.Duration(g.finished) + took) / time.Duration(g.finished+1)
+	g.finished++
+	if disturbed {
+		g.disturbed++
+	}
 }
 
 // dropHopeless takes out the cells that ended in a way that another launch

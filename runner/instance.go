@@ -221,7 +221,7 @@ func (in *instance) trial(j *job, launch int, mode assay.Mode) assay.Trial {
 }
 
 func newTrial(m *member, j *job, launch int, mode assay.Mode) assay.Trial {
-	return assay.Trial{Cell: j.Cell, Launch: launch, Twin: m.twin, Mode: mode, Outcome: assay.OK,
+	return assay.Trial{Cell: j.Cell, Group: m.group, Launch: launch, Twin: m.twin, Mode: mode, Outcome: assay.OK,
 		Figures: map[string]float64{}, Started: time.Now().UTC()}
 }
 

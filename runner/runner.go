@@ -82,7 +82,9 @@ type Runner struct {
 	random  *rand.Rand
 	began   time.Time
 	round   int
-	spent   time.Duration // of the budget, before this process
+	// disturbed tells whether the launch that goes on was, from outside.
+	disturbed bool
+	spent     time.Duration // of the budget, before this process
 	// measured is the wall time inside of measured windows and blocks.
 	measured time.Duration
 }

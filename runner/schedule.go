@@ -54,7 +54,7 @@ func (r *Runner) firstRound(ctx context.Context) error {
 	r.round = 1
 	for _, i := range r.shuffled(len(r.groups)) {
 		g := r.groups[i]
-		if g.launches > 0 {
+		if g.finished > 0 {
 			continue // a resumed run has it
 		}
 		if r.elapsed() >= r.config.Budget {
@@ -96,7 +96,7 @@ func (r *Runner) toLeast(ctx context.Context) error {
 	left := r.config.Budget - r.elapsed()
 	var chosen []*group
 	for _, g := range candidates {
-		missing := max(0, r.config.Launches-g.launches)
+		missing := max(0, r.config.Launches-g.launches())
 		cost := time.Duration(missing) * g.cost
 		if len(g.members) == 0 || missing == 0 || cost > left {
 			continue
@@ -116,10 +116,10 @@ func (g *group) costPerCell() float64 { return float64(g.cost) / float64(max(1, 
 func (r *Runner) toPrecision(ctx context.Context) error {
 	var chosen []*group
 	for _, g := range r.groups {
-		if g.launches < r.config.Launches || len(g.members) == 0 {
+		if g.launches() < r.config.Launches || len(g.members) == 0 {
 			continue
 		}
-		if g.wanted = r.enough(g); g.wanted > g.launches {
+		if g.wanted = r.enough(g); g.wanted > g.launches() {
 			chosen = append(chosen, g)
 		}
 	}
@@ -134,7 +134,7 @@ func (r *Runner) rounds(ctx context.Context, groups []*group) error {
 		r.round++
 		for _, i := range r.shuffled(len(groups)) {
 			g := groups[i]
-			if g.launches >= g.wanted || len(g.members) == 0 || r.elapsed()+g.cost > r.config.Budget {
+			if g.launches() >= g.wanted || len(g.members) == 0 || r.elapsed()+g.cost > r.config.Budget {
 				continue
 			}
 			if err := r.launch(ctx, g); err != nil {
@@ -151,7 +151,7 @@ func (r *Runner) rounds(ctx context.Context, groups []*group) error {
 // enough is the number of launches at which the group's widest interval would
 // be as narrow as wished.
 func (r *Runner) enough(g *group) int {
-	most := g.launches
+	most := g.launches()
 	for _, ratios := range g.ratios(r.config.Reference) {
 		if n := len(ratios); n >= 2 {
 			i := stat.LogInterval(ratios)
@@ -169,6 +169,7 @@ func (r *Runner) launch(ctx context.Context, g *group) error {
 	}
 	r.progress("measure", g.describe(), r.total())
 	g.last++
+	r.disturbed = false
 	began := time.Now()
 	measure := r.blocks
 	if g.mode == assay.Windows {
@@ -177,7 +178,7 @@ func (r *Runner) launch(ctx context.Context, g *group) error {
 	if err := measure(ctx, g, g.last); err != nil {
 		return err
 	}
-	g.noteLaunch(time.Since(began))
+	g.noteLaunch(time.Since(began), r.disturbed)
 	g.prune()
 	return nil
 }
@@ -202,7 +203,7 @@ func (r *Runner) total() time.Duration {
 		if g.cost == 0 && len(g.members) > 0 {
 			return r.config.Budget
 		}
-		total += time.Duration(max(g.wanted, r.config.Launches)-min(g.launches, max(g.wanted, r.config.Launches))) * g.cost
+		total += time.Duration(max(g.wanted, r.config.Launches)-min(g.launches(), max(g.wanted, r.config.Launches))) * g.cost
 	}
 	return min(total, r.config.Budget)
 }
@@ -212,6 +213,7 @@ func (r *Runner) total() time.Duration {
 func (r *Runner) finish(g *group, t *assay.Trial, noise assay.Noise) error {
 	t.Noise = noise
 	t.Disqualified = disturbed(noise, t.Took)
+	r.disturbed = r.disturbed || t.Disqualified
 	if hopeless(t.Outcome) {
 		for _, m := range g.members {
 			if m.twin == t.Twin {

@@ -33,7 +33,7 @@ func targetFields(t *assay.Target) []any {
 
 const trialColumns = "plan, workload, operation, engine, driver, driver_version, build, profile," +
 	" clients, pool, idle, statement, transaction_size, rate, params, as_published," +
-	" launch, twin, mode, outcome, reason, durability, query_plan, dsn, each_sql, digest," +
+	" group_name, launch, twin, mode, outcome, reason, durability, query_plan, dsn, each_sql, digest," +
 	" warnings, samples, histogram," +
 	" started, took_ns, steal, foreign_cpu, disqualified, figures, settings"
 
@@ -42,7 +42,7 @@ func trialFields(t *assay.Trial) []any {
 	return []any{
 		&c.Plan, &c.Workload, &c.Operation, &c.Engine, &c.Driver, &c.DriverVersion, &c.Build, &c.Profile,
 		&c.Clients, &c.Pool, &c.Idle, &c.Statement, &c.Transaction, &c.Rate, asJSON{&c.Params}, &c.AsPublished,
-		&t.Launch, &t.Twin, &t.Mode, &t.Outcome, &t.Reason, &t.Durability, &t.QueryPlan, &t.DSN, asJSON{&t.Each}, &t.Digest,
+		&t.Group, &t.Launch, &t.Twin, &t.Mode, &t.Outcome, &t.Reason, &t.Durability, &t.QueryPlan, &t.DSN, asJSON{&t.Each}, &t.Digest,
 		asJSONList[assay.Warning, warning]{&t.Warnings, toWarning, fromWarning},
 		asJSONList[assay.Sample, [2]int64]{&t.Samples, toSample, fromSample},
 		asJSONList[assay.Bucket, [2]int64]{&t.Histogram, toBucket, fromBucket},

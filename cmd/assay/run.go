@@ -67,6 +67,8 @@ type session struct {
 	location string // of the store
 	done     []assay.Trial
 	progress *progress
+	took     time.Duration // wall time of measuring
+	measured time.Duration // of that inside of windows and blocks
 }
 
 // run is the whole way from a plan to a report.
@@ -316,9 +318,11 @@ func (s *session) measure(ctx context.Context, programs map[string]runner.Progra
 	if err := s.begin(ctx, r, work.Dir); err != nil {
 		return err
 	}
+	began := time.Now()
 	if err := r.Run(ctx); err != nil {
 		return err
 	}
+	s.took, s.measured = time.Since(began), r.Measured()
 	s.run.Status, s.run.Finished, s.run.Least = assay.Finished, time.Now().UTC(), r.Least()
 	return s.store.Update(ctx, s.run)
 }
@@ -387,6 +391,16 @@ func (s *session) interrupted(ctx context.Context, err error) error {
 	return &exitError{statusInterrupted, errors.New("interrupted"), []string{hint}}
 }
 
+// summarize says what the run itself cost.
+func (s *session) summarize() {
+	fmt.Fprintf(s.stderr, "\nmeasuring took %s, %.0f %% of it inside measured windows and blocks", brief(s.took),
+		100*s.measured.Seconds()/s.took.Seconds())
+	if peak, err := host.PeakMemory(); err == nil {
+		fmt.Fprintf(s.stderr, "; peak memory of assay %.0f MB", float64(peak)/1e6)
+	}
+	fmt.Fprintln(s.stderr)
+}
+
 // report shows the result and says where it lies.
 func (s *session) report(ctx context.Context) error {
 	s.progress.close()
@@ -401,7 +415,8 @@ func (s *session) report(ctx context.Context) error {
 	if err := writeReport(r, "markdown", path); err != nil {
 		return err
 	}
-	fmt.Fprintf(s.stderr, "\nreport: %s\nresults: %s; again: assay report %s --format text|markdown|csv|json|benchfmt\n", path, s.location, s.run.ID)
+	s.summarize()
+	fmt.Fprintf(s.stderr, "report: %s\nresults: %s; again: assay report %s --format text|markdown|csv|json|benchfmt\n", path, s.location, s.run.ID)
 	if r.Failed() {
 		return &exitError{status: statusFailed, err: errors.New("some cells failed; the report says which and why")}
 	}

@@ -33,11 +33,13 @@ type Worker struct {
 	hello   wire.Hello
 	command *exec.Cmd
 	stdin   io.WriteCloser
+	stdout  io.ReadCloser
 	lines   chan line
 	exited  chan struct{} // closed when the process was waited for
 	tail    *tail
 	trace   io.Writer // the talk is copied here; nil: nowhere
 	next    int64
+	step    time.Duration // between the last steps of ending it
 	stopped bool
 	broken  error // the talk cannot go on
 }
@@ -86,15 +88,14 @@ func Start(ctx context.Context, program string, options Options) (*Worker, error
 	command.Dir = options.Dir
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	w := &Worker{command: command, lines: make(chan line, 16), exited: make(chan struct{}),
-		tail: &tail{}, trace: options.Trace}
-	stdout, err := w.pipes()
-	if err != nil {
+		tail: &tail{}, trace: options.Trace, step: stepPatience}
+	if err := w.pipes(); err != nil {
 		return nil, err
 	}
 	if err := start(command); err != nil {
 		return nil, fmt.Errorf("start worker %s: %w", program, err)
 	}
-	go w.read(stdout)
+	go w.read()
 	if err := w.handshake(ctx); err != nil {
 		w.Kill()
 		return nil, err
@@ -102,20 +103,21 @@ func Start(ctx context.Context, program string, options Options) (*Worker, error
 	return w, nil
 }
 
-func (w *Worker) pipes() (io.Reader, error) {
+func (w *Worker) pipes() error {
 	var err error
 	if w.stdin, err = w.command.StdinPipe(); err != nil {
-		return nil, err
+		return err
 	}
 	w.command.Stderr = w.tail
 	// A grandchild that keeps standard error open must not keep us waiting.
 	w.command.WaitDelay = time.Second
-	return w.command.StdoutPipe()
+	w.stdout, err = w.command.StdoutPipe()
+	return err
 }
 
 // read hands lines on until the output ends, and then waits for the process.
-func (w *Worker) read(stdout io.Reader) {
-	reader := wire.NewReader(stdout)
+func (w *Worker) read() {
+	reader := wire.NewReader(w.stdout)
 	for {
 		data, err := reader.Line()
 		if err != nil {
@@ -127,7 +129,7 @@ func (w *Worker) read(stdout io.Reader) {
 		w.lines <- line{data: bytes.Clone(data)}
 	}
 	close(w.lines)
-	_, _ = io.Copy(io.Discard, stdout)
+	_, _ = io.Copy(io.Discard, w.stdout)
 	_ = w.command.Wait() // the status is read from ProcessState
 	close(w.exited)
 }
@@ -155,15 +157,32 @@ func (w *Worker) Hello() wire.Hello { return w.hello }
 func (w *Worker) PID() int { return w.command.Process.Pid }
 
 // Call sends a request and decodes its reply's body into reply, which may be
-// nil. The error is a *wire.Error where the worker answered one; after any
-// other error (ExitError, ProtocolError, ErrTimeout, the context's) the
-// worker is dead.
+// nil. The error is a *wire.Error where the worker answered one, or says why
+// the request cannot be sent; after any other error (ExitError, ProtocolError,
+// ErrTimeout, the context's) the worker is dead.
 func (w *Worker) Call(ctx context.Context, kind string, request, reply any) error {
 	if w.broken != nil {
 		return w.broken
 	}
+	err := w.call(ctx, kind, request, reply)
+	if w.broken != nil {
+		w.Kill()
+	}
+	return err
+}
+
+// call is Call without the killing.
+func (w *Worker) call(ctx context.Context, kind string, request, reply any) error {
 	w.next++
-	if err := w.send(kind, request); err != nil {
+	message, err := flatten(wire.Envelope{Type: kind, ID: w.next}, request)
+	if err != nil {
+		return err
+	}
+	return w.ask(ctx, message, reply)
+}
+
+func (w *Worker) ask(ctx context.Context, message []byte, reply any) error {
+	if err := w.send(ctx, message); err != nil {
 		return err
 	}
 	data, err := w.receive(ctx)
@@ -173,16 +192,23 @@ func (w *Worker) Call(ctx context.Context, kind string, request, reply any) erro
 	return w.decode(data, reply)
 }
 
-func (w *Worker) send(kind string, request any) error {
-	message, err := flatten(wire.Envelope{Type: kind, ID: w.next}, request)
-	if err != nil {
-		return err
-	}
+// send writes a line. A worker that does not read blocks a long one.
+func (w *Worker) send(ctx context.Context, message []byte) error {
 	w.log("> ", message)
-	if _, err := w.stdin.Write(append(message, '\n')); err != nil {
-		return w.dead()
+	written := make(chan error, 1)
+	go func() {
+		_, err := w.stdin.Write(append(message, '\n'))
+		written <- err
+	}()
+	select {
+	case err := <-written:
+		if err != nil {
+			return w.dead()
+		}
+		return nil
+	case <-ctx.Done():
+		return w.late(ctx)
 	}
-	return nil
 }
 
 // flatten puts the envelope's fields before the request's.
@@ -232,7 +258,7 @@ func (w *Worker) decode(data []byte, reply any) error {
 	return w.breach("unknown type of reply: " + excerpt(data))
 }
 
-// receive waits for a line. Without one, the worker is killed.
+// receive waits for a line.
 func (w *Worker) receive(ctx context.Context) ([]byte, error) {
 	select {
 	case l, ok := <-w.lines:
@@ -245,20 +271,23 @@ func (w *Worker) receive(ctx context.Context) ([]byte, error) {
 		w.log("< ", l.data)
 		return l.data, nil
 	case <-ctx.Done():
-		w.broken = ErrTimeout
-		if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-			w.broken = ctx.Err()
-		}
-		w.Kill()
-		return nil, w.broken
+		return nil, w.late(ctx)
 	}
 }
 
+func (w *Worker) late(ctx context.Context) error {
+	w.broken = ErrTimeout
+	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		w.broken = ctx.Err()
+	}
+	return w.broken
+}
+
 // dead is called when the worker closed its output or its input: it has ended
-// or will be ended.
+// or is ended.
 func (w *Worker) dead() error {
 	if w.broken == nil {
-		w.waitOrKill(stepPatience)
+		w.waitAndKill(w.step)
 		w.broken = &ExitError{Status: w.Status(), Tail: w.tail.lines()}
 	}
 	return w.broken
@@ -266,7 +295,6 @@ func (w *Worker) dead() error {
 
 func (w *Worker) breach(what string) error {
 	w.broken = &ProtocolError{what}
-	w.Kill()
 	return w.broken
 }
 
@@ -333,57 +361,55 @@ func (w *Worker) signal(s syscall.Signal) error {
 // a *wire.Error or how the worker ended. It is for conformance tests.
 func (w *Worker) Garbage(ctx context.Context, text string) error {
 	w.next = 0
-	if _, err := io.WriteString(w.stdin, text+"\n"); err != nil {
-		return w.dead()
+	err := w.ask(ctx, []byte(text), nil)
+	if w.broken != nil {
+		w.Kill()
 	}
-	data, err := w.receive(ctx)
-	if err != nil {
-		return err
-	}
-	return w.decode(data, nil)
+	return err
 }
 
 // EndInput closes the worker's input and waits for its end, or ends it.
 func (w *Worker) EndInput() error {
 	err := w.stdin.Close()
-	w.waitOrKill(helloPatience)
+	w.waitAndKill(closePatience)
 	return err
 }
 
 // Stop ends the worker in steps and returns what it answered to close. The
-// error says where a step failed; the process is gone in any case.
+// error says why it did not answer that it closed; the process is gone in any
+// case.
 func (w *Worker) Stop(ctx context.Context) (wire.Closed, error) {
+	limited, cancel := context.WithTimeout(ctx, closePatience)
+	defer cancel()
 	var closed wire.Closed
-	var err error
-	if w.stopped {
-		err = w.Resume(ctx)
+	err := w.broken
+	if err == nil && w.stopped {
+		err = w.Resume(limited)
 	}
 	if err == nil {
-		limited, cancel := context.WithTimeout(ctx, closePatience)
-		defer cancel()
-		err = w.Call(limited, wire.TypeClose, nil, &closed)
+		err = w.call(limited, wire.TypeClose, nil, &closed)
 	}
 	_ = w.stdin.Close()
-	if !w.wait(stepPatience) {
+	if !w.wait(w.step) {
 		_ = w.signal(syscall.SIGTERM)
-		w.waitOrKill(stepPatience)
 	}
-	w.Kill() // also what is left of its group
+	w.waitAndKill(w.step)
 	return closed, err
 }
 
 // Kill ends the process group at once and waits for it.
 func (w *Worker) Kill() {
 	_ = syscall.Kill(-w.PID(), syscall.SIGKILL)
-	for range w.lines { // let the reader come to its end
+	_ = w.stdout.Close() // a process that left the group may hold it open
+	for range w.lines {  // let the reader come to its end
 	}
 	<-w.exited
 }
 
-func (w *Worker) waitOrKill(patience time.Duration) {
-	if !w.wait(patience) {
-		w.Kill()
-	}
+// waitAndKill kills what is left of the process group after some time.
+func (w *Worker) waitAndKill(patience time.Duration) {
+	w.wait(patience)
+	w.Kill()
 }
 
 func (w *Worker) wait(patience time.Duration) bool {

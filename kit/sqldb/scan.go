@@ -2,7 +2,8 @@ package sqldb
 
 import (
 	"database/sql"
-	"fmt"
+
+	"assay/kit/wire"
 )
 
 // destinations is the room that the rows of an answer are scanned into, one
@@ -37,7 +38,7 @@ func newDestinations(types []string) (destinations, error) {
 		case "bool?":
 			d.pointers[i] = new(sql.NullBool)
 		default:
-			return destinations{}, fmt.Errorf("type %q: want int, real, text, blob or bool", t)
+			return destinations{}, wire.Errorf(wire.Invalid, "type %q: want int, real, text, blob or bool", t)
 		}
 	}
 	return d, nil

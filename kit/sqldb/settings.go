@@ -31,31 +31,28 @@ func place(first []string, name string) int {
 	return len(first)
 }
 
-// uriParameter returns SQLite's own URI parameter for a setting; empty where
-// there is none. All drivers that take file: URIs take these.
-func uriParameter(name, value string) string {
-	switch {
-	case name == "read_only" && value == "1":
-		return "mode=ro"
-	case name == "immutable" && value == "1":
-		return "immutable=1"
-	case name == "shared_cache":
-		return "cache=" + map[string]string{"1": "shared"}[value]
-	}
-	return ""
+// uriParameters are SQLite's own URI parameters, by setting and value. All
+// drivers that take file: URIs take these.
+var uriParameters = map[string]string{
+	"read_only=0": "mode=rwc", "read_only=1": "mode=ro",
+	"immutable=0": "immutable=0", "immutable=1": "immutable=1",
+	"shared_cache=0": "cache=private", "shared_cache=1": "cache=shared",
 }
 
 // spell writes a value as people do: where read-back gives a number that has
-// a name, the name; words in capitals.
+// a name, the name; words in capitals, in quotes where SQL needs them (UTF-8).
 func spell(name, value string) string {
 	setting, _ := sqlite.Lookup(name)
 	if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < len(setting.Words) {
-		return strings.ToUpper(setting.Words[n])
+		value = setting.Words[n]
+	} else if !slices.Contains(setting.Words, value) {
+		return value
 	}
-	if slices.Contains(setting.Words, value) {
-		return strings.ToUpper(value)
+	word := strings.ToUpper(value)
+	if strings.Contains(word, "-") {
+		return "'" + word + "'"
 	}
-	return value
+	return word
 }
 
 // escapePath makes a path fit for a file: URI.

@@ -20,6 +20,7 @@ import (
 	"strings"
 
 	"assay/kit"
+	"assay/kit/sqlite"
 	"assay/kit/wire"
 )
 
@@ -107,7 +108,10 @@ func texts(db *sql.DB, query string) ([]string, error) {
 
 // Open opens all connections, so that none is opened while measuring.
 func (e engine) Open(request wire.Open) (kit.Database, wire.Opened, error) {
-	c := connect(e.driver, request)
+	c, err := connect(e.driver, request)
+	if err != nil {
+		return nil, wire.Opened{}, err
+	}
 	db := &database{driver: e.driver}
 	if err := db.open(c, request); err != nil {
 		return nil, wire.Opened{}, errors.Join(err, db.Close())
@@ -284,35 +288,41 @@ type connector struct {
 
 // connect maps settings to the driver's DSN and to PRAGMAs. The busy timeout
 // comes first, so that the other settings can wait for locks.
-func connect(d Driver, request wire.Open) *connector {
+func connect(d Driver, request wire.Open) (*connector, error) {
 	c := &connector{driver: d, dsn: request.DSN, issued: map[string]string{}}
 	if c.dsn == "" {
-		c.dsn = c.build(request)
+		if err := c.build(request); err != nil {
+			return nil, err
+		}
 	}
 	c.each = append(c.each, request.Each...)
-	return c
+	return c, nil
 }
 
-func (c *connector) build(request wire.Open) string {
+func (c *connector) build(request wire.Open) error {
 	var keys []string
 	for _, name := range inOrder(request.Settings) {
 		value := request.Settings[name]
-		if key := uriParameter(name, value); key != "" {
-			c.issued[name] = key
-			keys = append(keys, key)
-		} else if key := c.driver.Key(name, spell(name, value)); key != "" {
-			c.issued[name] = key
-			keys = append(keys, key)
-		} else {
-			c.issued[name] = "PRAGMA " + name + " = " + spell(name, value)
-			c.each = append(c.each, c.issued[name])
+		key := uriParameters[name+"="+value]
+		if key == "" {
+			key = c.driver.Key(name, spell(name, value))
 		}
+		if key != "" {
+			c.issued[name] = key
+			keys = append(keys, key)
+			continue
+		}
+		if setting, known := sqlite.Lookup(name); known && !setting.Pragma {
+			return wire.Errorf(wire.Unsupported, "driver %s has no way to set %s to %q", c.driver.Name, name, value)
+		}
+		c.issued[name] = "PRAGMA " + name + " = " + spell(name, value)
+		c.each = append(c.each, c.issued[name])
 	}
-	dsn := "file:" + escapePath(request.Path)
+	c.dsn = "file:" + escapePath(request.Path)
 	if len(keys) > 0 {
-		dsn += "?" + strings.Join(keys, "&")
+		c.dsn += "?" + strings.Join(keys, "&")
 	}
-	return dsn
+	return nil
 }
 
 func (c *connector) opened() wire.Opened {

@@ -128,12 +128,11 @@ func unknownSetting(b *bench) error {
 	return expect("number of connections", len(read.Connections), 1)
 }
 
-// changeFails checks that a setting makes a change fail: first without the
-// setting, where it must work, in another process's place in the same file.
+// changeFails checks that a setting makes a change fail that works without it.
 func (b *bench) changeFails(settings map[string]string, change string) error {
 	op := wire.Operation{Name: "change", Changes: true, Steps: []wire.Step{{SQL: change, Rows: 1}}}
-	// The schema is made by a reader, before the setting forbids it: once runs
-	// after the settings, so that query_only is turned off for it.
+	// Once runs after the settings, so that query_only is turned off for the
+	// schema and on again.
 	request := wire.Open{Settings: settings, Writers: 1}
 	request.Once = append([]string{"PRAGMA query_only = 0"}, schema...)
 	for name, value := range settings {

@@ -83,7 +83,8 @@ CREATE TABLE trial (
 	rate             REAL NOT NULL,
 	params           TEXT NOT NULL,        -- JSON: the other axes
 	as_published     INTEGER NOT NULL,     -- 1: a deliberately faulty condition
-	launch           INTEGER NOT NULL,     -- from 1; trials of one launch are paired
+	group_name       TEXT NOT NULL,        -- of instances measured in the same launches
+	launch           INTEGER NOT NULL,     -- from 1 in its group; trials of one launch are paired
 	twin             INTEGER NOT NULL,     -- 1: the reference again
 	mode             TEXT NOT NULL,        -- windows or blocks
 	outcome          TEXT NOT NULL,        -- ok or why not: see Outcome in the program

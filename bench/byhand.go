@@ -1,0 +1,207 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"assay"
+	"assay/dataset"
+	"assay/kit/process"
+	"assay/kit/wire"
+	"assay/plan"
+	"assay/plans"
+	"assay/stat"
+)
+
+// launches of both programs; a figure needs several, because two starts of
+// one program differ by more than two windows of one start.
+const launches = 8
+
+// byHand compares point reads through a worker with a loop written by hand
+// that does the same work, with the same keys, in windows that alternate.
+func (t *tools) byHand() error {
+	for _, driver := range []string{"mattn", "modernc"} {
+		c, err := pointRead(driver)
+		if err != nil {
+			return err
+		}
+		ratio, err := t.ratioByHand(driver, c)
+		if err != nil {
+			return fmt.Errorf("%s by hand: %w", driver, err)
+		}
+		say("point reads of "+driver+", assay / by hand", ratio, "", "0.97 to 1.03", 0.97, 1.03)
+	}
+	return nil
+}
+
+// pointRead is the plan quick's point read on its small table.
+func pointRead(driver string) (assay.Case, error) {
+	text, _ := plans.Read("quick")
+	p, err := plan.Decode("quick.yaml", text)
+	if err != nil {
+		return assay.Case{}, err
+	}
+	cases, err := p.Expand([]string{driver})
+	if err != nil {
+		return assay.Case{}, err
+	}
+	cases, err = plan.Select(cases, map[string][]string{"operation": {"point-read"}, "rows": {"100000"}, "profile": {"default"}})
+	if err != nil {
+		return assay.Case{}, err
+	}
+	return cases[0], nil
+}
+
+func (t *tools) ratioByHand(driver string, c assay.Case) (stat.Interval, error) {
+	data, trace, keys, err := t.material(c)
+	if err != nil {
+		return stat.Interval{}, err
+	}
+	program, err := t.worker(driver)
+	if err != nil {
+		return stat.Interval{}, err
+	}
+	byHand, err := t.handwritten(driver)
+	if err != nil {
+		return stat.Interval{}, err
+	}
+	var ratios []float64
+	for launch := range launches {
+		copies := [2]string{filepath.Join(t.dir, fmt.Sprint(driver, launch, "a.db")), filepath.Join(t.dir, fmt.Sprint(driver, launch, "b.db"))}
+		for _, path := range copies {
+			if err := data.Copy(path); err != nil {
+				return stat.Interval{}, err
+			}
+		}
+		ours, err := t.startWorker(program, copies[0], c, trace)
+		if err != nil {
+			return stat.Interval{}, err
+		}
+		theirs, err := t.startByHand(byHand, copies[1], keys)
+		if err != nil {
+			ours.worker.Kill()
+			return stat.Interval{}, err
+		}
+		ratio, err := alternate(ours, theirs, trace.Length)
+		ours.worker.Kill()
+		theirs.stop()
+		if err != nil {
+			return stat.Interval{}, err
+		}
+		ratios = append(ratios, ratio)
+	}
+	return stat.LogInterval(ratios), nil
+}
+
+// material makes the data, the trace, and the trace's keys as text.
+func (t *tools) material(c assay.Case) (*dataset.Data, *dataset.Trace, string, error) {
+	data, err := (dataset.Cache{Dir: filepath.Join(t.cache, "data")}).Prepare(t.ctx, c.Dataset)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	trace, err := data.Trace(t.ctx, c.Operation, 1<<16)
+	if err != nil {
+		return nil, nil, "", err
+	}
+	keys := filepath.Join(t.dir, "keys")
+	return data, trace, keys, writeKeys(trace.Path, keys)
+}
+
+// alternate measures windows of both in turn, each first every other time, and returns ours / theirs.
+func alternate(ours *assayLoop, theirs *handLoop, length int) (float64, error) {
+	var nanos, operations [2]float64
+	for round := range rounds {
+		first := rand.IntN(length)
+		for i := range 2 {
+			which := (i + round) % 2
+			n, took, err := []func(int) (int64, int64, error){ours.window, theirs.window}[which](first)
+			if err != nil {
+				return 0, err
+			}
+			if round > 0 { // the first is the warm-up
+				operations[which] += float64(n)
+				nanos[which] += float64(took)
+			}
+		}
+	}
+	return nanos[0] / operations[0] / (nanos[1] / operations[1]), nil
+}
+
+// assayLoop is a worker with the operation prepared.
+type assayLoop struct {
+	t      *tools
+	worker *process.Worker
+}
+
+func (t *tools) startWorker(program, path string, c assay.Case, trace *dataset.Trace) (*assayLoop, error) {
+	worker, err := process.Start(t.ctx, program, process.Options{Dir: t.dir})
+	if err != nil {
+		return nil, err
+	}
+	step := c.Operation.Steps[0]
+	op := wire.Operation{Name: "point", Trace: trace.Path, Statement: "once",
+		Steps: []wire.Step{{SQL: step.SQL, Query: true, Args: 1, Rows: 1, Returns: []string{"int", "text", "int", "int"}}}}
+	if err := worker.Call(t.ctx, wire.TypeOpen, wire.Open{Path: path, Readers: 1, Idle: 1}, nil); err != nil {
+		return nil, err
+	}
+	return &assayLoop{t, worker}, worker.Call(t.ctx, wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil)
+}
+
+func (l *assayLoop) window(first int) (operations, nanos int64, err error) {
+	var m wire.Measured
+	err = l.worker.Call(l.t.ctx, wire.TypeMeasure, wire.Measure{Operation: "point", Start: int64(first), Nanos: windowNanos}, &m)
+	if err == nil && m.Errors+m.Misses > 0 {
+		err = fmt.Errorf("%s %s", m.Error, m.Miss)
+	}
+	return m.Operations, m.Nanos, err
+}
+
+// handLoop is the program with the loop written by hand.
+type handLoop struct {
+	command *exec.Cmd
+	in      io.WriteCloser
+	out     *bufio.Reader
+}
+
+func (t *tools) startByHand(program, path, keys string) (*handLoop, error) {
+	command := exec.CommandContext(t.ctx, program, keys)
+	command.Stderr = os.Stderr
+	in, err := command.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := command.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := command.Start(); err != nil {
+		return nil, err
+	}
+	_, err = fmt.Fprintln(in, "file:"+path)
+	return &handLoop{command, in, bufio.NewReader(out)}, err
+}
+
+func (l *handLoop) window(first int) (operations, nanos int64, err error) {
+	if _, err := fmt.Fprintln(l.in, windowNanos, first); err != nil {
+		return 0, 0, err
+	}
+	line, err := l.out.ReadString('\n')
+	if err != nil {
+		return 0, 0, err
+	}
+	_, err = fmt.Sscan(strings.TrimSpace(line), &operations, &nanos)
+	return operations, nanos, err
+}
+
+func (l *handLoop) stop() {
+	_ = l.in.Close()
+	_ = l.command.Wait() // its figures are in already
+}

@@ -1,0 +1,76 @@
+//go:build unix
+
+// Command bench checks assay's own speed: what its loop costs, whether it
+// measures the same as a loop written by hand, how much of a run is spent in
+// measured windows, and how much memory it takes. Everything that is compared
+// is measured side by side in this one run; each line ends with its bar.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+
+	"assay/build"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := bench(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// tools is what the benchmarks share.
+type tools struct {
+	ctx     context.Context
+	dir     string // for everything that is made
+	cache   string // as the command's
+	builder *build.Builder
+}
+
+func bench(ctx context.Context) error {
+	dir, err := os.MkdirTemp("", "assay-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return err
+	}
+	cache = filepath.Join(cache, "assay")
+	source, err := build.FindSource(cache)
+	if err != nil {
+		return err
+	}
+	t := &tools{ctx: ctx, dir: dir, cache: cache, builder: &build.Builder{Source: source, Cache: cache}}
+	for _, part := range []func() error{t.loop, t.byHand, t.quick, t.twins} {
+		if err := part(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// worker builds a worker and returns its program.
+func (t *tools) worker(name string) (string, error) {
+	w, err := t.builder.Build(t.ctx, build.Spec{Name: name})
+	return w.Program, err
+}
+
+// handwritten builds the loop written by hand that lies beside a worker.
+func (t *tools) handwritten(name string) (string, error) {
+	program := filepath.Join(t.dir, "handwritten-"+name)
+	command := exec.CommandContext(t.ctx, "go", "build", "-trimpath", "-o", program, "./handwritten")
+	command.Dir = filepath.Join(t.builder.Source.Dir, "workers", name)
+	if out, err := command.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the loop by hand of %s: %w\n%s", name, err, out)
+	}
+	return program, nil
+}

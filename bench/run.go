@@ -1,0 +1,143 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"assay/kit/column"
+	"assay/report"
+	"assay/stat"
+	"assay/store"
+)
+
+// quick runs the plan quick as a user would, and asks how much of it was
+// measuring and how much memory it took.
+func (t *tools) quick() error {
+	began := time.Now()
+	location, words, err := t.assay("quick", "--quiet")
+	if err != nil {
+		return err
+	}
+	wall := time.Since(began)
+	s, err := store.Open(t.ctx, location)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	run, err := s.Run(t.ctx, "")
+	if err != nil {
+		return err
+	}
+	var measured int64
+	for trial, err := range s.Trials(t.ctx, run.ID) {
+		if err != nil {
+			return err
+		}
+		for _, sample := range trial.Samples {
+			measured += sample.Nanos
+		}
+	}
+	share := 100 * float64(measured) / float64(wall.Nanoseconds())
+	say(fmt.Sprintf("quick: share of %s inside windows and blocks", wall.Round(time.Second)), one(share), "%", "at least 60", 60, 100)
+	peak, err := peakOf(words)
+	if err != nil {
+		return err
+	}
+	say("quick: peak memory of the assay process", one(peak/1e6), "MB", "at most 100", 0, 100)
+	return nil
+}
+
+func one(value float64) stat.Interval { return stat.MeanInterval([]float64{value}) }
+
+// assay runs bin/assay with a store of its own and returns where that is, and
+// what was said on standard error.
+func (t *tools) assay(plan string, flags ...string) (location, words string, err error) {
+	location = filepath.Join(t.dir, filepath.Base(plan)+".db")
+	args := append([]string{"run", plan, "--store", location}, flags...)
+	command := exec.CommandContext(t.ctx, filepath.Join("bin", "assay"), args...)
+	var stderr strings.Builder
+	command.Stderr = &stderr
+	if err := command.Run(); err != nil {
+		return "", "", fmt.Errorf("assay %s: %w\n%s", strings.Join(args, " "), err, stderr.String())
+	}
+	return location, stderr.String(), nil
+}
+
+// peakOf finds the peak memory in what assay says at its end.
+func peakOf(words string) (float64, error) {
+	_, rest, found := strings.Cut(words, "peak memory of assay ")
+	digits, _, _ := strings.Cut(rest, " ")
+	value, err := strconv.ParseFloat(digits, 64)
+	if !found || err != nil {
+		return 0, fmt.Errorf("no peak memory in %q", words)
+	}
+	return value * 1e6, nil
+}
+
+// twins compares point reads with themselves, twenty times in one run, each
+// time with processes of their own.
+func (t *tools) twins() error {
+	location, _, err := t.assay(filepath.Join("bench", "twins.yaml"), "--quiet")
+	if err != nil {
+		return err
+	}
+	s, err := store.Open(t.ctx, location)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	run, err := s.Run(t.ctx, "")
+	if err != nil {
+		return err
+	}
+	r, err := report.New(run, s.Trials(t.ctx, run.ID))
+	if err != nil {
+		return err
+	}
+	comparisons, excluding := 0, 0
+	for _, table := range r.Tables {
+		for _, twin := range table.Twins {
+			f, ok := twin.Figure(table.Primary.Name)
+			if !ok || f.Comparison == nil {
+				continue
+			}
+			ratio := f.Comparison.Ratio
+			comparisons++
+			if ratio.Low > 1 || ratio.High < 1 {
+				excluding++
+			}
+			fmt.Printf("  A/A %-40s %.4f [%.4f, %.4f], %d launches\n", table.Title, ratio.Center, ratio.Low, ratio.High, ratio.N)
+		}
+	}
+	fmt.Printf("A/A comparisons of point reads whose interval excludes 1: %d of %d (expected: 1 of 20)\n", excluding, comparisons)
+	return nil
+}
+
+// writeKeys writes a trace's first column as decimal numbers.
+func writeKeys(trace, path string) error {
+	file, err := column.Open(trace)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	out, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	buffered := bufio.NewWriter(out)
+	for row := range file.Rows() {
+		fmt.Fprintln(buffered, file.Int(0, row))
+	}
+	if err := buffered.Flush(); err != nil {
+		return err
+	}
+	return out.Close()
+}

@@ -1,0 +1,265 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"assay/kit"
+	"assay/kit/column"
+	"assay/kit/sqldb"
+	"assay/kit/wire"
+
+	"modernc.org/sqlite"
+)
+
+// fault is what a fake worker does wrong. The zero fault is an honest worker.
+type fault struct {
+	before func(request)                // what happens before it reads its first request
+	line   func(request) (swallow bool) // what happens when a request comes
+	ask    func(map[string]string)      // changes the settings that it was asked for
+	told   func(map[string]string)      // changes the settings that it read back
+	row    func([]any)                  // changes a row of an answer
+	rows   func(int) int                // changes the number of rows of an operation
+	do     func()                       // happens in every measured operation
+}
+
+// request is the part of a request's line that faults look at.
+type request struct {
+	Type  string `json:"type"`
+	Nanos int64  `json:"nanos"`
+}
+
+// faults are the fake workers, by name.
+var faults = map[string]fault{
+	"honest": {},
+	"twin":   {}, // the same under the name that the reference's second instance has
+	"slow":   {do: func() { time.Sleep(2 * time.Millisecond) }},
+
+	"crashing": {do: crash},
+	"hanging":  {line: on(wire.TypeMeasure, hang)},
+	"garbage":  {line: on(wire.TypeMeasure, func() { fmt.Println("Segmentation fault, or so") })},
+	"longline": {line: on(wire.TypeMeasure, func() { fmt.Println(strings.Repeat("x", 10<<20)) })},
+	"deaf":     {before: func(request) { signal.Ignore(syscall.SIGTERM) }, line: on(wire.TypeClose, hang)},
+
+	"liar-row":     {row: lieOnce},
+	"liar-rows":    {rows: func(n int) int { return n + 1 }},
+	"liar-setting": {ask: ignore("journal_mode"), told: func(s map[string]string) { s["journal_mode"] = "wal" }},
+	"not-applied":  {ask: ignore("cache_size")},
+
+	"no-hello": {before: func(request) {
+		fmt.Fprintln(os.Stderr, "cannot load libsomething.so.3")
+		os.Exit(127)
+	}},
+	"mute": {before: func(request) { hang() }},
+	"old-protocol": {before: func(request) {
+		fmt.Println(`{"type":"hello","protocol":0,"target":{"driver":"old-protocol","engine":"sqlite"}}`)
+		hang()
+	}},
+}
+
+func on(kind string, do func()) func(request) bool {
+	return func(r request) bool {
+		if r.Type == kind {
+			do()
+		}
+		return r.Type == kind
+	}
+}
+
+// hang never returns.
+func hang() {
+	for {
+		time.Sleep(time.Hour)
+	}
+}
+
+var operations atomic.Int64
+
+// crash ends the process in the middle of a window.
+func crash() {
+	if operations.Add(1) == 20 {
+		fmt.Fprintln(os.Stderr, "fatal error: heap corrupted\nthese were my last words")
+		os.Exit(3)
+	}
+}
+
+var lied bool
+
+// lieOnce changes one number of one answer.
+func lieOnce(row []any) {
+	for i, value := range row {
+		if n, ok := value.(int64); ok && !lied {
+			row[i], lied = n+1, true
+		}
+	}
+}
+
+func ignore(setting string) func(map[string]string) {
+	return func(settings map[string]string) { delete(settings, setting) }
+}
+
+// worker is the main function of a fake worker; its argument is its name.
+func worker() {
+	f, ok := faults[os.Args[1]]
+	if !ok {
+		panic("no such worker: " + os.Args[1])
+	}
+	if f.before != nil {
+		f.before(request{})
+	}
+	sql := sqldb.Driver{Name: os.Args[1], Module: "modernc.org/sqlite", SQLName: "sqlite", Key: pragma, Busy: busy}
+	in := &requests{lines: bufio.NewReader(os.Stdin), fault: f}
+	if err := kit.Serve(faultyEngine{sqldb.New(sql), f}, in, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func pragma(name, value string) string { return "_pragma=" + name + "(" + value + ")" }
+
+func busy(err error) bool {
+	var failure *sqlite.Error
+	return errors.As(err, &failure) && (failure.Code()&0xff == 5 || failure.Code()&0xff == 6)
+}
+
+// requests hands requests on, one line a call, unless the fault swallows them.
+type requests struct {
+	lines *bufio.Reader
+	fault fault
+	rest  []byte
+}
+
+func (r *requests) Read(p []byte) (int, error) {
+	for len(r.rest) == 0 {
+		line, err := r.lines.ReadBytes('\n')
+		if err != nil {
+			return 0, io.EOF
+		}
+		var known request
+		if json.Unmarshal(line, &known) == nil {
+			gate(known)
+			if r.fault.line != nil && r.fault.line(known) {
+				continue
+			}
+		}
+		r.rest = line
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+// gate counts the windows that any worker was asked for. At the one that the
+// script wants it tells the script, and waits to be killed.
+func gate(r request) {
+	path, at := os.Getenv("GATE"), 0
+	if _, err := fmt.Sscan(os.Getenv("GATE_AT"), &at); err != nil || path == "" || r.Type != wire.TypeMeasure || r.Nanos == 0 {
+		return
+	}
+	count, err := os.OpenFile(path+".count", os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		panic(err)
+	}
+	_, _ = count.WriteString("x") // at the end, in one step
+	info, err := count.Stat()
+	if err != nil || info.Size() != int64(at) {
+		return
+	}
+	fifo, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Fprintln(fifo, os.Getpid())
+	fifo.Close()
+	hang()
+}
+
+type faultyEngine struct {
+	kit.Engine
+	fault fault
+}
+
+func (e faultyEngine) Open(r wire.Open) (kit.Database, wire.Opened, error) {
+	if e.fault.ask != nil {
+		e.fault.ask(r.Settings)
+	}
+	db, opened, err := e.Engine.Open(r)
+	return faultyDatabase{db, e.fault}, opened, err
+}
+
+type faultyDatabase struct {
+	kit.Database
+	fault fault
+}
+
+func (d faultyDatabase) Settings(names []string) ([]wire.Connection, error) {
+	connections, err := d.Database.Settings(names)
+	for _, c := range connections {
+		if d.fault.told != nil {
+			d.fault.told(c.Settings)
+		}
+	}
+	return connections, err
+}
+
+func (d faultyDatabase) Prepare(op wire.Operation, trace *column.File) (kit.Operation, error) {
+	prepared, err := d.Database.Prepare(op, trace)
+	return faultyOperation{prepared, d.fault}, err
+}
+
+func (d faultyDatabase) Query(sql string, returns []string, visit func([]any) error) error {
+	return d.Database.Query(sql, returns, func(row []any) error {
+		d.fault.change(row)
+		return visit(row)
+	})
+}
+
+func (f fault) change(row []any) {
+	if f.row != nil {
+		f.row(row)
+	}
+}
+
+type faultyOperation struct {
+	kit.Operation
+	fault fault
+}
+
+func (o faultyOperation) Answer(position int, visit func(int, []any) error) error {
+	return o.Operation.Answer(position, func(step int, row []any) error {
+		o.fault.change(row)
+		return visit(step, row)
+	})
+}
+
+func (o faultyOperation) Client() (kit.Client, error) {
+	client, err := o.Operation.Client()
+	return faultyClient{client, o.fault}, err
+}
+
+type faultyClient struct {
+	kit.Client
+	fault fault
+}
+
+func (c faultyClient) Do(position int) (int, error) {
+	if c.fault.do != nil {
+		c.fault.do()
+	}
+	rows, err := c.Client.Do(position)
+	if c.fault.rows != nil {
+		rows = c.fault.rows(rows)
+	}
+	return rows, err
+}

@@ -1,0 +1,130 @@
+//go:build unix
+
+// Package gotest runs the checks of package workertest as Go tests, for
+// workers that are written in Go.
+package gotest
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"assay/kit/process"
+	"assay/kit/sqlite"
+	"assay/kit/wire"
+	"assay/kit/workertest"
+)
+
+// Build builds the program of the folder that the test runs in and returns
+// its path.
+func Build(t *testing.T) string {
+	t.Helper()
+	program := filepath.Join(t.TempDir(), "worker")
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return program
+}
+
+// Conformance runs the conformance suite, each check as a subtest.
+func Conformance(t *testing.T, program string) {
+	for result := range workertest.Run(t.Context(), program) {
+		t.Run(result.Name, func(t *testing.T) {
+			if !result.OK {
+				t.Error(result.Detail)
+			}
+		})
+	}
+}
+
+// Settings checks that every setting that belongs to a connection and can be
+// read back takes effect on every connection, each as a subtest. A worker may
+// lack some: in missing is the value that stays effective instead.
+func Settings(t *testing.T, program string, missing map[string]string) {
+	defaults := effective(t, program, "", "")
+	for _, setting := range sqlite.Settings {
+		value, ok := values[setting.Name]
+		if setting.Scope != sqlite.Connection || !ok && !setting.Pragma {
+			continue
+		}
+		t.Run(setting.Name, func(t *testing.T) {
+			if slices.Contains(defaults[setting.Name], value) {
+				t.Fatalf("%q is the default on a connection: %q", value, defaults[setting.Name])
+			}
+			want := value
+			if instead, ok := missing[setting.Name]; ok {
+				want = instead
+			}
+			got := effective(t, program, setting.Name, value)[setting.Name]
+			if !slices.Equal(got, []string{want, want, want}) {
+				t.Errorf("asked for %q, read back %q, want %q three times", value, got, want)
+			}
+		})
+	}
+}
+
+// values are for every setting one that is no driver's default, as it reads
+// back.
+var values = map[string]string{
+	"analysis_limit":            "123",
+	"automatic_index":           "0",
+	"busy_timeout":              "1234",
+	"cache_size":                "-5000",
+	"cell_size_check":           "1",
+	"checkpoint_fullfsync":      "1",
+	"foreign_keys":              "1",
+	"fullfsync":                 "1",
+	"ignore_check_constraints":  "1",
+	"journal_mode":              "wal",
+	"journal_size_limit":        "1000000",
+	"locking_mode":              "exclusive",
+	"mmap_size":                 "1048576",
+	"query_only":                "1",
+	"read_only":                 "1",
+	"read_uncommitted":          "1",
+	"recursive_triggers":        "1",
+	"reverse_unordered_selects": "1",
+	"secure_delete":             "2",
+	"synchronous":               "3",
+	"temp_store":                "2",
+	"threads":                   "2",
+	"trusted_schema":            "0",
+	"wal_autocheckpoint":        "123",
+}
+
+// effective opens a database with one setting, on two connections for readers
+// of which one is opened again and again, and one for a writer. It returns
+// what each connection reads back, by setting.
+func effective(t *testing.T, program, name, value string) map[string][]string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "data.db")
+	if err := os.WriteFile(path, nil, 0o644); err != nil { // an empty database; read_only does not make one
+		t.Fatal(err)
+	}
+	worker, err := process.Start(t.Context(), program, process.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer worker.Kill()
+	request := wire.Open{Path: path, Readers: 2, Idle: 1, Writers: 1}
+	if name != "" {
+		request.Settings = map[string]string{name: value}
+	}
+	var read wire.SettingsRead
+	err = errors.Join(
+		worker.Call(t.Context(), wire.TypeOpen, request, nil),
+		worker.Call(t.Context(), wire.TypeSettings, wire.Settings{Names: sqlite.Names()}, &read))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string][]string{}
+	for _, connection := range read.Connections {
+		for name, value := range connection.Settings {
+			found[name] = append(found[name], value)
+		}
+	}
+	return found
+}

@@ -1,0 +1,236 @@
+package plan
+
+import (
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"assay"
+)
+
+const (
+	minLaunches = 6 // fewer give no interval worth the name
+	maxLaunches = 1_000
+	maxClients  = 10_000
+	maxShare    = 0.5 // of precision and margin
+)
+
+// fill checks the parts of a plan and takes them over.
+func (p *Plan) fill(m *mistakes, d *document) {
+	p.Name, p.About = d.Name.value, d.About.value
+	m.name(d.Name, "plan")
+	p.Seed = uint64(m.whole(d.Seed, "seed", 0, 1<<62, 1))
+	p.Budget = d.Budget.value
+	p.Timeout = time.Minute
+	if d.Timeout.set() {
+		p.Timeout = d.Timeout.value
+	}
+	p.Precision = m.share(d.Precision, "precision")
+	p.Margin = m.share(d.Margin, "margin")
+	p.Launches = int(m.whole(d.Launches, "launches", minLaunches, maxLaunches, minLaunches))
+	p.fillDrivers(m, d)
+	p.Clients = clients(m, d.Clients, []int{1})
+	p.Pools = pools(m, d.Pool, []Pool{{}})
+	p.fillProfiles(m, d)
+	p.fillWorkloads(m, d)
+	p.checkUse(m, d)
+}
+
+// share returns a fraction with its default of 2 %.
+func (m *mistakes) share(f fraction, what string) float64 {
+	if !f.set() {
+		return 0.02
+	}
+	if f.value <= 0 || f.value > maxShare {
+		m.at(f.place, "%s must be above 0%% and at most 50%%, not %g%%", what, f.value*100)
+	}
+	return f.value
+}
+
+var namePattern = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]*$`)
+
+// name checks a name that stands in tables, in keys and on the command line.
+func (m *mistakes) name(t text, what string) {
+	if t.set() && !namePattern.MatchString(t.value) {
+		m.at(t.place, "the %s's name is made of letters, digits, dot, dash and underscore, not %q", what, t.value)
+	}
+}
+
+// words checks that each text of a list is one of the known words, once.
+func (m *mistakes) words(l list[text], what string, known []string) []string {
+	var words []string
+	for _, t := range l.items {
+		switch {
+		case !t.set(): // no text, which was reported
+		case !slices.Contains(known, t.value):
+			m.unknown(t.place, what, t.value, known)
+		case slices.Contains(words, t.value):
+			m.at(t.place, "%s %q is listed twice", what, t.value)
+		default:
+			words = append(words, t.value)
+		}
+	}
+	return words
+}
+
+var driverPattern = regexp.MustCompile(`^[a-z][a-z0-9_-]*(@[A-Za-z0-9][A-Za-z0-9.+_-]*)?$`)
+
+func (p *Plan) fillDrivers(m *mistakes, d *document) {
+	for _, t := range d.Drivers.items {
+		switch {
+		case !t.set():
+		case !driverPattern.MatchString(t.value):
+			m.at(t.place, "a driver is NAME or NAME@VERSION, not %q", t.value)
+		case slices.Contains(p.Drivers, t.value):
+			m.at(t.place, "driver %q is listed twice", t.value)
+		default:
+			p.Drivers = append(p.Drivers, t.value)
+		}
+	}
+	p.Reference = d.Reference.value
+	known := slices.Concat(p.Drivers, driverNames(p.Drivers))
+	if d.Reference.set() && !slices.Contains(known, p.Reference) {
+		m.unknown(d.Reference.place, "driver", p.Reference, p.Drivers)
+	}
+}
+
+// driverNames returns drivers without their versions.
+func driverNames(drivers []string) []string {
+	names := make([]string, len(drivers))
+	for i, d := range drivers {
+		names[i], _, _ = strings.Cut(d, "@")
+	}
+	return names
+}
+
+func clients(m *mistakes, l list[number], fallback []int) []int {
+	var all []int
+	for _, n := range l.items {
+		c := int(m.whole(n, "clients", 1, maxClients, 0))
+		if c > 0 && slices.Contains(all, c) {
+			m.at(n.place, "clients %d is listed twice", c)
+			continue
+		}
+		all = append(all, c)
+	}
+	if all == nil {
+		return fallback
+	}
+	return all
+}
+
+func pools(m *mistakes, l list[pool], fallback []Pool) []Pool {
+	var all []Pool
+	for _, s := range l.items {
+		var p Pool
+		p.Open = int(m.whole(s.Open, "pool", 1, maxClients, 0))
+		p.Idle = int(m.whole(s.Idle, "idle", 1, maxClients, int64(p.Open)))
+		switch {
+		case p.Open == 0:
+		case p.Idle > p.Open:
+			m.at(s.Idle.place, "idle %d is more than the %d open connections", p.Idle, p.Open)
+		case slices.Contains(all, p):
+			m.at(s.place, "pool %d is listed twice", p.Open)
+			continue
+		}
+		all = append(all, p)
+	}
+	if all == nil {
+		return fallback
+	}
+	return all
+}
+
+func (p *Plan) fillProfiles(m *mistakes, d *document) {
+	if !d.Profiles.set() {
+		p.Profiles = []assay.Profile{{Name: "default"}}
+		return
+	}
+	if len(d.Profiles.entries) == 0 {
+		m.at(d.Profiles.place, "the map has no profile")
+	}
+	for i := range d.Profiles.entries {
+		e := &d.Profiles.entries[i]
+		m.name(e.key, "profile")
+		p.Profiles = append(p.Profiles, e.value.resolve(m, e.key.value, driverNames(p.Drivers)))
+	}
+}
+
+func (p *Plan) fillWorkloads(m *mistakes, d *document) {
+	if d.Workloads.set() {
+		if d.Workload.set() {
+			m.at(d.Workloads.place, "a plan has either workload or workloads")
+		}
+		if d.Operations.set() {
+			m.at(d.Operations.place, "with workloads, each workload has its own operations")
+		}
+		for i := range d.Workloads.entries {
+			e := &d.Workloads.entries[i]
+			if e.value.Name.set() {
+				m.at(e.value.Name.place, "the workload has its name from the map: %s", e.key.value)
+			}
+			p.addWorkload(m, e.key, &e.value, &e.value.Operations)
+		}
+		return
+	}
+	if !d.Workload.set() {
+		return
+	}
+	if d.Workload.Operations.set() {
+		m.at(d.Workload.Operations.place, "the operations of the one workload stand beside it, not in it")
+	}
+	name := d.Workload.Name
+	if !name.set() {
+		name = d.Name
+	}
+	p.addWorkload(m, name, &d.Workload, &d.Operations)
+}
+
+func (p *Plan) addWorkload(m *mistakes, name text, w *workload, operations *dict[operation]) {
+	m.name(name, "workload")
+	if len(operations.entries) == 0 {
+		m.at(w.place, "workload %s has no operations", name.value)
+	}
+	c := checker{m: m, plan: p, operations: operations}
+	params := c.axes(w.Params, nil)
+	c.params = params
+	c.source(w)
+	for i := range operations.entries {
+		e := &operations.entries[i]
+		m.name(e.key, "operation")
+		c.operation(e.key, &e.value)
+	}
+	p.Workloads = append(p.Workloads, Workload{name.value, params, w, operations})
+}
+
+// checkUse reports profiles that every operation leaves out.
+func (p *Plan) checkUse(m *mistakes, d *document) {
+	used := map[string]bool{}
+	for _, w := range p.Workloads {
+		for _, o := range w.operations.entries {
+			if !o.value.Profiles.set() {
+				return
+			}
+			for _, t := range o.value.Profiles.items {
+				used[t.value] = true
+			}
+		}
+	}
+	for _, e := range d.Profiles.entries {
+		if len(used) > 0 && !used[e.key.value] {
+			m.at(e.key.place, "no operation uses profile %q", e.key.value)
+		}
+	}
+}
+
+func profileNames(profiles []assay.Profile) []string {
+	names := make([]string, len(profiles))
+	for i, p := range profiles {
+		names[i] = p.Name
+	}
+	return names
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

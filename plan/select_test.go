@@ -1,0 +1,53 @@
+package plan
+
+import (
+	"slices"
+	"testing"
+
+	"assay"
+)
+
+func TestSelect(t *testing.T) {
+	cases := expandFile(t, "testdata/expand/axes.yaml")
+	for name, c := range map[string]struct {
+		only map[string][]string
+		want int
+	}{
+		"everything":  {nil, 40},
+		"driver":      {map[string][]string{"driver": {"mattn"}}, 20},
+		"operation":   {map[string][]string{"operation": {"read"}}, 16},
+		"two values":  {map[string][]string{"statement": {"once", "never"}}, 40},
+		"two keys":    {map[string][]string{"operation": {"insert"}, "transaction": {"none"}}, 8},
+		"number":      {map[string][]string{"clients": {"4"}}, 8},
+		"param":       {map[string][]string{"rows": {"1000"}}, 20},
+		"param short": {map[string][]string{"rows": {"1e3"}}, 20},
+	} {
+		got, err := Select(cases, c.only)
+		if err != nil || len(got) != c.want {
+			t.Errorf("%s: got %d cases, %v, want %d", name, len(got), err, c.want)
+		}
+		if !slices.IsSortedFunc(got, func(a, b assay.Case) int { return index(cases, a) - index(cases, b) }) {
+			t.Errorf("%s: the order is not kept", name)
+		}
+	}
+}
+
+func index(cases []assay.Case, c assay.Case) int {
+	return slices.IndexFunc(cases, func(o assay.Case) bool { return o.Cell.Key() == c.Cell.Key() })
+}
+
+func TestSelectNothing(t *testing.T) {
+	cases := expandFile(t, "testdata/expand/axes.yaml")
+	for want, only := range map[string]map[string][]string{
+		`unknown key of a cell "drivers" (did you mean "driver"?)`:                                                                               {"drivers": {"mattn"}},
+		`unknown key of a cell "engine": there is plan, workload, operation, driver, profile, clients, pool, idle, statement, transaction, rows`: {"engine": {"sqlite"}},
+		`unknown driver "matn" (did you mean "mattn"?)`:                                                                                          {"driver": {"modernc", "matn"}},
+		`unknown clients "9": there is 1, 4`:                                                                                                     {"clients": {"9"}},
+		"unknown profile \"x\": there is default, big-pages\nunknown rows \"7\": there is 10, 1000":                                              {"rows": {"7"}, "profile": {"x"}},
+		"no cell has all of operation=read transaction=64,100":                                                                                   {"operation": {"read"}, "transaction": {"64", "100"}},
+	} {
+		if got, err := Select(cases, only); err == nil || err.Error() != want {
+			t.Errorf("%v: got %d cases, %v\nwant %s", only, len(got), err, want)
+		}
+	}
+}

@@ -1,0 +1,13 @@
+//go:build unix
+
+package main
+
+import (
+	"testing"
+
+	"assay/kit/workertest/gotest"
+)
+
+func TestConformance(t *testing.T) { gotest.Conformance(t, gotest.Build(t)) }
+
+func TestSettings(t *testing.T) { gotest.Settings(t, gotest.Build(t), nil) }
