@@ -28,6 +28,7 @@ type Run struct {
 	ID       string    // sortable by start time, for example 20261120-153000-1f2e
 	Plan     string    // the plan's name
 	PlanText string    // the plan's YAML as it was read
+	PlanFile string    // its path, from which files that it names are found
 	Options  Options   // what the command line changed
 	Seed     uint64    // the seed of traces and of every random order
 	Started  time.Time // wall clock, UTC

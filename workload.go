@@ -31,7 +31,7 @@ type ValueKind string
 
 // The ways to draw values, for columns of tables and arguments of operations.
 const (
-	Seq     ValueKind = "seq"     // From, From+1, ...: never repeats
+	Seq     ValueKind = "seq"     // From, From+Step, ...: never repeats
 	Uniform ValueKind = "uniform" // an integer of [From, To], each alike
 	Zipf    ValueKind = "zipf"    // an integer of [From, To], skewed by Theta, scattered over the range
 	Real    ValueKind = "real"    // a float of [Low, High)
@@ -46,6 +46,7 @@ const (
 type Values struct {
 	Kind      ValueKind
 	From, To  int64   // seq (From), uniform, zipf
+	Step      int64   // seq; 0 means 1
 	Theta     float64 // zipf; 0 < Theta < 1, YCSB's 0.99 by default
 	Low, High float64 // real
 	Length    int     // text, blob

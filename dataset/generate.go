@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"encoding/binary"
 	"fmt"
 	"hash/fnv"
@@ -86,7 +87,7 @@ func (d *drawn) draw(row int, left []any) any {
 	}
 	switch d.Kind {
 	case assay.Seq:
-		return d.From + int64(row)
+		return d.From + int64(row)*cmp.Or(d.Step, 1)
 	case assay.Uniform:
 		return d.From + int64(below(w.at(1), uint64(d.To-d.From)+1))
 	case assay.Zipf:

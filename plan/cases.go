@@ -17,6 +17,9 @@ func (v *variant) transactions(m *mistakes) []int {
 	for _, s := range v.spec.Transaction.items {
 		size := 0
 		switch n, isNumber := parseWhole(s.text); {
+		case s.text == "whole" && len(v.counts) > 0:
+			m.at(s.place, "a whole transaction needs one count for all profiles")
+			continue
 		case s.text == "whole":
 			size = v.operation.Count
 		case isNumber:
@@ -32,17 +35,25 @@ func (v *variant) transactions(m *mistakes) []int {
 }
 
 // at returns the operation at a point of the statement and transaction axes.
-// The count is rounded up, so that every transaction is full.
 func (v *variant) at(statement string, transaction int) assay.Operation {
 	op := v.operation
 	op.Statement, op.Transaction = statement, transaction
-	if over := op.Count % max(transaction, 1); over > 0 {
-		op.Count += transaction - over
-	}
 	op.Parts = slices.Clone(op.Parts)
 	for i := range op.Parts {
 		part := &op.Parts[i].Operation
 		part.Statement, part.Transaction = statement, max(transaction, part.Transaction)
+	}
+	return counted(op, op.Count)
+}
+
+// counted returns the operation with a count, rounded up so that every
+// transaction is full.
+func counted(op assay.Operation, count int) assay.Operation {
+	unit := max(op.Transaction, 1)
+	op.Count = (count + unit - 1) / unit * unit
+	op.Parts = slices.Clone(op.Parts)
+	for i := range op.Parts {
+		op.Parts[i].Operation.Count = op.Count
 	}
 	return op
 }
@@ -61,7 +72,7 @@ func (p *Plan) cases(m *mistakes, v variant, drivers []string) []assay.Case {
 					cell := p.cell(v, c, pool)
 					cell.Statement, cell.Transaction = statement, transaction
 					base := assay.Case{Cell: cell, Dataset: v.dataset, Operation: v.at(statement, transaction)}
-					all = p.targets(all, base, v.spec, drivers)
+					all = p.targets(all, base, v, drivers)
 				}
 			}
 		}
@@ -86,7 +97,8 @@ func (p *Plan) cell(v variant, clients int, pool Pool) assay.Cell {
 }
 
 // targets appends the case with each profile and driver.
-func (p *Plan) targets(all []assay.Case, base assay.Case, o *operation, drivers []string) []assay.Case {
+func (p *Plan) targets(all []assay.Case, base assay.Case, v variant, drivers []string) []assay.Case {
+	o := v.spec
 	for _, profile := range p.Profiles {
 		if o.Profiles.set() && !slices.ContainsFunc(o.Profiles.items, func(t text) bool { return t.value == profile.Name }) {
 			continue
@@ -96,6 +108,9 @@ func (p *Plan) targets(all []assay.Case, base assay.Case, o *operation, drivers 
 			c.Cell.Driver, c.Cell.DriverVersion, _ = strings.Cut(driver, "@")
 			c.Cell.Profile, c.Cell.AsPublished = profile.Name, profile.AsPublished
 			c.Profile = profile
+			if n, ok := v.counts[profile.Name]; ok {
+				c.Operation = counted(c.Operation, n)
+			}
 			c.Dataset.FileSettings = fileSettings(profile)
 			all = append(all, c)
 		}

@@ -83,6 +83,11 @@ func (c checker) operation(name text, o *operation) {
 	c.form(o)
 	c.m.words(o.Statement, "statement policy", statementPolicies)
 	c.m.words(o.Profiles, "profile", profileNames(c.plan.Profiles))
+	for _, e := range o.Count.byProfile.entries {
+		if known := profileNames(c.plan.Profiles); !slices.Contains(known, e.key.value) {
+			c.m.unknown(e.key.place, "profile", e.key.value, known)
+		}
+	}
 	c.word(o.Per, "per", "row")
 	c.word(o.Busy, "busy", "fail", "retry")
 	c.word(o.Only, "only", "mix")

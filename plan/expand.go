@@ -118,6 +118,7 @@ type variant struct {
 	dataset   assay.Dataset
 	spec      *operation
 	operation assay.Operation
+	counts    map[string]int // of operations, by profile, where the plan says so
 }
 
 // resolve returns all operations at all points of their params.
@@ -132,7 +133,7 @@ func (p *Plan) resolve(m *mistakes) []variant {
 				e := &w.operations.entries[j]
 				for _, params := range outer.with(e.value.axes) {
 					at := &resolver{m: m, env: params, tables: r.tables}
-					v := variant{w.Name, params, d, &e.value, at.any(e.key.value, &e.value, w.operations)}
+					v := variant{w.Name, params, d, &e.value, at.any(e.key.value, &e.value, w.operations), at.counts(&e.value)}
 					v.transactions(m)
 					all = append(all, v)
 				}

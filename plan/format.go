@@ -85,7 +85,7 @@ type operation struct {
 	Clients     list[number]       `yaml:"clients" jsonschema_description:"Numbers of parallel clients, instead of the plan's."`
 	Pool        list[pool]         `yaml:"pool" jsonschema_description:"Numbers of open connections, instead of the plan's."`
 	Profiles    list[text]         `yaml:"profiles" jsonschema_description:"The profiles that the operation runs with; all by default."`
-	Count       number             `yaml:"count" jsonschema_description:"Operations of a block; 1000 by default where data is changed, otherwise 10000."`
+	Count       count              `yaml:"count" jsonschema_description:"Operations of a block, or a map of them by profile; 1000 by default where data is changed, otherwise 10000."`
 	Per         text               `yaml:"per" jsonschema_description:"row: figures are per row, not per operation."`
 	Busy        text               `yaml:"busy" jsonschema_description:"What an answer of busy does: fail (default) or retry."`
 	Check       check              `yaml:"check" jsonschema_description:"What is read after the block to prove the change."`
@@ -157,6 +157,24 @@ func (c *check) read(m *mistakes, n ast.Node) {
 	}
 	found, ok := m.fields(n, "a check", "key of a check", c)
 	m.complete(c.place, "a check", found, ok, "sql")
+}
+
+// count is a number of operations, alone or by profile: a block should last
+// alike, and with one profile a commit can take fifty times as long as with
+// another.
+type count struct {
+	place
+	all       number
+	byProfile dict[number]
+}
+
+func (c *count) read(m *mistakes, n ast.Node) {
+	c.place = placeOf(n)
+	if isMap(n) {
+		c.byProfile.read(m, n)
+		return
+	}
+	c.all.read(m, n)
 }
 
 // pool is a number of open connections, alone or with the idle ones.

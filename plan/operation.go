@@ -11,10 +11,6 @@ const (
 	// what they leave behind must fit on the disk.
 	defaultChanges = 1_000
 	defaultQueries = 10_000
-
-	// rowGap keeps the sequences of the rows of {{rows k}} apart: row j of
-	// every statement counts from j gaps on.
-	rowGap = 1_000_000_000
 )
 
 // operation resolves an operation that is no mix. Its statement policy and
@@ -76,14 +72,15 @@ func (r *resolver) args(generators []generator, repeat int) []assay.Values {
 	for i := range generators {
 		row = append(row, r.values(&generators[i], row, nil, false))
 	}
-	all := slices.Clone(row)
-	for j := 1; j < repeat; j++ {
+	var all []assay.Values
+	for j := range repeat {
 		for _, v := range row {
 			switch v.Kind {
 			case assay.Derive:
 				v.Of += j * len(row)
-			case assay.Seq:
-				v.From += int64(j) * rowGap
+			case assay.Seq: // the rows of all statements together count on
+				v.From += int64(j)
+				v.Step = int64(repeat)
 			}
 			all = append(all, v)
 		}
@@ -92,14 +89,24 @@ func (r *resolver) args(generators []generator, repeat int) []assay.Values {
 }
 
 func (r *resolver) count(o *operation, changes bool) int {
-	if o.Count.set() {
-		count, _ := r.env.integer(r.m, o.Count, "count", 1, maxCount)
+	if o.Count.all.set() {
+		count, _ := r.env.integer(r.m, o.Count.all, "count", 1, maxCount)
 		return int(count)
 	}
 	if changes {
 		return defaultChanges
 	}
 	return defaultQueries
+}
+
+// counts resolves the numbers of operations that differ by profile.
+func (r *resolver) counts(o *operation) map[string]int {
+	counts := map[string]int{}
+	for _, e := range o.Count.byProfile.entries {
+		n, _ := r.env.integer(r.m, e.value, "count", 1, maxCount)
+		counts[e.key.value] = int(n)
+	}
+	return counts
 }
 
 // check resolves what is read after the block.

@@ -104,6 +104,10 @@ func (dict[T]) JSONSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{Type: "object", AdditionalProperties: item}
 }
 
+func (count) JSONSchema() *jsonschema.Schema {
+	return either(ref[number](), &jsonschema.Schema{Type: "object", AdditionalProperties: ref[number]()})
+}
+
 func (span) JSONSchema() *jsonschema.Schema {
 	two := uint64(2)
 	pair := &jsonschema.Schema{Type: "array", Items: ref[number](), MinItems: &two, MaxItems: &two}

@@ -90,7 +90,7 @@ func (t *Table) columns(n *notes) []column {
 		column{"verdict", false, t.verdictCell},
 		column{"rank", true, rankCell})
 	if t.Changes {
-		all = append(all, column{"durability", false, func(r *Row) string { return class(r.Durability) }})
+		all = append(all, column{"durability, by", false, durabilityCell})
 	}
 	return append(all,
 		column{"n", true, func(r *Row) string { f, _ := r.Figure(t.Primary.Name); return fmt.Sprint(f.Interval.N) }},
@@ -148,6 +148,16 @@ func rankCell(r *Row) string {
 	return fmt.Sprint(r.Rank)
 }
 
+// durabilityCell shows the class with the settings that it follows from:
+// within a class, some lose more of the newest commits than others.
+func durabilityCell(r *Row) string {
+	by := effective(r.Settings, "journal_mode") + "," + effective(r.Settings, "synchronous")
+	if by == "," {
+		return class(r.Durability)
+	}
+	return class(r.Durability) + " (" + by + ")"
+}
+
 // marks notes a row's warnings and returns their marks.
 func marks(r *Row, n *notes) string {
 	var all []string
@@ -156,7 +166,7 @@ func marks(r *Row, n *notes) string {
 	}
 	for _, f := range r.Figures {
 		// Unequal durability is among the warnings already.
-		if c := f.Comparison; c != nil && c.Verdict == stat.Undecided && !slices.Contains(r.codes(), unequalDurability) {
+		if c := f.Comparison; c != nil && !r.twin && c.Verdict == stat.Undecided && !slices.Contains(r.codes(), unequalDurability) {
 			all = append(all, n.mark(clean("undecided: "+c.Reason)))
 		}
 	}

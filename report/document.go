@@ -155,7 +155,8 @@ func (r *Report) addTables(d *document) {
 	driver, _, _ := strings.Cut(r.Run.Reference, "@")
 	d.add(paragraph, "ratio = figure / figure of %s with the same profile, paired by launch, with its 95 %% interval. "+
 		"± is half the figure's 95 %% interval. n counts launches. Rows that share a rank cannot be told apart by the data. "+
-		"A/A is the reference against itself: this run's noise.", cmp.Or(driver, "the reference"))
+		"A/A is the reference against itself: this run's noise. "+
+		"Durability is by the effective journal_mode and synchronous (0 OFF, 1 NORMAL, 2 FULL, 3 EXTRA).", cmp.Or(driver, "the reference"))
 	for _, t := range r.Tables {
 		t.addTo(d)
 	}

@@ -62,6 +62,7 @@ type Row struct {
 	DSN        string
 	Each       []string
 	QueryPlan  string
+	twin       bool            // the reference again
 	latencies  map[int64]int64 // of all counted trials: upper bound in ns, count
 	// Trials are in the order of launches, without histograms and without
 	// what the row holds once for all of them.
@@ -158,7 +159,7 @@ func collect(trials iter.Seq2[assay.Trial, error]) (rows, twins []*Row, err erro
 		key := fmt.Sprint(trial.Twin, trial.Cell.Key())
 		row := byKey[key]
 		if row == nil {
-			row = &Row{Cell: trial.Cell}
+			row = &Row{Cell: trial.Cell, twin: trial.Twin}
 			byKey[key] = row
 			if trial.Twin {
 				twins = append(twins, row)

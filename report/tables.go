@@ -62,7 +62,7 @@ func title(c assay.Cell, workload bool) string {
 	}
 	add(c.Pool != c.Clients, "pool %d", c.Pool)
 	add(c.Idle != c.Pool, "%d idle", c.Idle)
-	add(c.Statement != "", "statement %s", c.Statement)
+	add(c.Statement != "" && c.Statement != "once", "statement %s", c.Statement)
 	add(c.Transaction != 0, "transaction %d", c.Transaction)
 	add(c.Rate != 0, "%g arrivals/s", c.Rate)
 	return clean(strings.Join(parts, ", "))

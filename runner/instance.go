@@ -88,8 +88,7 @@ func (in *instance) open(ctx context.Context, c connections) error {
 	if err := j.data.Copy(in.path); err != nil {
 		return fail("copy the data", err)
 	}
-	options := process.Options{Dir: in.dir, Trace: in.r.config.Wire}
-	if in.worker, err = process.Start(ctx, j.program.Path, options); err != nil {
+	if in.worker, err = startWorker(ctx, in.r.config, j.program, in.dir); err != nil {
 		return fail("start", err)
 	}
 	request := wire.Open{Path: in.path, Settings: j.Profile.Settings, Once: j.Profile.Once, Each: j.Profile.Each,
@@ -186,7 +185,7 @@ func (in *instance) verifyState(ctx context.Context, j *job) (string, error) {
 
 // stop closes the database and ends the worker. The folder goes with it.
 func (in *instance) stop(ctx context.Context) error {
-	closed, err := in.worker.Stop(ctx)
+	closed, err := stopWorker(ctx, in.r.config, in.worker)
 	in.closed = time.Duration(closed.Nanos)
 	in.used = in.worker.Usage()
 	removed := os.RemoveAll(in.dir)

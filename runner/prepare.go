@@ -26,21 +26,43 @@ const (
 	warmShare = 10
 )
 
-// identify starts every program once and asks what it is.
-func identify(ctx context.Context, config Config) (map[string]assay.Target, error) {
-	targets := map[string]assay.Target{}
+// identify starts every program once and asks what it is. Those that do not
+// say it are in refused, each with its *failure.
+func identify(ctx context.Context, config Config) (targets map[string]assay.Target, refused map[string]error, err error) {
+	targets, refused = map[string]assay.Target{}, map[string]error{}
 	for _, key := range slices.Sorted(maps.Keys(config.Programs)) {
 		program := config.Programs[key]
-		worker, err := process.Start(ctx, program.Path, process.Options{Trace: config.Wire})
+		worker, err := startWorker(ctx, config, program, "")
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
 		if err != nil {
-			return nil, fmt.Errorf("worker %s: %w", key, err)
+			refused[key] = fail("start", err)
+			continue
 		}
 		said := worker.Hello().Target
-		_, _ = worker.Stop(ctx) // it has nothing open that could fail to close
+		_, _ = stopWorker(ctx, config, worker) // it has nothing open that could fail to close
 		targets[key] = assay.Target{Driver: said.Driver, DriverVersion: said.DriverVersion, Engine: said.Engine,
 			EngineVersion: said.EngineVersion, Build: program.Digest, Facts: said.Facts, CompileOptions: said.CompileOptions}
 	}
-	return targets, nil
+	if len(targets) == 0 && len(refused) > 0 {
+		key := slices.Min(slices.Collect(maps.Keys(refused)))
+		return nil, nil, fmt.Errorf("no worker can be measured; %s: %w", key, refused[key])
+	}
+	return targets, refused, nil
+}
+
+// startWorker and stopWorker keep to the plan's time limit.
+func startWorker(ctx context.Context, config Config, program Program, dir string) (*process.Worker, error) {
+	limited, cancel := context.WithTimeout(ctx, config.Timeout)
+	defer cancel()
+	return process.Start(limited, program.Path, process.Options{Dir: dir, Trace: config.Wire})
+}
+
+func stopWorker(ctx context.Context, config Config, worker *process.Worker) (wire.Closed, error) {
+	limited, cancel := context.WithTimeout(ctx, config.Timeout)
+	defer cancel()
+	return worker.Stop(limited)
 }
 
 // job is a case with everything made that its measuring needs.
@@ -68,6 +90,13 @@ func (r *Runner) prepare(ctx context.Context) ([]*job, error) {
 	jobs := make([]*job, 0, len(r.config.Cases))
 	for _, c := range r.config.Cases {
 		key := Driver(c.Cell)
+		if err := r.refused[key]; err != nil {
+			c.Cell.Build = r.config.Programs[key].Digest
+			t := newTrial(&member{}, &job{Case: c}, 0, modeOf(c))
+			_ = end(&t, err) // always a failure
+			r.unmeasured = append(r.unmeasured, t)
+			continue // the others are measured all the same
+		}
 		target, ok := r.targets[key]
 		if !ok {
 			return nil, fmt.Errorf("no worker program for driver %s", key)

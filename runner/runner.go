@@ -21,8 +21,10 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"io"
+	"math"
 	"math/rand/v2"
 	"time"
 
@@ -45,7 +47,7 @@ type Config struct {
 	Work      *Workspace
 	Seed      uint64
 	Launches  int           // at least, of every cell
-	Budget    time.Duration // of measuring
+	Budget    time.Duration // of measuring; 0: as long as it takes
 	Precision float64       // wished half-width of ratio intervals, as a fraction
 	Timeout   time.Duration // of one request to a worker
 	// Done holds what a resumed run has already: trials by cell.
@@ -78,10 +80,13 @@ func Driver(cell assay.Cell) string {
 type Runner struct {
 	config  Config
 	targets map[string]assay.Target
-	groups  []*group
-	random  *rand.Rand
-	began   time.Time
-	round   int
+	refused map[string]error // workers that did not say what they are
+	// unmeasured are the trials of their cells.
+	unmeasured []assay.Trial
+	groups     []*group
+	random     *rand.Rand
+	began      time.Time
+	round      int
 	// disturbed tells whether the launch that goes on was, from outside.
 	disturbed bool
 	spent     time.Duration // of the budget, before this process
@@ -95,7 +100,7 @@ type Runner struct {
 func New(ctx context.Context, config Config) (*Runner, error) {
 	r := &Runner{config: config, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
 	var err error
-	if r.targets, err = identify(ctx, config); err != nil {
+	if r.targets, r.refused, err = identify(ctx, config); err != nil {
 		return nil, err
 	}
 	prepared, err := r.prepare(ctx)
@@ -117,9 +122,9 @@ func (r *Runner) Targets() []assay.Target {
 	seen := map[string]bool{}
 	for _, c := range r.config.Cases {
 		key := Driver(c.Cell)
-		if !seen[key] {
+		if target, ok := r.targets[key]; ok && !seen[key] {
 			seen[key] = true
-			targets = append(targets, r.targets[key])
+			targets = append(targets, target)
 		}
 	}
 	return targets
@@ -134,6 +139,9 @@ func (r *Runner) progress(phase, what string, total time.Duration) {
 		r.config.Progress(Event{Phase: phase, What: what, Done: r.elapsed(), Total: total, Round: r.round})
 	}
 }
+
+// budget is the time for measuring; without one, more than any run takes.
+func (r *Runner) budget() time.Duration { return cmp.Or(r.config.Budget, math.MaxInt64/2) }
 
 func (r *Runner) elapsed() time.Duration {
 	if r.began.IsZero() {

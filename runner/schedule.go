@@ -27,6 +27,11 @@ const (
 // before has been emitted.
 func (r *Runner) Run(ctx context.Context) error {
 	r.began = time.Now()
+	for _, t := range r.unmeasured {
+		if err := r.config.Emit(t); err != nil {
+			return err
+		}
+	}
 	for _, phase := range []func(context.Context) error{r.firstRound, r.toLeast, r.toPrecision} {
 		if err := phase(ctx); err != nil {
 			return err
@@ -57,7 +62,7 @@ func (r *Runner) firstRound(ctx context.Context) error {
 		if g.finished > 0 {
 			continue // a resumed run has it
 		}
-		if r.elapsed() >= r.config.Budget {
+		if r.elapsed() >= r.budget() {
 			if err := r.notRun(g); err != nil {
 				return err
 			}
@@ -93,7 +98,7 @@ func (r *Runner) notRun(g *group) error {
 func (r *Runner) toLeast(ctx context.Context) error {
 	candidates := slices.Clone(r.groups)
 	slices.SortStableFunc(candidates, func(a, b *group) int { return cmp.Compare(a.costPerCell(), b.costPerCell()) })
-	left := r.config.Budget - r.elapsed()
+	left := r.budget() - r.elapsed()
 	var chosen []*group
 	for _, g := range candidates {
 		missing := max(0, r.config.Launches-g.launches())
@@ -134,7 +139,7 @@ func (r *Runner) rounds(ctx context.Context, groups []*group) error {
 		r.round++
 		for _, i := range r.shuffled(len(groups)) {
 			g := groups[i]
-			if g.launches() >= g.wanted || len(g.members) == 0 || r.elapsed()+g.cost > r.config.Budget {
+			if g.launches() >= g.wanted || len(g.members) == 0 || r.elapsed()+g.cost > r.budget() {
 				continue
 			}
 			if err := r.launch(ctx, g); err != nil {
@@ -201,11 +206,11 @@ func (r *Runner) total() time.Duration {
 	total := r.elapsed()
 	for _, g := range r.groups {
 		if g.cost == 0 && len(g.members) > 0 {
-			return r.config.Budget
+			return r.budget()
 		}
 		total += time.Duration(max(g.wanted, r.config.Launches)-min(g.launches(), max(g.wanted, r.config.Launches))) * g.cost
 	}
-	return min(total, r.config.Budget)
+	return min(total, r.budget())
 }
 
 // finish completes a trial with the launch's noise, drops its cell where

@@ -164,8 +164,8 @@ func (l *windowLaunch) warmUp(ctx context.Context, peer string) ([]*turn, error)
 	for _, i := range l.r.shuffled(len(l.instances)) {
 		in := l.instances[i]
 		j := in.job(peer)
-		if j == nil || !in.worker.Alive() {
-			continue
+		if j == nil || l.tried[trialKey{j.Cell.Key(), in.twin}] {
+			continue // it has no such operation, or has ended and its trials are given up
 		}
 		t := &turn{instance: in, j: j, trial: in.trial(j, l.number, assay.Windows)}
 		began := time.Now()
@@ -202,7 +202,9 @@ func (t *turn) warmUp(ctx context.Context) error {
 
 // awake wakes an instance for something and stops it again.
 func awake(ctx context.Context, in *instance, do func() error) error {
-	if err := in.worker.Resume(ctx); err != nil {
+	limited, cancel := context.WithTimeout(ctx, in.r.config.Timeout)
+	defer cancel()
+	if err := in.worker.Resume(limited); err != nil {
 		return fail("wake", err)
 	}
 	if err := do(); err != nil {

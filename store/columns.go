@@ -16,10 +16,10 @@ import (
 // pointers, in the order of the columns: to write a row they are the values,
 // to read one they are where to scan it.
 
-const runColumns = "id, plan, plan_text, options, seed, started, finished, status, version, host, reference, least_ns, targets"
+const runColumns = "id, plan, plan_text, plan_file, options, seed, started, finished, status, version, host, reference, least_ns, targets"
 
 func runFields(r *assay.Run) []any {
-	return []any{&r.ID, &r.Plan, &r.PlanText, asJSON{(*options)(&r.Options)}, asJSON{&r.Seed},
+	return []any{&r.ID, &r.Plan, &r.PlanText, &r.PlanFile, asJSON{(*options)(&r.Options)}, asJSON{&r.Seed},
 		asTime{&r.Started}, asTime{&r.Finished}, &r.Status, &r.Version, asJSON{&r.Host},
 		&r.Reference, &r.Least, listSize[assay.Target]{&r.Targets}}
 }

@@ -58,7 +58,7 @@ func (p *progress) event(e runner.Event) {
 	if p.quiet {
 		return
 	}
-	left := max(0, e.Total-e.Done)
+	left := max(0, e.Total-e.Done) // far too long where nothing limits the run yet
 	if p.bars != nil {
 		p.draw(e, left)
 		return

@@ -16,6 +16,7 @@ import (
 	"assay/dataset"
 	"assay/host"
 	"assay/plan"
+	"assay/plans"
 	"assay/runner"
 	"assay/store"
 
@@ -99,7 +100,7 @@ func (s *session) choose(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	s.run = assay.Run{ID: newRunID(), Plan: s.plan.Name, PlanText: s.plan.Text, Seed: s.plan.Seed, Options: options,
+	s.run = assay.Run{ID: newRunID(), Plan: s.plan.Name, PlanText: s.plan.Text, PlanFile: planFile(name), Seed: s.plan.Seed, Options: options,
 		Started: time.Now().UTC(), Status: assay.Running, Version: version}
 	if !s.flags.resume {
 		if err := s.selectCases(); err != nil {
@@ -113,6 +114,19 @@ func (s *session) choose(ctx context.Context, name string) error {
 		return nil
 	}
 	return errors.Join(s.recall(ctx), s.selectCases())
+}
+
+// planFile is where a run's plan lies, so that it is found again from another
+// folder.
+func planFile(name string) string {
+	if _, builtIn := plans.Read(name); builtIn {
+		return name + ".yaml"
+	}
+	path, err := filepath.Abs(name)
+	if err != nil {
+		return name // the working folder is gone
+	}
+	return path
 }
 
 // options combines the flags with the plan.
@@ -179,7 +193,7 @@ func (s *session) recall(ctx context.Context) error {
 	}
 	run.Status = assay.Running
 	s.run = run
-	s.plan, err = plan.Decode(run.Plan+".yaml", []byte(run.PlanText))
+	s.plan, err = plan.Decode(run.PlanFile, []byte(run.PlanText))
 	return err
 }
 

@@ -81,7 +81,7 @@ func setup(env *testscript.Env) error {
 			return err
 		}
 	}
-	return nil
+	return os.CopyFS(filepath.Join(env.WorkDir, "plans"), os.DirFS("testdata/plans"))
 }
 
 func condition(name string) (bool, error) {

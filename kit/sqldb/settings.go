@@ -105,20 +105,26 @@ func readSetting(conn *sql.Conn, name string) (string, bool, error) {
 	return value, err == nil, err
 }
 
-// readOnly finds out by behaviour: a transaction that may write is refused on
-// a read-only connection with SQLite's code 8, "attempt to write a readonly
-// database". Any other refusal tells nothing.
+// readOnly finds out by behaviour: a read-only connection refuses a statement
+// that writes with SQLite's code 8, "attempt to write a readonly database".
+// The statement is one that changes no page, because a change cannot be rolled
+// back with journal_mode off. BEGIN IMMEDIATE is accepted by a read-only
+// connection, and refused where others hold the lock, and with query_only:
+// then nothing can be told.
 func readOnly(conn *sql.Conn) (string, bool, error) {
 	ctx := context.Background()
-	_, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE")
-	if err == nil {
-		_, err = conn.ExecContext(ctx, "ROLLBACK")
+	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return "", false, nil
+	}
+	_, refused := conn.ExecContext(ctx, "PRAGMA incremental_vacuum(1)")
+	_, err := conn.ExecContext(ctx, "ROLLBACK")
+	switch {
+	case refused == nil:
 		return "0", true, err
+	case strings.Contains(refused.Error(), "readonly database"):
+		return "1", true, err
 	}
-	if strings.Contains(err.Error(), "readonly database") {
-		return "1", true, nil
-	}
-	return "", false, nil
+	return "", false, err
 }
 
 func isWord(name string) bool {

@@ -37,6 +37,7 @@ CREATE TABLE run (
 	id        TEXT PRIMARY KEY,
 	plan      TEXT NOT NULL,
 	plan_text TEXT NOT NULL,     -- the plan's YAML as it was read
+	plan_file TEXT NOT NULL,     -- its path: files that it names are relative to it
 	options   TEXT NOT NULL,     -- JSON: drivers, only, budget_ns, precision, margin
 	seed      TEXT NOT NULL,     -- an unsigned 64-bit number, in decimal
 	started   TEXT,
