@@ -234,7 +234,11 @@ func (r *Report) addRepeat(d *document) {
 // repeat is the command line of a run.
 func repeat(run assay.Run) string {
 	o := run.Options
-	words := []string{"assay", "run", quote(run.Plan)}
+	plan := run.Plan
+	if strings.Contains(run.PlanFile, "/") { // a user's own, not a built-in one
+		plan = run.PlanFile
+	}
+	words := []string{"assay", "run", quote(plan)}
 	if len(o.Drivers) > 0 {
 		words = append(words, "--drivers", quote(strings.Join(o.Drivers, ",")))
 	}

@@ -225,7 +225,7 @@ func outcome(trials []assay.Trial) (worst assay.Outcome, reason string) {
 }
 
 // counted returns the trials whose figures count: those that were not
-// disturbed from outside or, where all of them were, all.
+// disturbed from outside or, where too few of them are left, all.
 func (r *Row) counted() []assay.Trial {
 	var calm, all []assay.Trial
 	for _, t := range r.Trials {
@@ -237,7 +237,7 @@ func (r *Row) counted() []assay.Trial {
 			calm = append(calm, t)
 		}
 	}
-	if len(calm) == 0 {
+	if len(calm) < stat.MinLaunches {
 		return all
 	}
 	return calm

@@ -83,8 +83,8 @@ func (r *Row) computedWarnings() []Warning {
 			"give the run a larger budget")
 	}
 	switch {
-	case dropped > 0 && dropped == measured:
-		add("disturbed", fmt.Sprintf("all of %s were disturbed from outside; they are counted, since there are no others", plural(measured, "launch")),
+	case dropped > 0 && len(r.counted()) == measured:
+		add("disturbed", fmt.Sprintf("%d of %s disturbed from outside; they are counted, since too few others are left", dropped, plural(measured, "launch")),
 			"stop other programs on the machine, or take a quieter one")
 	case float64(dropped) > mostDropped*float64(measured):
 		add("dropped", fmt.Sprintf("%d of %s disturbed from outside and not counted", dropped, plural(measured, "launch")),

@@ -11,25 +11,46 @@ import (
 // What parts of a launch cost, by rule of thumb: on a machine of two slow
 // cores. A run replaces them by what it measures in its first round.
 const (
-	thumbInstance = 60 * time.Millisecond  // start, copy of the data, warm-up, close
-	thumbChange   = 200 * time.Microsecond // one operation that changes data
-	thumbRead     = 20 * time.Microsecond  // one that does not
+	thumbInstance = 30 * time.Millisecond  // start, copy of the data, warm-up, close
+	thumbCommit   = 800 * time.Microsecond // with syncs
+	thumbFast     = 20 * time.Microsecond  // one operation without
 )
 
 // Estimate returns by rule of thumb how long the least number of launches of
-// every case takes.
+// every case takes. Operations that scan large tables take longer.
 func Estimate(cases []assay.Case, launches int) time.Duration {
 	var once time.Duration
 	for _, c := range cases {
 		once += thumbInstance
-		switch {
-		case modeOf(c) == assay.Windows:
+		if modeOf(c) == assay.Windows {
 			once += windowsPerLaunch * windowLength
-		case c.Operation.Changes:
-			once += time.Duration(c.Operation.Count) * thumbChange
-		default:
-			once += time.Duration(c.Operation.Count) * thumbRead
+			continue
+		}
+		once += time.Duration(c.Operation.Count) * thumbFast
+		if c.Operation.Changes && syncs(c.Profile.Requested()) {
+			once += time.Duration(commits(c.Operation)) * thumbCommit
 		}
 	}
 	return time.Duration(launches) * once
+}
+
+// syncs reports whether every commit waits for the disk.
+func syncs(requested map[string]string) bool {
+	off := requested["synchronous"] == "0"
+	return !off && !(requested["journal_mode"] == "wal" && requested["synchronous"] == "1")
+}
+
+// commits is the number of commits of a block.
+func commits(op assay.Operation) int {
+	weight, changing := 0, 0
+	for _, part := range op.Parts {
+		weight += part.Weight
+		if part.Operation.Changes {
+			changing += part.Weight
+		}
+	}
+	if weight > 0 {
+		return op.Count * changing / weight
+	}
+	return op.Count / max(1, op.Transaction)
 }

@@ -14,7 +14,6 @@ import (
 
 	"assay"
 	"assay/kit/process"
-	"assay/kit/sqlite"
 	"assay/kit/wire"
 )
 
@@ -43,8 +42,6 @@ func fail(doing string, err error) error {
 		return &failure{assay.Unsupported, reason}
 	case errors.Is(err, process.ErrTimeout):
 		return &failure{assay.TimedOut, reason}
-	case errors.Is(err, syscall.ENOSPC):
-		return &failure{assay.Failed, reason + "; free some space, or put the databases elsewhere by XDG_CACHE_HOME"}
 	}
 	return &failure{assay.Failed, reason}
 }
@@ -57,7 +54,8 @@ type instance struct {
 	dir      string
 	path     string // of the database
 	opened   wire.Opened
-	settings []assay.Setting
+	settings []assay.Setting // without what nobody asked for and is alike everywhere
+	all      []assay.Setting
 	applied  error         // a *failure where a setting is not effective
 	began    time.Time     // of its start
 	closed   time.Duration // what closing took
@@ -120,10 +118,11 @@ func (in *instance) call(ctx context.Context, kind string, request, reply any) e
 // cell with a setting that is not effective is measured all the same.
 func (in *instance) readSettings(ctx context.Context) error {
 	var read wire.SettingsRead
-	if err := in.call(ctx, wire.TypeSettings, wire.Settings{Names: sqlite.Names()}, &read); err != nil {
+	if err := in.call(ctx, wire.TypeSettings, wire.Settings{Names: settingsToRead(in.jobs[0].Profile)}, &read); err != nil {
 		return err
 	}
-	in.settings, in.applied = compareSettings(in.jobs[0].Profile, in.opened, read.Connections, in.path)
+	in.all, in.applied = compareSettings(in.jobs[0].Profile, in.opened, read.Connections, in.path)
+	in.settings = condense(in.all)
 	return nil
 }
 
@@ -235,7 +234,16 @@ func end(t *assay.Trial, err error) error {
 		return err
 	}
 	if assay.Worse(t.Outcome, f.outcome) == f.outcome && t.Outcome != f.outcome {
-		t.Reason, t.Outcome = f.reason, f.outcome
+		t.Reason, t.Outcome = f.reason+makeRoom(f.reason), f.outcome
 	}
 	return nil
+}
+
+// makeRoom is what to do about a full disk, whoever met it: the system's words
+// are from here, SQLite's from a worker.
+func makeRoom(reason string) string {
+	if strings.Contains(reason, syscall.ENOSPC.Error()) || strings.Contains(reason, "disk is full") {
+		return "; free some space, or put the databases elsewhere by XDG_CACHE_HOME"
+	}
+	return ""
 }

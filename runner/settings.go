@@ -21,11 +21,8 @@ func compareSettings(profile assay.Profile, opened wire.Opened, read []wire.Conn
 	requested := profile.Requested()
 	var all []assay.Setting
 	var wrong []string
-	for i, connection := range read {
+	for _, connection := range read {
 		for _, name := range settingNames(requested, connection.Settings) {
-			if i > 0 && requested[name] == "" && connection.Settings[name] == read[i-1].Settings[name] && kind(connection) == kind(read[i-1]) {
-				continue // nobody asked, and it is as on the connection before
-			}
 			s := assay.Setting{Name: name, Connection: connection.Name, Requested: requested[name],
 				Issued: opened.Issued[name], Effective: connection.Settings[name]}
 			s.Applied = s.Requested == "" || equalSetting(name, s.Requested, s.Effective)
@@ -45,10 +42,34 @@ func compareSettings(profile assay.Profile, opened wire.Opened, read []wire.Conn
 	return all, &failure{assay.NotApplied, strings.Join(slices.Compact(wrong), "; ")}
 }
 
-// kind is reader or writer.
-func kind(c wire.Connection) string {
-	name, _, _ := strings.Cut(c.Name, "-")
-	return name
+// condense leaves out what nobody asked for and is as on the connection of
+// the same kind before: a pool of a thousand says the same a thousand times.
+func condense(all []assay.Setting) []assay.Setting {
+	var kept []assay.Setting
+	last := map[string]string{}
+	for _, s := range all {
+		kind, _, _ := strings.Cut(s.Connection, "-")
+		key := kind + " " + s.Name
+		before, seen := last[key]
+		last[key] = s.Effective
+		if s.Requested != "" || !seen || before != s.Effective {
+			kept = append(kept, s)
+		}
+	}
+	return kept
+}
+
+// settingsToRead are all that a PRAGMA shows, and of those that only behaviour
+// shows (which takes a moment) the ones that the profile asks for.
+func settingsToRead(profile assay.Profile) []string {
+	requested := profile.Requested()
+	var names []string
+	for _, s := range sqlite.Settings {
+		if _, asked := requested[s.Name]; asked || s.Pragma || s.Name == "read_only" {
+			names = append(names, s.Name)
+		}
+	}
+	return names
 }
 
 func settingNames(requested, effective map[string]string) []string {

@@ -25,6 +25,9 @@ func (a *app) buildCommand() *cobra.Command {
 				}
 				worker, err := b.Build(cmd.Context(), spec)
 				if err != nil {
+					if known, _ := b.Source.Drivers(); !hasDriver(known, spec.Name) {
+						return usage(err, "assay drivers lists the drivers")
+					}
 					return err
 				}
 				fmt.Fprintln(a.stdout, worker.Program)

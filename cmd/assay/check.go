@@ -26,6 +26,9 @@ func (a *app) checkCommand() *cobra.Command {
 					failed++
 				}
 			}
+			if cmd.Context().Err() != nil {
+				return cmd.Context().Err()
+			}
 			if failed > 0 {
 				return &exitError{status: statusFailed, err: fmt.Errorf("%d checks failed", failed)}
 			}

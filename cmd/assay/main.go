@@ -52,6 +52,9 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var exit *exitError
 	if !errors.As(err, &exit) {
 		exit = &exitError{status: statusFailed, err: err}
+		if ctx.Err() != nil {
+			exit = &exitError{status: statusInterrupted, err: errors.New("interrupted")}
+		}
 	}
 	if exit.err != nil {
 		fmt.Fprintln(stderr, "assay: error:", exit.err)
@@ -106,7 +109,7 @@ func newRoot(a *app) *cobra.Command {
 		return usage(err, "assay help "+strings.TrimPrefix(cmd.CommandPath(), "assay "))
 	})
 	root.PersistentFlags().StringVar(&a.store, "store", "", "file that keeps results (default $XDG_DATA_HOME/assay/assay.db)")
-	root.AddCommand(a.runCommand(), a.plansCommand(), a.driversCommand(), a.runsCommand(), a.reportCommand(),
+	root.AddCommand(a.runCommand(), a.plansCommand(), a.driversCommand(), a.runsCommand(), a.reportCommand(), a.inspectCommand(),
 		a.buildCommand(), a.checkCommand(), a.planCommand())
 	return root
 }
@@ -116,6 +119,7 @@ func noSubcommand(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
+	cmd.SuggestionsMinimumDistance = 2
 	var hints []string
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hints = append(hints, "did you mean "+strings.Join(near, " or ")+"?")

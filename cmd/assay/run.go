@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -60,6 +61,7 @@ func (a *app) runCommand() *cobra.Command {
 // session is a run with everything that it needs.
 type session struct {
 	*app
+	name     string // of the plan, as the user gave it
 	flags    runFlags
 	plan     *plan.Plan
 	run      assay.Run
@@ -74,7 +76,7 @@ type session struct {
 
 // run is the whole way from a plan to a report.
 func (a *app) run(ctx context.Context, name string, flags runFlags) error {
-	s := &session{app: a, flags: flags, progress: newProgress(a.stderr, flags.quiet)}
+	s := &session{app: a, name: name, flags: flags, progress: newProgress(a.stderr, flags.quiet)}
 	defer s.progress.close()
 	if err := s.choose(ctx, name); err != nil {
 		return err
@@ -210,7 +212,8 @@ func (s *session) selectCases() error {
 	return usage(err)
 }
 
-// expandDrivers replaces * by every driver that there is.
+// expandDrivers replaces * by every driver that there is, the plan's first, so
+// that its reference stays the reference.
 func (s *session) expandDrivers(names []string) ([]string, error) {
 	var all []string
 	for _, name := range names {
@@ -229,8 +232,13 @@ func (s *session) expandDrivers(names []string) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
+		for _, name := range s.plan.Drivers {
+			if hasDriver(found, name) {
+				all = append(all, name)
+			}
+		}
 		for _, d := range found {
-			if d.Module != "" || d.Prebuilt {
+			if (d.Module != "" || d.Prebuilt) && !slices.Contains(all, d.Name) {
 				all = append(all, d.Name)
 			}
 		}
@@ -400,7 +408,7 @@ func (s *session) interrupted(ctx context.Context, err error) error {
 	s.run.Status = assay.Interrupted
 	hint := "nothing was measured yet"
 	if updated := s.store.Update(context.WithoutCancel(ctx), s.run); updated == nil {
-		hint = fmt.Sprintf("what was finished is kept; go on with: assay run %s --resume", s.run.Plan)
+		hint = fmt.Sprintf("what was finished is kept; go on with: assay run %s --resume", s.name)
 	}
 	return &exitError{statusInterrupted, errors.New("interrupted"), []string{hint}}
 }

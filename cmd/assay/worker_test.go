@@ -25,7 +25,7 @@ import (
 
 // fault is what a fake worker does wrong. The zero fault is an honest worker.
 type fault struct {
-	before func(request)                // what happens before it reads its first request
+	before func()                       // what happens before it reads its first request
 	line   func(request) (swallow bool) // what happens when a request comes
 	ask    func(map[string]string)      // changes the settings that it was asked for
 	told   func(map[string]string)      // changes the settings that it read back
@@ -48,21 +48,25 @@ var faults = map[string]fault{
 
 	"crashing": {do: crash},
 	"hanging":  {line: on(wire.TypeMeasure, hang)},
+	"stuck":    {line: on(wire.TypeStats, hang)},
 	"garbage":  {line: on(wire.TypeMeasure, func() { fmt.Println("Segmentation fault, or so") })},
 	"longline": {line: on(wire.TypeMeasure, func() { fmt.Println(strings.Repeat("x", 10<<20)) })},
-	"deaf":     {before: func(request) { signal.Ignore(syscall.SIGTERM) }, line: on(wire.TypeClose, hang)},
+	"deaf":     {before: func() { signal.Ignore(syscall.SIGTERM) }, line: on(wire.TypeClose, hang)},
 
 	"liar-row":     {row: lieOnce},
 	"liar-rows":    {rows: func(n int) int { return n + 1 }},
 	"liar-setting": {ask: ignore("journal_mode"), told: func(s map[string]string) { s["journal_mode"] = "wal" }},
 	"not-applied":  {ask: ignore("cache_size")},
 
-	"no-hello": {before: func(request) {
+	"no-hello": {before: func() {
 		fmt.Fprintln(os.Stderr, "cannot load libsomething.so.3")
 		os.Exit(127)
 	}},
-	"mute": {before: func(request) { hang() }},
-	"old-protocol": {before: func(request) {
+	"mute": {before: func() {
+		gate(request{Type: wire.TypeMeasure, Nanos: 1})
+		hang()
+	}},
+	"old-protocol": {before: func() {
 		fmt.Println(`{"type":"hello","protocol":0,"target":{"driver":"old-protocol","engine":"sqlite"}}`)
 		hang()
 	}},
@@ -116,7 +120,7 @@ func worker() {
 		panic("no such worker: " + os.Args[1])
 	}
 	if f.before != nil {
-		f.before(request{})
+		f.before()
 	}
 	sql := sqldb.Driver{Name: os.Args[1], Module: "modernc.org/sqlite", SQLName: "sqlite", Key: pragma, Busy: busy}
 	in := &requests{lines: bufio.NewReader(os.Stdin), fault: f}

@@ -26,6 +26,9 @@ const (
 	helloPatience = 30 * time.Second
 	closePatience = 30 * time.Second
 	stepPatience  = 2 * time.Second
+	// outputPatience is how long output is still read after the process ended:
+	// a grandchild that keeps it open must not keep us waiting.
+	outputPatience = time.Second
 )
 
 // Worker is a running worker program. Its methods are for one goroutine.
@@ -89,13 +92,11 @@ func Start(ctx context.Context, program string, options Options) (*Worker, error
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	w := &Worker{command: command, lines: make(chan line, 16), exited: make(chan struct{}),
 		tail: &tail{}, trace: options.Trace, step: stepPatience}
-	if err := w.pipes(); err != nil {
-		return nil, err
-	}
-	if err := start(command); err != nil {
+	if err := w.start(); err != nil {
 		return nil, fmt.Errorf("start worker %s: %w", program, err)
 	}
 	go w.read()
+	go w.reap()
 	if err := w.handshake(ctx); err != nil {
 		w.Kill()
 		return nil, err
@@ -103,20 +104,36 @@ func Start(ctx context.Context, program string, options Options) (*Worker, error
 	return w, nil
 }
 
-func (w *Worker) pipes() error {
+func (w *Worker) start() error {
 	var err error
 	if w.stdin, err = w.command.StdinPipe(); err != nil {
 		return err
 	}
-	w.command.Stderr = w.tail
-	// A grandchild that keeps standard error open must not keep us waiting.
-	w.command.WaitDelay = time.Second
-	w.stdout, err = w.command.StdoutPipe()
-	return err
+	// Not StdoutPipe: waiting for the process would close that, with what it
+	// said last unread.
+	reader, writer, err := os.Pipe()
+	if err != nil {
+		return err
+	}
+	defer writer.Close()
+	w.stdout, w.command.Stdout, w.command.Stderr = reader, writer, w.tail
+	w.command.WaitDelay = outputPatience
+	if err := start(w.command); err != nil {
+		return errors.Join(err, reader.Close())
+	}
+	return nil
 }
 
-// read hands lines on until the output ends, and then waits for the process.
+// reap waits for the process, and ends its output.
+func (w *Worker) reap() {
+	_ = w.command.Wait() // the status is read from ProcessState
+	close(w.exited)
+	time.AfterFunc(outputPatience, func() { _ = w.stdout.Close() })
+}
+
+// read hands lines on until the output ends.
 func (w *Worker) read() {
+	defer w.stdout.Close()
 	reader := wire.NewReader(w.stdout)
 	for {
 		data, err := reader.Line()
@@ -130,8 +147,6 @@ func (w *Worker) read() {
 	}
 	close(w.lines)
 	_, _ = io.Copy(io.Discard, w.stdout)
-	_ = w.command.Wait() // the status is read from ProcessState
-	close(w.exited)
 }
 
 func (w *Worker) handshake(ctx context.Context) error {
@@ -330,33 +345,6 @@ func (w *Worker) Alive() bool {
 	}
 }
 
-// Pause stops the worker's process group (SIGSTOP): it uses no CPU until Resume.
-func (w *Worker) Pause() error {
-	w.stopped = true
-	return w.signal(syscall.SIGSTOP)
-}
-
-// Resume wakes the process group (SIGCONT) and waits until it answers.
-func (w *Worker) Resume(ctx context.Context) error {
-	w.stopped = false
-	if err := w.signal(syscall.SIGCONT); err != nil {
-		return err
-	}
-	return w.Call(ctx, wire.TypeStats, nil, nil)
-}
-
-func (w *Worker) signal(s syscall.Signal) error {
-	select {
-	case <-w.exited:
-		return w.dead()
-	default:
-	}
-	if err := syscall.Kill(-w.PID(), s); err != nil {
-		return fmt.Errorf("send %v to the worker's process group: %w", s, err)
-	}
-	return nil
-}
-
 // Garbage sends a line that is no request and waits for the answer, which is
 // a *wire.Error or how the worker ended. It is for conformance tests.
 func (w *Worker) Garbage(ctx context.Context, text string) error {
@@ -366,67 +354,6 @@ func (w *Worker) Garbage(ctx context.Context, text string) error {
 		w.Kill()
 	}
 	return err
-}
-
-// EndInput closes the worker's input and waits for its end, or ends it.
-func (w *Worker) EndInput() error {
-	err := w.stdin.Close()
-	w.waitAndKill(closePatience)
-	return err
-}
-
-// Stop ends the worker in steps and returns what it answered to close. The
-// error says why it did not answer that it closed; the process is gone in any
-// case.
-func (w *Worker) Stop(ctx context.Context) (wire.Closed, error) {
-	limited, cancel := context.WithTimeout(ctx, closePatience)
-	defer cancel()
-	var closed wire.Closed
-	err := w.broken
-	if err == nil && w.stopped {
-		err = w.Resume(limited)
-	}
-	if err == nil {
-		err = w.call(limited, wire.TypeClose, nil, &closed)
-	}
-	_ = w.stdin.Close()
-	if !w.wait(w.step) {
-		_ = w.signal(syscall.SIGTERM)
-	}
-	w.waitAndKill(w.step)
-	return closed, err
-}
-
-// Kill ends the process group at once and waits for it.
-func (w *Worker) Kill() {
-	_ = syscall.Kill(-w.PID(), syscall.SIGKILL)
-	_ = w.stdout.Close() // a process that left the group may hold it open
-	for range w.lines {  // let the reader come to its end
-	}
-	<-w.exited
-}
-
-// waitAndKill kills what is left of the process group after some time.
-func (w *Worker) waitAndKill(patience time.Duration) {
-	w.wait(patience)
-	w.Kill()
-}
-
-func (w *Worker) wait(patience time.Duration) bool {
-	timer := time.NewTimer(patience)
-	defer timer.Stop()
-	for lines := w.lines; ; {
-		select {
-		case <-w.exited:
-			return true
-		case _, ok := <-lines:
-			if !ok {
-				lines = nil
-			}
-		case <-timer.C:
-			return false
-		}
-	}
 }
 
 // Usage returns the CPU time that the ended process used, with its waited-for

@@ -63,7 +63,7 @@ func escapePath(path string) string { return (&url.URL{Path: path}).EscapedPath(
 func (d *database) Settings(names []string) ([]wire.Connection, error) {
 	var connections []wire.Connection
 	read := func(name string, conn *sql.Conn) error {
-		settings, err := readSettings(conn, names)
+		settings, err := d.readSettings(conn, names)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
@@ -74,10 +74,10 @@ func (d *database) Settings(names []string) ([]wire.Connection, error) {
 	return connections, err
 }
 
-func readSettings(conn *sql.Conn, names []string) (map[string]string, error) {
+func (d *database) readSettings(conn *sql.Conn, names []string) (map[string]string, error) {
 	settings := map[string]string{}
 	for _, name := range names {
-		value, ok, err := readSetting(conn, name)
+		value, ok, err := d.readSetting(conn, name)
 		if err != nil {
 			return nil, fmt.Errorf("read %s: %w", name, err)
 		}
@@ -88,11 +88,18 @@ func readSettings(conn *sql.Conn, names []string) (map[string]string, error) {
 	return settings, nil
 }
 
-// readSetting returns a PRAGMA's value; false where the PRAGMA answers no row,
-// which is how SQLite answers those it does not know.
-func readSetting(conn *sql.Conn, name string) (string, bool, error) {
-	if name == "read_only" {
+// readSetting returns a PRAGMA's value, or what behaviour shows of settings
+// that have none; false where nothing is known: a PRAGMA that SQLite does not
+// know answers no row.
+func (d *database) readSetting(conn *sql.Conn, name string) (string, bool, error) {
+	switch name {
+	case "read_only":
 		return readOnly(conn)
+	case "immutable", "shared_cache":
+		value := d.proof.setting(name)
+		return value, value != "", nil
+	case "mutex":
+		return d.mutex(conn)
 	}
 	if !isWord(name) {
 		return "", false, wire.Errorf(wire.Invalid, "%q is not a setting", name)
@@ -125,6 +132,18 @@ func readOnly(conn *sql.Conn) (string, bool, error) {
 		return "1", true, err
 	}
 	return "", false, err
+}
+
+// mutex asks the driver's own proof, where the worker has one.
+func (d *database) mutex(conn *sql.Conn) (value string, ok bool, err error) {
+	if d.driver.Mutex == nil {
+		return "", false, nil
+	}
+	err = conn.Raw(func(raw any) error {
+		value, ok = d.driver.Mutex(raw)
+		return nil
+	})
+	return value, ok, err
 }
 
 func isWord(name string) bool {

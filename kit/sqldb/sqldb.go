@@ -35,7 +35,10 @@ type Driver struct {
 	Key func(name, value string) string
 	// Busy tells whether an error means that the database was locked.
 	Busy func(error) bool
-	Cgo  bool
+	// Mutex tells whether a connection of the driver has a mutex (full) or
+	// none (no); nil where the worker cannot find out.
+	Mutex func(conn any) (mode string, known bool)
+	Cgo   bool
 }
 
 // Main serves the driver as a worker and returns the exit status.
@@ -63,10 +66,7 @@ func (e engine) Target() (wire.Target, error) {
 	target.CompileOptions, err = texts(db, "PRAGMA compile_options")
 	target.Facts = map[string]string{
 		"api": "database/sql", "cgo": fmt.Sprint(e.driver.Cgo), "go": runtime.Version(), "module": e.driver.Module,
-		"source_id": source,
-	}
-	if e.driver.Cgo {
-		target.Facts["uncounted"] = "B/op and allocs/op leave out what C allocates"
+		"source_id": source, "uncounted": "B/op and allocs/op leave out what SQLite itself allocates",
 	}
 	return target, err
 }
@@ -112,7 +112,7 @@ func (e engine) Open(request wire.Open) (kit.Database, wire.Opened, error) {
 	if err != nil {
 		return nil, wire.Opened{}, err
 	}
-	db := &database{driver: e.driver}
+	db := &database{driver: e.driver, proof: newProof(e.driver, request)}
 	if err := db.open(c, request); err != nil {
 		return nil, wire.Opened{}, errors.Join(err, db.Close())
 	}
@@ -123,6 +123,7 @@ func (e engine) Open(request wire.Open) (kit.Database, wire.Opened, error) {
 // out for good, so that statements can stay with them.
 type database struct {
 	driver  Driver
+	proof   *proof
 	readers *sql.DB
 	count   int // of readers
 	changes *sql.DB

@@ -3,12 +3,11 @@
 package main
 
 import (
-	"errors"
 	"os"
 
 	"assay/kit/sqldb"
 
-	"github.com/glebarez/go-sqlite"
+	_ "github.com/glebarez/go-sqlite"
 )
 
 func main() {
@@ -16,27 +15,7 @@ func main() {
 		Name:    "glebarez",
 		Module:  "github.com/glebarez/go-sqlite",
 		SQLName: "sqlite",
-		Key:     key,
-		Busy:    busy,
+		Key:     sqldb.PragmaKey,
+		Busy:    sqldb.BusyCode,
 	}))
-}
-
-// key returns the driver's DSN parameter of a setting: it runs any PRAGMA on
-// every connection that it opens.
-func key(name, value string) string {
-	if name == "mutex" {
-		return ""
-	}
-	return "_pragma=" + name + "(" + value + ")"
-}
-
-// busy recognises SQLITE_BUSY (5) and SQLITE_LOCKED (6) with all their
-// extended codes.
-func busy(err error) bool {
-	var failure *sqlite.Error
-	if !errors.As(err, &failure) {
-		return false
-	}
-	code := failure.Code() & 0xff
-	return code == 5 || code == 6
 }

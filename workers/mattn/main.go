@@ -19,6 +19,7 @@ func main() {
 		Cgo:     true,
 		Key:     key,
 		Busy:    busy,
+		Mutex:   mutex,
 	}))
 }
 

@@ -3,18 +3,91 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
-	"encoding/csv"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
+
+// background is the assay that start started.
+type background struct {
+	command *exec.Cmd
+	ended   chan error
+}
+
+// start ARGS... starts assay in a process group of its own, as a shell does.
+// Its outputs go to background.out and background.err.
+func start(ts *testscript.TestScript, neg bool, args []string) {
+	command := command(ts, args...)
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	var err error
+	command.Stdout, err = os.Create(ts.MkAbs("background.out"))
+	ts.Check(err)
+	command.Stderr, err = os.Create(ts.MkAbs("background.err"))
+	ts.Check(err)
+	ts.Check(command.Start())
+	b := &background{command, make(chan error, 1)}
+	go func() { b.ended <- command.Wait() }()
+	ts.Defer(func() { _ = syscall.Kill(-command.Process.Pid, syscall.SIGKILL) })
+	backgrounds[ts] = b
+}
+
+var backgrounds = map[*testscript.TestScript]*background{}
+
+// gate waits until a worker stands in the window whose number is GATE_AT, and
+// keeps its process ID in the variable GATED.
+func waitForGate(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, len(args) == 0 && !neg, "gate")
+	reached := make(chan string, 1)
+	go func() {
+		if file, err := os.Open(ts.Getenv("GATE")); err == nil {
+			text, _ := bufio.NewReader(file).ReadString('\n')
+			file.Close()
+			reached <- strings.TrimSpace(text)
+		}
+	}()
+	select {
+	case pid := <-reached:
+		ts.Setenv("GATED", pid)
+	case err := <-backgrounds[ts].ended:
+		ts.Fatalf("assay ended before the gate: %v\n%s", err, ts.ReadFile("background.err"))
+	case <-time.After(patience):
+		ts.Fatalf("no worker came to the gate\n%s", ts.ReadFile("background.err"))
+	}
+}
+
+// signal NAME [PID] sends a signal to the background assay, or to a process.
+func send(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, len(args) > 0 && !neg, "signal NAME [PID]")
+	pid := backgrounds[ts].command.Process.Pid
+	if len(args) > 1 {
+		var err error
+		pid, err = strconv.Atoi(args[1])
+		ts.Check(err)
+	}
+	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}
+	ts.Check(syscall.Kill(pid, signals[args[0]]))
+}
+
+// finish STATUS waits for the background assay.
+func finish(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, len(args) == 1 && !neg, "finish STATUS")
+	select {
+	case err := <-backgrounds[ts].ended:
+		if got := exitStatus(err); got != args[0] {
+			ts.Fatalf("exit status %s, want %s\n%s", got, args[0], ts.ReadFile("background.err"))
+		}
+	case <-time.After(patience):
+		ts.Fatalf("assay does not end\n%s", ts.ReadFile("background.err"))
+	}
+}
 
 // proc is a fake worker that runs.
 type proc struct {
@@ -89,56 +162,4 @@ func tmpfs(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(os.MkdirAll(dir, 0o755))
 	ts.Check(ts.Exec("mount", "-t", "tmpfs", "-o", "size="+args[0], "tmpfs", dir))
 	ts.Defer(func() { _ = exec.Command("umount", "--lazy", dir).Run() })
-}
-
-func readCSV(ts *testscript.TestScript, text string) [][]string {
-	records, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	ts.Check(err)
-	if len(records) == 0 {
-		ts.Fatalf("the CSV has no header")
-	}
-	return records
-}
-
-// cellFigure names one figure of one cell.
-type cellFigure struct {
-	operation, driver, profile, clients, metric string
-}
-
-// agree demands that CSV and JSON have the same figures, that every cell with
-// a figure has one digest of its answers, which all drivers share, and that
-// the text names every driver with its outcome where it is not ok.
-func agree(ts *testscript.TestScript, neg bool, args []string) {
-	want(ts, len(args) == 0 && !neg, "agree")
-	inCSV, inJSON := map[cellFigure]string{}, map[cellFigure]string{}
-	for _, row := range csvRows(ts) {
-		if row["metric"] != "" {
-			inCSV[cellFigure{row["operation"], row["driver"], row["profile"], row["clients"], row["metric"]}] = row["n"] + " " + row["median"]
-		}
-	}
-	for _, table := range readReport(ts).Tables {
-		digests := map[string]bool{}
-		for _, row := range append(table.Rows, table.Twins...) {
-			for _, trial := range row.Trials {
-				digests[trial.Digest] = true
-			}
-		}
-		if len(digests) != 1 || digests[""] {
-			ts.Fatalf("%s: digests of the answers are %v, want one", table.Title, digests)
-		}
-		for _, row := range table.Rows {
-			for _, f := range row.Figures {
-				key := cellFigure{row.Operation, row.Driver, row.Profile, strconv.Itoa(row.Clients), f.Metric}
-				inJSON[key] = fmt.Sprintf("%d %s", f.N, strconv.FormatFloat(f.Center, 'g', -1, 64))
-			}
-		}
-	}
-	for key, figure := range inCSV {
-		if inJSON[key] != figure {
-			ts.Fatalf("%v is %s in CSV and %s in JSON", key, figure, inJSON[key])
-		}
-	}
-	if len(inCSV) != len(inJSON) || len(inCSV) == 0 {
-		ts.Fatalf("%d figures in CSV, %d in JSON", len(inCSV), len(inJSON))
-	}
 }

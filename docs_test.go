@@ -1,0 +1,356 @@
+package assay_test
+
+import (
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay"
+	"assay/plans"
+	"assay/store"
+)
+
+// documents are all that are written for readers, by name.
+func documents(t *testing.T) map[string]string {
+	t.Helper()
+	names, err := filepath.Glob("docs/*.md")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no documents: %v", err)
+	}
+	all := map[string]string{}
+	for _, name := range append(names, "README.md", "CONTRIBUTING.md", "CHANGELOG.md") {
+		text, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[name] = string(text)
+	}
+	return all
+}
+
+// fenced returns what stands in a document's fences of a language.
+func fenced(text, language string) []string {
+	var all []string
+	for _, match := range regexp.MustCompile("(?ms)^```"+language+"\n(.*?)^```").FindAllStringSubmatch(text, -1) {
+		all = append(all, match[1])
+	}
+	return all
+}
+
+// command is how a line of README's sh fences is held to the code.
+type command struct {
+	as     string // run instead of it, from the checkout; empty: the line itself, beside a fresh bin/assay
+	source string // ASSAY_SOURCE; empty: the checkout
+	status int
+	output string // regexp of what is printed
+}
+
+// understood is of a run that would take long: without sources of workers it
+// ends when plan, flags and cells are known to be right and the first worker
+// is to be built.
+var understood = command{source: "nowhere", status: 1, output: "ASSAY_SOURCE=nowhere has no kit"}
+
+var commands = map[string]command{
+	"make run":                                     {as: "make -n run", output: "bin/assay run quick"},
+	"make build":                                   {as: "make -n build", output: "-o bin/assay ./cmd/assay"},
+	"bin/assay run quick --budget 90s":             understood,
+	"bin/assay plan check my-plan.yaml":            {output: "plan my-plan is valid: 4 cells, budget 1m0s"},
+	"bin/assay run my-plan.yaml":                   understood,
+	"bin/assay run quick --resume":                 understood,
+	"bin/assay plans":                              {output: `(?m)^quick +\d+ `},
+	"bin/assay drivers":                            {output: `(?m)^mattn +v`},
+	"bin/assay runs":                               {output: `(?m)^fixture +quick .* finished`},
+	"bin/assay report":                             {output: "QUICK: RECOMMENDATION"},
+	"bin/assay report --format csv -o figures.csv": {output: "^$"},
+	"bin/assay run quick --drivers mattn,modernc@v1.60.0 --only operation=point-read,insert-100 --only rows=100000": understood,
+}
+
+func TestReadmeCommands(t *testing.T) {
+	readme := documents(t)["README.md"]
+	b := newBench(t)
+	b.writeFixtures(t, readme)
+	known := map[string]bool{}
+	for line := range strings.Lines(strings.Join(fenced(readme, "sh"), "")) {
+		line = strings.TrimSpace(line)
+		c, ok := commands[line]
+		if !ok {
+			t.Errorf("README.md: no test knows the command %q: add it to docs_test.go", line)
+			continue
+		}
+		known[line] = true
+		t.Run(line, func(t *testing.T) { b.check(t, line, c) })
+	}
+	for line := range commands {
+		if !known[line] {
+			t.Errorf("README.md no longer has the command %q", line)
+		}
+	}
+}
+
+func TestReadmeNamesEveryCommand(t *testing.T) {
+	readme := documents(t)["README.md"]
+	_, help, _ := strings.Cut(newBench(t).run(t, "bin/assay help", command{}), "Available Commands:\n")
+	help, _, _ = strings.Cut(help, "\n\n")
+	for line := range strings.Lines(help) {
+		name := strings.Fields(line)[0]
+		if name != "help" && name != "completion" && !strings.Contains(readme, "`assay "+name) {
+			t.Errorf("README.md does not name assay %s", name)
+		}
+	}
+}
+
+// Versions and defaults of drivers are in a table that a new version makes wrong.
+func TestFairnessHasTheDriversOfToday(t *testing.T) {
+	table := documents(t)["docs/fairness.md"]
+	lines := strings.Split(strings.TrimSpace(newBench(t).run(t, "bin/assay drivers", command{})), "\n")
+	for _, line := range lines[1:] {
+		name, version := strings.Fields(line)[0], strings.Fields(line)[1]
+		if version != "-" && !strings.Contains(table, "| `"+name+"` | "+version+" |") {
+			t.Errorf("docs/fairness.md has no row of driver %s %s: look at its defaults again", name, version)
+		}
+	}
+}
+
+// bench is a folder with a fresh bin/assay.
+type bench struct{ dir, checkout string }
+
+func newBench(t *testing.T) bench {
+	t.Helper()
+	checkout, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := bench{t.TempDir(), checkout}
+	build := exec.Command("go", "build", "-o", filepath.Join(b.dir, "bin", "assay"), "./cmd/assay")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return b
+}
+
+// run runs a command with folders of its own and returns what it printed.
+func (b bench) run(t *testing.T, line string, c command) string {
+	t.Helper()
+	shell := exec.Command("bash", "-c", line)
+	shell.Dir = b.dir
+	if c.as != "" {
+		shell = exec.Command("bash", "-c", c.as)
+	}
+	source := c.source
+	if source == "" {
+		source = b.checkout
+	}
+	shell.Env = append(shell.Environ(), "ASSAY_SOURCE="+source,
+		"XDG_DATA_HOME="+filepath.Join(b.dir, "data"), "XDG_CACHE_HOME="+filepath.Join(b.dir, "cache"))
+	out, err := shell.CombinedOutput()
+	if got := shell.ProcessState.ExitCode(); got != c.status {
+		t.Errorf("exit status %d, want %d (%v)\n%s", got, c.status, err, out)
+	}
+	return string(out)
+}
+
+func (b bench) check(t *testing.T, line string, c command) {
+	if out := b.run(t, line, c); !regexp.MustCompile(c.output).MatchString(out) {
+		t.Errorf("want %q in\n%s", c.output, out)
+	}
+}
+
+// writeFixtures writes README's plan, and a store with a finished and an
+// interrupted run.
+func (b bench) writeFixtures(t *testing.T, readme string) {
+	t.Helper()
+	if err := os.WriteFile(filepath.Join(b.dir, "my-plan.yaml"), []byte(fenced(readme, "yaml")[0]), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	s, err := store.Open(ctx, filepath.Join(b.dir, "data", "assay", "assay.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	quick, _ := plans.Read("quick")
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	finished := assay.Run{ID: "fixture", Plan: "quick", PlanText: string(quick), PlanFile: "quick.yaml", Started: at, Status: assay.Finished}
+	interrupted := finished
+	interrupted.ID, interrupted.Started, interrupted.Status = "earlier", at.Add(-time.Hour), assay.Interrupted
+	for _, run := range []assay.Run{interrupted, finished} {
+		if err := s.Begin(ctx, run); err != nil {
+			t.Fatal(err)
+		}
+	}
+	trial := assay.Trial{Cell: assay.Cell{Plan: "quick", Operation: "point-read", Driver: "mattn", Profile: "web", Clients: 1, Pool: 1, Idle: 1},
+		Launch: 1, Outcome: assay.OK, Figures: map[string]float64{assay.NsPerOp: 7000}}
+	if err := s.Append(ctx, finished.ID, trial); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// The words that readers meet in output must be explained somewhere.
+func TestDocumentsNameTheVocabulary(t *testing.T) {
+	var words []string
+	for _, m := range assay.Metrics {
+		words = append(words, m.Name)
+	}
+	for _, place := range []struct {
+		file, pattern string
+		least         int
+	}{
+		{"trial.go", `(?m)^\t\w+ +Outcome += "([^"]+)"`, 7},
+		{"trial.go", `(?m)^\t\w+ +Durability += "([^"]+)"`, 4},
+		{"assay.go", `(?m)^\t\w+ +Status += "([^"]+)"`, 3},
+		{"stat/compare.go", `(?m)^\t\w+ +Verdict += "([^"]+)"`, 4},
+		{"report/warn.go", `\b(?:add|warn)\("([^"]+)"`, 7},
+		{"report/warn.go", `(?m)^const unequalDurability = "([^"]+)"`, 1},
+	} {
+		text, err := os.ReadFile(place.file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := regexp.MustCompile(place.pattern).FindAllStringSubmatch(string(text), -1)
+		if len(found) < place.least {
+			t.Errorf("%s has %d of %s, expected are %d", place.file, len(found), place.pattern, place.least)
+		}
+		for _, match := range found {
+			words = append(words, match[1])
+		}
+	}
+	wantNamed(t, words)
+}
+
+func TestDocumentsNameEveryVariableOfTheEnvironment(t *testing.T) {
+	var names []string
+	for _, s := range sources(t) {
+		text, err := os.ReadFile(s.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range regexp.MustCompile(`os\.Getenv\("(\w+)"\)`).FindAllStringSubmatch(string(text), -1) {
+			if !s.test() {
+				names = append(names, match[1])
+			}
+		}
+	}
+	if len(names) < 4 {
+		t.Errorf("found the variables %v only", names)
+	}
+	wantNamed(t, names)
+}
+
+// wantNamed demands that some document has each word as code.
+func wantNamed(t *testing.T, words []string) {
+	t.Helper()
+	var all strings.Builder
+	for _, text := range documents(t) {
+		all.WriteString(text)
+	}
+	for _, word := range words {
+		if !regexp.MustCompile("`" + regexp.QuoteMeta(word) + "[`=]").MatchString(all.String()) {
+			t.Errorf("no document explains `%s`", word)
+		}
+	}
+}
+
+var link = regexp.MustCompile(`\]\(([^)\s]+)\)`)
+
+func TestLinksResolve(t *testing.T) {
+	all := documents(t)
+	linked := map[string]bool{}
+	for name, text := range all {
+		for _, match := range link.FindAllStringSubmatch(withoutFences(text), -1) {
+			target, anchor, _ := strings.Cut(match[1], "#")
+			if strings.Contains(target, "://") {
+				continue
+			}
+			path := name
+			if target != "" {
+				path = filepath.Join(filepath.Dir(name), target)
+			}
+			if name == "README.md" {
+				linked[path] = true
+			}
+			if _, err := os.Stat(path); err != nil {
+				t.Errorf("%s links %s: %v", name, match[1], err)
+			} else if anchor != "" && !slices.Contains(anchors(all[path]), anchor) {
+				t.Errorf("%s links %s: no such heading", name, match[1])
+			}
+		}
+	}
+	for name := range all {
+		if name != "README.md" && !linked[name] {
+			t.Errorf("README.md does not link %s", name)
+		}
+	}
+}
+
+func withoutFences(text string) string {
+	return regexp.MustCompile("(?ms)^ *```.*?^ *```").ReplaceAllString(text, "")
+}
+
+// anchors are the names by which a document's headings are linked.
+func anchors(text string) []string {
+	var all []string
+	for _, match := range regexp.MustCompile(`(?m)^#+ (.*)$`).FindAllStringSubmatch(withoutFences(text), -1) {
+		plain := regexp.MustCompile(`[^a-z0-9 _-]`).ReplaceAllString(strings.ToLower(match[1]), "")
+		all = append(all, strings.ReplaceAll(plain, " ", "-"))
+	}
+	return all
+}
+
+// The document has the folders that exist; the table of the test may be ahead.
+func TestArchitectureHasTheImportTable(t *testing.T) {
+	_, table, found := strings.Cut(documents(t)["docs/architecture.md"], "| folder | may import |\n| --- | --- |\n")
+	if !found {
+		t.Fatal("docs/architecture.md has no import table")
+	}
+	table, _, _ = strings.Cut(table, "\n\n")
+	got := map[string]string{}
+	for line := range strings.Lines(table) {
+		cells := strings.Split(line, "|")
+		got[strings.TrimSpace(cells[1])] = strings.TrimSpace(cells[2])
+	}
+	for from, allowed := range imports {
+		want := strings.Join(slices.DeleteFunc(slices.Clone(allowed), missing), ", ")
+		text, listed := got[from]
+		switch {
+		case listed == missing(from):
+			t.Errorf("docs/architecture.md: folder %s is there: %v, is in the import table: %v", from, !missing(from), listed)
+		case listed && text != want:
+			t.Errorf("docs/architecture.md: %s may import %q, imports_test.go says %q", from, text, want)
+		}
+		delete(got, from)
+	}
+	for from := range got {
+		t.Errorf("docs/architecture.md has folder %s, which imports_test.go does not have", from)
+	}
+}
+
+// missing tells whether a folder of the import table does not exist yet.
+func missing(folder string) bool {
+	_, err := os.Stat(folder)
+	return err != nil && folder != "root"
+}
+
+// Documents are for every machine: no absolute path but those of the kernel,
+// and no host that serves packages.
+func TestDocumentsAreOfNoPlace(t *testing.T) {
+	path := regexp.MustCompile("(?:^|[\\s\"'(=`])(/[a-z]+/[a-z][^\\s`]*)")
+	host := regexp.MustCompile(`(?i)\b(?:proxy|sum|registry|mirror)\.[a-z]+\.[a-z]+|\b(?:rubygems|pypi|crates|npmjs)\.[a-z]+`)
+	for name, text := range documents(t) {
+		for line := range strings.Lines(text) {
+			for _, match := range path.FindAllStringSubmatch(line, -1) {
+				if !strings.HasPrefix(match[1], "/proc/") && !strings.HasPrefix(match[1], "/sys/") {
+					t.Errorf("%s has the path %s", name, match[1])
+				}
+			}
+			if found := host.FindString(line); found != "" {
+				t.Errorf("%s has the host %s", name, found)
+			}
+		}
+	}
+}

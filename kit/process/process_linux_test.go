@@ -1,0 +1,62 @@
+package process
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// TestOrphanDies: a worker ends with the process that started it, even when
+// that is killed while the worker is stopped.
+func TestOrphanDies(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	linkSelf(t, filepath.Join(dir, "parent"))
+	linkSelf(t, filepath.Join(dir, "holder"))
+	held, free := pipe(t, dir, "alive")
+	parent := exec.Command(filepath.Join(dir, "parent"))
+	parent.Dir = dir
+	parent.Stderr = os.Stderr
+	out, err := parent.StdoutPipe()
+	if err == nil {
+		err = parent.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	held()
+	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
+		t.Fatalf("the parent said %q, %v", line, err)
+	}
+	if err := parent.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	free()
+	if err := parent.Wait(); err == nil {
+		t.Error("the parent was not killed")
+	}
+}
+
+// TestPauseStops: the kernel says that the process is stopped.
+func TestPauseStops(t *testing.T) {
+	t.Parallel()
+	w := begin(t, "honest", Options{})
+	if err := w.Pause(); err != nil {
+		t.Fatal(err)
+	}
+	for state := byte(0); state != 'T'; { // the signal takes its time
+		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", w.PID()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, rest, _ := bytes.Cut(stat, []byte(") "))
+		state = rest[0]
+	}
+	if err := w.Resume(t.Context()); err != nil {
+		t.Error(err)
+	}
+}

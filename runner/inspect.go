@@ -1,0 +1,36 @@
+//go:build unix
+
+package runner
+
+import (
+	"context"
+
+	"assay"
+)
+
+// Inspect opens the first case as a run would, and returns a trial without
+// figures: what was issued, and every setting on every connection. Where it
+// does not open, the trial's outcome and reason say why.
+func (r *Runner) Inspect(ctx context.Context) (assay.Trial, error) {
+	m := r.groups[0].members[0]
+	j := m.jobs[0]
+	want := blockConnections(j)
+	if want.readers == 0 { // an operation that only changes data: show both kinds
+		want.readers, want.idle = 1, 1
+	}
+	in, err := r.start(ctx, m, want)
+	if err != nil {
+		t := newTrial(m, j, 0, j.mode)
+		return t, end(&t, err)
+	}
+	t := in.trial(j, 0, j.mode)
+	t.Settings = in.all
+	stopped := in.stop(ctx)
+	in.kill()
+	for _, err := range []error{in.applied, stopped} {
+		if err := end(&t, err); err != nil {
+			return t, err
+		}
+	}
+	return t, nil
+}

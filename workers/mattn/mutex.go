@@ -1,0 +1,30 @@
+package main
+
+/*
+// Defined by the driver's own C code, which the linker adds to this program.
+extern void *sqlite3_db_mutex(void *db) __attribute__((weak));
+*/
+import "C"
+
+import (
+	"reflect"
+
+	"github.com/mattn/go-sqlite3"
+)
+
+// mutex asks SQLite whether a connection has a mutex. No PRAGMA shows that, and
+// the driver does not give its handle away.
+func mutex(conn any) (mode string, known bool) {
+	c, ok := conn.(*sqlite3.SQLiteConn)
+	if !ok {
+		return "", false
+	}
+	db := reflect.ValueOf(c).Elem().FieldByName("db")
+	if !db.IsValid() || db.Kind() != reflect.Pointer || db.IsNil() {
+		return "", false
+	}
+	if C.sqlite3_db_mutex(db.UnsafePointer()) == nil {
+		return "no", true
+	}
+	return "full", true
+}
