@@ -28,13 +28,14 @@ var imports = map[string][]string{
 	"dataset":   {"root", "kit"},
 	"build":     {"root", "kit"},
 	"store":     {"root", "kit"},
+	"draft":     {"root", "kit", "plan", "dataset"},
 	"runner":    {"root", "kit", "plan", "dataset", "host", "stat"},
 	"report":    {"root", "stat"},
 	"audit":     {"root", "report", "store"},
 	"web":       {"root", "report", "store"},
 	"bench":     {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "report"},
 	"cmd": {"root", "kit", "stat", "plans", "published", "host", "plan", "dataset", "build", "store",
-		"runner", "report", "audit", "web"},
+		"draft", "runner", "report", "audit", "web"},
 }
 
 // source is a Go file of this checkout.

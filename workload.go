@@ -40,6 +40,7 @@ const (
 	Bool    ValueKind = "bool"    // false or true
 	Const   ValueKind = "const"   // always Value
 	Derive  ValueKind = "derive"  // computed from an integer column or argument to the left
+	From    ValueKind = "from"    // arguments only: what a row of Table that was drawn has in Column
 )
 
 // Values says how the values of a column or an argument are drawn.
@@ -58,6 +59,11 @@ type Values struct {
 	Of            int
 	Mul, Add, Mod int64
 	Format        string
+
+	// From: every row of Table without NULL in the columns that the operation
+	// draws from is as likely as any other. Arguments of an operation from one
+	// Table with the same Of are of one row; another Of is another row.
+	Table, Column string
 
 	Null float64 // share of NULLs, 0 to 1
 }

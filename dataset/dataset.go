@@ -35,6 +35,10 @@
 //	         word x(1+j/4))) >> 16
 //	blob     the words x1, x2, ..., little-endian, cut to Length
 //	bool     the highest bit of x1
+//	from     what the row number high(x1 * n) has, counted from 0 in the order
+//	         in which SQLite reads them, of the table's n rows without NULL in
+//	         the columns drawn; x1 is of the stream "operation/NAME/TABLE" and
+//	         the column Of
 //	part     the part into whose share of the weights high(x1 * total) falls
 //
 // A derived value is exact: (v*Mul + Add) mod Mod is the mathematical result

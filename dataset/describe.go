@@ -201,8 +201,9 @@ func (d *Data) Resolve(ctx context.Context, op assay.Operation) (resolved assay.
 		return op, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
+	r := resolution{d, conn, map[string]*generator{}}
 	for row := 0; incomplete(&op); row++ {
-		if err := d.resolveAt(ctx, conn, &op, row); err != nil {
+		if err := r.at(ctx, &op, row); err != nil {
 			return op, fmt.Errorf("operation %q: %w", op.Name, err)
 		}
 	}
@@ -240,16 +241,33 @@ func incomplete(op *assay.Operation) bool {
 	return op.Check != nil && !typed(op.Check.Returns)
 }
 
-// resolveAt runs the operation at a position and fills in the types that its
+// resolution is what Resolve works with.
+type resolution struct {
+	data      *Data
+	conn      *sql.Conn
+	arguments map[string]*generator // by operation
+}
+
+// of returns the generator of an operation's arguments.
+func (r resolution) of(ctx context.Context, op assay.Operation) (*generator, error) {
+	if g, ok := r.arguments[op.Name]; ok {
+		return g, nil
+	}
+	g, err := r.data.arguments(ctx, op, describeRows)
+	r.arguments[op.Name] = g
+	return g, err
+}
+
+// at runs the operation at a position and fills in the types that its
 // answers show.
-func (d *Data) resolveAt(ctx context.Context, conn *sql.Conn, op *assay.Operation, row int) error {
+func (r resolution) at(ctx context.Context, op *assay.Operation, row int) error {
 	for i := range op.Parts {
 		part := &op.Parts[i].Operation
-		if err := d.resolveAt(ctx, conn, part, row); err != nil {
+		if err := r.at(ctx, part, row); err != nil {
 			return fmt.Errorf("part %q: %w", part.Name, err)
 		}
 	}
-	g, err := argumentGenerator(d.Spec.Seed, *op)
+	g, err := r.of(ctx, *op)
 	if err != nil {
 		return err
 	}
@@ -257,7 +275,7 @@ func (d *Data) resolveAt(ctx context.Context, conn *sql.Conn, op *assay.Operatio
 	g.row(row, args)
 	for i := range op.Steps {
 		step := &op.Steps[i]
-		if err := resolveStep(ctx, conn, step, args[:len(step.Args)], row); err != nil {
+		if err := resolveStep(ctx, r.conn, step, args[:len(step.Args)], row); err != nil {
 			return fmt.Errorf("step %d: %w; the SQL is:\n%s", i+1, err, step.SQL)
 		}
 		args = args[len(step.Args):]
@@ -265,7 +283,7 @@ func (d *Data) resolveAt(ctx context.Context, conn *sql.Conn, op *assay.Operatio
 	if op.Check == nil || typed(op.Check.Returns) {
 		return nil
 	}
-	if err := complete(ctx, conn, &op.Check.Returns, op.Check.SQL, nil, row); err != nil {
+	if err := complete(ctx, r.conn, &op.Check.Returns, op.Check.SQL, nil, row); err != nil {
 		return fmt.Errorf("check: %w; the SQL is:\n%s", err, op.Check.SQL)
 	}
 	return nil

@@ -48,19 +48,26 @@ func below(x, n uint64) uint64 {
 func fraction(x uint64) float64 { return float64(x>>11) / (1 << 53) }
 
 // generator draws the rows of a table or of an operation's arguments.
-type generator struct{ columns []drawn }
+type generator struct {
+	seed    uint64
+	stream  string
+	columns []drawn
+}
 
 // drawn is one column with what is computed once.
 type drawn struct {
 	assay.Values
 	key  uint64
 	zipf *zipf
+	// Of from, what was drawn for each row.
+	picked     []any
+	pickedType column.Type
 }
 
 // newGenerator checks how the columns are to be drawn; labels name them in
 // errors.
 func newGenerator(seed uint64, stream string, labels []string, values []assay.Values) (*generator, error) {
-	g := &generator{columns: make([]drawn, len(values))}
+	g := &generator{seed: seed, stream: stream, columns: make([]drawn, len(values))}
 	for i, v := range values {
 		if err := checkValues(v, values[:i]); err != nil {
 			return nil, fmt.Errorf("%s: %w", labels[i], err)
@@ -102,6 +109,8 @@ func (d *drawn) draw(row int, left []any) any {
 		return w.at(1)>>63 != 0
 	case assay.Derive:
 		return d.derive(left[d.Of])
+	case assay.From:
+		return d.picked[row]
 	}
 	return d.Value // const; checkValues let no other kind pass
 }
@@ -218,6 +227,9 @@ func (g *generator) types() []column.Type {
 	types := make([]column.Type, len(g.columns))
 	for i, c := range g.columns {
 		types[i] = columnType(c.Values)
+		if c.Kind == assay.From {
+			types[i] = c.pickedType
+		}
 	}
 	return types
 }
@@ -293,8 +305,13 @@ func checkValues(v assay.Values, left []assay.Values) error {
 		return checkConstant(v.Value)
 	case assay.Derive:
 		return checkDerive(v, left)
+	case assay.From:
+		if v.Table == "" || v.Column == "" || v.Of < 0 {
+			return fmt.Errorf("row %d of %q.%q is nothing to draw from", v.Of, v.Table, v.Column)
+		}
+		return nil
 	}
-	return fmt.Errorf("%q is no way to draw values; there are seq, uniform, zipf, real, text, blob, bool, const and derive", v.Kind)
+	return fmt.Errorf("%q is no way to draw values; there are seq, uniform, zipf, real, text, blob, bool, const, derive and from", v.Kind)
 }
 
 func checkZipf(v assay.Values) error {
@@ -320,7 +337,7 @@ func checkDerive(v assay.Values, left []assay.Values) error {
 		return fmt.Errorf("derived of number %d, counted from 0, which is not to its left", v.Of)
 	}
 	base := left[v.Of]
-	if columnType(base) != column.Int || base.Kind == assay.Const && base.Value == nil {
+	if columnType(base) != column.Int || base.Kind == assay.From || base.Kind == assay.Const && base.Value == nil {
 		return fmt.Errorf("derived of number %d, counted from 0, which is no integer", v.Of)
 	}
 	if v.Mod < 0 {
@@ -358,6 +375,9 @@ func tableGenerator(seed uint64, table assay.Table) (*generator, error) {
 		label := "column " + strconv.Quote(c.Name)
 		if slices.Contains(labels, label) {
 			return nil, fmt.Errorf("table %q: two of %s", table.Name, label)
+		}
+		if c.Values.Kind == assay.From {
+			return nil, fmt.Errorf("table %q, %s: only arguments are drawn from a table", table.Name, label)
 		}
 		labels = append(labels, label)
 		values = append(values, c.Values)

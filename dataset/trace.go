@@ -44,7 +44,7 @@ func (d *Data) Trace(ctx context.Context, op assay.Operation, length int) (*Trac
 }
 
 func (d *Data) argumentTrace(ctx context.Context, op assay.Operation, length int) (*Trace, error) {
-	g, err := argumentGenerator(d.Spec.Seed, op)
+	g, err := d.arguments(ctx, op, length)
 	if err != nil {
 		return nil, err
 	}

@@ -243,7 +243,7 @@ func TestTrouble(t *testing.T) {
 		want      counted
 		wantError string
 	}{
-		"no retry":   {false, 1, counted{Operations: 5, Executed: 10, Errors: 3, Misses: 2, Busy: 1, Latencies: 5}, "disk full"},
+		"no retry":   {false, 1, counted{Operations: 4, Executed: 10, Errors: 4, Misses: 2, Busy: 2, Latencies: 4}, "disk full"},
 		"retry":      {true, 1, counted{Operations: 6, Executed: 10, Errors: 2, Misses: 2, Busy: 2, Latencies: 6}, "disk full"},
 		"in batches": {true, 5, counted{Operations: 6, Executed: 10, Errors: 2, Misses: 2, Busy: 2}, "disk full"},
 	} {

@@ -73,6 +73,17 @@ const (
 	preparedA = `{"type":"ok","id":2,"body":{"query_plan":"plan of a"}}`
 )
 
+// decode sends a line and decodes the answer.
+func (s *talk) decode(request string, reply any) {
+	s.t.Helper()
+	if _, err := io.WriteString(s.in, request+"\n"); err != nil {
+		s.t.Fatalf("write: %v", err)
+	}
+	if err := json.Unmarshal([]byte(s.line()), reply); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
 // end closes the input and returns what Serve returned.
 func (s *talk) end() error {
 	_ = s.in.Close()
@@ -124,18 +135,11 @@ func TestMeasureReply(t *testing.T) {
 	s := serveFake(t, &fake{})
 	s.ask(openIt, opened)
 	s.ask(prepareIt, preparedA)
-	for _, request := range []string{`{"type":"measure","id":3,"operation":"a","start":0,"operations":50,"latency":true}`, `{"type":"stats","id":4}`} {
-		if _, err := io.WriteString(s.in, request+"\n"); err != nil {
-			t.Fatal(err)
-		}
-	}
 	var measured struct {
 		wire.Envelope
 		Body wire.Measured
 	}
-	if err := json.Unmarshal([]byte(s.line()), &measured); err != nil {
-		t.Fatal(err)
-	}
+	s.decode(`{"type":"measure","id":3,"operation":"a","start":0,"operations":50,"latency":true}`, &measured)
 	m := measured.Body
 	if measured.Envelope != (wire.Envelope{Type: "ok", ID: 3}) || m.Executed != 50 || m.Counters.Peak <= 0 || count(m) != 50 {
 		t.Errorf("%+v", measured)
@@ -144,9 +148,7 @@ func TestMeasureReply(t *testing.T) {
 		wire.Envelope
 		Body wire.Counters
 	}
-	if err := json.Unmarshal([]byte(s.line()), &stats); err != nil {
-		t.Fatal(err)
-	}
+	s.decode(`{"type":"stats","id":4}`, &stats)
 	if stats.Envelope != (wire.Envelope{Type: "ok", ID: 4}) || stats.Body.CPU <= 0 || stats.Body.Allocs <= 0 || stats.Body.Alloc <= 0 {
 		t.Errorf("%+v", stats)
 	}

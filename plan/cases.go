@@ -111,7 +111,7 @@ func (p *Plan) targets(all []assay.Case, base assay.Case, v variant, drivers []s
 			if n, ok := v.counts[profile.Name]; ok {
 				c.Operation = counted(c.Operation, n)
 			}
-			c.Dataset.FileSettings = fileSettings(profile)
+			c.Dataset.FileSettings = fileSettings(profile, p.prepared[profile.Name])
 			all = append(all, c)
 		}
 	}

@@ -31,6 +31,8 @@ func (c checker) axes(params dict[list[scalar]], outer []Axis) []Axis {
 			c.m.at(e.key.place, "a param's name is made of letters, digits and underscore, not %q", name)
 		case coordinate:
 			c.m.at(e.key.place, "%q is a coordinate of every cell, and no name for a param", name)
+		case machine[name] != "":
+			c.m.at(e.key.place, "{{%s}} is known in every plan: a param needs another name", name)
 		case slices.ContainsFunc(outer, func(a Axis) bool { return a.Name == name }):
 			c.m.at(e.key.place, "the workload has a param %q already", name)
 		}

@@ -13,7 +13,7 @@ import (
 const (
 	minLaunches = 6 // fewer give no interval worth the name
 	maxLaunches = 1_000
-	maxClients  = 10_000
+	maxClients  = 100_000
 	maxShare    = 0.5 // of precision and margin
 )
 
@@ -106,41 +106,58 @@ func driverNames(drivers []string) []string {
 }
 
 func clients(m *mistakes, l list[number], fallback []int) []int {
-	var all []int
+	var d distinct[int]
 	for _, n := range l.items {
 		c := int(m.whole(n, "clients", 1, maxClients, 0))
-		if c > 0 && slices.Contains(all, c) {
+		if d.add(c, n) && c > 0 {
 			m.at(n.place, "clients %d is listed twice", c)
-			continue
 		}
-		all = append(all, c)
 	}
-	if all == nil {
+	if d.all == nil {
 		return fallback
 	}
-	return all
+	return d.all
 }
 
 func pools(m *mistakes, l list[pool], fallback []Pool) []Pool {
-	var all []Pool
+	var d distinct[Pool]
 	for _, s := range l.items {
 		var p Pool
 		p.Open = int(m.whole(s.Open, "pool", 1, maxClients, 0))
 		p.Idle = int(m.whole(s.Idle, "idle", 1, maxClients, int64(p.Open)))
+		if p.Idle > p.Open && s.Open.templated() {
+			p.Idle = p.Open
+		}
+		twice := d.add(p, s.Open)
 		switch {
 		case p.Open == 0:
 		case p.Idle > p.Open:
 			m.at(s.Idle.place, "idle %d is more than the %d open connections", p.Idle, p.Open)
-		case slices.Contains(all, p):
+		case twice:
 			m.at(s.place, "pool %d is listed twice", p.Open)
-			continue
 		}
-		all = append(all, p)
 	}
-	if all == nil {
+	if d.all == nil {
 		return fallback
 	}
-	return all
+	return d.all
+}
+
+// distinct is the different values of an axis. A value that is written twice
+// is a mistake; one that a template gives again is none, because on another
+// machine {{cpus}} is another number.
+type distinct[T comparable] struct{ all, written []T }
+
+// add takes a value in, and tells whether it was written before.
+func (d *distinct[T]) add(value T, n number) (twice bool) {
+	if !n.templated() {
+		twice = slices.Contains(d.written, value)
+		d.written = append(d.written, value)
+	}
+	if !slices.Contains(d.all, value) {
+		d.all = append(d.all, value)
+	}
+	return twice
 }
 
 func (p *Plan) fillProfiles(m *mistakes, d *document) {
@@ -154,6 +171,9 @@ func (p *Plan) fillProfiles(m *mistakes, d *document) {
 	for i := range d.Profiles.entries {
 		e := &d.Profiles.entries[i]
 		m.name(e.key, "profile")
+		if e.value.File.set() {
+			p.prepare(e.key.value, e.value.file(m))
+		}
 		p.Profiles = append(p.Profiles, e.value.resolve(m, e.key.value, driverNames(p.Drivers)))
 	}
 }
@@ -203,6 +223,13 @@ func (p *Plan) addWorkload(m *mistakes, name text, w *workload, operations *dict
 		c.operation(e.key, &e.value)
 	}
 	p.Workloads = append(p.Workloads, Workload{name.value, params, w, operations})
+}
+
+func (p *Plan) prepare(profile string, settings map[string]string) {
+	if p.prepared == nil {
+		p.prepared = map[string]map[string]string{}
+	}
+	p.prepared[profile] = settings
 }
 
 // checkUse reports profiles that every operation leaves out.

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -225,5 +226,36 @@ func TestExpandUnsupported(t *testing.T) {
 		if _, err := p.Expand(nil); err == nil || err.Error() != want {
 			t.Errorf("got %v, want %s", err, want)
 		}
+	}
+}
+
+// TestCPUs holds that {{cpus}} is the machine's number of processors, and
+// that what it gives twice on some machine is no mistake.
+func TestCPUs(t *testing.T) {
+	const text = `name: p
+drivers: [mattn]
+clients: ["{{cpus}}", %d, "{{cpus * 100}}"]
+pool: [1, "{{cpus}}", {open: "{{cpus}}", idle: 1}, {open: "{{cpus}}", idle: 1000}]
+workload: {file: f}
+operations: {o: {sql: "SELECT {{cpus}}"}}
+`
+	cpus := runtime.NumCPU()
+	p, err := Decode("p.yaml", fmt.Appendf(nil, text, cpus))
+	if err != nil {
+		t.Fatal(err)
+	}
+	pools := []Pool{{1, 1}, {cpus, cpus}, {cpus, 1}}
+	if cpus == 1 {
+		pools = pools[:1]
+	}
+	if want := []int{cpus, 100 * cpus}; !reflect.DeepEqual(p.Clients, want) || !reflect.DeepEqual(p.Pools, pools) {
+		t.Errorf("clients %v, pools %v; want %v, %v", p.Clients, p.Pools, want, pools)
+	}
+	cases, err := p.Expand(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := cases[0].Operation.Steps[0].SQL, fmt.Sprintf("SELECT %d", cpus); got != want || cases[0].Cell.Params != nil {
+		t.Errorf("SQL %q with params %v, want %q and none", got, cases[0].Cell.Params, want)
 	}
 }

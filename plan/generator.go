@@ -7,7 +7,8 @@ import (
 )
 
 // generator says how the values of a column or an argument are drawn. One of
-// the kinds is given; theta goes with zipf, null with any.
+// the kinds is given; theta goes with zipf, row with from, null
+// with any.
 type generator struct {
 	place
 	kind string
@@ -23,6 +24,8 @@ type generator struct {
 	Const   scalar     `yaml:"const" jsonschema_description:"Always this value."`
 	Derive  derivation `yaml:"derive" jsonschema_description:"Computed from a whole number to the left."`
 	Next    text       `yaml:"next" jsonschema_description:"Arguments only: continues the seq column table.column beyond its last value."`
+	From    text       `yaml:"from" jsonschema_description:"Arguments only: what table.column has in a row of the data that is drawn."`
+	Row     number     `yaml:"row" jsonschema_description:"Beside from: which of several drawn rows, 1 by default; arguments with the same table and row are of one row."`
 	Theta   number     `yaml:"theta" jsonschema_description:"Skew of zipf, between 0 and 1; 0.99 by default."`
 	Null    number     `yaml:"null" jsonschema_description:"Share of NULLs, 0 to 1."`
 }
@@ -34,7 +37,7 @@ func (g *generator) read(m *mistakes, n ast.Node) {
 		return
 	}
 	found, ok := m.fields(n, "a kind of values", "kind of values", g)
-	kinds := slices.DeleteFunc(found, func(key string) bool { return key == "theta" || key == "null" })
+	kinds := slices.DeleteFunc(found, func(key string) bool { return key == "theta" || key == "row" || key == "null" })
 	switch {
 	case len(kinds) > 1:
 		m.at(g.place, "values are of one kind, not of %s and %s", kinds[0], kinds[1])
@@ -46,6 +49,9 @@ func (g *generator) read(m *mistakes, n ast.Node) {
 	if g.Theta.set() && g.kind != "zipf" {
 		m.at(g.Theta.place, "theta belongs to zipf")
 	}
+	if g.Row.set() && g.kind != "from" {
+		m.at(g.Row.place, "row belongs to from")
+	}
 }
 
 // readWord reads a kind that stands alone.
@@ -55,7 +61,7 @@ func (g *generator) readWord(m *mistakes, word string) {
 		g.kind, g.Seq = word, number{g.place, "1"}
 	case "bool":
 		g.kind = word
-	case "uniform", "int", "zipf", "real", "text", "blob", "const", "derive", "next":
+	case "uniform", "int", "zipf", "real", "text", "blob", "const", "derive", "next", "from":
 		m.at(g.place, "%s needs a value, as in {%s: ...}", word, word)
 	default:
 		m.unknown(g.place, "kind of values", word, kindsOfValues)
@@ -63,7 +69,7 @@ func (g *generator) readWord(m *mistakes, word string) {
 }
 
 var kindsOfValues = []string{
-	"seq", "uniform", "int", "zipf", "real", "text", "blob", "bool", "const", "derive", "next",
+	"seq", "uniform", "int", "zipf", "real", "text", "blob", "bool", "const", "derive", "next", "from",
 }
 
 // span is [low, high], or the values of a column, written table.column.

@@ -72,6 +72,12 @@ func (r *resolver) args(generators []generator, repeat int) []assay.Values {
 	for i := range generators {
 		row = append(row, r.values(&generators[i], row, nil, false))
 	}
+	rows := 0 // of data that a row of arguments draws from
+	for _, v := range row {
+		if v.Kind == assay.From {
+			rows = max(rows, v.Of+1)
+		}
+	}
 	var all []assay.Values
 	for j := range repeat {
 		for _, v := range row {
@@ -81,6 +87,8 @@ func (r *resolver) args(generators []generator, repeat int) []assay.Values {
 			case assay.Seq: // the rows of all statements together count on
 				v.From += int64(j)
 				v.Step = int64(repeat)
+			case assay.From:
+				v.Of += j * rows
 			}
 			all = append(all, v)
 		}

@@ -39,6 +39,9 @@ type Plan struct {
 	Workloads []Workload
 
 	file string // that the text was read from; a workload's file is relative to it
+	// prepared has the settings of the file that a profile's key file gives, by
+	// the profile's name.
+	prepared map[string]map[string]string
 }
 
 // Pool is a point of the pool axis. Zero Open means as many as clients;

@@ -1,8 +1,10 @@
 package plan
 
 import (
+	"maps"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 
@@ -15,6 +17,7 @@ import (
 type profile struct {
 	place
 	Raw       dict[text]   `yaml:"raw" jsonschema_description:"The DSN literally, by driver; {{path}} stands for the file."`
+	File      dict[scalar] `yaml:"file" jsonschema_description:"Settings of the file, applied while it is prepared: page_size, auto_vacuum, encoding and journal_mode: wal."`
 	Requests  dict[scalar] `yaml:"requests" jsonschema_description:"What raw, once and each mean, so that a setting without effect is found."`
 	Once      list[text]   `yaml:"once" jsonschema_description:"SQL that is run on one connection after opening."`
 	Each      list[text]   `yaml:"each" jsonschema_description:"SQL that is run on every new connection."`
@@ -29,7 +32,7 @@ func (p *profile) read(m *mistakes, n ast.Node) {
 		m.at(p.place, "a profile is a map, such as {} or {journal_mode: wal}, not %s", describe(n))
 		return
 	}
-	own := map[string]reader{"raw": &p.Raw, "requests": &p.Requests, "once": &p.Once, "each": &p.Each, "published": &p.Published}
+	own := map[string]reader{"raw": &p.Raw, "file": &p.File, "requests": &p.Requests, "once": &p.Once, "each": &p.Each, "published": &p.Published}
 	for _, pair := range m.pairs(n, "a profile") {
 		if part, ok := own[pair.key]; ok {
 			part.read(m, pair.value)
@@ -49,7 +52,7 @@ func (p *profile) resolve(m *mistakes, name string, drivers []string) assay.Prof
 	if p.Requests.set() && !p.Raw.set() && !p.Once.set() && !p.Each.set() {
 		m.at(p.Requests.place, "requests belongs to raw, once or each: write the settings themselves into the profile")
 	}
-	own := []string{"raw", "requests", "once", "each", "published"}
+	own := []string{"raw", "file", "requests", "once", "each", "published"}
 	return assay.Profile{
 		Name:        name,
 		Settings:    settings(m, p.settings, own),
@@ -93,14 +96,19 @@ func (p *profile) dsns(m *mistakes, drivers []string) map[string]string {
 		if !slices.Contains(drivers, e.key.value) {
 			m.unknown(e.key.place, "driver", e.key.value, drivers)
 		}
-		for _, t := range templatePattern.FindAllStringSubmatch(e.value.value, -1) {
-			if t[1] != "path" {
-				m.unknown(e.value.place, "template", t[0], []string{"{{path}}"})
-			}
-		}
+		m.paths(e.value)
 		dsns[e.key.value] = e.value.value
 	}
 	return dsns
+}
+
+// paths checks that a text has no template but that of the file's path.
+func (m *mistakes) paths(t text) {
+	for _, found := range templatePattern.FindAllStringSubmatch(t.value, -1) {
+		if found[1] != "path" {
+			m.unknown(t.place, "template", found[0], []string{"{{path}}"})
+		}
+	}
 }
 
 func statements(m *mistakes, l list[text]) []string {
@@ -109,15 +117,33 @@ func statements(m *mistakes, l list[text]) []string {
 		if s.set() && s.value == "" {
 			m.at(s.place, "the SQL is empty")
 		}
+		m.paths(s)
 		sql = append(sql, s.value)
 	}
 	return sql
 }
 
-// fileSettings returns the settings of a profile that are applied while the
-// file is prepared. They stay among the profile's own, where they are proved.
-func fileSettings(p assay.Profile) map[string]string {
-	var file map[string]string
+// file resolves the settings of the key file: those of file scope, and the one
+// journal mode that a file keeps.
+func (p *profile) file(m *mistakes) map[string]string {
+	for _, e := range p.File.entries {
+		s, known := sqlite.Lookup(e.key.value)
+		switch {
+		case !known || s.Scope == sqlite.File:
+		case s.Name != "journal_mode":
+			m.at(e.key.place, "%s is a setting of a connection, not of the file", s.Name)
+		case !strings.EqualFold(e.value.text, "wal"):
+			m.at(e.value.place, "the only journal mode that a file keeps is wal")
+		}
+	}
+	return settings(m, p.File.entries, nil)
+}
+
+// fileSettings returns the settings that are applied while the file is
+// prepared: those of the key file, and those of file scope among the profile's
+// own. These stay there, where they are proved.
+func fileSettings(p assay.Profile, prepared map[string]string) map[string]string {
+	file := maps.Clone(prepared)
 	for name, value := range p.Settings {
 		if s, ok := sqlite.Lookup(name); ok && s.Scope == sqlite.File {
 			if file == nil {

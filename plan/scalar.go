@@ -80,22 +80,26 @@ func (v *number) read(m *mistakes, n ast.Node) {
 		s.read(m, n)
 	}
 	_, isNumber := parseReal(s.text)
-	if !strings.Contains(s.text, "{{") && (!isNumber || s.quoted) {
+	if !(number{text: s.text}).templated() && (!isNumber || s.quoted) {
 		m.at(placeOf(n), "want a number, not %s", describe(n))
 		return
 	}
 	*v = number{s.place, s.text}
 }
 
-// whole returns a number without templates that lies within bounds, or the
-// fallback where the plan has none. Mistakes are reported.
+// whole returns a number that depends on no param and lies within bounds, or
+// the fallback where the plan has none. Mistakes are reported.
 func (m *mistakes) whole(v number, what string, low, high, fallback int64) int64 {
 	if !v.set() {
 		return fallback
 	}
-	n, ok := parseWhole(v.text)
+	text, ok := env{}.expand(m, v.place, v.text)
 	if !ok {
-		m.at(v.place, "%s must be a whole number, not %s", what, v.text)
+		return fallback
+	}
+	n, ok := parseWhole(text)
+	if !ok {
+		m.at(v.place, "%s must be a whole number, not %s", what, text)
 		return fallback
 	}
 	if !m.within(v.place, what, n, low, high) {
@@ -103,6 +107,9 @@ func (m *mistakes) whole(v number, what string, low, high, fallback int64) int64
 	}
 	return n
 }
+
+// templated reports whether the number is written with a template.
+func (v number) templated() bool { return strings.Contains(v.text, "{{") }
 
 func (m *mistakes) within(p place, what string, n, low, high int64) bool {
 	if n < low || n > high {

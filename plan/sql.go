@@ -4,6 +4,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"assay/plan/sqltext"
 )
 
 // statement is what the format needs to know of an SQL statement.
@@ -25,7 +27,7 @@ var (
 
 // statement tells what one SQL statement is. Mistakes are reported.
 func (m *mistakes) statement(at place, sql string) (s statement, ok bool) {
-	tokens, whole := scan(sql)
+	tokens, whole := sqltext.Scan(sql)
 	if !whole {
 		m.at(at, "the SQL has a quote or comment without an end")
 		return s, false
@@ -39,11 +41,11 @@ func (m *mistakes) statement(at place, sql string) (s statement, ok bool) {
 	case slices.Contains(queryWords, verb):
 		s.query = true
 	case verb == "PRAGMA":
-		s.query = !slices.ContainsFunc(tokens, func(t sqlToken) bool { return t.kind == '=' })
+		s.query = !slices.ContainsFunc(tokens, func(t sqltext.Token) bool { return t.Kind == '=' })
 		s.changes = !s.query
 	case slices.Contains(changeWords, verb):
 		s.changes = true
-		s.query = slices.ContainsFunc(tokens, func(t sqlToken) bool { return t.depth == 0 && t.is("RETURNING") })
+		s.query = slices.ContainsFunc(tokens, func(t sqltext.Token) bool { return t.Depth == 0 && t.Is("RETURNING") })
 	case slices.Contains(transactionWords, verb):
 		m.at(at, "%s is not for the SQL: use the key transaction", verb)
 		return s, false
@@ -56,15 +58,15 @@ func (m *mistakes) statement(at place, sql string) (s statement, ok bool) {
 }
 
 // single returns the tokens of the one statement, without the semicolon.
-func (m *mistakes) single(at place, tokens []sqlToken) ([]sqlToken, bool) {
-	for len(tokens) > 0 && tokens[len(tokens)-1].kind == ';' {
+func (m *mistakes) single(at place, tokens []sqltext.Token) ([]sqltext.Token, bool) {
+	for len(tokens) > 0 && tokens[len(tokens)-1].Kind == ';' {
 		tokens = tokens[:len(tokens)-1]
 	}
 	if len(tokens) == 0 {
 		m.at(at, "the SQL is empty")
 		return nil, false
 	}
-	if slices.ContainsFunc(tokens, func(t sqlToken) bool { return t.kind == ';' }) {
+	if slices.ContainsFunc(tokens, func(t sqltext.Token) bool { return t.Kind == ';' }) {
 		m.at(at, "the SQL has several statements: use steps")
 		return nil, false
 	}
@@ -73,13 +75,13 @@ func (m *mistakes) single(at place, tokens []sqlToken) ([]sqlToken, bool) {
 
 // mainVerb is the word that says what a statement does: the first one, or the
 // one behind the tables that WITH defines.
-func mainVerb(tokens []sqlToken) string {
-	if !tokens[0].is("WITH") {
-		return strings.ToUpper(tokens[0].text)
+func mainVerb(tokens []sqltext.Token) string {
+	if !tokens[0].Is("WITH") {
+		return strings.ToUpper(tokens[0].Text)
 	}
 	for _, t := range tokens[1:] {
-		word := strings.ToUpper(t.text)
-		if t.kind == 'w' && t.depth == 0 && (slices.Contains(queryWords, word) || slices.Contains(changeWords, word)) {
+		word := strings.ToUpper(t.Text)
+		if t.Kind == 'w' && t.Depth == 0 && (slices.Contains(queryWords, word) || slices.Contains(changeWords, word)) {
 			return word
 		}
 	}
@@ -87,19 +89,19 @@ func mainVerb(tokens []sqlToken) string {
 }
 
 // params counts the arguments that a statement takes.
-func (m *mistakes) params(at place, tokens []sqlToken) (int, bool) {
+func (m *mistakes) params(at place, tokens []sqltext.Token) (int, bool) {
 	count, highest := 0, 0
 	for _, t := range tokens {
 		switch {
-		case t.kind == ':':
-			m.at(at, "named parameters are not part of the format: write ? for %s", t.text)
+		case t.Kind == ':':
+			m.at(at, "named parameters are not part of the format: write ? for %s", t.Text)
 			return 0, false
-		case t.kind == '?' && t.text == "?":
+		case t.Kind == '?' && t.Text == "?":
 			highest++ // SQLite gives it the number after the highest so far
-		case t.kind == '?':
-			n, err := strconv.Atoi(t.text[1:])
+		case t.Kind == '?':
+			n, err := strconv.Atoi(t.Text[1:])
 			if err != nil || n < 1 || n > maxParams {
-				m.at(at, "the SQL has a parameter %s, and there are ?1 to ?%d", t.text, maxParams)
+				m.at(at, "the SQL has a parameter %s, and there are ?1 to ?%d", t.Text, maxParams)
 				return 0, false
 			}
 			highest = max(highest, n)
@@ -116,132 +118,26 @@ func (m *mistakes) params(at place, tokens []sqlToken) (int, bool) {
 // maxParams is SQLite's own limit, SQLITE_MAX_VARIABLE_NUMBER.
 const maxParams = 32766
 
-// sqlToken is a token of SQL. Its kind is w (word), n (number), s (string),
-// i (quoted identifier), ? and : (numbered and named parameter), or the
-// character itself.
-type sqlToken struct {
-	kind  byte
-	text  string // of quoted identifiers without the quotes
-	depth int    // of parentheses around it
-}
-
-func (t sqlToken) is(word string) bool { return t.kind == 'w' && strings.EqualFold(t.text, word) }
-
-// name returns the token as an identifier.
-func (t sqlToken) name() (string, bool) { return t.text, t.kind == 'w' || t.kind == 'i' }
-
-// scan splits SQL into tokens without spaces and comments. It is false where
-// a quote or a comment has no end.
-func scan(sql string) (tokens []sqlToken, whole bool) {
-	depth := 0
-	for i := 0; i < len(sql); {
-		size, kind, ended := nextToken(sql[i:])
-		if !ended {
-			return nil, false
-		}
-		text := sql[i : i+size]
-		i += size
-		switch kind {
-		case ' ':
-			continue
-		case ')':
-			depth--
-		case 'i':
-			text = text[1 : len(text)-1]
-		}
-		tokens = append(tokens, sqlToken{kind, text, depth})
-		if kind == '(' {
-			depth++
-		}
-	}
-	return tokens, true
-}
-
-// nextToken measures the first token; kind ' ' is a space or a comment.
-func nextToken(sql string) (size int, kind byte, ended bool) {
-	c := sql[0]
-	switch {
-	case strings.IndexByte(" \t\r\n\f", c) >= 0:
-		return 1, ' ', true
-	case strings.HasPrefix(sql, "--"):
-		if end := strings.IndexByte(sql, '\n'); end >= 0 {
-			return end + 1, ' ', true
-		}
-		return len(sql), ' ', true
-	case strings.HasPrefix(sql, "/*"):
-		end := strings.Index(sql[2:], "*/")
-		return end + 4, ' ', end >= 0
-	case c == '\'':
-		size, ended = quotedLength(sql, c)
-		return size, 's', ended
-	case c == '"' || c == '`':
-		size, ended = quotedLength(sql, c)
-		return size, 'i', ended
-	case c == '[':
-		end := strings.IndexByte(sql, ']')
-		return end + 1, 'i', end >= 0
-	case c == '?':
-		return 1 + wordLength(sql[1:]), '?', true
-	case c == ':' || c == '@' || c == '$':
-		if n := wordLength(sql[1:]); n > 0 {
-			return 1 + n, ':', true
-		}
-		return 1, c, true
-	}
-	if n := wordLength(sql); n > 0 {
-		if c >= '0' && c <= '9' {
-			return n, 'n', true
-		}
-		return n, 'w', true
-	}
-	return 1, c, true
-}
-
-// quotedLength measures a quoted text, in which a doubled quote is a quote.
-func quotedLength(sql string, quote byte) (int, bool) {
-	for i := 1; i < len(sql); i++ {
-		if sql[i] != quote {
-			continue
-		}
-		if i+1 == len(sql) || sql[i+1] != quote {
-			return i + 1, true
-		}
-		i++
-	}
-	return 0, false
-}
-
-func wordLength(sql string) int {
-	for i := range len(sql) {
-		c := sql[i]
-		letter := c == '_' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || c >= 0x80
-		if !letter {
-			return i
-		}
-	}
-	return len(sql)
-}
-
 // schemaTables returns the tables that SQL creates with their columns, in
 // lower case. Columns are nil where the definition does not list them.
 func schemaTables(sql string) map[string][]string {
-	tokens, _ := scan(sql)
+	tokens, _ := sqltext.Scan(sql)
 	tables := map[string][]string{}
 	for i := range tokens {
-		if !tokens[i].is("TABLE") {
+		if !tokens[i].Is("TABLE") {
 			continue
 		}
 		rest := tokens[i+1:]
-		if len(rest) > 2 && rest[0].is("IF") {
+		if len(rest) > 2 && rest[0].Is("IF") {
 			rest = rest[3:]
 		}
-		if len(rest) > 2 && rest[1].kind == '.' { // schema.table
+		if len(rest) > 2 && rest[1].Kind == '.' { // schema.table
 			rest = rest[2:]
 		}
 		if len(rest) == 0 {
 			continue
 		}
-		if name, ok := rest[0].name(); ok {
+		if name, ok := rest[0].Name(); ok {
 			tables[strings.ToLower(name)] = schemaColumns(rest[1:])
 		}
 	}
@@ -249,18 +145,18 @@ func schemaTables(sql string) map[string][]string {
 }
 
 // schemaColumns returns the columns of the definition that tokens begin with.
-func schemaColumns(tokens []sqlToken) []string {
-	if len(tokens) == 0 || tokens[0].kind != '(' {
+func schemaColumns(tokens []sqltext.Token) []string {
+	if len(tokens) == 0 || tokens[0].Kind != '(' {
 		return nil
 	}
 	var columns []string
 	for i, t := range tokens[1:] {
-		if t.depth < tokens[0].depth+1 {
+		if t.Depth < tokens[0].Depth+1 {
 			break
 		}
 		before := tokens[i]
-		first := before.kind == '(' && i == 0 || before.kind == ',' && before.depth == t.depth
-		if name, ok := t.name(); ok && first && t.depth == tokens[0].depth+1 && !constraint(t) {
+		first := before.Kind == '(' && i == 0 || before.Kind == ',' && before.Depth == t.Depth
+		if name, ok := t.Name(); ok && first && t.Depth == tokens[0].Depth+1 && !constraint(t) {
 			columns = append(columns, strings.ToLower(name))
 		}
 	}
@@ -268,6 +164,6 @@ func schemaColumns(tokens []sqlToken) []string {
 }
 
 // constraint reports whether a part of a table's definition is no column.
-func constraint(t sqlToken) bool {
-	return slices.ContainsFunc([]string{"CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"}, t.is)
+func constraint(t sqltext.Token) bool {
+	return slices.ContainsFunc([]string{"CONSTRAINT", "PRIMARY", "UNIQUE", "CHECK", "FOREIGN"}, t.Is)
 }

@@ -3,6 +3,7 @@ package plan
 import (
 	"maps"
 	"regexp"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -11,13 +12,17 @@ import (
 // env gives the params of one point of the axes their values.
 type env map[string]string
 
+// machine are the template names that every plan has. Their values differ
+// between machines, and so do the cells of a plan that has them.
+var machine = env{"cpus": strconv.Itoa(runtime.NumCPU())}
+
 // has reports whether the env has a value for every axis.
 func (e env) has(axes []Axis) bool {
 	return !slices.ContainsFunc(axes, func(a Axis) bool { _, ok := e[a.Name]; return !ok })
 }
 
 var (
-	valuePattern = regexp.MustCompile(`^\s*([A-Za-z]\w*)\s*(?:([+-])\s*(\d+)\s*)?$`)
+	valuePattern = regexp.MustCompile(`^\s*([A-Za-z]\w*)\s*(?:([+*-])\s*(\d+)\s*)?$`)
 	rowsPattern  = regexp.MustCompile(`^\s*rows\s+(\w+)\s*$`)
 )
 
@@ -41,14 +46,17 @@ func expand(m *mistakes, at place, text string, value func(inner string) (string
 	return text, ok
 }
 
-// value computes {{name}}, {{name + 1}} and {{name - 1}}.
+// value computes {{name}}, {{name + 1}}, {{name - 1}} and {{name * 2}}.
 func (e env) value(m *mistakes, at place, inner string) (string, bool) {
 	parts := valuePattern.FindStringSubmatch(inner)
 	if parts == nil {
-		m.at(at, "cannot read the template {{%s}}: want {{name}}, {{name + 1}} or {{name - 1}}", inner)
+		m.at(at, "cannot read the template {{%s}}: want {{name}}, {{name + 1}}, {{name - 1}} or {{name * 2}}", inner)
 		return "", false
 	}
 	value, ok := e[parts[1]]
+	if !ok {
+		value, ok = machine[parts[1]]
+	}
 	if !ok {
 		m.unknown(at, "param", parts[1], slices.Sorted(maps.Keys(e)))
 		return "", false
@@ -57,12 +65,22 @@ func (e env) value(m *mistakes, at place, inner string) (string, bool) {
 		return value, true
 	}
 	base, good := parseWhole(value)
-	by, err := strconv.ParseInt(parts[2]+parts[3], 10, 32)
+	by, err := strconv.ParseInt(parts[3], 10, 32)
 	if !good || err != nil {
 		m.at(at, "cannot compute {{%s}} where %s is %q", inner, parts[1], value)
 		return "", false
 	}
-	return strconv.FormatInt(base+by, 10), true
+	return strconv.FormatInt(compute(base, parts[2], by), 10), true
+}
+
+func compute(base int64, operator string, by int64) int64 {
+	switch operator {
+	case "*":
+		return base * by
+	case "-":
+		return base - by
+	}
+	return base + by
 }
 
 // sql expands a statement. With {{rows k}} it becomes k row placeholders of

@@ -13,7 +13,8 @@ const (
 	maxRows   = 1_000_000_000
 	maxLength = 1_000_000_000 // SQLite's own limit of a text or blob
 	maxCount  = 1_000_000_000
-	maxStart  = 1_000_000_000_000_000 // of seq: far from overflow whatever is added
+	maxStart  = 8_000_000_000_000_000_000 // of seq: far from overflow whatever is added
+	maxRow    = maxParams                 // of from: an argument each
 )
 
 // resolver resolves one workload at one point of its axes.
@@ -51,6 +52,8 @@ func (r *resolver) values(g *generator, left []assay.Values, names []string, col
 		v = r.derived(&g.Derive, left, names, column)
 	case "next":
 		v = r.next(g.Next, column)
+	case "from":
+		v = r.existing(g, column)
 	}
 	v.Null = r.share(g.Null)
 	return v
@@ -191,6 +194,28 @@ func (r *resolver) next(t text, column bool) assay.Values {
 	}
 	if table, seq := r.column(t); seq != nil {
 		v.From = seq.From + int64(table.Rows)
+	}
+	return v
+}
+
+// existing draws from the data itself: of a user's file, or of any table of the
+// schema. What a user's file has is not known here.
+func (r *resolver) existing(g *generator, column bool) assay.Values {
+	v := assay.Values{Kind: assay.From}
+	if column {
+		r.m.at(g.From.place, "from is for arguments: a column can have {uniform: table.column}")
+		return v
+	}
+	if g.Row.set() {
+		row, _ := r.env.integer(r.m, g.Row, "row", 1, maxRow)
+		v.Of = int(row - 1)
+	}
+	text, ok := r.env.expand(r.m, g.From.place, g.From.value)
+	if !ok || !g.From.set() {
+		return v
+	}
+	if v.Table, v.Column, ok = strings.Cut(text, "."); !ok || v.Table == "" || v.Column == "" {
+		r.m.at(g.From.place, "want table.column, not %q", text)
 	}
 	return v
 }

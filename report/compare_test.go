@@ -51,9 +51,17 @@ func TestPairing(t *testing.T) {
 		trial(1, 11, 21, assay.OK, false), trial(2, 20, 22, assay.OK, false),
 		trial(3, 30, 23, assay.OK, false), trial(4, 40, 24, assay.OK, false), trial(5, 50, 25, assay.Failed, false),
 	}}
+	for launch := 6; launch <= 10; launch++ { // enough others that disturbed ones need not count
+		row.Trials = append(row.Trials, trial(launch, 60, 16, assay.OK, false))
+	}
 	figures, partners := pair(row, other, "ns/op")
 	if !slices.Equal(figures, []float64{11, 13}) || !slices.Equal(partners, []float64{21, 23}) {
 		t.Errorf("got %v with %v", figures, partners)
+	}
+	row.Trials = row.Trials[:5]
+	figures, partners = pair(row, other, "ns/op")
+	if !slices.Equal(figures, []float64{11, 12, 13}) || !slices.Equal(partners, []float64{21, 22, 23}) {
+		t.Errorf("with too few undisturbed launches, got %v with %v", figures, partners)
 	}
 }
 
@@ -167,7 +175,7 @@ func TestNoise(t *testing.T) {
 }
 
 func TestWarnings(t *testing.T) {
-	trials := change(launches(cell("get", "modernc", "web"), 10, 1000, 0), func(t *assay.Trial) {
+	trials := change(launches(cell("get", "modernc", "web"), 11, 1000, 0), func(t *assay.Trial) {
 		t.Figures["busy/op"] = 0.25
 		t.Disqualified = t.Launch <= 5
 		t.Samples = []assay.Sample{{Operations: 10, Nanos: 10}, {Operations: 10, Nanos: 10}, {Operations: 10, Nanos: 40}}
@@ -182,10 +190,9 @@ func TestWarnings(t *testing.T) {
 		got = append(got, w.String())
 	}
 	want := []string{
-		"drift: a 1.5 % (in 10 of 10 launches)",
-		"drift: b 2 % (in 9 of 10 launches)",
-		"few-launches: 5 of at least 6 launches; advice: give the run a larger budget",
-		"dropped: 5 of 10 launches disturbed from outside and not counted; advice: stop other programs on the machine, or take a quieter one",
+		"drift: a 1.5 % (in 11 of 11 launches)",
+		"drift: b 2 % (in 10 of 11 launches)",
+		"dropped: 5 of 11 launches disturbed from outside and not counted; advice: stop other programs on the machine, or take a quieter one",
 		"busy: 0.250 answers of 'busy' per operation; advice: set busy_timeout",
 		"stalls: the total time per operation is 2.00 times that of the median window; advice: look for checkpoints, compactions or collections; the figure includes them",
 	}

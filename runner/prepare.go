@@ -106,7 +106,7 @@ func (r *Runner) prepare(ctx context.Context) ([]*job, error) {
 		r.progress("prepare", "data of "+describe(c.Cell), 0)
 		j := &job{Case: c, program: r.config.Programs[key], mode: modeOf(c)}
 		if err := r.prepareJob(ctx, j); err != nil {
-			return nil, fmt.Errorf("%s: %w", describe(c.Cell), err)
+			return nil, fmt.Errorf("%s: %w%s", describe(c.Cell), err, makeRoom(err.Error()))
 		}
 		jobs = append(jobs, j)
 	}

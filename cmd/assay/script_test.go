@@ -141,4 +141,4 @@ func command(ts *testscript.TestScript, args ...string) *exec.Cmd {
 }
 
 // passed are the variables that the program gets.
-var passed = []string{"PATH", "HOME", "TMPDIR", "WORK", "XDG_DATA_HOME", "XDG_CACHE_HOME", "ASSAY_SOURCE", "GATE", "GATE_AT"}
+var passed = []string{"PATH", "HOME", "TMPDIR", "WORK", "XDG_DATA_HOME", "XDG_CACHE_HOME", "ASSAY_SOURCE", "GATE", "GATE_AT", "GATE_UNTIL"}

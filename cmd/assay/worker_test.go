@@ -165,7 +165,8 @@ func (r *requests) Read(p []byte) (int, error) {
 }
 
 // gate counts the windows that any worker was asked for. At the one that the
-// script wants it tells the script, and waits to be killed.
+// script wants it tells the script, and waits to be killed, or for the end of
+// its input.
 func gate(r request) {
 	path, at := os.Getenv("GATE"), 0
 	if _, err := fmt.Sscan(os.Getenv("GATE_AT"), &at); err != nil || path == "" || r.Type != wire.TypeMeasure || r.Nanos == 0 {
@@ -186,6 +187,10 @@ func gate(r request) {
 	}
 	fmt.Fprintln(fifo, os.Getpid())
 	fifo.Close()
+	if os.Getenv("GATE_UNTIL") == "end" {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}
 	hang()
 }
 
