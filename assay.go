@@ -90,6 +90,7 @@ type Cell struct {
 	DriverVersion string
 	Build         string
 	Profile       string
+	Without       string // the one setting of the profile that is left out, to see what it does; empty: none
 	Clients       int
 	Pool          int               // open connections for readers
 	Idle          int               // connections kept idle
@@ -115,7 +116,7 @@ func (c Cell) ParamString() string {
 
 // Key identifies the cell within a run.
 func (c Cell) Key() string {
-	return c.Peer() + "|" + c.Driver + "@" + c.DriverVersion + "#" + c.Build + "|" + c.Profile
+	return c.Peer() + "|" + c.Driver + "@" + c.DriverVersion + "#" + c.Build + "|" + c.Profile + "|" + c.Without
 }
 
 // Peer identifies what two cells have in common when only their target and
@@ -142,6 +143,8 @@ func (c Cell) Coordinate(name string) (string, bool) {
 		return c.Driver, true
 	case "profile":
 		return c.Profile, true
+	case "without":
+		return c.Without, true
 	case "clients":
 		return fmt.Sprint(c.Clients), true
 	case "pool":

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -51,8 +52,11 @@ func values(t *testing.T, path string) [][]any {
 	for r := range rows {
 		for c := range f.Columns() {
 			v := f.Value(c, r)
-			if text, ok := v.(string); ok {
-				v = strings.Clone(text)
+			switch mapped := v.(type) {
+			case string:
+				v = strings.Clone(mapped)
+			case []byte:
+				v = bytes.Clone(mapped)
 			}
 			rows[r] = append(rows[r], v)
 		}

@@ -112,6 +112,14 @@ func newGroup(name string, mode assay.Mode) *group {
 	return &group{name: name, mode: mode, figures: map[string]map[int]float64{}}
 }
 
+// rename puts a prefix before the group's name.
+func (g *group) rename(prefix string) {
+	g.name = prefix + g.name
+	for _, m := range g.members {
+		m.group = g.name
+	}
+}
+
 func groupName(j *job) string {
 	if j.mode == assay.Blocks {
 		return j.Cell.Peer()
@@ -131,7 +139,7 @@ func (g *group) add(j *job) {
 
 func (m *member) is(cell assay.Cell) bool {
 	c := m.cell()
-	return c.Driver == cell.Driver && c.DriverVersion == cell.DriverVersion && c.Build == cell.Build && c.Profile == cell.Profile
+	return c.Driver == cell.Driver && c.DriverVersion == cell.DriverVersion && c.Build == cell.Build && c.Profile == cell.Profile && c.Without == cell.Without
 }
 
 // split divides a window group that has too many members into groups of whole
@@ -159,7 +167,7 @@ func (g *group) split() []*group {
 // addTwin adds the reference of the first profile once more.
 func (g *group) addTwin(reference string) {
 	for _, m := range g.members {
-		if m.cell().Driver == reference {
+		if m.cell().Driver == reference && m.cell().Without == "" {
 			g.members = append(g.members, &member{group: g.name, twin: true, jobs: m.jobs})
 			return
 		}
@@ -178,7 +186,7 @@ func (r *Runner) recall(done []assay.Trial) {
 		took := map[int]time.Duration{}
 		disturbed := map[int]bool{}
 		for _, t := range done {
-			if t.Launch == 0 || !g.has(t.Cell.Key()) {
+			if t.Launch == 0 || t.Group != g.name || !g.has(t.Cell.Key()) {
 				continue
 			}
 			g.last = max(g.last, t.Launch)
@@ -247,7 +255,7 @@ func (g *group) ratios(reference string) [][]float64 {
 // reference finds the job that a job is compared with.
 func (g *group) reference(j *job, driver string) *job {
 	for _, m := range g.members {
-		if c := m.cell(); c.Driver == driver && c.Profile == j.Cell.Profile {
+		if c := m.cell(); c.Driver == driver && c.Profile == j.Cell.Profile && c.Without == "" {
 			return m.job(j.Cell.Peer())
 		}
 	}

@@ -89,7 +89,7 @@ func (in *instance) open(ctx context.Context, c connections) error {
 	if in.worker, err = startWorker(ctx, in.r.config, j.program, in.dir); err != nil {
 		return fail("start", err)
 	}
-	request := wire.Open{Path: in.path, Settings: j.Profile.Settings, Once: j.Profile.Once, Each: j.Profile.Each,
+	request := wire.Open{Path: in.path, Settings: j.Profile.Settings, Once: in.withPath(j.Profile.Once), Each: in.withPath(j.Profile.Each),
 		Readers: c.readers, Idle: c.idle, Writers: c.writers}
 	if raw, ok := j.Profile.Raw[j.Cell.Driver]; ok {
 		request.DSN = strings.ReplaceAll(raw, "{{path}}", in.path)
@@ -100,6 +100,17 @@ func (in *instance) open(ctx context.Context, c connections) error {
 		return err
 	}
 	return in.readSettings(ctx)
+}
+
+// withPath puts the database's path into SQL, as a text between quotes would
+// have it.
+func (in *instance) withPath(statements []string) []string {
+	path := strings.ReplaceAll(in.path, "'", "''")
+	out := make([]string, len(statements))
+	for i, text := range statements {
+		out[i] = strings.ReplaceAll(text, "{{path}}", path)
+	}
+	return out
 }
 
 // call sends a request with the plan's time limit.

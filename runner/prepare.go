@@ -133,7 +133,7 @@ func modeOf(c assay.Case) assay.Mode {
 
 func (r *Runner) prepareJob(ctx context.Context, j *job) error {
 	var err error
-	if j.data, err = r.config.Data.Prepare(ctx, j.Dataset); err != nil {
+	if j.data, err = r.data(ctx, j.Dataset); err != nil {
 		return err
 	}
 	if j.Operation, err = j.data.Resolve(ctx, j.Operation); err != nil {
@@ -149,6 +149,20 @@ func (r *Runner) prepareJob(ctx context.Context, j *job) error {
 		return err
 	}
 	return r.expect(ctx, j)
+}
+
+// data prepares a dataset. A user's own file is copied once: it may change at
+// any time, and all cells are to have the same state of it.
+func (r *Runner) data(ctx context.Context, ds assay.Dataset) (*dataset.Data, error) {
+	key := fmt.Sprint(ds.File, ds.FileSettings)
+	if data := r.files[key]; data != nil {
+		return data, nil
+	}
+	data, err := r.config.Data.Prepare(ctx, ds)
+	if err == nil && ds.File != "" {
+		r.files[key] = data
+	}
+	return data, err
 }
 
 // expect asks the oracle for the right answers.

@@ -43,6 +43,7 @@ type Config struct {
 	Cases     []assay.Case
 	Programs  map[string]Program // by Driver: NAME or NAME@VERSION as the plan or command line has it
 	Reference string             // the driver all others are compared with
+	Prefix    string             // of the groups' names: cases of one run that are measured apart
 	Data      dataset.Cache
 	Work      *Workspace
 	Seed      uint64
@@ -83,6 +84,7 @@ type Runner struct {
 	refused map[string]error // workers that did not say what they are
 	// unmeasured are the trials of their cells.
 	unmeasured []assay.Trial
+	files      map[string]*dataset.Data // copies of users' own files
 	groups     []*group
 	random     *rand.Rand
 	began      time.Time
@@ -98,7 +100,7 @@ type Runner struct {
 // program once to know its target, makes datasets, traces and expected
 // answers, and groups the cases. Its error means that nothing can be measured.
 func New(ctx context.Context, config Config) (*Runner, error) {
-	r := &Runner{config: config, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
+	r := &Runner{config: config, files: map[string]*dataset.Data{}, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
 	var err error
 	if r.targets, r.refused, err = identify(ctx, config); err != nil {
 		return nil, err
@@ -108,6 +110,9 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 		return nil, err
 	}
 	r.groups = groupCases(prepared, config.Reference)
+	for _, g := range r.groups {
+		g.rename(config.Prefix)
+	}
 	for _, t := range config.Done {
 		r.spent += t.Took
 	}

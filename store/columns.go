@@ -31,7 +31,7 @@ func targetFields(t *assay.Target) []any {
 		asJSON{&t.Facts}, asJSON{&t.CompileOptions}}
 }
 
-const trialColumns = "plan, workload, operation, engine, driver, driver_version, build, profile," +
+const trialColumns = "plan, workload, operation, engine, driver, driver_version, build, profile, without," +
 	" clients, pool, idle, statement, transaction_size, rate, params, as_published," +
 	" group_name, launch, twin, mode, outcome, reason, durability, query_plan, dsn, each_sql, digest," +
 	" warnings, samples, histogram," +
@@ -40,7 +40,7 @@ const trialColumns = "plan, workload, operation, engine, driver, driver_version,
 func trialFields(t *assay.Trial) []any {
 	c := &t.Cell
 	return []any{
-		&c.Plan, &c.Workload, &c.Operation, &c.Engine, &c.Driver, &c.DriverVersion, &c.Build, &c.Profile,
+		&c.Plan, &c.Workload, &c.Operation, &c.Engine, &c.Driver, &c.DriverVersion, &c.Build, &c.Profile, &c.Without,
 		&c.Clients, &c.Pool, &c.Idle, &c.Statement, &c.Transaction, &c.Rate, asJSON{&c.Params}, &c.AsPublished,
 		&t.Group, &t.Launch, &t.Twin, &t.Mode, &t.Outcome, &t.Reason, &t.Durability, &t.QueryPlan, &t.DSN, asJSON{&t.Each}, &t.Digest,
 		asJSONList[assay.Warning, warning]{&t.Warnings, toWarning, fromWarning},

@@ -139,7 +139,7 @@ func TestStoredForm(t *testing.T) {
 	must(t, s.Append(t.Context(), "run", assay.Trial{
 		Cell: assay.Cell{Plan: "quick", Workload: "monster", Operation: "by-id", Engine: "sqlite", Driver: "mattn", DriverVersion: "v1",
 			Build: "ab", Profile: "durable", Clients: 1, Pool: 2, Idle: 3, Statement: "once", Transaction: 100, Rate: 0.5,
-			Params: map[string]string{"k": "2"}, AsPublished: true},
+			Without: "cache_size", Params: map[string]string{"k": "2"}, AsPublished: true},
 		Group: "g", Launch: 1, Twin: true, Mode: assay.Blocks, Outcome: assay.NotApplied, Reason: "mmap_size is 0",
 		Figures:   map[string]float64{assay.NsPerOp: 1234.5, assay.P50: 1000},
 		Samples:   []assay.Sample{{Operations: 10, Nanos: 20}, {Operations: 30, Nanos: 1 << 62}},

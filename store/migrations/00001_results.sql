@@ -76,6 +76,7 @@ CREATE TABLE trial (
 	driver_version   TEXT NOT NULL,
 	build            TEXT NOT NULL,
 	profile          TEXT NOT NULL,
+	without          TEXT NOT NULL,        -- the one setting of the profile that is left out; empty: none
 	clients          INTEGER NOT NULL,
 	pool             INTEGER NOT NULL,     -- open connections for readers
 	idle             INTEGER NOT NULL,     -- connections kept idle

@@ -1,0 +1,200 @@
+package dataset
+
+import (
+	"cmp"
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay"
+	"assay/kit/column"
+)
+
+// existing is a table that arguments are drawn from, with the columns
+// that they take.
+type existing struct {
+	table   string
+	columns []string
+	types   []column.Type
+	rows    int // that have a value in each of the columns
+}
+
+// pick is a row of a table that is drawn for one position of a trace.
+type pick struct{ ordinal, position, of int }
+
+// arguments returns a generator of an operation's arguments for the positions
+// below length.
+func (d *Data) arguments(ctx context.Context, op assay.Operation, length int) (g *generator, err error) {
+	g, err = argumentGenerator(d.Spec.Seed, op)
+	if err != nil {
+		return nil, err
+	}
+	tables := g.existing()
+	if len(tables) == 0 {
+		return g, nil
+	}
+	conn, done, err := d.connect(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	for _, table := range tables {
+		err := table.count(ctx, conn)
+		if err == nil {
+			err = table.fill(ctx, conn, g, length)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("draw from table %q: %w", table.table, err)
+		}
+	}
+	return g, nil
+}
+
+// existing returns the tables that columns are drawn from, in their order.
+func (g *generator) existing() []*existing {
+	var all []*existing
+	for i := range g.columns {
+		c := &g.columns[i]
+		if c.Kind != assay.From {
+			continue
+		}
+		at := slices.IndexFunc(all, func(e *existing) bool { return e.table == c.Table })
+		if at < 0 {
+			at = len(all)
+			all = append(all, &existing{table: c.Table})
+		}
+		if !slices.Contains(all[at].columns, c.Column) {
+			all[at].columns = append(all[at].columns, c.Column)
+		}
+	}
+	return all
+}
+
+// count finds how many rows there are to draw, and the types of their values.
+func (e *existing) count(ctx context.Context, conn *sql.Conn) error {
+	asked, into := []string{"count(*)"}, []any{&e.rows}
+	found := make([][2]sql.NullString, len(e.columns))
+	for i, name := range e.columns {
+		kind := "typeof(" + e.name(name) + ")"
+		asked = append(asked, "min("+kind+")", "max("+kind+")")
+		into = append(into, &found[i][0], &found[i][1])
+	}
+	if err := conn.QueryRowContext(ctx, e.query(asked)).Scan(into...); err != nil {
+		return err
+	}
+	if e.rows == 0 {
+		return fmt.Errorf("it has no row with a value in %s", strings.Join(e.columns, " and "))
+	}
+	for i, name := range e.columns {
+		kind, ok := typeOfAll(found[i][0].String, found[i][1].String)
+		if !ok {
+			return fmt.Errorf("column %q has values of several types, %s and %s, and an argument is of one", name, found[i][0].String, found[i][1].String)
+		}
+		e.types = append(e.types, kind)
+	}
+	return nil
+}
+
+// typeOfAll returns the type of values, given the first and the last of their
+// types by name. Integers among floats become floats, which compare alike.
+func typeOfAll(first, last string) (column.Type, bool) {
+	types := map[[2]string]column.Type{
+		{"integer", "integer"}: column.Int, {"integer", "real"}: column.Real, {"real", "real"}: column.Real,
+		{"text", "text"}: column.Text, {"blob", "blob"}: column.Blob,
+	}
+	kind, ok := types[[2]string{first, last}]
+	return kind, ok
+}
+
+// fill gives the generator's columns their values. The table is read once, from
+// its beginning to the last row that is wanted.
+func (e *existing) fill(ctx context.Context, conn *sql.Conn, g *generator, length int) error {
+	picks := e.picks(g, length)
+	if len(picks) == 0 {
+		return nil
+	}
+	values := make([]string, len(e.columns))
+	for i, name := range e.columns {
+		values[i] = "+" + e.name(name) // as it is stored: the driver makes times of dates
+	}
+	rows, err := conn.QueryContext(ctx, e.query(values))
+	if err != nil {
+		return err
+	}
+	ordinal := 0
+	err = visit(rows, func(row []any) error {
+		for len(picks) > 0 && picks[0].ordinal == ordinal {
+			e.take(g, picks[0], row)
+			picks = picks[1:]
+		}
+		ordinal++
+		if len(picks) == 0 {
+			return errEnough
+		}
+		return nil
+	})
+	if errors.Is(err, errEnough) {
+		return nil
+	}
+	return cmp.Or(err, errors.New("it has fewer rows than were counted"))
+}
+
+// errEnough ends the reading of a table.
+var errEnough = errors.New("enough rows")
+
+// picks draws rows for all positions and prepares the columns for them. They
+// come in the order of the table.
+func (e *existing) picks(g *generator, length int) []pick {
+	var picks []pick
+	drawn := map[int]bool{}
+	for i := range g.columns {
+		c := &g.columns[i]
+		if c.Kind != assay.From || c.Table != e.table {
+			continue
+		}
+		c.picked = make([]any, length)
+		c.pickedType = e.types[slices.Index(e.columns, c.Column)]
+		if drawn[c.Of] {
+			continue
+		}
+		drawn[c.Of] = true
+		key := streamKey(g.seed, g.stream+"/"+e.table, c.Of)
+		for position := range length {
+			ordinal := below(wordsOf(key, position).at(1), uint64(e.rows))
+			picks = append(picks, pick{int(ordinal), position, c.Of})
+		}
+	}
+	slices.SortFunc(picks, func(a, b pick) int { return cmp.Compare(a.ordinal, b.ordinal) })
+	return picks
+}
+
+// take gives the columns that draw from a picked row its values.
+func (e *existing) take(g *generator, p pick, row []any) {
+	for i := range g.columns {
+		c := &g.columns[i]
+		if c.Kind != assay.From || c.Table != e.table || c.Of != p.of {
+			continue
+		}
+		value := row[slices.Index(e.columns, c.Column)]
+		if whole, ok := value.(int64); ok && c.pickedType == column.Real {
+			value = float64(whole)
+		}
+		c.picked[p.position] = value
+	}
+}
+
+// query selects from the rows that have a value in each of the columns.
+func (e *existing) query(selected []string) string {
+	conditions := make([]string, len(e.columns))
+	for i, name := range e.columns {
+		conditions[i] = e.name(name) + " IS NOT NULL"
+	}
+	return fmt.Sprintf("SELECT %s FROM %s WHERE %s", strings.Join(selected, ", "), quote(e.table), strings.Join(conditions, " AND "))
+}
+
+// name is a column with its table: an unknown name that stands alone in quotes
+// is a text to SQLite.
+func (e *existing) name(column string) string { return quote(e.table) + "." + quote(column) }

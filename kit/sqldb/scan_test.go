@@ -1,0 +1,73 @@
+package sqldb
+
+import (
+	"database/sql/driver"
+	"errors"
+	"reflect"
+	"testing"
+
+	"assay/kit/wire"
+)
+
+// scanOne scans one value of a driver as a declared type.
+func scanOne(t *testing.T, declared string, value driver.Value) (got any, err error) {
+	t.Helper()
+	f := &fake{respond: func(int, string, []driver.Value) answer { return answer{rows: [][]driver.Value{{value}}} }}
+	db := openFake(t, f, wire.Open{Readers: 1, Idle: 1})
+	err = db.Query("SELECT", []string{declared}, func(row []any) error { got = row[0]; return nil })
+	return got, err
+}
+
+// TestDestinations: what a driver returns becomes a value of the declared
+// type. Drivers differ in what they return for one and the same.
+func TestDestinations(t *testing.T) {
+	for declared, cases := range map[string][]struct {
+		returned driver.Value
+		want     any
+	}{
+		"int":  {{int64(-7), int64(-7)}, {"8", int64(8)}, {[]byte("9"), int64(9)}},
+		"real": {{1.5, 1.5}, {int64(2), 2.0}, {"2.5", 2.5}},
+		"text": {{"grün", "grün"}, {[]byte("a"), "a"}, {"", ""}},
+		"blob": {{[]byte{0, 255}, []byte{0, 255}}, {"a", []byte("a")}, {[]byte{}, []byte{}}},
+		"bool": {{true, true}, {int64(0), false}, {int64(1), true}, {"1", true}},
+	} {
+		for _, c := range cases {
+			for _, suffix := range []string{"", "?"} {
+				if got, err := scanOne(t, declared+suffix, c.returned); err != nil || !reflect.DeepEqual(got, c.want) {
+					t.Errorf("%T as %s%s: got %#v, %v; want %#v", c.returned, declared, suffix, got, err, c.want)
+				}
+			}
+		}
+		if got, err := scanOne(t, declared+"?", nil); err != nil || got != nil {
+			t.Errorf("NULL as %s?: %#v, %v", declared, got, err)
+		}
+		if got, err := scanOne(t, declared, nil); err == nil && got != nil && declared != "blob" {
+			t.Errorf("NULL as %s: %#v", declared, got)
+		}
+	}
+	if _, err := scanOne(t, "int", "many"); err == nil {
+		t.Error("a word was scanned as int")
+	}
+}
+
+func TestUnknownTypes(t *testing.T) {
+	for _, declared := range []string{"", "?", "int??", "INT", "date"} {
+		var refused *wire.Error
+		if _, err := newDestinations([]string{"int", declared}); !errors.As(err, &refused) || refused.Code != wire.Invalid {
+			t.Errorf("%q: %v", declared, err)
+		}
+	}
+}
+
+// TestBrokenRows: an error in the midst of the rows is told.
+func TestBrokenRows(t *testing.T) {
+	broken := errors.New("disk I/O error")
+	f := &fake{respond: func(int, string, []driver.Value) answer {
+		return answer{rows: [][]driver.Value{{int64(1)}, {int64(2)}, {broken}}}
+	}}
+	db := openFake(t, f, wire.Open{Readers: 1, Idle: 1})
+	rows := 0
+	if err := db.Query("SELECT", []string{"int"}, func([]any) error { rows++; return nil }); !errors.Is(err, broken) || rows != 2 {
+		t.Errorf("%d rows, %v", rows, err)
+	}
+}

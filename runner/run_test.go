@@ -1,0 +1,357 @@
+//go:build unix
+
+package runner
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay"
+)
+
+const header = `name: test
+drivers: [honest, second]
+profiles:
+  web: {journal_mode: wal, synchronous: normal, cache_size: -4096}
+workload:
+  name: monster
+  schema: CREATE TABLE monster (id INTEGER PRIMARY KEY, hp INTEGER NOT NULL);
+  data:
+    monster: {rows: 100, columns: {id: seq, hp: {uniform: [1, 99]}}}
+operations:
+`
+
+const read = `  read: {sql: "SELECT id, hp FROM monster WHERE id = ?", args: [{uniform: monster.id}], rows: 1, returns: [int, int]}
+`
+
+const insert = `  insert:
+    sql: INSERT INTO monster (id, hp) VALUES (?, ?)
+    args: [{next: monster.id}, {uniform: [1, 99]}]
+    rows: 1
+    count: 20
+    check: {sql: "SELECT count(*), sum(hp) FROM monster", returns: [int, int]}
+`
+
+const mix = `  mix: {mix: {read: 80, insert: 20}, clients: 4, busy: retry, count: 40}
+`
+
+// A launch that was disturbed from outside is measured again: a run has two
+// launches or more, and the tests must hold for any number.
+
+// launches is how many launches there were.
+func (b *bench) launches() int {
+	last := 0
+	for _, trial := range b.trials {
+		last = max(last, trial.Launch)
+	}
+	return last
+}
+
+// lived demands that every instance of every launch had the same life.
+func (b *bench) lived(t *testing.T, all []asked, life string) {
+	t.Helper()
+	same(t, "lives", lives(all), slices.Repeat([]string{life}, 3*b.launches()))
+}
+
+func same(t *testing.T, what string, got, want []string) {
+	t.Helper()
+	if !slices.Equal(got, want) {
+		t.Errorf("%s:\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestWindows(t *testing.T) {
+	b := newBench(t, header+read)
+	all := b.run(t)
+	b.lived(t, all, "open settings prepare verify measure settings close")
+	for _, trial := range b.trials {
+		if trial.Outcome != assay.OK || trial.Mode != assay.Windows || len(trial.Samples) == 0 || trial.Figures[assay.NsPerOp] <= 0 {
+			t.Errorf("trial %+v", trial)
+		}
+	}
+	t.Run("alternate", func(t *testing.T) {
+		rounds := windowsOf(all, 3)
+		if len(rounds) < b.launches() {
+			t.Errorf("%d rounds of windows in %d launches", len(rounds), b.launches())
+		}
+		for _, round := range rounds {
+			slices.Sort(round)
+			if len(slices.Compact(round)) != 3 {
+				t.Errorf("a round of windows has the instances %v, want three different ones", round)
+			}
+		}
+	})
+	t.Run("others are stopped", func(t *testing.T) {
+		if _, err := os.Stat("/proc/self/stat"); err != nil {
+			t.Skip("there is no /proc to look at processes")
+		}
+		for _, a := range all {
+			if a.Awake > 0 || a.Kind == "measure" && a.Beside != 2 {
+				t.Errorf("at %s of %s, %d others are there and %d of them are awake", a.Kind, a.Worker, a.Beside, a.Awake)
+			}
+		}
+	})
+}
+
+func TestLifeOfAnInstanceInABlock(t *testing.T) {
+	b := newBench(t, header+insert)
+	all := b.run(t)
+	b.lived(t, all, "open settings prepare measure settings verify close")
+	var measured []asked
+	for _, a := range all {
+		if a.Kind == "measure" {
+			measured = append(measured, asked{Start: a.Start, Count: a.Count, Beside: a.Beside})
+		}
+	}
+	// The warm-up is a tenth, the block is undivided and goes on behind it, and
+	// nobody else is there.
+	want := slices.Repeat([]asked{{Count: 2}, {Start: 2, Count: 20}}, 3*b.launches())
+	if !slices.Equal(measured, want) {
+		t.Errorf("measured %+v, want %+v", measured, want)
+	}
+}
+
+func TestLifeOfAMix(t *testing.T) {
+	b := newBench(t, header+read+insert+mix)
+	b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool { return c.Cell.Operation != "mix" })
+	// The reading part is prepared alone too, to verify it.
+	b.lived(t, b.run(t), "open settings prepare verify measure settings close")
+}
+
+// windowsOf groups the windows of every launch by rounds of so many instances;
+// warm-ups are no windows.
+func windowsOf(all []asked, instances int) [][]int {
+	var rounds [][]int
+	for _, a := range all {
+		if a.Kind != "measure" || a.Nanos != int64(windowLength) {
+			continue
+		}
+		if len(rounds) == 0 || len(rounds[len(rounds)-1]) == instances {
+			rounds = append(rounds, nil)
+		}
+		rounds[len(rounds)-1] = append(rounds[len(rounds)-1], a.PID)
+	}
+	return rounds
+}
+
+// opened are the workers in the order in which they were opened.
+func opened(all []asked) []string {
+	var order []string
+	for _, a := range all {
+		if a.Kind == "open" {
+			order = append(order, a.Worker)
+		}
+	}
+	return order
+}
+
+func TestOrderIsSeeded(t *testing.T) {
+	order := func(seed uint64) []string {
+		b := newBench(t, header+insert)
+		b.Seed, b.Launches = seed, 4
+		return opened(b.run(t))[:4*3]
+	}
+	first := order(1)
+	same(t, "the order with the same seed", order(1), first)
+	if slices.Equal(order(2), first) {
+		t.Errorf("another seed gives the same order %v", first)
+	}
+	launches := slices.Collect(slices.Chunk(first, 3))
+	if !slices.ContainsFunc(launches, func(l []string) bool { return !slices.Equal(l, launches[0]) }) {
+		t.Errorf("every launch has the order %v", launches[0])
+	}
+}
+
+// A launch is numbered, has the twin of the reference, and each of its trials
+// has the same digest.
+func TestTrialsOfLaunches(t *testing.T) {
+	b := newBench(t, header+insert)
+	b.run(t)
+	var got []string
+	digests := map[string]bool{}
+	for _, trial := range b.trials {
+		if trial.Launch > b.Launches {
+			continue
+		}
+		name := trial.Cell.Driver
+		if trial.Twin {
+			name += " again"
+		}
+		got = append(got, string('0'+rune(trial.Launch))+" "+name)
+		digests[trial.Digest] = true
+		if trial.Durability != assay.Consistent || trial.Cell.Build != "build of "+trial.Cell.Driver || trial.Cell.Engine != "sqlite" {
+			t.Errorf("trial %+v", trial)
+		}
+	}
+	slices.Sort(got)
+	same(t, "trials", got, []string{"1 honest", "1 honest again", "1 second", "2 honest", "2 honest again", "2 second"})
+	if len(digests) != 1 || digests[""] {
+		t.Errorf("digests %v, want one", digests)
+	}
+}
+
+// Where the budget ends in the first round, what was begun is finished and
+// all other groups are not run, as a whole.
+func TestBudgetEndsInTheFirstRound(t *testing.T) {
+	b := newBench(t, header+read+insert+mix)
+	r, err := New(t.Context(), b.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.config.Emit = func(trial assay.Trial) error {
+		b.trials = append(b.trials, trial)
+		r.spent += b.Budget
+		return nil
+	}
+	if err := r.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	outcomes := map[string][]string{}
+	for _, trial := range b.trials {
+		outcomes[trial.Cell.Operation] = append(outcomes[trial.Cell.Operation], string(trial.Outcome))
+	}
+	finished := 0
+	for operation, all := range outcomes {
+		switch {
+		case slices.Equal(all, []string{"ok", "ok", "ok"}):
+			finished++
+		case !slices.Equal(all, []string{"not-run", "not-run"}):
+			t.Errorf("%s: %v", operation, all)
+		}
+	}
+	if len(outcomes) != 3 || finished != 1 {
+		t.Errorf("outcomes %v, want one operation measured and two not run", outcomes)
+	}
+}
+
+// A run that is cancelled ends with the context's error and leaves neither a
+// worker nor a folder.
+func TestCancel(t *testing.T) {
+	b := newBench(t, header+read)
+	ctx, cancel := context.WithCancel(t.Context())
+	b.Progress = func(e Event) {
+		if e.Phase == "measure" && e.Round == 2 {
+			cancel()
+		}
+	}
+	r, err := New(ctx, b.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled run: %v", err)
+	}
+	if len(b.trials) != 3 {
+		t.Errorf("%d trials, want the three of the first round", len(b.trials))
+	}
+	for _, a := range b.asked(t) {
+		if alive(a.PID) {
+			t.Errorf("worker %s is left", a.Worker)
+		}
+	}
+	folders, err := filepath.Glob(filepath.Join(b.Work.Dir, "instance-*"))
+	if err != nil || len(folders) > 0 {
+		t.Errorf("folders %v are left, %v", folders, err)
+	}
+}
+
+// What a resumed run has done already counts, a launch that was interrupted
+// does not, and new launches get new numbers.
+func TestResume(t *testing.T) {
+	b := newBench(t, header+insert)
+	b.run(t)
+	b.Done = b.trials[:4] // the whole first launch, and a part of the second
+	for i := range b.Done {
+		b.Done[i].Disqualified = false
+	}
+	b.trials = nil
+	b.run(t)
+	var launches []int
+	for _, trial := range b.trials {
+		launches = append(launches, trial.Launch)
+	}
+	if len(launches) < 3 || !slices.Equal(launches[:3], []int{3, 3, 3}) || len(launches) > 3 && !b.trials[0].Disqualified {
+		t.Errorf("launches %v, want a third one", launches)
+	}
+}
+
+// A worker that cannot be started is an outcome of its cells; where there is
+// no other, it is an error.
+func TestWorkerThatDoesNotStart(t *testing.T) {
+	b := newBench(t, header+insert)
+	broken := filepath.Join(t.TempDir(), "broken")
+	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho no library >&2\nexit 5\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b.Programs["second"] = Program{Path: broken, Digest: "broken build"}
+	b.run(t)
+	outcomes := map[string]int{}
+	for _, trial := range b.trials {
+		outcomes[trial.Cell.Driver+" "+string(trial.Outcome)]++
+		if trial.Cell.Driver == "second" && (!strings.Contains(trial.Reason, "exit status 5") || !strings.Contains(trial.Reason, "no library") || trial.Cell.Build != "broken build") {
+			t.Errorf("trial %+v", trial)
+		}
+	}
+	if len(outcomes) != 2 || outcomes["honest ok"] < 4 || outcomes["second failed"] != 1 {
+		t.Errorf("outcomes %v", outcomes)
+	}
+	b.Programs["honest"] = b.Programs["second"]
+	if _, err := New(t.Context(), b.Config); err == nil || !strings.Contains(err.Error(), "no worker can be measured; honest: ") {
+		t.Errorf("without a worker: %v", err)
+	}
+}
+
+// A worker that was killed while it was stopped, between two operations, has a
+// trial that says so.
+func TestWorkerKilledBetweenOperations(t *testing.T) {
+	b := newBench(t, header+read+strings.ReplaceAll(read, "  read", "  again"))
+	b.Launches = 1
+	killed := 0
+	b.Emit = func(trial assay.Trial) error {
+		b.trials = append(b.trials, trial)
+		if killed == 0 {
+			killed = killOne(t, b)
+		}
+		return nil
+	}
+	b.run(t)
+	outcomes := map[assay.Outcome]int{}
+	for _, trial := range b.trials {
+		if trial.Launch > 1 {
+			continue
+		}
+		outcomes[trial.Outcome]++
+		if trial.Outcome == assay.Failed && !strings.Contains(trial.Reason, "killed") {
+			t.Errorf("reason %q", trial.Reason)
+		}
+	}
+	if outcomes[assay.OK] != 5 || outcomes[assay.Failed] != 1 {
+		t.Errorf("outcomes %v, want five ok and one failed", outcomes)
+	}
+}
+
+func killOne(t *testing.T, b *bench) int {
+	all := b.asked(t)
+	for _, a := range all {
+		if a.Worker == "second" && alive(a.PID) {
+			kill(t, a.PID)
+			return a.PID
+		}
+	}
+	t.Fatal("no worker is there")
+	return 0
+}
+
+func TestRunTakesNoLongerThanItsTimeouts(t *testing.T) {
+	b := newBench(t, header+insert)
+	b.Timeout = time.Nanosecond
+	if _, err := New(t.Context(), b.Config); err == nil || !strings.Contains(err.Error(), "no answer within the time limit") {
+		t.Errorf("with no time to answer: %v", err)
+	}
+}

@@ -1,0 +1,184 @@
+//go:build unix
+
+package runner
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"assay"
+	"assay/dataset"
+)
+
+// planned is a runner with a group for each cost of a launch, of one cell
+// with a twin, which was launched once.
+func planned(t *testing.T, config Config, costs ...time.Duration) *Runner {
+	t.Helper()
+	dir := t.TempDir()
+	work, err := NewWorkspace(dir, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = work.Close() })
+	data := filepath.Join(dir, "data")
+	if err := os.WriteFile(data, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	config.Work, config.Launches, config.Reference = work, 6, "a"
+	config.Emit = func(assay.Trial) error { return nil }
+	r := &Runner{config: config, random: rand.New(rand.NewPCG(1, 1))}
+	for i, cost := range costs {
+		j := at(assay.Blocks, "put"+string('0'+rune(i))+" a p")
+		j.data = &dataset.Data{Path: data}
+		g := groupCases([]*job{j}, "a")[0]
+		g.noteLaunch(cost, false)
+		r.groups = append(r.groups, g)
+	}
+	return r
+}
+
+// wanted is how many launches each group is to have.
+func (r *Runner) wantedLaunches() []int {
+	var all []int
+	for _, g := range r.groups {
+		all = append(all, g.wanted)
+	}
+	return all
+}
+
+// choose runs a phase up to its first launch, which the context ends.
+func choose(t *testing.T, phase func(context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := phase(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+}
+
+// Five more launches of each group are missing. Where the budget is too small
+// for all, whole groups get them, the cheapest first.
+func TestBudgetGoesToWholeGroups(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		budget time.Duration
+		want   []int
+	}{
+		{"enough for all", 200 * time.Second, []int{6, 6, 6}},
+		{"enough for two", 100 * time.Second, []int{0, 6, 6}},
+		{"enough for one", 20 * time.Second, []int{0, 6, 0}},
+		{"enough for none", 4 * time.Second, []int{0, 0, 0}},
+		{"no limit", 0, []int{6, 6, 6}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := planned(t, Config{Budget: c.budget}, 20*time.Second, time.Second, 10*time.Second)
+			choose(t, r.toLeast)
+			got := r.wantedLaunches()
+			if len(got) != 3 || got[0] != c.want[0] || got[1] != c.want[1] || got[2] != c.want[2] {
+				t.Errorf("wanted launches %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+// What a resumed run has spent is spent.
+func TestSpentBudgetIsNotLeft(t *testing.T) {
+	r := planned(t, Config{Budget: 100 * time.Second}, time.Second)
+	r.spent = 97 * time.Second
+	choose(t, r.toLeast)
+	if got := r.wantedLaunches(); got[0] != 0 {
+		t.Errorf("%d launches for 5 s are wanted with 3 s left", got[0])
+	}
+}
+
+// spread gives the group's second cell ratios of 1/by and by in turn.
+func spread(g *group, launches int, by float64) {
+	b := at(assay.Blocks, "put0 b p")
+	g.add(b)
+	a := g.members[0].jobs[0]
+	for launch := 1; launch <= launches; launch++ {
+		nanos := 100 * by
+		if launch%2 == 0 {
+			nanos = 100 / by
+		}
+		for _, trial := range []assay.Trial{trialOf(a, launch, false, 100), trialOf(b, launch, false, nanos)} {
+			g.noteFigure(&trial)
+		}
+	}
+	g.finished = launches
+}
+
+// More launches follow from the spread so far: none where all are alike, four
+// times as many for half the width.
+func TestLaunchesToPrecision(t *testing.T) {
+	want := func(precision, by float64) int {
+		r := planned(t, Config{Precision: precision}, time.Second)
+		spread(r.groups[0], 6, by)
+		return r.enough(r.groups[0])
+	}
+	if got := want(0.01, 1); got != 6 {
+		t.Errorf("%d launches are wanted where all ratios are equal, want the 6 there are", got)
+	}
+	if got := want(0.5, 1.05); got != 6 {
+		t.Errorf("%d launches are wanted where the interval is narrow enough, want the 6 there are", got)
+	}
+	wide, narrow := want(0.02, 1.05), want(0.01, 1.05)
+	if wide <= 6 || narrow < 4*wide-4 || narrow > 4*wide {
+		t.Errorf("%d launches for 2 %%, %d for 1 %%: want more than 6, and four times as many", wide, narrow)
+	}
+}
+
+func TestLeast(t *testing.T) {
+	r := planned(t, Config{}, time.Second, 3*time.Second)
+	if got := r.Least(); got != 24*time.Second {
+		t.Errorf("least time %s, want six launches of each group: 24s", got)
+	}
+	r.groups = append(r.groups, groupCases([]*job{at(assay.Blocks, "new a p")}, "a")...)
+	if got := r.Least(); got != 0 {
+		t.Errorf("least time %s before every group was launched, want none", got)
+	}
+}
+
+func TestDisturbed(t *testing.T) {
+	for _, c := range []struct {
+		noise assay.Noise
+		took  time.Duration
+		want  bool
+	}{
+		{assay.Noise{}, time.Minute, false},
+		{assay.Noise{Steal: 0.09}, time.Minute, false},
+		{assay.Noise{Steal: 0.06, Foreign: 0.06}, time.Minute, true},
+		{assay.Noise{Foreign: 0.5}, 100 * time.Microsecond, false}, // a tick or two
+	} {
+		if got := disturbed(c.noise, c.took); got != c.want {
+			t.Errorf("disturbed(%+v, %s) = %v", c.noise, c.took, got)
+		}
+	}
+}
+
+func TestEstimate(t *testing.T) {
+	once := func(op assay.Operation, profile string) time.Duration {
+		return Estimate([]assay.Case{{Cell: assay.Cell{Clients: 1}, Operation: op,
+			Profile: assay.Profile{Settings: map[string]string{"synchronous": profile}}}}, 1)
+	}
+	single := assay.Operation{Changes: true, Count: 1000}
+	batch := assay.Operation{Changes: true, Count: 1000, Transaction: 100}
+	if a, b := once(single, "2"), once(batch, "2"); a <= b {
+		t.Errorf("1000 commits are estimated to take %s, 10 take %s", a, b)
+	}
+	if a, b := once(single, "2"), once(single, "0"); a <= b {
+		t.Errorf("commits with syncs are estimated to take %s, without %s", a, b)
+	}
+	if got := once(assay.Operation{}, "2"); got < windowsPerLaunch*windowLength {
+		t.Errorf("windows are estimated to take %s", got)
+	}
+	cases := make([]assay.Case, 3)
+	if a, b := Estimate(cases, 6), Estimate(cases[:1], 1); a != 18*b || Estimate(nil, 6) != 0 {
+		t.Errorf("six launches of three cells are estimated to take %s, one of one %s", a, b)
+	}
+}
