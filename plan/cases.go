@@ -43,8 +43,12 @@ func (v *variant) at(statement string, transaction int) assay.Operation {
 		part := &op.Parts[i].Operation
 		part.Statement, part.Transaction = statement, max(transaction, part.Transaction)
 	}
-	return counted(op, op.Count)
+	return op
 }
+
+// leastPerClient is how many operations each client has in a block: with fewer
+// it is the clients' beginning and end that is measured.
+const leastPerClient = 10
 
 // counted returns the operation with a count, rounded up so that every
 // transaction is full.
@@ -108,9 +112,11 @@ func (p *Plan) targets(all []assay.Case, base assay.Case, v variant, drivers []s
 			c.Cell.Driver, c.Cell.DriverVersion, _ = strings.Cut(driver, "@")
 			c.Cell.Profile, c.Cell.AsPublished = profile.Name, profile.AsPublished
 			c.Profile = profile
-			if n, ok := v.counts[profile.Name]; ok {
-				c.Operation = counted(c.Operation, n)
+			count, ok := v.counts[profile.Name]
+			if !ok {
+				count = c.Operation.Count
 			}
+			c.Operation = counted(c.Operation, max(count, leastPerClient*c.Cell.Clients))
 			c.Dataset.FileSettings = fileSettings(profile, p.prepared[profile.Name])
 			all = append(all, c)
 		}

@@ -27,6 +27,7 @@ func (p *Plan) fill(m *mistakes, d *document) {
 	if d.Timeout.set() {
 		p.Timeout = d.Timeout.value
 	}
+	p.Factors = d.Factors.value
 	p.Precision = m.share(d.Precision, "precision")
 	p.Margin = m.share(d.Margin, "margin")
 	p.Launches = int(m.whole(d.Launches, "launches", minLaunches, maxLaunches, minLaunches))

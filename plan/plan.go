@@ -31,6 +31,7 @@ type Plan struct {
 	Margin    float64       // of equivalence, as a fraction
 	Launches  int           // at least, of every cell
 	Timeout   time.Duration // of one block or window
+	Factors   bool          // afterwards, leave out the best profile's settings one at a time
 	Drivers   []string      // NAME or NAME@VERSION; the first is the reference unless Reference names one
 	Reference string
 	Clients   []int

@@ -42,6 +42,7 @@ func (t *Table) judge(run assay.Run) {
 	for _, row := range append(slices.Clone(t.Rows), t.Twins...) {
 		t.compareWithReference(row, rule)
 	}
+	t.compareFactors(rule)
 	t.warn()
 	t.rank(rule)
 	t.sortRows()
@@ -125,7 +126,7 @@ func (t *Table) compareWithReference(row *Row, rule stat.Rule) {
 		}
 		if f.Metric.Name != t.Primary.Name {
 			c = stat.Comparison{Ratio: c.Ratio}
-		} else if why := t.unequal(row, ref); why != "" {
+		} else if why := t.unequal(row, ref); why != "" && row.Cell.Without == "" {
 			c = stat.Comparison{Ratio: c.Ratio, Verdict: stat.Undecided, Reason: unequalDurability + ": " + why}
 		}
 		row.Figures[i].Comparison = &c

@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -15,7 +16,7 @@ import (
 // end, none is renamed.
 var csvHeader = strings.Split("run,plan,workload,operation,engine,driver,driver_version,build,profile,clients,pool,"+
 	"metric,unit,n,median,ci_low,ci_high,outcome,warnings,params,idle,statement,transaction,rate,durability,"+
-	"reference,ratio,ratio_low,ratio_high,verdict", ",")
+	"reference,ratio,ratio_low,ratio_high,verdict,without", ",")
 
 // writeCSV prints one row per cell and metric, and one without a metric for a
 // cell without figures.
@@ -23,7 +24,7 @@ func (r *Report) writeCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	records := [][]string{csvHeader}
 	for _, t := range r.Tables {
-		for _, row := range t.Rows {
+		for _, row := range slices.Concat(t.Rows, t.Factors) {
 			for _, f := range row.Figures {
 				records = append(records, r.record(row, f))
 			}
@@ -59,7 +60,7 @@ func (r *Report) record(row *Row, f Figure) []string {
 		f.Metric.Name, f.Metric.Unit, strconv.Itoa(f.Interval.N), centre[0], centre[1], centre[2],
 		string(row.Outcome), strings.Join(row.codes(), ";"), c.ParamString(), strconv.Itoa(c.Idle), c.Statement,
 		assay.TransactionString(c.Transaction), number(c.Rate), string(row.Durability),
-		row.Reference.id(), ratios[0], ratios[1], ratios[2], string(ratio.Verdict),
+		row.Reference.id(), ratios[0], ratios[1], ratios[2], string(ratio.Verdict), c.Without,
 	}
 }
 

@@ -63,6 +63,7 @@ func (r *Report) document() document {
 	var d document
 	d.add(heading, "%s: recommendation", cmp.Or(r.Run.Plan, "run "+r.Run.ID))
 	r.addRecommendations(&d)
+	r.addFactors(&d)
 	r.addTables(&d)
 	r.addDifferences(&d)
 	r.addEnvironment(&d)

@@ -76,6 +76,7 @@ type (
 		Recommendations []jsonRecommendation `json:"recommendations"`
 		Rows            []jsonRow            `json:"rows"`
 		Twins           []jsonRow            `json:"twins"`
+		Factors         []jsonRow            `json:"factors"`
 	}
 	jsonRecommendation struct {
 		Durability assay.Durability `json:"durability"`
@@ -90,6 +91,7 @@ type (
 		DriverVersion string            `json:"driver_version"`
 		Build         string            `json:"build"`
 		Profile       string            `json:"profile"`
+		Without       string            `json:"without,omitempty"`
 		Clients       int               `json:"clients"`
 		Pool          int               `json:"pool"`
 		Idle          int               `json:"idle"`
@@ -214,7 +216,7 @@ func toJSONTable(t *Table) jsonTable {
 		Recommendations: convert(t.Rankings, func(k *Ranking) jsonRecommendation {
 			return jsonRecommendation{k.Durability, k.Text}
 		}),
-		Rows: convert(t.Rows, toJSONRow), Twins: convert(t.Twins, toJSONRow),
+		Rows: convert(t.Rows, toJSONRow), Twins: convert(t.Twins, toJSONRow), Factors: convert(t.Factors, toJSONRow),
 	}
 }
 
@@ -222,7 +224,7 @@ func toJSONRow(r *Row) jsonRow {
 	c := r.Cell
 	return jsonRow{
 		Plan: c.Plan, Workload: c.Workload, Operation: c.Operation, Engine: c.Engine, Driver: c.Driver,
-		DriverVersion: c.DriverVersion, Build: c.Build, Profile: c.Profile, Clients: c.Clients, Pool: c.Pool,
+		DriverVersion: c.DriverVersion, Build: c.Build, Profile: c.Profile, Without: c.Without, Clients: c.Clients, Pool: c.Pool,
 		Idle: c.Idle, Statement: c.Statement, Transaction: assay.TransactionString(c.Transaction), Rate: c.Rate,
 		Params: c.Params, AsPublished: c.AsPublished,
 		Outcome: r.Outcome, Reason: r.Reason, Durability: r.Durability, Reference: r.Reference.id(), Rank: r.Rank,

@@ -41,6 +41,7 @@ type Table struct {
 	Launch   time.Duration // mean wall time of one launch of all rows
 	Rows     []*Row        // ranked rows first, best first; within a class of durability where data changes
 	Twins    []*Row        // the reference again
+	Factors  []*Row        // a target with one setting left out; the reference is the same with it
 	Rankings []*Ranking
 }
 

@@ -23,6 +23,7 @@ type Connection struct {
 	DSN      string   // with app.db for the file; empty where the driver has none
 	Each     []string // SQL to run on every new connection
 	Settings []assay.Setting
+	cell     assay.Cell
 }
 
 // candidate is a driver with a profile, over all tables.
@@ -162,6 +163,7 @@ func contests(tables []*Table, members []*candidate) int {
 // connection is ready to paste.
 func connection(row *Row) Connection {
 	return Connection{
+		cell:     row.Cell,
 		Name:     row.Name(),
 		DSN:      strings.ReplaceAll(row.DSN, "{{path}}", "app.db"),
 		Each:     row.Each,

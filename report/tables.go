@@ -25,6 +25,10 @@ func tabulate(rows, twins []*Row) []*Table {
 		return byPeer[peer]
 	}
 	for _, row := range rows {
+		if row.Cell.Without != "" {
+			of(row).Factors = append(of(row).Factors, row)
+			continue
+		}
 		of(row).Rows = append(of(row).Rows, row)
 		workloads[row.Cell.Workload] = true
 	}
@@ -41,7 +45,7 @@ func tabulate(rows, twins []*Row) []*Table {
 
 // cell returns a cell of the table, for the coordinates that all of them share.
 func (t *Table) cell() assay.Cell {
-	return append(slices.Clone(t.Rows), t.Twins...)[0].Cell
+	return slices.Concat(t.Rows, t.Twins, t.Factors)[0].Cell
 }
 
 // title names an operation with the coordinates that differ from the plain

@@ -189,6 +189,7 @@ func (r *Runner) recall(done []assay.Trial) {
 			if t.Launch == 0 || t.Group != g.name || !g.has(t.Cell.Key()) {
 				continue
 			}
+			r.spent += t.Took
 			g.last = max(g.last, t.Launch)
 			g.noteFigure(&t)
 			if finished[t.Launch] == nil {

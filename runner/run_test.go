@@ -312,11 +312,12 @@ func TestWorkerThatDoesNotStart(t *testing.T) {
 func TestWorkerKilledBetweenOperations(t *testing.T) {
 	b := newBench(t, header+read+strings.ReplaceAll(read, "  read", "  again"))
 	b.Launches = 1
-	killed := 0
+	killed := false
 	b.Emit = func(trial assay.Trial) error {
 		b.trials = append(b.trials, trial)
-		if killed == 0 {
-			killed = killOne(t, b)
+		if !killed {
+			killed = true
+			b.killOne(t)
 		}
 		return nil
 	}
@@ -336,16 +337,18 @@ func TestWorkerKilledBetweenOperations(t *testing.T) {
 	}
 }
 
-func killOne(t *testing.T, b *bench) int {
-	all := b.asked(t)
-	for _, a := range all {
+// killOne kills the worker second, and waits until the runner has seen it.
+func (b *bench) killOne(t *testing.T) {
+	for _, a := range b.asked(t) {
 		if a.Worker == "second" && alive(a.PID) {
 			kill(t, a.PID)
-			return a.PID
+			for alive(a.PID) {
+				time.Sleep(time.Millisecond)
+			}
+			return
 		}
 	}
 	t.Fatal("no worker is there")
-	return 0
 }
 
 func TestRunTakesNoLongerThanItsTimeouts(t *testing.T) {

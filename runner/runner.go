@@ -113,9 +113,6 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	for _, g := range r.groups {
 		g.rename(config.Prefix)
 	}
-	for _, t := range config.Done {
-		r.spent += t.Took
-	}
 	r.recall(config.Done)
 	return r, nil
 }

@@ -333,18 +333,20 @@ func (s *session) measure(ctx context.Context, programs map[string]runner.Progra
 		return err
 	}
 	defer work.Close()
-	r, err := runner.New(ctx, s.config(ctx, cache, work, programs))
+	config := s.config(ctx, cache, work, programs)
+	r, err := runner.New(ctx, config)
 	if err != nil {
 		return err
 	}
 	if err := s.begin(ctx, r, work.Dir); err != nil {
 		return err
 	}
-	began := time.Now()
-	if err := r.Run(ctx); err != nil {
+	if err := s.launch(ctx, r); err != nil {
 		return err
 	}
-	s.took, s.measured = time.Since(began), r.Measured()
+	if err := s.factors(ctx, config); err != nil {
+		return err
+	}
 	s.run.Status, s.run.Finished, s.run.Least = assay.Finished, time.Now().UTC(), r.Least()
 	return s.store.Update(ctx, s.run)
 }
@@ -353,11 +355,20 @@ func (s *session) config(ctx context.Context, cache string, work *runner.Workspa
 	return runner.Config{
 		Cases: s.cases, Programs: programs, Reference: s.reference(),
 		Data: dataset.Cache{Dir: filepath.Join(cache, "data"), Progress: s.progress.data},
-		Work: work, Seed: s.run.Seed, Launches: s.plan.Launches, Budget: s.run.Options.Budget,
+		Work: work, Seed: s.run.Seed, Launches: s.plan.Launches, Budget: s.mainBudget(),
 		Precision: s.run.Options.Precision, Timeout: s.plan.Timeout, Done: s.done,
 		Emit:     func(t assay.Trial) error { return s.store.Append(context.WithoutCancel(ctx), s.run.ID, t) },
 		Progress: s.progress.event, Wire: s.wireTrace(),
 	}
+}
+
+// launch runs a runner and adds up what it took.
+func (s *session) launch(ctx context.Context, r *runner.Runner) error {
+	began := time.Now()
+	err := r.Run(ctx)
+	s.took += time.Since(began)
+	s.measured += r.Measured()
+	return err
 }
 
 // reference is the plan's, or the first driver where the plan's is not among

@@ -131,17 +131,19 @@ func (s *fakeStmt) Query(args []driver.Value) (driver.Rows, error) {
 	if a.err != nil {
 		return nil, a.err
 	}
-	return &fakeRows{a.rows}, nil
-}
-
-type fakeRows struct{ left [][]driver.Value }
-
-func (r *fakeRows) Columns() []string {
-	if len(r.left) == 0 {
-		return nil
+	rows := &fakeRows{left: a.rows}
+	if len(a.rows) > 0 {
+		rows.columns = make([]string, len(a.rows[0]))
 	}
-	return make([]string, len(r.left[0]))
+	return rows, nil
 }
+
+type fakeRows struct {
+	columns []string
+	left    [][]driver.Value
+}
+
+func (r *fakeRows) Columns() []string { return r.columns }
 
 func (r *fakeRows) Close() error { return nil }
 

@@ -154,8 +154,13 @@ func TestSteps(t *testing.T) {
 }
 
 func TestPrepareFails(t *testing.T) {
-	f := &fake{respond: two}
-	readers, writers := openFake(t, f, wire.Open{Readers: 1, Idle: 1}), openFake(t, f, wire.Open{Writers: 1})
+	f := &fake{respond: func(conn int, text string, args []driver.Value) answer {
+		if strings.HasSuffix(text, "bad") {
+			return answer{err: errors.New("syntax error")}
+		}
+		return two(conn, text, args)
+	}}
+	readers, writers := openFake(t, f, wire.Open{Readers: 1, Idle: 1}), openFake(t, &fake{}, wire.Open{Writers: 1})
 	query := []wire.Step{{SQL: "Q", Query: true, Returns: []string{"int"}}}
 	for want, c := range map[string]struct {
 		db *database
@@ -167,12 +172,6 @@ func TestPrepareFails(t *testing.T) {
 		"step 2: syntax error": {readers, wire.Operation{Name: "o", Steps: append(query, wire.Step{SQL: "bad"})}},
 	} {
 		t.Run(want, func(t *testing.T) {
-			f.respond = func(conn int, text string, args []driver.Value) answer {
-				if strings.HasSuffix(text, "bad") {
-					return answer{err: errors.New("syntax error")}
-				}
-				return two(conn, text, args)
-			}
 			if _, err := c.db.Prepare(c.op, nil); err == nil || err.Error() != want {
 				t.Errorf("got %v", err)
 			}

@@ -3,20 +3,13 @@ package sqldb
 import (
 	"database/sql/driver"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 
 	"assay/kit/wire"
 )
-
-// brackets writes keys as drivers do that run any PRAGMA.
-func brackets(name, value string) string {
-	if name == "mutex" {
-		return ""
-	}
-	return "_pragma=" + name + "(" + value + ")"
-}
 
 func underscores(name, value string) string {
 	switch name {
@@ -37,7 +30,7 @@ func TestConnect(t *testing.T) {
 	}{
 		"nothing": {noKeys, wire.Open{Path: "/a/b.db"}, wire.Opened{DSN: "file:/a/b.db", Issued: settings{}}},
 		"path":    {noKeys, wire.Open{Path: "/a b/ü?x=1&y#%41.db"}, wire.Opened{DSN: "file:/a%20b/%C3%BC%3Fx=1&y%23%2541.db", Issued: settings{}}},
-		"order": {brackets,
+		"order": {PragmaKey,
 			wire.Open{Path: "/d", Settings: settings{"synchronous": "1", "auto_vacuum": "2", "journal_mode": "wal", "cache_size": "-5",
 				"busy_timeout": "5000", "page_size": "512", "locking_mode": "exclusive"}},
 			wire.Opened{
@@ -53,15 +46,15 @@ func TestConnect(t *testing.T) {
 				Each: []string{"PRAGMA encoding = 'UTF-8'", "PRAGMA foreign_keys = 1", "PRAGMA mmap_size = 1024", "PRAGMA x"},
 				Issued: settings{"busy_timeout": "_busy_timeout=10", "synchronous": "_synchronous=EXTRA", "encoding": "PRAGMA encoding = 'UTF-8'",
 					"foreign_keys": "PRAGMA foreign_keys = 1", "mmap_size": "PRAGMA mmap_size = 1024"}}},
-		"flags on": {brackets, wire.Open{Path: "/d", Settings: settings{"read_only": "1", "immutable": "1", "shared_cache": "1"}},
+		"flags on": {PragmaKey, wire.Open{Path: "/d", Settings: settings{"read_only": "1", "immutable": "1", "shared_cache": "1"}},
 			wire.Opened{DSN: "file:/d?immutable=1&mode=ro&cache=shared",
 				Issued: settings{"read_only": "mode=ro", "immutable": "immutable=1", "shared_cache": "cache=shared"}}},
-		"flags off": {brackets, wire.Open{Path: "/d", Settings: settings{"read_only": "0", "immutable": "0", "shared_cache": "0"}},
+		"flags off": {PragmaKey, wire.Open{Path: "/d", Settings: settings{"read_only": "0", "immutable": "0", "shared_cache": "0"}},
 			wire.Opened{DSN: "file:/d?immutable=0&mode=rwc&cache=private",
 				Issued: settings{"read_only": "mode=rwc", "immutable": "immutable=0", "shared_cache": "cache=private"}}},
 		"unknown setting": {noKeys, wire.Open{Path: "/d", Settings: settings{"frob": "7"}},
 			wire.Opened{DSN: "file:/d", Each: []string{"PRAGMA frob = 7"}, Issued: settings{"frob": "PRAGMA frob = 7"}}},
-		"literal": {brackets, wire.Open{Path: "/d", DSN: "file:x?y", Each: []string{"PRAGMA x"}},
+		"literal": {PragmaKey, wire.Open{Path: "/d", DSN: "file:x?y", Each: []string{"PRAGMA x"}},
 			wire.Opened{DSN: "file:x?y", Each: []string{"PRAGMA x"}, Issued: settings{}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -74,7 +67,7 @@ func TestConnect(t *testing.T) {
 			}
 		})
 	}
-	_, err := connect(Driver{Name: "fake", Key: brackets}, wire.Open{Path: "/d", Settings: settings{"mutex": "no"}})
+	_, err := connect(Driver{Name: "fake", Key: PragmaKey}, wire.Open{Path: "/d", Settings: settings{"mutex": "no"}})
 	var refused *wire.Error
 	if !errors.As(err, &refused) || *refused != *wire.Errorf(wire.Unsupported, `driver fake has no way to set mutex to "no"`) {
 		t.Errorf("got %v", err)
@@ -180,4 +173,19 @@ func executed(f *fake) []string {
 		}
 	}
 	return all
+}
+
+type coded int
+
+func (c coded) Error() string { return "failed" }
+func (c coded) Code() int     { return int(c) }
+
+func TestBusyCode(t *testing.T) {
+	const busy, locked, busySnapshot, lockedSharedCache, full = 5, 6, 5 | 2<<8, 6 | 1<<8, 13
+	for err, want := range map[error]bool{coded(busy): true, coded(locked): true, coded(busySnapshot): true, coded(lockedSharedCache): true,
+		coded(full): false, coded(0): false, errLocked: false, fmt.Errorf("insert: %w", coded(busy)): true, nil: false} {
+		if got := BusyCode(err); got != want {
+			t.Errorf("%v %#v: %v", err, err, got)
+		}
+	}
 }

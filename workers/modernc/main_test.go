@@ -10,4 +10,4 @@ import (
 
 func TestConformance(t *testing.T) { gotest.Conformance(t, gotest.Build(t)) }
 
-func TestSettings(t *testing.T) { gotest.Settings(t, gotest.Build(t)) }
+func TestSettings(t *testing.T) { gotest.Settings(t, gotest.Build(t), "mutex") }

@@ -40,21 +40,30 @@ func Conformance(t *testing.T, program string) {
 	}
 }
 
-// Settings checks that every setting that belongs to a connection and can be
-// read back takes effect on every connection, each as a subtest.
-func Settings(t *testing.T, program string) {
+// Settings checks that every setting that belongs to a connection takes effect
+// on every connection, each as a subtest. Those that the driver lacks must be
+// refused.
+func Settings(t *testing.T, program string, lacking ...string) {
 	for _, setting := range sqlite.Settings {
-		value, ok := values[setting.Name]
-		if setting.Scope != sqlite.Connection || !ok && !setting.Pragma {
+		if setting.Scope != sqlite.Connection {
 			continue
 		}
 		t.Run(setting.Name, func(t *testing.T) {
-			if defaults := effective(t, program, setting.Name, nil); slices.Contains(defaults, value) {
-				t.Fatalf("%q is the default on a connection: %q", value, defaults)
+			value := values[setting.Name]
+			got, err := effective(t, program, setting.Name, map[string]string{setting.Name: value})
+			if slices.Contains(lacking, setting.Name) {
+				var refused *wire.Error
+				if !errors.As(err, &refused) || refused.Code != wire.Unsupported {
+					t.Errorf("read back %q, %v; want it refused as unsupported", got, err)
+				}
+				return
 			}
-			got := effective(t, program, setting.Name, map[string]string{setting.Name: value})
-			if !slices.Equal(got, []string{value, value, value}) {
-				t.Errorf("read back %q, want %q three times", got, value)
+			if err != nil || !slices.Equal(got, []string{value, value, value}) {
+				t.Errorf("read back %q, %v; want %q three times", got, err, value)
+			}
+			defaults, err := effective(t, program, setting.Name, nil)
+			if err != nil || slices.Contains(defaults, value) {
+				t.Errorf("without it: %q, %v; want another", defaults, err)
 			}
 		})
 	}
@@ -72,16 +81,19 @@ var values = map[string]string{
 	"foreign_keys":              "1",
 	"fullfsync":                 "1",
 	"ignore_check_constraints":  "1",
+	"immutable":                 "1",
 	"journal_mode":              "wal",
 	"journal_size_limit":        "1000000",
 	"locking_mode":              "exclusive",
 	"mmap_size":                 "1048576",
+	"mutex":                     "no",
 	"query_only":                "1",
 	"read_only":                 "1",
 	"read_uncommitted":          "1",
 	"recursive_triggers":        "1",
 	"reverse_unordered_selects": "1",
 	"secure_delete":             "2",
+	"shared_cache":              "1",
 	"synchronous":               "3",
 	"temp_store":                "2",
 	"threads":                   "2",
@@ -92,7 +104,7 @@ var values = map[string]string{
 // effective opens a database with settings, on two connections for readers, of
 // which one is opened anew each time, and one for a writer. It returns what
 // each connection reads back for one setting.
-func effective(t *testing.T, program, name string, settings map[string]string) []string {
+func effective(t *testing.T, program, name string, settings map[string]string) ([]string, error) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "data.db")
 	if err := os.WriteFile(path, nil, 0o644); err != nil { // an empty database; read_only does not make one
@@ -105,15 +117,15 @@ func effective(t *testing.T, program, name string, settings map[string]string) [
 	defer worker.Kill()
 	request := wire.Open{Path: path, Settings: settings, Readers: 2, Idle: 1, Writers: 1}
 	var read wire.SettingsRead
-	err = errors.Join(
-		worker.Call(t.Context(), wire.TypeOpen, request, nil),
-		worker.Call(t.Context(), wire.TypeSettings, wire.Settings{Names: []string{name}}, &read))
-	if err != nil {
-		t.Fatal(err)
+	if err := worker.Call(t.Context(), wire.TypeOpen, request, nil); err != nil {
+		return nil, err
+	}
+	if err := worker.Call(t.Context(), wire.TypeSettings, wire.Settings{Names: []string{name}}, &read); err != nil {
+		return nil, err
 	}
 	var found []string
 	for _, connection := range read.Connections {
 		found = append(found, connection.Settings[name])
 	}
-	return found
+	return found, nil
 }

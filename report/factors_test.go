@@ -1,0 +1,40 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"assay"
+)
+
+// without marks trials as those of a profile that lacks a setting.
+func without(trials []assay.Trial, setting string) []assay.Trial {
+	return change(in(trials, "factors"), func(t *assay.Trial) { t.Cell.Without = setting })
+}
+
+func TestFactorsSayWhichSettingMatters(t *testing.T) {
+	whole := in(launches(cell("get", "mattn", "web"), 6, 1000, 1), "factors")
+	for i := range whole {
+		whole[i].Settings = []assay.Setting{{Name: "cache_size", Connection: "reader-1", Requested: "-65536", Effective: "-65536", Applied: true}}
+	}
+	trials := append(whole, launches(cell("get", "modernc", "web"), 6, 3000, 1)...)
+	trials = append(trials, without(launches(cell("get", "mattn", "web"), 6, 2000, 1), "cache_size")...)
+	trials = append(trials, without(launches(cell("get", "mattn", "web"), 6, 1000, 1), "foreign_keys")...)
+	r := mustReport(t, reference, trials)
+	if n := len(r.Tables[0].Rows); n != 2 {
+		t.Errorf("%d rows are ranked, want 2: what lacks a setting is none of them", n)
+	}
+	var text strings.Builder
+	if err := r.Write(&text, "text"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"WHICH SETTINGS MADE THE DIFFERENCE",
+		"cache_size    -65536  2.00x [2.00, 2.00] faster with it",
+		"foreign_keys  -       makes no difference (1.00 [1.00, 1.00])",
+	} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("%q is missing from\n%s", want, text.String())
+		}
+	}
+}
