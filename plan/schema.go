@@ -120,7 +120,7 @@ func alone(s *jsonschema.Schema, short *jsonschema.Schema) {
 	*s = *either(short, &long)
 }
 
-func (pool) JSONSchemaExtend(s *jsonschema.Schema) { alone(s, typed("number")) }
+func (pool) JSONSchemaExtend(s *jsonschema.Schema) { alone(s, ref[number]()) }
 
 func (check) JSONSchemaExtend(s *jsonschema.Schema) { alone(s, typed("string")) }
 

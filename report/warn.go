@@ -167,8 +167,24 @@ func (t *Table) warn() {
 			}
 		}
 	}
+	t.warnOfScans()
 	for _, twin := range t.Twins {
 		twin.Warnings = nil // the reference's own row has them
+	}
+}
+
+// warnOfScans marks rows that read a whole table where others of the same
+// operation look rows up: an index or a primary key got lost.
+func (t *Table) warnOfScans() {
+	i := slices.IndexFunc(t.Rows, func(r *Row) bool { return strings.HasPrefix(r.QueryPlan, "SEARCH") })
+	if i < 0 {
+		return
+	}
+	for _, row := range t.Rows {
+		if strings.HasPrefix(row.QueryPlan, "SCAN") {
+			row.warn("scan", fmt.Sprintf("reads the whole table (%s), where %s looks rows up (%s)",
+				clean(row.QueryPlan), t.Rows[i].Name(), clean(t.Rows[i].QueryPlan)), "look for a lost primary key or index")
+		}
 	}
 }
 

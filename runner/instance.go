@@ -223,6 +223,7 @@ func (in *instance) trial(j *job, launch int, mode assay.Mode) assay.Trial {
 	t.Settings = in.settings
 	t.DSN = strings.ReplaceAll(in.opened.DSN, in.path, "{{path}}")
 	t.Each = in.opened.Each
+	t.Warnings = j.warnings()
 	if j.Operation.Changes {
 		t.Durability = durability(in.settings)
 	}

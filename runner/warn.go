@@ -1,0 +1,37 @@
+//go:build unix
+
+package runner
+
+import (
+	"fmt"
+	"os"
+	"strings"
+
+	"assay"
+)
+
+// defaultCache is SQLite's page cache without any setting: cache_size -2000,
+// in KiB (https://www.sqlite.org/pragma.html#pragma_cache_size).
+const defaultCache = 2000 << 10
+
+// warnings are the doubts that a job raises before it is measured.
+func (j *job) warnings() []assay.Warning {
+	info, err := os.Stat(j.data.Path)
+	if err != nil || info.Size() > defaultCache {
+		return nil
+	}
+	requested := j.Profile.Requested()
+	var tuned []string
+	for _, name := range []string{"cache_size", "mmap_size"} {
+		if _, asked := requested[name]; asked {
+			tuned = append(tuned, name)
+		}
+	}
+	if len(tuned) == 0 {
+		return nil
+	}
+	return []assay.Warning{{Code: "inside-default-cache",
+		Evidence: fmt.Sprintf("the data are %d KB, and SQLite's default cache holds %d KB: %s cannot matter",
+			info.Size()/1000, defaultCache/1000, strings.Join(tuned, " and ")),
+		Advice: "measure on a table larger than the cache"}}
+}
