@@ -21,7 +21,7 @@ var imports = map[string][]string{
 	"kit":       {},
 	"stat":      {},
 	"plans":     {},
-	"published": {},
+	"published": {"root"},
 	"scripts":   {},
 	"host":      {"root", "kit"},
 	"plan":      {"root", "kit"},

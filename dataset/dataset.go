@@ -87,8 +87,8 @@ type Cache struct {
 	Progress func(table string, done, rows int)
 }
 
-// Data is a prepared dataset. Its file is closed, has journal mode delete,
-// was checked for integrity, and is never changed again.
+// Data is a prepared dataset. Its file is closed, has journal mode delete or,
+// where its file settings say so, wal, was checked for integrity, and is never changed again.
 type Data struct {
 	Path   string // of the SQLite file, read-only
 	Digest string // SHA-256 of the file, hex

@@ -24,7 +24,11 @@ const (
 // build makes the database at path: from the specification, or from the copy
 // of a user's file that is there already. It leaves it closed and checked.
 func (c Cache) build(ctx context.Context, ds assay.Dataset, path string) error {
-	if err := c.write(ctx, ds, path); err != nil {
+	missing := ds
+	if ds.File != "" && checkApplied(path, ds.FileSettings) == nil {
+		missing.FileSettings = nil // rewriting would lay its pages out anew
+	}
+	if err := c.write(ctx, missing, path); err != nil {
 		return err
 	}
 	return checkApplied(path, ds.FileSettings)
@@ -43,7 +47,15 @@ func (c Cache) write(ctx context.Context, ds assay.Dataset, path string) (err er
 	if err := setJournalDelete(ctx, conn); err != nil {
 		return err
 	}
-	return checkIntegrity(ctx, conn, ds)
+	if err := checkIntegrity(ctx, conn, ds); err != nil {
+		return err
+	}
+	if _, wanted := ds.FileSettings["journal_mode"]; !wanted {
+		return nil
+	}
+	// Last: the log goes into the file when this connection closes.
+	_, err = conn.ExecContext(ctx, "PRAGMA journal_mode = wal")
+	return wrap(err, "file setting journal_mode=wal")
 }
 
 func (c Cache) fill(ctx context.Context, conn *sql.Conn, ds assay.Dataset) error {
@@ -151,8 +163,9 @@ func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`
 var fileSettings = map[string]map[string]string{
 	"page_size": {"512": "512", "1024": "1024", "2048": "2048", "4096": "4096", "8192": "8192",
 		"16384": "16384", "32768": "32768", "65536": "65536"},
-	"auto_vacuum": {"none": "none", "0": "none", "full": "full", "1": "full", "incremental": "incremental", "2": "incremental"},
-	"encoding":    {"utf-8": "UTF-8", "utf8": "UTF-8", "utf-16le": "UTF-16le", "utf16le": "UTF-16le", "utf-16be": "UTF-16be", "utf16be": "UTF-16be"},
+	"journal_mode": {"wal": "wal"},
+	"auto_vacuum":  {"none": "none", "0": "none", "full": "full", "1": "full", "incremental": "incremental", "2": "incremental"},
+	"encoding":     {"utf-8": "UTF-8", "utf8": "UTF-8", "utf-16le": "UTF-16le", "utf16le": "UTF-16le", "utf-16be": "UTF-16be", "utf16be": "UTF-16be"},
 }
 
 // fileSetting returns the value of a setting as Header has it.

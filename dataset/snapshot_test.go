@@ -292,6 +292,10 @@ func TestPrepareFile(t *testing.T) {
 	if err != nil || again.Path != first.Path || again.Digest != first.Digest {
 		t.Errorf("%+v is not %+v, %v", again, first, err)
 	}
+	ds.FileSettings = map[string]string{"page_size": "4096", "auto_vacuum": "none"}
+	if same, err := cache.Prepare(t.Context(), ds); err != nil || same.Digest != first.Digest {
+		t.Errorf("with the settings that it has: %+v is not %+v, %v", same, first, err)
+	}
 	ds.FileSettings = map[string]string{"page_size": "16384", "auto_vacuum": "full"}
 	large, err := cache.Prepare(t.Context(), ds)
 	if err != nil {

@@ -3,7 +3,9 @@ package plan
 import (
 	"os"
 	"path/filepath"
+	"reflect"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -30,7 +32,7 @@ func examples(t *testing.T) []string {
 }
 
 func TestDocsExamples(t *testing.T) {
-	want := map[string]int{"users": 6, "own-file": 4, "batches": 2 * 2 * (3*4 + 2), "blog": 12, "mapped": 2*3 + 2*2, "stores": 0}
+	want := map[string]int{"users": 6, "own-file": 6, "batches": 2 * 2 * (3*4 + 2), "blog": 12, "mapped": 2*3 + 2*2, "stores": 0}
 	for _, text := range examples(t) {
 		p, err := Decode(docs, []byte(text))
 		if err != nil {
@@ -78,6 +80,31 @@ func TestBuiltin(t *testing.T) {
 			}
 			keys[c.Cell.Key()] = true
 		}
+	}
+}
+
+// TestMonster holds the size of the plan, and that each of its blocks has
+// enough operations for its clients.
+func TestMonster(t *testing.T) {
+	cells := map[string]int{}
+	for _, c := range expandFile(t, "../plans/monster.yaml") {
+		cells[c.Cell.Workload+" "+c.Cell.Operation]++
+		if c.Operation.Count < 10*c.Cell.Clients {
+			t.Errorf("%s: %d operations for %d clients", c.Cell.Key(), c.Operation.Count, c.Cell.Clients)
+		}
+	}
+	pools := 4
+	if cpus := runtime.NumCPU(); cpus == 1 || cpus == 100 {
+		pools = 3
+	}
+	const profiles, drivers, clients = 2 * 9, 3, 2
+	want := map[string]int{
+		"monster SelectByID": profiles * drivers * clients, "monster SelectAll": profiles * drivers * clients,
+		"monster-pools SelectByID": 2 * pools * drivers, "monster-multiplied SelectByID": 2 * drivers,
+		"monster-1e6 SelectByID": 6 * drivers, "monster-1e6 SelectRange": 6 * drivers,
+	}
+	if !reflect.DeepEqual(cells, want) {
+		t.Errorf("cells: %v, want %v", cells, want)
 	}
 }
 

@@ -36,7 +36,7 @@ func (m *mistakes) statement(at place, sql string) (s statement, ok bool) {
 	if !ok {
 		return s, false
 	}
-	verb := mainVerb(tokens)
+	verb := sqltext.Verb(tokens)
 	switch {
 	case slices.Contains(queryWords, verb):
 		s.query = true
@@ -71,21 +71,6 @@ func (m *mistakes) single(at place, tokens []sqltext.Token) ([]sqltext.Token, bo
 		return nil, false
 	}
 	return tokens, true
-}
-
-// mainVerb is the word that says what a statement does: the first one, or the
-// one behind the tables that WITH defines.
-func mainVerb(tokens []sqltext.Token) string {
-	if !tokens[0].Is("WITH") {
-		return strings.ToUpper(tokens[0].Text)
-	}
-	for _, t := range tokens[1:] {
-		word := strings.ToUpper(t.Text)
-		if t.Kind == 'w' && t.Depth == 0 && (slices.Contains(queryWords, word) || slices.Contains(changeWords, word)) {
-			return word
-		}
-	}
-	return "WITH without a statement"
 }
 
 // params counts the arguments that a statement takes.

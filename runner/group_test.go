@@ -118,9 +118,9 @@ func TestDrop(t *testing.T) {
 	}
 }
 
-// trial is one of a finished launch.
+// trialOf is a trial of a finished launch.
 func trialOf(j *job, launch int, twin bool, nanos float64) assay.Trial {
-	return assay.Trial{Cell: j.Cell, Launch: launch, Twin: twin, Outcome: assay.OK, Took: time.Second,
+	return assay.Trial{Cell: j.Cell, Group: groupName(j), Launch: launch, Twin: twin, Outcome: assay.OK, Took: time.Second,
 		Figures: map[string]float64{assay.NsPerOp: nanos}}
 }
 

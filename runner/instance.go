@@ -222,7 +222,9 @@ func (in *instance) trial(j *job, launch int, mode assay.Mode) assay.Trial {
 	t := newTrial(in.member, j, launch, mode)
 	t.Settings = in.settings
 	t.DSN = strings.ReplaceAll(in.opened.DSN, in.path, "{{path}}")
-	t.Each = in.opened.Each
+	for _, text := range in.opened.Each {
+		t.Each = append(t.Each, strings.ReplaceAll(text, in.path, "{{path}}"))
+	}
 	t.Warnings = j.warnings()
 	if j.Operation.Changes {
 		t.Durability = durability(in.settings)

@@ -124,26 +124,43 @@ func countWorkers(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, len(args) == 1 && !neg, "workers LEAST")
 	least, err := strconv.Atoi(args[0])
 	ts.Check(err)
-	all, awake := running(ts), 0
-	for _, p := range all {
-		if p.state != "T" {
-			awake++
+	// A stopped process stops when it would run next, a moment later.
+	all, right := await(ts, func(all []proc) bool {
+		awake := 0
+		for _, p := range all {
+			if p.state != "T" {
+				awake++
+			}
 		}
-	}
-	if len(all) < least || awake != 1 {
-		ts.Fatalf("%d workers, %d of them awake: %v; want %d or more, one of them awake", len(all), awake, all, least)
+		return len(all) >= least && awake == 1
+	})
+	if !right {
+		ts.Fatalf("workers %v; want %d or more, one of them awake", all, least)
 	}
 }
 
-// tidy demands that no worker is left and no folder of a run.
-// With processes it looks for workers only, which end a moment after the assay
-// that was killed.
+// await looks at the workers until they are as they should be.
+func await(ts *testscript.TestScript, right func([]proc) bool) ([]proc, bool) {
+	deadline := time.Now().Add(patience)
+	for {
+		all := running(ts)
+		if right(all) {
+			return all, true
+		}
+		if time.Now().After(deadline) {
+			return all, false
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// tidy demands that no worker is left and no folder of a run. With processes
+// it looks for workers only, which end a moment after an assay that was killed.
 func tidy(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, len(args) <= 1 && !neg, "tidy [processes]")
-	deadline := time.Now().Add(patience)
 	left := running(ts)
-	for ; len(args) == 1 && len(left) > 0 && time.Now().Before(deadline); left = running(ts) {
-		time.Sleep(time.Millisecond)
+	if len(args) == 1 {
+		left, _ = await(ts, func(all []proc) bool { return len(all) == 0 })
 	}
 	if len(left) > 0 {
 		ts.Fatalf("workers are left: %v", left)

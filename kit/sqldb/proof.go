@@ -15,15 +15,20 @@ import (
 // the database's were opened, but to a scratch file beside it, so that neither
 // the data nor the connections under test are touched.
 type proof struct {
-	driver Driver
-	open   wire.Open // with the scratch file for the database
-	found  map[string]string
+	driver  Driver
+	open    wire.Open // with the scratch file for the database
+	journal string    // delete or wal, as the database's file has it
+	found   map[string]string
 }
 
 // newProof returns nil where the DSN does not name the database file, as that
 // of a database in memory: there is nothing that a scratch file could stand for.
 func newProof(d Driver, request wire.Open) *proof {
 	scratch := request.Path + "-proof"
+	journal := "delete"
+	if wal, err := isWAL(request.Path); err == nil && wal {
+		journal = "wal"
+	}
 	if request.DSN != "" {
 		moved := strings.ReplaceAll(request.DSN, request.Path, scratch)
 		if moved == request.DSN {
@@ -32,7 +37,7 @@ func newProof(d Driver, request wire.Open) *proof {
 		request.DSN = moved
 	}
 	request.Path = scratch
-	return &proof{driver: d, open: request, found: map[string]string{}}
+	return &proof{driver: d, open: request, journal: journal, found: map[string]string{}}
 }
 
 // setting returns what was found out about a setting; empty where it could
@@ -66,16 +71,16 @@ func (p *proof) with(try func() (string, error)) (value string, err error) {
 	if err != nil {
 		return "", err
 	}
-	err = run(conn, "CREATE TABLE proof (n)", "INSERT INTO proof VALUES (1)")
+	err = run(conn, "PRAGMA journal_mode = "+p.journal, "CREATE TABLE proof (n)", "INSERT INTO proof VALUES (1)")
 	if err := errors.Join(err, done()); err != nil {
 		return "", err
 	}
 	return try()
 }
 
-// immutable holds a reading transaction and asks for an exclusive lock from
-// outside: SQLite takes no lock on a file that it believes cannot change. A
-// connection that turned the file to WAL has written to it.
+// immutable holds a reading transaction and looks for what SQLite leaves out
+// on a file that it believes cannot change: the lock, for which another
+// connection asks, or in WAL mode the shared-memory file.
 func (p *proof) immutable() (string, error) {
 	tested, done, err := p.tested()
 	if err != nil {
@@ -89,7 +94,7 @@ func (p *proof) immutable() (string, error) {
 		return "", err
 	}
 	if wal, err := isWAL(p.open.Path); err != nil || wal {
-		return "0", err
+		return p.sharedMemory(tested)
 	}
 	other, doneOther, err := p.plain("")
 	if err != nil {
@@ -101,6 +106,21 @@ func (p *proof) immutable() (string, error) {
 		return "0", nil
 	}
 	return "1", err
+}
+
+// sharedMemory is "0" where a reading connection uses the index of the log. It
+// is unknown with locking_mode exclusive, which needs no such file.
+func (p *proof) sharedMemory(tested *sql.Conn) (string, error) {
+	var locking string
+	err := tested.QueryRowContext(context.Background(), "PRAGMA locking_mode").Scan(&locking)
+	if err != nil || locking == "exclusive" {
+		return "", err
+	}
+	_, err = os.Stat(p.open.Path + "-shm")
+	if errors.Is(err, os.ErrNotExist) {
+		return "1", nil
+	}
+	return "0", err
 }
 
 // sharedCache lets a connection with a shared cache insert a row and keep its

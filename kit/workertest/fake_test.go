@@ -43,7 +43,7 @@ var fakes = map[string]fake{
 	"yes-man":    {reply: replace(`"type":"error",("id":\d+),"code":"unsupported".*`, `"type":"ok",$1}`), fails: []string{"unknown request is answered unsupported"}},
 	"strict":     {request: replace(`"x-grease":`, `"id":"?",$0`), fails: []string{"unknown fields are ignored"}},
 	"narrow":     {request: dieOn(1 << 16), fails: []string{"a line of one megabyte is read"}},
-	"codeless":   {reply: replace(`"code":"invalid"`, `"code":"failed"`), fails: []string{"requests before open are refused", "a second open is refused", "neither or both of nanos and operations are refused", "a trace that is no column file is refused", "garbage is answered invalid or ends the worker with an error"}},
+	"codeless":   {reply: replace(`"code":"invalid"`, `"code":"failed"`), fails: []string{"requests before open are refused", "a second open is refused", "garbage is answered invalid or ends the worker with an error", "neither or both of nanos and operations are refused", "a trace that is no column file is refused"}},
 	"wordless":   {reply: replace(`"message":"a database is open already"`, `"message":""`), fails: []string{"a second open is refused"}},
 	"timeless":   {reply: replace(`"cpu_ns":\d+`, `"cpu_ns":0`), fails: []string{"stats counts CPU time and memory", "a block executes exactly its operations", "a window lasts as long as asked"}},
 	"unclean":    {status: 1, fails: []string{"close is answered and the worker exits with 0", "the end of input ends the worker with 0"}},

@@ -88,3 +88,24 @@ func TestResultString(t *testing.T) {
 		}
 	}
 }
+
+// TestDocumented: the protocol's page lists the checks, in order.
+func TestDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/protocol.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, _ := strings.Cut(string(page), "\n## What assay check checks\n")
+	var listed, want []string
+	for line := range strings.Lines(list) {
+		if name, ok := strings.CutPrefix(line, "- "); ok {
+			listed = append(listed, strings.TrimSpace(name))
+		}
+	}
+	for _, c := range checks {
+		want = append(want, c.name)
+	}
+	if !reflect.DeepEqual(listed, want) {
+		t.Errorf("docs/protocol.md lists %q\nwant %q", listed, want)
+	}
+}

@@ -2,7 +2,10 @@
 // quotes, comments and parameters, and no grammar.
 package sqltext
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Kinds of tokens. A token of any other kind is the character itself.
 const (
@@ -135,4 +138,67 @@ func wordLength(sql string) int {
 		}
 	}
 	return len(sql)
+}
+
+// verbs are the words that say what a statement does to data.
+var verbs = []string{"SELECT", "VALUES", "INSERT", "UPDATE", "DELETE", "REPLACE"}
+
+// Verb returns the word that says what a statement does, in upper case: the
+// first one, or the one behind the tables that WITH defines.
+func Verb(tokens []Token) string {
+	if len(tokens) == 0 {
+		return ""
+	}
+	if !tokens[0].Is("WITH") {
+		return strings.ToUpper(tokens[0].Text)
+	}
+	for _, t := range tokens[1:] {
+		if word := strings.ToUpper(t.Text); t.Kind == Word && t.Depth == 0 && slices.Contains(verbs, word) {
+			return word
+		}
+	}
+	return "WITH"
+}
+
+// Statements splits tokens at the semicolons between statements. Those within
+// a trigger are part of it. No statement is empty, and none has a semicolon at
+// its end.
+func Statements(tokens []Token) [][]Token {
+	var all [][]Token
+	start := 0
+	for i := range len(tokens) + 1 {
+		if i < len(tokens) && (tokens[i].Kind != ';' || inTrigger(tokens[start:i])) {
+			continue
+		}
+		if start < i {
+			all = append(all, tokens[start:i])
+		}
+		start = i + 1
+	}
+	return all
+}
+
+// inTrigger reports whether a semicolon behind the tokens belongs to a trigger,
+// whose end is the word END behind another semicolon.
+func inTrigger(tokens []Token) bool {
+	words := tokens
+	for _, optional := range []string{"EXPLAIN", "QUERY", "PLAN"} {
+		words = skip(words, optional)
+	}
+	if len(words) == 0 || !words[0].Is("CREATE") {
+		return false
+	}
+	words = skip(skip(words[1:], "TEMP"), "TEMPORARY")
+	if len(words) == 0 || !words[0].Is("TRIGGER") {
+		return false
+	}
+	last := len(words) - 1
+	return !(words[last].Is("END") && words[last-1].Kind == ';')
+}
+
+func skip(tokens []Token, word string) []Token {
+	if len(tokens) > 0 && tokens[0].Is(word) {
+		return tokens[1:]
+	}
+	return tokens
 }

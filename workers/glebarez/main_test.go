@@ -11,3 +11,5 @@ import (
 func TestConformance(t *testing.T) { gotest.Conformance(t, gotest.Build(t)) }
 
 func TestSettings(t *testing.T) { gotest.Settings(t, gotest.Build(t), "mutex") }
+
+func TestSpellings(t *testing.T) { gotest.Spellings(t, gotest.Build(t), "glebarez") }

@@ -1,0 +1,356 @@
+package draft
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"unicode"
+)
+
+const (
+	// apart is how far the new keys of two queries are from each other.
+	apart = 1_000_000_000
+	// rowsApart is how far the new keys of rows of one INSERT are.
+	rowsApart = 1_000_000
+	// wished is about how many rows a range is to have.
+	wished = 100
+	// greatest is a number to which others can still be added.
+	greatest = 7_000_000_000_000_000_000
+)
+
+// guesser guesses how the arguments of one query are drawn.
+type guesser struct {
+	*analysis
+	all   []use
+	drawn map[string]int    // how often a column was drawn from, by the role and its name
+	fresh map[*column]bool  // gets values that no row has
+	first map[*column]int   // argument with the first new key, counted from 1
+	taken map[string]int64  // queries so far that insert into a column
+	above map[*column]int64 // the greatest value before new keys
+}
+
+// guess fills in the arguments of a query. taken counts the queries that insert
+// into a column.
+func guess(ctx context.Context, a *analysis, taken map[string]int64) (*guesser, error) {
+	g := &guesser{analysis: a, all: a.uses(), drawn: map[string]int{}, fresh: map[*column]bool{}, first: map[*column]int{},
+		taken: taken, above: map[*column]int64{}}
+	g.chooseFresh()
+	for i := range a.args {
+		yaml, note, err := g.argumentAt(ctx, i)
+		if err != nil {
+			return nil, err
+		}
+		if w := a.args[i].written; w != "?" {
+			note = "for " + w + ", " + note
+		}
+		a.args[i].yaml, a.args[i].note = yaml, note
+	}
+	for c := range g.first {
+		taken[c.String()]++
+	}
+	return g, nil
+}
+
+// chooseFresh finds a column of each key that is to get values which no row
+// has.
+func (g *guesser) chooseFresh() {
+	given := map[*column]bool{}
+	for _, u := range g.all {
+		if u.column != nil && (u.role == insert || u.role == set && u.column.unique()) {
+			given[u.column] = true
+		}
+	}
+	if g.target == nil {
+		return
+	}
+	for _, key := range g.target.keys {
+		best, bestScore := (*column)(nil), 0
+		for _, c := range key {
+			if !given[c] || g.fresh[c] {
+				best = nil
+				break
+			}
+			if score := freshScore(c); score > bestScore {
+				best, bestScore = c, score
+			}
+		}
+		if best != nil {
+			g.fresh[best] = true
+		}
+	}
+}
+
+// freshScore is higher for columns that take new values more easily, and zero
+// for those that refer to another table.
+func freshScore(c *column) int {
+	if c.parent.table != "" {
+		return 0
+	}
+	return map[string]int{"integer": 3, "text": 2}[c.affinity()] + 1
+}
+
+// argumentAt guesses one argument.
+func (g *guesser) argumentAt(ctx context.Context, i int) (yaml, note string, err error) {
+	u := g.all[i]
+	switch {
+	case u.role == limit:
+		return "{const: 20}", "a page of 20 rows", nil
+	case u.role == offset:
+		return "{uniform: [0, 100]}", "one of the first pages", nil
+	case u.column == nil:
+		return "{uniform: [1, 100]}", "nothing tells what it is for", nil
+	}
+	f, err := g.schema.stats(ctx, u.column)
+	if err != nil {
+		return "", "", err
+	}
+	switch u.role {
+	case insert:
+		return g.inserts(ctx, i, u.column, f)
+	case set:
+		return g.sets(ctx, i, u, f)
+	case match:
+		return g.matches(ctx, u)
+	}
+	if f.values == 0 {
+		return empty(u.column), fmt.Sprintf("%s has no values yet", u.column), nil
+	}
+	switch u.role {
+	case above, below:
+		return g.bounds(ctx, i, u, f)
+	case like, glob:
+		return g.patterns(ctx, u, f)
+	}
+	yaml, note = g.equals(u, f)
+	return yaml, note, nil
+}
+
+// empty draws values for a column that has none to learn from.
+func empty(c *column) string {
+	return map[string]string{"integer": "{uniform: [1, 1000]}", "text": "{text: 12}", "real": "{real: [0, 1000]}", "blob": "{blob: 16}"}[c.affinity()]
+}
+
+// equals draws values that rows have.
+func (g *guesser) equals(u use, f *stats) (yaml, note string) {
+	about := fmt.Sprintf("%s is compared with it", u.column)
+	if u.function != "" {
+		about = fmt.Sprintf("%s(%s) is compared with it", u.function, u.column)
+	}
+	low, high, whole := f.bounds()
+	switch {
+	case f.kind == "mixed":
+		return constant(f.low), about + "; its values are of several types, and this is the least"
+	case g.verb == "DELETE" && u.role == equal && u.column.unique() && whole && f.full():
+		return fmt.Sprintf("{seq: %d}", low), about + "; one row after the other"
+	case whole && f.full() && (u.column.unique() || !g.together(u)):
+		return fmt.Sprintf("{uniform: [%d, %d]}", low, high), about + "; it has every number of these"
+	}
+	return g.from(u.column, "", 1, ""), about + "; a value that a row has"
+}
+
+// together reports whether several columns of a table are compared: their
+// values must be of one row to find it.
+func (g *guesser) together(u use) bool {
+	for _, other := range g.all {
+		if other.role == equal && other.table == u.table && other.column != u.column {
+			return true
+		}
+	}
+	return false
+}
+
+// from draws from a column. Drawn from once more, it is of another row; first
+// is the number of the first row.
+func (g *guesser) from(c *column, role string, first int, more string) string {
+	key := role + c.String()
+	row := first + g.drawn[key]
+	g.drawn[key]++
+	if row > 1 {
+		more = fmt.Sprintf(", row: %d%s", row, more)
+	}
+	return fmt.Sprintf("{from: %s%s}", scalar(c.String()), more)
+}
+
+// bounds draws one end of a range.
+func (g *guesser) bounds(ctx context.Context, i int, u use, f *stats) (yaml, note string, err error) {
+	other := g.otherEnd(i, u)
+	low, high, whole := f.bounds()
+	about := fmt.Sprintf("%s is %s it", u.column, u.role)
+	switch {
+	case whole && other >= 0:
+		width := max(1, int64(float64(high-low)/float64(f.values)*wished))
+		if u.role == below {
+			return fmt.Sprintf("{derive: {of: %d, add: %d}}", other+1, width), about + fmt.Sprintf("; a range of about %d rows", wished), nil
+		}
+		return fmt.Sprintf("{uniform: [%d, %d]}", low, max(low, high-width)), about, nil
+	case other >= 0:
+		place := f.values / 2
+		if u.role == below {
+			place = min(f.values-1, place+wished)
+		}
+		value, err := g.schema.at(ctx, u.column, place)
+		return constant(value), about + fmt.Sprintf("; a range of about %d rows in the middle", wished), err
+	case whole:
+		return fmt.Sprintf("{uniform: [%d, %d]}", low, high), about + "; from the least to the greatest", nil
+	case f.kind == "mixed":
+		return constant(f.low), about + "; its values are of several types, and this is the least", nil
+	}
+	return g.from(u.column, "", 1, ""), about + "; a value that a row has", nil
+}
+
+// otherEnd finds the argument that is the other end of a range, if that of the
+// low end is before that of the high end; otherwise -1.
+func (g *guesser) otherEnd(i int, u use) int {
+	for j, other := range g.all {
+		if other.column == u.column && (u.role == above && other.role == below && j > i || u.role == below && other.role == above && j < i) {
+			return j
+		}
+	}
+	return -1
+}
+
+// patterns makes a pattern out of the beginning of a value.
+func (g *guesser) patterns(ctx context.Context, u use, f *stats) (yaml, note string, err error) {
+	value, err := g.schema.at(ctx, u.column, f.values/2)
+	text := []rune(fmt.Sprint(value))
+	begin := string(text[:min(3, len(text))])
+	if u.bare {
+		begin += map[role]string{like: "%", glob: "*"}[u.role]
+	}
+	return constant(begin), fmt.Sprintf("how a value of %s begins", u.column), err
+}
+
+// matches searches for a word of a text.
+func (g *guesser) matches(ctx context.Context, u use) (yaml, note string, err error) {
+	for _, c := range u.table.columns {
+		f, err := g.schema.stats(ctx, c)
+		if err != nil || c.hidden || f.kind != "text" {
+			continue
+		}
+		value, err := g.schema.at(ctx, c, f.values/2)
+		if err != nil {
+			return "", "", err
+		}
+		words := strings.FieldsFunc(fmt.Sprint(value), func(r rune) bool { return !unicode.IsLetter(r) })
+		if len(words) > 0 {
+			return constant(words[0]), fmt.Sprintf("a word of %s", c), nil
+		}
+	}
+	return constant("word"), fmt.Sprintf("%s has no text yet", u.table.name), nil
+}
+
+// inserts draws the value of a new row: keys are new, what refers to another
+// table does so, and the rest is as a row that is there has it.
+func (g *guesser) inserts(ctx context.Context, i int, c *column, f *stats) (yaml, note string, err error) {
+	if g.fresh[c] {
+		yaml, note = g.newKey(i, c, f)
+		return yaml, note, nil
+	}
+	if yaml, note, err := g.refers(ctx, c); yaml != "" || err != nil {
+		return yaml, note, err
+	}
+	missing := float64(f.rows-f.values) / float64(max(1, f.rows))
+	switch {
+	case f.values == 0 && f.rows > 0 && !c.notNull, missing > 0.5:
+		return "{const: ~}", fmt.Sprintf("most rows have no %s", c), nil
+	case f.values == 0:
+		return empty(c), fmt.Sprintf("%s has no values yet", c), nil
+	case f.kind == "mixed":
+		return constant(f.low), fmt.Sprintf("%s has values of several types, and this is the least", c), nil
+	}
+	more := ""
+	if missing > 0 {
+		more = fmt.Sprintf(", null: %.2g", missing)
+	}
+	return g.from(c, "", 1, more), fmt.Sprintf("%s as a row has it", c), nil
+}
+
+// newKey draws values that no row has.
+func (g *guesser) newKey(i int, c *column, f *stats) (yaml, note string) {
+	kind := f.kind
+	if f.values == 0 {
+		kind = c.affinity()
+	}
+	switch kind {
+	case "text", "mixed":
+		return fmt.Sprintf("{text: %d}", max(16, f.average)), fmt.Sprintf("%s must be new", c)
+	case "blob":
+		return fmt.Sprintf("{blob: %d}", max(16, f.average)), fmt.Sprintf("%s must be new", c)
+	}
+	if first, again := g.first[c]; again {
+		g.drawn["new "+c.String()]++
+		return fmt.Sprintf("{derive: {of: %d, add: %d}}", first, g.drawn["new "+c.String()]*rowsApart), fmt.Sprintf("%s must be new, in each row", c)
+	}
+	g.first[c] = i + 1
+	start := number(f.high)
+	g.above[c] = start
+	if start > greatest { // there is more room below
+		start = number(f.low) - 2*apart
+		delete(g.above, c)
+	}
+	return fmt.Sprintf("{seq: %d}", start+1+g.taken[c.String()]*apart), fmt.Sprintf("%s must be new", c)
+}
+
+// number is a value rounded up to a whole number; 0 where it is none.
+func number(value any) int64 {
+	switch v := value.(type) {
+	case int64:
+		return v
+	case float64:
+		return int64(math.Ceil(min(v, greatest)))
+	}
+	return 0
+}
+
+// refers draws from the column that a foreign key refers to; it is empty where
+// there is none with values.
+func (g *guesser) refers(ctx context.Context, c *column) (yaml, note string, err error) {
+	t := g.schema.table(c.parent.table)
+	if t == nil || t.column(c.parent.column) == nil {
+		return "", "", nil
+	}
+	to := t.column(c.parent.column)
+	f, err := g.schema.stats(ctx, to)
+	if err != nil || f.values == 0 || f.kind == "mixed" {
+		return "", "", err
+	}
+	return g.from(to, "", 1, ""), fmt.Sprintf("%s refers to %s", c, to), nil
+}
+
+// sets draws the new value of a column. It is not of the row that is changed:
+// SQLite writes nothing where nothing changes.
+func (g *guesser) sets(ctx context.Context, i int, u use, f *stats) (yaml, note string, err error) {
+	c := u.column
+	if g.fresh[c] {
+		yaml, note = g.newKey(i, c, f)
+		return yaml, note, nil
+	}
+	if yaml, note, err := g.refers(ctx, c); yaml != "" || err != nil {
+		return yaml, note, err
+	}
+	if f.values == 0 {
+		return empty(c), fmt.Sprintf("%s has no values yet", c), nil
+	}
+	low, high, whole := f.bounds()
+	switch {
+	case whole && !u.bare:
+		return "{uniform: [1, 10]}", fmt.Sprintf("%s is computed from it", c), nil
+	case whole:
+		return fmt.Sprintf("{uniform: [%d, %d]}", low, max(high, low+1)), fmt.Sprintf("%s gets it; from the least to the greatest", c), nil
+	case f.kind == "text" && !f.few() && !formatted(f):
+		return fmt.Sprintf("{text: %d}", max(1, f.average)), fmt.Sprintf("%s gets it; as long as its values are", c), nil
+	case f.kind == "mixed":
+		return constant(f.low), fmt.Sprintf("%s gets it; its values are of several types, and this is the least", c), nil
+	}
+	return g.from(c, "set ", 2, ""), fmt.Sprintf("%s gets it; as another row has it", c), nil
+}
+
+// formatted reports whether texts look like dates, numbers or JSON, which other
+// texts would not fit.
+func formatted(f *stats) bool {
+	low, _ := f.low.(string)
+	high, _ := f.high.(string)
+	begins := func(text, with string) bool { return text != "" && strings.ContainsAny(text[:1], with) }
+	return begins(low, "0123456789{[") && begins(high, "0123456789{[")
+}

@@ -1,0 +1,171 @@
+package published
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"assay"
+	"assay/plan"
+	"assay/plans"
+)
+
+// cases expands a built-in plan.
+func cases(t *testing.T, name string) []assay.Case {
+	t.Helper()
+	text, ok := plans.Read(name)
+	if !ok {
+		t.Fatalf("no built-in plan %q", name)
+	}
+	p, err := plan.Decode(name+".yaml", text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := p.Expand(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// TestEveryFigureHasOneCell holds every mapping against the plans.
+func TestEveryFigureHasOneCell(t *testing.T) {
+	expanded := map[string][]assay.Case{}
+	for _, source := range Sources() {
+		figures, err := Figures(source)
+		if err != nil {
+			t.Error(err)
+		}
+		taken := map[string]Figure{}
+		for _, f := range figures {
+			if f.Source != source {
+				t.Errorf("%+v stands in the file of %s", f, source)
+			}
+			if f.Cell.Plan == "" {
+				continue // it has a reason
+			}
+			if expanded[f.Cell.Plan] == nil {
+				expanded[f.Cell.Plan] = cases(t, f.Cell.Plan)
+			}
+			selected, err := plan.Select(expanded[f.Cell.Plan], f.Cell.Only)
+			if err != nil || len(selected) != 1 {
+				t.Fatalf("%+v: %d cells, %v", f, len(selected), err)
+			}
+			key := selected[0].Cell.Key() + " " + f.Cell.Metric
+			if other, twice := taken[key]; twice {
+				t.Errorf("two figures have %s:\n%+v\n%+v", key, other, f)
+			}
+			taken[key] = f
+		}
+	}
+}
+
+func TestGoSQLitePerformance(t *testing.T) {
+	figures, err := Figures("go-sqlite-performance")
+	if err != nil || len(figures) != 276 {
+		t.Fatalf("%d figures, %v; want 276", len(figures), err)
+	}
+	want := Figure{Source: "go-sqlite-performance", Case: "SelectAll", Driver: "glebarez/go-sqlite", Config: "P9: メモリDB",
+		Parallelism: "1000", Metric: "Avg allocs/op", Printed: "9,999", Unit: "allocs/op", Value: 9999,
+		Cell: Cell{Plan: "monster", Metric: "allocs/op", Only: map[string][]string{
+			"workload": {"monster"}, "operation": {"SelectAll"}, "driver": {"glebarez"}, "profile": {"P9-published"},
+			"clients": {"1000"}, "pool": {"100"}}}}
+	if got := figures[275]; !reflect.DeepEqual(got, want) {
+		t.Errorf("the last is\n%+v, want\n%+v", got, want)
+	}
+	metrics := map[string]int{}
+	for _, f := range figures {
+		metrics[f.Cell.Metric]++
+		if f.Unit != f.Cell.Metric {
+			t.Errorf("%+v: its unit is not that of %s", f, f.Cell.Metric)
+		}
+	}
+	if want := map[string]int{"ns/op": 92, "B/op": 92, "allocs/op": 92}; !reflect.DeepEqual(metrics, want) {
+		t.Errorf("figures by metric: %v, want %v", metrics, want)
+	}
+}
+
+func TestUnknownSource(t *testing.T) {
+	const want = `no published benchmark "x": there is go-sqlite-performance`
+	if _, err := Figures("x"); err == nil || !strings.HasPrefix(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
+const header = "source,case,driver,config,parallelism,poolsize,metric,value,unit,value_num\n"
+
+func TestRead(t *testing.T) {
+	got, err := read(header + `s,c,d,"a, b",8,4,ns/op,"1,5",ns,1.5` + "\n")
+	want := []Figure{{Source: "s", Case: "c", Driver: "d", Config: "a, b", Parallelism: "8", Pool: "4",
+		Metric: "ns/op", Printed: "1,5", Unit: "ns", Value: 1.5}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for text, want := range map[string]string{
+		"":                                    "the header is not source,case,",
+		"a,b\n":                               "the header is not source,case,",
+		header + "s\n":                        "record on line 2: wrong number of fields",
+		header + "s,c,d,e,8,4,ns/op,1,ns,x\n": "line 2: value_num: ",
+	} {
+		if _, err := read(text); err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%q: got %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestMapping(t *testing.T) {
+	m, err := decode([]byte(`
+plan: p
+cell: {workload: w, operation: read}
+columns:
+  case: {a: {}, b: {operation: write, clients: "4"}}
+metrics: {t: ns/op}
+except:
+  - {where: {case: b, driver: none}, reason: it did nothing}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cell := func(operation string, more map[string][]string) Figure {
+		only := map[string][]string{"workload": {"w"}, "operation": {operation}}
+		for key, values := range more {
+			only[key] = values
+		}
+		return Figure{Cell: Cell{Plan: "p", Only: only, Metric: "ns/op"}}
+	}
+	for _, c := range []struct {
+		figure, want Figure
+		err          string
+	}{
+		{figure: Figure{Case: "a", Metric: "t"}, want: cell("read", nil)},
+		{figure: Figure{Case: "b", Metric: "t"}, want: cell("write", map[string][]string{"clients": {"4"}})},
+		{figure: Figure{Case: "b", Driver: "none", Metric: "t"}, want: Figure{Reason: "it did nothing"}},
+		{figure: Figure{Case: "c", Metric: "t"}, err: `case "c" is not mapped`},
+		{figure: Figure{Case: "a", Metric: "u"}, err: `metric "u" is not mapped`},
+	} {
+		got := c.figure
+		err := m.place(&got)
+		if (err != nil) != (c.err != "") || err != nil && err.Error() != c.err {
+			t.Errorf("%+v: got %v, want %q", c.figure, err, c.err)
+		}
+		if !reflect.DeepEqual(got.Cell, c.want.Cell) || got.Reason != c.want.Reason {
+			t.Errorf("%+v: got %+v, %q", c.figure, got.Cell, got.Reason)
+		}
+	}
+}
+
+func TestMappingMistakes(t *testing.T) {
+	for text, want := range map[string]string{
+		"plan: [1]":            "cannot unmarshal",
+		"plans: p":             `unknown field "plans"`,
+		"metrics: {a: ns}":     `there is no metric "ns"`,
+		"columns: {cases: {}}": `there is no column "cases"`,
+		"except: [{where: {cases: a}, reason: r}]":      `there is no column "cases"`,
+		"except: [{where: {case: a}}]":                  "an exception needs where and reason",
+		"except: [{where: {}, reason: it did nothing}]": "an exception needs where and reason",
+	} {
+		if _, err := decode([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: got %v, want %s", text, err, want)
+		}
+	}
+}
