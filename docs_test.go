@@ -57,17 +57,18 @@ type command struct {
 var understood = command{source: "nowhere", status: 1, output: "ASSAY_SOURCE=nowhere has no kit"}
 
 var commands = map[string]command{
-	"make run":                                     {as: "make -n run", output: "bin/assay run quick"},
-	"make build":                                   {as: "make -n build", output: "-o bin/assay ./cmd/assay"},
-	"bin/assay run quick --budget 90s":             understood,
-	"bin/assay plan check my-plan.yaml":            {output: "plan my-plan is valid: 4 cells, budget 1m0s"},
-	"bin/assay run my-plan.yaml":                   understood,
-	"bin/assay run quick --resume":                 understood,
-	"bin/assay plans":                              {output: `(?m)^quick +\d+ `},
-	"bin/assay drivers":                            {output: `(?m)^mattn +v`},
-	"bin/assay runs":                               {output: `(?m)^fixture +quick .* finished`},
-	"bin/assay report":                             {output: "QUICK: RECOMMENDATION"},
-	"bin/assay report --format csv -o figures.csv": {output: "^$"},
+	"make run":                                      {as: "make -n run", output: "bin/assay run quick"},
+	"make build":                                    {as: "make -n build", output: "-o bin/assay ./cmd/assay"},
+	"bin/assay run quick --budget 90s":              understood,
+	"bin/assay plan check my-plan.yaml":             {output: "plan my-plan is valid: 4 cells, budget 1m0s"},
+	"bin/assay run my-plan.yaml":                    understood,
+	"bin/assay run quick --resume":                  understood,
+	"bin/assay plans":                               {output: `(?m)^quick +\d+ `},
+	"bin/assay drivers":                             {output: `(?m)^mattn +v`},
+	"bin/assay inspect modernc --profile quick/web": understood,
+	"bin/assay runs":                                {output: `(?m)^fixture +quick .* finished`},
+	"bin/assay report":                              {output: "QUICK: RECOMMENDATION"},
+	"bin/assay report --format csv -o figures.csv":  {output: "^$"},
 	"bin/assay run quick --drivers mattn,modernc@v1.60.0 --only operation=point-read,insert-100 --only rows=100000": understood,
 }
 
