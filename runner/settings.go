@@ -65,7 +65,7 @@ func settingsToRead(profile assay.Profile) []string {
 	requested := profile.Requested()
 	var names []string
 	for _, s := range sqlite.Settings {
-		if _, asked := requested[s.Name]; asked || s.Pragma || s.Name == "read_only" {
+		if _, asked := requested[s.Name]; asked || s.Pragma {
 			names = append(names, s.Name)
 		}
 	}
