@@ -214,7 +214,7 @@ func (g *guesser) otherEnd(i int, u use) int {
 func (g *guesser) patterns(ctx context.Context, u use, f *stats) (yaml, note string, err error) {
 	value, err := g.schema.at(ctx, u.column, f.values/2)
 	text := []rune(fmt.Sprint(value))
-	begin := string(text[:min(3, len(text))])
+	begin := string(text[:(len(text)*2+2)/3])
 	if u.bare {
 		begin += map[role]string{like: "%", glob: "*"}[u.role]
 	}

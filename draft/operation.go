@@ -36,7 +36,6 @@ func explain(ctx context.Context, s *schema, q *query) (*operation, error) {
 	}
 	defer rows.Close()
 	depth := map[int64]int{}
-	var read []string
 	for rows.Next() {
 		var id, parent, unused int64
 		var detail string
@@ -45,24 +44,23 @@ func explain(ctx context.Context, s *schema, q *query) (*operation, error) {
 		}
 		depth[id] = depth[parent] + 1
 		o.steps = append(o.steps, strings.Repeat("  ", depth[parent])+detail)
-		if whole := scanPattern.FindStringSubmatch(detail); whole != nil && !strings.Contains(detail, "VIRTUAL TABLE") {
-			read = append(read, whole[1])
-		}
 	}
 	if err := rows.Err(); err != nil {
 		return nil, err
 	}
-	return o, o.scans(ctx, s, read)
+	return o, o.scans(ctx, s)
 }
 
-var scanPattern = regexp.MustCompile(`^SCAN (\S+)`)
-
-// scans counts the rows of tables that are read as a whole, known by their
-// aliases.
-func (o *operation) scans(ctx context.Context, s *schema, aliases []string) error {
-	for _, ref := range references(o.tokens) {
+// scans counts the rows of tables that are read as a whole. SQLite calls them
+// by their aliases.
+func (o *operation) scans(ctx context.Context, s *schema) error {
+	for _, ref := range s.read(references(o.tokens)) {
 		t := s.table(ref.table)
-		if t == nil || len(t.columns) == 0 || !slices.Contains(aliases, ref.alias) {
+		whole := slices.ContainsFunc(o.steps, func(step string) bool {
+			step = strings.TrimLeft(step, " ") + " "
+			return strings.HasPrefix(step, "SCAN "+ref.alias+" ") && !strings.Contains(step, " VIRTUAL TABLE ")
+		})
+		if t == nil || t.view != "" || !whole {
 			continue
 		}
 		found, err := texts(ctx, s.db, "SELECT count(*) FROM "+quote(t.name))

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"assay/plan/sqltext"
+
 	_ "modernc.org/sqlite" // reads the private copy, registered as "sqlite"
 )
 
@@ -22,7 +24,7 @@ type table struct {
 	name    string
 	columns []*column
 	keys    [][]*column // whose values together come once
-	foreign bool        // it refers to other tables
+	view    string      // SQL of a view
 }
 
 // column is a column of a table.
@@ -56,20 +58,21 @@ func open(ctx context.Context, path string) (*schema, error) {
 		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	s := &schema{db: db}
-	if err := s.read(ctx); err != nil {
+	if err := s.load(ctx); err != nil {
 		_ = db.Close()
 		return nil, fmt.Errorf("read the schema: %w", err)
 	}
 	return s, nil
 }
 
-func (s *schema) read(ctx context.Context) error {
-	names, err := texts(ctx, s.db, "SELECT name FROM pragma_table_list WHERE schema = 'main' ORDER BY name")
+func (s *schema) load(ctx context.Context) error {
+	names, err := texts(ctx, s.db, `SELECT name, (SELECT sql FROM sqlite_schema s WHERE s.name = l.name AND s.type = 'view')
+		FROM pragma_table_list l WHERE schema = 'main' ORDER BY name`)
 	if err != nil {
 		return err
 	}
 	for _, row := range names {
-		t := &table{name: row[0]}
+		t := &table{name: row[0], view: row[1]}
 		for _, read := range []func(context.Context, *table) error{s.readColumns, s.readKeys, s.readForeign} {
 			if err := read(ctx, t); err != nil {
 				return fmt.Errorf("table %q: %w", t.name, err)
@@ -136,7 +139,6 @@ func (s *schema) readForeign(ctx context.Context, t *table) error {
 		return err
 	}
 	for _, row := range rows {
-		t.foreign = true
 		if c := t.column(row[0]); c != nil {
 			c.parent = parent{row[1], row[2]}
 		}
@@ -151,6 +153,18 @@ func (s *schema) table(name string) *table {
 		return nil
 	}
 	return s.tables[i]
+}
+
+// read adds to tables those that views among them read.
+func (s *schema) read(refs []reference) []reference {
+	const most = 1000 // a view can read views, but not itself
+	for i := 0; i < len(refs) && len(refs) < most; i++ {
+		if t := s.table(refs[i].table); t != nil && t.view != "" {
+			tokens, _ := sqltext.Scan(t.view)
+			refs = append(refs, references(tokens)...)
+		}
+	}
+	return refs
 }
 
 // column finds a column by its name, or the row id by one of its names; nil

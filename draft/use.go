@@ -12,10 +12,10 @@ type role string
 
 const (
 	unknown role = "unknown"
-	equal   role = "equal"  // the column has this value
-	oneOf   role = "one of" // the column has one of several values
-	above   role = "above"  // the column is greater, or equal
-	below   role = "below"  // the column is less, or equal
+	equal   role = "equal"   // the column has this value
+	related role = "related" // the column is compared in another way
+	above   role = "above"   // the column is greater, or equal
+	below   role = "below"   // the column is less, or equal
 	like    role = "like"
 	glob    role = "glob"
 	match   role = "match" // the full-text operator
@@ -147,7 +147,7 @@ func (a *analysis) alone(from, to int) bool {
 }
 
 var keywords = strings.Fields("SELECT FROM WHERE SET VALUES LIMIT OFFSET HAVING ON BY RETURNING USING DO AND OR NOT IN IS LIKE GLOB MATCH " +
-	"REGEXP BETWEEN CASE WHEN THEN ELSE END AS DISTINCT ALL UNION EXCEPT INTERSECT EXISTS ESCAPE JOIN")
+	"REGEXP BETWEEN ORDER GROUP CASE WHEN THEN ELSE END AS DISTINCT ALL UNION EXCEPT INTERSECT EXISTS ESCAPE JOIN")
 
 func (a *analysis) keyword(i int) bool { return slices.ContainsFunc(keywords, a.tokens[i].Is) }
 
@@ -174,8 +174,10 @@ func (a *analysis) before(from, _ int) use {
 		return a.with(glob, p-1)
 	case t.Is("MATCH"):
 		return a.with(match, p-1)
-	case t.Is("IS"), t.Is("NOT") && p > 0 && a.tokens[p-1].Is("IS"):
+	case t.Is("IS"):
 		return a.with(equal, p-1)
+	case t.Is("NOT") && p > 0 && a.tokens[p-1].Is("IS"):
+		return a.with(related, p-2)
 	case t.Is("BETWEEN"):
 		return a.with(above, p-1)
 	case t.Is("AND"):
@@ -193,7 +195,7 @@ func (a *analysis) compared(operator string, left int) use {
 	return a.with(roles[operator], left)
 }
 
-var roles = map[string]role{"=": equal, "==": equal, "<>": equal, "!=": equal, "<": below, "<=": below, ">": above, ">=": above}
+var roles = map[string]role{"=": equal, "==": equal, "<>": related, "!=": related, "<": below, "<=": below, ">": above, ">=": above}
 
 // operatorEnding reads an operator backwards and returns what is before it.
 func (a *analysis) operatorEnding(p int) (string, int) {
@@ -240,7 +242,7 @@ func (a *analysis) after(_, to int) use {
 		operator += a.tokens[n].Text
 		n++
 	}
-	flipped := map[role]role{equal: equal, below: above, above: below}
+	flipped := map[role]role{equal: equal, related: related, below: above, above: below}
 	if r, ok := flipped[roles[operator]]; ok && a.clause(to) != "SET" {
 		return a.withNext(r, n)
 	}
@@ -319,7 +321,7 @@ func (a *analysis) listedIn(open, element int) use {
 		return a.newValue(i)
 	}
 	if a.tokens[before].Is("IN") {
-		return a.with(oneOf, before-1)
+		return a.with(related, before-1)
 	}
 	operator, left := a.operatorEnding(before)
 	if roles[operator] == "" || left < 0 || a.tokens[left].Kind != ')' {

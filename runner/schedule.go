@@ -20,6 +20,9 @@ const (
 	// accident.
 	disturbedShare = 0.10
 	disturbedTime  = 50 * time.Millisecond
+	// mostTries bounds how often launches are tried again that were disturbed:
+	// where all of them are, a run without a budget would never end.
+	mostTries = 2
 )
 
 // Run measures until every cell is as precise as wished or the budget is
@@ -139,7 +142,7 @@ func (r *Runner) rounds(ctx context.Context, groups []*group) error {
 		r.round++
 		for _, i := range r.shuffled(len(groups)) {
 			g := groups[i]
-			if g.launches() >= g.wanted || len(g.members) == 0 || r.elapsed()+g.cost > r.budget() {
+			if g.launches() >= g.wanted || g.finished >= mostTries*g.wanted || len(g.members) == 0 || r.elapsed()+g.cost > r.budget() {
 				continue
 			}
 			if err := r.launch(ctx, g); err != nil {

@@ -96,6 +96,21 @@ func TestSpentBudgetIsNotLeft(t *testing.T) {
 	}
 }
 
+// Where every launch is disturbed, a run ends all the same.
+func TestDisturbedLaunchesEnd(t *testing.T) {
+	r := planned(t, Config{}, time.Second)
+	g := r.groups[0]
+	g.wanted = 6
+	for range mostTries*g.wanted - 1 {
+		g.noteLaunch(time.Second, true)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := r.rounds(ctx, r.groups); err != nil {
+		t.Errorf("after %d launches of which %d were disturbed, %d are wanted: another launch (%v)", g.finished, g.disturbed, g.wanted, err)
+	}
+}
+
 // spread gives the group's second cell ratios of 1/by and by in turn.
 func spread(g *group, launches int, by float64) {
 	b := at(assay.Blocks, "put0 b p")

@@ -150,11 +150,12 @@ type cellFigure struct {
 	operation, driver, profile, clients, metric string
 }
 
-// agree demands that CSV and JSON have the same figures, that every cell with
-// a figure has one digest of its answers, which all drivers share, and that
-// the text names every driver with its outcome where it is not ok.
+// agree demands that CSV and JSON have the same figures, that the text has a
+// line for every cell, and that the trials of an operation all have the same
+// digest of their answers.
 func agree(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, len(args) == 0 && !neg, "agree")
+	text := output(ts, "report")
 	inCSV, inJSON := map[cellFigure]string{}, map[cellFigure]string{}
 	for _, row := range csvRows(ts) {
 		if row["metric"] != "" {
@@ -172,6 +173,9 @@ func agree(ts *testscript.TestScript, neg bool, args []string) {
 			ts.Fatalf("%s: digests of the answers are %v, want one", table.Title, digests)
 		}
 		for _, row := range table.Rows {
+			if line := "(?m)^" + row.Driver + " +" + row.Profile + " "; !regexp.MustCompile(line).Match(text) {
+				ts.Fatalf("no line of the text matches %s", line)
+			}
 			for _, f := range row.Figures {
 				key := cellFigure{row.Operation, row.Driver, row.Profile, strconv.Itoa(row.Clients), f.Metric}
 				inJSON[key] = fmt.Sprintf("%d %s", f.N, strconv.FormatFloat(f.Center, 'g', -1, 64))

@@ -1,0 +1,193 @@
+package draft
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// drivers are those that a drafted plan compares.
+var drivers = []string{"mattn", "modernc", "glebarez"}
+
+// document is all that a drafted plan says.
+type document struct {
+	options    Options
+	name       string
+	file       string            // the database, relative to the plan
+	header     map[string]string // what the file says of itself
+	unenforced string            // why foreign keys are not enforced; empty: they are
+	operations []*operation      // in the order of the queries, also those left out
+	statements []*query          // left out before they were looked at
+	mix        *mix
+	budget     time.Duration
+}
+
+// text writes the plan.
+func (d *document) text() string {
+	w := &writer{}
+	d.writeTop(w)
+	d.writeProfiles(w)
+	w.line(0, "\nworkload:")
+	w.comment(2, "Copied when the plan is run, and never changed.")
+	w.line(2, "file: %s", scalar(d.file))
+	w.line(0, "\noperations:")
+	for _, o := range d.operations {
+		d.writeOperation(w, o)
+	}
+	if d.mix != nil {
+		d.writeMix(w)
+	}
+	d.writeLeftOut(w)
+	return w.String()
+}
+
+func (d *document) writeTop(w *writer) {
+	w.comment(0, "A plan that measures the queries of %s on %s, drafted by assay init.", filepath.Base(d.options.Queries), filepath.Base(d.options.Database))
+	w.comment(0, "\nCheck what is marked as guessed: how arguments are drawn was found out from the data, and decides what is measured. "+
+		"Rows, returns and checks were found by trying the queries on a copy of the data.")
+	w.comment(0, "\nThen:\n  assay plan check %[1]s\n  assay run %[1]s\n  assay report", d.options.Plan)
+	w.line(0, "name: %s", scalar(d.name))
+	w.line(0, "about: %s", quoted(fmt.Sprintf("Queries of %s on %s", filepath.Base(d.options.Queries), filepath.Base(d.options.Database))))
+	if d.budget > 0 {
+		w.line(0, "budget: %s # about %d launches of each cell; builds are not counted", brief(d.budget), launches)
+	}
+	w.line(0, "drivers: [%s]\n", strings.Join(drivers, ", "))
+}
+
+// brief writes a duration without parts that are zero.
+func brief(d time.Duration) string {
+	text := d.String()
+	for _, zero := range []string{"m0s", "h0m"} {
+		if strings.HasSuffix(text, zero) {
+			text = text[:len(text)-2]
+		}
+	}
+	return text
+}
+
+func (d *document) writeProfiles(w *writer) {
+	journal := "wal"
+	if d.header["journal_mode"] != "wal" {
+		journal = "delete"
+	}
+	w.line(0, "profiles:")
+	w.comment(2, "What the file says of itself. All else is as the driver has it: mattn sets synchronous=normal, the others keep SQLite's full.")
+	if journal == "delete" {
+		w.comment(2, "Where your program sets truncate or persist, write that: the file does not show it.")
+	}
+	w.line(2, "current:")
+	w.line(4, "journal_mode: %s", journal)
+	for _, name := range []string{"page_size", "auto_vacuum", "encoding"} {
+		w.line(4, "%s: %s", name, d.header[name])
+	}
+	w.comment(2, "What most guides advise for a web application. A power cut can lose the newest commits.")
+	d.writeProfile(w, "web", "normal")
+	w.comment(2, "The same, and every commit survives a power cut.")
+	d.writeProfile(w, "durable", "full")
+	if d.unenforced != "" {
+		w.comment(2, "foreign_keys: on is left out: %s", d.unenforced)
+	}
+}
+
+func (d *document) writeProfile(w *writer, name, synchronous string) {
+	w.line(2, "%s:", name)
+	w.line(4, "journal_mode: wal\nsynchronous: %s\nbusy_timeout: 5s\ncache_size: -65536 # KiB: 64 MiB", synchronous)
+	if d.unenforced == "" {
+		w.line(4, "foreign_keys: on")
+	}
+}
+
+// writeOperation writes an operation, as a comment where it is left out.
+func (d *document) writeOperation(w *writer, o *operation) {
+	w.line(0, "")
+	if o.leftOut != "" {
+		w.comment(2, "Left out: %s", o.leftOut)
+		w.prefix = "  #"
+		defer func() { w.prefix = "" }()
+	}
+	runs := ""
+	if len(o.steps) > 0 {
+		runs = ". SQLite runs it so:"
+	}
+	w.comment(2, "%s, line %d%s", filepath.Base(d.options.Queries), o.line, runs)
+	for _, step := range o.steps {
+		w.line(2, "#   %s", clean(step))
+	}
+	for _, note := range o.notes {
+		w.comment(2, "%s", note)
+	}
+	w.line(2, "%s:", scalar(o.name))
+	w.line(4, "sql: %s", sqlText(o.sql, strings.Repeat(" ", 2)))
+	if len(o.args) > 0 {
+		w.line(4, "args:")
+	}
+	for _, a := range o.args {
+		w.line(6, "- %s # guessed: %s", a.yaml, clean(a.note))
+	}
+	if o.rows >= 0 {
+		w.line(4, "rows: %d", o.rows)
+	}
+	if o.returns != nil {
+		w.line(4, "returns: %s", typeList(o.returns))
+	}
+	if o.changes() {
+		writeCounts(w, o.counts)
+	}
+	writeCheck(w, o.check, o.checked)
+}
+
+// typeList writes types as a list; one with ? needs quotes.
+func typeList(types []string) string {
+	words := make([]string, len(types))
+	for i, t := range types {
+		words[i] = scalar(t)
+	}
+	return "[" + strings.Join(words, ", ") + "]"
+}
+
+// writeCounts writes how many operations a block has: more where a commit does
+// not wait for the disk, so that blocks last alike.
+func writeCounts(w *writer, counts map[string]int64) {
+	if counts["web"] == counts["current"] {
+		w.line(4, "count: %d", counts["web"])
+		return
+	}
+	w.line(4, "count: {current: %d, web: %d, durable: %d}", counts["current"], counts["web"], counts["durable"])
+}
+
+func writeCheck(w *writer, check string, types []string) {
+	if check == "" {
+		return
+	}
+	w.line(4, "check:")
+	w.line(6, "sql: %s", sqlText(check, strings.Repeat(" ", 2)))
+	if types != nil {
+		w.line(6, "returns: %s", typeList(types))
+	}
+}
+
+func (d *document) writeMix(w *writer) {
+	w.line(0, "")
+	w.comment(2, "What users of an application feel: eight clients, one connection writing. guessed: the weights; write yours.")
+	for _, why := range d.mix.leftOut {
+		w.comment(2, "Not in it: %s", why)
+	}
+	w.line(2, "%s:", scalar(d.mix.name))
+	w.line(4, "mix: %s", d.mix.weights())
+	w.line(4, "clients: 8\nbusy: retry\ncount: {current: 1000, web: 5000, durable: 1000}")
+	writeCheck(w, d.mix.check, nil)
+}
+
+// writeLeftOut lists the statements that are no operations.
+func (d *document) writeLeftOut(w *writer) {
+	if len(d.statements) == 0 {
+		return
+	}
+	w.line(0, "")
+	w.comment(0, "Left out of %s:", filepath.Base(d.options.Queries))
+	for _, q := range d.statements {
+		w.comment(0, "  line %s, %s: %s", strconv.Itoa(q.line), q.verb, q.leftOut)
+	}
+}
