@@ -2,11 +2,12 @@ package host
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"os/exec"
 	"runtime"
-	"strings"
+	"syscall"
 	"testing"
 	"testing/fstest"
 	"time"
@@ -120,27 +121,12 @@ func TestMeterSeesNothing(t *testing.T) {
 	}
 }
 
-func TestProcessCPU(t *testing.T) {
-	proc := files(map[string]string{"proc/42/stat": stat("a) b", plain, "150", "25"), "proc/43/stat": "broken"})
-	if got, err := processCPU(proc, 42); err != nil || got != 1750*time.Millisecond {
-		t.Errorf("got %v, %v; want 1.75s", got, err)
-	}
-	for _, pid := range []int{43, 44, -1} {
-		if got, err := processCPU(proc, pid); err == nil || !strings.Contains(err.Error(), "CPU time of process") {
-			t.Errorf("process %d: got %v, %v; want an error", pid, got, err)
-		}
-	}
-}
-
 func TestThisMachine(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("needs /proc")
 	}
 	if m := Start(); !m.ok {
 		t.Error("the noise of this machine cannot be read")
-	}
-	if used, err := ProcessCPU(os.Getpid()); err != nil || used < 0 {
-		t.Errorf("ProcessCPU of this process: %v, %v", used, err)
 	}
 	if SelfCPU() <= 0 {
 		t.Error("this process has used no CPU time")
@@ -211,4 +197,25 @@ func FuzzNoise(f *testing.F) {
 			t.Errorf("got %+v", got)
 		}
 	})
+}
+
+func TestGroupCPU(t *testing.T) {
+	stat := func(pid, group, user, system, childrenUser, childrenSystem int) *fstest.MapFile {
+		return &fstest.MapFile{Data: fmt.Appendf(nil, "%d (a (b) c) S 1 %d 1 0 -1 4194560 1 2 3 4 %d %d %d %d 20 0 1 0 5\n",
+			pid, group, user, system, childrenUser, childrenSystem)}
+	}
+	files := fstest.MapFS{
+		"proc/10/stat": stat(10, 10, 100, 50, 7, 3), // the leader, with children that ended
+		"proc/11/stat": stat(11, 10, 30, 10, 0, 0),  // its child
+		"proc/12/stat": stat(12, 12, 900, 0, 0, 0),  // somebody else
+	}
+	if got, err := groupCPU(files, 10); err != nil || got != 2*time.Second {
+		t.Errorf("got %v, %v; want 2s", got, err)
+	}
+	if got, err := groupCPU(files, 99); err == nil {
+		t.Errorf("of a group that is not there: %v", got)
+	}
+	if got, err := GroupCPU(syscall.Getpgrp()); err != nil || got < 0 {
+		t.Errorf("of this process's group: %v, %v", got, err)
+	}
 }

@@ -4,27 +4,54 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"strings"
 	"time"
 )
 
-// ProcessCPU returns the user and system CPU time that a running process has
-// used so far, all its threads included, its children not. The resolution is
-// 10 ms. It works on Linux; elsewhere, and for a process that has ended and
-// was waited for, it returns an error.
-func ProcessCPU(pid int) (time.Duration, error) {
-	return processCPU(system, pid)
+// GroupCPU returns the user and system CPU time that the running processes of
+// a group have used so far, with that of their children that have ended: a
+// worker may be a script that started the program. The resolution is 10 ms a
+// process. It works on Linux; elsewhere, and for a group without processes, it
+// returns an error.
+func GroupCPU(group int) (time.Duration, error) {
+	return groupCPU(system, group)
 }
 
-func processCPU(files fs.FS, pid int) (time.Duration, error) {
-	stat, err := fs.ReadFile(files, fmt.Sprintf("proc/%d/stat", pid))
+func groupCPU(files fs.FS, group int) (time.Duration, error) {
+	folders, err := fs.Glob(files, "proc/[0-9]*")
 	if err != nil {
-		return 0, fmt.Errorf("reading the CPU time of process %d: %w", pid, err)
+		return 0, err
 	}
-	p, err := parseProcess(string(stat))
-	if err != nil {
-		return 0, fmt.Errorf("reading the CPU time of process %d: %w", pid, err)
+	var total int64
+	found := false
+	for _, folder := range folders {
+		stat := read(files, folder+"/stat")
+		if member, ticks := groupMember(stat, group); member {
+			found = true
+			total += ticks
+		}
 	}
-	return time.Duration(p.ticks) * tick, nil
+	if !found {
+		return 0, fmt.Errorf("reading the CPU time of process group %d: no such processes", group)
+	}
+	return time.Duration(total) * tick, nil
+}
+
+// groupMember reads from /proc/PID/stat whether a process belongs to a group,
+// and the ticks that it and its ended children used.
+func groupMember(stat string, group int) (bool, int64) {
+	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
+	const processGroup, childrenUser, childrenSystem = 2, 13, 14 // counted from the state
+	if len(fields) <= childrenSystem || fields[processGroup] != fmt.Sprint(group) {
+		return false, 0
+	}
+	own, err := parseProcess(stat)
+	user, errUser := parseTicks(fields[childrenUser])
+	system, errSystem := parseTicks(fields[childrenSystem])
+	if errors.Join(err, errUser, errSystem) != nil {
+		return false, 0
+	}
+	return true, own.ticks + user + system
 }
 
 // SelfCPU returns the user and system CPU time that this process has used so

@@ -69,7 +69,7 @@ type trialKey struct {
 func (l *windowLaunch) cpu() time.Duration {
 	total := host.SelfCPU()
 	for _, in := range l.instances {
-		if used, err := host.ProcessCPU(in.worker.PID()); err == nil { // else it has ended
+		if used, err := host.GroupCPU(in.worker.PID()); err == nil { // else it has ended
 			total += used
 		}
 	}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"assay/draft"
+	"assay/runner"
+
+	"github.com/spf13/cobra"
+)
+
+// initFlags are what the init subcommand was asked for.
+type initFlags struct {
+	db, queries, output string
+	force               bool
+}
+
+func (a *app) initCommand() *cobra.Command {
+	var flags initFlags
+	cmd := &cobra.Command{
+		Use:   "init --db FILE --queries FILE",
+		Short: "Draft a plan for your own SQLite file and queries; the file is only read",
+		Args:  arguments(cobra.NoArgs),
+		RunE:  func(cmd *cobra.Command, _ []string) error { return a.init(cmd.Context(), flags) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&flags.db, "db", "", "your SQLite file; other programs may use it meanwhile")
+	f.StringVar(&flags.queries, "queries", "", "file with SQL statements, separated by semicolons")
+	f.StringVarP(&flags.output, "output", "o", "", "file of the plan (default the database's name with .yaml, in this folder)")
+	f.BoolVar(&flags.force, "force", false, "overwrite the plan")
+	return cmd
+}
+
+// init drafts a plan and writes it.
+func (a *app) init(ctx context.Context, flags initFlags) error {
+	if flags.db == "" || flags.queries == "" {
+		return usage(errors.New("--db and --queries are needed"), "assay help init")
+	}
+	if flags.output == "" {
+		base := filepath.Base(flags.db)
+		flags.output = strings.TrimSuffix(base, filepath.Ext(base)) + ".yaml"
+	}
+	if err := flags.writable(); err != nil {
+		return err
+	}
+	queries, err := os.ReadFile(flags.queries)
+	if err != nil {
+		return usage(err)
+	}
+	d, err := draft.Make(ctx, draft.Options{Database: flags.db, Queries: flags.queries, SQL: string(queries), Plan: flags.output, Estimate: runner.Estimate})
+	var input *draft.InputError
+	if errors.As(err, &input) {
+		return usage(err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(flags.output, []byte(d.Text), 0o644); err != nil {
+		return usage(err)
+	}
+	a.tellDraft(flags.output, d)
+	return nil
+}
+
+// writable says why the plan cannot be written where it should.
+func (f initFlags) writable() error {
+	there, err := os.Stat(f.output)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return usage(err)
+	}
+	for _, source := range []string{f.db, f.queries} {
+		if info, err := os.Stat(source); err == nil && os.SameFile(info, there) {
+			return usage(fmt.Errorf("the plan would overwrite %s", source), "-o FILE writes it elsewhere")
+		}
+	}
+	if !f.force {
+		return usage(fmt.Errorf("%s exists already", f.output), "--force overwrites it; -o FILE writes another one")
+	}
+	return nil
+}
+
+func (a *app) tellDraft(path string, d *draft.Draft) {
+	fmt.Fprintf(a.stdout, "wrote %s: %d operations, %d cells, budget %s\n", path, len(d.Operations), d.Cells, brief(d.Budget))
+	for _, why := range d.LeftOut {
+		fmt.Fprintln(a.stdout, "left out:", why)
+	}
+	fmt.Fprintf(a.stdout, "check what is marked \"guessed\" in it, then: assay run %s\n", path)
+}
