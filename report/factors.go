@@ -10,12 +10,12 @@ import (
 )
 
 // Best returns the cell of the driver and profile that the run suggests, of
-// the strongest class of durability that has a suggestion with settings; false
-// where none is ahead.
+// the strongest class of durability that has a suggestion with typed settings;
+// false where none is ahead.
 func (r *Report) Best() (assay.Cell, bool) {
 	for _, s := range r.Suggestions {
 		for _, c := range s.Connections {
-			if c.cell.Profile != "" && slices.ContainsFunc(c.Settings, func(s assay.Setting) bool { return s.Requested != "" }) {
+			if c.cell.Profile != "" && slices.ContainsFunc(c.Settings, func(s assay.Setting) bool { return s.Issued != "" }) {
 				return c.cell, true
 			}
 		}

@@ -58,6 +58,9 @@ func gather(tables []*Table) []*candidate {
 	byName := map[string]*candidate{}
 	for _, t := range tables {
 		for _, row := range t.Rows {
+			if row.Cell.AsPublished {
+				continue // literally what was published is to be looked at, not to be used
+			}
 			c := byName[row.Name()]
 			if c == nil {
 				c = &candidate{row: row}
@@ -72,9 +75,11 @@ func gather(tables []*Table) []*candidate {
 		}
 		for _, k := range t.Rankings {
 			for _, row := range k.Rows {
-				byName[row.Name()].ranked = true
-				if row.Rank == 1 && len(k.Rows) > 1 {
-					byName[row.Name()].best++
+				if c := byName[row.Name()]; c != nil {
+					c.ranked = true
+					if row.Rank == 1 && len(k.Rows) > 1 {
+						c.best++
+					}
 				}
 			}
 		}

@@ -20,40 +20,52 @@ import (
 func compareSettings(profile assay.Profile, opened wire.Opened, read []wire.Connection, path string) ([]assay.Setting, error) {
 	requested := profile.Requested()
 	var all []assay.Setting
-	var wrong []string
 	for _, connection := range read {
 		for _, name := range settingNames(requested, connection.Settings) {
 			s := assay.Setting{Name: name, Connection: connection.Name, Requested: requested[name],
 				Issued: opened.Issued[name], Effective: connection.Settings[name]}
 			s.Applied = s.Requested == "" || equalSetting(name, s.Requested, s.Effective)
-			if !s.Applied {
-				wrong = append(wrong, notApplied(s))
-			}
 			all = append(all, s)
+		}
+	}
+	var wrong []string
+	for _, s := range condense(all) {
+		if !s.Applied {
+			wrong = append(wrong, notApplied(s))
 		}
 	}
 	if len(requested) > 0 && len(read) == 0 {
 		wrong = append(wrong, "the worker read no setting back")
 	}
-	wrong = append(wrong, contradictions(all, path)...)
+	wrong = append(wrong, contradictions(condense(all), path)...)
 	if len(wrong) == 0 {
 		return all, nil
 	}
 	return all, &failure{assay.NotApplied, strings.Join(slices.Compact(wrong), "; ")}
 }
 
-// condense leaves out what nobody asked for and is as on the connection of
-// the same kind before: a pool of a thousand says the same a thousand times.
+// condense joins connections of one kind that read alike: a pool of a thousand
+// says the same a thousand times. The joined setting's connection is
+// FIRST..LAST (how many).
 func condense(all []assay.Setting) []assay.Setting {
 	var kept []assay.Setting
-	last := map[string]string{}
+	index := map[assay.Setting]int{}
+	members := map[int][]string{}
 	for _, s := range all {
 		kind, _, _ := strings.Cut(s.Connection, "-")
-		key := kind + " " + s.Name
-		before, seen := last[key]
-		last[key] = s.Effective
-		if s.Requested != "" || !seen || before != s.Effective {
+		same := s
+		same.Connection = kind
+		i, seen := index[same]
+		if !seen {
+			i = len(kept)
+			index[same] = i
 			kept = append(kept, s)
+		}
+		members[i] = append(members[i], s.Connection)
+	}
+	for i, names := range members {
+		if len(names) > 1 {
+			kept[i].Connection = fmt.Sprintf("%s..%s (%d)", names[0], names[len(names)-1], len(names))
 		}
 	}
 	return kept

@@ -119,7 +119,7 @@ func TestSettingsNobodyAskedFor(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	same(t, "settings", got, []string{"reader-1 1", "reader-3 2", "writer-1 2"})
+	same(t, "settings", got, []string{"reader-1..reader-2 (2) 1", "reader-3 2", "writer-1 2"})
 }
 
 func TestDurabilityIsTheWriters(t *testing.T) {

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"assay/kit"
@@ -112,14 +113,10 @@ func (o *operation) Answer(position int, visit func(int, []any) error) error {
 		return wire.Errorf(wire.Unsupported, "operation %q changes data: what it changed is verified with SQL", o.spec.Name)
 	}
 	if o.answers == nil {
-		c, err := o.newClient()
-		if err != nil {
+		var err error
+		if o.answers, err = o.verifying(); err != nil {
 			return err
 		}
-		if c.steps, err = c.prepare(o.db.readers); err != nil {
-			return err
-		}
-		o.answers = c
 	}
 	for i := range o.answers.steps {
 		if _, err := o.answers.steps[i].run(position, func(row []any) error { return visit(i, row) }); err != nil {
@@ -127,6 +124,24 @@ func (o *operation) Answer(position int, visit func(int, []any) error) error {
 		}
 	}
 	return nil
+}
+
+// verifying returns a client whose answers have the values as they are stored.
+func (o *operation) verifying() (*client, error) {
+	same := *o
+	same.spec.Steps = slices.Clone(o.spec.Steps)
+	for i := range same.spec.Steps {
+		var err error
+		if same.spec.Steps[i].SQL, err = stored(o.db.readers, same.spec.Steps[i].SQL, o.arguments(i)); err != nil {
+			return nil, err
+		}
+	}
+	c, err := same.newClient()
+	if err != nil {
+		return nil, err
+	}
+	c.steps, err = c.prepare(o.db.readers)
+	return c, err
 }
 
 func (o *operation) newClient() (*client, error) {

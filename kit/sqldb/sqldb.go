@@ -243,9 +243,13 @@ func (d *database) any(use func(*sql.Conn) error) error {
 // Query runs SQL and visits its rows.
 func (d *database) Query(text string, returns []string, visit func([]any) error) error {
 	return d.any(func(conn *sql.Conn) error {
-		rows, err := conn.QueryContext(context.Background(), text)
+		plain, err := stored(conn, text, nil)
 		if err != nil {
 			return fmt.Errorf("%s: %w", text, err)
+		}
+		rows, err := conn.QueryContext(context.Background(), plain)
+		if err != nil {
+			return fmt.Errorf("%s: %w", plain, err)
 		}
 		dest, err := newDestinations(returns)
 		if err != nil {
