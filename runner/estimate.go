@@ -14,6 +14,7 @@ const (
 	thumbInstance = 30 * time.Millisecond  // start, copy of the data, warm-up, close
 	thumbCommit   = 800 * time.Microsecond // with syncs
 	thumbFast     = 20 * time.Microsecond  // one operation without
+	thumbRow      = 500 * time.Nanosecond  // one row of its answer
 )
 
 // Estimate returns by rule of thumb how long the least number of launches of
@@ -26,12 +27,23 @@ func Estimate(cases []assay.Case, launches int) time.Duration {
 			once += windowsPerLaunch * windowLength
 			continue
 		}
-		once += time.Duration(c.Operation.Count) * thumbFast
+		once += time.Duration(c.Operation.Count) * (thumbFast + time.Duration(answered(c.Operation))*thumbRow)
 		if c.Operation.Changes && syncs(c.Profile.Requested()) {
 			once += time.Duration(commits(c.Operation)) * thumbCommit
 		}
 	}
 	return time.Duration(launches) * once
+}
+
+// answered is the number of rows that an operation is known to answer.
+func answered(op assay.Operation) int {
+	rows := 0
+	for _, step := range op.Steps {
+		if step.Query {
+			rows += max(0, step.Rows)
+		}
+	}
+	return rows
 }
 
 // syncs reports whether every commit waits for the disk.
