@@ -107,7 +107,8 @@ func newDrafter(ctx context.Context, options Options, folder string) (*drafter, 
 	if d.file, err = relative(options.Plan, options.Database); err != nil {
 		return nil, err
 	}
-	if d.header, err = dataset.Header(options.Database); err != nil {
+	own, err := dataset.Header(options.Database)
+	if err != nil {
 		return nil, &InputError{err}
 	}
 	d.data, err = dataset.Cache{Dir: folder}.Prepare(ctx, assay.Dataset{Workload: d.name, File: options.Database, Seed: seed})
@@ -117,6 +118,12 @@ func newDrafter(ctx context.Context, options Options, folder string) (*drafter, 
 	if err != nil {
 		return nil, &InputError{err}
 	}
+	// The file itself may be behind its write-ahead log; the copy is not, and
+	// has another journal mode.
+	if d.header, err = dataset.Header(d.data.Path); err != nil {
+		return nil, err
+	}
+	d.header["journal_mode"] = own["journal_mode"]
 	if d.schema, err = open(ctx, d.data.Path); err != nil {
 		return nil, &InputError{err}
 	}

@@ -198,13 +198,13 @@ func TestArguments(t *testing.T) {
 // TestRunning drafts from a file whose write-ahead log another connection
 // writes to.
 func TestRunning(t *testing.T) {
-	database := create(t, "PRAGMA journal_mode = wal; CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); INSERT INTO t VALUES (1, 'a'), (2, 'b')")
+	database := create(t, "PRAGMA journal_mode = wal")
 	db, err := sql.Open("sqlite", database+"?_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	if _, err := db.Exec("INSERT INTO t VALUES (3, 'c')"); err != nil {
+	if _, err := db.Exec("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')"); err != nil {
 		t.Fatal(err)
 	}
 	writing, err := db.Begin()
@@ -216,7 +216,7 @@ func TestRunning(t *testing.T) {
 	}
 	main := read(t, database)
 	d := drafted(t, database, "SELECT v FROM t WHERE id = ?")
-	if !strings.Contains(d.Text, "{uniform: [1, 3]}") || !strings.Contains(d.Text, "journal_mode: wal\n    page_size: 4096") {
+	if !strings.Contains(d.Text, "{uniform: [1, 3]}") || !strings.Contains(d.Text, "journal_mode: wal\n    page_size: 4096\n    auto_vacuum: none\n    encoding: UTF-8") {
 		t.Errorf("drafted\n%s", d.Text)
 	}
 	if err := writing.Commit(); err != nil {
@@ -319,6 +319,7 @@ func TestMistakes(t *testing.T) {
 		"not a database":  {file("text.db", strings.Repeat("text ", 100)), "SELECT 1", "is not a SQLite database, or an encrypted one"},
 		"damaged":         {file("damaged.db", string(damaged)), "SELECT 1", "damaged.db is damaged or cannot be checked"},
 		"no queries":      {database, " -- nothing\n;", "q.sql: there is no query in it"},
+		"no text":         {database, "SELECT '\xff'", "q.sql: it is not UTF-8 text"},
 		"no end":          {database, "SELECT 1;\nSELECT 'a", "q.sql: behind line 2 is a quote or a comment without an end"},
 		"wrong column":    {database, "SELECT 1;\n\n-- name: mine\nSELECT b FROM t; SELEKT 1", "q.sql:4: query mine does not compile: SQL logic error: no such column: b (1)\nq.sql:4: query "},
 		"only others":     {database, "BEGIN; COMMIT", "q.sql: none of its statements can be measured; the first, in line 1: transactions"},

@@ -124,6 +124,10 @@ func (o *operation) deletable(rows int64) int64 {
 	if slices.ContainsFunc(o.args, func(a argument) bool { return strings.HasPrefix(a.yaml, "{seq:") }) {
 		return int64(float64(rows) * (1 - 2*warmUp)) // one after the other
 	}
+	if len(o.args) == 0 {
+		o.notes = append(o.notes, "It has no arguments: after the first time, nothing is left to delete.")
+		return rows
+	}
 	o.notes = append(o.notes, "What it deletes is drawn: where it is drawn again, nothing is left to delete.")
 	return rows / 4
 }

@@ -1,11 +1,13 @@
 package draft
 
 import (
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"assay/plan/sqltext"
 )
@@ -37,6 +39,9 @@ func (q *query) changes() bool { return q.verb != "SELECT" && q.verb != "VALUES"
 // why in leftOut.
 func split(text string) ([]*query, error) {
 	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
+	if !utf8.ValidString(text) {
+		return nil, errors.New("it is not UTF-8 text")
+	}
 	tokens, whole := sqltext.Scan(text)
 	if !whole {
 		end := 0

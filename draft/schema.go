@@ -29,15 +29,14 @@ type table struct {
 
 // column is a column of a table.
 type column struct {
-	table     *table
-	name      string
-	declared  string
-	hidden    bool // INSERT without a list does not fill it
-	generated bool
-	notNull   bool
-	rowid     bool // an INTEGER PRIMARY KEY, or the row id without a name
-	parent    parent
-	found     *stats
+	table    *table
+	name     string
+	declared string
+	hidden   bool // INSERT without a list does not fill it
+	notNull  bool
+	rowid    bool // an INTEGER PRIMARY KEY, or the row id without a name
+	parent   parent
+	found    *stats
 }
 
 // parent is the column that a foreign key refers to.
@@ -91,7 +90,7 @@ func (s *schema) readColumns(ctx context.Context, t *table) error {
 	var primary []*column
 	for _, row := range rows {
 		c := &column{table: t, name: row[0], declared: strings.ToUpper(row[1]), notNull: row[2] == "1",
-			hidden: row[4] != "0", generated: row[4] == "2" || row[4] == "3"}
+			hidden: row[4] != "0"}
 		t.columns = append(t.columns, c)
 		if row[3] != "0" {
 			primary = append(primary, c)

@@ -13,7 +13,7 @@ import (
 // plainScalar is a text that YAML takes for itself; words that it takes for
 // something else are in special.
 var (
-	plainScalar = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*$`)
+	plainScalar = regexp.MustCompile(`^(/|(\.\./)+)?[A-Za-z][A-Za-z0-9_./-]*$`)
 	special     = regexp.MustCompile(`(?i)^(y|yes|n|no|true|false|on|off|null)$`)
 )
 

@@ -53,6 +53,7 @@ func (a *app) init(ctx context.Context, flags initFlags) error {
 	if err != nil {
 		return usage(err)
 	}
+	fmt.Fprintf(a.stderr, "trying the queries on a copy of %s; for a large file this may take minutes\n", flags.db)
 	d, err := draft.Make(ctx, draft.Options{Database: flags.db, Queries: flags.queries, SQL: string(queries), Plan: flags.output, Estimate: runner.Estimate})
 	var input *draft.InputError
 	if errors.As(err, &input) {

@@ -1,0 +1,91 @@
+//go:build unix
+
+package main
+
+import (
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestInitScripts runs testdata/init/*.txtar. Each script has a folder own with
+// a database, app.db, and one that this process has open in the middle of a
+// transaction, live.db.
+func TestInitScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                "testdata/init",
+		RequireUniqueNames: true,
+		Setup:              setupOwn,
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"status":   status,
+			"outcomes": outcomes,
+			"tidy":     tidy,
+			"digests":  digests,
+		},
+	})
+}
+
+const own = `
+CREATE TABLE user (id INTEGER PRIMARY KEY, mail TEXT NOT NULL UNIQUE, name TEXT, born DATE);
+CREATE TABLE visit (user INTEGER NOT NULL REFERENCES user (id), day TEXT NOT NULL, n INT NOT NULL, PRIMARY KEY (user, day)) WITHOUT ROWID;
+WITH RECURSIVE k (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 200)
+INSERT INTO user SELECT i, 'u' || i || '@example.org', CASE WHEN i % 4 THEN 'Name ' || i END, date('2000-01-01', '-' || i || ' days') FROM k;
+INSERT INTO visit SELECT id, '2024-01-0' || (1 + id % 9), id % 5 FROM user;`
+
+func setupOwn(env *testscript.Env) error {
+	if err := setup(env); err != nil {
+		return err
+	}
+	folder := filepath.Join(env.WorkDir, "own")
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	app, err := sql.Open("sqlite", filepath.Join(folder, "app.db"))
+	if err != nil {
+		return err
+	}
+	_, err = app.Exec(own)
+	if err := errors.Join(err, app.Close()); err != nil {
+		return err
+	}
+	live, err := sql.Open("sqlite", filepath.Join(folder, "live.db")+"?_pragma=journal_mode(wal)")
+	if err != nil {
+		return err
+	}
+	env.Defer(func() { live.Close() })
+	if _, err := live.Exec(own + "INSERT INTO user (mail) VALUES ('newest')"); err != nil {
+		return err
+	}
+	writing, err := live.Begin()
+	if err != nil {
+		return err
+	}
+	env.Defer(func() { _ = writing.Commit() })
+	_, err = writing.Exec("INSERT INTO user (mail) VALUES ('never seen')")
+	return err
+}
+
+// digests FILE writes the names and the content's digests of the folder own to
+// a file. An index of a write-ahead log has the locks of readers in it, and only
+// its name is written.
+func digests(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, len(args) == 1 && !neg, "digests FILE")
+	entries, err := os.ReadDir(ts.MkAbs("own"))
+	ts.Check(err)
+	var all strings.Builder
+	for _, e := range entries {
+		content := ""
+		if !strings.HasSuffix(e.Name(), "-shm") {
+			content = ts.ReadFile(filepath.Join("own", e.Name()))
+		}
+		fmt.Fprintf(&all, "%s %x\n", e.Name(), sha256.Sum256([]byte(content)))
+	}
+	ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(all.String()), 0o644))
+}
