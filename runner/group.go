@@ -11,7 +11,7 @@ import (
 
 // mostMembers bounds the instances of a window group: all of them are alive
 // at the same time.
-const mostMembers = 8
+const mostMembers = 13
 
 // group is what is compared within a launch: instances that are alike but for
 // their target and profile.

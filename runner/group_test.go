@@ -43,7 +43,7 @@ func sketch(groups []*group) []string {
 func TestGroups(t *testing.T) {
 	var many []*job
 	for _, profile := range []string{"p", "q"} {
-		for i := range mostMembers / 2 {
+		for i := range (mostMembers + 1) / 2 {
 			many = append(many, at(assay.Windows, fmt.Sprintf("read d%d %s", i, profile)))
 		}
 	}
@@ -74,8 +74,8 @@ func TestGroups(t *testing.T) {
 	}
 	t.Run("too many members are split by profile", func(t *testing.T) {
 		same(t, "groups", sketch(groupCases(many, "d0")), []string{
-			"windows: p/d0=read p/d1=read p/d2=read p/d3=read p/d0(twin)=read",
-			"windows: q/d0=read q/d1=read q/d2=read q/d3=read q/d0(twin)=read"})
+			"windows: p/d0=read p/d1=read p/d2=read p/d3=read p/d4=read p/d5=read p/d6=read p/d0(twin)=read",
+			"windows: q/d0=read q/d1=read q/d2=read q/d3=read q/d4=read q/d5=read q/d6=read q/d0(twin)=read"})
 	})
 }
 
