@@ -2,7 +2,6 @@ package kit
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"strconv"
 	"syscall"
@@ -10,34 +9,36 @@ import (
 	"assay/kit/wire"
 )
 
-// systemCounters reads getrusage(2) and /proc/self/io (where it is readable).
-func systemCounters() (wire.Counters, error) {
+// readUsage reads getrusage(2).
+func readUsage(c *wire.Counters) {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		return wire.Counters{}, fmt.Errorf("getrusage: %w", err)
+		return // it cannot fail with these arguments
 	}
-	c := wire.Counters{
-		CPU:      usage.Utime.Nano() + usage.Stime.Nano(),
-		Switches: usage.Nvcsw + usage.Nivcsw,
-		Peak:     peak(usage.Maxrss << 10),
-	}
-	text, err := os.ReadFile("/proc/self/io")
-	if err != nil {
-		return c, nil // not readable in some containers: the counters stay zero
-	}
-	c.Read, c.Written = field(text, "rchar:"), field(text, "\nwrite_bytes:")
-	return c, nil
+	c.CPU = usage.Utime.Nano() + usage.Stime.Nano()
+	c.Switches = usage.Nvcsw + usage.Nivcsw
 }
 
-// peak returns the peak resident memory in bytes. Getrusage's is the last
-// resort: a process inherits it from the one that started it.
-func peak(inherited int64) int64 {
-	text, err := os.ReadFile("/proc/self/status")
-	if err != nil {
-		return inherited
+// readSystem reads the peak of memory from /proc/self/status (getrusage's is
+// inherited from the process that started this one) and the bytes read and
+// written from /proc/self/io. In some containers they are not readable, and
+// the counters stay zero. What reading the files adds to the bytes read is
+// taken out.
+func readSystem(c *wire.Counters) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err == nil {
+		c.Peak = field(status, "VmHWM:") << 10 // from KiB
 	}
-	return field(text, "VmHWM:") << 10
+	ownReads += int64(len(status))
+	text, err := os.ReadFile("/proc/self/io")
+	if err == nil {
+		c.Read, c.Written = field(text, "rchar:")-ownReads, field(text, "\nwrite_bytes:")
+	}
+	ownReads += int64(len(text))
 }
+
+// ownReads is how many bytes of these files were read so far.
+var ownReads int64
 
 // field returns the number behind a name in a file of /proc; 0 without one.
 func field(text []byte, name string) int64 {

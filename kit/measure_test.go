@@ -305,21 +305,22 @@ func TestErrorsEndIt(t *testing.T) {
 }
 
 // TestInFlight: the time ends with the first client that has nothing to do,
-// and what ends later does not count.
+// and what ends later counts by the part of its time that lies before.
 func TestInFlight(t *testing.T) {
 	right := func() *wire.Histogram { return new(wire.Histogram) }
 	l := &lap{p: &prepared{unit: 5}, began: 100, latency: true}
 	shares := []share{
-		{done: 5, executed: 6, last: 150, lastRight: 1, exit: 170, histogram: right()},            // all in time
-		{done: 9, executed: 9, last: 160, lastRight: 3, exit: 160, histogram: right()},            // the first to stop
-		{done: 8, executed: 8, last: 161, lastRight: 3, exit: 180, histogram: right()},            // a batch too late
-		{done: 2, executed: 3, last: 190, lastRight: 0, exit: 191, histogram: right(), misses: 1}, // late, and wrong
-		{done: 0, executed: 0, exit: 165, histogram: right()},                                     // never had any
+		{done: 5, executed: 6, last: 150, lastRight: 1, exit: 170, histogram: right()},                         // all in time
+		{done: 9, executed: 9, last: 160, lastRight: 3, exit: 160, histogram: right()},                         // the first to stop
+		{done: 8, executed: 8, before: 157, last: 161, lastRight: 3, exit: 180, histogram: right()},            // a quarter of a batch too late
+		{done: 2, executed: 3, before: 155, last: 190, lastRight: 0, exit: 191, histogram: right(), misses: 1}, // late, and wrong
+		{done: 0, executed: 0, exit: 165, histogram: right()},                                                  // never had any
 	}
 	shares[0].histogram.Record(5)
 	shares[2].histogram.Record(5)
 	got := l.sum(shares)
-	want := wire.Measured{Operations: (5 + 9 + 5 + 2) * 5, Executed: 26 * 5, Nanos: 60, Misses: 1, Histogram: [][2]int64{{5, 2}}}
+	want := wire.Measured{Operations: 116, // (5 + 9 + 8-3/4 + 2) * 5
+		Executed: 26 * 5, Nanos: 60, Misses: 1, Histogram: [][2]int64{{5, 2}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}

@@ -102,7 +102,7 @@ func (s *session) handle(kind string, line []byte) (any, error) {
 	case wire.TypeVerify:
 		return with(line, s.verify)
 	case wire.TypeStats:
-		return counters()
+		return countersAfter(), nil
 	case wire.TypeClose:
 		return s.close()
 	}

@@ -44,6 +44,7 @@ type Worker struct {
 	next    int64
 	step    time.Duration // between the last steps of ending it
 	stopped bool
+	killed  bool  // the whole group
 	broken  error // the talk cannot go on
 }
 

@@ -67,8 +67,13 @@ func (w *Worker) Stop(ctx context.Context) (wire.Closed, error) {
 	return closed, err
 }
 
-// Kill ends the process group at once and waits for it.
+// Kill ends the process group at once and waits for it. It does so once: the
+// group's number may be another's afterwards.
 func (w *Worker) Kill() {
+	if w.killed {
+		return
+	}
+	w.killed = true
 	_ = syscall.Kill(-w.PID(), syscall.SIGKILL)
 	_ = w.stdout.Close() // a process that left the group may hold it open
 	for range w.lines {  // the reader may wait for room

@@ -29,7 +29,12 @@ func (w *writer) do(conn *sql.Conn, position int) (int, error) {
 		return 0, err
 	}
 	if w.o.spec.Transaction == 0 {
-		return runAll(steps, position)
+		rows, err := runAll(steps, position)
+		if err != nil && rows > 0 {
+			// Not to be tried again: an earlier step has changed data.
+			err = fmt.Errorf("after a step that changed %d rows: %v", rows, err)
+		}
+		return rows, err
 	}
 	return w.transaction(conn, steps, position)
 }
