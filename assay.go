@@ -37,6 +37,9 @@ type Run struct {
 	Version  string            // of assay itself
 	Host     map[string]string // facts of the machine, by name
 	Targets  []Target          // one per driver and build, in plan order
+	// Files are the digests of the data that users' own files gave, by the
+	// file's path with its file settings: all trials are of this data.
+	Files map[string]string
 	// Reference is the driver that all others are compared with, alike on
 	// all other axes: Target.Name of one of Targets.
 	Reference string

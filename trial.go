@@ -87,6 +87,10 @@ type Noise struct {
 	Foreign float64 // used by processes that are not ours
 }
 
+// FactorGroups is what the names of groups begin with in which settings of a
+// profile are left out one at a time. They are measured after the others.
+const FactorGroups = "without|"
+
 // Trial is one cell in one launch: its figures, counters and outcome.
 type Trial struct {
 	Cell    Cell

@@ -103,6 +103,7 @@ func (t *Table) measureNoise() {
 			if row.Cell.Key() == twin.Cell.Key() {
 				twin.Reference = row
 				again, once := pair(twin, row, t.Primary.Name)
+				t.noiseKnown = t.noiseKnown || len(again) > 1
 				t.Noise = math.Max(t.Noise, stat.Noise(again, once))
 			}
 		}

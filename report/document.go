@@ -79,6 +79,12 @@ func (r *Report) addRecommendations(d *document) {
 	if len(r.Tables) == 0 {
 		d.add(paragraph, "The run has no trials: there is nothing to compare.")
 	}
+	for _, s := range r.Suggestions {
+		d.add(paragraph, "%s.", s.Text)
+		for _, c := range s.Connections {
+			addConnection(d, c, r.tellingSettings())
+		}
+	}
 	changes := false
 	for _, t := range r.Tables {
 		changes = changes || t.Changes
@@ -92,12 +98,7 @@ func (r *Report) addRecommendations(d *document) {
 	if changes {
 		addDurability(d)
 	}
-	for _, s := range r.Suggestions {
-		d.add(paragraph, "%s.", s.Text)
-		for _, c := range s.Connections {
-			addConnection(d, c, r.tellingSettings())
-		}
-	}
+
 }
 
 // addDurability explains the classes once.

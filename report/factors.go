@@ -29,9 +29,9 @@ func (t *Table) compareFactors(rule stat.Rule) {
 	for _, row := range t.Factors {
 		whole := row.Cell
 		whole.Without = ""
-		i := slices.IndexFunc(t.Rows, func(r *Row) bool { return r.Cell.Key() == whole.Key() })
+		i := slices.IndexFunc(t.bases, func(r *Row) bool { return r.Cell.Key() == whole.Key() })
 		if i >= 0 {
-			row.Reference = t.Rows[i]
+			row.Reference = t.bases[i]
 			t.compareWithReference(row, rule)
 		}
 	}

@@ -33,16 +33,18 @@ type Report struct {
 // Table holds the cells of one operation that differ in target and profile
 // only: those with equal Cell.Peer.
 type Table struct {
-	Title    string        // the operation with its coordinates
-	Primary  assay.Metric  // what is compared and ranked
-	Changes  bool          // the operation changes data: durability matters
-	Margin   float64       // within which two figures count as equivalent, as a fraction
-	Noise    float64       // what twins differed by, as a fraction; 0: unknown
-	Launch   time.Duration // mean wall time of one launch of all rows
-	Rows     []*Row        // ranked rows first, best first; within a class of durability where data changes
-	Twins    []*Row        // the reference again
-	Factors  []*Row        // a target with one setting left out; the reference is the same with it
-	Rankings []*Ranking
+	Title      string       // the operation with its coordinates
+	Primary    assay.Metric // what is compared and ranked
+	Changes    bool         // the operation changes data: durability matters
+	Margin     float64      // within which two figures count as equivalent, as a fraction
+	Noise      float64      // what twins differed by, as a fraction; 0 where that is unknown
+	noiseKnown bool
+	Launch     time.Duration // mean wall time of one launch of all rows
+	Rows       []*Row        // ranked rows first, best first; within a class of durability where data changes
+	Twins      []*Row        // the reference again
+	Factors    []*Row        // a target with one setting left out; the reference is the same with it
+	bases      []*Row        // these references: the whole profiles, measured together with the factors
+	Rankings   []*Ranking
 }
 
 // Row is one cell.
@@ -63,8 +65,11 @@ type Row struct {
 	DSN        string
 	Each       []string
 	QueryPlan  string
-	twin       bool            // the reference again
-	latencies  map[int64]int64 // of all counted trials: upper bound in ns, count
+	twin       bool // the reference again
+	factor     bool // of the groups in which settings are left out
+	disturbed  bool // disturbed trials count too: too few others are left in the table
+	// latencies are those of calm and of disturbed trials: upper bound in ns, count.
+	latencies map[bool]map[int64]int64
 	// Trials are in the order of launches, without histograms and without
 	// what the row holds once for all of them.
 	Trials []assay.Trial
@@ -89,10 +94,11 @@ func New(run assay.Run, trials iter.Seq2[assay.Trial, error]) (*Report, error) {
 	naming := newNaming(run.Targets, rows)
 	for _, row := range slices.Concat(rows, twins) {
 		row.Driver = naming.name(row.Cell.Driver, row.Cell.DriverVersion, row.Cell.Build)
-		row.finish()
 	}
 	r := &Report{Run: run, Tables: tabulate(rows, twins)}
 	for _, t := range r.Tables {
+		finish(slices.Concat(t.Rows, t.Twins))
+		finish(slices.Concat(t.Factors, t.bases))
 		t.judge(run)
 	}
 	r.Suggestions = suggest(r.Tables)
@@ -123,7 +129,7 @@ func (r *Report) Write(w io.Writer, format string) error {
 func (r *Report) Failed() bool {
 	bad := []assay.Outcome{assay.Failed, assay.WrongAnswer, assay.TimedOut, assay.NotApplied}
 	for _, t := range r.Tables {
-		for _, row := range t.Rows {
+		for _, row := range slices.Concat(t.Rows, t.Twins, t.Factors) {
 			if !row.Cell.AsPublished && slices.Contains(bad, row.Outcome) {
 				return true
 			}
@@ -157,10 +163,11 @@ func collect(trials iter.Seq2[assay.Trial, error]) (rows, twins []*Row, err erro
 		if err != nil {
 			return nil, nil, err
 		}
-		key := fmt.Sprint(trial.Twin, trial.Cell.Key())
+		factor := strings.HasPrefix(trial.Group, assay.FactorGroups)
+		key := fmt.Sprint(trial.Twin, factor, trial.Cell.Key())
 		row := byKey[key]
 		if row == nil {
-			row = &Row{Cell: trial.Cell, twin: trial.Twin}
+			row = &Row{Cell: trial.Cell, twin: trial.Twin, factor: factor}
 			byKey[key] = row
 			if trial.Twin {
 				twins = append(twins, row)
@@ -225,24 +232,34 @@ func outcome(trials []assay.Trial) (worst assay.Outcome, reason string) {
 	return worst, reason
 }
 
+// finish computes what rows say that are compared with each other. Where too
+// few undisturbed launches are left of one of them, the disturbed ones count
+// for all: both halves of a pair follow the same rule.
+func finish(rows []*Row) {
+	few := slices.ContainsFunc(rows, func(r *Row) bool {
+		measured, dropped := r.launches()
+		return dropped > 0 && measured-dropped < stat.MinLaunches
+	})
+	for _, row := range rows {
+		row.disturbed = few
+		row.finish()
+	}
+}
+
 // counted returns the trials whose figures count: those that were not
 // disturbed from outside or, where too few of them are left, all.
 func (r *Row) counted() []assay.Trial {
-	var calm, all []assay.Trial
+	var counted []assay.Trial
 	for _, t := range r.Trials {
-		if t.Outcome != assay.OK && t.Outcome != assay.NotApplied {
-			continue
-		}
-		all = append(all, t)
-		if !t.Disqualified {
-			calm = append(calm, t)
+		if measured(t) && (r.disturbed || !t.Disqualified) {
+			counted = append(counted, t)
 		}
 	}
-	if len(calm) < stat.MinLaunches {
-		return all
-	}
-	return calm
+	return counted
 }
+
+// measured tells whether a trial has figures.
+func measured(t assay.Trial) bool { return t.Outcome == assay.OK || t.Outcome == assay.NotApplied }
 
 // canBeZero names the metrics that a ratio or a logarithm does not suit.
 var canBeZero = map[string]bool{

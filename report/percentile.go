@@ -14,25 +14,37 @@ var percentiles = map[string]float64{assay.P50: 0.5, "p90": 0.9, assay.P99: 0.99
 
 // pool adds a trial's latencies to those of the cell.
 func (r *Row) pool(t assay.Trial) {
-	if t.Outcome != assay.OK && t.Outcome != assay.NotApplied || t.Disqualified {
+	if !measured(t) {
 		return
 	}
-	for _, b := range t.Histogram {
-		if r.latencies == nil {
-			r.latencies = map[int64]int64{}
-		}
-		r.latencies[b.Upper] += b.Count
+	if r.latencies == nil {
+		r.latencies = map[bool]map[int64]int64{false: {}, true: {}}
 	}
+	for _, b := range t.Histogram {
+		r.latencies[t.Disqualified][b.Upper] += b.Count
+	}
+}
+
+// pooled are the latencies of the trials that count.
+func (r *Row) pooled() map[int64]int64 {
+	all := maps.Clone(r.latencies[false])
+	if r.disturbed {
+		for upper, count := range r.latencies[true] {
+			all[upper] += count
+		}
+	}
+	return all
 }
 
 // addPooledPercentiles adds the percentiles that no launch has enough
 // operations for, but all of them together have. They have no interval: there
 // is one figure, not one a launch.
 func (r *Row) addPooledPercentiles() {
-	uppers := slices.Sorted(maps.Keys(r.latencies))
+	latencies := r.pooled()
+	uppers := slices.Sorted(maps.Keys(latencies))
 	counts := make([]int64, len(uppers))
 	for i, upper := range uppers {
-		counts[i] = r.latencies[upper]
+		counts[i] = latencies[upper]
 	}
 	for name, p := range percentiles {
 		if _, has := r.Figure(name); has {

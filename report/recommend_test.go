@@ -105,7 +105,7 @@ func TestSuggestions(t *testing.T) {
 	}
 	want := []string{
 		"For durability power (every acknowledged commit survives a power cut): no driver and profile is ahead of the others",
-		"For durability none (a killed process may corrupt the data): mattn with profile fast: best or tied-best in 1 of 2 comparisons",
+		"For durability none (a killed process may corrupt the data): mattn with profile fast: best or tied-best in 1 of 2 comparisons that the data decide",
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q", got)

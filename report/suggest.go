@@ -77,7 +77,7 @@ func gather(tables []*Table) []*candidate {
 			for _, row := range k.Rows {
 				if c := byName[row.Name()]; c != nil {
 					c.ranked = true
-					if row.Rank == 1 && len(k.Rows) > 1 {
+					if row.Rank == 1 && k.decided() {
 						c.best++
 					}
 				}
@@ -128,9 +128,14 @@ func suggestClass(tables []*Table, d assay.Durability, members []*candidate) (Su
 	if len(best) > 1 {
 		each = "each "
 	}
-	s.Text = clean(fmt.Sprintf("%s%s: %sbest or tied-best in %d of %s",
+	s.Text = clean(fmt.Sprintf("%s%s: %sbest or tied-best in %d of %s that the data decide",
 		wish(d), list(best), each, most, plural(of, "comparison")))
 	return s, true
+}
+
+// decided tells whether the ranking orders anything at all.
+func (k *Ranking) decided() bool {
+	return slices.ContainsFunc(k.Rows, func(r *Row) bool { return r.Rank > k.Rows[0].Rank })
 }
 
 // remark says where a candidate did not end ok.
@@ -149,7 +154,8 @@ func wish(d assay.Durability) string {
 	return fmt.Sprintf("For durability %s (%s): ", d, losses[d])
 }
 
-// contests counts the rankings of several rows that the candidates take part in.
+// contests counts the rankings that decide something between rows of which the
+// candidates are some.
 func contests(tables []*Table, members []*candidate) int {
 	n := 0
 	for _, t := range tables {
@@ -157,7 +163,7 @@ func contests(tables []*Table, members []*candidate) int {
 			takesPart := slices.ContainsFunc(k.Rows, func(row *Row) bool {
 				return slices.ContainsFunc(members, func(m *candidate) bool { return m.row.Name() == row.Name() })
 			})
-			if takesPart && len(k.Rows) > 1 {
+			if takesPart && k.decided() {
 				n++
 			}
 		}

@@ -25,14 +25,21 @@ func tabulate(rows, twins []*Row) []*Table {
 		return byPeer[peer]
 	}
 	for _, row := range rows {
-		if row.Cell.Without != "" {
+		switch {
+		case row.Cell.Without != "":
 			of(row).Factors = append(of(row).Factors, row)
+			continue
+		case row.factor:
+			of(row).bases = append(of(row).bases, row)
 			continue
 		}
 		of(row).Rows = append(of(row).Rows, row)
 		workloads[row.Cell.Workload] = true
 	}
 	for _, twin := range twins {
+		if twin.factor {
+			continue // the noise of the run is known by then
+		}
 		of(twin).Twins = append(of(twin).Twins, twin)
 	}
 	slices.SortFunc(tables, func(a, b *Table) int { return compareCells(a.cell(), b.cell()) })
@@ -45,7 +52,7 @@ func tabulate(rows, twins []*Row) []*Table {
 
 // cell returns a cell of the table, for the coordinates that all of them share.
 func (t *Table) cell() assay.Cell {
-	return slices.Concat(t.Rows, t.Twins, t.Factors)[0].Cell
+	return slices.Concat(t.Rows, t.Twins, t.Factors, t.bases)[0].Cell
 }
 
 // title names an operation with the coordinates that differ from the plain

@@ -158,6 +158,10 @@ func (t *Table) warn() {
 			row.warn("noise", fmt.Sprintf("the reference against itself differs by %s %%, more than the margin of %s %%",
 				digits(100*t.Noise), digits(100*t.Margin)), "run on a quieter machine, or accept a wider margin")
 		}
+		if f, _ := row.Figure(t.Primary.Name); !t.noiseKnown && f.Comparison != nil && f.Comparison.Verdict != stat.Undecided {
+			row.warn("unknown-noise", "the reference was not measured against itself: by how much equal things differ in this run is unknown",
+				"see what became of its twin")
+		}
 		if t.Changes && row.Durability == assay.DurabilityUnknown {
 			row.warn("unknown-durability", "the settings read back do not tell what a power cut loses; not ranked", "")
 		}

@@ -75,8 +75,7 @@ func (in *instance) runBlock(ctx context.Context, j *job, t *assay.Trial) error 
 		return err
 	}
 	if j.warm > 0 {
-		warm := wire.Measure{Operation: j.Cell.Peer(), Operations: int64(j.warm)}
-		if err := in.call(ctx, wire.TypeMeasure, warm, nil); err != nil {
+		if _, err := in.warm(ctx, wire.Measure{Operation: j.Cell.Peer(), Operations: int64(j.warm)}); err != nil {
 			return err
 		}
 	}
@@ -97,7 +96,7 @@ func (in *instance) completeBlock(ctx context.Context, j *job, t *assay.Trial, t
 	if err := in.readSettings(ctx); err != nil {
 		return err
 	}
-	t.Settings = in.settings
+	in.recordSettings(t, j.Operation)
 	for _, err := range []error{in.applied, tally.failure()} {
 		if err := end(t, err); err != nil {
 			return err

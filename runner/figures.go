@@ -49,14 +49,24 @@ func (t *tally) took() time.Duration { return time.Duration(t.total.Nanos) }
 
 // failure is the outcome that the counts ask for, nil where all was right.
 func (t *tally) failure() error {
-	m := t.total
+	if err := wrong(t.total); err != nil {
+		return err
+	}
+	if m := t.total; m.Operations == 0 || m.Nanos <= 0 {
+		return &failure{assay.Failed, fmt.Sprintf("the worker reports %d operations in %d ns", m.Operations, m.Nanos)}
+	}
+	return nil
+}
+
+// wrong is the outcome that errors and misses ask for. In a warm-up it is all
+// that counts: where each client has one operation, none may be completed while
+// all are at work.
+func wrong(m wire.Measured) error {
 	switch {
 	case m.Errors > 0:
 		return &failure{assay.Failed, fmt.Sprintf("%d of %d operations failed; the first: %s", m.Errors, m.Executed, m.Error)}
 	case m.Misses > 0:
 		return &failure{assay.WrongAnswer, fmt.Sprintf("%d of %d operations had the wrong number of rows; the first: %s", m.Misses, m.Executed, m.Miss)}
-	case m.Operations == 0 || m.Nanos <= 0:
-		return &failure{assay.Failed, fmt.Sprintf("the worker reports %d operations in %d ns", m.Operations, m.Nanos)}
 	}
 	return nil
 }

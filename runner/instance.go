@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -54,12 +55,14 @@ type instance struct {
 	dir      string
 	path     string // of the database
 	opened   wire.Opened
-	settings []assay.Setting // without what nobody asked for and is alike everywhere
+	asked    connections
+	settings []assay.Setting // all, with connections that read alike joined
 	all      []assay.Setting
-	applied  error         // a *failure where a setting is not effective
-	began    time.Time     // of its start
-	closed   time.Duration // what closing took
-	used     time.Duration // CPU time of the ended process
+	applied  error            // a *failure where a setting was not effective at any read
+	claimed  assay.Durability // the weakest at any read
+	began    time.Time        // of its start
+	closed   time.Duration    // what closing took
+	used     time.Duration    // CPU time of the ended process
 }
 
 // connections is what an instance opens.
@@ -68,15 +71,15 @@ type connections struct{ readers, idle, writers int }
 // start makes a fresh folder with a copy of the data, starts the worker, opens
 // the database and reads the settings back. On failure nothing is left.
 func (r *Runner) start(ctx context.Context, m *member, c connections) (*instance, error) {
-	in := &instance{member: m, r: r, began: time.Now()}
-	if err := in.open(ctx, c); err != nil {
+	in := &instance{member: m, r: r, asked: c, claimed: assay.Power, began: time.Now()}
+	if err := in.open(ctx); err != nil {
 		in.kill()
 		return nil, err
 	}
 	return in, nil
 }
 
-func (in *instance) open(ctx context.Context, c connections) error {
+func (in *instance) open(ctx context.Context) error {
 	j := in.jobs[0]
 	var err error
 	if in.dir, err = in.r.config.Work.folder(); err != nil {
@@ -90,9 +93,9 @@ func (in *instance) open(ctx context.Context, c connections) error {
 		return fail("start", err)
 	}
 	request := wire.Open{Path: in.path, Settings: j.Profile.Settings, Once: in.withPath(j.Profile.Once), Each: in.withPath(j.Profile.Each),
-		Readers: c.readers, Idle: c.idle, Writers: c.writers}
+		Readers: in.asked.readers, Idle: in.asked.idle, Writers: in.asked.writers}
 	if raw, ok := j.Profile.Raw[j.Cell.Driver]; ok {
-		request.DSN = strings.ReplaceAll(raw, "{{path}}", in.path)
+		request.DSN = in.rawDSN(raw)
 	} else if len(j.Profile.Raw) > 0 {
 		return &failure{assay.Unsupported, fmt.Sprintf("profile %s has no DSN for driver %s", j.Profile.Name, j.Cell.Driver)}
 	}
@@ -102,10 +105,33 @@ func (in *instance) open(ctx context.Context, c connections) error {
 	return in.readSettings(ctx)
 }
 
-// withPath puts the database's path into SQL, as a text between quotes would
-// have it.
+// rawDSN puts the database's path into a DSN: escaped where it is a URI.
+func (in *instance) rawDSN(raw string) string {
+	path := in.path
+	if strings.HasPrefix(raw, "file:") {
+		path = escaped(path)
+	}
+	return strings.ReplaceAll(raw, "{{path}}", path)
+}
+
+// escaped is a path as a file: URI has it.
+func escaped(path string) string { return (&url.URL{Path: path}).EscapedPath() }
+
+// quoted is a path as a text between quotes has it in SQL.
+func quoted(path string) string { return strings.ReplaceAll(path, "'", "''") }
+
+// withoutPath puts {{path}} back for the database's path, however it is
+// written.
+func (in *instance) withoutPath(text string) string {
+	for _, path := range []string{escaped(in.path), quoted(in.path), in.path} {
+		text = strings.ReplaceAll(text, path, "{{path}}")
+	}
+	return text
+}
+
+// withPath puts the database's path into SQL.
 func (in *instance) withPath(statements []string) []string {
-	path := strings.ReplaceAll(in.path, "'", "''")
+	path := quoted(in.path)
 	out := make([]string, len(statements))
 	for i, text := range statements {
 		out[i] = strings.ReplaceAll(text, "{{path}}", path)
@@ -126,15 +152,38 @@ func (in *instance) call(ctx context.Context, kind string, request, reply any) e
 
 // readSettings reads all settings on every connection and compares them with
 // what was requested. A difference is remembered in applied, not returned: a
-// cell with a setting that is not effective is measured all the same.
+// cell with a setting that is not effective is measured all the same. The first
+// difference is kept, with the settings that show it: a later read that finds
+// all effective does not undo it.
 func (in *instance) readSettings(ctx context.Context) error {
 	var read wire.SettingsRead
 	if err := in.call(ctx, wire.TypeSettings, wire.Settings{Names: settingsToRead(in.jobs[0].Profile)}, &read); err != nil {
 		return err
 	}
-	in.all, in.applied = compareSettings(in.jobs[0].Profile, in.opened, read.Connections, in.path)
-	in.settings = condense(in.all)
+	all, err := compareSettings(in.jobs[0].Profile, in.opened, in.asked, read.Connections, in.path)
+	in.claimed = weaker(in.claimed, durability(all))
+	if in.applied == nil {
+		in.all, in.settings, in.applied = all, condense(all), err
+	}
 	return nil
+}
+
+// recordSettings writes what the reads so far showed into a trial.
+func (in *instance) recordSettings(t *assay.Trial, op assay.Operation) {
+	t.Settings = in.settings
+	if op.Changes {
+		t.Durability = in.claimed
+	}
+}
+
+// warm runs an operation before it is measured. What goes wrong here is an
+// outcome as much as in the measured part.
+func (in *instance) warm(ctx context.Context, request wire.Measure) (wire.Measured, error) {
+	var m wire.Measured
+	if err := in.call(ctx, wire.TypeMeasure, request, &m); err != nil {
+		return m, err
+	}
+	return m, wrong(m)
 }
 
 // prepareOperation makes a job's operation ready and returns its query plan.
@@ -220,15 +269,12 @@ func (in *instance) kill() {
 // measuring.
 func (in *instance) trial(j *job, launch int, mode assay.Mode) assay.Trial {
 	t := newTrial(in.member, j, launch, mode)
-	t.Settings = in.settings
-	t.DSN = strings.ReplaceAll(in.opened.DSN, in.path, "{{path}}")
+	in.recordSettings(&t, j.Operation)
+	t.DSN = in.withoutPath(in.opened.DSN)
 	for _, text := range in.opened.Each {
-		t.Each = append(t.Each, strings.ReplaceAll(text, in.path, "{{path}}"))
+		t.Each = append(t.Each, in.withoutPath(text))
 	}
 	t.Warnings = j.warnings()
-	if j.Operation.Changes {
-		t.Durability = durability(in.settings)
-	}
 	return t
 }
 

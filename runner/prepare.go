@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"runtime"
 	"slices"
 
@@ -151,15 +152,42 @@ func (r *Runner) prepareJob(ctx context.Context, j *job) error {
 	return r.expect(ctx, j)
 }
 
-// data prepares a dataset. A user's own file is copied once: it may change at
-// any time, and all cells are to have the same state of it.
+// Files are the copies of users' own files, by the file's absolute path and
+// the file settings. A file may change at any time, and all cells of a run are
+// to have the same state of it: so it is copied once.
+type Files map[string]*dataset.Data
+
+// Digests returns the digest of each copy.
+func (f Files) Digests() map[string]string {
+	digests := map[string]string{}
+	for key, data := range f {
+		digests[key] = data.Digest
+	}
+	return digests
+}
+
+func fileKey(ds assay.Dataset) string {
+	key, err := filepath.Abs(ds.File)
+	if err != nil {
+		key = ds.File // the working folder is gone
+	}
+	for _, name := range slices.Sorted(maps.Keys(ds.FileSettings)) {
+		key += " " + name + "=" + ds.FileSettings[name]
+	}
+	return key
+}
+
+// data prepares a dataset, or takes the copy that there is.
 func (r *Runner) data(ctx context.Context, ds assay.Dataset) (*dataset.Data, error) {
-	key := fmt.Sprint(ds.File, ds.FileSettings)
+	if ds.File == "" {
+		return r.config.Data.Prepare(ctx, ds)
+	}
+	key := fileKey(ds)
 	if data := r.files[key]; data != nil {
 		return data, nil
 	}
 	data, err := r.config.Data.Prepare(ctx, ds)
-	if err == nil && ds.File != "" {
+	if err == nil {
 		r.files[key] = data
 	}
 	return data, err

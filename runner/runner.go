@@ -45,6 +45,9 @@ type Config struct {
 	Reference string             // the driver all others are compared with
 	Prefix    string             // of the groups' names: cases of one run that are measured apart
 	Data      dataset.Cache
+	// Files has the copies of users' own files that were made before. New adds
+	// those that are missing; nil is none.
+	Files     Files
 	Work      *Workspace
 	Seed      uint64
 	Launches  int           // at least, of every cell
@@ -84,7 +87,7 @@ type Runner struct {
 	refused map[string]error // workers that did not say what they are
 	// unmeasured are the trials of their cells.
 	unmeasured []assay.Trial
-	files      map[string]*dataset.Data // copies of users' own files
+	files      Files
 	groups     []*group
 	random     *rand.Rand
 	began      time.Time
@@ -100,7 +103,10 @@ type Runner struct {
 // program once to know its target, makes datasets, traces and expected
 // answers, and groups the cases. Its error means that nothing can be measured.
 func New(ctx context.Context, config Config) (*Runner, error) {
-	r := &Runner{config: config, files: map[string]*dataset.Data{}, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
+	if config.Files == nil {
+		config.Files = Files{}
+	}
+	r := &Runner{config: config, files: config.Files, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
 	var err error
 	if r.targets, r.refused, err = identify(ctx, config); err != nil {
 		return nil, err

@@ -15,9 +15,10 @@ import (
 )
 
 // compareSettings sets requested beside effective, for every connection. The
-// second result is a *failure that names each setting which is not effective.
-// A worker's word is not enough where the database file itself can tell.
-func compareSettings(profile assay.Profile, opened wire.Opened, read []wire.Connection, path string) ([]assay.Setting, error) {
+// second result is a *failure that names each setting which is not effective,
+// and the connections of those asked for that were not read back. A worker's
+// word is not enough where the database file itself can tell.
+func compareSettings(profile assay.Profile, opened wire.Opened, asked connections, read []wire.Connection, path string) ([]assay.Setting, error) {
 	requested := profile.Requested()
 	var all []assay.Setting
 	for _, connection := range read {
@@ -37,6 +38,9 @@ func compareSettings(profile assay.Profile, opened wire.Opened, read []wire.Conn
 	if len(requested) > 0 && len(read) == 0 {
 		wrong = append(wrong, "the worker read no setting back")
 	}
+	if len(read) > 0 { // else nothing is read back by this worker, as by one that has no settings
+		wrong = append(wrong, unread(asked, read)...)
+	}
 	wrong = append(wrong, contradictions(condense(all), path)...)
 	if len(wrong) == 0 {
 		return all, nil
@@ -44,9 +48,40 @@ func compareSettings(profile assay.Profile, opened wire.Opened, read []wire.Conn
 	return all, &failure{assay.NotApplied, strings.Join(slices.Compact(wrong), "; ")}
 }
 
+// unread says which connections were asked for and not read back.
+func unread(asked connections, read []wire.Connection) []string {
+	seen := map[string]bool{}
+	for _, c := range read {
+		seen[c.Name] = true
+	}
+	var all []string
+	for _, kind := range []struct {
+		name  string
+		count int
+	}{{"reader", asked.readers}, {"writer", asked.writers}} {
+		var missing []string
+		for i := range kind.count {
+			if name := fmt.Sprintf("%s-%d", kind.name, i+1); !seen[name] {
+				missing = append(missing, name)
+			}
+		}
+		if len(missing) > 0 {
+			all = append(all, join(missing)+" was not read back")
+		}
+	}
+	return all
+}
+
+// join names connections of one kind: FIRST..LAST (how many).
+func join(names []string) string {
+	if len(names) == 1 {
+		return names[0]
+	}
+	return fmt.Sprintf("%s..%s (%d)", names[0], names[len(names)-1], len(names))
+}
+
 // condense joins connections of one kind that read alike: a pool of a thousand
-// says the same a thousand times. The joined setting's connection is
-// FIRST..LAST (how many).
+// says the same a thousand times.
 func condense(all []assay.Setting) []assay.Setting {
 	var kept []assay.Setting
 	index := map[assay.Setting]int{}
@@ -64,9 +99,7 @@ func condense(all []assay.Setting) []assay.Setting {
 		members[i] = append(members[i], s.Connection)
 	}
 	for i, names := range members {
-		if len(names) > 1 {
-			kept[i].Connection = fmt.Sprintf("%s..%s (%d)", names[0], names[len(names)-1], len(names))
-		}
+		kept[i].Connection = join(names)
 	}
 	return kept
 }
@@ -132,13 +165,32 @@ func contradictions(settings []assay.Setting, path string) []string {
 	return wrong
 }
 
-// durability is what the settings of the connection that writes claim.
+// classes are those of durability, weakest first.
+var classes = []assay.Durability{assay.DurabilityUnknown, assay.None, assay.Process, assay.Consistent, assay.Power}
+
+func weaker(a, b assay.Durability) assay.Durability {
+	return classes[min(slices.Index(classes, a), slices.Index(classes, b))]
+}
+
+// durability is what the settings of the connections that write claim, of
+// each alone: the weakest class. The settings are not joined over connections.
 func durability(settings []assay.Setting) assay.Durability {
-	effective := map[string]string{}
+	writers := map[string]map[string]string{}
 	for _, s := range settings {
-		if strings.HasPrefix(s.Connection, "writer") {
-			effective[s.Name] = s.Effective
+		if !strings.HasPrefix(s.Connection, "writer-") {
+			continue
 		}
+		if writers[s.Connection] == nil {
+			writers[s.Connection] = map[string]string{}
+		}
+		writers[s.Connection][s.Name] = s.Effective
 	}
-	return assay.Durability(sqlite.Durability(effective))
+	if len(writers) == 0 {
+		return assay.DurabilityUnknown
+	}
+	weakest := assay.Power
+	for _, effective := range writers {
+		weakest = weaker(weakest, assay.Durability(sqlite.Durability(effective)))
+	}
+	return weakest
 }

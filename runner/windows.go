@@ -69,9 +69,11 @@ type trialKey struct {
 func (l *windowLaunch) cpu() time.Duration {
 	total := host.SelfCPU()
 	for _, in := range l.instances {
-		if used, err := host.GroupCPU(in.worker.PID()); err == nil { // else it has ended
-			total += used
+		used, err := host.GroupCPU(in.worker.PID())
+		if err != nil { // it has ended: what it used must not pass for a stranger's
+			used = in.worker.Usage()
 		}
+		total += used
 	}
 	return total
 }
@@ -191,9 +193,8 @@ func (t *turn) warmUp(ctx context.Context) error {
 	if leastPerWindow*t.each > windowLength {
 		return nil // verifying it was enough
 	}
-	var m wire.Measured
-	request := wire.Measure{Operation: t.j.Cell.Peer(), Nanos: int64(warmUp)}
-	if err := t.call(ctx, wire.TypeMeasure, request, &m); err != nil {
+	m, err := t.warm(ctx, wire.Measure{Operation: t.j.Cell.Peer(), Nanos: int64(warmUp)})
+	if err != nil {
 		return err
 	}
 	t.each = time.Duration(m.Nanos / max(1, m.Operations))
@@ -271,7 +272,7 @@ func (l *windowLaunch) finish(ctx context.Context, t *turn) error {
 	if ok, err := l.settle(t, err); !ok {
 		return err
 	}
-	t.trial.Settings = t.settings
+	t.recordSettings(&t.trial, t.j.Operation)
 	for _, err := range []error{t.applied, t.tally.failure()} {
 		if err := end(&t.trial, err); err != nil {
 			return err

@@ -30,13 +30,14 @@ func (s *Store) Begin(ctx context.Context, run assay.Run) error {
 	return nil
 }
 
-// Update rewrites what becomes known while a run goes on: its status, end,
-// targets, reference and least time. An unknown ID gives ErrNotFound.
+// Update rewrites what changes while a run goes on: its status, end, options,
+// targets, reference, least time and files. An unknown ID gives ErrNotFound.
 func (s *Store) Update(ctx context.Context, run assay.Run) error {
 	err := s.write(ctx, func(tx *sql.Tx) error {
 		result, err := tx.ExecContext(ctx,
-			"UPDATE run SET status = ?, finished = ?, reference = ?, least_ns = ?, targets = ? WHERE id = ?",
-			run.Status, asTime{&run.Finished}, run.Reference, run.Least, listSize[assay.Target]{&run.Targets}, run.ID)
+			"UPDATE run SET status = ?, finished = ?, options = ?, reference = ?, least_ns = ?, targets = ?, files = ? WHERE id = ?",
+			run.Status, asTime{&run.Finished}, asJSON{(*options)(&run.Options)}, run.Reference, run.Least,
+			listSize[assay.Target]{&run.Targets}, asJSON{&run.Files}, run.ID)
 		if err != nil {
 			return err
 		}

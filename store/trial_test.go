@@ -134,6 +134,7 @@ func TestStoredForm(t *testing.T) {
 	run.Seed = 1 << 63
 	run.Options = assay.Options{Drivers: []string{"mattn"}, Only: map[string][]string{"clients": {"1"}}, Budget: time.Second, Precision: 0.02}
 	run.Host = map[string]string{"cpu": "x"}
+	run.Files = map[string]string{"/shop.db": "00ff"}
 	run.Targets = []assay.Target{{Driver: "mattn", DriverVersion: "v1", Facts: map[string]string{"cgo": "yes"}, CompileOptions: []string{"A", "B"}}}
 	must(t, s.Begin(t.Context(), run))
 	must(t, s.Append(t.Context(), "run", assay.Trial{

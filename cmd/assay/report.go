@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -70,12 +69,12 @@ func writeReport(r *report.Report, format, path string) error {
 	if err := r.Write(&text, format); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return err
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return usage(fmt.Errorf("%s is a folder: name a file", path))
 	}
 	temporary := path + ".part"
 	if err := os.WriteFile(temporary, text.Bytes(), 0o644); err != nil {
-		return errors.Join(fmt.Errorf("write report: %w", err), os.Remove(temporary))
+		return errors.Join(fmt.Errorf("write report: %w", err), os.RemoveAll(temporary))
 	}
 	return os.Rename(temporary, path)
 }

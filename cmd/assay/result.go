@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 
 	"assay"
@@ -45,6 +46,9 @@ func (s *session) report(ctx context.Context) error {
 		return err
 	}
 	path := filepath.Join(filepath.Dir(s.location), "reports", s.run.ID+".md")
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return err
+	}
 	if err := writeReport(r, "markdown", path); err != nil {
 		return err
 	}

@@ -115,7 +115,10 @@ func (s *session) choose(ctx context.Context, name string) error {
 	if !s.flags.resume {
 		return nil
 	}
-	return errors.Join(s.recall(ctx), s.selectCases())
+	if err := s.recall(ctx); err != nil {
+		return err
+	}
+	return s.selectCases()
 }
 
 // planFile is where a run's plan lies, so that it is found again from another
@@ -173,8 +176,8 @@ func fraction(text string) (float64, error) {
 // recall loads the plan's newest unfinished run. What it measures was decided
 // when it was started.
 func (s *session) recall(ctx context.Context) error {
-	if len(s.flags.drivers) > 0 || len(s.flags.only) > 0 {
-		return usage(errors.New("--resume goes on with what the run was started with; --drivers and --only cannot be changed"))
+	if len(s.flags.drivers) > 0 || len(s.flags.only) > 0 || s.flags.precision != "" {
+		return usage(errors.New("--resume goes on with what the run was started with; --drivers, --only and --precision cannot be changed"))
 	}
 	run, err := s.store.Unfinished(ctx, s.plan.Name)
 	if errors.Is(err, store.ErrNotFound) {
@@ -199,11 +202,14 @@ func (s *session) recall(ctx context.Context) error {
 	return err
 }
 
+// selectCases fills in the cases. The run keeps the names that * stood for:
+// another day there may be other drivers.
 func (s *session) selectCases() error {
 	drivers, err := s.expandDrivers(s.run.Options.Drivers)
 	if err != nil {
 		return err
 	}
+	s.run.Options.Drivers = drivers
 	all, err := s.plan.Expand(drivers)
 	if err != nil {
 		return usage(err)
@@ -338,7 +344,7 @@ func (s *session) measure(ctx context.Context, programs map[string]runner.Progra
 	if err != nil {
 		return err
 	}
-	if err := s.begin(ctx, r, work.Dir); err != nil {
+	if err := s.begin(ctx, r, config.Files, work.Dir); err != nil {
 		return err
 	}
 	if err := s.launch(ctx, r); err != nil {
@@ -355,6 +361,7 @@ func (s *session) config(ctx context.Context, cache string, work *runner.Workspa
 	return runner.Config{
 		Cases: s.cases, Programs: programs, Reference: s.reference(),
 		Data: dataset.Cache{Dir: filepath.Join(cache, "data"), Progress: s.progress.data},
+		Files: runner.Files{}, // the factors have them too
 		Work: work, Seed: s.run.Seed, Launches: s.plan.Launches, Budget: s.mainBudget(),
 		Precision: s.run.Options.Precision, Timeout: s.plan.Timeout, Done: s.done,
 		Emit:     func(t assay.Trial) error { return s.store.Append(context.WithoutCancel(ctx), s.run.ID, t) },
@@ -386,12 +393,15 @@ func (s *session) reference() string {
 }
 
 // begin writes the run down before anything is measured.
-func (s *session) begin(ctx context.Context, r *runner.Runner, workDir string) error {
+func (s *session) begin(ctx context.Context, r *runner.Runner, files runner.Files, workDir string) error {
 	if s.flags.resume {
+		if err := errors.Join(sameTargets(s.run.Targets, r.Targets()), sameFiles(s.run.Files, files)); err != nil {
+			return err
+		}
 		return s.store.Update(ctx, s.run)
 	}
 	s.run.Host = host.Facts(workDir)
-	s.run.Targets = r.Targets()
+	s.run.Targets, s.run.Files = r.Targets(), files.Digests()
 	s.run.Reference = s.reference()
 	for _, t := range s.run.Targets {
 		if t.Driver == s.run.Reference {

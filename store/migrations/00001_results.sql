@@ -47,7 +47,8 @@ CREATE TABLE run (
 	host      TEXT NOT NULL,     -- JSON: facts of the machine
 	reference TEXT NOT NULL,     -- the driver@version that others are compared with
 	least_ns  INTEGER NOT NULL,  -- estimated least time of the run; 0: unknown
-	targets   INTEGER
+	targets   INTEGER,
+	files     TEXT NOT NULL      -- JSON: a user's own file with its file settings, and the digest of its data
 ) STRICT, WITHOUT ROWID;
 
 CREATE INDEX run_by_start ON run (started);
