@@ -7,31 +7,59 @@ import (
 	"assay"
 )
 
-// transactions resolves the transaction axis to numbers of operations; 0 is
-// none, and whole is the count.
-func (v *variant) transactions(m *mistakes) []int {
+// transaction is a point of the transaction axis.
+type transaction struct {
+	size  int  // operations; 0: none
+	whole bool // all operations of a block
+}
+
+// transactions resolves the transaction axis for blocks with up to so many
+// clients.
+func (v *variant) transactions(m *mistakes, clients int) []transaction {
 	if len(v.spec.Transaction.items) == 0 {
-		return []int{0}
+		return []transaction{{}}
 	}
-	var sizes []int
+	var all []transaction
 	for _, s := range v.spec.Transaction.items {
-		size := 0
+		t := transaction{whole: s.text == "whole"}
 		switch n, isNumber := parseWhole(s.text); {
-		case s.text == "whole" && len(v.counts) > 0:
+		case t.whole && clients > 1:
+			m.at(s.place, "a whole transaction is of one client, and there are %d: leave it out, or give the operation clients: 1", clients)
+			continue
+		case t.whole && len(v.counts) > 0:
 			m.at(s.place, "a whole transaction needs one count for all profiles")
 			continue
-		case s.text == "whole":
-			size = v.operation.Count
+		case t.whole:
+			t.size = max(v.operation.Count, leastPerClient)
 		case isNumber:
-			size = int(n)
+			t.size = int(n)
 		}
-		if slices.Contains(sizes, size) {
-			m.at(s.place, "transaction %s stands for %s here, which is listed already", s.text, assay.TransactionString(size))
+		same := func(other transaction) bool { return other.size == t.size }
+		if slices.ContainsFunc(all, same) {
+			m.at(s.place, "transaction %s stands for %s here, which is listed already", s.text, assay.TransactionString(t.size))
 			continue
 		}
-		sizes = append(sizes, size)
+		if least := t.least(clients); least > maxCount {
+			m.at(s.place, "with %d clients, transactions of %d operations need a block of %d operations, more than %d", clients, t.size, least, maxCount)
+			continue
+		}
+		all = append(all, t)
 	}
-	return sizes
+	return all
+}
+
+// leastPerClient is how many operations, or transactions where there are some,
+// each client has in a block: with fewer it is the clients' beginning and end
+// that is measured, and some clients would have nothing to do.
+const leastPerClient = 10
+
+// least is how many operations a block has at least. Clients take whole
+// transactions, one at a time.
+func (t transaction) least(clients int) int {
+	if t.whole {
+		return t.size
+	}
+	return leastPerClient * clients * max(1, t.size)
 }
 
 // at returns the operation at a point of the statement and transaction axes.
@@ -45,10 +73,6 @@ func (v *variant) at(statement string, transaction int) assay.Operation {
 	}
 	return op
 }
-
-// leastPerClient is how many operations each client has in a block: with fewer
-// it is the clients' beginning and end that is measured.
-const leastPerClient = 10
 
 // counted returns the operation with a count, rounded up so that every
 // transaction is full.
@@ -69,14 +93,15 @@ func (p *Plan) cases(m *mistakes, v variant, drivers []string) []assay.Case {
 	if statements == nil {
 		statements = statementPolicies[:1]
 	}
-	for _, c := range clients(m, v.spec.Clients, p.Clients) {
+	clients := clients(m, v.spec.Clients, p.Clients)
+	for _, c := range clients {
 		for _, pool := range pools(m, v.spec.Pool, p.Pools) {
 			for _, statement := range statements {
-				for _, transaction := range v.transactions(m) {
+				for _, t := range v.transactions(m, slices.Max(clients)) {
 					cell := p.cell(v, c, pool)
-					cell.Statement, cell.Transaction = statement, transaction
-					base := assay.Case{Cell: cell, Dataset: v.dataset, Operation: v.at(statement, transaction)}
-					all = p.targets(all, base, v, drivers)
+					cell.Statement, cell.Transaction = statement, t.size
+					base := assay.Case{Cell: cell, Dataset: v.dataset, Operation: v.at(statement, t.size)}
+					all = p.targets(all, base, v, t.least(c), drivers)
 				}
 			}
 		}
@@ -100,8 +125,9 @@ func (p *Plan) cell(v variant, clients int, pool Pool) assay.Cell {
 	return c
 }
 
-// targets appends the case with each profile and driver.
-func (p *Plan) targets(all []assay.Case, base assay.Case, v variant, drivers []string) []assay.Case {
+// targets appends the case with each profile and driver, and at least so many
+// operations.
+func (p *Plan) targets(all []assay.Case, base assay.Case, v variant, least int, drivers []string) []assay.Case {
 	o := v.spec
 	for _, profile := range p.Profiles {
 		if o.Profiles.set() && !slices.ContainsFunc(o.Profiles.items, func(t text) bool { return t.value == profile.Name }) {
@@ -116,7 +142,7 @@ func (p *Plan) targets(all []assay.Case, base assay.Case, v variant, drivers []s
 			if !ok {
 				count = c.Operation.Count
 			}
-			c.Operation = counted(c.Operation, max(count, leastPerClient*c.Cell.Clients))
+			c.Operation = counted(c.Operation, max(count, least))
 			c.Dataset.FileSettings = fileSettings(profile, p.prepared[profile.Name])
 			all = append(all, c)
 		}

@@ -134,7 +134,8 @@ func (p *Plan) resolve(m *mistakes) []variant {
 				for _, params := range outer.with(e.value.axes) {
 					at := &resolver{m: m, env: params, tables: r.tables}
 					v := variant{w.Name, params, d, &e.value, at.any(e.key.value, &e.value, w.operations), at.counts(&e.value)}
-					v.transactions(m)
+					v.transactions(m, slices.Max(clients(m, e.value.Clients, p.Clients)))
+					at.retries(v)
 					all = append(all, v)
 				}
 			}

@@ -259,3 +259,32 @@ operations: {o: {sql: "SELECT {{cpus}}"}}
 		t.Errorf("SQL %q with params %v, want %q and none", got, cases[0].Cell.Params, want)
 	}
 }
+
+// TestCount holds that each client has ten operations to do, or ten
+// transactions, and that a whole transaction is all of a block.
+func TestCount(t *testing.T) {
+	for _, test := range []struct {
+		operation string
+		want      [2]int // transaction and count
+	}{
+		{"clients: 8, count: 100", [2]int{0, 100}},
+		{"clients: 8, count: 10", [2]int{0, 80}},
+		{"clients: 8, count: 1000, transaction: 100", [2]int{100, 8000}},
+		{"clients: 1, count: 1000, transaction: 300", [2]int{300, 3000}},
+		{"clients: 1, count: 1001, transaction: 100", [2]int{100, 1100}},
+		{"count: 500, transaction: whole", [2]int{500, 500}},
+		{"count: 3, transaction: whole", [2]int{10, 10}},
+	} {
+		p, err := Decode("p.yaml", fmt.Appendf(nil, `{name: p, drivers: [d], workload: {file: f}, operations: {o: {sql: DELETE FROM t, %s}}}`, test.operation))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases, err := p.Expand(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := [2]int{cases[0].Cell.Transaction, cases[0].Operation.Count}; got != test.want {
+			t.Errorf("%s: got transaction and count %v, want %v", test.operation, got, test.want)
+		}
+	}
+}

@@ -171,6 +171,32 @@ func (r *resolver) mix(name string, o *operation, others *dict[operation]) assay
 	return op
 }
 
+// retries reports an operation that would be applied in part twice: an answer
+// of busy after a step that changed data, where each step commits alone.
+func (r *resolver) retries(v variant) {
+	o, op := v.spec, v.operation
+	alone := len(o.Transaction.items) == 0 || slices.ContainsFunc(o.Transaction.items, func(s scalar) bool { return s.text == "none" })
+	if !op.RetryBusy || !alone || o.Only.set() { // in a mix, the mix says what busy does
+		return
+	}
+	if changesEarly(op.Steps) {
+		r.m.at(o.Busy.place, "busy: retry would do the steps again that were done already: add transaction: 1, so that all are done or none")
+	}
+	for _, part := range op.Parts {
+		if part.Operation.Transaction == 0 && changesEarly(part.Operation.Steps) {
+			r.m.at(o.Busy.place, "busy: retry would do the steps of %s again that were done already: add transaction: 1 to it, so that all are done or none", part.Operation.Name)
+		}
+	}
+}
+
+// changesEarly reports whether a step before the last changes data.
+func changesEarly(steps []assay.Step) bool {
+	return slices.ContainsFunc(steps[:max(0, len(steps)-1)], func(s assay.Step) bool {
+		kind, _ := (&mistakes{}).statement(place{}, s.SQL)
+		return kind.changes
+	})
+}
+
 // atomic is 1 where an operation is a transaction of its own wherever it runs,
 // and otherwise 0.
 func (o *operation) atomic() int {

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"assay"
@@ -79,7 +80,7 @@ func TestCompareSettings(t *testing.T) {
 			"reader-1 reads page_size=8192, but the file's is 4096"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			settings, err := compareSettings(assay.Profile{Settings: c.requested}, wire.Opened{}, c.read, c.path)
+			settings, err := compareSettings(assay.Profile{Settings: c.requested}, wire.Opened{}, askedFor(c.read), c.read, c.path)
 			reason := ""
 			var f *failure
 			if errors.As(err, &f) {
@@ -95,11 +96,59 @@ func TestCompareSettings(t *testing.T) {
 	}
 }
 
+// askedFor counts the connections that were read back, as if these were all.
+func askedFor(read []wire.Connection) connections {
+	var c connections
+	for _, r := range read {
+		if strings.HasPrefix(r.Name, "reader-") {
+			c.readers++
+		} else {
+			c.writers++
+		}
+	}
+	return c
+}
+
+// Every connection that was asked for must be read back, by a worker that
+// reads any, and by all where the profile requests a setting.
+func TestConnectionsThatAreNotReadBack(t *testing.T) {
+	for _, c := range []struct {
+		name      string
+		requested map[string]string
+		read      []string
+		want      string
+	}{
+		{"all", map[string]string{"cache_size": "1"}, []string{"reader-1", "reader-2", "reader-3", "writer-1", "writer-2"}, ""},
+		{"a reader is missing", map[string]string{"cache_size": "1"}, []string{"reader-1", "reader-2", "writer-1", "writer-2"}, "reader-3 was not read back"},
+		{"nothing is requested", nil, []string{"reader-1", "reader-2", "writer-1", "writer-2"}, "reader-3 was not read back"},
+		{"one twice", nil, []string{"reader-1", "reader-1", "reader-3", "writer-1", "writer-2"}, "reader-2 was not read back"},
+		{"several", nil, []string{"reader-1", "writer-1"}, "reader-2..reader-3 (2) was not read back; writer-2 was not read back"},
+		{"none, where a setting is requested", map[string]string{"cache_size": "1"}, nil, "the worker read no setting back"},
+		{"a worker without settings", nil, nil, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var read []wire.Connection
+			for _, name := range c.read {
+				read = append(read, connection(name, "cache_size", "1"))
+			}
+			_, err := compareSettings(assay.Profile{Settings: c.requested}, wire.Opened{}, connections{readers: 3, writers: 2}, read, "")
+			reason := ""
+			var f *failure
+			if errors.As(err, &f) {
+				reason = f.reason
+			}
+			if reason != c.want || f != nil && f.outcome != assay.NotApplied {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
 // What a raw profile means is requested as much as what it sets.
 func TestRequestsOfRawProfiles(t *testing.T) {
 	profile := assay.Profile{Raw: map[string]string{"a": "file:{{path}}"}, Requests: map[string]string{"cache_size": "10"}}
 	opened := wire.Opened{Issued: map[string]string{"cache_size": "PRAGMA cache_size = 10"}}
-	settings, err := compareSettings(profile, opened, []wire.Connection{connection("reader-1", "cache_size", "20")}, "")
+	settings, err := compareSettings(profile, opened, connections{readers: 1}, []wire.Connection{connection("reader-1", "cache_size", "20")}, "")
 	want := assay.Setting{Name: "cache_size", Connection: "reader-1", Requested: "10", Issued: "PRAGMA cache_size = 10", Effective: "20"}
 	if err == nil || len(settings) != 1 || settings[0] != want {
 		t.Errorf("got %+v, %v, want %+v and an error", settings, err, want)
@@ -108,7 +157,7 @@ func TestRequestsOfRawProfiles(t *testing.T) {
 
 // What nobody asked for is kept again only where it differs.
 func TestSettingsNobodyAskedFor(t *testing.T) {
-	settings, err := compareSettings(assay.Profile{}, wire.Opened{}, []wire.Connection{
+	settings, err := compareSettings(assay.Profile{}, wire.Opened{}, connections{readers: 3, writers: 1}, []wire.Connection{
 		connection("reader-1", "cache_size", "1"), connection("reader-2", "cache_size", "1"), connection("reader-3", "cache_size", "2"),
 		connection("writer-1", "cache_size", "2"),
 	}, "")
@@ -135,6 +184,10 @@ func TestDurabilityIsTheWriters(t *testing.T) {
 		{on("writer-1", "wal", "0"), assay.Process},
 		{on("writer-1", "memory", "2"), assay.None},
 		{on("reader-1", "wal", "2"), assay.DurabilityUnknown},
+		{append(on("writer-1", "wal", "0"), on("writer-2", "wal", "2")...), assay.Process},
+		{append(on("writer-1", "wal", "2"), on("writer-2", "wal", "1")...), assay.Consistent},
+		{append(on("writer-1", "wal", "2"), on("writer-2", "wal", "")...), assay.DurabilityUnknown},
+		{append(on("writer-1", "wal", "1"), on("writer-2", "memory", "2")...), assay.None},
 	} {
 		if got := durability(c.settings); got != c.want {
 			t.Errorf("durability(%+v) = %q, want %q", c.settings, got, c.want)

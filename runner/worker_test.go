@@ -49,7 +49,8 @@ type asked struct {
 	Awake  int   // of these, not stopped
 }
 
-// work is an honest worker that writes down what it is asked.
+// work is a worker that writes down what it is asked, honest unless its name is
+// that of a fault.
 func work(name, log string) int {
 	file, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
@@ -58,8 +59,8 @@ func work(name, log string) int {
 	in := &requests{lines: bufio.NewReader(os.Stdin), name: name, log: file}
 	driver := sqldb.Driver{Name: name, SQLName: "sqlite",
 		Key:  func(name, value string) string { return "_pragma=" + name + "(" + value + ")" },
-		Busy: func(error) bool { return false }}
-	if err := kit.Serve(sqldb.New(driver), in, os.Stdout); err != nil {
+		Busy: func(err error) bool { return strings.Contains(err.Error(), "(SQLITE_BUSY)") }}
+	if err := kit.Serve(faultyEngine{sqldb.New(driver), name}, in, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

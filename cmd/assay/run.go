@@ -361,11 +361,11 @@ func (s *session) config(ctx context.Context, cache string, work *runner.Workspa
 	return runner.Config{
 		Cases: s.cases, Programs: programs, Reference: s.reference(),
 		Data: dataset.Cache{Dir: filepath.Join(cache, "data"), Progress: s.progress.data},
-		Files: runner.Files{}, // the factors have them too
 		Work: work, Seed: s.run.Seed, Launches: s.plan.Launches, Budget: s.mainBudget(),
 		Precision: s.run.Options.Precision, Timeout: s.plan.Timeout, Done: s.done,
 		Emit:     func(t assay.Trial) error { return s.store.Append(context.WithoutCancel(ctx), s.run.ID, t) },
 		Progress: s.progress.event, Wire: s.wireTrace(),
+		Files: runner.Files{}, // shared with the factors, which are to have the same data
 	}
 }
 

@@ -38,6 +38,7 @@ func TestScripts(t *testing.T) {
 		Condition:          condition,
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"status":   status,
+			"sql":      runSQL,
 			"outcomes": outcomes,
 			"reason":   reason,
 			"agree":    agree,
@@ -101,6 +102,12 @@ func status(ts *testscript.TestScript, neg bool, args []string) {
 	if got := exitStatus(err); got != args[0] {
 		ts.Fatalf("exit status %s, want %s", got, args[0])
 	}
+}
+
+// sql FILE TEXT runs SQL on a file.
+func runSQL(ts *testscript.TestScript, neg bool, args []string) {
+	want(ts, len(args) == 2 && !neg, "sql FILE TEXT")
+	ts.Check(execute(ts.MkAbs(args[0]), args[1]))
 }
 
 // exitStatus is the status of an ended program, or the signal that ended it.

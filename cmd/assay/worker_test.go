@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,6 +54,13 @@ var faults = map[string]fault{
 	"longline": {line: on(wire.TypeMeasure, func() { fmt.Println(strings.Repeat("x", 10<<20)) })},
 	"deaf":     {before: func() { signal.Ignore(syscall.SIGTERM) }, line: on(wire.TypeClose, hang)},
 
+	"meddling": {line: func(r request) bool {
+		if r.Type == wire.TypeMeasure {
+			meddle()
+		}
+		return false
+	}, do: func() { time.Sleep(2 * time.Millisecond) }}, // so that another is ahead
+
 	"liar-row":     {row: lieOnce},
 	"liar-rows":    {rows: func(n int) int { return n + 1 }},
 	"liar-setting": {ask: ignore("journal_mode"), told: func(s map[string]string) { s["journal_mode"] = "wal" }},
@@ -70,6 +78,28 @@ var faults = map[string]fault{
 		fmt.Println(`{"type":"hello","protocol":0,"target":{"driver":"old-protocol","engine":"sqlite"}}`)
 		hang()
 	}},
+}
+
+var meddled bool
+
+// meddle adds a row to the user's own file.
+func meddle() {
+	if !meddled {
+		meddled = true
+		if err := execute(os.Getenv("MEDDLE"), "INSERT INTO item DEFAULT VALUES"); err != nil {
+			panic(err)
+		}
+	}
+}
+
+// execute runs SQL on a file.
+func execute(path, text string) error {
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		return err
+	}
+	_, err = db.Exec(text)
+	return errors.Join(err, db.Close())
 }
 
 func on(kind string, do func()) func(request) bool {
@@ -122,9 +152,9 @@ func worker() {
 	if f.before != nil {
 		f.before()
 	}
-	sql := sqldb.Driver{Name: os.Args[1], Module: "modernc.org/sqlite", SQLName: "sqlite", Key: pragma, Busy: busy}
+	driver := sqldb.Driver{Name: os.Args[1], Module: "modernc.org/sqlite", SQLName: "sqlite", Key: pragma, Busy: busy}
 	in := &requests{lines: bufio.NewReader(os.Stdin), fault: f}
-	if err := kit.Serve(faultyEngine{sqldb.New(sql), f}, in, os.Stdout); err != nil {
+	if err := kit.Serve(faultyEngine{sqldb.New(driver), f}, in, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
