@@ -229,18 +229,14 @@ func (r *Report) addRepeat(d *document) {
 	d.addLiteral(command)
 	if r.Run.Status != assay.Finished {
 		d.add(paragraph, "To go on with this run:")
-		d.addLiteral(command + " --resume")
+		d.addLiteral("assay run " + quote(planOf(r.Run)) + " --resume")
 	}
 }
 
 // repeat is the command line of a run.
 func repeat(run assay.Run) string {
 	o := run.Options
-	plan := run.Plan
-	if strings.Contains(run.PlanFile, "/") { // a user's own, not a built-in one
-		plan = run.PlanFile
-	}
-	words := []string{"assay", "run", quote(plan)}
+	words := []string{"assay", "run", quote(planOf(run))}
 	if len(o.Drivers) > 0 {
 		words = append(words, "--drivers", quote(strings.Join(o.Drivers, ",")))
 	}
@@ -254,6 +250,15 @@ func repeat(run assay.Run) string {
 		words = append(words, "--precision", fmt.Sprint(o.Precision))
 	}
 	return strings.Join(words, " ")
+}
+
+// planOf is the plan as a command names it: a built-in one by name, a user's
+// own by its file.
+func planOf(run assay.Run) string {
+	if strings.Contains(run.PlanFile, "/") {
+		return run.PlanFile
+	}
+	return run.Plan
 }
 
 // quote protects a word from the shell where it needs it.
