@@ -179,21 +179,27 @@ func (t *Table) rank(rule stat.Rule) {
 			}
 		}
 		if len(ranking.Rows) > 0 {
-			ranking.compareAll(t.Primary, rule)
+			t.compareAll(ranking, rule)
 			t.Rankings = append(t.Rankings, ranking)
 		}
 	}
 }
 
-// compareAll compares each two rows of a ranking and ranks them.
-func (k *Ranking) compareAll(primary assay.Metric, rule stat.Rule) {
+// compareAll compares each two rows of a ranking and ranks them. Two drivers to
+// which one profile gave unlike promises about the data are not ordered.
+func (t *Table) compareAll(k *Ranking, rule stat.Rule) {
+	primary := t.Primary
 	for i, a := range k.Rows {
 		for _, b := range k.Rows[i+1:] {
 			x, y := pair(a, b, primary.Name)
 			forward, err := rule.Compare(x, y, primary.HigherBetter)
 			backward, errBack := rule.Compare(y, x, primary.HigherBetter)
-			if err := cmp.Or(errText(err), errText(errBack)); err != "" {
-				forward = stat.Comparison{Verdict: stat.Undecided, Reason: err}
+			why := ""
+			if a.Cell.Profile == b.Cell.Profile {
+				why = t.unequal(a, b)
+			}
+			if why = cmp.Or(errText(err), errText(errBack), why); why != "" {
+				forward = stat.Comparison{Verdict: stat.Undecided, Reason: why}
 				backward = forward
 			}
 			k.comparisons[[2]*Row{a, b}] = forward

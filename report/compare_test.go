@@ -93,7 +93,7 @@ func TestDurabilityKeepsRanksApart(t *testing.T) {
 		"mattn (web)":    {1, "unequal-durability: modernc synchronous=2, mattn synchronous=1; advice: set it explicitly in the profile"},
 		"glebarez (web)": {1, "unequal-durability: modernc power, glebarez consistent; advice: set it explicitly in the profile"},
 		"glebarez (odd)": {0, "unknown-durability: the settings read back do not tell what a power cut loses; not ranked"},
-		"modernc (web)":  {2, ""},
+		"modernc (web)":  {1, ""}, // not ordered against mattn, which syncs less
 	}
 	for name, want := range tests {
 		row := rows[name]
