@@ -57,11 +57,12 @@ type command struct {
 var understood = command{source: "nowhere", status: 1, output: "ASSAY_SOURCE=nowhere has no kit"}
 
 var commands = map[string]command{
-	"make run":                                      {as: "make -n run", output: "bin/assay run quick"},
-	"make build":                                    {as: "make -n build", output: "-o bin/assay ./cmd/assay"},
-	"bin/assay run quick --budget 90s":              understood,
-	"bin/assay plan check my-plan.yaml":             {output: "plan my-plan is valid: 4 cells, budget 1m0s"},
-	"bin/assay run my-plan.yaml":                    understood,
+	"make run":                          {as: "make -n run", output: "bin/assay run quick"},
+	"make build":                        {as: "make -n build", output: "-o bin/assay ./cmd/assay"},
+	"bin/assay run quick --budget 90s":  understood,
+	"bin/assay plan check my-plan.yaml": {output: "plan my-plan is valid: 4 cells, budget 1m0s"},
+	"bin/assay run my-plan.yaml":        understood,
+	"bin/assay run monster --only operation=SelectByID --only clients=100 --budget 3m": understood,
 	"bin/assay run quick --resume":                  understood,
 	"bin/assay plans":                               {output: `(?m)^quick +\d+ `},
 	"bin/assay drivers":                             {output: `(?m)^mattn +v`},

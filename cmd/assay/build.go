@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"assay/build"
@@ -19,15 +20,8 @@ func (a *app) buildCommand() *cobra.Command {
 				return err
 			}
 			for _, arg := range args {
-				spec, err := build.ParseSpec(arg)
+				worker, err := buildNamed(cmd.Context(), b, arg)
 				if err != nil {
-					return usage(err, "assay drivers lists the drivers")
-				}
-				worker, err := b.Build(cmd.Context(), spec)
-				if err != nil {
-					if known, _ := b.Source.Drivers(); !hasDriver(known, spec.Name) {
-						return usage(err, "assay drivers lists the drivers")
-					}
 					return err
 				}
 				fmt.Fprintln(a.stdout, worker.Program)
@@ -35,4 +29,20 @@ func (a *app) buildCommand() *cobra.Command {
 			return nil
 		},
 	}
+}
+
+// buildNamed builds the worker that a user names; a name that there is not is
+// the user's to mend.
+func buildNamed(ctx context.Context, b *build.Builder, name string) (build.Worker, error) {
+	spec, err := build.ParseSpec(name)
+	if err != nil {
+		return build.Worker{}, usage(err, "assay drivers lists the drivers")
+	}
+	worker, err := b.Build(ctx, spec)
+	if err != nil {
+		if known, _ := b.Source.Drivers(); !hasDriver(known, spec.Name) {
+			return build.Worker{}, usage(err, "assay drivers lists the drivers")
+		}
+	}
+	return worker, err
 }

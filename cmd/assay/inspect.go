@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"assay"
-	"assay/build"
 	"assay/dataset"
 	"assay/plan"
 	"assay/runner"
@@ -83,11 +82,7 @@ func (a *app) inspectOne(ctx context.Context, driver, profile string) (*inspecti
 	if err != nil {
 		return nil, err
 	}
-	spec, err := build.ParseSpec(driver)
-	if err != nil {
-		return nil, usage(err, "assay drivers lists the drivers")
-	}
-	worker, err := b.Build(ctx, spec)
+	worker, err := buildNamed(ctx, b, driver)
 	if err != nil {
 		return nil, err
 	}

@@ -189,12 +189,21 @@ func (s *session) recall(ctx context.Context) error {
 	if s.flags.budget > 0 {
 		run.Options.Budget = s.flags.budget
 	}
+	var spent time.Duration
 	for trial, err := range s.store.Trials(ctx, run.ID) {
 		if err != nil {
 			return err
 		}
 		trial.Histogram, trial.Samples, trial.Settings = nil, nil, nil // not needed to go on
 		s.done = append(s.done, trial)
+		spent += trial.Took
+	}
+	if s.flags.budget > 0 && spent >= s.flags.budget {
+		return usage(fmt.Errorf("--budget %s: the run has used %s already, and its budget counts from its start", s.flags.budget, brief(spent)),
+			"give more, or leave --budget out")
+	}
+	if s.plan.Text != run.PlanText {
+		fmt.Fprintln(s.stderr, "the plan has changed since the run was started: it goes on with the plan as it was")
 	}
 	run.Status = assay.Running
 	s.run = run
