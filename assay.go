@@ -77,6 +77,8 @@ type Target struct {
 	Build          string            // digest of everything that went into the worker program
 	Facts          map[string]string // source id, cgo, thread mode, ...
 	CompileOptions []string          // as the engine reports them, sorted
+	Options        []string          // compile options that were asked for, such as DQS=0; empty: the driver's own
+	Layouts        int               // link layouts that launches take in turn; 1: one, and the figures are of it alone
 }
 
 // Name is how tables call the target: the driver and its version.
@@ -92,6 +94,7 @@ type Cell struct {
 	Driver        string
 	DriverVersion string
 	Build         string
+	Options       string // compile options that were asked for: DQS=0:OMIT_SHARED_CACHE; empty: the driver's own
 	Profile       string
 	Without       string // the one setting of the profile that is left out, to see what it does; empty: none
 	Clients       int

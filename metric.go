@@ -34,6 +34,14 @@ var Metrics = []Metric{
 	{"switches/op", "1/op", false, "voluntary and involuntary context switches / operations"},
 	{"peak-B", "B", false, "peak resident memory of the worker process"},
 	{"close-ns", "ns", false, "time to close the database after the block"},
+	{"prepare-ns/op", "ns", false, "phase: compile the statement; phases are timed in windows of their own"},
+	{"bind-ns/op", "ns", false, "phase: hand over the arguments, where the API has that apart"},
+	{"query-ns/op", "ns", false, "phase: hand over the arguments and start the statement"},
+	{"next-ns/op", "ns", false, "phase: step to the next row, for all rows"},
+	{"scan-ns/op", "ns", false, "phase: read the columns, of all rows"},
+	{"close-rows-ns/op", "ns", false, "phase: end the answer, or reset the statement"},
+	{"close-stmt-ns/op", "ns", false, "phase: finalize the statement"},
+	{"clock-ns/op", "ns", false, "what reading the clock between the phases costs; it is in the phases, and not subtracted"},
 }
 
 // MetricByName returns the metric of that name; the second result is false

@@ -96,6 +96,7 @@ type Trial struct {
 	Cell    Cell
 	Group   string // of instances that are measured in the same launches
 	Launch  int    // counts from 1 within the group; trials of one launch are paired
+	Layout  int    // of the worker program: launches of one layout share what it does to them; 0: there is one only
 	Twin    bool   // the reference again: shows this run's noise
 	Mode    Mode
 	Outcome Outcome

@@ -88,6 +88,7 @@ type Operation struct {
 	Count       int    // operations of a block, the same for every target
 	PerRow      bool   // figures are per row of the answer or change, not per operation
 	RetryBusy   bool   // an answer of "busy" is counted and the operation tried again
+	Phases      bool   // the phases of each execution are timed too, in windows of their own
 	Check       *Query // what is read after the block to prove the change; nil: nothing
 }
 

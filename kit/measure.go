@@ -37,6 +37,8 @@ var epoch = time.Now()
 // lap is one measurement: what its clients share.
 type lap struct {
 	p        *prepared
+	clients  []Client
+	phases   *Phases // nil unless asked for
 	batch    int64
 	latency  bool
 	first    int64        // unit at which the trace is entered
@@ -90,6 +92,9 @@ func (p *prepared) measure(request wire.Measure) (wire.Measured, error) {
 	after := countersAfter()
 	result := l.sum(shares)
 	result.Counters = difference(after, before)
+	if l.phases != nil {
+		result.Phases, result.ClockNanos = l.phases.report(), clockNanos()
+	}
 	return result, nil
 }
 
@@ -100,7 +105,7 @@ func (p *prepared) newLap(request wire.Measure) (*lap, error) {
 	if request.Operations%p.unit != 0 || request.Start%p.unit != 0 || request.Start < 0 {
 		return nil, wire.Errorf(wire.Invalid, "start %d, operations %d: want whole transactions of %d", request.Start, request.Operations, p.unit)
 	}
-	l := &lap{p: p, batch: max(1, request.Batch), latency: request.Latency, first: request.Start / p.unit % p.length,
+	l := &lap{p: p, clients: p.clients, batch: max(1, request.Batch), latency: request.Latency, first: request.Start / p.unit % p.length,
 		units: math.MaxInt64}
 	if request.Operations > 0 {
 		l.units = request.Operations / p.unit
@@ -108,16 +113,21 @@ func (p *prepared) newLap(request wire.Measure) (*lap, error) {
 		l.window = request.Nanos
 		l.least = leastOperations * int64(len(p.clients))
 	}
-	return l, nil
+	if !request.Phases {
+		return l, nil
+	}
+	var err error
+	l.clients, l.phases, err = profile(p.clients)
+	return l, err
 }
 
 func (l *lap) run(shares []share) {
 	if len(shares) == 1 {
-		l.client(l.p.clients[0], &shares[0])
+		l.client(l.clients[0], &shares[0])
 		return
 	}
 	var done sync.WaitGroup
-	for i, client := range l.p.clients {
+	for i, client := range l.clients {
 		done.Go(func() { l.client(client, &shares[i]) })
 	}
 	done.Wait()

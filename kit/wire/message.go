@@ -108,6 +108,9 @@ type Measure struct {
 	// Latency asks for the histogram of the operations' latencies, or of
 	// transactions where several operations make one.
 	Latency bool `json:"latency,omitempty"`
+	// Phases asks to time the phases of each operation apart. A worker that
+	// cannot answers unsupported.
+	Phases bool `json:"phases,omitempty"`
 }
 
 // Measured answers Measure. Operations counts those that were completed and
@@ -124,7 +127,28 @@ type Measured struct {
 	Busy       int64      `json:"busy,omitempty"`      // answers of "busy"; tried again where the operation says so
 	Counters   Counters   `json:"counters"`            // of the worker process, over the window
 	Histogram  [][2]int64 `json:"histogram,omitempty"` // [upper bound in ns, count], see Bucket
+	Phases     []Phase    `json:"phases,omitempty"`    // that the driver has, in their order
+	ClockNanos float64    `json:"clock_ns,omitempty"`  // what one reading of the clock costs; with Phases
 }
+
+// Phase is the time that all operations of a measurement spent in one phase.
+type Phase struct {
+	Name  string `json:"name"`
+	Nanos int64  `json:"ns"`
+	Count int64  `json:"count"` // how often it was timed: readings of the clock
+}
+
+// The phases of a statement's execution, in their order. A driver has those
+// that its API shows apart.
+const (
+	PhasePrepare   = "prepare"    // compile the statement
+	PhaseBind      = "bind"       // hand over its arguments
+	PhaseQuery     = "query"      // hand over its arguments and start it
+	PhaseNext      = "next"       // step to the next row
+	PhaseScan      = "scan"       // read the columns of a row
+	PhaseCloseRows = "close-rows" // end the answer, or reset the statement
+	PhaseCloseStmt = "close-stmt" // finalize the statement
+)
 
 // Counters are amounts over a window; Peak is the process's peak so far. Those
 // that the worker cannot count are zero, and named in the hello's fact
