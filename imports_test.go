@@ -31,11 +31,10 @@ var imports = map[string][]string{
 	"draft":     {"root", "kit", "plan", "dataset"},
 	"runner":    {"root", "kit", "plan", "dataset", "host", "stat"},
 	"report":    {"root", "stat"},
-	"audit":     {"root", "report", "store"},
-	"web":       {"root", "report", "store"},
+	"audit":     {"root", "stat", "published", "report"},
 	"bench":     {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "report"},
 	"cmd": {"root", "kit", "stat", "plans", "published", "host", "plan", "dataset", "build", "store",
-		"draft", "runner", "report", "audit", "web"},
+		"draft", "runner", "report", "audit"},
 }
 
 // source is a Go file of this checkout.

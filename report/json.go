@@ -46,6 +46,8 @@ type (
 		Build          string            `json:"build"`
 		Facts          map[string]string `json:"facts"`
 		CompileOptions []string          `json:"compile_options"`
+		Options        []string          `json:"options"`
+		Layouts        int               `json:"layouts"`
 	}
 	jsonSuggestion struct {
 		Durability  assay.Durability `json:"durability"`

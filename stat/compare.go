@@ -96,14 +96,19 @@ func logRatios(figures, reference []float64) ([]float64, error) {
 
 // decide judges log ratios that are above zero where the figure is better.
 func (r Rule) decide(gain sample) Verdict {
+	low, high := gain.bounds()
+	return r.decideBounds(gain.n, low, high)
+}
+
+// decideBounds judges the interval of a log ratio over n launches.
+func (r Rule) decideBounds(n int, low, high float64) Verdict {
 	margin, band := math.Log1p(r.Margin), 0.0
 	quiet := r.Noise <= r.Margin
 	if !quiet {
 		band = math.Log1p(r.Noise) // A against A differed by as much
 	}
-	low, high := gain.bounds()
 	switch {
-	case gain.n < MinLaunches:
+	case n < MinLaunches:
 		return Undecided
 	case quiet && -margin <= low && high <= margin:
 		return Equivalent

@@ -24,18 +24,18 @@ func runFields(r *assay.Run) []any {
 		&r.Reference, &r.Least, listSize[assay.Target]{&r.Targets}, asJSON{&r.Files}}
 }
 
-const targetColumns = "driver, driver_version, engine, engine_version, build, facts, compile_options"
+const targetColumns = "driver, driver_version, engine, engine_version, build, facts, compile_options, options, layouts"
 
 func targetFields(t *assay.Target) []any {
 	return []any{&t.Driver, &t.DriverVersion, &t.Engine, &t.EngineVersion, &t.Build,
-		asJSON{&t.Facts}, asJSON{&t.CompileOptions}}
+		asJSON{&t.Facts}, asJSON{&t.CompileOptions}, asJSON{&t.Options}, &t.Layouts}
 }
 
 const trialColumns = "plan, workload, operation, engine, driver, driver_version, build, profile, without," +
 	" clients, pool, idle, statement, transaction_size, rate, params, as_published," +
 	" group_name, launch, twin, mode, outcome, reason, durability, query_plan, dsn, each_sql, digest," +
 	" warnings, samples, histogram," +
-	" started, took_ns, steal, foreign_cpu, disqualified, figures, settings"
+	" started, took_ns, steal, foreign_cpu, disqualified, figures, settings, options, layout"
 
 func trialFields(t *assay.Trial) []any {
 	c := &t.Cell
@@ -47,7 +47,7 @@ func trialFields(t *assay.Trial) []any {
 		asJSONList[assay.Sample, [2]int64]{&t.Samples, toSample, fromSample},
 		asJSONList[assay.Bucket, [2]int64]{&t.Histogram, toBucket, fromBucket},
 		asTime{&t.Started}, &t.Took, &t.Noise.Steal, &t.Noise.Foreign, &t.Disqualified,
-		mapSize{&t.Figures}, listSize[assay.Setting]{&t.Settings},
+		mapSize{&t.Figures}, listSize[assay.Setting]{&t.Settings}, &c.Options, &t.Layout,
 	}
 }
 

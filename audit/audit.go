@@ -1,0 +1,238 @@
+// Package audit holds published claims against what was measured here: it says
+// for each claim whether it holds on this machine, does not, or cannot be told,
+// and why.
+//
+// A claim is data, see package published. What is compared is a relation of
+// cells, never a figure: the published machine is another one.
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"assay"
+	"assay/published"
+	"assay/report"
+	"assay/stat"
+)
+
+// Verdict is what this machine says about a claim.
+type Verdict string
+
+// The verdicts.
+const (
+	Holds    Verdict = "holds here"
+	Fails    Verdict = "does not hold here"
+	Unknown  Verdict = "cannot be told"
+	NoEffect Verdict = "condition had no effect"
+)
+
+// Finding is a claim with its verdict.
+type Finding struct {
+	Source   published.Source
+	Claim    published.Claim
+	Verdict  Verdict
+	Reason   string     // why it cannot be told; empty otherwise
+	Run      string     // the run whose cells were compared; empty where there is none
+	Evidence []Evidence // one per comparison of the claim
+}
+
+// Evidence is one comparison of a claim.
+type Evidence struct {
+	Comparison published.Comparison
+	Verdict    Verdict
+	Reason     string
+	Names      [2]string        // of the cells A and B
+	Published  [2]string        // both figures as printed, with their unit; empty where the source has none
+	Claimed    float64          // A / B as published; 0 where the source has none
+	Here       *stat.Comparison // A / B here; nil where it was not compared
+	Paired     bool             // both were measured in the same launches
+	Centers    [2]float64       // both figures here, in the metric's unit
+}
+
+// Judge gives every claim of the sources its verdict. Reports holds, by plan,
+// the report of the run to look at. It fails where a claim's data is wrong,
+// such as a published figure that is not there.
+func Judge(sources []published.Source, reports map[string]*report.Report) ([]Finding, error) {
+	var findings []Finding
+	for _, source := range sources {
+		for _, claim := range source.Claims {
+			f, err := judge(source, claim, reports[claim.Plan])
+			if err != nil {
+				return nil, fmt.Errorf("claim %s of %s: %w", claim.Name, source.Name, err)
+			}
+			findings = append(findings, f)
+		}
+	}
+	return findings, nil
+}
+
+func judge(source published.Source, claim published.Claim, r *report.Report) (Finding, error) {
+	f := Finding{Source: source, Claim: claim, Verdict: Unknown, Reason: claim.Untested}
+	if r != nil {
+		f.Run = r.Run.ID
+	}
+	for _, comparison := range claim.Compare {
+		e, err := f.examine(comparison, r)
+		if err != nil {
+			return f, err
+		}
+		f.Evidence = append(f.Evidence, e)
+	}
+	f.conclude()
+	return f, nil
+}
+
+// conclude joins the comparisons: one that fails refutes the claim, and all
+// have to hold.
+func (f *Finding) conclude() {
+	if len(f.Evidence) == 0 {
+		return
+	}
+	order := []Verdict{Holds, Unknown, NoEffect, Fails}
+	worst := slices.MaxFunc(f.Evidence, func(a, b Evidence) int {
+		return slices.Index(order, a.Verdict) - slices.Index(order, b.Verdict)
+	})
+	f.Verdict, f.Reason = worst.Verdict, worst.Reason
+}
+
+// examine makes one comparison.
+func (f *Finding) examine(c published.Comparison, r *report.Report) (Evidence, error) {
+	e := Evidence{Comparison: c, Verdict: Unknown}
+	if err := e.addPublished(f.Source); err != nil {
+		return e, err
+	}
+	if r == nil {
+		e.Reason = "not measured yet: assay run " + f.Claim.Plan
+		return e, nil
+	}
+	a, b := find(r, f.Claim.Where, c.A), find(r, f.Claim.Where, c.B)
+	for i, cell := range [][]*report.Row{a, b} {
+		if len(cell) != 1 {
+			e.Reason = missing(len(cell), f.Claim, []map[string]string{c.A, c.B}[i])
+			return e, nil
+		}
+		e.Names[i] = cell[0].Name()
+	}
+	e.compare(f, a[0], b[0], rule(r, a[0], b[0]))
+	return e, nil
+}
+
+func missing(found int, claim published.Claim, cell map[string]string) string {
+	if found > 1 {
+		return fmt.Sprintf("the run has %d cells with %s", found, coordinates(claim.Where, cell))
+	}
+	return fmt.Sprintf("the run has no cell with %s: assay run %s", coordinates(claim.Where, cell), claim.Plan)
+}
+
+func coordinates(all ...map[string]string) string {
+	var words []string
+	for _, some := range all {
+		for _, name := range slices.Sorted(maps.Keys(some)) {
+			words = append(words, name+"="+some[name])
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func (e *Evidence) addPublished(s published.Source) error {
+	a, b, known, err := s.Ratio(e.Comparison)
+	if err != nil || !known {
+		return err
+	}
+	for i, figure := range []published.Figure{a, b} {
+		e.Published[i] = figure.Printed + " " + figure.Unit
+	}
+	if b.Value != 0 {
+		e.Claimed = a.Value / b.Value
+	}
+	return nil
+}
+
+// find returns the rows with these coordinates, those of builds with compile
+// options of their own and of factors left out.
+func find(r *report.Report, where ...map[string]string) []*report.Row {
+	var found []*report.Row
+	for _, table := range r.Tables {
+		for _, row := range table.Rows {
+			if has(row.Cell, where) {
+				found = append(found, row)
+			}
+		}
+	}
+	return found
+}
+
+func has(c assay.Cell, where []map[string]string) bool {
+	if c.Options != "" || c.Without != "" {
+		return false
+	}
+	for _, some := range where {
+		for name, want := range some {
+			if value, ok := c.Coordinate(name); !ok || value != want {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// rule is that of the cells' tables, with the louder noise.
+func rule(r *report.Report, rows ...*report.Row) stat.Rule {
+	var rule stat.Rule
+	for _, table := range r.Tables {
+		for _, row := range rows {
+			if slices.Contains(table.Rows, row) {
+				rule.Margin = table.Margin
+				rule.Noise = max(rule.Noise, table.Noise)
+			}
+		}
+	}
+	return rule
+}
+
+// compare looks at the outcomes first: what was not measured as asked supports
+// and refutes nothing.
+func (e *Evidence) compare(f *Finding, a, b *report.Row, rule stat.Rule) {
+	for _, row := range []*report.Row{a, b} {
+		if row.Outcome == assay.NotApplied {
+			e.noEffect(f, row)
+			return
+		}
+		if row.Outcome != assay.OK {
+			e.Reason = fmt.Sprintf("%s is %s here: %s", row.Name(), row.Outcome, row.Reason)
+			return
+		}
+	}
+	metric, _ := assay.MetricByName(f.Claim.Metric)
+	here, paired, err := compare(rule, a, b, metric)
+	if err != nil {
+		e.Reason = err.Error()
+		return
+	}
+	e.Here, e.Paired = &here, paired
+	for i, row := range []*report.Row{a, b} {
+		figure, _ := row.Figure(metric.Name)
+		e.Centers[i] = figure.Interval.Center
+	}
+	e.Verdict, e.Reason = expect(e.Comparison, here, metric.HigherBetter)
+}
+
+// noEffect is a verdict only where the very condition was tried with the very
+// version that the source names.
+func (e *Evidence) noEffect(f *Finding, row *report.Row) {
+	version := f.Source.Versions[row.Cell.Driver]
+	if f.Claim.Provenance == published.Quoted && version == row.Cell.DriverVersion && version != "" {
+		e.Verdict = NoEffect
+		e.Reason = row.Reason
+		return
+	}
+	why := "the condition is " + string(f.Claim.Provenance) + ", not quoted"
+	if f.Claim.Provenance == published.Quoted {
+		why = fmt.Sprintf("the source was of version %s", cmp.Or(version, "unknown"))
+	}
+	e.Reason = fmt.Sprintf("it had no effect with %s %s (%s), but %s", row.Cell.Driver, row.Cell.DriverVersion, row.Reason, why)
+}

@@ -1,0 +1,187 @@
+package audit_test
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"strings"
+	"testing"
+
+	"assay"
+	"assay/audit"
+	"assay/published"
+	"assay/report"
+	"assay/stat"
+)
+
+// measured is six launches in which each driver's figure is its base.
+func measured(cells map[string]assay.Trial) iter.Seq2[assay.Trial, error] {
+	return func(yield func(assay.Trial, error) bool) {
+		for launch := 1; launch <= 6; launch++ {
+			for driver, trial := range cells {
+				trial.Launch = launch
+				trial.Cell.Driver, trial.Cell.Operation, trial.Cell.DriverVersion = driver, "scan", "v1"
+				trial.Cell.Clients, trial.Cell.Pool = 1, 1
+				trial.Figures = map[string]float64{assay.NsPerOp: trial.Figures[assay.NsPerOp] + float64(launch)}
+				if !yield(trial, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func trial(ns float64, group string) assay.Trial {
+	return assay.Trial{Group: group, Outcome: assay.OK, Figures: map[string]float64{assay.NsPerOp: ns}}
+}
+
+func reports(t *testing.T, cells map[string]assay.Trial) map[string]*report.Report {
+	t.Helper()
+	r, err := report.New(assay.Run{ID: "r1", Plan: "p", Reference: "a@v1", Host: map[string]string{"cpu": "test"}}, measured(cells))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]*report.Report{"p": r}
+}
+
+func claim(expect published.Expectation, size float64) published.Claim {
+	return published.Claim{Name: "c", Says: "a | is so", Provenance: published.Quoted, Plan: "p", Metric: assay.NsPerOp,
+		Where: map[string]string{"operation": "scan"},
+		Compare: []published.Comparison{{A: map[string]string{"driver": "a"}, B: map[string]string{"driver": "b"},
+			Expect: expect, Size: size}}}
+}
+
+func judge(t *testing.T, s published.Source, c published.Claim, r map[string]*report.Report) audit.Finding {
+	t.Helper()
+	s.Claims = []published.Claim{c}
+	findings, err := audit.Judge([]published.Source{s}, r)
+	if err != nil || len(findings) != 1 {
+		t.Fatalf("%v, %v", findings, err)
+	}
+	return findings[0]
+}
+
+func TestVerdicts(t *testing.T) {
+	notApplied := trial(1000, "g")
+	notApplied.Outcome, notApplied.Reason = assay.NotApplied, "mmap_size was ignored"
+	failed := trial(0, "g")
+	failed.Outcome, failed.Reason = assay.Failed, "it died"
+	tests := map[string]struct {
+		a, b   assay.Trial
+		expect published.Expectation
+		size   float64
+		want   audit.Verdict
+		reason string
+	}{
+		"faster":               {trial(1000, "g"), trial(2000, "g"), published.Faster, 0, audit.Holds, ""},
+		"the other way round":  {trial(2000, "g"), trial(1000, "g"), published.Faster, 0, audit.Fails, "it is slower"},
+		"slower":               {trial(2000, "g"), trial(1000, "g"), published.Slower, 0, audit.Holds, ""},
+		"as much as stated":    {trial(1000, "g"), trial(2500, "g"), published.Faster, 3, audit.Holds, ""},
+		"less than stated":     {trial(1000, "g"), trial(1500, "g"), published.Faster, 3, audit.Fails, "it is faster, but not by about 3x"},
+		"slower as stated":     {trial(3000, "g"), trial(1000, "g"), published.Slower, 3, audit.Holds, ""},
+		"alike":                {trial(1000, "g"), trial(1001, "g"), published.Alike, 0, audit.Holds, ""},
+		"not alike":            {trial(1000, "g"), trial(1100, "g"), published.Alike, 0, audit.Fails, "it is faster"},
+		"alike is not faster":  {trial(1000, "g"), trial(1001, "g"), published.NotFaster, 0, audit.Holds, ""},
+		"alike refutes faster": {trial(1000, "g"), trial(1001, "g"), published.Faster, 0, audit.Fails, "it is equivalent"},
+		"other launches":       {trial(1000, "g"), trial(2000, "h"), published.Faster, 0, audit.Holds, ""},
+		"not applied": {notApplied, trial(2000, "g"), published.Faster, 0, audit.Unknown,
+			"it had no effect with a v1 (mmap_size was ignored), but the source was of version unknown"},
+		"failed": {trial(1000, "g"), failed, published.Faster, 0, audit.Unknown, "b is failed here: it died"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := reports(t, map[string]assay.Trial{"a": test.a, "b": test.b})
+			f := judge(t, published.Source{Name: "s"}, claim(test.expect, test.size), r)
+			if f.Verdict != test.want || f.Reason != test.reason {
+				t.Errorf("%s: %s, want %s: %s", f.Verdict, f.Reason, test.want, test.reason)
+			}
+		})
+	}
+}
+
+// A condition is said to have had no effect only where it is quoted and that
+// very version was tried.
+func TestNoEffectNeedsQuoteAndVersion(t *testing.T) {
+	ignored := trial(1000, "g")
+	ignored.Outcome, ignored.Reason = assay.NotApplied, "ignored"
+	r := reports(t, map[string]assay.Trial{"a": ignored, "b": trial(2000, "g")})
+	same := published.Source{Versions: map[string]string{"a": "v1"}}
+	other := published.Source{Versions: map[string]string{"a": "v0"}}
+	c := claim(published.Faster, 0)
+	if f := judge(t, same, c, r); f.Verdict != audit.NoEffect {
+		t.Errorf("same version, quoted: %s", f.Verdict)
+	}
+	if f := judge(t, other, c, r); f.Verdict != audit.Unknown || !strings.Contains(f.Reason, "v0") {
+		t.Errorf("another version: %s: %s", f.Verdict, f.Reason)
+	}
+	c.Provenance = published.Reconstructed
+	if f := judge(t, same, c, r); f.Verdict != audit.Unknown || !strings.Contains(f.Reason, "reconstructed") {
+		t.Errorf("reconstructed: %s: %s", f.Verdict, f.Reason)
+	}
+}
+
+func TestWhatIsNotThereCannotBeTold(t *testing.T) {
+	r := reports(t, map[string]assay.Trial{"a": trial(1000, "g")})
+	if f := judge(t, published.Source{}, claim(published.Faster, 0), r); f.Reason != "the run has no cell with operation=scan driver=b: assay run p" {
+		t.Error(f.Reason)
+	}
+	if f := judge(t, published.Source{}, claim(published.Faster, 0), nil); f.Reason != "not measured yet: assay run p" {
+		t.Error(f.Reason)
+	}
+	c := published.Claim{Untested: "it is prose"}
+	if f := judge(t, published.Source{}, c, nil); f.Verdict != audit.Unknown || f.Reason != "it is prose" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// One comparison that fails refutes a claim, whatever the others say.
+func TestWorstComparisonDecides(t *testing.T) {
+	r := reports(t, map[string]assay.Trial{"a": trial(1000, "g"), "b": trial(2000, "g"), "c": trial(500, "g")})
+	c := claim(published.Faster, 0)
+	c.Compare = append(c.Compare, published.Comparison{A: map[string]string{"driver": "a"}, B: map[string]string{"driver": "c"}, Expect: published.Faster})
+	if f := judge(t, published.Source{}, c, r); f.Verdict != audit.Fails || len(f.Evidence) != 2 || f.Evidence[0].Verdict != audit.Holds {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestFormats(t *testing.T) {
+	r := reports(t, map[string]assay.Trial{"a": trial(1000, "g"), "b": trial(2000, "g")})
+	f := judge(t, published.Source{Name: "s", About: "About it.", Machine: "a phone"}, claim(published.Faster, 0), r)
+	f.Evidence[0].Here.Ratio = stat.Interval{N: 6, Center: 0.5, Low: 0.4, High: 0.6}
+	for format, want := range map[string][]string{
+		"markdown": {"| a \\| is so | s | **holds here** |", "Published on: a phone.", "Run r1, on test.",
+			"| driver=a | driver=b | faster | - | 0.5 [0.4, 0.6], n = 6 | 1003 / 2003 | holds here |"},
+		"csv": {"s,c,a | is so,quoted,holds here,,p,r1,operation=scan driver=a,operation=scan driver=b,faster,ns/op,,,,1003.5"},
+	} {
+		var out bytes.Buffer
+		if err := audit.Write(&out, format, []audit.Finding{f}, r); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range want {
+			if !strings.Contains(out.String(), line) {
+				t.Errorf("%s has no %q:\n%s", format, line, out.String())
+			}
+		}
+	}
+	if err := audit.Write(&bytes.Buffer{}, "xml", nil, nil); fmt.Sprint(err) != `unknown format "xml": use one of markdown, csv` {
+		t.Error(err)
+	}
+}
+
+// Every source's claims can be read, and what they compare is a cell and a
+// figure that there are.
+func TestClaimsOfAllSources(t *testing.T) {
+	sources, err := published.Claims()
+	if err != nil {
+		t.Fatal(err)
+	}
+	findings, err := audit.Judge(sources, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range findings {
+		if f.Verdict != audit.Unknown || f.Reason == "" {
+			t.Errorf("%s: %s without a run: %q", f.Claim.Name, f.Verdict, f.Reason)
+		}
+	}
+}

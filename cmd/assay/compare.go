@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"assay/report"
+	"assay/store"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) compareCommand() *cobra.Command {
+	var run, format string
+	cmd := &cobra.Command{
+		Use:   "compare A B",
+		Short: "Compare two runs, or two drivers, versions or profiles of one run",
+		Long: `Compare two runs, or two drivers, versions or profiles of one run.
+
+A and B are two runs, as assay runs lists them, or what a run has: a driver
+(mattn), a driver's version (mattn@v1.14.37), compile options (mattn:DQS=0), a
+profile (web), or any coordinate (clients=8). Cells that are alike in all else
+are compared: by launch within a run. Launches of two runs are not paired.`,
+		Args: arguments(cobra.ExactArgs(2)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if format != "text" && format != "markdown" {
+				return usage(fmt.Errorf("unknown format %q", format), "formats are text and markdown")
+			}
+			return a.compare(cmd.Context(), args[0], args[1], run, format)
+		},
+	}
+	cmd.Flags().StringVar(&run, "run", "", "the run that has both; the newest by default")
+	cmd.Flags().StringVar(&format, "format", "text", "text|markdown")
+	return cmd
+}
+
+func (a *app) compare(ctx context.Context, first, second, run, format string) error {
+	s, _, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	sides, err := findSides(ctx, s, [2]string{first, second}, run)
+	if errors.Is(err, store.ErrNotFound) {
+		return usage(err, "assay runs lists the runs")
+	}
+	if err != nil {
+		return err
+	}
+	versus, err := report.NewVersus(sides[0], sides[1])
+	if err != nil {
+		return err
+	}
+	if len(versus.Lines) == 0 {
+		return usage(fmt.Errorf("%s and %s have no cells that are alike in all else", first, second), "assay report shows the cells of a run")
+	}
+	return versus.Write(a.stdout, format)
+}
+
+// findSides reads both names as runs, or else as what one run has.
+func findSides(ctx context.Context, s *store.Store, names [2]string, run string) (sides [2]report.Side, err error) {
+	if run == "" {
+		both := true
+		for i, name := range names {
+			r, err := loadReport(ctx, s, name)
+			if both = both && err == nil; !both {
+				break
+			}
+			sides[i] = report.Side{Report: r, Name: name}
+		}
+		if both {
+			return sides, nil
+		}
+	}
+	r, err := loadReport(ctx, s, run)
+	if err != nil {
+		return sides, err
+	}
+	for i, name := range names {
+		if sides[i], err = report.NewSide(r, name); err != nil {
+			return sides, usage(fmt.Errorf("run %s: %w", r.Run.ID, err), "name two runs, or two drivers, versions or profiles of one; "+
+				strings.Join(report.SideNames(r), ", "))
+		}
+	}
+	return sides, nil
+}

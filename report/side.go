@@ -1,0 +1,61 @@
+package report
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"assay"
+)
+
+// NewSide returns the cells of a run that a name means: a driver, with or
+// without version and compile options, a profile, or KEY=VALUE for any
+// coordinate. It fails where the run has none.
+func NewSide(r *Report, name string) (Side, error) {
+	for _, where := range meanings(name) {
+		side := Side{Report: r, Name: name, Where: where}
+		if len(side.cells()) > 0 {
+			return side, nil
+		}
+	}
+	return Side{}, fmt.Errorf("it has no driver, profile or coordinate %q", name)
+}
+
+// meanings are the coordinates that a name can stand for.
+func meanings(name string) []map[string]string {
+	target, options, _ := strings.Cut(name, ":")
+	driver, version, versioned := strings.Cut(target, "@")
+	build := map[string]string{"driver": driver, "options": options}
+	if versioned {
+		build["version"] = version
+	}
+	all := []map[string]string{build, {"driver": name}, {"profile": name}}
+	if key, value, has := strings.Cut(name, "="); has {
+		all = append(all, map[string]string{key: value})
+	}
+	return all
+}
+
+// SideNames lists the drivers and profiles of a run, for people who look for
+// one.
+func SideNames(r *Report) []string {
+	names := map[string]bool{}
+	for _, c := range (Side{Report: r}).cells() {
+		names[buildName(c.row.Cell)] = true
+		names[c.row.Cell.Profile] = true
+	}
+	return slices.Sorted(maps.Keys(names))
+}
+
+// buildName names a target as NewSide reads it.
+func buildName(c assay.Cell) string {
+	name := c.Driver
+	if c.DriverVersion != "" {
+		name += "@" + c.DriverVersion
+	}
+	if c.Options != "" {
+		name += ":" + c.Options
+	}
+	return name
+}

@@ -1,0 +1,281 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"assay"
+	"assay/stat"
+)
+
+// Side is one side of a comparison that a user asks for: the cells of a run
+// that have the coordinates.
+type Side struct {
+	Report *Report
+	Name   string            // as the user called it
+	Where  map[string]string // coordinates, or "version": the driver's; empty: all cells
+}
+
+// Versus is a comparison of two sides, cell by cell.
+type Versus struct {
+	A, B  Side
+	Lines []VersusLine
+	// OnlyA and OnlyB name the cells that have no counterpart.
+	OnlyA, OnlyB []string
+	// Doubts say what else differs between two runs.
+	Doubts []string
+}
+
+// VersusLine is a pair of cells that are alike but for what is compared.
+type VersusLine struct {
+	Title      string // the operation with its coordinates
+	Cell       string // what else the cells have in common: driver and profile
+	Metric     assay.Metric
+	A, B       *Row
+	Comparison stat.Comparison // A / B
+	Paired     bool            // by launch; otherwise what drifted between the launches is in the interval
+}
+
+// NewVersus pairs the cells of two sides. Cells of one run are paired by
+// launch where they were measured in the same launches; cells of two runs
+// never are.
+func NewVersus(a, b Side) (*Versus, error) {
+	v := &Versus{A: a, B: b, Doubts: doubts(a.Report, b.Report)}
+	skip := skipped(a, b)
+	left, right := apart(a, b), apart(b, a)
+	partners := map[string]*Row{}
+	for _, c := range right {
+		partners[matchKey(c.row.Cell, skip)] = c.row
+	}
+	for _, c := range left {
+		key := matchKey(c.row.Cell, skip)
+		partner := partners[key]
+		if partner == nil {
+			v.OnlyA = append(v.OnlyA, c.name())
+			continue
+		}
+		delete(partners, key)
+		line, err := c.against(partner, skip, a.Report == b.Report)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name(), err)
+		}
+		v.Lines = append(v.Lines, line)
+	}
+	for _, c := range right {
+		if partners[matchKey(c.row.Cell, skip)] == c.row {
+			v.OnlyB = append(v.OnlyB, c.name())
+		}
+	}
+	return v, nil
+}
+
+// sideCell is a row with its table.
+type sideCell struct {
+	table *Table
+	row   *Row
+}
+
+func (c sideCell) name() string { return c.table.Title + ": " + c.row.Name() }
+
+func (s Side) cells() []sideCell {
+	var cells []sideCell
+	for _, table := range s.Report.Tables {
+		for _, row := range table.Rows {
+			if s.has(row.Cell) {
+				cells = append(cells, sideCell{table, row})
+			}
+		}
+	}
+	return cells
+}
+
+// apart are the cells of a side without those that the other side names more
+// closely: against mattn@v1.14.37, mattn means its other version.
+func apart(s, other Side) []sideCell {
+	return slices.DeleteFunc(s.cells(), func(c sideCell) bool {
+		return s.Report == other.Report && len(other.Where) > len(s.Where) && other.has(c.row.Cell)
+	})
+}
+
+func (s Side) has(c assay.Cell) bool {
+	for name, want := range s.Where {
+		value, ok := coordinate(c, name)
+		if !ok || value != want {
+			return false
+		}
+	}
+	return true
+}
+
+// coordinate is Cell.Coordinate with the two that name a build.
+func coordinate(c assay.Cell, name string) (string, bool) {
+	switch name {
+	case "version":
+		return c.DriverVersion, true
+	case "options":
+		return c.Options, true
+	}
+	return c.Coordinate(name)
+}
+
+// skipped are the coordinates in which two sides differ: those that the sides
+// name, and what names the build, where that is not what they have in common.
+func skipped(a, b Side) map[string]bool {
+	skip := map[string]bool{}
+	for _, side := range []Side{a, b} {
+		for name := range side.Where {
+			skip[name] = true
+		}
+	}
+	if skip["driver"] || a.Report != b.Report {
+		skip["version"], skip["options"] = true, true
+	}
+	return skip
+}
+
+// matchKey is what two cells have in common that are compared.
+func matchKey(c assay.Cell, skip map[string]bool) string {
+	names := []string{"plan", "workload", "operation", "driver", "version", "options", "profile", "clients", "pool", "idle",
+		"statement", "transaction"}
+	var key strings.Builder
+	for _, name := range append(names, slices.Sorted(maps.Keys(c.Params))...) {
+		if value, ok := coordinate(c, name); ok && !skip[name] {
+			fmt.Fprintf(&key, "%s=%s|", name, value)
+		}
+	}
+	return key.String()
+}
+
+// against compares the cell with its counterpart.
+func (c sideCell) against(partner *Row, skip map[string]bool, sameRun bool) (VersusLine, error) {
+	line := VersusLine{Title: c.table.Title, Metric: c.table.Primary, A: c.row, B: partner}
+	if !skip["driver"] {
+		line.Cell = c.row.Driver
+	}
+	if !skip["profile"] {
+		line.Cell = strings.TrimSpace(line.Cell + " (" + c.row.Cell.Profile + ")")
+	}
+	if why := notCompared(c.row, partner); why != "" {
+		line.Comparison = stat.Comparison{Verdict: stat.Undecided, Reason: why}
+		return line, nil
+	}
+	rule := stat.Rule{Margin: c.table.Margin, Noise: c.table.Noise}
+	x, y := pair(c.row, partner, line.Metric.Name)
+	var err error
+	if line.Paired = len(x) > 1 && sameRun; line.Paired {
+		line.Comparison, err = rule.Compare(x, y, line.Metric.HigherBetter)
+		return line, err
+	}
+	x, y = alone(c.row, line.Metric.Name), alone(partner, line.Metric.Name)
+	line.Comparison, err = rule.CompareUnpaired(x, y, line.Metric.HigherBetter)
+	return line, err
+}
+
+func notCompared(rows ...*Row) string {
+	for _, row := range rows {
+		if !row.comparable() {
+			return fmt.Sprintf("%s is %s: %s", row.Name(), row.Outcome, row.Reason)
+		}
+	}
+	return ""
+}
+
+// Write prints the comparison as text or markdown.
+func (v *Versus) Write(w io.Writer, format string) error {
+	switch format {
+	case "text":
+		return writeText(w, v.document())
+	case "markdown":
+		return writeMarkdown(w, v.document())
+	}
+	return fmt.Errorf("unknown format %q: use text or markdown", format)
+}
+
+func (v *Versus) document() document {
+	var d document
+	d.add(heading, "%s against %s", v.A.Name, v.B.Name)
+	for _, doubt := range v.Doubts {
+		d.add(item, "%s", doubt)
+	}
+	counts := map[stat.Verdict]int{}
+	g := &grid{header: []string{"operation", "cells", "A", "B", "A / B", "n", "verdict"}, right: []bool{2: true, 3: true, 4: true, 5: true, 6: false}}
+	for _, l := range v.Lines {
+		counts[l.Comparison.Verdict]++
+		g.rows = append(g.rows, l.cells())
+	}
+	d.add(paragraph, "%s is faster in %d, slower in %d, equivalent in %d, undecided in %d of %s.", v.A.Name, counts[stat.Faster],
+		counts[stat.Slower], counts[stat.Equivalent], counts[stat.Undecided], plural(len(v.Lines), "comparison"))
+	d = append(d, block{kind: table, grid: g})
+	v.addAlone(&d, v.A.Name, v.OnlyA)
+	v.addAlone(&d, v.B.Name, v.OnlyB)
+	return d
+}
+
+func (v *Versus) addAlone(d *document, name string, cells []string) {
+	if len(cells) == 0 {
+		return
+	}
+	d.add(paragraph, "Only %s has these %s, which are not compared:", name, plural(len(cells), "cell"))
+	for _, cell := range cells {
+		d.add(item, "%s", cell)
+	}
+}
+
+func (l VersusLine) cells() []string {
+	figures := [2]string{"-", "-"}
+	for i, row := range []*Row{l.A, l.B} {
+		if f, ok := row.Figure(l.Metric.Name); ok && f.Interval.N > 0 {
+			figures[i] = human(f.Interval.Center, l.Metric.Unit)
+		}
+	}
+	c := l.Comparison
+	ratio, n := "-", "-"
+	if c.Ratio.N > 0 {
+		ratio, n = ratioText(c.Ratio), fmt.Sprint(c.Ratio.N)
+		if !l.Paired {
+			n += " unpaired"
+		}
+	}
+	verdict := string(c.Verdict)
+	if c.Reason != "" {
+		verdict += ": " + c.Reason
+	}
+	return []string{clean(l.Title), clean(l.Cell), figures[0], figures[1], ratio, n, clean(verdict)}
+}
+
+// alone are a row's figures of the launches that count.
+func alone(row *Row, metric string) []float64 {
+	var figures []float64
+	for _, t := range paired(row, metric) {
+		figures = append(figures, t.Figures[metric])
+	}
+	return figures
+}
+
+// doubts are facts of the machine and of the plan that two runs do not share.
+func doubts(a, b *Report) []string {
+	if a == b {
+		return nil
+	}
+	all := []string{"two runs: launches are not paired, and what changed between " + a.Run.Started.Format("2006-01-02 15:04") +
+		" and " + b.Run.Started.Format("2006-01-02 15:04") + " is in every ratio, noise or not"}
+	names := map[string]bool{}
+	for name := range a.Run.Host {
+		names[name] = true
+	}
+	for name := range b.Run.Host {
+		names[name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if x, y := a.Run.Host[name], b.Run.Host[name]; x != y {
+			all = append(all, fmt.Sprintf("%s: %s against %s", name, x, y))
+		}
+	}
+	if a.Run.PlanText != b.Run.PlanText {
+		all = append(all, "the text of the plan is not the same")
+	}
+	return all
+}

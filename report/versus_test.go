@@ -1,0 +1,122 @@
+package report
+
+import (
+	"bytes"
+	"iter"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"assay"
+	"assay/stat"
+)
+
+// launches of a run: driver@version, profile and figure.
+type sideTrial struct {
+	driver, version, profile string
+	ns                       float64
+}
+
+func sideReport(t *testing.T, id string, cells ...sideTrial) *Report {
+	t.Helper()
+	var all iter.Seq2[assay.Trial, error] = func(yield func(assay.Trial, error) bool) {
+		for launch := 1; launch <= 6; launch++ {
+			for _, c := range cells {
+				trial := assay.Trial{Group: "g", Launch: launch, Outcome: assay.OK,
+					Cell:    assay.Cell{Plan: "p", Operation: "read", Driver: c.driver, DriverVersion: c.version, Profile: c.profile, Clients: 1, Pool: 1, Idle: 1},
+					Figures: map[string]float64{assay.NsPerOp: c.ns + float64(launch)}}
+				if !yield(trial, nil) {
+					return
+				}
+			}
+		}
+	}
+	r, err := New(assay.Run{ID: id, Plan: "p", Reference: "mattn@v2", Started: time.Unix(0, 0).UTC(), Host: map[string]string{"cpu": id}}, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func versus(t *testing.T, r *Report, a, b string) *Versus {
+	t.Helper()
+	left, err := NewSide(r, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	right, err := NewSide(r, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := NewVersus(left, right)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// said is what a comparison says, a line each.
+func said(v *Versus) []string {
+	var lines []string
+	for _, l := range v.Lines {
+		lines = append(lines, strings.Join([]string{l.A.Cell.DriverVersion, l.B.Cell.DriverVersion, l.Cell, string(l.Comparison.Verdict)}, " "))
+	}
+	return lines
+}
+
+func TestVersus(t *testing.T) {
+	r := sideReport(t, "r1", sideTrial{"mattn", "v2", "web", 1000}, sideTrial{"mattn", "v1", "web", 2000},
+		sideTrial{"modernc", "v9", "web", 3000}, sideTrial{"modernc", "v9", "default", 4000})
+	tests := map[[2]string][]string{
+		{"mattn@v2", "mattn@v1"}:           {"v2 v1 (web) faster"},
+		{"mattn", "mattn@v1"}:              {"v2 v1 (web) faster"},
+		{"modernc", "mattn@v1"}:            {"v9 v1 (web) slower"},
+		{"default", "web"}:                 {"v9 v9 modernc slower"},
+		{"profile=web", "profile=default"}: {"v9 v9 modernc faster"},
+	}
+	for names, want := range tests {
+		v := versus(t, r, names[0], names[1])
+		if got := said(v); !reflect.DeepEqual(got, want) {
+			t.Errorf("%v: %q, want %q", names, got, want)
+		}
+		for _, l := range v.Lines {
+			if !l.Paired || l.Comparison.Ratio.N != 6 {
+				t.Errorf("%v: not paired: %+v", names, l)
+			}
+		}
+	}
+	if v := versus(t, r, "modernc", "mattn@v1"); !reflect.DeepEqual(v.OnlyA, []string{"read, 1 client: modernc (default)"}) || v.OnlyB != nil {
+		t.Errorf("only A %q, only B %q", v.OnlyA, v.OnlyB)
+	}
+	if _, err := NewSide(r, "oracle"); err == nil {
+		t.Error("there is no oracle")
+	}
+	if got := SideNames(r); !reflect.DeepEqual(got, []string{"default", "mattn@v1", "mattn@v2", "modernc@v9", "web"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestVersusOfTwoRuns(t *testing.T) {
+	a := sideReport(t, "r1", sideTrial{"mattn", "v1", "web", 1000}, sideTrial{"modernc", "v9", "web", 3000})
+	b := sideReport(t, "r2", sideTrial{"mattn", "v2", "web", 2000})
+	v, err := NewVersus(Side{Report: a, Name: "r1"}, Side{Report: b, Name: "r2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := said(v); !reflect.DeepEqual(got, []string{"v1 v2 mattn (web) faster"}) {
+		t.Errorf("%q", got)
+	}
+	if l := v.Lines[0]; l.Paired || l.Comparison.Verdict != stat.Faster {
+		t.Errorf("%+v", l)
+	}
+	var out bytes.Buffer
+	if err := v.Write(&out, "text"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"R1 AGAINST R2", "launches are not paired", "cpu: r1 against r2", "6 unpaired", "Only r1 has these 1 cell", "modernc (web)"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+}

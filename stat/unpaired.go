@@ -1,0 +1,66 @@
+package stat
+
+import (
+	"fmt"
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// CompareUnpaired judges figures against others that were not measured in the
+// same launches: by Welch's t interval on the difference of the mean
+// logarithms. Whatever drifted between the launches is in the interval, which
+// is why paired figures are compared with Compare. It fails where a figure is
+// not a finite number above zero, and where the rule has a negative part.
+func (r Rule) CompareUnpaired(figures, others []float64, higherBetter bool) (Comparison, error) {
+	if !(r.Margin >= 0) || !(r.Noise >= 0) {
+		return Comparison{}, fmt.Errorf("compare: margin %g, noise %g: both must be 0 or more", r.Margin, r.Noise)
+	}
+	a, err := logSample(figures)
+	if err != nil {
+		return Comparison{}, fmt.Errorf("compare: %w", err)
+	}
+	b, err := logSample(others)
+	if err != nil {
+		return Comparison{}, fmt.Errorf("compare: %w", err)
+	}
+	difference, half := welch(a, b)
+	n := min(a.n, b.n)
+	c := Comparison{Ratio: Interval{n, math.Exp(difference), math.Exp(difference - half), math.Exp(difference + half)}}
+	low, high := difference-half, difference+half
+	if !higherBetter {
+		low, high = -high, -low
+	}
+	c.Verdict = r.decideBounds(n, low, high)
+	if c.Verdict == Undecided {
+		c.Reason = r.reason(c.Ratio)
+	}
+	return c, nil
+}
+
+// logSample summarizes the logarithms of figures.
+func logSample(figures []float64) (sample, error) {
+	ones := make([]float64, len(figures))
+	for i := range ones {
+		ones[i] = 1
+	}
+	logs, err := logRatios(figures, ones)
+	return summarize(logs), err
+}
+
+// welch returns the difference of two means and the half-width of its 95 %
+// interval, with the degrees of freedom of Welch and Satterthwaite. The half
+// is NaN where a sample has fewer than two values.
+func welch(a, b sample) (difference, half float64) {
+	va, vb := a.sd*a.sd/float64(a.n), b.sd*b.sd/float64(b.n)
+	difference = a.mean - b.mean
+	if va+vb == 0 {
+		return difference, 0
+	}
+	freedom := (va + vb) * (va + vb) / (va*va/float64(a.n-1) + vb*vb/float64(b.n-1))
+	if !(freedom >= 1) {
+		return difference, math.NaN()
+	}
+	t := distuv.StudentsT{Sigma: 1, Nu: freedom}.Quantile((1 + level) / 2)
+	return difference, t * math.Sqrt(va+vb)
+}
