@@ -81,8 +81,19 @@ type Target struct {
 	Layouts        int               // link layouts that launches take in turn; 1: one, and the figures are of it alone
 }
 
-// Name is how tables call the target: the driver and its version.
-func (t Target) Name() string { return t.Driver + "@" + t.DriverVersion }
+// Name is the driver with its version and the compile options asked for:
+// mattn@v1.14.52:DQS=0.
+func (t Target) Name() string {
+	return targetName(t.Driver, t.DriverVersion, strings.Join(t.Options, ":"))
+}
+
+func targetName(driver, version, options string) string {
+	name := driver + "@" + version
+	if options != "" {
+		name += ":" + options
+	}
+	return name
+}
 
 // Cell is one point of a plan's matrix: one operation with all its
 // coordinates. Cells are comparable by Key.
@@ -120,9 +131,12 @@ func (c Cell) ParamString() string {
 	return strings.Join(names, ";")
 }
 
+// Target is the Name of the cell's target.
+func (c Cell) Target() string { return targetName(c.Driver, c.DriverVersion, c.Options) }
+
 // Key identifies the cell within a run.
 func (c Cell) Key() string {
-	return c.Peer() + "|" + c.Driver + "@" + c.DriverVersion + "#" + c.Build + "|" + c.Profile + "|" + c.Without
+	return c.Peer() + "|" + c.Target() + "#" + c.Build + "|" + c.Profile + "|" + c.Without
 }
 
 // Peer identifies what two cells have in common when only their target and
@@ -147,6 +161,8 @@ func (c Cell) Coordinate(name string) (string, bool) {
 		return c.Engine, true
 	case "driver":
 		return c.Driver, true
+	case "options":
+		return c.Options, true
 	case "profile":
 		return c.Profile, true
 	case "without":

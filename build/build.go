@@ -14,44 +14,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 )
-
-// Spec names a worker: a driver, and where Version is not empty, the version
-// of the driver instead of the one that the worker's go.mod pins.
-type Spec struct {
-	Name    string
-	Version string // v1.14.37, or empty
-}
-
-// String returns NAME or NAME@VERSION.
-func (s Spec) String() string {
-	if s.Version == "" {
-		return s.Name
-	}
-	return s.Name + "@" + s.Version
-}
-
-var (
-	namePattern    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
-	versionPattern = regexp.MustCompile(`^v[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,20}(-[0-9A-Za-z.-]{1,64})?(\+[0-9A-Za-z.-]{1,64})?$`)
-)
-
-// ParseSpec reads NAME or NAME@VERSION. The version is a whole one, such as
-// v1.14.37: "latest" or v1 would mean another program tomorrow.
-func ParseSpec(s string) (Spec, error) {
-	name, version, versioned := strings.Cut(s, "@")
-	if !namePattern.MatchString(name) {
-		return Spec{}, fmt.Errorf("driver %q: want NAME or NAME@VERSION, a name of letters, digits, - and _", s)
-	}
-	if versioned && !versionPattern.MatchString(version) {
-		return Spec{}, fmt.Errorf("driver %q: want a whole version, such as %s@v1.2.3", s, name)
-	}
-	return Spec{name, version}, nil
-}
 
 // Event tells how the build of a worker goes on.
 type Event struct {
@@ -76,9 +42,16 @@ type Worker struct {
 	Digest    string   // of everything that went into the program, hex
 	Module    string   // the driver library; empty where there is none
 	Modules   []string // path@version of all modules in the program, sorted
-	Toolchain string   // the Go version; empty for a prebuilt worker
-	Took      time.Duration
-	Cached    bool // nothing was compiled
+	Toolchain string   // the Go version, or what a C compiler says of itself; empty for a prebuilt worker
+	Options   []string // compile options of SQLite that were asked for
+	// Layouts are programs that differ from each other in the order of their
+	// functions only; empty where BuildLayouts was not called.
+	Layouts []string
+	// FixedLayout says which part of the code has the same order in all of
+	// them; empty where there is none.
+	FixedLayout string
+	Took        time.Duration
+	Cached      bool // nothing was compiled
 }
 
 // Build returns the worker of a spec, from the cache where nothing of what it
@@ -120,6 +93,9 @@ func (b *Builder) find(ctx context.Context, spec Spec, start time.Time) (Worker,
 	if d.Prebuilt {
 		return b.prebuilt(d, spec)
 	}
+	if d.C {
+		return b.buildC(ctx, d, spec, start)
+	}
 	j, err := b.newJob(ctx, d, spec)
 	if err != nil {
 		return Worker{}, err
@@ -147,8 +123,8 @@ func (b *Builder) unknown(name string, err error) error {
 
 // prebuilt uses the executable as it is, in any language.
 func (b *Builder) prebuilt(d Driver, spec Spec) (Worker, error) {
-	if spec.Version != "" {
-		return Worker{}, fmt.Errorf("it is prebuilt and has the version it has: ask for %s", d.Name)
+	if spec.Version != "" || len(spec.Options) > 0 {
+		return Worker{}, fmt.Errorf("it is prebuilt and is as it is: ask for %s", d.Name)
 	}
 	files, err := b.Source.worker(d)
 	if err != nil {
@@ -164,6 +140,9 @@ func (b *Builder) prebuilt(d Driver, spec Spec) (Worker, error) {
 type job struct {
 	driver  Driver
 	version string // asked, other than the pinned one; or empty
+	options []string
+	defines []string // the options as a C compiler takes them
+	layout  int      // seed of the order of functions; 0: the linker's own
 	files   tree
 	tools   toolchain
 	digest  string
@@ -171,7 +150,7 @@ type job struct {
 }
 
 func (b *Builder) newJob(ctx context.Context, d Driver, spec Spec) (*job, error) {
-	j := &job{driver: d}
+	j := &job{driver: d, options: spec.Options, defines: spec.defines()}
 	if spec.Version != d.Version {
 		j.version = spec.Version
 	}
@@ -186,12 +165,17 @@ func (b *Builder) newJob(ctx context.Context, d Driver, spec Spec) (*job, error)
 		return nil, err
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "worker %s %q %q ", d.Name, j.version, j.tools.lines())
+	fmt.Fprintf(h, "worker %s %q %q %q ", d.Name, j.version, j.options, j.tools.lines())
 	j.files.digest(h)
 	j.digest = hex.EncodeToString(h.Sum(nil))
-	name := Spec{d.Name, cmp.Or(j.version, d.Version)}.String() + "-" + j.digest[:16]
-	j.program, err = filepath.Abs(filepath.Join(b.Cache, "workers", name))
+	name := Spec{d.Name, cmp.Or(j.version, d.Version), j.options}.String()
+	j.program, err = filepath.Abs(filepath.Join(b.Cache, "workers", cacheName(name, j.digest)))
 	return j, err
+}
+
+// cacheName is a build's name as a file's.
+func cacheName(spec, digest string) string {
+	return strings.NewReplacer(":", "+", "=", "-").Replace(spec) + "-" + digest[:16]
 }
 
 // sources returns kit and the worker, with a go.mod for the version asked.
@@ -238,7 +222,7 @@ func (j *job) worker(cached bool) (Worker, error) {
 		return Worker{}, fmt.Errorf("cached program cannot be read, remove it and build again: %w", err)
 	}
 	w := Worker{Name: j.driver.Name, Program: j.program, Digest: j.digest, Module: j.driver.Module,
-		Toolchain: info.GoVersion, Cached: cached}
+		Toolchain: info.GoVersion, Options: j.options, Cached: cached}
 	for module, version := range resolved(info) {
 		w.Modules = append(w.Modules, module+"@"+version)
 		if module == w.Module {

@@ -17,19 +17,28 @@ import (
 
 func TestParseSpec(t *testing.T) {
 	for text, want := range map[string]Spec{
-		"mattn":                       {"mattn", ""},
-		"mattn@v1.14.37":              {"mattn", "v1.14.37"},
-		"ruby-3_2@v2.0.0-rc.1":        {"ruby-3_2", "v2.0.0-rc.1"},
-		"x@v3.0.0+incompatible":       {"x", "v3.0.0+incompatible"},
-		"x@v0.0.0-20200102030405-abc": {"x", "v0.0.0-20200102030405-abc"},
+		"mattn":                       {Name: "mattn"},
+		"mattn@v1.14.37":              {Name: "mattn", Version: "v1.14.37"},
+		"ruby-3_2@v2.0.0-rc.1":        {Name: "ruby-3_2", Version: "v2.0.0-rc.1"},
+		"x@v3.0.0+incompatible":       {Name: "x", Version: "v3.0.0+incompatible"},
+		"x@v0.0.0-20200102030405-abc": {Name: "x", Version: "v0.0.0-20200102030405-abc"},
+		"sqlite-c@mattn":              {Name: "sqlite-c", Version: "mattn"},
+		"x:DQS=0:USE_ALLOCA":          {Name: "x", Options: []string{"DQS=0", "USE_ALLOCA"}},
+		"x@v1.2.3:MAX_MMAP_SIZE=-1":   {Name: "x", Version: "v1.2.3", Options: []string{"MAX_MMAP_SIZE=-1"}},
 	} {
 		got, err := ParseSpec(text)
-		if err != nil || got != want || got.String() != text {
+		if err != nil || !reflect.DeepEqual(got, want) || got.String() != text {
 			t.Errorf("%q: got %+v, %v, want %+v", text, got, err, want)
 		}
 	}
+	for text, want := range map[string]string{"x:USE_ALLOCA:SQLITE_DQS=0": "x:DQS=0:USE_ALLOCA"} {
+		if got, err := ParseSpec(text); err != nil || got.String() != want {
+			t.Errorf("%q: got %s, %v, want %s", text, got, err, want)
+		}
+	}
 	for _, text := range []string{"", "@", "@v1.0.0", "x@", "-x", "--flag", "_x", ".", "..", "../x", "a/b", `a\b`, "a b", "a.b", "ä",
-		"x@latest", "x@v1", "x@v1.2", "x@1.2.3", "x@v1.2.3/..", "x@v1.2.3 -a", "x@v1.2.3\n", "x@-v1.2.3", "x@v1.2.3@v1.2.3", strings.Repeat("x", 65)} {
+		"x@latest", "x@v1", "x@v1.2", "x@1.2.3", "x@v1.2.3/..", "x@v1.2.3 -a", "x@v1.2.3\n", "x@-v1.2.3", "x@v1.2.3@v1.2.3", strings.Repeat("x", 65),
+		"x:", "x:dqs=0", "x:DQS=", "x:DQS=0 -o", "x:DQS=0:DQS=1", "x:-O3", "x:A='b'", "x:DQS=0@v1.0.0", ":DQS=0"} {
 		if got, err := ParseSpec(text); err == nil {
 			t.Errorf("%q: got %+v, want an error", text, got)
 		}
@@ -37,7 +46,7 @@ func TestParseSpec(t *testing.T) {
 }
 
 func FuzzParseSpec(f *testing.F) {
-	for _, seed := range []string{"mattn", "mattn@v1.14.37", "x@v1.2.3-rc.1+meta", "../x", "-x@v1.0.0"} {
+	for _, seed := range []string{"mattn", "mattn@v1.14.37", "x@v1.2.3-rc.1+meta", "../x", "-x@v1.0.0", "x:DQS=0:SQLITE_USE_ALLOCA"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -45,10 +54,10 @@ func FuzzParseSpec(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if spec.String() != text {
-			t.Errorf("%q comes back as %q", text, spec)
+		if again, err := ParseSpec(spec.String()); err != nil || !reflect.DeepEqual(spec, again) {
+			t.Errorf("%q comes back as %q: %+v, %v", text, spec, again, err)
 		}
-		if strings.ContainsAny(text, "/\\ \n\t\x00") || text[0] == '-' || strings.HasPrefix(spec.Version, "-") || !filepath.IsLocal(text) {
+		if strings.ContainsAny(text, "/\\ \n\t\x00'\"$`") || text[0] == '-' || strings.HasPrefix(spec.Version, "-") || !filepath.IsLocal(text) {
 			t.Errorf("%q was accepted", text)
 		}
 	})
@@ -279,8 +288,8 @@ func TestPrebuilt(t *testing.T) {
 	if second := mustBuild(t, b, Spec{Name: "script"}); second.Digest == first.Digest {
 		t.Error("the digest does not cover all files of the folder")
 	}
-	_, err := b.Build(t.Context(), Spec{"script", "v1.0.0"})
-	checkError(t, err, "worker script@v1.0.0: it is prebuilt and has the version it has: ask for script")
+	_, err := b.Build(t.Context(), Spec{Name: "script", Version: "v1.0.0"})
+	checkError(t, err, "worker script@v1.0.0: it is prebuilt and is as it is: ask for script")
 }
 
 func TestUnknownWorker(t *testing.T) {
@@ -289,7 +298,7 @@ func TestUnknownWorker(t *testing.T) {
 	checkError(t, err, "worker nobody: workers/nobody: neither go.mod nor an executable file named worker in "+b.Source.Dir+
 		"; there are: plain, script")
 	_, err = b.Build(t.Context(), Spec{Name: "../plain"})
-	checkError(t, err, `driver "../plain": want NAME or NAME@VERSION`)
-	_, err = b.Build(t.Context(), Spec{"plain", "v1.0.0"})
+	checkError(t, err, `driver "../plain": want NAME[@VERSION]`)
+	_, err = b.Build(t.Context(), Spec{Name: "plain", Version: "v1.0.0"})
 	checkError(t, err, "worker plain@v1.0.0: it imports no driver module, so it has no versions: ask for plain")
 }

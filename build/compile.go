@@ -103,6 +103,7 @@ func (c *compilation) prepare(temp string) error {
 		mode = "mod"
 	}
 	c.env = []string{"GOWORK=off", "GOTMPDIR=" + own, "TMPDIR=" + own,
+		"CGO_CFLAGS=" + strings.Join(append([]string{c.tools["CGO_CFLAGS"]}, c.defines...), " "),
 		"GOFLAGS=" + strings.TrimSpace("-mod="+mode+" "+c.tools["GOFLAGS"])}
 	return os.Mkdir(own, 0o755)
 }
@@ -131,36 +132,52 @@ func (c *compilation) get(ctx context.Context) error {
 
 // checkCgo refuses to build a driver that is written with cgo when cgo is off.
 // Some such drivers compile all the same, to a stub that can open nothing; and
-// Go turns cgo off by itself where it finds no C compiler.
+// Go turns cgo off by itself where it finds no C compiler. It also refuses
+// compile options for a driver that has no C to compile.
 func (c *compilation) checkCgo(ctx context.Context) error {
-	if c.tools["CGO_ENABLED"] != "0" {
+	off := c.tools["CGO_ENABLED"] == "0"
+	if !off && len(c.options) == 0 {
 		return nil
 	}
-	imports, _, err := readPackage(c.dir)
-	if err != nil {
+	with, err := cgoPackages(ctx, c.driver, c.dir, c.env)
+	switch {
+	case err != nil:
 		return err
-	}
-	args := []string{"list", "-f", "{{if .CgoFiles}}{{.ImportPath}}{{end}}"}
-	for _, path := range imports {
-		if path == c.driver.Module || strings.HasPrefix(path, c.driver.Module+"/") {
-			args = append(args, path)
-		}
-	}
-	if c.driver.Module == "" || len(args) == 3 {
-		return nil
-	}
-	out, err := run(ctx, c.dir, append(c.env, "CGO_ENABLED=1"), args...)
-	if err != nil {
-		return err
-	}
-	if with := strings.Fields(string(out)); len(with) > 0 {
+	case len(with) > 0 && off:
 		return fmt.Errorf("package %s is written with cgo, and cgo is off; %s", strings.Join(with, ", "), cgoHint)
+	case len(with) == 0 && len(c.options) > 0:
+		return fmt.Errorf("%s is not written with cgo: its compile options were fixed when it was made; ask for %s without options, "+
+			"or for a driver with cgo", c.driver.Name, c.driver.Name)
 	}
 	return nil
 }
 
+// cgoPackages returns the driver's packages, of those that the worker imports,
+// that are written with cgo.
+func cgoPackages(ctx context.Context, d Driver, dir string, env []string) ([]string, error) {
+	imports, _, err := readPackage(dir)
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"list", "-f", "{{if .CgoFiles}}{{.ImportPath}}{{end}}"}
+	for _, path := range imports {
+		if path == d.Module || strings.HasPrefix(path, d.Module+"/") {
+			args = append(args, path)
+		}
+	}
+	if d.Module == "" || len(args) == 3 {
+		return nil, nil
+	}
+	out, err := run(ctx, dir, append(slices.Clone(env), "CGO_ENABLED=1"), args...)
+	return strings.Fields(string(out)), err
+}
+
 func (c *compilation) compile(ctx context.Context) error {
-	_, err := c.run(ctx, "build", "-trimpath", "-buildvcs=false", "-o", c.output, ".")
+	args := []string{"build", "-trimpath", "-buildvcs=false", "-o", c.output}
+	if c.layout > 0 {
+		args = append(args, fmt.Sprintf("-ldflags=-randlayout=%d", c.layout))
+	}
+	_, err := c.run(ctx, append(args, ".")...)
 	return err
 }
 
@@ -242,13 +259,17 @@ func explain(args []string, output string, err error) error {
 	if errors.Is(err, exec.ErrNotFound) {
 		return fmt.Errorf("%w; install Go 1.26 or newer and have it in PATH", err)
 	}
-	lines := strings.Split(strings.TrimSpace(output), "\n")
-	lines = lines[max(0, len(lines)-shownLines):]
-	text := "go " + strings.Join(args, " ") + ": " + err.Error() + "\n\t" + strings.Join(lines, "\n\t")
+	text := "go " + strings.Join(args, " ") + ": " + err.Error() + "\n\t" + lastLines(output)
 	if hint := hintFor(args, output); hint != "" {
 		text += "\n" + hint
 	}
 	return errors.New(text)
+}
+
+// lastLines is the end of what a compiler said.
+func lastLines(output string) string {
+	lines := strings.Split(strings.TrimSpace(output), "\n")
+	return strings.Join(lines[max(0, len(lines)-shownLines):], "\n\t")
 }
 
 // hints are tried in order; the first whose words are in the output is given.

@@ -23,6 +23,7 @@ type Driver struct {
 	About    string // one sentence, from the worker's package comment or README
 	Dir      string
 	Prebuilt bool // has an executable file named worker instead of a go.mod
+	C        bool // is written in C: Module is where it has SQLite from
 }
 
 // errNoWorker says that a folder holds no worker.
@@ -62,6 +63,12 @@ func (s Source) driver(name string) (Driver, error) {
 	if err != nil {
 		return Driver{}, fmt.Errorf("workers/%s/go.mod: %w", name, err)
 	}
+	if d.C, err = writtenInC(d.Dir); err != nil {
+		return Driver{}, fmt.Errorf("workers/%s: %w", name, err)
+	}
+	if d.C {
+		return d.ofModule(mod)
+	}
 	imports, about, err := readPackage(d.Dir)
 	if err != nil {
 		return Driver{}, fmt.Errorf("workers/%s: %w", name, err)
@@ -75,6 +82,27 @@ func (s Source) driver(name string) (Driver, error) {
 	if d.About == "" {
 		d.About = readmeTitle(d.Dir)
 	}
+	return d, nil
+}
+
+// writtenInC tells whether a folder has C files and no Go files.
+func writtenInC(dir string) (bool, error) {
+	c, err := filepath.Glob(filepath.Join(dir, "*.c"))
+	if err != nil {
+		return false, err
+	}
+	goFiles, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	return len(c) > 0 && len(goFiles) == 0, err
+}
+
+// ofModule takes the one module that a worker in C requires.
+func (d Driver) ofModule(mod goMod) (Driver, error) {
+	if len(mod.requires) != 1 {
+		return Driver{}, fmt.Errorf("workers/%s/go.mod requires %d modules: a worker in C requires the one that holds SQLite", d.Name, len(mod.requires))
+	}
+	for d.Module, d.Version = range mod.requires {
+	}
+	d.About = readmeTitle(d.Dir)
 	return d, nil
 }
 

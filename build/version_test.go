@@ -79,7 +79,7 @@ func TestVersions(t *testing.T) {
 		{"v1.0.0", "v1.0.0", "v1.0.0"},
 		{"v1.1.0", "v1.1.0", "v1.1.0"},
 	} {
-		w := mustBuild(t, b, Spec{"db", c.asked})
+		w := mustBuild(t, b, Spec{Name: "db", Version: c.asked})
 		want := Worker{Name: "db", Version: c.version, Program: w.Program, Digest: w.Digest, Module: "example.test/db",
 			Modules:   []string{"assay/kit@v0.0.0", "example.test/db@" + c.version, "modernc.org/libc@" + c.libc},
 			Toolchain: runtime.Version(), Took: w.Took, Cached: c.asked == "v1.0.0"} // asking for the pinned one is not another build
@@ -95,7 +95,7 @@ func TestVersions(t *testing.T) {
 
 func TestMovedModules(t *testing.T) {
 	b, _ := builder(t, driverSource(t))
-	_, err := b.Build(t.Context(), Spec{"db", "v1.2.0"})
+	_, err := b.Build(t.Context(), Spec{Name: "db", Version: "v1.2.0"})
 	want := "worker db@v1.2.0: compile workers/db and example.test/db@v1.2.0 with " + runtime.Version() +
 		": modules moved away from what example.test/db was made with: modernc.org/libc is v1.5.0, the driver was made with v1.1.0"
 	if err == nil || err.Error() != want {
@@ -105,7 +105,7 @@ func TestMovedModules(t *testing.T) {
 
 func TestVersionThatDoesNotExist(t *testing.T) {
 	b, _ := builder(t, driverSource(t))
-	_, err := b.Build(t.Context(), Spec{"db", "v9.0.0"})
+	_, err := b.Build(t.Context(), Spec{Name: "db", Version: "v9.0.0"})
 	checkError(t, err, "worker db@v9.0.0: ", "go get example.test/db@v9.0.0: exit status 1", "v9.0.0",
 		"\nthis version cannot be had; the versions there are: go list -m -versions example.test/db")
 	checkNothingLeft(t, b)
@@ -114,7 +114,7 @@ func TestVersionThatDoesNotExist(t *testing.T) {
 func TestCgoDriverWithoutCgo(t *testing.T) {
 	b, _ := builder(t, driverSource(t))
 	t.Setenv("CGO_ENABLED", "0")
-	_, err := b.Build(t.Context(), Spec{"db", "v1.3.0"})
+	_, err := b.Build(t.Context(), Spec{Name: "db", Version: "v1.3.0"})
 	checkError(t, err, "package example.test/db is written with cgo, and cgo is off; "+cgoHint)
-	mustBuild(t, b, Spec{"db", "v1.1.0"})
+	mustBuild(t, b, Spec{Name: "db", Version: "v1.1.0"})
 }

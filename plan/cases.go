@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
 	"assay"
 )
@@ -135,7 +134,7 @@ func (p *Plan) targets(all []assay.Case, base assay.Case, v variant, least int, 
 		}
 		for _, driver := range drivers {
 			c := base
-			c.Cell.Driver, c.Cell.DriverVersion, _ = strings.Cut(driver, "@")
+			c.Cell.Driver, c.Cell.DriverVersion, c.Cell.Options = cutDriver(driver)
 			c.Cell.Profile, c.Cell.AsPublished = profile.Name, profile.AsPublished
 			c.Profile = profile
 			count, ok := v.counts[profile.Name]

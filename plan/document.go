@@ -76,14 +76,14 @@ func (m *mistakes) words(l list[text], what string, known []string) []string {
 	return words
 }
 
-var driverPattern = regexp.MustCompile(`^[a-z][a-z0-9_-]*(@[A-Za-z0-9][A-Za-z0-9.+_-]*)?$`)
+var driverPattern = regexp.MustCompile(`^[a-z][a-z0-9_-]*(@[A-Za-z0-9][A-Za-z0-9.+_-]*)?(:[A-Z][A-Z0-9_]*(=[A-Za-z0-9_.-]+)?)*$`)
 
 func (p *Plan) fillDrivers(m *mistakes, d *document) {
 	for _, t := range d.Drivers.items {
 		switch {
 		case !t.set():
 		case !driverPattern.MatchString(t.value):
-			m.at(t.place, "a driver is NAME or NAME@VERSION, not %q", t.value)
+			m.at(t.place, "a driver is NAME[@VERSION][:OPTION[=VALUE]...], not %q", t.value)
 		case slices.Contains(p.Drivers, t.value):
 			m.at(t.place, "driver %q is listed twice", t.value)
 		default:
@@ -97,13 +97,20 @@ func (p *Plan) fillDrivers(m *mistakes, d *document) {
 	}
 }
 
-// driverNames returns drivers without their versions.
+// driverNames returns drivers without their versions and options.
 func driverNames(drivers []string) []string {
 	names := make([]string, len(drivers))
 	for i, d := range drivers {
-		names[i], _, _ = strings.Cut(d, "@")
+		names[i], _, _ = cutDriver(d)
 	}
 	return names
+}
+
+// cutDriver takes NAME[@VERSION][:OPTION...] apart.
+func cutDriver(driver string) (name, version, options string) {
+	name, options, _ = strings.Cut(driver, ":")
+	name, version, _ = strings.Cut(name, "@")
+	return name, version, options
 }
 
 func clients(m *mistakes, l list[number], fallback []int) []int {

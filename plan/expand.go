@@ -15,8 +15,8 @@ const maxCells = 20_000
 
 // Expand returns the plan's cases in a fixed order: by workload, the
 // workload's params, operation, the operation's params, clients, pool,
-// statement, transaction, profile and driver. drivers are NAME or
-// NAME@VERSION and replace the plan's, unless there are none. Cases share
+// statement, transaction, profile and driver. drivers are
+// NAME[@VERSION][:OPTION...] and replace the plan's, unless there are none. Cases share
 // memory: they are for reading.
 //
 // A workload's settings of file scope, for example page_size, stand in its

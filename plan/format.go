@@ -19,7 +19,7 @@ type document struct {
 	Launches   number          `yaml:"launches" jsonschema_description:"Least number of launches of each cell; 6 by default and at least."`
 	Timeout    duration        `yaml:"timeout" jsonschema_description:"Time limit of one block or window; 60s by default."`
 	Factors    boolean         `yaml:"factors" jsonschema_description:"true: afterwards, the best target is measured without each of its profile's settings, one at a time."`
-	Drivers    list[text]      `yaml:"drivers" jsonschema_description:"NAME or NAME@VERSION of each driver."`
+	Drivers    list[text]      `yaml:"drivers" jsonschema_description:"NAME[@VERSION][:OPTION...] of each driver."`
 	Reference  text            `yaml:"reference" jsonschema_description:"The driver that all others are compared with; the first by default."`
 	Clients    list[number]    `yaml:"clients" jsonschema_description:"Numbers of parallel clients; 1 by default."`
 	Pool       list[pool]      `yaml:"pool" jsonschema_description:"Numbers of open connections; as many as clients by default."`

@@ -80,16 +80,16 @@ func (r *Row) mode() assay.Mode {
 // the run has several.
 func (t *Table) reference(run assay.Run, row *Row) *Row {
 	driver, _, _ := strings.Cut(run.Reference, "@")
-	versions := map[string]bool{}
+	builds := map[string]bool{}
 	for _, target := range run.Targets {
 		if target.Driver == driver {
-			versions[target.DriverVersion] = true
+			builds[target.Name()] = true
 		}
 	}
 	for _, other := range t.Rows {
 		c := other.Cell
 		same := c.Driver == driver && c.Profile == row.Cell.Profile
-		if same && (len(versions) < 2 || c.Driver+"@"+c.DriverVersion == run.Reference) {
+		if same && (len(builds) < 2 || c.Target() == run.Reference) {
 			return other
 		}
 	}

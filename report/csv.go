@@ -2,7 +2,6 @@ package report
 
 import (
 	"encoding/csv"
-	"fmt"
 	"io"
 	"slices"
 	"strconv"
@@ -16,7 +15,7 @@ import (
 // end, none is renamed.
 var csvHeader = strings.Split("run,plan,workload,operation,engine,driver,driver_version,build,profile,clients,pool,"+
 	"metric,unit,n,median,ci_low,ci_high,outcome,warnings,params,idle,statement,transaction,rate,durability,"+
-	"reference,ratio,ratio_low,ratio_high,verdict,without", ",")
+	"reference,ratio,ratio_low,ratio_high,verdict,without,options", ",")
 
 // writeCSV prints one row per cell and metric, and one without a metric for a
 // cell without figures.
@@ -60,16 +59,16 @@ func (r *Report) record(row *Row, f Figure) []string {
 		f.Metric.Name, f.Metric.Unit, strconv.Itoa(f.Interval.N), centre[0], centre[1], centre[2],
 		string(row.Outcome), strings.Join(row.codes(), ";"), c.ParamString(), strconv.Itoa(c.Idle), c.Statement,
 		assay.TransactionString(c.Transaction), number(c.Rate), string(row.Durability),
-		row.Reference.id(), ratios[0], ratios[1], ratios[2], string(ratio.Verdict), c.Without,
+		row.Reference.id(), ratios[0], ratios[1], ratios[2], string(ratio.Verdict), c.Without, c.Options,
 	}
 }
 
-// id is how other rows name this one: DRIVER@VERSION/PROFILE.
+// id is how other rows name this one: DRIVER@VERSION[:OPTION...]/PROFILE.
 func (r *Row) id() string {
 	if r == nil {
 		return ""
 	}
-	return fmt.Sprintf("%s@%s/%s", r.Cell.Driver, r.Cell.DriverVersion, r.Cell.Profile)
+	return r.Cell.Target() + "/" + r.Cell.Profile
 }
 
 // number is a figure in full precision, empty where it is unknown.

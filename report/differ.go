@@ -31,7 +31,7 @@ const compileOption = "compile option"
 func differences(targets []assay.Target, rows []*Row, n naming) []Difference {
 	facts := factTable{}
 	for _, t := range targets {
-		facts.addTarget(t, n.name(t.Driver, t.DriverVersion, t.Build))
+		facts.addTarget(t, n.name(assay.Cell{Driver: t.Driver, DriverVersion: t.DriverVersion, Options: strings.Join(t.Options, ":"), Build: t.Build}))
 	}
 	for _, row := range rows {
 		if len(row.Settings) == 0 {

@@ -93,7 +93,7 @@ func New(run assay.Run, trials iter.Seq2[assay.Trial, error]) (*Report, error) {
 	}
 	naming := newNaming(run.Targets, rows)
 	for _, row := range slices.Concat(rows, twins) {
-		row.Driver = naming.name(row.Cell.Driver, row.Cell.DriverVersion, row.Cell.Build)
+		row.Driver = naming.name(row.Cell)
 	}
 	r := &Report{Run: run, Tables: tabulate(rows, twins)}
 	for _, t := range r.Tables {

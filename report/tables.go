@@ -134,7 +134,7 @@ func compareParams(a, b map[string]string) int {
 // naming knows what it takes to tell the drivers of a run apart.
 type naming struct {
 	versions map[string]map[string]bool // by driver
-	builds   map[string]map[string]bool // by driver and version
+	builds   map[string]map[string]bool // by driver, version and options
 }
 
 // newNaming looks at all targets and at all cells: a cell that never opened
@@ -142,25 +142,31 @@ type naming struct {
 func newNaming(targets []assay.Target, rows []*Row) naming {
 	n := naming{map[string]map[string]bool{}, map[string]map[string]bool{}}
 	for _, t := range targets {
-		count(n.versions, t.Driver, t.DriverVersion)
-		count(n.builds, t.Driver+"@"+t.DriverVersion, t.Build)
+		n.add(assay.Cell{Driver: t.Driver, DriverVersion: t.DriverVersion, Options: strings.Join(t.Options, ":"), Build: t.Build})
 	}
 	for _, row := range rows {
-		c := row.Cell
-		count(n.versions, c.Driver, c.DriverVersion)
-		count(n.builds, c.Driver+"@"+c.DriverVersion, c.Build)
+		n.add(row.Cell)
 	}
 	return n
 }
 
-// name is the shortest name that no other target of the run shares.
-func (n naming) name(driver, version, build string) string {
-	name := driver
-	if len(n.versions[driver]) > 1 && version != "" {
-		name += "@" + version
+func (n naming) add(c assay.Cell) {
+	count(n.versions, c.Driver, c.DriverVersion)
+	count(n.builds, c.Target(), c.Build)
+}
+
+// name is the shortest name of the cell's target that no other of the run
+// shares.
+func (n naming) name(c assay.Cell) string {
+	name := c.Driver
+	if len(n.versions[c.Driver]) > 1 && c.DriverVersion != "" {
+		name += "@" + c.DriverVersion
 	}
-	if len(n.builds[driver+"@"+version]) > 1 && build != "" {
-		name += "#" + build[:min(len(build), 8)]
+	if c.Options != "" {
+		name += ":" + c.Options
+	}
+	if len(n.builds[c.Target()]) > 1 && c.Build != "" {
+		name += "#" + c.Build[:min(len(c.Build), 8)]
 	}
 	return clean(name)
 }

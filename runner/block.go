@@ -32,7 +32,7 @@ func (r *Runner) block(ctx context.Context, g *group, m *member, j *job, launch 
 	meter := host.Start()
 	before := host.SelfCPU()
 	t := newTrial(m, j, launch, assay.Blocks)
-	in, err := r.start(ctx, m, blockConnections(j))
+	in, err := r.start(ctx, m, launch, blockConnections(j))
 	if err == nil {
 		t = in.trial(j, launch, assay.Blocks)
 		err = in.runBlock(ctx, j, &t)

@@ -208,7 +208,7 @@ func TestCPUOfAnEndedWorker(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	in, err := r.start(t.Context(), r.groups[0].members[0], connections{readers: 1, idle: 1})
+	in, err := r.start(t.Context(), r.groups[0].members[0], 1, connections{readers: 1, idle: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

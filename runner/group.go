@@ -139,7 +139,7 @@ func (g *group) add(j *job) {
 
 func (m *member) is(cell assay.Cell) bool {
 	c := m.cell()
-	return c.Driver == cell.Driver && c.DriverVersion == cell.DriverVersion && c.Build == cell.Build && c.Profile == cell.Profile && c.Without == cell.Without
+	return c.Target() == cell.Target() && c.Build == cell.Build && c.Profile == cell.Profile && c.Without == cell.Without
 }
 
 // split divides a window group that has too many members into groups of whole
@@ -167,7 +167,7 @@ func (g *group) split() []*group {
 // addTwin adds the reference of the first profile once more.
 func (g *group) addTwin(reference string) {
 	for _, m := range g.members {
-		if m.cell().Driver == reference && m.cell().Without == "" {
+		if of(m.cell(), reference) && m.cell().Without == "" {
 			g.members = append(g.members, &member{group: g.name, twin: true, jobs: m.jobs})
 			return
 		}
@@ -254,14 +254,17 @@ func (g *group) ratios(reference string) [][]float64 {
 }
 
 // reference finds the job that a job is compared with.
-func (g *group) reference(j *job, driver string) *job {
+func (g *group) reference(j *job, target string) *job {
 	for _, m := range g.members {
-		if c := m.cell(); c.Driver == driver && c.Profile == j.Cell.Profile && c.Without == "" {
+		if c := m.cell(); of(c, target) && c.Profile == j.Cell.Profile && c.Without == "" {
 			return m.job(j.Cell.Peer())
 		}
 	}
 	return nil
 }
+
+// of tells whether a cell is of a target, given by its name or its driver's.
+func of(c assay.Cell, target string) bool { return c.Target() == target || c.Driver == target }
 
 // launches counts those that were finished and not disturbed.
 func (g *group) launches() int { return g.finished - g.disturbed }

@@ -18,7 +18,7 @@ func (r *Runner) Inspect(ctx context.Context) (assay.Trial, error) {
 	if want.readers == 0 { // an operation that only changes data: show both kinds
 		want.readers, want.idle = 1, 1
 	}
-	in, err := r.start(ctx, m, want)
+	in, err := r.start(ctx, m, 0, want)
 	if err != nil {
 		t := newTrial(m, j, 0, j.mode)
 		return t, end(&t, err)

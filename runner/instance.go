@@ -63,6 +63,7 @@ type instance struct {
 	began    time.Time        // of its start
 	closed   time.Duration    // what closing took
 	used     time.Duration    // CPU time of the ended process
+	layout   int              // of the program; 0: there is one only
 }
 
 // connections is what an instance opens.
@@ -70,17 +71,19 @@ type connections struct{ readers, idle, writers int }
 
 // start makes a fresh folder with a copy of the data, starts the worker, opens
 // the database and reads the settings back. On failure nothing is left.
-func (r *Runner) start(ctx context.Context, m *member, c connections) (*instance, error) {
-	in := &instance{member: m, r: r, asked: c, claimed: assay.Power, began: time.Now()}
-	if err := in.open(ctx); err != nil {
+func (r *Runner) start(ctx context.Context, m *member, launch int, c connections) (*instance, error) {
+	in := &instance{member: m, r: r, asked: c, claimed: assay.Power, began: time.Now(), applied: m.jobs[0].options}
+	if err := in.open(ctx, launch); err != nil {
 		in.kill()
 		return nil, err
 	}
 	return in, nil
 }
 
-func (in *instance) open(ctx context.Context) error {
+func (in *instance) open(ctx context.Context, launch int) error {
 	j := in.jobs[0]
+	var program string
+	program, in.layout = j.program.path(launch)
 	var err error
 	if in.dir, err = in.r.config.Work.folder(); err != nil {
 		return fail("make a folder", err)
@@ -89,7 +92,7 @@ func (in *instance) open(ctx context.Context) error {
 	if err := j.data.Copy(in.path); err != nil {
 		return fail("copy the data", err)
 	}
-	if in.worker, err = startWorker(ctx, in.r.config, j.program, in.dir); err != nil {
+	if in.worker, err = startWorker(ctx, in.r.config, program, in.dir); err != nil {
 		return fail("start", err)
 	}
 	request := wire.Open{Path: in.path, Settings: j.Profile.Settings, Once: in.withPath(j.Profile.Once), Each: in.withPath(j.Profile.Each),
@@ -162,8 +165,9 @@ func (in *instance) readSettings(ctx context.Context) error {
 	}
 	all, err := compareSettings(in.jobs[0].Profile, in.opened, in.asked, read.Connections, in.path)
 	in.claimed = weaker(in.claimed, durability(all))
-	if in.applied == nil {
-		in.all, in.settings, in.applied = all, condense(all), err
+	if in.applied == nil || in.all == nil {
+		in.all, in.settings = all, condense(all)
+		in.applied = joinFailures(in.applied, err)
 	}
 	return nil
 }
@@ -269,6 +273,7 @@ func (in *instance) kill() {
 // measuring.
 func (in *instance) trial(j *job, launch int, mode assay.Mode) assay.Trial {
 	t := newTrial(in.member, j, launch, mode)
+	t.Layout = in.layout
 	in.recordSettings(&t, j.Operation)
 	t.DSN = in.withoutPath(in.opened.DSN)
 	for _, text := range in.opened.Each {

@@ -33,7 +33,7 @@ func identify(ctx context.Context, config Config) (targets map[string]assay.Targ
 	targets, refused = map[string]assay.Target{}, map[string]error{}
 	for _, key := range slices.Sorted(maps.Keys(config.Programs)) {
 		program := config.Programs[key]
-		worker, err := startWorker(ctx, config, program, "")
+		worker, err := startWorker(ctx, config, program.Path, "")
 		if ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
@@ -44,7 +44,8 @@ func identify(ctx context.Context, config Config) (targets map[string]assay.Targ
 		said := worker.Hello().Target
 		_, _ = stopWorker(ctx, config, worker) // it has nothing open that could fail to close
 		targets[key] = assay.Target{Driver: said.Driver, DriverVersion: said.DriverVersion, Engine: said.Engine,
-			EngineVersion: said.EngineVersion, Build: program.Digest, Facts: said.Facts, CompileOptions: said.CompileOptions}
+			EngineVersion: said.EngineVersion, Build: program.Digest, Facts: said.Facts, CompileOptions: said.CompileOptions,
+			Options: program.Options, Layouts: len(program.Layouts)}
 	}
 	if len(targets) == 0 && len(refused) > 0 {
 		key := slices.Min(slices.Collect(maps.Keys(refused)))
@@ -54,10 +55,10 @@ func identify(ctx context.Context, config Config) (targets map[string]assay.Targ
 }
 
 // startWorker and stopWorker keep to the plan's time limit.
-func startWorker(ctx context.Context, config Config, program Program, dir string) (*process.Worker, error) {
+func startWorker(ctx context.Context, config Config, program, dir string) (*process.Worker, error) {
 	limited, cancel := context.WithTimeout(ctx, config.Timeout)
 	defer cancel()
-	return process.Start(limited, program.Path, process.Options{Dir: dir, Trace: config.Wire})
+	return process.Start(limited, program, process.Options{Dir: dir, Trace: config.Wire})
 }
 
 func stopWorker(ctx context.Context, config Config, worker *process.Worker) (wire.Closed, error) {
@@ -73,7 +74,8 @@ type job struct {
 	data     *dataset.Data
 	trace    *dataset.Trace
 	mode     assay.Mode
-	warm     int // operations before the block
+	warm     int   // operations before the block
+	options  error // a *failure where a compile option that was asked for is not in the build
 	expected []expectation
 	state    string // digest of the check's answer after the block; empty: unchecked
 }
@@ -105,7 +107,7 @@ func (r *Runner) prepare(ctx context.Context) ([]*job, error) {
 		c.Cell.Driver, c.Cell.DriverVersion = target.Driver, target.DriverVersion
 		c.Cell.Engine, c.Cell.Build = target.Engine, target.Build
 		r.progress("prepare", "data of "+describe(c.Cell), 0)
-		j := &job{Case: c, program: r.config.Programs[key], mode: modeOf(c)}
+		j := &job{Case: c, program: r.config.Programs[key], mode: modeOf(c), options: compareOptions(target)}
 		if err := r.prepareJob(ctx, j); err != nil {
 			return nil, fmt.Errorf("%s: %w%s", describe(c.Cell), err, makeRoom(err.Error()))
 		}

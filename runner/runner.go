@@ -34,15 +34,32 @@ import (
 
 // Program is a worker program that was built.
 type Program struct {
-	Path   string // executable
-	Digest string // of its build
+	Path    string   // executable
+	Digest  string   // of its build
+	Options []string // compile options that were asked for
+	// Layouts are paths of the same program in other link layouts, which
+	// launches take in turn; empty where Path is all there is.
+	Layouts []string
+	// FixedLayout warns that code was compared whose layout did not vary, and
+	// says which; empty where there is no such doubt.
+	FixedLayout string
+}
+
+// path is the program of a launch, which counts from 1, and the number of its
+// layout; 0 where there is one only.
+func (p Program) path(launch int) (path string, layout int) {
+	if len(p.Layouts) == 0 || launch < 1 {
+		return p.Path, 0
+	}
+	i := (launch - 1) % len(p.Layouts)
+	return p.Layouts[i], i + 1
 }
 
 // Config says what to measure and how.
 type Config struct {
 	Cases     []assay.Case
-	Programs  map[string]Program // by Driver: NAME or NAME@VERSION as the plan or command line has it
-	Reference string             // the driver all others are compared with
+	Programs  map[string]Program // by Driver: NAME[@VERSION][:OPTION...] as the plan or command line has it
+	Reference string             // the driver all others are compared with: a key of Programs, or a driver's name
 	Prefix    string             // of the groups' names: cases of one run that are measured apart
 	Data      dataset.Cache
 	// Files has the copies of users' own files that were made before. New adds
@@ -74,10 +91,14 @@ type Event struct {
 
 // Driver is the key of a case's program.
 func Driver(cell assay.Cell) string {
-	if cell.DriverVersion == "" {
-		return cell.Driver
+	key := cell.Driver
+	if cell.DriverVersion != "" {
+		key += "@" + cell.DriverVersion
 	}
-	return cell.Driver + "@" + cell.DriverVersion
+	if cell.Options != "" {
+		key += ":" + cell.Options
+	}
+	return key
 }
 
 // Runner measures the cases of one run.
@@ -115,7 +136,8 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.groups = groupCases(prepared, config.Reference)
+	r.config.Reference = r.reference()
+	r.groups = groupCases(prepared, r.config.Reference)
 	for _, g := range r.groups {
 		g.rename(config.Prefix)
 	}
@@ -137,6 +159,23 @@ func (r *Runner) Targets() []assay.Target {
 	}
 	return targets
 }
+
+// reference is the name of the target that others are compared with: of the
+// key, or of the first case of that driver.
+func (r *Runner) reference() string {
+	if target, ok := r.targets[r.config.Reference]; ok {
+		return target.Name()
+	}
+	for _, c := range r.config.Cases {
+		if target, ok := r.targets[Driver(c.Cell)]; ok && c.Cell.Driver == r.config.Reference {
+			return target.Name()
+		}
+	}
+	return r.config.Reference
+}
+
+// Reference is the name of the target that the others are compared with.
+func (r *Runner) Reference() string { return r.config.Reference }
 
 // Measured returns how much of the run's time lay inside of measured windows
 // and blocks.

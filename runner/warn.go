@@ -16,6 +16,23 @@ const defaultCache = 2000 << 10
 
 // warnings are the doubts that a job raises before it is measured.
 func (j *job) warnings() []assay.Warning {
+	return append(j.layoutWarning(), j.cacheWarning()...)
+}
+
+// layoutWarning is about two builds of one driver, which can differ through
+// the order of their functions alone.
+func (j *job) layoutWarning() []assay.Warning {
+	fixed := j.program.FixedLayout
+	if fixed == "" {
+		return nil
+	}
+	return []assay.Warning{{Code: "layout",
+		Evidence: "two builds of " + j.Cell.Driver + " are compared, and the layout of " + fixed + " is the same in all launches",
+		Advice:   "a difference of a few percent, up to ten, can be the layout alone"}}
+}
+
+// cacheWarning says where settings of the cache cannot matter.
+func (j *job) cacheWarning() []assay.Warning {
 	info, err := os.Stat(j.data.Path)
 	if err != nil || info.Size() > defaultCache {
 		return nil

@@ -84,7 +84,7 @@ func (l *windowLaunch) startAll(ctx context.Context) error {
 	for _, i := range l.r.shuffled(len(l.g.members)) {
 		m := l.g.members[i]
 		cell := m.cell()
-		in, err := l.r.start(ctx, m, connections{readers: cell.Pool, idle: cell.Idle})
+		in, err := l.r.start(ctx, m, l.number, connections{readers: cell.Pool, idle: cell.Idle})
 		if err == nil {
 			err = in.worker.Pause()
 		}

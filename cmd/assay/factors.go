@@ -42,7 +42,7 @@ func (s *session) factors(ctx context.Context, config runner.Config) error {
 	if len(config.Cases) == 0 {
 		return nil
 	}
-	config.Prefix, config.Reference = assay.FactorGroups, best.Driver
+	config.Prefix, config.Reference = assay.FactorGroups, best.Target()
 	if config.Budget > 0 {
 		config.Budget = s.run.Options.Budget - config.Budget
 	}

@@ -92,8 +92,8 @@ func (a *app) inspectOne(ctx context.Context, driver, profile string) (*inspecti
 	}
 	defer work.Close()
 	r, err := runner.New(ctx, runner.Config{
-		Cases: []assay.Case{c}, Programs: map[string]runner.Program{runner.Driver(c.Cell): {Path: worker.Program, Digest: worker.Digest}},
-		Reference: c.Cell.Driver, Data: dataset.Cache{Dir: filepath.Join(b.Cache, "data")}, Work: work,
+		Cases: []assay.Case{c}, Programs: map[string]runner.Program{runner.Driver(c.Cell): program(worker, false)},
+		Reference: runner.Driver(c.Cell), Data: dataset.Cache{Dir: filepath.Join(b.Cache, "data")}, Work: work,
 		Timeout: inspectPatience, Wire: a.wireTrace(),
 	})
 	if err != nil {

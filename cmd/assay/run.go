@@ -286,7 +286,7 @@ func (s *session) build(ctx context.Context) (map[string]runner.Program, error) 
 		if err != nil {
 			return nil, usage(err)
 		}
-		worker, err := b.Build(ctx, spec)
+		worker, err := b.BuildLayouts(ctx, spec, layouts(s.cases, spec.Name))
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -294,9 +294,38 @@ func (s *session) build(ctx context.Context) (map[string]runner.Program, error) 
 			failed[key] = err
 			continue
 		}
-		programs[key] = runner.Program{Path: worker.Program, Digest: worker.Digest}
+		programs[key] = program(worker, layouts(s.cases, spec.Name) > 0)
 	}
 	return programs, s.leaveOut(b, programs, failed)
+}
+
+// variedLayouts is how many link layouts each of several builds of one driver
+// gets: one for each of the launches that a verdict needs.
+const variedLayouts = 6
+
+// layouts is how many link layouts the builds of a driver get: none where there
+// is one build of it only.
+func layouts(cases []assay.Case, driver string) int {
+	builds := map[string]bool{}
+	for _, c := range cases {
+		if c.Cell.Driver == driver {
+			builds[runner.Driver(c.Cell)] = true
+		}
+	}
+	if len(builds) < 2 {
+		return 0
+	}
+	return variedLayouts
+}
+
+// program is a worker as the runner knows it. Whether the layout of its code
+// is a doubt depends on whether several builds are compared.
+func program(w build.Worker, compared bool) runner.Program {
+	p := runner.Program{Path: w.Program, Digest: w.Digest, Options: w.Options, Layouts: w.Layouts}
+	if compared {
+		p.FixedLayout = w.FixedLayout
+	}
+	return p
 }
 
 // leaveOut takes the cells of drivers that could not be built out of the cases.
@@ -306,8 +335,8 @@ func (s *session) leaveOut(b *build.Builder, programs map[string]runner.Program,
 		return err
 	}
 	for key, reason := range failed {
-		name, _, _ := strings.Cut(key, "@")
-		if !hasDriver(known, name) {
+		spec, err := build.ParseSpec(key)
+		if err != nil || !hasDriver(known, spec.Name) {
 			return usage(reason, "assay drivers lists the drivers")
 		}
 		if len(programs) == 0 {
@@ -391,14 +420,14 @@ func (s *session) launch(ctx context.Context, r *runner.Runner) error {
 // those that are measured.
 func (s *session) reference() string {
 	for _, c := range s.cases {
-		if c.Cell.Driver == s.plan.Reference {
+		if c.Cell.Driver == s.plan.Reference || runner.Driver(c.Cell) == s.plan.Reference {
 			return s.plan.Reference
 		}
 	}
 	if len(s.cases) == 0 {
 		return ""
 	}
-	return s.cases[0].Cell.Driver
+	return runner.Driver(s.cases[0].Cell)
 }
 
 // begin writes the run down before anything is measured.
@@ -411,13 +440,7 @@ func (s *session) begin(ctx context.Context, r *runner.Runner, files runner.File
 	}
 	s.run.Host = host.Facts(workDir)
 	s.run.Targets, s.run.Files = r.Targets(), files.Digests()
-	s.run.Reference = s.reference()
-	for _, t := range s.run.Targets {
-		if t.Driver == s.run.Reference {
-			s.run.Reference = t.Name()
-			break
-		}
-	}
+	s.run.Reference = r.Reference()
 	if err := s.store.Begin(ctx, s.run); err != nil {
 		return err
 	}

@@ -1,0 +1,149 @@
+package build
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// cJob is the build of a worker in C: its own files and SQLite's.
+type cJob struct {
+	driver   Driver
+	spec     Spec
+	files    tree
+	sqlite   amalgamation
+	compiler string // path
+	version  string // the first line that it prints of itself
+	digest   string
+	program  string
+}
+
+// optimization is what Go compiles cgo's C code with, so that the floor and
+// the drivers are alike in it.
+var optimization = []string{"-O2", "-g", "-pthread"}
+
+func (b *Builder) buildC(ctx context.Context, d Driver, spec Spec, start time.Time) (Worker, error) {
+	j, err := b.newCJob(ctx, d, spec)
+	if err != nil {
+		return Worker{}, err
+	}
+	w := Worker{Name: d.Name, Version: j.sqlite.version, Program: j.program, Digest: j.digest, Module: d.Module,
+		Modules: []string{j.sqlite.module}, Toolchain: j.version, Options: spec.Options, FixedLayout: "all of it is C"}
+	if _, err := os.Stat(j.program); err == nil {
+		w.Cached = true
+		return w, nil
+	}
+	b.log(Event{spec.String(), "building", time.Since(start)})
+	return w, j.build(ctx)
+}
+
+func (b *Builder) newCJob(ctx context.Context, d Driver, spec Spec) (*cJob, error) {
+	j := &cJob{driver: d, spec: spec}
+	var err error
+	if spec.Version == "" {
+		j.sqlite, err = fetchAmalgamation(ctx, d.Dir, d.Module)
+	} else {
+		j.sqlite, err = b.ofDriver(ctx, spec.Version)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if j.files, err = b.Source.worker(d); err != nil {
+		return nil, err
+	}
+	if err := j.findCompiler(ctx); err != nil {
+		return nil, err
+	}
+	h := sha256.New()
+	fmt.Fprintf(h, "worker %s %q %q %q %q %q ", spec, j.version, optimization, j.sqlite.flags, j.sqlite.module, j.sqlite.sum)
+	j.files.digest(h)
+	j.digest = hex.EncodeToString(h.Sum(nil))
+	j.program, err = filepath.Abs(filepath.Join(b.Cache, "workers", cacheName(spec.String(), j.digest)))
+	return j, err
+}
+
+// findCompiler takes $CC, or else cc.
+func (j *cJob) findCompiler(ctx context.Context) error {
+	name := os.Getenv("CC")
+	if name == "" {
+		name = "cc"
+	}
+	var err error
+	if j.compiler, err = exec.LookPath(name); err != nil {
+		return fmt.Errorf("%w; %s", err, cgoHint)
+	}
+	out, err := j.run(ctx, "", "--version")
+	j.version, _, _ = strings.Cut(out, "\n")
+	return err
+}
+
+// build compiles in a temporary folder and moves the program to its place when
+// it is complete.
+func (j *cJob) build(ctx context.Context) error {
+	if err := os.MkdirAll(filepath.Dir(j.program), 0o755); err != nil {
+		return fmt.Errorf("make the cache: %w", err)
+	}
+	temp, err := os.MkdirTemp(filepath.Dir(filepath.Dir(j.program)), "build-*")
+	if err != nil {
+		return fmt.Errorf("make a folder to build in: %w", err)
+	}
+	defer os.RemoveAll(temp)
+	if err := j.files.write(temp); err != nil {
+		return fmt.Errorf("copy sources: %w", err)
+	}
+	if _, err := j.run(ctx, temp, j.compileSQLite()...); err != nil {
+		return fmt.Errorf("compile SQLite %s of %s: %w", j.sqlite.version, j.sqlite.module, err)
+	}
+	if _, err := j.run(ctx, temp, j.compileWorker(temp)...); err != nil {
+		return fmt.Errorf("compile workers/%s: %w", j.driver.Name, err)
+	}
+	return os.Rename(filepath.Join(temp, "program"), j.program)
+}
+
+func (j *cJob) compileSQLite() []string {
+	args := append([]string{}, optimization...)
+	args = append(args, "-w") // warnings of SQLite are not ours
+	args = append(args, j.sqlite.flags...)
+	args = append(args, j.spec.defines()...)
+	return append(args, "-I"+filepath.Dir(j.sqlite.header), "-c", j.sqlite.source, "-o", "sqlite3.o")
+}
+
+func (j *cJob) compileWorker(temp string) []string {
+	args := append([]string{}, optimization...)
+	args = append(args, "-std=gnu11", "-I"+filepath.Dir(j.sqlite.header),
+		"-DASSAY_SQLITE_HEADER=<"+filepath.Base(j.sqlite.header)+">", `-DASSAY_DRIVER_VERSION="`+j.sqlite.version+`"`)
+	if j.spec.Version != "" {
+		args = append(args, `-DASSAY_LIKE="`+j.spec.Version+`"`)
+	}
+	sources, _ := filepath.Glob(filepath.Join(temp, "workers", j.driver.Name, "*.c")) // the pattern is right
+	args = append(args, sources...)
+	return append(args, "sqlite3.o", "-o", "program", "-lm", "-ldl", "-lpthread")
+}
+
+// run runs the compiler in a folder, in a process group of its own.
+func (j *cJob) run(ctx context.Context, dir string, args ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, j.compiler, args...)
+	cmd.Dir = dir
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 5 * time.Second
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return "", context.Cause(ctx)
+	}
+	if err != nil {
+		return "", errors.New(j.compiler + ": " + err.Error() + "\n\t" + lastLines(stderr.String()))
+	}
+	return stdout.String(), nil
+}

@@ -1,0 +1,90 @@
+package build
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// Spec names a build of a worker. Written, it is
+// NAME[@VERSION][:OPTION[=VALUE]]..., such as mattn@v1.14.37:DQS=0.
+type Spec struct {
+	Name string
+	// Version is that of the driver, v1.14.37, instead of the one that the
+	// worker's go.mod pins. For a worker in C it is the name of a driver
+	// written with cgo, of whose SQLite it is made. Mostly empty.
+	Version string
+	// Options are SQLite's compile options, without SQLITE_ in front: DQS=0,
+	// OMIT_SHARED_CACHE. Sorted, each name once.
+	Options []string
+}
+
+// String returns what ParseSpec reads.
+func (s Spec) String() string {
+	text := s.Name
+	if s.Version != "" {
+		text += "@" + s.Version
+	}
+	for _, option := range s.Options {
+		text += ":" + option
+	}
+	return text
+}
+
+var (
+	namePattern    = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+	versionPattern = regexp.MustCompile(`^v[0-9]{1,9}\.[0-9]{1,9}\.[0-9]{1,20}(-[0-9A-Za-z.-]{1,64})?(\+[0-9A-Za-z.-]{1,64})?$`)
+	optionPattern  = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,63}(=-?[A-Za-z0-9_.]{1,64})?$`)
+)
+
+// ParseSpec reads a build's name. A version is a whole one, such as v1.14.37:
+// "latest" or v1 would mean another program tomorrow.
+func ParseSpec(s string) (Spec, error) {
+	parts := strings.Split(s, ":")
+	name, version, versioned := strings.Cut(parts[0], "@")
+	if !namePattern.MatchString(name) {
+		return Spec{}, fmt.Errorf("driver %q: want NAME[@VERSION][:OPTION[=VALUE]...], a name of letters, digits, - and _", s)
+	}
+	if versioned && !versionPattern.MatchString(version) && !namePattern.MatchString(version) || versioned && floating(version) {
+		return Spec{}, fmt.Errorf("driver %q: want a whole version, such as %s@v1.2.3", s, name)
+	}
+	options, err := parseOptions(parts[1:])
+	if err != nil {
+		return Spec{}, fmt.Errorf("driver %q: %w", s, err)
+	}
+	return Spec{name, version, options}, nil
+}
+
+// floating tells whether a version is none: it would be read as a driver's name.
+func floating(version string) bool {
+	return version == "latest" || regexp.MustCompile(`^v?[0-9]`).MatchString(version) && !versionPattern.MatchString(version)
+}
+
+func parseOptions(words []string) ([]string, error) {
+	var options []string
+	names := map[string]bool{}
+	for _, word := range words {
+		option := strings.TrimPrefix(word, "SQLITE_")
+		if !optionPattern.MatchString(option) {
+			return nil, fmt.Errorf("compile option %q: want a name such as DQS=0 or OMIT_SHARED_CACHE", word)
+		}
+		name, _, _ := strings.Cut(option, "=")
+		if names[name] {
+			return nil, fmt.Errorf("compile option %s stands twice", name)
+		}
+		names[name] = true
+		options = append(options, option)
+	}
+	slices.Sort(options)
+	return options, nil
+}
+
+// defines are the options as a C compiler takes them.
+func (s Spec) defines() []string {
+	flags := make([]string, len(s.Options))
+	for i, option := range s.Options {
+		flags[i] = "-DSQLITE_" + option
+	}
+	return flags
+}
