@@ -205,7 +205,7 @@ func TestExpandDrivers(t *testing.T) {
 	}
 	for want, drivers := range map[string][]string{
 		"plan p names no drivers: say which to measure":  nil,
-		`a driver is NAME or NAME@VERSION, not "Mattn@"`: {"Mattn@"},
+		`a driver is NAME[@VERSION][:OPTION[=VALUE]...], not "Mattn@"`: {"Mattn@"},
 		`driver "mattn" is listed twice`:                 {"mattn", "mattn"},
 	} {
 		if _, err := p.Expand(drivers); err == nil || err.Error() != want {
