@@ -104,7 +104,7 @@ func (o *operation) Client() (kit.Client, error) {
 	if c.steps, err = c.prepare(o.db.readers); err != nil {
 		return nil, errors.Join(err, c.Close())
 	}
-	return c, nil
+	return reader{c}, nil
 }
 
 // Answer runs the operation and visits its rows.

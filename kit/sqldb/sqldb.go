@@ -9,6 +9,7 @@
 package sqldb
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"database/sql/driver"
@@ -20,6 +21,7 @@ import (
 	"strings"
 
 	"assay/kit"
+	"assay/kit/proof"
 	"assay/kit/sqlite"
 	"assay/kit/wire"
 )
@@ -39,6 +41,9 @@ type Driver struct {
 	// none (no); nil where the worker cannot find out.
 	Mutex func(conn any) (mode string, known bool)
 	Cgo   bool
+	// Cache says what the driver keeps of compiled statements by itself; empty:
+	// nothing.
+	Cache string
 }
 
 // Main serves the driver as a worker and returns the exit status.
@@ -66,7 +71,7 @@ func (e engine) Target() (wire.Target, error) {
 	target.CompileOptions, err = texts(db, "PRAGMA compile_options")
 	target.Facts = map[string]string{
 		"api": "database/sql", "cgo": fmt.Sprint(e.driver.Cgo), "go": runtime.Version(), "module": e.driver.Module,
-		"source_id": source, "uncounted": "B/op and allocs/op leave out what SQLite itself allocates",
+		"pool": "database/sql", "statement_cache": cmp.Or(e.driver.Cache, "none"), "source_id": source, "uncounted": "B/op and allocs/op leave out what SQLite itself allocates",
 	}
 	return target, err
 }
@@ -112,7 +117,7 @@ func (e engine) Open(request wire.Open) (kit.Database, wire.Opened, error) {
 	if err != nil {
 		return nil, wire.Opened{}, err
 	}
-	db := &database{driver: e.driver, proof: newProof(e.driver, request)}
+	db := &database{driver: e.driver, proof: proof.New(e.driver.prover(), request)}
 	if err := db.open(c, request); err != nil {
 		return nil, wire.Opened{}, errors.Join(err, db.Close())
 	}
@@ -123,10 +128,11 @@ func (e engine) Open(request wire.Open) (kit.Database, wire.Opened, error) {
 // out for good, so that statements can stay with them.
 type database struct {
 	driver  Driver
-	proof   *proof
+	proof   *proof.Proof
 	readers *sql.DB
 	count   int // of readers
 	changes *sql.DB
+	keeper  *sql.DB // holds a shared database in memory; nil where there is none
 	writers chan *sql.Conn
 }
 
@@ -137,14 +143,44 @@ func (d *database) open(c *connector, request wire.Open) error {
 	if err := c.resolve(); err != nil {
 		return err
 	}
-	err := d.openWriters(c, request)
+	err := d.keep(c)
+	if err == nil {
+		err = d.openWriters(c, request)
+	}
 	if err == nil {
 		err = d.openReaders(c, request)
+	}
+	if err == nil && c.memory && d.keeper == nil {
+		err = d.any(func(conn *sql.Conn) error { return c.fill(conn) })
 	}
 	if err == nil {
 		err = d.once(request.Once)
 	}
 	return err
+}
+
+// keep fills a database in memory that several connections share. It is there
+// as long as a connection to it is open.
+func (d *database) keep(c *connector) error {
+	if !c.memory || !c.shared {
+		return nil
+	}
+	d.keeper = sql.OpenDB(c)
+	d.keeper.SetMaxOpenConns(1)
+	conn, err := d.keeper.Conn(context.Background())
+	if err != nil {
+		return fmt.Errorf("open a connection: %w", err)
+	}
+	return errors.Join(c.fill(conn), conn.Close())
+}
+
+// fill copies the prepared file into a connection's database in memory.
+func (c *connector) fill(memory *sql.Conn) error {
+	file, err := c.driver.prover().Plain("file:" + sqlite.EscapePath(c.path))
+	if err != nil {
+		return err
+	}
+	return errors.Join(sqlite.Fill(plainConn{Conn: memory}, file, c.path), file.Close())
 }
 
 func (d *database) openWriters(c *connector, request wire.Open) error {
@@ -266,7 +302,7 @@ func (d *database) Close() error {
 	for len(d.writers) > 0 {
 		errs = append(errs, (<-d.writers).Close())
 	}
-	for _, pool := range []*sql.DB{d.readers, d.changes} {
+	for _, pool := range []*sql.DB{d.readers, d.changes, d.keeper} {
 		if pool != nil {
 			errs = append(errs, pool.Close())
 		}
@@ -289,12 +325,16 @@ type connector struct {
 	dsn    string
 	each   []string
 	issued map[string]string
+	path   string // of the prepared file
+	memory bool   // its content is in memory
+	shared bool   // by several connections
 }
 
 // connect maps settings to the driver's DSN and to PRAGMAs. The busy timeout
 // comes first, so that the other settings can wait for locks.
 func connect(d Driver, request wire.Open) (*connector, error) {
-	c := &connector{driver: d, dsn: request.DSN, issued: map[string]string{}}
+	c := &connector{driver: d, dsn: request.DSN, issued: map[string]string{}, path: request.Path,
+		shared: request.Readers+request.Writers > 1}
 	if c.dsn == "" {
 		if err := c.build(request); err != nil {
 			return nil, err
@@ -306,28 +346,53 @@ func connect(d Driver, request wire.Open) (*connector, error) {
 
 func (c *connector) build(request wire.Open) error {
 	var keys []string
-	for _, name := range inOrder(request.Settings) {
-		value := request.Settings[name]
-		key := uriParameters[name+"="+value]
-		if key == "" {
-			key = c.driver.Key(name, spell(name, value))
+	for _, name := range sqlite.InOrder(request.Settings) {
+		key, err := c.setting(name, request.Settings[name])
+		if err != nil {
+			return err
 		}
 		if key != "" {
-			c.issued[name] = key
 			keys = append(keys, key)
-			continue
 		}
-		if setting, known := sqlite.Lookup(name); known && !setting.Pragma {
-			return wire.Errorf(wire.Unsupported, "driver %s has no way to set %s to %q", c.driver.Name, name, value)
-		}
-		c.issued[name] = "PRAGMA " + name + " = " + spell(name, value)
-		c.each = append(c.each, c.issued[name])
 	}
-	c.dsn = "file:" + escapePath(request.Path)
+	c.dsn = "file:" + sqlite.EscapePath(request.Path)
+	if c.memory {
+		if strings.Contains(strings.Join(keys, "&"), "mode=") {
+			return wire.Errorf(wire.Unsupported, "a database in memory is not opened with read_only")
+		}
+		c.dsn = sqlite.MemoryDSN(request.Readers + request.Writers)
+	}
 	if len(keys) > 0 {
-		c.dsn += "?" + strings.Join(keys, "&")
+		join := "?"
+		if strings.Contains(c.dsn, "?") {
+			join = "&"
+		}
+		c.dsn += join + strings.Join(keys, "&")
 	}
 	return nil
+}
+
+// setting issues one setting: by a parameter of the DSN, which it returns, or
+// by SQL for every new connection.
+func (c *connector) setting(name, value string) (key string, err error) {
+	if name == "memory" {
+		c.memory = value == "1"
+		c.issued[name] = map[bool]string{true: "a copy in memory", false: "the file"}[c.memory]
+		return "", nil
+	}
+	if key = sqlite.URIParameter(name, value); key == "" {
+		key = c.driver.Key(name, sqlite.Spell(name, value))
+	}
+	if key != "" {
+		c.issued[name] = key
+		return key, nil
+	}
+	if setting, known := sqlite.Lookup(name); known && !setting.Pragma {
+		return "", wire.Errorf(wire.Unsupported, "driver %s has no way to set %s to %q", c.driver.Name, name, value)
+	}
+	c.issued[name] = sqlite.Pragma(name, value)
+	c.each = append(c.each, c.issued[name])
+	return "", nil
 }
 
 func (c *connector) opened() wire.Opened {

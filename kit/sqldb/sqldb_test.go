@@ -26,7 +26,8 @@ func TestTarget(t *testing.T) {
 	d.Module = "example.org/none"
 	got, err := New(d).Target()
 	want := wire.Target{Driver: "fake", DriverVersion: "unknown", Engine: "sqlite", EngineVersion: "3.99",
-		Facts: map[string]string{"api": "database/sql", "cgo": "false", "go": runtime.Version(), "module": "example.org/none", "source_id": "source",
+		Facts: map[string]string{"api": "database/sql", "cgo": "false", "go": runtime.Version(), "module": "example.org/none", "pool": "database/sql",
+			"source_id": "source", "statement_cache": "none",
 			"uncounted": "B/op and allocs/op leave out what SQLite itself allocates"},
 		CompileOptions: []string{"A=1", "B"}}
 	if err != nil || !reflect.DeepEqual(got, want) {

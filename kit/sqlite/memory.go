@@ -24,6 +24,7 @@ func CopyStatements(source string, query func(sql string) ([][]string, error)) (
 	c.add("ATTACH %s AS source", quote(source, '\''))
 	restore := c.permit()
 	c.add("BEGIN IMMEDIATE")
+	c.add("PRAGMA defer_foreign_keys = 1") // where foreign_keys is on after all: references may point to tables that come later
 	virtual := c.tables()
 	c.others()
 	c.statistics()

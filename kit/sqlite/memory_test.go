@@ -43,6 +43,7 @@ func TestCopyStatements(t *testing.T) {
 		"ATTACH '/data/it''s.db' AS source",
 		"PRAGMA foreign_keys = 0",
 		"BEGIN IMMEDIATE",
+		"PRAGMA defer_foreign_keys = 1",
 		`CREATE TABLE "it's" (a, rowid, g AS (a))`,
 		`INSERT INTO main."it's" (_rowid_, "a", "rowid") SELECT _rowid_, "a", "rowid" FROM source."it's" ORDER BY _rowid_`,
 		"CREATE TABLE w (k PRIMARY KEY, v) WITHOUT ROWID",

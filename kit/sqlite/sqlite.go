@@ -4,7 +4,8 @@
 //
 // Names and values follow https://www.sqlite.org/pragma.html; read_only,
 // immutable and shared_cache follow https://www.sqlite.org/uri.html, and mutex
-// https://www.sqlite.org/threadsafe.html.
+// https://www.sqlite.org/threadsafe.html. memory is ours: a copy of the prepared
+// file in memory, which all connections share.
 package sqlite
 
 import (
@@ -56,6 +57,7 @@ var Settings = []Setting{
 	words("journal_mode", "delete", "truncate", "persist", "memory", "wal", "off"),
 	integer("journal_size_limit", -1, math.MaxInt64),
 	words("locking_mode", "normal", "exclusive"),
+	boolean("memory").flag(),
 	integer("mmap_size", 0, math.MaxInt64),
 	words("mutex", "no", "full").flag(),
 	pageSize(),

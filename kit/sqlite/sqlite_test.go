@@ -78,7 +78,7 @@ func TestSettings(t *testing.T) {
 	if want := []string{"auto_vacuum", "encoding", "page_size"}; !slices.Equal(file, want) {
 		t.Errorf("settings of the file: %v, want %v", file, want)
 	}
-	if want := []string{"immutable", "mutex", "read_only", "shared_cache"}; !slices.Equal(flags, want) {
+	if want := []string{"immutable", "memory", "mutex", "read_only", "shared_cache"}; !slices.Equal(flags, want) {
 		t.Errorf("settings without a PRAGMA: %v, want %v", flags, want)
 	}
 }

@@ -1,0 +1,93 @@
+package sqldb
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"assay/kit/proof"
+	"assay/kit/sqlite"
+	"assay/kit/wire"
+)
+
+// plainConn is a connection for what is not measured: proofs, and copies.
+type plainConn struct {
+	*sql.Conn
+	done func() error // closes what the connection was opened for; may be nil
+}
+
+func (c plainConn) Exec(text string) error {
+	if _, err := c.ExecContext(context.Background(), text); err != nil {
+		return fmt.Errorf("%s: %w", text, err)
+	}
+	return nil
+}
+
+func (c plainConn) Texts(text string) ([][]string, error) {
+	rows, err := c.QueryContext(context.Background(), text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", text, err)
+	}
+	defer rows.Close()
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	var all [][]string
+	for rows.Next() {
+		values, pointers := make([]sql.NullString, len(columns)), make([]any, len(columns))
+		for i := range values {
+			pointers[i] = &values[i]
+		}
+		if err := rows.Scan(pointers...); err != nil {
+			return nil, err
+		}
+		row := make([]string, len(columns))
+		for i, v := range values {
+			row[i] = v.String
+		}
+		all = append(all, row)
+	}
+	return all, rows.Err()
+}
+
+func (c plainConn) Close() error {
+	if c.done == nil {
+		return nil // it is lent
+	}
+	return errors.Join(c.Conn.Close(), c.done())
+}
+
+// single takes one connection of a pool of its own.
+func single(db *sql.DB) (sqlite.Conn, error) {
+	conn, err := db.Conn(context.Background())
+	if err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return plainConn{conn, db.Close}, nil
+}
+
+// prover opens connections for proofs.
+func (d Driver) prover() proof.Driver {
+	return proof.Driver{
+		Busy: d.Busy,
+		Plain: func(dsn string) (sqlite.Conn, error) {
+			db, err := sql.Open(d.SQLName, dsn)
+			if err != nil {
+				return nil, err
+			}
+			return single(db)
+		},
+		Tested: func(request wire.Open) (sqlite.Conn, error) {
+			c, err := connect(d, request)
+			if err == nil {
+				err = c.resolve()
+			}
+			if err != nil {
+				return nil, err
+			}
+			return single(sql.OpenDB(c))
+		},
+	}
+}

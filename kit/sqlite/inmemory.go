@@ -1,0 +1,78 @@
+package sqlite
+
+import (
+	"fmt"
+	"os"
+	"strings"
+)
+
+// Conn is what copying and proving need of a driver's connection.
+type Conn interface {
+	// Exec runs one statement.
+	Exec(sql string) error
+	// Texts returns the rows of a query, every value as SQLite's text for it;
+	// NULL is empty.
+	Texts(sql string) ([][]string, error)
+	Close() error
+}
+
+// memoryName is the name of a database in memory that all connections of this
+// process share.
+func memoryName() string { return fmt.Sprintf("/assay-%d", os.Getpid()) }
+
+// MemoryDSN is the DSN of a database in memory for so many connections. Where
+// they are several they share it, by SQLite's own VFS memdb (3.36 and newer).
+func MemoryDSN(connections int) string {
+	if connections == 1 {
+		return ":memory:"
+	}
+	return "file:" + memoryName() + "?vfs=memdb"
+}
+
+// Fill copies the database in a file into an empty one in memory. The file is
+// a connection to it, opened by the same driver.
+func Fill(memory, file Conn, path string) error {
+	source := path
+	if list, err := memory.Texts("PRAGMA database_list"); err == nil && len(list) > 0 && list[0][2] != "" {
+		source = "file:" + EscapePath(path) + "?vfs=unix" // ATTACH would take memdb, as the main database has
+	}
+	statements, err := CopyStatements(source, file.Texts)
+	if err != nil {
+		return fmt.Errorf("copy %s into memory: %w", path, err)
+	}
+	for _, sql := range statements {
+		if err := memory.Exec(sql); err != nil {
+			return fmt.Errorf("copy %s into memory: %w", path, err)
+		}
+	}
+	return nil
+}
+
+// InMemory tells where a connection's main database is: "0" for a file, "1" for
+// one in memory with at least so many tables as the prepared file has, and
+// "private" for one in memory without them.
+func InMemory(c Conn, tables int) (string, error) {
+	list, err := c.Texts("PRAGMA database_list")
+	if err != nil {
+		return "", err
+	}
+	for _, row := range list {
+		if row[1] == "main" && row[2] != "" && strings.TrimPrefix(row[2], "/") != strings.TrimPrefix(memoryName(), "/") {
+			return "0", nil
+		}
+	}
+	has, err := Tables(c)
+	if err != nil {
+		return "", err
+	}
+	if has < tables {
+		return "private", nil
+	}
+	return "1", nil
+}
+
+// Tables returns how many tables the main database has.
+func Tables(c Conn) (int, error) {
+	rows, err := c.Texts("SELECT name FROM main.sqlite_master WHERE type = 'table'")
+	return len(rows), err
+}

@@ -1,0 +1,248 @@
+package stepdb
+
+import (
+	"errors"
+	"fmt"
+
+	"assay/kit"
+	"assay/kit/wire"
+)
+
+// client runs one operation after the other.
+type client struct {
+	o      *operation
+	number int
+	steps  []step
+	visit  func(step int, row []any) error // nil while measuring
+	// kept has the statements that were compiled once on each connection,
+	// where the driver does not keep them itself; last is the newest of it.
+	kept map[Conn][]Stmt
+	last struct {
+		conn  Conn
+		stmts []Stmt
+	}
+}
+
+// Do runs one operation, or one transaction of several.
+func (c *client) Do(position int) (int, error) { return c.DoPhases(position, nil) }
+
+// DoPhases does the same and times the phases of each statement. To take a
+// connection, to begin a transaction and to commit it are none of them.
+func (c *client) DoPhases(position int, phases *kit.Phases) (int, error) {
+	conn, err := c.o.take(c.number)
+	if err != nil {
+		return 0, err
+	}
+	n, err := c.do(conn, position, phases)
+	c.o.give(conn)
+	return n, c.o.db.mark(err)
+}
+
+func (c *client) do(conn Conn, position int, phases *kit.Phases) (int, error) {
+	if c.o.spec.Transaction > 0 {
+		return c.transaction(conn, position, phases)
+	}
+	n, err := c.all(conn, position, phases)
+	if err != nil && n > 0 && c.o.spec.Changes {
+		// Not to be tried again: an earlier step has changed data.
+		err = fmt.Errorf("after a step that changed %d rows: %v", n, err)
+	}
+	return n, err
+}
+
+func (c *client) transaction(conn Conn, position int, phases *kit.Phases) (int, error) {
+	if err := c.command(conn, "BEGIN IMMEDIATE"); err != nil {
+		return 0, err
+	}
+	total, size := 0, c.o.spec.Transaction
+	for i := range size {
+		n, err := c.all(conn, position*size+i, phases)
+		total += n
+		if err != nil {
+			return 0, c.rollback(conn, err)
+		}
+	}
+	if err := c.command(conn, "COMMIT"); err != nil {
+		return 0, c.rollback(conn, err)
+	}
+	return total, nil
+}
+
+func (c *client) rollback(conn Conn, cause error) error {
+	return errors.Join(cause, c.command(conn, "ROLLBACK"))
+}
+
+// command runs a statement of transactions, from the driver's cache where it
+// has one.
+func (c *client) command(conn Conn, text string) error {
+	cacher, ok := conn.(Cacher)
+	if !ok {
+		return run(conn, text)
+	}
+	stmt, err := cacher.Cached(text)
+	if err == nil {
+		_, err = stmt.Step()
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", text, err)
+	}
+	return nil
+}
+
+// all runs all steps with the arguments at a position.
+func (c *client) all(conn Conn, position int, phases *kit.Phases) (int, error) {
+	total := 0
+	for i := range c.steps {
+		var visit func([]any) error
+		if c.visit != nil {
+			visit = func(row []any) error { return c.visit(i, row) }
+		}
+		c.steps[i].args.row = position
+		n, err := c.step(conn, i, visit, phases)
+		total += n
+		if err != nil {
+			return total, err
+		}
+	}
+	return total, nil
+}
+
+// step runs a step by the operation's statement policy.
+func (c *client) step(conn Conn, i int, visit func([]any) error, phases *kit.Phases) (int, error) {
+	s := &c.steps[i]
+	begin(phases)
+	switch c.o.spec.Statement {
+	case "each":
+		stmt, err := conn.Prepare(s.SQL)
+		end(phases, kit.PhasePrepare)
+		if err != nil {
+			return 0, err
+		}
+		n, err := s.run(conn, stmt, visit, phases)
+		if closing := stmt.Close(); err == nil {
+			err = closing
+		}
+		end(phases, kit.PhaseCloseStmt)
+		return n, err
+	case "never":
+		return s.call(conn, visit, phases)
+	}
+	if cacher, ok := conn.(Cacher); ok {
+		stmt, err := cacher.Cached(s.SQL) // also resets it and clears its arguments
+		end(phases, kit.PhaseCloseRows)
+		if err != nil {
+			return 0, err
+		}
+		n, err := s.run(conn, stmt, visit, phases)
+		if err != nil {
+			_ = stmt.Reset() // it repeats the error
+		}
+		return n, err
+	}
+	return c.once(conn, i, visit, phases)
+}
+
+// once runs a step with its statement that was compiled on this connection.
+func (c *client) once(conn Conn, i int, visit func([]any) error, phases *kit.Phases) (int, error) {
+	if c.last.conn != conn {
+		stmts, err := c.compiled(conn)
+		if err != nil {
+			return 0, err
+		}
+		c.last.conn, c.last.stmts = conn, stmts
+	}
+	stmt := c.last.stmts[i]
+	n, err := c.steps[i].run(conn, stmt, visit, phases)
+	if resetting := stmt.Reset(); err == nil {
+		err = resetting
+	}
+	end(phases, kit.PhaseCloseRows)
+	return n, err
+}
+
+func (c *client) compiled(conn Conn) ([]Stmt, error) {
+	if stmts, ok := c.kept[conn]; ok {
+		return stmts, nil
+	}
+	var stmts []Stmt
+	for i, s := range c.steps {
+		stmt, err := conn.Prepare(s.SQL)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("step %d: %w", i+1, err), closeAll(stmts))
+		}
+		stmts = append(stmts, stmt)
+	}
+	c.kept[conn] = stmts
+	return stmts, nil
+}
+
+// Close closes the statements of every connection.
+func (c *client) Close() error {
+	var errs []error
+	for _, stmts := range c.kept {
+		errs = append(errs, closeAll(stmts))
+	}
+	clear(c.kept)
+	return errors.Join(errs...)
+}
+
+func closeAll(stmts []Stmt) error {
+	var errs []error
+	for _, stmt := range stmts {
+		errs = append(errs, stmt.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// step is one statement of an operation with the room for its arguments and
+// rows.
+type step struct {
+	wire.Step
+	args *Args
+	dest *destinations
+}
+
+// run executes a compiled statement and returns the number of rows answered or
+// changed.
+func (s *step) run(conn Conn, stmt Stmt, visit func([]any) error, phases *kit.Phases) (int, error) {
+	err := stmt.Bind(s.args)
+	end(phases, kit.PhaseBind)
+	if err != nil {
+		return 0, err
+	}
+	if s.Query {
+		return s.dest.all(stmt, visit, phases)
+	}
+	for more := true; more; {
+		if more, err = stmt.Step(); err != nil {
+			return 0, err
+		}
+	}
+	n := conn.Changes()
+	end(phases, kit.PhaseNext)
+	return n, nil
+}
+
+// call executes the statement in one call of the driver. What it does until it
+// shows the first row, compiling it too, is one phase.
+func (s *step) call(conn Conn, visit func([]any) error, phases *kit.Phases) (int, error) {
+	if !s.Query {
+		err := conn.(Caller).Call(s.SQL, s.args.Values())
+		end(phases, kit.PhaseQuery)
+		if err != nil {
+			return 0, err
+		}
+		return conn.Changes(), nil
+	}
+	n, phase := 0, kit.PhaseQuery
+	err := conn.(RowCaller).CallRows(s.SQL, s.args.Values(), func(stmt Stmt) error {
+		end(phases, phase)
+		phase = kit.PhaseNext
+		n++
+		err := s.dest.row(stmt, visit)
+		end(phases, kit.PhaseScan)
+		return err
+	})
+	end(phases, phase)
+	return n, err
+}

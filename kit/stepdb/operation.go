@@ -1,0 +1,182 @@
+package stepdb
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/kit"
+	"assay/kit/column"
+	"assay/kit/wire"
+)
+
+// operation is a prepared operation. Reading and changing ones differ in the
+// connections they use.
+type operation struct {
+	db      *database
+	spec    wire.Operation
+	trace   *column.File
+	plan    string
+	clients int     // made so far, all before the first one works
+	answers *client // for Answer
+}
+
+// Prepare checks that the operation's SQL compiles and asks for its plan.
+func (d *database) Prepare(spec wire.Operation, trace *column.File) (kit.Operation, error) {
+	if spec.Changes && d.request.Writers == 0 || !spec.Changes && d.request.Readers == 0 {
+		return nil, wire.Errorf(wire.Invalid, "operation %q has no connection: open asked for none of its kind", spec.Name)
+	}
+	if !spec.Changes && spec.Transaction > 0 {
+		return nil, wire.Errorf(wire.Unsupported, "operation %q changes nothing: transactions of it are not supported", spec.Name)
+	}
+	o := &operation{db: d, spec: spec, trace: trace}
+	o.spec.Steps = slices.Clone(spec.Steps)
+	for i := range o.spec.Steps {
+		o.spec.Steps[i].SQL = strings.TrimSpace(o.spec.Steps[i].SQL) // what is left behind a statement is an error to some drivers
+	}
+	steps, err := o.steps()
+	if err != nil {
+		return nil, err
+	}
+	err = d.any(func(conn Conn) error { return o.explain(conn, steps) })
+	return o, err
+}
+
+// steps makes the steps of one client ready.
+func (o *operation) steps() ([]step, error) {
+	var steps []step
+	first := 0
+	for _, s := range o.spec.Steps {
+		dest, err := newDestinations(s.Returns)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, step{Step: s, dest: dest, args: &Args{trace: o.trace, first: first, values: make([]any, s.Args)}})
+		first += s.Args
+	}
+	return steps, nil
+}
+
+// explain compiles all steps and keeps the details of EXPLAIN QUERY PLAN, a
+// line each.
+func (o *operation) explain(conn Conn, steps []step) error {
+	var lines []string
+	for i, s := range steps {
+		err := o.check(conn, s)
+		if err == nil {
+			lines, err = s.explain(conn, lines)
+		}
+		if err != nil {
+			return fmt.Errorf("step %d: %w", i+1, err)
+		}
+	}
+	o.plan = strings.Join(lines, "\n")
+	return nil
+}
+
+// check compiles a step and looks for what its statement policy needs.
+func (o *operation) check(conn Conn, s step) error {
+	columns := len(s.Returns)
+	stmt, err := conn.Prepare(s.SQL)
+	if err != nil {
+		return err
+	}
+	if n := stmt.Columns(); s.Query && n != columns {
+		err = wire.Errorf(wire.Invalid, "%s: answers %d columns, declared are %d", s.SQL, n, columns)
+	}
+	_, calls := conn.(Caller)
+	_, callsRows := conn.(RowCaller)
+	if o.spec.Statement == "never" && (s.Query && !callsRows || !s.Query && !calls) {
+		err = wire.Errorf(wire.Unsupported, "driver %s has no form to run this statement in one call: %s", o.db.driver.Name, s.SQL)
+	}
+	return errors.Join(err, stmt.Close())
+}
+
+func (s step) explain(conn Conn, lines []string) ([]string, error) {
+	stmt, err := conn.Prepare("EXPLAIN QUERY PLAN " + s.SQL)
+	if err != nil {
+		return lines, err
+	}
+	if len(s.args.values) > 0 && s.args.trace.Rows() > 0 {
+		err = stmt.Bind(s.args)
+	}
+	dest, _ := newDestinations([]string{"int", "int", "int", "text"}) // id, parent, unused, detail
+	if err == nil {
+		_, err = dest.all(stmt, func(row []any) error {
+			lines = append(lines, row[3].(string))
+			return nil
+		}, nil)
+	}
+	return lines, errors.Join(err, stmt.Close())
+}
+
+func (o *operation) QueryPlan() string { return o.plan }
+
+func (o *operation) Close() error {
+	if o.answers == nil {
+		return nil
+	}
+	return o.answers.Close()
+}
+
+// Client returns a client, which is also a kit.Profiler.
+func (o *operation) Client() (kit.Client, error) {
+	c, err := o.newClient(o.clients)
+	if err != nil {
+		return nil, err
+	}
+	o.clients++
+	return c, nil
+}
+
+func (o *operation) newClient(number int) (*client, error) {
+	steps, err := o.steps()
+	if err != nil {
+		return nil, err
+	}
+	return &client{o: o, number: number, steps: steps, kept: map[Conn][]Stmt{}}, nil
+}
+
+// Answer runs the operation and visits its rows.
+func (o *operation) Answer(position int, visit func(int, []any) error) error {
+	if o.spec.Changes {
+		return wire.Errorf(wire.Unsupported, "operation %q changes data: what it changed is verified with SQL", o.spec.Name)
+	}
+	if o.answers == nil {
+		var err error
+		if o.answers, err = o.newClient(0); err != nil {
+			return err
+		}
+	}
+	o.answers.visit = visit
+	_, err := o.answers.Do(position)
+	return err
+}
+
+// take returns the connection for one run of a client's operation. A client
+// keeps its own where there are enough for all; only then is the index within
+// the readers.
+func (o *operation) take(client int) (Conn, error) {
+	switch {
+	case o.spec.Changes:
+		return <-o.db.writers, nil
+	case o.db.pool != nil:
+		return o.db.pool.Take()
+	case o.clients > len(o.db.readers):
+		return <-o.db.turns, nil
+	}
+	return o.db.readers[client], nil
+}
+
+// give returns what take gave.
+func (o *operation) give(conn Conn) {
+	switch {
+	case o.spec.Changes:
+		o.db.writers <- conn
+	case o.db.pool != nil:
+		o.db.pool.Put(conn)
+	case o.clients > len(o.db.readers):
+		o.db.turns <- conn
+	}
+}

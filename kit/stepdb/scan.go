@@ -1,0 +1,135 @@
+package stepdb
+
+import (
+	"strings"
+
+	"assay/kit"
+	"assay/kit/wire"
+)
+
+// destination is the room for a column's value, by its declared type.
+type destination struct {
+	kind     kind
+	nullable bool
+	null     bool
+	number   int64
+	real     float64
+	text     string
+	blob     []byte
+	truth    bool
+}
+
+type kind int
+
+const (
+	integer kind = iota
+	real
+	text
+	blob
+	boolean
+)
+
+// destinations is the room for a row.
+type destinations struct {
+	columns []destination
+	values  []any // reused for visitors
+}
+
+func newDestinations(types []string) (*destinations, error) {
+	kinds := map[string]kind{"int": integer, "real": real, "text": text, "blob": blob, "bool": boolean}
+	d := &destinations{columns: make([]destination, len(types)), values: make([]any, len(types))}
+	for i, declared := range types {
+		name, nullable := strings.CutSuffix(declared, "?")
+		k, ok := kinds[name]
+		if !ok {
+			return nil, wire.Errorf(wire.Invalid, "type %q: want int, real, text, blob or bool", declared)
+		}
+		d.columns[i] = destination{kind: k, nullable: nullable}
+	}
+	return d, nil
+}
+
+// all steps through an answer, reads every column of each row, shows them to
+// visit where there is one, and returns how many rows there were.
+func (d *destinations) all(stmt Stmt, visit func([]any) error, phases *kit.Phases) (int, error) {
+	for n := 0; ; n++ {
+		more, err := stmt.Step()
+		end(phases, kit.PhaseNext)
+		if err != nil || !more {
+			return n, err
+		}
+		if err := d.row(stmt, visit); err != nil {
+			return n, err
+		}
+		end(phases, kit.PhaseScan)
+	}
+}
+
+// row reads the columns of a row.
+func (d *destinations) row(stmt Stmt, visit func([]any) error) error {
+	for i := range d.columns {
+		if err := d.columns[i].read(stmt, i); err != nil {
+			return err
+		}
+	}
+	if visit == nil {
+		return nil
+	}
+	for i := range d.columns {
+		d.values[i] = d.columns[i].value()
+	}
+	return visit(d.values)
+}
+
+func (c *destination) read(stmt Stmt, i int) (err error) {
+	if c.nullable {
+		if c.null = stmt.Null(i); c.null {
+			return nil
+		}
+	}
+	switch c.kind {
+	case integer:
+		c.number, err = stmt.Int(i)
+	case real:
+		c.real, err = stmt.Real(i)
+	case text:
+		c.text, err = stmt.Text(i)
+	case blob:
+		c.blob, err = stmt.Blob(i, c.blob)
+	case boolean:
+		c.truth, err = stmt.Bool(i)
+	}
+	return err
+}
+
+func (c *destination) value() any {
+	if c.null {
+		return nil
+	}
+	switch c.kind {
+	case integer:
+		return c.number
+	case real:
+		return c.real
+	case text:
+		return c.text
+	case blob:
+		return c.blob
+	default:
+		return c.truth
+	}
+}
+
+// begin starts the first phase of a statement where phases are timed.
+func begin(phases *kit.Phases) {
+	if phases != nil {
+		phases.Begin()
+	}
+}
+
+// end ends a phase where phases are timed.
+func end(phases *kit.Phases, phase kit.Phase) {
+	if phases != nil {
+		phases.End(phase)
+	}
+}

@@ -1,0 +1,112 @@
+package stepdb
+
+import (
+	"fmt"
+
+	"assay/kit/proof"
+	"assay/kit/sqlite"
+	"assay/kit/wire"
+)
+
+// setup is a profile as it is given to the driver.
+type setup struct {
+	source Source
+	memory bool
+	each   []string // SQL for every connection
+	issued map[string]string
+}
+
+// newSetup maps settings to the URI and to PRAGMAs.
+func newSetup(d Driver, request wire.Open) (*setup, error) {
+	s := &setup{issued: map[string]string{}}
+	s.source.Unasked = len(request.Settings) == 0
+	s.source.URI = "file:" + sqlite.EscapePath(request.Path)
+	separator := "?"
+	for _, name := range sqlite.InOrder(request.Settings) {
+		value := request.Settings[name]
+		if d.Lacks != nil && d.Lacks(name, value) {
+			return nil, wire.Errorf(wire.Unsupported, "driver %s has no way to set %s to %q", d.Name, name, value)
+		}
+		if parameter := sqlite.URIParameter(name, value); parameter != "" {
+			s.issued[name] = parameter
+			s.source.URI += separator + parameter
+			separator = "&"
+			continue
+		}
+		s.set(name, value)
+	}
+	switch {
+	case s.memory:
+		s.source.URI = d.memory(request.Readers + request.Writers)
+		s.issued["memory"] = s.source.URI
+	case request.DSN != "":
+		s.source.URI = request.DSN
+	}
+	s.each = append(s.each, request.Each...)
+	return s, nil
+}
+
+// set issues a setting that is no parameter of the URI.
+func (s *setup) set(name, value string) {
+	switch name {
+	case "mutex":
+		s.source.Mutex = value
+		s.issued[name] = "open flag: mutex " + value
+	case "memory":
+		s.memory = value == "1"
+	default:
+		s.issued[name] = sqlite.Pragma(name, value)
+		s.each = append(s.each, s.issued[name])
+	}
+}
+
+// Settings reads every setting on every connection, each with a PRAGMA on that
+// connection. A setting that neither a PRAGMA nor a proof shows is absent.
+func (d *database) Settings(names []string) ([]wire.Connection, error) {
+	var connections []wire.Connection
+	err := d.every(func(name string, conn Conn) error {
+		settings, err := d.read(conn, names)
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		connections = append(connections, wire.Connection{Name: name, Settings: settings})
+		return nil
+	})
+	return connections, err
+}
+
+func (d *database) read(conn Conn, names []string) (map[string]string, error) {
+	settings := map[string]string{}
+	for _, name := range names {
+		value, ok, err := d.setting(conn, name)
+		if err != nil {
+			return nil, fmt.Errorf("read %s: %w", name, err)
+		}
+		if ok {
+			settings[name] = value
+		}
+	}
+	return settings, nil
+}
+
+// setting returns what a PRAGMA, a proof or the driver shows of a setting;
+// false where nothing is known: a PRAGMA that SQLite does not know answers no
+// row.
+func (d *database) setting(conn Conn, name string) (string, bool, error) {
+	switch {
+	case proof.Proves(name):
+		return d.proof.Setting(lent{conn}, name)
+	case name == "mutex" && d.driver.Mutex == nil:
+		return "", false, nil
+	case name == "mutex":
+		mode, known := d.driver.Mutex(conn)
+		return mode, known, nil
+	case !sqlite.IsWord(name):
+		return "", false, wire.Errorf(wire.Invalid, "%q is not a setting", name)
+	}
+	answer, err := rows(conn, "PRAGMA "+name)
+	if err != nil || len(answer) == 0 {
+		return "", false, err
+	}
+	return answer[0][0], true, nil
+}
