@@ -48,7 +48,7 @@ func (p *Plan) expandable(drivers []string) error {
 	}
 	for i, d := range drivers {
 		if !driverPattern.MatchString(d) {
-			return fmt.Errorf("a driver is NAME or NAME@VERSION, not %q", d)
+			return fmt.Errorf("a driver is NAME[@VERSION][:OPTION[=VALUE]...], not %q", d)
 		}
 		if slices.Contains(drivers[:i], d) {
 			return fmt.Errorf("driver %q is listed twice", d)

@@ -204,9 +204,9 @@ func TestExpandDrivers(t *testing.T) {
 		}
 	}
 	for want, drivers := range map[string][]string{
-		"plan p names no drivers: say which to measure":  nil,
+		"plan p names no drivers: say which to measure":                nil,
 		`a driver is NAME[@VERSION][:OPTION[=VALUE]...], not "Mattn@"`: {"Mattn@"},
-		`driver "mattn" is listed twice`:                 {"mattn", "mattn"},
+		`driver "mattn" is listed twice`:                               {"mattn", "mattn"},
 	} {
 		if _, err := p.Expand(drivers); err == nil || err.Error() != want {
 			t.Errorf("Expand(%q): got %v, want %s", drivers, err, want)

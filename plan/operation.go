@@ -31,6 +31,9 @@ func (r *resolver) operation(name string, o *operation) assay.Operation {
 	if op.PerRow && rows == 0 {
 		r.m.at(o.Per.place, "per: row needs a number of rows above 0")
 	}
+	if op.Phases = o.Phases.value; op.Phases && op.Changes {
+		r.m.at(o.Phases.place, "phases are timed of operations that change nothing")
+	}
 	op.Count = r.count(o, op.Changes)
 	op.Check = r.check(o, op.Changes)
 	return op

@@ -104,13 +104,14 @@ func condense(all []assay.Setting) []assay.Setting {
 	return kept
 }
 
-// settingsToRead are all that a PRAGMA shows, and of those that only behaviour
-// shows (which takes a moment) the ones that the profile asks for.
+// settingsToRead are all that a PRAGMA shows, whether the database is in
+// memory, and of those that only behaviour shows (which takes a moment) the ones
+// that the profile asks for.
 func settingsToRead(profile assay.Profile) []string {
 	requested := profile.Requested()
 	var names []string
 	for _, s := range sqlite.Settings {
-		if _, asked := requested[s.Name]; asked || s.Pragma {
+		if _, asked := requested[s.Name]; asked || s.Pragma || s.Name == "memory" {
 			names = append(names, s.Name)
 		}
 	}
@@ -139,6 +140,9 @@ func equalSetting(name, requested, effective string) bool {
 func notApplied(s assay.Setting) string {
 	if s.Effective == "" {
 		return fmt.Sprintf("%s=%s was requested and cannot be read back on %s", s.Name, s.Requested, s.Connection)
+	}
+	if s.Name == "memory" && s.Effective == "private" {
+		return fmt.Sprintf("memory was requested, and the database in memory of %s has none of the data: it is private to that connection", s.Connection)
 	}
 	return fmt.Sprintf("%s=%s was requested, effective is %s on %s", s.Name, s.Requested, s.Effective, s.Connection)
 }

@@ -130,6 +130,10 @@ type turn struct {
 	tally tally
 	each  time.Duration // an operation's duration, from the warm-up
 	took  time.Duration // wall time of all that was done for it
+	// phased are the windows in which phases are timed; noPhases says why the
+	// worker does not time them.
+	phased   phased
+	noPhases string
 }
 
 // operation measures one operation on all instances that have it.
@@ -151,6 +155,9 @@ func (l *windowLaunch) operation(ctx context.Context, peer string) error {
 				return err
 			}
 		}
+	}
+	if err := l.phases(ctx, turns); err != nil {
+		return err
 	}
 	for _, i := range l.r.shuffled(len(turns)) {
 		if err := l.finish(ctx, turns[i]); err != nil {
@@ -279,6 +286,10 @@ func (l *windowLaunch) finish(ctx context.Context, t *turn) error {
 		}
 	}
 	t.tally.record(&t.trial, t.j.Operation)
+	if t.trial.Outcome == assay.OK || t.trial.Outcome == assay.NotApplied {
+		t.phased.record(&t.trial, t.j.Operation)
+	}
+	t.warnPhases()
 	l.noteTurn(t)
 	return nil
 }

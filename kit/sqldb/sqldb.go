@@ -41,6 +41,7 @@ type Driver struct {
 	// none (no); nil where the worker cannot find out.
 	Mutex func(conn any) (mode string, known bool)
 	Cgo   bool
+	VFS   string // through which it opens files; unix where it is empty
 	// Cache says what the driver keeps of compiled statements by itself; empty:
 	// nothing.
 	Cache string
@@ -180,7 +181,7 @@ func (c *connector) fill(memory *sql.Conn) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(sqlite.Fill(plainConn{Conn: memory}, file, c.path), file.Close())
+	return errors.Join(sqlite.Fill(plainConn{Conn: memory}, file, c.path, cmp.Or(c.driver.VFS, "unix")), file.Close())
 }
 
 func (d *database) openWriters(c *connector, request wire.Open) error {

@@ -13,6 +13,9 @@ import "strconv"
 // https://www.sqlite.org/pragma.html#pragma_journal_mode and
 // https://www.sqlite.org/wal.html.
 func Durability(effective map[string]string) string {
+	if memory := effective["memory"]; memory != "" && memory != "0" {
+		return "none"
+	}
 	sync, err := strconv.Atoi(effective["synchronous"])
 	if err != nil {
 		return ""

@@ -30,11 +30,12 @@ func MemoryDSN(connections int) string {
 }
 
 // Fill copies the database in a file into an empty one in memory. The file is
-// a connection to it, opened by the same driver.
-func Fill(memory, file Conn, path string) error {
+// a connection to it, opened by the same driver, and vfs the name of the VFS
+// through which the driver opens files.
+func Fill(memory, file Conn, path, vfs string) error {
 	source := path
 	if list, err := memory.Texts("PRAGMA database_list"); err == nil && len(list) > 0 && list[0][2] != "" {
-		source = "file:" + EscapePath(path) + "?vfs=unix" // ATTACH would take memdb, as the main database has
+		source = "file:" + EscapePath(path) + "?vfs=" + vfs // ATTACH would take memdb, as the main database has
 	}
 	statements, err := CopyStatements(source, file.Texts)
 	if err != nil {

@@ -118,10 +118,13 @@ func (d *database) open(s *setup) error {
 	return d.any(func(conn Conn) error { return run(conn, d.request.Once...) })
 }
 
-func (d *database) openReaders(source Source) (err error) {
+func (d *database) openReaders(source Source) error {
 	n := d.request.Readers
 	if n > 0 && d.driver.Pool != nil {
-		d.pool, err = d.driver.Pool(source, n)
+		pool, err := d.driver.Pool(source, n)
+		if err == nil {
+			d.pool = pool
+		}
 		return err
 	}
 	d.turns = make(chan Conn, n)

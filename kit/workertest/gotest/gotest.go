@@ -40,37 +40,60 @@ func Conformance(t *testing.T, program string) {
 	}
 }
 
+// Except lists settings that are not as others with a driver.
+type Except struct {
+	Refused []string // as unsupported
+	Ignored []string // accepted, and without effect: read-back shows it
+	Default []string // the driver has by itself what others have to be asked for
+}
+
 // Settings checks that every setting that belongs to a connection takes effect
 // on every connection, each as a subtest. Those that the driver lacks must be
 // refused.
-func Settings(t *testing.T, program string, lacking ...string) {
+func Settings(t *testing.T, program string, refused ...string) {
+	SettingsExcept(t, program, Except{Refused: refused})
+}
+
+// SettingsExcept is Settings for a driver with more exceptions.
+func SettingsExcept(t *testing.T, program string, except Except) {
 	for _, setting := range sqlite.Settings {
 		if setting.Scope != sqlite.Connection {
 			continue
 		}
 		t.Run(setting.Name, func(t *testing.T) {
-			value := values[setting.Name]
-			got, err := effective(t, program, setting.Name, map[string]string{setting.Name: value})
-			if slices.Contains(lacking, setting.Name) {
-				var refused *wire.Error
-				if !errors.As(err, &refused) || refused.Code != wire.Unsupported {
-					t.Errorf("read back %q, %v; want it refused as unsupported", got, err)
-				}
-				return
-			}
-			if err != nil || !slices.Equal(got, []string{value, value, value}) {
-				t.Errorf("read back %q, %v; want %q three times", got, err, value)
-			}
-			defaults, err := effective(t, program, setting.Name, nil)
-			if err != nil || slices.Contains(defaults, value) {
-				t.Errorf("without it: %q, %v; want another", defaults, err)
-			}
+			t.Parallel()
+			except.check(t, program, setting.Name)
 		})
 	}
 }
 
-// values are for every setting one that is no driver's default, as it reads
-// back.
+func (e Except) check(t *testing.T, program, name string) {
+	value := values[name]
+	got, err := effective(t, program, name, map[string]string{name: value})
+	switch {
+	case slices.Contains(e.Refused, name):
+		var refused *wire.Error
+		if !errors.As(err, &refused) || refused.Code != wire.Unsupported {
+			t.Errorf("read back %q, %v; want it refused as unsupported", got, err)
+		}
+		return
+	case slices.Contains(e.Ignored, name):
+		if err != nil || slices.Contains(got, value) {
+			t.Errorf("read back %q, %v; want that it had no effect", got, err)
+		}
+		return
+	}
+	if err != nil || !slices.Equal(got, []string{value, value, value}) {
+		t.Errorf("read back %q, %v; want %q three times", got, err, value)
+	}
+	defaults, err := effective(t, program, name, nil)
+	if err != nil || slices.Contains(defaults, value) != slices.Contains(e.Default, name) {
+		t.Errorf("without it: %q, %v; is that the driver's default? %t", defaults, err, slices.Contains(e.Default, name))
+	}
+}
+
+// values are for every setting one that is hardly a driver's default, as it
+// reads back.
 var values = map[string]string{
 	"analysis_limit":            "123",
 	"automatic_index":           "0",

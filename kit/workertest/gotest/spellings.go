@@ -32,7 +32,7 @@ type Spelling struct {
 
 // all says that a spelling does the same with every driver.
 func all(e Effect) map[string]Effect {
-	return map[string]Effect{"mattn": e, "modernc": e, "glebarez": e}
+	return map[string]Effect{"mattn": e, "modernc": e, "glebarez": e, "ncruces": e}
 }
 
 // native is for keys of mattn that modernc takes over and glebarez ignores,
@@ -40,8 +40,12 @@ func all(e Effect) map[string]Effect {
 var (
 	native  = map[string]Effect{"mattn": Applied, "modernc": Applied}
 	own     = map[string]Effect{"mattn": Applied}
-	pragma  = map[string]Effect{"modernc": Applied, "glebarez": Applied}
-	refused = map[string]Effect{"modernc": Error, "glebarez": Error}
+	pragma  = map[string]Effect{"modernc": Applied, "glebarez": Applied, "ncruces": Applied}
+	sharing = map[string]Effect{"mattn": Applied, "modernc": Applied, "glebarez": Applied}
+	refused = map[string]Effect{"modernc": Error, "glebarez": Error, "ncruces": Error}
+	// ncruces has foreign_keys on unless told otherwise, and no mmap.
+	keysNative  = map[string]Effect{"mattn": Applied, "modernc": Applied, "ncruces": Applied}
+	pragmaNoMap = map[string]Effect{"modernc": Applied, "glebarez": Applied}
 )
 
 // spellings are those that people write, right and wrong.
@@ -57,13 +61,13 @@ var spellings = []Spelling{
 	{"file:{{path}}?immutable=1", "immutable", "1", all(Applied)},
 	{"file:{{path}}?_immutable=1", "immutable", "1", nil},
 	{"{{path}}?immutable=1", "immutable", "1", nil},
-	{"file:{{path}}?cache=shared", "shared_cache", "1", all(Applied)},
-	{"file:{{path}}?cache=shared&mode=ro", "shared_cache", "1", all(Applied)},
+	{"file:{{path}}?cache=shared", "shared_cache", "1", sharing},
+	{"file:{{path}}?cache=shared&mode=ro", "shared_cache", "1", sharing},
 	{"file:{{path}}?_cache=shared", "shared_cache", "1", nil},
 	{"{{path}}?cache=shared", "shared_cache", "1", nil},
 	{"file:{{path}}?mmap_size=268435456", "mmap_size", "268435456", nil},
 	{"file:{{path}}?_mmap_size=268435456", "mmap_size", "268435456", nil},
-	{"file:{{path}}?_pragma=mmap_size(268435456)", "mmap_size", "268435456", pragma},
+	{"file:{{path}}?_pragma=mmap_size(268435456)", "mmap_size", "268435456", pragmaNoMap},
 	{"file:{{path}}?_pragma=mmap_size(256MB)", "mmap_size", "268435456", refused},
 	{"file:{{path}}?_synchronous=OFF", "synchronous", "0", native},
 	{"file:{{path}}?_sync=OFF", "synchronous", "0", native},
@@ -82,8 +86,8 @@ var spellings = []Spelling{
 	{"file:{{path}}?_busy_timeout=1234", "busy_timeout", "1234", native},
 	{"file:{{path}}?_timeout=1234", "busy_timeout", "1234", native},
 	{"file:{{path}}?_pragma=busy_timeout(1234)", "busy_timeout", "1234", pragma},
-	{"file:{{path}}?_foreign_keys=1", "foreign_keys", "1", native},
-	{"file:{{path}}?_fk=1", "foreign_keys", "1", native},
+	{"file:{{path}}?_foreign_keys=1", "foreign_keys", "1", keysNative},
+	{"file:{{path}}?_fk=1", "foreign_keys", "1", keysNative},
 	{"file:{{path}}?_pragma=foreign_keys(1)", "foreign_keys", "1", pragma},
 	{"file:{{path}}?_query_only=1", "query_only", "1", native},
 	{"file:{{path}}?_pragma=query_only(1)", "query_only", "1", pragma},
@@ -97,13 +101,18 @@ var spellings = []Spelling{
 
 // Spellings checks what each spelling does with a driver, each as a subtest.
 func Spellings(t *testing.T, program, driver string) {
+	made := filepath.Join(t.TempDir(), "made.db")
+	makeDatabase(t, program, made)
 	for _, s := range spellings {
 		t.Run(s.DSN, func(t *testing.T) {
+			t.Parallel()
 			want := Ignored
 			if e, listed := s.Effects[driver]; listed {
 				want = e
+			} else if e, listed := direct[driver][s.DSN]; listed {
+				want = e
 			}
-			if got, words := s.effect(t, program); got != want {
+			if got, words := s.effect(t, program, made); got != want {
 				t.Errorf("%s (%s), want %s", got, words, want)
 			}
 		})
@@ -112,7 +121,7 @@ func Spellings(t *testing.T, program, driver string) {
 
 // effect opens a rollback-journal database with the DSN and reads the setting
 // back.
-func (s Spelling) effect(t *testing.T, program string) (Effect, string) {
+func (s Spelling) effect(t *testing.T, program, made string) (Effect, string) {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "spelling-") // the test's own would have the DSN's characters in it
 	if err != nil {
@@ -120,7 +129,7 @@ func (s Spelling) effect(t *testing.T, program string) (Effect, string) {
 	}
 	defer os.RemoveAll(folder)
 	path := filepath.Join(folder, "data.db")
-	makeDatabase(t, program, path)
+	copyFile(t, made, path)
 	worker, err := process.Start(t.Context(), program, process.Options{})
 	if err != nil {
 		t.Fatal(err)
@@ -140,6 +149,17 @@ func (s Spelling) effect(t *testing.T, program string) (Effect, string) {
 		}
 	}
 	return Applied, ""
+}
+
+func copyFile(t *testing.T, from, to string) {
+	t.Helper()
+	data, err := os.ReadFile(from)
+	if err == nil {
+		err = os.WriteFile(to, data, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
 }
 
 // makeDatabase makes a database with a table, closed.

@@ -1,0 +1,21 @@
+//go:build unix
+
+package main
+
+import (
+	"testing"
+
+	"assay/kit/workertest/gotest"
+)
+
+func TestConformance(t *testing.T) { gotest.Conformance(t, gotest.Build(t)) }
+
+func TestSettings(t *testing.T) {
+	gotest.SettingsExcept(t, gotest.Build(t), gotest.Except{
+		Refused: []string{"mutex"},
+		Ignored: []string{"mmap_size", "shared_cache", "threads"}, // left out of this build of SQLite
+		Default: []string{"foreign_keys", "trusted_schema"},
+	})
+}
+
+func TestSpellings(t *testing.T) { gotest.Spellings(t, gotest.Build(t), "ncruces") }
