@@ -46,6 +46,7 @@ func (t *Table) addTo(d *document) {
 	for i, text := range n {
 		d.add(footnote, "[%d] %s", i+1, text)
 	}
+	t.addPhases(d)
 }
 
 // cells is a row as printed; one without figures says why instead.
@@ -89,6 +90,9 @@ func (t *Table) columns(n *notes) []column {
 		column{"ratio, " + better, true, t.ratio},
 		column{"verdict", false, t.verdictCell},
 		column{"rank", true, rankCell})
+	if t.hasFloor() {
+		all = append(all, column{"x floor", true, floorCell})
+	}
 	if t.Changes {
 		all = append(all, column{"durability, by", false, durabilityCell})
 	}
@@ -134,6 +138,8 @@ func (t *Table) verdictCell(r *Row) string {
 		return string(r.Outcome)
 	case r.Reference == r:
 		return "reference"
+	case r.IsFloor:
+		return "floor"
 	case f.Comparison != nil:
 		return string(f.Comparison.Verdict)
 	}

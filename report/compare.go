@@ -33,6 +33,9 @@ type Ranking struct {
 func (t *Table) judge(run assay.Run) {
 	t.Margin = cmp.Or(run.Options.Margin, defaultMargin)
 	t.Primary = t.primary()
+	for _, row := range slices.Concat(t.Rows, t.Twins, t.Factors) {
+		row.primary = t.Primary.Name
+	}
 	t.Changes = slices.ContainsFunc(t.Rows, func(r *Row) bool { return r.Durability != "" })
 	for _, row := range t.Rows {
 		row.Reference = t.reference(run, row)
@@ -42,6 +45,8 @@ func (t *Table) judge(run assay.Run) {
 	for _, row := range append(slices.Clone(t.Rows), t.Twins...) {
 		t.compareWithReference(row, rule)
 	}
+	t.holm()
+	t.compareWithFloor(rule)
 	t.compareFactors(rule)
 	t.warn()
 	t.rank(rule)
@@ -134,6 +139,30 @@ func (t *Table) compareWithReference(row *Row, rule stat.Rule) {
 	}
 }
 
+// familyAlpha is the chance, at most, that some verdict "faster" or "slower" of
+// a table is none.
+const familyAlpha = 0.05
+
+// holm withdraws verdicts of a table that are not sure enough where all of them
+// are looked at together. The intervals stay what they are, each of 95 %.
+func (t *Table) holm() {
+	var all []*stat.Comparison
+	var ps []float64
+	for _, row := range t.Rows {
+		for _, f := range row.Figures {
+			if c := f.Comparison; c != nil && f.Metric.Name == t.Primary.Name && c.Reason == "" && c.Verdict != "" {
+				all, ps = append(all, c), append(ps, c.P)
+			}
+		}
+	}
+	for i, adjusted := range stat.Holm(ps) {
+		if c := all[i]; adjusted > familyAlpha && (c.Verdict == stat.Faster || c.Verdict == stat.Slower) {
+			c.Verdict = stat.Undecided
+			c.Reason = fmt.Sprintf("with the %d comparisons of this table together, p is %.2g (Holm), above %g", len(all), adjusted, familyAlpha)
+		}
+	}
+}
+
 // unequal says why a ratio of two rows compares unlike promises about the
 // data; empty where it does not.
 func (t *Table) unequal(row, ref *Row) string {
@@ -174,7 +203,7 @@ func (t *Table) rank(rule stat.Rule) {
 		ranking := &Ranking{Durability: d, comparisons: map[[2]*Row]stat.Comparison{}}
 		for _, row := range t.Rows {
 			known := !t.Changes || d != assay.DurabilityUnknown
-			if f, ok := row.Figure(t.Primary.Name); ok && f.Interval.N > 0 && row.comparable() && row.Durability == d && known {
+			if f, ok := row.Figure(t.Primary.Name); ok && f.Interval.N > 0 && row.comparable() && !row.IsFloor && row.Durability == d && known {
 				ranking.Rows = append(ranking.Rows, row)
 			}
 		}

@@ -15,7 +15,7 @@ import (
 // end, none is renamed.
 var csvHeader = strings.Split("run,plan,workload,operation,engine,driver,driver_version,build,profile,clients,pool,"+
 	"metric,unit,n,median,ci_low,ci_high,outcome,warnings,params,idle,statement,transaction,rate,durability,"+
-	"reference,ratio,ratio_low,ratio_high,verdict,without,options", ",")
+	"reference,ratio,ratio_low,ratio_high,verdict,without,options,floor,floor_low,floor_high", ",")
 
 // writeCSV prints one row per cell and metric, and one without a metric for a
 // cell without figures.
@@ -49,6 +49,10 @@ func (r *Report) record(row *Row, f Figure) []string {
 		ratio = *f.Comparison
 		ratios = []string{number(ratio.Ratio.Center), number(ratio.Ratio.Low), number(ratio.Ratio.High)}
 	}
+	floor := []string{"", "", ""}
+	if row.Floor != nil && f.Metric.Name == row.primary {
+		floor = []string{number(row.Floor.Center), number(row.Floor.Low), number(row.Floor.High)}
+	}
 	centre := []string{"", "", ""}
 	if f.Metric.Name != "" {
 		centre = []string{number(f.Interval.Center), number(f.Interval.Low), number(f.Interval.High)}
@@ -59,7 +63,7 @@ func (r *Report) record(row *Row, f Figure) []string {
 		f.Metric.Name, f.Metric.Unit, strconv.Itoa(f.Interval.N), centre[0], centre[1], centre[2],
 		string(row.Outcome), strings.Join(row.codes(), ";"), c.ParamString(), strconv.Itoa(c.Idle), c.Statement,
 		assay.TransactionString(c.Transaction), number(c.Rate), string(row.Durability),
-		row.Reference.id(), ratios[0], ratios[1], ratios[2], string(ratio.Verdict), c.Without, c.Options,
+		row.Reference.id(), ratios[0], ratios[1], ratios[2], string(ratio.Verdict), c.Without, c.Options, floor[0], floor[1], floor[2],
 	}
 }
 

@@ -141,3 +141,24 @@ func (d Difference) order() string {
 	}
 	return rank + "\x00" + d.Name + "\x00" + d.Values[0].Value
 }
+
+// explaining are the facts and compile options that most often explain a ratio
+// between drivers of one engine.
+var explaining = map[string][]string{
+	"engine":      {"version", "api", "cgo", "pool", "statement_cache", "compiler"},
+	compileOption: {"THREADSAFE", "DEFAULT_MEMSTATUS", "USE_ALLOCA", "ZERO_MALLOC", "SYSTEM_MALLOC", "DEFAULT_SYNCHRONOUS", "DEFAULT_WAL_SYNCHRONOUS", "DEFAULT_CACHE_SIZE", "TEMP_STORE", "ENABLE_API_ARMOR"},
+}
+
+// telling returns what the targets of the table differ in, of what can explain
+// a ratio: facts, compile options, and settings that no profile asked for.
+func (t *Table) telling(targets []assay.Target, n naming) []Difference {
+	present := map[string]bool{}
+	for _, row := range t.Rows {
+		present[row.Cell.Target()] = true
+	}
+	targets = slices.DeleteFunc(slices.Clone(targets), func(target assay.Target) bool { return !present[target.Name()] })
+	return slices.DeleteFunc(differences(targets, t.Rows, n), func(d Difference) bool {
+		names, of := explaining[d.Of]
+		return of && !slices.Contains(names, d.Name)
+	})
+}

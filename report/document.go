@@ -159,9 +159,46 @@ func (r *Report) addTables(d *document) {
 		"± is half the figure's 95 %% interval. n counts launches. Rows that share a rank cannot be told apart by the data. "+
 		"A/A is the reference against itself: this run's noise. "+
 		"Durability is by the effective journal_mode and synchronous (0 OFF, 1 NORMAL, 2 FULL, 3 EXTRA).", cmp.Or(driver, "the reference"))
+	shown := map[string]string{} // what differs, and the table under which it stands
 	for _, t := range r.Tables {
 		t.addTo(d)
+		t.addDiffering(d, shown)
 	}
+}
+
+// addDiffering shows under a table what else could explain its ratios, once for
+// all tables that have the same.
+func (t *Table) addDiffering(d *document, shown map[string]string) {
+	var lines []string
+	for _, difference := range t.Differences {
+		of := difference.Name
+		if difference.Of != "engine" {
+			of = difference.Of + ", " + difference.Name
+		}
+		lines = append(lines, of+": "+difference.held())
+	}
+	if len(lines) == 0 {
+		return
+	}
+	key := strings.Join(lines, "\n")
+	if title, before := shown[key]; before {
+		d.add(footnote, "What differs between these targets: as under %s.", title)
+		return
+	}
+	shown[key] = t.Title
+	d.add(paragraph, "What differs between these targets:")
+	for _, line := range lines {
+		d.add(item, "%s", line)
+	}
+}
+
+// held says who has which value.
+func (d Difference) held() string {
+	var values []string
+	for _, v := range d.Values {
+		values = append(values, v.Value+" ("+strings.Join(v.Drivers, ", ")+")")
+	}
+	return strings.Join(values, "; ")
 }
 
 // addDifferences shows what else could explain a ratio.
@@ -175,11 +212,7 @@ func (r *Report) addDifferences(d *document) {
 		if difference.onlySet() {
 			continue
 		}
-		var values []string
-		for _, v := range difference.Values {
-			values = append(values, v.Value+" ("+strings.Join(v.Drivers, ", ")+")")
-		}
-		d.add(item, "%s, %s: %s", difference.Of, difference.Name, strings.Join(values, "; "))
+		d.add(item, "%s, %s: %s", difference.Of, difference.Name, difference.held())
 	}
 	r.addOptions(d)
 }

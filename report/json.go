@@ -79,6 +79,7 @@ type (
 		Rows            []jsonRow            `json:"rows"`
 		Twins           []jsonRow            `json:"twins"`
 		Factors         []jsonRow            `json:"factors"`
+		Differences     []jsonDifference     `json:"differences"`
 	}
 	jsonRecommendation struct {
 		Durability assay.Durability `json:"durability"`
@@ -107,6 +108,9 @@ type (
 		Durability    assay.Durability  `json:"durability"`
 		Reference     string            `json:"reference"`
 		Rank          int               `json:"rank"` // 0: not ranked
+		Options       string            `json:"options"`
+		IsFloor       bool              `json:"is_floor"`
+		Floor         *jsonInterval     `json:"floor"`
 		Figures       []jsonFigure      `json:"figures"`
 		Warnings      []jsonWarning     `json:"warnings"`
 		DSN           string            `json:"dsn"`
@@ -168,9 +172,7 @@ func (r *Report) writeJSON(w io.Writer) error {
 		Run:         toJSONRun(r.Run),
 		Suggestions: convert(r.Suggestions, toJSONSuggestion),
 		Tables:      convert(r.Tables, toJSONTable),
-		Differences: convert(r.Differences, func(d Difference) jsonDifference {
-			return jsonDifference{d.Of, d.Name, convert(d.Values, func(h Holders) jsonHolders { return jsonHolders(h) })}
-		}),
+		Differences: convert(r.Differences, toJSONDifference),
 	}
 	out := json.NewEncoder(w)
 	out.SetIndent("", " ")
@@ -211,6 +213,10 @@ func toJSONSetting(s assay.Setting) jsonSetting { return jsonSetting(s) }
 
 func same(s string) string { return s }
 
+func toJSONDifference(d Difference) jsonDifference {
+	return jsonDifference{d.Of, d.Name, convert(d.Values, func(h Holders) jsonHolders { return jsonHolders(h) })}
+}
+
 func toJSONTable(t *Table) jsonTable {
 	return jsonTable{
 		Title: t.Title, Primary: t.Primary.Name, Changes: t.Changes,
@@ -219,12 +225,19 @@ func toJSONTable(t *Table) jsonTable {
 			return jsonRecommendation{k.Durability, k.Text}
 		}),
 		Rows: convert(t.Rows, toJSONRow), Twins: convert(t.Twins, toJSONRow), Factors: convert(t.Factors, toJSONRow),
+		Differences: convert(t.Differences, toJSONDifference),
 	}
 }
 
 func toJSONRow(r *Row) jsonRow {
 	c := r.Cell
+	var floor *jsonInterval
+	if r.Floor != nil {
+		interval := toJSONInterval(*r.Floor)
+		floor = &interval
+	}
 	return jsonRow{
+		Options: c.Options, IsFloor: r.IsFloor, Floor: floor,
 		Plan: c.Plan, Workload: c.Workload, Operation: c.Operation, Engine: c.Engine, Driver: c.Driver,
 		DriverVersion: c.DriverVersion, Build: c.Build, Profile: c.Profile, Without: c.Without, Clients: c.Clients, Pool: c.Pool,
 		Idle: c.Idle, Statement: c.Statement, Transaction: assay.TransactionString(c.Transaction), Rate: c.Rate,

@@ -45,6 +45,9 @@ type Table struct {
 	Factors    []*Row        // a target with one setting left out; the reference is the same with it
 	bases      []*Row        // these references: the whole profiles, measured together with the factors
 	Rankings   []*Ranking
+	// Differences are what the targets of this table do not share, of what can
+	// explain a ratio.
+	Differences []Difference
 }
 
 // Row is one cell.
@@ -58,6 +61,12 @@ type Row struct {
 	// table has none for this profile.
 	Reference *Row
 	Rank      int // 1 is best, ties share a rank; 0: not ranked
+	// IsFloor says that the target is the engine with nothing in between. It is
+	// shown and not ranked.
+	IsFloor bool
+	// Floor is the ratio of the table's primary metric to the floor's, paired by
+	// launch; nil where the table has no floor with this profile.
+	Floor *stat.Interval
 	Warnings  []Warning
 
 	Durability assay.Durability
@@ -65,7 +74,8 @@ type Row struct {
 	DSN        string
 	Each       []string
 	QueryPlan  string
-	twin       bool // the reference again
+	primary    string // name of the table's metric
+	twin       bool   // the reference again
 	factor     bool // of the groups in which settings are left out
 	disturbed  bool // disturbed trials count too: too few others are left in the table
 	// latencies are those of calm and of disturbed trials: upper bound in ns, count.
@@ -95,11 +105,13 @@ func New(run assay.Run, trials iter.Seq2[assay.Trial, error]) (*Report, error) {
 	for _, row := range slices.Concat(rows, twins) {
 		row.Driver = naming.name(row.Cell)
 	}
+	markFloors(run.Targets, rows)
 	r := &Report{Run: run, Tables: tabulate(rows, twins)}
 	for _, t := range r.Tables {
 		finish(slices.Concat(t.Rows, t.Twins))
 		finish(slices.Concat(t.Factors, t.bases))
 		t.judge(run)
+		t.Differences = t.telling(run.Targets, naming)
 	}
 	r.Suggestions = suggest(r.Tables)
 	r.Differences = differences(run.Targets, rows, naming)

@@ -35,6 +35,10 @@ type Comparison struct {
 	Verdict      Verdict
 	Reason       string // why undecided, in plain words; empty otherwise
 	MoreLaunches int    // further launches that would decide, estimated from the spread; 0 where decided or not estimable
+	// P is the chance of a ratio at least so far beyond the noise where there is
+	// no difference; 1 with fewer than two pairs. It is below 0.05 where the
+	// interval lies beyond the noise, and is for Holm.
+	P float64
 }
 
 // Compare judges figures against the reference's, paired by index: one pair a
@@ -53,7 +57,7 @@ func (r Rule) Compare(figures, reference []float64, higherBetter bool) (Comparis
 	if !higherBetter {
 		gain.mean = -gain.mean
 	}
-	c := Comparison{Ratio: ratios.interval(math.Exp), Verdict: r.decide(gain)}
+	c := Comparison{Ratio: ratios.interval(math.Exp), Verdict: r.decide(gain), P: gain.p(r.band())}
 	if c.Verdict == Undecided {
 		c.Reason = r.reason(c.Ratio)
 		c.MoreLaunches = r.moreLaunches(gain)
@@ -102,11 +106,8 @@ func (r Rule) decide(gain sample) Verdict {
 
 // decideBounds judges the interval of a log ratio over n launches.
 func (r Rule) decideBounds(n int, low, high float64) Verdict {
-	margin, band := math.Log1p(r.Margin), 0.0
+	margin, band := math.Log1p(r.Margin), r.band()
 	quiet := r.Noise <= r.Margin
-	if !quiet {
-		band = math.Log1p(r.Noise) // A against A differed by as much
-	}
 	switch {
 	case n < MinLaunches:
 		return Undecided
@@ -118,6 +119,15 @@ func (r Rule) decideBounds(n int, low, high float64) Verdict {
 		return Slower
 	}
 	return Undecided
+}
+
+// band is the log ratio by which A against A differed, where that exceeds the
+// margin; a difference has to lie beyond it.
+func (r Rule) band() float64 {
+	if r.Noise <= r.Margin {
+		return 0
+	}
+	return math.Log1p(r.Noise)
 }
 
 // reason says why decide could not tell.

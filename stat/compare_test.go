@@ -67,7 +67,7 @@ func TestCompare(t *testing.T) {
 			ratio := pairsInterval(test.n, test.ratio, test.spread)
 			for higherBetter, verdict := range map[bool]Verdict{false: test.lower, true: test.higher} {
 				got, err := test.rule.Compare(figures, reference, higherBetter)
-				want := Comparison{ratio, verdict, test.reason, test.more}
+				want := Comparison{Ratio: ratio, Verdict: verdict, Reason: test.reason, MoreLaunches: test.more}
 				if err != nil || !sameComparison(got, want) {
 					t.Errorf("higher better %v: %+v, %v\nwant %+v", higherBetter, got, err, want)
 				}

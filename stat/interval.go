@@ -83,6 +83,20 @@ func (s sample) bounds() (low, high float64) {
 	return s.mean - half, s.mean + half
 }
 
+// p is the two-sided p-value of the mean's lying beyond band, by the same t as
+// the interval's; 1 where n < 2.
+func (s sample) p(band float64) float64 {
+	if s.n < 2 || math.IsNaN(s.sd) {
+		return 1
+	}
+	beyond := math.Abs(s.mean) - band
+	if s.sd == 0 {
+		return map[bool]float64{true: 0, false: 1}[beyond > 0]
+	}
+	t := beyond / (s.sd / math.Sqrt(float64(s.n)))
+	return min(1, 2*distuv.StudentsT{Sigma: 1, Nu: float64(s.n - 1)}.Survival(t))
+}
+
 // interval returns the t interval with every value mapped back to its unit.
 func (s sample) interval(back func(float64) float64) Interval {
 	low, high := s.bounds()

@@ -60,6 +60,7 @@ func sameInterval(a, b Interval) bool {
 func sameComparison(a, b Comparison) bool {
 	ratios := sameInterval(a.Ratio, b.Ratio)
 	a.Ratio, b.Ratio = Interval{}, Interval{}
+	a.P, b.P = 0, 0
 	return ratios && a == b
 }
 

@@ -66,10 +66,17 @@ func TestCopyStatements(t *testing.T) {
 	}
 }
 
+func TestCopyStatementsOfNothing(t *testing.T) {
+	got, err := CopyStatements("x", func(string) ([][]string, error) { return [][]string{{"0"}}, nil })
+	if len(got) > 0 || err != nil {
+		t.Error(got, err)
+	}
+}
+
 func TestCopyStatementsSaysWhatFailed(t *testing.T) {
 	failure := errors.New("file is not a database")
 	_, err := CopyStatements("x", func(string) ([][]string, error) { return nil, failure })
-	if !errors.Is(err, failure) || !strings.HasPrefix(err.Error(), "PRAGMA page_size: ") {
+	if !errors.Is(err, failure) || !strings.HasPrefix(err.Error(), "PRAGMA page_count: ") {
 		t.Error(err)
 	}
 }

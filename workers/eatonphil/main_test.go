@@ -10,6 +10,10 @@ import (
 
 func TestConformance(t *testing.T) { gotest.Conformance(t, gotest.Build(t)) }
 
-func TestSettings(t *testing.T) { gotest.Settings(t, gotest.Build(t)) }
+func TestSettings(t *testing.T) {
+	gotest.SettingsExcept(t, gotest.Build(t), gotest.Except{Default: []string{"mutex"}})
+}
 
 func TestSpellings(t *testing.T) { gotest.Spellings(t, gotest.Build(t), "eatonphil") }
+
+func TestMemory(t *testing.T) { gotest.Memory(t, gotest.Build(t)) }

@@ -20,19 +20,9 @@ func main() {
 		StatementCache: "none",
 		Open:           open,
 		Code:           code,
-		Lacks:          lacks,
+		Lacks:          func(name, _ string) bool { return name == "mutex" }, // each connection has a memory of its own
 		VFS:            "os",
 	}))
-}
-
-// lacks tells what the driver's build of SQLite leaves out. Its connections
-// need no mutex: each has a memory of its own.
-func lacks(name, value string) bool {
-	switch name {
-	case "mmap_size", "shared_cache", "threads":
-		return value != "0"
-	}
-	return name == "mutex"
 }
 
 func open(s stepdb.Source) (stepdb.Conn, error) {

@@ -10,6 +10,14 @@ import (
 
 func TestConformance(t *testing.T) { gotest.Conformance(t, gotest.Build(t)) }
 
-func TestSettings(t *testing.T) { gotest.Settings(t, gotest.Build(t)) }
+func TestSettings(t *testing.T) {
+	gotest.SettingsExcept(t, gotest.Build(t), gotest.Except{
+		Refused: []string{"mutex"},
+		Ignored: []string{"mmap_size", "shared_cache", "threads"}, // left out of this build of SQLite
+		Default: []string{"foreign_keys", "trusted_schema"},
+	})
+}
 
 func TestSpellings(t *testing.T) { gotest.Spellings(t, gotest.Build(t), "ncruces-direct") }
+
+func TestMemory(t *testing.T) { gotest.Memory(t, gotest.Build(t)) }

@@ -21,7 +21,7 @@ func main() {
 		Open:           open,
 		Pool:           openPool,
 		Code:           func(err error) int { return int(sqlite.ErrCode(err)) },
-		Lacks:          func(name, _ string) bool { return name == "mutex" }, // always none
+		Lacks:          func(name, _ string) bool { return name == "mutex" }, // connections never have one
 	}))
 }
 

@@ -1,0 +1,87 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay"
+)
+
+const phaseSuffix = "-ns/op"
+
+// phaseMetrics are those of phases, in their order: the metrics between
+// close-ns and clock-ns/op.
+var phaseMetrics = []string{"prepare-ns/op", "bind-ns/op", "query-ns/op", "next-ns/op", "scan-ns/op", "close-rows-ns/op", "close-stmt-ns/op"}
+
+// Phase is what a row spends in one phase of an execution.
+type Phase struct {
+	Name   string // query, next, ...
+	Figure Figure
+	Share  float64 // of the sum of all phases
+}
+
+// Phases returns the phases of a row, in their order: those that its driver
+// has. Empty where they were not timed.
+func (r *Row) Phases() []Phase {
+	var phases []Phase
+	total := 0.0
+	for _, name := range phaseMetrics {
+		if f, ok := r.Figure(name); ok && f.Interval.N > 0 {
+			phases = append(phases, Phase{Name: strings.TrimSuffix(name, phaseSuffix), Figure: f})
+			total += f.Interval.Center
+		}
+	}
+	for i := range phases {
+		phases[i].Share = phases[i].Figure.Interval.Center / total
+	}
+	return phases
+}
+
+// hasPhases tells whether phases of some row were timed.
+func (t *Table) hasPhases() bool {
+	return slices.ContainsFunc(t.Rows, func(r *Row) bool { return len(r.Phases()) > 0 })
+}
+
+// addPhases shows where the time goes.
+func (t *Table) addPhases(d *document) {
+	if !t.hasPhases() {
+		return
+	}
+	g := &grid{header: []string{"phases: driver", "profile"}, right: []bool{false, false}}
+	var used []string
+	for _, name := range phaseMetrics {
+		if slices.ContainsFunc(t.Rows, func(r *Row) bool { _, ok := r.Figure(name); return ok }) {
+			used = append(used, name)
+			g.header = append(g.header, strings.TrimSuffix(name, phaseSuffix))
+			g.right = append(g.right, true)
+		}
+	}
+	g.header, g.right = append(g.header, "sum", "of which clock", t.Primary.Name+" without"), append(g.right, true, true, true)
+	for _, row := range t.Rows {
+		if phases := row.Phases(); len(phases) > 0 {
+			g.rows = append(g.rows, phaseCells(row, phases, used, t.Primary))
+		}
+	}
+	*d = append(*d, block{kind: table, grid: g})
+	d.add(footnote, "Phases are timed in windows of their own, and contain what reading the clock between them costs; "+
+		"the last column is without it. A phase that a driver's API does not show apart is absent (-), not zero.")
+}
+
+func phaseCells(row *Row, phases []Phase, used []string, primary assay.Metric) []string {
+	cells := []string{row.Driver, clean(row.Cell.Profile)}
+	sum := 0.0
+	for _, name := range used {
+		i := slices.IndexFunc(phases, func(p Phase) bool { return p.Name+phaseSuffix == name })
+		if i < 0 {
+			cells = append(cells, "-")
+			continue
+		}
+		p := phases[i]
+		sum += p.Figure.Interval.Center
+		cells = append(cells, fmt.Sprintf("%s %.0f %%", human(p.Figure.Interval.Center, p.Figure.Metric.Unit), 100*p.Share))
+	}
+	clock, _ := row.Figure("clock-ns/op")
+	whole, _ := row.Figure(primary.Name)
+	return append(cells, human(sum, "ns"), human(clock.Interval.Center, "ns"), human(whole.Interval.Center, primary.Unit))
+}

@@ -1,0 +1,75 @@
+// Command handwritten times point reads with a loop written by hand, to
+// compare the worker with.
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"assay/kit/handwritten"
+
+	"github.com/eatonphil/gosqlite"
+)
+
+func main() { handwritten.Direct(open) }
+
+func open(dsn string) (handwritten.Loop, error) {
+	conn, err := gosqlite.Open(dsn)
+	if err != nil {
+		return nil, err
+	}
+	stmt, err := conn.Prepare("SELECT id, name, hp, attack FROM monster WHERE id = ?")
+	if err != nil {
+		return nil, err
+	}
+	return func(keys []int64, first int, window time.Duration) (int, time.Duration, error) {
+		start := time.Now()
+		for n := 0; ; n++ {
+			took := time.Since(start)
+			if took >= window {
+				return n, took, nil
+			}
+			if err := read(stmt, keys[(first+n)%len(keys)]); err != nil {
+				return 0, 0, err
+			}
+		}
+	}, nil
+}
+
+var (
+	id, hp, attack int64
+	name           string
+)
+
+func read(stmt *gosqlite.Stmt, key int64) error {
+	if err := stmt.Bind(key); err != nil {
+		return err
+	}
+	found := 0
+	for {
+		more, err := stmt.Step()
+		if err != nil {
+			return err
+		}
+		if !more {
+			break
+		}
+		if id, _, err = stmt.ColumnInt64(0); err != nil {
+			return err
+		}
+		if name, _, err = stmt.ColumnText(1); err != nil {
+			return err
+		}
+		if hp, _, err = stmt.ColumnInt64(2); err != nil {
+			return err
+		}
+		if attack, _, err = stmt.ColumnInt64(3); err != nil {
+			return err
+		}
+		found++
+	}
+	if found != 1 {
+		return fmt.Errorf("%d rows", found)
+	}
+	return stmt.Reset()
+}

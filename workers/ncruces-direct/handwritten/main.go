@@ -1,0 +1,61 @@
+// Command handwritten times point reads with a loop written by hand, to
+// compare the worker with.
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"assay/kit/handwritten"
+
+	"github.com/ncruces/go-sqlite3"
+	_ "github.com/ncruces/go-sqlite3/embed"
+)
+
+func main() { handwritten.Direct(open) }
+
+func open(dsn string) (handwritten.Loop, error) {
+	conn, err := sqlite3.Open(dsn)
+	if err != nil {
+		return nil, err
+	}
+	stmt, _, err := conn.Prepare("SELECT id, name, hp, attack FROM monster WHERE id = ?")
+	if err != nil {
+		return nil, err
+	}
+	return func(keys []int64, first int, window time.Duration) (int, time.Duration, error) {
+		start := time.Now()
+		for n := 0; ; n++ {
+			took := time.Since(start)
+			if took >= window {
+				return n, took, nil
+			}
+			if err := read(stmt, keys[(first+n)%len(keys)]); err != nil {
+				return 0, 0, err
+			}
+		}
+	}, nil
+}
+
+var (
+	id, hp, attack int64
+	name           string
+)
+
+func read(stmt *sqlite3.Stmt, key int64) error {
+	if err := stmt.BindInt64(1, key); err != nil {
+		return err
+	}
+	found := 0
+	for stmt.Step() {
+		id = stmt.ColumnInt64(0)
+		name = stmt.ColumnText(1)
+		hp = stmt.ColumnInt64(2)
+		attack = stmt.ColumnInt64(3)
+		found++
+	}
+	if err := stmt.Err(); err != nil || found != 1 {
+		return fmt.Errorf("%d rows: %w", found, err)
+	}
+	return stmt.Reset()
+}
