@@ -16,6 +16,7 @@ type mapping struct {
 	// not listed has no cell, which is a mistake unless it is excepted.
 	Columns map[string]map[string]map[string]string `yaml:"columns"`
 	Metrics map[string]string                       `yaml:"metrics"` // by the source's name
+	Shares  map[string]string                       `yaml:"shares"`  // likewise, of a phase in all phases
 	Except  []exception                             `yaml:"except"`
 }
 
@@ -31,9 +32,11 @@ func decode(text []byte) (*mapping, error) {
 	if err := yaml.UnmarshalWithOptions(text, m, yaml.Strict()); err != nil {
 		return nil, err
 	}
-	for _, name := range slices.Sorted(maps.Keys(m.Metrics)) {
-		if err := metric(m.Metrics[name]); err != nil {
-			return nil, err
+	for _, names := range []map[string]string{m.Metrics, m.Shares} {
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			if err := metric(names[name]); err != nil {
+				return nil, err
+			}
 		}
 	}
 	named := slices.Collect(maps.Keys(m.Columns))
@@ -60,6 +63,9 @@ func (m *mapping) place(f *Figure) error {
 		}
 	}
 	cell := Cell{Plan: m.Plan, Only: map[string][]string{}, Metric: m.Metrics[f.Metric]}
+	if share, ok := m.Shares[f.Metric]; ok {
+		cell.Metric, cell.Share = share, true
+	}
 	if cell.Metric == "" {
 		return fmt.Errorf("metric %q is not mapped", f.Metric)
 	}

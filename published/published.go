@@ -44,6 +44,7 @@ type Cell struct {
 	Plan   string
 	Only   map[string][]string // coordinates that select the one cell
 	Metric string              // name of an assay.Metric
+	Share  bool                // the figure is the metric's share of all phases, in percent
 }
 
 // Sources returns the names of the published benchmarks, sorted.

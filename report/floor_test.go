@@ -140,7 +140,7 @@ func TestPhasesTable(t *testing.T) {
 		return one
 	})
 	out := text(t, r)
-	for _, want := range []string{"phases: driver", "1.00 µs 25 %", "2.00 µs 33 %", "3.00 µs 50 %", "not zero"} {
+	for _, want := range []string{"phases: driver", "1.00 µs 25 %", "2.00 µs 33 %", "3.00 µs 50 %", "is absent (-)"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -48,7 +48,7 @@ func answered(op assay.Operation) int {
 
 // syncs reports whether every commit waits for the disk.
 func syncs(requested map[string]string) bool {
-	off := requested["synchronous"] == "0"
+	off := requested["synchronous"] == "0" || requested["memory"] == "1"
 	return !off && !(requested["journal_mode"] == "wal" && requested["synchronous"] == "1")
 }
 
