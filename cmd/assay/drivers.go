@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 	"text/tabwriter"
+	"time"
 
 	"assay/build"
 	"assay/kit/process"
@@ -18,11 +20,11 @@ func (a *app) driversCommand() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "drivers",
-		Short: "List the drivers with their versions; with --build also what each worker says of itself",
+		Short: "List the drivers: versions, engine, API, licence; with --build of those too that were not built yet",
 		Args:  arguments(cobra.NoArgs),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.listDrivers(cmd.Context(), all) },
 	}
-	cmd.Flags().BoolVar(&all, "build", false, "build and start every worker")
+	cmd.Flags().BoolVar(&all, "build", false, "build the workers that are not built yet")
 	return cmd
 }
 
@@ -36,31 +38,52 @@ func (a *app) listDrivers(ctx context.Context, all bool) error {
 		return err
 	}
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "DRIVER\tVERSION\tENGINE\tABOUT")
-	var problems []string
+	fmt.Fprintln(w, "DRIVER\tVERSION\tENGINE\tCGO\tAPI\tLICENCE\tRELEASED\tABOUT")
+	var unbuilt, problems []string
 	for _, d := range drivers {
-		engine := "-"
-		if all {
-			target, err := a.identify(ctx, b, d.Name)
-			switch {
-			case err == nil:
-				engine = target.Engine + " " + target.EngineVersion
-			case ctx.Err() != nil:
-				return &exitError{status: statusInterrupted, err: errors.New("interrupted")}
-			default:
-				engine = "not available"
-				problems = append(problems, d.Name+": "+err.Error())
-			}
+		target, built, problem := a.describe(ctx, b, d, all)
+		if ctx.Err() != nil {
+			return &exitError{status: statusInterrupted, err: errors.New("interrupted")}
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", d.Name, orDash(d.Version), engine, d.About)
+		if problem != "" {
+			problems = append(problems, d.Name+": not available: "+problem)
+		} else if !built {
+			unbuilt = append(unbuilt, d.Name)
+		}
+		listDriver(ctx, w, d, target)
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	if len(problems) > 0 {
-		fmt.Fprintln(a.stdout, "\n"+strings.Join(problems, "\n"))
+	if len(unbuilt) > 0 {
+		fmt.Fprintf(a.stdout, "\nNot built yet: %s. Run assay drivers --build to ask them what they are.\n", strings.Join(unbuilt, ", "))
+	}
+	for _, problem := range problems {
+		fmt.Fprintln(a.stdout, "\n"+problem)
 	}
 	return nil
+}
+
+// listDriver prints one line. What is not known is a dash.
+func listDriver(ctx context.Context, w io.Writer, d build.Driver, target wire.Target) {
+	library, err := d.Library(ctx)
+	if err != nil {
+		library = build.Module{} // it was not fetched yet: nothing is known
+	}
+	released := ""
+	if !library.Released.IsZero() {
+		released = library.Released.Format(time.DateOnly)
+	}
+	version := target.DriverVersion
+	if version == "" {
+		version = d.Version
+	}
+	columns := []string{d.Name, version, strings.TrimSpace(target.Engine + " " + target.EngineVersion),
+		target.Facts["cgo"], target.Facts["api"], library.Licence, released, d.About}
+	for i, text := range columns {
+		columns[i] = orDash(text)
+	}
+	fmt.Fprintln(w, strings.Join(columns, "\t"))
 }
 
 func orDash(text string) string {
@@ -70,13 +93,27 @@ func orDash(text string) string {
 	return text
 }
 
-// identify builds a worker and asks what it is.
-func (a *app) identify(ctx context.Context, b *build.Builder, name string) (wire.Target, error) {
-	built, err := b.Build(ctx, build.Spec{Name: name})
-	if err != nil {
-		return wire.Target{}, err
+// describe asks a worker what it is, where it is built or to be built. The last
+// result says why nothing is known, with what to do.
+func (a *app) describe(ctx context.Context, b *build.Builder, d build.Driver, all bool) (target wire.Target, built bool, problem string) {
+	spec := build.Spec{Name: d.Name}
+	worker, built, err := b.Cached(ctx, spec)
+	if err == nil && !built && all {
+		worker, err = b.Build(ctx, spec)
+		built = true
 	}
-	worker, err := process.Start(ctx, built.Program, processOptions(a, ""))
+	if err == nil && built {
+		target, err = a.identify(ctx, worker)
+	}
+	if err != nil {
+		return target, built, err.Error()
+	}
+	return target, built, ""
+}
+
+// identify starts a worker and asks what it is.
+func (a *app) identify(ctx context.Context, w build.Worker) (wire.Target, error) {
+	worker, err := process.Start(ctx, w.Program, processOptions(a, ""))
 	if err != nil {
 		return wire.Target{}, err
 	}

@@ -198,8 +198,34 @@ func closeAll(stmts []Stmt) error {
 // rows.
 type step struct {
 	wire.Step
-	args *Args
-	dest *destinations
+	args  *Args
+	dest  *destinations
+	shown *shown
+	show  func(Stmt) error // shown.row, made once
+}
+
+func newStep(s wire.Step, args *Args) (step, error) {
+	dest, err := newDestinations(s.Returns)
+	show := &shown{dest: dest}
+	return step{Step: s, args: args, dest: dest, shown: show, show: show.row}, err
+}
+
+// shown takes the rows that a driver shows one by one.
+type shown struct {
+	dest   *destinations
+	visit  func([]any) error
+	phases *kit.Phases
+	phase  kit.Phase // that ends at the next row
+	count  int
+}
+
+func (s *shown) row(stmt Stmt) error {
+	end(s.phases, s.phase)
+	s.phase = kit.PhaseNext
+	s.count++
+	err := s.dest.row(stmt, s.visit)
+	end(s.phases, kit.PhaseScan)
+	return err
 }
 
 // run executes a compiled statement and returns the number of rows answered or
@@ -234,15 +260,8 @@ func (s *step) call(conn Conn, visit func([]any) error, phases *kit.Phases) (int
 		}
 		return conn.Changes(), nil
 	}
-	n, phase := 0, kit.PhaseQuery
-	err := conn.(RowCaller).CallRows(s.SQL, s.args.Values(), func(stmt Stmt) error {
-		end(phases, phase)
-		phase = kit.PhaseNext
-		n++
-		err := s.dest.row(stmt, visit)
-		end(phases, kit.PhaseScan)
-		return err
-	})
-	end(phases, phase)
-	return n, err
+	s.shown.visit, s.shown.phases, s.shown.phase, s.shown.count = visit, phases, kit.PhaseQuery, 0
+	err := conn.(RowCaller).CallRows(s.SQL, s.args.Values(), s.show)
+	end(phases, s.shown.phase)
+	return s.shown.count, err
 }

@@ -48,11 +48,11 @@ func (o *operation) steps() ([]step, error) {
 	var steps []step
 	first := 0
 	for _, s := range o.spec.Steps {
-		dest, err := newDestinations(s.Returns)
+		made, err := newStep(s, &Args{trace: o.trace, first: first, values: make([]any, s.Args)})
 		if err != nil {
 			return nil, err
 		}
-		steps = append(steps, step{Step: s, dest: dest, args: &Args{trace: o.trace, first: first, values: make([]any, s.Args)}})
+		steps = append(steps, made)
 		first += s.Args
 	}
 	return steps, nil
