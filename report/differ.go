@@ -145,8 +145,8 @@ func (d Difference) order() string {
 // explaining are the facts and compile options that most often explain a ratio
 // between drivers of one engine.
 var explaining = map[string][]string{
-	"engine":      {"version", "api", "cgo", "pool", "statement_cache", "compiler"},
-	compileOption: {"THREADSAFE", "DEFAULT_MEMSTATUS", "USE_ALLOCA", "ZERO_MALLOC", "SYSTEM_MALLOC", "DEFAULT_SYNCHRONOUS", "DEFAULT_WAL_SYNCHRONOUS", "DEFAULT_CACHE_SIZE", "TEMP_STORE", "ENABLE_API_ARMOR"},
+	"engine":      {"version", "api", "cgo", "pool", "statement_cache"},
+	compileOption: {"THREADSAFE", "DEFAULT_MEMSTATUS", "USE_ALLOCA", "ZERO_MALLOC", "ENABLE_API_ARMOR"},
 }
 
 // telling returns what the targets of the table differ in, of what can explain
@@ -158,7 +158,9 @@ func (t *Table) telling(targets []assay.Target, n naming) []Difference {
 	}
 	targets = slices.DeleteFunc(slices.Clone(targets), func(target assay.Target) bool { return !present[target.Name()] })
 	return slices.DeleteFunc(differences(targets, t.Rows, n), func(d Difference) bool {
-		names, of := explaining[d.Of]
-		return of && !slices.Contains(names, d.Name)
+		if names, of := explaining[d.Of]; of {
+			return !slices.Contains(names, d.Name)
+		}
+		return len(d.Values) == 2 && slices.ContainsFunc(d.Values, func(h Holders) bool { return h.Value == absent(d.Of) })
 	})
 }

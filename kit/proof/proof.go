@@ -111,7 +111,7 @@ func (p *Proof) memory(c sqlite.Conn) (string, bool, error) {
 // told.
 func readOnly(c sqlite.Conn) (string, bool, error) {
 	if err := c.Exec("BEGIN IMMEDIATE"); err != nil {
-		return refusedToBegin(c, err)
+		return "", false, nil
 	}
 	refused := c.Exec("PRAGMA incremental_vacuum(1)")
 	err := c.Exec("ROLLBACK")
@@ -122,19 +122,6 @@ func readOnly(c sqlite.Conn) (string, bool, error) {
 		return "1", true, err
 	}
 	return "", false, err
-}
-
-// refusedToBegin is for SQLite before 3.35, whose read-only connections refuse
-// to begin, as others do with query_only.
-func refusedToBegin(c sqlite.Conn, refused error) (string, bool, error) {
-	if !strings.Contains(refused.Error(), "readonly database") {
-		return "", false, nil
-	}
-	queryOnly, err := c.Texts("PRAGMA query_only")
-	if err != nil || len(queryOnly) == 0 || queryOnly[0][0] != "0" {
-		return "", false, err
-	}
-	return "1", true, nil
 }
 
 // with makes the scratch file, with a table of one row, and removes it.

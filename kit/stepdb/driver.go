@@ -168,10 +168,11 @@ func Main(d Driver) int { return kit.Main(engine{d}) }
 // New returns the driver as an engine, for tests.
 func New(d Driver) kit.Engine { return engine{d} }
 
-// SQLite's primary result codes for locks (https://www.sqlite.org/rescode.html).
+// SQLite's primary result codes (https://www.sqlite.org/rescode.html).
 const (
-	codeBusy   = 5
-	codeLocked = 6
+	codeBusy     = 5
+	codeLocked   = 6
+	codeReadOnly = 8
 )
 
 // busy tells whether an error means that the database was locked.

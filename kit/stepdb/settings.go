@@ -94,6 +94,8 @@ func (d *database) read(conn Conn, names []string) (map[string]string, error) {
 // row.
 func (d *database) setting(conn Conn, name string) (string, bool, error) {
 	switch {
+	case name == "read_only":
+		return d.readOnly(conn)
 	case proof.Proves(name):
 		return d.proof.Setting(lent{conn}, name)
 	case name == "mutex" && d.driver.Mutex == nil:
@@ -109,4 +111,26 @@ func (d *database) setting(conn Conn, name string) (string, bool, error) {
 		return "", false, err
 	}
 	return answer[0][0], true, nil
+}
+
+// readOnly goes on where the proof cannot tell because the connection does not
+// begin. In older SQLite (3.32) a read-only connection refuses that by its code,
+// as others do with query_only only.
+func (d *database) readOnly(conn Conn) (string, bool, error) {
+	value, known, err := d.proof.Setting(lent{conn}, "read_only")
+	if known || err != nil {
+		return value, known, err
+	}
+	refused := conn.Exec("BEGIN IMMEDIATE")
+	if refused == nil {
+		return "", false, run(conn, "ROLLBACK")
+	}
+	if d.driver.Code(refused)&0xff != codeReadOnly {
+		return "", false, nil
+	}
+	queryOnly, err := rows(conn, "PRAGMA query_only")
+	if err != nil || len(queryOnly) == 0 || queryOnly[0][0] != "0" {
+		return "", false, err
+	}
+	return "1", true, nil
 }

@@ -294,3 +294,18 @@ func TestNothingIsAllocatedForAnOperation(t *testing.T) {
 		t.Errorf("%g allocations", n)
 	}
 }
+
+func TestReadOnlyOfOldSQLite(t *testing.T) {
+	for queryOnly, want := range map[string]map[string]string{"0": {"read_only": "1"}, "1": {}} {
+		f := newFake()
+		d := f.driver()
+		d.Code = func(error) int { return codeReadOnly | 1<<8 }
+		db := f.database(t, d, wire.Open{Readers: 1})
+		f.fails["BEGIN IMMEDIATE"] = errors.New("attempt to write a readonly database")
+		f.answers["PRAGMA query_only"] = []any{queryOnly}
+		got, err := db.Settings([]string{"read_only"})
+		if wanted := []wire.Connection{{Name: "reader-1", Settings: want}}; err != nil || !reflect.DeepEqual(got, wanted) {
+			t.Errorf("query_only %s: %v, %v; want %v", queryOnly, got, err, wanted)
+		}
+	}
+}

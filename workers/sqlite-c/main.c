@@ -266,7 +266,7 @@ static void hello(void) {
 	put_fact(&o, ",", "cgo", "false");
 	put_fact(&o, ",", "compiler", __VERSION__);
 	put_fact(&o, ",", "floor", "true");
-	put_fact(&o, ",", "pool", "none: a connection for each client");
+	put_fact(&o, ",", "pool", "none: a connection per client; taken in turn where clients are more");
 	put_fact(&o, ",", "source_id", sqlite3_sourceid());
 	put_fact(&o, ",", "statement_cache", "none");
 	put_fact(&o, ",", "uncounted", "B/op and allocs/op: there is no heap of a language");
