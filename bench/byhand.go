@@ -28,7 +28,7 @@ const launches = 8
 // byHand compares point reads through a worker with a loop written by hand
 // that does the same work, with the same keys, in windows that alternate.
 func (t *tools) byHand() error {
-	for _, driver := range []string{"mattn", "modernc"} {
+	for _, driver := range []string{"mattn", "modernc", "glebarez", "ncruces", "ncruces-direct", "crawshaw", "zombiezen", "eatonphil", "sqlite-c"} {
 		c, err := pointRead(driver)
 		if err != nil {
 			return err

@@ -67,6 +67,9 @@ func (t *tools) worker(name string) (string, error) {
 // handwritten builds the loop written by hand that lies beside a worker.
 func (t *tools) handwritten(name string) (string, error) {
 	program := filepath.Join(t.dir, "handwritten-"+name)
+	if name == "sqlite-c" {
+		return program, t.builder.BuildBeside(t.ctx, build.Spec{Name: name}, "handwritten", program)
+	}
 	command := exec.CommandContext(t.ctx, "go", "build", "-trimpath", "-o", program, "./handwritten")
 	command.Dir = filepath.Join(t.builder.Source.Dir, "workers", name)
 	if out, err := command.CombinedOutput(); err != nil {

@@ -25,6 +25,22 @@ type cJob struct {
 	version  string // the first line that it prints of itself
 	digest   string
 	program  string
+	folder   string // of the program's own files, relative to the source
+}
+
+// BuildBeside compiles a C program that lies in a folder of a worker in C, with
+// the SQLite of that worker, into output. It is not cached.
+func (b *Builder) BuildBeside(ctx context.Context, spec Spec, folder, output string) error {
+	d, err := b.Source.driver(spec.Name)
+	if err != nil {
+		return err
+	}
+	j, err := b.newCJob(ctx, d, spec)
+	if err != nil {
+		return fmt.Errorf("%s of worker %s: %w", folder, spec, err)
+	}
+	j.folder, j.program = filepath.Join("workers", d.Name, folder), output
+	return j.build(ctx)
 }
 
 // optimization is what Go compiles cgo's C code with, so that the floor and
@@ -36,6 +52,7 @@ func (b *Builder) buildC(ctx context.Context, d Driver, spec Spec, start time.Ti
 	if err != nil {
 		return Worker{}, err
 	}
+	j.folder = filepath.Join("workers", d.Name)
 	w := Worker{Name: d.Name, Version: j.sqlite.version, Program: j.program, Digest: j.digest, Module: d.Module,
 		Modules: []string{j.sqlite.module}, Toolchain: j.version, Options: spec.Options, FixedLayout: "all of it is C"}
 	if _, err := os.Stat(j.program); err == nil {
@@ -124,7 +141,7 @@ func (j *cJob) compileWorker(temp string) []string {
 	if j.spec.Version != "" {
 		args = append(args, `-DASSAY_LIKE="`+j.spec.Version+`"`)
 	}
-	sources, _ := filepath.Glob(filepath.Join(temp, "workers", j.driver.Name, "*.c")) // the pattern is right
+	sources, _ := filepath.Glob(filepath.Join(temp, j.folder, "*.c")) // the pattern is right
 	args = append(args, sources...)
 	return append(args, "sqlite3.o", "-o", "program", "-lm", "-ldl", "-lpthread")
 }

@@ -23,10 +23,15 @@ const (
 	Undecided  Verdict = "undecided"
 )
 
-// Rule says what a comparison has to show. Both are fractions: 0.02 is 2 %.
+// Rule says what a comparison has to show. Margin and Noise are fractions:
+// 0.02 is 2 %.
 type Rule struct {
 	Margin float64 // within which two figures count as equivalent
 	Noise  float64 // what the reference's twin differed by in the same run
+	// Least is the number of launches that was fixed beforehand, where more
+	// were added because an interval was still too wide (Enough). With more
+	// launches than that the interval allows for it. 0: all were fixed.
+	Least int
 }
 
 // Comparison is a figure against the reference's.
@@ -53,6 +58,7 @@ func (r Rule) Compare(figures, reference []float64, higherBetter bool) (Comparis
 		return Comparison{}, fmt.Errorf("compare: %w", err)
 	}
 	ratios := summarize(logs)
+	ratios.least = r.Least
 	gain := ratios
 	if !higherBetter {
 		gain.mean = -gain.mean
@@ -149,7 +155,9 @@ func (r Rule) moreLaunches(gain sample) int {
 		return 0
 	}
 	more := 1 + sort.Search(mostMore, func(k int) bool {
-		return r.decide(sample{gain.n + 1 + k, gain.mean, gain.sd}) != Undecided
+		longer := gain
+		longer.n += 1 + k
+		return r.decide(longer) != Undecided
 	})
 	if more > mostMore {
 		return 0

@@ -40,27 +40,27 @@ func TestCompare(t *testing.T) {
 		reason        string
 		more          int
 	}{
-		{"none", Rule{0.02, 0}, 0, 1, 0, Undecided, Undecided, "0 of at least 6 launches", 0},
-		{"too few", Rule{0.02, 0}, 4, 2, 0.01, Undecided, Undecided, "4 of at least 6 launches", 2},
-		{"too few, without spread", Rule{0.02, 0}, 4, 2, 0, Undecided, Undecided, "4 of at least 6 launches", 0},
-		{"clearly below", Rule{0.02, 0}, 6, 0.8, 0.05, Faster, Slower, "", 0},
-		{"clearly above", Rule{0.02, 0}, 6, 1.25, 0.05, Slower, Faster, "", 0},
-		{"equal", Rule{0.02, 0}, 6, 1, 0, Equivalent, Equivalent, "", 0},
-		{"equal, no margin", Rule{0, 0}, 6, 1, 0, Equivalent, Equivalent, "", 0},
-		{"within the margin", Rule{0.02, 0}, 6, 1, 0.017, Equivalent, Equivalent, "", 0},
-		{"excludes 1 within the margin", Rule{0.02, 0}, 6, 1.01, 0.005, Equivalent, Equivalent, "", 0},
-		{"excludes 1 and leaves the margin", Rule{0.02, 0}, 6, 1.015, 0.008, Slower, Faster, "", 0},
-		{"just outside the margin", Rule{0.02, 0}, 6, 1, 0.018, Undecided, Undecided,
+		{"none", Rule{Margin: 0.02, Noise: 0}, 0, 1, 0, Undecided, Undecided, "0 of at least 6 launches", 0},
+		{"too few", Rule{Margin: 0.02, Noise: 0}, 4, 2, 0.01, Undecided, Undecided, "4 of at least 6 launches", 2},
+		{"too few, without spread", Rule{Margin: 0.02, Noise: 0}, 4, 2, 0, Undecided, Undecided, "4 of at least 6 launches", 0},
+		{"clearly below", Rule{Margin: 0.02, Noise: 0}, 6, 0.8, 0.05, Faster, Slower, "", 0},
+		{"clearly above", Rule{Margin: 0.02, Noise: 0}, 6, 1.25, 0.05, Slower, Faster, "", 0},
+		{"equal", Rule{Margin: 0.02, Noise: 0}, 6, 1, 0, Equivalent, Equivalent, "", 0},
+		{"equal, no margin", Rule{Margin: 0, Noise: 0}, 6, 1, 0, Equivalent, Equivalent, "", 0},
+		{"within the margin", Rule{Margin: 0.02, Noise: 0}, 6, 1, 0.017, Equivalent, Equivalent, "", 0},
+		{"excludes 1 within the margin", Rule{Margin: 0.02, Noise: 0}, 6, 1.01, 0.005, Equivalent, Equivalent, "", 0},
+		{"excludes 1 and leaves the margin", Rule{Margin: 0.02, Noise: 0}, 6, 1.015, 0.008, Slower, Faster, "", 0},
+		{"just outside the margin", Rule{Margin: 0.02, Noise: 0}, 6, 1, 0.018, Undecided, Undecided,
 			"interval 0.9795 to 1.021 contains 1 and reaches beyond the margin of 2 %", 1},
-		{"wide", Rule{0.02, 0}, 6, 1, 0.5, Undecided, Undecided,
+		{"wide", Rule{Margin: 0.02, Noise: 0}, 6, 1, 0.5, Undecided, Undecided,
 			"interval 0.5628 to 1.777 contains 1 and reaches beyond the margin of 2 %", 0},
-		{"noise up to the margin", Rule{0.02, 0.02}, 6, 1, 0.017, Equivalent, Equivalent, "", 0},
-		{"noise above the margin, equal", Rule{0.02, 0.05}, 6, 1, 0, Undecided, Undecided,
+		{"noise up to the margin", Rule{Margin: 0.02, Noise: 0.02}, 6, 1, 0.017, Equivalent, Equivalent, "", 0},
+		{"noise above the margin, equal", Rule{Margin: 0.02, Noise: 0.05}, 6, 1, 0, Undecided, Undecided,
 			"noise of A against A exceeds the margin: 5 % against 2 %, and the interval 1 to 1 is not beyond that noise", 0},
-		{"a difference as large as the noise", Rule{0.02, 0.05}, 6, 1.06, 0.02, Undecided, Undecided,
+		{"a difference as large as the noise", Rule{Margin: 0.02, Noise: 0.05}, 6, 1.06, 0.02, Undecided, Undecided,
 			"noise of A against A exceeds the margin: 5 % against 2 %, and the interval 1.036 to 1.085 is not beyond that noise", 17},
-		{"a difference beyond the noise", Rule{0.02, 0.05}, 6, 1.2, 0.02, Slower, Faster, "", 0},
-		{"beyond the noise downwards", Rule{0.02, 0.05}, 6, 0.9, 0.02, Faster, Slower, "", 0},
+		{"a difference beyond the noise", Rule{Margin: 0.02, Noise: 0.05}, 6, 1.2, 0.02, Slower, Faster, "", 0},
+		{"beyond the noise downwards", Rule{Margin: 0.02, Noise: 0.05}, 6, 0.9, 0.02, Faster, Slower, "", 0},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			figures, reference := pairs(test.n, test.ratio, test.spread)
@@ -83,13 +83,13 @@ func TestCompareRefuses(t *testing.T) {
 		figures, reference []float64
 		want               string
 	}{
-		{Rule{0.02, 0}, []float64{1, 2}, []float64{1}, "compare: 2 figures against 1 of the reference: pair them by launch first"},
-		{Rule{0.02, 0}, []float64{1, 0}, []float64{1, 1}, "compare: pair 2: figure 0, reference 1: a ratio needs finite figures above zero"},
-		{Rule{0.02, 0}, []float64{1}, []float64{-3}, "compare: pair 1: figure 1, reference -3: a ratio needs finite figures above zero"},
-		{Rule{0.02, 0}, []float64{nan}, []float64{1}, "compare: pair 1: figure NaN, reference 1: a ratio needs finite figures above zero"},
-		{Rule{0.02, 0}, []float64{1}, []float64{inf}, "compare: pair 1: figure 1, reference +Inf: a ratio needs finite figures above zero"},
-		{Rule{-0.02, 0}, nil, nil, "compare: margin -0.02, noise 0: both must be 0 or more"},
-		{Rule{0.02, nan}, nil, nil, "compare: margin 0.02, noise NaN: both must be 0 or more"},
+		{Rule{Margin: 0.02, Noise: 0}, []float64{1, 2}, []float64{1}, "compare: 2 figures against 1 of the reference: pair them by launch first"},
+		{Rule{Margin: 0.02, Noise: 0}, []float64{1, 0}, []float64{1, 1}, "compare: pair 2: figure 0, reference 1: a ratio needs finite figures above zero"},
+		{Rule{Margin: 0.02, Noise: 0}, []float64{1}, []float64{-3}, "compare: pair 1: figure 1, reference -3: a ratio needs finite figures above zero"},
+		{Rule{Margin: 0.02, Noise: 0}, []float64{nan}, []float64{1}, "compare: pair 1: figure NaN, reference 1: a ratio needs finite figures above zero"},
+		{Rule{Margin: 0.02, Noise: 0}, []float64{1}, []float64{inf}, "compare: pair 1: figure 1, reference +Inf: a ratio needs finite figures above zero"},
+		{Rule{Margin: -0.02, Noise: 0}, nil, nil, "compare: margin -0.02, noise 0: both must be 0 or more"},
+		{Rule{Margin: 0.02, Noise: nan}, nil, nil, "compare: margin 0.02, noise NaN: both must be 0 or more"},
 	} {
 		got, err := test.rule.Compare(test.figures, test.reference, false)
 		if err == nil || err.Error() != test.want || got != (Comparison{}) {
@@ -205,7 +205,7 @@ func TestMoreLaunchesIsTheLeastThatDecides(t *testing.T) {
 			mean: rapid.Float64Range(-0.2, 0.2).Draw(t, "mean"),
 			sd:   rapid.Float64Range(0.001, 0.5).Draw(t, "sd"),
 		}
-		with := func(more int) Verdict { return rule.decide(sample{gain.n + more, gain.mean, gain.sd}) }
+		with := func(more int) Verdict { return rule.decide(sample{n: gain.n + more, mean: gain.mean, sd: gain.sd}) }
 		if with(0) != Undecided {
 			t.Skip("decided")
 		}

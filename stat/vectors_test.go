@@ -66,7 +66,7 @@ func sameComparison(a, b Comparison) bool {
 
 func TestQuantilesAgreeWithSciPy(t *testing.T) {
 	for _, v := range readVectors(t).T {
-		if got := tQuantile(v.Freedom); !near(got, v.Quantile) {
+		if got := tQuantile(v.Freedom, level); !near(got, v.Quantile) {
 			t.Errorf("%d degrees of freedom: quantile %.12g, SciPy has %.12g", v.Freedom, got, v.Quantile)
 		}
 	}
@@ -85,7 +85,7 @@ func TestIntervalsAgreeWithSciPy(t *testing.T) {
 
 func TestComparisonsAgreeWithSciPy(t *testing.T) {
 	for i, v := range readVectors(t).Ratios {
-		got, err := Rule{v.Margin, v.Noise}.Compare(v.Figures, v.Reference, false)
+		got, err := Rule{Margin: v.Margin, Noise: v.Noise}.Compare(v.Figures, v.Reference, false)
 		if err != nil || !sameInterval(got.Ratio, v.Ratio) || got.MoreLaunches != v.More {
 			t.Errorf("case %d: %+v, %v; SciPy has ratio %v, %d more", i, got, err, v.Ratio, v.More)
 		}

@@ -416,12 +416,14 @@ func (s *session) launch(ctx context.Context, r *runner.Runner) error {
 	return err
 }
 
-// reference is the plan's, or the first driver where the plan's is not among
-// those that are measured.
+// reference is the plan's, or its first driver; where that is not measured, the
+// first that is.
 func (s *session) reference() string {
+	wanted := append([]string{s.plan.Reference}, s.plan.Drivers...)
+	wanted = slices.DeleteFunc(wanted, func(name string) bool { return name == "" })
 	for _, c := range s.cases {
-		if c.Cell.Driver == s.plan.Reference || runner.Driver(c.Cell) == s.plan.Reference {
-			return s.plan.Reference
+		if len(wanted) > 0 && (runner.Driver(c.Cell) == wanted[0] || c.Cell.Driver == wanted[0]) {
+			return wanted[0]
 		}
 	}
 	if len(s.cases) == 0 {
