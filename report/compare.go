@@ -274,18 +274,47 @@ func byRank(a, b *Row, primary assay.Metric) int {
 }
 
 // pair returns the figures of launches that both rows have, paired by index.
+// Launches of one link layout share what it does to them: of those, the
+// geometric means are one pair.
 func pair(row, other *Row, metric string) (figures, partners []float64) {
-	theirs := map[launch]float64{}
+	theirs := map[launch]assay.Trial{}
 	for _, t := range paired(other, metric) {
-		theirs[launch{t.Group, t.Launch}] = t.Figures[metric]
+		theirs[launch{t.Group, t.Launch}] = t
 	}
+	places := map[layout]int{}
+	var sizes []float64
 	for _, t := range paired(row, metric) {
-		if partner, has := theirs[launch{t.Group, t.Launch}]; has {
-			figures = append(figures, t.Figures[metric])
-			partners = append(partners, partner)
+		partner, has := theirs[launch{t.Group, t.Launch}]
+		if !has {
+			continue
 		}
+		key := layout{t.Group, max(t.Layout, partner.Layout)}
+		i, seen := places[key]
+		if !seen || key.number == 0 {
+			i = len(figures)
+			places[key] = i
+			figures, partners, sizes = append(figures, 1), append(partners, 1), append(sizes, 0)
+		}
+		sizes[i]++
+		figures[i] = joinMean(figures[i], t.Figures[metric], sizes[i])
+		partners[i] = joinMean(partners[i], partner.Figures[metric], sizes[i])
 	}
 	return figures, partners
+}
+
+// joinMean is the geometric mean of n values, given that of all but the last.
+// The first is kept as it is, whatever it is.
+func joinMean(mean, value, n float64) float64 {
+	if n == 1 {
+		return value
+	}
+	return math.Pow(mean, (n-1)/n) * math.Pow(value, 1/n)
+}
+
+// layout is what launches have in common whose programs are linked alike.
+type layout struct {
+	group  string
+	number int // 0: there is one only, and each launch stands for itself
 }
 
 // launch is what trials that are paired have in common.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -204,5 +205,19 @@ func TestFailedCellsShowNoFigures(t *testing.T) {
 	row := rowsOf(t, mustReport(t, reference, trials))["modernc (web)"]
 	if len(row.Figures) != 0 || row.Rank != 0 || row.Reason != "row 3" || len(row.Trials) != 6 {
 		t.Errorf("%+v", row)
+	}
+}
+
+func TestLaunchesOfOneLayoutAreOnePair(t *testing.T) {
+	row, other := &Row{}, &Row{}
+	for launch, figures := range [][2]float64{{100, 50}, {400, 50}, {200, 200}} {
+		for i, r := range []*Row{row, other} {
+			r.Trials = append(r.Trials, assay.Trial{Group: "g", Launch: launch + 1, Layout: launch%2 + 1, Outcome: assay.OK,
+				Figures: map[string]float64{assay.NsPerOp: figures[i]}})
+		}
+	}
+	x, y := pair(row, other, assay.NsPerOp)
+	if len(x) != 2 || math.Abs(x[0]-math.Sqrt(100*200)) > 1e-9 || x[1] != 400 || math.Abs(y[0]-100) > 1e-9 || y[1] != 50 {
+		t.Errorf("%v, %v", x, y)
 	}
 }

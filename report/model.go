@@ -66,8 +66,8 @@ type Row struct {
 	IsFloor bool
 	// Floor is the ratio of the table's primary metric to the floor's, paired by
 	// launch; nil where the table has no floor with this profile.
-	Floor *stat.Interval
-	Warnings  []Warning
+	Floor    *stat.Interval
+	Warnings []Warning
 
 	Durability assay.Durability
 	Settings   []assay.Setting
@@ -76,8 +76,8 @@ type Row struct {
 	QueryPlan  string
 	primary    string // name of the table's metric
 	twin       bool   // the reference again
-	factor     bool // of the groups in which settings are left out
-	disturbed  bool // disturbed trials count too: too few others are left in the table
+	factor     bool   // of the groups in which settings are left out
+	disturbed  bool   // disturbed trials count too: too few others are left in the table
 	// latencies are those of calm and of disturbed trials: upper bound in ns, count.
 	latencies map[bool]map[int64]int64
 	// Trials are in the order of launches, without histograms and without

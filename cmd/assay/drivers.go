@@ -75,7 +75,7 @@ func listDriver(ctx context.Context, w io.Writer, d build.Driver, target wire.Ta
 		released = library.Released.Format(time.DateOnly)
 	}
 	version := target.DriverVersion
-	if version == "" {
+	if version == "" && !d.C { // of C, the version of SQLite is shown, which is not the module's
 		version = d.Version
 	}
 	columns := []string{d.Name, version, strings.TrimSpace(target.Engine + " " + target.EngineVersion),

@@ -1,0 +1,168 @@
+package stat
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// detectLevel is the share of undisturbed series, at most, in which a detector
+// finds something. It is small: a table has many rows, and five detectors each.
+const detectLevel = 0.01
+
+// Drift looks for a trend over launches, in the order in which they ran: by the
+// Mann-Kendall test at 1 %, which asks only how many pairs of launches ascend.
+// Total is the last figure over the first along the trend (the median of the
+// slopes between any two, on logarithms): 1.05 is a rise of 5 %. Nothing is found
+// in fewer than six figures, or where one is not a finite number above zero.
+func Drift(figures []float64) (total float64, found bool) {
+	logs, ok := detectable(figures, MinLaunches)
+	if !ok {
+		return 1, false
+	}
+	score := 0
+	var slopes []float64
+	for i, x := range logs {
+		for j := i + 1; j < len(logs); j++ {
+			score += cmp.Compare(logs[j], x)
+			slopes = append(slopes, (logs[j]-x)/float64(j-i))
+		}
+	}
+	return math.Exp(median(slopes) * float64(len(logs)-1)), kendall(len(logs), score) < detectLevel
+}
+
+// mostExact is up to which n the distribution of Kendall's score is counted
+// out; beyond, the normal one finds a little less.
+const mostExact = 50
+
+// kendall is the two-sided p-value of Kendall's score (ascending pairs less
+// descending ones) in a random order of n different values.
+func kendall(n, score int) float64 {
+	pairs := n * (n - 1) / 2
+	beyond := (pairs - max(score, -score)) / 2 // at most so many pairs the other way round
+	if n > mostExact {
+		sd := math.Sqrt(float64(n*(n-1)*(2*n+5)) / 18)
+		return min(1, 2*distuv.UnitNormal.Survival(float64(max(score, -score)-1)/sd))
+	}
+	// share[k] is the share of orders of m values with k descending pairs.
+	share := make([]float64, pairs+1)
+	share[0] = 1
+	for m := 2; m <= n; m++ {
+		next := make([]float64, pairs+1)
+		for k := range next {
+			for moved := range min(m, k+1) {
+				next[k] += share[k-moved] / float64(m)
+			}
+		}
+		share = next
+	}
+	p := 0.0
+	for _, s := range share[:beyond+1] {
+		p += 2 * s
+	}
+	return min(1, p)
+}
+
+// leastForOrder is the least number of launches for Autocorrelation: its
+// distribution is known from there on.
+const leastForOrder = 10
+
+// Autocorrelation looks for launches that resemble the ones before them, by the
+// rank version of von Neumann's ratio (Bartels 1982) at 1 %, one-sided. R is the
+// correlation of each launch's rank with the next one's. Nothing is found in
+// fewer than ten figures, or where one is not a finite number above zero. A
+// drift is found as well: ask for that first.
+func Autocorrelation(figures []float64) (r float64, found bool) {
+	logs, ok := detectable(figures, leastForOrder)
+	if !ok {
+		return 0, false
+	}
+	ranks := ranks(logs)
+	n := float64(len(ranks))
+	mean := (n + 1) / 2
+	var steps, squares, products float64
+	for i, x := range ranks {
+		squares += (x - mean) * (x - mean)
+		if i > 0 {
+			steps += (x - ranks[i-1]) * (x - ranks[i-1])
+			products += (x - mean) * (ranks[i-1] - mean)
+		}
+	}
+	if squares == 0 {
+		return 0, false
+	}
+	// Steps / squares lies in [0, 4] like a symmetric beta variable.
+	shape := 5*n*(n+1)*(n-1)*(n-1)/(2*(n-2)*(5*n*n-2*n-9)) - 0.5
+	p := distuv.Beta{Alpha: shape, Beta: shape}.CDF(min(1, steps/squares/4))
+	return products / squares, p < detectLevel
+}
+
+// ranks returns each value's rank from 1; equal values share their mean rank.
+func ranks(values []float64) []float64 {
+	order := make([]int, len(values))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(values[a], values[b]) })
+	ranks := make([]float64, len(values))
+	for i := 0; i < len(order); {
+		j := i
+		for j < len(order) && values[order[j]] == values[order[i]] {
+			j++
+		}
+		for _, k := range order[i:j] {
+			ranks[k] = float64(i+j+1) / 2
+		}
+		i = j
+	}
+	return ranks
+}
+
+// HeavyTails looks for a launch that lies further out than normal ones do: by
+// Grubbs's test at 1 % on logarithms. Launch is the index of the furthest and
+// distance its distance from the mean in standard deviations. Nothing is found
+// in fewer than six figures, or where one is not a finite number above zero.
+func HeavyTails(figures []float64) (launch int, distance float64, found bool) {
+	logs, ok := detectable(figures, MinLaunches)
+	s := summarize(logs)
+	if !ok || !(s.sd > 0) {
+		return 0, 0, false
+	}
+	for i, x := range logs {
+		if d := math.Abs(x-s.mean) / s.sd; d > distance {
+			launch, distance = i, d
+		}
+	}
+	return launch, distance, distance > grubbs(s.n)
+}
+
+// grubbs is the critical distance of the furthest of n values.
+func grubbs(n int) float64 {
+	t := tQuantile(n-2, 1-detectLevel/float64(n))
+	return float64(n-1) / math.Sqrt(float64(n)) * math.Sqrt(t*t/(float64(n-2)+t*t))
+}
+
+// detectable returns the logarithms of figures; false where there are too few
+// or one is not a finite number above zero.
+func detectable(figures []float64, least int) (logs []float64, ok bool) {
+	if len(figures) < least || slices.ContainsFunc(figures, notPositive) {
+		return nil, false
+	}
+	for _, f := range figures {
+		logs = append(logs, math.Log(f))
+	}
+	return logs, true
+}
+
+// median returns the middle of the values, which it does not change; NaN where
+// there are none.
+func median(values []float64) float64 {
+	n := len(values)
+	if n == 0 {
+		return math.NaN()
+	}
+	sorted := slices.Sorted(slices.Values(values))
+	return (sorted[(n-1)/2] + sorted[n/2]) / 2
+}

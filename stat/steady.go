@@ -1,0 +1,111 @@
+package stat
+
+import (
+	"math"
+	"slices"
+)
+
+// StallLimit is the ratio of Stalls above which there are stalls.
+const StallLimit = 1.05
+
+// Stalls returns the total time per operation over that of the median window: a
+// few windows that took far longer, through a checkpoint or a collection, move
+// the total and not the median. Nanos and operations are of each window. It is
+// 1 with fewer than two windows of at least one operation each.
+func Stalls(nanos, operations []int64) float64 {
+	var each []float64
+	var total, count float64
+	for i := range min(len(nanos), len(operations)) {
+		if operations[i] > 0 && nanos[i] > 0 {
+			each = append(each, float64(nanos[i])/float64(operations[i]))
+			total += float64(nanos[i])
+			count += float64(operations[i])
+		}
+	}
+	if len(each) < 2 {
+		return 1
+	}
+	return total / count / median(each)
+}
+
+// LeastForSteady is the least number of windows of one launch in which Steady
+// can find a change.
+const LeastForSteady = 16
+
+// Steady returns the index of the window from which a launch is steady: after
+// the last change of level in the order of its windows, by Pettitt's test (1979)
+// at 1 %, which one slow window does not provoke. It is false where fewer than
+// half of the windows are left after it: the launch never became steady. In
+// fewer than LeastForSteady windows no change can be found.
+func Steady(windows []float64) (start int, steady bool) {
+	for len(windows)-start >= LeastForSteady {
+		k := pettitt(windows[start:])
+		if k == 0 {
+			break
+		}
+		start += k
+	}
+	return start, 2*(len(windows)-start) >= len(windows)
+}
+
+// pettitt returns the index at which the level of values changes, 0 where it
+// does not.
+func pettitt(values []float64) int {
+	n := float64(len(values))
+	at, most, sum := 0, 0.0, 0.0
+	for i, r := range ranks(values)[:len(values)-1] {
+		sum += 2*r - (n + 1)
+		if math.Abs(sum) > most {
+			at, most = i+1, math.Abs(sum)
+		}
+	}
+	if 2*math.Exp(-6*most*most/(n*n*n+n*n)) >= detectLevel {
+		return 0
+	}
+	return at
+}
+
+// steadyWithin is by what share windows may differ and still be steady: with
+// enough launches every difference is certain, and most are of no interest.
+const steadyWithin = 0.01
+
+// SteadyFrom is Steady for short launches, all of one cell together: it returns
+// the position of the window from which they are steady. A position is not where
+// its windows differ from the later ones of their launches by over 1 % on
+// average, certain at 1 % by t over launches for all positions together. It is
+// false where fewer than half of the windows are left. Launches is the time per
+// operation by launch and window; those without as many windows as the first do
+// not count. With fewer than six launches nothing can be found.
+func SteadyFrom(launches [][]float64) (start int, steady bool) {
+	if len(launches) == 0 {
+		return 0, true
+	}
+	windows := len(launches[0])
+	complete := slices.DeleteFunc(slices.Clone(launches), func(l []float64) bool {
+		return len(l) != windows || slices.ContainsFunc(l, notPositive)
+	})
+	if len(complete) < MinLaunches {
+		return 0, true
+	}
+	for position := range max(0, windows-1) {
+		if stepsAt(complete, position, detectLevel/float64(windows-1)) {
+			start = position + 1
+		}
+	}
+	return start, 2*(windows-start) >= windows
+}
+
+// stepsAt tells whether the windows at a position differ from the later ones.
+func stepsAt(launches [][]float64, position int, alpha float64) bool {
+	var steps []float64
+	for _, l := range launches {
+		later := 0.0
+		for _, w := range l[position+1:] {
+			later += math.Log(w)
+		}
+		steps = append(steps, math.Log(l[position])-later/float64(len(l)-position-1))
+	}
+	s := summarize(steps)
+	return math.Abs(s.mean) > math.Log1p(steadyWithin) &&
+		math.Abs(s.mean) > tQuantile(s.n-1, 1-alpha)*s.sd/math.Sqrt(float64(s.n))
+}
