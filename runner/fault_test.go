@@ -74,6 +74,9 @@ type faultyOperation struct {
 
 func (o faultyOperation) Client() (kit.Client, error) {
 	client, err := o.Operation.Client()
+	if _, ok := client.(kit.Profiler); ok && o.db.name == "honest" {
+		return client, err // it times its phases
+	}
 	return faultyClient{client, o.db}, err
 }
 

@@ -46,23 +46,21 @@ func kendall(n, score int) float64 {
 		sd := math.Sqrt(float64(n*(n-1)*(2*n+5)) / 18)
 		return min(1, 2*distuv.UnitNormal.Survival(float64(max(score, -score)-1)/sd))
 	}
-	// share[k] is the share of orders of m values with k descending pairs.
-	share := make([]float64, pairs+1)
-	share[0] = 1
+	// atMost[k] is the share of orders of m values with at most k descending
+	// pairs: the largest of them stands before 0 to m-1 others.
+	atMost := slices.Repeat([]float64{1}, beyond+1)
 	for m := 2; m <= n; m++ {
-		next := make([]float64, pairs+1)
+		next, sum := make([]float64, beyond+1), 0.0
 		for k := range next {
-			for moved := range min(m, k+1) {
-				next[k] += share[k-moved] / float64(m)
+			sum += atMost[k]
+			if k >= m {
+				sum -= atMost[k-m]
 			}
+			next[k] = sum / float64(m)
 		}
-		share = next
+		atMost = next
 	}
-	p := 0.0
-	for _, s := range share[:beyond+1] {
-		p += 2 * s
-	}
-	return min(1, p)
+	return min(1, 2*atMost[beyond])
 }
 
 // leastForOrder is the least number of launches for Autocorrelation: its

@@ -1,0 +1,129 @@
+package build
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay/kit/process"
+	"assay/kit/wire"
+	"assay/kit/workertest"
+)
+
+// checkout builds the workers of this checkout in the cache that the command
+// uses, because compiling SQLite takes a minute.
+func checkout(t *testing.T) *Builder {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("compiles SQLite")
+	}
+	if _, err := exec.LookPath("cc"); err != nil {
+		t.Skip("no C compiler: ", err)
+	}
+	dir, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Builder{Source: Source{dir}, Cache: filepath.Join(cache, "assay")}
+}
+
+func hello(t *testing.T, w Worker) wire.Target {
+	t.Helper()
+	worker, err := process.Start(t.Context(), w.Program, process.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer worker.Kill()
+	return worker.Hello().Target
+}
+
+func built(t *testing.T, b *Builder, spec string) Worker {
+	t.Helper()
+	s, err := ParseSpec(spec)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mustBuild(t, b, s)
+}
+
+// The floor passes the conformance suite, by itself and made of a driver's
+// SQLite, with the driver's compile options.
+func TestFloor(t *testing.T) {
+	b := checkout(t)
+	for _, spec := range []string{"sqlite-c", "sqlite-c@mattn", "sqlite-c@crawshaw"} {
+		t.Run(spec, func(t *testing.T) {
+			w := built(t, b, spec)
+			for result := range workertest.Run(t.Context(), w.Program) {
+				if !result.OK {
+					t.Errorf("%s: %s", result.Name, result.Detail)
+				}
+			}
+		})
+	}
+	driver, floor := hello(t, built(t, b, "mattn")), hello(t, built(t, b, "sqlite-c@mattn"))
+	if floor.EngineVersion != driver.EngineVersion || floor.Facts["source_id"] != driver.Facts["source_id"] {
+		t.Errorf("the floor is %s %s, the driver's %s %s", floor.EngineVersion, floor.Facts["source_id"], driver.EngineVersion, driver.Facts["source_id"])
+	}
+	options := func(target wire.Target) string {
+		all := slices.DeleteFunc(slices.Sorted(slices.Values(target.CompileOptions)), func(o string) bool { return strings.HasPrefix(o, "COMPILER=") })
+		return strings.Join(all, "\n")
+	}
+	if a, b := options(driver), options(floor); a != b {
+		t.Errorf("compile options of the driver:\n%s\nof the floor:\n%s", a, b)
+	}
+}
+
+// An option that the driver's own flags override, and one that is misspelt, do
+// not show in what the build says of itself.
+func TestOptionThatDoesNotArrive(t *testing.T) {
+	target := hello(t, built(t, checkout(t), "mattn:DQS=0:NO_SUCH_THING=1:THREADSAFE=0"))
+	for option, want := range map[string]bool{"DQS=0": true, "THREADSAFE=0": false, "THREADSAFE=1": true, "NO_SUCH_THING=1": false} {
+		if slices.Contains(target.CompileOptions, option) != want {
+			t.Errorf("%s in the build: %t; it says %q", option, !want, target.CompileOptions)
+		}
+	}
+}
+
+func TestOptionsWithoutC(t *testing.T) {
+	spec, err := ParseSpec("modernc:DQS=0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := checkout(t).Build(t.Context(), spec); err == nil || !strings.Contains(err.Error(), "modernc is not written with cgo") {
+		t.Error(err)
+	}
+}
+
+// Layouts are programs that differ and say the same of themselves.
+func TestLayouts(t *testing.T) {
+	b := checkout(t)
+	w, err := b.BuildLayouts(t.Context(), Spec{Name: "modernc"}, 2)
+	if err != nil || len(w.Layouts) != 2 || w.FixedLayout != "" {
+		t.Fatalf("%+v, %v", w, err)
+	}
+	first, err := os.ReadFile(w.Layouts[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := os.ReadFile(w.Layouts[1])
+	if err != nil || string(first) == string(second) {
+		t.Errorf("the layouts are alike, %v", err)
+	}
+	one := hello(t, Worker{Program: w.Layouts[0]})
+	if other := hello(t, Worker{Program: w.Layouts[1]}); one.Facts["source_id"] != other.Facts["source_id"] {
+		t.Errorf("%v, %v", one, other)
+	}
+	if w, err := b.BuildLayouts(t.Context(), Spec{Name: "mattn"}, 1); err != nil || w.FixedLayout != "its C code" {
+		t.Errorf("mattn: %q, %v", w.FixedLayout, err)
+	}
+	if w, err := b.BuildLayouts(t.Context(), Spec{Name: "sqlite-c"}, 1); err != nil || len(w.Layouts) != 0 || w.FixedLayout == "" {
+		t.Errorf("sqlite-c: %v, %v", w, err)
+	}
+}

@@ -1,0 +1,94 @@
+//go:build unix
+
+package runner
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"assay"
+)
+
+func TestCompareOptions(t *testing.T) {
+	has := []string{"DQS=0", "OMIT_SHARED_CACHE", "THREADSAFE=1", "USE_ALLOCA"}
+	for asked, want := range map[string]string{
+		"DQS=0":                 "",
+		"OMIT_SHARED_CACHE":     "",
+		"USE_ALLOCA=1":          "",
+		"DQS=0:THREADSAFE=0":    "compile option THREADSAFE=0 was asked for and is THREADSAFE=1 in this build: the driver's own flags overrode it",
+		"DEFAULT_WHRONOUS=1":    "compile option DEFAULT_WHRONOUS=1 was asked for and is not in this build: it is misspelt, or sqlite 3.53.4 does not know it or does not list it",
+		"THREADSAFE=2:NOSUCH=1": "compile option THREADSAFE=2 was asked for and is THREADSAFE=1 in this build: the driver's own flags overrode it; compile option NOSUCH=1 was asked for",
+	} {
+		err := compareOptions(assay.Target{Engine: "sqlite", EngineVersion: "3.53.4", CompileOptions: has, Options: strings.Split(asked, ":")})
+		if want == "" && err != nil {
+			t.Errorf("%s: %v", asked, err)
+		}
+		if want != "" && (err == nil || !strings.HasPrefix(err.Error(), "not-applied: "+want)) {
+			t.Errorf("%s: %v\nwant %s", asked, err, want)
+		}
+	}
+}
+
+// Each launch of a build has the next layout; an option that is not there makes
+// all of its cells not-applied, and they are measured all the same.
+func TestLayoutsAndOptions(t *testing.T) {
+	b := newBench(t, header+read)
+	const other = "second"
+	program := b.Programs[other]
+	program.Layouts = []string{program.Path, program.Path}
+	program.FixedLayout = "its C code"
+	program.Options = []string{"NOSUCH=1"}
+	b.Programs[other] = program
+	b.run(t)
+	var layouts []int
+	for _, trial := range b.trials {
+		if trial.Cell.Driver != other {
+			if trial.Layout != 0 || trial.Outcome != assay.OK {
+				t.Errorf("%s: layout %d, %s", trial.Cell.Driver, trial.Layout, trial.Outcome)
+			}
+			continue
+		}
+		layouts = append(layouts, trial.Layout)
+		if trial.Outcome != assay.NotApplied || !strings.Contains(trial.Reason, "NOSUCH=1 was asked for") || trial.Figures[assay.NsPerOp] <= 0 {
+			t.Errorf("%s: %s, %v", trial.Outcome, trial.Reason, trial.Figures)
+		}
+		if !slices.ContainsFunc(trial.Warnings, func(w assay.Warning) bool { return w.Code == "layout" }) {
+			t.Errorf("no warning of the layout: %v", trial.Warnings)
+		}
+	}
+	if !slices.Equal(layouts, []int{1, 2}) {
+		t.Errorf("layouts %v, want 1 and 2", layouts)
+	}
+}
+
+// Phases are figures of their own, from windows that come after the others.
+func TestPhases(t *testing.T) {
+	b := newBench(t, header+strings.Replace(read, "rows: 1", "rows: 1, phases: true", 1))
+	b.run(t)
+	if len(b.trials) == 0 {
+		t.Fatal("no trial")
+	}
+	for _, trial := range b.trials {
+		if trial.Cell.Driver != "honest" {
+			told := slices.ContainsFunc(trial.Warnings, func(w assay.Warning) bool { return w.Code == "no-phases" })
+			if _, has := trial.Figures["clock-ns/op"]; has || !told || trial.Outcome != assay.OK {
+				t.Errorf("a worker without phases: %s, %v, %v", trial.Outcome, trial.Warnings, trial.Figures)
+			}
+			continue
+		}
+		for _, name := range []string{"query-ns/op", "next-ns/op", "scan-ns/op", "close-rows-ns/op", "clock-ns/op"} {
+			if !(trial.Figures[name] > 0) {
+				t.Errorf("%s of %s is %g", name, trial.Cell.Driver, trial.Figures[name])
+			}
+		}
+		for _, name := range []string{"prepare-ns/op", "bind-ns/op", "close-stmt-ns/op"} {
+			if _, has := trial.Figures[name]; has {
+				t.Errorf("%s is there, and does not occur", name)
+			}
+		}
+		if len(trial.Samples) > windowsPerLaunch {
+			t.Errorf("%d samples: the windows with phases are among them", len(trial.Samples))
+		}
+	}
+}
