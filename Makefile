@@ -6,10 +6,10 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 SOURCES := build/archive/source.zip
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test check bench deps clean
+.PHONY: help build run test check bench calibrate deps clean
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-8s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/assay with the sources of all workers in it
 	go run ./build/internal/pack . $(SOURCES)
@@ -27,6 +27,9 @@ check: ## format, vet, static analysis, and a compile for macOS
 
 bench: build ## check assay's own speed against its bars, side by side in one run
 	go run ./bench
+
+calibrate: ## simulate comparisons whose truth is known: do the intervals and the verdicts hold?
+	go run ./bench/calibrate
 
 deps: ## refresh go.mod and go.sum of every module after a change of kit
 	@scripts/deps

@@ -11,6 +11,7 @@ import (
 	"assay/kit/process"
 	"assay/kit/wire"
 	"assay/kit/workertest"
+	"assay/kit/workertest/gotest"
 )
 
 // checkout builds the workers of this checkout in the cache that the command
@@ -64,6 +65,9 @@ func TestFloor(t *testing.T) {
 				if !result.OK {
 					t.Errorf("%s: %s", result.Name, result.Detail)
 				}
+			}
+			if spec == "sqlite-c" { // SQLite 3.32 has no database in memory that connections share
+				gotest.Memory(t, w.Program)
 			}
 		})
 	}

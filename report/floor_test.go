@@ -140,7 +140,9 @@ func TestPhasesTable(t *testing.T) {
 		return one
 	})
 	out := text(t, r)
-	for _, want := range []string{"phases: driver", "1.00 µs 25 %", "2.00 µs 33 %", "3.00 µs 50 %", "is absent (-)"} {
+	for _, want := range []string{"phases: driver", "1.00 µs 25 %", "2.00 µs 33 %", "3.00 µs 50 %", "is absent (-)",
+		"mattn (web)   " + strings.Repeat("q", 20) + strings.Repeat("n", 30) + strings.Repeat("s", 10) + "\n",
+		"direct (web)  " + strings.Repeat("b", 10) + strings.Repeat("n", 30) + "\n"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

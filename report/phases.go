@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 
@@ -64,6 +65,7 @@ func (t *Table) addPhases(d *document) {
 		}
 	}
 	*d = append(*d, block{kind: table, grid: g})
+	t.addBars(d)
 	d.add(footnote, "Phases are timed in windows of their own, and contain what reading the clock between them costs; "+
 		"the last column is without it. A phase that a driver's API does not show apart is absent (-), not zero.")
 }
@@ -84,4 +86,42 @@ func phaseCells(row *Row, phases []Phase, used []string, primary assay.Metric) [
 	clock, _ := row.Figure("clock-ns/op")
 	whole, _ := row.Figure(primary.Name)
 	return append(cells, human(sum, "ns"), human(clock.Interval.Center, "ns"), human(whole.Interval.Center, primary.Unit))
+}
+
+// barWidth is how many characters the longest bar of phases has.
+const barWidth = 60
+
+// phaseLetters stand for the phases in bars.
+var phaseLetters = map[string]string{"prepare": "p", "bind": "b", "query": "q", "next": "n", "scan": "s", "close-rows": "r", "close-stmt": "f"}
+
+// addBars draws the phases of each row one behind the other, all to one scale.
+func (t *Table) addBars(d *document) {
+	longest, widest := 0.0, 0
+	for _, row := range t.Rows {
+		sum := 0.0
+		for _, p := range row.Phases() {
+			sum += p.Figure.Interval.Center
+		}
+		longest = max(longest, sum)
+		widest = max(widest, len(row.Name()))
+	}
+	for _, row := range t.Rows {
+		if phases := row.Phases(); len(phases) > 0 {
+			d.addLiteral(fmt.Sprintf("%-*s  %s", widest, row.Name(), bar(phases, longest)))
+		}
+	}
+	d.addLiteral("p prepare, b bind, q query, n next, s scan, r close-rows, f close-stmt")
+}
+
+// bar rounds where phases end, not how long they are, so that the bar's length
+// is right.
+func bar(phases []Phase, longest float64) string {
+	var text strings.Builder
+	end := 0.0
+	for _, p := range phases {
+		end += p.Figure.Interval.Center
+		until := int(math.Round(end / longest * barWidth))
+		text.WriteString(strings.Repeat(phaseLetters[p.Name], max(0, until-text.Len())))
+	}
+	return text.String()
 }

@@ -9,7 +9,7 @@ import (
 )
 
 // detectLevel is the share of undisturbed series, at most, in which a detector
-// finds something. It is small: a table has many rows, and five detectors each.
+// finds something. It is small: a table has many rows, and four detectors each.
 const detectLevel = 0.01
 
 // Drift looks for a trend over launches, in the order in which they ran: by the
@@ -118,28 +118,37 @@ func ranks(values []float64) []float64 {
 	return ranks
 }
 
-// HeavyTails looks for a launch that lies further out than normal ones do: by
-// Grubbs's test at 1 % on logarithms. Launch is the index of the furthest and
-// distance its distance from the mean in standard deviations. Nothing is found
-// in fewer than six figures, or where one is not a finite number above zero.
-func HeavyTails(figures []float64) (launch int, distance float64, found bool) {
-	logs, ok := detectable(figures, MinLaunches)
-	s := summarize(logs)
-	if !ok || !(s.sd > 0) {
-		return 0, 0, false
+// leastForSkew is the least number of launches for Skewed: its approximation
+// holds from there on.
+const leastForSkew = 8
+
+// Skewed looks for a few launches far out on one side, such as those with a
+// stall: by D'Agostino's test of skewness (1970) at 1 % on logarithms. Tails on
+// both sides alike do not harm a t interval, those on one side do. Skewness is
+// the third standardized moment, above zero where the far ones are high. Nothing
+// is found in fewer than eight figures, or where one is not a finite number above
+// zero.
+func Skewed(figures []float64) (skewness float64, found bool) {
+	logs, ok := detectable(figures, leastForSkew)
+	all := summarize(logs)
+	if !ok || !(all.sd > 0) {
+		return 0, false
 	}
-	for i, x := range logs {
-		if d := math.Abs(x-s.mean) / s.sd; d > distance {
-			launch, distance = i, d
-		}
+	n, cubes := float64(all.n), 0.0
+	for _, x := range logs {
+		cubes += math.Pow(x-all.mean, 3)
 	}
-	return launch, distance, distance > grubbs(s.n)
+	skewness = cubes / n / math.Pow(all.squares()/n, 1.5)
+	return skewness, skewP(n, skewness) < detectLevel
 }
 
-// grubbs is the critical distance of the furthest of n values.
-func grubbs(n int) float64 {
-	t := tQuantile(n-2, 1-detectLevel/float64(n))
-	return float64(n-1) / math.Sqrt(float64(n)) * math.Sqrt(t*t/(float64(n-2)+t*t))
+// skewP is the two-sided p-value of the skewness of n normal values.
+func skewP(n, skewness float64) float64 {
+	y := skewness * math.Sqrt((n+1)*(n+3)/(6*(n-2)))
+	kurtosis := 3 * (n*n + 27*n - 70) * (n + 1) * (n + 3) / ((n - 2) * (n + 5) * (n + 7) * (n + 9))
+	square := math.Sqrt(2*(kurtosis-1)) - 1
+	z := math.Asinh(y/math.Sqrt(2/(square-1))) / math.Sqrt(0.5*math.Log(square))
+	return 2 * distuv.UnitNormal.Survival(math.Abs(z))
 }
 
 // detectable returns the logarithms of figures; false where there are too few

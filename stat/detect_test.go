@@ -21,14 +21,13 @@ type detected struct {
 		Low, High, P float64
 	}
 	Detectors []struct {
-		Kind             string
-		Figures          []float64
-		Total, Drift     float64
-		R, Order         float64
-		Launch           int
-		Distance, Grubbs float64
-		Within, Gap      float64
-		Upper            int
+		Kind           string
+		Figures        []float64
+		Total, Drift   float64
+		R, Order       float64
+		Skewness, Skew float64
+		Within, Gap    float64
+		Upper          int
 	}
 	Splits []struct {
 		N      int
@@ -96,22 +95,25 @@ func TestDetectorsAgreeWithSciPy(t *testing.T) {
 		if n >= leastForOrder && !within(r, v.R, 1e-9) || order != (n >= leastForOrder && v.Order < detectLevel) {
 			t.Errorf("%s %d: Autocorrelation %g %v, SciPy has %g, p %g", v.Kind, n, r, order, v.R, v.Order)
 		}
-		launch, distance, heavy := HeavyTails(v.Figures)
-		if launch != v.Launch || !within(distance, v.Distance, 1e-9) || !within(grubbs(n), v.Grubbs, 1e-9) || heavy != (v.Distance > v.Grubbs) {
-			t.Errorf("%s %d: HeavyTails %d %g %v of %g, SciPy has %d %g of %g", v.Kind, n, launch, distance, heavy, grubbs(n), v.Launch, v.Distance, v.Grubbs)
+		skewness, skew := Skewed(v.Figures)
+		if n >= leastForSkew && !within(skewness, v.Skewness, 1e-9) || skew != (v.Skew < detectLevel) {
+			t.Errorf("%s %d: Skewed %g %v, SciPy has %g, p %g", v.Kind, n, skewness, skew, v.Skewness, v.Skew)
+		}
+		if n >= leastForSkew && !within(skewP(float64(n), v.Skewness), v.Skew, 1e-7) {
+			t.Errorf("%s %d: p of the skewness %g, SciPy has %g", v.Kind, n, skewP(float64(n), v.Skewness), v.Skew)
 		}
 		gap, upper, modes := TwoModes(v.Figures)
 		if !within(gap, v.Gap, 1e-9) || upper != v.Upper || modes != (v.Within < splitLimit(n)) {
 			t.Errorf("%s %d: TwoModes %g %d %v, NumPy has %g %d, %g of %g", v.Kind, n, gap, upper, modes, v.Gap, v.Upper, v.Within, splitLimit(n))
 		}
-		for name, was := range map[string]bool{"drift": drift, "order": order, "heavy": heavy, "modes": modes} {
+		for name, was := range map[string]bool{"drift": drift, "order": order, "skew": skew, "modes": modes} {
 			if was {
 				found[v.Kind+"/"+name]++
 			}
 		}
 	}
 	// Each is provoked by what it is for, and none by normal figures.
-	for _, name := range []string{"drift", "order", "heavy", "modes"} {
+	for _, name := range []string{"drift", "order", "skew", "modes"} {
 		if found[name+"/"+name] == 0 || found["normal/"+name] > 0 {
 			t.Errorf("%s: found %v", name, found)
 		}
@@ -159,10 +161,10 @@ func TestDetectorsFindNothingWhereNothingCanBeSaid(t *testing.T) {
 	} {
 		_, drift := Drift(figures)
 		_, order := Autocorrelation(figures)
-		_, _, heavy := HeavyTails(figures)
+		_, skew := Skewed(figures)
 		_, _, modes := TwoModes(figures)
-		if drift || order || heavy || modes {
-			t.Errorf("%s: drift %v, order %v, heavy %v, modes %v", name, drift, order, heavy, modes)
+		if drift || order || skew || modes {
+			t.Errorf("%s: drift %v, order %v, skew %v, modes %v", name, drift, order, skew, modes)
 		}
 	}
 }

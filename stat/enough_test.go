@@ -95,16 +95,6 @@ func TestRepetitionsAtTheEdges(t *testing.T) {
 	}
 }
 
-func TestLayoutMeans(t *testing.T) {
-	got := LayoutMeans([]float64{1, 5, 4, 20, 7}, []int{2, 1, 2, 1})
-	if len(got) != 2 || !near(got[0], 2) || !near(got[1], 10) {
-		t.Errorf("%v, want 2 and 10", got)
-	}
-	if got := LayoutMeans(nil, nil); got != nil {
-		t.Errorf("%v of nothing", got)
-	}
-}
-
 func TestSmallestDifferenceAgreesWithSciPy(t *testing.T) {
 	for _, v := range readDetected(t).Smallest {
 		if got, ok := SmallestDifference(v.Spread, v.Launches); !ok || !within(got, v.Difference, 1e-6) {

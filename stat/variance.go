@@ -105,26 +105,3 @@ func Repetitions(lower, upper, lowerCost, upperCost float64, most int) int {
 	}
 	return int(r)
 }
-
-// LayoutMeans returns the geometric mean of the figures of each layout, in the
-// order in which layouts first appear. Launches of one layout share what it does
-// to them: where several builds are compared, it is layouts that are
-// independent. Figures and layouts are paired by index; those without a partner
-// do not count, and a figure that is not above zero makes its layout's mean NaN
-// or 0.
-func LayoutMeans(figures []float64, layouts []int) []float64 {
-	var order []int
-	logs := map[int][]float64{}
-	for i := range min(len(figures), len(layouts)) {
-		l := layouts[i]
-		if _, known := logs[l]; !known {
-			order = append(order, l)
-		}
-		logs[l] = append(logs[l], math.Log(figures[i]))
-	}
-	var means []float64
-	for _, l := range order {
-		means = append(means, math.Exp(summarize(logs[l]).mean))
-	}
-	return means
-}

@@ -12,10 +12,10 @@ var budgets = []int{6, 12, 24, 48}
 
 // tally counts what became of many simulated comparisons.
 type tally struct {
-	draws, launches            int
-	covered, called, alike     int // the interval holds the truth; faster or slower; equivalent
-	warned, coveredWithout     int
-	drift, modes, order, heavy int
+	draws, launches           int
+	covered, called, alike    int // the interval holds the truth; faster or slower; equivalent
+	warned, coveredWithout    int
+	drift, modes, order, skew int
 }
 
 // simulate repeats comparisons at a true ratio.
@@ -37,17 +37,13 @@ func (t *tally) note(s scenario, c stat.Comparison, launches counted, ratio floa
 	covered := c.Ratio.Low <= ratio && ratio <= c.Ratio.High
 	_, drift := stat.Drift(launches.ratios)
 	_, order := stat.Autocorrelation(launches.ratios)
-	_, _, heavy := stat.HeavyTails(launches.ratios)
-	modes := false
-	for _, figures := range [][]float64{launches.ratios, launches.figures, launches.reference} {
-		_, _, two := stat.TwoModes(figures)
-		modes = modes || two
-	}
-	warned := drift || order || heavy || modes || s.known != ""
+	_, skew := stat.Skewed(launches.ratios)
+	_, _, modes := stat.TwoModes(launches.ratios)
+	warned := drift || order || skew || modes || s.known != ""
 	for count, was := range map[*int]bool{
 		&t.covered: covered, &t.called: c.Verdict == stat.Faster || c.Verdict == stat.Slower, &t.alike: c.Verdict == stat.Equivalent,
 		&t.warned: warned, &t.coveredWithout: covered && !warned,
-		&t.drift: drift, &t.modes: modes, &t.order: order, &t.heavy: heavy,
+		&t.drift: drift, &t.modes: modes, &t.order: order, &t.skew: skew,
 	} {
 		if was {
 			*count++

@@ -30,7 +30,7 @@ type stopping struct {
 type counted struct{ figures, reference, twin, ratios []float64 }
 
 var (
-	watched = stopping{"watched, t at 97 % (chosen)", func(ratios []float64) int {
+	watched = stopping{"watched, t at 96.5 % (chosen)", func(ratios []float64) int {
 		if len(ratios) < least {
 			return least
 		}
@@ -119,9 +119,26 @@ func (r stopping) run(s scenario, all series, budget int) (stat.Comparison, coun
 		layouts = append(layouts, all.layouts[k])
 	}
 	noise := stat.Noise(c.twin, c.reference)
-	if s.byLayout {
-		means := counted{figures: stat.LayoutMeans(c.figures, layouts), reference: stat.LayoutMeans(c.reference, layouts)}
-		return r.judge(means, noise), c
+	if !s.byLayout {
+		return r.judge(c, noise), c
 	}
-	return r.judge(c, noise), c
+	means := counted{figures: layoutMeans(c.figures, layouts), reference: layoutMeans(c.reference, layouts)}
+	if len(c.ratios) > least { // the spread decided on the number of launches, though not on that of layouts
+		return compare(len(means.figures)-1, 0)(means, noise), c
+	}
+	return compare(0, 0)(means, noise), c
+}
+
+// layoutMeans returns the geometric mean of the figures of each layout, as
+// package report does where several builds are compared. Layouts come by turns.
+func layoutMeans(figures []float64, layouts []int) []float64 {
+	var sums, counts []float64
+	for i, l := range layouts {
+		if l == len(sums) {
+			sums, counts = append(sums, 0), append(counts, 0)
+		}
+		sums[l] += math.Log(figures[i])
+		counts[l]++
+	}
+	return each(len(sums), func(l int) float64 { return math.Exp(sums[l] / counts[l]) })
 }

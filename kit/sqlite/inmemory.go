@@ -33,21 +33,27 @@ func MemoryDSN(connections int) string {
 // a connection to it, opened by the same driver, and vfs the name of the VFS
 // through which the driver opens files.
 func Fill(memory, file Conn, path, vfs string) error {
-	source := path
-	if list, err := memory.Texts("PRAGMA database_list"); err == nil && len(list) > 0 && list[0][2] != "" {
-		source = "file:" + EscapePath(path) + "?vfs=" + vfs // ATTACH would take memdb, as the main database has
+	source := "file:" + EscapePath(path) + "?vfs=" + vfs // ATTACH would take memdb, as the main database has
+	// The settings that would refuse rows are those of the connection that is
+	// filled; the rest is the file's.
+	ask := func(sql string) ([][]string, error) {
+		if refusing[sql] {
+			return memory.Texts(sql)
+		}
+		return file.Texts(sql)
 	}
-	statements, err := CopyStatements(source, file.Texts)
+	statements, err := CopyStatements(source, ask)
+	for i := 0; i < len(statements) && err == nil; i++ {
+		err = memory.Exec(statements[i])
+	}
 	if err != nil {
 		return fmt.Errorf("copy %s into memory: %w", path, err)
 	}
-	for _, sql := range statements {
-		if err := memory.Exec(sql); err != nil {
-			return fmt.Errorf("copy %s into memory: %w", path, err)
-		}
-	}
 	return nil
 }
+
+// refusing are the questions about settings that can refuse rows which a file has.
+var refusing = map[string]bool{"PRAGMA query_only": true, "PRAGMA foreign_keys": true, "PRAGMA ignore_check_constraints": true}
 
 // InMemory tells where a connection's main database is: "0" for a file, "1" for
 // one in memory with at least so many tables as the prepared file has, and

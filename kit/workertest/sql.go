@@ -23,6 +23,7 @@ var sqlChecks = []check{
 		return b.changeFails(map[string]string{"query_only": "1"}, "INSERT INTO parent VALUES (5)")
 	}},
 	{"answers of every type have the right digest", true, answersOfEveryType},
+	{"odd values have the right digest, stored and as arguments", true, oddValues},
 	{"every statement policy gives the same answers", true, policies},
 	{"arguments come from the trace, NULLs too", true, argumentsFromTrace},
 	{"transactions change what they should", true, transactions},

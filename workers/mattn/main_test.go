@@ -13,3 +13,5 @@ func TestConformance(t *testing.T) { gotest.Conformance(t, gotest.Build(t)) }
 func TestSettings(t *testing.T) { gotest.Settings(t, gotest.Build(t)) }
 
 func TestSpellings(t *testing.T) { gotest.Spellings(t, gotest.Build(t), "mattn") }
+
+func TestMemory(t *testing.T) { gotest.Memory(t, gotest.Build(t)) }

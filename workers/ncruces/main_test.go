@@ -19,3 +19,5 @@ func TestSettings(t *testing.T) {
 }
 
 func TestSpellings(t *testing.T) { gotest.Spellings(t, gotest.Build(t), "ncruces") }
+
+func TestMemory(t *testing.T) { gotest.Memory(t, gotest.Build(t)) }

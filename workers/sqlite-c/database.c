@@ -123,6 +123,9 @@ static bool plan_settings(database *d, int connections, error *e) {
 		return true;
 	}
 	if (*parameters != 0) return fail(e, UNSUPPORTED, "a database in memory is not opened with %s", parameters);
+	if (connections > 1 && sqlite3_libversion_number() < 3036000) {
+		return fail(e, UNSUPPORTED, "SQLite %s has no database in memory that connections share", sqlite3_libversion());
+	}
 	p->dsn = connections == 1 ? copy_text(":memory:") : format_text("file:/assay-%d?vfs=memdb", (int)getpid());
 	return true;
 }
