@@ -56,6 +56,7 @@ type Options struct {
 	Budget    time.Duration       // of measuring, builds excluded
 	Precision float64             // wished half-width of an interval, as a fraction
 	Margin    float64             // within which two targets count as equivalent, as a fraction
+	Launches  int                 // of each cell at least, fixed beforehand; more are chosen by the width of intervals
 }
 
 // Status tells how far a run got.

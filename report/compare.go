@@ -41,7 +41,8 @@ func (t *Table) judge(run assay.Run) {
 		row.Reference = t.reference(run, row)
 	}
 	t.measureNoise()
-	rule := stat.Rule{Margin: t.Margin, Noise: t.Noise}
+	rule := stat.Rule{Margin: t.Margin, Noise: t.Noise, Least: run.Options.Launches}
+	t.least = rule.Least
 	for _, row := range append(slices.Clone(t.Rows), t.Twins...) {
 		t.compareWithReference(row, rule)
 	}
@@ -126,7 +127,7 @@ func (t *Table) compareWithReference(row *Row, rule stat.Rule) {
 	}
 	for i, f := range row.Figures {
 		figures, reference := pair(row, ref, f.Metric.Name)
-		c, err := rule.Compare(figures, reference, f.Metric.HigherBetter)
+		c, err := row.watched(rule, len(figures)).Compare(figures, reference, f.Metric.HigherBetter)
 		if err != nil || c.Ratio.N == 0 {
 			continue
 		}
@@ -137,6 +138,16 @@ func (t *Table) compareWithReference(row *Row, rule stat.Rule) {
 		}
 		row.Figures[i].Comparison = &c
 	}
+}
+
+// watched is the rule for so many pairs. Where launches of one layout are one
+// pair, there are fewer pairs than launches, of which more were made by the
+// width of the interval.
+func (r *Row) watched(rule stat.Rule, pairs int) stat.Rule {
+	if launches := len(r.counted()); rule.Least > 0 && pairs < launches && launches > rule.Least {
+		rule.Least = pairs - 1
+	}
+	return rule
 }
 
 // familyAlpha is the chance, at most, that some verdict "faster" or "slower" of

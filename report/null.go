@@ -64,7 +64,7 @@ func (k *NullKind) compare(t *Table, a, b *Row, spread func(squares float64, fre
 		return
 	}
 	x, y := pair(a, b, t.Primary.Name)
-	rule := stat.Rule{Margin: t.Margin}
+	rule := stat.Rule{Margin: t.Margin, Least: t.least}
 	c, err := rule.Compare(x, y, t.Primary.HigherBetter)
 	if err != nil || len(x) < stat.MinLaunches {
 		return

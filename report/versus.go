@@ -162,7 +162,7 @@ func (c sideCell) against(partner *Row, skip map[string]bool, sameRun bool) (Ver
 		line.Comparison = stat.Comparison{Verdict: stat.Undecided, Reason: why}
 		return line, nil
 	}
-	rule := stat.Rule{Margin: c.table.Margin, Noise: c.table.Noise}
+	rule := stat.Rule{Margin: c.table.Margin, Noise: c.table.Noise, Least: c.table.least}
 	x, y := pair(c.row, partner, line.Metric.Name)
 	var err error
 	if line.Paired = len(x) > 1 && sameRun; line.Paired {

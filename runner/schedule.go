@@ -5,7 +5,6 @@ package runner
 import (
 	"cmp"
 	"context"
-	"math"
 	"runtime"
 	"slices"
 	"time"
@@ -113,14 +112,14 @@ func (r *Runner) toLeast(ctx context.Context) error {
 		g.wanted = r.config.Launches
 		chosen = append(chosen, g)
 	}
-	return r.rounds(ctx, chosen)
+	return r.rounds(ctx, chosen, nil)
 }
 
 func (g *group) costPerCell() float64 { return float64(g.cost) / float64(max(1, g.cells())) }
 
-// toPrecision launches groups whose intervals are wider than wished. How often
-// follows once from the spread so far (Stein 1945: the first stage decides the
-// size of the second), never from looking at the verdicts again and again.
+// toPrecision gives more launches to groups whose intervals are wider than
+// wished. It stops by their width alone, asked again after each launch, and
+// never by verdicts; the intervals allow for that (stat.Rule.Least).
 func (r *Runner) toPrecision(ctx context.Context) error {
 	var chosen []*group
 	for _, g := range r.groups {
@@ -131,12 +130,13 @@ func (r *Runner) toPrecision(ctx context.Context) error {
 			chosen = append(chosen, g)
 		}
 	}
-	return r.rounds(ctx, chosen)
+	return r.rounds(ctx, chosen, r.enough)
 }
 
 // rounds launches the groups once each a round, in random order, until each
-// has what it wants or none that is left fits into the budget.
-func (r *Runner) rounds(ctx context.Context, groups []*group) error {
+// has what it wants or none that is left fits into the budget. Where there is
+// one, wanted is asked again after each launch.
+func (r *Runner) rounds(ctx context.Context, groups []*group, wanted func(*group) int) error {
 	for {
 		launched := false
 		r.round++
@@ -148,6 +148,9 @@ func (r *Runner) rounds(ctx context.Context, groups []*group) error {
 			if err := r.launch(ctx, g); err != nil {
 				return err
 			}
+			if wanted != nil {
+				g.wanted = wanted(g)
+			}
 			launched = true
 		}
 		if !launched {
@@ -157,15 +160,11 @@ func (r *Runner) rounds(ctx context.Context, groups []*group) error {
 }
 
 // enough is the number of launches at which the group's widest interval would
-// be as narrow as wished.
+// be as narrow as wished: as many as it has where that is so.
 func (r *Runner) enough(g *group) int {
 	most := g.launches()
 	for _, ratios := range g.ratios(r.config.Reference) {
-		if n := len(ratios); n >= 2 {
-			i := stat.LogInterval(ratios)
-			half := math.Log(i.High/i.Low) / 2
-			most = max(most, int(math.Ceil(float64(n)*math.Pow(half/r.config.Precision, 2))))
-		}
+		most = max(most, stat.Enough(ratios, r.config.Launches, r.config.Precision))
 	}
 	return most
 }

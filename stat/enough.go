@@ -9,8 +9,9 @@ import (
 // expected to be no wider than half to each side, as a difference of logarithms:
 // about a fraction, 0.02 is 2 %. Ratios are figures over the reference's, one a
 // launch so far; least is the number of launches fixed beforehand. The result
-// is len(ratios) or less where that many are enough, which is when to stop: ask
-// again after each launch. It is len(ratios) also where nothing can be said:
+// is len(ratios) where that many are enough, which is when to stop, and at most
+// 1001 more: ask again after each launch. It is len(ratios) also where nothing
+// can be said:
 // with fewer than two ratios, with one that is not a finite number above zero,
 // and where half is not above zero.
 //

@@ -136,7 +136,7 @@ func planFile(name string) string {
 
 // options combines the flags with the plan.
 func (s *session) options() (assay.Options, error) {
-	o := assay.Options{Budget: s.plan.Budget, Precision: s.plan.Precision, Margin: s.plan.Margin, Only: map[string][]string{}}
+	o := assay.Options{Budget: s.plan.Budget, Precision: s.plan.Precision, Margin: s.plan.Margin, Launches: s.plan.Launches, Only: map[string][]string{}}
 	if s.flags.budget < 0 {
 		return o, usage(fmt.Errorf("--budget %s is not a time to measure", s.flags.budget))
 	}

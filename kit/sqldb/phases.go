@@ -12,15 +12,8 @@ type reader struct{ *client }
 
 // DoPhases does what Do does.
 func (r reader) DoPhases(position int, phases *kit.Phases) (int, error) {
-	rows := 0
-	for i := range r.steps {
-		n, err := r.steps[i].runPhases(position, phases)
-		rows += n
-		if err != nil {
-			return rows, r.o.db.busy(err)
-		}
-	}
-	return rows, nil
+	rows, err := runAll(r.steps, position, phases)
+	return rows, r.o.db.busy(err)
 }
 
 // runPhases is run with the clock read between the phases.
@@ -41,6 +34,11 @@ func (p *preparedStep) runPhases(position int, phases *kit.Phases) (n int, err e
 			}
 			phases.End(kit.PhaseCloseStmt)
 		}()
+	}
+	if !p.Query {
+		n, err = p.exec(statement)
+		phases.End(kit.PhaseQuery)
+		return n, err
 	}
 	rows, err := p.query(statement)
 	if err != nil {

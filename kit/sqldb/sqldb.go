@@ -160,30 +160,6 @@ func (d *database) open(c *connector, request wire.Open) error {
 	return err
 }
 
-// keep fills a database in memory that several connections share. It is there
-// as long as a connection to it is open.
-func (d *database) keep(c *connector) error {
-	if !c.memory || !c.shared {
-		return nil
-	}
-	d.keeper = sql.OpenDB(c)
-	d.keeper.SetMaxOpenConns(1)
-	conn, err := d.keeper.Conn(context.Background())
-	if err != nil {
-		return fmt.Errorf("open a connection: %w", err)
-	}
-	return errors.Join(c.fill(conn), conn.Close())
-}
-
-// fill copies the prepared file into a connection's database in memory.
-func (c *connector) fill(memory *sql.Conn) error {
-	file, err := c.driver.prover().Plain("file:" + sqlite.EscapePath(c.path))
-	if err != nil {
-		return err
-	}
-	return errors.Join(sqlite.Fill(plainConn{Conn: memory}, file, c.path, cmp.Or(c.driver.VFS, "unix")), file.Close())
-}
-
 func (d *database) openWriters(c *connector, request wire.Open) error {
 	d.writers = make(chan *sql.Conn, request.Writers)
 	if request.Writers < 1 {
@@ -335,7 +311,9 @@ type connector struct {
 // comes first, so that the other settings can wait for locks.
 func connect(d Driver, request wire.Open) (*connector, error) {
 	c := &connector{driver: d, dsn: request.DSN, issued: map[string]string{}, path: request.Path,
-		shared: request.Readers+request.Writers > 1}
+		memory: request.DSN == "" && request.Settings["memory"] == "1",
+		// A connection that does not stay open would take its database with it.
+		shared: request.Readers+request.Writers > 1 || request.Idle < request.Readers}
 	if c.dsn == "" {
 		if err := c.build(request); err != nil {
 			return nil, err
@@ -356,12 +334,13 @@ func (c *connector) build(request wire.Open) error {
 			keys = append(keys, key)
 		}
 	}
-	c.dsn = "file:" + sqlite.EscapePath(request.Path)
-	if c.memory {
-		if strings.Contains(strings.Join(keys, "&"), "mode=") {
-			return wire.Errorf(wire.Unsupported, "a database in memory is not opened with read_only")
-		}
-		c.dsn = sqlite.MemoryDSN(request.Readers + request.Writers)
+	switch {
+	case c.memory && c.shared:
+		c.dsn = sqlite.MemoryDSN(2)
+	case c.memory:
+		c.dsn = "file::memory:" // ncruces takes :memory:?_pragma=... for the name of a file
+	default:
+		c.dsn = "file:" + sqlite.EscapePath(request.Path)
 	}
 	if len(keys) > 0 {
 		join := "?"
@@ -377,11 +356,13 @@ func (c *connector) build(request wire.Open) error {
 // by SQL for every new connection.
 func (c *connector) setting(name, value string) (key string, err error) {
 	if name == "memory" {
-		c.memory = value == "1"
 		c.issued[name] = map[bool]string{true: "a copy in memory", false: "the file"}[c.memory]
 		return "", nil
 	}
-	if key = sqlite.URIParameter(name, value); key == "" {
+	if key = sqlite.URIParameter(name, value); key != "" && c.memory {
+		return "", wire.Errorf(wire.Unsupported, "a database in memory is not opened with %s", key)
+	}
+	if key == "" {
 		key = c.driver.Key(name, sqlite.Spell(name, value))
 	}
 	if key != "" {

@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"assay/kit"
 )
 
 // writer runs operations that change data. Clients take a connection in turn,
@@ -16,30 +18,34 @@ type writer struct {
 }
 
 // Do runs one operation, or one transaction of several.
-func (w *writer) Do(position int) (int, error) {
+func (w *writer) Do(position int) (int, error) { return w.DoPhases(position, nil) }
+
+// DoPhases does the same and times the phases of each statement. To take a
+// connection, to begin a transaction and to commit it are none of them.
+func (w *writer) DoPhases(position int, phases *kit.Phases) (int, error) {
 	conn := <-w.o.db.writers
-	rows, err := w.do(conn, position)
+	rows, err := w.do(conn, position, phases)
 	w.o.db.writers <- conn
 	return rows, w.o.db.busy(err)
 }
 
-func (w *writer) do(conn *sql.Conn, position int) (int, error) {
+func (w *writer) do(conn *sql.Conn, position int, phases *kit.Phases) (int, error) {
 	steps, err := w.on(conn)
 	if err != nil {
 		return 0, err
 	}
 	if w.o.spec.Transaction == 0 {
-		rows, err := runAll(steps, position)
+		rows, err := runAll(steps, position, phases)
 		if err != nil && rows > 0 {
 			// Not to be tried again: an earlier step has changed data.
 			err = fmt.Errorf("after a step that changed %d rows: %v", rows, err)
 		}
 		return rows, err
 	}
-	return w.transaction(conn, steps, position)
+	return w.transaction(conn, steps, position, phases)
 }
 
-func (w *writer) transaction(conn *sql.Conn, steps []preparedStep, position int) (int, error) {
+func (w *writer) transaction(conn *sql.Conn, steps []preparedStep, position int, phases *kit.Phases) (int, error) {
 	ctx := context.Background()
 	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return 0, fmt.Errorf("BEGIN IMMEDIATE: %w", err)
@@ -47,7 +53,7 @@ func (w *writer) transaction(conn *sql.Conn, steps []preparedStep, position int)
 	rows := 0
 	size := w.o.spec.Transaction
 	for i := range size {
-		n, err := runAll(steps, position*size+i)
+		n, err := runAll(steps, position*size+i, phases)
 		rows += n
 		if err != nil {
 			return 0, rollback(conn, err)
@@ -66,10 +72,15 @@ func rollback(conn *sql.Conn, cause error) error {
 	return cause
 }
 
-func runAll(steps []preparedStep, position int) (int, error) {
-	rows := 0
+// runAll times phases where there are any to be timed.
+func runAll(steps []preparedStep, position int, phases *kit.Phases) (rows int, err error) {
 	for i := range steps {
-		n, err := steps[i].run(position, nil)
+		var n int
+		if phases == nil {
+			n, err = steps[i].run(position, nil)
+		} else {
+			n, err = steps[i].runPhases(position, phases)
+		}
 		rows += n
 		if err != nil {
 			return rows, err

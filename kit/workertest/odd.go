@@ -4,6 +4,7 @@ package workertest
 
 import (
 	"math"
+	"slices"
 
 	"assay/kit/column"
 	"assay/kit/wire"
@@ -17,15 +18,19 @@ var (
 		"INSERT INTO odd VALUES (1, 9223372036854775807, 1e308, CAST(x'610062' AS TEXT), x'', TRUE, '2026-11-21', '2026-11-21 04:05:06', '2026-11-21T04:05:06.789Z')",
 		"INSERT INTO odd VALUES (2, -9223372036854775808, 5e-324, '🐘 grün', x'000102', FALSE, '0001-01-01', 'never', '')",
 		"INSERT INTO odd VALUES (3, 0, 0.1, '', x'ff00ff', TRUE, NULL, NULL, NULL)",
+		"INSERT INTO odd VALUES (4, NULL, -0.0, NULL, NULL, NULL, '', '', 'x')",
+		"INSERT INTO odd VALUES (5, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)",
 		"CREATE TABLE unix(id INTEGER PRIMARY KEY, day DATE, at DATETIME, stamp TIMESTAMP)",
 		"INSERT INTO unix VALUES (1, 1700000000, 1700000000123, 0)",
 	}
 	oddColumns = "SELECT id, n, x, s, b, yes, day, at, stamp FROM odd ORDER BY id"
-	oddTypes   = []string{"int", "int", "real", "text", "blob", "bool", "text?", "text?", "text?"}
+	oddTypes   = []string{"int", "int?", "real?", "text?", "blob?", "bool?", "text?", "text?", "text?"}
 	oddRows    = [][]any{
 		{int64(1), int64(math.MaxInt64), 1e308, "a\x00b", []byte{}, true, "2026-11-21", "2026-11-21 04:05:06", "2026-11-21T04:05:06.789Z"},
 		{int64(2), int64(math.MinInt64), 5e-324, "🐘 grün", []byte{0, 1, 2}, false, "0001-01-01", "never", ""},
 		{int64(3), int64(0), 0.1, "", []byte{255, 0, 255}, true, nil, nil, nil},
+		{int64(4), nil, math.Copysign(0, -1), nil, nil, nil, "", "", "x"},
+		{int64(5), nil, nil, nil, nil, nil, nil, nil, nil},
 	}
 )
 

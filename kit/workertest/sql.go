@@ -24,6 +24,7 @@ var sqlChecks = []check{
 	}},
 	{"answers of every type have the right digest", true, answersOfEveryType},
 	{"odd values have the right digest, stored and as arguments", true, oddValues},
+	{"a database in memory is the same for all connections", true, memoryShared},
 	{"every statement policy gives the same answers", true, policies},
 	{"arguments come from the trace, NULLs too", true, argumentsFromTrace},
 	{"transactions change what they should", true, transactions},

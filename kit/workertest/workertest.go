@@ -61,12 +61,12 @@ func Run(ctx context.Context, program string) iter.Seq[Result] {
 	}
 }
 
-var errNotApplicable = errors.New("does not apply: the worker has no SQL")
+var errNotApplicable = errors.New("does not apply")
 
 func runCheck(ctx context.Context, program string, c check) Result {
 	err := withBench(ctx, program, func(b *bench) error {
 		if c.sql && !slices.Contains(b.worker.Hello().Capabilities, wire.CapSQL) {
-			return errNotApplicable
+			return fmt.Errorf("%w: the worker has no SQL", errNotApplicable)
 		}
 		return c.run(b)
 	})
@@ -81,9 +81,10 @@ func runCheck(ctx context.Context, program string, c check) Result {
 
 // bench is a started worker with a folder.
 type bench struct {
-	ctx    context.Context
-	worker *process.Worker
-	dir    string
+	ctx     context.Context
+	program string
+	worker  *process.Worker
+	dir     string
 }
 
 func withBench(ctx context.Context, program string, run func(*bench) error) error {
@@ -97,7 +98,7 @@ func withBench(ctx context.Context, program string, run func(*bench) error) erro
 		return err
 	}
 	defer worker.Kill()
-	return run(&bench{ctx, worker, dir})
+	return run(&bench{ctx, program, worker, dir})
 }
 
 func (b *bench) path() string { return filepath.Join(b.dir, "data file?#%.db") }
