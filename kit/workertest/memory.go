@@ -69,7 +69,9 @@ func (b *bench) runs(op wire.Operation, clients int, operations int64) error {
 	var m wire.Measured
 	return steps(
 		func() error { return b.call(wire.TypePrepare, wire.Prepare{Operation: op, Clients: clients}, nil) },
-		func() error { return b.call(wire.TypeMeasure, wire.Measure{Operation: op.Name, Operations: operations}, &m) },
+		func() error {
+			return b.call(wire.TypeMeasure, wire.Measure{Operation: op.Name, Operations: operations}, &m)
+		},
 		func() error { return expect("errors and misses ("+m.Error+m.Miss+")", m.Errors+m.Misses, int64(0)) },
 		func() error { return expect("executed", m.Executed, operations) })
 }

@@ -5,6 +5,7 @@ package workertest
 import (
 	"math"
 	"slices"
+	"strings"
 
 	"assay/kit/column"
 	"assay/kit/wire"
@@ -20,8 +21,6 @@ var (
 		"INSERT INTO odd VALUES (3, 0, 0.1, '', x'ff00ff', TRUE, NULL, NULL, NULL)",
 		"INSERT INTO odd VALUES (4, NULL, -0.0, NULL, NULL, NULL, '', '', 'x')",
 		"INSERT INTO odd VALUES (5, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)",
-		"CREATE TABLE unix(id INTEGER PRIMARY KEY, day DATE, at DATETIME, stamp TIMESTAMP)",
-		"INSERT INTO unix VALUES (1, 1700000000, 1700000000123, 0)",
 	}
 	oddColumns = "SELECT id, n, x, s, b, yes, day, at, stamp FROM odd ORDER BY id"
 	oddTypes   = []string{"int", "int?", "real?", "text?", "blob?", "bool?", "text?", "text?", "text?"}
@@ -34,33 +33,54 @@ var (
 	}
 )
 
+// The same columns with numbers: times as many programs store them.
+var (
+	unixTable = []string{
+		"CREATE TABLE unix(id INTEGER PRIMARY KEY, day DATE, at DATETIME, stamp TIMESTAMP)",
+		"INSERT INTO unix VALUES (1, 1700000000, 1700000000123, 0)",
+		"INSERT INTO unix VALUES (2, NULL, -1, 9223372036854775807)",
+	}
+	unixColumns = "SELECT id, day, at, stamp FROM unix ORDER BY id"
+	unixTypes   = []string{"int", "int?", "int?", "int?"}
+	unixRows    = [][]any{
+		{int64(1), int64(1700000000), int64(1700000000123), int64(0)},
+		{int64(2), nil, int64(-1), int64(math.MaxInt64)},
+	}
+)
+
 // oddValues reads them as stored, and again when they were arguments.
 func oddValues(b *bench) error {
-	types := []column.Type{column.Int, column.Int, column.Real, column.Text, column.Blob, column.Bool, column.Text, column.Text, column.Text}
-	var bound, want [][]any
-	for _, row := range oddRows {
-		again := append([]any{row[0].(int64) + 10}, row[1:]...)
-		bound, want = append(bound, again), append(want, row)
+	if err := b.open(wire.Open{Readers: 1, Idle: 1, Writers: 1, Once: slices.Concat(oddTable, unixTable)}); err != nil {
+		return err
 	}
-	want = append(want, bound...)
-	path, err := b.trace("odd", types, bound...)
+	oddBound, unixBound := renumbered(oddRows), renumbered(unixRows)
+	return steps(
+		func() error { return b.answers(oddColumns, oddTypes, oddRows...) },
+		func() error { return b.answers(unixColumns, unixTypes, unixRows...) },
+		func() error {
+			return b.insertInto("odd", oddBound, column.Int, column.Int, column.Real, column.Text, column.Blob, column.Bool, column.Text, column.Text, column.Text)
+		},
+		func() error { return b.insertInto("unix", unixBound, column.Int, column.Int, column.Int, column.Int) },
+		func() error { return b.answers(oddColumns, oddTypes, slices.Concat(oddRows, oddBound)...) },
+		func() error { return b.answers(unixColumns, unixTypes, slices.Concat(unixRows, unixBound)...) })
+}
+
+// renumbered are the same rows with other ids.
+func renumbered(rows [][]any) [][]any {
+	var all [][]any
+	for _, row := range rows {
+		all = append(all, slices.Concat([]any{row[0].(int64) + 10}, row[1:]))
+	}
+	return all
+}
+
+// insertInto inserts rows as arguments.
+func (b *bench) insertInto(table string, rows [][]any, types ...column.Type) error {
+	path, err := b.trace(table, types, rows...)
 	if err != nil {
 		return err
 	}
-	insert := wire.Operation{Name: "odd", Trace: path, Changes: true,
-		Steps: []wire.Step{{SQL: "INSERT INTO odd VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", Args: 9, Rows: 1}}}
-	var m wire.Measured
-	return steps(
-		func() error { return b.open(wire.Open{Readers: 1, Idle: 1, Writers: 1, Once: oddTable}) },
-		func() error { return b.answers(oddColumns, oddTypes, oddRows...) },
-		func() error {
-			return b.answers("SELECT id, day, at, stamp FROM unix", []string{"int", "int", "int", "int"},
-				[]any{int64(1), int64(1700000000), int64(1700000000123), int64(0)})
-		},
-		func() error { return b.call(wire.TypePrepare, wire.Prepare{Operation: insert, Clients: 1}, nil) },
-		func() error {
-			return b.call(wire.TypeMeasure, wire.Measure{Operation: "odd", Operations: int64(len(bound))}, &m)
-		},
-		func() error { return expect("errors ("+m.Error+m.Miss+")", m.Errors+m.Misses, int64(0)) },
-		func() error { return b.answers(oddColumns, oddTypes, want...) })
+	sql := "INSERT INTO " + table + " VALUES (?" + strings.Repeat(", ?", len(types)-1) + ")"
+	op := wire.Operation{Name: table, Trace: path, Changes: true, Steps: []wire.Step{{SQL: sql, Args: len(types), Rows: 1}}}
+	return b.runs(op, 1, int64(len(rows)))
 }
