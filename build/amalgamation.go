@@ -27,26 +27,49 @@ type amalgamation struct {
 // header's.
 var amalgamationFiles = map[string]string{"sqlite3.c": "sqlite3.h", "sqlite3-binding.c": "sqlite3-binding.h"}
 
-// fetchAmalgamation finds the amalgamation in a module that the go.mod in dir
-// requires.
-func fetchAmalgamation(ctx context.Context, dir, module string) (amalgamation, error) {
-	out, err := run(ctx, dir, []string{"GOWORK=off", "GOFLAGS=-mod=mod"}, "mod", "download", "-json", module)
+// download is what the go command says of a module that it has fetched.
+type download struct{ Path, Version, Dir, Info, Sum, Error string }
+
+// offline, among variables, has the go command use what was fetched before.
+const offline = "GOPROXY=off"
+
+// errNotFetched says that the go command could not give a module.
+var errNotFetched = errors.New("fetch module")
+
+// fetch has the go command fetch the module that the go.mod in dir requires,
+// unless its cache has it, and hold it against the go.sum there.
+func fetch(ctx context.Context, dir, module string, env ...string) (download, error) {
+	args := []string{"mod", "download", "-json", module}
+	out, err := run(ctx, dir, append([]string{"GOWORK=off", "GOFLAGS=-mod=mod"}, env...), args...)
+	var found download
+	unread := json.Unmarshal(out, &found)
+	switch {
+	case found.Error != "": // it says nothing on standard error then
+		return download{}, fmt.Errorf("%w: %s", errNotFetched, withHint(args, found.Error))
+	case err != nil:
+		return download{}, err
+	case unread != nil:
+		return download{}, fmt.Errorf("go mod download: %w", unread)
+	}
+	return found, nil
+}
+
+// amalgamation finds SQLite in what was fetched.
+func (d download) amalgamation() (amalgamation, error) {
+	a := amalgamation{module: d.Path + "@" + d.Version, sum: d.Sum}
+	var err error
+	if a.source, a.header, err = findAmalgamation(d.Dir); err != nil {
+		return amalgamation{}, fmt.Errorf("%s: %w", a.module, err)
+	}
+	text, err := os.ReadFile(a.header)
 	if err != nil {
 		return amalgamation{}, err
 	}
-	var found struct{ Path, Version, Dir, Sum string }
-	if err := json.Unmarshal(out, &found); err != nil {
-		return amalgamation{}, fmt.Errorf("go mod download: %w", err)
+	if a.version = define(text, "SQLITE_VERSION"); a.version == "" {
+		return amalgamation{}, fmt.Errorf("%s does not define SQLITE_VERSION", a.header)
 	}
-	a := amalgamation{module: found.Path + "@" + found.Version, sum: found.Sum}
-	if a.source, a.header, err = findAmalgamation(found.Dir); err != nil {
-		return amalgamation{}, fmt.Errorf("%s: %w", a.module, err)
-	}
-	a.version, err = sqliteVersion(a.header)
-	return a, err
+	return a, nil
 }
-
-var errNoAmalgamation = errors.New("it holds no SQLite in C")
 
 func findAmalgamation(root string) (source, header string, err error) {
 	err = filepath.WalkDir(root, func(name string, entry fs.DirEntry, err error) error {
@@ -65,50 +88,59 @@ func findAmalgamation(root string) (source, header string, err error) {
 		return nil
 	})
 	if err == nil && source == "" {
-		err = errNoAmalgamation
+		err = errors.New("it holds no SQLite in C")
 	}
 	return source, header, err
 }
 
-// sqliteVersion reads the version that the header defines.
-func sqliteVersion(header string) (string, error) {
-	text, err := os.ReadFile(header)
-	if err != nil {
-		return "", err
-	}
-	for line := range strings.Lines(string(text)) {
+// define returns the first word of what a header defines a name as.
+func define(header []byte, name string) string {
+	for line := range strings.Lines(string(header)) {
 		words := strings.Fields(line)
-		if len(words) == 3 && words[0] == "#define" && words[1] == "SQLITE_VERSION" {
-			return strings.Trim(words[2], `"`), nil
+		if len(words) >= 3 && words[0] == "#define" && words[1] == name {
+			return strings.Trim(words[2], `"`)
 		}
 	}
-	return "", fmt.Errorf("%s does not define SQLITE_VERSION", header)
+	return ""
+}
+
+// sqlite finds the amalgamation that a worker in C pins.
+func (d Driver) sqlite(ctx context.Context, env ...string) (amalgamation, error) {
+	found, err := fetch(ctx, d.Dir, d.Module, env...)
+	if err != nil {
+		return amalgamation{}, err
+	}
+	return found.amalgamation()
 }
 
 // ofDriver finds the amalgamation of a driver written with cgo, with the flags
 // that the driver compiles it with.
-func (b *Builder) ofDriver(ctx context.Context, name string) (amalgamation, error) {
-	d, err := b.Source.driver(name)
-	if err != nil {
-		return amalgamation{}, b.unknown(name, err)
+func (s Source) ofDriver(ctx context.Context, name string, tools toolchain, env ...string) (amalgamation, error) {
+	d, err := s.driver(name)
+	if err != nil || d.Module == "" || d.C {
+		return amalgamation{}, s.notWithCgo(ctx, name)
 	}
-	if d.Module == "" || d.C || d.Prebuilt {
-		return amalgamation{}, fmt.Errorf("%s is no driver written with cgo", name)
-	}
-	imports, _, err := readPackage(d.Dir)
+	found, err := fetch(ctx, d.Dir, d.Module, env...)
 	if err != nil {
 		return amalgamation{}, err
 	}
-	imports = slices.DeleteFunc(imports, func(path string) bool { return path != d.Module && !strings.HasPrefix(path, d.Module+"/") })
-	args := append([]string{"list", "-f", "{{range .CgoCFLAGS}}{{.}}\n{{end}}"}, imports...)
-	out, err := run(ctx, d.Dir, []string{"GOWORK=off", "GOFLAGS=-mod=readonly", "CGO_ENABLED=1"}, args...)
+	env = slices.Concat(tools.environment("readonly"), []string{"CGO_ENABLED=1"}, env)
+	with, err := cgoPackages(ctx, d, d.Dir, env)
 	if err != nil {
 		return amalgamation{}, err
 	}
-	a, err := fetchAmalgamation(ctx, d.Dir, d.Module)
-	if errors.Is(err, errNoAmalgamation) {
-		return a, fmt.Errorf("%s is no driver written with cgo: %w", name, err)
+	if len(with) == 0 {
+		return amalgamation{}, s.notWithCgo(ctx, name)
 	}
+	out, err := run(ctx, d.Dir, env, append([]string{"list", "-f", "{{range .CgoCFLAGS}}{{.}}\n{{end}}"}, with...)...)
+	if err != nil {
+		return amalgamation{}, err
+	}
+	a, err := found.amalgamation()
 	a.flags = slices.DeleteFunc(strings.Fields(string(out)), func(flag string) bool { return strings.HasPrefix(flag, "-I") })
 	return a, err
+}
+
+func (s Source) notWithCgo(ctx context.Context, name string) error {
+	return fmt.Errorf("after @ comes a %s; %s is none", s.cgoDrivers(ctx), name)
 }

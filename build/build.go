@@ -80,7 +80,8 @@ func (b *Builder) log(e Event) {
 }
 
 func (b *Builder) find(ctx context.Context, spec Spec, start time.Time) (Worker, error) {
-	if _, err := ParseSpec(spec.String()); err != nil {
+	spec, err := ParseSpec(spec.String()) // a caller's own may be out of order
+	if err != nil {
 		return Worker{}, err
 	}
 	d, err := b.Source.driver(spec.Name)
@@ -138,6 +139,7 @@ func (b *Builder) prebuilt(d Driver, spec Spec) (Worker, error) {
 
 // job is one build: everything that goes into it, and where its result is.
 type job struct {
+	source  Source
 	driver  Driver
 	version string // asked, other than the pinned one; or empty
 	options []string
@@ -150,12 +152,15 @@ type job struct {
 }
 
 func (b *Builder) newJob(ctx context.Context, d Driver, spec Spec) (*job, error) {
-	j := &job{driver: d, options: spec.Options, defines: spec.defines()}
+	j := &job{source: b.Source, driver: d, options: spec.Options, defines: spec.defines()}
 	if spec.Version != d.Version {
 		j.version = spec.Version
 	}
-	if j.version != "" && d.Module == "" {
-		return nil, fmt.Errorf("it imports no driver module, so it has no versions: ask for %s", d.Name)
+	if d.Module == "" && (j.version != "" || len(j.options) > 0) {
+		return nil, fmt.Errorf("it imports no driver module, so it has no versions and no compile options: ask for %s", d.Name)
+	}
+	if j.version != "" && !versionPattern.MatchString(j.version) {
+		return nil, fmt.Errorf("%q is no version: want a whole one, such as %s@v1.2.3; a driver's name there is for workers in C only", j.version, d.Name)
 	}
 	var err error
 	if j.files, err = b.sources(d, j.version); err != nil {

@@ -300,5 +300,5 @@ func TestUnknownWorker(t *testing.T) {
 	_, err = b.Build(t.Context(), Spec{Name: "../plain"})
 	checkError(t, err, `driver "../plain": want NAME[@VERSION]`)
 	_, err = b.Build(t.Context(), Spec{Name: "plain", Version: "v1.0.0"})
-	checkError(t, err, "worker plain@v1.0.0: it imports no driver module, so it has no versions: ask for plain")
+	checkError(t, err, "worker plain@v1.0.0: it imports no driver module, so it has no versions and no compile options: ask for plain")
 }

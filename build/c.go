@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -21,8 +22,8 @@ type cJob struct {
 	spec     Spec
 	files    tree
 	sqlite   amalgamation
-	compiler string // path
-	version  string // the first line that it prints of itself
+	compiler []string // path and arguments
+	version  string   // the first line that it prints of itself
 	digest   string
 	program  string
 	folder   string // of the program's own files, relative to the source
@@ -63,13 +64,19 @@ func (b *Builder) buildC(ctx context.Context, d Driver, spec Spec, start time.Ti
 	return w, j.build(ctx)
 }
 
-func (b *Builder) newCJob(ctx context.Context, d Driver, spec Spec) (*cJob, error) {
+func (b *Builder) newCJob(ctx context.Context, d Driver, spec Spec, env ...string) (*cJob, error) {
+	tools, err := findToolchain(ctx, d.Dir)
+	if err != nil {
+		return nil, err
+	}
 	j := &cJob{driver: d, spec: spec}
-	var err error
+	if err := j.findCompiler(ctx, tools); err != nil {
+		return nil, err
+	}
 	if spec.Version == "" {
-		j.sqlite, err = fetchAmalgamation(ctx, d.Dir, d.Module)
+		j.sqlite, err = d.sqlite(ctx, env...)
 	} else {
-		j.sqlite, err = b.ofDriver(ctx, spec.Version)
+		j.sqlite, err = b.Source.ofDriver(ctx, spec.Version, tools, env...)
 	}
 	if err != nil {
 		return nil, err
@@ -77,27 +84,29 @@ func (b *Builder) newCJob(ctx context.Context, d Driver, spec Spec) (*cJob, erro
 	if j.files, err = b.Source.worker(d); err != nil {
 		return nil, err
 	}
-	if err := j.findCompiler(ctx); err != nil {
-		return nil, err
-	}
 	h := sha256.New()
-	fmt.Fprintf(h, "worker %s %q %q %q %q %q ", spec, j.version, optimization, j.sqlite.flags, j.sqlite.module, j.sqlite.sum)
+	fmt.Fprintf(h, "worker %s %q %q %q %q %q %q ", spec, j.version, j.compiler[1:], optimization, j.sqlite.flags, j.sqlite.module, j.sqlite.sum)
 	j.files.digest(h)
 	j.digest = hex.EncodeToString(h.Sum(nil))
 	j.program, err = filepath.Abs(filepath.Join(b.Cache, "workers", cacheName(spec.String(), j.digest)))
 	return j, err
 }
 
-// findCompiler takes $CC, or else cc.
-func (j *cJob) findCompiler(ctx context.Context) error {
-	name := os.Getenv("CC")
-	if name == "" {
-		name = "cc"
+// findCompiler takes the compiler that Go compiles cgo with, $CC or gcc, so
+// that the floor and the drivers are alike in it; or else cc.
+func (j *cJob) findCompiler(ctx context.Context, tools toolchain) error {
+	j.compiler = strings.Fields(tools["CC"])
+	if len(j.compiler) == 0 {
+		j.compiler = []string{"cc"}
 	}
-	var err error
-	if j.compiler, err = exec.LookPath(name); err != nil {
-		return fmt.Errorf("%w; %s", err, cgoHint)
+	path, err := exec.LookPath(j.compiler[0])
+	if err != nil && os.Getenv("CC") == "" {
+		path, err = exec.LookPath("cc")
 	}
+	if err != nil {
+		return fmt.Errorf("%w; %s", err, ccHint)
+	}
+	j.compiler[0] = path
 	out, err := j.run(ctx, "", "--version")
 	j.version, _, _ = strings.Cut(out, "\n")
 	return err
@@ -146,10 +155,15 @@ func (j *cJob) compileWorker(temp string) []string {
 	return append(args, "sqlite3.o", "-o", "program", "-lm", "-ldl", "-lpthread")
 }
 
-// run runs the compiler in a folder, in a process group of its own.
+// run runs the compiler in a folder, in a process group of its own. Its
+// temporary files are there too, so that a killed one leaves nothing elsewhere.
 func (j *cJob) run(ctx context.Context, dir string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, j.compiler, args...)
+	cmd := exec.CommandContext(ctx, j.compiler[0], slices.Concat(j.compiler[1:], args)...)
 	cmd.Dir = dir
+	cmd.Env = cmd.Environ()
+	if dir != "" {
+		cmd.Env = append(cmd.Env, "TMPDIR="+dir)
+	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
@@ -160,7 +174,7 @@ func (j *cJob) run(ctx context.Context, dir string, args ...string) (string, err
 		return "", context.Cause(ctx)
 	}
 	if err != nil {
-		return "", errors.New(j.compiler + ": " + err.Error() + "\n\t" + lastLines(stderr.String()))
+		return "", errors.New(j.compiler[0] + ": " + err.Error() + "\n\t" + lastLines(stderr.String()))
 	}
 	return stdout.String(), nil
 }

@@ -49,6 +49,12 @@ func withoutModFlags(flags string) string {
 	return strings.Join(kept, " ")
 }
 
+// environment is what the go command runs with in a worker's folder: no
+// workspace, and the user's flags except for those about go.mod.
+func (t toolchain) environment(mode string) []string {
+	return []string{"GOWORK=off", "GOFLAGS=" + strings.TrimSpace("-mod="+mode+" "+t["GOFLAGS"])}
+}
+
 func (t toolchain) lines() []string {
 	var lines []string
 	for _, name := range slices.Sorted(maps.Keys(t)) {
@@ -102,9 +108,8 @@ func (c *compilation) prepare(temp string) error {
 	if c.version != "" {
 		mode = "mod"
 	}
-	c.env = []string{"GOWORK=off", "GOTMPDIR=" + own, "TMPDIR=" + own,
-		"CGO_CFLAGS=" + strings.Join(append([]string{c.tools["CGO_CFLAGS"]}, c.defines...), " "),
-		"GOFLAGS=" + strings.TrimSpace("-mod="+mode+" "+c.tools["GOFLAGS"])}
+	c.env = append(c.tools.environment(mode), "GOTMPDIR="+own, "TMPDIR="+own,
+		"CGO_CFLAGS="+strings.Join(append([]string{c.tools["CGO_CFLAGS"]}, c.defines...), " "))
 	return os.Mkdir(own, 0o755)
 }
 
@@ -146,8 +151,8 @@ func (c *compilation) checkCgo(ctx context.Context) error {
 	case len(with) > 0 && off:
 		return fmt.Errorf("package %s is written with cgo, and cgo is off; %s", strings.Join(with, ", "), cgoHint)
 	case len(with) == 0 && len(c.options) > 0:
-		return fmt.Errorf("%s is not written with cgo: its compile options were fixed when it was made; ask for %s without options, "+
-			"or for a driver with cgo", c.driver.Name, c.driver.Name)
+		return fmt.Errorf("%s is not written with cgo: its compile options were fixed when it was made; ask for %s without options, or for a %s",
+			c.driver.Name, c.driver.Name, c.source.cgoDrivers(ctx))
 	}
 	return nil
 }
@@ -170,6 +175,23 @@ func cgoPackages(ctx context.Context, d Driver, dir string, env []string) ([]str
 	}
 	out, err := run(ctx, dir, append(slices.Clone(env), "CGO_ENABLED=1"), args...)
 	return strings.Fields(string(out)), err
+}
+
+// cgoDrivers names the drivers written with cgo for advice to the user. Those
+// whose modules were never fetched are not known to be, and are left out.
+func (s Source) cgoDrivers(ctx context.Context) string {
+	drivers, _ := s.Drivers() // those that can be read will do
+	var names []string
+	for _, d := range drivers {
+		with, err := cgoPackages(ctx, d, d.Dir, []string{"GOWORK=off", "GOFLAGS=-mod=readonly", offline})
+		if err == nil && len(with) > 0 {
+			names = append(names, d.Name)
+		}
+	}
+	if len(names) == 0 {
+		return "driver written with cgo"
+	}
+	return "driver written with cgo: " + strings.Join(names, ", ")
 }
 
 func (c *compilation) compile(ctx context.Context) error {
@@ -227,8 +249,9 @@ func (c *compilation) driverGoMod(ctx context.Context) (goMod, error) {
 	return mod, nil
 }
 
-// run runs the go command and returns its standard output. It is in a process
-// group of its own, which is killed as a whole when ctx ends.
+// run runs the go command and returns its standard output, also where it
+// failed. It is in a process group of its own, which is killed as a whole when
+// ctx ends.
 func run(ctx context.Context, dir string, env []string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = dir
@@ -243,14 +266,15 @@ func run(ctx context.Context, dir string, env []string, args ...string) ([]byte,
 		return nil, fmt.Errorf("go %s: %w", args[0], context.Cause(ctx))
 	}
 	if err != nil {
-		return nil, explain(args, stderr.String(), err)
+		return stdout.Bytes(), explain(args, stderr.String(), err)
 	}
 	return stdout.Bytes(), nil
 }
 
 const (
 	shownLines = 20
-	cgoHint    = "install a C compiler such as gcc, or unset CGO_ENABLED where it is 0"
+	ccHint     = "install a C compiler such as gcc (apt install gcc, dnf install gcc, xcode-select --install), or name yours in CC"
+	cgoHint    = ccHint + "; unset CGO_ENABLED where it is 0"
 )
 
 // explain makes an error of a failed go command: the end of what it said, and
@@ -260,10 +284,15 @@ func explain(args []string, output string, err error) error {
 		return fmt.Errorf("%w; install Go 1.26 or newer and have it in PATH", err)
 	}
 	text := "go " + strings.Join(args, " ") + ": " + err.Error() + "\n\t" + lastLines(output)
-	if hint := hintFor(args, output); hint != "" {
+	return errors.New(withHint(args, text))
+}
+
+// withHint adds to what the go command said what to do about it.
+func withHint(args []string, text string) string {
+	if hint := hintFor(args, text); hint != "" {
 		text += "\n" + hint
 	}
-	return errors.New(text)
+	return text
 }
 
 // lastLines is the end of what a compiler said.

@@ -20,7 +20,11 @@ func (b *Builder) BuildLayouts(ctx context.Context, spec Spec, n int) (Worker, e
 	if err != nil || d.C {
 		return w, err
 	}
-	with, err := cgoPackages(ctx, d, d.Dir, []string{"GOWORK=off"})
+	tools, err := findToolchain(ctx, d.Dir)
+	if err != nil {
+		return w, fmt.Errorf("worker %s: %w", spec, err)
+	}
+	with, err := cgoPackages(ctx, d, d.Dir, tools.environment("readonly"))
 	if err != nil {
 		return w, fmt.Errorf("worker %s: %w", spec, err)
 	}

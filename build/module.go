@@ -1,9 +1,9 @@
 package build
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,30 +16,23 @@ import (
 // has it: nothing is fetched.
 type Module struct {
 	Licence  string    // SPDX name, or the file to look into; empty where it is unknown
-	Released time.Time // of the version that the worker pins; zero where it is unknown
+	Released time.Time // of the version that the worker pins, or of SQLite for a worker in C; zero where it is unknown
 }
 
-// Library looks the driver's library up in Go's module cache. A library that is not
-// there is an error.
+// Library looks the driver's library up in Go's module cache. A library that
+// is not there is an error.
 func (d Driver) Library(ctx context.Context) (Module, error) {
 	if d.Module == "" {
 		return Module{}, nil
 	}
-	out, err := run(ctx, d.Dir, []string{"GOWORK=off", "GOFLAGS=-mod=mod", "GOPROXY=off"}, "mod", "download", "-json", d.Module)
+	found, err := fetch(ctx, d.Dir, d.Module, offline)
 	if err != nil {
 		return Module{}, fmt.Errorf("look %s up: %w", d.Module, err)
 	}
-	var found struct{ Dir, Info string }
-	if err := json.Unmarshal(out, &found); err != nil {
-		return Module{}, fmt.Errorf("go mod download: %w", err)
-	}
-	m := Module{Released: released(found.Info)}
 	if d.C {
-		m.Licence = sqliteLicence(found.Dir)
-		return m, nil
+		return sqliteItself(found.Dir)
 	}
-	m.Licence = licence(found.Dir)
-	return m, nil
+	return Module{licence(found.Dir), released(found.Info)}, nil
 }
 
 // released reads the time of a version from the file that the proxy gave.
@@ -95,51 +88,59 @@ func recognise(text string) string {
 	return ""
 }
 
-// sqliteLicence reads what SQLite says at its head: the module that carries it
-// has a licence of its own, for what is not compiled here.
-func sqliteLicence(dir string) string {
+// sqliteItself reads what SQLite's header says: the module that carries it has
+// a licence and a date of its own, for what is not compiled here.
+func sqliteItself(dir string) (Module, error) {
 	_, header, err := findAmalgamation(dir)
 	if err != nil {
-		return ""
+		return Module{}, err
 	}
-	file, err := os.Open(header)
+	text, err := os.ReadFile(header)
 	if err != nil {
-		return ""
+		return Module{}, err
 	}
-	defer file.Close()
-	head := make([]byte, 4096)
-	n, _ := bufio.NewReader(file).Read(head)
-	return recognise(string(head[:n]))
+	date, err := time.Parse(time.DateOnly, define(text, "SQLITE_SOURCE_ID"))
+	if err != nil {
+		date = time.Time{} // a build of one's own
+	}
+	return Module{recognise(string(text)), date}, nil
 }
 
 // Cached returns the worker of a spec where it was built before, and false
-// where it would have to be built.
+// where it would have to be built. Nothing is fetched.
 func (b *Builder) Cached(ctx context.Context, spec Spec) (Worker, bool, error) {
 	d, err := b.Source.driver(spec.Name)
 	if err != nil {
 		return Worker{}, false, err
 	}
-	if d.Prebuilt {
-		w, err := b.prebuilt(d, spec)
-		return w, err == nil, err
-	}
-	program := ""
-	if d.C {
-		j, err := b.newCJob(ctx, d, spec)
+	if !d.Prebuilt {
+		program, err := b.place(ctx, d, spec)
+		if errors.Is(err, errNotFetched) {
+			return Worker{}, false, nil // nor was it built, then
+		}
 		if err != nil {
 			return Worker{}, false, err
 		}
-		program = j.program
-	} else {
-		j, err := b.newJob(ctx, d, spec)
-		if err != nil {
-			return Worker{}, false, err
+		if _, err := os.Stat(program); err != nil {
+			return Worker{}, false, nil
 		}
-		program = j.program
-	}
-	if _, err := os.Stat(program); err != nil {
-		return Worker{}, false, nil
 	}
 	w, err := b.Build(ctx, spec)
 	return w, err == nil, err
+}
+
+// place is where the program of a spec is, or would be.
+func (b *Builder) place(ctx context.Context, d Driver, spec Spec) (string, error) {
+	if d.C {
+		j, err := b.newCJob(ctx, d, spec, offline)
+		if err != nil {
+			return "", err
+		}
+		return j.program, nil
+	}
+	j, err := b.newJob(ctx, d, spec)
+	if err != nil {
+		return "", err
+	}
+	return j.program, nil
 }

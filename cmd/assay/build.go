@@ -11,7 +11,7 @@ import (
 
 func (a *app) buildCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "build DRIVER[@VERSION]...",
+		Use:   "build DRIVER[@VERSION][:OPTION[=VALUE]]...",
 		Short: "Build worker programs and print their paths",
 		Args:  arguments(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {

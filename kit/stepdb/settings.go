@@ -28,6 +28,9 @@ func newSetup(d Driver, request wire.Open) (*setup, error) {
 			return nil, wire.Errorf(wire.Unsupported, "driver %s has no way to set %s to %q", d.Name, name, value)
 		}
 		if parameter := sqlite.URIParameter(name, value); parameter != "" {
+			if request.DSN == "" && request.Settings["memory"] == "1" {
+				return nil, wire.Errorf(wire.Unsupported, "a database in memory is not opened with %s", parameter)
+			}
 			s.issued[name] = parameter
 			s.source.URI += separator + parameter
 			separator = "&"

@@ -17,5 +17,6 @@ func main() {
 		SQLName: "sqlite",
 		Key:     sqldb.PragmaKey,
 		Busy:    sqldb.BusyCode,
+		Cache:   "none; a prepared statement is compiled at each execution",
 	}))
 }
