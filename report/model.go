@@ -39,7 +39,7 @@ type Table struct {
 	Margin     float64      // within which two figures count as equivalent, as a fraction
 	Noise      float64      // what twins differed by, as a fraction; 0 where that is unknown
 	noiseKnown bool
-	least      int // launches of each cell that were fixed beforehand
+	least      int           // launches of each cell that were fixed beforehand
 	Launch     time.Duration // mean wall time of one launch of all rows
 	Rows       []*Row        // ranked rows first, best first; within a class of durability where data changes
 	Twins      []*Row        // the reference again
