@@ -34,12 +34,12 @@ type launch struct {
 // pair returns the figures of the launches that both rows have.
 func pair(a, b *report.Row, metric string) (x, y []float64) {
 	theirs := map[launch]float64{}
-	for _, t := range b.Trials {
+	for _, t := range b.Counted() {
 		if v, ok := figure(t, metric); ok {
 			theirs[launch{t.Group, t.Launch}] = v
 		}
 	}
-	for _, t := range a.Trials {
+	for _, t := range a.Counted() {
 		v, ok := figure(t, metric)
 		if partner, both := theirs[launch{t.Group, t.Launch}]; ok && both {
 			x, y = append(x, v), append(y, partner)
@@ -50,7 +50,7 @@ func pair(a, b *report.Row, metric string) (x, y []float64) {
 
 func figures(row *report.Row, metric string) []float64 {
 	var all []float64
-	for _, t := range row.Trials {
+	for _, t := range row.Counted() {
 		if v, ok := figure(t, metric); ok {
 			all = append(all, v)
 		}
@@ -58,10 +58,10 @@ func figures(row *report.Row, metric string) []float64 {
 	return all
 }
 
-// figure is a trial's figure unless the trial does not count.
+// figure is a trial's figure unless the trial did not end well.
 func figure(t assay.Trial, metric string) (float64, bool) {
 	v, ok := t.Figures[metric]
-	return v, ok && t.Outcome == assay.OK && !t.Disqualified
+	return v, ok && t.Outcome == assay.OK
 }
 
 // expect holds a comparison against what the claim expects of it.

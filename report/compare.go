@@ -144,7 +144,7 @@ func (t *Table) compareWithReference(row *Row, rule stat.Rule) {
 // pair, there are fewer pairs than launches, of which more were made by the
 // width of the interval.
 func (r *Row) watched(rule stat.Rule, pairs int) stat.Rule {
-	if launches := len(r.counted()); rule.Least > 0 && pairs < launches && launches > rule.Least {
+	if launches := len(r.Counted()); rule.Least > 0 && pairs < launches && launches > rule.Least {
 		rule.Least = pairs - 1
 	}
 	return rule
@@ -336,7 +336,7 @@ type launch struct {
 
 // paired returns the trials that can have a partner.
 func paired(row *Row, metric string) []assay.Trial {
-	return slices.DeleteFunc(row.counted(), func(t assay.Trial) bool {
+	return slices.DeleteFunc(row.Counted(), func(t assay.Trial) bool {
 		v, has := t.Figures[metric]
 		return t.Outcome != assay.OK || !has || !finite(v)
 	})

@@ -218,7 +218,7 @@ func (r *Row) finish() {
 	})
 	r.Outcome, r.Reason = outcome(r.Trials)
 	if r.Outcome == assay.OK || r.Outcome == assay.NotApplied {
-		r.Figures = figures(r.counted())
+		r.Figures = figures(r.Counted())
 		r.addPooledPercentiles()
 	}
 	r.Warnings = append(trialWarnings(r.Trials), r.computedWarnings()...)
@@ -259,9 +259,9 @@ func finish(rows []*Row) {
 	}
 }
 
-// counted returns the trials whose figures count: those that were not
+// Counted returns the trials whose figures count: those that were not
 // disturbed from outside or, where too few of them are left, all.
-func (r *Row) counted() []assay.Trial {
+func (r *Row) Counted() []assay.Trial {
 	var counted []assay.Trial
 	for _, t := range r.Trials {
 		if measured(t) && (r.disturbed || !t.Disqualified) {

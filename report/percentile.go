@@ -53,7 +53,7 @@ func (r *Row) addPooledPercentiles() {
 		if value, ok := stat.Percentile(uppers, counts, p); ok {
 			metric, _ := assay.MetricByName(name)
 			one := stat.MeanInterval([]float64{value}) // without an interval
-			one.N = len(r.counted())
+			one.N = len(r.Counted())
 			r.Figures = append(r.Figures, Figure{Metric: metric, Interval: one})
 		}
 	}

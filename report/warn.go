@@ -78,12 +78,12 @@ func (r *Row) computedWarnings() []Warning {
 		all = append(all, Warning{Warning: assay.Warning{Code: code, Evidence: evidence, Advice: advice}})
 	}
 	measured, dropped := r.launches()
-	if kept := len(r.counted()); r.Outcome == assay.OK && kept < stat.MinLaunches {
+	if kept := len(r.Counted()); r.Outcome == assay.OK && kept < stat.MinLaunches {
 		add("few-launches", fmt.Sprintf("%d of at least %s", kept, plural(stat.MinLaunches, "launch")),
 			"give the run a larger budget")
 	}
 	switch {
-	case dropped > 0 && len(r.counted()) == measured:
+	case dropped > 0 && len(r.Counted()) == measured:
 		add("disturbed", fmt.Sprintf("%d of %s disturbed from outside; they are counted, since too few others are left", dropped, plural(measured, "launch")),
 			"stop other programs on the machine, or take a quieter one")
 	case float64(dropped) > mostDropped*float64(measured):
@@ -93,7 +93,7 @@ func (r *Row) computedWarnings() []Warning {
 	if busy, has := r.Figure(assay.BusyOp); has && busy.Interval.Center > mostBusy {
 		add("busy", fmt.Sprintf("%s answers of 'busy' per operation", digits(busy.Interval.Center)), "set busy_timeout")
 	}
-	if s := stalled(r.counted()); s > mostStalled {
+	if s := stalled(r.Counted()); s > mostStalled {
 		add("stalls", fmt.Sprintf("the total time per operation is %s times that of the median window", digits(s)),
 			"look for checkpoints, compactions or collections; the figure includes them")
 	}

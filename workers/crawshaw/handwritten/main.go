@@ -35,10 +35,11 @@ func open(dsn string) (handwritten.Loop, error) {
 	}, nil
 }
 
-var (
+// row is where columns are read into.
+var row struct {
 	id, hp, attack int64
 	name           string
-)
+}
 
 func read(pool *sqlitex.Pool, key int64) error {
 	conn := pool.Get(context.Background())
@@ -60,10 +61,10 @@ func read(pool *sqlitex.Pool, key int64) error {
 		if !more {
 			break
 		}
-		id = stmt.ColumnInt64(0)
-		name = stmt.ColumnText(1)
-		hp = stmt.ColumnInt64(2)
-		attack = stmt.ColumnInt64(3)
+		row.id = stmt.ColumnInt64(0)
+		row.name = stmt.ColumnText(1)
+		row.hp = stmt.ColumnInt64(2)
+		row.attack = stmt.ColumnInt64(3)
 		found++
 	}
 	if found != 1 {

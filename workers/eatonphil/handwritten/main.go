@@ -36,10 +36,11 @@ func open(dsn string) (handwritten.Loop, error) {
 	}, nil
 }
 
-var (
+// row is where columns are read into.
+var row struct {
 	id, hp, attack int64
 	name           string
-)
+}
 
 func read(stmt *gosqlite.Stmt, key int64) error {
 	if err := stmt.Bind(key); err != nil {
@@ -54,16 +55,16 @@ func read(stmt *gosqlite.Stmt, key int64) error {
 		if !more {
 			break
 		}
-		if id, _, err = stmt.ColumnInt64(0); err != nil {
+		if row.id, _, err = stmt.ColumnInt64(0); err != nil {
 			return err
 		}
-		if name, _, err = stmt.ColumnText(1); err != nil {
+		if row.name, _, err = stmt.ColumnText(1); err != nil {
 			return err
 		}
-		if hp, _, err = stmt.ColumnInt64(2); err != nil {
+		if row.hp, _, err = stmt.ColumnInt64(2); err != nil {
 			return err
 		}
-		if attack, _, err = stmt.ColumnInt64(3); err != nil {
+		if row.attack, _, err = stmt.ColumnInt64(3); err != nil {
 			return err
 		}
 		found++

@@ -37,10 +37,11 @@ func open(dsn string) (handwritten.Loop, error) {
 	}, nil
 }
 
-var (
+// row is where columns are read into.
+var row struct {
 	id, hp, attack int64
 	name           string
-)
+}
 
 func read(stmt *sqlite3.Stmt, key int64) error {
 	if err := stmt.BindInt64(1, key); err != nil {
@@ -48,10 +49,10 @@ func read(stmt *sqlite3.Stmt, key int64) error {
 	}
 	found := 0
 	for stmt.Step() {
-		id = stmt.ColumnInt64(0)
-		name = stmt.ColumnText(1)
-		hp = stmt.ColumnInt64(2)
-		attack = stmt.ColumnInt64(3)
+		row.id = stmt.ColumnInt64(0)
+		row.name = stmt.ColumnText(1)
+		row.hp = stmt.ColumnInt64(2)
+		row.attack = stmt.ColumnInt64(3)
 		found++
 	}
 	if err := stmt.Err(); err != nil || found != 1 {
