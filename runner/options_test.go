@@ -57,8 +57,14 @@ func TestLayoutsAndOptions(t *testing.T) {
 			t.Errorf("no warning of the layout: %v", trial.Warnings)
 		}
 	}
-	if !slices.Equal(layouts, []int{1, 2}) {
-		t.Errorf("layouts %v, want 1 and 2", layouts)
+	// A noisy machine asks for more than the two launches of the plan.
+	for i, layout := range layouts {
+		if layout != i%2+1 {
+			t.Errorf("layouts %v, want 1 and 2 in turn", layouts)
+		}
+	}
+	if len(layouts) < 2 {
+		t.Errorf("%d launches, want two at least", len(layouts))
 	}
 }
 
