@@ -25,7 +25,7 @@ type Engine interface {
 	// Target says what this worker drives, as found out from the driver and
 	// the engine themselves.
 	Target() (wire.Target, error)
-	// Capabilities lists what the engine can do: wire.CapSQL.
+	// Capabilities lists what the engine can do: wire.CapSQL, wire.CapKV.
 	Capabilities() []string
 	// Open opens the database and all of its connections.
 	Open(wire.Open) (Database, wire.Opened, error)
@@ -39,9 +39,25 @@ type Database interface {
 	// arguments, one row an operation; it is nil where there are none.
 	Prepare(op wire.Operation, trace *column.File) (Operation, error)
 	// Query runs SQL and visits the rows of its answer as the declared types.
-	// The visited slice is reused.
+	// Key-value stores are asked without SQL for all keys with their values,
+	// in the order of bytes. The visited slice is reused.
 	Query(sql string, returns []string, visit func(row []any) error) error
 	Close() error
+}
+
+// Loader is a Database that records can be put into before anything is
+// measured.
+type Loader interface {
+	// Load puts all rows of the file, keys and values, into the empty store and
+	// leaves it settled: nothing is left to be done in the background.
+	Load(records *column.File) error
+}
+
+// Splitter is a Database that commits in the middle of a transaction where it
+// is too big for the engine.
+type Splitter interface {
+	// Splits is how often it did so until now.
+	Splits() int64
 }
 
 // Operation is a prepared operation.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"os"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -38,7 +39,8 @@ var epoch = time.Now()
 type lap struct {
 	p        *prepared
 	clients  []Client
-	phases   *Phases // nil unless asked for
+	phases   *Phases  // nil unless asked for
+	marks    *os.File // nil unless asked for
 	batch    int64
 	latency  bool
 	first    int64        // unit at which the trace is entered
@@ -92,10 +94,13 @@ func (p *prepared) measure(request wire.Measure) (wire.Measured, error) {
 	after := countersAfter()
 	result := l.sum(shares)
 	result.Counters = difference(after, before)
+	if l.marks != nil {
+		err = l.marks.Close()
+	}
 	if l.phases != nil {
 		result.Phases, result.ClockNanos = l.phases.report(), clockNanos()
 	}
-	return result, nil
+	return result, err
 }
 
 func (p *prepared) newLap(request wire.Measure) (*lap, error) {
@@ -113,11 +118,13 @@ func (p *prepared) newLap(request wire.Measure) (*lap, error) {
 		l.window = request.Nanos
 		l.least = leastOperations * int64(len(p.clients))
 	}
-	if !request.Phases {
-		return l, nil
-	}
 	var err error
-	l.clients, l.phases, err = profile(p.clients)
+	switch {
+	case request.Marks != "":
+		l.clients, l.marks, err = mark(p.clients, request.Marks)
+	case request.Phases:
+		l.clients, l.phases, err = profile(p.clients)
+	}
 	return l, err
 }
 

@@ -172,6 +172,9 @@ func combine(hashes []*answer.Hash) wire.Verified {
 }
 
 func verifyQuery(db Database, request wire.Verify) (wire.Verified, error) {
+	if request.All == (request.SQL != "") {
+		return wire.Verified{}, wire.Errorf(wire.Invalid, "verify wants an operation, sql or all, one of them")
+	}
 	hash, err := answer.New(request.Returns)
 	if err != nil {
 		return wire.Verified{}, wire.Errorf(wire.Invalid, "returns: %v", err)

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
+	"assay/kit/column"
 	"assay/kit/wire"
 )
 
@@ -95,6 +97,8 @@ func (s *session) handle(kind string, line []byte) (any, error) {
 		return with(line, s.open)
 	case wire.TypeSettings:
 		return with(line, s.settings)
+	case wire.TypeLoad:
+		return with(line, s.load)
 	case wire.TypePrepare:
 		return with(line, s.prepare)
 	case wire.TypeMeasure:
@@ -140,6 +144,25 @@ func (s *session) settings(request wire.Settings) (wire.SettingsRead, error) {
 	return wire.SettingsRead{Connections: connections}, err
 }
 
+func (s *session) load(request wire.Load) (wire.Loaded, error) {
+	if s.database == nil {
+		return wire.Loaded{}, errNotOpen
+	}
+	loader, ok := s.database.(Loader)
+	if !ok {
+		return wire.Loaded{}, wire.Errorf(wire.Unsupported, "this worker loads no records")
+	}
+	records, err := column.Open(request.Records)
+	if err != nil {
+		return wire.Loaded{}, wire.Errorf(wire.Invalid, "records: %v", err)
+	}
+	defer records.Close()
+	if records.Columns() != 2 || records.Type(0) != column.Blob || records.Type(1) != column.Blob {
+		return wire.Loaded{}, wire.Errorf(wire.Invalid, "records want two blob columns, keys and values")
+	}
+	return wire.Loaded{Records: int64(records.Rows())}, loader.Load(records)
+}
+
 func (s *session) prepare(request wire.Prepare) (wire.Prepared, error) {
 	if s.database == nil {
 		return wire.Prepared{}, errNotOpen
@@ -171,13 +194,26 @@ func (s *session) measure(request wire.Measure) (wire.Measured, error) {
 	if err != nil {
 		return wire.Measured{}, err
 	}
-	return p.measure(request)
+	before := s.splits()
+	measured, err := p.measure(request)
+	measured.Splits = s.splits() - before
+	return measured, err
+}
+
+func (s *session) splits() int64 {
+	if splitter, ok := s.database.(Splitter); ok {
+		return splitter.Splits()
+	}
+	return 0
 }
 
 func (s *session) verify(request wire.Verify) (wire.Verified, error) {
 	if request.Operation == "" {
 		if s.database == nil {
 			return wire.Verified{}, errNotOpen
+		}
+		if request.All && !slices.Contains(s.engine.Capabilities(), wire.CapKV) {
+			return wire.Verified{}, wire.Errorf(wire.Unsupported, "this worker is no key-value store")
 		}
 		return verifyQuery(s.database, request)
 	}

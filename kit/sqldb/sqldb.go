@@ -17,7 +17,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"runtime/debug"
 	"strings"
 
 	"assay/kit"
@@ -59,7 +58,7 @@ func (e engine) Capabilities() []string { return []string{wire.CapSQL} }
 
 // Target asks the engine itself, through an in-memory database.
 func (e engine) Target() (wire.Target, error) {
-	target := wire.Target{Driver: e.driver.Name, DriverVersion: moduleVersion(e.driver.Module), Engine: "sqlite"}
+	target := wire.Target{Driver: e.driver.Name, DriverVersion: kit.ModuleVersion(e.driver.Module), Engine: "sqlite"}
 	db, err := sql.Open(e.driver.SQLName, ":memory:")
 	if err != nil {
 		return target, err
@@ -75,24 +74,6 @@ func (e engine) Target() (wire.Target, error) {
 		"pool": "database/sql", "statement_cache": cmp.Or(e.driver.Cache, "none"), "source_id": source, "uncounted": "B/op and allocs/op leave out what SQLite itself allocates",
 	}
 	return target, err
-}
-
-// moduleVersion is the version of a module in this program, with what
-// replaced it.
-func moduleVersion(path string) string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	for _, m := range info.Deps {
-		if m.Path == path {
-			if m.Replace != nil {
-				return m.Version + " => " + m.Replace.Path + " " + m.Replace.Version
-			}
-			return m.Version
-		}
-	}
-	return "unknown"
 }
 
 func texts(db *sql.DB, query string) ([]string, error) {

@@ -42,37 +42,37 @@ type Setting struct {
 
 // Settings lists every setting, by name.
 var Settings = []Setting{
-	integer("analysis_limit", 0, math.MaxInt32),
+	Integer("analysis_limit", 0, math.MaxInt32),
 	numbered("auto_vacuum", "none", "full", "incremental").in(File),
-	boolean("automatic_index"),
+	Boolean("automatic_index"),
 	milliseconds("busy_timeout"),
-	integer("cache_size", math.MinInt32, math.MaxInt32), // pages, or KiB below zero
-	boolean("cell_size_check"),
-	boolean("checkpoint_fullfsync"),
+	Integer("cache_size", math.MinInt32, math.MaxInt32), // pages, or KiB below zero
+	Boolean("cell_size_check"),
+	Boolean("checkpoint_fullfsync"),
 	words("encoding", "UTF-8", "UTF-16le", "UTF-16be").in(File),
-	boolean("foreign_keys"),
-	boolean("fullfsync"),
-	boolean("ignore_check_constraints"),
-	boolean("immutable").flag(),
+	Boolean("foreign_keys"),
+	Boolean("fullfsync"),
+	Boolean("ignore_check_constraints"),
+	Boolean("immutable").flag(),
 	words("journal_mode", "delete", "truncate", "persist", "memory", "wal", "off"),
-	integer("journal_size_limit", -1, math.MaxInt64),
+	Integer("journal_size_limit", -1, math.MaxInt64),
 	words("locking_mode", "normal", "exclusive"),
-	boolean("memory").flag(),
-	integer("mmap_size", 0, math.MaxInt64),
+	Boolean("memory").flag(),
+	Integer("mmap_size", 0, math.MaxInt64),
 	words("mutex", "no", "full").flag(),
 	pageSize(),
-	boolean("query_only"),
-	boolean("read_only").flag(),
-	boolean("read_uncommitted"),
-	boolean("recursive_triggers"),
-	boolean("reverse_unordered_selects"),
+	Boolean("query_only"),
+	Boolean("read_only").flag(),
+	Boolean("read_uncommitted"),
+	Boolean("recursive_triggers"),
+	Boolean("reverse_unordered_selects"),
 	numbered("secure_delete", "off", "on", "fast"),
-	boolean("shared_cache").flag(),
+	Boolean("shared_cache").flag(),
 	numbered("synchronous", "off", "normal", "full", "extra"),
 	numbered("temp_store", "default", "file", "memory"),
-	integer("threads", 0, math.MaxInt32),
-	boolean("trusted_schema"),
-	integer("wal_autocheckpoint", 0, math.MaxInt32),
+	Integer("threads", 0, math.MaxInt32),
+	Boolean("trusted_schema"),
+	Integer("wal_autocheckpoint", 0, math.MaxInt32),
 }
 
 // Lookup returns the setting of that name; the second result is false where
@@ -104,9 +104,15 @@ func Normal(name, value string) (string, error) {
 	if !ok {
 		return "", fmt.Errorf("unknown setting %q", name)
 	}
+	return s.Normal(value)
+}
+
+// Normal returns the setting's value as it is read back; see the function of
+// this name.
+func (s Setting) Normal(value string) (string, error) {
 	normal, ok := s.normal(strings.TrimSpace(value))
 	if !ok {
-		return "", fmt.Errorf("%s cannot be %q: want %s", name, value, s.Want)
+		return "", fmt.Errorf("%s cannot be %q: want %s", s.Name, value, s.Want)
 	}
 	return normal, nil
 }
@@ -151,7 +157,8 @@ func numbered(name string, all ...string) Setting {
 	return s
 }
 
-func boolean(name string) Setting {
+// Boolean is a switch that reads back as 0 or 1.
+func Boolean(name string) Setting {
 	return pragma(name, "on or off", func(value string) (string, bool) {
 		switch strings.ToLower(value) {
 		case "on", "true", "yes", "1":
@@ -163,7 +170,8 @@ func boolean(name string) Setting {
 	})
 }
 
-func integer(name string, low, high int64) Setting {
+// Integer is a setting that reads back as a whole number of a range.
+func Integer(name string, low, high int64) Setting {
 	want := fmt.Sprintf("a whole number of %d or more", low)
 	if low == math.MinInt32 {
 		want = "a whole number"

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"runtime/debug"
 	"slices"
 
 	"assay/kit"
@@ -18,7 +17,7 @@ func (e engine) Capabilities() []string { return []string{wire.CapSQL} }
 
 // Target asks the engine itself, through an in-memory database.
 func (e engine) Target() (wire.Target, error) {
-	target := wire.Target{Driver: e.driver.Name, DriverVersion: moduleVersion(e.driver.Module), Engine: "sqlite"}
+	target := wire.Target{Driver: e.driver.Name, DriverVersion: kit.ModuleVersion(e.driver.Module), Engine: "sqlite"}
 	conn, err := e.driver.Open(Source{URI: ":memory:", Unasked: true})
 	if err != nil {
 		return target, err
@@ -48,24 +47,6 @@ func (e engine) facts() map[string]string {
 		"pool": pool, "statement_cache": e.driver.StatementCache,
 		"uncounted": "B/op and allocs/op leave out what SQLite itself allocates",
 	}
-}
-
-// moduleVersion is the version of a module in this program, with what
-// replaced it.
-func moduleVersion(path string) string {
-	info, ok := debug.ReadBuildInfo()
-	if !ok {
-		return "unknown"
-	}
-	for _, m := range info.Deps {
-		if m.Path == path && m.Replace != nil {
-			return m.Version + " => " + m.Replace.Path + " " + m.Replace.Version
-		}
-		if m.Path == path {
-			return m.Version
-		}
-	}
-	return "unknown"
 }
 
 // Open opens all connections, so that none is opened while measuring.

@@ -8,8 +8,11 @@ type Hello struct {
 	Capabilities []string `json:"capabilities"`
 }
 
-// CapSQL is the capability of executing SQL operations.
-const CapSQL = "sql"
+// The capabilities of workers.
+const (
+	CapSQL = "sql" // executes SQL operations
+	CapKV  = "kv"  // executes the operations of a key-value store, and loads records
+)
 
 // Target is what the worker drives, as it finds out itself.
 type Target struct {
@@ -40,6 +43,20 @@ type Opened struct {
 	DSN    string            `json:"dsn,omitempty"`    // as given to the driver
 	Each   []string          `json:"each,omitempty"`   // SQL that runs on every new connection
 	Issued map[string]string `json:"issued,omitempty"` // by setting: what was sent for it
+	// Durability is the class that the store's documentation promises with
+	// these settings: none, process, consistent or power. Engines whose
+	// settings say it leave it empty.
+	Durability string `json:"durability,omitempty"`
+}
+
+// Load asks to put records into the open, empty store, as fast as it can.
+type Load struct {
+	Records string `json:"records"` // path of a column file with keys and values, both blobs
+}
+
+// Loaded answers Load.
+type Loaded struct {
+	Records int64 `json:"records"`
 }
 
 // Settings asks to read settings back on every connection.
@@ -73,11 +90,20 @@ type Operation struct {
 	RetryBusy   bool        `json:"retry_busy,omitempty"`
 }
 
+// The operations of key-value stores. Keys and values are blobs.
+const (
+	Get    = "get"    // key: the value, one row; no row where there is no such key
+	Put    = "put"    // key, value: adds or replaces
+	Delete = "delete" // key
+	Scan   = "scan"   // key, n: up to n keys with their values, in the order of bytes, from this key on
+)
+
 // Step is one statement of an operation. Its arguments are the trace's next
 // Args columns.
 type Step struct {
-	SQL     string   `json:"sql"`
-	Query   bool     `json:"query"` // rows come back
+	SQL     string   `json:"sql,omitempty"`
+	KV      string   `json:"kv,omitempty"` // instead of SQL: get, put, delete or scan
+	Query   bool     `json:"query"`        // rows come back
 	Args    int      `json:"args"`
 	Rows    int      `json:"rows"` // answered or changed each time; -1: unknown
 	Returns []string `json:"returns,omitempty"`
@@ -111,6 +137,9 @@ type Measure struct {
 	// Phases asks to time the phases of each operation apart. A worker that
 	// cannot answers unsupported.
 	Phases bool `json:"phases,omitempty"`
+	// Marks is the path of a file to which one byte is written after each
+	// unit, so that a trace of system calls shows when it was acknowledged.
+	Marks string `json:"marks,omitempty"`
 }
 
 // Measured answers Measure. Operations counts those that were completed and
@@ -125,6 +154,7 @@ type Measured struct {
 	Misses     int64      `json:"misses,omitempty"`    // operations with another number of rows than expected
 	Miss       string     `json:"miss,omitempty"`      // the first one in words
 	Busy       int64      `json:"busy,omitempty"`      // answers of "busy"; tried again where the operation says so
+	Splits     int64      `json:"splits,omitempty"`    // commits in the middle of transactions that were too big for the engine
 	Counters   Counters   `json:"counters"`            // of the worker process, over the window
 	Histogram  [][2]int64 `json:"histogram,omitempty"` // [upper bound in ns, count], see Bucket
 	Phases     []Phase    `json:"phases,omitempty"`    // that the driver has, in their order
@@ -166,11 +196,14 @@ type Counters struct {
 // Verify asks for a digest: of the answers of a prepared operation at Count
 // positions from Start on, or of the answer to SQL.
 type Verify struct {
-	Operation string   `json:"operation,omitempty"`
-	Start     int64    `json:"start,omitempty"`
-	Count     int64    `json:"count,omitempty"`
-	SQL       string   `json:"sql,omitempty"`
-	Returns   []string `json:"returns,omitempty"`
+	Operation string `json:"operation,omitempty"`
+	Start     int64  `json:"start,omitempty"`
+	Count     int64  `json:"count,omitempty"`
+	SQL       string `json:"sql,omitempty"`
+	// All asks, instead of SQL, for all keys with their values in the order of
+	// bytes: two blobs a row.
+	All     bool     `json:"all,omitempty"`
+	Returns []string `json:"returns,omitempty"`
 }
 
 // Verified answers Verify.

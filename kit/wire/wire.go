@@ -29,6 +29,7 @@ const (
 	TypeVerify   = "verify"
 	TypeStats    = "stats"
 	TypeServe    = "serve"
+	TypeLoad     = "load"
 	TypeClose    = "close"
 )
 

@@ -62,9 +62,8 @@ var measureChecks = []check{
 			})
 	}},
 	{name: "a trace that is no column file is refused", run: func(b *bench) error {
-		op := oneOperation()
-		op.Trace = filepath.Join(b.dir, "missing.col")
-		op.Steps[0].Args = 1
+		op := wire.Operation{Name: "one", Trace: filepath.Join(b.dir, "missing.col"),
+			Steps: []wire.Step{{SQL: "SELECT ?", KV: wire.Get, Query: true, Args: 1, Rows: -1, Returns: []string{"blob?"}}}}
 		return steps(
 			func() error { return b.open(wire.Open{Readers: 1, Idle: 1}) },
 			func() error {
@@ -73,16 +72,22 @@ var measureChecks = []check{
 	}},
 }
 
-func oneOperation() wire.Operation {
-	return wire.Operation{Name: "one", Steps: []wire.Step{{SQL: "SELECT 1", Query: true, Rows: 1, Returns: []string{"int"}}}}
+// oneOperation needs no table: it selects a constant or, of a store, gets a key
+// that is not there.
+func (b *bench) oneOperation() (wire.Operation, error) {
+	if !b.can(wire.CapKV) {
+		return wire.Operation{Name: "one", Steps: []wire.Step{{SQL: "SELECT 1", Query: true, Rows: 1, Returns: []string{"int"}}}}, nil
+	}
+	trace, err := b.trace("one", []column.Type{column.Blob}, []any{[]byte("absent")})
+	return wire.Operation{Name: "one", Trace: trace, Steps: []wire.Step{{KV: wire.Get, Query: true, Args: 1, Rows: 0, Returns: []string{"blob"}}}}, err
 }
 
 func (b *bench) prepareOne(clients int) error {
+	one, err := b.oneOperation()
 	return steps(
+		func() error { return err },
 		func() error { return b.open(wire.Open{Readers: clients, Idle: clients}) },
-		func() error {
-			return b.call(wire.TypePrepare, wire.Prepare{Operation: oneOperation(), Clients: clients}, nil)
-		})
+		func() error { return b.call(wire.TypePrepare, wire.Prepare{Operation: one, Clients: clients}, nil) })
 }
 
 func (b *bench) one(request wire.Measure, clients int) (wire.Measured, error) {

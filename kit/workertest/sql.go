@@ -14,25 +14,25 @@ import (
 
 // sqlChecks are about operations on tables, settings and answers.
 var sqlChecks = []check{
-	{"settings are read back on every connection", true, settingsEverywhere},
-	{"an unknown setting is absent from the read-back", true, unknownSetting},
-	{"foreign_keys is effective, not only said", true, func(b *bench) error {
+	{"settings are read back on every connection", wire.CapSQL, settingsEverywhere},
+	{"an unknown setting is absent from the read-back", wire.CapSQL, unknownSetting},
+	{"foreign_keys is effective, not only said", wire.CapSQL, func(b *bench) error {
 		return b.changeFails(map[string]string{"foreign_keys": "1"}, "INSERT INTO child VALUES (1, 99)")
 	}},
-	{"query_only is effective, not only said", true, func(b *bench) error {
+	{"query_only is effective, not only said", wire.CapSQL, func(b *bench) error {
 		return b.changeFails(map[string]string{"query_only": "1"}, "INSERT INTO parent VALUES (5)")
 	}},
-	{"answers of every type have the right digest", true, answersOfEveryType},
-	{"odd values have the right digest, stored and as arguments", true, oddValues},
-	{"a database in memory is the same for all connections", true, memoryShared},
-	{"every statement policy gives the same answers", true, policies},
-	{"arguments come from the trace, NULLs too", true, argumentsFromTrace},
-	{"transactions change what they should", true, transactions},
-	{"a failed operation is counted as an error, not as an operation", true, errorsCounted},
-	{"a wrong number of rows is counted as a miss, not as an operation", true, missesCounted},
-	{"a mix runs its parts as its trace says", true, mixes},
-	{"operations of several steps run all of them", true, severalSteps},
-	{"SQL that does not compile is refused with the driver's words", true, badSQL},
+	{"answers of every type have the right digest", wire.CapSQL, answersOfEveryType},
+	{"odd values have the right digest, stored and as arguments", wire.CapSQL, oddValues},
+	{"a database in memory is the same for all connections", wire.CapSQL, memoryShared},
+	{"every statement policy gives the same answers", wire.CapSQL, policies},
+	{"arguments come from the trace, NULLs too", wire.CapSQL, argumentsFromTrace},
+	{"transactions change what they should", wire.CapSQL, transactions},
+	{"a failed operation is counted as an error, not as an operation", wire.CapSQL, errorsCounted},
+	{"a wrong number of rows is counted as a miss, not as an operation", wire.CapSQL, missesCounted},
+	{"a mix runs its parts as its trace says", wire.CapSQL, mixes},
+	{"operations of several steps run all of them", wire.CapSQL, severalSteps},
+	{"SQL that does not compile is refused with the driver's words", wire.CapSQL, badSQL},
 }
 
 var schema = []string{

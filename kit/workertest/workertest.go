@@ -43,12 +43,12 @@ const patience = 30 * time.Second
 
 // check is one promise of the protocol.
 type check struct {
-	name string
-	sql  bool // only for workers with the capability of SQL
-	run  func(*bench) error
+	name  string
+	needs string // the capability without which it does not apply; empty: none
+	run   func(*bench) error
 }
 
-var checks = slices.Concat(talkChecks, measureChecks, sqlChecks)
+var checks = slices.Concat(talkChecks, measureChecks, sqlChecks, kvChecks)
 
 // Run starts the program once for each check and yields the results in order.
 func Run(ctx context.Context, program string) iter.Seq[Result] {
@@ -65,8 +65,8 @@ var errNotApplicable = errors.New("does not apply")
 
 func runCheck(ctx context.Context, program string, c check) Result {
 	err := withBench(ctx, program, func(b *bench) error {
-		if c.sql && !slices.Contains(b.worker.Hello().Capabilities, wire.CapSQL) {
-			return fmt.Errorf("%w: the worker has no SQL", errNotApplicable)
+		if c.needs != "" && !b.can(c.needs) {
+			return fmt.Errorf("%w: the worker has not the capability %s", errNotApplicable, c.needs)
 		}
 		return c.run(b)
 	})
@@ -97,8 +97,13 @@ func withBench(ctx context.Context, program string, run func(*bench) error) erro
 	if err != nil {
 		return err
 	}
-	defer worker.Kill()
-	return run(&bench{ctx, program, worker, dir})
+	b := &bench{ctx, program, worker, dir}
+	defer func() { b.worker.Kill() }() // a check may have started another one
+	return run(b)
+}
+
+func (b *bench) can(capability string) bool {
+	return slices.Contains(b.worker.Hello().Capabilities, capability)
 }
 
 func (b *bench) path() string { return filepath.Join(b.dir, "data file?#%.db") }

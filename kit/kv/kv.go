@@ -1,0 +1,54 @@
+// Package kv is the vocabulary of key-value stores: their settings, and what
+// their operations are in SQL, so that a SQL database can be measured as a
+// store and a SQL oracle knows the right answers. It opens no database.
+package kv
+
+import (
+	"strconv"
+
+	"assay/kit/sqlite"
+)
+
+// The settings of stores. Values are as they are read back: 0 and 1, bytes.
+const (
+	// Sync says whether a commit is acknowledged only when it is on the disk.
+	Sync = "sync"
+	// BlockCache is how many bytes of blocks or pages the store itself keeps.
+	BlockCache = "block_cache"
+)
+
+// Settings lists every setting, by name.
+var Settings = []sqlite.Setting{
+	sqlite.Integer(BlockCache, 0, 1<<40),
+	sqlite.Boolean(Sync),
+}
+
+// The SQL of a store: one table, and an operation each. Keys and values are
+// blobs, which SQLite orders by their bytes.
+const (
+	Table  = "kv"
+	Schema = "CREATE TABLE kv (key BLOB PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID"
+	Get    = "SELECT value FROM kv WHERE key = ?"
+	Put    = "INSERT INTO kv (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value"
+	Delete = "DELETE FROM kv WHERE key = ?"
+	Scan   = "SELECT key, value FROM kv WHERE key >= ? ORDER BY key LIMIT ?"
+	All    = "SELECT key, value FROM kv ORDER BY key"
+)
+
+// InSQLite returns what the settings of a store are in SQLite: a write-ahead
+// log, synced with each commit or only with checkpoints.
+func InSQLite(settings map[string]string) map[string]string {
+	out := map[string]string{}
+	for name, value := range settings {
+		switch name {
+		case Sync:
+			out["journal_mode"], out["synchronous"] = "wal", map[string]string{"0": "1", "1": "2"}[value]
+		case BlockCache:
+			bytes, _ := strconv.ParseInt(value, 10, 64) // normal already
+			out["cache_size"] = strconv.FormatInt(-bytes/1024, 10)
+		default:
+			out[name] = value
+		}
+	}
+	return out
+}

@@ -1,0 +1,219 @@
+// Package kvdb makes a worker of a key-value store. It imports no store: a
+// worker describes one with [Driver] and implements [Store].
+//
+//	func main() { os.Exit(kvdb.Main(kvdb.Driver{Name: "bbolt", ...})) }
+package kvdb
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+
+	"assay/kit"
+	"assay/kit/column"
+	"assay/kit/kv"
+	"assay/kit/wire"
+)
+
+// Driver describes a store's library.
+type Driver struct {
+	Name    string // the worker's name: bbolt
+	Module  string // the library's module, whose version is reported
+	Version string // of the library, where no module has it
+	Engine  string // the worker's name where it is empty
+	// EngineVersion is asked of the engine itself where it can tell; the
+	// library's version where it is nil.
+	EngineVersion func() string
+	Cgo           bool
+	Settings      []string // that Open takes, beside none
+	// Facts are more that tells this target apart, such as "floor": "true".
+	Facts map[string]string
+	// Open opens the store, or makes it.
+	Open func(Config) (Store, error)
+	// Busy tells whether an error means that the operation did not happen
+	// because of another one at the same time, and may be tried again; nil
+	// where that cannot be.
+	Busy func(error) bool
+}
+
+// Config is what a store is opened with.
+type Config struct {
+	Path     string            // of a folder, which exists and is the store's own
+	Settings map[string]string // those asked for; the library's defaults for all others
+}
+
+// Sync tells whether each commit is to be synced; otherwise is the library's
+// default, for where nothing was asked for.
+func (c Config) Sync(otherwise bool) bool {
+	if asked, ok := c.Settings[kv.Sync]; ok {
+		return asked == "1"
+	}
+	return otherwise
+}
+
+// Store is an open key-value store. All methods but Close may be called by
+// several goroutines at the same time.
+type Store interface {
+	// Get appends the key's value to into and returns it. found is false where
+	// there is no such key.
+	Get(key, into []byte) (value []byte, found bool, err error)
+	// Scan visits up to n keys in the order of bytes, from this key on; fewer
+	// where there are no more. What is visited is valid during the visit.
+	Scan(from []byte, n int, visit func(key, value []byte) error) error
+	// Put and Delete commit by themselves, in the form that the library has for
+	// single changes.
+	Put(key, value []byte) error
+	Delete(key []byte) error
+	// Update runs a transaction: when it returns nil, all changes are committed
+	// and acknowledged.
+	Update(func(Writer) error) error
+	// Durability is the class that the library's documentation promises with
+	// the settings of this store: none, process, consistent or power.
+	Durability() string
+	// Effective reads settings back from the library; those that it does not
+	// show are absent.
+	Effective() map[string]string
+	Close() error
+}
+
+// Writer is a transaction under way.
+type Writer interface {
+	// Get is Store.Get. Whether it sees the transaction's own changes is the
+	// store's affair.
+	Get(key, into []byte) (value []byte, found bool, err error)
+	Put(key, value []byte) error
+	Delete(key []byte) error
+}
+
+// Settler is a store that can do at once what it would do in the background
+// later, such as compacting. It is called after loading.
+type Settler interface{ Settle() error }
+
+// Main serves the store as a worker and returns the exit status.
+func Main(d Driver) int { return kit.Main(New(d)) }
+
+// New returns the driver as an engine, for tests.
+func New(d Driver) kit.Engine { return engine{d} }
+
+type engine struct{ driver Driver }
+
+func (e engine) Capabilities() []string { return []string{wire.CapKV} }
+
+func (e engine) Target() (wire.Target, error) {
+	version := e.driver.Version
+	if e.driver.Module != "" {
+		version = kit.ModuleVersion(e.driver.Module)
+	}
+	engineVersion := version
+	if e.driver.EngineVersion != nil {
+		engineVersion = e.driver.EngineVersion()
+	}
+	facts := map[string]string{"api": "key-value", "cgo": fmt.Sprint(e.driver.Cgo), "go": runtime.Version(),
+		"module": e.driver.Module, "pool": "none: one handle that all clients share"}
+	maps.Copy(facts, e.driver.Facts)
+	if e.driver.Cgo {
+		facts["uncounted"] = "B/op and allocs/op leave out what C code allocates"
+	}
+	return wire.Target{Driver: e.driver.Name, DriverVersion: version, Engine: cmp.Or(e.driver.Engine, e.driver.Name),
+		EngineVersion: engineVersion, Facts: facts}, nil
+}
+
+func (e engine) Open(request wire.Open) (kit.Database, wire.Opened, error) {
+	if request.Readers < 1 && request.Writers < 1 {
+		return nil, wire.Opened{}, wire.Errorf(wire.Invalid, "no connections asked for")
+	}
+	if request.DSN != "" || len(request.Once)+len(request.Each) > 0 {
+		return nil, wire.Opened{}, wire.Errorf(wire.Unsupported, "%s takes no DSN and no SQL", e.driver.Name)
+	}
+	issued := map[string]string{}
+	for name, value := range request.Settings {
+		if !slices.Contains(e.driver.Settings, name) {
+			return nil, wire.Opened{}, wire.Errorf(wire.Unsupported, "%s has no setting %s", e.driver.Name, name)
+		}
+		issued[name] = value
+	}
+	if err := os.MkdirAll(request.Path, 0o755); err != nil {
+		return nil, wire.Opened{}, err
+	}
+	store, err := e.driver.Open(Config{request.Path, request.Settings})
+	if err != nil {
+		return nil, wire.Opened{}, fmt.Errorf("open: %w", err)
+	}
+	return &database{e.driver, store, request}, wire.Opened{Issued: issued, Durability: store.Durability()}, nil
+}
+
+// database is an open store. Its connections are names only: there is one
+// handle.
+type database struct {
+	driver  Driver
+	store   Store
+	request wire.Open
+}
+
+func (d *database) Settings(names []string) ([]wire.Connection, error) {
+	effective := d.store.Effective()
+	maps.DeleteFunc(effective, func(name, _ string) bool { return !slices.Contains(names, name) })
+	var all []wire.Connection
+	for i := range d.request.Readers {
+		all = append(all, wire.Connection{Name: fmt.Sprintf("reader-%d", i+1), Settings: effective})
+	}
+	for i := range d.request.Writers {
+		all = append(all, wire.Connection{Name: fmt.Sprintf("writer-%d", i+1), Settings: effective})
+	}
+	return all, nil
+}
+
+// mostScanned is more keys than a store has.
+const mostScanned = 1 << 40
+
+func (d *database) Query(_ string, _ []string, visit func(row []any) error) error {
+	row := make([]any, 2)
+	return d.store.Scan(nil, mostScanned, func(key, value []byte) error {
+		row[0], row[1] = key, value
+		return visit(row)
+	})
+}
+
+// loadBatch is how many records are loaded in a transaction.
+const loadBatch = 1000
+
+func (d *database) Load(records *column.File) error {
+	for from := 0; from < records.Rows(); from += loadBatch {
+		err := d.store.Update(func(w Writer) error {
+			for row := from; row < min(from+loadBatch, records.Rows()); row++ {
+				if err := w.Put(records.Bytes(0, row), records.Bytes(1, row)); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return fmt.Errorf("load the records from %d on: %w", from, err)
+		}
+	}
+	if settler, ok := d.store.(Settler); ok {
+		return settler.Settle()
+	}
+	return nil
+}
+
+func (d *database) Splits() int64 {
+	if splitter, ok := d.store.(kit.Splitter); ok {
+		return splitter.Splits()
+	}
+	return 0
+}
+
+// busy marks errors after which an operation may be tried again.
+func (d *database) busy(err error) error {
+	if err != nil && d.driver.Busy != nil && d.driver.Busy(err) {
+		return errors.Join(kit.ErrBusy, err)
+	}
+	return err
+}
+
+func (d *database) Close() error { return d.store.Close() }

@@ -1,0 +1,387 @@
+//go:build unix
+
+package workertest
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"time"
+
+	"assay/kit/column"
+	"assay/kit/process"
+	"assay/kit/wire"
+)
+
+// kvChecks are about key-value stores, which are held against a model in
+// memory.
+var kvChecks = []check{
+	{"records are loaded, and are there when the store is opened again", wire.CapKV, recordsLoaded},
+	{"keys and values of any bytes are kept and ordered", wire.CapKV, oddRecords},
+	{"random operations leave what a model has, also when opened again", wire.CapKV, randomOperations},
+	{"a key that is not there is a miss", wire.CapKV, missingKeys},
+	{"several clients put at the same time", wire.CapKV, puttingClients},
+	{"several steps in a transaction are one operation", wire.CapKV, readModifyWrite},
+	{"sync can be asked for, and not", wire.CapKV, syncSettings},
+	{"each unit leaves a mark where that is asked for", wire.CapKV, marksLeft},
+}
+
+// store is a bench with the model of what its store must have.
+type store struct {
+	*bench
+	model    map[string]string
+	prepared int
+}
+
+func newStore(b *bench, settings map[string]string) (*store, error) {
+	return &store{bench: b, model: map[string]string{}},
+		b.open(wire.Open{Settings: settings, Readers: 4, Idle: 4, Writers: 4})
+}
+
+// reopen ends the worker and opens its store with a new one.
+func (s *store) reopen() error {
+	if err := s.restart(); err != nil {
+		return err
+	}
+	return s.open(wire.Open{Readers: 4, Idle: 4, Writers: 4})
+}
+
+// load loads records into the empty store and the model.
+func (s *store) load(records map[string]string, order []string) error {
+	var rows [][]any
+	for _, key := range order {
+		rows = append(rows, []any{[]byte(key), []byte(records[key])})
+	}
+	s.model = maps.Clone(records)
+	path, err := s.trace("records", []column.Type{column.Blob, column.Blob}, rows...)
+	if err != nil {
+		return err
+	}
+	var loaded wire.Loaded
+	if err := s.call(wire.TypeLoad, wire.Load{Records: path}, &loaded); err != nil {
+		return err
+	}
+	return expect("records loaded", loaded.Records, int64(len(rows)))
+}
+
+// agrees checks that the store has what the model has.
+func (s *store) agrees(when string) error {
+	keys := slices.Sorted(maps.Keys(s.model))
+	rows := make([][]any, len(keys))
+	for i, key := range keys {
+		rows[i] = []any{[]byte(key), []byte(s.model[key])}
+	}
+	types := []string{"blob", "blob"}
+	want, err := digest(types, rows)
+	if err != nil {
+		return err
+	}
+	var got wire.Verified
+	if err := s.call(wire.TypeVerify, wire.Verify{All: true, Returns: types}, &got); err != nil {
+		return err
+	}
+	if got.Rows != int64(len(rows)) || got.Digest != want {
+		return fmt.Errorf("%s: the store has %d keys with digest %.12s, the model %d with %.12s", when, got.Rows, got.Digest, len(rows), want)
+	}
+	return nil
+}
+
+// prepare makes an operation of some steps ready, with the rows of its trace.
+func (s *store) prepare(op wire.Operation, clients int, rows ...[]any) (string, error) {
+	s.prepared++
+	op.Name = fmt.Sprintf("operation %d", s.prepared)
+	var types []column.Type
+	for _, step := range op.Steps {
+		switch step.KV {
+		case wire.Put:
+			types = append(types, column.Blob, column.Blob)
+		case wire.Scan:
+			types = append(types, column.Blob, column.Int)
+		default:
+			types = append(types, column.Blob)
+		}
+	}
+	var err error
+	if op.Trace, err = s.trace(fmt.Sprintf("trace-%d", s.prepared), types, rows...); err != nil {
+		return "", err
+	}
+	return op.Name, s.call(wire.TypePrepare, wire.Prepare{Operation: op, Clients: clients}, nil)
+}
+
+// run executes an operation once for each row of its trace.
+func (s *store) run(op wire.Operation, clients int, rows ...[]any) (wire.Measured, error) {
+	var m wire.Measured
+	name, err := s.prepare(op, clients, rows...)
+	if err != nil {
+		return m, err
+	}
+	return m, s.call(wire.TypeMeasure, wire.Measure{Operation: name, Operations: int64(len(rows))}, &m)
+}
+
+// right is run, where nothing may go wrong.
+func (s *store) right(op wire.Operation, clients int, rows ...[]any) error {
+	m, err := s.run(op, clients, rows...)
+	if err == nil && m.Errors+m.Misses > 0 {
+		err = fmt.Errorf("%d errors (%s), %d misses (%s)", m.Errors, m.Error, m.Misses, m.Miss)
+	}
+	return err
+}
+
+// answered checks the digest of a reading operation's answers.
+func (s *store) answered(step wire.Step, want [][]any, rows ...[]any) error {
+	name, err := s.prepare(wire.Operation{Steps: []wire.Step{step}}, 1, rows...)
+	if err != nil {
+		return err
+	}
+	sum, err := digest(step.Returns, want)
+	if err != nil {
+		return err
+	}
+	var got wire.Verified
+	if err := s.call(wire.TypeVerify, wire.Verify{Operation: name, Count: int64(len(rows))}, &got); err != nil {
+		return err
+	}
+	if got.Rows != int64(len(want)) || got.Digest != sum {
+		return fmt.Errorf("%s: %d rows with digest %.12s, want %d with %.12s", step.KV, got.Rows, got.Digest, len(want), sum)
+	}
+	return nil
+}
+
+func putStep() wire.Step    { return wire.Step{KV: wire.Put, Args: 2, Rows: 1} }
+func deleteStep() wire.Step { return wire.Step{KV: wire.Delete, Args: 1, Rows: 1} }
+func getStep(rows int) wire.Step {
+	return wire.Step{KV: wire.Get, Query: true, Args: 1, Rows: rows, Returns: []string{"blob"}}
+}
+func scanStep() wire.Step {
+	return wire.Step{KV: wire.Scan, Query: true, Args: 2, Rows: -1, Returns: []string{"blob", "blob"}}
+}
+
+func recordsLoaded(b *bench) error {
+	s, err := newStore(b, nil)
+	if err != nil {
+		return err
+	}
+	records := map[string]string{}
+	var order []string
+	for i := range 2500 {
+		key := fmt.Sprintf("%04d", i*7919%2500)
+		records[key] = fmt.Sprintf("value %d", i)
+		order = append(order, key)
+	}
+	return steps(
+		func() error { return s.load(records, order) },
+		func() error { return s.agrees("after loading") },
+		s.reopen,
+		func() error { return s.agrees("after opening again") })
+}
+
+func oddRecords(b *bench) error {
+	s, err := newStore(b, nil)
+	if err != nil {
+		return err
+	}
+	long := bytes.Repeat([]byte{0xff}, 250)
+	var rows [][]any
+	for i, key := range [][]byte{{0}, {0, 0}, {1}, {0x7f}, {0x80}, {0xff}, {0xff, 0}, long, []byte("ä"), []byte("a"), []byte("a\x00b")} {
+		value := bytes.Repeat([]byte{byte(i), 0, 0xff}, i*i*200)
+		rows = append(rows, []any{key, value})
+		s.model[string(key)] = string(value)
+	}
+	return steps(
+		func() error { return s.right(wire.Operation{Steps: []wire.Step{putStep()}, Changes: true}, 1, rows...) },
+		func() error { return s.agrees("after putting") },
+		s.reopen,
+		func() error { return s.agrees("after opening again") })
+}
+
+// randomOperations runs a random sequence of puts, deletes, gets and scans, in
+// transactions of different sizes. The seed is in every message.
+func randomOperations(b *bench) error {
+	seed := uint64(time.Now().UnixNano())
+	random := rand.New(rand.NewPCG(seed, 0))
+	s, err := newStore(b, map[string]string{"sync": "0"})
+	if err != nil {
+		return err
+	}
+	for round := range 40 {
+		if err := s.randomRound(random); err != nil {
+			return fmt.Errorf("round %d of seed %d: %w", round, seed, err)
+		}
+		if round%20 == 19 {
+			if err := steps(func() error { return s.agrees("while open") }, s.reopen, func() error { return s.agrees("after opening again") }); err != nil {
+				return fmt.Errorf("round %d of seed %d: %w", round, seed, err)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *store) randomRound(random *rand.Rand) error {
+	key := func() []byte { return fmt.Appendf(nil, "%03d", random.IntN(300)) }
+	const size = 60
+	transaction := []int{0, 1, 7, 60}[random.IntN(4)]
+	var rows, want [][]any
+	switch random.IntN(4) {
+	case 0:
+		for range size / max(1, transaction) * max(1, transaction) {
+			k := key()
+			if len(s.model) == 0 || s.model[string(k)] == "" {
+				continue
+			}
+			rows = append(rows, []any{k})
+		}
+		rows = slices.CompactFunc(sortedRows(rows), func(a, b []any) bool { return bytes.Equal(a[0].([]byte), b[0].([]byte)) })
+		rows = rows[:len(rows)/max(1, transaction)*max(1, transaction)]
+		if len(rows) == 0 {
+			return nil
+		}
+		for _, row := range rows {
+			delete(s.model, string(row[0].([]byte)))
+		}
+		return s.right(wire.Operation{Steps: []wire.Step{deleteStep()}, Changes: true, Transaction: transaction}, 1, rows...)
+	case 1:
+		for range size {
+			k := key()
+			if value, ok := s.model[string(k)]; ok {
+				want = append(want, []any{[]byte(value)})
+			}
+			rows = append(rows, []any{k})
+		}
+		return s.answered(getStep(-1), want, rows...)
+	case 2:
+		keys := slices.Sorted(maps.Keys(s.model))
+		for range size {
+			from, n := key(), random.IntN(20)
+			rows = append(rows, []any{from, int64(n)})
+			at, _ := slices.BinarySearch(keys, string(from))
+			for _, k := range keys[at:min(at+n, len(keys))] {
+				want = append(want, []any{[]byte(k), []byte(s.model[k])})
+			}
+		}
+		return s.answered(scanStep(), want, rows...)
+	}
+	for range size / max(1, transaction) * max(1, transaction) {
+		k, value := key(), fmt.Appendf(nil, "%x", random.Uint64())
+		rows = append(rows, []any{k, value})
+		s.model[string(k)] = string(value)
+	}
+	return s.right(wire.Operation{Steps: []wire.Step{putStep()}, Changes: true, Transaction: transaction}, 1, rows...)
+}
+
+func sortedRows(rows [][]any) [][]any {
+	slices.SortFunc(rows, func(a, b []any) int { return bytes.Compare(a[0].([]byte), b[0].([]byte)) })
+	return rows
+}
+
+func missingKeys(b *bench) error {
+	s, err := newStore(b, nil)
+	if err != nil {
+		return err
+	}
+	if err := s.load(map[string]string{"a": "1", "b": ""}, []string{"a", "b"}); err != nil {
+		return err
+	}
+	m, err := s.run(wire.Operation{Steps: []wire.Step{getStep(1)}}, 1, []any{[]byte("a")}, []any{[]byte("aa")}, []any{[]byte("b")})
+	if err != nil {
+		return err
+	}
+	return steps(
+		func() error { return expect("operations", m.Operations, int64(2)) },
+		func() error { return expect("misses", m.Misses, int64(1)) },
+		func() error { return expect("errors", m.Errors, int64(0)) })
+}
+
+func puttingClients(b *bench) error {
+	s, err := newStore(b, map[string]string{"sync": "0"})
+	if err != nil {
+		return err
+	}
+	var rows [][]any
+	for i := range 2000 {
+		key, value := fmt.Sprintf("key %d", i), fmt.Sprint(i)
+		rows = append(rows, []any{[]byte(key), []byte(value)})
+		s.model[key] = value
+	}
+	put := wire.Operation{Steps: []wire.Step{putStep()}, Changes: true, RetryBusy: true}
+	return steps(
+		func() error { return s.right(put, 4, rows...) },
+		func() error { return s.agrees("after putting") })
+}
+
+func readModifyWrite(b *bench) error {
+	s, err := newStore(b, nil)
+	if err != nil {
+		return err
+	}
+	if err := s.load(map[string]string{"a": "1", "b": "2"}, []string{"a", "b"}); err != nil {
+		return err
+	}
+	op := wire.Operation{Steps: []wire.Step{getStep(1), putStep()}, Changes: true, Transaction: 1}
+	s.model = map[string]string{"a": "3", "b": "4"}
+	return steps(
+		func() error {
+			return s.right(op, 1, []any{[]byte("a"), []byte("a"), []byte("3")}, []any{[]byte("b"), []byte("b"), []byte("4")})
+		},
+		func() error { return s.agrees("after reading and writing") })
+}
+
+func syncSettings(b *bench) error {
+	for _, value := range []string{"1", "0"} {
+		s, err := newStore(b, map[string]string{"sync": value})
+		if err != nil {
+			return fmt.Errorf("sync=%s: %w", value, err)
+		}
+		var read wire.SettingsRead
+		if err := b.call(wire.TypeSettings, wire.Settings{Names: []string{"sync"}}, &read); err != nil {
+			return err
+		}
+		for _, c := range read.Connections {
+			if got, shown := c.Settings["sync"]; shown && got != value {
+				return fmt.Errorf("%s reads sync=%s, want %s", c.Name, got, value)
+			}
+		}
+		if err := s.restart(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// restart ends the worker and starts a new one, without opening anything.
+func (s *store) restart() error {
+	if _, err := s.worker.Stop(s.ctx); err != nil {
+		return fmt.Errorf("close: %w", err)
+	}
+	worker, err := process.Start(s.ctx, s.program, process.Options{Dir: s.dir})
+	if err == nil {
+		s.worker = worker
+	}
+	return err
+}
+
+func marksLeft(b *bench) error {
+	s, err := newStore(b, nil)
+	if err != nil {
+		return err
+	}
+	var rows [][]any
+	for i := range 20 {
+		rows = append(rows, []any{fmt.Appendf(nil, "%d", i), []byte("value")})
+	}
+	name, err := s.prepare(wire.Operation{Steps: []wire.Step{putStep()}, Changes: true, Transaction: 5}, 1, rows...)
+	if err != nil {
+		return err
+	}
+	marks := b.path() + ".marks"
+	if err := b.call(wire.TypeMeasure, wire.Measure{Operation: name, Operations: 20, Marks: marks}, nil); err != nil {
+		return err
+	}
+	info, err := os.Stat(marks)
+	if err != nil {
+		return err
+	}
+	return expect("marks", info.Size(), int64(4))
+}
