@@ -41,6 +41,9 @@ const (
 	Const   ValueKind = "const"   // always Value
 	Derive  ValueKind = "derive"  // computed from an integer column or argument to the left
 	From    ValueKind = "from"    // arguments only: what a row of Table that was drawn has in Column
+	Key     ValueKind = "key"     // of a key-value store: Format, filled in by a whole number that Draw says
+	Latest  ValueKind = "latest"  // for Draw: an integer of [From, To], skewed by Theta towards To, and towards what a mix has added behind it
+	Same    ValueKind = "same"    // arguments only: what argument Of has
 )
 
 // Values says how the values of a column or an argument are drawn.
@@ -51,6 +54,7 @@ type Values struct {
 	Theta     float64 // zipf; 0 < Theta < 1, YCSB's 0.99 by default
 	Low, High float64 // real
 	Length    int     // text, blob
+	Compress  float64 // blob: share of the bytes, at the end, that are zero; 0 to 1
 	Value     any     // const: int64, float64, string, bool or nil
 
 	// Derive: the value v of column or argument Of (counted from 0) gives
@@ -59,6 +63,13 @@ type Values struct {
 	Of            int
 	Mul, Add, Mod int64
 	Format        string
+
+	// Key: {{hex i}}, {{hex16 i}}, {{hex random}}, {{hex16 random}} and {{hex16
+	// clock}} in Format are replaced by the number i, by a number that follows
+	// from i, or by a clock's nanoseconds, in hexadecimal. Draw is how i is
+	// drawn: Seq (From, From+1, ..., after To from From on again), Uniform, Zipf
+	// or Latest.
+	Draw ValueKind
 
 	// From: every row of Table without NULL in the columns that the operation
 	// draws from is as likely as any other. Arguments of an operation from one
@@ -89,12 +100,22 @@ type Operation struct {
 	PerRow      bool   // figures are per row of the answer or change, not per operation
 	RetryBusy   bool   // an answer of "busy" is counted and the operation tried again
 	Phases      bool   // the phases of each execution are timed too, in windows of their own
+	Sorted      bool   // positions are in the order of the first argument's bytes
 	Check       *Query // what is read after the block to prove the change; nil: nothing
+}
+
+// KV reports whether the operation is one of a key-value store.
+func (o Operation) KV() bool {
+	for _, part := range o.Parts {
+		return part.Operation.KV()
+	}
+	return len(o.Steps) > 0 && o.Steps[0].KV != ""
 }
 
 // Step is one SQL statement of an operation.
 type Step struct {
 	SQL     string
+	KV      string   // what it is for a key-value store: get, put, delete or scan; SQL says the same
 	Query   bool     // returns rows; otherwise it changes data
 	Args    []Values // drawn from the operation's trace, in order
 	Rows    int      // rows answered or changed, checked each time; -1: unknown

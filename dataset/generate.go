@@ -59,6 +59,10 @@ type drawn struct {
 	assay.Values
 	key  uint64
 	zipf *zipf
+	text *keyText
+	// grown is, for each row, by how much the range of latest has grown; nil:
+	// by nothing.
+	grown []int64
 	// Of from, what was drawn for each row.
 	picked     []any
 	pickedType column.Type
@@ -73,8 +77,11 @@ func newGenerator(seed uint64, stream string, labels []string, values []assay.Va
 			return nil, fmt.Errorf("%s: %w", labels[i], err)
 		}
 		g.columns[i] = drawn{Values: v, key: streamKey(seed, stream, i)}
-		if v.Kind == assay.Zipf {
+		if v.Kind == assay.Zipf || v.Draw == assay.Zipf || v.Draw == assay.Latest {
 			g.columns[i].zipf = newZipf(uint64(v.To-v.From)+1, v.Theta)
+		}
+		if v.Kind == assay.Key {
+			g.columns[i].text = newKeyText(seed, v.Format)
 		}
 	}
 	return g, nil
@@ -104,7 +111,11 @@ func (d *drawn) draw(row int, left []any) any {
 	case assay.Text:
 		return drawText(w, d.Length)
 	case assay.Blob:
-		return drawBlob(w, d.Length)
+		return drawBlob(w, d.Length, d.Compress)
+	case assay.Key:
+		return d.text.of(d.index(w, row))
+	case assay.Same:
+		return left[d.Of]
 	case assay.Bool:
 		return w.at(1)>>63 != 0
 	case assay.Derive:
@@ -138,11 +149,12 @@ func drawText(w words, length int) string {
 	return string(text)
 }
 
-func drawBlob(w words, length int) []byte {
+func drawBlob(w words, length int, compress float64) []byte {
 	blob := make([]byte, 0, length+7)
 	for i := 1; len(blob) < length; i++ {
 		blob = binary.LittleEndian.AppendUint64(blob, w.at(i))
 	}
+	clear(blob[length-int(math.Round(compress*float64(length))) : length])
 	return blob[:length]
 }
 
@@ -240,7 +252,7 @@ func columnType(v assay.Values) column.Type {
 		return column.Real
 	case assay.Text:
 		return column.Text
-	case assay.Blob:
+	case assay.Blob, assay.Key, assay.Same:
 		return column.Blob
 	case assay.Bool:
 		return column.Bool
@@ -299,6 +311,16 @@ func checkValues(v assay.Values, left []assay.Values) error {
 	case assay.Text, assay.Blob:
 		if v.Length < 0 {
 			return fmt.Errorf("a length of %d", v.Length)
+		}
+		if !(v.Compress >= 0 && v.Compress <= 1) {
+			return fmt.Errorf("a share of %g zeros is not in 0 to 1", v.Compress)
+		}
+		return nil
+	case assay.Key:
+		return checkKey(v)
+	case assay.Same:
+		if v.Of < 0 || v.Of >= len(left) || left[v.Of].Kind != assay.Key {
+			return fmt.Errorf("the same as number %d, counted from 0, which is no key to its left", v.Of)
 		}
 		return nil
 	case assay.Const:

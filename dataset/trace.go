@@ -1,14 +1,18 @@
 package dataset
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"assay"
 	"assay/kit/column"
+	"assay/kit/wire"
 )
 
 // Trace is a column file with the arguments of an operation: a column for
@@ -35,7 +39,7 @@ func (d *Data) Trace(ctx context.Context, op assay.Operation, length int) (*Trac
 	if len(op.Parts) > 0 {
 		trace, err = d.mixTrace(ctx, op, length)
 	} else {
-		trace, err = d.argumentTrace(ctx, op, length)
+		trace, err = d.argumentTrace(ctx, op, length, nil)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("trace of operation %q: %w", op.Name, err)
@@ -43,21 +47,48 @@ func (d *Data) Trace(ctx context.Context, op assay.Operation, length int) (*Trac
 	return trace, nil
 }
 
-func (d *Data) argumentTrace(ctx context.Context, op assay.Operation, length int) (*Trace, error) {
+// argumentTrace draws the arguments of an operation that is no mix. grown is
+// by how much a mix has grown the data before each row; nil: by nothing.
+func (d *Data) argumentTrace(ctx context.Context, op assay.Operation, length int, grown []int64) (*Trace, error) {
 	g, err := d.arguments(ctx, op, length)
 	if err != nil {
 		return nil, err
 	}
+	g.grow(grown)
 	values := arguments(op)
-	key, err := digest("trace", d.Spec.Seed, op.Name, values, constantTypes(values), length)
+	key, err := digest("trace", d.Spec.Seed, op.Name, values, constantTypes(values), length, op.Sorted, grown)
 	if err != nil {
 		return nil, err
 	}
+	order := func(i int) int { return i }
+	if op.Sorted && len(values) > 0 {
+		order = g.sorted(length)
+	}
 	row := make([]any, len(values))
 	return d.columns(ctx, key, g.types(), length, func(i int) []any {
-		g.row(i, row)
+		g.row(order(i), row)
 		return row
 	})
+}
+
+// grow tells columns that draw from the latest keys how many there are.
+func (g *generator) grow(grown []int64) {
+	for i := range g.columns {
+		if g.columns[i].Draw == assay.Latest {
+			g.columns[i].grown = grown
+		}
+	}
+}
+
+// sorted returns the order of rows by their first argument, which is a key.
+func (g *generator) sorted(length int) func(int) int {
+	keys, order := make([][]byte, length), make([]int, length)
+	for i := range order {
+		keys[i], _ = g.columns[0].draw(i, nil).([]byte)
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return bytes.Compare(keys[a], keys[b]) })
+	return func(i int) int { return order[i] }
 }
 
 func (d *Data) mixTrace(ctx context.Context, op assay.Operation, length int) (*Trace, error) {
@@ -72,7 +103,12 @@ func (d *Data) mixTrace(ctx context.Context, op assay.Operation, length int) (*T
 	if err != nil {
 		return nil, err
 	}
-	next := make([]int64, len(op.Parts))
+	next, added, grown := make([]int64, len(op.Parts)), int64(0), make([][]int64, len(op.Parts))
+	for i := range length {
+		part := choose.part(i)
+		grown[part] = append(grown[part], added)
+		added += addedKeys(op.Parts[part].Operation)
+	}
 	trace, err := d.columns(ctx, key, []column.Type{column.Int, column.Int}, length, func(i int) []any {
 		part := choose.part(i)
 		next[part]++
@@ -82,13 +118,28 @@ func (d *Data) mixTrace(ctx context.Context, op assay.Operation, length int) (*T
 		return nil, err
 	}
 	for i, count := range choose.count(length) {
-		part, err := d.Trace(ctx, op.Parts[i].Operation, count)
+		if !drawsLatest(op.Parts[i].Operation) {
+			grown[i] = nil
+		}
+		part, err := d.argumentTrace(ctx, op.Parts[i].Operation, count, grown[i])
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("part %q: %w", op.Parts[i].Operation.Name, err)
 		}
 		trace.Parts = append(trace.Parts, *part)
 	}
 	return trace, nil
+}
+
+// addedKeys is how many keys an operation adds to a store each time.
+func addedKeys(op assay.Operation) int64 {
+	if len(op.Steps) == 1 && op.Steps[0].KV == wire.Put && op.Steps[0].Args[0].To == math.MaxInt64 {
+		return 1
+	}
+	return 0
+}
+
+func drawsLatest(op assay.Operation) bool {
+	return slices.ContainsFunc(arguments(op), func(v assay.Values) bool { return v.Draw == assay.Latest })
 }
 
 // columns finds or writes a column file.

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 
 	"assay"
 )
@@ -15,11 +16,15 @@ type transaction struct {
 // transactions resolves the transaction axis for blocks with up to so many
 // clients.
 func (v *variant) transactions(m *mistakes, clients int) []transaction {
-	if len(v.spec.Transaction.items) == 0 {
-		return []transaction{{}}
+	items := v.spec.Transaction.items
+	if size, ok := v.params["tx"]; ok && len(items) == 0 && v.spec.KV.set() {
+		items = []scalar{{place: v.spec.Params.place, text: strings.Replace(size, "all", "whole", 1)}}
+	}
+	if len(items) == 0 {
+		return []transaction{{size: v.spec.atomic()}}
 	}
 	var all []transaction
-	for _, s := range v.spec.Transaction.items {
+	for _, s := range items {
 		t := transaction{whole: s.text == "whole"}
 		switch n, isNumber := parseWhole(s.text); {
 		case t.whole && clients > 1:
@@ -99,7 +104,7 @@ func (p *Plan) cases(m *mistakes, v variant, drivers []string) []assay.Case {
 				for _, t := range v.transactions(m, slices.Max(clients)) {
 					cell := p.cell(v, c, pool)
 					cell.Statement, cell.Transaction = statement, t.size
-					base := assay.Case{Cell: cell, Dataset: v.dataset, Operation: v.at(statement, t.size)}
+					base := assay.Case{Cell: cell, Dataset: v.dataset, Operation: settled(v.at(statement, t.size), c)}
 					all = p.targets(all, base, v, t.least(c), drivers)
 				}
 			}

@@ -68,9 +68,10 @@ func (c checker) source(w *workload) {
 		c.m.at(w.Schema.place, "a workload has either a schema or a file")
 	case w.File.set() && w.Data.set():
 		c.m.at(w.Data.place, "a file has its own data")
-	case !w.File.set() && !w.Schema.set() && !w.misspelt && c.needsTables():
-		c.m.at(w.place, "a workload needs a schema or a file")
+	case !w.File.set() && !w.Schema.set() && !w.Records.set() && !w.misspelt && c.needsTables():
+		c.m.at(w.place, "a workload needs a schema, a file or records")
 	}
+	c.records(w)
 	if w.File.set() && w.File.value == "" {
 		c.m.at(w.File.place, "the file's path is empty")
 	}
@@ -78,7 +79,7 @@ func (c checker) source(w *workload) {
 
 // needsTables reports whether some operation is no key-value one.
 func (c checker) needsTables() bool {
-	return slices.ContainsFunc(c.operations.entries, func(e entry[operation]) bool { return !e.value.KV.set() })
+	return slices.ContainsFunc(c.operations.entries, func(e entry[operation]) bool { return e.value.SQL.set() || e.value.Steps.set() })
 }
 
 func (c checker) operation(name text, o *operation) {
@@ -93,7 +94,6 @@ func (c checker) operation(name text, o *operation) {
 	c.word(o.Per, "per", "row")
 	c.word(o.Busy, "busy", "fail", "retry")
 	c.word(o.Only, "only", "mix")
-	c.word(o.KV, "kv operation", "put", "get")
 	c.word(o.Serve, "serve", "http")
 	o.axes = c.axes(o.Params, c.params)
 	clients(c.m, o.Clients, nil)
@@ -142,7 +142,8 @@ func (c checker) form(o *operation) {
 	}{
 		{"sql", "args", o.Args.place}, {"sql", "returns", o.Returns.place}, {"sql", "rows", o.Rows.place},
 		{"mix", "writers", o.Writers.place},
-		{"kv", "key", o.Key.place}, {"kv", "value", o.Value.place},
+		{"kv", "key", o.Key.place}, {"kv", "value", o.Value.place}, {"kv", "draw", o.Draw.place},
+		{"kv", "order", o.Order.place}, {"kv", "limit", o.Limit.place},
 	} {
 		if k.set() && form != k.owner {
 			c.m.at(k.place, "%s belongs to %s, not to %s", k.key, k.owner, form)
@@ -211,24 +212,4 @@ func (c checker) mixed(name string) bool {
 		_, ok := e.value.Mix.get(name)
 		return ok
 	})
-}
-
-var keyTemplate = regexp.MustCompile(`^\s*(hex|hex16)\s+(i|random)\s*$`)
-
-// keyValue checks the spelling of what Expand does not support.
-func (c checker) keyValue(o *operation) {
-	if o.Key.set() {
-		expand(c.m, o.Key.place, o.Key.value, func(inner string) (string, bool) {
-			if !keyTemplate.MatchString(inner) {
-				c.m.unknown(o.Key.place, "template of a key", strings.TrimSpace(inner),
-					[]string{"hex i", "hex random", "hex16 i", "hex16 random"})
-				return "", false
-			}
-			return "", true
-		})
-	}
-	c.m.whole(o.Value.Bytes, "bytes", 1, maxLength, 1)
-	for _, n := range slices.Concat(o.Load.Closed.items, o.Load.Open.items) {
-		c.m.whole(n, "load", 1, maxCount, 1)
-	}
 }

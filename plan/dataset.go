@@ -18,6 +18,11 @@ func (r *resolver) dataset(p *Plan, w *Workload) assay.Dataset {
 		}
 		return d
 	}
+	if !w.spec.Schema.set() {
+		d.Schema, d.Tables = r.store(w.spec)
+		r.tables = d.Tables
+		return d
+	}
 	d.Schema, _ = r.env.expand(r.m, w.spec.Schema.place, w.spec.Schema.value)
 	defined := schemaTables(d.Schema)
 	for i := range w.spec.Data.entries {

@@ -132,10 +132,11 @@ func (p *Plan) resolve(m *mistakes) []variant {
 			for j := range w.operations.entries {
 				e := &w.operations.entries[j]
 				for _, params := range outer.with(e.value.axes) {
-					at := &resolver{m: m, env: params, tables: r.tables}
+					at := &resolver{m: m, env: params, tables: r.tables, kv: r.kv}
 					v := variant{w.Name, params, d, &e.value, at.any(e.key.value, &e.value, w.operations), at.counts(&e.value)}
 					v.transactions(m, slices.Max(clients(m, e.value.Clients, p.Clients)))
 					at.retries(v)
+					v.latest(m, slices.Max(clients(m, e.value.Clients, p.Clients)))
 					all = append(all, v)
 				}
 			}
@@ -149,6 +150,8 @@ func (r *resolver) any(name string, o *operation, others *dict[operation]) assay
 	switch {
 	case o.Mix.set():
 		return r.mix(name, o, others)
+	case o.KV.set() && r.kv != nil:
+		return r.storeOperation(name, o)
 	case o.SQL.set(), o.Steps.set():
 		return r.operation(name, o)
 	}

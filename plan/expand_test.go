@@ -216,7 +216,6 @@ func TestExpandDrivers(t *testing.T) {
 
 func TestExpandUnsupported(t *testing.T) {
 	for want, operation := range map[string]string{
-		"operation o: kv is not supported yet":    `{kv: put, key: "{{hex16 random}}:{{hex i}}", value: {bytes: 210}, params: {n: [1e4, 1e6], tx: [1, all]}}`,
 		"operation o: serve is not supported yet": `{sql: SELECT 1, serve: http, load: {closed: 50}}`,
 	} {
 		p, err := Decode("p.yaml", []byte(`{name: p, drivers: [d], workload: {file: f}, operations: {o: `+operation+`}}`))

@@ -47,6 +47,7 @@ type workload struct {
 	File       text               `yaml:"file" jsonschema_description:"An existing SQLite file instead of schema and data; relative to the plan."`
 	Params     dict[list[scalar]] `yaml:"params" jsonschema_description:"Axes of the workload: name and values."`
 	Data       dict[tableOfPlan]  `yaml:"data" jsonschema_description:"Rows to generate, by table."`
+	Records    records            `yaml:"records" jsonschema_description:"Instead of schema and data: what a key-value store begins with. Without all of them it begins empty."`
 	Operations dict[operation]    `yaml:"operations" jsonschema_description:"Operations, where the plan has several workloads."`
 }
 
@@ -94,9 +95,12 @@ type operation struct {
 	Mix         dict[number]       `yaml:"mix" jsonschema_description:"Operations of the workload with their weights."`
 	Writers     number             `yaml:"writers" jsonschema_description:"Connections that the changing operations of a mix share; 1 by default."`
 	Only        text               `yaml:"only" jsonschema_description:"mix: the operation is not measured alone."`
-	KV          text               `yaml:"kv" jsonschema_description:"put or get, on a key-value store."`
-	Key         text               `yaml:"key" jsonschema_description:"Template of the key."`
-	Value       kvValue            `yaml:"value" jsonschema_description:"The value that is put."`
+	KV          text               `yaml:"kv" jsonschema_description:"get, put, delete, scan or rmw (read-modify-write), on a key-value store."`
+	Key         text               `yaml:"key" jsonschema_description:"Template of the key; that of the records by default."`
+	Draw        text               `yaml:"draw" jsonschema_description:"How keys are chosen: next (a new one, for put), seq, uniform, zipf or latest."`
+	Order       text               `yaml:"order" jsonschema_description:"sorted: the keys of a block are drawn first and then used in their order; drawn by default."`
+	Value       kvValue            `yaml:"value" jsonschema_description:"The value that is put; as those of the records by default."`
+	Limit       scanLimit          `yaml:"limit" jsonschema_description:"Keys that a scan answers: a number, or [low, high]; [1, 100] by default."`
 	Serve       text               `yaml:"serve" jsonschema_description:"http: the operation is asked for over HTTP."`
 	Load        load               `yaml:"load" jsonschema_description:"How requests arrive."`
 }
@@ -117,13 +121,10 @@ func (o *operation) read(m *mistakes, n ast.Node) {
 	}
 }
 
-// unsupported returns the key by which the operation asks for a key-value
-// store or a server, which the format has and Expand does not support.
+// unsupported returns the key by which the operation asks for a server, which
+// the format has and Expand does not support.
 func (o *operation) unsupported() string {
-	switch {
-	case o.KV.set():
-		return "kv"
-	case o.Serve.set():
+	if o.Serve.set() {
 		return "serve"
 	}
 	return ""
@@ -199,13 +200,48 @@ func (p *pool) read(m *mistakes, n ast.Node) {
 // kvValue is the value of a put.
 type kvValue struct {
 	place
-	Bytes number `yaml:"bytes" jsonschema:"required" jsonschema_description:"Length in bytes."`
+	Bytes    number `yaml:"bytes" jsonschema:"required" jsonschema_description:"Length in bytes."`
+	Compress number `yaml:"compress" jsonschema_description:"Share of the bytes that are zero, and compress well; 0 by default."`
 }
 
 func (v *kvValue) read(m *mistakes, n ast.Node) {
 	v.place = placeOf(n)
 	found, ok := m.fields(n, "a value", "key of a value", v)
 	m.complete(v.place, "a value", found, ok, "bytes")
+}
+
+// records are the keys and values that a store begins with.
+type records struct {
+	place
+	N     number  `yaml:"n" jsonschema:"required" jsonschema_description:"How many."`
+	Key   text    `yaml:"key" jsonschema:"required" jsonschema_description:"Template of the key, such as {{hex16 i}}."`
+	Value kvValue `yaml:"value" jsonschema:"required" jsonschema_description:"The values."`
+}
+
+func (r *records) read(m *mistakes, n ast.Node) {
+	r.place = placeOf(n)
+	found, ok := m.fields(n, "records", "key of records", r)
+	m.complete(r.place, "records", found, ok, "n", "key", "value")
+}
+
+// scanLimit is a number, or [low, high].
+type scanLimit struct {
+	place
+	alone, low, high number
+}
+
+func (l *scanLimit) read(m *mistakes, n ast.Node) {
+	l.place = placeOf(n)
+	bounds, isRange := n.(*ast.SequenceNode)
+	switch {
+	case !isRange:
+		l.alone.read(m, n)
+	case len(bounds.Values) != 2:
+		m.at(l.place, "want [low, high], not %d values", len(bounds.Values))
+	default:
+		l.low.read(m, bounds.Values[0])
+		l.high.read(m, bounds.Values[1])
+	}
 }
 
 // load says how requests arrive at a server.

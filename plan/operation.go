@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"assay"
+	"assay/kit/kv"
 )
 
 const (
@@ -158,7 +159,7 @@ func (r *resolver) mix(name string, o *operation, others *dict[operation]) assay
 			continue // reported where names are checked
 		}
 		weight, _ := r.env.integer(r.m, e.value, "the weight", 1, maxCount)
-		resolved := r.operation(e.key.value, part)
+		resolved := r.any(e.key.value, part, others)
 		resolved.Check, resolved.PerRow, resolved.RetryBusy = nil, false, op.RetryBusy
 		resolved.Transaction = part.atomic()
 		op.Changes = op.Changes || resolved.Changes
@@ -168,6 +169,9 @@ func (r *resolver) mix(name string, o *operation, others *dict[operation]) assay
 	op.Writers = r.writers(o, op.Changes)
 	op.Count = r.count(o, op.Changes)
 	op.Check = r.check(o, op.Changes)
+	if op.Changes && op.KV() {
+		op.Check = &assay.Query{SQL: kv.All, Returns: []assay.Type{"blob", "blob"}}
+	}
 	for i := range op.Parts {
 		op.Parts[i].Operation.Count = op.Count
 	}
@@ -203,6 +207,9 @@ func changesEarly(steps []assay.Step) bool {
 // atomic is 1 where an operation is a transaction of its own wherever it runs,
 // and otherwise 0.
 func (o *operation) atomic() int {
+	if o.KV.value == rmw {
+		return 1
+	}
 	if own := o.Transaction.items; len(own) == 1 && own[0].text == "1" {
 		return 1
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"assay"
+	"assay/kit/kv"
 	"assay/kit/sqlite"
 )
 
@@ -68,12 +69,12 @@ func (p *profile) resolve(m *mistakes, name string, drivers []string) assay.Prof
 func settings(m *mistakes, entries []entry[scalar], others []string) map[string]string {
 	var normal map[string]string
 	for _, e := range entries {
-		setting, ok := sqlite.Lookup(e.key.value)
+		setting, ok := kv.Lookup(e.key.value)
 		if !ok {
-			m.unknown(e.key.place, "setting", e.key.value, append(sqlite.Names(), others...))
+			m.unknown(e.key.place, "setting", e.key.value, append(kv.Names(), others...))
 			continue
 		}
-		value, err := sqlite.Normal(setting.Name, e.value.text)
+		value, err := setting.Normal(e.value.text)
 		if err != nil && e.value.set() {
 			m.add(Error{m.file, e.value.line, e.value.column, err.Error(), closest(e.value.text, setting.Words)})
 		}

@@ -4,10 +4,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
 
+	"assay/kit/kv"
 	"assay/kit/sqlite"
 )
 
@@ -114,6 +116,11 @@ func (span) JSONSchema() *jsonschema.Schema {
 	return either(pair, &jsonschema.Schema{Type: "string", Pattern: `^.+\..+$`})
 }
 
+func (scanLimit) JSONSchema() *jsonschema.Schema {
+	two := uint64(2)
+	return either(ref[number](), &jsonschema.Schema{Type: "array", Items: ref[number](), MinItems: &two, MaxItems: &two})
+}
+
 // alone adds a short form to the map that a part can be written as.
 func alone(s *jsonschema.Schema, short *jsonschema.Schema) {
 	long := *s
@@ -128,7 +135,7 @@ func (generator) JSONSchemaExtend(s *jsonschema.Schema) { alone(s, words("seq", 
 
 func (operation) JSONSchemaExtend(s *jsonschema.Schema) {
 	for key, known := range map[string][]string{
-		"per": {"row"}, "busy": {"fail", "retry"}, "only": {"mix"}, "kv": {"put", "get"}, "serve": {"http"},
+		"per": {"row"}, "busy": {"fail", "retry"}, "only": {"mix"}, "kv": kvOperations, "draw": kvDraws, "order": {"drawn", "sorted"}, "serve": {"http"},
 	} {
 		limit(s, key, words(known...))
 	}
@@ -144,7 +151,7 @@ func limit(s *jsonschema.Schema, key string, to *jsonschema.Schema) {
 }
 
 func (profile) JSONSchemaExtend(s *jsonschema.Schema) {
-	for _, setting := range sqlite.Settings {
+	for _, setting := range slices.Concat(sqlite.Settings, kv.Settings) {
 		value := ref[scalar]()
 		value.Description = setting.Want
 		if setting.Words != nil {

@@ -189,7 +189,7 @@ func TestSchemaRefuses(t *testing.T) {
 func schemaKeys(t *testing.T) []string {
 	t.Helper()
 	var keys []string
-	for _, part := range []any{document{}, workload{}, tableOfPlan{}, operation{}, step{}, check{}, pool{}, generator{}, derivation{}, profile{}, kvValue{}, load{}} {
+	for _, part := range []any{document{}, workload{}, tableOfPlan{}, operation{}, step{}, check{}, pool{}, generator{}, derivation{}, profile{}, kvValue{}, records{}, load{}} {
 		_, names := tags(reflect.TypeOf(part))
 		keys = append(keys, names...)
 	}

@@ -22,6 +22,7 @@ type resolver struct {
 	m      *mistakes
 	env    env
 	tables []assay.Table
+	kv     *recordsOfStore // of a key-value workload; nil for tables
 }
 
 // values resolves a generator. To its left are others, which derive can use:

@@ -4,6 +4,7 @@
 package kv
 
 import (
+	"slices"
 	"strconv"
 
 	"assay/kit/sqlite"
@@ -21,6 +22,27 @@ const (
 var Settings = []sqlite.Setting{
 	sqlite.Integer(BlockCache, 0, 1<<40),
 	sqlite.Boolean(Sync),
+}
+
+// Lookup returns the setting of that name, of a store or of SQLite; the second
+// result is false where there is none.
+func Lookup(name string) (sqlite.Setting, bool) {
+	for _, s := range Settings {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return sqlite.Lookup(name)
+}
+
+// Names returns the names of all settings, of stores and of SQLite, sorted.
+func Names() []string {
+	names := sqlite.Names()
+	for _, s := range Settings {
+		names = append(names, s.Name)
+	}
+	slices.Sort(names)
+	return names
 }
 
 // The SQL of a store: one table, and an operation each. Keys and values are

@@ -1,0 +1,198 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"assay/kit/column"
+	"assay/kit/kv"
+)
+
+// Store is the data of a key-value workload as one engine keeps them: a folder
+// that a worker has filled and closed, and that is never changed again.
+type Store struct {
+	Path string // of the folder
+}
+
+// Records returns the path of a column file with the keys and values of the
+// data, in the order in which they are to be loaded.
+func (d *Data) Records(ctx context.Context) (string, error) {
+	for _, table := range d.Spec.Tables {
+		if table.Name != kv.Table {
+			continue
+		}
+		g, err := tableGenerator(d.Spec.Seed, table)
+		if err != nil {
+			return "", err
+		}
+		row := make([]any, len(table.Columns))
+		trace, err := d.columns(ctx, "records", g.types(), table.Rows, func(i int) []any {
+			g.row(i, row)
+			return row
+		})
+		if err != nil {
+			return "", fmt.Errorf("the records: %w", err)
+		}
+		return trace.Path, nil
+	}
+	trace, err := d.columns(ctx, "records", []column.Type{column.Blob, column.Blob}, 0, nil)
+	if err != nil {
+		return "", fmt.Errorf("the records: %w", err)
+	}
+	return trace.Path, nil
+}
+
+const storeSum = ".sha256" // behind the folder's name
+
+// Store finds the data as an engine keeps them, or has them made: fill puts
+// the records of a column file into a new store at path, and closes it. build
+// names the worker program: another one may keep them otherwise. A store that
+// is no longer what it was is made again.
+func (d *Data) Store(ctx context.Context, build string, fill func(path, records string) error) (*Store, error) {
+	path := filepath.Join(filepath.Dir(d.Path), "store-"+build)
+	sum, err := folderSum(path)
+	want, wantErr := os.ReadFile(path + storeSum)
+	if err == nil && wantErr == nil && sum == string(want) {
+		return &Store{path}, nil
+	}
+	records, err := d.Records(ctx)
+	if err != nil {
+		return nil, err
+	}
+	work, err := d.scratch()
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(work)
+	made := filepath.Join(work, "store")
+	if err := fill(made, records); err != nil {
+		return nil, err
+	}
+	return &Store{path}, installStore(made, path)
+}
+
+// installStore moves a filled store to its place. One that another process put
+// there meanwhile holds the same data.
+func installStore(made, path string) error {
+	sum, err := folderSum(made)
+	if err != nil {
+		return err
+	}
+	if err := os.RemoveAll(path); err != nil {
+		return fmt.Errorf("remove a damaged store: %w", err)
+	}
+	if err := os.Rename(made, path); err != nil {
+		return err
+	}
+	return os.WriteFile(path+storeSum, []byte(sum), 0o444)
+}
+
+// folderSum digests the names and contents of all files of a folder.
+func folderSum(folder string) (string, error) {
+	hash := sha256.New()
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.Type().IsRegular() {
+			return err
+		}
+		sum, err := fileSum(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(folder, path)
+		fmt.Fprintf(hash, "%q %s\n", name, sum)
+		return err
+	})
+	return hex.EncodeToString(hash.Sum(nil)), err
+}
+
+// Copy makes a private, writable copy of the store at dst, which must not
+// exist. Holes stay holes: some engines reserve gigabytes of them. All of it is
+// synced, so that the first sync of a measured store does not pay for it.
+func (s *Store) Copy(dst string) error {
+	err := filepath.WalkDir(s.Path, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(s.Path, path)
+		if err != nil {
+			return err
+		}
+		target := filepath.Join(dst, name)
+		if entry.IsDir() {
+			return os.MkdirAll(target, 0o755)
+		}
+		if !entry.Type().IsRegular() {
+			return fmt.Errorf("%s is no file", path)
+		}
+		return copySparse(path, target)
+	})
+	if err != nil {
+		return fmt.Errorf("copy the store: %w", err)
+	}
+	return syncFolders(dst)
+}
+
+// syncFolders syncs a folder, all folders in it, and the one it is in.
+func syncFolders(folder string) error {
+	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !entry.IsDir() {
+			return err
+		}
+		return syncPath(path)
+	})
+	return errors.Join(err, syncPath(filepath.Dir(folder)))
+}
+
+// chunk is how much is copied at once, and how long a hole is at least.
+const chunk = 64 << 10
+
+// copySparse copies a file, skipping chunks of zeros, and syncs it.
+func copySparse(src, dst string) error {
+	in, err := os.Open(src)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	info, err := in.Stat()
+	if err != nil {
+		return err
+	}
+	out, err := os.OpenFile(dst, os.O_WRONLY|os.O_CREATE|os.O_EXCL, info.Mode().Perm()|0o200)
+	if err != nil {
+		return err
+	}
+	err = copyChunks(in, out)
+	if err == nil {
+		err = out.Truncate(info.Size())
+	}
+	if err == nil {
+		err = out.Sync()
+	}
+	return errors.Join(err, out.Close())
+}
+
+func copyChunks(in io.Reader, out *os.File) error {
+	buffer, zeros := make([]byte, chunk), make([]byte, chunk)
+	for at := int64(0); ; at += chunk {
+		n, err := io.ReadFull(in, buffer)
+		if n > 0 && !bytes.Equal(buffer[:n], zeros[:n]) {
+			if _, err := out.WriteAt(buffer[:n], at); err != nil {
+				return err
+			}
+		}
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return nil
+		case err != nil:
+			return err
+		}
+	}
+}

@@ -1,0 +1,272 @@
+package plan
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"assay"
+	"assay/kit/kv"
+	"assay/kit/wire"
+)
+
+// The operations of key-value stores as plans name them: those of a worker,
+// and rmw, which reads a key and writes it in one transaction.
+const rmw = "rmw"
+
+var (
+	kvOperations = []string{wire.Get, wire.Put, wire.Delete, wire.Scan, rmw}
+	kvDraws      = []string{"next", "seq", "uniform", "zipf", "latest"}
+	keyNumbers   = []string{"hex i", "hex random", "hex16 i", "hex16 random", "hex16 clock"}
+)
+
+// keyValue checks the keys of a key-value operation as far as no values of
+// params are needed.
+func (c checker) keyValue(o *operation) {
+	c.word(o.KV, "kv operation", kvOperations...)
+	c.word(o.Draw, "draw", kvDraws...)
+	c.word(o.Order, "order", "drawn", "sorted")
+	writes := o.KV.value == wire.Put || o.KV.value == rmw
+	if o.Value.set() && slices.Contains(kvOperations, o.KV.value) && !writes {
+		c.m.at(o.Value.place, "value belongs to put and rmw, not to %s", o.KV.value)
+	}
+	if o.Limit.set() && o.KV.value != wire.Scan {
+		c.m.at(o.Limit.place, "limit belongs to scan")
+	}
+	if o.Draw.value == "next" && o.KV.set() && o.KV.value != wire.Put {
+		c.m.at(o.Draw.place, "next is a key that is not there yet, which only put can take")
+	}
+	c.m.keys(o.Key)
+	for _, n := range slices.Concat(o.Load.Closed.items, o.Load.Open.items) {
+		c.m.whole(n, "load", 1, maxCount, 1)
+	}
+}
+
+// keys checks the spelling of the numbers in a key's template.
+func (m *mistakes) keys(t text) {
+	for _, found := range templatePattern.FindAllStringSubmatch(t.value, -1) {
+		if words := numberWords(found[1]); strings.HasPrefix(words, "hex") && !slices.Contains(keyNumbers, words) {
+			m.unknown(t.place, "template of a key", words, keyNumbers)
+		}
+	}
+}
+
+// numberWords is the inside of a template with single spaces.
+func numberWords(inner string) string { return strings.Join(strings.Fields(inner), " ") }
+
+// records checks the records of a key-value workload.
+func (c checker) records(w *workload) {
+	c.m.keys(w.Records.Key)
+	for _, e := range c.operations.entries {
+		if e.value.KV.set() && (w.Schema.set() || w.File.set()) {
+			c.m.at(e.key.place, "%s is a kv operation: its workload has records, or nothing to begin empty, and no tables", e.key.value)
+		}
+	}
+	if !w.Records.set() {
+		return
+	}
+	for _, other := range []struct {
+		place
+		name string
+	}{{w.Schema.place, "schema"}, {w.File.place, "file"}, {w.Data.place, "data"}} {
+		if other.set() {
+			c.m.at(other.place, "a workload with records has no %s", other.name)
+		}
+	}
+	for _, e := range c.operations.entries {
+		if e.value.SQL.set() || e.value.Steps.set() {
+			c.m.at(e.key.place, "%s is SQL, and the workload has records: it takes kv operations and mixes of them", e.key.value)
+		}
+	}
+}
+
+// store resolves the records of a key-value workload, or an empty store, to
+// the table that SQL knows it by.
+func (r *resolver) store(w *workload) (schema string, tables []assay.Table) {
+	r.kv = &recordsOfStore{}
+	if !w.Records.set() {
+		return kv.Schema, nil
+	}
+	n, _ := r.env.integer(r.m, w.Records.N, "n", 1, maxRows)
+	r.kv.n, r.kv.value = n, r.value(w.Records.Value)
+	r.kv.key, _ = r.keyFormat(w.Records.Key)
+	key := assay.Values{Kind: assay.Key, Format: r.kv.key, Draw: assay.Seq, To: max(n, 1) - 1}
+	return kv.Schema, []assay.Table{{Name: kv.Table, Rows: int(n), Columns: []assay.Column{
+		{Name: "key", Values: key}, {Name: "value", Values: r.kv.value}}}}
+}
+
+// recordsOfStore are the records that a store begins with.
+type recordsOfStore struct {
+	n     int64
+	key   string
+	value assay.Values
+}
+
+func (r *resolver) value(v kvValue) assay.Values {
+	length, _ := r.env.integer(r.m, v.Bytes, "bytes", 1, maxLength)
+	blob := assay.Values{Kind: assay.Blob, Length: int(length)}
+	if v.Compress.set() {
+		share, ok := r.env.real(r.m, v.Compress, "compress")
+		if ok && (share < 0 || share > 1) {
+			r.m.at(v.Compress.place, "compress must be 0 to 1, not %g", share)
+		}
+		blob.Compress = share
+	}
+	return blob
+}
+
+// keyFormat fills the params into the template of a key, and leaves the
+// numbers of it, spelt as the dataset knows them.
+func (r *resolver) keyFormat(t text) (string, bool) {
+	numbers := 0
+	format, ok := expand(r.m, t.place, t.value, func(inner string) (string, bool) {
+		if words := numberWords(inner); strings.HasPrefix(words, "hex") {
+			if !slices.Contains(keyNumbers, words) {
+				return "", false // reported where spelling is checked
+			}
+			numbers++
+			return "\x00" + words + "\x01", true // expand takes braces that are left for a mistake
+		}
+		return r.env.value(r.m, t.place, inner)
+	})
+	if ok && numbers == 0 && t.set() {
+		r.m.at(t.place, "the key needs a number that tells keys apart, such as {{hex16 i}}")
+		return "", false
+	}
+	return strings.NewReplacer("\x00", "{{", "\x01", "}}").Replace(format), ok
+}
+
+// storeOperation resolves a key-value operation to steps that say in SQL what
+// they do.
+func (r *resolver) storeOperation(name string, o *operation) assay.Operation {
+	op := assay.Operation{Name: name, RetryBusy: o.Busy.value == "retry", Sorted: o.Order.value == "sorted"}
+	key := r.storeKey(o)
+	blob := []assay.Type{"blob"}
+	get := assay.Step{KV: wire.Get, SQL: kv.Get, Query: true, Args: []assay.Values{key}, Rows: 1, Returns: blob}
+	switch o.KV.value {
+	case wire.Put:
+		op.Steps = []assay.Step{{KV: wire.Put, SQL: kv.Put, Args: []assay.Values{key, r.newValue(o)}, Rows: 1}}
+	case wire.Delete:
+		op.Steps = []assay.Step{{KV: wire.Delete, SQL: kv.Delete, Args: []assay.Values{key}, Rows: 1}}
+	case wire.Scan:
+		op.Steps = []assay.Step{{KV: wire.Scan, SQL: kv.Scan, Query: true, Args: []assay.Values{key, r.limit(o)}, Rows: -1, Returns: []assay.Type{"blob", "blob"}}}
+	case rmw:
+		same := assay.Values{Kind: assay.Same}
+		op.Steps = []assay.Step{get, {KV: wire.Put, SQL: kv.Put, Args: []assay.Values{same, r.newValue(o)}, Rows: 1}}
+	default:
+		op.Steps = []assay.Step{get}
+	}
+	op.Changes = o.KV.value == wire.Put || o.KV.value == wire.Delete || o.KV.value == rmw
+	op.Count = r.count(o, op.Changes)
+	if text, ok := r.env["n"]; ok && !o.Count.set() {
+		if n, isNumber := parseWhole(text); isNumber && n > 0 && n <= maxCount {
+			op.Count = int(n)
+		}
+	}
+	if op.Changes {
+		op.Check = &assay.Query{SQL: kv.All, Returns: []assay.Type{"blob", "blob"}}
+	}
+	return op
+}
+
+// storeKey resolves how the keys of an operation are drawn.
+func (r *resolver) storeKey(o *operation) assay.Values {
+	v := assay.Values{Kind: assay.Key, Format: r.kv.key, Theta: 0.99}
+	if o.Key.set() {
+		v.Format, _ = r.keyFormat(o.Key)
+	}
+	draw := o.Draw.value
+	if draw == "" {
+		draw = map[string]string{wire.Put: "next", wire.Delete: "seq"}[o.KV.value]
+	}
+	if draw == "next" {
+		v.Draw, v.From, v.To = assay.Seq, r.kv.n, math.MaxInt64
+		if v.Format == "" && !o.Key.set() {
+			r.m.at(o.place, "put needs a key, such as \"{{hex16 i}}\"")
+		}
+		return v
+	}
+	v.Draw = assay.Uniform
+	if draw != "" {
+		v.Draw = assay.ValueKind(draw)
+	}
+	if r.kv.n == 0 {
+		r.m.at(o.place, "%s takes keys that are there, and the workload has no records", o.KV.value)
+	}
+	v.To = max(r.kv.n, 1) - 1
+	return v
+}
+
+func (r *resolver) newValue(o *operation) assay.Values {
+	if o.Value.set() {
+		return r.value(o.Value)
+	}
+	if r.kv.n == 0 {
+		r.m.at(o.place, "%s needs a value, such as {bytes: 100}", o.KV.value)
+	}
+	return r.kv.value
+}
+
+// limit is how many keys a scan answers at most: a number, or a range.
+func (r *resolver) limit(o *operation) assay.Values {
+	v := assay.Values{Kind: assay.Uniform, From: 1, To: 100} // YCSB's
+	if !o.Limit.set() {
+		return v
+	}
+	from, to := o.Limit.low, o.Limit.high
+	if o.Limit.alone.set() {
+		from, to = o.Limit.alone, o.Limit.alone
+	}
+	v.From, _ = r.env.integer(r.m, from, "limit", 1, maxRows)
+	v.To, _ = r.env.integer(r.m, to, "limit", 1, maxRows)
+	if v.From > v.To {
+		r.m.at(o.Limit.place, "the bounds %d and %d of limit are in the wrong order", v.From, v.To)
+	}
+	return v
+}
+
+// settled drops the check of a changing operation whose clients may leave one
+// or the other: several that put to the same keys.
+func settled(op assay.Operation, clients int) assay.Operation {
+	if op.KV() && clients > 1 && !appends(op) {
+		op.Check = nil
+	}
+	return op
+}
+
+// appends reports whether an operation changes no key twice.
+func appends(op assay.Operation) bool {
+	for _, part := range op.Parts {
+		if part.Operation.Changes && !appends(part.Operation) {
+			return false
+		}
+	}
+	for _, s := range op.Steps {
+		if s.KV == wire.Put && s.Args[0].To != math.MaxInt64 {
+			return false
+		}
+	}
+	return true
+}
+
+// latest reports a mix whose clients could ask for keys that another one has
+// not put yet.
+func (v *variant) latest(m *mistakes, clients int) {
+	draws, adds := 0, 0
+	for _, part := range v.operation.Parts {
+		for _, s := range part.Operation.Steps {
+			if s.KV != "" && s.Args[0].Draw == assay.Latest {
+				draws++
+			}
+			if s.KV == wire.Put && s.Args[0].To == math.MaxInt64 {
+				adds++
+			}
+		}
+	}
+	if draws > 0 && adds > 0 && clients > 1 {
+		m.at(v.spec.Mix.place, "draw: latest beside a put of new keys is for one client: of %d, one could get a key that another has not put yet", clients)
+	}
+	if adds > 1 {
+		m.at(v.spec.Mix.place, "two parts of the mix put new keys, and would put the same ones")
+	}
+}
