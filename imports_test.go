@@ -29,12 +29,13 @@ var imports = map[string][]string{
 	"build":     {"root", "kit"},
 	"store":     {"root", "kit"},
 	"draft":     {"root", "kit", "plan", "dataset"},
-	"runner":    {"root", "kit", "plan", "dataset", "host", "stat"},
+	"runner":    {"root", "kit", "plan", "dataset", "host", "stat", "syncs"},
+	"syncs":     {},
 	"report":    {"root", "stat"},
 	"audit":     {"root", "stat", "published", "report"},
 	"bench":     {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "report"},
 	"cmd": {"root", "kit", "stat", "plans", "published", "host", "plan", "dataset", "build", "store",
-		"draft", "runner", "report", "audit"},
+		"draft", "runner", "report", "audit", "syncs"},
 }
 
 // source is a Go file of this checkout.

@@ -113,8 +113,17 @@ func (in *instance) completeBlock(ctx context.Context, j *job, t *assay.Trial, t
 		return err
 	}
 	tally.record(t, j.Operation)
-	if _, ok := t.Figures[assay.NsPerOp]; ok {
-		t.Figures["close-ns"] = float64(in.closed)
+	in.recordSyncs(t, j)
+	t.Warnings = append(t.Warnings, splitWarning(tally.total.Splits, tally.total.Executed)...)
+	if _, ok := t.Figures[assay.NsPerOp]; !ok {
+		return nil
+	}
+	t.Figures["close-ns"] = float64(in.closed)
+	if j.Operation.Changes && in.disk > 0 {
+		t.Figures["disk-B"] = float64(in.disk)
+	}
+	if j.put > 0 {
+		t.Figures["written-B/B"] = t.Figures["bytes-written/op"] / j.put
 	}
 	return nil
 }

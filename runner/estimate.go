@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/kit/kv"
 )
 
 // What parts of a launch cost, by rule of thumb: on a machine of two slow
@@ -28,7 +29,7 @@ func Estimate(cases []assay.Case, launches int) time.Duration {
 			continue
 		}
 		once += time.Duration(c.Operation.Count) * (thumbFast + time.Duration(answered(c.Operation))*thumbRow)
-		if c.Operation.Changes && syncs(c.Profile.Requested()) {
+		if c.Operation.Changes && waits(c.Profile.Requested()) {
 			once += time.Duration(commits(c.Operation)) * thumbCommit
 		}
 	}
@@ -46,9 +47,9 @@ func answered(op assay.Operation) int {
 	return rows
 }
 
-// syncs reports whether every commit waits for the disk.
-func syncs(requested map[string]string) bool {
-	off := requested["synchronous"] == "0" || requested["memory"] == "1"
+// waits reports whether every commit waits for the disk.
+func waits(requested map[string]string) bool {
+	off := requested["synchronous"] == "0" || requested["memory"] == "1" || requested[kv.Sync] == "0"
 	return !off && !(requested["journal_mode"] == "wal" && requested["synchronous"] == "1")
 }
 

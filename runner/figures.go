@@ -29,6 +29,7 @@ func (t *tally) add(m wire.Measured) {
 	a.Errors += b.Errors
 	a.Misses += b.Misses
 	a.Busy += b.Busy
+	a.Splits += b.Splits
 	if a.Error == "" {
 		a.Error = b.Error
 	}

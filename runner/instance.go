@@ -64,6 +64,7 @@ type instance struct {
 	closed   time.Duration    // what closing took
 	used     time.Duration    // CPU time of the ended process
 	layout   int              // of the program; 0: there is one only
+	disk     int64            // bytes that the closed database took
 }
 
 // connections is what an instance opens.
@@ -72,15 +73,20 @@ type connections struct{ readers, idle, writers int }
 // start makes a fresh folder with a copy of the data, starts the worker, opens
 // the database and reads the settings back. On failure nothing is left.
 func (r *Runner) start(ctx context.Context, m *member, launch int, c connections) (*instance, error) {
+	return r.startUnder(ctx, m, launch, c, nil)
+}
+
+// startUnder is start, with a program that runs the worker.
+func (r *Runner) startUnder(ctx context.Context, m *member, launch int, c connections, under []string) (*instance, error) {
 	in := &instance{member: m, r: r, asked: c, claimed: assay.Power, began: time.Now(), applied: m.jobs[0].options}
-	if err := in.open(ctx, launch); err != nil {
+	if err := in.open(ctx, launch, under); err != nil {
 		in.kill()
 		return nil, err
 	}
 	return in, nil
 }
 
-func (in *instance) open(ctx context.Context, launch int) error {
+func (in *instance) open(ctx context.Context, launch int, under []string) error {
 	j := in.jobs[0]
 	var program string
 	program, in.layout = j.program.path(launch)
@@ -89,10 +95,14 @@ func (in *instance) open(ctx context.Context, launch int) error {
 		return fail("make a folder", err)
 	}
 	in.path = filepath.Join(in.dir, "data.db")
-	if err := j.data.Copy(in.path); err != nil {
+	copied := j.data.Copy
+	if j.store != nil {
+		copied = j.store.Copy
+	}
+	if err := copied(in.path); err != nil {
 		return fail("copy the data", err)
 	}
-	if in.worker, err = startWorker(ctx, in.r.config, program, in.dir); err != nil {
+	if in.worker, err = startWorker(ctx, in.r.config, program, in.dir, under...); err != nil {
 		return fail("start", err)
 	}
 	request := wire.Open{Path: in.path, Settings: j.Profile.Settings, Once: in.withPath(j.Profile.Once), Each: in.withPath(j.Profile.Each),
@@ -160,11 +170,16 @@ func (in *instance) call(ctx context.Context, kind string, request, reply any) e
 // all effective does not undo it.
 func (in *instance) readSettings(ctx context.Context) error {
 	var read wire.SettingsRead
-	if err := in.call(ctx, wire.TypeSettings, wire.Settings{Names: settingsToRead(in.jobs[0].Profile)}, &read); err != nil {
+	if err := in.call(ctx, wire.TypeSettings, wire.Settings{Names: settingsToRead(in.jobs[0])}, &read); err != nil {
 		return err
 	}
+	in.proveSync(read.Connections)
 	all, err := compareSettings(in.jobs[0].Profile, in.opened, in.asked, read.Connections, in.path)
-	in.claimed = weaker(in.claimed, durability(all))
+	claimed := durability(all)
+	if in.opened.Durability != "" {
+		claimed = assay.Durability(in.opened.Durability)
+	}
+	in.claimed = weaker(in.claimed, claimed)
 	if in.applied == nil || in.all == nil {
 		in.all, in.settings = all, condense(all)
 		in.applied = joinFailures(in.applied, err)
@@ -232,6 +247,9 @@ func (in *instance) verifyState(ctx context.Context, j *job) (string, error) {
 	}
 	check := j.Operation.Check
 	request := wire.Verify{SQL: check.SQL}
+	if j.store != nil {
+		request = wire.Verify{All: true}
+	}
 	for _, t := range check.Returns {
 		request.Returns = append(request.Returns, string(t))
 	}
@@ -251,6 +269,7 @@ func (in *instance) stop(ctx context.Context) error {
 	closed, err := stopWorker(ctx, in.r.config, in.worker)
 	in.closed = time.Duration(closed.Nanos)
 	in.used = in.worker.Usage()
+	in.disk, _ = diskUsage(in.path) // none is shown where it cannot be told
 	removed := os.RemoveAll(in.dir)
 	if err != nil {
 		return fail("close", err)

@@ -27,21 +27,24 @@ const (
 	warmShare = 10
 )
 
-// identify starts every program once and asks what it is. Those that do not
-// say it are in refused, each with its *failure.
-func identify(ctx context.Context, config Config) (targets map[string]assay.Target, refused map[string]error, err error) {
-	targets, refused = map[string]assay.Target{}, map[string]error{}
+// identify starts every program once and asks what it is, which fills targets
+// and stores. Those that do not say it are in refused, each with its *failure.
+func (r *Runner) identify(ctx context.Context) error {
+	config := r.config
+	targets, refused := map[string]assay.Target{}, map[string]error{}
+	r.targets, r.refused, r.stores = targets, refused, map[string]bool{}
 	for _, key := range slices.Sorted(maps.Keys(config.Programs)) {
 		program := config.Programs[key]
 		worker, err := startWorker(ctx, config, program.Path, "")
 		if ctx.Err() != nil {
-			return nil, nil, ctx.Err()
+			return ctx.Err()
 		}
 		if err != nil {
 			refused[key] = fail("start", err)
 			continue
 		}
 		said := worker.Hello().Target
+		r.stores[key] = slices.Contains(worker.Hello().Capabilities, wire.CapKV)
 		_, _ = stopWorker(ctx, config, worker) // it has nothing open that could fail to close
 		targets[key] = assay.Target{Driver: said.Driver, DriverVersion: said.DriverVersion, Engine: said.Engine,
 			EngineVersion: said.EngineVersion, Build: program.Digest, Facts: said.Facts, CompileOptions: said.CompileOptions,
@@ -49,16 +52,16 @@ func identify(ctx context.Context, config Config) (targets map[string]assay.Targ
 	}
 	if len(targets) == 0 && len(refused) > 0 {
 		key := slices.Min(slices.Collect(maps.Keys(refused)))
-		return nil, nil, fmt.Errorf("no worker can be measured; %s: %w", key, refused[key])
+		return fmt.Errorf("no worker can be measured; %s: %w", key, refused[key])
 	}
-	return targets, refused, nil
+	return nil
 }
 
 // startWorker and stopWorker keep to the plan's time limit.
-func startWorker(ctx context.Context, config Config, program, dir string) (*process.Worker, error) {
+func startWorker(ctx context.Context, config Config, program, dir string, under ...string) (*process.Worker, error) {
 	limited, cancel := context.WithTimeout(ctx, config.Timeout)
 	defer cancel()
-	return process.Start(limited, program, process.Options{Dir: dir, Trace: config.Wire})
+	return process.Start(limited, program, process.Options{Dir: dir, Under: under, Trace: config.Wire})
 }
 
 func stopWorker(ctx context.Context, config Config, worker *process.Worker) (wire.Closed, error) {
@@ -72,7 +75,10 @@ type job struct {
 	assay.Case
 	program  Program
 	data     *dataset.Data
+	native   bool           // the target is a key-value store
+	store    *dataset.Store // its data; nil where they are an SQLite file
 	trace    *dataset.Trace
+	put      float64 // bytes that an operation puts into a store; 0: unknown
 	mode     assay.Mode
 	warm     int   // operations before the block
 	options  error // a *failure where a compile option that was asked for is not in the build
@@ -95,9 +101,7 @@ func (r *Runner) prepare(ctx context.Context) ([]*job, error) {
 		key := Driver(c.Cell)
 		if err := r.refused[key]; err != nil {
 			c.Cell.Build = r.config.Programs[key].Digest
-			t := newTrial(&member{}, &job{Case: c}, 0, modeOf(c))
-			_ = end(&t, err) // always a failure
-			r.unmeasured = append(r.unmeasured, t)
+			r.leaveOut(c, err)
 			continue // the others are measured all the same
 		}
 		target, ok := r.targets[key]
@@ -106,14 +110,26 @@ func (r *Runner) prepare(ctx context.Context) ([]*job, error) {
 		}
 		c.Cell.Driver, c.Cell.DriverVersion = target.Driver, target.DriverVersion
 		c.Cell.Engine, c.Cell.Build = target.Engine, target.Build
+		if err := fits(c, r.stores[key]); err != nil {
+			r.leaveOut(c, err)
+			continue
+		}
 		r.progress("prepare", "data of "+describe(c.Cell), 0)
-		j := &job{Case: c, program: r.config.Programs[key], mode: modeOf(c), options: compareOptions(target)}
+		c = asStore(c, r.stores[key])
+		j := &job{Case: c, program: r.config.Programs[key], native: r.stores[key], mode: modeOf(c), options: compareOptions(target)}
 		if err := r.prepareJob(ctx, j); err != nil {
 			return nil, fmt.Errorf("%s: %w%s", describe(c.Cell), err, makeRoom(err.Error()))
 		}
 		jobs = append(jobs, j)
 	}
 	return jobs, nil
+}
+
+// leaveOut notes the outcome of a case that cannot be measured.
+func (r *Runner) leaveOut(c assay.Case, why error) {
+	t := newTrial(&member{}, &job{Case: c}, 0, modeOf(c))
+	_ = end(&t, why) // always a failure
+	r.unmeasured = append(r.unmeasured, t)
 }
 
 func describe(cell assay.Cell) string {
@@ -146,10 +162,21 @@ func (r *Runner) prepareJob(ctx context.Context, j *job) error {
 	if j.mode == assay.Blocks {
 		unit := max(1, j.Operation.Transaction)
 		j.warm = (j.Operation.Count/warmShare + unit - 1) / unit * unit
+		if j.Operation.KV() && unit >= j.Operation.Count {
+			j.warm = 0 // all of it is one transaction, into the store as it is
+		}
 		length = j.warm + j.Operation.Count
 	}
 	if j.trace, err = j.data.Trace(ctx, j.Operation, length); err != nil {
 		return err
+	}
+	if j.put, err = bytesPut(j); err != nil {
+		return err
+	}
+	if j.native {
+		if err := r.fillStore(ctx, j); err != nil {
+			return err
+		}
 	}
 	return r.expect(ctx, j)
 }
@@ -257,7 +284,7 @@ func wireOperation(name string, op assay.Operation, trace *dataset.Trace) wire.O
 		for i, t := range step.Returns {
 			returns[i] = string(t)
 		}
-		out.Steps = append(out.Steps, wire.Step{SQL: step.SQL, Query: step.Query, Args: len(step.Args),
+		out.Steps = append(out.Steps, wire.Step{SQL: step.SQL, KV: step.KV, Query: step.Query, Args: len(step.Args),
 			Rows: step.Rows, Returns: returns})
 		arguments += len(step.Args)
 	}

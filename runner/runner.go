@@ -77,6 +77,7 @@ type Config struct {
 	Emit func(assay.Trial) error
 	// Progress gets an event before each launch and trial. It may be nil.
 	Progress func(Event)
+	Strace   string    // path of strace, by which commits are traced; empty: they are not
 	Wire     io.Writer // gets a copy of the talk with the workers; nil: nobody
 }
 
@@ -106,6 +107,9 @@ type Runner struct {
 	config  Config
 	targets map[string]assay.Target
 	refused map[string]error // workers that did not say what they are
+	stores  map[string]bool  // drivers that are key-value stores, by Driver
+	// tracings are what is known of the syncs of cells, by traceKey.
+	tracings map[string]tracing
 	// unmeasured are the trials of their cells.
 	unmeasured []assay.Trial
 	files      Files
@@ -127,9 +131,8 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	if config.Files == nil {
 		config.Files = Files{}
 	}
-	r := &Runner{config: config, files: config.Files, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
-	var err error
-	if r.targets, r.refused, err = identify(ctx, config); err != nil {
+	r := &Runner{config: config, files: config.Files, tracings: map[string]tracing{}, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
+	if err := r.identify(ctx); err != nil {
 		return nil, err
 	}
 	prepared, err := r.prepare(ctx)

@@ -175,6 +175,11 @@ func (r *Runner) launch(ctx context.Context, g *group) error {
 		return nil
 	}
 	r.progress("measure", g.describe(), r.total())
+	if g.mode == assay.Blocks {
+		if err := r.traceGroup(ctx, g); err != nil {
+			return err
+		}
+	}
 	g.last++
 	r.disturbed = false
 	began := time.Now()

@@ -10,6 +10,7 @@ import (
 
 	"assay"
 	"assay/dataset"
+	"assay/kit/kv"
 	"assay/kit/sqlite"
 	"assay/kit/wire"
 )
@@ -107,9 +108,15 @@ func condense(all []assay.Setting) []assay.Setting {
 // settingsToRead are all that a PRAGMA shows, whether the database is in
 // memory, and of those that only behaviour shows (which takes a moment) the ones
 // that the profile asks for.
-func settingsToRead(profile assay.Profile) []string {
-	requested := profile.Requested()
+func settingsToRead(j *job) []string {
+	requested := j.Profile.Requested()
 	var names []string
+	if j.store != nil {
+		for _, s := range kv.Settings {
+			names = append(names, s.Name)
+		}
+		return names
+	}
 	for _, s := range sqlite.Settings {
 		if _, asked := requested[s.Name]; asked || s.Pragma || s.Name == "memory" {
 			names = append(names, s.Name)

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -403,8 +404,18 @@ func (s *session) config(ctx context.Context, cache string, work *runner.Workspa
 		Precision: s.run.Options.Precision, Timeout: s.plan.Timeout, Done: s.done,
 		Emit:     func(t assay.Trial) error { return s.store.Append(context.WithoutCancel(ctx), s.run.ID, t) },
 		Progress: s.progress.event, Wire: s.wireTrace(),
-		Files: runner.Files{}, // shared with the factors, which are to have the same data
+		Strace: strace(),
+		Files:  runner.Files{}, // shared with the factors, which are to have the same data
 	}
+}
+
+// strace is the path of the program that traces commits, or nothing.
+func strace() string {
+	path, err := exec.LookPath("strace")
+	if err != nil {
+		return ""
+	}
+	return path
 }
 
 // launch runs a runner and adds up what it took.

@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -56,6 +57,7 @@ type line struct {
 // Options say how to start a worker.
 type Options struct {
 	Dir   string    // working directory
+	Under []string  // program and arguments that run the worker, such as a tracer; empty: nothing
 	Trace io.Writer // gets a copy of every line, for debugging
 }
 
@@ -88,7 +90,8 @@ var ErrTimeout = errors.New("no answer within the time limit")
 // Start starts a worker program in a process group of its own and waits for
 // its hello. The program ends when this process ends, however it ends.
 func Start(ctx context.Context, program string, options Options) (*Worker, error) {
-	command := exec.Command(program)
+	all := append(slices.Clone(options.Under), program)
+	command := exec.Command(all[0], all[1:]...)
 	command.Dir = options.Dir
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	w := &Worker{command: command, lines: make(chan line, 16), exited: make(chan struct{}),

@@ -1,0 +1,126 @@
+//go:build unix
+
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"assay"
+	"assay/kit/column"
+	"assay/kit/kv"
+	"assay/kit/process"
+	"assay/kit/wire"
+)
+
+// loadPatience is how long records may take to be loaded.
+const loadPatience = 30 * time.Minute
+
+// asStore makes a case of a key-value store measurable by its target: a store
+// takes it as it is, a SQL driver by the SQL and the settings that say the same.
+// Whether commits are synced is nothing to operations that change nothing.
+func asStore(c assay.Case, native bool) assay.Case {
+	if !c.Operation.KV() {
+		return c
+	}
+	settings := maps.Clone(c.Profile.Settings)
+	if !c.Operation.Changes {
+		delete(settings, kv.Sync)
+	}
+	if !native {
+		settings = kv.InSQLite(settings)
+	}
+	c.Profile.Settings = settings
+	return c
+}
+
+// fits says why a target cannot run a case.
+func fits(c assay.Case, native bool) error {
+	if native && !c.Operation.KV() {
+		return &failure{assay.Unsupported, c.Cell.Driver + " is a key-value store: it runs no SQL"}
+	}
+	return nil
+}
+
+// fillStore has the job's data put into a store of its engine, or finds them
+// there. The worker loads them without syncs, settles, and closes the store.
+func (r *Runner) fillStore(ctx context.Context, j *job) error {
+	var err error
+	j.store, err = j.data.Store(ctx, j.Cell.Build, func(path, records string) error {
+		r.progress("prepare", "the records in "+j.Cell.Driver, 0)
+		ctx, cancel := context.WithTimeout(ctx, loadPatience)
+		defer cancel()
+		worker, err := process.Start(ctx, j.program.Path, process.Options{Dir: filepath.Dir(path), Trace: r.config.Wire})
+		if err != nil {
+			return err
+		}
+		defer worker.Kill()
+		open := wire.Open{Path: path, Settings: map[string]string{kv.Sync: "0"}, Readers: 1, Idle: 1, Writers: 1}
+		if err := worker.Call(ctx, wire.TypeOpen, open, nil); err != nil {
+			return fmt.Errorf("open: %w", err)
+		}
+		if err := worker.Call(ctx, wire.TypeLoad, wire.Load{Records: records}, nil); err != nil {
+			return fmt.Errorf("load: %w", err)
+		}
+		if _, err := worker.Stop(ctx); err != nil {
+			return fmt.Errorf("close: %w", err)
+		}
+		return nil
+	})
+	return err
+}
+
+// bytesPut is how many bytes of keys and values an operation puts each time,
+// on the mean; 0 where it is no put alone.
+func bytesPut(j *job) (float64, error) {
+	steps := j.Operation.Steps
+	if len(steps) != 1 || steps[0].KV != wire.Put {
+		return 0, nil
+	}
+	trace, err := column.Open(j.trace.Path)
+	if err != nil {
+		return 0, err
+	}
+	total := 0
+	for row := range trace.Rows() {
+		total += len(trace.Bytes(0, row)) + len(trace.Bytes(1, row))
+	}
+	return float64(total) / float64(max(1, trace.Rows())), trace.Close()
+}
+
+// diskUsage is how many bytes the files of a folder take on the disk.
+func diskUsage(folder string) (bytes int64, err error) {
+	err = filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := entry.Info()
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if stat, ok := info.Sys().(*syscall.Stat_t); ok && entry.Type().IsRegular() {
+			bytes += stat.Blocks * 512
+		}
+		return nil
+	})
+	return bytes, err
+}
+
+// splitWarning is about transactions that were not committed as one.
+func splitWarning(splits, operations int64) []assay.Warning {
+	if splits == 0 {
+		return nil
+	}
+	return []assay.Warning{{Code: "split-transaction",
+		Evidence: fmt.Sprintf("transactions were too big for the engine, and committed %d more times in %d operations", splits, operations),
+		Advice:   "part of a transaction may survive without the rest: compare it with smaller transactions of the others"}}
+}

@@ -1,0 +1,97 @@
+package syncs
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+)
+
+// judged judges a trace of marks in /m and files in /d.
+func judged(t *testing.T, trace string) Verdict {
+	t.Helper()
+	calls, err := Parse(strings.NewReader(begin + trace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Judge(calls, "/d", "/m")
+}
+
+const (
+	begin = "7 openat(AT_FDCWD</>, \"/m\", O_WRONLY|O_CREAT|O_APPEND|O_CLOEXEC, 0644) = 9</m>\n"
+	mark  = "7 write(9</m>, \"\"..., 1) = 1\n"
+)
+
+func TestJudge(t *testing.T) {
+	const (
+		write = "7 pwrite64(5</d/wal>, \"\"..., 100, 0) = 100\n"
+		sync  = "7 fdatasync(5</d/wal>) = 0\n"
+		other = "8 write(6</d/data>, \"\"..., 10) = 10\n"
+	)
+	for name, c := range map[string]struct {
+		trace  string
+		answer string
+		syncs  float64
+	}{
+		"synced":                       {write + sync + mark + write + sync + mark, "yes", 1},
+		"not synced":                   {write + mark + write + mark, "no", 0},
+		"one of two":                   {write + sync + mark + write + mark, "1 of 2", 0.5},
+		"written after the sync":       {write + sync + write + mark, "no", 1},
+		"another file is not synced":   {write + sync + other + mark, "no", 1},
+		"nothing at all":               {mark, "no", 0},
+		"no marks":                     {write + sync, "", 0},
+		"a sync that fails":            {write + "7 fdatasync(5</d/wal>) = -1 EIO (Input/output error)\n" + mark, "no", 0},
+		"a sync that ends too late":    {write + "8 fsync(5</d/wal> <unfinished ...>\n" + mark + "8 <... fsync resumed>) = 0\n" + mark, "no", 0},
+		"a sync in another thread":     {write + "8 fsync(5</d/wal> <unfinished ...>\n8 <... fsync resumed>) = 0\n" + mark, "yes", 1},
+		"a sync that began before":     {"8 fsync(5</d/wal> <unfinished ...>\n" + write + "8 <... fsync resumed>) = 0\n" + mark, "no", 1},
+		"a file that syncs each write": {"7 openat(AT_FDCWD</>, \"/d/wal\", O_RDWR|O_DSYNC, 0644) = 5</d/wal>\n" + write + mark, "yes", 1},
+		"a write that syncs":           {"7 pwritev2(5</d/wal>, [{iov_base=\"\"..., iov_len=1}], 1, 0, RWF_DSYNC) = 1\n" + mark, "yes", 1},
+		"mapped memory, synced":        {"7 msync(0x7f00, 4096, MS_SYNC) = 0\n" + mark, "yes", 1},
+		"mapped memory, started":       {"7 msync(0x7f00, 4096, MS_ASYNC) = 0\n" + mark, "no", 0},
+		"sync_file_range":              {write + "7 sync_file_range(5</d/wal>, 0, 0, SYNC_FILE_RANGE_WRITE) = 0\n" + mark, "no", 0},
+		"files elsewhere":              {write + sync + "7 write(1</tmp/out>, \"\"..., 2) = 2\n" + mark, "yes", 1},
+		"a log for people":             {write + sync + "7 write(8</d/LOG>, \"\"..., 2) = 2\n" + mark, "yes", 1},
+		"io_uring":                     {"7 io_uring_enter(4<anon_inode:[io_uring]>, 1, 1, 0, NULL, 8) = 1\n" + mark, "", 0},
+	} {
+		v := judged(t, c.trace)
+		if v.Answer() != c.answer || v.Syncs != c.syncs {
+			t.Errorf("%s: %q with %g syncs, want %q with %g", name, v.Answer(), v.Syncs, c.answer, c.syncs)
+		}
+	}
+}
+
+func TestVerdictMapped(t *testing.T) {
+	v := judged(t, `7 mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_SHARED, 5</d/data.mdb>, 0) = 0x7f00
+7 mmap(NULL, 4096, PROT_READ, MAP_SHARED, 5</d/other>, 0) = 0x7f00
+7 mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_PRIVATE, 5</lib/libc.so>, 0) = 0x7f00
+`+"7 pwrite64(5</d/data.mdb>, \"\"..., 10, 0) = 10\n7 fdatasync(5</d/data.mdb>) = 0\n"+mark)
+	want := Verdict{Units: 1, Covered: 1, Syncs: 1, Calls: map[string]int{"pwrite64": 1, "fdatasync": 1}, Mapped: []string{"data.mdb"}}
+	if !reflect.DeepEqual(v, want) {
+		t.Errorf("%+v\nwant %+v", v, want)
+	}
+	if got := v.Evidence(); got != "1 commits: 1 fdatasync, 1 pwrite64; stores into mapped memory (data.mdb) are not seen" {
+		t.Error(got)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add(mark + "7 <... fsync resumed>) = 0\n1 +++ exited with 0 +++\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		calls, err := Parse(strings.NewReader(text))
+		if err != nil {
+			return
+		}
+		if v := Judge(calls, "/d", "/m"); v.Covered > v.Units {
+			t.Errorf("%+v", v)
+		}
+	})
+}
+
+func TestRate(t *testing.T) {
+	rate, err := Rate(t.TempDir())
+	if err != nil || !(rate > 0) {
+		t.Errorf("%g syncs a second, %v", rate, err)
+	}
+	if _, err := Rate("/does/not/exist"); err == nil {
+		t.Error("no error for a folder that is not there")
+	}
+}
