@@ -57,8 +57,8 @@ func (v Verdict) Evidence() string {
 // Judge looks at the units of a trace. They begin where the file marks is
 // opened, and each ends with a write to it, its acknowledgement. A unit is covered where at least one sync
 // completed since the acknowledgement before it, and each file in folder that
-// was written since then was synced after its last write. Human-readable logs
-// (files called LOG) do not count.
+// was written since then was synced after its last write. Files that hold no
+// data do not count.
 func Judge(calls []Call, folder, marks string) Verdict {
 	j := judge{Verdict: Verdict{Calls: map[string]int{}}, folder: folder, written: map[string]int{}}
 	last := -1
@@ -88,7 +88,13 @@ type judge struct {
 }
 
 func (j *judge) inside(file string) bool {
-	return strings.HasPrefix(file, j.folder+string(filepath.Separator)) && filepath.Base(file) != "LOG"
+	return strings.HasPrefix(file, j.folder+string(filepath.Separator)) && !rebuilt(filepath.Base(file))
+}
+
+// rebuilt reports files that hold no data, by their engines' documentation:
+// logs for people, locks, and SQLite's index of its write-ahead log.
+func rebuilt(name string) bool {
+	return name == "LOG" || name == "LOCK" || name == "lock.mdb" || strings.HasSuffix(name, "-shm")
 }
 
 // unit judges the calls between two acknowledgements.

@@ -1,0 +1,21 @@
+// Worker append-log is the floor of key-value stores: a commit appends to one
+// file, and is synced where that is asked for; keys and values are in an ordered
+// map in memory. No store that keeps its data on the disk can do with less.
+package main
+
+import (
+	"os"
+
+	"assay/kit/kv"
+	"assay/kit/kvdb"
+)
+
+func main() {
+	os.Exit(kvdb.Main(kvdb.Driver{
+		Name:     "append-log",
+		Version:  "1",
+		Settings: []string{kv.Sync},
+		Facts:    map[string]string{"floor": "true", "map": "github.com/google/btree"},
+		Open:     func(c kvdb.Config) (kvdb.Store, error) { return open(c.Path, c.Sync(true)) },
+	}))
+}

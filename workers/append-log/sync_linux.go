@@ -1,0 +1,8 @@
+package main
+
+import (
+	"os"
+	"syscall"
+)
+
+func syncData(file *os.File) error { return syscall.Fdatasync(int(file.Fd())) }

@@ -1,0 +1,133 @@
+// Worker pebble drives github.com/cockroachdb/pebble: a log-structured merge
+// tree with a write-ahead log.
+package main
+
+import (
+	"context"
+	"errors"
+	"log"
+	"os"
+	"strconv"
+
+	"assay/kit/kv"
+	"assay/kit/kvdb"
+
+	"github.com/cockroachdb/pebble/v2"
+)
+
+func main() {
+	os.Exit(kvdb.Main(kvdb.Driver{
+		Name:     "pebble",
+		Module:   "github.com/cockroachdb/pebble/v2",
+		Settings: []string{kv.Sync, kv.BlockCache},
+		Open:     open,
+	}))
+}
+
+type store struct {
+	db    *pebble.DB
+	cache *pebble.Cache
+	write *pebble.WriteOptions
+}
+
+func open(c kvdb.Config) (kvdb.Store, error) {
+	s := &store{write: pebble.Sync}
+	if !c.Sync(true) {
+		s.write = pebble.NoSync
+	}
+	options := &pebble.Options{Logger: quiet{}}
+	if text, ok := c.Settings[kv.BlockCache]; ok {
+		bytes, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return nil, err
+		}
+		s.cache = pebble.NewCache(bytes)
+		options.Cache = s.cache
+	}
+	var err error
+	s.db, err = pebble.Open(c.Path, options)
+	return s, err
+}
+
+// quiet drops what pebble tells of its compactions.
+type quiet struct{}
+
+func (quiet) Infof(string, ...any)              {}
+func (quiet) Errorf(format string, args ...any) { log.Printf(format, args...) }
+func (quiet) Fatalf(format string, args ...any) { log.Fatalf(format, args...) }
+
+func (s *store) Get(key, into []byte) ([]byte, bool, error) {
+	stored, closer, err := s.db.Get(key)
+	if errors.Is(err, pebble.ErrNotFound) {
+		return into, false, nil
+	}
+	if err != nil {
+		return into, false, err
+	}
+	into = append(into, stored...)
+	return into, true, closer.Close()
+}
+
+func (s *store) Scan(from []byte, n int, visit func(key, value []byte) error) error {
+	cursor, err := s.db.NewIter(&pebble.IterOptions{LowerBound: from})
+	if err != nil {
+		return err
+	}
+	for valid := cursor.First(); valid && n > 0; valid = cursor.Next() {
+		value, err := cursor.ValueAndErr()
+		if err == nil {
+			err = visit(cursor.Key(), value)
+		}
+		if err != nil {
+			return errors.Join(err, cursor.Close())
+		}
+		n--
+	}
+	return cursor.Close()
+}
+
+func (s *store) Put(key, value []byte) error { return s.db.Set(key, value, s.write) }
+
+func (s *store) Delete(key []byte) error { return s.db.Delete(key, s.write) }
+
+func (s *store) Update(change func(kvdb.Writer) error) error {
+	batch := s.db.NewBatch()
+	if err := change(writer{batch, s}); err != nil {
+		return errors.Join(err, batch.Close())
+	}
+	return errors.Join(batch.Commit(s.write), batch.Close())
+}
+
+// Durability with NoSync: the log has checksums, and what was not written or
+// not synced is missing at its end. It is written by another goroutine, so that
+// a killed process can lose the newest commits too.
+func (s *store) Durability() string {
+	if s.write == pebble.NoSync {
+		return "consistent"
+	}
+	return "power"
+}
+
+// Effective is empty: the options are given with each write, and nothing reads
+// them back.
+func (s *store) Effective() map[string]string { return map[string]string{} }
+
+func (s *store) Settle() error { return s.db.Compact(context.Background(), []byte{}, []byte{0xff, 0xff, 0xff, 0xff}, false) }
+
+func (s *store) Close() error {
+	err := s.db.Close()
+	if s.cache != nil {
+		s.cache.Unref()
+	}
+	return err
+}
+
+// writer is a batch, which is not read: reads are of what was committed.
+type writer struct {
+	batch *pebble.Batch
+	*store
+}
+
+func (w writer) Put(key, value []byte) error { return w.batch.Set(key, value, nil) }
+
+func (w writer) Delete(key []byte) error { return w.batch.Delete(key, nil) }
