@@ -30,6 +30,9 @@ type Driver struct {
 	EngineVersion func() string
 	Cgo           bool
 	Settings      []string // that Open takes, beside none
+	// NoScan says why the library cannot scan from a key on; its Store.Scan is
+	// then asked for everything only. Empty: it can.
+	NoScan string
 	// Facts are more that tells this target apart, such as "floor": "true".
 	Facts map[string]string
 	// Open opens the store, or makes it.

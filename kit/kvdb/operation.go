@@ -35,6 +35,8 @@ func (d *database) Prepare(spec wire.Operation, trace *column.File) (kit.Operati
 		switch {
 		case !known:
 			return nil, wire.Errorf(wire.Unsupported, "step %d: a key-value store has get, put, delete and scan, and not %q", i+1, s.KV+s.SQL)
+		case s.KV == wire.Scan && d.driver.NoScan != "":
+			return nil, wire.Errorf(wire.Unsupported, "step %d: no scan with %s: %s", i+1, d.driver.Name, d.driver.NoScan)
 		case s.Args != want:
 			return nil, wire.Errorf(wire.Invalid, "step %d: %s takes %d arguments, not %d", i+1, s.KV, want, s.Args)
 		case !spec.Changes && (s.KV == wire.Put || s.KV == wire.Delete):

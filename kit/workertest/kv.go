@@ -4,6 +4,7 @@ package workertest
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -23,6 +24,7 @@ var kvChecks = []check{
 	{"keys and values of any bytes are kept and ordered", wire.CapKV, oddRecords},
 	{"random operations leave what a model has, also when opened again", wire.CapKV, randomOperations},
 	{"a key that is not there is a miss", wire.CapKV, missingKeys},
+	{"an empty value is kept, or refused", wire.CapKV, emptyValues},
 	{"several clients put at the same time", wire.CapKV, puttingClients},
 	{"several steps in a transaction are one operation", wire.CapKV, readModifyWrite},
 	{"sync can be asked for, and not", wire.CapKV, syncSettings},
@@ -186,7 +188,7 @@ func oddRecords(b *bench) error {
 	long := bytes.Repeat([]byte{0xff}, 250)
 	var rows [][]any
 	for i, key := range [][]byte{{0}, {0, 0}, {1}, {0x7f}, {0x80}, {0xff}, {0xff, 0}, long, []byte("ä"), []byte("a"), []byte("a\x00b")} {
-		value := bytes.Repeat([]byte{byte(i), 0, 0xff}, i*i*200)
+		value := bytes.Repeat([]byte{byte(i), 0, 0xff}, 1+i*i*200)
 		rows = append(rows, []any{key, value})
 		s.model[string(key)] = string(value)
 	}
@@ -261,7 +263,7 @@ func (s *store) randomRound(random *rand.Rand) error {
 				want = append(want, []any{[]byte(k), []byte(s.model[k])})
 			}
 		}
-		return s.answered(scanStep(), want, rows...)
+		return unlessUnsupported(s.answered(scanStep(), want, rows...))
 	}
 	for range size / max(1, transaction) * max(1, transaction) {
 		k, value := key(), fmt.Appendf(nil, "%x", random.Uint64())
@@ -269,6 +271,15 @@ func (s *store) randomRound(random *rand.Rand) error {
 		s.model[string(k)] = string(value)
 	}
 	return s.right(wire.Operation{Steps: []wire.Step{putStep()}, Changes: true, Transaction: transaction}, 1, rows...)
+}
+
+// unlessUnsupported lets a worker refuse.
+func unlessUnsupported(err error) error {
+	var refused *wire.Error
+	if errors.As(err, &refused) && refused.Code == wire.Unsupported {
+		return nil
+	}
+	return err
 }
 
 func sortedRows(rows [][]any) [][]any {
@@ -281,7 +292,7 @@ func missingKeys(b *bench) error {
 	if err != nil {
 		return err
 	}
-	if err := s.load(map[string]string{"a": "1", "b": ""}, []string{"a", "b"}); err != nil {
+	if err := s.load(map[string]string{"a": "1", "b": "2"}, []string{"a", "b"}); err != nil {
 		return err
 	}
 	m, err := s.run(wire.Operation{Steps: []wire.Step{getStep(1)}}, 1, []any{[]byte("a")}, []any{[]byte("aa")}, []any{[]byte("b")})
@@ -292,6 +303,27 @@ func missingKeys(b *bench) error {
 		func() error { return expect("operations", m.Operations, int64(2)) },
 		func() error { return expect("misses", m.Misses, int64(1)) },
 		func() error { return expect("errors", m.Errors, int64(0)) })
+}
+
+// emptyValues lets a store refuse a value without bytes, but not lose it.
+func emptyValues(b *bench) error {
+	s, err := newStore(b, nil)
+	if err != nil {
+		return err
+	}
+	m, err := s.run(wire.Operation{Steps: []wire.Step{putStep()}, Changes: true}, 1, []any{[]byte("a"), []byte{}})
+	if err != nil {
+		return err
+	}
+	want := [][]any{}
+	if m.Errors == 0 {
+		s.model["a"], want = "", append(want, []any{[]byte{}})
+	}
+	return steps(
+		func() error { return s.answered(getStep(-1), want, []any{[]byte("a")}) },
+		func() error { return s.agrees("after putting") },
+		s.reopen,
+		func() error { return s.agrees("after opening again") })
 }
 
 func puttingClients(b *bench) error {

@@ -112,7 +112,9 @@ func (s *store) Durability() string {
 // them back.
 func (s *store) Effective() map[string]string { return map[string]string{} }
 
-func (s *store) Settle() error { return s.db.Compact(context.Background(), []byte{}, []byte{0xff, 0xff, 0xff, 0xff}, false) }
+func (s *store) Settle() error {
+	return s.db.Compact(context.Background(), []byte{}, []byte{0xff, 0xff, 0xff, 0xff}, false)
+}
 
 func (s *store) Close() error {
 	err := s.db.Close()

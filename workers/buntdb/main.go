@@ -1,0 +1,124 @@
+// Worker buntdb drives github.com/tidwall/buntdb: all data in memory, with an
+// append-only file.
+package main
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+
+	"assay/kit/kv"
+	"assay/kit/kvdb"
+
+	"github.com/tidwall/buntdb"
+)
+
+func main() {
+	os.Exit(kvdb.Main(kvdb.Driver{
+		Name:     "buntdb",
+		Module:   "github.com/tidwall/buntdb",
+		Settings: []string{kv.Sync},
+		Open:     open,
+	}))
+}
+
+type store struct{ db *buntdb.DB }
+
+// open takes the library's default, a sync every second, where none are asked
+// for: that is what programs without syncs of their own run with.
+func open(c kvdb.Config) (kvdb.Store, error) {
+	db, err := buntdb.Open(filepath.Join(c.Path, "data.aof"))
+	if err != nil {
+		return nil, err
+	}
+	var config buntdb.Config
+	if err := db.ReadConfig(&config); err != nil {
+		return nil, err
+	}
+	if c.Sync(config.SyncPolicy == buntdb.Always) {
+		config.SyncPolicy = buntdb.Always
+	}
+	return &store{db}, db.SetConfig(config)
+}
+
+func (s *store) Get(key, into []byte) (value []byte, found bool, err error) {
+	value = into
+	err = s.db.View(func(tx *buntdb.Tx) error {
+		value, found, err = get(tx, key, into)
+		return err
+	})
+	return value, found, err
+}
+
+func get(tx *buntdb.Tx, key, into []byte) ([]byte, bool, error) {
+	stored, err := tx.Get(string(key))
+	if errors.Is(err, buntdb.ErrNotFound) {
+		return into, false, nil
+	}
+	return append(into, stored...), err == nil, err
+}
+
+func (s *store) Scan(from []byte, n int, visit func(key, value []byte) error) (err error) {
+	viewed := s.db.View(func(tx *buntdb.Tx) error {
+		return tx.AscendGreaterOrEqual("", string(from), func(key, value string) bool {
+			if n--; n < 0 {
+				return false
+			}
+			err = visit([]byte(key), []byte(value))
+			return err == nil
+		})
+	})
+	return errors.Join(err, viewed)
+}
+
+func (s *store) Put(key, value []byte) error {
+	return s.db.Update(func(tx *buntdb.Tx) error { return put(tx, key, value) })
+}
+
+func put(tx *buntdb.Tx, key, value []byte) error {
+	_, _, err := tx.Set(string(key), string(value), nil)
+	return err
+}
+
+func (s *store) Delete(key []byte) error {
+	return s.db.Update(func(tx *buntdb.Tx) error { return remove(tx, key) })
+}
+
+func remove(tx *buntdb.Tx, key []byte) error {
+	_, err := tx.Delete(string(key))
+	return err
+}
+
+func (s *store) Update(change func(kvdb.Writer) error) error {
+	return s.db.Update(func(tx *buntdb.Tx) error { return change(writer{tx}) })
+}
+
+// Durability without syncs of each commit: each is one write to the file, which
+// is cut at the first commit that is not whole when it is read.
+func (s *store) Durability() string {
+	if s.Effective()[kv.Sync] == "1" {
+		return "power"
+	}
+	return "consistent"
+}
+
+func (s *store) Effective() map[string]string {
+	var config buntdb.Config
+	if err := s.db.ReadConfig(&config); err != nil {
+		return map[string]string{}
+	}
+	if config.SyncPolicy == buntdb.Always {
+		return map[string]string{kv.Sync: "1"}
+	}
+	return map[string]string{kv.Sync: "0"}
+}
+
+func (s *store) Close() error { return s.db.Close() }
+
+type writer struct{ tx *buntdb.Tx }
+
+func (w writer) Get(key, into []byte) ([]byte, bool, error) { return get(w.tx, key, into) }
+
+func (w writer) Put(key, value []byte) error { return put(w.tx, key, value) }
+
+func (w writer) Delete(key []byte) error { return remove(w.tx, key) }
