@@ -138,6 +138,9 @@ func (p *parser) call(name, text string, began, ended int) {
 	default:
 		c.Kind = Write
 	}
+	if c.Kind == Write && result[1] == "0" {
+		return // nothing was written
+	}
 	p.calls = append(p.calls, c)
 	if c.Kind == Write && (p.synced[c.File] || strings.Contains(text, "RWF_DSYNC") || strings.Contains(text, "RWF_SYNC")) {
 		c.Kind = Sync

@@ -51,6 +51,7 @@ func TestJudge(t *testing.T) {
 		"files elsewhere":              {write + sync + "7 write(1</tmp/out>, \"\"..., 2) = 2\n" + mark, "yes", 1},
 		"a log for people":             {write + sync + "7 write(8</d/LOG>, \"\"..., 2) = 2\n" + mark, "yes", 1},
 		"an index of the log":          {write + sync + "7 pwrite64(8</d/data.db-shm>, \"\"..., 1, 4095) = 1\n" + mark, "yes", 1},
+		"nothing is written":           {write + sync + "7 write(8</d/meta>, \"\", 0) = 0\n" + mark, "yes", 1},
 		"io_uring":                     {"7 io_uring_enter(4<anon_inode:[io_uring]>, 1, 1, 0, NULL, 8) = 1\n" + mark, "", 0},
 	} {
 		v := judged(t, c.trace)

@@ -28,13 +28,14 @@ type store struct {
 	batch lotusdb.BatchOptions
 }
 
-// open asks for syncs in the options of the database: those of a single write
-// are not looked at in v2.1.0, where a Put sets them to false.
+// open asks for syncs in the options of batches. Nothing else makes v2.1.0 sync:
+// a Put sets what it was asked for to false (PutWithOptions), and with the
+// option of the database nobody does, because the log writes without syncs and
+// the table leaves them to the log (memtable.putBatch).
 func open(c kvdb.Config) (kvdb.Store, error) {
 	options := lotusdb.DefaultOptions
 	_ = os.Remove(options.DirPath) // the library makes one for itself when it is loaded
 	options.DirPath = c.Path
-	options.Sync = c.Sync(options.Sync)
 	if text, ok := c.Settings[kv.BlockCache]; ok {
 		bytes, err := strconv.ParseUint(text, 10, 32)
 		if err != nil {
@@ -44,7 +45,7 @@ func open(c kvdb.Config) (kvdb.Store, error) {
 	}
 	db, err := lotusdb.Open(options)
 	batch := lotusdb.DefaultBatchOptions
-	batch.Sync = options.Sync
+	batch.Sync = c.Sync(batch.Sync)
 	return &store{db, batch}, err
 }
 
@@ -84,11 +85,17 @@ func (s *store) Put(key, value []byte) error {
 	if len(value) == 0 {
 		return errEmpty
 	}
-	return s.db.PutWithOptions(key, value, s.batch.WriteOptions)
+	if s.batch.Sync {
+		return s.Update(func(w kvdb.Writer) error { return w.Put(key, value) })
+	}
+	return s.db.Put(key, value)
 }
 
 func (s *store) Delete(key []byte) error {
-	return s.db.DeleteWithOptions(key, s.batch.WriteOptions)
+	if s.batch.Sync {
+		return s.Update(func(w kvdb.Writer) error { return w.Delete(key) })
+	}
+	return s.db.Delete(key)
 }
 
 func (s *store) Update(change func(kvdb.Writer) error) error {
