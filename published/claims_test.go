@@ -40,7 +40,8 @@ func TestEveryClaimHasItsCells(t *testing.T) {
 }
 
 func merged(a, b map[string]string) map[string]string {
-	all := maps.Clone(a)
+	all := map[string]string{}
+	maps.Copy(all, a)
 	maps.Copy(all, b)
 	return all
 }

@@ -88,7 +88,7 @@ func TestGoSQLitePerformance(t *testing.T) {
 }
 
 func TestUnknownSource(t *testing.T) {
-	const want = `no published benchmark "x": there is go-sqlite-performance`
+	const want = `no published benchmark "x": there is go-kv-qiita, go-sqlite-performance`
 	if _, err := Figures("x"); err == nil || !strings.HasPrefix(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}

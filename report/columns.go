@@ -157,12 +157,19 @@ func rankCell(r *Row) string {
 // durabilityCell shows the class with the settings that it follows from:
 // within a class, some lose more of the newest commits than others.
 func durabilityCell(r *Row) string {
-	by := effective(r.Settings, "journal_mode") + "," + effective(r.Settings, "synchronous")
-	if by == "," {
-		return class(r.Durability)
+	text := class(r.Durability)
+	if by := effective(r.Settings, "journal_mode") + "," + effective(r.Settings, "synchronous"); by != "," {
+		text += " (" + by + ")"
 	}
-	return class(r.Durability) + " (" + by + ")"
+	if seen := effective(r.Settings, syncBeforeAck); seen != "" {
+		text += ", seen: " + seen
+	}
+	return text
 }
+
+// syncBeforeAck is the setting by which a trace of system calls says whether
+// commits are synced before they are acknowledged.
+const syncBeforeAck = "sync-before-ack"
 
 // marks notes a row's warnings and returns their marks.
 func marks(r *Row, n *notes) string {

@@ -158,7 +158,7 @@ func (r *Report) addTables(d *document) {
 	d.add(paragraph, "ratio = figure / figure of %s with the same profile, paired by launch, with its 95 %% interval. "+
 		"± is half the figure's 95 %% interval. n counts launches. Rows that share a rank cannot be told apart by the data. "+
 		"A/A is the reference against itself: this run's noise. "+
-		"Durability is by the effective journal_mode and synchronous (0 OFF, 1 NORMAL, 2 FULL, 3 EXTRA).", cmp.Or(driver, "the reference"))
+		"Durability is by the effective journal_mode and synchronous (0 OFF, 1 NORMAL, 2 FULL, 3 EXTRA); seen tells whether a trace of system calls shows commits synced before they are acknowledged.", cmp.Or(driver, "the reference"))
 	shown := map[string]string{} // what differs, and the table under which it stands
 	for _, t := range r.Tables {
 		t.addTo(d)

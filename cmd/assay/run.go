@@ -21,6 +21,7 @@ import (
 	"assay/plans"
 	"assay/runner"
 	"assay/store"
+	"assay/syncs"
 
 	"github.com/spf13/cobra"
 )
@@ -452,6 +453,9 @@ func (s *session) begin(ctx context.Context, r *runner.Runner, files runner.File
 		return s.store.Update(ctx, s.run)
 	}
 	s.run.Host = host.Facts(workDir)
+	if rate, err := syncs.Rate(workDir); err == nil { // unknown is no fact
+		s.run.Host["syncs-per-second"] = strconv.FormatFloat(rate, 'f', 0, 64)
+	}
 	s.run.Targets, s.run.Files = r.Targets(), files.Digests()
 	s.run.Reference = r.Reference()
 	if err := s.store.Begin(ctx, s.run); err != nil {
