@@ -73,32 +73,61 @@ func (t *tools) ratioByHand(driver string, c assay.Case) (stat.Interval, error) 
 	if err != nil {
 		return stat.Interval{}, err
 	}
+	step := c.Operation.Steps[0]
+	return t.ratio(pair{
+		name: driver, length: trace.Length, copy: data.Copy,
+		worker: program, open: wire.Open{Readers: 1, Idle: 1},
+		operation: wire.Operation{Name: "point", Trace: trace.Path, Statement: "once",
+			Steps: []wire.Step{{SQL: step.SQL, Query: true, Args: 1, Rows: 1, Returns: []string{"int", "text", "int", "int"}}}},
+		byHand: byHand, path: "file:", args: []string{keys},
+	})
+}
+
+// pair is a worker and a loop written by hand that do the same.
+type pair struct {
+	name      string
+	length    int                    // of the trace
+	copy      func(dst string) error // makes a copy of the data
+	worker    string                 // program
+	open      wire.Open              // without its path
+	operation wire.Operation
+	byHand    string   // program
+	path      string   // what stands before the path that it gets
+	args      []string // of byHand
+}
+
+// ratio measures both in several launches and returns worker / by hand.
+func (t *tools) ratio(p pair) (stat.Interval, error) {
 	var ratios []float64
 	for launch := range launches {
-		copies := [2]string{filepath.Join(t.dir, fmt.Sprint(driver, launch, "a.db")), filepath.Join(t.dir, fmt.Sprint(driver, launch, "b.db"))}
-		for _, path := range copies {
-			if err := data.Copy(path); err != nil {
-				return stat.Interval{}, err
-			}
-		}
-		ours, err := t.startWorker(program, copies[0], c, trace)
-		if err != nil {
-			return stat.Interval{}, err
-		}
-		theirs, err := t.startByHand(byHand, copies[1], keys)
-		if err != nil {
-			ours.worker.Kill()
-			return stat.Interval{}, err
-		}
-		ratio, err := alternate(ours, theirs, trace.Length)
-		ours.worker.Kill()
-		theirs.stop()
+		ratio, err := t.launchPair(p, launch)
 		if err != nil {
 			return stat.Interval{}, err
 		}
 		ratios = append(ratios, ratio)
 	}
 	return stat.LogInterval(ratios), nil
+}
+
+func (t *tools) launchPair(p pair, launch int) (float64, error) {
+	copies := [2]string{filepath.Join(t.dir, fmt.Sprint(p.name, launch, "a.db")), filepath.Join(t.dir, fmt.Sprint(p.name, launch, "b.db"))}
+	for _, path := range copies {
+		if err := p.copy(path); err != nil {
+			return 0, err
+		}
+		defer os.RemoveAll(path)
+	}
+	ours, err := t.startWorker(p, copies[0])
+	if err != nil {
+		return 0, err
+	}
+	defer ours.worker.Kill()
+	theirs, err := t.startByHand(p, copies[1])
+	if err != nil {
+		return 0, err
+	}
+	defer theirs.stop()
+	return alternate(ours, theirs, p.length)
 }
 
 // material makes the data, the trace, and the trace's keys as text.
@@ -137,27 +166,27 @@ func alternate(ours *assayLoop, theirs *handLoop, length int) (float64, error) {
 
 // assayLoop is a worker with the operation prepared.
 type assayLoop struct {
-	t      *tools
-	worker *process.Worker
+	t         *tools
+	worker    *process.Worker
+	operation string
 }
 
-func (t *tools) startWorker(program, path string, c assay.Case, trace *dataset.Trace) (*assayLoop, error) {
-	worker, err := process.Start(t.ctx, program, process.Options{Dir: t.dir})
+func (t *tools) startWorker(p pair, path string) (*assayLoop, error) {
+	worker, err := process.Start(t.ctx, p.worker, process.Options{Dir: t.dir})
 	if err != nil {
 		return nil, err
 	}
-	step := c.Operation.Steps[0]
-	op := wire.Operation{Name: "point", Trace: trace.Path, Statement: "once",
-		Steps: []wire.Step{{SQL: step.SQL, Query: true, Args: 1, Rows: 1, Returns: []string{"int", "text", "int", "int"}}}}
-	if err := worker.Call(t.ctx, wire.TypeOpen, wire.Open{Path: path, Readers: 1, Idle: 1}, nil); err != nil {
+	p.open.Path = path
+	if err := worker.Call(t.ctx, wire.TypeOpen, p.open, nil); err != nil {
+		worker.Kill()
 		return nil, err
 	}
-	return &assayLoop{t, worker}, worker.Call(t.ctx, wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil)
+	return &assayLoop{t, worker, p.operation.Name}, worker.Call(t.ctx, wire.TypePrepare, wire.Prepare{Operation: p.operation, Clients: 1}, nil)
 }
 
 func (l *assayLoop) window(first int) (operations, nanos int64, err error) {
 	var m wire.Measured
-	err = l.worker.Call(l.t.ctx, wire.TypeMeasure, wire.Measure{Operation: "point", Start: int64(first), Nanos: windowNanos}, &m)
+	err = l.worker.Call(l.t.ctx, wire.TypeMeasure, wire.Measure{Operation: l.operation, Start: int64(first), Nanos: windowNanos}, &m)
 	if err == nil && m.Errors+m.Misses > 0 {
 		err = fmt.Errorf("%s %s", m.Error, m.Miss)
 	}
@@ -171,8 +200,8 @@ type handLoop struct {
 	out     *bufio.Reader
 }
 
-func (t *tools) startByHand(program, path, keys string) (*handLoop, error) {
-	command := exec.CommandContext(t.ctx, program, keys)
+func (t *tools) startByHand(p pair, path string) (*handLoop, error) {
+	command := exec.CommandContext(t.ctx, p.byHand, p.args...)
 	command.Stderr = os.Stderr
 	in, err := command.StdinPipe()
 	if err != nil {
@@ -185,7 +214,7 @@ func (t *tools) startByHand(program, path, keys string) (*handLoop, error) {
 	if err := command.Start(); err != nil {
 		return nil, err
 	}
-	_, err = fmt.Fprintln(in, "file:"+path)
+	_, err = fmt.Fprintln(in, p.path+path)
 	return &handLoop{command, in, bufio.NewReader(out)}, err
 }
 

@@ -50,7 +50,7 @@ func bench(ctx context.Context) error {
 		return err
 	}
 	t := &tools{ctx: ctx, dir: dir, cache: cache, builder: &build.Builder{Source: source, Cache: cache}}
-	for _, part := range []func() error{t.loop, t.byHand, t.quick, t.twins} {
+	for _, part := range []func() error{t.loop, t.byHand, t.stores, t.quick, t.twins} {
 		if err := part(); err != nil {
 			return err
 		}

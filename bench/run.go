@@ -134,10 +134,18 @@ func writeKeys(trace, path string) error {
 	}
 	buffered := bufio.NewWriter(out)
 	for row := range file.Rows() {
-		fmt.Fprintln(buffered, file.Int(0, row))
+		fmt.Fprintln(buffered, text(file, row))
 	}
 	if err := buffered.Flush(); err != nil {
 		return err
 	}
 	return out.Close()
+}
+
+// text is a key as it stands in a line.
+func text(file *column.File, row int) string {
+	if file.Type(0) == column.Blob {
+		return string(file.Bytes(0, row))
+	}
+	return strconv.FormatInt(file.Int(0, row), 10)
 }

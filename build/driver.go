@@ -24,6 +24,7 @@ type Driver struct {
 	Dir      string
 	Prebuilt bool // has an executable file named worker instead of a go.mod
 	C        bool // is written in C: Module is where it has SQLite from
+	Store    bool // is of a key-value store, and runs no SQL
 }
 
 // errNoWorker says that a folder holds no worker.
@@ -78,6 +79,7 @@ func (s Source) driver(name string) (Driver, error) {
 		return Driver{}, fmt.Errorf("workers/%s: %w", name, err)
 	}
 	d.Version = mod.requires[d.Module]
+	d.Store = slices.Contains(imports, "assay/kit/kvdb")
 	d.About = about
 	if d.About == "" {
 		d.About = readmeTitle(d.Dir)

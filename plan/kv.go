@@ -20,6 +20,13 @@ var (
 	keyNumbers   = []string{"hex i", "hex random", "hex16 i", "hex16 random", "hex16 clock"}
 )
 
+// KV reports whether the plan has operations of key-value stores.
+func (p *Plan) KV() bool {
+	return slices.ContainsFunc(p.Workloads, func(w Workload) bool {
+		return slices.ContainsFunc(w.operations.entries, func(e entry[operation]) bool { return e.value.KV.set() })
+	})
+}
+
 // keyValue checks the keys of a key-value operation as far as no values of
 // params are needed.
 func (c checker) keyValue(o *operation) {

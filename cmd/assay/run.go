@@ -229,8 +229,8 @@ func (s *session) selectCases() error {
 	return usage(err)
 }
 
-// expandDrivers replaces * by every driver that there is, the plan's first, so
-// that its reference stays the reference.
+// expandDrivers replaces * by every driver that can run the plan, the plan's
+// first, so that its reference stays the reference.
 func (s *session) expandDrivers(names []string) ([]string, error) {
 	var all []string
 	for _, name := range names {
@@ -255,7 +255,8 @@ func (s *session) expandDrivers(names []string) ([]string, error) {
 			}
 		}
 		for _, d := range found {
-			if (d.Module != "" || d.Prebuilt) && !slices.Contains(all, d.Name) {
+			fits := !d.Store || s.plan.KV()
+			if fits && (d.Module != "" || d.Prebuilt) && !slices.Contains(all, d.Name) {
 				all = append(all, d.Name)
 			}
 		}

@@ -2,7 +2,9 @@ package handwritten
 
 import (
 	"bufio"
+	"bytes"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"time"
 )
@@ -25,6 +27,43 @@ func direct(open func(string) (Loop, error)) error {
 	if err != nil {
 		return err
 	}
+	return windows(keys, open)
+}
+
+// StoreLoop runs gets or puts for a window of time, with the keys from position
+// first on, and returns how many there were and what they took.
+type StoreLoop func(keys [][]byte, first int, window time.Duration) (int, time.Duration, error)
+
+// Value is what puts put: 210 bytes that do not compress, as in a trace.
+var Value = func() []byte {
+	value := make([]byte, 210)
+	random := rand.New(rand.NewPCG(1, 1))
+	for i := range value {
+		value[i] = byte(random.Uint32())
+	}
+	return value
+}()
+
+// Store is Direct for a key-value store. The program is started as PROGRAM KEYS
+// OPERATION, which is get or put, and keys are texts, one a line.
+func Store(open func(path, operation string) (StoreLoop, error)) {
+	if err := store(open); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func store(open func(path, operation string) (StoreLoop, error)) error {
+	text, err := os.ReadFile(os.Args[1])
+	if err != nil {
+		return err
+	}
+	return windows(bytes.Fields(text), func(path string) (StoreLoop, error) { return open(path, os.Args[2]) })
+}
+
+// windows opens what the first line names and answers each line after it by a
+// window of the loop.
+func windows[K any, L ~func([]K, int, time.Duration) (int, time.Duration, error)](keys []K, open func(string) (L, error)) error {
 	lines := bufio.NewScanner(os.Stdin)
 	lines.Scan()
 	loop, err := open(lines.Text())
