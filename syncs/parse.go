@@ -49,7 +49,7 @@ type Call struct {
 var (
 	callPattern   = regexp.MustCompile(`^(\d+) +(\w+)\((.*)$`)
 	resumePattern = regexp.MustCompile(`^(\d+) +<\.\.\. (\w+) resumed>(.*)$`)
-	filePattern   = regexp.MustCompile(`^(?:AT_FDCWD<[^>]*>|\d+)<(/[^>]*)>`)
+	filePattern   = regexp.MustCompile(`^(\d+)<(/[^>]*)>`)
 	resultPattern = regexp.MustCompile(`= (-?\d+|0x[0-9a-f]+)(?:<(/[^>]*)>)?[^=]*$`)
 	mappedPattern = regexp.MustCompile(`, \d+<(/[^>]*)>, (?:0x)?[0-9a-f]+\) += `)
 )
@@ -71,7 +71,7 @@ func Parse(r io.Reader) ([]Call, error) {
 type parser struct {
 	calls  []Call
 	open   map[string]pending // by thread: calls that have not ended
-	synced map[string]bool    // files that were opened so that each write syncs
+	synced map[string]bool    // descriptors that were opened so that each write syncs
 }
 
 type pending struct {
@@ -105,14 +105,13 @@ func (p *parser) call(name, text string, began, ended int) {
 		return
 	}
 	c := Call{Name: name, Began: began, Ended: ended}
+	descriptor := ""
 	if m := filePattern.FindStringSubmatch(text); m != nil {
-		c.File = m[1]
+		descriptor, c.File = m[1], m[2]
 	}
 	switch name {
 	case "open", "openat":
-		if strings.Contains(text, "O_DSYNC") || strings.Contains(text, "O_SYNC") {
-			p.synced[result[2]] = true
-		}
+		p.synced[result[1]] = strings.Contains(text, "O_DSYNC") || strings.Contains(text, "O_SYNC")
 		c.Kind, c.File = Open, result[2]
 	case "mmap":
 		m := mappedPattern.FindStringSubmatch(text)
@@ -142,7 +141,7 @@ func (p *parser) call(name, text string, began, ended int) {
 		return // nothing was written
 	}
 	p.calls = append(p.calls, c)
-	if c.Kind == Write && (p.synced[c.File] || strings.Contains(text, "RWF_DSYNC") || strings.Contains(text, "RWF_SYNC")) {
+	if c.Kind == Write && (p.synced[descriptor] || strings.Contains(text, "RWF_DSYNC") || strings.Contains(text, "RWF_SYNC")) {
 		c.Kind = Sync
 		p.calls = append(p.calls, c)
 	}

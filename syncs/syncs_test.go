@@ -44,6 +44,7 @@ func TestJudge(t *testing.T) {
 		"a sync in another thread":     {write + "8 fsync(5</d/wal> <unfinished ...>\n8 <... fsync resumed>) = 0\n" + mark, "yes", 1},
 		"a sync that began before":     {"8 fsync(5</d/wal> <unfinished ...>\n" + write + "8 <... fsync resumed>) = 0\n" + mark, "no", 1},
 		"a file that syncs each write": {"7 openat(AT_FDCWD</>, \"/d/wal\", O_RDWR|O_DSYNC, 0644) = 5</d/wal>\n" + write + mark, "yes", 1},
+		"the same file, opened again":  {"7 openat(AT_FDCWD</>, \"/d/wal\", O_RDWR|O_DSYNC, 0644) = 6</d/wal>\n" + write + mark, "no", 0},
 		"a write that syncs":           {"7 pwritev2(5</d/wal>, [{iov_base=\"\"..., iov_len=1}], 1, 0, RWF_DSYNC) = 1\n" + mark, "yes", 1},
 		"mapped memory, synced":        {"7 msync(0x7f00, 4096, MS_SYNC) = 0\n" + mark, "yes", 1},
 		"mapped memory, started":       {"7 msync(0x7f00, 4096, MS_ASYNC) = 0\n" + mark, "no", 0},
