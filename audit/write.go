@@ -99,7 +99,11 @@ func (e Evidence) here() string {
 	if !e.Paired {
 		how += ", other launches"
 	}
-	return fmt.Sprintf("%.3g [%.3g, %.3g], %s", e.Here.Ratio.Center, e.Here.Ratio.Low, e.Here.Ratio.High, how)
+	low, high := "?", "?"
+	if e.Here.Ratio.Low > 0 { // one launch has no interval
+		low, high = fmt.Sprintf("%.3g", e.Here.Ratio.Low), fmt.Sprintf("%.3g", e.Here.Ratio.High)
+	}
+	return fmt.Sprintf("%.3g [%s, %s], %s", e.Here.Ratio.Center, low, high, how)
 }
 
 func (e Evidence) centers() string {

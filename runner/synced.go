@@ -22,6 +22,9 @@ const (
 	// begun.
 	tracedUnits   = 20
 	untracedUnits = 3
+	// mostTraced bounds the operations to a transaction there: how many they are
+	// changes nothing but how much else goes on.
+	mostTraced = 100
 )
 
 // tracing is what a trace of system calls said about a cell.
@@ -34,7 +37,14 @@ type tracing struct {
 // nor how many clients.
 func traceKey(j *job) string {
 	c := j.Cell
-	return fmt.Sprintf("%s|%s|%s|%s|%s|%s|%s|%d", c.Target(), c.Build, c.Profile, c.Without, c.Workload, c.Operation, c.Statement, c.Transaction)
+	return fmt.Sprintf("%s|%s|%s|%s|%s|%s|%s|%d", c.Target(), c.Build, c.Profile, c.Without, c.Workload, c.Operation, c.Statement, j.tracedTransaction())
+}
+
+// tracedTransaction is how many operations a transaction has in a trace: the
+// job's own, or fewer, so that there are several.
+func (j *job) tracedTransaction() int {
+	most := max(1, j.trace.Length/(untracedUnits+tracedUnits))
+	return min(j.Operation.Transaction, mostTraced, most)
 }
 
 // traced tells whether a cell is worth a trace: its commits are seen one by
@@ -113,8 +123,10 @@ func (r *Runner) traceIn(ctx context.Context, m *member, j *job, dir string) (sy
 
 // commit runs some units of a job with marks behind each.
 func (in *instance) commit(ctx context.Context, j *job, marks string) error {
-	name, unit := j.Cell.Peer(), max(1, j.Operation.Transaction)
-	request := wire.Prepare{Operation: wireOperation(name, j.Operation, j.trace), Clients: 1}
+	name, operation := j.Cell.Peer(), j.Operation
+	operation.Transaction = j.tracedTransaction()
+	unit := max(1, operation.Transaction)
+	request := wire.Prepare{Operation: wireOperation(name, operation, j.trace), Clients: 1}
 	if err := in.call(ctx, wire.TypePrepare, request, nil); err != nil {
 		return err
 	}
@@ -143,9 +155,12 @@ func (in *instance) proveSync(read []wire.Connection) {
 	if j.store == nil || !known {
 		return
 	}
-	value := map[string]string{"yes": "1", "no": "0"}[found.verdict.Answer()]
+	value := "0" // also where some commits happen to be synced
+	if found.verdict.Answer() == "yes" {
+		value = "1"
+	}
 	for i, c := range read {
-		if _, shown := c.Settings[kv.Sync]; shown || value == "" {
+		if _, shown := c.Settings[kv.Sync]; shown {
 			continue
 		}
 		settings := map[string]string{kv.Sync: value}

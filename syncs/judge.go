@@ -55,90 +55,118 @@ func (v Verdict) Evidence() string {
 }
 
 // Judge looks at the units of a trace. They begin where the file marks is
-// opened, and each ends with a write to it, its acknowledgement. A unit is covered where at least one sync
-// completed since the acknowledgement before it, and each file in folder that
-// was written since then was synced after its last write. Files that hold no
-// data do not count.
+// opened, and each ends with a write to it, its acknowledgement. A unit is
+// covered where at least one sync completed since the acknowledgement before it,
+// and each file in folder that commits write was synced after its last write.
+// What commits write is what more than half of the units do: other files are
+// written in the background, where the same data are in a log already.
 func Judge(calls []Call, folder, marks string) Verdict {
-	j := judge{Verdict: Verdict{Calls: map[string]int{}}, folder: folder, written: map[string]int{}}
+	v := Verdict{Calls: map[string]int{}}
+	units := split(calls, folder, marks)
+	writers := map[string]int{} // by file, how many units write it
+	for _, u := range units {
+		for file := range u.written {
+			writers[file]++
+		}
+	}
+	total := 0
+	for _, u := range units {
+		covered := u.syncs > 0
+		for file, ended := range u.written {
+			began, synced := u.synced[file]
+			if 2*writers[file] > len(units) && (!synced || began < ended) {
+				covered = false
+			}
+		}
+		if covered {
+			v.Covered++
+		}
+		total += u.syncs
+		v.Unseen = v.Unseen || u.unseen
+		for name, n := range u.calls {
+			v.Calls[name] += n
+		}
+	}
+	if v.Units = len(units); v.Units > 0 {
+		v.Syncs = float64(total) / float64(v.Units)
+	}
+	for _, c := range calls {
+		if c.Kind == Map && inside(c.File, folder) && !slices.Contains(v.Mapped, filepath.Base(c.File)) {
+			v.Mapped = append(v.Mapped, filepath.Base(c.File))
+		}
+	}
+	slices.Sort(v.Mapped)
+	return v
+}
+
+// unit is what was called between two acknowledgements.
+type unit struct {
+	written map[string]int // where the last write to each file ended
+	synced  map[string]int // where the last sync of each file began, and it completed
+	syncs   int
+	unseen  bool
+	calls   map[string]int
+}
+
+// split cuts a trace into its units.
+func split(calls []Call, folder, marks string) []unit {
+	var units []unit
 	last := -1
 	for i, c := range calls {
-		if c.File == marks && c.Kind == Write && last >= 0 {
-			j.unit(calls[last+1:i], calls[last].Ended, c.Began)
+		if c.File != marks {
+			continue
 		}
-		if c.File == marks {
-			last = i
+		if c.Kind == Write && last >= 0 {
+			units = append(units, newUnit(calls[last+1:i], folder, calls[last].Ended, c.Began))
 		}
-		if c.Kind == Map && j.inside(c.File) && !slices.Contains(j.Mapped, filepath.Base(c.File)) {
-			j.Mapped = append(j.Mapped, filepath.Base(c.File))
-		}
+		last = i
 	}
-	slices.Sort(j.Mapped)
-	if j.Units > 0 {
-		j.Syncs = float64(j.syncs) / float64(j.Units)
-	}
-	return j.Verdict
+	return units
 }
 
-type judge struct {
-	Verdict
-	folder  string
-	written map[string]int // where the last write to each file ended
-	syncs   int
+func newUnit(calls []Call, folder string, from, to int) unit {
+	u := unit{written: map[string]int{}, synced: map[string]int{}, calls: map[string]int{}}
+	for _, c := range calls {
+		anonymous := c.Kind == SyncMap || c.Kind == Unseen
+		if (anonymous || inside(c.File, folder)) && c.Ended <= to {
+			u.add(c, from)
+		}
+	}
+	return u
 }
 
-func (j *judge) inside(file string) bool {
-	return strings.HasPrefix(file, j.folder+string(filepath.Separator)) && !rebuilt(filepath.Base(file))
+func (u *unit) add(c Call, from int) {
+	switch c.Kind {
+	case Unseen:
+		u.unseen = true
+	case Write:
+		u.written[c.File] = c.Ended
+		u.calls[c.Name]++
+	case Flush:
+		u.calls[c.Name]++
+	case Sync, SyncMap:
+		byItself := c.Kind == Sync && !strings.HasPrefix(c.Name, "f") // a write, which is counted already
+		if !byItself {
+			u.calls[c.Name]++
+		}
+		if c.Began <= from {
+			return // it may have missed what was written since
+		}
+		u.syncs++
+		u.synced[c.File] = c.Began
+		if byItself {
+			u.synced[c.File] = c.Ended
+		}
+	}
+}
+
+// inside reports whether a file is one of the folder's that holds data.
+func inside(file, folder string) bool {
+	return strings.HasPrefix(file, folder+string(filepath.Separator)) && !rebuilt(filepath.Base(file))
 }
 
 // rebuilt reports files that hold no data, by their engines' documentation:
 // logs for people, locks, and SQLite's index of its write-ahead log.
 func rebuilt(name string) bool {
 	return name == "LOG" || name == "LOCK" || name == "lock.mdb" || strings.HasSuffix(name, "-shm")
-}
-
-// unit judges the calls between two acknowledgements.
-func (j *judge) unit(calls []Call, from, to int) {
-	clear(j.written)
-	syncs := 0
-	synced := map[string]int{} // where the last sync of each file began
-	for _, c := range calls {
-		relevant := c.Kind == SyncMap || c.Kind == Unseen || j.inside(c.File)
-		if !relevant || c.Ended > to {
-			continue
-		}
-		j.Unseen = j.Unseen || c.Kind == Unseen
-		switch c.Kind {
-		case Write:
-			j.written[c.File] = c.Ended
-			j.Calls[c.Name]++
-		case Flush:
-			j.Calls[c.Name]++
-		case Sync, SyncMap:
-			byItself := c.Kind == Sync && !strings.HasPrefix(c.Name, "f") // a write, which is counted already
-			if !byItself {
-				j.Calls[c.Name]++
-			}
-			if c.Began <= from {
-				continue
-			}
-			syncs++
-			synced[c.File] = c.Began
-			if byItself {
-				synced[c.File] = c.Ended
-			}
-		}
-	}
-	covered := syncs > 0
-	for file, ended := range j.written {
-		began, ok := synced[file]
-		if !ok || began < ended {
-			covered = false
-		}
-	}
-	j.Units++
-	j.syncs += syncs
-	if covered {
-		j.Covered++
-	}
 }

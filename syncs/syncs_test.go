@@ -50,6 +50,7 @@ func TestJudge(t *testing.T) {
 		"mapped memory, started":       {"7 msync(0x7f00, 4096, MS_ASYNC) = 0\n" + mark, "no", 0},
 		"sync_file_range":              {write + "7 sync_file_range(5</d/wal>, 0, 0, SYNC_FILE_RANGE_WRITE) = 0\n" + mark, "no", 0},
 		"files elsewhere":              {write + sync + "7 write(1</tmp/out>, \"\"..., 2) = 2\n" + mark, "yes", 1},
+		"written in the background":    {write + sync + mark + write + sync + other + mark + write + sync + mark, "yes", 1},
 		"a log for people":             {write + sync + "7 write(8</d/LOG>, \"\"..., 2) = 2\n" + mark, "yes", 1},
 		"an index of the log":          {write + sync + "7 pwrite64(8</d/data.db-shm>, \"\"..., 1, 4095) = 1\n" + mark, "yes", 1},
 		"nothing is written":           {write + sync + "7 write(8</d/meta>, \"\", 0) = 0\n" + mark, "yes", 1},

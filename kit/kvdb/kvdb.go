@@ -181,27 +181,49 @@ func (d *database) Query(_ string, _ []string, visit func(row []any) error) erro
 	})
 }
 
-// loadBatch is how many records are loaded in a transaction.
-const loadBatch = 1000
+// A batch of loading ends at so many records, or bytes: some engines have a
+// limit of both.
+const (
+	loadRecords = 1000
+	loadBytes   = 8 << 20
+)
 
 func (d *database) Load(records *column.File) error {
-	for from := 0; from < records.Rows(); from += loadBatch {
-		err := d.store.Update(func(w Writer) error {
-			for row := from; row < min(from+loadBatch, records.Rows()); row++ {
+	for from := 0; from < records.Rows(); {
+		to := batchEnd(records, from)
+		batch := func(w Writer) error {
+			for row := from; row < to; row++ {
 				if err := w.Put(records.Bytes(0, row), records.Bytes(1, row)); err != nil {
 					return err
 				}
 			}
 			return nil
-		})
+		}
+		err := d.store.Update(batch)
+		for errors.Is(d.busy(err), kit.ErrBusy) {
+			err = d.store.Update(batch)
+		}
 		if err != nil {
 			return fmt.Errorf("load the records from %d on: %w", from, err)
 		}
+		from = to
 	}
 	if settler, ok := d.store.(Settler); ok {
 		return settler.Settle()
 	}
 	return nil
+}
+
+// batchEnd is where the batch that begins at a record ends.
+func batchEnd(records *column.File, from int) int {
+	bytes := 0
+	for row := from; row < records.Rows(); row++ {
+		bytes += len(records.Bytes(0, row)) + len(records.Bytes(1, row))
+		if row-from == loadRecords-1 || bytes >= loadBytes {
+			return row + 1
+		}
+	}
+	return records.Rows()
 }
 
 func (d *database) Splits() int64 {

@@ -24,6 +24,7 @@ var kvChecks = []check{
 	{"keys and values of any bytes are kept and ordered", wire.CapKV, oddRecords},
 	{"random operations leave what a model has, also when opened again", wire.CapKV, randomOperations},
 	{"a key that is not there is a miss", wire.CapKV, missingKeys},
+	{"deleting a key that is not there is no error", wire.CapKV, absentDeletes},
 	{"an empty value is kept, or refused", wire.CapKV, emptyValues},
 	{"several clients put at the same time", wire.CapKV, puttingClients},
 	{"several steps in a transaction are one operation", wire.CapKV, readModifyWrite},
@@ -303,6 +304,21 @@ func missingKeys(b *bench) error {
 		func() error { return expect("operations", m.Operations, int64(2)) },
 		func() error { return expect("misses", m.Misses, int64(1)) },
 		func() error { return expect("errors", m.Errors, int64(0)) })
+}
+
+func absentDeletes(b *bench) error {
+	s, err := newStore(b, nil)
+	if err != nil {
+		return err
+	}
+	if err := s.load(map[string]string{"a": "1"}, []string{"a"}); err != nil {
+		return err
+	}
+	return steps(
+		func() error {
+			return s.right(wire.Operation{Steps: []wire.Step{deleteStep()}, Changes: true}, 1, []any{[]byte("b")})
+		},
+		func() error { return s.agrees("after deleting nothing") })
 }
 
 // emptyValues lets a store refuse a value without bytes, but not lose it.

@@ -59,12 +59,14 @@ func get(tx *buntdb.Tx, key, into []byte) ([]byte, bool, error) {
 }
 
 func (s *store) Scan(from []byte, n int, visit func(key, value []byte) error) (err error) {
+	var k, v []byte
 	viewed := s.db.View(func(tx *buntdb.Tx) error {
 		return tx.AscendGreaterOrEqual("", string(from), func(key, value string) bool {
 			if n--; n < 0 {
 				return false
 			}
-			err = visit([]byte(key), []byte(value))
+			k, v = append(k[:0], key...), append(v[:0], value...)
+			err = visit(k, v)
 			return err == nil
 		})
 	})
@@ -86,6 +88,9 @@ func (s *store) Delete(key []byte) error {
 
 func remove(tx *buntdb.Tx, key []byte) error {
 	_, err := tx.Delete(string(key))
+	if errors.Is(err, buntdb.ErrNotFound) {
+		return nil // as with other stores
+	}
 	return err
 }
 
@@ -93,13 +98,18 @@ func (s *store) Update(change func(kvdb.Writer) error) error {
 	return s.db.Update(func(tx *buntdb.Tx) error { return change(writer{tx}) })
 }
 
-// Durability without syncs of each commit: each is one write to the file, which
-// is cut at the first commit that is not whole when it is read.
+// Durability by the library's documentation: with syncs "very durable", without
+// them "up to one second of data might be lost". By its code the file has no
+// checksums and no marks of transactions: it is cut at the first command that is
+// not whole, which may be within a transaction, and is refused where a command
+// is damaged. So a power cut may leave nothing. Commit ignores the error of its
+// sync, and shrinking, once the file is over 32 MB, puts an unsynced file in
+// place of a synced one.
 func (s *store) Durability() string {
 	if s.Effective()[kv.Sync] == "1" {
 		return "power"
 	}
-	return "consistent"
+	return "process"
 }
 
 func (s *store) Effective() map[string]string {

@@ -117,7 +117,16 @@ func (s *store) Put(key, value []byte) error {
 }
 
 func (s *store) Delete(key []byte) error {
-	return s.env.Update(func(tx *lmdb.Txn) error { return tx.Del(s.dbi, key, nil) })
+	return s.env.Update(func(tx *lmdb.Txn) error { return s.remove(tx, key) })
+}
+
+// remove deletes a key. That it is not there is no error.
+func (s *store) remove(tx *lmdb.Txn, key []byte) error {
+	err := tx.Del(s.dbi, key, nil)
+	if lmdb.IsNotFound(err) {
+		return nil
+	}
+	return err
 }
 
 func (s *store) Update(change func(kvdb.Writer) error) error {
@@ -161,4 +170,4 @@ func (w writer) Get(key, into []byte) ([]byte, bool, error) { return w.get(w.tx,
 
 func (w writer) Put(key, value []byte) error { return w.tx.Put(w.dbi, key, value, 0) }
 
-func (w writer) Delete(key []byte) error { return w.tx.Del(w.dbi, key, nil) }
+func (w writer) Delete(key []byte) error { return w.remove(w.tx, key) }

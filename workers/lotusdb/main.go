@@ -3,9 +3,14 @@
 package main
 
 import (
+	"bytes"
 	"errors"
+	"fmt"
 	"os"
+	"path/filepath"
+	"runtime"
 	"strconv"
+	"time"
 
 	"assay/kit/kv"
 	"assay/kit/kvdb"
@@ -25,6 +30,7 @@ func main() {
 
 type store struct {
 	db    *lotusdb.DB
+	path  string
 	batch lotusdb.BatchOptions
 }
 
@@ -37,30 +43,29 @@ func open(c kvdb.Config) (kvdb.Store, error) {
 	_ = os.Remove(options.DirPath) // the library makes one for itself when it is loaded
 	options.DirPath = c.Path
 	if text, ok := c.Settings[kv.BlockCache]; ok {
-		bytes, err := strconv.ParseUint(text, 10, 32)
+		size, err := strconv.ParseUint(text, 10, 32)
 		if err != nil {
 			return nil, err
 		}
-		options.BlockCache = uint32(bytes)
+		options.BlockCache = uint32(size)
 	}
 	db, err := lotusdb.Open(options)
 	batch := lotusdb.DefaultBatchOptions
 	batch.Sync = c.Sync(batch.Sync)
-	return &store{db, batch}, err
+	return &store{db, c.Path, batch}, err
 }
 
 func (s *store) Get(key, into []byte) ([]byte, bool, error) {
-	return answer(into)(s.db.Get(key))
+	stored, err := s.db.Get(key)
+	return answer(into, stored, err)
 }
 
 // answer copies what the library answers, which may be its own memory.
-func answer(into []byte) func(stored []byte, err error) ([]byte, bool, error) {
-	return func(stored []byte, err error) ([]byte, bool, error) {
-		if errors.Is(err, lotusdb.ErrKeyNotFound) {
-			return into, false, nil
-		}
-		return append(into, stored...), err == nil, err
+func answer(into, stored []byte, err error) ([]byte, bool, error) {
+	if errors.Is(err, lotusdb.ErrKeyNotFound) {
+		return into, false, nil
 	}
+	return append(into, stored...), err == nil, err
 }
 
 func (s *store) Scan(from []byte, n int, visit func(key, value []byte) error) error {
@@ -68,7 +73,7 @@ func (s *store) Scan(from []byte, n int, visit func(key, value []byte) error) er
 	if err != nil {
 		return err
 	}
-	for cursor.Seek(from); cursor.Valid() && n > 0; cursor.Next() {
+	for cursor.Seek(from); n > 0 && cursor.Valid(); cursor.Next() {
 		if err := visit(cursor.Key(), cursor.Value()); err != nil {
 			return errors.Join(err, cursor.Close())
 		}
@@ -98,6 +103,7 @@ func (s *store) Delete(key []byte) error {
 	return s.db.Delete(key)
 }
 
+// Update commits what was put before an error too: a batch cannot be given up.
 func (s *store) Update(change func(kvdb.Writer) error) error {
 	batch := s.db.NewBatch(s.batch)
 	if err := change(writer{batch}); err != nil {
@@ -106,19 +112,59 @@ func (s *store) Update(change func(kvdb.Writer) error) error {
 	return batch.Commit()
 }
 
-// Durability without syncs, by the library's documentation: "if the machine
-// crashes, then some recent writes may be lost". Its log has checksums.
+// Durability by the library's documentation: without syncs "if the machine
+// crashes, then some recent writes may be lost", and with a process that
+// crashes "no writes will be lost". A log whose end is not whole is not cut:
+// such a store does not open (openMemtable returns the error of the checksum),
+// and the index is written without syncs. So a power cut may leave nothing.
 func (s *store) Durability() string {
 	if s.batch.Sync {
 		return "power"
 	}
-	return "consistent"
+	return "process"
 }
 
 // Effective is empty: the database does not show its options.
 func (s *store) Effective() map[string]string { return map[string]string{} }
 
-func (s *store) Close() error { return s.db.Close() }
+// flushPatience is longer than any flush of memtables takes.
+const flushPatience = time.Minute
+
+// Settle waits until all full memtables are flushed. Each memtable has a log,
+// which is deleted before its flush ends; that of the active one stays.
+func (s *store) Settle() error {
+	for began := time.Now(); ; time.Sleep(time.Millisecond) {
+		logs, err := filepath.Glob(filepath.Join(s.path, "*.SEG.*"))
+		if err != nil || len(logs) <= 1 && !flushing() {
+			return err
+		}
+		if time.Since(began) > flushPatience {
+			return fmt.Errorf("%s: memtables are not flushed after %v", s.path, flushPatience)
+		}
+	}
+}
+
+// flushing tells whether a goroutine of the library is flushing a memtable. Its
+// stack is the only sign of that.
+func flushing() bool {
+	stacks := make([]byte, 1<<20)
+	return bytes.Contains(stacks[:runtime.Stack(stacks, true)], []byte("lotusdb/v2.(*DB).flushMemtable("))
+}
+
+// Close settles first, because DB.Close waits for flushes while it holds the
+// lock that they need, without end. It syncs what was not synced before, which
+// DB.Close does not.
+func (s *store) Close() error {
+	if err := s.Settle(); err != nil {
+		return err
+	}
+	if !s.batch.Sync {
+		if err := s.db.Sync(); err != nil {
+			return err
+		}
+	}
+	return s.db.Close()
+}
 
 type writer struct{ *lotusdb.Batch }
 
@@ -130,5 +176,6 @@ func (w writer) Put(key, value []byte) error {
 }
 
 func (w writer) Get(key, into []byte) ([]byte, bool, error) {
-	return answer(into)(w.Batch.Get(key))
+	stored, err := w.Batch.Get(key)
+	return answer(into, stored, err)
 }

@@ -95,26 +95,42 @@ func put(tx *nutsdb.Tx, key, value []byte) error {
 }
 
 func (s *store) Delete(key []byte) error {
-	return s.db.Update(func(tx *nutsdb.Tx) error { return tx.Delete(bucket, key) })
+	err := s.db.Update(func(tx *nutsdb.Tx) error { return tx.Delete(bucket, key) })
+	if errors.Is(err, nutsdb.ErrKeyNotFound) || errors.Is(err, nutsdb.ErrNotFoundBucket) {
+		return nil // as with other stores
+	}
+	return err
 }
 
 func (s *store) Update(change func(kvdb.Writer) error) error {
 	return s.db.Update(func(tx *nutsdb.Tx) error { return change(writer{tx}) })
 }
 
-// Durability without syncs: a commit is one write to a log with checksums,
-// which is read up to the first record that is not whole.
+// Durability by the library's documentation: with syncs "all changes are
+// persisted to disk", without them "potential data loss likely". A log whose end
+// is not whole is not cut: such a store does not open (parseDataFiles returns
+// the error of the checksum). A power cut leaves that, and so does a process
+// that is killed within the write of a large transaction.
 func (s *store) Durability() string {
 	if s.sync {
 		return "power"
 	}
-	return "consistent"
+	return "none"
 }
 
 // Effective is empty: the database does not show its options.
 func (s *store) Effective() map[string]string { return map[string]string{} }
 
-func (s *store) Close() error { return s.db.Close() }
+// Close syncs the newest segment where nothing did before: the library syncs
+// none when it closes.
+func (s *store) Close() error {
+	if !s.sync {
+		if err := s.db.ActiveFile.Sync(); err != nil {
+			return err
+		}
+	}
+	return s.db.Close()
+}
 
 type writer struct{ tx *nutsdb.Tx }
 
@@ -124,4 +140,6 @@ func (w writer) Put(key, value []byte) error {
 	return put(w.tx, key, value)
 }
 
+// Delete does not hide that a key is not there: one that the transaction itself
+// put is not there either, and would stay.
 func (w writer) Delete(key []byte) error { return w.tx.Delete(bucket, key) }
