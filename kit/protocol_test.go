@@ -13,6 +13,7 @@ import (
 
 	"assay/kit/answer"
 	"assay/kit/column"
+	"assay/kit/kv"
 	"assay/kit/sqlite"
 	"assay/kit/wire"
 )
@@ -64,6 +65,7 @@ var messages = map[string]struct{ request, body any }{
 	wire.TypeMeasure:  {wire.Measure{}, wire.Measured{}},
 	wire.TypeVerify:   {wire.Verify{}, wire.Verified{}},
 	wire.TypeStats:    {struct{}{}, wire.Counters{}},
+	wire.TypeLoad:     {wire.Load{}, wire.Loaded{}},
 	wire.TypeClose:    {struct{}{}, wire.Closed{}},
 	"frobnicate":      {struct{}{}, struct{}{}},
 }
@@ -139,7 +141,7 @@ func TestPageNamesEverything(t *testing.T) {
 			t.Errorf("%q is not on the page", literal)
 		}
 	}
-	names := append(sqlite.Names(), "ok", "error", wire.CapSQL, wire.Unsupported, wire.Invalid, wire.Failed)
+	names := append(kv.Names(), "ok", "error", wire.CapSQL, wire.CapKV, wire.Get, wire.Put, wire.Delete, wire.Scan, wire.Unsupported, wire.Invalid, wire.Failed)
 	types := map[reflect.Type]bool{}
 	collect(reflect.TypeFor[wire.Hello](), types)
 	collect(reflect.TypeFor[wire.Error](), types)

@@ -1,0 +1,278 @@
+//go:build unix
+
+package kvdb
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"assay/kit/column"
+	"assay/kit/kv"
+	"assay/kit/wire"
+	"assay/kit/workertest"
+)
+
+// TestMain turns the test binary into a worker where it is started by the name
+// of a fake.
+func TestMain(m *testing.M) {
+	if fault, ok := strings.CutPrefix(filepath.Base(os.Args[0]), "store-"); ok {
+		os.Exit(Main(driver(fault)))
+	}
+	os.Exit(m.Run())
+}
+
+// driver is a store in memory, kept in one file, that is right but for one
+// fault.
+func driver(fault string) Driver {
+	return Driver{Name: "memory", Version: "1", Settings: []string{kv.Sync}, Open: func(c Config) (Store, error) {
+		s := &memory{fault: fault, file: filepath.Join(c.Path, "data"), keys: map[string]string{}, sync: c.Sync(true)}
+		return s, s.read()
+	}}
+}
+
+type memory struct {
+	lock  sync.Mutex
+	fault string
+	file  string
+	keys  map[string]string
+	sync  bool
+}
+
+// read and Close keep a store as keys and values with their lengths.
+func (m *memory) read() error {
+	text, err := os.ReadFile(m.file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	parts := strings.Split(string(text), "\x01\x02\x03")
+	for i := 0; i+1 < len(parts); i += 2 {
+		m.keys[parts[i]] = parts[i+1]
+	}
+	return err
+}
+
+func (m *memory) Close() error {
+	var out strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(m.keys)) {
+		if m.fault == "forgets" {
+			m.fault = ""
+			continue // one key is not there any more when it is opened again
+		}
+		out.WriteString(key + "\x01\x02\x03" + m.keys[key] + "\x01\x02\x03")
+	}
+	return os.WriteFile(m.file, []byte(out.String()), 0o600)
+}
+
+func (m *memory) Get(key, into []byte) ([]byte, bool, error) {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	value, ok := m.keys[string(key)]
+	switch {
+	case m.fault == "finds anything":
+		return append(into, "x"...), true, nil
+	case m.fault == "finds no empty value" && value == "":
+		return into, false, nil
+	}
+	return append(into, value...), ok, nil
+}
+
+func (m *memory) Scan(from []byte, n int, visit func(key, value []byte) error) error {
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	keys := slices.Sorted(maps.Keys(m.keys))
+	if m.fault == "unordered" && len(keys) > 1 {
+		keys[0], keys[1] = keys[1], keys[0]
+	}
+	for _, key := range keys {
+		if key < string(from) {
+			continue
+		}
+		if n--; n < 0 {
+			return nil
+		}
+		if err := visit([]byte(key), []byte(m.keys[key])); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *memory) Put(key, value []byte) error {
+	return m.Update(func(w Writer) error { return w.Put(key, value) })
+}
+
+func (m *memory) Delete(key []byte) error {
+	return m.Update(func(w Writer) error { return w.Delete(key) })
+}
+
+func (m *memory) Update(change func(Writer) error) error {
+	w := &writing{m, map[string]*string{}}
+	if err := change(w); err != nil {
+		return err
+	}
+	m.lock.Lock()
+	defer m.lock.Unlock()
+	for key, value := range w.changes {
+		if value == nil {
+			delete(m.keys, key)
+		} else {
+			m.keys[key] = *value
+		}
+	}
+	return nil
+}
+
+func (m *memory) Durability() string { return "process" }
+
+func (m *memory) Effective() map[string]string {
+	value := "0"
+	if m.sync || m.fault == "always syncs" {
+		value = "1"
+	}
+	return map[string]string{kv.Sync: value}
+}
+
+type writing struct {
+	*memory
+	changes map[string]*string
+}
+
+func (w *writing) Put(key, value []byte) error {
+	text := string(value)
+	if _, before := w.changes[string(key)]; before && w.fault == "keeps the first" {
+		return nil
+	}
+	w.changes[string(key)] = &text
+	return nil
+}
+
+func (w *writing) Delete(key []byte) error {
+	if _, ok := w.keys[string(key)]; !ok && w.fault == "misses deletes" {
+		return errors.New("no such key")
+	}
+	if w.fault != "deletes nothing" {
+		w.changes[string(key)] = nil
+	}
+	return nil
+}
+
+// TestConformance: the suite finds what is wrong with a store, and nothing else.
+func TestConformance(t *testing.T) {
+	const random = "random operations leave what a model has, also when opened again"
+	for fault, want := range map[string][]string{
+		"":                     nil,
+		"forgets":              {"records are loaded, and are there when the store is opened again", "keys and values of any bytes are kept and ordered", random, "an empty value is kept, or refused"},
+		"finds anything":       {"a block executes exactly its operations", "a window lasts as long as asked", "a window in batches counts every operation", "several clients share one counter", random, "a key that is not there is a miss", "an empty value is kept, or refused"},
+		"finds no empty value": {"an empty value is kept, or refused"},
+		"unordered":            {"records are loaded, and are there when the store is opened again", "keys and values of any bytes are kept and ordered", random, "several clients put at the same time", "several steps in a transaction are one operation"},
+		"keeps the first":      {random},
+		"deletes nothing":      {random},
+		"misses deletes":       {"deleting a key that is not there is no error"},
+		"always syncs":         {"sync can be asked for, and not"},
+	} {
+		t.Run(fault, func(t *testing.T) {
+			t.Parallel()
+			self, err := os.Executable()
+			program := filepath.Join(t.TempDir(), "store-"+fault)
+			if err == nil {
+				err = os.Symlink(self, program)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var failed []string
+			for result := range workertest.Run(t.Context(), program) {
+				if !result.OK {
+					failed = append(failed, result.Name)
+					t.Log(result)
+				}
+			}
+			if !slices.Equal(failed, want) {
+				t.Errorf("failed %q\nwant   %q", failed, want)
+			}
+		})
+	}
+}
+
+// open opens a store in memory with some records.
+func open(t *testing.T, d Driver) *database {
+	t.Helper()
+	db, opened, err := New(d).Open(wire.Open{Path: t.TempDir(), Settings: map[string]string{kv.Sync: "0"}, Readers: 1, Writers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if opened.Durability != "process" || opened.Issued[kv.Sync] != "0" {
+		t.Errorf("opened %+v", opened)
+	}
+	return db.(*database)
+}
+
+func traceOf(t *testing.T, types []column.Type, rows ...[]any) *column.File {
+	t.Helper()
+	builder := column.NewBuilder(types...)
+	for _, row := range rows {
+		if err := builder.Append(row...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "trace.col")
+	if err := builder.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	file, err := column.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	return file
+}
+
+func TestRefused(t *testing.T) {
+	d := driver("")
+	d.NoScan = "it has no order"
+	db := open(t, d)
+	trace := traceOf(t, []column.Type{column.Blob, column.Int}, []any{[]byte("a"), int64(1)})
+	for want, op := range map[string]wire.Operation{
+		"unsupported: step 1: a key-value store has get, put, delete and scan, and not \"SELECT 1\"": {Steps: []wire.Step{{SQL: "SELECT 1"}}},
+		"unsupported: step 1: no scan with memory: it has no order":                                  {Steps: []wire.Step{{KV: wire.Scan, Args: 2}}},
+		"invalid: step 1: get takes 1 arguments, not 2":                                              {Steps: []wire.Step{{KV: wire.Get, Args: 2}}},
+		"invalid: step 1: delete changes data":                                                       {Steps: []wire.Step{{KV: wire.Delete, Args: 1}}},
+		"unsupported: a transaction of an operation that changes nothing":                            {Transaction: 1, Steps: []wire.Step{{KV: wire.Get, Args: 1}}},
+		"invalid: column 1 of the trace is not of the type that put takes":                           {Changes: true, Steps: []wire.Step{{KV: wire.Put, Args: 2}}},
+	} {
+		_, err := db.Prepare(op, trace)
+		var refused *wire.Error
+		if !errors.As(err, &refused) || refused.Code+": "+refused.Message != want {
+			t.Errorf("got %v\nwant %s", err, want)
+		}
+	}
+	for want, request := range map[string]wire.Open{
+		"no connections asked for":        {Path: t.TempDir()},
+		"memory has no setting page_size": {Path: t.TempDir(), Readers: 1, Settings: map[string]string{"page_size": "1"}},
+		"memory takes no DSN and no SQL":  {Path: t.TempDir(), Readers: 1, DSN: "x"},
+	} {
+		if _, _, err := New(d).Open(request); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+// Loading goes in batches that are bounded in records and in bytes.
+func TestBatchEnd(t *testing.T) {
+	small := traceOf(t, []column.Type{column.Blob, column.Blob}, slices.Repeat([][]any{{[]byte("k"), []byte("v")}}, 2500)...)
+	large := traceOf(t, []column.Type{column.Blob, column.Blob}, slices.Repeat([][]any{{[]byte("k"), make([]byte, 3<<20)}}, 4)...)
+	for _, c := range []struct {
+		file       *column.File
+		from, want int
+	}{{small, 0, 1000}, {small, 1000, 2000}, {small, 2000, 2500}, {large, 0, 3}, {large, 3, 4}} {
+		if got := batchEnd(c.file, c.from); got != c.want {
+			t.Errorf("the batch from %d of %d ends at %d, want %d", c.from, c.file.Rows(), got, c.want)
+		}
+	}
+}
