@@ -13,9 +13,9 @@ import (
 func main() {
 	os.Exit(kvdb.Main(kvdb.Driver{
 		Name:     "append-log",
-		Version:  "1",
+		Module:   "github.com/google/btree",
 		Settings: []string{kv.Sync},
-		Facts:    map[string]string{"floor": "true", "map": "github.com/google/btree"},
+		Facts:    map[string]string{"floor": "true"},
 		Open:     func(c kvdb.Config) (kvdb.Store, error) { return open(c.Path, c.Sync(true)) },
 	}))
 }
