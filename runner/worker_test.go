@@ -60,7 +60,11 @@ func work(name, log string) int {
 	driver := sqldb.Driver{Name: name, SQLName: "sqlite",
 		Key:  func(name, value string) string { return "_pragma=" + name + "(" + value + ")" },
 		Busy: func(err error) bool { return strings.Contains(err.Error(), "(SQLITE_BUSY)") }}
-	if err := kit.Serve(faultyEngine{sqldb.New(driver), name}, in, os.Stdout); err != nil {
+	engine := kit.Engine(faultyEngine{sqldb.New(driver), name})
+	if strings.HasPrefix(name, "store") {
+		engine = newStoreEngine(name)
+	}
+	if err := kit.Serve(engine, in, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

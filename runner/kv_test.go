@@ -1,0 +1,285 @@
+//go:build unix
+
+package runner
+
+import (
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay"
+	"assay/kit"
+	"assay/kit/kv"
+	"assay/kit/kvdb"
+)
+
+// newStoreEngine is a store in memory with a log, honest unless its name is
+// that of a fault: store-loses drops each tenth put, store-lies says that it
+// syncs, store-deaf does not know the setting, store-splits commits twice.
+func newStoreEngine(name string) kit.Engine {
+	return kvdb.New(kvdb.Driver{Name: name, Version: "1", Settings: []string{kv.Sync},
+		Open: func(c kvdb.Config) (kvdb.Store, error) { return openStore(name, c) }})
+}
+
+type fileStore struct {
+	name   string
+	log    *os.File
+	sync   bool
+	keys   map[string][]byte
+	puts   int
+	splits int64
+}
+
+type change struct{ Key, Value []byte }
+
+func openStore(name string, c kvdb.Config) (*fileStore, error) {
+	log, err := os.OpenFile(filepath.Join(c.Path, "log"), os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	s := &fileStore{name: name, log: log, sync: c.Sync(true), keys: map[string][]byte{}}
+	text, err := io.ReadAll(log)
+	for in := bytes.NewReader(text); err == nil && in.Len() > 0; {
+		var all []change
+		decoder := gob.NewDecoder(in)
+		if err = decoder.Decode(&all); err == nil {
+			s.apply(all)
+		}
+	}
+	return s, err
+}
+
+func (s *fileStore) apply(all []change) {
+	for _, c := range all {
+		if c.Value == nil {
+			delete(s.keys, string(c.Key))
+			continue
+		}
+		s.keys[string(c.Key)] = c.Value
+	}
+}
+
+func (s *fileStore) Get(key, into []byte) ([]byte, bool, error) {
+	value, ok := s.keys[string(key)]
+	return append(into, value...), ok, nil
+}
+
+func (s *fileStore) Scan(from []byte, n int, visit func(key, value []byte) error) error {
+	for _, key := range slices.Sorted(maps.Keys(s.keys)) {
+		if key < string(from) {
+			continue
+		}
+		if n--; n < 0 {
+			return nil
+		}
+		if err := visit([]byte(key), s.keys[key]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *fileStore) Put(key, value []byte) error {
+	return s.Update(func(w kvdb.Writer) error { return w.Put(key, value) })
+}
+
+func (s *fileStore) Delete(key []byte) error {
+	return s.Update(func(w kvdb.Writer) error { return w.Delete(key) })
+}
+
+func (s *fileStore) Update(do func(kvdb.Writer) error) error {
+	w := &changes{fileStore: s}
+	if err := do(w); err != nil {
+		return err
+	}
+	if s.name == "store-splits" {
+		s.splits++
+	}
+	var out bytes.Buffer
+	if err := gob.NewEncoder(&out).Encode(w.all); err != nil {
+		return err
+	}
+	if _, err := s.log.Write(out.Bytes()); err != nil {
+		return err
+	}
+	if s.sync && s.name != "store-lies" && s.name != "store-deaf" {
+		if err := s.log.Sync(); err != nil {
+			return err
+		}
+	}
+	s.apply(w.all)
+	return nil
+}
+
+func (s *fileStore) Splits() int64 { return s.splits }
+
+func (s *fileStore) Durability() string {
+	if s.sync {
+		return "power"
+	}
+	return "consistent"
+}
+
+func (s *fileStore) Effective() map[string]string {
+	switch {
+	case s.name == "store-deaf":
+		return map[string]string{}
+	case s.sync:
+		return map[string]string{kv.Sync: "1"}
+	}
+	return map[string]string{kv.Sync: "0"}
+}
+
+func (s *fileStore) Close() error { return errors.Join(s.log.Sync(), s.log.Close()) }
+
+type changes struct {
+	*fileStore
+	all []change
+}
+
+func (c *changes) Put(key, value []byte) error {
+	c.puts++
+	if c.name == "store-loses" && c.puts > 100 && c.puts%10 == 0 { // not while loading
+		return nil
+	}
+	c.all = append(c.all, change{bytes.Clone(key), bytes.Clone(value)})
+	return nil
+}
+
+func (c *changes) Delete(key []byte) error {
+	c.all = append(c.all, change{bytes.Clone(key), nil})
+	return nil
+}
+
+const stores = `name: stores
+drivers: [store, honest]
+profiles: {synced: {sync: on}}
+workload: {name: kv, records: {n: 100, key: "{{hex16 random}}", value: {bytes: 20}}}
+operations:
+  get: {kv: get, draw: zipf}
+  range: {kv: scan, limit: 5}
+  put: {kv: put, count: 200, transaction: [none, 10]}
+  change: {kv: rmw, count: 200}
+  remove: {kv: delete, count: 50}
+  part: {kv: put, draw: uniform, only: mix}
+  mix: {mix: {get: 80, part: 20}, count: 200}
+`
+
+// A store and a SQL driver run the same plan, with the same answers.
+func TestStores(t *testing.T) {
+	b := newBench(t, stores)
+	b.Strace, _ = exec.LookPath("strace")
+	b.run(t)
+	seen := map[string]int{}
+	digests := map[string]string{}
+	for _, trial := range b.trials {
+		c := trial.Cell
+		if trial.Outcome != assay.OK || !(trial.Figures[assay.NsPerOp] > 0) {
+			t.Errorf("%s of %s: %s, %s", c.Operation, c.Driver, trial.Outcome, trial.Reason)
+			continue
+		}
+		seen[c.Driver+" "+c.Operation]++
+		if known := digests[c.Peer()]; known != "" && known != trial.Digest {
+			t.Errorf("%s: digests %s and %s", c.Operation, known, trial.Digest)
+		}
+		digests[c.Peer()] = trial.Digest
+		if trial.Digest == "" {
+			t.Errorf("%s of %s was not compared with anything", c.Operation, c.Driver)
+		}
+		if c.Operation != "put" {
+			continue
+		}
+		if trial.Durability != assay.Power || !(trial.Figures["disk-B"] > 0) {
+			t.Errorf("put of %s: durability %s, %g bytes", c.Driver, trial.Durability, trial.Figures["disk-B"])
+		}
+		if b.Strace != "" {
+			proved(t, trial)
+		}
+	}
+	if len(seen) != 2*6 {
+		t.Errorf("measured were %v", seen)
+	}
+}
+
+// proved demands that the commits of a put were seen to be synced.
+func proved(t *testing.T, trial assay.Trial) {
+	t.Helper()
+	i := slices.IndexFunc(trial.Settings, func(s assay.Setting) bool { return s.Name == "sync-before-ack" })
+	if i < 0 || trial.Settings[i].Effective != "yes" {
+		t.Errorf("settings of %s: %v", trial.Cell.Driver, trial.Settings)
+	}
+	if want := 1 / float64(max(1, trial.Cell.Transaction)); trial.Figures["syncs/op"] < want {
+		t.Errorf("%s: %g syncs an operation, want %g at least", trial.Cell.Driver, trial.Figures["syncs/op"], want)
+	}
+}
+
+// What a store does wrong is an outcome or a warning.
+func TestFaultyStores(t *testing.T) {
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		t.Skip("no strace: ", err)
+	}
+	for driver, want := range map[string]struct {
+		outcome assay.Outcome
+		reason  string
+		warning string
+	}{
+		"store-loses":  {assay.WrongAnswer, "after the block", ""},
+		"store-lies":   {assay.OK, "", "acknowledged-unsynced"},
+		"store-deaf":   {assay.NotApplied, "sync=1 was requested, effective is 0 on writer-1", "acknowledged-unsynced"},
+		"store-splits": {assay.OK, "", "split-transaction"},
+	} {
+		t.Run(driver, func(t *testing.T) {
+			b := newBench(t, strings.Replace(stores, "[store, honest]", "["+driver+"]", 1))
+			b.Strace = strace
+			b.Launches = 1
+			b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool { return c.Cell.Operation != "put" || c.Cell.Transaction != 0 })
+			b.run(t)
+			trial := b.trials[0]
+			if trial.Outcome != want.outcome || !strings.Contains(trial.Reason, want.reason) {
+				t.Errorf("%s, %s; want %s, %s", trial.Outcome, trial.Reason, want.outcome, want.reason)
+			}
+			has := slices.ContainsFunc(trial.Warnings, func(w assay.Warning) bool { return w.Code == want.warning })
+			if want.warning != "" && !has {
+				t.Errorf("warnings %v, want %s", trial.Warnings, want.warning)
+			}
+		})
+	}
+}
+
+// Without strace nothing is proved, and that is said.
+func TestNotTraced(t *testing.T) {
+	b := newBench(t, strings.Replace(stores, "[store, honest]", "[store-deaf]", 1))
+	b.Launches = 1
+	b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool { return c.Cell.Operation != "put" })
+	b.run(t)
+	for _, trial := range b.trials {
+		if trial.Outcome != assay.NotApplied || !strings.Contains(trial.Reason, "sync=1 was requested and cannot be read back") {
+			t.Errorf("%s, %s", trial.Outcome, trial.Reason)
+		}
+		if !slices.ContainsFunc(trial.Warnings, func(w assay.Warning) bool { return w.Code == "not-traced" }) {
+			t.Errorf("warnings %v", trial.Warnings)
+		}
+	}
+}
+
+// A store runs no SQL, and says so.
+func TestStoreWithoutSQL(t *testing.T) {
+	b := newBench(t, strings.Replace(header, "[honest, second]", "[honest, store]", 1)+read)
+	b.run(t)
+	var told []string
+	for _, trial := range b.trials {
+		if trial.Cell.Driver == "store" {
+			told = append(told, string(trial.Outcome)+": "+trial.Reason)
+		}
+	}
+	same(t, "trials of the store", told, []string{"unsupported: store is a key-value store: it runs no SQL"})
+}
