@@ -1,0 +1,279 @@
+//go:build unix
+
+package dataset
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay"
+	"assay/kit/column"
+	"assay/kit/kv"
+	"assay/kit/wire"
+)
+
+// records is a dataset of a store.
+func records(n int, key string) assay.Dataset {
+	return assay.Dataset{Workload: "kv", Schema: kv.Schema, Seed: 7, Tables: []assay.Table{{Name: kv.Table, Rows: n, Columns: []assay.Column{
+		{Name: "key", Values: assay.Values{Kind: assay.Key, Format: key, Draw: assay.Seq, To: int64(n) - 1}},
+		{Name: "value", Values: assay.Values{Kind: assay.Blob, Length: 10, Compress: 0.5}},
+	}}}}
+}
+
+// drawnKeys are the first keys that an operation draws.
+func drawnKeys(t *testing.T, v assay.Values, n int) []string {
+	t.Helper()
+	g, err := newGenerator(7, "operation/get", []string{"argument"}, []assay.Values{v})
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys, row := make([]string, n), make([]any, 1)
+	for i := range keys {
+		g.row(i, row)
+		keys[i] = string(row[0].([]byte))
+	}
+	return keys
+}
+
+func TestKeys(t *testing.T) {
+	for format, want := range map[string]string{
+		"{{hex i}}":                               "0 1 2 0",
+		"user{{hex16 i}}":                         "user0000000000000000 user0000000000000001 user0000000000000002 user0000000000000000",
+		"{{hex16 clock}}:{{hex16 i}}":             "0de0b6b3a7640000:0000000000000000 0de0b6b3a76407d1:0000000000000001 0de0b6b3a7640fa2:0000000000000002 0de0b6b3a7640000:0000000000000000",
+		"{{hex16 random}}:0123:{{hex i}}-{{hex}}": "fd9b9ed1e8a06fc4:0123:0-{{hex}} ", // what is no number stays as it is
+	} {
+		got := strings.Join(drawnKeys(t, assay.Values{Kind: assay.Key, Format: format, Draw: assay.Seq, To: 2}, 4), " ")
+		if strings.Contains(format, "random") {
+			if !strings.Contains(got, ":0123:0-{{hex}} ") || !strings.HasSuffix(got, strings.Fields(got)[0]) {
+				t.Errorf("%s: %s", format, got)
+			}
+			continue
+		}
+		if got != want {
+			t.Errorf("%s: %s\nwant %s", format, got, want)
+		}
+	}
+}
+
+// However keys are drawn, they are keys of the records.
+func TestDrawnKeysAreThere(t *testing.T) {
+	const n, format = 50, "{{hex16 random}}"
+	all := drawnKeys(t, assay.Values{Kind: assay.Key, Format: format, Draw: assay.Seq, To: n - 1}, n)
+	for _, draw := range []assay.ValueKind{assay.Uniform, assay.Zipf, assay.Latest} {
+		counts := map[string]int{}
+		for _, key := range drawnKeys(t, assay.Values{Kind: assay.Key, Format: format, Draw: draw, To: n - 1, Theta: 0.99}, 5000) {
+			if !slices.Contains(all, key) {
+				t.Fatalf("%s draws %s, which is not there", draw, key)
+			}
+			counts[key]++
+		}
+		most := ""
+		for key, count := range counts {
+			if count > counts[most] {
+				most = key
+			}
+		}
+		if skewed := counts[most] > 500; skewed != (draw != assay.Uniform) {
+			t.Errorf("%s draws the most frequent key %d of 5000 times", draw, counts[most])
+		}
+		if draw == assay.Latest && most != all[n-1] {
+			t.Errorf("latest draws %s most often, want the last, %s", most, all[n-1])
+		}
+	}
+}
+
+func put(key string, v assay.Values) assay.Operation {
+	v.Kind, v.Format = assay.Key, key
+	return assay.Operation{Name: "put", Changes: true, Steps: []assay.Step{{KV: wire.Put, SQL: kv.Put, Rows: 1,
+		Args: []assay.Values{v, {Kind: assay.Blob, Length: 4}}}}}
+}
+
+func traceRows(t *testing.T, trace *Trace) (keys [][]byte, file *column.File) {
+	t.Helper()
+	file, err := column.Open(trace.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = file.Close() })
+	for row := range file.Rows() {
+		keys = append(keys, file.Bytes(0, row))
+	}
+	return keys, file
+}
+
+// Sorted has the rows of the trace in the order of their keys, whole.
+func TestSorted(t *testing.T) {
+	d := prepare(t, records(10, "{{hex i}}"))
+	op := put("{{hex16 random}}", assay.Values{Draw: assay.Seq, From: 10, To: math.MaxInt64})
+	drawn, err := d.Trace(t.Context(), op, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	op.Sorted = true
+	sorted, err := d.Trace(t.Context(), op, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, values := traceRows(t, drawn)
+	after, sortedValues := traceRows(t, sorted)
+	if slices.IsSortedFunc(before, bytes.Compare) || !slices.IsSortedFunc(after, bytes.Compare) {
+		t.Error("the keys are sorted without being asked to, or not sorted")
+	}
+	for i, key := range after {
+		at := slices.IndexFunc(before, func(b []byte) bool { return bytes.Equal(b, key) })
+		if at < 0 || !bytes.Equal(values.Bytes(1, at), sortedValues.Bytes(1, i)) {
+			t.Fatalf("row %d of the sorted trace is none of the drawn ones", i)
+		}
+	}
+}
+
+// In a mix, latest draws from what was put before, and never from what comes
+// after; the oracle finds each key.
+func TestLatestInAMix(t *testing.T) {
+	const n = 20
+	d := prepare(t, records(n, "k{{hex16 i}}"))
+	get := assay.Operation{Name: "get", Steps: []assay.Step{{KV: wire.Get, SQL: kv.Get, Query: true, Rows: 1, Returns: []assay.Type{"blob"},
+		Args: []assay.Values{{Kind: assay.Key, Format: "k{{hex16 i}}", Draw: assay.Latest, To: n - 1, Theta: 0.99}}}}}
+	mix := assay.Operation{Name: "mix", Changes: true, Check: &assay.Query{SQL: kv.All, Returns: []assay.Type{"blob", "blob"}},
+		Parts: []assay.Part{{Operation: get, Weight: 1}, {Operation: put("k{{hex16 i}}", assay.Values{Draw: assay.Seq, From: n, To: math.MaxInt64}), Weight: 1}}}
+	trace, err := d.Trace(t.Context(), mix, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	choice, err := column.Open(trace.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer choice.Close()
+	gets, _ := traceRows(t, &trace.Parts[0])
+	added, late := 0, 0
+	for row := range choice.Rows() {
+		if choice.Int(0, row) == 1 {
+			added++
+			continue
+		}
+		var i int
+		if _, err := fmt.Sscanf(string(gets[choice.Int(1, row)]), "k%x", &i); err != nil {
+			t.Fatal(err)
+		}
+		if i >= n+added {
+			t.Fatalf("row %d gets key %d, and only %d are there", row, i, n+added)
+		}
+		if i >= n {
+			late++
+		}
+	}
+	if late < 300 {
+		t.Errorf("%d gets of keys that the mix has added", late)
+	}
+	found, err := d.Expect(t.Context(), mix, trace, 0, 1000)
+	if err != nil || found.State == "" {
+		t.Errorf("state %q, %v", found.State, err)
+	}
+}
+
+// A read-modify-write writes the key that it reads.
+func TestSame(t *testing.T) {
+	d := prepare(t, records(10, "{{hex i}}"))
+	op := put("{{hex i}}", assay.Values{Draw: assay.Uniform, To: 9})
+	key := op.Steps[0].Args[0]
+	op.Steps[0].Args[0] = assay.Values{Kind: assay.Same}
+	op.Steps = append([]assay.Step{{KV: wire.Get, SQL: kv.Get, Query: true, Rows: 1, Returns: []assay.Type{"blob"}, Args: []assay.Values{key}}}, op.Steps...)
+	trace, err := d.Trace(t.Context(), op, 50)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, file := traceRows(t, trace)
+	for row := range file.Rows() {
+		if !bytes.Equal(file.Bytes(0, row), file.Bytes(1, row)) {
+			t.Fatalf("row %d: %q and %q", row, file.Bytes(0, row), file.Bytes(1, row))
+		}
+	}
+}
+
+// The records of the column file are those of the SQLite file.
+func TestRecords(t *testing.T) {
+	d := prepare(t, records(30, "{{hex16 random}}"))
+	path, err := d.Records(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file, err := column.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	want := queryAll(t, d.Path, "SELECT hex(key), hex(value) FROM kv ORDER BY key")
+	var rows []string
+	for row := range file.Rows() {
+		if value := file.Bytes(1, row); !bytes.Equal(value[5:], make([]byte, 5)) || bytes.Equal(value[:5], make([]byte, 5)) {
+			t.Errorf("half of the value should be zeros: %x", value)
+		}
+		rows = append(rows, fmt.Sprintf("%X %X", file.Bytes(0, row), file.Bytes(1, row)))
+	}
+	slices.Sort(rows)
+	for _, row := range rows {
+		key, value, _ := strings.Cut(row, " ")
+		if !strings.Contains(want, key) || !strings.Contains(want, value) {
+			t.Errorf("record %s is not in the SQLite file:\n%s", row, want)
+		}
+	}
+	if len(rows) != 30 {
+		t.Errorf("%d records", len(rows))
+	}
+}
+
+// A store is filled once, found again, made again where it was damaged, and
+// copied with its holes.
+func TestStore(t *testing.T) {
+	d := prepare(t, records(5, "{{hex i}}"))
+	fills := 0
+	fill := func(path, _ string) error {
+		fills++
+		if err := os.MkdirAll(filepath.Join(path, "deep"), 0o755); err != nil {
+			return err
+		}
+		file, err := os.Create(filepath.Join(path, "deep", "data"))
+		if err != nil {
+			return err
+		}
+		if _, err := file.WriteAt([]byte("end"), 10<<20); err != nil {
+			return err
+		}
+		return file.Close()
+	}
+	for i, want := range []int{1, 1, 2} {
+		if i == 2 {
+			if err := os.WriteFile(filepath.Join(filepath.Dir(d.Path), "store-b", "deep", "data"), []byte("damaged"), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s, err := d.Store(t.Context(), "b", fill)
+		if err != nil || fills != want {
+			t.Fatalf("filled %d times, want %d; %v", fills, want, err)
+		}
+		dst := filepath.Join(t.TempDir(), "copy")
+		if err := s.Copy(dst); err != nil {
+			t.Fatal(err)
+		}
+		content := read(t, filepath.Join(dst, "deep", "data"))
+		if len(content) != 10<<20+3 || !strings.HasSuffix(content, "end") {
+			t.Errorf("the copy has %d bytes", len(content))
+		}
+		if used, err := folderBlocks(dst); err != nil || used > 1<<20 {
+			t.Errorf("the copy takes %d bytes, %v: its hole was filled", used, err)
+		}
+	}
+	if _, err := d.Store(t.Context(), "c", func(string, string) error { return os.ErrPermission }); err == nil {
+		t.Error("a store that could not be filled is there")
+	}
+	if got := names(t, filepath.Dir(d.Path)); slices.Contains(got, "store-c") {
+		t.Errorf("left behind: %v", got)
+	}
+}
