@@ -216,6 +216,10 @@ func TestDocumentsNameTheVocabulary(t *testing.T) {
 		{"assay.go", `(?m)^\t\w+ +Status += "([^"]+)"`, 3},
 		{"stat/compare.go", `(?m)^\t\w+ +Verdict += "([^"]+)"`, 4},
 		{"report/warn.go", `\b(?:add|warn)\("([^"]+)"`, 7},
+		{"report/doubt.go", `\bwarn\("([^"]+)"`, 10},
+		{"runner/warn.go", `Code: "([^"]+)"`, 2},
+		{"runner/kv.go", `Code: "([^"]+)"`, 1},
+		{"runner/synced.go", `Code: "([^"]+)"`, 2},
 		{"report/warn.go", `(?m)^const unequalDurability = "([^"]+)"`, 1},
 	} {
 		text, err := os.ReadFile(place.file)

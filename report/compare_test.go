@@ -193,6 +193,7 @@ func TestWarnings(t *testing.T) {
 		"dropped: 5 of 11 launches disturbed from outside and not counted; advice: stop other programs on the machine, or take a quieter one",
 		"busy: 0.250 answers of 'busy' per operation; advice: set busy_timeout",
 		"stalls: the total time per operation is 2.00 times that of the median window; advice: look for checkpoints, compactions or collections; the figure includes them",
+		"not-steady: the windows of a launch still differ at window 3: the warm-up did not end; advice: use a longer count or dataset in blocks, where the beginning weighs less",
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))

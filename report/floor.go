@@ -12,26 +12,28 @@ const floorFact = "floor"
 // markFloors finds the rows of targets that are a floor: they are what others
 // are held against, and no choice.
 func markFloors(targets []assay.Target, rows []*Row) {
-	floors := map[string]bool{}
+	floors, general := map[string]bool{}, map[string]bool{}
 	for _, t := range targets {
 		if t.Facts[floorFact] == "true" {
 			floors[t.Name()] = true
+			general[t.Name()] = t.Facts["api"] == "key-value"
 		}
 	}
 	for _, row := range rows {
 		row.IsFloor = floors[row.Cell.Target()]
+		row.generalFloor = general[row.Cell.Target()]
 	}
 }
 
 // compareWithFloor gives each row its ratio to the first floor with the same
-// profile.
+// profile: that of its engine or, of key-value stores, that of all.
 func (t *Table) compareWithFloor(rule stat.Rule) {
 	for _, floor := range t.Rows {
 		if !floor.IsFloor || !floor.comparable() {
 			continue
 		}
 		for _, row := range t.Rows {
-			if row.Floor == nil && !row.IsFloor && row.comparable() && row.Cell.Profile == floor.Cell.Profile && row.Cell.Engine == floor.Cell.Engine {
+			if row.Floor == nil && !row.IsFloor && row.comparable() && row.Cell.Profile == floor.Cell.Profile && (row.Cell.Engine == floor.Cell.Engine || floor.generalFloor) {
 				t.overFloor(row, floor, rule)
 			}
 		}

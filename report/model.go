@@ -76,9 +76,11 @@ type Row struct {
 	Each       []string
 	QueryPlan  string
 	primary    string // name of the table's metric
-	twin       bool   // the reference again
-	factor     bool   // of the groups in which settings are left out
-	disturbed  bool   // disturbed trials count too: too few others are left in the table
+	// generalFloor says that it is a floor for all engines of its table.
+	generalFloor bool
+	twin         bool // the reference again
+	factor       bool // of the groups in which settings are left out
+	disturbed    bool // disturbed trials count too: too few others are left in the table
 	// latencies are those of calm and of disturbed trials: upper bound in ns, count.
 	latencies map[bool]map[int64]int64
 	// Trials are in the order of launches, without histograms and without
@@ -114,6 +116,7 @@ func New(run assay.Run, trials iter.Seq2[assay.Trial, error]) (*Report, error) {
 		t.judge(run)
 		t.Differences = t.telling(run.Targets, naming)
 	}
+	r.warnAcross()
 	r.Suggestions = suggest(r.Tables)
 	r.Differences = differences(run.Targets, rows, naming)
 	return r, nil

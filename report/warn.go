@@ -172,6 +172,11 @@ func (t *Table) warn() {
 		}
 	}
 	t.warnOfScans()
+	t.warnOfSyncs()
+	t.warnOfOptions()
+	for _, row := range t.Rows {
+		row.warnOfLaunches(t)
+	}
 	for _, twin := range t.Twins {
 		twin.Warnings = nil // the reference's own row has them
 	}
