@@ -30,6 +30,7 @@ var Metrics = []Metric{
 	{"B/op", "B", false, "bytes allocated on the Go heap / operations; memory of C code is not in it"},
 	{"allocs/op", "1/op", false, "allocations on the Go heap / operations"},
 	{"read-B/op", "B", false, "bytes read through system calls / operations"},
+	{"fetched-B/op", "B", false, "bytes read from storage, what the page cache did not have / operations"},
 	{"bytes-written/op", "B", false, "bytes sent to storage / operations"},
 	{"written-B/B", "B/B", false, "bytes sent to storage / bytes of keys and values put; what closing writes is not in it"},
 	{"syncs/op", "1/op", false, "syncs of files / operations, in a trace of some commits that is not measured"},

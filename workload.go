@@ -101,6 +101,7 @@ type Operation struct {
 	RetryBusy   bool   // an answer of "busy" is counted and the operation tried again
 	Phases      bool   // the phases of each execution are timed too, in windows of their own
 	Sorted      bool   // positions are in the order of the first argument's bytes
+	Cold        bool   // the page cache has nothing of the data when it begins; measured without a warm-up
 	Check       *Query // what is read after the block to prove the change; nil: nothing
 }
 

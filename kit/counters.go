@@ -41,6 +41,7 @@ func difference(after, before wire.Counters) wire.Counters {
 		Allocs:   after.Allocs - before.Allocs,
 		Alloc:    after.Alloc - before.Alloc,
 		Read:     after.Read - before.Read,
+		Fetched:  after.Fetched - before.Fetched,
 		Written:  after.Written - before.Written,
 		Switches: after.Switches - before.Switches,
 		Peak:     after.Peak,

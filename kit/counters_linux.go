@@ -33,6 +33,7 @@ func readSystem(c *wire.Counters) {
 	text, err := os.ReadFile("/proc/self/io")
 	if err == nil {
 		c.Read, c.Written = field(text, "rchar:")-ownReads, field(text, "\nwrite_bytes:")
+		c.Fetched = field(text, "\nread_bytes:")
 	}
 	ownReads += int64(len(text))
 }

@@ -96,6 +96,10 @@ func (c checker) operation(name text, o *operation) {
 	c.word(o.Only, "only", "mix")
 	c.word(o.Serve, "serve", "http")
 	o.axes = c.axes(o.Params, c.params)
+	if o.Cache.set() {
+		c.m.words(o.Cache, "state of the cache", cacheStates)
+		o.axes = append(o.axes, c.cacheAxis(o))
+	}
 	clients(c.m, o.Clients, nil)
 	pools(c.m, o.Pool, nil)
 	c.transactions(o)
@@ -109,6 +113,24 @@ func (c checker) operation(name text, o *operation) {
 	if o.Only.value == "mix" && !c.mixed(name.value) {
 		c.m.at(o.Only.place, "%s is only for a mix, and no mix has it", name.value)
 	}
+}
+
+// cacheStates are what the page cache can have of the data at the beginning.
+var cacheStates = []string{"warm", "cold"}
+
+// cacheAxis makes an axis of the states of the cache.
+func (c checker) cacheAxis(o *operation) Axis {
+	axis := Axis{Name: "cache"}
+	for _, t := range o.Cache.items {
+		axis.Values = append(axis.Values, t.value)
+	}
+	if _, taken := o.Params.get(axis.Name); taken {
+		c.m.at(o.Cache.place, "cache is a param of the operation already")
+	}
+	if o.Mix.set() {
+		c.m.at(o.Cache.place, "cache belongs to an operation that is no mix")
+	}
+	return axis
 }
 
 // statementPolicies are the values of the statement axis.

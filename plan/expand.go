@@ -133,7 +133,12 @@ func (p *Plan) resolve(m *mistakes) []variant {
 				e := &w.operations.entries[j]
 				for _, params := range outer.with(e.value.axes) {
 					at := &resolver{m: m, env: params, tables: r.tables, kv: r.kv}
-					v := variant{w.Name, params, d, &e.value, at.any(e.key.value, &e.value, w.operations), at.counts(&e.value)}
+					op := at.any(e.key.value, &e.value, w.operations)
+					op.Cold = e.value.Cache.set() && params["cache"] == "cold"
+					if op.Cold && op.Changes {
+						m.at(e.value.Cache.place, "cache: cold is for operations that change nothing")
+					}
+					v := variant{w.Name, params, d, &e.value, op, at.counts(&e.value)}
 					v.transactions(m, slices.Max(clients(m, e.value.Clients, p.Clients)))
 					at.retries(v)
 					v.latest(m, slices.Max(clients(m, e.value.Clients, p.Clients)))

@@ -91,6 +91,7 @@ type operation struct {
 	Per         text               `yaml:"per" jsonschema_description:"row: figures are per row, not per operation."`
 	Busy        text               `yaml:"busy" jsonschema_description:"What an answer of busy does: fail (default) or retry."`
 	Phases      boolean            `yaml:"phases" jsonschema_description:"true: the phases of each execution are timed too, in windows of their own; for reading operations, in cells with one client."`
+	Cache       list[text]         `yaml:"cache" jsonschema_description:"warm (default) or cold: whether the page cache has the data when the operation begins; an axis."`
 	Check       check              `yaml:"check" jsonschema_description:"What is read after the block to prove the change."`
 	Mix         dict[number]       `yaml:"mix" jsonschema_description:"Operations of the workload with their weights."`
 	Writers     number             `yaml:"writers" jsonschema_description:"Connections that the changing operations of a mix share; 1 by default."`

@@ -139,6 +139,8 @@ func (operation) JSONSchemaExtend(s *jsonschema.Schema) {
 	} {
 		limit(s, key, words(known...))
 	}
+	state := words(cacheStates...)
+	limit(s, "cache", either(state, &jsonschema.Schema{Type: "array", Items: state}))
 	policy := words(statementPolicies...)
 	limit(s, "statement", either(policy, &jsonschema.Schema{Type: "array", Items: policy}))
 }

@@ -3,6 +3,7 @@ package plans
 
 import (
 	"embed"
+	"slices"
 	"strings"
 )
 
@@ -19,6 +20,7 @@ func Names() []string {
 	for i, e := range entries {
 		names[i] = strings.TrimSuffix(e.Name(), ".yaml")
 	}
+	slices.Sort(names) // "kv-large.yaml" comes before "kv.yaml"
 	return names
 }
 

@@ -71,8 +71,10 @@ func (in *instance) runBlock(ctx context.Context, j *job, t *assay.Trial) error 
 	if t.QueryPlan, err = in.prepareOperation(ctx, j); err != nil {
 		return err
 	}
-	if t.Digest, _, err = in.verify(ctx, j); err != nil {
-		return err
+	if !j.Operation.Cold { // else it would no longer be
+		if t.Digest, _, err = in.verify(ctx, j); err != nil {
+			return err
+		}
 	}
 	if j.warm > 0 {
 		if _, err := in.warm(ctx, wire.Measure{Operation: j.Cell.Peer(), Operations: int64(j.warm)}); err != nil {
@@ -87,6 +89,14 @@ func (in *instance) runBlock(ctx context.Context, j *job, t *assay.Trial) error 
 	}
 	tally.add(m)
 	in.r.measured += tally.took()
+	if j.Operation.Cold {
+		if err := end(t, tally.wasCold()); err != nil {
+			return err
+		}
+		if t.Digest, _, err = in.verify(ctx, j); err != nil {
+			return err
+		}
+	}
 	return in.completeBlock(ctx, j, t, &tally)
 }
 

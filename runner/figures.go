@@ -40,6 +40,7 @@ func (t *tally) add(m wire.Measured) {
 	a.Counters.Allocs += b.Counters.Allocs
 	a.Counters.Alloc += b.Counters.Alloc
 	a.Counters.Read += b.Counters.Read
+	a.Counters.Fetched += b.Counters.Fetched
 	a.Counters.Written += b.Counters.Written
 	a.Counters.Switches += b.Counters.Switches
 	a.Counters.Peak = max(a.Counters.Peak, b.Counters.Peak)
@@ -91,6 +92,7 @@ func (t *tally) record(trial *assay.Trial, op assay.Operation) {
 	figures["B/op"] = float64(m.Counters.Alloc) / executed
 	figures["allocs/op"] = float64(m.Counters.Allocs) / executed
 	figures["read-B/op"] = float64(m.Counters.Read) / executed
+	figures["fetched-B/op"] = float64(m.Counters.Fetched) / executed
 	figures["bytes-written/op"] = float64(m.Counters.Written) / executed
 	figures["switches/op"] = float64(m.Counters.Switches) / executed
 	figures["peak-B"] = float64(m.Counters.Peak)

@@ -102,6 +102,11 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 	if err := copied(in.path); err != nil {
 		return fail("copy the data", err)
 	}
+	if j.Operation.Cold {
+		if err := dropCache(in.path); err != nil {
+			return &failure{assay.Unsupported, err.Error()}
+		}
+	}
 	if in.worker, err = startWorker(ctx, in.r.config, program, in.dir, under...); err != nil {
 		return fail("start", err)
 	}

@@ -144,7 +144,7 @@ func describe(cell assay.Cell) string {
 // differences, but only where nothing is left behind from one window to the
 // next and the clients are not more than the processors.
 func modeOf(c assay.Case) assay.Mode {
-	if !c.Operation.Changes && len(c.Operation.Parts) == 0 && c.Cell.Clients <= runtime.NumCPU() {
+	if !c.Operation.Changes && !c.Operation.Cold && len(c.Operation.Parts) == 0 && c.Cell.Clients <= runtime.NumCPU() {
 		return assay.Windows
 	}
 	return assay.Blocks
@@ -164,6 +164,9 @@ func (r *Runner) prepareJob(ctx context.Context, j *job) error {
 		j.warm = (j.Operation.Count/warmShare + unit - 1) / unit * unit
 		if j.Operation.KV() && unit >= j.Operation.Count {
 			j.warm = 0 // all of it is one transaction, into the store as it is
+		}
+		if j.Operation.Cold {
+			j.warm = 0
 		}
 		length = j.warm + j.Operation.Count
 	}

@@ -188,6 +188,7 @@ type Counters struct {
 	Allocs   int64 `json:"allocs"`        // on the language's heap
 	Alloc    int64 `json:"alloc_bytes"`   // on the language's heap
 	Read     int64 `json:"read_bytes"`    // through system calls
+	Fetched  int64 `json:"fetched_bytes"` // read from storage: what no cache had
 	Written  int64 `json:"written_bytes"` // sent to storage
 	Switches int64 `json:"switches"`      // context switches
 	Peak     int64 `json:"peak_bytes"`    // resident memory
