@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"assay"
+	"assay/dataset"
 	"assay/kit/kv"
 	"assay/kit/wire"
 	"assay/syncs"
@@ -43,13 +44,33 @@ func traceKey(j *job) string {
 // tracedTransaction is how many operations a transaction has in a trace: the
 // job's own, or fewer, so that there are several.
 func (j *job) tracedTransaction() int {
-	most := max(1, j.trace.Length/(untracedUnits+tracedUnits))
-	return min(j.Operation.Transaction, mostTraced, most)
+	operation, trace := j.committing()
+	if trace == nil {
+		return 0
+	}
+	most := max(1, trace.Length/(untracedUnits+tracedUnits))
+	return min(operation.Transaction, mostTraced, most)
 }
 
-// traced tells whether a cell is worth a trace: its commits are seen one by
-// one.
-func traced(j *job) bool { return j.Operation.Changes && len(j.Operation.Parts) == 0 }
+// committing is the operation of a job whose commits can be seen one by one,
+// with its trace: itself, or the first part of a mix that changes data. The
+// trace is nil where there is none.
+func (j *job) committing() (assay.Operation, *dataset.Trace) {
+	for i, part := range j.Operation.Parts {
+		if part.Operation.Changes && j.trace.Parts[i].Length > 0 {
+			return part.Operation, &j.trace.Parts[i]
+		}
+	}
+	if j.Operation.Changes && len(j.Operation.Parts) == 0 {
+		return j.Operation, j.trace
+	}
+	return assay.Operation{}, nil
+}
+
+func traced(j *job) bool {
+	_, trace := j.committing()
+	return trace != nil
+}
 
 // traceGroup traces the commits of a group's cells, each once: in a launch of
 // its own, which is not measured.
@@ -123,14 +144,15 @@ func (r *Runner) traceIn(ctx context.Context, m *member, j *job, dir string) (sy
 
 // commit runs some units of a job with marks behind each.
 func (in *instance) commit(ctx context.Context, j *job, marks string) error {
-	name, operation := j.Cell.Peer(), j.Operation
+	const name = "commit"
+	operation, trace := j.committing()
 	operation.Transaction = j.tracedTransaction()
 	unit := max(1, operation.Transaction)
-	request := wire.Prepare{Operation: wireOperation(name, operation, j.trace), Clients: 1}
+	request := wire.Prepare{Operation: wireOperation(name, operation, trace), Clients: 1}
 	if err := in.call(ctx, wire.TypePrepare, request, nil); err != nil {
 		return err
 	}
-	units := min(untracedUnits+tracedUnits, j.trace.Length/unit)
+	units := min(untracedUnits+tracedUnits, trace.Length/unit)
 	before := min(untracedUnits, units-1)
 	if before > 0 {
 		if _, err := in.warm(ctx, wire.Measure{Operation: name, Operations: int64(before * unit)}); err != nil {
@@ -187,7 +209,9 @@ func (in *instance) recordSyncs(t *assay.Trial, j *job) {
 	v := found.verdict
 	t.Settings = append(t.Settings, assay.Setting{Name: "sync-before-ack", Connection: "trace",
 		Issued: v.Evidence(), Effective: v.Answer(), Applied: true})
-	t.Figures["syncs/op"] = v.Syncs / float64(max(1, j.Operation.Transaction)) / rowsPer(j.Operation)
+	if len(j.Operation.Parts) == 0 { // of a mix, only a part was traced
+		t.Figures["syncs/op"] = v.Syncs / float64(max(1, j.Operation.Transaction)) / rowsPer(j.Operation)
+	}
 	if t.Durability == assay.Power && v.Answer() != "yes" {
 		t.Warnings = append(t.Warnings, assay.Warning{Code: "acknowledged-unsynced",
 			Evidence: "the settings claim that every commit survives a power cut, and the trace shows it synced before it was acknowledged: " + v.Answer() + " (" + v.Evidence() + ")",
