@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"hash/crc32"
 	"io"
 	"os"
@@ -23,6 +24,9 @@ type store struct {
 	sync bool
 	keys *btree.BTreeG[pair]
 	out  []byte // of the commit under way
+	// failed is why there are no commits any more: one may be in the log in
+	// part, and what followed it would be lost when the log is replayed.
+	failed error
 }
 
 type pair struct{ key, value []byte }
@@ -33,6 +37,8 @@ const (
 	// headSize is what stands before the changes of a commit: their length and
 	// checksum.
 	headSize = 8
+	// changeHeadSize is what stands before a key and its value: their lengths.
+	changeHeadSize = 8
 	// degree of the tree: as google/btree's own benchmarks have it.
 	degree = 32
 	// deleted marks, as the length of a value, that there is none.
@@ -64,8 +70,8 @@ func (s *store) replay() (int64, error) {
 	whole := int64(0)
 	for len(data) >= headSize {
 		length, sum := binary.LittleEndian.Uint32(data), binary.LittleEndian.Uint32(data[4:])
-		if uint64(len(data)-headSize) < uint64(length) || crc32.ChecksumIEEE(data[headSize:headSize+length]) != sum {
-			break // a commit that was cut off
+		if length == 0 || uint64(len(data)-headSize) < uint64(length) || crc32.ChecksumIEEE(data[headSize:headSize+length]) != sum {
+			break // a commit that was cut off, or zeros that stand for one
 		}
 		s.apply(data[headSize : headSize+length])
 		data = data[headSize+length:]
@@ -110,39 +116,84 @@ func (s *store) Scan(from []byte, n int, visit func(key, value []byte) error) (e
 }
 
 func (s *store) Put(key, value []byte) error {
-	return s.Update(func(w kvdb.Writer) error { return w.Put(key, value) })
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.begin(changeHeadSize + len(key) + len(value))
+	s.put(key, value)
+	return s.commit()
 }
 
 func (s *store) Delete(key []byte) error {
-	return s.Update(func(w kvdb.Writer) error { return w.Delete(key) })
+	s.lock.Lock()
+	defer s.lock.Unlock()
+	s.begin(changeHeadSize + len(key))
+	s.delete(key)
+	return s.commit()
 }
 
-// Update writes all changes at once, syncs them, and then shows them to readers.
 func (s *store) Update(change func(kvdb.Writer) error) error {
 	s.lock.Lock()
 	defer s.lock.Unlock()
-	s.out = make([]byte, headSize, headSize+cap(s.out)/2)
+	s.begin(len(s.out)) // many transactions are as large as the one before
 	if err := change(writer{s}); err != nil {
 		return err
 	}
+	return s.commit()
+}
+
+// begin begins a commit whose changes take about so many bytes. The map keeps
+// those bytes, so that each commit has new ones.
+func (s *store) begin(size int) { s.out = make([]byte, headSize, headSize+size) }
+
+func (s *store) put(key, value []byte) {
+	s.change(len(key), uint32(len(value)))
+	s.out = append(append(s.out, key...), value...)
+}
+
+func (s *store) delete(key []byte) {
+	s.change(len(key), deleted)
+	s.out = append(s.out, key...)
+}
+
+func (s *store) change(key int, value uint32) {
+	s.out = binary.LittleEndian.AppendUint32(s.out, uint32(key))
+	s.out = binary.LittleEndian.AppendUint32(s.out, value)
+}
+
+// commit writes all changes at once, syncs them, and then shows them to readers.
+func (s *store) commit() error {
 	changes := s.out[headSize:]
+	if s.failed != nil || len(changes) == 0 {
+		return s.failed
+	}
 	if uint64(len(changes)) >= deleted {
 		return errors.New("a transaction of more than 4 GiB")
 	}
 	binary.LittleEndian.PutUint32(s.out, uint32(len(changes)))
 	binary.LittleEndian.PutUint32(s.out[4:], crc32.ChecksumIEEE(changes))
-	if _, err := s.log.Write(s.out); err != nil {
-		return err
-	}
-	if s.sync {
-		if err := syncData(s.log); err != nil {
-			return err
-		}
+	if s.failed = s.write(); s.failed != nil {
+		return s.failed
 	}
 	s.apply(changes)
 	return nil
 }
 
+func (s *store) write() error {
+	if _, err := s.log.Write(s.out); err != nil {
+		return fmt.Errorf("append to the log: %w", err)
+	}
+	if !s.sync {
+		return nil
+	}
+	if err := syncData(s.log); err != nil {
+		return fmt.Errorf("sync %s: %w", s.log.Name(), err)
+	}
+	return nil
+}
+
+// Durability without syncs: what a killed process wrote is in the file. Replay
+// stops at the first commit that is not whole, so that a power cut loses that
+// one and those after it.
 func (s *store) Durability() string {
 	if s.sync {
 		return "power"
@@ -169,18 +220,11 @@ func (w writer) Get(key, into []byte) ([]byte, bool, error) {
 }
 
 func (w writer) Put(key, value []byte) error {
-	w.head(len(key), uint32(len(value)))
-	w.out = append(append(w.out, key...), value...)
+	w.put(key, value)
 	return nil
 }
 
 func (w writer) Delete(key []byte) error {
-	w.head(len(key), deleted)
-	w.out = append(w.out, key...)
+	w.delete(key)
 	return nil
-}
-
-func (w writer) head(key int, value uint32) {
-	w.out = binary.LittleEndian.AppendUint32(w.out, uint32(key))
-	w.out = binary.LittleEndian.AppendUint32(w.out, value)
 }

@@ -3,9 +3,51 @@
 package main
 
 import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
 	"testing"
 
+	"assay/kit"
+	"assay/kit/kvdb"
 	"assay/kit/workertest/gotest"
 )
 
 func TestConformance(t *testing.T) { gotest.Conformance(t, gotest.Build(t)) }
+
+// TestSplit: a transaction that is too big for badger is committed in parts,
+// all of it, and counted.
+func TestSplit(t *testing.T) {
+	const puts = 200_000
+	s, err := open(kvdb.Config{Path: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	value := bytes.Repeat([]byte{7}, 100)
+	err = s.Update(func(w kvdb.Writer) error {
+		for i := range puts {
+			if err := w.Put(binary.BigEndian.AppendUint64(nil, uint64(i)), value); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := uint64(0)
+	err = s.Scan(nil, puts+1, func(key, got []byte) error {
+		if binary.BigEndian.Uint64(key) != next || !bytes.Equal(got, value) {
+			return fmt.Errorf("key %x with %d bytes, want key %x", key, len(got), next)
+		}
+		next++
+		return nil
+	})
+	if err != nil || next != puts {
+		t.Errorf("%d keys in order, want %d: %v", next, puts, err)
+	}
+	if splits := s.(kit.Splitter).Splits(); splits < 1 {
+		t.Errorf("%d splits, want some", splits)
+	}
+}

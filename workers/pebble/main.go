@@ -3,6 +3,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"log"
@@ -113,7 +114,7 @@ func (s *store) Durability() string {
 func (s *store) Effective() map[string]string { return map[string]string{} }
 
 func (s *store) Settle() error {
-	return s.db.Compact(context.Background(), []byte{}, []byte{0xff, 0xff, 0xff, 0xff}, false)
+	return s.db.Compact(context.Background(), []byte{}, bytes.Repeat([]byte{0xff}, 64), false)
 }
 
 func (s *store) Close() error {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"log"
 	"time"
 
 	"assay/kit/handwritten"
@@ -15,9 +16,9 @@ func main() { handwritten.Store(open) }
 // quiet drops what pebble tells of its compactions.
 type quiet struct{}
 
-func (quiet) Infof(string, ...any)  {}
-func (quiet) Errorf(string, ...any) {}
-func (quiet) Fatalf(string, ...any) {}
+func (quiet) Infof(string, ...any)              {}
+func (quiet) Errorf(string, ...any)             {}
+func (quiet) Fatalf(format string, args ...any) { log.Fatalf(format, args...) }
 
 func open(path, operation string) (handwritten.StoreLoop, error) {
 	db, err := pebble.Open(path, &pebble.Options{Logger: quiet{}})
