@@ -18,6 +18,9 @@ func (r *Runner) Inspect(ctx context.Context) (assay.Trial, error) {
 	if want.readers == 0 { // an operation that only changes data: show both kinds
 		want.readers, want.idle = 1, 1
 	}
+	if err := r.traceGroup(ctx, r.groups[0]); err != nil { // what a store does not read back shows in a trace
+		return assay.Trial{}, err
+	}
 	in, err := r.start(ctx, m, 0, want)
 	if err != nil {
 		t := newTrial(m, j, 0, j.mode)
@@ -25,6 +28,7 @@ func (r *Runner) Inspect(ctx context.Context) (assay.Trial, error) {
 	}
 	t := in.trial(j, 0, j.mode)
 	t.Settings = in.all
+	in.recordSyncs(&t, j)
 	stopped := in.stop(ctx)
 	in.kill()
 	for _, err := range []error{in.applied, stopped} {

@@ -94,7 +94,7 @@ func (a *app) inspectOne(ctx context.Context, driver, profile string) (*inspecti
 	r, err := runner.New(ctx, runner.Config{
 		Cases: []assay.Case{c}, Programs: map[string]runner.Program{runner.Driver(c.Cell): program(worker, false)},
 		Reference: runner.Driver(c.Cell), Data: dataset.Cache{Dir: filepath.Join(b.Cache, "data")}, Work: work,
-		Timeout: inspectPatience, Wire: a.wireTrace(),
+		Timeout: inspectPatience, Wire: a.wireTrace(), Strace: strace(),
 	})
 	if err != nil {
 		return nil, err
