@@ -93,7 +93,7 @@ func TestDurabilityKeepsRanksApart(t *testing.T) {
 	}{
 		"mattn (web)":    {1, "unequal-durability: modernc synchronous=2, mattn synchronous=1; advice: set it explicitly in the profile"},
 		"glebarez (web)": {1, "unequal-durability: modernc power, glebarez consistent; advice: set it explicitly in the profile"},
-		"glebarez (odd)": {0, "unknown-durability: the settings read back do not tell what a power cut loses; not ranked"},
+		"glebarez (odd)": {0, "unknown-durability: the settings read back do not tell what a power cut loses; not ranked; advice: set in the profile what decides it, such as journal_mode and synchronous"},
 		"modernc (web)":  {1, ""}, // not ordered against mattn, which syncs less
 	}
 	for name, want := range tests {
@@ -193,10 +193,27 @@ func TestWarnings(t *testing.T) {
 		"dropped: 5 of 11 launches disturbed from outside and not counted; advice: stop other programs on the machine, or take a quieter one",
 		"busy: 0.250 answers of 'busy' per operation; advice: set busy_timeout",
 		"stalls: the total time per operation is 2.00 times that of the median window; advice: look for checkpoints, compactions or collections; the figure includes them",
-		"not-steady: the windows of a launch still differ at window 3: the warm-up did not end; advice: use a longer count or dataset in blocks, where the beginning weighs less",
+		"not-steady: window 2 of 3 of a launch still differs from those after it: the warm-up did not end; advice: use blocks with a longer count, in which the beginning weighs less",
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// In memory there is nothing to sync, whatever drivers show.
+func TestNoPromisesInMemory(t *testing.T) {
+	for memory, want := range map[string]string{"1": "slower unknown-noise", "0": "undecided unequal-durability"} {
+		rows := func(driver, synchronous string, ns float64) []assay.Trial {
+			trials := durable(launches(cell("put", driver, "web"), 6, ns, 1), assay.None, synchronous)
+			return change(trials, func(t *assay.Trial) {
+				t.Settings = append(t.Settings, assay.Setting{Name: "memory", Requested: memory, Effective: memory, Applied: true})
+			})
+		}
+		row := rowsOf(t, mustReport(t, reference, slices.Concat(rows("modernc", "2", 1000), rows("mattn", "1", 2000))))["mattn (web)"]
+		f, _ := row.Figure("ns/op")
+		if got := string(f.Comparison.Verdict) + " " + strings.Join(row.codes(), " "); got != want {
+			t.Errorf("memory=%s: %s, want %s", memory, got, want)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -9,195 +10,358 @@ import (
 	"assay"
 )
 
-// series makes one launch for each figure.
+// series makes one launch of five windows for each figure.
 func series(c assay.Cell, figures ...float64) []assay.Trial {
 	trials := launches(c, len(figures), 1, 0)
 	for i, v := range figures {
 		trials[i].Figures = map[string]float64{"ns/op": v, "op/s": 1e9 / v}
+		trials[i].Samples = make([]assay.Sample, 5)
+		for j := range trials[i].Samples {
+			trials[i].Samples[j] = assay.Sample{Operations: 1000, Nanos: int64(1000 * v)}
+		}
 	}
 	return trials
 }
 
-// warned are the codes of all warnings of a report's rows, by row.
-func warned(r *Report) []string {
+// warned are the warnings of a report's rows, without advice; of some codes, or
+// of all.
+func warned(r *Report, codes ...string) []string {
 	var all []string
 	for _, t := range r.Tables {
-		for _, row := range t.Rows {
+		for _, row := range slices.Concat(t.Rows, t.Factors) {
 			for _, w := range row.Warnings {
-				all = append(all, row.Name()+": "+w.Code)
+				if len(codes) == 0 || slices.Contains(codes, w.Code) {
+					all = append(all, row.Name()+": "+w.Code+": "+w.Evidence)
+				}
 			}
 		}
 	}
 	slices.Sort(all)
-	return slices.Compact(all)
+	return all
 }
 
-// Each doubt is raised by what it is about, and not by launches that only
-// spread.
+// Each doubt is raised by what it is about, and by nothing else.
 func TestDoubtsOfLaunches(t *testing.T) {
+	calm := []float64{1000, 1010, 990, 1005, 995, 1002, 998, 1007, 993, 1001}
 	for name, c := range map[string]struct {
 		figures []float64
 		windows []float64 // times of the windows of each launch, as factors
-		want    string
+		want    []string
 	}{
-		"calm":            {figures: []float64{1000, 1010, 990, 1005, 995, 1002, 998, 1007, 993, 1001}},
-		"drift":           {figures: []float64{1000, 1010, 1020, 1031, 1040, 1052, 1060, 1071, 1080, 1090}, want: "drift"},
-		"two-modes":       {figures: []float64{1000, 1301, 1002, 1299, 998, 1300, 1003, 1302, 1001, 1298, 999, 1303}, want: "two-modes"},
-		"skewed":          {figures: []float64{1000, 1001, 999, 1002, 998, 1000, 1001, 1400, 999, 1000, 1002, 998}, want: "skewed"},
-		"autocorrelation": {figures: []float64{1000, 1001, 1010, 1020, 1022, 1024, 1020, 1011, 1002, 1001, 990, 981, 980, 979, 985, 991, 1000, 1003, 1012, 1019}, want: "autocorrelation"},
-		"not-steady":      {figures: []float64{1000, 1010, 990, 1005, 995, 1002, 998}, windows: []float64{1.5, 1.3, 1.2, 1.1, 1}, want: "not-steady"},
-		"steady":          {figures: []float64{1000, 1010, 990, 1005, 995, 1002, 998}, windows: []float64{1.3, 1, 1, 1, 1}},
+		"calm": {figures: calm},
+		"drift": {figures: []float64{1000, 1010, 1020, 1031, 1040, 1052, 1060, 1071, 1080, 1090},
+			want: []string{"drift: over 10 launches the figure became 1.09 times what it was (p 6e-07)"}},
+		"drift within the margin": {figures: []float64{1000, 1001, 1002, 1003.1, 1004, 1005.2, 1006, 1007.1, 1008, 1009}},
+		"two modes": {figures: []float64{1000, 1301, 1002, 1299, 998, 1300, 1003, 1302, 1001, 1298, 999, 1303},
+			want: []string{"two-modes: 6 of 12 launches are 1.30 times the others, with nothing in between"}},
+		"two modes within the margin": {figures: []float64{1000, 1013, 1000.2, 1012.9, 999.8, 1013, 1000.3, 1013.2, 1000.1, 1012.8}},
+		"skewed": {figures: []float64{1000, 1001, 999, 1002, 998, 1000, 1001, 1400, 999, 1000, 1002, 998},
+			want: []string{"skewed: a few of 12 launches lie far out on one side (skewness 3.0)"}},
+		"autocorrelation": {figures: []float64{1000, 1001, 1010, 1020, 1022, 1024, 1020, 1011, 1002, 1001, 990, 981, 980, 979, 985, 991, 1000, 1003, 1012, 1019},
+			want: []string{"autocorrelation: the figure in a launch resembles that in the one before (correlation of ranks over 20 launches 0.86)"}},
+		"not steady": {figures: calm, windows: []float64{1.1, 1.06, 1.04, 1.02, 1},
+			want: []string{"not-steady: window 4 of 5 of a launch still differs from those after it: the warm-up did not end"}},
+		"steady from the second": {figures: calm, windows: []float64{1.1, 1, 1, 1, 1}},
+		"stalls": {figures: calm, windows: []float64{1, 1.4, 1, 1, 1},
+			want: []string{"stalls: the total time per operation is 1.08 times that of the median window"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			trials := series(cell("get", "modernc", "web"), c.figures...)
-			for i := range trials {
-				trials[i].Samples = nil
-				for _, factor := range c.windows {
-					trials[i].Samples = append(trials[i].Samples, assay.Sample{Operations: 1000, Nanos: int64(1000*factor*c.figures[i]) + int64(i%3)})
+			for _, trial := range trials {
+				for i, factor := range c.windows {
+					trial.Samples[i].Nanos = int64(factor * float64(trial.Samples[i].Nanos))
 				}
 			}
-			got := warned(mustReport(t, reference, trials))
-			got = slices.DeleteFunc(got, func(s string) bool { return strings.HasSuffix(s, "stalls") })
-			want := []string{"modernc (web): " + c.want}
-			if c.want == "" {
-				want = nil
+			for i := range c.want {
+				c.want[i] = "modernc (web): " + c.want[i]
 			}
-			if !slices.Equal(got, want) {
-				t.Errorf("warnings %q, want %q", got, want)
+			if got := warned(mustReport(t, reference, trials)); !slices.Equal(got, c.want) {
+				t.Errorf("warnings %q, want %q", got, c.want)
 			}
 		})
 	}
 }
 
-// Of rows without any fault, each warning has at most the stated share.
-func TestDoubtsAreFew(t *testing.T) {
-	random := rand.New(rand.NewPCG(1, 2))
-	counts := map[string]int{}
-	const rows = 2000
-	for range rows {
-		var figures []float64
-		for range 6 + random.IntN(20) {
-			figures = append(figures, 1000*(1+0.03*random.NormFloat64()))
+// A ratio drifts where the figures spread too much to show it, and does not
+// where all rows drift alike.
+func TestDriftOfTheRatio(t *testing.T) {
+	weather := []float64{1000, 1200, 900, 1100, 950, 1150, 1050, 980, 1120, 1010}
+	for name, c := range map[string]struct {
+		reference, ratio func(launch int) float64
+		want             []string
+	}{
+		"of the ratio": {func(i int) float64 { return weather[i] }, func(i int) float64 { return 1 + 0.005*float64(i) },
+			[]string{"mattn (web): drift: over 10 launches the ratio to the reference became 1.04 times what it was (p 6e-07)"}},
+		"of the machine": {func(i int) float64 { return 1000 + 10*float64(i) }, func(i int) float64 { return 1 + 0.001*float64(i%2) },
+			[]string{"mattn (web): drift: over 10 launches the figure became 1.09 times what it was (p 6e-07)",
+				"modernc (web): drift: over 10 launches the figure became 1.09 times what it was (p 6e-07)"}},
+	} {
+		var figures, times []float64
+		for i := range 10 {
+			times = append(times, c.reference(i))
+			figures = append(figures, c.reference(i)*c.ratio(i))
 		}
-		for _, w := range warned(mustReport(t, reference, series(cell("get", "modernc", "web"), figures...))) {
-			counts[w]++
+		trials := slices.Concat(series(cell("get", "modernc", "web"), times...), series(cell("get", "mattn", "web"), figures...))
+		if got := warned(mustReport(t, reference, trials), "drift", "autocorrelation"); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
-	for code, n := range counts {
-		if n > rows*2/100 {
-			t.Errorf("%s in %d of %d rows without a fault, want one in a hundred", code, n, rows)
+}
+
+// Of rows without any fault, at most six in a hundred have some warning about
+// their launches, and five of those without a ratio; each warning about a series
+// one. The machine moves both rows by 5 % from launch to launch.
+func TestDoubtsAreFew(t *testing.T) {
+	const runs = 3000
+	random := rand.New(rand.NewPCG(1, 2))
+	spread := func(around, share float64) float64 { return around * math.Exp(share*random.NormFloat64()) }
+	each, some := map[string]int{}, map[string]int{}
+	for range runs {
+		var figures [2][]float64
+		for range 6 + random.IntN(25) {
+			machine := spread(1000, 0.05)
+			figures[0] = append(figures[0], spread(machine, 0.03))
+			figures[1] = append(figures[1], spread(machine, 0.03))
 		}
+		trials := slices.Concat(series(cell("get", "modernc", "web"), figures[0]...), series(cell("get", "mattn", "web"), figures[1]...))
+		trials = change(trials, func(t *assay.Trial) {
+			for i := range t.Samples {
+				t.Samples[i].Nanos = int64(spread(1e6, 0.07))
+			}
+		})
+		doubtful := map[string]int{}
+		for _, w := range warned(mustReport(t, reference, trials), "drift", "autocorrelation", "two-modes", "skewed", "not-steady", "stalls") {
+			row, rest, _ := strings.Cut(w, ": ")
+			code, evidence, _ := strings.Cut(rest, ": ")
+			each[row+": "+code+map[bool]string{true: " of the ratio"}[strings.Contains(evidence, "the ratio")]]++
+			doubtful[row] = 1
+		}
+		for row, n := range doubtful {
+			some[row] += n
+		}
+	}
+	standardError := math.Sqrt(runs * 0.01)
+	for what, n := range each {
+		if float64(n) > runs*0.01+3*standardError {
+			t.Errorf("%s: %d of %d rows without a fault", what, n, runs)
+		}
+	}
+	if some["modernc (web)"] > runs*5/100 || some["mattn (web)"] > runs*6/100 || len(each) != 12 {
+		t.Errorf("of %d rows without a fault %v have a warning: %v", runs, some, each)
 	}
 }
 
 func TestStrongerSyncFaster(t *testing.T) {
-	strong := func(ns float64) []assay.Trial {
-		return durable(launches(cell("put", "modernc", "full"), 8, ns, 1), assay.Power, "2")
+	put := func(profile string, n int, ns float64, d assay.Durability) []assay.Trial {
+		return durable(launches(cell("put", "modernc", profile), n, ns, len(profile)), d, "2")
 	}
-	weak := durable(launches(cell("put", "modernc", "normal"), 8, 2000, 2), assay.Consistent, "1")
-	for ns, want := range map[float64]bool{1000: true, 3000: false} {
-		got := warned(mustReport(t, reference, slices.Concat(strong(ns), weak)))
-		if slices.Contains(got, "modernc (full): stronger-sync-faster") != want {
-			t.Errorf("with %g ns: %q", ns, got)
+	weak := put("normal", 8, 2000, assay.Consistent)
+	for name, c := range map[string]struct {
+		trials []assay.Trial
+		want   []string
+	}{
+		"faster":            {put("full", 8, 1000, assay.Power), []string{"modernc (full): stronger-sync-faster: power with full is faster than consistent with normal (0.500 [0.499, 0.500])"}},
+		"slower":            {put("full", 8, 3000, assay.Power), nil},
+		"as durable":        {put("full", 8, 1000, assay.Consistent), nil},
+		"unknown":           {put("full", 8, 1000, assay.DurabilityUnknown), nil},
+		"too few launches":  {put("full", 5, 1000, assay.Power), nil},
+		"of another target": {durable(launches(cell("put", "mattn", "full"), 8, 1000, 1), assay.Power, "2"), nil},
+	} {
+		if got := warned(mustReport(t, reference, slices.Concat(c.trials, weak)), "stronger-sync-faster"); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }
 
-func TestOptionWithoutEffect(t *testing.T) {
-	asks := func(trials []assay.Trial, settings ...assay.Setting) []assay.Trial {
-		return change(trials, func(t *assay.Trial) { t.Settings = settings })
+// asking gives trials settings that a profile asks for.
+func asking(trials []assay.Trial, settings ...assay.Setting) []assay.Trial {
+	return change(trials, func(t *assay.Trial) { t.Settings = settings })
+}
+
+func set(name, requested, effective string) assay.Setting {
+	return assay.Setting{Name: name, Connection: "reader-1", Requested: requested, Issued: "_" + name + "=" + requested, Effective: effective, Applied: true}
+}
+
+func TestSettingWithoutEffect(t *testing.T) {
+	mapped := func(ns float64, own int, settings ...assay.Setting) []assay.Trial {
+		return asking(launches(cell("get", "modernc", "mapped"), 8, ns, own), settings...)
 	}
-	mmap := assay.Setting{Name: "mmap_size", Requested: "1000", Effective: "1000", Applied: true}
-	cache := assay.Setting{Name: "cache_size", Requested: "-2000", Effective: "-2000", Applied: true}
-	plain := launches(cell("get", "modernc", "plain"), 8, 1000, 0)
+	plain := asking(launches(cell("get", "modernc", "plain"), 8, 1000, 0), set("mmap_size", "", "0"))
+	mmap := set("mmap_size", "1000", "1000")
 	for name, c := range map[string]struct {
 		trials []assay.Trial
-		want   bool
+		want   []string
 	}{
-		"alike":          {asks(launches(cell("get", "modernc", "mapped"), 8, 1000, 0), mmap), true},
-		"faster":         {asks(launches(cell("get", "modernc", "mapped"), 8, 900, 0), mmap), false},
-		"two settings":   {asks(launches(cell("get", "modernc", "mapped"), 8, 1000, 0), mmap, cache), false},
-		"another target": {asks(launches(cell("get", "mattn", "mapped"), 8, 1000, 0), mmap), false},
+		"alike": {mapped(1000, 1, mmap),
+			[]string{"modernc (mapped): option-without-effect: modernc (mapped) with mmap_size=1000 and modernc (plain) without mmap_size are equivalent (1.0015 [1.0005, 1.0025])"}},
+		"the default": {mapped(1000, 1, set("mmap_size", "0", "0")),
+			[]string{"modernc (mapped): option-without-effect: modernc (mapped) with mmap_size=0 and modernc (plain) without mmap_size are equivalent (1.0015 [1.0005, 1.0025]); 0 is in effect in both"}},
+		"faster":         {mapped(900, 1, mmap), nil},
+		"two settings":   {mapped(1000, 1, mmap, set("cache_size", "-2000", "-2000")), nil},
+		"other SQL":      {change(mapped(1000, 1, mmap), func(t *assay.Trial) { t.Each = []string{"PRAGMA temp_store=2"} }), nil},
+		"another target": {asking(launches(cell("get", "mattn", "mapped"), 8, 1000, 1), mmap), nil},
+		"undecided": {change(mapped(1000, 1, mmap), func(t *assay.Trial) { t.Figures["ns/op"] *= 1 + 0.1*float64(t.Launch%2) }),
+			nil},
+		"not applied": {change(mapped(1000, 1, mmap), func(t *assay.Trial) { t.Outcome = assay.NotApplied }), nil},
 	} {
-		got := strings.Join(warned(mustReport(t, reference, slices.Concat(plain, c.trials))), " ")
-		if strings.Contains(got, "option-without-effect") != c.want {
-			t.Errorf("%s: %s", name, got)
+		if got := warned(mustReport(t, reference, slices.Concat(plain, c.trials)), "option-without-effect"); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+// Of two values of one setting, one row has the warning.
+func TestTwoValuesWithoutEffect(t *testing.T) {
+	var trials []assay.Trial
+	for _, value := range []string{"1", "2"} {
+		trials = append(trials, asking(durable(launches(cell("put", "modernc", "sync-"+value), 8, 1000, 1), map[string]assay.Durability{"1": assay.Consistent, "2": assay.Power}[value], value),
+			set("synchronous", value, value))...)
+	}
+	r := mustReport(t, reference, trials)
+	want := []string{"modernc (sync-2): option-without-effect: modernc (sync-2) with synchronous=2 and modernc (sync-1) with synchronous=1 are equivalent (1.00 [1.00, 1.00])"}
+	if got := warned(r, "option-without-effect"); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+	for _, w := range rowsOf(t, r)["modernc (sync-2)"].Warnings {
+		if w.Code == "option-without-effect" && w.Advice != "the stronger promise costs nothing here: take it" {
+			t.Errorf("advice %q", w.Advice)
+		}
+	}
+}
+
+func TestCompileOptionWithoutEffect(t *testing.T) {
+	built := func(options string, ns float64, own int) []assay.Trial {
+		c := cell("get", "mattn", "web")
+		c.Options = options
+		return launches(c, 8, ns, own)
+	}
+	for name, c := range map[string]struct {
+		options string
+		ns      float64
+		want    []string
+	}{
+		"alike":  {"DQS=0", 1000, []string{"mattn:DQS=0 (web): option-without-effect: mattn:DQS=0 (web) with DQS=0 and mattn (web) without DQS are equivalent (1.0015 [1.0005, 1.0025])"}},
+		"a flag": {"OMIT_SHARED_CACHE", 1000, []string{"mattn:OMIT_SHARED_CACHE (web): option-without-effect: mattn:OMIT_SHARED_CACHE (web) with OMIT_SHARED_CACHE and mattn (web) without OMIT_SHARED_CACHE are equivalent (1.0015 [1.0005, 1.0025])"}},
+		"slower": {"DQS=0", 1100, nil},
+		"two":    {"DQS=0:THREADSAFE=0", 1000, nil},
+	} {
+		run := reference
+		for _, options := range [][]string{nil, {c.options}} {
+			run.Targets = append(slices.Clone(run.Targets), assay.Target{Driver: "mattn", DriverVersion: versions["mattn"], Engine: "sqlite", Options: options})
+		}
+		trials := slices.Concat(built("", 1000, 0), built(c.options, c.ns, 1))
+		if got := warned(mustReport(t, run, trials), "option-without-effect"); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// What a factor shows stands beside it too.
+func TestFactorWithoutEffect(t *testing.T) {
+	whole := in(asking(launches(cell("get", "mattn", "web"), 6, 1000, 1), set("cache_size", "-65536", "-65536"), set("mmap_size", "1000", "1000")), assay.FactorGroups+"g")
+	trials := slices.Concat(whole, launches(cell("get", "mattn", "web"), 6, 1000, 1),
+		without(launches(cell("get", "mattn", "web"), 6, 2000, 1), "cache_size"), without(launches(cell("get", "mattn", "web"), 6, 1000, 1), "mmap_size"))
+	want := []string{"mattn (web): option-without-effect: mattn (web) without mmap_size and mattn (web) with mmap_size=1000 are equivalent (1.00 [1.00, 1.00])"}
+	if got := warned(mustReport(t, reference, trials), "option-without-effect"); !slices.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 
 func TestGrows(t *testing.T) {
-	puts := func(n string, transaction int, ns float64) []assay.Trial {
+	puts := func(param, n string, transaction int, ns float64) []assay.Trial {
 		c := cell("put", "modernc", "web")
-		c.Params, c.Transaction = map[string]string{"n": n}, transaction
+		c.Params, c.Transaction = map[string]string{param: n}, transaction
 		return durable(launches(c, 6, ns, 1), assay.Consistent, "1")
+	}
+	read := func(n string, ns float64) []assay.Trial {
+		c := cell("scan", "modernc", "web")
+		c.Params = map[string]string{"n": n}
+		return launches(c, 6, ns, 1)
 	}
 	for name, c := range map[string]struct {
 		trials []assay.Trial
-		want   string
+		want   []string
 	}{
-		"whole transactions": {slices.Concat(puts("1000", 1000, 500), puts("10000", 10000, 800), puts("100000", 100000, 5000)), "an operation takes 10.0 [9.89, 10.1] times as long with n=100000 as with n=1000: the figure depends on how many there are"},
-		"alike":              {slices.Concat(puts("1000", 1000, 500), puts("100000", 100000, 600)), ""},
-		"one n":              {puts("1000", 1000, 500), ""},
-		"other transactions": {slices.Concat(puts("1000", 1, 5000), puts("100000", 100, 50000)), ""},
+		"whole transactions": {slices.Concat(puts("n", "1000", 1000, 500), puts("n", "10000", 10000, 800), puts("n", "100000", 100000, 5000)),
+			[]string{"modernc (web): grows: an operation takes 10.0 [9.89, 10.1] times as long with n=100000 as with n=1000: the figure depends on how many there are"}},
+		"alike":              {slices.Concat(puts("n", "1000", 1000, 500), puts("n", "100000", 100000, 600)), nil},
+		"one n":              {puts("n", "1000", 1000, 500), nil},
+		"other transactions": {slices.Concat(puts("n", "1000", 1, 5000), puts("n", "100000", 100, 50000)), nil},
+		"rows":               {slices.Concat(puts("rows", "1000", 1, 500), puts("rows", "100000", 1, 5000)), nil},
+		"a scan":             {slices.Concat(read("1000", 500), read("100000", 50000)), nil},
+		"not numbers":        {slices.Concat(puts("n", "few", 1, 500), puts("n", "many", 1, 5000)), nil},
 	} {
-		var got string
-		for _, table := range mustReport(t, reference, c.trials).Tables {
-			for _, row := range table.Rows {
-				for _, w := range row.Warnings {
-					if w.Code == "grows" {
-						got += w.Evidence
-					}
-				}
-			}
-		}
-		if got != c.want {
+		if got := warned(mustReport(t, reference, c.trials), "grows"); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }
 
 func TestBeyondDisk(t *testing.T) {
-	seen := assay.Setting{Name: "sync-before-ack", Connection: "trace", Effective: "yes", Applied: true}
-	run := reference
-	run.Host = map[string]string{"syncs-per-second": "5000"}
 	for name, c := range map[string]struct {
+		rate        string
 		ns          float64
 		transaction int
-		durability  assay.Durability
-		traced      bool
-		want        bool
+		clients     int
+		syncs       float64 // an operation
+		seen        string  // whether they come before the answer; empty: not traced
+		want        string
 	}{
-		"20,000 commits a second":       {50_000, 0, assay.Power, true, true},
-		"5,000":                         {200_000, 0, assay.Power, true, false},
-		"20,000 in transactions of ten": {50_000, 10, assay.Power, true, false},
-		"not synced":                    {50_000, 0, assay.Consistent, true, false},
-		"a mix":                         {50_000, 0, assay.Power, false, false},
+		"20,000 commits a second":       {"5000", 50_000, 0, 1, 1, "yes", "20000 synced commits a second, and the disk did 5000 syncs a second for one client when it was probed"},
+		"5,000":                         {"5000", 200_000, 0, 1, 1, "yes", ""},
+		"20,000 in transactions of ten": {"5000", 50_000, 10, 1, 0.1, "yes", ""},
+		"20,000 by rows, ten a commit":  {"5000", 50_000, 0, 1, 0.1, "yes", ""},
+		"several syncs a commit":        {"5000", 200_000, 0, 1, 4, "yes", ""},
+		"eight clients share syncs":     {"5000", 50_000, 0, 8, 1, "yes", ""},
+		"synced later":                  {"5000", 50_000, 0, 1, 1, "no", ""},
+		"not traced":                    {"5000", 50_000, 0, 1, 0, "", ""},
+		"the disk's rate unknown":       {"", 50_000, 0, 1, 1, "yes", ""},
+		"no rate":                       {"0", 50_000, 0, 1, 1, "yes", ""},
 	} {
+		run := reference
+		run.Host = map[string]string{"syncs-per-second": c.rate}
 		put := cell("put", "modernc", "web")
-		put.Transaction = c.transaction
-		trials := durable(launches(put, 6, c.ns, 1), c.durability, "2")
-		if c.traced {
-			trials = change(trials, func(t *assay.Trial) { t.Settings = append(t.Settings, seen) })
+		put.Transaction, put.Clients = c.transaction, c.clients
+		trials := change(durable(launches(put, 6, 1, 1), assay.Power, "2"), func(t *assay.Trial) {
+			t.Figures = map[string]float64{"ns/op": c.ns, "op/s": 1e9 / c.ns}
+			if c.seen != "" {
+				t.Figures["syncs/op"] = c.syncs
+				t.Settings = append(t.Settings, assay.Setting{Name: syncBeforeAck, Connection: "trace", Effective: c.seen, Applied: true})
+			}
+		})
+		var want []string
+		if c.want != "" {
+			want = []string{"modernc (web): beyond-disk: " + c.want}
 		}
-		got := warned(mustReport(t, run, trials))
-		if slices.Contains(got, "modernc (web): beyond-disk") != c.want {
-			t.Errorf("%s: %q", name, got)
+		if got := warned(mustReport(t, run, trials), "beyond-disk"); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", name, got, want)
 		}
 	}
 }
 
 func TestSameEngine(t *testing.T) {
-	facts := func(api string) map[string]string {
-		return map[string]string{"source_id": "2026 abc", "cgo": "false", "api": api}
+	target := func(driver, version, source, cgo, api string, options ...string) assay.Target {
+		return assay.Target{Driver: driver, DriverVersion: version, Engine: "sqlite", EngineVersion: "3.53.4", CompileOptions: options,
+			Facts: map[string]string{"source_id": source, "cgo": cgo, "api": api}}
 	}
-	for api, want := range map[string]bool{"database/sql": true, "direct": false} {
+	modernc := target("modernc", versions["modernc"], "2026 abc", "false", "database/sql", "DQS=0")
+	for name, c := range map[string]struct {
+		other assay.Target
+		want  []string
+	}{
+		"alike": {target("glebarez", "v1", "2026 abc", "false", "database/sql", "DQS=0"),
+			[]string{"modernc (web): same-engine: one engine, of one source and with the same options, under the names modernc@v1.61.1 and glebarez@v1"}},
+		"another version of it": {target("modernc", "v1", "2026 abc", "false", "database/sql", "DQS=0"), nil},
+		"another source":        {target("glebarez", "v1", "2026 abd", "false", "database/sql", "DQS=0"), nil},
+		"another option":        {target("glebarez", "v1", "2026 abc", "false", "database/sql", "DQS=3"), nil},
+		"by cgo":                {target("glebarez", "v1", "2026 abc", "true", "database/sql", "DQS=0"), nil},
+		"another API":           {target("glebarez", "v1", "2026 abc", "false", "direct", "DQS=0"), nil},
+		"nothing known":         {target("glebarez", "v1", "", "", "", "DQS=0"), nil},
+	} {
 		run := reference
-		run.Targets = []assay.Target{{Driver: "mattn", DriverVersion: versions["mattn"], Engine: "sqlite", Facts: facts("database/sql")},
-			{Driver: "modernc", DriverVersion: versions["modernc"], Engine: "sqlite", Facts: facts(api)}}
-		got := warned(mustReport(t, run, launches(cell("get", "modernc", "web"), 6, 1000, 0)))
-		if slices.Contains(got, "modernc (web): same-engine") != want {
-			t.Errorf("%s: %q", api, got)
+		run.Targets = []assay.Target{modernc, c.other}
+		if got := warned(mustReport(t, run, launches(cell("get", "modernc", "web"), 6, 1000, 0)), "same-engine"); !slices.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
 }

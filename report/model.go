@@ -224,7 +224,8 @@ func (r *Row) finish() {
 		r.Figures = figures(r.Counted())
 		r.addPooledPercentiles()
 	}
-	r.Warnings = append(trialWarnings(r.Trials), r.computedWarnings()...)
+	r.Warnings = trialWarnings(r.Trials)
+	r.warnOfTrials()
 }
 
 // outcome returns the worst outcome with its first reason. Not-run only says

@@ -13,7 +13,6 @@ import (
 const (
 	mostDropped = 0.05 // share of launches that were disqualified
 	mostBusy    = 0.01 // answers of "busy" per operation
-	mostStalled = 1.05 // total over median of the windows' time per operation
 )
 
 // unequalDurability is the code of ratios that compare unlike promises.
@@ -71,33 +70,28 @@ func dropNumbers(r rune) rune {
 	return r
 }
 
-// computedWarnings are the doubts that a cell's own trials raise together.
-func (r *Row) computedWarnings() []Warning {
-	var all []Warning
-	add := func(code, evidence, advice string) {
-		all = append(all, Warning{Warning: assay.Warning{Code: code, Evidence: evidence, Advice: advice}})
-	}
+// warnOfTrials adds the doubts that a row's own trials raise together.
+func (r *Row) warnOfTrials() {
 	measured, dropped := r.launches()
 	if kept := len(r.Counted()); r.Outcome == assay.OK && kept < stat.MinLaunches {
-		add("few-launches", fmt.Sprintf("%d of at least %s", kept, plural(stat.MinLaunches, "launch")),
+		r.warn("few-launches", fmt.Sprintf("%d of at least %s", kept, plural(stat.MinLaunches, "launch")),
 			"give the run a larger budget")
 	}
 	switch {
 	case dropped > 0 && len(r.Counted()) == measured:
-		add("disturbed", fmt.Sprintf("%d of %s disturbed from outside; they are counted, since too few others are left", dropped, plural(measured, "launch")),
+		r.warn("disturbed", fmt.Sprintf("%d of %s disturbed from outside; they are counted, since too few others are left", dropped, plural(measured, "launch")),
 			"stop other programs on the machine, or take a quieter one")
 	case float64(dropped) > mostDropped*float64(measured):
-		add("dropped", fmt.Sprintf("%d of %s disturbed from outside and not counted", dropped, plural(measured, "launch")),
+		r.warn("dropped", fmt.Sprintf("%d of %s disturbed from outside and not counted", dropped, plural(measured, "launch")),
 			"stop other programs on the machine, or take a quieter one")
 	}
 	if busy, has := r.Figure(assay.BusyOp); has && busy.Interval.Center > mostBusy {
-		add("busy", fmt.Sprintf("%s answers of 'busy' per operation", digits(busy.Interval.Center)), "set busy_timeout")
+		r.warn("busy", fmt.Sprintf("%s answers of 'busy' per operation", digits(busy.Interval.Center)), "set busy_timeout")
 	}
-	if s := stalled(r.Counted()); s > mostStalled {
-		add("stalls", fmt.Sprintf("the total time per operation is %s times that of the median window", digits(s)),
+	if s := stalled(r.Counted()); s > stat.StallLimit {
+		r.warn("stalls", fmt.Sprintf("the total time per operation is %s times that of the median window", digits(s)),
 			"look for checkpoints, compactions or collections; the figure includes them")
 	}
-	return all
 }
 
 // launches counts the trials that were measured to the end, and those of
@@ -115,37 +109,23 @@ func (r *Row) launches() (measured, dropped int) {
 }
 
 // stalled is the mean over trials of total / median time per operation of
-// their windows; 0 where no trial has several windows.
+// their windows; 1 where too few trials have several windows: one alone may have
+// a slow one by chance.
 func stalled(trials []assay.Trial) float64 {
 	var ratios []float64
 	for _, t := range trials {
-		var operations, nanos int64
-		var windows []float64
+		var nanos, operations []int64
 		for _, s := range t.Samples {
-			if s.Operations > 0 {
-				operations += s.Operations
-				nanos += s.Nanos
-				windows = append(windows, float64(s.Nanos)/float64(s.Operations))
-			}
+			nanos, operations = append(nanos, s.Nanos), append(operations, s.Operations)
 		}
-		if m := median(windows); len(windows) > 1 && m > 0 {
-			ratios = append(ratios, float64(nanos)/float64(operations)/m)
+		if len(t.Samples) > 1 {
+			ratios = append(ratios, stat.Stalls(nanos, operations))
 		}
 	}
-	if len(ratios) == 0 {
-		return 0
+	if len(ratios) < stat.MinLaunches {
+		return 1
 	}
 	return stat.MeanInterval(ratios).Center
-}
-
-// median returns the middle of the values, 0 where there are none.
-func median(values []float64) float64 {
-	n := len(values)
-	if n == 0 {
-		return 0
-	}
-	slices.Sort(values)
-	return (values[(n-1)/2] + values[n/2]) / 2
 }
 
 // warn adds the doubts that a table raises about its rows.
@@ -163,7 +143,8 @@ func (t *Table) warn() {
 				"see what became of its twin")
 		}
 		if t.Changes && row.Durability == assay.DurabilityUnknown {
-			row.warn("unknown-durability", "the settings read back do not tell what a power cut loses; not ranked", "")
+			row.warn("unknown-durability", "the settings read back do not tell what a power cut loses; not ranked",
+				"set in the profile what decides it, such as journal_mode and synchronous")
 		}
 		if row.Reference != nil && row.Reference != row && row.Reference.comparable() {
 			if why := t.unequal(row, row.Reference); why != "" {

@@ -15,12 +15,13 @@ const detectLevel = 0.01
 // Drift looks for a trend over launches, in the order in which they ran: by the
 // Mann-Kendall test at 1 %, which asks only how many pairs of launches ascend.
 // Total is the last figure over the first along the trend (the median of the
-// slopes between any two, on logarithms): 1.05 is a rise of 5 %. Nothing is found
-// in fewer than six figures, or where one is not a finite number above zero.
-func Drift(figures []float64) (total float64, found bool) {
+// slopes between any two, on logarithms): 1.05 is a rise of 5 %. P is the chance
+// of such an order without a trend. Nothing is found in fewer than six figures,
+// or where one is not a finite number above zero.
+func Drift(figures []float64) (total, p float64, found bool) {
 	logs, ok := detectable(figures, MinLaunches)
 	if !ok {
-		return 1, false
+		return 1, 1, false
 	}
 	score := 0
 	var slopes []float64
@@ -30,7 +31,8 @@ func Drift(figures []float64) (total float64, found bool) {
 			slopes = append(slopes, (logs[j]-x)/float64(j-i))
 		}
 	}
-	return math.Exp(median(slopes) * float64(len(logs)-1)), kendall(len(logs), score) < detectLevel
+	p = kendall(len(logs), score)
+	return math.Exp(median(slopes) * float64(len(logs)-1)), p, p < detectLevel
 }
 
 // mostExact is up to which n the distribution of Kendall's score is counted

@@ -35,7 +35,7 @@ func (t *tally) note(s scenario, c stat.Comparison, launches counted, ratio floa
 	t.draws++
 	t.launches += len(launches.ratios)
 	covered := c.Ratio.Low <= ratio && ratio <= c.Ratio.High
-	_, drift := stat.Drift(launches.ratios)
+	_, _, drift := stat.Drift(launches.ratios)
 	_, order := stat.Autocorrelation(launches.ratios)
 	_, skew := stat.Skewed(launches.ratios)
 	_, _, modes := stat.TwoModes(launches.ratios)
