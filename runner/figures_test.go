@@ -25,11 +25,11 @@ func recorded(op assay.Operation, outcome assay.Outcome, windows ...wire.Measure
 // The figures are totals over totals, of several windows too.
 func TestFigures(t *testing.T) {
 	windows := []wire.Measured{
-		{Operations: 10, Nanos: 1000, Executed: 16, Busy: 4, Counters: wire.Counters{CPU: 800, Allocs: 32, Alloc: 320, Read: 160, Written: 1600, Switches: 8, Peak: 500}},
+		{Operations: 10, Nanos: 1000, Executed: 16, Busy: 4, Counters: wire.Counters{CPU: 800, Allocs: 32, Alloc: 320, Read: 160, Fetched: 80, Written: 1600, Switches: 8, Peak: 500}},
 		{Operations: 30, Nanos: 1000, Executed: 24, Counters: wire.Counters{CPU: 1200, Peak: 400}},
 	}
 	want := map[string]float64{assay.NsPerOp: 50, assay.OpPerS: 2e7, "cpu-ns/op": 50, "B/op": 8, "allocs/op": 0.8,
-		"read-B/op": 4, "bytes-written/op": 40, "switches/op": 0.2, "peak-B": 500}
+		"read-B/op": 4, "fetched-B/op": 2, "bytes-written/op": 40, "switches/op": 0.2, "peak-B": 500}
 	trial := recorded(assay.Operation{}, assay.OK, windows...)
 	if !maps.Equal(trial.Figures, want) {
 		t.Errorf("figures %v, want %v", trial.Figures, want)

@@ -44,6 +44,7 @@ static void read_system(counters *c) {
 	c->peak = field(text, "VmHWM:") << 10; // from KiB
 	read_file("/proc/self/io", text, sizeof text);
 	c->read = field(text, "rchar:") - own_reads;
+	c->fetched = field(text, "\nread_bytes:");
 	c->written = field(text, "\nwrite_bytes:");
 	own_reads += (int64_t)strlen(text);
 }
@@ -66,11 +67,12 @@ counters counters_after(void) {
 }
 
 counters counters_difference(counters after, counters before) {
-	counters d = {after.cpu - before.cpu, 0, 0, after.read - before.read, after.written - before.written, after.switches - before.switches, after.peak};
+	counters d = {after.cpu - before.cpu, 0, 0, after.read - before.read, after.fetched - before.fetched,
+		after.written - before.written, after.switches - before.switches, after.peak};
 	return d;
 }
 
 void put_counters(out *o, counters c) {
 	put(o, "{\"cpu_ns\":%" PRId64 ",\"allocs\":%" PRId64 ",\"alloc_bytes\":%" PRId64 ",\"read_bytes\":%" PRId64, c.cpu, c.allocs, c.alloc_bytes, c.read);
-	put(o, ",\"written_bytes\":%" PRId64 ",\"switches\":%" PRId64 ",\"peak_bytes\":%" PRId64 "}", c.written, c.switches, c.peak);
+	put(o, ",\"fetched_bytes\":%" PRId64 ",\"written_bytes\":%" PRId64 ",\"switches\":%" PRId64 ",\"peak_bytes\":%" PRId64 "}", c.fetched, c.written, c.switches, c.peak);
 }

@@ -5,7 +5,7 @@
 #include "json.h"
 
 typedef struct {
-	int64_t cpu, allocs, alloc_bytes, read, written, switches, peak;
+	int64_t cpu, allocs, alloc_bytes, read, fetched, written, switches, peak;
 } counters;
 
 // The two differ in the order of their readings: what they cost themselves is
