@@ -2,7 +2,7 @@
 
 // Command bench checks assay's own speed: what its loop costs, whether it
 // measures the same as a loop written by hand, how much of a run is spent in
-// measured windows, and how much memory it takes. Everything that is compared
+// measured windows, how much memory it takes, and what a large report costs. Everything that is compared
 // is measured side by side in this one run; each line ends with its bar.
 package main
 
@@ -18,6 +18,13 @@ import (
 )
 
 func main() {
+	if len(os.Args) == 2 && os.Args[1] == reportArgument {
+		if err := writeLargeReport(); err != nil {
+			fmt.Fprintln(os.Stderr, "bench:", err)
+			os.Exit(1)
+		}
+		return
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := bench(ctx); err != nil {
@@ -50,7 +57,7 @@ func bench(ctx context.Context) error {
 		return err
 	}
 	t := &tools{ctx: ctx, dir: dir, cache: cache, builder: &build.Builder{Source: source, Cache: cache}}
-	for _, part := range []func() error{t.loop, t.byHand, t.stores, t.quick, t.twins} {
+	for _, part := range []func() error{t.loop, t.byHand, t.stores, t.reports, t.quick, t.twins} {
 		if err := part(); err != nil {
 			return err
 		}

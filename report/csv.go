@@ -21,23 +21,25 @@ var csvHeader = strings.Split("run,plan,workload,operation,engine,driver,driver_
 // cell without figures.
 func (r *Report) writeCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
-	records := [][]string{csvHeader}
-	for _, t := range r.Tables {
-		for _, row := range slices.Concat(t.Rows, t.Factors) {
-			for _, f := range row.Figures {
-				records = append(records, r.record(row, f))
-			}
-			if len(row.Figures) == 0 {
-				records = append(records, r.record(row, Figure{}))
-			}
-		}
-	}
-	for _, record := range records {
+	write := func(record []string) {
 		for i := range record {
 			record[i] = clean(record[i])
 		}
+		_ = out.Write(record) // Error, below, tells
 	}
-	return out.WriteAll(records)
+	write(slices.Clone(csvHeader))
+	for _, t := range r.Tables {
+		for _, row := range slices.Concat(t.Rows, t.Factors) {
+			for _, f := range row.Figures {
+				write(r.record(row, f))
+			}
+			if len(row.Figures) == 0 {
+				write(r.record(row, Figure{}))
+			}
+		}
+	}
+	out.Flush()
+	return out.Error()
 }
 
 // record is one line of the CSV.

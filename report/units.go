@@ -122,7 +122,24 @@ func list(names []string) string {
 // clean makes one line of a user's or a worker's text: no control or format
 // characters, which could move a terminal's cursor or end a row, and no
 // broken UTF-8.
-func clean(s string) string { return strings.Join(strings.Fields(printable(s)), " ") }
+func clean(s string) string {
+	if isClean(s) {
+		return s
+	}
+	return strings.Join(strings.Fields(printable(s)), " ")
+}
+
+// isClean tells of a text of plain letters and single spaces that it need not
+// be looked at closely: nearly all are.
+func isClean(s string) bool {
+	for i := range len(s) {
+		space := s[i] == ' '
+		if s[i] < ' ' || s[i] > '~' || space && (i == 0 || i == len(s)-1 || s[i-1] == ' ') {
+			return false
+		}
+	}
+	return true
+}
 
 // printable is clean for what is to be copied: it keeps all spaces.
 func printable(s string) string {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 	"strings"
@@ -18,6 +19,9 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// reportFormats are all that assay report can write.
+var reportFormats = slices.Concat(report.Formats, []string{report.HTML}, report.ChartFormats)
+
 func (a *app) reportCommand() *cobra.Command {
 	var format, output string
 	cmd := &cobra.Command{
@@ -25,14 +29,17 @@ func (a *app) reportCommand() *cobra.Command {
 		Short: "Show a run again, the newest by default",
 		Args:  arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains(report.Formats, format) {
-				return usage(fmt.Errorf("unknown format %q", format), "formats are "+strings.Join(report.Formats, ", "))
+			if !slices.Contains(reportFormats, format) {
+				return usage(fmt.Errorf("unknown format %q", format), "formats are "+strings.Join(reportFormats, ", "))
+			}
+			if slices.Contains(report.ChartFormats, format) && output == "" {
+				return usage(fmt.Errorf("format %s is one file for each chart", format), "name a folder: -o FOLDER")
 			}
 			return a.showRun(cmd.Context(), strings.Join(args, ""), format, output)
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "text", strings.Join(report.Formats, "|"))
-	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write instead of standard output")
+	cmd.Flags().StringVar(&format, "format", "text", strings.Join(reportFormats, "|"))
+	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write instead of standard output; of svg and png, the folder")
 	return cmd
 }
 
@@ -49,10 +56,38 @@ func (a *app) showRun(ctx context.Context, id, format, output string) error {
 	if err != nil {
 		return err
 	}
-	if output == "" {
-		return r.Write(a.stdout, format)
+	switch {
+	case slices.Contains(report.ChartFormats, format):
+		return a.writeCharts(r, format, output)
+	case output == "":
+		return formatReport(r, format, a.stdout)
 	}
 	return writeReport(r, format, output)
+}
+
+// writeCharts writes a file for each chart and says where.
+func (a *app) writeCharts(r *report.Report, format, dir string) error {
+	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
+		return usage(fmt.Errorf("%s is a file: name a folder", dir))
+	}
+	paths, err := r.WriteCharts(dir, format)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stderr, "charts in %s: %d\n", dir, len(paths))
+	return nil
+}
+
+// formatReport writes a report in a format that is one text.
+func formatReport(r *report.Report, format string, w io.Writer) error {
+	if format != report.HTML {
+		return r.Write(w, format)
+	}
+	published, err := publishedFor(r.Run.Plan)
+	if err != nil {
+		return err
+	}
+	return r.WriteHTML(w, published)
 }
 
 func loadReport(ctx context.Context, s *store.Store, id string) (*report.Report, error) {
@@ -66,7 +101,7 @@ func loadReport(ctx context.Context, s *store.Store, id string) (*report.Report,
 // writeReport writes a report to a file that appears whole or not at all.
 func writeReport(r *report.Report, format, path string) error {
 	var text bytes.Buffer
-	if err := r.Write(&text, format); err != nil {
+	if err := formatReport(r, format, &text); err != nil {
 		return err
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"strings"
+
+	"assay"
+	"assay/published"
+	"assay/report"
+)
+
+// publishedFor returns the relations of published times that cells of a plan
+// measure again; none where no published benchmark is the plan's.
+func publishedFor(plan string) ([]report.Published, error) {
+	machines, err := publishedMachines()
+	if err != nil {
+		return nil, err
+	}
+	var all []report.Published
+	for _, source := range published.Sources() {
+		figures, err := published.Figures(source)
+		if err != nil {
+			return nil, err
+		}
+		apart := severalDrivers(figures)
+		bases := map[string]published.Figure{}
+		for _, f := range figures {
+			if f.Cell.Plan != plan || f.Cell.Metric != assay.NsPerOp || f.Cell.Share {
+				continue
+			}
+			key := strings.Join([]string{f.Config, f.Parallelism, f.Pool, f.Metric}, "\x00")
+			if apart[f.Case] {
+				key += "\x00" + f.Case
+			}
+			base, has := bases[key]
+			if !has {
+				bases[key] = f
+				continue
+			}
+			all = append(all, report.Published{Source: source, Machine: machines[source], Metric: f.Cell.Metric,
+				A: publishedFigure(f, base), B: publishedFigure(base, f)})
+		}
+	}
+	return all, nil
+}
+
+// publishedMachines are the machines of the sources, by their names.
+func publishedMachines() (map[string]string, error) {
+	sources, err := published.Claims()
+	if err != nil {
+		return nil, err
+	}
+	machines := map[string]string{}
+	for _, s := range sources {
+		machines[s.Name] = s.Machine
+	}
+	return machines, nil
+}
+
+// severalDrivers tells of each case whether several drivers were measured on
+// it. If so they are what is compared, and otherwise the cases are.
+func severalDrivers(figures []published.Figure) map[string]bool {
+	first, several := map[string]string{}, map[string]bool{}
+	for _, f := range figures {
+		if before, seen := first[f.Case]; seen && before != f.Driver {
+			several[f.Case] = true
+		}
+		first[f.Case] = f.Driver
+	}
+	return several
+}
+
+// publishedFigure is a figure by what tells it from the other of its relation.
+func publishedFigure(f, other published.Figure) report.PublishedFigure {
+	what := f.Case
+	if f.Case == other.Case {
+		what = f.Driver + ", " + f.Config
+	}
+	cell := map[string]string{}
+	for name, values := range f.Cell.Only {
+		cell[name] = values[0]
+	}
+	return report.PublishedFigure{What: what, Printed: f.Printed, Unit: f.Unit, Value: f.Value, Cell: cell}
+}

@@ -1,0 +1,189 @@
+package report
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"html/template"
+	"io"
+	"math"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay"
+)
+
+// tableView is a table with its charts and everything that it rests on.
+type tableView struct {
+	ID, Title   string
+	Figures     []figureView
+	Header      []string
+	Right       []bool
+	Rows        []rowView
+	Notes       []noteView
+	Phases      document
+	Differences []string
+	AsUnder     *tableLink // the table that has the same differences
+	Published   *publishedView
+	Samples     download
+}
+
+// rowView is a row with its evidence.
+type rowView struct {
+	ID      string
+	Kind    string   // ok, floor, twin or other: its look
+	Cells   []string // without the notes
+	Span    int      // columns of the last cell, where it says why there are no figures
+	Right   []bool
+	Notes   []noteLink
+	Name    string
+	Reason  string
+	Metrics template.HTML // lines of a table
+	Trials  template.HTML // likewise
+}
+
+// noteLink leads to a note under the table.
+type noteLink struct{ Anchor, Code string }
+
+// noteView is a note: its code, what was found, and what to do.
+type noteView struct{ Anchor, Code, Text string }
+
+// view draws and lists a table.
+func (t *Table) view(id string, p *packer) (*tableView, error) {
+	v := &tableView{ID: id, Title: t.Title}
+	var err error
+	if v.Figures, err = figureViews(t.charts()); err != nil {
+		return nil, err
+	}
+	var n notes
+	columns := t.columns(&n)
+	columns = columns[:len(columns)-1] // notes are links here
+	for _, c := range columns {
+		v.Header, v.Right = append(v.Header, c.name), append(v.Right, c.right)
+	}
+	for i, row := range t.withTwins() {
+		v.Rows = append(v.Rows, t.rowView(fmt.Sprint(id, "r", i+1), row, columns, &n))
+	}
+	for i, text := range n {
+		code, rest, _ := strings.Cut(text, ": ")
+		v.Notes = append(v.Notes, noteView{fmt.Sprint(id, "n", i+1), code, rest})
+	}
+	for i := range v.Rows {
+		for j := range v.Rows[i].Notes {
+			link := &v.Rows[i].Notes[j]
+			number, _ := strconv.Atoi(link.Code)
+			*link = noteLink{v.Notes[number-1].Anchor, v.Notes[number-1].Code}
+		}
+	}
+	t.addPhases(&v.Phases)
+	for _, d := range t.Differences {
+		v.Differences = append(v.Differences, d.words())
+	}
+	v.Samples, err = p.download(fileName(t.Title, "samples")+".csv", t.writeSamples)
+	return v, err
+}
+
+// words is the difference as a line.
+func (d Difference) words() string {
+	of := d.Name
+	if d.Of != "engine" {
+		of = d.Of + ", " + d.Name
+	}
+	return clean(of + ": " + d.held())
+}
+
+// noteMark is what notes.mark returns.
+var noteMark = regexp.MustCompile(`\[(\d+)\]`)
+
+// rowView lists a row. The codes of its notes are their numbers until all of
+// them are known.
+func (t *Table) rowView(id string, row *Row, columns []column, n *notes) rowView {
+	v := rowView{ID: id, Kind: "ok", Name: t.rowName(row), Reason: clean(row.Reason), Right: make([]bool, len(columns))}
+	for i, c := range columns {
+		v.Right[i] = c.right
+	}
+	switch {
+	case row.twin:
+		v.Kind = "twin"
+	case row.IsFloor:
+		v.Kind = "floor"
+	case row.Outcome != assay.OK:
+		v.Kind = "other"
+	}
+	if _, has := row.Figure(t.Primary.Name); has {
+		for _, c := range columns {
+			v.Cells = append(v.Cells, c.value(row))
+		}
+	} else {
+		why := clean(string(row.Outcome) + reasonOf(row))
+		if row.Outcome == assay.OK {
+			why = "no figure of " + t.Primary.Name
+		}
+		v.Cells, v.Span = []string{row.Driver, clean(row.Cell.Profile), why}, len(columns)-2
+	}
+	for _, match := range noteMark.FindAllStringSubmatch(marks(row, n), -1) {
+		v.Notes = append(v.Notes, noteLink{Code: match[1]})
+	}
+	v.Metrics, v.Trials = metricLines(row), t.trialLines(row)
+	return v
+}
+
+// writeSamples writes all launches of the table as CSV: one line a launch, its windows or its block as OPERATIONS:NANOSECONDS.
+func (t *Table) writeSamples(to io.Writer) error {
+	names := map[string]bool{}
+	for _, row := range t.withTwins() {
+		for _, trial := range row.Trials {
+			for name := range trial.Figures {
+				names[name] = true
+			}
+		}
+	}
+	var metrics []string
+	for name := range names {
+		metrics = append(metrics, name)
+	}
+	slices.SortFunc(metrics, compareMetrics)
+	w := csv.NewWriter(to)
+	_ = w.Write(append([]string{"driver", "profile", "twin", "group", "launch", "outcome", "reason", "disturbed", "samples"}, metrics...))
+	for _, row := range t.withTwins() {
+		for _, trial := range row.Trials {
+			record := []string{row.Driver, clean(row.Cell.Profile), strconv.FormatBool(row.twin), clean(trial.Group), strconv.Itoa(trial.Launch),
+				string(trial.Outcome), clean(trial.Reason), strconv.FormatBool(trial.Disqualified), rawSamples(trial.Samples)}
+			for _, name := range metrics {
+				record = append(record, trialFigure(trial, name))
+			}
+			_ = w.Write(record) // Error, below, tells
+		}
+	}
+	w.Flush()
+	return w.Error()
+}
+
+// compareMetrics orders metrics as tables do.
+func compareMetrics(a, b string) int {
+	at := func(name string) int { return metricOrder(Figure{Metric: assay.Metric{Name: name}}) }
+	return cmp.Or(at(a)-at(b), strings.Compare(a, b))
+}
+
+// trialFigure has nine digits, more than any clock, or is a whole number; empty
+// where a launch has no such figure. The exact time is in the samples.
+func trialFigure(t assay.Trial, metric string) string {
+	v, has := t.Figures[metric]
+	switch {
+	case !has || !finite(v):
+		return ""
+	case v == math.Trunc(v):
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(v, 'g', 9, 64)
+}
+
+func rawSamples(samples []assay.Sample) string {
+	var all []string
+	for _, s := range samples {
+		all = append(all, fmt.Sprint(s.Operations, ":", s.Nanos))
+	}
+	return strings.Join(all, ";")
+}
