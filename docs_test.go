@@ -78,6 +78,8 @@ var commands = map[string]command{
 	"bin/assay runs":                                {output: `(?m)^fixture +quick .* finished`},
 	"bin/assay report":                              {output: "QUICK: RECOMMENDATION"},
 	"bin/assay report --format csv -o figures.csv":  {output: "^$"},
+	"bin/assay report --format html -o report.html": {output: "^$"},
+	"bin/assay report --format svg -o charts":       {output: `(?m)^charts: charts as files: \d+$`},
 	"bin/assay run quick --drivers mattn,modernc@v1.60.0 --only operation=point-read,insert-100 --only rows=100000": understood,
 }
 

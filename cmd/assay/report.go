@@ -74,7 +74,7 @@ func (a *app) writeCharts(r *report.Report, format, dir string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stderr, "charts in %s: %d\n", dir, len(paths))
+	fmt.Fprintf(a.stderr, "%s: charts as files: %d\n", dir, len(paths))
 	return nil
 }
 
