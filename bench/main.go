@@ -2,8 +2,9 @@
 
 // Command bench checks assay's own speed: what its loop costs, whether it
 // measures the same as a loop written by hand, how much of a run is spent in
-// measured windows, how much memory it takes, and what a large report costs. Everything that is compared
-// is measured side by side in this one run; each line ends with its bar.
+// measured windows, how much memory it takes, what a large report costs, and how
+// long it takes to decide. Everything that is compared is measured side by side
+// in this one run; each line ends with its bar. Arguments name the parts to run.
 package main
 
 import (
@@ -13,6 +14,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"slices"
 
 	"assay/build"
 )
@@ -27,7 +29,7 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	if err := bench(ctx); err != nil {
+	if err := bench(ctx, os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
 		os.Exit(1)
 	}
@@ -41,7 +43,39 @@ type tools struct {
 	builder *build.Builder
 }
 
-func bench(ctx context.Context) error {
+// part is some of the benchmarks.
+type part struct {
+	name string
+	run  func(*tools) error
+}
+
+var parts = []part{{"loop", (*tools).loop}, {"byhand", (*tools).byHand}, {"stores", (*tools).stores}, {"reports", (*tools).reports},
+	{"quick", (*tools).quick}, {"twins", (*tools).twins}, {"race", (*tools).race}}
+
+// choose returns the parts of these names, all without a name.
+func choose(names []string) ([]part, error) {
+	if len(names) == 0 {
+		return parts, nil
+	}
+	var chosen []part
+	for _, name := range names {
+		i := slices.IndexFunc(parts, func(p part) bool { return p.name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("no part is called %q: there are %v", name, parts)
+		}
+		chosen = append(chosen, parts[i])
+	}
+	return chosen, nil
+}
+
+// String is the part's name.
+func (p part) String() string { return p.name }
+
+func bench(ctx context.Context, names []string) error {
+	chosen, err := choose(names)
+	if err != nil {
+		return err
+	}
 	dir, err := os.MkdirTemp("", "assay-bench-")
 	if err != nil {
 		return err
@@ -57,8 +91,8 @@ func bench(ctx context.Context) error {
 		return err
 	}
 	t := &tools{ctx: ctx, dir: dir, cache: cache, builder: &build.Builder{Source: source, Cache: cache}}
-	for _, part := range []func() error{t.loop, t.byHand, t.stores, t.reports, t.quick, t.twins} {
-		if err := part(); err != nil {
+	for _, p := range chosen {
+		if err := p.run(t); err != nil {
 			return err
 		}
 	}

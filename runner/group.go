@@ -26,6 +26,11 @@ type group struct {
 	wanted    int           // launches that are aimed at; zero while unknown
 	// figures are the primary figures of undisturbed trials, by cell and launch.
 	figures map[string]map[int]float64
+	// samples are the windows of the same trials, in nanoseconds per operation;
+	// efforts is what windows took, by operation, in the launches timed.
+	samples map[string]map[int][]float64
+	efforts map[string]effort
+	timed   int
 }
 
 // member is one instance of a group: one target with one profile.
@@ -109,7 +114,8 @@ func groupCases(jobs []*job, reference string) []*group {
 }
 
 func newGroup(name string, mode assay.Mode) *group {
-	return &group{name: name, mode: mode, figures: map[string]map[int]float64{}}
+	return &group{name: name, mode: mode, figures: map[string]map[int]float64{},
+		samples: map[string]map[int][]float64{}, efforts: map[string]effort{}}
 }
 
 // rename puts a prefix before the group's name.
@@ -229,6 +235,9 @@ func (g *group) noteFigure(t *assay.Trial) {
 		g.figures[key] = map[int]float64{}
 	}
 	g.figures[key][t.Launch] = figure
+	if g.mode == assay.Windows {
+		g.noteSamples(t)
+	}
 }
 
 // ratios are the figures of each cell over those of its reference in the same

@@ -112,51 +112,104 @@ func (r *Runner) toLeast(ctx context.Context) error {
 		g.wanted = r.config.Launches
 		chosen = append(chosen, g)
 	}
-	return r.rounds(ctx, chosen, nil)
+	return r.rounds(ctx, chosen)
 }
 
 func (g *group) costPerCell() float64 { return float64(g.cost) / float64(max(1, g.cells())) }
 
 // toPrecision gives more launches to groups whose intervals are wider than
-// wished. It stops by their width alone, asked again after each launch, and
-// never by verdicts; the intervals allow for that (stat.Rule.Least).
+// wished. It chooses and stops by their width alone, asked again after each
+// launch, and never by verdicts; the intervals allow for that (stat.Rule.Least).
 func (r *Runner) toPrecision(ctx context.Context) error {
-	var chosen []*group
-	for _, g := range r.groups {
-		if g.launches() < r.config.Launches || len(g.members) == 0 {
-			continue
+	for {
+		for _, g := range r.groups {
+			g.wanted = max(g.wanted, g.launches())
+			if g.launches() >= r.config.Launches {
+				g.wanted = r.enough(g)
+			}
 		}
-		if g.wanted = r.enough(g); g.wanted > g.launches() {
-			chosen = append(chosen, g)
+		launched, err := r.eachOnce(ctx, r.worth())
+		if err != nil || !launched {
+			return err
 		}
 	}
-	return r.rounds(ctx, chosen, r.enough)
 }
 
-// rounds launches the groups once each a round, in random order, until each
-// has what it wants or none that is left fits into the budget. Where there is
-// one, wanted is asked again after each launch.
-func (r *Runner) rounds(ctx context.Context, groups []*group, wanted func(*group) int) error {
-	for {
-		launched := false
-		r.round++
-		for _, i := range r.shuffled(len(groups)) {
-			g := groups[i]
-			if g.launches() >= g.wanted || g.finished >= mostTries*g.wanted || len(g.members) == 0 || r.elapsed()+g.cost > r.budget() {
-				continue
-			}
-			if err := r.launch(ctx, g); err != nil {
-				return err
-			}
-			if wanted != nil {
-				g.wanted = wanted(g)
-			}
-			launched = true
-		}
-		if !launched {
-			return nil
+// worth are the groups that the rest of the budget decides most with: those
+// whose intervals become narrow enough within it, the cheapest per comparison
+// first, and where there is none, the cheapest: it gets as far as it does.
+func (r *Runner) worth() []*group {
+	var wide []*group
+	for _, g := range r.groups {
+		if g.wants() {
+			wide = append(wide, g)
 		}
 	}
+	slices.SortStableFunc(wide, func(a, b *group) int { return cmp.Compare(r.costToDecide(a), r.costToDecide(b)) })
+	left := r.budget() - r.elapsed()
+	var chosen, startable []*group
+	for _, g := range wide {
+		if cost := g.missingCost(); cost <= left {
+			left -= cost
+			chosen = append(chosen, g)
+		} else if g.cost <= left {
+			startable = append(startable, g)
+		}
+	}
+	if len(chosen) == 0 && len(startable) > 0 {
+		return startable[:1]
+	}
+	return chosen
+}
+
+// wants tells whether a group is to be launched again.
+func (g *group) wants() bool {
+	return len(g.members) > 0 && g.launches() < g.wanted && g.finished < mostTries*g.wanted
+}
+
+// missingCost is the wall time of the launches that a group still wants.
+func (g *group) missingCost() time.Duration {
+	return time.Duration(max(0, g.wanted-g.launches())) * g.cost
+}
+
+// costToDecide is the missing cost for each interval that is too wide, in
+// nanoseconds.
+func (r *Runner) costToDecide(g *group) float64 {
+	wide := 0
+	for _, ratios := range g.ratios(r.config.Reference) {
+		if stat.Enough(ratios, r.config.Launches, r.config.Precision) > len(ratios) {
+			wide++
+		}
+	}
+	return float64(g.missingCost()) / float64(max(1, wide))
+}
+
+// rounds launches the groups once each a round until each has what it wants or
+// none that is left fits into the budget.
+func (r *Runner) rounds(ctx context.Context, groups []*group) error {
+	for {
+		launched, err := r.eachOnce(ctx, groups)
+		if err != nil || !launched {
+			return err
+		}
+	}
+}
+
+// eachOnce launches, in random order, each group that wants it and fits into
+// the budget, and tells whether there was one.
+func (r *Runner) eachOnce(ctx context.Context, groups []*group) (launched bool, err error) {
+	r.round++
+	for _, i := range r.shuffled(len(groups)) {
+		g := groups[i]
+		if !g.wants() || r.elapsed()+g.cost > r.budget() {
+			continue
+		}
+		if err := r.launch(ctx, g); err != nil {
+			return launched, err
+		}
+		launched = true
+	}
+	return launched, nil
 }
 
 // enough is the number of launches at which the group's widest interval would

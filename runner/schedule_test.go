@@ -8,6 +8,8 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -106,14 +108,14 @@ func TestDisturbedLaunchesEnd(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := r.rounds(ctx, r.groups, nil); err != nil {
+	if err := r.rounds(ctx, r.groups); err != nil {
 		t.Errorf("after %d launches of which %d were disturbed, %d are wanted: another launch (%v)", g.finished, g.disturbed, g.wanted, err)
 	}
 }
 
 // spread gives the group's second cell ratios of 1/by and by in turn.
 func spread(g *group, launches int, by float64) {
-	b := at(assay.Blocks, "put0 b p")
+	b := at(assay.Blocks, g.members[0].cell().Operation+" b p")
 	g.add(b)
 	a := g.members[0].jobs[0]
 	for launch := 1; launch <= launches; launch++ {
@@ -196,4 +198,43 @@ func TestEstimate(t *testing.T) {
 	if a, b := Estimate(cases, 6), Estimate(cases[:1], 1); a != 18*b || Estimate(nil, 6) != 0 {
 		t.Errorf("six launches of three cells are estimated to take %s, one of one %s", a, b)
 	}
+}
+
+// What is left of the budget goes to groups that become narrow enough within
+// it, the cheapest for each interval first; where none does, the cheapest gets
+// as far as it can.
+func TestBudgetGoesWhereItDecides(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		left time.Duration
+		want string
+	}{
+		{"enough for all", time.Hour, "0 1 2"},
+		{"not for the dear one", 300 * time.Second, "1 2"},
+		{"not for the wide one either", 60 * time.Second, "2"},
+		{"for none", 10 * time.Second, "2"},
+		{"not for a launch", time.Second / 2, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := planned(t, Config{Precision: 0.02, Budget: c.left}, 20*time.Second, 2*time.Second, time.Second)
+			for i, by := range []float64{1.05, 1.10, 1.05} {
+				r.groups[i].cost = []time.Duration{20 * time.Second, 2 * time.Second, time.Second}[i]
+				spread(r.groups[i], 6, by)
+				r.groups[i].wanted = r.enough(r.groups[i])
+			}
+			got := ""
+			for _, g := range r.worth() {
+				got += " " + strings.TrimPrefix(g.members[0].cell().Operation, "put")
+			}
+			if sorted := sortedWords(got); sorted != c.want {
+				t.Errorf("groups %q are launched, want %q", sorted, c.want)
+			}
+		})
+	}
+}
+
+func sortedWords(text string) string {
+	words := strings.Fields(text)
+	slices.Sort(words)
+	return strings.Join(words, " ")
 }

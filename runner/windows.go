@@ -14,8 +14,9 @@ import (
 const (
 	// windowLength is the least length of a window.
 	windowLength = 20 * time.Millisecond
-	// windowsPerLaunch is how many windows an operation has in a launch at
-	// most; slow operations, whose windows are long anyhow, have fewer.
+	// windowsPerLaunch is how many windows an operation has in a launch while
+	// nothing is known of their spread; slow operations, whose windows are long
+	// anyhow, have fewer.
 	windowsPerLaunch = 5
 	// leastPerWindow is how many operations every window has at least.
 	leastPerWindow = 10
@@ -46,6 +47,7 @@ func (r *Runner) windows(ctx context.Context, g *group, launch int) error {
 			return err
 		}
 	}
+	g.timed++
 	return l.stopAll(ctx)
 }
 
@@ -147,7 +149,8 @@ func (l *windowLaunch) operation(ctx context.Context, peer string) error {
 		slowest = max(slowest, t.each)
 	}
 	length := max(windowLength, leastPerWindow*slowest)
-	count := int(min(windowsPerLaunch, max(1, windowsPerLaunch*windowLength/length)))
+	count := l.r.windowCount(l.g, peer, length)
+	began := time.Now()
 	for range count {
 		start := int64(l.r.random.IntN(windowTrace))
 		for _, i := range l.r.shuffled(len(turns)) {
@@ -156,6 +159,7 @@ func (l *windowLaunch) operation(ctx context.Context, peer string) error {
 			}
 		}
 	}
+	l.g.noteWindows(peer, count, time.Since(began))
 	if err := l.phases(ctx, turns); err != nil {
 		return err
 	}

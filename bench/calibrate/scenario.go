@@ -3,6 +3,8 @@ package main
 import (
 	"math"
 	"math/rand/v2"
+
+	"assay/stat"
 )
 
 // scenario is how launches come about. Its parameters are those of real cells:
@@ -47,6 +49,7 @@ var scenarios = []scenario{
 	{name: "drift of the machine", spread: 0.03, drift: 0.01},
 	{name: "drift of the ratio", spread: 0.03, extra: drifts, limit: "drift"},
 	{name: "disturbed launches", spread: 0.03, disturb: 0.15},
+	{name: "windows by variance, 4 %", spread: 0.04, side: byVariance},
 	{name: "one layout", spread: 0.03, layouts: 1, known: "layout"},
 	{name: "6 layouts, by launch", spread: 0.03, layouts: 6, limit: "comparing by layout"},
 	{name: "6 layouts, by layout", spread: 0.03, layouts: 6, byLayout: true},
@@ -170,6 +173,32 @@ func follows(correlation float64) func(*rand.Rand, int) []float64 {
 func drifts(random *rand.Rand, n int) []float64 {
 	slope := 0.002 * float64(1-2*random.IntN(2))
 	return each(n, func(i int) float64 { return slope * float64(i) })
+}
+
+// byVariance are launches of windows, whose number package runner chooses after
+// the launches that every cell gets: windows spread by 2.3 times as much as
+// launches, and a launch costs ten windows.
+func byVariance(random *rand.Rand, n int) []float64 {
+	const launchSpread, ratio, most, cost = 0.03, 2.3, 20, 10.0
+	windows, first := 5, [][]float64{}
+	scale := launchSpread * math.Sqrt(1+ratio*ratio/8) // with the 8 windows that are best
+	return each(n, func(k int) float64 {
+		if k == least {
+			v, _ := stat.EstimateVariances([][][]float64{first}) // figures are above zero by construction
+			windows = stat.Repetitions(v.Windows, v.Launches, 1, cost, most)
+		}
+		launch, sum := launchSpread*random.NormFloat64(), 0.0
+		var figures []float64
+		for range windows {
+			x := launch + ratio*launchSpread*random.NormFloat64()
+			sum += x
+			figures = append(figures, math.Exp(x))
+		}
+		if k < least {
+			first = append(first, figures)
+		}
+		return sum / float64(windows) / scale
+	})
 }
 
 func each(n int, draw func(i int) float64) []float64 {

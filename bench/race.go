@@ -1,0 +1,174 @@
+//go:build unix
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"golang.org/x/perf/benchfmt"
+	"golang.org/x/perf/benchmath"
+
+	"assay"
+	"assay/kit/handwritten/gobench"
+	"assay/report"
+	"assay/stat"
+	"assay/store"
+)
+
+const (
+	// raced is the half-width at which a comparison counts as decided.
+	raced = 0.02
+	// longestRace ends it where a machine is too noisy for that.
+	longestRace = 10 * time.Minute
+)
+
+// race asks how long it takes until mattn and modernc are compared to within
+// 2 %: with assay, and with go test -bench and benchstat, which gets every
+// advantage: a pair of runs at a time, in turn, and it ends as soon as both
+// medians are known well enough, which nobody knows beforehand.
+func (t *tools) race() error {
+	theirs, counts, err := t.raceGoTest()
+	if err != nil {
+		return err
+	}
+	ours, ratio, err := t.raceAssay()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("  go test -bench, benchstat: %s, -count %d\n", reached(theirs), counts)
+	fmt.Printf("  assay run: %s, modernc / mattn %.3f [%.3f, %.3f], %d launches\n", reached(ours), ratio.Center, ratio.Low, ratio.High, ratio.N)
+	say("time until +-2 % is known, assay / go test and benchstat", one(float64(ours)/float64(theirs)), "", "at most 0.33", 0, 0.33)
+	return nil
+}
+
+func reached(took time.Duration) string {
+	if took >= longestRace {
+		return "not within " + longestRace.String()
+	}
+	return took.Round(time.Second).String()
+}
+
+// raceAssay runs the point read of quick as a user would; what was built before
+// is not counted. A run that misses the precision counts as the longest.
+func (t *tools) raceAssay() (time.Duration, stat.Interval, error) {
+	began := time.Now()
+	location, _, err := t.assay("quick", "--quiet", "--drivers", "mattn,modernc", "--only", "operation=point-read",
+		"--only", "rows=100000", "--only", "profile=default", "--precision", fmt.Sprint(raced), "--budget", longestRace.String())
+	if err != nil {
+		return 0, stat.Interval{}, err
+	}
+	took := time.Since(began)
+	ratio, err := t.ratioOf(location, "modernc")
+	if err != nil {
+		return 0, stat.Interval{}, err
+	}
+	if ratio.High/ratio.Center > 1+1.05*raced { // widths are of logarithms
+		took = longestRace
+	}
+	return took, ratio, nil
+}
+
+// ratioOf is a driver's ratio to the reference in a run of one table.
+func (t *tools) ratioOf(location, driver string) (stat.Interval, error) {
+	s, err := store.Open(t.ctx, location)
+	if err != nil {
+		return stat.Interval{}, err
+	}
+	defer s.Close()
+	run, err := s.Run(t.ctx, "")
+	if err != nil {
+		return stat.Interval{}, err
+	}
+	r, err := report.New(run, s.Trials(t.ctx, run.ID))
+	if err != nil {
+		return stat.Interval{}, err
+	}
+	for _, row := range r.Tables[0].Rows {
+		if f, ok := row.Figure(assay.NsPerOp); ok && row.Cell.Driver == driver && f.Comparison != nil {
+			return f.Comparison.Ratio, nil
+		}
+	}
+	return stat.Interval{}, errors.New("the run compares nothing with " + driver)
+}
+
+// raceGoTest runs both benchmarks until benchstat's intervals are narrow.
+func (t *tools) raceGoTest() (took time.Duration, counts int, err error) {
+	c, err := pointRead("mattn")
+	if err != nil {
+		return 0, 0, err
+	}
+	data, _, keys, err := t.material(c)
+	if err != nil {
+		return 0, 0, err
+	}
+	drivers := []string{"mattn", "modernc"}
+	programs, values := map[string]string{}, map[string][]float64{}
+	for _, driver := range drivers {
+		if programs[driver], err = t.testProgram(driver); err != nil {
+			return 0, 0, err
+		}
+		if err := data.Copy(t.raceData(driver)); err != nil {
+			return 0, 0, err
+		}
+		defer os.Remove(t.raceData(driver))
+	}
+	began := time.Now()
+	for time.Since(began) < longestRace {
+		counts++
+		for _, driver := range drivers {
+			value, err := t.goTest(programs[driver], t.raceData(driver), keys)
+			if err != nil {
+				return 0, 0, fmt.Errorf("go test -bench of %s: %w", driver, err)
+			}
+			values[driver] = append(values[driver], value)
+		}
+		if narrow(values["mattn"]) && narrow(values["modernc"]) {
+			return time.Since(began), counts, nil
+		}
+	}
+	return longestRace, counts, nil
+}
+
+func (t *tools) raceData(driver string) string { return filepath.Join(t.dir, "race-"+driver+".db") }
+
+// testProgram compiles the benchmark that lies beside a worker.
+func (t *tools) testProgram(driver string) (string, error) {
+	program := filepath.Join(t.dir, "gobench-"+driver)
+	command := exec.CommandContext(t.ctx, "go", "test", "-c", "-o", program, "./handwritten")
+	command.Dir = filepath.Join(t.builder.Source.Dir, "workers", driver)
+	if out, err := command.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the benchmark of %s: %w\n%s", driver, err, out)
+	}
+	return program, nil
+}
+
+// goTest runs a benchmark once and returns its ns/op.
+func (t *tools) goTest(program, path, keys string) (float64, error) {
+	command := exec.CommandContext(t.ctx, program, "-test.run", "^$", "-test.bench", "PointRead")
+	command.Env = append(os.Environ(), gobench.DSN+"=file:"+path, gobench.Keys+"="+keys)
+	out, err := command.CombinedOutput()
+	if err != nil {
+		return 0, fmt.Errorf("%w\n%s", err, out)
+	}
+	for reader := benchfmt.NewReader(bytes.NewReader(out), program); reader.Scan(); {
+		if result, ok := reader.Result().(*benchfmt.Result); ok {
+			if seconds, ok := result.Value("sec/op"); ok {
+				return 1e9 * seconds, nil
+			}
+		}
+	}
+	return 0, fmt.Errorf("no result in %s", strings.TrimSpace(string(out)))
+}
+
+// narrow tells whether benchstat's interval of the median is within the width.
+func narrow(values []float64) bool {
+	summary := benchmath.AssumeNothing.Summary(benchmath.NewSample(values, &benchmath.DefaultThresholds), 0.95)
+	return max(summary.Hi/summary.Center, summary.Center/summary.Lo) <= 1+raced
+}

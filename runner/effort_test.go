@@ -1,0 +1,78 @@
+//go:build unix
+
+package runner
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"assay"
+)
+
+// windowed is a runner with a group of two instances whose windows and launches
+// vary by so much: the ratio to the reference of window w of launch l is
+// launch^±1 · window^±1. Windows take 20 ms, the rest of a launch 200 ms.
+func windowed(launches int, launch, window float64) (*Runner, *group) {
+	a, b := at(assay.Windows, "get a p"), at(assay.Windows, "get b p")
+	g := groupCases([]*job{a, b}, "a")[0]
+	r := &Runner{config: Config{Reference: "a", Launches: 6}, groups: []*group{g}}
+	for l := 1; l <= launches; l++ {
+		figure, reference := trialOf(b, l, false, 100), trialOf(a, l, false, 100)
+		for w := range windowsPerLaunch + 1 {
+			sign := func(i int) float64 { return float64(1 - 2*(i%2)) }
+			ratio := math.Pow(launch, sign(l)) * math.Pow(window, sign(w))
+			figure.Samples = append(figure.Samples, assay.Sample{Operations: 1, Nanos: int64(1e8 * ratio)})
+			reference.Samples = append(reference.Samples, assay.Sample{Operations: 1, Nanos: 1e8})
+		}
+		g.noteFigure(&figure)
+		g.noteFigure(&reference)
+		g.noteWindows(a.Cell.Peer(), windowsPerLaunch+1, (windowsPerLaunch+1)*windowLength)
+		g.timed++
+		g.noteLaunch(200*time.Millisecond+(windowsPerLaunch+1)*windowLength, false)
+	}
+	return r, g
+}
+
+func TestWindowsFollowVariances(t *testing.T) {
+	for _, c := range []struct {
+		name           string
+		launches       int
+		launch, window float64
+		want           int
+	}{
+		{"while nothing is known", 5, 1.01, 1.2, windowsPerLaunch},
+		// Six of which half are up and half down by ln x have the variance
+		// 6/5 ln² x: √(200/20 · 0.00441/(0.01090-0.00441/6)) = 2.1.
+		{"launches vary more", 6, 1.10, 1.0625, 3},
+		{"windows vary more", 6, 1.06, 1.10, 7}, // √(10 · 0.01090/(0.00407-0.01090/6)) = 6.9
+		{"windows do not vary", 6, 1.05, 1, 1},
+		{"launches do not vary", 6, 1, 1.1, mostWindows},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, g := windowed(c.launches, c.launch, c.window)
+			if got := r.windowCount(g, g.operations()[0], windowLength); got != c.want {
+				t.Errorf("%d windows, want %d (variances %+v, a window %v, the rest %v)", got, c.want,
+					g.variances(g.operations()[0], "a"), g.efforts[g.operations()[0]].round(), g.share())
+			}
+		})
+	}
+}
+
+// One window in each launch says nothing about windows, and an operation
+// without a reference has no ratio: both keep the fixed number.
+func TestWindowsWithoutVariances(t *testing.T) {
+	r, g := windowed(6, 1.1, 1.1)
+	for _, launches := range g.samples {
+		for l := range launches {
+			launches[l] = launches[l][:1]
+		}
+	}
+	if got := r.windowCount(g, g.operations()[0], 5*windowLength); got != 1 {
+		t.Errorf("%d windows of an operation that had one, want 1", got)
+	}
+	r.config.Reference = "c"
+	if got := r.windowCount(g, g.operations()[0], windowLength); got != windowsPerLaunch {
+		t.Errorf("%d windows without a reference, want %d", got, windowsPerLaunch)
+	}
+}
