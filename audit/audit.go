@@ -9,6 +9,7 @@ package audit
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -32,11 +33,12 @@ const (
 
 // Finding is a claim with its verdict.
 type Finding struct {
-	Source   published.Source
-	Claim    published.Claim
-	Verdict  Verdict
-	Reason   string     // why it cannot be told; empty otherwise
-	Run      string     // the run whose cells were compared; empty where there is none
+	Source  published.Source
+	Claim   published.Claim
+	Verdict Verdict
+	Reason  string // why it cannot be told; empty otherwise
+	// Report is that of the run whose cells were compared, nil where there is none.
+	Report   *report.Report
 	Evidence []Evidence // one per comparison of the claim
 }
 
@@ -53,14 +55,18 @@ type Evidence struct {
 	Centers    [2]float64       // both figures here, in the metric's unit
 }
 
-// Judge gives every claim of the sources its verdict. Reports holds, by plan,
-// the report of the run to look at. It fails where a claim's data is wrong,
-// such as a published figure that is not there.
-func Judge(sources []published.Source, reports map[string]*report.Report) ([]Finding, error) {
+// Runs are the reports of a plan's finished runs, the newest first.
+type Runs func(plan string) iter.Seq2[*report.Report, error]
+
+// Judge gives every claim of the sources its verdict, by the newest run that has
+// all cells of the claim; whether they decide it has no say in which. It fails
+// where a claim's data is wrong, such as a published figure that is not there,
+// and where a run cannot be read.
+func Judge(sources []published.Source, runs Runs) ([]Finding, error) {
 	var findings []Finding
 	for _, source := range sources {
 		for _, claim := range source.Claims {
-			f, err := judge(source, claim, reports[claim.Plan])
+			f, err := judge(source, claim, runs)
 			if err != nil {
 				return nil, fmt.Errorf("claim %s of %s: %w", claim.Name, source.Name, err)
 			}
@@ -70,13 +76,17 @@ func Judge(sources []published.Source, reports map[string]*report.Report) ([]Fin
 	return findings, nil
 }
 
-func judge(source published.Source, claim published.Claim, r *report.Report) (Finding, error) {
+func judge(source published.Source, claim published.Claim, runs Runs) (Finding, error) {
 	f := Finding{Source: source, Claim: claim, Verdict: Unknown, Reason: claim.Untested}
-	if r != nil {
-		f.Run = r.Run.ID
+	if len(claim.Compare) == 0 {
+		return f, nil
+	}
+	var err error
+	if f.Report, err = choose(claim, runs); err != nil {
+		return f, err
 	}
 	for _, comparison := range claim.Compare {
-		e, err := f.examine(comparison, r)
+		e, err := f.examine(comparison, f.Report)
 		if err != nil {
 			return f, err
 		}
@@ -84,6 +94,27 @@ func judge(source published.Source, claim published.Claim, r *report.Report) (Fi
 	}
 	f.conclude()
 	return f, nil
+}
+
+// choose returns the newest run that has all cells of a claim, the newest of all
+// where none has, and nil where there is no run.
+func choose(claim published.Claim, runs Runs) (newest *report.Report, err error) {
+	for r, err := range runs(claim.Plan) {
+		if err != nil {
+			return nil, err
+		}
+		if hasCells(r, claim) {
+			return r, nil
+		}
+		newest = cmp.Or(newest, r)
+	}
+	return newest, nil
+}
+
+func hasCells(r *report.Report, claim published.Claim) bool {
+	return !slices.ContainsFunc(claim.Compare, func(c published.Comparison) bool {
+		return len(find(r, claim.Where, c.A)) != 1 || len(find(r, claim.Where, c.B)) != 1
+	})
 }
 
 // conclude joins the comparisons: one that fails refutes the claim, and all

@@ -35,13 +35,32 @@ func trial(ns float64, group string) assay.Trial {
 	return assay.Trial{Group: group, Outcome: assay.OK, Figures: map[string]float64{assay.NsPerOp: ns}}
 }
 
-func reports(t *testing.T, cells map[string]assay.Trial) map[string]*report.Report {
+// reports are the runs of plan p: r1 with these cells, r2 before it with the
+// next ones, and so on.
+func reports(t *testing.T, cells ...map[string]assay.Trial) audit.Runs {
 	t.Helper()
-	r, err := report.New(assay.Run{ID: "r1", Plan: "p", Reference: "a@v1", Host: map[string]string{"cpu": "test"}}, measured(cells))
+	var all []*report.Report
+	for i, c := range cells {
+		all = append(all, reported(t, fmt.Sprint("r", i+1), c))
+	}
+	return func(plan string) iter.Seq2[*report.Report, error] {
+		return func(yield func(*report.Report, error) bool) {
+			for _, r := range all {
+				if plan == "p" && !yield(r, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func reported(t *testing.T, id string, cells map[string]assay.Trial) *report.Report {
+	t.Helper()
+	r, err := report.New(assay.Run{ID: id, Plan: "p", Reference: "a@v1", Host: map[string]string{"cpu": "test"}}, measured(cells))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return map[string]*report.Report{"p": r}
+	return r
 }
 
 func claim(expect published.Expectation, size float64) published.Claim {
@@ -51,7 +70,7 @@ func claim(expect published.Expectation, size float64) published.Claim {
 			Expect: expect, Size: size}}}
 }
 
-func judge(t *testing.T, s published.Source, c published.Claim, r map[string]*report.Report) audit.Finding {
+func judge(t *testing.T, s published.Source, c published.Claim, r audit.Runs) audit.Finding {
 	t.Helper()
 	s.Claims = []published.Claim{c}
 	findings, err := audit.Judge([]published.Source{s}, r)
@@ -125,12 +144,26 @@ func TestWhatIsNotThereCannotBeTold(t *testing.T) {
 	if f := judge(t, published.Source{}, claim(published.Faster, 0), r); f.Reason != "the run has no cell with operation=scan driver=b: assay run p" {
 		t.Error(f.Reason)
 	}
-	if f := judge(t, published.Source{}, claim(published.Faster, 0), nil); f.Reason != "not measured yet: assay run p" {
+	if f := judge(t, published.Source{}, claim(published.Faster, 0), reports(t)); f.Reason != "not measured yet: assay run p" {
 		t.Error(f.Reason)
 	}
 	c := published.Claim{Untested: "it is prose"}
-	if f := judge(t, published.Source{}, c, nil); f.Verdict != audit.Unknown || f.Reason != "it is prose" {
+	if f := judge(t, published.Source{}, c, reports(t)); f.Verdict != audit.Unknown || f.Reason != "it is prose" {
 		t.Errorf("%+v", f)
+	}
+}
+
+// The newest run that has the cells is the one that counts, whatever it says.
+func TestNewestRunWithTheCells(t *testing.T) {
+	both := map[string]assay.Trial{"a": trial(1000, "g"), "b": trial(2000, "g")}
+	turned := map[string]assay.Trial{"a": trial(2000, "g"), "b": trial(1000, "g")}
+	part := map[string]assay.Trial{"a": trial(1000, "g")}
+	c := claim(published.Faster, 0)
+	if f := judge(t, published.Source{}, c, reports(t, part, turned, both)); f.Verdict != audit.Fails || f.Report.Run.ID != "r2" {
+		t.Errorf("%s by run %s, want r2, the newest with both cells", f.Verdict, f.Report.Run.ID)
+	}
+	if f := judge(t, published.Source{}, c, reports(t, part, part)); f.Verdict != audit.Unknown || f.Report.Run.ID != "r1" {
+		t.Errorf("%s by run %s, want the newest, r1, without a verdict", f.Verdict, f.Report.Run.ID)
 	}
 }
 
@@ -154,7 +187,7 @@ func TestFormats(t *testing.T) {
 		"csv": {"s,c,a | is so,quoted,holds here,,p,r1,operation=scan driver=a,operation=scan driver=b,faster,ns/op,,,,1003.5"},
 	} {
 		var out bytes.Buffer
-		if err := audit.Write(&out, format, []audit.Finding{f}, r); err != nil {
+		if err := audit.Write(&out, format, []audit.Finding{f}); err != nil {
 			t.Fatal(err)
 		}
 		for _, line := range want {
@@ -163,7 +196,7 @@ func TestFormats(t *testing.T) {
 			}
 		}
 	}
-	if err := audit.Write(&bytes.Buffer{}, "xml", nil, nil); fmt.Sprint(err) != `unknown format "xml": use one of markdown, csv` {
+	if err := audit.Write(&bytes.Buffer{}, "xml", nil); fmt.Sprint(err) != `unknown format "xml": use one of markdown, csv` {
 		t.Error(err)
 	}
 }
@@ -175,7 +208,7 @@ func TestClaimsOfAllSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	findings, err := audit.Judge(sources, nil)
+	findings, err := audit.Judge(sources, reports(t))
 	if err != nil {
 		t.Fatal(err)
 	}

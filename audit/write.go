@@ -8,18 +8,16 @@ import (
 	"strings"
 
 	"assay"
-	"assay/report"
 )
 
 // Formats lists the formats that Write knows.
 var Formats = []string{"markdown", "csv"}
 
-// Write prints findings, in one of Formats. Reports, by plan, are those that
-// were judged: they say on which machine.
-func Write(w io.Writer, format string, findings []Finding, reports map[string]*report.Report) error {
+// Write prints findings, in one of Formats.
+func Write(w io.Writer, format string, findings []Finding) error {
 	switch format {
 	case "markdown":
-		_, err := io.WriteString(w, markdown(findings, reports))
+		_, err := io.WriteString(w, markdown(findings))
 		return err
 	case "csv":
 		return writeCSV(w, findings)
@@ -27,7 +25,7 @@ func Write(w io.Writer, format string, findings []Finding, reports map[string]*r
 	return fmt.Errorf("unknown format %q: use one of %s", format, strings.Join(Formats, ", "))
 }
 
-func markdown(findings []Finding, reports map[string]*report.Report) string {
+func markdown(findings []Finding) string {
 	var b strings.Builder
 	b.WriteString("# Published claims, held against this machine\n\n")
 	b.WriteString("| claim | source | verdict |\n| --- | --- | --- |\n")
@@ -40,7 +38,7 @@ func markdown(findings []Finding, reports map[string]*report.Report) string {
 			last = f.Source.Name
 			heading(&b, f)
 		}
-		f.addTo(&b, reports[f.Claim.Plan])
+		f.addTo(&b)
 	}
 	return b.String()
 }
@@ -49,9 +47,9 @@ func heading(b *strings.Builder, f Finding) {
 	fmt.Fprintf(b, "\n## %s\n\n%s Published on: %s.\n", f.Source.Name, f.Source.About, f.Source.Machine)
 }
 
-func (f Finding) addTo(b *strings.Builder, r *report.Report) {
+func (f Finding) addTo(b *strings.Builder) {
 	fmt.Fprintf(b, "\n### %s\n\n**%s**%s. Its condition is %s.", f.Claim.Says, f.Verdict, because(f.Reason), f.Claim.Provenance)
-	if r != nil {
+	if r := f.Report; r != nil {
 		fmt.Fprintf(b, " Run %s, on %s.", r.Run.ID, cmp.Or(r.Run.Host["cpu"], "an unknown processor"))
 	}
 	b.WriteString("\n")
@@ -133,9 +131,17 @@ func writeCSV(w io.Writer, findings []Finding) error {
 	return out.Error()
 }
 
+// run is the run's identifier, empty where there is none.
+func (f Finding) run() string {
+	if f.Report == nil {
+		return ""
+	}
+	return f.Report.Run.ID
+}
+
 func (f Finding) record(e Evidence) []string {
 	record := []string{f.Source.Name, f.Claim.Name, f.Claim.Says, string(f.Claim.Provenance), string(f.Verdict), f.Reason,
-		f.Claim.Plan, f.Run, coordinates(f.Claim.Where, e.Comparison.A), coordinates(f.Claim.Where, e.Comparison.B),
+		f.Claim.Plan, f.run(), coordinates(f.Claim.Where, e.Comparison.A), coordinates(f.Claim.Where, e.Comparison.B),
 		e.expected(), f.Claim.Metric, e.Published[0], e.Published[1], number(e.Claimed)}
 	if e.Here == nil {
 		return append(record, "", "", "", "", "", "", "", string(e.Verdict))

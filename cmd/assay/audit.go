@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 
@@ -20,7 +21,7 @@ func (a *app) auditCommand() *cobra.Command {
 	var format string
 	cmd := &cobra.Command{
 		Use:   "audit [RUN]",
-		Short: "Hold published claims against a run, or against the newest run of each plan",
+		Short: "Hold published claims against a run, or against the newest runs that have their cells",
 		Args:  arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !slices.Contains(audit.Formats, format) {
@@ -43,46 +44,46 @@ func (a *app) audit(ctx context.Context, id, format string) error {
 	if err != nil {
 		return err
 	}
-	reports, err := claimedRuns(ctx, s, sources, id)
+	runs, err := readRuns(ctx, s, id)
 	if err != nil {
 		return err
 	}
-	findings, err := audit.Judge(sources, reports)
+	findings, err := audit.Judge(sources, runs)
 	if err != nil {
 		return err
 	}
-	return audit.Write(a.stdout, format, findings, reports)
+	return audit.Write(a.stdout, format, findings)
 }
 
-// claimedRuns reads the run of that id, or else the newest finished run of
-// each plan that claims are about.
-func claimedRuns(ctx context.Context, s *store.Store, sources []published.Source, id string) (map[string]*report.Report, error) {
-	reports := map[string]*report.Report{}
+// readRuns reads the run of that id, or else the finished runs of each plan that
+// is asked for, each once.
+func readRuns(ctx context.Context, s *store.Store, id string) (audit.Runs, error) {
+	runs, err := s.Runs(ctx)
 	if id != "" {
-		r, err := loadReport(ctx, s, id)
-		if errors.Is(err, store.ErrNotFound) {
+		var run assay.Run
+		if run, err = s.Run(ctx, id); errors.Is(err, store.ErrNotFound) {
 			return nil, usage(err, "assay runs lists the runs")
 		}
-		if err != nil {
-			return nil, err
-		}
-		reports[r.Run.Plan] = r
-		return reports, nil
+		runs = []assay.Run{run}
 	}
-	runs, err := s.Runs(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for _, source := range sources {
-		for _, claim := range source.Claims {
-			i := slices.IndexFunc(runs, func(r assay.Run) bool { return r.Plan == claim.Plan && r.Status == assay.Finished })
-			if i < 0 || reports[claim.Plan] != nil {
-				continue
-			}
-			if reports[claim.Plan], err = loadReport(ctx, s, runs[i].ID); err != nil {
-				return nil, err
+	read := map[string]*report.Report{}
+	return func(plan string) iter.Seq2[*report.Report, error] {
+		return func(yield func(*report.Report, error) bool) {
+			for _, run := range runs {
+				if run.Plan != plan || id == "" && run.Status != assay.Finished {
+					continue
+				}
+				var err error
+				if read[run.ID] == nil {
+					read[run.ID], err = loadReport(ctx, s, run.ID)
+				}
+				if !yield(read[run.ID], err) {
+					return
+				}
 			}
 		}
-	}
-	return reports, nil
+	}, nil
 }
