@@ -9,6 +9,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -427,9 +428,14 @@ func marksLeft(b *bench) error {
 	if err := b.call(wire.TypeMeasure, wire.Measure{Operation: name, Operations: 20, Marks: marks}, nil); err != nil {
 		return err
 	}
-	info, err := os.Stat(marks)
+	return expectSize(marks, 4)
+}
+
+// expectSize checks a file's size in bytes.
+func expectSize(path string, want int64) error {
+	info, err := os.Stat(path)
 	if err != nil {
 		return err
 	}
-	return expect("marks", info.Size(), int64(4))
+	return expect("bytes of "+filepath.Base(path), info.Size(), want)
 }

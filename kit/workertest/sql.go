@@ -28,6 +28,7 @@ var sqlChecks = []check{
 	{"every statement policy gives the same answers", wire.CapSQL, policies},
 	{"arguments come from the trace, NULLs too", wire.CapSQL, argumentsFromTrace},
 	{"transactions change what they should", wire.CapSQL, transactions},
+	{"each transaction leaves a mark where that is asked for", wire.CapSQL, transactionsMarked},
 	{"a failed operation is counted as an error, not as an operation", wire.CapSQL, errorsCounted},
 	{"a wrong number of rows is counted as a miss, not as an operation", wire.CapSQL, missesCounted},
 	{"a mix runs its parts as its trace says", wire.CapSQL, mixes},
@@ -245,6 +246,24 @@ func transactions(b *bench) error {
 		func() error {
 			return b.answers("SELECT count(*), min(id), max(id) FROM t WHERE id >= 100", []string{"int", "int", "int"},
 				[]any{int64(15), int64(105), int64(119)})
+		})
+}
+
+func transactionsMarked(b *bench) error {
+	op, err := b.insert("marked", 5, 20)
+	if err != nil {
+		return err
+	}
+	marks := b.path() + ".marks"
+	return steps(
+		func() error { return b.make(wire.Open{Writers: 1}) },
+		func() error { return b.call(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil) },
+		func() error {
+			return b.call(wire.TypeMeasure, wire.Measure{Operation: "marked", Operations: 20, Marks: marks}, nil)
+		},
+		func() error { return expectSize(marks, 4) },
+		func() error {
+			return b.answers("SELECT count(*) FROM t WHERE id >= 100", []string{"int"}, []any{int64(20)})
 		})
 }
 

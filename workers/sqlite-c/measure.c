@@ -1,11 +1,14 @@
 #include "measure.h"
 
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "counters.h"
 
@@ -26,7 +29,7 @@ typedef struct {
 	operation *op;
 	phases *phases;
 	int64_t batch, first, units, window, least, began, deadline;
-	int client_count;
+	int client_count, marks; // marks: descriptor that gets a byte after each right unit, -1: none
 	bool latency;
 	atomic_int arrived;
 	atomic_bool running;
@@ -105,6 +108,11 @@ static bool trouble(share *s, int64_t position) {
 	return false;
 }
 
+// mark says that a unit was acknowledged, to whom traces system calls.
+static void mark(share *s) {
+	if (write(s->lap->marks, ".", 1) != 1) note(&s->failed, s->error, "a mark could not be written");
+}
+
 // client is the measured loop: draw a position, do the operation, read the
 // clock.
 static void *client(void *argument) {
@@ -122,7 +130,9 @@ static void *client(void *argument) {
 		int64_t n = l->batch < l->units - from ? l->batch : l->units - from, right = n;
 		for (int64_t i = 0; i < n; i++) {
 			operation_do(op, s->client, position, &s->result, l->phases);
-			if (s->result.outcome != DONE && !trouble(s, position)) right--;
+			bool wrong = s->result.outcome != DONE && !trouble(s, position);
+			right -= wrong;
+			if (l->marks >= 0 && !wrong) mark(s);
 			if (++position == op->length) position = 0;
 		}
 		int64_t now = clock_now();
@@ -262,9 +272,22 @@ static bool new_lap(lap *l, operation *op, const json *request, error *e) {
 	return true;
 }
 
+static bool open_marks(lap *l, const json *request, error *e) {
+	const char *path = json_text(request, "marks", e);
+	l->marks = -1;
+	if (e->code != NULL || *path == 0) return e->code == NULL;
+	if (l->client_count != 1) return fail(e, INVALID, "marks of %d clients: want one client", l->client_count);
+	l->marks = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+	return l->marks >= 0 || fail(e, INVALID, "marks: open %s: %s", path, strerror(errno));
+}
+
 bool measure(out *o, operation *op, const json *request, error *e) {
 	lap l = {0};
 	if (!new_lap(&l, op, request, e)) return false;
+	if (!open_marks(&l, request, e)) {
+		free(l.phases);
+		return false;
+	}
 	share *shares = allocate((size_t)l.client_count * sizeof *shares);
 	for (int i = 0; i < l.client_count; i++) {
 		shares[i].lap = &l;
@@ -281,5 +304,6 @@ bool measure(out *o, operation *op, const json *request, error *e) {
 	}
 	free(shares);
 	free(l.phases);
+	if (l.marks >= 0) close(l.marks);
 	return ok;
 }
