@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/plans"
 
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/emulation"
@@ -47,7 +48,7 @@ func newVisitor(t *testing.T) *visitor {
 	if os.Geteuid() == 0 {
 		options = append(options, chromedp.NoSandbox) // the browser refuses root otherwise
 	}
-	ctx, stop := context.WithTimeout(context.Background(), 2*time.Minute)
+	ctx, stop := context.WithTimeout(context.Background(), 10*time.Minute)
 	t.Cleanup(stop)
 	ctx, cancel := chromedp.NewContext(ctx, chromedp.WithAllocatorOptions(options...))
 	t.Cleanup(cancel)
@@ -144,15 +145,19 @@ const drawn = `(() => {
 	return [String(seen), ...wrong];
 })()`
 
-// reports are those that are opened in a browser.
+// reports are those that are opened in a browser, one of every built-in plan
+// among them.
 func reports(t *testing.T) map[string]*Report {
 	run, trials := sampleRun()
-	monster, many := monsterRun(t)
-	return map[string]*Report{
+	all := map[string]*Report{
 		"sample":  mustReport(t, run, append(trials, samplePhases()...)),
-		"monster": mustReport(t, monster, many),
 		"hostile": hostileReport(t),
 	}
+	for _, name := range plans.Names() {
+		run, trials := planRun(t, name)
+		all[name] = mustReport(t, run, trials)
+	}
+	return all
 }
 
 func TestHTMLInBrowser(t *testing.T) {

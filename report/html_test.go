@@ -283,7 +283,7 @@ func checkSamples(t *testing.T, table *Table, text []byte) {
 
 // A large report is compressed, and complete.
 func TestHTMLOfMonster(t *testing.T) {
-	run, trials := monsterRun(t)
+	run, trials := planRun(t, "monster", "mattn", "modernc", "glebarez")
 	r := mustReport(t, run, trials)
 	text, root := mustHTML(t, r)
 	if len(text) > 2_000_000 {
@@ -312,23 +312,26 @@ func TestHTMLOfMonster(t *testing.T) {
 
 const monsterLaunches = 6
 
-// monsterRun makes up launches of all cells of the plan monster.
-func monsterRun(t *testing.T) (assay.Run, []assay.Trial) {
+// planRun makes up launches of all cells of a built-in plan.
+func planRun(t *testing.T, name string, drivers ...string) (assay.Run, []assay.Trial) {
 	t.Helper()
-	source, found := plans.Read("monster")
+	source, found := plans.Read(name)
 	if !found {
-		t.Fatal("there is no plan monster")
+		t.Fatalf("there is no plan %s", name)
 	}
-	p, err := plan.Decode("monster.yaml", source)
+	p, err := plan.Decode(name+".yaml", source)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cases, err := p.Expand([]string{"mattn", "modernc", "glebarez"})
+	if drivers == nil {
+		drivers = p.Drivers
+	}
+	cases, err := p.Expand(drivers)
 	if err != nil {
 		t.Fatal(err)
 	}
 	run, _ := sampleRun()
-	run.Plan, run.PlanText, run.Reference = "monster", string(source), "mattn@v1.14.52"
+	run.Plan, run.PlanText, run.Reference = name, string(source), drivers[0]
 	var trials []assay.Trial
 	for i, c := range cases {
 		c.Cell.Engine, c.Cell.DriverVersion, c.Cell.Build = "sqlite", versions[c.Cell.Driver], strings.Repeat("b", 64)
