@@ -28,8 +28,9 @@ check: ## format, vet, static analysis, and a compile for macOS
 bench: build ## check assay's own speed against its bars, side by side in one run
 	go run ./bench
 
-calibrate: ## simulate comparisons whose truth is known: do the intervals and the verdicts hold?
+calibrate: build ## do the intervals and the verdicts hold? simulated, then 216 real comparisons of equals, then five runs of quick
 	go run ./bench/calibrate
+	go run ./bench alike pairs
 
 deps: ## refresh go.mod and go.sum of every module after a change of kit
 	@scripts/deps

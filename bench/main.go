@@ -45,19 +45,23 @@ type tools struct {
 
 // part is some of the benchmarks.
 type part struct {
-	name string
-	run  func(*tools) error
+	name  string
+	run   func(*tools) error
+	named bool // run only where it is named: it takes a quarter of an hour
 }
 
-var parts = []part{{"loop", (*tools).loop}, {"byhand", (*tools).byHand}, {"stores", (*tools).stores}, {"reports", (*tools).reports},
-	{"quick", (*tools).quick}, {"twins", (*tools).twins}, {"race", (*tools).race}}
+var parts = []part{
+	{name: "loop", run: (*tools).loop}, {name: "byhand", run: (*tools).byHand}, {name: "stores", run: (*tools).stores},
+	{name: "reports", run: (*tools).reports}, {name: "quick", run: (*tools).quick}, {name: "twins", run: (*tools).twins},
+	{name: "race", run: (*tools).race}, {name: "alike", run: (*tools).alike, named: true}, {name: "pairs", run: (*tools).pairs, named: true},
+}
 
-// choose returns the parts of these names, all without a name.
+// choose returns the parts of these names.
 func choose(names []string) ([]part, error) {
-	if len(names) == 0 {
-		return parts, nil
-	}
 	var chosen []part
+	if len(names) == 0 {
+		return slices.DeleteFunc(slices.Clone(parts), func(p part) bool { return p.named }), nil
+	}
 	for _, name := range names {
 		i := slices.IndexFunc(parts, func(p part) bool { return p.name == name })
 		if i < 0 {

@@ -17,9 +17,7 @@ import (
 
 	"assay"
 	"assay/kit/handwritten/gobench"
-	"assay/report"
 	"assay/stat"
-	"assay/store"
 )
 
 const (
@@ -59,7 +57,7 @@ func reached(took time.Duration) string {
 // is not counted. A run that misses the precision counts as the longest.
 func (t *tools) raceAssay() (time.Duration, stat.Interval, error) {
 	began := time.Now()
-	location, _, err := t.assay("quick", "--quiet", "--drivers", "mattn,modernc", "--only", "operation=point-read",
+	location, _, err := t.assay("quick", "race", "--quiet", "--drivers", "mattn,modernc", "--only", "operation=point-read",
 		"--only", "rows=100000", "--only", "profile=default", "--precision", fmt.Sprint(raced), "--budget", longestRace.String())
 	if err != nil {
 		return 0, stat.Interval{}, err
@@ -77,16 +75,7 @@ func (t *tools) raceAssay() (time.Duration, stat.Interval, error) {
 
 // ratioOf is a driver's ratio to the reference in a run of one table.
 func (t *tools) ratioOf(location, driver string) (stat.Interval, error) {
-	s, err := store.Open(t.ctx, location)
-	if err != nil {
-		return stat.Interval{}, err
-	}
-	defer s.Close()
-	run, err := s.Run(t.ctx, "")
-	if err != nil {
-		return stat.Interval{}, err
-	}
-	r, err := report.New(run, s.Trials(t.ctx, run.ID))
+	r, err := t.readReport(location)
 	if err != nil {
 		return stat.Interval{}, err
 	}

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"assay/kit/column"
-	"assay/report"
 	"assay/stat"
 	"assay/store"
 )
@@ -22,7 +21,7 @@ import (
 // measuring and how much memory it took.
 func (t *tools) quick() error {
 	began := time.Now()
-	location, words, err := t.assay("quick", "--quiet")
+	location, words, err := t.assay("quick", "quick", "--quiet")
 	if err != nil {
 		return err
 	}
@@ -57,10 +56,10 @@ func (t *tools) quick() error {
 
 func one(value float64) stat.Interval { return stat.MeanInterval([]float64{value}) }
 
-// assay runs bin/assay with a store of its own and returns where that is, and
-// what was said on standard error.
-func (t *tools) assay(plan string, flags ...string) (location, words string, err error) {
-	location = filepath.Join(t.dir, filepath.Base(plan)+".db")
+// assay runs a plan with bin/assay and a store of that name, and returns where
+// the store is, and what was said on standard error.
+func (t *tools) assay(plan, name string, flags ...string) (location, words string, err error) {
+	location = filepath.Join(t.dir, name+".db")
 	args := append([]string{"run", plan, "--store", location}, flags...)
 	command := exec.CommandContext(t.ctx, filepath.Join("bin", "assay"), args...)
 	var stderr strings.Builder
@@ -85,20 +84,11 @@ func peakOf(words string) (float64, error) {
 // twins compares point reads with themselves, twenty times in one run, each
 // time with processes of their own.
 func (t *tools) twins() error {
-	location, _, err := t.assay(filepath.Join("bench", "twins.yaml"), "--quiet")
+	location, _, err := t.assay(filepath.Join("bench", "twins.yaml"), "twins", "--quiet")
 	if err != nil {
 		return err
 	}
-	s, err := store.Open(t.ctx, location)
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	run, err := s.Run(t.ctx, "")
-	if err != nil {
-		return err
-	}
-	r, err := report.New(run, s.Trials(t.ctx, run.ID))
+	r, err := t.readReport(location)
 	if err != nil {
 		return err
 	}
