@@ -28,6 +28,7 @@ var imports = map[string][]string{
 	"dataset":   {"root", "kit"},
 	"build":     {"root", "kit"},
 	"store":     {"root", "kit"},
+	"emit":      {"root", "kit"},
 	"draft":     {"root", "kit", "plan", "dataset"},
 	"runner":    {"root", "kit", "plan", "dataset", "host", "stat", "syncs"},
 	"syncs":     {},
@@ -36,7 +37,7 @@ var imports = map[string][]string{
 	"audit":     {"root", "stat", "published", "report"},
 	"bench":     {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "report"},
 	"cmd": {"root", "kit", "stat", "plans", "published", "host", "plan", "dataset", "build", "store",
-		"draft", "runner", "report", "audit", "syncs"},
+		"draft", "runner", "report", "audit", "syncs", "emit"},
 }
 
 // source is a Go file of this checkout.

@@ -42,6 +42,22 @@ const (
 	Power             Durability = "power"      // every acknowledged commit survives a power cut
 )
 
+// Loss says in words what data of the class can lose; empty where the class is
+// not known.
+func (d Durability) Loss() string {
+	switch d {
+	case Power:
+		return "every acknowledged commit survives a power cut"
+	case Consistent:
+		return "a power cut loses the newest commits only"
+	case Process:
+		return "survives a killed process; a power cut may corrupt the data"
+	case None:
+		return "a killed process may corrupt the data"
+	}
+	return ""
+}
+
 // Setting is one setting of one connection.
 type Setting struct {
 	Name       string

@@ -65,6 +65,19 @@ type Workload struct {
 	operations *dict[operation]
 }
 
+// Profile returns a profile by its name, with the settings that its file has
+// before it is opened.
+func (p *Plan) Profile(name string) (profile assay.Profile, file map[string]string, err error) {
+	var names []string
+	for _, profile := range p.Profiles {
+		if profile.Name == name {
+			return profile, fileSettings(profile, p.prepared[name]), nil
+		}
+		names = append(names, profile.Name)
+	}
+	return assay.Profile{}, nil, Unknown("profile", name, names)
+}
+
 // Decode reads a plan; file is its name, for messages and for paths relative
 // to it. The error is Errors, with all mistakes of the plan.
 func Decode(file string, data []byte) (*Plan, error) {

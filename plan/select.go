@@ -57,7 +57,7 @@ func has(c assay.Cell, only map[string][]string) bool {
 func selectable(cases []assay.Case, key string, values []string) []error {
 	keys := slices.Concat(coordinates, params(cases))
 	if !slices.Contains(keys, key) {
-		return []error{mismatchError("key of a cell", key, keys)}
+		return []error{Unknown("key of a cell", key, keys)}
 	}
 	var known []string
 	for _, c := range cases {
@@ -68,7 +68,7 @@ func selectable(cases []assay.Case, key string, values []string) []error {
 	var wrong []error
 	for _, value := range values {
 		if !slices.Contains(known, value) && !slices.Contains(known, plain(value)) {
-			wrong = append(wrong, mismatchError(key, value, known))
+			wrong = append(wrong, Unknown(key, value, known))
 		}
 	}
 	return wrong
@@ -84,7 +84,9 @@ func params(cases []assay.Case) []string {
 	return sortedKeys(names)
 }
 
-func mismatchError(what, word string, known []string) error {
+// Unknown is the error of a word that is none of the known ones. It says what
+// was probably meant, or else what there is.
+func Unknown(what, word string, known []string) error {
 	message, suggestion := mismatch(what, word, known)
 	if suggestion != "" {
 		message += fmt.Sprintf(" (did you mean %q?)", suggestion)

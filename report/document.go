@@ -106,7 +106,7 @@ func addDurability(d *document) {
 	d.add(paragraph, "Durability is claimed by settings, not proved:")
 	for _, class := range strength {
 		if class != assay.DurabilityUnknown {
-			d.add(item, "%s: %s", class, losses[class])
+			d.add(item, "%s: %s", class, class.Loss())
 		}
 	}
 }

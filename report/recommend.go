@@ -14,14 +14,6 @@ import (
 // mostNamed is how many rows a sentence names before it only counts them.
 const mostNamed = 4
 
-// losses says in words what each class of durability can lose.
-var losses = map[assay.Durability]string{
-	assay.Power:      "every acknowledged commit survives a power cut",
-	assay.Consistent: "a power cut loses the newest commits only",
-	assay.Process:    "survives a killed process; a power cut may corrupt the data",
-	assay.None:       "a killed process may corrupt the data",
-}
-
 // recommend says in one sentence what a ranking shows, and nothing that it
 // does not show.
 func (t *Table) recommend(k *Ranking) string {

@@ -151,7 +151,7 @@ func wish(d assay.Durability) string {
 	if d == assay.DurabilityUnknown {
 		return "Overall: "
 	}
-	return fmt.Sprintf("For durability %s (%s): ", d, losses[d])
+	return fmt.Sprintf("For durability %s (%s): ", d, d.Loss())
 }
 
 // contests counts the rankings that decide something between rows of which the

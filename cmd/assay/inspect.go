@@ -105,11 +105,7 @@ func (a *app) inspectOne(ctx context.Context, driver, profile string) (*inspecti
 
 // inspectedCase finds the profile's case with the fewest rows.
 func inspectedCase(driver, profile string) (assay.Case, error) {
-	i := strings.LastIndex(profile, "/")
-	if i < 0 {
-		return assay.Case{}, usage(fmt.Errorf("--profile %q: want PLAN/NAME", profile), "assay plans lists the plans")
-	}
-	p, err := readPlan(profile[:i])
+	p, name, err := planOfProfile(profile)
 	if err != nil {
 		return assay.Case{}, err
 	}
@@ -117,13 +113,23 @@ func inspectedCase(driver, profile string) (assay.Case, error) {
 	if err != nil {
 		return assay.Case{}, usage(err)
 	}
-	cases, err = plan.Select(cases, map[string][]string{"profile": {profile[i+1:]}})
+	cases, err = plan.Select(cases, map[string][]string{"profile": {name}})
 	if err != nil {
 		return assay.Case{}, usage(err)
 	}
 	return slices.MinFunc(cases, func(a, b assay.Case) int {
 		return cmp.Or(rowsOf(a)-rowsOf(b), a.Cell.Pool-b.Cell.Pool)
 	}), nil
+}
+
+// planOfProfile reads the plan of PLAN/NAME.
+func planOfProfile(profile string) (p *plan.Plan, name string, err error) {
+	i := strings.LastIndex(profile, "/")
+	if i < 0 {
+		return nil, "", usage(fmt.Errorf("--profile %q: want PLAN/NAME", profile), "assay plans lists the plans")
+	}
+	p, err = readPlan(profile[:i])
+	return p, profile[i+1:], err
 }
 
 func rowsOf(c assay.Case) int {

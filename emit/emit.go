@@ -1,0 +1,102 @@
+// Package emit prints a profile as the configuration of an ecosystem: Rails,
+// Go with one of its drivers, Python, Node, Django, SQLAlchemy. It opens no
+// database.
+//
+// A form sets every setting on every connection, the busy timeout before all
+// others. What it cannot set is never left out in silence: it stands in a
+// comment of the form and in Form.Unset.
+package emit
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"go/format"
+	"slices"
+	"strings"
+	"text/template"
+
+	"assay"
+)
+
+// Source is a profile to print.
+type Source struct {
+	Name    string // PLAN/NAME, for comments
+	Profile assay.Profile
+	File    map[string]string // settings that the file has before it is opened
+}
+
+// Form is a profile in the form of an ecosystem.
+type Form struct {
+	Text string
+	// Unset is what the profile asks for and the form does not do, each with
+	// the reason. The text has it too.
+	Unset []string
+}
+
+// Ecosystems returns the names of all ecosystems.
+func Ecosystems() []string {
+	var names []string
+	for _, e := range ecosystems {
+		names = append(names, e.name)
+	}
+	return names
+}
+
+// For prints a profile for the ecosystem of that name. It fails where there is
+// no such ecosystem, and where a raw profile does not say what it means.
+func For(name string, s Source) (Form, error) {
+	i := slices.IndexFunc(ecosystems, func(e ecosystem) bool { return e.name == name })
+	if i < 0 {
+		return Form{}, fmt.Errorf("unknown ecosystem %q", name)
+	}
+	e := ecosystems[i]
+	if len(s.Profile.Raw) > 0 && len(s.Profile.Requests) == 0 {
+		return Form{}, fmt.Errorf("profile %s is a raw DSN of a driver and has no requests that say what it is meant to set: only requests can be said in another form", s.Name)
+	}
+	f := e.form(s)
+	text, err := e.print(f)
+	if err != nil {
+		return Form{}, fmt.Errorf("print profile %s for %s: %w", s.Name, name, err)
+	}
+	return Form{text, f.Unset}, nil
+}
+
+//go:embed templates
+var files embed.FS
+
+var templates = template.Must(template.New("").Funcs(template.FuncMap{
+	"json": quoteJSON,
+	"ruby": quoteRuby,
+}).ParseFS(files, "templates/*.tmpl"))
+
+func (e ecosystem) print(f form) (string, error) {
+	var out bytes.Buffer
+	for _, line := range f.comments(e) {
+		fmt.Fprintln(&out, e.comment, line)
+	}
+	out.WriteByte('\n')
+	if err := templates.ExecuteTemplate(&out, e.name+".tmpl", f); err != nil {
+		return "", err
+	}
+	if !strings.HasPrefix(e.name, "go-") {
+		return out.String(), nil
+	}
+	formatted, err := format.Source(out.Bytes())
+	return string(formatted), err
+}
+
+// quoteJSON quotes a text for Go, Python and JavaScript.
+func quoteJSON(text string) (string, error) {
+	var out strings.Builder
+	encoder := json.NewEncoder(&out)
+	encoder.SetEscapeHTML(false)
+	err := encoder.Encode(text)
+	return strings.TrimSuffix(out.String(), "\n"), err
+}
+
+// quoteRuby quotes a text where #{...} must stay as it is.
+func quoteRuby(text string) string {
+	return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`).Replace(text) + "'"
+}

@@ -1,0 +1,211 @@
+package emit
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"assay"
+	"assay/kit/kv"
+	"assay/kit/sqlite"
+)
+
+// form is what the templates print.
+type form struct {
+	Name     string
+	URI      []string // parameters of SQLite's file: URI
+	Keys     []string // the driver's own parameters of the DSN
+	Timeout  string   // milliseconds, where the ecosystem has an option for the busy timeout
+	ReadOnly bool     // the file is only read
+	SQL      []string // run on every new connection, in this order
+	Journal  string   // journal_mode; empty: not set
+	Unset    []string
+
+	settings map[string]string // as SQLite reads them back
+	raw      bool
+	made     []string // what the file must have been made with
+}
+
+// form sorts what a profile asks for by how the ecosystem takes it.
+func (e ecosystem) form(s Source) form {
+	f := form{Name: s.Name, settings: settings(s), raw: len(s.Profile.Raw) > 0}
+	f.ReadOnly = f.settings["read_only"] == "1" || f.settings["immutable"] == "1"
+	f.Journal = f.settings["journal_mode"]
+	late := e.late != nil && e.late(f.settings)
+	for _, name := range sqlite.InOrder(f.settings) {
+		f.set(e, name, f.settings[name], late)
+	}
+	for _, text := range s.Profile.Each {
+		f.each(e, text)
+	}
+	for _, text := range s.Profile.Once {
+		if !f.covers(text) {
+			f.lacks(text, "runs once on one connection after opening, which is the application's to do")
+		}
+	}
+	for _, dsn := range s.Profile.Raw {
+		if inMemory.MatchString(dsn) {
+			f.lacks("a database in memory", noMemory)
+			break
+		}
+	}
+	return f
+}
+
+// settings are all that a profile asks for, in SQLite's terms.
+func settings(s Source) map[string]string {
+	all := map[string]string{}
+	for _, part := range []map[string]string{s.File, s.Profile.Settings, s.Profile.Requests} {
+		maps.Copy(all, kv.InSQLite(part))
+	}
+	return all
+}
+
+// Query is what stands behind the path in a file: URI; empty: nothing.
+func (f form) Query() string {
+	parameters := slices.Concat(f.URI, f.Keys)
+	if len(parameters) == 0 {
+		return ""
+	}
+	return "?" + strings.Join(parameters, "&")
+}
+
+// NoWrites tells whether the database is opened for reading only.
+func (f form) NoWrites() bool { return f.settings["read_only"] == "1" }
+
+// noMemory is why no form has the setting memory.
+const noMemory = "a plan's data are copied into memory; an application has its data in a file"
+
+var inMemory = regexp.MustCompile(`:memory:|mode=memory|vfs=memdb`)
+
+// set takes one setting. Late ones come by SQL although there is a key.
+func (f *form) set(e ecosystem, name, value string, late bool) {
+	setting, _ := sqlite.Lookup(name)
+	parameter := sqlite.URIParameter(name, value)
+	written := name + " = " + sqlite.Spell(name, value)
+	switch reason := e.lacks(name, value); {
+	case name == "memory" && value == "0":
+	case name == "memory":
+		f.lacks(written, noMemory)
+	case reason != "":
+		f.lacks(written, reason)
+	case parameter != "" && e.uri:
+		f.URI = append(f.URI, parameter)
+	case parameter != "": // an option of its own, or the default
+	case setting.Scope == sqlite.File && f.ReadOnly:
+		f.made = append(f.made, written)
+	case name == "busy_timeout" && e.timeout:
+		f.Timeout = value
+	case e.key != nil && e.key(name, sqlite.Spell(name, value)) != "" && (!late || name == "busy_timeout" || !setting.Pragma):
+		f.Keys = append(f.Keys, e.key(name, sqlite.Spell(name, value)))
+	default:
+		f.SQL = append(f.SQL, sqlite.Pragma(name, value))
+	}
+}
+
+func (f *form) lacks(what, why string) {
+	f.Unset = append(f.Unset, strings.Join(strings.Fields(what), " ")+": "+why)
+}
+
+// each takes SQL that runs on every connection.
+func (f *form) each(e ecosystem, text string) {
+	text = strings.TrimRight(strings.TrimSpace(text), "; \t\n")
+	reason := e.lacks("each", text)
+	if strings.Contains(text, "{{path}}") {
+		reason = "it names the file of the plan"
+	}
+	switch {
+	case f.covers(text):
+	case reason != "":
+		f.lacks(text, reason)
+	default:
+		f.SQL = append(f.SQL, text)
+	}
+}
+
+var pragmaPattern = regexp.MustCompile(`(?i)^\s*PRAGMA\s+(\w+)\s*[=(]`)
+
+// covers reports whether SQL is a PRAGMA whose setting the form has anyway.
+func (f *form) covers(text string) bool {
+	match := pragmaPattern.FindStringSubmatch(text)
+	if match == nil {
+		return false
+	}
+	_, ok := f.settings[strings.ToLower(match[1])]
+	return ok
+}
+
+// comments are the lines above the form.
+func (f *form) comments(e ecosystem) []string {
+	lines := []string{
+		fmt.Sprintf("Profile %s for %s, printed by assay emit. app.db stands for the file.", f.Name, e.title),
+		f.durability(),
+	}
+	if e.comment == "//" && strings.HasPrefix(e.name, "go-") {
+		lines[0] = strings.TrimSuffix(lines[0], " app.db stands for the file.")
+	}
+	for _, unset := range f.Unset {
+		lines = append(lines, "NOT SET: "+unset+".")
+	}
+	if own := f.own(e); own != "" {
+		lines = append(lines, own)
+	}
+	lines = append(lines, f.notes()...)
+	if e.notes != nil {
+		lines = append(lines, e.notes(*f)...)
+	}
+	if !f.ReadOnly {
+		lines = append(lines, "assay measures transactions that change data with BEGIN IMMEDIATE, which waits for the lock at once: "+e.immediate+".")
+	}
+	return lines
+}
+
+// durability says what a commit is worth.
+func (f *form) durability() string {
+	class := assay.Durability(sqlite.Durability(f.settings))
+	if class == assay.DurabilityUnknown {
+		return "Durability: the profile does not say, because it does not set both journal_mode and synchronous."
+	}
+	return fmt.Sprintf("Durability that these settings claim: %s (%s).", class, class.Loss())
+}
+
+// own says what the ecosystem sets where the profile says nothing.
+func (f *form) own(e ecosystem) string {
+	var left []string
+	for _, o := range e.own {
+		if _, ok := f.settings[o.name]; !ok {
+			left = append(left, o.text)
+		}
+	}
+	if len(left) == 0 {
+		return ""
+	}
+	return "Not in the profile, and set by " + e.self + " itself: " + strings.Join(left, ", ") + "."
+}
+
+// notes are what is to be known of settings in every ecosystem.
+func (f *form) notes() []string {
+	var lines []string
+	if f.raw {
+		lines = append(lines, "The profile is a raw DSN of a driver: what it requests is set here, not the DSN.")
+	}
+	file := slices.DeleteFunc(slices.Sorted(maps.Keys(f.settings)), func(name string) bool {
+		setting, _ := sqlite.Lookup(name)
+		return setting.Scope != sqlite.File
+	})
+	switch {
+	case len(f.made) > 0:
+		lines = append(lines, "The file is only read: it must have been made with "+strings.Join(f.made, ", ")+".")
+	case len(file) > 0:
+		lines = append(lines, strings.Join(file, ", ")+": of the file, fixed when its first table is made; a file with tables keeps what it has.")
+	}
+	if f.ReadOnly && f.Journal != "" {
+		lines = append(lines, "A connection that only reads cannot change the journal mode: opening fails unless the file has it, or the file keeps its own.")
+	}
+	if f.settings["locking_mode"] == "exclusive" && f.settings["shared_cache"] != "1" {
+		lines = append(lines, "locking_mode = EXCLUSIVE shuts every other connection out: keep the pool at one.")
+	}
+	return lines
+}
