@@ -9,6 +9,7 @@ type ecosystem struct {
 	self    string // who sets what the profile does not
 	comment string // begins a comment
 	uri     bool   // it takes a file: URI
+	named   bool   // the form has the file's name in it, and not as an argument
 	timeout bool   // it has an option of its own for the busy timeout
 	// key returns the driver's own parameter of the DSN; empty: there is none,
 	// and SQL does it.
@@ -32,7 +33,7 @@ var ownTimeout = own{"busy_timeout", "busy_timeout = 5000"}
 
 var ecosystems = []ecosystem{
 	{
-		name: "rails", title: "Rails (6.1 and newer)", self: "Rails", comment: "#", uri: true, timeout: true,
+		name: "rails", title: "Rails (6.1 and newer)", self: "Rails", comment: "#", uri: true, named: true, timeout: true,
 		lacks: lacksMutex("database.yml has no key for it"),
 		own: []own{
 			{"foreign_keys", "foreign_keys = ON"}, {"journal_mode", "journal_mode = WAL (7.1 and newer)"},
@@ -51,6 +52,7 @@ var ecosystems = []ecosystem{
 	{
 		name: "go-modernc", title: "Go with modernc.org/sqlite", self: "the driver", comment: "//", uri: true,
 		key:       func(name, value string) string { return "_pragma=" + name + "(" + value + ")" },
+		late:      hasFileSQL, // the driver runs _pragma by name, page_size behind journal_mode
 		lacks:     lacksMutex("the driver has no parameter for it"),
 		immediate: "&_txlock=immediate in the DSN of a pool that writes",
 	},
@@ -76,7 +78,7 @@ var ecosystems = []ecosystem{
 		immediate: "db.transaction(...).immediate()",
 	},
 	{
-		name: "django", title: "Django", self: "Django", comment: "#", uri: true,
+		name: "django", title: "Django", self: "Django", comment: "#", uri: true, named: true,
 		lacks:     lacksDjango,
 		own:       []own{ownTimeout, {"foreign_keys", "foreign_keys = ON"}},
 		notes:     djangoNotes,
@@ -134,8 +136,8 @@ func mattnKey(name, value string) string {
 	return ""
 }
 
-// hasFileSQL tells of settings of the file that the driver has no parameter
-// for. They must come before journal_mode, which makes the file's first page.
+// hasFileSQL tells of settings of the file that parameters of the DSN cannot
+// set in time: before journal_mode, which makes the file's first page.
 func hasFileSQL(settings map[string]string) bool {
 	_, size := settings["page_size"]
 	_, encoding := settings["encoding"]

@@ -72,14 +72,14 @@ var templates = template.Must(template.New("").Funcs(template.FuncMap{
 }).ParseFS(files, "templates/*.tmpl"))
 
 func (e ecosystem) print(f form) (string, error) {
-	var out bytes.Buffer
+	var body, out bytes.Buffer
+	if err := templates.ExecuteTemplate(&body, e.name+".tmpl", f); err != nil {
+		return "", err
+	}
 	for _, line := range f.comments(e) {
 		fmt.Fprintln(&out, e.comment, line)
 	}
-	out.WriteByte('\n')
-	if err := templates.ExecuteTemplate(&out, e.name+".tmpl", f); err != nil {
-		return "", err
-	}
+	fmt.Fprintf(&out, "\n%s\n", strings.TrimSpace(body.String()))
 	if !strings.HasPrefix(e.name, "go-") {
 		return out.String(), nil
 	}

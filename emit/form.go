@@ -140,11 +140,11 @@ func (f *form) covers(text string) bool {
 // comments are the lines above the form.
 func (f *form) comments(e ecosystem) []string {
 	lines := []string{
-		fmt.Sprintf("Profile %s for %s, printed by assay emit. app.db stands for the file.", f.Name, e.title),
+		fmt.Sprintf("Profile %s for %s, printed by assay emit.", f.Name, e.title),
 		f.durability(),
 	}
-	if e.comment == "//" && strings.HasPrefix(e.name, "go-") {
-		lines[0] = strings.TrimSuffix(lines[0], " app.db stands for the file.")
+	if e.named {
+		lines[0] += " app.db stands for the file."
 	}
 	for _, unset := range f.Unset {
 		lines = append(lines, "NOT SET: "+unset+".")
@@ -162,9 +162,14 @@ func (f *form) comments(e ecosystem) []string {
 	return lines
 }
 
-// durability says what a commit is worth.
+// durability says what a commit is worth by the settings that the form has.
 func (f *form) durability() string {
-	class := assay.Durability(sqlite.Durability(f.settings))
+	if f.ReadOnly {
+		return "Durability: nothing is written."
+	}
+	effective := maps.Clone(f.settings)
+	delete(effective, "memory")
+	class := assay.Durability(sqlite.Durability(effective))
 	if class == assay.DurabilityUnknown {
 		return "Durability: the profile does not say, because it does not set both journal_mode and synchronous."
 	}
