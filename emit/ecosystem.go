@@ -54,6 +54,7 @@ var ecosystems = []ecosystem{
 		key:       func(name, value string) string { return "_pragma=" + name + "(" + value + ")" },
 		late:      hasFileSQL, // the driver runs _pragma by name, page_size behind journal_mode
 		lacks:     lacksMutex("the driver has no parameter for it"),
+		notes:     moderncNotes,
 		immediate: "&_txlock=immediate in the DSN of a pool that writes",
 	},
 	{
@@ -142,6 +143,13 @@ func hasFileSQL(settings map[string]string) bool {
 	_, size := settings["page_size"]
 	_, encoding := settings["encoding"]
 	return size || encoding
+}
+
+func moderncNotes(f form) []string {
+	if len(f.SQL) == 0 {
+		return nil
+	}
+	return []string{"The pool has a driver of its own: functions and collations must be registered with it, not with the package."}
 }
 
 func railsNotes(f form) []string {

@@ -66,6 +66,7 @@ func TestUnset(t *testing.T) {
 		{"node", "shared", []string{"shared_cache = 1: better-sqlite3 is compiled without the shared cache"}},
 		{"node", "unshared", nil},
 		{"python", "raw", nil},
+		{"python", "immutable-log", []string{"journal_mode = WAL: an immutable file is read without its log, and SQLite does not refuse"}},
 		{"python", "raw-memory", []string{
 			"ATTACH '{{path}}' AS filedb: runs once on one connection after opening, which is the application's to do", "a database in memory" + memory}},
 		{"python", "store", nil},

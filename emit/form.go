@@ -89,6 +89,8 @@ func (f *form) set(e ecosystem, name, value string, late bool) {
 	case name == "memory" && value == "0":
 	case name == "memory":
 		f.lacks(written, noMemory)
+	case written == "journal_mode = WAL" && f.settings["immutable"] == "1":
+		f.lacks(written, "an immutable file is read without its log, and SQLite does not refuse")
 	case reason != "":
 		f.lacks(written, reason)
 	case parameter != "" && e.uri:
@@ -140,7 +142,7 @@ func (f *form) covers(text string) bool {
 // comments are the lines above the form.
 func (f *form) comments(e ecosystem) []string {
 	lines := []string{
-		fmt.Sprintf("Profile %s for %s, printed by assay emit.", f.Name, e.title),
+		fmt.Sprintf("Profile %s for %s, printed by assay emit.", strings.Join(strings.Fields(f.Name), " "), e.title),
 		f.durability(),
 	}
 	if e.named {
@@ -206,8 +208,8 @@ func (f *form) notes() []string {
 	case len(file) > 0:
 		lines = append(lines, strings.Join(file, ", ")+": of the file, fixed when its first table is made; a file with tables keeps what it has.")
 	}
-	if f.ReadOnly && f.Journal != "" {
-		lines = append(lines, "A connection that only reads cannot change the journal mode: opening fails unless the file has it, or the file keeps its own.")
+	if f.NoWrites() && f.Journal != "" && f.settings["immutable"] != "1" {
+		lines = append(lines, "A connection that only reads cannot turn a file to WAL or back: opening fails unless the file is so already.")
 	}
 	if f.settings["locking_mode"] == "exclusive" && f.settings["shared_cache"] != "1" {
 		lines = append(lines, "locking_mode = EXCLUSIVE shuts every other connection out: keep the pool at one.")

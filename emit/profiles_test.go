@@ -24,7 +24,8 @@ var profiles = map[string]emit.Source{
 	"read-only": source(assay.Profile{Settings: map[string]string{
 		"busy_timeout": "2500", "journal_mode": "delete", "mmap_size": "1048576", "read_only": "1",
 	}}, map[string]string{"page_size": "4096"}),
-	"immutable": source(assay.Profile{Settings: map[string]string{"busy_timeout": "100", "immutable": "1", "journal_mode": "delete"}}, nil),
+	"immutable":     source(assay.Profile{Settings: map[string]string{"busy_timeout": "100", "immutable": "1", "journal_mode": "delete"}}, nil),
+	"immutable-log": source(assay.Profile{Settings: map[string]string{"immutable": "1", "journal_mode": "wal"}}, nil),
 	"shared": source(assay.Profile{Settings: map[string]string{
 		"busy_timeout": "5000", "journal_mode": "wal", "locking_mode": "exclusive", "read_only": "0", "shared_cache": "1", "synchronous": "0",
 	}}, nil),

@@ -141,7 +141,11 @@ func python(t *testing.T, ecosystem string) []program {
 	if len(found) == 0 {
 		return []program{{ecosystem: ecosystem, missing: "no python3 with " + library}}
 	}
-	return slices.Collect(maps.Values(found))
+	var all []program
+	for _, name := range slices.Sorted(maps.Keys(found)) {
+		all = append(all, found[name])
+	}
+	return all
 }
 
 // goProgram builds one program with the forms of all checks, with the
