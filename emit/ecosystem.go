@@ -10,6 +10,7 @@ type ecosystem struct {
 	comment string // begins a comment
 	uri     bool   // it takes a file: URI
 	named   bool   // the form has the file's name in it, and not as an argument
+	presets bool   // its own settings fix those of the file
 	timeout bool   // it has an option of its own for the busy timeout
 	// key returns the driver's own parameter of the DSN; empty: there is none,
 	// and SQL does it.
@@ -33,7 +34,7 @@ var ownTimeout = own{"busy_timeout", "busy_timeout = 5000"}
 
 var ecosystems = []ecosystem{
 	{
-		name: "rails", title: "Rails (6.1 and newer)", self: "Rails", comment: "#", uri: true, named: true, timeout: true,
+		name: "rails", title: "Rails (6.1 and newer)", self: "Rails", comment: "#", uri: true, named: true, presets: true, timeout: true,
 		lacks: lacksMutex("database.yml has no key for it"),
 		own: []own{
 			{"foreign_keys", "foreign_keys = ON"}, {"journal_mode", "journal_mode = WAL (7.1 and newer)"},
@@ -160,7 +161,7 @@ func railsNotes(f form) []string {
 	}
 	if f.Journal != "" && f.Journal != "wal" {
 		lines = append(lines,
-			"Rails 7.1 and 7.2 turn each new connection to WAL before the initializer can turn it back, which fails while others are open: use 8.0 and newer, which read pragmas, or 7.0 and older.")
+			"Not for Rails 7.1, which turns every connection to WAL first and cannot be told otherwise; 7.2 and newer read pragmas.")
 	}
 	if len(f.URI) > 0 {
 		lines = append(lines, "A file: URI is relative to the working folder, not to Rails.root. flags are SQLITE_OPEN_READWRITE, CREATE and URI.")

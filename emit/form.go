@@ -19,6 +19,7 @@ type form struct {
 	Keys     []string // the driver's own parameters of the DSN
 	Timeout  string   // milliseconds, where the ecosystem has an option for the busy timeout
 	ReadOnly bool     // the file is only read
+	First    []string // SQL that is run before the ecosystem's own settings
 	SQL      []string // run on every new connection, in this order
 	Journal  string   // journal_mode; empty: not set
 	Unset    []string
@@ -26,6 +27,7 @@ type form struct {
 	settings map[string]string // as SQLite reads them back
 	raw      bool
 	made     []string // what the file must have been made with
+	replaced []string // SQL of the profile in whose place its requests are
 }
 
 // form sorts what a profile asks for by how the ecosystem takes it.
@@ -41,7 +43,9 @@ func (e ecosystem) form(s Source) form {
 		f.each(e, text)
 	}
 	for _, text := range s.Profile.Once {
-		if !f.covers(text) {
+		if f.covers(text) {
+			f.replaced = append(f.replaced, text)
+		} else {
 			f.lacks(text, "runs once on one connection after opening, which is the application's to do")
 		}
 	}
@@ -102,6 +106,8 @@ func (f *form) set(e ecosystem, name, value string, late bool) {
 		f.Timeout = value
 	case e.key != nil && e.key(name, sqlite.Spell(name, value)) != "" && (!late || name == "busy_timeout" || !setting.Pragma):
 		f.Keys = append(f.Keys, e.key(name, sqlite.Spell(name, value)))
+	case setting.Scope == sqlite.File && e.presets:
+		f.First = append(f.First, sqlite.Pragma(name, value))
 	default:
 		f.SQL = append(f.SQL, sqlite.Pragma(name, value))
 	}
@@ -120,6 +126,7 @@ func (f *form) each(e ecosystem, text string) {
 	}
 	switch {
 	case f.covers(text):
+		f.replaced = append(f.replaced, text)
 	case reason != "":
 		f.lacks(text, reason)
 	default:
@@ -197,6 +204,9 @@ func (f *form) notes() []string {
 	var lines []string
 	if f.raw {
 		lines = append(lines, "The profile is a raw DSN of a driver: what it requests is set here, not the DSN.")
+	}
+	if len(f.replaced) > 0 {
+		lines = append(lines, "What the profile requests is set in the place of its own SQL: "+strings.Join(f.replaced, "; ")+".")
 	}
 	file := slices.DeleteFunc(slices.Sorted(maps.Keys(f.settings)), func(name string) bool {
 		setting, _ := sqlite.Lookup(name)
