@@ -39,6 +39,7 @@ type check struct {
 	locked  bool              // another program holds the file locked meanwhile
 	reads   map[string]string // instead of the profile's own settings
 	steps   []step
+	own     map[string]map[string]string // what ecosystems set by themselves
 }
 
 // step is SQL on one of the two connections, and the first value of its answer
@@ -64,6 +65,16 @@ var checks = []check{
 	{profile: "unshared", file: "PRAGMA journal_mode = wal;" + table, steps: dirty("1")},
 	{profile: "store", reads: map[string]string{"journal_mode": "wal", "synchronous": "2", "cache_size": "-8192"}},
 	{profile: "sql", steps: []step{{0, "SELECT x FROM note", `it's "#{1}" \`}, {1, "SELECT x FROM note", `it's "#{1}" \`}}},
+	{profile: "nothing", own: map[string]map[string]string{
+		"rails":        {"foreign_keys": "1"},
+		"go-mattn":     {"busy_timeout": "5000", "foreign_keys": "0", "synchronous": "1"},
+		"go-modernc":   {"busy_timeout": "0", "foreign_keys": "0", "journal_mode": "delete", "synchronous": "2"},
+		"go-zombiezen": {"busy_timeout": "0", "foreign_keys": "0", "journal_mode": "delete", "synchronous": "2"}, // a handler waits
+		"python":       {"busy_timeout": "5000", "foreign_keys": "0", "journal_mode": "delete", "synchronous": "2"},
+		"node":         {"busy_timeout": "5000", "cache_size": "-16000", "foreign_keys": "1"},
+		"django":       {"busy_timeout": "5000", "foreign_keys": "1", "journal_mode": "delete", "synchronous": "2"},
+		"sqlalchemy":   {"busy_timeout": "5000", "foreign_keys": "0", "journal_mode": "delete", "synchronous": "2"},
+	}},
 	{profile: "raw", file: "PRAGMA journal_mode = wal;" + table, steps: []step{{1, "INSERT INTO t VALUES (2)", "error: "}}},
 }
 
@@ -78,9 +89,11 @@ func dirty(want string) []step {
 
 // all are the steps that read every setting on both connections, and then
 // those of the check.
-func (c check) all() []step {
+func (c check) all(ecosystem string) []step {
 	reads := c.reads
-	if reads == nil {
+	if c.own != nil {
+		reads = c.own[ecosystem]
+	} else if reads == nil {
 		reads = map[string]string{}
 		s := profiles[c.profile]
 		for _, part := range []map[string]string{s.File, s.Profile.Settings, s.Profile.Requests} {
@@ -113,7 +126,7 @@ func (p program) check(t *testing.T, c check) {
 			execute(t, other, "BEGIN EXCLUSIVE")
 		}
 	}
-	steps := c.all()
+	steps := c.all(p.ecosystem)
 	answers := p.answers(t, dir, c.profile, form, steps)
 	for i, s := range steps {
 		if got := answers[i]; got != s.want && (s.want != "error: " || !strings.HasPrefix(got, s.want)) {
@@ -149,7 +162,7 @@ func execute(t *testing.T, conn *sql.Conn, text string) {
 func TestEverySettingIsNoDefault(t *testing.T) {
 	for _, p := range programs(t, "python") {
 		p.needed(t)
-		steps := check{profile: "every"}.all()
+		steps := check{profile: "every"}.all("python")
 		form, err := emit.For("python", named("nothing"))
 		if err != nil {
 			t.Fatal(err)
