@@ -122,7 +122,7 @@ func (w *Worker) start() error {
 	defer writer.Close()
 	w.stdout, w.command.Stdout, w.command.Stderr = reader, writer, w.tail
 	w.command.WaitDelay = outputPatience
-	if err := start(w.command); err != nil {
+	if err := Launch(w.command); err != nil {
 		return errors.Join(err, reader.Close())
 	}
 	return nil

@@ -4,5 +4,6 @@ package process
 
 import "os/exec"
 
-// start starts a command. It ends when its standard input does.
-func start(command *exec.Cmd) error { return command.Start() }
+// Launch starts a command. It is not ended with this process; a worker ends
+// when its standard input does.
+func Launch(command *exec.Cmd) error { return command.Start() }

@@ -179,6 +179,12 @@ func Integer(name string, low, high int64) Setting {
 	return pragma(name, want, func(value string) (string, bool) { return whole(value, low, high) })
 }
 
+// Custom is a connection's setting of another engine. normal returns a value as
+// it is read back, and false for what is none; want says which there are.
+func Custom(name, want string, normal func(value string) (string, bool)) Setting {
+	return Setting{Name: name, Scope: Connection, Want: want, normal: normal}
+}
+
 func milliseconds(name string) Setting {
 	return pragma(name, "milliseconds or a duration such as 5s", func(value string) (string, bool) {
 		if d, err := time.ParseDuration(value); err == nil && d%time.Millisecond == 0 {

@@ -12,6 +12,9 @@ type Hello struct {
 const (
 	CapSQL = "sql" // executes SQL operations
 	CapKV  = "kv"  // executes the operations of a key-value store, and loads records
+	// CapPostgreSQL: opens no file but connects to a PostgreSQL server, which
+	// assay starts before the worker is asked to open.
+	CapPostgreSQL = "postgresql"
 )
 
 // Target is what the worker drives, as it finds out itself.
@@ -27,7 +30,9 @@ type Target struct {
 // Open asks to open a database that was prepared as a file. A worker has at
 // most one open database.
 type Open struct {
-	Path string `json:"path"` // the database file, private to this worker
+	// Path is the database file, private to this worker; of a PostgreSQL server,
+	// the folder of its Unix socket.
+	Path string `json:"path"`
 	// Settings are typed; the worker maps each in its driver's own way.
 	Settings map[string]string `json:"settings,omitempty"`
 	DSN      string            `json:"dsn,omitempty"`  // literal, instead of settings
@@ -47,6 +52,9 @@ type Opened struct {
 	// these settings: none, process, consistent or power. Engines whose
 	// settings say it leave it empty.
 	Durability string `json:"durability,omitempty"`
+	// EngineVersion is what a server says of itself; empty where the engine is in
+	// the worker.
+	EngineVersion string `json:"engine_version,omitempty"`
 }
 
 // Load asks to put records into the open, empty store, as fast as it can.

@@ -1,0 +1,299 @@
+//go:build unix
+
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"assay/kit/postgres"
+	"assay/kit/process"
+)
+
+const (
+	// startPatience is how long a server may take to answer, and stopPatience
+	// to write its checkpoint and end.
+	startPatience = 30 * time.Second
+	stopPatience  = 60 * time.Second
+	// quitPatience is how long a server has to end at once: it kills what does
+	// not end within 5 seconds by itself.
+	quitPatience = 8 * time.Second
+	// interval is how often it is asked whether a server has begun or ended.
+	interval = 2 * time.Millisecond
+	// socketLimit is the longest path of a Unix socket, in bytes.
+	socketLimit = 103
+	// lastLines is how much of a server's log is told.
+	lastLines = 12
+)
+
+// Init makes the data folder of an empty cluster, which must not exist: with
+// the settings that initdb chooses, UTF-8, and texts ordered by their bytes, as
+// SQLite orders them.
+func (p Programs) Init(ctx context.Context, data string) error {
+	a, err := owner()
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(data, 0o700); err != nil {
+		return err
+	}
+	if err := a.give(data); err != nil {
+		return err
+	}
+	command := exec.CommandContext(ctx, p.path("initdb"), "-D", data, "-U", postgres.User, "-A", "trust",
+		"-E", "UTF8", "--locale=C", "--no-instructions", "--no-sync")
+	command.Dir, command.SysProcAttr = "/", a.attributes(data) // it may enter its folder only once it runs
+	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
+	command.WaitDelay = quitPatience
+	if out, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("initdb: %w: %s", err, tail(out))
+	}
+	return nil
+}
+
+// Copy makes a copy of the data folder of a stopped cluster at dst, which must
+// not exist, and syncs it, so that the first sync of a server does not pay for
+// it.
+func Copy(dst, data string) error {
+	a, err := owner()
+	if err != nil {
+		return err
+	}
+	if err := os.CopyFS(dst, os.DirFS(data)); err != nil {
+		return fmt.Errorf("copy the cluster: %w", err)
+	}
+	if err := os.Chmod(dst, 0o700); err != nil { // PostgreSQL asks for it
+		return err
+	}
+	if err := a.give(dst); err != nil {
+		return err
+	}
+	return flush()
+}
+
+// Options say how to start a server.
+type Options struct {
+	Data     string            // folder that Init or Copy made
+	Socket   string            // folder for its Unix socket, which exists; its log is kept there, too
+	Settings map[string]string // in the form that they read back; others are as Init left them
+	// Connections is how many are wanted at the same time.
+	Connections int
+}
+
+// Cluster is a server that was started. Its methods are for one goroutine.
+type Cluster struct {
+	programs Programs
+	options  Options
+	command  *exec.Cmd
+	account  account
+	log      string // path
+	exited   chan struct{}
+}
+
+// defaultConnections is how many connections a server takes by default, without
+// those that it keeps for itself and for others.
+const defaultConnections = 90
+
+// Arguments are the settings as they are given to the server's program, by
+// name: -c fsync=off.
+func (o Options) Arguments() map[string]string {
+	all := map[string]string{}
+	for name, value := range o.Settings {
+		all[name] = "-c " + postgres.Argument(name, value)
+	}
+	return all
+}
+
+// command is all that the server is started with. A server that lost a process
+// ends, instead of going on as if nothing had been.
+func (o Options) command() []string {
+	words := []string{"-D", o.Data, "-k", o.Socket, "-p", strconv.Itoa(postgres.Port),
+		"-c", "listen_addresses=", "-c", "unix_socket_permissions=0700", "-c", "restart_after_crash=off", "-c", "logging_collector=off"}
+	if o.Connections > defaultConnections {
+		words = append(words, "-c", "max_connections="+strconv.Itoa(o.Connections+10))
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Settings)) {
+		words = append(words, "-c", postgres.Argument(name, o.Settings[name]))
+	}
+	return words
+}
+
+// Start starts a server and waits until it answers. After an error nothing of
+// it runs.
+func (p Programs) Start(ctx context.Context, o Options) (*Cluster, error) {
+	c := &Cluster{programs: p, options: o, log: filepath.Join(o.Socket, "postgresql.log"), exited: make(chan struct{})}
+	if err := c.start(); err != nil {
+		return nil, fmt.Errorf("start PostgreSQL: %w", err)
+	}
+	if err := c.ready(ctx); err != nil {
+		c.Kill()
+		return nil, fmt.Errorf("start PostgreSQL: %w", err)
+	}
+	return c, nil
+}
+
+func (c *Cluster) start() error {
+	socket := filepath.Join(c.options.Socket, ".s.PGSQL."+strconv.Itoa(postgres.Port))
+	if len(socket) > socketLimit {
+		return fmt.Errorf("the path of its Unix socket, %s, has %d bytes, %d are possible: put the databases into a folder with a shorter path by XDG_CACHE_HOME",
+			socket, len(socket), socketLimit)
+	}
+	var err error
+	if c.options.Data, err = filepath.EvalSymlinks(c.options.Data); err != nil { // by it, its processes are known
+		return err
+	}
+	if c.account, err = owner(); err != nil {
+		return err
+	}
+	if c.account.other {
+		if err := os.Chown(c.options.Socket, c.account.uid, c.account.gid); err != nil {
+			return err
+		}
+	}
+	log, err := os.Create(c.log)
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	c.command = exec.Command(c.programs.path("postgres"), c.options.command()...)
+	c.command.Dir, c.command.Stdout, c.command.Stderr = "/", log, log
+	c.command.Env = append(os.Environ(), "TZ=UTC", "PGTZ=UTC", "LC_ALL=C")
+	c.command.SysProcAttr = c.account.attributes(c.options.Data)
+	endWithUs(c.command)
+	if err := process.Launch(c.command); err != nil {
+		return err
+	}
+	go func() {
+		_ = c.command.Wait() // the status is read from ProcessState
+		close(c.exited)
+	}()
+	return nil
+}
+
+// ready waits until the server says in its data folder that it is.
+func (c *Cluster) ready(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	for {
+		text, _ := os.ReadFile(filepath.Join(c.options.Data, "postmaster.pid")) // it is not there at first
+		if lines := strings.Split(string(text), "\n"); len(lines) > 7 && strings.TrimSpace(lines[7]) == "ready" {
+			return nil
+		}
+		select {
+		case <-c.exited:
+			return errors.New(c.LastWords())
+		case <-ctx.Done():
+			return fmt.Errorf("%w; %s", ctx.Err(), c.LastWords())
+		case <-time.After(interval):
+		}
+	}
+}
+
+// Socket is the folder of the server's Unix socket: the host that clients
+// connect to.
+func (c *Cluster) Socket() string { return c.options.Socket }
+
+// Alive reports whether the server has not ended yet.
+func (c *Cluster) Alive() bool {
+	select {
+	case <-c.exited:
+		return false
+	default:
+		return true
+	}
+}
+
+// LastWords says how the server ended, where it has, and the last lines of its
+// log.
+func (c *Cluster) LastWords() string {
+	status := "PostgreSQL runs"
+	if !c.Alive() {
+		status = "PostgreSQL ended (" + c.command.ProcessState.String() + ")"
+	}
+	log, err := os.ReadFile(c.log)
+	if err != nil {
+		return status
+	}
+	return status + "; the last lines of its log: " + tail(log)
+}
+
+// tail is the last lines of a text.
+func tail(text []byte) string {
+	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+	return "\n  " + string(bytes.Join(lines[max(0, len(lines)-lastLines):], []byte("\n  ")))
+}
+
+// Run has psql run a script as one that ends at its first error.
+func (c *Cluster) Run(ctx context.Context, script io.Reader) error {
+	command := exec.CommandContext(ctx, c.programs.path("psql"), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", c.options.Socket,
+		"-p", strconv.Itoa(postgres.Port), "-U", postgres.User, "-d", postgres.Database, "-f", "-")
+	command.Stdin = script
+	command.Env = append(os.Environ(), "PGOPTIONS=", "PGCLIENTENCODING=UTF8")
+	if out, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("psql: %w: %s", err, tail(out))
+	}
+	return nil
+}
+
+// Stop has the server write a checkpoint and end, and returns how long that
+// took. Where it does not end, or ends badly, it is killed, and the error says
+// so.
+func (c *Cluster) Stop() (time.Duration, error) {
+	began := time.Now()
+	err := c.end(syscall.SIGINT, stopPatience)
+	took := time.Since(began)
+	if err == nil && !c.command.ProcessState.Success() {
+		err = errors.New(c.LastWords())
+	}
+	c.Kill()
+	if err != nil {
+		return took, fmt.Errorf("stop PostgreSQL: %w", err)
+	}
+	return took, nil
+}
+
+// Kill ends all of the server's processes, without a checkpoint.
+func (c *Cluster) Kill() {
+	if c.end(syscall.SIGQUIT, quitPatience) != nil {
+		_ = c.command.Process.Kill() // it may just have ended
+		<-c.exited
+	}
+	for { // those whose server died end by themselves, or not
+		left := processes(c.options.Data)
+		if len(left) == 0 {
+			return
+		}
+		for _, pid := range left {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		time.Sleep(interval)
+	}
+}
+
+// end signals the server and waits until it has ended.
+func (c *Cluster) end(signal syscall.Signal, patience time.Duration) error {
+	if !c.Alive() {
+		return nil
+	}
+	if err := c.command.Process.Signal(signal); err != nil && !errors.Is(err, os.ErrProcessDone) {
+		return err
+	}
+	select {
+	case <-c.exited:
+		return nil
+	case <-time.After(patience):
+		return fmt.Errorf("it did not end within %s", patience)
+	}
+}

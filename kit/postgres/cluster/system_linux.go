@@ -1,0 +1,80 @@
+package cluster
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+// capDacReadSearch lets a process enter folders that its user may not
+// (capabilities(7)); it lets it change nothing.
+const capDacReadSearch = 2
+
+func enter(attributes *syscall.SysProcAttr) { attributes.AmbientCaps = []uintptr{capDacReadSearch} }
+
+// endWithUs has the server shut down at once when this process ends: with
+// SIGKILL it would leave its shared memory behind.
+func endWithUs(command *exec.Cmd) { command.SysProcAttr.Pdeathsig = syscall.SIGQUIT }
+
+// processes are the server's: its processes work in the data folder.
+func processes(data string) []int {
+	links, _ := filepath.Glob("/proc/[0-9]*/cwd") // the pattern is right
+	var pids []int
+	for _, link := range links {
+		if folder, err := os.Readlink(link); err != nil || folder != data && folder != data+" (deleted)" {
+			continue // another's, or one that has ended
+		}
+		if pid, err := strconv.Atoi(filepath.Base(filepath.Dir(link))); err == nil {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
+
+// usage reads what a process used.
+func usage(pid int) Usage {
+	var u Usage
+	folder := filepath.Join("/proc", strconv.Itoa(pid))
+	read := func(name string) []byte {
+		text, err := os.ReadFile(filepath.Join(folder, name))
+		if err != nil {
+			return nil // it has just ended
+		}
+		return text
+	}
+	if words := bytes.Fields(read("schedstat")); len(words) > 0 {
+		u.CPU = time.Duration(number(words[0]))
+	}
+	io, status := read("io"), read("status")
+	u.Read, u.Fetched, u.Written = field(io, "rchar:"), field(io, "\nread_bytes:"), field(io, "\nwrite_bytes:")
+	u.Switches = field(status, "\nvoluntary_ctxt_switches:") + field(status, "\nnonvoluntary_ctxt_switches:")
+	return u
+}
+
+// field returns the number behind a name; 0 without one.
+func field(text []byte, name string) int64 {
+	_, rest, _ := bytes.Cut(text, []byte(name))
+	words := bytes.Fields(rest)
+	if len(words) == 0 {
+		return 0
+	}
+	return number(words[0])
+}
+
+func number(word []byte) int64 {
+	n, err := strconv.ParseInt(string(word), 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// flush writes all that is in memory of files to the disk.
+func flush() error {
+	syscall.Sync()
+	return nil
+}

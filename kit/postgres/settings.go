@@ -1,0 +1,149 @@
+// Package postgres is the vocabulary of PostgreSQL: its settings, what they
+// say about durability, and how the SQL of plans is said to it. It opens no
+// database; package cluster starts servers.
+//
+// Sources: https://www.postgresql.org/docs/current/runtime-config-wal.html and
+// https://www.postgresql.org/docs/current/runtime-config-resource.html.
+package postgres
+
+import (
+	"math"
+	"strconv"
+	"strings"
+
+	"assay/kit/sqlite"
+)
+
+// Engine is the name by which workers report PostgreSQL.
+const Engine = "postgresql"
+
+// Where a worker finds the server: in the folder of its Unix socket, without a
+// password.
+const (
+	Port     = 5432
+	User     = "postgres"
+	Database = "postgres"
+)
+
+// Settings lists the settings that a profile can give, by name. All of them are
+// given to the server when it is started, so that they hold on every
+// connection. Amounts of memory read back in bytes.
+var Settings = []sqlite.Setting{
+	boolean("fsync"),
+	boolean("full_page_writes"),
+	boolean("jit"),
+	memory("max_wal_size"),
+	memory("shared_buffers"),
+	words("synchronous_commit", "off", "local", "on"),
+	words("wal_sync_method", "fsync", "fdatasync", "open_sync", "open_datasync"),
+	memory("work_mem"),
+}
+
+// Lookup returns the setting of that name; the second result is false where
+// there is none.
+func Lookup(name string) (sqlite.Setting, bool) {
+	for _, s := range Settings {
+		if s.Name == name {
+			return s, true
+		}
+	}
+	return sqlite.Setting{}, false
+}
+
+// Own returns the settings that are PostgreSQL's, and whether there are others.
+func Own(settings map[string]string) (own map[string]string, others bool) {
+	own = map[string]string{}
+	for name, value := range settings {
+		if _, ok := Lookup(name); ok {
+			own[name] = value
+		} else {
+			others = true
+		}
+	}
+	return own, others
+}
+
+// Durability says what a server's effective settings claim about a commit that
+// was acknowledged, in the classes of sqlite.Durability; empty where they are
+// not known. A killed server loses as little as the class says: without
+// synchronous_commit the newest commits, too.
+func Durability(effective map[string]string) string {
+	var value [3]string
+	for i, name := range []string{"fsync", "full_page_writes", "synchronous_commit"} {
+		value[i] = effective[name]
+		if setting, _ := Lookup(name); value[i] != "" {
+			normal, err := setting.Normal(value[i])
+			if err != nil {
+				return ""
+			}
+			value[i] = normal
+		}
+	}
+	fsync, pages, commit := value[0], value[1], value[2]
+	switch {
+	case fsync == "" || pages == "" || commit == "":
+		return ""
+	case fsync == "off" || pages == "off":
+		return "process"
+	case commit == "off":
+		return "consistent"
+	}
+	return "power"
+}
+
+// boolean is a switch that reads back as on or off.
+func boolean(name string) sqlite.Setting {
+	s := sqlite.Boolean(name)
+	return sqlite.Custom(name, "on or off", func(value string) (string, bool) {
+		number, err := s.Normal(value)
+		return map[string]string{"0": "off", "1": "on"}[number], err == nil
+	})
+}
+
+// words is a setting that reads back as one of some words.
+func words(name string, all ...string) sqlite.Setting {
+	s := sqlite.Custom(name, strings.Join(all, ", "), func(value string) (string, bool) {
+		for _, word := range all {
+			if strings.EqualFold(word, value) {
+				return word, true
+			}
+		}
+		return "", false
+	})
+	s.Words = all
+	return s
+}
+
+// units are those that PostgreSQL knows of memory, in bytes.
+var units = []struct {
+	name  string
+	bytes int64
+}{{"kB", 1 << 10}, {"MB", 1 << 20}, {"GB", 1 << 30}, {"B", 1}}
+
+// memory is an amount in bytes, or with a unit as PostgreSQL shows it: 128MB.
+func memory(name string) sqlite.Setting {
+	return sqlite.Custom(name, "bytes, or an amount such as 128MB", func(value string) (string, bool) {
+		factor := int64(1)
+		for _, unit := range units {
+			if digits, found := strings.CutSuffix(value, unit.name); found {
+				value, factor = strings.TrimSpace(digits), unit.bytes
+				break
+			}
+		}
+		n, err := strconv.ParseInt(value, 10, 64)
+		if err != nil || n < 1 || n > math.MaxInt64/factor {
+			return "", false
+		}
+		return strconv.FormatInt(n*factor, 10), true
+	})
+}
+
+// Argument is a setting as the server takes it on its command line. Values are
+// as Normal gives them.
+func Argument(name, value string) string {
+	switch name {
+	case "max_wal_size", "shared_buffers", "work_mem":
+		value += "B"
+	}
+	return name + "=" + value
+}
