@@ -30,7 +30,7 @@ func Statement(sql string) string {
 // 64 bits in SQLite, and 32 in PostgreSQL.
 var columnTypes = map[string]string{
 	"INT": "bigint", "INTEGER": "bigint", "REAL": "double precision", "FLOAT": "double precision",
-	"DOUBLE": "double precision", "BLOB": "bytea",
+	"BLOB": "bytea",
 }
 
 // Schema says a plan's schema to PostgreSQL: in CREATE TABLE, the types of

@@ -42,7 +42,7 @@ func (b *bench) prepareFile() error {
 		return err
 	}
 	defer worker.Kill()
-	first := &bench{b.ctx, b.program, worker, b.dir}
+	first := &bench{ctx: b.ctx, program: b.program, worker: worker, dir: b.dir}
 	if err := first.make(wire.Open{Writers: 1}); err != nil {
 		return err
 	}

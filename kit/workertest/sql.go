@@ -5,6 +5,7 @@ package workertest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"assay/kit/answer"
@@ -12,19 +13,29 @@ import (
 	"assay/kit/wire"
 )
 
-// sqlChecks are about operations on tables, settings and answers.
-var sqlChecks = []check{
-	{"settings are read back on every connection", wire.CapSQL, settingsEverywhere},
-	{"an unknown setting is absent from the read-back", wire.CapSQL, unknownSetting},
-	{"foreign_keys is effective, not only said", wire.CapSQL, func(b *bench) error {
+// sqliteOnly is needed by checks of what PostgreSQL has not, or has otherwise.
+const (
+	onSQLite   = " on SQLite"
+	sqliteOnly = wire.CapSQL + onSQLite
+)
+
+// sqliteChecks are about SQLite's settings and values.
+var sqliteChecks = []check{
+	{"settings are read back on every connection", sqliteOnly, settingsEverywhere},
+	{"foreign_keys is effective, not only said", sqliteOnly, func(b *bench) error {
 		return b.changeFails(map[string]string{"foreign_keys": "1"}, "INSERT INTO child VALUES (1, 99)")
 	}},
-	{"query_only is effective, not only said", wire.CapSQL, func(b *bench) error {
+	{"query_only is effective, not only said", sqliteOnly, func(b *bench) error {
 		return b.changeFails(map[string]string{"query_only": "1"}, "INSERT INTO parent VALUES (5)")
 	}},
+	{"odd values have the right digest, stored and as arguments", sqliteOnly, oddValues},
+	{"a database in memory is the same for all connections", sqliteOnly, memoryShared},
+}
+
+// sqlChecks are about operations on tables, settings and answers.
+var sqlChecks = []check{
+	{"an unknown setting is absent from the read-back", wire.CapSQL, unknownSetting},
 	{"answers of every type have the right digest", wire.CapSQL, answersOfEveryType},
-	{"odd values have the right digest, stored and as arguments", wire.CapSQL, oddValues},
-	{"a database in memory is the same for all connections", wire.CapSQL, memoryShared},
 	{"every statement policy gives the same answers", wire.CapSQL, policies},
 	{"arguments come from the trace, NULLs too", wire.CapSQL, argumentsFromTrace},
 	{"transactions change what they should", wire.CapSQL, transactions},
@@ -57,7 +68,7 @@ var (
 
 // make opens a database with the schema, through a connection of its own kind.
 func (b *bench) make(request wire.Open) error {
-	request.Once = append(schema, request.Once...)
+	request.Once = slices.Concat(schema, request.Once)
 	return b.open(request)
 }
 
@@ -352,6 +363,6 @@ func badSQL(b *bench) error {
 	return steps(
 		func() error { return b.open(wire.Open{Readers: 1, Idle: 1}) },
 		func() error {
-			return b.refused(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, wire.Failed, wire.Invalid)
+			return b.refused(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, b.refusals()...)
 		})
 }

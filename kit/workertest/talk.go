@@ -95,5 +95,8 @@ func garbage(b *bench) error {
 
 func (b *bench) open(request wire.Open) error {
 	request.Path = b.path()
+	if b.can(wire.CapPostgreSQL) {
+		return b.openServer(request)
+	}
 	return b.call(wire.TypeOpen, request, nil)
 }

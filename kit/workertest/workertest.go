@@ -16,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"assay/kit/postgres/cluster"
 	"assay/kit/process"
 	"assay/kit/wire"
 )
@@ -48,13 +49,15 @@ type check struct {
 	run   func(*bench) error
 }
 
-var checks = slices.Concat(talkChecks, measureChecks, sqlChecks, kvChecks)
+var checks = slices.Concat(talkChecks, measureChecks, sqlChecks, sqliteChecks, serverChecks, kvChecks)
 
 // Run starts the program once for each check and yields the results in order.
 func Run(ctx context.Context, program string) iter.Seq[Result] {
 	return func(yield func(Result) bool) {
+		servers := &servers{}
+		defer servers.remove()
 		for _, c := range checks {
-			if ctx.Err() != nil || !yield(runCheck(ctx, program, c)) {
+			if ctx.Err() != nil || !yield(runCheck(ctx, program, c, servers)) {
 				return
 			}
 		}
@@ -63,10 +66,13 @@ func Run(ctx context.Context, program string) iter.Seq[Result] {
 
 var errNotApplicable = errors.New("does not apply")
 
-func runCheck(ctx context.Context, program string, c check) Result {
-	err := withBench(ctx, program, func(b *bench) error {
-		if c.needs != "" && !b.can(c.needs) {
+func runCheck(ctx context.Context, program string, c check, servers *servers) Result {
+	err := withBench(ctx, program, servers, func(b *bench) error {
+		if c.needs != "" && !b.can(strings.TrimSuffix(c.needs, onSQLite)) {
 			return fmt.Errorf("%w: the worker has not the capability %s", errNotApplicable, c.needs)
+		}
+		if c.needs == sqliteOnly && b.can(wire.CapPostgreSQL) {
+			return fmt.Errorf("%w: it is about SQLite", errNotApplicable)
 		}
 		return c.run(b)
 	})
@@ -85,9 +91,11 @@ type bench struct {
 	program string
 	worker  *process.Worker
 	dir     string
+	servers *servers
+	server  *cluster.Cluster // that its worker connects to; nil where there is none
 }
 
-func withBench(ctx context.Context, program string, run func(*bench) error) error {
+func withBench(ctx context.Context, program string, servers *servers, run func(*bench) error) error {
 	dir, err := os.MkdirTemp("", "assay-check-")
 	if err != nil {
 		return err
@@ -97,8 +105,9 @@ func withBench(ctx context.Context, program string, run func(*bench) error) erro
 	if err != nil {
 		return err
 	}
-	b := &bench{ctx, program, worker, dir}
+	b := &bench{ctx: ctx, program: program, worker: worker, dir: dir, servers: servers}
 	defer func() { b.worker.Kill() }() // a check may have started another one
+	defer func() { b.endServer() }()
 	return run(b)
 }
 
@@ -111,7 +120,7 @@ func (b *bench) path() string { return filepath.Join(b.dir, "data file?#%.db") }
 func (b *bench) call(kind string, request, reply any) error {
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
-	if err := b.worker.Call(ctx, kind, request, reply); err != nil {
+	if err := b.worker.Call(ctx, kind, b.said(request), reply); err != nil {
 		return fmt.Errorf("%s: %w", kind, err)
 	}
 	return nil

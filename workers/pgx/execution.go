@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"assay/kit"
+	"assay/kit/column"
+	"assay/kit/wire"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// writer runs operations that change data, on connections of their own that
+// clients take in turn.
+type writer struct{ *client }
+
+// Do runs one operation, or one transaction of several.
+func (w *writer) Do(position int) (int, error) { return w.DoPhases(position, nil) }
+
+// DoPhases does the same and times the phases of each statement. To take a
+// connection, to begin a transaction and to commit it are none of them.
+func (w *writer) DoPhases(position int, phases *kit.Phases) (int, error) {
+	conn := <-w.o.db.writers
+	rows, err := w.do(conn, position, phases)
+	w.o.db.writers <- conn
+	return rows, busy(err)
+}
+
+func (w *writer) do(conn *pgx.Conn, position int, phases *kit.Phases) (int, error) {
+	if w.o.spec.Transaction == 0 {
+		rows, err := w.runAll(conn, position, phases)
+		if err != nil && rows > 0 {
+			// Not to be tried again: an earlier step has changed data.
+			err = fmt.Errorf("after a step that changed %d rows: %v", rows, err)
+		}
+		return rows, err
+	}
+	tx, err := conn.Begin(context.Background())
+	if err != nil {
+		return 0, fmt.Errorf("BEGIN: %w", err)
+	}
+	rows, size := 0, w.o.spec.Transaction
+	for i := range size {
+		n, err := w.runAll(conn, position*size+i, phases)
+		rows += n
+		if err != nil {
+			return 0, errors.Join(err, tx.Rollback(context.Background()))
+		}
+	}
+	if err := tx.Commit(context.Background()); err != nil {
+		return 0, fmt.Errorf("COMMIT: %w", err)
+	}
+	return rows, nil
+}
+
+// execution is one statement with the room for its arguments and rows.
+type execution struct {
+	wire.Step
+	text  string // what pgx is given: the SQL, or the name of the prepared statement
+	each  bool   // prepared for each execution
+	trace *column.File
+	first int // column of the first argument
+	args  []any
+	dest  destinations
+}
+
+// inTurn is the name of statements that are prepared for each execution.
+const inTurn = "assay_each"
+
+// run executes the step with the arguments at a position and returns the
+// number of rows answered or changed. Phases are timed where phases is not nil.
+func (e *execution) run(conn *pgx.Conn, position int, visit func([]any) error, phases *kit.Phases) (n int, err error) {
+	begin(phases)
+	for i := range e.args {
+		e.args[i] = e.trace.Value(e.first+i, position)
+	}
+	text := e.text
+	if e.each {
+		if _, err := conn.Prepare(context.Background(), inTurn, e.SQL); err != nil {
+			return 0, err
+		}
+		text = inTurn
+		end(phases, kit.PhasePrepare)
+		defer func() {
+			if closed := conn.Deallocate(context.Background(), inTurn); err == nil {
+				err = closed
+			}
+			end(phases, kit.PhaseCloseStmt)
+		}()
+	}
+	if !e.Query {
+		tag, err := conn.Exec(context.Background(), text, e.args...)
+		end(phases, kit.PhaseQuery)
+		return int(tag.RowsAffected()), err
+	}
+	rows, err := conn.Query(context.Background(), text, e.args...)
+	if err != nil {
+		return 0, err
+	}
+	if phases == nil {
+		return e.dest.scan(rows, visit)
+	}
+	phases.End(kit.PhaseQuery)
+	return e.dest.scanPhases(rows, phases)
+}
+
+func begin(phases *kit.Phases) {
+	if phases != nil {
+		phases.Begin()
+	}
+}
+
+func end(phases *kit.Phases, phase kit.Phase) {
+	if phases != nil {
+		phases.End(phase)
+	}
+}
+
+// scanPhases is scan with the clock read between the phases.
+func (d *destinations) scanPhases(rows pgx.Rows, phases *kit.Phases) (int, error) {
+	for n := 0; ; n++ {
+		more := rows.Next()
+		phases.End(kit.PhaseNext)
+		if !more {
+			rows.Close()
+			phases.End(kit.PhaseCloseRows)
+			return n, rows.Err()
+		}
+		if err := rows.Scan(d.pointers...); err != nil {
+			rows.Close()
+			return n, err
+		}
+		phases.End(kit.PhaseScan)
+	}
+}
