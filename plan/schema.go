@@ -10,6 +10,7 @@ import (
 	"github.com/invopop/jsonschema"
 
 	"assay/kit/kv"
+	"assay/kit/postgres"
 	"assay/kit/sqlite"
 )
 
@@ -153,7 +154,7 @@ func limit(s *jsonschema.Schema, key string, to *jsonschema.Schema) {
 }
 
 func (profile) JSONSchemaExtend(s *jsonschema.Schema) {
-	for _, setting := range slices.Concat(sqlite.Settings, kv.Settings) {
+	for _, setting := range slices.Concat(sqlite.Settings, kv.Settings, postgres.Settings) {
 		value := ref[scalar]()
 		value.Description = setting.Want
 		if setting.Words != nil {

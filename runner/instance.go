@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/kit/postgres/cluster"
 	"assay/kit/process"
 	"assay/kit/wire"
 )
@@ -53,7 +54,10 @@ type instance struct {
 	r        *Runner
 	worker   *process.Worker
 	dir      string
-	path     string // of the database
+	path     string           // of the database
+	address  string           // by which it is opened: the path, or the folder of its server's socket
+	server   *cluster.Cluster // nil where the engine is in the worker
+	options  cluster.Options  // that it was started with
 	opened   wire.Opened
 	asked    connections
 	settings []assay.Setting // all, with connections that read alike joined
@@ -96,8 +100,11 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 	}
 	in.path = filepath.Join(in.dir, "data.db")
 	copied := j.data.Copy
-	if j.store != nil {
+	switch {
+	case j.store != nil:
 		copied = j.store.Copy
+	case j.cluster != nil:
+		copied = func(dst string) error { return cluster.Copy(dst, j.cluster.Path) }
 	}
 	if err := copied(in.path); err != nil {
 		return fail("copy the data", err)
@@ -107,10 +114,18 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 			return &failure{assay.Unsupported, err.Error()}
 		}
 	}
+	in.address = in.path
+	settings := j.Profile.Settings
+	if j.served {
+		settings = nil // they are the server's
+		if err := in.startServer(ctx); err != nil {
+			return err
+		}
+	}
 	if in.worker, err = startWorker(ctx, in.r.config, program, in.dir, under...); err != nil {
 		return fail("start", err)
 	}
-	request := wire.Open{Path: in.path, Settings: j.Profile.Settings, Once: in.withPath(j.Profile.Once), Each: in.withPath(j.Profile.Each),
+	request := wire.Open{Path: in.address, Settings: settings, Once: in.withPath(j.Profile.Once), Each: in.withPath(j.Profile.Each),
 		Readers: in.asked.readers, Idle: in.asked.idle, Writers: in.asked.writers}
 	if raw, ok := j.Profile.Raw[j.Cell.Driver]; ok {
 		request.DSN = in.rawDSN(raw)
@@ -120,12 +135,17 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 	if err := in.call(ctx, wire.TypeOpen, request, &in.opened); err != nil {
 		return err
 	}
+	if in.server != nil {
+		if err := in.ofServer(); err != nil {
+			return err
+		}
+	}
 	return in.readSettings(ctx)
 }
 
 // rawDSN puts the database's path into a DSN: escaped where it is a URI.
 func (in *instance) rawDSN(raw string) string {
-	path := in.path
+	path := in.address
 	if strings.HasPrefix(raw, "file:") {
 		path = escaped(path)
 	}
@@ -141,7 +161,7 @@ func quoted(path string) string { return strings.ReplaceAll(path, "'", "''") }
 // withoutPath puts {{path}} back for the database's path, however it is
 // written.
 func (in *instance) withoutPath(text string) string {
-	for _, path := range []string{escaped(in.path), quoted(in.path), in.path} {
+	for _, path := range []string{escaped(in.address), quoted(in.address), in.address} {
 		text = strings.ReplaceAll(text, path, "{{path}}")
 	}
 	return text
@@ -149,7 +169,7 @@ func (in *instance) withoutPath(text string) string {
 
 // withPath puts the database's path into SQL.
 func (in *instance) withPath(statements []string) []string {
-	path := quoted(in.path)
+	path := quoted(in.address)
 	out := make([]string, len(statements))
 	for i, text := range statements {
 		out[i] = strings.ReplaceAll(text, "{{path}}", path)
@@ -165,7 +185,7 @@ func (in *instance) call(ctx context.Context, kind string, request, reply any) e
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	return fail(kind, err)
+	return in.diagnose(fail(kind, err))
 }
 
 // readSettings reads all settings on every connection and compares them with
@@ -213,7 +233,7 @@ func (in *instance) warm(ctx context.Context, request wire.Measure) (wire.Measur
 // prepareOperation makes a job's operation ready and returns its query plan.
 func (in *instance) prepareOperation(ctx context.Context, j *job) (string, error) {
 	var prepared wire.Prepared
-	request := wire.Prepare{Operation: wireOperation(j.Cell.Peer(), j.Operation, j.trace), Clients: j.Cell.Clients}
+	request := wire.Prepare{Operation: in.say(wireOperation(j.Cell.Peer(), j.Operation, j.trace)), Clients: j.Cell.Clients}
 	err := in.call(ctx, wire.TypePrepare, request, &prepared)
 	return prepared.QueryPlan, err
 }
@@ -225,7 +245,7 @@ func (in *instance) verify(ctx context.Context, j *job) (digest string, each tim
 		name := j.Cell.Peer()
 		if j.Operation.Parts != nil {
 			name = "part " + e.operation.Name
-			request := wire.Prepare{Operation: wireOperation(name, e.operation, e.trace), Clients: 1}
+			request := wire.Prepare{Operation: in.say(wireOperation(name, e.operation, e.trace)), Clients: 1}
 			if err := in.call(ctx, wire.TypePrepare, request, nil); err != nil {
 				return "", 0, err
 			}
@@ -273,7 +293,10 @@ func (in *instance) verifyState(ctx context.Context, j *job) (string, error) {
 func (in *instance) stop(ctx context.Context) error {
 	closed, err := stopWorker(ctx, in.r.config, in.worker)
 	in.closed = time.Duration(closed.Nanos)
-	in.used = in.worker.Usage()
+	if err == nil {
+		err = in.stopServer()
+	}
+	in.noteUsed()
 	in.disk, _ = diskUsage(in.path) // none is shown where it cannot be told
 	removed := os.RemoveAll(in.dir)
 	if err != nil {
@@ -286,10 +309,24 @@ func (in *instance) stop(ctx context.Context) error {
 func (in *instance) kill() {
 	if in.worker != nil {
 		in.worker.Kill()
-		in.used = in.worker.Usage()
 	}
+	if in.server != nil {
+		in.server.Kill()
+	}
+	in.noteUsed()
 	if in.dir != "" {
 		_ = os.RemoveAll(in.dir) // swept at the next start if it cannot be removed now
+	}
+}
+
+// noteUsed notes the CPU time of the processes that have ended.
+func (in *instance) noteUsed() {
+	in.used = 0
+	if in.worker != nil {
+		in.used += in.worker.Usage()
+	}
+	if in.server != nil {
+		in.used += in.server.Used()
 	}
 }
 

@@ -4,6 +4,7 @@ package runner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"path/filepath"
@@ -32,7 +33,7 @@ const (
 func (r *Runner) identify(ctx context.Context) error {
 	config := r.config
 	targets, refused := map[string]assay.Target{}, map[string]error{}
-	r.targets, r.refused, r.stores = targets, refused, map[string]bool{}
+	r.targets, r.refused, r.stores, r.servers = targets, refused, map[string]bool{}, map[string]bool{}
 	for _, key := range slices.Sorted(maps.Keys(config.Programs)) {
 		program := config.Programs[key]
 		worker, err := startWorker(ctx, config, program.Path, "")
@@ -45,7 +46,16 @@ func (r *Runner) identify(ctx context.Context) error {
 		}
 		said := worker.Hello().Target
 		r.stores[key] = slices.Contains(worker.Hello().Capabilities, wire.CapKV)
+		r.servers[key] = slices.Contains(worker.Hello().Capabilities, wire.CapPostgreSQL)
 		_, _ = stopWorker(ctx, config, worker) // it has nothing open that could fail to close
+		if r.servers[key] {
+			server, err := r.postgreSQL(ctx)
+			if err != nil {
+				refused[key] = err
+				continue
+			}
+			said.EngineVersion = server.Version
+		}
 		targets[key] = assay.Target{Driver: said.Driver, DriverVersion: said.DriverVersion, Engine: said.Engine,
 			EngineVersion: said.EngineVersion, Build: program.Digest, Facts: said.Facts, CompileOptions: said.CompileOptions,
 			Options: program.Options, Layouts: len(program.Layouts)}
@@ -77,6 +87,8 @@ type job struct {
 	data     *dataset.Data
 	native   bool           // the target is a key-value store
 	store    *dataset.Store // its data; nil where they are an SQLite file
+	served   bool           // the target is a PostgreSQL server
+	cluster  *dataset.Store // its data; nil elsewhere
 	trace    *dataset.Trace
 	put      float64 // bytes that an operation puts into a store; 0: unknown
 	mode     assay.Mode
@@ -110,14 +122,20 @@ func (r *Runner) prepare(ctx context.Context) ([]*job, error) {
 		}
 		c.Cell.Driver, c.Cell.DriverVersion = target.Driver, target.DriverVersion
 		c.Cell.Engine, c.Cell.Build = target.Engine, target.Build
-		if err := fits(c, r.stores[key]); err != nil {
+		c, err := r.asked(c, key)
+		if err != nil {
 			r.leaveOut(c, err)
 			continue
 		}
 		r.progress("prepare", "data of "+describe(c.Cell), 0)
-		c = asStore(c, r.stores[key])
-		j := &job{Case: c, program: r.config.Programs[key], native: r.stores[key], mode: modeOf(c), options: compareOptions(target)}
-		if err := r.prepareJob(ctx, j); err != nil {
+		j := &job{Case: c, program: r.config.Programs[key], native: r.stores[key], served: r.servers[key], mode: modeOf(c), options: compareOptions(target)}
+		err = r.prepareJob(ctx, j)
+		var f *failure
+		if errors.As(err, &f) {
+			r.leaveOut(c, err)
+			continue
+		}
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w%s", describe(c.Cell), err, makeRoom(err.Error()))
 		}
 		jobs = append(jobs, j)
@@ -178,6 +196,11 @@ func (r *Runner) prepareJob(ctx context.Context, j *job) error {
 	}
 	if j.native {
 		if err := r.fillStore(ctx, j); err != nil {
+			return err
+		}
+	}
+	if j.served {
+		if err := r.fillCluster(ctx, j); err != nil {
 			return err
 		}
 	}

@@ -30,6 +30,7 @@ import (
 
 	"assay"
 	"assay/dataset"
+	"assay/kit/postgres/cluster"
 )
 
 // Program is a worker program that was built.
@@ -108,6 +109,12 @@ type Runner struct {
 	targets map[string]assay.Target
 	refused map[string]error // workers that did not say what they are
 	stores  map[string]bool  // drivers that are key-value stores, by Driver
+	servers map[string]bool  // drivers of PostgreSQL, likewise
+	// server is the installed PostgreSQL; without a version until it was looked
+	// for.
+	server cluster.Programs
+	// clusters are the datasets that are in PostgreSQL, by their path.
+	clusters map[string]filled
 	// tracings are what is known of the syncs of cells, by traceKey.
 	tracings map[string]tracing
 	// unmeasured are the trials of their cells.
@@ -131,7 +138,7 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	if config.Files == nil {
 		config.Files = Files{}
 	}
-	r := &Runner{config: config, files: config.Files, tracings: map[string]tracing{}, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
+	r := &Runner{config: config, files: config.Files, tracings: map[string]tracing{}, clusters: map[string]filled{}, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
 	if err := r.identify(ctx); err != nil {
 		return nil, err
 	}

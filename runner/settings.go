@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"assay"
 	"assay/dataset"
 	"assay/kit/kv"
+	"assay/kit/postgres"
 	"assay/kit/sqlite"
 	"assay/kit/wire"
 )
@@ -117,6 +119,9 @@ func settingsToRead(j *job) []string {
 		}
 		return names
 	}
+	if j.served {
+		return settingsOfPostgres()
+	}
 	for _, s := range sqlite.Settings {
 		if _, asked := requested[s.Name]; asked || s.Pragma || s.Name == "memory" {
 			names = append(names, s.Name)
@@ -136,11 +141,15 @@ func settingNames(requested, effective map[string]string) []string {
 }
 
 func equalSetting(name, requested, effective string) bool {
-	want, err := sqlite.Normal(name, requested)
+	setting, known := kv.Lookup(name)
+	if !known {
+		return requested == effective
+	}
+	want, err := setting.Normal(requested)
 	if err != nil {
 		return requested == effective
 	}
-	got, err := sqlite.Normal(name, effective)
+	got, err := setting.Normal(effective)
 	return err == nil && got == want
 }
 
@@ -201,7 +210,7 @@ func durability(settings []assay.Setting) assay.Durability {
 	}
 	weakest := assay.Power
 	for _, effective := range writers {
-		weakest = weaker(weakest, assay.Durability(sqlite.Durability(effective)))
+		weakest = weaker(weakest, assay.Durability(cmp.Or(sqlite.Durability(effective), postgres.Durability(effective))))
 	}
 	return weakest
 }

@@ -148,7 +148,7 @@ func (in *instance) commit(ctx context.Context, j *job, marks string) error {
 	operation, trace := j.committing()
 	operation.Transaction = j.tracedTransaction()
 	unit := max(1, operation.Transaction)
-	request := wire.Prepare{Operation: wireOperation(name, operation, trace), Clients: 1}
+	request := wire.Prepare{Operation: in.say(wireOperation(name, operation, trace)), Clients: 1}
 	if err := in.call(ctx, wire.TypePrepare, request, nil); err != nil {
 		return err
 	}

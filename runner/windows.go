@@ -76,6 +76,9 @@ func (l *windowLaunch) cpu() time.Duration {
 			used = in.worker.Usage()
 		}
 		total += used
+		if in.server != nil {
+			total += in.server.CPU()
+		}
 	}
 	return total
 }
@@ -260,7 +263,7 @@ func (l *windowLaunch) window(ctx context.Context, t *turn, start int64) error {
 	began := time.Now()
 	err := awake(ctx, t.instance, func() error {
 		var m wire.Measured
-		if err := t.call(ctx, wire.TypeMeasure, request, &m); err != nil {
+		if err := t.measure(ctx, request, &m); err != nil {
 			return err
 		}
 		t.tally.add(m)

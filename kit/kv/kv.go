@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"assay/kit/postgres"
 	"assay/kit/sqlite"
 )
 
@@ -24,21 +25,25 @@ var Settings = []sqlite.Setting{
 	sqlite.Boolean(Sync),
 }
 
-// Lookup returns the setting of that name, of a store or of SQLite; the second
-// result is false where there is none.
+// Lookup returns the setting of that name, of a store, of PostgreSQL or of
+// SQLite; the second result is false where there is none.
 func Lookup(name string) (sqlite.Setting, bool) {
 	for _, s := range Settings {
 		if s.Name == name {
 			return s, true
 		}
 	}
+	if s, ok := postgres.Lookup(name); ok {
+		return s, true
+	}
 	return sqlite.Lookup(name)
 }
 
-// Names returns the names of all settings, of stores and of SQLite, sorted.
+// Names returns the names of all settings, of stores, of PostgreSQL and of
+// SQLite, sorted.
 func Names() []string {
 	names := sqlite.Names()
-	for _, s := range Settings {
+	for _, s := range slices.Concat(Settings, postgres.Settings) {
 		names = append(names, s.Name)
 	}
 	slices.Sort(names)
@@ -68,6 +73,23 @@ func InSQLite(settings map[string]string) map[string]string {
 		case BlockCache:
 			bytes, _ := strconv.ParseInt(value, 10, 64) // normal already
 			out["cache_size"] = strconv.FormatInt(-bytes/1024, 10)
+		default:
+			out[name] = value
+		}
+	}
+	return out
+}
+
+// InPostgres returns what the settings of a store are in PostgreSQL: its log,
+// synced with each commit or a moment later.
+func InPostgres(settings map[string]string) map[string]string {
+	out := map[string]string{}
+	for name, value := range settings {
+		switch name {
+		case Sync:
+			out["synchronous_commit"] = map[string]string{"0": "off", "1": "on"}[value]
+		case BlockCache:
+			out["shared_buffers"] = value
 		default:
 			out[name] = value
 		}

@@ -2,8 +2,11 @@ package postgres
 
 import (
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
+
+	"assay/kit/wire"
 )
 
 // tokens are what translating looks at: texts in quotes and comments, which it
@@ -24,6 +27,18 @@ func Statement(sql string) string {
 		n++
 		return "$" + strconv.Itoa(n)
 	})
+}
+
+// Operation is an operation with its statements said to PostgreSQL.
+func Operation(op wire.Operation) wire.Operation {
+	op.Steps, op.Parts = slices.Clone(op.Steps), slices.Clone(op.Parts)
+	for i := range op.Steps {
+		op.Steps[i].SQL = Statement(op.Steps[i].SQL)
+	}
+	for i := range op.Parts {
+		op.Parts[i] = Operation(op.Parts[i])
+	}
+	return op
 }
 
 // columnTypes are what SQLite's names of types mean there, in PostgreSQL. INTEGER has

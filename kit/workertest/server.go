@@ -100,19 +100,8 @@ func (b *bench) said(request any) any {
 	if !ok || !b.can(wire.CapPostgreSQL) {
 		return request
 	}
-	prepare.Operation = inPostgres(prepare.Operation)
+	prepare.Operation = postgres.Operation(prepare.Operation)
 	return prepare
-}
-
-func inPostgres(op wire.Operation) wire.Operation {
-	op.Steps, op.Parts = slices.Clone(op.Steps), slices.Clone(op.Parts)
-	for i := range op.Steps {
-		op.Steps[i].SQL = postgres.Statement(op.Steps[i].SQL)
-	}
-	for i := range op.Parts {
-		op.Parts[i] = inPostgres(op.Parts[i])
-	}
-	return op
 }
 
 // refusals are the codes for SQL that does not compile.

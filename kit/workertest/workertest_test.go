@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,7 +16,7 @@ import (
 
 func init() {
 	var all []string
-	for _, c := range sqlChecks {
+	for _, c := range slices.Concat(sqlChecks, sqliteChecks) {
 		all = append(all, c.name)
 	}
 	fakes["impostor"] = fake{engine: idle{capabilities: []string{wire.CapSQL}}, fails: all}

@@ -63,6 +63,27 @@ func (p Programs) Init(ctx context.Context, data string) error {
 	return nil
 }
 
+// Make makes the data folder of a cluster, which must not exist, and has psql run
+// a script in it, written by what is given. Nothing of it is synced: Copy does
+// that. Its socket is beside the folder.
+func (p Programs) Make(ctx context.Context, data string, script func(io.Writer) error) error {
+	if err := p.Init(ctx, data); err != nil {
+		return err
+	}
+	c, err := p.Start(ctx, Options{Data: data, Socket: filepath.Dir(data), loading: true})
+	if err != nil {
+		return err
+	}
+	defer c.Kill()
+	reader, writer := io.Pipe()
+	go func() { _ = writer.CloseWithError(script(writer)) }()
+	if err := errors.Join(c.Run(ctx, reader), reader.Close()); err != nil {
+		return err
+	}
+	_, err = c.Stop()
+	return err
+}
+
 // Copy makes a copy of the data folder of a stopped cluster at dst, which must
 // not exist, and syncs it, so that the first sync of a server does not pay for
 // it.
@@ -90,6 +111,9 @@ type Options struct {
 	Settings map[string]string // in the form that they read back; others are as Init left them
 	// Connections is how many are wanted at the same time.
 	Connections int
+	// loading is for a cluster that is being made: nothing is synced, and little
+	// is logged.
+	loading bool
 }
 
 // Cluster is a server that was started. Its methods are for one goroutine.
@@ -123,6 +147,11 @@ func (o Options) command() []string {
 		"-c", "listen_addresses=", "-c", "unix_socket_permissions=0700", "-c", "restart_after_crash=off", "-c", "logging_collector=off"}
 	if o.Connections > defaultConnections {
 		words = append(words, "-c", "max_connections="+strconv.Itoa(o.Connections+10))
+	}
+	if o.loading {
+		for _, setting := range []string{"fsync=off", "wal_level=minimal", "max_wal_senders=0", "max_wal_size=64MB", "autovacuum=off"} {
+			words = append(words, "-c", setting)
+		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Settings)) {
 		words = append(words, "-c", postgres.Argument(name, o.Settings[name]))

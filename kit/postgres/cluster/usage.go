@@ -39,6 +39,14 @@ func (s Snapshot) Since(before Snapshot) Usage {
 	return total
 }
 
+// CPU is the CPU time that the server has used so far.
+func (c *Cluster) CPU() time.Duration {
+	if used := c.Used(); used > 0 {
+		return used
+	}
+	return c.Snapshot().Since(nil).CPU
+}
+
 // Used is the CPU time of the ended server, with all of its processes; 0 while it
 // runs.
 func (c *Cluster) Used() time.Duration {

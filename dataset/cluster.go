@@ -1,0 +1,117 @@
+package dataset
+
+import (
+	"bufio"
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"assay"
+	"assay/kit/postgres"
+)
+
+// Cluster finds the data as a PostgreSQL of a version keeps them, or has them
+// made: fill makes the data folder at path, of a server that has ended. All
+// workers have the same. One that is no longer what it was is made again.
+func (d *Data) Cluster(version string, fill func(path string) error) (*Store, error) {
+	path := filepath.Join(filepath.Dir(d.Path), "postgresql-"+version)
+	sum, err := folderSum(path)
+	want, wantErr := os.ReadFile(path + storeSum)
+	if err == nil && wantErr == nil && sum == string(want) {
+		return &Store{path}, nil
+	}
+	work, err := d.scratch()
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(work)
+	made := filepath.Join(work, "data")
+	if err := fill(made); err != nil {
+		return nil, err
+	}
+	return &Store{path}, installStore(made, path)
+}
+
+// ErrFile says that the data are a user's own SQLite file, which only SQLite
+// reads.
+var ErrFile = errors.New("the data are an SQLite file of your own: for PostgreSQL a plan needs a schema and data")
+
+// Script writes what psql makes the tables by, with their rows in the order in
+// which SQLite got them. When they are there, the tables are vacuumed, so that
+// nothing is left to be done in the background, and analyzed.
+func (d *Data) Script(ctx context.Context, w io.Writer) error {
+	if d.Spec.File != "" {
+		return ErrFile
+	}
+	out := bufio.NewWriterSize(w, 1<<16)
+	fmt.Fprintf(out, "BEGIN;\n%s;\n", strings.TrimRight(postgres.Schema(d.Spec.Schema), "; \t\r\n"))
+	for _, table := range d.Spec.Tables {
+		if err := d.copyTable(ctx, out, table); err != nil {
+			return fmt.Errorf("table %s: %w", table.Name, err)
+		}
+	}
+	fmt.Fprint(out, "COMMIT;\nVACUUM (FREEZE, ANALYZE);\nCHECKPOINT;\n")
+	return out.Flush()
+}
+
+// copyTable writes COPY with the rows of a table, in its text format.
+func (d *Data) copyTable(ctx context.Context, out *bufio.Writer, table assay.Table) error {
+	g, err := tableGenerator(d.Spec.Seed, table)
+	if err != nil {
+		return err
+	}
+	names := make([]string, len(table.Columns))
+	for i, c := range table.Columns {
+		names[i] = c.Name
+	}
+	fmt.Fprintf(out, "COPY %s (%s) FROM STDIN;\n", table.Name, strings.Join(names, ", "))
+	row := make([]any, len(table.Columns))
+	for i := range table.Rows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		g.row(i, row)
+		for j, value := range row {
+			if j > 0 {
+				_ = out.WriteByte('\t') // Flush tells of errors
+			}
+			if err := copyValue(out, value); err != nil {
+				return err
+			}
+		}
+		_ = out.WriteByte('\n')
+	}
+	_, err = out.WriteString("\\.\n")
+	return err
+}
+
+var copyEscapes = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
+
+// copyValue writes a value as COPY reads it. A bool is a number, as in SQLite.
+func copyValue(out *bufio.Writer, value any) error {
+	var text string
+	switch v := value.(type) {
+	case nil:
+		text = `\N`
+	case int64:
+		text = strconv.FormatInt(v, 10)
+	case float64:
+		text = strconv.FormatFloat(v, 'g', -1, 64)
+	case string:
+		text = copyEscapes.Replace(v)
+	case []byte:
+		text = `\\x` + hex.EncodeToString(v)
+	case bool:
+		text = map[bool]string{false: "0", true: "1"}[v]
+	default:
+		return fmt.Errorf("a value of type %T", value)
+	}
+	_, err := out.WriteString(text)
+	return err
+}
