@@ -17,6 +17,7 @@ import (
 	"assay/kit/postgres/cluster"
 	"assay/kit/process"
 	"assay/kit/wire"
+	"assay/syncs"
 )
 
 // failure is how measuring a cell ended badly: data, not an error of the run.
@@ -120,6 +121,9 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 		settings = nil // they are the server's
 		if err := in.startServer(ctx); err != nil {
 			return err
+		}
+		if len(under) > 0 { // a tracer: it is the server that writes
+			under = syncs.Attach(under, in.server.Processes())
 		}
 	}
 	if in.worker, err = startWorker(ctx, in.r.config, program, in.dir, under...); err != nil {

@@ -127,10 +127,16 @@ func (r *Runner) traceIn(ctx context.Context, m *member, j *job, dir string) (sy
 	}
 	defer in.kill()
 	folder := filepath.Dir(in.path)
+	if in.server != nil {
+		folder = filepath.Join(in.path, "pg_wal") // what is written elsewhere is in this log already
+	}
 	if err := in.commit(ctx, j, marks); err != nil {
 		return syncs.Verdict{}, err
 	}
-	if err := in.stop(ctx); err != nil {
+	if in.server != nil {
+		in.server.Kill() // else the tracer would not end
+		_ = in.stop(ctx) // it has lost its connections
+	} else if err := in.stop(ctx); err != nil {
 		return syncs.Verdict{}, err
 	}
 	file, err := os.Open(output)

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -15,6 +17,16 @@ import (
 // which it runs what stands behind them and writes a trace that Parse reads.
 func Command(strace, output string) []string {
 	return []string{strace, "-f", "-y", "-s", "0", "-o", output, "-e", "trace=" + strings.Join(traced, ","), "--"}
+}
+
+// Attach returns a command of Command that also traces running processes, with
+// all that they start. It ends when these have ended, too.
+func Attach(command []string, pids []int) []string {
+	all := slices.Clone(command[:len(command)-1])
+	for _, pid := range pids {
+		all = append(all, "-p", strconv.Itoa(pid))
+	}
+	return append(all, command[len(command)-1])
 }
 
 // traced are the system calls that write, sync or map files.

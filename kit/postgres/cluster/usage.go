@@ -14,29 +14,42 @@ type Usage struct {
 // Snapshot is what each process of a server had used at a moment.
 type Snapshot map[int]Usage
 
+// Processes are the server's, on Linux; elsewhere none are told.
+func (c *Cluster) Processes() []int { return processes(c.options.Data) }
+
 // Snapshot reads what the server's processes have used until now: on Linux;
 // elsewhere it is empty.
 func (c *Cluster) Snapshot() Snapshot {
 	s := Snapshot{}
-	for _, pid := range processes(c.options.Data) {
+	for _, pid := range c.Processes() {
 		s[pid] = usage(pid)
 	}
 	return s
 }
 
 // Since is what the processes have used since an earlier moment. What one used
-// that has ended meanwhile is not in it.
+// that has ended meanwhile is its parent's, which is one of them; context
+// switches are not.
 func (s Snapshot) Since(before Snapshot) Usage {
 	var total Usage
-	for pid, now := range s {
-		then := before[pid]
-		total.CPU += now.CPU - then.CPU
-		total.Read += now.Read - then.Read
-		total.Fetched += now.Fetched - then.Fetched
-		total.Written += now.Written - then.Written
-		total.Switches += now.Switches - then.Switches
+	for _, now := range s {
+		total.add(now, 1)
+	}
+	for pid, then := range before {
+		if _, lives := s[pid]; !lives {
+			then.Switches = 0
+		}
+		total.add(then, -1)
 	}
 	return total
+}
+
+func (u *Usage) add(other Usage, factor int64) {
+	u.CPU += other.CPU * time.Duration(factor)
+	u.Read += other.Read * factor
+	u.Fetched += other.Fetched * factor
+	u.Written += other.Written * factor
+	u.Switches += other.Switches * factor
 }
 
 // CPU is the CPU time that the server has used so far.
