@@ -56,7 +56,6 @@ type instance struct {
 	worker   *process.Worker
 	dir      string
 	path     string           // of the database
-	address  string           // by which it is opened: the path, or the folder of its server's socket
 	server   *cluster.Cluster // nil where the engine is in the worker
 	options  cluster.Options  // that it was started with
 	opened   wire.Opened
@@ -115,7 +114,6 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 			return &failure{assay.Unsupported, err.Error()}
 		}
 	}
-	in.address = in.path
 	settings := j.Profile.Settings
 	if j.served {
 		settings = nil // they are the server's
@@ -129,7 +127,7 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 	if in.worker, err = startWorker(ctx, in.r.config, program, in.dir, under...); err != nil {
 		return fail("start", err)
 	}
-	request := wire.Open{Path: in.address, Settings: settings, Once: in.withPath(j.Profile.Once), Each: in.withPath(j.Profile.Each),
+	request := wire.Open{Path: in.address(), Settings: settings, Once: in.withPath(j.Profile.Once), Each: in.withPath(j.Profile.Each),
 		Readers: in.asked.readers, Idle: in.asked.idle, Writers: in.asked.writers}
 	if raw, ok := j.Profile.Raw[j.Cell.Driver]; ok {
 		request.DSN = in.rawDSN(raw)
@@ -147,9 +145,18 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 	return in.readSettings(ctx)
 }
 
+// address is what the database is opened by: its path, or the folder of its
+// server's socket.
+func (in *instance) address() string {
+	if in.server != nil {
+		return in.server.Socket()
+	}
+	return in.path
+}
+
 // rawDSN puts the database's path into a DSN: escaped where it is a URI.
 func (in *instance) rawDSN(raw string) string {
-	path := in.address
+	path := in.address()
 	if strings.HasPrefix(raw, "file:") {
 		path = escaped(path)
 	}
@@ -165,7 +172,7 @@ func quoted(path string) string { return strings.ReplaceAll(path, "'", "''") }
 // withoutPath puts {{path}} back for the database's path, however it is
 // written.
 func (in *instance) withoutPath(text string) string {
-	for _, path := range []string{escaped(in.address), quoted(in.address), in.address} {
+	for _, path := range []string{escaped(in.address()), quoted(in.address()), in.address()} {
 		text = strings.ReplaceAll(text, path, "{{path}}")
 	}
 	return text
@@ -173,7 +180,7 @@ func (in *instance) withoutPath(text string) string {
 
 // withPath puts the database's path into SQL.
 func (in *instance) withPath(statements []string) []string {
-	path := quoted(in.address)
+	path := quoted(in.address())
 	out := make([]string, len(statements))
 	for i, text := range statements {
 		out[i] = strings.ReplaceAll(text, "{{path}}", path)

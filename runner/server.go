@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"path/filepath"
 	"strings"
 
 	"assay"
@@ -142,8 +141,7 @@ func (in *instance) startServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	in.address = filepath.Dir(in.path)
-	in.options = cluster.Options{Data: in.path, Socket: in.address, Settings: in.jobs[0].Profile.Settings,
+	in.options = cluster.Options{Data: in.path, Socket: in.dir, Settings: in.jobs[0].Profile.Settings,
 		Connections: in.asked.readers + in.asked.writers}
 	if in.server, err = programs.Start(ctx, in.options); err != nil {
 		return fail("server", err)

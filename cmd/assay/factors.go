@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"assay"
+	"assay/kit/kv"
+	"assay/kit/postgres"
 	"assay/runner"
 )
 
@@ -53,6 +55,16 @@ func (s *session) factors(ctx context.Context, config runner.Config) error {
 	return s.launch(ctx, second)
 }
 
+// counts tells whether a setting is one of an engine's.
+func counts(name, value, engine string) bool {
+	setting := map[string]string{name: value}
+	if engine != postgres.Engine {
+		return len(kv.InSQLite(setting)) > 0
+	}
+	own, _ := postgres.Own(kv.InPostgres(setting))
+	return len(own) > 0
+}
+
 // withoutEach returns the cases of one target with one profile, each as it is
 // and without one setting.
 func withoutEach(cases []assay.Case, best assay.Cell) []assay.Case {
@@ -66,6 +78,9 @@ func withoutEach(cases []assay.Case, best assay.Cell) []assay.Case {
 		for _, name := range slices.Sorted(maps.Keys(c.Profile.Settings)) {
 			if _, ofFile := c.Dataset.FileSettings[name]; ofFile {
 				continue // it would be another file
+			}
+			if !counts(name, c.Profile.Settings[name], best.Engine) {
+				continue
 			}
 			less := c
 			less.Cell.Without = name

@@ -63,7 +63,8 @@ const (
 )
 
 // InSQLite returns what the settings of a store are in SQLite: a write-ahead
-// log, synced with each commit or only with checkpoints.
+// log, synced with each commit or only with checkpoints. Those of PostgreSQL are
+// nothing there, and left out.
 func InSQLite(settings map[string]string) map[string]string {
 	out := map[string]string{}
 	for name, value := range settings {
@@ -74,7 +75,9 @@ func InSQLite(settings map[string]string) map[string]string {
 			bytes, _ := strconv.ParseInt(value, 10, 64) // normal already
 			out["cache_size"] = strconv.FormatInt(-bytes/1024, 10)
 		default:
-			out[name] = value
+			if _, other := postgres.Lookup(name); !other {
+				out[name] = value
+			}
 		}
 	}
 	return out
