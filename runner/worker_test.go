@@ -61,6 +61,9 @@ func work(name, log string) int {
 		Key:  func(name, value string) string { return "_pragma=" + name + "(" + value + ")" },
 		Busy: func(err error) bool { return strings.Contains(err.Error(), "(SQLITE_BUSY)") }}
 	engine := kit.Engine(faultyEngine{sqldb.New(driver), name})
+	if strings.HasPrefix(name, "served") {
+		engine = servedEngine{name}
+	}
 	if strings.HasPrefix(name, "store") {
 		engine = newStoreEngine(name)
 	}
@@ -114,7 +117,8 @@ func (r *requests) note(line []byte) {
 	_, _ = r.log.Write(append(text, '\n')) // at the end, in one step
 }
 
-// neighbours counts the other children of this process's parent. Without /proc
+// neighbours counts the other workers that are children of this process's
+// parent: a server is one, too, and is never stopped. Without /proc
 // it finds none.
 func neighbours() (beside, awake int) {
 	files, _ := filepath.Glob("/proc/[0-9]*/stat")
@@ -123,7 +127,7 @@ func neighbours() (beside, awake int) {
 		_, after, _ := strings.Cut(string(text), ") ")
 		fields := strings.Fields(after)
 		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
-		if len(fields) < 2 || fields[1] != strconv.Itoa(os.Getppid()) || pid == os.Getpid() || fields[0] == "Z" {
+		if len(fields) < 2 || fields[1] != strconv.Itoa(os.Getppid()) || pid == os.Getpid() || fields[0] == "Z" || strings.Contains(string(text), "(postgres)") {
 			continue
 		}
 		beside++
