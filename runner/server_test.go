@@ -184,7 +184,9 @@ operations:
 // answers, the settings that are its own, and what it itself used.
 func TestServer(t *testing.T) {
 	installed(t)
-	b := newBench(t, strings.Replace(served, "DRIVERS", "served, honest", 1)+read+insert)
+	b := newBench(t, strings.Replace(served, "DRIVERS", "served, honest", 1)+`  read: {sql: "SELECT id, hp FROM monster WHERE hp >= ? ORDER BY id", args: [{const: 0}], rows: 100, returns: [int, int]}
+`+insert)
+	b.Launches = 1
 	b.run(t)
 	var got []string
 	for _, trial := range b.trials {
@@ -216,6 +218,7 @@ func TestServer(t *testing.T) {
 func TestServerKilled(t *testing.T) {
 	installed(t)
 	b := newBench(t, strings.Replace(served, "DRIVERS", "served-killer", 1)+insert)
+	b.Launches = 1
 	b.run(t)
 	if len(b.trials) == 0 {
 		t.Fatal("no trials")
