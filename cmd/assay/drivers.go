@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"assay/build"
+	"assay/kit/postgres/cluster"
 	"assay/kit/process"
 	"assay/kit/wire"
 
@@ -111,12 +113,19 @@ func (a *app) describe(ctx context.Context, b *build.Builder, d build.Driver, al
 	return target, built, ""
 }
 
-// identify starts a worker and asks what it is.
+// identify starts a worker and asks what it is. The version of a server is that
+// of the one that is installed.
 func (a *app) identify(ctx context.Context, w build.Worker) (wire.Target, error) {
 	worker, err := process.Start(ctx, w.Program, processOptions(a, ""))
 	if err != nil {
 		return wire.Target{}, err
 	}
 	_, err = worker.Stop(ctx)
-	return worker.Hello().Target, err
+	target := worker.Hello().Target
+	if err != nil || !slices.Contains(worker.Hello().Capabilities, wire.CapPostgreSQL) {
+		return target, err
+	}
+	server, err := cluster.Find(ctx)
+	target.EngineVersion = server.Version
+	return target, err
 }
