@@ -21,6 +21,7 @@ import (
 	"assay/kit/postgres"
 	"assay/kit/postgres/cluster"
 	"assay/kit/wire"
+	"assay/syncs"
 )
 
 // servedEngine is a worker of PostgreSQL that asks psql. One named
@@ -211,6 +212,17 @@ func TestServer(t *testing.T) {
 		"served insert default ok power", "served insert fast ok consistent", "served insert lite unsupported ",
 		"served read default ok ", "served read fast ok ", "served read lite unsupported ",
 	})
+}
+
+// Calls of the worker alone say nothing of what its server writes.
+func TestTraceShowsServer(t *testing.T) {
+	calls := []syncs.Call{{Kind: syncs.Write, File: "/w/marks"}, {Kind: syncs.Open, File: "/w/instance/data.db2/x"}}
+	if shows(calls, "/w/instance/data.db") {
+		t.Error("it shows the server")
+	}
+	if !shows(append(calls, syncs.Call{Kind: syncs.Open, File: "/w/instance/data.db/global/pg_filenode.map"}), "/w/instance/data.db") {
+		t.Error("it does not show the server")
+	}
 }
 
 // A server that is killed in the middle of a block leaves an outcome with what

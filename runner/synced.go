@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"assay"
 	"assay/dataset"
@@ -145,7 +147,16 @@ func (r *Runner) traceIn(ctx context.Context, m *member, j *job, dir string) (sy
 	}
 	defer file.Close()
 	calls, err := syncs.Parse(file)
+	if err == nil && in.server != nil && !shows(calls, in.path) {
+		return syncs.Verdict{}, &failure{assay.Unsupported, "the server's processes were not traced: that may take another user, or the capability SYS_PTRACE"}
+	}
 	return syncs.Judge(calls, folder, marks), err
+}
+
+// shows reports whether a trace has any call that is about a folder: each new
+// connection opens files of its server's.
+func shows(calls []syncs.Call, folder string) bool {
+	return slices.ContainsFunc(calls, func(c syncs.Call) bool { return strings.HasPrefix(c.File, folder+"/") })
 }
 
 // commit runs some units of a job with marks behind each.

@@ -124,6 +124,7 @@ type Cluster struct {
 	account  account
 	log      string // path
 	exited   chan struct{}
+	shared   []string // files of its shared memory
 }
 
 // defaultConnections is how many connections a server takes by default, without
@@ -218,6 +219,7 @@ func (c *Cluster) ready(ctx context.Context) error {
 	for {
 		text, _ := os.ReadFile(filepath.Join(c.options.Data, "postmaster.pid")) // it is not there at first
 		if lines := strings.Split(string(text), "\n"); len(lines) > 7 && strings.TrimSpace(lines[7]) == "ready" {
+			c.shared = sharedFiles(c.command.Process.Pid)
 			return nil
 		}
 		select {
@@ -302,13 +304,35 @@ func (c *Cluster) Kill() {
 	for { // those whose server died end by themselves, or not
 		left := processes(c.options.Data)
 		if len(left) == 0 {
-			return
+			break
 		}
 		for _, pid := range left {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
 		time.Sleep(interval)
 	}
+	c.release()
+}
+
+// release frees the shared memory of a server that was killed: one that ended
+// by itself has done so, and has taken its file postmaster.pid away.
+func (c *Cluster) release() {
+	lockFile := filepath.Join(c.options.Data, "postmaster.pid")
+	text, err := os.ReadFile(lockFile)
+	if err != nil {
+		return
+	}
+	for _, file := range c.shared {
+		_ = os.Remove(file) // a part of them may be gone
+	}
+	if lines := strings.Split(string(text), "\n"); len(lines) > 6 {
+		if words := strings.Fields(lines[6]); len(words) == 2 { // key and ID of the segment
+			if id, err := strconv.Atoi(words[1]); err == nil {
+				removeSegment(id)
+			}
+		}
+	}
+	_ = os.Remove(lockFile) // it is done once
 }
 
 // end signals the server and waits until it has ended.

@@ -93,6 +93,16 @@ func gone(t *testing.T, data string) {
 	}
 }
 
+func TestMissing(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	before := elsewhere
+	t.Cleanup(func() { elsewhere = before })
+	elsewhere = filepath.Join(t.TempDir(), "*")
+	if _, err := Find(t.Context()); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "apt-get install postgresql") {
+		t.Error(err)
+	}
+}
+
 func TestStartAndStop(t *testing.T) {
 	c := start(t, map[string]string{"synchronous_commit": "off", "shared_buffers": "33554432"})
 	check := `DO $$ BEGIN
@@ -146,6 +156,28 @@ func TestKill(t *testing.T) {
 	}
 }
 
+// segment is the ID of a server's System V segment, from its lock file.
+var segment string
+
+// segmentsOf counts the segments of shared memory of a server.
+func segmentsOf(t *testing.T, data string) int {
+	t.Helper()
+	if text, err := os.ReadFile(filepath.Join(data, "postmaster.pid")); err == nil {
+		segment = strings.Fields(strings.Split(string(text), "\n")[6])[1]
+	}
+	text, err := os.ReadFile("/proc/sysvipc/shm")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for line := range strings.Lines(string(text)) {
+		if strings.Fields(line)[1] == segment {
+			found++
+		}
+	}
+	return found
+}
+
 // A server whose process is killed leaves none of the others behind, nor does
 // it begin again.
 func TestKilledServer(t *testing.T) {
@@ -155,8 +187,17 @@ func TestKilledServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	<-c.exited
+	segments := segmentsOf(t, c.options.Data)
 	c.Kill()
 	gone(t, c.options.Data)
+	for _, file := range c.shared {
+		if _, err := os.Stat(file); err == nil {
+			t.Errorf("%s is left", file)
+		}
+	}
+	if len(c.shared) == 0 || segments != 1 || segmentsOf(t, c.options.Data) != 0 {
+		t.Errorf("shared memory: %v and %d segments", c.shared, segments)
+	}
 	if len(children) < 5 || !strings.Contains(c.LastWords(), "signal: killed") {
 		t.Errorf("%d processes; %s", len(children), c.LastWords())
 	}

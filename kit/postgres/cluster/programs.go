@@ -29,7 +29,7 @@ var ErrMissing = errors.New("the programs of PostgreSQL (initdb, postgres, psql)
 	"install them with apt-get install postgresql (Debian, Ubuntu) or brew install postgresql (macOS)")
 
 // elsewhere is where Debian keeps what it does not put into PATH.
-const elsewhere = "/usr/lib/postgresql/*/bin"
+var elsewhere = "/usr/lib/postgresql/*/bin"
 
 var versionPattern = regexp.MustCompile(`\d+(?:\.\d+)*\S*`)
 

@@ -85,6 +85,28 @@ func number(word []byte) int64 {
 	return n
 }
 
+// sharedFiles are the files of shared memory that a process has mapped.
+func sharedFiles(pid int) []string {
+	text, err := os.ReadFile(filepath.Join("/proc", strconv.Itoa(pid), "maps"))
+	if err != nil {
+		return nil // it has just ended
+	}
+	var files []string
+	for line := range bytes.Lines(text) {
+		if _, file, found := bytes.Cut(bytes.TrimSpace(line), []byte("/dev/shm/")); found {
+			files = append(files, filepath.Join("/dev/shm", string(file)))
+		}
+	}
+	return files
+}
+
+// removeSegment removes a System V segment of shared memory that nobody has
+// attached any more.
+func removeSegment(id int) {
+	const remove = 0 // IPC_RMID
+	_, _, _ = syscall.Syscall(syscall.SYS_SHMCTL, uintptr(id), remove, 0)
+}
+
 // flush writes all that is in memory of files to the disk.
 func flush() error {
 	syscall.Sync()
