@@ -16,11 +16,15 @@ import (
 	"assay/kit/postgres"
 )
 
+// scriptVersion is part of a cluster's name: it changes whenever Script writes
+// something else for the same specification.
+const scriptVersion = 1
+
 // Cluster finds the data as a PostgreSQL of a version keeps them, or has them
 // made: fill makes the data folder at path, of a server that has ended. All
 // workers have the same. One that is no longer what it was is made again.
 func (d *Data) Cluster(version string, fill func(path string) error) (*Store, error) {
-	path := filepath.Join(filepath.Dir(d.Path), "postgresql-"+version)
+	path := filepath.Join(filepath.Dir(d.Path), fmt.Sprintf("postgresql-%s-%d", version, scriptVersion))
 	sum, err := folderSum(path)
 	want, wantErr := os.ReadFile(path + storeSum)
 	if err == nil && wantErr == nil && sum == string(want) {

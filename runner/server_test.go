@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -252,6 +253,43 @@ func TestServerKilled(t *testing.T) {
 	for _, link := range working {
 		if folder, err := os.Readlink(link); err == nil && strings.HasPrefix(folder, b.Work.Dir) {
 			t.Errorf("a process in %s is left", folder)
+		}
+	}
+}
+
+// Each engine takes its own settings of a profile; one that has none of them, and
+// others, is not for it.
+func TestAsked(t *testing.T) {
+	kvOperation := assay.Operation{Changes: true, Steps: []assay.Step{{KV: wire.Put}}}
+	r := &Runner{servers: map[string]bool{"pgx": true}, stores: map[string]bool{}}
+	for _, test := range []struct {
+		name, driver string
+		settings     map[string]string
+		operation    assay.Operation
+		file         string
+		want         map[string]string
+		reason       string
+	}{
+		{"none", "pgx", nil, assay.Operation{}, "", map[string]string{}, ""},
+		{"both", "pgx", map[string]string{"fsync": "off", "synchronous": "1"}, assay.Operation{}, "", map[string]string{"fsync": "off"}, ""},
+		{"both", "mattn", map[string]string{"fsync": "off", "synchronous": "1"}, assay.Operation{}, "", map[string]string{"synchronous": "1"}, ""},
+		{"other", "pgx", map[string]string{"synchronous": "1"}, assay.Operation{}, "", nil, "says nothing for PostgreSQL"},
+		{"other", "mattn", map[string]string{"fsync": "off"}, assay.Operation{}, "", nil, "settings of PostgreSQL only"},
+		{"store", "pgx", map[string]string{"sync": "1"}, kvOperation, "", map[string]string{"synchronous_commit": "on"}, ""},
+		{"store", "mattn", map[string]string{"sync": "1"}, kvOperation, "", map[string]string{"journal_mode": "wal", "synchronous": "2"}, ""},
+		{"file", "pgx", nil, assay.Operation{}, "own.db", nil, "an SQLite file of your own"},
+	} {
+		c, err := r.asked(assay.Case{Cell: assay.Cell{Driver: test.driver}, Operation: test.operation,
+			Dataset: assay.Dataset{File: test.file}, Profile: assay.Profile{Name: "p", Settings: test.settings}}, test.driver)
+		if test.reason != "" {
+			var f *failure
+			if !errors.As(err, &f) || f.outcome != assay.Unsupported || !strings.Contains(f.reason, test.reason) {
+				t.Errorf("%s with %s: %v", test.name, test.driver, err)
+			}
+			continue
+		}
+		if err != nil || !maps.Equal(c.Profile.Settings, test.want) {
+			t.Errorf("%s with %s: %v, %v", test.name, test.driver, c.Profile.Settings, err)
 		}
 	}
 }

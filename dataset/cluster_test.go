@@ -1,0 +1,88 @@
+package dataset
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"assay"
+)
+
+// Script writes every type as COPY reads it.
+func TestScript(t *testing.T) {
+	column := func(name string, v assay.Values) assay.Column { return assay.Column{Name: name, Values: v} }
+	data := &Data{Spec: assay.Dataset{Seed: 1, Schema: "CREATE TABLE t (id INTEGER PRIMARY KEY, s TEXT, b BLOB, x REAL, yes BOOLEAN, no TEXT) STRICT;\n",
+		Tables: []assay.Table{{Name: "t", Rows: 2, Columns: []assay.Column{
+			column("id", assay.Values{Kind: assay.Seq, From: 7}),
+			column("s", assay.Values{Kind: assay.Const, Value: "a\tb\\c\nd\r"}),
+			column("b", assay.Values{Kind: assay.Blob, Length: 2, Compress: 1}),
+			column("x", assay.Values{Kind: assay.Const, Value: -0.5}),
+			column("yes", assay.Values{Kind: assay.Const, Value: true}),
+			column("no", assay.Values{Kind: assay.Const, Value: nil}),
+		}}}}}
+	var out strings.Builder
+	if err := data.Script(t.Context(), &out); err != nil {
+		t.Fatal(err)
+	}
+	want := `BEGIN;
+CREATE TABLE t (id bigint PRIMARY KEY, s TEXT, b bytea, x double precision, yes BOOLEAN, no TEXT);
+COPY t (id, s, b, x, yes, no) FROM STDIN;
+7	a\tb\\c\nd\r	\\x0000	-0.5	1	\N
+8	a\tb\\c\nd\r	\\x0000	-0.5	1	\N
+\.
+COMMIT;
+VACUUM (FREEZE, ANALYZE);
+CHECKPOINT;
+`
+	if out.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
+	}
+	data.Spec.File = "own.db"
+	if err := data.Script(t.Context(), &out); !errors.Is(err, ErrFile) {
+		t.Errorf("a file: %v", err)
+	}
+}
+
+// A cluster is made once, and again when it is no longer what it was.
+func TestCluster(t *testing.T) {
+	cache := filepath.Join(t.TempDir(), "cache")
+	if err := os.MkdirAll(filepath.Join(cache, "key"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	data := &Data{Path: filepath.Join(cache, "key", "data.db")}
+	made := 0
+	fill := func(path string) error {
+		made++
+		if err := os.Mkdir(path, 0o700); err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(path, "PG_VERSION"), []byte("15\n"), 0o600)
+	}
+	var store *Store
+	find := func(want int) {
+		t.Helper()
+		var err error
+		if store, err = data.Cluster("15.18", fill); err != nil || made != want {
+			t.Fatalf("made %d times, want %d: %v", made, want, err)
+		}
+	}
+	find(1)
+	find(1)
+	if err := os.WriteFile(filepath.Join(store.Path, "PG_VERSION"), []byte("14\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	find(2)
+	if _, err := data.Cluster("16.1", fill); err != nil || made != 3 {
+		t.Errorf("another version: %d, %v", made, err)
+	}
+	fault := errors.New("no")
+	if _, err := data.Cluster("17.0", func(string) error { return fault }); !errors.Is(err, fault) {
+		t.Error(err)
+	}
+	left, err := filepath.Glob(filepath.Join(cache, workPrefix+"*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("%v, %v are left", left, err)
+	}
+}
