@@ -10,7 +10,7 @@ import (
 )
 
 // Difference is a fact, a compile option or an effective setting that targets
-// of one engine do not share.
+// of one engine do not share, or the engine itself.
 type Difference struct {
 	Of     string // engine, compile option or profile NAME
 	Name   string
@@ -63,6 +63,7 @@ func (f factTable) add(engine, of, name, driver, value string) {
 
 // addTarget notes what a target says of itself.
 func (f factTable) addTarget(t assay.Target, driver string) {
+	f.add("", "engine", "name", driver, t.Engine) // of all engines together
 	f.add(t.Engine, "engine", "version", driver, t.EngineVersion)
 	for name, value := range t.Facts {
 		f.add(t.Engine, "engine", name, driver, value)

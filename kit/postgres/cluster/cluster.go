@@ -301,15 +301,14 @@ func (c *Cluster) Kill() {
 		_ = c.command.Process.Kill() // it may just have ended
 		<-c.exited
 	}
-	for { // those whose server died end by themselves, or not
-		left := processes(c.options.Data)
+	for deadline := time.Now().Add(quitPatience); time.Now().Before(deadline); time.Sleep(interval) {
+		left := processes(c.options.Data) // those whose server died end by themselves, or not
 		if len(left) == 0 {
 			break
 		}
 		for _, pid := range left {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
-		time.Sleep(interval)
 	}
 	c.release()
 }
