@@ -1,0 +1,14 @@
+# frozen_string_literal: true
+
+# The worker of ActiveRecord. See docs/protocol.md for what it answers.
+begin
+  require "active_record"
+  require "sqlite3"
+rescue LoadError => e
+  abort "#{e.message}: apt-get install ruby ruby-activerecord ruby-sqlite3 ruby-pg"
+end
+require_relative "protocol"
+require_relative "sqlite"
+require_relative "worker"
+
+Protocol.serve(Worker.new(SQLiteTarget.new))
