@@ -41,7 +41,8 @@ type Run struct {
 	// file's path with its file settings: all trials are of this data.
 	Files map[string]string
 	// Reference is the driver that all others are compared with, alike on
-	// all other axes: Target.Name of one of Targets.
+	// all other axes: Target.Name of one of Targets. With /PROFILE behind it, it
+	// is the reference of all profiles.
 	Reference string
 	// Least is the time that the minimum number of launches of every cell was
 	// estimated to take, measured in the first round; zero while unknown.

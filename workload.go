@@ -102,6 +102,7 @@ type Operation struct {
 	Phases      bool   // the phases of each execution are timed too, in windows of their own
 	Sorted      bool   // positions are in the order of the first argument's bytes
 	Cold        bool   // the page cache has nothing of the data when it begins; measured without a warm-up
+	Sum         bool   // no operation but the sum of all calls of the instance, in the same launch
 	Check       *Query // what is read after the block to prove the change; nil: nothing
 }
 
@@ -113,9 +114,14 @@ func (o Operation) KV() bool {
 	return len(o.Steps) > 0 && o.Steps[0].KV != ""
 }
 
+// Call reports whether the operation is one of the worker's own, or their sum.
+func (o Operation) Call() bool { return o.Sum || len(o.Steps) > 0 && o.Steps[0].Call != "" }
+
 // Step is one SQL statement of an operation.
 type Step struct {
 	SQL     string
+	Call    string   // an operation of the worker's own; SQL is a query that answers what it answers
+	N       int      // of a call: its size
 	KV      string   // what it is for a key-value store: get, put, delete or scan; SQL says the same
 	Query   bool     // returns rows; otherwise it changes data
 	Args    []Values // drawn from the operation's trace, in order

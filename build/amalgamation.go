@@ -117,7 +117,7 @@ func (d Driver) sqlite(ctx context.Context, env ...string) (amalgamation, error)
 // that the driver compiles it with.
 func (s Source) ofDriver(ctx context.Context, name string, tools toolchain, env ...string) (amalgamation, error) {
 	d, err := s.driver(name)
-	if err != nil || d.Module == "" || d.C {
+	if err != nil || d.Module == "" || d.C || d.Script {
 		return amalgamation{}, s.notWithCgo(ctx, name)
 	}
 	found, err := fetch(ctx, d.Dir, d.Module, env...)

@@ -97,6 +97,9 @@ func (b *Builder) find(ctx context.Context, spec Spec, start time.Time) (Worker,
 	if d.C {
 		return b.buildC(ctx, d, spec, start)
 	}
+	if d.Script {
+		return b.buildScript(ctx, d, spec, start)
+	}
 	j, err := b.newJob(ctx, d, spec)
 	if err != nil {
 		return Worker{}, err

@@ -86,6 +86,9 @@ func (b *Builder) newCJob(ctx context.Context, d Driver, spec Spec, env ...strin
 	}
 	h := sha256.New()
 	fmt.Fprintf(h, "worker %s %q %q %q %q %q %q ", spec, j.version, j.compiler[1:], optimization, j.sqlite.flags, j.sqlite.module, j.sqlite.sum)
+	if d.Script {
+		fmt.Fprintf(h, "%s %s ", sharedLibrary, columnMetadata)
+	}
 	j.files.digest(h)
 	j.digest = hex.EncodeToString(h.Sum(nil))
 	j.program, err = filepath.Abs(filepath.Join(b.Cache, "workers", cacheName(spec.String(), j.digest)))

@@ -24,6 +24,7 @@ type Driver struct {
 	Dir      string
 	Prebuilt bool // has an executable file named worker instead of a go.mod
 	C        bool // is written in C: Module is where it has SQLite from
+	Script   bool // has an executable file named worker that loads SQLite as a library: Module is where it has that from
 	Store    bool // is of a key-value store, and runs no SQL
 }
 
@@ -67,7 +68,10 @@ func (s Source) driver(name string) (Driver, error) {
 	if d.C, err = writtenInC(d.Dir); err != nil {
 		return Driver{}, fmt.Errorf("workers/%s: %w", name, err)
 	}
-	if d.C {
+	if d.Script, err = isScript(d.Dir); err != nil {
+		return Driver{}, fmt.Errorf("workers/%s: %w", name, err)
+	}
+	if d.C || d.Script {
 		return d.ofModule(mod)
 	}
 	imports, about, err := readPackage(d.Dir)
@@ -100,7 +104,7 @@ func writtenInC(dir string) (bool, error) {
 // ofModule takes the one module that a worker in C requires.
 func (d Driver) ofModule(mod goMod) (Driver, error) {
 	if len(mod.requires) != 1 {
-		return Driver{}, fmt.Errorf("workers/%s/go.mod requires %d modules: a worker in C requires the one that holds SQLite", d.Name, len(mod.requires))
+		return Driver{}, fmt.Errorf("workers/%s/go.mod requires %d modules: a worker that is not in Go requires the one that holds SQLite", d.Name, len(mod.requires))
 	}
 	for d.Module, d.Version = range mod.requires {
 	}

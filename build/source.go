@@ -136,7 +136,7 @@ func (s Source) kit() (tree, error) { return readTree(s.Dir, "kit", goSource) }
 
 func (s Source) worker(d Driver) (tree, error) {
 	keep := goSource
-	if d.Prebuilt {
+	if d.Prebuilt || d.Script {
 		keep = anySource
 	}
 	return readTree(s.Dir, "workers/"+d.Name, keep)

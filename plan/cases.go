@@ -105,7 +105,7 @@ func (p *Plan) cases(m *mistakes, v variant, drivers []string) []assay.Case {
 					cell := p.cell(v, c, pool)
 					cell.Statement, cell.Transaction = statement, t.size
 					base := assay.Case{Cell: cell, Dataset: v.dataset, Operation: settled(v.at(statement, t.size), c)}
-					all = p.targets(all, base, v, t.least(c), drivers)
+					all = p.targets(all, base, v, v.least(t, c), drivers)
 				}
 			}
 		}
@@ -138,6 +138,9 @@ func (p *Plan) targets(all []assay.Case, base assay.Case, v variant, least int, 
 			continue
 		}
 		for _, driver := range drivers {
+			if !p.isFor(profile.Name, driver) {
+				continue
+			}
 			c := base
 			c.Cell.Driver, c.Cell.DriverVersion, c.Cell.Options = cutDriver(driver)
 			c.Cell.Profile, c.Cell.AsPublished = profile.Name, profile.AsPublished

@@ -110,6 +110,7 @@ func (c checker) operation(name text, o *operation) {
 	}
 	c.mix(o)
 	c.keyValue(o)
+	c.call(o)
 	if o.Only.value == "mix" && !c.mixed(name.value) {
 		c.m.at(o.Only.place, "%s is only for a mix, and no mix has it", name.value)
 	}
@@ -166,6 +167,7 @@ func (c checker) form(o *operation) {
 		{"mix", "writers", o.Writers.place},
 		{"kv", "key", o.Key.place}, {"kv", "value", o.Value.place}, {"kv", "draw", o.Draw.place},
 		{"kv", "order", o.Order.place}, {"kv", "limit", o.Limit.place},
+		{"call", "answer", o.Answer.place}, {"call", "changes", o.Changes.place},
 	} {
 		if k.set() && form != k.owner {
 			c.m.at(k.place, "%s belongs to %s, not to %s", k.key, k.owner, form)

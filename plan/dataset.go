@@ -18,6 +18,10 @@ func (r *resolver) dataset(p *Plan, w *Workload) assay.Dataset {
 		}
 		return d
 	}
+	if !w.spec.Schema.set() && w.calls() {
+		d.Schema = "PRAGMA user_version = 1" // no tables: the worker makes its own
+		return d
+	}
 	if !w.spec.Schema.set() {
 		d.Schema, d.Tables = r.store(w.spec)
 		r.tables = d.Tables

@@ -91,10 +91,16 @@ func (p *Plan) fillDrivers(m *mistakes, d *document) {
 		}
 	}
 	p.Reference = d.Reference.value
+	var profile string
+	p.Reference, profile, _ = strings.Cut(p.Reference, "/")
 	known := slices.Concat(p.Drivers, driverNames(p.Drivers))
 	if d.Reference.set() && !slices.Contains(known, p.Reference) {
 		m.unknown(d.Reference.place, "driver", p.Reference, p.Drivers)
 	}
+	if profile != "" && !slices.Contains(d.Profiles.names(), profile) {
+		m.unknown(d.Reference.place, "profile", profile, d.Profiles.names())
+	}
+	p.ReferenceProfile = profile
 }
 
 // driverNames returns drivers without their versions and options.
@@ -182,6 +188,7 @@ func (p *Plan) fillProfiles(m *mistakes, d *document) {
 		if e.value.File.set() {
 			p.prepare(e.key.value, e.value.file(m))
 		}
+		p.restrict(m, e.key.value, e.value.Drivers)
 		p.Profiles = append(p.Profiles, e.value.resolve(m, e.key.value, driverNames(p.Drivers)))
 	}
 }

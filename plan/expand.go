@@ -157,6 +157,8 @@ func (r *resolver) any(name string, o *operation, others *dict[operation]) assay
 		return r.mix(name, o, others)
 	case o.KV.set() && r.kv != nil:
 		return r.storeOperation(name, o)
+	case o.Call.set(), o.Sum.set():
+		return r.call(name, o)
 	case o.SQL.set(), o.Steps.set():
 		return r.operation(name, o)
 	}

@@ -102,6 +102,10 @@ type operation struct {
 	Order       text               `yaml:"order" jsonschema_description:"sorted: the keys of a block are drawn first and then used in their order; drawn by default."`
 	Value       kvValue            `yaml:"value" jsonschema_description:"The value that is put; as those of the records by default."`
 	Limit       scanLimit          `yaml:"limit" jsonschema_description:"Keys that a scan answers: a number, or [low, high]; [1, 100] by default."`
+	Call        text               `yaml:"call" jsonschema_description:"An operation of the worker's own, by its name; the param n is its size."`
+	Answer      check              `yaml:"answer" jsonschema_description:"What a call answers: a query that needs no table, and the types of its answer."`
+	Changes     boolean            `yaml:"changes" jsonschema_description:"true: the call changes data."`
+	Sum         text               `yaml:"sum" jsonschema_description:"calls: no operation but the sum of all calls of the workload with the same params."`
 	Serve       text               `yaml:"serve" jsonschema_description:"http: the operation is asked for over HTTP."`
 	Load        load               `yaml:"load" jsonschema_description:"How requests arrive."`
 }
@@ -109,13 +113,13 @@ type operation struct {
 func (o *operation) read(m *mistakes, n ast.Node) {
 	o.place = placeOf(n)
 	found, ok := m.fields(n, "an operation", "key of an operation", o)
-	for _, key := range []string{"sql", "steps", "mix", "kv"} {
+	for _, key := range []string{"sql", "steps", "mix", "kv", "call", "sum"} {
 		if slices.Contains(found, key) {
 			o.forms = append(o.forms, key)
 		}
 	}
 	if ok && len(o.forms) == 0 {
-		m.at(o.place, "an operation needs sql, steps, mix or kv")
+		m.at(o.place, "an operation needs sql, steps, mix, kv, call or sum")
 	}
 	if len(o.forms) > 1 {
 		m.at(o.place, "an operation has one of %s", strings.Join(o.forms, " and "))

@@ -34,6 +34,9 @@ type Plan struct {
 	Factors   bool          // afterwards, leave out the best profile's settings one at a time
 	Drivers   []string      // NAME or NAME@VERSION; the first is the reference unless Reference names one
 	Reference string
+	// ReferenceProfile is the profile of the reference with which all others
+	// are compared; empty: those of each profile with the reference in it.
+	ReferenceProfile string
 	Clients   []int
 	Pools     []Pool
 	Profiles  []assay.Profile // in the order of the file; the first is the twin's
@@ -43,6 +46,9 @@ type Plan struct {
 	// prepared has the settings of the file that a profile's key file gives, by
 	// the profile's name.
 	prepared map[string]map[string]string
+	// drivers are those that a profile is for, by its name; a profile that is
+	// not in it is for all.
+	drivers map[string][]string
 }
 
 // Pool is a point of the pool axis. Zero Open means as many as clients;

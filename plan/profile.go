@@ -22,6 +22,7 @@ type profile struct {
 	Requests  dict[scalar] `yaml:"requests" jsonschema_description:"What raw, once and each mean, so that a setting without effect is found."`
 	Once      list[text]   `yaml:"once" jsonschema_description:"SQL that is run on one connection after opening."`
 	Each      list[text]   `yaml:"each" jsonschema_description:"SQL that is run on every new connection."`
+	Drivers   list[text]   `yaml:"drivers" jsonschema_description:"The drivers that the profile is for; all by default."`
 	Published boolean      `yaml:"published" jsonschema_description:"true: the condition as it was published, faults included; its failure is no failure of the run."`
 
 	settings []entry[scalar]
@@ -33,7 +34,7 @@ func (p *profile) read(m *mistakes, n ast.Node) {
 		m.at(p.place, "a profile is a map, such as {} or {journal_mode: wal}, not %s", describe(n))
 		return
 	}
-	own := map[string]reader{"raw": &p.Raw, "file": &p.File, "requests": &p.Requests, "once": &p.Once, "each": &p.Each, "published": &p.Published}
+	own := map[string]reader{"raw": &p.Raw, "file": &p.File, "requests": &p.Requests, "once": &p.Once, "each": &p.Each, "drivers": &p.Drivers, "published": &p.Published}
 	for _, pair := range m.pairs(n, "a profile") {
 		if part, ok := own[pair.key]; ok {
 			part.read(m, pair.value)
@@ -53,7 +54,7 @@ func (p *profile) resolve(m *mistakes, name string, drivers []string) assay.Prof
 	if p.Requests.set() && !p.Raw.set() && !p.Once.set() && !p.Each.set() {
 		m.at(p.Requests.place, "requests belongs to raw, once or each: write the settings themselves into the profile")
 	}
-	own := []string{"raw", "file", "requests", "once", "each", "published"}
+	own := []string{"raw", "file", "requests", "once", "each", "drivers", "published"}
 	return assay.Profile{
 		Name:        name,
 		Settings:    settings(m, p.settings, own),

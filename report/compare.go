@@ -81,11 +81,14 @@ func (r *Row) mode() assay.Mode {
 	return ""
 }
 
-// reference finds the row of the reference driver with the same profile. A
+// reference finds the row of the reference driver with the same profile, or
+// with the one that the run names behind a slash. A
 // cell that never opened does not know its version, which only matters where
 // the run has several.
 func (t *Table) reference(run assay.Run, row *Row) *Row {
-	driver, _, _ := strings.Cut(run.Reference, "@")
+	reference, fixed, _ := strings.Cut(run.Reference, "/")
+	profile := cmp.Or(fixed, row.Cell.Profile)
+	driver, _, _ := strings.Cut(reference, "@")
 	builds := map[string]bool{}
 	for _, target := range run.Targets {
 		if target.Driver == driver {
@@ -94,8 +97,8 @@ func (t *Table) reference(run assay.Run, row *Row) *Row {
 	}
 	for _, other := range t.Rows {
 		c := other.Cell
-		same := c.Driver == driver && c.Profile == row.Cell.Profile
-		if same && (len(builds) < 2 || c.Target() == run.Reference) {
+		same := c.Driver == driver && c.Profile == profile
+		if same && (len(builds) < 2 || c.Target() == reference) {
 			return other
 		}
 	}

@@ -154,7 +154,7 @@ func (r *Report) tellingSettings() map[string]bool {
 // addTables shows the evidence.
 func (r *Report) addTables(d *document) {
 	d.add(heading, "Figures")
-	driver, _, _ := strings.Cut(r.Run.Reference, "@")
+	driver, _, _ := strings.Cut(strings.Split(r.Run.Reference, "/")[0], "@")
 	d.add(paragraph, "ratio = figure / figure of %s with the same profile, paired by launch, with its 95 %% interval. "+
 		"± is half the figure's 95 %% interval. n counts launches. Rows that share a rank cannot be told apart by the data. "+
 		"A/A is the reference against itself: this run's noise. "+

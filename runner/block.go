@@ -16,6 +16,12 @@ import (
 func (r *Runner) blocks(ctx context.Context, g *group, launch int) error {
 	members := g.members // a member that fails drops out of g.members
 	for _, i := range r.shuffled(len(members)) {
+		if members[i].jobs[0].Operation.Call() {
+			if err := r.sequence(ctx, g, members[i], launch); err != nil {
+				return err
+			}
+			continue
+		}
 		for _, j := range members[i].jobs {
 			if err := r.block(ctx, g, members[i], j, launch); err != nil {
 				return err
@@ -52,6 +58,9 @@ func (r *Runner) block(ctx context.Context, g *group, m *member, j *job, launch 
 // blockConnections is what an operation needs: connections for readers unless
 // it only changes data, and writers if it changes any.
 func blockConnections(j *job) connections {
+	if j.Operation.Call() {
+		return connections{writers: j.Cell.Pool}
+	}
 	if len(j.Operation.Parts) > 0 {
 		writers := 0
 		if j.Operation.Changes {

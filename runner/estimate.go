@@ -23,6 +23,10 @@ const (
 func Estimate(cases []assay.Case, launches int) time.Duration {
 	var once time.Duration
 	for _, c := range cases {
+		if c.Operation.Call() {
+			once += thumbCall(c)
+			continue
+		}
 		once += thumbInstance
 		if modeOf(c) == assay.Windows {
 			once += windowsPerLaunch * windowLength

@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -108,6 +109,7 @@ func groupCases(jobs []*job, reference string) []*group {
 		split = append(split, g.split()...)
 	}
 	for _, g := range split {
+		g.countCalls()
 		g.addTwin(reference)
 	}
 	return split
@@ -127,6 +129,9 @@ func (g *group) rename(prefix string) {
 }
 
 func groupName(j *job) string {
+	if j.Operation.Call() {
+		return sequenceName(j.Cell)
+	}
 	if j.mode == assay.Blocks {
 		return j.Cell.Peer()
 	}
@@ -242,11 +247,11 @@ func (g *group) noteFigure(t *assay.Trial) {
 
 // ratios are the figures of each cell over those of its reference in the same
 // launch.
-func (g *group) ratios(reference string) [][]float64 {
+func (g *group) ratios(reference, profile string) [][]float64 {
 	var all [][]float64
 	for _, m := range g.members {
 		for _, j := range m.jobs {
-			base := g.reference(j, reference)
+			base := g.reference(j, reference, profile)
 			if m.twin || base == nil || base.Cell.Key() == j.Cell.Key() {
 				continue
 			}
@@ -263,9 +268,9 @@ func (g *group) ratios(reference string) [][]float64 {
 }
 
 // reference finds the job that a job is compared with.
-func (g *group) reference(j *job, target string) *job {
+func (g *group) reference(j *job, target, profile string) *job {
 	for _, m := range g.members {
-		if c := m.cell(); of(c, target) && c.Profile == j.Cell.Profile && c.Without == "" {
+		if c := m.cell(); of(c, target) && c.Profile == cmp.Or(profile, j.Cell.Profile) && c.Without == "" {
 			return m.job(j.Cell.Peer())
 		}
 	}

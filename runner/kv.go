@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -41,7 +42,14 @@ func asStore(c assay.Case, native bool) assay.Case {
 }
 
 // fits says why a target cannot run a case.
-func fits(c assay.Case, native bool) error {
+func fits(c assay.Case, native bool, capabilities []string) error {
+	call := slices.Contains(capabilities, wire.CapCall)
+	switch {
+	case c.Operation.Call() && !call:
+		return &failure{assay.Unsupported, c.Cell.Driver + " has no operations of its own that a plan could call"}
+	case !c.Operation.Call() && call && !slices.Contains(capabilities, wire.CapSQL):
+		return &failure{assay.Unsupported, c.Cell.Driver + " runs operations of its own only, which a plan names by call"}
+	}
 	if native && !c.Operation.KV() {
 		return &failure{assay.Unsupported, c.Cell.Driver + " is a key-value store: it runs no SQL"}
 	}

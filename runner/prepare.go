@@ -34,6 +34,7 @@ func (r *Runner) identify(ctx context.Context) error {
 	config := r.config
 	targets, refused := map[string]assay.Target{}, map[string]error{}
 	r.targets, r.refused, r.stores, r.servers = targets, refused, map[string]bool{}, map[string]bool{}
+	r.can = map[string][]string{}
 	for _, key := range slices.Sorted(maps.Keys(config.Programs)) {
 		program := config.Programs[key]
 		worker, err := startWorker(ctx, config, program.Path, "")
@@ -47,6 +48,7 @@ func (r *Runner) identify(ctx context.Context) error {
 		said := worker.Hello().Target
 		r.stores[key] = slices.Contains(worker.Hello().Capabilities, wire.CapKV)
 		r.servers[key] = slices.Contains(worker.Hello().Capabilities, wire.CapPostgreSQL)
+		r.can[key] = worker.Hello().Capabilities
 		_, _ = stopWorker(ctx, config, worker) // it has nothing open that could fail to close
 		if r.servers[key] {
 			server, err := r.postgreSQL(ctx)
@@ -95,6 +97,7 @@ type job struct {
 	warm     int   // operations before the block
 	options  error // a *failure where a compile option that was asked for is not in the build
 	expected []expectation
+	calls    int    // of a sum: how many it has
 	state    string // digest of the check's answer after the block; empty: unchecked
 }
 
@@ -162,7 +165,7 @@ func describe(cell assay.Cell) string {
 // differences, but only where nothing is left behind from one window to the
 // next and the clients are not more than the processors.
 func modeOf(c assay.Case) assay.Mode {
-	if !c.Operation.Changes && !c.Operation.Cold && len(c.Operation.Parts) == 0 && c.Cell.Clients <= runtime.NumCPU() {
+	if !c.Operation.Call() && !c.Operation.Changes && !c.Operation.Cold && len(c.Operation.Parts) == 0 && c.Cell.Clients <= runtime.NumCPU() {
 		return assay.Windows
 	}
 	return assay.Blocks
@@ -188,6 +191,9 @@ func (r *Runner) prepareJob(ctx context.Context, j *job) error {
 		}
 		length = j.warm + j.Operation.Count
 	}
+	if j.Operation.Call() {
+		j.warm, length = 0, 1
+	}
 	if j.trace, err = j.data.Trace(ctx, j.Operation, length); err != nil {
 		return err
 	}
@@ -203,6 +209,9 @@ func (r *Runner) prepareJob(ctx context.Context, j *job) error {
 		if err := r.fillCluster(ctx, j); err != nil {
 			return err
 		}
+	}
+	if j.Operation.Call() {
+		return expectCall(ctx, j)
 	}
 	return r.expect(ctx, j)
 }
@@ -318,7 +327,7 @@ func wireOperation(name string, op assay.Operation, trace *dataset.Trace) wire.O
 		for i, t := range step.Returns {
 			returns[i] = string(t)
 		}
-		out.Steps = append(out.Steps, wire.Step{SQL: step.SQL, KV: step.KV, Query: step.Query, Args: len(step.Args),
+		out.Steps = append(out.Steps, wire.Step{SQL: step.SQL, Call: step.Call, N: step.N, KV: step.KV, Query: step.Query, Args: len(step.Args),
 			Rows: step.Rows, Returns: returns})
 		arguments += len(step.Args)
 	}

@@ -61,8 +61,11 @@ type Config struct {
 	Cases     []assay.Case
 	Programs  map[string]Program // by Driver: NAME[@VERSION][:OPTION...] as the plan or command line has it
 	Reference string             // the driver all others are compared with: a key of Programs, or a driver's name
-	Prefix    string             // of the groups' names: cases of one run that are measured apart
-	Data      dataset.Cache
+	// ReferenceProfile is the reference's profile that all profiles are compared
+	// with; empty: each with its own.
+	ReferenceProfile string
+	Prefix           string // of the groups' names: cases of one run that are measured apart
+	Data             dataset.Cache
 	// Files has the copies of users' own files that were made before. New adds
 	// those that are missing; nil is none.
 	Files     Files
@@ -107,9 +110,10 @@ func Driver(cell assay.Cell) string {
 type Runner struct {
 	config  Config
 	targets map[string]assay.Target
-	refused map[string]error // workers that did not say what they are
-	stores  map[string]bool  // drivers that are key-value stores, by Driver
-	servers map[string]bool  // drivers of PostgreSQL, likewise
+	refused map[string]error    // workers that did not say what they are
+	stores  map[string]bool     // drivers that are key-value stores, by Driver
+	servers map[string]bool     // drivers of PostgreSQL, likewise
+	can     map[string][]string // what workers are capable of, likewise
 	// server is the installed PostgreSQL; without a version until it was looked
 	// for.
 	server cluster.Programs

@@ -216,7 +216,7 @@ func (r *Runner) eachOnce(ctx context.Context, groups []*group) (launched bool, 
 // be as narrow as wished: as many as it has where that is so.
 func (r *Runner) enough(g *group) int {
 	most := g.launches()
-	for _, ratios := range g.ratios(r.config.Reference) {
+	for _, ratios := range g.ratios(r.config.Reference, r.config.ReferenceProfile) {
 		most = max(most, stat.Enough(ratios, r.config.Launches, r.config.Precision))
 	}
 	return most
@@ -276,8 +276,14 @@ func (r *Runner) total() time.Duration {
 // finish completes a trial with the launch's noise, drops its cell where
 // another launch would end alike, and emits it.
 func (r *Runner) finish(g *group, t *assay.Trial, noise assay.Noise) error {
+	return r.finishOf(g, t, noise, t.Took)
+}
+
+// finishOf is finish, of a trial that took place in a longer time, in which
+// the noise was.
+func (r *Runner) finishOf(g *group, t *assay.Trial, noise assay.Noise, took time.Duration) error {
 	t.Noise = noise
-	t.Disqualified = disturbed(noise, t.Took)
+	t.Disqualified = disturbed(noise, took)
 	r.disturbed = r.disturbed || t.Disqualified
 	if hopeless(t.Outcome) {
 		for _, m := range g.members {

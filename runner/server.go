@@ -34,7 +34,7 @@ func (r *Runner) postgreSQL(ctx context.Context) (cluster.Programs, error) {
 // and, of a key-value store, those that say the same. The error is a *failure
 // where the target cannot run the case.
 func (r *Runner) asked(c assay.Case, key string) (assay.Case, error) {
-	if err := fits(c, r.stores[key]); err != nil {
+	if err := fits(c, r.stores[key], r.can[key]); err != nil {
 		return c, err
 	}
 	if r.servers[key] {

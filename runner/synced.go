@@ -40,6 +40,9 @@ type tracing struct {
 // nor how many clients.
 func traceKey(j *job) string {
 	c := j.Cell
+	if j.Operation.Call() { // one of them shows it for all
+		return fmt.Sprintf("%s|%s|%s|%s|%s|calls", c.Target(), c.Build, c.Profile, c.Without, c.Workload)
+	}
 	return fmt.Sprintf("%s|%s|%s|%s|%s|%s|%s|%d", c.Target(), c.Build, c.Profile, c.Without, c.Workload, c.Operation, c.Statement, j.tracedTransaction())
 }
 
@@ -47,7 +50,7 @@ func traceKey(j *job) string {
 // job's own, or fewer, so that there are several.
 func (j *job) tracedTransaction() int {
 	operation, trace := j.committing()
-	if trace == nil {
+	if trace == nil || j.Operation.Call() {
 		return 0
 	}
 	most := max(1, trace.Length/(untracedUnits+tracedUnits))
@@ -165,11 +168,17 @@ func (in *instance) commit(ctx context.Context, j *job, marks string) error {
 	operation, trace := j.committing()
 	operation.Transaction = j.tracedTransaction()
 	unit := max(1, operation.Transaction)
+	if operation.Call() {
+		operation = smallest(operation)
+	}
 	request := wire.Prepare{Operation: in.say(wireOperation(name, operation, trace)), Clients: 1}
 	if err := in.call(ctx, wire.TypePrepare, request, nil); err != nil {
 		return err
 	}
 	units := min(untracedUnits+tracedUnits, trace.Length/unit)
+	if operation.Call() {
+		units = callUnits
+	}
 	before := min(untracedUnits, units-1)
 	if before > 0 {
 		if _, err := in.warm(ctx, wire.Measure{Operation: name, Operations: int64(before * unit)}); err != nil {
@@ -226,7 +235,7 @@ func (in *instance) recordSyncs(t *assay.Trial, j *job) {
 	v := found.verdict
 	t.Settings = append(t.Settings, assay.Setting{Name: "sync-before-ack", Connection: "trace",
 		Issued: v.Evidence(), Effective: v.Answer(), Applied: true})
-	if len(j.Operation.Parts) == 0 { // of a mix, only a part was traced
+	if len(j.Operation.Parts) == 0 && !j.Operation.Call() { // of a mix, only a part was traced, and of calls another size
 		t.Figures["syncs/op"] = v.Syncs / float64(max(1, j.Operation.Transaction)) / rowsPer(j.Operation)
 	}
 	if t.Durability == assay.Power && v.Answer() != "yes" {

@@ -255,7 +255,7 @@ func (s *session) expandDrivers(names []string) ([]string, error) {
 			}
 		}
 		for _, d := range found {
-			fits := !d.Store || s.plan.KV()
+			fits := (!d.Store || s.plan.KV()) && d.Script == s.plan.Calls()
 			if fits && (d.Module != "" || d.Prebuilt) && !slices.Contains(all, d.Name) {
 				all = append(all, d.Name)
 			}
@@ -400,7 +400,7 @@ func (s *session) measure(ctx context.Context, programs map[string]runner.Progra
 
 func (s *session) config(ctx context.Context, cache string, work *runner.Workspace, programs map[string]runner.Program) runner.Config {
 	return runner.Config{
-		Cases: s.cases, Programs: programs, Reference: s.reference(),
+		Cases: s.cases, Programs: programs, Reference: s.reference(), ReferenceProfile: s.referenceProfile(),
 		Data: dataset.Cache{Dir: filepath.Join(cache, "data"), Progress: s.progress.data},
 		Work: work, Seed: s.run.Seed, Launches: s.plan.Launches, Budget: s.mainBudget(),
 		Precision: s.run.Options.Precision, Timeout: s.plan.Timeout, Done: s.done,
@@ -445,6 +445,16 @@ func (s *session) reference() string {
 	return runner.Driver(s.cases[0].Cell)
 }
 
+// referenceProfile is the plan's, where it is measured.
+func (s *session) referenceProfile() string {
+	for _, c := range s.cases {
+		if c.Cell.Profile == s.plan.ReferenceProfile {
+			return s.plan.ReferenceProfile
+		}
+	}
+	return ""
+}
+
 // begin writes the run down before anything is measured.
 func (s *session) begin(ctx context.Context, r *runner.Runner, files runner.Files, workDir string) error {
 	if s.flags.resume {
@@ -459,6 +469,9 @@ func (s *session) begin(ctx context.Context, r *runner.Runner, files runner.File
 	}
 	s.run.Targets, s.run.Files = r.Targets(), files.Digests()
 	s.run.Reference = r.Reference()
+	if profile := s.referenceProfile(); profile != "" {
+		s.run.Reference += "/" + profile
+	}
 	if err := s.store.Begin(ctx, s.run); err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ type Hello struct {
 	Protocol     int      `json:"protocol"`
 	Target       Target   `json:"target"`
 	Capabilities []string `json:"capabilities"`
+	Calls        []string `json:"calls,omitempty"` // the operations of its own, where it can call
 }
 
 // The capabilities of workers.
@@ -15,6 +16,8 @@ const (
 	// CapPostgreSQL: opens no file but connects to a PostgreSQL server, which
 	// assay starts before the worker is asked to open.
 	CapPostgreSQL = "postgresql"
+	// CapCall says that it executes operations of its own, which a step names.
+	CapCall = "call"
 )
 
 // Target is what the worker drives, as it finds out itself.
@@ -109,9 +112,13 @@ const (
 // Step is one statement of an operation. Its arguments are the trace's next
 // Args columns.
 type Step struct {
-	SQL     string   `json:"sql,omitempty"`
-	KV      string   `json:"kv,omitempty"` // instead of SQL: get, put, delete or scan
-	Query   bool     `json:"query"`        // rows come back
+	SQL string `json:"sql,omitempty"`
+	KV  string `json:"kv,omitempty"` // instead of SQL: get, put, delete or scan
+	// Call is, instead of SQL, the name of an operation of the worker's own,
+	// and N its size, 1 or more.
+	Call    string   `json:"call,omitempty"`
+	N       int      `json:"n,omitempty"`
+	Query   bool     `json:"query"` // rows come back
 	Args    int      `json:"args"`
 	Rows    int      `json:"rows"` // answered or changed each time; -1: unknown
 	Returns []string `json:"returns,omitempty"`

@@ -1,0 +1,112 @@
+package build
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+const (
+	// sharedLibrary is the name by which programs load SQLite on Linux.
+	sharedLibrary = "libsqlite3.so.0"
+	// columnMetadata is in every such library: Debian's bindings for Ruby do
+	// not load without the functions that it adds.
+	columnMetadata = "-DSQLITE_ENABLE_COLUMN_METADATA"
+	// startPatience is how long a script may take to start and to end.
+	startPatience = 30 * time.Second
+)
+
+// isScript tells whether a folder has an executable file named worker, and no
+// Go files.
+func isScript(dir string) (bool, error) {
+	goFiles, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil || len(goFiles) > 0 {
+		return false, err
+	}
+	info, err := os.Stat(filepath.Join(dir, "worker"))
+	if errors.Is(err, os.ErrNotExist) {
+		return false, nil
+	}
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0, err
+}
+
+// buildScript puts the worker's files and a SQLite compiled for it into one
+// folder of the cache. The program finds the library beside itself.
+func (b *Builder) buildScript(ctx context.Context, d Driver, spec Spec, start time.Time) (Worker, error) {
+	j, err := b.newCJob(ctx, d, spec)
+	if err != nil {
+		return Worker{}, err
+	}
+	j.folder = filepath.Join("workers", d.Name)
+	w := Worker{Name: d.Name, Program: filepath.Join(j.program, "worker"), Digest: j.digest, Module: d.Module,
+		Modules: []string{j.sqlite.module}, Toolchain: j.version, Options: spec.Options, FixedLayout: "its C code"}
+	if _, err := os.Stat(w.Program); err == nil {
+		w.Cached = true
+		return w, starts(ctx, w.Program)
+	}
+	b.log(Event{spec.String(), "building", time.Since(start)})
+	if err := j.buildLibrary(ctx); err != nil {
+		return Worker{}, err
+	}
+	return w, starts(ctx, w.Program)
+}
+
+// buildLibrary makes the folder elsewhere and moves it to its place when it is
+// complete.
+func (j *cJob) buildLibrary(ctx context.Context) error {
+	if err := os.MkdirAll(filepath.Dir(j.program), 0o755); err != nil {
+		return fmt.Errorf("make the cache: %w", err)
+	}
+	temp, err := os.MkdirTemp(filepath.Dir(filepath.Dir(j.program)), "build-*")
+	if err != nil {
+		return fmt.Errorf("make a folder to build in: %w", err)
+	}
+	defer os.RemoveAll(temp)
+	if err := j.files.write(temp); err != nil {
+		return fmt.Errorf("copy sources: %w", err)
+	}
+	own := filepath.Join(temp, j.folder)
+	if _, err := j.run(ctx, temp, j.shareSQLite(filepath.Join(own, sharedLibrary))...); err != nil {
+		return fmt.Errorf("compile SQLite %s of %s: %w", j.sqlite.version, j.sqlite.module, err)
+	}
+	err = os.Rename(own, j.program)
+	if _, there := os.Stat(j.program); there == nil {
+		return nil // also where another process was faster
+	}
+	return err
+}
+
+func (j *cJob) shareSQLite(output string) []string {
+	args := append([]string{}, optimization...)
+	args = append(args, "-w", "-fPIC", "-shared", "-Wl,-soname,"+sharedLibrary, columnMetadata)
+	args = append(args, j.sqlite.flags...)
+	args = append(args, j.spec.defines()...)
+	return append(args, "-I"+filepath.Dir(j.sqlite.header), j.sqlite.source, "-o", output, "-lm", "-ldl", "-lpthread")
+}
+
+// starts starts a worker that is interpreted and ends its input, at which it
+// has to end itself: what it needs may be missing, and it says what.
+func starts(ctx context.Context, program string) error {
+	limited, cancel := context.WithTimeout(ctx, startPatience)
+	defer cancel()
+	cmd := exec.CommandContext(limited, program)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 5 * time.Second
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	err := cmd.Run()
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("it does not start: %w\n\t%s", err, lastLines(stderr.String()))
+	}
+	return nil
+}

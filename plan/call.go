@@ -1,0 +1,103 @@
+package plan
+
+import (
+	"slices"
+
+	"assay"
+)
+
+// Calls reports whether the plan has operations of a worker's own.
+func (p *Plan) Calls() bool {
+	return slices.ContainsFunc(p.Workloads, func(w Workload) bool { return w.calls() })
+}
+
+// calls reports whether the workload has nothing but calls, and their sums.
+func (w *Workload) calls() bool {
+	return !slices.ContainsFunc(w.operations.entries, func(e entry[operation]) bool { return !e.value.Call.set() && !e.value.Sum.set() })
+}
+
+// call checks the keys of a call as far as no values of params are needed.
+func (c checker) call(o *operation) {
+	c.word(o.Sum, "sum", "calls")
+	c.types(o.Answer.Returns)
+	if !o.Call.set() && !o.Sum.set() {
+		return
+	}
+	if o.Call.set() && !o.Answer.set() {
+		c.m.at(o.place, "a call needs an answer: a query that says what it answers, such as SELECT 'Halloween', {{n * 50}}")
+	}
+	for _, k := range []struct {
+		key string
+		place
+	}{{"rows", o.Rows.place}, {"statement", o.Statement.place}, {"per", o.Per.place}, {"phases", o.Phases.place},
+		{"cache", o.Cache.place}, {"check", o.Check.place}, {"clients", o.Clients.place}, {"load", o.Load.place}} {
+		if k.set() {
+			c.m.at(k.place, "%s is not for a call, which is one worker's own", k.key)
+		}
+	}
+	for _, s := range o.Transaction.items {
+		if s.set() && s.text != "none" && s.text != "1" {
+			c.m.at(s.place, "a call is in a transaction or not: transaction is none or 1")
+		}
+	}
+	if len(c.plan.Clients) != 1 || c.plan.Clients[0] != 1 {
+		c.m.at(o.place, "a call is made by one client, and the plan has others: leave clients out")
+	}
+}
+
+// call resolves an operation of the worker's own, or the sum of all.
+func (r *resolver) call(name string, o *operation) assay.Operation {
+	op := assay.Operation{Name: name, RetryBusy: o.Busy.value == "retry", Sum: o.Sum.set(), Changes: o.Changes.value || o.Sum.set(), Count: 1}
+	if o.Count.all.set() {
+		op.Count = r.count(o, op.Changes)
+	}
+	if op.Sum {
+		return op
+	}
+	step := assay.Step{Call: o.Call.value, Query: true, Rows: -1, Returns: types(o.Answer.Returns)}
+	n, whole := parseWhole(r.env["n"])
+	if !whole || n < 1 || n > maxCalls {
+		r.m.at(o.place, "a call needs the param n, its size: 1 to %d", maxCalls)
+	}
+	step.N = int(n)
+	if sql, ok := r.env.expand(r.m, o.Answer.SQL.place, o.Answer.SQL.value); ok && o.Answer.SQL.set() {
+		step.SQL = sql
+		kind, ok := r.m.statement(o.Answer.SQL.place, sql)
+		if ok && (!kind.query || kind.changes || kind.params > 0) {
+			r.m.at(o.Answer.SQL.place, "an answer is a query without arguments that changes nothing")
+		}
+	}
+	op.Steps = []assay.Step{step}
+	return op
+}
+
+// maxCalls bounds the size of a call: some do its cube of work.
+const maxCalls = 1024
+
+// least is how many operations a block of the variant has at least. A call is
+// as long as its size makes it.
+func (v *variant) least(t transaction, clients int) int {
+	if v.operation.Call() {
+		return 1
+	}
+	return t.least(clients)
+}
+
+// restrict notes the drivers that a profile is for.
+func (p *Plan) restrict(m *mistakes, profile string, drivers list[text]) {
+	if !drivers.set() {
+		return
+	}
+	if p.drivers == nil {
+		p.drivers = map[string][]string{}
+	}
+	p.drivers[profile] = m.words(drivers, "driver", slices.Concat(p.Drivers, driverNames(p.Drivers)))
+}
+
+// isFor tells whether a profile is for a driver: a build that it names, or a
+// build that the plan does not have of a driver that it names.
+func (p *Plan) isFor(profile, driver string) bool {
+	names, restricted := p.drivers[profile]
+	name, _, _ := cutDriver(driver)
+	return !restricted || slices.Contains(names, driver) || slices.Contains(names, name) && !slices.Contains(p.Drivers, driver)
+}
