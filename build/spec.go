@@ -5,6 +5,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"assay/kit/sqlite"
 )
 
 // Spec names a build of a worker. Written, it is
@@ -16,7 +18,7 @@ type Spec struct {
 	// written with cgo, of whose SQLite it is made. Mostly empty.
 	Version string
 	// Options are SQLite's compile options, without SQLITE_ in front: DQS=0,
-	// OMIT_SHARED_CACHE. Sorted, each name once.
+	// OMIT_SHARED_CACHE, or sqlite.Recommended. Sorted, each name once.
 	Options []string
 }
 
@@ -66,8 +68,8 @@ func parseOptions(words []string) ([]string, error) {
 	names := map[string]bool{}
 	for _, word := range words {
 		option := strings.TrimPrefix(word, "SQLITE_")
-		if !optionPattern.MatchString(option) {
-			return nil, fmt.Errorf("compile option %q: want a name such as DQS=0 or OMIT_SHARED_CACHE", word)
+		if option != sqlite.Recommended && !optionPattern.MatchString(option) {
+			return nil, fmt.Errorf("compile option %q: want a name such as DQS=0 or OMIT_SHARED_CACHE, or "+sqlite.Recommended, word)
 		}
 		name, _, _ := strings.Cut(option, "=")
 		if names[name] {
@@ -76,15 +78,20 @@ func parseOptions(words []string) ([]string, error) {
 		names[name] = true
 		options = append(options, option)
 	}
+	for _, option := range sqlite.CompileOptions([]string{sqlite.Recommended}) {
+		if name, _, _ := strings.Cut(option, "="); names[sqlite.Recommended] && names[name] {
+			return nil, fmt.Errorf("compile option %s stands twice: %s has it", name, sqlite.Recommended)
+		}
+	}
 	slices.Sort(options)
 	return options, nil
 }
 
 // defines are the options as a C compiler takes them.
 func (s Spec) defines() []string {
-	flags := make([]string, len(s.Options))
-	for i, option := range s.Options {
-		flags[i] = "-DSQLITE_" + option
+	var flags []string
+	for _, option := range sqlite.CompileOptions(s.Options) {
+		flags = append(flags, "-DSQLITE_"+option)
 	}
 	return flags
 }

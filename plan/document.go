@@ -76,7 +76,7 @@ func (m *mistakes) words(l list[text], what string, known []string) []string {
 	return words
 }
 
-var driverPattern = regexp.MustCompile(`^[a-z][a-z0-9_-]*(@[A-Za-z0-9][A-Za-z0-9.+_-]*)?(:[A-Z][A-Z0-9_]*(=[A-Za-z0-9_.-]+)?)*$`)
+var driverPattern = regexp.MustCompile(`^[a-z][a-z0-9_-]*(@[A-Za-z0-9][A-Za-z0-9.+_-]*)?(:([A-Z][A-Z0-9_]*(=[A-Za-z0-9_.-]+)?|recommended))*$`)
 
 func (p *Plan) fillDrivers(m *mistakes, d *document) {
 	for _, t := range d.Drivers.items {

@@ -37,10 +37,10 @@ type Plan struct {
 	// ReferenceProfile is the profile of the reference with which all others
 	// are compared; empty: those of each profile with the reference in it.
 	ReferenceProfile string
-	Clients   []int
-	Pools     []Pool
-	Profiles  []assay.Profile // in the order of the file; the first is the twin's
-	Workloads []Workload
+	Clients          []int
+	Pools            []Pool
+	Profiles         []assay.Profile // in the order of the file; the first is the twin's
+	Workloads        []Workload
 
 	file string // that the text was read from; a workload's file is relative to it
 	// prepared has the settings of the file that a profile's key file gives, by

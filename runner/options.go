@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/kit/sqlite"
 )
 
 // compareOptions returns a *failure that names each compile option which was
@@ -22,7 +23,7 @@ func compareOptions(target assay.Target) error {
 		has[name] = value
 	}
 	var wrong []string
-	for _, asked := range target.Options {
+	for _, asked := range sqlite.CompileOptions(target.Options) {
 		name, want, _ := strings.Cut(asked, "=")
 		value, is := has[name]
 		switch {
