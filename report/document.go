@@ -154,16 +154,25 @@ func (r *Report) tellingSettings() map[string]bool {
 // addTables shows the evidence.
 func (r *Report) addTables(d *document) {
 	d.add(heading, "Figures")
-	driver, _, _ := strings.Cut(strings.Split(r.Run.Reference, "/")[0], "@")
-	d.add(paragraph, "ratio = figure / figure of %s with the same profile, paired by launch, with its 95 %% interval. "+
+	target, profile, _ := strings.Cut(r.Run.Reference, "/")
+	driver, _, _ := strings.Cut(target, "@")
+	d.add(paragraph, "ratio = figure / figure of %s with %s, paired by launch, with its 95 %% interval. "+
 		"± is half the figure's 95 %% interval. n counts launches. Rows that share a rank cannot be told apart by the data. "+
 		"A/A is the reference against itself: this run's noise. "+
-		"Durability is by the effective journal_mode and synchronous (0 OFF, 1 NORMAL, 2 FULL, 3 EXTRA); seen tells whether a trace of system calls shows commits synced before they are acknowledged.", cmp.Or(driver, "the reference"))
+		"Durability is by the effective journal_mode and synchronous (0 OFF, 1 NORMAL, 2 FULL, 3 EXTRA); seen tells whether a trace of system calls shows commits synced before they are acknowledged.", cmp.Or(driver, "the reference"), profileWords(profile))
 	shown := map[string]string{} // what differs, and the table under which it stands
 	for _, t := range r.Tables {
 		t.addTo(d)
 		t.addDiffering(d, shown)
 	}
+}
+
+// profileWords says with which profile of the reference rows are compared.
+func profileWords(fixed string) string {
+	if fixed == "" {
+		return "the same profile"
+	}
+	return "the profile " + fixed
 }
 
 // addDiffering shows under a table what else could explain its ratios, once for

@@ -19,6 +19,7 @@ const mostMembers = 13
 type group struct {
 	name      string
 	mode      assay.Mode
+	base      string // profile of the reference that all profiles are compared with; empty: each with its own
 	members   []*member
 	finished  int           // launches
 	disturbed int           // of those from outside: they do not count
@@ -247,11 +248,11 @@ func (g *group) noteFigure(t *assay.Trial) {
 
 // ratios are the figures of each cell over those of its reference in the same
 // launch.
-func (g *group) ratios(reference, profile string) [][]float64 {
+func (g *group) ratios(reference string) [][]float64 {
 	var all [][]float64
 	for _, m := range g.members {
 		for _, j := range m.jobs {
-			base := g.reference(j, reference, profile)
+			base := g.reference(j, reference)
 			if m.twin || base == nil || base.Cell.Key() == j.Cell.Key() {
 				continue
 			}
@@ -268,9 +269,9 @@ func (g *group) ratios(reference, profile string) [][]float64 {
 }
 
 // reference finds the job that a job is compared with.
-func (g *group) reference(j *job, target, profile string) *job {
+func (g *group) reference(j *job, target string) *job {
 	for _, m := range g.members {
-		if c := m.cell(); of(c, target) && c.Profile == cmp.Or(profile, j.Cell.Profile) && c.Without == "" {
+		if c := m.cell(); of(c, target) && c.Profile == cmp.Or(g.base, j.Cell.Profile) && c.Without == "" {
 			return m.job(j.Cell.Peer())
 		}
 	}

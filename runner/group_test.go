@@ -141,7 +141,7 @@ func TestRecall(t *testing.T) {
 	if g.launches() != 1 || g.last != 3 || g.cost != 3*time.Second {
 		t.Errorf("%d launches, the last is %d, one costs %s; want 1, 3, 3s", g.launches(), g.last, g.cost)
 	}
-	ratios := g.ratios("a", "")
+	ratios := g.ratios("a")
 	for _, all := range ratios {
 		slices.Sort(all)
 	}
@@ -164,7 +164,7 @@ func TestRatios(t *testing.T) {
 	} {
 		g.noteFigure(&trial)
 	}
-	if got := fmt.Sprint(g.ratios("a", "")); got != "[[2] [0.5]]" {
+	if got := fmt.Sprint(g.ratios("a")); got != "[[2] [0.5]]" {
 		t.Errorf("ratios %s, want [[2] [0.5]]", got)
 	}
 }

@@ -154,6 +154,7 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	r.groups = groupCases(prepared, r.config.Reference)
 	for _, g := range r.groups {
 		g.rename(config.Prefix)
+		g.base = config.ReferenceProfile
 	}
 	r.recall(config.Done)
 	return r, nil

@@ -216,7 +216,7 @@ func (r *Runner) eachOnce(ctx context.Context, groups []*group) (launched bool, 
 // be as narrow as wished: as many as it has where that is so.
 func (r *Runner) enough(g *group) int {
 	most := g.launches()
-	for _, ratios := range g.ratios(r.config.Reference, r.config.ReferenceProfile) {
+	for _, ratios := range g.ratios(r.config.Reference) {
 		most = max(most, stat.Enough(ratios, r.config.Launches, r.config.Precision))
 	}
 	return most

@@ -148,7 +148,7 @@ class Lap
   # ended later, the part of its time that lies inside counts.
   def sum(shares)
     over = shares.map(&:exit).min
-    late = shares.select { |s| s.last > over }
+    late = shares.select { |s| s.last > over && s.right.positive? }
     @done -= late.sum { |s| s.right * (s.last - [over, s.before].max).fdiv(s.last - s.before) }.round
     @nanos = over - @began
   end
