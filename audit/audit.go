@@ -198,7 +198,11 @@ func find(r *report.Report, where ...map[string]string) []*report.Row {
 }
 
 func has(c assay.Cell, where []map[string]string) bool {
-	if c.Options != "" || c.Without != "" {
+	options := ""
+	for _, some := range where {
+		options = cmp.Or(some["options"], options)
+	}
+	if c.Options != options || c.Without != "" {
 		return false
 	}
 	for _, some := range where {

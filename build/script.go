@@ -1,14 +1,11 @@
 package build
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"syscall"
 	"time"
 )
 
@@ -18,8 +15,6 @@ const (
 	// columnMetadata is in every such library: Debian's bindings for Ruby do
 	// not load without the functions that it adds.
 	columnMetadata = "-DSQLITE_ENABLE_COLUMN_METADATA"
-	// startPatience is how long a script may take to start and to end.
-	startPatience = 30 * time.Second
 )
 
 // isScript tells whether a folder has an executable file named worker, and no
@@ -48,13 +43,10 @@ func (b *Builder) buildScript(ctx context.Context, d Driver, spec Spec, start ti
 		Modules: []string{j.sqlite.module}, Toolchain: j.version, Options: spec.Options, FixedLayout: "its C code"}
 	if _, err := os.Stat(w.Program); err == nil {
 		w.Cached = true
-		return w, starts(ctx, w.Program)
+		return w, nil
 	}
 	b.log(Event{spec.String(), "building", time.Since(start)})
-	if err := j.buildLibrary(ctx); err != nil {
-		return Worker{}, err
-	}
-	return w, starts(ctx, w.Program)
+	return w, j.buildLibrary(ctx)
 }
 
 // buildLibrary makes the folder elsewhere and moves it to its place when it is
@@ -88,25 +80,4 @@ func (j *cJob) shareSQLite(output string) []string {
 	args = append(args, j.sqlite.flags...)
 	args = append(args, j.spec.defines()...)
 	return append(args, "-I"+filepath.Dir(j.sqlite.header), j.sqlite.source, "-o", output, "-lm", "-ldl", "-lpthread")
-}
-
-// starts starts a worker that is interpreted and ends its input, at which it
-// has to end itself: what it needs may be missing, and it says what.
-func starts(ctx context.Context, program string) error {
-	limited, cancel := context.WithTimeout(ctx, startPatience)
-	defer cancel()
-	cmd := exec.CommandContext(limited, program)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = 5 * time.Second
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	err := cmd.Run()
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
-	if err != nil {
-		return fmt.Errorf("it does not start: %w\n\t%s", err, lastLines(stderr.String()))
-	}
-	return nil
 }

@@ -12,7 +12,7 @@ import (
 // coordinates are the keys of Select beside the params. The engine is not
 // among them: it is known when workers have said it.
 var coordinates = []string{
-	"plan", "workload", "operation", "driver", "profile",
+	"plan", "workload", "operation", "driver", "options", "profile",
 	"clients", "pool", "idle", "statement", "transaction",
 }
 

@@ -21,10 +21,11 @@ type mapping struct {
 }
 
 // exception gives the figures that have all of some columns' values a reason
-// instead of a cell.
+// instead of a cell, or beside the cell that measures what they should have.
 type exception struct {
 	Where  map[string]string `yaml:"where"`
 	Reason string            `yaml:"reason"`
+	Beside bool              `yaml:"beside"`
 }
 
 func decode(text []byte) (*mapping, error) {
@@ -59,7 +60,9 @@ func (m *mapping) place(f *Figure) error {
 	for _, e := range m.Except {
 		if e.holds(f) {
 			f.Reason = e.Reason
-			return nil
+			if !e.Beside {
+				return nil
+			}
 		}
 	}
 	cell := Cell{Plan: m.Plan, Only: map[string][]string{}, Metric: m.Metrics[f.Metric]}

@@ -34,7 +34,8 @@ type Figure struct {
 	Value       float64 // in Unit
 
 	// Cell is where the figure is measured again. Its Plan is empty where that
-	// cannot be, and Reason says why.
+	// cannot be, and Reason says why. Where a figure has both, it is no
+	// measurement of what it is called, and the cell is one.
 	Cell   Cell
 	Reason string
 }

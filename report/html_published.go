@@ -24,6 +24,7 @@ type PublishedFigure struct {
 	Unit    string
 	Value   float64           // in Unit
 	Cell    map[string]string // coordinates that select the one cell
+	Doubt   string            // why it is no measurement of what it is called; empty: it is
 }
 
 // publishedView is what stands under a table.
@@ -42,7 +43,7 @@ func (r *Report) publishedOf(t *Table, all []Published) *publishedView {
 	for _, p := range all {
 		a, b := r.cellOf(p.A.Cell), r.cellOf(p.B.Cell)
 		metric, known := assay.MetricByName(p.Metric)
-		if a.table != t || b.row == nil || !known || p.B.Value == 0 {
+		if a.table != t || b.row == nil || !known || p.B.Value == 0 && p.A.Doubt == "" {
 			continue
 		}
 		if view == nil {
@@ -54,6 +55,9 @@ func (r *Report) publishedOf(t *Table, all []Published) *publishedView {
 			Printed:   clean(fmt.Sprintf("%s / %s %s", p.A.Printed, p.B.Printed, p.B.Unit)),
 		}
 		line.Own, line.Verdict = ownRelation(a, b, metric)
+		if p.A.Doubt != "" {
+			line.Published, line.Verdict = "none", line.Verdict+"; as published, "+clean(p.A.Doubt)
+		}
 		view.Lines = append(view.Lines, line)
 	}
 	return view

@@ -408,7 +408,7 @@ func TestHTMLPublished(t *testing.T) {
 	}
 	_, root := mustHTML(t, mustReport(t, run, trials),
 		Published{Source: "a blog", Machine: "a laptop", Metric: assay.NsPerOp,
-			A: PublishedFigure{"fast <b>", "1,500", "ns/op", 1500, where("mattn")}, B: PublishedFigure{"slow", "3,000", "ns/op", 3000, where("modernc")}},
+			A: PublishedFigure{"fast <b>", "1,500", "ns/op", 1500, where("mattn"), ""}, B: PublishedFigure{"slow", "3,000", "ns/op", 3000, where("modernc"), ""}},
 		Published{Source: "a blog", Metric: assay.NsPerOp, A: PublishedFigure{Cell: where("nobody")}, B: PublishedFigure{Value: 1, Cell: where("mattn")}})
 	headings := find(root, "h4")
 	if len(headings) != 1 || wordsOf(headings[0]) != "As published by a blog, and as measured here" {

@@ -28,6 +28,9 @@ type failure struct {
 
 func (f *failure) Error() string { return string(f.outcome) + ": " + f.reason }
 
+// notInstalled is how a worker ends that lacks what it is written in.
+const notInstalled = "exit status 69"
+
 // fail makes a failure of an error from the worker or the system. The run's
 // own end (Ctrl-C) is no failure of a cell and passes through.
 func fail(doing string, err error) error {
@@ -40,8 +43,11 @@ func fail(doing string, err error) error {
 	}
 	reason := doing + ": " + err.Error()
 	var remote *wire.Error
+	var ended *process.ExitError
 	switch {
 	case errors.As(err, &remote) && remote.Code == wire.Unsupported:
+		return &failure{assay.Unsupported, reason}
+	case errors.As(err, &ended) && ended.Status == notInstalled:
 		return &failure{assay.Unsupported, reason}
 	case errors.Is(err, process.ErrTimeout):
 		return &failure{assay.TimedOut, reason}

@@ -21,14 +21,17 @@ func publishedFor(plan string) ([]report.Published, error) {
 		if err != nil {
 			return nil, err
 		}
-		apart := severalDrivers(figures)
+		apart := compared(figures)
 		bases := map[string]published.Figure{}
 		for _, f := range figures {
 			if f.Cell.Plan != plan || f.Cell.Metric != assay.NsPerOp || f.Cell.Share {
 				continue
 			}
-			key := strings.Join([]string{f.Config, f.Parallelism, f.Pool, f.Metric}, "\x00")
-			if apart[f.Case] {
+			key := strings.Join([]string{f.Parallelism, f.Pool, f.Metric}, "\x00")
+			if !apart.configs[f.Case] {
+				key += "\x00" + f.Config
+			}
+			if apart.drivers[f.Case] || apart.configs[f.Case] {
 				key += "\x00" + f.Case
 			}
 			base, has := bases[key]
@@ -56,17 +59,29 @@ func publishedMachines() (map[string]string, error) {
 	return machines, nil
 }
 
-// severalDrivers tells of each case whether several drivers were measured on
-// it. If so they are what is compared, and otherwise the cases are.
-func severalDrivers(figures []published.Figure) map[string]bool {
-	first, several := map[string]string{}, map[string]bool{}
-	for _, f := range figures {
-		if before, seen := first[f.Case]; seen && before != f.Driver {
-			several[f.Case] = true
-		}
-		first[f.Case] = f.Driver
+// relations says what figures of a case are compared by: drivers where several
+// were measured on it with one configuration; configurations where each driver
+// has its own. Otherwise the cases are compared.
+type relations struct{ drivers, configs map[string]bool }
+
+func compared(figures []published.Figure) relations {
+	r := relations{map[string]bool{}, map[string]bool{}}
+	ofCase, ofConfig := map[string]string{}, map[string]string{}
+	several := func(first map[string]string, key, driver string) bool {
+		before, seen := first[key]
+		first[key] = driver
+		return seen && before != driver
 	}
-	return several
+	for _, f := range figures {
+		r.configs[f.Case] = several(ofCase, f.Case, f.Driver) || r.configs[f.Case]
+		if several(ofConfig, f.Case+"\x00"+f.Config, f.Driver) {
+			r.drivers[f.Case] = true
+		}
+	}
+	for name := range r.drivers {
+		r.configs[name] = false
+	}
+	return r
 }
 
 // publishedFigure is a figure by what tells it from the other of its relation.
@@ -79,5 +94,5 @@ func publishedFigure(f, other published.Figure) report.PublishedFigure {
 	for name, values := range f.Cell.Only {
 		cell[name] = values[0]
 	}
-	return report.PublishedFigure{What: what, Printed: f.Printed, Unit: f.Unit, Value: f.Value, Cell: cell}
+	return report.PublishedFigure{What: what, Printed: f.Printed, Unit: f.Unit, Value: f.Value, Cell: cell, Doubt: f.Reason}
 }

@@ -5,7 +5,8 @@ begin
   require "active_record"
   require "sqlite3"
 rescue LoadError => e
-  abort "#{e.message}: apt-get install ruby ruby-activerecord ruby-sqlite3 ruby-pg"
+  warn "#{e.message}: apt-get install ruby ruby-activerecord ruby-sqlite3 ruby-pg"
+  exit 69
 end
 require_relative "protocol"
 require_relative "sqlite"

@@ -57,6 +57,10 @@ class SQLiteTarget
     { configuration: { adapter: "sqlite3", database: request["path"] }, issued: issued, each: SQLiteTarget.each }
   end
 
+  def capabilities = []
+
+  def opened(_connection) = {}
+
   def dialect = Dialect
 
   # What the operations say in SQL of their own.

@@ -15,7 +15,7 @@ class Worker
   def hello
     hello = @target.hello
     hello[:facts]["uncounted"] = "alloc_bytes: Ruby counts objects, not their bytes"
-    { target: hello, capabilities: ["call"], calls: Operations.names }
+    { target: hello, capabilities: ["call", *@target.capabilities], calls: Operations.names }
   end
 
   def open(request)
@@ -27,7 +27,7 @@ class Worker
     each_connection(&:active?)
     (request["once"] || []).each { |sql| ActiveRecord::Base.connection.execute(sql) }
     @opened = true
-    { issued: opened[:issued], each: opened[:each] }
+    opened.slice(:issued, :each).merge(@target.opened(ActiveRecord::Base.connection))
   ensure
     ActiveRecord::Base.remove_connection unless @opened
   end
