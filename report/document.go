@@ -66,6 +66,7 @@ func (r *Report) document() document {
 	r.addFactors(&d)
 	r.addTables(&d)
 	r.addDifferences(&d)
+	r.addConditions(&d)
 	r.addEnvironment(&d)
 	r.addRepeat(&d)
 	return d

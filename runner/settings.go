@@ -122,6 +122,9 @@ func settingsToRead(j *job) []string {
 	if j.served {
 		return settingsOfPostgres()
 	}
+	if j.Operation.Call() { // what an application's connection has is shown whole
+		names = append(names, sqlite.Others...)
+	}
 	for _, s := range sqlite.Settings {
 		if _, asked := requested[s.Name]; asked || s.Pragma || s.Name == "memory" {
 			names = append(names, s.Name)

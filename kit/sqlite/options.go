@@ -21,3 +21,9 @@ func CompileOptions(asked []string) []string {
 	}
 	return all
 }
+
+// Others are PRAGMAs that show more of a connection than Settings, and that no
+// profile sets: with those that PRAGMA shows of Settings they are forty.
+var Others = []string{"application_id", "cache_spill", "count_changes", "defer_foreign_keys", "empty_result_callbacks",
+	"full_column_names", "hard_heap_limit", "legacy_alter_table", "max_page_count", "schema_version", "short_column_names",
+	"soft_heap_limit", "user_version", "writable_schema"}

@@ -1,0 +1,63 @@
+package report
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strings"
+
+	"assay"
+)
+
+// addConditions shows all that is known of each target with each profile: where
+// the compile options and the settings are what a plan is about, a reader wants
+// to see them whole.
+func (r *Report) addConditions(d *document) {
+	shown := map[[2]string]bool{}
+	for _, t := range r.Tables {
+		for _, row := range t.Rows {
+			key := [2]string{row.Driver, row.Cell.Profile}
+			if !row.whole() || shown[key] {
+				continue
+			}
+			if len(shown) == 0 {
+				d.add(heading, "Conditions")
+			}
+			shown[key] = true
+			d.add(subheading, "%s (%s)", row.Driver, row.Cell.Profile)
+			*d = append(*d, block{kind: table, grid: r.conditions(row)})
+		}
+	}
+}
+
+// whole tells whether everything that a PRAGMA shows was read back, or a
+// server's settings were.
+func (r *Row) whole() bool {
+	return slices.ContainsFunc(r.Settings, func(s assay.Setting) bool {
+		return s.Name == "application_id" || s.Name == "synchronous_commit"
+	})
+}
+
+func (r *Report) conditions(row *Row) *grid {
+	g := &grid{header: []string{"condition", "requested", "effective"}, right: make([]bool, 3)}
+	add := func(name, requested, effective string) {
+		g.rows = append(g.rows, []string{clean(name), cmp.Or(clean(requested), "-"), cmp.Or(clean(effective), "-")})
+	}
+	for _, t := range r.Run.Targets {
+		if t.Name() != row.Cell.Target() || t.Build != row.Cell.Build {
+			continue
+		}
+		add("driver", "", t.Name())
+		add(t.Engine, "", t.EngineVersion)
+		for _, name := range slices.Sorted(maps.Keys(t.Facts)) {
+			add(name, "", t.Facts[name])
+		}
+		if len(t.CompileOptions) > 0 {
+			add("compile options", strings.Join(t.Options, " "), strings.Join(t.CompileOptions, " "))
+		}
+	}
+	for _, s := range joinConnections(row.Settings) {
+		add(s.Name, s.Requested, s.Effective)
+	}
+	return g
+}
