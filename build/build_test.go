@@ -23,6 +23,7 @@ func TestParseSpec(t *testing.T) {
 		"x@v3.0.0+incompatible":       {Name: "x", Version: "v3.0.0+incompatible"},
 		"x@v0.0.0-20200102030405-abc": {Name: "x", Version: "v0.0.0-20200102030405-abc"},
 		"sqlite-c@mattn":              {Name: "sqlite-c", Version: "mattn"},
+		"x:recommended":               {Name: "x", Options: []string{"recommended"}},
 		"x:DQS=0:USE_ALLOCA":          {Name: "x", Options: []string{"DQS=0", "USE_ALLOCA"}},
 		"x@v1.2.3:MAX_MMAP_SIZE=-1":   {Name: "x", Version: "v1.2.3", Options: []string{"MAX_MMAP_SIZE=-1"}},
 	} {
@@ -38,7 +39,7 @@ func TestParseSpec(t *testing.T) {
 	}
 	for _, text := range []string{"", "@", "@v1.0.0", "x@", "-x", "--flag", "_x", ".", "..", "../x", "a/b", `a\b`, "a b", "a.b", "ä",
 		"x@latest", "x@v1", "x@v1.2", "x@1.2.3", "x@v1.2.3/..", "x@v1.2.3 -a", "x@v1.2.3\n", "x@-v1.2.3", "x@v1.2.3@v1.2.3", strings.Repeat("x", 65),
-		"x:", "x:dqs=0", "x:DQS=", "x:DQS=0 -o", "x:DQS=0:DQS=1", "x:-O3", "x:A='b'", "x:DQS=0@v1.0.0", ":DQS=0"} {
+		"x:", "x:dqs=0", "x:DQS=", "x:DQS=0 -o", "x:DQS=0:DQS=1", "x:recommended:DQS=1", "x:recommended:recommended", "x:recommended=1", "x:-O3", "x:A='b'", "x:DQS=0@v1.0.0", ":DQS=0"} {
 		if got, err := ParseSpec(text); err == nil {
 			t.Errorf("%q: got %+v, want an error", text, got)
 		}

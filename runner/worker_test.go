@@ -60,6 +60,9 @@ func work(name, log string) int {
 	driver := sqldb.Driver{Name: name, SQLName: "sqlite",
 		Key:  func(name, value string) string { return "_pragma=" + name + "(" + value + ")" },
 		Busy: func(err error) bool { return strings.Contains(err.Error(), "(SQLITE_BUSY)") }}
+	if strings.HasPrefix(name, "caller") {
+		return (&caller{name: name}).serve(in, os.Stdout)
+	}
 	engine := kit.Engine(faultyEngine{sqldb.New(driver), name})
 	if strings.HasPrefix(name, "served") {
 		engine = servedEngine{name}

@@ -1,0 +1,209 @@
+//go:build unix
+
+package runner
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay"
+	"assay/kit/answer"
+	"assay/kit/wire"
+)
+
+// caller is a worker with operations of its own, which take as many
+// milliseconds as their size, and twice that with full synchronisation.
+// caller-lies makes one object less than it says, caller-dies dies of the
+// operation save.
+type caller struct {
+	name string
+	open wire.Open
+	ops  map[string]wire.Operation
+}
+
+func (c *caller) serve(in io.Reader, out io.Writer) int {
+	c.ops = map[string]wire.Operation{}
+	say := func(message any) {
+		line, err := json.Marshal(message)
+		if err != nil {
+			panic(err)
+		}
+		fmt.Fprintf(out, "%s\n", line)
+	}
+	say(wire.Hello{Type: "hello", Protocol: wire.Protocol, Capabilities: []string{wire.CapCall}, Calls: []string{"create", "save"},
+		Target: wire.Target{Driver: c.name, DriverVersion: "v1", Engine: "sqlite", EngineVersion: "3.0.0"}})
+	lines := bufio.NewReader(in)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return 0
+		}
+		var request struct{ wire.Envelope }
+		if err := json.Unmarshal(line, &request); err != nil {
+			panic(err)
+		}
+		say(map[string]any{"type": "ok", "id": request.ID, "body": c.answer(request.Type, line)})
+		if request.Type == wire.TypeClose {
+			return 0
+		}
+	}
+}
+
+func (c *caller) answer(kind string, line []byte) any {
+	read := func(into any) {
+		if err := json.Unmarshal(line, into); err != nil {
+			panic(err)
+		}
+	}
+	switch kind {
+	case wire.TypeOpen:
+		read(&c.open)
+		return wire.Opened{}
+	case wire.TypeSettings:
+		return wire.SettingsRead{Connections: []wire.Connection{{Name: "writer-1", Settings: c.settings()}, {Name: "writer-2", Settings: c.settings()}}}
+	case wire.TypePrepare:
+		var request wire.Prepare
+		read(&request)
+		c.ops[request.Operation.Name] = request.Operation
+		return wire.Prepared{}
+	case wire.TypeMeasure:
+		var request wire.Measure
+		read(&request)
+		return c.measure(c.ops[request.Operation].Steps[0], request)
+	case wire.TypeVerify:
+		var request wire.Verify
+		read(&request)
+		return c.verify(c.ops[request.Operation].Steps[0])
+	}
+	return nil
+}
+
+func (c *caller) settings() map[string]string {
+	all := map[string]string{"journal_mode": "delete", "synchronous": "2"}
+	maps.Copy(all, c.open.Settings)
+	return all
+}
+
+func (c *caller) measure(step wire.Step, request wire.Measure) wire.Measured {
+	if c.name == "caller-dies" && step.Call == "save" {
+		fmt.Fprintln(os.Stderr, "killed by save")
+		os.Exit(9)
+	}
+	each := int64(step.N) * 1e6
+	if c.open.Settings["synchronous"] != "1" {
+		each *= 2
+	}
+	return wire.Measured{Operations: request.Operations, Executed: request.Operations, Nanos: each * request.Operations,
+		Counters: wire.Counters{CPU: 1, Peak: 1}}
+}
+
+func (c *caller) verify(step wire.Step) wire.Verified {
+	made := int64(10 * step.N)
+	if c.name == "caller-lies" {
+		made--
+	}
+	digest, err := answer.New(step.Returns)
+	if err == nil {
+		err = digest.Row([]any{step.Call, made})
+	}
+	if err != nil {
+		panic(err)
+	}
+	return wire.Verified{Digest: digest.Sum(), Rows: 1}
+}
+
+const calls = `
+name: calls
+drivers: [DRIVERS]
+reference: caller/plain
+pool: 2
+profiles: {plain: {}, tuned: {synchronous: normal}}
+workload: {name: app, params: {n: 3}}
+operations:
+  create: {call: create, answer: "SELECT 'create', 10 * {{n}}", changes: true, count: 2}
+  save: {call: save, answer: "SELECT 'save', 10 * {{n}}", transaction: 1}
+  total: {sum: calls}
+`
+
+// told is what became of cells of a launch: milliseconds, or the outcome.
+func told(trials []assay.Trial) map[string]string {
+	all := map[string]string{}
+	for _, t := range trials {
+		text := fmt.Sprintf("%g %s", t.Figures[assay.NsPerOp]/1e6, t.Durability)
+		if t.Outcome != assay.OK {
+			text = string(t.Outcome) + ": " + t.Reason
+		}
+		if t.Twin {
+			continue
+		}
+		all[t.Cell.Driver+" "+t.Cell.Operation+" "+t.Cell.Profile] = strings.TrimSpace(text)
+	}
+	return all
+}
+
+// Calls run one after the other in one process, and are summed.
+func TestCalls(t *testing.T) {
+	b := newBench(t, strings.Replace(calls, "DRIVERS", "caller", 1))
+	b.Launches, b.ReferenceProfile = 1, "plain"
+	asked := b.run(t)
+	want := map[string]string{
+		"caller create plain": "6 consistent", "caller save plain": "6", "caller total plain": "12 consistent",
+		"caller create tuned": "3 consistent", "caller save tuned": "3", "caller total tuned": "6 consistent",
+	}
+	if got := told(b.trials); !maps.Equal(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+	const life = "open settings prepare measure verify prepare measure verify settings close"
+	if got := lives(asked); !slices.Equal(slices.Compact(got), []string{life}) {
+		t.Errorf("lives of workers: %q", got)
+	}
+	for _, trial := range b.trials {
+		if trial.Cell.Operation == "create" && (trial.Samples[0].Operations != 2 || trial.Digest == "") {
+			t.Errorf("%+v", trial)
+		}
+	}
+}
+
+// A wrong answer, or a process that dies, costs its call and the sum.
+func TestCallsFail(t *testing.T) {
+	b := newBench(t, strings.Replace(strings.Replace(calls, "DRIVERS", "caller, caller-lies, caller-dies", 1), ", tuned: {synchronous: normal}", "", 1))
+	b.Launches = 1
+	b.run(t)
+	got := told(b.trials)
+	for cell, want := range map[string]string{
+		"caller total plain":       "12 consistent",
+		"caller-lies create plain": "wrong-answer: the answers to the first 1 of create have digest",
+		"caller-lies save plain":   "wrong-answer: the answers",
+		"caller-lies total plain":  "wrong-answer: create: the answers",
+		"caller-dies create plain": "6 consistent",
+		"caller-dies save plain":   "failed: measure: worker ended (exit status 9); its last words:\n  killed by save",
+		"caller-dies total plain":  "failed: save: measure: worker ended",
+	} {
+		if !strings.HasPrefix(got[cell], want) {
+			t.Errorf("%s: %q, want %q", cell, got[cell], want)
+		}
+	}
+}
+
+// Calls are for workers that have them, and those for nothing else.
+func TestCallsUnsupported(t *testing.T) {
+	b := newBench(t, strings.Replace(calls, "DRIVERS", "caller, honest", 1))
+	b.Launches = 1
+	b.run(t)
+	if got := told(b.trials)["honest create plain"]; got != "unsupported: honest has no operations of its own that a plan could call" {
+		t.Errorf("a call: %s", got)
+	}
+	b = newBench(t, "name: p\ndrivers: [honest, caller]\nworkload: {schema: CREATE TABLE t (id)}\noperations: {read: {sql: SELECT 1}}\n")
+	b.Launches = 1
+	b.run(t)
+	if got := told(b.trials)["caller read default"]; got != "unsupported: caller runs operations of its own only, which a plan names by call" {
+		t.Errorf("SQL: %s", got)
+	}
+}
