@@ -22,7 +22,7 @@ type Module struct {
 // Library looks the driver's library up in Go's module cache. A library that
 // is not there is an error.
 func (d Driver) Library(ctx context.Context) (Module, error) {
-	if d.Module == "" {
+	if d.Module == "" || d.Script { // of a script, the module is not the driver
 		return Module{}, nil
 	}
 	found, err := fetch(ctx, d.Dir, d.Module, offline)
@@ -131,7 +131,7 @@ func (b *Builder) Cached(ctx context.Context, spec Spec) (Worker, bool, error) {
 
 // place is where the program of a spec is, or would be.
 func (b *Builder) place(ctx context.Context, d Driver, spec Spec) (string, error) {
-	if d.C {
+	if d.C || d.Script {
 		j, err := b.newCJob(ctx, d, spec, offline)
 		if err != nil {
 			return "", err

@@ -77,10 +77,10 @@ func listDriver(ctx context.Context, w io.Writer, d build.Driver, target wire.Ta
 		released = library.Released.Format(time.DateOnly)
 	}
 	version := target.DriverVersion
-	if version == "" && !d.C { // of C, the version of SQLite is shown, which is not the module's
+	if version == "" && !d.C && !d.Script { // of these, the version of SQLite is shown, which is not the module's
 		version = d.Version
 	}
-	columns := []string{d.Name, version, strings.TrimSpace(target.Engine + " " + target.EngineVersion),
+	columns := []string{d.Name, version, strings.TrimSpace(target.Engine + " " + strings.TrimSuffix(target.EngineVersion, "server")),
 		target.Facts["cgo"], target.Facts["api"], library.Licence, released, d.About}
 	for i, text := range columns {
 		columns[i] = orDash(text)

@@ -35,10 +35,13 @@ func readPlan(name string) (*plan.Plan, error) {
 
 func (a *app) plansCommand() *cobra.Command {
 	return &cobra.Command{
-		Use:   "plans",
-		Short: "List the built-in plans",
-		Args:  arguments(cobra.NoArgs),
-		RunE: func(*cobra.Command, []string) error {
+		Use:   "plans [PLAN]",
+		Short: "List the built-in plans, or print one, to be changed",
+		Args:  arguments(cobra.MaximumNArgs(1)),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 1 {
+				return a.printPlan(args[0])
+			}
 			w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 			fmt.Fprintln(w, "PLAN\tCELLS\tBUDGET\tABOUT")
 			for _, name := range plans.Names() {
@@ -55,4 +58,13 @@ func (a *app) plansCommand() *cobra.Command {
 			return w.Flush()
 		},
 	}
+}
+
+func (a *app) printPlan(name string) error {
+	text, ok := plans.Read(name)
+	if !ok {
+		return usage(fmt.Errorf("no built-in plan %q", name), "assay plans lists them")
+	}
+	_, err := a.stdout.Write(text)
+	return err
 }
