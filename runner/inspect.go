@@ -12,6 +12,9 @@ import (
 // figures: what was issued, and every setting on every connection. Where it
 // does not open, the trial's outcome and reason say why.
 func (r *Runner) Inspect(ctx context.Context) (assay.Trial, error) {
+	if len(r.groups) == 0 { // the target cannot run the case, and said why
+		return r.unmeasured[0], nil
+	}
 	m := r.groups[0].members[0]
 	j := m.jobs[0]
 	want := blockConnections(j)

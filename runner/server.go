@@ -117,7 +117,12 @@ func (r *Runner) fillCluster(ctx context.Context, j *job) error {
 		r.progress("prepare", "the data in PostgreSQL", 0)
 		ctx, cancel := context.WithTimeout(ctx, loadPatience)
 		defer cancel()
-		return programs.Make(ctx, path, func(w io.Writer) error { return j.data.Script(ctx, w) })
+		return programs.Make(ctx, path, func(w io.Writer) error {
+			if j.Operation.Call() {
+				return nil // the worker makes its own tables
+			}
+			return j.data.Script(ctx, w)
+		})
 	})
 	if ctx.Err() != nil {
 		return ctx.Err()

@@ -74,7 +74,6 @@ class Lap
     @nanos = 0
     @counters = {}
     marks = File.open(@marks, "wb") if @marks.present?
-    GC.start
     @operation.call? ? call(marks) : together(marks)
     reply
   ensure
