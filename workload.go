@@ -102,7 +102,7 @@ type Operation struct {
 	Phases      bool   // the phases of each execution are timed too, in windows of their own
 	Sorted      bool   // positions are in the order of the first argument's bytes
 	Cold        bool   // the page cache has nothing of the data when it begins; measured without a warm-up
-	Sum         bool   // no operation but the sum of all calls of the instance, in the same launch
+	Sum         int    // no operation but the sum of so many calls: all of the workload with these params, in the same launch
 	Check       *Query // what is read after the block to prove the change; nil: nothing
 }
 
@@ -115,7 +115,7 @@ func (o Operation) KV() bool {
 }
 
 // Call reports whether the operation is one of the worker's own, or their sum.
-func (o Operation) Call() bool { return o.Sum || len(o.Steps) > 0 && o.Steps[0].Call != "" }
+func (o Operation) Call() bool { return o.Sum > 0 || len(o.Steps) > 0 && o.Steps[0].Call != "" }
 
 // Step is one SQL statement of an operation.
 type Step struct {

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"slices"
+	"strings"
 
 	"assay"
 )
@@ -14,6 +15,33 @@ func (p *Plan) Calls() bool {
 // calls reports whether the workload has nothing but calls, and their sums.
 func (w *Workload) calls() bool {
 	return !slices.ContainsFunc(w.operations.entries, func(e entry[operation]) bool { return !e.value.Call.set() && !e.value.Sum.set() })
+}
+
+// callsAlone checks what stands beside the calls of a workload.
+func (c checker) callsAlone(w *workload) {
+	has := func(which func(*operation) bool) bool {
+		return slices.ContainsFunc(c.operations.entries, func(e entry[operation]) bool { return which(&e.value) })
+	}
+	if !has(func(o *operation) bool { return o.Call.set() || o.Sum.set() }) {
+		return
+	}
+	for _, e := range c.operations.entries {
+		o := &e.value
+		if !o.Call.set() && !o.Sum.set() {
+			c.m.at(e.key.place, "%s stands among calls, whose workload has calls and their sum only", e.key.value)
+		}
+		if o.Sum.set() && !has(func(o *operation) bool { return o.Call.set() }) {
+			c.m.at(o.Sum.place, "sum needs calls in its workload")
+		}
+	}
+	for _, other := range []struct {
+		place
+		name string
+	}{{w.Schema.place, "schema"}, {w.File.place, "file"}, {w.Records.place, "records"}, {w.Data.place, "data"}} {
+		if other.set() {
+			c.m.at(other.place, "a workload with calls has no %s: the worker makes its own tables", other.name)
+		}
+	}
 }
 
 // call checks the keys of a call as far as no values of params are needed.
@@ -29,7 +57,7 @@ func (c checker) call(o *operation) {
 	for _, k := range []struct {
 		key string
 		place
-	}{{"rows", o.Rows.place}, {"statement", o.Statement.place}, {"per", o.Per.place}, {"phases", o.Phases.place},
+	}{{"statement", o.Statement.place}, {"per", o.Per.place}, {"phases", o.Phases.place},
 		{"cache", o.Cache.place}, {"check", o.Check.place}, {"clients", o.Clients.place}, {"load", o.Load.place}} {
 		if k.set() {
 			c.m.at(k.place, "%s is not for a call, which is one worker's own", k.key)
@@ -47,11 +75,12 @@ func (c checker) call(o *operation) {
 
 // call resolves an operation of the worker's own, or the sum of all.
 func (r *resolver) call(name string, o *operation) assay.Operation {
-	op := assay.Operation{Name: name, RetryBusy: o.Busy.value == "retry", Sum: o.Sum.set(), Changes: o.Changes.value || o.Sum.set(), Count: 1}
+	op := assay.Operation{Name: name, RetryBusy: o.Busy.value == "retry", Changes: o.Changes.value || o.Sum.set(), Count: 1}
 	if o.Count.all.set() {
 		op.Count = r.count(o, op.Changes)
 	}
-	if op.Sum {
+	if o.Sum.set() {
+		op.Sum = 1 // counted where all cells are known
 		return op
 	}
 	step := assay.Step{Call: o.Call.value, Query: true, Rows: -1, Returns: types(o.Answer.Returns)}
@@ -69,6 +98,24 @@ func (r *resolver) call(name string, o *operation) assay.Operation {
 	}
 	op.Steps = []assay.Step{step}
 	return op
+}
+
+// countSums tells sums how many calls they have: a run of some of them has none.
+func countSums(cases []assay.Case) {
+	calls := map[string]int{}
+	key := func(c assay.Case) string {
+		return strings.Join([]string{c.Cell.Workload, c.Cell.ParamString(), c.Cell.Profile, c.Cell.Target()}, "|")
+	}
+	for _, c := range cases {
+		if c.Operation.Call() && c.Operation.Sum == 0 {
+			calls[key(c)]++
+		}
+	}
+	for i, c := range cases {
+		if c.Operation.Sum > 0 {
+			cases[i].Operation.Sum = max(1, calls[key(c)])
+		}
+	}
 }
 
 // maxCalls bounds the size of a call: some do its cube of work.
@@ -91,7 +138,7 @@ func (p *Plan) restrict(m *mistakes, profile string, drivers list[text]) {
 	if p.drivers == nil {
 		p.drivers = map[string][]string{}
 	}
-	p.drivers[profile] = m.words(drivers, "driver", slices.Concat(p.Drivers, driverNames(p.Drivers)))
+	p.drivers[profile] = m.words(drivers, "driver", slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.Drivers, driverNames(p.Drivers))))))
 }
 
 // isFor tells whether a profile is for a driver: a build that it names, or a

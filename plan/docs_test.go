@@ -108,6 +108,25 @@ func TestMonster(t *testing.T) {
 	}
 }
 
+// TestRails holds the size of the plan, and that its sums are of the published
+// 38 operations.
+func TestRails(t *testing.T) {
+	cells := map[string]int{}
+	for _, c := range expandFile(t, "../plans/rails.yaml") {
+		cells[c.Cell.Workload+" "+c.Cell.Profile]++
+		if c.Operation.Sum > 0 && c.Operation.Sum != 38 {
+			t.Errorf("%s is the sum of %d calls", c.Cell.Key(), c.Operation.Sum)
+		}
+	}
+	want := map[string]int{"as-published as-published": 1}
+	for profile, builds := range map[string]int{"default": 2, "tuned": 2, "tuned-full": 2, "postgresql": 1, "postgresql-async": 1} {
+		want["suite "+profile], want["parallel "+profile] = 39*builds, 2*builds
+	}
+	if !reflect.DeepEqual(cells, want) {
+		t.Errorf("cells: %v, want %v", cells, want)
+	}
+}
+
 func TestQuick(t *testing.T) {
 	cases := expandFile(t, "../plans/quick.yaml")
 	if want := 2 * 7 * 2 * 3; len(cases) != want {

@@ -232,6 +232,7 @@ func (p *Plan) addWorkload(m *mistakes, name text, w *workload, operations *dict
 	params := c.axes(w.Params, nil)
 	c.params = params
 	c.source(w)
+	c.callsAlone(w)
 	for i := range operations.entries {
 		e := &operations.entries[i]
 		m.name(e.key, "operation")

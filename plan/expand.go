@@ -38,6 +38,7 @@ func (p *Plan) Expand(drivers []string) ([]assay.Case, error) {
 	if err := m.err(); err != nil {
 		return nil, err
 	}
+	countSums(cases)
 	return cases, nil
 }
 

@@ -36,7 +36,7 @@ func (g *group) countCalls() {
 
 // expectCall asks the oracle for what a call answers.
 func expectCall(ctx context.Context, j *job) error {
-	if j.Operation.Sum {
+	if j.Operation.Sum > 0 {
 		return nil
 	}
 	found, err := j.data.Expect(ctx, j.Operation, j.trace, 0, 1)
@@ -59,7 +59,7 @@ func smallest(op assay.Operation) assay.Operation {
 // thumbCall estimates one unit of a call, which does about a hundred times its
 // size of work.
 func thumbCall(c assay.Case) time.Duration {
-	if c.Operation.Sum {
+	if c.Operation.Sum > 0 {
 		return thumbInstance
 	}
 	work := time.Duration(c.Operation.Count * c.Operation.Steps[0].N * 100)
@@ -109,7 +109,7 @@ func (r *Runner) sequence(ctx context.Context, g *group, m *member, launch int) 
 func (s *sequence) run(ctx context.Context) error {
 	var refused error
 	for _, j := range s.m.jobs {
-		if j.Operation.Sum {
+		if j.Operation.Sum > 0 {
 			continue
 		}
 		began := time.Now()
@@ -203,7 +203,7 @@ func (s *sequence) end() {
 // calls of which one is missing would be smaller, and is none.
 func (s *sequence) sum() {
 	for _, j := range s.m.jobs {
-		if !j.Operation.Sum {
+		if j.Operation.Sum == 0 {
 			continue
 		}
 		t := newTrial(s.m, j, s.launch, assay.Blocks)
@@ -217,6 +217,9 @@ func (s *sequence) sum() {
 				t.Durability = part.Durability
 			}
 			t.Settings = part.Settings
+		}
+		if left := j.Operation.Sum - j.calls; left > 0 {
+			_ = end(&t, &failure{assay.Unsupported, fmt.Sprintf("it is the sum of %d calls, and %d of them are not selected", j.Operation.Sum, left)})
 		}
 		if missing := j.calls - len(s.trials); missing > 0 {
 			_ = end(&t, &failure{assay.Failed, fmt.Sprintf("%d of its calls were not measured, see there", missing)})

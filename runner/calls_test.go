@@ -192,6 +192,17 @@ func TestCallsFail(t *testing.T) {
 	}
 }
 
+// A sum of some of the calls is none.
+func TestSumOfSome(t *testing.T) {
+	b := newBench(t, strings.Replace(calls, "DRIVERS", "caller", 1))
+	b.Launches = 1
+	b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool { return c.Cell.Operation == "save" })
+	b.run(t)
+	if got := told(b.trials)["caller total plain"]; got != "unsupported: it is the sum of 2 calls, and 1 of them are not selected" {
+		t.Error(got)
+	}
+}
+
 // Calls are for workers that have them, and those for nothing else.
 func TestCallsUnsupported(t *testing.T) {
 	b := newBench(t, strings.Replace(calls, "DRIVERS", "caller, honest", 1))
