@@ -87,6 +87,26 @@ func TestGoSQLitePerformance(t *testing.T) {
 	}
 }
 
+// All figures of sqlite-on-rails have a cell; those that measured nothing say so.
+func TestSQLiteOnRails(t *testing.T) {
+	figures, err := Figures("sqlite-on-rails")
+	if err != nil || len(figures) != 195 {
+		t.Fatalf("%d figures, %v; want 195", len(figures), err)
+	}
+	doubted := 0
+	for _, f := range figures {
+		if f.Cell.Plan != "rails" || f.Cell.Metric != "ns/op" {
+			t.Errorf("%+v", f)
+		}
+		if f.Reason != "" {
+			doubted++
+		}
+	}
+	if doubted != 6*5+2 {
+		t.Errorf("%d figures are no measurements, want six rows of five tables and two of PostgreSQL's", doubted)
+	}
+}
+
 func TestUnknownSource(t *testing.T) {
 	const want = `no published benchmark "x": there is go-kv-qiita, go-sqlite-performance`
 	if _, err := Figures("x"); err == nil || !strings.HasPrefix(err.Error(), want) {
@@ -124,6 +144,7 @@ columns:
 metrics: {t: ns/op}
 except:
   - {where: {case: b, driver: none}, reason: it did nothing}
+  - {where: {case: a, driver: little}, beside: true, reason: it did little}
 `))
 	if err != nil {
 		t.Fatal(err)
@@ -142,6 +163,7 @@ except:
 		{figure: Figure{Case: "a", Metric: "t"}, want: cell("read", nil)},
 		{figure: Figure{Case: "b", Metric: "t"}, want: cell("write", map[string][]string{"clients": {"4"}})},
 		{figure: Figure{Case: "b", Driver: "none", Metric: "t"}, want: Figure{Reason: "it did nothing"}},
+		{figure: Figure{Case: "a", Driver: "little", Metric: "t"}, want: Figure{Cell: cell("read", nil).Cell, Reason: "it did little"}},
 		{figure: Figure{Case: "c", Metric: "t"}, err: `case "c" is not mapped`},
 		{figure: Figure{Case: "a", Metric: "u"}, err: `metric "u" is not mapped`},
 	} {

@@ -251,7 +251,11 @@ func (r *Runner) launch(ctx context.Context, g *group) error {
 func (g *group) describe() string {
 	first := g.members[0].jobs[0]
 	if g.mode == assay.Blocks {
-		return describe(first.Cell)
+		cell := first.Cell
+		if first.Operation.Call() {
+			cell.Operation = "calls"
+		}
+		return describe(cell)
 	}
 	text := first.Cell.Workload + ", reads"
 	if params := first.Cell.ParamString(); params != "" {

@@ -3,6 +3,7 @@
 package main
 
 import (
+	"maps"
 	"testing"
 )
 
@@ -15,6 +16,7 @@ func TestPublishedRelations(t *testing.T) {
 		{"monster", "modernc.org/sqlite, P1: cache=shared, read only", "mattn/go-sqlite3, P1: cache=shared, read only", "Apple M3 Max", 50},
 		{"statements", "BenchmarkReadPrepareEveryTime", "BenchmarkReadNotPrepare", "EPYC 7K62", 15},
 		{"kv", "Benchmark_lotusdb_seq", "Benchmark_bbolt_seq", "Apple M1 Max", 5},
+		{"rails", "sqlite3-ruby 1.6.6, 2 default compile, PRAGMA tuning", "sqlite3-ruby 1.6.6, 1 default compile, no PRAGMA tuning", "2020 MacBook", 4 * 39},
 	} {
 		all, err := publishedFor(test.plan)
 		if err != nil || len(all) < test.least {
@@ -25,10 +27,23 @@ func TestPublishedRelations(t *testing.T) {
 			t.Errorf("%s: the first is %+v", test.plan, p)
 		}
 		for _, p := range all {
-			if len(p.A.Cell) == 0 || len(p.B.Cell) == 0 || p.B.Value == 0 || p.A.Printed == "" || p.A.What == p.B.What {
+			if len(p.A.Cell) == 0 || len(p.B.Cell) == 0 || p.B.Value == 0 && p.A.Doubt == "" || p.A.Printed == "" || p.A.What == p.B.What {
 				t.Errorf("%s: %+v", test.plan, p)
 			}
 		}
+	}
+	all, err := publishedFor("rails")
+	doubts := map[string]int{}
+	for _, p := range all {
+		if p.A.Doubt != "" {
+			doubts[p.A.Cell["operation"]+" "+p.A.Cell["transaction"]]++
+		}
+	}
+	want := map[string]int{"model_object_creation none": 4, "model_object_creation 1": 4, "model_object_select none": 4, "model_object_select 1": 4,
+		"model_object_destruction 1": 4, "model_object_and_associated_object_creation 1": 4,
+		"model_object_select_json_nested none": 1, "model_object_select_json_nested 1": 1}
+	if err != nil || !maps.Equal(doubts, want) {
+		t.Errorf("figures that are no measurements: %v, %v", doubts, err)
 	}
 	if all, err := publishedFor("quick"); err != nil || len(all) > 0 {
 		t.Errorf("quick has %d relations, %v", len(all), err)
