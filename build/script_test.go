@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"assay/kit/postgres/cluster"
 	"assay/kit/process"
 	"assay/kit/workertest"
 )
@@ -83,6 +84,20 @@ func TestActiveRecord(t *testing.T) {
 	misspelt := hello(t, built(t, b, "activerecord:DEFAULT_WHRONOUS=1"))
 	if strings.Contains(strings.Join(misspelt.CompileOptions, " "), "WHRONOUS") || misspelt.Facts["threadsafe"] != "true" {
 		t.Errorf("misspelt: %q, %v", misspelt.CompileOptions, misspelt.Facts)
+	}
+}
+
+// So does ActiveRecord on PostgreSQL, by symbolic links to the same files.
+func TestActiveRecordOnPostgreSQL(t *testing.T) {
+	ruby(t)
+	if _, err := cluster.Find(t.Context()); err != nil {
+		t.Skip(err)
+	}
+	w := built(t, checkout(t), "activerecord-postgresql")
+	for result := range workertest.Run(t.Context(), w.Program) {
+		if !result.OK {
+			t.Errorf("%s: %s", result.Name, result.Detail)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -129,3 +130,23 @@ func (a *app) identify(ctx context.Context, w build.Worker) (wire.Target, error)
 	target.EngineVersion = server.Version
 	return target, err
 }
+
+// calls tells whether a worker has operations of its own only. One that needs
+// no build is asked; where it does not say, its cells will tell.
+func calls(ctx context.Context, b *build.Builder, d build.Driver) bool {
+	if !d.Prebuilt {
+		return d.Script
+	}
+	ctx, cancel := context.WithTimeout(ctx, helloPatience)
+	defer cancel()
+	worker, err := process.Start(ctx, filepath.Join(b.Source.Dir, "workers", d.Name, "worker"), process.Options{})
+	if err != nil {
+		return false
+	}
+	defer worker.Kill()
+	can := worker.Hello().Capabilities
+	return slices.Contains(can, wire.CapCall) && !slices.Contains(can, wire.CapSQL)
+}
+
+// helloPatience is how long a worker may take to say what it is.
+const helloPatience = 10 * time.Second

@@ -107,7 +107,7 @@ func (s *session) choose(ctx context.Context, name string) error {
 	s.run = assay.Run{ID: newRunID(), Plan: s.plan.Name, PlanText: s.plan.Text, PlanFile: planFile(name), Seed: s.plan.Seed, Options: options,
 		Started: time.Now().UTC(), Status: assay.Running, Version: version}
 	if !s.flags.resume {
-		if err := s.selectCases(); err != nil {
+		if err := s.selectCases(ctx); err != nil {
 			return err
 		}
 	}
@@ -120,7 +120,7 @@ func (s *session) choose(ctx context.Context, name string) error {
 	if err := s.recall(ctx); err != nil {
 		return err
 	}
-	return s.selectCases()
+	return s.selectCases(ctx)
 }
 
 // planFile is where a run's plan lies, so that it is found again from another
@@ -215,8 +215,8 @@ func (s *session) recall(ctx context.Context) error {
 
 // selectCases fills in the cases. The run keeps the names that * stood for:
 // another day there may be other drivers.
-func (s *session) selectCases() error {
-	drivers, err := s.expandDrivers(s.run.Options.Drivers)
+func (s *session) selectCases(ctx context.Context) error {
+	drivers, err := s.expandDrivers(ctx, s.run.Options.Drivers)
 	if err != nil {
 		return err
 	}
@@ -231,7 +231,7 @@ func (s *session) selectCases() error {
 
 // expandDrivers replaces * by every driver that can run the plan, the plan's
 // first, so that its reference stays the reference.
-func (s *session) expandDrivers(names []string) ([]string, error) {
+func (s *session) expandDrivers(ctx context.Context, names []string) ([]string, error) {
 	var all []string
 	for _, name := range names {
 		if name != "*" {
@@ -255,7 +255,7 @@ func (s *session) expandDrivers(names []string) ([]string, error) {
 			}
 		}
 		for _, d := range found {
-			fits := (!d.Store || s.plan.KV()) && d.Script == s.plan.Calls()
+			fits := (!d.Store || s.plan.KV()) && calls(ctx, b, d) == s.plan.Calls()
 			if fits && (d.Module != "" || d.Prebuilt) && !slices.Contains(all, d.Name) {
 				all = append(all, d.Name)
 			}

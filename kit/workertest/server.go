@@ -158,6 +158,9 @@ var (
 )
 
 func oddServerValues(b *bench) error {
+	if !b.can(wire.CapSQL) {
+		return fmt.Errorf("%w: the worker has not the capability %s", errNotApplicable, wire.CapSQL)
+	}
 	return steps(
 		func() error { return b.open(wire.Open{Readers: 1, Idle: 1, Writers: 1, Once: []string{serverTable}}) },
 		func() error {
