@@ -57,6 +57,7 @@ type Options struct {
 	Budget    time.Duration       // of measuring, builds excluded
 	Precision float64             // wished half-width of an interval, as a fraction
 	Margin    float64             // within which two targets count as equivalent, as a fraction
+	Capacity  string              // the latency at which capacities are searched, such as p99=5ms; empty: loads are as the plan says
 	Launches  int                 // of each cell at least, fixed beforehand; more are chosen by the width of intervals
 }
 
@@ -179,6 +180,8 @@ func (c Cell) Coordinate(name string) (string, bool) {
 		return c.Statement, true
 	case "transaction":
 		return TransactionString(c.Transaction), true
+	case "rate":
+		return fmt.Sprintf("%g", c.Rate), true
 	}
 	value, ok := c.Params[name]
 	return value, ok

@@ -30,14 +30,15 @@ var imports = map[string][]string{
 	"store":     {"root", "kit"},
 	"emit":      {"root", "kit"},
 	"draft":     {"root", "kit", "plan", "dataset"},
-	"runner":    {"root", "kit", "plan", "dataset", "host", "stat", "syncs"},
+	"runner":    {"root", "kit", "plan", "dataset", "host", "stat", "syncs", "load"},
+	"load":      {"kit"},
 	"syncs":     {},
 	"chart":     {},
 	"report":    {"root", "stat", "chart"},
 	"audit":     {"root", "stat", "published", "report"},
-	"bench":     {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "report"},
+	"bench":     {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "report", "load"},
 	"cmd": {"root", "kit", "stat", "plans", "published", "host", "plan", "dataset", "build", "store",
-		"draft", "runner", "report", "audit", "syncs", "emit"},
+		"draft", "runner", "report", "audit", "syncs", "emit", "load"},
 }
 
 // source is a Go file of this checkout.

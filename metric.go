@@ -15,6 +15,15 @@ const (
 	P50     = "p50"
 	P99     = "p99"
 	BusyOp  = "busy/op"
+
+	CapacityPerS = "capacity/s"
+	OfferedPerS  = "offered/s"
+	LimitPerS    = "limit/s"
+	Lag          = "lag"
+	LateOp       = "late/op"
+	DroppedOp    = "dropped/op"
+	FailedOp     = "failed/op"
+	ReopensOp    = "reopens/op"
 )
 
 // Metrics lists every metric, in the order of tables.
@@ -45,6 +54,15 @@ var Metrics = []Metric{
 	{"scan-ns/op", "ns", false, "phase: read the columns, of all rows"},
 	{"close-rows-ns/op", "ns", false, "phase: end the answer, or reset the statement"},
 	{"close-stmt-ns/op", "ns", false, "phase: finalize the statement"},
+	{CapacityPerS, "1/s", true, "the highest rate of arrivals at which the wished latency was kept"},
+	{OfferedPerS, "1/s", false, "open loop: requests a second that were to be sent"},
+	{LimitPerS, "1/s", false, "requests a second that the load generator reached without a database, with as many clients"},
+	{Lag, "ns", false, "open loop: 99th percentile of how long requests waited for the load generator alone; it is in their latency"},
+	{LateOp, "1/op", false, "open loop: requests sent over 1 ms after their time / requests"},
+	{DroppedOp, "1/op", false, "open loop: requests not sent, for want of a connection for 1 s / requests"},
+	{FailedOp, "1/op", false, "requests without an answer of status 200 / requests; they are in no other figure"},
+	{ReopensOp, "1/op", false, "connections to the database that the pool closed under load, and opened again / requests"},
+	{"pool-wait-ns/op", "ns", false, "time that requests waited for a connection of the pool / requests"},
 	{"clock-ns/op", "ns", false, "what reading the clock between the phases costs; it is in the phases, and not subtracted"},
 }
 
@@ -57,4 +75,13 @@ func MetricByName(name string) (Metric, bool) {
 		}
 	}
 	return Metric{}, false
+}
+
+// Primary is the metric by which the cell is compared: at a fixed rate of
+// arrivals it is latency that differs.
+func (c Cell) Primary() string {
+	if c.Rate > 0 {
+		return P99
+	}
+	return NsPerOp
 }

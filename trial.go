@@ -137,3 +137,9 @@ type Trial struct {
 	// Its figures are kept; they do not enter the centre or the ratios.
 	Disqualified bool
 }
+
+// Measured tells whether the trial has figures. One whose requests failed in
+// part has those of the others, and is never compared.
+func (t Trial) Measured() bool {
+	return t.Outcome == OK || t.Outcome == NotApplied || t.Outcome == Failed && len(t.Figures) > 0
+}

@@ -103,6 +103,7 @@ type Operation struct {
 	Sorted      bool   // positions are in the order of the first argument's bytes
 	Cold        bool   // the page cache has nothing of the data when it begins; measured without a warm-up
 	Sum         int    // no operation but the sum of so many calls: all of the workload with these params, in the same launch
+	Serve       bool   // it is asked for over HTTP; Cell.Rate and Cell.Clients are the load
 	Check       *Query // what is read after the block to prove the change; nil: nothing
 }
 
@@ -149,9 +150,12 @@ type Profile struct {
 	Raw map[string]string
 	// Requests says what a raw profile means, so that a setting without
 	// effect can be found.
-	Requests    map[string]string
-	Once        []string // SQL run on one connection after opening
-	Each        []string // SQL run on every new connection
+	Requests map[string]string
+	Once     []string // SQL run on one connection after opening
+	Each     []string // SQL run on every new connection
+	// Lazy has the connections of a served operation opened by the requests that
+	// first need them.
+	Lazy        bool
 	AsPublished bool
 }
 

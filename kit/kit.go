@@ -25,7 +25,8 @@ type Engine interface {
 	// Target says what this worker drives, as found out from the driver and
 	// the engine themselves.
 	Target() (wire.Target, error)
-	// Capabilities lists what the engine can do: wire.CapSQL, wire.CapKV.
+	// Capabilities lists what the engine can do: wire.CapSQL, wire.CapKV,
+	// wire.CapHTTP.
 	Capabilities() []string
 	// Open opens the database and all of its connections.
 	Open(wire.Open) (Database, wire.Opened, error)
@@ -71,6 +72,29 @@ type Operation interface {
 	// rows that each step returns. The visited slice is reused.
 	Answer(position int, visit func(step int, row []any) error) error
 	Close() error
+}
+
+// Server is an Operation that can be asked for by other processes.
+type Server interface {
+	// Handler returns what answers requests, one at a time. Handlers work at the
+	// same time, and share what the handlers of an application share: the pool
+	// and, where a driver has them, statements that are compiled once.
+	Handler() (Handler, error)
+}
+
+// Handler answers one request after the other.
+type Handler interface {
+	// Answer runs the operation at a position of the trace, visits the rows
+	// that each step returns, with their declared types, and returns the number
+	// of rows answered or changed. The visited slice is reused. An error that
+	// wraps ErrBusy may be retried.
+	Answer(position int, visit func(types []string, row []any) error) (rows int, err error)
+	Close() error
+}
+
+// Pooled is a Database that knows what its pools did.
+type Pooled interface {
+	Pool() wire.Pool
 }
 
 // Client runs one operation after the other.

@@ -64,7 +64,8 @@ var messages = map[string]struct{ request, body any }{
 	wire.TypePrepare:  {wire.Prepare{}, wire.Prepared{}},
 	wire.TypeMeasure:  {wire.Measure{}, wire.Measured{}},
 	wire.TypeVerify:   {wire.Verify{}, wire.Verified{}},
-	wire.TypeStats:    {struct{}{}, wire.Counters{}},
+	wire.TypeStats:    {struct{}{}, wire.Stats{}},
+	wire.TypeServe:    {wire.Serve{}, wire.Served{}},
 	wire.TypeLoad:     {wire.Load{}, wire.Loaded{}},
 	wire.TypeClose:    {struct{}{}, wire.Closed{}},
 	"frobnicate":      {struct{}{}, struct{}{}},
@@ -136,12 +137,12 @@ func joined(types ...reflect.Type) any {
 // TestPageNamesEverything: all requests, fields, codes, settings and limits.
 func TestPageNamesEverything(t *testing.T) {
 	text := page(t)
-	for _, literal := range []string{fmt.Sprint(wire.MaxLine, " bytes"), fmt.Sprint("This is version ", wire.Protocol, "."), "### serve"} {
+	for _, literal := range []string{fmt.Sprint(wire.MaxLine, " bytes"), fmt.Sprint("This is version ", wire.Protocol, ".")} {
 		if !strings.Contains(text, literal) {
 			t.Errorf("%q is not on the page", literal)
 		}
 	}
-	names := append(kv.Names(), "ok", "error", wire.CapSQL, wire.CapKV, wire.CapCall, wire.Get, wire.Put, wire.Delete, wire.Scan, wire.Unsupported, wire.Invalid, wire.Failed)
+	names := append(kv.Names(), "ok", "error", wire.CapSQL, wire.CapKV, wire.CapCall, wire.CapHTTP, wire.Get, wire.Put, wire.Delete, wire.Scan, wire.Unsupported, wire.Invalid, wire.Failed)
 	types := map[reflect.Type]bool{}
 	collect(reflect.TypeFor[wire.Hello](), types)
 	collect(reflect.TypeFor[wire.Error](), types)
@@ -291,6 +292,27 @@ func TestPageDigests(t *testing.T) {
 		spelled := sha256.Sum256(bare(t, vector.Bytes))
 		if hash.Sum() != vector.Digest || hex.EncodeToString(spelled[:]) != vector.Digest {
 			t.Errorf("digest %s, of the bytes %x, the page says %s", hash.Sum(), spelled, vector.Digest)
+		}
+	}
+}
+
+func TestPageBodies(t *testing.T) {
+	var body answer.Body
+	for _, line := range blocks(t, "json body")[0] {
+		var vector struct {
+			Returns []string
+			Rows    [][]any
+			Body    string
+		}
+		decode(t, line, &vector)
+		body.Begin()
+		for _, row := range vector.Rows {
+			if err := body.Row(vector.Returns, typed(t, vector.Returns, row)); err != nil {
+				t.Errorf("%v in %s", err, line)
+			}
+		}
+		if got := string(body.End(len(vector.Rows))); got != vector.Body {
+			t.Errorf("the body is %s, the page says %s", got, vector.Body)
 		}
 	}
 }

@@ -57,6 +57,7 @@ type session struct {
 	engine   Engine
 	database Database
 	prepared map[string]*prepared
+	server   *server // nil where nothing is served
 	closed   bool
 }
 
@@ -106,7 +107,9 @@ func (s *session) handle(kind string, line []byte) (any, error) {
 	case wire.TypeVerify:
 		return with(line, s.verify)
 	case wire.TypeStats:
-		return countersAfter(), nil
+		return s.stats(), nil
+	case wire.TypeServe:
+		return with(line, s.serve)
 	case wire.TypeClose:
 		return s.close()
 	}
@@ -227,13 +230,23 @@ func (s *session) verify(request wire.Verify) (wire.Verified, error) {
 // close closes everything and ends the session after its reply.
 func (s *session) close() (wire.Closed, error) {
 	s.closed = true
+	stopped := s.closeServer() // which is no part of closing the database
 	began := time.Now()
 	err := s.closeDatabase()
-	return wire.Closed{Nanos: time.Since(began).Nanoseconds()}, err
+	return wire.Closed{Nanos: time.Since(began).Nanoseconds()}, errors.Join(stopped, err)
+}
+
+func (s *session) closeServer() error {
+	if s.server == nil {
+		return nil
+	}
+	err := s.server.close()
+	s.server = nil
+	return err
 }
 
 func (s *session) closeDatabase() error {
-	var errs []error
+	errs := []error{s.closeServer()}
 	for _, p := range s.prepared {
 		errs = append(errs, p.close())
 	}

@@ -171,7 +171,7 @@ func TestRefusals(t *testing.T) {
 	for _, request := range []string{`{"type":"measure","operation":"a"}`, `{"type":"verify","operation":"a"}`} {
 		refused(request, "invalid", `operation \"a\" is not prepared`)
 	}
-	refused(`{"type":"serve"}`, "unsupported", `this worker does not know the request \"serve\"`)
+	refused(`{"type":"serve","operation":"a","clients":1}`, "invalid", "no database is open")
 	refused(`{"type":""}`, "unsupported", `this worker does not know the request \"\"`)
 	refused(`{"type":"open","readers":"many"}`, "invalid", "json: cannot unmarshal string into Go struct field Open.readers of type int")
 

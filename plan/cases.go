@@ -97,15 +97,18 @@ func (p *Plan) cases(m *mistakes, v variant, drivers []string) []assay.Case {
 	if statements == nil {
 		statements = statementPolicies[:1]
 	}
-	clients := clients(m, v.spec.Clients, p.Clients)
+	clients := v.spec.clients(m, p)
 	for _, c := range clients {
 		for _, pool := range pools(m, v.spec.Pool, p.Pools) {
 			for _, statement := range statements {
 				for _, t := range v.transactions(m, slices.Max(clients)) {
 					cell := p.cell(v, c, pool)
 					cell.Statement, cell.Transaction = statement, t.size
-					base := assay.Case{Cell: cell, Dataset: v.dataset, Operation: settled(v.at(statement, t.size), c)}
-					all = p.targets(all, base, v, v.least(t, c), drivers)
+					for _, rate := range v.spec.rates(m) {
+						cell.Rate = float64(rate)
+						base := assay.Case{Cell: cell, Dataset: v.dataset, Operation: settled(v.at(statement, t.size), c)}
+						all = p.targets(all, base, v, v.least(t, c), drivers)
+					}
 				}
 			}
 		}

@@ -111,6 +111,7 @@ func (c checker) operation(name text, o *operation) {
 	c.mix(o)
 	c.keyValue(o)
 	c.call(o)
+	c.serve(o)
 	if o.Only.value == "mix" && !c.mixed(name.value) {
 		c.m.at(o.Only.place, "%s is only for a mix, and no mix has it", name.value)
 	}
@@ -216,6 +217,8 @@ func (c checker) mix(o *operation) {
 			c.m.unknown(e.key.place, "operation", e.key.value, c.operations.names())
 		case part.Mix.set():
 			c.m.at(e.key.place, "a mix cannot be part of a mix")
+		case part.Serve.set():
+			c.m.at(e.key.place, "%s is served by itself: serve belongs to the mix", e.key.value)
 		default:
 			c.partParams(e.key, part, o)
 		}

@@ -55,13 +55,6 @@ func (p *Plan) expandable(drivers []string) error {
 			return fmt.Errorf("driver %q is listed twice", d)
 		}
 	}
-	for _, w := range p.Workloads {
-		for _, e := range w.operations.entries {
-			if key := e.value.unsupported(); key != "" {
-				return fmt.Errorf("operation %s: %s is not supported yet", e.key.value, key)
-			}
-		}
-	}
 	if n := p.size(len(drivers)); n > maxCells {
 		return errors.New(tooLarge(n))
 	}
@@ -98,8 +91,8 @@ func (p *Plan) size(drivers int) float64 {
 }
 
 func (p *Plan) operationSize(o *operation) float64 {
-	axes := []int{
-		cmp.Or(len(o.Clients.items), len(p.Clients)), cmp.Or(len(o.Pool.items), len(p.Pools)),
+	clients, rates := o.axisSizes(p)
+	axes := []int{clients, rates, cmp.Or(len(o.Pool.items), len(p.Pools)),
 		len(o.Statement.items), len(o.Transaction.items), cmp.Or(len(o.Profiles.items), len(p.Profiles)),
 	}
 	for _, e := range o.Params.entries {
@@ -139,10 +132,11 @@ func (p *Plan) resolve(m *mistakes) []variant {
 					if op.Cold && op.Changes {
 						m.at(e.value.Cache.place, "cache: cold is for operations that change nothing")
 					}
+					op.Serve = e.value.Serve.set()
 					v := variant{w.Name, params, d, &e.value, op, at.counts(&e.value)}
-					v.transactions(m, slices.Max(clients(m, e.value.Clients, p.Clients)))
+					v.transactions(m, slices.Max(e.value.clients(m, p)))
 					at.retries(v)
-					v.latest(m, slices.Max(clients(m, e.value.Clients, p.Clients)))
+					v.latest(m, slices.Max(e.value.clients(m, p)))
 					all = append(all, v)
 				}
 			}

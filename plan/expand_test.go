@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -214,16 +215,51 @@ func TestExpandDrivers(t *testing.T) {
 	}
 }
 
-func TestExpandUnsupported(t *testing.T) {
-	for want, operation := range map[string]string{
-		"operation o: serve is not supported yet": `{sql: SELECT 1, serve: http, load: {closed: 50}}`,
+// TestServe: the load is an axis of clients or of rates.
+func TestServe(t *testing.T) {
+	for text, want := range map[string][]string{
+		"serve: http":                                    {"3 0", "4 0"},
+		"serve: http, clients: 7":                        {"7 0"},
+		"serve: http, load: {closed: [2, 50]}":           {"2 0", "50 0"},
+		"serve: http, load: {open: [100, 2e3]}":          {"3 100", "3 2000", "4 100", "4 2000"},
+		"serve: http, load: {open: 100}, clients: 9":     {"9 100"},
+		"serve: http, load: {open: 100}, transaction: 1": {"3 100", "4 100"},
 	} {
-		p, err := Decode("p.yaml", []byte(`{name: p, drivers: [d], workload: {file: f}, operations: {o: `+operation+`}}`))
+		p, err := Decode("p.yaml", []byte(`{name: p, drivers: [d], clients: [3, 4], workload: {file: f}, operations: {o: {sql: SELECT 1, `+text+`}}}`))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.Expand(nil); err == nil || err.Error() != want {
-			t.Errorf("got %v, want %s", err, want)
+		cases, err := p.Expand(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range cases {
+			got = append(got, fmt.Sprint(c.Cell.Clients, " ", c.Cell.Rate))
+			if !c.Operation.Serve {
+				t.Errorf("%s: it is not served", text)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: clients and rates %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestServeMistakes(t *testing.T) {
+	for text, want := range map[string]string{
+		"{sql: SELECT 1, serve: http, load: {closed: 1, open: 1}}":    "a load is closed or open: make two operations of it",
+		"{sql: SELECT 1, serve: http, load: {closed: [1, 1]}}":        "load 1 is listed twice",
+		"{sql: SELECT 1, serve: http, load: {closed: 1}, clients: 1}": "load: closed says how many clients there are already",
+		"{sql: SELECT 1, serve: http, phases: true}":                  "phases does not go with serve",
+		"{sql: SELECT 1, serve: http, cache: cold}":                   "cache does not go with serve",
+		"{sql: SELECT 1, serve: http, per: row, rows: 1}":             "per does not go with serve",
+		"{sql: DELETE FROM t, serve: http, transaction: 10}":          "a request is one operation: with serve, transaction is none or 1",
+		"{sql: SELECT 1, serve: http}, m: {mix: {o: 1}, serve: http}": "o is served by itself: serve belongs to the mix",
+	} {
+		_, err := Decode("p.yaml", []byte("{name: p, drivers: [d], workload: {file: f}, operations: {o: "+text+"}}"))
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
 }

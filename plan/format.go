@@ -107,7 +107,7 @@ type operation struct {
 	Changes     boolean            `yaml:"changes" jsonschema_description:"true: the call changes data."`
 	Sum         text               `yaml:"sum" jsonschema_description:"calls: no operation but the sum of all calls of the workload with the same params."`
 	Serve       text               `yaml:"serve" jsonschema_description:"http: the operation is asked for over HTTP."`
-	Load        load               `yaml:"load" jsonschema_description:"How requests arrive."`
+	Load        load               `yaml:"load" jsonschema_description:"How requests arrive: closed or open. Without it, from clients that each wait for their answer."`
 }
 
 func (o *operation) read(m *mistakes, n ast.Node) {
@@ -124,15 +124,6 @@ func (o *operation) read(m *mistakes, n ast.Node) {
 	if len(o.forms) > 1 {
 		m.at(o.place, "an operation has one of %s", strings.Join(o.forms, " and "))
 	}
-}
-
-// unsupported returns the key by which the operation asks for a server, which
-// the format has and Expand does not support.
-func (o *operation) unsupported() string {
-	if o.Serve.set() {
-		return "serve"
-	}
-	return ""
 }
 
 // step is one statement.
@@ -252,8 +243,8 @@ func (l *scanLimit) read(m *mistakes, n ast.Node) {
 // load says how requests arrive at a server.
 type load struct {
 	place
-	Closed list[number] `yaml:"closed" jsonschema_description:"Clients that each wait for their answer."`
-	Open   list[number] `yaml:"open" jsonschema_description:"Requests a second, at a constant rate."`
+	Closed list[number] `yaml:"closed" jsonschema_description:"Numbers of clients that each wait for their answer: an axis."`
+	Open   list[number] `yaml:"open" jsonschema_description:"Requests a second, at a constant rate: an axis. clients is the most that are under way."`
 }
 
 func (l *load) read(m *mistakes, n ast.Node) {

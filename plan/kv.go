@@ -44,9 +44,6 @@ func (c checker) keyValue(o *operation) {
 		c.m.at(o.Draw.place, "next is a key that is not there yet, which only put can take")
 	}
 	c.m.keys(o.Key)
-	for _, n := range slices.Concat(o.Load.Closed.items, o.Load.Open.items) {
-		c.m.whole(n, "load", 1, maxCount, 1)
-	}
 }
 
 // keys checks the spelling of the numbers in a key's template.

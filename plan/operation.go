@@ -155,7 +155,7 @@ func (r *resolver) mix(name string, o *operation, others *dict[operation]) assay
 	continues := map[string]string{} // by column, the part that continues it
 	for _, e := range o.Mix.entries {
 		part, ok := others.get(e.key.value)
-		if !ok || part.Mix.set() || part.unsupported() != "" || !r.env.has(part.axes) {
+		if !ok || part.Mix.set() || part.Serve.set() || !r.env.has(part.axes) {
 			continue // reported where names are checked
 		}
 		weight, _ := r.env.integer(r.m, e.value, "the weight", 1, maxCount)

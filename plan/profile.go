@@ -23,6 +23,7 @@ type profile struct {
 	Once      list[text]   `yaml:"once" jsonschema_description:"SQL that is run on one connection after opening."`
 	Each      list[text]   `yaml:"each" jsonschema_description:"SQL that is run on every new connection."`
 	Drivers   list[text]   `yaml:"drivers" jsonschema_description:"The drivers that the profile is for; all by default."`
+	Lazy      boolean      `yaml:"lazy" jsonschema_description:"true: of operations with serve, connections are opened when requests first need them, as database/sql does by itself; otherwise all are open before."`
 	Published boolean      `yaml:"published" jsonschema_description:"true: the condition as it was published, faults included; its failure is no failure of the run."`
 
 	settings []entry[scalar]
@@ -34,7 +35,7 @@ func (p *profile) read(m *mistakes, n ast.Node) {
 		m.at(p.place, "a profile is a map, such as {} or {journal_mode: wal}, not %s", describe(n))
 		return
 	}
-	own := map[string]reader{"raw": &p.Raw, "file": &p.File, "requests": &p.Requests, "once": &p.Once, "each": &p.Each, "drivers": &p.Drivers, "published": &p.Published}
+	own := map[string]reader{"raw": &p.Raw, "file": &p.File, "requests": &p.Requests, "once": &p.Once, "each": &p.Each, "lazy": &p.Lazy, "drivers": &p.Drivers, "published": &p.Published}
 	for _, pair := range m.pairs(n, "a profile") {
 		if part, ok := own[pair.key]; ok {
 			part.read(m, pair.value)
@@ -54,7 +55,7 @@ func (p *profile) resolve(m *mistakes, name string, drivers []string) assay.Prof
 	if p.Requests.set() && !p.Raw.set() && !p.Once.set() && !p.Each.set() {
 		m.at(p.Requests.place, "requests belongs to raw, once or each: write the settings themselves into the profile")
 	}
-	own := []string{"raw", "file", "requests", "once", "each", "drivers", "published"}
+	own := []string{"raw", "file", "requests", "once", "each", "lazy", "drivers", "published"}
 	return assay.Profile{
 		Name:        name,
 		Settings:    settings(m, p.settings, own),
@@ -62,6 +63,7 @@ func (p *profile) resolve(m *mistakes, name string, drivers []string) assay.Prof
 		Requests:    settings(m, p.Requests.entries, nil),
 		Once:        statements(m, p.Once),
 		Each:        statements(m, p.Each),
+		Lazy:        p.Lazy.value,
 		AsPublished: p.Published.value,
 	}
 }

@@ -13,7 +13,7 @@ import (
 // among them: it is known when workers have said it.
 var coordinates = []string{
 	"plan", "workload", "operation", "driver", "options", "profile",
-	"clients", "pool", "idle", "statement", "transaction",
+	"clients", "pool", "idle", "statement", "transaction", "rate",
 }
 
 // Select returns the cases that have, for each key of only, one of its values.

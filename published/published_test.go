@@ -193,3 +193,28 @@ func TestMappingMistakes(t *testing.T) {
 		}
 	}
 }
+
+// TestSQLiteHTTPServer: every figure is of the condition as published, and so
+// are the pools.
+func TestSQLiteHTTPServer(t *testing.T) {
+	figures, err := Figures("sqlite-http-server")
+	if err != nil || len(figures) != 20 {
+		t.Fatalf("%d figures, %v; want 20", len(figures), err)
+	}
+	all := cases(t, "http")
+	idle := map[int]int{}
+	for _, f := range figures {
+		selected, err := plan.Select(all, f.Cell.Only)
+		if err != nil || len(selected) != 1 || f.Cell.Metric != assay.OpPerS {
+			t.Fatalf("%+v: %d cells, %v", f, len(selected), err)
+		}
+		c := selected[0].Cell
+		idle[c.Pool] = c.Idle
+		if !c.AsPublished || fmt.Sprint(c.Pool) != f.Pool || c.Clients != 50 || c.Statement != "never" {
+			t.Errorf("%+v is measured in %+v", f, c)
+		}
+	}
+	if want := map[int]int{1: 1, 4: 2, 8: 2, 50: 2, 100: 2}; !reflect.DeepEqual(idle, want) {
+		t.Errorf("idle connections by pool: %v, want %v", idle, want)
+	}
+}

@@ -76,7 +76,10 @@ func (t *Table) columns(n *notes) []column {
 		{"profile", false, func(r *Row) string { return clean(r.Cell.Profile) }},
 		{t.Primary.Name, true, figureColumn(t.Primary.Name)},
 	}
-	if t.cell().Clients > 1 {
+	switch {
+	case slices.ContainsFunc(t.withTwins(), (*Row).served):
+		all = append(all, t.loadColumns()...)
+	case t.cell().Clients > 1:
 		all = append(all,
 			column{assay.P50, true, centreColumn(assay.P50)},
 			column{assay.P99, true, centreColumn(assay.P99)},
@@ -174,8 +177,8 @@ const syncBeforeAck = "sync-before-ack"
 // marks notes a row's warnings and returns their marks.
 func marks(r *Row, n *notes) string {
 	var all []string
-	if r.Outcome == assay.NotApplied && len(r.Figures) > 0 {
-		all = append(all, n.mark(clean("not-applied: "+r.Reason+"; not compared and not ranked")))
+	if r.Outcome != assay.OK && len(r.Figures) > 0 {
+		all = append(all, n.mark(clean(string(r.Outcome)+": "+r.Reason+"; not compared and not ranked")))
 	}
 	for _, f := range r.Figures {
 		// Unequal durability is among the warnings already.

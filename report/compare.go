@@ -58,13 +58,23 @@ func (t *Table) judge(run assay.Run) {
 }
 
 // primary is ns/op, but for blocks of several clients, where latencies
-// overlap, the throughput.
+// overlap, and for requests, the throughput; where requests arrive at a rate
+// of their own, the latency.
 func (t *Table) primary() assay.Metric {
 	name := assay.NsPerOp
 	for _, row := range t.Rows {
 		_, has := row.Figure(assay.OpPerS)
-		if has && row.Cell.Clients > 1 && row.mode() == assay.Blocks {
+		if has && (row.Cell.Clients > 1 || row.served()) && row.mode() == assay.Blocks {
 			name = assay.OpPerS
+		}
+	}
+	switch {
+	case t.any(assay.CapacityPerS):
+		name = assay.CapacityPerS
+	case t.cell().Rate > 0:
+		name = assay.P50 // where no launch has enough requests for more
+		if slices.ContainsFunc(t.Rows, func(r *Row) bool { return len(r.series(assay.P99)) > 0 }) {
+			name = assay.P99
 		}
 	}
 	metric, _ := assay.MetricByName(name)

@@ -161,6 +161,9 @@ func (r *Report) addTables(d *document) {
 		"± is half the figure's 95 %% interval. n counts launches. Rows that share a rank cannot be told apart by the data. "+
 		"A/A is the reference against itself: this run's noise. "+
 		"Durability is by the effective journal_mode and synchronous (0 OFF, 1 NORMAL, 2 FULL, 3 EXTRA); seen tells whether a trace of system calls shows commits synced before they are acknowledged.", cmp.Or(driver, "the reference"), profileWords(profile))
+	if wish := r.Run.Options.Capacity; wish != "" {
+		d.add(paragraph, "capacity/s is the highest rate of arrivals at which %s was kept, searched anew in each launch.", wish)
+	}
 	shown := map[string]string{} // what differs, and the table under which it stands
 	for _, t := range r.Tables {
 		t.addTo(d)
@@ -280,6 +283,9 @@ func (r *Report) addRepeat(d *document) {
 func repeat(run assay.Run) string {
 	o := run.Options
 	words := []string{"assay", "run", quote(planOf(run))}
+	if o.Capacity != "" {
+		words = append(words, "--find-capacity", quote(o.Capacity))
+	}
 	if len(o.Drivers) > 0 {
 		words = append(words, "--drivers", quote(strings.Join(o.Drivers, ",")))
 	}

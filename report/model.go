@@ -220,7 +220,7 @@ func (r *Row) finish() {
 		return cmp.Or(a.Launch-b.Launch, a.Started.Compare(b.Started))
 	})
 	r.Outcome, r.Reason = outcome(r.Trials)
-	if r.Outcome == assay.OK || r.Outcome == assay.NotApplied {
+	if !slices.ContainsFunc(r.Trials, func(t assay.Trial) bool { return !t.Measured() && t.Outcome != assay.NotRun }) {
 		r.Figures = figures(r.Counted())
 		r.addPooledPercentiles()
 	}
@@ -268,20 +268,18 @@ func finish(rows []*Row) {
 func (r *Row) Counted() []assay.Trial {
 	var counted []assay.Trial
 	for _, t := range r.Trials {
-		if measured(t) && (r.disturbed || !t.Disqualified) {
+		if t.Measured() && (r.disturbed || !t.Disqualified) {
 			counted = append(counted, t)
 		}
 	}
 	return counted
 }
 
-// measured tells whether a trial has figures.
-func measured(t assay.Trial) bool { return t.Outcome == assay.OK || t.Outcome == assay.NotApplied }
-
 // canBeZero names the metrics that a ratio or a logarithm does not suit.
 var canBeZero = map[string]bool{
 	assay.BusyOp: true, "B/op": true, "allocs/op": true, "read-B/op": true,
-	"bytes-written/op": true, "switches/op": true, "close-ns": true,
+	"bytes-written/op": true, "switches/op": true, "close-ns": true, assay.LateOp: true, assay.DroppedOp: true,
+	assay.FailedOp: true, assay.ReopensOp: true, "pool-wait-ns/op": true,
 }
 
 // figures summarizes every metric over launches, in the order of tables.

@@ -14,7 +14,7 @@ var percentiles = map[string]float64{assay.P50: 0.5, "p90": 0.9, assay.P99: 0.99
 
 // pool adds a trial's latencies to those of the cell.
 func (r *Row) pool(t assay.Trial) {
-	if !measured(t) {
+	if !t.Measured() {
 		return
 	}
 	if r.latencies == nil {

@@ -98,7 +98,7 @@ func (r *Row) warnOfTrials() {
 // them that were disqualified.
 func (r *Row) launches() (measured, dropped int) {
 	for _, t := range r.Trials {
-		if t.Outcome == assay.OK || t.Outcome == assay.NotApplied {
+		if t.Measured() {
 			measured++
 			if t.Disqualified {
 				dropped++

@@ -49,7 +49,7 @@ func (r *Runner) block(ctx context.Context, g *group, m *member, j *job, launch 
 	}
 	used := host.SelfCPU() - before
 	if in != nil {
-		used += in.used
+		used += in.used + in.loadUsed
 	}
 	t.Took = time.Since(began)
 	return r.finish(g, &t, meter.Stop(used))
@@ -66,12 +66,12 @@ func blockConnections(j *job) connections {
 		if j.Operation.Changes {
 			writers = max(1, j.Operation.Writers)
 		}
-		return connections{j.Cell.Pool, j.Cell.Idle, writers}
+		return connections{readers: j.Cell.Pool, idle: j.Cell.Idle, writers: writers, lazy: j.Operation.Serve && j.Profile.Lazy}
 	}
 	if j.Operation.Changes {
 		return connections{writers: max(1, j.Cell.Pool)}
 	}
-	return connections{readers: j.Cell.Pool, idle: j.Cell.Idle}
+	return connections{readers: j.Cell.Pool, idle: j.Cell.Idle, lazy: j.Operation.Serve && j.Profile.Lazy}
 }
 
 // runBlock does everything from the prepared operation to the closed worker.
@@ -80,10 +80,13 @@ func (in *instance) runBlock(ctx context.Context, j *job, t *assay.Trial) error 
 	if t.QueryPlan, err = in.prepareOperation(ctx, j); err != nil {
 		return err
 	}
-	if !j.Operation.Cold { // else it would no longer be
+	if !j.Operation.Cold && !in.asked.lazy { // else it would no longer be
 		if t.Digest, _, err = in.verify(ctx, j); err != nil {
 			return err
 		}
+	}
+	if j.Operation.Serve {
+		return in.runServed(ctx, j, t)
 	}
 	if j.warm > 0 {
 		if _, err := in.warm(ctx, wire.Measure{Operation: j.Cell.Peer(), Operations: int64(j.warm)}); err != nil {
@@ -121,12 +124,14 @@ func (in *instance) completeBlock(ctx context.Context, j *job, t *assay.Trial, t
 			return err
 		}
 	}
-	digest, err := in.verifyState(ctx, j)
-	if digest != "" {
-		t.Digest = digest
-	}
-	if err := end(t, err); err != nil {
-		return err
+	if !tally.partial {
+		digest, err := in.verifyState(ctx, j)
+		if digest != "" {
+			t.Digest = digest
+		}
+		if err := end(t, err); err != nil {
+			return err
+		}
 	}
 	if err := end(t, in.stop(ctx)); err != nil {
 		return err

@@ -15,6 +15,7 @@ const (
 	thumbInstance = 30 * time.Millisecond  // start, copy of the data, warm-up, close
 	thumbCommit   = 800 * time.Microsecond // with syncs
 	thumbFast     = 20 * time.Microsecond  // one operation without
+	thumbRequest  = 100 * time.Microsecond // one request over HTTP
 	thumbRow      = 500 * time.Nanosecond  // one row of its answer
 )
 
@@ -32,7 +33,11 @@ func Estimate(cases []assay.Case, launches int) time.Duration {
 			once += windowsPerLaunch * windowLength
 			continue
 		}
-		once += time.Duration(c.Operation.Count) * (thumbFast + time.Duration(answered(c.Operation))*thumbRow)
+		if c.Operation.Serve {
+			once += servedTime(c)
+			continue
+		}
+		once += time.Duration(c.Operation.Count) * (thumbFast + time.Duration(answeredRows(c.Operation))*thumbRow)
 		if c.Operation.Changes && waits(c.Profile.Requested()) {
 			once += time.Duration(commits(c.Operation)) * thumbCommit
 		}
@@ -40,8 +45,17 @@ func Estimate(cases []assay.Case, launches int) time.Duration {
 	return time.Duration(launches) * once
 }
 
-// answered is the number of rows that an operation is known to answer.
-func answered(op assay.Operation) int {
+// servedTime is what the requests of a served operation take, warm-up included.
+func servedTime(c assay.Case) time.Duration {
+	each := thumbRequest
+	if c.Cell.Rate > 0 {
+		each = time.Duration(float64(time.Second) / c.Cell.Rate)
+	}
+	return time.Duration(c.Operation.Count+c.Operation.Count/warmShare) * each
+}
+
+// answeredRows is the number of rows that an operation is known to answer.
+func answeredRows(op assay.Operation) int {
 	rows := 0
 	for _, step := range op.Steps {
 		if step.Query {

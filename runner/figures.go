@@ -18,6 +18,7 @@ var percentiles = map[string]float64{assay.P50: 0.5, "p90": 0.9, assay.P99: 0.99
 type tally struct {
 	total   wire.Measured
 	samples []assay.Sample
+	partial bool // some operations were not done: what is left behind is not known
 }
 
 func (t *tally) add(m wire.Measured) {
@@ -115,15 +116,8 @@ func rowsPer(op assay.Operation) float64 {
 }
 
 func recordPercentiles(figures map[string]float64, histogram [][2]int64) {
-	if len(histogram) == 0 {
-		return
-	}
-	uppers, counts := make([]int64, len(histogram)), make([]int64, len(histogram))
-	for i, b := range histogram {
-		uppers[i], counts[i] = b[0], b[1]
-	}
 	for name, p := range percentiles {
-		if value, ok := stat.Percentile(uppers, counts, p); ok {
+		if value, ok := stat.PercentileOf(histogram, p); ok {
 			figures[name] = value
 		}
 	}

@@ -232,7 +232,10 @@ func (g *group) has(key string) bool {
 }
 
 func (g *group) noteFigure(t *assay.Trial) {
-	figure, ok := t.Figures[assay.NsPerOp]
+	figure, ok := t.Figures[assay.CapacityPerS]
+	if !ok {
+		figure, ok = t.Figures[t.Cell.Primary()]
+	}
 	if !ok || t.Twin || t.Disqualified || t.Outcome != assay.OK {
 		return
 	}
@@ -296,7 +299,7 @@ func (g *group) noteLaunch(took time.Duration, disturbed bool) {
 // cannot mend.
 func (g *group) dropHopeless(trials []assay.Trial) {
 	for _, t := range trials {
-		if hopeless(t.Outcome) {
+		if hopeless(&t) {
 			for _, m := range g.members {
 				if m.twin == t.Twin {
 					m.drop(t.Cell.Key())
@@ -307,9 +310,7 @@ func (g *group) dropHopeless(trials []assay.Trial) {
 	g.prune()
 }
 
-func hopeless(o assay.Outcome) bool {
-	return o != assay.OK && o != assay.NotApplied && o != assay.NotRun
-}
+func hopeless(t *assay.Trial) bool { return !t.Measured() && t.Outcome != assay.NotRun }
 
 // prune removes members without jobs.
 func (g *group) prune() {

@@ -74,11 +74,15 @@ type instance struct {
 	closed   time.Duration    // what closing took
 	used     time.Duration    // CPU time of the ended process
 	layout   int              // of the program; 0: there is one only
+	loadUsed time.Duration    // CPU time of what made the load
 	disk     int64            // bytes that the closed database took
 }
 
 // connections is what an instance opens.
-type connections struct{ readers, idle, writers int }
+type connections struct {
+	readers, idle, writers int
+	lazy                   bool // readers are opened when requests first need them
+}
 
 // start makes a fresh folder with a copy of the data, starts the worker, opens
 // the database and reads the settings back. On failure nothing is left.
@@ -130,11 +134,11 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 			under = syncs.Attach(under, in.server.Processes())
 		}
 	}
-	if in.worker, err = startWorker(ctx, in.r.config, program, in.dir, under...); err != nil {
+	if in.worker, err = startWorker(ctx, in.r.config, program, process.Options{Dir: in.dir, Under: under, CPUs: j.cpus()}); err != nil {
 		return fail("start", err)
 	}
 	request := wire.Open{Path: in.address(), Settings: settings, Once: in.withPath(j.Profile.Once), Each: in.withPath(j.Profile.Each),
-		Readers: in.asked.readers, Idle: in.asked.idle, Writers: in.asked.writers}
+		Readers: in.asked.readers, Idle: in.asked.idle, Writers: in.asked.writers, Lazy: in.asked.lazy}
 	if raw, ok := j.Profile.Raw[j.Cell.Driver]; ok {
 		request.DSN = in.rawDSN(raw)
 	} else if len(j.Profile.Raw) > 0 {
@@ -147,6 +151,9 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 		if err := in.ofServer(); err != nil {
 			return err
 		}
+	}
+	if in.asked.lazy {
+		return nil // to read settings opens connections: it is done after the load
 	}
 	return in.readSettings(ctx)
 }

@@ -49,9 +49,10 @@ func fits(c assay.Case, native bool, capabilities []string) error {
 		return &failure{assay.Unsupported, c.Cell.Driver + " has no operations of its own that a plan could call"}
 	case !c.Operation.Call() && call && !slices.Contains(capabilities, wire.CapSQL):
 		return &failure{assay.Unsupported, c.Cell.Driver + " runs operations of its own only, which a plan names by call"}
-	}
-	if native && !c.Operation.KV() {
+	case native && !c.Operation.KV():
 		return &failure{assay.Unsupported, c.Cell.Driver + " is a key-value store: it runs no SQL"}
+	case c.Operation.Serve && !slices.Contains(capabilities, wire.CapHTTP):
+		return &failure{assay.Unsupported, "the worker " + c.Cell.Driver + " does not serve operations over HTTP"}
 	}
 	return nil
 }

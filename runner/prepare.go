@@ -37,7 +37,7 @@ func (r *Runner) identify(ctx context.Context) error {
 	r.can = map[string][]string{}
 	for _, key := range slices.Sorted(maps.Keys(config.Programs)) {
 		program := config.Programs[key]
-		worker, err := startWorker(ctx, config, program.Path, "")
+		worker, err := startWorker(ctx, config, program.Path, process.Options{})
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -70,10 +70,11 @@ func (r *Runner) identify(ctx context.Context) error {
 }
 
 // startWorker and stopWorker keep to the plan's time limit.
-func startWorker(ctx context.Context, config Config, program, dir string, under ...string) (*process.Worker, error) {
+func startWorker(ctx context.Context, config Config, program string, options process.Options) (*process.Worker, error) {
 	limited, cancel := context.WithTimeout(ctx, config.Timeout)
 	defer cancel()
-	return process.Start(limited, program, process.Options{Dir: dir, Under: under, Trace: config.Wire})
+	options.Trace = config.Wire
+	return process.Start(limited, program, options)
 }
 
 func stopWorker(ctx context.Context, config Config, worker *process.Worker) (wire.Closed, error) {
@@ -98,6 +99,7 @@ type job struct {
 	options  error // a *failure where a compile option that was asked for is not in the build
 	expected []expectation
 	calls    int    // of a sum: how many it has
+	answers  string // path of what a served operation has to answer
 	state    string // digest of the check's answer after the block; empty: unchecked
 }
 
@@ -165,7 +167,7 @@ func describe(cell assay.Cell) string {
 // differences, but only where nothing is left behind from one window to the
 // next and the clients are not more than the processors.
 func modeOf(c assay.Case) assay.Mode {
-	if !c.Operation.Call() && !c.Operation.Changes && !c.Operation.Cold && len(c.Operation.Parts) == 0 && c.Cell.Clients <= runtime.NumCPU() {
+	if !c.Operation.Call() && !c.Operation.Changes && !c.Operation.Cold && !c.Operation.Serve && len(c.Operation.Parts) == 0 && c.Cell.Clients <= runtime.NumCPU() {
 		return assay.Windows
 	}
 	return assay.Blocks
@@ -196,6 +198,11 @@ func (r *Runner) prepareJob(ctx context.Context, j *job) error {
 	}
 	if j.trace, err = j.data.Trace(ctx, j.Operation, length); err != nil {
 		return err
+	}
+	if j.Operation.Serve {
+		if j.answers, err = j.data.Answers(ctx, j.Operation, j.trace); err != nil {
+			return err
+		}
 	}
 	if j.put, err = bytesPut(j); err != nil {
 		return err

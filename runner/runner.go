@@ -81,8 +81,14 @@ type Config struct {
 	Emit func(assay.Trial) error
 	// Progress gets an event before each launch and trial. It may be nil.
 	Progress func(Event)
-	Strace   string    // path of strace, by which commits are traced; empty: they are not
-	Wire     io.Writer // gets a copy of the talk with the workers; nil: nobody
+	// Assay is the path of this program, which makes the load for operations that
+	// are served: assay load, in a process of its own.
+	Assay string
+	// Wish has the capacity of served operations searched instead of measuring
+	// them; nil: none.
+	Wish   *Wish
+	Strace string    // path of strace, by which commits are traced; empty: they are not
+	Wire   io.Writer // gets a copy of the talk with the workers; nil: nobody
 }
 
 // Event says what is going on.
@@ -119,6 +125,7 @@ type Runner struct {
 	server cluster.Programs
 	// clusters are the datasets that are in PostgreSQL, by their path.
 	clusters map[string]filled
+	limits   map[int]float64 // requests a second that the load generator reaches, by clients
 	// tracings are what is known of the syncs of cells, by traceKey.
 	tracings map[string]tracing
 	// unmeasured are the trials of their cells.
@@ -142,7 +149,7 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	if config.Files == nil {
 		config.Files = Files{}
 	}
-	r := &Runner{config: config, files: config.Files, tracings: map[string]tracing{}, clusters: map[string]filled{}, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
+	r := &Runner{config: config, files: config.Files, limits: map[int]float64{}, tracings: map[string]tracing{}, clusters: map[string]filled{}, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
 	if err := r.identify(ctx); err != nil {
 		return nil, err
 	}

@@ -232,6 +232,9 @@ func (r *Runner) launch(ctx context.Context, g *group) error {
 		if err := r.traceGroup(ctx, g); err != nil {
 			return err
 		}
+		if err := r.calibrate(ctx, g.members[0].cell(), g.members[0].jobs[0].Operation); err != nil {
+			return err
+		}
 	}
 	g.last++
 	r.disturbed = false
@@ -289,7 +292,7 @@ func (r *Runner) finishOf(g *group, t *assay.Trial, noise assay.Noise, took time
 	t.Noise = noise
 	t.Disqualified = disturbed(noise, took)
 	r.disturbed = r.disturbed || t.Disqualified
-	if hopeless(t.Outcome) {
+	if hopeless(t) {
 		for _, m := range g.members {
 			if m.twin == t.Twin {
 				m.drop(t.Cell.Key())

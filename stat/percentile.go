@@ -45,3 +45,12 @@ func samples(uppers, counts []int64) (total int64, ok bool) {
 	}
 	return total, true
 }
+
+// PercentileOf is Percentile of a histogram of [upper bound, count].
+func PercentileOf(histogram [][2]int64, p float64) (value float64, ok bool) {
+	uppers, counts := make([]int64, len(histogram)), make([]int64, len(histogram))
+	for i, b := range histogram {
+		uppers[i], counts[i] = b[0], b[1]
+	}
+	return Percentile(uppers, counts, p)
+}

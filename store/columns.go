@@ -71,6 +71,7 @@ type options struct {
 	Budget    time.Duration       `json:"budget_ns"`
 	Precision float64             `json:"precision"`
 	Margin    float64             `json:"margin"`
+	Capacity  string              `json:"capacity,omitempty"`
 	Launches  int                 `json:"launches"`
 }
 

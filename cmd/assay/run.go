@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -34,6 +35,7 @@ type runFlags struct {
 	precision string
 	resume    bool
 	quiet     bool
+	capacity  string
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -55,6 +57,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.StringArrayVar(&flags.only, "only", nil, "measure only cells with KEY=VALUE[,VALUE]; may be repeated")
 	f.DurationVar(&flags.budget, "budget", 0, "time to measure, builds excluded (default the plan's)")
 	f.StringVar(&flags.precision, "precision", "", "wished half-width of intervals, such as 2% (default the plan's)")
+	f.StringVar(&flags.capacity, "find-capacity", "", "of operations with serve that change nothing, find the highest rate at which a latency is kept, such as p99=5ms")
 	f.BoolVar(&flags.resume, "resume", false, "go on with the plan's newest unfinished run")
 	f.BoolVar(&flags.quiet, "quiet", false, "show no progress")
 	return cmd
@@ -72,6 +75,7 @@ type session struct {
 	location string // of the store
 	done     []assay.Trial
 	progress *progress
+	wish     *runner.Wish  // nil: no capacity is searched
 	took     time.Duration // wall time of measuring
 	measured time.Duration // of that inside of windows and blocks
 }
@@ -158,7 +162,10 @@ func (s *session) options() (assay.Options, error) {
 		}
 		o.Only[key] = append(o.Only[key], strings.Split(values, ",")...)
 	}
-	o.Drivers = s.flags.drivers
+	o.Drivers, o.Capacity = s.flags.drivers, s.flags.capacity
+	if _, err := wish(o.Capacity); err != nil {
+		return o, usage(err)
+	}
 	return o, nil
 }
 
@@ -178,8 +185,8 @@ func fraction(text string) (float64, error) {
 // recall loads the plan's newest unfinished run. What it measures was decided
 // when it was started.
 func (s *session) recall(ctx context.Context) error {
-	if len(s.flags.drivers) > 0 || len(s.flags.only) > 0 || s.flags.precision != "" {
-		return usage(errors.New("--resume goes on with what the run was started with; --drivers, --only and --precision cannot be changed"))
+	if len(s.flags.drivers) > 0 || len(s.flags.only) > 0 || s.flags.precision != "" || s.flags.capacity != "" {
+		return usage(errors.New("--resume goes on with what the run was started with; --drivers, --only, --precision and --find-capacity cannot be changed"))
 	}
 	run, err := s.store.Unfinished(ctx, s.plan.Name)
 	if errors.Is(err, store.ErrNotFound) {
@@ -224,6 +231,14 @@ func (s *session) selectCases(ctx context.Context) error {
 	all, err := s.plan.Expand(drivers)
 	if err != nil {
 		return usage(err)
+	}
+	if s.wish, err = wish(s.run.Options.Capacity); err != nil {
+		return err
+	}
+	if s.wish != nil {
+		if all, err = searchable(all); err != nil {
+			return usage(err)
+		}
 	}
 	s.cases, err = plan.Select(all, s.run.Options.Only)
 	return usage(err)
@@ -406,9 +421,18 @@ func (s *session) config(ctx context.Context, cache string, work *runner.Workspa
 		Precision: s.run.Options.Precision, Timeout: s.plan.Timeout, Done: s.done,
 		Emit:     func(t assay.Trial) error { return s.store.Append(context.WithoutCancel(ctx), s.run.ID, t) },
 		Progress: s.progress.event, Wire: s.wireTrace(),
-		Strace: strace(),
-		Files:  runner.Files{}, // shared with the factors, which are to have the same data
+		Strace: strace(), Assay: self(), Wish: s.wish,
+		Files: runner.Files{}, // shared with the factors, which are to have the same data
 	}
+}
+
+// self is the path of this program.
+func self() string {
+	path, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	return path
 }
 
 // strace is the path of the program that traces commits, or nothing.

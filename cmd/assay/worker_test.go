@@ -33,6 +33,7 @@ type fault struct {
 	row    func([]any)                  // changes a row of an answer
 	rows   func(int) int                // changes the number of rows of an operation
 	do     func()                       // happens in every measured operation
+	serve  func([]any) error            // happens at each row that a request is answered
 }
 
 // request is the part of a request's line that faults look at.
@@ -60,6 +61,11 @@ var faults = map[string]fault{
 		}
 		return false
 	}, do: func() { time.Sleep(2 * time.Millisecond) }}, // so that another is ahead
+
+	"liar-served": {serve: func(row []any) error { row[2] = row[2].(int64) + 1; return nil }},
+	"holding":     {serve: func([]any) error { time.Sleep(time.Millisecond); return nil }}, // its connection
+	"locked":      {serve: failSome},
+	"silent":      {serve: func([]any) error { hang(); return nil }},
 
 	"liar-row":     {row: lieOnce},
 	"liar-rows":    {rows: func(n int) int { return n + 1 }},
@@ -137,6 +143,16 @@ func lieOnce(row []any) {
 			row[i], lied = n+1, true
 		}
 	}
+}
+
+var served atomic.Int64
+
+// failSome fails every tenth request.
+func failSome([]any) error {
+	if served.Add(1)%10 == 0 {
+		return errors.New("database is locked, or so")
+	}
+	return nil
 }
 
 func ignore(setting string) func(map[string]string) {
@@ -257,6 +273,8 @@ func (d faultyDatabase) Prepare(op wire.Operation, trace *column.File) (kit.Oper
 	return faultyOperation{prepared, d.fault}, err
 }
 
+func (d faultyDatabase) Pool() wire.Pool { return d.Database.(kit.Pooled).Pool() }
+
 func (d faultyDatabase) Query(sql string, returns []string, visit func([]any) error) error {
 	return d.Database.Query(sql, returns, func(row []any) error {
 		d.fault.change(row)
@@ -279,6 +297,30 @@ func (o faultyOperation) Answer(position int, visit func(int, []any) error) erro
 	return o.Operation.Answer(position, func(step int, row []any) error {
 		o.fault.change(row)
 		return visit(step, row)
+	})
+}
+
+func (o faultyOperation) Handler() (kit.Handler, error) {
+	handler, err := o.Operation.(kit.Server).Handler()
+	return faultyHandler{handler, o.fault}, err
+}
+
+type faultyHandler struct {
+	kit.Handler
+	fault fault
+}
+
+func (h faultyHandler) Answer(position int, visit func([]string, []any) error) (int, error) {
+	if h.fault.do != nil {
+		h.fault.do()
+	}
+	return h.Handler.Answer(position, func(types []string, row []any) error {
+		if h.fault.serve != nil {
+			if err := h.fault.serve(row); err != nil {
+				return err
+			}
+		}
+		return visit(types, row)
 	})
 }
 

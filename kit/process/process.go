@@ -59,6 +59,7 @@ type Options struct {
 	Dir   string    // working directory
 	Under []string  // program and arguments that run the worker, such as a tracer; empty: nothing
 	Trace io.Writer // gets a copy of every line, for debugging
+	CPUs  []int     // processors that it may use; none: all. On Linux only
 }
 
 // ExitError says that a worker ended, or had to be ended, before it answered.
@@ -96,7 +97,7 @@ func Start(ctx context.Context, program string, options Options) (*Worker, error
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	w := &Worker{command: command, lines: make(chan line, 16), exited: make(chan struct{}),
 		tail: &tail{}, trace: options.Trace, step: stepPatience}
-	if err := w.start(); err != nil {
+	if err := w.start(options.CPUs); err != nil {
 		return nil, fmt.Errorf("start worker %s: %w", program, err)
 	}
 	go w.read()
@@ -108,7 +109,7 @@ func Start(ctx context.Context, program string, options Options) (*Worker, error
 	return w, nil
 }
 
-func (w *Worker) start() error {
+func (w *Worker) start(cpus []int) error {
 	var err error
 	if w.stdin, err = w.command.StdinPipe(); err != nil {
 		return err
@@ -122,7 +123,7 @@ func (w *Worker) start() error {
 	defer writer.Close()
 	w.stdout, w.command.Stdout, w.command.Stderr = reader, writer, w.tail
 	w.command.WaitDelay = outputPatience
-	if err := Launch(w.command); err != nil {
+	if err := StartOn(w.command, cpus); err != nil {
 		return errors.Join(err, reader.Close())
 	}
 	return nil

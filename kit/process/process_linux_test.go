@@ -60,3 +60,36 @@ func TestPauseStops(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestStartOn: a command runs on its processors only, and what starts after it
+// on all again.
+func TestStartOn(t *testing.T) {
+	all := CPUs()
+	if len(all) == 0 {
+		t.Fatal("no processors")
+	}
+	allowed := func(cpus []int) string {
+		t.Helper()
+		command := exec.Command("grep", "Cpus_allowed_list", "/proc/self/status")
+		var out bytes.Buffer
+		command.Stdout = &out
+		if err := StartOn(command, cpus); err != nil {
+			t.Fatal(err)
+		}
+		if err := command.Wait(); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	before := allowed(nil)
+	last := all[len(all)-1]
+	if got, want := allowed([]int{last}), fmt.Sprintf("Cpus_allowed_list:\t%d\n", last); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got := allowed(nil); got != before {
+		t.Errorf("afterwards %q, before %q", got, before)
+	}
+	if err := StartOn(exec.Command("true"), []int{1000}); err == nil {
+		t.Error("a processor that is not there is taken")
+	}
+}

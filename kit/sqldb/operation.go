@@ -22,6 +22,7 @@ type operation struct {
 	plan  string
 	// answers runs operations for Answer.
 	answers *client
+	served  *served
 }
 
 // Prepare checks that the operation's SQL compiles and asks for its plan.
@@ -32,8 +33,11 @@ func (d *database) Prepare(spec wire.Operation, trace *column.File) (kit.Operati
 	if !spec.Changes && spec.Transaction > 0 {
 		return nil, wire.Errorf(wire.Unsupported, "operation %q changes nothing: transactions of it are not supported", spec.Name)
 	}
-	o := &operation{db: d, spec: spec, trace: trace}
+	o := &operation{db: d, spec: spec, trace: trace, served: &served{}}
 	var plans []string
+	if d.lazy && !spec.Changes {
+		return o, nil // to ask for a plan would open a connection
+	}
 	for i, step := range spec.Steps {
 		plan, err := d.explain(step, o.arguments(i))
 		if err != nil {
@@ -85,10 +89,11 @@ func (d *database) explain(step wire.Step, args []any) (string, error) {
 func (o *operation) QueryPlan() string { return o.plan }
 
 func (o *operation) Close() error {
+	err := o.served.close()
 	if o.answers == nil {
-		return nil
+		return err
 	}
-	return o.answers.Close()
+	return errors.Join(err, o.answers.Close())
 }
 
 // Client returns a client that reads through the pool or changes through a

@@ -12,7 +12,7 @@ type reader struct{ *client }
 
 // DoPhases does what Do does.
 func (r reader) DoPhases(position int, phases *kit.Phases) (int, error) {
-	rows, err := runAll(r.steps, position, phases)
+	rows, err := runAll(r.steps, position, phases, nil)
 	return rows, r.o.db.busy(err)
 }
 

@@ -18,6 +18,7 @@ import (
 	"io"
 	"runtime"
 	"strings"
+	"sync/atomic"
 
 	"assay/kit"
 	"assay/kit/proof"
@@ -54,7 +55,7 @@ func New(d Driver) kit.Engine { return engine{d} }
 
 type engine struct{ driver Driver }
 
-func (e engine) Capabilities() []string { return []string{wire.CapSQL} }
+func (e engine) Capabilities() []string { return []string{wire.CapSQL, wire.CapHTTP} }
 
 // Target asks the engine itself, through an in-memory database.
 func (e engine) Target() (wire.Target, error) {
@@ -99,7 +100,7 @@ func (e engine) Open(request wire.Open) (kit.Database, wire.Opened, error) {
 	if err != nil {
 		return nil, wire.Opened{}, err
 	}
-	db := &database{driver: e.driver, proof: proof.New(e.driver.prover(), request)}
+	db := &database{driver: e.driver, proof: proof.New(e.driver.prover(), request), opened: &c.connections}
 	if err := db.open(c, request); err != nil {
 		return nil, wire.Opened{}, errors.Join(err, db.Close())
 	}
@@ -112,10 +113,14 @@ type database struct {
 	driver  Driver
 	proof   *proof.Proof
 	readers *sql.DB
-	count   int // of readers
+	count   int  // of readers
+	lazy    bool // nothing has opened one yet
 	changes *sql.DB
 	keeper  *sql.DB // holds a shared database in memory; nil where there is none
 	writers chan *sql.Conn
+	opened  *atomic.Int64 // connections
+	// waits and waited are of requests that wanted a connection for changes.
+	waits, waited atomic.Int64
 }
 
 func (d *database) open(c *connector, request wire.Open) error {
@@ -166,6 +171,9 @@ func (d *database) openReaders(c *connector, request wire.Open) error {
 	d.readers = sql.OpenDB(c)
 	d.readers.SetMaxOpenConns(d.count)
 	d.readers.SetMaxIdleConns(request.Idle)
+	if d.lazy = request.Lazy; d.lazy {
+		return nil
+	}
 	return d.eachReader(func(string, *sql.Conn) error { return nil })
 }
 
@@ -280,12 +288,13 @@ func (d *database) busy(err error) error {
 type connector struct {
 	driver Driver
 	driver.Connector
-	dsn    string
-	each   []string
-	issued map[string]string
-	path   string // of the prepared file
-	memory bool   // its content is in memory
-	shared bool   // by several connections
+	dsn         string
+	each        []string
+	issued      map[string]string
+	path        string       // of the prepared file
+	memory      bool         // its content is in memory
+	shared      bool         // by several connections
+	connections atomic.Int64 // opened so far
 }
 
 // connect maps settings to the driver's DSN and to PRAGMAs. The busy timeout
@@ -388,6 +397,7 @@ func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
 			return nil, errors.Join(fmt.Errorf("%s: %w", text, err), conn.Close())
 		}
 	}
+	c.connections.Add(1)
 	return conn, nil
 }
 

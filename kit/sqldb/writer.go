@@ -34,18 +34,24 @@ func (w *writer) do(conn *sql.Conn, position int, phases *kit.Phases) (int, erro
 	if err != nil {
 		return 0, err
 	}
+	return w.run(conn, steps, position, phases, nil)
+}
+
+// run runs one operation, or one transaction of several, and shows the rows of
+// its steps to visit where there is one.
+func (w *writer) run(conn *sql.Conn, steps []preparedStep, position int, phases *kit.Phases, visit visitor) (int, error) {
 	if w.o.spec.Transaction == 0 {
-		rows, err := runAll(steps, position, phases)
+		rows, err := runAll(steps, position, phases, visit)
 		if err != nil && rows > 0 {
 			// Not to be tried again: an earlier step has changed data.
 			err = fmt.Errorf("after a step that changed %d rows: %v", rows, err)
 		}
 		return rows, err
 	}
-	return w.transaction(conn, steps, position, phases)
+	return w.transaction(conn, steps, position, phases, visit)
 }
 
-func (w *writer) transaction(conn *sql.Conn, steps []preparedStep, position int, phases *kit.Phases) (int, error) {
+func (w *writer) transaction(conn *sql.Conn, steps []preparedStep, position int, phases *kit.Phases, visit visitor) (int, error) {
 	ctx := context.Background()
 	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return 0, fmt.Errorf("BEGIN IMMEDIATE: %w", err)
@@ -53,7 +59,7 @@ func (w *writer) transaction(conn *sql.Conn, steps []preparedStep, position int,
 	rows := 0
 	size := w.o.spec.Transaction
 	for i := range size {
-		n, err := runAll(steps, position*size+i, phases)
+		n, err := runAll(steps, position*size+i, phases, visit)
 		rows += n
 		if err != nil {
 			return 0, rollback(conn, err)
@@ -72,13 +78,19 @@ func rollback(conn *sql.Conn, cause error) error {
 	return cause
 }
 
+// visitor is shown the rows of each step, with their declared types.
+type visitor = func(types []string, row []any) error
+
 // runAll times phases where there are any to be timed.
-func runAll(steps []preparedStep, position int, phases *kit.Phases) (rows int, err error) {
+func runAll(steps []preparedStep, position int, phases *kit.Phases, visit visitor) (rows int, err error) {
 	for i := range steps {
 		var n int
-		if phases == nil {
+		switch {
+		case visit != nil:
+			n, err = steps[i].run(position, func(row []any) error { return visit(steps[i].Returns, row) })
+		case phases == nil:
 			n, err = steps[i].run(position, nil)
-		} else {
+		default:
 			n, err = steps[i].runPhases(position, phases)
 		}
 		rows += n

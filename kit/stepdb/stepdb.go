@@ -13,7 +13,7 @@ import (
 
 type engine struct{ driver Driver }
 
-func (e engine) Capabilities() []string { return []string{wire.CapSQL} }
+func (e engine) Capabilities() []string { return []string{wire.CapSQL, wire.CapHTTP} }
 
 // Target asks the engine itself, through an in-memory database.
 func (e engine) Target() (wire.Target, error) {
@@ -74,6 +74,7 @@ type database struct {
 	readers []Conn // where there is no pool
 	turns   chan Conn
 	writers chan Conn
+	waiting waiting
 }
 
 func (d *database) open(s *setup) error {

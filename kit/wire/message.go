@@ -18,6 +18,8 @@ const (
 	CapPostgreSQL = "postgresql"
 	// CapCall says that it executes operations of its own, which a step names.
 	CapCall = "call"
+	// CapHTTP: serves operations over HTTP.
+	CapHTTP = "http"
 )
 
 // Target is what the worker drives, as it finds out itself.
@@ -44,6 +46,9 @@ type Open struct {
 	Readers  int               `json:"readers"`        // open connections for operations that change nothing
 	Idle     int               `json:"idle"`           // of those kept while unused
 	Writers  int               `json:"writers"`        // connections for operations that change data
+	// Lazy has the readers' connections opened when they are first needed, where
+	// the driver's pool does that.
+	Lazy bool `json:"lazy,omitempty"`
 }
 
 // Opened answers Open with what the worker did.
@@ -226,6 +231,33 @@ type Verify struct {
 type Verified struct {
 	Digest string `json:"digest"`
 	Rows   int64  `json:"rows"`
+}
+
+// Serve asks to answer requests for a prepared operation over HTTP, on a port of
+// the loopback interface that the system chooses, until close. So many requests
+// are worked on at the same time.
+type Serve struct {
+	Operation string `json:"operation"`
+	Clients   int    `json:"clients"`
+}
+
+// Served answers Serve: requests are taken from now on.
+type Served struct {
+	Address string `json:"address"` // host:port
+}
+
+// Stats answers a request for stats.
+type Stats struct {
+	Counters
+	Pool *Pool `json:"pool,omitempty"` // of the open database; absent where there is none to tell of
+}
+
+// Pool is what the connections of an open database did so far.
+type Pool struct {
+	Opened int64 `json:"opened"`  // connections
+	Closed int64 `json:"closed"`  // of those
+	Waits  int64 `json:"waits"`   // operations that had to wait for a connection
+	Waited int64 `json:"wait_ns"` // how long, all together
 }
 
 // Closed answers Close.

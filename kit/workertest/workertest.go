@@ -49,7 +49,7 @@ type check struct {
 	run   func(*bench) error
 }
 
-var checks = slices.Concat(talkChecks, measureChecks, sqlChecks, sqliteChecks, serverChecks, kvChecks, callChecks)
+var checks = slices.Concat(talkChecks, measureChecks, sqlChecks, sqliteChecks, serverChecks, serveChecks, kvChecks, callChecks)
 
 // Run starts the program once for each check and yields the results in order.
 func Run(ctx context.Context, program string) iter.Seq[Result] {

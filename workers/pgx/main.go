@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"strings"
+	"sync/atomic"
 
 	"assay/kit"
 	"assay/kit/postgres"
@@ -24,7 +25,7 @@ func main() { os.Exit(kit.Main(engine{})) }
 
 type engine struct{}
 
-func (engine) Capabilities() []string { return []string{wire.CapSQL, wire.CapPostgreSQL} }
+func (engine) Capabilities() []string { return []string{wire.CapSQL, wire.CapPostgreSQL, wire.CapHTTP} }
 
 // Target leaves the version to the server, which is known when it is opened.
 func (engine) Target() (wire.Target, error) {
@@ -72,6 +73,8 @@ type database struct {
 	count    int           // of readers
 	writers  chan *pgx.Conn
 	prepared int // statements that have a name
+	// waits and waited are of requests that wanted a connection for changes.
+	waits, waited atomic.Int64
 }
 
 func (d *database) open(dsn string, request wire.Open) error {

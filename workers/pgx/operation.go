@@ -172,6 +172,7 @@ func (o *operation) Answer(position int, visit func(int, []any) error) error {
 type client struct {
 	o     *operation
 	steps []execution
+	visit func(types []string, row []any) error // nil but where requests are answered
 }
 
 // Do runs all steps.
@@ -191,7 +192,11 @@ func (c *client) DoPhases(position int, phases *kit.Phases) (rows int, err error
 
 func (c *client) runAll(conn *pgx.Conn, position int, phases *kit.Phases) (rows int, err error) {
 	for i := range c.steps {
-		n, err := c.steps[i].run(conn, position, nil, phases)
+		var show func([]any) error
+		if c.visit != nil {
+			show = func(row []any) error { return c.visit(c.steps[i].Returns, row) }
+		}
+		n, err := c.steps[i].run(conn, position, show, phases)
 		rows += n
 		if err != nil {
 			return rows, err

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"assay"
+	"assay/runner"
+)
+
+// wish reads a latency that is to be kept, such as p99=5ms; nil where there is
+// none.
+func wish(text string) (*runner.Wish, error) {
+	if text == "" {
+		return nil, nil
+	}
+	shares := map[string]float64{assay.P50: 0.5, "p90": 0.9, assay.P99: 0.99, "p99.9": 0.999}
+	name, value, _ := strings.Cut(text, "=")
+	share, known := shares[name]
+	most, err := time.ParseDuration(value)
+	if !known || err != nil || most <= 0 {
+		return nil, fmt.Errorf("--find-capacity %q: want a percentile and a time, such as p99=5ms", text)
+	}
+	return &runner.Wish{P: share, Most: most}, nil
+}
+
+// searchable are the cases whose capacity can be searched, each once: as often
+// as it takes, its requests are made again, which only reads bear. Where the plan
+// has open loads, those; otherwise all that are served.
+func searchable(all []assay.Case) ([]assay.Case, error) {
+	var found []assay.Case
+	seen := map[string]bool{}
+	for _, open := range []bool{true, false} {
+		for _, c := range all {
+			if !c.Operation.Serve || c.Operation.Changes || c.Profile.Lazy || open != (c.Cell.Rate > 0) {
+				continue
+			}
+			c.Cell.Rate = 0
+			if key := c.Cell.Key(); !seen[key] {
+				seen[key] = true
+				found = append(found, c)
+			}
+		}
+		if len(found) > 0 {
+			return found, nil
+		}
+	}
+	return nil, errors.New("the plan has no operation with serve: http that changes nothing: there is no capacity to find")
+}

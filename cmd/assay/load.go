@@ -1,0 +1,146 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"text/tabwriter"
+	"time"
+
+	"assay/load"
+	"assay/stat"
+
+	"github.com/spf13/cobra"
+)
+
+// loadFlags are what the load subcommand was asked for.
+type loadFlags struct {
+	config   load.Config
+	rates    []float64
+	duration time.Duration
+	format   string
+}
+
+func (a *app) loadCommand() *cobra.Command {
+	var flags loadFlags
+	cmd := &cobra.Command{
+		Use:   "load URL",
+		Short: "Ask an HTTP server on this machine, in a closed or an open loop, and show rate and latency",
+		Long: `Asks for URL by GET, again and again; {n} in it stands for the number of the request. Only
+servers on this machine are asked. Without --rate, each client waits for its answer before it
+asks again. With --rate, requests are sent at their times whether answers come or not, and
+latency counts from that time; several rates are measured one after the other.`,
+		Args: arguments(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			flags.config.URL = args[0]
+			return a.load(cmd, flags)
+		},
+	}
+	f := cmd.Flags()
+	f.IntVar(&flags.config.Clients, "clients", 50, "clients, or with --rate the most requests under way")
+	f.IntVar(&flags.config.Requests, "requests", 10000, "requests that are measured")
+	f.IntVar(&flags.config.Warm, "warm", 1000, "requests before those")
+	f.Float64SliceVar(&flags.rates, "rate", nil, "requests a second, one or several numbers (default: as fast as answers come)")
+	f.DurationVar(&flags.duration, "duration", 0, "with --rate: how long each rate lasts, instead of --requests")
+	f.StringVar(&flags.config.Expect, "expect", "", "column file with the digests of the expected answers")
+	f.StringVar(&flags.format, "format", "text", "text or json")
+	return cmd
+}
+
+// load makes the load, once or for each rate, and fails where a request did.
+func (a *app) load(cmd *cobra.Command, flags loadFlags) error {
+	if flags.format != "text" && flags.format != "json" {
+		return usage(fmt.Errorf("unknown format %q: use text or json", flags.format))
+	}
+	if flags.duration != 0 && (len(flags.rates) == 0 || flags.duration < 0) {
+		return usage(errors.New("--duration says how long each --rate lasts"))
+	}
+	if len(flags.rates) == 0 {
+		flags.rates = []float64{0}
+	}
+	var results []load.Result
+	wrong := int64(0)
+	for _, rate := range flags.rates {
+		c := flags.config
+		if c.Rate = rate; flags.duration > 0 {
+			c.Requests = int(rate * flags.duration.Seconds())
+		}
+		if err := c.Check(); err != nil {
+			return usage(err)
+		}
+		result, err := load.Run(cmd.Context(), c)
+		if err != nil {
+			return err
+		}
+		results = append(results, result)
+		wrong += result.Failed + result.Wrong + result.Dropped
+	}
+	if flags.format == "json" {
+		return json.NewEncoder(a.stdout).Encode(results)
+	}
+	if err := writeLoad(a.stdout, flags, results); err != nil {
+		return err
+	}
+	if wrong > 0 {
+		return &exitError{status: statusFailed}
+	}
+	return nil
+}
+
+// writeLoad prints a line for each rate.
+func writeLoad(out io.Writer, flags loadFlags, results []load.Result) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(w, "load\treq/s\tp50\tp99\tp99.9\tlag p99\tlate\tdropped\tfailed\twrong\t")
+	for i, r := range results {
+		name := fmt.Sprintf("closed, %d clients", flags.config.Clients)
+		if flags.rates[i] > 0 {
+			name = fmt.Sprintf("open, %g/s", flags.rates[i])
+		}
+		fmt.Fprintf(w, "%s\t%.0f\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t\n", name, r.PerSecond(), percentile(r.Histogram, 0.5),
+			percentile(r.Histogram, 0.99), percentile(r.Histogram, 0.999), percentile(r.Lag, 0.99), r.Late, r.Dropped, r.Failed, r.Wrong)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, r := range results {
+		for _, text := range []string{r.Error, r.WrongText} {
+			if text != "" {
+				fmt.Fprintln(out, "the first:", text)
+			}
+		}
+	}
+	return nil
+}
+
+// percentile prints one where there are enough requests for it.
+func percentile(histogram [][2]int64, p float64) string {
+	value, ok := stat.PercentileOf(histogram, p)
+	if !ok {
+		return "-"
+	}
+	return time.Duration(value).Round(time.Microsecond).String()
+}
+
+// loadTargetCommand is what the load generator's own limit is measured on.
+func (a *app) loadTargetCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:    "load-target",
+		Short:  "Answer HTTP requests with the same few bytes, until the input ends",
+		Hidden: true,
+		Args:   arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			listener, err := net.Listen("tcp", "127.0.0.1:0")
+			if err != nil {
+				return err
+			}
+			fmt.Fprintln(a.stdout, listener.Addr())
+			go func() {
+				_, _ = io.Copy(io.Discard, cmd.InOrStdin())
+				_ = listener.Close()
+			}()
+			return load.ServeBare(listener)
+		},
+	}
+}

@@ -1,0 +1,222 @@
+package dataset
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"assay"
+	"assay/kit/answer"
+	"assay/kit/column"
+)
+
+// How much of an answer is known before it is asked for: the second column of
+// Answers.
+const (
+	statusKnown = 0 // it has no answer that could be known
+	rowsKnown   = 1 // the number of rows
+	wholeKnown  = 2 // every byte
+)
+
+// expectedAnswer is what is known of the answer to one request.
+type expectedAnswer struct{ sum, known int64 }
+
+// Answers finds or makes the file of what a served operation has to answer at
+// each position of its trace, as package load reads it: two int columns, a digest
+// (answer.Sum of the body, or answer.RowsSum) and of how much it is.
+//
+// In a mix that changes data, a request comes before or after changes. So the
+// reading parts are asked twice, of the data before all changes and after them:
+// what is the same is expected whole, and of the rest only the number of rows,
+// where the plan says it.
+func (d *Data) Answers(ctx context.Context, op assay.Operation, trace *Trace) (string, error) {
+	op, err := d.Resolve(ctx, op)
+	if err != nil {
+		return "", err
+	}
+	key, err := expectKey(d.Digest, op, trace, 0, trace.Length)
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(filepath.Dir(d.Path), "answers-"+key+".col")
+	types := []column.Type{column.Int, column.Int}
+	if fits(path, types, trace.Length) {
+		return path, nil
+	}
+	all, err := d.answers(ctx, op, trace)
+	if err != nil {
+		return "", fmt.Errorf("the expected answers: %w", err)
+	}
+	builder := column.NewBuilder(types...)
+	for _, e := range all {
+		if err := builder.Append(e.sum, e.known); err != nil {
+			return "", err
+		}
+	}
+	if err := builder.WriteFile(path); err != nil {
+		return "", fmt.Errorf("write %s: %w", path, err)
+	}
+	return path, nil
+}
+
+func (d *Data) answers(ctx context.Context, op assay.Operation, trace *Trace) ([]expectedAnswer, error) {
+	if len(op.Parts) == 0 {
+		return d.alone(ctx, op, trace)
+	}
+	parts, err := d.ofParts(ctx, op, trace)
+	if err != nil {
+		return nil, err
+	}
+	choice, err := trace.open()
+	if err != nil {
+		return nil, err
+	}
+	all := make([]expectedAnswer, trace.Length)
+	for i := range all {
+		all[i] = parts[choice.Int(0, i)][choice.Int(1, i)]
+	}
+	return all, choice.Close()
+}
+
+// alone returns the answers of an operation that is no mix.
+func (d *Data) alone(ctx context.Context, op assay.Operation, trace *Trace) (all []expectedAnswer, err error) {
+	if op.Changes {
+		return ofChange(op, trace.Length), nil
+	}
+	conn, done, err := d.connect(ctx, false)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	return ofReads(ctx, conn, op, trace)
+}
+
+// ofParts returns the answers of each part of a mix.
+func (d *Data) ofParts(ctx context.Context, op assay.Operation, trace *Trace) (parts [][]expectedAnswer, err error) {
+	parts = make([][]expectedAnswer, len(op.Parts))
+	for i, part := range op.Parts {
+		if parts[i], err = d.alone(ctx, part.Operation, &trace.Parts[i]); err != nil {
+			return nil, err
+		}
+	}
+	if !changesData(op) {
+		return parts, nil
+	}
+	conn, done, err := d.connect(ctx, true)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	if err := applyMix(ctx, conn, op, trace, trace.Length); err != nil {
+		return nil, err
+	}
+	for i, part := range op.Parts {
+		if part.Operation.Changes {
+			continue
+		}
+		after, err := ofReads(ctx, conn, part.Operation, &trace.Parts[i])
+		if err != nil {
+			return nil, err
+		}
+		unknown := ofChange(part.Operation, 1)[0]
+		for j := range after {
+			if after[j] != parts[i][j] {
+				parts[i][j] = unknown
+			}
+		}
+	}
+	return parts, nil
+}
+
+// ofChange is what is known of answers without asking: as many rows as the plan
+// says.
+func ofChange(op assay.Operation, length int) []expectedAnswer {
+	rows, answers := 0, false
+	all := make([]expectedAnswer, length)
+	for _, step := range op.Steps {
+		if step.Rows < 0 {
+			return all
+		}
+		rows += step.Rows
+		answers = answers || step.Query
+	}
+	var body answer.Body
+	body.Begin()
+	text := body.End(rows)
+	one := expectedAnswer{answer.Sum(text), wholeKnown}
+	if answers {
+		one = expectedAnswer{answer.RowsSum(text), rowsKnown}
+	}
+	for i := range all {
+		all[i] = one
+	}
+	return all
+}
+
+// ofReads asks for the answers at all positions. Drivers make times of columns
+// that are declared as dates, each in its own way: of those answers the number
+// of rows is known.
+func ofReads(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Trace) (all []expectedAnswer, err error) {
+	if trace.Length == 0 {
+		return nil, nil
+	}
+	dated, err := anyDated(conn, op)
+	if err != nil {
+		return nil, err
+	}
+	s, err := newSession(ctx, conn, op, trace)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, s.close()) }()
+	var body answer.Body
+	all = make([]expectedAnswer, trace.Length)
+	err = batches(ctx, conn, 0, trace.Length, func(position int) error {
+		text, err := s.body(ctx, position, &body)
+		if err != nil {
+			return err
+		}
+		all[position] = expectedAnswer{answer.Sum(text), wholeKnown}
+		if dated {
+			all[position] = expectedAnswer{answer.RowsSum(text), rowsKnown}
+		}
+		return nil
+	})
+	return all, err
+}
+
+func anyDated(conn *sql.Conn, op assay.Operation) (bool, error) {
+	for _, step := range op.Steps {
+		plain, err := plainQuery(conn, step.SQL)
+		if err != nil || plain != step.SQL {
+			return true, err
+		}
+	}
+	return false, nil
+}
+
+// body is what a worker answers to a request.
+func (s *session) body(ctx context.Context, position int, body *answer.Body) ([]byte, error) {
+	body.Begin()
+	rows := 0
+	for i := range s.steps {
+		st := &s.steps[i]
+		for j := range st.args {
+			st.args[j] = s.trace.Value(st.first+j, position)
+		}
+		found, err := st.stmt.QueryContext(ctx, st.args...)
+		if err == nil {
+			types := typeNames(st.Returns)
+			err = visit(found, func(row []any) error {
+				rows++
+				return body.Row(types, row)
+			})
+		}
+		if err != nil {
+			return nil, fmt.Errorf("operation %q at position %d: %w; the SQL is:\n%s", s.name, position, err, st.SQL)
+		}
+	}
+	return body.End(rows), nil
+}

@@ -1,0 +1,196 @@
+package kit
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"assay/kit/answer"
+	"assay/kit/wire"
+)
+
+// shutdownPatience is how long requests may take that are under way when the
+// worker closes.
+const shutdownPatience = 5 * time.Second
+
+// server answers requests for one prepared operation: GET /POSITION.
+type server struct {
+	p        *prepared
+	http     *http.Server
+	ended    chan struct{} // closed when it serves no more
+	handlers chan *room    // those that are free
+	all      []*room
+}
+
+// room is a handler with the room for its answer.
+type room struct {
+	Handler
+	body answer.Body
+}
+
+// serve starts a server on the loopback interface, so that nobody else can ask.
+func (p *prepared) serve(clients int) (*server, string, error) {
+	source, ok := p.operation.(Server)
+	if !ok {
+		return nil, "", wire.Errorf(wire.Unsupported, "this worker does not serve operations")
+	}
+	s := &server{p: p, ended: make(chan struct{}), handlers: make(chan *room, clients)}
+	for range clients {
+		handler, err := source.Handler()
+		if err != nil {
+			return nil, "", errors.Join(fmt.Errorf("handler of %q: %w", p.spec.Name, err), s.closeHandlers())
+		}
+		made := &room{Handler: handler}
+		s.all = append(s.all, made)
+		s.handlers <- made
+	}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, "", errors.Join(err, s.closeHandlers())
+	}
+	s.http = &http.Server{Handler: s}
+	go func() {
+		_ = s.http.Serve(listener) // ends by Shutdown
+		close(s.ended)
+	}()
+	return s, listener.Addr().String(), nil
+}
+
+// ServeHTTP answers one request. Requests that are more than there are handlers
+// wait.
+func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == "/" {
+		w.WriteHeader(http.StatusNoContent) // it is ready
+		return
+	}
+	position, err := strconv.ParseInt(r.URL.Path[1:], 10, 64)
+	if err != nil || position < 0 {
+		http.Error(w, "want a position of the trace: GET /POSITION", http.StatusNotFound)
+		return
+	}
+	free := <-s.handlers
+	defer func() { s.handlers <- free }()
+	rows, err := s.answer(free, int(position%s.p.length))
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(free.body.End(rows)) // who asked is gone
+}
+
+// answer runs the operation, again while the database is busy where the
+// operation says so.
+func (s *server) answer(h *room, position int) (int, error) {
+	var began int64
+	for {
+		h.body.Begin()
+		rows, err := h.Answer(position, h.body.Row)
+		if !errors.Is(err, ErrBusy) || !s.p.spec.RetryBusy {
+			return rows, err
+		}
+		if began == 0 {
+			began = clock()
+		}
+		if clock()-began > int64(busyPatience) {
+			return rows, err
+		}
+	}
+}
+
+// close ends the server, and waits for the requests that are under way: their
+// answers go nowhere, but the database must be at rest when it is closed.
+func (s *server) close() error {
+	err := s.http.Close()
+	<-s.ended
+	patience := time.After(shutdownPatience)
+	for range s.all {
+		select {
+		case <-s.handlers:
+		case <-patience:
+			return errors.Join(err, fmt.Errorf("a request for %q does not end", s.p.spec.Name))
+		}
+	}
+	return errors.Join(err, s.closeHandlers())
+}
+
+func (s *server) closeHandlers() error {
+	var errs []error
+	for _, h := range s.all {
+		errs = append(errs, h.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// Handler returns a handler of an operation with a trace, where it has any.
+func (t *traced) Handler() (Handler, error) {
+	source, ok := t.Operation.(Server)
+	if !ok {
+		return nil, wire.Errorf(wire.Unsupported, "this worker does not serve operations")
+	}
+	return source.Handler()
+}
+
+// Handler returns a handler that answers by the parts'.
+func (m *mix) Handler() (Handler, error) {
+	h := &mixHandler{mix: m}
+	for _, part := range m.parts {
+		handler, err := part.(*traced).Handler() // mixes are not in mixes
+		if err != nil {
+			return nil, errors.Join(err, h.Close())
+		}
+		h.parts = append(h.parts, handler)
+	}
+	return h, nil
+}
+
+type mixHandler struct {
+	mix   *mix
+	parts []Handler
+}
+
+func (h *mixHandler) Answer(position int, visit func([]string, []any) error) (int, error) {
+	part := h.mix.trace.Int(0, position)
+	return h.parts[part].Answer(int(h.mix.trace.Int(1, position)), visit)
+}
+
+func (h *mixHandler) Close() error {
+	var errs []error
+	for _, part := range h.parts {
+		errs = append(errs, part.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// serve answers requests for an operation from now on.
+func (s *session) serve(request wire.Serve) (wire.Served, error) {
+	if s.database == nil {
+		return wire.Served{}, errNotOpen
+	}
+	if s.server != nil {
+		return wire.Served{}, wire.Errorf(wire.Invalid, "an operation is served already")
+	}
+	if request.Clients < 1 {
+		return wire.Served{}, wire.Errorf(wire.Invalid, "%d clients", request.Clients)
+	}
+	p, err := s.find(request.Operation)
+	if err != nil {
+		return wire.Served{}, err
+	}
+	var address string
+	s.server, address, err = p.serve(request.Clients)
+	return wire.Served{Address: address}, err
+}
+
+// stats says what the process, and the open database's pools, did so far.
+func (s *session) stats() wire.Stats {
+	stats := wire.Stats{Counters: countersAfter()}
+	if pooled, ok := s.database.(Pooled); ok {
+		pool := pooled.Pool()
+		stats.Pool = &pool
+	}
+	return stats
+}

@@ -1,0 +1,101 @@
+package sqldb
+
+import (
+	"database/sql"
+	"database/sql/driver"
+	"fmt"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay/kit"
+	"assay/kit/wire"
+)
+
+// handlersOf returns handlers of one operation.
+func handlersOf(t *testing.T, operation kit.Operation, n int) []kit.Handler {
+	t.Helper()
+	var all []kit.Handler
+	for range n {
+		h, err := operation.(kit.Server).Handler()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, h)
+	}
+	return all
+}
+
+// answerOf is what a handler shows and returns.
+func answerOf(h kit.Handler, position int) string {
+	text := ""
+	rows, err := h.Answer(position, func(types []string, row []any) error {
+		text += fmt.Sprint(types, row)
+		return nil
+	})
+	return fmt.Sprint(text, " ", rows, " ", err)
+}
+
+// TestHandlersShareStatements: what is compiled once is compiled once for all
+// handlers on a connection, and each has room of its own.
+func TestHandlersShareStatements(t *testing.T) {
+	f := &fake{respond: func(_ int, text string, args []driver.Value) answer {
+		switch {
+		case strings.HasPrefix(text, "EXPLAIN"):
+			return answer{rows: [][]driver.Value{{int64(0), int64(0), int64(0), "SEARCH"}}}
+		case len(args) == 0:
+			return answer{}
+		}
+		return answer{rows: [][]driver.Value{{args[0]}}}
+	}}
+	db := openFake(t, f, wire.Open{Readers: 1, Idle: 1, Writers: 1})
+	read, _ := prepareOn(t, f, db, wire.Operation{Name: "read", Steps: []wire.Step{
+		{SQL: "SELECT ?", Query: true, Args: 1, Rows: 1, Returns: []string{"int"}}}}, openTrace(t, 5, 6))
+	write, _ := prepareOn(t, f, db, wire.Operation{Name: "write", Changes: true, Steps: []wire.Step{{SQL: "INSERT ?", Args: 1, Rows: 1}}}, openTrace(t, 5, 6))
+	f.did()
+	for i, h := range handlersOf(t, read, 2) {
+		if got, want := answerOf(h, i), fmt.Sprintf("[int] [%d] 1 <nil>", 5+i); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	for i, h := range handlersOf(t, write, 2) {
+		if got, want := answerOf(h, i), " 1 <nil>"; got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+	want := []string{"2: prepare SELECT ?", "2: SELECT ? [5]", "2: SELECT ? [6]", "1: prepare INSERT ?", "1: INSERT ? [5]", "1: INSERT ? [6]"}
+	if did := f.did(); !slices.Equal(did, want) {
+		t.Errorf("did %q, want %q", did, want)
+	}
+}
+
+// TestPool: connections that are closed because too few are kept idle show, and
+// so does who waits for one.
+func TestPool(t *testing.T) {
+	db := openFake(t, &fake{}, wire.Open{Readers: 3, Idle: 1, Writers: 1})
+	want := wire.Pool{Opened: 4, Closed: 2}
+	if got := db.Pool(); got != want {
+		t.Errorf("after open: %+v, want %+v", got, want)
+	}
+	if err := db.eachReader(func(string, *sql.Conn) error { return nil }); err != nil {
+		t.Fatal(err)
+	}
+	want = wire.Pool{Opened: 6, Closed: 4}
+	if got := db.Pool(); got != want {
+		t.Errorf("after two more: %+v, want %+v", got, want)
+	}
+	conn, done := db.take(), make(chan struct{})
+	go func() {
+		db.writers <- db.take()
+		close(done)
+	}()
+	for db.waits.Load() == 0 {
+		runtime.Gosched()
+	}
+	db.writers <- conn
+	<-done
+	if got := db.Pool(); got.Waits != 1 || got.Waited <= 0 {
+		t.Errorf("after a wait: %+v", got)
+	}
+}

@@ -1,0 +1,94 @@
+package stepdb
+
+import (
+	"sync/atomic"
+	"time"
+
+	"assay/kit"
+	"assay/kit/wire"
+)
+
+// waiting counts what requests wait for. While operations are measured nobody
+// counts.
+type waiting struct {
+	inUse         atomic.Int64 // connections of the driver's own pool
+	waits, waited atomic.Int64
+}
+
+// Handler returns a client that takes a connection for each request, as the
+// handlers of an application do.
+func (o *operation) Handler() (kit.Handler, error) {
+	c, err := o.newClient(0)
+	return &handler{client: c}, err
+}
+
+// handler answers requests. Statements that the driver does not keep itself are
+// kept by each handler for each connection: a program with this API has no
+// other place for them.
+type handler struct {
+	*client
+	show func(types []string, row []any) error
+}
+
+func (h *handler) Answer(position int, visit func(types []string, row []any) error) (int, error) {
+	if h.client.visit == nil {
+		h.client.visit = func(step int, row []any) error { return h.show(h.steps[step].Returns, row) }
+	}
+	h.show = visit
+	conn, err := h.o.takeCounted()
+	if err != nil {
+		return 0, err
+	}
+	n, err := h.do(conn, position, nil)
+	h.o.giveCounted(conn)
+	return n, h.o.db.mark(err)
+}
+
+// takeCounted takes a connection that is free, and notes where it had to wait.
+func (o *operation) takeCounted() (Conn, error) {
+	w := &o.db.waiting
+	if !o.spec.Changes && o.db.pool != nil {
+		if w.inUse.Add(1) <= int64(o.db.request.Readers) {
+			return o.db.pool.Take()
+		}
+		defer w.wait()()
+		return o.db.pool.Take()
+	}
+	from := o.connections()
+	select {
+	case conn := <-from:
+		return conn, nil
+	default:
+	}
+	defer w.wait()()
+	return <-from, nil
+}
+
+func (o *operation) giveCounted(conn Conn) {
+	if !o.spec.Changes && o.db.pool != nil {
+		o.db.pool.Put(conn)
+		o.db.waiting.inUse.Add(-1)
+		return
+	}
+	o.connections() <- conn
+}
+
+// connections is where those of the operation's kind are taken in turn.
+func (o *operation) connections() chan Conn {
+	if o.spec.Changes {
+		return o.db.writers
+	}
+	return o.db.turns
+}
+
+// wait begins a wait, and returns what ends it.
+func (w *waiting) wait() (end func()) {
+	w.waits.Add(1)
+	began := time.Now()
+	return func() { w.waited.Add(int64(time.Since(began))) }
+}
+
+// Pool says what the connections did: all are opened at first, and stay.
+func (d *database) Pool() wire.Pool {
+	return wire.Pool{Opened: int64(d.request.Readers + d.request.Writers), Waits: d.waiting.waits.Load(), Waited: d.waiting.waited.Load()}
+}

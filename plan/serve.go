@@ -1,0 +1,70 @@
+package plan
+
+import "cmp"
+
+// serve checks the keys of an operation that is asked for over HTTP.
+func (c checker) serve(o *operation) {
+	loads(c.m, o.Load.Closed, maxClients)
+	loads(c.m, o.Load.Open, maxCount)
+	if o.Load.Closed.set() && o.Load.Open.set() {
+		c.m.at(o.Load.place, "a load is closed or open: make two operations of it")
+	}
+	if o.Load.Closed.set() && o.Clients.set() {
+		c.m.at(o.Clients.place, "load: closed says how many clients there are already")
+	}
+	if !o.Serve.set() {
+		return
+	}
+	for _, k := range []struct {
+		key string
+		place
+	}{{"kv", o.KV.place}, {"phases", o.Phases.place}, {"cache", o.Cache.place}, {"per", o.Per.place}, {"only", o.Only.place}} {
+		if k.set() {
+			c.m.at(k.place, "%s does not go with serve", k.key)
+		}
+	}
+	for _, s := range o.Transaction.items {
+		if s.text != "none" && s.text != "1" {
+			c.m.at(s.place, "a request is one operation: with serve, transaction is none or 1")
+		}
+	}
+	for _, e := range o.Mix.entries {
+		if part, ok := c.operations.get(e.key.value); ok && part.KV.set() {
+			c.m.at(e.key.place, "%s is a kv operation, which does not go with serve", e.key.value)
+		}
+	}
+}
+
+// clients are the numbers of clients of an operation: of a closed load, or those
+// that the open one has connections for.
+func (o *operation) clients(m *mistakes, p *Plan) []int {
+	if all := loads(m, o.Load.Closed, maxClients); all != nil {
+		return all
+	}
+	return clients(m, o.Clients, p.Clients)
+}
+
+// rates are the arrivals a second of an open load; 0 is the closed loop.
+func (o *operation) rates(m *mistakes) []int {
+	if all := loads(m, o.Load.Open, maxCount); all != nil {
+		return all
+	}
+	return []int{0}
+}
+
+// loads are the different numbers of a load.
+func loads(m *mistakes, l list[number], most int64) []int {
+	var d distinct[int]
+	for _, n := range l.items {
+		load := int(m.whole(n, "load", 1, most, 1))
+		if d.add(load, n) {
+			m.at(n.place, "load %d is listed twice", load)
+		}
+	}
+	return d.all
+}
+
+// axisSizes are how many clients and rates there are.
+func (o *operation) axisSizes(p *Plan) (clients, rates int) {
+	return cmp.Or(len(o.Load.Closed.items), len(o.Clients.items), len(p.Clients)), len(o.Load.Open.items)
+}
