@@ -21,25 +21,38 @@ func (a *app) planCommand() *cobra.Command {
 }
 
 func (a *app) planCheckCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "check FILE",
+	var drivers, only []string
+	cmd := &cobra.Command{
+		Use:   "check FILE|NAME",
 		Short: "Report all mistakes of a plan, or what it will measure and the least time that takes",
 		Args:  arguments(cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error {
-			p, err := readPlan(args[0])
-			if err != nil {
-				return err
-			}
-			cases, err := p.Expand(nil)
-			if err != nil {
-				return usage(err)
-			}
-			fmt.Fprintf(a.stdout, "plan %s is valid: %d cells, budget %s, %d launches of each cell at least\n",
-				p.Name, len(cases), brief(p.Budget), p.Launches)
-			fmt.Fprintf(a.stdout, "least time of measuring, by rule of thumb: %s\n", brief(runner.Estimate(cases, p.Launches)))
-			return nil
-		},
+		RunE:  func(_ *cobra.Command, args []string) error { return a.checkPlan(args[0], drivers, only) },
 	}
+	cmd.Flags().StringSliceVar(&drivers, "drivers", nil, "instead of the plan's: NAME[@VERSION],...")
+	cmd.Flags().StringArrayVar(&only, "only", nil, "only cells with KEY=VALUE[,VALUE]; may be repeated")
+	return cmd
+}
+
+func (a *app) checkPlan(name string, drivers, only []string) error {
+	p, err := readPlan(name)
+	if err != nil {
+		return err
+	}
+	wanted, err := parseOnly(only)
+	if err != nil {
+		return err
+	}
+	cases, err := p.Expand(drivers)
+	if err == nil {
+		cases, err = plan.Select(cases, wanted)
+	}
+	if err != nil {
+		return usage(err)
+	}
+	fmt.Fprintf(a.stdout, "plan %s is valid: %d cells, budget %s, %d launches of each cell at least\n",
+		p.Name, len(cases), brief(p.Budget), p.Launches)
+	_, err = fmt.Fprintf(a.stdout, "least time of measuring, by rule of thumb: %s\n", brief(runner.Estimate(cases, p.Launches)))
+	return err
 }
 
 func (a *app) planSchemaCommand() *cobra.Command {

@@ -142,31 +142,40 @@ func planFile(name string) string {
 
 // options combines the flags with the plan.
 func (s *session) options() (assay.Options, error) {
-	o := assay.Options{Budget: s.plan.Budget, Precision: s.plan.Precision, Margin: s.plan.Margin, Launches: s.plan.Launches, Only: map[string][]string{}}
+	o := assay.Options{Budget: s.plan.Budget, Precision: s.plan.Precision, Margin: s.plan.Margin, Launches: s.plan.Launches}
 	if s.flags.budget < 0 {
 		return o, usage(fmt.Errorf("--budget %s is not a time to measure", s.flags.budget))
 	}
 	if s.flags.budget > 0 {
 		o.Budget = s.flags.budget
 	}
+	var err error
 	if s.flags.precision != "" {
-		var err error
 		if o.Precision, err = fraction(s.flags.precision); err != nil {
 			return o, usage(fmt.Errorf("--precision %w", err))
 		}
 	}
-	for _, only := range s.flags.only {
-		key, values, found := strings.Cut(only, "=")
-		if !found || key == "" || values == "" {
-			return o, usage(fmt.Errorf("--only %q: want KEY=VALUE[,VALUE]", only))
-		}
-		o.Only[key] = append(o.Only[key], strings.Split(values, ",")...)
+	if o.Only, err = parseOnly(s.flags.only); err != nil {
+		return o, err
 	}
 	o.Drivers, o.Capacity = s.flags.drivers, s.flags.capacity
 	if _, err := wish(o.Capacity); err != nil {
 		return o, usage(err)
 	}
 	return o, nil
+}
+
+// parseOnly reads the values of --only: the coordinates to keep, by name.
+func parseOnly(texts []string) (map[string][]string, error) {
+	all := map[string][]string{}
+	for _, text := range texts {
+		key, values, found := strings.Cut(text, "=")
+		if !found || key == "" || values == "" {
+			return nil, usage(fmt.Errorf("--only %q: want KEY=VALUE[,VALUE]", text))
+		}
+		all[key] = append(all[key], strings.Split(values, ",")...)
+	}
+	return all, nil
 }
 
 // fraction reads a share as plans write it: 2% or 0.02.
