@@ -59,7 +59,7 @@ func figures(row *report.Row, metric string) []float64 {
 }
 
 // figure is a trial's figure unless the trial did not end well.
-func figure(t assay.Trial, metric string) (float64, bool) {
+func figure(t *assay.Trial, metric string) (float64, bool) {
 	v, ok := t.Figures[metric]
 	return v, ok && t.Outcome == assay.OK
 }

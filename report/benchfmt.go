@@ -66,7 +66,7 @@ func configKey(s string) string {
 
 // benchLine is one trial. The last number of its name, where Go has
 // GOMAXPROCS, is the number of clients.
-func benchLine(row *Row, trial assay.Trial, twin bool) string {
+func benchLine(row *Row, trial *assay.Trial, twin bool) string {
 	operations := int64(0)
 	for _, s := range trial.Samples {
 		operations += s.Operations

@@ -25,8 +25,9 @@ type Ranking struct {
 	Durability assay.Durability
 	Rows       []*Row // best first
 	// Text is the recommendation in plain words.
-	Text        string
-	comparisons map[[2]*Row]stat.Comparison
+	Text  string
+	table *Table
+	rule  stat.Rule
 }
 
 // judge fills in what a table's rows say about each other.
@@ -231,7 +232,7 @@ func effective(settings []assay.Setting, name string) string {
 // rank orders the rows that may be ranked, by direct comparison of each two.
 func (t *Table) rank(rule stat.Rule) {
 	for _, d := range strength {
-		ranking := &Ranking{Durability: d, comparisons: map[[2]*Row]stat.Comparison{}}
+		ranking := &Ranking{Durability: d, table: t, rule: rule}
 		for _, row := range t.Rows {
 			known := !t.Changes || d != assay.DurabilityUnknown
 			if f, ok := row.Figure(t.Primary.Name); ok && f.Interval.N > 0 && row.comparable() && !row.IsFloor && row.Durability == d && known {
@@ -239,40 +240,42 @@ func (t *Table) rank(rule stat.Rule) {
 			}
 		}
 		if len(ranking.Rows) > 0 {
-			t.compareAll(ranking, rule)
+			ranking.order()
 			t.Rankings = append(t.Rankings, ranking)
 		}
 	}
 }
 
-// compareAll compares each two rows of a ranking and ranks them. Two drivers to
-// which one profile gave unlike promises about the data are not ordered.
-func (t *Table) compareAll(k *Ranking, rule stat.Rule) {
-	primary := t.Primary
+// order ranks the rows by direct comparison of each two.
+func (k *Ranking) order() {
+	faster := map[[2]int]bool{}
 	for i, a := range k.Rows {
-		for _, b := range k.Rows[i+1:] {
-			x, y := pair(a, b, primary.Name)
-			forward, err := rule.Compare(x, y, primary.HigherBetter)
-			backward, errBack := rule.Compare(y, x, primary.HigherBetter)
-			why := ""
-			if a.Cell.Profile == b.Cell.Profile {
-				why = t.unequal(a, b)
-			}
-			if why = cmp.Or(errText(err), errText(errBack), why); why != "" {
-				forward = stat.Comparison{Verdict: stat.Undecided, Reason: why}
-				backward = forward
-			}
-			k.comparisons[[2]*Row{a, b}] = forward
-			k.comparisons[[2]*Row{b, a}] = backward
+		for j := range i {
+			verdict := k.compare(a, k.Rows[j]).Verdict
+			faster[[2]int{i, j}], faster[[2]int{j, i}] = verdict == stat.Faster, verdict == stat.Slower
 		}
 	}
-	ranks := stat.Rank(len(k.Rows), func(i, j int) bool {
-		return k.comparisons[[2]*Row{k.Rows[i], k.Rows[j]}].Verdict == stat.Faster
-	})
+	ranks := stat.Rank(len(k.Rows), func(i, j int) bool { return faster[[2]int{i, j}] })
 	for i, row := range k.Rows {
 		row.Rank = ranks[i]
 	}
-	slices.SortFunc(k.Rows, func(a, b *Row) int { return byRank(a, b, primary) })
+	slices.SortFunc(k.Rows, func(a, b *Row) int { return byRank(a, b, k.table.Primary) })
+}
+
+// compare compares two rows. Two drivers to which one profile gave unlike
+// promises about the data are not ordered. It is done each time anew: there are
+// as many comparisons as pairs, and few are ever told.
+func (k *Ranking) compare(a, b *Row) stat.Comparison {
+	x, y := pair(a, b, k.table.Primary.Name)
+	comparison, err := k.rule.Compare(x, y, k.table.Primary.HigherBetter)
+	why := errText(err)
+	if why == "" && a.Cell.Profile == b.Cell.Profile {
+		why = k.table.unequal(a, b)
+	}
+	if why != "" {
+		return stat.Comparison{Verdict: stat.Undecided, Reason: why}
+	}
+	return comparison
 }
 
 // errText is an error's text; empty where there is none.
@@ -308,7 +311,7 @@ func byRank(a, b *Row, primary assay.Metric) int {
 // Launches of one link layout share what it does to them: of those, the
 // geometric means are one pair.
 func pair(row, other *Row, metric string) (figures, partners []float64) {
-	theirs := map[launch]assay.Trial{}
+	theirs := map[launch]*assay.Trial{}
 	for _, t := range paired(other, metric) {
 		theirs[launch{t.Group, t.Launch}] = t
 	}
@@ -355,8 +358,8 @@ type launch struct {
 }
 
 // paired returns the trials that can have a partner.
-func paired(row *Row, metric string) []assay.Trial {
-	return slices.DeleteFunc(row.Counted(), func(t assay.Trial) bool {
+func paired(row *Row, metric string) []*assay.Trial {
+	return slices.DeleteFunc(row.Counted(), func(t *assay.Trial) bool {
 		v, has := t.Figures[metric]
 		return t.Outcome != assay.OK || !has || !finite(v)
 	})

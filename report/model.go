@@ -224,6 +224,8 @@ func (r *Row) finish() {
 		r.Figures = figures(r.Counted())
 		r.addPooledPercentiles()
 	}
+	r.latencies = nil // there are many, and they are in the percentiles
+	r.Trials = append(make([]assay.Trial, 0, len(r.Trials)), r.Trials...) // no room to grow
 	r.Warnings = trialWarnings(r.Trials)
 	r.warnOfTrials()
 }
@@ -265,10 +267,10 @@ func finish(rows []*Row) {
 
 // Counted returns the trials whose figures count: those that were not
 // disturbed from outside or, where too few of them are left, all.
-func (r *Row) Counted() []assay.Trial {
-	var counted []assay.Trial
-	for _, t := range r.Trials {
-		if t.Measured() && (r.disturbed || !t.Disqualified) {
+func (r *Row) Counted() []*assay.Trial {
+	var counted []*assay.Trial
+	for i := range r.Trials {
+		if t := &r.Trials[i]; t.Measured() && (r.disturbed || !t.Disqualified) {
 			counted = append(counted, t)
 		}
 	}
@@ -283,7 +285,7 @@ var canBeZero = map[string]bool{
 }
 
 // figures summarizes every metric over launches, in the order of tables.
-func figures(trials []assay.Trial) []Figure {
+func figures(trials []*assay.Trial) []Figure {
 	values := map[string][]float64{}
 	for _, t := range trials {
 		for name, v := range t.Figures {

@@ -73,7 +73,7 @@ func (k *Ranking) leaders() []*Row {
 // equivalent, and the others.
 func (k *Ranking) equivalent(rows []*Row) (equal, open []*Row) {
 	for _, row := range rows {
-		differs := func(other *Row) bool { return k.comparisons[[2]*Row{row, other}].Verdict != stat.Equivalent }
+		differs := func(other *Row) bool { return k.compare(row, other).Verdict != stat.Equivalent }
 		if slices.ContainsFunc(equal, differs) {
 			open = append(open, row)
 		} else {
@@ -87,7 +87,7 @@ func (k *Ranking) equivalent(rows []*Row) (equal, open []*Row) {
 func (t *Table) clauses(k *Ranking, row *Row, others []*Row, is string) []string {
 	groups := map[stat.Verdict][]*Row{}
 	for _, other := range others {
-		verdict := k.comparisons[[2]*Row{row, other}].Verdict
+		verdict := k.compare(row, other).Verdict
 		groups[verdict] = append(groups[verdict], other)
 	}
 	var all []string
@@ -109,7 +109,7 @@ func (t *Table) clauses(k *Ranking, row *Row, others []*Row, is string) []string
 // with another driver, and to the reference of the same profile.
 func (t *Table) fasterThan(k *Ranking, row *Row, beaten []*Row) string {
 	say := func(other *Row) string {
-		return speedText(k.comparisons[[2]*Row{row, other}].Ratio, t.Primary) + " faster than " + other.Name()
+		return speedText(k.compare(row, other).Ratio, t.Primary) + " faster than " + other.Name()
 	}
 	foreign := slices.IndexFunc(beaten, func(other *Row) bool { return other.Driver != row.Driver })
 	var parts []string
@@ -129,7 +129,7 @@ func (t *Table) fasterThan(k *Ranking, row *Row, beaten []*Row) string {
 func (t *Table) wouldDecide(k *Ranking, rows []*Row) string {
 	more, reason := 0, ""
 	for _, other := range rows[1:] {
-		c := k.comparisons[[2]*Row{rows[0], other}]
+		c := k.compare(rows[0], other)
 		if c.Verdict != stat.Undecided {
 			continue
 		}

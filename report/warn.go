@@ -111,7 +111,7 @@ func (r *Row) launches() (measured, dropped int) {
 // stalled is the mean over trials of total / median time per operation of
 // their windows; 1 where too few trials have several windows: one alone may have
 // a slow one by chance.
-func stalled(trials []assay.Trial) float64 {
+func stalled(trials []*assay.Trial) float64 {
 	var ratios []float64
 	for _, t := range trials {
 		var nanos, operations []int64

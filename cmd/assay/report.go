@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -44,6 +45,7 @@ func (a *app) reportCommand() *cobra.Command {
 }
 
 func (a *app) showRun(ctx context.Context, id, format, output string) error {
+	debug.SetGCPercent(40) // a report keeps most of what it reads until it is written
 	s, _, err := a.openStore(ctx)
 	if err != nil {
 		return err
