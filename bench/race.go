@@ -127,11 +127,12 @@ func (t *tools) raceGoTest() (took time.Duration, counts int, err error) {
 
 func (t *tools) raceData(driver string) string { return filepath.Join(t.dir, "race-"+driver+".db") }
 
-// testProgram compiles the benchmark that lies beside a worker.
+// testProgram compiles the benchmark that lies beside a worker in the checkout:
+// packed sources have no tests.
 func (t *tools) testProgram(driver string) (string, error) {
 	program := filepath.Join(t.dir, "gobench-"+driver)
 	command := exec.CommandContext(t.ctx, "go", "test", "-c", "-o", program, "./handwritten")
-	command.Dir = filepath.Join(t.builder.Source.Dir, "workers", driver)
+	command.Dir = filepath.Join("workers", driver)
 	if out, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the benchmark of %s: %w\n%s", driver, err, out)
 	}
