@@ -224,7 +224,7 @@ func (r *Row) finish() {
 		r.Figures = figures(r.Counted())
 		r.addPooledPercentiles()
 	}
-	r.latencies = nil // there are many, and they are in the percentiles
+	r.latencies = nil                                                     // there are many, and they are in the percentiles
 	r.Trials = append(make([]assay.Trial, 0, len(r.Trials)), r.Trials...) // no room to grow
 	r.Warnings = trialWarnings(r.Trials)
 	r.warnOfTrials()
