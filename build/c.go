@@ -118,17 +118,10 @@ func (j *cJob) findCompiler(ctx context.Context, tools toolchain) error {
 // build compiles in a temporary folder and moves the program to its place when
 // it is complete.
 func (j *cJob) build(ctx context.Context) error {
-	if err := os.MkdirAll(filepath.Dir(j.program), 0o755); err != nil {
-		return fmt.Errorf("make the cache: %w", err)
-	}
-	temp, err := os.MkdirTemp(filepath.Dir(filepath.Dir(j.program)), "build-*")
-	if err != nil {
-		return fmt.Errorf("make a folder to build in: %w", err)
-	}
-	defer os.RemoveAll(temp)
-	if err := j.files.write(temp); err != nil {
-		return fmt.Errorf("copy sources: %w", err)
-	}
+	return j.files.building(j.program, func(temp string) error { return j.buildIn(ctx, temp) })
+}
+
+func (j *cJob) buildIn(ctx context.Context, temp string) error {
 	if _, err := j.run(ctx, temp, j.compileSQLite()...); err != nil {
 		return fmt.Errorf("compile SQLite %s of %s: %w", j.sqlite.version, j.sqlite.module, err)
 	}

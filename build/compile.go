@@ -66,17 +66,10 @@ func (t toolchain) lines() []string {
 // build compiles in a temporary folder below the cache and moves the program
 // to its place only when it is complete and made of the right modules.
 func (j *job) build(ctx context.Context) error {
-	if err := os.MkdirAll(filepath.Dir(j.program), 0o755); err != nil {
-		return fmt.Errorf("make the cache: %w", err)
-	}
-	temp, err := os.MkdirTemp(filepath.Dir(filepath.Dir(j.program)), "build-*")
-	if err != nil {
-		return fmt.Errorf("make a folder to build in: %w", err)
-	}
-	defer os.RemoveAll(temp)
-	if err := j.files.write(temp); err != nil {
-		return fmt.Errorf("copy sources: %w", err)
-	}
+	return j.files.building(j.program, func(temp string) error { return j.buildIn(ctx, temp) })
+}
+
+func (j *job) buildIn(ctx context.Context, temp string) error {
 	c := &compilation{job: j, dir: filepath.Join(temp, "workers", j.driver.Name), output: filepath.Join(temp, "program")}
 	if err := c.prepare(temp); err != nil {
 		return err

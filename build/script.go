@@ -52,22 +52,15 @@ func (b *Builder) buildScript(ctx context.Context, d Driver, spec Spec, start ti
 // buildLibrary makes the folder elsewhere and moves it to its place when it is
 // complete.
 func (j *cJob) buildLibrary(ctx context.Context) error {
-	if err := os.MkdirAll(filepath.Dir(j.program), 0o755); err != nil {
-		return fmt.Errorf("make the cache: %w", err)
-	}
-	temp, err := os.MkdirTemp(filepath.Dir(filepath.Dir(j.program)), "build-*")
-	if err != nil {
-		return fmt.Errorf("make a folder to build in: %w", err)
-	}
-	defer os.RemoveAll(temp)
-	if err := j.files.write(temp); err != nil {
-		return fmt.Errorf("copy sources: %w", err)
-	}
+	return j.files.building(j.program, func(temp string) error { return j.buildLibraryIn(ctx, temp) })
+}
+
+func (j *cJob) buildLibraryIn(ctx context.Context, temp string) error {
 	own := filepath.Join(temp, j.folder)
 	if _, err := j.run(ctx, temp, j.shareSQLite(filepath.Join(own, sharedLibrary))...); err != nil {
 		return fmt.Errorf("compile SQLite %s of %s: %w", j.sqlite.version, j.sqlite.module, err)
 	}
-	err = os.Rename(own, j.program)
+	err := os.Rename(own, j.program)
 	if _, there := os.Stat(j.program); there == nil {
 		return nil // also where another process was faster
 	}

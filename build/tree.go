@@ -167,3 +167,20 @@ func readEntry(entry *zip.File) ([]byte, error) {
 	defer r.Close()
 	return io.ReadAll(r)
 }
+
+// building writes the files into a temporary folder of the cache, in which do
+// makes the program and moves it to its place.
+func (t tree) building(program string, do func(temp string) error) error {
+	if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
+		return fmt.Errorf("make the cache: %w", err)
+	}
+	temp, err := os.MkdirTemp(filepath.Dir(filepath.Dir(program)), "build-*")
+	if err != nil {
+		return fmt.Errorf("make a folder to build in: %w", err)
+	}
+	defer os.RemoveAll(temp)
+	if err := t.write(temp); err != nil {
+		return fmt.Errorf("copy sources: %w", err)
+	}
+	return do(temp)
+}

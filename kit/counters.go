@@ -34,16 +34,3 @@ func readHeap(c *wire.Counters) {
 	runtime.ReadMemStats(&memory)
 	c.Allocs, c.Alloc = int64(memory.Mallocs), int64(memory.TotalAlloc)
 }
-
-func difference(after, before wire.Counters) wire.Counters {
-	return wire.Counters{
-		CPU:      after.CPU - before.CPU,
-		Allocs:   after.Allocs - before.Allocs,
-		Alloc:    after.Alloc - before.Alloc,
-		Read:     after.Read - before.Read,
-		Fetched:  after.Fetched - before.Fetched,
-		Written:  after.Written - before.Written,
-		Switches: after.Switches - before.Switches,
-		Peak:     after.Peak,
-	}
-}

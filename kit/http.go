@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"runtime"
 	"strconv"
 	"time"
 
@@ -98,6 +99,7 @@ func (s *server) answer(h *room, position int) (int, error) {
 		if clock()-began > int64(busyPatience) {
 			return rows, err
 		}
+		runtime.Gosched()
 	}
 }
 

@@ -93,7 +93,7 @@ func (p *prepared) measure(request wire.Measure) (wire.Measured, error) {
 	l.run(shares)
 	after := countersAfter()
 	result := l.sum(shares)
-	result.Counters = difference(after, before)
+	result.Counters = after.Since(before)
 	if l.marks != nil {
 		err = l.marks.Close()
 	}

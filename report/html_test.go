@@ -2,11 +2,8 @@ package report
 
 import (
 	"bytes"
-	"compress/gzip"
-	"encoding/base64"
 	"encoding/csv"
 	"fmt"
-	"io"
 	"math"
 	"reflect"
 	"slices"
@@ -15,8 +12,6 @@ import (
 	"testing"
 
 	"assay"
-	"assay/plan"
-	"assay/plans"
 	"assay/stat"
 
 	"golang.org/x/net/html"
@@ -34,64 +29,6 @@ func mustHTML(t *testing.T, r *Report, published ...Published) (text []byte, roo
 		t.Fatal(err)
 	}
 	return out.Bytes(), root
-}
-
-// find returns the elements below a node with a name, a .CLASS or an #ID.
-func find(n *html.Node, condition string) []*html.Node {
-	var all []*html.Node
-	for d := range n.Descendants() {
-		if d.Type != html.ElementNode {
-			continue
-		}
-		switch {
-		case condition[0] == '.' && slices.Contains(strings.Fields(attribute(d, "class")), condition[1:]),
-			condition[0] == '#' && attribute(d, "id") == condition[1:], d.Data == condition:
-			all = append(all, d)
-		}
-	}
-	return all
-}
-
-func attribute(n *html.Node, name string) string {
-	for _, a := range n.Attr {
-		if a.Key == name {
-			return a.Val
-		}
-	}
-	return ""
-}
-
-// wordsOf is what a reader sees of a node.
-func wordsOf(n *html.Node) string {
-	var s strings.Builder
-	for d := range n.Descendants() {
-		if d.Type == html.TextNode {
-			s.WriteString(d.Data)
-		}
-	}
-	return strings.TrimSpace(s.String())
-}
-
-// content decodes a download.
-func content(t *testing.T, link *html.Node) []byte {
-	t.Helper()
-	head, data, _ := strings.Cut(attribute(link, "href"), ";base64,")
-	raw, err := base64.StdEncoding.DecodeString(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if head == "data:application/gzip" {
-		unpacked, err := gzip.NewReader(bytes.NewReader(raw))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if raw, err = io.ReadAll(unpacked); err != nil {
-			t.Fatal(err)
-		}
-	} else if head != "data:text/csv" {
-		t.Fatalf("a download is %s", head)
-	}
-	return raw
 }
 
 // Every figure of the CSV is in the HTML, in the CSV's order, and no other.
@@ -295,8 +232,8 @@ func TestHTMLOfMonster(t *testing.T) {
 			rows++
 		}
 	}
-	if rows != len(trials)/monsterLaunches {
-		t.Errorf("%d rows, want %d", rows, len(trials)/monsterLaunches)
+	if rows != len(trials)/planLaunches {
+		t.Errorf("%d rows, want %d", rows, len(trials)/planLaunches)
 	}
 	var whole bytes.Buffer
 	if err := r.Write(&whole, "csv"); err != nil {
@@ -308,50 +245,6 @@ func TestHTMLOfMonster(t *testing.T) {
 		}
 	}
 	t.Logf("%d cells, %d bytes", rows, len(text))
-}
-
-const monsterLaunches = 6
-
-// planRun makes up launches of all cells of a built-in plan.
-func planRun(t *testing.T, name string, drivers ...string) (assay.Run, []assay.Trial) {
-	t.Helper()
-	source, found := plans.Read(name)
-	if !found {
-		t.Fatalf("there is no plan %s", name)
-	}
-	p, err := plan.Decode(name+".yaml", source)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if drivers == nil {
-		drivers = p.Drivers
-	}
-	cases, err := p.Expand(drivers)
-	if err != nil {
-		t.Fatal(err)
-	}
-	run, _ := sampleRun()
-	run.Plan, run.PlanText, run.Reference = name, string(source), drivers[0]
-	var trials []assay.Trial
-	for i, c := range cases {
-		c.Cell.Engine, c.Cell.DriverVersion, c.Cell.Build = "sqlite", versions[c.Cell.Driver], strings.Repeat("b", 64)
-		ns := 5000 + 100*float64(i%60)
-		trials = append(trials, change(launches(c.Cell, monsterLaunches, ns, i), func(t *assay.Trial) {
-			t.Mode = assay.Blocks
-			for k, name := range []string{"p50", "p90", "p99", "p99.9", "busy/op", "cpu-ns/op", "read-B/op", "bytes-written/op", "switches/op", "peak-B", "close-ns"} {
-				t.Figures[name] = ns * math.Sqrt(float64(k+1)) * wobble(t.Launch, k)
-			}
-			for name, value := range c.Profile.Requested() {
-				for reader := range 3 {
-					t.Settings = append(t.Settings, assay.Setting{Name: name, Connection: fmt.Sprint("reader-", reader), Requested: value, Issued: "_pragma=" + name + "(" + value + ")", Effective: value, Applied: true})
-				}
-			}
-			if t.Cell.AsPublished {
-				t.Outcome, t.Reason = assay.NotApplied, "mmap_size requested 268435456, effective 0 on reader-1..reader-100 (100); locking_mode requested exclusive, effective normal"
-			}
-		})...)
-	}
-	return run, trials
 }
 
 // The policy allows the page's own style sheet by its digest, and nothing in

@@ -49,16 +49,7 @@ func rails(t *testing.T, driver string, only map[string][]string) (*Config, *[]a
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	work, err := NewWorkspace(filepath.Join(dir, "work"), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := work.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	work, dir := newWorkspace(t)
 	trials := new([]assay.Trial)
 	return &Config{Cases: cases, Programs: map[string]Program{driver: {Path: program, Digest: "here"}}, Reference: driver,
 		Data: dataset.Cache{Dir: filepath.Join(dir, "data")}, Work: work, Seed: 1, Launches: 1, Budget: time.Nanosecond + 1,

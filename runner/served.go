@@ -226,16 +226,8 @@ func (r *Runner) limit(ctx context.Context, clients int) (float64, error) {
 // measuredLoad is a load as a worker would report it. The counters are of the
 // warm-up too.
 func measuredLoad(result load.Result, j *job, before, after wire.Counters) wire.Measured {
-	m := wire.Measured{Operations: result.Right, Nanos: result.Nanos, Executed: int64(j.warm) + result.Offered - result.Dropped,
-		Histogram: result.Histogram, Counters: after}
-	m.Counters.CPU -= before.CPU
-	m.Counters.Allocs -= before.Allocs
-	m.Counters.Alloc -= before.Alloc
-	m.Counters.Read -= before.Read
-	m.Counters.Fetched -= before.Fetched
-	m.Counters.Written -= before.Written
-	m.Counters.Switches -= before.Switches
-	return m
+	return wire.Measured{Operations: result.Right, Nanos: result.Nanos, Executed: int64(j.warm) + result.Offered - result.Dropped,
+		Histogram: result.Histogram, Counters: after.Since(before)}
 }
 
 // answered is the outcome that wrong and failed requests ask for, nil where

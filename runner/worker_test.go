@@ -149,6 +149,22 @@ type bench struct {
 	trials []assay.Trial
 }
 
+// newWorkspace makes a workspace in a folder of the test.
+func newWorkspace(t *testing.T) (work *Workspace, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	work, err := NewWorkspace(filepath.Join(dir, "work"), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := work.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return work, dir
+}
+
 func newBench(t *testing.T, text string) *bench {
 	t.Helper()
 	p, err := plan.Decode("test.yaml", []byte(text))
@@ -159,16 +175,7 @@ func newBench(t *testing.T, text string) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	work, err := NewWorkspace(filepath.Join(dir, "work"), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		if err := work.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	work, dir := newWorkspace(t)
 	b := &bench{log: filepath.Join(dir, "log")}
 	b.Config = Config{Cases: cases, Programs: programs(t, dir, p.Drivers), Reference: p.Drivers[0],
 		Data: dataset.Cache{Dir: filepath.Join(dir, "data")}, Work: work, Seed: 1, Launches: 2,

@@ -86,7 +86,7 @@ func (a *app) inspectOne(ctx context.Context, driver, profile string) (*inspecti
 	if err != nil {
 		return nil, err
 	}
-	work, err := runner.NewWorkspace(filepath.Join(b.Cache, "work"), newRunID())
+	work, err := runner.NewWorkspace(filepath.Join(b.Cache, "runs"), newRunID())
 	if err != nil {
 		return nil, err
 	}

@@ -1,13 +1,17 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"assay"
+	"assay/plan"
 	"assay/runner"
+	"assay/store"
 )
 
 // sameTargets refuses to go on with other drivers or builds than the run was
@@ -40,4 +44,42 @@ func sameFiles(before map[string]string, now runner.Files) error {
 		}
 	}
 	return errors.Join(changed...)
+}
+
+// recall loads the plan's newest unfinished run. What it measures was decided
+// when it was started.
+func (s *session) recall(ctx context.Context) error {
+	if len(s.flags.drivers) > 0 || len(s.flags.only) > 0 || s.flags.precision != "" || s.flags.capacity != "" {
+		return usage(errors.New("--resume goes on with what the run was started with; --drivers, --only, --precision and --find-capacity cannot be changed"))
+	}
+	run, err := s.store.Unfinished(ctx, s.plan.Name)
+	if errors.Is(err, store.ErrNotFound) {
+		return usage(err, "assay runs lists the runs; without --resume a new one is started")
+	}
+	if err != nil {
+		return err
+	}
+	if s.flags.budget > 0 {
+		run.Options.Budget = s.flags.budget
+	}
+	var spent time.Duration
+	for trial, err := range s.store.Trials(ctx, run.ID) {
+		if err != nil {
+			return err
+		}
+		trial.Histogram, trial.Samples, trial.Settings = nil, nil, nil // not needed to go on
+		s.done = append(s.done, trial)
+		spent += trial.Took
+	}
+	if s.flags.budget > 0 && spent >= s.flags.budget {
+		return usage(fmt.Errorf("--budget %s: the run has used %s already, and its budget counts from its start", s.flags.budget, brief(spent)),
+			"give more, or leave --budget out")
+	}
+	if s.plan.Text != run.PlanText {
+		fmt.Fprintln(s.stderr, "the plan has changed since the run was started: it goes on with the plan as it was")
+	}
+	run.Status = assay.Running
+	s.run = run
+	s.plan, err = plan.Decode(run.PlanFile, []byte(run.PlanText))
+	return err
 }

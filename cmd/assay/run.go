@@ -191,44 +191,6 @@ func fraction(text string) (float64, error) {
 	return value, nil
 }
 
-// recall loads the plan's newest unfinished run. What it measures was decided
-// when it was started.
-func (s *session) recall(ctx context.Context) error {
-	if len(s.flags.drivers) > 0 || len(s.flags.only) > 0 || s.flags.precision != "" || s.flags.capacity != "" {
-		return usage(errors.New("--resume goes on with what the run was started with; --drivers, --only, --precision and --find-capacity cannot be changed"))
-	}
-	run, err := s.store.Unfinished(ctx, s.plan.Name)
-	if errors.Is(err, store.ErrNotFound) {
-		return usage(err, "assay runs lists the runs; without --resume a new one is started")
-	}
-	if err != nil {
-		return err
-	}
-	if s.flags.budget > 0 {
-		run.Options.Budget = s.flags.budget
-	}
-	var spent time.Duration
-	for trial, err := range s.store.Trials(ctx, run.ID) {
-		if err != nil {
-			return err
-		}
-		trial.Histogram, trial.Samples, trial.Settings = nil, nil, nil // not needed to go on
-		s.done = append(s.done, trial)
-		spent += trial.Took
-	}
-	if s.flags.budget > 0 && spent >= s.flags.budget {
-		return usage(fmt.Errorf("--budget %s: the run has used %s already, and its budget counts from its start", s.flags.budget, brief(spent)),
-			"give more, or leave --budget out")
-	}
-	if s.plan.Text != run.PlanText {
-		fmt.Fprintln(s.stderr, "the plan has changed since the run was started: it goes on with the plan as it was")
-	}
-	run.Status = assay.Running
-	s.run = run
-	s.plan, err = plan.Decode(run.PlanFile, []byte(run.PlanText))
-	return err
-}
-
 // selectCases fills in the cases. The run keeps the names that * stood for:
 // another day there may be other drivers.
 func (s *session) selectCases(ctx context.Context) error {
@@ -294,112 +256,13 @@ func newRunID() string {
 	return time.Now().UTC().Format("20060102-150405") + "-" + hex.EncodeToString(random)
 }
 
-// build makes the worker programs of the selected cells. A driver that cannot
-// be built leaves its cells unsupported, with the reason, unless it is the
-// reference.
-func (s *session) build(ctx context.Context) (map[string]runner.Program, error) {
-	b, err := s.builder(s.flags.quiet)
-	if err != nil {
-		return nil, err
-	}
-	programs := map[string]runner.Program{}
-	failed := map[string]error{}
-	for _, c := range s.cases {
-		key := runner.Driver(c.Cell)
-		if _, ok := programs[key]; ok || failed[key] != nil {
-			continue
-		}
-		spec, err := build.ParseSpec(key)
-		if err != nil {
-			return nil, usage(err)
-		}
-		worker, err := b.BuildLayouts(ctx, spec, layouts(s.cases, spec.Name))
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if err != nil {
-			failed[key] = err
-			continue
-		}
-		programs[key] = program(worker, layouts(s.cases, spec.Name) > 0)
-	}
-	return programs, s.leaveOut(b, programs, failed)
-}
-
-// variedLayouts is how many link layouts each of several builds of one driver
-// gets: one for each of the launches that a verdict needs.
-const variedLayouts = 6
-
-// layouts is how many link layouts the builds of a driver get: none where there
-// is one build of it only.
-func layouts(cases []assay.Case, driver string) int {
-	builds := map[string]bool{}
-	for _, c := range cases {
-		if c.Cell.Driver == driver {
-			builds[runner.Driver(c.Cell)] = true
-		}
-	}
-	if len(builds) < 2 {
-		return 0
-	}
-	return variedLayouts
-}
-
-// program is a worker as the runner knows it. Whether the layout of its code
-// is a doubt depends on whether several builds are compared.
-func program(w build.Worker, compared bool) runner.Program {
-	p := runner.Program{Path: w.Program, Digest: w.Digest, Options: w.Options, Layouts: w.Layouts}
-	if compared {
-		p.FixedLayout = w.FixedLayout
-	}
-	return p
-}
-
-// leaveOut takes the cells of drivers that could not be built out of the cases.
-func (s *session) leaveOut(b *build.Builder, programs map[string]runner.Program, failed map[string]error) error {
-	known, err := b.Source.Drivers()
-	if err != nil {
-		return err
-	}
-	for key, reason := range failed {
-		spec, err := build.ParseSpec(key)
-		if err != nil || !hasDriver(known, spec.Name) {
-			return usage(reason, "assay drivers lists the drivers")
-		}
-		if len(programs) == 0 {
-			return reason
-		}
-	}
-	kept := s.cases[:0:0]
-	for _, c := range s.cases {
-		reason := failed[runner.Driver(c.Cell)]
-		if reason == nil {
-			kept = append(kept, c)
-			continue
-		}
-		s.done = append(s.done, assay.Trial{Cell: c.Cell, Outcome: assay.Unsupported,
-			Reason: "its worker could not be built: " + reason.Error(), Started: time.Now().UTC()})
-	}
-	s.cases = kept
-	return nil
-}
-
-func hasDriver(known []build.Driver, name string) bool {
-	for _, d := range known {
-		if d.Name == name {
-			return true
-		}
-	}
-	return false
-}
-
 // measure runs the cases and keeps every trial as it comes.
 func (s *session) measure(ctx context.Context, programs map[string]runner.Program) error {
 	cache, err := cacheDir()
 	if err != nil {
 		return err
 	}
-	work, err := runner.NewWorkspace(filepath.Join(cache, "work"), s.run.ID)
+	work, err := runner.NewWorkspace(filepath.Join(cache, "runs"), s.run.ID)
 	if err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ import (
 	"database/sql"
 	"errors"
 	"sync"
-	"time"
 
 	"assay/kit"
 	"assay/kit/wire"
@@ -70,7 +69,7 @@ func (reads) Close() error { return nil }
 type writes struct{ o *operation }
 
 func (h writes) Answer(position int, visit func([]string, []any) error) (int, error) {
-	conn := h.o.db.take()
+	conn := kit.Take(&h.o.db.waits, h.o.db.writers)
 	rows, err := h.answer(conn, position, visit)
 	h.o.db.writers <- conn
 	return rows, h.o.db.busy(err)
@@ -89,25 +88,12 @@ func (h writes) answer(conn *sql.Conn, position int, visit func([]string, []any)
 
 func (writes) Close() error { return nil }
 
-// take takes a connection for changes, and notes where it had to wait for one.
-func (d *database) take() *sql.Conn {
-	select {
-	case conn := <-d.writers:
-		return conn
-	default:
-	}
-	began := time.Now()
-	d.waits.Add(1)
-	conn := <-d.writers
-	d.waited.Add(int64(time.Since(began)))
-	return conn
-}
-
 // Pool says what the pools did: database/sql closes connections that are idle,
 // and opens others for them, without a word.
 func (d *database) Pool() wire.Pool {
-	p := wire.Pool{Opened: d.opened.Load(), Waits: d.waits.Load(), Waited: d.waited.Load()}
+	p := wire.Pool{Opened: d.opened.Load()}
 	p.Closed = p.Opened
+	d.waits.AddTo(&p)
 	for _, pool := range []*sql.DB{d.readers, d.changes, d.keeper} {
 		if pool == nil {
 			continue

@@ -85,12 +85,12 @@ func TestPool(t *testing.T) {
 	if got := db.Pool(); got != want {
 		t.Errorf("after two more: %+v, want %+v", got, want)
 	}
-	conn, done := db.take(), make(chan struct{})
+	conn, done := <-db.writers, make(chan struct{})
 	go func() {
-		db.writers <- db.take()
+		db.writers <- kit.Take(&db.waits, db.writers)
 		close(done)
 	}()
-	for db.waits.Load() == 0 {
+	for db.Pool().Waits == 0 {
 		runtime.Gosched()
 	}
 	db.writers <- conn

@@ -119,8 +119,7 @@ type database struct {
 	keeper  *sql.DB // holds a shared database in memory; nil where there is none
 	writers chan *sql.Conn
 	opened  *atomic.Int64 // connections
-	// waits and waited are of requests that wanted a connection for changes.
-	waits, waited atomic.Int64
+	waits   kit.Waits     // for a connection for changes
 }
 
 func (d *database) open(c *connector, request wire.Open) error {

@@ -2,17 +2,15 @@ package stepdb
 
 import (
 	"sync/atomic"
-	"time"
 
 	"assay/kit"
 	"assay/kit/wire"
 )
 
-// waiting counts what requests wait for. While operations are measured nobody
-// counts.
+// waiting counts what requests wait for.
 type waiting struct {
-	inUse         atomic.Int64 // connections of the driver's own pool
-	waits, waited atomic.Int64
+	kit.Waits
+	inUse atomic.Int64 // connections of the driver's own pool
 }
 
 // Handler returns a client that takes a connection for each request, as the
@@ -51,17 +49,10 @@ func (o *operation) takeCounted() (Conn, error) {
 		if w.inUse.Add(1) <= int64(o.db.request.Readers) {
 			return o.db.pool.Take()
 		}
-		defer w.wait()()
+		defer w.Begin()()
 		return o.db.pool.Take()
 	}
-	from := o.connections()
-	select {
-	case conn := <-from:
-		return conn, nil
-	default:
-	}
-	defer w.wait()()
-	return <-from, nil
+	return kit.Take(&w.Waits, o.connections()), nil
 }
 
 func (o *operation) giveCounted(conn Conn) {
@@ -81,14 +72,9 @@ func (o *operation) connections() chan Conn {
 	return o.db.turns
 }
 
-// wait begins a wait, and returns what ends it.
-func (w *waiting) wait() (end func()) {
-	w.waits.Add(1)
-	began := time.Now()
-	return func() { w.waited.Add(int64(time.Since(began))) }
-}
-
 // Pool says what the connections did: all are opened at first, and stay.
 func (d *database) Pool() wire.Pool {
-	return wire.Pool{Opened: int64(d.request.Readers + d.request.Writers), Waits: d.waiting.waits.Load(), Waited: d.waiting.waited.Load()}
+	p := wire.Pool{Opened: int64(d.request.Readers + d.request.Writers)}
+	d.waiting.AddTo(&p)
+	return p
 }

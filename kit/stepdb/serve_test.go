@@ -59,7 +59,7 @@ func TestHandlers(t *testing.T) {
 		}()
 		first := ask(handlers[0], func() {
 			close(waits)
-			for db.waiting.waits.Load() == 0 {
+			for db.Pool().Waits == 0 {
 				runtime.Gosched()
 			}
 		})

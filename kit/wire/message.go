@@ -214,6 +214,20 @@ type Counters struct {
 	Peak     int64 `json:"peak_bytes"`    // resident memory
 }
 
+// Since returns what was used after before. Peak stays the peak so far.
+func (c Counters) Since(before Counters) Counters {
+	return Counters{
+		CPU:      c.CPU - before.CPU,
+		Allocs:   c.Allocs - before.Allocs,
+		Alloc:    c.Alloc - before.Alloc,
+		Read:     c.Read - before.Read,
+		Fetched:  c.Fetched - before.Fetched,
+		Written:  c.Written - before.Written,
+		Switches: c.Switches - before.Switches,
+		Peak:     c.Peak,
+	}
+}
+
 // Verify asks for a digest: of the answers of a prepared operation at Count
 // positions from Start on, or of the answer to SQL.
 type Verify struct {

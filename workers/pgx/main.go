@@ -9,7 +9,6 @@ import (
 	"os"
 	"runtime"
 	"strings"
-	"sync/atomic"
 
 	"assay/kit"
 	"assay/kit/postgres"
@@ -72,9 +71,8 @@ type database struct {
 	readers  *pgxpool.Pool // nil where there are none
 	count    int           // of readers
 	writers  chan *pgx.Conn
-	prepared int // statements that have a name
-	// waits and waited are of requests that wanted a connection for changes.
-	waits, waited atomic.Int64
+	prepared int       // statements that have a name
+	waits    kit.Waits // for a connection for changes
 }
 
 func (d *database) open(dsn string, request wire.Open) error {

@@ -1,12 +1,8 @@
 package main
 
 import (
-	"time"
-
 	"assay/kit"
 	"assay/kit/wire"
-
-	"github.com/jackc/pgx/v5"
 )
 
 // handler answers requests, with a connection of the pool for each, or with one
@@ -39,28 +35,16 @@ func (h *handler) Close() error { return h.client.Close() }
 
 // answer is Do that notes where it had to wait for a connection.
 func (w *writer) answer(position int) (int, error) {
-	conn := w.o.db.take()
+	conn := kit.Take(&w.o.db.waits, w.o.db.writers)
 	rows, err := w.do(conn, position, nil)
 	w.o.db.writers <- conn
 	return rows, busy(err)
 }
 
-func (d *database) take() *pgx.Conn {
-	select {
-	case conn := <-d.writers:
-		return conn
-	default:
-	}
-	began := time.Now()
-	d.waits.Add(1)
-	conn := <-d.writers
-	d.waited.Add(int64(time.Since(began)))
-	return conn
-}
-
 // Pool says what the connections did. pgxpool keeps all of them.
 func (d *database) Pool() wire.Pool {
-	p := wire.Pool{Opened: int64(cap(d.writers)), Waits: d.waits.Load(), Waited: d.waited.Load()}
+	p := wire.Pool{Opened: int64(cap(d.writers))}
+	d.waits.AddTo(&p)
 	if d.readers != nil {
 		stat := d.readers.Stat()
 		p.Opened += stat.NewConnsCount()
