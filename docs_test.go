@@ -237,7 +237,7 @@ func TestDocumentsNameTheVocabulary(t *testing.T) {
 		{"runner/warn.go", `Code: "([^"]+)"`, 2},
 		{"runner/kv.go", `Code: "([^"]+)"`, 1},
 		{"runner/synced.go", `Code: "([^"]+)"`, 2},
-		{"report/warn.go", `(?m)^const unequalDurability = "([^"]+)"`, 1},
+		{"report/warn.go", `(?m)^const UnequalDurability = "([^"]+)"`, 1},
 	} {
 		text, err := os.ReadFile(place.file)
 		if err != nil {

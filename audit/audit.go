@@ -50,9 +50,19 @@ type Evidence struct {
 	Names      [2]string        // of the cells A and B
 	Published  [2]string        // both figures as printed, with their unit; empty where the source has none
 	Claimed    float64          // A / B as published; 0 where the source has none
+	Against    bool             // the source's own figures are not what it claims
 	Here       *stat.Comparison // A / B here; nil where it was not compared
 	Paired     bool             // both were measured in the same launches
 	Centers    [2]float64       // both figures here, in the metric's unit
+	Doubts     []Doubt          // about both cells
+	// Open says that more measuring can tell what cannot be told now.
+	Open bool
+}
+
+// Doubt is a warning about a cell that was compared, or about both.
+type Doubt struct {
+	Cell string // its coordinates; empty: about both
+	report.Warning
 }
 
 // Runs are the reports of a plan's finished runs, the newest first.
@@ -132,12 +142,12 @@ func (f *Finding) conclude() {
 
 // examine makes one comparison.
 func (f *Finding) examine(c published.Comparison, r *report.Report) (Evidence, error) {
-	e := Evidence{Comparison: c, Verdict: Unknown}
-	if err := e.addPublished(f.Source); err != nil {
+	e := Evidence{Comparison: c, Verdict: Unknown, Open: true}
+	if err := e.addPublished(f.Source, f.metric()); err != nil {
 		return e, err
 	}
 	if r == nil {
-		e.Reason = "not measured yet: assay run " + f.Claim.Plan
+		e.Reason = "not measured yet"
 		return e, nil
 	}
 	a, b := find(r, f.Claim.Where, c.A), find(r, f.Claim.Where, c.B)
@@ -148,15 +158,21 @@ func (f *Finding) examine(c published.Comparison, r *report.Report) (Evidence, e
 		}
 		e.Names[i] = cell[0].Name()
 	}
-	e.compare(f, a[0], b[0], rule(r, a[0], b[0]))
+	e.compare(f, a[0], b[0])
 	return e, nil
+}
+
+// metric is the one that the claim compares.
+func (f *Finding) metric() assay.Metric {
+	metric, _ := assay.MetricByName(f.Claim.Metric) // known: the claim was checked
+	return metric
 }
 
 func missing(found int, claim published.Claim, cell map[string]string) string {
 	if found > 1 {
 		return fmt.Sprintf("the run has %d cells with %s", found, coordinates(claim.Where, cell))
 	}
-	return fmt.Sprintf("the run has no cell with %s: assay run %s", coordinates(claim.Where, cell), claim.Plan)
+	return "the run has no cell with " + coordinates(claim.Where, cell)
 }
 
 func coordinates(all ...map[string]string) string {
@@ -169,7 +185,7 @@ func coordinates(all ...map[string]string) string {
 	return strings.Join(words, " ")
 }
 
-func (e *Evidence) addPublished(s published.Source) error {
+func (e *Evidence) addPublished(s published.Source, metric assay.Metric) error {
 	a, b, known, err := s.Ratio(e.Comparison)
 	if err != nil || !known {
 		return err
@@ -179,6 +195,7 @@ func (e *Evidence) addPublished(s published.Source) error {
 	}
 	if b.Value != 0 {
 		e.Claimed = a.Value / b.Value
+		e.Against = !agrees(e.Comparison, e.Claimed, metric.HigherBetter)
 	}
 	return nil
 }
@@ -215,50 +232,77 @@ func has(c assay.Cell, where []map[string]string) bool {
 	return true
 }
 
-// rule is that of the cells' tables, with the louder noise.
-func rule(r *report.Report, rows ...*report.Row) stat.Rule {
-	var rule stat.Rule
-	for _, table := range r.Tables {
-		for _, row := range rows {
-			if slices.Contains(table.Rows, row) {
-				rule.Margin = table.Margin
-				rule.Noise = max(rule.Noise, table.Noise)
-			}
-		}
-	}
-	return rule
-}
-
 // compare looks at the outcomes first: what was not measured as asked supports
 // and refutes nothing.
-func (e *Evidence) compare(f *Finding, a, b *report.Row, rule stat.Rule) {
+func (e *Evidence) compare(f *Finding, a, b *report.Row) {
 	for _, row := range []*report.Row{a, b} {
 		if row.Outcome == assay.NotApplied {
 			e.noEffect(f, row)
 			return
 		}
 		if row.Outcome != assay.OK {
+			e.Open = row.Outcome == assay.NotRun
 			e.Reason = fmt.Sprintf("%s is %s here: %s", row.Name(), row.Outcome, row.Reason)
 			return
 		}
 	}
-	metric, _ := assay.MetricByName(f.Claim.Metric)
-	here, paired, err := compare(rule, a, b, metric)
+	metric := f.metric()
+	here, paired, err := a.Against(b, metric)
 	if err != nil {
 		e.Reason = err.Error()
 		return
 	}
 	e.Here, e.Paired = &here, paired
+	e.doubt(a, b)
 	for i, row := range []*report.Row{a, b} {
 		figure, _ := row.Figure(metric.Name)
 		e.Centers[i] = figure.Interval.Center
 	}
-	e.Verdict, e.Reason = expect(e.Comparison, here, metric.HigherBetter)
+	e.Verdict, e.Reason = expect(e.Comparison, a.Rule(b), here, metric.HigherBetter)
+}
+
+// doubt collects what is to be known about the figures. That a row promises
+// something else about the data than its own reference is not about these two.
+func (e *Evidence) doubt(a, b *report.Row) {
+	if why := a.Unequal(b); why != "" {
+		e.Doubts = append(e.Doubts, Doubt{Warning: report.Warning{Warning: assay.Warning{Code: report.UnequalDurability, Evidence: why}}})
+	}
+	for i, row := range []*report.Row{a, b} {
+		other := []*report.Row{b, a}[i]
+		for _, w := range row.Warnings {
+			d := Doubt{coordinates([]map[string]string{e.Comparison.A, e.Comparison.B}[i]), w}
+			if slices.Contains(other.Warnings, w) {
+				d.Cell = ""
+			}
+			if w.Code != report.UnequalDurability && !slices.Contains(e.Doubts, d) {
+				e.Doubts = append(e.Doubts, d)
+			}
+		}
+	}
+}
+
+// open tells whether more measuring can tell what cannot be told now.
+func (f Finding) open() bool {
+	return f.Verdict == Unknown && slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return e.Open && e.Verdict == Unknown })
+}
+
+// doubts are those of all comparisons, each once.
+func (f Finding) doubts() []Doubt {
+	var all []Doubt
+	for _, e := range f.Evidence {
+		for _, d := range e.Doubts {
+			if !slices.Contains(all, d) {
+				all = append(all, d)
+			}
+		}
+	}
+	return all
 }
 
 // noEffect is a verdict only where the very condition was tried with the very
 // version that the source names.
 func (e *Evidence) noEffect(f *Finding, row *report.Row) {
+	e.Open = false
 	version := f.Source.Versions[row.Cell.Driver]
 	if f.Claim.Provenance == published.Quoted && version == row.Cell.DriverVersion && version != "" {
 		e.Verdict = NoEffect

@@ -4,8 +4,12 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
+	"os"
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"assay"
 	"assay/audit"
@@ -56,7 +60,8 @@ func reports(t *testing.T, cells ...map[string]assay.Trial) audit.Runs {
 
 func reported(t *testing.T, id string, cells map[string]assay.Trial) *report.Report {
 	t.Helper()
-	r, err := report.New(assay.Run{ID: id, Plan: "p", Reference: "a@v1", Host: map[string]string{"cpu": "test"}}, measured(cells))
+	r, err := report.New(assay.Run{ID: id, Plan: "p", Reference: "a@v1", Host: map[string]string{"cpu": "test"}, Version: "v9",
+		Started: time.Unix(0, 0), Finished: time.Unix(60, 0), Targets: []assay.Target{{Driver: "a", DriverVersion: "v1"}}}, measured(cells))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,10 +101,15 @@ func TestVerdicts(t *testing.T) {
 		"the other way round":  {trial(2000, "g"), trial(1000, "g"), published.Faster, 0, audit.Fails, "it is slower"},
 		"slower":               {trial(2000, "g"), trial(1000, "g"), published.Slower, 0, audit.Holds, ""},
 		"as much as stated":    {trial(1000, "g"), trial(2500, "g"), published.Faster, 3, audit.Holds, ""},
-		"less than stated":     {trial(1000, "g"), trial(1500, "g"), published.Faster, 3, audit.Fails, "it is faster, but not by about 3x"},
+		"less than stated":     {trial(1000, "g"), trial(1500, "g"), published.Faster, 3, audit.Fails, "it is 1.5x as fast (1.5x to 1.5x), and the claim is of 2x to 5x"},
+		"more than stated":     {trial(1000, "g"), trial(9000, "g"), published.Faster, 3, audit.Fails, "it is 8.97x as fast (8.96x to 8.99x), and the claim is of 2x to 5x"},
+		"at the edge":          {trial(1, "g"), trial(4, "g"), published.Faster, 3, audit.Unknown, "undecided: it is 1.76x as fast (1.42x to 2.19x), and the claim is of 2x to 5x"},
 		"slower as stated":     {trial(3000, "g"), trial(1000, "g"), published.Slower, 3, audit.Holds, ""},
-		"alike":                {trial(1000, "g"), trial(1001, "g"), published.Alike, 0, audit.Holds, ""},
-		"not alike":            {trial(1000, "g"), trial(1100, "g"), published.Alike, 0, audit.Fails, "it is faster"},
+		"less slow":            {trial(1500, "g"), trial(1000, "g"), published.Slower, 3, audit.Fails, "it is 1.5x as slow (1.5x to 1.5x), and the claim is of 2x to 5x"},
+		"alike":                {trial(1000, "g"), trial(1020, "g"), published.Alike, 1.05, audit.Holds, ""},
+		"not alike":            {trial(1000, "g"), trial(1100, "g"), published.Alike, 1.05, audit.Fails, "it is 1.1x as fast (1.1x to 1.1x), and the claim is of 0.9524x to 1.05x"},
+		"little is not faster": {trial(1000, "g"), trial(1100, "g"), published.NotFaster, 1.15, audit.Holds, ""},
+		"much is faster":       {trial(1000, "g"), trial(1300, "g"), published.NotFaster, 1.15, audit.Fails, "it is 1.3x as fast (1.3x to 1.3x), and the claim is of at most 1.15x"},
 		"alike is not faster":  {trial(1000, "g"), trial(1001, "g"), published.NotFaster, 0, audit.Holds, ""},
 		"alike refutes faster": {trial(1000, "g"), trial(1001, "g"), published.Faster, 0, audit.Fails, "it is equivalent"},
 		"other launches":       {trial(1000, "g"), trial(2000, "h"), published.Faster, 0, audit.Holds, ""},
@@ -141,10 +151,10 @@ func TestNoEffectNeedsQuoteAndVersion(t *testing.T) {
 
 func TestWhatIsNotThereCannotBeTold(t *testing.T) {
 	r := reports(t, map[string]assay.Trial{"a": trial(1000, "g")})
-	if f := judge(t, published.Source{}, claim(published.Faster, 0), r); f.Reason != "the run has no cell with operation=scan driver=b: assay run p" {
+	if f := judge(t, published.Source{}, claim(published.Faster, 0), r); f.Reason != "the run has no cell with operation=scan driver=b" {
 		t.Error(f.Reason)
 	}
-	if f := judge(t, published.Source{}, claim(published.Faster, 0), reports(t)); f.Reason != "not measured yet: assay run p" {
+	if f := judge(t, published.Source{}, claim(published.Faster, 0), reports(t)); f.Reason != "not measured yet" {
 		t.Error(f.Reason)
 	}
 	c := published.Claim{Untested: "it is prose"}
@@ -182,7 +192,7 @@ func TestFormats(t *testing.T) {
 	f := judge(t, published.Source{Name: "s", About: "About it.", Machine: "a phone"}, claim(published.Faster, 0), r)
 	f.Evidence[0].Here.Ratio = stat.Interval{N: 6, Center: 0.5, Low: 0.4, High: 0.6}
 	for format, want := range map[string][]string{
-		"markdown": {"| a \\| is so | s | **holds here** |", "Published on: a phone.", "Run r1, on test.",
+		"markdown": {"| a \\| is so | s | **holds here** |", "Published on: a phone.", "Run r1.", "| r1 | p | 1m0s | v9 | cpu: test | a@v1 |",
 			"| driver=a | driver=b | faster | - | 0.5 [0.4, 0.6], n = 6 | 1003 / 2003 | holds here |"},
 		"csv": {"s,c,a | is so,quoted,holds here,,p,r1,operation=scan driver=a,operation=scan driver=b,faster,ns/op,,,,1003.5"},
 	} {
@@ -212,9 +222,56 @@ func TestClaimsOfAllSources(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var against []string
 	for _, f := range findings {
 		if f.Verdict != audit.Unknown || f.Reason == "" {
 			t.Errorf("%s: %s without a run: %q", f.Claim.Name, f.Verdict, f.Reason)
+		}
+		for _, e := range f.Evidence {
+			if e.Against {
+				against = append(against, fmt.Sprintf("%s: %s, %.2f", f.Claim.Name, e.Comparison.A["driver"], e.Claimed))
+			}
+		}
+	}
+	if want := []string{"pool-of-cores: zombiezen, 0.92"}; !slices.Equal(against, want) {
+		t.Errorf("sources whose figures are not what they claim: %q, want %q", against, want)
+	}
+}
+
+// The documented table has every claim with a verdict.
+func TestClaimsAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../docs/claims.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources, err := published.Claims()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, source := range sources {
+		for _, c := range source.Claims {
+			row := regexp.MustCompile(fmt.Sprintf(`(?m)^\| %s \| %s \| \*\*(holds here|does not hold here|cannot be told|condition had no effect)\*\* \|`,
+				regexp.QuoteMeta(c.Says), source.Name))
+			if !row.Match(text) {
+				t.Errorf("docs/claims.md has no verdict on %q of %s", c.Says, source.Name)
+			}
+		}
+	}
+}
+
+// A verdict stands beside what is doubtful about the figures that it is of.
+func TestDoubts(t *testing.T) {
+	a, b := trial(1000, "g"), trial(2000, "g")
+	a.Durability, b.Durability = assay.Process, assay.Power
+	b.Warnings = []assay.Warning{{Code: "reopens", Evidence: "9 of 10"}}
+	f := judge(t, published.Source{}, claim(published.Faster, 0), reports(t, map[string]assay.Trial{"a": a, "b": b}))
+	var out bytes.Buffer
+	if err := audit.Write(&out, "markdown", []audit.Finding{f}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| **holds here** | reopens, unequal-durability |", "- unequal-durability: b power, a process", "- driver=b: reopens: 9 of 10 (in 6 of 6 launches)"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
 		}
 	}
 }

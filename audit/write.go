@@ -1,13 +1,15 @@
 package audit
 
 import (
-	"cmp"
 	"encoding/csv"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
+	"time"
 
 	"assay"
+	"assay/published"
 )
 
 // Formats lists the formats that Write knows.
@@ -28,9 +30,9 @@ func Write(w io.Writer, format string, findings []Finding) error {
 func markdown(findings []Finding) string {
 	var b strings.Builder
 	b.WriteString("# Published claims, held against this machine\n\n")
-	b.WriteString("| claim | source | verdict |\n| --- | --- | --- |\n")
+	b.WriteString("| claim | source | verdict | doubts |\n| --- | --- | --- | --- |\n")
 	for _, f := range findings {
-		fmt.Fprintf(&b, "| %s | %s | **%s** |\n", cell(f.Claim.Says), f.Source.Name, f.Verdict)
+		fmt.Fprintf(&b, "| %s | %s | **%s** | %s |\n", cell(f.Claim.Says), f.Source.Name, f.Verdict, strings.Join(f.codes(), ", "))
 	}
 	last := ""
 	for _, f := range findings {
@@ -40,7 +42,63 @@ func markdown(findings []Finding) string {
 		}
 		f.addTo(&b)
 	}
+	addRuns(&b, findings)
 	return b.String()
+}
+
+// codes are those of the doubts, each once.
+func (f Finding) codes() []string {
+	var codes []string
+	for _, d := range f.doubts() {
+		codes = append(codes, d.Code)
+	}
+	slices.Sort(codes)
+	return slices.Compact(codes)
+}
+
+// addRuns says on which machine each run that was looked at was made, and of what.
+func addRuns(b *strings.Builder, findings []Finding) {
+	var runs []assay.Run
+	for _, f := range findings {
+		if f.Report != nil && !slices.ContainsFunc(runs, func(r assay.Run) bool { return r.ID == f.Report.Run.ID }) {
+			runs = append(runs, f.Report.Run)
+		}
+	}
+	if len(runs) == 0 {
+		return
+	}
+	b.WriteString("\n## Runs\n\n| run | plan | took | assay | machine | drivers |\n| --- | --- | --- | --- | --- | --- |\n")
+	for _, r := range runs {
+		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s |\n", r.ID, cell(r.Plan), took(r),
+			cell(r.Version), cell(machine(r.Host)), cell(drivers(r.Targets)))
+	}
+}
+
+// took is the time from the start to the end of a run, or why it has none.
+func took(r assay.Run) string {
+	if r.Finished.IsZero() {
+		return string(r.Status)
+	}
+	return r.Finished.Sub(r.Started).Round(time.Second).String()
+}
+
+// machine is what a figure depends on first.
+func machine(host map[string]string) string {
+	var words []string
+	for _, name := range []string{"cpu", "cores", "memory", "virtualization", "distribution", "kernel", "filesystem"} {
+		if value := host[name]; value != "" {
+			words = append(words, name+": "+value)
+		}
+	}
+	return strings.Join(words, "; ")
+}
+
+func drivers(targets []assay.Target) string {
+	var names []string
+	for _, t := range targets {
+		names = append(names, t.Name())
+	}
+	return strings.Join(names, " ")
 }
 
 func heading(b *strings.Builder, f Finding) {
@@ -50,19 +108,35 @@ func heading(b *strings.Builder, f Finding) {
 func (f Finding) addTo(b *strings.Builder) {
 	fmt.Fprintf(b, "\n### %s\n\n**%s**%s. Its condition is %s.", f.Claim.Says, f.Verdict, because(f.Reason), f.Claim.Provenance)
 	if r := f.Report; r != nil {
-		fmt.Fprintf(b, " Run %s, on %s.", r.Run.ID, cmp.Or(r.Run.Host["cpu"], "an unknown processor"))
+		fmt.Fprintf(b, " Run %s.", r.Run.ID)
 	}
 	b.WriteString("\n")
 	if len(f.Evidence) == 0 {
 		return
 	}
-	metric, _ := assay.MetricByName(f.Claim.Metric)
-	fmt.Fprintf(b, "\n| A | B | expected of A | published A / B | here A / B | %s here | verdict |\n", cell(metric.Name))
+	fmt.Fprintf(b, "\n| A | B | expected of A | published A / B | here A / B | %s here | verdict |\n", cell(f.metric().Name))
 	b.WriteString("| --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, e := range f.Evidence {
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", cell(coordinates(e.Comparison.A)), cell(coordinates(e.Comparison.B)),
 			e.expected(), cell(e.claimed()), e.here(), e.centers(), e.Verdict+Verdict(because(e.Reason)))
 	}
+	if doubts := f.doubts(); len(doubts) > 0 {
+		b.WriteString("\nDoubts:\n\n")
+		for _, d := range doubts {
+			fmt.Fprintf(b, "- %s\n", d)
+		}
+	}
+	if f.open() {
+		fmt.Fprintf(b, "\nTo measure these cells, and few others: `%s`\n", f.Claim.Command())
+	}
+}
+
+// String is the doubt in one line.
+func (d Doubt) String() string {
+	if d.Cell == "" {
+		return d.Warning.String()
+	}
+	return d.Cell + ": " + d.Warning.String()
 }
 
 // cell keeps text from ending a table's cell.
@@ -76,17 +150,27 @@ func because(reason string) string {
 }
 
 func (e Evidence) expected() string {
-	if e.Comparison.Size == 0 {
-		return string(e.Comparison.Expect)
+	how := "about"
+	switch c := e.Comparison; {
+	case c.Size == 0:
+		return string(c.Expect)
+	case c.Expect == published.Alike:
+		how = "within"
+	case c.Expect == published.NotFaster:
+		how = "than"
 	}
-	return fmt.Sprintf("%s, about %.3gx", e.Comparison.Expect, e.Comparison.Size)
+	return fmt.Sprintf("%s, %s %.3gx", e.Comparison.Expect, how, e.Comparison.Size)
 }
 
 func (e Evidence) claimed() string {
 	if e.Claimed == 0 {
 		return "-"
 	}
-	return fmt.Sprintf("%.3g (%s / %s)", e.Claimed, e.Published[0], e.Published[1])
+	against := ""
+	if e.Against {
+		against = ", against its own claim"
+	}
+	return fmt.Sprintf("%.3g (%s / %s)%s", e.Claimed, e.Published[0], e.Published[1], against)
 }
 
 func (e Evidence) here() string {
@@ -112,7 +196,8 @@ func (e Evidence) centers() string {
 }
 
 var header = []string{"source", "claim", "says", "provenance", "verdict", "reason", "plan", "run", "a", "b", "expected", "metric",
-	"published_a", "published_b", "published_ratio", "here_a", "here_b", "here_ratio", "here_low", "here_high", "n", "paired", "comparison"}
+	"published_a", "published_b", "published_ratio", "here_a", "here_b", "here_ratio", "here_low", "here_high", "n", "paired", "comparison",
+	"doubts", "command"}
 
 // writeCSV prints a row for each comparison, and one for a claim without any.
 func writeCSV(w io.Writer, findings []Finding) error {
@@ -143,12 +228,17 @@ func (f Finding) record(e Evidence) []string {
 	record := []string{f.Source.Name, f.Claim.Name, f.Claim.Says, string(f.Claim.Provenance), string(f.Verdict), f.Reason,
 		f.Claim.Plan, f.run(), coordinates(f.Claim.Where, e.Comparison.A), coordinates(f.Claim.Where, e.Comparison.B),
 		e.expected(), f.Claim.Metric, e.Published[0], e.Published[1], number(e.Claimed)}
-	if e.Here == nil {
-		return append(record, "", "", "", "", "", "", "", string(e.Verdict))
+	here := make([]string, 7)
+	if e.Here != nil {
+		r := e.Here.Ratio
+		here = []string{number(e.Centers[0]), number(e.Centers[1]), number(r.Center), number(r.Low), number(r.High),
+			fmt.Sprint(r.N), fmt.Sprint(e.Paired)}
 	}
-	r := e.Here.Ratio
-	return append(record, number(e.Centers[0]), number(e.Centers[1]), number(r.Center), number(r.Low), number(r.High),
-		fmt.Sprint(r.N), fmt.Sprint(e.Paired), string(e.Verdict))
+	record = append(append(record, here...), string(e.Verdict), strings.Join(f.codes(), " "))
+	if !f.open() {
+		return append(record, "")
+	}
+	return append(record, f.Claim.Command())
 }
 
 func number(v float64) string {

@@ -28,9 +28,9 @@ type expectedAnswer struct{ sum, known int64 }
 // (answer.Sum of the body, or answer.RowsSum) and of how much it is.
 //
 // In a mix that changes data, a request comes before or after changes. So the
-// reading parts are asked twice, of the data before all changes and after them:
-// what is the same is expected whole, and of the rest only the number of rows,
-// where the plan says it.
+// reading parts are asked of the data before all changes, and at several moments
+// up to the last one: what is always the same is expected whole, and of the rest
+// only the number of rows, where the plan says it.
 func (d *Data) Answers(ctx context.Context, op assay.Operation, trace *Trace) (string, error) {
 	op, err := d.Resolve(ctx, op)
 	if err != nil {
@@ -109,25 +109,40 @@ func (d *Data) ofParts(ctx context.Context, op assay.Operation, trace *Trace) (p
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	if err := applyMix(ctx, conn, op, trace, trace.Length); err != nil {
-		return nil, err
+	for look := range looks {
+		if err := applyMix(ctx, conn, op, trace, look*trace.Length/looks, (look+1)*trace.Length/looks); err != nil {
+			return nil, err
+		}
+		if err := forget(ctx, conn, op, trace, parts); err != nil {
+			return nil, err
+		}
 	}
+	return parts, nil
+}
+
+// looks is at how many moments the data of a mix that changes are looked at. With
+// the last one alone, a row that is changed and later changed back would seem
+// never to change.
+const looks = 16
+
+// forget takes what the reading parts answer otherwise by now for unknown.
+func forget(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Trace, parts [][]expectedAnswer) error {
 	for i, part := range op.Parts {
 		if part.Operation.Changes {
 			continue
 		}
-		after, err := ofReads(ctx, conn, part.Operation, &trace.Parts[i])
+		now, err := ofReads(ctx, conn, part.Operation, &trace.Parts[i])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		unknown := ofChange(part.Operation, 1)[0]
-		for j := range after {
-			if after[j] != parts[i][j] {
+		for j := range now {
+			if now[j] != parts[i][j] {
 				parts[i][j] = unknown
 			}
 		}
 	}
-	return parts, nil
+	return nil
 }
 
 // ofChange is what is known of answers without asking: as many rows as the plan

@@ -95,6 +95,33 @@ func TestAnswersOfMix(t *testing.T) {
 	}
 }
 
+// TestAnswersOfMixThereAndBack: a balance that is changed and changed back is not
+// known, although it is the same before and after all changes.
+func TestAnswersOfMixThereAndBack(t *testing.T) {
+	d := account(t)
+	flip := "UPDATE account SET balance = 61 - balance"
+	mix := assay.Operation{Name: "mix", Changes: true, Parts: []assay.Part{
+		{Weight: 1, Operation: assay.Operation{Name: "balance", Steps: []assay.Step{{SQL: "SELECT balance FROM account WHERE id = ?", Query: true, Rows: 1,
+			Returns: []assay.Type{"int"}, Args: []assay.Values{{Kind: assay.Const, Value: int64(3)}}}}}},
+		{Weight: 1, Operation: assay.Operation{Name: "flip", Changes: true, Steps: []assay.Step{{SQL: flip, Rows: 20}}}},
+	}}
+	for length := 40; length < 50; length++ { // some of them have an even number of changes
+		trace := makeTrace(t, d, mix, length)
+		choice, err := trace.open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, got := range answersOf(t, d, mix, length) {
+			if choice.Int(0, i) == 0 && got != rowsOnly(`{"answer":[[30]],"rows":1}`) {
+				t.Errorf("length %d: the answer to request %d is expected whole", length, i)
+			}
+		}
+		if err := choice.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 func TestAnswersErrors(t *testing.T) {
 	d := account(t)
 	op := assay.Operation{Name: "bad", Steps: []assay.Step{query("SELECT id FROM account WHERE id > ?", -1, "text")}}

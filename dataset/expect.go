@@ -72,7 +72,7 @@ func (d *Data) expect(ctx context.Context, op assay.Operation, trace *Trace, fro
 	defer func() { err = errors.Join(err, done()) }()
 	switch {
 	case len(op.Parts) > 0:
-		err = applyMix(ctx, conn, op, trace, from+count)
+		err = applyMix(ctx, conn, op, trace, 0, from+count)
 	case changes:
 		expected, err = play(ctx, conn, op, trace, 0, from, from+count)
 	default:
@@ -187,8 +187,9 @@ func (s *session) sum() Expected {
 	return Expected{Digest: hex.EncodeToString(all.Sum(nil)), Rows: rows}
 }
 
-// applyMix applies the changing parts of a mix in the order of its trace.
-func applyMix(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Trace, end int) (err error) {
+// applyMix applies the changing parts of a mix at positions start, ..., end-1 of
+// its trace.
+func applyMix(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Trace, start, end int) (err error) {
 	if len(trace.Parts) != len(op.Parts) {
 		return fmt.Errorf("operation %q has %d parts, its trace %d", op.Name, len(op.Parts), len(trace.Parts))
 	}
@@ -210,7 +211,7 @@ func applyMix(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Tr
 		}
 		defer func() { err = errors.Join(err, parts[i].close()) }()
 	}
-	return batches(ctx, conn, 0, end, func(position int) error {
+	return batches(ctx, conn, start, end, func(position int) error {
 		position %= choice.Rows()
 		part := parts[choice.Int(0, position)]
 		if part == nil {

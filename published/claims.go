@@ -3,7 +3,10 @@ package published
 import (
 	"fmt"
 	"io/fs"
+	"maps"
+	"math"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -50,8 +53,9 @@ type Comparison struct {
 	A      map[string]string `yaml:"a"` // coordinates
 	B      map[string]string `yaml:"b"`
 	Expect Expectation       `yaml:"expect"`
-	// Size is the factor by which A is faster or slower where the source
-	// states one; 0 where it does not.
+	// Size is a factor above 1: by which A is faster or slower, where the
+	// source states it, 0 where it does not; for alike, within which two
+	// figures are; for not faster, up to which A is not.
 	Size float64 `yaml:"size"`
 	// Published selects one figure each by columns of the source's table.
 	Published struct {
@@ -134,11 +138,90 @@ func (c Claim) check() error {
 		if !slices.Contains([]Expectation{Faster, Slower, Alike, NotFaster}, p.Expect) {
 			return fmt.Errorf("expect %q: want faster, slower, alike or not faster", p.Expect)
 		}
-		if p.Size != 0 && (p.Size <= 1 || p.Expect != Faster && p.Expect != Slower) {
-			return fmt.Errorf("size %g: want a factor above 1 by which A is faster or slower", p.Size)
+		if p.Size != 0 && p.Size <= 1 || p.Size == 0 && p.Expect == Alike {
+			return fmt.Errorf("size %g: want a factor above 1, and with alike the one within which A and B are", p.Size)
 		}
 	}
 	return metric(c.Metric)
+}
+
+// vague is by how much the gain that a source states may be more or less: they
+// print "about 3x", and their machines are others.
+const vague = 2
+
+// Bounds are the gains of A over B that a comparison expects: above 1 where A is
+// better. About three times as fast is from 2 to 5: a gain of 2, or half of that,
+// or twice.
+func (c Comparison) Bounds() (low, high float64) {
+	switch {
+	case c.Expect == Alike:
+		return 1 / c.Size, c.Size
+	case c.Expect == NotFaster:
+		return 0, max(1, c.Size)
+	case c.Size > 0:
+		low, high = 1+(c.Size-1)/vague, 1+(c.Size-1)*vague
+	default:
+		low, high = 1, math.Inf(1)
+	}
+	if c.Expect == Slower {
+		return 1 / high, 1 / low
+	}
+	return low, high
+}
+
+// Command is what measures the cells of a claim, and few others: all that have
+// their values in the coordinates that each of them has.
+func (c Claim) Command() string {
+	var cells []map[string]string
+	for _, p := range c.Compare {
+		cells = append(cells, c.cell(p.A), c.cell(p.B))
+	}
+	values := map[string][]string{}
+	for _, cell := range cells {
+		for name, value := range cell {
+			if !slices.Contains(values[name], value) {
+				values[name] = append(values[name], value)
+			}
+		}
+	}
+	words := []string{"assay", "run", c.Plan}
+	for _, name := range slices.Sorted(maps.Keys(values)) {
+		if !slices.ContainsFunc(cells, func(cell map[string]string) bool { return cell[name] == "" }) {
+			words = append(words, "--only", name+"="+strings.Join(values[name], ","))
+		}
+	}
+	if precision := c.precision(); precision > 0 {
+		words = append(words, "--precision", strconv.FormatFloat(precision, 'g', 2, 64))
+	}
+	return strings.Join(words, " ")
+}
+
+// cell has all coordinates of a cell of a comparison.
+func (c Claim) cell(side map[string]string) map[string]string {
+	all := maps.Clone(side)
+	if all == nil {
+		all = map[string]string{}
+	}
+	maps.Copy(all, c.Where)
+	return all
+}
+
+// usualPrecision is the half-width that runs aim at.
+const usualPrecision = 0.02
+
+// precision is the half-width that can tell the smallest stated gain from half of it;
+// 0 where the usual one does.
+func (c Claim) precision() float64 {
+	least := usualPrecision
+	for _, p := range c.Compare {
+		if p.Size > 0 {
+			least = min(least, (p.Size-1)/(2*vague))
+		}
+	}
+	if least == usualPrecision {
+		return 0
+	}
+	return least
 }
 
 // Ratio is the quotient of the two published figures that a comparison names;

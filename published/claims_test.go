@@ -2,6 +2,7 @@ package published
 
 import (
 	"maps"
+	"math"
 	"strings"
 	"testing"
 
@@ -31,8 +32,13 @@ func TestEveryClaimHasItsCells(t *testing.T) {
 						t.Errorf("%s of %s: %v selects %d cells of %s, %v", claim.Name, source.Name, only, len(selected), claim.Plan, err)
 					}
 				}
-				if _, _, _, err := source.Ratio(c); err != nil {
+				figure, _, known, err := source.Ratio(c)
+				if err != nil {
 					t.Errorf("%s of %s: %v", claim.Name, source.Name, err)
+				}
+				metric, _ := assay.MetricByName(claim.Metric)
+				if known && (figure.Unit == "req/s") != metric.HigherBetter {
+					t.Errorf("%s of %s: %s here, %s published: one is better where it is higher", claim.Name, source.Name, claim.Metric, figure.Unit)
 				}
 			}
 		}
@@ -46,6 +52,69 @@ func merged(a, b map[string]string) map[string]string {
 	return all
 }
 
+// The command of a claim measures its cells, and not the whole plan.
+func TestCommandsOfClaims(t *testing.T) {
+	sources, err := Claims()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, source := range sources {
+		for _, claim := range source.Claims {
+			if len(claim.Compare) == 0 {
+				continue
+			}
+			words := strings.Fields(claim.Command())
+			only := map[string][]string{}
+			for i, word := range words {
+				if word == "--only" {
+					name, values, _ := strings.Cut(words[i+1], "=")
+					only[name] = strings.Split(values, ",")
+				}
+			}
+			all := cases(t, claim.Plan)
+			selected, err := plan.Select(all, only)
+			if err != nil || 3*len(selected) > len(all) {
+				t.Errorf("%s: %d of %d cells, %v", claim.Command(), len(selected), len(all), err)
+			}
+			for _, c := range claim.Compare {
+				for _, side := range []map[string]string{c.A, c.B} {
+					one := map[string][]string{}
+					for name, value := range merged(claim.Where, side) {
+						one[name] = []string{value}
+					}
+					if found, err := plan.Select(selected, one); err != nil || len(found) != 1 {
+						t.Errorf("%s has no cell %v: %v", claim.Command(), one, err)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestCommand(t *testing.T) {
+	c := Claim{Plan: "p", Where: map[string]string{"n": "10"}, Compare: []Comparison{
+		{A: map[string]string{"driver": "a", "k": "1", "options": ""}, B: map[string]string{"driver": "b", "options": "x"}, Size: 1.01},
+		{A: map[string]string{"driver": "a", "k": "2", "options": ""}, B: map[string]string{"driver": "c", "options": "x"}, Size: 3}}}
+	if got, want := c.Command(), "assay run p --only driver=a,b,c --only n=10 --precision 0.0025"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestBounds(t *testing.T) {
+	for _, test := range []struct {
+		expect    Expectation
+		size      float64
+		low, high float64
+	}{
+		{Faster, 0, 1, math.Inf(1)}, {Slower, 0, 0, 1}, {NotFaster, 0, 0, 1},
+		{Faster, 3, 2, 5}, {Slower, 3, 0.2, 0.5}, {Alike, 1.25, 0.8, 1.25}, {NotFaster, 1.15, 0, 1.15},
+	} {
+		if low, high := (Comparison{Expect: test.expect, Size: test.size}).Bounds(); low != test.low || high != test.high {
+			t.Errorf("%s %g: %g to %g, want %g to %g", test.expect, test.size, low, high, test.low, test.high)
+		}
+	}
+}
+
 func TestMistakesInClaims(t *testing.T) {
 	for text, want := range map[string]string{
 		"claims: [{name: a}]": "want name and says",
@@ -53,7 +122,8 @@ func TestMistakesInClaims(t *testing.T) {
 		"claims: [{name: a, says: b, provenance: quoted}]":                                                                   "want compare, or untested",
 		"claims: [{name: a, says: b, provenance: quoted, compare: [{expect: faster}]}]":                                      "want the plan",
 		"claims: [{name: a, says: b, provenance: quoted, plan: p, compare: [{expect: better}]}]":                             `expect "better"`,
-		"claims: [{name: a, says: b, provenance: quoted, plan: p, compare: [{expect: alike, size: 2}]}]":                     "size 2",
+		"claims: [{name: a, says: b, provenance: quoted, plan: p, compare: [{expect: alike}]}]":                              "size 0",
+		"claims: [{name: a, says: b, provenance: quoted, plan: p, compare: [{expect: slower, size: 0.5}]}]":                  "size 0.5",
 		"claims: [{name: a, says: b, provenance: quoted, untested: c, metric: mm}]":                                          `no metric "mm"`,
 		"claims: [{name: a, says: b, provenance: quoted, untested: c}, {name: a, says: b, provenance: quoted, untested: c}]": "two claims",
 		"claim: []": "unknown field",

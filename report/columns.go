@@ -182,7 +182,7 @@ func marks(r *Row, n *notes) string {
 	}
 	for _, f := range r.Figures {
 		// Unequal durability is among the warnings already.
-		if c := f.Comparison; c != nil && !r.twin && c.Verdict == stat.Undecided && !slices.Contains(r.codes(), unequalDurability) {
+		if c := f.Comparison; c != nil && !r.twin && c.Verdict == stat.Undecided && !slices.Contains(r.codes(), UnequalDurability) {
 			all = append(all, n.mark(clean("undecided: "+c.Reason)))
 		}
 	}

@@ -27,15 +27,15 @@ type Ranking struct {
 	// Text is the recommendation in plain words.
 	Text  string
 	table *Table
-	rule  stat.Rule
 }
 
 // judge fills in what a table's rows say about each other.
 func (t *Table) judge(run assay.Run) {
 	t.Margin = cmp.Or(run.Options.Margin, defaultMargin)
+	t.run = run.ID
 	t.Primary = t.primary()
-	for _, row := range slices.Concat(t.Rows, t.Twins, t.Factors) {
-		row.primary = t.Primary.Name
+	for _, row := range slices.Concat(t.Rows, t.Twins, t.Factors, t.bases) {
+		row.table = t
 	}
 	t.Changes = slices.ContainsFunc(t.Rows, func(r *Row) bool { return r.Durability != "" })
 	for _, row := range t.Rows {
@@ -51,7 +51,7 @@ func (t *Table) judge(run assay.Run) {
 	t.compareWithFloor(rule)
 	t.compareFactors(rule)
 	t.warn()
-	t.rank(rule)
+	t.rank()
 	t.sortRows()
 	for _, ranking := range t.Rankings {
 		ranking.Text = t.recommend(ranking)
@@ -148,7 +148,7 @@ func (t *Table) compareWithReference(row *Row, rule stat.Rule) {
 		if f.Metric.Name != t.Primary.Name {
 			c = stat.Comparison{Ratio: c.Ratio}
 		} else if why := t.unequal(row, ref); why != "" && row.Cell.Without == "" {
-			c = stat.Comparison{Ratio: c.Ratio, Verdict: stat.Undecided, Reason: unequalDurability + ": " + why}
+			c = stat.Comparison{Ratio: c.Ratio, Verdict: stat.Undecided, Reason: UnequalDurability + ": " + why}
 		}
 		row.Figures[i].Comparison = &c
 	}
@@ -194,14 +194,18 @@ func (t *Table) unequal(row, ref *Row) string {
 	if !t.Changes || inMemory(row) && inMemory(ref) {
 		return ""
 	}
+	a, b := ref.Driver, row.Driver
+	if a == b {
+		a, b = ref.Name(), row.Name()
+	}
 	for _, name := range []string{"synchronous", "journal_mode"} {
 		is, was := effective(row.Settings, name), effective(ref.Settings, name)
 		if is != "" && was != "" && is != was {
-			return fmt.Sprintf("%s %s=%s, %s %s=%s", ref.Driver, name, was, row.Driver, name, is)
+			return fmt.Sprintf("%s %s=%s, %s %s=%s", a, name, was, b, name, is)
 		}
 	}
 	if row.Durability != ref.Durability {
-		return fmt.Sprintf("%s %s, %s %s", ref.Driver, class(ref.Durability), row.Driver, class(row.Durability))
+		return fmt.Sprintf("%s %s, %s %s", a, class(ref.Durability), b, class(row.Durability))
 	}
 	return ""
 }
@@ -230,9 +234,9 @@ func effective(settings []assay.Setting, name string) string {
 }
 
 // rank orders the rows that may be ranked, by direct comparison of each two.
-func (t *Table) rank(rule stat.Rule) {
+func (t *Table) rank() {
 	for _, d := range strength {
-		ranking := &Ranking{Durability: d, table: t, rule: rule}
+		ranking := &Ranking{Durability: d, table: t}
 		for _, row := range t.Rows {
 			known := !t.Changes || d != assay.DurabilityUnknown
 			if f, ok := row.Figure(t.Primary.Name); ok && f.Interval.N > 0 && row.comparable() && !row.IsFloor && row.Durability == d && known {
@@ -266,8 +270,7 @@ func (k *Ranking) order() {
 // promises about the data are not ordered. It is done each time anew: there are
 // as many comparisons as pairs, and few are ever told.
 func (k *Ranking) compare(a, b *Row) stat.Comparison {
-	x, y := pair(a, b, k.table.Primary.Name)
-	comparison, err := k.rule.Compare(x, y, k.table.Primary.HigherBetter)
+	comparison, _, err := a.Against(b, k.table.Primary)
 	why := errText(err)
 	if why == "" && a.Cell.Profile == b.Cell.Profile {
 		why = k.table.unequal(a, b)

@@ -52,7 +52,7 @@ func (r *Report) record(row *Row, f Figure) []string {
 		ratios = []string{number(ratio.Ratio.Center), number(ratio.Ratio.Low), number(ratio.Ratio.High)}
 	}
 	floor := []string{"", "", ""}
-	if row.Floor != nil && f.Metric.Name == row.primary {
+	if row.Floor != nil && f.Metric.Name == row.table.Primary.Name {
 		floor = []string{number(row.Floor.Center), number(row.Floor.Low), number(row.Floor.High)}
 	}
 	centre := []string{"", "", ""}

@@ -109,9 +109,8 @@ func (t *Table) against(row, other *Row) (stat.Comparison, bool) {
 	if row == other || !row.comparable() || !other.comparable() {
 		return stat.Comparison{}, false
 	}
-	x, y := pair(row, other, t.Primary.Name)
-	c, err := row.watched(stat.Rule{Margin: t.Margin, Noise: t.Noise, Least: t.least}, len(x)).Compare(x, y, t.Primary.HigherBetter)
-	return c, err == nil
+	c, paired, err := row.Against(other, t.Primary)
+	return c, paired && err == nil
 }
 
 // warnOfSyncs marks rows of one target that are faster with the stronger

@@ -43,7 +43,7 @@ func (r *Report) publishedOf(t *Table, all []Published) *publishedView {
 	for _, p := range all {
 		a, b := r.cellOf(p.A.Cell), r.cellOf(p.B.Cell)
 		metric, known := assay.MetricByName(p.Metric)
-		if a.table != t || b.row == nil || !known || p.B.Value == 0 && p.A.Doubt == "" {
+		if a == nil || a.table != t || b == nil || !known || p.B.Value == 0 && p.A.Doubt == "" {
 			continue
 		}
 		if view == nil {
@@ -63,21 +63,18 @@ func (r *Report) publishedOf(t *Table, all []Published) *publishedView {
 	return view
 }
 
-// cellOf finds the first cell with these coordinates; without a row where the
-// run has none.
-func (r *Report) cellOf(where map[string]string) sideCell {
-	cells := Side{Report: r, Where: where}.cells()
-	if len(where) == 0 || len(cells) == 0 {
-		return sideCell{}
+// cellOf finds the first cell with these coordinates; nil where the run has none.
+func (r *Report) cellOf(where map[string]string) *Row {
+	rows := Side{Report: r, Where: where}.rows()
+	if len(where) == 0 || len(rows) == 0 {
+		return nil
 	}
-	return cells[0]
+	return rows[0]
 }
 
 // ownRelation is the ratio as this run has it, or why there is none.
-func ownRelation(a, b sideCell, metric assay.Metric) (ratio, verdict string) {
-	by := *a.table
-	by.Primary = metric
-	line, err := sideCell{&by, a.row}.against(b.row, nil, true)
+func ownRelation(a, b *Row, metric assay.Metric) (ratio, verdict string) {
+	line, err := a.line(b, metric, nil)
 	if err != nil {
 		return "not compared", clean(err.Error())
 	}

@@ -39,6 +39,7 @@ type Table struct {
 	Margin     float64      // within which two figures count as equivalent, as a fraction
 	Noise      float64      // what twins differed by, as a fraction; 0 where that is unknown
 	noiseKnown bool
+	run        string        // the run's identifier
 	least      int           // launches of each cell that were fixed beforehand
 	Launch     time.Duration // mean wall time of one launch of all rows
 	Rows       []*Row        // ranked rows first, best first; within a class of durability where data changes
@@ -75,7 +76,7 @@ type Row struct {
 	DSN        string
 	Each       []string
 	QueryPlan  string
-	primary    string // name of the table's metric
+	table      *Table
 	// generalFloor says that it is a floor for all engines of its table.
 	generalFloor bool
 	twin         bool // the reference again

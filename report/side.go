@@ -15,7 +15,7 @@ import (
 func NewSide(r *Report, name string) (Side, error) {
 	for _, where := range meanings(name) {
 		side := Side{Report: r, Name: name, Where: where}
-		if len(side.cells()) > 0 {
+		if len(side.rows()) > 0 {
 			return side, nil
 		}
 	}
@@ -41,9 +41,9 @@ func meanings(name string) []map[string]string {
 // one.
 func SideNames(r *Report) []string {
 	names := map[string]bool{}
-	for _, c := range (Side{Report: r}).cells() {
-		names[buildName(c.row.Cell)] = true
-		names[c.row.Cell.Profile] = true
+	for _, row := range (Side{Report: r}).rows() {
+		names[buildName(row.Cell)] = true
+		names[row.Cell.Profile] = true
 	}
 	return slices.Sorted(maps.Keys(names))
 }

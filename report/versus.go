@@ -37,6 +37,7 @@ type VersusLine struct {
 	A, B       *Row
 	Comparison stat.Comparison // A / B
 	Paired     bool            // by launch; otherwise what drifted between the launches is in the interval
+	Unequal    string          // how their promises about the data differ; empty where they do not
 }
 
 // NewVersus pairs the cells of two sides. Cells of one run are paired by
@@ -47,56 +48,51 @@ func NewVersus(a, b Side) (*Versus, error) {
 	skip := skipped(a, b)
 	left, right := apart(a, b), apart(b, a)
 	partners := map[string]*Row{}
-	for _, c := range right {
-		partners[matchKey(c.row.Cell, skip)] = c.row
+	for _, row := range right {
+		partners[matchKey(row.Cell, skip)] = row
 	}
-	for _, c := range left {
-		key := matchKey(c.row.Cell, skip)
+	for _, row := range left {
+		key := matchKey(row.Cell, skip)
 		partner := partners[key]
 		if partner == nil {
-			v.OnlyA = append(v.OnlyA, c.name())
+			v.OnlyA = append(v.OnlyA, row.fullName())
 			continue
 		}
 		delete(partners, key)
-		line, err := c.against(partner, skip, a.Report == b.Report)
+		line, err := row.line(partner, row.table.Primary, skip)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", c.name(), err)
+			return nil, fmt.Errorf("%s: %w", row.fullName(), err)
 		}
 		v.Lines = append(v.Lines, line)
 	}
-	for _, c := range right {
-		if partners[matchKey(c.row.Cell, skip)] == c.row {
-			v.OnlyB = append(v.OnlyB, c.name())
+	for _, row := range right {
+		if partners[matchKey(row.Cell, skip)] == row {
+			v.OnlyB = append(v.OnlyB, row.fullName())
 		}
 	}
 	return v, nil
 }
 
-// sideCell is a row with its table.
-type sideCell struct {
-	table *Table
-	row   *Row
-}
+// fullName is the row's name behind its table's.
+func (r *Row) fullName() string { return r.table.Title + ": " + r.Name() }
 
-func (c sideCell) name() string { return c.table.Title + ": " + c.row.Name() }
-
-func (s Side) cells() []sideCell {
-	var cells []sideCell
+func (s Side) rows() []*Row {
+	var rows []*Row
 	for _, table := range s.Report.Tables {
 		for _, row := range table.Rows {
 			if s.has(row.Cell) {
-				cells = append(cells, sideCell{table, row})
+				rows = append(rows, row)
 			}
 		}
 	}
-	return cells
+	return rows
 }
 
 // apart are the cells of a side without those that the other side names more
 // closely: against mattn@v1.14.37, mattn means its other version.
-func apart(s, other Side) []sideCell {
-	return slices.DeleteFunc(s.cells(), func(c sideCell) bool {
-		return s.Report == other.Report && len(other.Where) > len(s.Where) && other.has(c.row.Cell)
+func apart(s, other Side) []*Row {
+	return slices.DeleteFunc(s.rows(), func(r *Row) bool {
+		return s.Report == other.Report && len(other.Where) > len(s.Where) && other.has(r.Cell)
 	})
 }
 
@@ -149,28 +145,28 @@ func matchKey(c assay.Cell, skip map[string]bool) string {
 	return key.String()
 }
 
-// against compares the cell with its counterpart.
-func (c sideCell) against(partner *Row, skip map[string]bool, sameRun bool) (VersusLine, error) {
-	line := VersusLine{Title: c.table.Title, Metric: c.table.Primary, A: c.row, B: partner}
+// line compares the row with its counterpart. Where a profile is what differs, so
+// may its promises about the data; where it does not, there is no verdict on
+// unlike promises.
+func (r *Row) line(partner *Row, metric assay.Metric, skip map[string]bool) (VersusLine, error) {
+	line := VersusLine{Title: r.table.Title, Metric: metric, A: r, B: partner}
 	if !skip["driver"] {
-		line.Cell = c.row.Driver
+		line.Cell = r.Driver
 	}
 	if !skip["profile"] {
-		line.Cell = strings.TrimSpace(line.Cell + " (" + c.row.Cell.Profile + ")")
+		line.Cell = strings.TrimSpace(line.Cell + " (" + r.Cell.Profile + ")")
 	}
-	if why := notCompared(c.row, partner); why != "" {
+	if why := notCompared(r, partner); why != "" {
 		line.Comparison = stat.Comparison{Verdict: stat.Undecided, Reason: why}
 		return line, nil
 	}
-	rule := stat.Rule{Margin: c.table.Margin, Noise: c.table.Noise, Least: c.table.least}
-	x, y := pair(c.row, partner, line.Metric.Name)
 	var err error
-	if line.Paired = len(x) > 1 && sameRun; line.Paired {
-		line.Comparison, err = rule.Compare(x, y, line.Metric.HigherBetter)
-		return line, err
+	line.Comparison, line.Paired, err = r.Against(partner, line.Metric)
+	line.Unequal = r.Unequal(partner)
+	if line.Unequal != "" && r.Cell.Profile == partner.Cell.Profile {
+		why := UnequalDurability + ": " + line.Unequal
+		line.Comparison = stat.Comparison{Ratio: line.Comparison.Ratio, Verdict: stat.Undecided, Reason: why}
 	}
-	x, y = alone(c.row, line.Metric.Name), alone(partner, line.Metric.Name)
-	line.Comparison, err = rule.CompareUnpaired(x, y, line.Metric.HigherBetter)
 	return line, err
 }
 
@@ -243,16 +239,10 @@ func (l VersusLine) cells() []string {
 	if c.Reason != "" {
 		verdict += ": " + c.Reason
 	}
-	return []string{clean(l.Title), clean(l.Cell), figures[0], figures[1], ratio, n, clean(verdict)}
-}
-
-// alone are a row's figures of the launches that count.
-func alone(row *Row, metric string) []float64 {
-	var figures []float64
-	for _, t := range paired(row, metric) {
-		figures = append(figures, t.Figures[metric])
+	if l.Unequal != "" && l.A.Cell.Profile != l.B.Cell.Profile {
+		verdict += "; " + UnequalDurability + ": " + l.Unequal
 	}
-	return figures
+	return []string{clean(l.Title), clean(l.Cell), figures[0], figures[1], ratio, n, clean(verdict)}
 }
 
 // doubts are facts of the machine and of the plan that two runs do not share.

@@ -15,8 +15,9 @@ const (
 	mostBusy    = 0.01 // answers of "busy" per operation
 )
 
-// unequalDurability is the code of ratios that compare unlike promises.
-const unequalDurability = "unequal-durability"
+// UnequalDurability is the code of the warning that a ratio compares unlike
+// promises about the data.
+const UnequalDurability = "unequal-durability"
 
 // Warning is a doubt about a cell.
 type Warning struct {
@@ -148,7 +149,7 @@ func (t *Table) warn() {
 		}
 		if row.Reference != nil && row.Reference != row && row.Reference.comparable() {
 			if why := t.unequal(row, row.Reference); why != "" {
-				row.warn(unequalDurability, why, "set it explicitly in the profile")
+				row.warn(UnequalDurability, why, "set it explicitly in the profile")
 			}
 		}
 	}

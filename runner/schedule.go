@@ -137,18 +137,19 @@ func (r *Runner) toPrecision(ctx context.Context) error {
 
 // worth are the groups that the rest of the budget decides most with: those
 // whose intervals become narrow enough within it, the cheapest per comparison
-// first, and where there is none, the cheapest: it gets as far as it does.
+// first, and where there is none, the one whose next launch narrows most for
+// its cost.
 func (r *Runner) worth() []*group {
-	var wide []*group
+	var all []*group
 	for _, g := range r.groups {
 		if g.wants() {
-			wide = append(wide, g)
+			all = append(all, g)
 		}
 	}
-	slices.SortStableFunc(wide, func(a, b *group) int { return cmp.Compare(r.costToDecide(a), r.costToDecide(b)) })
+	slices.SortStableFunc(all, func(a, b *group) int { return cmp.Compare(r.costToDecide(a), r.costToDecide(b)) })
 	left := r.budget() - r.elapsed()
 	var chosen, startable []*group
-	for _, g := range wide {
+	for _, g := range all {
 		if cost := g.missingCost(); cost <= left {
 			left -= cost
 			chosen = append(chosen, g)
@@ -157,7 +158,7 @@ func (r *Runner) worth() []*group {
 		}
 	}
 	if len(chosen) == 0 && len(startable) > 0 {
-		return startable[:1]
+		return []*group{slices.MinFunc(startable, func(a, b *group) int { return cmp.Compare(r.costToNarrow(a), r.costToNarrow(b)) })}
 	}
 	return chosen
 }
@@ -175,13 +176,25 @@ func (g *group) missingCost() time.Duration {
 // costToDecide is the missing cost for each interval that is too wide, in
 // nanoseconds.
 func (r *Runner) costToDecide(g *group) float64 {
+	return float64(g.missingCost()) / r.wide(g)
+}
+
+// costToNarrow is what it costs to make an interval that is too wide narrower
+// by a part that is the same for all groups: one launch beside n makes it
+// narrower by 1/2n.
+func (r *Runner) costToNarrow(g *group) float64 {
+	return float64(g.cost) * float64(g.launches()) / r.wide(g)
+}
+
+// wide counts the group's intervals that are too wide; it is 1 at least.
+func (r *Runner) wide(g *group) float64 {
 	wide := 0
 	for _, ratios := range g.ratios(r.config.Reference) {
 		if stat.Enough(ratios, r.config.Launches, r.config.Precision) > len(ratios) {
 			wide++
 		}
 	}
-	return float64(g.missingCost()) / float64(max(1, wide))
+	return float64(max(1, wide))
 }
 
 // rounds launches the groups once each a round until each has what it wants or

@@ -201,8 +201,8 @@ func TestEstimate(t *testing.T) {
 }
 
 // What is left of the budget goes to groups that become narrow enough within
-// it, the cheapest for each interval first; where none does, the cheapest gets
-// as far as it can.
+// it, the cheapest for each interval first; where none does, to the one that a
+// launch narrows most for its cost.
 func TestBudgetGoesWhereItDecides(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -230,6 +230,20 @@ func TestBudgetGoesWhereItDecides(t *testing.T) {
 				t.Errorf("groups %q are launched, want %q", sorted, c.want)
 			}
 		})
+	}
+}
+
+// Where no group becomes narrow enough, the cheapest does not get everything:
+// after 30 launches one more is worth little.
+func TestRestOfBudgetIsShared(t *testing.T) {
+	r := planned(t, Config{Precision: 0.02, Budget: 10 * time.Second}, 2*time.Second, time.Second)
+	for i, launches := range []int{6, 30} {
+		r.groups[i].cost = []time.Duration{2 * time.Second, time.Second}[i]
+		spread(r.groups[i], launches, 1.5)
+		r.groups[i].wanted = r.enough(r.groups[i])
+	}
+	if got := r.worth(); len(got) != 1 || got[0] != r.groups[0] {
+		t.Errorf("%d groups are launched, want the first alone", len(got))
 	}
 }
 

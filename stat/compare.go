@@ -71,6 +71,18 @@ func (r Rule) Compare(figures, reference []float64, higherBetter bool) (Comparis
 	return c, nil
 }
 
+// Place tells whether a ratio is shown to lie between two bounds (inside: its
+// whole interval does) or beyond them (outside). The noise counts as in Compare.
+// Neither holds where that is open, and with too few launches.
+func (r Rule) Place(ratio Interval, low, high float64) (inside, outside bool) {
+	if ratio.N < MinLaunches {
+		return false, false
+	}
+	band := math.Exp(r.band())
+	least, most := ratio.Low/band, ratio.High*band
+	return low <= least && most <= high, most < low || high < least
+}
+
 // Noise returns by how much a twin of the reference differs from it, as a
 // fraction: exp(|mean log ratio|) - 1. Figures are paired by index; those
 // without a partner and pairs with a figure that is not above zero do not

@@ -24,6 +24,7 @@ func (r Rule) CompareUnpaired(figures, others []float64, higherBetter bool) (Com
 	if err != nil {
 		return Comparison{}, fmt.Errorf("compare: %w", err)
 	}
+	a.least, b.least = r.Least, r.Least
 	difference, half := welch(a, b)
 	n := min(a.n, b.n)
 	c := Comparison{Ratio: Interval{n, math.Exp(difference), math.Exp(difference - half), math.Exp(difference + half)}}
@@ -48,9 +49,9 @@ func logSample(figures []float64) (sample, error) {
 	return summarize(logs), err
 }
 
-// welch returns the difference of two means and the half-width of its 95 %
-// interval, with the degrees of freedom of Welch and Satterthwaite. The half
-// is NaN where a sample has fewer than two values.
+// welch returns the difference of two means and the half-width of its interval,
+// with the degrees of freedom of Welch and Satterthwaite, at the higher of the
+// samples' levels. The half is NaN where a sample has fewer than two values.
 func welch(a, b sample) (difference, half float64) {
 	va, vb := a.sd*a.sd/float64(a.n), b.sd*b.sd/float64(b.n)
 	difference = a.mean - b.mean
@@ -61,6 +62,6 @@ func welch(a, b sample) (difference, half float64) {
 	if !(freedom >= 1) {
 		return difference, math.NaN()
 	}
-	t := distuv.StudentsT{Sigma: 1, Nu: freedom}.Quantile((1 + level) / 2)
+	t := distuv.StudentsT{Sigma: 1, Nu: freedom}.Quantile((1 + max(a.level(), b.level())) / 2)
 	return difference, t * math.Sqrt(va+vb)
 }
