@@ -179,7 +179,7 @@ func coordinates(all ...map[string]string) string {
 	var words []string
 	for _, some := range all {
 		for _, name := range slices.Sorted(maps.Keys(some)) {
-			words = append(words, name+"="+some[name])
+			words = append(words, name+"="+cmp.Or(some[name], "none"))
 		}
 	}
 	return strings.Join(words, " ")

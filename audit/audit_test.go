@@ -128,6 +128,36 @@ func TestVerdicts(t *testing.T) {
 	}
 }
 
+// The command that measures a claim's cells is told where measuring helps.
+func TestCommandIsToldWhereItHelps(t *testing.T) {
+	died, late := trial(0, "g"), trial(0, "g")
+	died.Outcome, late.Outcome = assay.Failed, assay.NotRun
+	a, b := trial(1000, "g"), trial(2000, "g")
+	for name, test := range map[string]struct {
+		cells map[string]assay.Trial
+		want  bool
+	}{
+		"not measured": {map[string]assay.Trial{"a": a}, true},
+		"not run":      {map[string]assay.Trial{"a": a, "b": late}, true},
+		"undecided":    {map[string]assay.Trial{"a": trial(1, "g"), "b": trial(4, "g")}, true},
+		"failed":       {map[string]assay.Trial{"a": a, "b": died}, false},
+		"told":         {map[string]assay.Trial{"a": a, "b": b}, false},
+	} {
+		size := 0.0
+		if name == "undecided" {
+			size = 3
+		}
+		f := judge(t, published.Source{}, claim(published.Faster, size), reports(t, test.cells))
+		var out bytes.Buffer
+		if err := audit.Write(&out, "markdown", []audit.Finding{f}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(out.String(), "`assay run p --only driver=a,b --only operation=scan`"); got != test.want {
+			t.Errorf("%s: command told: %v, want %v:\n%s", name, got, test.want, out.String())
+		}
+	}
+}
+
 // A condition is said to have had no effect only where it is quoted and that
 // very version was tried.
 func TestNoEffectNeedsQuoteAndVersion(t *testing.T) {

@@ -29,6 +29,21 @@ type Ranking struct {
 	table *Table
 }
 
+// noteLone marks the rows of a table in which there is nothing to compare: how
+// many launches they have was decided by their own intervals.
+func (t *Table) noteLone(run assay.Run) {
+	compared := func(row *Row) bool {
+		reference := t.reference(run, row)
+		return reference != nil && reference != row
+	}
+	if slices.ContainsFunc(t.Rows, compared) {
+		return
+	}
+	for _, row := range slices.Concat(t.Rows, t.Twins) {
+		row.least = run.Options.Launches
+	}
+}
+
 // judge fills in what a table's rows say about each other.
 func (t *Table) judge(run assay.Run) {
 	t.Margin = cmp.Or(run.Options.Margin, defaultMargin)

@@ -239,3 +239,28 @@ func TestLaunchesOfOneLayoutAreOnePair(t *testing.T) {
 		t.Errorf("%v, %v", x, y)
 	}
 }
+
+// Where there is nothing to compare, the intervals of figures allow for the
+// launches that were added because they were wide; elsewhere those of ratios do.
+func TestIntervalsOfLoneTables(t *testing.T) {
+	var alone, both []assay.Trial
+	var figures []float64
+	for launch := 1; launch <= 12; launch++ {
+		trial := sideTrial{"mattn", "v2", "web", 1000 + float64(launch*launch)}.trial(launch)
+		alone = append(alone, trial)
+		both = append(both, trial, sideTrial{"modernc", "v9", "web", 3000}.trial(launch))
+		figures = append(figures, trial.Figures[assay.NsPerOp])
+	}
+	for name, test := range map[string]struct {
+		trials []assay.Trial
+		want   stat.Interval
+	}{
+		"alone":    {alone, stat.Rule{Least: 6}.Interval(figures)},
+		"compared": {both, stat.LogInterval(figures)},
+	} {
+		rows := Side{Report: sideRun(t, "r", test.trials), Where: map[string]string{"driver": "mattn"}}.rows()
+		if f, ok := rows[0].Figure(assay.NsPerOp); !ok || f.Interval != test.want {
+			t.Errorf("%s: %+v, want %+v", name, f.Interval, test.want)
+		}
+	}
+}

@@ -77,6 +77,9 @@ type Row struct {
 	Each       []string
 	QueryPlan  string
 	table      *Table
+	// least is how many launches were fixed beforehand, where the width of the
+	// figures' own intervals decided on more; 0: it did not.
+	least int
 	// generalFloor says that it is a floor for all engines of its table.
 	generalFloor bool
 	twin         bool // the reference again
@@ -112,6 +115,7 @@ func New(run assay.Run, trials iter.Seq2[assay.Trial, error]) (*Report, error) {
 	markFloors(run.Targets, rows)
 	r := &Report{Run: run, Tables: tabulate(rows, twins)}
 	for _, t := range r.Tables {
+		t.noteLone(run)
 		finish(slices.Concat(t.Rows, t.Twins))
 		finish(slices.Concat(t.Factors, t.bases))
 		t.judge(run)
@@ -222,7 +226,7 @@ func (r *Row) finish() {
 	})
 	r.Outcome, r.Reason = outcome(r.Trials)
 	if !slices.ContainsFunc(r.Trials, func(t assay.Trial) bool { return !t.Measured() && t.Outcome != assay.NotRun }) {
-		r.Figures = figures(r.Counted())
+		r.Figures = figures(r.Counted(), stat.Rule{Least: r.least})
 		r.addPooledPercentiles()
 	}
 	r.latencies = nil                                                     // there are many, and they are in the percentiles
@@ -286,7 +290,7 @@ var canBeZero = map[string]bool{
 }
 
 // figures summarizes every metric over launches, in the order of tables.
-func figures(trials []*assay.Trial) []Figure {
+func figures(trials []*assay.Trial, rule stat.Rule) []Figure {
 	values := map[string][]float64{}
 	for _, t := range trials {
 		for name, v := range t.Figures {
@@ -301,7 +305,7 @@ func figures(trials []*assay.Trial) []Figure {
 		if !known {
 			metric = assay.Metric{Name: name}
 		}
-		interval := stat.LogInterval
+		interval := rule.Interval
 		if canBeZero[name] {
 			interval = stat.MeanInterval
 		}

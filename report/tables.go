@@ -43,8 +43,14 @@ func tabulate(rows, twins []*Row) []*Table {
 		of(twin).Twins = append(of(twin).Twins, twin)
 	}
 	slices.SortFunc(tables, func(a, b *Table) int { return compareCells(a.cell(), b.cell()) })
+	pooled := map[string]bool{} // operations that are measured with another pool than one of a connection a client
 	for _, t := range tables {
-		t.Title = title(t.cell(), len(workloads) > 1)
+		c := t.cell()
+		pooled[c.Workload+":"+c.Operation] = pooled[c.Workload+":"+c.Operation] || c.Pool != c.Clients
+	}
+	for _, t := range tables {
+		c := t.cell()
+		t.Title = title(c, len(workloads) > 1, pooled[c.Workload+":"+c.Operation])
 		t.Launch = launchTime(append(slices.Clone(t.Rows), t.Twins...))
 	}
 	return tables
@@ -57,7 +63,7 @@ func (t *Table) cell() assay.Cell {
 
 // title names an operation with the coordinates that differ from the plain
 // case, so that no two tables have the same title.
-func title(c assay.Cell, workload bool) string {
+func title(c assay.Cell, workload, pool bool) string {
 	parts := []string{c.Operation}
 	if workload {
 		parts[0] = c.Workload + ": " + c.Operation
@@ -71,7 +77,7 @@ func title(c assay.Cell, workload bool) string {
 			parts = append(parts, fmt.Sprintf(format, value))
 		}
 	}
-	add(c.Pool != c.Clients, "pool %d", c.Pool)
+	add(pool, "pool %d", c.Pool)
 	add(c.Idle != c.Pool, "%d idle", c.Idle)
 	add(c.Statement != "" && c.Statement != "once", "statement %s", c.Statement)
 	add(c.Transaction != 0, "transaction %d", c.Transaction)

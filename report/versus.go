@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -40,10 +41,17 @@ type VersusLine struct {
 	Unequal    string          // how their promises about the data differ; empty where they do not
 }
 
+// ErrUnlikeSides means that two sides of a run are not of a kind, such as a
+// driver and a profile: it would not be said what is compared.
+var ErrUnlikeSides = errors.New("they are not of a kind")
+
 // NewVersus pairs the cells of two sides. Cells of one run are paired by
 // launch where they were measured in the same launches; cells of two runs
-// never are.
+// never are. It fails with ErrUnlikeSides.
 func NewVersus(a, b Side) (*Versus, error) {
+	if a.Report == b.Report && a.kind() != b.kind() {
+		return nil, fmt.Errorf("%s is a %s and %s a %s: %w", a.Name, a.kind(), b.Name, b.kind(), ErrUnlikeSides)
+	}
 	v := &Versus{A: a, B: b, Doubts: doubts(a.Report, b.Report)}
 	skip := skipped(a, b)
 	left, right := apart(a, b), apart(b, a)
@@ -86,6 +94,16 @@ func (s Side) rows() []*Row {
 		}
 	}
 	return rows
+}
+
+// kind is the coordinate that a side is named by: a build is a driver's.
+func (s Side) kind() string {
+	for name := range s.Where {
+		if name != "version" && name != "options" {
+			return name
+		}
+	}
+	return "run"
 }
 
 // apart are the cells of a side without those that the other side names more

@@ -18,21 +18,36 @@ type sideTrial struct {
 	ns                       float64
 }
 
+// trial is what one launch found.
+func (c sideTrial) trial(launch int) assay.Trial {
+	return assay.Trial{Group: "g", Launch: launch, Outcome: assay.OK,
+		Cell:    assay.Cell{Plan: "p", Operation: "read", Driver: c.driver, DriverVersion: c.version, Profile: c.profile, Clients: 1, Pool: 1, Idle: 1},
+		Figures: map[string]float64{assay.NsPerOp: c.ns + float64(launch)}}
+}
+
 func sideReport(t *testing.T, id string, cells ...sideTrial) *Report {
 	t.Helper()
+	var all []assay.Trial
+	for launch := 1; launch <= 6; launch++ {
+		for _, c := range cells {
+			all = append(all, c.trial(launch))
+		}
+	}
+	return sideRun(t, id, all)
+}
+
+// sideRun is a report of a run that fixed six launches beforehand.
+func sideRun(t *testing.T, id string, trials []assay.Trial) *Report {
+	t.Helper()
 	var all iter.Seq2[assay.Trial, error] = func(yield func(assay.Trial, error) bool) {
-		for launch := 1; launch <= 6; launch++ {
-			for _, c := range cells {
-				trial := assay.Trial{Group: "g", Launch: launch, Outcome: assay.OK,
-					Cell:    assay.Cell{Plan: "p", Operation: "read", Driver: c.driver, DriverVersion: c.version, Profile: c.profile, Clients: 1, Pool: 1, Idle: 1},
-					Figures: map[string]float64{assay.NsPerOp: c.ns + float64(launch)}}
-				if !yield(trial, nil) {
-					return
-				}
+		for _, trial := range trials {
+			if !yield(trial, nil) {
+				return
 			}
 		}
 	}
-	r, err := New(assay.Run{ID: id, Plan: "p", Reference: "mattn@v2", Started: time.Unix(0, 0).UTC(), Host: map[string]string{"cpu": id}}, all)
+	r, err := New(assay.Run{ID: id, Plan: "p", Reference: "mattn@v2", Options: assay.Options{Launches: 6}, Started: time.Unix(0, 0).UTC(),
+		Host: map[string]string{"cpu": id}}, all)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,6 +109,68 @@ func TestVersus(t *testing.T) {
 	}
 	if got := SideNames(r); !reflect.DeepEqual(got, []string{"default", "mattn@v1", "mattn@v2", "modernc@v9", "web"}) {
 		t.Errorf("%q", got)
+	}
+}
+
+// Under one profile, unlike promises about the data have no verdict. Between
+// profiles they may be what is compared, and are named.
+func TestVersusOfUnlikePromises(t *testing.T) {
+	var all []assay.Trial
+	for launch := 1; launch <= 6; launch++ {
+		for i, c := range []sideTrial{{"mattn", "v2", "web", 1000}, {"modernc", "v9", "web", 3000}, {"mattn", "v2", "fast", 500}} {
+			trial := c.trial(launch)
+			trial.Durability = []assay.Durability{assay.Power, assay.Process, assay.None}[i]
+			all = append(all, trial)
+		}
+	}
+	r := sideRun(t, "r1", all)
+	for names, want := range map[[2]string]string{
+		{"mattn", "modernc"}: "undecided: unequal-durability: modernc process, mattn power",
+		{"fast", "web"}:      "faster; unequal-durability: mattn (web) power, mattn (fast) none",
+	} {
+		v := versus(t, r, names[0], names[1])
+		if len(v.Lines) != 1 {
+			t.Fatalf("%v: %d lines", names, len(v.Lines))
+		}
+		cells := v.Lines[0].cells()
+		if got := cells[len(cells)-1]; got != want {
+			t.Errorf("%v: %s, want %s", names, got, want)
+		}
+		if v.Lines[0].Comparison.Ratio.N != 6 {
+			t.Errorf("%v: no ratio", names)
+		}
+	}
+}
+
+// Rows with more launches than were fixed have the wider interval that allows
+// for it, paired or not.
+func TestAgainstAllowsForAddedLaunches(t *testing.T) {
+	var all []assay.Trial
+	var x, y []float64
+	for launch := 1; launch <= 12; launch++ {
+		for _, c := range []sideTrial{{"mattn", "v2", "web", 1000}, {"modernc", "v9", "web", 3000 + float64(launch*launch)}} {
+			all = append(all, c.trial(launch))
+		}
+		x, y = append(x, all[len(all)-2].Figures[assay.NsPerOp]), append(y, all[len(all)-1].Figures[assay.NsPerOp])
+	}
+	metric, _ := assay.MetricByName(assay.NsPerOp)
+	rule := stat.Rule{Margin: defaultMargin, Least: 6}
+	row := func(r *Report, driver string) *Row {
+		return Side{Report: r, Where: map[string]string{"driver": driver}}.rows()[0]
+	}
+	one, two := sideRun(t, "r1", all), sideRun(t, "r2", all)
+	for name, other := range map[string]*Report{"one run": one, "two runs": two} {
+		want, err := rule.Compare(x, y, false)
+		if other == two {
+			want, err = rule.CompareUnpaired(x, y, false)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, paired, err := row(one, "mattn").Against(row(other, "modernc"), metric)
+		if err != nil || got != want || paired != (other == one) {
+			t.Errorf("%s: %+v, paired %v, %v; want %+v", name, got, paired, err, want)
+		}
 	}
 }
 

@@ -5,6 +5,8 @@ package runner
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"assay"
@@ -266,6 +268,23 @@ func (g *group) ratios(reference string) [][]float64 {
 				}
 			}
 			all = append(all, ratios)
+		}
+	}
+	return all
+}
+
+// deciding are the figures whose intervals are to become narrow: the ratios, or
+// where the group has nothing to compare, what was measured itself.
+func (g *group) deciding(reference string) [][]float64 {
+	if ratios := g.ratios(reference); len(ratios) > 0 {
+		return ratios
+	}
+	var all [][]float64
+	for _, m := range g.members {
+		for _, j := range m.jobs {
+			if !m.twin {
+				all = append(all, slices.Collect(maps.Values(g.figures[j.Cell.Key()])))
+			}
 		}
 	}
 	return all

@@ -168,3 +168,19 @@ func TestRatios(t *testing.T) {
 		t.Errorf("ratios %s, want [[2] [0.5]]", got)
 	}
 }
+
+// With nothing to compare, a group's own figures are to become narrow.
+func TestDecidingWithNothingToCompare(t *testing.T) {
+	alone := at(assay.Blocks, "put a p")
+	g := groupCases([]*job{alone}, "a")[0]
+	for _, trial := range []assay.Trial{trialOf(alone, 1, false, 10), trialOf(alone, 1, true, 99), trialOf(alone, 2, false, 20)} {
+		g.noteFigure(&trial)
+	}
+	got := g.deciding("a")
+	for _, figures := range got {
+		slices.Sort(figures)
+	}
+	if fmt.Sprint(got) != "[[10 20]]" {
+		t.Errorf("%v decide, want the reference's own figures", got)
+	}
+}

@@ -189,8 +189,8 @@ func (r *Runner) costToNarrow(g *group) float64 {
 // wide counts the group's intervals that are too wide; it is 1 at least.
 func (r *Runner) wide(g *group) float64 {
 	wide := 0
-	for _, ratios := range g.ratios(r.config.Reference) {
-		if stat.Enough(ratios, r.config.Launches, r.config.Precision) > len(ratios) {
+	for _, figures := range g.deciding(r.config.Reference) {
+		if stat.Enough(figures, r.config.Launches, r.config.Precision) > len(figures) {
 			wide++
 		}
 	}
@@ -229,8 +229,8 @@ func (r *Runner) eachOnce(ctx context.Context, groups []*group) (launched bool, 
 // be as narrow as wished: as many as it has where that is so.
 func (r *Runner) enough(g *group) int {
 	most := g.launches()
-	for _, ratios := range g.ratios(r.config.Reference) {
-		most = max(most, stat.Enough(ratios, r.config.Launches, r.config.Precision))
+	for _, figures := range g.deciding(r.config.Reference) {
+		most = max(most, stat.Enough(figures, r.config.Launches, r.config.Precision))
 	}
 	return most
 }

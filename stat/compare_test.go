@@ -267,3 +267,29 @@ func ExampleRule_Compare() {
 	fmt.Printf("%.3f (%.3f to %.3f) %s %v\n", c.Ratio.Center, c.Ratio.Low, c.Ratio.High, c.Verdict, err)
 	// Output: 1.100 (1.092 to 1.108) slower <nil>
 }
+
+// A ratio is inside or outside where its whole interval is, with the noise that
+// exceeds the margin added to both ends.
+func TestPlace(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		rule            Rule
+		ratio           Interval
+		inside, outside bool
+	}{
+		{"inside", Rule{Margin: 0.02}, Interval{6, 3, 2.5, 4}, true, false},
+		{"below", Rule{Margin: 0.02}, Interval{6, 1.5, 1.2, 1.9}, false, true},
+		{"above", Rule{Margin: 0.02}, Interval{6, 6, 5.5, 7}, false, true},
+		{"at an end", Rule{Margin: 0.02}, Interval{6, 2, 1.8, 2.2}, false, false},
+		{"over both ends", Rule{Margin: 0.02}, Interval{6, 3, 1, 9}, false, false},
+		{"few launches", Rule{Margin: 0.02}, Interval{5, 3, 2.5, 4}, false, false},
+		{"noise below the margin", Rule{Margin: 0.3, Noise: 0.25}, Interval{6, 3, 2.5, 4}, true, false},
+		{"noise that reaches an end", Rule{Margin: 0.02, Noise: 0.3}, Interval{6, 3, 2.5, 4}, false, false},
+		{"noise that reaches back", Rule{Margin: 0.02, Noise: 0.3}, Interval{6, 1.5, 1.2, 1.9}, false, false},
+		{"unknown", Rule{Margin: 0.02}, Interval{6, 3, math.NaN(), math.NaN()}, false, false},
+	} {
+		if inside, outside := c.rule.Place(c.ratio, 2, 5); inside != c.inside || outside != c.outside {
+			t.Errorf("%s: inside %v, outside %v", c.name, inside, outside)
+		}
+	}
+}

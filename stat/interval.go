@@ -33,7 +33,12 @@ func (i Interval) Known() bool {
 // LogInterval returns the geometric mean of the values, one a launch, with
 // the t interval on their logarithms. Where a value is not above zero it
 // returns the MeanInterval.
-func LogInterval(values []float64) Interval {
+func LogInterval(values []float64) Interval { return Rule{}.Interval(values) }
+
+// Interval is LogInterval, and where there are more values than were fixed
+// beforehand (Least) it allows for that, like Compare. It is for figures whose
+// own interval was to become narrow.
+func (r Rule) Interval(values []float64) Interval {
 	if len(values) == 0 || slices.ContainsFunc(values, notPositive) {
 		return MeanInterval(values)
 	}
@@ -43,7 +48,9 @@ func LogInterval(values []float64) Interval {
 	for i, v := range values {
 		logs[i] = math.Log(v) - first
 	}
-	return summarize(logs).interval(func(x float64) float64 { return values[0] * math.Exp(x) })
+	s := summarize(logs)
+	s.least = r.Least
+	return s.interval(func(x float64) float64 { return values[0] * math.Exp(x) })
 }
 
 // MeanInterval returns the arithmetic mean of the values, one a launch, with

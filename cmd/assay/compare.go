@@ -50,6 +50,9 @@ func (a *app) compare(ctx context.Context, first, second, run, format string) er
 		return err
 	}
 	versus, err := report.NewVersus(sides[0], sides[1])
+	if errors.Is(err, report.ErrUnlikeSides) {
+		return usage(err, "name two drivers, two versions or two profiles")
+	}
 	if err != nil {
 		return err
 	}

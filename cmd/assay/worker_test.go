@@ -46,6 +46,7 @@ type request struct {
 var faults = map[string]fault{
 	"honest": {},
 	"twin":   {}, // the same under the name that the reference's second instance has
+	"mattn":  {}, // the same under a name that published claims are about
 	"slow":   {do: func() { time.Sleep(2 * time.Millisecond) }},
 
 	"crashing": {do: crash},
