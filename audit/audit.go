@@ -47,7 +47,6 @@ type Evidence struct {
 	Comparison published.Comparison
 	Verdict    Verdict
 	Reason     string
-	Names      [2]string        // of the cells A and B
 	Published  [2]string        // both figures as printed, with their unit; empty where the source has none
 	Claimed    float64          // A / B as published; 0 where the source has none
 	Against    bool             // the source's own figures are not what it claims
@@ -156,7 +155,6 @@ func (f *Finding) examine(c published.Comparison, r *report.Report) (Evidence, e
 			e.Reason = missing(len(cell), f.Claim, []map[string]string{c.A, c.B}[i])
 			return e, nil
 		}
-		e.Names[i] = cell[0].Name()
 	}
 	e.compare(f, a[0], b[0])
 	return e, nil
