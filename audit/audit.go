@@ -247,7 +247,7 @@ func (e *Evidence) compare(f *Finding, a, b *report.Row) {
 	metric := f.metric()
 	here, paired, err := a.Against(b, metric)
 	if err != nil {
-		e.Reason = err.Error()
+		e.Open, e.Reason = false, err.Error()
 		return
 	}
 	e.Here, e.Paired = &here, paired
@@ -256,7 +256,25 @@ func (e *Evidence) compare(f *Finding, a, b *report.Row) {
 		figure, _ := row.Figure(metric.Name)
 		e.Centers[i] = figure.Interval.Center
 	}
+	if why := e.unsound(f, a, b); why != "" {
+		e.Reason = why
+		return
+	}
 	e.Verdict, e.Reason = expect(e.Comparison, a.Rule(b), here, metric.HigherBetter)
+}
+
+// unsound says which doubt forbids a verdict. What a source quotes is judged as
+// it was published, unlike promises about the data included.
+func (e *Evidence) unsound(f *Finding, a, b *report.Row) string {
+	for _, d := range e.Doubts {
+		if d.Code == report.UnequalDurability && f.Claim.Provenance != published.Quoted && a.Cell.Profile == b.Cell.Profile {
+			return d.String()
+		}
+		if !e.Paired && (d.Code == "drift" || d.Code == "autocorrelation") {
+			return "not measured in the same launches, with " + d.String()
+		}
+	}
+	return ""
 }
 
 // doubt collects what is to be known about the figures. That a row promises

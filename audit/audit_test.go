@@ -68,6 +68,24 @@ func reported(t *testing.T, id string, cells map[string]assay.Trial) *report.Rep
 	return r
 }
 
+// listed is the one run with these trials.
+func listed(t *testing.T, run assay.Run, trials []assay.Trial) audit.Runs {
+	t.Helper()
+	r, err := report.New(run, func(yield func(assay.Trial, error) bool) {
+		for _, one := range trials {
+			if !yield(one, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(string) iter.Seq2[*report.Report, error] {
+		return func(yield func(*report.Report, error) bool) { yield(r, nil) }
+	}
+}
+
 func claim(expect published.Expectation, size float64) published.Claim {
 	return published.Claim{Name: "c", Says: "a | is so", Provenance: published.Quoted, Plan: "p", Metric: assay.NsPerOp,
 		Where: map[string]string{"operation": "scan"},
@@ -101,11 +119,11 @@ func TestVerdicts(t *testing.T) {
 		"the other way round":  {trial(2000, "g"), trial(1000, "g"), published.Faster, 0, audit.Fails, "it is slower"},
 		"slower":               {trial(2000, "g"), trial(1000, "g"), published.Slower, 0, audit.Holds, ""},
 		"as much as stated":    {trial(1000, "g"), trial(2500, "g"), published.Faster, 3, audit.Holds, ""},
-		"less than stated":     {trial(1000, "g"), trial(1500, "g"), published.Faster, 3, audit.Fails, "it is 1.5x as fast (1.5x to 1.5x), and the claim is of 2x to 5x"},
-		"more than stated":     {trial(1000, "g"), trial(9000, "g"), published.Faster, 3, audit.Fails, "it is 8.97x as fast (8.96x to 8.99x), and the claim is of 2x to 5x"},
+		"less than stated":     {trial(1000, "g"), trial(1500, "g"), published.Faster, 3, audit.Fails, "less than claimed: it is 1.5x as fast (1.5x to 1.5x), and the claim is of 2x to 5x"},
+		"more than stated":     {trial(1000, "g"), trial(9000, "g"), published.Faster, 3, audit.Fails, "more than claimed: it is 8.97x as fast (8.96x to 8.99x), and the claim is of 2x to 5x"},
 		"at the edge":          {trial(1, "g"), trial(4, "g"), published.Faster, 3, audit.Unknown, "undecided: it is 1.76x as fast (1.42x to 2.19x), and the claim is of 2x to 5x"},
 		"slower as stated":     {trial(3000, "g"), trial(1000, "g"), published.Slower, 3, audit.Holds, ""},
-		"less slow":            {trial(1500, "g"), trial(1000, "g"), published.Slower, 3, audit.Fails, "it is 1.5x as slow (1.5x to 1.5x), and the claim is of 2x to 5x"},
+		"less slow":            {trial(1500, "g"), trial(1000, "g"), published.Slower, 3, audit.Fails, "less than claimed: it is 1.5x as slow (1.5x to 1.5x), and the claim is of 2x to 5x"},
 		"alike":                {trial(1000, "g"), trial(1020, "g"), published.Alike, 1.05, audit.Holds, ""},
 		"not alike":            {trial(1000, "g"), trial(1100, "g"), published.Alike, 1.05, audit.Fails, "it is 1.1x as fast (1.1x to 1.1x), and the claim is of 0.9524x to 1.05x"},
 		"little is not faster": {trial(1000, "g"), trial(1100, "g"), published.NotFaster, 1.15, audit.Holds, ""},
@@ -207,6 +225,93 @@ func TestNewestRunWithTheCells(t *testing.T) {
 	}
 }
 
+// A sized claim about a figure that is better where it is higher has its gain in
+// the same direction as the ratio.
+func TestHigherIsBetter(t *testing.T) {
+	a, b := trial(0, "g"), trial(0, "g")
+	rates := map[string]float64{"a": 3000, "b": 1000}
+	var all []assay.Trial
+	for launch := 1; launch <= 6; launch++ {
+		for driver, one := range map[string]assay.Trial{"a": a, "b": b} {
+			one.Launch = launch
+			one.Cell = assay.Cell{Plan: "p", Operation: "scan", Driver: driver, DriverVersion: "v1", Clients: 1, Pool: 1}
+			one.Figures = map[string]float64{assay.OpPerS: rates[driver] + float64(launch)}
+			all = append(all, one)
+		}
+	}
+	runs := listed(t, assay.Run{ID: "r", Plan: "p"}, all)
+	for expect, want := range map[published.Expectation]audit.Verdict{published.Faster: audit.Holds, published.Slower: audit.Fails} {
+		c := claim(expect, 3)
+		c.Metric = assay.OpPerS
+		if f := judge(t, published.Source{}, c, runs); f.Verdict != want {
+			t.Errorf("%s: %s: %s", expect, f.Verdict, f.Reason)
+		}
+	}
+}
+
+// Noise that exceeds the margin widens what is held against a size, and is named.
+func TestNoiseOfSizes(t *testing.T) {
+	a, twin := trial(1000, "g"), trial(1600, "g")
+	twin.Twin = true
+	twin.Cell.Driver = "a"
+	var all []assay.Trial
+	for launch := 1; launch <= 6; launch++ {
+		for _, one := range []assay.Trial{a, twin, trial(2500, "g")} {
+			one.Launch = launch
+			driver := "a"
+			if one.Figures[assay.NsPerOp] == 2500 {
+				driver = "b"
+			}
+			one.Cell = assay.Cell{Plan: "p", Operation: "scan", Driver: driver, DriverVersion: "v1", Clients: 1, Pool: 1}
+			all = append(all, one)
+		}
+	}
+	runs := listed(t, assay.Run{ID: "r", Plan: "p", Reference: "a@v1"}, all)
+	f := judge(t, published.Source{}, claim(published.Faster, 3), runs)
+	if want := "undecided: it is 2.5x as fast (2.5x to 2.5x), and the claim is of 2x to 5x; A against A differs by 60 %, which counts to both sides"; f.Verdict != audit.Unknown || f.Reason != want {
+		t.Errorf("%s: %s, want %s", f.Verdict, f.Reason, want)
+	}
+}
+
+// Unlike promises about the data have a verdict only where a source compares them.
+func TestUnlikePromises(t *testing.T) {
+	a, b := trial(1000, "g"), trial(2000, "g")
+	a.Durability, b.Durability = assay.Process, assay.Power
+	c := claim(published.Faster, 0)
+	runs := reports(t, map[string]assay.Trial{"a": a, "b": b})
+	if f := judge(t, published.Source{}, c, runs); f.Verdict != audit.Holds {
+		t.Errorf("quoted: %s: %s", f.Verdict, f.Reason)
+	}
+	c.Provenance = published.Inferred
+	if f := judge(t, published.Source{}, c, runs); f.Verdict != audit.Unknown || f.Reason != "unequal-durability: b power, a process" {
+		t.Errorf("inferred: %s: %s", f.Verdict, f.Reason)
+	}
+}
+
+// Launches of different groups that drift cannot be held against each other.
+func TestDriftWithoutPairs(t *testing.T) {
+	a := trial(1000, "g")
+	a.Warnings = []assay.Warning{{Code: "drift", Evidence: "up"}}
+	c := claim(published.Faster, 0)
+	if f := judge(t, published.Source{}, c, reports(t, map[string]assay.Trial{"a": a, "b": trial(2000, "g")})); f.Verdict != audit.Holds {
+		t.Errorf("paired: %s: %s", f.Verdict, f.Reason)
+	}
+	if f := judge(t, published.Source{}, c, reports(t, map[string]assay.Trial{"a": a, "b": trial(2000, "h")})); f.Verdict != audit.Unknown ||
+		!strings.HasPrefix(f.Reason, "not measured in the same launches, with driver=a: drift") {
+		t.Errorf("unpaired: %s: %s", f.Verdict, f.Reason)
+	}
+}
+
+// A claim of which one part holds and another cannot be told cannot be told.
+func TestAllComparisonsHaveToHold(t *testing.T) {
+	r := reports(t, map[string]assay.Trial{"a": trial(1000, "g"), "b": trial(2000, "g")})
+	c := claim(published.Faster, 0)
+	c.Compare = append(c.Compare, published.Comparison{A: map[string]string{"driver": "a"}, B: map[string]string{"driver": "c"}, Expect: published.Faster})
+	if f := judge(t, published.Source{}, c, r); f.Verdict != audit.Unknown || f.Evidence[0].Verdict != audit.Holds {
+		t.Errorf("%+v", f)
+	}
+}
+
 // One comparison that fails refutes a claim, whatever the others say.
 func TestWorstComparisonDecides(t *testing.T) {
 	r := reports(t, map[string]assay.Trial{"a": trial(1000, "g"), "b": trial(2000, "g"), "c": trial(500, "g")})
@@ -280,10 +385,11 @@ func TestClaimsAreDocumented(t *testing.T) {
 	}
 	for _, source := range sources {
 		for _, c := range source.Claims {
-			row := regexp.MustCompile(fmt.Sprintf(`(?m)^\| %s \| %s \| \*\*(holds here|does not hold here|cannot be told|condition had no effect)\*\* \|`,
-				regexp.QuoteMeta(c.Says), source.Name))
-			if !row.Match(text) {
-				t.Errorf("docs/claims.md has no verdict on %q of %s", c.Says, source.Name)
+			const verdicts = `\*\*(holds here|does not hold here|cannot be told|condition had no effect)\*\*[^|\n]*`
+			row := regexp.MustCompile(fmt.Sprintf(`(?m)^\| %s \| %s \| %s\|`, regexp.QuoteMeta(c.Says), source.Name, verdicts)).FindStringSubmatch(string(text))
+			section := regexp.MustCompile(fmt.Sprintf(`(?m)^### %s\n\n%s`, regexp.QuoteMeta(c.Says), verdicts)).FindStringSubmatch(string(text))
+			if row == nil || section == nil || row[1] != section[1] {
+				t.Errorf("docs/claims.md says of %q of %s: %q in its table, %q below", c.Says, source.Name, row, section)
 			}
 		}
 	}

@@ -10,7 +10,7 @@ import (
 
 // expect holds a comparison against what the claim expects of it.
 func expect(p published.Comparison, rule stat.Rule, here stat.Comparison, higherBetter bool) (Verdict, string) {
-	if p.Size > 0 && here.Ratio.N >= stat.MinLaunches {
+	if p.Size+p.Least > 0 && here.Ratio.N >= stat.MinLaunches {
 		return expectSize(p, rule, gain(here.Ratio, higherBetter))
 	}
 	if here.Verdict == stat.Undecided {
@@ -40,13 +40,17 @@ func gain(ratio stat.Interval, higherBetter bool) stat.Interval {
 func expectSize(p published.Comparison, rule stat.Rule, gain stat.Interval) (Verdict, string) {
 	low, high := p.Bounds()
 	inside, outside := rule.Place(gain, low, high)
+	noise := ""
+	if rule.Noise > rule.Margin {
+		noise = fmt.Sprintf("; A against A differs by %.3g %%, which counts to both sides", 100*rule.Noise)
+	}
 	switch {
 	case inside:
 		return Holds, ""
 	case outside:
-		return Fails, "it is " + size(p, gain)
+		return Fails, beyond(p, gain) + size(p, gain) + noise
 	}
-	return Unknown, "undecided: it is " + size(p, gain)
+	return Unknown, "undecided: " + size(p, gain) + noise
 }
 
 // size says what the gain is and what was expected, both in the direction of the
@@ -60,10 +64,31 @@ func size(p published.Comparison, gain stat.Interval) string {
 		as = "slow"
 	}
 	expected := fmt.Sprintf("%.4gx to %.4gx", low, high)
-	if low == 0 {
+	switch {
+	case low == 0:
 		expected = fmt.Sprintf("at most %.4gx", high)
+	case math.IsInf(high, 1):
+		expected = fmt.Sprintf("at least %.4gx", low)
 	}
-	return fmt.Sprintf("%.3gx as %s (%.3gx to %.3gx), and the claim is of %s", gain.Center, as, gain.Low, gain.High, expected)
+	return fmt.Sprintf("it is %.3gx as %s (%.3gx to %.3gx), and the claim is of %s", gain.Center, as, gain.Low, gain.High, expected)
+}
+
+// What a claim of a size is missed by, at the beginning of the reason.
+const (
+	more = "more than claimed"
+	less = "less than claimed"
+)
+
+// beyond tells on which side of the claimed size the gain is.
+func beyond(p published.Comparison, gain stat.Interval) string {
+	low, high := p.Bounds()
+	switch {
+	case p.Expect == published.Faster && gain.Center > high, p.Expect == published.Slower && gain.Center < low:
+		return more + ": "
+	case p.Expect == published.Faster, p.Expect == published.Slower:
+		return less + ": "
+	}
+	return ""
 }
 
 // agrees tells whether a published ratio A / B is what its source claims.
@@ -72,5 +97,5 @@ func agrees(p published.Comparison, ratio float64, higherBetter bool) bool {
 		ratio = 1 / ratio
 	}
 	low, high := p.Bounds()
-	return low <= ratio && ratio <= high && !math.IsNaN(ratio)
+	return low <= ratio && ratio <= high
 }

@@ -30,9 +30,10 @@ func Write(w io.Writer, format string, findings []Finding) error {
 func markdown(findings []Finding) string {
 	var b strings.Builder
 	b.WriteString("# Published claims, held against this machine\n\n")
+	b.WriteString(summary(findings))
 	b.WriteString("| claim | source | verdict | doubts |\n| --- | --- | --- | --- |\n")
 	for _, f := range findings {
-		fmt.Fprintf(&b, "| %s | %s | **%s** | %s |\n", cell(f.Claim.Says), f.Source.Name, f.Verdict, strings.Join(f.codes(), ", "))
+		fmt.Fprintf(&b, "| %s | %s | **%s**%s | %s |\n", cell(f.Claim.Says), f.Source.Name, f.Verdict, f.missed(), strings.Join(f.codes(), ", "))
 	}
 	last := ""
 	for _, f := range findings {
@@ -44,6 +45,38 @@ func markdown(findings []Finding) string {
 	}
 	addRuns(&b, findings)
 	return b.String()
+}
+
+// summary counts the verdicts, and says what to do where there is nothing to
+// judge by.
+func summary(findings []Finding) string {
+	counts := map[Verdict]int{}
+	measured := false
+	for _, f := range findings {
+		counts[f.Verdict]++
+		measured = measured || f.Report != nil
+	}
+	var words []string
+	for _, v := range []Verdict{Holds, Fails, NoEffect, Unknown} {
+		if counts[v] > 0 {
+			words = append(words, fmt.Sprintf("%s: %d", v, counts[v]))
+		}
+	}
+	text := fmt.Sprintf("Of %d claims, %s.", len(findings), strings.Join(words, "; "))
+	if !measured {
+		text += " No run has their cells yet: run their plans, or below each claim is the command that measures its cells alone."
+	}
+	return text + "\n\n"
+}
+
+// missed says on which side of a claimed size this machine is.
+func (f Finding) missed() string {
+	for _, side := range []string{more, less} {
+		if strings.HasPrefix(f.Reason, side) {
+			return ", " + side
+		}
+	}
+	return ""
 }
 
 // codes are those of the doubts, each once.
@@ -127,7 +160,7 @@ func (f Finding) addTo(b *strings.Builder) {
 		}
 	}
 	if f.open() {
-		fmt.Fprintf(b, "\nTo measure these cells, and few others: `%s`\n", f.Claim.Command())
+		fmt.Fprintf(b, "\nTo measure these cells, and few others: `%s`; `assay plan check` with its selection tells how long that takes at least.\n", f.Claim.Command())
 	}
 }
 
@@ -152,6 +185,8 @@ func because(reason string) string {
 func (e Evidence) expected() string {
 	how := "about"
 	switch c := e.Comparison; {
+	case c.Least > 0:
+		return fmt.Sprintf("%s, at least %.3gx", c.Expect, c.Least)
 	case c.Size == 0:
 		return string(c.Expect)
 	case c.Expect == published.Alike:

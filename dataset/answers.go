@@ -29,14 +29,19 @@ type expectedAnswer struct{ sum, known int64 }
 //
 // In a mix that changes data, a request comes before or after changes. So the
 // reading parts are asked of the data before all changes, and at several moments
-// up to the last one: what is always the same is expected whole, and of the rest
-// only the number of rows, where the plan says it.
+// up to the last one: what is the same each time is expected whole, and of the
+// rest only the number of rows, where the plan says it. That is a sample: what is
+// changed and changed back between two looks passes for unchanged.
 func (d *Data) Answers(ctx context.Context, op assay.Operation, trace *Trace) (string, error) {
 	op, err := d.Resolve(ctx, op)
 	if err != nil {
 		return "", err
 	}
-	key, err := expectKey(d.Digest, op, trace, 0, trace.Length)
+	expected, err := expectKey(d.Digest, op, trace, 0, trace.Length)
+	if err != nil {
+		return "", err
+	}
+	key, err := digest("answers", expected, looks)
 	if err != nil {
 		return "", err
 	}

@@ -32,17 +32,24 @@ func TestEveryClaimHasItsCells(t *testing.T) {
 						t.Errorf("%s of %s: %v selects %d cells of %s, %v", claim.Name, source.Name, only, len(selected), claim.Plan, err)
 					}
 				}
-				figure, _, known, err := source.Ratio(c)
+				a, b, known, err := source.Ratio(c)
 				if err != nil {
 					t.Errorf("%s of %s: %v", claim.Name, source.Name, err)
 				}
 				metric, _ := assay.MetricByName(claim.Metric)
-				if known && (figure.Unit == "req/s") != metric.HigherBetter {
-					t.Errorf("%s of %s: %s here, %s published: one is better where it is higher", claim.Name, source.Name, claim.Metric, figure.Unit)
+				for _, figure := range []Figure{a, b} {
+					if want := map[string]bool{"req/s": true, "ns/op": false, "s": false}; known && want[figure.Unit] != metric.HigherBetter || known && !has(want, figure.Unit) {
+						t.Errorf("%s of %s: %s here, %s published: one is better where it is higher, or nobody knows", claim.Name, source.Name, claim.Metric, figure.Unit)
+					}
 				}
 			}
 		}
 	}
+}
+
+func has(m map[string]bool, key string) bool {
+	_, ok := m[key]
+	return ok
 }
 
 func merged(a, b map[string]string) map[string]string {
@@ -100,17 +107,26 @@ func TestCommand(t *testing.T) {
 	}
 }
 
+// With the usual precision, none is told.
+func TestCommandWithUsualPrecision(t *testing.T) {
+	c := Claim{Plan: "p", Compare: []Comparison{{A: map[string]string{"driver": "a"}, B: map[string]string{"driver": "b"}, Size: 3}}}
+	if got := c.Command(); got != "assay run p --only driver=a,b" {
+		t.Error(got)
+	}
+}
+
 func TestBounds(t *testing.T) {
 	for _, test := range []struct {
-		expect    Expectation
-		size      float64
+		c         Comparison
 		low, high float64
 	}{
-		{Faster, 0, 1, math.Inf(1)}, {Slower, 0, 0, 1}, {NotFaster, 0, 0, 1},
-		{Faster, 3, 2, 5}, {Slower, 3, 0.2, 0.5}, {Alike, 1.25, 0.8, 1.25}, {NotFaster, 1.15, 0, 1.15},
+		{Comparison{Expect: Faster}, 1, math.Inf(1)}, {Comparison{Expect: Slower}, 0, 1}, {Comparison{Expect: NotFaster}, 0, 1},
+		{Comparison{Expect: Faster, Size: 3}, 2, 5}, {Comparison{Expect: Slower, Size: 3}, 0.2, 0.5},
+		{Comparison{Expect: Faster, Least: 2}, 2, math.Inf(1)}, {Comparison{Expect: Slower, Least: 2}, 0, 0.5},
+		{Comparison{Expect: Alike, Size: 1.25}, 0.8, 1.25}, {Comparison{Expect: NotFaster, Size: 1.15}, 0, 1.15},
 	} {
-		if low, high := (Comparison{Expect: test.expect, Size: test.size}).Bounds(); low != test.low || high != test.high {
-			t.Errorf("%s %g: %g to %g, want %g to %g", test.expect, test.size, low, high, test.low, test.high)
+		if low, high := test.c.Bounds(); low != test.low || high != test.high {
+			t.Errorf("%+v: %g to %g, want %g to %g", test.c, low, high, test.low, test.high)
 		}
 	}
 }
@@ -124,6 +140,7 @@ func TestMistakesInClaims(t *testing.T) {
 		"claims: [{name: a, says: b, provenance: quoted, plan: p, compare: [{expect: better}]}]":                             `expect "better"`,
 		"claims: [{name: a, says: b, provenance: quoted, plan: p, compare: [{expect: alike}]}]":                              "size 0",
 		"claims: [{name: a, says: b, provenance: quoted, plan: p, compare: [{expect: slower, size: 0.5}]}]":                  "size 0.5",
+		"claims: [{name: a, says: b, provenance: quoted, plan: p, compare: [{expect: alike, size: 2, least: 2}]}]":           "least 2",
 		"claims: [{name: a, says: b, provenance: quoted, untested: c, metric: mm}]":                                          `no metric "mm"`,
 		"claims: [{name: a, says: b, provenance: quoted, untested: c}, {name: a, says: b, provenance: quoted, untested: c}]": "two claims",
 		"claim: []": "unknown field",

@@ -180,14 +180,22 @@ func marks(r *Row, n *notes) string {
 	if r.Outcome != assay.OK && len(r.Figures) > 0 {
 		all = append(all, n.mark(clean(string(r.Outcome)+": "+r.Reason+"; not compared and not ranked")))
 	}
+	unequal := "" // begins the note on unlike promises where it is why there is no verdict
 	for _, f := range r.Figures {
-		// Unequal durability is among the warnings already.
-		if c := f.Comparison; c != nil && !r.twin && c.Verdict == stat.Undecided && !slices.Contains(r.codes(), UnequalDurability) {
+		switch c := f.Comparison; {
+		case c == nil || r.twin || c.Verdict != stat.Undecided:
+		case slices.Contains(r.codes(), UnequalDurability):
+			unequal = "undecided: "
+		default:
 			all = append(all, n.mark(clean("undecided: "+c.Reason)))
 		}
 	}
 	for _, w := range r.Warnings {
-		all = append(all, n.mark(w.String()))
+		text := w.String()
+		if w.Code == UnequalDurability {
+			text = unequal + text
+		}
+		all = append(all, n.mark(text))
 	}
 	if r.Cell.AsPublished {
 		all = append(all, n.mark("as-published: this condition is literally what was published, faults included"))

@@ -32,9 +32,13 @@ type Ranking struct {
 // noteLone marks the rows of a table in which there is nothing to compare: how
 // many launches they have was decided by their own intervals.
 func (t *Table) noteLone(run assay.Run) {
+	ok := func(row *Row) bool {
+		is, _ := outcome(row.Trials)
+		return is == assay.OK
+	}
 	compared := func(row *Row) bool {
 		reference := t.reference(run, row)
-		return reference != nil && reference != row
+		return reference != nil && reference != row && ok(row) && ok(reference)
 	}
 	if slices.ContainsFunc(t.Rows, compared) {
 		return
@@ -285,8 +289,11 @@ func (k *Ranking) order() {
 // promises about the data are not ordered. It is done each time anew: there are
 // as many comparisons as pairs, and few are ever told.
 func (k *Ranking) compare(a, b *Row) stat.Comparison {
-	comparison, _, err := a.Against(b, k.table.Primary)
+	comparison, paired, err := a.Against(b, k.table.Primary)
 	why := errText(err)
+	if why == "" && !paired {
+		why = "not measured in the same launches"
+	}
 	if why == "" && a.Cell.Profile == b.Cell.Profile {
 		why = k.table.unequal(a, b)
 	}

@@ -103,7 +103,7 @@ func weaker(a, b assay.Durability) assay.Durability {
 // suggestClass is the suggestion for one class; false where nothing of it was
 // compared.
 func suggestClass(tables []*Table, d assay.Durability, members []*candidate) (Suggestion, bool) {
-	of := contests(tables, members)
+	of, open := contests(tables, members)
 	if of == 0 {
 		return Suggestion{}, false
 	}
@@ -128,8 +128,12 @@ func suggestClass(tables []*Table, d assay.Durability, members []*candidate) (Su
 	if len(best) > 1 {
 		each = "each "
 	}
-	s.Text = clean(fmt.Sprintf("%s%s: %sbest or tied-best in %d of %s that the data decide",
-		wish(d), list(best), each, most, plural(of, "comparison")))
+	undecided := ""
+	if open > 0 {
+		undecided = fmt.Sprintf("; %d more cannot be told yet", open)
+	}
+	s.Text = clean(fmt.Sprintf("%s%s: %sbest or tied-best in %d of %s that the data decide%s",
+		wish(d), list(best), each, most, plural(of, "comparison"), undecided))
 	return s, true
 }
 
@@ -154,21 +158,23 @@ func wish(d assay.Durability) string {
 	return fmt.Sprintf("For durability %s (%s): ", d, d.Loss())
 }
 
-// contests counts the rankings that decide something between rows of which the
-// candidates are some.
-func contests(tables []*Table, members []*candidate) int {
-	n := 0
+// contests counts the rankings of rows of which the candidates are some: those
+// that decide something between them, and those that are open.
+func contests(tables []*Table, members []*candidate) (decided, open int) {
 	for _, t := range tables {
 		for _, k := range t.Rankings {
 			takesPart := slices.ContainsFunc(k.Rows, func(row *Row) bool {
 				return slices.ContainsFunc(members, func(m *candidate) bool { return m.row.Name() == row.Name() })
 			})
-			if takesPart && k.decided() {
-				n++
+			switch {
+			case takesPart && k.decided():
+				decided++
+			case takesPart && len(k.Rows) > 1:
+				open++
 			}
 		}
 	}
-	return n
+	return decided, open
 }
 
 // connection is ready to paste.

@@ -50,6 +50,10 @@ func significant(v float64, n int) string {
 	return strconv.FormatFloat(v, 'f', min(max(n-1-exponent, 0), 9), 64)
 }
 
+// mostHalf is the widest half of an interval that is told, in percent: that of
+// two launches can be anything.
+const mostHalf = 999
+
 // figureText is a figure with half its interval, as a share of it.
 func figureText(f Figure) string {
 	s := human(f.Interval.Center, f.Metric.Unit)
@@ -57,6 +61,9 @@ func figureText(f Figure) string {
 		return s + " ± ?"
 	}
 	half := 50 * (f.Interval.High - f.Interval.Low) / f.Interval.Center
+	if half > mostHalf {
+		return s + " ± >" + strconv.Itoa(mostHalf) + " %"
+	}
 	return s + " ± " + strconv.FormatFloat(half, 'f', 1, 64) + " %"
 }
 

@@ -45,12 +45,18 @@ type VersusLine struct {
 // driver and a profile: it would not be said what is compared.
 var ErrUnlikeSides = errors.New("they are not of a kind")
 
+// ErrSameSide means that both sides are the same cells.
+var ErrSameSide = errors.New("they are the same")
+
 // NewVersus pairs the cells of two sides. Cells of one run are paired by
 // launch where they were measured in the same launches; cells of two runs
-// never are. It fails with ErrUnlikeSides.
+// never are. It fails with ErrUnlikeSides or ErrSameSide.
 func NewVersus(a, b Side) (*Versus, error) {
+	if a.Report == b.Report && maps.Equal(a.Where, b.Where) {
+		return nil, fmt.Errorf("%s and %s: %w", a.Name, b.Name, ErrSameSide)
+	}
 	if a.Report == b.Report && a.kind() != b.kind() {
-		return nil, fmt.Errorf("%s is a %s and %s a %s: %w", a.Name, a.kind(), b.Name, b.kind(), ErrUnlikeSides)
+		return nil, fmt.Errorf("%s is of the kind %s and %s of the kind %s: %w", a.Name, a.kind(), b.Name, b.kind(), ErrUnlikeSides)
 	}
 	v := &Versus{A: a, B: b, Doubts: doubts(a.Report, b.Report)}
 	skip := skipped(a, b)
@@ -96,14 +102,15 @@ func (s Side) rows() []*Row {
 	return rows
 }
 
-// kind is the coordinate that a side is named by: a build is a driver's.
+// kind is the coordinate that a side is named by. A version and options are a
+// driver's.
 func (s Side) kind() string {
 	for name := range s.Where {
 		if name != "version" && name != "options" {
 			return name
 		}
 	}
-	return "run"
+	return "driver"
 }
 
 // apart are the cells of a side without those that the other side names more

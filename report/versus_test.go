@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"iter"
+	"math"
 	"reflect"
 	"strings"
 	"testing"
@@ -171,6 +172,55 @@ func TestAgainstAllowsForAddedLaunches(t *testing.T) {
 		if err != nil || got != want || paired != (other == one) {
 			t.Errorf("%s: %+v, paired %v, %v; want %+v", name, got, paired, err, want)
 		}
+	}
+}
+
+// Which side is the first has no say in the interval of two runs.
+func TestAgainstIsSymmetric(t *testing.T) {
+	side := func(id string, driver string, launches int) *Row {
+		var all []assay.Trial
+		for launch := 1; launch <= launches; launch++ {
+			all = append(all, sideTrial{driver, "v2", "web", 1000 + float64(launch*launch%50)}.trial(launch))
+		}
+		return Side{Report: sideRun(t, id, all)}.rows()[0]
+	}
+	metric, _ := assay.MetricByName(assay.NsPerOp)
+	a, b := side("r1", "mattn", 20), side("r2", "modernc", 6)
+	b.table.least = 24
+	one, _, err := a.Against(b, metric)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, _, err := b.Against(a, metric)
+	if err != nil || math.Abs(one.Ratio.Low*other.Ratio.High-1) > 1e-12 || math.Abs(one.Ratio.High*other.Ratio.Low-1) > 1e-12 {
+		t.Errorf("%+v and %+v, %v", one.Ratio, other.Ratio, err)
+	}
+}
+
+// Few launches in common do not keep two rows from being compared that have
+// enough of their own; of those, the ones of the same time count.
+func TestAgainstWithFewInCommon(t *testing.T) {
+	var all []assay.Trial
+	for launch := 1; launch <= 12; launch++ {
+		for i, c := range []sideTrial{{"mattn", "v2", "web", 1000}, {"modernc", "v9", "web", 3000}} {
+			trial := c.trial(launch)
+			if i == 1 && launch > 3 {
+				trial.Group = "h"
+			}
+			if i == 0 || launch != 12 {
+				all = append(all, trial)
+			}
+		}
+	}
+	metric, _ := assay.MetricByName(assay.NsPerOp)
+	r := sideRun(t, "r", all)
+	row := func(driver string) *Row { return Side{Report: r, Where: map[string]string{"driver": driver}}.rows()[0] }
+	c, paired, err := row("mattn").Against(row("modernc"), metric)
+	if err != nil || paired || c.Ratio.N != 11 {
+		t.Errorf("%+v, paired %v, %v; want 11 launches each, unpaired", c.Ratio, paired, err)
+	}
+	if v := (&Ranking{table: r.Tables[0]}).compare(row("mattn"), row("modernc")); v.Verdict != stat.Undecided || v.Reason != "not measured in the same launches" {
+		t.Errorf("ranked by %+v", v)
 	}
 }
 

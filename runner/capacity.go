@@ -29,8 +29,9 @@ const (
 )
 
 // search finds the highest rate of arrivals at which a wish holds: doubling,
-// and then halving what lies between. One bad step is tried again, so that a
-// stall of the machine is not the end.
+// and then halving what lies between. One bad step is tried again, and what was
+// found is held against twice that rate, so that a stall of the machine is not
+// the end.
 type search struct {
 	holds func(rate float64) (bool, error)
 	limit float64 // beyond which it would be the generator's
@@ -39,8 +40,21 @@ type search struct {
 // run returns 0 where the wish holds at no rate, and limited where it still
 // holds at the limit.
 func (s search) run() (rate float64, limited bool, err error) {
+	rate, limited, err = s.climb(firstRate)
+	if err != nil || limited {
+		return rate, limited, err
+	}
+	higher := min(max(2*rate, firstRate), s.limit)
+	if passed, err := s.holds(higher); err != nil || !passed {
+		return rate, false, err
+	}
+	return s.climb(higher)
+}
+
+// climb searches from a rate on.
+func (s search) climb(from float64) (rate float64, limited bool, err error) {
 	good, bad := 0.0, math.Inf(1)
-	for rate = firstRate; bad > rateStep*good; {
+	for rate = from; bad > rateStep*good; {
 		holds, err := s.twice(rate)
 		if err != nil {
 			return 0, false, err

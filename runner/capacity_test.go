@@ -13,22 +13,24 @@ import (
 func TestSearch(t *testing.T) {
 	for _, test := range []struct {
 		knee, limit float64
-		stall       int // the step that fails whatever the rate is
+		stall       int // the last of the steps that fail whatever the rate is
+		stalled     int // and the first of them
 		low, high   float64
 		limited     bool
 	}{
 		{knee: 7000, limit: 1e5, low: 6650, high: 7000},
 		{knee: 120, limit: 1e5, low: 114, high: 120},
-		{knee: 7000, limit: 1e5, stall: 2, low: 6650, high: 7000},
+		{knee: 7000, limit: 1e5, stall: 2, stalled: 2, low: 6650, high: 7000},
+		{knee: 7000, limit: 1e5, stall: 14, stalled: 1, low: 6650, high: 7000},
 		{knee: 7000, limit: 3000, low: 3000, high: 3000, limited: true},
 		{knee: 5, limit: 1e5},
 	} {
 		steps := 0
 		rate, limited, err := search{limit: test.limit, holds: func(rate float64) (bool, error) {
 			steps++
-			return rate <= test.knee && steps != test.stall, nil
+			return rate <= test.knee && (steps < test.stalled || steps > test.stall), nil
 		}}.run()
-		if err != nil || rate < test.low || rate > test.high || limited != test.limited || steps > 30 {
+		if err != nil || rate < test.low || rate > test.high || limited != test.limited || steps > 45 {
 			t.Errorf("knee at %g: found %g (limited %t) in %d steps, %v", test.knee, rate, limited, steps, err)
 		}
 	}

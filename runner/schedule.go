@@ -124,6 +124,7 @@ func (r *Runner) toPrecision(ctx context.Context) error {
 	for {
 		for _, g := range r.groups {
 			g.wanted = max(g.wanted, g.launches())
+			g.wanted = max(g.wanted, r.config.Launches) // what was too dear may have become cheaper
 			if g.launches() >= r.config.Launches {
 				g.wanted = r.enough(g)
 			}
@@ -153,7 +154,7 @@ func (r *Runner) worth() []*group {
 		if cost := g.missingCost(); cost <= left {
 			left -= cost
 			chosen = append(chosen, g)
-		} else if g.cost <= left {
+		} else if g.cost <= left && g.launches() >= r.config.Launches {
 			startable = append(startable, g)
 		}
 	}

@@ -293,3 +293,55 @@ func TestPlace(t *testing.T) {
 		}
 	}
 }
+
+// With more launches than were fixed, intervals take t at 96.5 %: of 11 and 22
+// degrees of freedom 2.40374 and 2.24704 instead of 2.20099 and 2.07387.
+func TestAddedLaunchesWidenIntervals(t *testing.T) {
+	x, y := pairs(12, 1.1, 0.03)
+	for i := range y {
+		y[i] *= x[len(x)-1-i] // spreads like x
+	}
+	width := func(i Interval) float64 { return math.Log(i.High / i.Low) }
+	for name, c := range map[string]struct {
+		interval func(Rule) (Interval, error)
+		want     float64
+	}{
+		"figures": {func(r Rule) (Interval, error) { return r.Interval(x), nil }, 2.403742371 / 2.200985160},
+		"paired": {func(r Rule) (Interval, error) {
+			c, err := r.Compare(x, y, false)
+			return c.Ratio, err
+		}, 2.403742371 / 2.200985160},
+		"unpaired": {func(r Rule) (Interval, error) {
+			c, err := r.CompareUnpaired(x, y, false)
+			return c.Ratio, err
+		}, 2.247036321 / 2.073873068},
+	} {
+		fixed, err := c.interval(Rule{Least: 12})
+		if err != nil {
+			t.Fatal(err)
+		}
+		added, err := c.interval(Rule{Least: 6})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := width(added) / width(fixed); math.Abs(got-c.want) > 1e-6 {
+			t.Errorf("%s: %.7f times as wide, want %.7f", name, got, c.want)
+		}
+	}
+}
+
+// One side with added launches is enough.
+func TestUnpairedAllowsForEitherSide(t *testing.T) {
+	long, _ := pairs(12, 1, 0.03)
+	short, _ := pairs(6, 1.1, 0.03)
+	for name, sides := range map[string][2][]float64{"first": {long, short}, "second": {short, long}} {
+		fixed, err := Rule{Least: 12}.CompareUnpaired(sides[0], sides[1], false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		added, err := Rule{Least: 6}.CompareUnpaired(sides[0], sides[1], false)
+		if err != nil || !(added.Ratio.High > fixed.Ratio.High && added.Ratio.Low < fixed.Ratio.Low) {
+			t.Errorf("%s: %+v, %+v, %v", name, added.Ratio, fixed.Ratio, err)
+		}
+	}
+}

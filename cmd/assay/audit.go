@@ -62,7 +62,7 @@ func readRuns(ctx context.Context, s *store.Store, id string) (audit.Runs, error
 	if id != "" {
 		var run assay.Run
 		if run, err = s.Run(ctx, id); errors.Is(err, store.ErrNotFound) {
-			return nil, usage(err, "assay runs lists the runs")
+			return nil, usage(err, "assay runs lists the runs, assay run quick makes one")
 		}
 		runs = []assay.Run{run}
 	}

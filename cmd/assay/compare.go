@@ -44,14 +44,14 @@ func (a *app) compare(ctx context.Context, first, second, run, format string) er
 	defer s.Close()
 	sides, err := findSides(ctx, s, [2]string{first, second}, run)
 	if errors.Is(err, store.ErrNotFound) {
-		return usage(err, "assay runs lists the runs")
+		return usage(err, "assay runs lists the runs, assay run quick makes one")
 	}
 	if err != nil {
 		return err
 	}
 	versus, err := report.NewVersus(sides[0], sides[1])
-	if errors.Is(err, report.ErrUnlikeSides) {
-		return usage(err, "name two drivers, two versions or two profiles")
+	if errors.Is(err, report.ErrUnlikeSides) || errors.Is(err, report.ErrSameSide) {
+		return usage(err, "name two drivers, two versions, two profiles, or two values of one coordinate")
 	}
 	if err != nil {
 		return err
@@ -70,6 +70,9 @@ func findSides(ctx context.Context, s *store.Store, names [2]string, run string)
 			r, err := loadReport(ctx, s, name)
 			if both = both && err == nil; !both {
 				break
+			}
+			if i == 1 && r.Run.ID == sides[0].Report.Run.ID {
+				r = sides[0].Report
 			}
 			sides[i] = report.Side{Report: r, Name: name}
 		}

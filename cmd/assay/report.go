@@ -53,7 +53,7 @@ func (a *app) showRun(ctx context.Context, id, format, output string) error {
 	defer s.Close()
 	r, err := loadReport(ctx, s, id)
 	if errors.Is(err, store.ErrNotFound) {
-		return usage(err, "assay runs lists the runs")
+		return usage(err, "assay runs lists the runs, assay run quick makes one")
 	}
 	if err != nil {
 		return err

@@ -53,7 +53,7 @@ func (s *session) report(ctx context.Context) error {
 		return err
 	}
 	s.summarize()
-	fmt.Fprintf(s.stderr, "report: %s\nresults: %s; again: assay report %s --format text|markdown|csv|json|benchfmt\n", path, s.location, s.run.ID)
+	fmt.Fprintf(s.stderr, "report: %s\nresults: %s; again: assay report %s --format text|markdown|html|csv|json|benchfmt|svg|png\n", path, s.location, s.run.ID)
 	if r.Failed() {
 		return &exitError{status: statusFailed, err: errors.New("some cells failed; the report says which and why")}
 	}

@@ -223,7 +223,7 @@ func gate(r request) {
 	if err != nil {
 		panic(err)
 	}
-	_, _ = count.WriteString("x") // at the end, in one step
+	_, _ = count.WriteString("x")             // at the end, in one step
 	end, err := count.Seek(0, io.SeekCurrent) // of this one: another worker may have written by now
 	if err != nil || end != int64(at) {
 		return
