@@ -180,22 +180,21 @@ func marks(r *Row, n *notes) string {
 	if r.Outcome != assay.OK && len(r.Figures) > 0 {
 		all = append(all, n.mark(clean(string(r.Outcome)+": "+r.Reason+"; not compared and not ranked")))
 	}
-	unequal := "" // begins the note on unlike promises where it is why there is no verdict
+	unequal := false // promises are why there is no verdict
 	for _, f := range r.Figures {
 		switch c := f.Comparison; {
 		case c == nil || r.twin || c.Verdict != stat.Undecided:
 		case slices.Contains(r.codes(), UnequalDurability):
-			unequal = "undecided: "
+			unequal = true
 		default:
 			all = append(all, n.mark(clean("undecided: "+c.Reason)))
 		}
 	}
 	for _, w := range r.Warnings {
-		text := w.String()
-		if w.Code == UnequalDurability {
-			text = unequal + text
+		if unequal && w.Code == UnequalDurability {
+			w.Evidence = "undecided, since " + w.Evidence
 		}
-		all = append(all, n.mark(text))
+		all = append(all, n.mark(w.String()))
 	}
 	if r.Cell.AsPublished {
 		all = append(all, n.mark("as-published: this condition is literally what was published, faults included"))
