@@ -70,7 +70,7 @@ var commands = map[string]command{
 	"bin/assay inspect activerecord --profile rails/default --diff rails/tuned":    understood,
 	"bin/assay plans rails":                                                                                          {output: "(?m)^name: rails$"},
 	"bin/assay run http --only clients=50 --budget 4m":                                                               understood,
-	"bin/assay run http --drivers mattn,zombiezen --find-capacity p99=5ms --budget 3m":                               understood,
+	"bin/assay run http --drivers mattn,zombiezen --find-capacity p99=5ms --budget 6m":                               understood,
 	"bin/assay run kv --drivers bbolt,pebble,lmdb --only operation=random --budget 2m":                               understood,
 	"bin/assay run quick --drivers '*' --budget 4m":                                                                  understood,
 	"bin/assay run quick --drivers mattn,mattn@v1.14.37 --only operation=point-read":                                 understood,
