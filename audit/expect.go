@@ -8,7 +8,8 @@ import (
 	"assay/stat"
 )
 
-// expect holds a comparison against what the claim expects of it.
+// expect holds a comparison against what the claim expects of it. Alike always
+// has a size.
 func expect(p published.Comparison, rule stat.Rule, here stat.Comparison, higherBetter bool) (Verdict, string) {
 	if p.Size+p.Least > 0 && here.Ratio.N >= stat.MinLaunches {
 		return expectSize(p, rule, gain(here.Ratio, higherBetter))

@@ -18,11 +18,12 @@ func (r *Row) Rule(other *Row) stat.Rule {
 // zero.
 func (r *Row) Against(other *Row, metric assay.Metric) (c stat.Comparison, paired bool, err error) {
 	rule, sameRun := r.Rule(other), r.table.run == other.table.run
-	x, y := pair(r, r, metric.Name) // joins launches of one layout
-	if other != r {
+	both, partners := pair(r, other, metric.Name)
+	x, y := both, partners
+	if !sameRun || len(both) < stat.MinLaunches {
+		x, _ = pair(r, r, metric.Name) // joins launches of one layout
 		y, _ = pair(other, other, metric.Name)
 	}
-	both, partners := pair(r, other, metric.Name)
 	if sameRun && len(both) > 0 && len(both) >= min(stat.MinLaunches, len(x), len(y)) {
 		c, err = r.watched(rule, len(both)).Compare(both, partners, metric.HigherBetter)
 		return c, true, err

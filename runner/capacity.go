@@ -48,7 +48,8 @@ func (s search) run() (rate float64, limited bool, err error) {
 	if passed, err := s.holds(higher); err != nil || !passed {
 		return rate, false, err
 	}
-	return s.climb(higher)
+	again, limited, err := s.climb(higher)
+	return max(rate, again), limited, err // both were kept
 }
 
 // climb searches from a rate on.

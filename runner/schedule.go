@@ -123,8 +123,7 @@ func (g *group) costPerCell() float64 { return float64(g.cost) / float64(max(1, 
 func (r *Runner) toPrecision(ctx context.Context) error {
 	for {
 		for _, g := range r.groups {
-			g.wanted = max(g.wanted, g.launches())
-			g.wanted = max(g.wanted, r.config.Launches) // what was too dear may have become cheaper
+			g.wanted = max(g.wanted, g.launches(), r.config.Launches) // what was too dear may have become cheaper
 			if g.launches() >= r.config.Launches {
 				g.wanted = r.enough(g)
 			}
