@@ -1,6 +1,7 @@
 // Command test runs make check and the tests of every module of this checkout.
-// It prints the output of what fails, what is skipped, and as its last line
-// how many tests passed and failed. Subtests are counted too.
+// It prints the output of what fails, what is skipped, in the end once more the
+// names of what failed, and as its last line how many tests passed and failed.
+// Subtests are counted too.
 package main
 
 import (
@@ -11,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 )
 
@@ -25,24 +27,26 @@ func main() {
 	for _, dir := range strings.Fields(string(modules)) {
 		r.module(dir)
 	}
-	fmt.Printf("%d skipped\n%d passed, %d failed\n", r.skipped, r.passed, r.failed)
-	if r.failed > 0 {
+	fmt.Print(r.summary())
+	if len(r.failed) > 0 {
 		os.Exit(1)
 	}
 }
 
 // results counts tests over all modules.
 type results struct {
-	out                     io.Writer
-	passed, failed, skipped int
-	open                    map[string]*running // packages that have not ended, by name
+	out             io.Writer
+	passed, skipped int
+	failed          []string            // their names
+	open            map[string]*running // packages that have not ended, by name
 }
 
 // running is a package whose tests run.
 type running struct {
-	output []event
-	done   map[string]bool // tests that passed or were skipped
-	failed int
+	output  []event
+	done    map[string]bool // tests that passed or were skipped
+	started []string        // tests that have not ended, in order
+	failed  bool            // one of its tests
 }
 
 func newResults(out io.Writer) *results {
@@ -54,7 +58,7 @@ func (r *results) check() {
 	cmd := exec.Command("scripts/check")
 	cmd.Stdout, cmd.Stderr = r.out, r.out
 	if err := cmd.Run(); err != nil {
-		r.failed++
+		r.failed = append(r.failed, "make check")
 		fmt.Fprintln(r.out, "FAIL make check:", err)
 		return
 	}
@@ -74,13 +78,13 @@ func (r *results) module(dir string) {
 	if err == nil {
 		err = cmd.Start()
 	}
-	before := r.failed
+	before := len(r.failed)
 	if err == nil {
 		r.events(stdout)
 		err = cmd.Wait()
 	}
-	if err != nil && r.failed == before {
-		r.failed++
+	if err != nil && len(r.failed) == before {
+		r.failed = append(r.failed, "go test in "+dir)
 		fmt.Fprintf(r.out, "FAIL go test in %s: %v\n%s", dir, err, &stderr)
 	}
 }
@@ -129,6 +133,10 @@ func (r *results) event(e event) {
 
 // test counts a test that ended.
 func (r *results) test(p *running, e event) {
+	if e.Action == "run" {
+		p.started = append(p.started, e.Test)
+		return
+	}
 	switch e.Action {
 	case "pass":
 		r.passed++
@@ -138,25 +146,42 @@ func (r *results) test(p *running, e event) {
 		p.done[e.Test] = true
 		fmt.Fprintf(r.out, "skip %s %s\n", e.Package, e.Test)
 	case "fail":
-		r.failed++
-		p.failed++
+		r.failed = append(r.failed, e.Package+" "+e.Test)
+		p.failed = true
+	default: // it waits, or goes on
+		return
 	}
+	p.started = slices.DeleteFunc(p.started, func(name string) bool { return name == e.Test })
 }
 
 // pack reports a package that ended. Where it failed and none of its tests
-// did, as when it does not compile, that counts as one.
+// did, as when it does not compile or one never ends, that counts as one.
 func (r *results) pack(p *running, e event) {
 	delete(r.open, e.Package)
 	if e.Action == "pass" {
 		fmt.Fprintf(r.out, "ok   %s %.1f s\n", e.Package, e.Elapsed)
 		return
 	}
-	if p.failed == 0 {
-		r.failed++
+	if !p.failed {
+		name := e.Package
+		if len(p.started) > 0 {
+			name += ", which ended in " + strings.Join(p.started, ", ")
+		}
+		r.failed = append(r.failed, name)
 	}
 	for _, line := range p.output {
 		if !p.done[line.Test] && !strings.HasPrefix(line.Output, "=== ") {
 			fmt.Fprint(r.out, line.Output)
 		}
 	}
+}
+
+// summary names what failed, where the output of it may be far above.
+func (r *results) summary() string {
+	var text strings.Builder
+	for _, name := range r.failed {
+		fmt.Fprintf(&text, "FAIL %s\n", name)
+	}
+	fmt.Fprintf(&text, "%d skipped\n%d passed, %d failed\n", r.skipped, r.passed, len(r.failed))
+	return text.String()
 }

@@ -23,13 +23,25 @@ func TestResults(t *testing.T) {
 {"ImportPath":"c","Action":"build-fail"}
 {"Action":"output","Package":"c","Output":"FAIL\tc [build failed]\n"}
 {"Action":"fail","Package":"c"}
+{"Action":"run","Package":"d","Test":"TestEndless"}
+{"Action":"pause","Package":"d","Test":"TestEndless"}
+{"Action":"run","Package":"d","Test":"TestGood"}
+{"Action":"pass","Package":"d","Test":"TestGood"}
+{"Action":"output","Package":"d","Output":"panic: test timed out after 10m0s\n"}
+{"Action":"fail","Package":"d"}
 {"Action":"skip","Package":"without-tests"}
 `
 	var out strings.Builder
 	r := newResults(&out)
 	r.events(strings.NewReader(events))
-	if r.passed != 2 || r.failed != 2 || r.skipped != 1 {
-		t.Errorf("%d passed, %d failed, %d skipped", r.passed, r.failed, r.skipped)
+	const summary = `FAIL b TestBad
+FAIL c
+FAIL d, which ended in TestEndless
+1 skipped
+3 passed, 3 failed
+`
+	if got := r.summary(); got != summary {
+		t.Errorf("in the end\n%s\nwant\n%s", got, summary)
 	}
 	const want = `ok   a 0.2 s
 skip b TestSkipped
@@ -37,6 +49,7 @@ bad says
 FAIL	b
 does not compile
 FAIL	c [build failed]
+panic: test timed out after 10m0s
 `
 	if out.String() != want {
 		t.Errorf("printed\n%s\nwant\n%s", out.String(), want)
