@@ -226,13 +226,15 @@ func (r *Runner) eachOnce(ctx context.Context, groups []*group) (launched bool, 
 }
 
 // enough is the number of launches at which the group's widest interval would
-// be as narrow as wished: as many as it has where that is so.
+// be as narrow as wished: as many as it has where that is so. A cell may have
+// more figures than its group has launches: it was undisturbed in one in which
+// another was not.
 func (r *Runner) enough(g *group) int {
-	most := g.launches()
+	missing := 0
 	for _, figures := range g.deciding(r.config.Reference) {
-		most = max(most, stat.Enough(figures, r.config.Launches, r.config.Precision))
+		missing = max(missing, stat.Enough(figures, r.config.Launches, r.config.Precision)-len(figures))
 	}
-	return most
+	return g.launches() + missing
 }
 
 // launch measures a group once.

@@ -150,6 +150,22 @@ func TestLaunchesToPrecision(t *testing.T) {
 	}
 }
 
+// A cell that was undisturbed in launches in which others were not has more
+// figures than its group has launches, and asks for no more of them for that.
+func TestLaunchesOfWhichSomeAreDisturbed(t *testing.T) {
+	r := planned(t, Config{Precision: 0.5}, time.Second)
+	g := r.groups[0]
+	spread(g, 8, 1.05)
+	g.disturbed = 2
+	if got := r.enough(g); got != 6 {
+		t.Errorf("%d launches are wanted, want the 6 there are", got)
+	}
+	r.config.Precision = 0.001
+	if got := r.enough(g); got <= 8 {
+		t.Errorf("%d launches are wanted where the interval is too wide", got)
+	}
+}
+
 func TestLeast(t *testing.T) {
 	r := planned(t, Config{}, time.Second, 3*time.Second)
 	if got := r.Least(); got != 24*time.Second {
