@@ -5,6 +5,7 @@ package runner
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"runtime"
 	"slices"
 	"time"
@@ -34,7 +35,7 @@ func (r *Runner) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, phase := range []func(context.Context) error{r.firstRound, r.toLeast, r.toPrecision} {
+	for _, phase := range []func(context.Context) error{r.firstRound, r.tellLeast, r.toLeast, r.toPrecision} {
 		if err := phase(ctx); err != nil {
 			return err
 		}
@@ -43,16 +44,28 @@ func (r *Runner) Run(ctx context.Context) error {
 }
 
 // Least estimates the wall time that the least number of launches of every
-// cell takes, from the launches so far; zero before the first round's end.
+// cell takes, from the launches so far; zero where a group had none yet.
 func (r *Runner) Least() time.Duration {
 	var total time.Duration
 	for _, g := range r.groups {
-		if g.cost == 0 && len(g.members) > 0 {
+		if g.cost == 0 {
 			return 0
 		}
-		total += time.Duration(r.config.Launches) * g.cost
+		launches := r.config.Launches
+		if len(g.members) == 0 { // it is given up
+			launches = g.finished
+		}
+		total += time.Duration(launches) * g.cost
 	}
 	return total
+}
+
+// tellLeast says early that the budget will not do.
+func (r *Runner) tellLeast(context.Context) error {
+	if least := r.Least(); least > r.budget() {
+		r.progress("budget", fmt.Sprintf("%d launches of every cell", r.config.Launches), least)
+	}
+	return nil
 }
 
 // firstRound measures every cell once. When the budget ends, what is left is

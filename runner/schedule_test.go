@@ -171,9 +171,28 @@ func TestLeast(t *testing.T) {
 	if got := r.Least(); got != 24*time.Second {
 		t.Errorf("least time %s, want six launches of each group: 24s", got)
 	}
+	r.groups[1].members = nil // none of its cells can be measured
+	if got := r.Least(); got != 9*time.Second {
+		t.Errorf("least time %s with a group that is given up after its first launch, want 9s", got)
+	}
 	r.groups = append(r.groups, groupCases([]*job{at(assay.Blocks, "new a p")}, "a")...)
 	if got := r.Least(); got != 0 {
 		t.Errorf("least time %s before every group was launched, want none", got)
+	}
+}
+
+// A budget below the least time is told of once the time is known, and no other
+// is.
+func TestTellLeast(t *testing.T) {
+	for budget, want := range map[time.Duration]int{23 * time.Second: 1, 24 * time.Second: 0, 0: 0} {
+		var told []Event
+		r := planned(t, Config{Budget: budget, Progress: func(e Event) { told = append(told, e) }}, time.Second, 3*time.Second)
+		if err := r.tellLeast(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if len(told) != want || want > 0 && (told[0].Phase != "budget" || told[0].Total != 24*time.Second || told[0].What != "6 launches of every cell") {
+			t.Errorf("budget %s: %+v", budget, told)
+		}
 	}
 }
 

@@ -58,6 +58,11 @@ func (p *progress) event(e runner.Event) {
 	if p.quiet {
 		return
 	}
+	if e.Phase == "budget" {
+		fmt.Fprintf(p.lines(), "%s take about %s, more than the budget: some cells will have fewer, and no verdict; raise --budget, or choose cells with --only\n",
+			e.What, brief(e.Total))
+		return
+	}
 	left := max(0, e.Total-e.Done) // far too long where nothing limits the run yet
 	if p.bars != nil {
 		p.draw(e, left)
@@ -73,6 +78,14 @@ func (p *progress) event(e runner.Event) {
 		return
 	}
 	fmt.Fprintf(p.out, "measuring, round %d: %s; about %s left\n", e.Round, e.What, brief(left))
+}
+
+// lines is where lines go: above the bar, if there is one.
+func (p *progress) lines() io.Writer {
+	if p.bars != nil {
+		return p.bars
+	}
+	return p.out
 }
 
 func (p *progress) draw(e runner.Event, left time.Duration) {
