@@ -35,14 +35,14 @@ const (
 // advantage: a pair of runs at a time, in turn, and it ends as soon as both
 // medians are known well enough, which nobody knows beforehand.
 func (t *tools) race() error {
-	c, err := newGoTests(t)
+	tests, err := newGoTests(t)
 	if err != nil {
 		return err
 	}
 	var ratios []float64
 	var theirsAll, oursAll time.Duration
 	for range races {
-		theirs, counts, err := c.race()
+		theirs, counts, err := tests.race()
 		if err != nil {
 			return err
 		}

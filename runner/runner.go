@@ -93,11 +93,12 @@ type Config struct {
 
 // Event says what is going on.
 type Event struct {
-	Phase string        // prepare, measure, or budget: it will not do for the Total
-	What  string        // in words
-	Done  time.Duration // of the budget
-	Total time.Duration // that the run will take as far as is known
-	Round int           // counts from 1
+	Phase  string        // prepare, measure, or budget: it will not do for the Total
+	What   string        // in words
+	Done   time.Duration // of the budget
+	Total  time.Duration // that the run will take as far as is known
+	Budget time.Duration // of measuring; 0: as long as it takes
+	Round  int           // counts from 1
 }
 
 // Driver is the key of a case's program.
@@ -205,7 +206,7 @@ func (r *Runner) Measured() time.Duration { return r.measured }
 
 func (r *Runner) progress(phase, what string, total time.Duration) {
 	if r.config.Progress != nil {
-		r.config.Progress(Event{Phase: phase, What: what, Done: r.elapsed(), Total: total, Round: r.round})
+		r.config.Progress(Event{Phase: phase, What: what, Done: r.elapsed(), Total: total, Budget: r.config.Budget, Round: r.round})
 	}
 }
 

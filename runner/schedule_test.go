@@ -190,7 +190,7 @@ func TestTellLeast(t *testing.T) {
 		if err := r.tellLeast(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if len(told) != want || want > 0 && (told[0].Phase != "budget" || told[0].Total != 24*time.Second || told[0].What != "6 launches of every cell") {
+		if len(told) != want || want > 0 && (told[0].Phase != "budget" || told[0].Total != 24*time.Second || told[0].Budget != budget || told[0].What != "6 launches of every cell") {
 			t.Errorf("budget %s: %+v", budget, told)
 		}
 	}

@@ -59,8 +59,8 @@ func (p *progress) event(e runner.Event) {
 		return
 	}
 	if e.Phase == "budget" {
-		fmt.Fprintf(p.lines(), "%s take about %s, more than the budget: some cells will have fewer, and no verdict; raise --budget, or choose cells with --only\n",
-			e.What, brief(e.Total))
+		fmt.Fprintf(p.lines(), "%s take about %s, and the budget for them is %s: some will have fewer, and no verdict; raise --budget, or choose cells with --only\n",
+			e.What, brief(e.Total), brief(e.Budget))
 		return
 	}
 	left := max(0, e.Total-e.Done) // far too long where nothing limits the run yet
