@@ -46,24 +46,36 @@ func (r *Runner) Run(ctx context.Context) error {
 // Least estimates the wall time that the least number of launches of every
 // cell takes, from the launches so far; zero where a group had none yet.
 func (r *Runner) Least() time.Duration {
-	var total time.Duration
+	least, all := r.leastOfLaunched()
+	if !all {
+		return 0
+	}
+	return least
+}
+
+// leastOfLaunched is Least of the groups that were launched, and tells whether
+// all were.
+func (r *Runner) leastOfLaunched() (least time.Duration, all bool) {
+	all = true
 	for _, g := range r.groups {
-		if g.cost == 0 {
-			return 0
-		}
 		launches := r.config.Launches
 		if len(g.members) == 0 { // it is given up
 			launches = g.finished
 		}
-		total += time.Duration(launches) * g.cost
+		least += time.Duration(launches) * g.cost
+		all = all && g.cost > 0
 	}
-	return total
+	return least, all
 }
 
 // tellLeast says early that the budget will not do.
 func (r *Runner) tellLeast(context.Context) error {
-	if least := r.Least(); least > r.budget() {
-		r.progress("budget", fmt.Sprintf("%d launches of every cell", r.config.Launches), least)
+	least, all := r.leastOfLaunched()
+	switch {
+	case !all:
+		r.progress("budget", fmt.Sprintf("%d launches of every cell take more than", r.config.Launches), least)
+	case least > r.budget():
+		r.progress("budget", fmt.Sprintf("%d launches of every cell take about", r.config.Launches), least)
 	}
 	return nil
 }

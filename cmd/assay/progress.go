@@ -59,7 +59,7 @@ func (p *progress) event(e runner.Event) {
 		return
 	}
 	if e.Phase == "budget" {
-		fmt.Fprintf(p.lines(), "%s take about %s, and the budget for them is %s: some will have fewer, and no verdict; raise --budget, or choose cells with --only\n",
+		fmt.Fprintf(p.lines(), "%s %s, and the budget for them is %s: some will have fewer, and no verdict; raise --budget, or choose cells with --only\n",
 			e.What, brief(e.Total), brief(e.Budget))
 		return
 	}
