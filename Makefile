@@ -3,7 +3,7 @@
 
 SHELL   := /bin/bash
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-SOURCES := build/archive/source.zip
+SOURCES := internal/build/archive/source.zip
 
 .DEFAULT_GOAL := help
 .PHONY: help build run test check bench calibrate deps clean
@@ -12,7 +12,7 @@ help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 build: ## build bin/assay with the sources of all workers in it
-	go run ./build/internal/pack . $(SOURCES)
+	go run ./internal/build/internal/pack . $(SOURCES)
 	go build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/assay ./cmd/assay
 
 run: build ## build, and run the quick plan

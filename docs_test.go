@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/store"
 	"assay/plans"
-	"assay/store"
 )
 
 // documents are all that are written for readers, by name.
@@ -231,13 +231,13 @@ func TestDocumentsNameTheVocabulary(t *testing.T) {
 		{"trial.go", `(?m)^\t\w+ +Outcome += "([^"]+)"`, 7},
 		{"trial.go", `(?m)^\t\w+ +Durability += "([^"]+)"`, 4},
 		{"assay.go", `(?m)^\t\w+ +Status += "([^"]+)"`, 3},
-		{"stat/compare.go", `(?m)^\t\w+ +Verdict += "([^"]+)"`, 4},
-		{"report/warn.go", `\b(?:add|warn)\("([^"]+)"`, 7},
-		{"report/doubt.go", `\bwarn\("([^"]+)"`, 10},
-		{"runner/warn.go", `Code: "([^"]+)"`, 2},
-		{"runner/kv.go", `Code: "([^"]+)"`, 1},
-		{"runner/synced.go", `Code: "([^"]+)"`, 2},
-		{"report/warn.go", `(?m)^const UnequalDurability = "([^"]+)"`, 1},
+		{"internal/stat/compare.go", `(?m)^\t\w+ +Verdict += "([^"]+)"`, 4},
+		{"internal/report/warn.go", `\b(?:add|warn)\("([^"]+)"`, 7},
+		{"internal/report/doubt.go", `\bwarn\("([^"]+)"`, 10},
+		{"internal/runner/warn.go", `Code: "([^"]+)"`, 2},
+		{"internal/runner/kv.go", `Code: "([^"]+)"`, 1},
+		{"internal/runner/synced.go", `Code: "([^"]+)"`, 2},
+		{"internal/report/warn.go", `(?m)^const UnequalDurability = "([^"]+)"`, 1},
 	} {
 		text, err := os.ReadFile(place.file)
 		if err != nil {

@@ -93,9 +93,9 @@ func read(t *testing.T, name string) source {
 }
 
 // folder returns the key of the table for a path: of a file's folder, or of
-// what is imported without "assay/".
+// what is imported without "assay/". Rooms below internal/ go by their own name.
 func folder(path string) string {
-	first, _, _ := strings.Cut(path, "/")
+	first, _, _ := strings.Cut(strings.TrimPrefix(path, "internal/"), "/")
 	if first == "." || first == "" {
 		return "root"
 	}

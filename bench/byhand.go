@@ -13,12 +13,12 @@ import (
 	"strings"
 
 	"assay"
-	"assay/dataset"
+	"assay/internal/dataset"
+	"assay/internal/plan"
+	"assay/internal/stat"
 	"assay/kit/process"
 	"assay/kit/wire"
-	"assay/plan"
 	"assay/plans"
-	"assay/stat"
 )
 
 // launches of both programs; a figure needs several, because two starts of

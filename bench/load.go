@@ -15,9 +15,9 @@ import (
 	"sync"
 	"time"
 
+	"assay/internal/load"
+	"assay/internal/stat"
 	"assay/kit/wire"
-	"assay/load"
-	"assay/stat"
 )
 
 const (

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"math"
 
+	"assay/internal/stat"
 	"assay/kit/process"
 	"assay/kit/wire"
-	"assay/stat"
 )
 
 const (

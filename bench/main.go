@@ -16,7 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"assay/build"
+	"assay/internal/build"
 )
 
 func main() {

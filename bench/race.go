@@ -16,8 +16,8 @@ import (
 	"golang.org/x/perf/benchmath"
 
 	"assay"
+	"assay/internal/stat"
 	"assay/kit/handwritten/gobench"
-	"assay/stat"
 )
 
 const (

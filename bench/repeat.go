@@ -6,9 +6,9 @@ import (
 	"fmt"
 
 	"assay"
-	"assay/report"
-	"assay/stat"
-	"assay/store"
+	"assay/internal/report"
+	"assay/internal/stat"
+	"assay/internal/store"
 )
 
 const (

@@ -17,8 +17,8 @@ import (
 	"time"
 
 	"assay"
-	"assay/report"
-	"assay/stat"
+	"assay/internal/report"
+	"assay/internal/stat"
 )
 
 // The size of the large report.

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"assay/internal/stat"
+	"assay/internal/store"
 	"assay/kit/column"
-	"assay/stat"
-	"assay/store"
 )
 
 // quick runs the plan quick as a user would, and asks how much of it was

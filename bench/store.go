@@ -7,10 +7,10 @@ import (
 	"path/filepath"
 
 	"assay"
+	"assay/internal/plan"
 	"assay/kit/kv"
 	"assay/kit/process"
 	"assay/kit/wire"
-	"assay/plan"
 )
 
 // storePlan has the records and the operations of stores that are compared

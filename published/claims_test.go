@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"assay"
-	"assay/plan"
+	"assay/internal/plan"
 )
 
 // TestEveryClaimHasItsCells holds claims against the plans and the tables.

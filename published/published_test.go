@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"assay"
-	"assay/plan"
+	"assay/internal/plan"
 	"assay/plans"
 )
 

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"assay/stat"
+	"assay/internal/stat"
 )
 
 var budgets = []int{6, 12, 24, 48}

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/stat/distuv"
 
-	"assay/stat"
+	"assay/internal/stat"
 )
 
 const (

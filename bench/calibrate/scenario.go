@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"assay/stat"
+	"assay/internal/stat"
 )
 
 // scenario is how launches come about. Its parameters are those of real cells:

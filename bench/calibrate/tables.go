@@ -7,7 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"assay/stat"
+	"assay/internal/stat"
 )
 
 // The bars, in percent.

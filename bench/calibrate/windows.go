@@ -4,7 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
-	"assay/stat"
+	"assay/internal/stat"
 )
 
 // windowSpread is the standard deviation of windows within a launch; real ones

@@ -9,10 +9,10 @@ import (
 	"strings"
 
 	"assay"
-	"assay/audit"
+	"assay/internal/audit"
+	"assay/internal/report"
+	"assay/internal/store"
 	"assay/published"
-	"assay/report"
-	"assay/store"
 
 	"github.com/spf13/cobra"
 )

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"assay/build"
+	"assay/internal/build"
 
 	"github.com/spf13/cobra"
 )

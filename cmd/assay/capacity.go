@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"assay"
-	"assay/runner"
+	"assay/internal/runner"
 )
 
 // wish reads a latency that is to be kept, such as p99=5ms; nil where there is

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"assay/report"
-	"assay/store"
+	"assay/internal/report"
+	"assay/internal/store"
 
 	"github.com/spf13/cobra"
 )

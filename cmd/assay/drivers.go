@@ -11,7 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"assay/build"
+	"assay/internal/build"
 	"assay/kit/postgres/cluster"
 	"assay/kit/process"
 	"assay/kit/wire"

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"assay/emit"
-	"assay/plan"
+	"assay/internal/emit"
+	"assay/internal/plan"
 
 	"github.com/spf13/cobra"
 )

@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/runner"
 	"assay/kit/kv"
 	"assay/kit/postgres"
-	"assay/runner"
 )
 
 // factorShare is the part of the budget that is kept for leaving settings out.

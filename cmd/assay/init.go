@@ -9,8 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 
-	"assay/draft"
-	"assay/runner"
+	"assay/internal/draft"
+	"assay/internal/runner"
 
 	"github.com/spf13/cobra"
 )

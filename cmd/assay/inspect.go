@@ -14,9 +14,9 @@ import (
 	"time"
 
 	"assay"
-	"assay/dataset"
-	"assay/plan"
-	"assay/runner"
+	"assay/internal/dataset"
+	"assay/internal/plan"
+	"assay/internal/runner"
 
 	"github.com/spf13/cobra"
 )

@@ -9,8 +9,8 @@ import (
 	"text/tabwriter"
 	"time"
 
-	"assay/load"
-	"assay/stat"
+	"assay/internal/load"
+	"assay/internal/stat"
 
 	"github.com/spf13/cobra"
 )

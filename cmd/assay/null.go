@@ -5,7 +5,7 @@ import (
 	"io"
 	"time"
 
-	"assay/report"
+	"assay/internal/report"
 
 	"github.com/spf13/cobra"
 )

@@ -6,8 +6,8 @@ import (
 	"os"
 	"path/filepath"
 
-	"assay/build"
-	"assay/store"
+	"assay/internal/build"
+	"assay/internal/store"
 )
 
 // cacheDir is where workers, datasets and running databases lie; all of it

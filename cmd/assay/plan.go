@@ -3,8 +3,8 @@ package main
 import (
 	"fmt"
 
-	"assay/plan"
-	"assay/runner"
+	"assay/internal/plan"
+	"assay/internal/runner"
 
 	"github.com/spf13/cobra"
 )

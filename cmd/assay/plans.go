@@ -6,7 +6,7 @@ import (
 	"os"
 	"text/tabwriter"
 
-	"assay/plan"
+	"assay/internal/plan"
 	"assay/plans"
 
 	"github.com/spf13/cobra"

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"assay"
-	"assay/build"
-	"assay/runner"
+	"assay/internal/build"
+	"assay/internal/runner"
 )
 
 // build makes the worker programs of the selected cells. A driver that cannot

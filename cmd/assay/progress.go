@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"assay/runner"
+	"assay/internal/runner"
 
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"

@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/report"
 	"assay/published"
-	"assay/report"
 )
 
 // publishedFor returns the relations of published times that cells of a plan

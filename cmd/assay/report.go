@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"assay"
-	"assay/report"
-	"assay/store"
+	"assay/internal/report"
+	"assay/internal/store"
 
 	"github.com/spf13/cobra"
 )

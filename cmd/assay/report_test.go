@@ -15,7 +15,7 @@ import (
 	"strconv"
 	"strings"
 
-	"assay/store"
+	"assay/internal/store"
 
 	"github.com/rogpeppe/go-internal/diff"
 	"github.com/rogpeppe/go-internal/testscript"

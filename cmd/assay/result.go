@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"assay"
-	"assay/host"
+	"assay/internal/host"
 )
 
 // interrupted says what was kept when a run was stopped.

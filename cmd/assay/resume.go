@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"assay"
-	"assay/plan"
-	"assay/runner"
-	"assay/store"
+	"assay/internal/plan"
+	"assay/internal/runner"
+	"assay/internal/store"
 )
 
 // sameTargets refuses to go on with other drivers or builds than the run was

@@ -5,8 +5,8 @@ import (
 	"testing"
 
 	"assay"
-	"assay/dataset"
-	"assay/runner"
+	"assay/internal/dataset"
+	"assay/internal/runner"
 )
 
 func TestSameTargets(t *testing.T) {

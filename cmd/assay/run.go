@@ -15,14 +15,14 @@ import (
 	"time"
 
 	"assay"
-	"assay/build"
-	"assay/dataset"
-	"assay/host"
-	"assay/plan"
+	"assay/internal/build"
+	"assay/internal/dataset"
+	"assay/internal/host"
+	"assay/internal/plan"
+	"assay/internal/runner"
+	"assay/internal/store"
+	"assay/internal/syncs"
 	"assay/plans"
-	"assay/runner"
-	"assay/store"
-	"assay/syncs"
 
 	"github.com/spf13/cobra"
 )

@@ -1,0 +1,333 @@
+// Package audit holds published claims against what was measured here: it says
+// for each claim whether it holds on this machine, does not, or cannot be told,
+// and why.
+//
+// A claim is data, see package published. What is compared is a relation of
+// cells, never a figure: the published machine is another one.
+package audit
+
+import (
+	"cmp"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"assay"
+	"assay/internal/report"
+	"assay/internal/stat"
+	"assay/published"
+)
+
+// Verdict is what this machine says about a claim.
+type Verdict string
+
+// The verdicts.
+const (
+	Holds    Verdict = "holds here"
+	Fails    Verdict = "does not hold here"
+	Unknown  Verdict = "cannot be told"
+	NoEffect Verdict = "condition had no effect"
+)
+
+// Finding is a claim with its verdict.
+type Finding struct {
+	Source  published.Source
+	Claim   published.Claim
+	Verdict Verdict
+	Reason  string // why it cannot be told; empty otherwise
+	// Report is that of the run whose cells were compared, nil where there is none.
+	Report   *report.Report
+	Evidence []Evidence // one per comparison of the claim
+}
+
+// Evidence is one comparison of a claim.
+type Evidence struct {
+	Comparison published.Comparison
+	Verdict    Verdict
+	Reason     string
+	Published  [2]string        // both figures as printed, with their unit; empty where the source has none
+	Claimed    float64          // A / B as published; 0 where the source has none
+	Against    bool             // the source's own figures are not what it claims
+	Here       *stat.Comparison // A / B here; nil where it was not compared
+	Paired     bool             // both were measured in the same launches
+	Centers    [2]float64       // both figures here, in the metric's unit
+	Doubts     []Doubt          // about both cells
+	// Open says that more measuring can tell what cannot be told now.
+	Open bool
+}
+
+// Doubt is a warning about a cell that was compared, or about both.
+type Doubt struct {
+	Cell string // its coordinates; empty: about both
+	report.Warning
+}
+
+// Runs are the reports of a plan's finished runs, the newest first.
+type Runs func(plan string) iter.Seq2[*report.Report, error]
+
+// Judge gives every claim of the sources its verdict, by the newest run that has
+// all cells of the claim; whether they decide it has no say in which. It fails
+// where a claim's data is wrong, such as a published figure that is not there,
+// and where a run cannot be read.
+func Judge(sources []published.Source, runs Runs) ([]Finding, error) {
+	var findings []Finding
+	for _, source := range sources {
+		for _, claim := range source.Claims {
+			f, err := judge(source, claim, runs)
+			if err != nil {
+				return nil, fmt.Errorf("claim %s of %s: %w", claim.Name, source.Name, err)
+			}
+			findings = append(findings, f)
+		}
+	}
+	return findings, nil
+}
+
+func judge(source published.Source, claim published.Claim, runs Runs) (Finding, error) {
+	f := Finding{Source: source, Claim: claim, Verdict: Unknown, Reason: claim.Untested}
+	if len(claim.Compare) == 0 {
+		return f, nil
+	}
+	var err error
+	if f.Report, err = choose(claim, runs); err != nil {
+		return f, err
+	}
+	for _, comparison := range claim.Compare {
+		e, err := f.examine(comparison, f.Report)
+		if err != nil {
+			return f, err
+		}
+		f.Evidence = append(f.Evidence, e)
+	}
+	f.conclude()
+	return f, nil
+}
+
+// choose returns the newest run that has all cells of a claim, the newest of all
+// where none has, and nil where there is no run.
+func choose(claim published.Claim, runs Runs) (newest *report.Report, err error) {
+	for r, err := range runs(claim.Plan) {
+		if err != nil {
+			return nil, err
+		}
+		if hasCells(r, claim) {
+			return r, nil
+		}
+		newest = cmp.Or(newest, r)
+	}
+	return newest, nil
+}
+
+func hasCells(r *report.Report, claim published.Claim) bool {
+	return !slices.ContainsFunc(claim.Compare, func(c published.Comparison) bool {
+		return len(find(r, claim.Where, c.A)) != 1 || len(find(r, claim.Where, c.B)) != 1
+	})
+}
+
+// conclude joins the comparisons: one that fails refutes the claim, and all
+// have to hold.
+func (f *Finding) conclude() {
+	if len(f.Evidence) == 0 {
+		return
+	}
+	order := []Verdict{Holds, Unknown, NoEffect, Fails}
+	worst := slices.MaxFunc(f.Evidence, func(a, b Evidence) int {
+		return slices.Index(order, a.Verdict) - slices.Index(order, b.Verdict)
+	})
+	f.Verdict, f.Reason = worst.Verdict, worst.Reason
+}
+
+// examine makes one comparison.
+func (f *Finding) examine(c published.Comparison, r *report.Report) (Evidence, error) {
+	e := Evidence{Comparison: c, Verdict: Unknown, Open: true}
+	if err := e.addPublished(f.Source, f.metric()); err != nil {
+		return e, err
+	}
+	if r == nil {
+		e.Reason = "not measured yet"
+		return e, nil
+	}
+	a, b := find(r, f.Claim.Where, c.A), find(r, f.Claim.Where, c.B)
+	for i, cell := range [][]*report.Row{a, b} {
+		if len(cell) != 1 {
+			e.Reason = missing(len(cell), f.Claim, []map[string]string{c.A, c.B}[i])
+			return e, nil
+		}
+	}
+	e.compare(f, a[0], b[0])
+	return e, nil
+}
+
+// metric is the one that the claim compares.
+func (f *Finding) metric() assay.Metric {
+	metric, _ := assay.MetricByName(f.Claim.Metric) // known: the claim was checked
+	return metric
+}
+
+func missing(found int, claim published.Claim, cell map[string]string) string {
+	if found > 1 {
+		return fmt.Sprintf("the run has %d cells with %s", found, coordinates(claim.Where, cell))
+	}
+	return "the run has no cell with " + coordinates(claim.Where, cell)
+}
+
+func coordinates(all ...map[string]string) string {
+	var words []string
+	for _, some := range all {
+		for _, name := range slices.Sorted(maps.Keys(some)) {
+			words = append(words, name+"="+cmp.Or(some[name], "none"))
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func (e *Evidence) addPublished(s published.Source, metric assay.Metric) error {
+	a, b, known, err := s.Ratio(e.Comparison)
+	if err != nil || !known {
+		return err
+	}
+	for i, figure := range []published.Figure{a, b} {
+		e.Published[i] = figure.Printed + " " + figure.Unit
+	}
+	if b.Value != 0 {
+		e.Claimed = a.Value / b.Value
+		e.Against = !agrees(e.Comparison, e.Claimed, metric.HigherBetter)
+	}
+	return nil
+}
+
+// find returns the rows with these coordinates, those of builds with compile
+// options of their own and of factors left out.
+func find(r *report.Report, where ...map[string]string) []*report.Row {
+	var found []*report.Row
+	for _, table := range r.Tables {
+		for _, row := range table.Rows {
+			if has(row.Cell, where) {
+				found = append(found, row)
+			}
+		}
+	}
+	return found
+}
+
+func has(c assay.Cell, where []map[string]string) bool {
+	options := ""
+	for _, some := range where {
+		options = cmp.Or(some["options"], options)
+	}
+	if c.Options != options || c.Without != "" {
+		return false
+	}
+	for _, some := range where {
+		for name, want := range some {
+			if value, ok := c.Coordinate(name); !ok || value != want {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// compare looks at the outcomes first: what was not measured as asked supports
+// and refutes nothing.
+func (e *Evidence) compare(f *Finding, a, b *report.Row) {
+	for _, row := range []*report.Row{a, b} {
+		if row.Outcome == assay.NotApplied {
+			e.noEffect(f, row)
+			return
+		}
+		if row.Outcome != assay.OK {
+			e.Open = row.Outcome == assay.NotRun
+			e.Reason = fmt.Sprintf("%s is %s here: %s", row.Name(), row.Outcome, row.Reason)
+			return
+		}
+	}
+	metric := f.metric()
+	here, paired, err := a.Against(b, metric)
+	if err != nil {
+		e.Open, e.Reason = false, err.Error()
+		return
+	}
+	e.Here, e.Paired = &here, paired
+	e.doubt(a, b)
+	for i, row := range []*report.Row{a, b} {
+		figure, _ := row.Figure(metric.Name)
+		e.Centers[i] = figure.Interval.Center
+	}
+	if why := e.unsound(f, a, b); why != "" {
+		e.Reason = why
+		return
+	}
+	e.Verdict, e.Reason = expect(e.Comparison, a.Rule(b), here, metric.HigherBetter)
+}
+
+// unsound says which doubt forbids a verdict. What a source quotes is judged as
+// it was published, unlike promises about the data included.
+func (e *Evidence) unsound(f *Finding, a, b *report.Row) string {
+	for _, d := range e.Doubts {
+		if d.Code == report.UnequalDurability && f.Claim.Provenance != published.Quoted && a.Cell.Profile == b.Cell.Profile {
+			return d.String()
+		}
+		if !e.Paired && (d.Code == "drift" || d.Code == "autocorrelation") {
+			return "not measured in the same launches, with " + d.String()
+		}
+	}
+	return ""
+}
+
+// doubt collects what is to be known about the figures. That a row promises
+// something else about the data than its own reference is not about these two.
+func (e *Evidence) doubt(a, b *report.Row) {
+	if why := a.Unequal(b); why != "" {
+		e.Doubts = append(e.Doubts, Doubt{Warning: report.Warning{Warning: assay.Warning{Code: report.UnequalDurability, Evidence: why}}})
+	}
+	for i, row := range []*report.Row{a, b} {
+		other := []*report.Row{b, a}[i]
+		for _, w := range row.Warnings {
+			d := Doubt{coordinates([]map[string]string{e.Comparison.A, e.Comparison.B}[i]), w}
+			if slices.Contains(other.Warnings, w) {
+				d.Cell = ""
+			}
+			if w.Code != report.UnequalDurability && !slices.Contains(e.Doubts, d) {
+				e.Doubts = append(e.Doubts, d)
+			}
+		}
+	}
+}
+
+// open tells whether more measuring can tell what cannot be told now.
+func (f Finding) open() bool {
+	return f.Verdict == Unknown && slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return e.Open && e.Verdict == Unknown })
+}
+
+// doubts are those of all comparisons, each once.
+func (f Finding) doubts() []Doubt {
+	var all []Doubt
+	for _, e := range f.Evidence {
+		for _, d := range e.Doubts {
+			if !slices.Contains(all, d) {
+				all = append(all, d)
+			}
+		}
+	}
+	return all
+}
+
+// noEffect is a verdict only where the very condition was tried with the very
+// version that the source names.
+func (e *Evidence) noEffect(f *Finding, row *report.Row) {
+	e.Open = false
+	version := f.Source.Versions[row.Cell.Driver]
+	if f.Claim.Provenance == published.Quoted && version == row.Cell.DriverVersion && version != "" {
+		e.Verdict = NoEffect
+		e.Reason = row.Reason
+		return
+	}
+	why := "the condition is " + string(f.Claim.Provenance) + ", not quoted"
+	if f.Claim.Provenance == published.Quoted {
+		why = fmt.Sprintf("the source was of version %s", cmp.Or(version, "unknown"))
+	}
+	e.Reason = fmt.Sprintf("it had no effect with %s %s (%s), but %s", row.Cell.Driver, row.Cell.DriverVersion, row.Reason, why)
+}

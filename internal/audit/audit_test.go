@@ -1,0 +1,413 @@
+package audit_test
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay"
+	"assay/internal/audit"
+	"assay/internal/report"
+	"assay/internal/stat"
+	"assay/published"
+)
+
+// measured is six launches in which each driver's figure is its base.
+func measured(cells map[string]assay.Trial) iter.Seq2[assay.Trial, error] {
+	return func(yield func(assay.Trial, error) bool) {
+		for launch := 1; launch <= 6; launch++ {
+			for driver, trial := range cells {
+				trial.Launch = launch
+				trial.Cell.Driver, trial.Cell.Operation, trial.Cell.DriverVersion = driver, "scan", "v1"
+				trial.Cell.Clients, trial.Cell.Pool = 1, 1
+				trial.Figures = map[string]float64{assay.NsPerOp: trial.Figures[assay.NsPerOp] + float64(launch)}
+				if !yield(trial, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func trial(ns float64, group string) assay.Trial {
+	return assay.Trial{Group: group, Outcome: assay.OK, Figures: map[string]float64{assay.NsPerOp: ns}}
+}
+
+// reports are the runs of plan p: r1 with these cells, r2 before it with the
+// next ones, and so on.
+func reports(t *testing.T, cells ...map[string]assay.Trial) audit.Runs {
+	t.Helper()
+	var all []*report.Report
+	for i, c := range cells {
+		all = append(all, reported(t, fmt.Sprint("r", i+1), c))
+	}
+	return func(plan string) iter.Seq2[*report.Report, error] {
+		return func(yield func(*report.Report, error) bool) {
+			for _, r := range all {
+				if plan == "p" && !yield(r, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func reported(t *testing.T, id string, cells map[string]assay.Trial) *report.Report {
+	t.Helper()
+	r, err := report.New(assay.Run{ID: id, Plan: "p", Reference: "a@v1", Host: map[string]string{"cpu": "test"}, Version: "v9",
+		Started: time.Unix(0, 0), Finished: time.Unix(60, 0), Targets: []assay.Target{{Driver: "a", DriverVersion: "v1"}}}, measured(cells))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// listed is the one run with these trials.
+func listed(t *testing.T, run assay.Run, trials []assay.Trial) audit.Runs {
+	t.Helper()
+	r, err := report.New(run, func(yield func(assay.Trial, error) bool) {
+		for _, one := range trials {
+			if !yield(one, nil) {
+				return
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(string) iter.Seq2[*report.Report, error] {
+		return func(yield func(*report.Report, error) bool) { yield(r, nil) }
+	}
+}
+
+func claim(expect published.Expectation, size float64) published.Claim {
+	return published.Claim{Name: "c", Says: "a | is so", Provenance: published.Quoted, Plan: "p", Metric: assay.NsPerOp,
+		Where: map[string]string{"operation": "scan"},
+		Compare: []published.Comparison{{A: map[string]string{"driver": "a"}, B: map[string]string{"driver": "b"},
+			Expect: expect, Size: size}}}
+}
+
+func judge(t *testing.T, s published.Source, c published.Claim, r audit.Runs) audit.Finding {
+	t.Helper()
+	s.Claims = []published.Claim{c}
+	findings, err := audit.Judge([]published.Source{s}, r)
+	if err != nil || len(findings) != 1 {
+		t.Fatalf("%v, %v", findings, err)
+	}
+	return findings[0]
+}
+
+func TestVerdicts(t *testing.T) {
+	notApplied := trial(1000, "g")
+	notApplied.Outcome, notApplied.Reason = assay.NotApplied, "mmap_size was ignored"
+	failed := trial(0, "g")
+	failed.Outcome, failed.Reason = assay.Failed, "it died"
+	tests := map[string]struct {
+		a, b   assay.Trial
+		expect published.Expectation
+		size   float64
+		want   audit.Verdict
+		reason string
+	}{
+		"faster":               {trial(1000, "g"), trial(2000, "g"), published.Faster, 0, audit.Holds, ""},
+		"the other way round":  {trial(2000, "g"), trial(1000, "g"), published.Faster, 0, audit.Fails, "it is slower"},
+		"slower":               {trial(2000, "g"), trial(1000, "g"), published.Slower, 0, audit.Holds, ""},
+		"as much as stated":    {trial(1000, "g"), trial(2500, "g"), published.Faster, 3, audit.Holds, ""},
+		"less than stated":     {trial(1000, "g"), trial(1500, "g"), published.Faster, 3, audit.Fails, "less than claimed: it is 1.5x as fast (1.5x to 1.5x), and the claim is of 2x to 5x"},
+		"more than stated":     {trial(1000, "g"), trial(9000, "g"), published.Faster, 3, audit.Fails, "more than claimed: it is 8.97x as fast (8.96x to 8.99x), and the claim is of 2x to 5x"},
+		"at the edge":          {trial(1, "g"), trial(4, "g"), published.Faster, 3, audit.Unknown, "undecided: it is 1.76x as fast (1.42x to 2.19x), and the claim is of 2x to 5x"},
+		"slower as stated":     {trial(3000, "g"), trial(1000, "g"), published.Slower, 3, audit.Holds, ""},
+		"less slow":            {trial(1500, "g"), trial(1000, "g"), published.Slower, 3, audit.Fails, "less than claimed: it is 1.5x as slow (1.5x to 1.5x), and the claim is of 2x to 5x"},
+		"alike":                {trial(1000, "g"), trial(1020, "g"), published.Alike, 1.05, audit.Holds, ""},
+		"not alike":            {trial(1000, "g"), trial(1100, "g"), published.Alike, 1.05, audit.Fails, "it is 1.1x as fast (1.1x to 1.1x), and the claim is of 0.9524x to 1.05x"},
+		"little is not faster": {trial(1000, "g"), trial(1100, "g"), published.NotFaster, 1.15, audit.Holds, ""},
+		"much is faster":       {trial(1000, "g"), trial(1300, "g"), published.NotFaster, 1.15, audit.Fails, "it is 1.3x as fast (1.3x to 1.3x), and the claim is of at most 1.15x"},
+		"alike is not faster":  {trial(1000, "g"), trial(1001, "g"), published.NotFaster, 0, audit.Holds, ""},
+		"alike refutes faster": {trial(1000, "g"), trial(1001, "g"), published.Faster, 0, audit.Fails, "it is equivalent"},
+		"other launches":       {trial(1000, "g"), trial(2000, "h"), published.Faster, 0, audit.Holds, ""},
+		"not applied": {notApplied, trial(2000, "g"), published.Faster, 0, audit.Unknown,
+			"it had no effect with a v1 (mmap_size was ignored), but the source was of version unknown"},
+		"failed": {trial(1000, "g"), failed, published.Faster, 0, audit.Unknown, "b is failed here: it died"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			r := reports(t, map[string]assay.Trial{"a": test.a, "b": test.b})
+			f := judge(t, published.Source{Name: "s"}, claim(test.expect, test.size), r)
+			if f.Verdict != test.want || f.Reason != test.reason {
+				t.Errorf("%s: %s, want %s: %s", f.Verdict, f.Reason, test.want, test.reason)
+			}
+		})
+	}
+}
+
+// The command that measures a claim's cells is told where measuring helps.
+func TestCommandIsToldWhereItHelps(t *testing.T) {
+	died, late := trial(0, "g"), trial(0, "g")
+	died.Outcome, late.Outcome = assay.Failed, assay.NotRun
+	a, b := trial(1000, "g"), trial(2000, "g")
+	for name, test := range map[string]struct {
+		cells map[string]assay.Trial
+		want  bool
+	}{
+		"not measured": {map[string]assay.Trial{"a": a}, true},
+		"not run":      {map[string]assay.Trial{"a": a, "b": late}, true},
+		"undecided":    {map[string]assay.Trial{"a": trial(1, "g"), "b": trial(4, "g")}, true},
+		"failed":       {map[string]assay.Trial{"a": a, "b": died}, false},
+		"told":         {map[string]assay.Trial{"a": a, "b": b}, false},
+	} {
+		size := 0.0
+		if name == "undecided" {
+			size = 3
+		}
+		f := judge(t, published.Source{}, claim(published.Faster, size), reports(t, test.cells))
+		var out bytes.Buffer
+		if err := audit.Write(&out, "markdown", []audit.Finding{f}); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(out.String(), "`assay run p --only driver=a,b --only operation=scan`"); got != test.want {
+			t.Errorf("%s: command told: %v, want %v:\n%s", name, got, test.want, out.String())
+		}
+	}
+}
+
+// A condition is said to have had no effect only where it is quoted and that
+// very version was tried.
+func TestNoEffectNeedsQuoteAndVersion(t *testing.T) {
+	ignored := trial(1000, "g")
+	ignored.Outcome, ignored.Reason = assay.NotApplied, "ignored"
+	r := reports(t, map[string]assay.Trial{"a": ignored, "b": trial(2000, "g")})
+	same := published.Source{Versions: map[string]string{"a": "v1"}}
+	other := published.Source{Versions: map[string]string{"a": "v0"}}
+	c := claim(published.Faster, 0)
+	if f := judge(t, same, c, r); f.Verdict != audit.NoEffect {
+		t.Errorf("same version, quoted: %s", f.Verdict)
+	}
+	if f := judge(t, other, c, r); f.Verdict != audit.Unknown || !strings.Contains(f.Reason, "v0") {
+		t.Errorf("another version: %s: %s", f.Verdict, f.Reason)
+	}
+	c.Provenance = published.Reconstructed
+	if f := judge(t, same, c, r); f.Verdict != audit.Unknown || !strings.Contains(f.Reason, "reconstructed") {
+		t.Errorf("reconstructed: %s: %s", f.Verdict, f.Reason)
+	}
+}
+
+func TestWhatIsNotThereCannotBeTold(t *testing.T) {
+	r := reports(t, map[string]assay.Trial{"a": trial(1000, "g")})
+	if f := judge(t, published.Source{}, claim(published.Faster, 0), r); f.Reason != "the run has no cell with operation=scan driver=b" {
+		t.Error(f.Reason)
+	}
+	if f := judge(t, published.Source{}, claim(published.Faster, 0), reports(t)); f.Reason != "not measured yet" {
+		t.Error(f.Reason)
+	}
+	c := published.Claim{Untested: "it is prose"}
+	if f := judge(t, published.Source{}, c, reports(t)); f.Verdict != audit.Unknown || f.Reason != "it is prose" {
+		t.Errorf("%+v", f)
+	}
+}
+
+// The newest run that has the cells is the one that counts, whatever it says.
+func TestNewestRunWithTheCells(t *testing.T) {
+	both := map[string]assay.Trial{"a": trial(1000, "g"), "b": trial(2000, "g")}
+	turned := map[string]assay.Trial{"a": trial(2000, "g"), "b": trial(1000, "g")}
+	part := map[string]assay.Trial{"a": trial(1000, "g")}
+	c := claim(published.Faster, 0)
+	if f := judge(t, published.Source{}, c, reports(t, part, turned, both)); f.Verdict != audit.Fails || f.Report.Run.ID != "r2" {
+		t.Errorf("%s by run %s, want r2, the newest with both cells", f.Verdict, f.Report.Run.ID)
+	}
+	if f := judge(t, published.Source{}, c, reports(t, part, part)); f.Verdict != audit.Unknown || f.Report.Run.ID != "r1" {
+		t.Errorf("%s by run %s, want the newest, r1, without a verdict", f.Verdict, f.Report.Run.ID)
+	}
+}
+
+// A sized claim about a figure that is better where it is higher has its gain in
+// the same direction as the ratio.
+func TestHigherIsBetter(t *testing.T) {
+	a, b := trial(0, "g"), trial(0, "g")
+	rates := map[string]float64{"a": 3000, "b": 1000}
+	var all []assay.Trial
+	for launch := 1; launch <= 6; launch++ {
+		for driver, one := range map[string]assay.Trial{"a": a, "b": b} {
+			one.Launch = launch
+			one.Cell = assay.Cell{Plan: "p", Operation: "scan", Driver: driver, DriverVersion: "v1", Clients: 1, Pool: 1}
+			one.Figures = map[string]float64{assay.OpPerS: rates[driver] + float64(launch)}
+			all = append(all, one)
+		}
+	}
+	runs := listed(t, assay.Run{ID: "r", Plan: "p"}, all)
+	for expect, want := range map[published.Expectation]audit.Verdict{published.Faster: audit.Holds, published.Slower: audit.Fails} {
+		c := claim(expect, 3)
+		c.Metric = assay.OpPerS
+		if f := judge(t, published.Source{}, c, runs); f.Verdict != want {
+			t.Errorf("%s: %s: %s", expect, f.Verdict, f.Reason)
+		}
+	}
+}
+
+// Noise that exceeds the margin widens what is held against a size, and is named.
+func TestNoiseOfSizes(t *testing.T) {
+	a, twin := trial(1000, "g"), trial(1600, "g")
+	twin.Twin = true
+	twin.Cell.Driver = "a"
+	var all []assay.Trial
+	for launch := 1; launch <= 6; launch++ {
+		for _, one := range []assay.Trial{a, twin, trial(2500, "g")} {
+			one.Launch = launch
+			driver := "a"
+			if one.Figures[assay.NsPerOp] == 2500 {
+				driver = "b"
+			}
+			one.Cell = assay.Cell{Plan: "p", Operation: "scan", Driver: driver, DriverVersion: "v1", Clients: 1, Pool: 1}
+			all = append(all, one)
+		}
+	}
+	runs := listed(t, assay.Run{ID: "r", Plan: "p", Reference: "a@v1"}, all)
+	f := judge(t, published.Source{}, claim(published.Faster, 3), runs)
+	if want := "undecided: it is 2.5x as fast (2.5x to 2.5x), and the claim is of 2x to 5x; A against A differs by 60 %, which counts to both sides"; f.Verdict != audit.Unknown || f.Reason != want {
+		t.Errorf("%s: %s, want %s", f.Verdict, f.Reason, want)
+	}
+}
+
+// Unlike promises about the data have a verdict only where a source compares them.
+func TestUnlikePromises(t *testing.T) {
+	a, b := trial(1000, "g"), trial(2000, "g")
+	a.Durability, b.Durability = assay.Process, assay.Power
+	c := claim(published.Faster, 0)
+	runs := reports(t, map[string]assay.Trial{"a": a, "b": b})
+	if f := judge(t, published.Source{}, c, runs); f.Verdict != audit.Holds {
+		t.Errorf("quoted: %s: %s", f.Verdict, f.Reason)
+	}
+	c.Provenance = published.Inferred
+	if f := judge(t, published.Source{}, c, runs); f.Verdict != audit.Unknown || f.Reason != "unequal-durability: b power, a process" {
+		t.Errorf("inferred: %s: %s", f.Verdict, f.Reason)
+	}
+}
+
+// Launches of different groups that drift cannot be held against each other.
+func TestDriftWithoutPairs(t *testing.T) {
+	a := trial(1000, "g")
+	a.Warnings = []assay.Warning{{Code: "drift", Evidence: "up"}}
+	c := claim(published.Faster, 0)
+	if f := judge(t, published.Source{}, c, reports(t, map[string]assay.Trial{"a": a, "b": trial(2000, "g")})); f.Verdict != audit.Holds {
+		t.Errorf("paired: %s: %s", f.Verdict, f.Reason)
+	}
+	if f := judge(t, published.Source{}, c, reports(t, map[string]assay.Trial{"a": a, "b": trial(2000, "h")})); f.Verdict != audit.Unknown ||
+		!strings.HasPrefix(f.Reason, "not measured in the same launches, with driver=a: drift") {
+		t.Errorf("unpaired: %s: %s", f.Verdict, f.Reason)
+	}
+}
+
+// A claim of which one part holds and another cannot be told cannot be told.
+func TestAllComparisonsHaveToHold(t *testing.T) {
+	r := reports(t, map[string]assay.Trial{"a": trial(1000, "g"), "b": trial(2000, "g")})
+	c := claim(published.Faster, 0)
+	c.Compare = append(c.Compare, published.Comparison{A: map[string]string{"driver": "a"}, B: map[string]string{"driver": "c"}, Expect: published.Faster})
+	if f := judge(t, published.Source{}, c, r); f.Verdict != audit.Unknown || f.Evidence[0].Verdict != audit.Holds {
+		t.Errorf("%+v", f)
+	}
+}
+
+// One comparison that fails refutes a claim, whatever the others say.
+func TestWorstComparisonDecides(t *testing.T) {
+	r := reports(t, map[string]assay.Trial{"a": trial(1000, "g"), "b": trial(2000, "g"), "c": trial(500, "g")})
+	c := claim(published.Faster, 0)
+	c.Compare = append(c.Compare, published.Comparison{A: map[string]string{"driver": "a"}, B: map[string]string{"driver": "c"}, Expect: published.Faster})
+	if f := judge(t, published.Source{}, c, r); f.Verdict != audit.Fails || len(f.Evidence) != 2 || f.Evidence[0].Verdict != audit.Holds {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestFormats(t *testing.T) {
+	r := reports(t, map[string]assay.Trial{"a": trial(1000, "g"), "b": trial(2000, "g")})
+	f := judge(t, published.Source{Name: "s", About: "About it.", Machine: "a phone"}, claim(published.Faster, 0), r)
+	f.Evidence[0].Here.Ratio = stat.Interval{N: 6, Center: 0.5, Low: 0.4, High: 0.6}
+	for format, want := range map[string][]string{
+		"markdown": {"| a \\| is so | s | **holds here** |", "Published on: a phone.", "Run r1.", "| r1 | p | 1m0s | v9 | cpu: test | a@v1 |",
+			"| driver=a | driver=b | faster | - | 0.5 [0.4, 0.6], n = 6 | 1003 / 2003 | holds here |"},
+		"csv": {"s,c,a | is so,quoted,holds here,,p,r1,operation=scan driver=a,operation=scan driver=b,faster,ns/op,,,,1003.5"},
+	} {
+		var out bytes.Buffer
+		if err := audit.Write(&out, format, []audit.Finding{f}); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range want {
+			if !strings.Contains(out.String(), line) {
+				t.Errorf("%s has no %q:\n%s", format, line, out.String())
+			}
+		}
+	}
+	if err := audit.Write(&bytes.Buffer{}, "xml", nil); fmt.Sprint(err) != `unknown format "xml": use one of markdown, csv` {
+		t.Error(err)
+	}
+}
+
+// Every source's claims can be read, and what they compare is a cell and a
+// figure that there are.
+func TestClaimsOfAllSources(t *testing.T) {
+	sources, err := published.Claims()
+	if err != nil {
+		t.Fatal(err)
+	}
+	findings, err := audit.Judge(sources, reports(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var against []string
+	for _, f := range findings {
+		if f.Verdict != audit.Unknown || f.Reason == "" {
+			t.Errorf("%s: %s without a run: %q", f.Claim.Name, f.Verdict, f.Reason)
+		}
+		for _, e := range f.Evidence {
+			if e.Against {
+				against = append(against, fmt.Sprintf("%s: %s, %.2f", f.Claim.Name, e.Comparison.A["driver"], e.Claimed))
+			}
+		}
+	}
+	if want := []string{"pool-of-cores: zombiezen, 0.92"}; !slices.Equal(against, want) {
+		t.Errorf("sources whose figures are not what they claim: %q, want %q", against, want)
+	}
+}
+
+// The documented table has every claim with a verdict.
+func TestClaimsAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/claims.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sources, err := published.Claims()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, source := range sources {
+		for _, c := range source.Claims {
+			const verdicts = `\*\*(holds here|does not hold here|cannot be told|condition had no effect)\*\*[^|\n]*`
+			row := regexp.MustCompile(fmt.Sprintf(`(?m)^\| %s \| %s \| %s\|`, regexp.QuoteMeta(c.Says), source.Name, verdicts)).FindStringSubmatch(string(text))
+			section := regexp.MustCompile(fmt.Sprintf(`(?m)^### %s\n\n%s`, regexp.QuoteMeta(c.Says), verdicts)).FindStringSubmatch(string(text))
+			if row == nil || section == nil || row[1] != section[1] {
+				t.Errorf("docs/claims.md says of %q of %s: %q in its table, %q below", c.Says, source.Name, row, section)
+			}
+		}
+	}
+}
+
+// A verdict stands beside what is doubtful about the figures that it is of.
+func TestDoubts(t *testing.T) {
+	a, b := trial(1000, "g"), trial(2000, "g")
+	a.Durability, b.Durability = assay.Process, assay.Power
+	b.Warnings = []assay.Warning{{Code: "reopens", Evidence: "9 of 10"}}
+	f := judge(t, published.Source{}, claim(published.Faster, 0), reports(t, map[string]assay.Trial{"a": a, "b": b}))
+	var out bytes.Buffer
+	if err := audit.Write(&out, "markdown", []audit.Finding{f}); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"| **holds here** | reopens, unequal-durability |", "- unequal-durability: b power, a process", "- driver=b: reopens: 9 of 10 (in 6 of 6 launches)"} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+}

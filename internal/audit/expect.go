@@ -1,0 +1,102 @@
+package audit
+
+import (
+	"fmt"
+	"math"
+
+	"assay/internal/stat"
+	"assay/published"
+)
+
+// expect holds a comparison against what the claim expects of it. Alike always
+// has a size.
+func expect(p published.Comparison, rule stat.Rule, here stat.Comparison, higherBetter bool) (Verdict, string) {
+	if p.Size+p.Least > 0 && here.Ratio.N >= stat.MinLaunches {
+		return expectSize(p, rule, gain(here.Ratio, higherBetter))
+	}
+	if here.Verdict == stat.Undecided {
+		return Unknown, "undecided: " + here.Reason
+	}
+	is := here.Verdict
+	holds := map[published.Expectation]bool{
+		published.Faster:    is == stat.Faster,
+		published.Slower:    is == stat.Slower,
+		published.NotFaster: is != stat.Faster,
+	}[p.Expect]
+	if !holds {
+		return Fails, fmt.Sprintf("it is %s", is)
+	}
+	return Holds, ""
+}
+
+// gain is how much better A is than B, above 1 where it is.
+func gain(ratio stat.Interval, higherBetter bool) stat.Interval {
+	if higherBetter {
+		return ratio
+	}
+	return stat.Interval{N: ratio.N, Center: 1 / ratio.Center, Low: 1 / ratio.High, High: 1 / ratio.Low}
+}
+
+// expectSize asks whether the gain is shown to be as large as the claim says.
+func expectSize(p published.Comparison, rule stat.Rule, gain stat.Interval) (Verdict, string) {
+	low, high := p.Bounds()
+	inside, outside := rule.Place(gain, low, high)
+	noise := ""
+	if rule.Noise > rule.Margin {
+		noise = fmt.Sprintf("; A against A differs by %.3g %%, which counts to both sides", 100*rule.Noise)
+	}
+	switch {
+	case inside:
+		return Holds, ""
+	case outside:
+		return Fails, beyond(p, gain) + size(p, gain) + noise
+	}
+	return Unknown, "undecided: " + size(p, gain) + noise
+}
+
+// size says what the gain is and what was expected, both in the direction of the
+// claim.
+func size(p published.Comparison, gain stat.Interval) string {
+	low, high := p.Bounds()
+	as := "fast"
+	if p.Expect == published.Slower {
+		low, high = 1/high, 1/low
+		gain = stat.Interval{N: gain.N, Center: 1 / gain.Center, Low: 1 / gain.High, High: 1 / gain.Low}
+		as = "slow"
+	}
+	expected := fmt.Sprintf("%.4gx to %.4gx", low, high)
+	switch {
+	case low == 0:
+		expected = fmt.Sprintf("at most %.4gx", high)
+	case math.IsInf(high, 1):
+		expected = fmt.Sprintf("at least %.4gx", low)
+	}
+	return fmt.Sprintf("it is %.3gx as %s (%.3gx to %.3gx), and the claim is of %s", gain.Center, as, gain.Low, gain.High, expected)
+}
+
+// What a claim of a size is missed by, at the beginning of the reason.
+const (
+	more = "more than claimed"
+	less = "less than claimed"
+)
+
+// beyond tells on which side of the claimed size the gain is.
+func beyond(p published.Comparison, gain stat.Interval) string {
+	low, high := p.Bounds()
+	switch {
+	case p.Expect == published.Faster && gain.Center > high, p.Expect == published.Slower && gain.Center < low:
+		return more + ": "
+	case p.Expect == published.Faster, p.Expect == published.Slower:
+		return less + ": "
+	}
+	return ""
+}
+
+// agrees tells whether a published ratio A / B is what its source claims.
+func agrees(p published.Comparison, ratio float64, higherBetter bool) bool {
+	if !higherBetter {
+		ratio = 1 / ratio
+	}
+	low, high := p.Bounds()
+	return low <= ratio && ratio <= high
+}

@@ -1,0 +1,127 @@
+package build
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"assay/kit/postgres/cluster"
+	"assay/kit/process"
+	"assay/kit/workertest"
+)
+
+// A worker that is a script gets the SQLite that its go.mod pins as a library
+// beside it, with the options that are asked for.
+func TestScript(t *testing.T) {
+	s := cSource(t)
+	put(t, s.Dir, map[string]string{
+		"workers/script/go.mod":    "module assay/workers/script\n\ngo 1.26.0\n\nrequire example.test/tiny v1.0.0\n",
+		"workers/script/worker*":   "#!/bin/sh\n",
+		"workers/script/more.rb":   "puts 1\n",
+		"workers/script/README.md": "# A script\n",
+	})
+	if _, err := fetch(t.Context(), filepath.Join(s.Dir, "workers", "script"), "example.test/tiny"); err != nil {
+		t.Fatal(err)
+	}
+	d, err := s.driver("script")
+	if err != nil || !d.Script || d.C || d.Prebuilt || d.Version != "v1.0.0" || d.About != "A script" {
+		t.Fatalf("%+v, %v", d, err)
+	}
+	b, _ := builder(t, s)
+	first := mustBuild(t, b, Spec{Name: "script"})
+	again := mustBuild(t, b, Spec{Name: "script"})
+	other := mustBuild(t, b, Spec{Name: "script", Options: []string{"THREADSAFE=9"}})
+	if first.Cached || !again.Cached || again.Program != first.Program || other.Digest == first.Digest || first.Version != "" {
+		t.Errorf("%+v\n%+v\n%+v", first, again, other)
+	}
+	for _, w := range []Worker{first, other} {
+		for _, name := range []string{"worker", "more.rb", sharedLibrary} {
+			if _, err := os.Stat(filepath.Join(filepath.Dir(w.Program), name)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	one, _ := os.ReadFile(filepath.Join(filepath.Dir(first.Program), sharedLibrary))
+	two, _ := os.ReadFile(filepath.Join(filepath.Dir(other.Program), sharedLibrary))
+	if len(one) == 0 || bytes.Equal(one, two) {
+		t.Errorf("libraries of %d and %d bytes are alike", len(one), len(two))
+	}
+	checkNothingLeft(t, b)
+}
+
+// ruby skips a test where Ruby or what the workers need is not installed.
+func ruby(t *testing.T) {
+	t.Helper()
+	if err := exec.Command("ruby", "-e", "require 'active_record'; require 'sqlite3'; require 'pg'").Run(); err != nil {
+		t.Skip("no Ruby with ActiveRecord: ", err)
+	}
+}
+
+// ActiveRecord passes the conformance suite, on a SQLite of its own that has the
+// options asked for.
+func TestActiveRecord(t *testing.T) {
+	ruby(t)
+	b := checkout(t)
+	w := built(t, b, "activerecord:recommended")
+	for result := range workertest.Run(t.Context(), w.Program) {
+		if !result.OK {
+			t.Errorf("%s: %s", result.Name, result.Detail)
+		}
+	}
+	target, floor := hello(t, w), hello(t, built(t, b, "sqlite-c"))
+	if target.EngineVersion != floor.EngineVersion || target.Facts["source_id"] != floor.Facts["source_id"] || target.Facts["threadsafe"] != "false" {
+		t.Errorf("ActiveRecord has SQLite %s, %v; pinned is %s", target.EngineVersion, target.Facts, floor.EngineVersion)
+	}
+	options := " " + strings.Join(target.CompileOptions, " ") + " "
+	for _, want := range []string{"DQS=0", "THREADSAFE=0", "OMIT_SHARED_CACHE", "DEFAULT_WAL_SYNCHRONOUS=1", "ENABLE_FTS5", "ENABLE_COLUMN_METADATA"} {
+		if !strings.Contains(options, " "+want+" ") {
+			t.Errorf("%s is not in%s", want, options)
+		}
+	}
+	misspelt := hello(t, built(t, b, "activerecord:DEFAULT_WHRONOUS=1"))
+	if strings.Contains(strings.Join(misspelt.CompileOptions, " "), "WHRONOUS") || misspelt.Facts["threadsafe"] != "true" {
+		t.Errorf("misspelt: %q, %v", misspelt.CompileOptions, misspelt.Facts)
+	}
+}
+
+// So does ActiveRecord on PostgreSQL, by symbolic links to the same files.
+func TestActiveRecordOnPostgreSQL(t *testing.T) {
+	ruby(t)
+	if _, err := cluster.Find(t.Context()); err != nil {
+		t.Skip(err)
+	}
+	w := built(t, checkout(t), "activerecord-postgresql")
+	for result := range workertest.Run(t.Context(), w.Program) {
+		if !result.OK {
+			t.Errorf("%s: %s", result.Name, result.Detail)
+		}
+	}
+}
+
+// Without Ruby the worker says what to install.
+func TestActiveRecordWithoutRuby(t *testing.T) {
+	empty := t.TempDir()
+	for _, name := range []string{"dirname", "sh"} {
+		path, err := exec.LookPath(name)
+		if err == nil {
+			err = os.Symlink(path, filepath.Join(empty, name))
+		}
+		if err != nil {
+			t.Skip(err)
+		}
+	}
+	t.Setenv("PATH", empty)
+	for _, name := range []string{"activerecord", "activerecord-postgresql"} {
+		program, err := filepath.Abs(filepath.Join("..", "..", "workers", name, "worker"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = process.Start(t.Context(), program, process.Options{})
+		if err == nil || !strings.Contains(err.Error(), "exit status 69") || !strings.Contains(err.Error(), "apt-get install ruby") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

@@ -1,0 +1,345 @@
+// Package draft writes a plan for a user's own database and queries.
+//
+// What a plan has to say beyond the queries is guessed from the data, and
+// marked as guessed in the plan: how arguments are drawn, how many rows come
+// back, what proves a change. Nothing is guessed silently, and nothing stands
+// in the plan that was not tried: every operation is run on a private copy of
+// the database as a run prepares it, and one that fails is left out, with the
+// reason. The database itself is only read, by package dataset.
+//
+// The way through the package: query.go splits the file of queries, schema.go
+// reads tables and values, reference.go and use.go find out what an argument is
+// compared with, guess.go says how it is drawn, operation.go adds what SQLite
+// does with a query and what proves it, probe.go tries it, write.go writes it.
+package draft
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"time"
+
+	"assay"
+	"assay/internal/dataset"
+	"assay/internal/plan"
+)
+
+// launches of each cell that the budget is for: the least that give an interval.
+const launches = 6
+
+// Options says what to draft a plan from.
+type Options struct {
+	Database string // the user's SQLite file
+	Queries  string // name of the file of queries, for messages
+	SQL      string // its content
+	Plan     string // where the plan will lie: it names the database relative to itself
+	// Estimate returns how long so many launches of all cases take.
+	Estimate func(cases []assay.Case, launches int) time.Duration
+}
+
+// Draft is a drafted plan, which decodes.
+type Draft struct {
+	Text       string
+	Cells      int
+	Budget     time.Duration
+	Operations []string // names of those that are measured
+	LeftOut    []string // statements that are not, with line and reason
+}
+
+// InputError is a mistake in what the user gave: the database or the queries.
+type InputError struct{ Err error }
+
+// Error returns the mistakes, one a line.
+func (e *InputError) Error() string { return e.Err.Error() }
+
+// Unwrap returns the mistakes.
+func (e *InputError) Unwrap() error { return e.Err }
+
+// Make drafts a plan. The database is copied to a temporary folder, which is
+// removed, and not changed. The error is an InputError where the database
+// cannot be read or the queries are wrong, with all mistakes of the queries.
+func Make(ctx context.Context, options Options) (draft *Draft, err error) {
+	statements, err := split(options.SQL)
+	if err == nil && len(statements) == 0 {
+		err = errors.New("there is no query in it")
+	}
+	if err != nil {
+		return nil, &InputError{fmt.Errorf("%s: %w", options.Queries, err)}
+	}
+	folder, err := os.MkdirTemp("", "assay-init-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
+	d, err := newDrafter(ctx, options, folder)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, d.schema.db.Close()) }()
+	if err := d.understand(ctx, statements); err != nil {
+		return nil, err
+	}
+	if err := d.try(ctx, folder); err != nil {
+		return nil, err
+	}
+	return d.finish()
+}
+
+// drafter makes one plan.
+type drafter struct {
+	document
+	data   *dataset.Data
+	schema *schema
+}
+
+// newDrafter copies the database and reads its schema.
+func newDrafter(ctx context.Context, options Options, folder string) (*drafter, error) {
+	d := &drafter{document: document{options: options}}
+	d.name = slug(strings.TrimSuffix(filepath.Base(options.Database), filepath.Ext(options.Database)))
+	if d.name == "" {
+		d.name = "own"
+	}
+	var err error
+	if d.file, err = relative(options.Plan, options.Database); err != nil {
+		return nil, err
+	}
+	own, err := dataset.Header(options.Database)
+	if err != nil {
+		return nil, &InputError{err}
+	}
+	d.data, err = dataset.Cache{Dir: folder}.Prepare(ctx, assay.Dataset{Workload: d.name, File: options.Database, Seed: seed})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil {
+		return nil, &InputError{err}
+	}
+	// The file itself may be behind its write-ahead log; the copy is not, and
+	// has another journal mode.
+	if d.header, err = dataset.Header(d.data.Path); err != nil {
+		return nil, err
+	}
+	d.header["journal_mode"] = own["journal_mode"]
+	if d.schema, err = open(ctx, d.data.Path); err != nil {
+		return nil, &InputError{err}
+	}
+	return d, nil
+}
+
+// seed is that of plans which name none.
+const seed = 1
+
+// relative returns the path of a file seen from a plan.
+func relative(plan, file string) (string, error) {
+	from, err := filepath.Abs(filepath.Dir(plan))
+	if err != nil {
+		return "", err
+	}
+	to, err := filepath.Abs(file)
+	if err != nil {
+		return "", err
+	}
+	path, err := filepath.Rel(from, to)
+	if err != nil {
+		return to, nil // on another volume
+	}
+	return filepath.ToSlash(path), nil
+}
+
+// understand makes operations of the queries.
+func (d *drafter) understand(ctx context.Context, statements []*query) error {
+	taken := map[string]int64{}
+	var mistakes []error
+	for _, q := range statements {
+		if q.leftOut != "" {
+			d.statements = append(d.statements, q)
+			continue
+		}
+		o, err := explain(ctx, d.schema, q)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			mistakes = append(mistakes, fmt.Errorf("%s:%d: query %s does not compile: %w", d.options.Queries, q.line, q.name, err))
+			continue
+		}
+		if o.guess, err = guess(ctx, analyse(q, d.schema), taken); err != nil {
+			return err
+		}
+		if err := d.add(ctx, o); err != nil {
+			return err
+		}
+	}
+	if len(mistakes) == 0 && len(d.operations) == 0 {
+		mistakes = append(mistakes, fmt.Errorf("%s: none of its statements can be measured; the first, in line %d: %s",
+			d.options.Queries, statements[0].line, statements[0].leftOut))
+	}
+	if len(mistakes) > 0 {
+		return &InputError{errors.Join(mistakes...)}
+	}
+	return nil
+}
+
+// add completes an operation.
+func (d *drafter) add(ctx context.Context, o *operation) error {
+	for _, a := range o.args {
+		if a.written[0] != '?' {
+			o.notes = append(o.notes, "Its named arguments are written with ? here, in the order of args.")
+			break
+		}
+	}
+	d.operations = append(d.operations, o)
+	if o.changes() {
+		return o.complete(ctx, d.schema)
+	}
+	if why := o.doubt(); why != "" {
+		o.leftOut = why
+	}
+	return nil
+}
+
+// try runs the operations and leaves out those that fail.
+func (d *drafter) try(ctx context.Context, folder string) error {
+	if err := d.measurable(); err != nil {
+		return err
+	}
+	p, err := d.decode()
+	if err != nil {
+		return err
+	}
+	b, err := newProbe(d.data, p)
+	if err != nil {
+		return fmt.Errorf("the drafted plan is not right: %w", err)
+	}
+	for _, o := range d.operations {
+		if o.leftOut != "" {
+			continue
+		}
+		if err := b.learn(ctx, o); err != nil {
+			return err
+		}
+	}
+	if err := d.measurable(); err != nil {
+		return err
+	}
+	if d.unenforced, err = b.foreignKeys(ctx, folder, d.operations); err != nil {
+		return err
+	}
+	return d.tryMix(ctx)
+}
+
+// measurable says why nothing is left to measure.
+func (d *drafter) measurable() error {
+	var reasons []error
+	for _, o := range d.operations {
+		if o.leftOut == "" {
+			return nil
+		}
+		reasons = append(reasons, fmt.Errorf("%s:%d: query %s cannot be measured: %s", d.options.Queries, o.line, o.name, o.leftOut))
+	}
+	return &InputError{errors.Join(reasons...)}
+}
+
+// tryMix adds a mix where it can be played.
+func (d *drafter) tryMix(ctx context.Context) error {
+	var kept []*operation
+	for _, o := range d.operations {
+		if o.leftOut == "" {
+			kept = append(kept, o)
+		}
+	}
+	if d.mix = newMix(kept); d.mix == nil {
+		return nil
+	}
+	p, err := d.decode()
+	if err != nil {
+		return err
+	}
+	b, err := newProbe(d.data, p)
+	if err != nil {
+		return fmt.Errorf("the drafted plan is not right: %w", err)
+	}
+	if err := b.play(ctx, b.cases[d.mix.name].Operation); err != nil {
+		d.mix = nil
+	}
+	return ctx.Err()
+}
+
+// finish sets the budget and holds the plan against what it was made of.
+func (d *drafter) finish() (*Draft, error) {
+	p, err := d.decode()
+	if err != nil {
+		return nil, err
+	}
+	cases, err := p.Expand(nil)
+	if err != nil {
+		return nil, fmt.Errorf("the drafted plan is not right: %w", err)
+	}
+	if d.budget, err = d.time(cases); err != nil {
+		return nil, err
+	}
+	if p, err = d.decode(); err != nil {
+		return nil, err
+	}
+	draft := &Draft{Text: p.Text, Cells: len(cases), Budget: p.Budget}
+	for _, o := range d.operations {
+		if o.leftOut == "" {
+			draft.Operations = append(draft.Operations, o.name)
+			continue
+		}
+		draft.LeftOut = append(draft.LeftOut, fmt.Sprintf("%s, line %d: %s", o.name, o.line, o.leftOut))
+	}
+	if d.mix != nil {
+		draft.Operations = append(draft.Operations, d.mix.name)
+	}
+	for _, q := range d.statements {
+		draft.LeftOut = append(draft.LeftOut, fmt.Sprintf("%s, line %d: %s", q.verb, q.line, q.leftOut))
+	}
+	return draft, nil
+}
+
+// time returns a budget: the rule of thumb for a small file, what copying the
+// file takes, and as much again as reserve, in steps of half a minute.
+func (d *drafter) time(cases []assay.Case) (time.Duration, error) {
+	info, err := os.Stat(d.data.Path)
+	if err != nil {
+		return 0, err
+	}
+	const copied = 300_000_000 // bytes a second
+	copies := time.Duration(float64(info.Size()) * float64(len(cases)*launches) / copied * float64(time.Second))
+	const step = 30 * time.Second
+	return (2*(d.options.Estimate(cases, launches)+copies) + step).Truncate(step), nil
+}
+
+// decode reads the plan as it stands, and holds its SQL against the queries:
+// what YAML makes of a text must be the text.
+func (d *drafter) decode() (*plan.Plan, error) {
+	text := d.text()
+	p, err := plan.Decode(d.options.Plan, []byte(text))
+	if err != nil {
+		return nil, fmt.Errorf("the drafted plan does not decode: %w", err)
+	}
+	cases, err := p.Expand([]string{drivers[0]})
+	if err != nil {
+		return nil, fmt.Errorf("the drafted plan is not right: %w", err)
+	}
+	want, got := map[string]string{}, map[string]string{}
+	for _, o := range d.operations {
+		if o.leftOut == "" {
+			want[o.name] = o.sql
+		}
+	}
+	for _, c := range cases {
+		if len(c.Operation.Steps) > 0 {
+			got[c.Operation.Name] = c.Operation.Steps[0].SQL
+		}
+	}
+	if !reflect.DeepEqual(got, want) {
+		return nil, fmt.Errorf("the drafted plan has other SQL than the queries: %q, not %q", got, want)
+	}
+	return p, nil
+}

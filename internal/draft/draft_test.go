@@ -1,0 +1,342 @@
+package draft
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay"
+	"assay/internal/plan"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// create makes a database by SQL and returns its path.
+func create(t *testing.T, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "own.db")
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = db.Exec(text)
+	if err := errors.Join(err, db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func read(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// folder lists a folder's files with their digests.
+func folder(t *testing.T, path string) []string {
+	t.Helper()
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, e := range entries {
+		all = append(all, fmt.Sprintf("%s %x", e.Name(), sha256.Sum256([]byte(read(t, filepath.Join(path, e.Name()))))))
+	}
+	return all
+}
+
+func options(database, queries string) Options {
+	return Options{Database: database, Queries: "q.sql", SQL: queries, Plan: filepath.Join(filepath.Dir(database), "plan.yaml"),
+		Estimate: func(cases []assay.Case, launches int) time.Duration {
+			return time.Duration(len(cases)*launches) * 100 * time.Millisecond
+		}}
+}
+
+func drafted(t *testing.T, database, queries string) *Draft {
+	t.Helper()
+	d, err := Make(t.Context(), options(database, queries))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// expanded returns a draft's operations with the first profile and driver.
+func expanded(t *testing.T, d *Draft) map[string]assay.Operation {
+	t.Helper()
+	p, err := plan.Decode("plan.yaml", []byte(d.Text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := p.Expand([]string{"mattn"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]assay.Operation{}
+	for _, c := range cases {
+		if c.Cell.Profile == "current" {
+			all[c.Operation.Name] = c.Operation
+		}
+	}
+	return all
+}
+
+// TestGolden drafts a plan of a shop with keys of every kind.
+func TestGolden(t *testing.T) {
+	database := create(t, read(t, "testdata/shop.sql"))
+	before := folder(t, filepath.Dir(database))
+	d, err := Make(t.Context(), Options{Database: database, Queries: "testdata/queries.sql", SQL: read(t, "testdata/queries.sql"),
+		Plan: filepath.Join(filepath.Dir(database), "plans", "shop.yaml"), Estimate: options("", "").Estimate})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after := folder(t, filepath.Dir(database)); !reflect.DeepEqual(after, before) {
+		t.Errorf("the folder has %q, before it had %q", after, before)
+	}
+	got := strings.ReplaceAll(d.Text, filepath.Dir(database), "DIR")
+	if *update {
+		if err := os.WriteFile("testdata/shop.yaml", []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := read(t, "testdata/shop.yaml"); got != want {
+		t.Errorf("drafted\n%s\nwant\n%s", got, want)
+	}
+	if want := 9 * len(d.Operations); d.Cells != want {
+		t.Errorf("%d cells, want %d", d.Cells, want)
+	}
+}
+
+// TestArguments holds what is guessed for single queries.
+func TestArguments(t *testing.T) {
+	database := create(t, read(t, "testdata/shop.sql"))
+	for query, want := range map[string]string{
+		"SELECT 1 FROM user WHERE id = ?":                              "{uniform: [1, 200]}",
+		"SELECT 1 FROM user u WHERE ? = u.id":                          "{uniform: [1, 200]}",
+		"SELECT 1 FROM user WHERE rowid = ?":                           "{uniform: [1, 200]}",
+		"SELECT 1 FROM note WHERE rowid = ?":                           "{uniform: [1, 30]}",
+		"SELECT 1 FROM user WHERE +id IN (?, ?)":                       "{uniform: [1, 200]} {uniform: [1, 200]}",
+		"SELECT 1 FROM user WHERE mail = ? COLLATE NOCASE":             "{from: user.mail}",
+		"SELECT 1 FROM user WHERE mail COLLATE NOCASE = ?":             "{from: user.mail}",
+		"SELECT 1 FROM user WHERE lower(mail) = lower(?)":              "{from: user.mail}",
+		"SELECT 1 FROM user WHERE mail IN (?, ?, ?)":                   "{from: user.mail} {from: user.mail, row: 2} {from: user.mail, row: 3}",
+		"SELECT 1 FROM tag WHERE order_id = ? AND label = ?":           "{from: tag.order_id} {from: tag.label}",
+		"SELECT 1 FROM tag WHERE (order_id, label) = (?, ?)":           "{from: tag.order_id} {from: tag.label}",
+		"SELECT 1 FROM user WHERE id BETWEEN ? AND ?":                  "{uniform: [1, 101]} {derive: {of: 1, add: 99}}",
+		"SELECT 1 FROM user WHERE id >= ? AND id < ? LIMIT ? OFFSET ?": "{uniform: [1, 101]} {derive: {of: 1, add: 99}} {const: 20} {uniform: [0, 100]}",
+		"SELECT 1 FROM user LIMIT ?, ?":                                "{uniform: [0, 100]} {const: 20}",
+		"SELECT 1 FROM user WHERE score > ?":                           "{from: user.score}",
+		"SELECT 1 FROM user WHERE name LIKE ?":                         `{const: "Name %"}`,
+		"SELECT 1 FROM user WHERE name LIKE '%' || ? || '%'":           `{const: "Name "}`,
+		"SELECT 1 FROM user WHERE name GLOB ?":                         `{const: "Name *"}`,
+		"SELECT 1 FROM user WHERE born IS ? OR city IS NOT ?":          "{from: user.born} {from: user.city}",
+		"SELECT ?": "{uniform: [1, 100]}",
+		"SELECT 1 FROM missing.user WHERE ? IS NULL":                                       "",
+		"SELECT 1 FROM empty WHERE a = ? AND b = ? AND c = ? AND d > ?":                    "{uniform: [1, 1000]} {text: 12} {real: [0, 1000]} {blob: 16}",
+		"SELECT 1 FROM note WHERE mixed = ?":                                               "{const: 1}",
+		"SELECT 1 FROM \"odd table\" WHERE \"odd column\" = ?":                             `{from: "odd table.odd column"}`,
+		"SELECT (SELECT mail FROM user WHERE id = ?) FROM orders WHERE total = ?":          "{uniform: [1, 200]} {from: orders.total}",
+		"WITH x AS (SELECT id FROM orders WHERE user_id = ?) SELECT * FROM x WHERE id = ?": "{from: orders.user_id} {uniform: [1, 900]}",
+		"SELECT 1 FROM big WHERE id = ?":                                                   "{from: big.id}",
+		"INSERT INTO big VALUES (?)":                                                       "{seq: -10999999999}",
+		"INSERT INTO note (body) VALUES (?), (?)":                                          "{from: note.body} {from: note.body, row: 2}",
+		"INSERT INTO user (id, mail) VALUES (?, ?), (?, ?)":                                "",
+		"INSERT INTO user (id, mail, name) VALUES (?, ?, upper(?)), (?, ?, ?)":             "{seq: 201} {text: 16} {from: user.name} {derive: {of: 1, add: 1000000}} {text: 16} {from: user.name, row: 2}",
+		"INSERT INTO tag SELECT ?, ?":                                                      "{from: orders.id} {text: 16}",
+		"REPLACE INTO setting VALUES (?, ?)":                                               "{text: 16} {from: setting.value}",
+		"UPDATE user SET score = ?, visits = visits + ?, city = ? WHERE id = ?":            "{from: user.score, row: 2} {uniform: [1, 10]} {from: user.city, row: 2} {uniform: [1, 200]}",
+		"UPDATE user SET mail = ? WHERE id = ?":                                            "{text: 16} {uniform: [1, 200]}",
+		"UPDATE orders SET user_id = ? WHERE id = ?":                                       "{from: user.id} {uniform: [1, 900]}",
+		"UPDATE user SET (name, visits) = (?, ?) WHERE mail = ?":                           "{text: 8} {uniform: [0, 6]} {from: user.mail}",
+		"DELETE FROM orders WHERE id = ?":                                                  "{seq: 1}",
+		"DELETE FROM orders WHERE user_id = ?":                                             "{uniform: [1, 200]}",
+		"SELECT 1 FROM word WHERE word MATCH ?":                                            `{const: "apple"}`,
+	} {
+		s, err := open(t.Context(), database)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := split(query)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q := all[0]
+		if _, err := explain(t.Context(), s, q); err != nil {
+			if want != "" {
+				t.Errorf("%s: %v", query, err)
+			}
+			continue
+		}
+		if _, err := guess(t.Context(), analyse(q, s), map[string]int64{}); err != nil {
+			t.Errorf("%s: %v", query, err)
+		}
+		var got []string
+		for _, a := range q.args {
+			got = append(got, a.yaml)
+		}
+		if want != "" && strings.Join(got, " ") != want {
+			t.Errorf("%s\ngot  %s\nwant %s", query, strings.Join(got, " "), want)
+		}
+		_ = s.db.Close()
+	}
+}
+
+// TestRunning drafts from a file whose write-ahead log another connection
+// writes to.
+func TestRunning(t *testing.T) {
+	database := create(t, "PRAGMA journal_mode = wal")
+	db, err := sql.Open("sqlite", database+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')"); err != nil {
+		t.Fatal(err)
+	}
+	writing, err := db.Begin()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := writing.Exec("INSERT INTO t VALUES (4, 'not committed')"); err != nil {
+		t.Fatal(err)
+	}
+	main := read(t, database)
+	d := drafted(t, database, "SELECT v FROM t WHERE id = ?")
+	if !strings.Contains(d.Text, "{uniform: [1, 3]}") || !strings.Contains(d.Text, "journal_mode: wal\n    page_size: 4096\n    auto_vacuum: none\n    encoding: UTF-8") {
+		t.Errorf("drafted\n%s", d.Text)
+	}
+	if err := writing.Commit(); err != nil {
+		t.Errorf("the writer: %v", err)
+	}
+	if read(t, database) != main {
+		t.Error("the database was changed")
+	}
+}
+
+// TestLeftOut holds that what cannot be measured is said to be left out.
+func TestLeftOut(t *testing.T) {
+	database := create(t, `CREATE TABLE t (id INTEGER PRIMARY KEY, n INT CHECK (n < 5), d DATE);
+		INSERT INTO t VALUES (1, 1, '2020-01-01'), (2, 2, '2021-01-01');
+		CREATE TABLE never (a); CREATE TRIGGER no BEFORE INSERT ON never BEGIN SELECT raise(ABORT, 'no rows here'); END`)
+	d := drafted(t, database, `SELECT n FROM t WHERE id = ?;
+		VACUUM; CREATE TABLE u (a); CREATE TRIGGER x AFTER INSERT ON t BEGIN SELECT 1; SELECT 2; END; ATTACH 'x' AS y;
+		SELECT '{{'; SELECT random(); SELECT datetime('now');
+		INSERT INTO never VALUES (?);
+		UPDATE t SET n = n + ? WHERE id = 2;
+		SELECT NULL;
+		UPDATE t SET n = 1 RETURNING d`)
+	want := []string{
+		"select-2, line 3: its answer is another one each time",
+		"select-3, line 3: its answer depends on the clock",
+		`insert-never-1, line 4: the expected answer: operation "insert-never-1", step 1 at position 0: constraint failed: no rows here`,
+		`update-t-1, line 5: the expected answer: operation "update-t-1"`,
+		`select-4, line 6: operation "select-4": step 1: column 1 has no declared type and no value to tell it by`,
+		"update-t-2, line 7: ",
+		"VACUUM, line 2: only SELECT", "CREATE, line 2: the schema", "CREATE, line 2: the schema", "ATTACH, line 2: a plan measures one file",
+		"SELECT, line 3: {{ begins a template",
+	}
+	for i, w := range want {
+		if i >= len(d.LeftOut) || !strings.HasPrefix(d.LeftOut[i], w) {
+			t.Errorf("left out %d: got %q, want %q", i, slices.Concat(d.LeftOut, make([]string, len(want)))[i], w)
+		}
+	}
+	if !reflect.DeepEqual(d.Operations, []string{"select-t-1"}) || len(d.LeftOut) != len(want) {
+		t.Errorf("measured %q, left out %q", d.Operations, d.LeftOut)
+	}
+	if !strings.Contains(d.Text, "\n  #  insert-never-1:\n  #    sql: |-\n  #      INSERT INTO never VALUES (?)\n") {
+		t.Errorf("what is left out does not stand in\n%s", d.Text)
+	}
+}
+
+// TestForeignKeys holds that they are enforced where the queries can keep them.
+func TestForeignKeys(t *testing.T) {
+	database := create(t, `CREATE TABLE p (id INTEGER PRIMARY KEY); CREATE TABLE c (id INTEGER PRIMARY KEY, p INT NOT NULL REFERENCES p);
+		INSERT INTO p VALUES (1), (2), (3), (4), (5); INSERT INTO c VALUES (1, 1), (2, 2)`)
+	const insert = "INSERT INTO c (p) VALUES (?);"
+	if d := drafted(t, database, insert); strings.Count(d.Text, "foreign_keys: on\n") != 2 || !strings.Contains(d.Text, "{from: p.id}") {
+		t.Errorf("drafted\n%s", d.Text)
+	}
+	d := drafted(t, database, insert+"DELETE FROM p WHERE id = ?")
+	if strings.Contains(d.Text, "    foreign_keys: on\n") || !strings.Contains(d.Text, "foreign_keys: on is left out: delete-p-1 fails with them") {
+		t.Errorf("drafted\n%s", d.Text)
+	}
+}
+
+// TestRows holds that a number of rows is stated only where it never varies.
+func TestRows(t *testing.T) {
+	database := create(t, read(t, "testdata/shop.sql"))
+	for query, want := range map[string]int{
+		"SELECT name FROM user WHERE id = ?":                      1,
+		"SELECT id FROM orders WHERE user_id <= ? ORDER BY id":    -1,
+		"SELECT count(*) FROM orders WHERE total > ?":             1,
+		"SELECT id FROM orders ORDER BY id LIMIT 7":               7,
+		"SELECT label FROM tag WHERE order_id = ?":                1, // by chance, at every position
+		"SELECT id FROM user WHERE mail = 'nobody'":               -1,
+		"SELECT id FROM user WHERE id != ? ORDER BY id LIMIT 300": -1,
+		"INSERT INTO note VALUES (?, ?), (?, ?)":                  2,
+		"UPDATE user SET visits = ? WHERE id = ?":                 1,
+		"DELETE FROM tag WHERE order_id = ? AND label = ?":        -1,
+	} {
+		d := drafted(t, database, "-- name: q\n"+query)
+		if got := expanded(t, d)["q"].Steps[0].Rows; got != want {
+			t.Errorf("%s: %d rows, want %d", query, got, want)
+		}
+	}
+}
+
+func TestMistakes(t *testing.T) {
+	database := create(t, "CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+	dir := t.TempDir()
+	file := func(name, content string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	damaged := []byte(read(t, create(t, read(t, "testdata/shop.sql"))))
+	for i := range 3000 {
+		damaged[5*4096+i] = 0xff
+	}
+	for name, c := range map[string]struct{ database, queries, want string }{
+		"no database":     {filepath.Join(dir, "none.db"), "SELECT 1", "none.db: no such file"},
+		"a folder":        {dir, "SELECT 1", "is a directory"},
+		"empty":           {file("empty.db", ""), "SELECT 1", "empty.db is empty"},
+		"not a database":  {file("text.db", strings.Repeat("text ", 100)), "SELECT 1", "is not a SQLite database, or an encrypted one"},
+		"damaged":         {file("damaged.db", string(damaged)), "SELECT 1", "damaged.db is damaged or cannot be checked"},
+		"no queries":      {database, " -- nothing\n;", "q.sql: there is no query in it"},
+		"no text":         {database, "SELECT '\xff'", "q.sql: it is not UTF-8 text"},
+		"no end":          {database, "SELECT 1;\nSELECT 'a", "q.sql: behind line 2 is a quote or a comment without an end"},
+		"wrong column":    {database, "SELECT 1;\n\n-- name: mine\nSELECT b FROM t; SELEKT 1", "q.sql:4: query mine does not compile: SQL logic error: no such column: b (1)\nq.sql:4: query "},
+		"only others":     {database, "BEGIN; COMMIT", "q.sql: none of its statements can be measured; the first, in line 1: transactions"},
+		"nothing is left": {database, "SELECT random()", "q.sql:1: query select-1 cannot be measured: its answer is another one each time"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := Make(t.Context(), options(c.database, c.queries))
+			var input *InputError
+			if !errors.As(err, &input) || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, %v; want an InputError with %q", d, err, c.want)
+			}
+		})
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	var input *InputError
+	if _, err := Make(ctx, options(database, "SELECT 1")); !errors.Is(err, context.Canceled) || errors.As(err, &input) {
+		t.Errorf("cancelled: %v", err)
+	}
+}

@@ -1,0 +1,83 @@
+package draft
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"strings"
+
+	"assay"
+	"assay/internal/dataset"
+	columnfile "assay/kit/column"
+)
+
+// foreignKeys says which operation fails where foreign keys are enforced, which
+// SQLite does only when asked; empty where none does.
+func (b *probe) foreignKeys(ctx context.Context, folder string, all []*operation) (reason string, err error) {
+	conn, done, err := enforcing(ctx, b.data, folder)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	for _, o := range all {
+		op := b.cases[o.name].Operation
+		if o.leftOut != "" || !op.Changes {
+			continue
+		}
+		err := b.apply(ctx, conn, op)
+		if ctx.Err() != nil {
+			return "", ctx.Err()
+		}
+		if err != nil && strings.Contains(err.Error(), "FOREIGN KEY") {
+			return o.name + " fails with them: " + err.Error(), nil
+		}
+	}
+	return "", nil
+}
+
+// enforcing opens another private copy, in which foreign keys are enforced.
+func enforcing(ctx context.Context, data *dataset.Data, folder string) (conn *sql.Conn, done func() error, err error) {
+	path := filepath.Join(folder, "enforcing.db")
+	if err := data.Copy(path); err != nil {
+		return nil, nil, err
+	}
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?_pragma=foreign_keys(1)&_pragma=synchronous(0)")
+	if err != nil {
+		return nil, nil, err
+	}
+	if conn, err = db.Conn(ctx); err != nil {
+		return nil, nil, errors.Join(err, db.Close())
+	}
+	return conn, func() error { return errors.Join(conn.Close(), db.Close()) }, nil
+}
+
+// apply runs an operation with the first arguments of its trace, in one
+// transaction.
+func (b *probe) apply(ctx context.Context, conn *sql.Conn, op assay.Operation) (err error) {
+	trace, err := b.data.Trace(ctx, op, tried)
+	if err != nil {
+		return err
+	}
+	arguments, err := columnfile.Open(trace.Path)
+	if err != nil {
+		return fmt.Errorf("open %s: %w", trace.Path, err)
+	}
+	defer func() { err = errors.Join(err, arguments.Close()) }()
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	args := make([]any, arguments.Columns())
+	for row := range arguments.Rows() {
+		for i := range args {
+			args[i] = arguments.Value(i, row)
+		}
+		if _, err := tx.ExecContext(ctx, op.Steps[0].SQL, args...); err != nil {
+			return errors.Join(err, tx.Rollback())
+		}
+	}
+	return tx.Commit()
+}

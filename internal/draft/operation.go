@@ -1,0 +1,321 @@
+package draft
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"assay/internal/plan/sqltext"
+)
+
+// operation is a query as the plan measures it.
+type operation struct {
+	*query
+	guess   *guesser
+	steps   []string         // of EXPLAIN QUERY PLAN, indented
+	scanned int64            // rows of tables that are read as a whole
+	counts  map[string]int64 // of a block, by profile, of a query that changes data
+	check   string
+	rows    int // answered or changed each time; -1: it varies
+	returns []string
+	checked []string // types of the check's answer
+	// sure says that rows stay the same whatever other operations insert and
+	// change.
+	sure bool
+}
+
+// explain asks SQLite how it runs a query; its error is the query's mistake.
+func explain(ctx context.Context, s *schema, q *query) (*operation, error) {
+	o := &operation{query: q, rows: -1}
+	rows, err := s.db.QueryContext(ctx, "EXPLAIN QUERY PLAN "+q.sql, make([]any, len(q.args))...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	depth := map[int64]int{}
+	for rows.Next() {
+		var id, parent, unused int64
+		var detail string
+		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
+			return nil, err
+		}
+		depth[id] = depth[parent] + 1
+		o.steps = append(o.steps, strings.Repeat("  ", depth[parent])+detail)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	return o, o.scans(ctx, s)
+}
+
+// scans counts the rows of tables that are read as a whole. SQLite calls them
+// by their aliases.
+func (o *operation) scans(ctx context.Context, s *schema) error {
+	for _, ref := range s.read(references(o.tokens)) {
+		t := s.table(ref.table)
+		whole := slices.ContainsFunc(o.steps, func(step string) bool {
+			step = strings.TrimLeft(step, " ") + " "
+			return strings.HasPrefix(step, "SCAN "+ref.alias+" ") && !strings.Contains(step, " VIRTUAL TABLE ")
+		})
+		if t == nil || t.view != "" || !whole {
+			continue
+		}
+		found, err := texts(ctx, s.db, "SELECT count(*) FROM "+quote(t.name))
+		if err != nil {
+			return err
+		}
+		var n int64
+		_, _ = fmt.Sscan(found[0][0], &n)
+		o.scanned += n
+		o.notes = append(o.notes, fmt.Sprintf("It reads all %d rows of %s each time, unless a LIMIT ends it.", n, t.name))
+	}
+	return nil
+}
+
+// The operations of a block where a commit waits for the disk, and where it
+// does not: so many that it lasts about a tenth of a second.
+var blocks = map[string]int64{"current": 120, "web": 5000, "durable": 120}
+
+const (
+	// scannedRows is how many rows a block of changes reads at most.
+	scannedRows = 5_000_000
+	// warmUp is the share of a block that comes before it.
+	warmUp = 0.1
+)
+
+// complete says how many operations a block has, and what proves them.
+func (o *operation) complete(ctx context.Context, s *schema) error {
+	most := int64(blocks["web"])
+	if o.scanned > 0 {
+		most = min(most, max(5, scannedRows/o.scanned))
+	}
+	t := o.guess.target
+	if o.verb == "DELETE" && t != nil && len(t.columns) > 0 {
+		f, err := s.stats(ctx, t.columns[0])
+		if err != nil {
+			return err
+		}
+		most = min(most, max(1, o.deletable(f.rows)))
+	}
+	o.counts = maps.Clone(blocks)
+	for profile, n := range o.counts {
+		o.counts[profile] = min(n, most)
+	}
+	if t == nil {
+		return nil
+	}
+	var err error
+	switch o.verb {
+	case "INSERT", "REPLACE":
+		o.check, err = o.inserted(ctx, s)
+	case "UPDATE":
+		o.check, err = o.updated(ctx, s)
+	default:
+		o.check = "SELECT count(*) FROM " + plain(t.name)
+	}
+	return err
+}
+
+// deletable is how many rows a block can delete and still find some.
+func (o *operation) deletable(rows int64) int64 {
+	if slices.ContainsFunc(o.args, func(a argument) bool { return strings.HasPrefix(a.yaml, "{seq:") }) {
+		return int64(float64(rows) * (1 - 2*warmUp)) // one after the other
+	}
+	if len(o.args) == 0 {
+		o.notes = append(o.notes, "It has no arguments: after the first time, nothing is left to delete.")
+		return rows
+	}
+	o.notes = append(o.notes, "What it deletes is drawn: where it is drawn again, nothing is left to delete.")
+	return rows / 4
+}
+
+// inserted reads the rows behind the greatest key that was there, or counts.
+func (o *operation) inserted(ctx context.Context, s *schema) (string, error) {
+	g := o.guess
+	key, above := (*column)(nil), int64(0)
+	for _, c := range g.target.columns {
+		if start, ok := g.above[c]; ok && key == nil {
+			key, above = c, start
+		}
+	}
+	given := map[*column]bool{}
+	for _, u := range g.all {
+		if u.role == insert && u.bare && u.column != nil {
+			given[u.column] = true
+		}
+	}
+	if key == nil {
+		key = g.target.column("rowid")
+		if key == nil || !key.rowid || slices.Contains(g.listed, key) {
+			return "SELECT count(*) FROM " + plain(g.target.name), nil
+		}
+		f, err := s.stats(ctx, key)
+		if err != nil {
+			return "", err
+		}
+		above = number(f.high)
+	}
+	names := []string{plain(key.name)}
+	for _, c := range g.listed {
+		if c != nil && c != key && given[c] {
+			names = append(names, plain(c.name))
+		}
+	}
+	return fmt.Sprintf("SELECT %s FROM %s WHERE %s > %d ORDER BY %s", strings.Join(names, ", "), plain(g.target.name), names[0], above, names[0]), nil
+}
+
+// updated digests the columns that are set.
+func (o *operation) updated(ctx context.Context, s *schema) (string, error) {
+	selected := []string{"count(*)"}
+	for _, c := range o.assigned() {
+		f, err := s.stats(ctx, c)
+		if err != nil {
+			return "", err
+		}
+		name := plain(c.name)
+		low, high, whole := f.bounds()
+		const most = 1 << 31
+		if whole && low > -most && high < most {
+			selected = append(selected, "sum("+name+")")
+			continue
+		}
+		selected = append(selected, "count(DISTINCT "+name+")", "min("+name+")", "max("+name+")")
+	}
+	return fmt.Sprintf("SELECT %s FROM %s", strings.Join(selected, ", "), plain(o.guess.target.name)), nil
+}
+
+// assigned returns the columns of SET whose new values do not depend on chance
+// or on the clock.
+func (o *operation) assigned() []*column {
+	g := o.guess
+	var all []*column
+	start := slices.IndexFunc(g.tokens, func(t sqltext.Token) bool { return t.Depth == 0 && t.Is("SET") })
+	for i := start; i >= 0 && i+1 < len(g.tokens); {
+		end := i + 1
+		for end < len(g.tokens) && !(g.group[end] == -1 && (g.tokens[end].Kind == ',' || g.tokens[end].Is("WHERE") || g.tokens[end].Is("FROM") || g.tokens[end].Is("RETURNING"))) {
+			end++
+		}
+		item := g.tokens[i+1 : end]
+		name, _ := item[0].Name()
+		if c := g.target.column(name); c != nil && !slices.Contains(all, c) && !random(item) && !clock(item) {
+			all = append(all, c)
+		}
+		if end >= len(g.tokens) || g.tokens[end].Kind != ',' {
+			break
+		}
+		i = end
+	}
+	return all
+}
+
+// random reports whether something is called that answers otherwise each time.
+func random(tokens []sqltext.Token) bool {
+	return slices.ContainsFunc(tokens, func(t sqltext.Token) bool {
+		return slices.ContainsFunc([]string{"random", "randomblob", "changes", "total_changes", "last_insert_rowid", "sqlite_version",
+			"sqlite_source_id"}, t.Is)
+	})
+}
+
+// clock reports whether the time is asked for.
+func clock(tokens []sqltext.Token) bool {
+	for i, t := range tokens {
+		if t.Text == "'now'" || t.Is("current_timestamp") || t.Is("current_date") || t.Is("current_time") {
+			return true
+		}
+		empty := i+2 < len(tokens) && tokens[i+1].Kind == '(' && tokens[i+2].Kind == ')'
+		if empty && slices.ContainsFunc([]string{"date", "time", "datetime", "julianday", "unixepoch", "strftime"}, t.Is) {
+			return true
+		}
+	}
+	return false
+}
+
+// doubt says why a reading query's answers cannot be compared, or adds what to
+// keep in mind.
+func (o *operation) doubt() string {
+	top := func(word string) int {
+		return slices.IndexFunc(o.tokens, func(t sqltext.Token) bool { return t.Depth == 0 && t.Is(word) })
+	}
+	from := top("FROM")
+	if from < 0 {
+		from = len(o.tokens)
+	}
+	switch {
+	case random(o.tokens):
+		return "its answer is another one each time"
+	case clock(o.tokens[:from]):
+		return "its answer depends on the clock"
+	case clock(o.tokens):
+		o.notes = append(o.notes, "It asks for the time: its answer may change from one day to the next, and then counts as wrong.")
+	}
+	if top("ORDER") < 0 && !o.aggregate() && !o.lookup() && len(o.guess.refs) > 0 {
+		o.notes = append(o.notes, "It has no ORDER BY: the order of its rows is up to SQLite, and another one counts as wrong.")
+	}
+	return ""
+}
+
+// aggregate reports whether the answer is one row made of all that are found.
+func (o *operation) aggregate() bool {
+	found, ended := false, false
+	for i, t := range o.tokens {
+		if t.Depth > 0 {
+			continue
+		}
+		for _, word := range []string{"GROUP", "HAVING", "UNION", "EXCEPT", "INTERSECT", "LIMIT", "OVER", "WITH"} {
+			if t.Is(word) {
+				return false
+			}
+		}
+		ended = ended || t.Is("FROM")
+		call := !ended && i+1 < len(o.tokens) && o.tokens[i+1].Kind == '('
+		for _, name := range []string{"count", "sum", "total", "avg", "group_concat"} {
+			found = found || call && t.Is(name)
+		}
+		if call && (t.Is("min") || t.Is("max")) {
+			found = found || o.guess.position(i+2, o.guess.match[i+1]-1) == 0
+		}
+	}
+	return found
+}
+
+// lookup reports whether the query finds at most one row, by a whole key and
+// nothing else.
+func (o *operation) lookup() bool {
+	g := o.guess
+	if len(g.refs) != 1 || slices.ContainsFunc(g.tokens, func(t sqltext.Token) bool { return t.Is("OR") }) {
+		return false
+	}
+	ands := 0
+	for _, t := range g.tokens {
+		if t.Is("AND") {
+			ands++
+		}
+	}
+	compared := map[*column]bool{}
+	for _, u := range g.all {
+		if u.role == equal && u.bare && u.function == "" && u.column != nil {
+			compared[u.column] = true
+		}
+	}
+	t := g.schema.table(g.refs[0].table)
+	return t != nil && len(compared) == ands+1 && slices.ContainsFunc(t.keys, func(key []*column) bool {
+		return len(key) == len(compared) && !slices.ContainsFunc(key, func(c *column) bool { return !compared[c] })
+	})
+}
+
+// plain quotes a name where it needs that.
+func plain(name string) string {
+	if plainName.MatchString(name) && !slices.ContainsFunc(reserved, func(word string) bool { return strings.EqualFold(word, name) }) {
+		return name
+	}
+	return quote(name)
+}
+
+var (
+	plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
+	reserved  = slices.Concat(keywords, notAlias, clauses, strings.Fields("TABLE INDEX CREATE ADD ALTER CHECK COLLATE COMMIT CONSTRAINT DEFERRABLE "+
+		"DELETE DROP ESCAPE FOREIGN INSERT INTO ISNULL NOTHING NOTNULL NULL PRIMARY REFERENCES TO TRANSACTION UNIQUE UPDATE REPLACE"))
+)

@@ -1,0 +1,107 @@
+package draft
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"assay/internal/plan"
+)
+
+func TestSplit(t *testing.T) {
+	all, err := split("\ufeff-- The first\r\n-- of all\r\nSELECT 1; -- not a name\n\nSELECT 2;;\n-- name: GetUser :one\n-- with more words\nSELECT 3;\n" +
+		"/* Users, by (mail)! */\nSELECT ';' FROM [a;b];\n\n-- far\n\nWITH x AS (SELECT 1) INSERT INTO main.t SELECT * FROM x;\n" +
+		"-- name: GetUser\nUPDATE OR IGNORE t SET a = 1;\n-- ---\nDELETE FROM t; SELECT 4 -- end")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, q := range all {
+		got = append(got, fmt.Sprintf("%d %s: %s", q.line, q.name, q.sql))
+	}
+	want := []string{
+		"3 the-first: SELECT 1", "5 select-1: SELECT 2", "8 GetUser: SELECT 3", "10 users-by-mail: SELECT ';' FROM [a;b]",
+		"14 insert-t-1: WITH x AS (SELECT 1) INSERT INTO main.t SELECT * FROM x", "16 GetUser-2: UPDATE OR IGNORE t SET a = 1",
+		"18 delete-t-1: DELETE FROM t", "18 select-2: SELECT 4",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func TestRewrite(t *testing.T) {
+	for sql, want := range map[string]string{
+		"SELECT 1":                        "SELECT 1 []",
+		"SELECT ?, ?":                     "SELECT ?, ? [? ?]",
+		"SELECT :a, @b, $c":               "SELECT ?, ?, ? [:a @b $c]",
+		"SELECT :a, ':a', \":b\", :b, :a": "SELECT ?1, ':a', \":b\", ?2, ?1 [:a :b]",
+		"SELECT ?2, ?1":                   "SELECT ?2, ?1 [?1 ?2]",
+		"SELECT ?3, ?7 -- ?":              "SELECT ?, ? -- ? [?3 ?7]",
+		"SELECT ?2, ?, :x, ?":             "SELECT ?, ?, ?, ? [?2 ? :x ?]",
+		"SELECT :x, ?1":                   "SELECT ?1, ?1 [?1]",
+		"SELECT ?, ?1, ?":                 "SELECT ?1, ?1, ?2 [?1 ?]",
+	} {
+		q := &query{}
+		q.rewrite(sql)
+		var written []string
+		for _, a := range q.args {
+			written = append(written, a.written)
+		}
+		if got := fmt.Sprint(q.sql, " ", written); got != want {
+			t.Errorf("%s: got %s, want %s", sql, got, want)
+		}
+	}
+}
+
+// FuzzSplit holds that any file gives queries with names of their own whose
+// arguments the plan counts alike, and whose SQL is in the plan what it was.
+func FuzzSplit(f *testing.F) {
+	for _, text := range []string{"-- name: a\nSELECT ?2, :a, '\t', ?;SELECT 1", "CREATE TRIGGER t BEGIN SELECT 1; END;VALUES (@x)",
+		"SELECT ' \n  x\n\n' ;", "SELECT \"{{\", [\x00]", "SELECT 'a: b # c', `\\x`"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		all, err := split(text)
+		if err != nil {
+			return
+		}
+		names := map[string]bool{}
+		for _, q := range all {
+			if names[q.name] || q.line < 1 {
+				t.Fatalf("name %q twice, or line %d", q.name, q.line)
+			}
+			names[q.name] = true
+			analyse(q, &schema{}).uses()
+			if q.leftOut != "" || q.verb != "SELECT" && q.verb != "VALUES" {
+				continue
+			}
+			inPlan(t, q)
+		}
+	})
+}
+
+// inPlan writes a query into a plan and reads it back.
+func inPlan(t *testing.T, q *query) {
+	t.Helper()
+	d := document{name: "fuzz", file: "f.db", header: map[string]string{"page_size": "4096", "auto_vacuum": "none", "encoding": "UTF-8"}}
+	for i := range q.args {
+		q.args[i].yaml, q.args[i].note = "{const: 1}", "for "+q.args[i].written
+	}
+	d.operations = []*operation{{query: q, rows: -1}}
+	text := d.text()
+	p, err := plan.Decode("fuzz.yaml", []byte(text))
+	if err != nil {
+		if strings.Contains(err.Error(), "SQL has a parameter") || strings.Contains(err.Error(), "not UTF-8") {
+			return
+		}
+		t.Fatalf("%v\n%s", err, text)
+	}
+	cases, err := p.Expand(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if step := cases[0].Operation.Steps[0]; step.SQL != q.sql || len(step.Args) != len(q.args) {
+		t.Fatalf("%q with %d arguments became %q with %d", q.sql, len(q.args), step.SQL, len(step.Args))
+	}
+}

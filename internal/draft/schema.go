@@ -1,0 +1,299 @@
+package draft
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"assay/internal/plan/sqltext"
+
+	_ "modernc.org/sqlite" // reads the private copy, registered as "sqlite"
+)
+
+// schema is what the private copy of the user's database has.
+type schema struct {
+	db     *sql.DB
+	tables []*table
+}
+
+// table is a table or a view.
+type table struct {
+	name    string
+	columns []*column
+	keys    [][]*column // whose values together come once
+	view    string      // SQL of a view
+}
+
+// column is a column of a table.
+type column struct {
+	table    *table
+	name     string
+	declared string
+	hidden   bool // INSERT without a list does not fill it
+	notNull  bool
+	rowid    bool // an INTEGER PRIMARY KEY, or the row id without a name
+	parent   parent
+	found    *stats
+}
+
+// parent is the column that a foreign key refers to.
+type parent struct{ table, column string }
+
+// stats are about the values that a column has.
+type stats struct {
+	rows, values, distinct int64
+	kind                   string // of all values: integer, real, text, blob; numeric or mixed; empty without any
+	low, high              any
+	average                int64 // length of texts and blobs
+}
+
+// open reads the schema of a database that nobody changes.
+func open(ctx context.Context, path string) (*schema, error) {
+	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?mode=ro&immutable=1")
+	if err != nil {
+		return nil, fmt.Errorf("open %s: %w", path, err)
+	}
+	s := &schema{db: db}
+	if err := s.load(ctx); err != nil {
+		_ = db.Close()
+		return nil, fmt.Errorf("read the schema: %w", err)
+	}
+	return s, nil
+}
+
+func (s *schema) load(ctx context.Context) error {
+	names, err := texts(ctx, s.db, `SELECT name, (SELECT sql FROM sqlite_schema s WHERE s.name = l.name AND s.type = 'view')
+		FROM pragma_table_list l WHERE schema = 'main' ORDER BY name`)
+	if err != nil {
+		return err
+	}
+	for _, row := range names {
+		t := &table{name: row[0], view: row[1]}
+		for _, read := range []func(context.Context, *table) error{s.readColumns, s.readKeys, s.readForeign} {
+			if err := read(ctx, t); err != nil {
+				return fmt.Errorf("table %q: %w", t.name, err)
+			}
+		}
+		s.tables = append(s.tables, t)
+	}
+	return nil
+}
+
+func (s *schema) readColumns(ctx context.Context, t *table) error {
+	rows, err := texts(ctx, s.db, `SELECT name, type, "notnull", pk, hidden FROM pragma_table_xinfo(?)`, t.name)
+	if err != nil {
+		return err
+	}
+	var primary []*column
+	for _, row := range rows {
+		c := &column{table: t, name: row[0], declared: strings.ToUpper(row[1]), notNull: row[2] == "1",
+			hidden: row[4] != "0"}
+		t.columns = append(t.columns, c)
+		if row[3] != "0" {
+			primary = append(primary, c)
+		}
+	}
+	withoutRowid, err := texts(ctx, s.db, "SELECT 1 FROM pragma_table_list WHERE schema = 'main' AND name = ? AND (wr OR type <> 'table')", t.name)
+	if err != nil || len(withoutRowid) > 0 {
+		return err
+	}
+	if len(primary) == 1 && primary[0].declared == "INTEGER" {
+		primary[0].rowid = true
+		t.keys = append(t.keys, primary)
+		return nil
+	}
+	if t.column("rowid") == nil {
+		c := &column{table: t, name: "rowid", declared: "INTEGER", hidden: true, notNull: true, rowid: true}
+		t.columns, t.keys = append(t.columns, c), append(t.keys, []*column{c})
+	}
+	return nil
+}
+
+// readKeys reads the unique indexes, among them those of primary keys. One on
+// expressions or on some rows only is none that arguments can keep to.
+func (s *schema) readKeys(ctx context.Context, t *table) error {
+	rows, err := texts(ctx, s.db, `SELECT l.seq, i.name FROM pragma_index_list(?1) l, pragma_index_info(l.name) i
+		WHERE l."unique" AND NOT l.partial AND NOT EXISTS (SELECT 1 FROM pragma_index_info(l.name) WHERE name IS NULL)
+		ORDER BY l.seq DESC, i.seqno`, t.name)
+	if err != nil {
+		return err
+	}
+	for i, row := range rows {
+		if i == 0 || row[0] != rows[i-1][0] {
+			t.keys = append(t.keys, nil)
+		}
+		last := len(t.keys) - 1
+		t.keys[last] = append(t.keys[last], t.column(row[1]))
+	}
+	return nil
+}
+
+func (s *schema) readForeign(ctx context.Context, t *table) error {
+	rows, err := texts(ctx, s.db, `SELECT f."from", f."table", coalesce(f."to",
+		(SELECT name FROM pragma_table_info(f."table") WHERE pk = f.seq + 1), '') FROM pragma_foreign_key_list(?) f`, t.name)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		if c := t.column(row[0]); c != nil {
+			c.parent = parent{row[1], row[2]}
+		}
+	}
+	return nil
+}
+
+// table finds a table by its name; nil where there is none.
+func (s *schema) table(name string) *table {
+	i := slices.IndexFunc(s.tables, func(t *table) bool { return strings.EqualFold(t.name, name) })
+	if i < 0 {
+		return nil
+	}
+	return s.tables[i]
+}
+
+// read adds to tables those that views among them read.
+func (s *schema) read(refs []reference) []reference {
+	const most = 1000 // a view can read views, but not itself
+	for i := 0; i < len(refs) && len(refs) < most; i++ {
+		if t := s.table(refs[i].table); t != nil && t.view != "" {
+			tokens, _ := sqltext.Scan(t.view)
+			refs = append(refs, references(tokens)...)
+		}
+	}
+	return refs
+}
+
+// column finds a column by its name, or the row id by one of its names; nil
+// where there is none.
+func (t *table) column(name string) *column {
+	i := slices.IndexFunc(t.columns, func(c *column) bool { return strings.EqualFold(c.name, name) })
+	if i >= 0 {
+		return t.columns[i]
+	}
+	for _, other := range []string{"rowid", "oid", "_rowid_"} {
+		if strings.EqualFold(name, other) {
+			i = slices.IndexFunc(t.columns, func(c *column) bool { return c.rowid })
+		}
+	}
+	if i < 0 {
+		return nil
+	}
+	return t.columns[i]
+}
+
+// unique reports whether the column alone is a key.
+func (c *column) unique() bool {
+	return slices.ContainsFunc(c.table.keys, func(key []*column) bool { return len(key) == 1 && key[0] == c })
+}
+
+// String is the column as plans name it.
+func (c *column) String() string { return c.table.name + "." + c.name }
+
+// sql is the column in quotes, with its table: an unknown name that stands alone
+// in quotes is a text to SQLite.
+func (c *column) sql() string { return quote(c.table.name) + "." + quote(c.name) }
+
+// affinity is the storage class that the declared type prefers, by SQLite's
+// rules; a numeric column mostly holds whole numbers.
+func (c *column) affinity() string {
+	has := func(part string) bool { return strings.Contains(c.declared, part) }
+	switch {
+	case has("INT"):
+		return "integer"
+	case has("CHAR"), has("CLOB"), has("TEXT"):
+		return "text"
+	case has("BLOB"), c.declared == "":
+		return "blob"
+	case has("REAL"), has("FLOA"), has("DOUB"):
+		return "real"
+	case has("DATE"), has("TIME"), has("JSON"), has("UUID"):
+		return "text"
+	}
+	return "integer"
+}
+
+// stats reads about a column's values, once.
+func (s *schema) stats(ctx context.Context, c *column) (*stats, error) {
+	if c.found != nil {
+		return c.found, nil
+	}
+	query := fmt.Sprintf(`SELECT count(*), count(%[1]s), count(DISTINCT %[1]s), min(typeof(%[1]s)) FILTER (WHERE %[1]s IS NOT NULL),
+		max(typeof(%[1]s)) FILTER (WHERE %[1]s IS NOT NULL), min(%[1]s), max(%[1]s),
+		CAST(coalesce(round(avg(length(%[1]s))), 0) AS INT) FROM %[2]s`, c.sql(), quote(c.table.name))
+	var f stats
+	var first, last sql.NullString
+	err := s.db.QueryRowContext(ctx, query).Scan(&f.rows, &f.values, &f.distinct, &first, &last, &f.low, &f.high, &f.average)
+	if err != nil {
+		return nil, fmt.Errorf("look at the values of %s: %w", c, err)
+	}
+	switch {
+	case first.String == last.String:
+		f.kind = first.String
+	case first.String == "integer" && last.String == "real":
+		f.kind = "numeric"
+	default:
+		f.kind = "mixed"
+	}
+	c.found = &f
+	return &f, nil
+}
+
+// full reports whether every whole number from the least to the greatest is
+// there.
+func (f *stats) full() bool {
+	low, high, ok := f.bounds()
+	return ok && high-low >= 0 && high-low == f.distinct-1
+}
+
+// bounds returns the least and the greatest of whole numbers.
+func (f *stats) bounds() (low, high int64, ok bool) {
+	low, ok = f.low.(int64)
+	high, _ = f.high.(int64)
+	return low, high, ok && f.kind == "integer"
+}
+
+// at returns the value of a column at a place in their order.
+func (s *schema) at(ctx context.Context, c *column, place int64) (value any, err error) {
+	query := fmt.Sprintf("SELECT +%[1]s FROM %[2]s WHERE %[1]s IS NOT NULL ORDER BY %[1]s LIMIT 1 OFFSET ?", c.sql(), quote(c.table.name))
+	if err := s.db.QueryRowContext(ctx, query, place).Scan(&value); err != nil {
+		return nil, fmt.Errorf("look at a value of %s: %w", c, err)
+	}
+	return value, nil
+}
+
+// few reports whether the same values come again and again.
+func (f *stats) few() bool { return f.distinct <= 50 && f.distinct*2 <= f.values }
+
+// texts returns an answer as texts.
+func texts(ctx context.Context, db *sql.DB, query string, args ...any) ([][]string, error) {
+	rows, err := db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	var all [][]string
+	for rows.Next() {
+		row, into := make([]sql.NullString, len(names)), make([]any, len(names))
+		for i := range row {
+			into[i] = &row[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			return nil, err
+		}
+		values := make([]string, len(row))
+		for i, v := range row {
+			values[i] = v.String
+		}
+		all = append(all, values)
+	}
+	return all, rows.Err()
+}
+
+func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

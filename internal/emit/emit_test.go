@@ -1,0 +1,94 @@
+package emit_test
+
+import (
+	"flag"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay"
+	"assay/internal/emit"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+func TestGolden(t *testing.T) {
+	for _, name := range slices.Sorted(maps.Keys(profiles)) {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			for _, ecosystem := range emit.Ecosystems() {
+				form, err := emit.For(ecosystem, named(name))
+				if err != nil {
+					t.Fatal(err)
+				}
+				out.WriteString("-- " + ecosystem + " --\n" + form.Text)
+				for _, unset := range form.Unset {
+					if !strings.Contains(form.Text, "NOT SET: "+unset+".\n") {
+						t.Errorf("%s: the text does not say %q", ecosystem, unset)
+					}
+				}
+			}
+			file := filepath.Join("testdata", name+".golden")
+			if *update {
+				if err := os.WriteFile(file, []byte(out.String()), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := out.String(); got != string(want) {
+				t.Errorf("%s differs (go test ./emit -update writes it anew):\n%s", file, got)
+			}
+		})
+	}
+}
+
+// What an ecosystem cannot set is told, never left out.
+func TestUnset(t *testing.T) {
+	memory := ": a plan's data are copied into memory; an application has its data in a file"
+	once := "ANALYZE: runs once on one connection after opening, which is the application's to do"
+	path := "ATTACH '{{path}}' AS other: it names the file of the plan"
+	tests := []struct {
+		ecosystem, profile string
+		want               []string
+	}{
+		{"rails", "gaps", []string{"memory = 1" + memory, "mutex = NO: database.yml has no key for it", path, once}},
+		{"go-mattn", "gaps", []string{"memory = 1" + memory, path, once}},
+		{"go-zombiezen", "gaps", []string{"memory = 1" + memory, "mutex = NO: its connections never have one", path, once}},
+		{"django", "gaps", []string{"memory = 1" + memory, "mutex = NO: sqlite3.connect has no parameter for it", path,
+			"SELECT ';': init_command cannot have a semicolon within a statement", once}},
+		{"node", "immutable", []string{"immutable = 1: better-sqlite3 takes no file: URI"}},
+		{"node", "shared", []string{"shared_cache = 1: better-sqlite3 is compiled without the shared cache"}},
+		{"node", "unshared", nil},
+		{"python", "raw", nil},
+		{"python", "immutable-log", []string{"journal_mode = WAL: an immutable file is read without its log, and SQLite does not refuse"}},
+		{"python", "raw-memory", []string{
+			"ATTACH '{{path}}' AS filedb: runs once on one connection after opening, which is the application's to do", "a database in memory" + memory}},
+		{"python", "store", nil},
+	}
+	for _, test := range tests {
+		form, err := emit.For(test.ecosystem, named(test.profile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.Equal(form.Unset, test.want) {
+			t.Errorf("%s for %s: got\n%s\nwant\n%s", test.profile, test.ecosystem, strings.Join(form.Unset, "\n"), strings.Join(test.want, "\n"))
+		}
+	}
+}
+
+func TestRefused(t *testing.T) {
+	raw := emit.Source{Name: "test/raw", Profile: assay.Profile{Raw: map[string]string{"mattn": "file:{{path}}"}}}
+	_, err := emit.For("python", raw)
+	if want := "profile test/raw is a raw DSN of a driver and has no requests that say what it is meant to set: only requests can be said in another form"; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if _, err := emit.For("perl", named("web")); err == nil || err.Error() != `unknown ecosystem "perl"` {
+		t.Errorf("got %v", err)
+	}
+}

@@ -1,0 +1,312 @@
+package load
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"assay/internal/stat"
+	"assay/kit/answer"
+	"assay/kit/column"
+)
+
+// serve answers by a handler and returns the URL.
+func serve(t *testing.T, handler http.HandlerFunc) string {
+	t.Helper()
+	s := httptest.NewServer(handler)
+	t.Cleanup(s.Close)
+	return s.URL + "/{n}"
+}
+
+func run(t *testing.T, c Config) Result {
+	t.Helper()
+	r, err := Run(t.Context(), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func count(histogram [][2]int64) (n int64) {
+	for _, b := range histogram {
+		n += b[1]
+	}
+	return n
+}
+
+// expect writes a file of expected answers.
+func expect(t *testing.T, rows ...[2]int64) string {
+	t.Helper()
+	builder := column.NewBuilder(column.Int, column.Int)
+	for _, row := range rows {
+		if err := builder.Append(row[0], row[1]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "answers.col")
+	if err := builder.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestEveryRequestOnce: all numbers are asked for, each once, in both loops.
+func TestEveryRequestOnce(t *testing.T) {
+	for _, rate := range []float64{0, 20_000} {
+		var mu sync.Mutex
+		asked := map[string]int{}
+		url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			mu.Lock()
+			defer mu.Unlock()
+			asked[r.URL.Path]++
+		})
+		r := run(t, Config{URL: url, Clients: 4, Requests: 200, Warm: 50, Rate: rate})
+		for n := range 250 {
+			if asked[fmt.Sprint("/", n)] != 1 {
+				t.Errorf("rate %g: request %d was made %d times", rate, n, asked[fmt.Sprint("/", n)])
+			}
+		}
+		if r.Offered != 200 || r.Failed+r.Wrong+r.Dropped != 0 || count(r.Histogram) != 200 || len(asked) < 250 {
+			t.Errorf("rate %g: %+v", rate, r)
+		}
+		if rate == 0 && (r.Right < 195 || r.Right > 200) || rate > 0 && count(r.Lag) != 200 {
+			t.Errorf("rate %g: %d right, %d lags", rate, r.Right, count(r.Lag))
+		}
+	}
+}
+
+// TestStallShows: a server that stops for 200 ms shows in the open loop, since
+// latency counts from when requests were due; in the closed loop only those that
+// were under way know of it.
+func TestStallShows(t *testing.T) {
+	for _, rate := range []float64{0, 2000} {
+		var once sync.Once
+		var gate sync.RWMutex
+		url := serve(t, func(_ http.ResponseWriter, r *http.Request) {
+			if r.URL.Path == "/3000" {
+				once.Do(func() {
+					gate.Lock()
+					time.Sleep(200 * time.Millisecond) // the stall itself
+					gate.Unlock()
+				})
+			}
+			gate.RLock()
+			defer gate.RUnlock()
+		})
+		r := run(t, Config{URL: url, Clients: 4, Requests: 10_100, Warm: 100, Rate: rate})
+		p99, known := stat.PercentileOf(r.Histogram, 0.99)
+		if stalled := p99 > 100e6; !known || stalled != (rate > 0) {
+			t.Errorf("rate %g: p99 is %s (%t)", rate, time.Duration(p99), known)
+		}
+		if rate > 0 && r.Late < 300 {
+			t.Errorf("%d requests were late, and 400 were due while the server stood still", r.Late)
+		}
+	}
+}
+
+// TestDropped: what waits for a connection for too long is dropped and counted,
+// and its wait is in the latencies.
+func TestDropped(t *testing.T) {
+	release := make(chan struct{})
+	var asked atomic.Int64
+	url := serve(t, func(http.ResponseWriter, *http.Request) {
+		if asked.Add(1) == 1 {
+			<-release
+		}
+	})
+	time.AfterFunc(mostWait+200*time.Millisecond, func() { close(release) })
+	r := run(t, Config{URL: url, Clients: 1, Requests: 20, Rate: 1000})
+	if r.Dropped != 19 || r.Failed != 0 || count(r.Histogram) != 20 || Quantile(r.Histogram, 0.5) < int64(mostWait) {
+		t.Errorf("%d dropped, %d failed, %d latencies, half of them up to %s", r.Dropped, r.Failed, count(r.Histogram), time.Duration(Quantile(r.Histogram, 0.5)))
+	}
+}
+
+// TestWrongAndFailed: what is not as expected is in no figure.
+func TestWrongAndFailed(t *testing.T) {
+	bodies := []string{`{"answer":[[1]],"rows":1}`, `{"answer":[[2]],"rows":1}`, `{"answer":[],"rows":1}`, `{"answer":[[7]],"rows":1}`}
+	answers := expect(t, [2]int64{answer.Sum([]byte(bodies[0])), Whole}, [2]int64{answer.Sum([]byte(`{"answer":[[3]],"rows":1}`)), Whole},
+		[2]int64{answer.RowsSum([]byte(bodies[0])), Rows}, [2]int64{0, Status})
+	url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		var n int
+		_, _ = fmt.Sscanf(r.URL.Path, "/%d", &n)
+		if n >= 40 {
+			http.Error(w, "out of beer", http.StatusInternalServerError)
+			return
+		}
+		fmt.Fprint(w, bodies[n%4])
+	})
+	for _, rate := range []float64{0, 5000} {
+		r := run(t, Config{URL: url, Clients: 1, Requests: 50, Rate: rate, Expect: answers})
+		r.Histogram, r.Lag, r.Nanos, r.Late = nil, nil, 0, 0
+		if rate > 0 {
+			r.Right = 30 // those that were answered in time
+		}
+		want := Result{Offered: 50, Right: 30, Wrong: 10, WrongText: `the answer to request 1 is {"answer":[[2]],"rows":1}`, Failed: 10, Error: "status 500: out of beer"}
+		if fmt.Sprint(r) != fmt.Sprint(want) {
+			t.Errorf("rate %g: got %+v\nwant %+v", rate, r, want)
+		}
+	}
+}
+
+// TestRefused: where nobody listens there is no result.
+func TestRefused(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	if _, err := Run(t.Context(), Config{URL: "http://" + l.Addr().String(), Clients: 2, Requests: 10}); err == nil || !strings.Contains(err.Error(), "connection refused") {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestServerDies: all that comes after is counted as failed, until it is plain
+// that nobody is there.
+func TestServerDies(t *testing.T) {
+	for _, rate := range []float64{0, 50_000} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		go dieAfter(l, 30)
+		r := run(t, Config{URL: "http://" + l.Addr().String(), Clients: 1, Requests: 5000, Rate: rate})
+		if r.Failed < 900 || r.Failed > 1100 || count(r.Histogram) != 30 || r.Error == "" {
+			t.Errorf("rate %g: %d failed, the first: %s; %d latencies", rate, r.Failed, r.Error, count(r.Histogram))
+		}
+	}
+}
+
+// dieAfter answers some requests of one connection, and nothing more.
+func dieAfter(l net.Listener, requests int) {
+	conn, err := l.Accept()
+	if err != nil {
+		return
+	}
+	in := bufio.NewReader(conn)
+	for range requests {
+		if _, err := http.ReadRequest(in); err != nil {
+			return
+		}
+		fmt.Fprint(conn, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
+	}
+	_ = l.Close()
+	_ = conn.Close()
+}
+
+// TestDroppedConnections: one that the server closes is a failed request, and the
+// next one gets another; one that is announced is none.
+func TestDroppedConnections(t *testing.T) {
+	for announced, want := range map[bool]int64{true: 0, false: 10} {
+		url := serve(t, func(w http.ResponseWriter, r *http.Request) {
+			if !strings.HasSuffix(r.URL.Path, "7") {
+				return
+			}
+			if announced {
+				w.Header().Set("Connection", "close")
+				return
+			}
+			conn, _, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				panic(err)
+			}
+			_ = conn.Close()
+		})
+		if r := run(t, Config{URL: url, Clients: 2, Requests: 100}); r.Failed != want {
+			t.Errorf("announced %t: %d requests failed (%s), want %d", announced, r.Failed, r.Error, want)
+		}
+	}
+}
+
+func TestStopped(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	hold := make(chan struct{})
+	url := serve(t, func(http.ResponseWriter, *http.Request) {
+		cancel()
+		<-hold
+	})
+	if _, err := Run(ctx, Config{URL: url, Clients: 2, Requests: 10}); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	close(hold)
+}
+
+func TestConfig(t *testing.T) {
+	for url, want := range map[string]target{
+		"http://127.0.0.1:80/{n}?x":     {"127.0.0.1:80", "/", "?x", true},
+		"http://localhost:8080":         {"127.0.0.1:8080", "/", "", false},
+		"http://[::1]/a/{n}/b#fragment": {"[::1]:80", "/a/", "/b", true},
+		"http://127.9.9.9:1/":           {"127.9.9.9:1", "/", "", false},
+	} {
+		if got, err := parse(url); got != want || err != nil {
+			t.Errorf("%s: %+v, %v", url, got, err)
+		}
+	}
+	for _, url := range []string{"http://example.org/", "http://10.0.0.1/", "http://127.0.0.1.example.org/", "http://0.0.0.0/", "http://[::]/"} {
+		if _, err := parse(url); !errors.Is(err, ErrNotLocal) {
+			t.Errorf("%s: %v, want that it is refused", url, err)
+		}
+	}
+	for _, url := range []string{"", "127.0.0.1", "https://127.0.0.1/", "http:///", "http://me@127.0.0.1/", "http://127.0.0.1/a b", "http://127.0.0.1/\r\nX: y"} {
+		if _, err := parse(url); err == nil {
+			t.Errorf("%q is taken", url)
+		}
+	}
+	good := Config{URL: "http://127.0.0.1/", Clients: 1, Requests: 1}
+	for want, change := range map[string]func(*Config){
+		"0 clients":             func(c *Config) { c.Clients = 0 },
+		"0 requests":            func(c *Config) { c.Requests = 0 },
+		"-1 requests before":    func(c *Config) { c.Warm = -1 },
+		"-1 requests a second":  func(c *Config) { c.Rate = -1 },
+		"want two int columns":  func(c *Config) { c.Expect = expectNothing(t) },
+		"the expected answers:": func(c *Config) { c.Expect = "/nowhere" },
+	} {
+		c := good
+		change(&c)
+		if _, err := Run(t.Context(), c); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+}
+
+func expectNothing(t *testing.T) string { return expect(t) }
+
+// TestBare: what the generator's limit is measured on answers as workers do.
+func TestBare(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error)
+	go func() { ended <- ServeBare(l) }()
+	r := run(t, Config{URL: "http://" + l.Addr().String() + "/{n}", Clients: 3, Requests: 100,
+		Expect: expect(t, [2]int64{answer.RowsSum([]byte(`{"answer":[],"rows":1}`)), Rows})})
+	if r.Failed+r.Wrong != 0 || count(r.Histogram) != 100 {
+		t.Errorf("%+v", r)
+	}
+	l.Close()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+func TestQuantile(t *testing.T) {
+	histogram := [][2]int64{{10, 1}, {20, 2}, {30, 1}}
+	var got []int64
+	for _, p := range []float64{0.25, 0.26, 0.75, 1} {
+		got = append(got, Quantile(histogram, p))
+	}
+	if want := []int64{10, 20, 20, 30}; !slices.Equal(got, want) || Quantile(nil, 0.5) != 0 {
+		t.Errorf("got %d, want %d", got, want)
+	}
+}

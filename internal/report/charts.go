@@ -1,0 +1,371 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"assay"
+	"assay/internal/chart"
+	"assay/internal/stat"
+)
+
+// NamedChart is a chart with the name of its file, without an extension: safe
+// on every system, made of the operation and its coordinates.
+type NamedChart struct {
+	Name  string
+	Chart *chart.Chart
+}
+
+// Charts returns all charts of the report in the order of its tables: the
+// curves of an operation, then those of each of its tables.
+func (r *Report) Charts() []NamedChart {
+	var all []NamedChart
+	for _, o := range r.operations() {
+		all = append(all, o.curves()...)
+		for _, t := range o.tables {
+			all = append(all, t.charts()...)
+		}
+	}
+	return uniqueNames(all)
+}
+
+// charts are those of one table; none where no row has a figure to draw. Only
+// the first has the rows without figures too.
+func (t *Table) charts() []NamedChart {
+	var all []NamedChart
+	add := func(kind string, rows *chart.Rows, words string) {
+		all = append(all, NamedChart{"chart-" + fileName(t.Title, kind), &chart.Chart{
+			Title: t.Title + ": " + words, Description: t.describe(words), Body: rows,
+		}})
+	}
+	if slices.ContainsFunc(t.Rows, t.drawn) {
+		add("", t.figureRows(), "what each driver and profile reaches")
+	}
+	if rows, any := t.latencyRows(); any {
+		add("latency", rows, "latency percentiles")
+	}
+	if rows, any := t.phaseRows(); any {
+		add("phases", rows, "where the time of a statement goes")
+	}
+	return all
+}
+
+// describe says in words what a chart of the table shows.
+func (t *Table) describe(words string) string {
+	var parts []string
+	for _, k := range t.Rankings {
+		parts = append(parts, k.Text+".")
+	}
+	without := 0
+	for _, row := range t.Rows {
+		if !t.drawn(row) {
+			without++
+		}
+	}
+	if without > 0 {
+		parts = append(parts, plural(without, "row")+" without figures, each with its reason.")
+	}
+	return fmt.Sprintf("%s, %s, %s. %s The table has all figures.", t.Title, words, plural(len(t.Rows), "row"), strings.Join(parts, " "))
+}
+
+// drawn tells whether a row's figures are drawn: only those of rows that ended
+// ok are.
+func (t *Table) drawn(row *Row) bool {
+	f, has := row.Figure(t.Primary.Name)
+	return row.Outcome == assay.OK && has && finite(f.Interval.Center)
+}
+
+// figureRows shows the primary figure, its ratio to the reference and, where
+// there is one, that to the floor.
+func (t *Table) figureRows() *chart.Rows {
+	rows := &chart.Rows{Grouped: "rank", Dots: "one launch", Marks: []string{"all launches, with 95 % interval"}}
+	figures := chart.Panel{Axis: t.axis(t.Primary, t.values())}
+	ratios := chart.Panel{Axis: t.ratioAxis(), Line: 1, BandLow: 1 / (1 + t.Margin), BandHigh: 1 + t.Margin}
+	floors := chart.Panel{Axis: chart.Axis{Label: "times the floor: 1 is the engine with nothing in between", Log: true, Tick: digitsTick}, Line: 1, BandLow: 1, BandHigh: 1}
+	rows.Panels = []chart.Panel{figures}
+	hasRatios := slices.ContainsFunc(t.withTwins(), func(row *Row) bool { f, _ := row.Figure(t.Primary.Name); return f.Comparison != nil })
+	if hasRatios {
+		rows.Panels = append(rows.Panels, ratios)
+	}
+	if t.hasFloor() {
+		rows.Panels = append(rows.Panels, floors)
+	}
+	for _, row := range t.withTwins() {
+		rows.Rows = append(rows.Rows, t.chartRow(row, func() []chart.Cell {
+			f, _ := row.Figure(t.Primary.Name)
+			cells := []chart.Cell{{Marks: []chart.Interval{drawable(f.Interval)}, Dots: row.perLaunch(t.Primary.Name), Text: human(f.Interval.Center, f.Metric.Unit)}}
+			if hasRatios {
+				cells = append(cells, ratioCellOf(f.Comparison))
+			}
+			if t.hasFloor() {
+				cells = append(cells, intervalCell(row.Floor))
+			}
+			return cells
+		}))
+	}
+	return rows
+}
+
+// withTwins are all rows that a table shows, in its order.
+func (t *Table) withTwins() []*Row { return slices.Concat(t.Rows, t.Twins) }
+
+// chartRow is a row with its rank and, where data changes, its class of
+// durability; one that is not ok says why.
+func (t *Table) chartRow(row *Row, cells func() []chart.Cell) chart.Row {
+	r := chart.Row{Name: t.rowName(row), Group: t.rankGroup(row)}
+	if t.Changes {
+		r.Section = "durability " + class(row.Durability)
+	}
+	if t.Changes && row.Rank == 0 {
+		r.Section = "not ranked"
+	}
+	if row.twin {
+		r.Section = "this run's noise: the reference measured again (A/A)"
+	}
+	if t.drawn(row) {
+		r.Cells = cells()
+		return r
+	}
+	r.Text = clean(string(row.Outcome) + reasonOf(row))
+	return r
+}
+
+// reasonOf is a row's reason after a colon.
+func reasonOf(row *Row) string {
+	if row.Reason == "" {
+		return ""
+	}
+	return ": " + row.Reason
+}
+
+// rowName is the row's name with what it is for the others.
+func (t *Table) rowName(row *Row) string {
+	name := clean(row.Name())
+	switch {
+	case row.twin:
+		return "A/A " + name
+	case row.IsFloor:
+		return name + ", floor"
+	case row.Reference == row:
+		return name + ", reference"
+	}
+	return name
+}
+
+// rankGroup is the rank, with a sign where rows share it.
+func (t *Table) rankGroup(row *Row) string {
+	if row.Rank == 0 {
+		return ""
+	}
+	shared := 0
+	for _, other := range t.Rows {
+		if other.Rank == row.Rank && (!t.Changes || other.Durability == row.Durability) {
+			shared++
+		}
+	}
+	if shared > 1 {
+		return fmt.Sprint(row.Rank, " =")
+	}
+	return fmt.Sprint(row.Rank)
+}
+
+// perLaunch are a metric's single figures that count.
+func (r *Row) perLaunch(metric string) []float64 {
+	var all []float64
+	for _, trial := range r.Counted() {
+		if v, has := trial.Figures[metric]; has && finite(v) {
+			all = append(all, v)
+		}
+	}
+	return all
+}
+
+// drawable is an interval as charts take it.
+func drawable(i stat.Interval) chart.Interval {
+	if !i.Known() {
+		return chart.Interval{Center: i.Center, Low: math.NaN(), High: math.NaN()}
+	}
+	return chart.Interval{Low: i.Low, Center: i.Center, High: i.High}
+}
+
+// intervalCell is a ratio with its interval; empty where there is none.
+func intervalCell(i *stat.Interval) chart.Cell {
+	if i == nil {
+		return chart.Cell{}
+	}
+	return chart.Cell{Marks: []chart.Interval{drawable(*i)}, Text: digits(i.Center)}
+}
+
+func ratioCellOf(c *stat.Comparison) chart.Cell {
+	if c == nil {
+		return chart.Cell{}
+	}
+	return intervalCell(&c.Ratio)
+}
+
+// manifold is how far apart figures are whose axis has steps of factors.
+const manifold = 10
+
+// axis is that of a metric, for the values that are on it.
+func (t *Table) axis(m assay.Metric, values []float64) chart.Axis {
+	return chart.Axis{Label: metricWords(m), Log: spread(values) > manifold, Tick: unitTick(m.Unit)}
+}
+
+// spread is the largest value over the smallest; 1 where there are none above 0.
+func spread(values []float64) float64 {
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, v := range values {
+		if v > 0 && finite(v) {
+			low, high = math.Min(low, v), math.Max(high, v)
+		}
+	}
+	if low > high {
+		return 1
+	}
+	return high / low
+}
+
+// values are the primary figures that are drawn.
+func (t *Table) values() []float64 {
+	var all []float64
+	for _, row := range t.Rows {
+		if f, has := row.Figure(t.Primary.Name); has && t.drawn(row) {
+			all = append(all, f.Interval.Center)
+		}
+	}
+	return all
+}
+
+// metricWords is a metric as an axis calls it.
+func metricWords(m assay.Metric) string {
+	switch m.Name {
+	case assay.NsPerOp:
+		return "time per operation (ns/op): less is better"
+	case assay.OpPerS:
+		return "operations per second (op/s): more is better"
+	}
+	better := "less"
+	if m.HigherBetter {
+		better = "more"
+	}
+	return m.Name + ": " + better + " is better"
+}
+
+// ratioAxis is that of ratios to the reference.
+func (t *Table) ratioAxis() chart.Axis {
+	to := "the reference"
+	for _, row := range t.Rows {
+		if row.Reference != nil {
+			to = row.Reference.Driver
+		}
+	}
+	better := "below"
+	if t.Primary.HigherBetter {
+		better = "above"
+	}
+	label := fmt.Sprintf("ratio to %s with the same profile: %s 1 is faster; band: within %s %%", to, better, digitsTick(100*t.Margin))
+	return chart.Axis{Label: label, Log: true, Tick: digitsTick}
+}
+
+// unitTick prints round values of a unit.
+func unitTick(unit string) func(float64) string {
+	return func(v float64) string {
+		value, prefix, _ := strings.Cut(human(v, unit), " ")
+		return strings.TrimSpace(trimZeros(value) + " " + prefix)
+	}
+}
+
+// digitsTick prints a round number.
+func digitsTick(v float64) string { return trimZeros(digits(v)) }
+
+func trimZeros(number string) string {
+	if !strings.Contains(number, ".") {
+		return number
+	}
+	return strings.TrimRight(strings.TrimRight(number, "0"), ".")
+}
+
+// latencyRows shows the percentiles of each row; false where no row has two.
+func (t *Table) latencyRows() (*chart.Rows, bool) {
+	names := slices.DeleteFunc([]string{assay.P50, "p90", assay.P99, "p99.9"}, func(name string) bool {
+		return !slices.ContainsFunc(t.Rows, func(row *Row) bool { _, has := row.Figure(name); return has })
+	})
+	rows := &chart.Rows{Marks: names, Grouped: "rank"}
+	any := false
+	for _, row := range t.Rows {
+		if !t.drawn(row) {
+			continue
+		}
+		rows.Rows = append(rows.Rows, t.chartRow(row, func() []chart.Cell {
+			cell, has := chart.Cell{}, 0
+			for _, name := range names {
+				at := drawable(stat.MeanInterval(nil))
+				if f, ok := row.Figure(name); ok && f.Interval.Center > 0 {
+					at = drawable(f.Interval)
+					has++
+				}
+				cell.Marks = append(cell.Marks, at)
+			}
+			any = any || has > 1
+			return []chart.Cell{cell}
+		}))
+	}
+	axis := chart.Axis{Label: "latency of one operation: less is better", Log: true, Tick: unitTick("ns")}
+	rows.Panels = []chart.Panel{{Axis: axis}}
+	return rows, any
+}
+
+// phaseRows stacks the phases of each row; false where none were timed.
+func (t *Table) phaseRows() (*chart.Rows, bool) {
+	rows := &chart.Rows{Grouped: "rank"}
+	var used []string
+	for _, name := range phaseMetrics {
+		if slices.ContainsFunc(t.Rows, func(r *Row) bool { _, has := r.Figure(name); return has }) {
+			used = append(used, name)
+			rows.Parts = append(rows.Parts, strings.TrimSuffix(name, phaseSuffix))
+		}
+	}
+	rows.Marks = []string{"sum of the phases, with 95 % interval"}
+	for _, row := range t.Rows {
+		if !t.drawn(row) {
+			continue
+		}
+		if len(row.Phases()) == 0 {
+			rows.Rows = append(rows.Rows, chart.Row{Name: t.rowName(row), Group: t.rankGroup(row), Text: "no phases were timed"})
+			continue
+		}
+		rows.Rows = append(rows.Rows, t.chartRow(row, func() []chart.Cell { return []chart.Cell{phaseCell(row, used)} }))
+	}
+	axis := chart.Axis{Label: "time of a statement by phase, with what reading the clock costs: less is better", Tick: unitTick("ns")}
+	rows.Panels = []chart.Panel{{Axis: axis}}
+	return rows, len(used) > 0 && slices.ContainsFunc(t.Rows, t.drawn)
+}
+
+// phaseCell stacks one row's phases. The interval is that of their sum in each
+// launch.
+func phaseCell(row *Row, used []string) chart.Cell {
+	var cell chart.Cell
+	for _, name := range used {
+		f, has := row.Figure(name)
+		if !has {
+			f.Interval.Center = math.NaN()
+		}
+		cell.Parts = append(cell.Parts, f.Interval.Center)
+	}
+	var sums []float64
+	for _, trial := range row.Counted() {
+		sum := 0.0
+		for _, name := range used {
+			sum += trial.Figures[name]
+		}
+		if sum > 0 && finite(sum) {
+			sums = append(sums, sum)
+		}
+	}
+	total := stat.LogInterval(sums)
+	cell.Marks = []chart.Interval{drawable(total)}
+	cell.Text = human(total.Center, "ns")
+	return cell
+}

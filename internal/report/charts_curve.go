@@ -1,0 +1,217 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay"
+	"assay/internal/chart"
+)
+
+// operation is the tables of one operation of one workload.
+type operation struct {
+	name   string
+	tables []*Table
+}
+
+// operations are in the order of the tables.
+func (r *Report) operations() []*operation {
+	workloads := map[string]bool{}
+	for _, t := range r.Tables {
+		workloads[t.cell().Workload] = true
+	}
+	var all []*operation
+	for _, t := range r.Tables {
+		c := t.cell()
+		name := c.Operation
+		if len(workloads) > 1 {
+			name = c.Workload + ": " + name
+		}
+		name = clean(name)
+		if len(all) == 0 || all[len(all)-1].name != name {
+			all = append(all, &operation{name: name})
+		}
+		last := all[len(all)-1]
+		last.tables = append(last.tables, t)
+	}
+	return all
+}
+
+// family is tables that differ in one numeric axis only.
+type family struct {
+	axis   string
+	rest   string // the title of its tables without the axis
+	tables map[float64]*Table
+}
+
+// axes are a cell's coordinates that are numbers, by name.
+func axes(c assay.Cell) map[string]float64 {
+	all := map[string]float64{"clients": float64(c.Clients), "pool": float64(c.Pool), "transaction": float64(c.Transaction), "rate": c.Rate}
+	for name, text := range c.Params {
+		if v, err := strconv.ParseFloat(text, 64); err == nil {
+			all[name] = v
+		}
+	}
+	return all
+}
+
+// withoutAxis is the cell with an axis taken away: what a family's tables share. A
+// pool that follows the number of clients is no axis of its own.
+func withoutAxis(c assay.Cell, axis string) assay.Cell {
+	switch axis {
+	case "clients":
+		if c.Pool == c.Clients {
+			c.Pool, c.Idle = 0, 0
+		}
+		c.Clients = 0
+	case "pool":
+		if c.Idle == c.Pool {
+			c.Idle = 0
+		}
+		c.Pool = 0
+	case "transaction":
+		c.Transaction = 0
+	case "rate":
+		c.Rate = 0
+	}
+	c.Params = maps.Clone(c.Params)
+	delete(c.Params, axis)
+	return c
+}
+
+// families finds the axes of an operation that have several values.
+func (o *operation) families() []*family {
+	byKey := map[string]*family{}
+	var all []*family
+	for _, t := range o.tables {
+		c := t.cell()
+		values := axes(c)
+		for _, axis := range slices.Sorted(maps.Keys(values)) {
+			rest := withoutAxis(c, axis)
+			key := axis + "|" + rest.Peer()
+			if byKey[key] == nil {
+				byKey[key] = &family{axis: axis, rest: o.name + restWords(rest), tables: map[float64]*Table{}}
+				all = append(all, byKey[key])
+			}
+			byKey[key].tables[values[axis]] = t
+		}
+	}
+	return slices.DeleteFunc(all, func(f *family) bool { return len(f.tables) < 2 })
+}
+
+// restWords are the coordinates that a family's tables share.
+func restWords(c assay.Cell) string {
+	var parts []string
+	if len(c.Params) > 0 {
+		parts = append(parts, strings.ReplaceAll(c.ParamString(), ";", ", "))
+	}
+	if c.Clients > 0 {
+		parts = append(parts, plural(c.Clients, "client"))
+	}
+	if c.Pool > 0 && c.Pool != c.Clients && c.Clients > 0 {
+		parts = append(parts, fmt.Sprint("pool ", c.Pool))
+	}
+	if c.Statement != "" && c.Statement != "once" {
+		parts = append(parts, "statement "+c.Statement)
+	}
+	if c.Transaction != 0 {
+		parts = append(parts, fmt.Sprint("transaction ", c.Transaction))
+	}
+	if c.Rate != 0 {
+		parts = append(parts, fmt.Sprintf("%g arrivals/s", c.Rate))
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return clean(", " + strings.Join(parts, ", "))
+}
+
+// curves are charts of how figures depend on an axis.
+func (o *operation) curves() []NamedChart {
+	var all []NamedChart
+	for _, f := range o.families() {
+		lines, left := f.lines()
+		if len(lines.Series) == 0 {
+			continue
+		}
+		title := fmt.Sprintf("%s: how it depends on %s", f.rest, f.axis)
+		if left > 0 {
+			title += fmt.Sprintf(" (best %d of %d rows; the others are in the tables)", len(lines.Series), len(lines.Series)+left)
+		}
+		all = append(all, NamedChart{"chart-" + fileName(f.rest, "by "+f.axis), &chart.Chart{Title: title, Description: describeLines(lines, f.axis), Body: lines}})
+	}
+	return all
+}
+
+// lines draws a series for each driver and profile that has at least two
+// points; left counts those that were too many.
+func (f *family) lines() (lines *chart.Lines, left int) {
+	values := slices.Sorted(maps.Keys(f.tables))
+	metric := f.metric()
+	var all []float64
+	series := map[string]*chart.Curve{}
+	var order []string
+	for _, v := range values {
+		t := f.tables[v]
+		for _, row := range t.Rows {
+			figure, has := row.Figure(metric.Name)
+			if !has || row.Outcome != assay.OK {
+				continue
+			}
+			name := clean(row.Name())
+			if series[name] == nil {
+				series[name] = &chart.Curve{Name: name}
+				order = append(order, name)
+			}
+			series[name].Points = append(series[name].Points, chart.Point{X: v, Y: drawable(figure.Interval)})
+			all = append(all, figure.Interval.Center)
+		}
+	}
+	order = slices.DeleteFunc(order, func(name string) bool { return len(series[name].Points) < 2 })
+	x := chart.Axis{Label: axisWords(f.axis), Log: values[0] > 0 && spread(values) >= manifold, Tick: digitsTick}
+	lines = &chart.Lines{X: x, Y: chart.Axis{Label: metricWords(metric), Log: spread(all) > manifold, Tick: unitTick(metric.Unit)}}
+	for i, name := range order {
+		if i < chart.Series {
+			lines.Series = append(lines.Series, *series[name])
+		}
+	}
+	return lines, max(0, len(order)-chart.Series)
+}
+
+// metric is the one that is primary in all tables or, where they differ, the
+// throughput.
+func (f *family) metric() assay.Metric {
+	var one assay.Metric
+	for _, t := range f.tables {
+		if one.Name != "" && one.Name != t.Primary.Name {
+			one, _ = assay.MetricByName(assay.OpPerS)
+			return one
+		}
+		one = t.Primary
+	}
+	return one
+}
+
+// axisWords explains the axes that have the same name in every plan.
+func axisWords(axis string) string {
+	words := map[string]string{
+		"clients": "clients at the same time", "pool": "open connections", "rate": "arrivals per second",
+		"transaction": "operations in a transaction (0: each commits alone)", "rows": "rows in the table",
+	}
+	return cmp.Or(words[axis], clean(axis)+" (a parameter of the plan)")
+}
+
+// describeLines says what a chart of curves shows.
+func describeLines(lines *chart.Lines, axis string) string {
+	var parts []string
+	for _, s := range lines.Series {
+		first, last := s.Points[0], s.Points[len(s.Points)-1]
+		parts = append(parts, fmt.Sprintf("%s from %s at %s to %s at %s", s.Name,
+			lines.Y.Tick(first.Y.Center), lines.X.Tick(first.X), lines.Y.Tick(last.Y.Center), lines.X.Tick(last.X)))
+	}
+	return fmt.Sprintf("%s, by %s: %s. The tables have all figures.", lines.Y.Label, axis, strings.Join(parts, "; "))
+}

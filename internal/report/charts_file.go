@@ -1,0 +1,84 @@
+package report
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"assay/internal/chart"
+)
+
+// ChartFormats lists the formats that WriteCharts knows.
+var ChartFormats = []string{"svg", "png"}
+
+// longestName is how long a chart's file name may be, without its extension.
+const longestName = 100
+
+// WriteCharts writes every chart to a file of its own in a folder, which is
+// made where it is missing, and returns their paths.
+func (r *Report) WriteCharts(dir, format string) ([]string, error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return nil, fmt.Errorf("write charts: %w", err)
+	}
+	var paths []string
+	for _, named := range r.Charts() {
+		data, err := render(named.Chart, format)
+		if err != nil {
+			return paths, err
+		}
+		path := filepath.Join(dir, named.Name+"."+format)
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			return paths, errors.Join(fmt.Errorf("write charts: %w", err), os.RemoveAll(path))
+		}
+		paths = append(paths, path)
+	}
+	return paths, nil
+}
+
+// render is a chart as a file's content.
+func render(c *chart.Chart, format string) ([]byte, error) {
+	switch format {
+	case "svg":
+		return c.File()
+	case "png":
+		var out bytes.Buffer
+		err := c.PNG(&out)
+		return out.Bytes(), err
+	}
+	return nil, fmt.Errorf("unknown format %q of charts: use one of %s", format, strings.Join(ChartFormats, ", "))
+}
+
+// fileName makes a name of letters, digits and dashes, which no system reads as
+// a path or an option.
+func fileName(words, kind string) string {
+	var name strings.Builder
+	for _, r := range strings.ToLower(words + " " + kind) {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			name.WriteRune(r)
+		case name.Len() > 0 && !strings.HasSuffix(name.String(), "-"):
+			name.WriteByte('-')
+		}
+	}
+	text := name.String()
+	if len(text) > longestName {
+		text = text[:longestName]
+	}
+	return strings.Trim(text, "-")
+}
+
+// uniqueNames numbers the charts whose names would be the same.
+func uniqueNames(all []NamedChart) []NamedChart {
+	seen := map[string]int{}
+	for i := range all {
+		name := all[i].Name
+		seen[name]++
+		if n := seen[name]; n > 1 {
+			all[i].Name = fmt.Sprintf("%s--%d", name, n)
+		}
+	}
+	return all
+}

@@ -1,0 +1,266 @@
+package report
+
+import (
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay"
+	"assay/internal/stat"
+)
+
+// reference is a run against modernc that says nothing else.
+var reference = assay.Run{Reference: "modernc@v1.61.1", Options: assay.Options{Margin: 0.02}}
+
+// rows returns the rows of a report's only table by name.
+func rowsOf(t *testing.T, r *Report) map[string]*Row {
+	t.Helper()
+	if len(r.Tables) != 1 {
+		t.Fatalf("%d tables, want 1", len(r.Tables))
+	}
+	byName := map[string]*Row{}
+	for _, row := range r.Tables[0].Rows {
+		byName[row.Name()] = row
+	}
+	return byName
+}
+
+// twin marks trials as the reference's repetition.
+func twin(trials []assay.Trial) []assay.Trial {
+	return change(trials, func(t *assay.Trial) { t.Twin = true })
+}
+
+// in puts trials into a group.
+func in(trials []assay.Trial, group string) []assay.Trial {
+	return change(trials, func(t *assay.Trial) { t.Group = group })
+}
+
+func TestPairing(t *testing.T) {
+	trial := func(launch int, minute int, ns float64, outcome assay.Outcome, disqualified bool) assay.Trial {
+		return assay.Trial{Launch: launch, Outcome: outcome, Disqualified: disqualified,
+			Started: sampleStart.Add(time.Duration(minute) * time.Minute), Figures: map[string]float64{"ns/op": ns}}
+	}
+	row := &Row{Trials: []assay.Trial{
+		trial(1, 10, 11, assay.OK, false), trial(2, 20, 12, assay.OK, true),
+		trial(3, 30, 13, assay.OK, false), trial(4, 40, 14, assay.NotApplied, false),
+		trial(5, 50, 15, assay.OK, false),
+	}}
+	other := &Row{Trials: []assay.Trial{
+		trial(1, 11, 21, assay.OK, false), trial(2, 20, 22, assay.OK, false),
+		trial(3, 30, 23, assay.OK, false), trial(4, 40, 24, assay.OK, false), trial(5, 50, 25, assay.Failed, false),
+	}}
+	figures, partners := pair(row, other, "ns/op")
+	if !slices.Equal(figures, []float64{11, 13}) || !slices.Equal(partners, []float64{21, 23}) {
+		t.Errorf("got %v with %v", figures, partners)
+	}
+	row.disturbed = true
+	figures, partners = pair(row, other, "ns/op")
+	if !slices.Equal(figures, []float64{11, 12, 13}) || !slices.Equal(partners, []float64{21, 22, 23}) {
+		t.Errorf("where disturbed launches count, got %v with %v", figures, partners)
+	}
+}
+
+// The reference runs in every group, so that a launch number is not unique.
+func TestGroupsPairWithTheirOwnReference(t *testing.T) {
+	trials := in(launches(cell("get", "modernc", "web"), 6, 1000, 0), "a")
+	trials = append(trials, in(launches(cell("get", "mattn", "web"), 6, 500, 0), "a")...)
+	trials = append(trials, in(launches(cell("get", "modernc", "web"), 6, 3000, 0), "b")...)
+	trials = append(trials, in(launches(cell("get", "glebarez", "web"), 6, 1500, 0), "b")...)
+	rows := rowsOf(t, mustReport(t, reference, trials))
+	for _, name := range []string{"mattn (web)", "glebarez (web)"} {
+		f, _ := rows[name].Figure("ns/op")
+		if f.Comparison == nil || digits(f.Comparison.Ratio.Center) != "0.500" || f.Comparison.Ratio.N != 6 {
+			t.Errorf("%s: %+v", name, f.Comparison)
+		}
+	}
+	if f, _ := rows["modernc (web)"].Figure("ns/op"); f.Interval.N != 12 {
+		t.Errorf("the reference has %d launches, want 12", f.Interval.N)
+	}
+}
+
+func TestDurabilityKeepsRanksApart(t *testing.T) {
+	trials := durable(launches(cell("put", "modernc", "web"), 6, 1000, 1), assay.Power, "2")
+	trials = append(trials, durable(launches(cell("put", "mattn", "web"), 6, 100, 1), assay.Power, "1")...)
+	trials = append(trials, durable(launches(cell("put", "glebarez", "web"), 6, 50, 1), assay.Consistent, "2")...)
+	trials = append(trials, durable(launches(cell("put", "glebarez", "odd"), 6, 50, 1), assay.DurabilityUnknown, "2")...)
+	rows := rowsOf(t, mustReport(t, reference, trials))
+	tests := map[string]struct {
+		rank    int
+		warning string
+	}{
+		"mattn (web)":    {1, "unequal-durability: modernc synchronous=2, mattn synchronous=1; advice: set it explicitly in the profile"},
+		"glebarez (web)": {1, "unequal-durability: modernc power, glebarez consistent; advice: set it explicitly in the profile"},
+		"glebarez (odd)": {0, "unknown-durability: the settings read back do not tell what a power cut loses; not ranked; advice: set in the profile what decides it, such as journal_mode and synchronous"},
+		"modernc (web)":  {1, ""}, // not ordered against mattn, which syncs less
+	}
+	for name, want := range tests {
+		row := rows[name]
+		got := ""
+		if len(row.Warnings) > 0 {
+			got = row.Warnings[0].String()
+		}
+		if row.Rank != want.rank || got != want.warning {
+			t.Errorf("%s: rank %d, warning %q", name, row.Rank, got)
+		}
+		if f, _ := row.Figure("ns/op"); strings.Contains(want.warning, "modernc") {
+			if f.Comparison.Verdict != stat.Undecided || !strings.HasPrefix(want.warning, f.Comparison.Reason) || !f.Comparison.Ratio.Known() {
+				t.Errorf("%s: %+v", name, f.Comparison)
+			}
+		}
+	}
+}
+
+func TestPrimary(t *testing.T) {
+	several := cell("get", "mattn", "web")
+	several.Clients = 8
+	tests := []struct {
+		cell assay.Cell
+		mode assay.Mode
+		want string
+	}{
+		{cell("get", "mattn", "web"), assay.Blocks, "ns/op"},
+		{several, assay.Windows, "ns/op"},
+		{several, assay.Blocks, "op/s"},
+	}
+	for _, test := range tests {
+		trials := change(launches(test.cell, 1, 100, 1), func(t *assay.Trial) { t.Mode = test.mode })
+		if got := mustReport(t, reference, trials).Tables[0].Primary.Name; got != test.want {
+			t.Errorf("%d clients, %s: %s, want %s", test.cell.Clients, test.mode, got, test.want)
+		}
+	}
+}
+
+// The reference is found by its version only where the run has several.
+func TestReferenceVersion(t *testing.T) {
+	older := cell("get", "modernc", "web")
+	older.DriverVersion = "v1.50.0"
+	trials := append(launches(older, 6, 100, 1), launches(cell("get", "modernc", "web"), 6, 100, 2)...)
+	run := reference
+	run.Targets = []assay.Target{{Driver: "modernc", DriverVersion: "v1.50.0"}, {Driver: "modernc", DriverVersion: "v1.61.1"}}
+	rows := rowsOf(t, mustReport(t, run, trials))
+	if got := rows["modernc@v1.50.0 (web)"].Reference; got != rows["modernc@v1.61.1 (web)"] || got == nil {
+		t.Errorf("got %v", got)
+	}
+	run.Targets = nil
+	never := cell("get", "modernc", "web")
+	never.DriverVersion = ""
+	rows = rowsOf(t, mustReport(t, run, []assay.Trial{ended(never, assay.Failed, "no worker")}))
+	if rows["modernc (web)"].Reference != rows["modernc (web)"] {
+		t.Error("a reference that never opened is not found")
+	}
+}
+
+func TestNoise(t *testing.T) {
+	trials := launches(cell("get", "modernc", "web"), 6, 1000, 0)
+	trials = append(trials, twin(launches(cell("get", "modernc", "web"), 6, 1100, 0))...)
+	trials = append(trials, launches(cell("get", "mattn", "web"), 6, 1050, 0)...)
+	r := mustReport(t, reference, trials)
+	rows := rowsOf(t, r)
+	if got := digits(r.Tables[0].Noise); got != "0.100" {
+		t.Errorf("noise %s, want 0.100", got)
+	}
+	f, _ := rows["mattn (web)"].Figure("ns/op")
+	if f.Comparison.Verdict != stat.Undecided {
+		t.Errorf("verdict %s within the noise", f.Comparison.Verdict)
+	}
+	want := []string{"noise"}
+	if got := rows["mattn (web)"].codes(); !reflect.DeepEqual(got, want) {
+		t.Errorf("warnings %v, want %v", got, want)
+	}
+}
+
+func TestWarnings(t *testing.T) {
+	trials := change(launches(cell("get", "modernc", "web"), 11, 1000, 0), func(t *assay.Trial) {
+		t.Figures["busy/op"] = 0.25
+		t.Disqualified = t.Launch <= 5
+		t.Samples = []assay.Sample{{Operations: 10, Nanos: 10}, {Operations: 10, Nanos: 10}, {Operations: 10, Nanos: 40}}
+		t.Warnings = []assay.Warning{{Code: "drift", Evidence: "a 1.5 %"}, {Code: "drift", Evidence: "b 2 %"}}
+		if t.Launch == 2 {
+			t.Warnings = []assay.Warning{{Code: "drift", Evidence: "a 9 %", Advice: "wait"}}
+		}
+	})
+	row := rowsOf(t, mustReport(t, reference, trials))["modernc (web)"]
+	var got []string
+	for _, w := range row.Warnings {
+		got = append(got, w.String())
+	}
+	want := []string{
+		"drift: a 1.5 % (in 11 of 11 launches)",
+		"drift: b 2 % (in 10 of 11 launches)",
+		"dropped: 5 of 11 launches disturbed from outside and not counted; advice: stop other programs on the machine, or take a quieter one",
+		"busy: 0.250 answers of 'busy' per operation; advice: set busy_timeout",
+		"stalls: the total time per operation is 2.00 times that of the median window; advice: look for checkpoints, compactions or collections; the figure includes them",
+		"not-steady: window 2 of 3 of a launch still differs from those after it: the warm-up did not end; advice: use blocks with a longer count, in which the beginning weighs less",
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%s", strings.Join(got, "\n"))
+	}
+}
+
+// In memory there is nothing to sync, whatever drivers show.
+func TestNoPromisesInMemory(t *testing.T) {
+	for memory, want := range map[string]string{"1": "slower unknown-noise", "0": "undecided unequal-durability"} {
+		rows := func(driver, synchronous string, ns float64) []assay.Trial {
+			trials := durable(launches(cell("put", driver, "web"), 6, ns, 1), assay.None, synchronous)
+			return change(trials, func(t *assay.Trial) {
+				t.Settings = append(t.Settings, assay.Setting{Name: "memory", Requested: memory, Effective: memory, Applied: true})
+			})
+		}
+		row := rowsOf(t, mustReport(t, reference, slices.Concat(rows("modernc", "2", 1000), rows("mattn", "1", 2000))))["mattn (web)"]
+		f, _ := row.Figure("ns/op")
+		if got := string(f.Comparison.Verdict) + " " + strings.Join(row.codes(), " "); got != want {
+			t.Errorf("memory=%s: %s, want %s", memory, got, want)
+		}
+	}
+}
+
+func TestFailedCellsShowNoFigures(t *testing.T) {
+	trials := launches(cell("get", "modernc", "web"), 6, 1000, 0)
+	trials[5].Outcome, trials[5].Reason = assay.WrongAnswer, "row 3"
+	row := rowsOf(t, mustReport(t, reference, trials))["modernc (web)"]
+	if len(row.Figures) != 0 || row.Rank != 0 || row.Reason != "row 3" || len(row.Trials) != 6 {
+		t.Errorf("%+v", row)
+	}
+}
+
+func TestLaunchesOfOneLayoutAreOnePair(t *testing.T) {
+	row, other := &Row{}, &Row{}
+	for launch, figures := range [][2]float64{{100, 50}, {400, 50}, {200, 200}} {
+		for i, r := range []*Row{row, other} {
+			r.Trials = append(r.Trials, assay.Trial{Group: "g", Launch: launch + 1, Layout: launch%2 + 1, Outcome: assay.OK,
+				Figures: map[string]float64{assay.NsPerOp: figures[i]}})
+		}
+	}
+	x, y := pair(row, other, assay.NsPerOp)
+	if len(x) != 2 || math.Abs(x[0]-math.Sqrt(100*200)) > 1e-9 || x[1] != 400 || math.Abs(y[0]-100) > 1e-9 || y[1] != 50 {
+		t.Errorf("%v, %v", x, y)
+	}
+}
+
+// Where there is nothing to compare, the intervals of figures allow for the
+// launches that were added because they were wide; elsewhere those of ratios do.
+func TestIntervalsOfLoneTables(t *testing.T) {
+	var alone, both []assay.Trial
+	var figures []float64
+	for launch := 1; launch <= 12; launch++ {
+		trial := sideTrial{"mattn", "v2", "web", 1000 + float64(launch*launch)}.trial(launch)
+		alone = append(alone, trial)
+		both = append(both, trial, sideTrial{"modernc", "v9", "web", 3000}.trial(launch))
+		figures = append(figures, trial.Figures[assay.NsPerOp])
+	}
+	for name, test := range map[string]struct {
+		trials []assay.Trial
+		want   stat.Interval
+	}{
+		"alone":    {alone, stat.Rule{Least: 6}.Interval(figures)},
+		"compared": {both, stat.LogInterval(figures)},
+	} {
+		rows := Side{Report: sideRun(t, "r", test.trials), Where: map[string]string{"driver": "mattn"}}.rows()
+		if f, ok := rows[0].Figure(assay.NsPerOp); !ok || f.Interval != test.want {
+			t.Errorf("%s: %+v, want %+v", name, f.Interval, test.want)
+		}
+	}
+}

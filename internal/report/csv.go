@@ -1,0 +1,86 @@
+package report
+
+import (
+	"encoding/csv"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay"
+	"assay/internal/stat"
+)
+
+// csvHeader is a contract: docs/csv.md describes it, new columns come at the
+// end, none is renamed.
+var csvHeader = strings.Split("run,plan,workload,operation,engine,driver,driver_version,build,profile,clients,pool,"+
+	"metric,unit,n,median,ci_low,ci_high,outcome,warnings,params,idle,statement,transaction,rate,durability,"+
+	"reference,ratio,ratio_low,ratio_high,verdict,without,options,floor,floor_low,floor_high", ",")
+
+// writeCSV prints one row per cell and metric, and one without a metric for a
+// cell without figures.
+func (r *Report) writeCSV(w io.Writer) error {
+	out := csv.NewWriter(w)
+	write := func(record []string) {
+		for i := range record {
+			record[i] = clean(record[i])
+		}
+		_ = out.Write(record) // Error, below, tells
+	}
+	write(slices.Clone(csvHeader))
+	for _, t := range r.Tables {
+		for _, row := range slices.Concat(t.Rows, t.Factors) {
+			for _, f := range row.Figures {
+				write(r.record(row, f))
+			}
+			if len(row.Figures) == 0 {
+				write(r.record(row, Figure{}))
+			}
+		}
+	}
+	out.Flush()
+	return out.Error()
+}
+
+// record is one line of the CSV.
+func (r *Report) record(row *Row, f Figure) []string {
+	c := row.Cell
+	var ratio stat.Comparison
+	ratios := []string{"", "", ""}
+	if f.Comparison != nil {
+		ratio = *f.Comparison
+		ratios = []string{number(ratio.Ratio.Center), number(ratio.Ratio.Low), number(ratio.Ratio.High)}
+	}
+	floor := []string{"", "", ""}
+	if row.Floor != nil && f.Metric.Name == row.table.Primary.Name {
+		floor = []string{number(row.Floor.Center), number(row.Floor.Low), number(row.Floor.High)}
+	}
+	centre := []string{"", "", ""}
+	if f.Metric.Name != "" {
+		centre = []string{number(f.Interval.Center), number(f.Interval.Low), number(f.Interval.High)}
+	}
+	return []string{
+		r.Run.ID, c.Plan, c.Workload, c.Operation, c.Engine, c.Driver, c.DriverVersion, c.Build, c.Profile,
+		strconv.Itoa(c.Clients), strconv.Itoa(c.Pool),
+		f.Metric.Name, f.Metric.Unit, strconv.Itoa(f.Interval.N), centre[0], centre[1], centre[2],
+		string(row.Outcome), strings.Join(row.codes(), ";"), c.ParamString(), strconv.Itoa(c.Idle), c.Statement,
+		assay.TransactionString(c.Transaction), number(c.Rate), string(row.Durability),
+		row.Reference.id(), ratios[0], ratios[1], ratios[2], string(ratio.Verdict), c.Without, c.Options, floor[0], floor[1], floor[2],
+	}
+}
+
+// id is how other rows name this one: DRIVER@VERSION[:OPTION...]/PROFILE.
+func (r *Row) id() string {
+	if r == nil {
+		return ""
+	}
+	return r.Cell.Target() + "/" + r.Cell.Profile
+}
+
+// number is a figure in full precision, empty where it is unknown.
+func number(v float64) string {
+	if !finite(v) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}

@@ -1,0 +1,138 @@
+package report
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// Every warning that the code can give is in the documentation, with what to do,
+// and nothing else is.
+func TestWarningsAreDocumented(t *testing.T) {
+	text, err := os.ReadFile("../../docs/fairness.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(text), "\n## Warnings\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var documented []string
+	for line := range strings.Lines(section) {
+		cells := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
+		codes := regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[0], -1)
+		if !strings.HasPrefix(line, "| `") {
+			continue
+		}
+		for _, code := range codes {
+			documented = append(documented, code[1])
+		}
+		if len(cells) != 3 || slices.ContainsFunc(cells, func(s string) bool { return strings.TrimSpace(s) == "" }) {
+			t.Errorf("docs/fairness.md: want a code, what was found and what to do in %q", line)
+		}
+	}
+	slices.Sort(documented)
+	if given := slices.Compact(slices.Sorted(slices.Values(givenWarnings(t, "..")))); !slices.Equal(given, documented) {
+		t.Errorf("the code can give %q, docs/fairness.md has %q", given, documented)
+	}
+}
+
+// givenWarnings are the codes of warnings in Go source: the first argument of
+// calls of warn, and the codes of literals that have evidence.
+func givenWarnings(t *testing.T, root string) (codes []string) {
+	t.Helper()
+	files := sources(t, root)
+	constants := map[string]string{}
+	inspect(files, func(n ast.Node) {
+		if spec, ok := n.(*ast.ValueSpec); ok && len(spec.Values) == len(spec.Names) {
+			for i, value := range spec.Values {
+				constants[spec.Names[i].Name] = textOf(value, nil)
+			}
+		}
+	})
+	inspect(files, func(n ast.Node) {
+		code, advice := warningIn(n)
+		text := textOf(code, constants)
+		if text == "" {
+			return // no warning, or one that is handed on
+		}
+		codes = append(codes, text)
+		if is, ok := advice.(*ast.BasicLit); advice == nil || ok && is.Value == `""` {
+			t.Errorf("the warning %s has no advice", text)
+		}
+	})
+	return codes
+}
+
+func sources(t *testing.T, root string) (files []*ast.File) {
+	t.Helper()
+	err := filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && path != root && (entry.Name() == "testdata" || strings.HasPrefix(entry.Name(), ".")):
+			return fs.SkipDir
+		case entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		files = append(files, file)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return files
+}
+
+func inspect(files []*ast.File, look func(ast.Node)) {
+	for _, file := range files {
+		ast.Inspect(file, func(n ast.Node) bool {
+			look(n)
+			return true
+		})
+	}
+}
+
+// warningIn are a warning's code and advice, nil where the node is none.
+func warningIn(n ast.Node) (code, advice ast.Expr) {
+	switch n := n.(type) {
+	case *ast.CallExpr:
+		if s, ok := n.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "warn" && len(n.Args) == 3 {
+			return n.Args[0], n.Args[2]
+		}
+	case *ast.CompositeLit:
+		parts := map[string]ast.Expr{}
+		for _, e := range n.Elts {
+			if pair, ok := e.(*ast.KeyValueExpr); ok {
+				if key, ok := pair.Key.(*ast.Ident); ok {
+					parts[key.Name] = pair.Value
+				}
+			}
+		}
+		if parts["Evidence"] != nil {
+			return parts["Code"], parts["Advice"]
+		}
+	}
+	return nil, nil
+}
+
+// textOf is the text of a string, or of a constant that is one; empty where it
+// is neither.
+func textOf(e ast.Expr, constants map[string]string) string {
+	switch e := e.(type) {
+	case *ast.BasicLit:
+		if text, err := strconv.Unquote(e.Value); err == nil && e.Kind == token.STRING {
+			return text
+		}
+	case *ast.Ident:
+		return constants[e.Name]
+	}
+	return ""
+}

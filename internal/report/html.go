@@ -1,0 +1,52 @@
+package report
+
+import (
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"assay/internal/chart"
+)
+
+// HTML is a format of WriteHTML.
+const HTML = "html"
+
+//go:embed html/page.html
+var pageTemplate string
+
+//go:embed html/page.css
+var pageStyle string
+
+// parsedPage is the template, parsed once. Everything in the page but its charts and
+// downloads is escaped by it.
+var parsedPage = template.Must(template.New("page").Funcs(template.FuncMap{"blocks": blockParts}).Parse(pageTemplate))
+
+// styleSheet is the page's one style sheet; the content policy allows it by its
+// digest.
+func styleSheet() string { return strings.TrimSpace(pageStyle) + "\n" + chart.Style() }
+
+// policy allows the page its own style sheet and nothing else: no script, no
+// request.
+func policy(style string) string {
+	digest := sha256.Sum256([]byte(style))
+	return fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; img-src data:; base-uri 'none'; form-action 'none'",
+		base64.StdEncoding.EncodeToString(digest[:]))
+}
+
+// WriteHTML writes the report as one HTML file that needs no network and runs
+// no script. published are the figures of a published benchmark that the run
+// repeats, shown beside its own; there need be none.
+func (r *Report) WriteHTML(w io.Writer, published []Published) error {
+	view, done := r.page(published), make(chan struct{})
+	defer close(done)
+	go view.makeTables(done)
+	go view.makeCSV()
+	if err := parsedPage.Execute(w, view); err != nil {
+		return fmt.Errorf("write report of run %s: %w", r.Run.ID, err)
+	}
+	return nil
+}

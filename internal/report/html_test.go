@@ -1,0 +1,359 @@
+package report
+
+import (
+	"bytes"
+	"encoding/csv"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"assay"
+	"assay/internal/stat"
+
+	"golang.org/x/net/html"
+)
+
+// mustHTML writes a report as HTML and parses it.
+func mustHTML(t *testing.T, r *Report, published ...Published) (text []byte, root *html.Node) {
+	t.Helper()
+	var out bytes.Buffer
+	if err := r.WriteHTML(&out, published); err != nil {
+		t.Fatal(err)
+	}
+	root, err := html.Parse(bytes.NewReader(out.Bytes()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes(), root
+}
+
+// Every figure of the CSV is in the HTML, in the CSV's order, and no other.
+func TestHTMLAndCSVAgree(t *testing.T) {
+	run, trials := sampleRun()
+	trials = append(trials, samplePhases()...)
+	r := mustReport(t, run, trials)
+	_, root := mustHTML(t, r)
+	var figures []map[string]string
+	for _, row := range parseCSV(t, r) {
+		if row["metric"] != "" && row["without"] == "" {
+			figures = append(figures, row)
+		}
+	}
+	i := 0
+	for _, details := range find(root, "details") {
+		summary := wordsOf(find(details, "summary")[0])
+		if attribute(details, "id") == "" || strings.HasPrefix(summary, "A/A ") {
+			continue // twins are not in the CSV
+		}
+		for _, table := range find(details, ".metrics") {
+			for _, line := range find(table, "tr")[1:] {
+				want := figures[i]
+				i++
+				var got []string
+				for _, cell := range find(line, "td") {
+					got = append(got, wordsOf(cell))
+				}
+				got = append(got, attribute(find(line, "td")[1], "data-exact"), summary[:len(want["driver"])])
+				if wanted := htmlFigure(want); !slices.Equal(got, wanted) {
+					t.Errorf("%s: HTML %q, CSV %q", summary, got, wanted)
+				}
+			}
+		}
+	}
+	if i != len(figures) || i < 80 {
+		t.Errorf("%d figures in HTML, %d in CSV", i, len(figures))
+	}
+}
+
+// htmlFigure is a record of the CSV as the HTML shows it.
+func htmlFigure(row map[string]string) []string {
+	unit, interval, ratio := row["unit"], "?", ""
+	if row["ci_low"] != "" {
+		interval = human(float(row["ci_low"]), unit) + " to " + human(float(row["ci_high"]), unit)
+	}
+	if row["ratio"] != "" {
+		ratio = ratioText(intervalOf(row, "ratio", "ratio_low", "ratio_high"))
+	}
+	return []string{row["metric"], human(float(row["median"]), unit), interval, row["n"], ratio, row["verdict"], row["median"], row["driver"]}
+}
+
+// float reads a figure of the CSV.
+func float(text string) float64 {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return v
+}
+
+// intervalOf reads three columns of the CSV.
+func intervalOf(row map[string]string, center, low, high string) stat.Interval {
+	return stat.Interval{N: 2, Center: float(row[center]), Low: float(row[low]), High: float(row[high])}
+}
+
+// samplePhases are launches whose phases were timed.
+func samplePhases() []assay.Trial {
+	var trials []assay.Trial
+	for i, driver := range []string{"mattn", "modernc"} {
+		trials = append(trials, change(launches(cell("phased", driver, "web"), 6, 5000, 1+i), func(t *assay.Trial) {
+			for k, name := range phaseMetrics {
+				t.Figures[name] = 100 * float64(k+1+i) * wobble(t.Launch, k)
+			}
+		})...)
+	}
+	return trials
+}
+
+// The main tables have the text format's cells.
+func TestHTMLTables(t *testing.T) {
+	run, trials := sampleRun()
+	r := mustReport(t, run, trials)
+	_, root := mustHTML(t, r)
+	tables := find(root, ".figures")
+	if len(tables) != len(r.Tables) {
+		t.Fatalf("%d tables, want %d", len(tables), len(r.Tables))
+	}
+	for i, table := range r.Tables {
+		var n notes
+		columns := table.columns(&n)
+		lines := find(tables[i], "tr")[1:]
+		for k, row := range table.withTwins() {
+			var got []string
+			for _, cell := range find(lines[k], "td") {
+				got = append(got, wordsOf(cell))
+			}
+			want := table.cells(row, columns, &n)
+			for j := range len(want) - 1 {
+				if got[j] != want[j] {
+					t.Errorf("%s, %s: %q, want %q", table.Title, row.Name(), got[j], want[j])
+				}
+			}
+			if row.Outcome != assay.OK && len(row.Figures) == 0 && !strings.HasPrefix(got[2], string(row.Outcome)+": ") {
+				t.Errorf("%s, %s says %q", table.Title, row.Name(), got[2])
+			}
+			for _, w := range row.Warnings {
+				if !strings.Contains(got[len(got)-1], w.Code) {
+					t.Errorf("%s, %s: no warning %s beside the figure", table.Title, row.Name(), w.Code)
+				}
+			}
+		}
+	}
+}
+
+// Links within the page lead somewhere.
+func TestHTMLAnchors(t *testing.T) {
+	run, trials := sampleRun()
+	_, root := mustHTML(t, mustReport(t, run, trials))
+	links := 0
+	for _, a := range find(root, "a") {
+		if to, local := strings.CutPrefix(attribute(a, "href"), "#"); local {
+			links++
+			if len(find(root, "#"+to)) != 1 {
+				t.Errorf("%q leads to %d places", to, len(find(root, "#"+to)))
+			}
+		}
+	}
+	if links < 10 {
+		t.Errorf("%d links", links)
+	}
+}
+
+func TestHTMLDownloads(t *testing.T) {
+	run, trials := sampleRun()
+	r := mustReport(t, run, trials)
+	_, root := mustHTML(t, r)
+	var whole bytes.Buffer
+	if err := r.Write(&whole, "csv"); err != nil {
+		t.Fatal(err)
+	}
+	var links []*html.Node
+	for _, a := range find(root, "a") {
+		if attribute(a, "download") != "" {
+			links = append(links, a)
+		}
+	}
+	if len(links) != len(r.Tables)+1 {
+		t.Fatalf("%d downloads for %d tables", len(links), len(r.Tables))
+	}
+	last := links[len(links)-1]
+	if attribute(last, "download") != run.ID+".csv" || !bytes.Equal(content(t, last), whole.Bytes()) {
+		t.Errorf("%s is not the CSV", attribute(last, "download"))
+	}
+	for i, table := range r.Tables {
+		checkSamples(t, table, content(t, links[i]))
+	}
+}
+
+// checkSamples demands every launch with its figures and samples.
+func checkSamples(t *testing.T, table *Table, text []byte) {
+	t.Helper()
+	records, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	i := 0
+	for _, row := range table.withTwins() {
+		for _, trial := range row.Trials {
+			i++
+			record := map[string]string{}
+			for k, name := range records[0] {
+				record[name] = records[i][k]
+			}
+			if record["launch"] != fmt.Sprint(trial.Launch) || record["outcome"] != string(trial.Outcome) || record["samples"] != rawSamples(trial.Samples) {
+				t.Errorf("%s: %v is not of %+v", table.Title, record, trial)
+			}
+			for name, v := range trial.Figures {
+				if math.Abs(float(record[name])-v) > 1e-8*v {
+					t.Errorf("%s: %s is %s, want %g", table.Title, name, record[name], v)
+				}
+			}
+		}
+	}
+	if len(records) != i+1 {
+		t.Errorf("%s: %d records, want %d", table.Title, len(records)-1, i)
+	}
+}
+
+// A large report is compressed, and complete.
+func TestHTMLOfMonster(t *testing.T) {
+	run, trials := planRun(t, "monster", "mattn", "modernc", "glebarez")
+	r := mustReport(t, run, trials)
+	text, root := mustHTML(t, r)
+	if len(text) > 2_000_000 {
+		t.Errorf("%d bytes", len(text))
+	}
+	rows := 0
+	for _, d := range find(root, "details") {
+		if attribute(d, "id") != "" {
+			rows++
+		}
+	}
+	if rows != len(trials)/planLaunches {
+		t.Errorf("%d rows, want %d", rows, len(trials)/planLaunches)
+	}
+	var whole bytes.Buffer
+	if err := r.Write(&whole, "csv"); err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range find(find(root, "#downloads")[0], "a") {
+		if !strings.HasSuffix(attribute(a, "download"), ".csv.gz") || !bytes.Equal(content(t, a), whole.Bytes()) {
+			t.Errorf("%s is not the CSV", attribute(a, "download"))
+		}
+	}
+	t.Logf("%d cells, %d bytes", rows, len(text))
+}
+
+// The policy allows the page's own style sheet by its digest, and nothing in
+// the page needs more.
+func TestHTMLPolicy(t *testing.T) {
+	run, trials := sampleRun()
+	_, root := mustHTML(t, mustReport(t, run, trials))
+	styles := find(root, "style")
+	if len(styles) != 1 || attribute(find(root, "meta")[1], "content") != policy(styles[0].FirstChild.Data) {
+		t.Errorf("%d style sheets; the policy does not have the digest of the first", len(styles))
+	}
+	for n := range root.Descendants() {
+		if n.Type == html.ElementNode && slices.Contains([]string{"script", "img", "iframe", "object", "form", "base", "link"}, n.Data) && attribute(n, "rel") != "icon" {
+			t.Errorf("there is an element %s", n.Data)
+		}
+		for _, a := range n.Attr {
+			if a.Key == "style" || strings.HasPrefix(a.Key, "on") {
+				t.Errorf("%s has the attribute %s", n.Data, a.Key)
+			}
+			if (a.Key == "href" || a.Key == "src") && !strings.HasPrefix(a.Val, "#") && !strings.HasPrefix(a.Val, "data:") {
+				t.Errorf("%s leads to %s", n.Data, a.Val)
+			}
+		}
+	}
+}
+
+// Charts have both widths and words for who does not see them.
+func TestHTMLCharts(t *testing.T) {
+	run, trials := sampleRun()
+	r := mustReport(t, run, append(trials, samplePhases()...))
+	_, root := mustHTML(t, r)
+	figures := find(root, "figure")
+	if len(figures) != len(r.Charts()) {
+		t.Errorf("%d figures, want %d", len(figures), len(r.Charts()))
+	}
+	for _, f := range figures {
+		label := attribute(f, "aria-label")
+		drawings := find(f, "svg")
+		if label == "" || attribute(f, "tabindex") != "0" || len(drawings) != 2 {
+			t.Errorf("%q: %d drawings", label, len(drawings))
+		}
+		for _, d := range drawings {
+			if attribute(d, "role") != "img" || wordsOf(find(d, "title")[0]) != label || len(wordsOf(find(d, "desc")[0])) < 20 {
+				t.Errorf("%q has no words instead of it", label)
+			}
+		}
+	}
+}
+
+func TestHTMLPublished(t *testing.T) {
+	run, trials := sampleRun()
+	where := func(driver string) map[string]string {
+		return map[string]string{"operation": "point-read", "rows": "1000", "driver": driver, "profile": "web"}
+	}
+	_, root := mustHTML(t, mustReport(t, run, trials),
+		Published{Source: "a blog", Machine: "a laptop", Metric: assay.NsPerOp,
+			A: PublishedFigure{"fast <b>", "1,500", "ns/op", 1500, where("mattn"), ""}, B: PublishedFigure{"slow", "3,000", "ns/op", 3000, where("modernc"), ""}},
+		Published{Source: "a blog", Metric: assay.NsPerOp, A: PublishedFigure{Cell: where("nobody")}, B: PublishedFigure{Value: 1, Cell: where("mattn")}})
+	headings := find(root, "h4")
+	if len(headings) != 1 || wordsOf(headings[0]) != "As published by a blog, and as measured here" {
+		t.Fatalf("%d headings", len(headings))
+	}
+	section := wordsOf(headings[0].Parent)
+	for _, want := range []string{"there on a laptop, here on cpu AMD EPYC 7K62", "fast <b> / slow", "0.500", "1,500 / 3,000 ns/op", "0.667 [0.666, 0.668]", "faster"} {
+		if !strings.Contains(section, want) {
+			t.Errorf("has no %q:\n%s", want, section)
+		}
+	}
+}
+
+// Settings: alike ones are one line, unlike ones are marked, and what nobody
+// asked for is counted.
+func TestHTMLSettings(t *testing.T) {
+	setting := func(name, requested, effective string, applied bool) assay.Setting {
+		return assay.Setting{Name: name, Connection: "reader-1", Requested: requested, Issued: "PRAGMA", Effective: effective, Applied: applied}
+	}
+	var trials []assay.Trial
+	for i, driver := range []string{"mattn", "modernc"} {
+		trials = append(trials, change(launches(cell("get", driver, "web"), 6, 1000, 1), func(t *assay.Trial) {
+			t.Settings = []assay.Setting{setting("cache_size", "100", "100", true), setting("synchronous", "1", fmt.Sprint(1+i), i == 0),
+				setting("temp_store", "", fmt.Sprint(i), true), setting("encoding", "", "UTF-8", true)}
+		})...)
+	}
+	views, quiet := mustReport(t, assay.Run{}, trials).settingsViews()
+	want := []settingsView{{Profile: "web", Differ: 2, Lines: []settingLine{
+		{"cache_size", "100", "PRAGMA", "100", "mattn, modernc", ""},
+		{"synchronous", "1", "PRAGMA", "1", "mattn", "differs"},
+		{"synchronous", "1", "PRAGMA", "2", "modernc", "not applied"},
+		{"temp_store", "", "PRAGMA", "0", "mattn", "differs"},
+		{"temp_store", "", "PRAGMA", "1", "modernc", "differs"},
+	}}}
+	if quiet != 1 || !reflect.DeepEqual(views, want) {
+		t.Errorf("%d quiet, %+v", quiet, views)
+	}
+}
+
+func TestHTMLConditions(t *testing.T) {
+	run, trials := sampleRun()
+	got := mustReport(t, run, trials).holds()
+	want := []fact{{"clients", "1, 8"}, {"connections", "1, 4"}, {"durability", "consistent, power"}, {"cache", "warm"}, {"rows", "1000, 100000"},
+		{"machine", "cpu AMD EPYC 7K62, kernel 6.12, filesystem ext4"}}
+	if !slices.Equal(got, want) {
+		t.Errorf("holds for %q, want %q", got, want)
+	}
+}
+
+func TestHTMLOfEmptyRun(t *testing.T) {
+	_, root := mustHTML(t, mustReport(t, assay.Run{}, nil))
+	if text := wordsOf(root); !strings.Contains(text, "The run has no trials") {
+		t.Errorf("says %s", text)
+	}
+}

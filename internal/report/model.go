@@ -1,0 +1,325 @@
+// Package report turns the trials of one run into an answer: per operation,
+// which target and settings to use, with the evidence beside it.
+//
+// New builds one table model; Write prints it as text, Markdown, CSV, JSON or
+// in the Go benchmark format. No format computes a figure of its own, so that
+// they cannot disagree.
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"assay"
+	"assay/internal/stat"
+)
+
+// Formats lists the formats that Write knows.
+var Formats = []string{"text", "markdown", "csv", "json", "benchfmt"}
+
+// Report is what one run says.
+type Report struct {
+	Run         assay.Run
+	Tables      []*Table     // sorted by workload, operation and coordinates
+	Suggestions []Suggestion // one per class of durability, strongest first
+	Differences []Difference // between the targets, apart from their figures
+}
+
+// Table holds the cells of one operation that differ in target and profile
+// only: those with equal Cell.Peer.
+type Table struct {
+	Title      string       // the operation with its coordinates
+	Primary    assay.Metric // what is compared and ranked
+	Changes    bool         // the operation changes data: durability matters
+	Margin     float64      // within which two figures count as equivalent, as a fraction
+	Noise      float64      // what twins differed by, as a fraction; 0 where that is unknown
+	noiseKnown bool
+	run        string        // the run's identifier
+	least      int           // launches of each cell that were fixed beforehand
+	Launch     time.Duration // mean wall time of one launch of all rows
+	Rows       []*Row        // ranked rows first, best first; within a class of durability where data changes
+	Twins      []*Row        // the reference again
+	Factors    []*Row        // a target with one setting left out; the reference is the same with it
+	bases      []*Row        // these references: the whole profiles, measured together with the factors
+	Rankings   []*Ranking
+	// Differences are what the targets of this table do not share, of what can
+	// explain a ratio.
+	Differences []Difference
+}
+
+// Row is one cell.
+type Row struct {
+	Cell    assay.Cell
+	Driver  string // the driver, with version and build where there are several
+	Outcome assay.Outcome
+	Reason  string // why the outcome is not ok
+	Figures []Figure
+	// Reference is the cell that this one is compared with; nil where the
+	// table has none for this profile.
+	Reference *Row
+	Rank      int // 1 is best, ties share a rank; 0: not ranked
+	// IsFloor says that the target is the engine with nothing in between. It is
+	// shown and not ranked.
+	IsFloor bool
+	// Floor is the ratio of the table's primary metric to the floor's, paired by
+	// launch; nil where the table has no floor with this profile.
+	Floor    *stat.Interval
+	Warnings []Warning
+
+	Durability assay.Durability
+	Settings   []assay.Setting
+	DSN        string
+	Each       []string
+	QueryPlan  string
+	table      *Table
+	// least is how many launches were fixed beforehand, where the width of the
+	// figures' own intervals decided on more; 0: it did not.
+	least int
+	// generalFloor says that it is a floor for all engines of its table.
+	generalFloor bool
+	twin         bool // the reference again
+	factor       bool // of the groups in which settings are left out
+	disturbed    bool // disturbed trials count too: too few others are left in the table
+	// latencies are those of calm and of disturbed trials: upper bound in ns, count.
+	latencies map[bool]map[int64]int64
+	// Trials are in the order of launches, without histograms and without
+	// what the row holds once for all of them.
+	Trials []assay.Trial
+}
+
+// Figure is one metric of a cell over its launches.
+type Figure struct {
+	Metric   assay.Metric
+	Interval stat.Interval // N counts launches
+	// Comparison is with the row's reference; nil where no launch has both.
+	// Only the comparison of the table's primary metric has a verdict.
+	Comparison *stat.Comparison
+}
+
+// New reads all trials and builds the report. It fails only where the
+// iterator does.
+func New(run assay.Run, trials iter.Seq2[assay.Trial, error]) (*Report, error) {
+	rows, twins, err := collect(trials)
+	if err != nil {
+		return nil, fmt.Errorf("report on run %s: reading its trials: %w", run.ID, err)
+	}
+	naming := newNaming(run.Targets, rows)
+	for _, row := range slices.Concat(rows, twins) {
+		row.Driver = naming.name(row.Cell)
+	}
+	markFloors(run.Targets, rows)
+	r := &Report{Run: run, Tables: tabulate(rows, twins)}
+	for _, t := range r.Tables {
+		t.noteLone(run)
+		finish(slices.Concat(t.Rows, t.Twins))
+		finish(slices.Concat(t.Factors, t.bases))
+		t.judge(run)
+		t.Differences = t.telling(run.Targets, naming)
+	}
+	r.warnAcross()
+	r.Suggestions = suggest(r.Tables)
+	r.Differences = differences(run.Targets, rows, naming)
+	return r, nil
+}
+
+// Write prints the report in one of Formats.
+func (r *Report) Write(w io.Writer, format string) error {
+	switch format {
+	case "text":
+		return writeText(w, r.document())
+	case "markdown":
+		return writeMarkdown(w, r.document())
+	case "csv":
+		return r.writeCSV(w)
+	case "json":
+		return r.writeJSON(w)
+	case "benchfmt":
+		return r.writeBenchfmt(w)
+	}
+	return fmt.Errorf("unknown format %q: use one of %s", format, strings.Join(Formats, ", "))
+}
+
+// Failed tells whether some cell ended failed, with a wrong answer, without a
+// setting it asked for, or out of time. Cells that a plan marks as faulty as
+// published do not count, nor do unsupported and not-run ones.
+func (r *Report) Failed() bool {
+	bad := []assay.Outcome{assay.Failed, assay.WrongAnswer, assay.TimedOut, assay.NotApplied}
+	for _, t := range r.Tables {
+		for _, row := range slices.Concat(t.Rows, t.Twins, t.Factors) {
+			if !row.Cell.AsPublished && slices.Contains(bad, row.Outcome) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// Name is how sentences call the row: the driver and its profile.
+func (r *Row) Name() string {
+	if r.Cell.Profile == "" {
+		return r.Driver
+	}
+	return r.Driver + " (" + r.Cell.Profile + ")"
+}
+
+// Figure returns the figure of a metric; the second result is false where the
+// row has none.
+func (r *Row) Figure(metric string) (Figure, bool) {
+	i := slices.IndexFunc(r.Figures, func(f Figure) bool { return f.Metric.Name == metric })
+	if i < 0 {
+		return Figure{}, false
+	}
+	return r.Figures[i], true
+}
+
+// collect sorts trials into rows by cell, twins apart.
+func collect(trials iter.Seq2[assay.Trial, error]) (rows, twins []*Row, err error) {
+	byKey := map[string]*Row{}
+	for trial, err := range trials {
+		if err != nil {
+			return nil, nil, err
+		}
+		factor := strings.HasPrefix(trial.Group, assay.FactorGroups)
+		key := fmt.Sprint(trial.Twin, factor, trial.Cell.Key())
+		row := byKey[key]
+		if row == nil {
+			row = &Row{Cell: trial.Cell, twin: trial.Twin, factor: factor}
+			byKey[key] = row
+			if trial.Twin {
+				twins = append(twins, row)
+			} else {
+				rows = append(rows, row)
+			}
+		}
+		row.add(trial)
+	}
+	return rows, twins, nil
+}
+
+// add keeps what is the same in all trials of a cell once, and drops what no
+// format prints.
+func (r *Row) add(trial assay.Trial) {
+	r.Durability = cmp.Or(r.Durability, trial.Durability)
+	r.DSN = cmp.Or(r.DSN, trial.DSN)
+	r.QueryPlan = cmp.Or(r.QueryPlan, trial.QueryPlan)
+	if len(r.Settings) == 0 {
+		r.Settings = trial.Settings
+	}
+	if len(r.Each) == 0 {
+		r.Each = trial.Each
+	}
+	r.pool(trial)
+	trial.Histogram, trial.Settings, trial.Each = nil, nil, nil
+	trial.DSN, trial.QueryPlan = "", ""
+	r.Trials = append(r.Trials, trial)
+}
+
+// finish computes what a row says without looking at others.
+func (r *Row) finish() {
+	slices.SortStableFunc(r.Trials, func(a, b assay.Trial) int {
+		return cmp.Or(a.Launch-b.Launch, a.Started.Compare(b.Started))
+	})
+	r.Outcome, r.Reason = outcome(r.Trials)
+	if !slices.ContainsFunc(r.Trials, func(t assay.Trial) bool { return !t.Measured() && t.Outcome != assay.NotRun }) {
+		r.Figures = figures(r.Counted(), stat.Rule{Least: r.least})
+		r.addPooledPercentiles()
+	}
+	r.latencies = nil                                                     // there are many, and they are in the percentiles
+	r.Trials = append(make([]assay.Trial, 0, len(r.Trials)), r.Trials...) // no room to grow
+	r.Warnings = trialWarnings(r.Trials)
+	r.warnOfTrials()
+}
+
+// outcome returns the worst outcome with its first reason. Not-run only says
+// that the budget ended: it counts where there is nothing else.
+func outcome(trials []assay.Trial) (worst assay.Outcome, reason string) {
+	worst = assay.NotRun
+	for _, t := range trials {
+		switch {
+		case t.Outcome == assay.NotRun:
+		case worst == assay.NotRun:
+			worst = t.Outcome
+		default:
+			worst = assay.Worse(worst, t.Outcome)
+		}
+	}
+	for _, t := range trials {
+		if t.Outcome == worst && reason == "" {
+			reason = t.Reason
+		}
+	}
+	return worst, reason
+}
+
+// finish computes what rows say that are compared with each other. Where too
+// few undisturbed launches are left of one of them, the disturbed ones count
+// for all: both halves of a pair follow the same rule.
+func finish(rows []*Row) {
+	few := slices.ContainsFunc(rows, func(r *Row) bool {
+		measured, dropped := r.launches()
+		return dropped > 0 && measured-dropped < stat.MinLaunches
+	})
+	for _, row := range rows {
+		row.disturbed = few
+		row.finish()
+	}
+}
+
+// Counted returns the trials whose figures count: those that were not
+// disturbed from outside or, where too few of them are left, all.
+func (r *Row) Counted() []*assay.Trial {
+	var counted []*assay.Trial
+	for i := range r.Trials {
+		if t := &r.Trials[i]; t.Measured() && (r.disturbed || !t.Disqualified) {
+			counted = append(counted, t)
+		}
+	}
+	return counted
+}
+
+// canBeZero names the metrics that a ratio or a logarithm does not suit.
+var canBeZero = map[string]bool{
+	assay.BusyOp: true, "B/op": true, "allocs/op": true, "read-B/op": true,
+	"bytes-written/op": true, "switches/op": true, "close-ns": true, assay.LateOp: true, assay.DroppedOp: true,
+	assay.FailedOp: true, assay.ReopensOp: true, "pool-wait-ns/op": true,
+}
+
+// figures summarizes every metric over launches, in the order of tables.
+func figures(trials []*assay.Trial, rule stat.Rule) []Figure {
+	values := map[string][]float64{}
+	for _, t := range trials {
+		for name, v := range t.Figures {
+			if finite(v) {
+				values[name] = append(values[name], v)
+			}
+		}
+	}
+	var all []Figure
+	for name, list := range values {
+		metric, known := assay.MetricByName(name)
+		if !known {
+			metric = assay.Metric{Name: name}
+		}
+		interval := rule.Interval
+		if canBeZero[name] {
+			interval = stat.MeanInterval
+		}
+		all = append(all, Figure{Metric: metric, Interval: interval(list)})
+	}
+	slices.SortFunc(all, byMetric)
+	return all
+}
+
+// metricOrder places metrics that the vocabulary does not know at the end.
+func metricOrder(f Figure) int {
+	i := slices.IndexFunc(assay.Metrics, func(m assay.Metric) bool { return m.Name == f.Metric.Name })
+	if i < 0 {
+		return len(assay.Metrics)
+	}
+	return i
+}

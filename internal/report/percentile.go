@@ -1,0 +1,69 @@
+package report
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"assay"
+	"assay/internal/stat"
+)
+
+// percentiles are the latency percentiles, by metric.
+var percentiles = map[string]float64{assay.P50: 0.5, "p90": 0.9, assay.P99: 0.99, "p99.9": 0.999}
+
+// pool adds a trial's latencies to those of the cell.
+func (r *Row) pool(t assay.Trial) {
+	if !t.Measured() {
+		return
+	}
+	if r.latencies == nil {
+		r.latencies = map[bool]map[int64]int64{false: {}, true: {}}
+	}
+	for _, b := range t.Histogram {
+		r.latencies[t.Disqualified][b.Upper] += b.Count
+	}
+}
+
+// pooled are the latencies of the trials that count.
+func (r *Row) pooled() map[int64]int64 {
+	all := maps.Clone(r.latencies[false])
+	if r.disturbed {
+		for upper, count := range r.latencies[true] {
+			all[upper] += count
+		}
+	}
+	return all
+}
+
+// addPooledPercentiles adds the percentiles that no launch has enough
+// operations for, but all of them together have. They have no interval: there
+// is one figure, not one a launch.
+func (r *Row) addPooledPercentiles() {
+	latencies := r.pooled()
+	uppers := slices.Sorted(maps.Keys(latencies))
+	counts := make([]int64, len(uppers))
+	for i, upper := range uppers {
+		counts[i] = latencies[upper]
+	}
+	for name, p := range percentiles {
+		if _, has := r.Figure(name); has {
+			continue
+		}
+		if value, ok := stat.Percentile(uppers, counts, p); ok {
+			metric, _ := assay.MetricByName(name)
+			one := stat.MeanInterval([]float64{value}) // without an interval
+			one.N = len(r.Counted())
+			r.Figures = append(r.Figures, Figure{Metric: metric, Interval: one})
+		}
+	}
+	slices.SortFunc(r.Figures, byMetric)
+}
+
+// byMetric orders figures as tables show them.
+func byMetric(a, b Figure) int {
+	if order := metricOrder(a) - metricOrder(b); order != 0 {
+		return order
+	}
+	return strings.Compare(a.Metric.Name, b.Metric.Name)
+}

@@ -1,0 +1,196 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay"
+	"assay/internal/stat"
+)
+
+// What is worth a warning.
+const (
+	mostDropped = 0.05 // share of launches that were disqualified
+	mostBusy    = 0.01 // answers of "busy" per operation
+)
+
+// UnequalDurability is the code of the warning that a ratio compares unlike
+// promises about the data.
+const UnequalDurability = "unequal-durability"
+
+// Warning is a doubt about a cell.
+type Warning struct {
+	assay.Warning
+	// Launches counts those that gave the warning, of Of; both are 0 where
+	// it is about all of them together.
+	Launches, Of int
+}
+
+// String is the warning in one line.
+func (w Warning) String() string {
+	s := w.Code + ": " + w.Evidence
+	if w.Of > 0 {
+		s += fmt.Sprintf(" (in %d of %s)", w.Launches, plural(w.Of, "launch"))
+	}
+	if w.Advice != "" {
+		s += "; advice: " + w.Advice
+	}
+	return clean(s)
+}
+
+// trialWarnings joins the warnings of a cell's trials. Those that differ in
+// their numbers only are one, with the numbers of the first.
+func trialWarnings(trials []assay.Trial) []Warning {
+	var all []Warning
+	index := map[string]int{}
+	for _, t := range trials {
+		seen := map[string]bool{}
+		for _, w := range t.Warnings {
+			kind := w.Code + ":" + strings.Map(dropNumbers, w.Evidence)
+			i, known := index[kind]
+			if !known {
+				i = len(all)
+				index[kind] = i
+				all = append(all, Warning{Warning: w, Of: len(trials)})
+			}
+			if !seen[kind] {
+				all[i].Launches++
+			}
+			seen[kind] = true
+		}
+	}
+	return all
+}
+
+// dropNumbers is for strings.Map.
+func dropNumbers(r rune) rune {
+	if r >= '0' && r <= '9' || r == '.' {
+		return -1
+	}
+	return r
+}
+
+// warnOfTrials adds the doubts that a row's own trials raise together.
+func (r *Row) warnOfTrials() {
+	measured, dropped := r.launches()
+	if kept := len(r.Counted()); r.Outcome == assay.OK && kept < stat.MinLaunches {
+		r.warn("few-launches", fmt.Sprintf("%d of at least %s", kept, plural(stat.MinLaunches, "launch")),
+			"give the run a larger budget")
+	}
+	switch {
+	case dropped > 0 && len(r.Counted()) == measured:
+		r.warn("disturbed", fmt.Sprintf("%d of %s disturbed from outside; they are counted, since too few others are left", dropped, plural(measured, "launch")),
+			"stop other programs on the machine, or take a quieter one")
+	case float64(dropped) > mostDropped*float64(measured):
+		r.warn("dropped", fmt.Sprintf("%d of %s disturbed from outside and not counted", dropped, plural(measured, "launch")),
+			"stop other programs on the machine, or take a quieter one")
+	}
+	if busy, has := r.Figure(assay.BusyOp); has && busy.Interval.Center > mostBusy {
+		r.warn("busy", fmt.Sprintf("%s answers of 'busy' per operation", digits(busy.Interval.Center)), "set busy_timeout")
+	}
+	if s := stalled(r.Counted()); s > stat.StallLimit {
+		r.warn("stalls", fmt.Sprintf("the total time per operation is %s times that of the median window", digits(s)),
+			"look for checkpoints, compactions or collections; the figure includes them")
+	}
+}
+
+// launches counts the trials that were measured to the end, and those of
+// them that were disqualified.
+func (r *Row) launches() (measured, dropped int) {
+	for _, t := range r.Trials {
+		if t.Measured() {
+			measured++
+			if t.Disqualified {
+				dropped++
+			}
+		}
+	}
+	return measured, dropped
+}
+
+// stalled is the mean over trials of total / median time per operation of
+// their windows; 1 where too few trials have several windows: one alone may have
+// a slow one by chance.
+func stalled(trials []*assay.Trial) float64 {
+	var ratios []float64
+	for _, t := range trials {
+		var nanos, operations []int64
+		for _, s := range t.Samples {
+			nanos, operations = append(nanos, s.Nanos), append(operations, s.Operations)
+		}
+		if len(t.Samples) > 1 {
+			ratios = append(ratios, stat.Stalls(nanos, operations))
+		}
+	}
+	if len(ratios) < stat.MinLaunches {
+		return 1
+	}
+	return stat.MeanInterval(ratios).Center
+}
+
+// warn adds the doubts that a table raises about its rows.
+func (t *Table) warn() {
+	for _, row := range t.Rows {
+		if !row.comparable() || len(row.Figures) == 0 {
+			continue
+		}
+		if t.Noise > t.Margin {
+			row.warn("noise", fmt.Sprintf("the reference against itself differs by %s %%, more than the margin of %s %%",
+				digits(100*t.Noise), digits(100*t.Margin)), "run on a quieter machine, or accept a wider margin")
+		}
+		if f, _ := row.Figure(t.Primary.Name); !t.noiseKnown && f.Comparison != nil && f.Comparison.Verdict != stat.Undecided {
+			row.warn("unknown-noise", "the reference was not measured against itself: by how much equal things differ in this run is unknown",
+				"see what became of its twin")
+		}
+		if t.Changes && row.Durability == assay.DurabilityUnknown {
+			row.warn("unknown-durability", "the settings read back do not tell what a power cut loses; not ranked",
+				"set in the profile what decides it, such as journal_mode and synchronous")
+		}
+		if row.Reference != nil && row.Reference != row && row.Reference.comparable() {
+			if why := t.unequal(row, row.Reference); why != "" {
+				row.warn(UnequalDurability, why, "set it explicitly in the profile")
+			}
+		}
+	}
+	t.warnOfScans()
+	t.warnOfSyncs()
+	t.warnOfOptions()
+	for _, row := range t.Rows {
+		row.warnOfLaunches(t)
+	}
+	for _, twin := range t.Twins {
+		twin.Warnings = nil // the reference's own row has them
+	}
+}
+
+// warnOfScans marks rows that read a whole table where others of the same
+// operation look rows up: an index or a primary key got lost.
+func (t *Table) warnOfScans() {
+	i := slices.IndexFunc(t.Rows, func(r *Row) bool { return strings.HasPrefix(r.QueryPlan, "SEARCH") })
+	if i < 0 {
+		return
+	}
+	for _, row := range t.Rows {
+		if strings.HasPrefix(row.QueryPlan, "SCAN") {
+			row.warn("scan", fmt.Sprintf("reads the whole table (%s), where %s looks rows up (%s)",
+				clean(row.QueryPlan), t.Rows[i].Name(), clean(t.Rows[i].QueryPlan)), "look for a lost primary key or index")
+		}
+	}
+}
+
+// warn adds a doubt about the row as a whole.
+func (r *Row) warn(code, evidence, advice string) {
+	r.Warnings = append(r.Warnings, Warning{Warning: assay.Warning{Code: code, Evidence: evidence, Advice: advice}})
+}
+
+// codes returns the codes of the row's warnings, each once.
+func (r *Row) codes() []string {
+	var codes []string
+	for _, w := range r.Warnings {
+		if !slices.Contains(codes, w.Code) {
+			codes = append(codes, w.Code)
+		}
+	}
+	return codes
+}

@@ -1,0 +1,153 @@
+//go:build unix
+
+package runner
+
+import (
+	"context"
+	"time"
+
+	"assay"
+	"assay/internal/host"
+	"assay/kit/wire"
+)
+
+// blocks measures a launch of a group one instance at a time, in random
+// order, each on a fresh copy of the data.
+func (r *Runner) blocks(ctx context.Context, g *group, launch int) error {
+	members := g.members // a member that fails drops out of g.members
+	for _, i := range r.shuffled(len(members)) {
+		if members[i].jobs[0].Operation.Call() {
+			if err := r.sequence(ctx, g, members[i], launch); err != nil {
+				return err
+			}
+			continue
+		}
+		for _, j := range members[i].jobs {
+			if err := r.block(ctx, g, members[i], j, launch); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// block measures one block: a fixed number of operations, undivided, after a
+// warm-up; closing is timed apart.
+func (r *Runner) block(ctx context.Context, g *group, m *member, j *job, launch int) error {
+	began := time.Now()
+	meter := host.Start()
+	before := host.SelfCPU()
+	t := newTrial(m, j, launch, assay.Blocks)
+	in, err := r.start(ctx, m, launch, blockConnections(j))
+	if err == nil {
+		t = in.trial(j, launch, assay.Blocks)
+		err = in.runBlock(ctx, j, &t)
+		in.kill()
+	}
+	if err := end(&t, err); err != nil {
+		return err
+	}
+	used := host.SelfCPU() - before
+	if in != nil {
+		used += in.used + in.loadUsed
+	}
+	t.Took = time.Since(began)
+	return r.finish(g, &t, meter.Stop(used))
+}
+
+// blockConnections is what an operation needs: connections for readers unless
+// it only changes data, and writers if it changes any.
+func blockConnections(j *job) connections {
+	if j.Operation.Call() {
+		return connections{writers: j.Cell.Pool}
+	}
+	if len(j.Operation.Parts) > 0 {
+		writers := 0
+		if j.Operation.Changes {
+			writers = max(1, j.Operation.Writers)
+		}
+		return connections{readers: j.Cell.Pool, idle: j.Cell.Idle, writers: writers, lazy: j.Operation.Serve && j.Profile.Lazy}
+	}
+	if j.Operation.Changes {
+		return connections{writers: max(1, j.Cell.Pool)}
+	}
+	return connections{readers: j.Cell.Pool, idle: j.Cell.Idle, lazy: j.Operation.Serve && j.Profile.Lazy}
+}
+
+// runBlock does everything from the prepared operation to the closed worker.
+func (in *instance) runBlock(ctx context.Context, j *job, t *assay.Trial) error {
+	var err error
+	if t.QueryPlan, err = in.prepareOperation(ctx, j); err != nil {
+		return err
+	}
+	if !j.Operation.Cold && !in.asked.lazy { // else it would no longer be
+		if t.Digest, _, err = in.verify(ctx, j); err != nil {
+			return err
+		}
+	}
+	if j.Operation.Serve {
+		return in.runServed(ctx, j, t)
+	}
+	if j.warm > 0 {
+		if _, err := in.warm(ctx, wire.Measure{Operation: j.Cell.Peer(), Operations: int64(j.warm)}); err != nil {
+			return err
+		}
+	}
+	var tally tally
+	var m wire.Measured
+	request := wire.Measure{Operation: j.Cell.Peer(), Start: int64(j.warm), Operations: int64(j.Operation.Count), Latency: true}
+	if err := in.measure(ctx, request, &m); err != nil {
+		return err
+	}
+	tally.add(m)
+	in.r.measured += tally.took()
+	if j.Operation.Cold {
+		if err := end(t, tally.wasCold()); err != nil {
+			return err
+		}
+		if t.Digest, _, err = in.verify(ctx, j); err != nil {
+			return err
+		}
+	}
+	return in.completeBlock(ctx, j, t, &tally)
+}
+
+// completeBlock reads the settings back, checks what the block left behind,
+// closes, and records the figures.
+func (in *instance) completeBlock(ctx context.Context, j *job, t *assay.Trial, tally *tally) error {
+	if err := in.readSettings(ctx); err != nil {
+		return err
+	}
+	in.recordSettings(t, j.Operation)
+	for _, err := range []error{in.applied, tally.failure()} {
+		if err := end(t, err); err != nil {
+			return err
+		}
+	}
+	if !tally.partial {
+		digest, err := in.verifyState(ctx, j)
+		if digest != "" {
+			t.Digest = digest
+		}
+		if err := end(t, err); err != nil {
+			return err
+		}
+	}
+	if err := end(t, in.stop(ctx)); err != nil {
+		return err
+	}
+	tally.record(t, j.Operation)
+	in.recordSyncs(t, j)
+	t.Warnings = append(t.Warnings, splitWarning(tally.total.Splits, tally.total.Executed)...)
+	if _, ok := t.Figures[assay.NsPerOp]; !ok {
+		return nil
+	}
+	t.Figures["close-ns"] = float64(in.closed)
+	if j.Operation.Changes && in.disk > 0 {
+		t.Figures["disk-B"] = float64(in.disk)
+	}
+	if j.put > 0 {
+		t.Figures["written-B/B"] = t.Figures["bytes-written/op"] / j.put
+	}
+	return nil
+}

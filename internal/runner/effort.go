@@ -1,0 +1,116 @@
+//go:build unix
+
+package runner
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"assay"
+	"assay/internal/stat"
+)
+
+// mostWindows bounds how many windows an operation gets in a launch.
+const mostWindows = 4 * windowsPerLaunch
+
+// effort is what the windows of an operation took so far, on all instances.
+type effort struct {
+	rounds int // windows of each instance
+	took   time.Duration
+}
+
+// round is what one window on each instance takes.
+func (e effort) round() time.Duration { return e.took / time.Duration(max(1, e.rounds)) }
+
+// noteWindows adds what an operation's windows took in a launch.
+func (g *group) noteWindows(peer string, rounds int, took time.Duration) {
+	e := g.efforts[peer]
+	g.efforts[peer] = effort{e.rounds + rounds, e.took + took}
+}
+
+// noteSamples keeps the time per operation of a trial's windows.
+func (g *group) noteSamples(t *assay.Trial) {
+	var windows []float64
+	for _, s := range t.Samples {
+		windows = append(windows, float64(s.Nanos)/float64(s.Operations))
+	}
+	if g.samples[t.Cell.Key()] == nil {
+		g.samples[t.Cell.Key()] = map[int][]float64{}
+	}
+	g.samples[t.Cell.Key()][t.Launch] = windows
+}
+
+// windowCount is how many windows of a length an operation gets in a launch: a
+// fixed number in the launches that every cell gets, and then the number that
+// gives the narrowest interval for the time, by what windows and launches have
+// varied and cost. Only spreads have a say in it, never the ratios themselves.
+func (r *Runner) windowCount(g *group, peer string, length time.Duration) int {
+	e, v := g.efforts[peer], g.variances(peer, r.config.Reference)
+	if g.launches() < r.config.Launches || e.rounds == 0 || math.IsNaN(v.Windows) {
+		return int(min(windowsPerLaunch, max(1, windowsPerLaunch*windowLength/length)))
+	}
+	return stat.Repetitions(v.Windows, v.Launches, float64(e.round()), float64(g.share()), mostWindows)
+}
+
+// share is what a launch costs each of its operations beside their windows: to
+// start and warm up the instances, to check answers and to end them.
+func (g *group) share() time.Duration {
+	rest := g.cost
+	for _, e := range g.efforts {
+		rest -= e.took / time.Duration(max(1, g.timed))
+	}
+	return max(time.Millisecond, rest/time.Duration(max(1, len(g.efforts))))
+}
+
+// variances are those of an operation's ratios to the reference, the mean over
+// its cells.
+func (g *group) variances(peer, reference string) stat.Variances {
+	var all []stat.Variances
+	for _, m := range g.members {
+		j := m.job(peer)
+		if j == nil || m.twin {
+			continue
+		}
+		base := g.reference(j, reference)
+		if base == nil || base.Cell.Key() == j.Cell.Key() {
+			continue
+		}
+		if v, err := stat.EstimateVariances([][][]float64{g.windowRatios(j, base)}); err == nil {
+			all = append(all, v)
+		}
+	}
+	return meanVariances(all)
+}
+
+// windowRatios are the ratios of windows that were measured next to each other,
+// by launch.
+func (g *group) windowRatios(j, base *job) [][]float64 {
+	var launches [][]float64
+	for launch, windows := range g.samples[j.Cell.Key()] {
+		others := g.samples[base.Cell.Key()][launch]
+		if len(windows) == 0 || len(windows) != len(others) {
+			continue
+		}
+		ratios := slices.Clone(windows)
+		for i := range ratios {
+			ratios[i] /= others[i]
+		}
+		launches = append(launches, ratios)
+	}
+	return launches
+}
+
+// meanVariances is NaN where there are none.
+func meanVariances(all []stat.Variances) stat.Variances {
+	n := float64(len(all))
+	if n == 0 {
+		return stat.Variances{Windows: math.NaN(), Launches: math.NaN()}
+	}
+	var sum stat.Variances
+	for _, v := range all {
+		sum.Windows += v.Windows / n
+		sum.Launches += v.Launches / n
+	}
+	return sum
+}

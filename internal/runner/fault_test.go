@@ -1,0 +1,271 @@
+//go:build unix
+
+package runner
+
+import (
+	"errors"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay"
+	"assay/internal/host"
+	"assay/kit"
+	"assay/kit/column"
+	"assay/kit/wire"
+)
+
+// The names of workers with a fault.
+const (
+	stumbles = "stumbles" // the first operation outside of verifying fails
+	misses   = "misses"   // it answers another number of rows
+	repents  = "repents"  // cache_size is wrong at the first read, right later
+	weakens  = "weakens"  // writer-2 does not sync any more at the second read
+	forgets  = "forgets"  // the last connection is not read back
+)
+
+// pooled is insert with two connections that write.
+var pooled = strings.Replace(insert, "    rows: 1\n", "    rows: 1\n    clients: 2\n    pool: 2\n    busy: retry\n", 1)
+
+type faultyEngine struct {
+	kit.Engine
+	name string
+}
+
+func (e faultyEngine) Open(request wire.Open) (kit.Database, wire.Opened, error) {
+	db, opened, err := e.Engine.Open(request)
+	return &faultyDatabase{Database: db, name: e.name}, opened, err
+}
+
+type faultyDatabase struct {
+	kit.Database
+	name  string
+	reads int
+	done  bool
+}
+
+func (d *faultyDatabase) Settings(names []string) ([]wire.Connection, error) {
+	all, err := d.Database.Settings(names)
+	d.reads++
+	for _, c := range all {
+		if d.name == repents && d.reads == 1 {
+			c.Settings["cache_size"] = "7"
+		}
+		if d.name == weakens && d.reads == 2 && c.Name == "writer-2" {
+			c.Settings["synchronous"] = "0"
+		}
+	}
+	if d.name == forgets {
+		all = all[:len(all)-1]
+	}
+	return all, err
+}
+
+func (d *faultyDatabase) Prepare(op wire.Operation, trace *column.File) (kit.Operation, error) {
+	prepared, err := d.Database.Prepare(op, trace)
+	return faultyOperation{prepared, d}, err
+}
+
+type faultyOperation struct {
+	kit.Operation
+	db *faultyDatabase
+}
+
+func (o faultyOperation) Client() (kit.Client, error) {
+	client, err := o.Operation.Client()
+	if _, ok := client.(kit.Profiler); ok && o.db.name == "honest" {
+		return client, err // it times its phases
+	}
+	return faultyClient{client, o.db}, err
+}
+
+type faultyClient struct {
+	kit.Client
+	db *faultyDatabase
+}
+
+func (c faultyClient) Do(position int) (int, error) {
+	rows, err := c.Client.Do(position)
+	if c.db.done {
+		return rows, err
+	}
+	switch c.db.name {
+	case stumbles:
+		rows, err = 0, errors.New("stumbled")
+	case misses:
+		rows++
+	default:
+		return rows, err // the only ones that may have several clients
+	}
+	c.db.done = true
+	return rows, err
+}
+
+// faultyBench is a bench with a fault for its second driver.
+func faultyBench(t *testing.T, fault, operations string) *bench {
+	t.Helper()
+	return newBench(t, strings.Replace(header, "second", fault, 1)+operations)
+}
+
+// of are the trials of a driver.
+func (b *bench) of(driver string) []assay.Trial {
+	return slices.DeleteFunc(slices.Clone(b.trials), func(t assay.Trial) bool { return t.Cell.Driver != driver })
+}
+
+// What goes wrong in a warm-up is an outcome, and nothing is measured after it.
+func TestFaultInTheWarmUp(t *testing.T) {
+	for _, c := range []struct {
+		fault   string
+		outcome assay.Outcome
+		reason  string
+	}{
+		{stumbles, assay.Failed, "operations failed; the first: stumbled"},
+		{misses, assay.WrongAnswer, "operations had the wrong number of rows; the first: 2 rows, expected are 1"},
+	} {
+		for mode, operation := range map[assay.Mode]string{assay.Windows: read, assay.Blocks: insert} {
+			t.Run(c.fault+" in "+string(mode), func(t *testing.T) {
+				b := faultyBench(t, c.fault, operation)
+				b.Launches = 1
+				b.run(t)
+				trials := b.of(c.fault)
+				if len(trials) != 1 || trials[0].Outcome != c.outcome || !strings.HasPrefix(trials[0].Reason, "1 of ") ||
+					!strings.HasSuffix(trials[0].Reason, c.reason) || trials[0].Mode != mode || len(trials[0].Samples) > 0 {
+					t.Errorf("trials %+v, want one that is %s: %s", trials, c.outcome, c.reason)
+				}
+			})
+		}
+	}
+}
+
+// In a warm-up, an operation that was busy and done in the end is right, and
+// so is one that was not completed while all clients were at work.
+func TestWrong(t *testing.T) {
+	for _, m := range []wire.Measured{{Executed: 4, Nanos: 1}, {Operations: 4, Executed: 4, Nanos: 1, Busy: 9}} {
+		if err := wrong(m); err != nil {
+			t.Errorf("wrong(%+v) = %v", m, err)
+		}
+	}
+}
+
+// A setting that was not effective at open stays so, with the values that show
+// it.
+func TestSettingThatIsEffectiveOnlyLater(t *testing.T) {
+	for mode, operation := range map[assay.Mode]string{assay.Windows: read, assay.Blocks: insert} {
+		t.Run(string(mode), func(t *testing.T) {
+			b := faultyBench(t, repents, operation)
+			b.run(t)
+			trials := b.of(repents)
+			for _, trial := range trials {
+				if trial.Outcome != assay.NotApplied || !strings.Contains(trial.Reason, "cache_size=-4096 was requested, effective is 7 on") ||
+					!slices.ContainsFunc(trial.Settings, func(s assay.Setting) bool { return s.Name == "cache_size" && s.Effective == "7" }) {
+					t.Errorf("trial %+v", trial)
+				}
+			}
+			if len(trials) < b.Launches {
+				t.Errorf("%d trials", len(trials))
+			}
+		})
+	}
+}
+
+// Each connection that an instance opens is to be read back: of the readers
+// in windows, of the writers in blocks.
+func TestConnectionThatIsForgotten(t *testing.T) {
+	for reason, operation := range map[string]string{
+		"reader-2 was not read back": strings.Replace(read, "{sql:", "{pool: 2, sql:", 1),
+		"writer-2 was not read back": pooled,
+	} {
+		b := faultyBench(t, forgets, operation)
+		b.Launches = 1
+		b.run(t)
+		trials := b.of(forgets)
+		if len(trials) == 0 || trials[0].Outcome != assay.NotApplied || trials[0].Reason != reason {
+			t.Errorf("trials %+v, want %s", trials, reason)
+		}
+	}
+}
+
+// The weakest of the writers' connections counts, after the block too.
+func TestDurabilityAfterTheBlock(t *testing.T) {
+	b := faultyBench(t, weakens, pooled)
+	b.Launches = 1
+	b.run(t)
+	for driver, want := range map[string]assay.Durability{"honest": assay.Consistent, weakens: assay.Process} {
+		trials := b.of(driver)
+		for _, trial := range trials {
+			if trial.Durability != want {
+				t.Errorf("%s: durability %q, want %q: %+v", driver, trial.Durability, want, trial)
+			}
+		}
+		if len(trials) == 0 {
+			t.Errorf("no trial of %s", driver)
+		}
+	}
+}
+
+// The CPU time of a worker that ended in a launch stays ours.
+func TestCPUOfAnEndedWorker(t *testing.T) {
+	b := newBench(t, header+read)
+	r, err := New(t.Context(), b.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := r.start(t.Context(), r.groups[0].members[0], 1, connections{readers: 1, idle: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	in.kill()
+	l := &windowLaunch{r: r, instances: []*instance{in}}
+	before := host.SelfCPU()
+	got := l.cpu()
+	after := host.SelfCPU()
+	if used := in.worker.Usage(); used <= 0 || got < before+used || got > after+used {
+		t.Errorf("%s, want the worker's %s and between %s and %s of this process", got, used, before, after)
+	}
+}
+
+// A path that a URI must escape is escaped where a DSN is one, and shows
+// nowhere in the trial.
+func TestPathThatIsEscaped(t *testing.T) {
+	in := &instance{member: &member{}, path: "/a b/it's 5%/data.db"}
+	for raw, want := range map[string]string{
+		"file:{{path}}?mode=ro":      "file:/a%20b/it%27s%205%25/data.db?mode=ro",
+		"{{path}}?mode=ro":           "/a b/it's 5%/data.db?mode=ro",
+		"sqlite:{{path}}#{{path}}":   "sqlite:/a b/it's 5%/data.db#/a b/it's 5%/data.db",
+		"file::memory:?cache=shared": "file::memory:?cache=shared",
+	} {
+		got := in.rawDSN(raw)
+		if got != want {
+			t.Errorf("DSN of %s: %s, want %s", raw, got, want)
+		}
+		in.opened = wire.Opened{DSN: got, Each: in.withPath([]string{"ATTACH '{{path}}' AS a"})}
+		trial := in.trial(at(assay.Windows, "read a p"), 1, assay.Windows)
+		if trial.DSN != raw || !slices.Equal(trial.Each, []string{"ATTACH '{{path}}' AS a"}) {
+			t.Errorf("the trial has %s and %q, want %s", trial.DSN, trial.Each, raw)
+		}
+	}
+}
+
+// A folder with such a path can be measured in, with settings and with a raw
+// profile.
+func TestFolderThatIsEscaped(t *testing.T) {
+	raw := strings.Replace(header, "web: {journal_mode: wal, synchronous: normal, cache_size: -4096}",
+		`web: {raw: {honest: "file:{{path}}?_pragma=cache_size(9)", second: "file:{{path}}?_pragma=cache_size(9)"}, requests: {cache_size: 9}}`, 1)
+	for text, dsn := range map[string]string{header: "file:{{path}}?_pragma=journal_mode(WAL)", raw: "file:{{path}}?_pragma=cache_size(9)"} {
+		b := newBench(t, text+read)
+		var err error
+		if b.Work, err = NewWorkspace(filepath.Join(t.TempDir(), "a b?5%"), "test"); err != nil {
+			t.Fatal(err)
+		}
+		defer b.Work.Close()
+		r, err := New(t.Context(), b.Config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trial, err := r.Inspect(t.Context())
+		if err != nil || trial.Outcome != assay.OK || !strings.HasPrefix(trial.DSN, dsn) {
+			t.Errorf("%v, outcome %s (%s), DSN %s, want %s", err, trial.Outcome, trial.Reason, trial.DSN, dsn)
+		}
+	}
+}

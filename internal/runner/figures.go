@@ -1,0 +1,124 @@
+//go:build unix
+
+package runner
+
+import (
+	"fmt"
+	"time"
+
+	"assay"
+	"assay/internal/stat"
+	"assay/kit/wire"
+)
+
+// percentiles are the latency percentiles of blocks, by metric.
+var percentiles = map[string]float64{assay.P50: 0.5, "p90": 0.9, assay.P99: 0.99, "p99.9": 0.999}
+
+// tally adds up what the windows or the block of one trial measured.
+type tally struct {
+	total   wire.Measured
+	samples []assay.Sample
+	partial bool // some operations were not done: what is left behind is not known
+}
+
+func (t *tally) add(m wire.Measured) {
+	t.samples = append(t.samples, assay.Sample{Operations: m.Operations, Nanos: m.Nanos})
+	a, b := &t.total, m
+	a.Operations += b.Operations
+	a.Nanos += b.Nanos
+	a.Executed += b.Executed
+	a.Errors += b.Errors
+	a.Misses += b.Misses
+	a.Busy += b.Busy
+	a.Splits += b.Splits
+	if a.Error == "" {
+		a.Error = b.Error
+	}
+	if a.Miss == "" {
+		a.Miss = b.Miss
+	}
+	a.Counters.CPU += b.Counters.CPU
+	a.Counters.Allocs += b.Counters.Allocs
+	a.Counters.Alloc += b.Counters.Alloc
+	a.Counters.Read += b.Counters.Read
+	a.Counters.Fetched += b.Counters.Fetched
+	a.Counters.Written += b.Counters.Written
+	a.Counters.Switches += b.Counters.Switches
+	a.Counters.Peak = max(a.Counters.Peak, b.Counters.Peak)
+	a.Histogram = append(a.Histogram, b.Histogram...)
+}
+
+func (t *tally) took() time.Duration { return time.Duration(t.total.Nanos) }
+
+// failure is the outcome that the counts ask for, nil where all was right.
+func (t *tally) failure() error {
+	if err := wrong(t.total); err != nil {
+		return err
+	}
+	if m := t.total; m.Operations == 0 || m.Nanos <= 0 {
+		return &failure{assay.Failed, fmt.Sprintf("the worker reports %d operations in %d ns", m.Operations, m.Nanos)}
+	}
+	return nil
+}
+
+// wrong is the outcome that errors and misses ask for. In a warm-up it is all
+// that counts: where each client has one operation, none may be completed while
+// all are at work.
+func wrong(m wire.Measured) error {
+	switch {
+	case m.Errors > 0:
+		return &failure{assay.Failed, fmt.Sprintf("%d of %d operations failed; the first: %s", m.Errors, m.Executed, m.Error)}
+	case m.Misses > 0:
+		return &failure{assay.WrongAnswer, fmt.Sprintf("%d of %d operations had the wrong number of rows; the first: %s", m.Misses, m.Executed, m.Miss)}
+	}
+	return nil
+}
+
+// record writes samples and figures into a trial. A trial that is not right
+// keeps its samples, but gets no figures.
+func (t *tally) record(trial *assay.Trial, op assay.Operation) {
+	trial.Samples = t.samples
+	for _, b := range t.total.Histogram {
+		trial.Histogram = append(trial.Histogram, assay.Bucket{Upper: b[0], Count: b[1]})
+	}
+	if trial.Outcome != assay.OK && trial.Outcome != assay.NotApplied {
+		return
+	}
+	m, figures := t.total, trial.Figures
+	operations := float64(m.Operations) * rowsPer(op)
+	executed := float64(m.Executed) * rowsPer(op)
+	figures[assay.NsPerOp] = float64(m.Nanos) / operations
+	figures[assay.OpPerS] = operations / (float64(m.Nanos) / 1e9)
+	figures["cpu-ns/op"] = float64(m.Counters.CPU) / executed
+	figures["B/op"] = float64(m.Counters.Alloc) / executed
+	figures["allocs/op"] = float64(m.Counters.Allocs) / executed
+	figures["read-B/op"] = float64(m.Counters.Read) / executed
+	figures["fetched-B/op"] = float64(m.Counters.Fetched) / executed
+	figures["bytes-written/op"] = float64(m.Counters.Written) / executed
+	figures["switches/op"] = float64(m.Counters.Switches) / executed
+	figures["peak-B"] = float64(m.Counters.Peak)
+	if op.RetryBusy {
+		figures[assay.BusyOp] = float64(m.Busy) / executed
+	}
+	recordPercentiles(figures, m.Histogram)
+}
+
+// rowsPer is by how much a figure per operation becomes one per row.
+func rowsPer(op assay.Operation) float64 {
+	if !op.PerRow {
+		return 1
+	}
+	rows := 0
+	for _, step := range op.Steps {
+		rows += max(0, step.Rows)
+	}
+	return float64(max(1, rows))
+}
+
+func recordPercentiles(figures map[string]float64, histogram [][2]int64) {
+	for name, p := range percentiles {
+		if value, ok := stat.PercentileOf(histogram, p); ok {
+			figures[name] = value
+		}
+	}
+}

@@ -1,0 +1,186 @@
+//go:build unix
+
+package runner
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay"
+	"assay/internal/dataset"
+)
+
+// at is a job of a cell: operation driver profile.
+func at(mode assay.Mode, words string) *job {
+	w := strings.Fields(words)
+	return &job{mode: mode, data: &dataset.Data{Digest: "digest"}, Case: assay.Case{
+		Cell: assay.Cell{Operation: w[0], Driver: w[1], Profile: w[2], Clients: 1, Pool: 1, Idle: 1}}}
+}
+
+// sketch writes groups down: mode, and each member as profile/driver of its
+// operations.
+func sketch(groups []*group) []string {
+	var all []string
+	for _, g := range groups {
+		line := string(g.mode) + ":"
+		for _, m := range g.members {
+			line += " " + m.cell().Profile + "/" + m.cell().Driver
+			if m.twin {
+				line += "(twin)"
+			}
+			for i, j := range m.jobs {
+				line += []string{"=", ","}[min(i, 1)] + j.Cell.Operation
+			}
+		}
+		all = append(all, line)
+	}
+	return all
+}
+
+func TestGroups(t *testing.T) {
+	var many []*job
+	for _, profile := range []string{"p", "q"} {
+		for i := range (mostMembers + 1) / 2 {
+			many = append(many, at(assay.Windows, fmt.Sprintf("read d%d %s", i, profile)))
+		}
+	}
+	other := at(assay.Windows, "read a p")
+	other.Cell.Clients = 2
+	for _, c := range []struct {
+		name string
+		jobs []*job
+		want []string
+	}{
+		{"operations in windows share their instances",
+			[]*job{at(assay.Windows, "read a p"), at(assay.Windows, "read b p"), at(assay.Windows, "scan a p"), at(assay.Windows, "scan b p")},
+			[]string{"windows: p/a=read,scan p/b=read,scan p/a(twin)=read,scan"}},
+		{"each operation in blocks is a group of its own",
+			[]*job{at(assay.Blocks, "put a p"), at(assay.Blocks, "put b p"), at(assay.Blocks, "del a p")},
+			[]string{"blocks: p/a=put p/b=put p/a(twin)=put", "blocks: p/a=del p/a(twin)=del"}},
+		{"profiles are members, the twin is of the first one",
+			[]*job{at(assay.Windows, "read a p"), at(assay.Windows, "read a q"), at(assay.Windows, "read b q")},
+			[]string{"windows: p/a=read q/a=read q/b=read p/a(twin)=read"}},
+		{"another number of clients is another group",
+			[]*job{at(assay.Windows, "read a p"), other},
+			[]string{"windows: p/a=read p/a(twin)=read", "windows: p/a=read p/a(twin)=read"}},
+		{"without the reference there is no twin",
+			[]*job{at(assay.Windows, "read b p"), at(assay.Windows, "read c p")},
+			[]string{"windows: p/b=read p/c=read"}},
+	} {
+		t.Run(c.name, func(t *testing.T) { same(t, "groups", sketch(groupCases(c.jobs, "a")), c.want) })
+	}
+	t.Run("too many members are split by profile", func(t *testing.T) {
+		same(t, "groups", sketch(groupCases(many, "d0")), []string{
+			"windows: p/d0=read p/d1=read p/d2=read p/d3=read p/d4=read p/d5=read p/d6=read p/d0(twin)=read",
+			"windows: q/d0=read q/d1=read q/d2=read q/d3=read q/d4=read q/d5=read q/d6=read q/d0(twin)=read"})
+	})
+}
+
+func TestModeOf(t *testing.T) {
+	part := []assay.Part{{}}
+	for _, c := range []struct {
+		op      assay.Operation
+		clients int
+		want    assay.Mode
+	}{
+		{assay.Operation{}, 1, assay.Windows},
+		{assay.Operation{Changes: true}, 1, assay.Blocks},
+		{assay.Operation{Parts: part}, 1, assay.Blocks},
+		{assay.Operation{}, 100_000, assay.Blocks},
+	} {
+		if got := modeOf(assay.Case{Operation: c.op, Cell: assay.Cell{Clients: c.clients}}); got != c.want {
+			t.Errorf("modeOf(%+v, %d clients) = %s, want %s", c.op, c.clients, got, c.want)
+		}
+	}
+}
+
+// A cell that ended in a way that another launch cannot mend is dropped; the
+// twin is a cell of its own.
+func TestDrop(t *testing.T) {
+	a, b := at(assay.Windows, "read a p"), at(assay.Windows, "read b p")
+	scan := at(assay.Windows, "scan b p")
+	for _, c := range []struct {
+		trial assay.Trial
+		want  string
+	}{
+		{assay.Trial{Cell: b.Cell, Outcome: assay.Failed}, "windows: p/a=read p/b=scan p/a(twin)=read"},
+		{assay.Trial{Cell: b.Cell, Outcome: assay.NotApplied}, "windows: p/a=read p/b=read,scan p/a(twin)=read"},
+		{assay.Trial{Cell: b.Cell, Outcome: assay.NotRun}, "windows: p/a=read p/b=read,scan p/a(twin)=read"},
+		{assay.Trial{Cell: a.Cell, Outcome: assay.TimedOut, Twin: true}, "windows: p/a=read p/b=read,scan"},
+		{assay.Trial{Cell: a.Cell, Outcome: assay.WrongAnswer}, "windows: p/b=read,scan p/a(twin)=read"},
+	} {
+		g := groupCases([]*job{a, b, scan}, "a")
+		g[0].dropHopeless([]assay.Trial{c.trial})
+		same(t, "after "+string(c.trial.Outcome), sketch(g), []string{c.want})
+	}
+}
+
+// trialOf is a trial of a finished launch.
+func trialOf(j *job, launch int, twin bool, nanos float64) assay.Trial {
+	return assay.Trial{Cell: j.Cell, Group: groupName(j), Launch: launch, Twin: twin, Outcome: assay.OK, Took: time.Second,
+		Figures: map[string]float64{assay.NsPerOp: nanos}}
+}
+
+// Launches that a resumed run has already count where all members finished
+// them; new ones get numbers beyond all that were begun.
+func TestRecall(t *testing.T) {
+	a, b := at(assay.Blocks, "put a p"), at(assay.Blocks, "put b p")
+	r := &Runner{config: Config{Reference: "a"}, groups: groupCases([]*job{a, b}, "a")}
+	failed := trialOf(b, 3, false, 0)
+	failed.Cell.Operation, failed.Outcome = "other", assay.Failed
+	r.recall([]assay.Trial{
+		trialOf(a, 1, false, 10), trialOf(a, 1, true, 10), trialOf(b, 1, false, 20),
+		trialOf(a, 2, false, 10), trialOf(b, 2, false, 30), // the twin is missing
+		trialOf(a, 3, false, 10), failed, // of another group
+		{Cell: a.Cell, Outcome: assay.NotRun},
+	})
+	g := r.groups[0]
+	if g.launches() != 1 || g.last != 3 || g.cost != 3*time.Second {
+		t.Errorf("%d launches, the last is %d, one costs %s; want 1, 3, 3s", g.launches(), g.last, g.cost)
+	}
+	ratios := g.ratios("a")
+	for _, all := range ratios {
+		slices.Sort(all)
+	}
+	if fmt.Sprint(ratios) != "[[2 3]]" {
+		t.Errorf("ratios %v, want those of launches 1 and 2", ratios)
+	}
+}
+
+// Ratios pair figures of the same launch with the reference of the profile.
+func TestRatios(t *testing.T) {
+	jobs := []*job{at(assay.Blocks, "put a p"), at(assay.Blocks, "put b p"), at(assay.Blocks, "put a q"), at(assay.Blocks, "put b q")}
+	g := groupCases(jobs, "a")[0]
+	disturbed := trialOf(jobs[1], 2, false, 5)
+	disturbed.Disqualified = true
+	for _, trial := range []assay.Trial{
+		trialOf(jobs[0], 1, false, 10), trialOf(jobs[0], 1, true, 99), trialOf(jobs[1], 1, false, 20),
+		trialOf(jobs[2], 1, false, 100), trialOf(jobs[3], 1, false, 50),
+		trialOf(jobs[0], 2, false, 10), disturbed,
+		trialOf(jobs[1], 3, false, 20), // without a reference
+	} {
+		g.noteFigure(&trial)
+	}
+	if got := fmt.Sprint(g.ratios("a")); got != "[[2] [0.5]]" {
+		t.Errorf("ratios %s, want [[2] [0.5]]", got)
+	}
+}
+
+// With nothing to compare, a group's own figures are to become narrow.
+func TestDecidingWithNothingToCompare(t *testing.T) {
+	alone := at(assay.Blocks, "put a p")
+	g := groupCases([]*job{alone}, "a")[0]
+	for _, trial := range []assay.Trial{trialOf(alone, 1, false, 10), trialOf(alone, 1, true, 99), trialOf(alone, 2, false, 20)} {
+		g.noteFigure(&trial)
+	}
+	got := g.deciding("a")
+	for _, figures := range got {
+		slices.Sort(figures)
+	}
+	if fmt.Sprint(got) != "[[10 20]]" {
+		t.Errorf("%v decide, want the reference's own figures", got)
+	}
+}

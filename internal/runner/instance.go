@@ -1,0 +1,399 @@
+//go:build unix
+
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"assay"
+	"assay/internal/syncs"
+	"assay/kit/postgres/cluster"
+	"assay/kit/process"
+	"assay/kit/wire"
+)
+
+// failure is how measuring a cell ended badly: data, not an error of the run.
+type failure struct {
+	outcome assay.Outcome
+	reason  string
+}
+
+func (f *failure) Error() string { return string(f.outcome) + ": " + f.reason }
+
+// notInstalled is how a worker ends that lacks what it is written in.
+const notInstalled = "exit status 69"
+
+// fail makes a failure of an error from the worker or the system. The run's
+// own end (Ctrl-C) is no failure of a cell and passes through.
+func fail(doing string, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	var known *failure
+	if errors.As(err, &known) {
+		return err
+	}
+	reason := doing + ": " + err.Error()
+	var remote *wire.Error
+	var ended *process.ExitError
+	switch {
+	case errors.As(err, &remote) && remote.Code == wire.Unsupported:
+		return &failure{assay.Unsupported, reason}
+	case errors.As(err, &ended) && ended.Status == notInstalled:
+		return &failure{assay.Unsupported, reason}
+	case errors.Is(err, process.ErrTimeout):
+		return &failure{assay.TimedOut, reason}
+	}
+	return &failure{assay.Failed, reason}
+}
+
+// instance is a running worker with an open database.
+type instance struct {
+	*member
+	r        *Runner
+	worker   *process.Worker
+	dir      string
+	path     string           // of the database
+	server   *cluster.Cluster // nil where the engine is in the worker
+	options  cluster.Options  // that it was started with
+	opened   wire.Opened
+	asked    connections
+	settings []assay.Setting // all, with connections that read alike joined
+	all      []assay.Setting
+	applied  error            // a *failure where a setting was not effective at any read
+	claimed  assay.Durability // the weakest at any read
+	began    time.Time        // of its start
+	closed   time.Duration    // what closing took
+	used     time.Duration    // CPU time of the ended process
+	layout   int              // of the program; 0: there is one only
+	loadUsed time.Duration    // CPU time of what made the load
+	disk     int64            // bytes that the closed database took
+}
+
+// connections is what an instance opens.
+type connections struct {
+	readers, idle, writers int
+	lazy                   bool // readers are opened when requests first need them
+}
+
+// start makes a fresh folder with a copy of the data, starts the worker, opens
+// the database and reads the settings back. On failure nothing is left.
+func (r *Runner) start(ctx context.Context, m *member, launch int, c connections) (*instance, error) {
+	return r.startUnder(ctx, m, launch, c, nil)
+}
+
+// startUnder is start, with a program that runs the worker.
+func (r *Runner) startUnder(ctx context.Context, m *member, launch int, c connections, under []string) (*instance, error) {
+	in := &instance{member: m, r: r, asked: c, claimed: assay.Power, began: time.Now(), applied: m.jobs[0].options}
+	if err := in.open(ctx, launch, under); err != nil {
+		in.kill()
+		return nil, err
+	}
+	return in, nil
+}
+
+func (in *instance) open(ctx context.Context, launch int, under []string) error {
+	j := in.jobs[0]
+	var program string
+	program, in.layout = j.program.path(launch)
+	var err error
+	if in.dir, err = in.r.config.Work.folder(); err != nil {
+		return fail("make a folder", err)
+	}
+	in.path = filepath.Join(in.dir, "data.db")
+	copied := j.data.Copy
+	switch {
+	case j.store != nil:
+		copied = j.store.Copy
+	case j.cluster != nil:
+		copied = func(dst string) error { return cluster.Copy(dst, j.cluster.Path) }
+	}
+	if err := copied(in.path); err != nil {
+		return fail("copy the data", err)
+	}
+	if j.Operation.Cold {
+		if err := dropCache(in.path); err != nil {
+			return &failure{assay.Unsupported, err.Error()}
+		}
+	}
+	settings := j.Profile.Settings
+	if j.served {
+		settings = nil // they are the server's
+		if err := in.startServer(ctx); err != nil {
+			return err
+		}
+		if len(under) > 0 { // a tracer: it is the server that writes
+			under = syncs.Attach(under, in.server.Processes())
+		}
+	}
+	if in.worker, err = startWorker(ctx, in.r.config, program, process.Options{Dir: in.dir, Under: under, CPUs: j.cpus()}); err != nil {
+		return fail("start", err)
+	}
+	request := wire.Open{Path: in.address(), Settings: settings, Once: in.withPath(j.Profile.Once), Each: in.withPath(j.Profile.Each),
+		Readers: in.asked.readers, Idle: in.asked.idle, Writers: in.asked.writers, Lazy: in.asked.lazy}
+	if raw, ok := j.Profile.Raw[j.Cell.Driver]; ok {
+		request.DSN = in.rawDSN(raw)
+	} else if len(j.Profile.Raw) > 0 {
+		return &failure{assay.Unsupported, fmt.Sprintf("profile %s has no DSN for driver %s", j.Profile.Name, j.Cell.Driver)}
+	}
+	if err := in.call(ctx, wire.TypeOpen, request, &in.opened); err != nil {
+		return err
+	}
+	if in.server != nil {
+		if err := in.ofServer(); err != nil {
+			return err
+		}
+	}
+	if in.asked.lazy {
+		return nil // to read settings opens connections: it is done after the load
+	}
+	return in.readSettings(ctx)
+}
+
+// address is what the database is opened by: its path, or the folder of its
+// server's socket.
+func (in *instance) address() string {
+	if in.server != nil {
+		return in.server.Socket()
+	}
+	return in.path
+}
+
+// rawDSN puts the database's path into a DSN: escaped where it is a URI.
+func (in *instance) rawDSN(raw string) string {
+	path := in.address()
+	if strings.HasPrefix(raw, "file:") {
+		path = escaped(path)
+	}
+	return strings.ReplaceAll(raw, "{{path}}", path)
+}
+
+// escaped is a path as a file: URI has it.
+func escaped(path string) string { return (&url.URL{Path: path}).EscapedPath() }
+
+// quoted is a path as a text between quotes has it in SQL.
+func quoted(path string) string { return strings.ReplaceAll(path, "'", "''") }
+
+// withoutPath puts {{path}} back for the database's path, however it is
+// written.
+func (in *instance) withoutPath(text string) string {
+	for _, path := range []string{escaped(in.address()), quoted(in.address()), in.address()} {
+		text = strings.ReplaceAll(text, path, "{{path}}")
+	}
+	return text
+}
+
+// withPath puts the database's path into SQL.
+func (in *instance) withPath(statements []string) []string {
+	path := quoted(in.address())
+	out := make([]string, len(statements))
+	for i, text := range statements {
+		out[i] = strings.ReplaceAll(text, "{{path}}", path)
+	}
+	return out
+}
+
+// call sends a request with the plan's time limit.
+func (in *instance) call(ctx context.Context, kind string, request, reply any) error {
+	limited, cancel := context.WithTimeout(ctx, in.r.config.Timeout)
+	defer cancel()
+	err := in.worker.Call(limited, kind, request, reply)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return in.diagnose(fail(kind, err))
+}
+
+// readSettings reads all settings on every connection and compares them with
+// what was requested. A difference is remembered in applied, not returned: a
+// cell with a setting that is not effective is measured all the same. The first
+// difference is kept, with the settings that show it: a later read that finds
+// all effective does not undo it.
+func (in *instance) readSettings(ctx context.Context) error {
+	var read wire.SettingsRead
+	if err := in.call(ctx, wire.TypeSettings, wire.Settings{Names: settingsToRead(in.jobs[0])}, &read); err != nil {
+		return err
+	}
+	in.proveSync(read.Connections)
+	all, err := compareSettings(in.jobs[0].Profile, in.opened, in.asked, read.Connections, in.path)
+	claimed := durability(all)
+	if in.opened.Durability != "" {
+		claimed = assay.Durability(in.opened.Durability)
+	}
+	in.claimed = weaker(in.claimed, claimed)
+	if in.applied == nil || in.all == nil {
+		in.all, in.settings = all, condense(all)
+		in.applied = joinFailures(in.applied, err)
+	}
+	return nil
+}
+
+// recordSettings writes what the reads so far showed into a trial.
+func (in *instance) recordSettings(t *assay.Trial, op assay.Operation) {
+	t.Settings = in.settings
+	if op.Changes {
+		t.Durability = in.claimed
+	}
+}
+
+// warm runs an operation before it is measured. What goes wrong here is an
+// outcome as much as in the measured part.
+func (in *instance) warm(ctx context.Context, request wire.Measure) (wire.Measured, error) {
+	var m wire.Measured
+	if err := in.call(ctx, wire.TypeMeasure, request, &m); err != nil {
+		return m, err
+	}
+	return m, wrong(m)
+}
+
+// prepareOperation makes a job's operation ready and returns its query plan.
+func (in *instance) prepareOperation(ctx context.Context, j *job) (string, error) {
+	var prepared wire.Prepared
+	request := wire.Prepare{Operation: in.say(wireOperation(j.Cell.Peer(), j.Operation, j.trace)), Clients: j.Cell.Clients}
+	err := in.call(ctx, wire.TypePrepare, request, &prepared)
+	return prepared.QueryPlan, err
+}
+
+// verify compares the answers of the job's reading operations with the
+// expected ones and returns the digest and how long an operation took, roughly.
+func (in *instance) verify(ctx context.Context, j *job) (digest string, each time.Duration, err error) {
+	for _, e := range j.expected {
+		name := j.Cell.Peer()
+		if j.Operation.Parts != nil {
+			name = "part " + e.operation.Name
+			request := wire.Prepare{Operation: in.say(wireOperation(name, e.operation, e.trace)), Clients: 1}
+			if err := in.call(ctx, wire.TypePrepare, request, nil); err != nil {
+				return "", 0, err
+			}
+		}
+		began := time.Now()
+		var found wire.Verified
+		if err := in.call(ctx, wire.TypeVerify, wire.Verify{Operation: name, Count: int64(e.count)}, &found); err != nil {
+			return "", 0, err
+		}
+		each = time.Since(began) / time.Duration(max(1, e.count))
+		if found.Digest != e.digest {
+			return found.Digest, each, &failure{assay.WrongAnswer, fmt.Sprintf(
+				"the answers to the first %d of %s have digest %.12s, right is %.12s", e.count, e.operation.Name, found.Digest, e.digest)}
+		}
+		digest = found.Digest
+	}
+	return digest, each, nil
+}
+
+// verifyState compares what a block left behind with what it should have.
+func (in *instance) verifyState(ctx context.Context, j *job) (string, error) {
+	if j.state == "" {
+		return "", nil
+	}
+	check := j.Operation.Check
+	request := wire.Verify{SQL: check.SQL}
+	if j.store != nil {
+		request = wire.Verify{All: true}
+	}
+	for _, t := range check.Returns {
+		request.Returns = append(request.Returns, string(t))
+	}
+	var found wire.Verified
+	if err := in.call(ctx, wire.TypeVerify, request, &found); err != nil {
+		return "", err
+	}
+	if found.Digest != j.state {
+		return found.Digest, &failure{assay.WrongAnswer, fmt.Sprintf(
+			"after the block, %q answers digest %.12s, right is %.12s", check.SQL, found.Digest, j.state)}
+	}
+	return found.Digest, nil
+}
+
+// stop closes the database and ends the worker. The folder goes with it.
+func (in *instance) stop(ctx context.Context) error {
+	closed, err := stopWorker(ctx, in.r.config, in.worker)
+	in.closed = time.Duration(closed.Nanos)
+	if err == nil {
+		err = in.stopServer()
+	}
+	in.noteUsed()
+	in.disk, _ = diskUsage(in.path) // none is shown where it cannot be told
+	removed := os.RemoveAll(in.dir)
+	if err != nil {
+		return fail("close", err)
+	}
+	return fail("remove the folder", removed)
+}
+
+// kill ends the worker at once and removes its folder.
+func (in *instance) kill() {
+	if in.worker != nil {
+		in.worker.Kill()
+	}
+	if in.server != nil {
+		in.server.Kill()
+	}
+	in.noteUsed()
+	if in.dir != "" {
+		_ = os.RemoveAll(in.dir) // swept at the next start if it cannot be removed now
+	}
+}
+
+// noteUsed notes the CPU time of the processes that have ended.
+func (in *instance) noteUsed() {
+	in.used = 0
+	if in.worker != nil {
+		in.used += in.worker.Usage()
+	}
+	if in.server != nil {
+		in.used += in.server.Used()
+	}
+}
+
+// trial starts the record of a job in a launch, with all that is known before
+// measuring.
+func (in *instance) trial(j *job, launch int, mode assay.Mode) assay.Trial {
+	t := newTrial(in.member, j, launch, mode)
+	t.Layout = in.layout
+	in.recordSettings(&t, j.Operation)
+	t.DSN = in.withoutPath(in.opened.DSN)
+	for _, text := range in.opened.Each {
+		t.Each = append(t.Each, in.withoutPath(text))
+	}
+	t.Warnings = j.warnings()
+	return t
+}
+
+func newTrial(m *member, j *job, launch int, mode assay.Mode) assay.Trial {
+	return assay.Trial{Cell: j.Cell, Group: m.group, Launch: launch, Twin: m.twin, Mode: mode, Outcome: assay.OK,
+		Figures: map[string]float64{}, Started: time.Now().UTC()}
+}
+
+// end gives a trial the outcome of an error. It returns the error where that
+// is no outcome of a cell.
+func end(t *assay.Trial, err error) error {
+	if err == nil {
+		return nil
+	}
+	var f *failure
+	if !errors.As(err, &f) {
+		return err
+	}
+	if assay.Worse(t.Outcome, f.outcome) == f.outcome && t.Outcome != f.outcome {
+		t.Reason, t.Outcome = f.reason+makeRoom(f.reason), f.outcome
+	}
+	return nil
+}
+
+// makeRoom is what to do about a full disk, whoever met it: the system's words
+// are from here, SQLite's from a worker.
+func makeRoom(reason string) string {
+	if strings.Contains(reason, syscall.ENOSPC.Error()) || strings.Contains(reason, "disk is full") {
+		return "; free some space, or put the databases elsewhere by XDG_CACHE_HOME"
+	}
+	return ""
+}

@@ -1,0 +1,76 @@
+//go:build unix
+
+package runner
+
+import (
+	"fmt"
+
+	"assay"
+	"assay/internal/load"
+	"assay/internal/stat"
+	"assay/kit/process"
+	"assay/kit/wire"
+)
+
+const (
+	// nearLimit is the part of the generator's own limit beyond which a figure
+	// may be the generator's.
+	nearLimit = 0.8
+	// kept is the part of the offered rate that a server has to answer to keep up.
+	kept = 0.99
+)
+
+// recordLoad writes what is known of the load into a trial, with the doubts that
+// it raises.
+func (in *instance) recordLoad(t *assay.Trial, j *job, result load.Result) {
+	all, figures := float64(result.Offered), t.Figures
+	figures[assay.FailedOp] = float64(result.Failed) / (all + float64(j.warm))
+	limit := in.r.limits[j.Cell.Clients]
+	figures[assay.LimitPerS] = limit
+	if j.Cell.Rate > 0 {
+		figures[assay.OfferedPerS] = all / (float64(result.Nanos) / 1e9)
+		figures[assay.LateOp] = float64(result.Late) / all
+		figures[assay.DroppedOp] = float64(result.Dropped) / all
+		if lag, ok := stat.PercentileOf(result.Lag, 0.99); ok {
+			figures[assay.Lag] = lag
+		}
+	}
+	t.Warnings = append(t.Warnings, loadWarnings(result, j, limit)...)
+}
+
+// loadWarnings are the doubts that a load raises.
+func loadWarnings(result load.Result, j *job, limit float64) []assay.Warning {
+	var all []assay.Warning
+	if rate := result.PerSecond(); rate > nearLimit*limit {
+		all = append(all, assay.Warning{Code: "generator-bound",
+			Evidence: fmt.Sprintf("%.0f requests a second, and the load generator reaches %.0f without a database", rate, limit),
+			Advice:   "the figure may be the load generator's: give it more processors, or compare at a rate below"})
+	}
+	if j.Cell.Rate > 0 && (result.Dropped > 0 || result.PerSecond() < kept*j.Cell.Rate) {
+		all = append(all, assay.Warning{Code: "overloaded",
+			Evidence: fmt.Sprintf("%.0f of %g requests a second were answered, %d of %d were never sent", result.PerSecond(), j.Cell.Rate, result.Dropped, result.Offered),
+			Advice:   "the server does not keep up, and latency grows for as long as that lasts: compare at a lower rate"})
+	}
+	if server, _ := splitCPUs(process.CPUs()); server == nil {
+		all = append(all, assay.Warning{Code: "shared-cpus",
+			Evidence: "load and server run on the same processors",
+			Advice:   "the load takes time from the server: measure under Linux, with four processors or more"})
+	}
+	return all
+}
+
+// recordPool writes down what the pool did under load, warm-up included.
+func recordPool(t *assay.Trial, j *job, before, after *wire.Pool) {
+	if before == nil || after == nil {
+		return
+	}
+	requests := float64(j.warm + j.Operation.Count)
+	closed := after.Closed - before.Closed // opened anew as soon as it is needed
+	t.Figures[assay.ReopensOp] = float64(closed) / requests
+	t.Figures["pool-wait-ns/op"] = float64(after.Waited-before.Waited) / requests
+	if closed > 0 {
+		t.Warnings = append(t.Warnings, assay.Warning{Code: "reopens",
+			Evidence: fmt.Sprintf("the pool closed %d connections during %.0f requests, and opened others for them: it keeps %d of %d when they are idle", closed, requests, j.Cell.Idle, j.Cell.Pool),
+			Advice:   "keep as many idle as may be open (SetMaxIdleConns), or it is opening that is measured"})
+	}
+}

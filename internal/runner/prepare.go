@@ -1,0 +1,345 @@
+//go:build unix
+
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"runtime"
+	"slices"
+
+	"assay"
+	"assay/internal/dataset"
+	"assay/kit/process"
+	"assay/kit/wire"
+)
+
+const (
+	// windowTrace is the length of the traces that windows go round in.
+	windowTrace = 1 << 16
+	// verifiedRows bounds the rows whose digest is compared in every launch.
+	verifiedRows = 1000
+	// verifiedOperations bounds the operations, likewise.
+	verifiedOperations = 100
+	// warmShare is the part of a block's operations that is done before it.
+	warmShare = 10
+)
+
+// identify starts every program once and asks what it is, which fills targets
+// and stores. Those that do not say it are in refused, each with its *failure.
+func (r *Runner) identify(ctx context.Context) error {
+	config := r.config
+	targets, refused := map[string]assay.Target{}, map[string]error{}
+	r.targets, r.refused, r.stores, r.servers = targets, refused, map[string]bool{}, map[string]bool{}
+	r.can = map[string][]string{}
+	for _, key := range slices.Sorted(maps.Keys(config.Programs)) {
+		program := config.Programs[key]
+		worker, err := startWorker(ctx, config, program.Path, process.Options{})
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			refused[key] = fail("start", err)
+			continue
+		}
+		said := worker.Hello().Target
+		r.stores[key] = slices.Contains(worker.Hello().Capabilities, wire.CapKV)
+		r.servers[key] = slices.Contains(worker.Hello().Capabilities, wire.CapPostgreSQL)
+		r.can[key] = worker.Hello().Capabilities
+		_, _ = stopWorker(ctx, config, worker) // it has nothing open that could fail to close
+		if r.servers[key] {
+			server, err := r.postgreSQL(ctx)
+			if err != nil {
+				refused[key] = err
+				continue
+			}
+			said.EngineVersion = server.Version
+		}
+		targets[key] = assay.Target{Driver: said.Driver, DriverVersion: said.DriverVersion, Engine: said.Engine,
+			EngineVersion: said.EngineVersion, Build: program.Digest, Facts: said.Facts, CompileOptions: said.CompileOptions,
+			Options: program.Options, Layouts: len(program.Layouts)}
+	}
+	if len(targets) == 0 && len(refused) > 0 {
+		key := slices.Min(slices.Collect(maps.Keys(refused)))
+		return fmt.Errorf("no worker can be measured; %s: %w", key, refused[key])
+	}
+	return nil
+}
+
+// startWorker and stopWorker keep to the plan's time limit.
+func startWorker(ctx context.Context, config Config, program string, options process.Options) (*process.Worker, error) {
+	limited, cancel := context.WithTimeout(ctx, config.Timeout)
+	defer cancel()
+	options.Trace = config.Wire
+	return process.Start(limited, program, options)
+}
+
+func stopWorker(ctx context.Context, config Config, worker *process.Worker) (wire.Closed, error) {
+	limited, cancel := context.WithTimeout(ctx, config.Timeout)
+	defer cancel()
+	return worker.Stop(limited)
+}
+
+// job is a case with everything made that its measuring needs.
+type job struct {
+	assay.Case
+	program  Program
+	data     *dataset.Data
+	native   bool           // the target is a key-value store
+	store    *dataset.Store // its data; nil where they are an SQLite file
+	served   bool           // the target is a PostgreSQL server
+	cluster  *dataset.Store // its data; nil elsewhere
+	trace    *dataset.Trace
+	put      float64 // bytes that an operation puts into a store; 0: unknown
+	mode     assay.Mode
+	warm     int   // operations before the block
+	options  error // a *failure where a compile option that was asked for is not in the build
+	expected []expectation
+	calls    int    // of a sum: how many it has
+	answers  string // path of what a served operation has to answer
+	state    string // digest of the check's answer after the block; empty: unchecked
+}
+
+// expectation is the digest that a reading operation's answers must have.
+type expectation struct {
+	operation assay.Operation
+	trace     *dataset.Trace
+	count     int
+	digest    string
+}
+
+// prepare makes data, traces and expected answers, each once.
+func (r *Runner) prepare(ctx context.Context) ([]*job, error) {
+	jobs := make([]*job, 0, len(r.config.Cases))
+	for _, c := range r.config.Cases {
+		key := Driver(c.Cell)
+		if err := r.refused[key]; err != nil {
+			c.Cell.Build = r.config.Programs[key].Digest
+			r.leaveOut(c, err)
+			continue // the others are measured all the same
+		}
+		target, ok := r.targets[key]
+		if !ok {
+			return nil, fmt.Errorf("no worker program for driver %s", key)
+		}
+		c.Cell.Driver, c.Cell.DriverVersion = target.Driver, target.DriverVersion
+		c.Cell.Engine, c.Cell.Build = target.Engine, target.Build
+		c, err := r.asked(c, key)
+		if err != nil {
+			r.leaveOut(c, err)
+			continue
+		}
+		r.progress("prepare", "data of "+describe(c.Cell), 0)
+		j := &job{Case: c, program: r.config.Programs[key], native: r.stores[key], served: r.servers[key], mode: modeOf(c), options: compareOptions(target)}
+		err = r.prepareJob(ctx, j)
+		var f *failure
+		if errors.As(err, &f) {
+			r.leaveOut(c, err)
+			continue
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w%s", describe(c.Cell), err, makeRoom(err.Error()))
+		}
+		jobs = append(jobs, j)
+	}
+	return jobs, nil
+}
+
+// leaveOut notes the outcome of a case that cannot be measured.
+func (r *Runner) leaveOut(c assay.Case, why error) {
+	t := newTrial(&member{}, &job{Case: c}, 0, modeOf(c))
+	_ = end(&t, why) // always a failure
+	r.unmeasured = append(r.unmeasured, t)
+}
+
+func describe(cell assay.Cell) string {
+	text := cell.Workload + "/" + cell.Operation
+	if params := cell.ParamString(); params != "" {
+		text += " (" + params + ")"
+	}
+	return text
+}
+
+// modeOf chooses how a case is measured: windows show the smallest
+// differences, but only where nothing is left behind from one window to the
+// next and the clients are not more than the processors.
+func modeOf(c assay.Case) assay.Mode {
+	if !c.Operation.Call() && !c.Operation.Changes && !c.Operation.Cold && !c.Operation.Serve && len(c.Operation.Parts) == 0 && c.Cell.Clients <= runtime.NumCPU() {
+		return assay.Windows
+	}
+	return assay.Blocks
+}
+
+func (r *Runner) prepareJob(ctx context.Context, j *job) error {
+	var err error
+	if j.data, err = r.data(ctx, j.Dataset); err != nil {
+		return err
+	}
+	if j.Operation, err = j.data.Resolve(ctx, j.Operation); err != nil {
+		return err
+	}
+	length := windowTrace
+	if j.mode == assay.Blocks {
+		unit := max(1, j.Operation.Transaction)
+		j.warm = (j.Operation.Count/warmShare + unit - 1) / unit * unit
+		if j.Operation.KV() && unit >= j.Operation.Count {
+			j.warm = 0 // all of it is one transaction, into the store as it is
+		}
+		if j.Operation.Cold {
+			j.warm = 0
+		}
+		length = j.warm + j.Operation.Count
+	}
+	if j.Operation.Call() {
+		j.warm, length = 0, 1
+	}
+	if j.trace, err = j.data.Trace(ctx, j.Operation, length); err != nil {
+		return err
+	}
+	if j.Operation.Serve {
+		if j.answers, err = j.data.Answers(ctx, j.Operation, j.trace); err != nil {
+			return err
+		}
+	}
+	if j.put, err = bytesPut(j); err != nil {
+		return err
+	}
+	if j.native {
+		if err := r.fillStore(ctx, j); err != nil {
+			return err
+		}
+	}
+	if j.served {
+		if err := r.fillCluster(ctx, j); err != nil {
+			return err
+		}
+	}
+	if j.Operation.Call() {
+		return expectCall(ctx, j)
+	}
+	return r.expect(ctx, j)
+}
+
+// Files are the copies of users' own files, by the file's absolute path and
+// the file settings. A file may change at any time, and all cells of a run are
+// to have the same state of it: so it is copied once.
+type Files map[string]*dataset.Data
+
+// Digests returns the digest of each copy.
+func (f Files) Digests() map[string]string {
+	digests := map[string]string{}
+	for key, data := range f {
+		digests[key] = data.Digest
+	}
+	return digests
+}
+
+func fileKey(ds assay.Dataset) string {
+	key, err := filepath.Abs(ds.File)
+	if err != nil {
+		key = ds.File // the working folder is gone
+	}
+	for _, name := range slices.Sorted(maps.Keys(ds.FileSettings)) {
+		key += " " + name + "=" + ds.FileSettings[name]
+	}
+	return key
+}
+
+// data prepares a dataset, or takes the copy that there is.
+func (r *Runner) data(ctx context.Context, ds assay.Dataset) (*dataset.Data, error) {
+	if ds.File == "" {
+		return r.config.Data.Prepare(ctx, ds)
+	}
+	key := fileKey(ds)
+	if data := r.files[key]; data != nil {
+		return data, nil
+	}
+	data, err := r.config.Data.Prepare(ctx, ds)
+	if err == nil {
+		r.files[key] = data
+	}
+	return data, err
+}
+
+// expect asks the oracle for the right answers.
+func (r *Runner) expect(ctx context.Context, j *job) error {
+	for _, e := range verifiable(j.Operation, j.trace) {
+		scans, err := j.data.Scans(ctx, e.operation)
+		if err != nil {
+			return err
+		}
+		if scans {
+			e.count = 1
+		}
+		found, err := j.data.Expect(ctx, e.operation, e.trace, 0, e.count)
+		if err != nil {
+			return err
+		}
+		e.digest = found.Digest
+		j.expected = append(j.expected, e)
+	}
+	if !j.Operation.Changes || j.Operation.Check == nil {
+		return nil
+	}
+	found, err := j.data.Expect(ctx, j.Operation, j.trace, j.warm, j.Operation.Count)
+	j.state = found.State
+	return err
+}
+
+// verifiable lists the reading operations of an operation: itself, or the
+// reading parts of a mix.
+func verifiable(op assay.Operation, trace *dataset.Trace) []expectation {
+	if len(op.Parts) > 0 {
+		var all []expectation
+		for i, part := range op.Parts {
+			if latest(part.Operation) {
+				continue // some of its keys are only there when the mix has put them
+			}
+			all = append(all, verifiable(part.Operation, &trace.Parts[i])...)
+		}
+		return all
+	}
+	if op.Changes {
+		return nil
+	}
+	rows := 0
+	for _, step := range op.Steps {
+		rows += max(1, step.Rows)
+	}
+	count := min(max(1, verifiedRows/max(1, rows)), verifiedOperations, trace.Length)
+	return []expectation{{operation: op, trace: trace, count: count}}
+}
+
+// latest reports whether an operation draws from what a mix has added.
+func latest(op assay.Operation) bool {
+	return len(op.Steps) > 0 && len(op.Steps[0].Args) > 0 && op.Steps[0].Args[0].Draw == assay.Latest
+}
+
+// wireOperation translates an operation for a worker.
+func wireOperation(name string, op assay.Operation, trace *dataset.Trace) wire.Operation {
+	out := wire.Operation{Name: name, Trace: trace.Path, Changes: op.Changes, Statement: op.Statement,
+		Transaction: op.Transaction, RetryBusy: op.RetryBusy}
+	if len(op.Parts) > 0 {
+		for i, part := range op.Parts {
+			out.Parts = append(out.Parts, wireOperation(part.Operation.Name, part.Operation, &trace.Parts[i]))
+		}
+		return out
+	}
+	arguments := 0
+	for _, step := range op.Steps {
+		returns := make([]string, len(step.Returns))
+		for i, t := range step.Returns {
+			returns[i] = string(t)
+		}
+		out.Steps = append(out.Steps, wire.Step{SQL: step.SQL, Call: step.Call, N: step.N, KV: step.KV, Query: step.Query, Args: len(step.Args),
+			Rows: step.Rows, Returns: returns})
+		arguments += len(step.Args)
+	}
+	if arguments == 0 {
+		out.Trace = "" // one position, again and again
+	}
+	return out
+}

@@ -1,0 +1,224 @@
+//go:build unix
+
+// Package runner measures cases. It groups them so that what is compared is
+// measured in the same launch, decides what to launch next, and hands every
+// finished trial to a function; it knows neither where trials are kept nor
+// how they are shown.
+//
+// The main flow: Identify asks the workers what they are, Prepare makes data,
+// traces and expected answers, New groups the cases, and Run launches groups,
+// round by round:
+//
+//	round 1       every cell once, groups in random order; shows what a launch costs
+//	to the least  every group to the plan's least number of launches; where the
+//	              budget is too small for that, whole groups, the cheapest cells first
+//	to precision  more launches where the intervals are wider than wished, as
+//	              many as the spread so far asks for, until the budget ends
+//
+// A launch starts fresh processes on fresh copies of the data. Operations that
+// change nothing, with few clients, are measured in windows that alternate
+// between the group's instances, all others in blocks, one instance at a time.
+package runner
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"math"
+	"math/rand/v2"
+	"time"
+
+	"assay"
+	"assay/internal/dataset"
+	"assay/kit/postgres/cluster"
+)
+
+// Program is a worker program that was built.
+type Program struct {
+	Path    string   // executable
+	Digest  string   // of its build
+	Options []string // compile options that were asked for
+	// Layouts are paths of the same program in other link layouts, which
+	// launches take in turn; empty where Path is all there is.
+	Layouts []string
+	// FixedLayout warns that code was compared whose layout did not vary, and
+	// says which; empty where there is no such doubt.
+	FixedLayout string
+}
+
+// path is the program of a launch, which counts from 1, and the number of its
+// layout; 0 where there is one only.
+func (p Program) path(launch int) (path string, layout int) {
+	if len(p.Layouts) == 0 || launch < 1 {
+		return p.Path, 0
+	}
+	i := (launch - 1) % len(p.Layouts)
+	return p.Layouts[i], i + 1
+}
+
+// Config says what to measure and how.
+type Config struct {
+	Cases     []assay.Case
+	Programs  map[string]Program // by Driver: NAME[@VERSION][:OPTION...] as the plan or command line has it
+	Reference string             // the driver all others are compared with: a key of Programs, or a driver's name
+	// ReferenceProfile is the reference's profile that all profiles are compared
+	// with; empty: each with its own.
+	ReferenceProfile string
+	Prefix           string // of the groups' names: cases of one run that are measured apart
+	Data             dataset.Cache
+	// Files has the copies of users' own files that were made before. New adds
+	// those that are missing; nil is none.
+	Files     Files
+	Work      *Workspace
+	Seed      uint64
+	Launches  int           // at least, of every cell
+	Budget    time.Duration // of measuring; 0: as long as it takes
+	Precision float64       // wished half-width of ratio intervals, as a fraction
+	Timeout   time.Duration // of one request to a worker
+	// Done holds what a resumed run has already: trials by cell.
+	Done []assay.Trial
+	// Emit gets every trial as soon as it is finished. Its error ends the run.
+	Emit func(assay.Trial) error
+	// Progress gets an event before each launch and trial. It may be nil.
+	Progress func(Event)
+	// Assay is the path of this program, which makes the load for operations that
+	// are served: assay load, in a process of its own.
+	Assay string
+	// Wish has the capacity of served operations searched instead of measuring
+	// them; nil: none.
+	Wish   *Wish
+	Strace string    // path of strace, by which commits are traced; empty: they are not
+	Wire   io.Writer // gets a copy of the talk with the workers; nil: nobody
+}
+
+// Event says what is going on.
+type Event struct {
+	Phase  string        // prepare, measure, or budget: it will not do for the Total
+	What   string        // in words
+	Done   time.Duration // of the budget
+	Total  time.Duration // that the run will take as far as is known
+	Budget time.Duration // of measuring; 0: as long as it takes
+	Round  int           // counts from 1
+}
+
+// Driver is the key of a case's program.
+func Driver(cell assay.Cell) string {
+	key := cell.Driver
+	if cell.DriverVersion != "" {
+		key += "@" + cell.DriverVersion
+	}
+	if cell.Options != "" {
+		key += ":" + cell.Options
+	}
+	return key
+}
+
+// Runner measures the cases of one run.
+type Runner struct {
+	config  Config
+	targets map[string]assay.Target
+	refused map[string]error    // workers that did not say what they are
+	stores  map[string]bool     // drivers that are key-value stores, by Driver
+	servers map[string]bool     // drivers of PostgreSQL, likewise
+	can     map[string][]string // what workers are capable of, likewise
+	// server is the installed PostgreSQL; without a version until it was looked
+	// for.
+	server cluster.Programs
+	// clusters are the datasets that are in PostgreSQL, by their path.
+	clusters map[string]filled
+	limits   map[int]float64 // requests a second that the load generator reaches, by clients
+	// tracings are what is known of the syncs of cells, by traceKey.
+	tracings map[string]tracing
+	// unmeasured are the trials of their cells.
+	unmeasured []assay.Trial
+	files      Files
+	groups     []*group
+	random     *rand.Rand
+	began      time.Time
+	round      int
+	// disturbed tells whether the launch that goes on was, from outside.
+	disturbed bool
+	spent     time.Duration // of the budget, before this process
+	// measured is the wall time inside of measured windows and blocks.
+	measured time.Duration
+}
+
+// New prepares everything that is needed before measuring: it starts each
+// program once to know its target, makes datasets, traces and expected
+// answers, and groups the cases. Its error means that nothing can be measured.
+func New(ctx context.Context, config Config) (*Runner, error) {
+	if config.Files == nil {
+		config.Files = Files{}
+	}
+	r := &Runner{config: config, files: config.Files, limits: map[int]float64{}, tracings: map[string]tracing{}, clusters: map[string]filled{}, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
+	if err := r.identify(ctx); err != nil {
+		return nil, err
+	}
+	prepared, err := r.prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r.config.Reference = r.reference()
+	r.groups = groupCases(prepared, r.config.Reference)
+	for _, g := range r.groups {
+		g.rename(config.Prefix)
+		g.base = config.ReferenceProfile
+	}
+	r.recall(config.Done)
+	return r, nil
+}
+
+// Targets returns what the workers said of themselves, in the order of the
+// cases.
+func (r *Runner) Targets() []assay.Target {
+	var targets []assay.Target
+	seen := map[string]bool{}
+	for _, c := range r.config.Cases {
+		key := Driver(c.Cell)
+		if target, ok := r.targets[key]; ok && !seen[key] {
+			seen[key] = true
+			targets = append(targets, target)
+		}
+	}
+	return targets
+}
+
+// reference is the name of the target that others are compared with: of the
+// key, or of the first case of that driver.
+func (r *Runner) reference() string {
+	if target, ok := r.targets[r.config.Reference]; ok {
+		return target.Name()
+	}
+	for _, c := range r.config.Cases {
+		if target, ok := r.targets[Driver(c.Cell)]; ok && c.Cell.Driver == r.config.Reference {
+			return target.Name()
+		}
+	}
+	return r.config.Reference
+}
+
+// Reference is the name of the target that the others are compared with.
+func (r *Runner) Reference() string { return r.config.Reference }
+
+// Measured returns how much of the run's time lay inside of measured windows
+// and blocks.
+func (r *Runner) Measured() time.Duration { return r.measured }
+
+func (r *Runner) progress(phase, what string, total time.Duration) {
+	if r.config.Progress != nil {
+		r.config.Progress(Event{Phase: phase, What: what, Done: r.elapsed(), Total: total, Budget: r.config.Budget, Round: r.round})
+	}
+}
+
+// budget is the time for measuring; without one, more than any run takes.
+func (r *Runner) budget() time.Duration { return cmp.Or(r.config.Budget, math.MaxInt64/2) }
+
+func (r *Runner) elapsed() time.Duration {
+	if r.began.IsZero() {
+		return r.spent
+	}
+	return r.spent + time.Since(r.began)
+}
+
+// shuffled returns the numbers below n in random order.
+func (r *Runner) shuffled(n int) []int { return r.random.Perm(n) }

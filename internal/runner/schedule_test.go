@@ -1,0 +1,305 @@
+//go:build unix
+
+package runner
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay"
+	"assay/internal/dataset"
+)
+
+// planned is a runner with a group for each cost of a launch, of one cell
+// with a twin, which was launched once.
+func planned(t *testing.T, config Config, costs ...time.Duration) *Runner {
+	t.Helper()
+	dir := t.TempDir()
+	work, err := NewWorkspace(dir, "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = work.Close() })
+	data := filepath.Join(dir, "data")
+	if err := os.WriteFile(data, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	config.Work, config.Launches, config.Reference = work, 6, "a"
+	config.Emit = func(assay.Trial) error { return nil }
+	r := &Runner{config: config, random: rand.New(rand.NewPCG(1, 1))}
+	for i, cost := range costs {
+		j := at(assay.Blocks, "put"+string('0'+rune(i))+" a p")
+		j.data = &dataset.Data{Path: data}
+		g := groupCases([]*job{j}, "a")[0]
+		g.noteLaunch(cost, false)
+		r.groups = append(r.groups, g)
+	}
+	return r
+}
+
+// wanted is how many launches each group is to have.
+func (r *Runner) wantedLaunches() []int {
+	var all []int
+	for _, g := range r.groups {
+		all = append(all, g.wanted)
+	}
+	return all
+}
+
+// choose runs a phase up to its first launch, which the context ends.
+func choose(t *testing.T, phase func(context.Context) error) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := phase(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+}
+
+// Five more launches of each group are missing. Where the budget is too small
+// for all, whole groups get them, the cheapest first.
+func TestBudgetGoesToWholeGroups(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		budget time.Duration
+		want   []int
+	}{
+		{"enough for all", 200 * time.Second, []int{6, 6, 6}},
+		{"enough for two", 100 * time.Second, []int{0, 6, 6}},
+		{"enough for one", 20 * time.Second, []int{0, 6, 0}},
+		{"enough for none", 4 * time.Second, []int{0, 0, 0}},
+		{"no limit", 0, []int{6, 6, 6}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := planned(t, Config{Budget: c.budget}, 20*time.Second, time.Second, 10*time.Second)
+			choose(t, r.toLeast)
+			got := r.wantedLaunches()
+			if len(got) != 3 || got[0] != c.want[0] || got[1] != c.want[1] || got[2] != c.want[2] {
+				t.Errorf("wanted launches %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+// What a resumed run has spent is spent.
+func TestSpentBudgetIsNotLeft(t *testing.T) {
+	r := planned(t, Config{Budget: 100 * time.Second}, time.Second)
+	r.spent = 97 * time.Second
+	choose(t, r.toLeast)
+	if got := r.wantedLaunches(); got[0] != 0 {
+		t.Errorf("%d launches for 5 s are wanted with 3 s left", got[0])
+	}
+}
+
+// Where every launch is disturbed, a run ends all the same.
+func TestDisturbedLaunchesEnd(t *testing.T) {
+	r := planned(t, Config{}, time.Second)
+	g := r.groups[0]
+	g.wanted = 6
+	for range mostTries*g.wanted - 1 {
+		g.noteLaunch(time.Second, true)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := r.rounds(ctx, r.groups); err != nil {
+		t.Errorf("after %d launches of which %d were disturbed, %d are wanted: another launch (%v)", g.finished, g.disturbed, g.wanted, err)
+	}
+}
+
+// spread gives the group's second cell ratios of 1/by and by in turn.
+func spread(g *group, launches int, by float64) {
+	b := at(assay.Blocks, g.members[0].cell().Operation+" b p")
+	g.add(b)
+	a := g.members[0].jobs[0]
+	for launch := 1; launch <= launches; launch++ {
+		nanos := 100 * by
+		if launch%2 == 0 {
+			nanos = 100 / by
+		}
+		for _, trial := range []assay.Trial{trialOf(a, launch, false, 100), trialOf(b, launch, false, nanos)} {
+			g.noteFigure(&trial)
+		}
+	}
+	g.finished = launches
+}
+
+// More launches follow from the spread so far: none where all are alike, four
+// times as many for half the width.
+func TestLaunchesToPrecision(t *testing.T) {
+	want := func(precision, by float64) int {
+		r := planned(t, Config{Precision: precision}, time.Second)
+		spread(r.groups[0], 6, by)
+		return r.enough(r.groups[0])
+	}
+	if got := want(0.01, 1); got != 6 {
+		t.Errorf("%d launches are wanted where all ratios are equal, want the 6 there are", got)
+	}
+	if got := want(0.5, 1.05); got != 6 {
+		t.Errorf("%d launches are wanted where the interval is narrow enough, want the 6 there are", got)
+	}
+	wide, narrow := want(0.02, 1.05), want(0.01, 1.05)
+	if wide <= 6 || narrow < 3*wide || narrow > 4*wide {
+		t.Errorf("%d launches for 2 %%, %d for 1 %%: want more than 6, and nearly four times as many", wide, narrow)
+	}
+}
+
+// A cell that was undisturbed in launches in which others were not has more
+// figures than its group has launches, and asks for no more of them for that.
+func TestLaunchesOfWhichSomeAreDisturbed(t *testing.T) {
+	r := planned(t, Config{Precision: 0.5}, time.Second)
+	g := r.groups[0]
+	spread(g, 8, 1.05)
+	g.disturbed = 2
+	if got := r.enough(g); got != 6 {
+		t.Errorf("%d launches are wanted, want the 6 there are", got)
+	}
+	r.config.Precision = 0.001
+	if got := r.enough(g); got <= 8 {
+		t.Errorf("%d launches are wanted where the interval is too wide", got)
+	}
+}
+
+func TestLeast(t *testing.T) {
+	r := planned(t, Config{}, time.Second, 3*time.Second)
+	if got := r.Least(); got != 24*time.Second {
+		t.Errorf("least time %s, want six launches of each group: 24s", got)
+	}
+	r.groups[1].members = nil // none of its cells can be measured
+	if got := r.Least(); got != 9*time.Second {
+		t.Errorf("least time %s with a group that is given up after its first launch, want 9s", got)
+	}
+	r.groups = append(r.groups, groupCases([]*job{at(assay.Blocks, "new a p")}, "a")...)
+	if got := r.Least(); got != 0 {
+		t.Errorf("least time %s before every group was launched, want none", got)
+	}
+}
+
+// A budget below the least time is told of once the time is known, and no other
+// is; where it did not do for one launch of every group, the least that it can be.
+func TestTellLeast(t *testing.T) {
+	const about, more = "6 launches of every cell take about", "6 launches of every cell take more than"
+	for _, c := range []struct {
+		budget time.Duration
+		notRun bool
+		want   string
+	}{{23 * time.Second, false, about}, {24 * time.Second, false, ""}, {0, false, ""}, {23 * time.Second, true, more}} {
+		var told []Event
+		r := planned(t, Config{Budget: c.budget, Progress: func(e Event) { told = append(told, e) }}, time.Second, 3*time.Second)
+		if c.notRun {
+			g := groupCases([]*job{at(assay.Blocks, "new a p")}, "a")[0]
+			r.groups = append(r.groups, g)
+			if err := r.notRun(g); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := r.tellLeast(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		want := []Event{{Phase: "budget", What: c.want, Total: 24 * time.Second, Budget: c.budget}}
+		if c.want == "" {
+			want = nil
+		}
+		if !slices.Equal(told, want) {
+			t.Errorf("budget %s, some not run %v: %+v, want %+v", c.budget, c.notRun, told, want)
+		}
+	}
+}
+
+func TestDisturbed(t *testing.T) {
+	for _, c := range []struct {
+		noise assay.Noise
+		took  time.Duration
+		want  bool
+	}{
+		{assay.Noise{}, time.Minute, false},
+		{assay.Noise{Steal: 0.09}, time.Minute, false},
+		{assay.Noise{Steal: 0.06, Foreign: 0.06}, time.Minute, true},
+		{assay.Noise{Foreign: 0.5}, 100 * time.Microsecond, false}, // a tick or two
+	} {
+		if got := disturbed(c.noise, c.took); got != c.want {
+			t.Errorf("disturbed(%+v, %s) = %v", c.noise, c.took, got)
+		}
+	}
+}
+
+func TestEstimate(t *testing.T) {
+	once := func(op assay.Operation, profile string) time.Duration {
+		return Estimate([]assay.Case{{Cell: assay.Cell{Clients: 1}, Operation: op,
+			Profile: assay.Profile{Settings: map[string]string{"synchronous": profile}}}}, 1)
+	}
+	single := assay.Operation{Changes: true, Count: 1000}
+	batch := assay.Operation{Changes: true, Count: 1000, Transaction: 100}
+	if a, b := once(single, "2"), once(batch, "2"); a <= b {
+		t.Errorf("1000 commits are estimated to take %s, 10 take %s", a, b)
+	}
+	if a, b := once(single, "2"), once(single, "0"); a <= b {
+		t.Errorf("commits with syncs are estimated to take %s, without %s", a, b)
+	}
+	if got := once(assay.Operation{}, "2"); got < windowsPerLaunch*windowLength {
+		t.Errorf("windows are estimated to take %s", got)
+	}
+	cases := make([]assay.Case, 3)
+	if a, b := Estimate(cases, 6), Estimate(cases[:1], 1); a != 18*b || Estimate(nil, 6) != 0 {
+		t.Errorf("six launches of three cells are estimated to take %s, one of one %s", a, b)
+	}
+}
+
+// What is left of the budget goes to groups that become narrow enough within
+// it, the cheapest for each interval first; where none does, to the one that a
+// launch narrows most for its cost.
+func TestBudgetGoesWhereItDecides(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		left time.Duration
+		want string
+	}{
+		{"enough for all", time.Hour, "0 1 2"},
+		{"not for the dear one", 300 * time.Second, "1 2"},
+		{"not for the wide one either", 60 * time.Second, "2"},
+		{"for none", 10 * time.Second, "2"},
+		{"not for a launch", time.Second / 2, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := planned(t, Config{Precision: 0.02, Budget: c.left}, 20*time.Second, 2*time.Second, time.Second)
+			for i, by := range []float64{1.05, 1.10, 1.05} {
+				r.groups[i].cost = []time.Duration{20 * time.Second, 2 * time.Second, time.Second}[i]
+				spread(r.groups[i], 6, by)
+				r.groups[i].wanted = r.enough(r.groups[i])
+			}
+			got := ""
+			for _, g := range r.worth() {
+				got += " " + strings.TrimPrefix(g.members[0].cell().Operation, "put")
+			}
+			if sorted := sortedWords(got); sorted != c.want {
+				t.Errorf("groups %q are launched, want %q", sorted, c.want)
+			}
+		})
+	}
+}
+
+// Where no group becomes narrow enough, the cheapest does not get everything:
+// after 30 launches one more is worth little.
+func TestRestOfBudgetIsShared(t *testing.T) {
+	r := planned(t, Config{Precision: 0.02, Budget: 10 * time.Second}, 2*time.Second, time.Second)
+	for i, launches := range []int{6, 30} {
+		r.groups[i].cost = []time.Duration{2 * time.Second, time.Second}[i]
+		spread(r.groups[i], launches, 1.5)
+		r.groups[i].wanted = r.enough(r.groups[i])
+	}
+	if got := r.worth(); len(got) != 1 || got[0] != r.groups[0] {
+		t.Errorf("%d groups are launched, want the first alone", len(got))
+	}
+}
+
+func sortedWords(text string) string {
+	words := strings.Fields(text)
+	slices.Sort(words)
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,269 @@
+//go:build unix
+
+package runner
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"time"
+
+	"assay"
+	"assay/internal/load"
+	"assay/kit/process"
+	"assay/kit/wire"
+)
+
+// serverShare is the part of the processors that a server gets: to answer costs
+// more than to ask.
+const serverShare = 0.7
+
+// leastCPUs is below which load and server share: a server on one processor has
+// nothing to do at the same time, and what its pool is for does not show.
+const leastCPUs = 4
+
+// splitCPUs gives the load generator processors of its own, and the server the
+// others; none where there are too few, or the system does not tell.
+func splitCPUs(all []int) (server, generator []int) {
+	if len(all) < leastCPUs {
+		return nil, nil
+	}
+	n := max(1, int(serverShare*float64(len(all))))
+	return all[:n], all[n:]
+}
+
+// cpus are the processors of the job's worker; none: all.
+func (j *job) cpus() []int {
+	if !j.Operation.Serve {
+		return nil
+	}
+	server, _ := splitCPUs(process.CPUs())
+	return server
+}
+
+// runServed has the prepared operation asked for over HTTP, by a process of its
+// own, and does everything up to the closed worker.
+func (in *instance) runServed(ctx context.Context, j *job, t *assay.Trial) error {
+	var served wire.Served
+	request := wire.Serve{Operation: j.Cell.Peer(), Clients: j.Cell.Clients}
+	if err := in.call(ctx, wire.TypeServe, request, &served); err != nil {
+		return err
+	}
+	if err := ready(ctx, served.Address); err != nil {
+		return fail("serve", err)
+	}
+	if in.r.config.Wish != nil {
+		return in.findCapacity(ctx, j, served.Address, t)
+	}
+	var before, after wire.Stats
+	if err := in.call(ctx, wire.TypeStats, nil, &before); err != nil {
+		return err
+	}
+	result, made := in.load(ctx, j, served.Address)
+	var err error
+	if err = in.call(ctx, wire.TypeStats, nil, &after); err != nil {
+		return err // first of all: without a worker nothing is answered
+	}
+	if made != nil {
+		return fail("load", made)
+	}
+	if in.asked.lazy {
+		if t.Digest, _, err = in.verify(ctx, j); err != nil {
+			return err
+		}
+	}
+	if result.Wrong > 0 || result.Right == 0 {
+		return answered(result, j)
+	}
+	if err := lagged(result); err != nil {
+		return err
+	}
+	tally := tally{partial: result.Failed+result.Dropped > 0}
+	tally.add(measuredLoad(result, j, before.Counters, after.Counters))
+	in.r.measured += tally.took()
+	if err := in.completeBlock(ctx, j, t, &tally); err != nil {
+		return err
+	}
+	if t.Measured() {
+		in.recordLoad(t, j, result)
+		recordPool(t, j, before.Pool, after.Pool)
+	}
+	return end(t, answered(result, j))
+}
+
+// ready asks until the server answers, so that none of its start is measured.
+func ready(ctx context.Context, address string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/", nil)
+	if err != nil {
+		return err
+	}
+	client := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	response, err := client.Do(request)
+	if err != nil {
+		return err
+	}
+	_ = response.Body.Close() // it has none
+	if response.StatusCode != http.StatusNoContent {
+		return fmt.Errorf("the server at %s answers %s when it should be ready", address, response.Status)
+	}
+	return nil
+}
+
+// load runs the load generator within the time limit of a block.
+func (in *instance) load(ctx context.Context, j *job, address string) (load.Result, error) {
+	limited, cancel := context.WithTimeout(ctx, in.r.config.Timeout)
+	defer cancel()
+	result, used, err := in.r.generate(limited, load.Config{URL: "http://" + address + "/{n}", Clients: j.Cell.Clients,
+		Requests: j.Operation.Count, Warm: j.warm, Rate: j.Cell.Rate, Expect: j.answers})
+	in.loadUsed += used
+	if ctx.Err() == nil && limited.Err() != nil {
+		return result, &failure{assay.TimedOut, fmt.Sprintf("load: %d requests were not answered within %s", j.warm+j.Operation.Count, in.r.config.Timeout)}
+	}
+	return result, err
+}
+
+// generate runs assay load on its own processors, and returns the CPU time that
+// it used.
+func (r *Runner) generate(ctx context.Context, c load.Config) (load.Result, time.Duration, error) {
+	args := []string{"load", "--format=json", fmt.Sprint("--clients=", c.Clients), fmt.Sprint("--requests=", c.Requests), fmt.Sprint("--warm=", c.Warm)}
+	if c.Rate > 0 {
+		args = append(args, fmt.Sprint("--rate=", c.Rate))
+	}
+	if c.Expect != "" {
+		args = append(args, "--expect="+c.Expect)
+	}
+	command := r.self(ctx, append(args, c.URL)...)
+	var out, complaints bytes.Buffer
+	command.Stdout, command.Stderr = &out, &complaints
+	_, cpus := splitCPUs(process.CPUs())
+	err := process.StartOn(command, cpus)
+	if err == nil {
+		err = command.Wait()
+	}
+	var used time.Duration
+	if state := command.ProcessState; state != nil {
+		used = state.UserTime() + state.SystemTime()
+	}
+	switch {
+	case ctx.Err() != nil:
+		return load.Result{}, used, ctx.Err()
+	case err != nil:
+		return load.Result{}, used, fmt.Errorf("assay load: %w: %s", err, bytes.TrimSpace(complaints.Bytes()))
+	}
+	var results []load.Result
+	if err := json.Unmarshal(out.Bytes(), &results); err != nil || len(results) != 1 {
+		return load.Result{}, used, fmt.Errorf("assay load: %d results, %v in %q", len(results), err, out.Bytes())
+	}
+	return results[0], used, nil
+}
+
+// self is a command of this program.
+func (r *Runner) self(ctx context.Context, args ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, r.config.Assay, args...)
+	command.Args[0] = "assay" // whatever the file is called
+	command.WaitDelay = time.Second
+	return command
+}
+
+// calibrate finds once how many requests a second the generator reaches with so
+// many clients where nothing is behind the answers.
+func (r *Runner) calibrate(ctx context.Context, cell assay.Cell, op assay.Operation) error {
+	if _, known := r.limits[cell.Clients]; known || !op.Serve {
+		return nil
+	}
+	r.progress("prepare", fmt.Sprintf("the load generator's own limit, %d clients", cell.Clients), 0)
+	limited, cancel := context.WithTimeout(ctx, r.config.Timeout)
+	defer cancel()
+	limit, err := r.limit(limited, cell.Clients)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		return fmt.Errorf("the load generator's own limit: %w", err)
+	}
+	r.limits[cell.Clients] = limit
+	return nil
+}
+
+// calibrationRequests is as many as take half a second or so.
+const calibrationRequests = 30_000
+
+// limit measures against assay load-target on the server's processors.
+func (r *Runner) limit(ctx context.Context, clients int) (float64, error) {
+	target := r.self(ctx, "load-target")
+	stdin, err := target.StdinPipe()
+	if err != nil {
+		return 0, err
+	}
+	stdout, err := target.StdoutPipe()
+	if err != nil {
+		return 0, err
+	}
+	server, _ := splitCPUs(process.CPUs())
+	if err := process.StartOn(target, server); err != nil {
+		return 0, err
+	}
+	var address string
+	_, err = fmt.Fscanln(stdout, &address)
+	var result load.Result
+	if err == nil {
+		result, _, err = r.generate(ctx, load.Config{URL: "http://" + address + "/{n}", Clients: clients,
+			Requests: calibrationRequests, Warm: calibrationRequests / warmShare})
+	}
+	_ = stdin.Close() // which ends it
+	if waited := target.Wait(); err == nil && waited != nil {
+		err = waited
+	}
+	if err == nil && result.Failed > 0 {
+		err = fmt.Errorf("%d of %d requests to the bare server failed: %s", result.Failed, calibrationRequests, result.Error)
+	}
+	return result.PerSecond(), err
+}
+
+// measuredLoad is a load as a worker would report it. The counters are of the
+// warm-up too.
+func measuredLoad(result load.Result, j *job, before, after wire.Counters) wire.Measured {
+	return wire.Measured{Operations: result.Right, Nanos: result.Nanos, Executed: int64(j.warm) + result.Offered - result.Dropped,
+		Histogram: result.Histogram, Counters: after.Since(before)}
+}
+
+// answered is the outcome that wrong and failed requests ask for, nil where
+// all were right.
+func answered(result load.Result, j *job) error {
+	all := int64(j.warm) + result.Offered
+	switch {
+	case result.Wrong > 0:
+		return &failure{assay.WrongAnswer, fmt.Sprintf("%d of %d requests got a wrong answer; the first: %s", result.Wrong, all, result.WrongText)}
+	case result.Failed > 0:
+		return &failure{assay.Failed, fmt.Sprintf("%d of %d requests failed; the first: %s", result.Failed, all, result.Error)}
+	case result.Right == 0:
+		return &failure{assay.Failed, fmt.Sprintf("no request was answered while it was measured; %d of %d were dropped", result.Dropped, all)}
+	}
+	return nil
+}
+
+const (
+	// A generator that was late by so much, and by half of what it measured, has
+	// measured itself.
+	mostLagMedian = 200 * time.Microsecond
+	mostLag       = 5 * time.Millisecond
+	mostLagShare  = 0.5
+)
+
+// lagged voids what is the generator's own lag as much as the server's latency.
+func lagged(result load.Result) error {
+	for _, q := range []struct {
+		p     float64
+		floor time.Duration
+	}{{0.5, mostLagMedian}, {0.99, mostLag}} {
+		lag, latency := load.Quantile(result.Lag, q.p), load.Quantile(result.Histogram, q.p)
+		if lag > int64(q.floor) && float64(lag) > mostLagShare*float64(latency) {
+			return &failure{assay.Failed, fmt.Sprintf("not measured: the load generator itself was late, by %s at the %gth percentile, where latency is %s; give it more processors, or a quieter machine",
+				time.Duration(lag).Round(time.Microsecond), 100*q.p, time.Duration(latency).Round(time.Microsecond))}
+		}
+	}
+	return nil
+}

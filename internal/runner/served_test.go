@@ -1,0 +1,122 @@
+//go:build unix
+
+package runner
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay"
+	"assay/internal/load"
+	"assay/kit/wire"
+)
+
+func servedJob(rate float64) *job {
+	j := &job{Case: assay.Case{Cell: assay.Cell{Clients: 50, Pool: 50, Idle: 2, Rate: rate}}, warm: 100}
+	j.Operation.Count, j.Operation.Serve = 1000, true
+	return j
+}
+
+func TestSplitCPUs(t *testing.T) {
+	for n, want := range map[int]string{0: "[] []", 1: "[] []", 3: "[] []", 4: "[0 1] [2 3]", 8: "[0 1 2 3 4] [5 6 7]"} {
+		var all []int
+		for cpu := range n {
+			all = append(all, cpu)
+		}
+		server, generator := splitCPUs(all)
+		if got := fmt.Sprint(server, generator); got != want {
+			t.Errorf("%d processors: %s, want %s", n, got, want)
+		}
+	}
+}
+
+// TestAnswered: what is wrong or failed is an outcome with the first one's words.
+func TestAnswered(t *testing.T) {
+	for want, result := range map[string]load.Result{
+		"<nil>": {Offered: 1000, Right: 990},
+		"wrong-answer: 2 of 1100 requests got a wrong answer; the first: x":             {Offered: 1000, Right: 990, Wrong: 2, WrongText: "x", Failed: 1},
+		"failed: 3 of 1100 requests failed; the first: y":                               {Offered: 1000, Right: 990, Failed: 3, Error: "y"},
+		"failed: no request was answered while it was measured; 9 of 1100 were dropped": {Offered: 1000, Dropped: 9},
+	} {
+		if got := fmt.Sprint(answered(result, servedJob(0))); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+// TestLagged: only what is large in itself, and beside the latency, voids a cell.
+func TestLagged(t *testing.T) {
+	histogram := func(median, p99 int64) [][2]int64 { return [][2]int64{{median, 900}, {p99, 100}} }
+	for _, c := range []struct {
+		lag, latency [][2]int64
+		void         bool
+	}{
+		{nil, histogram(1e5, 1e6), false},
+		{histogram(1e5, 4e6), histogram(1.5e5, 4e6), false},
+		{histogram(3e5, 4e6), histogram(5e5, 9e6), true},
+		{histogram(1e5, 6e6), histogram(1e6, 9e6), true},
+		{histogram(1e5, 6e6), histogram(1e6, 20e6), false},
+	} {
+		err := lagged(load.Result{Lag: c.lag, Histogram: c.latency})
+		var f *failure
+		if void := errors.As(err, &f) && f.outcome == assay.Failed && strings.HasPrefix(f.reason, "not measured: the load generator itself was late"); void != c.void {
+			t.Errorf("lag %v of %v: %v", c.lag, c.latency, err)
+		}
+	}
+}
+
+func TestLoadWarnings(t *testing.T) {
+	codes := func(result load.Result, rate float64) []string {
+		var all []string
+		for _, w := range loadWarnings(result, servedJob(rate), 1000) {
+			if w.Code != "shared-cpus" { // which depends on the machine
+				all = append(all, w.Code)
+			}
+		}
+		return all
+	}
+	for _, c := range []struct {
+		right, dropped int64
+		rate           float64
+		want           []string
+	}{
+		{800, 0, 0, nil}, {801, 0, 0, []string{"generator-bound"}}, {500, 0, 500, nil}, {494, 0, 500, []string{"overloaded"}},
+		{500, 1, 500, []string{"overloaded"}},
+	} {
+		if got := codes(load.Result{Right: c.right, Nanos: 1e9, Dropped: c.dropped}, c.rate); !slices.Equal(got, c.want) {
+			t.Errorf("%d a second, %d dropped, rate %g: %q, want %q", c.right, c.dropped, c.rate, got, c.want)
+		}
+	}
+}
+
+func TestRecordPool(t *testing.T) {
+	trial := &assay.Trial{Figures: map[string]float64{}}
+	recordPool(trial, servedJob(0), &wire.Pool{Opened: 50, Closed: 48}, &wire.Pool{Opened: 160, Closed: 158, Waits: 5, Waited: 2200})
+	if trial.Figures[assay.ReopensOp] != 0.1 || trial.Figures["pool-wait-ns/op"] != 2 || len(trial.Warnings) != 1 || trial.Warnings[0].Code != "reopens" {
+		t.Errorf("%+v", trial)
+	}
+	calm := &assay.Trial{Figures: map[string]float64{}}
+	recordPool(calm, servedJob(0), &wire.Pool{Opened: 50}, &wire.Pool{Opened: 90}) // opened late, and kept
+	if calm.Figures[assay.ReopensOp] != 0 || len(calm.Warnings) != 0 {
+		t.Errorf("%+v", calm)
+	}
+	recordPool(calm, servedJob(0), nil, nil)
+}
+
+func TestReady(t *testing.T) {
+	for status, want := range map[int]string{http.StatusNoContent: "<nil>", http.StatusOK: "when it should be ready"} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+		if err := ready(t.Context(), strings.TrimPrefix(s.URL, "http://")); !strings.HasSuffix(fmt.Sprint(err), want) {
+			t.Errorf("status %d: %v", status, err)
+		}
+		s.Close()
+	}
+	if err := ready(t.Context(), "127.0.0.1:1"); err == nil {
+		t.Error("nobody is ready")
+	}
+}

@@ -1,0 +1,295 @@
+//go:build unix
+
+package runner
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+
+	"assay"
+	"assay/internal/syncs"
+	"assay/kit"
+	"assay/kit/column"
+	"assay/kit/postgres"
+	"assay/kit/postgres/cluster"
+	"assay/kit/wire"
+)
+
+// servedEngine is a worker of PostgreSQL that asks psql. One named
+// served-killer kills its server in the middle of a block.
+type servedEngine struct{ name string }
+
+func (e servedEngine) Capabilities() []string { return []string{wire.CapSQL, wire.CapPostgreSQL} }
+
+func (e servedEngine) Target() (wire.Target, error) {
+	return wire.Target{Driver: e.name, DriverVersion: "v1", Engine: postgres.Engine, EngineVersion: "server"}, nil
+}
+
+func (e servedEngine) Open(request wire.Open) (kit.Database, wire.Opened, error) {
+	if len(request.Settings) > 0 {
+		return nil, wire.Opened{}, fmt.Errorf("settings %v are the server's", request.Settings)
+	}
+	db := servedDatabase{name: e.name, socket: request.Path, readers: request.Readers, writers: request.Writers}
+	said, err := db.ask("SHOW server_version")
+	if err != nil {
+		return nil, wire.Opened{}, err
+	}
+	return db, wire.Opened{DSN: "host=" + request.Path, EngineVersion: said[0][0]}, nil
+}
+
+type servedDatabase struct {
+	name, socket     string
+	readers, writers int
+}
+
+// ask runs one statement and returns the rows of its answer.
+func (d servedDatabase) ask(sql string) ([][]string, error) {
+	var problems bytes.Buffer
+	command := exec.Command("psql", "-X", "-q", "-A", "-t", "-F", "\t", "-h", d.socket, "-p", strconv.Itoa(postgres.Port),
+		"-U", postgres.User, "-d", postgres.Database, "-c", sql)
+	command.Stderr = &problems
+	out, err := command.Output()
+	if err != nil {
+		return nil, errors.New(problems.String())
+	}
+	var rows [][]string
+	for line := range strings.Lines(string(out)) {
+		rows = append(rows, strings.Split(strings.TrimSpace(line), "\t"))
+	}
+	return rows, nil
+}
+
+func (d servedDatabase) Settings(names []string) ([]wire.Connection, error) {
+	settings := map[string]string{}
+	for _, name := range names {
+		rows, err := d.ask("SHOW " + name)
+		if err != nil {
+			return nil, err
+		}
+		settings[name] = rows[0][0]
+	}
+	var all []wire.Connection
+	for i := range d.readers {
+		all = append(all, wire.Connection{Name: fmt.Sprintf("reader-%d", i+1), Settings: settings})
+	}
+	for i := range d.writers {
+		all = append(all, wire.Connection{Name: fmt.Sprintf("writer-%d", i+1), Settings: settings})
+	}
+	return all, nil
+}
+
+func (d servedDatabase) Prepare(op wire.Operation, trace *column.File) (kit.Operation, error) {
+	return servedOperation{d, op, trace}, nil
+}
+
+// Query visits answers of whole numbers.
+func (d servedDatabase) Query(sql string, _ []string, visit func([]any) error) error {
+	rows, err := d.ask(sql)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		values := make([]any, len(row))
+		for i, text := range row {
+			if values[i], err = strconv.ParseInt(text, 10, 64); err != nil {
+				return err
+			}
+		}
+		if err := visit(values); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d servedDatabase) Close() error { return nil }
+
+type servedOperation struct {
+	servedDatabase
+	spec  wire.Operation
+	trace *column.File
+}
+
+func (o servedOperation) QueryPlan() string { return "" }
+
+func (o servedOperation) Client() (kit.Client, error) { return o, nil }
+
+func (o servedOperation) sql(position int) string {
+	text := o.spec.Steps[0].SQL
+	for i := range o.spec.Steps[0].Args {
+		text = strings.ReplaceAll(text, "$"+strconv.Itoa(i+1), fmt.Sprint(o.trace.Value(i, position)))
+	}
+	return text
+}
+
+func (o servedOperation) Answer(position int, visit func(int, []any) error) error {
+	return o.Query(o.sql(position), nil, func(row []any) error { return visit(0, row) })
+}
+
+// Do changes one row, or reads.
+func (o servedOperation) Do(position int) (int, error) {
+	if o.name == "served-killer" && position == 5 {
+		text, err := os.ReadFile(filepath.Join(o.socket, "data.db", "postmaster.pid"))
+		if err != nil {
+			return 0, err
+		}
+		first, _, _ := strings.Cut(string(text), "\n")
+		pid, err := strconv.Atoi(first)
+		if err != nil {
+			return 0, err
+		}
+		return 0, errors.Join(errors.New("killed"), syscall.Kill(pid, syscall.SIGKILL))
+	}
+	rows, err := o.ask(o.sql(position))
+	if o.spec.Changes {
+		return 1, err
+	}
+	return len(rows), err
+}
+
+// installed skips a test where PostgreSQL is not installed.
+func installed(t *testing.T) {
+	t.Helper()
+	if _, err := cluster.Find(t.Context()); errors.Is(err, cluster.ErrMissing) {
+		t.Skip(err)
+	}
+	if _, err := exec.LookPath("psql"); err != nil {
+		t.Skip(err)
+	}
+}
+
+const served = `name: test
+drivers: [DRIVERS]
+profiles:
+  default: {}
+  fast: {synchronous_commit: off, journal_mode: wal}
+  lite: {journal_mode: wal}
+workload:
+  name: monster
+  schema: CREATE TABLE monster (id INTEGER PRIMARY KEY, hp INTEGER NOT NULL) STRICT;
+  data:
+    monster: {rows: 100, columns: {id: seq, hp: {uniform: [1, 99]}}}
+operations:
+`
+
+// A PostgreSQL server is measured beside SQLite: the same data, the same
+// answers, the settings that are its own, and what it itself used.
+func TestServer(t *testing.T) {
+	installed(t)
+	b := newBench(t, strings.Replace(served, "DRIVERS", "served, honest", 1)+`  read: {sql: "SELECT id, hp FROM monster WHERE hp >= ? ORDER BY id", args: [{const: 0}], rows: 100, returns: [int, int]}
+`+insert)
+	b.Launches = 1
+	b.run(t)
+	var got []string
+	for _, trial := range b.trials {
+		outcome := string(trial.Outcome)
+		if trial.Outcome == assay.OK && trial.Figures["cpu-ns/op"] <= 0 {
+			outcome = "used no CPU time"
+		}
+		got = append(got, strings.Join([]string{trial.Cell.Driver, trial.Cell.Operation, trial.Cell.Profile, outcome, string(trial.Durability)}, " "))
+		if trial.Outcome == assay.Unsupported && !strings.Contains(trial.Reason, "profile lite has settings of SQLite only") {
+			t.Error(trial.Reason)
+		}
+		for _, s := range trial.Settings {
+			if s.Name == "synchronous_commit" && s.Requested == "off" && (s.Effective != "off" || s.Issued != "-c synchronous_commit=off") {
+				t.Errorf("setting %+v", s)
+			}
+		}
+	}
+	slices.Sort(got)
+	same(t, "trials", slices.Compact(got), []string{
+		"honest insert default ok consistent", "honest insert fast ok power", "honest insert lite ok power",
+		"honest read default ok ", "honest read fast ok ", "honest read lite ok ",
+		"served insert default ok power", "served insert fast ok consistent", "served insert lite unsupported ",
+		"served read default ok ", "served read fast ok ", "served read lite unsupported ",
+	})
+}
+
+// Calls of the worker alone say nothing of what its server writes.
+func TestTraceShowsServer(t *testing.T) {
+	calls := []syncs.Call{{Kind: syncs.Write, File: "/w/marks"}, {Kind: syncs.Open, File: "/w/instance/data.db2/x"}}
+	if shows(calls, "/w/instance/data.db") {
+		t.Error("it shows the server")
+	}
+	if !shows(append(calls, syncs.Call{Kind: syncs.Open, File: "/w/instance/data.db/global/pg_filenode.map"}), "/w/instance/data.db") {
+		t.Error("it does not show the server")
+	}
+}
+
+// A server that is killed in the middle of a block leaves an outcome with what
+// it said last, and nothing else.
+func TestServerKilled(t *testing.T) {
+	installed(t)
+	b := newBench(t, strings.Replace(served, "DRIVERS", "served-killer", 1)+insert)
+	b.Launches = 1
+	b.run(t)
+	if len(b.trials) == 0 {
+		t.Fatal("no trials")
+	}
+	for _, trial := range b.trials {
+		if trial.Cell.Profile == "lite" {
+			continue
+		}
+		if trial.Outcome != assay.Failed || !strings.Contains(trial.Reason, "PostgreSQL ended (signal: killed); the last lines of its log:") ||
+			!strings.Contains(trial.Reason, "database system is ready to accept connections") {
+			t.Errorf("%s: %s", trial.Outcome, trial.Reason)
+		}
+	}
+	left, err := filepath.Glob(filepath.Join(b.Work.Dir, "instance-*"))
+	if err != nil || len(left) > 0 {
+		t.Errorf("%v, %v are left", left, err)
+	}
+	working, _ := filepath.Glob("/proc/[0-9]*/cwd") // the pattern is right
+	for _, link := range working {
+		if folder, err := os.Readlink(link); err == nil && strings.HasPrefix(folder, b.Work.Dir) {
+			t.Errorf("a process in %s is left", folder)
+		}
+	}
+}
+
+// Each engine takes its own settings of a profile; one that has none of them, and
+// others, is not for it.
+func TestAsked(t *testing.T) {
+	kvOperation := assay.Operation{Changes: true, Steps: []assay.Step{{KV: wire.Put}}}
+	r := &Runner{servers: map[string]bool{"pgx": true}, stores: map[string]bool{}}
+	for _, test := range []struct {
+		name, driver string
+		settings     map[string]string
+		operation    assay.Operation
+		file         string
+		want         map[string]string
+		reason       string
+	}{
+		{"none", "pgx", nil, assay.Operation{}, "", map[string]string{}, ""},
+		{"both", "pgx", map[string]string{"fsync": "off", "synchronous": "1"}, assay.Operation{}, "", map[string]string{"fsync": "off"}, ""},
+		{"both", "mattn", map[string]string{"fsync": "off", "synchronous": "1"}, assay.Operation{}, "", map[string]string{"synchronous": "1"}, ""},
+		{"other", "pgx", map[string]string{"synchronous": "1"}, assay.Operation{}, "", nil, "says nothing for PostgreSQL"},
+		{"other", "mattn", map[string]string{"fsync": "off"}, assay.Operation{}, "", nil, "settings of PostgreSQL only"},
+		{"store", "pgx", map[string]string{"sync": "1"}, kvOperation, "", map[string]string{"synchronous_commit": "on"}, ""},
+		{"store", "mattn", map[string]string{"sync": "1"}, kvOperation, "", map[string]string{"journal_mode": "wal", "synchronous": "2"}, ""},
+		{"file", "pgx", nil, assay.Operation{}, "own.db", nil, "an SQLite file of your own"},
+	} {
+		c, err := r.asked(assay.Case{Cell: assay.Cell{Driver: test.driver}, Operation: test.operation,
+			Dataset: assay.Dataset{File: test.file}, Profile: assay.Profile{Name: "p", Settings: test.settings}}, test.driver)
+		if test.reason != "" {
+			var f *failure
+			if !errors.As(err, &f) || f.outcome != assay.Unsupported || !strings.Contains(f.reason, test.reason) {
+				t.Errorf("%s with %s: %v", test.name, test.driver, err)
+			}
+			continue
+		}
+		if err != nil || !maps.Equal(c.Profile.Settings, test.want) {
+			t.Errorf("%s with %s: %v, %v", test.name, test.driver, c.Profile.Settings, err)
+		}
+	}
+}

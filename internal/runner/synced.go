@@ -1,0 +1,246 @@
+//go:build unix
+
+package runner
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"assay"
+	"assay/internal/dataset"
+	"assay/internal/syncs"
+	"assay/kit/kv"
+	"assay/kit/wire"
+)
+
+const (
+	// tracedUnits is how many commits a trace of system calls has, and
+	// untracedUnits how many come before them, in which files grow and logs are
+	// begun.
+	tracedUnits   = 20
+	untracedUnits = 3
+	// mostTraced bounds the operations to a transaction there: how many they are
+	// changes nothing but how much else goes on.
+	mostTraced = 100
+)
+
+// tracing is what a trace of system calls said about a cell.
+type tracing struct {
+	verdict syncs.Verdict
+	why     string // it says nothing; empty: it does
+}
+
+// traceKey is all that a cell's syncs depend on: not how much data there is,
+// nor how many clients.
+func traceKey(j *job) string {
+	c := j.Cell
+	if j.Operation.Call() { // one of them shows it for all
+		return fmt.Sprintf("%s|%s|%s|%s|%s|calls", c.Target(), c.Build, c.Profile, c.Without, c.Workload)
+	}
+	return fmt.Sprintf("%s|%s|%s|%s|%s|%s|%s|%d", c.Target(), c.Build, c.Profile, c.Without, c.Workload, c.Operation, c.Statement, j.tracedTransaction())
+}
+
+// tracedTransaction is how many operations a transaction has in a trace: the
+// job's own, or fewer, so that there are several.
+func (j *job) tracedTransaction() int {
+	operation, trace := j.committing()
+	if trace == nil || j.Operation.Call() {
+		return 0
+	}
+	most := max(1, trace.Length/(untracedUnits+tracedUnits))
+	return min(operation.Transaction, mostTraced, most)
+}
+
+// committing is the operation of a job whose commits can be seen one by one,
+// with its trace: itself, or the first part of a mix that changes data. The
+// trace is nil where there is none.
+func (j *job) committing() (assay.Operation, *dataset.Trace) {
+	for i, part := range j.Operation.Parts {
+		if part.Operation.Changes && j.trace.Parts[i].Length > 0 {
+			return part.Operation, &j.trace.Parts[i]
+		}
+	}
+	if j.Operation.Changes && len(j.Operation.Parts) == 0 {
+		return j.Operation, j.trace
+	}
+	return assay.Operation{}, nil
+}
+
+func traced(j *job) bool {
+	_, trace := j.committing()
+	return trace != nil
+}
+
+// traceGroup traces the commits of a group's cells, each once: in a launch of
+// its own, which is not measured.
+func (r *Runner) traceGroup(ctx context.Context, g *group) error {
+	if r.config.Strace == "" {
+		return nil
+	}
+	for _, m := range g.members {
+		for _, j := range m.jobs {
+			key := traceKey(j)
+			if _, known := r.tracings[key]; known || !traced(j) {
+				continue
+			}
+			found, err := r.trace(ctx, m, j)
+			if err != nil {
+				return err
+			}
+			r.tracings[key] = found
+		}
+	}
+	return nil
+}
+
+// trace runs some commits under a tracer and judges them.
+func (r *Runner) trace(ctx context.Context, m *member, j *job) (tracing, error) {
+	dir, err := os.MkdirTemp("", "assay-trace-")
+	if err != nil {
+		return tracing{}, fmt.Errorf("trace commits: %w", err)
+	}
+	defer os.RemoveAll(dir)
+	verdict, err := r.traceIn(ctx, m, j, dir)
+	if ctx.Err() != nil {
+		return tracing{}, ctx.Err()
+	}
+	var failed *failure
+	switch {
+	case errors.As(err, &failed):
+		return tracing{why: failed.reason}, nil // measuring it will say so, if it is not the tracer's fault
+	case err != nil:
+		return tracing{}, err
+	case verdict.Units == 0:
+		return tracing{why: "the worker leaves no marks of its commits"}, nil
+	case verdict.Answer() == "":
+		return tracing{why: "the trace does not show what io_uring writes"}, nil
+	}
+	return tracing{verdict: verdict}, nil
+}
+
+func (r *Runner) traceIn(ctx context.Context, m *member, j *job, dir string) (syncs.Verdict, error) {
+	output, marks := filepath.Join(dir, "calls"), filepath.Join(dir, "marks")
+	in, err := r.startUnder(ctx, m, 0, blockConnections(j), syncs.Command(r.config.Strace, output))
+	if err != nil {
+		return syncs.Verdict{}, err
+	}
+	defer in.kill()
+	folder := filepath.Dir(in.path)
+	if in.server != nil {
+		folder = filepath.Join(in.path, "pg_wal") // what is written elsewhere is in this log already
+	}
+	if err := in.commit(ctx, j, marks); err != nil {
+		return syncs.Verdict{}, err
+	}
+	if in.server != nil {
+		in.server.Kill() // else the tracer would not end
+		_ = in.stop(ctx) // it has lost its connections
+	} else if err := in.stop(ctx); err != nil {
+		return syncs.Verdict{}, err
+	}
+	file, err := os.Open(output)
+	if err != nil {
+		return syncs.Verdict{}, fail("read the trace", err)
+	}
+	defer file.Close()
+	calls, err := syncs.Parse(file)
+	if err == nil && in.server != nil && !shows(calls, in.path) {
+		return syncs.Verdict{}, &failure{assay.Unsupported, "the server's processes were not traced: that may take another user, or the capability SYS_PTRACE"}
+	}
+	return syncs.Judge(calls, folder, marks), err
+}
+
+// shows reports whether a trace has any call that is about a folder: each new
+// connection opens files of its server's.
+func shows(calls []syncs.Call, folder string) bool {
+	return slices.ContainsFunc(calls, func(c syncs.Call) bool { return strings.HasPrefix(c.File, folder+"/") })
+}
+
+// commit runs some units of a job with marks behind each.
+func (in *instance) commit(ctx context.Context, j *job, marks string) error {
+	const name = "commit"
+	operation, trace := j.committing()
+	operation.Transaction = j.tracedTransaction()
+	unit := max(1, operation.Transaction)
+	if operation.Call() {
+		operation = smallest(operation)
+	}
+	request := wire.Prepare{Operation: in.say(wireOperation(name, operation, trace)), Clients: 1}
+	if err := in.call(ctx, wire.TypePrepare, request, nil); err != nil {
+		return err
+	}
+	units := min(untracedUnits+tracedUnits, trace.Length/unit)
+	if operation.Call() {
+		units = callUnits
+	}
+	before := min(untracedUnits, units-1)
+	if before > 0 {
+		if _, err := in.warm(ctx, wire.Measure{Operation: name, Operations: int64(before * unit)}); err != nil {
+			return err
+		}
+	}
+	_, err := in.warm(ctx, wire.Measure{Operation: name, Start: int64(before * unit), Operations: int64((units - before) * unit), Marks: marks})
+	return err
+}
+
+// synced is what is known of the syncs of a job's commits.
+func (r *Runner) synced(j *job) (tracing, bool) {
+	found, known := r.tracings[traceKey(j)]
+	return found, known && found.why == ""
+}
+
+// proveSync puts what the trace shows in the place of a setting that the store
+// cannot read back.
+func (in *instance) proveSync(read []wire.Connection) {
+	j := in.jobs[0]
+	found, known := in.r.synced(j)
+	if j.store == nil || !known {
+		return
+	}
+	value := "0" // also where some commits happen to be synced
+	if found.verdict.Answer() == "yes" {
+		value = "1"
+	}
+	for i, c := range read {
+		if _, shown := c.Settings[kv.Sync]; shown {
+			continue
+		}
+		settings := map[string]string{kv.Sync: value}
+		for name, v := range c.Settings {
+			settings[name] = v
+		}
+		read[i].Settings = settings
+	}
+}
+
+// recordSyncs writes what the trace shows into a trial.
+func (in *instance) recordSyncs(t *assay.Trial, j *job) {
+	if !traced(j) {
+		return
+	}
+	found, known := in.r.synced(j)
+	if !known {
+		why := cmp.Or(in.r.tracings[traceKey(j)].why, "strace is not installed")
+		t.Warnings = append(t.Warnings, assay.Warning{Code: "not-traced",
+			Evidence: "whether commits are synced before they are acknowledged was not seen: " + why,
+			Advice:   "durability is what the settings claim; install strace, or allow tracing, to see it"})
+		return
+	}
+	v := found.verdict
+	t.Settings = append(t.Settings, assay.Setting{Name: "sync-before-ack", Connection: "trace",
+		Issued: v.Evidence(), Effective: v.Answer(), Applied: true})
+	if len(j.Operation.Parts) == 0 && !j.Operation.Call() { // of a mix, only a part was traced, and of calls another size
+		t.Figures["syncs/op"] = v.Syncs / float64(max(1, j.Operation.Transaction)) / rowsPer(j.Operation)
+	}
+	if t.Durability == assay.Power && v.Answer() != "yes" {
+		t.Warnings = append(t.Warnings, assay.Warning{Code: "acknowledged-unsynced",
+			Evidence: "the settings claim that every commit survives a power cut, and the trace shows it synced before it was acknowledged: " + v.Answer() + " (" + v.Evidence() + ")",
+			Advice:   "do not rely on the claim"})
+	}
+}

@@ -1,0 +1,264 @@
+//go:build unix
+
+package runner
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"assay"
+	"assay/internal/dataset"
+	"assay/internal/plan"
+	"assay/kit"
+	"assay/kit/sqldb"
+	"assay/kit/wire"
+
+	_ "modernc.org/sqlite"
+)
+
+// logVariable names the file to which the test's workers write what they are
+// asked. A worker is this test program under another name.
+const logVariable = "RUNNER_TEST_LOG"
+
+func TestMain(m *testing.M) {
+	if log := os.Getenv(logVariable); log != "" {
+		os.Exit(work(filepath.Base(os.Args[0]), log))
+	}
+	os.Exit(m.Run())
+}
+
+// asked is one request as a worker saw it.
+type asked struct {
+	PID    int
+	Worker string
+	Kind   string
+	Nanos  int64
+	Start  int64
+	Count  int64 // operations
+	Beside int   // other workers of the same runner that were there
+	Awake  int   // of these, not stopped
+}
+
+// work is a worker that writes down what it is asked, honest unless its name is
+// that of a fault.
+func work(name, log string) int {
+	file, err := os.OpenFile(log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		panic(err)
+	}
+	in := &requests{lines: bufio.NewReader(os.Stdin), name: name, log: file}
+	driver := sqldb.Driver{Name: name, SQLName: "sqlite",
+		Key:  func(name, value string) string { return "_pragma=" + name + "(" + value + ")" },
+		Busy: func(err error) bool { return strings.Contains(err.Error(), "(SQLITE_BUSY)") }}
+	if strings.HasPrefix(name, "caller") {
+		return (&caller{name: name}).serve(in, os.Stdout)
+	}
+	engine := kit.Engine(faultyEngine{sqldb.New(driver), name})
+	if strings.HasPrefix(name, "served") {
+		engine = servedEngine{name}
+	}
+	if strings.HasPrefix(name, "store") {
+		engine = newStoreEngine(name)
+	}
+	if err := kit.Serve(engine, in, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return 0
+}
+
+type requests struct {
+	lines *bufio.Reader
+	name  string
+	log   *os.File
+	rest  []byte
+}
+
+func (r *requests) Read(p []byte) (int, error) {
+	if len(r.rest) == 0 {
+		line, err := r.lines.ReadBytes('\n')
+		if err != nil {
+			return 0, io.EOF
+		}
+		r.note(line)
+		r.rest = line
+	}
+	n := copy(p, r.rest)
+	r.rest = r.rest[n:]
+	return n, nil
+}
+
+func (r *requests) note(line []byte) {
+	var head wire.Envelope
+	var measure wire.Measure
+	if json.Unmarshal(line, &head) != nil || head.Type == wire.TypeStats {
+		return
+	}
+	_ = json.Unmarshal(line, &measure) // of other requests, nothing
+	beside, awake := neighbours()
+	for range 1000 { // a stopped process stops when it would run next
+		if awake == 0 {
+			break
+		}
+		time.Sleep(time.Millisecond)
+		beside, awake = neighbours()
+	}
+	text, err := json.Marshal(asked{os.Getpid(), r.name, head.Type, measure.Nanos, measure.Start, measure.Operations, beside, awake})
+	if err != nil {
+		panic(err)
+	}
+	_, _ = r.log.Write(append(text, '\n')) // at the end, in one step
+}
+
+// neighbours counts the other workers that are children of this process's
+// parent: a server is one, too, and is never stopped. Without /proc
+// it finds none.
+func neighbours() (beside, awake int) {
+	files, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, file := range files {
+		text, _ := os.ReadFile(file)
+		_, after, _ := strings.Cut(string(text), ") ")
+		fields := strings.Fields(after)
+		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if len(fields) < 2 || fields[1] != strconv.Itoa(os.Getppid()) || pid == os.Getpid() || fields[0] == "Z" || strings.Contains(string(text), "(postgres)") {
+			continue
+		}
+		beside++
+		if fields[0] != "T" {
+			awake++
+		}
+	}
+	return beside, awake
+}
+
+// bench is a runner's configuration for a plan with the drivers honest and
+// second, and what came of it.
+type bench struct {
+	Config
+	log    string
+	trials []assay.Trial
+}
+
+// newWorkspace makes a workspace in a folder of the test.
+func newWorkspace(t *testing.T) (work *Workspace, dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	work, err := NewWorkspace(filepath.Join(dir, "work"), "test")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := work.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return work, dir
+}
+
+func newBench(t *testing.T, text string) *bench {
+	t.Helper()
+	p, err := plan.Decode("test.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := p.Expand(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	work, dir := newWorkspace(t)
+	b := &bench{log: filepath.Join(dir, "log")}
+	b.Config = Config{Cases: cases, Programs: programs(t, dir, p.Drivers), Reference: p.Drivers[0],
+		Data: dataset.Cache{Dir: filepath.Join(dir, "data")}, Work: work, Seed: 1, Launches: 2,
+		Budget: time.Hour, Precision: 1e6, Timeout: time.Minute,
+		Emit: func(t assay.Trial) error { b.trials = append(b.trials, t); return nil }}
+	t.Setenv(logVariable, b.log)
+	return b
+}
+
+// programs are links to this test program, one for each driver.
+func programs(t *testing.T, dir string, drivers []string) map[string]Program {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]Program{}
+	for _, name := range drivers {
+		path := filepath.Join(dir, name)
+		if err := os.Symlink(self, path); err != nil {
+			t.Fatal(err)
+		}
+		all[name] = Program{Path: path, Digest: "build of " + name}
+	}
+	return all
+}
+
+// run measures, and returns what the workers were asked while it did.
+func (b *bench) run(t *testing.T) []asked {
+	t.Helper()
+	r, err := New(t.Context(), b.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(b.log); err != nil { // to find out the targets
+		t.Fatal(err)
+	}
+	if err := r.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return b.asked(t)
+}
+
+func (b *bench) asked(t *testing.T) []asked {
+	t.Helper()
+	text, err := os.ReadFile(b.log)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []asked
+	for line := range strings.Lines(string(text)) {
+		var a asked
+		if err := json.Unmarshal([]byte(line), &a); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, a)
+	}
+	return all
+}
+
+// lives are the kinds of requests by worker process, in the order in which the
+// processes were started; what is repeated is given once.
+func lives(all []asked) []string {
+	var pids []int
+	kinds := map[int][]string{}
+	for _, a := range all {
+		if !slices.Contains(pids, a.PID) {
+			pids = append(pids, a.PID)
+		}
+		kinds[a.PID] = append(kinds[a.PID], a.Kind)
+	}
+	var lives []string
+	for _, pid := range pids {
+		lives = append(lives, strings.Join(slices.Compact(kinds[pid]), " "))
+	}
+	return lives
+}
+
+func kill(t *testing.T, pid int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
