@@ -16,7 +16,7 @@ import (
 func (r *Runner) blocks(ctx context.Context, g *group, launch int) error {
 	members := g.members // a member that fails drops out of g.members
 	for _, i := range r.shuffled(len(members)) {
-		if members[i].jobs[0].Operation.Call() {
+		if members[i].first.Operation.Call() {
 			if err := r.sequence(ctx, g, members[i], launch); err != nil {
 				return err
 			}

@@ -4,6 +4,7 @@ package runner
 
 import (
 	"errors"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -23,6 +24,7 @@ const (
 	repents  = "repents"  // cache_size is wrong at the first read, right later
 	weakens  = "weakens"  // writer-2 does not sync any more at the second read
 	forgets  = "forgets"  // the last connection is not read back
+	dies     = "dies"     // it ends at open
 )
 
 // pooled is insert with two connections that write.
@@ -34,6 +36,9 @@ type faultyEngine struct {
 }
 
 func (e faultyEngine) Open(request wire.Open) (kit.Database, wire.Opened, error) {
+	if e.name == dies {
+		os.Exit(3)
+	}
 	db, opened, err := e.Engine.Open(request)
 	return &faultyDatabase{Database: db, name: e.name}, opened, err
 }

@@ -41,10 +41,18 @@ type group struct {
 type member struct {
 	group string
 	twin  bool
-	jobs  []*job
+	// first is the job that the member was formed of. Target, profile and data
+	// are the same for all its jobs, so it stands for them even when none is left.
+	first *job
+	jobs  []*job // those that are still measured
 }
 
-func (m *member) cell() assay.Cell { return m.jobs[0].Cell }
+func newMember(group string, first *job) *member {
+	return &member{group: group, first: first, jobs: []*job{first}}
+}
+
+// cell has the coordinates that all jobs of the member share.
+func (m *member) cell() assay.Cell { return m.first.Cell }
 
 func (g *group) cells() int {
 	n := 0
@@ -148,7 +156,7 @@ func (g *group) add(j *job) {
 			return
 		}
 	}
-	g.members = append(g.members, &member{group: g.name, jobs: []*job{j}})
+	g.members = append(g.members, newMember(g.name, j))
 }
 
 func (m *member) is(cell assay.Cell) bool {
@@ -182,7 +190,7 @@ func (g *group) split() []*group {
 func (g *group) addTwin(reference string) {
 	for _, m := range g.members {
 		if of(m.cell(), reference) && m.cell().Without == "" {
-			g.members = append(g.members, &member{group: g.name, twin: true, jobs: m.jobs})
+			g.members = append(g.members, &member{group: g.name, twin: true, first: m.first, jobs: m.jobs})
 			return
 		}
 	}
@@ -251,43 +259,51 @@ func (g *group) noteFigure(t *assay.Trial) {
 	}
 }
 
-// ratios are the figures of each cell over those of its reference in the same
+// ratios are the figures of a cell over those of its baseline in the same
 // launch.
-func (g *group) ratios(reference string) [][]float64 {
-	var all [][]float64
-	for _, m := range g.members {
-		for _, j := range m.jobs {
-			base := g.reference(j, reference)
-			if m.twin || base == nil || base.Cell.Key() == j.Cell.Key() {
-				continue
-			}
-			var ratios []float64
-			for launch, figure := range g.figures[j.Cell.Key()] {
-				if other, ok := g.figures[base.Cell.Key()][launch]; ok {
-					ratios = append(ratios, figure/other)
-				}
-			}
-			all = append(all, ratios)
+func (g *group) ratios(j, base *job) []float64 {
+	var ratios []float64
+	for launch, figure := range g.figures[j.Cell.Key()] {
+		if other, ok := g.figures[base.Cell.Key()][launch]; ok {
+			ratios = append(ratios, figure/other)
 		}
+	}
+	return ratios
+}
+
+// deciding are the figures whose intervals are to become narrow, by operation:
+// the ratios of the cells to their baseline, and what was measured itself of
+// cells that have none, because it failed or was not selected. The baseline's
+// own figures decide only where nothing is compared with it.
+func (g *group) deciding(reference string) [][]float64 {
+	var all [][]float64
+	for _, peer := range g.operations() {
+		all = append(all, g.decidingOf(peer, reference)...)
 	}
 	return all
 }
 
-// deciding are the figures whose intervals are to become narrow: the ratios, or
-// where the group has nothing to compare, what was measured itself.
-func (g *group) deciding(reference string) [][]float64 {
-	if ratios := g.ratios(reference); len(ratios) > 0 {
-		return ratios
-	}
-	var all [][]float64
+func (g *group) decidingOf(peer, reference string) [][]float64 {
+	var deciding, baselines [][]float64
 	for _, m := range g.members {
-		for _, j := range m.jobs {
-			if !m.twin {
-				all = append(all, slices.Collect(maps.Values(g.figures[j.Cell.Key()])))
-			}
+		j := m.job(peer)
+		if j == nil || m.twin {
+			continue
+		}
+		own := slices.Collect(maps.Values(g.figures[j.Cell.Key()]))
+		switch base := g.reference(j, reference); {
+		case base == nil:
+			deciding = append(deciding, own)
+		case base.Cell.Key() == j.Cell.Key():
+			baselines = append(baselines, own)
+		default:
+			deciding = append(deciding, g.ratios(j, base))
 		}
 	}
-	return all
+	if len(deciding) == 0 {
+		return baselines
+	}
+	return deciding
 }
 
 // reference finds the job that a job is compared with.

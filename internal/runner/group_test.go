@@ -141,7 +141,7 @@ func TestRecall(t *testing.T) {
 	if g.launches() != 1 || g.last != 3 || g.cost != 3*time.Second {
 		t.Errorf("%d launches, the last is %d, one costs %s; want 1, 3, 3s", g.launches(), g.last, g.cost)
 	}
-	ratios := g.ratios("a")
+	ratios := g.deciding("a")
 	for _, all := range ratios {
 		slices.Sort(all)
 	}
@@ -164,7 +164,7 @@ func TestRatios(t *testing.T) {
 	} {
 		g.noteFigure(&trial)
 	}
-	if got := fmt.Sprint(g.ratios("a")); got != "[[2] [0.5]]" {
+	if got := fmt.Sprint(g.deciding("a")); got != "[[2] [0.5]]" {
 		t.Errorf("ratios %s, want [[2] [0.5]]", got)
 	}
 }
@@ -182,5 +182,20 @@ func TestDecidingWithNothingToCompare(t *testing.T) {
 	}
 	if fmt.Sprint(got) != "[[10 20]]" {
 		t.Errorf("%v decide, want the reference's own figures", got)
+	}
+}
+
+// Cells whose baseline has failed are measured on, and their own figures
+// decide; cells of other profiles are still compared.
+func TestDecidingWithoutTheBaseline(t *testing.T) {
+	jobs := []*job{at(assay.Windows, "read a p"), at(assay.Windows, "read b p"), at(assay.Windows, "read a q"), at(assay.Windows, "read b q")}
+	g := groupCases(jobs, "a")[0]
+	for i, nanos := range []float64{10, 20, 100, 50} {
+		trial := trialOf(jobs[i], 1, false, nanos)
+		g.noteFigure(&trial)
+	}
+	g.members[0].drop(jobs[0].Cell.Key()) // as in the middle of a launch: the member is still there
+	if got := fmt.Sprint(g.deciding("a")); got != "[[20] [0.5]]" {
+		t.Errorf("%s decide, want the figures of profile p and the ratio of profile q: [[20] [0.5]]", got)
 	}
 }

@@ -16,7 +16,7 @@ func (r *Runner) Inspect(ctx context.Context) (assay.Trial, error) {
 		return r.unmeasured[0], nil
 	}
 	m := r.groups[0].members[0]
-	j := m.jobs[0]
+	j := m.first
 	want := blockConnections(j)
 	if want.readers == 0 { // an operation that only changes data: show both kinds
 		want.readers, want.idle = 1, 1

@@ -92,7 +92,7 @@ func (r *Runner) start(ctx context.Context, m *member, launch int, c connections
 
 // startUnder is start, with a program that runs the worker.
 func (r *Runner) startUnder(ctx context.Context, m *member, launch int, c connections, under []string) (*instance, error) {
-	in := &instance{member: m, r: r, asked: c, claimed: assay.Power, began: time.Now(), applied: m.jobs[0].options}
+	in := &instance{member: m, r: r, asked: c, claimed: assay.Power, began: time.Now(), applied: m.first.options}
 	if err := in.open(ctx, launch, under); err != nil {
 		in.kill()
 		return nil, err
@@ -101,7 +101,7 @@ func (r *Runner) startUnder(ctx context.Context, m *member, launch int, c connec
 }
 
 func (in *instance) open(ctx context.Context, launch int, under []string) error {
-	j := in.jobs[0]
+	j := in.first
 	var program string
 	program, in.layout = j.program.path(launch)
 	var err error
@@ -219,11 +219,11 @@ func (in *instance) call(ctx context.Context, kind string, request, reply any) e
 // all effective does not undo it.
 func (in *instance) readSettings(ctx context.Context) error {
 	var read wire.SettingsRead
-	if err := in.call(ctx, wire.TypeSettings, wire.Settings{Names: settingsToRead(in.jobs[0])}, &read); err != nil {
+	if err := in.call(ctx, wire.TypeSettings, wire.Settings{Names: settingsToRead(in.first)}, &read); err != nil {
 		return err
 	}
 	in.proveSync(read.Connections)
-	all, err := compareSettings(in.jobs[0].Profile, in.opened, in.asked, read.Connections, in.path)
+	all, err := compareSettings(in.first.Profile, in.opened, in.asked, read.Connections, in.path)
 	claimed := durability(all)
 	if in.opened.Durability != "" {
 		claimed = assay.Durability(in.opened.Durability)

@@ -362,3 +362,40 @@ func TestRunTakesNoLongerThanItsTimeouts(t *testing.T) {
 		t.Errorf("with no time to answer: %v", err)
 	}
 }
+
+// An instance that cannot be opened costs its own cells only: the others of its
+// group are measured, also when it was the baseline, and of several operations.
+func TestBaselineThatDoesNotOpen(t *testing.T) {
+	text := strings.Replace(header, "profiles:\n", "profiles:\n  broken: {once: [SELECT nothing FROM nowhere]}\n", 1)
+	operations := read + strings.ReplaceAll(read, "  read", "  again")
+	for name, c := range map[string]struct {
+		plan       string
+		ok, failed int // cells
+	}{
+		"the first profile's once fails":     {text + operations, 4, 4},
+		"the baseline's worker dies at open": {strings.Replace(header, "honest", "dies", 1) + operations, 2, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, c.plan)
+			b.run(t)
+			outcomes := map[assay.Outcome]map[string]int{assay.OK: {}, assay.Failed: {}}
+			for _, trial := range b.trials {
+				if trial.Twin {
+					continue
+				}
+				if outcomes[trial.Outcome] == nil {
+					t.Fatalf("trial %+v", trial)
+				}
+				outcomes[trial.Outcome][trial.Cell.Key()]++
+			}
+			if len(outcomes[assay.OK]) != c.ok || len(outcomes[assay.Failed]) != c.failed {
+				t.Errorf("%d cells are ok and %d failed, want %d and %d: %v", len(outcomes[assay.OK]), len(outcomes[assay.Failed]), c.ok, c.failed, outcomes)
+			}
+			for key, n := range outcomes[assay.OK] {
+				if n < b.Launches {
+					t.Errorf("%s has %d trials, want %d", key, n, b.Launches)
+				}
+			}
+		})
+	}
+}

@@ -272,7 +272,7 @@ func (r *Runner) launch(ctx context.Context, g *group) error {
 		if err := r.traceGroup(ctx, g); err != nil {
 			return err
 		}
-		if err := r.calibrate(ctx, g.members[0].cell(), g.members[0].jobs[0].Operation); err != nil {
+		if err := r.calibrate(ctx, g.members[0].cell(), g.members[0].first.Operation); err != nil {
 			return err
 		}
 	}
@@ -292,7 +292,7 @@ func (r *Runner) launch(ctx context.Context, g *group) error {
 }
 
 func (g *group) describe() string {
-	first := g.members[0].jobs[0]
+	first := g.members[0].first
 	if g.mode == assay.Blocks {
 		cell := first.Cell
 		if first.Operation.Call() {

@@ -117,7 +117,7 @@ func TestDisturbedLaunchesEnd(t *testing.T) {
 func spread(g *group, launches int, by float64) {
 	b := at(assay.Blocks, g.members[0].cell().Operation+" b p")
 	g.add(b)
-	a := g.members[0].jobs[0]
+	a := g.members[0].first
 	for launch := 1; launch <= launches; launch++ {
 		nanos := 100 * by
 		if launch%2 == 0 {

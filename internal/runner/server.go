@@ -146,7 +146,7 @@ func (in *instance) startServer(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	in.options = cluster.Options{Data: in.path, Socket: in.dir, Settings: in.jobs[0].Profile.Settings,
+	in.options = cluster.Options{Data: in.path, Socket: in.dir, Settings: in.first.Profile.Settings,
 		Connections: in.asked.readers + in.asked.writers}
 	if in.server, err = programs.Start(ctx, in.options); err != nil {
 		return fail("server", err)

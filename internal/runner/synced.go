@@ -198,7 +198,7 @@ func (r *Runner) synced(j *job) (tracing, bool) {
 // proveSync puts what the trace shows in the place of a setting that the store
 // cannot read back.
 func (in *instance) proveSync(read []wire.Connection) {
-	j := in.jobs[0]
+	j := in.first
 	found, known := in.r.synced(j)
 	if j.store == nil || !known {
 		return
