@@ -49,6 +49,15 @@ type Run struct {
 	Least time.Duration
 }
 
+// ValidRunID tells whether an ID has the form that assay gives IDs. It is a
+// part of file names: nothing else is one, wherever it is read.
+func ValidRunID(id string) bool {
+	if len(id) > 64 || strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
+		return false
+	}
+	return id != "" && id[0] != '-'
+}
+
 // Options are the parts of a run that the command line chose. They are kept
 // so that a resumed run measures the same cells.
 type Options struct {

@@ -20,6 +20,7 @@ require (
 	golang.org/x/image v0.46.0 // indirect
 	golang.org/x/net v0.61.0 // indirect
 	golang.org/x/text v0.43.0 // indirect
+	github.com/google/renameio/v2 v2.0.0
 	gonum.org/v1/plot v0.16.0
 )
 

@@ -32,13 +32,14 @@ var imports = map[string][]string{
 	"draft":     {"root", "kit", "plan", "dataset"},
 	"runner":    {"root", "kit", "plan", "dataset", "host", "stat", "syncs", "load"},
 	"load":      {"kit"},
+	"file":      {},
 	"syncs":     {},
 	"chart":     {},
-	"report":    {"root", "stat", "chart"},
+	"report":    {"root", "stat", "chart", "file"},
 	"audit":     {"root", "stat", "published", "report"},
 	"bench":     {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "report", "load"},
 	"cmd": {"root", "kit", "stat", "plans", "published", "host", "plan", "dataset", "build", "store",
-		"draft", "runner", "report", "audit", "syncs", "emit", "load"},
+		"draft", "runner", "report", "audit", "syncs", "emit", "load", "file"},
 }
 
 // source is a Go file of this checkout.

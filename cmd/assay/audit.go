@@ -35,7 +35,7 @@ func (a *app) auditCommand() *cobra.Command {
 }
 
 func (a *app) audit(ctx context.Context, id, format string) error {
-	s, _, err := a.openStore(ctx)
+	s, err := a.readStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func readRuns(ctx context.Context, s *store.Store, id string) (audit.Runs, error
 	if id != "" {
 		var run assay.Run
 		if run, err = s.Run(ctx, id); errors.Is(err, store.ErrNotFound) {
-			return nil, usage(err, "assay runs lists the runs, assay run quick makes one")
+			return nil, usage(err, noRunHint)
 		}
 		runs = []assay.Run{run}
 	}

@@ -37,14 +37,14 @@ are compared: by launch within a run. Launches of two runs are not paired.`,
 }
 
 func (a *app) compare(ctx context.Context, first, second, run, format string) error {
-	s, _, err := a.openStore(ctx)
+	s, err := a.readStore(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	sides, err := findSides(ctx, s, [2]string{first, second}, run)
 	if errors.Is(err, store.ErrNotFound) {
-		return usage(err, "assay runs lists the runs, assay run quick makes one")
+		return usage(err, noRunHint)
 	}
 	if err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"assay/internal/draft"
+	"assay/internal/file"
 	"assay/internal/runner"
 
 	"github.com/spf13/cobra"
@@ -62,7 +63,7 @@ func (a *app) init(ctx context.Context, flags initFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := os.WriteFile(flags.output, []byte(d.Text), 0o644); err != nil {
+	if err := file.Write(flags.output, []byte(d.Text)); err != nil {
 		return usage(err)
 	}
 	a.tellDraft(flags.output, d)

@@ -35,7 +35,7 @@ func (a *app) null(ctx context.Context, driver string, budget time.Duration) err
 	if err := quiet.run(ctx, "alike", flags); err != nil {
 		return err
 	}
-	s, _, err := a.openStore(ctx)
+	s, err := a.readStore(ctx)
 	if err != nil {
 		return err
 	}

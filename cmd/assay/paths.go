@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,18 +24,40 @@ func cacheDir() (string, error) {
 	return filepath.Join(home, ".cache", "assay"), nil
 }
 
-// openStore opens the store that the flags name.
+// storeLocation is the store that the flags name, or else the default.
+func (a *app) storeLocation() (string, error) {
+	if a.store != "" {
+		return a.store, nil
+	}
+	return store.Default()
+}
+
+// openStore opens the store that the flags name, and makes it where there is none.
 func (a *app) openStore(ctx context.Context) (*store.Store, string, error) {
-	location := a.store
-	if location == "" {
-		var err error
-		if location, err = store.Default(); err != nil {
-			return nil, "", err
-		}
+	location, err := a.storeLocation()
+	if err != nil {
+		return nil, "", err
 	}
 	s, err := store.Open(ctx, location)
 	return s, location, err
 }
+
+// readStore opens the store that the flags name to read it. Where there is
+// none, that is the user's to change.
+func (a *app) readStore(ctx context.Context) (*store.Store, error) {
+	location, err := a.storeLocation()
+	if err != nil {
+		return nil, err
+	}
+	s, err := store.OpenToRead(ctx, location)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil, usage(err, "assay run quick makes one; --store FILE names another")
+	}
+	return s, err
+}
+
+// noRunHint says what to do where a run is not there.
+const noRunHint = "assay runs lists the runs, assay run quick makes one"
 
 // builder makes worker programs and says so.
 func (a *app) builder(quiet bool) (*build.Builder, error) {

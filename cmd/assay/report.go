@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/file"
 	"assay/internal/report"
 	"assay/internal/store"
 
@@ -46,14 +47,14 @@ func (a *app) reportCommand() *cobra.Command {
 
 func (a *app) showRun(ctx context.Context, id, format, output string) error {
 	debug.SetGCPercent(40) // a report keeps most of what it reads until it is written
-	s, _, err := a.openStore(ctx)
+	s, err := a.readStore(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	r, err := loadReport(ctx, s, id)
 	if errors.Is(err, store.ErrNotFound) {
-		return usage(err, "assay runs lists the runs, assay run quick makes one")
+		return usage(err, noRunHint)
 	}
 	if err != nil {
 		return err
@@ -100,7 +101,7 @@ func loadReport(ctx context.Context, s *store.Store, id string) (*report.Report,
 	return report.New(run, s.Trials(ctx, run.ID))
 }
 
-// writeReport writes a report to a file that appears whole or not at all.
+// writeReport writes a report to a file.
 func writeReport(r *report.Report, format, path string) error {
 	var text bytes.Buffer
 	if err := formatReport(r, format, &text); err != nil {
@@ -109,11 +110,10 @@ func writeReport(r *report.Report, format, path string) error {
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return usage(fmt.Errorf("%s is a folder: name a file", path))
 	}
-	temporary := path + ".part"
-	if err := os.WriteFile(temporary, text.Bytes(), 0o644); err != nil {
-		return errors.Join(fmt.Errorf("write report: %w", err), os.RemoveAll(temporary))
+	if err := file.Write(path, text.Bytes()); err != nil {
+		return fmt.Errorf("write report: %w", err)
 	}
-	return os.Rename(temporary, path)
+	return nil
 }
 
 func (a *app) runsCommand() *cobra.Command {
@@ -122,7 +122,7 @@ func (a *app) runsCommand() *cobra.Command {
 		Short: "List the runs in the store, newest first",
 		Args:  arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, _, err := a.openStore(cmd.Context())
+			s, err := a.readStore(cmd.Context())
 			if err != nil {
 				return err
 			}

@@ -52,7 +52,7 @@ func (s *session) recall(ctx context.Context) error {
 	if len(s.flags.drivers) > 0 || len(s.flags.only) > 0 || s.flags.precision != "" || s.flags.capacity != "" {
 		return usage(errors.New("--resume goes on with what the run was started with; --drivers, --only, --precision and --find-capacity cannot be changed"))
 	}
-	run, err := s.store.Unfinished(ctx, s.plan.Name)
+	run, err := s.store.Unfinished(ctx, s.plan.Name, s.run.PlanFile)
 	if errors.Is(err, store.ErrNotFound) {
 		return usage(err, "assay runs lists the runs; without --resume a new one is started")
 	}
@@ -78,6 +78,10 @@ func (s *session) recall(ctx context.Context) error {
 	if s.plan.Text != run.PlanText {
 		fmt.Fprintln(s.stderr, "the plan has changed since the run was started: it goes on with the plan as it was")
 	}
+	if err := s.store.Claim(ctx, run.ID); err != nil {
+		return err
+	}
+	fmt.Fprintf(s.stderr, "resuming run %s of %s, started %s\n", run.ID, run.PlanFile, run.Started.Local().Format(time.DateTime))
 	run.Status = assay.Running
 	s.run = run
 	s.plan, err = plan.Decode(run.PlanFile, []byte(run.PlanText))

@@ -2,13 +2,13 @@ package report
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 
 	"assay/internal/chart"
+	"assay/internal/file"
 )
 
 // ChartFormats lists the formats that WriteCharts knows.
@@ -30,8 +30,8 @@ func (r *Report) WriteCharts(dir, format string) ([]string, error) {
 			return paths, err
 		}
 		path := filepath.Join(dir, named.Name+"."+format)
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			return paths, errors.Join(fmt.Errorf("write charts: %w", err), os.RemoveAll(path))
+		if err := file.Write(path, data); err != nil {
+			return paths, fmt.Errorf("write charts: %w", err)
 		}
 		paths = append(paths, path)
 	}

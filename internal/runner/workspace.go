@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+
+	"assay"
 )
 
 // Workspace is the folder in which the databases of one run lie. It is locked
@@ -24,6 +26,9 @@ const workPrefix = "run-"
 // NewWorkspace makes a workspace below dir, after removing those of runs that
 // ended without removing theirs.
 func NewWorkspace(dir, runID string) (*Workspace, error) {
+	if !assay.ValidRunID(runID) {
+		return nil, fmt.Errorf("folder for databases: %q is no ID of a run", runID)
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("folder for databases: %w", err)
 	}

@@ -12,10 +12,23 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// Begin adds a run. Its ID must be new.
+// invalidID says that a run's ID is none that assay gives.
+func invalidID(id string) error {
+	return fmt.Errorf("%q is no ID of a run, which has lower-case letters, digits and dashes only: another program has written it", id)
+}
+
+// Begin adds a run, whose owner this store is. Its ID must be new.
 func (s *Store) Begin(ctx context.Context, run assay.Run) error {
+	if !assay.ValidRunID(run.ID) {
+		return explain(s.path, "beginning a run in", invalidID(run.ID))
+	}
 	err := s.write(ctx, func(tx *sql.Tx) error {
-		_, err := insert(ctx, tx, "run", runColumns, runFields(&run)...)
+		var last int64
+		if err := tx.QueryRowContext(ctx, "SELECT coalesce(max(sequence), 0) FROM run").Scan(&last); err != nil {
+			return err
+		}
+		values := append(runFields(&run), last+1, s.owner)
+		_, err := insert(ctx, tx, "run", runColumns+", sequence, owner", values...)
 		if resultCode(err) == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY {
 			return errors.New("a run of that ID is there already")
 		}
@@ -31,18 +44,19 @@ func (s *Store) Begin(ctx context.Context, run assay.Run) error {
 }
 
 // Update rewrites what changes while a run goes on: its status, end, options,
-// targets, reference, least time and files. An unknown ID gives ErrNotFound.
+// targets, reference, least time and files. An unknown ID gives ErrNotFound, and
+// a run of another owner ErrTaken.
 func (s *Store) Update(ctx context.Context, run assay.Run) error {
 	err := s.write(ctx, func(tx *sql.Tx) error {
-		result, err := tx.ExecContext(ctx,
+		if err := s.checkOwner(ctx, tx, run.ID); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx,
 			"UPDATE run SET status = ?, finished = ?, options = ?, reference = ?, least_ns = ?, targets = ?, files = ? WHERE id = ?",
 			run.Status, asTime{&run.Finished}, asJSON{(*options)(&run.Options)}, run.Reference, run.Least,
 			listSize[assay.Target]{&run.Targets}, asJSON{&run.Files}, run.ID)
 		if err != nil {
 			return err
-		}
-		if rows, err := result.RowsAffected(); err != nil || rows == 0 {
-			return errors.Join(err, ErrNotFound)
 		}
 		if _, err := tx.ExecContext(ctx, "DELETE FROM target WHERE run_id = ?", run.ID); err != nil {
 			return err
@@ -90,23 +104,38 @@ func (s *Store) Runs(ctx context.Context) ([]assay.Run, error) {
 	return runs, nil
 }
 
-// Unfinished returns the newest run of that plan whose status is not
-// finished. Where there is none, the error is ErrNotFound.
-func (s *Store) Unfinished(ctx context.Context, plan string) (assay.Run, error) {
+// Unfinished returns the newest run of that plan, from that file, whose status
+// is not finished. Where there is none, the error is ErrNotFound; it names the
+// other file where there is a run of a plan of that name from there.
+func (s *Store) Unfinished(ctx context.Context, plan, file string) (assay.Run, error) {
 	ids, err := s.ids(ctx, "WHERE plan = ? AND status <> ?", plan, assay.Finished)
 	if err != nil {
 		return assay.Run{}, explain(s.path, "reading runs of", err)
 	}
-	if len(ids) == 0 {
-		return assay.Run{}, fmt.Errorf("%w in %s: no unfinished run of plan %q", ErrNotFound, s.path, plan)
+	other := ""
+	for _, id := range ids {
+		run, err := s.load(ctx, id)
+		if err != nil || run.PlanFile == file {
+			return run, err
+		}
+		if other == "" {
+			other = fmt.Sprintf(" from %s; run %s is of the plan of that name from %s", file, run.ID, run.PlanFile)
+		}
 	}
-	return s.load(ctx, ids[0])
+	return assay.Run{}, fmt.Errorf("%w in %s: no unfinished run of plan %q%s", ErrNotFound, s.path, plan, other)
 }
 
-// ids returns the IDs of the runs that the condition selects, newest first.
+// ids returns the IDs of the runs that the condition selects, the one that was
+// begun last first, whatever the clock said then.
 func (s *Store) ids(ctx context.Context, condition string, args ...any) ([]string, error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT id FROM run "+condition+" ORDER BY started DESC, id DESC", args...)
-	return collect(rows, err, func(id *string) []any { return []any{id} })
+	rows, err := s.db.QueryContext(ctx, "SELECT id FROM run "+condition+" ORDER BY sequence DESC", args...)
+	ids, err := collect(rows, err, func(id *string) []any { return []any{id} })
+	for _, id := range ids {
+		if !assay.ValidRunID(id) { // IDs become parts of file names
+			return nil, invalidID(id)
+		}
+	}
+	return ids, err
 }
 
 // choose finds the ID that the user means. IDs are newest first, at least one.

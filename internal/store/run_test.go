@@ -77,18 +77,18 @@ func expect(t *testing.T, err, is error, text string) {
 
 func TestRunByID(t *testing.T) {
 	s := fresh(t)
-	for i, id := range []string{"b-2", "a-10", "a-1", "c_%"} {
+	for i, id := range []string{"b-2", "a-10", "a-1", "c-9"} {
 		must(t, s.Begin(t.Context(), start(id, "quick", i)))
 	}
 	for _, test := range []struct{ id, want, text string }{
-		{"", "c_%", ""},
-		{"latest", "c_%", ""},
+		{"", "c-9", ""},
+		{"latest", "c-9", ""},
 		{"b", "b-2", ""},
 		{"a-1", "a-1", ""}, // exact, though a-10 begins so too
 		{"a-10", "a-10", ""},
-		{"c_", "c_%", ""},
+		{"c-", "c-9", ""},
 		{"a", "", "more than one run begins with \"a\": a-1, a-10"},
-		{"%", "", "\"%\"; there are c_%, a-1, a-10, b-2"},
+		{"%", "", "\"%\"; there are c-9, a-1, a-10, b-2"},
 		{"_", "", "no such run"},
 	} {
 		got, err := s.Run(t.Context(), test.id)
@@ -102,22 +102,24 @@ func TestRunByID(t *testing.T) {
 		must(t, s.Begin(t.Context(), start(fmt.Sprint("d", i), "quick", 10+i)))
 	}
 	_, err := s.Run(t.Context(), "z")
-	expect(t, err, ErrNotFound, "there are d3, d2, d1, d0, c_% and 3 more")
+	expect(t, err, ErrNotFound, "there are d3, d2, d1, d0, c-9 and 3 more")
 }
 
 func TestUnfinished(t *testing.T) {
 	s := fresh(t)
 	for i, status := range []assay.Status{assay.Interrupted, assay.Running, assay.Finished} {
 		run := start(string(status), "quick", i)
-		run.Status = status
+		run.Status, run.PlanFile = status, "/mine/quick.yaml"
 		must(t, s.Begin(t.Context(), run))
 	}
 	must(t, s.Begin(t.Context(), start("other", "other", 9)))
 
-	got, err := s.Unfinished(t.Context(), "quick")
+	got, err := s.Unfinished(t.Context(), "quick", "/mine/quick.yaml")
 	if err != nil || got.ID != "running" {
 		t.Errorf("got %q, %v; want the newest that is not finished", got.ID, err)
 	}
-	_, err = s.Unfinished(t.Context(), "none")
+	_, err = s.Unfinished(t.Context(), "quick", "/other/quick.yaml")
+	expect(t, err, ErrNotFound, `no unfinished run of plan "quick" from /other/quick.yaml; run running is of the plan of that name from /mine/quick.yaml`)
+	_, err = s.Unfinished(t.Context(), "none", "none.yaml")
 	expect(t, err, ErrNotFound, `no unfinished run of plan "none"`)
 }

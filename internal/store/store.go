@@ -45,8 +45,9 @@ var ErrNotFound = errors.New("no such run")
 
 // Store is an open file of results. It is safe for concurrent use.
 type Store struct {
-	db   *sql.DB
-	path string
+	db    *sql.DB
+	path  string
+	owner string // of the runs that it begins or claims
 }
 
 // Default returns where results are kept unless the user says otherwise:
@@ -69,9 +70,8 @@ func Default() (string, error) {
 // fails where the file cannot be written, is not an SQLite database, belongs
 // to another program, or was written by a newer version of this one.
 func Open(ctx context.Context, location string) (*Store, error) {
-	if scheme, _, found := strings.Cut(location, "://"); found {
-		// The rest of the URL may hold a password.
-		return nil, fmt.Errorf("opening the store: a %s:// URL is not supported, this version keeps results in SQLite files only: give a file path", scheme)
+	if err := refuseURL(location); err != nil {
+		return nil, err
 	}
 	path, err := prepare(location)
 	if err != nil {
@@ -84,7 +84,61 @@ func Open(ctx context.Context, location string) (*Store, error) {
 	if err != nil {
 		return nil, explain(path, "opening", err)
 	}
+	return &Store{db: db, path: path, owner: newOwner().String()}, nil
+}
+
+// OpenToRead opens a file of results that is there already, to read it: it
+// makes nothing and changes nothing, except that the tables of an earlier
+// version are brought up to date. Where there is no file, the error is
+// ErrNotFound.
+func OpenToRead(ctx context.Context, location string) (*Store, error) {
+	if err := refuseURL(location); err != nil {
+		return nil, err
+	}
+	path, err := absolute(location)
+	if err != nil {
+		return nil, fmt.Errorf("opening the store: %w", err)
+	}
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%w: there is no store %s yet", ErrNotFound, path)
+	}
+	db, err := sql.Open("sqlite", dsn(path, "query_only(1)")+"&mode=ro")
+	if err != nil {
+		return nil, explain(path, "opening", err)
+	}
+	older, err := isOlder(ctx, db)
+	if err != nil || older {
+		err = errors.Join(err, db.Close())
+	}
+	if err != nil {
+		return nil, explain(path, "opening", err)
+	}
+	if older {
+		return Open(ctx, location)
+	}
 	return &Store{db: db, path: path}, nil
+}
+
+// isOlder tells whether an earlier version made the tables. It fails where the
+// database is not a store of this version or of an earlier one.
+func isOlder(ctx context.Context, db *sql.DB) (bool, error) {
+	if err := checkApplication(ctx, db); err != nil {
+		return false, err
+	}
+	var made sql.NullInt64
+	err := db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied").Scan(&made)
+	if resultCode(err) == sqlite3.SQLITE_ERROR { // no such table: the file is empty
+		return true, nil
+	}
+	files, listed := fs.Glob(embedded, "migrations/*.sql")
+	if err := errors.Join(err, listed); err != nil {
+		return false, err
+	}
+	known := int64(len(files)) // they are numbered from 1
+	if made.Int64 > known {
+		return false, tooNew(made.Int64, known)
+	}
+	return made.Int64 < known, nil
 }
 
 // Close closes the file.
@@ -92,8 +146,26 @@ func (s *Store) Close() error {
 	return s.db.Close()
 }
 
+// refuseURL refuses a location that is no file. The rest of a URL may hold a
+// password.
+func refuseURL(location string) error {
+	if scheme, _, found := strings.Cut(location, "://"); found {
+		return fmt.Errorf("opening the store: a %s:// URL is not supported, this version keeps results in SQLite files only: give a file path", scheme)
+	}
+	return nil
+}
+
 // prepare returns the absolute path of the file, after making its folder.
 func prepare(location string) (string, error) {
+	path, err := absolute(location)
+	if err != nil {
+		return "", err
+	}
+	return path, os.MkdirAll(filepath.Dir(path), 0o755)
+}
+
+// absolute returns the absolute path of the file, which may be missing.
+func absolute(location string) (string, error) {
 	if location == "" {
 		return "", errors.New("the file name is empty")
 	}
@@ -101,10 +173,14 @@ func prepare(location string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
+	info, err := os.Stat(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return "", err
+	}
+	if err == nil && !info.Mode().IsRegular() {
 		return "", fmt.Errorf("%s is not a file: name a file, for example %s", path, filepath.Join(path, "assay.db"))
 	}
-	return path, os.MkdirAll(filepath.Dir(path), 0o755)
+	return path, nil
 }
 
 // dsn writes the file's name for the driver. The busy timeout comes first:
@@ -135,7 +211,7 @@ func migrate(ctx context.Context, path string) error {
 	if _, err := db.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	if err := checkOwner(ctx, db); err != nil {
+	if err := checkApplication(ctx, db); err != nil {
 		return err
 	}
 	if err := applyMigrations(ctx, db); err != nil {
@@ -161,8 +237,8 @@ func setMode(ctx context.Context, db *sql.DB) error {
 	})
 }
 
-// checkOwner refuses the database of another program.
-func checkOwner(ctx context.Context, db *sql.DB) error {
+// checkApplication refuses the database of another program.
+func checkApplication(ctx context.Context, db *sql.DB) error {
 	var id, objects int
 	err := db.QueryRowContext(ctx, "SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id").Scan(&id, &objects)
 	if err == nil && objects > 0 && id != applicationID {
@@ -187,11 +263,19 @@ func applyMigrations(ctx context.Context, db *sql.DB) error {
 		return err
 	}
 	if current > known {
-		return fmt.Errorf("a newer version of assay wrote it (schema %d, this version knows up to %d): update assay, or choose another file", current, known)
+		return tooNew(current, known)
 	}
 	_, err = provider.Up(ctx)
 	return err
 }
+
+func tooNew(current, known int64) error {
+	return fmt.Errorf("a newer version of assay wrote it (schema %d, this version knows up to %d): update assay, or choose another file", current, known)
+}
+
+// IsLocked tells whether an error says that another program kept the file
+// locked for longer than was waited for.
+func IsLocked(err error) bool { return resultCode(err)&0xff == sqlite3.SQLITE_BUSY }
 
 // advice says what to do about errors of SQLite, by primary result code.
 var advice = map[int]string{

@@ -219,7 +219,8 @@ func TestMain(m *testing.M) {
 func appendAndDie(path string) {
 	s, err := Open(context.Background(), path)
 	if err == nil {
-		err = s.Append(context.Background(), "run", assay.Trial{Launch: 7})
+		err = errors.Join(s.Begin(context.Background(), start("killed", "quick", 1)),
+			s.Append(context.Background(), "killed", assay.Trial{Launch: 7}))
 	}
 	if err != nil {
 		log.Fatal(err)
@@ -242,10 +243,14 @@ func TestAppendIsDurable(t *testing.T) {
 	if err == nil || len(output) > 0 {
 		t.Fatalf("the process was to be killed, ended with %v: %s", err, output)
 	}
-	want := []assay.Trial{{Launch: 6}, {Launch: 7}}
-	if got := trials(t, open(t, path), "run"); !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, want %+v", got, want)
+	for id, want := range map[string][]assay.Trial{"run": {{Launch: 6}}, "killed": {{Launch: 7}}} {
+		if got := trials(t, open(t, path), id); !reflect.DeepEqual(got, want) {
+			t.Errorf("run %s: got %+v, want %+v", id, got, want)
+		}
 	}
+	// A run whose process was killed can be claimed.
+	must(t, first.Claim(t.Context(), "killed"))
+	must(t, first.Append(t.Context(), "killed", assay.Trial{Launch: 8}))
 }
 
 // Half a trial is never kept.

@@ -15,9 +15,13 @@ import (
 
 // Append adds a trial to the run of that ID, in one transaction. When it
 // returns nil, the trial is on the disk. A run that was not begun gives
-// ErrNotFound; a figure that is not a number is an error.
+// ErrNotFound, and one of another owner ErrTaken. A figure that is not a number
+// is an error, and so is a trial that the run has already.
 func (s *Store) Append(ctx context.Context, runID string, trial assay.Trial) error {
 	err := s.write(ctx, func(tx *sql.Tx) error {
+		if err := s.checkOwner(ctx, tx, runID); err != nil {
+			return err
+		}
 		return insertTrial(ctx, tx, runID, trial)
 	})
 	if err != nil {
@@ -27,10 +31,10 @@ func (s *Store) Append(ctx context.Context, runID string, trial assay.Trial) err
 }
 
 func insertTrial(ctx context.Context, tx *sql.Tx, runID string, trial assay.Trial) error {
-	values := append([]any{runID}, trialFields(&trial)...)
-	result, err := insert(ctx, tx, "trial", "run_id, "+trialColumns, values...)
-	if resultCode(err) == sqlite3.SQLITE_CONSTRAINT_FOREIGNKEY {
-		return ErrNotFound
+	values := append([]any{runID, place(trial)}, trialFields(&trial)...)
+	result, err := insert(ctx, tx, "trial", "run_id, place, "+trialColumns, values...)
+	if resultCode(err) == sqlite3.SQLITE_CONSTRAINT_UNIQUE {
+		return fmt.Errorf("the run has this trial already: launch %d of group %s", trial.Launch, trial.Group)
 	}
 	if err != nil {
 		return err
@@ -55,6 +59,15 @@ func insertTrial(ctx context.Context, tx *sql.Tx, runID string, trial assay.Tria
 		}
 	}
 	return nil
+}
+
+// place is what a run can have one trial of only: a cell, or its twin, in a
+// launch of a group. It is nil for a trial that belongs to no launch.
+func place(t assay.Trial) any {
+	if t.Launch == 0 {
+		return nil
+	}
+	return fmt.Sprintf("%s|%d|%t|%s", t.Group, t.Launch, t.Twin, t.Cell.Key())
 }
 
 // Trials yields the trials of the run of exactly that ID, in the order in

@@ -49,7 +49,9 @@ func TestTrialRoundTrip(t *testing.T) {
 		id := fmt.Sprint(n)
 		must(t, s.Begin(t.Context(), start(id, "quick", 0)))
 		want := rapid.SliceOfN(made, 1, 3).Draw(rt, "trials")
-		for _, trial := range want {
+		for i, trial := range want {
+			want[i].Group += fmt.Sprint(i) // no two are the same trial
+			trial = want[i]
 			must(t, s.Append(t.Context(), id, trial))
 		}
 		if got := trials(t, s, id); !reflect.DeepEqual(got, want) {
@@ -65,7 +67,7 @@ func TestRunRoundTrip(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		n++
 		want := made.Draw(rt, "run")
-		want.ID = fmt.Sprint("run ", n)
+		want.ID = fmt.Sprint("run-", n)
 		must(t, s.Begin(t.Context(), want))
 		got, err := s.Run(t.Context(), want.ID)
 		if err != nil || !reflect.DeepEqual(got, want) {
@@ -130,6 +132,7 @@ func TestTrialsWhileWriting(t *testing.T) {
 // The file's own form, which older files keep whatever the program becomes.
 func TestStoredForm(t *testing.T) {
 	s := fresh(t)
+	s.owner = "boot 1 2 RANDOM"
 	run := start("run", "quick", 0)
 	run.Seed = 1 << 63
 	run.Options = assay.Options{Drivers: []string{"mattn"}, Only: map[string][]string{"clients": {"1"}}, Budget: time.Second, Precision: 0.02}
