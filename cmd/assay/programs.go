@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"assay"
@@ -10,8 +11,7 @@ import (
 )
 
 // build makes the worker programs of the selected cells. A driver that cannot
-// be built leaves its cells unsupported, with the reason, unless it is the
-// reference.
+// be built leaves its cells out, with the reason.
 func (s *session) build(ctx context.Context) (map[string]runner.Program, error) {
 	b, err := s.builder(s.flags.quiet)
 	if err != nil {
@@ -92,7 +92,11 @@ func (s *session) leaveOut(b *build.Builder, programs map[string]runner.Program,
 			kept = append(kept, c)
 			continue
 		}
-		s.done = append(s.done, assay.Trial{Cell: c.Cell, Outcome: assay.Unsupported,
+		outcome := assay.Unsupported
+		if errors.Is(reason, build.ErrNotCompiled) {
+			outcome = assay.Failed
+		}
+		s.done = append(s.done, assay.Trial{Cell: c.Cell, Outcome: outcome,
 			Reason: "its worker could not be built: " + reason.Error(), Started: time.Now().UTC()})
 	}
 	s.cases = kept

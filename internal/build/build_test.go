@@ -164,7 +164,7 @@ func TestChangesRebuild(t *testing.T) {
 		}
 		seen[w.Digest] = true
 	}
-	for _, flags := range []string{"-mod=mod -tags=other", "-tags=other -modfile=/nowhere"} {
+	for _, flags := range []string{"-mod=mod -tags=other", "-tags=other -modfile=/nowhere", "-buildvcs=false -tags=other -trimpath"} {
 		t.Setenv("GOFLAGS", flags)
 		if w := mustBuild(t, b, Spec{Name: "plain"}); !w.Cached || output(t, w) != "two\n" {
 			t.Errorf("GOFLAGS=%s: got %+v, want it from the cache", flags, w)
@@ -191,8 +191,11 @@ func TestCompileError(t *testing.T) {
 	put(t, s.Dir, map[string]string{"workers/plain/main.go": "package main\n\nfunc main() { missing() }\n"})
 	b, _ := builder(t, s)
 	_, err := b.Build(t.Context(), Spec{Name: "plain"})
-	checkError(t, err, "worker plain: compile workers/plain and no driver with "+runtime.Version()+": go build ",
+	checkError(t, err, "worker plain: compile workers/plain and no driver with "+runtime.Version()+": it does not compile: go build ",
 		"exit status 1\n\t# assay/workers/plain\n\t", "main.go:3:15: undefined: missing")
+	if !errors.Is(err, ErrNotCompiled) {
+		t.Errorf("got %v, want an error that is ErrNotCompiled", err)
+	}
 	checkNothingLeft(t, b)
 }
 
@@ -214,6 +217,24 @@ exit 3`)
 	checkError(t, err, "exit status 3\n\tline 2.\n", "\n\tline 21.")
 	if strings.Contains(err.Error(), "line 1.") {
 		t.Errorf("more than %d lines are shown: %v", shownLines, err)
+	}
+}
+
+// A linker names what is missing for every object file: one line tells it.
+func TestErrorOfTheLinkerIsOneLine(t *testing.T) {
+	fakeGo(t, `test "$1" = env && exec "$REAL" "$@"
+echo '/usr/bin/gcc -m64 -o program -lpthread /tmp/000001.o /tmp/000002.o' >&2
+for i in 1 2 3; do echo "sqlite3.c:$i: undefined reference to 'log'" >&2; done
+echo 'collect2: error: ld returned 1 exit status' >&2
+exit 1`)
+	b, _ := builder(t, fakeSource(t))
+	_, err := b.Build(t.Context(), Spec{Name: "plain"})
+	checkError(t, err, "exit status 1\n\tsqlite3.c:3: undefined reference to 'log'")
+	if err == nil || strings.Contains(err.Error(), "gcc -m64") || strings.Contains(err.Error(), "sqlite3.c:2") {
+		t.Errorf("got %v, want the last line of the linker alone", err)
+	}
+	if !errors.Is(err, ErrNotCompiled) {
+		t.Errorf("got %v, want an error that is ErrNotCompiled", err)
 	}
 }
 

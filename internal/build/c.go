@@ -123,10 +123,10 @@ func (j *cJob) build(ctx context.Context) error {
 
 func (j *cJob) buildIn(ctx context.Context, temp string) error {
 	if _, err := j.run(ctx, temp, j.compileSQLite()...); err != nil {
-		return fmt.Errorf("compile SQLite %s of %s: %w", j.sqlite.version, j.sqlite.module, err)
+		return fmt.Errorf("compile SQLite %s of %s: %w", j.sqlite.version, j.sqlite.module, notCompiled(err))
 	}
 	if _, err := j.run(ctx, temp, j.compileWorker(temp)...); err != nil {
-		return fmt.Errorf("compile workers/%s: %w", j.driver.Name, err)
+		return fmt.Errorf("compile workers/%s: %w", j.driver.Name, notCompiled(err))
 	}
 	return os.Rename(filepath.Join(temp, "program"), j.program)
 }
@@ -148,7 +148,7 @@ func (j *cJob) compileWorker(temp string) []string {
 	}
 	sources, _ := filepath.Glob(filepath.Join(temp, j.folder, "*.c")) // the pattern is right
 	args = append(args, sources...)
-	return append(args, "sqlite3.o", "-o", "program", "-lm", "-ldl", "-lpthread")
+	return append(args, "sqlite3.o", "-o", "program", mathLibrary, "-ldl", "-lpthread")
 }
 
 // run runs the compiler in a folder, in a process group of its own. Its

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -35,16 +36,18 @@ func findToolchain(ctx context.Context, dir string) (toolchain, error) {
 	if err := json.Unmarshal(out, &tools); err != nil {
 		return nil, fmt.Errorf("go env: %w", err)
 	}
-	tools["GOFLAGS"] = withoutModFlags(tools["GOFLAGS"])
+	tools["GOFLAGS"] = withoutOwnFlags(tools["GOFLAGS"])
 	return tools, nil
 }
 
-// withoutModFlags drops the flags that choose another go.mod or how it may
-// change; builds of workers choose that.
-func withoutModFlags(flags string) string {
+// ownFlags are those that a build of a worker sets itself. A user's are dropped:
+// they would change nothing but the digest of the build.
+var ownFlags = []string{"mod", "modfile", "buildvcs", "trimpath"}
+
+func withoutOwnFlags(flags string) string {
 	kept := slices.DeleteFunc(strings.Fields(flags), func(flag string) bool {
 		name, _, _ := strings.Cut(strings.TrimLeft(flag, "-"), "=")
-		return name == "mod" || name == "modfile"
+		return slices.Contains(ownFlags, name)
 	})
 	return strings.Join(kept, " ")
 }
@@ -85,6 +88,10 @@ func (j *job) buildIn(ctx context.Context, temp string) error {
 	return nil
 }
 
+// mathLibrary is what several of SQLite's compile options need, ENABLE_FTS5
+// among them. Drivers name it for their own build tags only.
+const mathLibrary = "-lm"
+
 // compilation is a job in its temporary folder.
 type compilation struct {
 	*job
@@ -103,6 +110,9 @@ func (c *compilation) prepare(temp string) error {
 	}
 	c.env = append(c.tools.environment(mode), "GOTMPDIR="+own, "TMPDIR="+own,
 		"CGO_CFLAGS="+strings.Join(append([]string{c.tools["CGO_CFLAGS"]}, c.defines...), " "))
+	if len(c.defines) > 0 {
+		c.env = append(c.env, "CGO_LDFLAGS="+strings.TrimSpace(c.tools["CGO_LDFLAGS"]+" "+mathLibrary))
+	}
 	return os.Mkdir(own, 0o755)
 }
 
@@ -193,7 +203,19 @@ func (c *compilation) compile(ctx context.Context) error {
 		args = append(args, fmt.Sprintf("-ldflags=-randlayout=%d", c.layout))
 	}
 	_, err := c.run(ctx, append(args, ".")...)
-	return err
+	return notCompiled(err)
+}
+
+// ErrNotCompiled means that the compiler or the linker refused a worker's
+// sources: the build is broken, not merely impossible on this machine.
+var ErrNotCompiled = errors.New("it does not compile")
+
+// notCompiled marks an error of a compiler, unless there is none to be found.
+func notCompiled(err error) error {
+	if err == nil || strings.Contains(err.Error(), ccHint) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", ErrNotCompiled, err)
 }
 
 // checkModules compares what got into the program with the driver's own
@@ -288,9 +310,19 @@ func withHint(args []string, text string) string {
 	return text
 }
 
-// lastLines is the end of what a compiler said.
+// linkerSummary matches what a compiler says after its linker has said what is
+// wrong.
+var linkerSummary = regexp.MustCompile(`ld returned \d+ exit status|linker command failed`)
+
+// lastLines is the end of what a compiler said. Of a linker it is the last line
+// that names what is missing: those before repeat it for each object file.
 func lastLines(output string) string {
 	lines := strings.Split(strings.TrimSpace(output), "\n")
+	for i := 1; i < len(lines); i++ {
+		if linkerSummary.MatchString(lines[i]) {
+			return strings.TrimSpace(lines[i-1])
+		}
+	}
 	return strings.Join(lines[max(0, len(lines)-shownLines):], "\n\t")
 }
 

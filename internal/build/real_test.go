@@ -4,11 +4,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
 	"assay/kit/process"
+	"assay/kit/sqlite"
 	"assay/kit/wire"
 	"assay/kit/workertest"
 	"assay/kit/workertest/gotest"
@@ -24,7 +26,7 @@ func checkout(t *testing.T) *Builder {
 	if _, err := exec.LookPath("cc"); err != nil {
 		t.Skip("no C compiler: ", err)
 	}
-	dir, err := filepath.Abs("..")
+	dir, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,6 +94,47 @@ func TestOptionThatDoesNotArrive(t *testing.T) {
 		if slices.Contains(target.CompileOptions, option) != want {
 			t.Errorf("%s in the build: %t; it says %q", option, !want, target.CompileOptions)
 		}
+	}
+}
+
+// documentedSpec matches a build with compile options of a driver written with
+// cgo, as documents write it.
+var documentedSpec = regexp.MustCompile(`\b(?:mattn|crawshaw|eatonphil|sqlite-c)(?:@[a-z0-9.-]+)?(?::[A-Z][A-Z0-9_]*(?:=[A-Za-z0-9_]+)?|:recommended)+`)
+
+// Every set of compile options that the documents name compiles, links, and is
+// what the build says of itself; and so does one option that needs the
+// mathematical library.
+func TestOptionsInDocuments(t *testing.T) {
+	b := checkout(t)
+	specs := map[string]bool{"mattn:ENABLE_FTS5": true}
+	pages, err := filepath.Glob(filepath.Join(b.Source.Dir, "docs", "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, filepath.Join(b.Source.Dir, "README.md")) {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, spec := range documentedSpec.FindAllString(string(text), -1) {
+			specs[spec] = true
+		}
+	}
+	if !specs["mattn:recommended"] || len(specs) < 4 {
+		t.Fatalf("the documents name %v, want mattn:recommended and two more", specs)
+	}
+	for spec := range specs {
+		t.Run(spec, func(t *testing.T) {
+			w := built(t, b, spec)
+			says := hello(t, w).CompileOptions
+			for _, option := range sqlite.CompileOptions(w.Options) {
+				// The driver's own flags settle THREADSAFE; LIKE_DOESNT_MATCH_BLOBS,
+				// OMIT_* and the like are shown as they are.
+				if !slices.Contains(says, option) && !strings.HasPrefix(option, "THREADSAFE=") {
+					t.Errorf("%s is not in the build; it says %q", option, says)
+				}
+			}
+		})
 	}
 }
 

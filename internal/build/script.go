@@ -58,7 +58,7 @@ func (j *cJob) buildLibrary(ctx context.Context) error {
 func (j *cJob) buildLibraryIn(ctx context.Context, temp string) error {
 	own := filepath.Join(temp, j.folder)
 	if _, err := j.run(ctx, temp, j.shareSQLite(filepath.Join(own, sharedLibrary))...); err != nil {
-		return fmt.Errorf("compile SQLite %s of %s: %w", j.sqlite.version, j.sqlite.module, err)
+		return fmt.Errorf("compile SQLite %s of %s: %w", j.sqlite.version, j.sqlite.module, notCompiled(err))
 	}
 	err := os.Rename(own, j.program)
 	if _, there := os.Stat(j.program); there == nil {
@@ -72,5 +72,5 @@ func (j *cJob) shareSQLite(output string) []string {
 	args = append(args, "-w", "-fPIC", "-shared", "-Wl,-soname,"+sharedLibrary, columnMetadata)
 	args = append(args, j.sqlite.flags...)
 	args = append(args, j.spec.defines()...)
-	return append(args, "-I"+filepath.Dir(j.sqlite.header), j.sqlite.source, "-o", output, "-lm", "-ldl", "-lpthread")
+	return append(args, "-I"+filepath.Dir(j.sqlite.header), j.sqlite.source, "-o", output, mathLibrary, "-ldl", "-lpthread")
 }

@@ -20,7 +20,7 @@ import (
 //
 // The trace of a mix has two int columns instead: the index of a part and the
 // position in that part's own trace, which is k for the part's k-th
-// occurrence. Parts are the parts' traces, each as long as its part occurs.
+// occurrence, or 0 of a part without arguments, which has the one position. Parts are the parts' traces, each as long as its part occurs.
 type Trace struct {
 	Path   string
 	Digest string // SHA-256 of the file, hex
@@ -99,7 +99,11 @@ func (d *Data) mixTrace(ctx context.Context, op assay.Operation, length int) (*T
 	if err != nil {
 		return nil, err
 	}
-	key, err := digest("mix", d.Spec.Seed, op.Name, choose.bounds, length)
+	counts := make([]int, len(op.Parts)) // of arguments
+	for i, part := range op.Parts {
+		counts[i] = len(arguments(part.Operation))
+	}
+	key, err := digest("mix", d.Spec.Seed, op.Name, choose.bounds, counts, length)
 	if err != nil {
 		return nil, err
 	}
@@ -112,6 +116,9 @@ func (d *Data) mixTrace(ctx context.Context, op assay.Operation, length int) (*T
 	trace, err := d.columns(ctx, key, []column.Type{column.Int, column.Int}, length, func(i int) []any {
 		part := choose.part(i)
 		next[part]++
+		if counts[part] == 0 {
+			return []any{int64(part), int64(0)}
+		}
 		return []any{int64(part), next[part] - 1}
 	})
 	if err != nil {

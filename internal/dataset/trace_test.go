@@ -127,6 +127,25 @@ func TestTraceOfMix(t *testing.T) {
 	}
 }
 
+// An operation without arguments has one position, in a mix too: workers refuse
+// any other.
+func TestTraceOfMixWithoutArguments(t *testing.T) {
+	d := prepare(t, monsters(10))
+	count := assay.Operation{Name: "count", Steps: []assay.Step{{SQL: "SELECT count(*) FROM monster", Query: true, Returns: []assay.Type{"int"}, Rows: 1}}}
+	mix := assay.Operation{Name: "app", Parts: []assay.Part{{Operation: count, Weight: 1}, {Operation: byID(), Weight: 1}}}
+	next := int64(0)
+	for i, row := range values(t, makeTrace(t, d, mix, 100).Path) {
+		want := int64(0)
+		if row[0] == int64(1) {
+			want = next
+			next++
+		}
+		if row[1] != want {
+			t.Fatalf("row %d: got %v, want position %d", i, row, want)
+		}
+	}
+}
+
 func TestTraceIsMadeAgainWhenDamaged(t *testing.T) {
 	d := prepare(t, monsters(10))
 	trace := makeTrace(t, d, byID(), 100)

@@ -65,7 +65,7 @@ func TestEngines(t *testing.T) {
 // worker builds a worker of this checkout in the cache that the command uses.
 func worker(t *testing.T, driver string) string {
 	t.Helper()
-	dir, err := filepath.Abs("..")
+	dir, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
