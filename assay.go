@@ -10,7 +10,8 @@
 //	dataset  makes the data, the traces and the expected answers
 //	runner   starts workers, measures, and emits one Trial at a time
 //	store    keeps trials, each in a transaction of its own
-//	report   turns trials into figures, ratios, verdicts and warnings
+//	analysis turns trials into figures, ratios, verdicts and warnings
+//	report   prints an analysis in words, tables, charts and data formats
 //
 // Only cmd/assay wires them together.
 package assay

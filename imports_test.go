@@ -35,11 +35,12 @@ var imports = map[string][]string{
 	"file":      {},
 	"syncs":     {},
 	"chart":     {},
-	"report":    {"root", "stat", "chart", "file"},
-	"audit":     {"root", "stat", "published", "report"},
-	"bench":     {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "report", "load"},
+	"analysis":  {"root", "stat"},
+	"report":    {"root", "stat", "analysis", "chart", "file"},
+	"audit":     {"root", "stat", "published", "analysis"},
+	"bench":     {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "analysis", "report", "load"},
 	"cmd": {"root", "kit", "stat", "plans", "published", "host", "plan", "dataset", "build", "store",
-		"draft", "runner", "report", "audit", "syncs", "emit", "load", "file"},
+		"draft", "runner", "analysis", "report", "audit", "syncs", "emit", "load", "file"},
 }
 
 // source is a Go file of this checkout.

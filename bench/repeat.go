@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"assay"
-	"assay/internal/report"
+	"assay/internal/analysis"
 	"assay/internal/stat"
 	"assay/internal/store"
 )
@@ -30,7 +30,7 @@ func (t *tools) alike() error {
 		if err != nil {
 			return err
 		}
-		for _, k := range report.NewNull(r).Kinds {
+		for _, k := range analysis.NewNull(r).Kinds {
 			if _, seen := kinds[k.Operation]; !seen {
 				order = append(order, k.Operation)
 			}
@@ -103,7 +103,7 @@ func changed(a, b stat.Verdict) string {
 }
 
 // verdicts of all rows of a run, by their cells.
-func verdicts(r *report.Report) map[string]stat.Verdict {
+func verdicts(r *analysis.Result) map[string]stat.Verdict {
 	all := map[string]stat.Verdict{}
 	for _, table := range r.Tables {
 		for _, row := range table.Rows {
@@ -116,7 +116,7 @@ func verdicts(r *report.Report) map[string]stat.Verdict {
 }
 
 // reportOf runs a plan with a store of its own, and reads the result.
-func (t *tools) reportOf(plan, name string, flags ...string) (*report.Report, error) {
+func (t *tools) reportOf(plan, name string, flags ...string) (*analysis.Result, error) {
 	location, _, err := t.assay(plan, name, append(flags, "--quiet")...)
 	if err != nil {
 		return nil, err
@@ -125,7 +125,7 @@ func (t *tools) reportOf(plan, name string, flags ...string) (*report.Report, er
 }
 
 // readReport reads the newest run of a store.
-func (t *tools) readReport(location string) (*report.Report, error) {
+func (t *tools) readReport(location string) (*analysis.Result, error) {
 	s, err := store.Open(t.ctx, location)
 	if err != nil {
 		return nil, err
@@ -135,5 +135,5 @@ func (t *tools) readReport(location string) (*report.Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	return report.New(run, s.Trials(t.ctx, run.ID))
+	return analysis.New(run, s.Trials(t.ctx, run.ID))
 }

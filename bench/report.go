@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/analysis"
 	"assay/internal/report"
 	"assay/internal/stat"
 )
@@ -75,11 +76,11 @@ func writeLargeReport() error {
 	debug.SetGCPercent(40) // as assay report does
 	began := time.Now()
 	run := assay.Run{ID: "large", Plan: "large", Status: assay.Finished, Reference: "driver-00@v1", Options: assay.Options{Launches: reportLaunches}}
-	r, err := report.New(run, largeTrials())
+	r, err := analysis.New(run, largeTrials())
 	if err != nil {
 		return err
 	}
-	if err := r.WriteHTML(io.Discard, nil); err != nil {
+	if err := report.New(r).WriteHTML(io.Discard, nil); err != nil {
 		return err
 	}
 	fmt.Println(time.Since(began).Seconds())

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/analysis"
 	"assay/internal/audit"
-	"assay/internal/report"
 	"assay/internal/store"
 	"assay/published"
 
@@ -69,9 +69,9 @@ func readRuns(ctx context.Context, s *store.Store, id string) (audit.Runs, error
 	if err != nil {
 		return nil, err
 	}
-	read := map[string]*report.Report{}
-	return func(plan string) iter.Seq2[*report.Report, error] {
-		return func(yield func(*report.Report, error) bool) {
+	read := map[string]*analysis.Result{}
+	return func(plan string) iter.Seq2[*analysis.Result, error] {
+		return func(yield func(*analysis.Result, error) bool) {
 			for _, run := range runs {
 				if run.Plan != plan || id == "" && run.Status != assay.Finished {
 					continue

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"assay/internal/analysis"
 	"assay/internal/report"
 	"assay/internal/store"
 
@@ -49,8 +50,8 @@ func (a *app) compare(ctx context.Context, first, second, run, format string) er
 	if err != nil {
 		return err
 	}
-	versus, err := report.NewVersus(sides[0], sides[1])
-	if errors.Is(err, report.ErrUnlikeSides) || errors.Is(err, report.ErrSameSide) {
+	versus, err := analysis.NewVersus(sides[0], sides[1])
+	if errors.Is(err, analysis.ErrUnlikeSides) || errors.Is(err, analysis.ErrSameSide) {
 		return usage(err, "name two drivers, two versions, two profiles, or two values of one coordinate")
 	}
 	if err != nil {
@@ -59,11 +60,11 @@ func (a *app) compare(ctx context.Context, first, second, run, format string) er
 	if len(versus.Lines) == 0 {
 		return usage(fmt.Errorf("%s and %s have no cells that are alike in all else", first, second), "assay report shows the cells of a run")
 	}
-	return versus.Write(a.stdout, format)
+	return report.WriteVersus(versus, a.stdout, format)
 }
 
 // findSides reads both names as runs, or else as what one run has.
-func findSides(ctx context.Context, s *store.Store, names [2]string, run string) (sides [2]report.Side, err error) {
+func findSides(ctx context.Context, s *store.Store, names [2]string, run string) (sides [2]analysis.Side, err error) {
 	if run == "" {
 		both := true
 		for i, name := range names {
@@ -71,10 +72,10 @@ func findSides(ctx context.Context, s *store.Store, names [2]string, run string)
 			if both = both && err == nil; !both {
 				break
 			}
-			if i == 1 && r.Run.ID == sides[0].Report.Run.ID {
-				r = sides[0].Report
+			if i == 1 && r.Run.ID == sides[0].Result.Run.ID {
+				r = sides[0].Result
 			}
-			sides[i] = report.Side{Report: r, Name: name}
+			sides[i] = analysis.Side{Result: r, Name: name}
 		}
 		if both {
 			return sides, nil
@@ -85,9 +86,9 @@ func findSides(ctx context.Context, s *store.Store, names [2]string, run string)
 		return sides, err
 	}
 	for i, name := range names {
-		if sides[i], err = report.NewSide(r, name); err != nil {
+		if sides[i], err = analysis.NewSide(r, name); err != nil {
 			return sides, usage(fmt.Errorf("run %s: %w", r.Run.ID, err), "name two runs, or two drivers, versions or profiles of one; "+
-				strings.Join(report.SideNames(r), ", "))
+				strings.Join(analysis.SideNames(r), ", "))
 		}
 	}
 	return sides, nil

@@ -5,6 +5,7 @@ import (
 	"io"
 	"time"
 
+	"assay/internal/analysis"
 	"assay/internal/report"
 
 	"github.com/spf13/cobra"
@@ -44,5 +45,5 @@ func (a *app) null(ctx context.Context, driver string, budget time.Duration) err
 	if err != nil {
 		return err
 	}
-	return report.NewNull(r).Write(a.stdout)
+	return report.WriteNull(analysis.NewNull(r), a.stdout)
 }

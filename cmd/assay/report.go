@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/analysis"
 	"assay/internal/file"
 	"assay/internal/report"
 	"assay/internal/store"
@@ -69,11 +70,11 @@ func (a *app) showRun(ctx context.Context, id, format, output string) error {
 }
 
 // writeCharts writes a file for each chart and says where.
-func (a *app) writeCharts(r *report.Report, format, dir string) error {
+func (a *app) writeCharts(r *analysis.Result, format, dir string) error {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return usage(fmt.Errorf("%s is a file: name a folder", dir))
 	}
-	paths, err := r.WriteCharts(dir, format)
+	paths, err := report.New(r).WriteCharts(dir, format)
 	if err != nil {
 		return err
 	}
@@ -82,27 +83,27 @@ func (a *app) writeCharts(r *report.Report, format, dir string) error {
 }
 
 // formatReport writes a report in a format that is one text.
-func formatReport(r *report.Report, format string, w io.Writer) error {
+func formatReport(r *analysis.Result, format string, w io.Writer) error {
 	if format != report.HTML {
-		return r.Write(w, format)
+		return report.New(r).Write(w, format)
 	}
 	published, err := publishedFor(r.Run.Plan)
 	if err != nil {
 		return err
 	}
-	return r.WriteHTML(w, published)
+	return report.New(r).WriteHTML(w, published)
 }
 
-func loadReport(ctx context.Context, s *store.Store, id string) (*report.Report, error) {
+func loadReport(ctx context.Context, s *store.Store, id string) (*analysis.Result, error) {
 	run, err := s.Run(ctx, id)
 	if err != nil {
 		return nil, err
 	}
-	return report.New(run, s.Trials(ctx, run.ID))
+	return analysis.New(run, s.Trials(ctx, run.ID))
 }
 
 // writeReport writes a report to a file.
-func writeReport(r *report.Report, format, path string) error {
+func writeReport(r *analysis.Result, format, path string) error {
 	var text bytes.Buffer
 	if err := formatReport(r, format, &text); err != nil {
 		return err

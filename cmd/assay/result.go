@@ -9,6 +9,7 @@ import (
 
 	"assay"
 	"assay/internal/host"
+	"assay/internal/report"
 )
 
 // interrupted says what was kept when a run was stopped.
@@ -42,7 +43,7 @@ func (s *session) report(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := r.Write(s.stdout, "text"); err != nil {
+	if err := report.New(r).Write(s.stdout, "text"); err != nil {
 		return err
 	}
 	path := filepath.Join(filepath.Dir(s.location), "reports", s.run.ID+".md")

@@ -15,7 +15,7 @@ import (
 	"strings"
 
 	"assay"
-	"assay/internal/report"
+	"assay/internal/analysis"
 	"assay/internal/stat"
 	"assay/published"
 )
@@ -38,7 +38,7 @@ type Finding struct {
 	Verdict Verdict
 	Reason  string // why it cannot be told; empty otherwise
 	// Report is that of the run whose cells were compared, nil where there is none.
-	Report   *report.Report
+	Report   *analysis.Result
 	Evidence []Evidence // one per comparison of the claim
 }
 
@@ -61,11 +61,11 @@ type Evidence struct {
 // Doubt is a warning about a cell that was compared, or about both.
 type Doubt struct {
 	Cell string // its coordinates; empty: about both
-	report.Warning
+	analysis.Warning
 }
 
 // Runs are the reports of a plan's finished runs, the newest first.
-type Runs func(plan string) iter.Seq2[*report.Report, error]
+type Runs func(plan string) iter.Seq2[*analysis.Result, error]
 
 // Judge gives every claim of the sources its verdict, by the newest run that has
 // all cells of the claim; whether they decide it has no say in which. It fails
@@ -107,7 +107,7 @@ func judge(source published.Source, claim published.Claim, runs Runs) (Finding, 
 
 // choose returns the newest run that has all cells of a claim, the newest of all
 // where none has, and nil where there is no run.
-func choose(claim published.Claim, runs Runs) (newest *report.Report, err error) {
+func choose(claim published.Claim, runs Runs) (newest *analysis.Result, err error) {
 	for r, err := range runs(claim.Plan) {
 		if err != nil {
 			return nil, err
@@ -120,7 +120,7 @@ func choose(claim published.Claim, runs Runs) (newest *report.Report, err error)
 	return newest, nil
 }
 
-func hasCells(r *report.Report, claim published.Claim) bool {
+func hasCells(r *analysis.Result, claim published.Claim) bool {
 	return !slices.ContainsFunc(claim.Compare, func(c published.Comparison) bool {
 		return len(find(r, claim.Where, c.A)) != 1 || len(find(r, claim.Where, c.B)) != 1
 	})
@@ -140,7 +140,7 @@ func (f *Finding) conclude() {
 }
 
 // examine makes one comparison.
-func (f *Finding) examine(c published.Comparison, r *report.Report) (Evidence, error) {
+func (f *Finding) examine(c published.Comparison, r *analysis.Result) (Evidence, error) {
 	e := Evidence{Comparison: c, Verdict: Unknown, Open: true}
 	if err := e.addPublished(f.Source, f.metric()); err != nil {
 		return e, err
@@ -150,7 +150,7 @@ func (f *Finding) examine(c published.Comparison, r *report.Report) (Evidence, e
 		return e, nil
 	}
 	a, b := find(r, f.Claim.Where, c.A), find(r, f.Claim.Where, c.B)
-	for i, cell := range [][]*report.Row{a, b} {
+	for i, cell := range [][]*analysis.Row{a, b} {
 		if len(cell) != 1 {
 			e.Reason = missing(len(cell), f.Claim, []map[string]string{c.A, c.B}[i])
 			return e, nil
@@ -200,8 +200,8 @@ func (e *Evidence) addPublished(s published.Source, metric assay.Metric) error {
 
 // find returns the rows with these coordinates, those of builds with compile
 // options of their own and of factors left out.
-func find(r *report.Report, where ...map[string]string) []*report.Row {
-	var found []*report.Row
+func find(r *analysis.Result, where ...map[string]string) []*analysis.Row {
+	var found []*analysis.Row
 	for _, table := range r.Tables {
 		for _, row := range table.Rows {
 			if has(row.Cell, where) {
@@ -232,8 +232,8 @@ func has(c assay.Cell, where []map[string]string) bool {
 
 // compare looks at the outcomes first: what was not measured as asked supports
 // and refutes nothing.
-func (e *Evidence) compare(f *Finding, a, b *report.Row) {
-	for _, row := range []*report.Row{a, b} {
+func (e *Evidence) compare(f *Finding, a, b *analysis.Row) {
+	for _, row := range []*analysis.Row{a, b} {
 		if row.Outcome == assay.NotApplied {
 			e.noEffect(f, row)
 			return
@@ -252,7 +252,7 @@ func (e *Evidence) compare(f *Finding, a, b *report.Row) {
 	}
 	e.Here, e.Paired = &here, paired
 	e.doubt(a, b)
-	for i, row := range []*report.Row{a, b} {
+	for i, row := range []*analysis.Row{a, b} {
 		figure, _ := row.Figure(metric.Name)
 		e.Centers[i] = figure.Interval.Center
 	}
@@ -265,9 +265,9 @@ func (e *Evidence) compare(f *Finding, a, b *report.Row) {
 
 // unsound says which doubt forbids a verdict. What a source quotes is judged as
 // it was published, unlike promises about the data included.
-func (e *Evidence) unsound(f *Finding, a, b *report.Row) string {
+func (e *Evidence) unsound(f *Finding, a, b *analysis.Row) string {
 	for _, d := range e.Doubts {
-		if d.Code == report.UnequalDurability && f.Claim.Provenance != published.Quoted && a.Cell.Profile == b.Cell.Profile {
+		if d.Code == analysis.UnequalDurability && f.Claim.Provenance != published.Quoted && a.Cell.Profile == b.Cell.Profile {
 			return d.String()
 		}
 		if !e.Paired && (d.Code == "drift" || d.Code == "autocorrelation") {
@@ -279,18 +279,18 @@ func (e *Evidence) unsound(f *Finding, a, b *report.Row) string {
 
 // doubt collects what is to be known about the figures. That a row promises
 // something else about the data than its own reference is not about these two.
-func (e *Evidence) doubt(a, b *report.Row) {
+func (e *Evidence) doubt(a, b *analysis.Row) {
 	if why := a.Unequal(b); why != "" {
-		e.Doubts = append(e.Doubts, Doubt{Warning: report.Warning{Warning: assay.Warning{Code: report.UnequalDurability, Evidence: why}}})
+		e.Doubts = append(e.Doubts, Doubt{Warning: analysis.Warning{Warning: assay.Warning{Code: analysis.UnequalDurability, Evidence: why}}})
 	}
-	for i, row := range []*report.Row{a, b} {
-		other := []*report.Row{b, a}[i]
+	for i, row := range []*analysis.Row{a, b} {
+		other := []*analysis.Row{b, a}[i]
 		for _, w := range row.Warnings {
 			d := Doubt{coordinates([]map[string]string{e.Comparison.A, e.Comparison.B}[i]), w}
 			if slices.Contains(other.Warnings, w) {
 				d.Cell = ""
 			}
-			if w.Code != report.UnequalDurability && !slices.Contains(e.Doubts, d) {
+			if w.Code != analysis.UnequalDurability && !slices.Contains(e.Doubts, d) {
 				e.Doubts = append(e.Doubts, d)
 			}
 		}
@@ -317,7 +317,7 @@ func (f Finding) doubts() []Doubt {
 
 // noEffect is a verdict only where the very condition was tried with the very
 // version that the source names.
-func (e *Evidence) noEffect(f *Finding, row *report.Row) {
+func (e *Evidence) noEffect(f *Finding, row *analysis.Row) {
 	e.Open = false
 	version := f.Source.Versions[row.Cell.Driver]
 	if f.Claim.Provenance == published.Quoted && version == row.Cell.DriverVersion && version != "" {

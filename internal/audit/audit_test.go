@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/analysis"
 	"assay/internal/audit"
-	"assay/internal/report"
 	"assay/internal/stat"
 	"assay/published"
 )
@@ -43,12 +43,12 @@ func trial(ns float64, group string) assay.Trial {
 // next ones, and so on.
 func reports(t *testing.T, cells ...map[string]assay.Trial) audit.Runs {
 	t.Helper()
-	var all []*report.Report
+	var all []*analysis.Result
 	for i, c := range cells {
 		all = append(all, reported(t, fmt.Sprint("r", i+1), c))
 	}
-	return func(plan string) iter.Seq2[*report.Report, error] {
-		return func(yield func(*report.Report, error) bool) {
+	return func(plan string) iter.Seq2[*analysis.Result, error] {
+		return func(yield func(*analysis.Result, error) bool) {
 			for _, r := range all {
 				if plan == "p" && !yield(r, nil) {
 					return
@@ -58,9 +58,9 @@ func reports(t *testing.T, cells ...map[string]assay.Trial) audit.Runs {
 	}
 }
 
-func reported(t *testing.T, id string, cells map[string]assay.Trial) *report.Report {
+func reported(t *testing.T, id string, cells map[string]assay.Trial) *analysis.Result {
 	t.Helper()
-	r, err := report.New(assay.Run{ID: id, Plan: "p", Reference: "a@v1", Host: map[string]string{"cpu": "test"}, Version: "v9",
+	r, err := analysis.New(assay.Run{ID: id, Plan: "p", Reference: "a@v1", Host: map[string]string{"cpu": "test"}, Version: "v9",
 		Started: time.Unix(0, 0), Finished: time.Unix(60, 0), Targets: []assay.Target{{Driver: "a", DriverVersion: "v1"}}}, measured(cells))
 	if err != nil {
 		t.Fatal(err)
@@ -71,7 +71,7 @@ func reported(t *testing.T, id string, cells map[string]assay.Trial) *report.Rep
 // listed is the one run with these trials.
 func listed(t *testing.T, run assay.Run, trials []assay.Trial) audit.Runs {
 	t.Helper()
-	r, err := report.New(run, func(yield func(assay.Trial, error) bool) {
+	r, err := analysis.New(run, func(yield func(assay.Trial, error) bool) {
 		for _, one := range trials {
 			if !yield(one, nil) {
 				return
@@ -81,8 +81,8 @@ func listed(t *testing.T, run assay.Run, trials []assay.Trial) audit.Runs {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(string) iter.Seq2[*report.Report, error] {
-		return func(yield func(*report.Report, error) bool) { yield(r, nil) }
+	return func(string) iter.Seq2[*analysis.Result, error] {
+		return func(yield func(*analysis.Result, error) bool) { yield(r, nil) }
 	}
 }
 

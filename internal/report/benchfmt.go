@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"assay"
+	"assay/internal/analysis"
 )
 
 // writeBenchfmt prints one line per trial for benchstat and its relatives.
@@ -23,10 +24,10 @@ func (r *Report) writeBenchfmt(w io.Writer) error {
 	r.benchConfig(out)
 	for _, t := range r.Tables {
 		for i, row := range append(slices.Clone(t.Rows), t.Twins...) {
-			if !row.comparable() {
+			if !row.Comparable() {
 				continue
 			}
-			for _, trial := range paired(row, t.Primary.Name) {
+			for _, trial := range analysis.Paired(row, t.Primary.Name) {
 				fmt.Fprintln(out, benchLine(row, trial, i >= len(t.Rows)))
 			}
 		}
@@ -66,7 +67,7 @@ func configKey(s string) string {
 
 // benchLine is one trial. The last number of its name, where Go has
 // GOMAXPROCS, is the number of clients.
-func benchLine(row *Row, trial *assay.Trial, twin bool) string {
+func benchLine(row *analysis.Row, trial *assay.Trial, twin bool) string {
 	operations := int64(0)
 	for _, s := range trial.Samples {
 		operations += s.Operations
@@ -77,7 +78,7 @@ func benchLine(row *Row, trial *assay.Trial, twin bool) string {
 		if f.Metric.Unit == "ns" && !strings.Contains(unit, "ns") {
 			unit += "-ns"
 		}
-		if v, has := trial.Figures[f.Metric.Name]; has && finite(v) {
+		if v, has := trial.Figures[f.Metric.Name]; has && analysis.Finite(v) {
 			line += " " + number(v) + " " + oneWord(unit)
 		}
 	}
@@ -85,7 +86,7 @@ func benchLine(row *Row, trial *assay.Trial, twin bool) string {
 }
 
 // benchName holds all coordinates.
-func benchName(row *Row, twin bool) string {
+func benchName(row *analysis.Row, twin bool) string {
 	c := row.Cell
 	parts := []string{capital(word(c.Operation))}
 	add := func(key, value string) {

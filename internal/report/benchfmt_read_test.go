@@ -4,12 +4,13 @@ import (
 	"bytes"
 	"testing"
 
+	"assay/internal/analysis/analysistest"
 	"golang.org/x/perf/benchfmt"
 )
 
 // The format's own reader must find every line and no mistake.
 func TestBenchfmtReadsBack(t *testing.T) {
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	r := mustReport(t, run, trials)
 	var out bytes.Buffer
 	if err := r.Write(&out, "benchfmt"); err != nil {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/analysis"
 	"assay/internal/chart"
 	"assay/internal/stat"
 )
@@ -25,7 +26,7 @@ func (r *Report) Charts() []NamedChart {
 	for _, o := range r.operations() {
 		all = append(all, o.curves()...)
 		for _, t := range o.tables {
-			all = append(all, t.charts()...)
+			all = append(all, tableCharts(t)...)
 		}
 	}
 	return uniqueNames(all)
@@ -33,34 +34,34 @@ func (r *Report) Charts() []NamedChart {
 
 // charts are those of one table; none where no row has a figure to draw. Only
 // the first has the rows without figures too.
-func (t *Table) charts() []NamedChart {
+func tableCharts(t *analysis.Table) []NamedChart {
 	var all []NamedChart
 	add := func(kind string, rows *chart.Rows, words string) {
 		all = append(all, NamedChart{"chart-" + fileName(t.Title, kind), &chart.Chart{
-			Title: t.Title + ": " + words, Description: t.describe(words), Body: rows,
+			Title: t.Title + ": " + words, Description: describe(t, words), Body: rows,
 		}})
 	}
-	if slices.ContainsFunc(t.Rows, t.drawn) {
-		add("", t.figureRows(), "what each driver and profile reaches")
+	if slices.ContainsFunc(t.Rows, func(row *analysis.Row) bool { return isDrawn(t, row) }) {
+		add("", figureRows(t), "what each driver and profile reaches")
 	}
-	if rows, any := t.latencyRows(); any {
+	if rows, any := latencyRows(t); any {
 		add("latency", rows, "latency percentiles")
 	}
-	if rows, any := t.phaseRows(); any {
+	if rows, any := phaseRows(t); any {
 		add("phases", rows, "where the time of a statement goes")
 	}
 	return all
 }
 
 // describe says in words what a chart of the table shows.
-func (t *Table) describe(words string) string {
+func describe(t *analysis.Table, words string) string {
 	var parts []string
 	for _, k := range t.Rankings {
-		parts = append(parts, k.Text+".")
+		parts = append(parts, Sentence(k)+".")
 	}
 	without := 0
 	for _, row := range t.Rows {
-		if !t.drawn(row) {
+		if !isDrawn(t, row) {
 			without++
 		}
 	}
@@ -70,36 +71,36 @@ func (t *Table) describe(words string) string {
 	return fmt.Sprintf("%s, %s, %s. %s The table has all figures.", t.Title, words, plural(len(t.Rows), "row"), strings.Join(parts, " "))
 }
 
-// drawn tells whether a row's figures are drawn: only those of rows that ended
+// isDrawn tells whether a row's figures are drawn: only those of rows that ended
 // ok are.
-func (t *Table) drawn(row *Row) bool {
+func isDrawn(t *analysis.Table, row *analysis.Row) bool {
 	f, has := row.Figure(t.Primary.Name)
-	return row.Outcome == assay.OK && has && finite(f.Interval.Center)
+	return row.Outcome == assay.OK && has && analysis.Finite(f.Interval.Center)
 }
 
 // figureRows shows the primary figure, its ratio to the reference and, where
 // there is one, that to the floor.
-func (t *Table) figureRows() *chart.Rows {
+func figureRows(t *analysis.Table) *chart.Rows {
 	rows := &chart.Rows{Grouped: "rank", Dots: "one launch", Marks: []string{"all launches, with 95 % interval"}}
-	figures := chart.Panel{Axis: t.axis(t.Primary, t.values())}
-	ratios := chart.Panel{Axis: t.ratioAxis(), Line: 1, BandLow: 1 / (1 + t.Margin), BandHigh: 1 + t.Margin}
+	figures := chart.Panel{Axis: metricAxis(t, t.Primary, drawnValues(t))}
+	ratios := chart.Panel{Axis: ratioAxis(t), Line: 1, BandLow: 1 / (1 + t.Margin), BandHigh: 1 + t.Margin}
 	floors := chart.Panel{Axis: chart.Axis{Label: "times the floor: 1 is the engine with nothing in between", Log: true, Tick: digitsTick}, Line: 1, BandLow: 1, BandHigh: 1}
 	rows.Panels = []chart.Panel{figures}
-	hasRatios := slices.ContainsFunc(t.withTwins(), func(row *Row) bool { f, _ := row.Figure(t.Primary.Name); return f.Comparison != nil })
+	hasRatios := slices.ContainsFunc(t.WithTwins(), func(row *analysis.Row) bool { f, _ := row.Figure(t.Primary.Name); return f.Comparison != nil })
 	if hasRatios {
 		rows.Panels = append(rows.Panels, ratios)
 	}
-	if t.hasFloor() {
+	if t.HasFloor() {
 		rows.Panels = append(rows.Panels, floors)
 	}
-	for _, row := range t.withTwins() {
-		rows.Rows = append(rows.Rows, t.chartRow(row, func() []chart.Cell {
+	for _, row := range t.WithTwins() {
+		rows.Rows = append(rows.Rows, chartRow(t, row, func() []chart.Cell {
 			f, _ := row.Figure(t.Primary.Name)
-			cells := []chart.Cell{{Marks: []chart.Interval{drawable(f.Interval)}, Dots: row.perLaunch(t.Primary.Name), Text: human(f.Interval.Center, f.Metric.Unit)}}
+			cells := []chart.Cell{{Marks: []chart.Interval{drawable(f.Interval)}, Dots: row.PerLaunch(t.Primary.Name), Text: human(f.Interval.Center, f.Metric.Unit)}}
 			if hasRatios {
 				cells = append(cells, ratioCellOf(f.Comparison))
 			}
-			if t.hasFloor() {
+			if t.HasFloor() {
 				cells = append(cells, intervalCell(row.Floor))
 			}
 			return cells
@@ -108,43 +109,32 @@ func (t *Table) figureRows() *chart.Rows {
 	return rows
 }
 
-// withTwins are all rows that a table shows, in its order.
-func (t *Table) withTwins() []*Row { return slices.Concat(t.Rows, t.Twins) }
-
 // chartRow is a row with its rank and, where data changes, its class of
 // durability; one that is not ok says why.
-func (t *Table) chartRow(row *Row, cells func() []chart.Cell) chart.Row {
-	r := chart.Row{Name: t.rowName(row), Group: t.rankGroup(row)}
+func chartRow(t *analysis.Table, row *analysis.Row, cells func() []chart.Cell) chart.Row {
+	r := chart.Row{Name: rowName(t, row), Group: rankGroup(t, row)}
 	if t.Changes {
 		r.Section = "durability " + class(row.Durability)
 	}
 	if t.Changes && row.Rank == 0 {
 		r.Section = "not ranked"
 	}
-	if row.twin {
+	if row.Twin {
 		r.Section = "this run's noise: the reference measured again (A/A)"
 	}
-	if t.drawn(row) {
+	if isDrawn(t, row) {
 		r.Cells = cells()
 		return r
 	}
-	r.Text = clean(string(row.Outcome) + reasonOf(row))
+	r.Text = clean(string(row.Outcome) + analysis.ReasonOf(row))
 	return r
 }
 
-// reasonOf is a row's reason after a colon.
-func reasonOf(row *Row) string {
-	if row.Reason == "" {
-		return ""
-	}
-	return ": " + row.Reason
-}
-
 // rowName is the row's name with what it is for the others.
-func (t *Table) rowName(row *Row) string {
+func rowName(t *analysis.Table, row *analysis.Row) string {
 	name := clean(row.Name())
 	switch {
-	case row.twin:
+	case row.Twin:
 		return "A/A " + name
 	case row.IsFloor:
 		return name + ", floor"
@@ -155,7 +145,7 @@ func (t *Table) rowName(row *Row) string {
 }
 
 // rankGroup is the rank, with a sign where rows share it.
-func (t *Table) rankGroup(row *Row) string {
+func rankGroup(t *analysis.Table, row *analysis.Row) string {
 	if row.Rank == 0 {
 		return ""
 	}
@@ -169,17 +159,6 @@ func (t *Table) rankGroup(row *Row) string {
 		return fmt.Sprint(row.Rank, " =")
 	}
 	return fmt.Sprint(row.Rank)
-}
-
-// perLaunch are a metric's single figures that count.
-func (r *Row) perLaunch(metric string) []float64 {
-	var all []float64
-	for _, trial := range r.Counted() {
-		if v, has := trial.Figures[metric]; has && finite(v) {
-			all = append(all, v)
-		}
-	}
-	return all
 }
 
 // drawable is an interval as charts take it.
@@ -209,7 +188,7 @@ func ratioCellOf(c *stat.Comparison) chart.Cell {
 const manifold = 10
 
 // axis is that of a metric, for the values that are on it.
-func (t *Table) axis(m assay.Metric, values []float64) chart.Axis {
+func metricAxis(t *analysis.Table, m assay.Metric, values []float64) chart.Axis {
 	return chart.Axis{Label: metricWords(m), Log: spread(values) > manifold, Tick: unitTick(m.Unit)}
 }
 
@@ -217,7 +196,7 @@ func (t *Table) axis(m assay.Metric, values []float64) chart.Axis {
 func spread(values []float64) float64 {
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, v := range values {
-		if v > 0 && finite(v) {
+		if v > 0 && analysis.Finite(v) {
 			low, high = math.Min(low, v), math.Max(high, v)
 		}
 	}
@@ -228,10 +207,10 @@ func spread(values []float64) float64 {
 }
 
 // values are the primary figures that are drawn.
-func (t *Table) values() []float64 {
+func drawnValues(t *analysis.Table) []float64 {
 	var all []float64
 	for _, row := range t.Rows {
-		if f, has := row.Figure(t.Primary.Name); has && t.drawn(row) {
+		if f, has := row.Figure(t.Primary.Name); has && isDrawn(t, row) {
 			all = append(all, f.Interval.Center)
 		}
 	}
@@ -254,7 +233,7 @@ func metricWords(m assay.Metric) string {
 }
 
 // ratioAxis is that of ratios to the reference.
-func (t *Table) ratioAxis() chart.Axis {
+func ratioAxis(t *analysis.Table) chart.Axis {
 	to := "the reference"
 	for _, row := range t.Rows {
 		if row.Reference != nil {
@@ -288,17 +267,17 @@ func trimZeros(number string) string {
 }
 
 // latencyRows shows the percentiles of each row; false where no row has two.
-func (t *Table) latencyRows() (*chart.Rows, bool) {
+func latencyRows(t *analysis.Table) (*chart.Rows, bool) {
 	names := slices.DeleteFunc([]string{assay.P50, "p90", assay.P99, "p99.9"}, func(name string) bool {
-		return !slices.ContainsFunc(t.Rows, func(row *Row) bool { _, has := row.Figure(name); return has })
+		return !slices.ContainsFunc(t.Rows, func(row *analysis.Row) bool { _, has := row.Figure(name); return has })
 	})
 	rows := &chart.Rows{Marks: names, Grouped: "rank"}
 	any := false
 	for _, row := range t.Rows {
-		if !t.drawn(row) {
+		if !isDrawn(t, row) {
 			continue
 		}
-		rows.Rows = append(rows.Rows, t.chartRow(row, func() []chart.Cell {
+		rows.Rows = append(rows.Rows, chartRow(t, row, func() []chart.Cell {
 			cell, has := chart.Cell{}, 0
 			for _, name := range names {
 				at := drawable(stat.MeanInterval(nil))
@@ -318,34 +297,34 @@ func (t *Table) latencyRows() (*chart.Rows, bool) {
 }
 
 // phaseRows stacks the phases of each row; false where none were timed.
-func (t *Table) phaseRows() (*chart.Rows, bool) {
+func phaseRows(t *analysis.Table) (*chart.Rows, bool) {
 	rows := &chart.Rows{Grouped: "rank"}
 	var used []string
-	for _, name := range phaseMetrics {
-		if slices.ContainsFunc(t.Rows, func(r *Row) bool { _, has := r.Figure(name); return has }) {
+	for _, name := range analysis.PhaseMetrics {
+		if slices.ContainsFunc(t.Rows, func(r *analysis.Row) bool { _, has := r.Figure(name); return has }) {
 			used = append(used, name)
-			rows.Parts = append(rows.Parts, strings.TrimSuffix(name, phaseSuffix))
+			rows.Parts = append(rows.Parts, strings.TrimSuffix(name, analysis.PhaseSuffix))
 		}
 	}
 	rows.Marks = []string{"sum of the phases, with 95 % interval"}
 	for _, row := range t.Rows {
-		if !t.drawn(row) {
+		if !isDrawn(t, row) {
 			continue
 		}
 		if len(row.Phases()) == 0 {
-			rows.Rows = append(rows.Rows, chart.Row{Name: t.rowName(row), Group: t.rankGroup(row), Text: "no phases were timed"})
+			rows.Rows = append(rows.Rows, chart.Row{Name: rowName(t, row), Group: rankGroup(t, row), Text: "no phases were timed"})
 			continue
 		}
-		rows.Rows = append(rows.Rows, t.chartRow(row, func() []chart.Cell { return []chart.Cell{phaseCell(row, used)} }))
+		rows.Rows = append(rows.Rows, chartRow(t, row, func() []chart.Cell { return []chart.Cell{phaseCell(row, used)} }))
 	}
 	axis := chart.Axis{Label: "time of a statement by phase, with what reading the clock costs: less is better", Tick: unitTick("ns")}
 	rows.Panels = []chart.Panel{{Axis: axis}}
-	return rows, len(used) > 0 && slices.ContainsFunc(t.Rows, t.drawn)
+	return rows, len(used) > 0 && slices.ContainsFunc(t.Rows, func(row *analysis.Row) bool { return isDrawn(t, row) })
 }
 
 // phaseCell stacks one row's phases. The interval is that of their sum in each
 // launch.
-func phaseCell(row *Row, used []string) chart.Cell {
+func phaseCell(row *analysis.Row, used []string) chart.Cell {
 	var cell chart.Cell
 	for _, name := range used {
 		f, has := row.Figure(name)
@@ -360,7 +339,7 @@ func phaseCell(row *Row, used []string) chart.Cell {
 		for _, name := range used {
 			sum += trial.Figures[name]
 		}
-		if sum > 0 && finite(sum) {
+		if sum > 0 && analysis.Finite(sum) {
 			sums = append(sums, sum)
 		}
 	}

@@ -9,24 +9,25 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/analysis"
 	"assay/internal/chart"
 )
 
 // operation is the tables of one operation of one workload.
 type operation struct {
 	name   string
-	tables []*Table
+	tables []*analysis.Table
 }
 
 // operations are in the order of the tables.
 func (r *Report) operations() []*operation {
 	workloads := map[string]bool{}
 	for _, t := range r.Tables {
-		workloads[t.cell().Workload] = true
+		workloads[t.Cell().Workload] = true
 	}
 	var all []*operation
 	for _, t := range r.Tables {
-		c := t.cell()
+		c := t.Cell()
 		name := c.Operation
 		if len(workloads) > 1 {
 			name = c.Workload + ": " + name
@@ -45,7 +46,7 @@ func (r *Report) operations() []*operation {
 type family struct {
 	axis   string
 	rest   string // the title of its tables without the axis
-	tables map[float64]*Table
+	tables map[float64]*analysis.Table
 }
 
 // axes are a cell's coordinates that are numbers, by name.
@@ -88,13 +89,13 @@ func (o *operation) families() []*family {
 	byKey := map[string]*family{}
 	var all []*family
 	for _, t := range o.tables {
-		c := t.cell()
+		c := t.Cell()
 		values := axes(c)
 		for _, axis := range slices.Sorted(maps.Keys(values)) {
 			rest := withoutAxis(c, axis)
 			key := axis + "|" + rest.Peer()
 			if byKey[key] == nil {
-				byKey[key] = &family{axis: axis, rest: o.name + restWords(rest), tables: map[float64]*Table{}}
+				byKey[key] = &family{axis: axis, rest: o.name + restWords(rest), tables: map[float64]*analysis.Table{}}
 				all = append(all, byKey[key])
 			}
 			byKey[key].tables[values[axis]] = t

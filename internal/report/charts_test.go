@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"assay"
+	"assay/internal/analysis"
+	"assay/internal/analysis/analysistest"
 	"assay/internal/chart"
 )
 
@@ -33,7 +35,7 @@ func chartOf(t *testing.T, r *Report, name string) (*chart.Rows, map[string]char
 
 // A chart has the table's rows in its order, with the table's figures.
 func TestFigureChart(t *testing.T) {
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	r := mustReport(t, run, trials)
 	rows, _ := chartOf(t, r, "chart-point-read-rows-1000-1-client")
 	var got []string
@@ -41,7 +43,7 @@ func TestFigureChart(t *testing.T) {
 		got = append(got, row.Group+"|"+row.Name)
 	}
 	want := []string{"1 =|mattn (web)", "1 =|mattn (tuned)", "1 =|modernc (tuned), reference", "3 =|modernc (web), reference", "3 =|glebarez (web)", "|A/A modernc (web)"}
-	for i, row := range r.Tables[slices.IndexFunc(r.Tables, func(t *Table) bool { return t.Title == "point-read, rows=1000, 1 client" })].withTwins() {
+	for i, row := range r.Tables[slices.IndexFunc(r.Tables, func(t *analysis.Table) bool { return t.Title == "point-read, rows=1000, 1 client" })].WithTwins() {
 		f, _ := row.Figure(assay.NsPerOp)
 		cell := rows.Rows[i].Cells[0]
 		if cell.Marks[0] != drawable(f.Interval) || len(cell.Dots) != f.Interval.N || cell.Text != human(f.Interval.Center, "ns") {
@@ -64,7 +66,7 @@ func TestFigureChart(t *testing.T) {
 
 // Whatever did not end ok is in its place, with its outcome and reason.
 func TestOutcomesInChart(t *testing.T) {
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	_, rows := chartOf(t, mustReport(t, run, trials), "chart-scan-rows-1000-1-client")
 	for name, want := range map[string]string{
 		"mattn (web)":                "not-applied: mmap_size requested 268435456, effective 0",
@@ -83,7 +85,7 @@ func TestOutcomesInChart(t *testing.T) {
 }
 
 func TestDurabilityInChart(t *testing.T) {
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	rows, _ := chartOf(t, mustReport(t, run, trials), "chart-insert-rows-1000-1-client")
 	var sections []string
 	for _, row := range rows.Rows {
@@ -96,7 +98,7 @@ func TestDurabilityInChart(t *testing.T) {
 
 // Several clients: throughput, where more is better, and latencies.
 func TestLatencyChart(t *testing.T) {
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	r := mustReport(t, run, trials)
 	figures, _ := chartOf(t, r, "chart-mixed-rows-1000-8-clients-pool-4-transaction-100")
 	if label := figures.Panels[0].Label; label != "operations per second (op/s): more is better" {
@@ -111,7 +113,7 @@ func TestLatencyChart(t *testing.T) {
 
 // The interval of a stack is that of the sum of its parts in each launch.
 func TestPhaseChart(t *testing.T) {
-	run, _ := sampleRun()
+	run, _ := analysistest.SampleRun()
 	r := mustReport(t, run, samplePhases())
 	rows, byName := chartOf(t, r, "chart-phased-rows-1000-1-client-phases")
 	cell := byName["mattn (web)"].Cells[0]
@@ -120,7 +122,7 @@ func TestPhaseChart(t *testing.T) {
 		sum += v
 	}
 	total := cell.Marks[0]
-	if len(rows.Parts) != len(phaseMetrics) || !(total.Low < total.Center && total.Center < total.High) || math.Abs(sum/total.Center-1) > 0.001 {
+	if len(rows.Parts) != len(analysis.PhaseMetrics) || !(total.Low < total.Center && total.Center < total.High) || math.Abs(sum/total.Center-1) > 0.001 {
 		t.Errorf("%d parts of %g, the sum is %+v", len(rows.Parts), sum, total)
 	}
 }
@@ -128,12 +130,12 @@ func TestPhaseChart(t *testing.T) {
 // Curves are over numeric axes with several values, a series for each driver
 // and profile that has two of them.
 func TestCurves(t *testing.T) {
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	for _, clients := range []int{2, 16} {
 		for i, driver := range []string{"modernc", "mattn"} {
-			c := cell("point-read", driver, "web")
+			c := analysistest.Cell("point-read", driver, "web")
 			c.Clients, c.Pool, c.Idle = clients, clients, clients
-			trials = append(trials, launches(c, 6, 5000*float64(clients+i), 1)...)
+			trials = append(trials, analysistest.Launches(c, 6, 5000*float64(clients+i), 1)...)
 		}
 	}
 	r := mustReport(t, run, trials)
@@ -175,9 +177,9 @@ func TestManyCurves(t *testing.T) {
 	var trials []assay.Trial
 	for i := range 10 {
 		for _, rows := range []string{"10", "20"} {
-			c := cell("get", "mattn", "p"+string(rune('a'+i)))
+			c := analysistest.Cell("get", "mattn", "p"+string(rune('a'+i)))
 			c.Params = map[string]string{"rows": rows}
-			trials = append(trials, launches(c, 6, 1000*float64(i+1), 1)...)
+			trials = append(trials, analysistest.Launches(c, 6, 1000*float64(i+1), 1)...)
 		}
 	}
 	named := mustReport(t, assay.Run{}, trials).Charts()[0]
@@ -187,7 +189,7 @@ func TestManyCurves(t *testing.T) {
 }
 
 func TestWriteCharts(t *testing.T) {
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	r := mustReport(t, run, trials)
 	dir := filepath.Join(t.TempDir(), "a", "b")
 	for _, format := range ChartFormats {

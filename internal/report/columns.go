@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/analysis"
 	"assay/internal/stat"
 )
 
@@ -13,7 +14,7 @@ import (
 type column struct {
 	name  string
 	right bool
-	value func(*Row) string
+	value func(*analysis.Row) string
 }
 
 // notes numbers the warnings of one table.
@@ -30,27 +31,27 @@ func (n *notes) mark(text string) string {
 }
 
 // addTo shows the table with its footnotes.
-func (t *Table) addTo(d *document) {
+func addTable(t *analysis.Table, d *document) {
 	d.add(subheading, "%s", t.Title)
 	var n notes
-	columns := t.columns(&n)
+	columns := columnsOf(t, &n)
 	g := &grid{}
 	for _, c := range columns {
 		g.header = append(g.header, c.name)
 		g.right = append(g.right, c.right)
 	}
 	for _, row := range append(slices.Clone(t.Rows), t.Twins...) {
-		g.rows = append(g.rows, t.cells(row, columns, &n))
+		g.rows = append(g.rows, tableCells(t, row, columns, &n))
 	}
 	*d = append(*d, block{kind: table, grid: g})
 	for i, text := range n {
 		d.add(footnote, "[%d] %s", i+1, text)
 	}
-	t.addPhases(d)
+	addPhases(t, d)
 }
 
 // cells is a row as printed; one without figures says why instead.
-func (t *Table) cells(row *Row, columns []column, n *notes) []string {
+func tableCells(t *analysis.Table, row *analysis.Row, columns []column, n *notes) []string {
 	if _, has := row.Figure(t.Primary.Name); !has {
 		why := string(row.Outcome)
 		if row.Outcome == assay.OK {
@@ -70,16 +71,16 @@ func (t *Table) cells(row *Row, columns []column, n *notes) []string {
 
 // columns lists what a table shows: more for several clients, and the
 // durability where data changes.
-func (t *Table) columns(n *notes) []column {
+func columnsOf(t *analysis.Table, n *notes) []column {
 	all := []column{
-		{"driver", false, func(r *Row) string { return r.Driver }},
-		{"profile", false, func(r *Row) string { return clean(r.Cell.Profile) }},
+		{"driver", false, func(r *analysis.Row) string { return r.Driver }},
+		{"profile", false, func(r *analysis.Row) string { return clean(r.Cell.Profile) }},
 		{t.Primary.Name, true, figureColumn(t.Primary.Name)},
 	}
 	switch {
-	case slices.ContainsFunc(t.withTwins(), (*Row).served):
-		all = append(all, t.loadColumns()...)
-	case t.cell().Clients > 1:
+	case slices.ContainsFunc(t.WithTwins(), (*analysis.Row).Served):
+		all = append(all, loadColumns(t)...)
+	case t.Cell().Clients > 1:
 		all = append(all,
 			column{assay.P50, true, centreColumn(assay.P50)},
 			column{assay.P99, true, centreColumn(assay.P99)},
@@ -90,31 +91,31 @@ func (t *Table) columns(n *notes) []column {
 		better = ">1 is faster"
 	}
 	all = append(all,
-		column{"ratio, " + better, true, t.ratio},
-		column{"verdict", false, t.verdictCell},
+		column{"ratio, " + better, true, func(r *analysis.Row) string { return ratioCell(t, r) }},
+		column{"verdict", false, func(r *analysis.Row) string { return verdictCell(t, r) }},
 		column{"rank", true, rankCell})
-	if t.hasFloor() {
+	if t.HasFloor() {
 		all = append(all, column{"x floor", true, floorCell})
 	}
 	if t.Changes {
 		all = append(all, column{"durability, by", false, durabilityCell})
 	}
 	return append(all,
-		column{"n", true, func(r *Row) string { f, _ := r.Figure(t.Primary.Name); return fmt.Sprint(f.Interval.N) }},
-		column{"notes", false, func(r *Row) string { return marks(r, n) }})
+		column{"n", true, func(r *analysis.Row) string { f, _ := r.Figure(t.Primary.Name); return fmt.Sprint(f.Interval.N) }},
+		column{"notes", false, func(r *analysis.Row) string { return marks(r, n) }})
 }
 
 // figureColumn shows a figure with its interval.
-func figureColumn(metric string) func(*Row) string {
-	return func(r *Row) string {
+func figureColumn(metric string) func(*analysis.Row) string {
+	return func(r *analysis.Row) string {
 		f, _ := r.Figure(metric)
 		return figureText(f)
 	}
 }
 
 // centreColumn shows a figure alone.
-func centreColumn(metric string) func(*Row) string {
-	return func(r *Row) string {
+func centreColumn(metric string) func(*analysis.Row) string {
+	return func(r *analysis.Row) string {
 		f, has := r.Figure(metric)
 		if !has {
 			return "-"
@@ -124,7 +125,7 @@ func centreColumn(metric string) func(*Row) string {
 }
 
 // ratio shows the comparison with the reference.
-func (t *Table) ratio(r *Row) string {
+func ratioCell(t *analysis.Table, r *analysis.Row) string {
 	if f, _ := r.Figure(t.Primary.Name); f.Comparison != nil {
 		return ratioText(f.Comparison.Ratio)
 	}
@@ -132,7 +133,7 @@ func (t *Table) ratio(r *Row) string {
 }
 
 // verdictCell shows what the ratio says, or why there is none.
-func (t *Table) verdictCell(r *Row) string {
+func verdictCell(t *analysis.Table, r *analysis.Row) string {
 	f, _ := r.Figure(t.Primary.Name)
 	switch {
 	case slices.Contains(t.Twins, r):
@@ -150,7 +151,7 @@ func (t *Table) verdictCell(r *Row) string {
 }
 
 // rankCell shows the rank of rows that have one.
-func rankCell(r *Row) string {
+func rankCell(r *analysis.Row) string {
 	if r.Rank == 0 {
 		return "-"
 	}
@@ -159,23 +160,19 @@ func rankCell(r *Row) string {
 
 // durabilityCell shows the class with the settings that it follows from:
 // within a class, some lose more of the newest commits than others.
-func durabilityCell(r *Row) string {
+func durabilityCell(r *analysis.Row) string {
 	text := class(r.Durability)
-	if by := effective(r.Settings, "journal_mode") + "," + effective(r.Settings, "synchronous"); by != "," {
+	if by := analysis.Effective(r.Settings, "journal_mode") + "," + analysis.Effective(r.Settings, "synchronous"); by != "," {
 		text += " (" + by + ")"
 	}
-	if seen := effective(r.Settings, syncBeforeAck); seen != "" {
+	if seen := analysis.Effective(r.Settings, analysis.SyncBeforeAck); seen != "" {
 		text += ", seen: " + seen
 	}
 	return text
 }
 
-// syncBeforeAck is the setting by which a trace of system calls says whether
-// commits are synced before they are acknowledged.
-const syncBeforeAck = "sync-before-ack"
-
 // marks notes a row's warnings and returns their marks.
-func marks(r *Row, n *notes) string {
+func marks(r *analysis.Row, n *notes) string {
 	var all []string
 	if r.Outcome != assay.OK && len(r.Figures) > 0 {
 		all = append(all, n.mark(clean(string(r.Outcome)+": "+r.Reason+"; not compared and not ranked")))
@@ -183,15 +180,15 @@ func marks(r *Row, n *notes) string {
 	unequal := false // promises are why there is no verdict
 	for _, f := range r.Figures {
 		switch c := f.Comparison; {
-		case c == nil || r.twin || c.Verdict != stat.Undecided:
-		case slices.Contains(r.codes(), UnequalDurability):
+		case c == nil || r.Twin || c.Verdict != stat.Undecided:
+		case slices.Contains(r.Codes(), analysis.UnequalDurability):
 			unequal = true
 		default:
 			all = append(all, n.mark(clean("undecided: "+c.Reason)))
 		}
 	}
 	for _, w := range r.Warnings {
-		if unequal && w.Code == UnequalDurability {
+		if unequal && w.Code == analysis.UnequalDurability {
 			w.Evidence = "undecided, since " + w.Evidence
 		}
 		all = append(all, n.mark(w.String()))

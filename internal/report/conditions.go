@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/analysis"
 )
 
 // addConditions shows all that is known of each target with each profile: where
@@ -17,7 +18,7 @@ func (r *Report) addConditions(d *document) {
 	for _, t := range r.Tables {
 		for _, row := range t.Rows {
 			key := [2]string{row.Driver, row.Cell.Profile}
-			if !row.whole() || shown[key] {
+			if !readWhole(row) || shown[key] {
 				continue
 			}
 			if len(shown) == 0 {
@@ -32,13 +33,13 @@ func (r *Report) addConditions(d *document) {
 
 // whole tells whether everything that a PRAGMA shows was read back, or a
 // server's settings were.
-func (r *Row) whole() bool {
+func readWhole(r *analysis.Row) bool {
 	return slices.ContainsFunc(r.Settings, func(s assay.Setting) bool {
 		return s.Name == "application_id" || s.Name == "synchronous_commit"
 	})
 }
 
-func (r *Report) conditions(row *Row) *grid {
+func (r *Report) conditions(row *analysis.Row) *grid {
 	g := &grid{header: []string{"condition", "requested", "effective"}, right: make([]bool, 3)}
 	add := func(name, requested, effective string) {
 		g.rows = append(g.rows, []string{clean(name), cmp.Or(clean(requested), "-"), cmp.Or(clean(effective), "-")})
@@ -56,7 +57,7 @@ func (r *Report) conditions(row *Row) *grid {
 			add("compile options", strings.Join(t.Options, " "), strings.Join(t.CompileOptions, " "))
 		}
 	}
-	for _, s := range joinConnections(row.Settings) {
+	for _, s := range analysis.JoinConnections(row.Settings) {
 		add(s.Name, s.Requested, s.Effective)
 	}
 	return g

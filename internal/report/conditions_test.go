@@ -6,11 +6,12 @@ import (
 	"testing"
 
 	"assay"
+	"assay/internal/analysis/analysistest"
 )
 
 // Where all PRAGMAs were read, a target with a profile is shown whole, once.
 func TestConditions(t *testing.T) {
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	for i := range trials {
 		if trials[i].Cell.Driver == "mattn" && trials[i].Cell.Profile == "web" {
 			trials[i].Settings = []assay.Setting{{Name: "application_id", Connection: "writer-1", Effective: "0"},
@@ -35,7 +36,7 @@ func TestConditions(t *testing.T) {
 
 // A reference with a profile is what all profiles are compared with.
 func TestReferenceWithProfile(t *testing.T) {
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	run.Reference += "/web"
 	r := mustReport(t, run, trials)
 	compared := 0

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/analysis"
 	"assay/internal/stat"
 )
 
@@ -34,7 +35,7 @@ func (r *Report) writeCSV(w io.Writer) error {
 				write(r.record(row, f))
 			}
 			if len(row.Figures) == 0 {
-				write(r.record(row, Figure{}))
+				write(r.record(row, analysis.Figure{}))
 			}
 		}
 	}
@@ -43,7 +44,7 @@ func (r *Report) writeCSV(w io.Writer) error {
 }
 
 // record is one line of the CSV.
-func (r *Report) record(row *Row, f Figure) []string {
+func (r *Report) record(row *analysis.Row, f analysis.Figure) []string {
 	c := row.Cell
 	var ratio stat.Comparison
 	ratios := []string{"", "", ""}
@@ -52,7 +53,7 @@ func (r *Report) record(row *Row, f Figure) []string {
 		ratios = []string{number(ratio.Ratio.Center), number(ratio.Ratio.Low), number(ratio.Ratio.High)}
 	}
 	floor := []string{"", "", ""}
-	if row.Floor != nil && f.Metric.Name == row.table.Primary.Name {
+	if row.Floor != nil && f.Metric.Name == row.Table.Primary.Name {
 		floor = []string{number(row.Floor.Center), number(row.Floor.Low), number(row.Floor.High)}
 	}
 	centre := []string{"", "", ""}
@@ -63,23 +64,15 @@ func (r *Report) record(row *Row, f Figure) []string {
 		r.Run.ID, c.Plan, c.Workload, c.Operation, c.Engine, c.Driver, c.DriverVersion, c.Build, c.Profile,
 		strconv.Itoa(c.Clients), strconv.Itoa(c.Pool),
 		f.Metric.Name, f.Metric.Unit, strconv.Itoa(f.Interval.N), centre[0], centre[1], centre[2],
-		string(row.Outcome), strings.Join(row.codes(), ";"), c.ParamString(), strconv.Itoa(c.Idle), c.Statement,
+		string(row.Outcome), strings.Join(row.Codes(), ";"), c.ParamString(), strconv.Itoa(c.Idle), c.Statement,
 		assay.TransactionString(c.Transaction), number(c.Rate), string(row.Durability),
-		row.Reference.id(), ratios[0], ratios[1], ratios[2], string(ratio.Verdict), c.Without, c.Options, floor[0], floor[1], floor[2],
+		row.Reference.ID(), ratios[0], ratios[1], ratios[2], string(ratio.Verdict), c.Without, c.Options, floor[0], floor[1], floor[2],
 	}
-}
-
-// id is how other rows name this one: DRIVER@VERSION[:OPTION...]/PROFILE.
-func (r *Row) id() string {
-	if r == nil {
-		return ""
-	}
-	return r.Cell.Target() + "/" + r.Cell.Profile
 }
 
 // number is a figure in full precision, empty where it is unknown.
 func number(v float64) string {
-	if !finite(v) {
+	if !analysis.Finite(v) {
 		return ""
 	}
 	return strconv.FormatFloat(v, 'g', -1, 64)

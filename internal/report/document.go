@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/analysis"
 )
 
 // document is what text and Markdown print: they differ in marks only.
@@ -81,7 +82,7 @@ func (r *Report) addRecommendations(d *document) {
 		d.add(paragraph, "The run has no trials: there is nothing to compare.")
 	}
 	for _, s := range r.Suggestions {
-		d.add(paragraph, "%s.", s.Text)
+		d.add(paragraph, "%s.", suggestionSentence(s))
 		for _, c := range s.Connections {
 			addConnection(d, c, r.tellingSettings())
 		}
@@ -90,7 +91,7 @@ func (r *Report) addRecommendations(d *document) {
 	for _, t := range r.Tables {
 		changes = changes || t.Changes
 		for _, k := range t.Rankings {
-			d.add(item, "%s", k.Text)
+			d.add(item, "%s", Sentence(k))
 		}
 		if len(t.Rankings) == 0 {
 			d.add(item, "%s: no recommendation, since no cell can be ranked", t.Title)
@@ -105,7 +106,7 @@ func (r *Report) addRecommendations(d *document) {
 // addDurability explains the classes once.
 func addDurability(d *document) {
 	d.add(paragraph, "Durability is claimed by settings, not proved:")
-	for _, class := range strength {
+	for _, class := range analysis.Strength {
 		if class != assay.DurabilityUnknown {
 			d.add(item, "%s: %s", class, class.Loss())
 		}
@@ -113,7 +114,7 @@ func addDurability(d *document) {
 }
 
 // addConnection shows how to open what was suggested.
-func addConnection(d *document, c Connection, telling map[string]bool) {
+func addConnection(d *document, c analysis.Connection, telling map[string]bool) {
 	if c.DSN != "" {
 		d.add(paragraph, "Open %s with:", c.Name)
 		d.addLiteral(c.DSN)
@@ -166,8 +167,8 @@ func (r *Report) addTables(d *document) {
 	}
 	shown := map[string]string{} // what differs, and the table under which it stands
 	for _, t := range r.Tables {
-		t.addTo(d)
-		t.addDiffering(d, shown)
+		addTable(t, d)
+		addDiffering(t, d, shown)
 	}
 }
 
@@ -181,14 +182,14 @@ func profileWords(fixed string) string {
 
 // addDiffering shows under a table what else could explain its ratios, once for
 // all tables that have the same.
-func (t *Table) addDiffering(d *document, shown map[string]string) {
+func addDiffering(t *analysis.Table, d *document, shown map[string]string) {
 	var lines []string
 	for _, difference := range t.Differences {
 		of := difference.Name
 		if difference.Of != "engine" {
 			of = difference.Of + ", " + difference.Name
 		}
-		lines = append(lines, of+": "+difference.held())
+		lines = append(lines, of+": "+held(difference))
 	}
 	if len(lines) == 0 {
 		return
@@ -206,7 +207,7 @@ func (t *Table) addDiffering(d *document, shown map[string]string) {
 }
 
 // held says who has which value.
-func (d Difference) held() string {
+func held(d analysis.Difference) string {
 	var values []string
 	for _, v := range d.Values {
 		values = append(values, v.Value+" ("+strings.Join(v.Drivers, ", ")+")")
@@ -222,10 +223,10 @@ func (r *Report) addDifferences(d *document) {
 		return
 	}
 	for _, difference := range r.Differences {
-		if difference.onlySet() {
+		if difference.OnlySet() {
 			continue
 		}
-		d.add(item, "%s, %s: %s", difference.Of, difference.Name, difference.held())
+		d.add(item, "%s, %s: %s", difference.Of, difference.Name, held(difference))
 	}
 	r.addOptions(d)
 }
@@ -236,11 +237,11 @@ func (r *Report) addOptions(d *document) {
 	var holders []string
 	byHolders := map[string][]string{}
 	for _, difference := range r.Differences {
-		if !difference.onlySet() {
+		if !difference.OnlySet() {
 			continue
 		}
 		for _, v := range difference.Values {
-			if v.Value != absent(compileOption) {
+			if v.Value != analysis.Absent(analysis.CompileOption) {
 				who := strings.Join(v.Drivers, ", ")
 				if byHolders[who] == nil {
 					holders = append(holders, who)

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"assay"
+	"assay/internal/analysis"
 	"assay/internal/report"
 )
 
@@ -30,18 +31,18 @@ func measured() iter.Seq2[assay.Trial, error] {
 // From trials to a verdict.
 func Example() {
 	run := assay.Run{ID: "r1", Plan: "quick", Reference: "modernc@v1.61.1", Status: assay.Finished}
-	r, err := report.New(run, measured())
+	r, err := analysis.New(run, measured())
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	for _, table := range r.Tables {
 		for _, ranking := range table.Rankings {
-			fmt.Println(ranking.Text)
+			fmt.Println(report.Sentence(ranking))
 		}
 	}
 	fmt.Println("failed:", r.Failed())
-	if err := r.Write(os.Stdout, "xml"); err != nil {
+	if err := report.New(r).Write(os.Stdout, "xml"); err != nil {
 		fmt.Println(err)
 	}
 	// Output:

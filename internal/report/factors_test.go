@@ -5,23 +5,20 @@ import (
 	"testing"
 
 	"assay"
+	"assay/internal/analysis/analysistest"
 )
 
 // without marks trials as those of a profile that lacks a setting.
-func without(trials []assay.Trial, setting string) []assay.Trial {
-	return change(in(trials, assay.FactorGroups+"g"), func(t *assay.Trial) { t.Cell.Without = setting })
-}
-
 func TestFactorsSayWhichSettingMatters(t *testing.T) {
-	whole := in(launches(cell("get", "mattn", "web"), 6, 1000, 1), assay.FactorGroups+"g")
+	whole := analysistest.InGroup(analysistest.Launches(analysistest.Cell("get", "mattn", "web"), 6, 1000, 1), assay.FactorGroups+"g")
 	for i := range whole {
 		whole[i].Settings = []assay.Setting{{Name: "cache_size", Connection: "reader-1", Requested: "-65536", Effective: "-65536", Applied: true}}
 	}
-	trials := append(whole, launches(cell("get", "mattn", "web"), 6, 1000, 1)...)
-	trials = append(trials, launches(cell("get", "modernc", "web"), 6, 3000, 1)...)
-	trials = append(trials, without(launches(cell("get", "mattn", "web"), 6, 2000, 1), "cache_size")...)
-	trials = append(trials, without(launches(cell("get", "mattn", "web"), 6, 1000, 1), "foreign_keys")...)
-	r := mustReport(t, reference, trials)
+	trials := append(whole, analysistest.Launches(analysistest.Cell("get", "mattn", "web"), 6, 1000, 1)...)
+	trials = append(trials, analysistest.Launches(analysistest.Cell("get", "modernc", "web"), 6, 3000, 1)...)
+	trials = append(trials, analysistest.Without(analysistest.Launches(analysistest.Cell("get", "mattn", "web"), 6, 2000, 1), "cache_size")...)
+	trials = append(trials, analysistest.Without(analysistest.Launches(analysistest.Cell("get", "mattn", "web"), 6, 1000, 1), "foreign_keys")...)
+	r := mustReport(t, analysistest.PlainRun, trials)
 	if n := len(r.Tables[0].Rows); n != 2 {
 		t.Errorf("%d rows are ranked, want 2: what lacks a setting is none of them", n)
 	}

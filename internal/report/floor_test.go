@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"assay"
+	"assay/internal/analysis"
 	"assay/internal/stat"
 )
 
@@ -25,11 +26,11 @@ func targetsOf(t *testing.T, targets []assay.Target, trial func(target assay.Tar
 			}
 		}
 	}
-	r, err := New(assay.Run{ID: "r", Plan: "p", Reference: targets[0].Name(), Targets: targets}, all)
+	r, err := analysis.New(assay.Run{ID: "r", Plan: "p", Reference: targets[0].Name(), Targets: targets}, all)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r
+	return &Report{r}
 }
 
 func figure(ns float64, launch int) assay.Trial {

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"assay/internal/analysis/analysistest"
 )
 
 // key names a cell of one operation, with its coordinates, in any format.
@@ -72,7 +74,7 @@ func TestCSVDocument(t *testing.T) {
 }
 
 func TestCSVAndJSONAgree(t *testing.T) {
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	r := mustReport(t, run, trials)
 	want := map[string]map[string]string{}
 	for _, row := range parseCSV(t, r) {
@@ -120,7 +122,7 @@ func TestCSVAndJSONAgree(t *testing.T) {
 
 // The text rounds; everything else in its tables must be the CSV's.
 func TestTextAndCSVAgree(t *testing.T) {
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	r := mustReport(t, run, trials)
 	var out bytes.Buffer
 	if err := r.Write(&out, "text"); err != nil {
@@ -249,7 +251,7 @@ func checkBenchfmt(t *testing.T, out string, want int) {
 
 // TestBenchfmt counts the trials that are ok and not disqualified.
 func TestBenchfmt(t *testing.T) {
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	r := mustReport(t, run, trials)
 	var out bytes.Buffer
 	if err := r.Write(&out, "benchfmt"); err != nil {

@@ -13,8 +13,8 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/analysis/analysistest"
 	"assay/plans"
-
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
@@ -148,7 +148,7 @@ const drawn = `(() => {
 // reports are those that are opened in a browser, one of every built-in plan
 // among them.
 func reports(t *testing.T) map[string]*Report {
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	all := map[string]*Report{
 		"sample":  mustReport(t, run, append(trials, samplePhases()...)),
 		"hostile": hostileReport(t),
@@ -201,7 +201,7 @@ var hostile = []string{
 func hostileReport(t *testing.T) *Report {
 	t.Helper()
 	all := strings.Join(hostile, " ")
-	run, sample := sampleRun()
+	run, sample := analysistest.SampleRun()
 	run.ID, run.Plan, run.PlanText, run.PlanFile, run.Version = "../"+all, all, all, "/"+all, all
 	run.Host = map[string]string{"cpu": all, all: all}
 	run.Options.Drivers = []string{all}
@@ -212,16 +212,16 @@ func hostileReport(t *testing.T) *Report {
 	var trials []assay.Trial
 	for i, h := range hostile {
 		for _, driver := range []string{"modernc", "mattn", h} {
-			c := cell(h, driver, "web"+h)
+			c := analysistest.Cell(h, driver, "web"+h)
 			c.Params = map[string]string{"rows": h, h: h}
-			trials = append(trials, change(durable(launches(c, 6, 1000*float64(1+i), 1+i), assay.Power, h), func(t *assay.Trial) {
+			trials = append(trials, analysistest.Change(analysistest.Durable(analysistest.Launches(c, 6, 1000*float64(1+i), 1+i), assay.Power, h), func(t *assay.Trial) {
 				t.Warnings = []assay.Warning{{Code: h, Evidence: h, Advice: h}}
 				t.Figures[h] = 5
 				t.DSN, t.Each, t.QueryPlan, t.Group = "{{path}}"+h, []string{h}, "SCAN "+h, h
 				t.Settings = append(t.Settings, assay.Setting{Name: h, Requested: h, Issued: h, Effective: h + driver, Applied: false})
 			})...)
 		}
-		trials = append(trials, ended(cell(h, "glebarez", h), assay.Failed, h+all))
+		trials = append(trials, analysistest.Ended(analysistest.Cell(h, "glebarez", h), assay.Failed, h+all))
 	}
 	return mustReport(t, run, append(trials, sample...))
 }
@@ -266,7 +266,7 @@ func TestHostileChartInBrowser(t *testing.T) {
 // Dark is dark, in charts too, and paper is light.
 func TestHTMLThemes(t *testing.T) {
 	v := newVisitor(t)
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	text, _ := mustHTML(t, mustReport(t, run, trials))
 	v.open(t, text, 1280)
 	for _, test := range []struct{ media, scheme, want string }{
@@ -290,7 +290,7 @@ func TestHTMLThemes(t *testing.T) {
 // The CSV that the browser saves is the CSV.
 func TestHTMLDownloadInBrowser(t *testing.T) {
 	v := newVisitor(t)
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	r := mustReport(t, run, trials)
 	text, _ := mustHTML(t, r)
 	v.open(t, text, 1280)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/analysis"
 )
 
 // tableLines writes lines of a table, each cell escaped. A page has hundreds of
@@ -29,7 +30,7 @@ func (l *tableLines) add(exact string, cells ...string) {
 
 // metricLines has a line for each figure of a row: as people read it, with its
 // centre in full precision.
-func metricLines(row *Row) template.HTML {
+func metricLines(row *analysis.Row) template.HTML {
 	var lines tableLines
 	for _, f := range row.Figures {
 		unit, interval, ratio, verdict := f.Metric.Unit, "?", "", ""
@@ -46,7 +47,7 @@ func metricLines(row *Row) template.HTML {
 
 // trialLines has a line for each launch: its figure of the table's metric, and
 // the windows or the block that it comes from.
-func (t *Table) trialLines(row *Row) template.HTML {
+func trialLines(t *analysis.Table, row *analysis.Row) template.HTML {
 	var lines tableLines
 	for _, trial := range row.Trials {
 		shown := "-"
@@ -68,7 +69,7 @@ func (t *Table) trialLines(row *Row) template.HTML {
 
 // remarks are what is to be said of a launch; empty where all is well. The row's
 // own reason is not repeated.
-func remarks(row *Row, t assay.Trial) string {
+func remarks(row *analysis.Row, t assay.Trial) string {
 	var all []string
 	switch {
 	case t.Outcome == assay.OK:

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"assay"
+	"assay/internal/analysis/analysistest"
 	"assay/internal/plan"
 	"assay/plans"
 )
@@ -31,16 +32,16 @@ func planRun(t *testing.T, name string, drivers ...string) (assay.Run, []assay.T
 	if err != nil {
 		t.Fatal(err)
 	}
-	run, _ := sampleRun()
+	run, _ := analysistest.SampleRun()
 	run.Plan, run.PlanText, run.Reference = name, string(source), drivers[0]
 	var trials []assay.Trial
 	for i, c := range cases {
-		c.Cell.Engine, c.Cell.DriverVersion, c.Cell.Build = "sqlite", versions[c.Cell.Driver], strings.Repeat("b", 64)
+		c.Cell.Engine, c.Cell.DriverVersion, c.Cell.Build = "sqlite", analysistest.Versions[c.Cell.Driver], strings.Repeat("b", 64)
 		ns := 5000 + 100*float64(i%60)
-		trials = append(trials, change(launches(c.Cell, planLaunches, ns, i), func(t *assay.Trial) {
+		trials = append(trials, analysistest.Change(analysistest.Launches(c.Cell, planLaunches, ns, i), func(t *assay.Trial) {
 			t.Mode = assay.Blocks
 			for k, name := range []string{"p50", "p90", "p99", "p99.9", "busy/op", "cpu-ns/op", "read-B/op", "bytes-written/op", "switches/op", "peak-B", "close-ns"} {
-				t.Figures[name] = ns * math.Sqrt(float64(k+1)) * wobble(t.Launch, k)
+				t.Figures[name] = ns * math.Sqrt(float64(k+1)) * analysistest.Wobble(t.Launch, k)
 			}
 			for name, value := range c.Profile.Requested() {
 				for reader := range 3 {

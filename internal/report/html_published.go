@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"assay"
+	"assay/internal/analysis"
 	"assay/internal/stat"
 )
 
@@ -38,12 +39,12 @@ type publishedLine struct{ What, Published, Printed, Own, Verdict string }
 
 // publishedOf are the relations whose first cell is in the table; nil where
 // there are none.
-func (r *Report) publishedOf(t *Table, all []Published) *publishedView {
+func (r *Report) publishedOf(t *analysis.Table, all []Published) *publishedView {
 	var view *publishedView
 	for _, p := range all {
 		a, b := r.cellOf(p.A.Cell), r.cellOf(p.B.Cell)
 		metric, known := assay.MetricByName(p.Metric)
-		if a == nil || a.table != t || b == nil || !known || p.B.Value == 0 && p.A.Doubt == "" {
+		if a == nil || a.Table != t || b == nil || !known || p.B.Value == 0 && p.A.Doubt == "" {
 			continue
 		}
 		if view == nil {
@@ -64,8 +65,8 @@ func (r *Report) publishedOf(t *Table, all []Published) *publishedView {
 }
 
 // cellOf finds the first cell with these coordinates; nil where the run has none.
-func (r *Report) cellOf(where map[string]string) *Row {
-	rows := Side{Report: r, Where: where}.rows()
+func (r *Report) cellOf(where map[string]string) *analysis.Row {
+	rows := analysis.Side{Result: r.Result, Where: where}.Rows()
 	if len(where) == 0 || len(rows) == 0 {
 		return nil
 	}
@@ -73,8 +74,8 @@ func (r *Report) cellOf(where map[string]string) *Row {
 }
 
 // ownRelation is the ratio as this run has it, or why there is none.
-func ownRelation(a, b *Row, metric assay.Metric) (ratio, verdict string) {
-	line, err := a.line(b, metric, nil)
+func ownRelation(a, b *analysis.Row, metric assay.Metric) (ratio, verdict string) {
+	line, err := a.Line(b, metric, nil)
 	if err != nil {
 		return "not compared", clean(err.Error())
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/analysis"
 )
 
 // settingsView is what one profile asked for and what became of it.
@@ -37,7 +38,7 @@ func (r *Report) settingsViews() (views []settingsView, quiet int) {
 				byProfile[profile] = map[settingLine][]string{}
 				profiles = append(profiles, profile)
 			}
-			for _, s := range joinConnections(row.Settings) {
+			for _, s := range analysis.JoinConnections(row.Settings) {
 				if !telling[s.Name] {
 					skipped[s.Name] = true
 					continue
@@ -68,7 +69,7 @@ func newSettingsView(profile string, lines map[settingLine][]string) settingsVie
 	v := settingsView{Profile: cmp.Or(profile, "no profile")}
 	effective := map[string]map[string]bool{}
 	for line := range lines {
-		count(effective, line.Name, line.Effective)
+		analysis.Count(effective, line.Name, line.Effective)
 	}
 	for line, drivers := range lines {
 		slices.Sort(drivers)

@@ -13,6 +13,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/analysis"
 )
 
 // tableView is a table with its charts and everything that it rests on.
@@ -51,20 +52,20 @@ type noteLink struct{ Anchor, Code string }
 type noteView struct{ Anchor, Code, Text string }
 
 // view draws and lists a table.
-func (t *Table) view(id string, p *packer) (*tableView, error) {
+func viewTable(t *analysis.Table, id string, p *packer) (*tableView, error) {
 	v := &tableView{ID: id, Title: t.Title}
 	var err error
-	if v.Figures, err = figureViews(t.charts()); err != nil {
+	if v.Figures, err = figureViews(tableCharts(t)); err != nil {
 		return nil, err
 	}
 	var n notes
-	columns := t.columns(&n)
+	columns := columnsOf(t, &n)
 	columns = columns[:len(columns)-1] // notes are links here
 	for _, c := range columns {
 		v.Header, v.Right = append(v.Header, c.name), append(v.Right, c.right)
 	}
-	for i, row := range t.withTwins() {
-		v.Rows = append(v.Rows, t.rowView(fmt.Sprint(id, "r", i+1), row, columns, &n))
+	for i, row := range t.WithTwins() {
+		v.Rows = append(v.Rows, viewRow(t, fmt.Sprint(id, "r", i+1), row, columns, &n))
 	}
 	for i, text := range n {
 		code, rest, _ := strings.Cut(text, ": ")
@@ -77,21 +78,21 @@ func (t *Table) view(id string, p *packer) (*tableView, error) {
 			*link = noteLink{v.Notes[number-1].Anchor, v.Notes[number-1].Code}
 		}
 	}
-	t.addPhases(&v.Phases)
+	addPhases(t, &v.Phases)
 	for _, d := range t.Differences {
-		v.Differences = append(v.Differences, d.words())
+		v.Differences = append(v.Differences, differenceWords(d))
 	}
-	v.Samples, err = p.download(fileName(t.Title, "samples")+".csv", t.writeSamples)
+	v.Samples, err = p.download(fileName(t.Title, "samples")+".csv", func(to io.Writer) error { return writeSamples(t, to) })
 	return v, err
 }
 
 // words is the difference as a line.
-func (d Difference) words() string {
+func differenceWords(d analysis.Difference) string {
 	of := d.Name
 	if d.Of != "engine" {
 		of = d.Of + ", " + d.Name
 	}
-	return clean(of + ": " + d.held())
+	return clean(of + ": " + held(d))
 }
 
 // noteMark is what notes.mark returns.
@@ -99,13 +100,13 @@ var noteMark = regexp.MustCompile(`\[(\d+)\]`)
 
 // rowView lists a row. The codes of its notes are their numbers until all of
 // them are known.
-func (t *Table) rowView(id string, row *Row, columns []column, n *notes) rowView {
-	v := rowView{ID: id, Kind: "ok", Name: t.rowName(row), Reason: clean(row.Reason), Right: make([]bool, len(columns))}
+func viewRow(t *analysis.Table, id string, row *analysis.Row, columns []column, n *notes) rowView {
+	v := rowView{ID: id, Kind: "ok", Name: rowName(t, row), Reason: clean(row.Reason), Right: make([]bool, len(columns))}
 	for i, c := range columns {
 		v.Right[i] = c.right
 	}
 	switch {
-	case row.twin:
+	case row.Twin:
 		v.Kind = "twin"
 	case row.IsFloor:
 		v.Kind = "floor"
@@ -117,7 +118,7 @@ func (t *Table) rowView(id string, row *Row, columns []column, n *notes) rowView
 			v.Cells = append(v.Cells, c.value(row))
 		}
 	} else {
-		why := clean(string(row.Outcome) + reasonOf(row))
+		why := clean(string(row.Outcome) + analysis.ReasonOf(row))
 		if row.Outcome == assay.OK {
 			why = "no figure of " + t.Primary.Name
 		}
@@ -126,14 +127,14 @@ func (t *Table) rowView(id string, row *Row, columns []column, n *notes) rowView
 	for _, match := range noteMark.FindAllStringSubmatch(marks(row, n), -1) {
 		v.Notes = append(v.Notes, noteLink{Code: match[1]})
 	}
-	v.Metrics, v.Trials = metricLines(row), t.trialLines(row)
+	v.Metrics, v.Trials = metricLines(row), trialLines(t, row)
 	return v
 }
 
 // writeSamples writes all launches of the table as CSV: one line a launch, its windows or its block as OPERATIONS:NANOSECONDS.
-func (t *Table) writeSamples(to io.Writer) error {
+func writeSamples(t *analysis.Table, to io.Writer) error {
 	names := map[string]bool{}
-	for _, row := range t.withTwins() {
+	for _, row := range t.WithTwins() {
 		for _, trial := range row.Trials {
 			for name := range trial.Figures {
 				names[name] = true
@@ -147,9 +148,9 @@ func (t *Table) writeSamples(to io.Writer) error {
 	slices.SortFunc(metrics, compareMetrics)
 	w := csv.NewWriter(to)
 	_ = w.Write(append([]string{"driver", "profile", "twin", "group", "launch", "outcome", "reason", "disturbed", "samples"}, metrics...))
-	for _, row := range t.withTwins() {
+	for _, row := range t.WithTwins() {
 		for _, trial := range row.Trials {
-			record := []string{row.Driver, clean(row.Cell.Profile), strconv.FormatBool(row.twin), clean(trial.Group), strconv.Itoa(trial.Launch),
+			record := []string{row.Driver, clean(row.Cell.Profile), strconv.FormatBool(row.Twin), clean(trial.Group), strconv.Itoa(trial.Launch),
 				string(trial.Outcome), clean(trial.Reason), strconv.FormatBool(trial.Disqualified), rawSamples(trial.Samples)}
 			for _, name := range metrics {
 				record = append(record, trialFigure(trial, name))
@@ -163,7 +164,7 @@ func (t *Table) writeSamples(to io.Writer) error {
 
 // compareMetrics orders metrics as tables do.
 func compareMetrics(a, b string) int {
-	at := func(name string) int { return metricOrder(Figure{Metric: assay.Metric{Name: name}}) }
+	at := func(name string) int { return analysis.MetricOrder(analysis.Figure{Metric: assay.Metric{Name: name}}) }
 	return cmp.Or(at(a)-at(b), strings.Compare(a, b))
 }
 
@@ -172,7 +173,7 @@ func compareMetrics(a, b string) int {
 func trialFigure(t assay.Trial, metric string) string {
 	v, has := t.Figures[metric]
 	switch {
-	case !has || !finite(v):
+	case !has || !analysis.Finite(v):
 		return ""
 	case v == math.Trunc(v):
 		return strconv.FormatFloat(v, 'f', 0, 64)

@@ -12,8 +12,9 @@ import (
 	"testing"
 
 	"assay"
+	"assay/internal/analysis"
+	"assay/internal/analysis/analysistest"
 	"assay/internal/stat"
-
 	"golang.org/x/net/html"
 )
 
@@ -33,7 +34,7 @@ func mustHTML(t *testing.T, r *Report, published ...Published) (text []byte, roo
 
 // Every figure of the CSV is in the HTML, in the CSV's order, and no other.
 func TestHTMLAndCSVAgree(t *testing.T) {
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	trials = append(trials, samplePhases()...)
 	r := mustReport(t, run, trials)
 	_, root := mustHTML(t, r)
@@ -99,9 +100,9 @@ func intervalOf(row map[string]string, center, low, high string) stat.Interval {
 func samplePhases() []assay.Trial {
 	var trials []assay.Trial
 	for i, driver := range []string{"mattn", "modernc"} {
-		trials = append(trials, change(launches(cell("phased", driver, "web"), 6, 5000, 1+i), func(t *assay.Trial) {
-			for k, name := range phaseMetrics {
-				t.Figures[name] = 100 * float64(k+1+i) * wobble(t.Launch, k)
+		trials = append(trials, analysistest.Change(analysistest.Launches(analysistest.Cell("phased", driver, "web"), 6, 5000, 1+i), func(t *assay.Trial) {
+			for k, name := range analysis.PhaseMetrics {
+				t.Figures[name] = 100 * float64(k+1+i) * analysistest.Wobble(t.Launch, k)
 			}
 		})...)
 	}
@@ -110,7 +111,7 @@ func samplePhases() []assay.Trial {
 
 // The main tables have the text format's cells.
 func TestHTMLTables(t *testing.T) {
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	r := mustReport(t, run, trials)
 	_, root := mustHTML(t, r)
 	tables := find(root, ".figures")
@@ -119,14 +120,14 @@ func TestHTMLTables(t *testing.T) {
 	}
 	for i, table := range r.Tables {
 		var n notes
-		columns := table.columns(&n)
+		columns := columnsOf(table, &n)
 		lines := find(tables[i], "tr")[1:]
-		for k, row := range table.withTwins() {
+		for k, row := range table.WithTwins() {
 			var got []string
 			for _, cell := range find(lines[k], "td") {
 				got = append(got, wordsOf(cell))
 			}
-			want := table.cells(row, columns, &n)
+			want := tableCells(table, row, columns, &n)
 			for j := range len(want) - 1 {
 				if got[j] != want[j] {
 					t.Errorf("%s, %s: %q, want %q", table.Title, row.Name(), got[j], want[j])
@@ -146,7 +147,7 @@ func TestHTMLTables(t *testing.T) {
 
 // Links within the page lead somewhere.
 func TestHTMLAnchors(t *testing.T) {
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	_, root := mustHTML(t, mustReport(t, run, trials))
 	links := 0
 	for _, a := range find(root, "a") {
@@ -163,7 +164,7 @@ func TestHTMLAnchors(t *testing.T) {
 }
 
 func TestHTMLDownloads(t *testing.T) {
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	r := mustReport(t, run, trials)
 	_, root := mustHTML(t, r)
 	var whole bytes.Buffer
@@ -189,14 +190,14 @@ func TestHTMLDownloads(t *testing.T) {
 }
 
 // checkSamples demands every launch with its figures and samples.
-func checkSamples(t *testing.T, table *Table, text []byte) {
+func checkSamples(t *testing.T, table *analysis.Table, text []byte) {
 	t.Helper()
 	records, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
 	if err != nil {
 		t.Fatal(err)
 	}
 	i := 0
-	for _, row := range table.withTwins() {
+	for _, row := range table.WithTwins() {
 		for _, trial := range row.Trials {
 			i++
 			record := map[string]string{}
@@ -250,7 +251,7 @@ func TestHTMLOfMonster(t *testing.T) {
 // The policy allows the page's own style sheet by its digest, and nothing in
 // the page needs more.
 func TestHTMLPolicy(t *testing.T) {
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	_, root := mustHTML(t, mustReport(t, run, trials))
 	styles := find(root, "style")
 	if len(styles) != 1 || attribute(find(root, "meta")[1], "content") != policy(styles[0].FirstChild.Data) {
@@ -273,7 +274,7 @@ func TestHTMLPolicy(t *testing.T) {
 
 // Charts have both widths and words for who does not see them.
 func TestHTMLCharts(t *testing.T) {
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	r := mustReport(t, run, append(trials, samplePhases()...))
 	_, root := mustHTML(t, r)
 	figures := find(root, "figure")
@@ -295,7 +296,7 @@ func TestHTMLCharts(t *testing.T) {
 }
 
 func TestHTMLPublished(t *testing.T) {
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	where := func(driver string) map[string]string {
 		return map[string]string{"operation": "point-read", "rows": "1000", "driver": driver, "profile": "web"}
 	}
@@ -323,7 +324,7 @@ func TestHTMLSettings(t *testing.T) {
 	}
 	var trials []assay.Trial
 	for i, driver := range []string{"mattn", "modernc"} {
-		trials = append(trials, change(launches(cell("get", driver, "web"), 6, 1000, 1), func(t *assay.Trial) {
+		trials = append(trials, analysistest.Change(analysistest.Launches(analysistest.Cell("get", driver, "web"), 6, 1000, 1), func(t *assay.Trial) {
 			t.Settings = []assay.Setting{setting("cache_size", "100", "100", true), setting("synchronous", "1", fmt.Sprint(1+i), i == 0),
 				setting("temp_store", "", fmt.Sprint(i), true), setting("encoding", "", "UTF-8", true)}
 		})...)
@@ -342,7 +343,7 @@ func TestHTMLSettings(t *testing.T) {
 }
 
 func TestHTMLConditions(t *testing.T) {
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	got := mustReport(t, run, trials).holds()
 	want := []fact{{"clients", "1, 8"}, {"connections", "1, 4"}, {"durability", "consistent, power"}, {"cache", "warm"}, {"rows", "1000, 100000"},
 		{"machine", "cpu AMD EPYC 7K62, kernel 6.12, filesystem ext4"}}

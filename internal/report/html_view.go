@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"assay/internal/analysis"
 	"assay/internal/chart"
 )
 
@@ -56,7 +57,7 @@ func (o operationView) Tables() []tableLink { return o.tables }
 // tableLink names a table of the page.
 type tableLink struct {
 	ID, Title string
-	table     *Table
+	table     *analysis.Table
 	page      *pageView
 	made      chan madeTable
 }
@@ -96,7 +97,7 @@ func (v *pageView) makeTables(done <-chan struct{}) {
 				return
 			}
 			go func() {
-				view, err := l.table.view(l.ID, v.packer)
+				view, err := viewTable(l.table, l.ID, v.packer)
 				l.made <- madeTable{view, err}
 			}()
 		}
@@ -209,10 +210,10 @@ func (r *Report) holds() []fact {
 		if !slices.Contains(order, name) {
 			order = append(order, name)
 		}
-		count(values, name, value)
+		analysis.Count(values, name, value)
 	}
 	for _, t := range r.Tables {
-		c := t.cell()
+		c := t.Cell()
 		add("clients", fmt.Sprint(c.Clients))
 		add("connections", fmt.Sprint(c.Pool))
 		for _, name := range slices.Sorted(maps.Keys(c.Params)) {
@@ -242,7 +243,7 @@ func (r *Report) holds() []fact {
 
 // compareNumbers orders numbers as numbers, and other texts behind them.
 func compareNumbers(a, b string) int {
-	return compareParams(map[string]string{"": a}, map[string]string{"": b})
+	return analysis.CompareParams(map[string]string{"": a}, map[string]string{"": b})
 }
 
 // machine is the machine in a few words, with everything else in the section on

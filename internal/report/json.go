@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/analysis"
 	"assay/internal/stat"
 )
 
@@ -203,8 +204,8 @@ func toJSONRun(run assay.Run) jsonRun {
 	return j
 }
 
-func toJSONSuggestion(s Suggestion) jsonSuggestion {
-	return jsonSuggestion{s.Durability, s.Text, convert(s.Connections, func(c Connection) jsonConnection {
+func toJSONSuggestion(s analysis.Suggestion) jsonSuggestion {
+	return jsonSuggestion{s.Durability, suggestionSentence(s), convert(s.Connections, func(c analysis.Connection) jsonConnection {
 		return jsonConnection{c.Name, c.DSN, convert(c.Each, same), convert(c.Settings, toJSONSetting)}
 	})}
 }
@@ -213,23 +214,23 @@ func toJSONSetting(s assay.Setting) jsonSetting { return jsonSetting(s) }
 
 func same(s string) string { return s }
 
-func toJSONDifference(d Difference) jsonDifference {
-	return jsonDifference{d.Of, d.Name, convert(d.Values, func(h Holders) jsonHolders { return jsonHolders(h) })}
+func toJSONDifference(d analysis.Difference) jsonDifference {
+	return jsonDifference{d.Of, d.Name, convert(d.Values, func(h analysis.Holders) jsonHolders { return jsonHolders(h) })}
 }
 
-func toJSONTable(t *Table) jsonTable {
+func toJSONTable(t *analysis.Table) jsonTable {
 	return jsonTable{
 		Title: t.Title, Primary: t.Primary.Name, Changes: t.Changes,
 		Margin: t.Margin, Noise: t.Noise, LaunchNS: int64(t.Launch),
-		Recommendations: convert(t.Rankings, func(k *Ranking) jsonRecommendation {
-			return jsonRecommendation{k.Durability, k.Text}
+		Recommendations: convert(t.Rankings, func(k *analysis.Ranking) jsonRecommendation {
+			return jsonRecommendation{k.Durability, Sentence(k)}
 		}),
 		Rows: convert(t.Rows, toJSONRow), Twins: convert(t.Twins, toJSONRow), Factors: convert(t.Factors, toJSONRow),
 		Differences: convert(t.Differences, toJSONDifference),
 	}
 }
 
-func toJSONRow(r *Row) jsonRow {
+func toJSONRow(r *analysis.Row) jsonRow {
 	c := r.Cell
 	var floor *jsonInterval
 	if r.Floor != nil {
@@ -242,9 +243,9 @@ func toJSONRow(r *Row) jsonRow {
 		DriverVersion: c.DriverVersion, Build: c.Build, Profile: c.Profile, Without: c.Without, Clients: c.Clients, Pool: c.Pool,
 		Idle: c.Idle, Statement: c.Statement, Transaction: assay.TransactionString(c.Transaction), Rate: c.Rate,
 		Params: c.Params, AsPublished: c.AsPublished,
-		Outcome: r.Outcome, Reason: r.Reason, Durability: r.Durability, Reference: r.Reference.id(), Rank: r.Rank,
+		Outcome: r.Outcome, Reason: r.Reason, Durability: r.Durability, Reference: r.Reference.ID(), Rank: r.Rank,
 		Figures: convert(r.Figures, toJSONFigure),
-		Warnings: convert(r.Warnings, func(w Warning) jsonWarning {
+		Warnings: convert(r.Warnings, func(w analysis.Warning) jsonWarning {
 			return jsonWarning{w.Code, w.Evidence, w.Advice, w.Launches, w.Of}
 		}),
 		DSN: r.DSN, Each: convert(r.Each, same), Settings: convert(r.Settings, toJSONSetting), QueryPlan: r.QueryPlan,
@@ -252,7 +253,7 @@ func toJSONRow(r *Row) jsonRow {
 	}
 }
 
-func toJSONFigure(f Figure) jsonFigure {
+func toJSONFigure(f analysis.Figure) jsonFigure {
 	j := jsonFigure{Metric: f.Metric.Name, Unit: f.Metric.Unit, jsonInterval: toJSONInterval(f.Interval)}
 	if c := f.Comparison; c != nil {
 		ratio := toJSONInterval(c.Ratio)
@@ -280,7 +281,7 @@ func toJSONTrial(t assay.Trial) jsonTrial {
 
 // known is nil for what JSON cannot hold.
 func known(v float64) *float64 {
-	if !finite(v) {
+	if !analysis.Finite(v) {
 		return nil
 	}
 	return &v

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/analysis"
 )
 
 func TestNull(t *testing.T) {
@@ -23,11 +24,11 @@ func TestNull(t *testing.T) {
 			}
 		}
 	}
-	r, err := New(assay.Run{Plan: "null", Reference: "modernc@"}, all)
+	r, err := analysis.New(assay.Run{Plan: "null", Reference: "modernc@"}, all)
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := NewNull(r)
+	n := analysis.NewNull(r)
 	if len(n.Kinds) != 1 {
 		t.Fatalf("%+v", n)
 	}
@@ -42,7 +43,7 @@ func TestNull(t *testing.T) {
 		t.Errorf("%d launches in a minute", launches)
 	}
 	var out strings.Builder
-	if err := n.Write(&out); err != nil {
+	if err := WriteNull(n, &out); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "2 comparisons of a thing with itself; 1 claimed a difference") {

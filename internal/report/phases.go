@@ -7,54 +7,20 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/analysis"
 )
 
-const phaseSuffix = "-ns/op"
-
-// phaseMetrics are those of phases, in their order: the metrics between
-// close-ns and clock-ns/op.
-var phaseMetrics = []string{"prepare-ns/op", "bind-ns/op", "query-ns/op", "next-ns/op", "scan-ns/op", "close-rows-ns/op", "close-stmt-ns/op"}
-
-// Phase is what a row spends in one phase of an execution.
-type Phase struct {
-	Name   string // query, next, ...
-	Figure Figure
-	Share  float64 // of the sum of all phases
-}
-
-// Phases returns the phases of a row, in their order: those that its driver
-// has. Empty where they were not timed.
-func (r *Row) Phases() []Phase {
-	var phases []Phase
-	total := 0.0
-	for _, name := range phaseMetrics {
-		if f, ok := r.Figure(name); ok && f.Interval.N > 0 {
-			phases = append(phases, Phase{Name: strings.TrimSuffix(name, phaseSuffix), Figure: f})
-			total += f.Interval.Center
-		}
-	}
-	for i := range phases {
-		phases[i].Share = phases[i].Figure.Interval.Center / total
-	}
-	return phases
-}
-
-// hasPhases tells whether phases of some row were timed.
-func (t *Table) hasPhases() bool {
-	return slices.ContainsFunc(t.Rows, func(r *Row) bool { return len(r.Phases()) > 0 })
-}
-
 // addPhases shows where the time goes.
-func (t *Table) addPhases(d *document) {
-	if !t.hasPhases() {
+func addPhases(t *analysis.Table, d *document) {
+	if !t.HasPhases() {
 		return
 	}
 	g := &grid{header: []string{"phases: driver", "profile"}, right: []bool{false, false}}
 	var used []string
-	for _, name := range phaseMetrics {
-		if slices.ContainsFunc(t.Rows, func(r *Row) bool { _, ok := r.Figure(name); return ok }) {
+	for _, name := range analysis.PhaseMetrics {
+		if slices.ContainsFunc(t.Rows, func(r *analysis.Row) bool { _, ok := r.Figure(name); return ok }) {
 			used = append(used, name)
-			g.header = append(g.header, strings.TrimSuffix(name, phaseSuffix))
+			g.header = append(g.header, strings.TrimSuffix(name, analysis.PhaseSuffix))
 			g.right = append(g.right, true)
 		}
 	}
@@ -65,16 +31,16 @@ func (t *Table) addPhases(d *document) {
 		}
 	}
 	*d = append(*d, block{kind: table, grid: g})
-	t.addBars(d)
+	addBars(t, d)
 	d.add(footnote, "Phases are timed in windows of their own, and contain what reading the clock between them costs; "+
 		"the last column is without it. A phase that a driver's API does not show apart is absent (-), not zero.")
 }
 
-func phaseCells(row *Row, phases []Phase, used []string, primary assay.Metric) []string {
+func phaseCells(row *analysis.Row, phases []analysis.Phase, used []string, primary assay.Metric) []string {
 	cells := []string{row.Driver, clean(row.Cell.Profile)}
 	sum := 0.0
 	for _, name := range used {
-		i := slices.IndexFunc(phases, func(p Phase) bool { return p.Name+phaseSuffix == name })
+		i := slices.IndexFunc(phases, func(p analysis.Phase) bool { return p.Name+analysis.PhaseSuffix == name })
 		if i < 0 {
 			cells = append(cells, "-")
 			continue
@@ -95,7 +61,7 @@ const barWidth = 60
 var phaseLetters = map[string]string{"prepare": "p", "bind": "b", "query": "q", "next": "n", "scan": "s", "close-rows": "r", "close-stmt": "f"}
 
 // addBars draws the phases of each row one behind the other, all to one scale.
-func (t *Table) addBars(d *document) {
+func addBars(t *analysis.Table, d *document) {
 	longest, widest := 0.0, 0
 	for _, row := range t.Rows {
 		sum := 0.0
@@ -115,7 +81,7 @@ func (t *Table) addBars(d *document) {
 
 // bar rounds where phases end, not how long they are, so that the bar's length
 // is right.
-func bar(phases []Phase, longest float64) string {
+func bar(phases []analysis.Phase, longest float64) string {
 	var text strings.Builder
 	end := 0.0
 	for _, p := range phases {

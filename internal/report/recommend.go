@@ -8,91 +8,67 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/analysis"
 	"assay/internal/stat"
 )
 
 // mostNamed is how many rows a sentence names before it only counts them.
 const mostNamed = 4
 
-// recommend says in one sentence what a ranking shows, and nothing that it
-// does not show.
-func (t *Table) recommend(k *Ranking) string {
-	return clean(t.conditions(k.Durability) + ": " + t.verdict(k))
+// Sentence says what a ranking shows, and nothing that it does not show.
+func Sentence(k *analysis.Ranking) string {
+	return clean(holdsFor(k.Table, k.Durability) + ": " + verdictWords(k.Table, k))
 }
 
 // conditions is what a recommendation holds for.
-func (t *Table) conditions(d assay.Durability) string {
+func holdsFor(t *analysis.Table, d assay.Durability) string {
 	if t.Changes {
 		return t.Title + ", durability " + class(d)
 	}
-	if _, stated := t.cell().Params["cache"]; stated {
+	if _, stated := t.Cell().Params["cache"]; stated {
 		return t.Title
 	}
 	return t.Title + ", warm cache"
 }
 
 // verdict is the sentence's second half.
-func (t *Table) verdict(k *Ranking) string {
-	leaders := k.leaders()
+func verdictWords(t *analysis.Table, k *analysis.Ranking) string {
+	leaders := k.Leaders()
 	first := leaders[0]
 	rest := k.Rows[len(leaders):]
 	if len(k.Rows) == 1 {
 		return "only " + first.Name() + " can be ranked; there is nothing to compare it with"
 	}
 	if len(leaders) == 1 {
-		return "use " + with(first) + ": " + strings.Join(t.clauses(k, first, rest, ""), "; ")
+		return "use " + with(first) + ": " + strings.Join(clauses(t, k, first, rest, ""), "; ")
 	}
-	clauses := t.clauses(k, first, rest, first.Name()+" is ")
-	return strings.Join(append([]string{t.tie(k, leaders)}, clauses...), "; ")
+	clauses := clauses(t, k, first, rest, first.Name()+" is ")
+	return strings.Join(append([]string{tieWords(t, k, leaders)}, clauses...), "; ")
 }
 
 // tie says what is known about rows that share the best rank.
-func (t *Table) tie(k *Ranking, leaders []*Row) string {
-	equal, open := k.equivalent(leaders)
+func tieWords(t *analysis.Table, k *analysis.Ranking, leaders []*analysis.Row) string {
+	equal, open := k.Equivalent(leaders)
 	against := append(leaders[:1:1], open...)
 	switch {
 	case len(open) == 0:
 		return names(equal) + " are equivalent: take any of them"
 	case len(equal) == 1:
-		return names(against) + " cannot be told apart yet: " + t.wouldDecide(k, against)
+		return names(against) + " cannot be told apart yet: " + wouldDecide(t, k, against)
 	}
-	return names(equal) + " are equivalent, and cannot be told apart from " + names(open) + " yet: " + t.wouldDecide(k, against)
-}
-
-// leaders returns the rows that share the best rank. Where results go in a
-// circle nobody has rank 1, and the whole circle shares another.
-func (k *Ranking) leaders() []*Row {
-	n := 0
-	for n < len(k.Rows) && k.Rows[n].Rank == k.Rows[0].Rank {
-		n++
-	}
-	return k.Rows[:n]
-}
-
-// equivalent splits rows into the first with those of which each two are
-// equivalent, and the others.
-func (k *Ranking) equivalent(rows []*Row) (equal, open []*Row) {
-	for _, row := range rows {
-		differs := func(other *Row) bool { return k.compare(row, other).Verdict != stat.Equivalent }
-		if slices.ContainsFunc(equal, differs) {
-			open = append(open, row)
-		} else {
-			equal = append(equal, row)
-		}
-	}
-	return equal, open
+	return names(equal) + " are equivalent, and cannot be told apart from " + names(open) + " yet: " + wouldDecide(t, k, against)
 }
 
 // clauses says how one row compares with others; is comes before what it is.
-func (t *Table) clauses(k *Ranking, row *Row, others []*Row, is string) []string {
-	groups := map[stat.Verdict][]*Row{}
+func clauses(t *analysis.Table, k *analysis.Ranking, row *analysis.Row, others []*analysis.Row, is string) []string {
+	groups := map[stat.Verdict][]*analysis.Row{}
 	for _, other := range others {
-		verdict := k.compare(row, other).Verdict
+		verdict := k.Compare(row, other).Verdict
 		groups[verdict] = append(groups[verdict], other)
 	}
 	var all []string
 	if beaten := groups[stat.Faster]; len(beaten) > 0 {
-		all = append(all, is+t.fasterThan(k, row, beaten))
+		all = append(all, is+fasterThan(t, k, row, beaten))
 		is = ""
 	}
 	if equal := groups[stat.Equivalent]; len(equal) > 0 {
@@ -100,18 +76,18 @@ func (t *Table) clauses(k *Ranking, row *Row, others []*Row, is string) []string
 		is = ""
 	}
 	if open := groups[stat.Undecided]; len(open) > 0 {
-		all = append(all, is+"undecided against "+names(open)+": "+t.wouldDecide(k, append([]*Row{row}, open...)))
+		all = append(all, is+"undecided against "+names(open)+": "+wouldDecide(t, k, append([]*analysis.Row{row}, open...)))
 	}
 	return all
 }
 
 // fasterThan gives the ratio to the closest of the beaten, to the closest
 // with another driver, and to the reference of the same profile.
-func (t *Table) fasterThan(k *Ranking, row *Row, beaten []*Row) string {
-	say := func(other *Row) string {
-		return speedText(k.compare(row, other).Ratio, t.Primary) + " faster than " + other.Name()
+func fasterThan(t *analysis.Table, k *analysis.Ranking, row *analysis.Row, beaten []*analysis.Row) string {
+	say := func(other *analysis.Row) string {
+		return speedText(k.Compare(row, other).Ratio, t.Primary) + " faster than " + other.Name()
 	}
-	foreign := slices.IndexFunc(beaten, func(other *Row) bool { return other.Driver != row.Driver })
+	foreign := slices.IndexFunc(beaten, func(other *analysis.Row) bool { return other.Driver != row.Driver })
 	var parts []string
 	for i, other := range beaten {
 		if i == 0 || i == foreign || other == row.Reference {
@@ -126,10 +102,10 @@ func (t *Table) fasterThan(k *Ranking, row *Row, beaten []*Row) string {
 
 // wouldDecide says what it takes to decide between the first row and the
 // others: time, where that can be estimated, otherwise the reason.
-func (t *Table) wouldDecide(k *Ranking, rows []*Row) string {
+func wouldDecide(t *analysis.Table, k *analysis.Ranking, rows []*analysis.Row) string {
 	more, reason := 0, ""
 	for _, other := range rows[1:] {
-		c := k.compare(rows[0], other)
+		c := k.Compare(rows[0], other)
 		if c.Verdict != stat.Undecided {
 			continue
 		}
@@ -149,7 +125,7 @@ func (t *Table) wouldDecide(k *Ranking, rows []*Row) string {
 }
 
 // names lists rows, the first few by name.
-func names(rows []*Row) string {
+func names(rows []*analysis.Row) string {
 	var all []string
 	for i, row := range rows {
 		if i == mostNamed && len(rows) > mostNamed+1 {
@@ -162,7 +138,7 @@ func names(rows []*Row) string {
 }
 
 // with is a row as advice names it.
-func with(r *Row) string {
+func with(r *analysis.Row) string {
 	if r.Cell.Profile == "" {
 		return r.Driver
 	}

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/analysis"
+	"assay/internal/analysis/analysistest"
 )
 
 // sentences returns all recommendations of a report.
@@ -14,7 +16,7 @@ func sentences(r *Report) []string {
 	var all []string
 	for _, t := range r.Tables {
 		for _, k := range t.Rankings {
-			all = append(all, k.Text)
+			all = append(all, Sentence(k))
 		}
 	}
 	return all
@@ -22,12 +24,12 @@ func sentences(r *Report) []string {
 
 // rough spreads a cell's launches so far that little can be decided.
 func rough(trials []assay.Trial) []assay.Trial {
-	return change(trials, func(t *assay.Trial) { t.Figures["ns/op"] *= 1 + 0.1*float64(t.Launch%2) })
+	return analysistest.Change(trials, func(t *assay.Trial) { t.Figures["ns/op"] *= 1 + 0.1*float64(t.Launch%2) })
 }
 
 func TestRecommendations(t *testing.T) {
 	get := func(driver, profile string, n int, ns float64) []assay.Trial {
-		return launches(cell("get", driver, profile), n, ns, 0)
+		return analysistest.Launches(analysistest.Cell("get", driver, profile), n, ns, 0)
 	}
 	const begin = "get, rows=1000, 1 client, warm cache: "
 	tests := []struct {
@@ -53,7 +55,7 @@ func TestRecommendations(t *testing.T) {
 		for _, part := range test.trials {
 			trials = append(trials, part...)
 		}
-		got := sentences(mustReport(t, reference, trials))
+		got := sentences(mustReport(t, analysistest.PlainRun, trials))
 		if want := []string{begin + test.want}; !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\n got %q\nwant %q", test.name, got, want)
 		}
@@ -66,7 +68,7 @@ func TestCircle(t *testing.T) {
 	for i, driver := range []string{"modernc", "mattn", "glebarez"} {
 		// Of three groups of six launches, each driver has two, and each two
 		// drivers share one.
-		c := cell("get", driver, "a")
+		c := analysistest.Cell("get", driver, "a")
 		for launch := 1; launch <= 18; launch++ {
 			group := (launch - 1) / 6
 			if group == i {
@@ -79,7 +81,7 @@ func TestCircle(t *testing.T) {
 			trials = append(trials, assay.Trial{Cell: c, Launch: launch, Outcome: assay.OK, Figures: map[string]float64{"ns/op": ns}})
 		}
 	}
-	got := sentences(mustReport(t, reference, trials))
+	got := sentences(mustReport(t, analysistest.PlainRun, trials))
 	// Their figures are equal but for rounding: the order of names is open.
 	if len(got) != 1 || !strings.HasSuffix(got[0], " cannot be told apart yet: results go in a circle") || strings.Count(got[0], "(a)") != 3 {
 		t.Errorf("got %q", got)
@@ -89,19 +91,19 @@ func TestCircle(t *testing.T) {
 func TestSuggestions(t *testing.T) {
 	var trials []assay.Trial
 	for i, operation := range []string{"get", "scan"} {
-		trials = append(trials, launches(cell(operation, "modernc", "web"), 6, 2000, 0)...)
-		trials = append(trials, launches(cell(operation, "mattn", "web"), 6, 1000*float64(1+2*i), 0)...)
-		trials = append(trials, launches(cell(operation, "mattn", "fast"), 6, 900+2000*float64(i), 0)...)
+		trials = append(trials, analysistest.Launches(analysistest.Cell(operation, "modernc", "web"), 6, 2000, 0)...)
+		trials = append(trials, analysistest.Launches(analysistest.Cell(operation, "mattn", "web"), 6, 1000*float64(1+2*i), 0)...)
+		trials = append(trials, analysistest.Launches(analysistest.Cell(operation, "mattn", "fast"), 6, 900+2000*float64(i), 0)...)
 	}
 	put := func(driver, profile string, d assay.Durability, ns float64) {
-		trials = append(trials, durable(launches(cell("put", driver, profile), 6, ns, 0), d, "x")...)
+		trials = append(trials, analysistest.Durable(analysistest.Launches(analysistest.Cell("put", driver, profile), 6, ns, 0), d, "x")...)
 	}
 	put("modernc", "web", assay.Power, 9000)
 	put("mattn", "web", assay.Power, 8000)
 	put("mattn", "fast", assay.None, 100)
 	var got []string
-	for _, s := range mustReport(t, reference, trials).Suggestions {
-		got = append(got, s.Text)
+	for _, s := range mustReport(t, analysistest.PlainRun, trials).Suggestions {
+		got = append(got, suggestionSentence(s))
 	}
 	want := []string{
 		"For durability power (every acknowledged commit survives a power cut): no driver and profile is ahead of the others",
@@ -113,15 +115,15 @@ func TestSuggestions(t *testing.T) {
 }
 
 func TestConnection(t *testing.T) {
-	row := &Row{Driver: "mattn", DSN: "file:{{path}}?mode=rw", Each: []string{"PRAGMA a=1"}, Settings: []assay.Setting{
+	row := &analysis.Row{Driver: "mattn", DSN: "file:{{path}}?mode=rw", Each: []string{"PRAGMA a=1"}, Settings: []assay.Setting{
 		{Name: "sync", Connection: "writer-1", Requested: "full", Effective: "2"},
 		{Name: "cache", Connection: "writer-1", Effective: "10"},
 		{Name: "sync", Connection: "reader-1", Requested: "full", Effective: "1"},
 	}}
-	want := Connection{Name: "mattn", DSN: "file:app.db?mode=rw", Each: []string{"PRAGMA a=1"}, Settings: []assay.Setting{
+	want := analysis.Connection{Name: "mattn", DSN: "file:app.db?mode=rw", Each: []string{"PRAGMA a=1"}, Settings: []assay.Setting{
 		{Name: "cache", Effective: "10"}, {Name: "sync", Requested: "full", Effective: "1/2"},
 	}}
-	if got := connection(row); !reflect.DeepEqual(got, want) {
+	if got := analysis.NewConnection(row); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -9,12 +9,14 @@ import (
 	"testing"
 
 	"assay"
+	"assay/internal/analysis"
+	"assay/internal/analysis/analysistest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
 func TestGolden(t *testing.T) {
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	r := mustReport(t, run, trials)
 	for _, format := range Formats {
 		t.Run(format, func(t *testing.T) {
@@ -41,7 +43,7 @@ func TestGolden(t *testing.T) {
 
 // The order in which a store returns trials must not matter.
 func TestOrderOfTrials(t *testing.T) {
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	reversed := make([]assay.Trial, len(trials))
 	for i, trial := range trials {
 		reversed[len(trials)-1-i] = trial
@@ -61,7 +63,7 @@ func TestOrderOfTrials(t *testing.T) {
 }
 
 func TestNewTakesNothingFromTheCaller(t *testing.T) {
-	run, trials := sampleRun()
+	run, trials := analysistest.SampleRun()
 	mustReport(t, run, trials)
 	if trials[0].Histogram == nil || trials[0].DSN == "" || len(trials[0].Each) == 0 {
 		t.Error("New changed the caller's trials")
@@ -69,7 +71,7 @@ func TestNewTakesNothingFromTheCaller(t *testing.T) {
 }
 
 func TestErrors(t *testing.T) {
-	_, err := New(assay.Run{ID: "r1"}, broken)
+	_, err := analysis.New(assay.Run{ID: "r1"}, analysistest.Broken)
 	if err == nil || err.Error() != "report on run r1: reading its trials: disk on fire" {
 		t.Errorf("got %v", err)
 	}
@@ -95,7 +97,7 @@ func TestFailed(t *testing.T) {
 		assay.OK: false, assay.Unsupported: false, assay.NotRun: false,
 		assay.Failed: true, assay.WrongAnswer: true, assay.TimedOut: true, assay.NotApplied: true,
 	} {
-		trial := ended(cell("scan", "mattn", "web"), outcome, "")
+		trial := analysistest.Ended(analysistest.Cell("scan", "mattn", "web"), outcome, "")
 		if got := mustReport(t, assay.Run{}, []assay.Trial{trial}).Failed(); got != want {
 			t.Errorf("%s: got %v, want %v", outcome, got, want)
 		}
@@ -122,7 +124,7 @@ func TestOutcome(t *testing.T) {
 		for i, o := range test.outcomes {
 			trials = append(trials, assay.Trial{Outcome: o, Reason: string(o) + " " + string(rune('0'+i))})
 		}
-		got, reason := outcome(trials)
+		got, reason := analysis.Outcome(trials)
 		if got != test.want || reason != test.reason {
 			t.Errorf("%v: got %s, %q", test.outcomes, got, reason)
 		}
@@ -132,10 +134,10 @@ func TestOutcome(t *testing.T) {
 // Hostile text stands in every place that a user or a worker can write to.
 func TestHostileText(t *testing.T) {
 	const evil = "x|y\n\r\t\x1b[2J<script>`*_\u2028\u202e\xff \"q\",;= /z"
-	c := cell(evil, evil, evil)
+	c := analysistest.Cell(evil, evil, evil)
 	c.Plan, c.Workload, c.Engine, c.Statement = evil, evil, evil, evil
 	c.Params = map[string]string{evil: evil}
-	trials := change(launches(c, 2, 1000, 1), func(t *assay.Trial) {
+	trials := analysistest.Change(analysistest.Launches(c, 2, 1000, 1), func(t *assay.Trial) {
 		t.DSN, t.Each = evil, []string{evil}
 		t.Warnings = []assay.Warning{{Code: evil, Evidence: evil, Advice: evil}}
 		t.Settings = []assay.Setting{{Name: evil, Requested: evil, Effective: evil}}
@@ -143,7 +145,7 @@ func TestHostileText(t *testing.T) {
 	})
 	other := c
 	other.Driver = "other"
-	trials = append(trials, ended(other, assay.Failed, evil))
+	trials = append(trials, analysistest.Ended(other, assay.Failed, evil))
 	run := assay.Run{ID: evil, Plan: evil, Reference: evil, Host: map[string]string{evil: evil}, Version: evil,
 		Targets: []assay.Target{{Driver: evil, Engine: evil, EngineVersion: evil, Facts: map[string]string{evil: evil}, CompileOptions: []string{evil}}}}
 	r := mustReport(t, run, trials)

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"assay"
+	"assay/internal/analysis"
 	"assay/internal/stat"
 )
 
@@ -23,7 +24,7 @@ var scales = map[string][]string{
 // point.
 func human(v float64, unit string) string {
 	units := scales[unit]
-	if !finite(v) {
+	if !analysis.Finite(v) {
 		return "?"
 	}
 	i := 0
@@ -42,7 +43,7 @@ func digits(v float64) string { return significant(v, 3) }
 
 // significant prints n significant digits, without an exponent.
 func significant(v float64, n int) string {
-	if !finite(v) {
+	if !analysis.Finite(v) {
 		return "?"
 	}
 	rounded := strconv.FormatFloat(v, 'e', n-1, 64)
@@ -55,7 +56,7 @@ func significant(v float64, n int) string {
 const mostHalf = 999
 
 // figureText is a figure with half its interval, as a share of it.
-func figureText(f Figure) string {
+func figureText(f analysis.Figure) string {
 	s := human(f.Interval.Center, f.Metric.Unit)
 	if !f.Interval.Known() {
 		return s + " ± ?"

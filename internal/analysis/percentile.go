@@ -1,4 +1,4 @@
-package report
+package analysis
 
 import (
 	"maps"
@@ -62,7 +62,7 @@ func (r *Row) addPooledPercentiles() {
 
 // byMetric orders figures as tables show them.
 func byMetric(a, b Figure) int {
-	if order := metricOrder(a) - metricOrder(b); order != 0 {
+	if order := MetricOrder(a) - MetricOrder(b); order != 0 {
 		return order
 	}
 	return strings.Compare(a.Metric.Name, b.Metric.Name)

@@ -1,4 +1,4 @@
-package report
+package analysis
 
 import (
 	"math"
@@ -9,14 +9,12 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/analysis/analysistest"
 	"assay/internal/stat"
 )
 
-// reference is a run against modernc that says nothing else.
-var reference = assay.Run{Reference: "modernc@v1.61.1", Options: assay.Options{Margin: 0.02}}
-
 // rows returns the rows of a report's only table by name.
-func rowsOf(t *testing.T, r *Report) map[string]*Row {
+func rowsOf(t *testing.T, r *Result) map[string]*Row {
 	t.Helper()
 	if len(r.Tables) != 1 {
 		t.Fatalf("%d tables, want 1", len(r.Tables))
@@ -30,18 +28,13 @@ func rowsOf(t *testing.T, r *Report) map[string]*Row {
 
 // twin marks trials as the reference's repetition.
 func twin(trials []assay.Trial) []assay.Trial {
-	return change(trials, func(t *assay.Trial) { t.Twin = true })
-}
-
-// in puts trials into a group.
-func in(trials []assay.Trial, group string) []assay.Trial {
-	return change(trials, func(t *assay.Trial) { t.Group = group })
+	return analysistest.Change(trials, func(t *assay.Trial) { t.Twin = true })
 }
 
 func TestPairing(t *testing.T) {
 	trial := func(launch int, minute int, ns float64, outcome assay.Outcome, disqualified bool) assay.Trial {
 		return assay.Trial{Launch: launch, Outcome: outcome, Disqualified: disqualified,
-			Started: sampleStart.Add(time.Duration(minute) * time.Minute), Figures: map[string]float64{"ns/op": ns}}
+			Started: analysistest.SampleStart.Add(time.Duration(minute) * time.Minute), Figures: map[string]float64{"ns/op": ns}}
 	}
 	row := &Row{Trials: []assay.Trial{
 		trial(1, 10, 11, assay.OK, false), trial(2, 20, 12, assay.OK, true),
@@ -65,11 +58,11 @@ func TestPairing(t *testing.T) {
 
 // The reference runs in every group, so that a launch number is not unique.
 func TestGroupsPairWithTheirOwnReference(t *testing.T) {
-	trials := in(launches(cell("get", "modernc", "web"), 6, 1000, 0), "a")
-	trials = append(trials, in(launches(cell("get", "mattn", "web"), 6, 500, 0), "a")...)
-	trials = append(trials, in(launches(cell("get", "modernc", "web"), 6, 3000, 0), "b")...)
-	trials = append(trials, in(launches(cell("get", "glebarez", "web"), 6, 1500, 0), "b")...)
-	rows := rowsOf(t, mustReport(t, reference, trials))
+	trials := analysistest.InGroup(analysistest.Launches(analysistest.Cell("get", "modernc", "web"), 6, 1000, 0), "a")
+	trials = append(trials, analysistest.InGroup(analysistest.Launches(analysistest.Cell("get", "mattn", "web"), 6, 500, 0), "a")...)
+	trials = append(trials, analysistest.InGroup(analysistest.Launches(analysistest.Cell("get", "modernc", "web"), 6, 3000, 0), "b")...)
+	trials = append(trials, analysistest.InGroup(analysistest.Launches(analysistest.Cell("get", "glebarez", "web"), 6, 1500, 0), "b")...)
+	rows := rowsOf(t, mustReport(t, analysistest.PlainRun, trials))
 	for _, name := range []string{"mattn (web)", "glebarez (web)"} {
 		f, _ := rows[name].Figure("ns/op")
 		if f.Comparison == nil || digits(f.Comparison.Ratio.Center) != "0.500" || f.Comparison.Ratio.N != 6 {
@@ -82,11 +75,11 @@ func TestGroupsPairWithTheirOwnReference(t *testing.T) {
 }
 
 func TestDurabilityKeepsRanksApart(t *testing.T) {
-	trials := durable(launches(cell("put", "modernc", "web"), 6, 1000, 1), assay.Power, "2")
-	trials = append(trials, durable(launches(cell("put", "mattn", "web"), 6, 100, 1), assay.Power, "1")...)
-	trials = append(trials, durable(launches(cell("put", "glebarez", "web"), 6, 50, 1), assay.Consistent, "2")...)
-	trials = append(trials, durable(launches(cell("put", "glebarez", "odd"), 6, 50, 1), assay.DurabilityUnknown, "2")...)
-	rows := rowsOf(t, mustReport(t, reference, trials))
+	trials := analysistest.Durable(analysistest.Launches(analysistest.Cell("put", "modernc", "web"), 6, 1000, 1), assay.Power, "2")
+	trials = append(trials, analysistest.Durable(analysistest.Launches(analysistest.Cell("put", "mattn", "web"), 6, 100, 1), assay.Power, "1")...)
+	trials = append(trials, analysistest.Durable(analysistest.Launches(analysistest.Cell("put", "glebarez", "web"), 6, 50, 1), assay.Consistent, "2")...)
+	trials = append(trials, analysistest.Durable(analysistest.Launches(analysistest.Cell("put", "glebarez", "odd"), 6, 50, 1), assay.DurabilityUnknown, "2")...)
+	rows := rowsOf(t, mustReport(t, analysistest.PlainRun, trials))
 	tests := map[string]struct {
 		rank    int
 		warning string
@@ -114,20 +107,20 @@ func TestDurabilityKeepsRanksApart(t *testing.T) {
 }
 
 func TestPrimary(t *testing.T) {
-	several := cell("get", "mattn", "web")
+	several := analysistest.Cell("get", "mattn", "web")
 	several.Clients = 8
 	tests := []struct {
 		cell assay.Cell
 		mode assay.Mode
 		want string
 	}{
-		{cell("get", "mattn", "web"), assay.Blocks, "ns/op"},
+		{analysistest.Cell("get", "mattn", "web"), assay.Blocks, "ns/op"},
 		{several, assay.Windows, "ns/op"},
 		{several, assay.Blocks, "op/s"},
 	}
 	for _, test := range tests {
-		trials := change(launches(test.cell, 1, 100, 1), func(t *assay.Trial) { t.Mode = test.mode })
-		if got := mustReport(t, reference, trials).Tables[0].Primary.Name; got != test.want {
+		trials := analysistest.Change(analysistest.Launches(test.cell, 1, 100, 1), func(t *assay.Trial) { t.Mode = test.mode })
+		if got := mustReport(t, analysistest.PlainRun, trials).Tables[0].Primary.Name; got != test.want {
 			t.Errorf("%d clients, %s: %s, want %s", test.cell.Clients, test.mode, got, test.want)
 		}
 	}
@@ -135,29 +128,29 @@ func TestPrimary(t *testing.T) {
 
 // The reference is found by its version only where the run has several.
 func TestReferenceVersion(t *testing.T) {
-	older := cell("get", "modernc", "web")
+	older := analysistest.Cell("get", "modernc", "web")
 	older.DriverVersion = "v1.50.0"
-	trials := append(launches(older, 6, 100, 1), launches(cell("get", "modernc", "web"), 6, 100, 2)...)
-	run := reference
+	trials := append(analysistest.Launches(older, 6, 100, 1), analysistest.Launches(analysistest.Cell("get", "modernc", "web"), 6, 100, 2)...)
+	run := analysistest.PlainRun
 	run.Targets = []assay.Target{{Driver: "modernc", DriverVersion: "v1.50.0"}, {Driver: "modernc", DriverVersion: "v1.61.1"}}
 	rows := rowsOf(t, mustReport(t, run, trials))
 	if got := rows["modernc@v1.50.0 (web)"].Reference; got != rows["modernc@v1.61.1 (web)"] || got == nil {
 		t.Errorf("got %v", got)
 	}
 	run.Targets = nil
-	never := cell("get", "modernc", "web")
+	never := analysistest.Cell("get", "modernc", "web")
 	never.DriverVersion = ""
-	rows = rowsOf(t, mustReport(t, run, []assay.Trial{ended(never, assay.Failed, "no worker")}))
+	rows = rowsOf(t, mustReport(t, run, []assay.Trial{analysistest.Ended(never, assay.Failed, "no worker")}))
 	if rows["modernc (web)"].Reference != rows["modernc (web)"] {
 		t.Error("a reference that never opened is not found")
 	}
 }
 
 func TestNoise(t *testing.T) {
-	trials := launches(cell("get", "modernc", "web"), 6, 1000, 0)
-	trials = append(trials, twin(launches(cell("get", "modernc", "web"), 6, 1100, 0))...)
-	trials = append(trials, launches(cell("get", "mattn", "web"), 6, 1050, 0)...)
-	r := mustReport(t, reference, trials)
+	trials := analysistest.Launches(analysistest.Cell("get", "modernc", "web"), 6, 1000, 0)
+	trials = append(trials, twin(analysistest.Launches(analysistest.Cell("get", "modernc", "web"), 6, 1100, 0))...)
+	trials = append(trials, analysistest.Launches(analysistest.Cell("get", "mattn", "web"), 6, 1050, 0)...)
+	r := mustReport(t, analysistest.PlainRun, trials)
 	rows := rowsOf(t, r)
 	if got := digits(r.Tables[0].Noise); got != "0.100" {
 		t.Errorf("noise %s, want 0.100", got)
@@ -167,13 +160,13 @@ func TestNoise(t *testing.T) {
 		t.Errorf("verdict %s within the noise", f.Comparison.Verdict)
 	}
 	want := []string{"noise"}
-	if got := rows["mattn (web)"].codes(); !reflect.DeepEqual(got, want) {
+	if got := rows["mattn (web)"].Codes(); !reflect.DeepEqual(got, want) {
 		t.Errorf("warnings %v, want %v", got, want)
 	}
 }
 
 func TestWarnings(t *testing.T) {
-	trials := change(launches(cell("get", "modernc", "web"), 11, 1000, 0), func(t *assay.Trial) {
+	trials := analysistest.Change(analysistest.Launches(analysistest.Cell("get", "modernc", "web"), 11, 1000, 0), func(t *assay.Trial) {
 		t.Figures["busy/op"] = 0.25
 		t.Disqualified = t.Launch <= 5
 		t.Samples = []assay.Sample{{Operations: 10, Nanos: 10}, {Operations: 10, Nanos: 10}, {Operations: 10, Nanos: 40}}
@@ -182,7 +175,7 @@ func TestWarnings(t *testing.T) {
 			t.Warnings = []assay.Warning{{Code: "drift", Evidence: "a 9 %", Advice: "wait"}}
 		}
 	})
-	row := rowsOf(t, mustReport(t, reference, trials))["modernc (web)"]
+	row := rowsOf(t, mustReport(t, analysistest.PlainRun, trials))["modernc (web)"]
 	var got []string
 	for _, w := range row.Warnings {
 		got = append(got, w.String())
@@ -204,23 +197,23 @@ func TestWarnings(t *testing.T) {
 func TestNoPromisesInMemory(t *testing.T) {
 	for memory, want := range map[string]string{"1": "slower unknown-noise", "0": "undecided unequal-durability"} {
 		rows := func(driver, synchronous string, ns float64) []assay.Trial {
-			trials := durable(launches(cell("put", driver, "web"), 6, ns, 1), assay.None, synchronous)
-			return change(trials, func(t *assay.Trial) {
+			trials := analysistest.Durable(analysistest.Launches(analysistest.Cell("put", driver, "web"), 6, ns, 1), assay.None, synchronous)
+			return analysistest.Change(trials, func(t *assay.Trial) {
 				t.Settings = append(t.Settings, assay.Setting{Name: "memory", Requested: memory, Effective: memory, Applied: true})
 			})
 		}
-		row := rowsOf(t, mustReport(t, reference, slices.Concat(rows("modernc", "2", 1000), rows("mattn", "1", 2000))))["mattn (web)"]
+		row := rowsOf(t, mustReport(t, analysistest.PlainRun, slices.Concat(rows("modernc", "2", 1000), rows("mattn", "1", 2000))))["mattn (web)"]
 		f, _ := row.Figure("ns/op")
-		if got := string(f.Comparison.Verdict) + " " + strings.Join(row.codes(), " "); got != want {
+		if got := string(f.Comparison.Verdict) + " " + strings.Join(row.Codes(), " "); got != want {
 			t.Errorf("memory=%s: %s, want %s", memory, got, want)
 		}
 	}
 }
 
 func TestFailedCellsShowNoFigures(t *testing.T) {
-	trials := launches(cell("get", "modernc", "web"), 6, 1000, 0)
+	trials := analysistest.Launches(analysistest.Cell("get", "modernc", "web"), 6, 1000, 0)
 	trials[5].Outcome, trials[5].Reason = assay.WrongAnswer, "row 3"
-	row := rowsOf(t, mustReport(t, reference, trials))["modernc (web)"]
+	row := rowsOf(t, mustReport(t, analysistest.PlainRun, trials))["modernc (web)"]
 	if len(row.Figures) != 0 || row.Rank != 0 || row.Reason != "row 3" || len(row.Trials) != 6 {
 		t.Errorf("%+v", row)
 	}
@@ -258,7 +251,7 @@ func TestIntervalsOfLoneTables(t *testing.T) {
 		"alone":    {alone, stat.Rule{Least: 6}.Interval(figures)},
 		"compared": {both, stat.LogInterval(figures)},
 	} {
-		rows := Side{Report: sideRun(t, "r", test.trials), Where: map[string]string{"driver": "mattn"}}.rows()
+		rows := Side{Result: sideRun(t, "r", test.trials), Where: map[string]string{"driver": "mattn"}}.Rows()
 		if f, ok := rows[0].Figure(assay.NsPerOp); !ok || f.Interval != test.want {
 			t.Errorf("%s: %+v, want %+v", name, f.Interval, test.want)
 		}

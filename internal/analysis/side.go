@@ -1,4 +1,4 @@
-package report
+package analysis
 
 import (
 	"fmt"
@@ -12,10 +12,10 @@ import (
 // NewSide returns the cells of a run that a name means: a driver, with or
 // without version and compile options, a profile, or KEY=VALUE for any
 // coordinate. It fails where the run has none.
-func NewSide(r *Report, name string) (Side, error) {
+func NewSide(r *Result, name string) (Side, error) {
 	for _, where := range meanings(name) {
-		side := Side{Report: r, Name: name, Where: where}
-		if len(side.rows()) > 0 {
+		side := Side{Result: r, Name: name, Where: where}
+		if len(side.Rows()) > 0 {
 			return side, nil
 		}
 	}
@@ -39,9 +39,9 @@ func meanings(name string) []map[string]string {
 
 // SideNames lists the drivers and profiles of a run, for people who look for
 // one.
-func SideNames(r *Report) []string {
+func SideNames(r *Result) []string {
 	names := map[string]bool{}
-	for _, row := range (Side{Report: r}).rows() {
+	for _, row := range (Side{Result: r}).Rows() {
 		names[buildName(row.Cell)] = true
 		names[row.Cell.Profile] = true
 	}

@@ -1,4 +1,4 @@
-package report
+package analysis
 
 import (
 	"cmp"
@@ -23,8 +23,8 @@ type Holders struct {
 	Drivers []string
 }
 
-// compileOption is the kind of difference that is set or not.
-const compileOption = "compile option"
+// CompileOption is the kind of difference that is set or not.
+const CompileOption = "compile option"
 
 // differences compares targets by what they report of themselves, and
 // drivers by the settings that one profile gave them.
@@ -38,7 +38,7 @@ func differences(targets []assay.Target, rows []*Row, n naming) []Difference {
 			continue
 		}
 		of := "profile " + row.Cell.Profile
-		for _, s := range joinConnections(row.Settings) {
+		for _, s := range JoinConnections(row.Settings) {
 			facts.add(row.Cell.Engine, of, s.Name, row.Driver, s.Effective)
 		}
 	}
@@ -58,7 +58,7 @@ func (f factTable) add(engine, of, name, driver, value string) {
 	if f[key][name] == nil {
 		f[key][name] = map[string]map[string]bool{}
 	}
-	count(f[key][name], driver, value)
+	Count(f[key][name], driver, value)
 }
 
 // addTarget notes what a target says of itself.
@@ -73,7 +73,7 @@ func (f factTable) addTarget(t assay.Target, driver string) {
 		if !has {
 			value = "set"
 		}
-		f.add(t.Engine, compileOption, name, driver, value)
+		f.add(t.Engine, CompileOption, name, driver, value)
 	}
 }
 
@@ -96,7 +96,7 @@ func (f factTable) differences() []Difference {
 			byValue := map[string][]string{}
 			for _, driver := range drivers(names) {
 				value := strings.Join(slices.Sorted(maps.Keys(holders[driver])), " or ")
-				value = cmp.Or(value, absent(key[1]))
+				value = cmp.Or(value, Absent(key[1]))
 				byValue[value] = append(byValue[value], driver)
 			}
 			if len(byValue) > 1 {
@@ -110,9 +110,9 @@ func (f factTable) differences() []Difference {
 	return all
 }
 
-// absent says what it means that a driver does not have a fact.
-func absent(of string) string {
-	if of == compileOption {
+// Absent says what it means that a driver does not have a fact.
+func Absent(of string) string {
+	if of == CompileOption {
 		return "not set"
 	}
 	return "not reported"
@@ -127,16 +127,16 @@ func newDifference(of, name string, byValue map[string][]string) Difference {
 	return d
 }
 
-// onlySet tells whether the difference is a compile option that some have,
+// OnlySet tells whether the difference is a compile option that some have,
 // all with the same value, and others do not.
-func (d Difference) onlySet() bool {
-	return d.Of == compileOption && len(d.Values) == 2 &&
-		slices.ContainsFunc(d.Values, func(h Holders) bool { return h.Value == absent(compileOption) })
+func (d Difference) OnlySet() bool {
+	return d.Of == CompileOption && len(d.Values) == 2 &&
+		slices.ContainsFunc(d.Values, func(h Holders) bool { return h.Value == Absent(CompileOption) })
 }
 
 // order puts engines first, then compile options, then profiles.
 func (d Difference) order() string {
-	rank := map[string]string{"engine": "0", compileOption: "1"}[d.Of]
+	rank := map[string]string{"engine": "0", CompileOption: "1"}[d.Of]
 	if rank == "" {
 		rank = "2" + d.Of
 	}
@@ -147,7 +147,7 @@ func (d Difference) order() string {
 // between drivers of one engine.
 var explaining = map[string][]string{
 	"engine":      {"version", "api", "cgo", "pool", "statement_cache"},
-	compileOption: {"THREADSAFE", "DEFAULT_MEMSTATUS", "USE_ALLOCA", "ZERO_MALLOC", "ENABLE_API_ARMOR"},
+	CompileOption: {"THREADSAFE", "DEFAULT_MEMSTATUS", "USE_ALLOCA", "ZERO_MALLOC", "ENABLE_API_ARMOR"},
 }
 
 // telling returns what the targets of the table differ in, of what can explain
@@ -162,6 +162,6 @@ func (t *Table) telling(targets []assay.Target, n naming) []Difference {
 		if names, of := explaining[d.Of]; of {
 			return !slices.Contains(names, d.Name)
 		}
-		return len(d.Values) == 2 && slices.ContainsFunc(d.Values, func(h Holders) bool { return h.Value == absent(d.Of) })
+		return len(d.Values) == 2 && slices.ContainsFunc(d.Values, func(h Holders) bool { return h.Value == Absent(d.Of) })
 	})
 }

@@ -1,4 +1,4 @@
-package report
+package analysis
 
 import (
 	"assay"
@@ -8,7 +8,7 @@ import (
 // Rule is the one by which two rows are compared, whichever is the first: with
 // the smaller margin and the louder noise.
 func (r *Row) Rule(other *Row) stat.Rule {
-	return stat.Rule{Margin: min(r.table.Margin, other.table.Margin), Noise: max(r.table.Noise, other.table.Noise), Least: r.table.least}
+	return stat.Rule{Margin: min(r.Table.Margin, other.Table.Margin), Noise: max(r.Table.Noise, other.Table.Noise), Least: r.Table.Least}
 }
 
 // Against compares a row's figures of a metric with another row's. Rows of one
@@ -17,7 +17,7 @@ func (r *Row) Rule(other *Row) stat.Rule {
 // between the launches is in the interval. It fails where a figure is not above
 // zero.
 func (r *Row) Against(other *Row, metric assay.Metric) (c stat.Comparison, paired bool, err error) {
-	rule, sameRun := r.Rule(other), r.table.run == other.table.run
+	rule, sameRun := r.Rule(other), r.Table.run == other.Table.run
 	both, partners := pair(r, other, metric.Name)
 	x, y := both, partners
 	if !sameRun || len(both) < stat.MinLaunches {
@@ -41,14 +41,14 @@ func (r *Row) Against(other *Row, metric assay.Metric) (c stat.Comparison, paire
 }
 
 // added tells whether the row has more launches than were fixed beforehand.
-func (r *Row) added() bool { return r.table.least > 0 && len(r.Counted()) > r.table.least }
+func (r *Row) added() bool { return r.Table.Least > 0 && len(r.Counted()) > r.Table.Least }
 
 // Unequal says in what two rows that change data promise unlike things about it,
 // by the settings that were read back; empty where they do not.
 func (r *Row) Unequal(other *Row) string {
-	t := r.table
-	if other.table.Changes {
-		t = other.table
+	t := r.Table
+	if other.Table.Changes {
+		t = other.Table
 	}
 	return t.unequal(r, other)
 }

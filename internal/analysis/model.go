@@ -1,15 +1,12 @@
-// Package report turns the trials of one run into an answer: per operation,
-// which target and settings to use, with the evidence beside it.
-//
-// New builds one table model; Write prints it as text, Markdown, CSV, JSON or
-// in the Go benchmark format. No format computes a figure of its own, so that
-// they cannot disagree.
-package report
+// Package analysis turns the trials of one run into an answer: figures with
+// their intervals, ratios, verdicts, ranks, doubts, and which target and settings
+// to use. They are values: package report has the sentences and the formats, and
+// computes no figure of its own, so that no two formats can disagree.
+package analysis
 
 import (
 	"cmp"
 	"fmt"
-	"io"
 	"iter"
 	"slices"
 	"strings"
@@ -19,11 +16,8 @@ import (
 	"assay/internal/stat"
 )
 
-// Formats lists the formats that Write knows.
-var Formats = []string{"text", "markdown", "csv", "json", "benchfmt"}
-
-// Report is what one run says.
-type Report struct {
+// Result is what one run says.
+type Result struct {
 	Run         assay.Run
 	Tables      []*Table     // sorted by workload, operation and coordinates
 	Suggestions []Suggestion // one per class of durability, strongest first
@@ -40,7 +34,7 @@ type Table struct {
 	Noise      float64      // what twins differed by, as a fraction; 0 where that is unknown
 	noiseKnown bool
 	run        string        // the run's identifier
-	least      int           // launches of each cell that were fixed beforehand
+	Least      int           // launches of each cell that were fixed beforehand
 	Launch     time.Duration // mean wall time of one launch of all rows
 	Rows       []*Row        // ranked rows first, best first; within a class of durability where data changes
 	Twins      []*Row        // the reference again
@@ -76,13 +70,13 @@ type Row struct {
 	DSN        string
 	Each       []string
 	QueryPlan  string
-	table      *Table
+	Table      *Table
 	// least is how many launches were fixed beforehand, where the width of the
 	// figures' own intervals decided on more; 0: it did not.
 	least int
 	// generalFloor says that it is a floor for all engines of its table.
 	generalFloor bool
-	twin         bool // the reference again
+	Twin         bool // the reference again
 	factor       bool // of the groups in which settings are left out
 	disturbed    bool // disturbed trials count too: too few others are left in the table
 	// latencies are those of calm and of disturbed trials: upper bound in ns, count.
@@ -103,7 +97,7 @@ type Figure struct {
 
 // New reads all trials and builds the report. It fails only where the
 // iterator does.
-func New(run assay.Run, trials iter.Seq2[assay.Trial, error]) (*Report, error) {
+func New(run assay.Run, trials iter.Seq2[assay.Trial, error]) (*Result, error) {
 	rows, twins, err := collect(trials)
 	if err != nil {
 		return nil, fmt.Errorf("report on run %s: reading its trials: %w", run.ID, err)
@@ -113,7 +107,7 @@ func New(run assay.Run, trials iter.Seq2[assay.Trial, error]) (*Report, error) {
 		row.Driver = naming.name(row.Cell)
 	}
 	markFloors(run.Targets, rows)
-	r := &Report{Run: run, Tables: tabulate(rows, twins)}
+	r := &Result{Run: run, Tables: tabulate(rows, twins)}
 	for _, t := range r.Tables {
 		t.noteLone(run)
 		finish(slices.Concat(t.Rows, t.Twins))
@@ -127,27 +121,10 @@ func New(run assay.Run, trials iter.Seq2[assay.Trial, error]) (*Report, error) {
 	return r, nil
 }
 
-// Write prints the report in one of Formats.
-func (r *Report) Write(w io.Writer, format string) error {
-	switch format {
-	case "text":
-		return writeText(w, r.document())
-	case "markdown":
-		return writeMarkdown(w, r.document())
-	case "csv":
-		return r.writeCSV(w)
-	case "json":
-		return r.writeJSON(w)
-	case "benchfmt":
-		return r.writeBenchfmt(w)
-	}
-	return fmt.Errorf("unknown format %q: use one of %s", format, strings.Join(Formats, ", "))
-}
-
 // Failed tells whether some cell ended failed, with a wrong answer, without a
 // setting it asked for, or out of time. Cells that a plan marks as faulty as
 // published do not count, nor do unsupported and not-run ones.
-func (r *Report) Failed() bool {
+func (r *Result) Failed() bool {
 	bad := []assay.Outcome{assay.Failed, assay.WrongAnswer, assay.TimedOut, assay.NotApplied}
 	for _, t := range r.Tables {
 		for _, row := range slices.Concat(t.Rows, t.Twins, t.Factors) {
@@ -168,7 +145,7 @@ func (r *Row) Name() string {
 }
 
 // Figure returns the figure of a metric; the second result is false where the
-// row has none.
+// Row has none.
 func (r *Row) Figure(metric string) (Figure, bool) {
 	i := slices.IndexFunc(r.Figures, func(f Figure) bool { return f.Metric.Name == metric })
 	if i < 0 {
@@ -188,7 +165,7 @@ func collect(trials iter.Seq2[assay.Trial, error]) (rows, twins []*Row, err erro
 		key := fmt.Sprint(trial.Twin, factor, trial.Cell.Key())
 		row := byKey[key]
 		if row == nil {
-			row = &Row{Cell: trial.Cell, twin: trial.Twin, factor: factor}
+			row = &Row{Cell: trial.Cell, Twin: trial.Twin, factor: factor}
 			byKey[key] = row
 			if trial.Twin {
 				twins = append(twins, row)
@@ -224,7 +201,7 @@ func (r *Row) finish() {
 	slices.SortStableFunc(r.Trials, func(a, b assay.Trial) int {
 		return cmp.Or(a.Launch-b.Launch, a.Started.Compare(b.Started))
 	})
-	r.Outcome, r.Reason = outcome(r.Trials)
+	r.Outcome, r.Reason = Outcome(r.Trials)
 	if !slices.ContainsFunc(r.Trials, func(t assay.Trial) bool { return !t.Measured() && t.Outcome != assay.NotRun }) {
 		r.Figures = figures(r.Counted(), stat.Rule{Least: r.least})
 		r.addPooledPercentiles()
@@ -235,9 +212,9 @@ func (r *Row) finish() {
 	r.warnOfTrials()
 }
 
-// outcome returns the worst outcome with its first reason. Not-run only says
+// Outcome returns the worst outcome with its first reason. Not-run only says
 // that the budget ended: it counts where there is nothing else.
-func outcome(trials []assay.Trial) (worst assay.Outcome, reason string) {
+func Outcome(trials []assay.Trial) (worst assay.Outcome, reason string) {
 	worst = assay.NotRun
 	for _, t := range trials {
 		switch {
@@ -294,7 +271,7 @@ func figures(trials []*assay.Trial, rule stat.Rule) []Figure {
 	values := map[string][]float64{}
 	for _, t := range trials {
 		for name, v := range t.Figures {
-			if finite(v) {
+			if Finite(v) {
 				values[name] = append(values[name], v)
 			}
 		}
@@ -315,8 +292,8 @@ func figures(trials []*assay.Trial, rule stat.Rule) []Figure {
 	return all
 }
 
-// metricOrder places metrics that the vocabulary does not know at the end.
-func metricOrder(f Figure) int {
+// MetricOrder places metrics that the vocabulary does not know at the end.
+func MetricOrder(f Figure) int {
 	i := slices.IndexFunc(assay.Metrics, func(m assay.Metric) bool { return m.Name == f.Metric.Name })
 	if i < 0 {
 		return len(assay.Metrics)

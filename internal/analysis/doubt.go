@@ -1,4 +1,4 @@
-package report
+package analysis
 
 import (
 	"fmt"
@@ -14,13 +14,13 @@ import (
 // makes an interval mean less than it says. Each question is asked at 1 %, and
 // what is certain but smaller than the margin is no doubt.
 func (r *Row) warnOfLaunches(t *Table) {
-	if !r.comparable() {
+	if !r.Comparable() {
 		return
 	}
 	figures := r.series(t.Primary.Name)
 	r.warnOfOrder("the figure", figures, t.Margin,
 		"look for a machine that warms up or slows down, or for data that grow; ratios within a launch are free of what all rows share")
-	if r.Reference != nil && r.Reference != r && r.Reference.comparable() {
+	if r.Reference != nil && r.Reference != r && r.Reference.Comparable() {
 		x, y := pair(r, r.Reference, t.Primary.Name)
 		r.warnOfOrder("the ratio to the reference", quotients(x, y), t.Margin,
 			"its interval and verdict are surer than they should be: repeat the run at another time")
@@ -71,7 +71,7 @@ func beyond(ratio, margin float64) bool { return ratio > 1+margin || ratio < 1/(
 // series are the figures of the counted launches, in their order.
 func (r *Row) series(metric string) []float64 {
 	var figures []float64
-	for _, t := range paired(r, metric) {
+	for _, t := range Paired(r, metric) {
 		figures = append(figures, t.Figures[metric])
 	}
 	return figures
@@ -106,7 +106,7 @@ func (r *Row) windows() [][]float64 {
 // against compares two rows of a table by what it is ranked by; false where that
 // cannot be.
 func (t *Table) against(row, other *Row) (stat.Comparison, bool) {
-	if row == other || !row.comparable() || !other.comparable() {
+	if row == other || !row.Comparable() || !other.Comparable() {
 		return stat.Comparison{}, false
 	}
 	c, paired, err := row.Against(other, t.Primary)
@@ -136,7 +136,7 @@ func (t *Table) warnOfSyncs() {
 // stronger tells whether a promises more than b; an unknown class compares with
 // nothing.
 func stronger(a, b assay.Durability) bool {
-	x, y := slices.Index(strength, a), slices.Index(strength, b)
+	x, y := slices.Index(Strength, a), slices.Index(Strength, b)
 	return x < y && a != assay.DurabilityUnknown && b != assay.DurabilityUnknown
 }
 
@@ -157,7 +157,7 @@ func (t *Table) warnOfOptions() {
 	for _, row := range t.Factors { // leaving it out changed nothing
 		f, has := row.Figure(t.Primary.Name)
 		if has && f.Comparison != nil && f.Comparison.Verdict == stat.Equivalent {
-			row.warnOfOption(option{name: row.Cell.Without, without: requested(row)}, row.Reference, f.Comparison.Ratio)
+			row.warnOfOption(option{name: row.Cell.Without, without: Requested(row)}, row.Reference, f.Comparison.Ratio)
 		}
 	}
 }
@@ -172,8 +172,8 @@ const isSet = "set"
 func (r *Row) warnOfOption(d option, other *Row, ratio stat.Interval) {
 	evidence := fmt.Sprintf("%s and %s are equivalent (%s)", optionText(r, d.name, d.with), optionText(other, d.name, d.without), ratioFormat(ratio, "%s [%s, %s]"))
 	advice := "here it makes no difference to time: leave it out, or measure where it could"
-	switch is := effective(r.Settings, d.name); {
-	case is != "" && is == effective(other.Settings, d.name):
+	switch is := Effective(r.Settings, d.name); {
+	case is != "" && is == Effective(other.Settings, d.name):
 		evidence += fmt.Sprintf("; %s is in effect in both", is)
 		advice = "it is the default of this driver"
 	case r.Durability != other.Durability:
@@ -260,7 +260,7 @@ func (r *Row) issuedBut(setting string) []string {
 }
 
 // warnAcross raises the doubts that need several tables, or the machine.
-func (r *Report) warnAcross() {
+func (r *Result) warnAcross() {
 	r.warnOfGrowth()
 	r.warnOfDisk()
 	r.warnOfTwinEngines()
@@ -281,12 +281,12 @@ const (
 // operations they have: what each costs should not depend on that. Other params,
 // such as rows, may well change it, and so may n where it is read and not
 // written: a scan of more rows takes longer.
-func (r *Report) warnOfGrowth() {
+func (r *Result) warnOfGrowth() {
 	families := map[string][]*Row{}
 	var order []string
 	for _, t := range r.Tables {
 		for _, row := range t.Rows {
-			if _, ok := row.Cell.Params[countParam]; !ok || !t.Changes || !row.comparable() {
+			if _, ok := row.Cell.Params[countParam]; !ok || !t.Changes || !row.Comparable() {
 				continue
 			}
 			key := familyOf(row.Cell)
@@ -336,7 +336,7 @@ func grown(rows []*Row) {
 
 // warnOfDisk marks synced commits that come faster than the disk can sync.
 // Several clients may share a sync.
-func (r *Report) warnOfDisk() {
+func (r *Result) warnOfDisk() {
 	rate, err := strconv.ParseFloat(r.Run.Host["syncs-per-second"], 64)
 	if err != nil || !(rate > 0) {
 		return
@@ -358,7 +358,7 @@ func (r *Report) warnOfDisk() {
 func syncedCommits(row *Row) float64 {
 	speed, _ := row.Figure(assay.OpPerS)
 	syncs, _ := row.Figure("syncs/op")
-	if !row.comparable() || effective(row.Settings, syncBeforeAck) != "yes" {
+	if !row.Comparable() || Effective(row.Settings, SyncBeforeAck) != "yes" {
 		return 0
 	}
 	return speed.Interval.Center * min(syncs.Interval.Center, 1/float64(max(1, row.Cell.Transaction)))
@@ -367,7 +367,7 @@ func syncedCommits(row *Row) float64 {
 // warnOfTwinEngines marks drivers whose engines are of the very same source, with
 // the same options. Whether the machine code is the same too no target tells: C
 // may be compiled, or translated, in several ways.
-func (r *Report) warnOfTwinEngines() {
+func (r *Result) warnOfTwinEngines() {
 	names := map[string][]string{}
 	for _, t := range r.Run.Targets {
 		if id := t.Facts["source_id"]; id != "" && t.Facts["cgo"] != "" {

@@ -1,4 +1,4 @@
-package report
+package analysis
 
 import (
 	"cmp"
@@ -42,22 +42,22 @@ func tabulate(rows, twins []*Row) []*Table {
 		}
 		of(twin).Twins = append(of(twin).Twins, twin)
 	}
-	slices.SortFunc(tables, func(a, b *Table) int { return compareCells(a.cell(), b.cell()) })
+	slices.SortFunc(tables, func(a, b *Table) int { return compareCells(a.Cell(), b.Cell()) })
 	pooled := map[string]bool{} // operations that are measured with another pool than one of a connection a client
 	for _, t := range tables {
-		c := t.cell()
+		c := t.Cell()
 		pooled[c.Workload+":"+c.Operation] = pooled[c.Workload+":"+c.Operation] || c.Pool != c.Clients
 	}
 	for _, t := range tables {
-		c := t.cell()
+		c := t.Cell()
 		t.Title = title(c, len(workloads) > 1, pooled[c.Workload+":"+c.Operation])
 		t.Launch = launchTime(append(slices.Clone(t.Rows), t.Twins...))
 	}
 	return tables
 }
 
-// cell returns a cell of the table, for the coordinates that all of them share.
-func (t *Table) cell() assay.Cell {
+// Cell returns a cell of the table, for the coordinates that all of them share.
+func (t *Table) Cell() assay.Cell {
 	return slices.Concat(t.Rows, t.Twins, t.Factors, t.bases)[0].Cell
 }
 
@@ -105,7 +105,7 @@ func compareCells(a, b assay.Cell) int {
 	return cmp.Or(
 		strings.Compare(a.Workload, b.Workload),
 		strings.Compare(a.Operation, b.Operation),
-		compareParams(a.Params, b.Params),
+		CompareParams(a.Params, b.Params),
 		a.Clients-b.Clients, a.Pool-b.Pool, a.Idle-b.Idle,
 		strings.Compare(a.Statement, b.Statement),
 		a.Transaction-b.Transaction,
@@ -113,9 +113,9 @@ func compareCells(a, b assay.Cell) int {
 		strings.Compare(a.Peer(), b.Peer()))
 }
 
-// compareParams orders by the params that both have; the rest is left to the
+// CompareParams orders by the params that both have; the rest is left to the
 // caller's last key.
-func compareParams(a, b map[string]string) int {
+func CompareParams(a, b map[string]string) int {
 	names := make([]string, 0, len(a))
 	for name := range a {
 		if _, both := b[name]; both {
@@ -157,8 +157,8 @@ func newNaming(targets []assay.Target, rows []*Row) naming {
 }
 
 func (n naming) add(c assay.Cell) {
-	count(n.versions, c.Driver, c.DriverVersion)
-	count(n.builds, c.Target(), c.Build)
+	Count(n.versions, c.Driver, c.DriverVersion)
+	Count(n.builds, c.Target(), c.Build)
 }
 
 // name is the shortest name of the cell's target that no other of the run
@@ -177,8 +177,8 @@ func (n naming) name(c assay.Cell) string {
 	return clean(name)
 }
 
-// count notes a value under a name, unless it is unknown.
-func count(sets map[string]map[string]bool, name, value string) {
+// Count notes a value under a name, unless it is unknown.
+func Count(sets map[string]map[string]bool, name, value string) {
 	if value == "" {
 		return
 	}

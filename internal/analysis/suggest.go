@@ -1,7 +1,6 @@
-package report
+package analysis
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -9,12 +8,27 @@ import (
 	"assay"
 )
 
-// Suggestion is what to use for all operations together, for one wish about
+// Suggestion is what to use for all operations together, for one class of
 // durability.
 type Suggestion struct {
 	Durability  assay.Durability
-	Text        string
-	Connections []Connection // of the best, ready to paste
+	Best        []Candidate  // those that lead most often
+	Members     int          // how many of the class were compared
+	Leads       int          // comparisons in which each of Best has rank 1, shared or not
+	Decided     int          // comparisons that order anything at all
+	Open        int          // comparisons that do not yet
+	Connections []Connection // of the best, ready to paste; none where none is ahead
+}
+
+// Ahead tells whether some driver and profile leads more often than others.
+func (s Suggestion) Ahead() bool {
+	return s.Leads > 0 && (len(s.Best) == 1 || len(s.Best) < s.Members)
+}
+
+// Candidate is a driver with a profile, over all tables.
+type Candidate struct {
+	Row   *Row // the first of it, for its name and settings
+	NotOK int  // tables in which it did not end ok
 }
 
 // Connection is how a target with a profile was opened.
@@ -26,7 +40,7 @@ type Connection struct {
 	cell     assay.Cell
 }
 
-// candidate is a driver with a profile, over all tables.
+// Candidate is a driver with a profile, over all tables.
 type candidate struct {
 	row         *Row // the first of it, for its name and settings
 	durability  assay.Durability
@@ -39,7 +53,7 @@ type candidate struct {
 func suggest(tables []*Table) []Suggestion {
 	candidates := gather(tables)
 	var all []Suggestion
-	for _, d := range strength {
+	for _, d := range Strength {
 		var members []*candidate
 		for _, c := range candidates {
 			if c.durability == d && c.ranked {
@@ -94,7 +108,7 @@ func gather(tables []*Table) []*candidate {
 
 // weaker returns the weaker of two classes that are known.
 func weaker(a, b assay.Durability) assay.Durability {
-	if a == "" || b != "" && slices.Index(strength, b) > slices.Index(strength, a) {
+	if a == "" || b != "" && slices.Index(Strength, b) > slices.Index(Strength, a) {
 		return b
 	}
 	return a
@@ -107,55 +121,24 @@ func suggestClass(tables []*Table, d assay.Durability, members []*candidate) (Su
 	if of == 0 {
 		return Suggestion{}, false
 	}
-	most := slices.MaxFunc(members, func(a, b *candidate) int { return a.best - b.best }).best
-	s := Suggestion{Durability: d}
-	var best []string
+	s := Suggestion{Durability: d, Members: len(members), Decided: of, Open: open}
+	s.Leads = slices.MaxFunc(members, func(a, b *candidate) int { return a.best - b.best }).best
 	for _, m := range members {
-		if m.best == most {
-			best = append(best, with(m.row)+m.remark())
-			s.Connections = append(s.Connections, connection(m.row))
+		if m.best == s.Leads {
+			s.Best = append(s.Best, Candidate{m.row, m.other})
 		}
 	}
-	if most == 0 {
-		s.Text, s.Connections = wish(d)+"no driver and profile is best or tied-best in any of "+plural(of, "comparison"), nil
-		return s, true
+	if s.Ahead() {
+		for _, best := range s.Best {
+			s.Connections = append(s.Connections, NewConnection(best.Row))
+		}
 	}
-	if len(best) == len(members) && len(best) > 1 {
-		s.Text, s.Connections = wish(d)+"no driver and profile is ahead of the others", nil
-		return s, true
-	}
-	each := ""
-	if len(best) > 1 {
-		each = "each "
-	}
-	undecided := ""
-	if open > 0 {
-		undecided = fmt.Sprintf("; %d more cannot be told yet", open)
-	}
-	s.Text = clean(fmt.Sprintf("%s%s: %sbest or tied-best in %d of %s that the data decide%s",
-		wish(d), list(best), each, most, plural(of, "comparison"), undecided))
 	return s, true
 }
 
 // decided tells whether the ranking orders anything at all.
 func (k *Ranking) decided() bool {
 	return slices.ContainsFunc(k.Rows, func(r *Row) bool { return r.Rank > k.Rows[0].Rank })
-}
-
-// remark says where a candidate did not end ok.
-func (c *candidate) remark() string {
-	if c.other == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (not ok in %s)", plural(c.other, "table"))
-}
-
-// wish is the condition of a suggestion.
-func wish(d assay.Durability) string {
-	if d == assay.DurabilityUnknown {
-		return "Overall: "
-	}
-	return fmt.Sprintf("For durability %s (%s): ", d, d.Loss())
 }
 
 // contests counts the rankings of rows of which the candidates are some: those
@@ -177,25 +160,25 @@ func contests(tables []*Table, members []*candidate) (decided, open int) {
 	return decided, open
 }
 
-// connection is ready to paste.
-func connection(row *Row) Connection {
+// NewConnection is how a row was opened, ready to paste.
+func NewConnection(row *Row) Connection {
 	return Connection{
 		cell:     row.Cell,
 		Name:     row.Name(),
 		DSN:      strings.ReplaceAll(row.DSN, "{{path}}", "app.db"),
 		Each:     row.Each,
-		Settings: joinConnections(row.Settings),
+		Settings: JoinConnections(row.Settings),
 	}
 }
 
-// joinConnections keeps one entry a setting, with all effective values.
-func joinConnections(settings []assay.Setting) []assay.Setting {
+// JoinConnections keeps one entry a setting, with all effective values.
+func JoinConnections(settings []assay.Setting) []assay.Setting {
 	var all []assay.Setting
 	for _, s := range settings {
 		if slices.ContainsFunc(all, func(o assay.Setting) bool { return o.Name == s.Name }) {
 			continue
 		}
-		s.Effective = effective(settings, s.Name)
+		s.Effective = Effective(settings, s.Name)
 		s.Connection = ""
 		all = append(all, s)
 	}

@@ -1,4 +1,4 @@
-package report
+package analysis
 
 import (
 	"math"
@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"assay"
+	"assay/internal/analysis/analysistest"
 )
 
 // series makes one launch of five windows for each figure.
 func series(c assay.Cell, figures ...float64) []assay.Trial {
-	trials := launches(c, len(figures), 1, 0)
+	trials := analysistest.Launches(c, len(figures), 1, 0)
 	for i, v := range figures {
 		trials[i].Figures = map[string]float64{"ns/op": v, "op/s": 1e9 / v}
 		trials[i].Samples = make([]assay.Sample, 5)
@@ -25,7 +26,7 @@ func series(c assay.Cell, figures ...float64) []assay.Trial {
 
 // warned are the warnings of a report's rows, without advice; of some codes, or
 // of all.
-func warned(r *Report, codes ...string) []string {
+func warned(r *Result, codes ...string) []string {
 	var all []string
 	for _, t := range r.Tables {
 		for _, row := range slices.Concat(t.Rows, t.Factors) {
@@ -66,7 +67,7 @@ func TestDoubtsOfLaunches(t *testing.T) {
 			want: []string{"stalls: the total time per operation is 1.08 times that of the median window"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			trials := series(cell("get", "modernc", "web"), c.figures...)
+			trials := series(analysistest.Cell("get", "modernc", "web"), c.figures...)
 			for _, trial := range trials {
 				for i, factor := range c.windows {
 					trial.Samples[i].Nanos = int64(factor * float64(trial.Samples[i].Nanos))
@@ -75,7 +76,7 @@ func TestDoubtsOfLaunches(t *testing.T) {
 			for i := range c.want {
 				c.want[i] = "modernc (web): " + c.want[i]
 			}
-			if got := warned(mustReport(t, reference, trials)); !slices.Equal(got, c.want) {
+			if got := warned(mustReport(t, analysistest.PlainRun, trials)); !slices.Equal(got, c.want) {
 				t.Errorf("warnings %q, want %q", got, c.want)
 			}
 		})
@@ -101,8 +102,8 @@ func TestDriftOfTheRatio(t *testing.T) {
 			times = append(times, c.reference(i))
 			figures = append(figures, c.reference(i)*c.ratio(i))
 		}
-		trials := slices.Concat(series(cell("get", "modernc", "web"), times...), series(cell("get", "mattn", "web"), figures...))
-		if got := warned(mustReport(t, reference, trials), "drift", "autocorrelation"); !slices.Equal(got, c.want) {
+		trials := slices.Concat(series(analysistest.Cell("get", "modernc", "web"), times...), series(analysistest.Cell("get", "mattn", "web"), figures...))
+		if got := warned(mustReport(t, analysistest.PlainRun, trials), "drift", "autocorrelation"); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -123,14 +124,14 @@ func TestDoubtsAreFew(t *testing.T) {
 			figures[0] = append(figures[0], spread(machine, 0.03))
 			figures[1] = append(figures[1], spread(machine, 0.03))
 		}
-		trials := slices.Concat(series(cell("get", "modernc", "web"), figures[0]...), series(cell("get", "mattn", "web"), figures[1]...))
-		trials = change(trials, func(t *assay.Trial) {
+		trials := slices.Concat(series(analysistest.Cell("get", "modernc", "web"), figures[0]...), series(analysistest.Cell("get", "mattn", "web"), figures[1]...))
+		trials = analysistest.Change(trials, func(t *assay.Trial) {
 			for i := range t.Samples {
 				t.Samples[i].Nanos = int64(spread(1e6, 0.07))
 			}
 		})
 		doubtful := map[string]int{}
-		for _, w := range warned(mustReport(t, reference, trials), "drift", "autocorrelation", "two-modes", "skewed", "not-steady", "stalls") {
+		for _, w := range warned(mustReport(t, analysistest.PlainRun, trials), "drift", "autocorrelation", "two-modes", "skewed", "not-steady", "stalls") {
 			row, rest, _ := strings.Cut(w, ": ")
 			code, evidence, _ := strings.Cut(rest, ": ")
 			each[row+": "+code+map[bool]string{true: " of the ratio"}[strings.Contains(evidence, "the ratio")]]++
@@ -153,7 +154,7 @@ func TestDoubtsAreFew(t *testing.T) {
 
 func TestStrongerSyncFaster(t *testing.T) {
 	put := func(profile string, n int, ns float64, d assay.Durability) []assay.Trial {
-		return durable(launches(cell("put", "modernc", profile), n, ns, len(profile)), d, "2")
+		return analysistest.Durable(analysistest.Launches(analysistest.Cell("put", "modernc", profile), n, ns, len(profile)), d, "2")
 	}
 	weak := put("normal", 8, 2000, assay.Consistent)
 	for name, c := range map[string]struct {
@@ -165,9 +166,9 @@ func TestStrongerSyncFaster(t *testing.T) {
 		"as durable":        {put("full", 8, 1000, assay.Consistent), nil},
 		"unknown":           {put("full", 8, 1000, assay.DurabilityUnknown), nil},
 		"too few launches":  {put("full", 5, 1000, assay.Power), nil},
-		"of another target": {durable(launches(cell("put", "mattn", "full"), 8, 1000, 1), assay.Power, "2"), nil},
+		"of another target": {analysistest.Durable(analysistest.Launches(analysistest.Cell("put", "mattn", "full"), 8, 1000, 1), assay.Power, "2"), nil},
 	} {
-		if got := warned(mustReport(t, reference, slices.Concat(c.trials, weak)), "stronger-sync-faster"); !slices.Equal(got, c.want) {
+		if got := warned(mustReport(t, analysistest.PlainRun, slices.Concat(c.trials, weak)), "stronger-sync-faster"); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -175,7 +176,7 @@ func TestStrongerSyncFaster(t *testing.T) {
 
 // asking gives trials settings that a profile asks for.
 func asking(trials []assay.Trial, settings ...assay.Setting) []assay.Trial {
-	return change(trials, func(t *assay.Trial) { t.Settings = settings })
+	return analysistest.Change(trials, func(t *assay.Trial) { t.Settings = settings })
 }
 
 func set(name, requested, effective string) assay.Setting {
@@ -184,9 +185,9 @@ func set(name, requested, effective string) assay.Setting {
 
 func TestSettingWithoutEffect(t *testing.T) {
 	mapped := func(ns float64, own int, settings ...assay.Setting) []assay.Trial {
-		return asking(launches(cell("get", "modernc", "mapped"), 8, ns, own), settings...)
+		return asking(analysistest.Launches(analysistest.Cell("get", "modernc", "mapped"), 8, ns, own), settings...)
 	}
-	plain := asking(launches(cell("get", "modernc", "plain"), 8, 1000, 0), set("mmap_size", "", "0"))
+	plain := asking(analysistest.Launches(analysistest.Cell("get", "modernc", "plain"), 8, 1000, 0), set("mmap_size", "", "0"))
 	mmap := set("mmap_size", "1000", "1000")
 	for name, c := range map[string]struct {
 		trials []assay.Trial
@@ -198,13 +199,13 @@ func TestSettingWithoutEffect(t *testing.T) {
 			[]string{"modernc (mapped): option-without-effect: modernc (mapped) with mmap_size=0 and modernc (plain) without mmap_size are equivalent (1.0015 [1.0005, 1.0025]); 0 is in effect in both"}},
 		"faster":         {mapped(900, 1, mmap), nil},
 		"two settings":   {mapped(1000, 1, mmap, set("cache_size", "-2000", "-2000")), nil},
-		"other SQL":      {change(mapped(1000, 1, mmap), func(t *assay.Trial) { t.Each = []string{"PRAGMA temp_store=2"} }), nil},
-		"another target": {asking(launches(cell("get", "mattn", "mapped"), 8, 1000, 1), mmap), nil},
-		"undecided": {change(mapped(1000, 1, mmap), func(t *assay.Trial) { t.Figures["ns/op"] *= 1 + 0.1*float64(t.Launch%2) }),
+		"other SQL":      {analysistest.Change(mapped(1000, 1, mmap), func(t *assay.Trial) { t.Each = []string{"PRAGMA temp_store=2"} }), nil},
+		"another target": {asking(analysistest.Launches(analysistest.Cell("get", "mattn", "mapped"), 8, 1000, 1), mmap), nil},
+		"undecided": {analysistest.Change(mapped(1000, 1, mmap), func(t *assay.Trial) { t.Figures["ns/op"] *= 1 + 0.1*float64(t.Launch%2) }),
 			nil},
-		"not applied": {change(mapped(1000, 1, mmap), func(t *assay.Trial) { t.Outcome = assay.NotApplied }), nil},
+		"not applied": {analysistest.Change(mapped(1000, 1, mmap), func(t *assay.Trial) { t.Outcome = assay.NotApplied }), nil},
 	} {
-		if got := warned(mustReport(t, reference, slices.Concat(plain, c.trials)), "option-without-effect"); !slices.Equal(got, c.want) {
+		if got := warned(mustReport(t, analysistest.PlainRun, slices.Concat(plain, c.trials)), "option-without-effect"); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -214,10 +215,10 @@ func TestSettingWithoutEffect(t *testing.T) {
 func TestTwoValuesWithoutEffect(t *testing.T) {
 	var trials []assay.Trial
 	for _, value := range []string{"1", "2"} {
-		trials = append(trials, asking(durable(launches(cell("put", "modernc", "sync-"+value), 8, 1000, 1), map[string]assay.Durability{"1": assay.Consistent, "2": assay.Power}[value], value),
+		trials = append(trials, asking(analysistest.Durable(analysistest.Launches(analysistest.Cell("put", "modernc", "sync-"+value), 8, 1000, 1), map[string]assay.Durability{"1": assay.Consistent, "2": assay.Power}[value], value),
 			set("synchronous", value, value))...)
 	}
-	r := mustReport(t, reference, trials)
+	r := mustReport(t, analysistest.PlainRun, trials)
 	want := []string{"modernc (sync-2): option-without-effect: modernc (sync-2) with synchronous=2 and modernc (sync-1) with synchronous=1 are equivalent (1.00 [1.00, 1.00])"}
 	if got := warned(r, "option-without-effect"); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
@@ -231,9 +232,9 @@ func TestTwoValuesWithoutEffect(t *testing.T) {
 
 func TestCompileOptionWithoutEffect(t *testing.T) {
 	built := func(options string, ns float64, own int) []assay.Trial {
-		c := cell("get", "mattn", "web")
+		c := analysistest.Cell("get", "mattn", "web")
 		c.Options = options
-		return launches(c, 8, ns, own)
+		return analysistest.Launches(c, 8, ns, own)
 	}
 	for name, c := range map[string]struct {
 		options string
@@ -245,9 +246,9 @@ func TestCompileOptionWithoutEffect(t *testing.T) {
 		"slower": {"DQS=0", 1100, nil},
 		"two":    {"DQS=0:THREADSAFE=0", 1000, nil},
 	} {
-		run := reference
+		run := analysistest.PlainRun
 		for _, options := range [][]string{nil, {c.options}} {
-			run.Targets = append(slices.Clone(run.Targets), assay.Target{Driver: "mattn", DriverVersion: versions["mattn"], Engine: "sqlite", Options: options})
+			run.Targets = append(slices.Clone(run.Targets), assay.Target{Driver: "mattn", DriverVersion: analysistest.Versions["mattn"], Engine: "sqlite", Options: options})
 		}
 		trials := slices.Concat(built("", 1000, 0), built(c.options, c.ns, 1))
 		if got := warned(mustReport(t, run, trials), "option-without-effect"); !slices.Equal(got, c.want) {
@@ -258,25 +259,25 @@ func TestCompileOptionWithoutEffect(t *testing.T) {
 
 // What a factor shows stands beside it too.
 func TestFactorWithoutEffect(t *testing.T) {
-	whole := in(asking(launches(cell("get", "mattn", "web"), 6, 1000, 1), set("cache_size", "-65536", "-65536"), set("mmap_size", "1000", "1000")), assay.FactorGroups+"g")
-	trials := slices.Concat(whole, launches(cell("get", "mattn", "web"), 6, 1000, 1),
-		without(launches(cell("get", "mattn", "web"), 6, 2000, 1), "cache_size"), without(launches(cell("get", "mattn", "web"), 6, 1000, 1), "mmap_size"))
+	whole := analysistest.InGroup(asking(analysistest.Launches(analysistest.Cell("get", "mattn", "web"), 6, 1000, 1), set("cache_size", "-65536", "-65536"), set("mmap_size", "1000", "1000")), assay.FactorGroups+"g")
+	trials := slices.Concat(whole, analysistest.Launches(analysistest.Cell("get", "mattn", "web"), 6, 1000, 1),
+		analysistest.Without(analysistest.Launches(analysistest.Cell("get", "mattn", "web"), 6, 2000, 1), "cache_size"), analysistest.Without(analysistest.Launches(analysistest.Cell("get", "mattn", "web"), 6, 1000, 1), "mmap_size"))
 	want := []string{"mattn (web): option-without-effect: mattn (web) without mmap_size and mattn (web) with mmap_size=1000 are equivalent (1.00 [1.00, 1.00])"}
-	if got := warned(mustReport(t, reference, trials), "option-without-effect"); !slices.Equal(got, want) {
+	if got := warned(mustReport(t, analysistest.PlainRun, trials), "option-without-effect"); !slices.Equal(got, want) {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
 func TestGrows(t *testing.T) {
 	puts := func(param, n string, transaction int, ns float64) []assay.Trial {
-		c := cell("put", "modernc", "web")
+		c := analysistest.Cell("put", "modernc", "web")
 		c.Params, c.Transaction = map[string]string{param: n}, transaction
-		return durable(launches(c, 6, ns, 1), assay.Consistent, "1")
+		return analysistest.Durable(analysistest.Launches(c, 6, ns, 1), assay.Consistent, "1")
 	}
 	read := func(n string, ns float64) []assay.Trial {
-		c := cell("scan", "modernc", "web")
+		c := analysistest.Cell("scan", "modernc", "web")
 		c.Params = map[string]string{"n": n}
-		return launches(c, 6, ns, 1)
+		return analysistest.Launches(c, 6, ns, 1)
 	}
 	for name, c := range map[string]struct {
 		trials []assay.Trial
@@ -291,7 +292,7 @@ func TestGrows(t *testing.T) {
 		"a scan":             {slices.Concat(read("1000", 500), read("100000", 50000)), nil},
 		"not numbers":        {slices.Concat(puts("n", "few", 1, 500), puts("n", "many", 1, 5000)), nil},
 	} {
-		if got := warned(mustReport(t, reference, c.trials), "grows"); !slices.Equal(got, c.want) {
+		if got := warned(mustReport(t, analysistest.PlainRun, c.trials), "grows"); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}
@@ -318,15 +319,15 @@ func TestBeyondDisk(t *testing.T) {
 		"the disk's rate unknown":       {"", 50_000, 0, 1, 1, "yes", ""},
 		"no rate":                       {"0", 50_000, 0, 1, 1, "yes", ""},
 	} {
-		run := reference
+		run := analysistest.PlainRun
 		run.Host = map[string]string{"syncs-per-second": c.rate}
-		put := cell("put", "modernc", "web")
+		put := analysistest.Cell("put", "modernc", "web")
 		put.Transaction, put.Clients = c.transaction, c.clients
-		trials := change(durable(launches(put, 6, 1, 1), assay.Power, "2"), func(t *assay.Trial) {
+		trials := analysistest.Change(analysistest.Durable(analysistest.Launches(put, 6, 1, 1), assay.Power, "2"), func(t *assay.Trial) {
 			t.Figures = map[string]float64{"ns/op": c.ns, "op/s": 1e9 / c.ns}
 			if c.seen != "" {
 				t.Figures["syncs/op"] = c.syncs
-				t.Settings = append(t.Settings, assay.Setting{Name: syncBeforeAck, Connection: "trace", Effective: c.seen, Applied: true})
+				t.Settings = append(t.Settings, assay.Setting{Name: SyncBeforeAck, Connection: "trace", Effective: c.seen, Applied: true})
 			}
 		})
 		var want []string
@@ -344,7 +345,7 @@ func TestSameEngine(t *testing.T) {
 		return assay.Target{Driver: driver, DriverVersion: version, Engine: "sqlite", EngineVersion: "3.53.4", CompileOptions: options,
 			Facts: map[string]string{"source_id": source, "cgo": cgo, "api": api}}
 	}
-	modernc := target("modernc", versions["modernc"], "2026 abc", "false", "database/sql", "DQS=0")
+	modernc := target("modernc", analysistest.Versions["modernc"], "2026 abc", "false", "database/sql", "DQS=0")
 	for name, c := range map[string]struct {
 		other assay.Target
 		want  []string
@@ -358,9 +359,9 @@ func TestSameEngine(t *testing.T) {
 		"another API":           {target("glebarez", "v1", "2026 abc", "false", "direct", "DQS=0"), nil},
 		"nothing known":         {target("glebarez", "v1", "", "", "", "DQS=0"), nil},
 	} {
-		run := reference
+		run := analysistest.PlainRun
 		run.Targets = []assay.Target{modernc, c.other}
-		if got := warned(mustReport(t, run, launches(cell("get", "modernc", "web"), 6, 1000, 0)), "same-engine"); !slices.Equal(got, c.want) {
+		if got := warned(mustReport(t, run, analysistest.Launches(analysistest.Cell("get", "modernc", "web"), 6, 1000, 0)), "same-engine"); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

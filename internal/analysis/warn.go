@@ -1,4 +1,4 @@
-package report
+package analysis
 
 import (
 	"fmt"
@@ -132,7 +132,7 @@ func stalled(trials []*assay.Trial) float64 {
 // warn adds the doubts that a table raises about its rows.
 func (t *Table) warn() {
 	for _, row := range t.Rows {
-		if !row.comparable() || len(row.Figures) == 0 {
+		if !row.Comparable() || len(row.Figures) == 0 {
 			continue
 		}
 		if t.Noise > t.Margin {
@@ -147,7 +147,7 @@ func (t *Table) warn() {
 			row.warn("unknown-durability", "the settings read back do not tell what a power cut loses; not ranked",
 				"set in the profile what decides it, such as journal_mode and synchronous")
 		}
-		if row.Reference != nil && row.Reference != row && row.Reference.comparable() {
+		if row.Reference != nil && row.Reference != row && row.Reference.Comparable() {
 			if why := t.unequal(row, row.Reference); why != "" {
 				row.warn(UnequalDurability, why, "set it explicitly in the profile")
 			}
@@ -184,8 +184,8 @@ func (r *Row) warn(code, evidence, advice string) {
 	r.Warnings = append(r.Warnings, Warning{Warning: assay.Warning{Code: code, Evidence: evidence, Advice: advice}})
 }
 
-// codes returns the codes of the row's warnings, each once.
-func (r *Row) codes() []string {
+// Codes returns the codes of the row's warnings, each once.
+func (r *Row) Codes() []string {
 	var codes []string
 	for _, w := range r.Warnings {
 		if !slices.Contains(codes, w.Code) {

@@ -1,0 +1,410 @@
+package analysis
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"assay"
+	"assay/internal/stat"
+)
+
+// DefaultMargin is for runs that do not say theirs.
+const DefaultMargin = 0.02
+
+// Strength orders classes of durability, strongest first.
+var Strength = []assay.Durability{
+	assay.Power, assay.Consistent, assay.Process, assay.None, assay.DurabilityUnknown,
+}
+
+// Ranking is the order of a table's ok rows; where the operation changes
+// data, of those within one class of durability.
+type Ranking struct {
+	Durability assay.Durability
+	Rows       []*Row // best first
+	Table      *Table
+}
+
+// noteLone marks the rows of a table in which there is nothing to compare: how
+// many launches they have was decided by their own intervals.
+func (t *Table) noteLone(run assay.Run) {
+	ok := func(row *Row) bool {
+		is, _ := Outcome(row.Trials)
+		return is == assay.OK
+	}
+	compared := func(row *Row) bool {
+		reference := t.reference(run, row)
+		return reference != nil && reference != row && ok(row) && ok(reference)
+	}
+	if slices.ContainsFunc(t.Rows, compared) {
+		return
+	}
+	for _, row := range slices.Concat(t.Rows, t.Twins) {
+		row.least = run.Options.Launches
+	}
+}
+
+// judge fills in what a table's rows say about each other.
+func (t *Table) judge(run assay.Run) {
+	t.Margin = cmp.Or(run.Options.Margin, DefaultMargin)
+	t.run = run.ID
+	t.Primary = t.primary()
+	for _, row := range slices.Concat(t.Rows, t.Twins, t.Factors, t.bases) {
+		row.Table = t
+	}
+	t.Changes = slices.ContainsFunc(t.Rows, func(r *Row) bool { return r.Durability != "" })
+	for _, row := range t.Rows {
+		row.Reference = t.reference(run, row)
+	}
+	t.measureNoise()
+	rule := stat.Rule{Margin: t.Margin, Noise: t.Noise, Least: run.Options.Launches}
+	t.Least = rule.Least
+	for _, row := range append(slices.Clone(t.Rows), t.Twins...) {
+		t.compareWithReference(row, rule)
+	}
+	t.holm()
+	t.compareWithFloor(rule)
+	t.compareFactors(rule)
+	t.warn()
+	t.rank()
+	t.sortRows()
+}
+
+// primary is ns/op, but for blocks of several clients, where latencies
+// overlap, and for requests, the throughput; where requests arrive at a rate
+// of their own, the latency.
+func (t *Table) primary() assay.Metric {
+	name := assay.NsPerOp
+	for _, row := range t.Rows {
+		_, has := row.Figure(assay.OpPerS)
+		if has && (row.Cell.Clients > 1 || row.Served()) && row.mode() == assay.Blocks {
+			name = assay.OpPerS
+		}
+	}
+	switch {
+	case t.Any(assay.CapacityPerS):
+		name = assay.CapacityPerS
+	case t.Cell().Rate > 0:
+		name = assay.P50 // where no launch has enough requests for more
+		if slices.ContainsFunc(t.Rows, func(r *Row) bool { return len(r.series(assay.P99)) > 0 }) {
+			name = assay.P99
+		}
+	}
+	metric, _ := assay.MetricByName(name)
+	return metric
+}
+
+// mode is how the row's first measured trial was measured.
+func (r *Row) mode() assay.Mode {
+	for _, t := range r.Trials {
+		if t.Mode != "" {
+			return t.Mode
+		}
+	}
+	return ""
+}
+
+// reference finds the row of the reference driver with the same profile, or
+// with the one that the run names behind a slash. A
+// cell that never opened does not know its version, which only matters where
+// the run has several.
+func (t *Table) reference(run assay.Run, row *Row) *Row {
+	reference, fixed, _ := strings.Cut(run.Reference, "/")
+	profile := cmp.Or(fixed, row.Cell.Profile)
+	driver, _, _ := strings.Cut(reference, "@")
+	builds := map[string]bool{}
+	for _, target := range run.Targets {
+		if target.Driver == driver {
+			builds[target.Name()] = true
+		}
+	}
+	for _, other := range t.Rows {
+		c := other.Cell
+		same := c.Driver == driver && c.Profile == profile
+		if same && (len(builds) < 2 || c.Target() == reference) {
+			return other
+		}
+	}
+	return nil
+}
+
+// measureNoise joins twins with the rows they repeat.
+func (t *Table) measureNoise() {
+	for _, twin := range t.Twins {
+		for _, row := range t.Rows {
+			if row.Cell.Key() == twin.Cell.Key() {
+				twin.Reference = row
+				again, once := pair(twin, row, t.Primary.Name)
+				t.noiseKnown = t.noiseKnown || len(again) > 1
+				t.Noise = math.Max(t.Noise, stat.Noise(again, once))
+			}
+		}
+	}
+}
+
+// Comparable tells whether a row's figures may be set against others.
+func (r *Row) Comparable() bool { return r.Outcome == assay.OK }
+
+// compareWithReference gives each figure of a row its ratio.
+func (t *Table) compareWithReference(row *Row, rule stat.Rule) {
+	ref := row.Reference
+	if ref == nil || ref == row || !row.Comparable() || !ref.Comparable() {
+		return
+	}
+	for i, f := range row.Figures {
+		figures, reference := pair(row, ref, f.Metric.Name)
+		c, err := row.watched(rule, len(figures)).Compare(figures, reference, f.Metric.HigherBetter)
+		if err != nil || c.Ratio.N == 0 {
+			continue
+		}
+		if f.Metric.Name != t.Primary.Name {
+			c = stat.Comparison{Ratio: c.Ratio}
+		} else if why := t.unequal(row, ref); why != "" && row.Cell.Without == "" {
+			c = stat.Comparison{Ratio: c.Ratio, Verdict: stat.Undecided, Reason: UnequalDurability + ": " + why}
+		}
+		row.Figures[i].Comparison = &c
+	}
+}
+
+// watched is the rule for so many pairs. Where launches of one layout are one
+// pair, there are fewer pairs than launches, of which more were made by the
+// width of the interval.
+func (r *Row) watched(rule stat.Rule, pairs int) stat.Rule {
+	if launches := len(r.Counted()); rule.Least > 0 && pairs < launches && launches > rule.Least {
+		rule.Least = pairs - 1
+	}
+	return rule
+}
+
+// familyAlpha is the chance, at most, that some verdict "faster" or "slower" of
+// a table is none.
+const familyAlpha = 0.05
+
+// holm withdraws verdicts of a table that are not sure enough where all of them
+// are looked at together. The intervals stay what they are, each of 95 %.
+func (t *Table) holm() {
+	var all []*stat.Comparison
+	var ps []float64
+	for _, row := range t.Rows {
+		for _, f := range row.Figures {
+			if c := f.Comparison; c != nil && f.Metric.Name == t.Primary.Name && c.Reason == "" && c.Verdict != "" {
+				all, ps = append(all, c), append(ps, c.P)
+			}
+		}
+	}
+	for i, adjusted := range stat.Holm(ps) {
+		if c := all[i]; adjusted > familyAlpha && (c.Verdict == stat.Faster || c.Verdict == stat.Slower) {
+			c.Verdict = stat.Undecided
+			c.Reason = fmt.Sprintf("with the %d comparisons of this table together, p is %.2g (Holm), above %g", len(all), adjusted, familyAlpha)
+		}
+	}
+}
+
+// unequal says why a ratio of two rows compares unlike promises about the
+// data; empty where it does not.
+func (t *Table) unequal(row, ref *Row) string {
+	if !t.Changes || inMemory(row) && inMemory(ref) {
+		return ""
+	}
+	a, b := ref.Driver, row.Driver
+	if a == b {
+		a, b = ref.Name(), row.Name()
+	}
+	for _, name := range []string{"synchronous", "journal_mode"} {
+		is, was := Effective(row.Settings, name), Effective(ref.Settings, name)
+		if is != "" && was != "" && is != was {
+			return fmt.Sprintf("%s %s=%s, %s %s=%s", a, name, was, b, name, is)
+		}
+	}
+	if row.Durability != ref.Durability {
+		return fmt.Sprintf("%s %s, %s %s", a, class(ref.Durability), b, class(row.Durability))
+	}
+	return ""
+}
+
+// inMemory tells whether the database has no file: there is nothing to sync, and
+// drivers may well differ in what they show for it.
+func inMemory(r *Row) bool {
+	memory := Effective(r.Settings, "memory")
+	return memory != "" && memory != "0"
+}
+
+// Effective returns a setting as read back, with all values where connections
+// differ; empty where it was not read.
+func Effective(settings []assay.Setting, name string) string {
+	var values []string
+	for _, s := range settings {
+		if s.Name == name && s.Effective != "" && !slices.Contains(values, s.Effective) {
+			values = append(values, s.Effective)
+		}
+	}
+	slices.Sort(values)
+	return strings.Join(values, "/")
+}
+
+// rank orders the rows that may be ranked, by direct comparison of each two.
+func (t *Table) rank() {
+	for _, d := range Strength {
+		ranking := &Ranking{Durability: d, Table: t}
+		for _, row := range t.Rows {
+			known := !t.Changes || d != assay.DurabilityUnknown
+			if f, ok := row.Figure(t.Primary.Name); ok && f.Interval.N > 0 && row.Comparable() && !row.IsFloor && row.Durability == d && known {
+				ranking.Rows = append(ranking.Rows, row)
+			}
+		}
+		if len(ranking.Rows) > 0 {
+			ranking.order()
+			t.Rankings = append(t.Rankings, ranking)
+		}
+	}
+}
+
+// order ranks the rows by direct comparison of each two.
+func (k *Ranking) order() {
+	faster := map[[2]int]bool{}
+	for i, a := range k.Rows {
+		for j := range i {
+			verdict := k.Compare(a, k.Rows[j]).Verdict
+			faster[[2]int{i, j}], faster[[2]int{j, i}] = verdict == stat.Faster, verdict == stat.Slower
+		}
+	}
+	ranks := stat.Rank(len(k.Rows), func(i, j int) bool { return faster[[2]int{i, j}] })
+	for i, row := range k.Rows {
+		row.Rank = ranks[i]
+	}
+	slices.SortFunc(k.Rows, func(a, b *Row) int { return byRank(a, b, k.Table.Primary) })
+}
+
+// Compare compares two rows. Two drivers to which one profile gave unlike
+// promises about the data are not ordered. It is done each time anew: there are
+// as many comparisons as pairs, and few are ever told.
+func (k *Ranking) Compare(a, b *Row) stat.Comparison {
+	comparison, paired, err := a.Against(b, k.Table.Primary)
+	why := errText(err)
+	if why == "" && !paired {
+		why = "not measured in the same launches"
+	}
+	if why == "" && a.Cell.Profile == b.Cell.Profile {
+		why = k.Table.unequal(a, b)
+	}
+	if why != "" {
+		return stat.Comparison{Verdict: stat.Undecided, Reason: why}
+	}
+	return comparison
+}
+
+// errText is an error's text; empty where there is none.
+func errText(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+// sortRows puts ranked rows first, in the order of their rankings.
+func (t *Table) sortRows() {
+	slices.SortFunc(t.Rows, func(a, b *Row) int {
+		return cmp.Or(
+			cmp.Compare(min(1, b.Rank), min(1, a.Rank)),
+			slices.Index(Strength, a.Durability)-slices.Index(Strength, b.Durability),
+			byRank(a, b, t.Primary))
+	})
+}
+
+// byRank orders rows by rank, then by their figures, then by name.
+func byRank(a, b *Row, primary assay.Metric) int {
+	x, _ := a.Figure(primary.Name)
+	y, _ := b.Figure(primary.Name)
+	order := cmp.Compare(x.Interval.Center, y.Interval.Center)
+	if primary.HigherBetter {
+		order = -order
+	}
+	return cmp.Or(a.Rank-b.Rank, order, strings.Compare(a.Name(), b.Name()), strings.Compare(a.Cell.Key(), b.Cell.Key()))
+}
+
+// pair returns the figures of launches that both rows have, paired by index.
+// Launches of one link layout share what it does to them: of those, the
+// geometric means are one pair.
+func pair(row, other *Row, metric string) (figures, partners []float64) {
+	theirs := map[launch]*assay.Trial{}
+	for _, t := range Paired(other, metric) {
+		theirs[launch{t.Group, t.Launch}] = t
+	}
+	places := map[layout]int{}
+	var sizes []float64
+	for _, t := range Paired(row, metric) {
+		partner, has := theirs[launch{t.Group, t.Launch}]
+		if !has {
+			continue
+		}
+		key := layout{t.Group, max(t.Layout, partner.Layout)}
+		i, seen := places[key]
+		if !seen || key.number == 0 {
+			i = len(figures)
+			places[key] = i
+			figures, partners, sizes = append(figures, 1), append(partners, 1), append(sizes, 0)
+		}
+		sizes[i]++
+		figures[i] = joinMean(figures[i], t.Figures[metric], sizes[i])
+		partners[i] = joinMean(partners[i], partner.Figures[metric], sizes[i])
+	}
+	return figures, partners
+}
+
+// joinMean is the geometric mean of n values, given that of all but the last.
+// The first is kept as it is, whatever it is.
+func joinMean(mean, value, n float64) float64 {
+	if n == 1 {
+		return value
+	}
+	return math.Pow(mean, (n-1)/n) * math.Pow(value, 1/n)
+}
+
+// layout is what launches have in common whose programs are linked alike.
+type layout struct {
+	group  string
+	number int // 0: there is one only, and each launch stands for itself
+}
+
+// launch is what trials that are paired have in common.
+type launch struct {
+	group  string
+	number int
+}
+
+// Paired returns the trials that can have a partner.
+func Paired(row *Row, metric string) []*assay.Trial {
+	return slices.DeleteFunc(row.Counted(), func(t *assay.Trial) bool {
+		v, has := t.Figures[metric]
+		return t.Outcome != assay.OK || !has || !Finite(v)
+	})
+}
+
+// Finite tells whether v is a number that can be printed and counted.
+func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+// Leaders returns the rows that share the best rank. Where results go in a
+// circle nobody has rank 1, and the whole circle shares another.
+func (k *Ranking) Leaders() []*Row {
+	n := 0
+	for n < len(k.Rows) && k.Rows[n].Rank == k.Rows[0].Rank {
+		n++
+	}
+	return k.Rows[:n]
+}
+
+// Equivalent splits rows into the first with those of which each two are
+// equivalent, and the others.
+func (k *Ranking) Equivalent(rows []*Row) (equal, open []*Row) {
+	for _, row := range rows {
+		differs := func(other *Row) bool { return k.Compare(row, other).Verdict != stat.Equivalent }
+		if slices.ContainsFunc(equal, differs) {
+			open = append(open, row)
+		} else {
+			equal = append(equal, row)
+		}
+	}
+	return equal, open
+}

@@ -1,0 +1,92 @@
+package analysis
+
+import (
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"assay/internal/stat"
+)
+
+// Null is what comparisons of equal things say about a machine.
+type Null struct{ Kinds []NullKind }
+
+// NullKind is what they say for one kind of operation.
+type NullKind struct {
+	Operation string
+	Pairs     int           // comparisons of a thing with itself that have enough launches for a verdict
+	Alarms    int           // of these, how many claim a difference
+	Rate      stat.Interval // of alarms, with the interval of Clopper and Pearson
+	Spread    float64       // standard deviation of log ratios between launches, over all pairs
+	Launch    time.Duration // that one launch of a pair takes
+}
+
+// NewNull compares the rows of each table two by two, in the order of their
+// profiles' names: NAMEa with NAMEb, which are alike.
+func NewNull(r *Result) Null {
+	kinds := map[string]*NullKind{}
+	var order []string
+	squares, freedom := map[string]float64{}, map[string]float64{}
+	for _, t := range r.Tables {
+		name := t.Cell().Operation
+		if kinds[name] == nil {
+			kinds[name] = &NullKind{Operation: name}
+			order = append(order, name)
+		}
+		kind := kinds[name]
+		rows := slices.Clone(t.Rows)
+		slices.SortFunc(rows, func(a, b *Row) int { return strings.Compare(a.Cell.Profile, b.Cell.Profile) })
+		kind.Launch = t.Launch / time.Duration(max(1, len(rows)+len(t.Twins))) * 2
+		for i := 0; i+1 < len(rows); i += 2 {
+			kind.compare(t, rows[i], rows[i+1], func(s float64, n int) {
+				squares[name] += s
+				freedom[name] += float64(n)
+			})
+		}
+	}
+	var all Null
+	for _, name := range order {
+		k := kinds[name]
+		k.Rate = stat.Share(k.Alarms, k.Pairs)
+		k.Spread = math.Sqrt(squares[name] / freedom[name])
+		all.Kinds = append(all.Kinds, *k)
+	}
+	return all
+}
+
+// compare adds one pair; spread gets its squared deviations and their degrees
+// of freedom.
+func (k *NullKind) compare(t *Table, a, b *Row, spread func(squares float64, freedom int)) {
+	if !a.Comparable() || !b.Comparable() {
+		return
+	}
+	x, y := pair(a, b, t.Primary.Name)
+	rule := stat.Rule{Margin: t.Margin, Least: t.Least}
+	c, err := rule.Compare(x, y, t.Primary.HigherBetter)
+	if err != nil || len(x) < stat.MinLaunches {
+		return
+	}
+	k.Pairs++
+	if c.Ratio.Low > 1 || c.Ratio.High < 1 {
+		k.Alarms++
+	}
+	ratios := make([]float64, len(x))
+	for i := range x {
+		ratios[i] = x[i] / y[i]
+	}
+	if sd := stat.Spread(ratios); Finite(sd) {
+		spread(sd*sd*float64(len(x)-1), len(x)-1)
+	}
+}
+
+// Smallest is the smallest difference that a comparison of two shows within a
+// time, in 80 % of runs; false where the time is too short for a verdict.
+func (k NullKind) Smallest(within time.Duration) (difference float64, launches int, ok bool) {
+	if k.Launch <= 0 {
+		return 0, 0, false
+	}
+	launches = int(within / k.Launch)
+	difference, ok = stat.SmallestDifference(k.Spread, launches)
+	return difference, launches, ok
+}

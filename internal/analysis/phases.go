@@ -1,0 +1,41 @@
+package analysis
+
+import (
+	"slices"
+	"strings"
+)
+
+const PhaseSuffix = "-ns/op"
+
+// PhaseMetrics are those of phases, in their order: the metrics between
+// close-ns and clock-ns/op.
+var PhaseMetrics = []string{"prepare-ns/op", "bind-ns/op", "query-ns/op", "next-ns/op", "scan-ns/op", "close-rows-ns/op", "close-stmt-ns/op"}
+
+// Phase is what a row spends in one phase of an execution.
+type Phase struct {
+	Name   string // query, next, ...
+	Figure Figure
+	Share  float64 // of the sum of all phases
+}
+
+// Phases returns the phases of a row, in their order: those that its driver
+// has. Empty where they were not timed.
+func (r *Row) Phases() []Phase {
+	var phases []Phase
+	total := 0.0
+	for _, name := range PhaseMetrics {
+		if f, ok := r.Figure(name); ok && f.Interval.N > 0 {
+			phases = append(phases, Phase{Name: strings.TrimSuffix(name, PhaseSuffix), Figure: f})
+			total += f.Interval.Center
+		}
+	}
+	for i := range phases {
+		phases[i].Share = phases[i].Figure.Interval.Center / total
+	}
+	return phases
+}
+
+// HasPhases tells whether phases of some row were timed.
+func (t *Table) HasPhases() bool {
+	return slices.ContainsFunc(t.Rows, func(r *Row) bool { return len(r.Phases()) > 0 })
+}

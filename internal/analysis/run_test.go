@@ -1,0 +1,18 @@
+package analysis
+
+import (
+	"testing"
+
+	"assay"
+	"assay/internal/analysis/analysistest"
+)
+
+// mustReport analyses a run or ends the test.
+func mustReport(t *testing.T, run assay.Run, trials []assay.Trial) *Result {
+	t.Helper()
+	r, err := New(run, analysistest.Each(trials))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}

@@ -1,0 +1,229 @@
+package analysis
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"assay"
+	"assay/internal/stat"
+)
+
+// Side is one side of a comparison that a user asks for: the cells of a run
+// that have the coordinates.
+type Side struct {
+	Result *Result
+	Name   string            // as the user called it
+	Where  map[string]string // coordinates, or "version": the driver's; empty: all cells
+}
+
+// Versus is a comparison of two sides, cell by cell.
+type Versus struct {
+	A, B  Side
+	Lines []VersusLine
+	// OnlyA and OnlyB name the cells that have no counterpart.
+	OnlyA, OnlyB []string
+	// Doubts say what else differs between two runs.
+	Doubts []string
+}
+
+// VersusLine is a pair of cells that are alike but for what is compared.
+type VersusLine struct {
+	Title      string // the operation with its coordinates
+	Cell       string // what else the cells have in common: driver and profile
+	Metric     assay.Metric
+	A, B       *Row
+	Comparison stat.Comparison // A / B
+	Paired     bool            // by launch; otherwise what drifted between the launches is in the interval
+	Unequal    string          // how their promises about the data differ; empty where they do not
+}
+
+// ErrUnlikeSides means that two sides of a run are not of a kind, such as a
+// driver and a profile: it would not be said what is compared.
+var ErrUnlikeSides = errors.New("they are not of a kind")
+
+// ErrSameSide means that both sides are the same cells.
+var ErrSameSide = errors.New("they are the same")
+
+// NewVersus pairs the cells of two sides. Cells of one run are paired by
+// launch where they were measured in the same launches; cells of two runs
+// never are. It fails with ErrUnlikeSides or ErrSameSide.
+func NewVersus(a, b Side) (*Versus, error) {
+	if a.Result == b.Result && maps.Equal(a.Where, b.Where) {
+		return nil, fmt.Errorf("%s and %s: %w", a.Name, b.Name, ErrSameSide)
+	}
+	if a.Result == b.Result && a.kind() != b.kind() {
+		return nil, fmt.Errorf("%s is of the kind %s and %s of the kind %s: %w", a.Name, a.kind(), b.Name, b.kind(), ErrUnlikeSides)
+	}
+	v := &Versus{A: a, B: b, Doubts: doubts(a.Result, b.Result)}
+	skip := skipped(a, b)
+	left, right := apart(a, b), apart(b, a)
+	partners := map[string]*Row{}
+	for _, row := range right {
+		partners[matchKey(row.Cell, skip)] = row
+	}
+	for _, row := range left {
+		key := matchKey(row.Cell, skip)
+		partner := partners[key]
+		if partner == nil {
+			v.OnlyA = append(v.OnlyA, row.fullName())
+			continue
+		}
+		delete(partners, key)
+		line, err := row.Line(partner, row.Table.Primary, skip)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", row.fullName(), err)
+		}
+		v.Lines = append(v.Lines, line)
+	}
+	for _, row := range right {
+		if partners[matchKey(row.Cell, skip)] == row {
+			v.OnlyB = append(v.OnlyB, row.fullName())
+		}
+	}
+	return v, nil
+}
+
+// fullName is the row's name behind its table's.
+func (r *Row) fullName() string { return r.Table.Title + ": " + r.Name() }
+
+func (s Side) Rows() []*Row {
+	var rows []*Row
+	for _, table := range s.Result.Tables {
+		for _, row := range table.Rows {
+			if s.has(row.Cell) {
+				rows = append(rows, row)
+			}
+		}
+	}
+	return rows
+}
+
+// kind is the coordinate that a side is named by. A version and options are a
+// driver's.
+func (s Side) kind() string {
+	for name := range s.Where {
+		if name != "version" && name != "options" {
+			return name
+		}
+	}
+	return "driver"
+}
+
+// apart are the cells of a side without those that the other side names more
+// closely: against mattn@v1.14.37, mattn means its other version.
+func apart(s, other Side) []*Row {
+	return slices.DeleteFunc(s.Rows(), func(r *Row) bool {
+		return s.Result == other.Result && len(other.Where) > len(s.Where) && other.has(r.Cell)
+	})
+}
+
+func (s Side) has(c assay.Cell) bool {
+	for name, want := range s.Where {
+		value, ok := coordinate(c, name)
+		if !ok || value != want {
+			return false
+		}
+	}
+	return true
+}
+
+// coordinate is Cell.Coordinate with the two that name a build.
+func coordinate(c assay.Cell, name string) (string, bool) {
+	switch name {
+	case "version":
+		return c.DriverVersion, true
+	case "options":
+		return c.Options, true
+	}
+	return c.Coordinate(name)
+}
+
+// skipped are the coordinates in which two sides differ: those that the sides
+// name, and what names the build, where that is not what they have in common.
+func skipped(a, b Side) map[string]bool {
+	skip := map[string]bool{}
+	for _, side := range []Side{a, b} {
+		for name := range side.Where {
+			skip[name] = true
+		}
+	}
+	if skip["driver"] || a.Result != b.Result {
+		skip["version"], skip["options"] = true, true
+	}
+	return skip
+}
+
+// matchKey is what two cells have in common that are compared.
+func matchKey(c assay.Cell, skip map[string]bool) string {
+	names := []string{"plan", "workload", "operation", "driver", "version", "options", "profile", "clients", "pool", "idle",
+		"statement", "transaction"}
+	var key strings.Builder
+	for _, name := range append(names, slices.Sorted(maps.Keys(c.Params))...) {
+		if value, ok := coordinate(c, name); ok && !skip[name] {
+			fmt.Fprintf(&key, "%s=%s|", name, value)
+		}
+	}
+	return key.String()
+}
+
+// Line compares the row with its counterpart. Where a profile is what differs, so
+// may its promises about the data; where it does not, there is no verdict on
+// unlike promises.
+func (r *Row) Line(partner *Row, metric assay.Metric, skip map[string]bool) (VersusLine, error) {
+	line := VersusLine{Title: r.Table.Title, Metric: metric, A: r, B: partner}
+	if !skip["driver"] {
+		line.Cell = r.Driver
+	}
+	if !skip["profile"] {
+		line.Cell = strings.TrimSpace(line.Cell + " (" + r.Cell.Profile + ")")
+	}
+	if why := notCompared(r, partner); why != "" {
+		line.Comparison = stat.Comparison{Verdict: stat.Undecided, Reason: why}
+		return line, nil
+	}
+	var err error
+	line.Comparison, line.Paired, err = r.Against(partner, line.Metric)
+	line.Unequal = r.Unequal(partner)
+	if line.Unequal != "" && r.Cell.Profile == partner.Cell.Profile {
+		why := UnequalDurability + ": " + line.Unequal
+		line.Comparison = stat.Comparison{Ratio: line.Comparison.Ratio, Verdict: stat.Undecided, Reason: why}
+	}
+	return line, err
+}
+
+func notCompared(rows ...*Row) string {
+	for _, row := range rows {
+		if !row.Comparable() {
+			return fmt.Sprintf("%s is %s: %s", row.Name(), row.Outcome, row.Reason)
+		}
+	}
+	return ""
+}
+
+// doubts are facts of the machine and of the plan that two runs do not share.
+func doubts(a, b *Result) []string {
+	if a == b {
+		return nil
+	}
+	all := []string{"two runs: launches are not paired, and what changed between " + a.Run.Started.Format("2006-01-02 15:04") +
+		" and " + b.Run.Started.Format("2006-01-02 15:04") + " is in every ratio, noise or not"}
+	names := map[string]bool{}
+	for name := range a.Run.Host {
+		names[name] = true
+	}
+	for name := range b.Run.Host {
+		names[name] = true
+	}
+	for _, name := range slices.Sorted(maps.Keys(names)) {
+		if x, y := a.Run.Host[name], b.Run.Host[name]; x != y {
+			all = append(all, fmt.Sprintf("%s: %s against %s", name, x, y))
+		}
+	}
+	if a.Run.PlanText != b.Run.PlanText {
+		all = append(all, "the text of the plan is not the same")
+	}
+	return all
+}

@@ -1,0 +1,242 @@
+package analysis
+
+import (
+	"fmt"
+	"iter"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"assay"
+	"assay/internal/stat"
+)
+
+// launches of a run: driver@version, profile and figure.
+type sideTrial struct {
+	driver, version, profile string
+	ns                       float64
+}
+
+// trial is what one launch found.
+func (c sideTrial) trial(launch int) assay.Trial {
+	return assay.Trial{Group: "g", Launch: launch, Outcome: assay.OK,
+		Cell:    assay.Cell{Plan: "p", Operation: "read", Driver: c.driver, DriverVersion: c.version, Profile: c.profile, Clients: 1, Pool: 1, Idle: 1},
+		Figures: map[string]float64{assay.NsPerOp: c.ns + float64(launch)}}
+}
+
+func sideReport(t *testing.T, id string, cells ...sideTrial) *Result {
+	t.Helper()
+	var all []assay.Trial
+	for launch := 1; launch <= 6; launch++ {
+		for _, c := range cells {
+			all = append(all, c.trial(launch))
+		}
+	}
+	return sideRun(t, id, all)
+}
+
+// sideRun is a report of a run that fixed six launches beforehand.
+func sideRun(t *testing.T, id string, trials []assay.Trial) *Result {
+	t.Helper()
+	var all iter.Seq2[assay.Trial, error] = func(yield func(assay.Trial, error) bool) {
+		for _, trial := range trials {
+			if !yield(trial, nil) {
+				return
+			}
+		}
+	}
+	r, err := New(assay.Run{ID: id, Plan: "p", Reference: "mattn@v2", Options: assay.Options{Launches: 6}, Started: time.Unix(0, 0).UTC(),
+		Host: map[string]string{"cpu": id}}, all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+func versus(t *testing.T, r *Result, a, b string) *Versus {
+	t.Helper()
+	left, err := NewSide(r, a)
+	if err != nil {
+		t.Fatal(err)
+	}
+	right, err := NewSide(r, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	v, err := NewVersus(left, right)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// said is what a comparison says, a line each.
+func said(v *Versus) []string {
+	var lines []string
+	for _, l := range v.Lines {
+		lines = append(lines, strings.Join([]string{l.A.Cell.DriverVersion, l.B.Cell.DriverVersion, l.Cell, string(l.Comparison.Verdict)}, " "))
+	}
+	return lines
+}
+
+func TestVersus(t *testing.T) {
+	r := sideReport(t, "r1", sideTrial{"mattn", "v2", "web", 1000}, sideTrial{"mattn", "v1", "web", 2000},
+		sideTrial{"modernc", "v9", "web", 3000}, sideTrial{"modernc", "v9", "default", 4000})
+	tests := map[[2]string][]string{
+		{"mattn@v2", "mattn@v1"}:           {"v2 v1 (web) faster"},
+		{"mattn", "mattn@v1"}:              {"v2 v1 (web) faster"},
+		{"modernc", "mattn@v1"}:            {"v9 v1 (web) slower"},
+		{"default", "web"}:                 {"v9 v9 modernc slower"},
+		{"profile=web", "profile=default"}: {"v9 v9 modernc faster"},
+	}
+	for names, want := range tests {
+		v := versus(t, r, names[0], names[1])
+		if got := said(v); !reflect.DeepEqual(got, want) {
+			t.Errorf("%v: %q, want %q", names, got, want)
+		}
+		for _, l := range v.Lines {
+			if !l.Paired || l.Comparison.Ratio.N != 6 {
+				t.Errorf("%v: not paired: %+v", names, l)
+			}
+		}
+	}
+	if v := versus(t, r, "modernc", "mattn@v1"); !reflect.DeepEqual(v.OnlyA, []string{"read, 1 client: modernc (default)"}) || v.OnlyB != nil {
+		t.Errorf("only A %q, only B %q", v.OnlyA, v.OnlyB)
+	}
+	if _, err := NewSide(r, "oracle"); err == nil {
+		t.Error("there is no oracle")
+	}
+	if got := SideNames(r); !reflect.DeepEqual(got, []string{"default", "mattn@v1", "mattn@v2", "modernc@v9", "web"}) {
+		t.Errorf("%q", got)
+	}
+}
+
+// Under one profile, unlike promises about the data have no verdict. Between
+// profiles they may be what is compared, and are named.
+func TestVersusOfUnlikePromises(t *testing.T) {
+	var all []assay.Trial
+	for launch := 1; launch <= 6; launch++ {
+		for i, c := range []sideTrial{{"mattn", "v2", "web", 1000}, {"modernc", "v9", "web", 3000}, {"mattn", "v2", "fast", 500}} {
+			trial := c.trial(launch)
+			trial.Durability = []assay.Durability{assay.Power, assay.Process, assay.None}[i]
+			all = append(all, trial)
+		}
+	}
+	r := sideRun(t, "r1", all)
+	for names, want := range map[[2]string]string{
+		{"mattn", "modernc"}: "undecided|unequal-durability: modernc process, mattn power|modernc process, mattn power",
+		{"fast", "web"}:      "faster||mattn (web) power, mattn (fast) none",
+	} {
+		v := versus(t, r, names[0], names[1])
+		if len(v.Lines) != 1 {
+			t.Fatalf("%v: %d lines", names, len(v.Lines))
+		}
+		l := v.Lines[0]
+		if got := fmt.Sprint(l.Comparison.Verdict, "|", l.Comparison.Reason, "|", l.Unequal); got != want {
+			t.Errorf("%v: %s, want %s", names, got, want)
+		}
+		if v.Lines[0].Comparison.Ratio.N != 6 {
+			t.Errorf("%v: no ratio", names)
+		}
+	}
+}
+
+// Rows with more launches than were fixed have the wider interval that allows
+// for it, paired or not.
+func TestAgainstAllowsForAddedLaunches(t *testing.T) {
+	var all []assay.Trial
+	var x, y []float64
+	for launch := 1; launch <= 12; launch++ {
+		for _, c := range []sideTrial{{"mattn", "v2", "web", 1000}, {"modernc", "v9", "web", 3000 + float64(launch*launch)}} {
+			all = append(all, c.trial(launch))
+		}
+		x, y = append(x, all[len(all)-2].Figures[assay.NsPerOp]), append(y, all[len(all)-1].Figures[assay.NsPerOp])
+	}
+	metric, _ := assay.MetricByName(assay.NsPerOp)
+	rule := stat.Rule{Margin: DefaultMargin, Least: 6}
+	row := func(r *Result, driver string) *Row {
+		return Side{Result: r, Where: map[string]string{"driver": driver}}.Rows()[0]
+	}
+	one, two := sideRun(t, "r1", all), sideRun(t, "r2", all)
+	for name, other := range map[string]*Result{"one run": one, "two runs": two} {
+		want, err := rule.Compare(x, y, false)
+		if other == two {
+			want, err = rule.CompareUnpaired(x, y, false)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, paired, err := row(one, "mattn").Against(row(other, "modernc"), metric)
+		if err != nil || got != want || paired != (other == one) {
+			t.Errorf("%s: %+v, paired %v, %v; want %+v", name, got, paired, err, want)
+		}
+	}
+}
+
+// Which side is the first has no say in the interval of two runs.
+func TestAgainstIsSymmetric(t *testing.T) {
+	side := func(id string, driver string, launches int) *Row {
+		var all []assay.Trial
+		for launch := 1; launch <= launches; launch++ {
+			all = append(all, sideTrial{driver, "v2", "web", 1000 + float64(launch*launch%50)}.trial(launch))
+		}
+		return Side{Result: sideRun(t, id, all)}.Rows()[0]
+	}
+	metric, _ := assay.MetricByName(assay.NsPerOp)
+	a, b := side("r1", "mattn", 20), side("r2", "modernc", 6)
+	b.Table.Least = 24
+	one, _, err := a.Against(b, metric)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other, _, err := b.Against(a, metric)
+	if err != nil || math.Abs(one.Ratio.Low*other.Ratio.High-1) > 1e-12 || math.Abs(one.Ratio.High*other.Ratio.Low-1) > 1e-12 {
+		t.Errorf("%+v and %+v, %v", one.Ratio, other.Ratio, err)
+	}
+}
+
+// Few launches in common do not keep two rows from being compared that have
+// enough of their own; of those, the ones of the same time count.
+func TestAgainstWithFewInCommon(t *testing.T) {
+	var all []assay.Trial
+	for launch := 1; launch <= 12; launch++ {
+		for i, c := range []sideTrial{{"mattn", "v2", "web", 1000}, {"modernc", "v9", "web", 3000}} {
+			trial := c.trial(launch)
+			if i == 1 && launch > 3 {
+				trial.Group = "h"
+			}
+			if i == 0 || launch != 12 {
+				all = append(all, trial)
+			}
+		}
+	}
+	metric, _ := assay.MetricByName(assay.NsPerOp)
+	r := sideRun(t, "r", all)
+	row := func(driver string) *Row {
+		return Side{Result: r, Where: map[string]string{"driver": driver}}.Rows()[0]
+	}
+	c, paired, err := row("mattn").Against(row("modernc"), metric)
+	if err != nil || paired || c.Ratio.N != 11 {
+		t.Errorf("%+v, paired %v, %v; want 11 launches each, unpaired", c.Ratio, paired, err)
+	}
+	if v := (&Ranking{Table: r.Tables[0]}).Compare(row("mattn"), row("modernc")); v.Verdict != stat.Undecided || v.Reason != "not measured in the same launches" {
+		t.Errorf("ranked by %+v", v)
+	}
+}
+
+func TestVersusOfTwoRuns(t *testing.T) {
+	a := sideReport(t, "r1", sideTrial{"mattn", "v1", "web", 1000}, sideTrial{"modernc", "v9", "web", 3000})
+	b := sideReport(t, "r2", sideTrial{"mattn", "v2", "web", 2000})
+	v, err := NewVersus(Side{Result: a, Name: "r1"}, Side{Result: b, Name: "r2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := said(v); !reflect.DeepEqual(got, []string{"v1 v2 mattn (web) faster"}) {
+		t.Errorf("%q", got)
+	}
+	if l := v.Lines[0]; l.Paired || l.Comparison.Verdict != stat.Faster {
+		t.Errorf("%+v", l)
+	}
+}
