@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"assay/kit/process"
 	"assay/kit/workertest"
@@ -10,19 +11,27 @@ import (
 )
 
 func (a *app) checkCommand() *cobra.Command {
-	return &cobra.Command{
+	options := workertest.Options{}
+	cmd := &cobra.Command{
 		Use:   "check WORKER",
 		Short: "Run the conformance suite against a worker program, in any language",
-		Args:  arguments(cobra.ExactArgs(1)),
+		Long: "Run the conformance suite against a worker program, in any language.\n\n" +
+			"Each check starts the program anew, in a fresh folder. docs/protocol.md lists the checks.\n" +
+			"ASSAY_TRACE=wire copies the talk with the worker to standard error.",
+		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			program, err := process.Find(args[0])
 			if err != nil {
 				return usage(err, "assay build DRIVER prints the path of a built worker")
 			}
+			options.Trace = a.wireTrace()
+			if len(workertest.Names(options)) == 0 {
+				return usage(fmt.Errorf("--only %s matches no check", strings.Join(options.Only, ",")), "the checks are listed in docs/protocol.md")
+			}
 			failed := 0
-			for result := range workertest.Run(cmd.Context(), program) {
+			for result := range workertest.Run(cmd.Context(), program, options) {
 				fmt.Fprintln(a.stdout, result)
-				if !result.OK {
+				if !result.OK && !result.Skipped {
 					failed++
 				}
 			}
@@ -35,4 +44,6 @@ func (a *app) checkCommand() *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().StringSliceVar(&options.Only, "only", nil, "run only the checks whose names contain this; may be repeated")
+	return cmd
 }

@@ -63,7 +63,7 @@ func TestFloor(t *testing.T) {
 	for _, spec := range []string{"sqlite-c", "sqlite-c@mattn", "sqlite-c@crawshaw"} {
 		t.Run(spec, func(t *testing.T) {
 			w := built(t, b, spec)
-			for result := range workertest.Run(t.Context(), w.Program) {
+			for result := range workertest.Run(t.Context(), w.Program, workertest.Options{}) {
 				if !result.OK {
 					t.Errorf("%s: %s", result.Name, result.Detail)
 				}

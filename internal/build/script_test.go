@@ -66,7 +66,7 @@ func TestActiveRecord(t *testing.T) {
 	ruby(t)
 	b := checkout(t)
 	w := built(t, b, "activerecord:recommended")
-	for result := range workertest.Run(t.Context(), w.Program) {
+	for result := range workertest.Run(t.Context(), w.Program, workertest.Options{}) {
 		if !result.OK {
 			t.Errorf("%s: %s", result.Name, result.Detail)
 		}
@@ -94,7 +94,7 @@ func TestActiveRecordOnPostgreSQL(t *testing.T) {
 		t.Skip(err)
 	}
 	w := built(t, checkout(t), "activerecord-postgresql")
-	for result := range workertest.Run(t.Context(), w.Program) {
+	for result := range workertest.Run(t.Context(), w.Program, workertest.Options{}) {
 		if !result.OK {
 			t.Errorf("%s: %s", result.Name, result.Detail)
 		}

@@ -157,28 +157,31 @@ func (s *session) close() error {
 
 // plainQuery returns a query with the same answer whose values come as they
 // are stored: of columns declared DATE, DATETIME or TIMESTAMP the driver makes
-// times, out of which the text cannot be had back. An expression has no
-// declared type, so every column is made one.
+// times, out of which the text cannot be had back, and of BOOLEAN truths, out of
+// which the number cannot. An expression has no declared type, so every column is
+// made one. Where a statement cannot be wrapped so, a BOOLEAN is taken as it comes.
 func plainQuery(conn *sql.Conn, query string) (string, error) {
 	columns, err := columnInfo(conn, query)
 	if err != nil {
 		return "", err
 	}
-	names, plain, times := make([]string, len(columns)), make([]string, len(columns)), false
+	names, plain, times, truths := make([]string, len(columns)), make([]string, len(columns)), false, false
 	for i, c := range columns {
 		names[i] = fmt.Sprintf("c%d", i+1)
 		plain[i] = "+" + names[i]
 		switch strings.ToUpper(c.DeclType) {
 		case "DATE", "DATETIME", "TIMESTAMP":
 			times = true
+		case "BOOLEAN":
+			truths = true
 		}
 	}
-	if !times {
+	first := firstWord(query)
+	selects := first == "select" || first == "with" || first == "values"
+	switch {
+	case !times && (!truths || !selects):
 		return query, nil
-	}
-	switch firstWord(query) {
-	case "select", "with", "values":
-	default:
+	case !selects:
 		return "", errors.New("it answers a column declared as a date; return it as text, with CAST(... AS TEXT)")
 	}
 	query = strings.TrimRight(query, "; \t\r\n")

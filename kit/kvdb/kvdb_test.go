@@ -187,7 +187,7 @@ func TestConformance(t *testing.T) {
 				t.Fatal(err)
 			}
 			var failed []string
-			for result := range workertest.Run(t.Context(), program) {
+			for result := range workertest.Run(t.Context(), program, workertest.Options{}) {
 				if !result.OK {
 					failed = append(failed, result.Name)
 					t.Log(result)

@@ -173,6 +173,9 @@ func (w *Worker) handshake(ctx context.Context) error {
 // Hello returns what the worker said first.
 func (w *Worker) Hello() wire.Hello { return w.hello }
 
+// Stderr returns the last lines of the worker's standard error so far.
+func (w *Worker) Stderr() []string { return w.tail.lines() }
+
 // PID returns the process's ID, which is also its group's.
 func (w *Worker) PID() int { return w.command.Process.Pid }
 

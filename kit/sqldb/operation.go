@@ -145,6 +145,11 @@ func (o *operation) verifying() (*client, error) {
 	if err != nil {
 		return nil, err
 	}
+	for i, step := range same.spec.Steps {
+		if c.destinations[i], err = newStored(step.Returns); err != nil {
+			return nil, err
+		}
+	}
 	c.steps, err = c.prepare(o.db.readers)
 	return c, err
 }

@@ -2,6 +2,7 @@ package sqldb
 
 import (
 	"database/sql"
+	"slices"
 
 	"assay/kit/wire"
 )
@@ -11,6 +12,19 @@ import (
 type destinations struct {
 	pointers []any
 	values   []any // reused for visitors
+	stored   bool  // pointers are those of values: as stored, whatever is declared
+	truths   bool  // a column is declared bool
+}
+
+// newStored returns the room for values as they are stored. Verified answers
+// are read so: database/sql would make an int of the text '5'.
+func newStored(types []string) (destinations, error) {
+	d, err := newDestinations(types)
+	for i := range d.pointers {
+		d.pointers[i] = &d.values[i]
+	}
+	d.stored, d.truths = true, false
+	return d, err
 }
 
 func newDestinations(types []string) (destinations, error) {
@@ -26,7 +40,7 @@ func newDestinations(types []string) (destinations, error) {
 		case "blob":
 			d.pointers[i] = new([]byte)
 		case "bool":
-			d.pointers[i] = new(bool)
+			d.pointers[i], d.truths = new(bool), true
 		case "int?":
 			d.pointers[i] = new(sql.NullInt64)
 		case "real?":
@@ -36,7 +50,7 @@ func newDestinations(types []string) (destinations, error) {
 		case "blob?":
 			d.pointers[i] = new(*[]byte)
 		case "bool?":
-			d.pointers[i] = new(sql.NullBool)
+			d.pointers[i], d.truths = new(sql.NullBool), true
 		default:
 			return destinations{}, wire.Errorf(wire.Invalid, "type %q: want int, real, text, blob or bool", t)
 		}
@@ -49,7 +63,7 @@ func newDestinations(types []string) (destinations, error) {
 func (d *destinations) scan(rows *sql.Rows, visit func([]any) error) (int, error) {
 	n := 0
 	for rows.Next() {
-		if err := rows.Scan(d.pointers...); err != nil {
+		if err := d.scanRow(rows); err != nil {
 			_ = rows.Close()
 			return n, err
 		}
@@ -68,7 +82,41 @@ func (d *destinations) scan(rows *sql.Rows, visit func([]any) error) (int, error
 	return n, rows.Close()
 }
 
+// scanRow scans one row. Numbers other than 0 and 1 are true, but database/sql
+// refuses them: only such a row is scanned a second time.
+func (d *destinations) scanRow(rows *sql.Rows) error {
+	err := rows.Scan(d.pointers...)
+	if err == nil || !d.truths {
+		return err
+	}
+	pointers, numbers := slices.Clone(d.pointers), make([]sql.NullInt64, len(d.pointers))
+	for i, pointer := range d.pointers {
+		switch pointer.(type) {
+		case *bool, *sql.NullBool:
+			pointers[i] = &numbers[i]
+		}
+	}
+	if rows.Scan(pointers...) != nil {
+		return err
+	}
+	for i, pointer := range d.pointers {
+		switch p := pointer.(type) {
+		case *bool:
+			if !numbers[i].Valid {
+				return err
+			}
+			*p = numbers[i].Int64 != 0
+		case *sql.NullBool:
+			*p = sql.NullBool{Bool: numbers[i].Int64 != 0, Valid: numbers[i].Valid}
+		}
+	}
+	return nil
+}
+
 func (d *destinations) row() []any {
+	if d.stored {
+		return d.values
+	}
 	for i, pointer := range d.pointers {
 		d.values[i] = value(pointer)
 	}

@@ -4,18 +4,43 @@ import (
 	"database/sql/driver"
 	"errors"
 	"reflect"
+	"slices"
 	"testing"
 
 	"assay/kit/wire"
 )
 
-// scanOne scans one value of a driver as a declared type.
+// scanOne scans one value of a driver as a declared type, as while measuring.
 func scanOne(t *testing.T, declared string, value driver.Value) (got any, err error) {
 	t.Helper()
 	f := &fake{respond: func(int, string, []driver.Value) answer { return answer{rows: [][]driver.Value{{value}}} }}
 	db := openFake(t, f, wire.Open{Readers: 1, Idle: 1})
-	err = db.Query("SELECT", []string{declared}, func(row []any) error { got = row[0]; return nil })
+	dest, err := newDestinations([]string{declared})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := db.readers.Query("SELECT")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = dest.scan(rows, func(row []any) error { got = row[0]; return nil })
 	return got, err
+}
+
+// TestVerifiedAsStored: what is verified is scanned as the driver returns it, and
+// never as database/sql converts it.
+func TestVerifiedAsStored(t *testing.T) {
+	stored := []driver.Value{5.5, "5", nil, int64(7), []byte("x")}
+	f := &fake{respond: func(int, string, []driver.Value) answer {
+		return answer{rows: [][]driver.Value{stored}}
+	}}
+	db := openFake(t, f, wire.Open{Readers: 1, Idle: 1})
+	var got []any
+	err := db.Query("SELECT", []string{"int", "int", "int", "bool", "text"}, func(row []any) error { got = slices.Clone(row); return nil })
+	want := []any{5.5, "5", nil, int64(7), []byte("x")}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, %v; want %v", got, err, want)
+	}
 }
 
 // TestDestinations: what a driver returns becomes a value of the declared
@@ -29,7 +54,7 @@ func TestDestinations(t *testing.T) {
 		"real": {{1.5, 1.5}, {int64(2), 2.0}, {"2.5", 2.5}},
 		"text": {{"grün", "grün"}, {[]byte("a"), "a"}, {"", ""}},
 		"blob": {{[]byte{0, 255}, []byte{0, 255}}, {"a", []byte("a")}, {[]byte{}, []byte{}}},
-		"bool": {{true, true}, {int64(0), false}, {int64(1), true}, {"1", true}},
+		"bool": {{true, true}, {int64(0), false}, {int64(1), true}, {int64(7), true}, {int64(-1), true}, {"1", true}},
 	} {
 		for _, c := range cases {
 			for _, suffix := range []string{"", "?"} {

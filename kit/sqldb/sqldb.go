@@ -252,7 +252,7 @@ func (d *database) Query(text string, returns []string, visit func([]any) error)
 		if err != nil {
 			return fmt.Errorf("%s: %w", plain, err)
 		}
-		dest, err := newDestinations(returns)
+		dest, err := newStored(returns)
 		if err != nil {
 			return errors.Join(err, rows.Close())
 		}

@@ -10,7 +10,8 @@ import (
 
 // stored returns a query with the same answer whose values come as they are
 // stored. Of columns declared DATE, DATETIME or TIMESTAMP drivers make times,
-// out of which the text cannot be had back; an expression has no declared type.
+// out of which the text cannot be had back, and of BOOLEAN truths, out of which
+// the number cannot; an expression has no declared type.
 // It is for answers that are verified: what is measured stays as it is.
 func stored(on handle, query string, args []any) (string, error) {
 	rows, err := on.QueryContext(context.Background(), query, args...)
@@ -21,7 +22,7 @@ func stored(on handle, query string, args []any) (string, error) {
 	if err = errors.Join(err, rows.Close()); err != nil {
 		return "", err
 	}
-	if !dated(types) {
+	if !converted(types) {
 		return query, nil
 	}
 	names, values := make([]string, len(types)), make([]string, len(types))
@@ -33,10 +34,10 @@ func stored(on handle, query string, args []any) (string, error) {
 		strings.Join(names, ", "), strings.TrimRight(query, "; \t\r\n"), strings.Join(values, ", ")), nil
 }
 
-func dated(types []*sql.ColumnType) bool {
+func converted(types []*sql.ColumnType) bool {
 	for _, t := range types {
 		switch strings.ToUpper(t.DatabaseTypeName()) {
-		case "DATE", "DATETIME", "TIMESTAMP":
+		case "DATE", "DATETIME", "TIMESTAMP", "BOOLEAN":
 			return true
 		}
 	}

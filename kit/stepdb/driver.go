@@ -81,6 +81,17 @@ type RowCaller interface {
 	CallRows(sql string, args []any, row func(Stmt) error) error
 }
 
+// Type is one of SQLite's types of values, by its number.
+type Type int
+
+const (
+	Integer Type = 1 + iota
+	Float
+	Text
+	Blob
+	Null
+)
+
 // Stmt is a compiled statement. Columns count from 0. To read one as a type
 // that it does not have gives what SQLite makes of it.
 type Stmt interface {
@@ -88,7 +99,8 @@ type Stmt interface {
 	// Step goes to the next row; false where there is none.
 	Step() (bool, error)
 	Columns() int
-	Null(column int) bool
+	// Type is that of the value as it is stored.
+	Type(column int) Type
 	Int(column int) (int64, error)
 	Real(column int) (float64, error)
 	Text(column int) (string, error)

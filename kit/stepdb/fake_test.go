@@ -95,9 +95,21 @@ func (s *fakeStmt) Step() (bool, error) {
 
 func (s *fakeStmt) row() []any   { return s.c.f.answers[s.sql] }
 func (s *fakeStmt) Columns() int { return len(s.row()) }
-func (s *fakeStmt) Null(i int) bool {
-	return s.row()[i] == nil
+
+func (s *fakeStmt) Type(i int) Type {
+	switch s.row()[i].(type) {
+	case int64:
+		return Integer
+	case float64:
+		return Float
+	case string:
+		return Text
+	case []byte:
+		return Blob
+	}
+	return Null
 }
+
 func (s *fakeStmt) Int(i int) (int64, error)             { return s.row()[i].(int64), nil }
 func (s *fakeStmt) Real(i int) (float64, error)          { return s.row()[i].(float64), nil }
 func (s *fakeStmt) Text(i int) (string, error)           { return fmt.Sprint(s.row()[i]), nil }

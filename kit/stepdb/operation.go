@@ -148,6 +148,9 @@ func (o *operation) Answer(position int, visit func(int, []any) error) error {
 		if o.answers, err = o.newClient(0); err != nil {
 			return err
 		}
+		for _, step := range o.answers.steps {
+			step.dest.stored = true
+		}
 	}
 	o.answers.visit = visit
 	_, err := o.answers.Do(position)

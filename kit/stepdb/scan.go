@@ -33,6 +33,7 @@ const (
 type destinations struct {
 	columns []destination
 	values  []any // reused for visitors
+	stored  bool  // visitors see values as they are stored, whatever is declared
 }
 
 func newDestinations(types []string) (*destinations, error) {
@@ -67,6 +68,9 @@ func (d *destinations) all(stmt Stmt, visit func([]any) error, phases *kit.Phase
 
 // row reads the columns of a row.
 func (d *destinations) row(stmt Stmt, visit func([]any) error) error {
+	if d.stored {
+		return d.storedRow(stmt, visit)
+	}
 	for i := range d.columns {
 		if err := d.columns[i].read(stmt, i); err != nil {
 			return err
@@ -81,9 +85,32 @@ func (d *destinations) row(stmt Stmt, visit func([]any) error) error {
 	return visit(d.values)
 }
 
+// storedRow reads values for verified answers: SQLite itself would make an int
+// of the text '5', of 5.5 and of NULL.
+func (d *destinations) storedRow(stmt Stmt, visit func([]any) error) (err error) {
+	for i := range d.values {
+		switch stmt.Type(i) {
+		case Integer:
+			d.values[i], err = stmt.Int(i)
+		case Float:
+			d.values[i], err = stmt.Real(i)
+		case Text:
+			d.values[i], err = stmt.Text(i)
+		case Blob:
+			d.values[i], err = stmt.Blob(i, nil)
+		default:
+			d.values[i] = nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return visit(d.values)
+}
+
 func (c *destination) read(stmt Stmt, i int) (err error) {
 	if c.nullable {
-		if c.null = stmt.Null(i); c.null {
+		if c.null = stmt.Type(i) == Null; c.null {
 			return nil
 		}
 	}

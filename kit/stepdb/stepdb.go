@@ -191,6 +191,7 @@ func (d *database) Query(text string, returns []string, visit func([]any) error)
 	if err != nil {
 		return err
 	}
+	dest.stored = true
 	return d.any(func(conn Conn) error {
 		stmt, err := prepare(conn, text, len(returns))
 		if err != nil {

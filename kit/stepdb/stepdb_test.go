@@ -219,16 +219,43 @@ func TestEveryTypeIsRead(t *testing.T) {
 	const all = "SELECT all_types"
 	types := []string{"int", "real", "text", "blob", "bool", "int?", "text?"}
 	f.answers[all] = []any{int64(1), 1.5, "ü", []byte{0}, true, nil, "x"}
+	dest, err := newDestinations(types)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := f.open(Source{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	stmt, err := conn.Prepare(all)
+	if err != nil {
+		t.Fatal(err)
+	}
 	var got []any
-	err := f.database(t, f.driver(), wire.Open{Readers: 1}).Query(all, types, func(row []any) error {
+	_, err = dest.all(stmt, func(row []any) error {
 		got = slices.Clone(row)
 		return nil
-	})
+	}, nil)
 	if err != nil || !reflect.DeepEqual(got, f.answers[all]) {
 		t.Errorf("%v, %v; want %v", got, err, f.answers[all])
 	}
 	if _, err := newDestinations([]string{"date"}); err == nil {
 		t.Error("type date was taken")
+	}
+}
+
+// TestVerifiedAsStored: what is verified is read as it is stored, and never as
+// SQLite converts it.
+func TestVerifiedAsStored(t *testing.T) {
+	f := newFake()
+	f.answers["SELECT"] = []any{5.5, "5", nil, int64(7), []byte("x")}
+	var got []any
+	err := f.database(t, f.driver(), wire.Open{Readers: 1}).Query("SELECT", []string{"int", "int", "int", "bool", "text"}, func(row []any) error {
+		got = slices.Clone(row)
+		return nil
+	})
+	if err != nil || !reflect.DeepEqual(got, f.answers["SELECT"]) {
+		t.Errorf("got %v, %v; want %v", got, err, f.answers["SELECT"])
 	}
 }
 

@@ -14,7 +14,6 @@ import (
 	"time"
 
 	"assay/kit/column"
-	"assay/kit/process"
 	"assay/kit/wire"
 )
 
@@ -404,7 +403,7 @@ func (s *store) restart() error {
 	if _, err := s.worker.Stop(s.ctx); err != nil {
 		return fmt.Errorf("close: %w", err)
 	}
-	worker, err := process.Start(s.ctx, s.program, process.Options{Dir: s.dir})
+	worker, err := s.start(s.dir)
 	if err == nil {
 		s.worker = worker
 	}

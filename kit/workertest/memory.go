@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 
-	"assay/kit/process"
 	"assay/kit/wire"
 )
 
@@ -37,12 +36,12 @@ func memoryShared(b *bench) error {
 
 // prepareFile has another worker make the database file.
 func (b *bench) prepareFile() error {
-	worker, err := process.Start(b.ctx, b.program, process.Options{Dir: b.dir})
+	worker, err := b.start(b.dir)
 	if err != nil {
 		return err
 	}
 	defer worker.Kill()
-	first := &bench{ctx: b.ctx, program: b.program, worker: worker, dir: b.dir}
+	first := &bench{suite: b.suite, worker: worker, dir: b.dir}
 	if err := first.make(wire.Open{Writers: 1}); err != nil {
 		return err
 	}

@@ -29,6 +29,7 @@ var sqliteChecks = []check{
 		return b.changeFails(map[string]string{"query_only": "1"}, "INSERT INTO parent VALUES (5)")
 	}},
 	{"odd values have the right digest, stored and as arguments", sqliteOnly, oddValues},
+	{"stored values are of their declared type, or an error", sqliteOnly, typesDeclared},
 	{"a database in memory is the same for all connections", sqliteOnly, memoryShared},
 }
 

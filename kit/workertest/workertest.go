@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"os"
 	"path/filepath"
@@ -23,14 +24,18 @@ import (
 
 // Result is how one check ended.
 type Result struct {
-	Name   string
-	OK     bool
-	Detail string // why not, in words; or why it did not apply
+	Name    string
+	OK      bool
+	Skipped bool   // it did not apply, or could not be run
+	Detail  string // why not, in words
 }
 
 func (r Result) String() string {
 	status := "ok  "
-	if !r.OK {
+	switch {
+	case r.Skipped:
+		status = "skip"
+	case !r.OK:
 		status = "FAIL"
 	}
 	if r.Detail != "" {
@@ -39,8 +44,36 @@ func (r Result) String() string {
 	return status + " " + r.Name
 }
 
-// patience is how long a single request may take.
-const patience = 30 * time.Second
+const (
+	// patience is how long a single request may take.
+	patience = 30 * time.Second
+	// maxTimeouts ends the suite: a silent program would take half an hour.
+	maxTimeouts = 2
+)
+
+// Options say what to check.
+type Options struct {
+	Only  []string  // parts of the names of checks, whatever their case; empty: all
+	Trace io.Writer // gets a copy of the talk with the worker; nil: nobody
+}
+
+// matches tells whether a check is wanted.
+func (o Options) matches(name string) bool {
+	return len(o.Only) == 0 || slices.ContainsFunc(o.Only, func(part string) bool {
+		return strings.Contains(strings.ToLower(name), strings.ToLower(part))
+	})
+}
+
+// Names returns the names of the checks that the options want, in order.
+func Names(o Options) []string {
+	var names []string
+	for _, c := range checks {
+		if o.matches(c.name) {
+			names = append(names, c.name)
+		}
+	}
+	return names
+}
 
 // check is one promise of the protocol.
 type check struct {
@@ -52,12 +85,17 @@ type check struct {
 var checks = slices.Concat(talkChecks, measureChecks, sqlChecks, sqliteChecks, serverChecks, serveChecks, kvChecks, callChecks)
 
 // Run starts the program once for each check and yields the results in order.
-func Run(ctx context.Context, program string) iter.Seq[Result] {
+// Where the program does not start, or does not answer again and again, the
+// checks that are left are skipped.
+func Run(ctx context.Context, program string, options Options) iter.Seq[Result] {
 	return func(yield func(Result) bool) {
-		servers := &servers{}
-		defer servers.remove()
+		s := &suite{ctx: ctx, program: program, trace: options.Trace}
+		defer s.servers.remove()
 		for _, c := range checks {
-			if ctx.Err() != nil || !yield(runCheck(ctx, program, c, servers)) {
+			if !options.matches(c.name) {
+				continue
+			}
+			if ctx.Err() != nil || !yield(s.check(c)) {
 				return
 			}
 		}
@@ -66,46 +104,96 @@ func Run(ctx context.Context, program string) iter.Seq[Result] {
 
 var errNotApplicable = errors.New("does not apply")
 
-func runCheck(ctx context.Context, program string, c check, servers *servers) Result {
-	err := withBench(ctx, program, servers, func(b *bench) error {
+// suite is one run of the checks.
+type suite struct {
+	ctx      context.Context
+	program  string
+	trace    io.Writer
+	servers  servers
+	timeouts int
+	ended    string // why no further check is run; empty: they are
+}
+
+// start starts the worker once more.
+func (s *suite) start(dir string) (*process.Worker, error) {
+	worker, err := process.Start(s.ctx, s.program, process.Options{Dir: dir, Trace: s.trace})
+	if err != nil {
+		return nil, &startError{err}
+	}
+	return worker, nil
+}
+
+// startError says that the program did not say hello.
+type startError struct{ cause error }
+
+func (e *startError) Error() string { return e.cause.Error() }
+func (e *startError) Unwrap() error { return e.cause }
+
+// check runs one check.
+func (s *suite) check(c check) Result {
+	if s.ended != "" {
+		return Result{Name: c.name, Skipped: true, Detail: s.ended}
+	}
+	if s.trace != nil {
+		fmt.Fprintf(s.trace, "# %s\n", c.name)
+	}
+	err := s.withBench(func(b *bench) error {
 		if c.needs != "" && !b.can(strings.TrimSuffix(c.needs, onSQLite)) {
 			return fmt.Errorf("%w: the worker has not the capability %s", errNotApplicable, c.needs)
 		}
 		if c.needs == sqliteOnly && b.can(wire.CapPostgreSQL) {
 			return fmt.Errorf("%w: it is about SQLite", errNotApplicable)
 		}
-		return c.run(b)
+		return b.withStderr(c.run(b))
 	})
-	if errors.Is(err, errNotApplicable) {
-		return Result{c.name, true, err.Error()}
+	var noStart *startError
+	if errors.As(err, &noStart) {
+		s.ended = "the program does not start: see the first check that failed"
 	}
-	if err != nil {
-		return Result{c.name, false, err.Error()}
+	if errors.Is(err, process.ErrTimeout) {
+		if s.timeouts++; s.timeouts >= maxTimeouts {
+			s.ended = fmt.Sprintf("the program left %d requests without an answer for %v", s.timeouts, patience)
+		}
+	}
+	switch {
+	case errors.Is(err, errNotApplicable):
+		return Result{Name: c.name, OK: true, Skipped: true, Detail: err.Error()}
+	case err != nil:
+		return Result{Name: c.name, Detail: err.Error()}
 	}
 	return Result{Name: c.name, OK: true}
 }
 
-// bench is a started worker with a folder.
-type bench struct {
-	ctx     context.Context
-	program string
-	worker  *process.Worker
-	dir     string
-	servers *servers
-	server  *cluster.Cluster // that its worker connects to; nil where there is none
+// withStderr adds what the worker wrote to its standard error to an error that
+// does not have it.
+func (b *bench) withStderr(err error) error {
+	var ended *process.ExitError
+	lines := b.worker.Stderr()
+	if err == nil || errors.Is(err, errNotApplicable) || errors.As(err, &ended) || len(lines) == 0 {
+		return err
+	}
+	return fmt.Errorf("%w; the end of its standard error:\n  %s", err, strings.Join(lines, "\n  "))
 }
 
-func withBench(ctx context.Context, program string, servers *servers, run func(*bench) error) error {
+// bench is a started worker with a folder.
+type bench struct {
+	*suite
+	worker *process.Worker
+	dir    string
+	server *cluster.Cluster // that its worker connects to; nil where there is none
+}
+
+func (s *suite) withBench(run func(*bench) error) error {
 	dir, err := os.MkdirTemp("", "assay-check-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
-	worker, err := process.Start(ctx, program, process.Options{Dir: dir})
+	worker, err := s.start(dir)
 	if err != nil {
 		return err
 	}
-	b := &bench{ctx: ctx, program: program, worker: worker, dir: dir, servers: servers}
+	b := &bench{suite: s, worker: worker, dir: dir}
 	defer func() { b.worker.Kill() }() // a check may have started another one
 	defer func() { b.endServer() }()
 	return run(b)

@@ -3,11 +3,14 @@
 package workertest
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -42,7 +45,7 @@ func TestRun(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var names, failed, details []string
-			for result := range Run(t.Context(), program(t, name)) {
+			for result := range Run(t.Context(), program(t, name), Options{}) {
 				names = append(names, result.Name)
 				if !result.OK {
 					failed, details = append(failed, result.Name), append(details, result.String())
@@ -59,30 +62,57 @@ func TestRun(t *testing.T) {
 }
 
 func TestRunEnds(t *testing.T) {
-	for range Run(t.Context(), program(t, "right")) {
+	for range Run(t.Context(), program(t, "right"), Options{}) {
 		break
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	for result := range Run(ctx, program(t, "right")) {
+	for result := range Run(ctx, program(t, "right"), Options{}) {
 		t.Errorf("ran %s", result)
 	}
 }
 
-// TestNoWorker: what cannot be started fails every check.
+// TestNoWorker: what cannot be started fails one check, which says why, and is
+// not started again.
 func TestNoWorker(t *testing.T) {
-	for result := range Run(t.Context(), filepath.Join(t.TempDir(), "missing")) {
-		if result.OK || !strings.Contains(result.Detail, "no such file") {
-			t.Errorf("%s", result)
+	var all []Result
+	for result := range Run(t.Context(), filepath.Join(t.TempDir(), "missing"), Options{}) {
+		all = append(all, result)
+	}
+	if len(all) != len(checks) || all[0].OK || all[0].Skipped || !strings.Contains(all[0].Detail, "no such file") {
+		t.Fatalf("%d results, the first is %v; want %d, the first saying that there is no such file", len(all), all[0], len(checks))
+	}
+	for _, result := range all[1:] {
+		if result.OK || !result.Skipped {
+			t.Errorf("got %v, want it skipped", result)
+		}
+	}
+}
+
+// TestOnly: the checks that were asked for are run, and the talk is copied.
+func TestOnly(t *testing.T) {
+	var trace bytes.Buffer
+	options := Options{Only: []string{"HELLO", "garbage"}, Trace: &trace}
+	var got []string
+	for result := range Run(t.Context(), program(t, "right"), options) {
+		got = append(got, result.String())
+	}
+	want := []string{"ok   hello names the target", "ok   garbage is answered invalid or ends the worker with an error"}
+	if !reflect.DeepEqual(got, want) || len(Names(options)) != 2 {
+		t.Errorf("got %q and %q, want %q", got, Names(options), want)
+	}
+	for _, part := range []string{"# hello names the target", "hello", "not json"} {
+		if !strings.Contains(trace.String(), part) {
+			t.Errorf("the trace lacks %q:\n%s", part, trace.String())
 		}
 	}
 }
 
 func TestResultString(t *testing.T) {
 	for want, result := range map[string]Result{
-		"ok   a":          {"a", true, ""},
-		"ok   a: skipped": {"a", true, "skipped"},
-		"FAIL a: why not": {"a", false, "why not"},
+		"ok   a":          {Name: "a", OK: true},
+		"skip a: why":     {Name: "a", OK: true, Skipped: true, Detail: "why"},
+		"FAIL a: why not": {Name: "a", Detail: "why not"},
 	} {
 		if got := result.String(); got != want {
 			t.Errorf("got %q, want %q", got, want)
@@ -109,4 +139,37 @@ func TestDocumented(t *testing.T) {
 	if !reflect.DeepEqual(listed, want) {
 		t.Errorf("docs/protocol.md lists %q\nwant %q", listed, want)
 	}
+}
+
+// TestConversionsDocumented: the protocol's page has the table of types.
+func TestConversionsDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../docs/protocol.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "\n| stored | `int` | `real` | `text` | `blob` | `bool` |\n| --- | --- | --- | --- | --- | --- |\n")
+	table, _, _ = strings.Cut(table, "\n\n")
+	var want []string
+	for _, c := range conversions {
+		row := "| `" + c.literal + "` |"
+		for _, value := range c.as {
+			row += " " + shown(value) + " |"
+		}
+		want = append(want, row)
+	}
+	if got := strings.Split(table, "\n"); !reflect.DeepEqual(got, want) {
+		t.Errorf("docs/protocol.md has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func shown(value any) string {
+	switch v := value.(type) {
+	case nil:
+		return "-"
+	case float64:
+		return strconv.FormatFloat(v, 'f', 1, 64)
+	case []byte:
+		return fmt.Sprintf("x'%x'", v)
+	}
+	return fmt.Sprint(value)
 }

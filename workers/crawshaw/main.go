@@ -121,7 +121,7 @@ func (s stmt) BindBlob(i int, value []byte) error {
 	return nil
 }
 
-func (s stmt) Null(i int) bool             { return s.ColumnType(i) == sqlite.SQLITE_NULL }
+func (s stmt) Type(i int) stepdb.Type      { return stepdb.Type(s.ColumnType(i)) }
 func (s stmt) Int(i int) (int64, error)    { return s.ColumnInt64(i), nil }
 func (s stmt) Real(i int) (float64, error) { return s.ColumnFloat(i), nil }
 func (s stmt) Text(i int) (string, error)  { return s.ColumnText(i), nil }

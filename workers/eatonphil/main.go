@@ -65,7 +65,7 @@ type stmt struct{ *gosqlite.Stmt }
 
 func (s stmt) Bind(args *stepdb.Args) error { return s.Stmt.Bind(args.Values()...) }
 func (s stmt) Columns() int                 { return s.ColumnCount() }
-func (s stmt) Null(i int) bool              { return s.ColumnType(i) == gosqlite.NULL }
+func (s stmt) Type(i int) stepdb.Type       { return stepdb.Type(s.ColumnType(i)) }
 
 func (s stmt) Int(i int) (int64, error) {
 	value, _, err := s.ColumnInt64(i)

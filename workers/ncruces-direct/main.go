@@ -72,7 +72,7 @@ func (s stmt) Step() (bool, error) {
 func (s stmt) BindInt(i int, value int64) error    { return s.BindInt64(i, value) }
 func (s stmt) BindReal(i int, value float64) error { return s.BindFloat(i, value) }
 
-func (s stmt) Null(i int) bool             { return s.ColumnType(i) == sqlite3.NULL }
+func (s stmt) Type(i int) stepdb.Type      { return stepdb.Type(s.ColumnType(i)) }
 func (s stmt) Int(i int) (int64, error)    { return s.ColumnInt64(i), nil }
 func (s stmt) Real(i int) (float64, error) { return s.ColumnFloat(i), nil }
 func (s stmt) Text(i int) (string, error)  { return s.ColumnText(i), s.Err() }

@@ -49,7 +49,7 @@ static bool add_value(sha256 *h, sqlite3_stmt *row, int i, value_type type) {
 	switch (type) {
 	case VALUE_INT:
 		add_number(h, VALUE_INT, (uint64_t)sqlite3_column_int64(row, i), 8);
-		return stored == SQLITE_INTEGER || (stored == SQLITE_FLOAT && (double)sqlite3_column_int64(row, i) == sqlite3_column_double(row, i));
+		return stored == SQLITE_INTEGER;
 	case VALUE_REAL:
 		add_number(h, VALUE_REAL, bits(sqlite3_column_double(row, i)), 8);
 		return number;
@@ -59,12 +59,12 @@ static bool add_value(sha256 *h, sqlite3_stmt *row, int i, value_type type) {
 	case VALUE_TEXT: {
 		const unsigned char *text = sqlite3_column_text(row, i);
 		add_bytes(h, VALUE_TEXT, text, sqlite3_column_bytes(row, i));
-		return true;
+		return !number;
 	}
 	case VALUE_BLOB: {
 		const void *data = sqlite3_column_blob(row, i);
 		add_bytes(h, VALUE_BLOB, data, sqlite3_column_bytes(row, i));
-		return true;
+		return !number;
 	}
 	}
 	return false;

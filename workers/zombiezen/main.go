@@ -99,7 +99,7 @@ func (s stmt) BindText(i int, value string) error  { s.Stmt.BindText(i, value); 
 func (s stmt) BindBlob(i int, value []byte) error  { s.BindBytes(i, value); return nil }
 func (s stmt) BindBool(i int, value bool) error    { s.Stmt.BindBool(i, value); return nil }
 
-func (s stmt) Null(i int) bool             { return s.ColumnIsNull(i) }
+func (s stmt) Type(i int) stepdb.Type      { return stepdb.Type(s.ColumnType(i)) }
 func (s stmt) Int(i int) (int64, error)    { return s.ColumnInt64(i), nil }
 func (s stmt) Real(i int) (float64, error) { return s.ColumnFloat(i), nil }
 func (s stmt) Text(i int) (string, error)  { return s.ColumnText(i), nil }

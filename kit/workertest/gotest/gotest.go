@@ -37,7 +37,7 @@ func Conformance(t *testing.T, program string) { ConformanceExcept(t, program, n
 // faults has the checks that must fail because of it, each with a pattern of
 // what is then said.
 func ConformanceExcept(t *testing.T, program string, faults map[string]string) {
-	for result := range workertest.Run(t.Context(), program) {
+	for result := range workertest.Run(t.Context(), program, workertest.Options{}) {
 		t.Run(result.Name, func(t *testing.T) {
 			fault, known := faults[result.Name]
 			switch {
