@@ -9,11 +9,13 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
 
 	"assay"
+	"assay/internal/dataset"
 	"assay/internal/syncs"
 	"assay/kit/postgres/cluster"
 	"assay/kit/process"
@@ -62,6 +64,8 @@ type instance struct {
 	worker   *process.Worker
 	dir      string
 	path     string           // of the database
+	copied   *dataset.Copy    // what path is; nil for a server's data
+	reuse    bool             // another launch may have the copy
 	server   *cluster.Cluster // nil where the engine is in the worker
 	options  cluster.Options  // that it was started with
 	opened   wire.Opened
@@ -105,18 +109,7 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 	var program string
 	program, in.layout = j.program.path(launch)
 	var err error
-	if in.dir, err = in.r.config.Work.folder(); err != nil {
-		return fail("make a folder", err)
-	}
-	in.path = filepath.Join(in.dir, "data.db")
-	copied := j.data.Copy
-	switch {
-	case j.store != nil:
-		copied = j.store.Copy
-	case j.cluster != nil:
-		copied = func(dst string) error { return cluster.Copy(dst, j.cluster.Path) }
-	}
-	if err := copied(in.path); err != nil {
+	if err := in.copyData(j); err != nil {
 		return fail("copy the data", err)
 	}
 	if j.Operation.Cold {
@@ -156,6 +149,50 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 		return nil // to read settings opens connections: it is done after the load
 	}
 	return in.readSettings(ctx)
+}
+
+// copyData makes the instance's folder with its copy of the data, or takes one
+// over that an instance of an earlier launch had.
+func (in *instance) copyData(j *job) (err error) {
+	if j.cluster != nil {
+		if in.dir, err = in.r.config.Work.folder(); err != nil {
+			return err
+		}
+		in.path = filepath.Join(in.dir, "data.db")
+		return cluster.Copy(in.path, j.cluster.Path)
+	}
+	var source dataset.Source = j.data
+	if j.store != nil {
+		source = j.store
+	}
+	take := in.r.config.Work.copies.New
+	if in.reuse = reusable(in.jobs); in.reuse {
+		take = in.r.config.Work.copies.Take
+	}
+	if in.copied, err = take(source); err != nil {
+		return err
+	}
+	in.dir, in.path = in.copied.Dir, in.copied.Path()
+	return nil
+}
+
+// reusable tells whether another launch may have an instance's copy of the
+// data: nothing that is measured changes it, and nothing asks for data that no
+// cache has seen.
+func reusable(jobs []*job) bool {
+	return !slices.ContainsFunc(jobs, func(j *job) bool {
+		return j.Operation.Changes || j.Operation.Cold || j.Operation.Call()
+	})
+}
+
+// leave gives the copy back, or removes it with its folder.
+func (in *instance) leave() error {
+	dir, copied := in.dir, in.copied
+	in.dir, in.copied = "", nil
+	if copied != nil && in.reuse {
+		return in.r.config.Work.copies.Give(copied)
+	}
+	return os.RemoveAll(dir)
 }
 
 // address is what the database is opened by: its path, or the folder of its
@@ -313,7 +350,8 @@ func (in *instance) verifyState(ctx context.Context, j *job) (string, error) {
 	return found.Digest, nil
 }
 
-// stop closes the database and ends the worker. The folder goes with it.
+// stop closes the database and ends the worker. The copy of the data goes with
+// it, or waits for another launch.
 func (in *instance) stop(ctx context.Context) error {
 	closed, err := stopWorker(ctx, in.r.config, in.worker)
 	in.closed = time.Duration(closed.Nanos)
@@ -322,11 +360,10 @@ func (in *instance) stop(ctx context.Context) error {
 	}
 	in.noteUsed()
 	in.disk, _ = diskUsage(in.path) // none is shown where it cannot be told
-	removed := os.RemoveAll(in.dir)
 	if err != nil {
-		return fail("close", err)
+		return fail("close", err) // kill removes the folder
 	}
-	return fail("remove the folder", removed)
+	return fail("put the data away", in.leave())
 }
 
 // kill ends the worker at once and removes its folder.

@@ -11,14 +11,16 @@ import (
 	"syscall"
 
 	"assay"
+	"assay/internal/dataset"
 )
 
 // Workspace is the folder in which the databases of one run lie. It is locked
 // while the run goes on, so that a later run can tell what was left behind by
 // one that was killed.
 type Workspace struct {
-	Dir  string
-	lock *os.File
+	Dir    string
+	lock   *os.File
+	copies *dataset.Copies
 }
 
 const workPrefix = "run-"
@@ -43,7 +45,23 @@ func NewWorkspace(dir, runID string) (*Workspace, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s is in use by another assay: %w", own, err)
 	}
-	return &Workspace{Dir: own, lock: lock}, nil
+	w := &Workspace{Dir: own, lock: lock}
+	w.copies = &dataset.Copies{Folder: w.folder, Limit: freeSpace(own) / idleShare}
+	return w, nil
+}
+
+// idleShare is the part of the free space that copies may take which wait for
+// another launch.
+const idleShare = 4
+
+// freeSpace is how many bytes the disk of a folder has left; 0 where it cannot
+// be told.
+func freeSpace(dir string) int64 {
+	var fs syscall.Statfs_t
+	if err := syscall.Statfs(dir, &fs); err != nil {
+		return 0
+	}
+	return int64(fs.Bavail) * int64(fs.Bsize)
 }
 
 // lockFolder locks a folder by a file in it, without waiting.
