@@ -90,11 +90,15 @@ func TestCopiesAreRestored(t *testing.T) {
 			_, err = file.WriteAt([]byte("x"), 5*chunk)
 			return err
 		},
-		"longer":    func(_, data string) error { return os.Truncate(filepath.Join(data, "sub", "table"), 1<<20) },
-		"shorter":   func(_, data string) error { return os.Truncate(filepath.Join(data, "sub", "table"), 3) },
-		"removed":   func(_, data string) error { return os.RemoveAll(filepath.Join(data, "sub")) },
-		"added":     func(_, data string) error { return os.WriteFile(filepath.Join(data, "sub", "log"), []byte("log"), 0o600) },
-		"beside it": func(dir, _ string) error { return os.WriteFile(filepath.Join(dir, "data.db-wal"), []byte("wal"), 0o600) },
+		"longer":  func(_, data string) error { return os.Truncate(filepath.Join(data, "sub", "table"), 1<<20) },
+		"shorter": func(_, data string) error { return os.Truncate(filepath.Join(data, "sub", "table"), 3) },
+		"removed": func(_, data string) error { return os.RemoveAll(filepath.Join(data, "sub")) },
+		"added": func(_, data string) error {
+			return os.WriteFile(filepath.Join(data, "sub", "log"), []byte("log"), 0o600)
+		},
+		"beside it": func(dir, _ string) error {
+			return os.WriteFile(filepath.Join(dir, "data.db-wal"), []byte("wal"), 0o600)
+		},
 		"replaced": func(_, data string) error {
 			return os.Rename(filepath.Join(data, "MANIFEST"), filepath.Join(data, "holes"))
 		},
