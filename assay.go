@@ -45,6 +45,9 @@ type Run struct {
 	// all other axes: Target.Name of one of Targets. With /PROFILE behind it, it
 	// is the reference of all profiles.
 	Reference string
+	// Proofs are what tests by faults showed of its targets with its profiles.
+	// They are made apart from runs; the store adds those that fit.
+	Proofs []Proof
 	// Least is the time that the minimum number of launches of every cell was
 	// estimated to take, measured in the first round; zero while unknown.
 	Least time.Duration
@@ -57,6 +60,31 @@ func ValidRunID(id string) bool {
 		return false
 	}
 	return id != "" && id[0] != '-'
+}
+
+// Machine names the machine in a few words; empty where nothing is known of it.
+func (r Run) Machine() string {
+	var parts []string
+	add := func(fact, unit string) {
+		if value := r.Host[fact]; value != "" {
+			parts = append(parts, value+unit)
+		}
+	}
+	add("cpu", "")
+	add("cores", " cores")
+	add("memory", "")
+	return strings.Join(parts, ", ")
+}
+
+// Proof is what faults of one kind showed of a cell's target with its profile;
+// false where there is no proof of that kind.
+func (r Run) Proof(c Cell, f Fault) (Proof, bool) {
+	for _, p := range r.Proofs {
+		if p.Fault == f && p.Target == c.Target() && p.Build == c.Build && p.Profile == c.Profile && c.Without == "" {
+			return p, true
+		}
+	}
+	return Proof{}, false
 }
 
 // Options are the parts of a run that the command line chose. They are kept

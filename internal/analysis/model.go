@@ -66,11 +66,14 @@ type Row struct {
 	Warnings []Warning
 
 	Durability assay.Durability
-	Settings   []assay.Setting
-	DSN        string
-	Each       []string
-	QueryPlan  string
-	Table      *Table
+	// Proof is what power cuts showed of the target with the profile; the zero
+	// value where none were made: the class is only claimed by settings.
+	Proof     assay.Proof
+	Settings  []assay.Setting
+	DSN       string
+	Each      []string
+	QueryPlan string
+	Table     *Table
 	// least is how many launches were fixed beforehand, where the width of the
 	// figures' own intervals decided on more; 0: it did not.
 	least int
@@ -105,6 +108,7 @@ func New(run assay.Run, trials iter.Seq2[assay.Trial, error]) (*Result, error) {
 	naming := newNaming(run.Targets, rows)
 	for _, row := range slices.Concat(rows, twins) {
 		row.Driver = naming.name(row.Cell)
+		row.Proof, _ = run.Proof(row.Cell, assay.PowerCut)
 	}
 	markFloors(run.Targets, rows)
 	r := &Result{Run: run, Tables: tabulate(rows, twins)}

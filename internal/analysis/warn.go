@@ -147,6 +147,10 @@ func (t *Table) warn() {
 			row.warn("unknown-durability", "the settings read back do not tell what a power cut loses; not ranked",
 				"set in the profile what decides it, such as journal_mode and synchronous")
 		}
+		if row.Proof.Refuted > 0 {
+			row.warn("refuted-durability", fmt.Sprintf("%s in %d of %d power cuts, where its settings claim %s", row.Proof.Kind.Words(),
+				row.Proof.Refuted, row.Proof.States, class(row.Proof.Claimed)), "take other settings, or rely on less")
+		}
 		if row.Reference != nil && row.Reference != row && row.Reference.Comparable() {
 			if why := t.unequal(row, row.Reference); why != "" {
 				row.warn(UnequalDurability, why, "set it explicitly in the profile")

@@ -158,17 +158,46 @@ func rankCell(r *analysis.Row) string {
 	return fmt.Sprint(r.Rank)
 }
 
-// durabilityCell shows the class with the settings that it follows from:
-// within a class, some lose more of the newest commits than others.
+// durabilityCell shows the class, what it rests on, and the settings that it
+// follows from: within a class, some lose more of the newest commits than others.
 func durabilityCell(r *analysis.Row) string {
-	text := class(r.Durability)
-	if by := analysis.Effective(r.Settings, "journal_mode") + "," + analysis.Effective(r.Settings, "synchronous"); by != "," {
-		text += " (" + by + ")"
+	text := lastingWords(r.Durability, r.Proof)
+	var by []string
+	for _, name := range []string{"journal_mode", "synchronous"} {
+		if value := analysis.Effective(r.Settings, name); value != "" {
+			by = append(by, settingWord(name, value))
+		}
+	}
+	if len(by) > 0 {
+		text += ", " + strings.Join(by, " ")
 	}
 	if seen := analysis.Effective(r.Settings, analysis.SyncBeforeAck); seen != "" {
 		text += ", seen: " + seen
 	}
 	return text
+}
+
+// lastingWords is a class of durability with what it rests on: settings, or power
+// cuts that were made.
+func lastingWords(d assay.Durability, proof assay.Proof) string {
+	switch {
+	case proof.Refuted > 0:
+		return proof.Words()
+	case d == assay.DurabilityUnknown:
+		return class(d)
+	}
+	return fmt.Sprintf("%s (%s)", d, proof.Words())
+}
+
+// synchronousWords are the names of the numbers that SQLite reads back.
+var synchronousWords = map[string]string{"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
+
+// settingWord is an effective value as people write it.
+func settingWord(name, value string) string {
+	if word, has := synchronousWords[value]; has && name == "synchronous" {
+		return word
+	}
+	return value
 }
 
 // marks notes a row's warnings and returns their marks.

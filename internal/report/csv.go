@@ -16,7 +16,7 @@ import (
 // end, none is renamed.
 var csvHeader = strings.Split("run,plan,workload,operation,engine,driver,driver_version,build,profile,clients,pool,"+
 	"metric,unit,n,median,ci_low,ci_high,outcome,warnings,params,idle,statement,transaction,rate,durability,"+
-	"reference,ratio,ratio_low,ratio_high,verdict,without,options,floor,floor_low,floor_high", ",")
+	"reference,ratio,ratio_low,ratio_high,verdict,without,options,floor,floor_low,floor_high,machine,proof", ",")
 
 // writeCSV prints one row per cell and metric, and one without a metric for a
 // cell without figures.
@@ -67,6 +67,7 @@ func (r *Report) record(row *analysis.Row, f analysis.Figure) []string {
 		string(row.Outcome), strings.Join(row.Codes(), ";"), c.ParamString(), strconv.Itoa(c.Idle), c.Statement,
 		assay.TransactionString(c.Transaction), number(c.Rate), string(row.Durability),
 		row.Reference.ID(), ratios[0], ratios[1], ratios[2], string(ratio.Verdict), c.Without, c.Options, floor[0], floor[1], floor[2],
+		r.Run.Machine(), row.Proof.Code(),
 	}
 }
 

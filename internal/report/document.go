@@ -105,7 +105,7 @@ func (r *Report) addRecommendations(d *document) {
 
 // addDurability explains the classes once.
 func addDurability(d *document) {
-	d.add(paragraph, "Durability is claimed by settings, not proved:")
+	d.add(paragraph, "Durability is claimed by settings unless it says in how many power cuts it held:")
 	for _, class := range analysis.Strength {
 		if class != assay.DurabilityUnknown {
 			d.add(item, "%s: %s", class, class.Loss())
@@ -131,7 +131,7 @@ func addConnection(d *document, c analysis.Connection, telling map[string]bool) 
 	}
 	g := &grid{header: []string{"setting", "requested", "effective"}, right: make([]bool, 3)}
 	for _, s := range settings {
-		g.rows = append(g.rows, []string{clean(s.Name), cmp.Or(clean(s.Requested), "-"), cmp.Or(clean(s.Effective), "-")})
+		g.rows = append(g.rows, []string{clean(s.Name), cmp.Or(clean(s.Requested), "-"), cmp.Or(clean(settingWord(s.Name, s.Effective)), "-")})
 	}
 	d.add(paragraph, "Settings of %s:", c.Name)
 	*d = append(*d, block{kind: table, grid: g})
@@ -161,7 +161,7 @@ func (r *Report) addTables(d *document) {
 	d.add(paragraph, "ratio = figure / figure of %s with %s, paired by launch, with its 95 %% interval. "+
 		"± is half the figure's 95 %% interval. n counts launches. Rows that share a rank cannot be told apart by the data. "+
 		"A/A is the reference against itself: this run's noise. "+
-		"Durability is by the effective journal_mode and synchronous (0 OFF, 1 NORMAL, 2 FULL, 3 EXTRA); seen tells whether a trace of system calls shows commits synced before they are acknowledged.", cmp.Or(driver, "the reference"), profileWords(profile))
+		"Durability is the class that the effective settings claim, or what power cuts showed; seen tells whether a trace of system calls shows commits synced before they are acknowledged.", cmp.Or(driver, "the reference"), profileWords(profile))
 	if wish := r.Run.Options.Capacity; wish != "" {
 		d.add(paragraph, "capacity/s is the highest rate of arrivals at which %s was kept, searched anew in each launch.", wish)
 	}

@@ -41,6 +41,7 @@ func Cell(operation, driver, profile string) assay.Cell {
 	}
 }
 
+// Versions are the versions of the drivers.
 var Versions = map[string]string{"mattn": "v1.14.52", "modernc": "v1.61.1", "glebarez": "v1.11.2"}
 
 // Wobble spreads the launches of a figure a little, the same way for every

@@ -1,0 +1,39 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"assay"
+	"assay/internal/analysis/analysistest"
+)
+
+func TestProofInReports(t *testing.T) {
+	run, trials := analysistest.SampleRun()
+	of := func(driver string) assay.Proof {
+		return assay.Proof{Target: driver + "@" + analysistest.Versions[driver], Build: "b-" + driver, Profile: "web", Fault: assay.PowerCut, Claimed: assay.Power, States: 1240}
+	}
+	held, refuted := of("modernc"), of("glebarez")
+	held.Held = 1240
+	refuted.Held, refuted.Refuted, refuted.Kind = 1200, 40, assay.LosesCommits
+	run.Proofs = []assay.Proof{held, refuted}
+	r := mustReport(t, run, trials)
+	var text, data strings.Builder
+	if err := r.Write(&text, "text"); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Write(&data, "csv"); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"power (held in 1240 cuts), wal FULL", "refuted: loses acknowledged commits, wal FULL", "consistent (claimed), wal NORMAL",
+		"refuted-durability: loses acknowledged commits in 40 of 1240 power cuts"} {
+		if !strings.Contains(text.String(), want) {
+			t.Errorf("text: no %q in\n%s", want, text.String())
+		}
+	}
+	for _, want := range []string{",held:1240\n", ",refuted:loses-commits\n", ",AMD EPYC 7K62,\n"} {
+		if !strings.Contains(data.String(), want) {
+			t.Errorf("CSV: no %q in\n%s", want, data.String())
+		}
+	}
+}

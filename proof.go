@@ -1,0 +1,87 @@
+package assay
+
+import "fmt"
+
+// Fault is what a proof of durability does to a running workload.
+type Fault string
+
+// The faults.
+const (
+	PowerCut  Fault = "power" // the disk loses what was not flushed
+	Kill      Fault = "kill"  // the process dies, the operating system does not
+	FullDisk  Fault = "full"  // writes fail for want of space
+	FailingIO Fault = "eio"   // reads, writes and syncs fail
+)
+
+// Refutation is how a promise about the data was broken.
+type Refutation string
+
+// The refutations, the mildest first.
+const (
+	LosesCommits Refutation = "loses-commits" // acknowledged commits are missing
+	TearsCommits Refutation = "tears-commits" // transactions are there in part, or commits after a missing one are
+	Corrupts     Refutation = "corrupts"      // the engine's own check fails, or values are wrong
+	DoesNotOpen  Refutation = "does-not-open" // the database does not open unaided
+)
+
+// Words says what the refutation is.
+func (r Refutation) Words() string {
+	switch r {
+	case LosesCommits:
+		return "loses acknowledged commits"
+	case TearsCommits:
+		return "keeps parts of transactions"
+	case Corrupts:
+		return "corrupts the database"
+	case DoesNotOpen:
+		return "leaves a database that does not open"
+	}
+	return string(r)
+}
+
+// Proof is what faults showed of a target with a profile, held against the
+// durability that its settings claim. The zero value is no proof.
+type Proof struct {
+	Target  string     // Target.Name
+	Build   string     // digest of everything that went into the worker program
+	Profile string     // the settings
+	Fault   Fault      // what was done
+	Claimed Durability // what the settings claim
+	States  int        // different states of the disk that were checked
+	Held    int        // of these, states in which the promise was kept
+	Refuted int        // states in which it was broken
+	Kind    Refutation // the worst that was found; empty where Refuted is 0
+	Replay  string     // identifies the smallest counterexample
+}
+
+// Code is the proof as CSV has it: held:N, refuted:KIND, or empty where there is
+// none.
+func (p Proof) Code() string {
+	switch {
+	case p.Refuted > 0:
+		return "refuted:" + string(p.Kind)
+	case p.Held > 0:
+		return fmt.Sprintf("held:%d", p.Held)
+	}
+	return ""
+}
+
+// Words is the proof as reports say it, behind or instead of the class.
+func (p Proof) Words() string {
+	switch {
+	case p.Refuted > 0:
+		return "refuted: " + p.Kind.Words()
+	case p.Held > 0:
+		return fmt.Sprintf("held in %d %s", p.Held, p.Fault.times(p.Held))
+	}
+	return "claimed"
+}
+
+// times counts a fault.
+func (f Fault) times(n int) string {
+	words := map[Fault]string{PowerCut: "cut", Kill: "kill", FullDisk: "full disk", FailingIO: "I/O error"}[f]
+	if n != 1 {
+		words += "s"
+	}
+	return words
+}
