@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"assay"
 )
 
 func files(content map[string]string) fstest.MapFS {
@@ -218,4 +220,50 @@ func FuzzFields(f *testing.F) {
 		}
 		size(kibibytes(text))
 	})
+}
+
+func TestLossy(t *testing.T) {
+	mounts := `27 1 259:2 / / rw - ext4 /dev/nvme0n1p2 rw
+28 27 0:21 / /mem rw - tmpfs tmpfs rw
+29 27 0:22 / /nfs rw - nfs4 server:/x rw,hard
+30 27 0:23 / /fuse rw - fuse.sshfs x rw
+31 27 0:24 / /over rw - overlay overlay rw,upperdir=/srv,volatile
+32 27 0:25 / /overmem rw - overlay overlay rw,upperdir=/mem/up
+33 27 0:26 / /overdisk rw - overlay overlay rw,upperdir=/srv/up
+34 27 0:27 / /overhidden rw - overlay overlay rw,upperdir=/not/here
+35 27 8:16 / /nobarrier rw - ext4 /dev/sda rw,nobarrier
+36 27 259:2 / /through rw - ext4 /dev/nvme0n1p2 rw,barrier=0
+37 27 7:0 / /loopmem rw - ext4 /dev/loop0 rw
+38 27 7:1 / /loopdisk rw - ext4 /dev/loop1 rw
+39 27 253:0 / /zram rw - ext4 /dev/zram0 rw
+`
+	m := files(map[string]string{"proc/self/mountinfo": mounts, "mem/up/x": "", "srv/up/x": "",
+		"sys/block/sda/queue/write_cache": "write back\n", "sys/block/nvme0n1/queue/write_cache": "write through\n",
+		"sys/block/loop0/loop/backing_file": "/mem/disk.img\n", "sys/block/loop1/loop/backing_file": "/srv/disk.img\n",
+		"sys/block/zram0/size": "1"})
+	for number, disk := range map[string]string{"259:2": "nvme0n1", "8:16": "sda", "7:0": "loop0", "7:1": "loop1", "253:0": "zram0"} {
+		m["sys/dev/block/"+number] = link("../../block/" + disk)
+	}
+	for dir, want := range map[string]string{
+		"/srv": "", "/mem/x": "tmpfs keeps", "/nfs": "network file system", "/fuse/x": "served by a program",
+		"/over": "volatile", "/overmem": "tmpfs keeps", "/overdisk": "", "/overhidden": "",
+		"/nobarrier": "nobarrier", "/through": "", "/loopmem": "tmpfs keeps", "/loopdisk": "", "/zram": "is memory",
+	} {
+		got := lossy(m, dir, maxStacked)
+		if want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q in it", dir, got, want)
+		}
+	}
+}
+
+// TestPersistence: what the machine's own memory file system is taken for.
+func TestPersistence(t *testing.T) {
+	dir, err := os.MkdirTemp("/dev/shm", "assay-")
+	if err != nil {
+		t.Skip("no file system in memory at /dev/shm: ", err)
+	}
+	defer os.RemoveAll(dir)
+	if class, why := Persistence(dir); class != assay.Process || !strings.Contains(why, "tmpfs") {
+		t.Errorf("%s, %q; want process, because of tmpfs", class, why)
+	}
 }

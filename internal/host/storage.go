@@ -36,6 +36,7 @@ type mount struct {
 	kind    string // type of the file system
 	source  string // the device's path, or whatever the file system calls its source
 	options []string
+	upper   string // of an overlay: the folder that takes its writes
 }
 
 // mountOf finds the mount that a path lies on: the one with the longest mount
@@ -67,6 +68,11 @@ func parseMount(line string) (mount, bool) {
 	m.options = strings.Split(fields[5], ",")
 	if len(rest) > 2 {
 		m.options = append(m.options, strings.Split(rest[2], ",")...)
+	}
+	for _, option := range m.options {
+		if folder, found := strings.CutPrefix(option, "upperdir="); found {
+			m.upper = unescape(folder)
+		}
 	}
 	m.options = slices.DeleteFunc(m.options, uninteresting)
 	slices.Sort(m.options)

@@ -73,7 +73,7 @@ type instance struct {
 	settings []assay.Setting // all, with connections that read alike joined
 	all      []assay.Setting
 	applied  error            // a *failure where a setting was not effective at any read
-	claimed  assay.Durability // the weakest at any read
+	claimed  assay.Durability // the weakest at any read, and no stronger than the file system allows
 	began    time.Time        // of its start
 	closed   time.Duration    // what closing took
 	used     time.Duration    // CPU time of the ended process
@@ -96,7 +96,7 @@ func (r *Runner) start(ctx context.Context, m *member, launch int, c connections
 
 // startUnder is start, with a program that runs the worker.
 func (r *Runner) startUnder(ctx context.Context, m *member, launch int, c connections, under []string) (*instance, error) {
-	in := &instance{member: m, r: r, asked: c, claimed: assay.Power, began: time.Now(), applied: m.first.options}
+	in := &instance{member: m, r: r, asked: c, claimed: r.storage, began: time.Now(), applied: m.first.options}
 	if err := in.open(ctx, launch, under); err != nil {
 		in.kill()
 		return nil, err
@@ -401,7 +401,7 @@ func (in *instance) trial(j *job, launch int, mode assay.Mode) assay.Trial {
 	for _, text := range in.opened.Each {
 		t.Each = append(t.Each, in.withoutPath(text))
 	}
-	t.Warnings = j.warnings()
+	t.Warnings = append(j.warnings(), in.storageWarning(j.Operation)...)
 	return t
 }
 

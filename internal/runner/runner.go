@@ -30,6 +30,7 @@ import (
 
 	"assay"
 	"assay/internal/dataset"
+	"assay/internal/host"
 	"assay/kit/postgres/cluster"
 )
 
@@ -138,6 +139,10 @@ type Runner struct {
 	round      int
 	// disturbed tells whether the launch that goes on was, from outside.
 	disturbed bool
+	// storage is the strongest class of durability that the file system of the
+	// databases allows, and storageLoss why it is not assay.Power.
+	storage     assay.Durability
+	storageLoss string
 	spent     time.Duration // of the budget, before this process
 	// measured is the wall time inside of measured windows and blocks.
 	measured time.Duration
@@ -151,6 +156,7 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 		config.Files = Files{}
 	}
 	r := &Runner{config: config, files: config.Files, limits: map[int]float64{}, tracings: map[string]tracing{}, clusters: map[string]filled{}, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
+	r.storage, r.storageLoss = host.Persistence(config.Work.Dir)
 	if err := r.identify(ctx); err != nil {
 		return nil, err
 	}

@@ -28,7 +28,7 @@ func compareSettings(profile assay.Profile, opened wire.Opened, asked connection
 		for _, name := range settingNames(requested, connection.Settings) {
 			s := assay.Setting{Name: name, Connection: connection.Name, Requested: requested[name],
 				Issued: opened.Issued[name], Effective: connection.Settings[name]}
-			s.Applied = s.Requested == "" || equalSetting(name, s.Requested, s.Effective)
+			s.Applied = s.Requested == "" || equalSetting(name, s.Requested, s.Effective) || onlyTraced(s)
 			all = append(all, s)
 		}
 	}
@@ -155,6 +155,11 @@ func equalSetting(name, requested, effective string) bool {
 	got, err := setting.Normal(effective)
 	return err == nil && got == want
 }
+
+// onlyTraced reports whether a setting is one that a store need not be able to
+// read back, of which no trace is there either: it is claimed, and the warning
+// not-traced says so. A trace would stand in its effective value.
+func onlyTraced(s assay.Setting) bool { return s.Name == kv.Sync && s.Effective == "" }
 
 func notApplied(s assay.Setting) string {
 	if s.Effective == "" {

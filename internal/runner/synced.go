@@ -119,7 +119,7 @@ func (r *Runner) trace(ctx context.Context, m *member, j *job) (tracing, error) 
 	case verdict.Units == 0:
 		return tracing{why: "the worker leaves no marks of its commits"}, nil
 	case verdict.Answer() == "":
-		return tracing{why: "the trace does not show what io_uring writes"}, nil
+		return tracing{why: verdict.Hidden}, nil
 	}
 	return tracing{verdict: verdict}, nil
 }

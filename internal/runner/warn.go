@@ -52,3 +52,13 @@ func (j *job) cacheWarning() []assay.Warning {
 			info.Size()/1000, defaultCache/1000, strings.Join(tuned, " and ")),
 		Advice: "measure on a table larger than the cache"}}
 }
+
+// storageWarning says why no setting makes commits survive a power cut here.
+func (in *instance) storageWarning(op assay.Operation) []assay.Warning {
+	if !op.Changes || in.r.storageLoss == "" {
+		return nil
+	}
+	return []assay.Warning{{Code: "storage-loses-syncs",
+		Evidence: "whatever the settings are, synced commits need not survive a power cut: " + in.r.storageLoss,
+		Advice:   "set XDG_CACHE_HOME to a folder on a local disk"}}
+}

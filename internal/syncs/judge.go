@@ -1,9 +1,11 @@
 package syncs
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -20,15 +22,21 @@ type Verdict struct {
 	// Mapped are files whose memory was mapped to be written: what is stored
 	// there the trace does not show.
 	Mapped []string
-	// Unseen tells that calls were made whose writes the trace does not show.
-	Unseen bool
+	// Hidden says why the trace cannot tell; empty: it can.
+	Hidden string
 }
+
+// The reasons why a trace cannot tell.
+const (
+	hiddenAsync = "the trace does not show what io_uring and io_submit write"
+	hiddenRange = "msync was called for parts of a mapped file, and the trace does not show which parts were stored to"
+)
 
 // Answer is yes where each unit was synced before it was acknowledged, no where
 // none was, otherwise how many of how many; empty where the trace cannot tell.
 func (v Verdict) Answer() string {
 	switch {
-	case v.Units == 0 || v.Unseen:
+	case v.Units == 0 || v.Hidden != "":
 		return ""
 	case v.Covered == v.Units:
 		return "yes"
@@ -56,33 +64,33 @@ func (v Verdict) Evidence() string {
 
 // Judge looks at the units of a trace. They begin where the file marks is
 // opened, and each ends with a write to it, its acknowledgement. A unit is
-// covered where at least one sync completed since the acknowledgement before it,
-// and each file in folder that commits write was synced after its last write.
-// What commits write is what more than half of the units do: other files are
-// written in the background, where the same data are in a log already.
+// covered where a sync of something that it wrote completed since the
+// acknowledgement before it, and each file in folder that commits write was
+// synced after its last write. What commits write is what more than half of the
+// units do: other files are written in the background, where the same data are
+// in a log already. Files that differ in a number only count as one there, for a
+// log can go on in a new file.
 func Judge(calls []Call, folder, marks string) Verdict {
 	v := Verdict{Calls: map[string]int{}}
 	units := split(calls, folder, marks)
-	writers := map[string]int{} // by file, how many units write it
+	writers := map[string]int{} // by family of files, how many units write it
 	for _, u := range units {
+		families := map[string]bool{}
 		for file := range u.written {
-			writers[file]++
+			families[family(file)] = true
+		}
+		for f := range families {
+			writers[f]++
 		}
 	}
 	total := 0
 	for _, u := range units {
-		covered := u.syncs > 0
-		for file, ended := range u.written {
-			began, synced := u.synced[file]
-			if 2*writers[file] > len(units) && (!synced || began < ended) {
-				covered = false
-			}
-		}
+		covered, hidden := u.covered(func(file string) bool { return 2*writers[family(file)] > len(units) })
 		if covered {
 			v.Covered++
 		}
+		v.Hidden = cmp.Or(v.Hidden, hidden)
 		total += u.syncs
-		v.Unseen = v.Unseen || u.unseen
 		for name, n := range u.calls {
 			v.Calls[name] += n
 		}
@@ -91,6 +99,9 @@ func Judge(calls []Call, folder, marks string) Verdict {
 		v.Syncs = float64(total) / float64(v.Units)
 	}
 	for _, c := range calls {
+		if c.Kind == UnseenAll {
+			v.Hidden = hiddenAsync
+		}
 		if c.Kind == Map && inside(c.File, folder) && !slices.Contains(v.Mapped, filepath.Base(c.File)) {
 			v.Mapped = append(v.Mapped, filepath.Base(c.File))
 		}
@@ -99,13 +110,44 @@ func Judge(calls []Call, folder, marks string) Verdict {
 	return v
 }
 
+var numbered = regexp.MustCompile(`[0-9a-fA-F]{8,}|[0-9]+`)
+
+// family is a file's path with # for the numbers in its name.
+func family(file string) string {
+	return filepath.Join(filepath.Dir(file), numbered.ReplaceAllString(filepath.Base(file), "#"))
+}
+
 // unit is what was called between two acknowledgements.
 type unit struct {
 	written map[string]int // where the last write to each file ended
 	synced  map[string]int // where the last sync of each file began, and it completed
+	all     int            // where the last sync of all files began; 0: there was none
+	mapped  bool           // a whole mapping was synced
 	syncs   int
+	parts   int // of the syncs are of a part of a mapping
 	unseen  bool
 	calls   map[string]int
+}
+
+// covered reports whether the unit was on the disk before it was acknowledged,
+// and why that cannot be told.
+func (u unit) covered(committing func(file string) bool) (covered bool, hidden string) {
+	if u.unseen {
+		return false, hiddenAsync
+	}
+	something := u.mapped || len(u.written) == 0 && u.syncs > u.parts
+	for file, ended := range u.written {
+		began, synced := u.synced[file]
+		durable := synced && began >= ended || u.all > ended
+		if !durable && committing(file) {
+			return false, ""
+		}
+		something = something || durable
+	}
+	if !something && u.parts > 0 {
+		return false, hiddenRange
+	}
+	return something, ""
 }
 
 // split cuts a trace into its units.
@@ -127,8 +169,11 @@ func split(calls []Call, folder, marks string) []unit {
 func newUnit(calls []Call, folder string, from, to int) unit {
 	u := unit{written: map[string]int{}, synced: map[string]int{}, calls: map[string]int{}}
 	for _, c := range calls {
-		anonymous := c.Kind == SyncMap || c.Kind == Unseen
-		if (anonymous || inside(c.File, folder)) && c.Ended <= to {
+		relevant := c.Kind == Unseen || inside(c.File, folder)
+		if c.Kind == SyncAll {
+			relevant = c.File == "" || c.File == folder || relevant
+		}
+		if relevant && c.Ended <= to {
 			u.add(c, from)
 		}
 	}
@@ -136,27 +181,35 @@ func newUnit(calls []Call, folder string, from, to int) unit {
 }
 
 func (u *unit) add(c Call, from int) {
-	switch c.Kind {
-	case Unseen:
+	if c.Kind == Unseen {
 		u.unseen = true
-	case Write:
+		return
+	}
+	if c.Kind == Open || c.Kind == Map || c.Kind == Truncate {
+		return
+	}
+	if c.Kind != SyncWrite { // a write, which is counted already
+		u.calls[c.Name]++
+	}
+	if c.Kind == Write {
 		u.written[c.File] = c.Ended
-		u.calls[c.Name]++
-	case Flush:
-		u.calls[c.Name]++
-	case Sync, SyncMap:
-		byItself := c.Kind == Sync && !strings.HasPrefix(c.Name, "f") // a write, which is counted already
-		if !byItself {
-			u.calls[c.Name]++
-		}
-		if c.Began <= from {
-			return // it may have missed what was written since
-		}
-		u.syncs++
+		return
+	}
+	if c.Kind == Flush || c.Began <= from {
+		return // it promises nothing, or may have missed what was written since
+	}
+	u.syncs++
+	switch c.Kind {
+	case Sync:
 		u.synced[c.File] = c.Began
-		if byItself {
-			u.synced[c.File] = c.Ended
-		}
+	case SyncWrite:
+		u.synced[c.File] = c.Ended
+	case SyncAll:
+		u.all = c.Began
+	case SyncMap:
+		u.synced[c.File], u.mapped = c.Began, true
+	case SyncPart:
+		u.parts++
 	}
 }
 
