@@ -143,7 +143,7 @@ type Runner struct {
 	// databases allows, and storageLoss why it is not assay.Power.
 	storage     assay.Durability
 	storageLoss string
-	spent     time.Duration // of the budget, before this process
+	spent       time.Duration // of the budget, before this process
 	// measured is the wall time inside of measured windows and blocks.
 	measured time.Duration
 }
