@@ -14,15 +14,22 @@ import (
 )
 
 // operation is a prepared operation. Reading and changing ones differ in the
-// connections they use.
+// connections they use. What is compiled once is shared by all clients and
+// handlers, as in an application.
 type operation struct {
 	db    *database
 	spec  wire.Operation
 	trace *column.File
 	plan  string
+	// reads are the steps' statements of the pool, compiled on every connection
+	// of it. They are nil but where the policy is once; the slice is nil until
+	// somebody needs it.
+	reads []*sql.Stmt
+	// writes has what each connection for changes runs; nil until somebody needs
+	// it, and never changed after that.
+	writes map[*sql.Conn]*unit
 	// answers runs operations for Answer.
 	answers *client
-	served  *served
 }
 
 // Prepare checks that the operation's SQL compiles and asks for its plan.
@@ -33,7 +40,7 @@ func (d *database) Prepare(spec wire.Operation, trace *column.File) (kit.Operati
 	if !spec.Changes && spec.Transaction > 0 {
 		return nil, wire.Errorf(wire.Unsupported, "operation %q changes nothing: transactions of it are not supported", spec.Name)
 	}
-	o := &operation{db: d, spec: spec, trace: trace, served: &served{}}
+	o := &operation{db: d, spec: spec, trace: trace}
 	var plans []string
 	if d.lazy && !spec.Changes {
 		return o, nil // to ask for a plan would open a connection
@@ -89,27 +96,73 @@ func (d *database) explain(step wire.Step, args []any) (string, error) {
 func (o *operation) QueryPlan() string { return o.plan }
 
 func (o *operation) Close() error {
-	err := o.served.close()
-	if o.answers == nil {
-		return err
+	errs := []error{closeStatements(o.reads)}
+	for _, u := range o.writes {
+		errs = append(errs, u.close())
 	}
-	return errors.Join(err, o.answers.Close())
+	if o.answers != nil {
+		errs = append(errs, o.answers.Close())
+	}
+	return errors.Join(errs...)
 }
 
 // Client returns a client that reads through the pool or changes through a
 // writer's connection.
 func (o *operation) Client() (kit.Client, error) {
-	c, err := o.newClient()
-	if err != nil {
+	if o.spec.Changes {
+		return &writer{o}, o.compileWrites()
+	}
+	if err := o.compileReads(); err != nil {
 		return nil, err
 	}
-	if o.spec.Changes {
-		return &writer{client: c, statements: map[*sql.Conn][]preparedStep{}}, nil
+	c, err := o.newClient()
+	if err == nil {
+		c.steps = c.bind(o.db.readers, o.reads)
 	}
-	if c.steps, err = c.prepare(o.db.readers); err != nil {
-		return nil, errors.Join(err, c.Close())
+	return reader{c}, err
+}
+
+// once tells whether statements are compiled before measuring.
+func (o *operation) once() bool { return o.spec.Statement == "" || o.spec.Statement == "once" }
+
+// compileReads compiles the steps on every connection of the pool, so that none
+// is compiled while measuring. A pool that opens its connections later compiles
+// on them later.
+func (o *operation) compileReads() (err error) {
+	if o.reads != nil {
+		return nil
 	}
-	return reader{c}, nil
+	if o.reads, err = o.compile(o.db.readers); err != nil || !o.once() || o.db.lazy {
+		return err
+	}
+	return o.db.onEachReader(func() error { return compileInside(o.db.readers, o.reads) })
+}
+
+// compileInside compiles statements of the pool on its one free connection: a
+// transaction is how database/sql does that without executing them.
+func compileInside(pool *sql.DB, statements []*sql.Stmt) error {
+	tx, err := pool.BeginTx(context.Background(), nil)
+	if err != nil {
+		return fmt.Errorf("compile on every connection: begin: %w", err)
+	}
+	for _, statement := range statements {
+		// The transaction's own handle only borrows what is compiled.
+		_ = tx.StmtContext(context.Background(), statement)
+	}
+	return tx.Rollback()
+}
+
+// compileWrites makes ready what each connection for changes runs.
+func (o *operation) compileWrites() error {
+	if o.writes != nil {
+		return nil
+	}
+	o.writes = map[*sql.Conn]*unit{}
+	return o.db.eachWriter(func(_ string, conn *sql.Conn) error {
+		u, err := o.newUnit(conn)
+		o.writes[conn] = u
+		return err
+	})
 }
 
 // Answer runs the operation and visits its rows.
@@ -150,8 +203,11 @@ func (o *operation) verifying() (*client, error) {
 			return nil, err
 		}
 	}
-	c.steps, err = c.prepare(o.db.readers)
-	return c, err
+	if c.own, err = same.compile(o.db.readers); err != nil {
+		return nil, err
+	}
+	c.steps = c.bind(o.db.readers, c.own)
+	return c, nil
 }
 
 func (o *operation) newClient() (*client, error) {
@@ -171,6 +227,7 @@ type client struct {
 	o            *operation
 	destinations []destinations
 	steps        []preparedStep
+	own          []*sql.Stmt // statements that are nobody else's; nil while measuring
 }
 
 // Do runs all steps.
@@ -186,7 +243,7 @@ func (c *client) Do(position int) (int, error) {
 	return rows, nil
 }
 
-func (c *client) Close() error { return closeSteps(c.steps) }
+func (c *client) Close() error { return closeStatements(c.own) }
 
 // handle is what statements run on: a pool or a connection.
 type handle interface {
@@ -195,30 +252,39 @@ type handle interface {
 	ExecContext(context.Context, string, ...any) (sql.Result, error)
 }
 
-// prepare makes the steps ready on a handle, compiled where the policy is once.
-func (c *client) prepare(on handle) ([]preparedStep, error) {
+// compile compiles the steps on a handle where the policy is once; otherwise
+// there are no statements, a nil for each step.
+func (o *operation) compile(on handle) ([]*sql.Stmt, error) {
+	statements := make([]*sql.Stmt, len(o.spec.Steps))
+	if !o.once() {
+		return statements, nil
+	}
+	for i, step := range o.spec.Steps {
+		var err error
+		if statements[i], err = on.PrepareContext(context.Background(), step.SQL); err != nil {
+			return nil, errors.Join(fmt.Errorf("step %d: %w", i+1, err), closeStatements(statements))
+		}
+	}
+	return statements, nil
+}
+
+// bind gives the client's steps their statements.
+func (c *client) bind(on handle, statements []*sql.Stmt) []preparedStep {
 	var steps []preparedStep
 	first := 0
 	for i, step := range c.o.spec.Steps {
-		p := preparedStep{Step: step, on: on, each: c.o.spec.Statement == "each", trace: c.o.trace,
-			first: first, args: make([]any, step.Args), dest: c.destinations[i]}
-		if c.o.spec.Statement == "" || c.o.spec.Statement == "once" {
-			var err error
-			if p.statement, err = on.PrepareContext(context.Background(), step.SQL); err != nil {
-				return nil, errors.Join(fmt.Errorf("step %d: %w", i+1, err), closeSteps(steps))
-			}
-		}
+		steps = append(steps, preparedStep{Step: step, on: on, statement: statements[i], each: c.o.spec.Statement == "each", trace: c.o.trace,
+			first: first, args: make([]any, step.Args), dest: c.destinations[i]})
 		first += step.Args
-		steps = append(steps, p)
 	}
-	return steps, nil
+	return steps
 }
 
-func closeSteps(steps []preparedStep) error {
+func closeStatements(statements []*sql.Stmt) error {
 	var errs []error
-	for i := range steps {
-		if steps[i].statement != nil {
-			errs = append(errs, steps[i].statement.Close())
+	for _, statement := range statements {
+		if statement != nil {
+			errs = append(errs, statement.Close())
 		}
 	}
 	return errors.Join(errs...)

@@ -2,53 +2,25 @@ package sqldb
 
 import (
 	"database/sql"
-	"errors"
-	"sync"
 
 	"assay/kit"
 	"assay/kit/wire"
 )
 
-// served is what the handlers of an operation share, as those of an application
-// do: statements that are compiled once, of the pool or of each connection for
-// changes.
-type served struct {
-	reads  []preparedStep
-	writes *writer
-	mu     sync.Mutex // of the statements of writes
-}
-
-func (s *served) close() error {
-	err := closeSteps(s.reads)
-	if s.writes != nil {
-		err = errors.Join(err, s.writes.Close())
-	}
-	return err
-}
-
-// Handler returns a client with room of its own, and with shared statements.
+// Handler returns a client with room of its own, and with the operation's
+// statements.
 func (o *operation) Handler() (kit.Handler, error) {
+	if o.spec.Changes {
+		return writes{o}, o.compileWrites()
+	}
+	if err := o.compileReads(); err != nil {
+		return nil, err
+	}
 	c, err := o.newClient()
 	if err != nil {
 		return nil, err
 	}
-	if o.spec.Changes {
-		if o.served.writes == nil {
-			o.served.writes = &writer{client: c, statements: map[*sql.Conn][]preparedStep{}}
-		}
-		return writes{o}, nil
-	}
-	if o.served.reads == nil {
-		if o.served.reads, err = c.prepare(o.db.readers); err != nil {
-			return nil, err
-		}
-	}
-	h := reads{db: o.db}
-	for i, step := range o.served.reads {
-		step.args, step.dest = make([]any, step.Args), c.destinations[i]
-		h.steps = append(h.steps, step)
-	}
-	return h, nil
+	return reads{o.db, c.bind(o.db.readers, o.reads)}, nil
 }
 
 // reads answers requests that change nothing.
@@ -70,20 +42,9 @@ type writes struct{ o *operation }
 
 func (h writes) Answer(position int, visit func([]string, []any) error) (int, error) {
 	conn := kit.Take(&h.o.db.waits, h.o.db.writers)
-	rows, err := h.answer(conn, position, visit)
+	rows, err := h.o.writes[conn].run(position, nil, visit)
 	h.o.db.writers <- conn
 	return rows, h.o.db.busy(err)
-}
-
-func (h writes) answer(conn *sql.Conn, position int, visit func([]string, []any) error) (int, error) {
-	w := h.o.served.writes
-	h.o.served.mu.Lock()
-	steps, err := w.on(conn)
-	h.o.served.mu.Unlock()
-	if err != nil {
-		return 0, err
-	}
-	return w.run(conn, steps, position, nil, visit)
 }
 
 func (writes) Close() error { return nil }

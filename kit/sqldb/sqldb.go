@@ -176,9 +176,8 @@ func (d *database) openReaders(c *connector, request wire.Open) error {
 	return d.eachReader(func(string, *sql.Conn) error { return nil })
 }
 
-// eachReader holds all connections of the pool at the same time and visits
-// them.
-func (d *database) eachReader(visit func(name string, conn *sql.Conn) error) error {
+// holdReaders holds all connections of the pool at the same time.
+func (d *database) holdReaders(use func(held []*sql.Conn) error) error {
 	var held []*sql.Conn
 	defer func() {
 		for _, conn := range held {
@@ -192,12 +191,40 @@ func (d *database) eachReader(visit func(name string, conn *sql.Conn) error) err
 		}
 		held = append(held, conn)
 	}
-	for i, conn := range held {
-		if err := visit(fmt.Sprintf("reader-%d", i+1), conn); err != nil {
-			return err
+	return use(held)
+}
+
+// eachReader visits all connections of the pool.
+func (d *database) eachReader(visit func(name string, conn *sql.Conn) error) error {
+	return d.holdReaders(func(held []*sql.Conn) error {
+		for i, conn := range held {
+			if err := visit(fmt.Sprintf("reader-%d", i+1), conn); err != nil {
+				return err
+			}
 		}
-	}
-	return nil
+		return nil
+	})
+}
+
+// onEachReader calls use once for every connection of the pool, while that
+// connection is the only one that is free.
+func (d *database) onEachReader(use func() error) error {
+	return d.holdReaders(func(held []*sql.Conn) error {
+		for i, conn := range held {
+			if err := conn.Close(); err != nil {
+				return err
+			}
+			if err := use(); err != nil {
+				return err
+			}
+			again, err := d.readers.Conn(context.Background())
+			if err != nil {
+				return err
+			}
+			held[i] = again
+		}
+		return nil
+	})
 }
 
 // eachWriter visits the connections for changes.

@@ -7,15 +7,13 @@ import (
 	"fmt"
 
 	"assay/kit"
+	"assay/kit/wire"
 )
 
 // writer runs operations that change data. Clients take a connection in turn,
-// so that the number of writers is what was asked for; each connection has
-// statements of its own.
-type writer struct {
-	*client
-	statements map[*sql.Conn][]preparedStep
-}
+// so that the number of writers is what was asked for; whoever has a connection
+// has its statements, too.
+type writer struct{ o *operation }
 
 // Do runs one operation, or one transaction of several.
 func (w *writer) Do(position int) (int, error) { return w.DoPhases(position, nil) }
@@ -24,49 +22,85 @@ func (w *writer) Do(position int) (int, error) { return w.DoPhases(position, nil
 // connection, to begin a transaction and to commit it are none of them.
 func (w *writer) DoPhases(position int, phases *kit.Phases) (int, error) {
 	conn := <-w.o.db.writers
-	rows, err := w.do(conn, position, phases)
+	rows, err := w.o.writes[conn].run(position, phases, nil)
 	w.o.db.writers <- conn
 	return rows, w.o.db.busy(err)
 }
 
-func (w *writer) do(conn *sql.Conn, position int, phases *kit.Phases) (int, error) {
-	steps, err := w.on(conn)
-	if err != nil {
-		return 0, err
-	}
-	return w.run(conn, steps, position, phases, nil)
+func (*writer) Close() error { return nil } // the statements are the operation's
+
+// unit is what one connection for changes runs: the steps, in a transaction
+// where there is one. BEGIN and COMMIT are compiled when the steps are.
+type unit struct {
+	conn          *sql.Conn
+	size          int // operations of a transaction; 0: none
+	begin, commit preparedStep
+	steps         []preparedStep
+	statements    []*sql.Stmt
 }
+
+// newUnit returns as much as it could make, also with an error.
+func (o *operation) newUnit(conn *sql.Conn) (*unit, error) {
+	u := &unit{conn: conn, size: o.spec.Transaction}
+	c, err := o.newClient()
+	if err != nil {
+		return u, err
+	}
+	if u.statements, err = o.compile(conn); err != nil {
+		return u, err
+	}
+	u.steps = c.bind(conn, u.statements)
+	if u.size == 0 {
+		return u, nil
+	}
+	if u.begin, err = o.command(u, "BEGIN IMMEDIATE"); err == nil {
+		u.commit, err = o.command(u, "COMMIT")
+	}
+	return u, err
+}
+
+// command makes a statement of transactions ready, by the operation's policy.
+func (o *operation) command(u *unit, text string) (step preparedStep, err error) {
+	step = preparedStep{Step: wire.Step{SQL: text}, on: u.conn, each: o.spec.Statement == "each"}
+	if o.once() {
+		if step.statement, err = u.conn.PrepareContext(context.Background(), text); err != nil {
+			return step, fmt.Errorf("%s: %w", text, err)
+		}
+		u.statements = append(u.statements, step.statement)
+	}
+	return step, nil
+}
+
+func (u *unit) close() error { return closeStatements(u.statements) }
 
 // run runs one operation, or one transaction of several, and shows the rows of
 // its steps to visit where there is one.
-func (w *writer) run(conn *sql.Conn, steps []preparedStep, position int, phases *kit.Phases, visit visitor) (int, error) {
-	if w.o.spec.Transaction == 0 {
-		rows, err := runAll(steps, position, phases, visit)
-		if err != nil && rows > 0 {
-			// Not to be tried again: an earlier step has changed data.
-			err = fmt.Errorf("after a step that changed %d rows: %v", rows, err)
-		}
-		return rows, err
+func (u *unit) run(position int, phases *kit.Phases, visit visitor) (int, error) {
+	if u.size > 0 {
+		return u.transaction(position, phases, visit)
 	}
-	return w.transaction(conn, steps, position, phases, visit)
+	rows, err := runAll(u.steps, position, phases, visit)
+	if err != nil && rows > 0 {
+		// Not to be tried again: an earlier step has changed data.
+		err = fmt.Errorf("after a step that changed %d rows: %v", rows, err)
+	}
+	return rows, err
 }
 
-func (w *writer) transaction(conn *sql.Conn, steps []preparedStep, position int, phases *kit.Phases, visit visitor) (int, error) {
-	ctx := context.Background()
-	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+func (u *unit) transaction(position int, phases *kit.Phases, visit visitor) (int, error) {
+	if _, err := u.begin.run(0, nil); err != nil {
 		return 0, fmt.Errorf("BEGIN IMMEDIATE: %w", err)
 	}
 	rows := 0
-	size := w.o.spec.Transaction
-	for i := range size {
-		n, err := runAll(steps, position*size+i, phases, visit)
+	for i := range u.size {
+		n, err := runAll(u.steps, position*u.size+i, phases, visit)
 		rows += n
 		if err != nil {
-			return 0, rollback(conn, err)
+			return 0, rollback(u.conn, err)
 		}
 	}
-	if _, err := conn.ExecContext(ctx, "COMMIT"); err != nil {
-		return 0, rollback(conn, fmt.Errorf("COMMIT: %w", err))
+	if _, err := u.commit.run(0, nil); err != nil {
+		return 0, rollback(u.conn, fmt.Errorf("COMMIT: %w", err))
 	}
 	return rows, nil
 }
@@ -99,24 +133,4 @@ func runAll(steps []preparedStep, position int, phases *kit.Phases, visit visito
 		}
 	}
 	return rows, nil
-}
-
-func (w *writer) on(conn *sql.Conn) ([]preparedStep, error) {
-	if steps, ok := w.statements[conn]; ok {
-		return steps, nil
-	}
-	steps, err := w.prepare(conn)
-	if err == nil {
-		w.statements[conn] = steps
-	}
-	return steps, err
-}
-
-// Close closes the statements of every connection.
-func (w *writer) Close() error {
-	var errs []error
-	for _, steps := range w.statements {
-		errs = append(errs, closeSteps(steps))
-	}
-	return errors.Join(errs...)
 }

@@ -25,12 +25,13 @@ func TestWritersInTurn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.did()
 	// Explaining took the first connection and gave it back.
+	checkDid(t, f, "1: prepare EXPLAIN QUERY PLAN INSERT", "1: EXPLAIN QUERY PLAN INSERT [7]", "1: release EXPLAIN QUERY PLAN INSERT",
+		"2: prepare INSERT", "1: prepare INSERT")
 	for i := range 3 {
 		do(t, client, i, 1)
 	}
-	checkDid(t, f, "2: prepare INSERT", "2: INSERT [7]", "1: prepare INSERT", "1: INSERT [8]", "2: INSERT [9]")
+	checkDid(t, f, "2: INSERT [7]", "1: INSERT [8]", "2: INSERT [9]")
 	if err := operation.Answer(0, nil); err == nil || err.Error() != `operation "o" changes data: what it changed is verified with SQL` {
 		t.Errorf("got %v", err)
 	}

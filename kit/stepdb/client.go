@@ -14,9 +14,8 @@ type client struct {
 	number int
 	steps  []step
 	visit  func(step int, row []any) error // nil while measuring
-	// kept has the statements that were compiled once on each connection,
-	// where the driver does not keep them itself; last is the newest of it.
-	kept map[Conn][]Stmt
+	// last is the connection of the newest execution, with the statements that
+	// were compiled once on it.
 	last struct {
 		conn  Conn
 		stmts []Stmt
@@ -51,7 +50,8 @@ func (c *client) do(conn Conn, position int, phases *kit.Phases) (int, error) {
 }
 
 func (c *client) transaction(conn Conn, position int, phases *kit.Phases) (int, error) {
-	if err := c.command(conn, "BEGIN IMMEDIATE"); err != nil {
+	begin := len(c.o.spec.Steps) // behind the steps, then COMMIT
+	if err := c.command(conn, begin); err != nil {
 		return 0, err
 	}
 	total, size := 0, c.o.spec.Transaction
@@ -62,28 +62,23 @@ func (c *client) transaction(conn Conn, position int, phases *kit.Phases) (int, 
 			return 0, c.rollback(conn, err)
 		}
 	}
-	if err := c.command(conn, "COMMIT"); err != nil {
+	if err := c.command(conn, begin+1); err != nil {
 		return 0, c.rollback(conn, err)
 	}
 	return total, nil
 }
 
 func (c *client) rollback(conn Conn, cause error) error {
-	return errors.Join(cause, c.command(conn, "ROLLBACK"))
+	return errors.Join(cause, run(conn, "ROLLBACK"))
 }
 
-// command runs a statement of transactions, from the driver's cache where it
-// has one.
-func (c *client) command(conn Conn, text string) error {
-	cacher, ok := conn.(Cacher)
-	if !ok {
+// command runs a statement of transactions by the operation's statement policy.
+func (c *client) command(conn Conn, i int) (err error) {
+	text := c.steps[i].SQL
+	if c.o.spec.Statement == "never" {
 		return run(conn, text)
 	}
-	stmt, err := cacher.Cached(text)
-	if err == nil {
-		_, err = stmt.Step()
-	}
-	if err != nil {
+	if _, err = c.step(conn, i, nil, nil); err != nil {
 		return fmt.Errorf("%s: %w", text, err)
 	}
 	return nil
@@ -92,7 +87,7 @@ func (c *client) command(conn Conn, text string) error {
 // all runs all steps with the arguments at a position.
 func (c *client) all(conn Conn, position int, phases *kit.Phases) (int, error) {
 	total := 0
-	for i := range c.steps {
+	for i := range c.o.spec.Steps {
 		var visit func([]any) error
 		if c.visit != nil {
 			visit = func(row []any) error { return c.visit(i, row) }
@@ -145,11 +140,7 @@ func (c *client) step(conn Conn, i int, visit func([]any) error, phases *kit.Pha
 // once runs a step with its statement that was compiled on this connection.
 func (c *client) once(conn Conn, i int, visit func([]any) error, phases *kit.Phases) (int, error) {
 	if c.last.conn != conn {
-		stmts, err := c.compiled(conn)
-		if err != nil {
-			return 0, err
-		}
-		c.last.conn, c.last.stmts = conn, stmts
+		c.last.conn, c.last.stmts = conn, c.o.compiled[conn]
 	}
 	stmt := c.last.stmts[i]
 	n, err := c.steps[i].run(conn, stmt, visit, phases)
@@ -160,31 +151,7 @@ func (c *client) once(conn Conn, i int, visit func([]any) error, phases *kit.Pha
 	return n, err
 }
 
-func (c *client) compiled(conn Conn) ([]Stmt, error) {
-	if stmts, ok := c.kept[conn]; ok {
-		return stmts, nil
-	}
-	var stmts []Stmt
-	for i, s := range c.steps {
-		stmt, err := conn.Prepare(s.SQL)
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("step %d: %w", i+1, err), closeAll(stmts))
-		}
-		stmts = append(stmts, stmt)
-	}
-	c.kept[conn] = stmts
-	return stmts, nil
-}
-
-// Close closes the statements of every connection.
-func (c *client) Close() error {
-	var errs []error
-	for _, stmts := range c.kept {
-		errs = append(errs, closeAll(stmts))
-	}
-	clear(c.kept)
-	return errors.Join(errs...)
-}
+func (c *client) Close() error { return nil } // the statements are the operation's
 
 func closeAll(stmts []Stmt) error {
 	var errs []error

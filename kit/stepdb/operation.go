@@ -20,6 +20,10 @@ type operation struct {
 	plan    string
 	clients int     // made so far, all before the first one works
 	answers *client // for Answer
+	// compiled has the statements that were compiled once on each connection of
+	// the operation's kind, where the driver does not keep them itself; nil until
+	// a client needs them, and never changed after that.
+	compiled map[Conn][]Stmt
 }
 
 // Prepare checks that the operation's SQL compiles and asks for its plan.
@@ -56,6 +60,53 @@ func (o *operation) steps() ([]step, error) {
 		first += s.Args
 	}
 	return steps, nil
+}
+
+// transactionSteps are the statements around a transaction: two steps behind
+// the others.
+func (o *operation) transactionSteps() ([]step, error) {
+	if o.spec.Transaction == 0 {
+		return nil, nil
+	}
+	begin, err := newStep(wire.Step{SQL: "BEGIN IMMEDIATE"}, &Args{})
+	if err != nil {
+		return nil, err
+	}
+	commit, err := newStep(wire.Step{SQL: "COMMIT"}, &Args{})
+	return []step{begin, commit}, err
+}
+
+// compile compiles all steps on every connection that may run them, so that
+// none is compiled while measuring.
+func (o *operation) compile(steps []step) error {
+	if o.compiled != nil || o.spec.Statement != "" && o.spec.Statement != "once" {
+		return nil
+	}
+	o.compiled = map[Conn][]Stmt{}
+	return o.db.every(func(_ string, writes bool, conn Conn) error {
+		if writes != o.spec.Changes {
+			return nil
+		}
+		for i, s := range steps {
+			if err := o.compileOn(conn, s); err != nil {
+				return fmt.Errorf("step %d: %w", i+1, err)
+			}
+		}
+		return nil
+	})
+}
+
+// compileOn leaves the statement in the driver's cache where it has one.
+func (o *operation) compileOn(conn Conn, s step) error {
+	if cacher, ok := conn.(Cacher); ok {
+		_, err := cacher.Cached(s.SQL)
+		return err
+	}
+	stmt, err := conn.Prepare(s.SQL)
+	if err == nil {
+		o.compiled[conn] = append(o.compiled[conn], stmt)
+	}
+	return err
 }
 
 // explain compiles all steps and keeps the details of EXPLAIN QUERY PLAN, a
@@ -114,10 +165,11 @@ func (s step) explain(conn Conn, lines []string) ([]string, error) {
 func (o *operation) QueryPlan() string { return o.plan }
 
 func (o *operation) Close() error {
-	if o.answers == nil {
-		return nil
+	var errs []error
+	for _, stmts := range o.compiled {
+		errs = append(errs, closeAll(stmts))
 	}
-	return o.answers.Close()
+	return errors.Join(errs...)
 }
 
 // Client returns a client, which is also a kit.Profiler.
@@ -135,7 +187,12 @@ func (o *operation) newClient(number int) (*client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &client{o: o, number: number, steps: steps, kept: map[Conn][]Stmt{}}, nil
+	around, err := o.transactionSteps()
+	if err != nil {
+		return nil, err
+	}
+	steps = append(steps, around...)
+	return &client{o: o, number: number, steps: steps}, o.compile(steps)
 }
 
 // Answer runs the operation and visits its rows.

@@ -67,7 +67,7 @@ func (s *setup) set(name, value string) {
 // connection. A setting that neither a PRAGMA nor a proof shows is absent.
 func (d *database) Settings(names []string) ([]wire.Connection, error) {
 	var connections []wire.Connection
-	err := d.every(func(name string, conn Conn) error {
+	err := d.every(func(name string, _ bool, conn Conn) error {
 		settings, err := d.read(conn, names)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)

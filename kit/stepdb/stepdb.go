@@ -94,7 +94,7 @@ func (d *database) open(s *setup) error {
 			return err
 		}
 	}
-	if err := d.every(func(_ string, conn Conn) error { return run(conn, s.each...) }); err != nil {
+	if err := d.every(func(_ string, _ bool, conn Conn) error { return run(conn, s.each...) }); err != nil {
 		return err
 	}
 	return d.any(func(conn Conn) error { return run(conn, d.request.Once...) })
@@ -122,7 +122,7 @@ func (d *database) openReaders(source Source) error {
 }
 
 // every visits all connections, none of them twice.
-func (d *database) every(visit func(name string, conn Conn) error) error {
+func (d *database) every(visit func(name string, writes bool, conn Conn) error) error {
 	readers := d.readers
 	if d.pool != nil {
 		held, err := d.hold()
@@ -133,13 +133,13 @@ func (d *database) every(visit func(name string, conn Conn) error) error {
 		readers = held
 	}
 	for i, conn := range readers {
-		if err := visit(fmt.Sprintf("reader-%d", i+1), conn); err != nil {
+		if err := visit(fmt.Sprintf("reader-%d", i+1), false, conn); err != nil {
 			return err
 		}
 	}
 	for i := range cap(d.writers) {
 		conn := <-d.writers
-		err := visit(fmt.Sprintf("writer-%d", i+1), conn)
+		err := visit(fmt.Sprintf("writer-%d", i+1), true, conn)
 		d.writers <- conn
 		if err != nil {
 			return err

@@ -37,22 +37,37 @@ func (w *writer) do(conn *pgx.Conn, position int, phases *kit.Phases) (int, erro
 		}
 		return rows, err
 	}
-	tx, err := conn.Begin(context.Background())
-	if err != nil {
-		return 0, fmt.Errorf("BEGIN: %w", err)
+	if err := w.command(conn, "BEGIN", w.o.begin); err != nil {
+		return 0, err
 	}
 	rows, size := 0, w.o.spec.Transaction
 	for i := range size {
 		n, err := w.runAll(conn, position*size+i, phases)
 		rows += n
 		if err != nil {
-			return 0, errors.Join(err, tx.Rollback(context.Background()))
+			return 0, rollback(conn, err)
 		}
 	}
-	if err := tx.Commit(context.Background()); err != nil {
-		return 0, fmt.Errorf("COMMIT: %w", err)
+	if err := w.command(conn, "COMMIT", w.o.commit); err != nil {
+		return 0, rollback(conn, err)
 	}
 	return rows, nil
+}
+
+// command runs a statement of transactions by the operation's statement policy.
+func (w *writer) command(conn *pgx.Conn, sql, text string) error {
+	e := execution{Step: wire.Step{SQL: sql}, text: text, each: w.o.spec.Statement == "each"}
+	if _, err := e.run(conn, 0, nil, nil); err != nil {
+		return fmt.Errorf("%s: %w", sql, err)
+	}
+	return nil
+}
+
+// rollback ends a transaction. After a COMMIT that failed there is none, of
+// which PostgreSQL only warns.
+func rollback(conn *pgx.Conn, cause error) error {
+	_, err := conn.Exec(context.Background(), "ROLLBACK")
+	return errors.Join(cause, err)
 }
 
 // execution is one statement with the room for its arguments and rows.

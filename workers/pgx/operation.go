@@ -27,6 +27,9 @@ type operation struct {
 	trace *column.File
 	plan  string
 	names []string // of the steps' statements; empty unless they are prepared once
+	// begin and commit are what pgx is given around a transaction: the SQL, or
+	// the name of the statement where it is prepared once.
+	begin, commit string
 }
 
 // Prepare checks that the server understands the operation, and prepares its
@@ -38,11 +41,15 @@ func (d *database) Prepare(spec wire.Operation, trace *column.File) (kit.Operati
 	if !spec.Changes && spec.Transaction > 0 {
 		return nil, wire.Errorf(wire.Unsupported, "operation %q changes nothing: transactions of it are not supported", spec.Name)
 	}
-	o := &operation{db: d, spec: spec, trace: trace}
+	o := &operation{db: d, spec: spec, trace: trace, begin: "BEGIN", commit: "COMMIT"}
 	var plans []string
 	for i, step := range spec.Steps {
-		if err := o.prepare(step); err != nil {
+		name, err := o.prepare(step)
+		if err != nil {
 			return nil, refusal(fmt.Errorf("step %d: %w", i+1, err))
+		}
+		if o.once() {
+			o.names = append(o.names, name)
 		}
 		plan, err := o.explain(i)
 		if err != nil {
@@ -51,7 +58,21 @@ func (d *database) Prepare(spec wire.Operation, trace *column.File) (kit.Operati
 		plans = append(plans, plan)
 	}
 	o.plan = strings.Join(plans, "\n")
-	return o, nil
+	return o, o.prepareTransaction()
+}
+
+// once tells whether statements are prepared before measuring.
+func (o *operation) once() bool { return o.spec.Statement == "" || o.spec.Statement == "once" }
+
+// prepareTransaction has BEGIN and COMMIT prepared where the steps are.
+func (o *operation) prepareTransaction() (err error) {
+	if o.spec.Transaction == 0 || !o.once() {
+		return nil
+	}
+	if o.begin, err = o.prepare(wire.Step{SQL: o.begin}); err == nil {
+		o.commit, err = o.prepare(wire.Step{SQL: o.commit})
+	}
+	return err
 }
 
 // refusal tells what cannot be said to PostgreSQL from what failed: an error
@@ -65,9 +86,9 @@ func refusal(err error) error {
 	return err
 }
 
-// prepare has a step's statement compiled: on every connection by a name, or,
-// to see that it can be, on one.
-func (o *operation) prepare(step wire.Step) error {
+// prepare has a step's statement compiled: on every connection by the name that
+// it returns, or, to see that it can be, on one.
+func (o *operation) prepare(step wire.Step) (name string, err error) {
 	check := func(conn *pgx.Conn, name string) error {
 		found, err := conn.Prepare(context.Background(), name, step.SQL)
 		if err == nil && len(found.ParamOIDs) != step.Args {
@@ -78,17 +99,16 @@ func (o *operation) prepare(step wire.Step) error {
 		}
 		return err
 	}
-	if o.spec.Statement != "" && o.spec.Statement != "once" {
-		return o.db.any(func(conn *pgx.Conn) error { return check(conn, "") })
+	if !o.once() {
+		return "", o.db.any(func(conn *pgx.Conn) error { return check(conn, "") })
 	}
 	o.db.prepared++
-	name := fmt.Sprintf("assay_%d", o.db.prepared)
-	o.names = append(o.names, name)
+	name = fmt.Sprintf("assay_%d", o.db.prepared)
 	each := o.db.eachReader
 	if o.spec.Changes {
 		each = o.db.eachWriter
 	}
-	return each(func(_ string, conn *pgx.Conn) error { return check(conn, name) })
+	return name, each(func(_ string, conn *pgx.Conn) error { return check(conn, name) })
 }
 
 // explain returns how the server says that it will run a step.

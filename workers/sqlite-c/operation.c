@@ -87,13 +87,16 @@ static sqlite3_stmt *compile_step(const operation *o, int connection, int i, err
 	return NULL;
 }
 
+static const char *const control_texts[] = {"BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"};
+
+// compile_control compiles the statements around a transaction when the steps
+// are compiled.
 static bool compile_control(operation *o, error *e) {
-	static const char *const texts[] = {"BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"};
 	if (o->transaction == 0) return true;
 	o->control = allocate((size_t)o->connections * sizeof *o->control);
 	for (int i = 0; i < o->connections; i++) {
-		for (int k = 0; k < 3; k++) {
-			if ((o->control[i][k] = compile(o->db->writers[i], texts[k], e)) == NULL) return false;
+		for (int k = 0; k < 3 && !o->each; k++) {
+			if ((o->control[i][k] = compile(o->db->writers[i], control_texts[k], e)) == NULL) return false;
 		}
 	}
 	return true;
@@ -362,10 +365,14 @@ static void run_steps(const operation *o, int connection, int64_t row, result *r
 }
 
 static bool control(const operation *o, int connection, int which, result *r) {
+	sqlite3 *db = o->db->writers[connection];
 	sqlite3_stmt *s = o->control[connection][which];
-	int rc = sqlite3_step(s);
-	if (rc != SQLITE_DONE) broken(r, o->db->writers[connection], rc);
+	int rc = SQLITE_OK;
+	if (o->each) rc = sqlite3_prepare_v2(db, control_texts[which], -1, &s, NULL);
+	if (rc == SQLITE_OK) rc = sqlite3_step(s);
+	if (rc != SQLITE_DONE) broken(r, db, rc);
 	sqlite3_reset(s);
+	if (o->each) sqlite3_finalize(s);
 	return rc == SQLITE_DONE;
 }
 
