@@ -75,7 +75,7 @@ var commands = map[string]command{
 	"bin/assay run quick --drivers '*' --budget 4m":                                                                  understood,
 	"bin/assay run quick --drivers mattn,mattn@v1.14.37 --only operation=point-read":                                 understood,
 	"bin/assay run quick --drivers mattn,mattn:DQS=0:DEFAULT_MEMSTATUS=0,sqlite-c@mattn --only operation=point-read": understood,
-	"bin/assay audit":                                 {output: "Published claims, held against this machine"},
+	"bin/assay audit":                                 {output: "Published claims, checked on this machine"},
 	"bin/assay plan check my-plan.yaml":               {output: "plan my-plan is valid: 4 cells, budget 1m0s"},
 	"bin/assay run my-plan.yaml":                      understood,
 	"bin/assay emit --profile quick/web --for django": {output: `"PRAGMA busy_timeout = 5000",`},

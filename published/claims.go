@@ -27,6 +27,8 @@ type Source struct {
 type Claim struct {
 	Name string `yaml:"name"` // letters and dashes, unique in its source
 	Says string `yaml:"says"` // a short paraphrase
+	// Basis tells whether a sentence of the source says it, or only its figures.
+	Basis Basis `yaml:"basis"`
 	// Provenance tells how its conditions are known: quoted (the source has
 	// the very settings), reconstructed (from its text) or inferred.
 	Provenance Provenance        `yaml:"provenance"`
@@ -37,6 +39,15 @@ type Claim struct {
 	// Untested says why there is nothing to compare.
 	Untested string `yaml:"untested"`
 }
+
+// Basis tells what of a source a claim stands on.
+type Basis string
+
+// The bases.
+const (
+	Sentence Basis = "sentence"
+	Reading  Basis = "figures" // our reading of its tables
+)
 
 // Provenance tells how a condition is known.
 type Provenance string
@@ -61,9 +72,12 @@ type Comparison struct {
 	// like collapse say more than that.
 	Least float64 `yaml:"least"`
 	// Published selects one figure each by columns of the source's table.
+	// Other says what is different about their condition, where the table
+	// lacks the one that the claim is about.
 	Published struct {
-		A map[string]string `yaml:"a"`
-		B map[string]string `yaml:"b"`
+		A     map[string]string `yaml:"a"`
+		B     map[string]string `yaml:"b"`
+		Other string            `yaml:"other"`
 	} `yaml:"published"`
 }
 
@@ -127,6 +141,9 @@ func decodeClaims(text []byte) (Source, error) {
 func (c Claim) check() error {
 	if c.Name == "" || c.Says == "" {
 		return fmt.Errorf("want name and says")
+	}
+	if c.Basis != Sentence && c.Basis != Reading {
+		return fmt.Errorf("basis %q: want sentence or figures", c.Basis)
 	}
 	if !slices.Contains([]Provenance{Quoted, Reconstructed, Inferred}, c.Provenance) {
 		return fmt.Errorf("provenance %q: want quoted, reconstructed or inferred", c.Provenance)

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"assay"
 	"assay/internal/plan"
 )
 
@@ -16,19 +15,15 @@ func TestEveryClaimHasItsCells(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	expanded := map[string][]assay.Case{}
 	for _, source := range sources {
 		for _, claim := range source.Claims {
 			for _, c := range claim.Compare {
-				if expanded[claim.Plan] == nil {
-					expanded[claim.Plan] = cases(t, claim.Plan)
-				}
 				for _, cell := range []map[string]string{c.A, c.B} {
 					only := map[string][]string{}
 					for name, value := range merged(claim.Where, cell) {
 						only[name] = []string{value}
 					}
-					if selected, err := plan.Select(expanded[claim.Plan], only); err != nil || len(selected) != 1 {
+					if selected, err := plan.Select(cases(t, claim.Plan), only); err != nil || len(selected) != 1 {
 						t.Errorf("%s of %s: %v selects %d cells of %s, %v", claim.Name, source.Name, only, len(selected), claim.Plan, err)
 					}
 				}
@@ -36,20 +31,17 @@ func TestEveryClaimHasItsCells(t *testing.T) {
 				if err != nil {
 					t.Errorf("%s of %s: %v", claim.Name, source.Name, err)
 				}
-				metric, _ := assay.MetricByName(claim.Metric)
 				for _, figure := range []Figure{a, b} {
-					if want := map[string]bool{"req/s": true, "ns/op": false, "s": false}; known && want[figure.Unit] != metric.HigherBetter || known && !has(want, figure.Unit) {
-						t.Errorf("%s of %s: %s here, %s published: one is better where it is higher, or nobody knows", claim.Name, source.Name, claim.Metric, figure.Unit)
+					if known && figure.Cell.Metric != claim.Metric {
+						t.Errorf("%s of %s: compares %s, and the published figure %q is of %s", claim.Name, source.Name, claim.Metric, figure.Metric, figure.Cell.Metric)
 					}
+				}
+				if known && c.Published.Other == "" && a.Cell.Plan != claim.Plan {
+					t.Errorf("%s of %s: plan %s, and its published figures are measured by %s", claim.Name, source.Name, claim.Plan, a.Cell.Plan)
 				}
 			}
 		}
 	}
-}
-
-func has(m map[string]bool, key string) bool {
-	_, ok := m[key]
-	return ok
 }
 
 func merged(a, b map[string]string) map[string]string {
@@ -134,15 +126,17 @@ func TestBounds(t *testing.T) {
 func TestMistakesInClaims(t *testing.T) {
 	for text, want := range map[string]string{
 		"claims: [{name: a}]": "want name and says",
-		"claims: [{name: a, says: b, provenance: guessed, untested: c}]":                                                     `provenance "guessed"`,
-		"claims: [{name: a, says: b, provenance: quoted}]":                                                                   "want compare, or untested",
-		"claims: [{name: a, says: b, provenance: quoted, compare: [{expect: faster}]}]":                                      "want the plan",
-		"claims: [{name: a, says: b, provenance: quoted, plan: p, compare: [{expect: better}]}]":                             `expect "better"`,
-		"claims: [{name: a, says: b, provenance: quoted, plan: p, compare: [{expect: alike}]}]":                              "size 0",
-		"claims: [{name: a, says: b, provenance: quoted, plan: p, compare: [{expect: slower, size: 0.5}]}]":                  "size 0.5",
-		"claims: [{name: a, says: b, provenance: quoted, plan: p, compare: [{expect: alike, size: 2, least: 2}]}]":           "least 2",
-		"claims: [{name: a, says: b, provenance: quoted, untested: c, metric: mm}]":                                          `no metric "mm"`,
-		"claims: [{name: a, says: b, provenance: quoted, untested: c}, {name: a, says: b, provenance: quoted, untested: c}]": "two claims",
+		"claims: [{name: a, says: b, provenance: quoted, untested: c}]":                                                                                        `basis ""`,
+		"claims: [{name: a, says: b, basis: rumour, provenance: quoted, untested: c}]":                                                                         `basis "rumour"`,
+		"claims: [{name: a, says: b, basis: sentence, provenance: guessed, untested: c}]":                                                                      `provenance "guessed"`,
+		"claims: [{name: a, says: b, basis: sentence, provenance: quoted}]":                                                                                    "want compare, or untested",
+		"claims: [{name: a, says: b, basis: sentence, provenance: quoted, compare: [{expect: faster}]}]":                                                       "want the plan",
+		"claims: [{name: a, says: b, basis: sentence, provenance: quoted, plan: p, compare: [{expect: better}]}]":                                              `expect "better"`,
+		"claims: [{name: a, says: b, basis: sentence, provenance: quoted, plan: p, compare: [{expect: alike}]}]":                                               "size 0",
+		"claims: [{name: a, says: b, basis: sentence, provenance: quoted, plan: p, compare: [{expect: slower, size: 0.5}]}]":                                   "size 0.5",
+		"claims: [{name: a, says: b, basis: sentence, provenance: quoted, plan: p, compare: [{expect: alike, size: 2, least: 2}]}]":                            "least 2",
+		"claims: [{name: a, says: b, basis: sentence, provenance: quoted, untested: c, metric: mm}]":                                                           `no metric "mm"`,
+		"claims: [{name: a, says: b, basis: sentence, provenance: quoted, untested: c}, {name: a, says: b, basis: sentence, provenance: quoted, untested: c}]": "two claims",
 		"claim: []": "unknown field",
 	} {
 		if _, err := decodeClaims([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {

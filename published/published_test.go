@@ -12,8 +12,14 @@ import (
 )
 
 // cases expands a built-in plan.
+// expanded holds the cases of each built-in plan: expanding one takes a while.
+var expanded = map[string][]assay.Case{}
+
 func cases(t *testing.T, name string) []assay.Case {
 	t.Helper()
+	if all, ok := expanded[name]; ok {
+		return all
+	}
 	text, ok := plans.Read(name)
 	if !ok {
 		t.Fatalf("no built-in plan %q", name)
@@ -26,6 +32,7 @@ func cases(t *testing.T, name string) []assay.Case {
 	if err != nil {
 		t.Fatal(err)
 	}
+	expanded[name] = all
 	return all
 }
 

@@ -13,10 +13,10 @@ func TestPublishedRelations(t *testing.T) {
 		plan, a, b, machine string
 		least               int
 	}{
-		{"monster", "modernc.org/sqlite, P1: cache=shared, read only", "mattn/go-sqlite3, P1: cache=shared, read only", "Apple M3 Max", 50},
-		{"statements", "BenchmarkReadPrepareEveryTime", "BenchmarkReadNotPrepare", "EPYC 7K62", 15},
-		{"kv", "Benchmark_lotusdb_seq", "Benchmark_bbolt_seq", "Apple M1 Max", 5},
-		{"rails", "sqlite3-ruby 1.6.6, 2 default compile, PRAGMA tuning", "sqlite3-ruby 1.6.6, 1 default compile, no PRAGMA tuning", "2020 MacBook", 4*39 - 1}, // the total of PostgreSQL is of one run
+		{"monster", "modernc.org/sqlite, P1: cache=shared, read only", "mattn/go-sqlite3, P1: cache=shared, read only", "Apple M3 Max, darwin/arm64, Go 1.23.1", 50},
+		{"statements", "BenchmarkReadPrepareEveryTime", "BenchmarkReadNotPrepare", "AMD EPYC 7K62, linux/amd64, Go 1.19, 8 threads", 15},
+		{"kv", "Benchmark_lotusdb_seq", "Benchmark_bbolt_seq", "darwin/arm64, 10 threads, processor not stated", 5},
+		{"rails", "sqlite3-ruby 1.6.6, 2 default compile, PRAGMA tuning", "sqlite3-ruby 1.6.6, 1 default compile, no PRAGMA tuning", "MacBook Pro 2021, Apple M1 Max, 32 GB, macOS 12.5.1", 4*39 - 1}, // the total of PostgreSQL is of one run
 	} {
 		all, err := publishedFor(test.plan)
 		if err != nil || len(all) < test.least {

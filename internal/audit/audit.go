@@ -1,6 +1,6 @@
 // Package audit holds published claims against what was measured here: it says
-// for each claim whether it holds on this machine, does not, or cannot be told,
-// and why.
+// for each claim whether it holds on this machine, does not, cannot be told,
+// or was not tested, and why.
 //
 // A claim is data, see package published. What is compared is a relation of
 // cells, never a figure: the published machine is another one.
@@ -29,6 +29,7 @@ const (
 	Fails    Verdict = "does not hold here"
 	Unknown  Verdict = "cannot be told"
 	NoEffect Verdict = "condition had no effect"
+	Untested Verdict = "not tested" // the claim's data says why
 )
 
 // Finding is a claim with its verdict.
@@ -36,7 +37,7 @@ type Finding struct {
 	Source  published.Source
 	Claim   published.Claim
 	Verdict Verdict
-	Reason  string // why it cannot be told; empty otherwise
+	Reason  string // of the verdict; empty where it holds
 	// Report is that of the run whose cells were compared, nil where there is none.
 	Report   *analysis.Result
 	Evidence []Evidence // one per comparison of the claim
@@ -86,8 +87,9 @@ func Judge(sources []published.Source, runs Runs) ([]Finding, error) {
 }
 
 func judge(source published.Source, claim published.Claim, runs Runs) (Finding, error) {
-	f := Finding{Source: source, Claim: claim, Verdict: Unknown, Reason: claim.Untested}
+	f := Finding{Source: source, Claim: claim, Verdict: Unknown}
 	if len(claim.Compare) == 0 {
+		f.Verdict, f.Reason = Untested, claim.Untested
 		return f, nil
 	}
 	var err error
@@ -315,19 +317,16 @@ func (f Finding) doubts() []Doubt {
 	return all
 }
 
-// noEffect is a verdict only where the very condition was tried with the very
-// version that the source names.
+// noEffect judges by the mechanism: the worker read the settings back, and this
+// version ignores what the published condition asks for. That the source may
+// have had another version is said beside it.
 func (e *Evidence) noEffect(f *Finding, row *analysis.Row) {
 	e.Open = false
-	version := f.Source.Versions[row.Cell.Driver]
-	if f.Claim.Provenance == published.Quoted && version == row.Cell.DriverVersion && version != "" {
-		e.Verdict = NoEffect
-		e.Reason = row.Reason
+	if !row.Cell.AsPublished {
+		e.Reason = fmt.Sprintf("%s is %s here: %s", row.Name(), row.Outcome, row.Reason)
 		return
 	}
-	why := "the condition is " + string(f.Claim.Provenance) + ", not quoted"
-	if f.Claim.Provenance == published.Quoted {
-		why = fmt.Sprintf("the source was of version %s", cmp.Or(version, "unknown"))
-	}
-	e.Reason = fmt.Sprintf("it had no effect with %s %s (%s), but %s", row.Cell.Driver, row.Cell.DriverVersion, row.Reason, why)
+	version := cmp.Or(f.Source.Versions[row.Cell.Driver], "not stated")
+	e.Verdict = NoEffect
+	e.Reason = fmt.Sprintf("%s %s ignores it (%s); the source's version: %s", row.Cell.Driver, row.Cell.DriverVersion, row.Reason, version)
 }

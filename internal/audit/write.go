@@ -29,7 +29,9 @@ func Write(w io.Writer, format string, findings []Finding) error {
 
 func markdown(findings []Finding) string {
 	var b strings.Builder
-	b.WriteString("# Published claims, held against this machine\n\n")
+	b.WriteString("# Published claims, checked on this machine\n\n")
+	b.WriteString("Figures of A and B are those of this machine; only their ratio is compared with the published one. " +
+		"A claim of several comparisons does not hold where one of them does not.\n\n")
 	b.WriteString(summary(findings))
 	b.WriteString("| claim | source | verdict | doubts |\n| --- | --- | --- | --- |\n")
 	for _, f := range findings {
@@ -57,7 +59,7 @@ func summary(findings []Finding) string {
 		measured = measured || f.Report != nil
 	}
 	var words []string
-	for _, v := range []Verdict{Holds, Fails, NoEffect, Unknown} {
+	for _, v := range []Verdict{Holds, Fails, NoEffect, Unknown, Untested} {
 		if counts[v] > 0 {
 			words = append(words, fmt.Sprintf("%s: %d", v, counts[v]))
 		}
@@ -140,6 +142,9 @@ func heading(b *strings.Builder, f Finding) {
 
 func (f Finding) addTo(b *strings.Builder) {
 	fmt.Fprintf(b, "\n### %s\n\n**%s**%s. Its condition is %s.", f.Claim.Says, f.Verdict, because(f.Reason), f.Claim.Provenance)
+	if f.Claim.Basis == published.Reading {
+		b.WriteString(" The claim is our reading of the source's figures, not a sentence of it.")
+	}
 	if r := f.Report; r != nil {
 		fmt.Fprintf(b, " Run %s.", r.Run.ID)
 	}
@@ -203,7 +208,10 @@ func (e Evidence) claimed() string {
 	}
 	against := ""
 	if e.Against {
-		against = ", against its own claim"
+		against = ", which contradicts the source's own text"
+	}
+	if other := e.Comparison.Published.Other; other != "" {
+		against += "; " + other
 	}
 	return fmt.Sprintf("%.3g (%s / %s)%s", e.Claimed, e.Published[0], e.Published[1], against)
 }
@@ -232,7 +240,7 @@ func (e Evidence) centers() string {
 
 var header = []string{"source", "claim", "says", "provenance", "verdict", "reason", "plan", "run", "a", "b", "expected", "metric",
 	"published_a", "published_b", "published_ratio", "here_a", "here_b", "here_ratio", "here_low", "here_high", "n", "paired", "comparison",
-	"doubts", "command"}
+	"doubts", "command", "basis"}
 
 // writeCSV prints a row for each comparison, and one for a claim without any.
 func writeCSV(w io.Writer, findings []Finding) error {
@@ -270,10 +278,11 @@ func (f Finding) record(e Evidence) []string {
 			fmt.Sprint(r.N), fmt.Sprint(e.Paired)}
 	}
 	record = append(append(record, here...), string(e.Verdict), strings.Join(f.codes(), " "))
-	if !f.open() {
-		return append(record, "")
+	command := ""
+	if f.open() {
+		command = f.Claim.Command()
 	}
-	return append(record, f.Claim.Command())
+	return append(record, command, string(f.Claim.Basis))
 }
 
 func number(v float64) string {
