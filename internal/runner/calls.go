@@ -144,7 +144,7 @@ func (in *instance) measureCall(ctx context.Context, j *job, t *assay.Trial) err
 	var tally tally
 	var m wire.Measured
 	request := wire.Measure{Operation: j.Cell.Peer(), Operations: int64(j.Operation.Count), Latency: true}
-	if err := in.call(ctx, wire.TypeMeasure, request, &m); err != nil {
+	if err := in.measure(ctx, request, &m); err != nil {
 		return err
 	}
 	tally.add(m)

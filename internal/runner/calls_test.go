@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"assay"
 	"assay/kit/answer"
@@ -100,8 +101,9 @@ func (c *caller) measure(step wire.Step, request wire.Measure) wire.Measured {
 	if c.open.Settings["synchronous"] != "1" {
 		each *= 2
 	}
+	time.Sleep(time.Duration(each * request.Operations)) // what it reports must have passed
 	return wire.Measured{Operations: request.Operations, Executed: request.Operations, Nanos: each * request.Operations,
-		Counters: wire.Counters{CPU: 1, Peak: 1}}
+		Counters: wire.Counters{CPU: 1, Peak: 1}, Histogram: [][2]int64{{wire.Bucket(each), request.Operations}}}
 }
 
 func (c *caller) verify(step wire.Step) wire.Verified {

@@ -80,6 +80,9 @@ type instance struct {
 	layout   int              // of the program; 0: there is one only
 	loadUsed time.Duration    // CPU time of what made the load
 	disk     int64            // bytes that the closed database took
+	prepared map[string]preparedOperation
+	traced   bool  // it runs under a tracer
+	single   *bool // it is one process; nil: not looked yet
 }
 
 // connections is what an instance opens.
@@ -96,7 +99,7 @@ func (r *Runner) start(ctx context.Context, m *member, launch int, c connections
 
 // startUnder is start, with a program that runs the worker.
 func (r *Runner) startUnder(ctx context.Context, m *member, launch int, c connections, under []string) (*instance, error) {
-	in := &instance{member: m, r: r, asked: c, claimed: r.storage, began: time.Now(), applied: m.first.options}
+	in := &instance{member: m, r: r, asked: c, claimed: r.storage, began: time.Now(), traced: len(under) > 0, applied: m.first.options}
 	if err := in.open(ctx, launch, under); err != nil {
 		in.kill()
 		return nil, err
@@ -139,6 +142,9 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 	}
 	if err := in.call(ctx, wire.TypeOpen, request, &in.opened); err != nil {
 		return err
+	}
+	if err := in.opened.Check(); err != nil {
+		return untrue(wire.TypeOpen, err)
 	}
 	if in.server != nil {
 		if err := in.ofServer(); err != nil {
@@ -259,6 +265,9 @@ func (in *instance) readSettings(ctx context.Context) error {
 	if err := in.call(ctx, wire.TypeSettings, wire.Settings{Names: settingsToRead(in.first)}, &read); err != nil {
 		return err
 	}
+	if err := read.Check(); err != nil {
+		return untrue(wire.TypeSettings, err)
+	}
 	in.proveSync(read.Connections)
 	all, err := compareSettings(in.first.Profile, in.opened, in.asked, read.Connections, in.path)
 	claimed := durability(all)
@@ -285,7 +294,7 @@ func (in *instance) recordSettings(t *assay.Trial, op assay.Operation) {
 // outcome as much as in the measured part.
 func (in *instance) warm(ctx context.Context, request wire.Measure) (wire.Measured, error) {
 	var m wire.Measured
-	if err := in.call(ctx, wire.TypeMeasure, request, &m); err != nil {
+	if err := in.measure(ctx, request, &m); err != nil {
 		return m, err
 	}
 	return m, wrong(m)
@@ -293,9 +302,24 @@ func (in *instance) warm(ctx context.Context, request wire.Measure) (wire.Measur
 
 // prepareOperation makes a job's operation ready and returns its query plan.
 func (in *instance) prepareOperation(ctx context.Context, j *job) (string, error) {
+	return in.prepare(ctx, j.Cell.Peer(), j.Operation, j.trace, j.Cell.Clients)
+}
+
+// preparedOperation is what the checks of its measuring need to know.
+type preparedOperation struct {
+	clients int
+	unit    int64 // operations of a transaction
+}
+
+// prepare has an operation made ready under a name, and returns its query plan.
+func (in *instance) prepare(ctx context.Context, name string, op assay.Operation, trace *dataset.Trace, clients int) (string, error) {
 	var prepared wire.Prepared
-	request := wire.Prepare{Operation: in.say(wireOperation(j.Cell.Peer(), j.Operation, j.trace)), Clients: j.Cell.Clients}
+	request := wire.Prepare{Operation: in.say(wireOperation(name, op, trace)), Clients: clients}
 	err := in.call(ctx, wire.TypePrepare, request, &prepared)
+	if in.prepared == nil {
+		in.prepared = map[string]preparedOperation{}
+	}
+	in.prepared[name] = preparedOperation{clients: clients, unit: int64(max(1, op.Transaction))}
 	return prepared.QueryPlan, err
 }
 
@@ -306,8 +330,7 @@ func (in *instance) verify(ctx context.Context, j *job) (digest string, each tim
 		name := j.Cell.Peer()
 		if j.Operation.Parts != nil {
 			name = "part " + e.operation.Name
-			request := wire.Prepare{Operation: in.say(wireOperation(name, e.operation, e.trace)), Clients: 1}
-			if err := in.call(ctx, wire.TypePrepare, request, nil); err != nil {
+			if _, err := in.prepare(ctx, name, e.operation, e.trace, 1); err != nil {
 				return "", 0, err
 			}
 		}
@@ -353,8 +376,12 @@ func (in *instance) verifyState(ctx context.Context, j *job) (string, error) {
 // stop closes the database and ends the worker. The copy of the data goes with
 // it, or waits for another launch.
 func (in *instance) stop(ctx context.Context) error {
+	began := time.Now()
 	closed, err := stopWorker(ctx, in.r.config, in.worker)
 	in.closed = time.Duration(closed.Nanos)
+	if err == nil {
+		err = untrue(wire.TypeClose, closed.Check(time.Since(began)))
+	}
 	if err == nil {
 		err = in.stopServer()
 	}

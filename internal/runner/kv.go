@@ -74,8 +74,16 @@ func (r *Runner) fillStore(ctx context.Context, j *job) error {
 		if err := worker.Call(ctx, wire.TypeOpen, open, nil); err != nil {
 			return fmt.Errorf("open: %w", err)
 		}
-		if err := worker.Call(ctx, wire.TypeLoad, wire.Load{Records: records}, nil); err != nil {
+		var loaded wire.Loaded
+		if err := worker.Call(ctx, wire.TypeLoad, wire.Load{Records: records}, &loaded); err != nil {
 			return fmt.Errorf("load: %w", err)
+		}
+		asked, err := rowsOf(records)
+		if err == nil {
+			err = untrue(wire.TypeLoad, loaded.Check(asked))
+		}
+		if err != nil {
+			return err
 		}
 		if _, err := worker.Stop(ctx); err != nil {
 			return fmt.Errorf("close: %w", err)
@@ -83,6 +91,15 @@ func (r *Runner) fillStore(ctx context.Context, j *job) error {
 		return nil
 	})
 	return err
+}
+
+// rowsOf counts the rows of a column file.
+func rowsOf(path string) (int64, error) {
+	file, err := column.Open(path)
+	if err != nil {
+		return 0, err
+	}
+	return int64(file.Rows()), file.Close()
 }
 
 // bytesPut is how many bytes of keys and values an operation puts each time,

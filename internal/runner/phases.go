@@ -40,7 +40,7 @@ func (l *windowLaunch) phaseWindow(ctx context.Context, t *turn, start int64) er
 	began := time.Now()
 	err := awake(ctx, t.instance, func() error {
 		var m wire.Measured
-		err := t.call(ctx, wire.TypeMeasure, request, &m)
+		err := t.measure(ctx, request, &m)
 		var f *failure
 		if errors.As(err, &f) && f.outcome == assay.Unsupported {
 			t.noPhases = f.reason

@@ -32,6 +32,7 @@ import (
 	"assay/internal/dataset"
 	"assay/internal/host"
 	"assay/kit/postgres/cluster"
+	"assay/kit/wire"
 )
 
 // Program is a worker program that was built.
@@ -130,6 +131,8 @@ type Runner struct {
 	limits   map[int]float64 // requests a second that the load generator reaches, by clients
 	// tracings are what is known of the syncs of cells, by traceKey.
 	tracings map[string]tracing
+	// paces are how long calls took beside what was measured in them.
+	paces map[string]*wire.Pace
 	// unmeasured are the trials of their cells.
 	unmeasured []assay.Trial
 	files      Files
@@ -155,7 +158,7 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	if config.Files == nil {
 		config.Files = Files{}
 	}
-	r := &Runner{config: config, files: config.Files, limits: map[int]float64{}, tracings: map[string]tracing{}, clusters: map[string]filled{}, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
+	r := &Runner{config: config, files: config.Files, limits: map[int]float64{}, tracings: map[string]tracing{}, paces: map[string]*wire.Pace{}, clusters: map[string]filled{}, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
 	r.storage, r.storageLoss = host.Persistence(config.Work.Dir)
 	if err := r.identify(ctx); err != nil {
 		return nil, err

@@ -329,6 +329,12 @@ func (r *Runner) finish(g *group, t *assay.Trial, noise assay.Noise) error {
 // finishOf is finish, of a trial that took place in a longer time, in which
 // the noise was.
 func (r *Runner) finishOf(g *group, t *assay.Trial, noise assay.Noise, took time.Duration) error {
+	if err := impossible(t); err != nil {
+		t.Figures = map[string]float64{}
+		if err := end(t, err); err != nil {
+			return err
+		}
+	}
 	t.Noise = noise
 	t.Disqualified = disturbed(noise, took)
 	r.disturbed = r.disturbed || t.Disqualified

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"os/exec"
 	"time"
@@ -67,6 +68,9 @@ func (in *instance) runServed(ctx context.Context, j *job, t *assay.Trial) error
 	if err = in.call(ctx, wire.TypeStats, nil, &after); err != nil {
 		return err // first of all: without a worker nothing is answered
 	}
+	if err := after.Check(before); err != nil {
+		return untrue(wire.TypeStats, err)
+	}
 	if made != nil {
 		return fail("load", made)
 	}
@@ -96,11 +100,16 @@ func (in *instance) runServed(ctx context.Context, j *job, t *assay.Trial) error
 
 // ready asks until the server answers, so that none of its start is measured.
 func ready(ctx context.Context, address string) error {
+	// A worker must not have another machine asked, and measured in its place.
+	if host, _, err := net.SplitHostPort(address); err != nil || !net.ParseIP(host).IsLoopback() {
+		return fmt.Errorf("the worker serves at %q: want a port of the loopback interface", address)
+	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/", nil)
 	if err != nil {
 		return err
 	}
-	client := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+	client := http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	response, err := client.Do(request)
 	if err != nil {
 		return err

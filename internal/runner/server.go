@@ -174,14 +174,14 @@ func (in *instance) diagnose(err error) error {
 	return &failure{assay.Failed, f.reason + "; " + in.server.LastWords()}
 }
 
-// measure has the worker measure. What the server's processes used meanwhile is
-// added to what the worker used.
+// measure has the worker measure, and checks what it says. What the server's
+// processes used meanwhile is added to what the worker used.
 func (in *instance) measure(ctx context.Context, request wire.Measure, m *wire.Measured) error {
 	if in.server == nil {
-		return in.call(ctx, wire.TypeMeasure, request, m)
+		return in.checkedMeasure(ctx, request, m)
 	}
 	before := in.server.Snapshot()
-	if err := in.call(ctx, wire.TypeMeasure, request, m); err != nil {
+	if err := in.checkedMeasure(ctx, request, m); err != nil {
 		return err
 	}
 	used := in.server.Snapshot().Since(before)

@@ -171,8 +171,7 @@ func (in *instance) commit(ctx context.Context, j *job, marks string) error {
 	if operation.Call() {
 		operation = smallest(operation)
 	}
-	request := wire.Prepare{Operation: in.say(wireOperation(name, operation, trace)), Clients: 1}
-	if err := in.call(ctx, wire.TypePrepare, request, nil); err != nil {
+	if _, err := in.prepare(ctx, name, operation, trace, 1); err != nil {
 		return err
 	}
 	units := min(untracedUnits+tracedUnits, trace.Length/unit)

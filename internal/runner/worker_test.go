@@ -70,7 +70,7 @@ func work(name, log string) int {
 	if strings.HasPrefix(name, "store") {
 		engine = newStoreEngine(name)
 	}
-	if err := kit.Serve(engine, in, os.Stdout); err != nil {
+	if err := kit.Serve(engine, in, lying(name, in)); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -82,6 +82,7 @@ type requests struct {
 	name  string
 	log   *os.File
 	rest  []byte
+	last  wire.Envelope // the request that is answered
 }
 
 func (r *requests) Read(p []byte) (int, error) {
@@ -101,7 +102,10 @@ func (r *requests) Read(p []byte) (int, error) {
 func (r *requests) note(line []byte) {
 	var head wire.Envelope
 	var measure wire.Measure
-	if json.Unmarshal(line, &head) != nil || head.Type == wire.TypeStats {
+	if json.Unmarshal(line, &head) == nil {
+		r.last = head
+	}
+	if head.Type == "" || head.Type == wire.TypeStats {
 		return
 	}
 	_ = json.Unmarshal(line, &measure) // of other requests, nothing

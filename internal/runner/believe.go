@@ -1,0 +1,83 @@
+//go:build unix
+
+package runner
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"assay"
+	"assay/internal/host"
+	"assay/kit/wire"
+)
+
+// untrue is the outcome of an answer that cannot be true; nil where err is.
+func untrue(kind string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &failure{assay.Failed, "the worker's answer to " + kind + " cannot be true: " + err.Error() + "; assay check finds out what else is wrong with it"}
+}
+
+// checkedMeasure has the worker measure, and refuses an answer that does not fit
+// what was asked, the time of the call or the CPU time that the system counted.
+func (in *instance) checkedMeasure(ctx context.Context, request wire.Measure, m *wire.Measured) error {
+	p := in.prepared[request.Operation]
+	call := wire.Call{Measure: request, Clients: p.clients, Unit: p.unit, CPU: -1, CPUCounted: in.countsCPU()}
+	before, known := in.processCPU()
+	began := time.Now()
+	if err := in.call(ctx, wire.TypeMeasure, request, m); err != nil {
+		return err
+	}
+	call.Took = time.Since(began)
+	if after, ok := in.processCPU(); ok && known {
+		call.CPU = after - before
+	}
+	if err := m.Check(call); err != nil {
+		return untrue(wire.TypeMeasure, err)
+	}
+	return untrue(wire.TypeMeasure, in.r.pace(in.cell().Build, request.Operation).Add(*m, call))
+}
+
+// pace is that of an operation, by the build of its worker, over all launches.
+func (r *Runner) pace(build, operation string) *wire.Pace {
+	key := build + "|" + operation
+	if r.paces[key] == nil {
+		r.paces[key] = &wire.Pace{}
+	}
+	return r.paces[key]
+}
+
+// countsCPU tells whether the worker counts its CPU time.
+func (in *instance) countsCPU() bool {
+	return !strings.Contains(strings.ToLower(in.worker.Hello().Target.Facts["uncounted"]), "cpu")
+}
+
+// processCPU is the CPU time that the system counted for the worker's process.
+// It is not known of a worker that is more than one process, nor under a tracer.
+func (in *instance) processCPU() (time.Duration, bool) {
+	if in.single == nil {
+		single := !in.traced && host.GroupSize(in.worker.PID()) == 1
+		in.single = &single
+	}
+	if !*in.single {
+		return 0, false
+	}
+	return host.ProcessCPU(in.worker.PID())
+}
+
+// impossible names a figure that is no number or below zero; nil where there is
+// none. None can be kept, shown or compared.
+func impossible(t *assay.Trial) error {
+	for _, name := range slices.Sorted(maps.Keys(t.Figures)) {
+		if v := t.Figures[name]; math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
+			return &failure{assay.Failed, fmt.Sprintf("%s is %g, which is no figure", name, v)}
+		}
+	}
+	return nil
+}

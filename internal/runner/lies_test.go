@@ -1,0 +1,141 @@
+//go:build unix
+
+package runner
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"math"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"assay"
+	"assay/kit/wire"
+)
+
+// lie is a worker that is right but for what it says of what it measured.
+type lie struct {
+	measured func(*wire.Measured)     // changes what was measured
+	kind     string                   // of the requests whose replies change; empty: measure
+	reply    func(line []byte) []byte // changes a whole reply
+	reason   string                   // part of why its cells failed
+	outcome  assay.Outcome            // of its cells; empty: failed
+}
+
+// lies are faults by the worker's name: each must cost its own cells, and no
+// others.
+var lies = map[string]lie{
+	"lies-fast-clock":    {measured: func(m *wire.Measured) { m.Nanos *= 50 }, reason: "its clock is too fast"},
+	"lies-slow-clock":    {measured: func(m *wire.Measured) { time.Sleep(2500 * time.Millisecond) }, reason: "its clock is too slow"},
+	"lies-one-operation": {measured: func(m *wire.Measured) { m.Operations, m.Executed, m.Histogram = 1, 1, nil }, reason: "want at least|were asked for"},
+	"lies-in-no-time":    {measured: func(m *wire.Measured) { m.Operations, m.Executed, m.Nanos = 1e7, 1e7, 1 }, reason: "it lasted|were asked for"},
+	"lies-negative":      {measured: func(m *wire.Measured) { m.Operations = -m.Operations }, reason: "is no possible count"},
+	"lies-overflow":      {measured: func(m *wire.Measured) { m.Counters.Allocs = math.MaxInt64 }, reason: "allocs 9223372036854775807 is no possible count"},
+	"lies-descending": {measured: func(m *wire.Measured) { m.Histogram = append(m.Histogram, [2]int64{1, 1}) },
+		reason: "comes after|was not asked for"},
+	"lies-cpu":      {measured: func(m *wire.Measured) { m.Counters.CPU += 1e12 }, reason: "of CPU time"},
+	"lies-nothing":  {measured: func(m *wire.Measured) { *m = wire.Measured{} }, reason: "took 0 ns|operations were executed"},
+	"lies-infinite": {reply: swap(`"nanos":`, `"nanos":1e999,"x":`), reason: "its reply does not fit"},
+	"lies-nan":      {reply: swap(`"nanos":`, `"nanos":NaN,"x":`), reason: "not a reply"},
+	"lies-huge":     {reply: swap(`"executed":`, `"executed":99999999999999999999,"x":`), reason: "its reply does not fit"},
+	"lies-fraction": {reply: swap(`"operations":`, `"operations":0.5,"x":`), reason: "its reply does not fit"},
+	"lies-id":       {reply: swap(`"id":`, `"id":7`), reason: "it answered request 7"},
+	"lies-garbage":  {reply: func([]byte) []byte { return []byte("\xff\x00garbage\n") }, reason: "not a reply"},
+	"lies-bodiless": {reply: swap(`"body":`, `"x":`), reason: "took 0 ns|operations were executed"},
+	"lies-durable":  {kind: wire.TypeOpen, reply: swap(`"body":{`, `"body":{"durability":"very",`), reason: `durability "very" is no class`},
+	"lies-settings": {kind: wire.TypeSettings, reply: swap(`-1"`, `-9","name":"reader-9"`), outcome: assay.NotApplied, reason: "was not read back"},
+	"lies-digest":   {kind: wire.TypeVerify, reply: swap(`"digest":"`, `"digest":"0`), outcome: assay.WrongAnswer, reason: "digest 0"},
+}
+
+func swap(what, with string) func([]byte) []byte {
+	return func(line []byte) []byte { return bytes.Replace(line, []byte(what), []byte(with), 1) }
+}
+
+// lying is where a worker of this name writes its replies.
+func lying(name string, in *requests) io.Writer {
+	l, is := lies[name]
+	if !is {
+		return os.Stdout
+	}
+	return liar{l, in}
+}
+
+type liar struct {
+	lie
+	in *requests
+}
+
+func (l liar) Write(line []byte) (int, error) {
+	kind := l.kind
+	if kind == "" {
+		kind = wire.TypeMeasure
+	}
+	out := line
+	if l.in.last.Type == kind && bytes.Contains(line, []byte(`"ok"`)) {
+		out = l.change(line)
+	}
+	_, err := os.Stdout.Write(out)
+	return len(line), err
+}
+
+func (l liar) change(line []byte) []byte {
+	if l.reply != nil {
+		return l.reply(line)
+	}
+	var message struct {
+		wire.Envelope
+		Body wire.Measured `json:"body"`
+	}
+	if err := json.Unmarshal(line, &message); err != nil {
+		panic(err)
+	}
+	l.measured(&message.Body)
+	changed, err := json.Marshal(message)
+	if err != nil {
+		panic(err)
+	}
+	return append(changed, '\n')
+}
+
+// What a worker cannot have measured costs its own cells: its neighbours in the
+// same launch keep their figures, and the run goes on.
+func TestLies(t *testing.T) {
+	for mode, operation := range map[assay.Mode]string{assay.Windows: read, assay.Blocks: insert} {
+		t.Run(string(mode), func(t *testing.T) {
+			drivers := "honest"
+			for name := range lies {
+				drivers += ", " + name
+			}
+			b := newBench(t, strings.Replace(header, "honest, second", drivers, 1)+operation)
+			b.Launches = 1
+			b.run(t)
+			for name, l := range lies {
+				if l.outcome == "" {
+					l.outcome = assay.Failed
+				}
+				trials := b.of(name)
+				if len(trials) == 0 || trials[0].Outcome != l.outcome || !containsAny(trials[0].Reason, l.reason) || len(trials[0].Figures) > 0 && l.outcome != assay.NotApplied {
+					t.Errorf("%s: got %+v\nwant one that is %s: %s", name, trials, l.outcome, l.reason)
+				}
+			}
+			for _, trial := range b.of("honest") {
+				if trial.Outcome != assay.OK || trial.Figures[assay.NsPerOp] <= 0 {
+					t.Errorf("honest: %+v", trial)
+				}
+			}
+		})
+	}
+}
+
+// containsAny tells whether a text has one of several parts, separated by |.
+func containsAny(text, parts string) bool {
+	for part := range strings.SplitSeq(parts, "|") {
+		if strings.Contains(text, part) {
+			return true
+		}
+	}
+	return false
+}

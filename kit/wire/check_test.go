@@ -1,0 +1,153 @@
+package wire
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+// honest is a block of 100 operations in 10 ms of a call of 11 ms, by one
+// client.
+func honest() (Call, Measured) {
+	const each = 100 * time.Microsecond
+	return Call{Measure: Measure{Operations: 100, Latency: true}, Clients: 1, Unit: 1, Took: 11 * time.Millisecond,
+			CPU: 9 * time.Millisecond, CPUCounted: true},
+		Measured{Operations: 100, Executed: 100, Nanos: 100 * int64(each), Histogram: [][2]int64{{Bucket(int64(each)), 100}},
+			Counters: Counters{CPU: int64(9 * time.Millisecond), Peak: 1 << 20}}
+}
+
+// window is 20 ms of two clients.
+func window() (Call, Measured) {
+	return Call{Measure: Measure{Nanos: 20e6, Batch: 10}, Clients: 2, Unit: 1, Took: 21 * time.Millisecond, CPU: -1},
+		Measured{Operations: 9995, Executed: 10000, Nanos: 20e6 + 100}
+}
+
+// Answers that can be true are believed.
+func TestBelievable(t *testing.T) {
+	for name, change := range map[string]func(*Call, *Measured){
+		"as it is":                    func(*Call, *Measured) {},
+		"the system's CPU is unknown": func(c *Call, _ *Measured) { c.CPU = -1 },
+		"CPU time is not counted":     func(c *Call, m *Measured) { c.CPU, c.CPUCounted, m.Counters.CPU = time.Hour, false, 0 },
+		"a pause around it":           func(c *Call, _ *Measured) { c.Took = 400 * time.Millisecond },
+		"errors":                      func(_ *Call, m *Measured) { m.Errors, m.Operations, m.Histogram = 1, 99, [][2]int64{{100_351, 99}} },
+		"given up": func(c *Call, m *Measured) {
+			c.Operations = 1e6
+			*m = Measured{Executed: 1000, Errors: 1000, Nanos: 10e6}
+		},
+		"transactions":                  func(c *Call, m *Measured) { c.Unit, m.Histogram = 10, [][2]int64{{1_003_519, 10}} },
+		"a late draw of another client": func(c *Call, m *Measured) { c.Clients, m.Operations = 4, 96 },
+	} {
+		call, m := honest()
+		change(&call, &m)
+		if err := m.Check(call); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if call, m := window(); m.Check(call) != nil {
+		t.Errorf("window: %v", m.Check(call))
+	}
+	call, m := honest()
+	call.Clients, call.Took = 4, 5*time.Second
+	m.Histogram = [][2]int64{{100_351, 99}, {Bucket(4e9), 1}} // it was busy while the others had stopped
+	if err := m.Check(call); err != nil {
+		t.Errorf("the last client's long operation: %v", err)
+	}
+}
+
+// Answers that cannot be true are not.
+func TestUnbelievable(t *testing.T) {
+	for want, change := range map[string]func(*Call, *Measured){
+		"its clock is too fast":                   func(_ *Call, m *Measured) { m.Nanos *= 50 },
+		"its clock is too slow":                   func(c *Call, _ *Measured) { c.Took = 300 * c.Took },
+		"1 operations were executed, 100 were":    func(_ *Call, m *Measured) { m.Operations, m.Executed = 1, 1 },
+		"10000000 operations were executed, 100":  func(_ *Call, m *Measured) { m.Operations, m.Executed, m.Nanos = 1e7, 1e7, 1 },
+		"100 operations took 0 ns":                func(_ *Call, m *Measured) { m.Nanos = 0 },
+		"101 operations are right of 100":         func(_ *Call, m *Measured) { m.Operations = 101 },
+		"1 operations are right, want at least":   func(_ *Call, m *Measured) { m.Operations = 1 },
+		"operations -1 is no possible count":      func(_ *Call, m *Measured) { m.Operations = -1 },
+		"errors -1 is no possible count":          func(_ *Call, m *Measured) { m.Errors = -1 },
+		"busy 9223372036854775807 is no possible": func(_ *Call, m *Measured) { m.Busy = math.MaxInt64 },
+		"allocs -5 is no possible count":          func(_ *Call, m *Measured) { m.Counters.Allocs = -5 },
+		"9s of CPU time in a call of":             func(c *Call, m *Measured) { c.CPU, m.Counters.CPU = -1, 9e9*100 },
+		"and the system counted 0s":               func(c *Call, m *Measured) { c.CPU, m.Counters.CPU, c.Took = 0, 40e6, 50*time.Millisecond },
+		"and the system counted 1s":               func(c *Call, m *Measured) { c.CPU, m.Counters.CPU = time.Second, 0 },
+		"in transactions of 7":                    func(c *Call, _ *Measured) { c.Unit = 7 },
+		"has 99 latencies of 100 units":           func(_ *Call, m *Measured) { m.Histogram[0][1] = 99 },
+		"has 0 latencies of 100 units":            func(_ *Call, m *Measured) { m.Histogram = nil },
+		"bucket 5 comes after":                    func(_ *Call, m *Measured) { m.Histogram = append(m.Histogram, [2]int64{5, 1}) },
+		"which is no upper bound":                 func(_ *Call, m *Measured) { m.Histogram[0][0]++ },
+		"has the count -1":                        func(_ *Call, m *Measured) { m.Histogram = [][2]int64{{5, -1}, {100_351, 101}} },
+		"a latency of":                            func(_ *Call, m *Measured) { m.Histogram = [][2]int64{{5, 99}, {Bucket(1e9), 1}} },
+		"the histogram add up to 500ns of":        func(_ *Call, m *Measured) { m.Histogram = [][2]int64{{5, 100}} },
+		"and 1 clients had":                       func(_ *Call, m *Measured) { m.Histogram = [][2]int64{{Bucket(10e6), 100}} },
+		"phase \"bind\" is there twice":           func(_ *Call, m *Measured) { m.Phases = []Phase{{"bind", 1, 1}, {"bind", 1, 1}} },
+		"the phases took 1s":                      func(_ *Call, m *Measured) { m.Phases = []Phase{{"bind", 1e9, 1}} },
+		"clock_ns -1 is no cost":                  func(_ *Call, m *Measured) { m.ClockNanos = -1 },
+	} {
+		call, m := honest()
+		change(&call, &m)
+		want = strings.Replace(want, "9s of", "15m0s of", 1)
+		if err := m.Check(call); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want ...%s...", err, want)
+		}
+	}
+	for want, change := range map[string]func(*Measured){
+		"and it lasted 19ms":             func(m *Measured) { m.Nanos = 19e6 },
+		"are more than any loop can do":  func(m *Measured) { m.Operations, m.Executed = 1e9, 1e9 },
+		"1 buckets was not asked for":    func(m *Measured) { m.Histogram = [][2]int64{{1, 1}} },
+		"right, want at least 9980: 100": func(m *Measured) { m.Operations = 9979 },
+	} {
+		call, m := window()
+		change(&m)
+		if err := m.Check(call); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("window: got %v, want ...%s...", err, want)
+		}
+	}
+}
+
+// One call may be late by an accident; most of them are not.
+func TestPace(t *testing.T) {
+	for calls, refused := range map[string]bool{"llll": false, "llfff": false, "lllff": true, "fffffflll": false} {
+		var pace Pace
+		var err error
+		for _, c := range calls {
+			call, m := honest()
+			if c == 'l' {
+				call.Took = time.Second
+			}
+			if err = m.Check(call); err != nil {
+				t.Errorf("one call: %v", err)
+			}
+			err = pace.Add(m, call)
+		}
+		if (err != nil) != refused {
+			t.Errorf("late and fine calls %s: got %v, want refused: %v", calls, err, refused)
+		}
+	}
+}
+
+func TestChecksOfOtherAnswers(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		want string
+	}{
+		"opened":           {Opened{Durability: "power"}.Check(), ""},
+		"durable":          {Opened{Durability: "very"}.Check(), `durability "very" is no class`},
+		"settings":         {SettingsRead{[]Connection{{Name: "reader-1"}, {Name: "writer-1"}}}.Check(), ""},
+		"one twice":        {SettingsRead{[]Connection{{Name: "reader-1"}, {Name: "reader-1"}}}.Check(), "was read back twice"},
+		"loaded":           {Loaded{10}.Check(10), ""},
+		"loaded less":      {Loaded{9}.Check(10), "9 records were loaded, 10 were asked for"},
+		"closed":           {Closed{1e6}.Check(time.Millisecond), ""},
+		"closed long":      {Closed{1e9}.Check(time.Millisecond), "reports that closing took 1s"},
+		"closed before":    {Closed{-1}.Check(time.Millisecond), "reports that closing took -1ns"},
+		"stats":            {Stats{Counters: Counters{CPU: 2}, Pool: &Pool{Opened: 2}}.Check(Stats{Counters: Counters{CPU: 1}, Pool: &Pool{Opened: 1}}), ""},
+		"stats backwards":  {Stats{Counters: Counters{CPU: 1}}.Check(Stats{Counters: Counters{CPU: 2}}), "counted backwards"},
+		"pool backwards":   {Stats{Pool: &Pool{Closed: 1}}.Check(Stats{Pool: &Pool{Closed: 2}}), "closed since -1 is no possible count"},
+		"overflowing peak": {Stats{Counters: Counters{Peak: math.MaxInt64}}.Check(Stats{}), "peak_bytes 9223372036854775807"},
+	} {
+		if c.want == "" && c.err != nil || c.want != "" && (c.err == nil || !strings.Contains(c.err.Error(), c.want)) {
+			t.Errorf("%s: got %v, want %q", name, c.err, c.want)
+		}
+	}
+}
