@@ -37,10 +37,11 @@ var imports = map[string][]string{
 	"chart":     {},
 	"analysis":  {"root", "stat"},
 	"report":    {"root", "stat", "analysis", "chart", "file"},
-	"audit":     {"root", "stat", "published", "analysis"},
+	"audit":     {"root", "stat", "published", "analysis", "report"},
 	"bench":     {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "analysis", "report", "load"},
-	"cmd": {"root", "kit", "stat", "plans", "published", "host", "plan", "dataset", "build", "store",
-		"draft", "runner", "analysis", "report", "audit", "syncs", "emit", "load", "file"},
+	"lab":       {"root", "kit", "host", "plan", "dataset", "build", "store", "runner", "analysis", "syncs"},
+	"cmd": {"root", "kit", "stat", "plans", "published", "host", "plan", "build", "store",
+		"draft", "lab", "runner", "analysis", "report", "audit", "emit", "load", "file"},
 }
 
 // source is a Go file of this checkout.

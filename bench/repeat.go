@@ -19,7 +19,7 @@ const (
 	repeatedRuns = 5
 )
 
-// alike compares things with themselves in runs of their own, as assay null
+// alike compares things with themselves in runs of their own, as assay noise
 // does, and counts how often a difference is claimed.
 func (t *tools) alike() error {
 	type count struct{ pairs, alarms int }

@@ -11,6 +11,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/audit"
+	"assay/internal/lab"
 	"assay/internal/store"
 	"assay/published"
 
@@ -62,7 +63,7 @@ func readRuns(ctx context.Context, s *store.Store, id string) (audit.Runs, error
 	if id != "" {
 		var run assay.Run
 		if run, err = s.Run(ctx, id); errors.Is(err, store.ErrNotFound) {
-			return nil, usage(err, noRunHint)
+			return nil, usage(err, "assay runs lists the runs, assay run quick makes one")
 		}
 		runs = []assay.Run{run}
 	}
@@ -78,7 +79,7 @@ func readRuns(ctx context.Context, s *store.Store, id string) (audit.Runs, error
 				}
 				var err error
 				if read[run.ID] == nil {
-					read[run.ID], err = loadReport(ctx, s, run.ID)
+					read[run.ID], err = lab.Analyze(ctx, s, run.ID)
 				}
 				if !yield(read[run.ID], err) {
 					return

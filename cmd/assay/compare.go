@@ -4,11 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"assay/internal/analysis"
+	"assay/internal/lab"
 	"assay/internal/report"
-	"assay/internal/store"
 
 	"github.com/spf13/cobra"
 )
@@ -43,10 +42,7 @@ func (a *app) compare(ctx context.Context, first, second, run, format string) er
 		return err
 	}
 	defer s.Close()
-	sides, err := findSides(ctx, s, [2]string{first, second}, run)
-	if errors.Is(err, store.ErrNotFound) {
-		return usage(err, noRunHint)
-	}
+	sides, err := lab.Sides(ctx, s, [2]string{first, second}, run)
 	if err != nil {
 		return err
 	}
@@ -61,35 +57,4 @@ func (a *app) compare(ctx context.Context, first, second, run, format string) er
 		return usage(fmt.Errorf("%s and %s have no cells that are alike in all else", first, second), "assay report shows the cells of a run")
 	}
 	return report.WriteVersus(versus, a.stdout, format)
-}
-
-// findSides reads both names as runs, or else as what one run has.
-func findSides(ctx context.Context, s *store.Store, names [2]string, run string) (sides [2]analysis.Side, err error) {
-	if run == "" {
-		both := true
-		for i, name := range names {
-			r, err := loadReport(ctx, s, name)
-			if both = both && err == nil; !both {
-				break
-			}
-			if i == 1 && r.Run.ID == sides[0].Result.Run.ID {
-				r = sides[0].Result
-			}
-			sides[i] = analysis.Side{Result: r, Name: name}
-		}
-		if both {
-			return sides, nil
-		}
-	}
-	r, err := loadReport(ctx, s, run)
-	if err != nil {
-		return sides, err
-	}
-	for i, name := range names {
-		if sides[i], err = analysis.NewSide(r, name); err != nil {
-			return sides, usage(fmt.Errorf("run %s: %w", r.Run.ID, err), "name two runs, or two drivers, versions or profiles of one; "+
-				strings.Join(analysis.SideNames(r), ", "))
-		}
-	}
-	return sides, nil
 }

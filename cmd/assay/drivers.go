@@ -2,18 +2,13 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"path/filepath"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"assay/internal/build"
-	"assay/kit/postgres/cluster"
-	"assay/kit/process"
 	"assay/kit/wire"
 
 	"github.com/spf13/cobra"
@@ -32,11 +27,13 @@ func (a *app) driversCommand() *cobra.Command {
 }
 
 func (a *app) listDrivers(ctx context.Context, all bool) error {
-	b, err := a.builder(false)
+	progress := newProgress(a.stderr, false)
+	defer progress.close()
+	l, err := a.lab(progress)
 	if err != nil {
 		return err
 	}
-	drivers, err := b.Source.Drivers()
+	drivers, err := l.Source.Drivers()
 	if err != nil {
 		return err
 	}
@@ -44,16 +41,16 @@ func (a *app) listDrivers(ctx context.Context, all bool) error {
 	fmt.Fprintln(w, "DRIVER\tVERSION\tENGINE\tCGO\tAPI\tLICENCE\tRELEASED\tABOUT")
 	var unbuilt, problems []string
 	for _, d := range drivers {
-		target, built, problem := a.describe(ctx, b, d, all)
+		described := l.Describe(ctx, d, all)
 		if ctx.Err() != nil {
-			return &exitError{status: statusInterrupted, err: errors.New("interrupted")}
+			return ctx.Err()
 		}
-		if problem != "" {
-			problems = append(problems, d.Name+": not available: "+problem)
-		} else if !built {
+		if described.Problem != nil {
+			problems = append(problems, d.Name+": not available: "+described.Problem.Error())
+		} else if !described.Built {
 			unbuilt = append(unbuilt, d.Name)
 		}
-		listDriver(ctx, w, d, target)
+		listDriver(ctx, w, d, described.Target)
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -95,58 +92,3 @@ func orDash(text string) string {
 	}
 	return text
 }
-
-// describe asks a worker what it is, where it is built or to be built. The last
-// result says why nothing is known, with what to do.
-func (a *app) describe(ctx context.Context, b *build.Builder, d build.Driver, all bool) (target wire.Target, built bool, problem string) {
-	spec := build.Spec{Name: d.Name}
-	worker, built, err := b.Cached(ctx, spec)
-	if err == nil && !built && all {
-		worker, err = b.Build(ctx, spec)
-		built = true
-	}
-	if err == nil && built {
-		target, err = a.identify(ctx, worker)
-	}
-	if err != nil {
-		return target, built, err.Error()
-	}
-	return target, built, ""
-}
-
-// identify starts a worker and asks what it is. The version of a server is that
-// of the one that is installed.
-func (a *app) identify(ctx context.Context, w build.Worker) (wire.Target, error) {
-	worker, err := process.Start(ctx, w.Program, processOptions(a, ""))
-	if err != nil {
-		return wire.Target{}, err
-	}
-	_, err = worker.Stop(ctx)
-	target := worker.Hello().Target
-	if err != nil || !slices.Contains(worker.Hello().Capabilities, wire.CapPostgreSQL) {
-		return target, err
-	}
-	server, err := cluster.Find(ctx)
-	target.EngineVersion = server.Version
-	return target, err
-}
-
-// calls tells whether a worker has operations of its own only. One that needs
-// no build is asked; where it does not say, its cells will tell.
-func calls(ctx context.Context, b *build.Builder, d build.Driver) bool {
-	if !d.Prebuilt {
-		return d.Script
-	}
-	ctx, cancel := context.WithTimeout(ctx, helloPatience)
-	defer cancel()
-	worker, err := process.Start(ctx, filepath.Join(b.Source.Dir, "workers", d.Name, "worker"), process.Options{})
-	if err != nil {
-		return false
-	}
-	defer worker.Kill()
-	can := worker.Hello().Capabilities
-	return slices.Contains(can, wire.CapCall) && !slices.Contains(can, wire.CapSQL)
-}
-
-// helloPatience is how long a worker may take to say what it is.
-const helloPatience = 10 * time.Second

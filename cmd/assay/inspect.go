@@ -3,20 +3,16 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"assay"
-	"assay/internal/dataset"
+	"assay/internal/lab"
 	"assay/internal/plan"
-	"assay/internal/runner"
 
 	"github.com/spf13/cobra"
 )
@@ -25,7 +21,7 @@ func (a *app) inspectCommand() *cobra.Command {
 	var profile, diff string
 	cmd := &cobra.Command{
 		Use:   "inspect DRIVER[@VERSION]",
-		Short: "Show what a driver makes of a profile: every setting, requested, issued and effective, on every connection",
+		Short: "Show how a driver applies a profile: every setting, requested, issued and effective, on every connection",
 		Args:  arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.inspect(cmd.Context(), args[0], profile, diff)
@@ -36,10 +32,7 @@ func (a *app) inspectCommand() *cobra.Command {
 	return cmd
 }
 
-// inspectPatience is the time limit of one request to a worker.
-const inspectPatience = time.Minute
-
-// inspection is a driver with a profile, opened once.
+// inspection is a driver with a profile as it is shown.
 type inspection struct {
 	name   string
 	target assay.Target
@@ -47,9 +40,15 @@ type inspection struct {
 }
 
 func (a *app) inspect(ctx context.Context, driver, profile, diff string) error {
-	one, err := a.inspectOne(ctx, driver, profile)
+	progress := newProgress(a.stderr, false)
+	defer progress.close()
+	l, err := a.lab(progress)
 	if err != nil {
-		return a.inspectFailed(ctx, err)
+		return err
+	}
+	one, err := inspectOne(ctx, l, driver, profile)
+	if err != nil {
+		return err
 	}
 	if diff == "" {
 		return one.print(a.stdout)
@@ -58,68 +57,23 @@ func (a *app) inspect(ctx context.Context, driver, profile, diff string) error {
 	if strings.Contains(diff, "/") {
 		otherDriver, otherProfile = driver, diff
 	}
-	other, err := a.inspectOne(ctx, otherDriver, otherProfile)
+	other, err := inspectOne(ctx, l, otherDriver, otherProfile)
 	if err != nil {
-		return a.inspectFailed(ctx, err)
+		return err
 	}
 	return printDifferences(a.stdout, one, other)
 }
 
-func (a *app) inspectFailed(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return &exitError{status: statusInterrupted, err: errors.New("interrupted")}
-	}
-	return err
-}
-
-// inspectOne opens the profile's smallest case of the plan.
-func (a *app) inspectOne(ctx context.Context, driver, profile string) (*inspection, error) {
-	c, err := inspectedCase(driver, profile)
-	if err != nil {
-		return nil, err
-	}
-	b, err := a.builder(false)
-	if err != nil {
-		return nil, err
-	}
-	worker, err := buildNamed(ctx, b, driver)
-	if err != nil {
-		return nil, err
-	}
-	work, err := runner.NewWorkspace(filepath.Join(b.Cache, "runs"), newRunID())
-	if err != nil {
-		return nil, err
-	}
-	defer work.Close()
-	r, err := runner.New(ctx, runner.Config{
-		Cases: []assay.Case{c}, Programs: map[string]runner.Program{runner.Driver(c.Cell): program(worker, false)},
-		Reference: runner.Driver(c.Cell), Data: dataset.Cache{Dir: filepath.Join(b.Cache, "data")}, Work: work,
-		Timeout: inspectPatience, Wire: a.wireTrace(), Strace: strace(),
-	})
-	if err != nil {
-		return nil, err
-	}
-	trial, err := r.Inspect(ctx)
-	return &inspection{name: driver + " with " + profile, target: r.Targets()[0], trial: trial}, err
-}
-
-// inspectedCase finds the profile's case with the fewest rows.
-func inspectedCase(driver, profile string) (assay.Case, error) {
+func inspectOne(ctx context.Context, l *lab.Lab, driver, profile string) (*inspection, error) {
 	p, name, err := planOfProfile(profile)
 	if err != nil {
-		return assay.Case{}, err
+		return nil, err
 	}
-	cases, err := p.Expand([]string{driver})
+	found, err := l.Inspect(ctx, p, driver, name)
 	if err != nil {
-		return assay.Case{}, usage(err)
+		return nil, err
 	}
-	cases, err = plan.Select(cases, map[string][]string{"profile": {name}})
-	if err != nil {
-		return assay.Case{}, usage(err)
-	}
-	return slices.MinFunc(cases, func(a, b assay.Case) int {
-		return cmp.Or(rowsOf(a)-rowsOf(b), a.Cell.Pool-b.Cell.Pool)
-	}), nil
+	return &inspection{driver + " with " + profile, found.Target, found.Trial}, nil
 }
 
 // planOfProfile reads the plan of PLAN/NAME.
@@ -130,14 +84,6 @@ func planOfProfile(profile string) (p *plan.Plan, name string, err error) {
 	}
 	p, err = readPlan(profile[:i])
 	return p, profile[i+1:], err
-}
-
-func rowsOf(c assay.Case) int {
-	rows := 0
-	for _, t := range c.Dataset.Tables {
-		rows += t.Rows
-	}
-	return rows
 }
 
 func (i *inspection) print(out io.Writer) error {

@@ -15,7 +15,7 @@ import (
 	"strings"
 	"syscall"
 
-	"assay/kit/process"
+	"assay/internal/lab"
 
 	"github.com/spf13/cobra"
 )
@@ -49,13 +49,7 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return statusOK
 	}
-	var exit *exitError
-	if !errors.As(err, &exit) {
-		exit = &exitError{status: statusFailed, err: err}
-		if ctx.Err() != nil {
-			exit = &exitError{status: statusInterrupted, err: errors.New("interrupted")}
-		}
-	}
+	exit := asExit(ctx, err)
 	if exit.err != nil {
 		fmt.Fprintln(stderr, "assay: error:", exit.err)
 	}
@@ -63,6 +57,21 @@ func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		fmt.Fprintln(stderr, "assay: hint:", hint)
 	}
 	return exit.status
+}
+
+// asExit gives an error the status that it ends the command with.
+func asExit(ctx context.Context, err error) *exitError {
+	var exit *exitError
+	var input *lab.InputError
+	switch {
+	case errors.As(err, &exit):
+		return exit
+	case errors.As(err, &input):
+		return &exitError{statusUsage, input.Err, input.Hints}
+	case ctx.Err() != nil:
+		return &exitError{status: statusInterrupted, err: errors.New("interrupted")}
+	}
+	return &exitError{status: statusFailed, err: err}
 }
 
 // exitError is an error with an exit status. A nil err prints nothing.
@@ -81,7 +90,7 @@ func (e *exitError) Error() string {
 
 func (e *exitError) Unwrap() error { return e.err }
 
-// usage makes an error that is the user's to mend.
+// usage makes an error that is the user's to fix.
 func usage(err error, hints ...string) error {
 	if err == nil {
 		return nil
@@ -109,7 +118,7 @@ func newRoot(a *app) *cobra.Command {
 		return usage(err, "assay help "+strings.TrimPrefix(cmd.CommandPath(), "assay "))
 	})
 	root.PersistentFlags().StringVar(&a.store, "store", "", "file that keeps results (default $XDG_DATA_HOME/assay/assay.db)")
-	root.AddCommand(a.runCommand(), a.initCommand(), a.plansCommand(), a.driversCommand(), a.runsCommand(), a.reportCommand(), a.compareCommand(), a.auditCommand(), a.nullCommand(), a.inspectCommand(), a.emitCommand(),
+	root.AddCommand(a.runCommand(), a.initCommand(), a.plansCommand(), a.driversCommand(), a.runsCommand(), a.reportCommand(), a.compareCommand(), a.auditCommand(), a.noiseCommand(), a.inspectCommand(), a.emitCommand(),
 		a.buildCommand(), a.checkCommand(), a.planCommand(), a.loadCommand(), a.loadTargetCommand())
 	return root
 }
@@ -141,8 +150,4 @@ func (a *app) wireTrace() io.Writer {
 		return a.stderr
 	}
 	return nil
-}
-
-func processOptions(a *app, dir string) process.Options {
-	return process.Options{Dir: dir, Trace: a.wireTrace()}
 }

@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"assay/internal/build"
+	"assay/internal/lab"
 	"assay/internal/store"
 )
 
@@ -56,11 +58,8 @@ func (a *app) readStore(ctx context.Context) (*store.Store, error) {
 	return s, err
 }
 
-// noRunHint says what to do where a run is not there.
-const noRunHint = "assay runs lists the runs, assay run quick makes one"
-
-// builder makes worker programs and says so.
-func (a *app) builder(quiet bool) (*build.Builder, error) {
+// lab is where runs are made.
+func (a *app) lab(w lab.Watcher) (*lab.Lab, error) {
 	cache, err := cacheDir()
 	if err != nil {
 		return nil, err
@@ -69,18 +68,23 @@ func (a *app) builder(quiet bool) (*build.Builder, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &build.Builder{Source: source, Cache: cache}
-	if !quiet {
-		b.Log = a.logBuild
-	}
-	return b, nil
+	return &lab.Lab{Cache: cache, Source: source, Version: version, Wire: a.wireTrace(), Watcher: w}, nil
 }
 
-func (a *app) logBuild(event build.Event) {
-	switch event.State {
-	case "building":
-		fmt.Fprintf(a.stderr, "building worker %s: the first build compiles its driver and may take minutes\n", event.Worker)
-	case "built":
-		fmt.Fprintf(a.stderr, "built worker %s in %s\n", event.Worker, brief(event.Took))
+// commandLine is an assay command that works when it is pasted into a shell: on
+// the same store, with words quoted where they need it.
+func (a *app) commandLine(words ...string) string {
+	words = append([]string{"assay"}, words...)
+	if a.store != "" {
+		words = append(words, "--store", a.store)
 	}
+	for i, word := range words {
+		if word == "" || strings.Trim(word, plainLetters) != "" {
+			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
 }
+
+// plainLetters need no quotes in any shell.
+const plainLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./@:,+%="

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"assay/internal/build"
 	"assay/internal/runner"
 
 	"github.com/vbauerster/mpb/v8"
@@ -42,8 +43,24 @@ func newProgress(out io.Writer, quiet bool) *progress {
 	return p
 }
 
-// data shows how far a dataset is made.
-func (p *progress) data(table string, done, rows int) {
+// Build shows what is built, and how long it took.
+func (p *progress) Build(e build.Event) {
+	if p.quiet {
+		return
+	}
+	switch e.State {
+	case build.Building:
+		fmt.Fprintf(p.lines(), "building worker %s: the first build compiles its driver and may take minutes\n", e.Worker)
+	case build.Built:
+		fmt.Fprintf(p.lines(), "built worker %s in %s\n", e.Worker, brief(e.Took))
+	}
+}
+
+// Note shows a line of text.
+func (p *progress) Note(text string) { fmt.Fprintln(p.lines(), text) }
+
+// Data shows how far a dataset is made.
+func (p *progress) Data(table string, done, rows int) {
 	if p.quiet || p.bars != nil {
 		return
 	}
@@ -53,8 +70,8 @@ func (p *progress) data(table string, done, rows int) {
 	}
 }
 
-// event shows what the runner does.
-func (p *progress) event(e runner.Event) {
+// Measure shows what the runner does.
+func (p *progress) Measure(e runner.Event) {
 	if p.quiet {
 		return
 	}

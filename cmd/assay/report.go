@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -15,9 +14,10 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/audit"
 	"assay/internal/file"
+	"assay/internal/lab"
 	"assay/internal/report"
-	"assay/internal/store"
 
 	"github.com/spf13/cobra"
 )
@@ -53,10 +53,7 @@ func (a *app) showRun(ctx context.Context, id, format, output string) error {
 		return err
 	}
 	defer s.Close()
-	r, err := loadReport(ctx, s, id)
-	if errors.Is(err, store.ErrNotFound) {
-		return usage(err, noRunHint)
-	}
+	r, err := lab.Analyze(ctx, s, id)
 	if err != nil {
 		return err
 	}
@@ -87,19 +84,11 @@ func formatReport(r *analysis.Result, format string, w io.Writer) error {
 	if format != report.HTML {
 		return report.New(r).Write(w, format)
 	}
-	published, err := publishedFor(r.Run.Plan)
+	published, err := audit.Relations(r.Run.Plan)
 	if err != nil {
 		return err
 	}
 	return report.New(r).WriteHTML(w, published)
-}
-
-func loadReport(ctx context.Context, s *store.Store, id string) (*analysis.Result, error) {
-	run, err := s.Run(ctx, id)
-	if err != nil {
-		return nil, err
-	}
-	return analysis.New(run, s.Trials(ctx, run.ID))
 }
 
 // writeReport writes a report to a file.

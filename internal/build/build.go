@@ -21,10 +21,20 @@ import (
 
 // Event tells how the build of a worker goes on.
 type Event struct {
-	Worker string        // as Spec.String gives it
-	State  string        // cached, building or built
+	Worker string // as Spec.String gives it
+	State  State
 	Took   time.Duration // since Build was called
 }
+
+// State is how far the build of a worker is.
+type State string
+
+// The states of a build.
+const (
+	Cached   State = "cached" // nothing has to be compiled
+	Building State = "building"
+	Built    State = "built"
+)
 
 // Builder builds workers. Its methods may be called by several goroutines, and
 // several processes may use one cache.
@@ -65,9 +75,9 @@ func (b *Builder) Build(ctx context.Context, spec Spec) (Worker, error) {
 		return Worker{}, fmt.Errorf("worker %s: %w", spec, err)
 	}
 	w.Took = time.Since(start)
-	state := "built"
+	state := Built
 	if w.Cached {
-		state = "cached"
+		state = Cached
 	}
 	b.log(Event{spec.String(), state, w.Took})
 	return w, nil
@@ -107,7 +117,7 @@ func (b *Builder) find(ctx context.Context, spec Spec, start time.Time) (Worker,
 	_, err = os.Stat(j.program)
 	cached := err == nil
 	if !cached {
-		b.log(Event{spec.String(), "building", time.Since(start)})
+		b.log(Event{spec.String(), Building, time.Since(start)})
 		if err := j.build(ctx); err != nil {
 			return Worker{}, err
 		}

@@ -72,7 +72,7 @@ func builder(t *testing.T, s Source) (*Builder, *[]string) {
 	return &Builder{Source: s, Cache: t.TempDir(), Log: func(e Event) {
 		mutex.Lock()
 		defer mutex.Unlock()
-		states = append(states, e.Worker+" "+e.State)
+		states = append(states, e.Worker+" "+string(e.State))
 	}}, &states
 }
 

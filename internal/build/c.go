@@ -60,7 +60,7 @@ func (b *Builder) buildC(ctx context.Context, d Driver, spec Spec, start time.Ti
 		w.Cached = true
 		return w, nil
 	}
-	b.log(Event{spec.String(), "building", time.Since(start)})
+	b.log(Event{spec.String(), Building, time.Since(start)})
 	return w, j.build(ctx)
 }
 

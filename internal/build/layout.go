@@ -52,8 +52,8 @@ func (b *Builder) layout(ctx context.Context, d Driver, spec Spec, seed int) (st
 	if _, err := os.Stat(j.program); err == nil {
 		return j.program, nil
 	}
-	b.log(Event{fmt.Sprintf("%s, layout %d", spec, seed), "building", 0})
+	b.log(Event{fmt.Sprintf("%s, layout %d", spec, seed), Building, 0})
 	err = j.build(ctx)
-	b.log(Event{fmt.Sprintf("%s, layout %d", spec, seed), "built", time.Since(start)})
+	b.log(Event{fmt.Sprintf("%s, layout %d", spec, seed), Built, time.Since(start)})
 	return j.program, err
 }

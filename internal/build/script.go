@@ -45,7 +45,7 @@ func (b *Builder) buildScript(ctx context.Context, d Driver, spec Spec, start ti
 		w.Cached = true
 		return w, nil
 	}
-	b.log(Event{spec.String(), "building", time.Since(start)})
+	b.log(Event{spec.String(), Building, time.Since(start)})
 	return w, j.buildLibrary(ctx)
 }
 

@@ -25,7 +25,7 @@ func WriteNull(n analysis.Null, w io.Writer) error {
 	d.add(paragraph, "%d comparisons of a thing with itself; %d claimed a difference: %s [%s, %s]. By intervals of 95 %% it should be about 5 %%.",
 		pairs, alarms, percent(rate.Center), percent(rate.Low), percent(rate.High))
 	d = append(d, block{kind: table, grid: g})
-	d.add(footnote, "Shown: the smallest difference between two targets that is found in 80 %% of runs of that length, for each launch takes what it took here.")
+	d.add(footnote, "%s", "Shown: the smallest difference between two targets that is found in 80 % of runs of that length, for each launch takes what it took here.")
 	return writeText(w, d)
 }
 

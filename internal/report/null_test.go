@@ -49,4 +49,7 @@ func TestNull(t *testing.T) {
 	if !strings.Contains(out.String(), "2 comparisons of a thing with itself; 1 claimed a difference") {
 		t.Error(out.String())
 	}
+	if strings.Contains(out.String(), "%%") || !strings.Contains(out.String(), "found in 80 % of runs") {
+		t.Errorf("got a footnote with %%%%, want 80 %%: %s", out.String())
+	}
 }

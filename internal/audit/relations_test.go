@@ -1,6 +1,4 @@
-//go:build unix
-
-package main
+package audit
 
 import (
 	"maps"
@@ -18,7 +16,7 @@ func TestPublishedRelations(t *testing.T) {
 		{"kv", "Benchmark_lotusdb_seq", "Benchmark_bbolt_seq", "darwin/arm64, 10 threads, processor not stated", 5},
 		{"rails", "sqlite3-ruby 1.6.6, 2 default compile, PRAGMA tuning", "sqlite3-ruby 1.6.6, 1 default compile, no PRAGMA tuning", "MacBook Pro 2021, Apple M1 Max, 32 GB, macOS 12.5.1", 4*39 - 1}, // the total of PostgreSQL is of one run
 	} {
-		all, err := publishedFor(test.plan)
+		all, err := Relations(test.plan)
 		if err != nil || len(all) < test.least {
 			t.Errorf("%s: %d relations, %v", test.plan, len(all), err)
 			continue
@@ -32,7 +30,7 @@ func TestPublishedRelations(t *testing.T) {
 			}
 		}
 	}
-	all, err := publishedFor("rails")
+	all, err := Relations("rails")
 	doubts := map[string]int{}
 	for _, p := range all {
 		if p.A.Doubt != "" {
@@ -45,7 +43,7 @@ func TestPublishedRelations(t *testing.T) {
 	if err != nil || !maps.Equal(doubts, want) {
 		t.Errorf("figures that are no measurements: %v, %v", doubts, err)
 	}
-	if all, err := publishedFor("quick"); err != nil || len(all) > 0 {
+	if all, err := Relations("quick"); err != nil || len(all) > 0 {
 		t.Errorf("quick has %d relations, %v", len(all), err)
 	}
 }

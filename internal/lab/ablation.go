@@ -1,8 +1,7 @@
-package main
+package lab
 
 import (
 	"context"
-	"fmt"
 	"maps"
 	"slices"
 	"time"
@@ -13,46 +12,46 @@ import (
 	"assay/kit/postgres"
 )
 
-// factorShare is the part of the budget that is kept for leaving settings out.
-const factorShare = 0.3
+// ablationShare is the part of the budget that is kept for the ablation.
+const ablationShare = 0.3
 
 // mainBudget is the budget of the plan's own cells.
-func (s *session) mainBudget() time.Duration {
-	budget := s.run.Options.Budget
-	if s.plan.Factors {
-		return budget - time.Duration(factorShare*float64(budget))
+func (r *run) mainBudget() time.Duration {
+	budget := r.now.Options.Budget
+	if r.plan.Factors {
+		return budget - time.Duration(ablationShare*float64(budget))
 	}
 	return budget
 }
 
-// factors measures the best driver and profile again, as it is and without
+// ablation measures the best driver and profile again, as it is and without
 // each of its settings: one factor at a time.
-func (s *session) factors(ctx context.Context, config runner.Config) error {
-	if !s.plan.Factors {
+func (r *run) ablation(ctx context.Context, config runner.Config) error {
+	if !r.plan.Factors {
 		return nil
 	}
-	r, err := loadReport(ctx, s.store, s.run.ID)
+	result, err := Analyze(ctx, r.store, r.now.ID)
 	if err != nil {
 		return err
 	}
-	best, found := r.Best()
+	best, found := result.Best()
 	if !found {
-		fmt.Fprintln(s.stderr, "no profile is ahead: there are no settings to leave out one at a time")
+		r.lab.Watcher.Note("No clear winner: skipping the ablation.")
 		return nil
 	}
-	config.Cases = withoutEach(s.cases, best)
+	config.Cases = withoutEach(r.cases, best)
 	if len(config.Cases) == 0 {
 		return nil
 	}
 	config.Prefix, config.Reference = assay.FactorGroups, best.Target()
 	if config.Budget > 0 {
-		config.Budget = s.run.Options.Budget - config.Budget
+		config.Budget = r.now.Options.Budget - config.Budget
 	}
 	second, err := runner.New(ctx, config)
 	if err != nil {
 		return err
 	}
-	return s.launch(ctx, second)
+	return r.launch(ctx, second)
 }
 
 // counts tells whether a setting is one of an engine's.

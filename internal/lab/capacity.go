@@ -1,4 +1,4 @@
-package main
+package lab
 
 import (
 	"errors"
@@ -10,9 +10,9 @@ import (
 	"assay/internal/runner"
 )
 
-// wish reads a latency that is to be kept, such as p99=5ms; nil where there is
-// none.
-func wish(text string) (*runner.Wish, error) {
+// latencyTarget reads a latency that is to be kept, such as p99=5ms; nil where
+// there is none.
+func latencyTarget(text string) (*runner.Wish, error) {
 	if text == "" {
 		return nil, nil
 	}

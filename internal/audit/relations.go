@@ -1,4 +1,4 @@
-package main
+package audit
 
 import (
 	"strings"
@@ -8,9 +8,9 @@ import (
 	"assay/published"
 )
 
-// publishedFor returns the relations of published times that cells of a plan
+// Relations returns the relations of published times that cells of a plan
 // measure again; none where no published benchmark is the plan's.
-func publishedFor(plan string) ([]report.Published, error) {
+func Relations(plan string) ([]report.Published, error) {
 	machines, err := publishedMachines()
 	if err != nil {
 		return nil, err

@@ -1,0 +1,124 @@
+package lab
+
+import (
+	"context"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"assay/internal/build"
+	"assay/internal/plan"
+	"assay/kit/postgres/cluster"
+	"assay/kit/process"
+	"assay/kit/wire"
+)
+
+// Build makes the worker of one driver, which a user names.
+func (l *Lab) Build(ctx context.Context, name string) (build.Worker, error) {
+	spec, err := build.ParseSpec(name)
+	if err != nil {
+		return build.Worker{}, input(err, driversHint)
+	}
+	worker, err := l.builder().Build(ctx, spec)
+	if err != nil {
+		if known, _ := l.Source.Drivers(); !hasDriver(known, spec.Name) {
+			return build.Worker{}, input(err, driversHint)
+		}
+	}
+	return worker, err
+}
+
+func hasDriver(known []build.Driver, name string) bool {
+	return slices.ContainsFunc(known, func(d build.Driver) bool { return d.Name == name })
+}
+
+// Description is a driver with what its worker says of itself.
+type Description struct {
+	build.Driver
+	Target  wire.Target
+	Built   bool
+	Problem error // why nothing is known, with what to do
+}
+
+// Describe asks a driver's worker what it is, where it is built or to be built.
+func (l *Lab) Describe(ctx context.Context, d build.Driver, buildIt bool) Description {
+	b, spec := l.builder(), build.Spec{Name: d.Name}
+	worker, isBuilt, err := b.Cached(ctx, spec)
+	if err == nil && !isBuilt && buildIt {
+		worker, err = b.Build(ctx, spec)
+		isBuilt = true
+	}
+	result := Description{Driver: d, Built: isBuilt, Problem: err}
+	if err == nil && isBuilt {
+		result.Target, result.Problem = l.identify(ctx, worker)
+	}
+	return result
+}
+
+// identify starts a worker and asks what it is. The version of a server is that
+// of the one that is installed.
+func (l *Lab) identify(ctx context.Context, w build.Worker) (wire.Target, error) {
+	worker, err := process.Start(ctx, w.Program, process.Options{Trace: l.Wire})
+	if err != nil {
+		return wire.Target{}, err
+	}
+	_, err = worker.Stop(ctx)
+	target := worker.Hello().Target
+	if err != nil || !slices.Contains(worker.Hello().Capabilities, wire.CapPostgreSQL) {
+		return target, err
+	}
+	server, err := cluster.Find(ctx)
+	target.EngineVersion = server.Version
+	return target, err
+}
+
+// expandDrivers replaces * by every driver that can run the plan, the plan's
+// first, so that its reference stays the reference.
+func (l *Lab) expandDrivers(ctx context.Context, p *plan.Plan, names []string) ([]string, error) {
+	var all []string
+	for _, name := range names {
+		if name != "*" {
+			if _, err := build.ParseSpec(name); err != nil {
+				return nil, input(err, driversHint)
+			}
+			all = append(all, name)
+			continue
+		}
+		found, err := l.Source.Drivers()
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range p.Drivers {
+			if hasDriver(found, name) {
+				all = append(all, name)
+			}
+		}
+		for _, d := range found {
+			fits := (!d.Store || p.KV()) && l.hasOnlyCalls(ctx, d) == p.Calls()
+			if fits && (d.Module != "" || d.Prebuilt) && !slices.Contains(all, d.Name) {
+				all = append(all, d.Name)
+			}
+		}
+	}
+	return all, nil
+}
+
+// hasOnlyCalls tells whether a worker has operations of its own only. One that
+// needs no build is asked; where it does not say, its cells will tell.
+func (l *Lab) hasOnlyCalls(ctx context.Context, d build.Driver) bool {
+	if !d.Prebuilt {
+		return d.Script
+	}
+	ctx, cancel := context.WithTimeout(ctx, helloTimeout)
+	defer cancel()
+	worker, err := process.Start(ctx, filepath.Join(d.Dir, "worker"), process.Options{})
+	if err != nil {
+		return false
+	}
+	defer worker.Kill()
+	can := worker.Hello().Capabilities
+	return slices.Contains(can, wire.CapCall) && !slices.Contains(can, wire.CapSQL)
+}
+
+// helloTimeout is how long a worker may take to say what it is.
+const helloTimeout = 10 * time.Second

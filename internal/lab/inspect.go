@@ -1,0 +1,71 @@
+package lab
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"assay"
+	"assay/internal/plan"
+	"assay/internal/runner"
+)
+
+// inspectTimeout is the time limit of one request to a worker.
+const inspectTimeout = time.Minute
+
+// Inspection is a driver with a profile, opened once.
+type Inspection struct {
+	Target assay.Target
+	Trial  assay.Trial
+}
+
+// Inspect opens a driver with a profile of a plan, on the plan's smallest data,
+// and reads back what the profile did.
+func (l *Lab) Inspect(ctx context.Context, p *plan.Plan, driver, profile string) (*Inspection, error) {
+	c, err := smallestCase(p, driver, profile)
+	if err != nil {
+		return nil, err
+	}
+	worker, err := l.Build(ctx, driver)
+	if err != nil {
+		return nil, err
+	}
+	work, err := l.workspace(newRunID())
+	if err != nil {
+		return nil, err
+	}
+	defer work.Close()
+	key := runner.Driver(c.Cell)
+	config := l.config([]assay.Case{c}, map[string]runner.Program{key: program(worker, false)}, work)
+	config.Reference, config.Timeout = key, inspectTimeout
+	r, err := runner.New(ctx, config)
+	if err != nil {
+		return nil, err
+	}
+	trial, err := r.Inspect(ctx)
+	return &Inspection{Target: r.Targets()[0], Trial: trial}, err
+}
+
+// smallestCase finds the profile's case with the fewest rows.
+func smallestCase(p *plan.Plan, driver, profile string) (assay.Case, error) {
+	cases, err := p.Expand([]string{driver})
+	if err != nil {
+		return assay.Case{}, input(err)
+	}
+	cases, err = plan.Select(cases, map[string][]string{"profile": {profile}})
+	if err != nil {
+		return assay.Case{}, input(err)
+	}
+	return slices.MinFunc(cases, func(a, b assay.Case) int {
+		return cmp.Or(rowsOf(a)-rowsOf(b), a.Cell.Pool-b.Cell.Pool)
+	}), nil
+}
+
+func rowsOf(c assay.Case) int {
+	rows := 0
+	for _, t := range c.Dataset.Tables {
+		rows += t.Rows
+	}
+	return rows
+}

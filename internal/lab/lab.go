@@ -1,0 +1,123 @@
+// Package lab makes runs: from a plan to trials in the store. It builds the
+// workers, has the data made, measures, and keeps every trial as it comes. It
+// reads no flags and no environment, and prints nothing: a Watcher is told.
+package lab
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"assay"
+	"assay/internal/build"
+	"assay/internal/dataset"
+	"assay/internal/plan"
+	"assay/internal/runner"
+	"assay/internal/store"
+)
+
+// Lab is what all runs on a machine share.
+type Lab struct {
+	Cache   string       // folder of workers, data and running databases
+	Source  build.Source // of the workers
+	Version string       // of assay, which runs keep
+	Wire    io.Writer    // gets a copy of the talk with the workers; nil: nobody
+	Watcher Watcher
+}
+
+// Watcher is told what goes on. Its methods are called between measurements
+// only, several of them at a time while workers are built.
+type Watcher interface {
+	Build(build.Event)
+	Data(table string, done, rows int)
+	Measure(runner.Event)
+	Note(text string)
+}
+
+// Request is one run that somebody wants.
+type Request struct {
+	Plan     *plan.Plan
+	PlanFile string              // where the plan lies: files that it names are found from there
+	Drivers  []string            // instead of the plan's; * is all that can run it
+	Only     map[string][]string // coordinates that select cells
+	Budget   time.Duration       // of measuring; 0: the plan's
+	Target   float64             // half-width of the confidence intervals, as a fraction; 0: the plan's
+	Capacity string              // the latency target at which capacities are searched, such as p99=5ms
+	Resume   bool                // the latest unfinished run of this plan instead of a new one
+}
+
+// Result is what became of a run.
+type Result struct {
+	ID       string        // of the run; empty where none was begun
+	Took     time.Duration // wall time of measuring
+	Measured time.Duration // of that inside of windows and blocks
+}
+
+// InputError is an error in what somebody asked for, with what to do.
+type InputError struct {
+	Err   error
+	Hints []string
+}
+
+func (e *InputError) Error() string { return e.Err.Error() }
+func (e *InputError) Unwrap() error { return e.Err }
+
+// input makes an error one of the input; nil stays nil.
+func input(err error, hints ...string) error {
+	if err == nil {
+		return nil
+	}
+	return &InputError{err, hints}
+}
+
+// What to do about a driver or a run that there is not.
+const (
+	driversHint = "assay drivers lists the drivers"
+	runsHint    = "assay runs lists the runs, assay run quick makes one"
+)
+
+func (l *Lab) builder() *build.Builder {
+	return &build.Builder{Source: l.Source, Cache: l.Cache, Log: l.Watcher.Build}
+}
+
+// config is what all measuring has in common.
+func (l *Lab) config(cases []assay.Case, programs map[string]runner.Program, work *runner.Workspace) runner.Config {
+	return runner.Config{
+		Cases: cases, Programs: programs, Work: work,
+		Data:     dataset.Cache{Dir: filepath.Join(l.Cache, "data"), Progress: l.Watcher.Data},
+		Progress: l.Watcher.Measure, Wire: l.Wire, Strace: strace(), Assay: self(),
+	}
+}
+
+func (l *Lab) workspace(runID string) (*runner.Workspace, error) {
+	return runner.NewWorkspace(filepath.Join(l.Cache, "runs"), runID)
+}
+
+// self is the path of this program.
+func self() string {
+	path, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	return path
+}
+
+// strace is the path of the program that traces commits, or nothing.
+func strace() string {
+	path, err := exec.LookPath("strace")
+	if err != nil {
+		return ""
+	}
+	return path
+}
+
+// Run measures what is requested and keeps it in the store. Where it fails or
+// ctx ends, the run can be resumed if the result has its ID.
+func (l *Lab) Run(ctx context.Context, s *store.Store, request Request) (Result, error) {
+	r := &run{lab: l, store: s, request: request, plan: request.Plan}
+	err := r.whole(ctx)
+	return r.result, err
+}
