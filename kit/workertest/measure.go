@@ -53,6 +53,9 @@ var measureChecks = []check{
 		}
 		return expect("count in the histogram", histogramCount(m), int64(5000))
 	}},
+	{name: "a window has ten operations of every client", run: windowNeverEmpty},
+	{name: "counters are those of the measurement alone", run: countersApart},
+	{name: "a name is prepared once", run: preparedTwice},
 	{name: "neither or both of nanos and operations are refused", run: func(b *bench) error {
 		return steps(
 			func() error { return b.prepareOne(1) },
