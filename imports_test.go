@@ -33,6 +33,7 @@ var imports = map[string][]string{
 	"runner":    {"root", "kit", "plan", "dataset", "host", "stat", "syncs", "load"},
 	"load":      {"kit"},
 	"file":      {},
+	"printable": {},
 	"syncs":     {},
 	"chart":     {},
 	"analysis":  {"root", "stat"},
@@ -41,7 +42,7 @@ var imports = map[string][]string{
 	"bench":     {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "analysis", "report", "load"},
 	"lab":       {"root", "kit", "host", "plan", "dataset", "build", "store", "runner", "analysis", "syncs"},
 	"cmd": {"root", "kit", "stat", "plans", "published", "host", "plan", "build", "store",
-		"draft", "lab", "runner", "analysis", "report", "audit", "emit", "load", "file"},
+		"draft", "lab", "runner", "analysis", "report", "audit", "emit", "load", "file", "printable"},
 }
 
 // source is a Go file of this checkout.

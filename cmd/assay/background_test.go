@@ -72,7 +72,7 @@ func send(ts *testscript.TestScript, neg bool, args []string) {
 		pid, err = strconv.Atoi(args[1])
 		ts.Check(err)
 	}
-	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "KILL": syscall.SIGKILL}
+	signals := map[string]syscall.Signal{"INT": syscall.SIGINT, "TERM": syscall.SIGTERM, "HUP": syscall.SIGHUP, "KILL": syscall.SIGKILL}
 	ts.Check(syscall.Kill(pid, signals[args[0]]))
 }
 

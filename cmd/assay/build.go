@@ -12,7 +12,7 @@ func (a *app) buildCommand() *cobra.Command {
 		Short: "Build worker programs and print their paths",
 		Args:  arguments(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			progress := newProgress(a.stderr, false)
+			progress := newProgress(a, false)
 			defer progress.close()
 			l, err := a.lab(progress)
 			if err != nil {

@@ -28,6 +28,7 @@ func (a *app) checkCommand() *cobra.Command {
 			if len(workertest.Names(options)) == 0 {
 				return usage(fmt.Errorf("--only %s matches no check", strings.Join(options.Only, ",")), "the checks are listed in docs/protocol.md")
 			}
+			a.cleansUp.Store(true)
 			failed := 0
 			for result := range workertest.Run(cmd.Context(), program, options) {
 				fmt.Fprintln(a.stdout, result)

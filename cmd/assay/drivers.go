@@ -27,7 +27,7 @@ func (a *app) driversCommand() *cobra.Command {
 }
 
 func (a *app) listDrivers(ctx context.Context, all bool) error {
-	progress := newProgress(a.stderr, false)
+	progress := newProgress(a, false)
 	defer progress.close()
 	l, err := a.lab(progress)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"assay/internal/draft"
 	"assay/internal/file"
@@ -50,12 +51,14 @@ func (a *app) init(ctx context.Context, flags initFlags) error {
 	if err := flags.writable(); err != nil {
 		return err
 	}
-	queries, err := os.ReadFile(flags.queries)
+	queries, err := file.Read(flags.queries, maxQueries)
+	if err == nil {
+		err = file.CheckRegular(flags.db)
+	}
 	if err != nil {
 		return usage(err)
 	}
-	fmt.Fprintf(a.stderr, "trying the queries on a copy of %s; for a large file this may take minutes\n", flags.db)
-	d, err := draft.Make(ctx, draft.Options{Database: flags.db, Queries: flags.queries, SQL: string(queries), Plan: flags.output, Estimate: runner.Estimate})
+	d, err := a.draft(ctx, flags, string(queries))
 	var input *draft.InputError
 	if errors.As(err, &input) {
 		return usage(err)
@@ -68,6 +71,28 @@ func (a *app) init(ctx context.Context, flags initFlags) error {
 	}
 	a.tellDraft(flags.output, d)
 	return nil
+}
+
+const (
+	maxQueries   = 1 << 20          // bytes of the file of queries
+	queryTimeout = 30 * time.Second // of what is tried of one query
+)
+
+// draft tries the queries on a copy of the database.
+func (a *app) draft(ctx context.Context, flags initFlags, queries string) (*draft.Draft, error) {
+	progress := newProgress(a, false)
+	defer progress.close()
+	l, err := a.lab(progress)
+	if err != nil {
+		return nil, err
+	}
+	work, err := l.Workspace()
+	if err != nil {
+		return nil, err
+	}
+	defer work.Close()
+	return draft.Make(ctx, draft.Options{Database: flags.db, Queries: flags.queries, SQL: queries, Plan: flags.output,
+		Folder: work.Dir, Timeout: queryTimeout, Progress: progress.Step, Estimate: runner.Estimate})
 }
 
 // writable says why the plan cannot be written where it should.

@@ -40,7 +40,7 @@ type inspection struct {
 }
 
 func (a *app) inspect(ctx context.Context, driver, profile, diff string) error {
-	progress := newProgress(a.stderr, false)
+	progress := newProgress(a, false)
 	defer progress.close()
 	l, err := a.lab(progress)
 	if err != nil {

@@ -12,12 +12,17 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime/debug"
 	"strings"
+	"sync/atomic"
 	"syscall"
+	"time"
 
 	"assay/internal/lab"
+	"assay/internal/printable"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 )
 
 // version is set by the linker.
@@ -31,30 +36,69 @@ const (
 	statusInterrupted = 130
 )
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	status := Main(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	stop()
-	os.Exit(status)
+// endings are the signals that end assay. SIGHUP, where it is not ignored as
+// under nohup, comes when the terminal goes.
+func endings() []os.Signal {
+	all := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		all = append(all, syscall.SIGHUP)
+	}
+	return all
 }
 
-// Main runs the command and returns its exit status. Nothing but results goes
+// cleanUpTime is how long a command may take to stop what it started after the
+// first signal. The second signal ends assay at once.
+const cleanUpTime = 15 * time.Second
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
+	ended := make(chan int, 1)
+	a := newApp(os.Stdout, os.Stderr)
+	go func() { ended <- a.main(ctx, os.Args[1:]) }()
+	select {
+	case status := <-ended:
+		os.Exit(status)
+	case <-ctx.Done():
+		stop() // from now on a signal has its own effect
+	}
+	patience := time.Duration(0)
+	if a.cleansUp.Load() {
+		patience = cleanUpTime
+	}
+	select {
+	case status := <-ended:
+		os.Exit(status)
+	case <-time.After(patience):
+		fmt.Fprintln(os.Stderr, "assay: error: interrupted")
+		os.Exit(statusInterrupted)
+	}
+}
+
+// main runs the command and returns its exit status. Nothing but results goes
 // to stdout.
-func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	root := newRoot(&app{stdout: stdout, stderr: stderr})
+func (a *app) main(ctx context.Context, args []string) (status int) {
+	defer a.flush()
+	defer func() {
+		if p := recover(); p != nil {
+			fmt.Fprintf(a.stderr, "%s\nassay: error: internal error: %v\n"+
+				"assay: hint: this is a bug in assay, please report it with the lines above; what a run had finished is kept, --resume goes on\n", debug.Stack(), p)
+			status = statusFailed
+		}
+	}()
+	root := newRoot(a)
 	root.SetArgs(args)
-	root.SetOut(stdout)
-	root.SetErr(stderr)
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return statusOK
 	}
 	exit := asExit(ctx, err)
 	if exit.err != nil {
-		fmt.Fprintln(stderr, "assay: error:", exit.err)
+		fmt.Fprintln(a.stderr, "assay: error:", exit.err)
 	}
 	for _, hint := range exit.hints {
-		fmt.Fprintln(stderr, "assay: hint:", hint)
+		fmt.Fprintln(a.stderr, "assay: hint:", hint)
 	}
 	return exit.status
 }
@@ -100,8 +144,27 @@ func usage(err error, hints ...string) error {
 
 // app is what all subcommands share.
 type app struct {
-	stdout, stderr io.Writer
-	store          string // location of the store; empty: the default
+	stdout, stderr io.Writer   // without control characters of others
+	terminal       *os.File    // behind stderr; nil where it is none
+	store          string      // location of the store; empty: the default
+	cleansUp       atomic.Bool // what was started has to be stopped, also after a signal
+}
+
+// newApp is the command with its outputs, which only here are made: whatever
+// writes to them, no control character of a worker, a plan, a database or an
+// HTTP server reaches the terminal.
+func newApp(stdout, stderr *os.File) *app {
+	a := &app{stdout: printable.NewWriter(stdout), stderr: printable.NewWriter(stderr)}
+	if term.IsTerminal(int(stderr.Fd())) {
+		a.terminal = stderr
+	}
+	return a
+}
+
+func (a *app) flush() {
+	for _, out := range []io.Writer{a.stdout, a.stderr} {
+		_ = out.(*printable.Writer).Flush() // there is nobody left to tell
+	}
 }
 
 func newRoot(a *app) *cobra.Command {

@@ -60,6 +60,7 @@ func (a *app) readStore(ctx context.Context) (*store.Store, error) {
 
 // lab is where runs are made.
 func (a *app) lab(w lab.Watcher) (*lab.Lab, error) {
+	a.cleansUp.Store(true)
 	cache, err := cacheDir()
 	if err != nil {
 		return nil, err

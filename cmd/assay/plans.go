@@ -1,16 +1,20 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"text/tabwriter"
 
+	"assay/internal/file"
 	"assay/internal/plan"
 	"assay/plans"
 
 	"github.com/spf13/cobra"
 )
+
+// maxPlan bounds the bytes of a plan.
+const maxPlan = 1 << 20
 
 // readPlan finds a plan by name among the built-in ones, or as a file.
 func readPlan(name string) (*plan.Plan, error) {
@@ -18,16 +22,12 @@ func readPlan(name string) (*plan.Plan, error) {
 		p, err := plan.Decode(name+".yaml", text)
 		return p, usage(err)
 	}
-	info, err := os.Stat(name)
-	if err != nil {
+	text, err := file.Read(name, maxPlan)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, usage(fmt.Errorf("no plan %q: it is neither a built-in plan nor a file", name), "assay plans lists the built-in plans")
 	}
-	if !info.Mode().IsRegular() {
-		return nil, usage(&fs.PathError{Op: "read plan", Path: name, Err: fmt.Errorf("not a file")})
-	}
-	text, err := os.ReadFile(name)
 	if err != nil {
-		return nil, usage(err)
+		return nil, usage(fmt.Errorf("read plan: %w", err))
 	}
 	p, err := plan.Decode(name, text)
 	return p, usage(err)

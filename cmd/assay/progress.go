@@ -4,85 +4,157 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
+	"assay"
 	"assay/internal/build"
+	"assay/internal/printable"
 	"assay/internal/runner"
 
-	"github.com/vbauerster/mpb/v8"
-	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
 )
 
 // plainEvery is how often progress is written where there is no terminal.
 const plainEvery = 10 * time.Second
 
-// progress shows what is going on: a bar on a terminal, lines elsewhere. It is
-// drawn only when something happens between measurements, never by a timer,
-// so that nothing of it runs in a measured window.
+// progress shows what is going on: on a terminal the first figure of each cell
+// and a line that is rewritten, elsewhere a line from time to time. It writes
+// only when something happens between measurements, never by a timer, so that
+// nothing of it runs in a measured window.
 type progress struct {
-	out    io.Writer
-	quiet  bool
-	bars   *mpb.Progress // nil without a terminal
-	bar    *mpb.Bar
-	redraw chan any
-	mu     sync.Mutex
-	what   string
-	left   time.Duration
-	last   time.Time // of the last plain line
-	phase  string
+	out      io.Writer
+	terminal *os.File // nil: there is none
+	quiet    bool
+	mu       sync.Mutex
+	status   string          // the line that is rewritten
+	building []string        // workers, while they are built
+	seen     map[string]bool // cells whose first figure was shown
+	last     time.Time       // of the last plain line
+	phase    string
 }
 
-func newProgress(out io.Writer, quiet bool) *progress {
-	p := &progress{out: out, quiet: quiet}
-	if file, ok := out.(*os.File); ok && !quiet && term.IsTerminal(int(file.Fd())) {
-		p.redraw = make(chan any)
-		p.bars = mpb.New(mpb.WithOutput(out), mpb.WithManualRefresh(p.redraw), mpb.WithWidth(40))
+func newProgress(a *app, quiet bool) *progress {
+	return &progress{out: a.stderr, terminal: a.terminal, quiet: quiet, seen: map[string]bool{}}
+}
+
+// line writes a line that stays, above the one that is rewritten.
+func (p *progress) line(format string, args ...any) {
+	if p.terminal != nil && p.status != "" {
+		fmt.Fprint(p.terminal, clearLine)
 	}
-	return p
+	fmt.Fprintf(p.out, format+"\n", args...)
+	if p.terminal != nil && p.status != "" {
+		fmt.Fprint(p.terminal, p.status)
+	}
+}
+
+// clearLine puts the cursor at the beginning of a line that is then empty.
+const clearLine = "\r\x1b[2K"
+
+// rewrite replaces the line that is rewritten.
+func (p *progress) rewrite(text string) {
+	text = strings.ReplaceAll(printable.String(text), "\n", " ")
+	if width, _, err := term.GetSize(int(p.terminal.Fd())); err == nil && width > 1 {
+		if letters := []rune(text); len(letters) >= width {
+			text = string(letters[:width-1])
+		}
+	}
+	p.status = text
+	fmt.Fprint(p.terminal, clearLine+text)
 }
 
 // Build shows what is built, and how long it took.
 func (p *progress) Build(e build.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.quiet {
 		return
 	}
 	switch e.State {
 	case build.Building:
-		fmt.Fprintf(p.lines(), "building worker %s: the first build compiles its driver and may take minutes\n", e.Worker)
+		p.building = append(p.building, e.Worker)
+		p.line("building worker %s: the first build compiles its driver and may take minutes", e.Worker)
 	case build.Built:
-		fmt.Fprintf(p.lines(), "built worker %s in %s\n", e.Worker, brief(e.Took))
+		p.building = slices.DeleteFunc(p.building, func(worker string) bool { return worker == e.Worker })
+		p.line("built worker %s in %s", e.Worker, brief(e.Took))
+	}
+	if p.terminal == nil {
+		return
+	}
+	if len(p.building) > 0 {
+		p.rewrite("building " + strings.Join(p.building, ", "))
+	} else if p.status != "" {
+		p.rewrite("")
 	}
 }
 
 // Note shows a line of text.
-func (p *progress) Note(text string) { fmt.Fprintln(p.lines(), text) }
+func (p *progress) Note(text string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.line("%s", text)
+}
+
+// Step shows what comes next.
+func (p *progress) Step(what string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case p.quiet:
+	case p.terminal != nil:
+		p.rewrite(what)
+	default:
+		p.line("%s", what)
+	}
+}
 
 // Data shows how far a dataset is made.
 func (p *progress) Data(table string, done, rows int) {
-	if p.quiet || p.bars != nil {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.quiet {
 		return
 	}
-	if now := time.Now(); now.Sub(p.last) >= plainEvery {
+	text := fmt.Sprintf("making data: table %s, %d of %d rows", table, done, rows)
+	if p.terminal != nil {
+		p.rewrite(text)
+	} else if now := time.Now(); now.Sub(p.last) >= plainEvery {
 		p.last = now
-		fmt.Fprintf(p.out, "making data: table %s, %d of %d rows\n", table, done, rows)
+		p.line("%s", text)
 	}
+}
+
+// Trial shows the first figure of each cell on a terminal.
+func (p *progress) Trial(t assay.Trial) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	ns, has := t.Figures[assay.NsPerOp]
+	key := t.Cell.Key()
+	if p.quiet || p.terminal == nil || t.Twin || !has || p.seen[key] {
+		return
+	}
+	p.seen[key] = true
+	name := strings.TrimSpace(t.Cell.Operation + " " + t.Cell.ParamString())
+	p.line("  %-32s %-12s %-16s %10s  (first of several launches)", name, t.Cell.Driver, t.Cell.Profile, brief(time.Duration(ns)))
 }
 
 // Measure shows what the runner does.
 func (p *progress) Measure(e runner.Event) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.quiet {
 		return
 	}
 	if e.Phase == "budget" {
-		fmt.Fprintf(p.lines(), "%s %s, and the budget for them is %s: some will have fewer, and no verdict; raise --budget, or choose cells with --only\n",
+		p.line("%s %s, and the budget for them is %s: some will have fewer, and no verdict; raise --budget, or choose cells with --only",
 			e.What, brief(e.Total), brief(e.Budget))
 		return
 	}
-	left := max(0, e.Total-e.Done) // far too long where nothing limits the run yet
-	if p.bars != nil {
-		p.draw(e, left)
+	if p.terminal != nil {
+		p.rewrite(statusLine(e))
 		return
 	}
 	now := time.Now()
@@ -91,69 +163,62 @@ func (p *progress) Measure(e runner.Event) {
 	}
 	p.phase, p.last = e.Phase, now
 	if e.Phase != "measure" {
-		fmt.Fprintf(p.out, "preparing %s\n", e.What)
+		p.line("preparing %s", e.What)
 		return
 	}
-	fmt.Fprintf(p.out, "measuring, round %d: %s; about %s left\n", e.Round, e.What, brief(left))
+	p.line("measuring, round %d: %s; about %s left", e.Round, e.What, brief(timeLeft(e)))
 }
 
-// lines is where lines go: above the bar, if there is one.
-func (p *progress) lines() io.Writer {
-	if p.bars != nil {
-		return p.bars
+// timeLeft is how long measuring still takes, as far as is known: while data is
+// prepared, all of the budget.
+func timeLeft(e runner.Event) time.Duration {
+	if e.Total == 0 {
+		return max(0, e.Budget-e.Done)
 	}
-	return p.out
+	return max(0, e.Total-e.Done) // far too long where nothing limits the run yet
 }
 
-func (p *progress) draw(e runner.Event, left time.Duration) {
-	p.mu.Lock()
-	p.what, p.left = e.What, left
-	p.mu.Unlock()
-	if p.bar == nil {
-		p.bar = p.bars.AddBar(1,
-			mpb.PrependDecorators(decor.Any(p.label, decor.WCSyncWidthR)),
-			mpb.AppendDecorators(decor.Any(p.timeLeft)))
+// statusLine is a bar, what is done, and how long it will take.
+func statusLine(e runner.Event) string {
+	const width = 20
+	left := timeLeft(e)
+	filled := 0
+	if e.Done > 0 {
+		filled = int(width * e.Done / (e.Done + left))
 	}
-	p.bar.SetTotal(max(1, e.Total.Milliseconds()), false)
-	p.bar.SetCurrent(min(e.Done.Milliseconds(), e.Total.Milliseconds()-1))
-	p.redraw <- time.Now()
+	text := "[" + strings.Repeat("=", filled) + strings.Repeat(" ", width-filled) + "] "
+	if left > 0 {
+		text += "about " + brief(left) + " left, "
+	}
+	if e.Phase != "measure" {
+		return text + "preparing " + e.What
+	}
+	return fmt.Sprintf("%sround %d: %s", text, e.Round, e.What)
 }
 
-func (p *progress) label(decor.Statistics) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.what
-}
-
-func (p *progress) timeLeft(decor.Statistics) string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return " about " + brief(p.left) + " left"
-}
-
-// close ends the display. It may be called again.
+// close ends the display and leaves nothing of the rewritten line. It may be
+// called again.
 func (p *progress) close() {
-	if p.bars == nil {
-		return
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.terminal != nil && p.status != "" {
+		fmt.Fprint(p.terminal, clearLine)
 	}
-	if p.bar != nil {
-		p.bar.Abort(true)
-		p.redraw <- time.Now()
-	}
-	close(p.redraw)
-	p.bars.Wait()
-	p.bars = nil
-	p.quiet = true
+	p.status, p.quiet = "", true
 }
 
-// brief writes a duration for people: 1m40s, 12s, 340ms.
+// brief writes a duration for people: 1m40s, 12s, 340ms, 6.68µs.
 func brief(d time.Duration) string {
 	switch {
 	case d >= 10*time.Second:
 		return d.Round(time.Second).String()
 	case d >= time.Second:
 		return d.Round(100 * time.Millisecond).String()
-	default:
+	case d >= time.Millisecond || d == 0:
 		return d.Round(time.Millisecond).String()
+	case d >= time.Microsecond:
+		return d.Round(10 * time.Nanosecond).String()
+	default:
+		return d.String()
 	}
 }

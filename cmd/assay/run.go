@@ -104,7 +104,7 @@ func (a *app) run(ctx context.Context, name string, flags runFlags) error {
 
 // measure makes a run and shows its progress.
 func (a *app) measure(ctx context.Context, s *store.Store, name string, request lab.Request, quiet bool) (lab.Result, error) {
-	progress := newProgress(a.stderr, quiet)
+	progress := newProgress(a, quiet)
 	defer progress.close()
 	l, err := a.lab(progress)
 	if err != nil {

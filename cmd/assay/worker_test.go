@@ -77,6 +77,10 @@ var faults = map[string]fault{
 		fmt.Fprintln(os.Stderr, "cannot load libsomething.so.3")
 		os.Exit(127)
 	}},
+	"escaping": {before: func() {
+		fmt.Fprintln(os.Stderr, "last words \x1b[2J\x1b]0;owned\a")
+		os.Exit(1)
+	}},
 	"mute": {before: func() {
 		gate(request{Type: wire.TypeMeasure, Nanos: 1})
 		hang()

@@ -36,6 +36,12 @@ type Options struct {
 	Database string // the user's SQLite file
 	Queries  string // name of the file of queries, for messages
 	SQL      string // its content
+	Folder   string // an empty one, for the copy
+	// Timeout bounds what is tried of one query; one that takes longer is left
+	// out. The copy of the database has no limit.
+	Timeout time.Duration
+	// Progress is told what comes next. It may be nil.
+	Progress func(what string)
 	Plan     string // where the plan will lie: it names the database relative to itself
 	// Estimate returns how long so many launches of all cases take.
 	Estimate func(cases []assay.Case, launches int) time.Duration
@@ -59,8 +65,7 @@ func (e *InputError) Error() string { return e.Err.Error() }
 // Unwrap returns the mistakes.
 func (e *InputError) Unwrap() error { return e.Err }
 
-// Make drafts a plan. The database is copied to a temporary folder, which is
-// removed, and not changed. The error is an InputError where the database
+// Make drafts a plan. The database is copied to the folder, and not changed. The error is an InputError where the database
 // cannot be read or the queries are wrong, with all mistakes of the queries.
 func Make(ctx context.Context, options Options) (draft *Draft, err error) {
 	statements, err := split(options.SQL)
@@ -70,12 +75,7 @@ func Make(ctx context.Context, options Options) (draft *Draft, err error) {
 	if err != nil {
 		return nil, &InputError{fmt.Errorf("%s: %w", options.Queries, err)}
 	}
-	folder, err := os.MkdirTemp("", "assay-init-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(folder)) }()
-	d, err := newDrafter(ctx, options, folder)
+	d, err := newDrafter(ctx, options)
 	if err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func Make(ctx context.Context, options Options) (draft *Draft, err error) {
 	if err := d.understand(ctx, statements); err != nil {
 		return nil, err
 	}
-	if err := d.try(ctx, folder); err != nil {
+	if err := d.try(ctx); err != nil {
 		return nil, err
 	}
 	return d.finish()
@@ -97,7 +97,7 @@ type drafter struct {
 }
 
 // newDrafter copies the database and reads its schema.
-func newDrafter(ctx context.Context, options Options, folder string) (*drafter, error) {
+func newDrafter(ctx context.Context, options Options) (*drafter, error) {
 	d := &drafter{document: document{options: options}}
 	d.name = slug(strings.TrimSuffix(filepath.Base(options.Database), filepath.Ext(options.Database)))
 	if d.name == "" {
@@ -111,7 +111,8 @@ func newDrafter(ctx context.Context, options Options, folder string) (*drafter, 
 	if err != nil {
 		return nil, &InputError{err}
 	}
-	d.data, err = dataset.Cache{Dir: folder}.Prepare(ctx, assay.Dataset{Workload: d.name, File: options.Database, Seed: seed})
+	d.progress("copying " + options.Database)
+	d.data, err = dataset.Cache{Dir: options.Folder}.Prepare(ctx, assay.Dataset{Workload: d.name, File: options.Database, Seed: seed})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
@@ -159,19 +160,13 @@ func (d *drafter) understand(ctx context.Context, statements []*query) error {
 			d.statements = append(d.statements, q)
 			continue
 		}
-		o, err := explain(ctx, d.schema, q)
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
+		d.progress("reading what query " + q.name + " is about")
+		mistake, err := d.understandOne(ctx, q, taken)
 		if err != nil {
-			mistakes = append(mistakes, fmt.Errorf("%s:%d: query %s does not compile: %w", d.options.Queries, q.line, q.name, err))
-			continue
-		}
-		if o.guess, err = guess(ctx, analyse(q, d.schema), taken); err != nil {
 			return err
 		}
-		if err := d.add(ctx, o); err != nil {
-			return err
+		if mistake != nil {
+			mistakes = append(mistakes, mistake)
 		}
 	}
 	if len(mistakes) == 0 && len(d.operations) == 0 {
@@ -182,6 +177,35 @@ func (d *drafter) understand(ctx context.Context, statements []*query) error {
 		return &InputError{errors.Join(mistakes...)}
 	}
 	return nil
+}
+
+// understandOne makes an operation of a query. What is wrong with the query is
+// a mistake; the error is that of everything else.
+func (d *drafter) understandOne(ctx context.Context, q *query, taken map[string]int64) (mistake, err error) {
+	limited, cancel := context.WithTimeout(ctx, d.options.Timeout)
+	defer cancel()
+	o, err := explain(limited, d.schema, q)
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("%s:%d: query %s does not compile: %w", d.options.Queries, q.line, q.name, d.tooLong(limited, err)), nil
+	}
+	if err == nil {
+		o.guess, err = guess(limited, analyse(q, d.schema), taken)
+	}
+	if err == nil {
+		err = d.add(limited, o)
+	}
+	if limited.Err() != nil && ctx.Err() == nil {
+		return fmt.Errorf("%s:%d: query %s: %w", d.options.Queries, q.line, q.name, d.tooLong(limited, err)), nil
+	}
+	return nil, err
+}
+
+// tooLong says so where a time limit is why something failed.
+func (d *drafter) tooLong(limited context.Context, err error) error {
+	if limited.Err() == nil {
+		return err
+	}
+	return fmt.Errorf("it takes longer than %s on a copy of the database", d.options.Timeout)
 }
 
 // add completes an operation.
@@ -203,7 +227,7 @@ func (d *drafter) add(ctx context.Context, o *operation) error {
 }
 
 // try runs the operations and leaves out those that fail.
-func (d *drafter) try(ctx context.Context, folder string) error {
+func (d *drafter) try(ctx context.Context) error {
 	if err := d.measurable(); err != nil {
 		return err
 	}
@@ -219,17 +243,25 @@ func (d *drafter) try(ctx context.Context, folder string) error {
 		if o.leftOut != "" {
 			continue
 		}
-		if err := b.learn(ctx, o); err != nil {
+		d.progress("trying query " + o.name)
+		if err := b.learn(ctx, d.options.Timeout, o); err != nil {
 			return err
 		}
 	}
 	if err := d.measurable(); err != nil {
 		return err
 	}
-	if d.unenforced, err = b.foreignKeys(ctx, folder, d.operations); err != nil {
+	if d.unenforced, err = b.foreignKeys(ctx, d.options.Folder, d.operations); err != nil {
 		return err
 	}
 	return d.tryMix(ctx)
+}
+
+// progress tells what comes next.
+func (d *drafter) progress(what string) {
+	if d.options.Progress != nil {
+		d.options.Progress(what)
+	}
 }
 
 // measurable says why nothing is left to measure.
@@ -263,7 +295,10 @@ func (d *drafter) tryMix(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the drafted plan is not right: %w", err)
 	}
-	if err := b.play(ctx, b.cases[d.mix.name].Operation); err != nil {
+	d.progress("trying all of them together")
+	limited, cancel := context.WithTimeout(ctx, d.options.Timeout)
+	defer cancel()
+	if err := b.play(limited, b.cases[d.mix.name].Operation); err != nil {
 		d.mix = nil
 	}
 	return ctx.Err()

@@ -66,9 +66,38 @@ func options(database, queries string) Options {
 		}}
 }
 
+// draftIn drafts a plan in a folder of its own.
+func draftIn(t *testing.T, ctx context.Context, o Options) (*Draft, error) {
+	t.Helper()
+	o.Folder = t.TempDir()
+	if o.Timeout == 0 {
+		o.Timeout = time.Minute
+	}
+	return Make(ctx, o)
+}
+
+// A query that does not end is left out, and the others are drafted.
+func TestEndlessQuery(t *testing.T) {
+	o := options(create(t, "CREATE TABLE item (id INTEGER PRIMARY KEY); INSERT INTO item VALUES (1)"),
+		"WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n; SELECT id FROM item WHERE id = ?")
+	o.Timeout = time.Second
+	var steps []string
+	o.Progress = func(what string) { steps = append(steps, what) }
+	d, err := draftIn(t, t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Operations) != 1 || len(d.LeftOut) != 1 || !strings.Contains(d.LeftOut[0], "it takes longer than 1s on a copy of the database") {
+		t.Errorf("got operations %q, left out %q, want the endless query left out for its time", d.Operations, d.LeftOut)
+	}
+	if len(steps) < 4 || !strings.HasPrefix(steps[0], "copying ") {
+		t.Errorf("got progress %q, want copying, and each query by its name", steps)
+	}
+}
+
 func drafted(t *testing.T, database, queries string) *Draft {
 	t.Helper()
-	d, err := Make(t.Context(), options(database, queries))
+	d, err := draftIn(t, t.Context(), options(database, queries))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,7 +128,7 @@ func expanded(t *testing.T, d *Draft) map[string]assay.Operation {
 func TestGolden(t *testing.T) {
 	database := create(t, read(t, "testdata/shop.sql"))
 	before := folder(t, filepath.Dir(database))
-	d, err := Make(t.Context(), Options{Database: database, Queries: "testdata/queries.sql", SQL: read(t, "testdata/queries.sql"),
+	d, err := draftIn(t, t.Context(), Options{Database: database, Queries: "testdata/queries.sql", SQL: read(t, "testdata/queries.sql"),
 		Plan: filepath.Join(filepath.Dir(database), "plans", "shop.yaml"), Estimate: options("", "").Estimate})
 	if err != nil {
 		t.Fatal(err)
@@ -326,7 +355,7 @@ func TestMistakes(t *testing.T) {
 		"nothing is left": {database, "SELECT random()", "q.sql:1: query select-1 cannot be measured: its answer is another one each time"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, err := Make(t.Context(), options(c.database, c.queries))
+			d, err := draftIn(t, t.Context(), options(c.database, c.queries))
 			var input *InputError
 			if !errors.As(err, &input) || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("got %v, %v; want an InputError with %q", d, err, c.want)
@@ -336,7 +365,7 @@ func TestMistakes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	var input *InputError
-	if _, err := Make(ctx, options(database, "SELECT 1")); !errors.Is(err, context.Canceled) || errors.As(err, &input) {
+	if _, err := draftIn(t, ctx, options(database, "SELECT 1")); !errors.Is(err, context.Canceled) || errors.As(err, &input) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

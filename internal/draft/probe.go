@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"assay"
 	"assay/internal/dataset"
@@ -44,13 +45,18 @@ func newProbe(data *dataset.Data, p *plan.Plan) (*probe, error) {
 
 // learn fills in what running an operation shows. Its error is the context's;
 // what fails otherwise is the operation's own.
-func (b *probe) learn(ctx context.Context, o *operation) error {
+func (b *probe) learn(ctx context.Context, timeout time.Duration, o *operation) error {
+	limited, cancel := context.WithTimeout(ctx, timeout)
+	defer cancel()
 	op := b.cases[o.name].Operation
 	learn := b.reads
 	if op.Changes {
 		learn = b.changes
 	}
-	err := learn(ctx, o, op)
+	err := learn(limited, o, op)
+	if limited.Err() != nil && ctx.Err() == nil {
+		err = fmt.Errorf("it takes longer than %s on a copy of the database", timeout)
+	}
 	if err != nil && ctx.Err() == nil {
 		o.leftOut = err.Error()
 		return nil

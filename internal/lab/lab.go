@@ -34,6 +34,7 @@ type Watcher interface {
 	Build(build.Event)
 	Data(table string, done, rows int)
 	Measure(runner.Event)
+	Trial(assay.Trial)
 	Note(text string)
 }
 
@@ -91,6 +92,10 @@ func (l *Lab) config(cases []assay.Case, programs map[string]runner.Program, wor
 		Progress: l.Watcher.Measure, Wire: l.Wire, Strace: strace(), Assay: self(),
 	}
 }
+
+// Workspace makes a folder for something else than a run. Where it is not
+// closed, the next run removes it.
+func (l *Lab) Workspace() (*runner.Workspace, error) { return l.workspace(newRunID()) }
 
 func (l *Lab) workspace(runID string) (*runner.Workspace, error) {
 	return runner.NewWorkspace(filepath.Join(l.Cache, "runs"), runID)

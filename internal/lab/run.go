@@ -130,6 +130,7 @@ func (r *run) config(ctx context.Context, programs map[string]runner.Program, wo
 
 // keep puts a trial into the store, also when the run is being interrupted.
 func (r *run) keep(ctx context.Context, t assay.Trial) error {
+	r.lab.Watcher.Trial(t)
 	return r.patiently(ctx, func(ctx context.Context) error { return r.store.Append(ctx, r.now.ID, t) })
 }
 

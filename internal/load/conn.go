@@ -92,7 +92,7 @@ func (c *conn) send(ctx context.Context, number int) error {
 
 // receive reads the answer to the request and checks it.
 func (c *conn) receive(number int) error {
-	if err := c.response.Read(c.in); err != nil {
+	if err := c.response.ReadLimitBody(c.in, mostBody); err != nil {
 		return c.broken(fmt.Errorf("read the answer: %w", err))
 	}
 	err := c.g.check(number, c.response.StatusCode(), c.response.Body())

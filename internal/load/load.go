@@ -48,6 +48,8 @@ type Config struct {
 const (
 	// patience is how long an answer may take.
 	patience = 10 * time.Second
+	// mostBody bounds the body of an answer: a longer one is a failed request.
+	mostBody = 16 << 20
 	// mostWait is how long a request of the open loop may wait for a connection;
 	// then it is dropped.
 	mostWait = time.Second
@@ -101,14 +103,17 @@ func parse(text string) (target, error) {
 		port = "80"
 	}
 	host := u.Hostname()
-	if host == "localhost" {
+	if strings.EqualFold(host, "localhost") {
 		host = "127.0.0.1"
 	}
 	if ip, err := netip.ParseAddr(host); err != nil || !ip.IsLoopback() {
 		return target{}, fmt.Errorf("the URL %q: %w: only localhost and loopback addresses are asked", text, ErrNotLocal)
 	}
-	_, path, _ := strings.Cut(strings.TrimPrefix(text, "http://"), "/")
-	path, _, _ = strings.Cut("/"+path, "#")
+	path, _, _ := strings.Cut(text[len("http://"):], "#") // url.Parse would escape {n}
+	path = path[len(u.Host):]
+	if !strings.HasPrefix(path, "/") {
+		path = "/" + path // http://HOST?QUERY
+	}
 	if strings.ContainsAny(path, " \r\n") {
 		return target{}, fmt.Errorf("the URL %q: its path is not escaped", text)
 	}

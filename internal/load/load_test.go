@@ -241,12 +241,82 @@ func TestStopped(t *testing.T) {
 	close(hold)
 }
 
+// Answers of others are bounded, and what is not an answer is a failure.
+func TestHostileAnswers(t *testing.T) {
+	endless := func(out net.Conn) {
+		chunk := []byte("10000\r\n" + strings.Repeat("x", 0x10000) + "\r\n")
+		fmt.Fprint(out, "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
+		for {
+			if _, err := out.Write(chunk); err != nil {
+				return
+			}
+		}
+	}
+	say := func(text string) func(net.Conn) { return func(out net.Conn) { fmt.Fprint(out, text) } }
+	for name, answer := range map[string]func(net.Conn){
+		"a huge length":           say("HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\nx"),
+		"a length of no number":   say("HTTP/1.1 200 OK\r\nContent-Length: 99999999999999999999999\r\n\r\nx"),
+		"a negative length":       say("HTTP/1.1 200 OK\r\nContent-Length: -5\r\n\r\nx"),
+		"an endless body":         endless,
+		"a huge chunk":            say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n7fffffffffffffff\r\nx"),
+		"no HTTP":                 say("\x00\xff\x1b[2J\r\n\r\n"),
+		"an endless header":       say("HTTP/1.1 200 OK\r\nX: " + strings.Repeat("x", 1<<20)),
+		"a status of no number":   say("HTTP/1.1 abc OK\r\n\r\n"),
+		"the end of the line":     say(""),
+		"another chunk's length":  say("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n-1\r\nx"),
+		"a body without a length": endlessWithoutLength,
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := run(t, Config{URL: hostile(t, answer), Clients: 2, Requests: 4})
+			if r.Failed != 4 || r.Right != 0 || r.Error == "" {
+				t.Errorf("got %d failed, %d right, error %q; want 4 failed with the reason", r.Failed, r.Right, r.Error)
+			}
+		})
+	}
+}
+
+func endlessWithoutLength(out net.Conn) {
+	fmt.Fprint(out, "HTTP/1.1 200 OK\r\n\r\n")
+	for {
+		if _, err := out.Write(make([]byte, 1<<16)); err != nil {
+			return
+		}
+	}
+}
+
+// hostile answers the first request of each connection, and closes it.
+func hostile(t *testing.T, answer func(net.Conn)) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	go func() {
+		for {
+			c, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				if _, err := bufio.NewReader(c).ReadString('\n'); err == nil {
+					answer(c)
+				}
+			}()
+		}
+	}()
+	return "http://" + listener.Addr().String()
+}
+
 func TestConfig(t *testing.T) {
 	for url, want := range map[string]target{
 		"http://127.0.0.1:80/{n}?x":     {"127.0.0.1:80", "/", "?x", true},
 		"http://localhost:8080":         {"127.0.0.1:8080", "/", "", false},
 		"http://[::1]/a/{n}/b#fragment": {"[::1]:80", "/a/", "/b", true},
 		"http://127.9.9.9:1/":           {"127.9.9.9:1", "/", "", false},
+		"HTTP://LOCALHOST:1/a":          {"127.0.0.1:1", "/a", "", false},
+		"http://127.0.0.1?q={n}":        {"127.0.0.1:80", "/?q=", "", true},
 	} {
 		if got, err := parse(url); got != want || err != nil {
 			t.Errorf("%s: %+v, %v", url, got, err)

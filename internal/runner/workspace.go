@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"assay"
 	"assay/internal/dataset"
@@ -38,16 +39,46 @@ func NewWorkspace(dir, runID string) (*Workspace, error) {
 		return nil, err
 	}
 	own := filepath.Join(dir, workPrefix+runID)
-	if err := os.MkdirAll(own, 0o755); err != nil {
-		return nil, fmt.Errorf("folder for databases: %w", err)
-	}
-	lock, err := lockFolder(own)
+	lock, err := makeLocked(own)
 	if err != nil {
-		return nil, fmt.Errorf("%s is in use by another assay: %w", own, err)
+		return nil, fmt.Errorf("folder for databases: %w", err)
 	}
 	w := &Workspace{Dir: own, lock: lock}
 	w.copies = &dataset.Copies{Folder: w.folder, Limit: freeSpace(own) / idleShare}
 	return w, nil
+}
+
+// makeLocked makes a folder and locks it. Between the two, another assay may
+// take the folder for one that was left behind, and remove it: then it is made
+// again.
+func makeLocked(own string) (*os.File, error) {
+	const maxTries = 20
+	for try := 1; ; try++ {
+		if err := os.MkdirAll(own, 0o755); err != nil {
+			return nil, err
+		}
+		lock, err := lockFolder(own)
+		if err == nil && hasName(lock) {
+			return lock, nil
+		}
+		if err == nil {
+			err = errors.Join(os.ErrNotExist, lock.Close())
+		}
+		if try == maxTries {
+			return nil, fmt.Errorf("%s is in use by another assay: %w", own, err)
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+}
+
+// hasName tells whether a file still has its name.
+func hasName(file *os.File) bool {
+	open, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat(file.Name())
+	return err == nil && os.SameFile(open, named)
 }
 
 // idleShare is the part of the free space that copies may take which wait for
