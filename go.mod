@@ -4,6 +4,8 @@ go 1.26.0
 
 require assay/kit v0.0.0
 
+require github.com/hanwen/go-fuse/v2 v2.12.1 // indirect
+
 require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect
 	codeberg.org/go-latex/latex v0.1.0 // indirect

@@ -40,9 +40,10 @@ var imports = map[string][]string{
 	"report":    {"root", "stat", "analysis", "chart", "file"},
 	"audit":     {"root", "stat", "published", "analysis", "report"},
 	"bench":     {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "analysis", "report", "load"},
+	"crash":     {"root", "kit"},
 	"lab":       {"root", "kit", "host", "plan", "dataset", "build", "store", "runner", "analysis", "syncs"},
 	"cmd": {"root", "kit", "stat", "plans", "published", "host", "plan", "build", "store",
-		"draft", "lab", "runner", "analysis", "report", "audit", "emit", "load", "file", "printable"},
+		"draft", "lab", "runner", "analysis", "report", "audit", "crash", "emit", "load", "file", "printable"},
 }
 
 // source is a Go file of this checkout.

@@ -49,7 +49,7 @@ var faults = map[string]fault{
 	"mattn":  {}, // the same under a name that published claims are about
 	"slow":   {do: func() { time.Sleep(2 * time.Millisecond) }},
 
-	"crashing": {do: crash},
+	"crashing": {do: dieMidway},
 	"hanging":  {line: on(wire.TypeMeasure, hang)},
 	"stuck":    {line: on(wire.TypeStats, hang)},
 	"garbage":  {line: on(wire.TypeMeasure, func() { fmt.Println("Segmentation fault, or so") })},
@@ -131,8 +131,8 @@ func hang() {
 
 var operations atomic.Int64
 
-// crash ends the process in the middle of a window.
-func crash() {
+// dieMidway ends the process in the middle of a window.
+func dieMidway() {
 	if operations.Add(1) == 20 {
 		fmt.Fprintln(os.Stderr, "fatal error: heap corrupted\nthese were my last words")
 		os.Exit(3)

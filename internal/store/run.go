@@ -182,6 +182,9 @@ func (s *Store) load(ctx context.Context, id string) (run assay.Run, err error) 
 		return run, explain(s.path, fmt.Sprintf("reading targets of run %q of", id), err)
 	}
 	run.Targets = append(run.Targets, targets...)
+	if run.Proofs, err = proofs(ctx, tx, run.PlanText); err != nil {
+		return run, explain(s.path, fmt.Sprintf("reading run %q of", id), err)
+	}
 	return run, nil
 }
 

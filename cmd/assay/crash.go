@@ -1,0 +1,331 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"assay"
+	"assay/internal/crash"
+	"assay/internal/lab"
+	"assay/internal/plan"
+
+	"github.com/spf13/cobra"
+)
+
+// crashFlags are what the crash subcommand was asked for.
+type crashFlags struct {
+	drivers []string
+	only    []string
+	faults  []string
+	states  int
+	budget  time.Duration
+	seed    uint64
+	replay  string
+	keep    string
+}
+
+// defaultCrashBudget is for all targets and profiles together.
+const defaultCrashBudget = 2 * time.Minute
+
+func (a *app) crashCommand() *cobra.Command {
+	var flags crashFlags
+	cmd := &cobra.Command{
+		Use:   "crash [PLAN]",
+		Short: "Cut the power of a disk under each target and profile of a plan, and check what they promised",
+		Long: `Runs a workload of transactions on a disk with a volatile write cache, cuts the power in many
+states, and checks in fresh processes what is there: every acknowledged commit, whole
+transactions, the engine's own check, and that it can be written to. The result stands in
+later reports beside the durability that the settings claim. The power needs root, /dev/fuse
+and loop devices. Exit status 1: a promise was refuted, or a control that must fail did not.`,
+		Args: arguments(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := "quick"
+			if len(args) > 0 {
+				name = args[0]
+			}
+			if cmd.Flags().Changed("states") && !cmd.Flags().Changed("budget") {
+				flags.budget = 0
+			}
+			if flags.replay != "" {
+				return a.replay(cmd.Context(), flags)
+			}
+			return a.crash(cmd.Context(), name, flags)
+		},
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&flags.drivers, "drivers", nil, "drivers instead of the plan's: NAME[@VERSION],... or * for all")
+	f.StringArrayVar(&flags.only, "only", nil, "try only cells with KEY=VALUE[,VALUE]; may be repeated")
+	f.StringSliceVar(&flags.faults, "faults", faultNames(), "what to do to the databases")
+	f.IntVar(&flags.states, "states", 0, "check so many states of each target and profile (default: as many as the budget allows)")
+	f.DurationVar(&flags.budget, "budget", defaultCrashBudget, "time for all states, builds excluded; without limit where --states is given alone")
+	f.Uint64Var(&flags.seed, "seed", 1, "of the workload and of the states that are chosen")
+	f.StringVar(&flags.replay, "replay", "", "make the state of the finding with this ID again, and show what is wrong with it")
+	f.StringVar(&flags.keep, "keep", "", "with --replay: leave the image of the disk in this file")
+	return cmd
+}
+
+func faultNames() []string {
+	var names []string
+	for _, f := range crash.Faults() {
+		names = append(names, string(f))
+	}
+	return names
+}
+
+// crash tries all targets and profiles of a plan.
+func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
+	if flags.states < 0 || flags.budget < 0 || flags.keep != "" {
+		return usage(errors.New("--states and --budget are not below zero, and --keep goes with --replay"))
+	}
+	for _, f := range flags.faults {
+		if !slices.Contains(faultNames(), f) {
+			return usage(fmt.Errorf("--faults %q: there are %s", f, strings.Join(faultNames(), ", ")))
+		}
+	}
+	p, err := readPlan(name)
+	if err != nil {
+		return err
+	}
+	only, err := parseOnly(flags.only)
+	if err != nil {
+		return err
+	}
+	s, location, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	progress := newProgress(a.stderr, false)
+	defer progress.close()
+	l, err := a.lab(progress)
+	if err != nil {
+		return err
+	}
+	candidates, unbuilt, err := l.Candidates(ctx, lab.Request{Plan: p, PlanFile: planFile(name), Drivers: flags.drivers, Only: only})
+	if err != nil {
+		return err
+	}
+	progress.close()
+	config := crash.Config{Tasks: crashTasks(p, candidates, findingsDir(location), flags), Dir: filepath.Join(l.Cache, "crash"), Self: []string{self(), crashDisk}}
+	config.Lanes = min(runtime.NumCPU(), len(config.Tasks))
+	share(config.Tasks, config.Lanes, flags.budget)
+	results := couldNotBuild(unbuilt)
+	config.Done = func(r crash.Result) {
+		results = append(results, r)
+		fmt.Fprintf(a.stderr, "%s %s, %s: %s (%s)\n", r.Task.Driver, r.Task.Profile, r.Task.Fault, r.Line(), brief(r.Took))
+	}
+	if err := crash.Run(ctx, config); err != nil {
+		return err
+	}
+	for _, r := range results {
+		if p0 := r.Proof(); p0.States > 0 {
+			if err := s.KeepProof(ctx, p.Text, p0); err != nil {
+				return err
+			}
+		}
+	}
+	return a.reportCrash(results)
+}
+
+// findingsDir is where counterexamples lie: beside the results.
+func findingsDir(location string) string { return filepath.Join(filepath.Dir(location), "crash") }
+
+// self is the path of this program.
+func self() string {
+	path, err := os.Executable()
+	if err != nil {
+		return os.Args[0]
+	}
+	return path
+}
+
+// couldNotBuild are the results of drivers without a worker.
+func couldNotBuild(unbuilt []assay.Trial) []crash.Result {
+	var all []crash.Result
+	seen := map[string]bool{}
+	for _, t := range unbuilt {
+		task := crash.Task{Driver: t.Cell.Driver, Profile: t.Cell.Profile}
+		if id := task.Driver + " " + task.Profile; !seen[id] {
+			seen[id] = true
+			all = append(all, crash.Result{Task: task, Outcome: t.Outcome, Reason: t.Reason})
+		}
+	}
+	return all
+}
+
+// share gives each task its part of the budget.
+func share(tasks []crash.Task, lanes int, budget time.Duration) {
+	for i := range tasks {
+		tasks[i].Time = budget * time.Duration(lanes) / time.Duration(len(tasks))
+	}
+}
+
+// crashTasks are the candidates, by fault. Those whose power is cut also run
+// the controls.
+func crashTasks(p *plan.Plan, candidates []lab.Candidate, findings string, flags crashFlags) []crash.Task {
+	var tasks []crash.Task
+	for _, name := range flags.faults {
+		fault := assay.Fault(name)
+		for _, c := range candidates {
+			t := crash.Task{Driver: c.Driver, Options: c.Program.Options, Build: c.Program.Digest, Program: c.Program.Path, Plan: p.Name, Profile: c.Profile.Name,
+				Settings: c.Profile.Settings, Once: c.Profile.Once, Each: c.Profile.Each, Initial: c.Empty, Fault: fault, Seed: flags.seed,
+				States: flags.states, Controls: fault == assay.PowerCut, Findings: findings}
+			if len(c.Profile.Raw) > 0 {
+				driver, _, _ := strings.Cut(c.Driver, "@")
+				if t.DSN = c.Profile.Raw[driver]; t.DSN == "" {
+					continue // the profile is not for this driver
+				}
+			}
+			tasks = append(tasks, t)
+		}
+	}
+	return tasks
+}
+
+// reportCrash prints the results and says by its error what they come to.
+func (a *app) reportCrash(results []crash.Result) error {
+	slices.SortStableFunc(results, func(x, y crash.Result) int {
+		return strings.Compare(x.Task.Driver+" "+x.Task.Profile, y.Task.Driver+" "+y.Task.Profile)
+	})
+	w := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "driver\tprofile\tfault\tclaims\tresult")
+	refuted, void, failed := 0, 0, 0
+	for _, r := range results {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.Task.Driver, r.Task.Profile, r.Task.Fault, r.Claimed, r.Line())
+		switch {
+		case r.Outcome == assay.Failed || r.Outcome == assay.TimedOut:
+			failed++
+		case r.Void():
+			void++
+		case r.Refuted() != crash.Unharmed:
+			refuted++
+		}
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	a.writeCrashDetails(a.stdout, results)
+	switch {
+	case void > 0:
+		return fmt.Errorf("%d results are void: a control that must fail did not", void)
+	case failed > 0:
+		return fmt.Errorf("%d targets could not be tried", failed)
+	case refuted > 0:
+		return &exitError{status: statusFailed, err: fmt.Errorf("%d promises were refuted", refuted)}
+	}
+	return nil
+}
+
+// writeCrashDetails lists the counterexamples, with the commands that show them
+// again, and the controls.
+func (a *app) writeCrashDetails(w io.Writer, results []crash.Result) {
+	caught, tried := 0, 0
+	for _, r := range results {
+		for _, c := range r.Controls {
+			tried++
+			if c.Caught {
+				caught++
+			}
+		}
+		if f := r.Worst; f != nil {
+			fmt.Fprintf(w, "\n%s %s, %s: %s\n  %s (%s)\n  again: %s\n", r.Task.Driver, r.Task.Profile, f.Moment, f.Damage, f.Words, f.Cut, a.commandLine("crash", "--replay", f.ID))
+		}
+	}
+	if tried > 0 {
+		fmt.Fprintf(w, "\n%d of %d controls that must fail did: a disk that ignores flushes, a database that does not sync, a worker that acknowledges too early.\n", caught, tried)
+	}
+	fmt.Fprintln(w, "Held means: in these states. It is no probability, and says nothing of a disk that lies about flushes.")
+}
+
+// crashDisk is the hidden command that serves one disk, in a process of its own.
+const crashDisk = "crash-disk"
+
+// crashDiskCommand does tasks from its input, or replays one finding.
+func (a *app) crashDiskCommand() *cobra.Command {
+	var replay, program, keep, findings string
+	cmd := &cobra.Command{Use: crashDisk + " FOLDER", Hidden: true, Args: arguments(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if replay == "" {
+				return crash.Serve(cmd.Context(), args[0], os.Stdin, a.stdout)
+			}
+			again, err := crash.Replay(cmd.Context(), findings, replay, program, keep, args[0])
+			if err != nil {
+				return err
+			}
+			return json.NewEncoder(a.stdout).Encode(again)
+		}}
+	f := cmd.Flags()
+	f.StringVar(&replay, "replay", "", "finding to show again, instead of tasks")
+	f.StringVar(&findings, "findings", "", "folder of findings")
+	f.StringVar(&program, "program", "", "worker")
+	f.StringVar(&keep, "keep", "", "file for the image")
+	return cmd
+}
+
+// replay makes the state of a finding again and shows what is wrong with it.
+func (a *app) replay(ctx context.Context, flags crashFlags) error {
+	location, err := a.storeLocation()
+	if err != nil {
+		return err
+	}
+	findings := findingsDir(location)
+	finding, err := crash.Find(findings, flags.replay)
+	if err != nil {
+		return usage(err)
+	}
+	if reason := crash.Missing(finding.Task.Fault); reason != "" {
+		return errors.New(reason)
+	}
+	progress := newProgress(a.stderr, false)
+	defer progress.close()
+	l, err := a.lab(progress)
+	if err != nil {
+		return err
+	}
+	worker, err := l.Build(ctx, finding.Task.Driver)
+	if err != nil {
+		return err
+	}
+	progress.close()
+	keep := flags.keep
+	if keep != "" {
+		if keep, err = filepath.Abs(keep); err != nil {
+			return err
+		}
+	}
+	dir, err := os.MkdirTemp("", "assay-crash-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	command := exec.Command(self(), crashDisk, "--replay", flags.replay, "--findings", findings, "--program", worker.Program, "--keep", keep, dir)
+	out, err := crash.Apart(ctx, command)
+	if err != nil {
+		return err
+	}
+	var again crash.Replayed
+	if err := json.Unmarshal(out, &again); err != nil {
+		return fmt.Errorf("the disk's answer: %w", err)
+	}
+	f := again.Finding
+	fmt.Fprintf(a.stdout, "%s with profile %s of %s, %s, %s\nseed %d; %d transactions were acknowledged\nthen: %s: %s\nnow:  %s: %s\n", f.Task.Driver, f.Task.Profile, f.Task.Plan,
+		f.Moment, f.Cut, f.Task.Seed, f.Acked, f.Damage, f.Words, again.Damage, again.Words)
+	if keep != "" {
+		fmt.Fprintf(a.stdout, "the image is in %s: mount -o loop it to look inside\n", keep)
+	}
+	if again.Damage != f.Damage {
+		return fmt.Errorf("the state shows %q now, and %q when it was found", again.Damage, f.Damage)
+	}
+	return nil
+}

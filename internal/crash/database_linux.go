@@ -1,0 +1,176 @@
+package crash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"assay"
+	"assay/kit/kv"
+	"assay/kit/process"
+	"assay/kit/sqlite"
+	"assay/kit/wire"
+)
+
+const (
+	// callPatience is how long a worker may take for one answer. A database that
+	// takes longer to open is one that does not open.
+	callPatience = 20 * time.Second
+	putName      = "put"
+)
+
+// database is a worker with an open database.
+type database struct {
+	task   Task
+	worker *process.Worker
+	native bool // a key-value store
+	opened wire.Opened
+	took   time.Duration // opening it
+}
+
+// createTable makes the workload's table where it is missing: a power cut while
+// the database was made can leave a database without it.
+var createTable = strings.Replace(kv.Schema, "CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1)
+
+// open starts a fresh worker and opens the database at path, making it where it
+// does not exist.
+func (t Task) open(ctx context.Context, path, dir string) (*database, error) {
+	worker, err := process.Start(ctx, t.Program, process.Options{Dir: dir})
+	if err != nil {
+		return nil, fmt.Errorf("start: %w", err)
+	}
+	if reason := unfit(worker.Hello().Capabilities); reason != "" {
+		worker.Kill()
+		return nil, wire.Errorf(wire.Unsupported, "%s %s", t.Driver, reason)
+	}
+	db := &database{task: t, worker: worker, native: slices.Contains(worker.Hello().Capabilities, wire.CapKV)}
+	request := wire.Open{Path: path, Settings: t.Settings, Writers: 1}
+	escape := strings.NewReplacer("{{path}}", strings.ReplaceAll(path, "'", "''"))
+	if !db.native {
+		request.Settings = kv.InSQLite(t.Settings)
+		for _, text := range t.Each {
+			request.Each = append(request.Each, escape.Replace(text))
+		}
+		for _, text := range t.Once {
+			request.Once = append(request.Once, escape.Replace(text))
+		}
+		request.Once = append(request.Once, createTable)
+	}
+	if t.DSN != "" {
+		request.DSN = strings.ReplaceAll(t.DSN, "{{path}}", path)
+	}
+	began := time.Now()
+	if err := db.call(ctx, wire.TypeOpen, request, &db.opened); err != nil {
+		worker.Kill()
+		return nil, err
+	}
+	db.took = time.Since(began)
+	return db, nil
+}
+
+// unfit says why a worker cannot run the workload; empty where it can.
+func unfit(capabilities []string) string {
+	switch {
+	case slices.Contains(capabilities, wire.CapPostgreSQL):
+		return "is a client of a server: only databases inside of the process are tried"
+	case !slices.Contains(capabilities, wire.CapSQL) && !slices.Contains(capabilities, wire.CapKV):
+		return "runs neither SQL nor the operations of a key-value store"
+	}
+	return ""
+}
+
+func (db *database) call(ctx context.Context, kind string, request, reply any) error {
+	limited, cancel := context.WithTimeout(ctx, callPatience)
+	defer cancel()
+	if err := db.worker.Call(limited, kind, request, reply); err != nil {
+		return fmt.Errorf("%s: %w", kind, err)
+	}
+	return nil
+}
+
+// claimed is the class that the settings promise, as they are read back.
+func (db *database) claimed(ctx context.Context) (assay.Durability, error) {
+	if db.native {
+		return assay.Durability(db.opened.Durability), nil
+	}
+	var read wire.SettingsRead
+	if err := db.call(ctx, wire.TypeSettings, wire.Settings{Names: []string{"journal_mode", "synchronous", "memory"}}, &read); err != nil {
+		return "", err
+	}
+	for _, c := range read.Connections {
+		if strings.HasPrefix(c.Name, "writer-") {
+			return assay.Durability(sqlite.Durability(c.Settings)), nil
+		}
+	}
+	return "", errors.New("the worker read back no setting of a writer")
+}
+
+// prepare makes the workload's operation ready.
+func (db *database) prepare(ctx context.Context, arguments string) error {
+	operation := wire.Operation{Name: putName, Trace: arguments, Changes: true, Transaction: rowsPerTransaction,
+		Steps: []wire.Step{{SQL: kv.Put, KV: wire.Put, Args: 2, Rows: 1}}}
+	if db.native {
+		operation.Steps[0].SQL = ""
+	}
+	return db.call(ctx, wire.TypePrepare, wire.Prepare{Operation: operation, Clients: 1}, nil)
+}
+
+// write commits transactions, with a mark after each where marks is given.
+func (db *database) write(ctx context.Context, from, count int, marks string) error {
+	var m wire.Measured
+	request := wire.Measure{Operation: putName, Start: int64(from * rowsPerTransaction), Operations: int64(count * rowsPerTransaction), Marks: marks}
+	if err := db.call(ctx, wire.TypeMeasure, request, &m); err != nil {
+		return err
+	}
+	if m.Errors+m.Misses > 0 {
+		return fmt.Errorf("%d transactions failed: %s%s", m.Errors+m.Misses, m.Error, m.Miss)
+	}
+	return nil
+}
+
+// all digests every key with its value.
+func (db *database) all(ctx context.Context) (wire.Verified, error) {
+	request := wire.Verify{SQL: kv.All, Returns: []string{"blob", "blob"}}
+	if db.native {
+		request = wire.Verify{All: true, Returns: request.Returns}
+	}
+	var found wire.Verified
+	err := db.call(ctx, wire.TypeVerify, request, &found)
+	return found, err
+}
+
+// engineChecks are SQL that answers one row with ok, and none.
+var engineChecks = []struct {
+	sql  string
+	rows int64
+}{{"PRAGMA integrity_check", 1}, {"SELECT 'x' FROM pragma_foreign_key_check", 0}}
+
+// check runs the engine's own check.
+func (db *database) check(ctx context.Context) error {
+	if db.native {
+		return nil
+	}
+	for _, check := range engineChecks {
+		var found wire.Verified
+		if err := db.call(ctx, wire.TypeVerify, wire.Verify{SQL: check.sql, Returns: []string{"text"}}, &found); err != nil {
+			return err
+		}
+		if check.rows == 1 && found.Digest != digestOK || found.Rows != check.rows {
+			return fmt.Errorf("%s answered %d rows, and not ok", check.sql, found.Rows)
+		}
+	}
+	return nil
+}
+
+// close ends the worker; its error is that of closing the database.
+func (db *database) close(ctx context.Context) error {
+	_, err := db.worker.Stop(ctx)
+	return err
+}
+
+// dataPath is where the database lies in a folder.
+func dataPath(folder string) string { return filepath.Join(folder, "data.db") }

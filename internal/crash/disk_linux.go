@@ -1,0 +1,189 @@
+package crash
+
+import (
+	"fmt"
+	"io"
+	"log"
+	"slices"
+	"sync"
+	"syscall"
+
+	"github.com/hanwen/go-fuse/v2/fuse"
+)
+
+// The files that the FUSE server has, by node.
+const (
+	diskName  = "disk"
+	marksName = "marks"
+
+	diskNode  = 2
+	marksNode = 3
+)
+
+// disk is a block device with a volatile write cache, as a file that a loop
+// device is put on. Beside it lies the file that workers mark their
+// acknowledgements in, so that both are in one order.
+//
+// The process that serves it must never use the file system on it itself: if it
+// were killed while it waits for its own answer, it would wait for ever. It
+// starts other programs for that.
+type disk struct {
+	fuse.RawFileSystem
+	server *fuse.Server
+
+	mu        sync.Mutex
+	image     *Image
+	recording *Recording // nil: nothing is recorded
+	failing   func(kind OpKind) bool
+}
+
+// serveDisk mounts the two files in a folder.
+func serveDisk(folder string) (*disk, error) {
+	d := &disk{RawFileSystem: fuse.NewDefaultRawFileSystem(), image: NewImage(0)}
+	server, err := fuse.NewServer(d, folder, &fuse.MountOptions{FsName: "assay-crash", Name: "assay-crash",
+		DirectMountStrict: true, MaxWrite: 128 << 10, DisableXAttrs: true, Logger: log.New(io.Discard, "", 0)})
+	if err != nil {
+		return nil, fmt.Errorf("mount FUSE at %s: %w", folder, err)
+	}
+	d.server = server
+	go server.Serve()
+	if err := server.WaitMount(); err != nil {
+		return nil, fmt.Errorf("mount FUSE at %s: %w", folder, err)
+	}
+	return d, nil
+}
+
+// insert puts a disk in, and records what is done to it where record is set.
+func (d *disk) insert(image *Image, record bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.image, d.recording, d.failing = image.Clone(), nil, nil
+	if record {
+		d.recording = &Recording{Base: image}
+	}
+}
+
+// recorded returns what was recorded so far and stops recording.
+func (d *disk) recorded() *Recording {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	r := d.recording
+	d.recording = nil
+	return r
+}
+
+// fail makes operations fail with EIO from now on, as failing says; nil: none.
+func (d *disk) fail(failing func(kind OpKind) bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.failing = failing
+}
+
+func (d *disk) attributes(node uint64) fuse.Attr {
+	attr := fuse.Attr{Ino: node, Mode: syscall.S_IFREG | 0o600, Nlink: 1, Blksize: blockBytes}
+	switch node {
+	case fuse.FUSE_ROOT_ID:
+		attr.Mode = syscall.S_IFDIR | 0o700
+	case diskNode:
+		attr.Size = uint64(d.image.bytes)
+	}
+	return attr
+}
+
+// Lookup implements fuse.RawFileSystem.
+func (d *disk) Lookup(_ <-chan struct{}, _ *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
+	node := map[string]uint64{diskName: diskNode, marksName: marksNode}[name]
+	if node == 0 {
+		return fuse.ENOENT
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out.NodeId, out.Attr = node, d.attributes(node)
+	return fuse.OK
+}
+
+// GetAttr implements fuse.RawFileSystem.
+func (d *disk) GetAttr(_ <-chan struct{}, in *fuse.GetAttrIn, out *fuse.AttrOut) fuse.Status {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out.Attr = d.attributes(in.NodeId)
+	return fuse.OK
+}
+
+// Open implements fuse.RawFileSystem: without a cache of the kernel.
+func (d *disk) Open(_ <-chan struct{}, _ *fuse.OpenIn, out *fuse.OpenOut) fuse.Status {
+	out.OpenFlags = fuse.FOPEN_DIRECT_IO
+	return fuse.OK
+}
+
+// Read implements fuse.RawFileSystem.
+func (d *disk) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadResult, fuse.Status) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if in.NodeId != diskNode {
+		return fuse.ReadResultData(nil), fuse.OK
+	}
+	n := min(int64(len(buf)), max(0, d.image.bytes-int64(in.Offset)))
+	d.image.Read(buf[:n], int64(in.Offset))
+	return fuse.ReadResultData(buf[:n]), fuse.OK
+}
+
+// Write implements fuse.RawFileSystem.
+func (d *disk) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, fuse.Status) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if in.NodeId == marksNode {
+		for range data {
+			d.note(Op{Kind: OpAck})
+		}
+		return uint32(len(data)), fuse.OK
+	}
+	if d.failing != nil && d.failing(OpWrite) {
+		return 0, fuse.EIO
+	}
+	d.image.Write(data, int64(in.Offset))
+	d.note(Op{Kind: OpWrite, Offset: int64(in.Offset), Data: slices.Clone(data)})
+	return uint32(len(data)), fuse.OK
+}
+
+// Fsync implements fuse.RawFileSystem: the flush of the loop device.
+func (d *disk) Fsync(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if in.NodeId != diskNode {
+		return fuse.OK
+	}
+	if d.failing != nil && d.failing(OpFlush) {
+		return fuse.EIO
+	}
+	d.note(Op{Kind: OpFlush})
+	return fuse.OK
+}
+
+func (d *disk) note(op Op) {
+	if d.recording == nil {
+		return
+	}
+	if ops := d.recording.Ops; op.Kind == OpFlush && len(ops) > 0 && ops[len(ops)-1].Kind == OpFlush {
+		return // nothing happened in between
+	}
+	d.recording.Ops = append(d.recording.Ops, op)
+}
+
+// Flush implements fuse.RawFileSystem: it is called when a descriptor is
+// closed, and is no flush of the disk.
+func (d *disk) Flush(<-chan struct{}, *fuse.FlushIn) fuse.Status { return fuse.OK }
+
+// Access implements fuse.RawFileSystem.
+func (d *disk) Access(<-chan struct{}, *fuse.AccessIn) fuse.Status { return fuse.OK }
+
+// SetAttr implements fuse.RawFileSystem: nothing can be changed.
+func (d *disk) SetAttr(_ <-chan struct{}, in *fuse.SetAttrIn, out *fuse.AttrOut) fuse.Status {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	out.Attr = d.attributes(in.NodeId)
+	return fuse.OK
+}
+
+// StatFs implements fuse.RawFileSystem.
+func (d *disk) StatFs(<-chan struct{}, *fuse.InHeader, *fuse.StatfsOut) fuse.Status { return fuse.OK }

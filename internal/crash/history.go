@@ -1,0 +1,128 @@
+package crash
+
+import (
+	"encoding/binary"
+	"fmt"
+	"hash/crc32"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"sort"
+
+	"assay/kit/answer"
+	"assay/kit/column"
+)
+
+// rowsPerTransaction are what each transaction puts: a key that is new, and
+// three that exist and are overwritten. All of them name the transaction, so
+// that half of one is seen.
+const rowsPerTransaction = 4
+
+// sharedKeys are those that transactions overwrite. They are written by the
+// first ones.
+const sharedKeys = 60
+
+// history is what the workload writes: transaction by transaction, from a seed.
+type history struct {
+	puts       []put // rowsPerTransaction for each transaction
+	valueBytes int
+}
+
+type put struct{ key, value []byte }
+
+// newHistory makes a number of transactions with values of a size, and one more
+// that is written after a crash.
+func newHistory(transactions, valueBytes int, seed uint64) *history {
+	h := &history{valueBytes: valueBytes}
+	random := rand.New(rand.NewPCG(seed, 2))
+	for t := range transactions + 1 {
+		h.puts = append(h.puts, put{fmt.Appendf(nil, "new-%08d", t), h.value(t, 0, random)})
+		shared := random.Perm(sharedKeys)[:rowsPerTransaction-1]
+		for part, k := range shared {
+			if first := t*(rowsPerTransaction-1) + part; first < sharedKeys {
+				k = first // each is written once before any is overwritten
+			}
+			h.puts = append(h.puts, put{fmt.Appendf(nil, "shared-%04d", k), h.value(t, part+1, random)})
+		}
+	}
+	return h
+}
+
+// value is the transaction's number, the part's, random bytes, and a checksum of
+// all of them at the end.
+func (h *history) value(transaction, part int, random *rand.Rand) []byte {
+	v := binary.LittleEndian.AppendUint32(nil, uint32(transaction))
+	v = append(v, byte(part))
+	for len(v) < h.valueBytes-4 {
+		v = append(v, byte(random.Uint32()))
+	}
+	return binary.LittleEndian.AppendUint32(v, crc32.ChecksumIEEE(v))
+}
+
+// transactions is how many there are without the one after the crash.
+func (h *history) transactions() int { return len(h.puts)/rowsPerTransaction - 1 }
+
+// arguments writes the puts as the argument sequence of an operation.
+func (h *history) arguments(path string) error {
+	b := column.NewBuilder(column.Blob, column.Blob)
+	for _, p := range h.puts {
+		if err := b.Append(p.key, p.value); err != nil {
+			return fmt.Errorf("arguments of the workload: %w", err)
+		}
+	}
+	return b.WriteFile(path)
+}
+
+// state is what is there after the first n transactions.
+func (h *history) state(n int) map[string][]byte {
+	all := map[string][]byte{}
+	for _, p := range h.puts[:n*rowsPerTransaction] {
+		all[string(p.key)] = p.value
+	}
+	return all
+}
+
+// with is a state after one more transaction: the one after the crash.
+func (h *history) with(state map[string][]byte) map[string][]byte {
+	all := maps.Clone(state)
+	for _, p := range h.puts[h.transactions()*rowsPerTransaction:] {
+		all[string(p.key)] = p.value
+	}
+	return all
+}
+
+// rows is how many keys the first n transactions leave.
+func (h *history) rows(n int) int { return n + min(n*(rowsPerTransaction-1), sharedKeys) }
+
+// after is how many transactions leave so many keys, and false where no number
+// of them does.
+func (h *history) after(rows int) (n int, found bool) {
+	n = sort.Search(h.transactions()+1, func(n int) bool { return h.rows(n) >= rows })
+	return n, n <= h.transactions() && h.rows(n) == rows
+}
+
+// digest is that of a state as a worker digests all keys with their values.
+func digest(state map[string][]byte) string {
+	hash, err := answer.New([]string{"blob", "blob"})
+	if err != nil {
+		panic(err) // the types are constants
+	}
+	for _, key := range slices.Sorted(maps.Keys(state)) {
+		if err := hash.Row([]any{[]byte(key), state[key]}); err != nil {
+			panic(err)
+		}
+	}
+	return hash.Sum()
+}
+
+// digestOK is that of the one row of text "ok".
+var digestOK = func() string {
+	hash, err := answer.New([]string{"text"})
+	if err == nil {
+		err = hash.Row([]any{"ok"})
+	}
+	if err != nil {
+		panic(err) // constants
+	}
+	return hash.Sum()
+}()

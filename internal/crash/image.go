@@ -1,0 +1,92 @@
+// Package crash proves what databases promise: it cuts the power of a disk with
+// a volatile write cache under a running workload, kills workers, fills the disk
+// and fails its writes, and checks afterwards, in fresh processes, what was
+// acknowledged and what is there.
+//
+// The parts without root or FUSE are pure: Image and Recording are the disk, Cut
+// is one state that a power cut can leave, and history is what the workload did.
+package crash
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"maps"
+)
+
+// blockBytes is the unit in which an image is kept and compared.
+const blockBytes = 4096
+
+// block is never changed once an image has it: images share their blocks.
+type block struct {
+	data [blockBytes]byte
+	sum  [16]byte // of its number and data
+}
+
+// Image is the content of a disk. Blocks that it does not have are zero.
+type Image struct {
+	bytes  int64
+	blocks map[int64]*block
+	sum    [16]byte // of all blocks, whatever the order of writing
+}
+
+// NewImage returns a disk of zeros.
+func NewImage(bytes int64) *Image { return &Image{bytes: bytes, blocks: map[int64]*block{}} }
+
+// Clone returns an image that can be written to apart.
+func (i *Image) Clone() *Image {
+	return &Image{bytes: i.bytes, blocks: maps.Clone(i.blocks), sum: i.sum}
+}
+
+// Sum tells images with different content apart.
+func (i *Image) Sum() [16]byte { return i.sum }
+
+// Read fills p from an offset; behind the end there are zeros.
+func (i *Image) Read(p []byte, offset int64) {
+	for len(p) > 0 {
+		number, within := offset/blockBytes, offset%blockBytes
+		n := min(int64(len(p)), blockBytes-within)
+		if b := i.blocks[number]; b != nil {
+			copy(p[:n], b.data[within:])
+		} else {
+			clear(p[:n])
+		}
+		p, offset = p[n:], offset+n
+	}
+}
+
+// Write replaces bytes at an offset.
+func (i *Image) Write(p []byte, offset int64) {
+	for len(p) > 0 {
+		number, within := offset/blockBytes, offset%blockBytes
+		n := min(int64(len(p)), blockBytes-within)
+		i.replace(number, within, p[:n])
+		p, offset = p[n:], offset+n
+	}
+}
+
+func (i *Image) replace(number, within int64, p []byte) {
+	next := &block{}
+	if before := i.blocks[number]; before != nil {
+		next.data = before.data
+		i.toggle(before.sum)
+	}
+	copy(next.data[within:], p)
+	if next.data == [blockBytes]byte{} {
+		delete(i.blocks, number) // a block of zeros is like none
+		return
+	}
+	hash := sha256.New()
+	var prefix [8]byte
+	binary.LittleEndian.PutUint64(prefix[:], uint64(number))
+	hash.Write(prefix[:])
+	hash.Write(next.data[:])
+	copy(next.sum[:], hash.Sum(nil))
+	i.toggle(next.sum)
+	i.blocks[number] = next
+}
+
+func (i *Image) toggle(sum [16]byte) {
+	for k := range sum {
+		i.sum[k] ^= sum[k]
+	}
+}

@@ -1,0 +1,145 @@
+package crash
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	diskBytes = 512 << 20
+	// programPatience is how long mount and its like may take. A mount that
+	// hangs longer ends the lane, and with it everything that is mounted.
+	programPatience = 30 * time.Second
+)
+
+// lane is one disk with one mount point, on which tasks are done one after the
+// other. It lives in a process and a mount namespace of its own: when the
+// process ends, however that happens, the kernel takes everything down.
+type lane struct {
+	disk  *disk
+	fuse  string // folder of the disk's file
+	mount string // folder that the file system is mounted on
+	work  string // folder for argument sequences and the workers
+	base  *Image // an empty file system
+}
+
+// newLane mounts an empty disk below a folder.
+func newLane(ctx context.Context, dir string) (*lane, error) {
+	l := &lane{fuse: filepath.Join(dir, "fuse"), mount: filepath.Join(dir, "mnt"), work: filepath.Join(dir, "work")}
+	for _, folder := range []string{l.fuse, l.mount, l.work} {
+		if err := os.MkdirAll(folder, 0o700); err != nil {
+			return nil, fmt.Errorf("folders of the disk: %w", err)
+		}
+	}
+	var err error
+	if l.base, err = makeFileSystem(ctx, filepath.Join(l.work, "empty")); err != nil {
+		return nil, err
+	}
+	if l.disk, err = serveDisk(l.fuse); err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// makeFileSystem makes an empty ext4 by way of a file, which is removed.
+func makeFileSystem(ctx context.Context, path string) (*Image, error) {
+	file, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	defer os.Remove(path)
+	defer file.Close()
+	if err := file.Truncate(diskBytes); err != nil {
+		return nil, err
+	}
+	if err := program(ctx, "mkfs.ext4", "-q", "-F", "-b", "4096", "-m", "0",
+		"-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard", path); err != nil {
+		return nil, err
+	}
+	return readImage(file, diskBytes)
+}
+
+// readImage reads a file without its holes.
+func readImage(file *os.File, size int64) (*Image, error) {
+	image := NewImage(size)
+	buf := make([]byte, 1<<20)
+	for from := int64(0); from < size; {
+		start, err := unix.Seek(int(file.Fd()), from, unix.SEEK_DATA)
+		if errors.Is(err, unix.ENXIO) {
+			break // nothing but holes
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read the empty file system: %w", err)
+		}
+		n, err := file.ReadAt(buf, start)
+		if err != nil && !errors.Is(err, io.EOF) {
+			return nil, fmt.Errorf("read the empty file system: %w", err)
+		}
+		image.Write(buf[:n], start)
+		from = start + int64(n)
+	}
+	return image, nil
+}
+
+// program runs another program; its error has what the program said.
+func program(ctx context.Context, name string, args ...string) error {
+	ctx, cancel := context.WithTimeout(ctx, programPatience)
+	defer cancel()
+	command := exec.CommandContext(ctx, name, args...)
+	command.WaitDelay = time.Second
+	out, err := command.CombinedOutput()
+	if ctx.Err() != nil && err != nil {
+		return fmt.Errorf("%s: %w", name, ctx.Err())
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, bytes.TrimSpace(out))
+	}
+	return nil
+}
+
+// errMount is the error of a file system that does not mount.
+var errMount = errors.New("the file system does not mount")
+
+// mounted puts a disk in, mounts it, and unmounts it after do.
+func (l *lane) mounted(ctx context.Context, image *Image, record bool, do func() error) error {
+	l.disk.insert(image, record)
+	if err := program(ctx, "mount", "-t", "ext4", "-o", "loop", filepath.Join(l.fuse, diskName), l.mount); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return fmt.Errorf("%w: %w", errMount, err)
+	}
+	err := do()
+	return errors.Join(err, l.unmount(context.WithoutCancel(ctx)))
+}
+
+// unmount tries again for a moment: the kernel may still hold what a killed
+// worker had open.
+func (l *lane) unmount(ctx context.Context) error {
+	var err error
+	for range 20 {
+		if err = program(ctx, "umount", l.mount); err == nil {
+			return nil
+		}
+		time.Sleep(50 * time.Millisecond)
+	}
+	return err
+}
+
+// close takes everything down in order; the end of the process does the same.
+func (l *lane) close() {
+	_ = l.unmountQuietly()
+	_ = l.disk.server.Unmount() // the namespace ends with the process anyway
+}
+
+// unmountQuietly unmounts what an error may have left; there need be nothing.
+func (l *lane) unmountQuietly() error { return unix.Unmount(l.mount, unix.MNT_DETACH) }

@@ -1,0 +1,27 @@
+//go:build !linux
+
+package crash
+
+import (
+	"context"
+	"errors"
+	"io"
+	"syscall"
+
+	"assay"
+)
+
+const needsLinux = "it takes Linux, with FUSE and loop devices"
+
+// Missing says what this machine lacks for a fault.
+func Missing(assay.Fault) string { return needsLinux }
+
+// Serve is not there: it takes Linux.
+func Serve(context.Context, string, io.Reader, io.Writer) error { return errors.New(needsLinux) }
+
+// Replay is not there: it takes Linux.
+func Replay(context.Context, string, string, string, string, string) (Replayed, error) {
+	return Replayed{}, errors.New(needsLinux)
+}
+
+func apart() *syscall.SysProcAttr { return nil }

@@ -1,0 +1,245 @@
+package crash
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"time"
+
+	"assay"
+)
+
+// The workload: enough for SQLite to checkpoint its log and begin it anew.
+const (
+	transactions = 400
+	valueBytes   = 600
+	// recoveryShare is how many states there are to one with a second cut.
+	recoveryShare = 8
+	// controlStates is how many states a control has to be caught in.
+	controlStates = 60
+)
+
+// trial is a task under way.
+type trial struct {
+	*lane
+	task      Task
+	result    *Result
+	history   *history
+	arguments string
+	digests   map[int]string // of history.state, by transactions
+	deadline  time.Time
+	random    *rand.Rand
+	worst     *evidence // the smallest counterexample so far
+}
+
+// power records the workload once and cuts the power of the recording in as
+// many states as there is time for.
+func (t *trial) power(ctx context.Context) error {
+	recording, err := t.record(ctx, t.task, true)
+	if err != nil {
+		return err
+	}
+	t.result.Operations, t.result.Acked = len(recording.Ops), recording.Acked(len(recording.Ops))
+	if t.result.Acked != t.history.transactions() {
+		return fmt.Errorf("the worker marked %d of %d transactions", t.result.Acked, t.history.transactions())
+	}
+	if t.task.Controls {
+		if err := t.controls(ctx, recording); err != nil {
+			return err
+		}
+	}
+	chooser := newChooser(recording, true, t.task.Seed)
+	seen := map[state]bool{}
+	for misses := 0; !t.enough() && misses < 1000; {
+		cut, moment := chooser.next()
+		image := recording.Image(cut, true)
+		s := state{image.Sum(), recording.Acked(cut.At)}
+		if seen[s] {
+			misses++
+			t.result.Equal++
+			continue
+		}
+		seen[s] = true
+		misses = 0
+		if err := t.tryState(ctx, recording, image, cut, moment); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// state tells states apart: the same disk promises more after more
+// acknowledgements.
+type state struct {
+	image [16]byte
+	acked int
+}
+
+func (t *trial) enough() bool {
+	return t.task.States > 0 && t.result.States >= t.task.States || !t.deadline.IsZero() && time.Now().After(t.deadline)
+}
+
+// record runs the workload on an empty disk that records everything.
+func (t *trial) record(ctx context.Context, task Task, note bool) (*Recording, error) {
+	err := t.mounted(ctx, t.base, true, func() error {
+		path := dataPath(t.mount)
+		if task.Initial != "" {
+			if err := program(ctx, "cp", task.Initial, path); err != nil {
+				return err
+			}
+		}
+		db, err := task.open(ctx, path, t.work)
+		if err != nil {
+			return err
+		}
+		defer db.worker.Kill()
+		if note {
+			if t.result.Claimed, err = db.claimed(ctx); err != nil {
+				return err
+			}
+			target := db.worker.Hello().Target
+			t.result.Target, t.result.Engine, t.result.Version = assay.Target{Driver: target.Driver, DriverVersion: target.DriverVersion, Options: t.task.Options}.Name(), target.Engine, target.EngineVersion
+		}
+		if err := db.prepare(ctx, t.arguments); err != nil {
+			return err
+		}
+		if err := db.write(ctx, 0, t.history.transactions(), filepath.Join(t.fuse, marksName)); err != nil {
+			return err
+		}
+		return db.close(ctx)
+	})
+	return t.disk.recorded(), err
+}
+
+// tryState checks a state, now and then after a second cut.
+func (t *trial) tryState(ctx context.Context, r *Recording, image *Image, cut Cut, moment Moment) error {
+	e := evidence{Finding: Finding{Task: t.task, Moment: moment, Cut: cut, Acked: r.Acked(cut.At)}, Recording: r}
+	if t.random.IntN(recoveryShare) == 0 {
+		second, err := t.recover(ctx, image)
+		if err != nil {
+			return t.unmountable(err)
+		}
+		again, ok := second.choose(t.random.IntN(len(second.Ops)+1), choices[t.random.IntN(len(choices))], true, t.random)
+		if ok {
+			e.Second, e.Finding.Second, e.Finding.Moment = second, &again, Recovery
+			image = second.Image(again, true)
+		}
+	}
+	found, err := t.check(ctx, image, e.Finding.Acked)
+	if err != nil {
+		return t.unmountable(err)
+	}
+	t.note(e, found)
+	return nil
+}
+
+// unmountable counts states of which nothing is known of the database.
+func (t *trial) unmountable(err error) error {
+	if !errors.Is(err, errMount) {
+		return err
+	}
+	t.result.Unmounted++
+	if t.result.Unmounted > 20 && t.result.Unmounted > t.result.States/10 {
+		return err // that is no accident of a torn block
+	}
+	return nil
+}
+
+// recover records what opening the database does to a state.
+func (t *trial) recover(ctx context.Context, image *Image) (*Recording, error) {
+	var recording *Recording
+	err := t.mounted(ctx, image, true, func() error {
+		db, err := t.task.open(ctx, dataPath(t.mount), t.work)
+		if err == nil {
+			db.worker.Kill()
+		}
+		recording = t.disk.recorded() // before unmounting makes it all durable
+		return nil                    // that it does not open is seen without the second cut
+	})
+	return recording, err
+}
+
+// note counts what was found.
+func (t *trial) note(e evidence, found observation) {
+	r := t.result
+	r.States++
+	r.Counts[found.damage]++
+	r.ByMoment[e.Finding.Moment]++
+	r.SlowestNs = max(r.SlowestNs, found.opening.Nanoseconds())
+	if found.damage == Unharmed {
+		return
+	}
+	if found.damage == Lost {
+		r.MaxLost = max(r.MaxLost, e.Finding.Acked-found.transactions)
+	}
+	e.Finding.Damage, e.Finding.Found, e.Finding.Words = found.damage, found.transactions, found.words
+	if t.worst == nil || worse(e.Finding, t.worst.Finding) {
+		t.worst = &e
+	}
+}
+
+// worse reports whether a finding shows more than another one, or the same in a
+// smaller state.
+func worse(a, b Finding) bool {
+	if severity[a.Damage] != severity[b.Damage] {
+		return severity[a.Damage] > severity[b.Damage]
+	}
+	if (a.Second == nil) != (b.Second == nil) {
+		return a.Second == nil
+	}
+	return a.Cut.At < b.Cut.At
+}
+
+// controls tries what must fail.
+func (t *trial) controls(ctx context.Context, r *Recording) error {
+	off := t.task
+	off.DSN, off.Each, off.Initial, off.Once = "", nil, "", nil
+	off.Settings = map[string]string{"journal_mode": "off", "synchronous": "0"}
+	if t.result.Engine != "sqlite" {
+		off.Settings = map[string]string{"sync": "0"}
+	}
+	unsynced, err := t.record(ctx, off, false)
+	if err != nil {
+		return fmt.Errorf("the control without syncs: %w", err)
+	}
+	for _, c := range []struct {
+		name      string
+		recording *Recording
+		flushes   bool
+		ahead     int
+	}{
+		{"a disk that ignores flushes", r, false, 0},
+		{"a database that does not sync", unsynced, true, 0},
+		{"a worker that acknowledges before it commits", r, true, 1},
+	} {
+		control := Control{Name: c.name}
+		chooser := newChooser(c.recording, c.flushes, t.task.Seed)
+		for control.States < controlStates && !control.Caught {
+			cut, _ := chooser.next()
+			acked := min(c.recording.Acked(cut.At)+c.ahead, t.history.transactions())
+			found, err := t.check(ctx, c.recording.Image(cut, c.flushes), acked)
+			if errors.Is(err, errMount) {
+				found.damage = Unopened // a disk that lies can break the file system, too
+			} else if err != nil {
+				return err
+			}
+			control.States++
+			control.Caught = promised(assay.Power, assay.PowerCut, found.damage)
+		}
+		t.result.Controls = append(t.result.Controls, control)
+	}
+	return nil
+}
+
+// keep writes the smallest counterexample to its file.
+func (t *trial) keep() error {
+	if t.worst == nil {
+		return nil
+	}
+	f := &t.worst.Finding
+	f.ID = f.id()
+	t.result.Worst = f
+	return t.worst.save(t.task.Findings)
+}

@@ -1,0 +1,66 @@
+package crash
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path/filepath"
+	"time"
+
+	"assay"
+	"assay/kit/process"
+	"assay/kit/wire"
+)
+
+// Serve does tasks: one JSON object a line in, one Result a line out. dir is an
+// empty folder. It is to run in a process and a mount namespace of its own.
+func Serve(ctx context.Context, dir string, in io.Reader, out io.Writer) error {
+	l, err := newLane(ctx, dir)
+	if err != nil {
+		return err
+	}
+	defer l.close()
+	tasks, results := json.NewDecoder(in), json.NewEncoder(out)
+	for {
+		var task Task
+		if err := tasks.Decode(&task); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("read a task: %w", err)
+		}
+		if err := results.Encode(l.do(ctx, task)); err != nil {
+			return fmt.Errorf("hand a result back: %w", err)
+		}
+	}
+}
+
+// do does one task. What goes wrong is its outcome.
+func (l *lane) do(ctx context.Context, task Task) Result {
+	began := time.Now()
+	t := &trial{lane: l, task: task, digests: map[int]string{}, random: rand.New(rand.NewPCG(task.Seed, 3)),
+		history: newHistory(transactions, valueBytes, task.Seed), arguments: filepath.Join(l.work, "arguments.col"),
+		result: &Result{Task: task, Outcome: assay.OK, Counts: map[Damage]int{}, ByMoment: map[Moment]int{}}}
+	if task.Time > 0 {
+		t.deadline = began.Add(task.Time)
+	}
+	err := t.history.arguments(t.arguments)
+	if err == nil {
+		err = t.power(ctx)
+	}
+	if err == nil {
+		err = t.keep()
+	}
+	var remote *wire.Error
+	var ended *process.ExitError
+	switch {
+	case errors.As(err, &remote) && remote.Code == wire.Unsupported, errors.As(err, &ended) && ended.Status == "exit status 69":
+		t.result.Outcome, t.result.Reason = assay.Unsupported, err.Error()
+	case err != nil:
+		t.result.Outcome, t.result.Reason = assay.Failed, err.Error()
+	}
+	t.result.Took = time.Since(began)
+	return *t.result
+}

@@ -1,0 +1,93 @@
+package crash
+
+import (
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"assay"
+)
+
+// What each class excludes. A loss of the newest commits refutes power only, and
+// what happened before anything was acknowledged refutes nothing.
+func TestPromised(t *testing.T) {
+	for _, c := range []struct {
+		class  assay.Durability
+		fault  assay.Fault
+		damage Damage
+		want   bool
+	}{
+		{assay.Power, assay.PowerCut, Lost, true}, {assay.Power, assay.PowerCut, Unharmed, false}, {assay.Power, assay.PowerCut, Unmade, false},
+		{assay.Consistent, assay.PowerCut, Lost, false}, {assay.Consistent, assay.PowerCut, Inconsistent, true}, {assay.Consistent, assay.PowerCut, Corrupt, true},
+		{assay.Process, assay.PowerCut, Corrupt, false}, {assay.Process, assay.Kill, Lost, true},
+		{assay.None, assay.Kill, Corrupt, false}, {assay.DurabilityUnknown, assay.PowerCut, Corrupt, false},
+	} {
+		if got := promised(c.class, c.fault, c.damage); got != c.want {
+			t.Errorf("%s, %s, %q: excluded %v, want %v", c.class, c.fault, c.damage, got, c.want)
+		}
+	}
+}
+
+func TestProof(t *testing.T) {
+	r := Result{Task: Task{Profile: "web", Build: "b", Fault: assay.PowerCut}, Target: "mattn@v1", Outcome: assay.OK, Claimed: assay.Power,
+		States: 10, Counts: map[Damage]int{Unharmed: 7, Lost: 2, Corrupt: 1}, Worst: &Finding{ID: "abc"}}
+	want := assay.Proof{Target: "mattn@v1", Build: "b", Profile: "web", Fault: assay.PowerCut, Claimed: assay.Power, States: 10, Held: 7, Refuted: 3, Kind: assay.Corrupts, Replay: "abc"}
+	if got := r.Proof(); got != want {
+		t.Errorf("%+v\nwant %+v", got, want)
+	}
+	r.Claimed = assay.Process
+	if got := r.Proof(); got.Refuted != 0 || got.Held != 10 {
+		t.Errorf("a class that promises nothing was refuted: %+v", got)
+	}
+	r.Controls = []Control{{Name: "x", Caught: false}}
+	if got := r.Proof(); got != (assay.Proof{}) {
+		t.Errorf("a void result proves %+v", got)
+	}
+}
+
+// The states of the history are what the checks rest on: the number of keys
+// tells how many transactions there are, and each state has a digest of its own.
+func TestHistory(t *testing.T) {
+	h := newHistory(100, 64, 1)
+	digests := map[string]int{}
+	for n := range h.transactions() + 1 {
+		state := h.state(n)
+		if len(state) != h.rows(n) {
+			t.Fatalf("after %d transactions there are %d keys, want %d", n, len(state), h.rows(n))
+		}
+		if got, found := h.after(len(state)); !found || got != n {
+			t.Fatalf("%d keys are of %d transactions (%v), want %d", len(state), got, found, n)
+		}
+		if other, known := digests[digest(state)]; known {
+			t.Fatalf("the states after %d and %d transactions have one digest", other, n)
+		}
+		digests[digest(state)] = n
+	}
+	if _, found := h.after(2); found {
+		t.Error("2 keys are taken for whole transactions")
+	}
+	if reflect.DeepEqual(h.puts, newHistory(100, 64, 2).puts) {
+		t.Error("two seeds give one history")
+	}
+}
+
+// A finding that was kept gives the same image again.
+func TestFindingKept(t *testing.T) {
+	r := recording(write(0, 1), flush, write(1, 2), write(2, 3), ack)
+	e := evidence{Finding: Finding{Task: Task{Driver: "mattn", Fault: assay.PowerCut}, Cut: Cut{At: 4, Choice: KeepOne, Kept: []int{3}}, Damage: Lost}, Recording: r}
+	e.Finding.ID = e.Finding.id()
+	dir := filepath.Join(t.TempDir(), "crash")
+	if err := e.save(dir); err != nil {
+		t.Fatal(err)
+	}
+	again, err := load(dir, e.Finding.ID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again.image().Sum() != e.image().Sum() || !reflect.DeepEqual(again.Finding, e.Finding) {
+		t.Errorf("%+v, want %+v", again.Finding, e.Finding)
+	}
+	if _, err := load(dir, "other"); err == nil {
+		t.Error("no error for a finding that is not there")
+	}
+}

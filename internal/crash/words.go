@@ -1,0 +1,79 @@
+package crash
+
+import (
+	"fmt"
+	"strings"
+
+	"assay"
+)
+
+// Line is the result in one line, without the names of its target and profile.
+func (r *Result) Line() string {
+	if r.Outcome != assay.OK {
+		return string(r.Outcome) + ": " + r.Reason
+	}
+	if r.Void() {
+		return "void: a control that must fail did not"
+	}
+	var parts []string
+	switch bad := r.beyondLoss(); {
+	case bad > 0:
+		parts = append(parts, fmt.Sprintf("%s in %d of %s", r.worst().words(), bad, faults(r.Task.Fault, r.States)))
+		if n := r.Counts[Lost]; n > 0 {
+			parts = append(parts, fmt.Sprintf("loses acknowledged commits in %d", n))
+		}
+	case r.Counts[Lost] > 0:
+		parts = append(parts, fmt.Sprintf("loses up to %d of the newest commits in %d of %s, never corrupts", r.MaxLost, r.Counts[Lost], faults(r.Task.Fault, r.States)))
+	case r.States == 0:
+		return "no state was checked: give it a larger budget"
+	default:
+		parts = append(parts, fmt.Sprintf("held in %d of %s", r.States-r.Counts[Unmade], faults(r.Task.Fault, r.States)))
+	}
+	if n := r.Counts[Unmade]; n > 0 {
+		parts = append(parts, fmt.Sprintf("in %d %s", n, Unmade.words()))
+	}
+	if r.Refuted() != Unharmed {
+		parts = append(parts, "REFUTED: claims "+string(r.Claimed)+", that "+r.Claimed.Loss())
+	}
+	return strings.Join(parts, "; ")
+}
+
+// beyondLoss counts the states that are worse than the loss of the newest
+// commits.
+func (r *Result) beyondLoss() int {
+	n := 0
+	for d, count := range r.Counts {
+		if d != Unharmed && d != Lost && d != Unmade {
+			n += count
+		}
+	}
+	return n
+}
+
+func (d Damage) words() string {
+	switch d {
+	case Lost:
+		return "loses acknowledged commits"
+	case Unmade:
+		return "it did not open, cut off while it was created, with nothing acknowledged yet"
+	case Unwritable:
+		return "cannot be written to afterwards"
+	case Unstable:
+		return "changes when it is opened again"
+	case Inconsistent:
+		return "keeps parts of transactions"
+	case Corrupt:
+		return "corrupts: the engine's own check fails"
+	case Unopened:
+		return "does not open"
+	}
+	return "unharmed"
+}
+
+func faults(f assay.Fault, n int) string {
+	words := map[assay.Fault]string{assay.PowerCut: "power cuts", assay.Kill: "kills", assay.FullDisk: "full disks", assay.FailingIO: "I/O errors"}[f]
+	return fmt.Sprintf("%d %s", n, words)
+}
+
+// Faults lists what can be done to databases.
+func Faults() []assay.Fault { return []assay.Fault{assay.PowerCut} }

@@ -1,0 +1,71 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"path/filepath"
+
+	"assay"
+	"assay/internal/dataset"
+	"assay/internal/runner"
+	"assay/kit/kv"
+)
+
+// Candidate is a built driver with a profile of a plan.
+type Candidate struct {
+	Driver  string // NAME[@VERSION][:OPTION...]
+	Profile assay.Profile
+	Program runner.Program
+	// Empty is a database without any table but that of key-value stores, and with
+	// the settings that are fixed in a file; empty where the profile has none.
+	Empty string
+}
+
+// Candidates builds the drivers of a request and pairs each with the plan's
+// profiles. Drivers that could not be built are returned as trials that say why.
+func (l *Lab) Candidates(ctx context.Context, request Request) ([]Candidate, []assay.Trial, error) {
+	r := &run{lab: l, request: request, plan: request.Plan}
+	var err error
+	if r.now.Options, err = r.options(); err != nil {
+		return nil, nil, err
+	}
+	if err := r.selectCases(ctx); err != nil {
+		return nil, nil, err
+	}
+	programs, err := r.build(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	var all []Candidate
+	seen := map[string]bool{}
+	for _, c := range r.cases {
+		driver := runner.Driver(c.Cell)
+		if id := driver + " " + c.Profile.Name; seen[id] {
+			continue
+		} else {
+			seen[id] = true
+		}
+		empty, err := l.empty(ctx, c)
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, Candidate{driver, c.Profile, programs[driver], empty})
+	}
+	return all, r.done, nil
+}
+
+// empty makes a case's file with its settings and the table of stores.
+func (l *Lab) empty(ctx context.Context, c assay.Case) (string, error) {
+	settings := maps.Clone(c.Dataset.FileSettings)
+	delete(settings, "journal_mode") // a connection sets it as well
+	if len(settings) == 0 || c.Operation.KV() {
+		return "", nil
+	}
+	cache := dataset.Cache{Dir: filepath.Join(l.Cache, "data"), Progress: l.Watcher.Data}
+	made, err := cache.Prepare(ctx, assay.Dataset{Workload: "crash", Schema: kv.Schema, FileSettings: c.Dataset.FileSettings})
+	if err != nil {
+		return "", fmt.Errorf("prepare an empty database: %w", err)
+	}
+	return made.Path, nil
+}
