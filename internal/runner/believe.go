@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"assay"
@@ -41,16 +42,26 @@ func (in *instance) checkedMeasure(ctx context.Context, request wire.Measure, m 
 	if err := m.Check(call); err != nil {
 		return untrue(wire.TypeMeasure, err)
 	}
-	return untrue(wire.TypeMeasure, in.r.pace(in.cell().Build, request.Operation).Add(*m, call))
+	return untrue(wire.TypeMeasure, in.r.paces.add(in.cell().Build+"|"+request.Operation, *m, call))
 }
 
-// pace is that of an operation, by the build of its worker, over all launches.
-func (r *Runner) pace(build, operation string) *wire.Pace {
-	key := build + "|" + operation
-	if r.paces[key] == nil {
-		r.paces[key] = &wire.Pace{}
+// paces are how long calls took beside what was measured in them, by the build
+// of the worker and the operation, over all launches.
+type paces struct {
+	sync.Mutex // instances that are warmed up at the same time share them
+	all        map[string]*wire.Pace
+}
+
+func (p *paces) add(key string, m wire.Measured, call wire.Call) error {
+	p.Lock()
+	defer p.Unlock()
+	if p.all == nil {
+		p.all = map[string]*wire.Pace{}
 	}
-	return r.paces[key]
+	if p.all[key] == nil {
+		p.all[key] = &wire.Pace{}
+	}
+	return p.all[key].Add(m, call)
 }
 
 // countsCPU tells whether the worker counts its CPU time.

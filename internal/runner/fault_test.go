@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"assay"
@@ -25,6 +26,7 @@ const (
 	weakens  = "weakens"  // writer-2 does not sync any more at the second read
 	forgets  = "forgets"  // the last connection is not read back
 	dies     = "dies"     // it ends at open
+	full     = "full"     // its disk is full at open
 )
 
 // pooled is insert with two connections that write.
@@ -38,6 +40,9 @@ type faultyEngine struct {
 func (e faultyEngine) Open(request wire.Open) (kit.Database, wire.Opened, error) {
 	if e.name == dies {
 		os.Exit(3)
+	}
+	if e.name == full {
+		return nil, wire.Opened{}, syscall.ENOSPC
 	}
 	db, opened, err := e.Engine.Open(request)
 	return &faultyDatabase{Database: db, name: e.name}, opened, err

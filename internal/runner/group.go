@@ -35,6 +35,7 @@ type group struct {
 	samples map[string]map[int][]float64
 	efforts map[string]effort
 	timed   int
+	tried   map[string]bool // cells that have a trial
 }
 
 // member is one instance of a group: one target with one profile.
@@ -127,7 +128,7 @@ func groupCases(jobs []*job, reference string) []*group {
 }
 
 func newGroup(name string, mode assay.Mode) *group {
-	return &group{name: name, mode: mode, figures: map[string]map[int]float64{},
+	return &group{name: name, mode: mode, figures: map[string]map[int]float64{}, tried: map[string]bool{},
 		samples: map[string]map[int][]float64{}, efforts: map[string]effort{}}
 }
 
@@ -214,6 +215,7 @@ func (r *Runner) recall(done []assay.Trial) {
 			r.spent += t.Took
 			g.last = max(g.last, t.Launch)
 			g.noteFigure(&t)
+			g.tried[t.Cell.Key()] = g.tried[t.Cell.Key()] || !t.Twin
 			if finished[t.Launch] == nil {
 				finished[t.Launch] = map[launch]bool{}
 			}

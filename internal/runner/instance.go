@@ -99,6 +99,9 @@ func (r *Runner) start(ctx context.Context, m *member, launch int, c connections
 
 // startUnder is start, with a program that runs the worker.
 func (r *Runner) startUnder(ctx context.Context, m *member, launch int, c connections, under []string) (*instance, error) {
+	if r.over() {
+		return nil, errBudgetEnded
+	}
 	in := &instance{member: m, r: r, asked: c, claimed: r.storage, began: time.Now(), traced: len(under) > 0, applied: m.first.options}
 	if err := in.open(ctx, launch, under); err != nil {
 		in.kill()
@@ -113,7 +116,7 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 	program, in.layout = j.program.path(launch)
 	var err error
 	if err := in.copyData(j); err != nil {
-		return fail("copy the data", err)
+		return own("copy the data", err)
 	}
 	if j.Operation.Cold {
 		if err := dropCache(in.path); err != nil {
@@ -390,7 +393,7 @@ func (in *instance) stop(ctx context.Context) error {
 	if err != nil {
 		return fail("close", err) // kill removes the folder
 	}
-	return fail("put the data away", in.leave())
+	return own("put the data away", in.leave())
 }
 
 // kill ends the worker at once and removes its folder.

@@ -196,15 +196,20 @@ func TestTrialsOfLaunches(t *testing.T) {
 	}
 }
 
-// Where the budget ends in the first round, what was begun is finished and
-// all other groups are not run, as a whole.
+// Where the budget ends in the first round, the operation that is measured then
+// is finished, no instance is started any more, and all other cells are not run.
 func TestBudgetEndsInTheFirstRound(t *testing.T) {
-	b := newBench(t, header+read+insert+mix)
+	b := newBench(t, header+read+strings.ReplaceAll(read, "  read", "  again")+insert+mix)
+	b.Budget = time.Hour
 	r, err := New(t.Context(), b.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
+	opened := 0
 	r.config.Emit = func(trial assay.Trial) error {
+		if len(b.trials) == 0 {
+			opened = len(lives(b.asked(t)))
+		}
 		b.trials = append(b.trials, trial)
 		r.spent += b.Budget
 		return nil
@@ -212,21 +217,25 @@ func TestBudgetEndsInTheFirstRound(t *testing.T) {
 	if err := r.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	outcomes := map[string][]string{}
+	outcomes, measured := map[string][]assay.Outcome{}, map[string]bool{}
 	for _, trial := range b.trials {
-		outcomes[trial.Cell.Operation] = append(outcomes[trial.Cell.Operation], string(trial.Outcome))
-	}
-	finished := 0
-	for operation, all := range outcomes {
-		switch {
-		case slices.Equal(all, []string{"ok", "ok", "ok"}):
-			finished++
-		case !slices.Equal(all, []string{"not-run", "not-run"}):
-			t.Errorf("%s: %v", operation, all)
+		if !trial.Twin {
+			outcomes[trial.Cell.Key()] = append(outcomes[trial.Cell.Key()], trial.Outcome)
+		}
+		if trial.Outcome == assay.OK {
+			measured[trial.Cell.Operation] = true
 		}
 	}
-	if len(outcomes) != 3 || finished != 1 {
-		t.Errorf("outcomes %v, want one operation measured and two not run", outcomes)
+	for key, all := range outcomes {
+		if len(all) != 1 || all[0] != assay.OK && all[0] != assay.NotRun {
+			t.Errorf("%s has the outcomes %v, want ok or not-run, once", key, all)
+		}
+	}
+	if len(outcomes) != 8 || len(measured) != 1 {
+		t.Errorf("%d cells have an outcome and the operations %v are measured, want 8 and one", len(outcomes), measured)
+	}
+	if got := len(lives(b.asked(t))); got != opened {
+		t.Errorf("%d workers were opened, %d of them before the budget ended", got, opened)
 	}
 }
 
@@ -397,5 +406,41 @@ func TestBaselineThatDoesNotOpen(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What the environment does ends the run, and is no outcome of a cell: resumed,
+// everything is still to be measured.
+func TestCacheThatIsGone(t *testing.T) {
+	b := newBench(t, header+insert)
+	r, err := New(t.Context(), b.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(b.Data.Dir); err != nil {
+		t.Fatal(err)
+	}
+	var gone *EnvironmentError
+	if err := r.Run(t.Context()); !errors.As(err, &gone) || !strings.Contains(err.Error(), "resume it with --resume") {
+		t.Errorf("got %v, want that the run cannot go on and can be resumed", err)
+	}
+	if len(b.trials) > 0 {
+		t.Errorf("cells have an outcome: %+v", b.trials)
+	}
+}
+
+// A cell that fails because the disk is full has no outcome; the run ends.
+func TestDiskThatIsFull(t *testing.T) {
+	b := newBench(t, strings.Replace(header, "second", "full", 1)+read)
+	r, err := New(t.Context(), b.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var full *EnvironmentError
+	if err := r.Run(t.Context()); !errors.As(err, &full) || !strings.Contains(err.Error(), "no space left on device") {
+		t.Errorf("got %v, want that the disk is full", err)
+	}
+	for _, trial := range b.of("full") {
+		t.Errorf("the cell has an outcome: %+v", trial)
 	}
 }

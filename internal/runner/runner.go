@@ -7,13 +7,9 @@
 //
 // The main flow: Identify asks the workers what they are, Prepare makes data,
 // traces and expected answers, New groups the cases, and Run launches groups,
-// round by round:
-//
-//	round 1       every cell once, groups in random order; shows what a launch costs
-//	to the least  every group to the plan's least number of launches; where the
-//	              budget is too small for that, whole groups, the cheapest cells first
-//	to precision  more launches where the intervals are wider than wished, as
-//	              many as the spread so far asks for, until the budget ends
+// round by round, as package schedule says: every group the minimum number of
+// times, and then those whose intervals are too wide, until the budget ends.
+// Where it ends in a launch, the operation that is measured then is the last.
 //
 // A launch starts fresh processes on fresh copies of the data. Operations that
 // change nothing, with few clients, are measured in windows that alternate
@@ -32,7 +28,6 @@ import (
 	"assay/internal/dataset"
 	"assay/internal/host"
 	"assay/kit/postgres/cluster"
-	"assay/kit/wire"
 )
 
 // Program is a worker program that was built.
@@ -131,8 +126,7 @@ type Runner struct {
 	limits   map[int]float64 // requests a second that the load generator reaches, by clients
 	// tracings are what is known of the syncs of cells, by traceKey.
 	tracings map[string]tracing
-	// paces are how long calls took beside what was measured in them.
-	paces map[string]*wire.Pace
+	paces    paces
 	// unmeasured are the trials of their cells.
 	unmeasured []assay.Trial
 	files      Files
@@ -158,7 +152,7 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	if config.Files == nil {
 		config.Files = Files{}
 	}
-	r := &Runner{config: config, files: config.Files, limits: map[int]float64{}, tracings: map[string]tracing{}, paces: map[string]*wire.Pace{}, clusters: map[string]filled{}, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
+	r := &Runner{config: config, files: config.Files, limits: map[int]float64{}, tracings: map[string]tracing{}, clusters: map[string]filled{}, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
 	r.storage, r.storageLoss = host.Persistence(config.Work.Dir)
 	if err := r.identify(ctx); err != nil {
 		return nil, err

@@ -3,14 +3,15 @@
 package runner
 
 import (
-	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"math"
 	"runtime"
-	"slices"
 	"time"
 
 	"assay"
+	"assay/internal/schedule"
 	"assay/internal/stat"
 )
 
@@ -20,24 +21,93 @@ const (
 	// accident.
 	disturbedShare = 0.10
 	disturbedTime  = 50 * time.Millisecond
-	// mostTries bounds how often launches are tried again that were disturbed:
-	// where all of them are, a run without a budget would never end.
-	mostTries = 2
 )
 
 // Run measures until every cell is as precise as wished or the budget is
 // spent. It returns the context's error when interrupted; what was finished
 // before has been emitted.
 func (r *Runner) Run(ctx context.Context) error {
+	turn, err := r.config.Work.takeTurn(ctx, func() {
+		r.progress("prepare", "waiting for another assay that measures on this machine", 0)
+	})
+	if err != nil {
+		return err
+	}
+	defer turn.Close()
 	r.began = time.Now()
 	for _, t := range r.unmeasured {
 		if err := r.config.Emit(t); err != nil {
 			return err
 		}
 	}
-	for _, phase := range []func(context.Context) error{r.firstRound, r.tellLeast, r.toLeast, r.toPrecision} {
-		if err := phase(ctx); err != nil {
-			return err
+	if err := r.rounds(ctx); err != nil {
+		return err
+	}
+	return r.notRun()
+}
+
+// rounds launches what the schedule says next, each group once and in random
+// order, until it says nothing more.
+func (r *Runner) rounds(ctx context.Context) error {
+	for {
+		next := schedule.Next(r.scheduled(), r.limitsNow())
+		if len(next) == 0 {
+			return nil
+		}
+		r.round++
+		for _, k := range r.shuffled(len(next)) {
+			if r.over() {
+				break
+			}
+			if err := r.launch(ctx, r.groups[next[k]]); err != nil {
+				return err
+			}
+		}
+		if r.round == 1 {
+			r.tellLeast()
+		}
+	}
+}
+
+// scheduled is what the schedule has to know of each group.
+func (r *Runner) scheduled() []schedule.Group {
+	all := make([]schedule.Group, len(r.groups))
+	for i, g := range r.groups {
+		all[i] = schedule.Group{Cost: g.cost, Launches: g.launches(), Tries: g.finished, Divisible: g.mode == assay.Windows && len(g.operations()) > 1}
+		switch {
+		case len(g.members) == 0: // nothing is left to be measured: it needs no more
+			all[i].Launches = math.MaxInt
+		case g.launches() >= r.config.Launches:
+			g.wanted = r.enough(g)
+			all[i].Needed, all[i].Wide = g.wanted, r.wide(g)
+		}
+	}
+	return all
+}
+
+// limitsNow are the limits for what is still to be launched.
+func (r *Runner) limitsNow() schedule.Limits {
+	return schedule.Limits{MinLaunches: r.config.Launches, Left: r.budget() - r.elapsed(), Bounded: r.config.Budget > 0}
+}
+
+// over tells whether the budget has ended. Launches look at it between
+// operations and between instances.
+func (r *Runner) over() bool { return r.elapsed() >= r.budget() }
+
+// notRun gives an outcome to the cells for which the budget left no time.
+func (r *Runner) notRun() error {
+	for _, g := range r.groups {
+		for _, m := range g.members {
+			for _, j := range m.jobs {
+				if m.twin || g.tried[j.Cell.Key()] {
+					continue
+				}
+				t := newTrial(m, j, 0, g.mode)
+				t.Outcome, t.Reason = assay.NotRun, "the budget of "+r.config.Budget.String()+" ended before its turn"
+				if err := r.config.Emit(t); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil
@@ -69,7 +139,7 @@ func (r *Runner) leastOfLaunched() (least time.Duration, all bool) {
 }
 
 // tellLeast says early that the budget will not do.
-func (r *Runner) tellLeast(context.Context) error {
+func (r *Runner) tellLeast() {
 	least, all := r.leastOfLaunched()
 	switch {
 	case !all:
@@ -77,177 +147,17 @@ func (r *Runner) tellLeast(context.Context) error {
 	case least > r.budget():
 		r.progress("budget", fmt.Sprintf("%d launches of every cell take about", r.config.Launches), least)
 	}
-	return nil
 }
 
-// firstRound measures every cell once. When the budget ends, what is left is
-// not run.
-func (r *Runner) firstRound(ctx context.Context) error {
-	r.round = 1
-	for _, i := range r.shuffled(len(r.groups)) {
-		g := r.groups[i]
-		if g.finished > 0 {
-			continue // a resumed run has it
-		}
-		if r.elapsed() >= r.budget() {
-			if err := r.notRun(g); err != nil {
-				return err
-			}
-			continue
-		}
-		if err := r.launch(ctx, g); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (r *Runner) notRun(g *group) error {
-	for _, m := range g.members {
-		if m.twin {
-			continue
-		}
-		for _, j := range m.jobs {
-			t := newTrial(m, j, 0, g.mode)
-			t.Outcome, t.Reason = assay.NotRun, "the budget of "+r.config.Budget.String()+" ended before its turn"
-			if err := r.config.Emit(t); err != nil {
-				return err
-			}
-		}
-	}
-	g.members = nil
-	return nil
-}
-
-// toLeast launches groups until they have the least number of launches: all
-// of them where the budget allows that, otherwise as many whole groups as fit,
-// those first whose cells cost least.
-func (r *Runner) toLeast(ctx context.Context) error {
-	candidates := slices.Clone(r.groups)
-	slices.SortStableFunc(candidates, func(a, b *group) int { return cmp.Compare(a.costPerCell(), b.costPerCell()) })
-	left := r.budget() - r.elapsed()
-	var chosen []*group
-	for _, g := range candidates {
-		missing := max(0, r.config.Launches-g.launches())
-		cost := time.Duration(missing) * g.cost
-		if len(g.members) == 0 || missing == 0 || cost > left {
-			continue
-		}
-		left -= cost
-		g.wanted = r.config.Launches
-		chosen = append(chosen, g)
-	}
-	return r.rounds(ctx, chosen)
-}
-
-func (g *group) costPerCell() float64 { return float64(g.cost) / float64(max(1, g.cells())) }
-
-// toPrecision gives more launches to groups whose intervals are wider than
-// wished. It chooses and stops by their width alone, asked again after each
-// launch, and never by verdicts; the intervals allow for that (stat.Rule.Least).
-func (r *Runner) toPrecision(ctx context.Context) error {
-	for {
-		for _, g := range r.groups {
-			g.wanted = max(g.wanted, g.launches(), r.config.Launches) // what was too dear may have become cheaper
-			if g.launches() >= r.config.Launches {
-				g.wanted = r.enough(g)
-			}
-		}
-		launched, err := r.eachOnce(ctx, r.worth())
-		if err != nil || !launched {
-			return err
-		}
-	}
-}
-
-// worth are the groups that the rest of the budget decides most with: those
-// whose intervals become narrow enough within it, the cheapest per comparison
-// first, and where there is none, the one whose next launch narrows most for
-// its cost.
-func (r *Runner) worth() []*group {
-	var all []*group
-	for _, g := range r.groups {
-		if g.wants() {
-			all = append(all, g)
-		}
-	}
-	slices.SortStableFunc(all, func(a, b *group) int { return cmp.Compare(r.costToDecide(a), r.costToDecide(b)) })
-	left := r.budget() - r.elapsed()
-	var chosen, startable []*group
-	for _, g := range all {
-		if cost := g.missingCost(); cost <= left {
-			left -= cost
-			chosen = append(chosen, g)
-		} else if g.cost <= left && g.launches() >= r.config.Launches {
-			startable = append(startable, g)
-		}
-	}
-	if len(chosen) == 0 && len(startable) > 0 {
-		return []*group{slices.MinFunc(startable, func(a, b *group) int { return cmp.Compare(r.costToNarrow(a), r.costToNarrow(b)) })}
-	}
-	return chosen
-}
-
-// wants tells whether a group is to be launched again.
-func (g *group) wants() bool {
-	return len(g.members) > 0 && g.launches() < g.wanted && g.finished < mostTries*g.wanted
-}
-
-// missingCost is the wall time of the launches that a group still wants.
-func (g *group) missingCost() time.Duration {
-	return time.Duration(max(0, g.wanted-g.launches())) * g.cost
-}
-
-// costToDecide is the missing cost for each interval that is too wide, in
-// nanoseconds.
-func (r *Runner) costToDecide(g *group) float64 {
-	return float64(g.missingCost()) / r.wide(g)
-}
-
-// costToNarrow is what it costs to make an interval that is too wide narrower
-// by a part that is the same for all groups: one launch beside n makes it
-// narrower by 1/2n.
-func (r *Runner) costToNarrow(g *group) float64 {
-	return float64(g.cost) * float64(g.launches()) / r.wide(g)
-}
-
-// wide counts the group's intervals that are too wide; it is 1 at least.
-func (r *Runner) wide(g *group) float64 {
+// wide counts the group's intervals that are too wide.
+func (r *Runner) wide(g *group) int {
 	wide := 0
 	for _, figures := range g.deciding(r.config.Reference) {
 		if stat.Enough(figures, r.config.Launches, r.config.Precision) > len(figures) {
 			wide++
 		}
 	}
-	return float64(max(1, wide))
-}
-
-// rounds launches the groups once each a round until each has what it wants or
-// none that is left fits into the budget.
-func (r *Runner) rounds(ctx context.Context, groups []*group) error {
-	for {
-		launched, err := r.eachOnce(ctx, groups)
-		if err != nil || !launched {
-			return err
-		}
-	}
-}
-
-// eachOnce launches, in random order, each group that wants it and fits into
-// the budget, and tells whether there was one.
-func (r *Runner) eachOnce(ctx context.Context, groups []*group) (launched bool, err error) {
-	r.round++
-	for _, i := range r.shuffled(len(groups)) {
-		g := groups[i]
-		if !g.wants() || r.elapsed()+g.cost > r.budget() {
-			continue
-		}
-		if err := r.launch(ctx, g); err != nil {
-			return launched, err
-		}
-		launched = true
-	}
-	return launched, nil
+	return wide
 }
 
 // enough is the number of launches at which the group's widest interval would
@@ -262,11 +172,25 @@ func (r *Runner) enough(g *group) int {
 	return g.launches() + missing
 }
 
-// launch measures a group once.
+// errBudgetEnded ends a launch in the middle: what was measured until then is
+// kept, and no instance is started any more.
+var errBudgetEnded = errors.New("the budget ended")
+
+// launch measures a group once. A launch that the budget ends does not count,
+// but what it measured does.
 func (r *Runner) launch(ctx context.Context, g *group) error {
 	if len(g.members) == 0 {
 		return nil
 	}
+	defer g.prune()
+	err := r.launchWhole(ctx, g)
+	if errors.Is(err, errBudgetEnded) {
+		return nil
+	}
+	return err
+}
+
+func (r *Runner) launchWhole(ctx context.Context, g *group) error {
 	r.progress("measure", g.describe(), r.total())
 	if g.mode == assay.Blocks {
 		if err := r.traceGroup(ctx, g); err != nil {
@@ -287,7 +211,6 @@ func (r *Runner) launch(ctx context.Context, g *group) error {
 		return err
 	}
 	g.noteLaunch(time.Since(began), r.disturbed)
-	g.prune()
 	return nil
 }
 
@@ -335,6 +258,9 @@ func (r *Runner) finishOf(g *group, t *assay.Trial, noise assay.Noise, took time
 			return err
 		}
 	}
+	if err := r.checkEnvironment(t); err != nil {
+		return err
+	}
 	t.Noise = noise
 	t.Disqualified = disturbed(noise, took)
 	r.disturbed = r.disturbed || t.Disqualified
@@ -346,6 +272,7 @@ func (r *Runner) finishOf(g *group, t *assay.Trial, noise assay.Noise, took time
 		}
 	}
 	g.noteFigure(t)
+	g.tried[t.Cell.Key()] = g.tried[t.Cell.Key()] || !t.Twin
 	return r.config.Emit(*t)
 }
 

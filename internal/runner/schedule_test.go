@@ -3,18 +3,16 @@
 package runner
 
 import (
-	"context"
-	"errors"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"assay"
 	"assay/internal/dataset"
+	"assay/internal/schedule"
 )
 
 // planned is a runner with a group for each cost of a launch, of one cell
@@ -44,72 +42,33 @@ func planned(t *testing.T, config Config, costs ...time.Duration) *Runner {
 	return r
 }
 
-// wanted is how many launches each group is to have.
-func (r *Runner) wantedLaunches() []int {
-	var all []int
-	for _, g := range r.groups {
-		all = append(all, g.wanted)
-	}
-	return all
-}
-
-// choose runs a phase up to its first launch, which the context ends.
-func choose(t *testing.T, phase func(context.Context) error) {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := phase(ctx); err != nil && !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
-	}
-}
-
-// Five more launches of each group are missing. Where the budget is too small
-// for all, whole groups get them, the cheapest first.
-func TestBudgetGoesToWholeGroups(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		budget time.Duration
-		want   []int
-	}{
-		{"enough for all", 200 * time.Second, []int{6, 6, 6}},
-		{"enough for two", 100 * time.Second, []int{0, 6, 6}},
-		{"enough for one", 20 * time.Second, []int{0, 6, 0}},
-		{"enough for none", 4 * time.Second, []int{0, 0, 0}},
-		{"no limit", 0, []int{6, 6, 6}},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := planned(t, Config{Budget: c.budget}, 20*time.Second, time.Second, 10*time.Second)
-			choose(t, r.toLeast)
-			got := r.wantedLaunches()
-			if len(got) != 3 || got[0] != c.want[0] || got[1] != c.want[1] || got[2] != c.want[2] {
-				t.Errorf("wanted launches %v, want %v", got, c.want)
-			}
-		})
-	}
-}
-
 // What a resumed run has spent is spent.
 func TestSpentBudgetIsNotLeft(t *testing.T) {
 	r := planned(t, Config{Budget: 100 * time.Second}, time.Second)
 	r.spent = 97 * time.Second
-	choose(t, r.toLeast)
-	if got := r.wantedLaunches(); got[0] != 0 {
-		t.Errorf("%d launches for 5 s are wanted with 3 s left", got[0])
+	if got := r.limitsNow(); got.Left != 3*time.Second || !got.Bounded || got.MinLaunches != 6 {
+		t.Errorf("limits %+v, want 3s left for 6 launches of each group", got)
+	}
+	r.spent = 101 * time.Second
+	if !r.over() {
+		t.Error("101s of 100s are spent, and the budget is not over")
 	}
 }
 
-// Where every launch is disturbed, a run ends all the same.
-func TestDisturbedLaunchesEnd(t *testing.T) {
-	r := planned(t, Config{}, time.Second)
-	g := r.groups[0]
-	g.wanted = 6
-	for range mostTries*g.wanted - 1 {
-		g.noteLaunch(time.Second, true)
+// The schedule sees what was launched, what it cost, and what is still wide.
+func TestScheduled(t *testing.T) {
+	r := planned(t, Config{Precision: 0.02}, 20*time.Second, time.Second, time.Second)
+	spread(r.groups[1], 6, 1.05)
+	r.groups[2].members = nil // all of its cells have failed
+	all := r.scheduled()
+	if got, want := all[0], (schedule.Group{Cost: 20 * time.Second, Launches: 1, Tries: 1}); got != want {
+		t.Errorf("a group below the minimum: got %+v, want %+v", got, want)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	cancel()
-	if err := r.rounds(ctx, r.groups); err != nil {
-		t.Errorf("after %d launches of which %d were disturbed, %d are wanted: another launch (%v)", g.finished, g.disturbed, g.wanted, err)
+	if got := all[1]; got.Wide != 1 || got.Needed <= 6 || got.Launches != 6 {
+		t.Errorf("a group with a wide interval: got %+v, want one that needs more than its 6 launches", got)
+	}
+	if next := schedule.Next(all[2:], schedule.Limits{MinLaunches: 6, Left: time.Hour}); len(next) > 0 {
+		t.Errorf("a group with nothing left to measure is launched: %+v", all[2])
 	}
 }
 
@@ -193,15 +152,9 @@ func TestTellLeast(t *testing.T) {
 		var told []Event
 		r := planned(t, Config{Budget: c.budget, Progress: func(e Event) { told = append(told, e) }}, time.Second, 3*time.Second)
 		if c.notRun {
-			g := groupCases([]*job{at(assay.Blocks, "new a p")}, "a")[0]
-			r.groups = append(r.groups, g)
-			if err := r.notRun(g); err != nil {
-				t.Fatal(err)
-			}
+			r.groups = append(r.groups, groupCases([]*job{at(assay.Blocks, "new a p")}, "a")...)
 		}
-		if err := r.tellLeast(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		r.tellLeast()
 		want := []Event{{Phase: "budget", What: c.want, Total: 24 * time.Second, Budget: c.budget}}
 		if c.want == "" {
 			want = nil
@@ -249,57 +202,4 @@ func TestEstimate(t *testing.T) {
 	if a, b := Estimate(cases, 6), Estimate(cases[:1], 1); a != 18*b || Estimate(nil, 6) != 0 {
 		t.Errorf("six launches of three cells are estimated to take %s, one of one %s", a, b)
 	}
-}
-
-// What is left of the budget goes to groups that become narrow enough within
-// it, the cheapest for each interval first; where none does, to the one that a
-// launch narrows most for its cost.
-func TestBudgetGoesWhereItDecides(t *testing.T) {
-	for _, c := range []struct {
-		name string
-		left time.Duration
-		want string
-	}{
-		{"enough for all", time.Hour, "0 1 2"},
-		{"not for the dear one", 300 * time.Second, "1 2"},
-		{"not for the wide one either", 60 * time.Second, "2"},
-		{"for none", 10 * time.Second, "2"},
-		{"not for a launch", time.Second / 2, ""},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			r := planned(t, Config{Precision: 0.02, Budget: c.left}, 20*time.Second, 2*time.Second, time.Second)
-			for i, by := range []float64{1.05, 1.10, 1.05} {
-				r.groups[i].cost = []time.Duration{20 * time.Second, 2 * time.Second, time.Second}[i]
-				spread(r.groups[i], 6, by)
-				r.groups[i].wanted = r.enough(r.groups[i])
-			}
-			got := ""
-			for _, g := range r.worth() {
-				got += " " + strings.TrimPrefix(g.members[0].cell().Operation, "put")
-			}
-			if sorted := sortedWords(got); sorted != c.want {
-				t.Errorf("groups %q are launched, want %q", sorted, c.want)
-			}
-		})
-	}
-}
-
-// Where no group becomes narrow enough, the cheapest does not get everything:
-// after 30 launches one more is worth little.
-func TestRestOfBudgetIsShared(t *testing.T) {
-	r := planned(t, Config{Precision: 0.02, Budget: 10 * time.Second}, 2*time.Second, time.Second)
-	for i, launches := range []int{6, 30} {
-		r.groups[i].cost = []time.Duration{2 * time.Second, time.Second}[i]
-		spread(r.groups[i], launches, 1.5)
-		r.groups[i].wanted = r.enough(r.groups[i])
-	}
-	if got := r.worth(); len(got) != 1 || got[0] != r.groups[0] {
-		t.Errorf("%d groups are launched, want the first alone", len(got))
-	}
-}
-
-func sortedWords(text string) string {
-	words := strings.Fields(text)
-	slices.Sort(words)
-	return strings.Join(words, " ")
 }

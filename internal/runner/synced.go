@@ -101,7 +101,7 @@ func (r *Runner) traceGroup(ctx context.Context, g *group) error {
 
 // trace runs some commits under a tracer and judges them.
 func (r *Runner) trace(ctx context.Context, m *member, j *job) (tracing, error) {
-	dir, err := os.MkdirTemp("", "assay-trace-")
+	dir, err := os.MkdirTemp(r.config.Work.Dir, "trace-")
 	if err != nil {
 		return tracing{}, fmt.Errorf("trace commits: %w", err)
 	}

@@ -39,6 +39,9 @@ func (r *Runner) windows(ctx context.Context, g *group, launch int) error {
 	}
 	peers := g.operations()
 	for _, i := range r.shuffled(len(peers)) {
+		if r.over() {
+			return errBudgetEnded
+		}
 		meter, before := host.Start(), l.cpu()
 		if err := l.operation(ctx, peers[i]); err != nil {
 			return err

@@ -183,7 +183,7 @@ func newBench(t *testing.T, text string) *bench {
 	b := &bench{log: filepath.Join(dir, "log")}
 	b.Config = Config{Cases: cases, Programs: programs(t, dir, p.Drivers), Reference: p.Drivers[0],
 		Data: dataset.Cache{Dir: filepath.Join(dir, "data")}, Work: work, Seed: 1, Launches: 2,
-		Budget: time.Hour, Precision: 1e6, Timeout: time.Minute,
+		Precision: 1e6, Timeout: time.Minute,
 		Emit: func(t assay.Trial) error { b.trials = append(b.trials, t); return nil }}
 	t.Setenv(logVariable, b.log)
 	return b

@@ -3,8 +3,10 @@
 package runner
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -35,6 +37,12 @@ func NewWorkspace(dir, runID string) (*Workspace, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("folder for databases: %w", err)
 	}
+	// Nobody else sweeps between the making of the folder and its locking.
+	gate, err := lockFile(filepath.Join(dir, "sweeping.lock"), syscall.LOCK_EX)
+	if err != nil {
+		return nil, fmt.Errorf("folder for databases: %w", err)
+	}
+	defer gate.Close()
 	if err := sweep(dir); err != nil {
 		return nil, err
 	}
@@ -97,15 +105,58 @@ func freeSpace(dir string) int64 {
 
 // lockFolder locks a folder by a file in it, without waiting.
 func lockFolder(dir string) (*os.File, error) {
-	file, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_CREATE|os.O_RDWR, 0o644)
+	return lockFile(filepath.Join(dir, "lock"), syscall.LOCK_EX|syscall.LOCK_NB)
+}
+
+func lockFile(path string, how int) (*os.File, error) {
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	if err := syscall.Flock(int(file.Fd()), how); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
 	return file, nil
 }
+
+// turnPause is how often it is asked whether another assay has ended measuring.
+const turnPause = 200 * time.Millisecond
+
+// takeTurn waits until no other assay measures in the same cache folder: two at
+// a time would measure each other. The turn ends when the file is closed.
+func (w *Workspace) takeTurn(ctx context.Context, waiting func()) (io.Closer, error) {
+	for told := false; ; {
+		turn, err := lockFile(filepath.Join(filepath.Dir(w.Dir), "measuring.lock"), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil || !errors.Is(err, syscall.EWOULDBLOCK) {
+			return turn, err
+		}
+		if !told {
+			told = true
+			waiting()
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(turnPause):
+		}
+	}
+}
+
+// check says why nothing can be measured in the workspace any more: it is gone,
+// or nothing can be written to it. It writes about as much as a small database.
+func (w *Workspace) check() error {
+	file, err := os.CreateTemp(w.Dir, "check-")
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(make([]byte, checkedBytes))
+	if err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close(), os.Remove(file.Name()))
+}
+
+const checkedBytes = 1 << 20
 
 // sweep removes the workspaces that nobody has locked.
 func sweep(dir string) error {

@@ -3,6 +3,8 @@
 package runner
 
 import (
+	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -48,7 +50,7 @@ func TestSweep(t *testing.T) {
 		t.Fatal(err)
 	}
 	own := workspace(t, dir, "own")
-	same(t, "folders", entries(t, dir), []string{"mine", "run-file", "run-own", "run-used"})
+	same(t, "folders", entries(t, dir), []string{"mine", "run-file", "run-own", "run-used", "sweeping.lock"})
 	if _, err := own.folder(); err != nil {
 		t.Error(err)
 	}
@@ -58,7 +60,7 @@ func TestSweep(t *testing.T) {
 	if err := used.Close(); err != nil {
 		t.Error(err)
 	}
-	same(t, "folders after both", entries(t, dir), []string{"mine", "run-file"})
+	same(t, "folders after both", entries(t, dir), []string{"mine", "run-file", "sweeping.lock"})
 }
 
 // A resumed run has its folder again, empty, unless it is going on.
@@ -84,5 +86,58 @@ func TestWorkspaceThatCannotBe(t *testing.T) {
 	}
 	if _, err := NewWorkspace(file, "x"); err == nil || !strings.Contains(err.Error(), "folder for databases") {
 		t.Errorf("below a file: %v", err)
+	}
+}
+
+// Only one run at a time measures in a cache folder; the next one says that it
+// waits, and goes on when the first has ended.
+func TestTurns(t *testing.T) {
+	dir := t.TempDir()
+	first, second := openWorkspace(t, dir, "20261120-153000-0001"), openWorkspace(t, dir, "20261120-153000-0002")
+	turn, err := first.takeTurn(t.Context(), func() { t.Error("the first one waits") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	cancelled, cancel := context.WithCancel(t.Context())
+	if _, err := second.takeTurn(cancelled, cancel); !errors.Is(err, context.Canceled) {
+		t.Errorf("while another measures, a cancelled run gets %v, want that it was cancelled", err)
+	}
+	waited := false
+	next, err := second.takeTurn(t.Context(), func() {
+		waited = true
+		if err := turn.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	if err != nil || !waited {
+		t.Fatalf("waited: %v, error %v; want that it waits until the first one ends", waited, err)
+	}
+	if err := next.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func openWorkspace(t *testing.T, dir, id string) *Workspace {
+	t.Helper()
+	w, err := NewWorkspace(dir, id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = w.Close() })
+	return w
+}
+
+// A workspace that is gone, or of which nothing can be written, is no fault of
+// a cell.
+func TestWorkspaceCheck(t *testing.T) {
+	w := openWorkspace(t, t.TempDir(), "20261120-153000-0001")
+	if err := w.check(); err != nil {
+		t.Errorf("check: %v", err)
+	}
+	if err := os.RemoveAll(w.Dir); err != nil {
+		t.Fatal(err)
+	}
+	if err := w.check(); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("check of a folder that is gone: %v, want that it does not exist", err)
 	}
 }

@@ -1,0 +1,142 @@
+// Package schedule decides which groups of cells are launched next, from what
+// their launches cost and how many each still needs. It starts nothing and
+// knows no clock: the same groups always give the same answer.
+//
+// Every group gets the minimum number of launches first, one level after the
+// other: no group has its third launch while another, for which there is time,
+// has one. The rest of the budget goes to intervals that are still too wide,
+// where it decides most.
+package schedule
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// maxTries bounds the launches of a group without a budget, as a multiple of
+// those it needs: where all of them are disturbed, the run would never end.
+const maxTries = 2
+
+// Group is what the schedule knows of cells that are launched together.
+type Group struct {
+	Cost     time.Duration // of one launch; 0: unknown, since there was none yet
+	Launches int           // those that count
+	Tries    int           // all, the disturbed ones too
+	Needed   int           // launches after which every interval is expected to be narrow enough
+	Wide     int           // intervals that are too wide
+	// Divisible says that a launch can be ended between two operations, and what
+	// was measured until then is kept.
+	Divisible bool
+}
+
+// Limits are those of a whole run.
+type Limits struct {
+	MinLaunches int           // of every group
+	Left        time.Duration // of the budget
+	Bounded     bool          // there is a budget
+}
+
+// needed is how many launches a group is to have.
+func (l Limits) needed(g Group) int { return max(l.MinLaunches, g.Needed) }
+
+// wants tells whether a group is to be launched again.
+func (l Limits) wants(g Group) bool {
+	return g.Launches < l.needed(g) && (l.Bounded || g.Tries < maxTries*l.needed(g))
+}
+
+// missing is the time of the launches that a group still needs.
+func (l Limits) missing(g Group) time.Duration {
+	return time.Duration(max(0, l.needed(g)-g.Launches)) * g.Cost
+}
+
+// Next returns the groups of the next round by their index, the most valuable
+// first; none where the run is at its end. Together they fit into what is left;
+// where nothing fits, it is one group whose launch can be ended by the budget.
+func Next(groups []Group, limits Limits) []int {
+	if limits.Left <= 0 {
+		return nil
+	}
+	var wanting []int
+	for i, g := range groups {
+		if limits.wants(g) {
+			wanting = append(wanting, i)
+		}
+	}
+	if next := lowestLevel(groups, wanting, limits); len(next) > 0 {
+		return next
+	}
+	if next := narrowing(groups, wanting, limits); len(next) > 0 {
+		return next
+	}
+	return divisible(groups, wanting)
+}
+
+// lowestLevel are the groups below the minimum that have the fewest launches of
+// those that fit, the cheapest first.
+func lowestLevel(groups []Group, wanting []int, limits Limits) []int {
+	var below []int
+	for _, i := range wanting {
+		if g := groups[i]; g.Launches < limits.MinLaunches && g.Cost <= limits.Left {
+			below = append(below, i)
+		}
+	}
+	slices.SortStableFunc(below, func(a, b int) int {
+		return cmp.Or(cmp.Compare(groups[a].Launches, groups[b].Launches), cmp.Compare(groups[a].Cost, groups[b].Cost))
+	})
+	var next []int
+	left := limits.Left
+	for _, i := range below {
+		if groups[i].Launches == groups[below[0]].Launches && groups[i].Cost <= left {
+			left -= groups[i].Cost
+			next = append(next, i)
+		}
+	}
+	return next
+}
+
+// narrowing are the groups that the rest of the budget decides most with: those
+// whose intervals become narrow enough within it, the cheapest for each interval
+// first, and where there is none, the one whose next launch narrows most for its
+// cost.
+func narrowing(groups []Group, wanting []int, limits Limits) []int {
+	var above []int
+	for _, i := range wanting {
+		if groups[i].Launches >= limits.MinLaunches {
+			above = append(above, i)
+		}
+	}
+	perInterval := func(i int) float64 { return float64(limits.missing(groups[i])) / float64(max(1, groups[i].Wide)) }
+	slices.SortStableFunc(above, func(a, b int) int { return cmp.Compare(perInterval(a), perInterval(b)) })
+	var next, startable []int
+	left := limits.Left
+	for _, i := range above {
+		if missing := limits.missing(groups[i]); missing <= left {
+			left -= missing
+			next = append(next, i)
+		} else if groups[i].Cost <= limits.Left {
+			startable = append(startable, i)
+		}
+	}
+	if len(next) > 0 || len(startable) == 0 {
+		return next
+	}
+	// One launch beside n makes an interval narrower by 1/2n.
+	perNarrowing := func(i int) float64 {
+		g := groups[i]
+		return float64(g.Cost) * float64(g.Launches) / float64(max(1, g.Wide))
+	}
+	return []int{slices.MinFunc(startable, func(a, b int) int { return cmp.Compare(perNarrowing(a), perNarrowing(b)) })}
+}
+
+// divisible is the group with the fewest launches of those whose launch the
+// budget may end.
+func divisible(groups []Group, wanting []int) []int {
+	could := slices.DeleteFunc(slices.Clone(wanting), func(i int) bool { return !groups[i].Divisible })
+	if len(could) == 0 {
+		return nil
+	}
+	return []int{slices.MinFunc(could, func(a, b int) int {
+		return cmp.Or(cmp.Compare(groups[a].Launches, groups[b].Launches), cmp.Compare(groups[a].Cost, groups[b].Cost))
+	})}
+}

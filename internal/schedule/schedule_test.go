@@ -1,0 +1,124 @@
+package schedule
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+const second = time.Second
+
+// What is left goes to groups that become narrow enough within it, the cheapest
+// for each interval first; where none does, to the one that a launch narrows
+// most for its cost.
+func TestBudgetGoesWhereItDecides(t *testing.T) {
+	groups := []Group{
+		{Cost: 20 * second, Launches: 6, Needed: 30, Wide: 1},
+		{Cost: 2 * second, Launches: 6, Needed: 100, Wide: 1},
+		{Cost: second, Launches: 6, Needed: 30, Wide: 1},
+	}
+	for left, want := range map[time.Duration]string{
+		time.Hour: "[2 1 0]", 300 * second: "[2 1]", 60 * second: "[2]", 10 * second: "[2]", second / 2: "[]", 0: "[]",
+	} {
+		if got := fmt.Sprint(Next(groups, Limits{MinLaunches: 6, Left: left, Bounded: true})); got != want {
+			t.Errorf("with %s left, got %s, want %s", left, got, want)
+		}
+	}
+}
+
+// Where no group becomes narrow enough, the cheapest does not get everything:
+// after 30 launches one more is worth little.
+func TestRestOfBudgetIsShared(t *testing.T) {
+	groups := []Group{{Cost: 2 * second, Launches: 6, Needed: 1e6, Wide: 1}, {Cost: second, Launches: 30, Needed: 1e6, Wide: 1}}
+	if got := Next(groups, Limits{MinLaunches: 6, Left: 10 * second, Bounded: true}); !slices.Equal(got, []int{0}) {
+		t.Errorf("got %v, want the first group alone", got)
+	}
+}
+
+// A budget that just misses the minimum of a group is used all the same.
+func TestBudgetThatJustMisses(t *testing.T) {
+	group := []Group{{Cost: 10 * second, Launches: 1, Tries: 2}}
+	if got := Next(group, Limits{MinLaunches: 6, Left: 49 * second, Bounded: true}); !slices.Equal(got, []int{0}) {
+		t.Errorf("five launches of 10s are missing and 49s are left: got %v, want the group", got)
+	}
+}
+
+// Disturbed launches are made again for as long as the budget lasts; without a
+// budget there is a bound.
+func TestDisturbedLaunches(t *testing.T) {
+	group := []Group{{Cost: second, Launches: 0, Tries: 12}}
+	if got := Next(group, Limits{MinLaunches: 6, Left: 10 * second, Bounded: true}); len(got) != 1 {
+		t.Error("with a budget left, a group whose launches were all disturbed is given up")
+	}
+	if got := Next(group, Limits{MinLaunches: 6, Left: time.Hour}); len(got) != 0 {
+		t.Error("without a budget, a group whose launches are all disturbed is launched for ever")
+	}
+}
+
+// A launch that the budget ends is begun where nothing else fits.
+func TestDivisible(t *testing.T) {
+	groups := []Group{{Cost: 20 * second, Launches: 1}, {Cost: 30 * second, Launches: 1, Divisible: true}}
+	if got := Next(groups, Limits{MinLaunches: 3, Left: 10 * second, Bounded: true}); !slices.Equal(got, []int{1}) {
+		t.Errorf("got %v, want the divisible group", got)
+	}
+	if got := Next(groups[:1], Limits{MinLaunches: 3, Left: 10 * second, Bounded: true}); len(got) != 0 {
+		t.Errorf("got %v, want none: a launch of which nothing is kept would be cut off", got)
+	}
+}
+
+func drawGroups(t *rapid.T) []Group {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Group {
+		return Group{Cost: time.Duration(rapid.IntRange(1, 40).Draw(t, "cost")) * second, Needed: rapid.IntRange(0, 30).Draw(t, "needed"),
+			Wide: rapid.IntRange(0, 5).Draw(t, "wide"), Divisible: rapid.Bool().Draw(t, "divisible")}
+	}), 1, 8).Draw(t, "groups")
+}
+
+// A run ends; what it begins fits, but for a last launch that is divided; no
+// group is ahead of one below the minimum for which there is time; and at the
+// end nothing fits that is still wanted.
+func TestProperties(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		groups := drawGroups(t)
+		limits := Limits{MinLaunches: rapid.IntRange(1, 6).Draw(t, "min"), Bounded: true,
+			Left: time.Duration(rapid.IntRange(0, 2000).Draw(t, "left")) * second}
+		for round := 0; ; round++ {
+			if round > 10_000 {
+				t.Fatal("the run does not end")
+			}
+			next := Next(groups, limits)
+			cost := time.Duration(0)
+			for _, i := range next {
+				cost += groups[i].Cost
+			}
+			if cost > limits.Left && !(len(next) == 1 && groups[next[0]].Divisible) {
+				t.Fatalf("%v cost %s, left are %s", next, cost, limits.Left)
+			}
+			for _, i := range next {
+				for k, other := range groups {
+					if other.Launches < min(groups[i].Launches, limits.MinLaunches) && other.Cost <= limits.Left {
+						t.Fatalf("group %d with %d launches is launched before group %d with %d, for which there is time", i, groups[i].Launches, k, other.Launches)
+					}
+				}
+			}
+			if len(next) == 0 {
+				break
+			}
+			for _, i := range next {
+				disturbed := rapid.IntRange(0, 3).Draw(t, "disturbed") == 0
+				groups[i].Tries++
+				if !disturbed {
+					groups[i].Launches++
+				}
+			}
+			limits.Left = max(0, limits.Left-cost)
+		}
+		for i, g := range groups {
+			if limits.wants(g) && g.Cost <= limits.Left {
+				t.Fatalf("the run ended with %s left, and group %d wants a launch of %s", limits.Left, i, g.Cost)
+			}
+		}
+	})
+}
