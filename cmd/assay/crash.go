@@ -106,7 +106,7 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 		return err
 	}
 	defer s.Close()
-	progress := newProgress(a.stderr, false)
+	progress := newProgress(a, false)
 	defer progress.close()
 	l, err := a.lab(progress)
 	if err != nil {
@@ -287,7 +287,7 @@ func (a *app) replay(ctx context.Context, flags crashFlags) error {
 	if reason := crash.Missing(finding.Task.Fault); reason != "" {
 		return errors.New(reason)
 	}
-	progress := newProgress(a.stderr, false)
+	progress := newProgress(a, false)
 	defer progress.close()
 	l, err := a.lab(progress)
 	if err != nil {
