@@ -180,51 +180,6 @@ func (c Cell) Key() string {
 	return c.Peer() + "|" + c.Target() + "#" + c.Build + "|" + c.Profile + "|" + c.Without
 }
 
-// Peer identifies what two cells have in common when only their target and
-// profile differ: the row of a table.
-func (c Cell) Peer() string {
-	return fmt.Sprintf("%s|%s|%s|%d|%d|%d|%s|%d|%g|%s", c.Plan, c.Workload, c.Operation,
-		c.Clients, c.Pool, c.Idle, c.Statement, c.Transaction, c.Rate, c.ParamString())
-}
-
-// Coordinate returns the value of the coordinate that --only selects by:
-// a CSV column's name, or the name of a param. The second result is false
-// where the cell has no such coordinate.
-func (c Cell) Coordinate(name string) (string, bool) {
-	switch name {
-	case "plan":
-		return c.Plan, true
-	case "workload":
-		return c.Workload, true
-	case "operation":
-		return c.Operation, true
-	case "engine":
-		return c.Engine, true
-	case "driver":
-		return c.Driver, true
-	case "options":
-		return c.Options, true
-	case "profile":
-		return c.Profile, true
-	case "without":
-		return c.Without, true
-	case "clients":
-		return fmt.Sprint(c.Clients), true
-	case "pool":
-		return fmt.Sprint(c.Pool), true
-	case "idle":
-		return fmt.Sprint(c.Idle), true
-	case "statement":
-		return c.Statement, true
-	case "transaction":
-		return TransactionString(c.Transaction), true
-	case "rate":
-		return fmt.Sprintf("%g", c.Rate), true
-	}
-	value, ok := c.Params[name]
-	return value, ok
-}
-
 // TransactionString is a transaction size as plans and CSV write it: none for
 // zero, otherwise the number of operations.
 func TransactionString(n int) string {

@@ -4,10 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -22,56 +20,66 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// reportFormats are all that assay report can write.
-var reportFormats = slices.Concat(report.Formats, []string{report.HTML}, report.ChartFormats)
-
 func (a *app) reportCommand() *cobra.Command {
-	var format, output string
+	var name, output string
 	cmd := &cobra.Command{
 		Use:   "report [RUN]",
 		Short: "Show a run again, the newest by default",
 		Args:  arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains(reportFormats, format) {
-				return usage(fmt.Errorf("unknown format %q", format), "formats are "+strings.Join(reportFormats, ", "))
+			format, err := report.FormatNamed(name)
+			if err != nil {
+				return usage(fmt.Errorf("unknown format %q", name), "formats are "+strings.Join(report.FormatNames(), ", "))
 			}
-			if slices.Contains(report.ChartFormats, format) && output == "" {
-				return usage(fmt.Errorf("format %s is one file for each chart", format), "name a folder: -o FOLDER")
+			if format.Chart != nil && output == "" {
+				return usage(fmt.Errorf("format %s is one file for each chart", name), "name a folder: -o FOLDER")
 			}
 			return a.showRun(cmd.Context(), strings.Join(args, ""), format, output)
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "text", strings.Join(reportFormats, "|"))
+	cmd.Flags().StringVar(&name, "format", "text", strings.Join(report.FormatNames(), "|"))
 	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write instead of standard output; of svg and png, the folder")
 	return cmd
 }
 
-func (a *app) showRun(ctx context.Context, id, format, output string) error {
+func (a *app) showRun(ctx context.Context, id string, format report.Format, output string) error {
 	debug.SetGCPercent(40) // a report keeps most of what it reads until it is written
 	s, err := a.readStore(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	r, err := lab.Analyze(ctx, s, id)
+	result, err := lab.Analyze(ctx, s, id)
 	if err != nil {
 		return err
 	}
+	r, err := a.reportOn(result)
 	switch {
-	case slices.Contains(report.ChartFormats, format):
+	case err != nil:
+		return err
+	case format.Chart != nil:
 		return a.writeCharts(r, format, output)
 	case output == "":
-		return formatReport(r, format, a.stdout)
+		return format.Write(r, a.stdout)
 	}
 	return writeReport(r, format, output)
 }
 
+// reportOn is the report on a run, with what was published of its plan.
+func (a *app) reportOn(result *analysis.Result) (*report.Report, error) {
+	r := report.New(result)
+	r.Store = a.store
+	var err error
+	r.Published, err = audit.Relations(result.Run.Plan)
+	return r, err
+}
+
 // writeCharts writes a file for each chart and says where.
-func (a *app) writeCharts(r *analysis.Result, format, dir string) error {
+func (a *app) writeCharts(r *report.Report, format report.Format, dir string) error {
 	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
 		return usage(fmt.Errorf("%s is a file: name a folder", dir))
 	}
-	paths, err := report.New(r).WriteCharts(dir, format)
+	paths, err := r.WriteCharts(dir, format)
 	if err != nil {
 		return err
 	}
@@ -79,22 +87,10 @@ func (a *app) writeCharts(r *analysis.Result, format, dir string) error {
 	return nil
 }
 
-// formatReport writes a report in a format that is one text.
-func formatReport(r *analysis.Result, format string, w io.Writer) error {
-	if format != report.HTML {
-		return report.New(r).Write(w, format)
-	}
-	published, err := audit.Relations(r.Run.Plan)
-	if err != nil {
-		return err
-	}
-	return report.New(r).WriteHTML(w, published)
-}
-
 // writeReport writes a report to a file.
-func writeReport(r *analysis.Result, format, path string) error {
+func writeReport(r *report.Report, format report.Format, path string) error {
 	var text bytes.Buffer
-	if err := formatReport(r, format, &text); err != nil {
+	if err := format.Write(r, &text); err != nil {
 		return err
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {

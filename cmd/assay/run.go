@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -17,6 +18,7 @@ import (
 	"assay/plans"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 )
 
 // runFlags are what the run subcommand was asked for.
@@ -27,6 +29,7 @@ type runFlags struct {
 	precision string
 	resume    bool
 	quiet     bool
+	full      bool
 	capacity  string
 }
 
@@ -54,6 +57,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.StringVar(&flags.precision, "precision", "", "target half-width of the confidence intervals, such as 2% (default the plan's)")
 	f.StringVar(&flags.capacity, "find-capacity", "", "find the highest request rate that meets a latency target, such as p99=5ms (read-only HTTP operations)")
 	f.BoolVar(&flags.resume, "resume", false, "resume the latest unfinished run of this plan")
+	f.BoolVar(&flags.full, "full", false, "show the whole report, as assay report does, instead of one screen")
 	f.BoolVar(&flags.quiet, "quiet", false, "show no progress")
 	return cmd
 }
@@ -99,7 +103,7 @@ func (a *app) run(ctx context.Context, name string, flags runFlags) error {
 	if err != nil {
 		return err
 	}
-	return a.showResult(ctx, s, result, location)
+	return a.showResult(ctx, s, result, location, flags.full)
 }
 
 // measure makes a run and shows its progress.
@@ -174,25 +178,38 @@ func fraction(text string) (float64, error) {
 }
 
 // showResult shows the result of a run and says where it lies.
-func (a *app) showResult(ctx context.Context, s *store.Store, result lab.Result, location string) error {
-	r, err := lab.Analyze(ctx, s, result.ID)
+func (a *app) showResult(ctx context.Context, s *store.Store, result lab.Result, location string, full bool) error {
+	analyzed, err := lab.Analyze(ctx, s, result.ID)
 	if err != nil {
 		return err
 	}
-	if err := report.New(r).Write(a.stdout, "text"); err != nil {
+	r, err := a.reportOn(analyzed)
+	if err != nil {
 		return err
 	}
 	path := filepath.Join(filepath.Dir(location), "reports", result.ID+".md")
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	if err := writeReport(r, "markdown", path); err != nil {
+	markdown, err := report.FormatNamed("markdown")
+	if err == nil {
+		err = writeReport(r, markdown, path)
+	}
+	if err != nil {
 		return err
 	}
 	a.summarize(result)
 	fmt.Fprintf(a.stderr, "report: %s\nresults: %s; again: %s --format %s\n", path, location,
-		a.commandLine("report", result.ID), strings.Join(reportFormats, "|"))
-	return a.checkCells(r)
+		a.commandLine("report", result.ID), strings.Join(report.FormatNames(), "|"))
+	if full {
+		err = r.Write(a.stdout, "text")
+	} else {
+		err = r.WriteScreen(a.stdout, screenOf(a.stdout))
+	}
+	if err != nil {
+		return err
+	}
+	return a.checkCells(analyzed)
 }
 
 // summarize says what the run itself cost.
@@ -203,4 +220,17 @@ func (a *app) summarize(result lab.Result) {
 		fmt.Fprintf(a.stderr, "; peak memory of assay %.0f MB", float64(peak)/1e6)
 	}
 	fmt.Fprintln(a.stderr)
+}
+
+// screenOf is what a terminal shows; elsewhere the default width without colours.
+func screenOf(out io.Writer) report.Screen {
+	file, ok := out.(*os.File)
+	if !ok || !term.IsTerminal(int(file.Fd())) {
+		return report.Screen{}
+	}
+	width, _, err := term.GetSize(int(file.Fd()))
+	if err != nil {
+		width = 0
+	}
+	return report.Screen{Width: width, Color: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
 }

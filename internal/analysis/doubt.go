@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,7 +41,7 @@ func (r *Row) warnOfOrder(of string, series []float64, margin float64, advice st
 	total, p, drifts := stat.Drift(series)
 	if drifts { // which is an autocorrelation too
 		if beyond(total, margin) {
-			r.warn("drift", fmt.Sprintf("over %d launches %s became %s times what it was (p %.1g)", len(series), of, digits(total), p), advice)
+			r.warn("drift", fmt.Sprintf("over %d launches %s became %s times what it was (p %.1g)", len(series), of, digits(total), p), advice).Severity = math.Abs(math.Log(total))
 		}
 		return
 	}
@@ -55,13 +56,13 @@ func (r *Row) warnOfShape(figures []float64, margin float64) {
 	if gap, upper, found := stat.TwoModes(figures); found {
 		if beyond(gap, margin) {
 			r.warn("two-modes", fmt.Sprintf("%d of %d launches are %s times the others, with nothing in between", upper, len(figures), digits(gap)),
-				"look at both: the mean of the two is a figure that no launch has")
+				"look at both: the mean of the two is a figure that no launch has").Severity = gap
 		}
 		return
 	}
 	if skewness, found := stat.Skewed(figures); found {
 		r.warn("skewed", fmt.Sprintf("a few of %d launches lie far out on one side (skewness %.1f)", len(figures), skewness),
-			"look for stalls; the interval may be too narrow")
+			"look for stalls; the interval may be too narrow").Severity = math.Abs(skewness)
 	}
 }
 
@@ -331,7 +332,7 @@ func grown(rows []*Row) {
 	}
 	last.warn("grows", fmt.Sprintf("an operation takes %s times as long with n=%s as with n=%s: the figure depends on how many there are",
 		ratioFormat(c.Ratio, "%s [%s, %s]"), last.Cell.Params[countParam], first.Cell.Params[countParam]),
-		"no figure of this operation is one without its n: compare at your own, or in transactions of a fixed size")
+		"no figure of this operation is one without its n: compare at your own, or in transactions of a fixed size").Severity = c.Ratio.Center
 }
 
 // warnOfDisk marks synced commits that come faster than the disk can sync.
@@ -345,7 +346,7 @@ func (r *Result) warnOfDisk() {
 		for _, row := range t.Rows {
 			if commits := syncedCommits(row); commits > beyondDisk*rate*float64(row.Cell.Clients) {
 				row.warn("beyond-disk", fmt.Sprintf("%s synced commits a second, and the disk did %s syncs a second for one client when it was probed",
-					digits(commits), digits(rate)), "look whether the syncs reach the disk, and at what the trace counts as one: sync-before-ack")
+					digits(commits), digits(rate)), "look whether the syncs reach the disk, and at what the trace counts as one: sync-before-ack").Severity = commits / rate
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/stat"
 )
 
 // Suggestion is what to use for all operations together, for one class of
@@ -91,7 +92,7 @@ func gather(tables []*Table) []*candidate {
 			for _, row := range k.Rows {
 				if c := byName[row.Name()]; c != nil {
 					c.ranked = true
-					if row.Rank == 1 && k.decided() {
+					if k.leads(row) {
 						c.best++
 					}
 				}
@@ -104,6 +105,21 @@ func gather(tables []*Table) []*candidate {
 		all[i] = byName[name]
 	}
 	return all
+}
+
+// leads tells whether a row is the best or tied with it: nobody beats it, and it
+// beats somebody or is equivalent to one that does. One that is undecided against
+// everybody leads nothing.
+func (k *Ranking) leads(row *Row) bool {
+	if row.Rank != 1 {
+		return false
+	}
+	beats := func(a *Row) bool {
+		return slices.ContainsFunc(k.Rows, func(b *Row) bool { return b != a && k.Compare(a, b).Verdict == stat.Faster })
+	}
+	return beats(row) || slices.ContainsFunc(k.Leaders(), func(other *Row) bool {
+		return other != row && k.Compare(row, other).Verdict == stat.Equivalent && beats(other)
+	})
 }
 
 // weaker returns the weaker of two classes that are known.
@@ -136,8 +152,8 @@ func suggestClass(tables []*Table, d assay.Durability, members []*candidate) (Su
 	return s, true
 }
 
-// decided tells whether the ranking orders anything at all.
-func (k *Ranking) decided() bool {
+// Decided tells whether the ranking orders anything at all.
+func (k *Ranking) Decided() bool {
 	return slices.ContainsFunc(k.Rows, func(r *Row) bool { return r.Rank > k.Rows[0].Rank })
 }
 
@@ -150,7 +166,7 @@ func contests(tables []*Table, members []*candidate) (decided, open int) {
 				return slices.ContainsFunc(members, func(m *candidate) bool { return m.row.Name() == row.Name() })
 			})
 			switch {
-			case takesPart && k.decided():
+			case takesPart && k.Decided():
 				decided++
 			case takesPart && len(k.Rows) > 1:
 				open++

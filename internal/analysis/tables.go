@@ -100,17 +100,23 @@ func launchTime(rows []*Row) time.Duration {
 	return total / time.Duration(max(len(launches), 1))
 }
 
-// compareCells orders cells by their coordinates, numbers as numbers.
+// compareCells orders cells by their coordinates: the parameters of the plan come
+// behind the operation.
 func compareCells(a, b assay.Cell) int {
-	return cmp.Or(
-		strings.Compare(a.Workload, b.Workload),
-		strings.Compare(a.Operation, b.Operation),
-		CompareParams(a.Params, b.Params),
-		a.Clients-b.Clients, a.Pool-b.Pool, a.Idle-b.Idle,
-		strings.Compare(a.Statement, b.Statement),
-		a.Transaction-b.Transaction,
-		cmp.Compare(a.Rate, b.Rate),
-		strings.Compare(a.Peer(), b.Peer()))
+	for _, c := range assay.TableCoordinates() {
+		if c.Name == "plan" {
+			continue // one run is of one plan
+		}
+		if order := c.Compare(a, b); order != 0 {
+			return order
+		}
+		if c.Name == "operation" {
+			if order := CompareParams(a.Params, b.Params); order != 0 {
+				return order
+			}
+		}
+	}
+	return strings.Compare(a.Peer(), b.Peer())
 }
 
 // CompareParams orders by the params that both have; the rest is left to the

@@ -156,15 +156,25 @@ func skipped(a, b Side) map[string]bool {
 	return skip
 }
 
+// notMatched are coordinates that cells need not share to be compared.
+var notMatched = map[string]bool{"engine": true, "without": true}
+
 // matchKey is what two cells have in common that are compared.
 func matchKey(c assay.Cell, skip map[string]bool) string {
-	names := []string{"plan", "workload", "operation", "driver", "version", "options", "profile", "clients", "pool", "idle",
-		"statement", "transaction"}
 	var key strings.Builder
-	for _, name := range append(names, slices.Sorted(maps.Keys(c.Params))...) {
-		if value, ok := coordinate(c, name); ok && !skip[name] {
+	write := func(name, value string) {
+		if !skip[name] {
 			fmt.Fprintf(&key, "%s=%s|", name, value)
 		}
+	}
+	for _, k := range assay.Coordinates {
+		if !notMatched[k.Name] {
+			write(k.Name, k.Value(c))
+		}
+	}
+	write("version", c.DriverVersion)
+	for _, name := range slices.Sorted(maps.Keys(c.Params)) {
+		write(name, c.Params[name])
 	}
 	return key.String()
 }

@@ -25,6 +25,8 @@ type Warning struct {
 	// Launches counts those that gave the warning, of Of; both are 0 where
 	// it is about all of them together.
 	Launches, Of int
+	// Severity orders the warnings of one code: the worst case has the highest.
+	Severity float64
 }
 
 // String is the warning in one line.
@@ -56,6 +58,7 @@ func trialWarnings(trials []assay.Trial) []Warning {
 			}
 			if !seen[kind] {
 				all[i].Launches++
+				all[i].Severity = float64(all[i].Launches) / float64(all[i].Of)
 			}
 			seen[kind] = true
 		}
@@ -76,22 +79,22 @@ func (r *Row) warnOfTrials() {
 	measured, dropped := r.launches()
 	if kept := len(r.Counted()); r.Outcome == assay.OK && kept < stat.MinLaunches {
 		r.warn("few-launches", fmt.Sprintf("%d of at least %s", kept, plural(stat.MinLaunches, "launch")),
-			"give the run a larger budget")
+			"give the run a larger budget").Severity = -float64(kept)
 	}
 	switch {
 	case dropped > 0 && len(r.Counted()) == measured:
 		r.warn("disturbed", fmt.Sprintf("%d of %s disturbed from outside; they are counted, since too few others are left", dropped, plural(measured, "launch")),
-			"stop other programs on the machine, or take a quieter one")
+			"stop other programs on the machine, or take a quieter one").Severity = float64(dropped) / float64(measured)
 	case float64(dropped) > mostDropped*float64(measured):
 		r.warn("dropped", fmt.Sprintf("%d of %s disturbed from outside and not counted", dropped, plural(measured, "launch")),
-			"stop other programs on the machine, or take a quieter one")
+			"stop other programs on the machine, or take a quieter one").Severity = float64(dropped) / float64(measured)
 	}
 	if busy, has := r.Figure(assay.BusyOp); has && busy.Interval.Center > mostBusy {
-		r.warn("busy", fmt.Sprintf("%s answers of 'busy' per operation", digits(busy.Interval.Center)), "set busy_timeout")
+		r.warn("busy", fmt.Sprintf("%s answers of 'busy' per operation", digits(busy.Interval.Center)), "set busy_timeout").Severity = busy.Interval.Center
 	}
 	if s := stalled(r.Counted()); s > stat.StallLimit {
 		r.warn("stalls", fmt.Sprintf("the total time per operation is %s times that of the median window", digits(s)),
-			"look for checkpoints, compactions or collections; the figure includes them")
+			"look for checkpoints, compactions or collections; the figure includes them").Severity = s
 	}
 }
 
@@ -137,7 +140,7 @@ func (t *Table) warn() {
 		}
 		if t.Noise > t.Margin {
 			row.warn("noise", fmt.Sprintf("the reference against itself differs by %s %%, more than the margin of %s %%",
-				digits(100*t.Noise), digits(100*t.Margin)), "run on a quieter machine, or accept a wider margin")
+				digits(100*t.Noise), digits(100*t.Margin)), "run on a quieter machine, or accept a wider margin").Severity = t.Noise
 		}
 		if f, _ := row.Figure(t.Primary.Name); !t.noiseKnown && f.Comparison != nil && f.Comparison.Verdict != stat.Undecided {
 			row.warn("unknown-noise", "the reference was not measured against itself: by how much equal things differ in this run is unknown",
@@ -149,7 +152,7 @@ func (t *Table) warn() {
 		}
 		if row.Proof.Refuted > 0 {
 			row.warn("refuted-durability", fmt.Sprintf("%s in %d of %d power cuts, where its settings claim %s", row.Proof.Kind.Words(),
-				row.Proof.Refuted, row.Proof.States, class(row.Proof.Claimed)), "take other settings, or rely on less")
+				row.Proof.Refuted, row.Proof.States, class(row.Proof.Claimed)), "take other settings, or rely on less").Severity = float64(row.Proof.Refuted) / float64(row.Proof.States)
 		}
 		if row.Reference != nil && row.Reference != row && row.Reference.Comparable() {
 			if why := t.unequal(row, row.Reference); why != "" {
@@ -184,8 +187,9 @@ func (t *Table) warnOfScans() {
 }
 
 // warn adds a doubt about the row as a whole.
-func (r *Row) warn(code, evidence, advice string) {
+func (r *Row) warn(code, evidence, advice string) *Warning {
 	r.Warnings = append(r.Warnings, Warning{Warning: assay.Warning{Code: code, Evidence: evidence, Advice: advice}})
+	return &r.Warnings[len(r.Warnings)-1]
 }
 
 // Codes returns the codes of the row's warnings, each once.

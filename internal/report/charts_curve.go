@@ -51,7 +51,12 @@ type family struct {
 
 // axes are a cell's coordinates that are numbers, by name.
 func axes(c assay.Cell) map[string]float64 {
-	all := map[string]float64{"clients": float64(c.Clients), "pool": float64(c.Pool), "transaction": float64(c.Transaction), "rate": c.Rate}
+	all := map[string]float64{}
+	for _, k := range assay.Coordinates {
+		if k.Clear != nil {
+			all[k.Name] = k.Number(c)
+		}
+	}
 	for name, text := range c.Params {
 		if v, err := strconv.ParseFloat(text, 64); err == nil {
 			all[name] = v
@@ -60,24 +65,12 @@ func axes(c assay.Cell) map[string]float64 {
 	return all
 }
 
-// withoutAxis is the cell with an axis taken away: what a family's tables share. A
-// pool that follows the number of clients is no axis of its own.
+// withoutAxis is the cell with an axis taken away: what a family's tables share.
 func withoutAxis(c assay.Cell, axis string) assay.Cell {
-	switch axis {
-	case "clients":
-		if c.Pool == c.Clients {
-			c.Pool, c.Idle = 0, 0
+	for _, k := range assay.Coordinates {
+		if k.Name == axis && k.Clear != nil {
+			k.Clear(&c)
 		}
-		c.Clients = 0
-	case "pool":
-		if c.Idle == c.Pool {
-			c.Idle = 0
-		}
-		c.Pool = 0
-	case "transaction":
-		c.Transaction = 0
-	case "rate":
-		c.Rate = 0
 	}
 	c.Params = maps.Clone(c.Params)
 	delete(c.Params, axis)

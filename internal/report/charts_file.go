@@ -11,25 +11,22 @@ import (
 	"assay/internal/file"
 )
 
-// ChartFormats lists the formats that WriteCharts knows.
-var ChartFormats = []string{"svg", "png"}
-
 // longestName is how long a chart's file name may be, without its extension.
 const longestName = 100
 
 // WriteCharts writes every chart to a file of its own in a folder, which is
 // made where it is missing, and returns their paths.
-func (r *Report) WriteCharts(dir, format string) ([]string, error) {
+func (r *Report) WriteCharts(dir string, format Format) ([]string, error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("write charts: %w", err)
 	}
 	var paths []string
 	for _, named := range r.Charts() {
-		data, err := render(named.Chart, format)
+		data, err := format.Chart(named.Chart)
 		if err != nil {
 			return paths, err
 		}
-		path := filepath.Join(dir, named.Name+"."+format)
+		path := filepath.Join(dir, named.Name+"."+format.Extension)
 		if err := file.Write(path, data); err != nil {
 			return paths, fmt.Errorf("write charts: %w", err)
 		}
@@ -38,17 +35,11 @@ func (r *Report) WriteCharts(dir, format string) ([]string, error) {
 	return paths, nil
 }
 
-// render is a chart as a file's content.
-func render(c *chart.Chart, format string) ([]byte, error) {
-	switch format {
-	case "svg":
-		return c.File()
-	case "png":
-		var out bytes.Buffer
-		err := c.PNG(&out)
-		return out.Bytes(), err
-	}
-	return nil, fmt.Errorf("unknown format %q of charts: use one of %s", format, strings.Join(ChartFormats, ", "))
+// pngFile is a chart as a bitmap.
+func pngFile(c *chart.Chart) ([]byte, error) {
+	var out bytes.Buffer
+	err := c.PNG(&out)
+	return out.Bytes(), err
 }
 
 // fileName makes a name of letters, digits and dashes, which no system reads as

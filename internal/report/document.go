@@ -272,16 +272,24 @@ func (r *Report) addEnvironment(d *document) {
 // addRepeat shows the commands that measure the same again.
 func (r *Report) addRepeat(d *document) {
 	d.add(heading, "How to repeat")
-	command := repeat(r.Run)
+	command := repeat(r.Run, r.Store)
 	d.addLiteral(command)
 	if r.Run.Status != assay.Finished {
 		d.add(paragraph, "To go on with this run:")
-		d.addLiteral("assay run " + quote(planOf(r.Run)) + " --resume")
+		d.addLiteral(r.command("run", planOf(r.Run), "--resume"))
 	}
 }
 
+// storeFlag names the store in a command, where one was given.
+func storeFlag(store string) []string {
+	if store == "" {
+		return nil
+	}
+	return []string{"--store", quote(store)}
+}
+
 // repeat is the command line of a run.
-func repeat(run assay.Run) string {
+func repeat(run assay.Run, store string) string {
 	o := run.Options
 	words := []string{"assay", "run", quote(planOf(run))}
 	if o.Capacity != "" {
@@ -299,7 +307,7 @@ func repeat(run assay.Run) string {
 	if o.Precision > 0 {
 		words = append(words, "--precision", fmt.Sprint(o.Precision))
 	}
-	return strings.Join(words, " ")
+	return strings.Join(append(words, storeFlag(store)...), " ")
 }
 
 // planOf is the plan as a command names it: a built-in one by name, a user's

@@ -30,7 +30,7 @@ func targetsOf(t *testing.T, targets []assay.Target, trial func(target assay.Tar
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Report{r}
+	return New(r)
 }
 
 func figure(ns float64, launch int) assay.Trial {

@@ -12,9 +12,6 @@ import (
 	"assay/internal/chart"
 )
 
-// HTML is a format of WriteHTML.
-const HTML = "html"
-
 //go:embed html/page.html
 var pageTemplate string
 
@@ -37,11 +34,10 @@ func policy(style string) string {
 		base64.StdEncoding.EncodeToString(digest[:]))
 }
 
-// WriteHTML writes the report as one HTML file that needs no network and runs
-// no script. published are the figures of a published benchmark that the run
-// repeats, shown beside its own; there need be none.
-func (r *Report) WriteHTML(w io.Writer, published []Published) error {
-	view, done := r.page(published), make(chan struct{})
+// writeHTML writes the report as one HTML file that needs no network and runs no
+// script.
+func (r *Report) writeHTML(w io.Writer) error {
+	view, done := r.page(r.Published), make(chan struct{})
 	defer close(done)
 	go view.makeTables(done)
 	go view.makeCSV()

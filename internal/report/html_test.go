@@ -22,7 +22,8 @@ import (
 func mustHTML(t *testing.T, r *Report, published ...Published) (text []byte, root *html.Node) {
 	t.Helper()
 	var out bytes.Buffer
-	if err := r.WriteHTML(&out, published); err != nil {
+	r.Published = published
+	if err := r.Write(&out, "html"); err != nil {
 		t.Fatal(err)
 	}
 	root, err := html.Parse(bytes.NewReader(out.Bytes()))

@@ -19,6 +19,7 @@ type pageView struct {
 	Style       template.CSS
 	Policy      string
 	Title, Sub  string
+	Matrix      *matrixView
 	Recommended document
 	Holds       []fact
 	Warnings    []warningView
@@ -137,6 +138,7 @@ func (r *Report) page(published []Published) *pageView {
 		}
 		v.Operations = append(v.Operations, view)
 	}
+	v.Matrix = r.matrixView(v.Operations)
 	return v
 }
 

@@ -196,7 +196,7 @@ func toJSONRun(run assay.Run) jsonRun {
 		Drivers: run.Options.Drivers, Only: run.Options.Only, BudgetNS: int64(run.Options.Budget),
 		Precision: run.Options.Precision, LeastNS: int64(run.Least), Host: run.Host,
 		Targets: convert(run.Targets, func(t assay.Target) jsonTarget { return jsonTarget(t) }),
-		Repeat:  repeat(run),
+		Repeat:  repeat(run, ""),
 	}
 	if !run.Finished.IsZero() {
 		j.Finished = &run.Finished

@@ -131,7 +131,7 @@ func TestConnection(t *testing.T) {
 func TestRepeat(t *testing.T) {
 	run := assay.Run{Plan: "my plan's", Options: assay.Options{Only: map[string][]string{"b": {"1", "2"}, "a": {"x y"}}, Budget: time.Hour}}
 	want := `assay run 'my plan'\''s' --only 'a=x y' --only b=1,2 --budget 1h0m0s`
-	if got := repeat(run); got != want {
+	if got := repeat(run, ""); got != want {
 		t.Errorf("got %s", got)
 	}
 }

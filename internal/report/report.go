@@ -6,33 +6,30 @@ package report
 import (
 	"fmt"
 	"io"
-	"strings"
 
 	"assay/internal/analysis"
 )
 
 // Report prints the analysis of one run.
-type Report struct{ *analysis.Result }
+type Report struct {
+	*analysis.Result
+	Store string // as the user named it, for commands that are printed; empty: the default
+	// Published are the figures of a published benchmark that the run repeats,
+	// which the page shows beside its own; there need be none.
+	Published []Published
+}
 
 // New is the report on a run.
-func New(r *analysis.Result) *Report { return &Report{r} }
+func New(r *analysis.Result) *Report { return &Report{Result: r} }
 
-// Formats lists the formats that Write knows.
-var Formats = []string{"text", "markdown", "csv", "json", "benchfmt"}
-
-// Write prints the report in one of Formats.
+// Write prints the report in one of the formats that are one file.
 func (r *Report) Write(w io.Writer, format string) error {
-	switch format {
-	case "text":
-		return writeText(w, r.document())
-	case "markdown":
-		return writeMarkdown(w, r.document())
-	case "csv":
-		return r.writeCSV(w)
-	case "json":
-		return r.writeJSON(w)
-	case "benchfmt":
-		return r.writeBenchfmt(w)
+	f, err := FormatNamed(format)
+	switch {
+	case err != nil:
+		return err
+	case f.Write == nil:
+		return fmt.Errorf("format %s is one file for each chart: it needs a folder", format)
 	}
-	return fmt.Errorf("unknown format %q: use one of %s", format, strings.Join(Formats, ", "))
+	return f.Write(r, w)
 }

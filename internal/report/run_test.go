@@ -15,5 +15,5 @@ func mustReport(t *testing.T, run assay.Run, trials []assay.Trial) *Report {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Report{r}
+	return New(r)
 }

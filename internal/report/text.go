@@ -46,7 +46,10 @@ func textLines(b block) []string {
 
 // wrap breaks a text at spaces, with what comes before its first and before
 // its other lines.
-func wrap(first, other, text string) []string {
+func wrap(first, other, text string) []string { return wrapAt(width, first, other, text) }
+
+// wrapAt is wrap at another width.
+func wrapAt(width int, first, other, text string) []string {
 	var lines []string
 	line, empty := first, true
 	for _, word := range strings.Fields(text) {

@@ -2,7 +2,9 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -90,7 +92,7 @@ func hidesSide(v float64, n int) bool {
 // its figure to the other's.
 func speedText(i stat.Interval, metric assay.Metric) string {
 	if !metric.HigherBetter {
-		i = stat.Interval{N: i.N, Center: 1 / i.Center, Low: 1 / i.High, High: 1 / i.Low}
+		i = analysis.Inverse(i)
 	}
 	return ratioFormat(i, "%sx [%s, %s]")
 }
@@ -158,3 +160,6 @@ func printable(s string) string {
 		return r
 	}, strings.ToValidUTF8(s, "?"))
 }
+
+// sortedKeys are the names in a map.
+func sortedKeys[V any](all map[string]V) []string { return slices.Sorted(maps.Keys(all)) }

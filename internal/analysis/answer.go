@@ -1,0 +1,391 @@
+package analysis
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"assay"
+	"assay/internal/stat"
+)
+
+// Answer is a run in one matrix: what to use, how all tables compare, and what
+// is still open.
+type Answer struct {
+	Columns  []Column
+	Baseline int // the column that the others are compared with; -1: no table has one
+	Lines    []Line
+	Excluded []Candidate // lead most often, but cannot run every operation
+	Picks    []Suggestion
+	Only     *Candidate    // without picks: the one that ran every operation; nil where several did
+	Decided  int           // tables in which something is decided
+	Open     []*Table      // tables in which a comparison with the baseline is undecided
+	Needs    time.Duration // of a run that measures the open tables again and decides; 0: cannot be told
+	NoCgo    *Alternative
+}
+
+// Column is a target with a profile.
+type Column struct{ Driver, Profile string }
+
+// Line is a table as the matrix has it: one entry a column.
+type Line struct {
+	Table   *Table
+	Entries []Entry
+}
+
+// Entry is a cell of the matrix.
+type Entry struct {
+	Row      *Row // nil: the table has no such cell
+	Standing Standing
+	// Cost is the time that the row takes, or the inverse of its throughput, over
+	// the baseline's; nil where they are not compared.
+	Cost *stat.Interval
+}
+
+// Standing is how a row stands in its table.
+type Standing int
+
+// The standings.
+const (
+	Missing         Standing = iota // there is no such cell, or it was not run
+	Bad                             // it did not end ok
+	OtherDurability                 // it promises something else than the baseline: not compared
+	Behind                          // decidedly slower than the fastest
+	Open                            // undecided against the baseline or the fastest
+	Tied                            // equivalent to the fastest
+	Fastest                         // decidedly faster than all others
+	Alone                           // there is nothing to compare it with
+)
+
+// Alternative is the best target without cgo, against a pick with it.
+type Alternative struct {
+	Name string
+	Cost stat.Interval // geometric mean over N tables; its ends are those of all intervals
+}
+
+// Answer condenses the result.
+func (r *Result) Answer() Answer {
+	a := Answer{Baseline: -1}
+	a.pick(r)
+	a.only(r)
+	a.columns(r)
+	for _, t := range r.inPlanOrder() {
+		a.Lines = append(a.Lines, a.line(t))
+	}
+	for _, l := range a.Lines {
+		if l.Table.settles() {
+			a.Decided++
+		}
+		if slices.ContainsFunc(l.Entries, func(e Entry) bool { return e.Standing == Open }) {
+			a.Open = append(a.Open, l.Table)
+		}
+	}
+	a.Needs = needs(a.Open)
+	a.withoutCgo(r)
+	return a
+}
+
+// Ranked tells whether some row can be ranked.
+func (a Answer) Ranked() bool {
+	return slices.ContainsFunc(a.Lines, func(l Line) bool { return len(l.Table.Rankings) > 0 })
+}
+
+// pick takes the suggestions whose candidates can run every operation.
+func (a *Answer) pick(r *Result) {
+	for _, s := range r.Suggestions {
+		if !s.Ahead() {
+			continue
+		}
+		able := slices.DeleteFunc(slices.Clone(s.Best), func(c Candidate) bool { return c.NotOK > 0 })
+		for _, c := range s.Best {
+			if c.NotOK > 0 {
+				a.Excluded = append(a.Excluded, c)
+			}
+		}
+		if len(able) > 0 {
+			s.Best, s.Connections = able, nil
+			for _, c := range able {
+				s.Connections = append(s.Connections, NewConnection(c.Row))
+			}
+			a.Picks = append(a.Picks, s)
+		}
+	}
+	slices.SortStableFunc(a.Picks, func(x, y Suggestion) int { return y.Leads - x.Leads }) // the stronger class first where they lead as often
+}
+
+// only finds the one that ran every operation, where nothing else did.
+func (a *Answer) only(r *Result) {
+	candidates := gather(r.Tables)
+	able := slices.DeleteFunc(slices.Clone(candidates), func(c *candidate) bool { return !c.ranked || c.other > 0 })
+	if len(a.Picks) == 0 && len(able) == 1 && len(candidates) > 1 {
+		a.Only = &Candidate{Row: able[0].row}
+	}
+}
+
+// columns lists targets and profiles in the order of the run, and chooses the
+// baseline: the reference with the profile of the pick, or with its first.
+func (a *Answer) columns(r *Result) {
+	baselines := map[Column]bool{}
+	position := map[Column]int{}
+	measured := map[string]int{} // rows with figures, by profile
+	for _, t := range r.Tables {
+		for _, row := range t.Rows {
+			c := Column{row.Driver, row.Cell.Profile}
+			measured[c.Profile] += min(1, len(row.Figures))
+			baselines[c] = baselines[c] || row.Reference == row && row.Comparable()
+			if _, seen := position[c]; seen {
+				continue
+			}
+			position[c] = slices.IndexFunc(r.Run.Targets, func(t assay.Target) bool { return t.Name() == row.Cell.Target() })
+			a.Columns = append(a.Columns, c)
+		}
+	}
+	wanted := ""
+	if len(a.Picks) > 0 {
+		wanted = a.Picks[0].Best[0].Row.Cell.Profile
+	}
+	slices.SortStableFunc(a.Columns, func(x, y Column) int {
+		first := func(c Column) int {
+			if c.Profile == wanted {
+				return 0
+			}
+			return 1
+		}
+		return cmp.Or(first(x)-first(y), measured[y.Profile]-measured[x.Profile], strings.Compare(x.Profile, y.Profile), position[x]-position[y], strings.Compare(x.Driver, y.Driver))
+	})
+	a.Baseline = slices.IndexFunc(a.Columns, func(c Column) bool { return baselines[c] })
+}
+
+// line compares the rows of a table with the baseline.
+func (a *Answer) line(t *Table) Line {
+	l := Line{Table: t, Entries: make([]Entry, len(a.Columns))}
+	for i, c := range a.Columns {
+		j := slices.IndexFunc(t.Rows, func(r *Row) bool { return r.Driver == c.Driver && r.Cell.Profile == c.Profile })
+		if j >= 0 {
+			l.Entries[i].Row = t.Rows[j]
+		}
+	}
+	var baseline *Row
+	if a.Baseline >= 0 {
+		baseline = l.Entries[a.Baseline].Row
+	}
+	for i := range l.Entries {
+		l.Entries[i].stand(t, baseline)
+	}
+	return l
+}
+
+// stand fills in an entry.
+func (e *Entry) stand(t *Table, baseline *Row) {
+	row := e.Row
+	switch {
+	case row == nil || row.Outcome == assay.NotRun:
+		return
+	case !row.Comparable():
+		e.Standing = Bad
+		return
+	case len(row.Figures) == 0:
+		return
+	}
+	ranking := t.rankingOf(row)
+	e.Standing = ranking.standing(row)
+	if baseline == nil || row == baseline || !baseline.Comparable() {
+		return
+	}
+	if t.Changes && row.Durability != baseline.Durability || t.unequal(row, baseline) != "" {
+		e.Standing = OtherDurability
+		return
+	}
+	c, _, err := row.Against(baseline, t.Primary)
+	if err != nil || c.Ratio.N == 0 {
+		e.Standing = Open
+		return
+	}
+	cost := c.Ratio
+	if t.Primary.HigherBetter {
+		cost = Inverse(cost)
+	}
+	e.Cost = &cost
+	if c.Verdict == stat.Undecided && e.Standing != Fastest {
+		e.Standing = Open
+	}
+}
+
+// Inverse is the interval of 1 / ratio.
+func Inverse(i stat.Interval) stat.Interval {
+	return stat.Interval{N: i.N, Center: 1 / i.Center, Low: 1 / i.High, High: 1 / i.Low}
+}
+
+// rankingOf is the ranking that has the row; nil where none has.
+func (t *Table) rankingOf(row *Row) *Ranking {
+	for _, k := range t.Rankings {
+		if slices.Contains(k.Rows, row) {
+			return k
+		}
+	}
+	return nil
+}
+
+// settles tells whether the table's rankings order anything, or show rows to be
+// equivalent.
+func (t *Table) settles() bool {
+	return slices.ContainsFunc(t.Rankings, func(k *Ranking) bool {
+		return k.Decided() || len(k.Rows) > 1 && k.standing(k.Rows[0]) == Tied
+	})
+}
+
+// standing is how a row stands among those that are ranked with it.
+func (k *Ranking) standing(row *Row) Standing {
+	switch {
+	case k == nil || len(k.Rows) == 1:
+		return Alone
+	case row.Rank > k.Rows[0].Rank:
+		return Behind
+	}
+	leaders := k.Leaders()
+	if len(leaders) == 1 {
+		for _, other := range k.Rows {
+			if other != row && k.Compare(row, other).Verdict != stat.Faster {
+				return Open
+			}
+		}
+		return Fastest
+	}
+	for _, other := range leaders {
+		if other != row && k.Compare(row, other).Verdict != stat.Equivalent {
+			return Open
+		}
+	}
+	return Tied
+}
+
+// needs is how long a run takes that measures the tables again until their
+// comparisons are decided, for each launch takes what it took; 0 where that
+// cannot be told.
+func needs(tables []*Table) time.Duration {
+	var total time.Duration
+	for _, t := range tables {
+		launches := 0
+		for _, row := range t.Rows {
+			for _, f := range row.Figures {
+				if c := f.Comparison; c != nil && f.Metric.Name == t.Primary.Name && c.Verdict == stat.Undecided {
+					if c.MoreLaunches == 0 && c.Ratio.N >= stat.MinLaunches {
+						return 0
+					}
+					launches = max(launches, c.Ratio.N+c.MoreLaunches)
+				}
+			}
+		}
+		total += time.Duration(max(launches, stat.MinLaunches)) * t.Launch
+	}
+	return total
+}
+
+// withoutCgo finds the best target without cgo where the pick has it.
+func (a *Answer) withoutCgo(r *Result) {
+	if len(a.Picks) == 0 {
+		return
+	}
+	pick := a.Picks[0].Best[0].Row
+	cgo := map[string]string{}
+	for _, t := range r.Run.Targets {
+		cgo[t.Name()] = t.Facts["cgo"]
+	}
+	if cgo[pick.Cell.Target()] != "true" {
+		return
+	}
+	for _, c := range a.Columns {
+		if c.Profile != pick.Cell.Profile {
+			continue
+		}
+		rows := r.rowsOf(c)
+		if len(rows) == 0 || cgo[rows[0].Cell.Target()] != "false" {
+			continue
+		}
+		cost, ok := r.overall(c, Column{pick.Driver, pick.Cell.Profile})
+		if ok && (a.NoCgo == nil || cost.Center < a.NoCgo.Cost.Center) {
+			a.NoCgo = &Alternative{rows[0].Driver, cost}
+		}
+	}
+}
+
+func (r *Result) rowsOf(c Column) []*Row {
+	var rows []*Row
+	for _, t := range r.Tables {
+		for _, row := range t.Rows {
+			if row.Driver == c.Driver && row.Cell.Profile == c.Profile {
+				rows = append(rows, row)
+			}
+		}
+	}
+	return rows
+}
+
+// overall is the geometric mean of what one column costs over another, over all
+// tables. The ends are the means of the intervals' ends, so that the interval
+// holds however the errors of the tables depend on each other. It is false where a
+// table has no such comparison or the interval contains 1.
+func (r *Result) overall(c, other Column) (stat.Interval, bool) {
+	var low, center, high float64
+	n := 0
+	partners := map[*Table]*Row{}
+	for _, row := range r.rowsOf(other) {
+		partners[row.Table] = row
+	}
+	for _, row := range r.rowsOf(c) {
+		partner := partners[row.Table]
+		if partner == nil || !row.Comparable() || !partner.Comparable() {
+			return stat.Interval{}, false
+		}
+		if row.Table.unequal(row, partner) != "" {
+			continue
+		}
+		comparison, _, err := row.Against(partner, row.Table.Primary)
+		if err != nil || !comparison.Ratio.Known() {
+			return stat.Interval{}, false
+		}
+		ratio := comparison.Ratio
+		if row.Table.Primary.HigherBetter {
+			ratio = Inverse(ratio)
+		}
+		low, center, high = low+math.Log(ratio.Low), center+math.Log(ratio.Center), high+math.Log(ratio.High)
+		n++
+	}
+	mean := stat.Interval{N: n, Center: math.Exp(center / float64(n)), Low: math.Exp(low / float64(n)), High: math.Exp(high / float64(n))}
+	return mean, n > 0 && (mean.Low > 1 || mean.High < 1)
+}
+
+// inPlanOrder are the tables with their operations in the order in which the plan
+// names them.
+func (r *Result) inPlanOrder() []*Table {
+	tables := slices.Clone(r.Tables)
+	position := map[string]int{}
+	for _, t := range tables {
+		operation := t.Cell().Operation
+		if _, known := position[operation]; !known {
+			position[operation] = keyPosition(r.Run.PlanText, operation)
+		}
+	}
+	slices.SortStableFunc(tables, func(a, b *Table) int {
+		return cmp.Or(strings.Compare(a.Cell().Workload, b.Cell().Workload), position[a.Cell().Operation]-position[b.Cell().Operation])
+	})
+	return tables
+}
+
+// keyPosition is the line of a YAML text behind "operations:" that begins with a
+// key; the number of lines where none does.
+func keyPosition(text, key string) int {
+	inside := false
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		name, _, has := strings.Cut(strings.TrimSpace(line), ":")
+		name = strings.Trim(strings.TrimPrefix(name, "- name"), `"' `)
+		if inside && has && name == key {
+			return i
+		}
+		inside = inside || has && name == "operations"
+	}
+	return len(lines)
+}

@@ -1,0 +1,135 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"assay"
+	"assay/internal/analysis"
+)
+
+// finding is a kind of doubt over the whole run, with its worst case.
+type finding struct {
+	code  string
+	rows  int // that have it
+	of    int // that were measured, or that there are
+	worst analysis.Warning
+	where string // the worst case's table and name
+	grave bool   // it is about whether a figure may be believed at all
+}
+
+// knowLines say what a reader must know, each kind once, in so many lines.
+func (r *Report) knowLines(a analysis.Answer, m *matrix, s Screen, limit int) []string {
+	if len(r.Tables) == 0 || !a.Ranked() { // the first lines say why
+		return []string{""}
+	}
+	var lines []string
+	all := append(r.outcomeFindings(), r.warningFindings(m)...)
+	for i, f := range all {
+		next := s.wrap("  "+markAlert+" ", "    ", f.words(s))
+		if len(lines)+len(next) > limit && i > 0 {
+			lines = append(lines, fmt.Sprintf("  and %d more, see Details", len(all)-i))
+			break
+		}
+		lines = append(lines, next...)
+	}
+	if len(lines) == 0 {
+		return []string{""}
+	}
+	return slices.Concat([]string{"", "What to know"}, lines, []string{""})
+}
+
+// words are the finding in a line or two.
+func (f finding) words(s Screen) string {
+	evidence := clean(f.worst.Evidence)
+	if f.worst.Of > 1 && f.worst.Launches > 0 {
+		evidence += fmt.Sprintf(" (in %d of %s)", f.worst.Launches, plural(f.worst.Of, "launch"))
+	}
+	evidence = short(evidence, 2*s.Width-20)
+	switch {
+	case f.rows == f.of && f.of > 1:
+		return fmt.Sprintf("%s, all figures: %s", f.code, evidence)
+	case f.rows == 1:
+		return fmt.Sprintf("%s: %s: %s", f.code, f.where, evidence)
+	}
+	return fmt.Sprintf("%s, %d of %d figures; worst: %s: %s", f.code, f.rows, f.of, f.where, evidence)
+}
+
+// outcomeFindings are the rows that did not end ok, by outcome.
+func (r *Report) outcomeFindings() []finding {
+	byOutcome := map[assay.Outcome]*finding{}
+	rows := 0
+	for _, t := range r.Tables {
+		for _, row := range t.Rows {
+			rows++
+			if row.Outcome == assay.OK {
+				continue
+			}
+			f := byOutcome[row.Outcome]
+			if f == nil {
+				f = &finding{code: string(row.Outcome), where: row.Name() + ", " + r.label(t), worst: analysis.Warning{Warning: assay.Warning{Evidence: row.Reason}}}
+				byOutcome[row.Outcome] = f
+			}
+			f.rows++
+		}
+	}
+	var all []finding
+	for _, outcome := range []assay.Outcome{assay.Failed, assay.WrongAnswer, assay.NotApplied, assay.TimedOut, assay.Unsupported, assay.NotRun} {
+		if f := byOutcome[outcome]; f != nil {
+			f.of = rows
+			all = append(all, *f)
+		}
+	}
+	return all
+}
+
+// warningFindings are the warnings by code: those that doubt the data first, then
+// the most frequent.
+func (r *Report) warningFindings(m *matrix) []finding {
+	byCode := map[string]*finding{}
+	rows := 0
+	for _, l := range m.lines {
+		for _, e := range l.entries {
+			if e.row == nil || len(e.row.Figures) == 0 {
+				continue
+			}
+			rows++
+			for _, code := range e.row.Codes() {
+				f := byCode[code]
+				if f == nil {
+					f = &finding{code: code, grave: slices.Contains(grave, code)}
+					byCode[code] = f
+				}
+				f.rows++
+				for _, w := range e.row.Warnings {
+					if w.Code == code && (f.where == "" || w.Severity > f.worst.Severity) {
+						f.worst, f.where = w, e.row.Name()+", "+l.label
+					}
+				}
+			}
+		}
+	}
+	var all []finding
+	for _, code := range sortedKeys(byCode) {
+		f := *byCode[code]
+		f.of = rows
+		if code != "few-launches" { // the question mark says it, and the command that decides
+			all = append(all, f)
+		}
+	}
+	slices.SortStableFunc(all, func(a, b finding) int {
+		return cmp.Or(rank(b.grave)-rank(a.grave), b.rows-a.rows)
+	})
+	return all
+}
+
+// grave are the warnings that say that a figure is not what it is taken for.
+var grave = []string{"refuted-durability", "acknowledged-unsynced", "beyond-disk", "stronger-sync-faster", "scan", "busy", "stalls", "unknown-durability", "grows"}
+
+func rank(first bool) int {
+	if first {
+		return 1
+	}
+	return 0
+}

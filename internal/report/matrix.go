@@ -1,0 +1,378 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"assay"
+	"assay/internal/analysis"
+)
+
+// matrix is all tables of a run in one: a line a table, a column a target with a
+// profile. The screen and the page show it.
+type matrix struct {
+	columns []analysis.Column
+	lines   []matrixLine
+	legend  string
+}
+
+// matrixLine is a table.
+type matrixLine struct {
+	label   string
+	table   *analysis.Table
+	entries []matrixEntry
+	weight  int // of two lines the heavier one stays where not both fit
+}
+
+// matrixEntry is what one target with one profile reached in a table.
+type matrixEntry struct {
+	text  string
+	row   *analysis.Row
+	look  look
+	alert bool // it has a warning of its own
+}
+
+// look is how an entry stands out.
+type look int
+
+const (
+	plain look = iota
+	best
+	open
+	bad
+)
+
+// The marks of entries.
+const (
+	markFastest = "*"
+	markTied    = "="
+	markOpen    = "?"
+	markAlert   = "!"
+)
+
+// matrix builds it from the answer.
+func (r *Report) matrix(a analysis.Answer) *matrix {
+	m := &matrix{columns: a.Columns}
+	everywhere := r.everywhere()
+	baseline := ""
+	if a.Baseline >= 0 {
+		c := a.Columns[a.Baseline]
+		baseline = c.Driver
+		if c.Profile != "" {
+			baseline += " (" + c.Profile + ")"
+		}
+	}
+	for _, l := range a.Lines {
+		line := matrixLine{label: r.label(l.Table), table: l.Table}
+		for i, e := range l.Entries {
+			entry := newEntry(e, l.Table, i == a.Baseline || a.Baseline < 0 || l.Entries[a.Baseline].Row == nil, everywhere)
+			if entry.look == open || entry.look == bad {
+				line.weight++
+			}
+			if e.Standing == analysis.Fastest && len(a.Picks) > 0 && e.Row.Name() != a.Picks[0].Best[0].Row.Name() {
+				line.weight++ // not what the pick lets expect
+			}
+			line.entries = append(line.entries, entry)
+		}
+		m.lines = append(m.lines, line)
+	}
+	m.legend = legend(m, baseline)
+	return m
+}
+
+// newEntry words an entry; whole says that it shows its figure, not a ratio.
+func newEntry(e analysis.Entry, t *analysis.Table, whole bool, everywhere map[string]bool) matrixEntry {
+	entry := matrixEntry{row: e.Row, text: "-"}
+	switch e.Standing {
+	case analysis.Missing:
+		return entry
+	case analysis.Bad:
+		return matrixEntry{row: e.Row, text: string(e.Row.Outcome) + markAlert, look: bad, alert: true}
+	case analysis.OtherDurability:
+		entry.text = "differs"
+		return entry
+	}
+	if f, has := e.Row.Figure(t.Primary.Name); has && (whole || e.Cost == nil) {
+		entry.text = human(f.Interval.Center, f.Metric.Unit)
+	}
+	if e.Cost != nil {
+		entry.text = digits(e.Cost.Center) + "x"
+	}
+	switch e.Standing {
+	case analysis.Fastest:
+		entry.text, entry.look = entry.text+markFastest, best
+	case analysis.Tied:
+		entry.text, entry.look = entry.text+markTied, best
+	case analysis.Open:
+		entry.text, entry.look = entry.text+markOpen, open
+	}
+	if slices.ContainsFunc(e.Row.Warnings, func(w analysis.Warning) bool { return alerts(w.Code) && !everywhere[w.Code] }) {
+		entry.text, entry.alert = entry.text+markAlert, true
+	}
+	return entry
+}
+
+// said are codes of warnings that the marks and the durability column say already,
+// or that are about the run rather than about one figure.
+var said = []string{"few-launches", "noise", "unknown-noise", "same-engine", "option-without-effect", "not-traced", analysis.UnequalDurability, "dropped", "disturbed"}
+
+// alerts tells whether a warning marks the figure that it is about.
+func alerts(code string) bool { return !slices.Contains(said, code) }
+
+// everywhere are the codes of warnings that all measured rows have.
+func (r *Report) everywhere() map[string]bool {
+	counts, rows := map[string]int{}, 0
+	for _, t := range r.Tables {
+		for _, row := range t.Rows {
+			if len(row.Figures) == 0 {
+				continue
+			}
+			rows++
+			for _, code := range row.Codes() {
+				counts[code]++
+			}
+		}
+	}
+	all := map[string]bool{}
+	for code, n := range counts {
+		all[code] = n == rows && rows > 1
+	}
+	return all
+}
+
+// legend explains the marks that the matrix has.
+func legend(m *matrix, baseline string) string {
+	text := ""
+	for _, l := range m.lines {
+		for _, e := range l.entries {
+			text += e.text
+		}
+	}
+	var parts []string
+	add := func(mark, words string) {
+		if strings.Contains(text, mark) {
+			parts = append(parts, words)
+		}
+	}
+	if baseline != "" {
+		add("x", "x: times what "+baseline+" takes")
+	}
+	add(markFastest, "* fastest")
+	add(markTied, "= tied with the fastest")
+	add(markOpen, "? undecided")
+	add(markAlert, "! see below")
+	add("differs", "differs: another durability, not compared")
+	return strings.Join(parts, "; ")
+}
+
+// label names a table in few characters: the operation, with the coordinates that
+// are not the same in all tables.
+func (r *Report) label(t *analysis.Table) string {
+	differ := map[string]bool{}
+	for _, c := range assay.TableCoordinates() {
+		for _, other := range r.Tables {
+			differ[c.Name] = differ[c.Name] || c.Value(other.Cell()) != c.Value(t.Cell())
+		}
+	}
+	cell := t.Cell()
+	parts := []string{cell.Operation}
+	if differ["workload"] {
+		parts[0] = cell.Workload + ":" + cell.Operation
+	}
+	for _, c := range assay.TableCoordinates() {
+		if differ[c.Name] && c.Short != nil {
+			if short := c.Short(cell); short != "" {
+				parts = append(parts, short)
+			}
+		}
+	}
+	return clean(strings.Join(append(parts, r.paramLabels(cell)...), " "))
+}
+
+// paramLabels are the parameters of a cell that are not the same in all tables; a
+// lone one without its name.
+func (r *Report) paramLabels(cell assay.Cell) []string {
+	var names []string
+	for _, name := range sortedKeys(cell.Params) {
+		if slices.ContainsFunc(r.Tables, func(t *analysis.Table) bool { return t.Cell().Params[name] != cell.Params[name] }) {
+			names = append(names, name)
+		}
+	}
+	var parts []string
+	for _, name := range names {
+		value := roundNumber(cell.Params[name])
+		if len(names) > 1 {
+			value = name + "=" + value
+		}
+		parts = append(parts, value)
+	}
+	return parts
+}
+
+// roundNumber shortens 100000 to 100k; other texts stay.
+func roundNumber(value string) string {
+	for _, s := range []struct{ zeros, suffix string }{{"000000", "M"}, {"000", "k"}} {
+		head, cut := strings.CutSuffix(value, s.zeros)
+		if cut && head != "" && strings.Trim(head, "0123456789") == "" {
+			return head + s.suffix
+		}
+	}
+	return value
+}
+
+const (
+	minLabel  = 20
+	fewTables = 12 // that a screen has room for before it tells less else
+	maxColumn = 13
+	columnGap = 2 // between columns
+)
+
+// render prints the matrix in at most so many lines: columns in groups where they
+// are wider than the screen, and the lines that say least folded where they are
+// too many.
+func (m *matrix) render(s Screen, free int) []string {
+	if len(m.lines) == 0 || len(m.columns) == 0 {
+		return nil
+	}
+	label := m.labelWidth(s)
+	groups := m.groups(s.Width - label)
+	legend := s.wrap("  ", "  ", m.legend)
+	room := func(other int) int { return (free-len(legend)-other)/len(groups) - m.headers() }
+	kept, folded := m.lines, 0
+	if len(m.lines) > room(1) { // the empty line above
+		kept, folded = m.fit(room(2)) // and the one that counts the others
+	}
+	lines := []string{""}
+	for _, group := range groups {
+		lines = append(lines, m.header(group, label)...)
+		for _, l := range kept {
+			lines = append(lines, l.render(group, label, m.widths(group), s.Color))
+		}
+	}
+	if folded > 0 {
+		lines = append(lines, fmt.Sprintf("  and %d more, see Details", folded))
+	}
+	return append(lines, legend...)
+}
+
+// headers is how many lines name the columns.
+func (m *matrix) headers() int {
+	if m.hasProfiles() {
+		return 2
+	}
+	return 1
+}
+
+// labelWidth is the width of the tables' names.
+func (m *matrix) labelWidth(s Screen) int {
+	label := 0
+	for _, l := range m.lines {
+		label = max(label, utf8.RuneCountInString(l.label))
+	}
+	return min(label, max(minLabel, s.Width/3))
+}
+
+// wanted is how many lines it needs to show a few tables, or all where there are
+// less.
+func (m *matrix) wanted(s Screen) int {
+	if len(m.lines) == 0 || len(m.columns) == 0 {
+		return 0
+	}
+	groups := len(m.groups(s.Width - m.labelWidth(s)))
+	return 2 + len(s.wrap("  ", "  ", m.legend)) + groups*(m.headers()+min(len(m.lines), max(2, fewTables/groups)))
+}
+
+// fit keeps the lines that say most, in their order.
+func (m *matrix) fit(room int) (kept []matrixLine, folded int) {
+	room = min(max(1, room), len(m.lines))
+	order := make([]int, len(m.lines))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return m.lines[b].weight - m.lines[a].weight })
+	stays := order[:room]
+	for i, l := range m.lines {
+		if slices.Contains(stays, i) {
+			kept = append(kept, l)
+		}
+	}
+	return kept, len(m.lines) - len(kept)
+}
+
+// groups splits the columns so that each group fits into a width.
+func (m *matrix) groups(width int) [][]int {
+	var all [][]int
+	used := 0
+	for i, w := range m.widths(nil) {
+		if len(all) == 0 || used+columnGap+w > width {
+			all, used = append(all, nil), 0
+		}
+		last := len(all) - 1
+		all[last] = append(all[last], i)
+		used += columnGap + w
+	}
+	return all
+}
+
+// widths are those of some columns; of all where none are named.
+func (m *matrix) widths(group []int) []int {
+	if group == nil {
+		for i := range m.columns {
+			group = append(group, i)
+		}
+	}
+	var widths []int
+	for _, i := range group {
+		w := max(min(utf8.RuneCountInString(m.columns[i].Driver), maxColumn), min(utf8.RuneCountInString(m.columns[i].Profile), maxColumn))
+		for _, l := range m.lines {
+			w = max(w, utf8.RuneCountInString(l.entries[i].text))
+		}
+		widths = append(widths, w)
+	}
+	return widths
+}
+
+func (m *matrix) hasProfiles() bool {
+	return slices.ContainsFunc(m.columns, func(c analysis.Column) bool { return c.Profile != m.columns[0].Profile })
+}
+
+// header names the columns of a group.
+func (m *matrix) header(group []int, label int) []string {
+	first, second := strings.Repeat(" ", label), strings.Repeat(" ", label)
+	for i, w := range m.widths(group) {
+		c := m.columns[group[i]]
+		first += pad(short(clean(c.Driver), maxColumn), w+columnGap)
+		second += pad(short(clean(c.Profile), maxColumn), w+columnGap)
+	}
+	if !m.hasProfiles() {
+		return []string{first}
+	}
+	return []string{first, second}
+}
+
+// render is a line for the columns of a group.
+func (l matrixLine) render(group []int, label int, widths []int, color bool) string {
+	name := short(l.label, label)
+	line := name + strings.Repeat(" ", label-utf8.RuneCountInString(name))
+	for i, w := range widths {
+		e := l.entries[group[i]]
+		line += e.paint(pad(e.text, w+columnGap), color)
+	}
+	return line
+}
+
+// pad puts spaces before a text.
+func pad(text string, width int) string {
+	return strings.Repeat(" ", max(0, width-utf8.RuneCountInString(text))) + text
+}
+
+// paint gives a text the colour of its look. The marks say the same without it.
+func (e matrixEntry) paint(text string, color bool) string {
+	code := map[look]string{best: "32", open: "33", bad: "31"}[e.look]
+	if !color || code == "" {
+		return text
+	}
+	return "\x1b[" + code + "m" + text + "\x1b[0m"
+}

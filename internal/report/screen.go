@@ -1,0 +1,351 @@
+package report
+
+import (
+	"bufio"
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"assay"
+	"assay/internal/analysis"
+)
+
+// Screen is where the answer of a run is printed.
+type Screen struct {
+	Width int  // columns of the terminal
+	Color bool // it shows colours
+}
+
+const (
+	maxLines     = 45 // of a screen
+	minWidth     = 40
+	maxKnow      = 9 // lines of what to know
+	minKnow      = 3
+	knowFrame    = 3 // its heading and the empty lines around it
+	maxExcluded  = 2
+	maxPicks     = 2 // classes of durability that are told of
+	maxReasons   = 3
+	maxReason    = 60 // characters of one in the first lines
+	defaultWidth = 100
+)
+
+// WriteScreen prints the answer on one screen: what to use, all tables in one
+// matrix, what to know, and what is open.
+func (r *Report) WriteScreen(w io.Writer, s Screen) error {
+	s.Width = max(cmp.Or(s.Width, defaultWidth), minWidth)
+	a := r.Answer()
+	top := r.pickLines(a, s)
+	m := r.matrix(a)
+	last := append(r.openLines(a, s), r.detailLines(s)...)
+	free := maxLines - s.height(top) - s.height(last)
+	know := r.knowLines(a, m, s, min(maxKnow, max(minKnow, free-m.wanted(s)-knowFrame)))
+	lines := slices.Concat(top, m.render(s, free-len(know)), know, last)
+	out := bufio.NewWriter(w)
+	for _, line := range lines {
+		out.WriteString(strings.TrimRight(line, " ") + "\n")
+	}
+	return out.Flush()
+}
+
+// height counts the lines that a terminal takes for some lines of text: those to
+// be copied are not broken.
+func (s Screen) height(lines []string) int {
+	n := 0
+	for _, line := range lines {
+		n += max(1, (utf8.RuneCountInString(line)+s.Width-1)/s.Width)
+	}
+	return n
+}
+
+// wrap breaks a text at the width of the screen.
+func (s Screen) wrap(first, other, text string) []string {
+	return wrapAt(s.Width, first, other, text)
+}
+
+// pickLines say what was measured and what to use.
+func (r *Report) pickLines(a analysis.Answer, s Screen) []string {
+	lines := s.wrap("", "  ", r.extent(a))
+	lines = append(lines, "")
+	switch {
+	case len(r.Tables) == 0:
+		return append(lines, "The run has no trials: there is nothing to compare.")
+	case !a.Ranked():
+		return append(lines, r.unrankedLines(s)...)
+	case a.Decided == 0:
+		return append(lines, r.undecidedLines(a, s)...)
+	case a.Only != nil:
+		lines = append(lines, s.wrap("", "  ", onlySentence(a))...)
+		lines = append(lines, connectionLines(analysis.NewConnection(a.Only.Row), s)...)
+	case len(a.Picks) == 0:
+		lines = append(lines, s.wrap("", "  ", noPickSentence(a))...)
+	}
+	for i, pick := range a.Picks {
+		if i < maxPicks {
+			lines = append(lines, r.pickOf(pick, i == 0, s)...)
+		}
+	}
+	lines = append(lines, r.excludedLines(a, s)...)
+	if n := a.NoCgo; n != nil {
+		lines = append(lines, s.wrap("", "  ", noCgoSentence(*n))...)
+	}
+	return lines
+}
+
+// excludedLines say who leads and is not the pick.
+func (r *Report) excludedLines(a analysis.Answer, s Screen) []string {
+	var lines []string
+	for i, c := range a.Excluded {
+		if i == maxExcluded {
+			return append(lines, fmt.Sprintf("  and %d more that did not end ok everywhere", len(a.Excluded)-i))
+		}
+		why := fmt.Sprintf("Not %s, which leads in as many: %s", with(c.Row), r.failures(c.Row))
+		lines = append(lines, s.wrap("", "  ", why)...)
+	}
+	return lines
+}
+
+// extent is what the run measured.
+func (r *Report) extent(a analysis.Answer) string {
+	drivers, profiles := map[string]bool{}, map[string]bool{}
+	for _, c := range a.Columns {
+		drivers[c.Driver], profiles[c.Profile] = true, true
+	}
+	fewest, most, noise := 0, 0, 0.0
+	for _, t := range r.Tables {
+		noise = max(noise, t.Noise)
+		for _, row := range t.Rows {
+			if n := len(row.Counted()); n > 0 {
+				if fewest == 0 || n < fewest {
+					fewest = n
+				}
+				most = max(most, n)
+			}
+		}
+	}
+	launches := plural(most, "launch") + " each"
+	if fewest < most {
+		launches = fmt.Sprintf("%d to %s each", fewest, plural(most, "launch"))
+	}
+	text := fmt.Sprintf("%s: %s x %s, %s, %s", clean(cmp.Or(r.Run.Plan, "run "+r.Run.ID)), plural(len(drivers), "driver"),
+		plural(len(profiles), "profile"), plural(len(r.Tables), "table"), launches)
+	if took := r.Run.Finished.Sub(r.Run.Started).Round(time.Second); !r.Run.Finished.IsZero() && took > 0 {
+		text += ", " + took.String()
+	}
+	if noise > 0 {
+		text += fmt.Sprintf(" (A/A noise up to %s %%)", digits(100*noise))
+	}
+	if r.Run.Status != assay.Finished {
+		text += fmt.Sprintf("; not finished (%s)", cmp.Or(r.Run.Status, "unknown"))
+	}
+	return text
+}
+
+// pickOf says what to use for one class of durability; the first is shown with
+// how to open it.
+func (r *Report) pickOf(pick analysis.Suggestion, first bool, s Screen) []string {
+	lines := s.wrap("", "  ", pickSentence(pick))
+	if !first {
+		return lines
+	}
+	return append(lines, connectionLines(pick.Connections[0], s)...)
+}
+
+// pickSentence says what to use for one class of durability.
+func pickSentence(pick analysis.Suggestion) string {
+	var best []string
+	for _, c := range pick.Best {
+		best = append(best, with(c.Row))
+	}
+	text := fmt.Sprintf("Use %s: fastest or tied in %d of %s", strings.Join(best, " or "), pick.Leads, plural(pick.Decided+pick.Open, "comparison"))
+	if d := pick.Durability; d != assay.DurabilityUnknown {
+		text += fmt.Sprintf(", at durability %s: %s", lastingWords(d, pick.Best[0].Row.Proof), d.Loss())
+	}
+	return clean(text + ".")
+}
+
+func onlySentence(a analysis.Answer) string {
+	return clean(fmt.Sprintf("Use %s: nothing else ran every operation.", with(a.Only.Row)))
+}
+
+func noPickSentence(a analysis.Answer) string {
+	return fmt.Sprintf("No driver and profile is ahead of the others in the %s that the data decide.", plural(a.Decided, "table"))
+}
+
+// noCgoSentence answers the first question of many Go developers.
+func noCgoSentence(n analysis.Alternative) string {
+	speed, word := n.Cost, "slower"
+	if speed.High < 1 {
+		speed, word = analysis.Inverse(speed), "faster"
+	}
+	return fmt.Sprintf("Without cgo: %s, %s %s over %s.", n.Name, ratioFormat(speed, "%sx [%s, %s]"), word, plural(n.Cost.N, "table"))
+}
+
+// connectionLines show how to open what was picked: its DSN, and what every
+// connection runs, or else its settings in words.
+func connectionLines(c analysis.Connection, s Screen) []string {
+	var lines []string
+	if c.DSN != "" {
+		lines = append(lines, "  "+printable(c.DSN))
+	}
+	if len(c.Each) > 0 {
+		lines = append(lines, "  "+printable(strings.Join(c.Each, "; ")))
+	}
+	if len(lines) > 0 {
+		return lines
+	}
+	var words []string
+	for _, setting := range c.Settings {
+		if setting.Requested != "" {
+			words = append(words, setting.Name+"="+settingWord(setting.Name, setting.Effective))
+		}
+	}
+	if len(words) == 0 {
+		return nil
+	}
+	return s.wrap("  ", "  ", clean(strings.Join(words, " ")))
+}
+
+// failures say in how many tables the target with the profile did not end ok, and
+// why it did not in the first of them.
+func (r *Report) failures(row *analysis.Row) string {
+	n, why := 0, ""
+	for _, t := range r.Tables {
+		for _, other := range t.Rows {
+			if other.Name() == row.Name() && other.Outcome != assay.OK && other.Outcome != assay.NotRun {
+				n++
+				why = cmp.Or(why, clean(string(other.Outcome)+analysis.ReasonOf(other)))
+			}
+		}
+	}
+	return fmt.Sprintf("it did not end ok in %s (%s)", plural(n, "table"), short(why, maxReason))
+}
+
+// unrankedLines say why nothing can be ranked: the most frequent reasons.
+func (r *Report) unrankedLines(s Screen) []string {
+	counts := map[string]int{}
+	var reasons []string
+	for _, t := range r.Tables {
+		for _, row := range t.Rows {
+			why := clean(string(row.Outcome) + analysis.ReasonOf(row))
+			if row.Outcome == assay.OK {
+				why = "the settings that were read back do not tell what a power cut loses"
+			}
+			why = row.Name() + ": " + why
+			if counts[why]++; counts[why] == 1 {
+				reasons = append(reasons, why)
+			}
+		}
+	}
+	slices.SortStableFunc(reasons, func(a, b string) int { return counts[b] - counts[a] })
+	lines := s.wrap("", "  ", "Nothing can be ranked:")
+	for i, why := range reasons {
+		if i == maxReasons {
+			lines = append(lines, fmt.Sprintf("  and %s more, see Details", plural(len(reasons)-i, "reason")))
+			break
+		}
+		lines = append(lines, s.wrap("  ", "    ", fmt.Sprintf("%s (%s)", short(why, 2*s.Width), plural(counts[why], "table")))...)
+	}
+	return lines
+}
+
+// undecidedLines say that nothing is decided, and what would.
+func (r *Report) undecidedLines(a analysis.Answer, s Screen) []string {
+	if a.Needs == 0 {
+		return append(s.wrap("", "  ", "Undecided: nothing in this run is decided, and its spread does not tell how long it would take. A longer run:"), "  "+r.decide(a))
+	}
+	return append(s.wrap("", "  ", fmt.Sprintf("Undecided: needs about %s:", about(a.Needs))), "  "+r.decide(a))
+}
+
+// openLines say what is undecided, and the command that decides it.
+func (r *Report) openLines(a analysis.Answer, s Screen) []string {
+	if len(a.Open) == 0 || a.Decided == 0 || !a.Ranked() {
+		return nil
+	}
+	var names []string
+	for _, t := range a.Open {
+		names = append(names, r.label(t))
+	}
+	needs := "how long it takes to decide cannot be told"
+	if a.Needs > 0 {
+		needs = "about " + about(a.Needs) + " decide"
+	}
+	text := fmt.Sprintf("Undecided in %d of %s (%s): %s:", len(a.Open), plural(len(r.Tables), "table"), clean(firstFew(names, mostNamed)), needs)
+	return append(s.wrap("", "  ", text), "  "+r.decide(a))
+}
+
+// decide is the command that measures the open tables for as long as they need.
+func (r *Report) decide(a analysis.Answer) string {
+	run := r.Run
+	operations := map[string]bool{}
+	for _, t := range a.Open {
+		operations[t.Cell().Operation] = true
+	}
+	all := map[string]bool{}
+	for _, t := range r.Tables {
+		all[t.Cell().Operation] = true
+	}
+	if len(operations) > 0 && len(operations) < len(all) {
+		run.Options.Only = withOnly(run.Options.Only, "operation", operations)
+	}
+	run.Options.Budget = max(a.Needs, run.Options.Budget*2).Round(time.Second)
+	if a.Needs > 0 {
+		run.Options.Budget = (a.Needs + a.Needs/5).Truncate(10*time.Second) + 10*time.Second
+	}
+	return repeat(run, r.Store)
+}
+
+// detailLines say where everything else is.
+func (r *Report) detailLines(s Screen) []string {
+	page := r.command("report", r.Run.ID, "--format", "html", "-o", cmp.Or(fileName(r.Run.Plan, ""), "run")+".html")
+	return append(s.command("Details:", r.command("report", r.Run.ID)), s.command("A page to share:", page)...)
+}
+
+// command shows a command behind what it does, or under it, never broken.
+func (s Screen) command(does, command string) []string {
+	if one := does + " " + command; utf8.RuneCountInString(one) <= s.Width {
+		return []string{one}
+	}
+	return []string{does, "  " + command}
+}
+
+// command is a command of assay that reads the store of this report.
+func (r *Report) command(words ...string) string {
+	all := []string{"assay"}
+	for _, word := range words {
+		if word != "" {
+			all = append(all, quote(word))
+		}
+	}
+	return strings.Join(append(all, storeFlag(r.Store)...), " ")
+}
+
+// firstFew joins the first of some names and counts the others.
+func firstFew(names []string, n int) string {
+	if len(names) <= n+1 {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:n], ", "), len(names)-n)
+}
+
+// short cuts a text off.
+func short(text string, n int) string {
+	if utf8.RuneCountInString(text) <= n {
+		return text
+	}
+	return string([]rune(text)[:n-1]) + "…"
+}
+
+// withOnly is a selection of cells with another one added.
+func withOnly(only map[string][]string, name string, values map[string]bool) map[string][]string {
+	all := map[string][]string{name: sortedKeys(values)}
+	for other, list := range only {
+		if other != name {
+			all[other] = list
+		}
+	}
+	return all
+}

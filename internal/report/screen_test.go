@@ -1,0 +1,189 @@
+package report
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"assay"
+	"assay/internal/analysis/analysistest"
+)
+
+// screenRuns are runs of every kind that a screen has to show.
+var screenRuns = map[string]func() (assay.Run, []assay.Trial){
+	"decided":   decidedRun,
+	"undecided": func() (assay.Run, []assay.Trial) { return readsOf(2, "mattn", "modernc") },
+	"unranked":  unrankedRun,
+	"half":      halfRun,
+	"nine": func() (assay.Run, []assay.Trial) {
+		return readsOf(8, strings.Fields("a-driver bbolt crawshaw eatonphil glebarez mattn modernc ncruces zombiezen")...)
+	},
+	"kv":     kvRun,
+	"http":   httpRun,
+	"sample": analysistest.SampleRun,
+}
+
+const planText = "drivers: [mattn]\noperations:\n  point-read:\n    sql: a\n  range-100:\n    sql: b\n  insert:\n    sql: c\n  full-text:\n    sql: d\n"
+
+// plainRun is a run of these drivers, the first of which is the baseline.
+func plainRun(drivers ...string) assay.Run {
+	run := assay.Run{ID: "20261120-153000-1f2e", Plan: "quick", PlanText: planText, Status: assay.Finished, Reference: drivers[0] + "@v1",
+		Started: analysistest.SampleStart, Finished: analysistest.SampleStart.Add(140e9), Options: assay.Options{Margin: 0.02, Budget: 140e9, Drivers: drivers}}
+	for _, d := range drivers {
+		run.Targets = append(run.Targets, assay.Target{Driver: d, DriverVersion: "v1", Engine: "sqlite", Build: "b-" + d, Facts: map[string]string{"cgo": fmt.Sprint(d == "mattn")}})
+	}
+	return run
+}
+
+// cellOf is a cell of a plain run.
+func cellOf(operation, driver, profile, rows string) assay.Cell {
+	c := analysistest.Cell(operation, driver, profile)
+	c.DriverVersion = "v1"
+	if rows != "" {
+		c.Params = map[string]string{"rows": rows}
+	}
+	return c
+}
+
+// readsOf has n launches of three operations at two sizes, with drivers ever slower.
+func readsOf(n int, drivers ...string) (assay.Run, []assay.Trial) {
+	var trials []assay.Trial
+	for o, operation := range []string{"point-read", "range-100", "insert"} {
+		for _, rows := range []string{"100000", "1000000"} {
+			for i, driver := range drivers {
+				for j, profile := range []string{"default", "web"} {
+					all := analysistest.Launches(cellOf(operation, driver, profile, rows), n, 6000*float64(1+10*o)*(1+0.3*float64(i))*(1.6-0.6*float64(j)), i+1)
+					if operation == "insert" {
+						class, synchronous := assay.Power, "2"
+						if profile == "web" {
+							class, synchronous = assay.Consistent, "1"
+						}
+						all = analysistest.Durable(all, class, synchronous)
+					}
+					trials = append(trials, all...)
+				}
+			}
+		}
+	}
+	return plainRun(drivers...), trials
+}
+
+func decidedRun() (assay.Run, []assay.Trial) {
+	run, trials := readsOf(8, "mattn", "modernc", "glebarez")
+	for i := range trials {
+		if t := &trials[i]; t.Cell.Driver == "modernc" && t.Cell.Profile == "default" && t.Cell.Operation == "insert" {
+			t.Figures["busy/op"] = 14
+		}
+	}
+	return run, trials
+}
+
+// unrankedRun asks for a setting that its driver ignores.
+func unrankedRun() (assay.Run, []assay.Trial) {
+	run := plainRun("mattn", "modernc")
+	var trials []assay.Trial
+	for _, operation := range []string{"point-read", "insert"} {
+		for _, driver := range []string{"mattn", "modernc"} {
+			trials = append(trials, analysistest.Change(analysistest.Launches(cellOf(operation, driver, "web", ""), 6, 1000, 1), func(t *assay.Trial) {
+				t.Outcome, t.Reason = assay.NotApplied, "journal_mode requested wal, effective delete: v1 ignores _journal_mode=WAL"
+			})...)
+		}
+	}
+	return run, trials
+}
+
+// halfRun has a driver that is the fastest where it works, and has no full text.
+func halfRun() (assay.Run, []assay.Trial) {
+	run := plainRun("mattn", "modernc")
+	var trials []assay.Trial
+	for _, operation := range []string{"point-read", "range-100", "full-text", "match"} {
+		trials = append(trials, analysistest.Launches(cellOf(operation, "mattn", "web", ""), 8, 9000, 1)...)
+		if operation == "point-read" || operation == "range-100" {
+			trials = append(trials, analysistest.Launches(cellOf(operation, "modernc", "web", ""), 8, 4000, 2)...)
+			continue
+		}
+		trials = append(trials, analysistest.Ended(cellOf(operation, "modernc", "web", ""), assay.Failed, "no such module: fts5"))
+	}
+	return run, trials
+}
+
+func kvRun() (assay.Run, []assay.Trial) {
+	run := plainRun("bbolt", "pebble")
+	run.Plan = "kv"
+	var trials []assay.Trial
+	for i, driver := range []string{"bbolt", "pebble"} {
+		trials = append(trials, analysistest.Launches(cellOf("get", driver, "sync", ""), 8, 900+900*float64(i), i+1)...)
+		trials = append(trials, analysistest.Change(analysistest.Launches(cellOf("put", driver, "sync", ""), 8, 90000-60000*float64(i), i+1), func(t *assay.Trial) {
+			t.Mode, t.Durability = assay.Blocks, assay.Power
+		})...)
+	}
+	return run, trials
+}
+
+func httpRun() (assay.Run, []assay.Trial) {
+	run := plainRun("mattn", "modernc")
+	run.Plan = "http"
+	var trials []assay.Trial
+	for i, driver := range []string{"mattn", "modernc"} {
+		for _, clients := range []int{4, 32} {
+			c := cellOf("get-user", driver, "web", "")
+			c.Clients, c.Pool, c.Idle = clients, 4, 4
+			trials = append(trials, analysistest.Change(analysistest.Launches(c, 8, 40000*(1+0.5*float64(i)), i+1), func(t *assay.Trial) {
+				t.Mode = assay.Blocks
+				t.Figures["limit/s"], t.Figures["p99"] = 90000, 2e6
+			})...)
+		}
+	}
+	return run, trials
+}
+
+func TestScreen(t *testing.T) {
+	for name, make := range screenRuns {
+		run, trials := make()
+		r := mustReport(t, run, trials)
+		r.Store = "/data/my runs.db"
+		for _, width := range []int{60, 80, 100} {
+			var out strings.Builder
+			if err := r.WriteScreen(&out, Screen{Width: width}); err != nil {
+				t.Fatal(err)
+			}
+			golden := filepath.Join("testdata", "screen", fmt.Sprintf("%s.%d", name, width))
+			if *update {
+				if err := os.WriteFile(golden, []byte(out.String()), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := out.String(); got != string(want) {
+				t.Errorf("%s: got\n%s\nwant\n%s", golden, got, want)
+			}
+			checkScreen(t, golden, out.String(), width)
+		}
+	}
+}
+
+// checkScreen checks what holds for every screen: it fits, and its commands carry
+// the store.
+func checkScreen(t *testing.T, name, text string, width int) {
+	t.Helper()
+	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
+	height := (Screen{Width: width}).height(lines)
+	if height > maxLines {
+		t.Errorf("%s: got %d lines of %d columns, want at most %d", name, height, width, maxLines)
+	}
+	for _, line := range lines {
+		command := strings.HasPrefix(line, "  assay ") || strings.HasPrefix(line, "  file:")
+		if got := utf8.RuneCountInString(line); got > width && !command {
+			t.Errorf("%s: got a line of %d columns: %s", name, got, line)
+		}
+	}
+	if got := strings.Join(strings.Fields(text), " "); strings.Count(got, "assay run ")+strings.Count(got, "assay report ") != strings.Count(got, "--store '/data/my runs.db'") {
+		t.Errorf("%s: a command does not name the store:\n%s", name, text)
+	}
+}
