@@ -107,6 +107,19 @@ type Noise struct {
 // profile are left out one at a time. They are measured after the others.
 const FactorGroups = "without|"
 
+// Check says how much of what a trial did is compared with what is right. The
+// number of rows of each operation always is.
+type Check string
+
+// The extents of checks, the smallest first.
+const (
+	CheckUnknown Check = ""        // of trials of earlier versions
+	CheckRows    Check = "rows"    // nothing but the numbers of rows
+	CheckAnswers Check = "answers" // the answers of reading operations at some positions, before the block
+	CheckKeys    Check = "keys"    // after the block, a sample of the keys: each holds a value that was written to it
+	CheckState   Check = "state"   // after the block, the whole answer to the plan's check, or all of the store
+)
+
 // Trial is one cell in one launch: its figures, counters and outcome.
 type Trial struct {
 	Cell    Cell
@@ -128,6 +141,7 @@ type Trial struct {
 	DSN        string   // as issued, with {{path}} for the file; empty where the driver has none
 	Each       []string // SQL that the worker ran on every new connection
 	Digest     string   // of the answers, hex
+	Checked    Check
 	Warnings   []Warning
 
 	Started time.Time

@@ -42,8 +42,11 @@ const (
 	Derive  ValueKind = "derive"  // computed from an integer column or argument to the left
 	From    ValueKind = "from"    // arguments only: what a row of Table that was drawn has in Column
 	Key     ValueKind = "key"     // of a key-value store: Format, filled in by a whole number that Draw says
-	Latest  ValueKind = "latest"  // for Draw: an integer of [From, To], skewed by Theta towards To, and towards what a mix has added behind it
-	Same    ValueKind = "same"    // arguments only: what argument Of has
+	// Scrambled is for Draw: YCSB's "zipfian", which draws from 10^10 ranks whatever
+	// the range is, and folds them to [From, To] by a hash.
+	Scrambled ValueKind = "scrambled"
+	Latest    ValueKind = "latest" // for Draw: an integer of [From, To], skewed by Theta towards To, and towards what a mix has added behind it
+	Same      ValueKind = "same"   // arguments only: what argument Of has
 )
 
 // Values says how the values of a column or an argument are drawn.

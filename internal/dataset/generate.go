@@ -77,8 +77,11 @@ func newGenerator(seed uint64, stream string, labels []string, values []assay.Va
 			return nil, fmt.Errorf("%s: %w", labels[i], err)
 		}
 		g.columns[i] = drawn{Values: v, key: streamKey(seed, stream, i)}
-		if v.Kind == assay.Zipf || v.Draw == assay.Zipf || v.Draw == assay.Latest {
-			g.columns[i].zipf = newZipf(uint64(v.To-v.From)+1, v.Theta)
+		switch items := uint64(v.To-v.From) + 1; {
+		case v.Draw == assay.Scrambled:
+			g.columns[i].zipf = scrambled
+		case v.Kind == assay.Zipf || v.Draw == assay.Zipf || v.Draw == assay.Latest:
+			g.columns[i].zipf = newZipf(items, zetaSum(items, v.Theta), v.Theta)
 		}
 		if v.Kind == assay.Key {
 			g.columns[i].text = newKeyText(seed, v.Format)
@@ -191,8 +194,17 @@ type zipf struct {
 	alpha, secondBound float64
 }
 
-func newZipf(items uint64, theta float64) *zipf {
-	zeta := zetaSum(items, theta)
+// What YCSB's ScrambledZipfianGenerator draws from, whatever the number of
+// records: ranks of 0 to 10^10, with the sum that it has as a constant.
+const (
+	scrambledItems = 10_000_000_000 + 1
+	scrambledZeta  = 26.46902820178302
+	scrambledTheta = 0.99
+)
+
+var scrambled = newZipf(scrambledItems, scrambledZeta, scrambledTheta)
+
+func newZipf(items uint64, zeta, theta float64) *zipf {
 	second := 1 + math.Pow(0.5, theta)
 	return &zipf{
 		items: items, theta: theta, zeta: zeta, alpha: 1 / (1 - theta), secondBound: second,
@@ -225,6 +237,18 @@ func zetaSum(n uint64, theta float64) float64 {
 		sum += area + float64((math.Pow(float64(n), -theta)-math.Pow(exact, -theta))/2)
 	}
 	return sum
+}
+
+// fold is YCSB's way from a rank to one of so many records: its hash as a
+// signed number, without the sign.
+func fold(rank, items uint64) uint64 {
+	hash := fnv.New64a()
+	hash.Write(binary.LittleEndian.AppendUint64(nil, rank))
+	signed := int64(hash.Sum64())
+	if signed < 0 {
+		signed = -signed
+	}
+	return uint64(signed) % items
 }
 
 // scatter spreads ranks over the range, so that neighbours are not alike.

@@ -83,6 +83,8 @@ func (d *drawn) index(w words, row int) int64 {
 		return d.From + int64(below(w.at(1), items))
 	case assay.Zipf:
 		return d.From + int64(scatter(d.zipf.rank(fraction(w.at(1))), items))
+	case assay.Scrambled:
+		return d.From + int64(fold(d.zipf.rank(fraction(w.at(1))), items))
 	case assay.Latest:
 		last := d.To
 		if d.grown != nil {
@@ -107,8 +109,13 @@ func checkKey(v assay.Values) error {
 	switch v.Draw {
 	case assay.Seq, assay.Uniform:
 		return nil
+	case assay.Scrambled:
+		if v.Theta != scrambledTheta {
+			return fmt.Errorf("a theta of %g: scrambled keys have %g", v.Theta, scrambledTheta)
+		}
+		return checkZipf(v)
 	case assay.Zipf, assay.Latest:
 		return checkZipf(v)
 	}
-	return fmt.Errorf("%q is no way to draw keys; there are seq, uniform, zipf and latest", v.Draw)
+	return fmt.Errorf("%q is no way to draw keys; there are seq, uniform, zipf, scrambled and latest", v.Draw)
 }

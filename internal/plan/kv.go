@@ -14,9 +14,13 @@ import (
 // and rmw, which reads a key and writes it in one transaction.
 const rmw = "rmw"
 
+// tableZipf draws keys skewed over the records themselves, where zipf is YCSB's:
+// skewed over 10^10 and folded to the records, which is less.
+const tableZipf = "zipf-table"
+
 var (
 	kvOperations = []string{wire.Get, wire.Put, wire.Delete, wire.Scan, rmw}
-	kvDraws      = []string{"next", "seq", "uniform", "zipf", "latest"}
+	kvDraws      = []string{"next", "seq", "uniform", "zipf", tableZipf, "latest"}
 	keyNumbers   = []string{"hex i", "hex random", "hex16 i", "hex16 random", "hex16 clock"}
 )
 
@@ -190,8 +194,14 @@ func (r *resolver) storeKey(o *operation) assay.Values {
 		}
 		return v
 	}
-	v.Draw = assay.Uniform
-	if draw != "" {
+	switch draw {
+	case "":
+		v.Draw = assay.Uniform
+	case "zipf":
+		v.Draw = assay.Scrambled
+	case tableZipf:
+		v.Draw = assay.Zipf
+	default:
 		v.Draw = assay.ValueKind(draw)
 	}
 	if r.kv.n == 0 {

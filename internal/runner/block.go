@@ -69,7 +69,11 @@ func blockConnections(j *job) connections {
 		return connections{readers: j.Cell.Pool, idle: j.Cell.Idle, writers: writers, lazy: j.Operation.Serve && j.Profile.Lazy}
 	}
 	if j.Operation.Changes {
-		return connections{writers: max(1, j.Cell.Pool)}
+		c := connections{writers: max(1, j.Cell.Pool)}
+		if j.keys != nil {
+			c.readers, c.idle = 1, 1 // to read the keys afterwards
+		}
+		return c
 	}
 	return connections{readers: j.Cell.Pool, idle: j.Cell.Idle, lazy: j.Operation.Serve && j.Profile.Lazy}
 }
@@ -130,6 +134,9 @@ func (in *instance) completeBlock(ctx context.Context, j *job, t *assay.Trial, t
 			t.Digest = digest
 		}
 		if err := end(t, err); err != nil {
+			return err
+		}
+		if err := end(t, in.verifyKeys(ctx, j)); err != nil {
 			return err
 		}
 	}

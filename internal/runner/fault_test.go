@@ -27,6 +27,7 @@ const (
 	forgets  = "forgets"  // the last connection is not read back
 	dies     = "dies"     // it ends at open
 	full     = "full"     // its disk is full at open
+	drops    = "drops"    // operations that change data say that they did, and do nothing
 )
 
 // pooled is insert with two connections that write.
@@ -74,8 +75,28 @@ func (d *faultyDatabase) Settings(names []string) ([]wire.Connection, error) {
 
 func (d *faultyDatabase) Prepare(op wire.Operation, trace *column.File) (kit.Operation, error) {
 	prepared, err := d.Database.Prepare(op, trace)
+	if d.name == drops && op.Changes {
+		rows := 0
+		for _, step := range op.Steps {
+			rows += step.Rows
+		}
+		return droppingOperation{prepared, rows}, err
+	}
 	return faultyOperation{prepared, d}, err
 }
+
+// droppingOperation answers the expected number of rows, and does nothing.
+type droppingOperation struct {
+	kit.Operation
+	rows int
+}
+
+func (o droppingOperation) Client() (kit.Client, error) { return droppingClient(o.rows), nil }
+
+type droppingClient int
+
+func (c droppingClient) Do(int) (int, error) { return int(c), nil }
+func (c droppingClient) Close() error        { return nil }
 
 type faultyOperation struct {
 	kit.Operation

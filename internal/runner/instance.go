@@ -426,6 +426,7 @@ func (in *instance) noteUsed() {
 func (in *instance) trial(j *job, launch int, mode assay.Mode) assay.Trial {
 	t := newTrial(in.member, j, launch, mode)
 	t.Layout = in.layout
+	t.Checked = j.checked()
 	in.recordSettings(&t, j.Operation)
 	t.DSN = in.withoutPath(in.opened.DSN)
 	for _, text := range in.opened.Each {

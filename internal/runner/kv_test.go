@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"assay"
@@ -22,7 +23,8 @@ import (
 )
 
 // newStoreEngine is a store in memory with a log, honest unless its name is
-// that of a fault: store-loses drops each tenth put, store-lies says that it
+// that of a fault: store-loses drops each tenth put, store-drops drops every
+// update of a key, store-mixes gives a key what another was given, store-lies says that it
 // syncs, store-deaf does not know the setting, store-splits commits twice.
 func newStoreEngine(name string) kit.Engine {
 	return kvdb.New(kvdb.Driver{Name: name, Version: "1", Settings: []string{kv.Sync},
@@ -30,11 +32,14 @@ func newStoreEngine(name string) kit.Engine {
 }
 
 type fileStore struct {
+	turn   sync.Mutex   // of writers
+	mu     sync.RWMutex // of keys
 	name   string
 	log    *os.File
 	sync   bool
 	keys   map[string][]byte
 	puts   int
+	last   []byte // newest value that a key was given which was there
 	splits int64
 }
 
@@ -58,6 +63,8 @@ func openStore(name string, c kvdb.Config) (*fileStore, error) {
 }
 
 func (s *fileStore) apply(all []change) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	for _, c := range all {
 		if c.Value == nil {
 			delete(s.keys, string(c.Key))
@@ -68,11 +75,15 @@ func (s *fileStore) apply(all []change) {
 }
 
 func (s *fileStore) Get(key, into []byte) ([]byte, bool, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
 	value, ok := s.keys[string(key)]
 	return append(into, value...), ok, nil
 }
 
 func (s *fileStore) Scan(from []byte, n int, visit func(key, value []byte) error) error {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
 	for _, key := range slices.Sorted(maps.Keys(s.keys)) {
 		if key < string(from) {
 			continue
@@ -96,6 +107,8 @@ func (s *fileStore) Delete(key []byte) error {
 }
 
 func (s *fileStore) Update(do func(kvdb.Writer) error) error {
+	s.turn.Lock()
+	defer s.turn.Unlock()
 	w := &changes{fileStore: s}
 	if err := do(w); err != nil {
 		return err
@@ -149,6 +162,13 @@ func (c *changes) Put(key, value []byte) error {
 	c.puts++
 	if c.name == "store-loses" && c.puts > 100 && c.puts%10 == 0 { // not while loading
 		return nil
+	}
+	_, there := c.keys[string(key)] // only a writer changes it, and this is the one
+	if there && c.name == "store-drops" {
+		return nil
+	}
+	if there && c.name == "store-mixes" {
+		c.last, value = value, append(bytes.Clone(c.last), value...)[:len(value)]
 	}
 	c.all = append(c.all, change{bytes.Clone(key), bytes.Clone(value)})
 	return nil
@@ -288,4 +308,53 @@ func TestStoreWithoutSQL(t *testing.T) {
 		}
 	}
 	same(t, "trials of the store", told, []string{"unsupported: store is a key-value store: it runs no SQL"})
+}
+
+// contested is what several clients do to the same keys.
+const contested = `name: contested
+drivers: [store, honest]
+clients: 4
+pool: 4
+profiles: {unsynced: {sync: off}}
+workload: {name: kv, records: {n: 100, key: "{{hex16 random}}", value: {bytes: 20}}}
+operations:
+  get: {kv: get, draw: zipf, only: mix}
+  update: {kv: put, draw: zipf, only: mix}
+  change: {kv: rmw, draw: zipf, only: mix}
+  add: {kv: put, only: mix}
+  remove: {kv: delete, only: mix}
+  updates: {mix: {get: 50, update: 50}, count: 300, busy: retry}
+  changes: {mix: {get: 50, change: 50}, count: 300, busy: retry}
+  all: {mix: {get: 20, update: 40, add: 20, remove: 20}, count: 300, busy: retry}
+  alone: {kv: put, draw: uniform, count: 300, busy: retry}
+`
+
+// After several clients have changed the same keys, each key holds a value that
+// was written to it: what does not keep its values is found, be it a store or a
+// SQL driver.
+func TestKeysThatSeveralClientsChange(t *testing.T) {
+	// A get may find no key that another client has removed.
+	plan := strings.Replace(contested, "all: {mix: {get: 20, update: 40,", "all: {mix: {update: 60,", 1)
+	for driver, want := range map[string]assay.Outcome{
+		"store": assay.OK, "honest": assay.OK, "store-drops": assay.WrongAnswer, "store-mixes": assay.WrongAnswer, drops: assay.WrongAnswer,
+	} {
+		t.Run(driver, func(t *testing.T) {
+			b := newBench(t, strings.Replace(plan, "[store, honest]", "["+driver+"]", 1))
+			b.Launches = 1
+			b.run(t)
+			seen := map[string]bool{}
+			for _, trial := range b.trials {
+				seen[trial.Cell.Operation] = true
+				if trial.Outcome != want || want != assay.OK && !strings.HasPrefix(trial.Reason, "after the block, ") {
+					t.Errorf("%s: got %s, %s; want %s", trial.Cell.Operation, trial.Outcome, trial.Reason, want)
+				}
+				if trial.Checked != assay.CheckKeys {
+					t.Errorf("%s: checked %q, want %q", trial.Cell.Operation, trial.Checked, assay.CheckKeys)
+				}
+			}
+			if len(seen) != 4 {
+				t.Errorf("measured were %v, want 4 operations", seen)
+			}
+		})
+	}
 }

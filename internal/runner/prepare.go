@@ -13,6 +13,7 @@ import (
 
 	"assay"
 	"assay/internal/dataset"
+	"assay/internal/oracle"
 	"assay/kit/process"
 	"assay/kit/wire"
 )
@@ -98,9 +99,10 @@ type job struct {
 	warm     int   // operations before the block
 	options  error // a *failure where a compile option that was asked for is not in the build
 	expected []expectation
-	calls    int    // of a sum: how many it has
-	answers  string // path of what a served operation has to answer
-	state    string // digest of the check's answer after the block; empty: unchecked
+	calls    int          // of a sum: how many it has
+	answers  string       // path of what a served operation has to answer
+	state    string       // digest of the check's answer after the block; empty: unchecked
+	keys     *oracle.Keys // what keys may hold after several clients changed the same; nil where nobody does
 }
 
 // expectation is the digest that a reading operation's answers must have.
@@ -281,12 +283,44 @@ func (r *Runner) expect(ctx context.Context, j *job) error {
 		e.digest = found.Digest
 		j.expected = append(j.expected, e)
 	}
-	if !j.Operation.Changes || j.Operation.Check == nil {
+	if !j.Operation.Changes {
 		return nil
+	}
+	if j.Operation.Check == nil {
+		return r.expectKeys(ctx, j)
 	}
 	found, err := j.data.Expect(ctx, j.Operation, j.trace, j.warm, j.Operation.Count)
 	j.state = found.State
 	return err
+}
+
+// expectKeys finds what the keys of a store may hold where its clients change
+// the same ones, so that nobody knows in which order.
+func (r *Runner) expectKeys(ctx context.Context, j *job) (err error) {
+	if !j.Operation.KV() {
+		return nil
+	}
+	key := fmt.Sprint(j.data.Digest, j.trace.Digest, j.warm, j.Operation.Count)
+	if j.keys = r.keys[key]; j.keys != nil {
+		return nil
+	}
+	if j.keys, err = oracle.After(ctx, j.data, j.Operation, j.trace, j.warm, j.Operation.Count); err == nil {
+		r.keys[key] = j.keys
+	}
+	return err
+}
+
+// checked is how much of the job is compared with what is right.
+func (j *job) checked() assay.Check {
+	switch {
+	case j.state != "":
+		return assay.CheckState
+	case j.keys != nil:
+		return assay.CheckKeys
+	case len(j.expected) > 0 || j.answers != "":
+		return assay.CheckAnswers
+	}
+	return assay.CheckRows
 }
 
 // verifiable lists the reading operations of an operation: itself, or the

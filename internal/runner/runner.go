@@ -27,6 +27,7 @@ import (
 	"assay"
 	"assay/internal/dataset"
 	"assay/internal/host"
+	"assay/internal/oracle"
 	"assay/kit/postgres/cluster"
 )
 
@@ -130,6 +131,7 @@ type Runner struct {
 	// unmeasured are the trials of their cells.
 	unmeasured []assay.Trial
 	files      Files
+	keys       map[string]*oracle.Keys // by what they follow from
 	groups     []*group
 	random     *rand.Rand
 	began      time.Time
@@ -152,7 +154,7 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	if config.Files == nil {
 		config.Files = Files{}
 	}
-	r := &Runner{config: config, files: config.Files, limits: map[int]float64{}, tracings: map[string]tracing{}, clusters: map[string]filled{}, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
+	r := &Runner{config: config, files: config.Files, keys: map[string]*oracle.Keys{}, limits: map[int]float64{}, tracings: map[string]tracing{}, clusters: map[string]filled{}, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
 	r.storage, r.storageLoss = host.Persistence(config.Work.Dir)
 	if err := r.identify(ctx); err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ const trialColumns = "plan, workload, operation, engine, driver, driver_version,
 	" clients, pool, idle, statement, transaction_size, rate, params, as_published," +
 	" group_name, launch, twin, mode, outcome, reason, durability, query_plan, dsn, each_sql, digest," +
 	" warnings, samples, histogram," +
-	" started, took_ns, steal, foreign_cpu, disqualified, figures, settings, options, layout"
+	" started, took_ns, steal, foreign_cpu, disqualified, figures, settings, options, layout, checked"
 
 func trialFields(t *assay.Trial) []any {
 	c := &t.Cell
@@ -47,7 +47,7 @@ func trialFields(t *assay.Trial) []any {
 		asJSONList[assay.Sample, [2]int64]{&t.Samples, toSample, fromSample},
 		asJSONList[assay.Bucket, [2]int64]{&t.Histogram, toBucket, fromBucket},
 		asTime{&t.Started}, &t.Took, &t.Noise.Steal, &t.Noise.Foreign, &t.Disqualified,
-		mapSize{&t.Figures}, listSize[assay.Setting]{&t.Settings}, &c.Options, &t.Layout,
+		mapSize{&t.Figures}, listSize[assay.Setting]{&t.Settings}, &c.Options, &t.Layout, &t.Checked,
 	}
 }
 

@@ -1,0 +1,93 @@
+package oracle
+
+import (
+	"errors"
+	"fmt"
+
+	"assay"
+	"assay/internal/dataset"
+	"assay/kit/column"
+	"assay/kit/wire"
+)
+
+// writes reads from traces what an operation writes to a store.
+type writes struct {
+	choice *column.File // of a mix: the part and its position; nil elsewhere
+	parts  []written
+	files  []*column.File
+}
+
+// written is one operation that is no mix.
+type written struct {
+	trace *column.File
+	steps []assay.Step
+}
+
+func newWrites(op assay.Operation, trace *dataset.Trace) (*writes, error) {
+	w := &writes{}
+	if len(op.Parts) == 0 {
+		return w, w.add(op, trace)
+	}
+	var err error
+	if w.choice, err = w.open(trace); err != nil {
+		return nil, err
+	}
+	if len(trace.Parts) != len(op.Parts) {
+		return nil, errors.Join(fmt.Errorf("operation %q has %d parts, its trace %d", op.Name, len(op.Parts), len(trace.Parts)), w.close())
+	}
+	for i, part := range op.Parts {
+		if err := w.add(part.Operation, &trace.Parts[i]); err != nil {
+			return nil, errors.Join(err, w.close())
+		}
+	}
+	return w, nil
+}
+
+func (w *writes) open(trace *dataset.Trace) (*column.File, error) {
+	file, err := column.Open(trace.Path)
+	if err == nil {
+		w.files = append(w.files, file)
+	}
+	return file, err
+}
+
+func (w *writes) add(op assay.Operation, trace *dataset.Trace) error {
+	part := written{steps: op.Steps}
+	var err error
+	if op.Changes {
+		part.trace, err = w.open(trace)
+	}
+	w.parts = append(w.parts, part)
+	return err
+}
+
+// at tells what the operation at a position puts and deletes.
+func (w *writes) at(position int, put func(key, value []byte), remove func(key []byte)) {
+	part, row := &w.parts[0], position
+	if w.choice != nil {
+		position %= w.choice.Rows()
+		part, row = &w.parts[w.choice.Int(0, position)], int(w.choice.Int(1, position))
+	}
+	if part.trace == nil {
+		return // it changes nothing
+	}
+	first := 0
+	row %= part.trace.Rows()
+	for _, step := range part.steps {
+		switch step.KV {
+		case wire.Put:
+			put(part.trace.Bytes(first, row), part.trace.Bytes(first+1, row))
+		case wire.Delete:
+			remove(part.trace.Bytes(first, row))
+		}
+		first += len(step.Args)
+	}
+}
+
+func (w *writes) close() error {
+	var errs []error
+	for _, file := range w.files {
+		errs = append(errs, file.Close())
+	}
+	return errors.Join(errs...)
+}
