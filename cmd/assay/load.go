@@ -123,10 +123,19 @@ func percentile(histogram [][2]int64, p float64) string {
 	return time.Duration(value).Round(time.Microsecond).String()
 }
 
-// loadTargetCommand is what the load generator's own limit is measured on.
-func (a *app) loadTargetCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:    "load-target",
+// loadProcesses are the commands by which assay starts itself: see package load.
+func (a *app) loadProcesses() []*cobra.Command {
+	generator := &cobra.Command{
+		Use:    load.GeneratorCommand,
+		Short:  "Make the HTTP load that standard input describes",
+		Hidden: true,
+		Args:   arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return load.ServeOne(cmd.Context(), cmd.InOrStdin(), a.stdout)
+		},
+	}
+	target := &cobra.Command{
+		Use:    load.TargetCommand,
 		Short:  "Answer HTTP requests with the same few bytes, until the input ends",
 		Hidden: true,
 		Args:   arguments(cobra.NoArgs),
@@ -143,4 +152,5 @@ func (a *app) loadTargetCommand() *cobra.Command {
 			return load.ServeBare(listener)
 		},
 	}
+	return []*cobra.Command{generator, target}
 }

@@ -21,6 +21,8 @@ func (t *text) read(m *mistakes, n ast.Node) {
 	switch s := n.(type) {
 	case *ast.StringNode, *ast.LiteralNode:
 		*t = text{placeOf(n), scalarText(s.(ast.ScalarNode))}
+	case *ast.NullNode:
+		m.at(placeOf(n), "want a text, not nothing; a name such as null is one in quotes: \"null\"")
 	default:
 		m.at(placeOf(n), "want a text, not %s", describe(n))
 	}

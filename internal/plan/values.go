@@ -11,7 +11,7 @@ import (
 // Bounds of what a plan may ask for.
 const (
 	maxRows   = 1_000_000_000
-	maxLength = 1_000_000_000 // SQLite's own limit of a text or blob
+	maxLength = 16 << 20 // bytes of a text or blob: what is made is kept in memory
 	maxCount  = 1_000_000_000
 	maxStart  = 8_000_000_000_000_000_000 // of seq: far from overflow whatever is added
 	maxRow    = maxParams                 // of from: an argument each

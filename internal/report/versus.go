@@ -21,7 +21,7 @@ func WriteVersus(v *analysis.Versus, w io.Writer, format string) error {
 
 func versusDocument(v *analysis.Versus) document {
 	var d document
-	d.add(heading, "%s against %s", v.A.Name, v.B.Name)
+	d.add(subheading, "%s against %s", v.A.Name, v.B.Name)
 	for _, doubt := range v.Doubts {
 		d.add(item, "%s", doubt)
 	}

@@ -30,9 +30,6 @@ type failure struct {
 
 func (f *failure) Error() string { return string(f.outcome) + ": " + f.reason }
 
-// notInstalled is how a worker ends that lacks what it is written in.
-const notInstalled = "exit status 69"
-
 // fail makes a failure of an error from the worker or the system. The run's
 // own end (Ctrl-C) is no failure of a cell and passes through.
 func fail(doing string, err error) error {
@@ -49,7 +46,7 @@ func fail(doing string, err error) error {
 	switch {
 	case errors.As(err, &remote) && remote.Code == wire.Unsupported:
 		return &failure{assay.Unsupported, reason}
-	case errors.As(err, &ended) && ended.Status == notInstalled:
+	case errors.As(err, &ended) && ended.Code == process.NotInstalled:
 		return &failure{assay.Unsupported, reason}
 	case errors.Is(err, process.ErrTimeout):
 		return &failure{assay.TimedOut, reason}

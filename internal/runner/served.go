@@ -3,9 +3,7 @@
 package runner
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -134,39 +132,12 @@ func (in *instance) load(ctx context.Context, j *job, address string) (load.Resu
 	return result, err
 }
 
-// generate runs assay load on its own processors, and returns the CPU time that
-// it used.
+// generate has a process of its own make the load, on its own processors, and
+// returns the CPU time that it used.
 func (r *Runner) generate(ctx context.Context, c load.Config) (load.Result, time.Duration, error) {
-	args := []string{"load", "--format=json", fmt.Sprint("--clients=", c.Clients), fmt.Sprint("--requests=", c.Requests), fmt.Sprint("--warm=", c.Warm)}
-	if c.Rate > 0 {
-		args = append(args, fmt.Sprint("--rate=", c.Rate))
-	}
-	if c.Expect != "" {
-		args = append(args, "--expect="+c.Expect)
-	}
-	command := r.self(ctx, append(args, c.URL)...)
-	var out, complaints bytes.Buffer
-	command.Stdout, command.Stderr = &out, &complaints
+	command := r.self(ctx, load.GeneratorCommand)
 	_, cpus := splitCPUs(process.CPUs())
-	err := process.StartOn(command, cpus)
-	if err == nil {
-		err = command.Wait()
-	}
-	var used time.Duration
-	if state := command.ProcessState; state != nil {
-		used = state.UserTime() + state.SystemTime()
-	}
-	switch {
-	case ctx.Err() != nil:
-		return load.Result{}, used, ctx.Err()
-	case err != nil:
-		return load.Result{}, used, fmt.Errorf("assay load: %w: %s", err, bytes.TrimSpace(complaints.Bytes()))
-	}
-	var results []load.Result
-	if err := json.Unmarshal(out.Bytes(), &results); err != nil || len(results) != 1 {
-		return load.Result{}, used, fmt.Errorf("assay load: %d results, %v in %q", len(results), err, out.Bytes())
-	}
-	return results[0], used, nil
+	return load.Generate(ctx, command, c, func(c *exec.Cmd) error { return process.StartOn(c, cpus) })
 }
 
 // self is a command of this program.
@@ -202,7 +173,7 @@ const calibrationRequests = 30_000
 
 // limit measures against assay load-target on the server's processors.
 func (r *Runner) limit(ctx context.Context, clients int) (float64, error) {
-	target := r.self(ctx, "load-target")
+	target := r.self(ctx, load.TargetCommand)
 	stdin, err := target.StdinPipe()
 	if err != nil {
 		return 0, err

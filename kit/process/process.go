@@ -62,9 +62,14 @@ type Options struct {
 	CPUs  []int     // processors that it may use; none: all. On Linux only
 }
 
+// NotInstalled is the exit status of a worker that lacks what it is written in
+// (EX_UNAVAILABLE of sysexits.h).
+const NotInstalled = 69
+
 // ExitError says that a worker ended, or had to be ended, before it answered.
 type ExitError struct {
 	Status string   // exit status or signal, in words
+	Code   int      // exit status; -1 where a signal ended it
 	Tail   []string // the last lines of its standard error
 }
 
@@ -311,7 +316,7 @@ func (w *Worker) late(ctx context.Context) error {
 func (w *Worker) dead() error {
 	if w.broken == nil {
 		w.waitAndKill(w.step)
-		w.broken = &ExitError{Status: w.Status(), Tail: w.tail.lines()}
+		w.broken = &ExitError{Status: w.Status(), Code: w.code(), Tail: w.tail.lines()}
 	}
 	return w.broken
 }
@@ -327,6 +332,14 @@ func (w *Worker) Status() string {
 		return state.String()
 	}
 	return "unknown status"
+}
+
+// code is the exit status of a worker that has ended; -1 where there is none.
+func (w *Worker) code() int {
+	if state := w.command.ProcessState; state != nil {
+		return state.ExitCode()
+	}
+	return -1
 }
 
 func (w *Worker) log(direction string, data []byte) {
