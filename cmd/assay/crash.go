@@ -66,7 +66,7 @@ and loop devices. Exit status 1: a promise was refuted, or a control that must f
 	f := cmd.Flags()
 	f.StringSliceVar(&flags.drivers, "drivers", nil, "drivers instead of the plan's: NAME[@VERSION],... or * for all")
 	f.StringArrayVar(&flags.only, "only", nil, "try only cells with KEY=VALUE[,VALUE]; may be repeated")
-	f.StringSliceVar(&flags.faults, "faults", faultNames(), "what to do to the databases")
+	f.StringSliceVar(&flags.faults, "faults", []string{string(assay.PowerCut)}, "what to do to the databases: "+strings.Join(faultNames(), ", "))
 	f.IntVar(&flags.states, "states", 0, "check so many states of each target and profile (default: as many as the budget allows)")
 	f.DurationVar(&flags.budget, "budget", defaultCrashBudget, "time for all states, builds excluded; without limit where --states is given alone")
 	f.Uint64Var(&flags.seed, "seed", 1, "of the workload and of the states that are chosen")
@@ -239,6 +239,10 @@ func (a *app) writeCrashDetails(w io.Writer, results []crash.Result) {
 			}
 		}
 		if f := r.Worst; f != nil {
+			if f.ID == "" {
+				fmt.Fprintf(w, "\n%s %s, %s: %s\n  %s\n", r.Task.Driver, r.Task.Profile, r.Task.Fault, f.Damage, f.Words)
+				continue
+			}
 			fmt.Fprintf(w, "\n%s %s, %s: %s\n  %s (%s)\n  again: %s\n", r.Task.Driver, r.Task.Profile, f.Moment, f.Damage, f.Words, f.Cut, a.commandLine("crash", "--replay", f.ID))
 		}
 	}

@@ -85,10 +85,8 @@ func (t *trial) enough() bool {
 func (t *trial) record(ctx context.Context, task Task, note bool) (*Recording, error) {
 	err := t.mounted(ctx, t.base, true, func() error {
 		path := dataPath(t.mount)
-		if task.Initial != "" {
-			if err := program(ctx, "cp", task.Initial, path); err != nil {
-				return err
-			}
+		if err := t.install(ctx, task, path); err != nil {
+			return err
 		}
 		db, err := task.open(ctx, path, t.work)
 		if err != nil {
@@ -96,11 +94,9 @@ func (t *trial) record(ctx context.Context, task Task, note bool) (*Recording, e
 		}
 		defer db.worker.Kill()
 		if note {
-			if t.result.Claimed, err = db.claimed(ctx); err != nil {
+			if err := t.identify(ctx, db); err != nil {
 				return err
 			}
-			target := db.worker.Hello().Target
-			t.result.Target, t.result.Engine, t.result.Version = assay.Target{Driver: target.Driver, DriverVersion: target.DriverVersion, Options: t.task.Options}.Name(), target.Engine, target.EngineVersion
 		}
 		if err := db.prepare(ctx, t.arguments); err != nil {
 			return err
@@ -239,7 +235,31 @@ func (t *trial) keep() error {
 		return nil
 	}
 	f := &t.worst.Finding
+	if t.worst.Recording == nil { // a time cannot be made again
+		t.result.Worst = f
+		return nil
+	}
 	f.ID = f.id()
 	t.result.Worst = f
 	return t.worst.save(t.task.Findings)
+}
+
+// install puts a prepared database in its place.
+func (t *trial) install(ctx context.Context, task Task, path string) error {
+	if task.Initial == "" {
+		return nil
+	}
+	return program(ctx, "cp", task.Initial, path)
+}
+
+// identify notes what the worker is, and what its settings claim.
+func (t *trial) identify(ctx context.Context, db *database) error {
+	claimed, err := db.claimed(ctx)
+	if err != nil {
+		return err
+	}
+	target := db.worker.Hello().Target
+	t.result.Claimed, t.result.Engine, t.result.Version = claimed, target.Engine, target.EngineVersion
+	t.result.Target = assay.Target{Driver: target.Driver, DriverVersion: target.DriverVersion, Options: t.task.Options}.Name()
+	return nil
 }

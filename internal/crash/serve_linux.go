@@ -48,7 +48,7 @@ func (l *lane) do(ctx context.Context, task Task) Result {
 	}
 	err := t.history.arguments(t.arguments)
 	if err == nil {
-		err = t.power(ctx)
+		err = t.fault(ctx)
 	}
 	if err == nil {
 		err = t.keep()

@@ -104,10 +104,10 @@ func promised(class assay.Durability, fault assay.Fault, d Damage) bool {
 	switch {
 	case d == Unharmed, d == Unmade, class == assay.DurabilityUnknown:
 		return false
-	case fault == assay.PowerCut:
+	case fault == assay.PowerCut, fault == assay.FailingIO: // a write that fails later is seen by a sync only
 		return class == assay.Power || class == assay.Consistent && d != Lost
 	}
-	return class != assay.None // a killed process, a full disk and a failed write lose nothing
+	return class != assay.None // a killed process and a full disk lose nothing that was acknowledged
 }
 
 // Refuted is the damage that the claimed class excludes, the worst of them;

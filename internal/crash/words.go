@@ -33,7 +33,7 @@ func (r *Result) Line() string {
 		parts = append(parts, fmt.Sprintf("in %d %s", n, Unmade.words()))
 	}
 	if r.Refuted() != Unharmed {
-		parts = append(parts, "REFUTED: claims "+string(r.Claimed)+", that "+r.Claimed.Loss())
+		parts = append(parts, "REFUTED: its settings claim "+string(r.Claimed))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -76,4 +76,6 @@ func faults(f assay.Fault, n int) string {
 }
 
 // Faults lists what can be done to databases.
-func Faults() []assay.Fault { return []assay.Fault{assay.PowerCut} }
+func Faults() []assay.Fault {
+	return []assay.Fault{assay.PowerCut, assay.Kill, assay.FullDisk, assay.FailingIO}
+}
