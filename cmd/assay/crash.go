@@ -260,6 +260,7 @@ func (a *app) crashDiskCommand() *cobra.Command {
 	var replay, program, keep, findings string
 	cmd := &cobra.Command{Use: crashDisk + " FOLDER", Hidden: true, Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			a.cleansUp.Store(true) // a disk that is mounted
 			if replay == "" {
 				return crash.Serve(cmd.Context(), args[0], os.Stdin, a.stdout)
 			}
