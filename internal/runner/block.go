@@ -100,7 +100,14 @@ func (in *instance) runBlock(ctx context.Context, j *job, t *assay.Trial) error 
 	var tally tally
 	var m wire.Measured
 	request := wire.Measure{Operation: j.Cell.Peer(), Start: int64(j.warm), Operations: int64(j.Operation.Count), Latency: true}
+	var before, after wire.Stats
+	if err := in.pool(ctx, j, &before); err != nil {
+		return err
+	}
 	if err := in.measure(ctx, request, &m); err != nil {
+		return err
+	}
+	if err := in.pool(ctx, j, &after); err != nil {
 		return err
 	}
 	tally.add(m)
@@ -113,7 +120,13 @@ func (in *instance) runBlock(ctx context.Context, j *job, t *assay.Trial) error 
 			return err
 		}
 	}
-	return in.completeBlock(ctx, j, t, &tally)
+	if err := in.completeBlock(ctx, j, t, &tally); err != nil {
+		return err
+	}
+	if t.Measured() {
+		recordPool(t, j, m.Executed, before.Pool, after.Pool)
+	}
+	return nil
 }
 
 // completeBlock reads the settings back, checks what the block left behind,
@@ -123,6 +136,9 @@ func (in *instance) completeBlock(ctx context.Context, j *job, t *assay.Trial, t
 		return err
 	}
 	in.recordSettings(t, j.Operation)
+	if err := end(t, in.verifySample(ctx, j)); err != nil {
+		return err
+	}
 	for _, err := range []error{in.applied, tally.failure()} {
 		if err := end(t, err); err != nil {
 			return err

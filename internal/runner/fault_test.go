@@ -73,6 +73,9 @@ func (d *faultyDatabase) Settings(names []string) ([]wire.Connection, error) {
 	return all, err
 }
 
+// Pool is what the pools of the database under it did.
+func (d *faultyDatabase) Pool() wire.Pool { return d.Database.(interface{ Pool() wire.Pool }).Pool() }
+
 func (d *faultyDatabase) Prepare(op wire.Operation, trace *column.File) (kit.Operation, error) {
 	prepared, err := d.Database.Prepare(op, trace)
 	if d.name == drops && op.Changes {

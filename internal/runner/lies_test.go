@@ -19,6 +19,7 @@ import (
 // lie is a worker that is right but for what it says of what it measured.
 type lie struct {
 	measured func(*wire.Measured)     // changes what was measured
+	late     bool                     // only of positions behind the first
 	kind     string                   // of the requests whose replies change; empty: measure
 	reply    func(line []byte) []byte // changes a whole reply
 	reason   string                   // part of why its cells failed
@@ -47,6 +48,7 @@ var lies = map[string]lie{
 	"lies-bodiless": {reply: swap(`"body":`, `"x":`), reason: "took 0 ns|operations were executed"},
 	"lies-durable":  {kind: wire.TypeOpen, reply: swap(`"body":{`, `"body":{"durability":"very",`), reason: `durability "very" is no class`},
 	"lies-settings": {kind: wire.TypeSettings, reply: swap(`-1"`, `-9","name":"reader-9"`), outcome: assay.NotApplied, reason: "was not read back"},
+	"lies-late":     {kind: wire.TypeVerify, late: true, reply: swap(`"digest":"`, `"digest":"0`), outcome: assay.WrongAnswer, reason: "after measuring, the answers at the positions"},
 	"lies-digest":   {kind: wire.TypeVerify, reply: swap(`"digest":"`, `"digest":"0`), outcome: assay.WrongAnswer, reason: "digest 0"},
 }
 
@@ -74,7 +76,7 @@ func (l liar) Write(line []byte) (int, error) {
 		kind = wire.TypeMeasure
 	}
 	out := line
-	if l.in.last.Type == kind && bytes.Contains(line, []byte(`"ok"`)) {
+	if l.in.last.Type == kind && (!l.late || l.in.start > 0) && bytes.Contains(line, []byte(`"ok"`)) {
 		out = l.change(line)
 	}
 	_, err := os.Stdout.Write(out)
@@ -113,6 +115,9 @@ func TestLies(t *testing.T) {
 			b.Launches = 1
 			b.run(t)
 			for name, l := range lies {
+				if l.late && mode == assay.Blocks {
+					continue // what it changes is checked by its state
+				}
 				if l.outcome == "" {
 					l.outcome = assay.Failed
 				}

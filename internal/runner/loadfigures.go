@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"context"
 	"fmt"
 
 	"assay"
@@ -59,18 +60,26 @@ func loadWarnings(result load.Result, j *job, limit float64) []assay.Warning {
 	return all
 }
 
-// recordPool writes down what the pool did under load, warm-up included.
-func recordPool(t *assay.Trial, j *job, before, after *wire.Pool) {
+// pool asks what the pool did so far, where it closes connections that are idle.
+func (in *instance) pool(ctx context.Context, j *job, stats *wire.Stats) error {
+	if j.Cell.Idle >= j.Cell.Pool {
+		return nil
+	}
+	return in.call(ctx, wire.TypeStats, nil, stats)
+}
+
+// recordPool writes down what the pool did during some operations.
+func recordPool(t *assay.Trial, j *job, operations int64, before, after *wire.Pool) {
 	if before == nil || after == nil {
 		return
 	}
-	requests := float64(j.warm + j.Operation.Count)
+	done := float64(max(1, operations))
 	closed := after.Closed - before.Closed // opened anew as soon as it is needed
-	t.Figures[assay.ReopensOp] = float64(closed) / requests
-	t.Figures["pool-wait-ns/op"] = float64(after.Waited-before.Waited) / requests
+	t.Figures[assay.ReopensOp] = float64(closed) / done
+	t.Figures["pool-wait-ns/op"] = float64(after.Waited-before.Waited) / done
 	if closed > 0 {
 		t.Warnings = append(t.Warnings, assay.Warning{Code: "reopens",
-			Evidence: fmt.Sprintf("the pool closed %d connections during %.0f requests, and opened others for them: it keeps %d of %d when they are idle", closed, requests, j.Cell.Idle, j.Cell.Pool),
+			Evidence: fmt.Sprintf("the pool closed %d connections during %d operations, and opened others for them: it keeps %d of %d when they are idle", closed, operations, j.Cell.Idle, j.Cell.Pool),
 			Advice:   "keep as many idle as may be open (SetMaxIdleConns), or it is opening that is measured"})
 	}
 }

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math/rand/v2"
 	"path/filepath"
 	"runtime"
 	"slices"
+	"time"
 
 	"assay"
 	"assay/internal/dataset"
@@ -99,16 +101,20 @@ type job struct {
 	warm     int   // operations before the block
 	options  error // a *failure where a compile option that was asked for is not in the build
 	expected []expectation
-	calls    int          // of a sum: how many it has
-	answers  string       // path of what a served operation has to answer
-	state    string       // digest of the check's answer after the block; empty: unchecked
-	keys     *oracle.Keys // what keys may hold after several clients changed the same; nil where nobody does
+	// samples are the answers at random positions, which are verified after
+	// measuring; none of operations that have one position only, or scan.
+	samples []expectation
+	calls   int          // of a sum: how many it has
+	answers string       // path of what a served operation has to answer
+	state   string       // digest of the check's answer after the block; empty: unchecked
+	keys    *oracle.Keys // what keys may hold after several clients changed the same; nil where nobody does
 }
 
 // expectation is the digest that a reading operation's answers must have.
 type expectation struct {
 	operation assay.Operation
 	trace     *dataset.Trace
+	start     int // position
 	count     int
 	digest    string
 }
@@ -134,7 +140,6 @@ func (r *Runner) prepare(ctx context.Context) ([]*job, error) {
 			r.leaveOut(c, err)
 			continue
 		}
-		r.progress("prepare", "data of "+describe(c.Cell), 0)
 		j := &job{Case: c, program: r.config.Programs[key], native: r.stores[key], served: r.servers[key], mode: modeOf(c), options: compareOptions(target)}
 		err = r.prepareJob(ctx, j)
 		var f *failure
@@ -176,10 +181,43 @@ func modeOf(c assay.Case) assay.Mode {
 }
 
 func (r *Runner) prepareJob(ctx context.Context, j *job) error {
-	var err error
-	if j.data, err = r.data(ctx, j.Dataset); err != nil {
+	// Millions of rows take their time, whatever the plan allows a block.
+	err := r.limited(ctx, loadPatience, "the data of "+describe(j.Cell), fmt.Sprintf("%+v", j.Dataset), func(ctx context.Context) (err error) {
+		j.data, err = r.data(ctx, j.Dataset)
+		return err
+	})
+	if err != nil {
 		return err
 	}
+	// The same operation of another driver or profile has the same answers.
+	key := j.data.Path + "|" + j.Cell.Peer()
+	err = r.limited(ctx, r.config.Timeout, "the expected answers of "+describe(j.Cell), key, func(ctx context.Context) error { return r.prepareAnswers(ctx, j) })
+	if err != nil {
+		return err
+	}
+	return r.fill(ctx, j)
+}
+
+// limited does a part of preparing within a time limit, and says which part that
+// is. What took too long once is not begun again.
+func (r *Runner) limited(ctx context.Context, limit time.Duration, what, key string, do func(context.Context) error) error {
+	if err := r.late[key]; err != nil {
+		return err
+	}
+	r.progress("prepare", what, 0)
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := do(limited)
+	if err == nil || ctx.Err() != nil || limited.Err() == nil {
+		return err
+	}
+	r.late[key] = &failure{assay.TimedOut, fmt.Sprintf("to prepare %s took longer than %s; the plan's timeout is %s", what, limit, r.config.Timeout)}
+	return r.late[key]
+}
+
+// prepareAnswers makes the arguments and the expected answers.
+func (r *Runner) prepareAnswers(ctx context.Context, j *job) error {
+	var err error
 	if j.Operation, err = j.data.Resolve(ctx, j.Operation); err != nil {
 		return err
 	}
@@ -209,20 +247,23 @@ func (r *Runner) prepareJob(ctx context.Context, j *job) error {
 	if j.put, err = bytesPut(j); err != nil {
 		return err
 	}
+	if j.Operation.Call() {
+		return expectCall(ctx, j)
+	}
+	return r.expect(ctx, j)
+}
+
+// fill has the data put into the target's own store or server, where it has one.
+func (r *Runner) fill(ctx context.Context, j *job) error {
 	if j.native {
 		if err := r.fillStore(ctx, j); err != nil {
 			return err
 		}
 	}
 	if j.served {
-		if err := r.fillCluster(ctx, j); err != nil {
-			return err
-		}
+		return r.fillCluster(ctx, j)
 	}
-	if j.Operation.Call() {
-		return expectCall(ctx, j)
-	}
-	return r.expect(ctx, j)
+	return nil
 }
 
 // Files are the copies of users' own files, by the file's absolute path and
@@ -282,6 +323,11 @@ func (r *Runner) expect(ctx context.Context, j *job) error {
 		}
 		e.digest = found.Digest
 		j.expected = append(j.expected, e)
+		if !scans && len(j.Operation.Parts) == 0 && !j.Operation.Serve {
+			if err := r.expectSamples(ctx, j, e); err != nil {
+				return err
+			}
+		}
 	}
 	if !j.Operation.Changes {
 		return nil
@@ -321,6 +367,34 @@ func (j *job) checked() assay.Check {
 		return assay.CheckAnswers
 	}
 	return assay.CheckRows
+}
+
+const (
+	// samplesKept is how many random places of an operation's sequence of
+	// arguments have known answers: a launch verifies one of them.
+	samplesKept = 8
+	// sampleShare is how much shorter they are than what is verified before.
+	sampleShare = 10
+)
+
+// expectSamples asks the oracle for the answers at random positions. They are
+// the same for all targets, and another seed has others.
+func (r *Runner) expectSamples(ctx context.Context, j *job, e expectation) error {
+	e.count = max(1, e.count/sampleShare)
+	random := rand.New(rand.NewPCG(r.config.Seed, uint64(j.trace.Length)))
+	for range samplesKept {
+		if j.trace.Length <= e.count {
+			return nil
+		}
+		e.start = random.IntN(j.trace.Length - e.count)
+		found, err := j.data.Expect(ctx, e.operation, e.trace, e.start, e.count)
+		if err != nil {
+			return err
+		}
+		e.digest = found.Digest
+		j.samples = append(j.samples, e)
+	}
+	return nil
 }
 
 // verifiable lists the reading operations of an operation: itself, or the

@@ -5,6 +5,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -69,7 +70,7 @@ func same(t *testing.T, what string, got, want []string) {
 func TestWindows(t *testing.T) {
 	b := newBench(t, header+read)
 	all := b.run(t)
-	b.lived(t, all, "open settings prepare verify measure settings close")
+	b.lived(t, all, "open settings prepare verify measure settings verify close")
 	for _, trial := range b.trials {
 		if trial.Outcome != assay.OK || trial.Mode != assay.Windows || len(trial.Samples) == 0 || trial.Figures[assay.NsPerOp] <= 0 {
 			t.Errorf("trial %+v", trial)
@@ -442,5 +443,44 @@ func TestDiskThatIsFull(t *testing.T) {
 	}
 	for _, trial := range b.of("full") {
 		t.Errorf("the cell has an outcome: %+v", trial)
+	}
+}
+
+// A query that never ends costs its own cells only, and says which it is.
+func TestPreparingThatDoesNotEnd(t *testing.T) {
+	endless := `  endless: {sql: "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c", rows: 1, returns: [int]}
+`
+	b := newBench(t, header+read+endless)
+	b.Timeout, b.Launches = 10*time.Second, 1
+	began := time.Now()
+	b.run(t)
+	if took := time.Since(began); took > 3*b.Timeout {
+		t.Errorf("it took %s: the time limit of %s was waited for more than once", took, b.Timeout)
+	}
+	outcomes := map[string]assay.Outcome{}
+	for _, trial := range b.trials {
+		outcomes[trial.Cell.Operation+" "+trial.Cell.Driver] = trial.Outcome
+		if trial.Outcome == assay.TimedOut && !strings.Contains(trial.Reason, "the expected answers of monster/endless took longer than 10s") {
+			t.Errorf("reason %q, want one that names the operation and the limit", trial.Reason)
+		}
+	}
+	want := map[string]assay.Outcome{"read honest": assay.OK, "read second": assay.OK, "endless honest": assay.TimedOut, "endless second": assay.TimedOut}
+	if !maps.Equal(outcomes, want) {
+		t.Errorf("got %v, want %v", outcomes, want)
+	}
+}
+
+// A pool that closes connections and opens them again is reported in process,
+// as it is over HTTP.
+func TestPoolThatReopens(t *testing.T) {
+	b := newBench(t, header+strings.Replace(read, "{sql:", "{clients: 16, pool: {open: 16, idle: 1}, count: 400, sql:", 1))
+	b.Launches = 1
+	b.run(t)
+	for _, trial := range b.trials {
+		reopens, known := trial.Figures[assay.ReopensOp]
+		warned := slices.ContainsFunc(trial.Warnings, func(w assay.Warning) bool { return w.Code == "reopens" })
+		if trial.Mode != assay.Blocks || !known || warned != (reopens > 0) {
+			t.Errorf("reopens/op %g, known %v, warned %v: want a figure, and the warning where it is above 0: %+v", reopens, known, warned, trial)
+		}
 	}
 }

@@ -128,6 +128,7 @@ type Runner struct {
 	// tracings are what is known of the syncs of cells, by traceKey.
 	tracings map[string]tracing
 	paces    paces
+	late     map[string]error // what took too long to prepare, each with its *failure
 	// unmeasured are the trials of their cells.
 	unmeasured []assay.Trial
 	files      Files
@@ -154,7 +155,7 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	if config.Files == nil {
 		config.Files = Files{}
 	}
-	r := &Runner{config: config, files: config.Files, keys: map[string]*oracle.Keys{}, limits: map[int]float64{}, tracings: map[string]tracing{}, clusters: map[string]filled{}, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
+	r := &Runner{config: config, files: config.Files, keys: map[string]*oracle.Keys{}, limits: map[int]float64{}, tracings: map[string]tracing{}, late: map[string]error{}, clusters: map[string]filled{}, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
 	r.storage, r.storageLoss = host.Persistence(config.Work.Dir)
 	if err := r.identify(ctx); err != nil {
 		return nil, err

@@ -91,7 +91,7 @@ func (in *instance) runServed(ctx context.Context, j *job, t *assay.Trial) error
 	}
 	if t.Measured() {
 		in.recordLoad(t, j, result)
-		recordPool(t, j, before.Pool, after.Pool)
+		recordPool(t, j, int64(j.warm+j.Operation.Count), before.Pool, after.Pool)
 	}
 	return end(t, answered(result, j))
 }

@@ -96,16 +96,16 @@ func TestLoadWarnings(t *testing.T) {
 
 func TestRecordPool(t *testing.T) {
 	trial := &assay.Trial{Figures: map[string]float64{}}
-	recordPool(trial, servedJob(0), &wire.Pool{Opened: 50, Closed: 48}, &wire.Pool{Opened: 160, Closed: 158, Waits: 5, Waited: 2200})
+	recordPool(trial, servedJob(0), 1100, &wire.Pool{Opened: 50, Closed: 48}, &wire.Pool{Opened: 160, Closed: 158, Waits: 5, Waited: 2200})
 	if trial.Figures[assay.ReopensOp] != 0.1 || trial.Figures["pool-wait-ns/op"] != 2 || len(trial.Warnings) != 1 || trial.Warnings[0].Code != "reopens" {
 		t.Errorf("%+v", trial)
 	}
 	calm := &assay.Trial{Figures: map[string]float64{}}
-	recordPool(calm, servedJob(0), &wire.Pool{Opened: 50}, &wire.Pool{Opened: 90}) // opened late, and kept
+	recordPool(calm, servedJob(0), 1100, &wire.Pool{Opened: 50}, &wire.Pool{Opened: 90}) // opened late, and kept
 	if calm.Figures[assay.ReopensOp] != 0 || len(calm.Warnings) != 0 {
 		t.Errorf("%+v", calm)
 	}
-	recordPool(calm, servedJob(0), nil, nil)
+	recordPool(calm, servedJob(0), 1100, nil, nil)
 }
 
 func TestReady(t *testing.T) {

@@ -284,7 +284,7 @@ func (l *windowLaunch) finish(ctx context.Context, t *turn) error {
 		return nil // it is noted already
 	}
 	began := time.Now()
-	err := awake(ctx, t.instance, func() error { return t.readSettings(ctx) })
+	err := awake(ctx, t.instance, func() error { return t.afterMeasuring(ctx, t.j) })
 	t.took += time.Since(began)
 	if ok, err := l.settle(t, err); !ok {
 		return err

@@ -83,6 +83,7 @@ type requests struct {
 	log   *os.File
 	rest  []byte
 	last  wire.Envelope // the request that is answered
+	start int64         // its first position
 }
 
 func (r *requests) Read(p []byte) (int, error) {
@@ -109,6 +110,7 @@ func (r *requests) note(line []byte) {
 		return
 	}
 	_ = json.Unmarshal(line, &measure) // of other requests, nothing
+	r.start = measure.Start
 	beside, awake := neighbours()
 	for range 1000 { // a stopped process stops when it would run next
 		if awake == 0 {
