@@ -78,9 +78,11 @@ func settingsRead(b *bench) error {
 // memoryTold checks what is read back where the database is in a file, and
 // where a DSN gives each connection a database in memory of its own.
 func memoryTold(b *bench) error {
-	read := func(b *bench, what, want string) error {
+	read := func(b *bench, what, want string, connections int) error {
 		var read wire.SettingsRead
-		if err := b.call(wire.TypeSettings, wire.Settings{Names: []string{"memory"}}, &read); err != nil {
+		if err := steps(
+			func() error { return b.call(wire.TypeSettings, wire.Settings{Names: []string{"memory"}}, &read) },
+			func() error { return expect("number of connections", len(read.Connections), connections) }); err != nil {
 			return err
 		}
 		for _, c := range read.Connections {
@@ -92,7 +94,7 @@ func memoryTold(b *bench) error {
 	}
 	if err := steps(
 		func() error { return b.make(wire.Open{Writers: 1}) },
-		func() error { return read(b, "a database in a file", "0") },
+		func() error { return read(b, "a database in a file", "0", 1) },
 		func() error { _, err := b.worker.Stop(b.ctx); return err }); err != nil {
 		return err
 	}
@@ -105,7 +107,7 @@ func memoryTold(b *bench) error {
 	if err := second.open(wire.Open{DSN: "file::memory:", Readers: 2, Idle: 2}); err != nil {
 		return inapplicable(err)
 	}
-	return read(second, "a database in memory for each connection", "private")
+	return read(second, "a database in memory for each connection", "private", 2)
 }
 
 // holder starts another worker that opens the same file and holds the lock for

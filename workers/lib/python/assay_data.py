@@ -1,0 +1,160 @@
+"""What travels beside the protocol's lines: column files, digests, histograms, counters."""
+
+import hashlib
+import mmap
+import os
+import struct
+import time
+
+NAN = 0x7FF8000000000000
+
+
+class Columns:
+    """A column file, mapped. It has a function for each column, from row to value."""
+
+    def __init__(self, path):
+        try:
+            with open(path, "rb") as file:
+                data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
+            magic, version, count, self.rows = struct.unpack_from("<8sIIQ", data)
+            if magic != b"ASSAYCOL" or version != 1:
+                raise ValueError("it is no column file of version 1")
+            heads = [struct.unpack_from("<IIQQQ", data, 24 + 32 * i) for i in range(count)]
+            self.types = [head[0] for head in heads]
+            self.columns = [self._column(data, *head) for head in heads]
+        except (OSError, ValueError, struct.error) as error:
+            raise ValueError(f"trace {path}: {error}") from error
+
+    def _column(self, data, kind, flags, nulls, values, content):
+        rows, view = self.rows, memoryview(data)
+        if kind in (1, 5):
+            numbers = view[values : values + 8 * rows].cast("q")
+            get = numbers.__getitem__ if kind == 1 else lambda row: numbers[row] != 0
+        elif kind == 2:
+            get = view[values : values + 8 * rows].cast("d").__getitem__
+        elif kind in (3, 4):
+            ends = view[values : values + 8 * (rows + 1)].cast("q")
+            if kind == 3:
+                get = lambda row: data[content + ends[row] : content + ends[row + 1]].decode()
+            else:
+                get = lambda row: data[content + ends[row] : content + ends[row + 1]]
+        else:
+            raise ValueError(f"a column has the unknown type {kind}")
+        if not flags & 1:
+            return get
+        return lambda row: None if data[nulls + row // 8] >> row % 8 & 1 else get(row)
+
+    def arguments(self, first, count):
+        """A function from row to the arguments in these columns."""
+        getters = self.columns[first : first + count]
+        if count == 1:
+            one = getters[0]
+            return lambda row: (one(row),)
+        return lambda row: tuple([get(row) for get in getters])
+
+
+class Digest:
+    """The digest of an answer: rows of values by declared type."""
+
+    TYPES = ("int", "real", "text", "blob", "bool")
+
+    def __init__(self, types):
+        for declared in types:
+            if declared.removesuffix("?") not in self.TYPES:
+                raise ValueError(f"type {declared!r}: want int, real, text, blob or bool")
+        self.types, self.sha, self.rows = types, hashlib.sha256(), 0
+
+    def add(self, row):
+        if len(row) != len(self.types):
+            raise TypeError(f"a row has {len(row)} columns, declared are {len(self.types)}")
+        self.rows += 1
+        values = b"".join(encode(value, declared) for value, declared in zip(row, self.types))
+        self.sha.update(struct.pack("<I", len(row)) + values)
+
+    def hex(self):
+        return self.sha.hexdigest()
+
+
+def encode(value, declared):
+    """A value by its declared type: the protocol has the table of what can be what."""
+    kind = declared.removesuffix("?")
+    if value is None and declared.endswith("?"):
+        return b"\0"
+    if isinstance(value, int):
+        if kind == "int":
+            return struct.pack("<Bq", 1, value)
+        if kind == "bool":
+            return b"\5\1" if value else b"\5\0"
+        if kind == "real":
+            value = float(value)
+    if isinstance(value, float) and kind == "real":
+        if value != value:
+            return struct.pack("<BQ", 2, NAN)
+        return struct.pack("<Bd", 2, value or 0.0)
+    if isinstance(value, (str, bytes)) and kind in ("text", "blob"):
+        content = value.encode() if isinstance(value, str) else value
+        return struct.pack("<BI", 3 if kind == "text" else 4, len(content)) + content
+    raise TypeError(f"{value!r} where {declared} is declared")
+
+
+class Histogram:
+    """Counts of latencies in buckets of fixed bounds."""
+
+    MAX = (1 << 41) - 1
+
+    def __init__(self):
+        self.counts = {}
+
+    def record(self, nanos):
+        v = min(max(nanos, 0), self.MAX)
+        if v >= 128:
+            shift = v.bit_length() - 8
+            v = ((v >> shift) + 1 << shift) - 1
+        self.counts[v] = self.counts.get(v, 0) + 1
+
+    def merge(self, other):
+        for bound, count in other.counts.items():
+            self.counts[bound] = self.counts.get(bound, 0) + count
+
+    def buckets(self):
+        return sorted(self.counts.items())
+
+
+UNCOUNTED = "allocs, alloc_bytes: Python does not count them"
+
+
+def counters():
+    """What the process used so far."""
+    used, status = _proc("io"), _proc("status")
+    return {
+        "cpu_ns": time.process_time_ns(),
+        "read_bytes": used.get("rchar", 0),
+        "fetched_bytes": used.get("read_bytes", 0),
+        "written_bytes": used.get("write_bytes", 0),
+        "switches": status.get("voluntary_ctxt_switches", 0) + status.get("nonvoluntary_ctxt_switches", 0),
+        "peak_bytes": status.get("VmHWM", 0) * 1024 or _max_resident(),
+    }
+
+
+def since(before, after):
+    return {name: after[name] if name == "peak_bytes" else after[name] - before[name] for name in after}
+
+
+def _proc(name):
+    numbers = {}
+    try:
+        with open(f"/proc/self/{name}", encoding="ascii", errors="replace") as file:
+            for line in file:
+                key, _, value = line.partition(":")
+                first = value.split()[:1]
+                if first and first[0].isdigit():
+                    numbers[key] = int(first[0])
+    except OSError:
+        pass  # no Linux
+    return numbers
+
+
+def _max_resident():
+    import resource  # not everywhere
+
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (1 if os.uname().sysname == "Darwin" else 1024)

@@ -1,0 +1,134 @@
+"""Measuring: clients draw units of an operation from one counter."""
+
+import itertools
+import threading
+import time
+
+from assay_data import Histogram, counters, since
+
+clock = time.monotonic_ns
+MIN_UNITS = 10  # of every client in a window
+MAX_FAILURES = 1000
+PATIENCE = 10_000_000_000  # ns that a unit is tried again where it is answered "busy"
+
+
+class Share:
+    """What one client did."""
+
+    def __init__(self):
+        self.executed = self.done = self.busy = self.errors = self.misses = 0
+        self.before = self.last = self.last_right = self.exit = 0
+        self.error = self.miss = None
+        self.histogram = Histogram()
+
+
+class Lap:
+    """One measurement of a prepared operation."""
+
+    def __init__(self, operation, request):
+        self.operation, self.latency = operation, request.get("latency")
+        self.batch = max(1, request.get("batch", 0))
+        self.window = request.get("nanos", 0)
+        self.units = request.get("operations", 0) // operation.unit or 1 << 62
+        self.first = request.get("start", 0) // operation.unit
+        self.min_units = MIN_UNITS * len(operation.clients) if self.window else 0
+        self.draw = itertools.count(0, self.batch).__next__  # one step of the interpreter: no lock is needed
+        self.failures = itertools.count(1).__next__
+        self.over = False
+        self.barrier = threading.Barrier(len(operation.clients), self._begin)
+        self.marks = request.get("marks")
+
+    def _begin(self):
+        self.began = clock()
+        self.deadline = self.began + self.window if self.window else 1 << 62
+
+    def run(self):
+        clients = self.operation.clients
+        shares = [Share() for _ in clients]
+        marks = open(self.marks, "wb", buffering=0) if self.marks else None
+        threads = [threading.Thread(target=self._client, args=(c, s, None)) for c, s in zip(clients[1:], shares[1:])]
+        before = counters()
+        for thread in threads:
+            thread.start()
+        self._client(clients[0], shares[0], marks)
+        for thread in threads:
+            thread.join()
+        used = since(before, counters())
+        if marks:
+            marks.close()
+        return self._sum(shares) | {"counters": used}
+
+    def _client(self, do, share, marks):
+        draw, batch, units, length, want = self.draw, self.batch, self.units, self.operation.length, self.operation.rows
+        record = share.histogram.record if self.latency else None
+        min_units, first = self.min_units, self.first
+        self.barrier.wait()
+        previous, deadline = self.began, self.deadline
+        while True:
+            start = draw()
+            if start >= units or self.over or previous >= deadline and start >= min_units:
+                share.exit = clock()
+                return
+            count = right = min(batch, units - start)
+            for unit in range(first + start, first + start + count):
+                try:
+                    rows = do(unit % length)
+                    if (rows == want or want < 0) or self._trouble(do, unit % length, share, rows, None):
+                        if marks:
+                            marks.write(b".")
+                        continue
+                except Exception as error:  # whatever the driver raises is the unit's error
+                    if self._trouble(do, unit % length, share, 0, error):
+                        continue
+                right -= 1
+            now = clock()
+            if record and right == count:
+                record((now - previous) // count)
+            share.executed += count
+            share.done += right
+            share.before, share.last, share.last_right = previous, now, right
+            previous = now
+
+    def _trouble(self, do, unit, share, rows, error):
+        """Tries busy units again where that is asked for. Was it right in the end?"""
+        began = clock()
+        while error is not None and self.operation.busy(error):
+            share.busy += 1
+            if not self.operation.retry_busy or clock() - began > PATIENCE:
+                break
+            try:
+                rows, error = do(unit), None
+            except Exception as another:
+                error = another
+        if error is None and (rows == self.operation.rows or self.operation.rows < 0):
+            return True
+        if self.failures() >= MAX_FAILURES:
+            self.over = True
+        if error is not None:
+            share.errors += 1
+            share.error = share.error or f"{type(error).__name__}: {error}"
+        else:
+            share.misses += 1
+            share.miss = share.miss or f"{rows} rows, expected are {self.operation.rows}"
+        return False
+
+    def _sum(self, shares):
+        """Time runs until the first client found nothing more to do; of a draw that
+        ended later counts the part of its time that lies inside."""
+        end = min(share.exit for share in shares)
+        units = 0.0
+        histogram = Histogram()
+        for share in shares:
+            units += share.done
+            if share.last > end:
+                units -= share.last_right * (share.last - max(end, share.before)) / (share.last - share.before)
+            histogram.merge(share.histogram)
+        unit = self.operation.unit
+        total = {"operations": round(units * unit), "nanos": end - self.began, "executed": sum(s.executed for s in shares) * unit}
+        for name in ("errors", "misses", "busy"):
+            total[name] = sum(getattr(share, name) for share in shares)
+        for name in ("error", "miss"):
+            total[name] = next((getattr(s, name) for s in shares if getattr(s, name)), "")
+        if self.latency:
+            total["histogram"] = histogram.buckets()
+        return total

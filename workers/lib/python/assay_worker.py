@@ -1,0 +1,449 @@
+"""A worker of assay for a driver of SQLite in Python: the whole protocol but for
+the driver, which a subclass of Driver describes. See docs/protocol.md.
+
+Clients are threads. Python's interpreter lock lets one of them run Python at a
+time; drivers release it while SQLite works.
+"""
+
+import hashlib
+import json
+import os
+import platform
+import queue
+import re
+import sys
+import urllib.parse
+
+from assay_data import UNCOUNTED, Columns, Digest, counters
+from assay_measure import Lap, clock
+
+BUSY, READONLY = (5, 6), 8
+FIRST = ("busy_timeout", "locking_mode", "page_size", "auto_vacuum", "journal_mode")
+PARAMETERS = {"read_only": "mode=ro", "immutable": "immutable=1", "shared_cache": "cache=shared"}
+
+
+class Driver:
+    """What a worker says of its driver. All connections commit each statement by itself."""
+
+    name = api = ""
+
+    def version(self):
+        """The version of the driver."""
+        raise NotImplementedError
+
+    def facts(self):
+        """Whatever else tells two targets apart, as texts."""
+        return {}
+
+    def connect(self, uri):
+        """A new connection to a file: URI, for use by any thread."""
+        raise NotImplementedError
+
+    def statement(self, connection, sql, policy, query):
+        """A function that executes the SQL with a tuple of arguments, and returns
+        the rows of a query as a list, or the number of rows changed."""
+        raise NotImplementedError
+
+    def copy(self, source, target):
+        """Copies a whole database by SQLite's backup API."""
+        raise Refusal("unsupported", f"{self.name} cannot copy a database into memory")
+
+    def code(self, error):
+        """SQLite's primary result code of an error; 0 where it is not SQLite's."""
+        raise NotImplementedError
+
+
+class Refusal(Exception):
+    """An error reply."""
+
+    def __init__(self, code, message):
+        super().__init__(message)
+        self.code = code
+
+
+def invalid(condition, message):
+    if condition:
+        raise Refusal("invalid", message)
+
+
+def main(driver):
+    """Serves until the input ends or close is asked, and exits."""
+    worker = Worker(driver)
+    say({"type": "hello", "protocol": 1, **worker.hello()})
+    for line in sys.stdin.buffer:
+        if not line.endswith(b"\n"):
+            break
+        request = parse(line)
+        say(reply(worker, request))
+        if request.get("type") == "close":
+            break
+    worker.end()
+    sys.exit(0)
+
+
+def say(message):
+    sys.stdout.buffer.write(json.dumps(message, ensure_ascii=False).encode() + b"\n")
+    sys.stdout.buffer.flush()
+
+
+def parse(line):
+    try:
+        request = json.loads(line)
+    except ValueError:
+        return {}
+    return request if isinstance(request, dict) and isinstance(request.get("id"), int) else {}
+
+
+def reply(worker, request):
+    kind, number = request.get("type"), request.get("id", 0)
+    try:
+        invalid(not number or not isinstance(kind, str), "this line is no request")
+        if kind not in ("open", "settings", "prepare", "measure", "verify", "stats", "close"):
+            raise Refusal("unsupported", f"this worker does not know the request {json.dumps(kind)}")
+        return {"type": "ok", "id": number, "body": getattr(worker, kind)(request)}
+    except Refusal as refusal:
+        return {"type": "error", "id": number, "code": refusal.code, "definite": True, "message": str(refusal)}
+    except Exception as error:  # whatever the driver raises is told in its words
+        message = f"{type(error).__name__}: {error}"
+        return {"type": "error", "id": number, "code": "failed", "definite": False, "message": message}
+
+
+class Worker:
+    """What is answered to each request."""
+
+    def __init__(self, driver):
+        self.driver, self.operations, self.keeper = driver, {}, None
+        self.readers, self.writers, self.memory_tables = [], [], None
+
+    def hello(self):
+        connection = self.driver.connect("file::memory:")
+        one = lambda sql: self.rows(connection, sql)[0][0]
+        facts = {"api": self.driver.api, "python": platform.python_version(), "source_id": one("SELECT sqlite_source_id()")}
+        facts |= {"clients": "threads, under one interpreter lock", "uncounted": UNCOUNTED, **self.driver.facts()}
+        options = sorted(row[0] for row in self.rows(connection, "PRAGMA compile_options"))
+        target = {"driver": self.driver.name, "driver_version": self.driver.version(), "engine": "sqlite"}
+        target |= {"engine_version": one("SELECT sqlite_version()"), "facts": facts, "compile_options": options}
+        connection.close()
+        return {"target": target, "capabilities": ["sql"]}
+
+    def rows(self, connection, sql):
+        return self.driver.statement(connection, sql, "never", True)(())
+
+    def open(self, request):
+        invalid(self.readers or self.writers, "a database is open already")
+        readers, writers = request.get("readers", 0), request.get("writers", 0)
+        invalid(readers + writers < 1, "no connections")
+        settings = {} if request.get("dsn") else dict(request.get("settings") or {})
+        uri, issued = self.source(request, settings)
+        each = [issued[name] for name in issued if issued[name].startswith("PRAGMA")] + (request.get("each") or [])
+        try:
+            if settings.get("memory") == "1":
+                self.load(request["path"], uri)
+            self.readers = [self.connection(uri, each) for _ in range(readers)]
+            self.writers = [self.connection(uri, each) for _ in range(writers)]
+            for sql in request.get("once") or []:
+                self.rows((self.writers + self.readers)[0], sql)
+        except BaseException:
+            self.end()
+            raise
+        self.free_readers, self.free_writers = queue.SimpleQueue(), queue.SimpleQueue()
+        for connections, free in ((self.readers, self.free_readers), (self.writers, self.free_writers)):
+            for connection in connections:
+                free.put(connection)
+        return {"dsn": uri, "each": each, "issued": issued}
+
+    def source(self, request, settings):
+        """The URI to open, and what is issued for each setting, in order."""
+        if request.get("dsn"):
+            return request["dsn"], {}
+        if settings.get("mutex"):
+            raise Refusal("unsupported", f"{self.driver.name} has no way to set mutex")
+        issued, parameters = {}, []
+        for name in sorted(settings, key=lambda n: (FIRST.index(n) if n in FIRST else len(FIRST), n)):
+            invalid(not re.fullmatch("[a-z_]+", name), f"{name!r} is no setting")
+            if name in PARAMETERS:
+                issued[name] = PARAMETERS[name] if settings[name] == "1" else "not in the URI"
+                parameters += [PARAMETERS[name]] if settings[name] == "1" else []
+            elif name == "memory":
+                issued[name] = "vfs=memdb" if settings[name] == "1" else "not in the URI"
+            else:
+                issued[name] = f"PRAGMA {name} = {settings[name]}"
+        if settings.get("memory") == "1":
+            if parameters:
+                raise Refusal("unsupported", f"memory together with {', '.join(parameters)}")
+            return f"file:/assay-{os.getpid()}?vfs=memdb", issued
+        uri = "file:" + urllib.parse.quote(request["path"])
+        return uri + ("?" + "&".join(parameters) if parameters else ""), issued
+
+    def load(self, path, uri):
+        """Copies the file into the database in memory, which lives while a connection to it is open."""
+        source = self.driver.connect("file:" + urllib.parse.quote(path))
+        try:
+            version = tuple(map(int, self.rows(source, "SELECT sqlite_version()")[0][0].split(".")))
+            if version < (3, 36):
+                raise Refusal("unsupported", "SQLite before 3.36 does not share databases in memory")
+            self.keeper = self.driver.connect(uri)
+            self.driver.copy(source, self.keeper)
+            self.memory_tables = self.tables(source)
+        finally:
+            source.close()
+
+    def tables(self, connection):
+        return self.rows(connection, "SELECT count(*) FROM sqlite_schema")[0][0]
+
+    def connection(self, uri, each):
+        connection = self.driver.connect(uri)
+        for sql in each:
+            self.rows(connection, sql)
+        return connection
+
+    def settings(self, request):
+        self.needs_database()
+        named = [(f"reader-{i + 1}", c) for i, c in enumerate(self.readers)]
+        named += [(f"writer-{i + 1}", c) for i, c in enumerate(self.writers)]
+        names = request.get("names") or []
+        read = lambda c: {n: v for n in names if (v := self.read(c, n)) is not None}
+        return {"connections": [{"name": name, "settings": read(c)} for name, c in named]}
+
+    def read(self, connection, name):
+        if name == "memory":
+            return self.read_memory(connection)
+        if name == "read_only":
+            return self.read_read_only(connection)
+        if name in ("immutable", "shared_cache", "mutex") or not re.fullmatch("[a-z_]+", name):
+            return None
+        rows = self.rows(connection, f"PRAGMA {name}")
+        return str(rows[0][0]) if rows else None
+
+    def read_memory(self, connection):
+        if any(row[1] == "main" and row[2] for row in self.rows(connection, "PRAGMA database_list")):
+            return "0"
+        shared = self.memory_tables is not None and self.tables(connection) >= self.memory_tables
+        return "1" if shared else "private"
+
+    def read_read_only(self, connection):
+        """What a statement that writes, and changes nothing, is answered in a transaction."""
+        try:
+            self.rows(connection, "BEGIN IMMEDIATE")
+        except Exception:
+            return None  # query_only, or another holds the lock
+        try:
+            self.rows(connection, "PRAGMA incremental_vacuum(1)")
+            return "0"
+        except Exception as error:
+            return "1" if self.driver.code(error) == READONLY else None
+        finally:
+            self.rows(connection, "ROLLBACK")
+
+    def prepare(self, request):
+        self.needs_database()
+        spec, clients = request.get("operation") or {}, request.get("clients", 0)
+        name = spec.get("name", "")
+        invalid(name in self.operations, f"the operation {name!r} is prepared already")
+        invalid(clients < 1, "clients: want 1 or more")
+        operation = (Mix if spec.get("parts") else Operation)(self, spec)
+        operation.clients = [operation.client(i, clients) for i in range(clients)]
+        self.operations[name] = operation
+        return {"query_plan": operation.plan}
+
+    def measure(self, request):
+        operation = self.prepared(request)
+        nanos, operations, start = (request.get(k, 0) for k in ("nanos", "operations", "start"))
+        invalid((nanos > 0) == (operations > 0), "measure wants nanos or operations, one of them")
+        invalid(start < 0 or start % operation.unit or operations % operation.unit, f"want whole transactions of {operation.unit}")
+        if request.get("phases"):
+            raise Refusal("unsupported", "this worker does not time phases")
+        return Lap(operation, request).run()
+
+    def verify(self, request):
+        if request.get("operation"):
+            return self.prepared(request).verify(request.get("start", 0), request.get("count", 0))
+        self.needs_database()
+        invalid(not request.get("sql"), "verify wants an operation or sql")
+        digest = digests([request])[0]
+        for row in self.rows((self.readers + self.writers)[0], request["sql"]):
+            digest.add(row)
+        return {"digest": digest.hex(), "rows": digest.rows}
+
+    def stats(self, _request):
+        return counters()
+
+    def close(self, _request):
+        began = clock()
+        self.end()
+        return {"nanos": clock() - began}
+
+    def end(self):
+        for connection in self.readers + self.writers + [self.keeper]:
+            if connection is not None:
+                connection.close()
+        self.readers, self.writers, self.keeper = [], [], None
+
+    def needs_database(self):
+        invalid(not self.readers and not self.writers, "no database is open")
+
+    def prepared(self, request):
+        self.needs_database()
+        invalid(request.get("operation") not in self.operations, f"the operation {request.get('operation')!r} is not prepared")
+        return self.operations[request["operation"]]
+
+
+def digests(steps):
+    try:
+        return [Digest(step.get("returns") or []) for step in steps]
+    except ValueError as error:
+        raise Refusal("invalid", str(error)) from error
+
+
+def columns(path):
+    try:
+        return Columns(path)
+    except ValueError as error:
+        raise Refusal("invalid", str(error)) from error
+
+
+class Operation:
+    """A prepared operation of steps."""
+
+    def __init__(self, worker, spec):
+        self.worker, self.spec, self.steps = worker, spec, spec.get("steps") or []
+        self.changes, self.size = spec.get("changes"), spec.get("transaction", 0)
+        self.unit, self.retry_busy = max(1, self.size), spec.get("retry_busy")
+        self.policy = spec.get("statement") or "once"
+        invalid(not self.steps or any("sql" not in step for step in self.steps), "an operation wants steps of SQL")
+        invalid(not (worker.writers if self.changes else worker.readers), "no connection of the operation's kind is open")
+        if self.size and not self.changes:
+            raise Refusal("unsupported", "transactions of operations that change nothing")
+        self.open_trace(spec.get("trace"))
+        counts = [step.get("rows", 0) for step in self.steps]
+        self.rows = -1 if min(counts) < 0 else sum(counts) * self.unit
+        digests(self.steps)
+        self.plan = "\n".join(self.explain(i) for i in range(len(self.steps)))
+        self.statements = {id(c): self.compiled(c) for c in (worker.writers if self.changes else worker.readers)}
+
+    def open_trace(self, path):
+        wanted = sum(step.get("args", 0) for step in self.steps)
+        trace = columns(path) if path else None
+        invalid(wanted > (len(trace.columns) if trace else 0), f"the operation takes {wanted} arguments, more than its trace has columns")
+        self.length = trace.rows // self.unit if trace else 1
+        invalid(self.length < 1, "the trace is shorter than one transaction")
+        first, self.arguments = 0, []
+        for step in self.steps:
+            count = step.get("args", 0)
+            self.arguments.append(trace.arguments(first, count) if count else lambda row: ())
+            first += count
+
+    def explain(self, i):
+        driver, connection = self.worker.driver, (self.worker.readers + self.worker.writers)[0]
+        run = driver.statement(connection, "EXPLAIN QUERY PLAN " + self.steps[i]["sql"], "never", True)
+        return "\n".join(row[3] for row in run(self.arguments[i](0)))
+
+    def compiled(self, connection):
+        """The steps on a connection, and BEGIN, COMMIT, ROLLBACK where there are transactions."""
+        statement = self.worker.driver.statement
+        steps = [(statement(connection, s["sql"], self.policy, bool(s.get("query"))), a, bool(s.get("query"))) for s, a in zip(self.steps, self.arguments)]
+        control = [statement(connection, sql, self.policy, False) for sql in ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")]
+        return steps, control
+
+    def busy(self, error):
+        return self.worker.driver.code(error) in BUSY
+
+    def client(self, number, clients):
+        """The function that runs one unit: on a connection of its own where there are enough for all, else on one that is free."""
+        if not self.changes and clients <= len(self.worker.readers):
+            steps, _ = self.statements[id(self.worker.readers[number])]
+            if len(steps) == 1:
+                run, arguments, _ = steps[0]
+                return lambda position: len(run(arguments(position)))
+            return lambda position: self.all(steps, position)
+        free = self.worker.free_writers if self.changes else self.worker.free_readers
+        return lambda position: self.taking(free, position)
+
+    def taking(self, free, position):
+        connection = free.get()
+        try:
+            steps, control = self.statements[id(connection)]
+            return self.transaction(steps, control, position) if self.size else self.all(steps, position)
+        finally:
+            free.put(connection)
+
+    def all(self, steps, position):
+        total = 0
+        for run, arguments, query in steps:
+            try:
+                result = run(arguments(position))
+            except Exception as error:
+                if total and self.changes and not self.size:  # not to be tried again: an earlier step has changed data
+                    raise RuntimeError(f"after a step that changed {total} rows: {error}") from None
+                raise
+            total += len(result) if query else result
+        return total
+
+    def transaction(self, steps, control, position):
+        begin, commit, rollback = control
+        begin(())
+        try:
+            total = sum(self.all(steps, position * self.size + i) for i in range(self.size))
+            commit(())
+            return total
+        except BaseException:
+            rollback(())
+            raise
+
+    def verify(self, start, count):
+        invalid(start < 0 or count < 0, f"verify of {count} positions from {start} on")
+        queries = [i for i, step in enumerate(self.steps) if step.get("query")]
+        if self.changes or not queries:
+            raise Refusal("unsupported", "this operation changes data or returns no rows")
+        steps, _ = self.statements[id(self.worker.readers[0])]
+        found = dict(zip(queries, digests([self.steps[i] for i in queries])))
+        for position in range(start, start + count):
+            for i, (run, arguments, query) in enumerate(steps):
+                for row in run(arguments(position % self.length)) if query else ():
+                    found[i].add(row)
+        texts = [digest.hex() for digest in found.values()]
+        total = texts[0] if len(texts) == 1 else hashlib.sha256("".join(texts).encode()).hexdigest()
+        return {"digest": total, "rows": sum(digest.rows for digest in found.values())}
+
+
+class Mix:
+    """An operation that runs others, as its trace says."""
+
+    unit, rows = 1, -1  # the parts check their own rows
+
+    def __init__(self, worker, spec):
+        if any(part.get("parts") or part.get("transaction", 0) > 1 for part in spec["parts"]) or spec.get("transaction"):
+            raise Refusal("unsupported", "mixes of mixes, or of transactions of several operations")
+        self.parts = [Operation(worker, part) for part in spec["parts"]]
+        self.retry_busy, self.busy = spec.get("retry_busy"), self.parts[0].busy
+        self.plan = "".join(f"{part['name']}: {made.plan}\n" for part, made in zip(spec["parts"], self.parts))
+        trace = columns(spec.get("trace") or "")
+        invalid(trace.types != [1, 1] or not trace.rows, "the trace of a mix wants two int columns, and rows")
+        self.part, self.position = trace.columns
+        self.length = trace.rows
+        for row in range(trace.rows):
+            part, position = self.part(row), self.position(row)
+            there = 0 <= part < len(self.parts) and 0 <= position < self.parts[part].length
+            invalid(not there, f"row {row}: part {part}, position {position} does not exist")
+
+    def client(self, number, clients):
+        runs = [(part.client(number, clients), part.rows) for part in self.parts]
+
+        def do(row):
+            run, want = runs[self.part(row)]
+            rows = run(self.position(row))
+            if rows != want and want >= 0:
+                raise Missed(rows, want)
+            return rows
+
+        return do
+
+    def verify(self, _start, _count):
+        raise Refusal("unsupported", "a mix is verified part by part")
+
+
+class Missed(Exception):
+    """A part of a mix had another number of rows than expected."""
+
+    def __init__(self, rows, want):
+        super().__init__(f"{rows} rows, expected are {want}")

@@ -1,0 +1,45 @@
+"""The worker of Python's own module sqlite3."""
+
+import sqlite3
+
+import assay_worker
+
+
+class Sqlite3(assay_worker.Driver):
+    name, api = "python", "sqlite3"
+
+    def version(self):
+        return assay_worker.platform.python_version()
+
+    def facts(self):
+        return {"statements": "cached by their text, per connection; with statement each every text has a comment of its own"}
+
+    def connect(self, uri):
+        return sqlite3.connect(uri, uri=uri.startswith("file:"), isolation_level=None, check_same_thread=False)
+
+    def statement(self, connection, sql, policy, query):
+        cursor, count = connection.cursor(), 0
+
+        def once(args):
+            return cursor.execute(sql, args).fetchall()
+
+        def each(args):
+            nonlocal count
+            count += 1
+            return cursor.execute(f"{sql}\n-- {count}", args).fetchall()
+
+        def changed(args):
+            run(args)
+            return max(0, cursor.rowcount)
+
+        run = each if policy == "each" else once
+        return run if query else changed
+
+    def copy(self, source, target):
+        source.backup(target)
+
+    def code(self, error):
+        return getattr(error, "sqlite_errorcode", 5 if "locked" in str(error) else 0) & 0xFF
+
+
+assay_worker.main(Sqlite3())
