@@ -1,5 +1,6 @@
 """The worker of Python's own module sqlite3."""
 
+import itertools
 import sqlite3
 
 import assay_worker
@@ -7,6 +8,7 @@ import assay_worker
 
 class Sqlite3(assay_worker.Driver):
     name, api = "python", "sqlite3"
+    texts = itertools.count()  # so that no text is in a cache
 
     def version(self):
         return assay_worker.platform.python_version()
@@ -18,15 +20,13 @@ class Sqlite3(assay_worker.Driver):
         return sqlite3.connect(uri, uri=uri.startswith("file:"), isolation_level=None, check_same_thread=False)
 
     def statement(self, connection, sql, policy, query):
-        cursor, count = connection.cursor(), 0
+        cursor = connection.cursor()
 
         def once(args):
             return cursor.execute(sql, args).fetchall()
 
         def each(args):
-            nonlocal count
-            count += 1
-            return cursor.execute(f"{sql}\n-- {count}", args).fetchall()
+            return cursor.execute(f"{sql}\n-- {next(self.texts)}", args).fetchall()
 
         def changed(args):
             run(args)

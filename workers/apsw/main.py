@@ -1,0 +1,39 @@
+"""The worker of APSW, which brings a SQLite of its own."""
+
+import apsw
+
+import assay_worker
+
+
+class Apsw(assay_worker.Driver):
+    name, api = "apsw", "apsw"
+
+    def version(self):
+        return apsw.apsw_version()
+
+    def connect(self, uri):
+        flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI
+        return apsw.Connection(uri, flags=flags)
+
+    def statement(self, connection, sql, policy, query):
+        cursor, cached = connection.cursor(), policy != "each"
+
+        def rows(args):
+            return cursor.execute(sql, args, can_cache=cached).fetchall()
+
+        def changed(args):
+            before = connection.total_changes()
+            cursor.execute(sql, args, can_cache=cached).fetchall()
+            return connection.changes() if connection.total_changes() != before else 0
+
+        return rows if query else changed
+
+    def copy(self, source, target):
+        with target.backup("main", source, "main") as backup:
+            backup.step()
+
+    def code(self, error):
+        return getattr(error, "extendedresult", getattr(error, "result", 0)) & 0xFF
+
+
+assay_worker.main(Apsw())

@@ -1,0 +1,40 @@
+"use strict";
+// The worker of better-sqlite3, which brings a SQLite of its own.
+
+const Database = require("better-sqlite3");
+const { Refusal, serve } = require("./worker.js");
+
+const CODES = { SQLITE_BUSY: 5, SQLITE_LOCKED: 6, SQLITE_READONLY: 8 };
+
+// bound are the arguments as the driver takes them: by name where the
+// placeholders have numbers.
+function bound(sql) {
+  if (!/\?\d/.test(sql)) return (args) => args;
+  return (args) => [Object.fromEntries(args.map((value, i) => [i + 1, value]))];
+}
+
+serve({
+  name: "better-sqlite3",
+  api: "better-sqlite3",
+  version: () => require("better-sqlite3/package.json").version,
+  facts: () => ({}),
+  connect: (path, readonly) => new Database(path, { readonly }),
+  execute: (connection, sql) => connection.exec(sql),
+
+  statement(connection, sql, policy, query) {
+    if (policy === "never") throw new Refusal("unsupported", "better-sqlite3 has no form to run a statement with arguments in one call");
+    const arrange = bound(sql);
+    const run = query ? (s, args) => s.all(...arrange(args)) : (s, args) => s.run(...arrange(args)).changes;
+    if (policy === "each") return (args) => run(connection.prepare(sql), args);
+    const prepared = connection.prepare(sql);
+    return (args) => run(prepared, args);
+  },
+
+  stored(connection, sql) {
+    const prepared = connection.prepare(sql).raw(true).safeIntegers(true);
+    const arrange = bound(sql);
+    return (args) => prepared.all(...arrange(args));
+  },
+
+  code: (error) => CODES[String(error.code).split("_").slice(0, 2).join("_")] || 0,
+});

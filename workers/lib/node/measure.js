@@ -1,0 +1,83 @@
+"use strict";
+// Measuring: clients draw units of an operation from one counter. There is one
+// thread, so that they take turns: a draw is over before the next one begins.
+
+const fs = require("node:fs");
+const { Histogram, counters, since } = require("./data.js");
+
+const MIN_UNITS = 10; // of every client in a window
+const MAX_FAILURES = 1000;
+const PATIENCE = 10e9; // ns that a unit is tried again where it is answered "busy"
+
+const epoch = process.hrtime.bigint();
+const clock = () => Number(process.hrtime.bigint() - epoch);
+
+// measure runs a prepared operation as the request says.
+function measure(operation, request) {
+  const total = { operations: 0, nanos: 0, executed: 0, errors: 0, misses: 0, busy: 0 };
+  const histogram = request.latency ? new Histogram() : null;
+  const marks = request.marks ? fs.openSync(request.marks, "w") : null;
+  const before = counters();
+  draws(operation, request, total, histogram, marks);
+  total.counters = since(before, counters());
+  if (marks !== null) fs.closeSync(marks);
+  if (histogram) total.histogram = histogram.buckets();
+  total.operations *= operation.unit;
+  total.executed *= operation.unit;
+  return total;
+}
+
+function draws(operation, request, total, histogram, marks) {
+  const { clients, length, unit } = operation;
+  const batch = Math.max(1, request.batch || 0);
+  const units = request.operations ? request.operations / unit : Infinity;
+  const minUnits = request.nanos ? MIN_UNITS * clients.length : 0;
+  const began = clock();
+  const deadline = request.nanos ? began + request.nanos : Infinity;
+  let previous = began;
+  let position = ((request.start || 0) / unit) % length;
+  for (let next = 0, turn = 0; next < units && !(previous >= deadline && next >= minUnits); next += batch) {
+    const client = clients[turn];
+    turn = (turn + 1) % clients.length;
+    const count = Math.min(batch, units - next);
+    let right = 0;
+    for (let i = 0; i < count; i++) {
+      if (unitIsRight(operation, client, position, total)) {
+        right++;
+        if (marks !== null) fs.writeSync(marks, ".");
+      }
+      position = position + 1 === length ? 0 : position + 1;
+    }
+    const now = clock();
+    if (histogram && right === count) histogram.record((now - previous) / count);
+    total.executed += count;
+    total.operations += right;
+    previous = now;
+    if (total.errors + total.misses >= MAX_FAILURES) break;
+  }
+  total.nanos = clock() - began;
+}
+
+// unitIsRight runs a unit, again where it is busy and that is asked for.
+function unitIsRight(operation, client, position, total) {
+  let first;
+  for (;;) {
+    try {
+      const rows = client(position);
+      if (rows === operation.rows || operation.rows < 0) return true;
+      total.misses++;
+      total.miss ??= `${rows} rows, expected are ${operation.rows}`;
+      return false;
+    } catch (error) {
+      first ??= clock();
+      const busy = operation.busy(error);
+      if (busy) total.busy++;
+      if (busy && operation.retryBusy && clock() - first < PATIENCE) continue;
+      total.errors++;
+      total.error ??= `${error.name}: ${error.message}`;
+      return false;
+    }
+  }
+}
+
+module.exports = { clock, measure };

@@ -1,0 +1,423 @@
+"use strict";
+// A worker of assay for a driver of SQLite in Node.js: the whole protocol but for
+// the driver. See docs/protocol.md. A driver is an object:
+//
+//   name, api              texts
+//   version()              the version of the driver
+//   facts()                whatever else tells two targets apart, as texts
+//   connect(path, readOnly) a new connection, with close()
+//   statement(connection, sql, policy, query)
+//                          a function of an array of arguments, which returns the
+//                          rows of a query, or the number of rows changed
+//   stored(connection, sql) a function of an array of arguments, which returns rows
+//                          as arrays, with a BigInt for every integer
+//   code(error)            SQLite's primary result code; 0 where it is not SQLite's
+//
+// The runtime has one thread: clients take turns.
+
+const crypto = require("node:crypto");
+const fs = require("node:fs");
+const { Columns, Digest, UNCOUNTED, counters } = require("./data.js");
+const { clock, measure } = require("./measure.js");
+
+const BUSY = [5, 6];
+const READONLY = 8;
+const FIRST = ["busy_timeout", "locking_mode", "page_size", "auto_vacuum", "journal_mode"];
+const LACKING = ["immutable", "shared_cache", "mutex", "memory"]; // neither API has a way for these
+
+class Refusal extends Error {
+  constructor(code, message) {
+    super(message);
+    this.code = code;
+  }
+}
+
+const refuse = (code, message) => {
+  throw new Refusal(code, message);
+};
+
+function invalid(condition, message) {
+  if (condition) refuse("invalid", message);
+}
+
+// serve answers requests until the input ends or close is asked.
+function serve(driver) {
+  const worker = new Worker(driver);
+  say({ type: "hello", protocol: 1, ...worker.hello() });
+  for (const line of lines()) {
+    const request = parse(line);
+    say(reply(worker, request));
+    if (request.type === "close") break;
+  }
+  worker.end();
+  process.exit(0);
+}
+
+// lines reads standard input, and waits for it: nothing else is to be done.
+function* lines() {
+  const chunk = Buffer.alloc(1 << 16);
+  let parts = [];
+  for (;;) {
+    const count = read(chunk);
+    if (count === 0) return;
+    let start = 0;
+    for (let end; (end = chunk.subarray(0, count).indexOf(10, start)) >= 0; start = end + 1) {
+      parts.push(Buffer.from(chunk.subarray(start, end)));
+      yield Buffer.concat(parts).toString();
+      parts = [];
+    }
+    parts.push(Buffer.from(chunk.subarray(start, count)));
+  }
+}
+
+function read(chunk) {
+  for (;;) {
+    try {
+      return fs.readSync(0, chunk);
+    } catch (error) {
+      if (error.code === "EOF") return 0;
+      if (error.code !== "EAGAIN") throw error;
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1);
+    }
+  }
+}
+
+function say(message) {
+  const line = Buffer.from(JSON.stringify(message) + "\n");
+  for (let sent = 0; sent < line.length; ) sent += fs.writeSync(1, line, sent);
+}
+
+function parse(line) {
+  try {
+    const request = JSON.parse(line);
+    return request && Number.isInteger(request.id) ? request : {};
+  } catch {
+    return {};
+  }
+}
+
+const REQUESTS = ["open", "settings", "prepare", "measure", "verify", "stats", "close"];
+
+function reply(worker, request) {
+  const { type, id = 0 } = request;
+  try {
+    invalid(!id || typeof type !== "string", "this line is no request");
+    if (!REQUESTS.includes(type)) refuse("unsupported", `this worker does not know the request "${type}"`);
+    return { type: "ok", id, body: worker[type](request) };
+  } catch (error) {
+    if (error instanceof Refusal) return { type: "error", id, code: error.code, definite: true, message: error.message };
+    return { type: "error", id, code: "failed", definite: false, message: `${error.name}: ${error.message}` };
+  }
+}
+
+class Worker {
+  constructor(driver) {
+    this.driver = driver;
+    this.operations = new Map();
+    this.readers = [];
+    this.writers = [];
+  }
+
+  hello() {
+    const connection = this.driver.connect(":memory:", false);
+    const all = (sql) => this.rows(connection, sql).map((row) => row[0]);
+    const facts = { api: this.driver.api, node: process.version, source_id: all("SELECT sqlite_source_id()")[0] };
+    Object.assign(facts, { clients: "take turns, in one thread", uncounted: UNCOUNTED }, this.driver.facts());
+    const target = { driver: this.driver.name, driver_version: this.driver.version(), engine: "sqlite" };
+    Object.assign(target, { engine_version: all("SELECT sqlite_version()")[0], facts, compile_options: all("PRAGMA compile_options").sort() });
+    connection.close();
+    return { target, capabilities: ["sql"] };
+  }
+
+  rows(connection, sql) {
+    return this.driver.stored(connection, sql)([]);
+  }
+
+  // run executes SQL whether it answers rows or not.
+  run(connection, sql) {
+    this.driver.execute(connection, sql);
+  }
+
+  open(request) {
+    invalid(this.opened, "a database is open already");
+    const { readers = 0, writers = 0, path } = request;
+    invalid(readers + writers < 1, "no connections");
+    if (request.dsn) refuse("unsupported", `${this.driver.api} takes a path and no DSN`);
+    const settings = request.settings || {};
+    const issued = {};
+    const rank = (name) => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length);
+    for (const name of Object.keys(settings).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))) {
+      invalid(!/^[a-z_]+$/.test(name), `"${name}" is no setting`);
+      if (LACKING.includes(name)) refuse("unsupported", `${this.driver.api} has no way to set ${name} for every connection`);
+      issued[name] = name === "read_only" ? `readOnly: ${settings[name] === "1"}` : `PRAGMA ${name} = ${settings[name]}`;
+    }
+    const each = Object.values(issued).filter((sql) => sql.startsWith("PRAGMA")).concat(request.each || []);
+    try {
+      for (let i = 0; i < readers + writers; i++) {
+        const connection = this.driver.connect(path, settings.read_only === "1");
+        (i < readers ? this.readers : this.writers).push(connection);
+        each.forEach((sql) => this.run(connection, sql));
+      }
+      (request.once || []).forEach((sql) => this.run(this.writers[0] || this.readers[0], sql));
+    } catch (error) {
+      this.end();
+      throw error;
+    }
+    return { dsn: path, each, issued };
+  }
+
+  get opened() {
+    return this.readers.length + this.writers.length > 0;
+  }
+
+  settings(request) {
+    this.needsDatabase();
+    const named = this.readers.map((c, i) => [`reader-${i + 1}`, c]).concat(this.writers.map((c, i) => [`writer-${i + 1}`, c]));
+    const connections = named.map(([name, connection]) => {
+      const settings = {};
+      for (const asked of request.names || []) {
+        const value = this.read(connection, asked);
+        if (value !== undefined) settings[asked] = value;
+      }
+      return { name, settings };
+    });
+    return { connections };
+  }
+
+  read(connection, name) {
+    if (name === "memory") return this.rows(connection, "PRAGMA database_list").some((row) => row[1] === "main" && row[2]) ? "0" : "private";
+    if (name === "read_only") return this.readReadOnly(connection);
+    if (LACKING.includes(name) || !/^[a-z_]+$/.test(name)) return undefined;
+    try {
+      const rows = this.rows(connection, `PRAGMA ${name}`);
+      return rows.length ? String(rows[0][0]) : undefined;
+    } catch {
+      return undefined; // a PRAGMA that is unknown answers no columns, which is an error to some
+    }
+  }
+
+  // readReadOnly tells by what a statement that writes, and changes nothing, is
+  // answered in a transaction.
+  readReadOnly(connection) {
+    try {
+      this.run(connection, "BEGIN IMMEDIATE");
+    } catch {
+      return undefined; // query_only, or another holds the lock
+    }
+    try {
+      this.run(connection, "PRAGMA incremental_vacuum(1)");
+      return "0";
+    } catch (error) {
+      return this.driver.code(error) === READONLY ? "1" : undefined;
+    } finally {
+      this.run(connection, "ROLLBACK");
+    }
+  }
+
+  prepare(request) {
+    this.needsDatabase();
+    const { operation: spec = {}, clients = 0 } = request;
+    invalid(this.operations.has(spec.name), `the operation "${spec.name}" is prepared already`);
+    invalid(clients < 1, "clients: want 1 or more");
+    const operation = spec.parts ? new Mix(this, spec) : new Operation(this, spec);
+    operation.clients = Array.from({ length: clients }, (_, i) => operation.client(i));
+    this.operations.set(spec.name, operation);
+    return { query_plan: operation.plan };
+  }
+
+  measure(request) {
+    const operation = this.prepared(request);
+    const { nanos = 0, operations = 0, start = 0 } = request;
+    invalid(nanos > 0 === operations > 0, "measure wants nanos or operations, one of them");
+    invalid(start < 0 || start % operation.unit || operations % operation.unit, `want whole transactions of ${operation.unit}`);
+    if (request.phases) refuse("unsupported", "this worker does not time phases");
+    return measure(operation, request);
+  }
+
+  verify(request) {
+    if (request.operation) return this.prepared(request).verify(request.start || 0, request.count || 0);
+    this.needsDatabase();
+    invalid(!request.sql, "verify wants an operation or sql");
+    const [digest] = digests([request]);
+    this.rows(this.readers[0] || this.writers[0], request.sql).forEach((row) => digest.add(row));
+    return { digest: digest.hex(), rows: digest.rows };
+  }
+
+  stats() {
+    return counters();
+  }
+
+  close() {
+    const began = clock();
+    this.end();
+    return { nanos: clock() - began };
+  }
+
+  end() {
+    this.readers.concat(this.writers).forEach((connection) => connection.close());
+    this.readers = [];
+    this.writers = [];
+  }
+
+  needsDatabase() {
+    invalid(!this.opened, "no database is open");
+  }
+
+  prepared(request) {
+    this.needsDatabase();
+    return this.operations.get(request.operation) || refuse("invalid", `the operation "${request.operation}" is not prepared`);
+  }
+}
+
+// orInvalid turns what a file or a type has wrong into a refusal.
+function orInvalid(make) {
+  try {
+    return make();
+  } catch (error) {
+    return refuse("invalid", error.message);
+  }
+}
+
+const digests = (steps) => orInvalid(() => steps.map((step) => new Digest(step.returns || [])));
+
+// Operation is a prepared operation of steps.
+class Operation {
+  constructor(worker, spec) {
+    this.worker = worker;
+    this.spec = spec;
+    this.steps = spec.steps || [];
+    this.size = spec.transaction || 0;
+    this.unit = Math.max(1, this.size);
+    this.retryBusy = spec.retry_busy;
+    this.connections = spec.changes ? worker.writers : worker.readers;
+    invalid(!this.steps.length || this.steps.some((step) => !step.sql), "an operation wants steps of SQL");
+    invalid(!this.connections.length, "no connection of the operation's kind is open");
+    if (this.size && !spec.changes) refuse("unsupported", "transactions of operations that change nothing");
+    this.openTrace(spec.trace);
+    const rows = this.steps.map((step) => step.rows || 0);
+    this.rows = Math.min(...rows) < 0 ? -1 : rows.reduce((a, b) => a + b) * this.unit;
+    digests(this.steps);
+    this.plan = this.steps.map((step, i) => this.explain(step.sql, this.arguments[i])).join("\n");
+    this.compiled = this.connections.map((connection) => this.compile(connection));
+  }
+
+  openTrace(path) {
+    const wanted = this.steps.reduce((sum, step) => sum + (step.args || 0), 0);
+    const trace = path ? orInvalid(() => new Columns(path)) : null;
+    invalid(wanted > (trace ? trace.columns.length : 0), `the operation takes ${wanted} arguments, more than its trace has columns`);
+    this.length = trace ? Math.floor(trace.rows / this.unit) : 1;
+    invalid(this.length < 1, "the trace is shorter than one transaction");
+    let first = 0;
+    this.arguments = this.steps.map((step) => {
+      const getters = trace ? trace.columns.slice(first, (first += step.args || 0)) : [];
+      return (row) => getters.map((get) => get(row));
+    });
+  }
+
+  explain(sql, args) {
+    const connection = this.worker.readers[0] || this.worker.writers[0];
+    return this.worker.driver.stored(connection, "EXPLAIN QUERY PLAN " + sql)(args(0)).map((row) => row[3]).join("\n");
+  }
+
+  // compile makes the steps ready on a connection, with BEGIN, COMMIT and ROLLBACK.
+  compile(connection) {
+    const policy = this.spec.statement || "once";
+    const statement = (sql, query) => this.worker.driver.statement(connection, sql, policy, query);
+    const steps = this.steps.map((step, i) => ({ run: statement(step.sql, step.query), query: step.query, args: this.arguments[i] }));
+    return { steps, control: this.size ? ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"].map((sql) => statement(sql, false)) : [] };
+  }
+
+  busy(error) {
+    return BUSY.includes(this.worker.driver.code(error));
+  }
+
+  // client returns what runs one unit. Clients take turns, and so do the
+  // connections where there are fewer of them.
+  client(number) {
+    const { steps, control } = this.compiled[number % this.compiled.length];
+    return this.size ? (unit) => this.transaction(steps, control, unit) : (position) => this.all(steps, position);
+  }
+
+  all(steps, position) {
+    let total = 0;
+    for (const step of steps) {
+      try {
+        const result = step.run(step.args(position));
+        total += step.query ? result.length : result;
+      } catch (error) {
+        if (!total || !this.spec.changes || this.size) throw error;
+        throw new Error(`after a step that changed ${total} rows: ${error.message}`); // not to be tried again
+      }
+    }
+    return total;
+  }
+
+  transaction(steps, [begin, commit, rollback], unit) {
+    begin([]);
+    try {
+      let total = 0;
+      for (let i = 0; i < this.size; i++) total += this.all(steps, unit * this.size + i);
+      commit([]);
+      return total;
+    } catch (error) {
+      rollback([]);
+      throw error;
+    }
+  }
+
+  verify(start, count) {
+    invalid(start < 0 || count < 0, `verify of ${count} positions from ${start} on`);
+    const queries = this.steps.map((_, i) => i).filter((i) => this.steps[i].query);
+    if (this.spec.changes || !queries.length) refuse("unsupported", "this operation changes data or returns no rows");
+    const runs = this.steps.map((step) => this.worker.driver.stored(this.connections[0], step.sql));
+    const found = digests(queries.map((i) => this.steps[i]));
+    for (let position = start; position < start + count; position++) {
+      queries.forEach((i, n) => runs[i](this.arguments[i](position % this.length)).forEach((row) => found[n].add(row)));
+    }
+    const texts = found.map((digest) => digest.hex());
+    const digest = texts.length === 1 ? texts[0] : crypto.createHash("sha256").update(texts.join("")).digest("hex");
+    return { digest, rows: found.reduce((sum, one) => sum + one.rows, 0) };
+  }
+}
+
+// Mix runs other operations, as its trace says. They check their own rows.
+class Mix {
+  constructor(worker, spec) {
+    const nested = spec.parts.some((part) => part.parts || part.transaction > 1) || spec.transaction;
+    if (nested) refuse("unsupported", "mixes of mixes, or of transactions of several operations");
+    this.parts = spec.parts.map((part) => new Operation(worker, part));
+    this.unit = 1;
+    this.rows = -1;
+    this.retryBusy = spec.retry_busy;
+    this.plan = spec.parts.map((part, i) => `${part.name}: ${this.parts[i].plan}\n`).join("");
+    const trace = orInvalid(() => new Columns(spec.trace || ""));
+    invalid(String(trace.types) !== "1,1" || !trace.rows, "the trace of a mix wants two int columns, and rows");
+    this.length = trace.rows;
+    this.choices = Array.from({ length: trace.rows }, (_, row) => trace.columns.map((get) => Number(get(row))));
+    this.choices.forEach(([part, position], row) => {
+      const there = this.parts[part] && position >= 0 && position < this.parts[part].length;
+      invalid(!there, `row ${row}: part ${part}, position ${position} does not exist`);
+    });
+  }
+
+  busy(error) {
+    return this.parts[0].busy(error);
+  }
+
+  client(number) {
+    const runs = this.parts.map((part) => part.client(number));
+    return (row) => {
+      const [part, position] = this.choices[row];
+      const rows = runs[part](position);
+      const want = this.parts[part].rows;
+      if (rows !== want && want >= 0) throw new Error(`part ${part + 1}: ${rows} rows, expected are ${want}`);
+      return rows;
+    };
+  }
+
+  verify() {
+    refuse("unsupported", "a mix is verified part by part");
+  }
+}
+
+module.exports = { Refusal, serve };
