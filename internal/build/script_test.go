@@ -101,6 +101,76 @@ func TestActiveRecordOnPostgreSQL(t *testing.T) {
 	}
 }
 
+// tools is the folder in which scripts/tools installs what tests need.
+func tools(t *testing.T) string {
+	t.Helper()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Skip(err)
+	}
+	return filepath.Join(cache, "assay", "tools")
+}
+
+// The workers on the libraries for Python and Node.js pass the conformance suite.
+func TestLibraries(t *testing.T) {
+	t.Setenv("ASSAY_PYTHON", filepath.Join(tools(t), "python", "bin", "python3"))
+	t.Setenv("ASSAY_NODE_MODULES", filepath.Join(tools(t), "node_modules"))
+	b := checkout(t)
+	for _, name := range []string{"python", "apsw", "better-sqlite3"} {
+		t.Run(name, func(t *testing.T) {
+			w := built(t, b, name)
+			started, err := process.Start(t.Context(), w.Program, process.Options{})
+			if err != nil && strings.Contains(err.Error(), "exit status 69") {
+				t.Skip(err)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			started.Kill()
+			for result := range workertest.Run(t.Context(), w.Program, workertest.Options{}) {
+				if !result.OK {
+					t.Errorf("%s: %s", result.Name, result.Detail)
+				}
+			}
+		})
+	}
+}
+
+// Python's own module gets the SQLite that the worker's go.mod pins.
+func TestPythonHasPinnedSQLite(t *testing.T) {
+	b := checkout(t)
+	target, floor := hello(t, built(t, b, "python")), hello(t, built(t, b, "sqlite-c"))
+	if target.Facts["source_id"] != floor.Facts["source_id"] {
+		t.Errorf("Python has SQLite %s, want the pinned %s", target.Facts["source_id"], floor.Facts["source_id"])
+	}
+}
+
+// Where the runtime or the driver is missing the worker says what to install.
+func TestLibrariesWithoutRuntime(t *testing.T) {
+	empty := t.TempDir()
+	for _, name := range []string{"dirname", "sh"} {
+		path, err := exec.LookPath(name)
+		if err == nil {
+			err = os.Symlink(path, filepath.Join(empty, name))
+		}
+		if err != nil {
+			t.Skip(err)
+		}
+	}
+	t.Setenv("PATH", empty)
+	t.Setenv("ASSAY_PYTHON", "")
+	for name, install := range map[string]string{"python": "apt-get install python3", "apsw": "pip install apsw", "better-sqlite3": "npm install"} {
+		program, err := filepath.Abs(filepath.Join("..", "..", "workers", name, "worker"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = process.Start(t.Context(), program, process.Options{})
+		if err == nil || !strings.Contains(err.Error(), "exit status 69") || !strings.Contains(err.Error(), install) {
+			t.Errorf("%s: got %v, want exit status 69 and %q", name, err, install)
+		}
+	}
+}
+
 // Without Ruby the worker says what to install.
 func TestActiveRecordWithoutRuby(t *testing.T) {
 	empty := t.TempDir()

@@ -52,6 +52,8 @@ func TestConnect(t *testing.T) {
 		"flags off": {PragmaKey, wire.Open{Path: "/d", Settings: settings{"read_only": "0", "immutable": "0", "shared_cache": "0"}},
 			wire.Opened{DSN: "file:/d?immutable=0&mode=rwc&cache=private",
 				Issued: settings{"read_only": "mode=rwc", "immutable": "immutable=0", "shared_cache": "cache=private"}}},
+		"no keys": {nil, wire.Open{Path: "/d", Settings: settings{"cache_size": "-5"}},
+			wire.Opened{DSN: "file:/d", Each: []string{"PRAGMA cache_size = -5"}, Issued: settings{"cache_size": "PRAGMA cache_size = -5"}}},
 		"unknown setting": {noKeys, wire.Open{Path: "/d", Settings: settings{"frob": "7"}},
 			wire.Opened{DSN: "file:/d", Each: []string{"PRAGMA frob = 7"}, Issued: settings{"frob": "PRAGMA frob = 7"}}},
 		"literal": {PragmaKey, wire.Open{Path: "/d", DSN: "file:x?y", Each: []string{"PRAGMA x"}},

@@ -34,6 +34,7 @@ type Driver struct {
 	// Key returns the driver's own DSN parameter for a setting, such as
 	// _busy_timeout=5000; empty where the driver has none. Settings without
 	// one are set by a PRAGMA on every new connection.
+	// Nil where it has none at all.
 	Key func(name, value string) string
 	// Busy tells whether an error means that the database was locked.
 	Busy func(error) bool
@@ -378,7 +379,7 @@ func (c *connector) setting(name, value string) (key string, err error) {
 	if key = sqlite.URIParameter(name, value); key != "" && c.memory {
 		return "", wire.Errorf(wire.Unsupported, "a database in memory is not opened with %s", key)
 	}
-	if key == "" {
+	if key == "" && c.driver.Key != nil {
 		key = c.driver.Key(name, sqlite.Spell(name, value))
 	}
 	if key != "" {

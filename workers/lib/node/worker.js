@@ -9,6 +9,7 @@
 //   statement(connection, sql, policy, query)
 //                          a function of an array of arguments, which returns the
 //                          rows of a query, or the number of rows changed
+//   execute(connection, sql) runs SQL without arguments, and drops its answer
 //   stored(connection, sql) a function of an array of arguments, which returns rows
 //                          as arrays, with a BigInt for every integer
 //   code(error)            SQLite's primary result code; 0 where it is not SQLite's
@@ -35,6 +36,9 @@ class Refusal extends Error {
 const refuse = (code, message) => {
   throw new Refusal(code, message);
 };
+
+// spelt is a value of a PRAGMA: UTF-8 would be a subtraction.
+const spelt = (value) => (/^-?\w+$/.test(value) ? value : `'${value.replaceAll("'", "''")}'`);
 
 function invalid(condition, message) {
   if (condition) refuse("invalid", message);
@@ -149,7 +153,7 @@ class Worker {
     for (const name of Object.keys(settings).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))) {
       invalid(!/^[a-z_]+$/.test(name), `"${name}" is no setting`);
       if (LACKING.includes(name)) refuse("unsupported", `${this.driver.api} has no way to set ${name} for every connection`);
-      issued[name] = name === "read_only" ? `readOnly: ${settings[name] === "1"}` : `PRAGMA ${name} = ${settings[name]}`;
+      issued[name] = name === "read_only" ? `readOnly: ${settings[name] === "1"}` : `PRAGMA ${name} = ${spelt(settings[name])}`;
     }
     const each = Object.values(issued).filter((sql) => sql.startsWith("PRAGMA")).concat(request.each || []);
     try {

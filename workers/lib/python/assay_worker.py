@@ -61,6 +61,11 @@ class Refusal(Exception):
         self.code = code
 
 
+def spelt(value):
+    """A value of a PRAGMA: UTF-8 would be a subtraction."""
+    return value if re.fullmatch(r"-?\w+", value) else "'" + value.replace("'", "''") + "'"
+
+
 def invalid(condition, message):
     if condition:
         raise Refusal("invalid", message)
@@ -167,7 +172,7 @@ class Worker:
             elif name == "memory":
                 issued[name] = "vfs=memdb" if settings[name] == "1" else "not in the URI"
             else:
-                issued[name] = f"PRAGMA {name} = {settings[name]}"
+                issued[name] = f"PRAGMA {name} = {spelt(settings[name])}"
         if settings.get("memory") == "1":
             if parameters:
                 raise Refusal("unsupported", f"memory together with {', '.join(parameters)}")
