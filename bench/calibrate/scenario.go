@@ -7,104 +7,180 @@ import (
 	"assay/internal/stat"
 )
 
-// scenario is how launches come about. Its parameters are those of real cells:
-// ratios spread by 2 to 7 % between launches, on a busy machine by 10 % and more,
-// and the machine itself moves by as much again, which the pairing removes.
+// scenario is how the tables of a run come about. Its parameters are those of
+// real cells: ratios spread by 2 to 12 % between launches, and the machine itself
+// moves by 5 %, which the pairing removes.
 type scenario struct {
-	name   string
-	spread float64 // standard deviation of the log ratio between launches
-	// side draws the deviations of one side of the comparison in n launches,
-	// scaled to a standard deviation of 1; nil: normal.
+	name            string
+	tables, members int // 0: 7 tables of 5 members
+	// spread draws a table's standard deviation of the log ratio between launches,
+	// of members of factor 1; factor draws a member's. Nil: 7 %, and 1.
+	spread, factor func(random *rand.Rand) float64
+	// side draws the deviations of one member in n launches, scaled to a standard
+	// deviation of 1; nil: normal.
 	side func(random *rand.Rand, n int) []float64
-	// extra adds to the figure's side what the reference does not have; nil:
-	// nothing.
+	// extra adds to one member what the baseline does not have; nil: nothing.
 	extra    func(random *rand.Rand, n int) []float64
 	layouts  int     // link layouts of each build, used by turns; 0: they have no effect
 	byLayout bool    // compare means of layouts instead of launches
 	drift    float64 // of the whole machine, in a launch
 	disturb  float64 // share of launches that a stranger disturbs
-	known    string  // the warning that this condition always has
-	// limit names what there is against a condition under which the bars are
-	// missed; empty: they must be met.
+	// limit names what there is against a condition under which a bar is missed;
+	// empty: all must be met.
 	limit string
 }
 
 // machine is by how much the whole machine differs between launches.
 const machine = 0.05
 
+func always(x float64) func(*rand.Rand) float64 { return func(*rand.Rand) float64 { return x } }
+
+// between draws from a range, evenly on a log scale.
+func between(low, high float64) func(*rand.Rand) float64 {
+	return func(random *rand.Rand) float64 { return low * math.Pow(high/low, random.Float64()) }
+}
+
 var scenarios = []scenario{
-	{name: "normal, 2 %", spread: 0.02},
-	{name: "normal, 3 %", spread: 0.03},
-	{name: "normal, 4 %", spread: 0.04},
-	{name: "normal, 7 %", spread: 0.07},
-	{name: "normal, 12 %", spread: 0.12},
-	{name: "heavy tails (t3), 4 %", spread: 0.04, side: student3},
-	{name: "heavy tails (t3), 7 %", spread: 0.07, side: student3},
-	{name: "log-normal, 4 %", spread: 0.04, side: skewed},
-	{name: "stalls of one side, 3 %", spread: 0.02, extra: stalls, limit: "skewed"},
-	{name: "two modes, one side", spread: 0.02, extra: bimodal, limit: "two modes"},
-	{name: "two modes, both sides", spread: 0.10, side: bimodalSides},
-	{name: "autocorrelation 0.3", spread: 0.04, side: follows(0.3), limit: "autocorrelation"},
-	{name: "autocorrelation 0.6", spread: 0.04, side: follows(0.6), limit: "autocorrelation"},
-	{name: "drift of the machine", spread: 0.03, drift: 0.01},
-	{name: "drift of the ratio", spread: 0.03, extra: drifts, limit: "drift"},
-	{name: "disturbed launches", spread: 0.03, disturb: 0.15},
-	{name: "windows by variance, 4 %", spread: 0.04, side: byVariance},
-	{name: "one layout", spread: 0.03, layouts: 1, known: "layout"},
-	{name: "6 layouts, by launch", spread: 0.03, layouts: 6, limit: "comparing by layout"},
-	{name: "6 layouts, by layout", spread: 0.03, layouts: 6, byLayout: true},
+	{name: "spread 2 %", spread: always(0.02)},
+	{name: "spread 4 %", spread: always(0.04)},
+	{name: "spread 7 %"},
+	{name: "spread 12 %", spread: always(0.12)},
+	{name: "spreads 2-12 %", spread: between(0.02, 0.12)},
+	{name: "7 %, drivers differ 3x", factor: between(1, 3)},
+	{name: "2-12 %, drivers differ 3x", spread: between(0.02, 0.12), factor: between(1, 3)},
+	{name: "10 members, 2-12 %, 3x", tables: 4, members: 10, spread: between(0.02, 0.12), factor: between(1, 3)},
+	{name: "20 members, 2-12 %, 3x", tables: 2, members: 20, spread: between(0.02, 0.12), factor: between(1, 3)},
+	{name: "20 members, 7 %", tables: 2, members: 20},
+	{name: "2 members, 2-12 %, 3x", tables: 14, members: 2, spread: between(0.02, 0.12), factor: between(1, 3)},
+	{name: "one table of 3, 3x", tables: 1, members: 3, factor: between(1, 3)},
+	{name: "one table of 2", tables: 1, members: 2},
+	{name: "heavy tails (t3), 7 %", side: student3},
+	{name: "heavy tails (t3), 2-12 %, 3x", spread: between(0.02, 0.12), factor: between(1, 3), side: student3},
+	{name: "log-normal, 7 %", side: skewed, limit: "nothing: intervals are wider than they need be"},
+	{name: "disturbed launches", spread: always(0.03), disturb: 0.15},
+	{name: "drift of the machine", spread: always(0.03), drift: 0.01},
+	{name: "windows by variance, 4 %", spread: always(0.04), side: byVariance},
+	{name: "two modes, both sides", spread: always(0.10), side: bimodalSides},
+	{name: "stalls of one member, 3 %", spread: always(0.02), extra: stalls, limit: "the warning skewed"},
+	{name: "two modes, one member", spread: always(0.02), extra: bimodal, limit: "the warning two modes"},
+	{name: "autocorrelation 0.3", spread: always(0.04), side: follows(0.3), limit: "the warning autocorrelation"},
+	{name: "autocorrelation 0.6", spread: always(0.04), side: follows(0.6), limit: "the warning autocorrelation"},
+	{name: "drift of one member", spread: always(0.03), extra: drifts, limit: "the warning drift"},
+	{name: "one layout", spread: always(0.03), layouts: 1, limit: "the warning layout"},
+	{name: "6 layouts, by launch", spread: always(0.03), layouts: 6, limit: "comparing by layout"},
+	{name: "6 layouts, by layout", spread: always(0.03), layouts: 6, byLayout: true},
 }
 
-// series is what was measured in the launches of one run, undisturbed or not.
-type series struct {
-	figures, reference, twin []float64
-	layouts                  []int
-	disqualified             []bool
+// measured is what one table of a run measured: the log figures by member and
+// launch. The last member is the twin of the first, which is the baseline.
+type measured struct {
+	logs         [][]float64
+	disqualified []bool
 }
 
-// draw makes n launches with the true log ratio.
-func (s scenario) draw(random *rand.Rand, n int, ratio float64) series {
-	side := s.side
+// size is the number of tables of a run, and of members of a table without the
+// twin.
+func (s scenario) size() (tables, members int) {
+	if s.tables == 0 {
+		return 7, 5
+	}
+	return s.tables, s.members
+}
+
+// draw makes n launches of a table whose members have these true log ratios to
+// the baseline.
+func (s scenario) draw(random *rand.Rand, n int, truth []float64) measured {
+	side, spread, factor := s.side, 0.07, always(1)
 	if side == nil {
 		side = normal
 	}
-	figure, reference, twin := side(random, n), side(random, n), side(random, n)
-	extra := make([]float64, n)
+	if s.spread != nil {
+		spread = s.spread(random)
+	}
+	if s.factor != nil {
+		factor = s.factor
+	}
+	m := measured{disqualified: make([]bool, n)}
+	common := make([]float64, n)
+	for k := range common {
+		common[k] = machine*random.NormFloat64() + s.drift*float64(k)
+	}
+	var baseline []float64
+	for i := range len(truth) + 1 {
+		deviations, mine := side(random, n), spread/math.Sqrt2*factor(random)
+		effects := s.effects(random)
+		switch i {
+		case 0:
+			baseline = effects
+		case len(truth): // the twin is the same program
+			effects = baseline
+		}
+		m.logs = append(m.logs, each(n, func(k int) float64 {
+			return common[k] + truth[i%len(truth)] + mine*deviations[k] + effects[k%len(effects)]
+		}))
+	}
 	if s.extra != nil {
-		extra = s.extra(random, n)
+		for k, x := range s.extra(random, n) {
+			m.logs[1][k] += x
+		}
 	}
-	effects := make([]float64, max(1, s.layouts))
-	for i := range effects {
-		effects[i] = layoutEffect * random.NormFloat64() * float64(min(1, s.layouts))
-	}
-	var all series
-	for k := range n {
-		common := machine * random.NormFloat64()
-		hit, disqualified := s.disturbance(random)
-		layout := k % len(effects)
-		at := func(x float64) float64 { return 1000 * math.Exp(common+s.drift*float64(k)+s.spread/math.Sqrt2*x) }
-		all.figures = append(all.figures, at(figure[k])*math.Exp(ratio+extra[k]+effects[layout]+hit))
-		all.reference = append(all.reference, at(reference[k]))
-		all.twin = append(all.twin, at(twin[k]))
-		all.layouts = append(all.layouts, layout)
-		all.disqualified = append(all.disqualified, disqualified)
-	}
-	return all
+	s.disturbance(random, m)
+	return m
 }
 
 // layoutEffect is the standard deviation of a ratio between layouts.
 const layoutEffect = 0.03
 
-// disturbance is what a stranger's share of the CPU does to the side that is
+func (s scenario) effects(random *rand.Rand) []float64 {
+	return each(max(1, s.layouts), func(int) float64 {
+		return layoutEffect / math.Sqrt2 * random.NormFloat64() * float64(min(1, s.layouts))
+	})
+}
+
+// disturbance is what a stranger's share of the CPU does to the member that is
 // being measured, and whether the share was enough to disqualify the launch: over
 // 10 %, as in package runner.
-func (s scenario) disturbance(random *rand.Rand) (effect float64, disqualified bool) {
-	if random.Float64() >= s.disturb {
-		return 0, false
+func (s scenario) disturbance(random *rand.Rand, m measured) {
+	for k := range m.disqualified {
+		if random.Float64() < s.disturb {
+			share := 0.5 * random.Float64()
+			m.logs[random.IntN(len(m.logs))][k] += share
+			m.disqualified[k] = share > 0.10
+		}
 	}
-	share := 0.5 * random.Float64()
-	sign := float64(1 - 2*random.IntN(2)) // either side may be at work
-	return sign * share, share > 0.10
+}
+
+// first are the first n launches that were not disqualified, or as many as there
+// are; of layouts, the means.
+func (s scenario) first(m measured, n int) [][]float64 {
+	logs := make([][]float64, len(m.logs))
+	for k, bad := range m.disqualified {
+		if bad || len(logs[0]) == n {
+			continue
+		}
+		for i := range logs {
+			logs[i] = append(logs[i], m.logs[i][k])
+		}
+	}
+	if s.byLayout {
+		for i := range logs {
+			logs[i] = layoutMeans(logs[i], s.layouts)
+		}
+	}
+	return logs
+}
+
+// layoutMeans returns the mean of each layout, as package analysis does where
+// several builds are compared. Layouts come by turns.
+func layoutMeans(logs []float64, layouts int) []float64 {
+	return each(min(layouts, len(logs)), func(l int) float64 {
+		sum, count := 0.0, 0.0
+		for k := l; k < len(logs); k += layouts {
+			sum += logs[k]
+			count++
+		}
+		return sum / count
+	})
 }
 
 func normal(random *rand.Rand, n int) []float64 {
@@ -183,7 +259,7 @@ func byVariance(random *rand.Rand, n int) []float64 {
 	windows, first := 5, [][]float64{}
 	scale := launchSpread * math.Sqrt(1+ratio*ratio/8) // with the 8 windows that are best
 	return each(n, func(k int) float64 {
-		if k == least {
+		if k == stat.MinLaunches {
 			v, _ := stat.EstimateVariances([][][]float64{first}) // figures are above zero by construction
 			windows = stat.Repetitions(v.Windows, v.Launches, 1, cost, most)
 		}
@@ -194,7 +270,7 @@ func byVariance(random *rand.Rand, n int) []float64 {
 			sum += x
 			figures = append(figures, math.Exp(x))
 		}
-		if k < least {
+		if k < stat.MinLaunches {
 			first = append(first, figures)
 		}
 		return sum / float64(windows) / scale

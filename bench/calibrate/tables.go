@@ -2,8 +2,9 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"math"
-	"slices"
+	"math/rand/v2"
 	"strings"
 	"text/tabwriter"
 
@@ -12,19 +13,25 @@ import (
 
 // The bars, in percent.
 const (
-	leastCovered, mostCovered = 93, 97
-	mostCalled                = 5
-	mostAlike                 = 1
+	minCovered, maxCovered = 93, 97
+	maxAlarmed             = 5
+	maxOrdered             = 5
+	maxEquivalent          = 1         // that differ by twice the margin
+	minTimely              = 200 / 3.0 // undecided comparisons that decide in twice the time said
 )
 
 // printer prints tables and notes which bars are missed, and which are in
 // scenarios of which that is known.
 type printer struct {
 	seed   uint64
-	draws  int
+	draws  int // tables of a scenario
 	out    *tabwriter.Writer
 	missed []string
 	limits []string
+}
+
+func newPrinter(w io.Writer, seed uint64, draws int) *printer {
+	return &printer{seed: seed, draws: draws, out: tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)}
 }
 
 func (p *printer) row(cells ...any) {
@@ -44,148 +51,149 @@ func (p *printer) title(format string, arguments ...any) {
 	p.out.Flush()
 }
 
-// sampling is the standard error of a share in percent.
-func (p *printer) sampling(percent float64) float64 {
-	return math.Sqrt(percent * (100 - percent) / float64(p.draws))
+// bar notes a figure that is not within low and high by more than chance
+// explains: two standard errors of a share of so many draws.
+func (p *printer) bar(s scenario, what string, figure, low, high float64, draws int) {
+	chance := func(share float64) float64 { return 2 * math.Sqrt(share*(100-share)/float64(draws)) }
+	if figure >= low-chance(low) && figure <= high+chance(high) {
+		return
+	}
+	line := fmt.Sprintf("%s: %s %.1f", s.name, what, figure)
+	if s.limit != "" {
+		p.limits = append(p.limits, line+"; against it: "+s.limit)
+		return
+	}
+	p.missed = append(p.missed, line)
 }
 
-// rules compares ways to stop.
-func (p *printer) rules() {
-	p.title("Ways to decide on the number of launches: at most 48, half-width %g, margin %g.\nPer cell: coverage %%, false alarms %%, mean launches. Standard errors: %.1f at 95 %%, %.1f at 5 %%.",
-		precision, margin, p.sampling(95), p.sampling(5))
-	chosen := []scenario{scenarios[0], scenarios[1], scenarios[2], scenarios[3], scenarios[6], scenarios[7]}
-	header := []any{"rule"}
-	for _, s := range chosen {
-		header = append(header, s.name)
+func percent(count, of int) float64 { return 100 * float64(count) / float64(of) }
+
+// list is figures side by side.
+func list(figures []float64) string {
+	texts := make([]string, len(figures))
+	for i, f := range figures {
+		texts[i] = fmt.Sprintf("%.1f", f)
 	}
-	p.row(header...)
-	for _, rule := range []stopping{fixed, twoStages, stein, discarded, naive, watched} {
-		cells := []any{rule.name}
-		for _, s := range chosen {
-			t := simulate(s, rule, p.seed, p.draws, 48, 1)
-			cells = append(cells, fmt.Sprintf("%.1f  %.1f  %.1f", t.share(t.covered), t.share(t.called), float64(t.launches)/float64(t.draws)))
-		}
-		p.row(cells...)
-	}
+	return strings.Join(texts, " · ")
 }
 
-// scenarios checks the chosen rule.
-func (p *printer) scenarios() {
-	p.title("The chosen rule by scenario, with budgets of %v launches: coverage %%, false alarms %%, wrong \"equivalent\" %% at twice the margin;\nwith 48: mean launches, comparisons %% with a warning, coverage %% of those without.", budgets)
-	p.row("scenario", "coverage", "", "", "", "false alarms", "", "", "", "wrong equivalent", "", "", "", "launches", "warned", "coverage without")
-	for _, s := range scenarios {
-		var covered, called, alike []any
-		var last tally
-		for _, budget := range budgets {
-			last = simulate(s, watched, p.seed, p.draws, budget, 1)
-			twice := simulate(s, watched, p.seed+1, p.draws, budget, 1+2*margin)
-			covered = append(covered, last.share(last.covered))
-			called = append(called, last.share(last.called))
-			alike = append(alike, twice.share(twice.alike))
-		}
-		without := "-"
-		if unwarned := last.draws - last.warned; unwarned*10 > last.draws {
-			without = fmt.Sprintf("%.1f", 100*float64(last.coveredWithout)/float64(unwarned))
-		}
-		cells := append([]any{s.name}, slices.Concat(covered, called, alike)...)
-		p.row(append(cells, float64(last.launches)/float64(last.draws), last.share(last.warned), without)...)
-		p.judge(s, covered, called, alike)
-	}
+// grid simulates each scenario with each number, and returns the tallies by both.
+func (p *printer) grid(all []scenario, numbers []int, make func(s scenario, n int) experiment, draws int) [][]tally {
+	tallies := make2(len(all), len(numbers))
+	parallel(len(all)*len(numbers), func(i int) {
+		s, n := i/len(numbers), i%len(numbers)
+		tallies[s][n] = make(all[s], numbers[n]).simulate(p.seed, draws)
+	})
+	return tallies
 }
 
-// judge holds a scenario's figures to the bars.
-func (p *printer) judge(s scenario, covered, called, alike []any) {
-	note := func(bad bool, what string, figures []any) {
-		line := fmt.Sprintf("%s: %s %.1f", s.name, what, figures)
-		switch {
-		case !bad || s.known != "":
-		case s.limit != "":
-			p.limits = append(p.limits, line+"; against it: "+s.limit)
-		default:
-			p.missed = append(p.missed, line)
-		}
+func make2(n, m int) [][]tally {
+	all := make([][]tally, n)
+	for i := range all {
+		all[i] = make([]tally, m)
 	}
-	low, high := extremes(covered)
-	note(low < leastCovered || high > mostCovered, "coverage", covered)
-	_, most := extremes(called)
-	note(most > mostCalled, "false alarms", called)
-	_, most = extremes(alike)
-	note(most > mostAlike, "wrong equivalent", alike)
+	return all
 }
 
-func extremes(figures []any) (low, high float64) {
-	low, high = math.Inf(1), math.Inf(-1)
-	for _, f := range figures {
-		low, high = min(low, f.(float64)), max(high, f.(float64))
-	}
-	return low, high
-}
+var fixedLaunches = []int{2, 3, 6, 12}
 
-// detectors says how often each finds something, with all of the budget run.
-func (p *printer) detectors() {
-	p.title("Findings of the detectors, %% of comparisons with 6, 12, 24 and 48 launches.")
-	p.row("scenario", "drift", "two modes", "autocorrelation", "skewed")
-	for _, s := range scenarios {
-		if s.layouts > 0 {
-			continue
-		}
-		var drift, modes, order, skew []string
-		for _, budget := range budgets {
-			t := simulate(s, fixed, p.seed, p.draws/2, budget, 1)
-			for column, count := range map[*[]string]int{&drift: t.drift, &modes: t.modes, &order: t.order, &skew: t.skew} {
-				*column = append(*column, fmt.Sprintf("%.1f", t.share(count)))
-			}
-		}
-		p.row(s.name, strings.Join(drift, "  "), strings.Join(modes, "  "), strings.Join(order, "  "), strings.Join(skew, "  "))
+// equals checks whole tables of members that are alike, with launches fixed
+// beforehand.
+func (p *printer) equals(judge judge, all []scenario) {
+	p.title("Tables of equals, with %v launches: coverage %%, tables %% with a false verdict against the baseline, tables %% of which any two members are ordered,\nhalf-widths %% (and those of the same launches without borrowing), degrees of freedom borrowed.", fixedLaunches)
+	p.row("scenario", "coverage", "false verdicts", "ordered", "half-width", "alone", "borrowed")
+	for i, tallies := range p.grid(all, fixedLaunches, func(s scenario, n int) experiment {
+		return experiment{scenario: s, judge: judge, launches: n, truth: equals}
+	}, p.draws) {
+		p.alarms(all[i], tallies, true)
 	}
 }
 
-// windowDetectors says how often the detectors on windows find something.
-func (p *printer) windowDetectors() {
-	p.title("Findings on windows that spread by %.0f %%, %% of cells: not steady from the first of 5 windows, with 6, 12 and 48 launches;\nnot steady from the first of 20 or 60 windows, of one launch; stalls, with 12 launches.", 100*windowSpread)
-	p.row("windows", "SteadyFrom", "Steady", "Stalls")
-	for _, shape := range windowShapes {
-		var from, alone []string
-		for _, launches := range []int{6, 12, 48} {
-			from = append(from, fmt.Sprintf("%.1f", shape.found(p, func(draw func(int) []float64) bool {
-				cell := make([][]float64, launches)
-				for i := range cell {
-					cell[i] = draw(5)
-				}
-				start, _ := stat.SteadyFrom(cell)
-				return start > 0
-			})))
+// alarms prints and judges the row of a scenario.
+func (p *printer) alarms(s scenario, tallies []tally, fixed bool) {
+	var covered, alarmed, ordered, half, alone, borrowed, launches []float64
+	for _, t := range tallies {
+		n := float64(t.comparisons)
+		covered, alarmed = append(covered, percent(t.covered, t.comparisons)), append(alarmed, percent(t.alarmed, t.tables))
+		ordered = append(ordered, percent(t.ordered, t.tables))
+		half, alone, borrowed = append(half, 100*t.half/n), append(alone, 100*t.alone/n), append(borrowed, t.borrowed/n)
+		launches = append(launches, t.launches/n)
+		p.bar(s, "coverage", covered[len(covered)-1], minCovered, maxCovered, t.comparisons)
+		p.bar(s, "false verdicts", alarmed[len(alarmed)-1], 0, maxAlarmed, t.tables)
+		p.bar(s, "ordered", ordered[len(ordered)-1], 0, maxOrdered, t.tables)
+	}
+	if fixed {
+		p.row(s.name, list(covered), list(alarmed), list(ordered), list(half), list(alone), list(borrowed))
+		return
+	}
+	p.row(s.name, list(covered), list(alarmed), list(ordered), list(half), list(launches))
+}
+
+var budgets = []int{6, 12, 24, 48}
+
+// adaptive checks the same where launches go on until intervals are narrow.
+func (p *printer) adaptive(all []scenario) {
+	p.title("Adaptive stopping from %d launches, with budgets of %v: as above; half-widths %%; mean launches.", stat.MinLaunches, budgets)
+	p.row("scenario", "coverage", "false verdicts", "ordered", "half-width", "launches")
+	for i, tallies := range p.grid(all, budgets, func(s scenario, n int) experiment {
+		return experiment{scenario: s, judge: chosen, launches: stat.MinLaunches, budget: n, truth: equals}
+	}, p.draws/2) {
+		p.alarms(all[i], tallies, false)
+	}
+}
+
+// different checks tables in which members differ: intervals hold, none is
+// ordered the wrong way round, and what differs by twice the margin is not
+// equivalent.
+func (p *printer) different(all []scenario) {
+	p.title("Tables of members of which two thirds differ by 1 to 40 %%, with adaptive stopping and budgets of %v: as above; then, of members that differ by twice\nthe margin, wrong \"equivalent\" %%.", budgets[:3])
+	p.row("scenario", "coverage", "false verdicts", "ordered", "decided", "wrong equivalent")
+	adaptive := func(truth func(*rand.Rand, int) []float64) func(scenario, int) experiment {
+		return func(s scenario, n int) experiment {
+			return experiment{scenario: s, judge: chosen, launches: stat.MinLaunches, budget: n, truth: truth}
 		}
-		for _, windows := range []int{20, 60} {
-			alone = append(alone, fmt.Sprintf("%.1f", shape.found(p, func(draw func(int) []float64) bool {
-				start, _ := stat.Steady(draw(windows))
-				return start > 0
-			})))
+	}
+	real := p.grid(all, budgets[:3], adaptive(mixed), p.draws/2)
+	twice := p.grid(all, budgets[:3], adaptive(apart(1+2*margin)), p.draws/2)
+	for i, s := range all {
+		var covered, alarmed, ordered, decided, equivalent []float64
+		for j, t := range real[i] {
+			covered, alarmed = append(covered, percent(t.covered, t.comparisons)), append(alarmed, percent(t.alarmed, t.tables))
+			ordered, decided = append(ordered, percent(t.ordered, t.tables)), append(decided, percent(t.decided, t.comparisons))
+			equivalent = append(equivalent, percent(twice[i][j].equivalent, twice[i][j].comparisons))
+			p.bar(s, "coverage of differences", covered[j], minCovered, maxCovered, t.comparisons)
+			p.bar(s, "false verdicts among differences", alarmed[j], 0, maxAlarmed, t.tables)
+			p.bar(s, "falsely ordered among differences", ordered[j], 0, maxOrdered, t.tables)
 		}
-		stalls := shape.found(p, func(draw func(int) []float64) bool { return meanStalls(draw, 12) > stat.StallLimit })
-		p.row(shape.name, strings.Join(from, "  "), strings.Join(alone, "  "), stalls)
+		p.row(s.name, list(covered), list(alarmed), list(ordered), list(decided), list(equivalent))
 	}
 }
 
 // power says how often a difference is found.
-func (p *printer) power() {
-	p.title("Differences found (faster or slower), %% by true difference, with budgets of %v launches.", budgets)
-	header := []any{"spread"}
-	differences := []float64{0.02, 0.05, 0.10, 0.25}
+func (p *printer) power(all []scenario) {
+	differences := []float64{0.05, 0.10, 0.15, 0.25}
+	p.title("Differences found (faster or slower) in tables of 5, %%, by true difference, with %v launches.", fixedLaunches)
+	header := []any{"scenario"}
 	for _, d := range differences {
 		header = append(header, fmt.Sprintf("%.0f %%", 100*d))
 	}
 	p.row(header...)
-	for _, s := range scenarios[:5] {
-		cells := []any{s.name}
-		for _, d := range differences {
-			var found []string
-			for _, budget := range budgets {
-				t := simulate(s, watched, p.seed, p.draws/4, budget, 1+d)
-				found = append(found, fmt.Sprintf("%.0f", t.share(t.called)))
+	rows := make([][]any, len(all))
+	for i, s := range all {
+		rows[i] = []any{s.name}
+	}
+	for _, d := range differences {
+		for i, tallies := range p.grid(all, fixedLaunches, func(s scenario, n int) experiment {
+			return experiment{scenario: s, judge: chosen, launches: n, truth: apart(1 + d)}
+		}, p.draws/4) {
+			var found []float64
+			for _, t := range tallies {
+				found = append(found, percent(t.found, t.comparisons/2)) // every other member of five differs
 			}
-			cells = append(cells, strings.Join(found, "  "))
+			rows[i] = append(rows[i], list(found))
 		}
-		p.row(cells...)
+	}
+	for _, row := range rows {
+		p.row(row...)
 	}
 }

@@ -8,40 +8,51 @@ import (
 // Rule is the one by which two rows are compared, whichever is the first: with
 // the smaller margin and the louder noise.
 func (r *Row) Rule(other *Row) stat.Rule {
-	return stat.Rule{Margin: min(r.Table.Margin, other.Table.Margin), Noise: max(r.Table.Noise, other.Table.Noise), Least: r.Table.Least}
+	return stat.Rule{Margin: min(r.Table.Margin, other.Table.Margin), Noise: max(r.Table.Systematic, other.Table.Systematic), Planned: r.Table.Planned}
 }
 
-// Against compares a row's figures of a metric with another row's. Rows of one
-// run are paired by the launches that both have, where these are enough for a
-// verdict, or as many as there are. Otherwise paired is false, and what drifted
-// between the launches is in the interval. It fails where a figure is not above
-// zero.
-func (r *Row) Against(other *Row, metric assay.Metric) (c stat.Comparison, paired bool, err error) {
-	rule, sameRun := r.Rule(other), r.Table.run == other.Table.run
-	both, partners := pair(r, other, metric.Name)
-	x, y := both, partners
-	if !sameRun || len(both) < stat.MinLaunches {
-		x, _ = pair(r, r, metric.Name) // joins launches of one layout
-		y, _ = pair(other, other, metric.Name)
+// Against compares a row's figures of a metric with another row's. What the
+// table says of the two, it says here. Other rows of one run are paired by the
+// launches that both have, where these are enough for a verdict, or as many as
+// there are. Otherwise paired is false, and what drifted between the launches is
+// in the interval. It fails where a figure is not above zero.
+func (r *Row) Against(other *Row, metric assay.Metric) (c Comparison, paired bool, err error) {
+	sameRun := r.Table.run == other.Table.run
+	if r.Table == other.Table && metric.Name == r.Table.Primary.Name {
+		if c, ok := r.Table.contest.figures(r, other); ok && c.Reason != Unpaired && c.Ratio.N >= stat.MinPairs {
+			return c, true, nil
+		}
 	}
-	if sameRun && len(both) > 0 && len(both) >= min(stat.MinLaunches, len(x), len(y)) {
-		c, err = r.watched(rule, len(both)).Compare(both, partners, metric.HigherBetter)
-		return c, true, err
-	}
-	if sameRun { // the first ones of both are of one time, the others of a group that got more are later
+	x, _ := pair(r, r, metric.Name) // joins launches of one layout
+	y, _ := pair(other, other, metric.Name)
+	if sameRun {
+		if p := r.pairs(other, metric.Name); p.N > 0 && p.N >= min(stat.MinPairs, len(x), len(y)) {
+			return Comparison{Comparison: r.Rule(other).JudgeOne(p, r.borrows(other, metric, p), metric.HigherBetter)}, true, nil
+		}
+		// The first ones of both are of one time, the others of a group that got more are later.
 		n := min(len(x), len(y))
 		x, y = x[:n], y[:n]
 	}
-	rule.Least = 0
+	rule := r.Rule(other)
+	rule.Planned = 0
 	if r.added() || other.added() {
-		rule.Least = 1 // both allow for it
+		rule.Planned = 1 // both allow for it
 	}
-	c, err = rule.CompareUnpaired(x, y, metric.HigherBetter)
-	return c, false, err
+	one, err := rule.CompareUnpaired(x, y, metric.HigherBetter)
+	return Comparison{Comparison: one}, false, err
+}
+
+// borrows is what a comparison of two rows by their tables' primary metric borrows
+// about its variance.
+func (r *Row) borrows(other *Row, metric assay.Metric, p stat.Pairs) stat.Prior {
+	if metric.Name != r.Table.Primary.Name || metric.Name != other.Table.Primary.Name || r.mode() != other.mode() {
+		return stat.Prior{}
+	}
+	return r.Table.contest.judged.Prior(p)
 }
 
 // added tells whether the row has more launches than were fixed beforehand.
-func (r *Row) added() bool { return r.Table.Least > 0 && len(r.Counted()) > r.Table.Least }
+func (r *Row) added() bool { return r.Table.Planned > 0 && len(r.Counted()) > r.Table.Planned }
 
 // Unequal says in what two rows that change data promise unlike things about it,
 // by the settings that were read back; empty where they do not.

@@ -271,10 +271,10 @@ func needs(tables []*Table) time.Duration {
 		for _, row := range t.Rows {
 			for _, f := range row.Figures {
 				if c := f.Comparison; c != nil && f.Metric.Name == t.Primary.Name && c.Verdict == stat.Undecided {
-					if c.MoreLaunches == 0 && c.Ratio.N >= stat.MinLaunches {
+					if c.MoreLaunches() == 0 && c.Ratio.N >= stat.MinLaunches {
 						return 0
 					}
-					launches = max(launches, c.Ratio.N+c.MoreLaunches)
+					launches = max(launches, c.Ratio.N+c.MoreLaunches())
 				}
 			}
 		}

@@ -42,14 +42,14 @@ func (t *Table) noteLone(run assay.Run) {
 		return
 	}
 	for _, row := range slices.Concat(t.Rows, t.Twins) {
-		row.least = run.Options.Launches
+		row.planned = run.Options.Launches
 	}
 }
 
-// judge fills in what a table's rows say about each other.
-func (t *Table) judge(run assay.Run) {
+// prepare finds out what is to be compared with what.
+func (t *Table) prepare(run assay.Run) {
 	t.Margin = cmp.Or(run.Options.Margin, DefaultMargin)
-	t.run = run.ID
+	t.run, t.Planned = run.ID, run.Options.Launches
 	t.Primary = t.primary()
 	for _, row := range slices.Concat(t.Rows, t.Twins, t.Factors, t.bases) {
 		row.Table = t
@@ -58,17 +58,39 @@ func (t *Table) judge(run assay.Run) {
 	for _, row := range t.Rows {
 		row.Reference = t.reference(run, row)
 	}
-	t.measureNoise()
-	rule := stat.Rule{Margin: t.Margin, Noise: t.Noise, Least: run.Options.Launches}
-	t.Least = rule.Least
-	for _, row := range append(slices.Clone(t.Rows), t.Twins...) {
-		t.compareWithReference(row, rule)
+	for _, twin := range t.Twins {
+		twin.Reference = repeated(t.Rows, twin.Cell)
 	}
-	t.holm()
-	t.compareWithFloor(rule)
-	t.compareFactors(rule)
+	for _, row := range t.Factors {
+		whole := row.Cell
+		whole.Without = ""
+		row.Reference = repeated(t.bases, whole)
+	}
+	t.formRankings()
+}
+
+// repeated is the row of a cell; nil where there is none.
+func repeated(rows []*Row, cell assay.Cell) *Row {
+	if i := slices.IndexFunc(rows, func(r *Row) bool { return r.Cell.Key() == cell.Key() }); i >= 0 {
+		return rows[i]
+	}
+	return nil
+}
+
+// conclude fills in what the comparisons of a table's rows say.
+func (t *Table) conclude() {
+	t.Noise, t.Systematic, t.noiseKnown = t.contest.judged.Noise, t.contest.judged.Systematic, t.contest.judged.NoiseKnown
+	for _, row := range slices.Concat(t.Rows, t.Twins) {
+		t.compareWithReference(row, t.contest)
+	}
+	for _, row := range t.Factors {
+		t.compareWithReference(row, t.factors)
+	}
+	t.compareWithFloor()
 	t.warn()
-	t.rank()
+	for _, ranking := range t.Rankings {
+		ranking.order()
+	}
 	t.sortRows()
 }
 
@@ -130,74 +152,26 @@ func (t *Table) reference(run assay.Run, row *Row) *Row {
 	return nil
 }
 
-// measureNoise joins twins with the rows they repeat.
-func (t *Table) measureNoise() {
-	for _, twin := range t.Twins {
-		for _, row := range t.Rows {
-			if row.Cell.Key() == twin.Cell.Key() {
-				twin.Reference = row
-				again, once := pair(twin, row, t.Primary.Name)
-				t.noiseKnown = t.noiseKnown || len(again) > 1
-				t.Noise = math.Max(t.Noise, stat.Noise(again, once))
-			}
-		}
-	}
-}
-
 // Comparable tells whether a row's figures may be set against others.
 func (r *Row) Comparable() bool { return r.Outcome == assay.OK }
 
 // compareWithReference gives each figure of a row its ratio.
-func (t *Table) compareWithReference(row *Row, rule stat.Rule) {
+func (t *Table) compareWithReference(row *Row, c *contest) {
 	ref := row.Reference
 	if ref == nil || ref == row || !row.Comparable() || !ref.Comparable() {
 		return
 	}
 	for i, f := range row.Figures {
-		figures, reference := pair(row, ref, f.Metric.Name)
-		c, err := row.watched(rule, len(figures)).Compare(figures, reference, f.Metric.HigherBetter)
-		if err != nil || c.Ratio.N == 0 {
+		if f.Metric.Name == t.Primary.Name {
+			if comparison, ok := c.compare(row, ref); ok && comparison.Ratio.N > 0 {
+				row.Figures[i].Comparison = &comparison
+			}
 			continue
 		}
-		if f.Metric.Name != t.Primary.Name {
-			c = stat.Comparison{Ratio: c.Ratio}
-		} else if why := t.unequal(row, ref); why != "" && row.Cell.Without == "" {
-			c = stat.Comparison{Ratio: c.Ratio, Verdict: stat.Undecided, Reason: UnequalDurability + ": " + why}
-		}
-		row.Figures[i].Comparison = &c
-	}
-}
-
-// watched is the rule for so many pairs. Where launches of one layout are one
-// pair, there are fewer pairs than launches, of which more were made by the
-// width of the interval.
-func (r *Row) watched(rule stat.Rule, pairs int) stat.Rule {
-	if launches := len(r.Counted()); rule.Least > 0 && pairs < launches && launches > rule.Least {
-		rule.Least = pairs - 1
-	}
-	return rule
-}
-
-// familyAlpha is the chance, at most, that some verdict "faster" or "slower" of
-// a table is none.
-const familyAlpha = 0.05
-
-// holm withdraws verdicts of a table that are not sure enough where all of them
-// are looked at together. The intervals stay what they are, each of 95 %.
-func (t *Table) holm() {
-	var all []*stat.Comparison
-	var ps []float64
-	for _, row := range t.Rows {
-		for _, f := range row.Figures {
-			if c := f.Comparison; c != nil && f.Metric.Name == t.Primary.Name && c.Reason == "" && c.Verdict != "" {
-				all, ps = append(all, c), append(ps, c.P)
-			}
-		}
-	}
-	for i, adjusted := range stat.Holm(ps) {
-		if c := all[i]; adjusted > familyAlpha && (c.Verdict == stat.Faster || c.Verdict == stat.Slower) {
-			c.Verdict = stat.Undecided
-			c.Reason = fmt.Sprintf("with the %d comparisons of this table together, p is %.2g (Holm), above %g", len(all), adjusted, familyAlpha)
+		p := row.pairs(ref, f.Metric.Name)
+		if p.N > 0 {
+			ratio := stat.Rule{Planned: t.Planned}.JudgeOne(p, stat.Prior{}, f.Metric.HigherBetter).Ratio
+			row.Figures[i].Comparison = &Comparison{Comparison: stat.Comparison{Ratio: ratio}}
 		}
 	}
 }
@@ -244,8 +218,8 @@ func Effective(settings []assay.Setting, name string) string {
 	return strings.Join(values, "/")
 }
 
-// rank orders the rows that may be ranked, by direct comparison of each two.
-func (t *Table) rank() {
+// formRankings finds the rows that may be ranked, by class of durability.
+func (t *Table) formRankings() {
 	for _, d := range Strength {
 		ranking := &Ranking{Durability: d, Table: t}
 		for _, row := range t.Rows {
@@ -255,7 +229,6 @@ func (t *Table) rank() {
 			}
 		}
 		if len(ranking.Rows) > 0 {
-			ranking.order()
 			t.Rankings = append(t.Rankings, ranking)
 		}
 	}
@@ -263,44 +236,17 @@ func (t *Table) rank() {
 
 // order ranks the rows by direct comparison of each two.
 func (k *Ranking) order() {
-	faster := map[[2]int]bool{}
-	for i, a := range k.Rows {
-		for j := range i {
-			verdict := k.Compare(a, k.Rows[j]).Verdict
-			faster[[2]int{i, j}], faster[[2]int{j, i}] = verdict == stat.Faster, verdict == stat.Slower
-		}
-	}
-	ranks := stat.Rank(len(k.Rows), func(i, j int) bool { return faster[[2]int{i, j}] })
+	ranks := stat.Rank(len(k.Rows), func(i, j int) bool { return k.Compare(k.Rows[i], k.Rows[j]).Verdict == stat.Faster })
 	for i, row := range k.Rows {
 		row.Rank = ranks[i]
 	}
 	slices.SortFunc(k.Rows, func(a, b *Row) int { return byRank(a, b, k.Table.Primary) })
 }
 
-// Compare compares two rows. Two drivers to which one profile gave unlike
-// promises about the data are not ordered. It is done each time anew: there are
-// as many comparisons as pairs, and few are ever told.
-func (k *Ranking) Compare(a, b *Row) stat.Comparison {
-	comparison, paired, err := a.Against(b, k.Table.Primary)
-	why := errText(err)
-	if why == "" && !paired {
-		why = "not measured in the same launches"
-	}
-	if why == "" && a.Cell.Profile == b.Cell.Profile {
-		why = k.Table.unequal(a, b)
-	}
-	if why != "" {
-		return stat.Comparison{Verdict: stat.Undecided, Reason: why}
-	}
-	return comparison
-}
-
-// errText is an error's text; empty where there is none.
-func errText(err error) string {
-	if err == nil {
-		return ""
-	}
-	return err.Error()
+// Compare compares two rows of the ranking.
+func (k *Ranking) Compare(a, b *Row) Comparison {
+	c, _ := k.Table.contest.compare(a, b)
+	return c
 }
 
 // sortRows puts ranked rows first, in the order of their rankings.

@@ -99,7 +99,7 @@ func TestDurabilityKeepsRanksApart(t *testing.T) {
 			t.Errorf("%s: rank %d, warning %q", name, row.Rank, got)
 		}
 		if f, _ := row.Figure("ns/op"); strings.Contains(want.warning, "modernc") {
-			if f.Comparison.Verdict != stat.Undecided || !strings.HasPrefix(want.warning, f.Comparison.Reason) || !f.Comparison.Ratio.Known() {
+			if f.Comparison.Verdict != stat.Undecided || !strings.HasPrefix(want.warning, f.Comparison.Why()) || !f.Comparison.Ratio.Known() {
 				t.Errorf("%s: %+v", name, f.Comparison)
 			}
 		}
@@ -248,7 +248,7 @@ func TestIntervalsOfLoneTables(t *testing.T) {
 		trials []assay.Trial
 		want   stat.Interval
 	}{
-		"alone":    {alone, stat.Rule{Least: 6}.Interval(figures)},
+		"alone":    {alone, stat.Rule{Planned: 6}.Interval(figures)},
 		"compared": {both, stat.LogInterval(figures)},
 	} {
 		rows := Side{Result: sideRun(t, "r", test.trials), Where: map[string]string{"driver": "mattn"}}.Rows()

@@ -106,9 +106,9 @@ func (r *Row) windows() [][]float64 {
 
 // against compares two rows of a table by what it is ranked by; false where that
 // cannot be.
-func (t *Table) against(row, other *Row) (stat.Comparison, bool) {
+func (t *Table) against(row, other *Row) (Comparison, bool) {
 	if row == other || !row.Comparable() || !other.Comparable() {
-		return stat.Comparison{}, false
+		return Comparison{}, false
 	}
 	c, paired, err := row.Against(other, t.Primary)
 	return c, paired && err == nil

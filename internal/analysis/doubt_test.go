@@ -165,7 +165,7 @@ func TestStrongerSyncFaster(t *testing.T) {
 		"slower":            {put("full", 8, 3000, assay.Power), nil},
 		"as durable":        {put("full", 8, 1000, assay.Consistent), nil},
 		"unknown":           {put("full", 8, 1000, assay.DurabilityUnknown), nil},
-		"too few launches":  {put("full", 5, 1000, assay.Power), nil},
+		"too few launches":  {put("full", 1, 1000, assay.Power), nil},
 		"of another target": {analysistest.Durable(analysistest.Launches(analysistest.Cell("put", "mattn", "full"), 8, 1000, 1), assay.Power, "2"), nil},
 	} {
 		if got := warned(mustReport(t, analysistest.PlainRun, slices.Concat(c.trials, weak)), "stronger-sync-faster"); !slices.Equal(got, c.want) {

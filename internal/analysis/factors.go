@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"assay"
-	"assay/internal/stat"
 )
 
 // Best returns the cell of the driver and profile that the run suggests, of
@@ -19,20 +18,6 @@ func (r *Result) Best() (assay.Cell, bool) {
 		}
 	}
 	return assay.Cell{}, false
-}
-
-// compareFactors compares each target that lacks a setting with the same
-// target that has it, in the launches that had both.
-func (t *Table) compareFactors(rule stat.Rule) {
-	for _, row := range t.Factors {
-		whole := row.Cell
-		whole.Without = ""
-		i := slices.IndexFunc(t.bases, func(r *Row) bool { return r.Cell.Key() == whole.Key() })
-		if i >= 0 {
-			row.Reference = t.bases[i]
-			t.compareWithReference(row, rule)
-		}
-	}
 }
 
 // Requested is what the whole profile asks for the setting that is left out.

@@ -1,8 +1,9 @@
 package analysis
 
 import (
+	"slices"
+
 	"assay"
-	"assay/internal/stat"
 )
 
 // floorFact is what a target says of itself that measures the engine with
@@ -25,25 +26,29 @@ func markFloors(targets []assay.Target, rows []*Row) {
 	}
 }
 
-// compareWithFloor gives each row its ratio to the first floor with the same
-// profile: that of its engine or, of key-value stores, that of all.
-func (t *Table) compareWithFloor(rule stat.Rule) {
-	for _, floor := range t.Rows {
-		if !floor.IsFloor || !floor.Comparable() {
-			continue
-		}
-		for _, row := range t.Rows {
-			if row.Floor == nil && !row.IsFloor && row.Comparable() && row.Cell.Profile == floor.Cell.Profile && (row.Cell.Engine == floor.Cell.Engine || floor.generalFloor) {
-				t.overFloor(row, floor, rule)
-			}
-		}
+// floorOf is the first floor with a row's profile: that of its engine or, of
+// key-value stores, that of all.
+func (c *contest) floorOf(row *Row) *Row {
+	if row.IsFloor || row.Twin {
+		return nil
 	}
+	i := slices.IndexFunc(c.rows, func(floor *Row) bool {
+		return floor.IsFloor && !floor.Twin && row.Cell.Profile == floor.Cell.Profile && (row.Cell.Engine == floor.Cell.Engine || floor.generalFloor)
+	})
+	if i < 0 {
+		return nil
+	}
+	return c.rows[i]
 }
 
-func (t *Table) overFloor(row, floor *Row, rule stat.Rule) {
-	figures, partners := pair(row, floor, t.Primary.Name)
-	if c, err := rule.Compare(figures, partners, t.Primary.HigherBetter); err == nil && c.Ratio.N > 0 {
-		row.Floor = &c.Ratio
+// compareWithFloor gives each row its ratio to its floor.
+func (t *Table) compareWithFloor() {
+	for _, row := range t.contest.rows {
+		if floor := t.contest.floorOf(row); floor != nil {
+			if c, ok := t.contest.compare(row, floor); ok && c.Ratio.N > 0 {
+				row.Floor = &c.Ratio
+			}
+		}
 	}
 }
 

@@ -31,10 +31,13 @@ type Table struct {
 	Primary    assay.Metric // what is compared and ranked
 	Changes    bool         // the operation changes data: durability matters
 	Margin     float64      // within which two figures count as equivalent, as a fraction
-	Noise      float64      // what twins differed by, as a fraction; 0 where that is unknown
+	Noise      float64      // what the A/A test differed by, as a fraction; 0 where that is unknown
+	Systematic float64      // the same where it is more than chance explains; otherwise 0
 	noiseKnown bool
+	contest    *contest      // of rows and twins
+	factors    *contest      // of Factors and their bases
 	run        string        // the run's identifier
-	Least      int           // launches of each cell that were fixed beforehand
+	Planned    int           // launches of each cell that were fixed beforehand
 	Launch     time.Duration // mean wall time of one launch of all rows
 	Rows       []*Row        // ranked rows first, best first; within a class of durability where data changes
 	Twins      []*Row        // the reference again
@@ -74,9 +77,9 @@ type Row struct {
 	Each      []string
 	QueryPlan string
 	Table     *Table
-	// least is how many launches were fixed beforehand, where the width of the
+	// planned is how many launches were fixed beforehand, where the width of the
 	// figures' own intervals decided on more; 0: it did not.
-	least int
+	planned int
 	// generalFloor says that it is a floor for all engines of its table.
 	generalFloor bool
 	Twin         bool // the reference again
@@ -95,7 +98,7 @@ type Figure struct {
 	Interval stat.Interval // N counts launches
 	// Comparison is with the row's reference; nil where no launch has both.
 	// Only the comparison of the table's primary metric has a verdict.
-	Comparison *stat.Comparison
+	Comparison *Comparison
 }
 
 // New reads all trials and builds the report. It fails only where the
@@ -116,7 +119,9 @@ func New(run assay.Run, trials iter.Seq2[assay.Trial, error]) (*Result, error) {
 		t.noteLone(run)
 		finish(slices.Concat(t.Rows, t.Twins))
 		finish(slices.Concat(t.Factors, t.bases))
-		t.judge(run)
+	}
+	judgeTables(run, r.Tables)
+	for _, t := range r.Tables {
 		t.Differences = t.telling(run.Targets, naming)
 	}
 	r.warnAcross()
@@ -207,7 +212,7 @@ func (r *Row) finish() {
 	})
 	r.Outcome, r.Reason = Outcome(r.Trials)
 	if !slices.ContainsFunc(r.Trials, func(t assay.Trial) bool { return !t.Measured() && t.Outcome != assay.NotRun }) {
-		r.Figures = figures(r.Counted(), stat.Rule{Least: r.least})
+		r.Figures = figures(r.Counted(), stat.Rule{Planned: r.planned})
 		r.addPooledPercentiles()
 	}
 	r.latencies = nil                                                     // there are many, and they are in the percentiles

@@ -61,23 +61,16 @@ func (k *NullKind) compare(t *Table, a, b *Row, spread func(squares float64, fre
 	if !a.Comparable() || !b.Comparable() {
 		return
 	}
-	x, y := pair(a, b, t.Primary.Name)
-	rule := stat.Rule{Margin: t.Margin, Least: t.Least}
-	c, err := rule.Compare(x, y, t.Primary.HigherBetter)
-	if err != nil || len(x) < stat.MinLaunches {
+	p := a.pairs(b, t.Primary.Name)
+	if p.N < stat.MinPairs {
 		return
 	}
+	c := stat.Rule{Margin: t.Margin, Planned: t.Planned}.JudgeOne(p, t.contest.judged.Prior(p), t.Primary.HigherBetter)
 	k.Pairs++
 	if c.Ratio.Low > 1 || c.Ratio.High < 1 {
 		k.Alarms++
 	}
-	ratios := make([]float64, len(x))
-	for i := range x {
-		ratios[i] = x[i] / y[i]
-	}
-	if sd := stat.Spread(ratios); Finite(sd) {
-		spread(sd*sd*float64(len(x)-1), len(x)-1)
-	}
+	spread(p.SD*p.SD*float64(p.N-1), p.N-1)
 }
 
 // Smallest is the smallest difference that a comparison of two shows within a

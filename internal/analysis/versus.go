@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"assay"
-	"assay/internal/stat"
 )
 
 // Side is one side of a comparison that a user asks for: the cells of a run
@@ -35,9 +34,9 @@ type VersusLine struct {
 	Cell       string // what else the cells have in common: driver and profile
 	Metric     assay.Metric
 	A, B       *Row
-	Comparison stat.Comparison // A / B
-	Paired     bool            // by launch; otherwise what drifted between the launches is in the interval
-	Unequal    string          // how their promises about the data differ; empty where they do not
+	Comparison Comparison // A / B
+	Paired     bool       // by launch; otherwise what drifted between the launches is in the interval
+	Unequal    string     // how their promises about the data differ; empty where they do not
 }
 
 // ErrUnlikeSides means that two sides of a run are not of a kind, such as a
@@ -191,15 +190,14 @@ func (r *Row) Line(partner *Row, metric assay.Metric, skip map[string]bool) (Ver
 		line.Cell = strings.TrimSpace(line.Cell + " (" + r.Cell.Profile + ")")
 	}
 	if why := notCompared(r, partner); why != "" {
-		line.Comparison = stat.Comparison{Verdict: stat.Undecided, Reason: why}
+		line.Comparison = undecided(NotOK, why)
 		return line, nil
 	}
 	var err error
 	line.Comparison, line.Paired, err = r.Against(partner, line.Metric)
 	line.Unequal = r.Unequal(partner)
 	if line.Unequal != "" && r.Cell.Profile == partner.Cell.Profile {
-		why := UnequalDurability + ": " + line.Unequal
-		line.Comparison = stat.Comparison{Ratio: line.Comparison.Ratio, Verdict: stat.Undecided, Reason: why}
+		line.Comparison = line.Comparison.without(Unlike, line.Unequal)
 	}
 	return line, err
 }

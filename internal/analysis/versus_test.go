@@ -134,7 +134,7 @@ func TestVersusOfUnlikePromises(t *testing.T) {
 			t.Fatalf("%v: %d lines", names, len(v.Lines))
 		}
 		l := v.Lines[0]
-		if got := fmt.Sprint(l.Comparison.Verdict, "|", l.Comparison.Reason, "|", l.Unequal); got != want {
+		if got := fmt.Sprint(l.Comparison.Verdict, "|", l.Comparison.Why(), "|", l.Unequal); got != want {
 			t.Errorf("%v: %s, want %s", names, got, want)
 		}
 		if v.Lines[0].Comparison.Ratio.N != 6 {
@@ -155,13 +155,17 @@ func TestAgainstAllowsForAddedLaunches(t *testing.T) {
 		x, y = append(x, all[len(all)-2].Figures[assay.NsPerOp]), append(y, all[len(all)-1].Figures[assay.NsPerOp])
 	}
 	metric, _ := assay.MetricByName(assay.NsPerOp)
-	rule := stat.Rule{Margin: DefaultMargin, Least: 6}
+	rule := stat.Rule{Margin: DefaultMargin, Planned: 6}
 	row := func(r *Result, driver string) *Row {
 		return Side{Result: r, Where: map[string]string{"driver": driver}}.Rows()[0]
 	}
 	one, two := sideRun(t, "r1", all), sideRun(t, "r2", all)
 	for name, other := range map[string]*Result{"one run": one, "two runs": two} {
-		want, err := rule.Compare(x, y, false)
+		p, err := stat.NewPairs(x, y)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := rule.JudgeOne(p, stat.Prior{}, false)
 		if other == two {
 			want, err = rule.CompareUnpaired(x, y, false)
 		}
@@ -169,7 +173,7 @@ func TestAgainstAllowsForAddedLaunches(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, paired, err := row(one, "mattn").Against(row(other, "modernc"), metric)
-		if err != nil || got != want || paired != (other == one) {
+		if err != nil || got.Ratio != want.Ratio || got.Verdict != want.Verdict || paired != (other == one) {
 			t.Errorf("%s: %+v, paired %v, %v; want %+v", name, got, paired, err, want)
 		}
 	}
@@ -186,7 +190,7 @@ func TestAgainstIsSymmetric(t *testing.T) {
 	}
 	metric, _ := assay.MetricByName(assay.NsPerOp)
 	a, b := side("r1", "mattn", 20), side("r2", "modernc", 6)
-	b.Table.Least = 24
+	b.Table.Planned = 24
 	one, _, err := a.Against(b, metric)
 	if err != nil {
 		t.Fatal(err)
@@ -204,7 +208,7 @@ func TestAgainstWithFewInCommon(t *testing.T) {
 	for launch := 1; launch <= 12; launch++ {
 		for i, c := range []sideTrial{{"mattn", "v2", "web", 1000}, {"modernc", "v9", "web", 3000}} {
 			trial := c.trial(launch)
-			if i == 1 && launch > 3 {
+			if i == 1 && launch > 1 {
 				trial.Group = "h"
 			}
 			if i == 0 || launch != 12 {
@@ -221,7 +225,7 @@ func TestAgainstWithFewInCommon(t *testing.T) {
 	if err != nil || paired || c.Ratio.N != 11 {
 		t.Errorf("%+v, paired %v, %v; want 11 launches each, unpaired", c.Ratio, paired, err)
 	}
-	if v := (&Ranking{Table: r.Tables[0]}).Compare(row("mattn"), row("modernc")); v.Verdict != stat.Undecided || v.Reason != "not measured in the same launches" {
+	if v := (&Ranking{Table: r.Tables[0]}).Compare(row("mattn"), row("modernc")); v.Verdict != stat.Undecided || v.Reason != stat.TooFew {
 		t.Errorf("ranked by %+v", v)
 	}
 }

@@ -138,9 +138,9 @@ func (t *Table) warn() {
 		if !row.Comparable() || len(row.Figures) == 0 {
 			continue
 		}
-		if t.Noise > t.Margin {
-			row.warn("noise", fmt.Sprintf("the reference against itself differs by %s %%, more than the margin of %s %%",
-				digits(100*t.Noise), digits(100*t.Margin)), "run on a quieter machine, or accept a wider margin").Severity = t.Noise
+		if t.Systematic > t.Margin {
+			row.warn("noise", fmt.Sprintf("the baseline against itself (A/A test) differs by %s %%, more than its launches explain and than the margin of %s %%",
+				digits(100*t.Systematic), digits(100*t.Margin)), "run on a quieter machine, or accept a wider margin").Severity = t.Systematic
 		}
 		if f, _ := row.Figure(t.Primary.Name); !t.noiseKnown && f.Comparison != nil && f.Comparison.Verdict != stat.Undecided {
 			row.warn("unknown-noise", "the reference was not measured against itself: by how much equal things differ in this run is unknown",

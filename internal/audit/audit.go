@@ -16,7 +16,6 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
-	"assay/internal/stat"
 	"assay/published"
 )
 
@@ -48,13 +47,13 @@ type Evidence struct {
 	Comparison published.Comparison
 	Verdict    Verdict
 	Reason     string
-	Published  [2]string        // both figures as printed, with their unit; empty where the source has none
-	Claimed    float64          // A / B as published; 0 where the source has none
-	Against    bool             // the source's own figures are not what it claims
-	Here       *stat.Comparison // A / B here; nil where it was not compared
-	Paired     bool             // both were measured in the same launches
-	Centers    [2]float64       // both figures here, in the metric's unit
-	Doubts     []Doubt          // about both cells
+	Published  [2]string            // both figures as printed, with their unit; empty where the source has none
+	Claimed    float64              // A / B as published; 0 where the source has none
+	Against    bool                 // the source's own figures are not what it claims
+	Here       *analysis.Comparison // A / B here; nil where it was not compared
+	Paired     bool                 // both were measured in the same launches
+	Centers    [2]float64           // both figures here, in the metric's unit
+	Doubts     []Doubt              // about both cells
 	// Open says that more measuring can tell what cannot be told now.
 	Open bool
 }

@@ -4,18 +4,19 @@ import (
 	"fmt"
 	"math"
 
+	"assay/internal/analysis"
 	"assay/internal/stat"
 	"assay/published"
 )
 
 // expect holds a comparison against what the claim expects of it. Alike always
 // has a size.
-func expect(p published.Comparison, rule stat.Rule, here stat.Comparison, higherBetter bool) (Verdict, string) {
-	if p.Size+p.Least > 0 && here.Ratio.N >= stat.MinLaunches {
+func expect(p published.Comparison, rule stat.Rule, here analysis.Comparison, higherBetter bool) (Verdict, string) {
+	if p.Size+p.Least > 0 && here.Ratio.N >= stat.MinPairs {
 		return expectSize(p, rule, gain(here.Ratio, higherBetter))
 	}
 	if here.Verdict == stat.Undecided {
-		return Unknown, "undecided: " + here.Reason
+		return Unknown, "undecided: " + here.Why()
 	}
 	is := here.Verdict
 	holds := map[published.Expectation]bool{
@@ -42,7 +43,7 @@ func expectSize(p published.Comparison, rule stat.Rule, gain stat.Interval) (Ver
 	low, high := p.Bounds()
 	inside, outside := rule.Place(gain, low, high)
 	noise := ""
-	if rule.Noise > rule.Margin {
+	if rule.Noise > 0 {
 		noise = fmt.Sprintf("; A against A differs by %.3g %%, which counts to both sides", 100*rule.Noise)
 	}
 	switch {

@@ -11,10 +11,12 @@ import (
 )
 
 const (
-	minLaunches = 6 // fewer give no interval worth the name
-	maxLaunches = 1_000
-	maxClients  = 100_000
-	maxShare    = 0.5 // of precision and margin
+	minLaunches = 2 // fewer give no interval
+	// defaultLaunches is what the verdicts of whole tables are calibrated for.
+	defaultLaunches = 3
+	maxLaunches     = 1_000
+	maxClients      = 100_000
+	maxShare        = 0.5 // of precision and margin
 )
 
 // fill checks the parts of a plan and takes them over.
@@ -30,7 +32,7 @@ func (p *Plan) fill(m *mistakes, d *document) {
 	p.Factors = d.Factors.value
 	p.Precision = m.share(d.Precision, "precision")
 	p.Margin = m.share(d.Margin, "margin")
-	p.Launches = int(m.whole(d.Launches, "launches", minLaunches, maxLaunches, minLaunches))
+	p.Launches = int(m.whole(d.Launches, "launches", minLaunches, maxLaunches, defaultLaunches))
 	p.fillDrivers(m, d)
 	p.Clients = clients(m, d.Clients, []int{1})
 	p.Pools = pools(m, d.Pool, []Pool{{}})

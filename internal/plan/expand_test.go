@@ -182,7 +182,7 @@ func TestDecodeDefaults(t *testing.T) {
 	}
 	p.Workloads = nil
 	want := &Plan{
-		Name: "p", Text: text, Seed: 1, Precision: 0.02, Margin: 0.02, Launches: 6, Timeout: time.Minute,
+		Name: "p", Text: text, Seed: 1, Precision: 0.02, Margin: 0.02, Launches: 3, Timeout: time.Minute,
 		Clients: []int{1}, Pools: []Pool{{}}, Profiles: []assay.Profile{{Name: "default"}}, file: "p.yaml",
 	}
 	if !reflect.DeepEqual(p, want) {

@@ -16,7 +16,7 @@ type document struct {
 	Budget     duration        `yaml:"budget" jsonschema_description:"Time for measuring, builds excluded; without it, as long as it takes."`
 	Precision  fraction        `yaml:"precision" jsonschema_description:"Wished half-width of the interval of a ratio; 2% by default."`
 	Margin     fraction        `yaml:"margin" jsonschema_description:"Differences within the margin count as equivalent; 2% by default."`
-	Launches   number          `yaml:"launches" jsonschema_description:"Least number of launches of each cell; 6 by default and at least."`
+	Launches   number          `yaml:"launches" jsonschema_description:"Minimum number of launches of each cell: 3 by default, 2 or more."`
 	Timeout    duration        `yaml:"timeout" jsonschema_description:"Time limit of one block or window; 60s by default."`
 	Factors    boolean         `yaml:"factors" jsonschema_description:"true: afterwards, the best target is measured without each of its profile's settings, one at a time."`
 	Drivers    list[text]      `yaml:"drivers" jsonschema_description:"NAME[@VERSION][:OPTION...] of each driver."`

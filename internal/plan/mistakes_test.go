@@ -64,7 +64,7 @@ func TestAllAtOnce(t *testing.T) {
 sed: 1
 budget: soon
 margin: 200%
-launches: 2
+launches: 1
 timeout: -1s
 drivers: [mattn, mattn]
 reference: modernc

@@ -177,7 +177,7 @@ func intervalCell(i *stat.Interval) chart.Cell {
 	return chart.Cell{Marks: []chart.Interval{drawable(*i)}, Text: digits(i.Center)}
 }
 
-func ratioCellOf(c *stat.Comparison) chart.Cell {
+func ratioCellOf(c *analysis.Comparison) chart.Cell {
 	if c == nil {
 		return chart.Cell{}
 	}

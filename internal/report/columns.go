@@ -213,7 +213,7 @@ func marks(r *analysis.Row, n *notes) string {
 		case slices.Contains(r.Codes(), analysis.UnequalDurability):
 			unequal = true
 		default:
-			all = append(all, n.mark(clean("undecided: "+c.Reason)))
+			all = append(all, n.mark(clean("undecided: "+c.Why())))
 		}
 	}
 	for _, w := range r.Warnings {

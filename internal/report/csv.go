@@ -9,7 +9,6 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
-	"assay/internal/stat"
 )
 
 // csvHeader is a contract: docs/csv.md describes it, new columns come at the
@@ -46,7 +45,7 @@ func (r *Report) writeCSV(w io.Writer) error {
 // record is one line of the CSV.
 func (r *Report) record(row *analysis.Row, f analysis.Figure) []string {
 	c := row.Cell
-	var ratio stat.Comparison
+	var ratio analysis.Comparison
 	ratios := []string{"", "", ""}
 	if f.Comparison != nil {
 		ratio = *f.Comparison

@@ -33,7 +33,7 @@ func effect(t *analysis.Table, row *analysis.Row) string {
 	case stat.Equivalent:
 		return ratioFormat(with, "makes no difference (%s [%s, %s])")
 	}
-	return ratioFormat(with, "undecided (%s [%s, %s])") + ": " + c.Reason
+	return ratioFormat(with, "undecided (%s [%s, %s])") + ": " + c.Why()
 }
 
 // addFactors shows which settings made the difference.

@@ -82,7 +82,7 @@ func ownRelation(a, b *analysis.Row, metric assay.Metric) (ratio, verdict string
 	c := line.Comparison
 	verdict = string(c.Verdict)
 	if c.Verdict == stat.Undecided {
-		verdict += ": " + c.Reason
+		verdict += ": " + c.Why()
 	}
 	if c.Ratio.N == 0 {
 		return "not compared", clean(verdict)

@@ -257,7 +257,7 @@ func toJSONFigure(f analysis.Figure) jsonFigure {
 	j := jsonFigure{Metric: f.Metric.Name, Unit: f.Metric.Unit, jsonInterval: toJSONInterval(f.Interval)}
 	if c := f.Comparison; c != nil {
 		ratio := toJSONInterval(c.Ratio)
-		j.Ratio, j.Verdict, j.Reason, j.MoreLaunches = &ratio, c.Verdict, c.Reason, c.MoreLaunches
+		j.Ratio, j.Verdict, j.Reason, j.MoreLaunches = &ratio, c.Verdict, c.Why(), c.MoreLaunches()
 	}
 	return j
 }

@@ -109,12 +109,12 @@ func wouldDecide(t *analysis.Table, k *analysis.Ranking, rows []*analysis.Row) s
 		if c.Verdict != stat.Undecided {
 			continue
 		}
-		reason = cmp.Or(reason, c.Reason)
-		if c.MoreLaunches == 0 {
+		reason = cmp.Or(reason, c.Why())
+		if c.MoreLaunches() == 0 {
 			more = 0
 			break
 		}
-		more = max(more, c.MoreLaunches)
+		more = max(more, c.MoreLaunches())
 	}
 	if more == 0 || t.Launch == 0 {
 		return cmp.Or(reason, "results go in a circle")

@@ -66,7 +66,7 @@ func lineCells(l analysis.VersusLine) []string {
 	}
 	verdict := string(c.Verdict)
 	if c.Reason != "" {
-		verdict += ": " + c.Reason
+		verdict += ": " + c.Why()
 	}
 	if l.Unequal != "" && l.A.Cell.Profile != l.B.Cell.Profile {
 		verdict += "; " + analysis.UnequalDurability + ": " + l.Unequal

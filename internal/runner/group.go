@@ -5,8 +5,6 @@ package runner
 import (
 	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 	"time"
 
 	"assay"
@@ -36,6 +34,8 @@ type group struct {
 	efforts map[string]effort
 	timed   int
 	tried   map[string]bool // cells that have a trial
+	// further are the launches that its intervals still need to become narrow.
+	further []int
 }
 
 // member is one instance of a group: one target with one profile.
@@ -259,53 +259,6 @@ func (g *group) noteFigure(t *assay.Trial) {
 	if g.mode == assay.Windows {
 		g.noteSamples(t)
 	}
-}
-
-// ratios are the figures of a cell over those of its baseline in the same
-// launch.
-func (g *group) ratios(j, base *job) []float64 {
-	var ratios []float64
-	for launch, figure := range g.figures[j.Cell.Key()] {
-		if other, ok := g.figures[base.Cell.Key()][launch]; ok {
-			ratios = append(ratios, figure/other)
-		}
-	}
-	return ratios
-}
-
-// deciding are the figures whose intervals are to become narrow, by operation:
-// the ratios of the cells to their baseline, and what was measured itself of
-// cells that have none, because it failed or was not selected. The baseline's
-// own figures decide only where nothing is compared with it.
-func (g *group) deciding(reference string) [][]float64 {
-	var all [][]float64
-	for _, peer := range g.operations() {
-		all = append(all, g.decidingOf(peer, reference)...)
-	}
-	return all
-}
-
-func (g *group) decidingOf(peer, reference string) [][]float64 {
-	var deciding, baselines [][]float64
-	for _, m := range g.members {
-		j := m.job(peer)
-		if j == nil || m.twin {
-			continue
-		}
-		own := slices.Collect(maps.Values(g.figures[j.Cell.Key()]))
-		switch base := g.reference(j, reference); {
-		case base == nil:
-			deciding = append(deciding, own)
-		case base.Cell.Key() == j.Cell.Key():
-			baselines = append(baselines, own)
-		default:
-			deciding = append(deciding, g.ratios(j, base))
-		}
-	}
-	if len(deciding) == 0 {
-		return baselines
-	}
-	return deciding
 }
 
 // reference finds the job that a job is compared with.

@@ -4,6 +4,7 @@ package runner
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -141,12 +142,8 @@ func TestRecall(t *testing.T) {
 	if g.launches() != 1 || g.last != 3 || g.cost != 3*time.Second {
 		t.Errorf("%d launches, the last is %d, one costs %s; want 1, 3, 3s", g.launches(), g.last, g.cost)
 	}
-	ratios := g.deciding("a")
-	for _, all := range ratios {
-		slices.Sort(all)
-	}
-	if fmt.Sprint(ratios) != "[[2 3]]" {
-		t.Errorf("ratios %v, want those of launches 1 and 2", ratios)
+	if got := deciding(g); got != "2 of 2.449" {
+		t.Errorf("ratios %s, want those of launches 1 and 2, of which the mean is the root of 6", got)
 	}
 }
 
@@ -164,9 +161,25 @@ func TestRatios(t *testing.T) {
 	} {
 		g.noteFigure(&trial)
 	}
-	if got := fmt.Sprint(g.deciding("a")); got != "[[2] [0.5]]" {
-		t.Errorf("ratios %s, want [[2] [0.5]]", got)
+	if got := deciding(g); got != "1 of 2.000, 1 of 0.500" {
+		t.Errorf("ratios %s, want one of 2 and one of 0.5", got)
 	}
+}
+
+// deciding are the ratios of a group's only operation, with how many launches
+// they are of, and the figures that decide by themselves.
+func deciding(g *group) string {
+	table, alone := g.table(g.operations()[0], "a")
+	var all []string
+	for _, test := range table.Tests {
+		p := table.Pair(test.A, test.B)
+		all = append(all, fmt.Sprintf("%d of %.3f", p.N, math.Exp(p.Mean)))
+	}
+	for _, figures := range alone {
+		slices.Sort(figures)
+		all = append(all, fmt.Sprint(figures))
+	}
+	return strings.Join(all, ", ")
 }
 
 // With nothing to compare, a group's own figures are to become narrow.
@@ -176,11 +189,7 @@ func TestDecidingWithNothingToCompare(t *testing.T) {
 	for _, trial := range []assay.Trial{trialOf(alone, 1, false, 10), trialOf(alone, 1, true, 99), trialOf(alone, 2, false, 20)} {
 		g.noteFigure(&trial)
 	}
-	got := g.deciding("a")
-	for _, figures := range got {
-		slices.Sort(figures)
-	}
-	if fmt.Sprint(got) != "[[10 20]]" {
+	if got := deciding(g); got != "[10 20]" {
 		t.Errorf("%v decide, want the reference's own figures", got)
 	}
 }
@@ -195,7 +204,7 @@ func TestDecidingWithoutTheBaseline(t *testing.T) {
 		g.noteFigure(&trial)
 	}
 	g.members[0].drop(jobs[0].Cell.Key()) // as in the middle of a launch: the member is still there
-	if got := fmt.Sprint(g.deciding("a")); got != "[[20] [0.5]]" {
-		t.Errorf("%s decide, want the figures of profile p and the ratio of profile q: [[20] [0.5]]", got)
+	if got := deciding(g); got != "1 of 0.500, [20]" {
+		t.Errorf("%s decide, want the ratio of profile q and the figures of profile p", got)
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"time"
 
 	"assay"
 	"assay/internal/schedule"
-	"assay/internal/stat"
 )
 
 const (
@@ -71,6 +71,7 @@ func (r *Runner) rounds(ctx context.Context) error {
 
 // scheduled is what the schedule has to know of each group.
 func (r *Runner) scheduled() []schedule.Group {
+	r.assess()
 	all := make([]schedule.Group, len(r.groups))
 	for i, g := range r.groups {
 		all[i] = schedule.Group{Cost: g.cost, Launches: g.launches(), Tries: g.finished, Divisible: g.mode == assay.Windows && len(g.operations()) > 1}
@@ -78,8 +79,8 @@ func (r *Runner) scheduled() []schedule.Group {
 		case len(g.members) == 0: // nothing is left to be measured: it needs no more
 			all[i].Launches = math.MaxInt
 		case g.launches() >= r.config.Launches:
-			g.wanted = r.enough(g)
-			all[i].Needed, all[i].Wide = g.wanted, r.wide(g)
+			g.wanted = g.enough()
+			all[i].Needed, all[i].Wide = g.wanted, g.wide()
 		}
 	}
 	return all
@@ -150,27 +151,17 @@ func (r *Runner) tellLeast() {
 }
 
 // wide counts the group's intervals that are too wide.
-func (r *Runner) wide(g *group) int {
+func (g *group) wide() int {
 	wide := 0
-	for _, figures := range g.deciding(r.config.Reference) {
-		if stat.Enough(figures, r.config.Launches, r.config.Precision) > len(figures) {
-			wide++
-		}
+	for _, further := range g.further {
+		wide += min(1, further)
 	}
 	return wide
 }
 
 // enough is the number of launches at which the group's widest interval would
-// be as narrow as wished: as many as it has where that is so. A cell may have
-// more figures than its group has launches: it was undisturbed in one in which
-// another was not.
-func (r *Runner) enough(g *group) int {
-	missing := 0
-	for _, figures := range g.deciding(r.config.Reference) {
-		missing = max(missing, stat.Enough(figures, r.config.Launches, r.config.Precision)-len(figures))
-	}
-	return g.launches() + missing
-}
+// be as narrow as wished: as many as it has where that is so.
+func (g *group) enough() int { return g.launches() + slices.Max(append(g.further, 0)) }
 
 // errBudgetEnded ends a launch in the middle: what was measured until then is
 // kept, and no instance is started any more.

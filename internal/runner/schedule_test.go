@@ -95,7 +95,8 @@ func TestLaunchesToPrecision(t *testing.T) {
 	want := func(precision, by float64) int {
 		r := planned(t, Config{Precision: precision}, time.Second)
 		spread(r.groups[0], 6, by)
-		return r.enough(r.groups[0])
+		r.assess()
+		return r.groups[0].enough()
 	}
 	if got := want(0.01, 1); got != 6 {
 		t.Errorf("%d launches are wanted where all ratios are equal, want the 6 there are", got)
@@ -116,11 +117,13 @@ func TestLaunchesOfWhichSomeAreDisturbed(t *testing.T) {
 	g := r.groups[0]
 	spread(g, 8, 1.05)
 	g.disturbed = 2
-	if got := r.enough(g); got != 6 {
+	r.assess()
+	if got := g.enough(); got != 6 {
 		t.Errorf("%d launches are wanted, want the 6 there are", got)
 	}
 	r.config.Precision = 0.001
-	if got := r.enough(g); got <= 8 {
+	r.assess()
+	if got := g.enough(); got <= 8 {
 		t.Errorf("%d launches are wanted where the interval is too wide", got)
 	}
 }

@@ -1,18 +1,20 @@
 package stat
 
-import (
-	"fmt"
-	"math"
-	"sort"
+import "math"
+
+const (
+	// MinLaunches is how many launches are fixed beforehand, where the plan does
+	// not ask for more.
+	MinLaunches = 3
+	// MinPairs is the number of pairs below which there is no verdict: where a
+	// budget ends early, two launches and what is borrowed can do.
+	MinPairs = 2
 )
 
-// MinLaunches is the least number of pairs for a verdict.
-const MinLaunches = 6
+// maxMore is the largest number of further launches that is worth advising.
+const maxMore = 1000
 
-// mostMore is the largest number of further launches that is worth advising.
-const mostMore = 1000
-
-// Verdict is what a comparison with the reference says.
+// Verdict is what a comparison with the baseline says.
 type Verdict string
 
 // The verdicts. Faster and slower mean better and worse by the metric.
@@ -23,156 +25,197 @@ const (
 	Undecided  Verdict = "undecided"
 )
 
+// Decided tells whether the verdict is one.
+func (v Verdict) Decided() bool { return v != "" && v != Undecided }
+
+// Differs tells whether the verdict is a difference.
+func (v Verdict) Differs() bool { return v == Faster || v == Slower }
+
+// Reason says why a comparison is undecided.
+type Reason string
+
+// The reasons.
+const (
+	TooFew   Reason = "too few launches"
+	TooWide  Reason = "too wide"         // the interval includes 1 and reaches beyond the margin
+	NotClear Reason = "not beyond noise" // the interval excludes 1, but not by more than the A/A test differed
+	TooMany  Reason = "many comparisons" // the interval excludes 1, but not with all comparisons of the family together
+)
+
 // Rule says what a comparison has to show. Margin and Noise are fractions:
 // 0.02 is 2 %.
 type Rule struct {
 	Margin float64 // within which two figures count as equivalent
-	Noise  float64 // what the reference's twin differed by in the same run
-	// Least is the number of launches that was fixed beforehand, where more
-	// were added because an interval was still too wide (Enough). With more
-	// launches than that the interval allows for it. 0: all were fixed.
-	Least int
+	// Noise is what an A/A test of the same run differed by beyond what chance
+	// explains; Judge finds it.
+	Noise float64
+	// Planned is the number of launches that was fixed beforehand, where more
+	// were added because an interval was still too wide. With more launches than
+	// that the interval allows for it. 0: all were fixed.
+	Planned int
 }
 
-// Comparison is a figure against the reference's.
+// Comparison is a figure against the baseline's.
 type Comparison struct {
-	Ratio        Interval // figure / reference figure, from paired log ratios
-	Verdict      Verdict
-	Reason       string // why undecided, in plain words; empty otherwise
-	MoreLaunches int    // further launches that would decide, estimated from the spread; 0 where decided or not estimable
-	// P is the chance of a ratio at least so far beyond the noise where there is
-	// no difference; 1 with fewer than two pairs. It is below 0.05 where the
-	// interval lies beyond the noise, and is for Holm.
-	P float64
+	Ratio   Interval // figure / baseline's figure, from paired log ratios
+	Verdict Verdict
+	Reason  Reason // empty where decided
+	// P is the two-sided p-value of a ratio at least so far beyond the noise; 1
+	// where the interval is unknown. It is below 0.05 where the interval lies
+	// beyond the noise. Adjusted is P in the family of Together comparisons.
+	P, Adjusted float64
+	Together    int
+	// Own and Borrowed are the degrees of freedom of the interval.
+	Own, Borrowed float64
+
+	rule   Rule
+	gain   sample  // above zero where the figure is better
+	factor float64 // by which the family raises P
 }
 
-// Compare judges figures against the reference's, paired by index: one pair a
-// launch. It fails where the lengths differ, where a figure is not a finite
-// number above zero, and where the rule has a negative part.
-func (r Rule) Compare(figures, reference []float64, higherBetter bool) (Comparison, error) {
-	if !(r.Margin >= 0) || !(r.Noise >= 0) {
-		return Comparison{}, fmt.Errorf("compare: margin %g, noise %g: both must be 0 or more", r.Margin, r.Noise)
-	}
-	logs, err := logRatios(figures, reference)
-	if err != nil {
-		return Comparison{}, fmt.Errorf("compare: %w", err)
-	}
-	ratios := summarize(logs)
-	ratios.least = r.Least
-	gain := ratios
+// JudgeOne compares by pairs, with what is borrowed about their variance, as if
+// it were the only comparison.
+func (r Rule) JudgeOne(p Pairs, prior Prior, higherBetter bool) Comparison {
+	ratios := r.sample(p, prior)
+	c := Comparison{Ratio: ratios.interval(math.Exp), Own: p.freedom(), Borrowed: prior.Freedom, rule: r, gain: ratios}
 	if !higherBetter {
-		gain.mean = -gain.mean
+		c.gain.mean = -c.gain.mean
 	}
-	c := Comparison{Ratio: ratios.interval(math.Exp), Verdict: r.decide(gain), P: gain.p(r.band())}
-	if c.Verdict == Undecided {
-		c.Reason = r.reason(c.Ratio)
-		c.MoreLaunches = r.moreLaunches(gain)
-	}
-	return c, nil
+	c.P = c.gain.p(r.band())
+	c.settle(c.P, 1, 1)
+	return c
 }
 
-// Place tells whether a ratio is shown to lie between two bounds (inside: its
-// whole interval does) or beyond them (outside). The noise counts as in Compare.
-// Neither holds where that is open, and with too few launches.
-func (r Rule) Place(ratio Interval, low, high float64) (inside, outside bool) {
-	if ratio.N < MinLaunches {
-		return false, false
-	}
-	band := math.Exp(r.band())
-	least, most := ratio.Low/band, ratio.High*band
-	return low <= least && most <= high, most < low || high < least
+// settle takes what the comparison is worth in a family.
+func (c *Comparison) settle(adjusted, factor float64, together int) {
+	c.Adjusted, c.factor, c.Together = adjusted, factor, together
+	c.Verdict, c.Reason = c.rule.decide(c.gain, factor)
 }
 
-// Noise returns by how much a twin of the reference differs from it, as a
-// fraction: exp(|mean log ratio|) - 1. Figures are paired by index; those
-// without a partner and pairs with a figure that is not above zero do not
-// count. With fewer than two pairs it is 0: unknown.
-func Noise(twin, reference []float64) float64 {
-	var logs []float64
-	for i := range min(len(twin), len(reference)) {
-		if pair, err := logRatios(twin[i:i+1], reference[i:i+1]); err == nil {
-			logs = append(logs, pair...)
-		}
+// Rule is the one that judged, with the noise that was found.
+func (c Comparison) Rule() Rule { return c.rule }
+
+// Swapped compares the other way round.
+func (c Comparison) Swapped() Comparison {
+	c.Ratio = Interval{c.Ratio.N, 1 / c.Ratio.Center, 1 / c.Ratio.High, 1 / c.Ratio.Low}
+	c.gain.mean = -c.gain.mean
+	switch c.Verdict {
+	case Faster:
+		c.Verdict = Slower
+	case Slower:
+		c.Verdict = Faster
 	}
-	if len(logs) < 2 {
+	return c
+}
+
+// MoreLaunches are the further launches that would decide, estimated from the
+// ratio and its spread so far; 0 where it is decided or that cannot be told.
+func (c Comparison) MoreLaunches() int {
+	if !(c.gain.sd > 0) {
 		return 0
 	}
-	return math.Expm1(math.Abs(summarize(logs).mean))
-}
-
-// logRatios takes the difference of logarithms, not the logarithm of the
-// ratio: swapped arguments then give exactly the negated values.
-func logRatios(figures, reference []float64) ([]float64, error) {
-	if len(figures) != len(reference) {
-		return nil, fmt.Errorf("%d figures against %d of the reference: pair them by launch first", len(figures), len(reference))
-	}
-	logs := make([]float64, len(figures))
-	for i, f := range figures {
-		if notPositive(f) || notPositive(reference[i]) {
-			return nil, fmt.Errorf("pair %d: figure %g, reference %g: a ratio needs finite figures above zero", i+1, f, reference[i])
-		}
-		logs[i] = math.Log(f) - math.Log(reference[i])
-	}
-	return logs, nil
-}
-
-// decide judges log ratios that are above zero where the figure is better.
-func (r Rule) decide(gain sample) Verdict {
-	low, high := gain.bounds()
-	return r.decideBounds(gain.n, low, high)
-}
-
-// decideBounds judges the interval of a log ratio over n launches.
-func (r Rule) decideBounds(n int, low, high float64) Verdict {
-	margin, band := math.Log1p(r.Margin), r.band()
-	quiet := r.Noise <= r.Margin
-	switch {
-	case n < MinLaunches:
-		return Undecided
-	case quiet && -margin <= low && high <= margin:
-		return Equivalent
-	case low > band:
-		return Faster
-	case high < -band:
-		return Slower
-	}
-	return Undecided
-}
-
-// band is the log ratio by which A against A differed, where that exceeds the
-// margin; a difference has to lie beyond it.
-func (r Rule) band() float64 {
-	if r.Noise <= r.Margin {
-		return 0
-	}
-	return math.Log1p(r.Noise)
-}
-
-// reason says why decide could not tell.
-func (r Rule) reason(ratio Interval) string {
-	if ratio.N < MinLaunches {
-		return fmt.Sprintf("%d of at least %d launches", ratio.N, MinLaunches)
-	}
-	if r.Noise > r.Margin {
-		return fmt.Sprintf("noise of A against A exceeds the margin: %.3g %% against %.3g %%, and the interval %.4g to %.4g is not beyond that noise",
-			100*r.Noise, 100*r.Margin, ratio.Low, ratio.High)
-	}
-	return fmt.Sprintf("interval %.4g to %.4g contains 1 and reaches beyond the margin of %.3g %%", ratio.Low, ratio.High, 100*r.Margin)
-}
-
-// moreLaunches searches by halves: an interval that narrows around the same
-// mean stays decided.
-func (r Rule) moreLaunches(gain sample) int {
-	if !(gain.sd > 0) {
-		return 0
-	}
-	more := 1 + sort.Search(mostMore, func(k int) bool {
-		longer := gain
-		longer.n += 1 + k
-		return r.decide(longer) != Undecided
+	more := c.gain.until(func(s sample) bool {
+		verdict, _ := c.rule.decide(s, c.factor)
+		return verdict.Decided()
 	})
-	if more > mostMore {
+	if more > maxMore {
 		return 0
 	}
 	return more
+}
+
+// sample is the pairs as a sample whose spread is moderated.
+func (r Rule) sample(p Pairs, prior Prior) sample {
+	variance, freedom := p.moderated(prior)
+	return sample{n: p.N, mean: p.Mean, sd: math.Sqrt(variance), freedom: freedom, planned: r.planned(p)}
+}
+
+// planned is the number of launches beyond which the interval allows for their
+// number having been decided by its width.
+func (r Rule) planned(p Pairs) int {
+	if p.Added {
+		return max(1, p.N-1)
+	}
+	return r.Planned
+}
+
+// Compare judges figures against the baseline's by themselves: nothing is
+// borrowed. It fails as NewPairs does.
+func (r Rule) Compare(figures, baseline []float64, higherBetter bool) (Comparison, error) {
+	p, err := NewPairs(figures, baseline)
+	if err != nil {
+		return Comparison{}, err
+	}
+	return r.JudgeOne(p, Prior{}, higherBetter), nil
+}
+
+// Place tells whether a ratio is shown to lie between two bounds (inside: its
+// whole interval does) or beyond them (outside). The noise counts as in JudgeOne.
+// Neither holds where that is open, and with too few launches.
+func (r Rule) Place(ratio Interval, low, high float64) (inside, outside bool) {
+	if ratio.N < MinPairs {
+		return false, false
+	}
+	band := math.Exp(r.band())
+	lowest, highest := ratio.Low/band, ratio.High*band
+	return low <= lowest && highest <= high, highest < low || high < lowest
+}
+
+// systematicNoise is by how much an A/A test differed, as a fraction, where its
+// interval shows that this is more than chance; otherwise 0: what launches
+// differ by is in every interval already.
+func (r Rule) systematicNoise(twin Pairs, prior Prior) float64 {
+	low, high := r.sample(twin, prior).bounds()
+	if low > 0 || high < 0 {
+		return math.Expm1(math.Abs(twin.Mean))
+	}
+	return 0
+}
+
+// Noise is by how much an A/A test differed, as a fraction; 0 with fewer than
+// two launches, which means unknown.
+func Noise(twin Pairs) float64 {
+	if twin.N < MinPairs {
+		return 0
+	}
+	return math.Expm1(math.Abs(twin.Mean))
+}
+
+// decide judges log ratios that are above zero where the figure is better.
+// Factor is by how much the family raises its p-value.
+func (r Rule) decide(gain sample, factor float64) (Verdict, Reason) {
+	low, high := gain.bounds()
+	verdict, reason := r.decideBounds(gain.n, low, high)
+	if verdict.Differs() && gain.p(r.band())*factor > alpha {
+		return Undecided, TooMany
+	}
+	return verdict, reason
+}
+
+// decideBounds judges the interval of a log ratio over n launches.
+func (r Rule) decideBounds(n int, low, high float64) (Verdict, Reason) {
+	margin, band := math.Log1p(r.Margin), r.band()
+	switch {
+	case n < MinPairs:
+		return Undecided, TooFew
+	case -margin <= low-band && high+band <= margin:
+		return Equivalent, ""
+	case low > band:
+		return Faster, ""
+	case high < -band:
+		return Slower, ""
+	case low > 0 || high < 0:
+		return Undecided, NotClear
+	}
+	return Undecided, TooWide
+}
+
+// band is the log ratio that a difference has to exceed.
+func (r Rule) band() float64 { return math.Log1p(r.Noise) }
+
+// longer is what a sample would be with more launches of the same spread.
+func (s sample) longer(launches int) sample {
+	s.n += launches
+	s.freedom += float64(launches)
+	return s
 }

@@ -37,28 +37,23 @@ func TestCompare(t *testing.T) {
 		n             int
 		ratio, spread float64
 		lower, higher Verdict // where lower, where higher is better
-		reason        string
+		reason        Reason
 		more          int
 	}{
-		{"none", Rule{Margin: 0.02, Noise: 0}, 0, 1, 0, Undecided, Undecided, "0 of at least 6 launches", 0},
-		{"too few", Rule{Margin: 0.02, Noise: 0}, 4, 2, 0.01, Undecided, Undecided, "4 of at least 6 launches", 2},
-		{"too few, without spread", Rule{Margin: 0.02, Noise: 0}, 4, 2, 0, Undecided, Undecided, "4 of at least 6 launches", 0},
-		{"clearly below", Rule{Margin: 0.02, Noise: 0}, 6, 0.8, 0.05, Faster, Slower, "", 0},
-		{"clearly above", Rule{Margin: 0.02, Noise: 0}, 6, 1.25, 0.05, Slower, Faster, "", 0},
-		{"equal", Rule{Margin: 0.02, Noise: 0}, 6, 1, 0, Equivalent, Equivalent, "", 0},
-		{"equal, no margin", Rule{Margin: 0, Noise: 0}, 6, 1, 0, Equivalent, Equivalent, "", 0},
-		{"within the margin", Rule{Margin: 0.02, Noise: 0}, 6, 1, 0.017, Equivalent, Equivalent, "", 0},
-		{"excludes 1 within the margin", Rule{Margin: 0.02, Noise: 0}, 6, 1.01, 0.005, Equivalent, Equivalent, "", 0},
-		{"excludes 1 and leaves the margin", Rule{Margin: 0.02, Noise: 0}, 6, 1.015, 0.008, Slower, Faster, "", 0},
-		{"just outside the margin", Rule{Margin: 0.02, Noise: 0}, 6, 1, 0.018, Undecided, Undecided,
-			"interval 0.9795 to 1.021 contains 1 and reaches beyond the margin of 2 %", 1},
-		{"wide", Rule{Margin: 0.02, Noise: 0}, 6, 1, 0.5, Undecided, Undecided,
-			"interval 0.5628 to 1.777 contains 1 and reaches beyond the margin of 2 %", 0},
-		{"noise up to the margin", Rule{Margin: 0.02, Noise: 0.02}, 6, 1, 0.017, Equivalent, Equivalent, "", 0},
-		{"noise above the margin, equal", Rule{Margin: 0.02, Noise: 0.05}, 6, 1, 0, Undecided, Undecided,
-			"noise of A against A exceeds the margin: 5 % against 2 %, and the interval 1 to 1 is not beyond that noise", 0},
-		{"a difference as large as the noise", Rule{Margin: 0.02, Noise: 0.05}, 6, 1.06, 0.02, Undecided, Undecided,
-			"noise of A against A exceeds the margin: 5 % against 2 %, and the interval 1.036 to 1.085 is not beyond that noise", 17},
+		{"none", Rule{Margin: 0.02}, 0, 1, 0, Undecided, Undecided, TooFew, 0},
+		{"clearly below", Rule{Margin: 0.02}, 6, 0.8, 0.05, Faster, Slower, "", 0},
+		{"clearly above", Rule{Margin: 0.02}, 6, 1.25, 0.05, Slower, Faster, "", 0},
+		{"four launches", Rule{Margin: 0.02}, 4, 2, 0.01, Slower, Faster, "", 0},
+		{"equal", Rule{Margin: 0.02}, 6, 1, 0, Equivalent, Equivalent, "", 0},
+		{"equal, no margin", Rule{Margin: 0}, 6, 1, 0, Equivalent, Equivalent, "", 0},
+		{"within the margin", Rule{Margin: 0.02}, 6, 1, 0.017, Equivalent, Equivalent, "", 0},
+		{"excludes 1 within the margin", Rule{Margin: 0.02}, 6, 1.01, 0.005, Equivalent, Equivalent, "", 0},
+		{"excludes 1 and leaves the margin", Rule{Margin: 0.02}, 6, 1.015, 0.008, Slower, Faster, "", 0},
+		{"just outside the margin", Rule{Margin: 0.02}, 6, 1, 0.018, Undecided, Undecided, TooWide, 1},
+		{"wide", Rule{Margin: 0.02}, 6, 1, 0.5, Undecided, Undecided, TooWide, 0},
+		{"noise that leaves room in the margin", Rule{Margin: 0.02, Noise: 0.01}, 6, 1, 0.005, Equivalent, Equivalent, "", 0},
+		{"noise that leaves none", Rule{Margin: 0.02, Noise: 0.05}, 6, 1, 0, Undecided, Undecided, TooWide, 0},
+		{"a difference as large as the noise", Rule{Margin: 0.02, Noise: 0.05}, 6, 1.06, 0.02, Undecided, Undecided, NotClear, 17},
 		{"a difference beyond the noise", Rule{Margin: 0.02, Noise: 0.05}, 6, 1.2, 0.02, Slower, Faster, "", 0},
 		{"beyond the noise downwards", Rule{Margin: 0.02, Noise: 0.05}, 6, 0.9, 0.02, Faster, Slower, "", 0},
 	} {
@@ -67,9 +62,9 @@ func TestCompare(t *testing.T) {
 			ratio := pairsInterval(test.n, test.ratio, test.spread)
 			for higherBetter, verdict := range map[bool]Verdict{false: test.lower, true: test.higher} {
 				got, err := test.rule.Compare(figures, reference, higherBetter)
-				want := Comparison{Ratio: ratio, Verdict: verdict, Reason: test.reason, MoreLaunches: test.more}
-				if err != nil || !sameComparison(got, want) {
-					t.Errorf("higher better %v: %+v, %v\nwant %+v", higherBetter, got, err, want)
+				want := Comparison{Ratio: ratio, Verdict: verdict, Reason: test.reason}
+				if err != nil || !sameComparison(got, want) || got.MoreLaunches() != test.more {
+					t.Errorf("higher better %v: %+v, %d more, %v\nwant %+v, %d more", higherBetter, got, got.MoreLaunches(), err, want, test.more)
 				}
 			}
 		})
@@ -79,19 +74,16 @@ func TestCompare(t *testing.T) {
 func TestCompareRefuses(t *testing.T) {
 	nan, inf := math.NaN(), math.Inf(1)
 	for _, test := range []struct {
-		rule               Rule
 		figures, reference []float64
 		want               string
 	}{
-		{Rule{Margin: 0.02, Noise: 0}, []float64{1, 2}, []float64{1}, "compare: 2 figures against 1 of the reference: pair them by launch first"},
-		{Rule{Margin: 0.02, Noise: 0}, []float64{1, 0}, []float64{1, 1}, "compare: pair 2: figure 0, reference 1: a ratio needs finite figures above zero"},
-		{Rule{Margin: 0.02, Noise: 0}, []float64{1}, []float64{-3}, "compare: pair 1: figure 1, reference -3: a ratio needs finite figures above zero"},
-		{Rule{Margin: 0.02, Noise: 0}, []float64{nan}, []float64{1}, "compare: pair 1: figure NaN, reference 1: a ratio needs finite figures above zero"},
-		{Rule{Margin: 0.02, Noise: 0}, []float64{1}, []float64{inf}, "compare: pair 1: figure 1, reference +Inf: a ratio needs finite figures above zero"},
-		{Rule{Margin: -0.02, Noise: 0}, nil, nil, "compare: margin -0.02, noise 0: both must be 0 or more"},
-		{Rule{Margin: 0.02, Noise: nan}, nil, nil, "compare: margin 0.02, noise NaN: both must be 0 or more"},
+		{[]float64{1, 2}, []float64{1}, "2 figures against 1 of the baseline: pair them by launch first"},
+		{[]float64{1, 0}, []float64{1, 1}, "pair 2: figure 0, baseline 1: a ratio needs finite figures above zero"},
+		{[]float64{1}, []float64{-3}, "pair 1: figure 1, baseline -3: a ratio needs finite figures above zero"},
+		{[]float64{nan}, []float64{1}, "pair 1: figure NaN, baseline 1: a ratio needs finite figures above zero"},
+		{[]float64{1}, []float64{inf}, "pair 1: figure 1, baseline +Inf: a ratio needs finite figures above zero"},
 	} {
-		got, err := test.rule.Compare(test.figures, test.reference, false)
+		got, err := Rule{Margin: 0.02}.Compare(test.figures, test.reference, false)
 		if err == nil || err.Error() != test.want || got != (Comparison{}) {
 			t.Errorf("%+v, %v\nwant %s", got, err, test.want)
 		}
@@ -100,22 +92,26 @@ func TestCompareRefuses(t *testing.T) {
 
 func TestNoise(t *testing.T) {
 	for _, test := range []struct {
-		name            string
-		twin, reference []float64
-		want            float64
+		name       string
+		twin       []float64
+		noise      float64 // as it was
+		systematic float64 // beyond chance
 	}{
-		{"none", nil, nil, 0},
-		{"one pair", []float64{2}, []float64{1}, 0},
-		{"equal", []float64{3, 4}, []float64{3, 4}, 0},
-		{"above", []float64{11, 110}, []float64{10, 100}, 0.1},
-		{"below counts alike", []float64{10, 100}, []float64{11, 110}, 0.1},
-		{"opposite signs cancel", []float64{2, 1}, []float64{1, 2}, 0},
-		{"without a partner", []float64{11, 110, 9}, []float64{10, 100}, 0.1},
-		{"no figure", []float64{11, 0, 110, math.NaN()}, []float64{10, 5, 100, 5}, 0.1},
-		{"one pair left", []float64{11, 0}, []float64{10, 5}, 0},
+		{"none", nil, 0, 0},
+		{"one pair", []float64{2}, 0, 0},
+		{"equal", []float64{1, 1}, 0, 0},
+		{"always above", []float64{1.1, 1.1}, 0.1, 0.1},
+		{"always below counts alike", []float64{1 / 1.1, 1 / 1.1}, 0.1, 0.1},
+		{"opposite signs cancel", []float64{2, 0.5}, 0, 0},
+		{"a mean that chance explains", []float64{1.21, 1, 1.21, 1}, 0.1, 0},
 	} {
-		if got := Noise(test.twin, test.reference); math.Abs(got-test.want) > 1e-12 {
-			t.Errorf("%s: %g, want %g", test.name, got, test.want)
+		p, err := NewPairs(test.twin, slices.Repeat([]float64{1}, len(test.twin)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := Rule{}.systematicNoise(p, Prior{})
+		if noise := Noise(p); math.Abs(noise-test.noise) > 1e-12 || math.Abs(got-test.systematic) > 1e-12 {
+			t.Errorf("%s: noise %g, of which %g is more than chance; want %g and %g", test.name, noise, got, test.noise, test.systematic)
 		}
 	}
 }
@@ -158,7 +154,7 @@ func TestSwappedFiguresInvertTheComparison(t *testing.T) {
 		got := compare(t, d.rule, d.reference, d.figures, false)
 		base := compare(t, d.rule, d.figures, d.reference, false)
 		inverse := Interval{base.Ratio.N, 1 / base.Ratio.Center, 1 / base.Ratio.High, 1 / base.Ratio.Low}
-		if !nearLogs(got.Ratio, inverse) || got.Verdict != opposite[base.Verdict] || got.MoreLaunches != base.MoreLaunches {
+		if !nearLogs(got.Ratio, inverse) || got.Verdict != opposite[base.Verdict] || got.MoreLaunches() != base.MoreLaunches() {
 			t.Fatalf("swapped %+v, base %+v", got, base)
 		}
 	})
@@ -197,7 +193,7 @@ func TestCommonFactorsOfAPairCancel(t *testing.T) {
 
 // With the advised number of launches the same spread decides, with any
 // smaller number it does not. Where none is advised, none decides.
-func TestMoreLaunchesIsTheLeastThatDecides(t *testing.T) {
+func TestMoreLaunchesIsTheFewestThatDecide(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		rule := Rule{Margin: 0.02, Noise: rapid.SampledFrom([]float64{0, 0.05}).Draw(t, "noise")}
 		gain := sample{
@@ -205,16 +201,21 @@ func TestMoreLaunchesIsTheLeastThatDecides(t *testing.T) {
 			mean: rapid.Float64Range(-0.2, 0.2).Draw(t, "mean"),
 			sd:   rapid.Float64Range(0.001, 0.5).Draw(t, "sd"),
 		}
-		with := func(more int) Verdict { return rule.decide(sample{n: gain.n + more, mean: gain.mean, sd: gain.sd}) }
+		gain.freedom = float64(gain.n - 1)
+		factor := rapid.SampledFrom([]float64{1, 20}).Draw(t, "factor")
+		with := func(more int) Verdict {
+			verdict, _ := rule.decide(gain.longer(more), factor)
+			return verdict
+		}
 		if with(0) != Undecided {
 			t.Skip("decided")
 		}
-		more := rule.moreLaunches(gain)
+		more := Comparison{rule: rule, gain: gain, factor: factor}.MoreLaunches()
 		if more > 0 && with(more) == Undecided {
 			t.Fatalf("%+v: undecided with %d more", gain, more)
 		}
 		if more == 0 {
-			more = mostMore + 1
+			more = maxMore + 1
 		}
 		fewer := rapid.IntRange(0, more-1).Draw(t, "fewer")
 		if with(fewer) != Undecided || with(more-1) != Undecided {
@@ -233,7 +234,10 @@ func wrong(draws, last int) float64 {
 		var logs []float64
 		for len(logs) < last {
 			logs = append(logs, random.NormFloat64())
-			if v := (Rule{}).decide(summarize(logs)); v == Faster || v == Slower {
+			if len(logs) < 6 {
+				continue
+			}
+			if v, _ := (Rule{}).decide(summarize(logs), 1); v.Differs() {
 				found++
 				break
 			}
@@ -248,12 +252,12 @@ func TestWrongVerdictsOfEquals(t *testing.T) {
 		last      int
 		low, high float64
 	}{
-		{MinLaunches, 0.03, 0.07},
+		{6, 0.03, 0.07},
 		{30, 0.18, 0.24}, // looking again and again is not covered by the 95 %
 	} {
 		if share := wrong(2000, test.last); share < test.low || share > test.high {
-			t.Errorf("looking from %d to %d launches: %.1f %% of equals called different, want %g to %g",
-				MinLaunches, test.last, 100*share, 100*test.low, 100*test.high)
+			t.Errorf("looking from 6 to %d launches: %.1f %% of equals called different, want %g to %g",
+				test.last, 100*share, 100*test.low, 100*test.high)
 		} else {
 			t.Logf("%d: %.2f %%", test.last, 100*share)
 		}
@@ -268,8 +272,7 @@ func ExampleRule_Compare() {
 	// Output: 1.100 (1.092 to 1.108) slower <nil>
 }
 
-// A ratio is inside or outside where its whole interval is, with the noise that
-// exceeds the margin added to both ends.
+// A ratio is inside or outside where its whole interval is, with the noise added to both ends.
 func TestPlace(t *testing.T) {
 	for _, c := range []struct {
 		name            string
@@ -282,8 +285,8 @@ func TestPlace(t *testing.T) {
 		{"above", Rule{Margin: 0.02}, Interval{6, 6, 5.5, 7}, false, true},
 		{"at an end", Rule{Margin: 0.02}, Interval{6, 2, 1.8, 2.2}, false, false},
 		{"over both ends", Rule{Margin: 0.02}, Interval{6, 3, 1, 9}, false, false},
-		{"few launches", Rule{Margin: 0.02}, Interval{5, 3, 2.5, 4}, false, false},
-		{"noise below the margin", Rule{Margin: 0.3, Noise: 0.25}, Interval{6, 3, 2.5, 4}, true, false},
+		{"few launches", Rule{Margin: 0.02}, Interval{1, 3, 2.5, 4}, false, false},
+		{"noise that reaches no end", Rule{Margin: 0.02, Noise: 0.1}, Interval{6, 3, 2.5, 4}, true, false},
 		{"noise that reaches an end", Rule{Margin: 0.02, Noise: 0.3}, Interval{6, 3, 2.5, 4}, false, false},
 		{"noise that reaches back", Rule{Margin: 0.02, Noise: 0.3}, Interval{6, 1.5, 1.2, 1.9}, false, false},
 		{"unknown", Rule{Margin: 0.02}, Interval{6, 3, math.NaN(), math.NaN()}, false, false},
@@ -316,11 +319,11 @@ func TestAddedLaunchesWidenIntervals(t *testing.T) {
 			return c.Ratio, err
 		}, 2.247036321 / 2.073873068},
 	} {
-		fixed, err := c.interval(Rule{Least: 12})
+		fixed, err := c.interval(Rule{Planned: 12})
 		if err != nil {
 			t.Fatal(err)
 		}
-		added, err := c.interval(Rule{Least: 6})
+		added, err := c.interval(Rule{Planned: 6})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -335,11 +338,11 @@ func TestUnpairedAllowsForEitherSide(t *testing.T) {
 	long, _ := pairs(12, 1, 0.03)
 	short, _ := pairs(6, 1.1, 0.03)
 	for name, sides := range map[string][2][]float64{"first": {long, short}, "second": {short, long}} {
-		fixed, err := Rule{Least: 12}.CompareUnpaired(sides[0], sides[1], false)
+		fixed, err := Rule{Planned: 12}.CompareUnpaired(sides[0], sides[1], false)
 		if err != nil {
 			t.Fatal(err)
 		}
-		added, err := Rule{Least: 6}.CompareUnpaired(sides[0], sides[1], false)
+		added, err := Rule{Planned: 6}.CompareUnpaired(sides[0], sides[1], false)
 		if err != nil || !(added.Ratio.High > fixed.Ratio.High && added.Ratio.Low < fixed.Ratio.Low) {
 			t.Errorf("%s: %+v, %+v, %v", name, added.Ratio, fixed.Ratio, err)
 		}

@@ -12,6 +12,10 @@ import (
 // finds something. It is small: a table has many rows, and four detectors each.
 const detectLevel = 0.01
 
+// minToDetect is the number of launches below which no test at 1 % can find
+// anything.
+const minToDetect = 6
+
 // Drift looks for a trend over launches, in the order in which they ran: by the
 // Mann-Kendall test at 1 %, which asks only how many pairs of launches ascend.
 // Total is the last figure over the first along the trend (the median of the
@@ -19,7 +23,7 @@ const detectLevel = 0.01
 // of such an order without a trend. Nothing is found in fewer than six figures,
 // or where one is not a finite number above zero.
 func Drift(figures []float64) (total, p float64, found bool) {
-	logs, ok := detectable(figures, MinLaunches)
+	logs, ok := detectable(figures, minToDetect)
 	if !ok {
 		return 1, 1, false
 	}
@@ -65,9 +69,9 @@ func kendall(n, score int) float64 {
 	return min(1, 2*atMost[beyond])
 }
 
-// leastForOrder is the least number of launches for Autocorrelation: its
+// minForOrder is the lowest number of launches for Autocorrelation: its
 // distribution is known from there on.
-const leastForOrder = 10
+const minForOrder = 10
 
 // Autocorrelation looks for launches that resemble the ones before them, by the
 // rank version of von Neumann's ratio (Bartels 1982) at 1 %, one-sided. R is the
@@ -75,7 +79,7 @@ const leastForOrder = 10
 // fewer than ten figures, or where one is not a finite number above zero. A
 // drift is found as well: ask for that first.
 func Autocorrelation(figures []float64) (r float64, found bool) {
-	logs, ok := detectable(figures, leastForOrder)
+	logs, ok := detectable(figures, minForOrder)
 	if !ok {
 		return 0, false
 	}
@@ -120,9 +124,9 @@ func ranks(values []float64) []float64 {
 	return ranks
 }
 
-// leastForSkew is the least number of launches for Skewed: its approximation
+// minForSkew is the lowest number of launches for Skewed: its approximation
 // holds from there on.
-const leastForSkew = 8
+const minForSkew = 8
 
 // Skewed looks for a few launches far out on one side, such as those with a
 // stall: by D'Agostino's test of skewness (1970) at 1 % on logarithms. Tails on
@@ -131,7 +135,7 @@ const leastForSkew = 8
 // is found in fewer than eight figures, or where one is not a finite number above
 // zero.
 func Skewed(figures []float64) (skewness float64, found bool) {
-	logs, ok := detectable(figures, leastForSkew)
+	logs, ok := detectable(figures, minForSkew)
 	all := summarize(logs)
 	if !ok || !(all.sd > 0) {
 		return 0, false

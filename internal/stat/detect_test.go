@@ -89,14 +89,14 @@ func TestDetectorsAgreeWithSciPy(t *testing.T) {
 			t.Errorf("%s %d: Drift %g, p %g, %v; SciPy has %g, p %g", v.Kind, n, total, p, drift, v.Total, v.Drift)
 		}
 		r, order := Autocorrelation(v.Figures)
-		if n >= leastForOrder && !within(r, v.R, 1e-9) || order != (n >= leastForOrder && v.Order < detectLevel) {
+		if n >= minForOrder && !within(r, v.R, 1e-9) || order != (n >= minForOrder && v.Order < detectLevel) {
 			t.Errorf("%s %d: Autocorrelation %g %v, SciPy has %g, p %g", v.Kind, n, r, order, v.R, v.Order)
 		}
 		skewness, skew := Skewed(v.Figures)
-		if n >= leastForSkew && !within(skewness, v.Skewness, 1e-9) || skew != (v.Skew < detectLevel) {
+		if n >= minForSkew && !within(skewness, v.Skewness, 1e-9) || skew != (v.Skew < detectLevel) {
 			t.Errorf("%s %d: Skewed %g %v, SciPy has %g, p %g", v.Kind, n, skewness, skew, v.Skewness, v.Skew)
 		}
-		if n >= leastForSkew && !within(skewP(float64(n), v.Skewness), v.Skew, 1e-7) {
+		if n >= minForSkew && !within(skewP(float64(n), v.Skewness), v.Skew, 1e-7) {
 			t.Errorf("%s %d: p of the skewness %g, SciPy has %g", v.Kind, n, skewP(float64(n), v.Skewness), v.Skew)
 		}
 		gap, upper, modes := TwoModes(v.Figures)

@@ -13,15 +13,15 @@ const power = 0.80
 // comparison over that many launches calls faster or slower in 80 % of runs:
 // where the t interval of 95 % leaves out a ratio of 1. Spread is that of the
 // ratios between launches, for example of the reference's twin. It is false, and
-// the difference 0, with fewer than six launches, which give no verdict, and
+// the difference 0, with fewer than two launches, which give no verdict, and
 // where the spread is not a number above zero. Noise above the margin asks for
 // more.
 func SmallestDifference(spread float64, launches int) (difference float64, ok bool) {
-	if launches < MinLaunches || notPositive(spread) {
+	if launches < MinPairs || notPositive(spread) {
 		return 0, false
 	}
 	freedom, root := launches-1, math.Sqrt(float64(launches))
-	critical := tQuantile(freedom, level)
+	critical := tQuantile(float64(freedom), level)
 	found := func(shift float64) float64 { // shift in standard errors; the other side is negligible
 		return 1 - distuv.NoncentralT{Nu: float64(freedom), Mu: shift}.CDF(critical)
 	}

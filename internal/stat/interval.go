@@ -36,7 +36,7 @@ func (i Interval) Known() bool {
 func LogInterval(values []float64) Interval { return Rule{}.Interval(values) }
 
 // Interval is LogInterval, and where there are more values than were fixed
-// beforehand (Least) it allows for that, like Compare. It is for figures whose
+// beforehand (Planned) it allows for that, like Compare. It is for figures whose
 // own interval was to become narrow.
 func (r Rule) Interval(values []float64) Interval {
 	if len(values) == 0 || slices.ContainsFunc(values, notPositive) {
@@ -49,7 +49,7 @@ func (r Rule) Interval(values []float64) Interval {
 		logs[i] = math.Log(v) - first
 	}
 	s := summarize(logs)
-	s.least = r.Least
+	s.planned = r.Planned
 	return s.interval(func(x float64) float64 { return values[0] * math.Exp(x) })
 }
 
@@ -67,12 +67,13 @@ func notPositive(v float64) bool { return !(v > 0) || math.IsInf(v, 1) }
 type sample struct {
 	n        int
 	mean, sd float64 // NaN where n is too small to tell
-	least    int     // the launches fixed beforehand; 0: all of them
+	freedom  float64 // of sd
+	planned  int     // the launches fixed beforehand; 0: all of them
 }
 
 // level is that of the interval's t quantile.
 func (s sample) level() float64 {
-	if s.least > 0 && s.n > s.least {
+	if s.planned > 0 && s.n > s.planned {
 		return watchedLevel
 	}
 	return level
@@ -83,13 +84,13 @@ func (s sample) half() float64 {
 	if s.n < 2 {
 		return math.NaN()
 	}
-	return tQuantile(s.n-1, s.level()) * s.sd / math.Sqrt(float64(s.n))
+	return tQuantile(s.freedom, s.level()) * s.sd / math.Sqrt(float64(s.n))
 }
 
 // summarize uses Welford's recurrence: it is exact for equal values, and
 // negated values give exactly the negated mean.
 func summarize(values []float64) sample {
-	s := sample{n: len(values), mean: math.NaN(), sd: math.NaN()}
+	s := sample{n: len(values), mean: math.NaN(), sd: math.NaN(), freedom: max(0, float64(len(values)-1))}
 	mean, squares := 0.0, 0.0
 	for i, v := range values {
 		delta := v - mean
@@ -123,7 +124,7 @@ func (s sample) p(band float64) float64 {
 		return map[bool]float64{true: 0, false: 1}[beyond > 0]
 	}
 	t := beyond / (s.sd / math.Sqrt(float64(s.n)))
-	p := 2 * distuv.StudentsT{Sigma: 1, Nu: float64(s.n - 1)}.Survival(t)
+	p := 2 * distuv.StudentsT{Sigma: 1, Nu: s.freedom}.Survival(t)
 	return min(1, p*(1-level)/(1-s.level()))
 }
 
@@ -133,20 +134,23 @@ func (s sample) interval(back func(float64) float64) Interval {
 	return Interval{N: s.n, Center: back(s.mean), Low: back(low), High: back(high)}
 }
 
-// tQuantiles keeps what tQuantile computed, by its arguments: deciding on
-// further launches asks for the same few again and again.
+// tQuantiles keeps what tQuantile computed, by its arguments: who asks how many
+// launches are missing asks for the same few again and again.
 var tQuantiles sync.Map
 
-// tQuantile is the quantile of Student's t that a two-sided interval needs.
-func tQuantile(freedom int, level float64) float64 {
+// tQuantile is the quantile of Student's t that a two-sided interval needs. Degrees
+// of freedom that are borrowed are no whole numbers: they are rounded down to
+// tenths, of which there are few.
+func tQuantile(freedom, level float64) float64 {
 	type arguments struct {
-		freedom int
-		level   float64
+		tenths int
+		level  float64
 	}
-	if q, known := tQuantiles.Load(arguments{freedom, level}); known {
+	key := arguments{int(min(freedom, 1e4) * 10), level}
+	if q, known := tQuantiles.Load(key); known {
 		return q.(float64)
 	}
-	q := distuv.StudentsT{Sigma: 1, Nu: float64(freedom)}.Quantile((1 + level) / 2)
-	tQuantiles.Store(arguments{freedom, level}, q)
+	q := distuv.StudentsT{Sigma: 1, Nu: float64(key.tenths) / 10}.Quantile((1 + level) / 2)
+	tQuantiles.Store(key, q)
 	return q
 }

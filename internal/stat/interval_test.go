@@ -93,7 +93,7 @@ func TestCoverageAtSixLaunches(t *testing.T) {
 	random := rand.New(rand.NewPCG(6, 2026))
 	held := 0
 	for range draws {
-		values := make([]float64, MinLaunches)
+		values := make([]float64, 6)
 		for i := range values {
 			values[i] = center * math.Exp(0.1*random.NormFloat64())
 		}

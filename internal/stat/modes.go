@@ -22,7 +22,7 @@ var splits = []struct {
 // launches of the upper one. Nothing is found in fewer than six figures, or where
 // one is not a finite number above zero.
 func TwoModes(figures []float64) (gap float64, upper int, found bool) {
-	logs, ok := detectable(figures, MinLaunches)
+	logs, ok := detectable(figures, minToDetect)
 	all := summarize(logs)
 	if !ok || !(all.sd > 0) {
 		return 1, 0, false

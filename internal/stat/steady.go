@@ -84,7 +84,7 @@ func SteadyFrom(launches [][]float64) (start int, steady bool) {
 	complete := slices.DeleteFunc(slices.Clone(launches), func(l []float64) bool {
 		return len(l) != windows || slices.ContainsFunc(l, notPositive)
 	})
-	if len(complete) < MinLaunches {
+	if len(complete) < minToDetect {
 		return 0, true
 	}
 	for position := range max(0, windows-1) {
@@ -107,5 +107,5 @@ func stepsAt(launches [][]float64, position int, alpha float64) bool {
 	}
 	s := summarize(steps)
 	return math.Abs(s.mean) > math.Log1p(steadyWithin) &&
-		math.Abs(s.mean) > tQuantile(s.n-1, 1-alpha)*s.sd/math.Sqrt(float64(s.n))
+		math.Abs(s.mean) > tQuantile(s.freedom, 1-alpha)*s.sd/math.Sqrt(float64(s.n))
 }

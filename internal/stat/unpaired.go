@@ -11,11 +11,8 @@ import (
 // same launches: by Welch's t interval on the difference of the mean
 // logarithms. Whatever drifted between the launches is in the interval, which
 // is why paired figures are compared with Compare. It fails where a figure is
-// not a finite number above zero, and where the rule has a negative part.
+// not a finite number above zero.
 func (r Rule) CompareUnpaired(figures, others []float64, higherBetter bool) (Comparison, error) {
-	if !(r.Margin >= 0) || !(r.Noise >= 0) {
-		return Comparison{}, fmt.Errorf("compare: margin %g, noise %g: both must be 0 or more", r.Margin, r.Noise)
-	}
 	a, err := logSample(figures)
 	if err != nil {
 		return Comparison{}, fmt.Errorf("compare: %w", err)
@@ -24,7 +21,7 @@ func (r Rule) CompareUnpaired(figures, others []float64, higherBetter bool) (Com
 	if err != nil {
 		return Comparison{}, fmt.Errorf("compare: %w", err)
 	}
-	a.least, b.least = r.Least, r.Least
+	a.planned, b.planned = r.Planned, r.Planned
 	difference, half := welch(a, b)
 	n := min(a.n, b.n)
 	c := Comparison{Ratio: Interval{n, math.Exp(difference), math.Exp(difference - half), math.Exp(difference + half)}}
@@ -32,10 +29,7 @@ func (r Rule) CompareUnpaired(figures, others []float64, higherBetter bool) (Com
 	if !higherBetter {
 		low, high = -high, -low
 	}
-	c.Verdict = r.decideBounds(n, low, high)
-	if c.Verdict == Undecided {
-		c.Reason = r.reason(c.Ratio)
-	}
+	c.Verdict, c.Reason = r.decideBounds(n, low, high)
 	return c, nil
 }
 

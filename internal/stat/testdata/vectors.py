@@ -12,7 +12,7 @@ import numpy as np
 import scipy
 from scipy import stats
 
-MIN_LAUNCHES = 6
+MIN_PAIRS = 2
 MOST_MORE = 1000
 rng = np.random.default_rng(20261120)
 
@@ -49,13 +49,12 @@ def more_launches(logs, margin, noise):
     mean, sd, n = np.mean(logs), np.std(logs, ddof=1), len(logs)
 
     def decided(m):
-        if m < MIN_LAUNCHES:
+        if m < MIN_PAIRS:
             return False
-        half = stats.t.ppf(0.975, m - 1) * sd / math.sqrt(m)
-        low, high = math.exp(mean - half), math.exp(mean + half)
-        if noise <= margin:
-            return (1 / (1 + margin) <= low and high <= 1 + margin) or low > 1 or high < 1
-        return low > 1 + noise or high < 1 / (1 + noise)
+        half = stats.t.ppf(0.975, m - 1) * sd / math.sqrt(m) if m > 1 else math.inf
+        low, high = mean - half, mean + half
+        edge, band = math.log1p(margin), math.log1p(noise)
+        return (-edge <= low - band and high + band <= edge) or low > band or high < -band
 
     if decided(n):
         return 0

@@ -6,41 +6,10 @@ import (
 	"testing"
 )
 
-func TestEnoughAgreesWithSciPy(t *testing.T) {
-	for i, v := range readDetected(t).Enough {
-		if got, spread := Enough(v.Ratios, v.Least, v.Half), Spread(v.Ratios); got != v.Enough || !near(spread, v.Spread) {
-			t.Errorf("case %d: %d, spread %g; SciPy has %d, %g", i, got, spread, v.Enough, v.Spread)
-		}
-	}
-}
-
-func TestEnoughSaysNothing(t *testing.T) {
-	for name, ratios := range map[string][]float64{"none": nil, "one": {1}, "zero": {1, 2, 0}, "not a number": {1, math.NaN()}} {
-		if got := Enough(ratios, 6, 0.02); got != len(ratios) {
-			t.Errorf("%s: %d, want %d", name, got, len(ratios))
-		}
-	}
-	if got := Enough([]float64{1, 2}, 6, 0); got != 2 {
-		t.Errorf("no width: %d, want 2", got)
-	}
-}
-
-// Where Enough says stop, the rule's interval is as narrow as was wished.
-func TestEnoughAndTheRuleAgree(t *testing.T) {
-	for _, v := range readDetected(t).Enough {
-		ones := slices.Repeat([]float64{1}, len(v.Ratios))
-		c, err := Rule{Margin: 0.02, Least: v.Least}.Compare(v.Ratios, ones, false)
-		half := math.Log(c.Ratio.High/c.Ratio.Low) / 2
-		if stop := Enough(v.Ratios, v.Least, v.Half) <= len(v.Ratios); err != nil || stop != (half <= v.Half) {
-			t.Errorf("%d launches: stop %v at a half-width of %g of %g (%v)", len(v.Ratios), stop, half, v.Half, err)
-		}
-	}
-}
-
 func TestWatchedIntervalsAgreeWithSciPy(t *testing.T) {
 	for _, v := range readDetected(t).Watched {
 		ones := slices.Repeat([]float64{1}, len(v.Figures))
-		c, err := Rule{Margin: 0.02, Least: 6}.Compare(v.Figures, ones, false)
+		c, err := Rule{Margin: 0.02, Planned: 6}.Compare(v.Figures, ones, false)
 		if err != nil || !near(c.Ratio.Low, v.Low) || !near(c.Ratio.High, v.High) || !within(c.P, v.P, 1e-9) {
 			t.Errorf("%d launches: %+v, %v; SciPy has %g to %g, p %g", len(v.Figures), c, err, v.Low, v.High, v.P)
 		}
@@ -106,7 +75,7 @@ func TestSmallestDifferenceAgreesWithSciPy(t *testing.T) {
 			t.Errorf("spread %g: %g, %v", spread, got, ok)
 		}
 	}
-	if got, ok := SmallestDifference(0.02, MinLaunches-1); ok || got != 0 {
+	if got, ok := SmallestDifference(0.02, MinPairs-1); ok || got != 0 {
 		t.Errorf("too few launches: %g, %v", got, ok)
 	}
 }

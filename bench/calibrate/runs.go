@@ -1,0 +1,209 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+
+	"assay/internal/stat"
+)
+
+const (
+	margin    = 0.02 // the plan's default
+	precision = 0.02 // target half-width
+	// spare is how many launches are drawn for each that is wanted: some are
+	// disqualified and made again.
+	spare = 2
+)
+
+// judge is a way to judge the tables of a run.
+type judge func(rule stat.Rule, tables []stat.Table) []stat.Judged
+
+// chosen is the rule of package stat.
+func chosen(rule stat.Rule, tables []stat.Table) []stat.Judged { return rule.Judge(tables) }
+
+// tally counts what became of simulated comparisons and tables.
+type tally struct {
+	comparisons, covered, decided, found, equivalent int     // with the baseline
+	half, alone, borrowed, launches                  float64 // sums over comparisons
+	tables, alarmed, ordered                         int     // with a false verdict; with any two members falsely ordered
+}
+
+func (t *tally) add(other tally) {
+	t.comparisons, t.covered, t.decided = t.comparisons+other.comparisons, t.covered+other.covered, t.decided+other.decided
+	t.found, t.equivalent = t.found+other.found, t.equivalent+other.equivalent
+	t.half, t.alone, t.borrowed, t.launches = t.half+other.half, t.alone+other.alone, t.borrowed+other.borrowed, t.launches+other.launches
+	t.tables, t.alarmed, t.ordered = t.tables+other.tables, t.alarmed+other.alarmed, t.ordered+other.ordered
+}
+
+// note counts a table whose members have these true log ratios to the baseline.
+func (t *tally) note(table stat.Table, judged stat.Judged, truth []float64) {
+	alarmed, ordered := false, false
+	for i, test := range table.Tests {
+		c, ratio := judged.Comparisons[i], truth[test.A]-truth[test.B]
+		wrong := c.Verdict == stat.Faster && ratio >= 0 || c.Verdict == stat.Slower && ratio <= 0
+		ordered = ordered || wrong
+		if !test.Baseline {
+			continue
+		}
+		alarmed = alarmed || wrong
+		t.comparisons++
+		if math.Log(c.Ratio.Low) <= ratio && ratio <= math.Log(c.Ratio.High) {
+			t.covered++
+		}
+		switch {
+		case c.Verdict.Differs() && !wrong:
+			t.found++
+		case c.Verdict == stat.Equivalent:
+			t.equivalent++
+		}
+		if c.Verdict.Decided() {
+			t.decided++
+		}
+		pairs := table.Pairs[test.A][test.B]
+		alone := stat.Rule{}.JudgeOne(pairs, stat.Prior{}, false).Ratio
+		t.half += math.Log(c.Ratio.High/c.Ratio.Low) / 2
+		t.alone += math.Log(alone.High/alone.Low) / 2
+		t.borrowed += c.Borrowed
+		t.launches += float64(pairs.N)
+	}
+	t.tables++
+	if alarmed {
+		t.alarmed++
+	}
+	if ordered {
+		t.ordered++
+	}
+}
+
+// newTable asks for all comparisons of members: the first is the baseline, the
+// last its twin.
+func newTable(logs [][]float64) stat.Table {
+	table := stat.NewTable(logs)
+	twin := len(logs) - 1
+	table.Controls = []stat.Test{{A: twin, B: 0}}
+	for i := range twin {
+		for j := range i {
+			table.Tests = append(table.Tests, stat.Test{A: i, B: j, Baseline: j == 0})
+		}
+	}
+	return table
+}
+
+// experiment is how runs are simulated.
+type experiment struct {
+	scenario
+	judge
+	// launches are those of each table; with budget above zero they go on, up to
+	// the budget, until intervals are narrow enough.
+	launches, budget int
+	// truth draws the true log ratios of a table's members to the baseline.
+	truth func(random *rand.Rand, members int) []float64
+}
+
+func equals(_ *rand.Rand, members int) []float64 { return make([]float64, members) }
+
+// apart makes every other member differ by a ratio.
+func apart(ratio float64) func(*rand.Rand, int) []float64 {
+	return func(_ *rand.Rand, members int) []float64 {
+		return each(members, func(i int) float64 { return math.Log(ratio) * float64(i%2) })
+	}
+}
+
+// mixed draws drivers as they are: two thirds differ by 1 to 40 %.
+func mixed(random *rand.Rand, members int) []float64 {
+	return each(members, func(i int) float64 {
+		if i == 0 || random.IntN(3) == 0 {
+			return 0
+		}
+		return math.Log1p(between(0.01, 0.4)(random)) * float64(1-2*random.IntN(2))
+	})
+}
+
+// run simulates one run.
+func (e experiment) run(random *rand.Rand) tally {
+	r := e.begin(random)
+	var t tally
+	for i, judged := range e.judge(e.rule(), r.tables) {
+		t.note(r.tables[i], judged, r.truths[i])
+	}
+	return t
+}
+
+func (e experiment) rule() stat.Rule {
+	planned := e.launches
+	if e.byLayout && e.budget > e.scenario.layouts {
+		planned = e.scenario.layouts - 1 // the spread decided on the number of launches
+	}
+	return stat.Rule{Margin: margin, Planned: planned}
+}
+
+// state is a run that goes on.
+type state struct {
+	truths [][]float64
+	drawn  []measured
+	counts []int // launches of each table
+	tables []stat.Table
+}
+
+// begin draws a run and launches until it has enough.
+func (e experiment) begin(random *rand.Rand) *state {
+	count, members := e.size()
+	most := max(e.launches, e.budget)
+	r := &state{}
+	for range count {
+		truth := e.truth(random, members)
+		r.truths = append(r.truths, truth)
+		r.drawn = append(r.drawn, e.draw(random, spare*most, truth))
+		r.counts = append(r.counts, e.launches)
+		r.tables = append(r.tables, newTable(e.first(r.drawn[len(r.drawn)-1], e.launches)))
+	}
+	for launched := e.budget > e.launches; launched; {
+		launched = false
+		for i, further := range e.rule().Further(r.tables, precision) {
+			if r.counts[i] < e.budget && wanted(r.tables[i], further) {
+				r.counts[i]++
+				r.tables[i] = newTable(e.first(r.drawn[i], r.counts[i]))
+				launched = true
+			}
+		}
+	}
+	return r
+}
+
+// wanted tells whether a comparison with the baseline wants another launch.
+func wanted(table stat.Table, further []int) bool {
+	for i, test := range table.Tests {
+		if test.Baseline && further[i] > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// simulate repeats runs until there are so many tables, at least.
+func (e experiment) simulate(seed uint64, tables int) tally {
+	random := rand.New(rand.NewPCG(seed, 2013))
+	var all tally
+	for all.tables < tables {
+		all.add(e.run(random))
+	}
+	return all
+}
+
+// parallel does n things on all processors.
+func parallel(n int, do func(i int)) {
+	var wait sync.WaitGroup
+	free := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for i := range n {
+		wait.Add(1)
+		free <- struct{}{}
+		go func() {
+			defer wait.Done()
+			do(i)
+			<-free
+		}()
+	}
+	wait.Wait()
+}

@@ -1,0 +1,198 @@
+package analysis
+
+import (
+	"cmp"
+	"slices"
+
+	"assay"
+	"assay/internal/stat"
+)
+
+// contest is the rows of a table that are compared with each other, by the
+// table's primary metric.
+type contest struct {
+	table  *Table
+	rows   []*Row
+	index  map[*Row]int
+	pairs  stat.Table
+	tests  []tested // in the order of pairs.Tests
+	judged stat.Judged
+	places map[[2]*Row]int // of tests
+}
+
+// tested is one comparison that is asked for. Unlike says in what the promises
+// of the two about the data differ: it has no verdict then.
+type tested struct {
+	a, b   *Row
+	unlike string
+}
+
+// judgeTables compares the rows of all tables. Those that were measured in the
+// same mode borrow from each other about their variance.
+func judgeTables(run assay.Run, tables []*Table) {
+	byMode := map[assay.Mode][]*contest{}
+	for _, t := range tables {
+		t.prepare(run)
+		t.contest, t.factors = newContest(t, slices.Concat(t.Rows, t.Twins)), newContest(t, slices.Concat(t.Factors, t.bases))
+		t.contest.addTable()
+		t.factors.addFactors()
+		for _, c := range []*contest{t.contest, t.factors} {
+			if len(c.rows) > 0 {
+				byMode[c.rows[0].mode()] = append(byMode[c.rows[0].mode()], c)
+			}
+		}
+	}
+	for _, contests := range byMode {
+		all := make([]stat.Table, len(contests))
+		for i, c := range contests {
+			all[i] = c.pairs
+		}
+		rule := stat.Rule{Margin: cmp.Or(run.Options.Margin, DefaultMargin), Planned: run.Options.Launches}
+		for i, judged := range rule.Judge(all) {
+			contests[i].judged = judged
+		}
+	}
+	for _, t := range tables {
+		t.conclude()
+	}
+}
+
+// newContest pairs the rows that have figures.
+func newContest(t *Table, rows []*Row) *contest {
+	c := &contest{table: t, index: map[*Row]int{}, places: map[[2]*Row]int{}}
+	for _, row := range rows {
+		f, ok := row.Figure(t.Primary.Name)
+		if !ok || f.Interval.N == 0 || !row.Comparable() {
+			continue
+		}
+		var pairs []stat.Pairs
+		for _, other := range c.rows {
+			pairs = append(pairs, row.pairs(other, t.Primary.Name))
+		}
+		c.index[row] = len(c.rows)
+		c.rows, c.pairs.Pairs = append(c.rows, row), append(c.pairs.Pairs, pairs)
+	}
+	return c
+}
+
+// pairs are the launches that both rows have; none where a figure is not above
+// zero.
+func (r *Row) pairs(other *Row, metric string) stat.Pairs {
+	figures, partners := pair(r, other, metric)
+	p, err := stat.NewPairs(figures, partners)
+	if err != nil {
+		return stat.Pairs{}
+	}
+	// Launches of one layout are one pair, and of launches there are more than
+	// were planned.
+	launches := len(r.Counted())
+	p.Added = p.N < launches && r.Table.Planned > 0 && launches > r.Table.Planned
+	return p
+}
+
+// addTable asks for the comparisons of a table: of each row with its baseline,
+// of each two that are ranked together, and of twins and floors.
+func (c *contest) addTable() {
+	for _, row := range c.rows {
+		switch ref := row.Reference; {
+		case ref == nil || ref == row:
+		case row.Twin:
+			c.add(row, ref, stat.Test{Alone: true})
+			c.control(row, ref)
+		default:
+			c.add(row, ref, stat.Test{Baseline: true})
+		}
+	}
+	for _, ranking := range c.table.Rankings {
+		for i, a := range ranking.Rows {
+			for _, b := range ranking.Rows[:i] {
+				c.add(a, b, stat.Test{})
+			}
+		}
+	}
+	for _, row := range c.rows {
+		if floor := c.floorOf(row); floor != nil {
+			c.add(row, floor, stat.Test{Alone: true})
+		}
+	}
+}
+
+// addFactors asks for the comparison of each target that lacks a setting with the
+// same target that has it, in the launches that had both.
+func (c *contest) addFactors() {
+	for _, row := range c.rows {
+		if row.Reference != nil {
+			c.add(row, row.Reference, stat.Test{Baseline: true})
+		}
+	}
+}
+
+// add asks for one comparison, once. Promises about the data that differ under
+// one profile leave it without a verdict and outside of the family.
+func (c *contest) add(a, b *Row, test stat.Test) {
+	_, known := c.find(a, b)
+	i, has := c.index[a]
+	j, also := c.index[b]
+	if known || !has || !also {
+		return
+	}
+	unlike := ""
+	if a.Cell.Profile == b.Cell.Profile && a.Cell.Without == "" {
+		unlike = c.table.unequal(a, b)
+	} else if test.Baseline && a.Cell.Without == "" {
+		unlike = c.table.unequal(a, b)
+	}
+	test.A, test.B, test.HigherBetter = i, j, c.table.Primary.HigherBetter
+	test.Alone = test.Alone || unlike != ""
+	c.places[[2]*Row{a, b}] = len(c.tests)
+	c.tests = append(c.tests, tested{a, b, unlike})
+	c.pairs.Tests = append(c.pairs.Tests, test)
+}
+
+// control makes a twin and its row an A/A test.
+func (c *contest) control(twin, row *Row) {
+	i, has := c.index[twin]
+	if j, also := c.index[row]; has && also {
+		c.pairs.Controls = append(c.pairs.Controls, stat.Test{A: i, B: j})
+	}
+}
+
+// find is the place of a comparison, whichever way round.
+func (c *contest) find(a, b *Row) (int, bool) {
+	for _, key := range [][2]*Row{{a, b}, {b, a}} {
+		if i, ok := c.places[key]; ok {
+			return i, true
+		}
+	}
+	return 0, false
+}
+
+// compare is the comparison of two rows, if it was asked for. Promises about the
+// data that differ forbid a verdict.
+func (c *contest) compare(a, b *Row) (Comparison, bool) {
+	all, ok := c.figures(a, b)
+	if !ok {
+		return all, false
+	}
+	i, _ := c.find(a, b)
+	if unlike := c.tests[i].unlike; unlike != "" && all.Reason != Unpaired {
+		all = all.without(Unlike, unlike)
+	}
+	return all, true
+}
+
+// figures is what the figures of two rows say, whatever they promise.
+func (c *contest) figures(a, b *Row) (Comparison, bool) {
+	i, ok := c.find(a, b)
+	if !ok {
+		return Comparison{}, false
+	}
+	all := Comparison{Comparison: c.judged.Comparisons[i]}
+	if all.Ratio.N == 0 {
+		all = undecided(Unpaired, "")
+	}
+	if c.tests[i].a != a {
+		all = all.Swapped()
+	}
+	return all, true
+}

@@ -1,0 +1,82 @@
+//go:build unix
+
+package runner
+
+import (
+	"maps"
+	"slices"
+
+	"assay"
+	"assay/internal/stat"
+)
+
+// assess finds out how many more launches the intervals of each group need to
+// become as narrow as wished, from their width alone.
+func (r *Runner) assess() {
+	rule := stat.Rule{Margin: r.config.Precision, Planned: r.config.Launches}
+	tables, of := map[assay.Mode][]stat.Table{}, map[assay.Mode][]*group{}
+	for _, g := range r.groups {
+		g.further = nil
+		for _, peer := range g.operations() {
+			table, alone := g.table(peer, r.config.Reference)
+			tables[g.mode], of[g.mode] = append(tables[g.mode], table), append(of[g.mode], g)
+			for _, figures := range alone {
+				g.further = append(g.further, rule.FurtherAlone(figures, r.config.Precision))
+			}
+		}
+	}
+	for mode, groups := range of {
+		for i, further := range rule.Further(tables[mode], r.config.Precision) {
+			groups[i].further = append(groups[i].further, further...)
+		}
+	}
+}
+
+// table is what an operation has measured: its cells' figures in the launches that
+// they share, compared with their baselines. Alone are the figures of cells that
+// have none, because it failed or was not selected; a baseline's own figures decide
+// only where nothing is compared with it.
+func (g *group) table(peer, reference string) (table stat.Table, alone [][]float64) {
+	var jobs []*job
+	for _, m := range g.members {
+		if j := m.job(peer); j != nil && !m.twin {
+			jobs = append(jobs, j)
+		}
+	}
+	var baselines [][]float64
+	for i, j := range jobs {
+		var pairs []stat.Pairs
+		for _, other := range jobs[:i] {
+			pairs = append(pairs, g.pairs(j, other))
+		}
+		table.Pairs = append(table.Pairs, pairs)
+		own := slices.Collect(maps.Values(g.figures[j.Cell.Key()]))
+		switch base := g.reference(j, reference); {
+		case base == nil:
+			alone = append(alone, own)
+		case base == j:
+			baselines = append(baselines, own)
+		default:
+			table.Tests = append(table.Tests, stat.Test{A: i, B: slices.Index(jobs, base), Baseline: true})
+		}
+	}
+	if len(table.Tests)+len(alone) == 0 {
+		alone = baselines
+	}
+	return table, alone
+}
+
+// pairs compares two cells in the launches that both have.
+func (g *group) pairs(j, other *job) stat.Pairs {
+	var figures, partners []float64
+	for launch, figure := range g.figures[j.Cell.Key()] {
+		if partner, ok := g.figures[other.Cell.Key()][launch]; ok {
+			figures, partners = append(figures, figure), append(partners, partner)
+		}
+	}
+	p, err := stat.NewPairs(figures, partners)
+	if err != nil { // a figure of zero has no ratio
+		return stat.Pairs{}
+	}
+	return p
+}

@@ -1,0 +1,73 @@
+package stat
+
+import (
+	"math"
+	"sort"
+)
+
+// relativePrecision is how narrow an interval is that says enough of a large
+// difference: a third of it to each side. No difference is claimed by stopping
+// there that chance makes: t is then three times its quantile.
+const relativePrecision = 1.0 / 3
+
+// Further is how many more launches each test of each table is expected to need
+// until its interval is no wider than precision to each side, as a fraction, or
+// than a third of the difference, whichever is more; 0 where it is so narrow,
+// which is when to stop. It is at most 1001: ask again after each launch. Verdicts
+// have no part in it, or a run would stop where chance makes one; a Rule with the
+// Planned launches allows for the stopping.
+func (r Rule) Further(tables []Table, precision float64) [][]int {
+	all := make([][]int, len(tables))
+	for i, prior := range priors(tables) {
+		for _, test := range tables[i].Tests {
+			p := tables[i].Pair(test.A, test.B)
+			all[i] = append(all[i], r.further(p, prior(p), precision))
+		}
+	}
+	return all
+}
+
+// further is Further of one comparison; of one with too few launches, those that
+// are missing.
+func (r Rule) further(p Pairs, prior Prior, precision float64) int {
+	if p.N < MinPairs {
+		return MinPairs - p.N
+	}
+	s := r.sample(p, prior)
+	wanted := max(math.Log1p(max(0, precision)), relativePrecision*math.Abs(s.mean))
+	return s.until(func(s sample) bool { return !(s.half() > wanted) })
+}
+
+// FurtherAlone is Further of figures that are compared with nothing.
+func (r Rule) FurtherAlone(figures []float64, precision float64) int {
+	ones := make([]float64, len(figures))
+	for i := range ones {
+		ones[i] = 1
+	}
+	p, err := NewPairs(figures, ones)
+	if err != nil || p.N < MinPairs {
+		return max(0, MinPairs-len(figures))
+	}
+	s, wanted := r.sample(p, Prior{}), math.Log1p(max(0, precision))
+	return s.until(func(s sample) bool { return !(s.half() > wanted) })
+}
+
+// until is how many more launches of the same spread it takes to become done, at
+// most maxMore + 1.
+func (s sample) until(done func(sample) bool) int {
+	if done(s) {
+		return 0
+	}
+	return 1 + sort.Search(maxMore, func(k int) bool { return done(s.longer(1 + k)) })
+}
+
+// Deviation returns the standard deviation of the logarithms of ratios between
+// launches: about a fraction, 0.03 is 3 %. It is NaN with fewer than two ratios
+// and where one is not a finite number above zero.
+func Deviation(ratios []float64) float64 {
+	logs, err := logSample(ratios)
+	if err != nil {
+		return math.NaN()
+	}
+	return logs.sd
+}
