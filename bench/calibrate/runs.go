@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 
 	"assay/internal/stat"
@@ -161,8 +162,8 @@ func (e experiment) begin(random *rand.Rand) *state {
 	}
 	for launched := e.budget > e.launches; launched; {
 		launched = false
-		for i, further := range e.rule().Further(r.tables, precision) {
-			if r.counts[i] < e.budget && wanted(r.tables[i], further) {
+		for i, further := range e.rule().Further(r.baselines(), precision) {
+			if r.counts[i] < e.budget && slices.Max(further) > 0 {
 				r.counts[i]++
 				r.tables[i] = newTable(e.first(r.drawn[i], r.counts[i]))
 				launched = true
@@ -172,14 +173,13 @@ func (e experiment) begin(random *rand.Rand) *state {
 	return r
 }
 
-// wanted tells whether a comparison with the baseline wants another launch.
-func wanted(table stat.Table, further []int) bool {
-	for i, test := range table.Tests {
-		if test.Baseline && further[i] > 0 {
-			return true
-		}
+// baselines are the tables with the comparisons that decide on more launches.
+func (r *state) baselines() []stat.Table {
+	all := slices.Clone(r.tables)
+	for i := range all {
+		all[i].Tests = slices.DeleteFunc(slices.Clone(all[i].Tests), func(t stat.Test) bool { return !t.Baseline })
 	}
-	return false
+	return all
 }
 
 // simulate repeats runs until there are so many tables, at least.

@@ -139,18 +139,30 @@ func (s sample) interval(back func(float64) float64) Interval {
 var tQuantiles sync.Map
 
 // tQuantile is the quantile of Student's t that a two-sided interval needs. Degrees
-// of freedom that are borrowed are no whole numbers: they are rounded down to
-// tenths, of which there are few.
+// of freedom that are borrowed are no whole numbers: they are rounded down, so
+// that there are few.
 func tQuantile(freedom, level float64) float64 {
 	type arguments struct {
 		tenths int
 		level  float64
 	}
-	key := arguments{int(min(freedom, 1e4) * 10), level}
+	key := arguments{tenths(freedom), level}
 	if q, known := tQuantiles.Load(key); known {
 		return q.(float64)
 	}
 	q := distuv.StudentsT{Sigma: 1, Nu: float64(key.tenths) / 10}.Quantile((1 + level) / 2)
 	tQuantiles.Store(key, q)
 	return q
+}
+
+// tenths rounds degrees of freedom down: to tenths, from 20 on to whole numbers,
+// from 1000 on to hundreds.
+func tenths(freedom float64) int {
+	switch {
+	case freedom < 20:
+		return int(freedom * 10)
+	case freedom < 1000:
+		return 10 * int(freedom)
+	}
+	return 1000 * int(min(freedom, 1e6)/100)
 }
