@@ -156,12 +156,12 @@ func tQuantile(freedom, level float64) float64 {
 }
 
 // tenths rounds degrees of freedom down: to tenths, from 20 on to whole numbers,
-// from 1000 on to hundreds.
+// from 2000 on to hundreds.
 func tenths(freedom float64) int {
 	switch {
 	case freedom < 20:
 		return int(freedom * 10)
-	case freedom < 1000:
+	case freedom < 2000:
 		return 10 * int(freedom)
 	}
 	return 1000 * int(min(freedom, 1e6)/100)
