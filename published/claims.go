@@ -194,9 +194,9 @@ func (c Comparison) Bounds() (low, high float64) {
 	return low, high
 }
 
-// Command is what measures the cells of a claim, and few others: all that have
-// their values in the coordinates that each of them has.
-func (c Claim) Command() string {
+// Selection has, by coordinate, the values that select the cells of a claim and
+// few others: of the coordinates that every cell of it has.
+func (c Claim) Selection() map[string][]string {
 	var cells []map[string]string
 	for _, p := range c.Compare {
 		cells = append(cells, c.cell(p.A), c.cell(p.B))
@@ -209,13 +209,20 @@ func (c Claim) Command() string {
 			}
 		}
 	}
+	maps.DeleteFunc(values, func(name string, _ []string) bool {
+		return slices.ContainsFunc(cells, func(cell map[string]string) bool { return cell[name] == "" })
+	})
+	return values
+}
+
+// Command is what measures the cells of a claim.
+func (c Claim) Command() string {
 	words := []string{"assay", "run", c.Plan}
-	for _, name := range slices.Sorted(maps.Keys(values)) {
-		if !slices.ContainsFunc(cells, func(cell map[string]string) bool { return cell[name] == "" }) {
-			words = append(words, "--only", name+"="+strings.Join(values[name], ","))
-		}
+	selection := c.Selection()
+	for _, name := range slices.Sorted(maps.Keys(selection)) {
+		words = append(words, "--only", name+"="+strings.Join(selection[name], ","))
 	}
-	if precision := c.precision(); precision > 0 {
+	if precision := c.Precision(); precision > 0 {
 		words = append(words, "--precision", strconv.FormatFloat(precision, 'g', 2, 64))
 	}
 	return strings.Join(words, " ")
@@ -234,9 +241,9 @@ func (c Claim) cell(side map[string]string) map[string]string {
 // usualPrecision is the half-width that runs aim at.
 const usualPrecision = 0.02
 
-// precision is the half-width that would tell the smallest stated gain from half
+// Precision is the half-width that would tell the smallest stated gain from half
 // of it, were it that of the claim's ratio; a run knows others. 0: the usual one.
-func (c Claim) precision() float64 {
+func (c Claim) Precision() float64 {
 	least := usualPrecision
 	for _, p := range c.Compare {
 		if p.Size > 0 {

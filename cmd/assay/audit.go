@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"assay"
 	"assay/internal/analysis"
@@ -18,46 +18,112 @@ import (
 	"github.com/spf13/cobra"
 )
 
+// auditFlags are what the audit subcommand was asked for.
+type auditFlags struct {
+	format  string
+	measure bool
+	budget  time.Duration
+	quiet   bool
+}
+
 func (a *app) auditCommand() *cobra.Command {
-	var format string
+	var flags auditFlags
 	cmd := &cobra.Command{
 		Use:   "audit [RUN]",
-		Short: "Hold published claims against a run, or against the newest runs that have their cells",
+		Short: "Check published claims against your measurements",
 		Args:  arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains(audit.Formats, format) {
-				return usage(fmt.Errorf("unknown format %q", format), "formats are "+strings.Join(audit.Formats, ", "))
+			if !slices.Contains(audit.Formats, flags.format) {
+				return usage(fmt.Errorf("unknown format %q", flags.format), "formats are "+strings.Join(audit.Formats, ", "))
 			}
-			return a.audit(cmd.Context(), strings.Join(args, ""), format)
+			if err := checkBudget(cmd, flags.budget); err != nil {
+				return err
+			}
+			if cmd.Flags().Changed("budget") && !flags.measure {
+				return usage(errors.New("--budget is the time of --measure"), "add --measure, or leave --budget out")
+			}
+			if !flags.measure {
+				return a.audit(cmd.Context(), strings.Join(args, ""), flags.format)
+			}
+			if len(args) > 0 {
+				return usage(errors.New("--measure makes new runs, and a run was named"), "leave out "+args[0])
+			}
+			return a.auditMeasuring(cmd.Context(), flags)
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "markdown", strings.Join(audit.Formats, "|"))
+	f := cmd.Flags()
+	f.StringVar(&flags.format, "format", "markdown", strings.Join(audit.Formats, "|"))
+	f.BoolVar(&flags.measure, "measure", false, "first measure the cells that open claims need, the most valuable first")
+	f.DurationVar(&flags.budget, "budget", 30*time.Minute, "with --measure: time to measure, builds excluded")
+	f.BoolVar(&flags.quiet, "quiet", false, "with --measure: show no progress")
 	return cmd
 }
 
 func (a *app) audit(ctx context.Context, id, format string) error {
 	s, err := a.readStore(ctx)
-	if err != nil {
+	switch {
+	case errors.Is(err, store.ErrNotFound) && id == "" && a.store == "":
+		s = nil // nothing was measured yet: every claim says how to measure it
+	case err != nil:
 		return err
+	default:
+		defer s.Close()
 	}
-	defer s.Close()
-	sources, err := published.Claims()
-	if err != nil {
-		return err
-	}
-	runs, err := readRuns(ctx, s, id)
-	if err != nil {
-		return err
-	}
-	findings, err := audit.Judge(sources, runs)
+	findings, err := judge(ctx, s, id)
 	if err != nil {
 		return err
 	}
 	return audit.Write(a.stdout, format, findings)
 }
 
-// readRuns reads the run of that id, or else the finished runs of each plan that
-// is asked for, each once.
+// auditMeasuring measures what open claims need, and prints all verdicts.
+func (a *app) auditMeasuring(ctx context.Context, flags auditFlags) error {
+	s, _, err := a.openStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	findings, err := audit.Measure(ctx, flags.budget, func() ([]audit.Finding, error) { return judge(ctx, s, "") },
+		func(ctx context.Context, claim published.Claim, budget time.Duration) (time.Duration, error) {
+			fmt.Fprintf(a.stderr, "%s: %s (up to %s)\n", claim.Plan, claim.Says, budget.Round(time.Second))
+			return a.measureClaim(ctx, s, claim, budget, flags.quiet)
+		})
+	if err != nil {
+		return err
+	}
+	return audit.Write(a.stdout, flags.format, findings)
+}
+
+// measureClaim makes a run of a claim's cells.
+func (a *app) measureClaim(ctx context.Context, s *store.Store, claim published.Claim, budget time.Duration, quiet bool) (time.Duration, error) {
+	p, err := readPlan(claim.Plan)
+	if err != nil {
+		return 0, err
+	}
+	request := lab.Request{Plan: p, PlanFile: planFile(claim.Plan), Only: claim.Selection(), Budget: budget, Target: claim.Precision()}
+	result, err := a.measure(ctx, s, claim.Plan, request, quiet)
+	return result.Took, err
+}
+
+// judge judges all claims by the run of that id, or by all runs of a store; nil
+// is one without runs.
+func judge(ctx context.Context, s *store.Store, id string) ([]audit.Finding, error) {
+	sources, err := published.Claims()
+	if err != nil {
+		return nil, err
+	}
+	if s == nil {
+		return audit.Judge(sources, func(string) (*analysis.Result, error) { return nil, nil })
+	}
+	runs, err := readRuns(ctx, s, id)
+	if err != nil {
+		return nil, err
+	}
+	return audit.Judge(sources, runs)
+}
+
+// readRuns reads the run of that id, or else pools the finished runs of each plan
+// that is asked for, once.
 func readRuns(ctx context.Context, s *store.Store, id string) (audit.Runs, error) {
 	runs, err := s.Runs(ctx)
 	if id != "" {
@@ -70,21 +136,15 @@ func readRuns(ctx context.Context, s *store.Store, id string) (audit.Runs, error
 	if err != nil {
 		return nil, err
 	}
-	read := map[string]*analysis.Result{}
-	return func(plan string) iter.Seq2[*analysis.Result, error] {
-		return func(yield func(*analysis.Result, error) bool) {
-			for _, run := range runs {
-				if run.Plan != plan || id == "" && run.Status != assay.Finished {
-					continue
-				}
-				var err error
-				if read[run.ID] == nil {
-					read[run.ID], err = lab.Analyze(ctx, s, run.ID)
-				}
-				if !yield(read[run.ID], err) {
-					return
-				}
-			}
+	pools := map[string]*analysis.Result{}
+	return func(plan string) (*analysis.Result, error) {
+		those := slices.DeleteFunc(slices.Clone(runs), func(r assay.Run) bool {
+			return r.Plan != plan || id == "" && r.Status != assay.Finished
+		})
+		if pools[plan] != nil || len(those) == 0 {
+			return pools[plan], nil
 		}
+		pools[plan], err = lab.Pool(ctx, s, those)
+		return pools[plan], err
 	}, nil
 }

@@ -19,6 +19,7 @@ import (
 // Result is what one run says.
 type Result struct {
 	Run         assay.Run
+	Earlier     []assay.Run  // further runs whose launches count too, the newest first
 	Tables      []*Table     // sorted by workload, operation and coordinates
 	Suggestions []Suggestion // one per class of durability, strongest first
 	Differences []Difference // between the targets, apart from their figures

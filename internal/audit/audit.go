@@ -9,7 +9,6 @@ package audit
 import (
 	"cmp"
 	"fmt"
-	"iter"
 	"maps"
 	"slices"
 	"strings"
@@ -37,7 +36,7 @@ type Finding struct {
 	Claim   published.Claim
 	Verdict Verdict
 	Reason  string // of the verdict; empty where it holds
-	// Report is that of the run whose cells were compared, nil where there is none.
+	// Report is of the runs whose cells were compared, nil where there is none.
 	Report   *analysis.Result
 	Evidence []Evidence // one per comparison of the claim
 }
@@ -64,13 +63,12 @@ type Doubt struct {
 	analysis.Warning
 }
 
-// Runs are the reports of a plan's finished runs, the newest first.
-type Runs func(plan string) iter.Seq2[*analysis.Result, error]
+// Runs is the analysis of a plan's runs, nil where there is none.
+type Runs func(plan string) (*analysis.Result, error)
 
-// Judge gives every claim of the sources its verdict, by the newest run that has
-// all cells of the claim; whether they decide it has no say in which. It fails
-// where a claim's data is wrong, such as a published figure that is not there,
-// and where a run cannot be read.
+// Judge gives every claim of the sources its verdict. It fails where a claim's
+// data is wrong, such as a published figure that is not there, and where a run
+// cannot be read.
 func Judge(sources []published.Source, runs Runs) ([]Finding, error) {
 	var findings []Finding
 	for _, source := range sources {
@@ -92,7 +90,7 @@ func judge(source published.Source, claim published.Claim, runs Runs) (Finding, 
 		return f, nil
 	}
 	var err error
-	if f.Report, err = choose(claim, runs); err != nil {
+	if f.Report, err = runs(claim.Plan); err != nil {
 		return f, err
 	}
 	for _, comparison := range claim.Compare {
@@ -104,27 +102,6 @@ func judge(source published.Source, claim published.Claim, runs Runs) (Finding, 
 	}
 	f.conclude()
 	return f, nil
-}
-
-// choose returns the newest run that has all cells of a claim, the newest of all
-// where none has, and nil where there is no run.
-func choose(claim published.Claim, runs Runs) (newest *analysis.Result, err error) {
-	for r, err := range runs(claim.Plan) {
-		if err != nil {
-			return nil, err
-		}
-		if hasCells(r, claim) {
-			return r, nil
-		}
-		newest = cmp.Or(newest, r)
-	}
-	return newest, nil
-}
-
-func hasCells(r *analysis.Result, claim published.Claim) bool {
-	return !slices.ContainsFunc(claim.Compare, func(c published.Comparison) bool {
-		return len(find(r, claim.Where, c.A)) != 1 || len(find(r, claim.Where, c.B)) != 1
-	})
 }
 
 // conclude joins the comparisons: one that fails refutes the claim, and all

@@ -95,8 +95,10 @@ func (f Finding) codes() []string {
 func addRuns(b *strings.Builder, findings []Finding) {
 	var runs []assay.Run
 	for _, f := range findings {
-		if f.Report != nil && !slices.ContainsFunc(runs, func(r assay.Run) bool { return r.ID == f.Report.Run.ID }) {
-			runs = append(runs, f.Report.Run)
+		for _, run := range f.runs() {
+			if !slices.ContainsFunc(runs, func(r assay.Run) bool { return r.ID == run.ID }) {
+				runs = append(runs, run)
+			}
 		}
 	}
 	if len(runs) == 0 {
@@ -145,8 +147,8 @@ func (f Finding) addTo(b *strings.Builder) {
 	if f.Claim.Basis == published.Reading {
 		b.WriteString(" The claim is our reading of the source's figures, not a sentence of it.")
 	}
-	if r := f.Report; r != nil {
-		fmt.Fprintf(b, " Run %s.", r.Run.ID)
+	if run := f.run(); run != "" {
+		fmt.Fprintf(b, " Runs: %s.", run)
 	}
 	b.WriteString("\n")
 	if len(f.Evidence) == 0 {
@@ -259,12 +261,21 @@ func writeCSV(w io.Writer, findings []Finding) error {
 	return out.Error()
 }
 
-// run is the run's identifier, empty where there is none.
-func (f Finding) run() string {
+// runs are those whose launches were compared, the newest first.
+func (f Finding) runs() []assay.Run {
 	if f.Report == nil {
-		return ""
+		return nil
 	}
-	return f.Report.Run.ID
+	return append([]assay.Run{f.Report.Run}, f.Report.Earlier...)
+}
+
+// run has the identifiers of its runs, separated by blanks.
+func (f Finding) run() string {
+	var ids []string
+	for _, r := range f.runs() {
+		ids = append(ids, r.ID)
+	}
+	return strings.Join(ids, " ")
 }
 
 func (f Finding) record(e Evidence) []string {

@@ -1,0 +1,64 @@
+package lab
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"assay"
+	"assay/internal/store"
+)
+
+// Launches of runs that are alike count together, and are never paired across
+// runs; those of another machine, plan or build do not.
+func TestPool(t *testing.T) {
+	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "assay.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
+	targets := func(b string) []assay.Target {
+		return []assay.Target{{Driver: "a", DriverVersion: "v1", Build: "x"}, {Driver: "b", DriverVersion: "v1", Build: b}}
+	}
+	newest := assay.Run{ID: "20261120-120400-0005", Plan: "p", PlanText: "name: p", Started: at, Status: assay.Finished, Host: map[string]string{"cpu": "one"},
+		Targets: targets("y"), Reference: "a@v1", Options: assay.Options{Launches: 6}}
+	same, rebuilt, elsewhere, otherPlan := newest, newest, newest, newest
+	same.ID, rebuilt.ID, elsewhere.ID, otherPlan.ID = "20261120-120300-0004", "20261120-120200-0003", "20261120-120100-0002", "20261120-120000-0001"
+	rebuilt.Targets = targets("z")
+	elsewhere.Host = map[string]string{"cpu": "two"}
+	otherPlan.PlanText = "name: p # other"
+	runs := []assay.Run{newest, same, rebuilt, elsewhere, otherPlan}
+	for _, run := range runs {
+		if err := s.Begin(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+		for launch := 1; launch <= 2; launch++ {
+			for driver, ns := range map[string]float64{"a": 1000, "b": 2000} {
+				trial := assay.Trial{Group: "g", Launch: launch, Outcome: assay.OK, Figures: map[string]float64{assay.NsPerOp: ns + float64(launch)},
+					Cell: assay.Cell{Plan: "p", Operation: "get", Driver: driver, DriverVersion: "v1", Clients: 1, Pool: 1, Idle: 1}}
+				if err := s.Append(t.Context(), run.ID, trial); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+	}
+	pooled, err := Pool(t.Context(), s, runs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]int{}
+	for _, row := range pooled.Tables[0].Rows {
+		got[row.Cell.Driver] = len(row.Counted())
+	}
+	// a: the newest run, same and rebuilt; b: not that of another build.
+	if got["a"] != 6 || got["b"] != 4 || len(pooled.Earlier) != 2 {
+		t.Errorf("got launches %v of %d earlier runs, want a: 6, b: 4 of 2", got, len(pooled.Earlier))
+	}
+	a, b := pooled.Tables[0].Rows[0], pooled.Tables[0].Rows[1]
+	metric, _ := assay.MetricByName(assay.NsPerOp)
+	c, paired, err := a.Against(b, metric)
+	if err != nil || c.Ratio.N != 4 {
+		t.Errorf("compared in %d launches, paired: %v, %v; want 4 pairs", c.Ratio.N, paired, err)
+	}
+}
