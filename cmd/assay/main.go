@@ -146,6 +146,7 @@ func usage(err error, hints ...string) error {
 type app struct {
 	stdout, stderr io.Writer   // without control characters of others
 	terminal       *os.File    // behind stderr; nil where it is none
+	screen         *os.File    // the terminal behind stdout; nil where it is none
 	store          string      // location of the store; empty: the default
 	cleansUp       atomic.Bool // what was started has to be stopped, also after a signal
 }
@@ -157,6 +158,9 @@ func newApp(stdout, stderr *os.File) *app {
 	a := &app{stdout: printable.NewWriter(stdout), stderr: printable.NewWriter(stderr)}
 	if term.IsTerminal(int(stderr.Fd())) {
 		a.terminal = stderr
+	}
+	if term.IsTerminal(int(stdout.Fd())) {
+		a.screen = stdout
 	}
 	return a
 }

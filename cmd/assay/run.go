@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -204,7 +203,7 @@ func (a *app) showResult(ctx context.Context, s *store.Store, result lab.Result,
 	if full {
 		err = r.Write(a.stdout, "text")
 	} else {
-		err = r.WriteScreen(a.stdout, screenOf(a.stdout))
+		err = a.showScreen(r)
 	}
 	if err != nil {
 		return err
@@ -222,15 +221,15 @@ func (a *app) summarize(result lab.Result) {
 	fmt.Fprintln(a.stderr)
 }
 
-// screenOf is what a terminal shows; elsewhere the default width without colours.
-func screenOf(out io.Writer) report.Screen {
-	file, ok := out.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
-		return report.Screen{}
+// showScreen prints the answer: as wide as the terminal and in its colours, which
+// pass by the filter of control characters. The report has no others.
+func (a *app) showScreen(r *report.Report) error {
+	if a.screen == nil {
+		return r.WriteScreen(a.stdout, report.Screen{})
 	}
-	width, _, err := term.GetSize(int(file.Fd()))
+	width, _, err := term.GetSize(int(a.screen.Fd()))
 	if err != nil {
-		width = 0
+		width = 0 // the default
 	}
-	return report.Screen{Width: width, Color: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"}
+	return r.WriteScreen(a.screen, report.Screen{Width: width, Color: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"})
 }

@@ -78,13 +78,51 @@ func (r *Result) Answer() Answer {
 		if l.Table.settles() {
 			a.Decided++
 		}
-		if slices.ContainsFunc(l.Entries, func(e Entry) bool { return e.Standing == Open }) {
+		if l.open() {
 			a.Open = append(a.Open, l.Table)
 		}
 	}
-	a.Needs = needs(a.Open)
+	a.dropEmpty()
+	a.Needs = needs(a.Open, r.Run.Least)
 	a.withoutCgo(r)
 	return a
+}
+
+// open tells whether a comparison of the table is undecided, or none was measured.
+func (l Line) open() bool {
+	return slices.ContainsFunc(l.Entries, func(e Entry) bool { return e.Standing == Open }) || l.Empty()
+}
+
+// Empty tells whether nothing of the table was measured.
+func (l Line) Empty() bool {
+	return !slices.ContainsFunc(l.Entries, func(e Entry) bool { return e.Standing != Missing })
+}
+
+// dropEmpty takes away the columns of which nothing was measured, unless nothing
+// was at all.
+func (a *Answer) dropEmpty() {
+	var kept []int
+	for i := range a.Columns {
+		if slices.ContainsFunc(a.Lines, func(l Line) bool { return l.Entries[i].Standing != Missing }) {
+			kept = append(kept, i)
+		}
+	}
+	if len(kept) == 0 {
+		return
+	}
+	a.Columns = choose(a.Columns, kept)
+	a.Baseline = slices.Index(kept, a.Baseline)
+	for i := range a.Lines {
+		a.Lines[i].Entries = choose(a.Lines[i].Entries, kept)
+	}
+}
+
+func choose[T any](all []T, kept []int) []T {
+	var chosen []T
+	for _, i := range kept {
+		chosen = append(chosen, all[i])
+	}
+	return chosen
 }
 
 // Ranked tells whether some row can be ranked.
@@ -263,10 +301,18 @@ func (k *Ranking) standing(row *Row) Standing {
 
 // needs is how long a run takes that measures the tables again until their
 // comparisons are decided, for each launch takes what it took; 0 where that
-// cannot be told.
-func needs(tables []*Table) time.Duration {
+// cannot be told. Where some were never measured it takes at least what the least
+// launches of all cells were estimated to take.
+func needs(tables []*Table, least time.Duration) time.Duration {
 	var total time.Duration
 	for _, t := range tables {
+		if t.Launch == 0 {
+			if least == 0 {
+				return 0
+			}
+			total = max(total, least)
+			continue
+		}
 		launches := 0
 		for _, row := range t.Rows {
 			for _, f := range row.Figures {

@@ -66,6 +66,9 @@ func (r *Report) matrix(a analysis.Answer) *matrix {
 	}
 	for _, l := range a.Lines {
 		line := matrixLine{label: r.label(l.Table), table: l.Table}
+		if l.Empty() {
+			line.weight = -1
+		}
 		for i, e := range l.Entries {
 			entry := newEntry(e, l.Table, i == a.Baseline || a.Baseline < 0 || l.Entries[a.Baseline].Row == nil, everywhere)
 			if entry.look == open || entry.look == bad {

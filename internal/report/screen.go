@@ -43,12 +43,22 @@ func (r *Report) WriteScreen(w io.Writer, s Screen) error {
 	last := append(r.openLines(a, s), r.detailLines(s)...)
 	free := maxLines - s.height(top) - s.height(last)
 	know := r.knowLines(a, m, s, min(maxKnow, max(minKnow, free-m.wanted(s)-knowFrame)))
-	lines := slices.Concat(top, m.render(s, free-len(know)), know, last)
+	lines := slices.Concat(harmless(top), m.render(s, free-len(know)), harmless(know), harmless(last))
 	out := bufio.NewWriter(w)
 	for _, line := range lines {
 		out.WriteString(strings.TrimRight(line, " ") + "\n")
 	}
 	return out.Flush()
+}
+
+// harmless are lines without control characters. Those of the matrix are made of
+// clean texts, and of colours.
+func harmless(lines []string) []string {
+	all := make([]string, len(lines))
+	for i, line := range lines {
+		all[i] = printable(line)
+	}
+	return all
 }
 
 // height counts the lines that a terminal takes for some lines of text: those to

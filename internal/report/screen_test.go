@@ -187,3 +187,30 @@ func checkScreen(t *testing.T, name, text string, width int) {
 		t.Errorf("%s: a command does not name the store:\n%s", name, text)
 	}
 }
+
+// Colours say nothing that the marks do not, and no text of others moves the
+// terminal's cursor.
+func TestScreenColors(t *testing.T) {
+	run, trials := analysistest.SampleRun()
+	run.Plan, run.ID = "a\x1b[2Jplan", "r\x1b]0;title"
+	for _, target := range run.Targets {
+		run.Options.Drivers = append(run.Options.Drivers, target.Driver+"\x1b[1m")
+	}
+	r := mustReport(t, run, trials)
+	var plain, colored strings.Builder
+	for out, color := range map[*strings.Builder]bool{&plain: false, &colored: true} {
+		if err := r.WriteScreen(out, Screen{Width: 80, Color: color}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if strings.ContainsRune(plain.String(), '\x1b') {
+		t.Errorf("got a control character without colours in\n%q", plain.String())
+	}
+	if !strings.Contains(colored.String(), "\x1b[31m") {
+		t.Errorf("got no red for what did not end ok in\n%q", colored.String())
+	}
+	without := strings.NewReplacer("\x1b[31m", "", "\x1b[32m", "", "\x1b[33m", "", "\x1b[0m", "").Replace(colored.String())
+	if got, want := strings.Join(strings.Fields(without), " "), strings.Join(strings.Fields(plain.String()), " "); got != want {
+		t.Errorf("got with colours\n%s\nwant what it is without\n%s", got, want)
+	}
+}
