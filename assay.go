@@ -128,6 +128,10 @@ func (t Target) Name() string {
 	return targetName(t.Driver, t.DriverVersion, strings.Join(t.Options, ":"))
 }
 
+// IsFloor tells whether the target is the engine with nothing in between: what
+// others are held against, and no choice.
+func (t Target) IsFloor() bool { return t.Facts["floor"] == "true" }
+
 func targetName(driver, version, options string) string {
 	name := driver + "@" + version
 	if options != "" {

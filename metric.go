@@ -5,8 +5,20 @@ type Metric struct {
 	Name         string
 	Unit         string
 	HigherBetter bool
+	MayBeZero    bool // a ratio or a logarithm does not suit it
+	Of           Subject
 	About        string
 }
+
+// Subject is what a metric is of.
+type Subject int
+
+// The subjects.
+const (
+	OfOperation Subject = iota // operations, or the worker that does them
+	OfPhase                    // one phase of a statement
+	OfRequest                  // requests to a server: only rows that are served have it
+)
 
 // The names of metrics that code refers to.
 const (
@@ -28,42 +40,42 @@ const (
 
 // Metrics lists every metric, in the order of tables.
 var Metrics = []Metric{
-	{NsPerOp, "ns", false, "wall time / operations"},
-	{OpPerS, "1/s", true, "operations / wall time"},
-	{P50, "ns", false, "latency that half of the operations stayed under"},
-	{"p90", "ns", false, "90th percentile of latency"},
-	{P99, "ns", false, "99th percentile of latency"},
-	{"p99.9", "ns", false, "99.9th percentile of latency"},
-	{BusyOp, "1/op", false, "answers of 'database is busy' per operation; each was tried again"},
-	{"cpu-ns/op", "ns", false, "user and system CPU time of the worker / operations"},
-	{"B/op", "B", false, "bytes allocated on the Go heap / operations; memory of C code is not in it"},
-	{"allocs/op", "1/op", false, "allocations on the Go heap / operations"},
-	{"read-B/op", "B", false, "bytes read through system calls / operations"},
-	{"fetched-B/op", "B", false, "bytes read from storage, what the page cache did not have / operations"},
-	{"bytes-written/op", "B", false, "bytes sent to storage / operations"},
-	{"written-B/B", "B/B", false, "bytes sent to storage / bytes of keys and values put; what closing writes is not in it"},
-	{"syncs/op", "1/op", false, "syncs of files / operations, in a trace of some commits that is not measured"},
-	{"disk-B", "B", false, "what the database takes on the disk after the block, when it is closed"},
-	{"switches/op", "1/op", false, "voluntary and involuntary context switches / operations"},
-	{"peak-B", "B", false, "peak resident memory of the worker process"},
-	{"close-ns", "ns", false, "time to close the database after the block"},
-	{"prepare-ns/op", "ns", false, "phase: compile the statement; phases are timed in windows of their own"},
-	{"bind-ns/op", "ns", false, "phase: hand over the arguments, where the API has that apart"},
-	{"query-ns/op", "ns", false, "phase: hand over the arguments and start the statement"},
-	{"next-ns/op", "ns", false, "phase: step to the next row, for all rows"},
-	{"scan-ns/op", "ns", false, "phase: read the columns, of all rows"},
-	{"close-rows-ns/op", "ns", false, "phase: end the answer, or reset the statement"},
-	{"close-stmt-ns/op", "ns", false, "phase: finalize the statement"},
-	{CapacityPerS, "1/s", true, "the highest rate of arrivals at which the wished latency was kept"},
-	{OfferedPerS, "1/s", false, "open loop: requests a second that were to be sent"},
-	{LimitPerS, "1/s", false, "requests a second that the load generator reached without a database, with as many clients"},
-	{Lag, "ns", false, "open loop: 99th percentile of how long requests waited for the load generator alone; it is in their latency"},
-	{LateOp, "1/op", false, "open loop: requests sent over 1 ms after their time / requests"},
-	{DroppedOp, "1/op", false, "open loop: requests not sent, for want of a connection for 1 s / requests"},
-	{FailedOp, "1/op", false, "requests without an answer of status 200 / requests; they are in no other figure"},
-	{ReopensOp, "1/op", false, "connections to the database that the pool closed under load, and opened again / requests"},
-	{"pool-wait-ns/op", "ns", false, "time that requests waited for a connection of the pool / requests"},
-	{"clock-ns/op", "ns", false, "what reading the clock between the phases costs; it is in the phases, and not subtracted"},
+	{NsPerOp, "ns", false, false, OfOperation, "wall time / operations"},
+	{OpPerS, "1/s", true, false, OfOperation, "operations / wall time"},
+	{P50, "ns", false, false, OfOperation, "latency that half of the operations stayed under"},
+	{"p90", "ns", false, false, OfOperation, "90th percentile of latency"},
+	{P99, "ns", false, false, OfOperation, "99th percentile of latency"},
+	{"p99.9", "ns", false, false, OfOperation, "99.9th percentile of latency"},
+	{BusyOp, "1/op", false, true, OfOperation, "answers of 'database is busy' per operation; each was tried again"},
+	{"cpu-ns/op", "ns", false, false, OfOperation, "user and system CPU time of the worker / operations"},
+	{"B/op", "B", false, true, OfOperation, "bytes allocated on the Go heap / operations; memory of C code is not in it"},
+	{"allocs/op", "1/op", false, true, OfOperation, "allocations on the Go heap / operations"},
+	{"read-B/op", "B", false, true, OfOperation, "bytes read through system calls / operations"},
+	{"fetched-B/op", "B", false, false, OfOperation, "bytes read from storage, what the page cache did not have / operations"},
+	{"bytes-written/op", "B", false, true, OfOperation, "bytes sent to storage / operations"},
+	{"written-B/B", "B/B", false, false, OfOperation, "bytes sent to storage / bytes of keys and values put; what closing writes is not in it"},
+	{"syncs/op", "1/op", false, false, OfOperation, "syncs of files / operations, in a trace of some commits that is not measured"},
+	{"disk-B", "B", false, false, OfOperation, "what the database takes on the disk after the block, when it is closed"},
+	{"switches/op", "1/op", false, true, OfOperation, "voluntary and involuntary context switches / operations"},
+	{"peak-B", "B", false, false, OfOperation, "peak resident memory of the worker process"},
+	{"close-ns", "ns", false, true, OfOperation, "time to close the database after the block"},
+	{"prepare-ns/op", "ns", false, false, OfPhase, "phase: compile the statement; phases are timed in windows of their own"},
+	{"bind-ns/op", "ns", false, false, OfPhase, "phase: hand over the arguments, where the API has that apart"},
+	{"query-ns/op", "ns", false, false, OfPhase, "phase: hand over the arguments and start the statement"},
+	{"next-ns/op", "ns", false, false, OfPhase, "phase: step to the next row, for all rows"},
+	{"scan-ns/op", "ns", false, false, OfPhase, "phase: read the columns, of all rows"},
+	{"close-rows-ns/op", "ns", false, false, OfPhase, "phase: end the answer, or reset the statement"},
+	{"close-stmt-ns/op", "ns", false, false, OfPhase, "phase: finalize the statement"},
+	{CapacityPerS, "1/s", true, false, OfRequest, "the highest rate of arrivals at which the wished latency was kept"},
+	{OfferedPerS, "1/s", false, false, OfRequest, "open loop: requests a second that were to be sent"},
+	{LimitPerS, "1/s", false, false, OfRequest, "requests a second that the load generator reached without a database, with as many clients"},
+	{Lag, "ns", false, false, OfRequest, "open loop: 99th percentile of how long requests waited for the load generator alone; it is in their latency"},
+	{LateOp, "1/op", false, true, OfRequest, "open loop: requests sent over 1 ms after their time / requests"},
+	{DroppedOp, "1/op", false, true, OfRequest, "open loop: requests not sent, for want of a connection for 1 s / requests"},
+	{FailedOp, "1/op", false, true, OfRequest, "requests without an answer of status 200 / requests; they are in no other figure"},
+	{ReopensOp, "1/op", false, true, OfRequest, "connections to the database that the pool closed under load, and opened again / requests"},
+	{"pool-wait-ns/op", "ns", false, true, OfRequest, "time that requests waited for a connection of the pool / requests"},
+	{"clock-ns/op", "ns", false, false, OfOperation, "what reading the clock between the phases costs; it is in the phases, and not subtracted"},
 }
 
 // MetricByName returns the metric of that name; the second result is false

@@ -1,6 +1,9 @@
 package assay
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Outcome is how a trial or a cell ended. Only an ok outcome is ranked.
 type Outcome string
@@ -151,6 +154,10 @@ type Trial struct {
 	// Its figures are kept; they do not enter the centre or the ratios.
 	Disqualified bool
 }
+
+// OfAblation tells whether the trial is of the stage in which settings are left
+// out one at a time.
+func (t *Trial) OfAblation() bool { return strings.HasPrefix(t.Group, FactorGroups) }
 
 // Measured tells whether the trial has figures. One whose requests failed in
 // part has those of the others, and is never compared.

@@ -6,16 +6,12 @@ import (
 	"assay"
 )
 
-// floorFact is what a target says of itself that measures the engine with
-// nothing in between.
-const floorFact = "floor"
-
 // markFloors finds the rows of targets that are a floor: they are what others
 // are held against, and no choice.
 func markFloors(targets []assay.Target, rows []*Row) {
 	floors, general := map[string]bool{}, map[string]bool{}
 	for _, t := range targets {
-		if t.Facts[floorFact] == "true" {
+		if t.IsFloor() {
 			floors[t.Name()] = true
 			general[t.Name()] = t.Facts["api"] == "key-value"
 		}

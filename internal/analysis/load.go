@@ -8,8 +8,7 @@ import (
 
 // Served tells whether the row was asked for over HTTP.
 func (r *Row) Served() bool {
-	_, is := r.Figure(assay.LimitPerS)
-	return is
+	return slices.ContainsFunc(r.Figures, func(f Figure) bool { return f.Metric.Of == assay.OfRequest })
 }
 
 // Any tells whether a figure of some row is above 0.

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strings"
 	"time"
 
 	"assay"
@@ -171,7 +170,7 @@ func collect(trials iter.Seq2[assay.Trial, error]) (rows, twins []*Row, err erro
 		if err != nil {
 			return nil, nil, err
 		}
-		factor := strings.HasPrefix(trial.Group, assay.FactorGroups)
+		factor := trial.OfAblation()
 		key := fmt.Sprint(trial.Twin, factor, trial.Cell.Key())
 		row := byKey[key]
 		if row == nil {
@@ -269,13 +268,6 @@ func (r *Row) Counted() []*assay.Trial {
 	return counted
 }
 
-// canBeZero names the metrics that a ratio or a logarithm does not suit.
-var canBeZero = map[string]bool{
-	assay.BusyOp: true, "B/op": true, "allocs/op": true, "read-B/op": true,
-	"bytes-written/op": true, "switches/op": true, "close-ns": true, assay.LateOp: true, assay.DroppedOp: true,
-	assay.FailedOp: true, assay.ReopensOp: true, "pool-wait-ns/op": true,
-}
-
 // figures summarizes every metric over launches, in the order of tables.
 func figures(trials []*assay.Trial, rule stat.Rule) []Figure {
 	values := map[string][]float64{}
@@ -293,7 +285,7 @@ func figures(trials []*assay.Trial, rule stat.Rule) []Figure {
 			metric = assay.Metric{Name: name}
 		}
 		interval := rule.Interval
-		if canBeZero[name] {
+		if metric.MayBeZero {
 			interval = stat.MeanInterval
 		}
 		all = append(all, Figure{Metric: metric, Interval: interval(list)})

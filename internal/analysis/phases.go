@@ -3,13 +3,25 @@ package analysis
 import (
 	"slices"
 	"strings"
+
+	"assay"
 )
 
+// PhaseSuffix ends the names of metrics of phases.
 const PhaseSuffix = "-ns/op"
 
-// PhaseMetrics are those of phases, in their order: the metrics between
-// close-ns and clock-ns/op.
-var PhaseMetrics = []string{"prepare-ns/op", "bind-ns/op", "query-ns/op", "next-ns/op", "scan-ns/op", "close-rows-ns/op", "close-stmt-ns/op"}
+// PhaseMetrics are those of phases, in their order.
+var PhaseMetrics = phaseMetrics()
+
+func phaseMetrics() []string {
+	var names []string
+	for _, m := range assay.Metrics {
+		if m.Of == assay.OfPhase {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
 
 // Phase is what a row spends in one phase of an execution.
 type Phase struct {
