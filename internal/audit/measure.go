@@ -62,7 +62,7 @@ func (f Finding) needs() int {
 		case e.Here == nil:
 			launches = max(launches, 1)
 		default:
-			launches = max(launches, cmp.Or(e.Here.MoreLaunches, notEstimable))
+			launches = max(launches, cmp.Or(e.Here.MoreLaunches(), notEstimable))
 		}
 	}
 	return launches * len(f.Evidence)
