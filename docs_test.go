@@ -92,16 +92,20 @@ var commands = map[string]command{
 	"bin/assay run quick --drivers mattn,modernc@v1.60.0 --only operation=point-read,insert-100 --only rows=100000": understood,
 }
 
+// TestReadmeCommands runs the commands of README and of the guide.
 func TestReadmeCommands(t *testing.T) {
-	readme := documents(t)["README.md"]
+	readme, guide := documents(t)["README.md"], documents(t)["docs/guide.md"]
+	if lines := strings.Count(readme, "\n"); lines >= 150 {
+		t.Errorf("README.md has %d lines, want fewer than 150", lines)
+	}
 	b := newBench(t)
 	b.writeFixtures(t, readme)
 	known := map[string]bool{}
-	for line := range strings.Lines(strings.Join(fenced(readme, "sh"), "")) {
+	for line := range strings.Lines(strings.Join(append(fenced(readme, "sh"), fenced(guide, "sh")...), "")) {
 		line = strings.TrimSpace(line)
 		c, ok := commands[line]
 		if !ok {
-			t.Errorf("README.md: no test knows the command %q: add it to docs_test.go", line)
+			t.Errorf("no test knows the documented command %q: add it to docs_test.go", line)
 			continue
 		}
 		known[line] = true
@@ -109,19 +113,19 @@ func TestReadmeCommands(t *testing.T) {
 	}
 	for line := range commands {
 		if !known[line] {
-			t.Errorf("README.md no longer has the command %q", line)
+			t.Errorf("neither README.md nor docs/guide.md has the command %q any more", line)
 		}
 	}
 }
 
-func TestReadmeNamesEveryCommand(t *testing.T) {
-	readme := documents(t)["README.md"]
+func TestGuideNamesEveryCommand(t *testing.T) {
+	guide := documents(t)["docs/guide.md"]
 	_, help, _ := strings.Cut(newBench(t).run(t, "bin/assay help", command{}), "Available Commands:\n")
 	help, _, _ = strings.Cut(help, "\n\n")
 	for line := range strings.Lines(help) {
 		name := strings.Fields(line)[0]
-		if name != "help" && name != "completion" && !strings.Contains(readme, "`assay "+name) {
-			t.Errorf("README.md does not name assay %s", name)
+		if name != "help" && name != "completion" && !strings.Contains(guide, "`assay "+name) {
+			t.Errorf("docs/guide.md does not name assay %s", name)
 		}
 	}
 }
