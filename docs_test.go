@@ -365,6 +365,26 @@ func TestArchitectureHasTheImportTable(t *testing.T) {
 	}
 }
 
+// The diagram's arrows are imports that the table allows, every room of a run is
+// in it, and the files that readers are sent to exist.
+func TestArchitectureShowsTheFlow(t *testing.T) {
+	text := documents(t)["docs/architecture.md"]
+	arrows := regexp.MustCompile(`(?m)^  (\w+) --> (\w+)$`).FindAllStringSubmatch(strings.Join(fenced(text, "mermaid"), ""), -1)
+	if len(arrows) < 15 {
+		t.Errorf("the diagram has %d arrows, want the flow of a run", len(arrows))
+	}
+	for _, arrow := range arrows {
+		if !slices.Contains(imports[arrow[1]], arrow[2]) {
+			t.Errorf("the diagram has %s --> %s, and the import table allows %s only %v", arrow[1], arrow[2], arrow[1], imports[arrow[1]])
+		}
+	}
+	for _, match := range regexp.MustCompile("`([a-z/]+\\.go|internal/[a-z/]+)`").FindAllStringSubmatch(text, -1) {
+		if _, err := os.Stat(match[1]); err != nil {
+			t.Errorf("docs/architecture.md sends readers to %s: %v", match[1], err)
+		}
+	}
+}
+
 // missing tells whether a folder of the import table does not exist yet.
 func missing(folder string) bool {
 	_, public := os.Stat(folder)
