@@ -41,7 +41,7 @@ func (t *trial) inspect(ctx context.Context, path string, acked int) (observatio
 		}
 		return found, nil
 	}
-	db, err := t.task.open(ctx, path, t.work)
+	db, err := t.open(ctx, t.task, path)
 	if err != nil {
 		return bad(Unopened, err)
 	}
@@ -65,7 +65,7 @@ func (t *trial) inspect(ctx context.Context, path string, acked int) (observatio
 	if err := db.close(ctx); err != nil && !errors.As(err, new(*process.ExitError)) {
 		return bad(Unwritable, fmt.Errorf("close: %w", err))
 	}
-	again, err := t.task.open(ctx, path, t.work)
+	again, err := t.open(ctx, t.task, path)
 	if err != nil {
 		return bad(Unstable, fmt.Errorf("the second time: %w", err))
 	}

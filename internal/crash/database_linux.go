@@ -38,8 +38,8 @@ var createTable = strings.Replace(kv.Schema, "CREATE TABLE", "CREATE TABLE IF NO
 
 // open starts a fresh worker and opens the database at path, making it where it
 // does not exist.
-func (t Task) open(ctx context.Context, path, dir string) (*database, error) {
-	worker, err := process.Start(ctx, t.Program, process.Options{Dir: dir})
+func (l *lane) open(ctx context.Context, t Task, path string) (*database, error) {
+	worker, err := process.Start(ctx, t.Program, process.Options{Dir: l.work, Under: l.inside()})
 	if err != nil {
 		return nil, fmt.Errorf("start: %w", err)
 	}

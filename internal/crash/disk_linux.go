@@ -1,10 +1,14 @@
 package crash
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"log"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"sync"
 	"syscall"
 
@@ -47,10 +51,33 @@ func serveDisk(folder string) (*disk, error) {
 	}
 	d.server = server
 	go server.Serve()
-	if err := server.WaitMount(); err != nil {
+	err = errors.Join(server.WaitMount(), keepPrivate("/dev/fuse"))
+	if err != nil {
 		return nil, fmt.Errorf("mount FUSE at %s: %w", folder, err)
 	}
 	return d, nil
+}
+
+// keepPrivate has no program inherit descriptors of a file. A program that had
+// one of FUSE's would keep the disk alive after this process, with nobody to
+// answer for it.
+func keepPrivate(path string) error {
+	const descriptors = "/proc/self/fd"
+	entries, err := os.ReadDir(descriptors)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if target, err := os.Readlink(filepath.Join(descriptors, e.Name())); err != nil || target != path {
+			continue // closed meanwhile, or another file
+		}
+		number, err := strconv.Atoi(e.Name())
+		if err != nil {
+			return err
+		}
+		syscall.CloseOnExec(number)
+	}
+	return nil
 }
 
 // insert puts a disk in, and records what is done to it where record is set.

@@ -76,7 +76,7 @@ func (t *trial) begin(ctx context.Context, path string) (*database, error) {
 	if err := t.install(ctx, t.task, path); err != nil {
 		return nil, err
 	}
-	db, err := t.task.open(ctx, path, t.work)
+	db, err := t.open(ctx, t.task, path)
 	if err != nil {
 		return nil, err
 	}
@@ -96,9 +96,9 @@ func (t *trial) filled(ctx context.Context) (int, observation, error) {
 	ballast := filepath.Join(t.mount, "ballast")
 	return t.broken(ctx, func() error {
 		free := 64<<10 + t.random.Int64N(600<<10) // less than the workload takes
-		return program(ctx, "sh", "-c", fmt.Sprintf(
+		return t.run(ctx, "sh", "-c", fmt.Sprintf(
 			`fallocate -l $(( $(stat -f -c '%%a * %%S' "$1") - %d )) "$1/ballast"`, free), "sh", t.mount)
-	}, func() error { return program(ctx, "rm", "-f", ballast) }, nil)
+	}, func() error { return t.run(ctx, "rm", "-f", ballast) }, nil)
 }
 
 // failing lets writes or flushes of the disk fail from a random one on.
@@ -117,7 +117,7 @@ func (t *trial) remount(ctx context.Context) error {
 	if err := t.unmount(ctx); err != nil {
 		return err
 	}
-	return program(ctx, "mount", "-t", "ext4", "-o", "loop", filepath.Join(t.fuse, diskName), t.mount)
+	return t.run(ctx, "mount", "-t", "ext4", "-o", "loop", filepath.Join(t.fuse, diskName), t.mount)
 }
 
 // broken runs the workload on a disk that breaks, then mends it and looks at what

@@ -9,9 +9,11 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"assay"
+	"assay/kit/process"
 
 	"golang.org/x/sys/unix"
 )
@@ -24,14 +26,18 @@ const (
 )
 
 // lane is one disk with one mount point, on which tasks are done one after the
-// other. It lives in a process and a mount namespace of its own: when the
-// process ends, however that happens, the kernel takes everything down.
+// other. It lives in a process and a mount namespace of its own, and the file
+// system on the disk in the namespace of another process, the holder, which ends
+// with it. So the kernel takes everything down in the right order however the
+// lane ends: first the disk, whose reads and writes then fail, and then the file
+// system. In one namespace the end of the lane would wait for its own disk.
 type lane struct {
-	disk  *disk  // nil where the machine does not allow one
-	fuse  string // folder of the disk's file
-	mount string // folder that the file system is mounted on
-	work  string // folder for argument sequences and the workers
-	base  *Image // an empty file system
+	holder *exec.Cmd
+	disk   *disk  // nil where the machine does not allow one
+	fuse   string // folder of the disk's file
+	mount  string // folder that the file system is mounted on
+	work   string // folder for argument sequences and the workers
+	base   *Image // an empty file system
 }
 
 // newLane mounts an empty disk below a folder.
@@ -52,7 +58,27 @@ func newLane(ctx context.Context, dir string) (*lane, error) {
 	if l.disk, err = serveDisk(l.fuse); err != nil {
 		return nil, err
 	}
+	l.holder = exec.Command("sleep", "infinity")
+	l.holder.SysProcAttr = apart()
+	if err := process.Launch(l.holder); err != nil {
+		return nil, fmt.Errorf("start the holder of the mount: %w", err)
+	}
 	return l, nil
+}
+
+// inside is the program with arguments that runs another one where the disk is
+// mounted; nothing without a disk.
+func (l *lane) inside() []string {
+	if l.holder == nil {
+		return nil
+	}
+	return []string{"nsenter", "--mount=/proc/" + strconv.Itoa(l.holder.Process.Pid) + "/ns/mnt", "--"}
+}
+
+// run runs a program where the disk is mounted.
+func (l *lane) run(ctx context.Context, name string, args ...string) error {
+	all := append(append(l.inside(), name), args...)
+	return program(ctx, all[0], all[1:]...)
 }
 
 // makeFileSystem makes an empty ext4 by way of a file, which is removed.
@@ -99,14 +125,18 @@ func readImage(file *os.File, size int64) (*Image, error) {
 func program(ctx context.Context, name string, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, programPatience)
 	defer cancel()
+	var out bytes.Buffer
 	command := exec.CommandContext(ctx, name, args...)
-	command.WaitDelay = time.Second
-	out, err := command.CombinedOutput()
+	command.WaitDelay, command.Stdout, command.Stderr = time.Second, &out, &out
+	err := process.Launch(command) // it ends with this process
+	if err == nil {
+		err = command.Wait()
+	}
 	if ctx.Err() != nil && err != nil {
 		return fmt.Errorf("%s: %w", name, ctx.Err())
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w: %s", name, err, bytes.TrimSpace(out))
+		return fmt.Errorf("%s: %w: %s", name, err, bytes.TrimSpace(out.Bytes()))
 	}
 	return nil
 }
@@ -117,7 +147,7 @@ var errMount = errors.New("the file system does not mount")
 // mounted puts a disk in, mounts it, and unmounts it after do.
 func (l *lane) mounted(ctx context.Context, image *Image, record bool, do func() error) error {
 	l.disk.insert(image, record)
-	if err := program(ctx, "mount", "-t", "ext4", "-o", "loop", filepath.Join(l.fuse, diskName), l.mount); err != nil {
+	if err := l.run(ctx, "mount", "-t", "ext4", "-o", "loop", filepath.Join(l.fuse, diskName), l.mount); err != nil {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -132,7 +162,7 @@ func (l *lane) mounted(ctx context.Context, image *Image, record bool, do func()
 func (l *lane) unmount(ctx context.Context) error {
 	var err error
 	for range 20 {
-		if err = program(ctx, "umount", l.mount); err == nil {
+		if err = l.run(ctx, "umount", l.mount); err == nil {
 			return nil
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -145,9 +175,7 @@ func (l *lane) close() {
 	if l.disk == nil {
 		return
 	}
-	_ = l.unmountQuietly()
+	_ = l.holder.Process.Kill() // with it goes the mount, while the disk still answers
+	_ = l.holder.Wait()         // it was killed
 	_ = l.disk.server.Unmount() // the namespace ends with the process anyway
 }
-
-// unmountQuietly unmounts what an error may have left; there need be nothing.
-func (l *lane) unmountQuietly() error { return unix.Unmount(l.mount, unix.MNT_DETACH) }

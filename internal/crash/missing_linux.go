@@ -25,7 +25,7 @@ func Missing(fault assay.Fault) string {
 	if _, err := os.Stat("/dev/loop-control"); err != nil {
 		return "it takes loop devices (" + err.Error() + "): load the module loop, or start the container with --privileged"
 	}
-	for program, install := range map[string]string{"mount": "mount", "umount": "mount", "mkfs.ext4": "e2fsprogs"} {
+	for program, install := range map[string]string{"mount": "mount", "umount": "mount", "nsenter": "util-linux", "mkfs.ext4": "e2fsprogs"} {
 		if _, err := exec.LookPath(program); err != nil {
 			return "it takes " + program + ": apt-get install " + install
 		}

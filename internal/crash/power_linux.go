@@ -88,7 +88,7 @@ func (t *trial) record(ctx context.Context, task Task, note bool) (*Recording, e
 		if err := t.install(ctx, task, path); err != nil {
 			return err
 		}
-		db, err := task.open(ctx, path, t.work)
+		db, err := t.open(ctx, task, path)
 		if err != nil {
 			return err
 		}
@@ -147,7 +147,7 @@ func (t *trial) unmountable(err error) error {
 func (t *trial) recover(ctx context.Context, image *Image) (*Recording, error) {
 	var recording *Recording
 	err := t.mounted(ctx, image, true, func() error {
-		db, err := t.task.open(ctx, dataPath(t.mount), t.work)
+		db, err := t.open(ctx, t.task, dataPath(t.mount))
 		if err == nil {
 			db.worker.Kill()
 		}
@@ -249,7 +249,7 @@ func (t *trial) install(ctx context.Context, task Task, path string) error {
 	if task.Initial == "" {
 		return nil
 	}
-	return program(ctx, "cp", task.Initial, path)
+	return t.run(ctx, "cp", task.Initial, path)
 }
 
 // identify notes what the worker is, and what its settings claim.
