@@ -16,8 +16,8 @@ import (
 	"path/filepath"
 	"reflect"
 	"regexp"
+	"runtime"
 	"strings"
-	"syscall"
 	"testing"
 
 	"assay/kit"
@@ -221,14 +221,11 @@ func replaced(old, with string) func(string) string {
 	return func(text string) string { return strings.ReplaceAll(text, old, with) }
 }
 
-// absolute replaces a measurement's CPU time by the process's.
+// absolute replaces a measurement's allocations by the process's.
 func absolute(line []byte) []byte {
-	var usage syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
-		panic(err)
-	}
-	used := fmt.Sprintf(`"counters":{"cpu_ns":%d`, usage.Utime.Nano()+usage.Stime.Nano())
-	return replace(`"counters":\{"cpu_ns":\d+`, used)(line)
+	var memory runtime.MemStats
+	runtime.ReadMemStats(&memory)
+	return replace(`"allocs":\d+`, fmt.Sprintf(`"allocs":%d`, memory.Mallocs))(line)
 }
 
 // told changes a setting that is read back.
@@ -266,6 +263,15 @@ func twice(line []byte) []byte {
 	return replace(`"type":"prepare"`, `"type":"stats"`)(line)
 }
 
+// sameName gives all connections the name of the first one.
+func sameName(connections []wire.Connection) {
+	for i := range connections {
+		connections[i].Name = connections[0].Name
+	}
+}
+
+const block = "a block executes exactly its operations"
+
 const types = "stored values are of their declared type, or an error"
 
 // faults are the copies of the correct worker, by name.
@@ -280,10 +286,10 @@ var faults = map[string]fault{
 	"each from cache":  {request: replace(`"statement":"each"`, `"statement":"once"`), fails: map[string]string{"a statement is compiled for each execution where that is asked for": "it is not compiled for each execution"}},
 	"no retry":         {request: replace(`"retry_busy":true`, `"retry_busy":false`), fails: map[string]string{"busy answers are counted, and tried again where that is asked for": `errors \(.*locked.*\) with retry_busy, .* is 1, want 0`}},
 	"busy not counted": {reply: replace(`"busy":\d+,`, ""), fails: map[string]string{"busy answers are counted, and tried again where that is asked for": "busy without retry_busy is 0, want 1", "a transaction takes the lock when it begins": "busy is 0, want 1"}},
-	"absolute":         {reply: absolute, fails: map[string]string{"counters are those of the measurement alone": "cpu_ns is .* only .* were used"}},
+	"absolute":         {reply: absolute, fails: map[string]string{"counters are those of the measurement alone": "allocs is .* only .* were used"}},
 	"plain begin":      {sql: replaced("BEGIN IMMEDIATE", "BEGIN"), fails: map[string]string{"a transaction takes the lock when it begins": "holds the lock is 0, want 1"}},
 	"no rollback":      {sql: replaced("ROLLBACK", "COMMIT"), fails: map[string]string{"a transaction that fails leaves nothing": "SELECT count.* FROM parent: 1 rows with digest"}},
-	"no minimum":       {request: replace(`"nanos":1}`, `"operations":2}`), fails: map[string]string{"a window has ten operations of every client": "2 operations were executed in a window of 1 ns with 2 clients, want at least 20"}},
+	"no minimum":       {request: replace(`"nanos":1}`, `"operations":2}`), fails: map[string]string{"a window has ten operations of every client": "2 operations were executed in a window of 2 clients, want at least 20"}},
 	"never gives up":   {reply: replace(`"executed":1000,"errors":1000`, `"executed":5000,"errors":5000`), fails: map[string]string{"a measurement ends after 1000 operations that are not right": "errors of 5000 .* is 5000, want 1000"}},
 	"misses forever":   {reply: replace(`"executed":1000,"misses":1000`, `"executed":5000,"misses":5000`), fails: map[string]string{"a measurement ends after 1000 operations that are not right": "misses of 5000 .* is 5000, want 1000"}},
 	"verify from zero": {request: replace(`("type":"verify".*)"start":\d+`, `$1"start":0`), fails: map[string]string{"verify begins at its start and goes around the trace's end": "digest of 2 positions from 1 on"}},
@@ -308,7 +314,14 @@ var faults = map[string]fault{
 	"always in memory":  {settings: told("memory", func(string) string { return "1" }), fails: map[string]string{"a private database in memory is told from a file and from a shared one": `a database in a file: writer-1 reads memory="1", want "0"`}},
 	"private is shared": {settings: told("memory", func(is string) string { return strings.ReplaceAll(is, "private", "1") }), fails: map[string]string{"a private database in memory is told from a file and from a shared one": `for each connection: reader-1 reads memory="1", want "private"`}},
 	"numbers ignored":   {request: replace(`\?\d`, "?"), fails: map[string]string{"numbered placeholders are bound by their numbers": "", "operations of several steps run all of them": ""}},
-	"histogram of rows": {reply: replace(`"histogram":\[\[(\d+),\d+\]`, `"histogram":[[$1,15]`), fails: map[string]string{"transactions change what they should": `transactions in the histogram is \d+, want 3`}},
+	"fast clock":        {reply: replace(`"nanos":(\d+),"executed"`, `"nanos":${1}00,"executed"`), fails: map[string]string{block: "its clock is too fast"}},
+	"too much CPU":      {reply: replace(`"cpu_ns":(\d+)`, `"cpu_ns":${1}000`), fails: map[string]string{block: "of CPU time in a call of"}},
+	"short latencies":   {reply: replace(`"histogram":\[.*\]\]`, `"histogram":[[1,1000]]`), fails: map[string]string{block: "the latencies of the histogram add up to 1µs of"}},
+	"drops the slow":    {reply: replace(`"operations":\d+,(.*?"executed":5000)`, `"operations":4990,$1`), fails: map[string]string{"several clients share one counter": "4990 operations are right, want at least 4996"}},
+	"negative memory":   {reply: replace(`"alloc_bytes":\d+`, `"alloc_bytes":-1`), fails: map[string]string{block: "alloc_bytes -1 is no possible count"}},
+	"read back twice":   {settings: sameName, fails: map[string]string{"SQL for each connection runs on every one": "was read back twice"}},
+	"class of its own":  {reply: replace(`("type":"ok",.*)"dsn":`, `$1"durability":"best","dsn":`), fails: map[string]string{block: "durability \"best\" is no class"}},
+	"histogram of rows": {reply: replace(`"histogram":\[\[(\d+),\d+\]`, `"histogram":[[$1,15]`), fails: map[string]string{"transactions change what they should": `the histogram has \d+ latencies of 3 units`}},
 }
 
 func firstQuery(op wire.Operation) int {

@@ -181,6 +181,8 @@ type bench struct {
 	worker *process.Worker
 	dir    string
 	server *cluster.Cluster // that its worker connects to; nil where there is none
+	// prepared has what was prepared, by the operation's name.
+	prepared map[string]wire.Prepare
 }
 
 func (s *suite) withBench(run func(*bench) error) error {
@@ -205,11 +207,52 @@ func (b *bench) can(capability string) bool {
 
 func (b *bench) path() string { return filepath.Join(b.dir, "data file?#%.db") }
 
+// answerTo makes what the answer to a request is read into, where nobody asked
+// for it.
+func answerTo(request any) any {
+	switch request.(type) {
+	case wire.Measure:
+		return &wire.Measured{}
+	case wire.Open:
+		return &wire.Opened{}
+	}
+	return nil
+}
+
+// call sends a request, and holds what is answered to the rules that a run
+// holds it to.
 func (b *bench) call(kind string, request, reply any) error {
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
+	if reply == nil {
+		reply = answerTo(request)
+	}
+	began := time.Now()
 	if err := b.worker.Call(ctx, kind, b.said(request), reply); err != nil {
 		return fmt.Errorf("%s: %w", kind, err)
+	}
+	if err := b.untrue(request, reply, time.Since(began)); err != nil {
+		return fmt.Errorf("the answer to %s cannot be true: %w", kind, err)
+	}
+	return nil
+}
+
+// untrue returns why an answer cannot be true, nil where it can.
+func (b *bench) untrue(request, reply any, took time.Duration) error {
+	switch r := request.(type) {
+	case wire.Prepare:
+		if b.prepared == nil {
+			b.prepared = map[string]wire.Prepare{}
+		}
+		b.prepared[r.Operation.Name] = r
+	case wire.Measure:
+		p := b.prepared[r.Operation]
+		// The CPU time that the system counted is left to a run: one process more
+		// than the worker's own makes it another figure.
+		return reply.(*wire.Measured).Check(wire.Call{Measure: r, Clients: p.Clients, Unit: int64(max(1, p.Operation.Transaction)), Took: took, CPU: -1})
+	}
+	if answer, ok := reply.(interface{ Check() error }); ok {
+		return answer.Check()
 	}
 	return nil
 }

@@ -14,6 +14,8 @@ func TestSettings(t *testing.T) {
 	gotest.SettingsExcept(t, gotest.Build(t), gotest.Except{Default: []string{"mutex"}})
 }
 
-func TestSpellings(t *testing.T) { gotest.Spellings(t, gotest.Build(t), "eatonphil") }
+func TestSpellings(t *testing.T) {
+	gotest.Spellings(t, gotest.Build(t), gotest.URI, gotest.SharedCache, gotest.Default("mutex"))
+}
 
 func TestMemory(t *testing.T) { gotest.Memory(t, gotest.Build(t)) }
