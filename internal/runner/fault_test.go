@@ -28,6 +28,7 @@ const (
 	dies     = "dies"     // it ends at open
 	full     = "full"     // its disk is full at open
 	drops    = "drops"    // operations that change data say that they did, and do nothing
+	forges   = "forges"   // it writes one wrong value, and another one that balances it
 )
 
 // pooled is insert with two connections that write.
@@ -77,6 +78,9 @@ func (d *faultyDatabase) Settings(names []string) ([]wire.Connection, error) {
 func (d *faultyDatabase) Pool() wire.Pool { return d.Database.(interface{ Pool() wire.Pool }).Pool() }
 
 func (d *faultyDatabase) Prepare(op wire.Operation, trace *column.File) (kit.Operation, error) {
+	if d.name == forges && op.Changes {
+		op.Steps[0].SQL = "INSERT INTO monster (id, hp) VALUES (?1, ?2 + (?1 = 107) - (?1 = 108))"
+	}
 	prepared, err := d.Database.Prepare(op, trace)
 	if d.name == drops && op.Changes {
 		rows := 0
@@ -168,6 +172,25 @@ func TestFaultInTheWarmUp(t *testing.T) {
 					t.Errorf("trials %+v, want one that is %s: %s", trials, c.outcome, c.reason)
 				}
 			})
+		}
+	}
+}
+
+// A wrong value in one row, and another one that balances it, are a wrong answer,
+// although the numbers of rows and the sum are right.
+func TestWrongValue(t *testing.T) {
+	b := faultyBench(t, forges, insert)
+	b.Launches = 1
+	b.run(t)
+	for driver, want := range map[string]assay.Outcome{"honest": assay.OK, forges: assay.WrongAnswer} {
+		trials := b.of(driver)
+		if len(trials) == 0 {
+			t.Errorf("%s: got no trials", driver)
+		}
+		for _, trial := range trials {
+			if trial.Outcome != want || want == assay.WrongAnswer && (len(trial.Figures) > 0 || !strings.Contains(trial.Reason, "after the block")) {
+				t.Errorf("%s: got %s (%s) with %d figures, want %s", driver, trial.Outcome, trial.Reason, len(trial.Figures), want)
+			}
 		}
 	}
 }

@@ -36,7 +36,7 @@ const insert = `  insert:
     args: [{next: monster.id}, {uniform: [1, 99]}]
     rows: 1
     count: 20
-    check: {sql: "SELECT count(*), sum(hp) FROM monster", returns: [int, int]}
+    check: {sql: "SELECT id, hp FROM monster ORDER BY id", returns: [int, int]}
 `
 
 const mix = `  mix: {mix: {read: 80, insert: 20}, clients: 4, busy: retry, count: 40}

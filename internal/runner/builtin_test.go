@@ -1,0 +1,366 @@
+//go:build unix
+
+package runner
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay"
+	"assay/internal/build"
+	"assay/internal/dataset"
+	"assay/internal/plan"
+	"assay/kit/process"
+	"assay/kit/wire"
+	"assay/plans"
+)
+
+const (
+	// smallTrace is how many positions of a reading operation are compared.
+	smallTrace = 100
+	// smallBlock is how many rows operations that change data write, or a few more.
+	smallBlock = 200
+)
+
+// smallData makes the tables of built-in plans small, and what is drawn from
+// them with a number.
+var smallData = strings.NewReplacer("[100000, 1000000]", "[3000]", "999_001", "2001", "1_000_000", "3000", "100000", "3000",
+	"125_673", "1200", "20_000", "2000", "10_000", "1000")
+
+// builtinCases are the different operations of all built-in plans in SQL, with
+// little data.
+func builtinCases(t *testing.T) []assay.Case {
+	t.Helper()
+	var all []assay.Case
+	seen := map[string]bool{}
+	for _, name := range plans.Names() {
+		text, _ := plans.Read(name)
+		p, err := plan.Decode(name+".yaml", []byte(smallData.Replace(string(text))))
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases, err := p.Expand(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range cases {
+			key := fmt.Sprint(name, c.Cell.Workload, c.Operation.Name, c.Operation.Steps)
+			if c.Operation.KV() || c.Operation.Call() || seen[key] {
+				continue
+			}
+			seen[key] = true
+			c.Operation.Count = min(c.Operation.Count, smallBlock/rowsEach(c.Operation)+1)
+			c.Operation.Statement, c.Operation.Transaction = "once", 0 // how it is done changes no answer
+			c.Cell.Workload = name + "/" + c.Cell.Workload
+			all = append(all, c)
+		}
+	}
+	if len(all) < 20 {
+		t.Fatalf("%d operations in SQL in the built-in plans, want 20 or more", len(all))
+	}
+	return all
+}
+
+// rowsEach is how many rows an operation answers or changes each time, 1 at least.
+func rowsEach(op assay.Operation) int {
+	rows := 0
+	for _, step := range op.Steps {
+		rows += max(0, step.Rows)
+	}
+	return max(1, rows)
+}
+
+// played is one operation, done by a worker on a copy of its data.
+type played struct {
+	worker *process.Worker
+	op     assay.Operation
+	data   *dataset.Data
+	trace  *dataset.Trace
+	path   string // of the copy
+}
+
+// play opens a copy of a case's data in a worker.
+func play(t *testing.T, cache dataset.Cache, program string, c assay.Case) *played {
+	t.Helper()
+	p := &played{path: filepath.Join(t.TempDir(), "data.db")}
+	var err error
+	if p.data, err = cache.Prepare(t.Context(), c.Dataset); err != nil {
+		t.Fatal(err)
+	}
+	if p.op, err = p.data.Resolve(t.Context(), c.Operation); err != nil {
+		t.Fatal(err)
+	}
+	length := smallTrace
+	if p.op.Changes {
+		length = p.op.Count
+	}
+	if p.trace, err = p.data.Trace(t.Context(), p.op, length); err != nil {
+		t.Fatal(err)
+	}
+	if err := p.data.Copy(p.path); err != nil {
+		t.Fatal(err)
+	}
+	if p.worker, err = process.Start(t.Context(), program, process.Options{Dir: filepath.Dir(p.path)}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.worker.Kill)
+	p.ask(t, wire.TypeOpen, wire.Open{Path: p.path, Readers: 1, Idle: 1, Writers: 1,
+		Settings: map[string]string{"synchronous": "off"}}, nil)
+	return p
+}
+
+func (p *played) ask(t *testing.T, kind string, request, reply any) {
+	t.Helper()
+	if err := p.worker.Call(t.Context(), kind, request, reply); err != nil {
+		t.Fatalf("%s: %v", kind, err)
+	}
+}
+
+// answers compares what a reading operation answers with what is expected.
+func (p *played) answers(t *testing.T, op assay.Operation, trace *dataset.Trace) {
+	t.Helper()
+	count := min(smallTrace, trace.Length)
+	want, err := p.data.Expect(t.Context(), op, trace, 0, count)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.ask(t, wire.TypePrepare, wire.Prepare{Operation: wireOperation(op.Name, op, trace), Clients: 1}, nil)
+	var got wire.Verified
+	p.ask(t, wire.TypeVerify, wire.Verify{Operation: op.Name, Count: int64(count)}, &got)
+	if got.Digest != want.Digest || got.Rows != want.Rows {
+		t.Errorf("%s: got %d rows with digest %.12s, the expected answers are %d with digest %.12s", op.Name, got.Rows, got.Digest, want.Rows, want.Digest)
+	}
+}
+
+// change executes an operation that changes data.
+func (p *played) change(t *testing.T) {
+	t.Helper()
+	p.ask(t, wire.TypePrepare, wire.Prepare{Operation: wireOperation("all", p.op, p.trace), Clients: 1}, nil)
+	var m wire.Measured
+	p.ask(t, wire.TypeMeasure, wire.Measure{Operation: "all", Operations: int64(p.op.Count)}, &m)
+	if err := wrong(m); err != nil || m.Executed != int64(p.op.Count) {
+		t.Fatalf("%d operations were executed, want %d; error %v", m.Executed, p.op.Count, err)
+	}
+}
+
+// state is the digest of what the operation's check answers.
+func (p *played) state(t *testing.T) string {
+	t.Helper()
+	if p.op.Check == nil {
+		t.Fatalf("%s changes data, and the plan has no check of what it leaves behind", p.op.Name)
+	}
+	request := wire.Verify{SQL: p.op.Check.SQL}
+	for _, kind := range p.op.Check.Returns {
+		request.Returns = append(request.Returns, string(kind))
+	}
+	var got wire.Verified
+	p.ask(t, wire.TypeVerify, request, &got)
+	return got.Digest
+}
+
+// expectedState is what the check has to answer after the block.
+func (p *played) expectedState(t *testing.T) string {
+	t.Helper()
+	want, err := p.data.Expect(t.Context(), p.op, p.trace, 0, p.op.Count)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return want.State
+}
+
+// The expected answers are made with the SQLite that the driver modernc has,
+// too. A fault of that translation would be blamed on all the others: so the
+// SQLite that a C compiler makes has to answer the same, to every operation.
+func TestExpectedAnswersAreThoseOfTheCLibrary(t *testing.T) {
+	program := cLibrary(t)
+	cache := dataset.Cache{Dir: t.TempDir()}
+	for _, c := range builtinCases(t) {
+		t.Run(c.Cell.Workload+"/"+c.Operation.Name, func(t *testing.T) {
+			p := play(t, cache, program, c)
+			for i, part := range p.op.Parts {
+				if !part.Operation.Changes {
+					p.answers(t, part.Operation, &p.trace.Parts[i])
+				}
+			}
+			if !p.op.Changes {
+				if len(p.op.Parts) == 0 {
+					p.answers(t, p.op, p.trace)
+				}
+				return
+			}
+			p.change(t)
+			if got, want := p.state(t), p.expectedState(t); got != want {
+				t.Errorf("the check answers digest %.12s, expected is %.12s", got, want)
+			}
+		})
+	}
+}
+
+// cLibrary is a worker that is SQLite as a C compiler makes it. It is kept in
+// the cache that the command uses, because compiling SQLite takes a minute.
+func cLibrary(t *testing.T) string {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("compiles SQLite")
+	}
+	if _, err := exec.LookPath("cc"); err != nil && os.Getenv("CC") == "" {
+		t.Skip("no C compiler: ", err)
+	}
+	dir, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Skip("no folder to keep the compiled SQLite in: ", err)
+	}
+	b := &build.Builder{Source: build.Source{Dir: dir}, Cache: filepath.Join(cache, "assay")}
+	worker, err := b.Build(t.Context(), build.Spec{Name: "sqlite-c"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return worker.Program
+}
+
+// The check of every operation of a built-in plan that changes data finds one
+// wrong value in any column that the operation wrote, two that balance each
+// other, and a row that is gone.
+func TestChecksFindOneWrongValue(t *testing.T) {
+	t.Setenv(logVariable, filepath.Join(t.TempDir(), "log"))
+	program := programs(t, t.TempDir(), []string{"honest"})["honest"].Path
+	cache := dataset.Cache{Dir: t.TempDir()}
+	for _, c := range builtinCases(t) {
+		if !c.Operation.Changes {
+			continue
+		}
+		t.Run(c.Cell.Workload+"/"+c.Operation.Name, func(t *testing.T) {
+			p := play(t, cache, program, c)
+			p.change(t)
+			want := p.state(t)
+			if expected := p.expectedState(t); want != expected {
+				t.Fatalf("the check answers digest %.12s, expected is %.12s", want, expected)
+			}
+			f := newForger(t, p)
+			for _, forgery := range f.forgeries() {
+				f.do(forgery)
+				if p.state(t) == want {
+					t.Errorf("the check %q does not find this: %s", p.op.Check.SQL, forgery)
+				}
+				f.restore()
+			}
+			if got := p.state(t); got != want {
+				t.Fatalf("the test did not restore the data: digest %.12s, want %.12s", got, want)
+			}
+		})
+	}
+}
+
+// forger changes what an operation left behind, and puts it back.
+type forger struct {
+	t       *testing.T
+	db      *sql.DB
+	table   string
+	columns []string // that the operation wrote
+	rows    []int64  // that it wrote, by their rowid
+}
+
+func newForger(t *testing.T, p *played) *forger {
+	t.Helper()
+	f := &forger{t: t, table: p.data.Spec.Tables[0].Name}
+	db, err := sql.Open("sqlite", "file:"+escaped(p.path)+"?_pragma=busy_timeout(5000)&_pragma=synchronous(off)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() { _ = db.Close() })
+	f.db = db
+	f.do("ATTACH '" + p.data.Path + "' AS before")
+	f.do("CREATE TEMP TABLE saved AS SELECT rowid AS saved_rowid, * FROM main." + f.table)
+	for row := range f.query("SELECT r FROM (SELECT rowid AS r, * FROM main." + f.table + " EXCEPT SELECT rowid, * FROM before." + f.table + ") ORDER BY r") {
+		f.rows = append(f.rows, row.(int64))
+	}
+	if len(f.rows) < 2 {
+		t.Fatalf("the operation wrote %d rows, want 2 or more", len(f.rows))
+	}
+	for column := range f.query("SELECT name FROM pragma_table_info('" + f.table + "') ORDER BY cid") {
+		name := column.(string)
+		for changed := range f.query(fmt.Sprintf("SELECT count(*) FROM main.%[1]s AS a LEFT JOIN before.%[1]s AS b ON a.rowid = b.rowid WHERE a.%[2]s IS NOT b.%[2]s", f.table, name)) {
+			if changed.(int64) > 0 {
+				f.columns = append(f.columns, name)
+			}
+		}
+	}
+	return f
+}
+
+// forgeries are statements of which each changes what was written.
+func (f *forger) forgeries() []string {
+	first, middle, last := f.rows[0], f.rows[len(f.rows)/2], f.rows[len(f.rows)-1]
+	all := []string{fmt.Sprintf("DELETE FROM %s WHERE rowid = %d", f.table, middle)}
+	for _, column := range f.columns {
+		for _, row := range slices.Compact([]int64{first, middle, last}) {
+			all = append(all, fmt.Sprintf("UPDATE %[1]s SET %[2]s = CASE typeof(%[2]s) WHEN 'text' THEN "+
+				"substr(%[2]s, 1, length(%[2]s) - 1) || 'A' ELSE %[2]s + 50000000 END WHERE rowid = %[3]d", f.table, column, row))
+		}
+		all = append(all, fmt.Sprintf("UPDATE %[1]s SET %[2]s = CASE typeof(%[2]s) WHEN 'text' THEN 'swapped' || rowid "+
+			"ELSE %[2]s + CASE rowid WHEN %[3]d THEN 60000000 ELSE -60000000 END END WHERE rowid IN (%[3]d, %[4]d)", f.table, column, first, last))
+	}
+	return all
+}
+
+func (f *forger) do(statement string) {
+	f.t.Helper()
+	if _, err := f.db.ExecContext(f.t.Context(), statement); err != nil {
+		f.t.Fatalf("%s: %v", statement, err)
+	}
+}
+
+// restore puts back what the table held.
+func (f *forger) restore() {
+	f.t.Helper()
+	columns := slices.Collect(f.query("SELECT name FROM pragma_table_info('" + f.table + "') ORDER BY cid"))
+	list := make([]string, len(columns))
+	for i, c := range columns {
+		list[i] = c.(string)
+	}
+	all := strings.Join(list, ", ")
+	if !slices.Contains(list, "rowid") {
+		all, list = "rowid, "+all, append([]string{"saved_rowid"}, list...)
+	}
+	f.do("DELETE FROM main." + f.table)
+	f.do(fmt.Sprintf("INSERT INTO main.%s (%s) SELECT %s FROM temp.saved ORDER BY saved_rowid", f.table, all, strings.Join(list, ", ")))
+}
+
+// query yields the first column of an answer.
+func (f *forger) query(query string) func(func(any) bool) {
+	return func(yield func(any) bool) {
+		f.t.Helper()
+		rows, err := f.db.QueryContext(f.t.Context(), query)
+		if err != nil {
+			f.t.Fatalf("%s: %v", query, err)
+		}
+		var values []any
+		for rows.Next() {
+			var value any
+			if err = rows.Scan(&value); err != nil {
+				break
+			}
+			values = append(values, value)
+		}
+		if err := errors.Join(err, rows.Err(), rows.Close()); err != nil {
+			f.t.Fatalf("%s: %v", query, err)
+		}
+		for _, value := range values {
+			if !yield(value) {
+				return
+			}
+		}
+	}
+}
