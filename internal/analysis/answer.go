@@ -14,16 +14,17 @@ import (
 // Answer is a run in one matrix: what to use, how all tables compare, and what
 // is still open.
 type Answer struct {
-	Columns  []Column
-	Baseline int // the column that the others are compared with; -1: no table has one
-	Lines    []Line
-	Excluded []Candidate // lead most often, but cannot run every operation
-	Picks    []Suggestion
-	Only     *Candidate    // without picks: the one that ran every operation; nil where several did
-	Decided  int           // tables in which something is decided
-	Open     []*Table      // tables in which a comparison with the baseline is undecided
-	Needs    time.Duration // of a run that measures the open tables again and decides; 0: cannot be told
-	NoCgo    *Alternative
+	Columns    []Column
+	Baseline   int // the column that the others are compared with; -1: no table has one
+	Lines      []Line
+	Excluded   []Candidate // recommended most often, but cannot run every operation
+	Picks      []Suggestion
+	Candidates []*Row        // without picks: those that may turn out to be the best
+	Only       *Candidate    // without picks: the one that ran every operation; nil where several did
+	Decided    int           // tables in which something is decided
+	Open       []*Table      // tables in which a comparison with the baseline is undecided
+	Needs      time.Duration // of a run that measures the open tables again and decides; 0: cannot be told
+	NoCgo      *Alternative
 }
 
 // Column is a target with a profile.
@@ -130,25 +131,18 @@ func (a Answer) Ranked() bool {
 	return slices.ContainsFunc(a.Lines, func(l Line) bool { return len(l.Table.Rankings) > 0 })
 }
 
-// pick takes the suggestions whose candidates can run every operation.
+// pick takes the suggestions that name somebody, or else the candidates.
 func (a *Answer) pick(r *Result) {
+	var open []*Row
 	for _, s := range r.Suggestions {
-		if !s.Ahead() {
-			continue
-		}
-		able := slices.DeleteFunc(slices.Clone(s.Best), func(c Candidate) bool { return c.NotOK > 0 })
-		for _, c := range s.Best {
-			if c.NotOK > 0 {
-				a.Excluded = append(a.Excluded, c)
-			}
-		}
-		if len(able) > 0 {
-			s.Best, s.Connections = able, nil
-			for _, c := range able {
-				s.Connections = append(s.Connections, NewConnection(c.Row))
-			}
+		a.Excluded = append(a.Excluded, s.Unable...)
+		open = append(open, s.Open...)
+		if s.Ahead() {
 			a.Picks = append(a.Picks, s)
 		}
+	}
+	if len(a.Picks) == 0 {
+		a.Candidates = open
 	}
 	slices.SortStableFunc(a.Picks, func(x, y Suggestion) int { return y.Leads - x.Leads }) // the stronger class first where they lead as often
 }

@@ -13,11 +13,13 @@ import (
 // durability.
 type Suggestion struct {
 	Durability  assay.Durability
-	Best        []Candidate  // those that lead most often
+	Best        []Candidate  // those that are recommended most often, of those that ended ok everywhere
+	Unable      []Candidate  // those that are recommended as often or more, and did not end ok somewhere
+	Open        []*Row       // candidates of rankings that do not show yet what is best
 	Members     int          // how many of the class were compared
-	Leads       int          // comparisons in which each of Best has rank 1, shared or not
-	Decided     int          // comparisons that order anything at all
-	Open        int          // comparisons that do not yet
+	Leads       int          // rankings that recommend each of Best
+	Decided     int          // rankings that show what is best
+	Undecided   int          // rankings that do not yet
 	Connections []Connection // of the best, ready to paste; none where none is ahead
 }
 
@@ -46,11 +48,11 @@ type candidate struct {
 	row         *Row // the first of it, for its name and settings
 	durability  assay.Durability
 	ranked      bool
-	best, other int // tables where it shares rank 1, and where it did not end ok
+	best, other int // rankings that recommend it, and tables where it did not end ok
 }
 
-// suggest counts, per class of durability, which driver and profile shares
-// the first rank most often.
+// suggest counts, per class of durability, which driver and profile is recommended
+// most often. What cannot run every operation is no choice for all of them.
 func suggest(tables []*Table) []Suggestion {
 	candidates := gather(tables)
 	var all []Suggestion
@@ -92,9 +94,11 @@ func gather(tables []*Table) []*candidate {
 			for _, row := range k.Rows {
 				if c := byName[row.Name()]; c != nil {
 					c.ranked = true
-					if k.leads(row) {
-						c.best++
-					}
+				}
+			}
+			for _, row := range k.Recommended() {
+				if c := byName[row.Name()]; c != nil {
+					c.best++
 				}
 			}
 		}
@@ -107,19 +111,42 @@ func gather(tables []*Table) []*candidate {
 	return all
 }
 
-// leads tells whether a row is the best or tied with it: nobody beats it, and it
-// beats somebody or is equivalent to one that does. One that is undecided against
-// everybody leads nothing.
-func (k *Ranking) leads(row *Row) bool {
-	if row.Rank != 1 {
-		return false
+// Recommended are the rows that the ranking shows to be the best: its only leader,
+// or leaders of which each two are equivalent. There are none where that is open.
+func (k *Ranking) Recommended() []*Row {
+	leaders := k.Leaders()
+	_, open := k.Equivalent(leaders)
+	behind := len(leaders) < len(k.Rows)
+	if len(k.Rows) < 2 || len(open) > 0 || behind && !slices.ContainsFunc(leaders, k.beatsOne) {
+		return nil
 	}
-	beats := func(a *Row) bool {
-		return slices.ContainsFunc(k.Rows, func(b *Row) bool { return b != a && k.Compare(a, b).Verdict == stat.Faster })
+	return leaders
+}
+
+// Candidates are the rows that may turn out to be the best, where the ranking does
+// not show yet which is: leaders that beat another row or are equivalent to one
+// that does. What is undecided against every row is no candidate, whatever its
+// rank: only its spread keeps it there.
+func (k *Ranking) Candidates() []*Row {
+	if len(k.Recommended()) > 0 {
+		return nil
 	}
-	return beats(row) || slices.ContainsFunc(k.Leaders(), func(other *Row) bool {
-		return other != row && k.Compare(row, other).Verdict == stat.Equivalent && beats(other)
-	})
+	var all []*Row
+	for _, row := range k.Leaders() {
+		equal := func(other *Row) bool {
+			return other != row && k.Compare(row, other).Verdict == stat.Equivalent && k.beatsOne(other)
+		}
+		if k.beatsOne(row) || slices.ContainsFunc(k.Leaders(), equal) {
+			all = append(all, row)
+		}
+	}
+	return all
+}
+
+// beatsOne tells whether a row is faster than some other. In a circle, leaders
+// may beat nobody.
+func (k *Ranking) beatsOne(row *Row) bool {
+	return slices.ContainsFunc(k.Rows, func(other *Row) bool { return other != row && k.Compare(row, other).Verdict == stat.Faster })
 }
 
 // weaker returns the weaker of two classes that are known.
@@ -133,14 +160,21 @@ func weaker(a, b assay.Durability) assay.Durability {
 // suggestClass is the suggestion for one class; false where nothing of it was
 // compared.
 func suggestClass(tables []*Table, d assay.Durability, members []*candidate) (Suggestion, bool) {
-	of, open := contests(tables, members)
-	if of == 0 {
+	s := Suggestion{Durability: d, Members: len(members)}
+	s.count(tables, members)
+	if s.Decided == 0 && len(s.Open) == 0 {
 		return Suggestion{}, false
 	}
-	s := Suggestion{Durability: d, Members: len(members), Decided: of, Open: open}
-	s.Leads = slices.MaxFunc(members, func(a, b *candidate) int { return a.best - b.best }).best
 	for _, m := range members {
-		if m.best == s.Leads {
+		if m.other == 0 {
+			s.Leads = max(s.Leads, m.best)
+		}
+	}
+	for _, m := range members {
+		switch {
+		case m.other > 0 && m.best > 0 && m.best >= s.Leads:
+			s.Unable = append(s.Unable, Candidate{m.row, m.other})
+		case m.other == 0 && m.best == s.Leads:
 			s.Best = append(s.Best, Candidate{m.row, m.other})
 		}
 	}
@@ -157,23 +191,33 @@ func (k *Ranking) Decided() bool {
 	return slices.ContainsFunc(k.Rows, func(r *Row) bool { return r.Rank > k.Rows[0].Rank })
 }
 
-// contests counts the rankings of rows of which the candidates are some: those
-// that decide something between them, and those that are open.
-func contests(tables []*Table, members []*candidate) (decided, open int) {
+// count counts the rankings of rows of which the members are some, and collects the
+// candidates of those that are open.
+func (s *Suggestion) count(tables []*Table, members []*candidate) {
+	byName := map[string]*candidate{}
+	for _, m := range members {
+		byName[m.row.Name()] = m
+	}
+	known := map[*candidate]bool{}
 	for _, t := range tables {
 		for _, k := range t.Rankings {
-			takesPart := slices.ContainsFunc(k.Rows, func(row *Row) bool {
-				return slices.ContainsFunc(members, func(m *candidate) bool { return m.row.Name() == row.Name() })
-			})
+			takesPart := slices.ContainsFunc(k.Rows, func(row *Row) bool { return byName[row.Name()] != nil })
 			switch {
-			case takesPart && k.Decided():
-				decided++
-			case takesPart && len(k.Rows) > 1:
-				open++
+			case !takesPart || len(k.Rows) < 2:
+				continue
+			case len(k.Recommended()) > 0:
+				s.Decided++
+			default:
+				s.Undecided++
+			}
+			for _, row := range k.Candidates() {
+				if m := byName[row.Name()]; m != nil && m.other == 0 && !known[m] {
+					known[m] = true
+					s.Open = append(s.Open, m.row)
+				}
 			}
 		}
 	}
-	return decided, open
 }
 
 // NewConnection is how a row was opened, ready to paste.

@@ -112,7 +112,7 @@ func (r *Report) excludedLines(a analysis.Answer, s Screen) []string {
 		if i == maxExcluded {
 			return append(lines, fmt.Sprintf("  and %d more that did not end ok everywhere", len(a.Excluded)-i))
 		}
-		why := fmt.Sprintf("Not %s, which leads in as many: %s", with(c.Row), r.failures(c.Row))
+		why := fmt.Sprintf("Not %s, which leads in as many or more: %s", with(c.Row), r.failures(c.Row))
 		lines = append(lines, s.wrap("", "  ", why)...)
 	}
 	return lines
@@ -170,7 +170,7 @@ func pickSentence(pick analysis.Suggestion) string {
 	for _, c := range pick.Best {
 		best = append(best, with(c.Row))
 	}
-	text := fmt.Sprintf("Use %s: fastest or tied in %d of %s", strings.Join(best, " or "), pick.Leads, plural(pick.Decided+pick.Open, "comparison"))
+	text := fmt.Sprintf("Use %s: fastest or tied in %d of %s", strings.Join(best, " or "), pick.Leads, plural(pick.Decided+pick.Undecided, "comparison"))
 	if d := pick.Durability; d != assay.DurabilityUnknown {
 		text += fmt.Sprintf(", at durability %s: %s", lastingWords(d, pick.Best[0].Row.Proof), d.Loss())
 	}
@@ -181,7 +181,13 @@ func onlySentence(a analysis.Answer) string {
 	return clean(fmt.Sprintf("Use %s: nothing else ran every operation.", with(a.Only.Row)))
 }
 
+// noPickSentence names the candidates; what would decide between them stands with
+// the tables that are open.
 func noPickSentence(a analysis.Answer) string {
+	if len(a.Candidates) > 0 {
+		return clean(fmt.Sprintf("No pick yet: nothing is shown to be the fastest, or equivalent to it. %s %s.",
+			map[bool]string{true: "The only candidate:", false: "Candidates:"}[len(a.Candidates) == 1], names(a.Candidates)))
+	}
 	return fmt.Sprintf("No driver and profile is ahead of the others in the %s that the data decide.", plural(a.Decided, "table"))
 }
 

@@ -15,9 +15,10 @@ import (
 // screenRuns are runs of every kind that a screen has to show.
 var screenRuns = map[string]func() (assay.Run, []assay.Trial){
 	"decided":   decidedRun,
-	"undecided": func() (assay.Run, []assay.Trial) { return readsOf(2, "mattn", "modernc") },
+	"undecided": func() (assay.Run, []assay.Trial) { return readsOf(1, "mattn", "modernc") },
 	"unranked":  unrankedRun,
 	"half":      halfRun,
+	"open":      openRun,
 	"nine": func() (assay.Run, []assay.Trial) {
 		return readsOf(8, strings.Fields("a-driver bbolt crawshaw eatonphil glebarez mattn modernc ncruces zombiezen")...)
 	},
@@ -106,6 +107,22 @@ func halfRun() (assay.Run, []assay.Trial) {
 			continue
 		}
 		trials = append(trials, analysistest.Ended(cellOf(operation, "modernc", "web", ""), assay.Failed, "no such module: fts5"))
+	}
+	return run, trials
+}
+
+// openRun has two drivers that are faster than a third and undecided against each
+// other, and one that is undecided against all.
+func openRun() (assay.Run, []assay.Trial) {
+	run := plainRun("mattn", "modernc", "glebarez", "zombiezen")
+	var trials []assay.Trial
+	for i, c := range []struct {
+		driver     string
+		ns, spread float64
+	}{{"mattn", 9000, 0.1}, {"modernc", 9100, 0.1}, {"glebarez", 30000, 0.1}, {"zombiezen", 5700, 9}} {
+		trials = append(trials, analysistest.Change(analysistest.Launches(cellOf("point-read", c.driver, "web", ""), 6, c.ns, 1), func(t *assay.Trial) {
+			t.Figures["ns/op"] *= 1 + c.spread*float64(t.Launch>>(i%3)&1)
+		})...)
 	}
 	return run, trials
 }

@@ -7,35 +7,39 @@ import (
 	"assay/internal/analysis"
 )
 
-// Sentence says what a suggestion shows, and nothing that it does not show.
+// suggestionSentence says what a suggestion shows, and nothing that it does not
+// show.
 func suggestionSentence(s analysis.Suggestion) string {
+	text := suggestionWords(s)
+	if len(s.Open) > 0 && !s.Ahead() {
+		text += "; candidates: " + names(s.Open)
+	}
+	for _, c := range s.Unable {
+		text += fmt.Sprintf("; not %s, which is not ok in %s", with(c.Row), plural(c.NotOK, "table"))
+	}
+	return clean(wish(s.Durability) + text)
+}
+
+func suggestionWords(s analysis.Suggestion) string {
 	switch {
 	case s.Leads == 0:
-		return wish(s.Durability) + "no driver and profile is best or tied-best in any of " + plural(s.Decided, "comparison")
+		return "no driver and profile that runs everything is shown to be the best in any of " + plural(s.Decided+s.Undecided, "comparison")
 	case !s.Ahead():
-		return wish(s.Durability) + "no driver and profile is ahead of the others"
+		return "no driver and profile is ahead of the others"
 	}
 	var best []string
 	for _, c := range s.Best {
-		best = append(best, with(c.Row)+remark(c))
+		best = append(best, with(c.Row))
 	}
 	each, undecided := "", ""
 	if len(best) > 1 {
 		each = "each "
 	}
-	if s.Open > 0 {
-		undecided = fmt.Sprintf("; %d more cannot be told yet", s.Open)
+	if s.Undecided > 0 {
+		undecided = fmt.Sprintf("; %d more cannot be told yet", s.Undecided)
 	}
-	return clean(fmt.Sprintf("%s%s: %sbest or tied-best in %d of %s that the data decide%s",
-		wish(s.Durability), list(best), each, s.Leads, plural(s.Decided, "comparison"), undecided))
-}
-
-// remark says where a candidate did not end ok.
-func remark(c analysis.Candidate) string {
-	if c.NotOK == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" (not ok in %s)", plural(c.NotOK, "table"))
+	return fmt.Sprintf("%s: %sfastest, or equivalent to the fastest, in %d of %s that the data decide%s",
+		list(best), each, s.Leads, plural(s.Decided, "comparison"), undecided)
 }
 
 // wish is the condition of a suggestion.
