@@ -51,6 +51,9 @@ type Run struct {
 	// Least is the time that the minimum number of launches of every cell was
 	// estimated to take, measured in the first round; zero while unknown.
 	Least time.Duration
+	// Spent says where the wall time of the launches went; of a resumed run, of
+	// all its parts that came to an end.
+	Spent Spent
 }
 
 // ValidRunID tells whether an ID has the form that assay gives IDs. It is a

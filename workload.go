@@ -1,5 +1,7 @@
 package assay
 
+import "math"
+
 // Dataset says what data a workload runs on, fully resolved: no axis and no
 // template is left in it. Equal datasets give byte-equal files.
 type Dataset struct {
@@ -80,6 +82,22 @@ type Values struct {
 	Table, Column string
 
 	Null float64 // share of NULLs, 0 to 1
+}
+
+// Range is how many different whole numbers the values are drawn from at
+// random; 0 where they are not.
+func (v Values) Range() int64 {
+	kind := v.Kind
+	if kind == Key {
+		kind = v.Draw
+	}
+	if kind != Uniform && kind != Zipf && kind != Latest {
+		return 0
+	}
+	if wide := v.To - v.From; wide >= 0 && wide < math.MaxInt64 {
+		return wide + 1
+	}
+	return math.MaxInt64
 }
 
 // Type is the declared type by which answers are compared: int, real, text,

@@ -213,8 +213,7 @@ func (a *app) showResult(ctx context.Context, s *store.Store, result lab.Result,
 
 // summarize says what the run itself cost.
 func (a *app) summarize(result lab.Result) {
-	fmt.Fprintf(a.stderr, "\nmeasuring took %s, %.0f %% of it inside measured windows and blocks", brief(result.Took),
-		100*result.Measured.Seconds()/result.Took.Seconds())
+	fmt.Fprintf(a.stderr, "\nmeasuring took %s%s", brief(result.Took), timeShares(result.Spent))
 	if peak, err := host.PeakMemory(); err == nil {
 		fmt.Fprintf(a.stderr, "; peak memory of assay %.0f MB", float64(peak)/1e6)
 	}

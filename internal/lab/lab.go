@@ -52,9 +52,9 @@ type Request struct {
 
 // Result is what became of a run.
 type Result struct {
-	ID       string        // of the run; empty where none was begun
-	Took     time.Duration // wall time of measuring
-	Measured time.Duration // of that inside of windows and blocks
+	ID    string        // of the run; empty where none was begun
+	Took  time.Duration // wall time of measuring
+	Spent assay.Spent   // where the wall time of all launches went
 }
 
 // InputError is an error in what somebody asked for, with what to do.

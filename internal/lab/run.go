@@ -151,7 +151,8 @@ func (r *run) launch(ctx context.Context, all *runner.Runner) error {
 	began := time.Now()
 	err := all.Run(ctx)
 	r.result.Took += time.Since(began)
-	r.result.Measured += all.Measured()
+	r.now.Spent = r.now.Spent.Plus(all.Spent())
+	r.result.Spent = r.now.Spent
 	return err
 }
 

@@ -111,7 +111,7 @@ func (in *instance) runBlock(ctx context.Context, j *job, t *assay.Trial) error 
 		return err
 	}
 	tally.add(m)
-	in.r.measured += tally.took()
+	in.r.time.add(assay.StageMeasured, tally.took())
 	if j.Operation.Cold {
 		if err := end(t, tally.wasCold()); err != nil {
 			return err

@@ -148,7 +148,7 @@ func (in *instance) measureCall(ctx context.Context, j *job, t *assay.Trial) err
 		return err
 	}
 	tally.add(m)
-	in.r.measured += tally.took()
+	in.r.time.add(assay.StageMeasured, tally.took())
 	if err := tally.failure(); err != nil {
 		return end(t, err)
 	}

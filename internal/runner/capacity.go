@@ -106,7 +106,7 @@ func (in *instance) findCapacity(ctx context.Context, j *job, address string, t 
 		late = lagged(result)
 		return false, nil
 	}}.run()
-	in.r.measured += time.Since(began)
+	in.r.time.add(assay.StageMeasured, time.Since(began))
 	if err != nil {
 		return fail("load", err)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // mostWindows bounds how many windows an operation gets in a launch.
-const mostWindows = 4 * windowsPerLaunch
+const mostWindows = 3 * windowsPerLaunch
 
 // effort is what the windows of an operation took so far, on all instances.
 type effort struct {

@@ -36,6 +36,9 @@ type group struct {
 	tried   map[string]bool // cells that have a trial
 	// further are the launches that its intervals still need to become narrow.
 	further []int
+	// sequences is how far the windows of an operation have used up its sequence
+	// of arguments.
+	sequences map[string]int64
 }
 
 // member is one instance of a group: one target with one profile.
@@ -129,7 +132,7 @@ func groupCases(jobs []*job, reference string) []*group {
 
 func newGroup(name string, mode assay.Mode) *group {
 	return &group{name: name, mode: mode, figures: map[string]map[int]float64{}, tried: map[string]bool{},
-		samples: map[string]map[int][]float64{}, efforts: map[string]effort{}}
+		samples: map[string]map[int][]float64{}, efforts: map[string]effort{}, sequences: map[string]int64{}}
 }
 
 // rename puts a prefix before the group's name.

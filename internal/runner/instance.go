@@ -113,7 +113,7 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 	var program string
 	program, in.layout = j.program.path(launch)
 	var err error
-	if err := in.copyData(j); err != nil {
+	if err := in.r.time.during(assay.StageCopy, func() error { return in.copyData(j) }); err != nil {
 		return own("copy the data", err)
 	}
 	if j.Operation.Cold {
@@ -124,14 +124,18 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 	settings := j.Profile.Settings
 	if j.served {
 		settings = nil // they are the server's
-		if err := in.startServer(ctx); err != nil {
+		if err := in.r.time.during(assay.StageStart, func() error { return in.startServer(ctx) }); err != nil {
 			return err
 		}
 		if len(under) > 0 { // a tracer: it is the server that writes
 			under = syncs.Attach(under, in.server.Processes())
 		}
 	}
-	if in.worker, err = startWorker(ctx, in.r.config, program, process.Options{Dir: in.dir, Under: under, CPUs: j.cpus()}); err != nil {
+	err = in.r.time.during(assay.StageStart, func() error {
+		in.worker, err = startWorker(ctx, in.r.config, program, process.Options{Dir: in.dir, Under: under, CPUs: j.cpus()})
+		return err
+	})
+	if err != nil {
 		return fail("start", err)
 	}
 	request := wire.Open{Path: in.address(), Settings: settings, Once: in.withPath(j.Profile.Once), Each: in.withPath(j.Profile.Each),
@@ -141,7 +145,7 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 	} else if len(j.Profile.Raw) > 0 {
 		return &failure{assay.Unsupported, fmt.Sprintf("profile %s has no DSN for driver %s", j.Profile.Name, j.Cell.Driver)}
 	}
-	if err := in.call(ctx, wire.TypeOpen, request, &in.opened); err != nil {
+	if err := in.r.time.during(assay.StageOpen, func() error { return in.call(ctx, wire.TypeOpen, request, &in.opened) }); err != nil {
 		return err
 	}
 	if err := in.opened.Check(); err != nil {
@@ -263,7 +267,10 @@ func (in *instance) call(ctx context.Context, kind string, request, reply any) e
 // all effective does not undo it.
 func (in *instance) readSettings(ctx context.Context) error {
 	var read wire.SettingsRead
-	if err := in.call(ctx, wire.TypeSettings, wire.Settings{Names: settingsToRead(in.first)}, &read); err != nil {
+	err := in.r.time.during(assay.StageSettings, func() error {
+		return in.call(ctx, wire.TypeSettings, wire.Settings{Names: settingsToRead(in.first)}, &read)
+	})
+	if err != nil {
 		return err
 	}
 	if err := read.Check(); err != nil {
@@ -295,7 +302,8 @@ func (in *instance) recordSettings(t *assay.Trial, op assay.Operation) {
 // outcome as much as in the measured part.
 func (in *instance) warm(ctx context.Context, request wire.Measure) (wire.Measured, error) {
 	var m wire.Measured
-	if err := in.measure(ctx, request, &m); err != nil {
+	err := in.r.time.during(assay.StageWarmUp, func() error { return in.measure(ctx, request, &m) })
+	if err != nil {
 		return m, err
 	}
 	return m, wrong(m)
@@ -303,6 +311,8 @@ func (in *instance) warm(ctx context.Context, request wire.Measure) (wire.Measur
 
 // prepareOperation makes a job's operation ready and returns its query plan.
 func (in *instance) prepareOperation(ctx context.Context, j *job) (string, error) {
+	began := time.Now()
+	defer func() { in.r.time.add(assay.StageVerify, time.Since(began)) }()
 	return in.prepare(ctx, j.Cell.Peer(), j.Operation, j.trace, j.Cell.Clients)
 }
 
@@ -327,6 +337,8 @@ func (in *instance) prepare(ctx context.Context, name string, op assay.Operation
 // verify compares the answers of the job's reading operations with the
 // expected ones and returns the digest and how long an operation took, roughly.
 func (in *instance) verify(ctx context.Context, j *job) (digest string, each time.Duration, err error) {
+	started := time.Now()
+	defer func() { in.r.time.add(assay.StageVerify, time.Since(started)) }()
 	for _, e := range j.expected {
 		name := j.Cell.Peer()
 		if j.Operation.Parts != nil {
@@ -391,7 +403,7 @@ func (in *instance) verifyState(ctx context.Context, j *job) (string, error) {
 		request.Returns = append(request.Returns, string(t))
 	}
 	var found wire.Verified
-	if err := in.call(ctx, wire.TypeVerify, request, &found); err != nil {
+	if err := in.r.time.during(assay.StageVerify, func() error { return in.call(ctx, wire.TypeVerify, request, &found) }); err != nil {
 		return "", err
 	}
 	if found.Digest != j.state {
@@ -404,6 +416,10 @@ func (in *instance) verifyState(ctx context.Context, j *job) (string, error) {
 // stop closes the database and ends the worker. The copy of the data goes with
 // it, or waits for another launch.
 func (in *instance) stop(ctx context.Context) error {
+	return in.r.time.during(assay.StageClose, func() error { return in.end(ctx) })
+}
+
+func (in *instance) end(ctx context.Context) error {
 	began := time.Now()
 	closed, err := stopWorker(ctx, in.r.config, in.worker)
 	in.closed = time.Duration(closed.Nanos)

@@ -22,24 +22,21 @@ func (l *windowLaunch) phases(ctx context.Context, turns []*turn) error {
 		return nil
 	}
 	for range phaseWindows {
-		start := int64(l.r.random.IntN(windowTrace))
-		for _, i := range l.r.shuffled(len(turns)) {
-			if err := l.phaseWindow(ctx, turns[i], start); err != nil {
-				return err
-			}
+		if err := l.round(ctx, turns, l.phaseWindow); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (l *windowLaunch) phaseWindow(ctx context.Context, t *turn, start int64) error {
+func (l *windowLaunch) phaseWindow(ctx context.Context, t *turn, start int64) (used int64, err error) {
 	if t.trial.Outcome != assay.OK {
-		return nil
+		return 0, nil
 	}
 	request := wire.Measure{Operation: t.j.Cell.Peer(), Start: start, Nanos: int64(windowLength), Phases: true}
 	began := time.Now()
-	err := awake(ctx, t.instance, func() error {
-		var m wire.Measured
+	var m wire.Measured
+	err = awake(ctx, t.instance, func() error {
 		err := t.measure(ctx, request, &m)
 		var f *failure
 		if errors.As(err, &f) && f.outcome == assay.Unsupported {
@@ -48,13 +45,13 @@ func (l *windowLaunch) phaseWindow(ctx context.Context, t *turn, start int64) er
 		}
 		if err == nil {
 			t.phased.add(m)
-			l.r.measured += time.Duration(m.Nanos)
+			l.r.time.add(assay.StageMeasured, time.Duration(m.Nanos))
 		}
 		return err
 	})
 	t.took += time.Since(began)
 	_, err = l.settle(t, err)
-	return err
+	return m.Executed, err
 }
 
 // phased adds up windows with timed phases.

@@ -21,8 +21,10 @@ import (
 )
 
 const (
-	// windowTrace is the length of the traces that windows go round in.
-	windowTrace = 1 << 16
+	// The sequence of arguments that windows use up is as long as what it draws
+	// from, within these bounds.
+	minSequence = 1 << 16
+	maxSequence = 1 << 21
 	// verifiedRows bounds the rows whose digest is compared in every launch.
 	verifiedRows = 1000
 	// verifiedOperations bounds the operations, likewise.
@@ -108,6 +110,9 @@ type job struct {
 	answers string       // path of what a served operation has to answer
 	state   string       // digest of the check's answer after the block; empty: unchecked
 	keys    *oracle.Keys // what keys may hold after several clients changed the same; nil where nobody does
+	// unreached is how many of the rows that the operation draws from its
+	// sequence is too short for.
+	unreached int64
 }
 
 // expectation is the digest that a reading operation's answers must have.
@@ -221,7 +226,10 @@ func (r *Runner) prepareAnswers(ctx context.Context, j *job) error {
 	if j.Operation, err = j.data.Resolve(ctx, j.Operation); err != nil {
 		return err
 	}
-	length := windowTrace
+	length, err := sequenceLength(ctx, j)
+	if err != nil {
+		return err
+	}
 	if j.mode == assay.Blocks {
 		unit := max(1, j.Operation.Transaction)
 		j.warm = (j.Operation.Count/warmShare + unit - 1) / unit * unit

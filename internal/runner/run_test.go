@@ -88,12 +88,24 @@ func TestWindows(t *testing.T) {
 			}
 		}
 	})
+	t.Run("the sequence of arguments is used up", func(t *testing.T) {
+		next := int64(-1)
+		for i, a := range slices.DeleteFunc(slices.Clone(all), func(a asked) bool { return !a.window() }) {
+			switch {
+			case i%3 > 0 && a.Start != next:
+				t.Fatalf("window %d enters the sequence at %d, the others of its round at %d", i, a.Start, next)
+			case i%3 == 0 && a.Start <= next:
+				t.Fatalf("window %d enters the sequence at %d, the round before at %d", i, a.Start, next)
+			}
+			next = a.Start
+		}
+	})
 	t.Run("others are stopped", func(t *testing.T) {
 		if _, err := os.Stat("/proc/self/stat"); err != nil {
 			t.Skip("there is no /proc to look at processes")
 		}
 		for _, a := range all {
-			if a.Awake > 0 || a.Kind == "measure" && a.Beside != 2 {
+			if a.window() && (a.Awake > 0 || a.Beside != 2) {
 				t.Errorf("at %s of %s, %d others are there and %d of them are awake", a.Kind, a.Worker, a.Beside, a.Awake)
 			}
 		}

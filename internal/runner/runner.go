@@ -144,8 +144,7 @@ type Runner struct {
 	storage     assay.Durability
 	storageLoss string
 	spent       time.Duration // of the budget, before this process
-	// measured is the wall time inside of measured windows and blocks.
-	measured time.Duration
+	time        timing        // of the launches
 }
 
 // New prepares everything that is needed before measuring: it starts each
@@ -154,6 +153,9 @@ type Runner struct {
 func New(ctx context.Context, config Config) (*Runner, error) {
 	if config.Files == nil {
 		config.Files = Files{}
+	}
+	if config.Wire != nil {
+		config.Wire = &lineWriter{to: config.Wire}
 	}
 	r := &Runner{config: config, files: config.Files, keys: map[string]*oracle.Keys{}, limits: map[int]float64{}, tracings: map[string]tracing{}, late: map[string]error{}, clusters: map[string]filled{}, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
 	r.storage, r.storageLoss = host.Persistence(config.Work.Dir)
@@ -206,9 +208,8 @@ func (r *Runner) reference() string {
 // Reference is the name of the target that the others are compared with.
 func (r *Runner) Reference() string { return r.config.Reference }
 
-// Measured returns how much of the run's time lay inside of measured windows
-// and blocks.
-func (r *Runner) Measured() time.Duration { return r.measured }
+// Spent returns where the wall time of the launches went.
+func (r *Runner) Spent() assay.Spent { return r.time.spent() }
 
 func (r *Runner) progress(phase, what string, total time.Duration) {
 	if r.config.Progress != nil {

@@ -184,7 +184,7 @@ func (r *Runner) launch(ctx context.Context, g *group) error {
 func (r *Runner) launchWhole(ctx context.Context, g *group) error {
 	r.progress("measure", g.describe(), r.total())
 	if g.mode == assay.Blocks {
-		if err := r.traceGroup(ctx, g); err != nil {
+		if err := r.time.only(assay.StageTrace, func() error { return r.traceGroup(ctx, g) }); err != nil {
 			return err
 		}
 		if err := r.calibrate(ctx, g.members[0].cell(), g.members[0].first.Operation); err != nil {
@@ -198,10 +198,13 @@ func (r *Runner) launchWhole(ctx context.Context, g *group) error {
 	if g.mode == assay.Windows {
 		measure = r.windows
 	}
-	if err := measure(ctx, g, g.last); err != nil {
+	err := measure(ctx, g, g.last)
+	took := time.Since(began)
+	r.time.wall += took // also where the budget or the user ended it
+	if err != nil {
 		return err
 	}
-	g.noteLaunch(time.Since(began), r.disturbed)
+	g.noteLaunch(took, r.disturbed)
 	return nil
 }
 

@@ -85,7 +85,7 @@ func (in *instance) runServed(ctx context.Context, j *job, t *assay.Trial) error
 	}
 	tally := tally{partial: result.Failed+result.Dropped > 0}
 	tally.add(measuredLoad(result, j, before.Counters, after.Counters))
-	in.r.measured += tally.took()
+	in.r.time.add(assay.StageMeasured, tally.took())
 	if err := in.completeBlock(ctx, j, t, &tally); err != nil {
 		return err
 	}

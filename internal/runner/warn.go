@@ -5,6 +5,7 @@ package runner
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"assay"
@@ -16,7 +17,7 @@ const defaultCache = 2000 << 10
 
 // warnings are the doubts that a job raises before it is measured.
 func (j *job) warnings() []assay.Warning {
-	return append(j.layoutWarning(), j.cacheWarning()...)
+	return slices.Concat(j.layoutWarning(), j.cacheWarning(), j.sequenceWarning())
 }
 
 // layoutWarning is about two builds of one driver, which can differ through

@@ -4,6 +4,7 @@ package runner
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"assay"
@@ -12,20 +13,22 @@ import (
 )
 
 const (
-	// windowLength is the least length of a window.
-	windowLength = 20 * time.Millisecond
+	// windowLength is the minimum length of a window. Short windows alternate
+	// fast, so that what drifts or comes from outside is alike for all instances.
+	windowLength = 5 * time.Millisecond
 	// windowsPerLaunch is how many windows an operation has in a launch while
 	// nothing is known of their spread; slow operations, whose windows are long
 	// anyhow, have fewer.
-	windowsPerLaunch = 5
+	windowsPerLaunch = 40
 	// leastPerWindow is how many operations every window has at least.
 	leastPerWindow = 10
 	// warmUp is how long a fast operation runs before its windows.
 	warmUp = 30 * time.Millisecond
 	// shortOperation is below which operations are timed in batches of
-	// batchLength, because reading the clock would be a part of the figure.
-	shortOperation = time.Microsecond
-	batchLength    = 10 * time.Microsecond
+	// batchLength, because drawing a position and reading the clock would be a
+	// part of the figure: windows keep no latency of single operations.
+	shortOperation = 10 * time.Microsecond
+	batchLength    = 40 * time.Microsecond
 )
 
 // windows measures a launch of a group whose instances are alive together.
@@ -86,23 +89,29 @@ func (l *windowLaunch) cpu() time.Duration {
 	return total
 }
 
-// startAll starts an instance of every member, warms its operations up by
-// verifying their answers, and stops it.
+// startAll starts an instance of every member, as many at the same time as
+// there are processors, and pauses it.
 func (l *windowLaunch) startAll(ctx context.Context) error {
-	for _, i := range l.r.shuffled(len(l.g.members)) {
-		m := l.g.members[i]
-		cell := m.cell()
-		in, err := l.r.start(ctx, m, l.number, connections{readers: cell.Pool, idle: cell.Idle})
-		if err == nil {
-			err = in.worker.Pause()
+	started, errs := make([]*instance, len(l.g.members)), make([]error, len(l.g.members))
+	l.r.time.together(l.r.random, len(l.g.members), func(i int) {
+		cell := l.g.members[i].cell()
+		started[i], errs[i] = l.r.start(ctx, l.g.members[i], l.number, connections{readers: cell.Pool, idle: cell.Idle})
+		if errs[i] == nil {
+			errs[i] = started[i].worker.Pause()
 		}
-		if err != nil {
-			if err := l.giveUp(m, nil, err); err != nil {
-				return err
-			}
+	})
+	for _, in := range started {
+		if in != nil {
+			l.instances = append(l.instances, in)
+		}
+	}
+	for i, err := range errs {
+		if err == nil {
 			continue
 		}
-		l.instances = append(l.instances, in)
+		if err := l.giveUp(l.g.members[i], nil, err); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -156,47 +165,83 @@ func (l *windowLaunch) operation(ctx context.Context, peer string) error {
 	}
 	length := max(windowLength, leastPerWindow*slowest)
 	count := l.r.windowCount(l.g, peer, length)
+	l.enterSequence(turns[0].j)
 	began := time.Now()
 	for range count {
-		start := int64(l.r.random.IntN(windowTrace))
-		for _, i := range l.r.shuffled(len(turns)) {
-			if err := l.window(ctx, turns[i], start); err != nil {
-				return err
-			}
+		if err := l.round(ctx, turns, l.window); err != nil {
+			return err
 		}
 	}
 	l.g.noteWindows(peer, count, time.Since(began))
 	if err := l.phases(ctx, turns); err != nil {
 		return err
 	}
+	return l.finish(ctx, turns)
+}
+
+// enterSequence chooses a random place to begin at in an operation's sequence
+// of arguments. From there on windows and launches use it up: all instances of
+// a round have the same part of it, and the next round has another one.
+func (l *windowLaunch) enterSequence(j *job) {
+	if _, entered := l.g.sequences[j.Cell.Peer()]; entered {
+		return
+	}
+	unit := max(1, j.Operation.Transaction)
+	l.g.sequences[j.Cell.Peer()] = int64(l.r.random.IntN(max(1, j.trace.Length/unit)) * unit)
+}
+
+// round measures one window of every instance, in random order, with the same
+// part of the sequence of arguments. The next round has the part behind it.
+func (l *windowLaunch) round(ctx context.Context, turns []*turn, window func(context.Context, *turn, int64) (int64, error)) error {
+	peer, most := turns[0].j.Cell.Peer(), int64(0)
+	start := l.g.sequences[peer]
 	for _, i := range l.r.shuffled(len(turns)) {
-		if err := l.finish(ctx, turns[i]); err != nil {
+		used, err := window(ctx, turns[i], start)
+		if err != nil {
 			return err
 		}
+		most = max(most, used)
 	}
+	l.g.sequences[peer] = start + most
 	return nil
 }
 
-// warmUp verifies and warms up an operation on every instance.
+// warmUp verifies and warms up an operation on every instance, as many at the
+// same time as there are processors: nothing is measured yet.
 func (l *windowLaunch) warmUp(ctx context.Context, peer string) ([]*turn, error) {
-	var turns []*turn
-	for _, i := range l.r.shuffled(len(l.instances)) {
-		in := l.instances[i]
+	var all, ready []*turn
+	for _, in := range l.instances {
 		j := in.job(peer)
 		if j == nil || l.tried[trialKey{j.Cell.Key(), in.twin}] {
 			continue // it has no such operation, or has ended and its trials are given up
 		}
-		t := &turn{instance: in, j: j, trial: in.trial(j, l.number, assay.Windows)}
-		began := time.Now()
-		err := awake(ctx, in, func() error { return t.warmUp(ctx) })
-		t.took = time.Since(began)
-		if ok, err := l.settle(t, err); err != nil {
+		all = append(all, &turn{instance: in, j: j, trial: in.trial(j, l.number, assay.Windows)})
+	}
+	errs := l.each(all, func(t *turn) error {
+		return awake(ctx, t.instance, func() error { return t.warmUp(ctx) })
+	})
+	for i, t := range all {
+		ok, err := l.settle(t, errs[i])
+		if err != nil {
 			return nil, err
-		} else if ok {
-			turns = append(turns, t)
+		}
+		if ok {
+			ready = append(ready, t)
 		}
 	}
-	return turns, nil
+	return ready, nil
+}
+
+// each does something that is not measured for several instances at the same
+// time, and returns the errors in their order.
+func (l *windowLaunch) each(turns []*turn, do func(*turn) error) []error {
+	errs := make([]error, len(turns))
+	l.r.time.together(l.r.random, len(turns), func(i int) {
+		began := time.Now()
+		errs[i] = do(turns[i])
+		turns[i].took += time.Since(began)
+	})
+	return errs
 }
 
 func (t *turn) warmUp(ctx context.Context) error {
@@ -207,7 +252,7 @@ func (t *turn) warmUp(ctx context.Context) error {
 	if t.trial.Digest, t.each, err = t.verify(ctx, t.j); err != nil {
 		return err
 	}
-	if leastPerWindow*t.each > windowLength {
+	if leastPerWindow*t.each > warmUp {
 		return nil // verifying it was enough
 	}
 	m, err := t.warm(ctx, wire.Measure{Operation: t.j.Cell.Peer(), Nanos: int64(warmUp)})
@@ -254,41 +299,51 @@ func (l *windowLaunch) noteTurn(t *turn) {
 	l.note(&t.trial)
 }
 
-// window measures one window of one instance.
-func (l *windowLaunch) window(ctx context.Context, t *turn, start int64) error {
+// window measures one window of one instance, and returns how many operations
+// were run.
+func (l *windowLaunch) window(ctx context.Context, t *turn, start int64) (used int64, err error) {
 	if t.trial.Outcome != assay.OK {
-		return nil
+		return 0, nil
 	}
 	request := wire.Measure{Operation: t.j.Cell.Peer(), Start: start, Nanos: int64(windowLength)}
 	if t.each < shortOperation {
 		request.Batch = int64(batchLength / max(1, t.each))
 	}
 	began := time.Now()
-	err := awake(ctx, t.instance, func() error {
-		var m wire.Measured
-		if err := t.measure(ctx, request, &m); err != nil {
-			return err
-		}
+	var m wire.Measured
+	err = awake(ctx, t.instance, func() error { return t.measure(ctx, request, &m) })
+	took := time.Since(began)
+	if err == nil {
 		t.tally.add(m)
-		l.r.measured += time.Duration(m.Nanos)
-		return nil
-	})
-	t.took += time.Since(began)
+		l.r.time.add(assay.StageMeasured, time.Duration(m.Nanos))
+		l.r.time.add(assay.StageTurns, took-time.Duration(m.Nanos))
+	}
+	t.took += took
 	_, err = l.settle(t, err)
-	return err
+	return m.Executed, err
 }
 
-// finish reads the settings back once more and completes the trial.
-func (l *windowLaunch) finish(ctx context.Context, t *turn) error {
-	if t.trial.Outcome != assay.OK {
-		return nil // it is noted already
+// finish reads the settings back once more, of all instances, and completes
+// their trials.
+func (l *windowLaunch) finish(ctx context.Context, turns []*turn) error {
+	left := slices.DeleteFunc(slices.Clone(turns), func(t *turn) bool { return t.trial.Outcome != assay.OK }) // those are noted already
+	errs := l.each(left, func(t *turn) error {
+		return awake(ctx, t.instance, func() error { return t.afterMeasuring(ctx, t.j) })
+	})
+	for i, t := range left {
+		ok, err := l.settle(t, errs[i])
+		if err == nil && ok {
+			err = l.complete(t)
+		}
+		if err != nil {
+			return err
+		}
 	}
-	began := time.Now()
-	err := awake(ctx, t.instance, func() error { return t.afterMeasuring(ctx, t.j) })
-	t.took += time.Since(began)
-	if ok, err := l.settle(t, err); !ok {
-		return err
-	}
+	return nil
+}
+
+// complete writes what was measured and read back into a trial.
+func (l *windowLaunch) complete(t *turn) error {
 	t.recordSettings(&t.trial, t.j.Operation)
 	for _, err := range []error{t.applied, t.tally.failure()} {
 		if err := end(&t.trial, err); err != nil {
@@ -307,19 +362,23 @@ func (l *windowLaunch) finish(ctx context.Context, t *turn) error {
 // stopAll ends the instances. For one that cannot be closed, that is the
 // outcome of its cells.
 func (l *windowLaunch) stopAll(ctx context.Context) error {
-	for len(l.instances) > 0 {
-		in := l.instances[0]
-		if in.worker.Alive() {
-			if err := in.stop(ctx); err != nil {
-				l.tried = map[trialKey]bool{}
-				if err := l.giveUp(in.member, in, err); err != nil {
-					return err
-				}
-			}
+	errs := make([]error, len(l.instances))
+	l.r.time.together(l.r.random, len(l.instances), func(i int) {
+		if in := l.instances[i]; in.worker.Alive() {
+			errs[i] = in.stop(ctx)
 		}
-		in.kill()
-		l.instances = l.instances[1:]
+		l.instances[i].kill()
+	})
+	for i, err := range errs {
+		if err == nil {
+			continue
+		}
+		l.tried = map[trialKey]bool{}
+		if err := l.giveUp(l.instances[i].member, l.instances[i], err); err != nil {
+			return err
+		}
 	}
+	l.instances = nil
 	return l.emit(assay.Noise{})
 }
 

@@ -49,6 +49,9 @@ type asked struct {
 	Awake  int   // of these, not stopped
 }
 
+// window tells whether it is a measured window and no warm-up.
+func (a asked) window() bool { return a.Kind == "measure" && a.Nanos == int64(windowLength) }
+
 // work is a worker that writes down what it is asked, honest unless its name is
 // that of a fault.
 func work(name, log string) int {
@@ -111,15 +114,16 @@ func (r *requests) note(line []byte) {
 	}
 	_ = json.Unmarshal(line, &measure) // of other requests, nothing
 	r.start = measure.Start
-	beside, awake := neighbours()
+	a := asked{PID: os.Getpid(), Worker: r.name, Kind: head.Type, Nanos: measure.Nanos, Start: measure.Start, Count: measure.Operations}
+	a.Beside, a.Awake = neighbours()
 	for range 1000 { // a stopped process stops when it would run next
-		if awake == 0 {
+		if a.Awake == 0 || !a.window() {
 			break
 		}
 		time.Sleep(time.Millisecond)
-		beside, awake = neighbours()
+		a.Beside, a.Awake = neighbours()
 	}
-	text, err := json.Marshal(asked{os.Getpid(), r.name, head.Type, measure.Nanos, measure.Start, measure.Operations, beside, awake})
+	text, err := json.Marshal(a)
 	if err != nil {
 		panic(err)
 	}

@@ -16,12 +16,12 @@ import (
 // pointers, in the order of the columns: to write a row they are the values,
 // to read one they are where to scan it.
 
-const runColumns = "id, plan, plan_text, plan_file, options, seed, started, finished, status, version, host, reference, least_ns, targets, files"
+const runColumns = "id, plan, plan_text, plan_file, options, seed, started, finished, status, version, host, reference, least_ns, targets, files, spent"
 
 func runFields(r *assay.Run) []any {
 	return []any{&r.ID, &r.Plan, &r.PlanText, &r.PlanFile, asJSON{(*options)(&r.Options)}, asJSON{&r.Seed},
 		asTime{&r.Started}, asTime{&r.Finished}, &r.Status, &r.Version, asJSON{&r.Host},
-		&r.Reference, &r.Least, listSize[assay.Target]{&r.Targets}, asJSON{&r.Files}}
+		&r.Reference, &r.Least, listSize[assay.Target]{&r.Targets}, asJSON{&r.Files}, asJSON{&r.Spent}}
 }
 
 const targetColumns = "driver, driver_version, engine, engine_version, build, facts, compile_options, options, layouts"

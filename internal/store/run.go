@@ -52,9 +52,9 @@ func (s *Store) Update(ctx context.Context, run assay.Run) error {
 			return err
 		}
 		_, err := tx.ExecContext(ctx,
-			"UPDATE run SET status = ?, finished = ?, options = ?, reference = ?, least_ns = ?, targets = ?, files = ? WHERE id = ?",
+			"UPDATE run SET status = ?, finished = ?, options = ?, reference = ?, least_ns = ?, targets = ?, files = ?, spent = ? WHERE id = ?",
 			run.Status, asTime{&run.Finished}, asJSON{(*options)(&run.Options)}, run.Reference, run.Least,
-			listSize[assay.Target]{&run.Targets}, asJSON{&run.Files}, run.ID)
+			listSize[assay.Target]{&run.Targets}, asJSON{&run.Files}, asJSON{&run.Spent}, run.ID)
 		if err != nil {
 			return err
 		}
