@@ -164,11 +164,19 @@ func alternate(ours *assayLoop, theirs *handLoop, length int) (float64, error) {
 	return nanos[0] / operations[0] / (nanos[1] / operations[1]), nil
 }
 
+// Windows of a run time operations that change nothing in batches where they
+// are short (internal/runner/windows.go); the ratios are of the same loop.
+const (
+	shortNanos = 10_000
+	batchNanos = 40_000
+)
+
 // assayLoop is a worker with the operation prepared.
 type assayLoop struct {
 	t         *tools
 	worker    *process.Worker
-	operation string
+	operation wire.Operation
+	batch     int64 // of operations that are timed together; 0: each alone
 }
 
 func (t *tools) startWorker(p pair, path string) (*assayLoop, error) {
@@ -181,16 +189,28 @@ func (t *tools) startWorker(p pair, path string) (*assayLoop, error) {
 		worker.Kill()
 		return nil, err
 	}
-	return &assayLoop{t, worker, p.operation.Name}, worker.Call(t.ctx, wire.TypePrepare, wire.Prepare{Operation: p.operation, Clients: 1}, nil)
+	return &assayLoop{t: t, worker: worker, operation: p.operation}, worker.Call(t.ctx, wire.TypePrepare, wire.Prepare{Operation: p.operation, Clients: 1}, nil)
 }
 
 func (l *assayLoop) window(first int) (operations, nanos int64, err error) {
 	var m wire.Measured
-	err = l.worker.Call(l.t.ctx, wire.TypeMeasure, wire.Measure{Operation: l.operation, Start: int64(first), Nanos: windowNanos}, &m)
+	request := wire.Measure{Operation: l.operation.Name, Start: int64(first), Nanos: windowNanos, Batch: l.batch}
+	err = l.worker.Call(l.t.ctx, wire.TypeMeasure, request, &m)
 	if err == nil && m.Errors+m.Misses > 0 {
 		err = fmt.Errorf("%s %s", m.Error, m.Miss)
 	}
+	if l.batch == 0 && !l.operation.Changes { // the first window, which is the warm-up
+		l.batch = batchSize(m.Nanos / max(1, m.Operations))
+	}
 	return m.Operations, m.Nanos, err
+}
+
+// batchSize is how many operations of a duration are timed together.
+func batchSize(each int64) int64 {
+	if each >= shortNanos {
+		return 1
+	}
+	return batchNanos / max(1, each)
 }
 
 // handLoop is the program with the loop written by hand.
