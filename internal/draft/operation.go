@@ -114,7 +114,7 @@ func (o *operation) complete(ctx context.Context, s *schema) error {
 	case "UPDATE":
 		o.check, err = o.updated(ctx, s)
 	default:
-		o.check = "SELECT count(*) FROM " + plain(t.name)
+		o.check, err = o.deleted(ctx, s)
 	}
 	return err
 }
@@ -130,85 +130,6 @@ func (o *operation) deletable(rows int64) int64 {
 	}
 	o.notes = append(o.notes, "What it deletes is drawn: where it is drawn again, nothing is left to delete.")
 	return rows / 4
-}
-
-// inserted reads the rows behind the greatest key that was there, or counts.
-func (o *operation) inserted(ctx context.Context, s *schema) (string, error) {
-	g := o.guess
-	key, above := (*column)(nil), int64(0)
-	for _, c := range g.target.columns {
-		if start, ok := g.above[c]; ok && key == nil {
-			key, above = c, start
-		}
-	}
-	given := map[*column]bool{}
-	for _, u := range g.all {
-		if u.role == insert && u.bare && u.column != nil {
-			given[u.column] = true
-		}
-	}
-	if key == nil {
-		key = g.target.column("rowid")
-		if key == nil || !key.rowid || slices.Contains(g.listed, key) {
-			return "SELECT count(*) FROM " + plain(g.target.name), nil
-		}
-		f, err := s.stats(ctx, key)
-		if err != nil {
-			return "", err
-		}
-		above = number(f.high)
-	}
-	names := []string{plain(key.name)}
-	for _, c := range g.listed {
-		if c != nil && c != key && given[c] {
-			names = append(names, plain(c.name))
-		}
-	}
-	return fmt.Sprintf("SELECT %s FROM %s WHERE %s > %d ORDER BY %s", strings.Join(names, ", "), plain(g.target.name), names[0], above, names[0]), nil
-}
-
-// updated digests the columns that are set.
-func (o *operation) updated(ctx context.Context, s *schema) (string, error) {
-	selected := []string{"count(*)"}
-	for _, c := range o.assigned() {
-		f, err := s.stats(ctx, c)
-		if err != nil {
-			return "", err
-		}
-		name := plain(c.name)
-		low, high, whole := f.bounds()
-		const most = 1 << 31
-		if whole && low > -most && high < most {
-			selected = append(selected, "sum("+name+")")
-			continue
-		}
-		selected = append(selected, "count(DISTINCT "+name+")", "min("+name+")", "max("+name+")")
-	}
-	return fmt.Sprintf("SELECT %s FROM %s", strings.Join(selected, ", "), plain(o.guess.target.name)), nil
-}
-
-// assigned returns the columns of SET whose new values do not depend on chance
-// or on the clock.
-func (o *operation) assigned() []*column {
-	g := o.guess
-	var all []*column
-	start := slices.IndexFunc(g.tokens, func(t sqltext.Token) bool { return t.Depth == 0 && t.Is("SET") })
-	for i := start; i >= 0 && i+1 < len(g.tokens); {
-		end := i + 1
-		for end < len(g.tokens) && !(g.group[end] == -1 && (g.tokens[end].Kind == ',' || g.tokens[end].Is("WHERE") || g.tokens[end].Is("FROM") || g.tokens[end].Is("RETURNING"))) {
-			end++
-		}
-		item := g.tokens[i+1 : end]
-		name, _ := item[0].Name()
-		if c := g.target.column(name); c != nil && !slices.Contains(all, c) && !random(item) && !clock(item) {
-			all = append(all, c)
-		}
-		if end >= len(g.tokens) || g.tokens[end].Kind != ',' {
-			break
-		}
-		i = end
-	}
-	return all
 }
 
 // random reports whether something is called that answers otherwise each time.

@@ -1,0 +1,159 @@
+package draft
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/internal/plan/sqltext"
+)
+
+// checkedBytes is how many bytes of a table a check reads at most: it runs after
+// every block.
+const checkedBytes = 4 << 20
+
+// rowsInOrder is a query for columns of all rows, in the order of a key of which
+// every column may be used: its answer shows every wrong value. It is empty
+// where there is no such key, where the table is too large, or where the values
+// of a column have no one type.
+func (s *schema) rowsInOrder(ctx context.Context, t *table, columns []*column, usable func(*column) bool) (string, error) {
+	i := slices.IndexFunc(t.keys, func(key []*column) bool {
+		return !slices.ContainsFunc(key, func(c *column) bool { return c == nil || !c.rowid && !c.notNull || !usable(c) })
+	})
+	if i < 0 {
+		return "", nil
+	}
+	all := slices.Clone(t.keys[i])
+	for _, c := range columns {
+		if !slices.Contains(all, c) {
+			all = append(all, c)
+		}
+	}
+	names, width, rows := make([]string, len(all)), int64(0), int64(0)
+	for j, c := range all {
+		f, err := s.stats(ctx, c)
+		if err != nil {
+			return "", err
+		}
+		if f.kind == "mixed" || f.kind == "numeric" || c.declared == "" && !c.rowid {
+			return "", nil
+		}
+		names[j], width, rows = plain(c.name), width+max(8, f.average), f.rows
+	}
+	if rows*width > checkedBytes {
+		return "", nil
+	}
+	return fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", strings.Join(names, ", "), plain(t.name), strings.Join(names[:len(t.keys[i])], ", ")), nil
+}
+
+// inserted reads the rows behind the greatest key that was there, or counts.
+func (o *operation) inserted(ctx context.Context, s *schema) (string, error) {
+	g := o.guess
+	key, above := (*column)(nil), int64(0)
+	for _, c := range g.target.columns {
+		if start, ok := g.above[c]; ok && key == nil {
+			key, above = c, start
+		}
+	}
+	given := map[*column]bool{}
+	for _, u := range g.all {
+		if u.role == insert && u.bare && u.column != nil {
+			given[u.column] = true
+		}
+	}
+	if key == nil {
+		key = g.target.column("rowid")
+		if key == nil || !key.rowid || slices.Contains(g.listed, key) {
+			return o.insertedAnywhere(ctx, s, given)
+		}
+		f, err := s.stats(ctx, key)
+		if err != nil {
+			return "", err
+		}
+		above = number(f.high)
+	}
+	names := []string{plain(key.name)}
+	for _, c := range g.listed {
+		if c != nil && c != key && given[c] {
+			names = append(names, plain(c.name))
+		}
+	}
+	return fmt.Sprintf("SELECT %s FROM %s WHERE %s > %d ORDER BY %s", strings.Join(names, ", "), plain(g.target.name), names[0], above, names[0]), nil
+}
+
+// insertedAnywhere reads all rows where new ones are not behind the others.
+func (o *operation) insertedAnywhere(ctx context.Context, s *schema, given map[*column]bool) (string, error) {
+	t := o.guess.target
+	var columns []*column
+	for _, c := range o.guess.listed {
+		if c != nil && given[c] {
+			columns = append(columns, c)
+		}
+	}
+	// A key that is not given may be another one each time.
+	check, err := s.rowsInOrder(ctx, t, columns, func(c *column) bool { return given[c] })
+	if check == "" {
+		check = "SELECT count(*) FROM " + plain(t.name)
+	}
+	return check, err
+}
+
+// deleted reads the keys that are left, or counts.
+func (o *operation) deleted(ctx context.Context, s *schema) (string, error) {
+	check, err := s.rowsInOrder(ctx, o.guess.target, nil, func(*column) bool { return true })
+	if check == "" {
+		check = "SELECT count(*) FROM " + plain(o.guess.target.name)
+	}
+	return check, err
+}
+
+// updated reads the columns that are set, or sums them up where the table is
+// large.
+func (o *operation) updated(ctx context.Context, s *schema) (string, error) {
+	sure := !random(o.guess.tokens) && !clock(o.guess.tokens) // else the key may be set by chance
+	check, err := s.rowsInOrder(ctx, o.guess.target, o.assigned(), func(*column) bool { return sure })
+	if check != "" || err != nil {
+		return check, err
+	}
+	selected := []string{"count(*)"}
+	for _, c := range o.assigned() {
+		f, err := s.stats(ctx, c)
+		if err != nil {
+			return "", err
+		}
+		name := plain(c.name)
+		low, high, whole := f.bounds()
+		const most = 1 << 31
+		if whole && low > -most && high < most {
+			selected = append(selected, "sum("+name+")")
+			continue
+		}
+		selected = append(selected, "count(DISTINCT "+name+")", "min("+name+")", "max("+name+")")
+	}
+	return fmt.Sprintf("SELECT %s FROM %s", strings.Join(selected, ", "), plain(o.guess.target.name)), nil
+}
+
+// assigned returns the columns of SET whose new values do not depend on chance
+// or on the clock.
+func (o *operation) assigned() []*column {
+	g := o.guess
+	var all []*column
+	start := slices.IndexFunc(g.tokens, func(t sqltext.Token) bool { return t.Depth == 0 && t.Is("SET") })
+	for i := start; i >= 0 && i+1 < len(g.tokens); {
+		end := i + 1
+		for end < len(g.tokens) && !(g.group[end] == -1 && (g.tokens[end].Kind == ',' || g.tokens[end].Is("WHERE") || g.tokens[end].Is("FROM") || g.tokens[end].Is("RETURNING"))) {
+			end++
+		}
+		item := g.tokens[i+1 : end]
+		name, _ := item[0].Name()
+		if c := g.target.column(name); c != nil && !slices.Contains(all, c) && !random(item) && !clock(item) {
+			all = append(all, c)
+		}
+		if end >= len(g.tokens) || g.tokens[end].Kind != ',' {
+			break
+		}
+		i = end
+	}
+	return all
+}
