@@ -1,12 +1,14 @@
 package kit
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
 	"runtime"
 	"strconv"
+	"strings"
 	"time"
 
 	"assay/kit/answer"
@@ -17,9 +19,13 @@ import (
 // worker closes.
 const shutdownPatience = 5 * time.Second
 
-// server answers requests for one prepared operation: GET /POSITION.
+// server answers requests for one prepared operation: GET PATH/POSITION.
 type server struct {
-	p        *prepared
+	p *prepared
+	// address and path are what a request must name. No page in a browser can
+	// guess the path, nor name this Host by a domain that it made lead here.
+	address  string
+	path     string
 	http     *http.Server
 	ended    chan struct{} // closed when it serves no more
 	handlers chan *room    // those that are free
@@ -32,17 +38,18 @@ type room struct {
 	body answer.Body
 }
 
-// serve starts a server on the loopback interface, so that nobody else can ask.
-func (p *prepared) serve(clients int) (*server, string, error) {
+// serve starts a server on the loopback interface, so that no other machine can
+// ask.
+func (p *prepared) serve(clients int) (*server, error) {
 	source, ok := p.operation.(Server)
 	if !ok {
-		return nil, "", wire.Errorf(wire.Unsupported, "this worker does not serve operations")
+		return nil, wire.Errorf(wire.Unsupported, "this worker does not serve operations")
 	}
-	s := &server{p: p, ended: make(chan struct{}), handlers: make(chan *room, clients)}
+	s := &server{p: p, path: "/" + rand.Text(), ended: make(chan struct{}), handlers: make(chan *room, clients)}
 	for range clients {
 		handler, err := source.Handler()
 		if err != nil {
-			return nil, "", errors.Join(fmt.Errorf("handler of %q: %w", p.spec.Name, err), s.closeHandlers())
+			return nil, errors.Join(fmt.Errorf("handler of %q: %w", p.spec.Name, err), s.closeHandlers())
 		}
 		made := &room{Handler: handler}
 		s.all = append(s.all, made)
@@ -50,26 +57,29 @@ func (p *prepared) serve(clients int) (*server, string, error) {
 	}
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return nil, "", errors.Join(err, s.closeHandlers())
+		return nil, errors.Join(err, s.closeHandlers())
 	}
+	s.address = listener.Addr().String()
 	s.http = &http.Server{Handler: s}
 	go func() {
 		_ = s.http.Serve(listener) // ends by Shutdown
 		close(s.ended)
 	}()
-	return s, listener.Addr().String(), nil
+	return s, nil
 }
 
 // ServeHTTP answers one request. Requests that are more than there are handlers
 // wait.
 func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == "/" {
+	asked, ours := strings.CutPrefix(r.URL.Path, s.path+"/")
+	ours = ours && r.Method == http.MethodGet && r.Host == s.address
+	if ours && asked == "" {
 		w.WriteHeader(http.StatusNoContent) // it is ready
 		return
 	}
-	position, err := strconv.ParseInt(r.URL.Path[1:], 10, 64)
-	if err != nil || position < 0 {
-		http.Error(w, "want a position of the trace: GET /POSITION", http.StatusNotFound)
+	position, err := strconv.ParseInt(asked, 10, 64)
+	if !ours || err != nil || position < 0 {
+		http.Error(w, "want a position of the trace, at the address and path that serve answered: GET PATH/POSITION", http.StatusNotFound)
 		return
 	}
 	free := <-s.handlers
@@ -182,9 +192,12 @@ func (s *session) serve(request wire.Serve) (wire.Served, error) {
 	if err != nil {
 		return wire.Served{}, err
 	}
-	var address string
-	s.server, address, err = p.serve(request.Clients)
-	return wire.Served{Address: address}, err
+	made, err := p.serve(request.Clients)
+	if err != nil {
+		return wire.Served{}, err
+	}
+	s.server = made
+	return wire.Served{Address: made.address, Path: made.path}, nil
 }
 
 // stats says what the process, and the open database's pools, did so far.

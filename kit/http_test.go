@@ -33,9 +33,9 @@ func (h fakeHandler) Answer(position int, visit func([]string, []any) error) (in
 }
 
 // serveIt serves an operation of a fake until the test ends.
-func serveIt(t *testing.T, f *fake, op wire.Operation, clients int) (address string) {
+func serveIt(t *testing.T, f *fake, op wire.Operation, clients int) *server {
 	t.Helper()
-	s, address, err := prepareFake(t, f, op, 1).serve(clients)
+	s, err := prepareFake(t, f, op, 1).serve(clients)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,13 +44,13 @@ func serveIt(t *testing.T, f *fake, op wire.Operation, clients int) (address str
 			t.Error(err)
 		}
 	})
-	return address
+	return s
 }
 
 // get returns status, type and text of an answer.
-func get(t *testing.T, address, path string) string {
+func get(t *testing.T, s *server, path string) string {
 	t.Helper()
-	response, err := http.Get("http://" + address + path)
+	response, err := http.Get("http://" + s.address + s.path + path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -71,21 +71,21 @@ func TestServeHTTP(t *testing.T) {
 	}}
 	op := oneRow("one")
 	op.Trace, op.Steps[0].Args = numbers(t, 4), 1
-	address := serveIt(t, f, op, 1)
-	if !strings.HasPrefix(address, "127.0.0.1:") {
-		t.Errorf("it serves at %s", address)
+	s := serveIt(t, f, op, 1)
+	if !strings.HasPrefix(s.address, "127.0.0.1:") {
+		t.Errorf("it serves at %s", s.address)
 	}
 	for path, want := range map[string]string{
 		"/":                     "204  ",
 		"/1":                    `200 application/json {"answer":[[7]],"rows":1}`,
 		"/7":                    `200 application/json {"answer":[[7]],"rows":3}`, // around the trace's end
 		"/2":                    "500 text/plain; charset=utf-8 disk on fire\n",
-		"/-1":                   "404 text/plain; charset=utf-8 want a position of the trace: GET /POSITION\n",
-		"/1/x":                  "404 text/plain; charset=utf-8 want a position of the trace: GET /POSITION\n",
-		"/1e3":                  "404 text/plain; charset=utf-8 want a position of the trace: GET /POSITION\n",
-		"/99999999999999999999": "404 text/plain; charset=utf-8 want a position of the trace: GET /POSITION\n",
+		"/-1":                   "404 text/plain; charset=utf-8 want a position of the trace, at the address and path that serve answered: GET PATH/POSITION\n",
+		"/1/x":                  "404 text/plain; charset=utf-8 want a position of the trace, at the address and path that serve answered: GET PATH/POSITION\n",
+		"/1e3":                  "404 text/plain; charset=utf-8 want a position of the trace, at the address and path that serve answered: GET PATH/POSITION\n",
+		"/99999999999999999999": "404 text/plain; charset=utf-8 want a position of the trace, at the address and path that serve answered: GET PATH/POSITION\n",
 	} {
-		if got := get(t, address, path); got != want {
+		if got := get(t, s, path); got != want {
 			t.Errorf("%s: got %q, want %q", path, got, want)
 		}
 	}
@@ -131,10 +131,10 @@ func TestServeAtOnce(t *testing.T) {
 		working.Add(-1)
 		return 1, nil
 	}}
-	address := serveIt(t, f, oneRow("one"), 2)
+	s := serveIt(t, f, oneRow("one"), 2)
 	answers := make(chan string)
 	for range 3 {
-		go func() { answers <- get(t, address, "/0") }()
+		go func() { answers <- get(t, s, "/0") }()
 	}
 	<-full
 	close(release)
@@ -179,5 +179,45 @@ func TestServeRefusals(t *testing.T) {
 	}
 	if err := s.closeServer(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Only who knows the path may ask, by GET and for the address itself: a page in
+// a browser can send other requests to a port of this machine.
+func TestServeRefusesOthers(t *testing.T) {
+	s := serveIt(t, &fake{}, oneRow("one"), 1)
+	if other := serveIt(t, &fake{}, oneRow("one"), 1); s.path == other.path || len(s.path) < 20 {
+		t.Errorf("paths %q and %q: want two that nobody can guess", s.path, other.path)
+	}
+	for _, try := range []struct {
+		method, host, path string
+		want               int
+	}{
+		{"GET", "", s.path + "/0", 200},
+		{"GET", "", s.path + "/", 204},
+		{"POST", "", s.path + "/0", 404},
+		{"HEAD", "", s.path + "/0", 404},
+		{"OPTIONS", "", s.path + "/", 404},
+		{"GET", "example.org", s.path + "/0", 404},
+		{"GET", "localhost", s.path + "/", 404},
+		{"GET", "", "/0", 404},
+		{"GET", "", "/", 404},
+		{"GET", "", s.path, 404},
+		{"GET", "", s.path + "0", 404},
+		{"GET", "", "/other" + s.path + "/0", 404},
+	} {
+		request, err := http.NewRequest(try.method, "http://"+s.address+try.path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Host = try.host
+		response, err := http.DefaultClient.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		response.Body.Close()
+		if response.StatusCode != try.want {
+			t.Errorf("%s %s of host %q: got %d, want %d", try.method, try.path, try.host, response.StatusCode, try.want)
+		}
 	}
 }

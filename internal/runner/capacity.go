@@ -91,12 +91,12 @@ func (s search) twice(rate float64) (bool, error) {
 
 // findCapacity searches the highest rate at which a served operation keeps the
 // run's wish, and records it.
-func (in *instance) findCapacity(ctx context.Context, j *job, address string, t *assay.Trial) error {
+func (in *instance) findCapacity(ctx context.Context, j *job, url string, t *assay.Trial) error {
 	wish := in.r.config.Wish
 	began := time.Now()
 	var late error // the generator was, at the last rate that broke the wish
 	rate, limited, err := search{limit: nearLimit * in.r.limits[j.Cell.Clients], holds: func(rate float64) (bool, error) {
-		result, err := in.step(ctx, j, address, rate)
+		result, err := in.step(ctx, j, url, rate)
 		if err == nil && result.Wrong > 0 {
 			err = answered(result, j)
 		}
@@ -135,11 +135,11 @@ func (in *instance) findCapacity(ctx context.Context, j *job, address string, t 
 }
 
 // step measures one rate for a moment.
-func (in *instance) step(ctx context.Context, j *job, address string, rate float64) (load.Result, error) {
+func (in *instance) step(ctx context.Context, j *job, url string, rate float64) (load.Result, error) {
 	limited, cancel := context.WithTimeout(ctx, in.r.config.Timeout)
 	defer cancel()
 	requests := max(int(rate*stepLength.Seconds()), min(leastInStep, int(rate*mostLength.Seconds())))
-	result, used, err := in.r.generate(limited, load.Config{URL: "http://" + address + "/{n}", Clients: j.Cell.Clients,
+	result, used, err := in.r.generate(limited, load.Config{URL: url + "/{n}", Clients: j.Cell.Clients,
 		Requests: requests, Warm: requests / warmShare, Rate: rate, Expect: j.answers})
 	in.loadUsed += used
 	return result, err

@@ -5,7 +5,6 @@ package runner
 import (
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"os/exec"
 	"time"
@@ -51,18 +50,21 @@ func (in *instance) runServed(ctx context.Context, j *job, t *assay.Trial) error
 	if err := in.call(ctx, wire.TypeServe, request, &served); err != nil {
 		return err
 	}
-	if err := ready(ctx, served.Address); err != nil {
+	url, err := served.URL()
+	if err == nil {
+		err = ready(ctx, url)
+	}
+	if err != nil {
 		return fail("serve", err)
 	}
 	if in.r.config.Wish != nil {
-		return in.findCapacity(ctx, j, served.Address, t)
+		return in.findCapacity(ctx, j, url, t)
 	}
 	var before, after wire.Stats
 	if err := in.call(ctx, wire.TypeStats, nil, &before); err != nil {
 		return err
 	}
-	result, made := in.load(ctx, j, served.Address)
-	var err error
+	result, made := in.load(ctx, j, url)
 	if err = in.call(ctx, wire.TypeStats, nil, &after); err != nil {
 		return err // first of all: without a worker nothing is answered
 	}
@@ -97,12 +99,8 @@ func (in *instance) runServed(ctx context.Context, j *job, t *assay.Trial) error
 }
 
 // ready asks until the server answers, so that none of its start is measured.
-func ready(ctx context.Context, address string) error {
-	// A worker must not have another machine asked, and measured in its place.
-	if host, _, err := net.SplitHostPort(address); err != nil || !net.ParseIP(host).IsLoopback() {
-		return fmt.Errorf("the worker serves at %q: want a port of the loopback interface", address)
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/", nil)
+func ready(ctx context.Context, url string) error {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url+"/", nil)
 	if err != nil {
 		return err
 	}
@@ -114,16 +112,16 @@ func ready(ctx context.Context, address string) error {
 	}
 	_ = response.Body.Close() // it has none
 	if response.StatusCode != http.StatusNoContent {
-		return fmt.Errorf("the server at %s answers %s when it should be ready", address, response.Status)
+		return fmt.Errorf("the server at %s answers %s when it should be ready", url, response.Status)
 	}
 	return nil
 }
 
 // load runs the load generator within the time limit of a block.
-func (in *instance) load(ctx context.Context, j *job, address string) (load.Result, error) {
+func (in *instance) load(ctx context.Context, j *job, url string) (load.Result, error) {
 	limited, cancel := context.WithTimeout(ctx, in.r.config.Timeout)
 	defer cancel()
-	result, used, err := in.r.generate(limited, load.Config{URL: "http://" + address + "/{n}", Clients: j.Cell.Clients,
+	result, used, err := in.r.generate(limited, load.Config{URL: url + "/{n}", Clients: j.Cell.Clients,
 		Requests: j.Operation.Count, Warm: j.warm, Rate: j.Cell.Rate, Expect: j.answers})
 	in.loadUsed += used
 	if ctx.Err() == nil && limited.Err() != nil {

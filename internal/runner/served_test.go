@@ -111,12 +111,12 @@ func TestRecordPool(t *testing.T) {
 func TestReady(t *testing.T) {
 	for status, want := range map[int]string{http.StatusNoContent: "<nil>", http.StatusOK: "when it should be ready"} {
 		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
-		if err := ready(t.Context(), strings.TrimPrefix(s.URL, "http://")); !strings.HasSuffix(fmt.Sprint(err), want) {
+		if err := ready(t.Context(), s.URL); !strings.HasSuffix(fmt.Sprint(err), want) {
 			t.Errorf("status %d: %v", status, err)
 		}
 		s.Close()
 	}
-	if err := ready(t.Context(), "127.0.0.1:1"); err == nil {
+	if err := ready(t.Context(), "http://127.0.0.1:1"); err == nil {
 		t.Error("nobody is ready")
 	}
 }

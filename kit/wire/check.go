@@ -3,6 +3,8 @@ package wire
 import (
 	"fmt"
 	"math"
+	"net"
+	"regexp"
 	"runtime"
 	"time"
 )
@@ -283,6 +285,20 @@ func (c Closed) Check(took time.Duration) error {
 		return fmt.Errorf("it reports that closing took %s, and the whole call took %s", time.Duration(c.Nanos), took)
 	}
 	return nil
+}
+
+var servedPath = regexp.MustCompile(`^(/[A-Za-z0-9._~-]+)*$`)
+
+// URL is where requests go, to which /POSITION is added. A worker must not have
+// another machine asked and measured in its place, nor add to requests.
+func (s Served) URL() (string, error) {
+	if host, _, err := net.SplitHostPort(s.Address); err != nil || !net.ParseIP(host).IsLoopback() {
+		return "", fmt.Errorf("the worker serves at %q: want a port of the loopback interface", s.Address)
+	}
+	if !servedPath.MatchString(s.Path) {
+		return "", fmt.Errorf("the worker serves at the path %q: want nothing or /NAME, of letters, digits and -._~", s.Path)
+	}
+	return "http://" + s.Address + s.Path, nil
 }
 
 // Check returns why the records cannot have been loaded.

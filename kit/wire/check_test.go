@@ -151,3 +151,25 @@ func TestChecksOfOtherAnswers(t *testing.T) {
 		}
 	}
 }
+
+func TestServedURL(t *testing.T) {
+	for _, try := range []struct {
+		served     Served
+		want, fail string
+	}{
+		{Served{Address: "127.0.0.1:80"}, "http://127.0.0.1:80", ""},
+		{Served{Address: "[::1]:80", Path: "/a-B_9"}, "http://[::1]:80/a-B_9", ""},
+		{Served{Address: "127.0.0.1:80", Path: "/a/b"}, "http://127.0.0.1:80/a/b", ""},
+		{Served{Address: "192.168.0.1:80"}, "", "loopback"},
+		{Served{Address: "localhost.example.org:80"}, "", "loopback"},
+		{Served{Address: "127.0.0.1:80", Path: "a"}, "", "at the path"},
+		{Served{Address: "127.0.0.1:80", Path: "/{n}"}, "", "at the path"},
+		{Served{Address: "127.0.0.1:80", Path: "/a HTTP/1.1\r\nX: y"}, "", "at the path"},
+		{Served{Address: "127.0.0.1:80", Path: "/a?b"}, "", "at the path"},
+	} {
+		got, err := try.served.URL()
+		if got != try.want || (err == nil) != (try.fail == "") || err != nil && !strings.Contains(err.Error(), try.fail) {
+			t.Errorf("%+v: got %q, %v; want %q, an error with %q", try.served, got, err, try.want, try.fail)
+		}
+	}
+}

@@ -257,7 +257,8 @@ type Serve struct {
 
 // Served answers Serve: requests are taken from now on.
 type Served struct {
-	Address string `json:"address"` // host:port
+	Address string `json:"address"`        // host:port
+	Path    string `json:"path,omitempty"` // that all requests begin with, nothing or /NAME
 }
 
 // Stats answers a request for stats.

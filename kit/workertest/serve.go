@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
@@ -19,13 +18,14 @@ import (
 var serveChecks = []check{
 	{"an operation is served over HTTP, on the loopback interface", wire.CapHTTP, serves},
 	{"a served operation changes what it should, and an error is answered 500", wire.CapHTTP, servesChanges},
+	{"a served operation is run by GET only, under the host and path that serve answered", wire.CapHTTP, servesNobodyElse},
 	{"a served mix runs its parts as its trace says", wire.CapHTTP, servesMix},
 	{"serving goes on with many requests at the same time, and ends with close", wire.CapHTTP, servesMany},
 	{"stats tells what the pool did", wire.CapHTTP, tellsPool},
 }
 
 // serve prepares an operation and has it served.
-func (b *bench) serve(op wire.Operation, clients int) (address string, err error) {
+func (b *bench) serve(op wire.Operation, clients int) (url string, err error) {
 	var served wire.Served
 	err = steps(
 		func() error {
@@ -40,21 +40,25 @@ func (b *bench) serve(op wire.Operation, clients int) (address string, err error
 	if err != nil {
 		return "", err
 	}
-	host, _, err := net.SplitHostPort(served.Address)
-	if err != nil || !net.ParseIP(host).IsLoopback() {
-		return "", fmt.Errorf("it serves at %q, which is not on the loopback interface", served.Address)
+	if url, err = served.URL(); err != nil {
+		return "", err
 	}
-	return served.Address, b.asks(served.Address, "", http.StatusNoContent, "")
+	return url, b.asks(url, "", http.StatusNoContent, "")
 }
 
 // asks checks what is answered to a request. The body of an error is any text.
-func (b *bench) asks(address, path string, status int, body string) error {
-	ctx, cancel := context.WithTimeout(b.ctx, patience)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+"/"+path, nil)
+func (b *bench) asks(url, path string, status int, body string) error {
+	request, err := http.NewRequest(http.MethodGet, url+"/"+path, nil)
 	if err != nil {
 		return err
 	}
+	return b.answersRequest(request, status, body)
+}
+
+func (b *bench) answersRequest(request *http.Request, status int, body string) error {
+	ctx, cancel := context.WithTimeout(b.ctx, patience)
+	defer cancel()
+	request, path := request.WithContext(ctx), request.URL.Path
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
 		return err
@@ -65,10 +69,10 @@ func (b *bench) asks(address, path string, status int, body string) error {
 		return err
 	}
 	if response.StatusCode != status || status < http.StatusBadRequest && string(text) != body {
-		return fmt.Errorf("/%s is answered %d %s, want %d %s", path, response.StatusCode, text, status, body)
+		return fmt.Errorf("%s %s is answered %d %s, want %d %s", request.Method, path, response.StatusCode, text, status, body)
 	}
 	if status >= http.StatusBadRequest && len(text) == 0 {
-		return fmt.Errorf("/%s is answered %d without a word", path, status)
+		return fmt.Errorf("%s %s is answered %d without a word", request.Method, path, status)
 	}
 	return nil
 }
@@ -95,16 +99,16 @@ func serves(b *bench) error {
 	if err := b.make(wire.Open{Readers: 2, Idle: 2}); err != nil {
 		return err
 	}
-	address, err := b.serve(op, 2)
+	url, err := b.serve(op, 2)
 	if err != nil {
 		return err
 	}
 	for i, body := range servedRows {
-		if err := b.asks(address, fmt.Sprint(i), http.StatusOK, body); err != nil {
+		if err := b.asks(url, fmt.Sprint(i), http.StatusOK, body); err != nil {
 			return err
 		}
 	}
-	return b.asks(address, "frobnicate", http.StatusNotFound, "")
+	return b.asks(url, "frobnicate", http.StatusNotFound, "")
 }
 
 func servesChanges(b *bench) error {
@@ -112,16 +116,46 @@ func servesChanges(b *bench) error {
 	if err != nil {
 		return err
 	}
-	var address string
+	var url string
 	return steps(
 		func() error { return b.make(wire.Open{Writers: 1}) },
-		func() (err error) { address, err = b.serve(op, 2); return err },
-		func() error { return b.asks(address, "1", http.StatusOK, `{"answer":[],"rows":1}`) },
-		func() error { return b.asks(address, "1", http.StatusInternalServerError, "") },
-		func() error { return b.asks(address, "0", http.StatusOK, `{"answer":[],"rows":1}`) },
+		func() (err error) { url, err = b.serve(op, 2); return err },
+		func() error { return b.asks(url, "1", http.StatusOK, `{"answer":[],"rows":1}`) },
+		func() error { return b.asks(url, "1", http.StatusInternalServerError, "") },
+		func() error { return b.asks(url, "0", http.StatusOK, `{"answer":[],"rows":1}`) },
 		func() error {
 			return b.answers("SELECT id FROM t WHERE id >= 100 ORDER BY id", []string{"int"}, []any{int64(100)}, []any{int64(101)})
 		})
+}
+
+// servesNobodyElse asks as a page in a browser could, which any site can have
+// ask this machine: none of it may run the operation.
+func servesNobodyElse(b *bench) error {
+	op, err := b.insert("insert", 1, 2)
+	if err != nil {
+		return err
+	}
+	if err := b.make(wire.Open{Writers: 1}); err != nil {
+		return err
+	}
+	url, err := b.serve(op, 2)
+	if err != nil {
+		return err
+	}
+	for _, other := range []struct{ method, host string }{
+		{http.MethodPost, ""}, {http.MethodPut, ""}, {http.MethodOptions, ""}, {http.MethodGet, "example.org"}} {
+		request, err := http.NewRequest(other.method, url+"/0", nil)
+		if err != nil {
+			return err
+		}
+		request.Host = other.host
+		if err := b.answersRequest(request, http.StatusNotFound, ""); err != nil {
+			return fmt.Errorf("asked for host %q: %w", other.host, err)
+		}
+	}
+	return steps(
+		func() error { return b.answers("SELECT id FROM t WHERE id >= 100", []string{"int"}) },
+		func() error { return b.asks(url, "0", http.StatusOK, `{"answer":[],"rows":1}`) })
 }
 
 func servesMix(b *bench) error {
@@ -138,12 +172,12 @@ func servesMix(b *bench) error {
 		return err
 	}
 	mix := wire.Operation{Name: "mix", Trace: order, Changes: true, Parts: []wire.Operation{read, insert}}
-	var address string
+	var url string
 	return steps(
 		func() error { return b.make(wire.Open{Readers: 2, Idle: 2, Writers: 1}) },
-		func() (err error) { address, err = b.serve(mix, 2); return err },
-		func() error { return b.asks(address, "0", http.StatusOK, `{"answer":[],"rows":1}`) },
-		func() error { return b.asks(address, "1", http.StatusOK, servedRows[1]) },
+		func() (err error) { url, err = b.serve(mix, 2); return err },
+		func() error { return b.asks(url, "0", http.StatusOK, `{"answer":[],"rows":1}`) },
+		func() error { return b.asks(url, "1", http.StatusOK, servedRows[1]) },
 		func() error { return b.answers("SELECT id FROM t WHERE id >= 100", []string{"int"}, []any{int64(101)}) })
 }
 
@@ -156,7 +190,7 @@ func servesMany(b *bench) error {
 	if err := b.make(wire.Open{Readers: 2, Idle: 2}); err != nil {
 		return err
 	}
-	address, err := b.serve(op, 4)
+	url, err := b.serve(op, 4)
 	if err != nil {
 		return err
 	}
@@ -165,7 +199,7 @@ func servesMany(b *bench) error {
 	for range cap(wrong) {
 		clients.Go(func() {
 			for i := range 5 * len(servedRows) {
-				if err := b.asks(address, fmt.Sprint(i%len(servedRows)), http.StatusOK, servedRows[i%len(servedRows)]); err != nil {
+				if err := b.asks(url, fmt.Sprint(i%len(servedRows)), http.StatusOK, servedRows[i%len(servedRows)]); err != nil {
 					wrong <- err
 					return
 				}
@@ -180,7 +214,7 @@ func servesMany(b *bench) error {
 	if _, err := b.worker.Stop(b.ctx); err != nil {
 		return err
 	}
-	if err := b.asks(address, "0", http.StatusOK, ""); err == nil || strings.Contains(err.Error(), "is answered") {
+	if err := b.asks(url, "0", http.StatusOK, ""); err == nil || strings.Contains(err.Error(), "is answered") {
 		return fmt.Errorf("it is still serving after close: %v", err)
 	}
 	return nil
