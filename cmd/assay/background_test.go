@@ -165,7 +165,7 @@ func tidy(ts *testscript.TestScript, neg bool, args []string) {
 	if len(left) > 0 {
 		ts.Fatalf("workers are left: %v", left)
 	}
-	folders, err := filepath.Glob(filepath.Join(ts.Getenv("XDG_CACHE_HOME"), "assay", "runs", "*"))
+	folders, err := filepath.Glob(filepath.Join(ts.Getenv("XDG_CACHE_HOME"), "assay", "runs", "run-*"))
 	ts.Check(err)
 	if len(args) == 0 && len(folders) > 0 {
 		ts.Fatalf("folders are left: %v", folders)

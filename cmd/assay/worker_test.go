@@ -66,6 +66,7 @@ var faults = map[string]fault{
 	"liar-served": {serve: func(row []any) error { row[2] = row[2].(int64) + 1; return nil }},
 	"holding":     {serve: func([]any) error { time.Sleep(time.Millisecond); return nil }}, // its connection
 	"locked":      {serve: failSome},
+	"tardy":       {serve: func([]any) error { time.Sleep(100 * time.Millisecond); return nil }},
 	"silent":      {serve: func([]any) error { hang(); return nil }},
 
 	"liar-row":     {row: lieOnce},

@@ -122,3 +122,12 @@ func TestRead(t *testing.T) {
 		}
 	}
 }
+
+// A refusal names the file that the user gave, and no temporary one.
+func TestWriteNamesTheFileInItsError(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "no", "such", "folder.yaml")
+	err := Write(path, []byte("one"))
+	if err == nil || !strings.Contains(err.Error(), path+": no such file") {
+		t.Errorf("got %v, want an error with %q", err, path+": no such file")
+	}
+}
