@@ -144,7 +144,9 @@ type Step struct {
 	SQL     string
 	Call    string   // an operation of the worker's own; SQL is a query that answers what it answers
 	N       int      // of a call: its size
-	KV      string   // what it is for a key-value store: get, put, delete or scan; SQL says the same
+	KV      string   // what it is for a key-value store, as package wire names it; SQL says the same
+	Fields  int      // of a store's values; 0: none
+	Field   int      // from 0, the one that an update is of
 	Query   bool     // returns rows; otherwise it changes data
 	Args    []Values // drawn from the operation's trace, in order
 	Rows    int      // rows answered or changed, checked each time; -1: unknown

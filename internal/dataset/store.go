@@ -34,9 +34,13 @@ func (d *Data) Records(ctx context.Context) (string, error) {
 			return "", err
 		}
 		row := make([]any, len(table.Columns))
-		trace, err := d.columns(ctx, "records", g.types(), table.Rows, func(i int) []any {
+		trace, err := d.columns(ctx, "records", []column.Type{column.Blob, column.Blob}, table.Rows, func(i int) []any {
 			g.row(i, row)
-			return row
+			value, _ := row[1].([]byte)
+			for _, field := range row[2:] {
+				value = append(value, field.([]byte)...)
+			}
+			return []any{row[0], value}
 		})
 		if err != nil {
 			return "", fmt.Errorf("the records: %w", err)

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -24,13 +23,28 @@ const (
 	// looked at.
 	sampledUntouched = 1000
 	// sampledContested is how many of the keys that were written several times
-	// are looked at: each costs a request.
+	// are looked at: each costs a request. Where values have fields, they share
+	// it.
 	sampledContested = 2000
 )
 
 // Keys is what the keys of a store may hold after several clients have changed
 // them at the same time, in an order that nobody knows.
 type Keys struct {
+	// Values has what the keys' values may be; where values have fields, what
+	// each field may be, in their order.
+	Values []Values
+	// All reads the whole store.
+	All assay.Query
+	// Written is how many keys were written, and Least and Most how many the
+	// store has afterwards.
+	Written, Least, Most int
+}
+
+// Values is what the values of keys, or one field of them, may be.
+type Values struct {
+	// Get reads one key. It answers no row where the key is not there.
+	Get  assay.Operation
 	Path string // of a column file with the keys to be read, one to a row
 	// Exact is how many keys, the first ones, can hold one value only, or none:
 	// a sample of those that were not written at all, and all that were written
@@ -38,18 +52,8 @@ type Keys struct {
 	Exact  int
 	Digest string
 	// Allowed has for each key behind those, a sample of those that were written
-	// several times, the digests of the answers that it may give: one of the
-	// values that were written to it, or none where it was deleted too.
+	// several times, the digests of the answers that it may give.
 	Allowed [][]string
-	// Written is how many keys were written, and Least and Most how many the
-	// store has afterwards.
-	Written, Least, Most int
-}
-
-// Get reads one key. It answers no row where the key is not there.
-func Get() assay.Operation {
-	return assay.Operation{Name: "key", Steps: []assay.Step{{KV: wire.Get, SQL: kv.Get, Query: true,
-		Args: []assay.Values{{Kind: assay.Key}}, Rows: -1, Returns: []assay.Type{"blob"}}}}
 }
 
 // After returns what the keys may hold after the positions 0, ...,
@@ -61,21 +65,17 @@ func After(ctx context.Context, d *dataset.Data, op assay.Operation, trace *data
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, records.Close()) }()
-	h := &history{keys: map[string]*fate{}}
 	w, err := newWrites(op, trace)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
+	h := newHistory(records, w.fields)
 	for position := range warm + count {
 		h.measured = position >= warm
-		w.at(position, h.put, h.delete)
+		w.at(position, h)
 	}
-	keys, err := h.keysOf(records, d.Spec.Seed)
-	if err != nil {
-		return nil, err
-	}
-	return keys.Keys, keys.write(filepath.Dir(d.Path), trace.Digest, warm, count)
+	return h.found(d.Spec.Seed, fmt.Sprintf("%s/keys-%.16s-%d-%d", filepath.Dir(d.Path), trace.Digest, warm, count))
 }
 
 func recordsOf(ctx context.Context, d *dataset.Data) (*column.File, error) {
@@ -86,125 +86,44 @@ func recordsOf(ctx context.Context, d *dataset.Data) (*column.File, error) {
 	return column.Open(path)
 }
 
-// fate is what was done to a key.
-type fate struct {
-	values   [][]byte // that were written, in mapped memory
-	deleted  bool
-	measured bool // by the measured operations, not by the warm-up
-}
-
-// settled tells whether the key can have one value only, or none.
-func (f *fate) settled() bool { return f.deleted != (len(f.values) == 1) && len(f.values) < 2 }
-
-// answers are the digests that the key may answer.
-func (f *fate) answers() ([]string, error) {
-	all := map[string]bool{}
-	for _, value := range f.values {
-		digest, err := digestOf(value)
-		if err != nil {
-			return nil, err
-		}
-		all[digest] = true
-	}
-	if f.deleted {
-		digest, err := digestOf()
-		if err != nil {
-			return nil, err
-		}
-		all[digest] = true
-	}
-	return slices.Sorted(maps.Keys(all)), nil
-}
-
-// digestOf is the digest of an answer of these values, a row each.
-func digestOf(values ...[]byte) (string, error) {
-	hash, err := answer.New([]string{"blob"})
-	for _, value := range values {
-		if err == nil {
-			err = hash.Row([]any{value})
-		}
-	}
-	if err != nil {
-		return "", err
-	}
-	return hash.Sum(), nil
-}
-
-// history is what was done to all keys that were written.
-type history struct {
-	keys     map[string]*fate
-	measured bool
-}
-
-// of forgets what the warm-up wrote where the measured operations write too:
-// it was over when they began.
-func (h *history) of(key []byte) *fate {
-	f := h.keys[string(key)]
-	if f == nil || f.measured != h.measured {
-		f = &fate{measured: h.measured}
-		h.keys[string(key)] = f
-	}
-	return f
-}
-
-func (h *history) put(key, value []byte) {
-	f := h.of(key)
-	f.values = append(f.values, value)
-}
-
-func (h *history) delete(key []byte) { h.of(key).deleted = true }
-
-// found is Keys before it is written.
-type found struct {
-	*Keys
-	exact, contested [][]byte
-	values           [][]byte // of the exact keys that are there, in their order
-}
-
-// keysOf sorts the keys into those that can hold one value and the others.
-func (h *history) keysOf(records *column.File, seed uint64) (_ *found, err error) {
-	k := &found{Keys: &Keys{Written: len(h.keys)}}
+// found turns the history into what is to be looked at. Files begin with path.
+func (h *history) found(seed uint64, path string) (*Keys, error) {
 	random := rand.New(rand.NewPCG(seed, uint64(len(h.keys))))
-	k.untouched(h, records, random)
-	for _, key := range slices.Sorted(maps.Keys(h.keys)) {
-		k.add([]byte(key), h.keys[key])
-	}
-	random.Shuffle(len(k.contested), func(i, j int) { k.contested[i], k.contested[j] = k.contested[j], k.contested[i] })
-	k.contested = k.contested[:min(len(k.contested), sampledContested)]
-	for _, key := range k.contested {
-		answers, err := h.keys[string(key)].answers()
-		if err != nil {
-			return nil, err
+	sql := kv.Of(h.fields)
+	k := &Keys{Written: len(h.keys), All: assay.Query{SQL: sql.All, Returns: slices.Repeat([]assay.Type{"blob"}, 1+h.fields)}}
+	untouched, all := h.untouched(random)
+	k.Least, k.Most = all, all
+	for _, f := range h.keys {
+		f.close()
+		if f.mayBeThere() {
+			k.Most++
 		}
-		k.Allowed = append(k.Allowed, answers)
-	}
-	k.Exact = len(k.exact)
-	k.Digest, err = digestOf(k.values...)
-	return k, err
-}
-
-func (k *found) add(key []byte, f *fate) {
-	if len(f.values) > 0 {
-		k.Most++
-		if !f.deleted {
+		if !f.mayBeGone() {
 			k.Least++
 		}
 	}
-	if !f.settled() {
-		k.contested = append(k.contested, key)
-		return
+	for field := range h.fields {
+		l := &looks{field: field, fields: h.fields}
+		for _, row := range untouched {
+			l.exact, l.values = append(l.exact, h.records.Bytes(0, row)), append(l.values, fieldOf(h.records.Bytes(1, row), field, h.fields))
+		}
+		for _, key := range h.sorted() {
+			l.add([]byte(key), h.keys[key].may[field])
+		}
+		values, err := l.found(h, random, fmt.Sprintf("%s-%d.col", path, field))
+		if err != nil {
+			return nil, err
+		}
+		k.Values = append(k.Values, values)
 	}
-	k.exact = append(k.exact, key)
-	k.values = append(k.values, f.values...)
+	return k, nil
 }
 
-// untouched adds a sample of the records that nothing was written to, and
-// counts them all.
-func (k *found) untouched(h *history, records *column.File, random *rand.Rand) {
-	var sample []int
-	all := 0
-	for row := range records.Rows() {
-		if h.keys[string(records.Bytes(0, row))] != nil {
+// untouched is a sample of the records that nothing was written to, and how
+// many those are.
+func (h *history) untouched(random *rand.Rand) (sample []int, all int) {
+	for row := range h.records.Rows() {
+		if h.keys[string(h.records.Bytes(0, row))] != nil {
 			continue
 		}
 		all++
@@ -214,19 +133,75 @@ func (k *found) untouched(h *history, records *column.File, random *rand.Rand) {
 			sample[i] = row
 		}
 	}
-	for _, row := range sample {
-		k.exact, k.values = append(k.exact, records.Bytes(0, row)), append(k.values, records.Bytes(1, row))
-	}
-	k.Least, k.Most = all, all
+	return sample, all
 }
 
-func (k *found) write(folder, trace string, warm, count int) error {
+// looks are the keys to be looked at, for one field.
+type looks struct {
+	field, fields    int
+	exact, contested [][]byte
+	values           [][]byte // of the exact keys that are there, in their order
+}
+
+func (l *looks) add(key []byte, may [][]byte) {
+	if len(may) > 1 {
+		l.contested = append(l.contested, key)
+		return
+	}
+	l.exact = append(l.exact, key)
+	if may[0] != nil {
+		l.values = append(l.values, may[0])
+	}
+}
+
+func (l *looks) found(h *history, random *rand.Rand, path string) (Values, error) {
+	v := Values{Get: l.get(), Path: path, Exact: len(l.exact)}
+	random.Shuffle(len(l.contested), func(i, j int) { l.contested[i], l.contested[j] = l.contested[j], l.contested[i] })
+	l.contested = l.contested[:min(len(l.contested), sampledContested/l.fields)]
+	for _, key := range l.contested {
+		var allowed []string
+		for _, value := range h.keys[string(key)].may[l.field] {
+			digest, err := digestOf(value)
+			if err != nil {
+				return v, err
+			}
+			allowed = append(allowed, digest)
+		}
+		v.Allowed = append(v.Allowed, allowed)
+	}
+	var err error
+	if v.Digest, err = digestOf(l.values...); err != nil {
+		return v, err
+	}
 	builder := column.NewBuilder(column.Blob)
-	for _, key := range slices.Concat(k.exact, k.contested) {
+	for _, key := range slices.Concat(l.exact, l.contested) {
 		if err := builder.Append(key); err != nil {
-			return err
+			return v, err
 		}
 	}
-	k.Path = filepath.Join(folder, fmt.Sprintf("keys-%.16s-%d-%d.col", trace, warm, count))
-	return builder.WriteFile(k.Path)
+	return v, builder.WriteFile(path)
+}
+
+// get reads the field, or the value where it has none.
+func (l *looks) get() assay.Operation {
+	step := assay.Step{KV: wire.Get, SQL: kv.Get, Query: true, Args: []assay.Values{{Kind: assay.Key}}, Rows: -1, Returns: []assay.Type{"blob"}}
+	if l.fields > 1 {
+		step.KV, step.SQL, step.Fields, step.Field = wire.GetField, kv.Of(l.fields).GetField(l.field), l.fields, l.field
+	}
+	return assay.Operation{Name: fmt.Sprintf("field %d after the block", l.field), Steps: []assay.Step{step}}
+}
+
+// digestOf is the digest of an answer of these values, a row each. A value that
+// is nil is not there.
+func digestOf(values ...[]byte) (string, error) {
+	hash, err := answer.New([]string{"blob"})
+	for _, value := range values {
+		if err == nil && value != nil {
+			err = hash.Row([]any{value})
+		}
+	}
+	if err != nil {
+		return "", err
+	}
+	return hash.Sum(), nil
 }

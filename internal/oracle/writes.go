@@ -15,6 +15,7 @@ type writes struct {
 	choice *column.File // of a mix: the part and its position; nil elsewhere
 	parts  []written
 	files  []*column.File
+	fields int // of a value; 1 where it has none
 }
 
 // written is one operation that is no mix.
@@ -24,7 +25,7 @@ type written struct {
 }
 
 func newWrites(op assay.Operation, trace *dataset.Trace) (*writes, error) {
-	w := &writes{}
+	w := &writes{fields: 1}
 	if len(op.Parts) == 0 {
 		return w, w.add(op, trace)
 	}
@@ -53,6 +54,9 @@ func (w *writes) open(trace *dataset.Trace) (*column.File, error) {
 
 func (w *writes) add(op assay.Operation, trace *dataset.Trace) error {
 	part := written{steps: op.Steps}
+	for _, step := range op.Steps {
+		w.fields = max(w.fields, step.Fields)
+	}
 	var err error
 	if op.Changes {
 		part.trace, err = w.open(trace)
@@ -61,8 +65,8 @@ func (w *writes) add(op assay.Operation, trace *dataset.Trace) error {
 	return err
 }
 
-// at tells what the operation at a position puts and deletes.
-func (w *writes) at(position int, put func(key, value []byte), remove func(key []byte)) {
+// at tells what the operation at a position writes.
+func (w *writes) at(position int, h *history) {
 	part, row := &w.parts[0], position
 	if w.choice != nil {
 		position %= w.choice.Rows()
@@ -74,11 +78,18 @@ func (w *writes) at(position int, put func(key, value []byte), remove func(key [
 	first := 0
 	row %= part.trace.Rows()
 	for _, step := range part.steps {
+		argument := func(i int) []byte { return part.trace.Bytes(first+i, row) }
 		switch step.KV {
 		case wire.Put:
-			put(part.trace.Bytes(first, row), part.trace.Bytes(first+1, row))
+			fields := make([][]byte, w.fields)
+			for i := range fields {
+				fields[i] = argument(1 + i)
+			}
+			h.put(argument(0), fields)
+		case wire.Update:
+			h.update(argument(0), step.Field, argument(1))
 		case wire.Delete:
-			remove(part.trace.Bytes(first, row))
+			h.delete(argument(0))
 		}
 		first += len(step.Args)
 	}

@@ -96,7 +96,7 @@ type operation struct {
 	Mix         dict[number]       `yaml:"mix" jsonschema_description:"Operations of the workload with their weights."`
 	Writers     number             `yaml:"writers" jsonschema_description:"Connections that the changing operations of a mix share; 1 by default."`
 	Only        text               `yaml:"only" jsonschema_description:"mix: the operation is not measured alone."`
-	KV          text               `yaml:"kv" jsonschema_description:"get, put, delete, scan or rmw (read-modify-write), on a key-value store."`
+	KV          text               `yaml:"kv" jsonschema_description:"get, put, delete, scan, update (of one field), rmw (get and put in one transaction) or read-update (get, then update), on a key-value store."`
 	Key         text               `yaml:"key" jsonschema_description:"Template of the key; that of the records by default."`
 	Draw        text               `yaml:"draw" jsonschema_description:"How keys are chosen: next (a new one, for put), seq, uniform, zipf or latest."`
 	Order       text               `yaml:"order" jsonschema_description:"sorted: the keys of a block are drawn first and then used in their order; drawn by default."`
@@ -197,6 +197,7 @@ func (p *pool) read(m *mistakes, n ast.Node) {
 type kvValue struct {
 	place
 	Bytes    number `yaml:"bytes" jsonschema:"required" jsonschema_description:"Length in bytes."`
+	Fields   number `yaml:"fields" jsonschema_description:"Of records: how many fields of equal length the value has; none by default."`
 	Compress number `yaml:"compress" jsonschema_description:"Share of the bytes that are zero, and compress well; 0 by default."`
 }
 

@@ -10,16 +10,23 @@ import (
 	"assay/kit/wire"
 )
 
-// The operations of key-value stores as plans name them: those of a worker,
-// and rmw, which reads a key and writes it in one transaction.
-const rmw = "rmw"
+// The operations of key-value stores as plans name them: those of a worker;
+// rmw, which reads a key and writes it in one transaction; and read-update,
+// which reads a key and then updates a field of it, each by itself.
+const (
+	rmw        = "rmw"
+	readUpdate = "read-update"
+)
+
+// maxFields bounds the fields of a value: an update is an operation for each.
+const maxFields = 100
 
 // tableZipf draws keys skewed over the records themselves, where zipf is YCSB's:
 // skewed over 10^10 and folded to the records, which is less.
 const tableZipf = "zipf-table"
 
 var (
-	kvOperations = []string{wire.Get, wire.Put, wire.Delete, wire.Scan, rmw}
+	kvOperations = []string{wire.Get, wire.Put, wire.Delete, wire.Scan, wire.Update, rmw, readUpdate}
 	kvDraws      = []string{"next", "seq", "uniform", "zipf", tableZipf, "latest"}
 	keyNumbers   = []string{"hex i", "hex random", "hex16 i", "hex16 random", "hex16 clock"}
 )
@@ -44,11 +51,20 @@ func (c checker) keyValue(o *operation) {
 	if o.Limit.set() && o.KV.value != wire.Scan {
 		c.m.at(o.Limit.place, "limit belongs to scan")
 	}
+	if o.Value.Fields.set() {
+		c.m.at(o.Value.Fields.place, "fields belongs to the value of the records, which all values are like")
+	}
+	if updates(o) && o.Only.value != "mix" {
+		c.m.at(o.KV.place, "%s updates one field or another: it is part of a mix, with only: mix", o.KV.value)
+	}
 	if o.Draw.value == "next" && o.KV.set() && o.KV.value != wire.Put {
 		c.m.at(o.Draw.place, "next is a key that is not there yet, which only put can take")
 	}
 	c.m.keys(o.Key)
 }
+
+// updates reports an operation that changes one field of a value.
+func updates(o *operation) bool { return o.KV.value == wire.Update || o.KV.value == readUpdate }
 
 // keys checks the spelling of the numbers in a key's template.
 func (m *mistakes) keys(t text) {
@@ -91,23 +107,67 @@ func (c checker) records(w *workload) {
 // store resolves the records of a key-value workload, or an empty store, to
 // the table that SQL knows it by.
 func (r *resolver) store(w *workload) (schema string, tables []assay.Table) {
-	r.kv = &recordsOfStore{}
+	r.kv = &recordsOfStore{sql: kv.Of(0)}
 	if !w.Records.set() {
-		return kv.Schema, nil
+		return r.kv.sql.Schema, nil
 	}
 	n, _ := r.env.integer(r.m, w.Records.N, "n", 1, maxRows)
-	r.kv.n, r.kv.value = n, r.value(w.Records.Value)
+	r.kv.n, r.kv.value, r.kv.sql = n, r.value(w.Records.Value), kv.Of(r.fields(w.Records.Value))
 	r.kv.key, _ = r.keyFormat(w.Records.Key)
-	key := assay.Values{Kind: assay.Key, Format: r.kv.key, Draw: assay.Seq, To: max(n, 1) - 1}
-	return kv.Schema, []assay.Table{{Name: kv.Table, Rows: int(n), Columns: []assay.Column{
-		{Name: "key", Values: key}, {Name: "value", Values: r.kv.value}}}}
+	columns := []assay.Column{{Name: "key", Values: assay.Values{Kind: assay.Key, Format: r.kv.key, Draw: assay.Seq, To: max(n, 1) - 1}}}
+	for i, v := range r.kv.split(r.kv.value) {
+		columns = append(columns, assay.Column{Name: kv.Columns(r.kv.sql.Fields)[i], Values: v})
+	}
+	return r.kv.sql.Schema, []assay.Table{{Name: kv.Table, Rows: int(n), Columns: columns}}
 }
 
 // recordsOfStore are the records that a store begins with.
 type recordsOfStore struct {
 	n     int64
 	key   string
-	value assay.Values
+	value assay.Values // the whole
+	sql   kv.Statements
+}
+
+// split returns how the fields of a value are drawn, or the value where it has
+// none.
+func (s *recordsOfStore) split(value assay.Values) []assay.Values {
+	value.Length /= s.sql.Fields
+	return slices.Repeat([]assay.Values{value}, s.sql.Fields)
+}
+
+// fields is how many fields steps have: 0 where values have none.
+func (s *recordsOfStore) fields() int {
+	if s.sql.Fields > 1 {
+		return s.sql.Fields
+	}
+	return 0
+}
+
+// blobs are the types of a value, behind those of so many other columns.
+func (s *recordsOfStore) blobs(before int) []assay.Type {
+	return slices.Repeat([]assay.Type{"blob"}, before+s.sql.Fields)
+}
+
+// all reads the whole store.
+func (s *recordsOfStore) all() *assay.Query {
+	return &assay.Query{SQL: s.sql.All, Returns: s.blobs(1)}
+}
+
+// fields resolves how many fields a value has.
+func (r *resolver) fields(v kvValue) int {
+	if !v.Fields.set() {
+		return 0
+	}
+	fields, ok := r.env.integer(r.m, v.Fields, "fields", 1, maxFields)
+	if !ok {
+		return 0
+	}
+	if length, ok := r.env.integer(r.m, v.Bytes, "bytes", 1, maxLength); ok && length%fields != 0 {
+		r.m.at(v.Fields.place, "%d bytes are no %d fields of equal length", length, fields)
+		return 0
+	}
+	return int(fields)
 }
 
 func (r *resolver) value(v kvValue) assay.Values {
@@ -148,23 +208,31 @@ func (r *resolver) keyFormat(t text) (string, bool) {
 // they do.
 func (r *resolver) storeOperation(name string, o *operation) assay.Operation {
 	op := assay.Operation{Name: name, RetryBusy: o.Busy.value == "retry", Sorted: o.Order.value == "sorted"}
-	key := r.storeKey(o)
-	blob := []assay.Type{"blob"}
-	get := assay.Step{KV: wire.Get, SQL: kv.Get, Query: true, Args: []assay.Values{key}, Rows: 1, Returns: blob}
+	key, sql := r.storeKey(o), r.kv.sql
+	get := assay.Step{KV: wire.Get, SQL: sql.Get, Query: true, Args: []assay.Values{key}, Rows: 1, Returns: r.kv.blobs(0)}
+	put := func(key assay.Values) assay.Step {
+		return assay.Step{KV: wire.Put, SQL: sql.Put, Args: append([]assay.Values{key}, r.newValue(o)...), Rows: 1}
+	}
 	switch o.KV.value {
 	case wire.Put:
-		op.Steps = []assay.Step{{KV: wire.Put, SQL: kv.Put, Args: []assay.Values{key, r.newValue(o)}, Rows: 1}}
+		op.Steps = []assay.Step{put(key)}
 	case wire.Delete:
 		op.Steps = []assay.Step{{KV: wire.Delete, SQL: kv.Delete, Args: []assay.Values{key}, Rows: 1}}
 	case wire.Scan:
-		op.Steps = []assay.Step{{KV: wire.Scan, SQL: kv.Scan, Query: true, Args: []assay.Values{key, r.limit(o)}, Rows: -1, Returns: []assay.Type{"blob", "blob"}}}
+		op.Steps = []assay.Step{{KV: wire.Scan, SQL: sql.Scan, Query: true, Args: []assay.Values{key, r.limit(o)}, Rows: -1, Returns: r.kv.blobs(1)}}
 	case rmw:
-		same := assay.Values{Kind: assay.Same}
-		op.Steps = []assay.Step{get, {KV: wire.Put, SQL: kv.Put, Args: []assay.Values{same, r.newValue(o)}, Rows: 1}}
+		op.Steps = []assay.Step{get, put(assay.Values{Kind: assay.Same})}
+	case wire.Update:
+		op.Steps = []assay.Step{r.update(o, key)}
+	case readUpdate:
+		op.Steps = []assay.Step{get, r.update(o, assay.Values{Kind: assay.Same})}
 	default:
 		op.Steps = []assay.Step{get}
 	}
-	op.Changes = o.KV.value == wire.Put || o.KV.value == wire.Delete || o.KV.value == rmw
+	for i := range op.Steps {
+		op.Steps[i].Fields = r.kv.fields()
+	}
+	op.Changes = slices.ContainsFunc(op.Steps, func(s assay.Step) bool { return !s.Query })
 	op.Count = r.count(o, op.Changes)
 	if text, ok := r.env["n"]; ok && !o.Count.set() {
 		if n, isNumber := parseWhole(text); isNumber && n > 0 && n <= maxCount {
@@ -172,9 +240,56 @@ func (r *resolver) storeOperation(name string, o *operation) assay.Operation {
 		}
 	}
 	if op.Changes {
-		op.Check = &assay.Query{SQL: kv.All, Returns: []assay.Type{"blob", "blob"}}
+		op.Check = r.kv.all()
 	}
 	return op
+}
+
+// update is the step that replaces the first field of a key's value.
+func (r *resolver) update(o *operation, key assay.Values) assay.Step {
+	if r.kv.fields() == 0 {
+		r.m.at(o.KV.place, "%s needs records whose value has fields, such as {bytes: 1000, fields: 10}", o.KV.value)
+	}
+	return assay.Step{KV: wire.Update, SQL: r.kv.sql.Update(0), Args: []assay.Values{key, r.kv.split(r.kv.value)[0]}, Rows: 1}
+}
+
+// byField returns an operation that updates a field as one for each field, and
+// any other as it is: a statement names its column.
+func (r *resolver) byField(op assay.Operation) []assay.Operation {
+	last := len(op.Steps) - 1
+	if last < 0 || op.Steps[last].KV != wire.Update {
+		return []assay.Operation{op}
+	}
+	all := make([]assay.Operation, r.kv.sql.Fields)
+	for i := range all {
+		all[i] = op
+		all[i].Name = op.Name + "-" + kv.Columns(r.kv.sql.Fields)[i]
+		all[i].Steps = slices.Clone(op.Steps)
+		all[i].Steps[last].SQL, all[i].Steps[last].Field = r.kv.sql.Update(i), i
+	}
+	return all
+}
+
+// fieldByField replaces parts of a mix that update a field by one for each
+// field, all alike, and keeps the shares.
+func (r *resolver) fieldByField(parts []assay.Part) []assay.Part {
+	fields := 1
+	for _, part := range parts {
+		if r.kv != nil {
+			fields = max(fields, len(r.byField(part.Operation)))
+		}
+	}
+	if fields == 1 {
+		return parts
+	}
+	var all []assay.Part
+	for _, part := range parts {
+		split := r.byField(part.Operation)
+		for _, op := range split {
+			all = append(all, assay.Part{Operation: op, Weight: part.Weight * fields / len(split)})
+		}
+	}
+	return all
 }
 
 // storeKey resolves how the keys of an operation are drawn.
@@ -211,14 +326,19 @@ func (r *resolver) storeKey(o *operation) assay.Values {
 	return v
 }
 
-func (r *resolver) newValue(o *operation) assay.Values {
+// newValue is what a put writes: the value, or each of its fields.
+func (r *resolver) newValue(o *operation) []assay.Values {
 	if o.Value.set() {
-		return r.value(o.Value)
+		value := r.value(o.Value)
+		if value.Length%r.kv.sql.Fields != 0 {
+			r.m.at(o.Value.place, "%d bytes are no %d fields of equal length, as the records have them", value.Length, r.kv.sql.Fields)
+		}
+		return r.kv.split(value)
 	}
 	if r.kv.n == 0 {
 		r.m.at(o.place, "%s needs a value, such as {bytes: 100}", o.KV.value)
 	}
-	return r.kv.value
+	return r.kv.split(r.kv.value)
 }
 
 // limit is how many keys a scan answers at most: a number, or a range.
@@ -256,7 +376,7 @@ func appends(op assay.Operation) bool {
 		}
 	}
 	for _, s := range op.Steps {
-		if s.KV == wire.Put && s.Args[0].To != math.MaxInt64 {
+		if s.KV == wire.Update || s.KV == wire.Put && s.Args[0].To != math.MaxInt64 {
 			return false
 		}
 	}

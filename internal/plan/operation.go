@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"assay"
-	"assay/kit/kv"
 )
 
 const (
@@ -152,6 +151,7 @@ func types(l list[text]) []assay.Type {
 // mix resolves a weighted mix of the workload's operations.
 func (r *resolver) mix(name string, o *operation, others *dict[operation]) assay.Operation {
 	op := assay.Operation{Name: name, RetryBusy: o.Busy.value == "retry"}
+	var parts []assay.Part
 	continues := map[string]string{} // by column, the part that continues it
 	for _, e := range o.Mix.entries {
 		part, ok := others.get(e.key.value)
@@ -163,14 +163,15 @@ func (r *resolver) mix(name string, o *operation, others *dict[operation]) assay
 		resolved.Check, resolved.PerRow, resolved.RetryBusy = nil, false, op.RetryBusy
 		resolved.Transaction = part.atomic()
 		op.Changes = op.Changes || resolved.Changes
-		op.Parts = append(op.Parts, assay.Part{Operation: resolved, Weight: int(weight)})
+		parts = append(parts, assay.Part{Operation: resolved, Weight: int(weight)})
 		r.apart(e.key, part, continues)
 	}
+	op.Parts = r.fieldByField(parts)
 	op.Writers = r.writers(o, op.Changes)
 	op.Count = r.count(o, op.Changes)
 	op.Check = r.check(o, op.Changes)
 	if op.Changes && op.KV() {
-		op.Check = &assay.Query{SQL: kv.All, Returns: []assay.Type{"blob", "blob"}}
+		op.Check = r.kv.all()
 	}
 	for i := range op.Parts {
 		op.Parts[i].Operation.Count = op.Count

@@ -10,12 +10,8 @@ import (
 	"assay"
 	"assay/internal/dataset"
 	"assay/internal/oracle"
-	"assay/kit/kv"
 	"assay/kit/wire"
 )
-
-// keysName is by which the worker knows the operation that reads keys.
-const keysName = "keys after the block"
 
 // verifyKeys reads keys that several clients may have changed, and compares
 // each with what was written to it.
@@ -23,21 +19,30 @@ func (in *instance) verifyKeys(ctx context.Context, j *job) error {
 	if j.keys == nil {
 		return nil
 	}
-	get := wireOperation(keysName, oracle.Get(), &dataset.Trace{Path: j.keys.Path})
+	for _, values := range j.keys.Values {
+		if err := in.verifyValues(ctx, values); err != nil {
+			return err
+		}
+	}
+	return in.countKeys(ctx, j)
+}
+
+func (in *instance) verifyValues(ctx context.Context, v oracle.Values) error {
+	get := wireOperation(v.Get.Name, v.Get, &dataset.Trace{Path: v.Path})
 	if err := in.call(ctx, wire.TypePrepare, wire.Prepare{Operation: in.say(get), Clients: 1}, nil); err != nil {
 		return err
 	}
 	var found wire.Verified
-	if err := in.call(ctx, wire.TypeVerify, wire.Verify{Operation: keysName, Count: int64(j.keys.Exact)}, &found); err != nil {
+	if err := in.call(ctx, wire.TypeVerify, wire.Verify{Operation: get.Name, Count: int64(v.Exact)}, &found); err != nil {
 		return err
 	}
-	if found.Digest != j.keys.Digest {
+	if found.Digest != v.Digest {
 		return wrongKeys("of %d keys that were written once or not at all, not each holds its value: digest %.12s, right is %.12s",
-			j.keys.Exact, found.Digest, j.keys.Digest)
+			v.Exact, found.Digest, v.Digest)
 	}
 	wrong := 0
-	for i, allowed := range j.keys.Allowed {
-		if err := in.call(ctx, wire.TypeVerify, wire.Verify{Operation: keysName, Start: int64(j.keys.Exact + i), Count: 1}, &found); err != nil {
+	for i, allowed := range v.Allowed {
+		if err := in.call(ctx, wire.TypeVerify, wire.Verify{Operation: get.Name, Start: int64(v.Exact + i), Count: 1}, &found); err != nil {
 			return err
 		}
 		if !slices.Contains(allowed, found.Digest) {
@@ -45,14 +50,17 @@ func (in *instance) verifyKeys(ctx context.Context, j *job) error {
 		}
 	}
 	if wrong > 0 {
-		return wrongKeys("%d of %d keys that were written several times hold no value that was written to them", wrong, len(j.keys.Allowed))
+		return wrongKeys("%d of %d keys that were written several times hold no value that was written to them", wrong, len(v.Allowed))
 	}
-	return in.countKeys(ctx, j)
+	return nil
 }
 
 // countKeys looks whether the store has as many keys as it may.
 func (in *instance) countKeys(ctx context.Context, j *job) error {
-	request := wire.Verify{SQL: kv.All, Returns: []string{"blob", "blob"}}
+	request := wire.Verify{SQL: j.keys.All.SQL}
+	for _, t := range j.keys.All.Returns {
+		request.Returns = append(request.Returns, string(t))
+	}
 	if j.store != nil {
 		request.SQL, request.All = "", true
 	}

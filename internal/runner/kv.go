@@ -115,7 +115,9 @@ func bytesPut(j *job) (float64, error) {
 	}
 	total := 0
 	for row := range trace.Rows() {
-		total += len(trace.Bytes(0, row)) + len(trace.Bytes(1, row))
+		for i := range steps[0].Args {
+			total += len(trace.Bytes(i, row))
+		}
 	}
 	return float64(total) / float64(max(1, trace.Rows())), trace.Close()
 }

@@ -335,6 +335,22 @@ operations:
 func TestKeysThatSeveralClientsChange(t *testing.T) {
 	// A get may find no key that another client has removed.
 	plan := strings.Replace(contested, "all: {mix: {get: 20, update: 40,", "all: {mix: {update: 60,", 1)
+	testContested(t, plan, 4)
+}
+
+// Of values with fields, each field holds what was written to it. Steps without
+// a transaction around them are held to the same.
+func TestFieldsThatSeveralClientsChange(t *testing.T) {
+	testContested(t, strings.NewReplacer("{bytes: 20}", "{bytes: 20, fields: 4}",
+		"update: {kv: put,", "update: {kv: update,",
+		"change: {kv: rmw,", "change: {kv: read-update,",
+		"  all: {mix: {get: 20, update: 40,", "  all: {mix: {put: 20, update: 40,",
+		"remove: {kv: delete,", "put: {kv: put, draw: zipf,").Replace(strings.Replace(contested, ", remove: 20}", "}", 1)), 4)
+}
+
+// testContested runs a plan of so many operations with drivers that keep what is
+// written, and with others.
+func testContested(t *testing.T, plan string, operations int) {
 	for driver, want := range map[string]assay.Outcome{
 		"store": assay.OK, "honest": assay.OK, "store-drops": assay.WrongAnswer, "store-mixes": assay.WrongAnswer, drops: assay.WrongAnswer,
 	} {
@@ -352,8 +368,8 @@ func TestKeysThatSeveralClientsChange(t *testing.T) {
 					t.Errorf("%s: checked %q, want %q", trial.Cell.Operation, trial.Checked, assay.CheckKeys)
 				}
 			}
-			if len(seen) != 4 {
-				t.Errorf("measured were %v, want 4 operations", seen)
+			if len(seen) != operations {
+				t.Errorf("measured were %v, want %d operations", seen, operations)
 			}
 		})
 	}

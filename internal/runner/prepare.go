@@ -450,7 +450,7 @@ func wireOperation(name string, op assay.Operation, trace *dataset.Trace) wire.O
 		for i, t := range step.Returns {
 			returns[i] = string(t)
 		}
-		out.Steps = append(out.Steps, wire.Step{SQL: step.SQL, Call: step.Call, N: step.N, KV: step.KV, Query: step.Query, Args: len(step.Args),
+		out.Steps = append(out.Steps, wire.Step{SQL: step.SQL, Call: step.Call, N: step.N, KV: step.KV, Fields: step.Fields, Field: step.Field, Query: step.Query, Args: len(step.Args),
 			Rows: step.Rows, Returns: returns})
 		arguments += len(step.Args)
 	}

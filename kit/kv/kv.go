@@ -6,6 +6,7 @@ package kv
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"assay/kit/postgres"
 	"assay/kit/sqlite"
@@ -61,6 +62,55 @@ const (
 	Scan   = "SELECT key, value FROM kv WHERE key >= ? ORDER BY key LIMIT ?"
 	All    = "SELECT key, value FROM kv ORDER BY key"
 )
+
+// Statements is the SQL of a store whose values have fields: each is a column,
+// where a store has them one behind the other in its value.
+type Statements struct {
+	Fields                      int // 1: the value has none
+	Schema, Get, Put, Scan, All string
+}
+
+// Of returns the SQL of a store whose values have so many fields; 0 and 1 are
+// none.
+func Of(fields int) Statements {
+	if fields <= 1 {
+		return Statements{1, Schema, Get, Put, Scan, All}
+	}
+	columns := Columns(fields)
+	list := strings.Join(columns, ", ")
+	excluded := make([]string, fields)
+	for i, name := range columns {
+		excluded[i] = name + " = excluded." + name
+	}
+	return Statements{fields,
+		"CREATE TABLE kv (key BLOB PRIMARY KEY, " + strings.Join(columns, " BLOB NOT NULL, ") + " BLOB NOT NULL) WITHOUT ROWID",
+		"SELECT " + list + " FROM kv WHERE key = ?",
+		"INSERT INTO kv (key, " + list + ") VALUES (?" + strings.Repeat(", ?", fields) + ") ON CONFLICT (key) DO UPDATE SET " + strings.Join(excluded, ", "),
+		"SELECT key, " + list + " FROM kv WHERE key >= ? ORDER BY key LIMIT ?",
+		"SELECT key, " + list + " FROM kv ORDER BY key"}
+}
+
+// Columns returns the names of the columns of a value with so many fields.
+func Columns(fields int) []string {
+	if fields <= 1 {
+		return []string{"value"}
+	}
+	names := make([]string, fields)
+	for i := range names {
+		names[i] = "field" + strconv.Itoa(i)
+	}
+	return names
+}
+
+// Update replaces one field of a key's value: arguments are key and field.
+func (s Statements) Update(field int) string {
+	return "UPDATE kv SET " + Columns(s.Fields)[field] + " = ?2 WHERE key = ?1"
+}
+
+// GetField reads one field of a key's value.
+func (s Statements) GetField(field int) string {
+	return "SELECT " + Columns(s.Fields)[field] + " FROM kv WHERE key = ?"
+}
 
 // InSQLite returns what the settings of a store are in SQLite: a write-ahead
 // log, synced with each commit or only with checkpoints. Those of PostgreSQL are

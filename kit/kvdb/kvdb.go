@@ -173,10 +173,14 @@ func (d *database) Settings(names []string) ([]wire.Connection, error) {
 // mostScanned is more keys than a store has.
 const mostScanned = 1 << 40
 
-func (d *database) Query(_ string, _ []string, visit func(row []any) error) error {
-	row := make([]any, 2)
-	return d.store.Scan(nil, mostScanned, func(key, value []byte) error {
-		row[0], row[1] = key, value
+// Query answers all keys with their values: behind the key, a column for each
+// field that is asked for.
+func (d *database) Query(_ string, returns []string, visit func(row []any) error) error {
+	var row []any
+	return d.store.Scan(nil, mostScanned, func(key, value []byte) (err error) {
+		if row, err = cut(append(row[:0], key), value, len(returns)-1); err != nil {
+			return err
+		}
 		return visit(row)
 	})
 }

@@ -168,9 +168,9 @@ func TestConformance(t *testing.T) {
 	for fault, want := range map[string][]string{
 		"":                     nil,
 		"forgets":              {"records are loaded, and are there when the store is opened again", "keys and values of any bytes are kept and ordered", random, "an empty value is kept, or refused"},
-		"finds anything":       {"a block executes exactly its operations", "a window lasts as long as asked", "a window in batches counts every operation", "several clients share one counter", random, "a key that is not there is a miss", "an empty value is kept, or refused"},
+		"finds anything":       {"a block executes exactly its operations", "a window lasts as long as asked", "a window in batches counts every operation", "several clients share one counter", "a window has ten operations of every client", "counters are those of the measurement alone", random, "a key that is not there is a miss", "an empty value is kept, or refused", "one field of a value is replaced, and read"},
 		"finds no empty value": {"an empty value is kept, or refused"},
-		"unordered":            {"records are loaded, and are there when the store is opened again", "keys and values of any bytes are kept and ordered", random, "several clients put at the same time", "several steps in a transaction are one operation"},
+		"unordered":            {"records are loaded, and are there when the store is opened again", "keys and values of any bytes are kept and ordered", random, "several clients put at the same time", "several steps in a transaction are one operation", "one field of a value is replaced, and read"},
 		"keeps the first":      {random},
 		"deletes nothing":      {random},
 		"misses deletes":       {"deleting a key that is not there is no error"},
@@ -239,12 +239,15 @@ func TestRefused(t *testing.T) {
 	db := open(t, d)
 	trace := traceOf(t, []column.Type{column.Blob, column.Int}, []any{[]byte("a"), int64(1)})
 	for want, op := range map[string]wire.Operation{
-		"unsupported: step 1: a key-value store has get, put, delete and scan, and not \"SELECT 1\"": {Steps: []wire.Step{{SQL: "SELECT 1"}}},
-		"unsupported: step 1: no scan with memory: it has no order":                                  {Steps: []wire.Step{{KV: wire.Scan, Args: 2}}},
-		"invalid: step 1: get takes 1 arguments, not 2":                                              {Steps: []wire.Step{{KV: wire.Get, Args: 2}}},
-		"invalid: step 1: delete changes data":                                                       {Steps: []wire.Step{{KV: wire.Delete, Args: 1}}},
-		"unsupported: a transaction of an operation that changes nothing":                            {Transaction: 1, Steps: []wire.Step{{KV: wire.Get, Args: 1}}},
-		"invalid: column 1 of the trace is not of the type that put takes":                           {Changes: true, Steps: []wire.Step{{KV: wire.Put, Args: 2}}},
+		"unsupported: step 1: a key-value store has get, put, delete, scan, update and get-field, and not \"SELECT 1\"": {Steps: []wire.Step{{SQL: "SELECT 1"}}},
+		"unsupported: step 1: no scan with memory: it has no order":                                                     {Steps: []wire.Step{{KV: wire.Scan, Args: 2}}},
+		"invalid: step 1: get takes 1 arguments, not 2":                                                                 {Steps: []wire.Step{{KV: wire.Get, Args: 2}}},
+		"invalid: step 1: delete changes data":                                                                          {Steps: []wire.Step{{KV: wire.Delete, Args: 1}}},
+		"unsupported: a transaction of an operation that changes nothing":                                               {Transaction: 1, Steps: []wire.Step{{KV: wire.Get, Args: 1}}},
+		"invalid: step 1: update changes data":                                                                          {Steps: []wire.Step{{KV: wire.Update, Args: 2, Fields: 2}}},
+		"invalid: step 1: there is no field 2 of 2":                                                                     {Changes: true, Steps: []wire.Step{{KV: wire.Update, Args: 2, Fields: 2, Field: 2}}},
+		"invalid: step 1: put takes 3 arguments, not 2":                                                                 {Changes: true, Steps: []wire.Step{{KV: wire.Put, Args: 2, Fields: 2}}},
+		"invalid: column 1 of the trace is not of the type that put takes":                                              {Changes: true, Steps: []wire.Step{{KV: wire.Put, Args: 2}}},
 	} {
 		_, err := db.Prepare(op, trace)
 		var refused *wire.Error
@@ -275,4 +278,110 @@ func TestBatchEnd(t *testing.T) {
 			t.Errorf("the batch from %d of %d ends at %d, want %d", c.from, c.file.Rows(), got, c.want)
 		}
 	}
+}
+
+// fieldsOf is what a store has after an operation, and the rows it answered.
+func fieldsOf(t *testing.T, op wire.Operation, value string) (stored string, rows int, err error) {
+	t.Helper()
+	db := open(t, driver(""))
+	if err := db.store.Put([]byte("k"), []byte(value)); err != nil {
+		t.Fatal(err)
+	}
+	types, row := []column.Type{}, []any{}
+	for _, s := range op.Steps {
+		types, row = append(types, column.Blob), append(row, []byte("k"))
+		for i := range s.Args - 1 {
+			types, row = append(types, column.Blob), append(row, []byte{'x', 'y' + byte(i)})
+		}
+	}
+	prepared, err := db.Prepare(op, traceOf(t, types, row))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := prepared.Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err = client.Do(0)
+	found, _, getErr := db.store.Get([]byte("k"), nil)
+	if getErr != nil {
+		t.Fatal(getErr)
+	}
+	return string(found), rows, err
+}
+
+// An update replaces its field and nothing else, alone, behind a get and in a
+// transaction; a put writes all fields.
+func TestFields(t *testing.T) {
+	get := wire.Step{KV: wire.Get, Args: 1, Rows: 1, Query: true, Fields: 3}
+	update := wire.Step{KV: wire.Update, Args: 2, Rows: 1, Fields: 3, Field: 1}
+	put := wire.Step{KV: wire.Put, Args: 4, Rows: 1, Fields: 3}
+	for name, c := range map[string]struct {
+		op   wire.Operation
+		want string
+	}{
+		"update":                    {wire.Operation{Steps: []wire.Step{update}}, "aaxycc"},
+		"update in a transaction":   {wire.Operation{Steps: []wire.Step{update}, Transaction: 1}, "aaxycc"},
+		"get, update":               {wire.Operation{Steps: []wire.Step{get, update}}, "aaxycc"},
+		"get, update, transaction":  {wire.Operation{Steps: []wire.Step{get, update}, Transaction: 1}, "aaxycc"},
+		"put":                       {wire.Operation{Steps: []wire.Step{put}}, "xyxzx{"},
+		"get, put in a transaction": {wire.Operation{Steps: []wire.Step{get, put}, Transaction: 1}, "xyxzx{"},
+	} {
+		c.op.Changes = true
+		got, rows, err := fieldsOf(t, c.op, "aabbcc")
+		if got != c.want || rows != len(c.op.Steps) || err != nil {
+			t.Errorf("%s: got %q, %d rows, %v; want %q, %d rows", name, got, rows, err, c.want, len(c.op.Steps))
+		}
+		if _, _, err := fieldsOf(t, c.op, "aabbc"); (err != nil) != (c.want == "aaxycc") {
+			t.Errorf("%s of a value of another length: got the error %v", name, err)
+		}
+	}
+}
+
+// Without a transaction, the steps of an operation are none; with it they are one.
+func TestStepsWithoutTransaction(t *testing.T) {
+	for transaction, want := range map[int]int{0: 2, 1: 1} {
+		counted := &counting{}
+		d := driver("")
+		d.Open = func(c Config) (Store, error) {
+			counted.memory = &memory{file: filepath.Join(c.Path, "data"), keys: map[string]string{}}
+			return counted, nil
+		}
+		db := open(t, d)
+		put := wire.Step{KV: wire.Put, Args: 2}
+		row := []any{[]byte("a"), []byte("1"), []byte("b"), []byte("2")}
+		prepared, err := db.Prepare(wire.Operation{Changes: true, Transaction: transaction, Steps: []wire.Step{put, put}},
+			traceOf(t, []column.Type{column.Blob, column.Blob, column.Blob, column.Blob}, row))
+		if err != nil {
+			t.Fatal(err)
+		}
+		client, err := prepared.Client()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := client.Do(0); err != nil {
+			t.Fatal(err)
+		}
+		if counted.commits != want {
+			t.Errorf("transaction %d: got %d commits of two puts, want %d", transaction, counted.commits, want)
+		}
+	}
+}
+
+// counting counts commits.
+type counting struct {
+	*memory
+	commits int
+}
+
+func (c *counting) Durability() string { return "process" }
+
+func (c *counting) Put(key, value []byte) error {
+	c.commits++
+	return c.memory.Put(key, value)
+}
+
+func (c *counting) Update(change func(Writer) error) error {
+	c.commits++
+	return c.memory.Update(change)
 }

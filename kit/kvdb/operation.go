@@ -1,6 +1,8 @@
 package kvdb
 
 import (
+	"fmt"
+
 	"assay/kit"
 	"assay/kit/column"
 	"assay/kit/wire"
@@ -17,12 +19,22 @@ type operation struct {
 }
 
 type step struct {
-	kind string
+	wire.Step
 	args int // the first column of its arguments
 }
 
-// takes is how many arguments each operation takes.
-var takes = map[string]int{wire.Get: 1, wire.Put: 2, wire.Delete: 1, wire.Scan: 2}
+// takes is how many arguments a step takes.
+func takes(s wire.Step) (n int, known bool) {
+	switch s.KV {
+	case wire.Get, wire.GetField, wire.Delete:
+		return 1, true
+	case wire.Scan, wire.Update:
+		return 2, true
+	case wire.Put:
+		return 1 + max(1, s.Fields), true
+	}
+	return 0, false
+}
 
 func (d *database) Prepare(spec wire.Operation, trace *column.File) (kit.Operation, error) {
 	o := &operation{db: d, trace: trace, changes: spec.Changes, transaction: spec.Transaction}
@@ -31,40 +43,90 @@ func (d *database) Prepare(spec wire.Operation, trace *column.File) (kit.Operati
 	}
 	args := 0
 	for i, s := range spec.Steps {
-		want, known := takes[s.KV]
+		want, known := takes(s)
+		ofField := s.KV == wire.Update || s.KV == wire.GetField
 		switch {
 		case !known:
-			return nil, wire.Errorf(wire.Unsupported, "step %d: a key-value store has get, put, delete and scan, and not %q", i+1, s.KV+s.SQL)
+			return nil, wire.Errorf(wire.Unsupported, "step %d: a key-value store has get, put, delete, scan, update and get-field, and not %q", i+1, s.KV+s.SQL)
 		case s.KV == wire.Scan && d.driver.NoScan != "":
 			return nil, wire.Errorf(wire.Unsupported, "step %d: no scan with %s: %s", i+1, d.driver.Name, d.driver.NoScan)
 		case s.Args != want:
 			return nil, wire.Errorf(wire.Invalid, "step %d: %s takes %d arguments, not %d", i+1, s.KV, want, s.Args)
-		case !spec.Changes && (s.KV == wire.Put || s.KV == wire.Delete):
+		case s.Fields < 0 || ofField && (s.Field < 0 || s.Field >= s.Fields):
+			return nil, wire.Errorf(wire.Invalid, "step %d: there is no field %d of %d", i+1, s.Field, s.Fields)
+		case !spec.Changes && (s.KV == wire.Put || s.KV == wire.Delete || s.KV == wire.Update):
 			return nil, wire.Errorf(wire.Invalid, "step %d: %s changes data", i+1, s.KV)
 		case spec.Changes && s.KV == wire.Scan:
 			return nil, wire.Errorf(wire.Unsupported, "step %d: a scan in an operation that changes data", i+1)
 		}
-		if err := checkTypes(s.KV, trace, args); err != nil {
+		if err := checkTypes(s, trace, args); err != nil {
 			return nil, err
 		}
-		o.steps = append(o.steps, step{s.KV, args})
+		o.steps = append(o.steps, step{s, args})
 		args += want
 	}
 	return o, nil
 }
 
 // checkTypes looks at the trace's columns once, so that Do need not.
-func checkTypes(kind string, trace *column.File, from int) error {
-	for i := range takes[kind] {
+func checkTypes(s wire.Step, trace *column.File, from int) error {
+	for i := range s.Args {
 		want := column.Blob
-		if kind == wire.Scan && i == 1 {
+		if s.KV == wire.Scan && i == 1 {
 			want = column.Int
 		}
-		if trace == nil || trace.Type(from+i) != want {
-			return wire.Errorf(wire.Invalid, "column %d of the trace is not of the type that %s takes", from+i, kind)
+		if trace == nil || from+i >= trace.Columns() || trace.Type(from+i) != want {
+			return wire.Errorf(wire.Invalid, "column %d of the trace is not of the type that %s takes", from+i, s.KV)
 		}
 	}
 	return nil
+}
+
+// newValue is the value that a put writes: that of the trace, or its fields
+// one behind the other. Stores may keep what they are given.
+func (o *operation) newValue(s *step, position int) []byte {
+	if s.Fields <= 1 {
+		return o.trace.Bytes(s.args+1, position)
+	}
+	var value []byte
+	for i := range s.Fields {
+		field := o.trace.Bytes(s.args+1+i, position)
+		if i == 0 {
+			value = make([]byte, 0, s.Fields*len(field))
+		}
+		value = append(value, field...)
+	}
+	return value
+}
+
+// update reads a value and writes it with another field, as a store without
+// fields has to.
+func (o *operation) update(w Writer, s *step, position int) (found bool, err error) {
+	key, field := o.trace.Bytes(s.args, position), o.trace.Bytes(s.args+1, position)
+	value, found, err := w.Get(key, nil) // a new one: stores may keep what they are given
+	if err != nil || !found {
+		return false, err
+	}
+	if len(value) != s.Fields*len(field) {
+		return false, fmt.Errorf("the value of %d bytes has no %d fields of %d", len(value), s.Fields, len(field))
+	}
+	copy(value[s.Field*len(field):], field)
+	return true, w.Put(key, value)
+}
+
+// cut appends the fields of a value to a row.
+func cut(row []any, value []byte, fields int) ([]any, error) {
+	if fields <= 1 {
+		return append(row, value), nil
+	}
+	if len(value)%fields != 0 {
+		return nil, fmt.Errorf("the value of %d bytes has no %d fields of equal length", len(value), fields)
+	}
+	size := len(value) / fields
+	for i := range fields {
+		row = append(row, value[i*size:(i+1)*size])
+	}
+	return row, nil
 }
 
 func (o *operation) QueryPlan() string { return "" }
@@ -73,46 +135,58 @@ func (o *operation) Close() error { return nil }
 
 // Answer runs the reading steps of the operation.
 func (o *operation) Answer(position int, visit func(step int, row []any) error) error {
-	for i, s := range o.steps {
-		key := o.trace.Bytes(s.args, position)
-		var err error
-		switch s.kind {
-		case wire.Get:
-			var value []byte
-			var found bool
-			if value, found, err = o.db.store.Get(key, nil); err == nil && found {
-				err = visit(i, []any{value})
-			}
-		case wire.Scan:
-			row := make([]any, 2)
-			err = o.db.store.Scan(key, int(o.trace.Int(s.args+1, position)), func(key, value []byte) error {
-				row[0], row[1] = key, value
-				return visit(i, row)
-			})
-		default:
-			err = wire.Errorf(wire.Unsupported, "step %d changes data: it has no answer", i+1)
-		}
-		if err != nil {
+	for i := range o.steps {
+		if err := o.answer(&o.steps[i], position, func(row []any) error { return visit(i, row) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+func (o *operation) answer(s *step, position int, visit func(row []any) error) error {
+	key := o.trace.Bytes(s.args, position)
+	switch s.KV {
+	case wire.Get, wire.GetField:
+		value, found, err := o.db.store.Get(key, nil)
+		if err != nil || !found {
+			return err
+		}
+		row, err := cut(nil, value, s.Fields)
+		if err != nil {
+			return err
+		}
+		if s.KV == wire.GetField {
+			row = row[s.Field : s.Field+1]
+		}
+		return visit(row)
+	case wire.Scan:
+		var row []any
+		return o.db.store.Scan(key, int(o.trace.Int(s.args+1, position)), func(key, value []byte) (err error) {
+			if row, err = cut(append(row[:0], key), value, s.Fields); err != nil {
+				return err
+			}
+			return visit(row)
+		})
+	}
+	return wire.Errorf(wire.Unsupported, "%s changes data: it has no answer", s.KV)
+}
+
 // Client returns the leanest client that does the operation.
 func (o *operation) Client() (kit.Client, error) {
 	c := client{operation: o, store: o.db.store}
 	switch {
-	case !o.changes && len(o.steps) == 1 && o.steps[0].kind == wire.Get:
+	case !o.changes && len(o.steps) == 1 && o.steps[0].KV == wire.Get:
 		return &getter{c}, nil
 	case !o.changes:
 		return newReader(c), nil
-	case o.transaction == 0 && len(o.steps) == 1 && o.steps[0].kind == wire.Put:
+	case o.transaction > 0:
+		return newUpdater(c), nil
+	case len(o.steps) == 1 && o.steps[0].KV == wire.Put && o.steps[0].Fields <= 1:
 		return &putter{c}, nil
-	case o.transaction == 0 && len(o.steps) == 1 && o.steps[0].kind == wire.Delete:
+	case len(o.steps) == 1 && o.steps[0].KV == wire.Delete:
 		return &deleter{c}, nil
 	}
-	return newUpdater(c), nil
+	return newStepper(c), nil
 }
 
 // client is what all clients have.
@@ -169,9 +243,10 @@ func newReader(c client) *reader {
 
 func (r *reader) Do(position int) (int, error) {
 	r.rows = 0
-	for _, s := range r.steps {
+	for i := range r.steps {
+		s := &r.steps[i]
 		key := r.trace.Bytes(s.args, position)
-		if s.kind == wire.Scan {
+		if s.KV == wire.Scan {
 			if err := r.store.Scan(key, int(r.trace.Int(s.args+1, position)), r.copy); err != nil {
 				return r.rows, r.db.busy(err)
 			}
@@ -189,6 +264,54 @@ func (r *reader) Do(position int) (int, error) {
 	return r.rows, nil
 }
 
+// stepper does the steps of an operation one after the other. Each that changes
+// something commits by itself.
+type stepper struct {
+	client
+	step     *step
+	position int
+	found    bool
+	update   func(Writer) error
+}
+
+func newStepper(c client) *stepper {
+	s := &stepper{client: c}
+	s.update = func(w Writer) (err error) {
+		s.found, err = s.operation.update(w, s.step, s.position)
+		return err
+	}
+	return s
+}
+
+func (s *stepper) Do(position int) (rows int, err error) {
+	s.position = position
+	for i := range s.steps {
+		s.step, s.found = &s.steps[i], true
+		if err := s.one(); err != nil {
+			return rows, s.db.busy(err)
+		}
+		if s.found {
+			rows++
+		}
+	}
+	return rows, nil
+}
+
+func (s *stepper) one() (err error) {
+	key := s.trace.Bytes(s.step.args, s.position)
+	switch s.step.KV {
+	case wire.Get, wire.GetField:
+		s.value, s.found, err = s.store.Get(key, s.value[:0])
+	case wire.Put:
+		err = s.store.Put(key, s.newValue(s.step, s.position))
+	case wire.Delete:
+		err = s.store.Delete(key)
+	case wire.Update:
+		err = s.store.Update(s.update)
+	}
+	return err
+}
+
 // updater does operations in a transaction.
 type updater struct {
 	client
@@ -200,7 +323,7 @@ func newUpdater(c client) *updater {
 	u := &updater{client: c}
 	u.apply = func(w Writer) error {
 		u.rows = 0 // the store may run the transaction again
-		for i := range max(1, u.transaction) {
+		for i := range u.transaction {
 			if err := u.one(w, u.first+i); err != nil {
 				return err
 			}
@@ -211,21 +334,24 @@ func newUpdater(c client) *updater {
 }
 
 func (u *updater) Do(position int) (int, error) {
-	u.first = position * max(1, u.transaction)
+	u.first = position * u.transaction
 	err := u.store.Update(u.apply)
 	return u.rows, u.db.busy(err)
 }
 
 func (u *updater) one(w Writer, position int) (err error) {
-	for _, s := range u.steps {
+	for i := range u.steps {
+		s := &u.steps[i]
 		key, found := u.trace.Bytes(s.args, position), true
-		switch s.kind {
-		case wire.Get:
+		switch s.KV {
+		case wire.Get, wire.GetField:
 			u.value, found, err = w.Get(key, u.value[:0])
 		case wire.Put:
-			err = w.Put(key, u.trace.Bytes(s.args+1, position))
+			err = w.Put(key, u.newValue(s, position))
 		case wire.Delete:
 			err = w.Delete(key)
+		case wire.Update:
+			found, err = u.update(w, s, position)
 		}
 		if err != nil {
 			return err

@@ -112,13 +112,22 @@ const (
 	Put    = "put"    // key, value: adds or replaces
 	Delete = "delete" // key
 	Scan   = "scan"   // key, n: up to n keys with their values, in the order of bytes, from this key on
+	// Update and GetField are of one field of a value, which is so many fields
+	// of equal length, one behind the other.
+	Update   = "update"    // key, field: replaces it
+	GetField = "get-field" // key: the field, one row
 )
 
 // Step is one statement of an operation. Its arguments are the trace's next
 // Args columns.
 type Step struct {
 	SQL string `json:"sql,omitempty"`
-	KV  string `json:"kv,omitempty"` // instead of SQL: get, put, delete or scan
+	KV  string `json:"kv,omitempty"` // instead of SQL: get, put, delete, scan, update or get-field
+	// Fields is how many fields a value of a store has, each an argument of put
+	// and a column of answers; 0: the value is one. Field, from 0, is the one
+	// that an update or get-field is of.
+	Fields int `json:"fields,omitempty"`
+	Field  int `json:"field,omitempty"`
 	// Call is, instead of SQL, the name of an operation of the worker's own,
 	// and N its size, 1 or more.
 	Call    string   `json:"call,omitempty"`

@@ -28,6 +28,7 @@ var kvChecks = []check{
 	{"an empty value is kept, or refused", wire.CapKV, emptyValues},
 	{"several clients put at the same time", wire.CapKV, puttingClients},
 	{"several steps in a transaction are one operation", wire.CapKV, readModifyWrite},
+	{"one field of a value is replaced, and read", wire.CapKV, fieldsReplaced},
 	{"sync can be asked for, and not", wire.CapKV, syncSettings},
 	{"each unit leaves a mark where that is asked for", wire.CapKV, marksLeft},
 }
@@ -99,8 +100,8 @@ func (s *store) prepare(op wire.Operation, clients int, rows ...[]any) (string, 
 	var types []column.Type
 	for _, step := range op.Steps {
 		switch step.KV {
-		case wire.Put:
-			types = append(types, column.Blob, column.Blob)
+		case wire.Put, wire.Update:
+			types = append(types, slices.Repeat([]column.Type{column.Blob}, step.Args)...)
 		case wire.Scan:
 			types = append(types, column.Blob, column.Int)
 		default:
@@ -374,6 +375,41 @@ func readModifyWrite(b *bench) error {
 			return s.right(op, 1, []any{[]byte("a"), []byte("a"), []byte("3")}, []any{[]byte("b"), []byte("b"), []byte("4")})
 		},
 		func() error { return s.agrees("after reading and writing") })
+}
+
+// fieldsReplaced updates single fields and writes values of several, with and
+// without a transaction.
+func fieldsReplaced(b *bench) error {
+	s, err := newStore(b, nil)
+	if err != nil {
+		return err
+	}
+	if err := s.load(map[string]string{"a": "112233", "b": "445566", "c": "778899"}, []string{"a", "b", "c"}); err != nil {
+		return err
+	}
+	get, put := getStep(1), putStep()
+	get.Fields, get.Returns = 3, []string{"blob", "blob", "blob"}
+	put.Fields, put.Args = 3, 4
+	update := wire.Step{KV: wire.Update, Args: 2, Rows: 1, Fields: 3, Field: 1}
+	field := wire.Step{KV: wire.GetField, Query: true, Args: 1, Rows: 1, Returns: []string{"blob"}, Fields: 3, Field: 2}
+	s.model = map[string]string{"a": "11xx33", "b": "44yy66", "c": "uuvvww"}
+	return steps(
+		func() error {
+			return s.right(wire.Operation{Steps: []wire.Step{update}, Changes: true}, 1, []any{[]byte("a"), []byte("xx")})
+		},
+		func() error {
+			return s.right(wire.Operation{Steps: []wire.Step{get, update}, Changes: true, Transaction: 1}, 1, []any{[]byte("b"), []byte("b"), []byte("yy")})
+		},
+		func() error {
+			return s.right(wire.Operation{Steps: []wire.Step{put}, Changes: true}, 1, []any{[]byte("c"), []byte("uu"), []byte("vv"), []byte("ww")})
+		},
+		func() error { return s.agrees("after updating fields") },
+		func() error {
+			return s.answered(get, [][]any{{[]byte("11"), []byte("xx"), []byte("33")}}, []any{[]byte("a")})
+		},
+		func() error {
+			return s.answered(field, [][]any{{[]byte("66")}, {[]byte("ww")}}, []any{[]byte("b")}, []any{[]byte("c")})
+		})
 }
 
 func syncSettings(b *bench) error {

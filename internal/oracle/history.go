@@ -1,0 +1,121 @@
+package oracle
+
+import (
+	"bytes"
+	"maps"
+	"slices"
+
+	"assay/kit/column"
+)
+
+// history is what was done to all keys that were written, in two phases: the
+// warm-up, and the measured operations after it.
+type history struct {
+	records  *column.File
+	rows     map[string]int // of the records, by key
+	fields   int            // of a value; 1 where it has none
+	keys     map[string]*fate
+	measured bool
+}
+
+func newHistory(records *column.File, fields int) *history {
+	h := &history{records: records, rows: make(map[string]int, records.Rows()), fields: fields, keys: map[string]*fate{}}
+	for row := range records.Rows() {
+		h.rows[string(records.Bytes(0, row))] = row
+	}
+	return h
+}
+
+func (h *history) sorted() []string { return slices.Sorted(maps.Keys(h.keys)) }
+
+// fate is what became of a key in the newest phase.
+type fate struct {
+	measured bool
+	writes   int
+	// before and may have for each field the values that it may have had before
+	// the phase, and may have after what was done in it so far. nil stands for a
+	// key that is not there.
+	before, may [][][]byte
+	// updated tells that a field was written alone: a store without fields read
+	// the others before, and two that do so at the same time may write what was
+	// there before.
+	updated bool
+}
+
+// of returns a key's fate, in the phase that is now.
+func (h *history) of(key []byte) *fate {
+	f := h.keys[string(key)]
+	switch {
+	case f == nil:
+		f = &fate{measured: h.measured, before: make([][][]byte, h.fields)}
+		row, ok := h.rows[string(key)]
+		for field := range f.before {
+			f.before[field] = [][]byte{nil}
+			if ok {
+				f.before[field][0] = fieldOf(h.records.Bytes(1, row), field, h.fields)
+			}
+		}
+		f.may = make([][][]byte, h.fields)
+		h.keys[string(key)] = f
+	case f.measured != h.measured:
+		f.close()
+		*f = fate{measured: h.measured, before: f.may, may: make([][][]byte, h.fields)}
+	}
+	return f
+}
+
+// put is a value that was written whole: its fields.
+func (h *history) put(key []byte, fields [][]byte) {
+	f := h.of(key)
+	f.writes++
+	for i, value := range fields {
+		f.may[i] = append(f.may[i], value)
+	}
+}
+
+func (h *history) delete(key []byte) { h.put(key, make([][]byte, h.fields)) }
+
+// update is one field that was written.
+func (h *history) update(key []byte, field int, value []byte) {
+	f := h.of(key)
+	f.writes++
+	f.updated = true
+	f.may[field] = append(f.may[field], value)
+}
+
+// close ends a phase: a field that nothing was written to is as before, and
+// what was written by one of several that read the value before can be lost.
+func (f *fate) close() {
+	for field := range f.may {
+		if len(f.may[field]) == 0 || f.updated && f.writes > 1 {
+			f.may[field] = append(f.may[field], f.before[field]...)
+		}
+		slices.SortFunc(f.may[field], compare)
+		f.may[field] = slices.CompactFunc(f.may[field], func(a, b []byte) bool { return compare(a, b) == 0 })
+	}
+}
+
+// compare puts what is not there before an empty value.
+func compare(a, b []byte) int {
+	if (a == nil) != (b == nil) {
+		if a == nil {
+			return -1
+		}
+		return 1
+	}
+	return bytes.Compare(a, b)
+}
+
+func (f *fate) mayBeThere() bool {
+	return slices.ContainsFunc(f.may[0], func(v []byte) bool { return v != nil })
+}
+
+func (f *fate) mayBeGone() bool {
+	return slices.ContainsFunc(f.may[0], func(v []byte) bool { return v == nil })
+}
+
+// fieldOf is a field of a value that has so many.
+func fieldOf(value []byte, field, fields int) []byte {
+	size := len(value) / fields
+	return value[field*size : (field+1)*size]
+}

@@ -1,0 +1,77 @@
+package oracle
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"assay/kit/column"
+)
+
+// newWritten is a history of the keys a and b with two fields, a0 a1 and b0 b1.
+func newWritten(t *testing.T) *history {
+	t.Helper()
+	builder := column.NewBuilder(column.Blob, column.Blob)
+	for _, key := range []string{"a", "b"} {
+		if err := builder.Append([]byte(key), []byte(key+"0"+key+"1")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "records.col")
+	if err := builder.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	records, err := column.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = records.Close() })
+	return newHistory(records, 2)
+}
+
+// mayText is what the fields of a key may be, such as "a0|a1 x".
+func (h *history) mayText(key string) string {
+	var fields []string
+	for _, values := range h.keys[key].may {
+		var all []string
+		for _, v := range values {
+			all = append(all, fmt.Sprintf("%s", v))
+			if v == nil {
+				all[len(all)-1] = "-"
+			}
+		}
+		fields = append(fields, strings.Join(all, " "))
+	}
+	return strings.Join(fields, "|")
+}
+
+func TestHistory(t *testing.T) {
+	update := func(field int, value string) func(*history) {
+		return func(h *history) { h.update([]byte("a"), field, []byte(value)) }
+	}
+	put := func(h *history) { h.put([]byte("a"), [][]byte{[]byte("p0"), []byte("p1")}) }
+	measured := func(h *history) { h.measured = true }
+	for name, c := range map[string]struct {
+		does []func(*history)
+		want string
+	}{
+		"one update cannot be lost":                    {[]func(*history){update(1, "x")}, "a0|x"},
+		"of two, one can be lost":                      {[]func(*history){update(0, "x"), update(1, "y")}, "a0 x|a1 y"},
+		"of two of one field, the other is as it was":  {[]func(*history){update(0, "x"), update(0, "y")}, "a0 x y|a1"},
+		"a put of all fields reads nothing":            {[]func(*history){put, put}, "p0|p1"},
+		"an update may bring back what a put replaced": {[]func(*history){put, update(0, "x")}, "a0 p0 x|a1 p1"},
+		"the warm-up is over when measuring begins":    {[]func(*history){update(0, "x"), update(0, "y"), measured, update(0, "z")}, "z|a1"},
+		"a field keeps what the warm-up may have left": {[]func(*history){update(0, "x"), update(0, "y"), measured, update(1, "z")}, "a0 x y|z"},
+		"a key that is deleted is not there":           {[]func(*history){func(h *history) { h.delete([]byte("a")) }}, "-|-"},
+	} {
+		h := newWritten(t)
+		for _, do := range c.does {
+			do(h)
+		}
+		h.keys["a"].close()
+		if got := h.mayText("a"); got != c.want {
+			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		}
+	}
+}
