@@ -151,7 +151,7 @@ func TestLibraries(t *testing.T) {
 	t.Setenv("ASSAY_NODE_MODULES", filepath.Join(tools(t), "node_modules"))
 	t.Setenv("ASSAY_NODE", filepath.Join(tools(t), "node24", "node_modules", "node", "bin", "node"))
 	b := checkout(t)
-	for _, name := range []string{"python", "apsw", "better-sqlite3", "node-sqlite"} {
+	for _, name := range []string{"python", "apsw", "sqlalchemy", "better-sqlite3", "node-sqlite"} {
 		t.Run(name, func(t *testing.T) {
 			w := built(t, b, name)
 			started, err := process.Start(t.Context(), w.Program, process.Options{})
@@ -201,7 +201,7 @@ func TestLibrariesWithoutRuntime(t *testing.T) {
 	t.Setenv("PATH", empty)
 	t.Setenv("ASSAY_PYTHON", "")
 	t.Setenv("ASSAY_NODE", "")
-	for name, install := range map[string]string{"python": "apt-get install python3", "apsw": "pip install apsw", "better-sqlite3": "npm install", "node-sqlite": "install Node.js 24"} {
+	for name, install := range map[string]string{"python": "apt-get install python3", "apsw": "pip install apsw", "sqlalchemy": "pip install SQLAlchemy", "better-sqlite3": "npm install", "node-sqlite": "install Node.js 24"} {
 		program, err := filepath.Abs(filepath.Join("..", "..", "workers", name, "worker"))
 		if err != nil {
 			t.Fatal(err)
