@@ -84,9 +84,9 @@ func TestDurabilityKeepsRanksApart(t *testing.T) {
 		rank    int
 		warning string
 	}{
-		"mattn (web)":    {1, "unequal-durability: modernc synchronous=2, mattn synchronous=1; advice: set it explicitly in the profile"},
-		"glebarez (web)": {1, "unequal-durability: modernc power, glebarez consistent; advice: set it explicitly in the profile"},
-		"glebarez (odd)": {0, "unknown-durability: the settings read back do not tell what a power cut loses; not ranked; advice: set in the profile what decides it, such as journal_mode and synchronous"},
+		"mattn (web)":    {1, "unequal-durability: modernc synchronous=2, mattn synchronous=1; advice: set the durability explicitly in the profile"},
+		"glebarez (web)": {1, "unequal-durability: modernc power, glebarez consistent; advice: set the durability explicitly in the profile"},
+		"glebarez (odd)": {0, "unknown-durability: the settings read back do not show what a power cut loses; not ranked; advice: set what decides it in the profile, such as journal_mode and synchronous"},
 		"modernc (web)":  {1, ""}, // not ordered against mattn, which syncs less
 	}
 	for name, want := range tests {
@@ -183,10 +183,10 @@ func TestWarnings(t *testing.T) {
 	want := []string{
 		"drift: a 1.5 % (in 11 of 11 launches)",
 		"drift: b 2 % (in 10 of 11 launches)",
-		"dropped: 5 of 11 launches disturbed from outside and not counted; advice: stop other programs on the machine, or take a quieter one",
+		"dropped: 5 of 11 launches disturbed by other programs or the hypervisor, and not counted; advice: stop other programs on the machine, or use a quieter machine",
 		"busy: 0.250 answers of 'busy' per operation; advice: set busy_timeout",
 		"stalls: the total time per operation is 2.00 times that of the median window; advice: look for checkpoints, compactions or collections; the figure includes them",
-		"not-steady: window 2 of 3 of a launch still differs from those after it: the warm-up did not end; advice: use blocks with a longer count, in which the beginning weighs less",
+		"not-steady: window 2 of 3 of a launch still differs from those after it: the warm-up did not end; advice: use blocks with a longer count, so that the start weighs less",
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got\n%s", strings.Join(got, "\n"))

@@ -20,17 +20,17 @@ func (r *Row) warnOfLaunches(t *Table) {
 	}
 	figures := r.series(t.Primary.Name)
 	r.warnOfOrder("the figure", figures, t.Margin,
-		"look for a machine that warms up or slows down, or for data that grow; ratios within a launch are free of what all rows share")
+		"look for a machine that warms up or slows down, or for data that grow; ratios within a launch cancel what all rows share")
 	if r.Reference != nil && r.Reference != r && r.Reference.Comparable() {
 		x, y := pair(r, r.Reference, t.Primary.Name)
-		r.warnOfOrder("the ratio to the reference", quotients(x, y), t.Margin,
-			"its interval and verdict are surer than they should be: repeat the run at another time")
+		r.warnOfOrder("the ratio to the baseline", quotients(x, y), t.Margin,
+			"the confidence interval may be too narrow and the verdict too certain: repeat the run at another time")
 	}
 	r.warnOfShape(figures, t.Margin)
 	if windows := r.windows(); len(windows) > 0 {
 		if from, steady := stat.SteadyFrom(windows); !steady {
 			r.warn("not-steady", fmt.Sprintf("window %d of %d of a launch still differs from those after it: the warm-up did not end", from, len(windows[0])),
-				"use blocks with a longer count, in which the beginning weighs less")
+				"use blocks with a longer count, so that the start weighs less")
 		}
 	}
 }
@@ -41,13 +41,13 @@ func (r *Row) warnOfOrder(of string, series []float64, margin float64, advice st
 	total, p, drifts := stat.Drift(series)
 	if drifts { // which is an autocorrelation too
 		if beyond(total, margin) {
-			r.warn("drift", fmt.Sprintf("over %d launches %s became %s times what it was (p %.1g)", len(series), of, digits(total), p), advice).Severity = math.Abs(math.Log(total))
+			r.warn("drift", fmt.Sprintf("over %d launches %s changed to %s times its first value (p %.1g)", len(series), of, digits(total), p), advice).Severity = math.Abs(math.Log(total))
 		}
 		return
 	}
 	if c, found := stat.Autocorrelation(series); found {
-		r.warn("autocorrelation", fmt.Sprintf("%s in a launch resembles that in the one before (correlation of ranks over %d launches %.2f)", of, len(series), c),
-			"the interval may be too narrow: repeat the run at another time")
+		r.warn("autocorrelation", fmt.Sprintf("%s of a launch resembles that of the launch before (rank correlation over %d launches: %.2f)", of, len(series), c),
+			"the confidence interval may be too narrow: repeat the run at another time")
 	}
 }
 
@@ -56,13 +56,13 @@ func (r *Row) warnOfShape(figures []float64, margin float64) {
 	if gap, upper, found := stat.TwoModes(figures); found {
 		if beyond(gap, margin) {
 			r.warn("two-modes", fmt.Sprintf("%d of %d launches are %s times the others, with nothing in between", upper, len(figures), digits(gap)),
-				"look at both: the mean of the two is a figure that no launch has").Severity = gap
+				"look at both groups: no launch has their mean").Severity = gap
 		}
 		return
 	}
 	if skewness, found := stat.Skewed(figures); found {
 		r.warn("skewed", fmt.Sprintf("a few of %d launches lie far out on one side (skewness %.1f)", len(figures), skewness),
-			"look for stalls; the interval may be too narrow").Severity = math.Abs(skewness)
+			"look for stalls; the confidence interval may be too narrow").Severity = math.Abs(skewness)
 	}
 }
 
@@ -128,7 +128,7 @@ func (t *Table) warnOfSyncs() {
 			}
 			if c, ok := t.against(strong, weak); ok && c.Verdict == stat.Faster {
 				strong.warn("stronger-sync-faster", fmt.Sprintf("%s with %s is faster than %s with %s (%s)", class(strong.Durability), strong.Cell.Profile,
-					class(weak.Durability), weak.Cell.Profile, ratioFormat(c.Ratio, "%s [%s, %s]")), "look at sync-before-ack of both, and at what else the profiles set")
+					class(weak.Durability), weak.Cell.Profile, ratioFormat(c.Ratio, "%s [%s, %s]")), "compare sync-before-ack of both, and what else the profiles set")
 			}
 		}
 	}
@@ -172,13 +172,13 @@ const isSet = "set"
 
 func (r *Row) warnOfOption(d option, other *Row, ratio stat.Interval) {
 	evidence := fmt.Sprintf("%s and %s are equivalent (%s)", optionText(r, d.name, d.with), optionText(other, d.name, d.without), ratioFormat(ratio, "%s [%s, %s]"))
-	advice := "here it makes no difference to time: leave it out, or measure where it could"
+	advice := "it makes no difference here: leave it out, or measure where it could matter"
 	switch is := Effective(r.Settings, d.name); {
 	case is != "" && is == Effective(other.Settings, d.name):
 		evidence += fmt.Sprintf("; %s is in effect in both", is)
 		advice = "it is the default of this driver"
 	case r.Durability != other.Durability:
-		advice = "the stronger promise costs nothing here: take it"
+		advice = "the stronger durability costs nothing here: use it"
 	}
 	r.warn("option-without-effect", evidence, advice)
 }
@@ -330,9 +330,9 @@ func grown(rows []*Row) {
 	if count(first) == count(last) || err != nil || !(c.Ratio.Low > mostGrown) {
 		return
 	}
-	last.warn("grows", fmt.Sprintf("an operation takes %s times as long with n=%s as with n=%s: the figure depends on how many there are",
+	last.warn("grows", fmt.Sprintf("an operation takes %s times as long with n=%s as with n=%s: the figure depends on the number of operations",
 		ratioFormat(c.Ratio, "%s [%s, %s]"), last.Cell.Params[countParam], first.Cell.Params[countParam]),
-		"no figure of this operation is one without its n: compare at your own, or in transactions of a fixed size").Severity = c.Ratio.Center
+		"a figure of this operation holds only for its n: compare at your own n, or in transactions of a fixed size").Severity = c.Ratio.Center
 }
 
 // warnOfDisk marks synced commits that come faster than the disk can sync.
@@ -345,8 +345,8 @@ func (r *Result) warnOfDisk() {
 	for _, t := range r.Tables {
 		for _, row := range t.Rows {
 			if commits := syncedCommits(row); commits > beyondDisk*rate*float64(row.Cell.Clients) {
-				row.warn("beyond-disk", fmt.Sprintf("%s synced commits a second, and the disk did %s syncs a second for one client when it was probed",
-					digits(commits), digits(rate)), "look whether the syncs reach the disk, and at what the trace counts as one: sync-before-ack").Severity = commits / rate
+				row.warn("beyond-disk", fmt.Sprintf("%s synced commits per second, but the disk did %s syncs per second for one client when assay probed it",
+					digits(commits), digits(rate)), "check whether the syncs reach the disk, and what the trace counts as one: sync-before-ack").Severity = commits / rate
 			}
 		}
 	}
@@ -380,8 +380,8 @@ func (r *Result) warnOfTwinEngines() {
 		for _, row := range t.Rows {
 			for _, same := range names {
 				if slices.Contains(same, row.Cell.Target()) && severalDrivers(same) {
-					row.warn("same-engine", "one engine, of one source and with the same options, under the names "+strings.Join(same, " and "),
-						"what differs between them is the driver, and how the engine was compiled or translated for it")
+					row.warn("same-engine", "the same engine source with the same options, as "+strings.Join(same, " and "),
+						"attribute their difference to the driver, and to how the engine was compiled or translated for it")
 				}
 			}
 		}

@@ -51,7 +51,7 @@ func TestDoubtsOfLaunches(t *testing.T) {
 	}{
 		"calm": {figures: calm},
 		"drift": {figures: []float64{1000, 1010, 1020, 1031, 1040, 1052, 1060, 1071, 1080, 1090},
-			want: []string{"drift: over 10 launches the figure became 1.09 times what it was (p 6e-07)"}},
+			want: []string{"drift: over 10 launches the figure changed to 1.09 times its first value (p 6e-07)"}},
 		"drift within the margin": {figures: []float64{1000, 1001, 1002, 1003.1, 1004, 1005.2, 1006, 1007.1, 1008, 1009}},
 		"two modes": {figures: []float64{1000, 1301, 1002, 1299, 998, 1300, 1003, 1302, 1001, 1298, 999, 1303},
 			want: []string{"two-modes: 6 of 12 launches are 1.30 times the others, with nothing in between"}},
@@ -59,7 +59,7 @@ func TestDoubtsOfLaunches(t *testing.T) {
 		"skewed": {figures: []float64{1000, 1001, 999, 1002, 998, 1000, 1001, 1400, 999, 1000, 1002, 998},
 			want: []string{"skewed: a few of 12 launches lie far out on one side (skewness 3.0)"}},
 		"autocorrelation": {figures: []float64{1000, 1001, 1010, 1020, 1022, 1024, 1020, 1011, 1002, 1001, 990, 981, 980, 979, 985, 991, 1000, 1003, 1012, 1019},
-			want: []string{"autocorrelation: the figure in a launch resembles that in the one before (correlation of ranks over 20 launches 0.86)"}},
+			want: []string{"autocorrelation: the figure of a launch resembles that of the launch before (rank correlation over 20 launches: 0.86)"}},
 		"not steady": {figures: calm, windows: []float64{1.1, 1.06, 1.04, 1.02, 1},
 			want: []string{"not-steady: window 4 of 5 of a launch still differs from those after it: the warm-up did not end"}},
 		"steady from the second": {figures: calm, windows: []float64{1.1, 1, 1, 1, 1}},
@@ -92,10 +92,10 @@ func TestDriftOfTheRatio(t *testing.T) {
 		want             []string
 	}{
 		"of the ratio": {func(i int) float64 { return weather[i] }, func(i int) float64 { return 1 + 0.005*float64(i) },
-			[]string{"mattn (web): drift: over 10 launches the ratio to the reference became 1.04 times what it was (p 6e-07)"}},
+			[]string{"mattn (web): drift: over 10 launches the ratio to the baseline changed to 1.04 times its first value (p 6e-07)"}},
 		"of the machine": {func(i int) float64 { return 1000 + 10*float64(i) }, func(i int) float64 { return 1 + 0.001*float64(i%2) },
-			[]string{"mattn (web): drift: over 10 launches the figure became 1.09 times what it was (p 6e-07)",
-				"modernc (web): drift: over 10 launches the figure became 1.09 times what it was (p 6e-07)"}},
+			[]string{"mattn (web): drift: over 10 launches the figure changed to 1.09 times its first value (p 6e-07)",
+				"modernc (web): drift: over 10 launches the figure changed to 1.09 times its first value (p 6e-07)"}},
 	} {
 		var figures, times []float64
 		for i := range 10 {
@@ -224,7 +224,7 @@ func TestTwoValuesWithoutEffect(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for _, w := range rowsOf(t, r)["modernc (sync-2)"].Warnings {
-		if w.Code == "option-without-effect" && w.Advice != "the stronger promise costs nothing here: take it" {
+		if w.Code == "option-without-effect" && w.Advice != "the stronger durability costs nothing here: use it" {
 			t.Errorf("advice %q", w.Advice)
 		}
 	}
@@ -284,7 +284,7 @@ func TestGrows(t *testing.T) {
 		want   []string
 	}{
 		"whole transactions": {slices.Concat(puts("n", "1000", 1000, 500), puts("n", "10000", 10000, 800), puts("n", "100000", 100000, 5000)),
-			[]string{"modernc (web): grows: an operation takes 10.0 [9.89, 10.1] times as long with n=100000 as with n=1000: the figure depends on how many there are"}},
+			[]string{"modernc (web): grows: an operation takes 10.0 [9.89, 10.1] times as long with n=100000 as with n=1000: the figure depends on the number of operations"}},
 		"alike":              {slices.Concat(puts("n", "1000", 1000, 500), puts("n", "100000", 100000, 600)), nil},
 		"one n":              {puts("n", "1000", 1000, 500), nil},
 		"other transactions": {slices.Concat(puts("n", "1000", 1, 5000), puts("n", "100000", 100, 50000)), nil},
@@ -308,7 +308,7 @@ func TestBeyondDisk(t *testing.T) {
 		seen        string  // whether they come before the answer; empty: not traced
 		want        string
 	}{
-		"20,000 commits a second":       {"5000", 50_000, 0, 1, 1, "yes", "20000 synced commits a second, and the disk did 5000 syncs a second for one client when it was probed"},
+		"20,000 commits a second":       {"5000", 50_000, 0, 1, 1, "yes", "20000 synced commits per second, but the disk did 5000 syncs per second for one client when assay probed it"},
 		"5,000":                         {"5000", 200_000, 0, 1, 1, "yes", ""},
 		"20,000 in transactions of ten": {"5000", 50_000, 10, 1, 0.1, "yes", ""},
 		"20,000 by rows, ten a commit":  {"5000", 50_000, 0, 1, 0.1, "yes", ""},
@@ -351,7 +351,7 @@ func TestSameEngine(t *testing.T) {
 		want  []string
 	}{
 		"alike": {target("glebarez", "v1", "2026 abc", "false", "database/sql", "DQS=0"),
-			[]string{"modernc (web): same-engine: one engine, of one source and with the same options, under the names modernc@v1.61.1 and glebarez@v1"}},
+			[]string{"modernc (web): same-engine: the same engine source with the same options, as modernc@v1.61.1 and glebarez@v1"}},
 		"another version of it": {target("modernc", "v1", "2026 abc", "false", "database/sql", "DQS=0"), nil},
 		"another source":        {target("glebarez", "v1", "2026 abd", "false", "database/sql", "DQS=0"), nil},
 		"another option":        {target("glebarez", "v1", "2026 abc", "false", "database/sql", "DQS=3"), nil},

@@ -83,11 +83,11 @@ func (r *Row) warnOfTrials() {
 	}
 	switch {
 	case dropped > 0 && len(r.Counted()) == measured:
-		r.warn("disturbed", fmt.Sprintf("%d of %s disturbed from outside; they are counted, since too few others are left", dropped, plural(measured, "launch")),
-			"stop other programs on the machine, or take a quieter one").Severity = float64(dropped) / float64(measured)
+		r.warn("disturbed", fmt.Sprintf("%d of %s disturbed by other programs or the hypervisor; they count, because too few others are left", dropped, plural(measured, "launch")),
+			"stop other programs on the machine, or use a quieter machine").Severity = float64(dropped) / float64(measured)
 	case float64(dropped) > mostDropped*float64(measured):
-		r.warn("dropped", fmt.Sprintf("%d of %s disturbed from outside and not counted", dropped, plural(measured, "launch")),
-			"stop other programs on the machine, or take a quieter one").Severity = float64(dropped) / float64(measured)
+		r.warn("dropped", fmt.Sprintf("%d of %s disturbed by other programs or the hypervisor, and not counted", dropped, plural(measured, "launch")),
+			"stop other programs on the machine, or use a quieter machine").Severity = float64(dropped) / float64(measured)
 	}
 	if busy, has := r.Figure(assay.BusyOp); has && busy.Interval.Center > mostBusy {
 		r.warn("busy", fmt.Sprintf("%s answers of 'busy' per operation", digits(busy.Interval.Center)), "set busy_timeout").Severity = busy.Interval.Center
@@ -143,20 +143,20 @@ func (t *Table) warn() {
 				digits(100*t.Systematic), digits(100*t.Margin)), "run on a quieter machine, or accept a wider margin").Severity = t.Systematic
 		}
 		if f, _ := row.Figure(t.Primary.Name); !t.noiseKnown && f.Comparison != nil && f.Comparison.Verdict != stat.Undecided {
-			row.warn("unknown-noise", "the reference was not measured against itself: by how much equal things differ in this run is unknown",
-				"see what became of its twin")
+			row.warn("unknown-noise", "this run has no A/A test of the baseline: its noise is unknown",
+				"check the outcome of the baseline's twin")
 		}
 		if t.Changes && row.Durability == assay.DurabilityUnknown {
-			row.warn("unknown-durability", "the settings read back do not tell what a power cut loses; not ranked",
-				"set in the profile what decides it, such as journal_mode and synchronous")
+			row.warn("unknown-durability", "the settings read back do not show what a power cut loses; not ranked",
+				"set what decides it in the profile, such as journal_mode and synchronous")
 		}
 		if row.Proof.Refuted > 0 {
 			row.warn("refuted-durability", fmt.Sprintf("%s in %d of %d power cuts, where its settings claim %s", row.Proof.Kind.Words(),
-				row.Proof.Refuted, row.Proof.States, class(row.Proof.Claimed)), "take other settings, or rely on less").Severity = float64(row.Proof.Refuted) / float64(row.Proof.States)
+				row.Proof.Refuted, row.Proof.States, class(row.Proof.Claimed)), "use other settings, or rely on less").Severity = float64(row.Proof.Refuted) / float64(row.Proof.States)
 		}
 		if row.Reference != nil && row.Reference != row && row.Reference.Comparable() {
 			if why := t.unequal(row, row.Reference); why != "" {
-				row.warn(UnequalDurability, why, "set it explicitly in the profile")
+				row.warn(UnequalDurability, why, "set the durability explicitly in the profile")
 			}
 		}
 	}
@@ -180,8 +180,8 @@ func (t *Table) warnOfScans() {
 	}
 	for _, row := range t.Rows {
 		if strings.HasPrefix(row.QueryPlan, "SCAN") {
-			row.warn("scan", fmt.Sprintf("reads the whole table (%s), where %s looks rows up (%s)",
-				clean(row.QueryPlan), t.Rows[i].Name(), clean(t.Rows[i].QueryPlan)), "look for a lost primary key or index")
+			row.warn("scan", fmt.Sprintf("the target reads the whole table (%s), but %s looks rows up (%s)",
+				clean(row.QueryPlan), t.Rows[i].Name(), clean(t.Rows[i].QueryPlan)), "look for a missing primary key or index")
 		}
 	}
 }

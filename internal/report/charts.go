@@ -42,7 +42,7 @@ func tableCharts(t *analysis.Table) []NamedChart {
 		}})
 	}
 	if slices.ContainsFunc(t.Rows, func(row *analysis.Row) bool { return isDrawn(t, row) }) {
-		add("", figureRows(t), "what each driver and profile reaches")
+		add("", figureRows(t), "figures by driver and profile")
 	}
 	if rows, any := latencyRows(t); any {
 		add("latency", rows, "latency percentiles")
@@ -81,7 +81,7 @@ func isDrawn(t *analysis.Table, row *analysis.Row) bool {
 // figureRows shows the primary figure, its ratio to the reference and, where
 // there is one, that to the floor.
 func figureRows(t *analysis.Table) *chart.Rows {
-	rows := &chart.Rows{Grouped: "rank", Dots: "one launch", Marks: []string{"all launches, with 95 % interval"}}
+	rows := &chart.Rows{Grouped: "rank", Dots: "one launch", Marks: []string{"all launches, with 95 % CI"}}
 	figures := chart.Panel{Axis: metricAxis(t, t.Primary, drawnValues(t))}
 	ratios := chart.Panel{Axis: ratioAxis(t), Line: 1, BandLow: 1 / (1 + t.Margin), BandHigh: 1 + t.Margin}
 	floors := chart.Panel{Axis: chart.Axis{Label: "times the floor: 1 is the engine with nothing in between", Log: true, Tick: digitsTick}, Line: 1, BandLow: 1, BandHigh: 1}
@@ -120,7 +120,7 @@ func chartRow(t *analysis.Table, row *analysis.Row, cells func() []chart.Cell) c
 		r.Section = "not ranked"
 	}
 	if row.Twin {
-		r.Section = "this run's noise: the reference measured again (A/A)"
+		r.Section = "this run's noise: the A/A test of the baseline"
 	}
 	if isDrawn(t, row) {
 		r.Cells = cells()
@@ -306,18 +306,18 @@ func phaseRows(t *analysis.Table) (*chart.Rows, bool) {
 			rows.Parts = append(rows.Parts, strings.TrimSuffix(name, analysis.PhaseSuffix))
 		}
 	}
-	rows.Marks = []string{"sum of the phases, with 95 % interval"}
+	rows.Marks = []string{"sum of the phases, with 95 % CI"}
 	for _, row := range t.Rows {
 		if !isDrawn(t, row) {
 			continue
 		}
 		if len(row.Phases()) == 0 {
-			rows.Rows = append(rows.Rows, chart.Row{Name: rowName(t, row), Group: rankGroup(t, row), Text: "no phases were timed"})
+			rows.Rows = append(rows.Rows, chart.Row{Name: rowName(t, row), Group: rankGroup(t, row), Text: "no phases"})
 			continue
 		}
 		rows.Rows = append(rows.Rows, chartRow(t, row, func() []chart.Cell { return []chart.Cell{phaseCell(row, used)} }))
 	}
-	axis := chart.Axis{Label: "time of a statement by phase, with what reading the clock costs: less is better", Tick: unitTick("ns")}
+	axis := chart.Axis{Label: "time of a statement by phase, including the cost of reading the clock: less is better", Tick: unitTick("ns")}
 	rows.Panels = []chart.Panel{{Axis: axis}}
 	return rows, len(used) > 0 && slices.ContainsFunc(t.Rows, func(row *analysis.Row) bool { return isDrawn(t, row) })
 }

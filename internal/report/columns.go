@@ -223,7 +223,7 @@ func marks(r *analysis.Row, n *notes) string {
 		all = append(all, n.mark(w.String()))
 	}
 	if r.Cell.AsPublished {
-		all = append(all, n.mark("as-published: this condition is literally what was published, faults included"))
+		all = append(all, n.mark("as-published: this condition is as published, faults included"))
 	}
 	return strings.Join(all, "")
 }

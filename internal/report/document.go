@@ -76,7 +76,7 @@ func (r *Report) document() document {
 // addRecommendations starts with the sentences that answer the question.
 func (r *Report) addRecommendations(d *document) {
 	if r.Run.Status != assay.Finished {
-		d.add(paragraph, "This run is not finished (%s): what follows is what it has so far.", cmp.Or(r.Run.Status, "unknown"))
+		d.add(paragraph, "This run is not finished (%s): the report shows its results so far.", cmp.Or(r.Run.Status, "unknown"))
 	}
 	if len(r.Tables) == 0 {
 		d.add(paragraph, "The run has no trials: there is nothing to compare.")
@@ -94,7 +94,7 @@ func (r *Report) addRecommendations(d *document) {
 			d.add(item, "%s", Sentence(k))
 		}
 		if len(t.Rankings) == 0 {
-			d.add(item, "%s: no recommendation, since no cell can be ranked", t.Title)
+			d.add(item, "%s: no recommendation, because no cell can be ranked", t.Title)
 		}
 	}
 	if changes {
@@ -105,7 +105,7 @@ func (r *Report) addRecommendations(d *document) {
 
 // addDurability explains the classes once.
 func addDurability(d *document) {
-	d.add(paragraph, "Durability is claimed by settings unless it says in how many power cuts it held:")
+	d.add(paragraph, "The settings claim the durability, unless the text says how many power cuts it survived:")
 	for _, class := range analysis.Strength {
 		if class != assay.DurabilityUnknown {
 			d.add(item, "%s: %s", class, class.Loss())
@@ -158,12 +158,12 @@ func (r *Report) addTables(d *document) {
 	d.add(heading, "Figures")
 	target, profile, _ := strings.Cut(r.Run.Reference, "/")
 	driver, _, _ := strings.Cut(target, "@")
-	d.add(paragraph, "ratio = figure / figure of %s with %s, paired by launch, with its 95 %% interval. "+
-		"± is half the figure's 95 %% interval. n counts launches. Rows that share a rank cannot be told apart by the data. "+
-		"A/A is the reference against itself: this run's noise. "+
+	d.add(paragraph, "ratio = figure / figure of %s with %s, paired by launch, with its 95 %% CI (confidence interval). "+
+		"± is half the width of the figure's 95 %% CI. n counts launches. The data do not separate rows that share a rank. "+
+		"A/A is the baseline against itself: this run's noise. "+
 		"Durability is the class that the effective settings claim, or what power cuts showed; seen tells whether a trace of system calls shows commits synced before they are acknowledged.", cmp.Or(driver, "the reference"), profileWords(profile))
 	if wish := r.Run.Options.Capacity; wish != "" {
-		d.add(paragraph, "capacity/s is the highest rate of arrivals at which %s was kept, searched anew in each launch.", wish)
+		d.add(paragraph, "capacity/s is the highest arrival rate that met %s; each launch searches anew.", wish)
 	}
 	shown := map[string]string{} // what differs, and the table under which it stands
 	for _, t := range r.Tables {
@@ -275,7 +275,7 @@ func (r *Report) addRepeat(d *document) {
 	command := repeat(r.Run, r.Store)
 	d.addLiteral(command)
 	if r.Run.Status != assay.Finished {
-		d.add(paragraph, "To go on with this run:")
+		d.add(paragraph, "To resume this run:")
 		d.addLiteral(r.command("run", planOf(r.Run), "--resume"))
 	}
 }

@@ -31,7 +31,7 @@ func effect(t *analysis.Table, row *analysis.Row) string {
 		against := stat.Interval{N: with.N, Center: 1 / with.Center, Low: 1 / with.High, High: 1 / with.Low}
 		return ratioFormat(against, "%sx [%s, %s] slower with it")
 	case stat.Equivalent:
-		return ratioFormat(with, "makes no difference (%s [%s, %s])")
+		return ratioFormat(with, "no difference (%s [%s, %s])")
 	}
 	return ratioFormat(with, "undecided (%s [%s, %s])") + ": " + c.Why()
 }
@@ -43,8 +43,8 @@ func (r *Report) addFactors(d *document) {
 		return
 	}
 	d.add(heading, "Which settings made the difference")
-	d.add(paragraph, "Each setting was left out alone, the others kept, in the same launches as the whole profile. "+
-		"What a setting costs or gives in durability is not in these ratios: see the durability beside them.")
+	d.add(paragraph, "Ablation: assay left out one setting at a time and kept the others, in the same launches as the complete profile. "+
+		"These ratios do not show what a setting costs or gives in durability: see the durability beside them.")
 	for _, t := range r.Tables {
 		if len(t.Factors) == 0 {
 			continue

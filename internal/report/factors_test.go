@@ -29,7 +29,7 @@ func TestFactorsSayWhichSettingMatters(t *testing.T) {
 	for _, want := range []string{
 		"WHICH SETTINGS MADE THE DIFFERENCE",
 		"cache_size    -65536  2.00x [2.00, 2.00] faster with it",
-		"foreign_keys  -       makes no difference (1.00 [1.00, 1.00])",
+		"foreign_keys  -       no difference (1.00 [1.00, 1.00])",
 	} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("%q is missing from\n%s", want, text.String())

@@ -25,12 +25,12 @@ type Format struct {
 var Formats = []Format{
 	{Name: "text", Extension: "txt", About: "everything, for a terminal", Write: func(r *Report, w io.Writer) error { return writeText(w, r.document()) }},
 	{Name: "markdown", Extension: "md", About: "everything, for GitHub", Write: func(r *Report, w io.Writer) error { return writeMarkdown(w, r.document()) }},
-	{Name: "csv", Extension: "csv", About: "one line a cell and metric", Write: (*Report).writeCSV},
+	{Name: "csv", Extension: "csv", About: "one line per cell and metric", Write: (*Report).writeCSV},
 	{Name: "json", Extension: "json", About: "everything, for programs", Write: (*Report).writeJSON},
 	{Name: "benchfmt", Extension: "txt", About: "Go benchmark format, for benchstat", Write: (*Report).writeBenchfmt},
-	{Name: "html", Extension: "html", About: "one page with charts, that needs no network and runs no script", Write: (*Report).writeHTML},
-	{Name: "svg", Extension: "svg", About: "the charts, a file each", Chart: (*chart.Chart).File},
-	{Name: "png", Extension: "png", About: "the charts, a file each", Chart: pngFile},
+	{Name: "html", Extension: "html", About: "one page with charts, without scripts or network", Write: (*Report).writeHTML},
+	{Name: "svg", Extension: "svg", About: "one file per chart", Chart: (*chart.Chart).File},
+	{Name: "png", Extension: "png", About: "one file per chart", Chart: pngFile},
 }
 
 // FormatNames are the names of all formats.

@@ -63,7 +63,7 @@ func (r *Report) answerTexts(a analysis.Answer) []string {
 	case len(a.Picks) == 0 && a.Decided > 0:
 		texts = append(texts, noPickSentence(a))
 	case a.Ranked() && a.Decided == 0:
-		texts = append(texts, "Undecided: nothing in this run is decided.")
+		texts = append(texts, "Undecided: this run decides nothing.")
 	}
 	if a.NoCgo != nil {
 		texts = append(texts, noCgoSentence(*a.NoCgo))

@@ -12,8 +12,8 @@ import (
 // Write prints it for people.
 func WriteNull(n analysis.Null, w io.Writer) error {
 	var d document
-	d.add(heading, "This machine against itself")
-	g := &grid{header: []string{"operation", "comparisons", "claimed a difference", "spread between launches", "shown in 1 minute", "shown in 10 minutes"},
+	d.add(heading, "A/A tests of this machine")
+	g := &grid{header: []string{"operation", "comparisons", "false positives", "spread between launches", "shown in 1 minute", "shown in 10 minutes"},
 		right: []bool{false, true, true, true, true, true}}
 	pairs, alarms := 0, 0
 	for _, k := range n.Kinds {
@@ -22,10 +22,10 @@ func WriteNull(n analysis.Null, w io.Writer) error {
 			shown(k, time.Minute), shown(k, 10*time.Minute)})
 	}
 	rate := stat.Share(alarms, pairs)
-	d.add(paragraph, "%d comparisons of a thing with itself; %d claimed a difference: %s [%s, %s]. By intervals of 95 %% it should be about 5 %%.",
+	d.add(paragraph, "%d A/A comparisons; %d reported a difference: false-positive rate %s [%s, %s]. With 95 %% confidence intervals it should be about 5 %%.",
 		pairs, alarms, percent(rate.Center), percent(rate.Low), percent(rate.High))
 	d = append(d, block{kind: table, grid: g})
-	d.add(footnote, "%s", "Shown: the smallest difference between two targets that is found in 80 % of runs of that length, for each launch takes what it took here.")
+	d.add(footnote, "%s", "Shown: the smallest difference between two targets that 80 % of runs of that length find, if a launch takes as long as here.")
 	return writeText(w, d)
 }
 

@@ -46,10 +46,10 @@ func TestNull(t *testing.T) {
 	if err := WriteNull(n, &out); err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(out.String(), "2 comparisons of a thing with itself; 1 claimed a difference") {
+	if !strings.Contains(out.String(), "2 A/A comparisons; 1 reported a difference") {
 		t.Error(out.String())
 	}
-	if strings.Contains(out.String(), "%%") || !strings.Contains(out.String(), "found in 80 % of runs") {
+	if strings.Contains(out.String(), "%%") || !strings.Contains(out.String(), "80 % of runs of that length") {
 		t.Errorf("got a footnote with %%%%, want 80 %%: %s", out.String())
 	}
 }

@@ -32,8 +32,8 @@ func addPhases(t *analysis.Table, d *document) {
 	}
 	*d = append(*d, block{kind: table, grid: g})
 	addBars(t, d)
-	d.add(footnote, "Phases are timed in windows of their own, and contain what reading the clock between them costs; "+
-		"the last column is without it. A phase that a driver's API does not show apart is absent (-), not zero.")
+	d.add(footnote, "assay times phases in separate windows, and they include the cost of reading the clock between them; "+
+		"the last column excludes it. A phase that a driver's API does not separate is absent (-), not zero.")
 }
 
 func phaseCells(row *analysis.Row, phases []analysis.Phase, used []string, primary assay.Metric) []string {

@@ -40,13 +40,6 @@ const refuse = (code, message) => {
 // spelt is a value of a PRAGMA: UTF-8 would be a subtraction.
 const spelt = (value) => (/^-?\w+$/.test(value) ? value : `'${value.replaceAll("'", "''")}'`);
 
-// bound returns how arguments are given to drivers that take an array, and an
-// object by name where the placeholders have numbers.
-function bound(sql) {
-  if (!/\?\d/.test(sql)) return (args) => args;
-  return (args) => [Object.fromEntries(args.map((value, i) => [i + 1, value]))];
-}
-
 function invalid(condition, message) {
   if (condition) refuse("invalid", message);
 }
@@ -431,4 +424,4 @@ class Mix {
   }
 }
 
-module.exports = { Refusal, bound, serve };
+module.exports = { Refusal, serve };

@@ -1,1 +1,0 @@
-../lib/node/worker.js

@@ -1,1 +1,0 @@
-../lib/python/assay_measure.py

@@ -1,1 +1,0 @@
-../lib/python/assay_worker.py
