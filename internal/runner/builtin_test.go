@@ -28,6 +28,8 @@ const (
 	smallTrace = 100
 	// smallBlock is how many rows operations that change data write, or a few more.
 	smallBlock = 200
+	// smallMix is likewise, of mixes: every part has to occur.
+	smallMix = 2000
 )
 
 // smallData makes the tables of built-in plans small, and what is drawn from
@@ -57,10 +59,14 @@ func builtinCases(t *testing.T) []assay.Case {
 				continue
 			}
 			seen[key] = true
-			c.Operation.Count = min(c.Operation.Count, smallBlock/rowsEach(c.Operation)+1)
-			c.Operation.Statement, c.Operation.Transaction = "once", 0 // how it is done changes no answer
-			if c.Operation.KV() && c.Operation.Changes {
-				c.Operation.Check = &assay.Query{SQL: kv.All, Returns: []assay.Type{"blob", "blob"}}
+			most := smallBlock/rowsEach(c.Operation) + 1
+			if len(c.Operation.Parts) > 0 {
+				most = smallMix
+			}
+			c.Operation.Count = min(c.Operation.Count, most)
+			c.Operation.Statement, c.Operation.Transaction = "once", 0               // how it is done changes no answer
+			if c.Operation.KV() && c.Operation.Changes && c.Operation.Check == nil { // for several clients
+				c.Operation.Check = wholeStore(c.Dataset)
 			}
 			c.Cell.Workload = name + "/" + c.Cell.Workload
 			all = append(all, c)
@@ -70,6 +76,16 @@ func builtinCases(t *testing.T) []assay.Case {
 		t.Fatalf("got %d operations in the built-in plans, want 40 or more", len(all))
 	}
 	return all
+}
+
+// wholeStore reads all that a store has, as one client left it behind.
+func wholeStore(ds assay.Dataset) *assay.Query {
+	var names []string
+	for _, c := range ds.Tables[0].Columns {
+		names = append(names, c.Name)
+	}
+	return &assay.Query{SQL: "SELECT " + strings.Join(names, ", ") + " FROM " + kv.Table + " ORDER BY key",
+		Returns: slices.Repeat([]assay.Type{"blob"}, len(names))}
 }
 
 // rowsEach is how many rows an operation answers or changes each time, 1 at least.
