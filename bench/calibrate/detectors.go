@@ -12,7 +12,7 @@ import (
 // detectors says how often each finds something in the ratios of one comparison.
 func (p *printer) detectors() {
 	p.title("Findings of the detectors, %% of comparisons with 6, 12, 24 and 48 launches.")
-	p.row("scenario", "drift", "two modes", "autocorrelation", "skewed")
+	p.head("scenario", "drift", "two modes", "autocorrelation", "skewed")
 	for _, s := range scenarios {
 		if s.tables > 0 || s.layouts > 0 {
 			continue
@@ -53,8 +53,8 @@ func (s scenario) findings(seed uint64, draws, n int) [4]float64 {
 
 // windowDetectors says how often the detectors on windows find something.
 func (p *printer) windowDetectors() {
-	p.title("Findings on windows that spread by %.0f %%, %% of cells: not steady from the first of 5 windows, with 6, 12 and 48 launches;\nnot steady from the first of 20 or 60 windows, of one launch; stalls, with 12 launches.", 100*windowSpread)
-	p.row("windows", "SteadyFrom", "Steady", "Stalls")
+	p.title("Findings on windows that spread by %.0f %%, %% of cells: not steady from the first of 5 windows, with 6, 12 and 48 launches; not steady from the first of 20 or 60 windows, of one launch; stalls, with 12 launches.", 100*windowSpread)
+	p.head("windows", "SteadyFrom", "Steady", "Stalls")
 	for _, shape := range windowShapes {
 		var from, alone []string
 		for _, launches := range []int{6, 12, 48} {

@@ -13,12 +13,12 @@ const longest = 100
 // estimates checks the launches that undecided comparisons are said to need: two
 // thirds of them decide within twice as many.
 func (p *printer) estimates(all []scenario) {
-	p.title("Undecided comparisons with a baseline after %v launches (two thirds of the members differ by 1 to 40 %%) that decide within twice the\nlaunches said, %%, of those of which at most %d are said.", fixedLaunches, longest)
-	p.row("scenario", "decided in time")
+	p.title("Undecided comparisons with a baseline after %v launches (two thirds of the members differ by 1 to 40 %%) that decide within twice the launches said, %%, of those of which at most %d are said.", fixedLaunches, longest)
+	p.head("scenario", "decided in time")
 	counts := make([][2]int, len(all)*len(fixedLaunches))
 	parallel(len(counts), func(i int) {
 		e := experiment{scenario: all[i/len(fixedLaunches)], judge: chosen, launches: fixedLaunches[i%len(fixedLaunches)], truth: mixed}
-		counts[i] = e.timely(p.seed, p.draws/100)
+		counts[i] = e.timely(p.seed, p.draws/50)
 	})
 	for i, s := range all {
 		var shares []float64

@@ -26,16 +26,29 @@ func chosen(rule stat.Rule, tables []stat.Table) []stat.Judged { return rule.Jud
 
 // tally counts what became of simulated comparisons and tables.
 type tally struct {
-	comparisons, covered, decided, found, equivalent int     // with the baseline
-	half, alone, borrowed, launches                  float64 // sums over comparisons
-	tables, alarmed, ordered                         int     // with a false verdict; with any two members falsely ordered
+	comparisons, covered, decided   int     // with the baseline
+	different, found, equivalent    int     // of those that differ by more than the margin: all, found, and falsely equivalent
+	half, alone, borrowed, launches float64 // sums over comparisons
+	tables, alarmed, ordered        int     // with a false verdict; with any two members falsely ordered
+	// runs are the figures' independent repetitions: missed2 is the sum of the
+	// squares of a run's intervals that miss the truth.
+	runs, missed2 int
+}
+
+// coverage is the share of intervals that hold the truth, with its standard error:
+// what is compared within a run shares launches and the variance.
+func (t tally) coverage() (share, standardError float64) {
+	n, missed := float64(t.runs), float64(t.comparisons-t.covered)
+	variance := (float64(t.missed2) - missed*missed/n) / max(1, n-1)
+	return percent(t.covered, t.comparisons), 100 * math.Sqrt(max(0, variance)*n) / float64(t.comparisons)
 }
 
 func (t *tally) add(other tally) {
 	t.comparisons, t.covered, t.decided = t.comparisons+other.comparisons, t.covered+other.covered, t.decided+other.decided
-	t.found, t.equivalent = t.found+other.found, t.equivalent+other.equivalent
+	t.different, t.found, t.equivalent = t.different+other.different, t.found+other.found, t.equivalent+other.equivalent
 	t.half, t.alone, t.borrowed, t.launches = t.half+other.half, t.alone+other.alone, t.borrowed+other.borrowed, t.launches+other.launches
 	t.tables, t.alarmed, t.ordered = t.tables+other.tables, t.alarmed+other.alarmed, t.ordered+other.ordered
+	t.runs, t.missed2 = t.runs+other.runs, t.missed2+other.missed2
 }
 
 // note counts a table whose members have these true log ratios to the baseline.
@@ -45,7 +58,7 @@ func (t *tally) note(table stat.Table, judged stat.Judged, truth []float64) {
 		c, ratio := judged.Comparisons[i], truth[test.A]-truth[test.B]
 		wrong := c.Verdict == stat.Faster && ratio >= 0 || c.Verdict == stat.Slower && ratio <= 0
 		ordered = ordered || wrong
-		if !test.Baseline {
+		if !test.Baseline || c.Ratio.N < stat.MinPairs { // too many launches were disturbed
 			continue
 		}
 		alarmed = alarmed || wrong
@@ -53,11 +66,14 @@ func (t *tally) note(table stat.Table, judged stat.Judged, truth []float64) {
 		if math.Log(c.Ratio.Low) <= ratio && ratio <= math.Log(c.Ratio.High) {
 			t.covered++
 		}
-		switch {
-		case c.Verdict.Differs() && !wrong:
-			t.found++
-		case c.Verdict == stat.Equivalent:
-			t.equivalent++
+		if math.Abs(ratio) > math.Log1p(margin) {
+			t.different++
+			switch {
+			case c.Verdict.Differs() && !wrong:
+				t.found++
+			case c.Verdict == stat.Equivalent:
+				t.equivalent++
+			}
 		}
 		if c.Verdict.Decided() {
 			t.decided++
@@ -129,6 +145,8 @@ func (e experiment) run(random *rand.Rand) tally {
 	for i, judged := range e.judge(e.rule(), r.tables) {
 		t.note(r.tables[i], judged, r.truths[i])
 	}
+	missed := t.comparisons - t.covered
+	t.runs, t.missed2 = 1, missed*missed
 	return t
 }
 

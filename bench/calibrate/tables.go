@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"strings"
-	"text/tabwriter"
 
 	"assay/internal/stat"
 )
@@ -20,18 +19,18 @@ const (
 	minTimely              = 200 / 3.0 // undecided comparisons that decide in twice the time said
 )
 
-// printer prints tables and notes which bars are missed, and which are in
-// scenarios of which that is known.
+// printer prints tables in Markdown and notes which bars are missed, and which are
+// in scenarios of which that is known.
 type printer struct {
 	seed   uint64
 	draws  int // tables of a scenario
-	out    *tabwriter.Writer
+	out    io.Writer
 	missed []string
 	limits []string
 }
 
 func newPrinter(w io.Writer, seed uint64, draws int) *printer {
-	return &printer{seed: seed, draws: draws, out: tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)}
+	return &printer{seed: seed, draws: draws, out: w}
 }
 
 func (p *printer) row(cells ...any) {
@@ -42,22 +41,36 @@ func (p *printer) row(cells ...any) {
 		}
 		texts = append(texts, fmt.Sprint(c))
 	}
-	fmt.Fprintln(p.out, strings.Join(texts, "\t"))
+	fmt.Fprintf(p.out, "| %s |\n", strings.Join(texts, " | "))
+}
+
+// head begins a table.
+func (p *printer) head(cells ...any) {
+	p.row(cells...)
+	fmt.Fprintln(p.out, "|"+strings.Repeat(" --- |", len(cells)))
 }
 
 func (p *printer) title(format string, arguments ...any) {
-	p.out.Flush()
 	fmt.Fprintf(p.out, "\n"+format+"\n\n", arguments...)
-	p.out.Flush()
 }
 
-// bar notes a figure that is not within low and high by more than chance
-// explains: two standard errors of a share of so many draws.
+// bar notes a share that is not within low and high by more than chance explains:
+// two standard errors, those of so many independent draws.
 func (p *printer) bar(s scenario, what string, figure, low, high float64, draws int) {
-	chance := func(share float64) float64 { return 2 * math.Sqrt(share*(100-share)/float64(draws)) }
-	if figure >= low-chance(low) && figure <= high+chance(high) {
-		return
+	chance := func(share float64) float64 { return 100 * math.Sqrt(share/100*(1-share/100)/float64(max(1, draws))) }
+	if figure < low-2*chance(low) || figure > high+2*chance(high) {
+		p.miss(s, what, figure)
 	}
+}
+
+// covered notes a coverage that misses its bar likewise.
+func (p *printer) covered(s scenario, what string, t tally) {
+	if share, chance := t.coverage(); share < minCovered-2*chance || share > maxCovered+2*chance {
+		p.miss(s, what, share)
+	}
+}
+
+func (p *printer) miss(s scenario, what string, figure float64) {
 	line := fmt.Sprintf("%s: %s %.1f", s.name, what, figure)
 	if s.limit != "" {
 		p.limits = append(p.limits, line+"; against it: "+s.limit)
@@ -100,8 +113,8 @@ var fixedLaunches = []int{2, 3, 6, 12}
 // equals checks whole tables of members that are alike, with launches fixed
 // beforehand.
 func (p *printer) equals(judge judge, all []scenario) {
-	p.title("Tables of equals, with %v launches: coverage %%, tables %% with a false verdict against the baseline, tables %% of which any two members are ordered,\nhalf-widths %% (and those of the same launches without borrowing), degrees of freedom borrowed.", fixedLaunches)
-	p.row("scenario", "coverage", "false verdicts", "ordered", "half-width", "alone", "borrowed")
+	p.title("Tables of equals, with %v launches: coverage %%, tables %% with a false verdict against the baseline, tables %% of which any two members are ordered, half-widths %% (and those of the same launches without borrowing), degrees of freedom borrowed.", fixedLaunches)
+	p.head("scenario", "coverage", "false verdicts", "ordered", "half-width", "alone", "borrowed")
 	for i, tallies := range p.grid(all, fixedLaunches, func(s scenario, n int) experiment {
 		return experiment{scenario: s, judge: judge, launches: n, truth: equals}
 	}, p.draws) {
@@ -118,7 +131,7 @@ func (p *printer) alarms(s scenario, tallies []tally, fixed bool) {
 		ordered = append(ordered, percent(t.ordered, t.tables))
 		half, alone, borrowed = append(half, 100*t.half/n), append(alone, 100*t.alone/n), append(borrowed, t.borrowed/n)
 		launches = append(launches, t.launches/n)
-		p.bar(s, "coverage", covered[len(covered)-1], minCovered, maxCovered, t.comparisons)
+		p.covered(s, "coverage", t)
 		p.bar(s, "false verdicts", alarmed[len(alarmed)-1], 0, maxAlarmed, t.tables)
 		p.bar(s, "ordered", ordered[len(ordered)-1], 0, maxOrdered, t.tables)
 	}
@@ -134,7 +147,7 @@ var budgets = []int{6, 12, 24, 48}
 // adaptive checks the same where launches go on until intervals are narrow.
 func (p *printer) adaptive(all []scenario) {
 	p.title("Adaptive stopping from %d launches, with budgets of %v: as above; half-widths %%; mean launches.", stat.MinLaunches, budgets)
-	p.row("scenario", "coverage", "false verdicts", "ordered", "half-width", "launches")
+	p.head("scenario", "coverage", "false verdicts", "ordered", "half-width", "launches")
 	for i, tallies := range p.grid(all, budgets, func(s scenario, n int) experiment {
 		return experiment{scenario: s, judge: chosen, launches: stat.MinLaunches, budget: n, truth: equals}
 	}, p.draws/2) {
@@ -146,8 +159,8 @@ func (p *printer) adaptive(all []scenario) {
 // ordered the wrong way round, and what differs by twice the margin is not
 // equivalent.
 func (p *printer) different(all []scenario) {
-	p.title("Tables of members of which two thirds differ by 1 to 40 %%, with adaptive stopping and budgets of %v: as above; then, of members that differ by twice\nthe margin, wrong \"equivalent\" %%.", budgets[:3])
-	p.row("scenario", "coverage", "false verdicts", "ordered", "decided", "wrong equivalent")
+	p.title("Tables of members of which two thirds differ by 1 to 40 %%, with adaptive stopping and budgets of %v: as above; then, of members that differ by twice the margin, wrong \"equivalent\" %%.", budgets[:3])
+	p.head("scenario", "coverage", "false verdicts", "ordered", "decided", "wrong equivalent")
 	adaptive := func(truth func(*rand.Rand, int) []float64) func(scenario, int) experiment {
 		return func(s scenario, n int) experiment {
 			return experiment{scenario: s, judge: chosen, launches: stat.MinLaunches, budget: n, truth: truth}
@@ -160,8 +173,9 @@ func (p *printer) different(all []scenario) {
 		for j, t := range real[i] {
 			covered, alarmed = append(covered, percent(t.covered, t.comparisons)), append(alarmed, percent(t.alarmed, t.tables))
 			ordered, decided = append(ordered, percent(t.ordered, t.tables)), append(decided, percent(t.decided, t.comparisons))
-			equivalent = append(equivalent, percent(twice[i][j].equivalent, twice[i][j].comparisons))
-			p.bar(s, "coverage of differences", covered[j], minCovered, maxCovered, t.comparisons)
+			equivalent = append(equivalent, percent(twice[i][j].equivalent, twice[i][j].different))
+			p.covered(s, "coverage of differences", t)
+			p.bar(s, "wrong equivalent", equivalent[j], 0, maxEquivalent, twice[i][j].different)
 			p.bar(s, "false verdicts among differences", alarmed[j], 0, maxAlarmed, t.tables)
 			p.bar(s, "falsely ordered among differences", ordered[j], 0, maxOrdered, t.tables)
 		}
@@ -177,7 +191,7 @@ func (p *printer) power(all []scenario) {
 	for _, d := range differences {
 		header = append(header, fmt.Sprintf("%.0f %%", 100*d))
 	}
-	p.row(header...)
+	p.head(header...)
 	rows := make([][]any, len(all))
 	for i, s := range all {
 		rows[i] = []any{s.name}
@@ -188,7 +202,7 @@ func (p *printer) power(all []scenario) {
 		}, p.draws/4) {
 			var found []float64
 			for _, t := range tallies {
-				found = append(found, percent(t.found, t.comparisons/2)) // every other member of five differs
+				found = append(found, percent(t.found, t.different))
 			}
 			rows[i] = append(rows[i], list(found))
 		}

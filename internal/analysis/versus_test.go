@@ -173,7 +173,7 @@ func TestAgainstAllowsForAddedLaunches(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, paired, err := row(one, "mattn").Against(row(other, "modernc"), metric)
-		if err != nil || got.Ratio != want.Ratio || got.Verdict != want.Verdict || paired != (other == one) {
+		if err != nil || !sameRatio(got.Ratio, want.Ratio) || got.Verdict != want.Verdict || paired != (other == one) {
 			t.Errorf("%s: %+v, paired %v, %v; want %+v", name, got, paired, err, want)
 		}
 	}
@@ -243,4 +243,10 @@ func TestVersusOfTwoRuns(t *testing.T) {
 	if l := v.Lines[0]; l.Paired || l.Comparison.Verdict != stat.Faster {
 		t.Errorf("%+v", l)
 	}
+}
+
+// sameRatio tells whether intervals are equal but for rounding.
+func sameRatio(a, b stat.Interval) bool {
+	near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-12*math.Abs(y) }
+	return a.N == b.N && near(a.Center, b.Center) && near(a.Low, b.Low) && near(a.High, b.High)
 }

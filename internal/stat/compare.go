@@ -1,6 +1,11 @@
 package stat
 
-import "math"
+import (
+	"math"
+	"sort"
+
+	"gonum.org/v1/gonum/stat/distuv"
+)
 
 const (
 	// MinLaunches is how many launches are fixed beforehand, where the plan does
@@ -108,20 +113,37 @@ func (c Comparison) Swapped() Comparison {
 	return c
 }
 
-// MoreLaunches are the further launches that would decide, estimated from the
-// ratio and its spread so far; 0 where it is decided or that cannot be told.
+// MoreLaunches are the further launches after which the comparison is more likely
+// decided than not; 0 where it is decided or that cannot be told. The ratio and
+// the spread seen so far are those of few launches: where the ratio will be then
+// is a t distribution about it.
 func (c Comparison) MoreLaunches() int {
-	if !(c.gain.sd > 0) {
+	if c.Verdict.Decided() || !(c.gain.sd > 0) {
 		return 0
 	}
-	more := c.gain.until(func(s sample) bool {
-		verdict, _ := c.rule.decide(s, c.factor)
-		return verdict.Decided()
-	})
+	more := 1 + sort.Search(maxMore, func(k int) bool { return c.chance(1+k) >= likely })
 	if more > maxMore {
 		return 0
 	}
 	return more
+}
+
+// likely is the chance of being decided at which MoreLaunches stops to count. Of
+// what is so told, make calibrate shows that two thirds are decided within twice
+// the launches.
+const likely = 0.9
+
+// chance is that of being decided after so many more launches.
+func (c Comparison) chance(launches int) float64 {
+	then, n, more := c.gain.longer(launches), float64(c.gain.n), float64(launches)
+	mean := distuv.StudentsT{Mu: c.gain.mean, Sigma: c.gain.sd * math.Sqrt(more/(n*(n+more))), Nu: c.gain.freedom}
+	t := distuv.StudentsT{Sigma: 1, Nu: then.freedom}.Quantile(1 - (1-then.level())/max(1, c.factor)/2)
+	differs := c.rule.band() + t*then.sd/math.Sqrt(float64(then.n))
+	equal := max(0, math.Log1p(c.rule.Margin)-c.rule.band()-then.half())
+	if equal >= differs {
+		return 1
+	}
+	return mean.CDF(-differs) + mean.Survival(differs) + mean.CDF(equal) - mean.CDF(-equal)
 }
 
 // sample is the pairs as a sample whose spread is moderated.

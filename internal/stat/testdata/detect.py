@@ -35,7 +35,7 @@ def enough():
         sd = np.std(np.log(ratios), ddof=1)
 
         def narrow(m):
-            level = 0.965 if m > least else 0.95
+            level = 0.96 if m > least else 0.95
             return stats.t.ppf((1 + level) / 2, m - 1) * sd / math.sqrt(m) <= half
 
         cases.append({"ratios": ratios.tolist(), "least": least, "half": half, "spread": float(sd),
@@ -47,7 +47,7 @@ def watched():
     cases = []
     for n in (6, 7, 12, 40):
         figures = np.exp(0.02 + 0.05 * rng.standard_normal(n)).round(9)
-        level = 0.95 if n == 6 else 0.965
+        level = 0.95 if n == 6 else 0.96
         test = stats.ttest_1samp(np.log(figures), 0)
         ci = test.confidence_interval(level)
         cases.append({"figures": figures.tolist(), "low": math.exp(ci.low), "high": math.exp(ci.high),

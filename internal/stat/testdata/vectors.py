@@ -44,23 +44,6 @@ def intervals():
     return [{"values": s, "mean": interval(s), "log": exponential(interval(np.log(s)))} for s in samples]
 
 
-def more_launches(logs, margin, noise):
-    """Step by step, without the search by halves of the code under test. 0: decided, or not estimable."""
-    mean, sd, n = np.mean(logs), np.std(logs, ddof=1), len(logs)
-
-    def decided(m):
-        if m < MIN_PAIRS:
-            return False
-        half = stats.t.ppf(0.975, m - 1) * sd / math.sqrt(m) if m > 1 else math.inf
-        low, high = mean - half, mean + half
-        edge, band = math.log1p(margin), math.log1p(noise)
-        return (-edge <= low - band and high + band <= edge) or low > band or high < -band
-
-    if decided(n):
-        return 0
-    return next((m for m in range(1, MOST_MORE + 1) if decided(n + m)), 0)
-
-
 def ratios():
     cases = []
     for n, ratio, sd, noise in [
@@ -74,7 +57,6 @@ def ratios():
         cases.append({
             "figures": figures.tolist(), "reference": reference.tolist(), "margin": 0.02, "noise": noise,
             "ratio": {"N": n, "Center": float(stats.gmean(figures / reference)), "Low": math.exp(ci.low), "High": math.exp(ci.high)},
-            "more": more_launches(np.log(figures) - np.log(reference), 0.02, noise),
         })
     return cases
 
