@@ -45,14 +45,14 @@ func (a Axis) span(centres, ends []float64) span {
 		return span{1, 10}
 	}
 	low, high := a.unit(s.min), a.unit(s.max)
-	room := math.Max((high-low)*reach, a.least(high))
+	room := math.Max((high-low)*reach, a.minSpan(high))
 	all := s
 	for _, v := range ends {
 		all = all.with(a, v)
 	}
 	low, high = math.Max(a.unit(all.min), low-room), math.Min(a.unit(all.max), high+room)
-	if high-low < a.least(high) {
-		low, high = low-a.least(high)/2, high+a.least(high)/2
+	if high-low < a.minSpan(high) {
+		low, high = low-a.minSpan(high)/2, high+a.minSpan(high)/2
 	}
 	pad := (high - low) * 0.04
 	return span{a.value(low - pad), a.value(high + pad)}
@@ -74,8 +74,8 @@ func (a Axis) value(u float64) float64 {
 	return u
 }
 
-// least is the shortest span: a tenth of the value.
-func (a Axis) least(u float64) float64 {
+// minSpan is the shortest span: a tenth of the value.
+func (a Axis) minSpan(u float64) float64 {
 	if a.Log {
 		return math.Log10(1.1)
 	}

@@ -74,8 +74,8 @@ func (c *Chart) svg(width Width, alone bool) ([]byte, error) {
 // pixelRatio is how many pixels a unit of a PNG has in each direction.
 const pixelRatio = 2
 
-// mostPixels is how high a PNG may be, so that its memory is bounded.
-const mostPixels = 20_000
+// maxPixels is how high a PNG may be, so that its memory is bounded.
+const maxPixels = 20_000
 
 // PNG writes a wide drawing on light paper.
 func (c *Chart) PNG(w io.Writer) error {
@@ -83,8 +83,8 @@ func (c *Chart) PNG(w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if height*pixelRatio > mostPixels {
-		return fmt.Errorf("draw %q: %.0f pixels high, a PNG has at most %d: use SVG", c.Title, height*pixelRatio, mostPixels)
+	if height*pixelRatio > maxPixels {
+		return fmt.Errorf("draw %q: %.0f pixels high, a PNG has at most %d: use SVG", c.Title, height*pixelRatio, maxPixels)
 	}
 	const dotsPerInch = 72 * pixelRatio
 	canvas := vgimg.NewWith(vgimg.UseWH(vg.Length(Wide), height), vgimg.UseDPI(dotsPerInch), vgimg.UseBackgroundColor(color.White))

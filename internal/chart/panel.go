@@ -25,9 +25,9 @@ func (p panel) Plot(c draw.Canvas, chart *plot.Plot) {
 	p.drawGrid(c, chart, x)
 	p.each(func(cell Cell, y vg.Length) { p.drawParts(&c, cell, y, x) })
 	p.each(func(cell Cell, y vg.Length) { p.drawDots(&c, cell, y, x) })
-	most := 0
-	p.each(func(cell Cell, _ vg.Length) { most = max(most, len(cell.Marks)) })
-	for i := range most {
+	maxMarks := 0
+	p.each(func(cell Cell, _ vg.Length) { maxMarks = max(maxMarks, len(cell.Marks)) })
+	for i := range maxMarks {
 		p.each(func(cell Cell, y vg.Length) { p.drawInterval(&c, cell, i, y, x) })
 		p.each(func(cell Cell, y vg.Length) { p.drawMark(&c, cell, i, y, x, false) })
 		p.each(func(cell Cell, y vg.Length) { p.drawMark(&c, cell, i, y, x, true) })

@@ -124,7 +124,7 @@ const (
 	ticksLine    vg.Length = 22
 	groupColumn  vg.Length = 46
 	panelGap     vg.Length = 22
-	mostNames    vg.Length = 250
+	maxNameWidth vg.Length = 250
 	manyRows               = 14 // with more, ticks stand above the rows too
 	widestNarrow           = 600
 )
@@ -184,7 +184,7 @@ func (r *Rows) columns(width Width, panels []int) columns {
 	}
 	for _, row := range r.Rows {
 		if !width.narrow() {
-			c.names = min(mostNames, max(c.names, widthOf(row.Name, regular)+10))
+			c.names = min(maxNameWidth, max(c.names, widthOf(row.Name, regular)+10))
 		}
 		for _, i := range panels {
 			if len(row.Cells) > 0 && row.Cells[i].Text != "" {

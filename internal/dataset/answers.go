@@ -17,7 +17,7 @@ import (
 const (
 	statusKnown = 0 // it has no answer that could be known
 	rowsKnown   = 1 // the number of rows
-	wholeKnown  = 2 // every byte
+	everyByte   = 2 // every byte
 )
 
 // expectedAnswer is what is known of the answer to one request.
@@ -165,7 +165,7 @@ func ofChange(op assay.Operation, length int) []expectedAnswer {
 	var body answer.Body
 	body.Begin()
 	text := body.End(rows)
-	one := expectedAnswer{answer.Sum(text), wholeKnown}
+	one := expectedAnswer{answer.Sum(text), everyByte}
 	if answers {
 		one = expectedAnswer{answer.RowsSum(text), rowsKnown}
 	}
@@ -198,7 +198,7 @@ func ofReads(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Tra
 		if err != nil {
 			return err
 		}
-		all[position] = expectedAnswer{answer.Sum(text), wholeKnown}
+		all[position] = expectedAnswer{answer.Sum(text), everyByte}
 		if dated {
 			all[position] = expectedAnswer{answer.RowsSum(text), rowsKnown}
 		}

@@ -15,8 +15,8 @@ import (
 const (
 	// batchRows is how many rows one INSERT has: more gain nothing.
 	batchRows = 64
-	// mostVariables is SQLite's default limit of arguments to a statement.
-	mostVariables = 32766
+	// maxVariables is SQLite's default limit of arguments to a statement.
+	maxVariables = 32766
 	// progressRows is how often Progress is called.
 	progressRows = 10_000
 )
@@ -101,7 +101,7 @@ func (c Cache) load(ctx context.Context, conn *sql.Conn, seed uint64, table assa
 	if _, err := conn.ExecContext(ctx, "BEGIN"); err != nil {
 		return err
 	}
-	batch := min(batchRows, max(1, mostVariables/len(table.Columns)))
+	batch := min(batchRows, max(1, maxVariables/len(table.Columns)))
 	whole := table.Rows - table.Rows%batch
 	if err := c.insert(ctx, conn, g, table, 0, whole, batch); err != nil {
 		return err

@@ -124,8 +124,8 @@ func (o *operation) updated(ctx context.Context, s *schema) (string, error) {
 		}
 		name := plain(c.name)
 		low, high, whole := f.bounds()
-		const most = 1 << 31
-		if whole && low > -most && high < most {
+		const limit = 1 << 31
+		if whole && low > -limit && high < limit {
 			selected = append(selected, "sum("+name+")")
 			continue
 		}

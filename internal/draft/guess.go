@@ -13,8 +13,8 @@ const (
 	apart = 1_000_000_000
 	// rowsApart is how far the new keys of rows of one INSERT are.
 	rowsApart = 1_000_000
-	// wished is about how many rows a range is to have.
-	wished = 100
+	// rangeRows is about how many rows a range is to have.
+	rangeRows = 100
 	// greatest is a number to which others can still be added.
 	greatest = 7_000_000_000_000_000_000
 )
@@ -179,18 +179,18 @@ func (g *guesser) bounds(ctx context.Context, i int, u use, f *stats) (yaml, not
 	about := fmt.Sprintf("%s is %s it", u.column, u.role)
 	switch {
 	case whole && other >= 0:
-		width := max(1, int64(float64(high-low)/float64(f.values)*wished))
+		width := max(1, int64(float64(high-low)/float64(f.values)*rangeRows))
 		if u.role == below {
-			return fmt.Sprintf("{derive: {of: %d, add: %d}}", other+1, width), about + fmt.Sprintf("; a range of about %d rows", wished), nil
+			return fmt.Sprintf("{derive: {of: %d, add: %d}}", other+1, width), about + fmt.Sprintf("; a range of about %d rows", rangeRows), nil
 		}
 		return fmt.Sprintf("{uniform: [%d, %d]}", low, max(low, high-width)), about, nil
 	case other >= 0:
 		place := f.values / 2
 		if u.role == below {
-			place = min(f.values-1, place+wished)
+			place = min(f.values-1, place+rangeRows)
 		}
 		value, err := g.schema.at(ctx, u.column, place)
-		return constant(value), about + fmt.Sprintf("; a range of about %d rows in the middle", wished), err
+		return constant(value), about + fmt.Sprintf("; a range of about %d rows in the middle", rangeRows), err
 	case whole:
 		return fmt.Sprintf("{uniform: [%d, %d]}", low, high), about + "; from the least to the greatest", nil
 	case f.kind == "mixed":

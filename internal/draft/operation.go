@@ -88,9 +88,9 @@ const (
 
 // complete says how many operations a block has, and what proves them.
 func (o *operation) complete(ctx context.Context, s *schema) error {
-	most := int64(blocks["web"])
+	limit := int64(blocks["web"])
 	if o.scanned > 0 {
-		most = min(most, max(5, scannedRows/o.scanned))
+		limit = min(limit, max(5, scannedRows/o.scanned))
 	}
 	t := o.guess.target
 	if o.verb == "DELETE" && t != nil && len(t.columns) > 0 {
@@ -98,11 +98,11 @@ func (o *operation) complete(ctx context.Context, s *schema) error {
 		if err != nil {
 			return err
 		}
-		most = min(most, max(1, o.deletable(f.rows)))
+		limit = min(limit, max(1, o.deletable(f.rows)))
 	}
 	o.counts = maps.Clone(blocks)
 	for profile, n := range o.counts {
-		o.counts[profile] = min(n, most)
+		o.counts[profile] = min(n, limit)
 	}
 	if t == nil {
 		return nil

@@ -156,8 +156,8 @@ func (s *schema) table(name string) *table {
 
 // read adds to tables those that views among them read.
 func (s *schema) read(refs []reference) []reference {
-	const most = 1000 // a view can read views, but not itself
-	for i := 0; i < len(refs) && len(refs) < most; i++ {
+	const limit = 1000 // a view can read views, but not itself
+	for i := 0; i < len(refs) && len(refs) < limit; i++ {
 		if t := s.table(refs[i].table); t != nil && t.view != "" {
 			tokens, _ := sqltext.Scan(t.view)
 			refs = append(refs, references(tokens)...)

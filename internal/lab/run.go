@@ -111,7 +111,7 @@ func (r *run) measure(ctx context.Context, programs map[string]runner.Program) e
 	}
 	now := r.now
 	now.Status, now.Finished, now.Least = assay.Finished, time.Now().UTC(), all.Least()
-	if err := r.patiently(ctx, func(ctx context.Context) error { return r.store.Update(ctx, now) }); err != nil {
+	if err := r.whenUnlocked(ctx, func(ctx context.Context) error { return r.store.Update(ctx, now) }); err != nil {
 		return err
 	}
 	r.now = now
@@ -131,12 +131,12 @@ func (r *run) config(ctx context.Context, programs map[string]runner.Program, wo
 // keep puts a trial into the store, also when the run is being interrupted.
 func (r *run) keep(ctx context.Context, t assay.Trial) error {
 	r.lab.Watcher.Trial(t)
-	return r.patiently(ctx, func(ctx context.Context) error { return r.store.Append(ctx, r.now.ID, t) })
+	return r.whenUnlocked(ctx, func(ctx context.Context) error { return r.store.Append(ctx, r.now.ID, t) })
 }
 
-// patiently writes to the store, and waits as long as another program keeps it
+// whenUnlocked writes to the store, and waits as long as another program keeps it
 // locked: what was measured is not thrown away.
-func (r *run) patiently(ctx context.Context, write func(context.Context) error) error {
+func (r *run) whenUnlocked(ctx context.Context, write func(context.Context) error) error {
 	for {
 		err := write(context.WithoutCancel(ctx))
 		if !store.IsLocked(err) || ctx.Err() != nil {

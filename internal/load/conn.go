@@ -92,7 +92,7 @@ func (c *conn) send(ctx context.Context, number int) error {
 
 // receive reads the answer to the request and checks it.
 func (c *conn) receive(number int) error {
-	if err := c.response.ReadLimitBody(c.in, mostBody); err != nil {
+	if err := c.response.ReadLimitBody(c.in, maxBody); err != nil {
 		return c.broken(fmt.Errorf("read the answer: %w", err))
 	}
 	err := c.g.check(number, c.response.StatusCode(), c.response.Body())
@@ -132,23 +132,23 @@ func (e *statusError) Error() string {
 }
 
 func excerpt(body []byte) string {
-	const most = 200
-	if len(body) > most {
-		return string(body[:most]) + "..."
+	const limit = 200
+	if len(body) > limit {
+		return string(body[:limit]) + "..."
 	}
 	return string(bytes.TrimSpace(body))
 }
 
 // How much of an answer is expected, in the second column of the file.
 const (
-	Status = 0 // the status 200 alone
-	Rows   = 1 // the number of rows
-	Whole  = 2 // every byte
+	Status    = 0 // the status 200 alone
+	Rows      = 1 // the number of rows
+	EveryByte = 2 // every byte
 )
 
 // openExpected opens a file of expected answers: a column file with two int
 // columns and a row for each request, around the end. The first is a digest
-// (answer.Sum or answer.RowsSum), the second says of what: Status, Rows or Whole.
+// (answer.Sum or answer.RowsSum), the second says of what: Status, Rows or EveryByte.
 func openExpected(path string) (*column.File, error) {
 	file, err := column.Open(path)
 	if err != nil {
@@ -174,7 +174,7 @@ func (g *generator) check(number, status int, body []byte) error {
 	row := number % g.expected.Rows()
 	sum := g.expected.Int(0, row)
 	switch g.expected.Int(1, row) {
-	case Whole:
+	case EveryByte:
 		if answer.Sum(body) == sum {
 			return nil
 		}

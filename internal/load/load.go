@@ -48,15 +48,15 @@ type Config struct {
 const (
 	// patience is how long an answer may take.
 	patience = 10 * time.Second
-	// mostBody bounds the body of an answer: a longer one is a failed request.
-	mostBody = 16 << 20
-	// mostWait is how long a request of the open loop may wait for a connection;
+	// maxBody bounds the body of an answer: a longer one is a failed request.
+	maxBody = 16 << 20
+	// maxWait is how long a request of the open loop may wait for a connection;
 	// then it is dropped.
-	mostWait = time.Second
+	maxWait = time.Second
 	// lateBy is how long after its time a request of the open loop is late.
 	lateBy = time.Millisecond
-	// mostFailed requests in a row end the load: there is no server.
-	mostFailed = 1000
+	// maxFailed requests in a row end the load: there is no server.
+	maxFailed = 1000
 )
 
 // Result is what came of it. Failed, wrong and dropped requests are in no other
@@ -197,7 +197,7 @@ func (g *generator) hangUp() {
 }
 
 // lost reports whether there is no server any more.
-func (g *generator) lost() bool { return g.failing.Load() >= mostFailed }
+func (g *generator) lost() bool { return g.failing.Load() >= maxFailed }
 
 // tally counts what became of requests.
 type tally struct {

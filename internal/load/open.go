@@ -115,7 +115,7 @@ func (s *schedule) connection(due int64) (freed, bool) {
 		return c, true
 	default:
 	}
-	left := due + int64(mostWait) - clock()
+	left := due + int64(maxWait) - clock()
 	if left <= 0 {
 		return freed{}, false
 	}

@@ -121,13 +121,13 @@ func countSums(cases []assay.Case) {
 // maxCalls bounds the size of a call: some do its cube of work.
 const maxCalls = 1024
 
-// least is how many operations a block of the variant has at least. A call is
+// minBlock is how many operations a block of the variant has at least. A call is
 // as long as its size makes it.
-func (v *variant) least(t transaction, clients int) int {
+func (v *variant) minBlock(t transaction, clients int) int {
 	if v.operation.Call() {
 		return 1
 	}
-	return t.least(clients)
+	return t.minBlock(clients)
 }
 
 // restrict notes the drivers that a profile is for.

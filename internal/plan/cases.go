@@ -34,7 +34,7 @@ func (v *variant) transactions(m *mistakes, clients int) []transaction {
 			m.at(s.place, "a whole transaction needs one count for all profiles")
 			continue
 		case t.whole:
-			t.size = max(v.operation.Count, leastPerClient)
+			t.size = max(v.operation.Count, minPerClient)
 		case isNumber:
 			t.size = int(n)
 		}
@@ -43,8 +43,8 @@ func (v *variant) transactions(m *mistakes, clients int) []transaction {
 			m.at(s.place, "transaction %s stands for %s here, which is listed already", s.text, assay.TransactionString(t.size))
 			continue
 		}
-		if least := t.least(clients); least > maxCount {
-			m.at(s.place, "with %d clients, transactions of %d operations need a block of %d operations, more than %d", clients, t.size, least, maxCount)
+		if block := t.minBlock(clients); block > maxCount {
+			m.at(s.place, "with %d clients, transactions of %d operations need a block of %d operations, more than %d", clients, t.size, block, maxCount)
 			continue
 		}
 		all = append(all, t)
@@ -52,18 +52,18 @@ func (v *variant) transactions(m *mistakes, clients int) []transaction {
 	return all
 }
 
-// leastPerClient is how many operations, or transactions where there are some,
+// minPerClient is how many operations, or transactions where there are some,
 // each client has in a block: with fewer it is the clients' beginning and end
 // that is measured, and some clients would have nothing to do.
-const leastPerClient = 10
+const minPerClient = 10
 
-// least is how many operations a block has at least. Clients take whole
+// minBlock is how many operations a block has at least. Clients take whole
 // transactions, one at a time.
-func (t transaction) least(clients int) int {
+func (t transaction) minBlock(clients int) int {
 	if t.whole {
 		return t.size
 	}
-	return leastPerClient * clients * max(1, t.size)
+	return minPerClient * clients * max(1, t.size)
 }
 
 // at returns the operation at a point of the statement and transaction axes.
@@ -107,7 +107,7 @@ func (p *Plan) cases(m *mistakes, v variant, drivers []string) []assay.Case {
 					for _, rate := range v.spec.rates(m) {
 						cell.Rate = float64(rate)
 						base := assay.Case{Cell: cell, Dataset: v.dataset, Operation: settled(v.at(statement, t.size), c)}
-						all = p.targets(all, base, v, v.least(t, c), drivers)
+						all = p.targets(all, base, v, v.minBlock(t, c), drivers)
 					}
 				}
 			}
@@ -134,7 +134,7 @@ func (p *Plan) cell(v variant, clients int, pool Pool) assay.Cell {
 
 // targets appends the case with each profile and driver, and at least so many
 // operations.
-func (p *Plan) targets(all []assay.Case, base assay.Case, v variant, least int, drivers []string) []assay.Case {
+func (p *Plan) targets(all []assay.Case, base assay.Case, v variant, minCount int, drivers []string) []assay.Case {
 	o := v.spec
 	for _, profile := range p.Profiles {
 		if o.Profiles.set() && !slices.ContainsFunc(o.Profiles.items, func(t text) bool { return t.value == profile.Name }) {
@@ -152,7 +152,7 @@ func (p *Plan) targets(all []assay.Case, base assay.Case, v variant, least int, 
 			if !ok {
 				count = c.Operation.Count
 			}
-			c.Operation = counted(c.Operation, max(count, least))
+			c.Operation = counted(c.Operation, max(count, minCount))
 			c.Dataset.FileSettings = fileSettings(profile, p.prepared[profile.Name])
 			all = append(all, c)
 		}

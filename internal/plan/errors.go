@@ -104,9 +104,9 @@ func mismatch(what, word string, known []string) (message, suggestion string) {
 	if len(known) == 0 {
 		return message + ": there is none", ""
 	}
-	const most = 12
-	list := strings.Join(known[:min(len(known), most)], ", ")
-	if len(known) > most {
+	const limit = 12
+	list := strings.Join(known[:min(len(known), limit)], ", ")
+	if len(known) > limit {
 		list += ", ..."
 	}
 	return message + ": there is " + list, ""
@@ -115,10 +115,10 @@ func mismatch(what, word string, known []string) (message, suggestion string) {
 // closest returns the known word that is a slip of the pen away from word, or
 // "". A slip leaves something of a word, and most of a long one.
 func closest(word string, known []string) string {
-	best, least := "", min(len(word), 1+max(1, len(word)/3))
+	best, shortest := "", min(len(word), 1+max(1, len(word)/3))
 	for _, k := range known {
-		if d := distance(strings.ToLower(word), strings.ToLower(k)); d < least {
-			best, least = k, d
+		if d := distance(strings.ToLower(word), strings.ToLower(k)); d < shortest {
+			best, shortest = k, d
 		}
 	}
 	return best

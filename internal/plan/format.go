@@ -14,7 +14,7 @@ type document struct {
 	About      text            `yaml:"about" jsonschema_description:"What the plan is for."`
 	Seed       number          `yaml:"seed" jsonschema_description:"Seed of data, arguments and random orders; 1 by default."`
 	Budget     duration        `yaml:"budget" jsonschema_description:"Time for measuring, builds excluded; without it, as long as it takes."`
-	Precision  fraction        `yaml:"precision" jsonschema_description:"Wished half-width of the interval of a ratio; 2% by default."`
+	Precision  fraction        `yaml:"precision" jsonschema_description:"Target half-width of the confidence interval of a ratio; 2% by default."`
 	Margin     fraction        `yaml:"margin" jsonschema_description:"Differences within the margin count as equivalent; 2% by default."`
 	Launches   number          `yaml:"launches" jsonschema_description:"Minimum number of launches of each cell: 3 by default, 2 or more."`
 	Timeout    duration        `yaml:"timeout" jsonschema_description:"Time limit of one block or window; 60s by default."`

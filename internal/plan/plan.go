@@ -27,7 +27,7 @@ type Plan struct {
 	Text      string // the YAML as it was read
 	Seed      uint64
 	Budget    time.Duration // of measuring; zero: as long as it takes
-	Precision float64       // wished half-width of ratio intervals, as a fraction
+	Precision float64       // target half-width of the confidence intervals of ratios, as a fraction
 	Margin    float64       // of equivalence, as a fraction
 	Launches  int           // at least, of every cell
 	Timeout   time.Duration // of one block or window

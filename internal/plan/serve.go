@@ -53,10 +53,10 @@ func (o *operation) rates(m *mistakes) []int {
 }
 
 // loads are the different numbers of a load.
-func loads(m *mistakes, l list[number], most int64) []int {
+func loads(m *mistakes, l list[number], limit int64) []int {
 	var d distinct[int]
 	for _, n := range l.items {
-		load := int(m.whole(n, "load", 1, most, 1))
+		load := int(m.whole(n, "load", 1, limit, 1))
 		if d.add(load, n) {
 			m.at(n.place, "load %d is listed twice", load)
 		}

@@ -119,8 +119,8 @@ func (m *mistakes) repeat(at place, count string, args int) (int, bool) {
 		m.at(at, "{{rows ...}} needs a number of rows, not %q", count)
 		return 0, false
 	}
-	most := int64(maxParams / args)
-	if !m.within(at, "the number of rows in {{rows ...}}", k, 1, most) {
+	limit := int64(maxParams / args)
+	if !m.within(at, "the number of rows in {{rows ...}}", k, 1, limit) {
 		return 0, false
 	}
 	return int(k), true

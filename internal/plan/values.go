@@ -177,14 +177,14 @@ func (r *resolver) source(of scalar, left []assay.Values, names []string, column
 	}
 	switch from := left[i]; {
 	case from.Kind == "": // a mistake that was reported
-	case from.Kind == assay.Derive && from.Format != "", !slices.Contains(wholeKinds, from.Kind):
+	case from.Kind == assay.Derive && from.Format != "", !slices.Contains(integerKinds, from.Kind):
 		r.m.at(of.place, "derive computes from whole numbers, and %s is none", of.text)
 	}
 	return i
 }
 
-// wholeKinds are the kinds of values that are whole numbers.
-var wholeKinds = []assay.ValueKind{assay.Seq, assay.Uniform, assay.Zipf, assay.Derive}
+// integerKinds are the kinds of values that are whole numbers.
+var integerKinds = []assay.ValueKind{assay.Seq, assay.Uniform, assay.Zipf, assay.Derive}
 
 // next continues a seq column beyond its last value.
 func (r *resolver) next(t text, column bool) assay.Values {

@@ -145,8 +145,8 @@ func describe(n ast.Node) string {
 	case *ast.NullNode:
 		return "nothing"
 	case *ast.StringNode, *ast.LiteralNode:
-		const most = 40
-		if s := []rune(scalarText(n.(ast.ScalarNode))); len(s) <= most {
+		const limit = 40
+		if s := []rune(scalarText(n.(ast.ScalarNode))); len(s) <= limit {
 			return strconv.Quote(string(s))
 		}
 		return "a long text"
