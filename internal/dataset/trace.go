@@ -153,17 +153,8 @@ func drawsLatest(op assay.Operation) bool {
 func (d *Data) columns(ctx context.Context, key string, types []column.Type, length int, row func(int) []any) (*Trace, error) {
 	path := filepath.Join(filepath.Dir(d.Path), "trace-"+key+".col")
 	if !fits(path, types, length) {
-		builder := column.NewBuilder(types...)
-		for i := range length {
-			if i%1024 == 0 && ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			if err := builder.Append(row(i)...); err != nil {
-				return nil, err
-			}
-		}
-		if err := builder.WriteFile(path); err != nil {
-			return nil, fmt.Errorf("write %s: %w", path, err)
+		if err := writeColumns(ctx, path, types, length, row); err != nil {
+			return nil, err
 		}
 	}
 	sum, err := fileSum(path)
@@ -171,6 +162,23 @@ func (d *Data) columns(ctx context.Context, key string, types []column.Type, len
 		return nil, err
 	}
 	return &Trace{Path: path, Digest: sum, Length: length}, nil
+}
+
+func writeColumns(ctx context.Context, path string, types []column.Type, length int, row func(int) []any) (err error) {
+	builder := column.NewFileBuilder(filepath.Dir(path), types...)
+	defer func() { err = errors.Join(err, builder.Close()) }()
+	for i := range length {
+		if i%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := builder.Append(row(i)...); err != nil {
+			return err
+		}
+	}
+	if err := builder.WriteFile(path); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
 }
 
 // fits says whether a column file is there and whole.

@@ -3,6 +3,7 @@ package column
 import (
 	"bufio"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -10,35 +11,52 @@ import (
 	"path/filepath"
 )
 
-// Builder collects columns row by row and writes them as a column file. It
-// holds everything in memory: 8 bytes a value, and the bytes of texts.
+// Builder collects columns row by row and writes them as a column file. Of one
+// from [NewBuilder] everything is in memory: 8 bytes a value, and the bytes of
+// texts.
 type Builder struct {
 	rows    int
 	columns []buildColumn
 }
 
 type buildColumn struct {
-	kind  Type
-	fixed []uint64
-	bytes []byte
-	nulls map[int]bool
+	kind         Type
+	fixed, bytes spool
+	nulls        map[int]bool
 }
 
 // NewBuilder returns a builder of columns of these types.
-func NewBuilder(types ...Type) *Builder {
+func NewBuilder(types ...Type) *Builder { return newBuilder("", types) }
+
+// NewFileBuilder is NewBuilder for columns that are larger than memory should
+// hold: what is more than a megabyte of one waits in temporary files in a
+// folder, which Close removes.
+func NewFileBuilder(folder string, types ...Type) *Builder { return newBuilder(folder, types) }
+
+func newBuilder(folder string, types []Type) *Builder {
 	b := &Builder{columns: make([]buildColumn, len(types))}
 	for i, kind := range types {
-		b.columns[i] = buildColumn{kind: kind, nulls: map[int]bool{}}
+		c := &b.columns[i]
+		*c = buildColumn{kind: kind, fixed: spool{folder: folder}, bytes: spool{folder: folder}, nulls: map[int]bool{}}
 		if kind == Text || kind == Blob {
-			b.columns[i].fixed = []uint64{0}
+			c.fixed.number(0)
 		}
 	}
 	return b
 }
 
+// Close removes the temporary files.
+func (b *Builder) Close() error {
+	var errs []error
+	for i := range b.columns {
+		errs = append(errs, b.columns[i].fixed.close(), b.columns[i].bytes.close())
+	}
+	return errors.Join(errs...)
+}
+
 // Append adds one row. Values are nil, int64, float64, string, []byte or
-// bool, each as its column's type wants it. After an error the builder is as
-// it was before.
+// bool, each as its column's type wants it. After an error about a value the
+// builder is as it was before; after one about a file it cannot be used.
 func (b *Builder) Append(values ...any) error {
 	if len(values) != len(b.columns) {
 		return fmt.Errorf("row %d: %d values for %d columns", b.rows, len(values), len(b.columns))
@@ -49,7 +67,9 @@ func (b *Builder) Append(values ...any) error {
 		}
 	}
 	for i, value := range values {
-		b.columns[i].append(b.rows, value)
+		if err := b.columns[i].append(b.rows, value); err != nil {
+			return fmt.Errorf("row %d, column %d: %w", b.rows, i, err)
+		}
 	}
 	b.rows++
 	return nil
@@ -72,35 +92,32 @@ func typeOf(value any) Type {
 	return 0
 }
 
-func (c *buildColumn) append(row int, value any) {
+func (c *buildColumn) append(row int, value any) error {
+	number := uint64(0)
 	switch v := value.(type) {
 	case nil:
 		c.nulls[row] = true
-		c.appendZero()
 	case int64:
-		c.fixed = append(c.fixed, uint64(v))
+		number = uint64(v)
 	case float64:
-		c.fixed = append(c.fixed, math.Float64bits(v))
+		number = math.Float64bits(v)
 	case bool:
-		c.appendZero()
 		if v {
-			c.fixed[row] = 1
+			number = 1
 		}
 	case string:
-		c.bytes = append(c.bytes, v...)
-		c.fixed = append(c.fixed, uint64(len(c.bytes)))
+		c.bytes.waiting = append(c.bytes.waiting, v...)
 	case []byte:
-		c.bytes = append(c.bytes, v...)
-		c.fixed = append(c.fixed, uint64(len(c.bytes)))
+		c.bytes.waiting = append(c.bytes.waiting, v...)
 	}
-}
-
-func (c *buildColumn) appendZero() {
 	if c.kind == Text || c.kind == Blob {
-		c.fixed = append(c.fixed, uint64(len(c.bytes)))
-	} else {
-		c.fixed = append(c.fixed, 0)
+		if err := c.bytes.spill(); err != nil {
+			return err
+		}
+		number = uint64(c.bytes.size())
 	}
+	c.fixed.number(number)
+	return c.fixed.spill()
 }
 
 // WriteTo writes the file's content.
@@ -120,8 +137,9 @@ func (b *Builder) WriteTo(w io.Writer) (int64, error) {
 		if err != nil {
 			break
 		}
-		n, err = w.Write(part)
-		total += int64(n)
+		var written int64
+		written, err = part.WriteTo(w)
+		total += written
 	}
 	return total, err
 }
@@ -129,16 +147,13 @@ func (b *Builder) WriteTo(w io.Writer) (int64, error) {
 // layout places byte ranges one after the other, each at a multiple of 8.
 type layout struct {
 	at    uint64
-	parts [][]byte
+	parts []*spool
 }
 
-func (l *layout) place(data []byte) uint64 {
+func (l *layout) place(part *spool) uint64 {
 	start := l.at
-	if pad := len(data) % 8; pad != 0 {
-		data = append(data[:len(data):len(data)], make([]byte, 8-pad)...)
-	}
-	l.parts = append(l.parts, data)
-	l.at += uint64(len(data))
+	l.parts = append(l.parts, part)
+	l.at += uint64(part.size()+7) / 8 * 8
 	return start
 }
 
@@ -151,15 +166,11 @@ func (c *buildColumn) describe(head []byte, out *layout, rows int) []byte {
 		for row := range c.nulls {
 			bitmap[row>>3] |= 1 << (row & 7)
 		}
-		nullsAt = out.place(bitmap)
+		nullsAt = out.place(&spool{waiting: bitmap})
 	}
-	fixed := make([]byte, 0, len(c.fixed)*8)
-	for _, v := range c.fixed {
-		fixed = binary.LittleEndian.AppendUint64(fixed, v)
-	}
-	fixedAt := out.place(fixed)
+	fixedAt := out.place(&c.fixed)
 	if c.kind == Text || c.kind == Blob {
-		bytesAt = out.place(c.bytes)
+		bytesAt = out.place(&c.bytes)
 	}
 	head = binary.LittleEndian.AppendUint32(head, uint32(c.kind))
 	head = binary.LittleEndian.AppendUint32(head, flags)
