@@ -139,8 +139,8 @@ func TestFairnessHasTheDriversOfToday(t *testing.T) {
 			break // what follows is about those that are not built
 		}
 		name, version := strings.Fields(line)[0], strings.Fields(line)[1]
-		if strings.HasPrefix(name, "activerecord") || name == "python" {
-			continue // it has what the system has
+		if _, err := os.Stat(filepath.Join("workers", name, "worker")); err == nil {
+			continue // a script has the driver that is installed
 		}
 		if version != "-" && !strings.Contains(table, "| `"+name+"` | "+version+" |") {
 			t.Errorf("docs/fairness.md has no row of driver %s %s: look at its defaults again", name, version)
