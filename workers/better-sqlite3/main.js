@@ -2,16 +2,9 @@
 // The worker of better-sqlite3, which brings a SQLite of its own.
 
 const Database = require("better-sqlite3");
-const { Refusal, serve } = require("./worker.js");
+const { Refusal, bound, serve } = require("./worker.js");
 
 const CODES = { SQLITE_BUSY: 5, SQLITE_LOCKED: 6, SQLITE_READONLY: 8 };
-
-// bound are the arguments as the driver takes them: by name where the
-// placeholders have numbers.
-function bound(sql) {
-  if (!/\?\d/.test(sql)) return (args) => args;
-  return (args) => [Object.fromEntries(args.map((value, i) => [i + 1, value]))];
-}
 
 serve({
   name: "better-sqlite3",

@@ -40,6 +40,13 @@ const refuse = (code, message) => {
 // spelt is a value of a PRAGMA: UTF-8 would be a subtraction.
 const spelt = (value) => (/^-?\w+$/.test(value) ? value : `'${value.replaceAll("'", "''")}'`);
 
+// bound returns how arguments are given to drivers that take an array, and an
+// object by name where the placeholders have numbers.
+function bound(sql) {
+  if (!/\?\d/.test(sql)) return (args) => args;
+  return (args) => [Object.fromEntries(args.map((value, i) => [i + 1, value]))];
+}
+
 function invalid(condition, message) {
   if (condition) refuse("invalid", message);
 }
@@ -424,4 +431,4 @@ class Mix {
   }
 }
 
-module.exports = { Refusal, serve };
+module.exports = { Refusal, bound, serve };

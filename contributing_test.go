@@ -1,0 +1,178 @@
+package assay_test
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestContributingAddsADriver does what CONTRIBUTING.md says for a new driver,
+// as it is written, in a copy of the checkout: make the module, copy the worker
+// and its test, change the name, then refresh, test, build, check and run. The
+// driver is one that is at hand.
+func TestContributingAddsADriver(t *testing.T) {
+	c := newCopy(t)
+	section := c.section("## Add a driver")
+	blocks := regexp.MustCompile("(?ms)^ *```text\n(.*?)^ *```").FindAllStringSubmatch(section, -1)
+	if len(blocks) != 2 {
+		t.Fatalf("%d blocks of commands in CONTRIBUTING.md, want two: one makes the module, one tries it", len(blocks))
+	}
+	version := c.sh(".", "go -C workers/modernc list -m -f '{{.Version}}' modernc.org/sqlite")
+	filled := strings.NewReplacer("MODULE@VERSION", "modernc.org/sqlite@"+strings.TrimSpace(version), "NAME", "freshsqlite")
+	c.sh(".", filled.Replace(blocks[0][1]))
+	for _, file := range []string{"main.go", "main_test.go"} {
+		text := c.read("workers/modernc/" + file)
+		text = strings.NewReplacer("Worker modernc", "Worker freshsqlite", `"modernc"`, `"freshsqlite"`).Replace(text)
+		c.write("workers/freshsqlite/"+file, text)
+	}
+	for _, line := range strings.Split(strings.TrimSpace(filled.Replace(blocks[1][1])), "\n") {
+		if strings.Contains(line, "assay run") {
+			line += " --only operation=point-read --budget 5s"
+		}
+		out := c.sh(".", line)
+		if strings.Contains(line, "assay check") && !strings.Contains(out, "ok ") {
+			t.Errorf("%s: got %q, want checks that are ok", line, out)
+		}
+		if strings.Contains(line, "assay run") && !strings.Contains(out, "freshsqlite") {
+			t.Errorf("%s: got %q, want figures of freshsqlite", line, out)
+		}
+	}
+}
+
+// TestDepsChangesNothing: where nothing in kit has changed, make deps leaves
+// every go.mod and go.sum alone.
+func TestDepsChangesNothing(t *testing.T) {
+	c := newCopy(t)
+	before := c.modules()
+	c.sh(".", "make deps")
+	after := c.modules()
+	if len(before) < 20 || len(after) != len(before) {
+		t.Errorf("%d files of modules before, %d after, want the same 20 or more", len(before), len(after))
+	}
+	for name, text := range before {
+		if !bytes.Equal(after[name], text) {
+			t.Errorf("make deps changed %s to\n%s", name, after[name])
+		}
+	}
+}
+
+// checkoutCopy is a copy of the checkout's files, without what git ignores.
+type checkoutCopy struct {
+	*testing.T
+	dir string
+}
+
+func newCopy(t *testing.T) checkoutCopy {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it compiles and resolves modules")
+	}
+	listed, err := exec.Command("git", "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
+	if err != nil {
+		t.Skip("no checkout of git:", err)
+	}
+	c := checkoutCopy{t, t.TempDir()}
+	for _, name := range strings.Split(strings.TrimRight(string(listed), "\x00"), "\x00") {
+		c.copy(name)
+	}
+	return c
+}
+
+// copy copies one file or symbolic link; a file that git still lists may be gone.
+func (c checkoutCopy) copy(name string) {
+	c.Helper()
+	info, err := os.Lstat(name)
+	if os.IsNotExist(err) {
+		return
+	}
+	to := filepath.Join(c.dir, name)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(to), 0o755)
+	}
+	if err != nil {
+		c.Fatal(err)
+	}
+	if info.Mode()&os.ModeSymlink != 0 {
+		target, err := os.Readlink(name)
+		if err == nil {
+			err = os.Symlink(target, to)
+		}
+		if err != nil {
+			c.Fatal(err)
+		}
+		return
+	}
+	data, err := os.ReadFile(name)
+	if err == nil {
+		err = os.WriteFile(to, data, info.Mode().Perm())
+	}
+	if err != nil {
+		c.Fatal(err)
+	}
+}
+
+// sh runs commands in a folder of the copy and returns what they print.
+func (c checkoutCopy) sh(dir, commands string) string {
+	c.Helper()
+	cmd := exec.CommandContext(c.Context(), "bash", "-euc", commands)
+	cmd.Dir = filepath.Join(c.dir, dir)
+	cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+filepath.Join(c.dir, ".data"), "GOWORK=off")
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		c.Fatalf("%s: %v\n%s%s", commands, err, out, stderr.Bytes())
+	}
+	return string(out)
+}
+
+// section is the part of CONTRIBUTING.md under a heading.
+func (c checkoutCopy) section(heading string) string {
+	c.Helper()
+	_, text, found := strings.Cut(c.read("CONTRIBUTING.md"), heading+"\n")
+	if !found {
+		c.Fatalf("CONTRIBUTING.md has no %q", heading)
+	}
+	text, _, _ = strings.Cut(text, "\n## ")
+	return text
+}
+
+// modules are all go.mod and go.sum, by path.
+func (c checkoutCopy) modules() map[string][]byte {
+	c.Helper()
+	all := map[string][]byte{}
+	for _, pattern := range []string{"go.*", "kit/go.*", "workers/*/go.*"} {
+		names, err := filepath.Glob(filepath.Join(c.dir, pattern))
+		if err != nil {
+			c.Fatal(err)
+		}
+		for _, name := range names {
+			data, err := os.ReadFile(name)
+			if err != nil {
+				c.Fatal(err)
+			}
+			all[strings.TrimPrefix(name, c.dir)] = data
+		}
+	}
+	return all
+}
+
+func (c checkoutCopy) read(name string) string {
+	c.Helper()
+	data, err := os.ReadFile(filepath.Join(c.dir, name))
+	if err != nil {
+		c.Fatal(err)
+	}
+	return string(data)
+}
+
+func (c checkoutCopy) write(name, text string) {
+	c.Helper()
+	if err := os.WriteFile(filepath.Join(c.dir, name), []byte(text), 0o644); err != nil {
+		c.Fatal(err)
+	}
+}

@@ -1,0 +1,46 @@
+"""The worker of SQLAlchemy's Core, on Python's own module sqlite3."""
+
+import itertools
+import sqlite3
+
+import sqlalchemy
+from sqlalchemy.pool import NullPool
+
+import assay_worker
+
+
+class SQLAlchemy(assay_worker.Driver):
+    name, api = "sqlalchemy", "sqlalchemy"
+    texts = itertools.count()  # so that no text is in a cache
+
+    def version(self):
+        return sqlalchemy.__version__
+
+    def facts(self):
+        return {"layer": "Connection.exec_driver_sql of Core, over the module sqlite3; rows are Row objects",
+                "statements": "cached by their text, per connection; with statement each every text has a comment of its own"}
+
+    def connect(self, uri):
+        make = lambda: sqlite3.connect(uri, uri=uri.startswith("file:"), check_same_thread=False)
+        return sqlalchemy.create_engine("sqlite://", creator=make, poolclass=NullPool, isolation_level="AUTOCOMMIT").connect()
+
+    def statement(self, connection, sql, policy, query):
+        def execute(args):
+            text = f"{sql}\n-- {next(self.texts)}" if policy == "each" else sql
+            return connection.exec_driver_sql(text, args)
+
+        def rows(args):
+            result = execute(args)
+            return result.all() if result.returns_rows else []
+
+        return rows if query else lambda args: max(0, execute(args).rowcount)
+
+    def copy(self, source, target):
+        source.connection.driver_connection.backup(target.connection.driver_connection)
+
+    def code(self, error):
+        cause = getattr(error, "orig", error)
+        return getattr(cause, "sqlite_errorcode", 5 if "locked" in str(cause) else 0) & 0xFF
+
+
+assay_worker.main(SQLAlchemy())
