@@ -68,6 +68,7 @@ func (r *Report) document() document {
 	r.addTables(&d)
 	r.addDifferences(&d)
 	r.addConditions(&d)
+	r.addChecks(&d)
 	r.addEnvironment(&d)
 	r.addRepeat(&d)
 	return d
