@@ -40,13 +40,13 @@ func (a *app) auditCommand() *cobra.Command {
 				return err
 			}
 			if cmd.Flags().Changed("budget") && !flags.measure {
-				return usage(errors.New("--budget is the time of --measure"), "add --measure, or leave --budget out")
+				return usage(errors.New("--budget needs --measure"), "add --measure, or leave --budget out")
 			}
 			if !flags.measure {
 				return a.audit(cmd.Context(), strings.Join(args, ""), flags.format)
 			}
 			if len(args) > 0 {
-				return usage(errors.New("--measure makes new runs, and a run was named"), "leave out "+args[0])
+				return usage(errors.New("--measure makes new runs and cannot take the run that you named"), "leave out "+args[0])
 			}
 			return a.auditMeasuring(cmd.Context(), flags)
 		},
@@ -63,7 +63,7 @@ func (a *app) audit(ctx context.Context, id, format string) error {
 	s, err := a.readStore(ctx)
 	switch {
 	case errors.Is(err, store.ErrNotFound) && id == "" && a.store == "":
-		s = nil // nothing was measured yet: every claim says how to measure it
+		s = nil // assay has not measured anything yet: every claim says how to measure it
 	case err != nil:
 		return err
 	default:

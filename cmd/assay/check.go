@@ -17,7 +17,7 @@ func (a *app) checkCommand() *cobra.Command {
 		Short: "Run the conformance suite against a worker program, in any language",
 		Long: "Run the conformance suite against a worker program, in any language.\n\n" +
 			"Each check starts the program anew, in a fresh folder. docs/protocol.md lists the checks.\n" +
-			"ASSAY_TRACE=wire copies the talk with the worker to standard error.",
+			"ASSAY_TRACE=wire copies the messages to and from the worker to stderr.",
 		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			program, err := process.Find(args[0])

@@ -86,7 +86,7 @@ func faultNames() []string {
 // crash tries all targets and profiles of a plan.
 func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 	if flags.states < 0 || flags.budget < 0 || flags.keep != "" {
-		return usage(errors.New("--states and --budget are not below zero, and --keep goes with --replay"))
+		return usage(errors.New("--states and --budget must not be negative, and --keep needs --replay"))
 	}
 	for _, f := range flags.faults {
 		if !slices.Contains(faultNames(), f) {
@@ -249,7 +249,7 @@ func (a *app) writeCrashDetails(w io.Writer, results []crash.Result) {
 	if tried > 0 {
 		fmt.Fprintf(w, "\n%d of %d controls that must fail did: a disk that ignores flushes, a database that does not sync, a worker that acknowledges too early.\n", caught, tried)
 	}
-	fmt.Fprintln(w, "Held means: in these states. It is no probability, and says nothing of a disk that lies about flushes.")
+	fmt.Fprintln(w, "Held refers to these states only. It is not a probability, and says nothing about a disk that lies about flushes.")
 }
 
 // crashDisk is the hidden command that serves one disk, in a process of its own.

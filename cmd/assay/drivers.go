@@ -18,7 +18,7 @@ func (a *app) driversCommand() *cobra.Command {
 	var all bool
 	cmd := &cobra.Command{
 		Use:   "drivers",
-		Short: "List the drivers: versions, engine, API, licence; with --build of those too that were not built yet",
+		Short: "List the drivers: versions, engine, API, licence; --build also builds and lists those not built yet",
 		Args:  arguments(cobra.NoArgs),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.listDrivers(cmd.Context(), all) },
 	}
@@ -56,7 +56,7 @@ func (a *app) listDrivers(ctx context.Context, all bool) error {
 		return err
 	}
 	if len(unbuilt) > 0 {
-		fmt.Fprintf(a.stdout, "\nNot built yet: %s. Run assay drivers --build to ask them what they are.\n", strings.Join(unbuilt, ", "))
+		fmt.Fprintf(a.stdout, "\nNot built yet: %s. Run assay drivers --build to build and describe them.\n", strings.Join(unbuilt, ", "))
 	}
 	for _, problem := range problems {
 		fmt.Fprintln(a.stdout, "\n"+problem)

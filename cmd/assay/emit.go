@@ -29,7 +29,7 @@ func (a *app) emitCommand() *cobra.Command {
 // error too, and is a failure: what was printed is not the profile.
 func (a *app) emit(profile, ecosystem string) error {
 	if profile == "" || ecosystem == "" {
-		return usage(errors.New("--profile and --for are needed"), "assay help emit")
+		return usage(errors.New("--profile and --for are required"), "assay help emit")
 	}
 	if known := emit.Ecosystems(); !slices.Contains(known, ecosystem) {
 		return usage(plan.Unknown("ecosystem", ecosystem, known))

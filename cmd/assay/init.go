@@ -42,7 +42,7 @@ func (a *app) initCommand() *cobra.Command {
 // init drafts a plan and writes it.
 func (a *app) init(ctx context.Context, flags initFlags) error {
 	if flags.db == "" || flags.queries == "" {
-		return usage(errors.New("--db and --queries are needed"), "assay help init")
+		return usage(errors.New("--db and --queries are required"), "assay help init")
 	}
 	if flags.output == "" {
 		base := filepath.Base(flags.db)
@@ -120,5 +120,5 @@ func (a *app) tellDraft(path string, d *draft.Draft) {
 	for _, why := range d.LeftOut {
 		fmt.Fprintln(a.stdout, "left out:", why)
 	}
-	fmt.Fprintf(a.stdout, "check what is marked \"guessed\" in it, then: assay run %s\n", path)
+	fmt.Fprintf(a.stdout, "check what the plan marks as \"guessed\", then: assay run %s\n", path)
 }

@@ -27,7 +27,7 @@ func (a *app) loadCommand() *cobra.Command {
 	var flags loadFlags
 	cmd := &cobra.Command{
 		Use:   "load URL",
-		Short: "Ask an HTTP server on this machine, in a closed or an open loop, and show rate and latency",
+		Short: "Put HTTP load on a server on this machine, in a closed or an open loop, and show rate and latency",
 		Long: `Asks for URL by GET, again and again; {n} in it stands for the number of the request. Only
 servers on this machine are asked. Without --rate, each client waits for its answer before it
 asks again. With --rate, requests are sent at their times whether answers come or not, and
@@ -39,9 +39,9 @@ latency counts from that time; several rates are measured one after the other.`,
 		},
 	}
 	f := cmd.Flags()
-	f.IntVar(&flags.config.Clients, "clients", 50, "clients, or with --rate the most requests under way")
-	f.IntVar(&flags.config.Requests, "requests", 10000, "requests that are measured")
-	f.IntVar(&flags.config.Warm, "warm", 1000, "requests before those")
+	f.IntVar(&flags.config.Clients, "clients", 50, "clients, or with --rate the maximum number of concurrent requests")
+	f.IntVar(&flags.config.Requests, "requests", 10000, "number of measured requests")
+	f.IntVar(&flags.config.Warm, "warm", 1000, "number of warm-up requests")
 	f.Float64SliceVar(&flags.rates, "rate", nil, "requests a second, one or several numbers (default: as fast as answers come)")
 	f.DurationVar(&flags.duration, "duration", 0, "with --rate: how long each rate lasts, instead of --requests")
 	f.StringVar(&flags.config.Expect, "expect", "", "column file with the digests of the expected answers")

@@ -81,7 +81,7 @@ func (a *app) main(ctx context.Context, args []string) (status int) {
 	defer func() {
 		if p := recover(); p != nil {
 			fmt.Fprintf(a.stderr, "%s\nassay: error: internal error: %v\n"+
-				"assay: hint: this is a bug in assay, please report it with the lines above; what a run had finished is kept, --resume goes on\n", debug.Stack(), p)
+				"assay: hint: this is a bug in assay, please report it with the lines above; the store keeps what the run finished, and --resume resumes it\n", debug.Stack(), p)
 			status = statusFailed
 		}
 	}()

@@ -24,7 +24,7 @@ func (a *app) planCheckCommand() *cobra.Command {
 	var drivers, only []string
 	cmd := &cobra.Command{
 		Use:   "check FILE|NAME",
-		Short: "Report all mistakes of a plan, or what it will measure and the least time that takes",
+		Short: "Report all mistakes of a plan, or what it measures and the minimum time for that",
 		Args:  arguments(cobra.ExactArgs(1)),
 		RunE:  func(_ *cobra.Command, args []string) error { return a.checkPlan(args[0], drivers, only) },
 	}
@@ -51,7 +51,7 @@ func (a *app) checkPlan(name string, drivers, only []string) error {
 	}
 	fmt.Fprintf(a.stdout, "plan %s is valid: %d cells, budget %s, %d launches of each cell at least\n",
 		p.Name, len(cases), brief(p.Budget), p.Launches)
-	_, err = fmt.Fprintf(a.stdout, "least time of measuring, by rule of thumb: %s\n", brief(runner.Estimate(cases, p.Launches)))
+	_, err = fmt.Fprintf(a.stdout, "estimated minimum time to measure: %s\n", brief(runner.Estimate(cases, p.Launches)))
 	return err
 }
 

@@ -36,7 +36,7 @@ func readPlan(name string) (*plan.Plan, error) {
 func (a *app) plansCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "plans [PLAN]",
-		Short: "List the built-in plans, or print one, to be changed",
+		Short: "List the built-in plans, or print one as a template",
 		Args:  arguments(cobra.MaximumNArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {

@@ -149,7 +149,7 @@ func (p *progress) Measure(e runner.Event) {
 		return
 	}
 	if e.Phase == "budget" {
-		p.line("%s %s, and the budget for them is %s: some will have fewer, and no verdict; raise --budget, or choose cells with --only",
+		p.line("%s %s, and the budget for them is %s: some comparisons will stay undecided; raise --budget, or choose cells with --only",
 			e.What, brief(e.Total), brief(e.Budget))
 		return
 	}

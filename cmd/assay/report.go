@@ -38,7 +38,7 @@ func (a *app) reportCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&name, "format", "text", strings.Join(report.FormatNames(), "|"))
-	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write instead of standard output; of svg and png, the folder")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write instead of standard output; for svg and png, a folder")
 	return cmd
 }
 

@@ -127,7 +127,7 @@ func (a *app) unfinished(ctx context.Context, name string, result lab.Result, er
 	if errors.As(err, &input) {
 		return err
 	}
-	status, hint := statusFailed, "nothing was measured yet"
+	status, hint := statusFailed, "assay has not measured anything yet"
 	if ctx.Err() != nil {
 		status, err = statusInterrupted, errors.New("interrupted")
 	}

@@ -19,7 +19,7 @@ import (
 func (r *run) recall(ctx context.Context) error {
 	q := r.request
 	if len(q.Drivers) > 0 || len(q.Only) > 0 || q.Target > 0 || q.Capacity != "" {
-		return input(errors.New("--resume goes on with what the run was started with; --drivers, --only, --precision and --find-capacity cannot be changed"))
+		return input(errors.New("--resume uses the options that the run was started with; you cannot change --drivers, --only, --precision and --find-capacity"))
 	}
 	before, err := r.store.Unfinished(ctx, r.plan.Name, q.PlanFile)
 	if errors.Is(err, store.ErrNotFound) {
@@ -75,7 +75,7 @@ func sameTargets(before, now []assay.Target) error {
 	}
 	for _, t := range before {
 		if !slices.ContainsFunc(now, func(n assay.Target) bool { return sameBuild(n, t) }) {
-			return fmt.Errorf("driver %s: the run was started with it, and now its worker cannot be built or does not start: mend that, or start a new run", t.Name())
+			return fmt.Errorf("driver %s: the run was started with it, and now its worker cannot be built or does not start: fix that, or start a new run", t.Name())
 		}
 	}
 	return nil

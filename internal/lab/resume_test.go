@@ -23,7 +23,7 @@ func TestSameTargets(t *testing.T) {
 		{[]assay.Target{b, a}, "<nil>"},
 		{[]assay.Target{a, target("b", "v1", "2")}, fmt.Sprintf(rebuilt, "b@v1")},
 		{[]assay.Target{target("a", "v2", "1"), b}, fmt.Sprintf(rebuilt, "a@v2")},
-		{[]assay.Target{a}, "driver b@v1: the run was started with it, and now its worker cannot be built or does not start: mend that, or start a new run"},
+		{[]assay.Target{a}, "driver b@v1: the run was started with it, and now its worker cannot be built or does not start: fix that, or start a new run"},
 	} {
 		if got := fmt.Sprint(sameTargets(before, test.now)); got != test.want {
 			t.Errorf("%v: got %s, want %s", test.now, got, test.want)
