@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"assay/internal/build"
+	"assay/internal/file"
 	"assay/internal/lab"
 	"assay/internal/store"
 )
@@ -64,6 +65,11 @@ func (a *app) lab(w lab.Watcher) (*lab.Lab, error) {
 	cache, err := cacheDir()
 	if err != nil {
 		return nil, err
+	}
+	for _, folder := range []string{cache, filepath.Join(cache, "workers"), filepath.Join(cache, "source"), filepath.Join(cache, "data")} {
+		if err := file.CheckCache(folder); err != nil {
+			return nil, usage(err)
+		}
 	}
 	source, err := build.FindSource(cache)
 	if err != nil {

@@ -12,7 +12,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -114,8 +113,7 @@ func (b *Builder) find(ctx context.Context, spec Spec, start time.Time) (Worker,
 	if err != nil {
 		return Worker{}, err
 	}
-	_, err = os.Stat(j.program)
-	cached := err == nil
+	cached := intact(j.program)
 	if !cached {
 		b.log(Event{spec.String(), Building, time.Since(start)})
 		if err := j.build(ctx); err != nil {

@@ -137,6 +137,24 @@ func TestBuildAndCache(t *testing.T) {
 	checkNothingLeft(t, b)
 }
 
+// A program that somebody has changed in the cache is not run, but built again.
+func TestChangedProgramIsBuiltAgain(t *testing.T) {
+	b, _ := builder(t, fakeSource(t))
+	first := mustBuild(t, b, Spec{Name: "plain"})
+	for name, change := range map[string]func() error{
+		"program": func() error { return os.WriteFile(first.Program, []byte("#!/bin/sh\necho owned\n"), 0o755) },
+		"digest":  func() error { return os.Remove(first.Program + besideSum) },
+	} {
+		if err := change(); err != nil {
+			t.Fatal(err)
+		}
+		again := mustBuild(t, b, Spec{Name: "plain"})
+		if got := output(t, again); again.Cached || got != "one\n" {
+			t.Errorf("%s changed: cached %v, and the program printed %q; want it built again, and one", name, again.Cached, got)
+		}
+	}
+}
+
 // checkNothingLeft tells whether temporary folders remain in the cache.
 func checkNothingLeft(t *testing.T, b *Builder) {
 	t.Helper()

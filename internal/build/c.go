@@ -56,7 +56,7 @@ func (b *Builder) buildC(ctx context.Context, d Driver, spec Spec, start time.Ti
 	j.folder = filepath.Join("workers", d.Name)
 	w := Worker{Name: d.Name, Version: j.sqlite.version, Program: j.program, Digest: j.digest, Module: d.Module,
 		Modules: []string{j.sqlite.module}, Toolchain: j.version, Options: spec.Options, FixedLayout: "all of it is C"}
-	if _, err := os.Stat(j.program); err == nil {
+	if intact(j.program) {
 		w.Cached = true
 		return w, nil
 	}
@@ -128,7 +128,7 @@ func (j *cJob) buildIn(ctx context.Context, temp string) error {
 	if _, err := j.run(ctx, temp, j.compileWorker(temp)...); err != nil {
 		return fmt.Errorf("compile workers/%s: %w", j.driver.Name, notCompiled(err))
 	}
-	return os.Rename(filepath.Join(temp, "program"), j.program)
+	return install(filepath.Join(temp, "program"), j.program)
 }
 
 func (j *cJob) compileSQLite() []string {

@@ -82,10 +82,7 @@ func (j *job) buildIn(ctx context.Context, temp string) error {
 			return fmt.Errorf("%s: %w", c.subject(), err)
 		}
 	}
-	if err := os.Rename(c.output, j.program); err != nil {
-		return fmt.Errorf("move the program to the cache: %w", err)
-	}
-	return nil
+	return install(c.output, j.program)
 }
 
 // mathLibrary is what several of SQLite's compile options need, ENABLE_FTS5

@@ -3,7 +3,6 @@ package build
 import (
 	"context"
 	"fmt"
-	"os"
 	"time"
 )
 
@@ -49,7 +48,7 @@ func (b *Builder) layout(ctx context.Context, d Driver, spec Spec, seed int) (st
 	}
 	j.layout = seed
 	j.program += fmt.Sprintf("-layout%d", seed)
-	if _, err := os.Stat(j.program); err == nil {
+	if intact(j.program) {
 		return j.program, nil
 	}
 	b.log(Event{fmt.Sprintf("%s, layout %d", spec, seed), Building, 0})

@@ -41,7 +41,7 @@ func (b *Builder) buildScript(ctx context.Context, d Driver, spec Spec, start ti
 	j.folder = filepath.Join("workers", d.Name)
 	w := Worker{Name: d.Name, Program: filepath.Join(j.program, "worker"), Digest: j.digest, Module: d.Module,
 		Modules: []string{j.sqlite.module}, Toolchain: j.version, Options: spec.Options, FixedLayout: "its C code"}
-	if _, err := os.Stat(w.Program); err == nil {
+	if intact(j.program) {
 		w.Cached = true
 		return w, nil
 	}
@@ -60,11 +60,7 @@ func (j *cJob) buildLibraryIn(ctx context.Context, temp string) error {
 	if _, err := j.run(ctx, temp, j.shareSQLite(filepath.Join(own, sharedLibrary))...); err != nil {
 		return fmt.Errorf("compile SQLite %s of %s: %w", j.sqlite.version, j.sqlite.module, notCompiled(err))
 	}
-	err := os.Rename(own, j.program)
-	if _, there := os.Stat(j.program); there == nil {
-		return nil // also where another process was faster
-	}
-	return err
+	return install(own, j.program)
 }
 
 func (j *cJob) shareSQLite(output string) []string {

@@ -46,24 +46,21 @@ func (d *Data) Answers(ctx context.Context, op assay.Operation, trace *Trace) (s
 		return "", err
 	}
 	path := filepath.Join(filepath.Dir(d.Path), "answers-"+key+".col")
-	types := []column.Type{column.Int, column.Int}
-	if fits(path, types, trace.Length) {
+	if _, ok := cachedColumns(path); ok {
 		return path, nil
 	}
 	all, err := d.answers(ctx, op, trace)
 	if err != nil {
 		return "", fmt.Errorf("the expected answers: %w", err)
 	}
-	builder := column.NewBuilder(types...)
+	builder := column.NewBuilder(column.Int, column.Int)
 	for _, e := range all {
 		if err := builder.Append(e.sum, e.known); err != nil {
 			return "", err
 		}
 	}
-	if err := builder.WriteFile(path); err != nil {
-		return "", fmt.Errorf("write %s: %w", path, err)
-	}
-	return path, nil
+	_, err = keepColumns(builder, path)
+	return path, err
 }
 
 func (d *Data) answers(ctx context.Context, op assay.Operation, trace *Trace) ([]expectedAnswer, error) {

@@ -26,7 +26,7 @@ const scriptVersion = 1
 func (d *Data) Cluster(version string, fill func(path string) error) (*Store, error) {
 	path := filepath.Join(filepath.Dir(d.Path), fmt.Sprintf("postgresql-%s-%d", version, scriptVersion))
 	sum, err := folderSum(path)
-	want, wantErr := os.ReadFile(path + storeSum)
+	want, wantErr := os.ReadFile(path + besideSum)
 	if err == nil && wantErr == nil && sum == string(want) {
 		return &Store{path}, nil
 	}

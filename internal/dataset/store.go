@@ -54,7 +54,9 @@ func (d *Data) Records(ctx context.Context) (string, error) {
 	return trace.Path, nil
 }
 
-const storeSum = ".sha256" // behind the folder's name
+// besideSum is added to the name of a file or folder of the cache: there lies
+// its digest.
+const besideSum = ".sha256"
 
 // Store finds the data as an engine keeps them, or has them made: fill puts
 // the records of a column file into a new store at path, and closes it. build
@@ -63,7 +65,7 @@ const storeSum = ".sha256" // behind the folder's name
 func (d *Data) Store(ctx context.Context, build string, fill func(path, records string) error) (*Store, error) {
 	path := filepath.Join(filepath.Dir(d.Path), "store-"+build)
 	sum, err := folderSum(path)
-	want, wantErr := os.ReadFile(path + storeSum)
+	want, wantErr := os.ReadFile(path + besideSum)
 	if err == nil && wantErr == nil && sum == string(want) {
 		return &Store{path}, nil
 	}
@@ -96,7 +98,7 @@ func installStore(made, path string) error {
 	if err := os.Rename(made, path); err != nil {
 		return err
 	}
-	return os.WriteFile(path+storeSum, []byte(sum), 0o444)
+	return os.WriteFile(path+besideSum, []byte(sum), 0o444)
 }
 
 // folderSum digests the names and contents of all files of a folder.

@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/google/renameio/v2"
+
 	"assay"
 	"assay/kit/column"
 	"assay/kit/wire"
@@ -152,51 +154,51 @@ func drawsLatest(op assay.Operation) bool {
 // columns finds or writes a column file.
 func (d *Data) columns(ctx context.Context, key string, types []column.Type, length int, row func(int) []any) (*Trace, error) {
 	path := filepath.Join(filepath.Dir(d.Path), "trace-"+key+".col")
-	if !fits(path, types, length) {
-		if err := writeColumns(ctx, path, types, length, row); err != nil {
+	sum, ok := cachedColumns(path)
+	if !ok {
+		var err error
+		if sum, err = writeColumns(ctx, path, types, length, row); err != nil {
 			return nil, err
 		}
-	}
-	sum, err := fileSum(path)
-	if err != nil {
-		return nil, err
 	}
 	return &Trace{Path: path, Digest: sum, Length: length}, nil
 }
 
-func writeColumns(ctx context.Context, path string, types []column.Type, length int, row func(int) []any) (err error) {
+func writeColumns(ctx context.Context, path string, types []column.Type, length int, row func(int) []any) (sum string, err error) {
 	builder := column.NewFileBuilder(filepath.Dir(path), types...)
 	defer func() { err = errors.Join(err, builder.Close()) }()
 	for i := range length {
 		if i%1024 == 0 && ctx.Err() != nil {
-			return ctx.Err()
+			return "", ctx.Err()
 		}
 		if err := builder.Append(row(i)...); err != nil {
-			return err
+			return "", err
 		}
 	}
-	if err := builder.WriteFile(path); err != nil {
-		return fmt.Errorf("write %s: %w", path, err)
-	}
-	return nil
+	return keepColumns(builder, path)
 }
 
-// fits says whether a column file is there and whole.
-func fits(path string, types []column.Type, length int) bool {
-	file, err := column.Open(path)
+// cachedColumns returns the digest of a column file of the cache that is still
+// what was written: its digest lies beside it. The name says what it holds.
+func cachedColumns(path string) (sum string, ok bool) {
+	want, err := os.ReadFile(path + besideSum)
 	if err != nil {
-		return false
+		return "", false
 	}
-	defer file.Close()
-	if file.Rows() != length || file.Columns() != len(types) {
-		return false
+	sum, err = fileSum(path)
+	return sum, err == nil && sum == string(want)
+}
+
+// keepColumns writes a column file and its digest into the cache. Another process
+// that does the same writes the same bytes.
+func keepColumns(builder *column.Builder, path string) (sum string, err error) {
+	if err := builder.WriteFile(path); err != nil {
+		return "", fmt.Errorf("write %s: %w", path, err)
 	}
-	for i, want := range types {
-		if file.Type(i) != want {
-			return false
-		}
+	if sum, err = fileSum(path); err != nil {
+		return "", err
 	}
-	return true
+	return sum, renameio.WriteFile(path+besideSum, []byte(sum), 0o644)
 }
 
 // arguments returns how the arguments of all steps are drawn.

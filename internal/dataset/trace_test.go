@@ -159,6 +159,25 @@ func TestTraceIsMadeAgainWhenDamaged(t *testing.T) {
 	}
 }
 
+// A trace that somebody has changed is whole and has the right length, but is
+// not the one that was made: it is made again.
+func TestTraceIsMadeAgainWhenChanged(t *testing.T) {
+	d := prepare(t, monsters(10))
+	trace := makeTrace(t, d, byID(), 100)
+	builder := column.NewBuilder(column.Int)
+	for range 100 {
+		if err := builder.Append(int64(1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := builder.WriteFile(trace.Path); err != nil {
+		t.Fatal(err)
+	}
+	if again := makeTrace(t, d, byID(), 100); again.Digest != trace.Digest || read(t, again.Path) == "" {
+		t.Errorf("got the trace %s, want %s as before", again.Digest, trace.Digest)
+	}
+}
+
 func TestTraceErrors(t *testing.T) {
 	d := prepare(t, monsters(10))
 	part := func(op assay.Operation, weight int) assay.Operation {

@@ -107,3 +107,23 @@ func isRegular(path string, info fs.FileInfo) error {
 	}
 	return nil
 }
+
+// CheckCache refuses a folder from which programs are run where others may have
+// put theirs: who is not in its group may write to it, or it belongs to neither
+// this user nor root. One that is not there yet is as good as any.
+func CheckCache(folder string) error {
+	info, err := os.Stat(folder)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.Mode().Perm()&0o002 != 0 {
+		return fmt.Errorf("the cache folder %s can be written to by everybody, and programs are run from it: chmod o-w it after a look at what is in it, or remove it, or set XDG_CACHE_HOME", folder)
+	}
+	if owner, ok := info.Sys().(*syscall.Stat_t); ok && owner.Uid != 0 && int(owner.Uid) != os.Geteuid() {
+		return fmt.Errorf("the cache folder %s belongs to another user (%d), and programs are run from it: set XDG_CACHE_HOME to a folder of your own", folder, owner.Uid)
+	}
+	return nil
+}

@@ -131,3 +131,25 @@ func TestWriteNamesTheFileInItsError(t *testing.T) {
 		t.Errorf("got %v, want an error with %q", err, path+": no such file")
 	}
 }
+
+func TestCheckCache(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "cache")
+	if err := CheckCache(dir); err != nil {
+		t.Errorf("none yet: got %v, want no error", err)
+	}
+	must(t, os.Mkdir(dir, 0o700))
+	for mode, want := range map[os.FileMode]string{0o700: "", 0o755: "", 0o775: "", 0o777: "can be written to by everybody", 0o777 | os.ModeSticky: "can be written to by everybody"} {
+		must(t, os.Chmod(dir, mode))
+		if err := CheckCache(dir); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: got %v, want %q", mode, err, want)
+		}
+	}
+	must(t, os.Chmod(dir, 0o755))
+	if os.Geteuid() != 0 {
+		t.Skip("only root can give a folder away")
+	}
+	must(t, os.Chown(dir, 65534, 65534))
+	if err := CheckCache(dir); err == nil || !strings.Contains(err.Error(), "belongs to another user (65534)") {
+		t.Errorf("another's: got %v, want it refused", err)
+	}
+}

@@ -1,0 +1,82 @@
+package build
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// besideSum is added to the name of a program of the cache, or of a folder with
+// one: there lies its digest. Who has changed a program, or a disk that has, is
+// found before it is run.
+const besideSum = ".sha256"
+
+// intact tells whether a program of the cache is there and still what was built.
+// One that is not is built again.
+func intact(program string) bool {
+	want, err := os.ReadFile(program + besideSum)
+	if err != nil {
+		return false
+	}
+	sum, err := sumOf(program)
+	return err == nil && sum == string(want)
+}
+
+// install moves a finished program, or a folder with one, to its place in the
+// cache, where its digest lies already.
+func install(made, program string) error {
+	sum, err := sumOf(made)
+	if err != nil {
+		return fmt.Errorf("move the program to the cache: %w", err)
+	}
+	if isFolder(program) {
+		if intact(program) {
+			return nil // another process was faster
+		}
+		err = os.RemoveAll(program)
+	}
+	if err == nil {
+		err = os.WriteFile(program+besideSum, []byte(sum), 0o644)
+	}
+	if err != nil {
+		return fmt.Errorf("move the program to the cache: %w", err)
+	}
+	// A folder does not take the place of one that another process put there since.
+	if err := os.Rename(made, program); err != nil && !isFolder(program) {
+		return fmt.Errorf("move the program to the cache: %w", err)
+	}
+	return nil
+}
+
+func isFolder(path string) bool {
+	info, err := os.Lstat(path)
+	return err == nil && info.IsDir()
+}
+
+// sumOf digests a file, or the names, kinds and contents of all that a folder
+// has.
+func sumOf(path string) (string, error) {
+	hash := sha256.New()
+	err := filepath.WalkDir(path, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		relative, err := filepath.Rel(path, name)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(hash, "%q %s\n", relative, entry.Type())
+		in, err := os.Open(name)
+		if err != nil {
+			return err
+		}
+		_, err = io.Copy(hash, in)
+		return errors.Join(err, in.Close())
+	})
+	return hex.EncodeToString(hash.Sum(nil)), err
+}
