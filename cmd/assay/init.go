@@ -76,6 +76,7 @@ func (a *app) init(ctx context.Context, flags initFlags) error {
 const (
 	maxQueries   = 1 << 20          // bytes of the file of queries
 	queryTimeout = 30 * time.Second // of what is tried of one query
+	copyTimeout  = 30 * time.Minute // of copying the database
 )
 
 // draft tries the queries on a copy of the database.
@@ -92,7 +93,7 @@ func (a *app) draft(ctx context.Context, flags initFlags, queries string) (*draf
 	}
 	defer work.Close()
 	return draft.Make(ctx, draft.Options{Database: flags.db, Queries: flags.queries, SQL: queries, Plan: flags.output,
-		Folder: work.Dir, Timeout: queryTimeout, Progress: progress.Step, Estimate: runner.Estimate})
+		Folder: work.Dir, Timeout: queryTimeout, CopyTimeout: copyTimeout, Progress: progress.Step, Estimate: runner.Estimate})
 }
 
 // writable says why the plan cannot be written where it should.

@@ -38,8 +38,10 @@ type Options struct {
 	SQL      string // its content
 	Folder   string // an empty one, for the copy
 	// Timeout bounds what is tried of one query; one that takes longer is left
-	// out. The copy of the database has no limit.
+	// out.
 	Timeout time.Duration
+	// CopyTimeout bounds the copying of the database.
+	CopyTimeout time.Duration
 	// Progress is told what comes next. It may be nil.
 	Progress func(what string)
 	Plan     string // where the plan will lie: it names the database relative to itself
@@ -112,9 +114,14 @@ func newDrafter(ctx context.Context, options Options) (*drafter, error) {
 		return nil, &InputError{err}
 	}
 	d.progress("copying " + options.Database)
-	d.data, err = dataset.Cache{Dir: options.Folder}.Prepare(ctx, assay.Dataset{Workload: d.name, File: options.Database, Seed: seed})
+	limited, cancel := context.WithTimeout(ctx, options.CopyTimeout)
+	defer cancel()
+	d.data, err = dataset.Cache{Dir: options.Folder}.Prepare(limited, assay.Dataset{Workload: d.name, File: options.Database, Seed: seed})
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
+	}
+	if limited.Err() != nil {
+		return nil, &InputError{fmt.Errorf("copying %s takes longer than %s: give a smaller database of the same kind", options.Database, options.CopyTimeout)}
 	}
 	if err != nil {
 		return nil, &InputError{err}

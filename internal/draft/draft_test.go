@@ -73,6 +73,9 @@ func draftIn(t *testing.T, ctx context.Context, o Options) (*Draft, error) {
 	if o.Timeout == 0 {
 		o.Timeout = time.Minute
 	}
+	if o.CopyTimeout == 0 {
+		o.CopyTimeout = time.Minute
+	}
 	return Make(ctx, o)
 }
 
@@ -367,5 +370,43 @@ func TestMistakes(t *testing.T) {
 	var input *InputError
 	if _, err := draftIn(t, ctx, options(database, "SELECT 1")); !errors.Is(err, context.Canceled) || errors.As(err, &input) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+func TestCopyHasATimeLimit(t *testing.T) {
+	o := options(create(t, "CREATE TABLE item (id INTEGER PRIMARY KEY)"), "SELECT id FROM item WHERE id = ?")
+	o.CopyTimeout = time.Nanosecond
+	_, err := draftIn(t, t.Context(), o)
+	var input *InputError
+	if !errors.As(err, &input) || !strings.Contains(err.Error(), "takes longer than 1ns") {
+		t.Errorf("got %v, want an InputError that copying takes longer than 1ns", err)
+	}
+}
+
+// The schema is read in a time that grows with the tables, not with their square.
+func TestManyTables(t *testing.T) {
+	var text strings.Builder
+	text.WriteString("BEGIN;")
+	const tables = 4000
+	for i := range tables {
+		fmt.Fprintf(&text, "CREATE TABLE t%d (a TEXT, b INTEGER); CREATE VIEW v%[1]d AS SELECT b FROM t%[1]d;", i)
+	}
+	text.WriteString("COMMIT")
+	began := time.Now()
+	path := create(t, text.String())
+	made := time.Since(began)
+	began = time.Now()
+	s, err := open(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.db.Close()
+	took := time.Since(began)
+	last := s.table(fmt.Sprintf("v%d", tables-1))
+	if last == nil || last.view == "" || len(s.tables) < 2*tables {
+		t.Fatalf("got %d tables and views, the last one %+v; want %d or more", len(s.tables), last, 2*tables)
+	}
+	if most := 20*made + 5*time.Second; took > most { // both suffer from a busy machine
+		t.Errorf("reading %d tables and views took %s, and making them %s; want at most %s", 2*tables, took, made, most)
 	}
 }

@@ -25,6 +25,7 @@ type table struct {
 	columns []*column
 	keys    [][]*column // whose values together come once
 	view    string      // SQL of a view
+	noRowid bool        // WITHOUT ROWID, or no table
 }
 
 // column is a column of a table.
@@ -65,13 +66,22 @@ func open(ctx context.Context, path string) (*schema, error) {
 }
 
 func (s *schema) load(ctx context.Context) error {
-	names, err := texts(ctx, s.db, `SELECT name, (SELECT sql FROM sqlite_schema s WHERE s.name = l.name AND s.type = 'view')
-		FROM pragma_table_list l WHERE schema = 'main' ORDER BY name`)
+	// Each question is asked once: asked of each table, those about all tables
+	// take a time that grows with the square of their number.
+	views := map[string]string{}
+	rows, err := texts(ctx, s.db, "SELECT name, sql FROM sqlite_schema WHERE type = 'view'")
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		views[row[0]] = row[1]
+	}
+	names, err := texts(ctx, s.db, "SELECT name, wr OR type <> 'table' FROM pragma_table_list WHERE schema = 'main' ORDER BY name")
 	if err != nil {
 		return err
 	}
 	for _, row := range names {
-		t := &table{name: row[0], view: row[1]}
+		t := &table{name: row[0], view: views[row[0]], noRowid: row[1] == "1"}
 		for _, read := range []func(context.Context, *table) error{s.readColumns, s.readKeys, s.readForeign} {
 			if err := read(ctx, t); err != nil {
 				return fmt.Errorf("table %q: %w", t.name, err)
@@ -96,9 +106,8 @@ func (s *schema) readColumns(ctx context.Context, t *table) error {
 			primary = append(primary, c)
 		}
 	}
-	withoutRowid, err := texts(ctx, s.db, "SELECT 1 FROM pragma_table_list WHERE schema = 'main' AND name = ? AND (wr OR type <> 'table')", t.name)
-	if err != nil || len(withoutRowid) > 0 {
-		return err
+	if t.noRowid {
+		return nil
 	}
 	if len(primary) == 1 && primary[0].declared == "INTEGER" {
 		primary[0].rowid = true
