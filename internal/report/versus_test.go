@@ -26,7 +26,7 @@ func TestVersusOfTwoRunsInWords(t *testing.T) {
 	if err := WriteVersus(v, &out, "text"); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"R1 AGAINST R2", "launches are not paired", "cpu: r1 against r2", "6 unpaired", "Only r1 has these 1 cell", "modernc (web)"} {
+	for _, want := range []string{"r1 against r2\n", "launches are not paired", "cpu: r1 against r2", "6 unpaired", "Only r1 has these 1 cell", "modernc (web)"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}
