@@ -6,6 +6,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"assay"
@@ -20,73 +21,128 @@ type Wish struct {
 }
 
 const (
-	firstRate   = 500.0 // requests a second
-	leastRate   = 10.0
-	rateStep    = 1.05 // between the rate that is kept and the one that is not
-	stepLength  = 500 * time.Millisecond
-	mostLength  = 2 * time.Second // of a step with few requests
-	leastInStep = 2000            // requests: 20 beyond the 99th percentile
+	firstRate    = 500.0 // requests a second
+	minRate      = 10.0
+	maxRateStep  = 2.0 // from one rate to the next while it is far away
+	minRateStep  = 1.05
+	sameResults  = 6 // in a row, after which steps become larger again
+	maxLowest    = 12
+	confirmSteps = 10
+	limitSteps   = 3 // in a row that hold at the limit: it is a bound and no estimate
+	maxSteps     = 80
+
+	stepLength        = 500 * time.Millisecond
+	maxLength         = 2 * time.Second // of a step with few requests
+	maxConfirmLength  = 3 * time.Second
+	minInStep         = 2000 // requests: 20 beyond the 99th percentile
+	minBeyondQuantile = 100  // requests, in the steps that confirm a rate
 )
 
-// search finds the highest rate of arrivals at which a wish holds: doubling,
-// and then halving what lies between. One bad step is tried again, and what was
-// found is held against twice that rate, so that a stall of the machine is not
-// the end.
+// search finds the rate of arrivals at which a wish holds as often as not, by
+// the up-and-down method (Dixon and Mood 1948): a rate that holds is followed by
+// a higher one, any other by a lower one, and each change of direction halves
+// the distance. Both directions have one rule, so noise moves the result in
+// neither: a second try of a failed rate would move it up, of one that held, down.
+// Where the distance is the shortest, steps of their own confirm what was found.
 type search struct {
-	holds func(rate float64) (bool, error)
+	holds func(rate float64, confirm bool) (bool, error)
 	limit float64 // beyond which it would be the generator's
 }
 
-// run returns 0 where the wish holds at no rate, and limited where it still
-// holds at the limit.
+// run returns the mean of the rates that held in the steps that confirm: 0 where
+// the wish holds at no rate, and limited where it still holds at the limit.
 func (s search) run() (rate float64, limited bool, err error) {
-	rate, limited, err = s.climb(firstRate)
-	if err != nil || limited {
-		return rate, limited, err
-	}
-	higher := min(max(2*rate, firstRate), s.limit)
-	if passed, err := s.holds(higher); err != nil || !passed {
-		return rate, false, err
-	}
-	again, limited, err := s.climb(higher)
-	return max(rate, again), limited, err // both were kept
-}
-
-// climb searches from a rate on.
-func (s search) climb(from float64) (rate float64, limited bool, err error) {
-	good, bad := 0.0, math.Inf(1)
-	for rate = from; bad > rateStep*good; {
-		holds, err := s.twice(rate)
+	w := walk{rate: min(firstRate, s.limit), step: math.Log(maxRateStep), limit: s.limit}
+	var confirmed []attempt
+	for steps := 0; len(confirmed) < confirmSteps && !s.atLimit(confirmed); steps++ {
+		if w.lowest == maxLowest {
+			return 0, false, nil
+		}
+		if steps == maxSteps {
+			return 0, false, &failure{assay.Failed, fmt.Sprintf("no rate was found in %d steps: whether the latency target holds changes with time; measure again on a quieter machine", maxSteps)}
+		}
+		confirm := w.near()
+		holds, err := s.holds(w.rate, confirm)
 		if err != nil {
 			return 0, false, err
 		}
-		if holds {
-			good = rate
-		} else {
-			bad = rate
+		if confirm {
+			confirmed = append(confirmed, attempt{w.rate, holds})
 		}
-		switch {
-		case holds && rate >= s.limit:
-			return rate, true, nil
-		case math.IsInf(bad, 1):
-			rate = min(2*good, s.limit)
-		case good == 0 && bad <= leastRate:
-			return 0, false, nil
-		case good == 0:
-			rate = bad / 2
-		default:
-			rate = math.Sqrt(good * bad)
+		if w.next(holds) {
+			confirmed = nil
 		}
 	}
-	return good, false, nil
+	if s.atLimit(confirmed) {
+		return s.limit, true, nil
+	}
+	return mean(confirmed), false, nil
 }
 
-func (s search) twice(rate float64) (bool, error) {
-	holds, err := s.holds(rate)
-	if err != nil || holds {
-		return holds, err
+// atLimit tells whether the last steps held at the limit.
+func (s search) atLimit(steps []attempt) bool {
+	if len(steps) < limitSteps {
+		return false
 	}
-	return s.holds(rate)
+	return !slices.ContainsFunc(steps[len(steps)-limitSteps:], func(a attempt) bool { return !a.holds || a.rate < s.limit })
+}
+
+// attempt is a step that confirms.
+type attempt struct {
+	rate  float64
+	holds bool
+}
+
+// mean is the geometric mean of the rates that held; 0 where none did.
+func mean(steps []attempt) float64 {
+	sum, held := 0.0, 0
+	for _, a := range steps {
+		if a.holds {
+			sum += math.Log(a.rate)
+			held++
+		}
+	}
+	if held == 0 {
+		return 0
+	}
+	return math.Exp(sum / float64(held))
+}
+
+// walk is where a search stands.
+type walk struct {
+	rate, limit float64
+	step        float64 // distance to the next rate: its logarithm
+	held        bool    // the last step
+	same        int     // how many steps in a row had that result; 0: there was none yet
+	lowest      int     // how many of them in a row failed at the lowest rate
+}
+
+// near tells whether a step confirms a rate: those around it differ by little, or
+// there is no higher one.
+func (w *walk) near() bool { return w.step <= math.Log(minRateStep) || w.rate >= w.limit }
+
+// next goes to the next rate. It reports whether what was confirmed so far is
+// void, since the rate that is searched is far away.
+func (w *walk) next(holds bool) (void bool) {
+	if w.same > 0 && holds != w.held {
+		w.same = 0
+		w.step = max(math.Log(minRateStep), w.step/2)
+	}
+	w.same++
+	if w.same >= sameResults && w.step < math.Log(maxRateStep) && w.rate < w.limit {
+		w.step, w.same, void = min(math.Log(maxRateStep), 2*w.step), 1, true
+	}
+	w.held = holds
+	if holds {
+		w.lowest = 0
+		w.rate = min(w.rate*math.Exp(w.step), w.limit)
+		return void
+	}
+	if w.rate <= minRate {
+		w.lowest++
+	}
+	w.rate = max(w.rate/math.Exp(w.step), minRate)
+	return void
 }
 
 // findCapacity searches the highest rate at which a served operation keeps the
@@ -95,8 +151,8 @@ func (in *instance) findCapacity(ctx context.Context, j *job, url string, t *ass
 	wish := in.r.config.Wish
 	began := time.Now()
 	var late error // the generator was, at the last rate that broke the wish
-	rate, limited, err := search{limit: nearLimit * in.r.limits[j.Cell.Clients], holds: func(rate float64) (bool, error) {
-		result, err := in.step(ctx, j, url, rate)
+	rate, limited, err := search{limit: nearLimit * in.r.limits[j.Cell.Clients], holds: func(rate float64, confirm bool) (bool, error) {
+		result, err := in.step(ctx, j, url, rate, wish.requests(rate, confirm))
 		if err == nil && result.Wrong > 0 {
 			err = answered(result, j)
 		}
@@ -114,13 +170,14 @@ func (in *instance) findCapacity(ctx context.Context, j *job, url string, t *ass
 		return late
 	}
 	if rate == 0 {
-		return &failure{assay.Failed, fmt.Sprintf("the wish does not hold even at %g requests a second", leastRate)}
+		return &failure{assay.Failed, fmt.Sprintf("the wish does not hold even at %g requests a second", minRate)}
 	}
 	if err := end(t, in.applied); err != nil {
 		return err
 	}
 	t.Figures[assay.CapacityPerS] = rate
 	t.Figures[assay.LimitPerS] = in.r.limits[j.Cell.Clients]
+	t.Warnings = append(t.Warnings, wish.sampleWarning(rate)...)
 	if late != nil {
 		t.Warnings = append(t.Warnings, assay.Warning{Code: "generator-bound",
 			Evidence: fmt.Sprintf("above %.0f requests a second the wish was broken when the load generator itself was late", rate),
@@ -134,11 +191,32 @@ func (in *instance) findCapacity(ctx context.Context, j *job, url string, t *ass
 	return nil
 }
 
+// requests is how many requests a step has. One that confirms a rate has so many
+// that enough of them lie beyond the percentile, unless the rate is too low.
+func (w Wish) requests(rate float64, confirm bool) int {
+	n := max(rate*stepLength.Seconds(), min(minInStep, rate*maxLength.Seconds()))
+	if confirm {
+		n = max(n, min(math.Ceil(minBeyondQuantile/(1-w.P)), rate*maxConfirmLength.Seconds()))
+	}
+	return int(n)
+}
+
+// sampleWarning is about a percentile of which few requests lie beyond.
+func (w Wish) sampleWarning(rate float64) []assay.Warning {
+	requests := w.requests(rate, true)
+	beyond := float64(requests) * (1 - w.P)
+	if beyond >= minBeyondQuantile/minRateStep { // rates that held are not all the same
+		return nil
+	}
+	return []assay.Warning{{Code: "few-samples",
+		Evidence: fmt.Sprintf("each step that confirms the rate has about %d requests, of which %.0f lie beyond the percentile; %d are needed", requests, beyond, minBeyondQuantile),
+		Advice:   "use a lower percentile in --find-capacity, or read the rate as an estimate with more noise"}}
+}
+
 // step measures one rate for a moment.
-func (in *instance) step(ctx context.Context, j *job, url string, rate float64) (load.Result, error) {
+func (in *instance) step(ctx context.Context, j *job, url string, rate float64, requests int) (load.Result, error) {
 	limited, cancel := context.WithTimeout(ctx, in.r.config.Timeout)
 	defer cancel()
-	requests := max(int(rate*stepLength.Seconds()), min(leastInStep, int(rate*mostLength.Seconds())))
 	result, used, err := in.r.generate(limited, load.Config{URL: url + "/{n}", Clients: j.Cell.Clients,
 		Requests: requests, Warm: requests / warmShare, Rate: rate, Expect: j.answers})
 	in.loadUsed += used
