@@ -27,11 +27,8 @@ func significant(v float64, n int) string {
 	return strconv.FormatFloat(v, 'f', min(max(n-1-exponent, 0), 9), 64)
 }
 
-// ratioText is a ratio with its interval, with as many digits as it takes to
+// ratioFormat prints centre, low and high, with as many digits as it takes to
 // see on which side of 1 the ends are.
-func ratioText(i stat.Interval) string { return ratioFormat(i, "%s [%s, %s]") }
-
-// ratioFormat prints centre, low and high.
 func ratioFormat(i stat.Interval, format string) string {
 	n := 3
 	for n < 5 && (hidesSide(i.Low, n) || hidesSide(i.High, n)) {

@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -36,7 +35,7 @@ func (h *history) mayText(key string) string {
 	for _, values := range h.keys[key].may {
 		var all []string
 		for _, v := range values {
-			all = append(all, fmt.Sprintf("%s", v))
+			all = append(all, string(v))
 			if v == nil {
 				all[len(all)-1] = "-"
 			}

@@ -187,7 +187,7 @@ func TestExit(t *testing.T) {
 	t.Run("crash", func(t *testing.T) {
 		t.Parallel()
 		w := begin(t, "crash", Options{})
-		want := &ExitError{Status: "exit status 3"}
+		want := &ExitError{Status: "exit status 3", Code: 3}
 		for i := range 32 {
 			want.Tail = append(want.Tail, fmt.Sprint("line ", i+9))
 		}
