@@ -89,6 +89,7 @@ func TestFloor(t *testing.T) {
 // An option that the driver's own flags override, and one that is misspelt, do
 // not show in what the build says of itself.
 func TestOptionThatDoesNotArrive(t *testing.T) {
+	t.Setenv("CGO_CFLAGS", "-O0") // a minute less
 	target := hello(t, built(t, checkout(t), "mattn:DQS=0:NO_SUCH_THING=1:THREADSAFE=0"))
 	for option, want := range map[string]bool{"DQS=0": true, "THREADSAFE=0": false, "THREADSAFE=1": true, "NO_SUCH_THING=1": false} {
 		if slices.Contains(target.CompileOptions, option) != want {
@@ -105,6 +106,7 @@ var documentedSpec = regexp.MustCompile(`\b(?:mattn|crawshaw|eatonphil|sqlite-c)
 // what the build says of itself; and so does one option that needs the
 // mathematical library.
 func TestOptionsInDocuments(t *testing.T) {
+	t.Setenv("CGO_CFLAGS", "-O0") // a minute less for each
 	b := checkout(t)
 	specs := map[string]bool{"mattn:ENABLE_FTS5": true}
 	pages, err := filepath.Glob(filepath.Join(b.Source.Dir, "docs", "*.md"))
