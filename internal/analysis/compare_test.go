@@ -11,6 +11,7 @@ import (
 	"assay"
 	"assay/internal/analysis/analysistest"
 	"assay/internal/stat"
+	"assay/internal/wording"
 )
 
 // rows returns the rows of a report's only table by name.
@@ -65,7 +66,7 @@ func TestGroupsPairWithTheirOwnReference(t *testing.T) {
 	rows := rowsOf(t, mustReport(t, analysistest.PlainRun, trials))
 	for _, name := range []string{"mattn (web)", "glebarez (web)"} {
 		f, _ := rows[name].Figure("ns/op")
-		if f.Comparison == nil || digits(f.Comparison.Ratio.Center) != "0.500" || f.Comparison.Ratio.N != 6 {
+		if f.Comparison == nil || wording.Digits(f.Comparison.Ratio.Center) != "0.500" || f.Comparison.Ratio.N != 6 {
 			t.Errorf("%s: %+v", name, f.Comparison)
 		}
 	}
@@ -152,7 +153,7 @@ func TestNoise(t *testing.T) {
 	trials = append(trials, analysistest.Launches(analysistest.Cell("get", "mattn", "web"), 6, 1050, 0)...)
 	r := mustReport(t, analysistest.PlainRun, trials)
 	rows := rowsOf(t, r)
-	if got := digits(r.Tables[0].Noise); got != "0.100" {
+	if got := wording.Digits(r.Tables[0].Noise); got != "0.100" {
 		t.Errorf("noise %s, want 0.100", got)
 	}
 	f, _ := rows["mattn (web)"].Figure("ns/op")

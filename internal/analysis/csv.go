@@ -1,7 +1,5 @@
 package analysis
 
-import ()
-
 // id is how other rows name this one: DRIVER@VERSION[:OPTION...]/PROFILE.
 func (r *Row) ID() string {
 	if r == nil {

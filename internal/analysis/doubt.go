@@ -9,6 +9,7 @@ import (
 
 	"assay"
 	"assay/internal/stat"
+	"assay/internal/wording"
 )
 
 // warnOfLaunches looks at a row's launches, and at the windows in them, for what
@@ -41,7 +42,7 @@ func (r *Row) warnOfOrder(of string, series []float64, margin float64, advice st
 	total, p, drifts := stat.Drift(series)
 	if drifts { // which is an autocorrelation too
 		if beyond(total, margin) {
-			r.warn("drift", fmt.Sprintf("over %d launches %s changed to %s times its first value (p %.1g)", len(series), of, digits(total), p), advice).Severity = math.Abs(math.Log(total))
+			r.warn("drift", fmt.Sprintf("over %d launches %s changed to %s times its first value (p %.1g)", len(series), of, wording.Digits(total), p), advice).Severity = math.Abs(math.Log(total))
 		}
 		return
 	}
@@ -55,7 +56,7 @@ func (r *Row) warnOfOrder(of string, series []float64, margin float64, advice st
 func (r *Row) warnOfShape(figures []float64, margin float64) {
 	if gap, upper, found := stat.TwoModes(figures); found {
 		if beyond(gap, margin) {
-			r.warn("two-modes", fmt.Sprintf("%d of %d launches are %s times the others, with nothing in between", upper, len(figures), digits(gap)),
+			r.warn("two-modes", fmt.Sprintf("%d of %d launches are %s times the others, with nothing in between", upper, len(figures), wording.Digits(gap)),
 				"look at both groups: no launch has their mean").Severity = gap
 		}
 		return
@@ -128,7 +129,7 @@ func (t *Table) warnOfSyncs() {
 			}
 			if c, ok := t.against(strong, weak); ok && c.Verdict == stat.Faster {
 				strong.warn("stronger-sync-faster", fmt.Sprintf("%s with %s is faster than %s with %s (%s)", class(strong.Durability), strong.Cell.Profile,
-					class(weak.Durability), weak.Cell.Profile, ratioFormat(c.Ratio, "%s [%s, %s]")), "compare sync-before-ack of both, and what else the profiles set")
+					class(weak.Durability), weak.Cell.Profile, wording.Ratio(c.Ratio, "%s [%s, %s]")), "compare sync-before-ack of both, and what else the profiles set")
 			}
 		}
 	}
@@ -171,7 +172,7 @@ type option struct{ name, with, without string }
 const isSet = "set"
 
 func (r *Row) warnOfOption(d option, other *Row, ratio stat.Interval) {
-	evidence := fmt.Sprintf("%s and %s are equivalent (%s)", optionText(r, d.name, d.with), optionText(other, d.name, d.without), ratioFormat(ratio, "%s [%s, %s]"))
+	evidence := fmt.Sprintf("%s and %s are equivalent (%s)", optionText(r, d.name, d.with), optionText(other, d.name, d.without), wording.Ratio(ratio, "%s [%s, %s]"))
 	advice := "it makes no difference here: leave it out, or measure where it could matter"
 	switch is := Effective(r.Settings, d.name); {
 	case is != "" && is == Effective(other.Settings, d.name):
@@ -331,7 +332,7 @@ func grown(rows []*Row) {
 		return
 	}
 	last.warn("grows", fmt.Sprintf("an operation takes %s times as long with n=%s as with n=%s: the figure depends on the number of operations",
-		ratioFormat(c.Ratio, "%s [%s, %s]"), last.Cell.Params[countParam], first.Cell.Params[countParam]),
+		wording.Ratio(c.Ratio, "%s [%s, %s]"), last.Cell.Params[countParam], first.Cell.Params[countParam]),
 		"a figure of this operation holds only for its n: compare at your own n, or in transactions of a fixed size").Severity = c.Ratio.Center
 }
 
@@ -346,7 +347,7 @@ func (r *Result) warnOfDisk() {
 		for _, row := range t.Rows {
 			if commits := syncedCommits(row); commits > beyondDisk*rate*float64(row.Cell.Clients) {
 				row.warn("beyond-disk", fmt.Sprintf("%s synced commits per second, but the disk did %s syncs per second for one client when assay probed it",
-					digits(commits), digits(rate)), "check whether the syncs reach the disk, and what the trace counts as one: sync-before-ack").Severity = commits / rate
+					wording.Digits(commits), wording.Digits(rate)), "check whether the syncs reach the disk, and what the trace counts as one: sync-before-ack").Severity = commits / rate
 			}
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"assay/internal/stat"
+	"assay/internal/wording"
 )
 
 // Comparison is a comparison of two rows.
@@ -46,15 +47,15 @@ func (c Comparison) Why() string {
 	case "":
 		return ""
 	case stat.TooFew:
-		return fmt.Sprintf("%s of at least %d", plural(c.Ratio.N, "launch"), stat.MinPairs)
+		return fmt.Sprintf("%s of at least %d", wording.Plural(c.Ratio.N, "launch"), stat.MinPairs)
 	case stat.TooWide:
 		return fmt.Sprintf("the 95 %% CI of the ratio, %s, includes 1 and reaches beyond the margin of %s %%",
-			ratioFormat(c.Ratio, "%[2]s to %[3]s"), digits(100*rule.Margin))
+			wording.Ratio(c.Ratio, "%[2]s to %[3]s"), wording.Digits(100*rule.Margin))
 	case stat.NotClear:
 		return fmt.Sprintf("the 95 %% CI of the ratio, %s, does not lie beyond the %s %% by which the A/A test of this table differs",
-			ratioFormat(c.Ratio, "%[2]s to %[3]s"), digits(100*rule.Noise))
+			wording.Ratio(c.Ratio, "%[2]s to %[3]s"), wording.Digits(100*rule.Noise))
 	case stat.TooMany:
-		return fmt.Sprintf("adjusted for the %d comparisons of this table, p is %s (Holm), above 0.05", c.Together, digits(c.Adjusted))
+		return fmt.Sprintf("adjusted for the %d comparisons of this table, p is %s (Holm), above 0.05", c.Together, wording.Digits(c.Adjusted))
 	case Unpaired:
 		return "not measured in the same launches"
 	case Unlike:

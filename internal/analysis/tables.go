@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"assay/internal/wording"
+
 	"assay"
 )
 
@@ -71,7 +73,7 @@ func title(c assay.Cell, workload, pool bool) string {
 	if len(c.Params) > 0 {
 		parts = append(parts, strings.ReplaceAll(c.ParamString(), ";", ", "))
 	}
-	parts = append(parts, plural(c.Clients, "client"))
+	parts = append(parts, wording.Plural(c.Clients, "client"))
 	add := func(differs bool, format string, value any) {
 		if differs {
 			parts = append(parts, fmt.Sprintf(format, value))
@@ -82,7 +84,7 @@ func title(c assay.Cell, workload, pool bool) string {
 	add(c.Statement != "" && c.Statement != "once", "statement %s", c.Statement)
 	add(c.Transaction != 0, "transaction %d", c.Transaction)
 	add(c.Rate != 0, "%g arrivals/s", c.Rate)
-	return clean(strings.Join(parts, ", "))
+	return wording.Clean(strings.Join(parts, ", "))
 }
 
 // launchTime is the mean wall time that one launch of the whole table took.
@@ -180,7 +182,7 @@ func (n naming) name(c assay.Cell) string {
 	if len(n.builds[c.Target()]) > 1 && c.Build != "" {
 		name += "#" + c.Build[:min(len(c.Build), 8)]
 	}
-	return clean(name)
+	return wording.Clean(name)
 }
 
 // Count notes a value under a name, unless it is unknown.

@@ -7,6 +7,7 @@ import (
 
 	"assay"
 	"assay/internal/stat"
+	"assay/internal/wording"
 )
 
 // What is worth a warning.
@@ -33,12 +34,12 @@ type Warning struct {
 func (w Warning) String() string {
 	s := w.Code + ": " + w.Evidence
 	if w.Of > 0 {
-		s += fmt.Sprintf(" (in %d of %s)", w.Launches, plural(w.Of, "launch"))
+		s += fmt.Sprintf(" (in %d of %s)", w.Launches, wording.Plural(w.Of, "launch"))
 	}
 	if w.Advice != "" {
 		s += "; advice: " + w.Advice
 	}
-	return clean(s)
+	return wording.Clean(s)
 }
 
 // trialWarnings joins the warnings of a cell's trials. Those that differ in
@@ -78,22 +79,22 @@ func dropNumbers(r rune) rune {
 func (r *Row) warnOfTrials() {
 	measured, dropped := r.launches()
 	if kept := len(r.Counted()); r.Outcome == assay.OK && kept < stat.MinLaunches {
-		r.warn("few-launches", fmt.Sprintf("%d of at least %s", kept, plural(stat.MinLaunches, "launch")),
+		r.warn("few-launches", fmt.Sprintf("%d of at least %s", kept, wording.Plural(stat.MinLaunches, "launch")),
 			"give the run a larger budget").Severity = -float64(kept)
 	}
 	switch {
 	case dropped > 0 && len(r.Counted()) == measured:
-		r.warn("disturbed", fmt.Sprintf("%d of %s disturbed by other programs or the hypervisor; they count, because too few others are left", dropped, plural(measured, "launch")),
+		r.warn("disturbed", fmt.Sprintf("%d of %s disturbed by other programs or the hypervisor; they count, because too few others are left", dropped, wording.Plural(measured, "launch")),
 			"stop other programs on the machine, or use a quieter machine").Severity = float64(dropped) / float64(measured)
 	case float64(dropped) > mostDropped*float64(measured):
-		r.warn("dropped", fmt.Sprintf("%d of %s disturbed by other programs or the hypervisor, and not counted", dropped, plural(measured, "launch")),
+		r.warn("dropped", fmt.Sprintf("%d of %s disturbed by other programs or the hypervisor, and not counted", dropped, wording.Plural(measured, "launch")),
 			"stop other programs on the machine, or use a quieter machine").Severity = float64(dropped) / float64(measured)
 	}
 	if busy, has := r.Figure(assay.BusyOp); has && busy.Interval.Center > mostBusy {
-		r.warn("busy", fmt.Sprintf("%s answers of 'busy' per operation", digits(busy.Interval.Center)), "set busy_timeout").Severity = busy.Interval.Center
+		r.warn("busy", fmt.Sprintf("%s answers of 'busy' per operation", wording.Digits(busy.Interval.Center)), "set busy_timeout").Severity = busy.Interval.Center
 	}
 	if s := stalled(r.Counted()); s > stat.StallLimit {
-		r.warn("stalls", fmt.Sprintf("the total time per operation is %s times that of the median window", digits(s)),
+		r.warn("stalls", fmt.Sprintf("the total time per operation is %s times that of the median window", wording.Digits(s)),
 			"look for checkpoints, compactions or collections; the figure includes them").Severity = s
 	}
 }
@@ -140,7 +141,7 @@ func (t *Table) warn() {
 		}
 		if t.Systematic > t.Margin {
 			row.warn("noise", fmt.Sprintf("the baseline against itself (A/A test) differs by %s %%, more than its launches explain and than the margin of %s %%",
-				digits(100*t.Systematic), digits(100*t.Margin)), "run on a quieter machine, or accept a wider margin").Severity = t.Systematic
+				wording.Digits(100*t.Systematic), wording.Digits(100*t.Margin)), "run on a quieter machine, or accept a wider margin").Severity = t.Systematic
 		}
 		if f, _ := row.Figure(t.Primary.Name); !t.noiseKnown && f.Comparison != nil && f.Comparison.Verdict != stat.Undecided {
 			row.warn("unknown-noise", "this run has no A/A test of the baseline: its noise is unknown",
@@ -181,7 +182,7 @@ func (t *Table) warnOfScans() {
 	for _, row := range t.Rows {
 		if strings.HasPrefix(row.QueryPlan, "SCAN") {
 			row.warn("scan", fmt.Sprintf("the target reads the whole table (%s), but %s looks rows up (%s)",
-				clean(row.QueryPlan), t.Rows[i].Name(), clean(t.Rows[i].QueryPlan)), "look for a missing primary key or index")
+				wording.Clean(row.QueryPlan), t.Rows[i].Name(), wording.Clean(t.Rows[i].QueryPlan)), "look for a missing primary key or index")
 		}
 	}
 }

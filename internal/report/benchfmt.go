@@ -12,6 +12,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/wording"
 )
 
 // writeBenchfmt prints one line per trial for benchstat and its relatives.
@@ -38,7 +39,7 @@ func (r *Report) writeBenchfmt(w io.Writer) error {
 // benchConfig prints what holds for the whole run.
 func (r *Report) benchConfig(out io.Writer) {
 	add := func(key, value string) {
-		if value = clean(value); value != "" {
+		if value = wording.Clean(value); value != "" {
 			fmt.Fprintf(out, "%s: %s\n", configKey(key), value)
 		}
 	}

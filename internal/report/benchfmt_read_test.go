@@ -4,8 +4,9 @@ import (
 	"bytes"
 	"testing"
 
-	"assay/internal/analysis/analysistest"
 	"golang.org/x/perf/benchfmt"
+
+	"assay/internal/analysis/analysistest"
 )
 
 // The format's own reader must find every line and no mistake.

@@ -10,6 +10,7 @@ import (
 	"assay/internal/analysis"
 	"assay/internal/chart"
 	"assay/internal/stat"
+	"assay/internal/wording"
 )
 
 // NamedChart is a chart with the name of its file, without an extension: safe
@@ -66,9 +67,9 @@ func describe(t *analysis.Table, words string) string {
 		}
 	}
 	if without > 0 {
-		parts = append(parts, plural(without, "row")+" without figures, each with its reason.")
+		parts = append(parts, wording.Plural(without, "row")+" without figures, each with its reason.")
 	}
-	return fmt.Sprintf("%s, %s, %s. %s The table has all figures.", t.Title, words, plural(len(t.Rows), "row"), strings.Join(parts, " "))
+	return fmt.Sprintf("%s, %s, %s. %s The table has all figures.", t.Title, words, wording.Plural(len(t.Rows), "row"), strings.Join(parts, " "))
 }
 
 // isDrawn tells whether a row's figures are drawn: only those of rows that ended
@@ -126,13 +127,13 @@ func chartRow(t *analysis.Table, row *analysis.Row, cells func() []chart.Cell) c
 		r.Cells = cells()
 		return r
 	}
-	r.Text = clean(string(row.Outcome) + analysis.ReasonOf(row))
+	r.Text = wording.Clean(string(row.Outcome) + analysis.ReasonOf(row))
 	return r
 }
 
 // rowName is the row's name with what it is for the others.
 func rowName(t *analysis.Table, row *analysis.Row) string {
-	name := clean(row.Name())
+	name := wording.Clean(row.Name())
 	switch {
 	case row.Twin:
 		return "A/A " + name
@@ -174,7 +175,7 @@ func intervalCell(i *stat.Interval) chart.Cell {
 	if i == nil {
 		return chart.Cell{}
 	}
-	return chart.Cell{Marks: []chart.Interval{drawable(*i)}, Text: digits(i.Center)}
+	return chart.Cell{Marks: []chart.Interval{drawable(*i)}, Text: wording.Digits(i.Center)}
 }
 
 func ratioCellOf(c *analysis.Comparison) chart.Cell {
@@ -257,7 +258,7 @@ func unitTick(unit string) func(float64) string {
 }
 
 // digitsTick prints a round number.
-func digitsTick(v float64) string { return trimZeros(digits(v)) }
+func digitsTick(v float64) string { return trimZeros(wording.Digits(v)) }
 
 func trimZeros(number string) string {
 	if !strings.Contains(number, ".") {

@@ -11,6 +11,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/chart"
+	"assay/internal/wording"
 )
 
 // operation is the tables of one operation of one workload.
@@ -32,7 +33,7 @@ func (r *Report) operations() []*operation {
 		if len(workloads) > 1 {
 			name = c.Workload + ": " + name
 		}
-		name = clean(name)
+		name = wording.Clean(name)
 		if len(all) == 0 || all[len(all)-1].name != name {
 			all = append(all, &operation{name: name})
 		}
@@ -104,7 +105,7 @@ func restWords(c assay.Cell) string {
 		parts = append(parts, strings.ReplaceAll(c.ParamString(), ";", ", "))
 	}
 	if c.Clients > 0 {
-		parts = append(parts, plural(c.Clients, "client"))
+		parts = append(parts, wording.Plural(c.Clients, "client"))
 	}
 	if c.Pool > 0 && c.Pool != c.Clients && c.Clients > 0 {
 		parts = append(parts, fmt.Sprint("pool ", c.Pool))
@@ -121,7 +122,7 @@ func restWords(c assay.Cell) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return clean(", " + strings.Join(parts, ", "))
+	return wording.Clean(", " + strings.Join(parts, ", "))
 }
 
 // curves are charts of how figures depend on an axis.
@@ -156,7 +157,7 @@ func (f *family) lines() (lines *chart.Lines, left int) {
 			if !has || row.Outcome != assay.OK {
 				continue
 			}
-			name := clean(row.Name())
+			name := wording.Clean(row.Name())
 			if series[name] == nil {
 				series[name] = &chart.Curve{Name: name}
 				order = append(order, name)
@@ -196,7 +197,7 @@ func axisWords(axis string) string {
 		"clients": "clients at the same time", "pool": "open connections", "rate": "arrivals per second",
 		"transaction": "operations in a transaction (0: each commits alone)", "rows": "rows in the table",
 	}
-	return cmp.Or(words[axis], clean(axis)+" (a parameter of the plan)")
+	return cmp.Or(words[axis], wording.Clean(axis)+" (a parameter of the plan)")
 }
 
 // describeLines says what a chart of curves shows.

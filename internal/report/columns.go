@@ -8,6 +8,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/stat"
+	"assay/internal/wording"
 )
 
 // column is one column of a table for readers.
@@ -60,7 +61,7 @@ func tableCells(t *analysis.Table, row *analysis.Row, columns []column, n *notes
 		if row.Reason != "" {
 			why += ": " + row.Reason
 		}
-		return []string{row.Driver, clean(row.Cell.Profile), strings.TrimSpace(clean(why) + " " + marks(row, n))}
+		return []string{row.Driver, wording.Clean(row.Cell.Profile), strings.TrimSpace(wording.Clean(why) + " " + marks(row, n))}
 	}
 	cells := make([]string, len(columns))
 	for i, c := range columns {
@@ -74,7 +75,7 @@ func tableCells(t *analysis.Table, row *analysis.Row, columns []column, n *notes
 func columnsOf(t *analysis.Table, n *notes) []column {
 	all := []column{
 		{"driver", false, func(r *analysis.Row) string { return r.Driver }},
-		{"profile", false, func(r *analysis.Row) string { return clean(r.Cell.Profile) }},
+		{"profile", false, func(r *analysis.Row) string { return wording.Clean(r.Cell.Profile) }},
 		{t.Primary.Name, true, figureColumn(t.Primary.Name)},
 	}
 	switch {
@@ -204,7 +205,7 @@ func settingWord(name, value string) string {
 func marks(r *analysis.Row, n *notes) string {
 	var all []string
 	if r.Outcome != assay.OK && len(r.Figures) > 0 {
-		all = append(all, n.mark(clean(string(r.Outcome)+": "+r.Reason+"; not compared and not ranked")))
+		all = append(all, n.mark(wording.Clean(string(r.Outcome)+": "+r.Reason+"; not compared and not ranked")))
 	}
 	unequal := false // promises are why there is no verdict
 	for _, f := range r.Figures {
@@ -213,7 +214,7 @@ func marks(r *analysis.Row, n *notes) string {
 		case slices.Contains(r.Codes(), analysis.UnequalDurability):
 			unequal = true
 		default:
-			all = append(all, n.mark(clean("undecided: "+c.Why())))
+			all = append(all, n.mark(wording.Clean("undecided: "+c.Why())))
 		}
 	}
 	for _, w := range r.Warnings {

@@ -8,6 +8,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/wording"
 )
 
 // addConditions shows all that is known of each target with each profile: where
@@ -42,7 +43,7 @@ func readWhole(r *analysis.Row) bool {
 func (r *Report) conditions(row *analysis.Row) *grid {
 	g := &grid{header: []string{"condition", "requested", "effective"}, right: make([]bool, 3)}
 	add := func(name, requested, effective string) {
-		g.rows = append(g.rows, []string{clean(name), cmp.Or(clean(requested), "-"), cmp.Or(clean(effective), "-")})
+		g.rows = append(g.rows, []string{wording.Clean(name), cmp.Or(wording.Clean(requested), "-"), cmp.Or(wording.Clean(effective), "-")})
 	}
 	for _, t := range r.Run.Targets {
 		if t.Name() != row.Cell.Target() || t.Build != row.Cell.Build {

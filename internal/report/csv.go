@@ -9,6 +9,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/wording"
 )
 
 // csvHeader is a contract: docs/csv.md describes it, new columns come at the
@@ -23,7 +24,7 @@ func (r *Report) writeCSV(w io.Writer) error {
 	out := csv.NewWriter(w)
 	write := func(record []string) {
 		for i := range record {
-			record[i] = clean(record[i])
+			record[i] = wording.Clean(record[i])
 		}
 		_ = out.Write(record) // Error, below, tells
 	}

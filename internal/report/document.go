@@ -10,6 +10,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/wording"
 )
 
 // document is what text and Markdown print: they differ in marks only.
@@ -49,13 +50,13 @@ func (d *document) add(k kind, format string, args ...any) {
 	if len(args) > 0 {
 		text = fmt.Sprintf(format, args...)
 	}
-	*d = append(*d, block{kind: k, text: clean(text)})
+	*d = append(*d, block{kind: k, text: wording.Clean(text)})
 }
 
 // addLiteral appends lines to copy as they are.
 func (d *document) addLiteral(text string) {
 	for line := range strings.SplitSeq(text, "\n") {
-		*d = append(*d, block{kind: literal, text: printable(line)})
+		*d = append(*d, block{kind: literal, text: wording.Printable(line)})
 	}
 }
 
@@ -132,7 +133,7 @@ func addConnection(d *document, c analysis.Connection, telling map[string]bool) 
 	}
 	g := &grid{header: []string{"setting", "requested", "effective"}, right: make([]bool, 3)}
 	for _, s := range settings {
-		g.rows = append(g.rows, []string{clean(s.Name), cmp.Or(clean(s.Requested), "-"), cmp.Or(clean(settingWord(s.Name, s.Effective)), "-")})
+		g.rows = append(g.rows, []string{wording.Clean(s.Name), cmp.Or(wording.Clean(s.Requested), "-"), cmp.Or(wording.Clean(settingWord(s.Name, s.Effective)), "-")})
 	}
 	d.add(paragraph, "Settings of %s:", c.Name)
 	*d = append(*d, block{kind: table, grid: g})

@@ -7,6 +7,7 @@ import (
 
 	"assay/internal/analysis"
 	"assay/internal/stat"
+	"assay/internal/wording"
 )
 
 // effect says in words what leaving a setting out did.
@@ -17,7 +18,7 @@ func effect(t *analysis.Table, row *analysis.Row) string {
 		if row.Reason != "" {
 			why += ": " + row.Reason
 		}
-		return "not measured (" + clean(why) + ")"
+		return "not measured (" + wording.Clean(why) + ")"
 	}
 	c := *f.Comparison
 	with := c.Ratio
@@ -26,14 +27,14 @@ func effect(t *analysis.Table, row *analysis.Row) string {
 	}
 	switch c.Verdict {
 	case stat.Slower:
-		return ratioFormat(with, "%sx [%s, %s] faster with it")
+		return wording.Ratio(with, "%sx [%s, %s] faster with it")
 	case stat.Faster:
 		against := stat.Interval{N: with.N, Center: 1 / with.Center, Low: 1 / with.High, High: 1 / with.Low}
-		return ratioFormat(against, "%sx [%s, %s] slower with it")
+		return wording.Ratio(against, "%sx [%s, %s] slower with it")
 	case stat.Equivalent:
-		return ratioFormat(with, "no difference (%s [%s, %s])")
+		return wording.Ratio(with, "no difference (%s [%s, %s])")
 	}
-	return ratioFormat(with, "undecided (%s [%s, %s])") + ": " + c.Why()
+	return wording.Ratio(with, "undecided (%s [%s, %s])") + ": " + c.Why()
 }
 
 // addFactors shows which settings made the difference.
@@ -59,7 +60,7 @@ func (r *Report) addFactors(d *document) {
 			if t.Changes {
 				lasting = durabilityCell(row)
 			}
-			g.rows = append(g.rows, []string{row.Cell.Without, clean(analysis.Requested(row)), effect(t, row), lasting, fmt.Sprint(f.Interval.N)})
+			g.rows = append(g.rows, []string{row.Cell.Without, wording.Clean(analysis.Requested(row)), effect(t, row), lasting, fmt.Sprint(f.Interval.N)})
 		}
 		*d = append(*d, block{kind: table, grid: g})
 	}

@@ -8,6 +8,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/stat"
+	"assay/internal/wording"
 )
 
 // targetsOf builds a report of one table: six launches of each target's figures.
@@ -61,7 +62,7 @@ func TestFloorIsNoChoice(t *testing.T) {
 	for _, row := range r.Tables[0].Rows {
 		switch row.Driver {
 		case "mattn":
-			if row.IsFloor || row.Rank != 1 || row.Floor == nil || significant(row.Floor.Center, 3) != "2.50" || row.Floor.N != 6 {
+			if row.IsFloor || row.Rank != 1 || row.Floor == nil || wording.Significant(row.Floor.Center, 3) != "2.50" || row.Floor.N != 6 {
 				t.Errorf("mattn: %+v, floor %+v", row.Rank, row.Floor)
 			}
 		case "sqlite-c":

@@ -12,9 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"assay"
-	"assay/internal/analysis/analysistest"
-	"assay/plans"
 	"github.com/chromedp/cdproto/browser"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/log"
@@ -22,6 +19,10 @@ import (
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
+
+	"assay"
+	"assay/internal/analysis/analysistest"
+	"assay/plans"
 )
 
 // visitor is a browser that notes everything that a page does by itself.

@@ -8,6 +8,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/wording"
 )
 
 // tableLines writes lines of a table, each cell escaped. A page has hundreds of
@@ -40,7 +41,7 @@ func metricLines(row *analysis.Row) template.HTML {
 		if c := f.Comparison; c != nil {
 			ratio, verdict = ratioText(c.Ratio), string(c.Verdict)
 		}
-		lines.add(number(f.Interval.Center), clean(f.Metric.Name), human(f.Interval.Center, unit), interval, strconv.Itoa(f.Interval.N), ratio, verdict)
+		lines.add(number(f.Interval.Center), wording.Clean(f.Metric.Name), human(f.Interval.Center, unit), interval, strconv.Itoa(f.Interval.N), ratio, verdict)
 	}
 	return template.HTML(lines.String())
 }
@@ -76,7 +77,7 @@ func remarks(row *analysis.Row, t assay.Trial) string {
 	case t.Reason == row.Reason:
 		all = append(all, string(t.Outcome))
 	default:
-		all = append(all, clean(string(t.Outcome)+": "+t.Reason))
+		all = append(all, wording.Clean(string(t.Outcome)+": "+t.Reason))
 	}
 	if t.Disqualified {
 		all = append(all, "disturbed")

@@ -2,6 +2,7 @@ package report
 
 import (
 	"assay/internal/analysis"
+	"assay/internal/wording"
 )
 
 // matrixView is the matrix as the page begins with it.
@@ -37,7 +38,7 @@ func (r *Report) matrixView(operations []operationView) *matrixView {
 	m := r.matrix(a)
 	v := &matrixView{Answer: r.answerTexts(a), Profiles: m.hasProfiles(), Legend: m.legend}
 	for _, c := range m.columns {
-		v.Columns = append(v.Columns, analysis.Column{Driver: clean(c.Driver), Profile: clean(c.Profile)})
+		v.Columns = append(v.Columns, analysis.Column{Driver: wording.Clean(c.Driver), Profile: wording.Clean(c.Profile)})
 	}
 	for _, l := range m.lines {
 		line := matrixLineView{Label: l.label, Anchor: anchors[l.table]}

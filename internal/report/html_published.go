@@ -6,6 +6,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/stat"
+	"assay/internal/wording"
 )
 
 // Published is a relation of two figures of a published benchmark that the run
@@ -48,16 +49,16 @@ func (r *Report) publishedOf(t *analysis.Table, all []Published) *publishedView 
 			continue
 		}
 		if view == nil {
-			view = &publishedView{Source: clean(p.Source), There: clean(p.Machine), Here: r.machine()}
+			view = &publishedView{Source: wording.Clean(p.Source), There: wording.Clean(p.Machine), Here: r.machine()}
 		}
 		line := publishedLine{
-			What:      clean(p.A.What + " / " + p.B.What),
-			Published: digits(p.A.Value / p.B.Value),
-			Printed:   clean(fmt.Sprintf("%s / %s %s", p.A.Printed, p.B.Printed, p.B.Unit)),
+			What:      wording.Clean(p.A.What + " / " + p.B.What),
+			Published: wording.Digits(p.A.Value / p.B.Value),
+			Printed:   wording.Clean(fmt.Sprintf("%s / %s %s", p.A.Printed, p.B.Printed, p.B.Unit)),
 		}
 		line.Own, line.Verdict = ownRelation(a, b, metric)
 		if p.A.Doubt != "" {
-			line.Published, line.Verdict = "none", line.Verdict+"; as published, "+clean(p.A.Doubt)
+			line.Published, line.Verdict = "none", line.Verdict+"; as published, "+wording.Clean(p.A.Doubt)
 		}
 		view.Lines = append(view.Lines, line)
 	}
@@ -77,7 +78,7 @@ func (r *Report) cellOf(where map[string]string) *analysis.Row {
 func ownRelation(a, b *analysis.Row, metric assay.Metric) (ratio, verdict string) {
 	line, err := a.Line(b, metric, nil)
 	if err != nil {
-		return "not compared", clean(err.Error())
+		return "not compared", wording.Clean(err.Error())
 	}
 	c := line.Comparison
 	verdict = string(c.Verdict)
@@ -85,11 +86,11 @@ func ownRelation(a, b *analysis.Row, metric assay.Metric) (ratio, verdict string
 		verdict += ": " + c.Why()
 	}
 	if c.Ratio.N == 0 {
-		return "not compared", clean(verdict)
+		return "not compared", wording.Clean(verdict)
 	}
 	ratio = ratioText(c.Ratio)
 	if !line.Paired && c.Ratio.N > 1 {
 		verdict += "; not measured in the same launches"
 	}
-	return ratio, clean(verdict)
+	return ratio, wording.Clean(verdict)
 }

@@ -8,6 +8,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/wording"
 )
 
 // settingsView is what one profile asked for and what became of it.
@@ -33,7 +34,7 @@ func (r *Report) settingsViews() (views []settingsView, quiet int) {
 	skipped := map[string]bool{}
 	for _, t := range r.Tables {
 		for _, row := range t.Rows {
-			profile := clean(row.Cell.Profile)
+			profile := wording.Clean(row.Cell.Profile)
 			if byProfile[profile] == nil && len(row.Settings) > 0 {
 				byProfile[profile] = map[settingLine][]string{}
 				profiles = append(profiles, profile)
@@ -58,7 +59,7 @@ func (r *Report) settingsViews() (views []settingsView, quiet int) {
 }
 
 func newSettingLine(s assay.Setting) settingLine {
-	line := settingLine{Name: clean(s.Name), Requested: clean(s.Requested), Issued: clean(s.Issued), Effective: clean(s.Effective)}
+	line := settingLine{Name: wording.Clean(s.Name), Requested: wording.Clean(s.Requested), Issued: wording.Clean(s.Issued), Effective: wording.Clean(s.Effective)}
 	if !s.Applied && s.Requested != "" {
 		line.Remark = "not applied"
 	}

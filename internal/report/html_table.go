@@ -14,6 +14,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/wording"
 )
 
 // tableView is a table with its charts and everything that it rests on.
@@ -92,7 +93,7 @@ func differenceWords(d analysis.Difference) string {
 	if d.Of != "engine" {
 		of = d.Of + ", " + d.Name
 	}
-	return clean(of + ": " + held(d))
+	return wording.Clean(of + ": " + held(d))
 }
 
 // noteMark is what notes.mark returns.
@@ -101,7 +102,7 @@ var noteMark = regexp.MustCompile(`\[(\d+)\]`)
 // rowView lists a row. The codes of its notes are their numbers until all of
 // them are known.
 func viewRow(t *analysis.Table, id string, row *analysis.Row, columns []column, n *notes) rowView {
-	v := rowView{ID: id, Kind: "ok", Name: rowName(t, row), Reason: clean(row.Reason), Right: make([]bool, len(columns))}
+	v := rowView{ID: id, Kind: "ok", Name: rowName(t, row), Reason: wording.Clean(row.Reason), Right: make([]bool, len(columns))}
 	for i, c := range columns {
 		v.Right[i] = c.right
 	}
@@ -118,11 +119,11 @@ func viewRow(t *analysis.Table, id string, row *analysis.Row, columns []column, 
 			v.Cells = append(v.Cells, c.value(row))
 		}
 	} else {
-		why := clean(string(row.Outcome) + analysis.ReasonOf(row))
+		why := wording.Clean(string(row.Outcome) + analysis.ReasonOf(row))
 		if row.Outcome == assay.OK {
 			why = "no figure of " + t.Primary.Name
 		}
-		v.Cells, v.Span = []string{row.Driver, clean(row.Cell.Profile), why}, len(columns)-2
+		v.Cells, v.Span = []string{row.Driver, wording.Clean(row.Cell.Profile), why}, len(columns)-2
 	}
 	for _, match := range noteMark.FindAllStringSubmatch(marks(row, n), -1) {
 		v.Notes = append(v.Notes, noteLink{Code: match[1]})
@@ -150,8 +151,8 @@ func writeSamples(t *analysis.Table, to io.Writer) error {
 	_ = w.Write(append([]string{"driver", "profile", "twin", "group", "launch", "outcome", "reason", "disturbed", "samples"}, metrics...))
 	for _, row := range t.WithTwins() {
 		for _, trial := range row.Trials {
-			record := []string{row.Driver, clean(row.Cell.Profile), strconv.FormatBool(row.Twin), clean(trial.Group), strconv.Itoa(trial.Launch),
-				string(trial.Outcome), clean(trial.Reason), strconv.FormatBool(trial.Disqualified), rawSamples(trial.Samples)}
+			record := []string{row.Driver, wording.Clean(row.Cell.Profile), strconv.FormatBool(row.Twin), wording.Clean(trial.Group), strconv.Itoa(trial.Launch),
+				string(trial.Outcome), wording.Clean(trial.Reason), strconv.FormatBool(trial.Disqualified), rawSamples(trial.Samples)}
 			for _, name := range metrics {
 				record = append(record, trialFigure(trial, name))
 			}

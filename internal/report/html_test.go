@@ -11,11 +11,12 @@ import (
 	"strings"
 	"testing"
 
+	"golang.org/x/net/html"
+
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/analysistest"
 	"assay/internal/stat"
-	"golang.org/x/net/html"
 )
 
 // mustHTML writes a report as HTML and parses it.

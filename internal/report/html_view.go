@@ -12,6 +12,7 @@ import (
 
 	"assay/internal/analysis"
 	"assay/internal/chart"
+	"assay/internal/wording"
 )
 
 // pageView is what the template shows.
@@ -116,7 +117,7 @@ func (r *Report) page(published []Published) *pageView {
 	style := styleSheet()
 	v := &pageView{
 		Style: template.CSS(style), Policy: policy(style),
-		Title: clean(cmp.Or(r.Run.Plan, "run "+r.Run.ID)), Sub: r.subtitle(),
+		Title: wording.Clean(cmp.Or(r.Run.Plan, "run "+r.Run.ID)), Sub: r.subtitle(),
 		Holds: r.holds(), Warnings: r.warningViews(),
 		report: r, published: published, differing: map[string]tableLink{},
 	}
@@ -201,7 +202,7 @@ func (r *Report) subtitle() string {
 	for _, t := range r.Run.Targets {
 		parts = append(parts, t.Name())
 	}
-	return clean(strings.Join(parts, " · "))
+	return wording.Clean(strings.Join(parts, " · "))
 }
 
 // holds are the conditions that all recommendations have in common.
@@ -234,7 +235,7 @@ func (r *Report) holds() []fact {
 	for _, name := range order {
 		if list := slices.Sorted(maps.Keys(values[name])); len(list) > 0 {
 			slices.SortFunc(list, compareNumbers)
-			all = append(all, fact{clean(name), clean(strings.Join(list, ", "))})
+			all = append(all, fact{wording.Clean(name), wording.Clean(strings.Join(list, ", "))})
 		}
 	}
 	if machine := r.machine(); machine != "" {
@@ -257,7 +258,7 @@ func (r *Report) machine() string {
 			parts = append(parts, name+" "+value)
 		}
 	}
-	return clean(strings.Join(parts, ", "))
+	return wording.Clean(strings.Join(parts, ", "))
 }
 
 // warningView is a kind of warning over the whole report.
@@ -276,7 +277,7 @@ func (r *Report) warningViews() []warningView {
 			for _, w := range row.Warnings {
 				v := byCode[w.Code]
 				if v == nil {
-					v = &warningView{Code: clean(w.Code), Example: clean(w.Evidence), Advice: clean(w.Advice)}
+					v = &warningView{Code: wording.Clean(w.Code), Example: wording.Clean(w.Evidence), Advice: wording.Clean(w.Advice)}
 					byCode[w.Code] = v
 				}
 				if !seen[w.Code] {

@@ -7,6 +7,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/wording"
 )
 
 // finding is a kind of doubt over the whole run, with its worst case.
@@ -42,9 +43,9 @@ func (r *Report) knowLines(a analysis.Answer, m *matrix, s Screen, limit int) []
 
 // words are the finding in a line or two.
 func (f finding) words(s Screen) string {
-	evidence := clean(f.worst.Evidence)
+	evidence := wording.Clean(f.worst.Evidence)
 	if f.worst.Of > 1 && f.worst.Launches > 0 {
-		evidence += fmt.Sprintf(" (in %d of %s)", f.worst.Launches, plural(f.worst.Of, "launch"))
+		evidence += fmt.Sprintf(" (in %d of %s)", f.worst.Launches, wording.Plural(f.worst.Of, "launch"))
 	}
 	evidence = short(evidence, 2*s.Width-20)
 	switch {

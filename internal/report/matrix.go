@@ -8,6 +8,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/wording"
 )
 
 // matrix is all tables of a run in one: a line a table, a column a target with a
@@ -101,7 +102,7 @@ func newEntry(e analysis.Entry, t *analysis.Table, whole bool, everywhere map[st
 		entry.text = human(f.Interval.Center, f.Metric.Unit)
 	}
 	if e.Cost != nil {
-		entry.text = digits(e.Cost.Center) + "x"
+		entry.text = wording.Digits(e.Cost.Center) + "x"
 	}
 	switch e.Standing {
 	case analysis.Fastest:
@@ -191,7 +192,7 @@ func (r *Report) label(t *analysis.Table) string {
 			}
 		}
 	}
-	return clean(strings.Join(append(parts, r.paramLabels(cell)...), " "))
+	return wording.Clean(strings.Join(append(parts, r.paramLabels(cell)...), " "))
 }
 
 // paramLabels are the parameters of a cell that are not the same in all tables; a
@@ -346,8 +347,8 @@ func (m *matrix) header(group []int, label int) []string {
 	first, second := strings.Repeat(" ", label), strings.Repeat(" ", label)
 	for i, w := range m.widths(group) {
 		c := m.columns[group[i]]
-		first += pad(short(clean(c.Driver), maxColumn), w+columnGap)
-		second += pad(short(clean(c.Profile), maxColumn), w+columnGap)
+		first += pad(short(wording.Clean(c.Driver), maxColumn), w+columnGap)
+		second += pad(short(wording.Clean(c.Profile), maxColumn), w+columnGap)
 	}
 	if !m.hasProfiles() {
 		return []string{first}

@@ -7,6 +7,7 @@ import (
 
 	"assay/internal/analysis"
 	"assay/internal/stat"
+	"assay/internal/wording"
 )
 
 // Write prints it for people.
@@ -18,7 +19,7 @@ func WriteNull(n analysis.Null, w io.Writer) error {
 	pairs, alarms := 0, 0
 	for _, k := range n.Kinds {
 		pairs, alarms = pairs+k.Pairs, alarms+k.Alarms
-		g.rows = append(g.rows, []string{clean(k.Operation), fmt.Sprint(k.Pairs), fmt.Sprint(k.Alarms), percent(k.Spread),
+		g.rows = append(g.rows, []string{wording.Clean(k.Operation), fmt.Sprint(k.Pairs), fmt.Sprint(k.Alarms), percent(k.Spread),
 			shown(k, time.Minute), shown(k, 10*time.Minute)})
 	}
 	rate := stat.Share(alarms, pairs)
@@ -34,7 +35,7 @@ func shown(k analysis.NullKind, within time.Duration) string {
 	if !ok {
 		return "-"
 	}
-	return fmt.Sprintf("%s (%s)", percent(difference), plural(launches, "launch"))
+	return fmt.Sprintf("%s (%s)", percent(difference), wording.Plural(launches, "launch"))
 }
 
 func percent(share float64) string {

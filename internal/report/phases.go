@@ -8,6 +8,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/wording"
 )
 
 // addPhases shows where the time goes.
@@ -37,7 +38,7 @@ func addPhases(t *analysis.Table, d *document) {
 }
 
 func phaseCells(row *analysis.Row, phases []analysis.Phase, used []string, primary assay.Metric) []string {
-	cells := []string{row.Driver, clean(row.Cell.Profile)}
+	cells := []string{row.Driver, wording.Clean(row.Cell.Profile)}
 	sum := 0.0
 	for _, name := range used {
 		i := slices.IndexFunc(phases, func(p analysis.Phase) bool { return p.Name+analysis.PhaseSuffix == name })

@@ -10,6 +10,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/stat"
+	"assay/internal/wording"
 )
 
 // mostNamed is how many rows a sentence names before it only counts them.
@@ -17,7 +18,7 @@ const mostNamed = 4
 
 // Sentence says what a ranking shows, and nothing that it does not show.
 func Sentence(k *analysis.Ranking) string {
-	return clean(holdsFor(k.Table, k.Durability) + ": " + verdictWords(k.Table, k))
+	return wording.Clean(holdsFor(k.Table, k.Durability) + ": " + verdictWords(k.Table, k))
 }
 
 // conditions is what a recommendation holds for.

@@ -12,6 +12,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/wording"
 )
 
 // Screen is where the answer of a run is printed.
@@ -56,7 +57,7 @@ func (r *Report) WriteScreen(w io.Writer, s Screen) error {
 func harmless(lines []string) []string {
 	all := make([]string, len(lines))
 	for i, line := range lines {
-		all[i] = printable(line)
+		all[i] = wording.Printable(line)
 	}
 	return all
 }
@@ -136,17 +137,17 @@ func (r *Report) extent(a analysis.Answer) string {
 			}
 		}
 	}
-	launches := plural(most, "launch") + " each"
+	launches := wording.Plural(most, "launch") + " each"
 	if fewest < most {
-		launches = fmt.Sprintf("%d to %s each", fewest, plural(most, "launch"))
+		launches = fmt.Sprintf("%d to %s each", fewest, wording.Plural(most, "launch"))
 	}
-	text := fmt.Sprintf("%s: %s x %s, %s, %s", clean(cmp.Or(r.Run.Plan, "run "+r.Run.ID)), plural(len(drivers), "driver"),
-		plural(len(profiles), "profile"), plural(len(r.Tables), "table"), launches)
+	text := fmt.Sprintf("%s: %s x %s, %s, %s", wording.Clean(cmp.Or(r.Run.Plan, "run "+r.Run.ID)), wording.Plural(len(drivers), "driver"),
+		wording.Plural(len(profiles), "profile"), wording.Plural(len(r.Tables), "table"), launches)
 	if took := r.Run.Finished.Sub(r.Run.Started).Round(time.Second); !r.Run.Finished.IsZero() && took > 0 {
 		text += ", " + took.String()
 	}
 	if noise > 0 {
-		text += fmt.Sprintf(" (A/A noise up to %s %%)", digits(100*noise))
+		text += fmt.Sprintf(" (A/A noise up to %s %%)", wording.Digits(100*noise))
 	}
 	if r.Run.Status != assay.Finished {
 		text += fmt.Sprintf("; not finished (%s)", cmp.Or(r.Run.Status, "unknown"))
@@ -170,25 +171,25 @@ func pickSentence(pick analysis.Suggestion) string {
 	for _, c := range pick.Best {
 		best = append(best, with(c.Row))
 	}
-	text := fmt.Sprintf("Use %s: fastest or tied in %d of %s", strings.Join(best, " or "), pick.Leads, plural(pick.Decided+pick.Undecided, "comparison"))
+	text := fmt.Sprintf("Use %s: fastest or tied in %d of %s", strings.Join(best, " or "), pick.Leads, wording.Plural(pick.Decided+pick.Undecided, "comparison"))
 	if d := pick.Durability; d != assay.DurabilityUnknown {
 		text += fmt.Sprintf(", at durability %s: %s", lastingWords(d, pick.Best[0].Row.Proof), d.Loss())
 	}
-	return clean(text + ".")
+	return wording.Clean(text + ".")
 }
 
 func onlySentence(a analysis.Answer) string {
-	return clean(fmt.Sprintf("Use %s: nothing else ran every operation.", with(a.Only.Row)))
+	return wording.Clean(fmt.Sprintf("Use %s: nothing else ran every operation.", with(a.Only.Row)))
 }
 
 // noPickSentence names the candidates; what would decide between them stands with
 // the tables that are open.
 func noPickSentence(a analysis.Answer) string {
 	if len(a.Candidates) > 0 {
-		return clean(fmt.Sprintf("No pick yet: nothing is shown to be the fastest, or equivalent to it. %s %s.",
+		return wording.Clean(fmt.Sprintf("No pick yet: nothing is shown to be the fastest, or equivalent to it. %s %s.",
 			map[bool]string{true: "The only candidate:", false: "Candidates:"}[len(a.Candidates) == 1], names(a.Candidates)))
 	}
-	return fmt.Sprintf("No driver and profile is ahead of the others in the %s that the data decide.", plural(a.Decided, "table"))
+	return fmt.Sprintf("No driver and profile is ahead of the others in the %s that the data decide.", wording.Plural(a.Decided, "table"))
 }
 
 // noCgoSentence answers the first question of many Go developers.
@@ -197,7 +198,7 @@ func noCgoSentence(n analysis.Alternative) string {
 	if speed.High < 1 {
 		speed, word = analysis.Inverse(speed), "faster"
 	}
-	return fmt.Sprintf("Without cgo: %s, %s %s over %s.", n.Name, ratioFormat(speed, "%sx [%s, %s]"), word, plural(n.Cost.N, "table"))
+	return fmt.Sprintf("Without cgo: %s, %s %s over %s.", n.Name, wording.Ratio(speed, "%sx [%s, %s]"), word, wording.Plural(n.Cost.N, "table"))
 }
 
 // connectionLines show how to open what was picked: its DSN, and what every
@@ -205,10 +206,10 @@ func noCgoSentence(n analysis.Alternative) string {
 func connectionLines(c analysis.Connection, s Screen) []string {
 	var lines []string
 	if c.DSN != "" {
-		lines = append(lines, "  "+printable(c.DSN))
+		lines = append(lines, "  "+wording.Printable(c.DSN))
 	}
 	if len(c.Each) > 0 {
-		lines = append(lines, "  "+printable(strings.Join(c.Each, "; ")))
+		lines = append(lines, "  "+wording.Printable(strings.Join(c.Each, "; ")))
 	}
 	if len(lines) > 0 {
 		return lines
@@ -222,7 +223,7 @@ func connectionLines(c analysis.Connection, s Screen) []string {
 	if len(words) == 0 {
 		return nil
 	}
-	return s.wrap("  ", "  ", clean(strings.Join(words, " ")))
+	return s.wrap("  ", "  ", wording.Clean(strings.Join(words, " ")))
 }
 
 // failures say in how many tables the target with the profile did not end ok, and
@@ -233,11 +234,11 @@ func (r *Report) failures(row *analysis.Row) string {
 		for _, other := range t.Rows {
 			if other.Name() == row.Name() && other.Outcome != assay.OK && other.Outcome != assay.NotRun {
 				n++
-				why = cmp.Or(why, clean(string(other.Outcome)+analysis.ReasonOf(other)))
+				why = cmp.Or(why, wording.Clean(string(other.Outcome)+analysis.ReasonOf(other)))
 			}
 		}
 	}
-	return fmt.Sprintf("it did not end ok in %s (%s)", plural(n, "table"), short(why, maxReason))
+	return fmt.Sprintf("it did not end ok in %s (%s)", wording.Plural(n, "table"), short(why, maxReason))
 }
 
 // unrankedLines say why nothing can be ranked: the most frequent reasons.
@@ -246,7 +247,7 @@ func (r *Report) unrankedLines(s Screen) []string {
 	var reasons []string
 	for _, t := range r.Tables {
 		for _, row := range t.Rows {
-			why := clean(string(row.Outcome) + analysis.ReasonOf(row))
+			why := wording.Clean(string(row.Outcome) + analysis.ReasonOf(row))
 			if row.Outcome == assay.OK {
 				why = "the settings that were read back do not tell what a power cut loses"
 			}
@@ -260,10 +261,10 @@ func (r *Report) unrankedLines(s Screen) []string {
 	lines := s.wrap("", "  ", "Nothing can be ranked:")
 	for i, why := range reasons {
 		if i == maxReasons {
-			lines = append(lines, fmt.Sprintf("  and %s more, see Details", plural(len(reasons)-i, "reason")))
+			lines = append(lines, fmt.Sprintf("  and %s more, see Details", wording.Plural(len(reasons)-i, "reason")))
 			break
 		}
-		lines = append(lines, s.wrap("  ", "    ", fmt.Sprintf("%s (%s)", short(why, 2*s.Width), plural(counts[why], "table")))...)
+		lines = append(lines, s.wrap("  ", "    ", fmt.Sprintf("%s (%s)", short(why, 2*s.Width), wording.Plural(counts[why], "table")))...)
 	}
 	return lines
 }
@@ -289,7 +290,7 @@ func (r *Report) openLines(a analysis.Answer, s Screen) []string {
 	if a.Needs > 0 {
 		needs = "about " + about(a.Needs) + " decide"
 	}
-	text := fmt.Sprintf("Undecided in %d of %s (%s): %s:", len(a.Open), plural(len(r.Tables), "table"), clean(firstFew(names, mostNamed)), needs)
+	text := fmt.Sprintf("Undecided in %d of %s (%s): %s:", len(a.Open), wording.Plural(len(r.Tables), "table"), wording.Clean(firstFew(names, mostNamed)), needs)
 	return append(s.wrap("", "  ", text), "  "+r.decide(a))
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/wording"
 )
 
 // suggestionSentence says what a suggestion shows, and nothing that it does not
@@ -15,15 +16,15 @@ func suggestionSentence(s analysis.Suggestion) string {
 		text += "; candidates: " + names(s.Open)
 	}
 	for _, c := range s.Unable {
-		text += fmt.Sprintf("; not %s, which is not ok in %s", with(c.Row), plural(c.NotOK, "table"))
+		text += fmt.Sprintf("; not %s, which is not ok in %s", with(c.Row), wording.Plural(c.NotOK, "table"))
 	}
-	return clean(wish(s.Durability) + text)
+	return wording.Clean(wish(s.Durability) + text)
 }
 
 func suggestionWords(s analysis.Suggestion) string {
 	switch {
 	case s.Leads == 0:
-		return "no driver and profile that runs everything is shown to be the best in any of " + plural(s.Decided+s.Undecided, "comparison")
+		return "no driver and profile that runs everything is shown to be the best in any of " + wording.Plural(s.Decided+s.Undecided, "comparison")
 	case !s.Ahead():
 		return "no driver and profile is ahead of the others"
 	}
@@ -39,7 +40,7 @@ func suggestionWords(s analysis.Suggestion) string {
 		undecided = fmt.Sprintf("; %d more cannot be told yet", s.Undecided)
 	}
 	return fmt.Sprintf("%s: %sfastest, or equivalent to the fastest, in %d of %s that the data decide%s",
-		list(best), each, s.Leads, plural(s.Decided, "comparison"), undecided)
+		list(best), each, s.Leads, wording.Plural(s.Decided, "comparison"), undecided)
 }
 
 // wish is the condition of a suggestion.

@@ -6,6 +6,7 @@ import (
 
 	"assay/internal/analysis"
 	"assay/internal/stat"
+	"assay/internal/wording"
 )
 
 // Write prints the comparison as text or markdown.
@@ -32,7 +33,7 @@ func versusDocument(v *analysis.Versus) document {
 		g.rows = append(g.rows, lineCells(l))
 	}
 	d.add(paragraph, "%s is faster in %d, slower in %d, equivalent in %d, undecided in %d of %s.", v.A.Name, counts[stat.Faster],
-		counts[stat.Slower], counts[stat.Equivalent], counts[stat.Undecided], plural(len(v.Lines), "comparison"))
+		counts[stat.Slower], counts[stat.Equivalent], counts[stat.Undecided], wording.Plural(len(v.Lines), "comparison"))
 	d = append(d, block{kind: table, grid: g})
 	addAlone(v, &d, v.A.Name, v.OnlyA)
 	addAlone(v, &d, v.B.Name, v.OnlyB)
@@ -43,7 +44,7 @@ func addAlone(v *analysis.Versus, d *document, name string, cells []string) {
 	if len(cells) == 0 {
 		return
 	}
-	d.add(paragraph, "Only %s has these %s, which are not compared:", name, plural(len(cells), "cell"))
+	d.add(paragraph, "Only %s has these %s, which are not compared:", name, wording.Plural(len(cells), "cell"))
 	for _, cell := range cells {
 		d.add(item, "%s", cell)
 	}
@@ -71,5 +72,5 @@ func lineCells(l analysis.VersusLine) []string {
 	if l.Unequal != "" && l.A.Cell.Profile != l.B.Cell.Profile {
 		verdict += "; " + analysis.UnequalDurability + ": " + l.Unequal
 	}
-	return []string{clean(l.Title), clean(l.Cell), figures[0], figures[1], ratio, n, clean(verdict)}
+	return []string{wording.Clean(l.Title), wording.Clean(l.Cell), figures[0], figures[1], ratio, n, wording.Clean(verdict)}
 }

@@ -1,0 +1,85 @@
+// Package wording prints numbers, counts and the text of others within
+// sentences. It knows no figure and no format.
+package wording
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"assay/internal/stat"
+)
+
+// Digits prints three significant digits, without an exponent.
+func Digits(v float64) string { return Significant(v, 3) }
+
+// Significant prints n significant digits, without an exponent.
+func Significant(v float64, n int) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "?"
+	}
+	rounded := strconv.FormatFloat(v, 'e', n-1, 64)
+	exponent, _ := strconv.Atoi(rounded[strings.IndexByte(rounded, 'e')+1:])
+	return strconv.FormatFloat(v, 'f', min(max(n-1-exponent, 0), 9), 64)
+}
+
+// Ratio prints centre, low and high into a format with three %s, with as many digits as it takes to
+// see on which side of 1 the ends are.
+func Ratio(i stat.Interval, format string) string {
+	n := 3
+	for n < 5 && (hidesSide(i.Low, n) || hidesSide(i.High, n)) {
+		n++
+	}
+	return fmt.Sprintf(format, Significant(i.Center, n), Significant(i.Low, n), Significant(i.High, n))
+}
+
+// hidesSide tells whether v looks like 1 when printed with n digits.
+func hidesSide(v float64, n int) bool {
+	return v != 1 && Significant(v, n) == Significant(1, n)
+}
+
+// Plural counts things.
+func Plural(n int, noun string) string {
+	switch {
+	case n == 1:
+	case strings.HasSuffix(noun, "ch"):
+		noun += "es"
+	default:
+		noun += "s"
+	}
+	return fmt.Sprint(n, " ", noun)
+}
+
+// Clean makes one line of a user's or a worker's text: no control or format
+// characters, which could move a terminal's cursor or end a row, and no
+// broken UTF-8.
+func Clean(s string) string {
+	if isClean(s) {
+		return s
+	}
+	return strings.Join(strings.Fields(Printable(s)), " ")
+}
+
+// isClean tells of a text of plain letters and single spaces that it need not
+// be looked at closely: nearly all are.
+func isClean(s string) bool {
+	for i := range len(s) {
+		space := s[i] == ' '
+		if s[i] < ' ' || s[i] > '~' || space && (i == 0 || i == len(s)-1 || s[i-1] == ' ') {
+			return false
+		}
+	}
+	return true
+}
+
+// Printable is Clean for what is to be copied: it keeps all spaces.
+func Printable(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsGraphic(r) {
+			return ' '
+		}
+		return r
+	}, strings.ToValidUTF8(s, "?"))
+}
