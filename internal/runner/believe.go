@@ -42,11 +42,11 @@ func (in *instance) checkedMeasure(ctx context.Context, request wire.Measure, m 
 	if err := m.Check(call); err != nil {
 		return untrue(wire.TypeMeasure, err)
 	}
-	return untrue(wire.TypeMeasure, in.r.paces.add(in.cell().Build+"|"+request.Operation, *m, call))
+	return untrue(wire.TypeMeasure, in.r.paces.add(in.cell().Driver+"|"+in.cell().Build+"|"+request.Operation, *m, call))
 }
 
-// paces are how long calls took beside what was measured in them, by the build
-// of the worker and the operation, over all launches.
+// paces are how long calls took beside what was measured in them, by the driver, the build
+// and the operation, over all launches.
 type paces struct {
 	sync.Mutex // instances that are warmed up at the same time share them
 	all        map[string]*wire.Pace
