@@ -10,6 +10,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"assay/internal/scratch"
 )
 
 // embedded holds archive/source.zip where the program was made by make build.
@@ -93,18 +95,16 @@ func unpack(archive []byte, cacheDir string) (Source, error) {
 	if err != nil {
 		return Source{}, fmt.Errorf("unpack worker sources: %w", err)
 	}
-	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
-		return Source{}, fmt.Errorf("unpack worker sources: %w", err)
-	}
-	partial, err := os.MkdirTemp(filepath.Dir(dir), "unpack-*")
+	partial, err := scratch.New(filepath.Dir(dir), "unpack-")
 	if err != nil {
 		return Source{}, fmt.Errorf("unpack worker sources: %w", err)
 	}
-	defer os.RemoveAll(partial)
-	if err := errors.Join(os.Chmod(partial, 0o755), files.write(partial)); err != nil {
+	defer partial.Remove()
+	made := filepath.Join(partial.Path, "made")
+	if err := errors.Join(os.Mkdir(made, 0o755), files.write(made)); err != nil {
 		return Source{}, fmt.Errorf("unpack worker sources: %w", err)
 	}
-	if err := os.Rename(partial, dir); err != nil && !holdsSource(dir) {
+	if err := os.Rename(made, dir); err != nil && !holdsSource(dir) {
 		return Source{}, fmt.Errorf("unpack worker sources: %w", err)
 	}
 	return Source{dir}, nil

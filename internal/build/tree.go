@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"assay/internal/scratch"
 )
 
 // file is a source file; its path is relative and has slashes.
@@ -174,13 +176,13 @@ func (t tree) building(program string, do func(temp string) error) error {
 	if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
 		return fmt.Errorf("make the cache: %w", err)
 	}
-	temp, err := os.MkdirTemp(filepath.Dir(filepath.Dir(program)), "build-*")
+	temp, err := scratch.New(filepath.Dir(filepath.Dir(program)), "build-")
 	if err != nil {
 		return fmt.Errorf("make a folder to build in: %w", err)
 	}
-	defer os.RemoveAll(temp)
-	if err := t.write(temp); err != nil {
+	defer temp.Remove()
+	if err := t.write(temp.Path); err != nil {
 		return fmt.Errorf("copy sources: %w", err)
 	}
-	return do(temp)
+	return do(temp.Path)
 }

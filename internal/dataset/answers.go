@@ -59,7 +59,12 @@ func (d *Data) Answers(ctx context.Context, op assay.Operation, trace *Trace) (s
 			return "", err
 		}
 	}
-	_, err = keepColumns(builder, path)
+	work, err := d.scratch()
+	if err != nil {
+		return "", err
+	}
+	defer work.Remove()
+	_, err = keepColumns(builder, work, path)
 	return path, err
 }
 

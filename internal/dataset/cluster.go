@@ -34,8 +34,8 @@ func (d *Data) Cluster(version string, fill func(path string) error) (*Store, er
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(work)
-	made := filepath.Join(work, "data")
+	defer work.Remove()
+	made := filepath.Join(work.Path, "data")
 	if err := fill(made); err != nil {
 		return nil, err
 	}

@@ -64,12 +64,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"strings"
-	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"assay"
+	"assay/internal/scratch"
 )
 
 // formatVersion is part of every key of the cache: it changes whenever other
@@ -80,9 +79,6 @@ const (
 	dataName   = "data.db"
 	sumName    = "data.sha256"
 	workPrefix = ".making-"
-	// staleAfter is the age at which a work folder belongs to a process that
-	// was killed.
-	staleAfter = 24 * time.Hour
 )
 
 // Cache is a folder of prepared datasets. Several processes may use it at the
@@ -118,16 +114,16 @@ func (c Cache) Prepare(ctx context.Context, ds assay.Dataset) (*Data, error) {
 }
 
 func (c Cache) prepare(ctx context.Context, ds assay.Dataset) (*Data, error) {
-	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
-		return nil, err
-	}
-	c.sweep()
-	work, err := os.MkdirTemp(c.Dir, workPrefix)
+	work, err := scratch.New(c.Dir, workPrefix)
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(work)
-	path := filepath.Join(work, dataName)
+	defer work.Remove()
+	made := filepath.Join(work.Path, "made")
+	if err := os.Mkdir(made, 0o755); err != nil {
+		return nil, err
+	}
+	path := filepath.Join(made, dataName)
 	key, err := source(ctx, ds, path)
 	if err != nil {
 		return nil, err
@@ -140,7 +136,7 @@ func (c Cache) prepare(ctx context.Context, ds assay.Dataset) (*Data, error) {
 	if err := c.build(ctx, ds, path); err != nil {
 		return nil, err
 	}
-	return install(work, folder, ds)
+	return install(made, folder, ds)
 }
 
 // source returns the key of the cache: a digest of the specification or, for
@@ -187,10 +183,10 @@ func find(folder string, ds assay.Dataset) (*Data, error) {
 	return nil, os.ErrNotExist
 }
 
-// install moves a finished work folder to its place. Where another process
+// install moves a finished folder to its place. Where another process
 // was faster its folder, which has the same content, is taken.
-func install(work, folder string, ds assay.Dataset) (*Data, error) {
-	path := filepath.Join(work, dataName)
+func install(made, folder string, ds assay.Dataset) (*Data, error) {
+	path := filepath.Join(made, dataName)
 	sum, err := fileSum(path)
 	if err != nil {
 		return nil, err
@@ -198,33 +194,18 @@ func install(work, folder string, ds assay.Dataset) (*Data, error) {
 	if err := os.Chmod(path, 0o444); err != nil {
 		return nil, err
 	}
-	if err := os.WriteFile(filepath.Join(work, sumName), []byte(sum), 0o444); err != nil {
+	if err := os.WriteFile(filepath.Join(made, sumName), []byte(sum), 0o444); err != nil {
 		return nil, err
 	}
-	if err := os.Chmod(work, 0o755); err != nil {
+	if err := os.Chmod(made, 0o755); err != nil {
 		return nil, err
 	}
-	renamed := os.Rename(work, folder)
+	renamed := os.Rename(made, folder)
 	data, err := find(folder, ds)
 	if renamed != nil && err != nil {
 		return nil, renamed
 	}
 	return data, err
-}
-
-// sweep removes what killed processes left behind. Failing to is no reason
-// not to go on.
-func (c Cache) sweep() {
-	entries, err := os.ReadDir(c.Dir)
-	if err != nil {
-		return
-	}
-	for _, entry := range entries {
-		info, err := entry.Info()
-		if err == nil && strings.HasPrefix(entry.Name(), workPrefix) && time.Since(info.ModTime()) > staleAfter {
-			_ = os.RemoveAll(filepath.Join(c.Dir, entry.Name()))
-		}
-	}
 }
 
 // Copy makes a private, writable copy of the data at dst, which must not
@@ -272,10 +253,10 @@ func syncPath(path string) error {
 	return errors.Join(file.Sync(), file.Close())
 }
 
-// scratch makes a folder for files that are thrown away, in the cache, where
-// sweep finds it should the process be killed.
-func (d *Data) scratch() (string, error) {
-	return os.MkdirTemp(filepath.Dir(filepath.Dir(d.Path)), workPrefix)
+// scratch makes a folder in the cache for files that are thrown away, or moved
+// to their place when they are whole.
+func (d *Data) scratch() (*scratch.Folder, error) {
+	return scratch.New(filepath.Dir(filepath.Dir(d.Path)), workPrefix)
 }
 
 // fileSum returns the SHA-256 of a file in hex.

@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"assay"
 )
@@ -68,7 +67,9 @@ func names(t *testing.T, dir string) []string {
 	}
 	list := []string{}
 	for _, entry := range entries {
-		list = append(list, entry.Name())
+		if entry.Name() != "sweeping.lock" { // of package scratch
+			list = append(list, entry.Name())
+		}
 	}
 	return list
 }
@@ -244,18 +245,29 @@ func TestProgress(t *testing.T) {
 	}
 }
 
+// What a killed process left behind in the cache goes when the next one makes
+// something; what another process makes stays, and so does what is none of ours.
 func TestSweep(t *testing.T) {
-	cache := Cache{Dir: t.TempDir()}
-	for name, age := range map[string]time.Duration{workPrefix + "old": 2 * staleAfter, workPrefix + "new": 0, "mine": 2 * staleAfter} {
-		path := filepath.Join(cache.Dir, name)
-		when := time.Now().Add(-age)
-		if err := errors.Join(os.MkdirAll(filepath.Join(path, "x"), 0o755), os.Chtimes(path, when, when)); err != nil {
+	data := prepare(t, monsters(10))
+	cache := filepath.Dir(filepath.Dir(data.Path))
+	going, err := data.scratch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{workPrefix + "killed", workPrefix + "locked", "mine"} {
+		if err := os.MkdirAll(filepath.Join(cache, name, "x"), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	cache.sweep()
-	if got, want := names(t, cache.Dir), []string{workPrefix + "new", "mine"}; !reflect.DeepEqual(got, want) {
+	if _, err := (Cache{Dir: cache}).Prepare(t.Context(), monsters(10)); err != nil {
+		t.Fatal(err)
+	}
+	want := []string{filepath.Base(going.Path), filepath.Base(filepath.Dir(data.Path)), "mine"}
+	if got := names(t, cache); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+	if err := going.Remove(); err != nil {
+		t.Error(err)
 	}
 }
 

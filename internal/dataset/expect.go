@@ -11,6 +11,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/google/renameio/v2"
+
 	"assay"
 	"assay/kit/answer"
 )
@@ -93,19 +95,19 @@ func (d *Data) connect(ctx context.Context, private bool) (conn *sql.Conn, done 
 	if err != nil {
 		return nil, nil, err
 	}
-	path := filepath.Join(folder, dataName)
+	path := filepath.Join(folder.Path, dataName)
 	if err := copyFile(d.Path, path); err != nil {
-		return nil, nil, errors.Join(err, os.RemoveAll(folder))
+		return nil, nil, errors.Join(err, folder.Remove())
 	}
 	conn, disconnect, err := connect(ctx, path, privateFile)
 	if err != nil {
-		return nil, nil, errors.Join(err, os.RemoveAll(folder))
+		return nil, nil, errors.Join(err, folder.Remove())
 	}
 	// A statement that fails in the middle needs a journal to be undone.
 	if _, err := conn.ExecContext(ctx, "PRAGMA journal_mode=memory"); err != nil {
-		return nil, nil, errors.Join(err, disconnect(), os.RemoveAll(folder))
+		return nil, nil, errors.Join(err, disconnect(), folder.Remove())
 	}
-	return conn, func() error { return errors.Join(disconnect(), os.RemoveAll(folder)) }, nil
+	return conn, func() error { return errors.Join(disconnect(), folder.Remove()) }, nil
 }
 
 func changesData(op assay.Operation) bool {
@@ -267,14 +269,5 @@ func writeExpected(path string, expected Expected) error {
 	if err != nil {
 		return err
 	}
-	file, err := os.CreateTemp(filepath.Dir(path), workPrefix)
-	if err != nil {
-		return err
-	}
-	defer os.Remove(file.Name())
-	_, err = file.Write(text)
-	if err := errors.Join(err, file.Close()); err != nil {
-		return err
-	}
-	return os.Rename(file.Name(), path)
+	return renameio.WriteFile(path, text, 0o644)
 }

@@ -77,8 +77,8 @@ func (d *Data) Store(ctx context.Context, build string, fill func(path, records 
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(work)
-	made := filepath.Join(work, "store")
+	defer work.Remove()
+	made := filepath.Join(work.Path, "store")
 	if err := fill(made, records); err != nil {
 		return nil, err
 	}

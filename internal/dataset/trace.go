@@ -13,6 +13,7 @@ import (
 	"github.com/google/renameio/v2"
 
 	"assay"
+	"assay/internal/scratch"
 	"assay/kit/column"
 	"assay/kit/wire"
 )
@@ -157,15 +158,20 @@ func (d *Data) columns(ctx context.Context, key string, types []column.Type, len
 	sum, ok := cachedColumns(path)
 	if !ok {
 		var err error
-		if sum, err = writeColumns(ctx, path, types, length, row); err != nil {
+		if sum, err = d.writeColumns(ctx, path, types, length, row); err != nil {
 			return nil, err
 		}
 	}
 	return &Trace{Path: path, Digest: sum, Length: length}, nil
 }
 
-func writeColumns(ctx context.Context, path string, types []column.Type, length int, row func(int) []any) (sum string, err error) {
-	builder := column.NewFileBuilder(filepath.Dir(path), types...)
+func (d *Data) writeColumns(ctx context.Context, path string, types []column.Type, length int, row func(int) []any) (sum string, err error) {
+	work, err := d.scratch()
+	if err != nil {
+		return "", err
+	}
+	defer work.Remove()
+	builder := column.NewFileBuilder(work.Path, types...)
 	defer func() { err = errors.Join(err, builder.Close()) }()
 	for i := range length {
 		if i%1024 == 0 && ctx.Err() != nil {
@@ -175,7 +181,7 @@ func writeColumns(ctx context.Context, path string, types []column.Type, length 
 			return "", err
 		}
 	}
-	return keepColumns(builder, path)
+	return keepColumns(builder, work, path)
 }
 
 // cachedColumns returns the digest of a column file of the cache that is still
@@ -189,13 +195,17 @@ func cachedColumns(path string) (sum string, ok bool) {
 	return sum, err == nil && sum == string(want)
 }
 
-// keepColumns writes a column file and its digest into the cache. Another process
-// that does the same writes the same bytes.
-func keepColumns(builder *column.Builder, path string) (sum string, err error) {
-	if err := builder.WriteFile(path); err != nil {
+// keepColumns writes a column file in a scratch folder, and moves it into the cache
+// with its digest. Another process that does the same writes the same bytes.
+func keepColumns(builder *column.Builder, work *scratch.Folder, path string) (sum string, err error) {
+	made := filepath.Join(work.Path, "columns")
+	if err := builder.WriteFile(made); err != nil {
 		return "", fmt.Errorf("write %s: %w", path, err)
 	}
-	if sum, err = fileSum(path); err != nil {
+	if sum, err = fileSum(made); err != nil {
+		return "", err
+	}
+	if err := os.Rename(made, path); err != nil {
 		return "", err
 	}
 	return sum, renameio.WriteFile(path+besideSum, []byte(sum), 0o644)

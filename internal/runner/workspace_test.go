@@ -73,7 +73,9 @@ func TestWorkspaceOfOneRunTwice(t *testing.T) {
 	if _, err := first.folder(); err != nil {
 		t.Fatal(err)
 	}
-	_ = first.lock.Close() // as when the process is killed
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
 	again := workspace(t, dir, "x")
 	defer again.Close()
 	same(t, "the folder", entries(t, again.Dir), []string{"lock"})
