@@ -177,6 +177,6 @@ func tmpfs(ts *testscript.TestScript, neg bool, args []string) {
 	want(ts, len(args) == 2 && !neg, "tmpfs BYTES DIR")
 	dir := ts.MkAbs(args[1])
 	ts.Check(os.MkdirAll(dir, 0o755))
-	ts.Check(ts.Exec("mount", "-t", "tmpfs", "-o", "size="+args[0], "tmpfs", dir))
+	ts.Check(ts.Exec("mount", "-t", "tmpfs", "-o", "mode=755,size="+args[0], "tmpfs", dir))
 	ts.Defer(func() { _ = exec.Command("umount", "--lazy", dir).Run() })
 }

@@ -163,7 +163,7 @@ func (p *progress) Measure(e runner.Event) {
 	}
 	p.phase, p.last = e.Phase, now
 	if e.Phase != "measure" {
-		p.line("preparing %s", e.What)
+		p.line("%s", doing(e))
 		return
 	}
 	p.line("measuring, round %d: %s; about %s left", e.Round, e.What, brief(timeLeft(e)))
@@ -191,9 +191,17 @@ func statusLine(e runner.Event) string {
 		text += "about " + brief(left) + " left, "
 	}
 	if e.Phase != "measure" {
-		return text + "preparing " + e.What
+		return text + doing(e)
 	}
 	return fmt.Sprintf("%sround %d: %s", text, e.Round, e.What)
+}
+
+// doing says what is done while nothing is measured.
+func doing(e runner.Event) string {
+	if e.Phase == "wait" {
+		return "waiting for " + e.What
+	}
+	return "preparing " + e.What
 }
 
 // close ends the display and leaves nothing of the rewritten line. It may be

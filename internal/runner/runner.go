@@ -91,7 +91,7 @@ type Config struct {
 
 // Event says what is going on.
 type Event struct {
-	Phase  string        // prepare, measure, or budget: it will not do for the Total
+	Phase  string        // prepare, wait, measure, or budget: it will not do for the Total
 	What   string        // in words
 	Done   time.Duration // of the budget
 	Total  time.Duration // that the run will take as far as is known

@@ -28,7 +28,7 @@ const (
 // before has been emitted.
 func (r *Runner) Run(ctx context.Context) error {
 	turn, err := r.config.Work.takeTurn(ctx, func() {
-		r.progress("prepare", "waiting for another assay that measures on this machine", 0)
+		r.progress("wait", "another assay that measures on this machine", 0)
 	})
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func (r *Runner) tellLeast() {
 	least, all := r.leastOfLaunched()
 	switch {
 	case !all:
-		r.progress("budget", fmt.Sprintf("%d launches of every cell take more than", r.config.Launches), least)
+		r.progress("budget", fmt.Sprintf("%d launches of every cell take more than", r.config.Launches), max(least, r.elapsed()))
 	case least > r.budget():
 		r.progress("budget", fmt.Sprintf("%d launches of every cell take about", r.config.Launches), least)
 	}

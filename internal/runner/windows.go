@@ -360,7 +360,8 @@ func (l *windowLaunch) complete(t *turn) error {
 }
 
 // stopAll ends the instances. For one that cannot be closed, that is the
-// outcome of its cells.
+// outcome of its cells: of a launch that is not tried any more, since what this
+// one measured is kept already.
 func (l *windowLaunch) stopAll(ctx context.Context) error {
 	errs := make([]error, len(l.instances))
 	l.r.time.together(l.r.random, len(l.instances), func(i int) {
@@ -369,6 +370,7 @@ func (l *windowLaunch) stopAll(ctx context.Context) error {
 		}
 		l.instances[i].kill()
 	})
+	l.number++
 	for i, err := range errs {
 		if err == nil {
 			continue
