@@ -54,6 +54,13 @@ type Loader interface {
 	Load(records *column.File) error
 }
 
+// Checker is a Database with a check of its own, beside what SQL has.
+type Checker interface {
+	// Check looks for damage in the whole database and says what the engine
+	// calls that. What it finds is its error.
+	Check() (name string, err error)
+}
+
 // Splitter is a Database that commits in the middle of a transaction where it
 // is too big for the engine.
 type Splitter interface {

@@ -67,6 +67,7 @@ var messages = map[string]struct{ request, body any }{
 	wire.TypeStats:    {struct{}{}, wire.Stats{}},
 	wire.TypeServe:    {wire.Serve{}, wire.Served{}},
 	wire.TypeLoad:     {wire.Load{}, wire.Loaded{}},
+	wire.TypeCheck:    {struct{}{}, wire.Checked{}},
 	wire.TypeClose:    {struct{}{}, wire.Closed{}},
 	"frobnicate":      {struct{}{}, struct{}{}},
 }

@@ -100,6 +100,8 @@ func (s *session) handle(kind string, line []byte) (any, error) {
 		return with(line, s.settings)
 	case wire.TypeLoad:
 		return with(line, s.load)
+	case wire.TypeCheck:
+		return s.check()
 	case wire.TypePrepare:
 		return with(line, s.prepare)
 	case wire.TypeMeasure:
@@ -164,6 +166,18 @@ func (s *session) load(request wire.Load) (wire.Loaded, error) {
 		return wire.Loaded{}, wire.Errorf(wire.Invalid, "records want two blob columns, keys and values")
 	}
 	return wire.Loaded{Records: int64(records.Rows())}, loader.Load(records)
+}
+
+func (s *session) check() (wire.Checked, error) {
+	if s.database == nil {
+		return wire.Checked{}, errNotOpen
+	}
+	checker, ok := s.database.(Checker)
+	if !ok {
+		return wire.Checked{}, wire.Errorf(wire.Unsupported, "this worker's engine has no check but what its SQL has")
+	}
+	name, err := checker.Check()
+	return wire.Checked{Name: name}, err
 }
 
 func (s *session) prepare(request wire.Prepare) (wire.Prepared, error) {

@@ -66,7 +66,7 @@ and loop devices. Exit status 1: a promise was refuted, or a control that must f
 	f := cmd.Flags()
 	f.StringSliceVar(&flags.drivers, "drivers", nil, "drivers instead of the plan's: NAME[@VERSION],... or * for all")
 	f.StringArrayVar(&flags.only, "only", nil, "try only cells with KEY=VALUE[,VALUE]; may be repeated")
-	f.StringSliceVar(&flags.faults, "faults", []string{string(assay.PowerCut)}, "what to do to the databases: "+strings.Join(faultNames(), ", "))
+	f.StringSliceVar(&flags.faults, "faults", faultNames(), "what to do to the databases")
 	f.IntVar(&flags.states, "states", 0, "check so many states of each target and profile (default: as many as the budget allows)")
 	f.DurationVar(&flags.budget, "budget", defaultCrashBudget, "time for all states, builds excluded; without limit where --states is given alone")
 	f.Uint64Var(&flags.seed, "seed", 1, "of the workload and of the states that are chosen")
@@ -119,7 +119,7 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 	progress.close()
 	config := crash.Config{Tasks: crashTasks(p, candidates, findingsDir(location), flags), Dir: filepath.Join(l.Cache, "crash"), Self: []string{self(), crashDisk}}
 	config.Lanes = min(runtime.NumCPU(), len(config.Tasks))
-	share(config.Tasks, config.Lanes, flags.budget)
+	crash.Share(config.Tasks, config.Lanes, flags.budget)
 	results := couldNotBuild(unbuilt)
 	config.Done = func(r crash.Result) {
 		results = append(results, r)
@@ -162,13 +162,6 @@ func couldNotBuild(unbuilt []assay.Trial) []crash.Result {
 		}
 	}
 	return all
-}
-
-// share gives each task its part of the budget.
-func share(tasks []crash.Task, lanes int, budget time.Duration) {
-	for i := range tasks {
-		tasks[i].Time = budget * time.Duration(lanes) / time.Duration(len(tasks))
-	}
 }
 
 // crashTasks are the candidates, by fault. Those whose power is cut also run

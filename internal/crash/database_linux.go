@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -92,21 +93,31 @@ func (db *database) call(ctx context.Context, kind string, request, reply any) e
 	return nil
 }
 
-// claimed is the class that the settings promise, as they are read back.
-func (db *database) claimed(ctx context.Context) (assay.Durability, error) {
+// claimed is the class that the settings promise, and those settings, as they
+// are read back; what a store does not show is as it was asked for.
+func (db *database) claimed(ctx context.Context) (assay.Durability, map[string]string, error) {
+	names := []string{"journal_mode", "synchronous", "memory"}
 	if db.native {
-		return assay.Durability(db.opened.Durability), nil
+		names = []string{kv.Sync}
 	}
 	var read wire.SettingsRead
-	if err := db.call(ctx, wire.TypeSettings, wire.Settings{Names: []string{"journal_mode", "synchronous", "memory"}}, &read); err != nil {
-		return "", err
+	if err := db.call(ctx, wire.TypeSettings, wire.Settings{Names: names}, &read); err != nil {
+		return "", nil, err
 	}
 	for _, c := range read.Connections {
-		if strings.HasPrefix(c.Name, "writer-") {
-			return assay.Durability(sqlite.Durability(c.Settings)), nil
+		switch {
+		case !strings.HasPrefix(c.Name, "writer-"):
+		case db.native:
+			settings := maps.Clone(c.Settings)
+			if asked, ok := db.task.Settings[kv.Sync]; ok && settings[kv.Sync] == "" {
+				settings = map[string]string{kv.Sync: asked}
+			}
+			return assay.Durability(db.opened.Durability), settings, nil
+		default:
+			return assay.Durability(sqlite.Durability(c.Settings)), c.Settings, nil
 		}
 	}
-	return "", errors.New("the worker read back no setting of a writer")
+	return "", nil, errors.New("the worker read back no setting of a writer")
 }
 
 // prepare makes the workload's operation ready.
@@ -152,7 +163,11 @@ var engineChecks = []struct {
 // check runs the engine's own check.
 func (db *database) check(ctx context.Context) error {
 	if db.native {
-		return nil
+		err := db.call(ctx, wire.TypeCheck, nil, nil)
+		if remote := (*wire.Error)(nil); errors.As(err, &remote) && remote.Code == wire.Unsupported {
+			return nil // reading everything is all there is
+		}
+		return err
 	}
 	for _, check := range engineChecks {
 		var found wire.Verified

@@ -254,11 +254,12 @@ func (t *trial) install(ctx context.Context, task Task, path string) error {
 
 // identify notes what the worker is, and what its settings claim.
 func (t *trial) identify(ctx context.Context, db *database) error {
-	claimed, err := db.claimed(ctx)
+	claimed, settings, err := db.claimed(ctx)
 	if err != nil {
 		return err
 	}
 	target := db.worker.Hello().Target
+	t.result.Settings = settings
 	t.result.Claimed, t.result.Engine, t.result.Version = claimed, target.Engine, target.EngineVersion
 	t.result.Target = assay.Target{Driver: target.Driver, DriverVersion: target.DriverVersion, Options: t.task.Options}.Name()
 	return nil

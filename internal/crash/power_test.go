@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/gob"
+	"errors"
 	"io"
 	"maps"
 	"os"
@@ -148,6 +149,14 @@ func (s *logStore) Update(do func(kvdb.Writer) error) error {
 	return nil
 }
 
+// Check finds damage in each store that has keys, where its name says so.
+func (s *logStore) Check() (string, error) {
+	if s.name == "store-damaged" && len(s.keys) > 0 {
+		return "", errors.New("this store is damaged")
+	}
+	return "check of the log", nil
+}
+
 func (s *logStore) Durability() string {
 	if s.sync {
 		return "power"
@@ -229,6 +238,15 @@ func TestPowerCut(t *testing.T) {
 	}
 	if _, err := Find(lies.Worst.Task.Findings, lies.Worst.ID); err != nil {
 		t.Error(err)
+	}
+}
+
+// What the store's own check finds refutes every promise, though all keys can be
+// read.
+func TestOwnCheck(t *testing.T) {
+	r := do(t, Task{Driver: "store-damaged", Program: storeProgram(t, "store-damaged"), Fault: assay.Kill, Seed: 2, States: 2, Settings: map[string]string{kv.Sync: "1"}})
+	if r.Counts[Corrupt] == 0 || r.Refuted() != Corrupt || !strings.Contains(r.Worst.Words, "this store is damaged") {
+		t.Errorf("got %v, refuted %q, %+v; want what the store's check says", r.Counts, r.Refuted(), r.Worst)
 	}
 }
 

@@ -62,8 +62,9 @@ type Result struct {
 	Task       Task
 	Target     string // the worker's own name of itself, with versions
 	Engine     string
-	Version    string           // of the engine
-	Claimed    assay.Durability // by the settings that were read back
+	Version    string            // of the engine
+	Settings   map[string]string // that decide durability, as they were read back
+	Claimed    assay.Durability  // by those settings
 	Outcome    assay.Outcome
 	Reason     string
 	States     int // different ones that were checked

@@ -3,6 +3,7 @@ package crash
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"assay"
 )
@@ -78,4 +79,24 @@ func faults(f assay.Fault, n int) string {
 // Faults lists what can be done to databases.
 func Faults() []assay.Fault {
 	return []assay.Fault{assay.PowerCut, assay.Kill, assay.FullDisk, assay.FailingIO}
+}
+
+// weights are the parts of a budget that faults get. Cutting the power has the
+// most different states, and runs the controls too.
+var weights = map[assay.Fault]time.Duration{assay.PowerCut: 6, assay.Kill: 1, assay.FullDisk: 1, assay.FailingIO: 2}
+
+// Share gives each task that can be done on this machine its part of a budget
+// for all of them, with so many lanes.
+func Share(tasks []Task, lanes int, budget time.Duration) {
+	total := time.Duration(0)
+	for _, t := range tasks {
+		if Missing(t.Fault) == "" {
+			total += weights[t.Fault]
+		}
+	}
+	for i := range tasks {
+		if Missing(tasks[i].Fault) == "" {
+			tasks[i].Time = budget * time.Duration(lanes) * weights[tasks[i].Fault] / total
+		}
+	}
 }

@@ -96,6 +96,12 @@ type Writer interface {
 // later, such as compacting. It is called after loading.
 type Settler interface{ Settle() error }
 
+// Checker is a store whose library looks for damage in all of its files. Its
+// error is what was found.
+type Checker interface {
+	Check() (name string, err error)
+}
+
 // Main serves the store as a worker and returns the exit status.
 func Main(d Driver) int { return kit.Main(New(d)) }
 
@@ -228,6 +234,14 @@ func batchEnd(records *column.File, from int) int {
 		}
 	}
 	return records.Rows()
+}
+
+func (d *database) Check() (string, error) {
+	checker, ok := d.store.(Checker)
+	if !ok {
+		return "", wire.Errorf(wire.Unsupported, "%s has no check of its own", d.driver.Name)
+	}
+	return checker.Check()
 }
 
 func (d *database) Splits() int64 {

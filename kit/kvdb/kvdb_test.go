@@ -69,6 +69,13 @@ func (m *memory) Close() error {
 	return os.WriteFile(m.file, []byte(out.String()), 0o600)
 }
 
+func (m *memory) Check() (string, error) {
+	if m.fault == "finds damage" {
+		return "", errors.New("damage")
+	}
+	return "memory", nil
+}
+
 func (m *memory) Get(key, into []byte) ([]byte, bool, error) {
 	m.lock.Lock()
 	defer m.lock.Unlock()
@@ -175,6 +182,7 @@ func TestConformance(t *testing.T) {
 		"deletes nothing":      {random},
 		"misses deletes":       {"deleting a key that is not there is no error"},
 		"always syncs":         {"sync can be asked for, and not"},
+		"finds damage":         {"the store's own check has a name and finds nothing in a sound store, or is unsupported"},
 	} {
 		t.Run(fault, func(t *testing.T) {
 			t.Parallel()

@@ -75,6 +75,11 @@ type Loaded struct {
 	Records int64 `json:"records"`
 }
 
+// Checked is the reply to a check that found nothing wrong.
+type Checked struct {
+	Name string `json:"name"` // what the engine calls its check
+}
+
 // Settings asks to read settings back on every connection.
 type Settings struct {
 	Names []string `json:"names"`

@@ -30,6 +30,7 @@ const (
 	TypeStats    = "stats"
 	TypeServe    = "serve"
 	TypeLoad     = "load"
+	TypeCheck    = "check"
 	TypeClose    = "close"
 )
 

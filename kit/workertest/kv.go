@@ -31,6 +31,7 @@ var kvChecks = []check{
 	{"one field of a value is replaced, and read", wire.CapKV, fieldsReplaced},
 	{"sync can be asked for, and not", wire.CapKV, syncSettings},
 	{"each unit leaves a mark where that is asked for", wire.CapKV, marksLeft},
+	{"the store's own check has a name and finds nothing in a sound store, or is unsupported", wire.CapKV, soundStore},
 }
 
 // store is a bench with the model of what its store must have.
@@ -473,4 +474,36 @@ func expectSize(path string, want int64) error {
 		return err
 	}
 	return expect("bytes of "+filepath.Base(path), info.Size(), want)
+}
+
+// soundStore: a check that fails where nothing is wrong would turn every crash
+// into a corruption.
+func soundStore(b *bench) error {
+	s, err := newStore(b, nil)
+	if err != nil {
+		return err
+	}
+	records := map[string]string{"a": "1", "b": "22", "c": "333"}
+	return steps(
+		func() error { return s.load(records, []string{"a", "b", "c"}) },
+		s.sound,
+		s.reopen,
+		s.sound,
+	)
+}
+
+// sound asks for the store's own check.
+func (s *store) sound() error {
+	var checked wire.Checked
+	err := s.call(wire.TypeCheck, nil, &checked)
+	var refusal *wire.Error
+	switch {
+	case errors.As(err, &refusal) && refusal.Code == wire.Unsupported:
+		return nil
+	case err != nil:
+		return err
+	case checked.Name == "":
+		return errors.New("the reply to check says no name")
+	}
+	return nil
 }

@@ -127,6 +127,9 @@ func (s *store) Effective() map[string]string {
 
 func (s *store) Settle() error { return s.db.Flatten(2) }
 
+// Check reads all tables and compares their checksums.
+func (s *store) Check() (string, error) { return "VerifyChecksum", s.db.VerifyChecksum() }
+
 func (s *store) Close() error { return s.db.Close() }
 
 // writer is a transaction, or the last part of one that was split.

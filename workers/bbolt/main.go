@@ -3,6 +3,8 @@
 package main
 
 import (
+	"cmp"
+	"fmt"
 	"os"
 	"path/filepath"
 
@@ -87,6 +89,22 @@ func (s *store) Effective() map[string]string {
 		return map[string]string{kv.Sync: "0"}
 	}
 	return map[string]string{kv.Sync: "1"}
+}
+
+// Check follows all pages from the root and holds the free list against them.
+func (s *store) Check() (string, error) {
+	return "Tx.Check", s.db.View(func(tx *bbolt.Tx) error {
+		var first error
+		found := 0
+		for err := range tx.Check() { // to its end, or its goroutine stays
+			found++
+			first = cmp.Or(first, err)
+		}
+		if found > 0 {
+			return fmt.Errorf("Tx.Check finds %d errors, the first: %w", found, first)
+		}
+		return nil
+	})
 }
 
 func (s *store) Close() error {

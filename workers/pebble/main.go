@@ -117,6 +117,9 @@ func (s *store) Settle() error {
 	return s.db.Compact(context.Background(), []byte{}, bytes.Repeat([]byte{0xff}, 64), false)
 }
 
+// Check holds all entries of all levels against each other.
+func (s *store) Check() (string, error) { return "CheckLevels", s.db.CheckLevels(nil) }
+
 func (s *store) Close() error {
 	err := s.db.Close()
 	if s.cache != nil {
