@@ -25,7 +25,7 @@ const patience = 60 * time.Second
 // programs of their own.
 func TestMain(m *testing.M) {
 	_ = flag.Set("test.parallel", "1") // scripts measure, and the machine is small
-	testscript.Main(m, map[string]func(){"assay": main, "fake-worker": worker})
+	testscript.Main(m, map[string]func(){"assay": main, "fake-worker": worker, "digests": digests})
 }
 
 // TestScripts runs testdata/*.txtar. Each script has folders of its own for

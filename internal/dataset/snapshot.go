@@ -37,7 +37,9 @@ var errMoved = errors.New("it was opened or changed by another program while it 
 // are missing and cannot remove them:
 //
 //   - log and index exist: it is in use, or was left by a killed program. It
-//     is read like by any other reader, under SQLite's locks.
+//     is read under SQLite's locks, but the index read-only: readers set marks
+//     in it, and the first one makes it anew. Where nobody has it open SQLite
+//     makes one in memory.
 //   - there is no log, or an empty one without an index: nobody has it open.
 //     It is read as immutable, and read again if that turns out to be wrong.
 //   - a log without its index cannot be read without making one: an error
@@ -139,7 +141,7 @@ func (s sight) query() (string, error) {
 	case !s.index:
 		return "", errors.New("its write-ahead log has no index (-shm); " + repair)
 	}
-	return patient, nil
+	return patient + "&readonly_shm=1", nil
 }
 
 // backup copies one state of the source, which an open read transaction

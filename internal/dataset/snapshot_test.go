@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -146,16 +147,17 @@ func checkSnapshot(t *testing.T, path string) {
 	}
 }
 
-// files returns a folder's files with their content, but only the names of
-// indexes: readers write their marks there.
+// files returns when a folder's files were changed, with their content.
 func files(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	all := map[string]string{}
 	for _, name := range names(t, dir) {
-		all[name] = ""
-		if !strings.HasSuffix(name, "-shm") {
-			all[name] = read(t, filepath.Join(dir, name))
+		path := filepath.Join(dir, name)
+		info, err := os.Stat(path)
+		if err != nil {
+			t.Fatal(err)
 		}
+		all[name] = info.ModTime().String() + " " + read(t, path)
 	}
 	return all
 }
@@ -168,6 +170,13 @@ func TestSnapshotLeavesTheSourceAlone(t *testing.T) {
 		"killed, log and index left": func(t *testing.T, path string) {
 			execute(t, path, "PRAGMA journal_mode=wal")
 			startWriter(t, path)()
+		},
+		"killed, index of nothing left": func(t *testing.T, path string) {
+			execute(t, path, "PRAGMA journal_mode=wal")
+			startWriter(t, path)()
+			if err := os.Truncate(path+"-shm", 0); err != nil {
+				t.Fatal(err)
+			}
 		},
 		"closed, empty log left": func(t *testing.T, path string) {
 			execute(t, path, "PRAGMA journal_mode=wal;"+fill)
@@ -188,7 +197,12 @@ func TestSnapshotLeavesTheSourceAlone(t *testing.T) {
 			}
 			checkSnapshot(t, dst)
 			if after := files(t, filepath.Dir(src)); !reflect.DeepEqual(after, before) {
-				t.Errorf("the source's folder changed: %d files, then %d", len(before), len(after))
+				for name := range maps.Keys(before) {
+					if after[name] != before[name] {
+						t.Errorf("%s changed: got %.50q..., want %.50q...", name, after[name], before[name])
+					}
+				}
+				t.Errorf("got %d files, want %d as they were", len(after), len(before))
 			}
 		})
 	}
