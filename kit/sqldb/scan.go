@@ -3,6 +3,8 @@ package sqldb
 import (
 	"database/sql"
 	"slices"
+	"strings"
+	"time"
 
 	"assay/kit/wire"
 )
@@ -11,9 +13,10 @@ import (
 // pointer a column, by the declared types.
 type destinations struct {
 	pointers []any
-	values   []any // reused for visitors
-	stored   bool  // pointers are those of values: as stored, whatever is declared
-	truths   bool  // a column is declared bool
+	values   []any  // reused for visitors
+	stored   bool   // pointers are those of values: as stored, whatever is declared
+	texts    []bool // where stored: the columns that are declared text
+	truths   bool   // a column is declared bool
 }
 
 // newStored returns the room for values as they are stored. Verified answers
@@ -22,6 +25,7 @@ func newStored(types []string) (destinations, error) {
 	d, err := newDestinations(types)
 	for i := range d.pointers {
 		d.pointers[i] = &d.values[i]
+		d.texts = append(d.texts, strings.HasPrefix(types[i], "text"))
 	}
 	d.stored, d.truths = true, false
 	return d, err
@@ -115,12 +119,23 @@ func (d *destinations) scanRow(rows *sql.Rows) error {
 
 func (d *destinations) row() []any {
 	if d.stored {
+		d.timesAsText()
 		return d.values
 	}
 	for i, pointer := range d.pointers {
 		d.values[i] = value(pointer)
 	}
 	return d.values
+}
+
+// timesAsText undoes what a driver does that makes a time of every text in the
+// form of RFC 3339: database/sql writes it in that form into a string.
+func (d *destinations) timesAsText() {
+	for i, text := range d.texts {
+		if t, is := d.values[i].(time.Time); is && text {
+			d.values[i] = t.Format(time.RFC3339Nano)
+		}
+	}
 }
 
 func value(pointer any) any {
