@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/gob"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"os"
@@ -96,6 +97,12 @@ func (s *fileStore) Scan(from []byte, n int, visit func(key, value []byte) error
 		}
 	}
 	return nil
+}
+
+func (s *fileStore) View(look func(kvdb.Getter) error) error {
+	s.turn.Lock() // no writer
+	defer s.turn.Unlock()
+	return look(s)
 }
 
 func (s *fileStore) Put(key, value []byte) error {
@@ -295,6 +302,36 @@ func TestNotTraced(t *testing.T) {
 			t.Errorf("warnings %v", trial.Warnings)
 		}
 	}
+}
+
+// Gets in read transactions are measured in windows, and in a block where it is
+// one: all of it, twice. A SQL driver has none, and says so.
+func TestReadTransactions(t *testing.T) {
+	b := newBench(t, strings.Replace(stores, "get: {kv: get, draw: zipf}", "get: {kv: get, draw: seq, count: 1000, transaction: [none, 10, whole]}", 1))
+	b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool { return c.Cell.Operation != "get" })
+	b.Launches = 1
+	var windows, blocks int
+	for _, a := range b.run(t) {
+		switch {
+		case a.window():
+			windows++
+		case a.Kind == "measure" && a.Count == 1000:
+			blocks++
+		}
+	}
+	if windows == 0 || blocks == 0 || blocks%2 != 0 {
+		t.Errorf("got %d windows and %d blocks of 1000 gets, want windows, and pairs of blocks: a warm-up and a measured one", windows, blocks)
+	}
+	var told []string
+	for _, trial := range b.trials {
+		told = append(told, fmt.Sprintf("%s %d %s %s", trial.Cell.Driver, trial.Cell.Transaction, trial.Mode, trial.Outcome))
+		if (trial.Figures[assay.NsPerOp] > 0) != (trial.Outcome == assay.OK) {
+			t.Errorf("%s: got %g ns/op", told[len(told)-1], trial.Figures[assay.NsPerOp])
+		}
+	}
+	slices.Sort(told)
+	same(t, "trials", slices.Compact(told), []string{"honest 0 windows ok", "honest 10 windows unsupported", "honest 1000 blocks unsupported",
+		"store 0 windows ok", "store 10 windows ok", "store 1000 blocks ok"})
 }
 
 // A store runs no SQL, and says so.

@@ -177,12 +177,19 @@ func describe(cell assay.Cell) string {
 
 // modeOf chooses how a case is measured: windows show the smallest
 // differences, but only where nothing is left behind from one window to the
-// next and the clients are not more than the processors.
+// next, the clients are not more than the processors, and a transaction is
+// shorter than a block.
 func modeOf(c assay.Case) assay.Mode {
-	if !c.Operation.Call() && !c.Operation.Changes && !c.Operation.Cold && !c.Operation.Serve && len(c.Operation.Parts) == 0 && c.Cell.Clients <= runtime.NumCPU() {
-		return assay.Windows
+	op := c.Operation
+	if op.Call() || op.Changes || op.Cold || op.Serve || len(op.Parts) > 0 || c.Cell.Clients > runtime.NumCPU() || wholeTransaction(op) {
+		return assay.Blocks
 	}
-	return assay.Blocks
+	return assay.Windows
+}
+
+// wholeTransaction tells whether all operations of a block are one transaction.
+func wholeTransaction(op assay.Operation) bool {
+	return op.Transaction > 0 && op.Transaction >= op.Count
 }
 
 func (r *Runner) prepareJob(ctx context.Context, j *job) error {
@@ -233,8 +240,8 @@ func (r *Runner) prepareAnswers(ctx context.Context, j *job) error {
 	if j.mode == assay.Blocks {
 		unit := max(1, j.Operation.Transaction)
 		j.warm = (j.Operation.Count/warmShare + unit - 1) / unit * unit
-		if j.Operation.KV() && unit >= j.Operation.Count {
-			j.warm = 0 // all of it is one transaction, into the store as it is
+		if j.Operation.KV() && j.Operation.Changes && wholeTransaction(j.Operation) {
+			j.warm = 0 // all of it goes into the store as it is
 		}
 		if j.Operation.Cold {
 			j.warm = 0

@@ -163,7 +163,7 @@ func (l *windowLaunch) operation(ctx context.Context, peer string) error {
 	for _, t := range turns {
 		slowest = max(slowest, t.each)
 	}
-	length := max(windowLength, leastPerWindow*slowest)
+	length := max(windowLength, leastPerWindow*slowest*time.Duration(max(1, turns[0].j.Operation.Transaction)))
 	count := l.r.windowCount(l.g, peer, length)
 	l.enterSequence(turns[0].j)
 	began := time.Now()
@@ -306,8 +306,8 @@ func (l *windowLaunch) window(ctx context.Context, t *turn, start int64) (used i
 		return 0, nil
 	}
 	request := wire.Measure{Operation: t.j.Cell.Peer(), Start: start, Nanos: int64(windowLength)}
-	if t.each < shortOperation {
-		request.Batch = int64(batchLength / max(1, t.each))
+	if unit := t.each * time.Duration(max(1, t.j.Operation.Transaction)); unit < shortOperation {
+		request.Batch = int64(batchLength / max(1, unit))
 	}
 	began := time.Now()
 	var m wire.Measured

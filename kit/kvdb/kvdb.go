@@ -83,13 +83,26 @@ type Store interface {
 	Close() error
 }
 
-// Writer is a transaction under way.
-type Writer interface {
+// Getter is a transaction that can be read in.
+type Getter interface {
 	// Get is Store.Get. Whether it sees the transaction's own changes is the
 	// store's affair.
 	Get(key, into []byte) (value []byte, found bool, err error)
+}
+
+// Writer is a transaction under way.
+type Writer interface {
+	Getter
 	Put(key, value []byte) error
 	Delete(key []byte) error
+}
+
+// Viewer is a Store that has read transactions or snapshots.
+type Viewer interface {
+	// View runs gets that all see the store as it is at one moment, which is not
+	// before View was called. It may be called by several goroutines at the same
+	// time.
+	View(func(Getter) error) error
 }
 
 // Settler is a store that can do at once what it would do in the background

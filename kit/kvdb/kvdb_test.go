@@ -41,6 +41,7 @@ type memory struct {
 	fault string
 	file  string
 	keys  map[string]string
+	view  map[string]string // of the newest read transaction
 	sync  bool
 }
 
@@ -135,6 +136,21 @@ func (m *memory) Update(change func(Writer) error) error {
 	return nil
 }
 
+// View copies the keys, unless its fault is to look at those of now, or always
+// at those of the first time.
+func (m *memory) View(look func(Getter) error) error {
+	if m.fault == "views what changes" {
+		return look(m)
+	}
+	m.lock.Lock()
+	if m.view == nil || m.fault != "views the past" {
+		m.view = maps.Clone(m.keys)
+	}
+	view := &memory{keys: m.view}
+	m.lock.Unlock()
+	return look(view)
+}
+
 func (m *memory) Durability() string { return "process" }
 
 func (m *memory) Effective() map[string]string {
@@ -160,6 +176,8 @@ func (w *writing) Put(key, value []byte) error {
 }
 
 func (w *writing) Delete(key []byte) error {
+	w.lock.Lock()
+	defer w.lock.Unlock()
 	if _, ok := w.keys[string(key)]; !ok && w.fault == "misses deletes" {
 		return errors.New("no such key")
 	}
@@ -179,7 +197,9 @@ func TestConformance(t *testing.T) {
 		"finds no empty value": {"an empty value is kept, or refused"},
 		"unordered":            {"records are loaded, and are there when the store is opened again", "keys and values of any bytes are kept and ordered", random, "several clients put at the same time", "several steps in a transaction are one operation", "one field of a value is replaced, and read"},
 		"keeps the first":      {random},
-		"deletes nothing":      {random},
+		"views what changes":   {"gets of one read transaction see the store of one moment"},
+		"views the past":       {"a read transaction sees what was committed before it"},
+		"deletes nothing":      {random, "gets of one read transaction see the store of one moment"},
 		"misses deletes":       {"deleting a key that is not there is no error"},
 		"always syncs":         {"sync can be asked for, and not"},
 		"finds damage":         {"the store's own check has a name and finds nothing in a sound store, or is unsupported"},
@@ -251,7 +271,7 @@ func TestRefused(t *testing.T) {
 		"unsupported: step 1: no scan with memory: it has no order":                                                     {Steps: []wire.Step{{KV: wire.Scan, Args: 2}}},
 		"invalid: step 1: get takes 1 arguments, not 2":                                                                 {Steps: []wire.Step{{KV: wire.Get, Args: 2}}},
 		"invalid: step 1: delete changes data":                                                                          {Steps: []wire.Step{{KV: wire.Delete, Args: 1}}},
-		"unsupported: a transaction of an operation that changes nothing":                                               {Transaction: 1, Steps: []wire.Step{{KV: wire.Get, Args: 1}}},
+		"unsupported: step 1: a scan in a read transaction":                                                             {Transaction: 1, Steps: []wire.Step{{KV: wire.Scan, Args: 2}}},
 		"invalid: step 1: update changes data":                                                                          {Steps: []wire.Step{{KV: wire.Update, Args: 2, Fields: 2}}},
 		"invalid: step 1: there is no field 2 of 2":                                                                     {Changes: true, Steps: []wire.Step{{KV: wire.Update, Args: 2, Fields: 2, Field: 2}}},
 		"invalid: step 1: put takes 3 arguments, not 2":                                                                 {Changes: true, Steps: []wire.Step{{KV: wire.Put, Args: 2, Fields: 2}}},
@@ -392,4 +412,20 @@ func (c *counting) Put(key, value []byte) error {
 func (c *counting) Update(change func(Writer) error) error {
 	c.commits++
 	return c.memory.Update(change)
+}
+
+// A store without read transactions is not read without one where one is asked
+// for.
+func TestNoReadTransactions(t *testing.T) {
+	d := driver("")
+	whole := d.Open
+	d.Open = func(c Config) (Store, error) {
+		s, err := whole(c)
+		return struct{ Store }{s}, err
+	}
+	trace := traceOf(t, []column.Type{column.Blob}, []any{[]byte("a")})
+	_, err := open(t, d).Prepare(wire.Operation{Transaction: 1, Steps: []wire.Step{{KV: wire.Get, Args: 1}}}, trace)
+	if want := "memory has no read transactions"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %s", err, want)
+	}
 }

@@ -38,8 +38,8 @@ func takes(s wire.Step) (n int, known bool) {
 
 func (d *database) Prepare(spec wire.Operation, trace *column.File) (kit.Operation, error) {
 	o := &operation{db: d, trace: trace, changes: spec.Changes, transaction: spec.Transaction}
-	if spec.Transaction > 0 && !spec.Changes {
-		return nil, wire.Errorf(wire.Unsupported, "a transaction of an operation that changes nothing")
+	if _, ok := d.store.(Viewer); !ok && o.views() {
+		return nil, wire.Errorf(wire.Unsupported, "%s has no read transactions", d.driver.Name)
 	}
 	args := 0
 	for i, s := range spec.Steps {
@@ -48,6 +48,8 @@ func (d *database) Prepare(spec wire.Operation, trace *column.File) (kit.Operati
 		switch {
 		case !known:
 			return nil, wire.Errorf(wire.Unsupported, "step %d: a key-value store has get, put, delete, scan, update and get-field, and not %q", i+1, s.KV+s.SQL)
+		case o.views() && s.KV == wire.Scan:
+			return nil, wire.Errorf(wire.Unsupported, "step %d: a scan in a read transaction", i+1)
 		case s.KV == wire.Scan && d.driver.NoScan != "":
 			return nil, wire.Errorf(wire.Unsupported, "step %d: no scan with %s: %s", i+1, d.driver.Name, d.driver.NoScan)
 		case s.Args != want:
@@ -67,6 +69,9 @@ func (d *database) Prepare(spec wire.Operation, trace *column.File) (kit.Operati
 	}
 	return o, nil
 }
+
+// views tells whether the operation reads in transactions.
+func (o *operation) views() bool { return !o.changes && o.transaction > 0 }
 
 // checkTypes looks at the trace's columns once, so that Do need not.
 func checkTypes(s wire.Step, trace *column.File, from int) error {
@@ -175,6 +180,8 @@ func (o *operation) answer(s *step, position int, visit func(row []any) error) e
 func (o *operation) Client() (kit.Client, error) {
 	c := client{operation: o, store: o.db.store}
 	switch {
+	case o.views():
+		return newViewer(c), nil
 	case !o.changes && len(o.steps) == 1 && o.steps[0].KV == wire.Get:
 		return &getter{c}, nil
 	case !o.changes:
@@ -262,6 +269,47 @@ func (r *reader) Do(position int) (int, error) {
 		}
 	}
 	return r.rows, nil
+}
+
+// viewer gets keys in a read transaction.
+type viewer struct {
+	client
+	store       Viewer
+	rows, first int
+	look        func(Getter) error
+}
+
+func newViewer(c client) *viewer {
+	v := &viewer{client: c, store: c.store.(Viewer)}
+	v.look = func(g Getter) error {
+		v.rows = 0 // the store may run the transaction again
+		for i := range v.transaction {
+			if err := v.one(g, v.first+i); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return v
+}
+
+func (v *viewer) Do(position int) (int, error) {
+	v.first = position * v.transaction
+	err := v.store.View(v.look)
+	return v.rows, v.db.busy(err)
+}
+
+func (v *viewer) one(g Getter, position int) (err error) {
+	for i := range v.steps {
+		var found bool
+		if v.value, found, err = g.Get(v.trace.Bytes(v.steps[i].args, position), v.value[:0]); err != nil {
+			return err
+		}
+		if found {
+			v.rows++
+		}
+	}
+	return nil
 }
 
 // stepper does the steps of an operation one after the other. Each that changes

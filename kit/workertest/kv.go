@@ -28,6 +28,8 @@ var kvChecks = []check{
 	{"an empty value is kept, or refused", wire.CapKV, emptyValues},
 	{"several clients put at the same time", wire.CapKV, puttingClients},
 	{"several steps in a transaction are one operation", wire.CapKV, readModifyWrite},
+	{"gets of one read transaction see the store of one moment", wire.CapKV, consistentViews},
+	{"a read transaction sees what was committed before it", wire.CapKV, freshViews},
 	{"one field of a value is replaced, and read", wire.CapKV, fieldsReplaced},
 	{"sync can be asked for, and not", wire.CapKV, syncSettings},
 	{"each unit leaves a mark where that is asked for", wire.CapKV, marksLeft},

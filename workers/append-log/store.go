@@ -102,6 +102,13 @@ func (s *store) Get(key, into []byte) ([]byte, bool, error) {
 	return append(into, found.value...), ok, nil
 }
 
+// View keeps the map's lock, so that writers wait for its end.
+func (s *store) View(look func(kvdb.Getter) error) error {
+	s.lock.RLock()
+	defer s.lock.RUnlock()
+	return look(writer{s})
+}
+
 func (s *store) Scan(from []byte, n int, visit func(key, value []byte) error) (err error) {
 	s.lock.RLock()
 	defer s.lock.RUnlock()

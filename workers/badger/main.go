@@ -52,6 +52,14 @@ func (s *store) Get(key, into []byte) (value []byte, found bool, err error) {
 	return value, found, err
 }
 
+func (s *store) View(look func(kvdb.Getter) error) error {
+	return s.db.View(func(tx *badger.Txn) error { return look(reader{tx}) })
+}
+
+type reader struct{ tx *badger.Txn }
+
+func (r reader) Get(key, into []byte) ([]byte, bool, error) { return get(r.tx, key, into) }
+
 func get(tx *badger.Txn, key, into []byte) ([]byte, bool, error) {
 	item, err := tx.Get(key)
 	if errors.Is(err, badger.ErrKeyNotFound) {

@@ -75,6 +75,10 @@ func (s *store) Update(change func(kvdb.Writer) error) error {
 	return s.db.Update(func(tx *bbolt.Tx) error { return change(writer{tx.Bucket(bucket)}) })
 }
 
+func (s *store) View(look func(kvdb.Getter) error) error {
+	return s.db.View(func(tx *bbolt.Tx) error { return look(writer{tx.Bucket(bucket)}) })
+}
+
 // Durability without syncs: pages are written in any order, and a power cut
 // may leave a file that cannot be read.
 func (s *store) Durability() string {

@@ -98,6 +98,10 @@ func (s *store) Update(change func(kvdb.Writer) error) error {
 	return s.db.Update(func(tx *buntdb.Tx) error { return change(writer{tx}) })
 }
 
+func (s *store) View(look func(kvdb.Getter) error) error {
+	return s.db.View(func(tx *buntdb.Tx) error { return look(writer{tx}) })
+}
+
 // Durability by the library's documentation: with syncs "very durable", without
 // them "up to one second of data might be lost". By its code the file has no
 // checksums and no marks of transactions: it is cut at the first command that is

@@ -47,7 +47,26 @@ func open(c kvdb.Config) (kvdb.Store, error) {
 
 // Get copies once more than the library does: it has no form that appends.
 func (s *store) Get(key, into []byte) ([]byte, bool, error) {
-	stored, err := s.db.Get(key, nil)
+	return get(s.db, key, into)
+}
+
+// View reads a snapshot: a transaction of goleveldb is for a writer, and keeps
+// others out.
+func (s *store) View(look func(kvdb.Getter) error) error {
+	snapshot, err := s.db.GetSnapshot()
+	if err != nil {
+		return err
+	}
+	defer snapshot.Release()
+	return look(reader{snapshot})
+}
+
+type reader struct{ *leveldb.Snapshot }
+
+func (r reader) Get(key, into []byte) ([]byte, bool, error) { return get(r.Snapshot, key, into) }
+
+func get(from leveldb.Reader, key, into []byte) ([]byte, bool, error) {
+	stored, err := from.Get(key, nil)
 	if errors.Is(err, leveldb.ErrNotFound) {
 		return into, false, nil
 	}

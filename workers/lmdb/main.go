@@ -133,6 +133,10 @@ func (s *store) Update(change func(kvdb.Writer) error) error {
 	return s.env.Update(func(tx *lmdb.Txn) error { return change(writer{s, tx}) })
 }
 
+func (s *store) View(look func(kvdb.Getter) error) error {
+	return s.env.View(func(tx *lmdb.Txn) error { return look(writer{s, tx}) })
+}
+
 // Durability with MDB_NOSYNC: "a system crash can then corrupt the database or
 // lose the last transactions", by lmdb.h; a killed process leaves its pages with
 // the system.

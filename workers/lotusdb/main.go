@@ -112,6 +112,13 @@ func (s *store) Update(change func(kvdb.Writer) error) error {
 	return batch.Commit()
 }
 
+// View is a batch that only reads. It keeps the store's lock, so that writers
+// wait for its end.
+func (s *store) View(look func(kvdb.Getter) error) error {
+	batch := s.db.NewBatch(lotusdb.BatchOptions{ReadOnly: true})
+	return errors.Join(look(writer{batch}), batch.Commit())
+}
+
 // Durability by the library's documentation: without syncs "if the machine
 // crashes, then some recent writes may be lost", and with a process that
 // crashes "no writes will be lost". A log whose end is not whole is not cut:

@@ -106,6 +106,10 @@ func (s *store) Update(change func(kvdb.Writer) error) error {
 	return s.db.Update(func(tx *nutsdb.Tx) error { return change(writer{tx}) })
 }
 
+func (s *store) View(look func(kvdb.Getter) error) error {
+	return s.db.View(func(tx *nutsdb.Tx) error { return look(writer{tx}) })
+}
+
 // Durability by the library's documentation: with syncs "all changes are
 // persisted to disk", without them "potential data loss likely". A log whose end
 // is not whole is not cut: such a store does not open (parseDataFiles returns

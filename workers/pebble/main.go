@@ -58,7 +58,21 @@ func (quiet) Errorf(format string, args ...any) { log.Printf(format, args...) }
 func (quiet) Fatalf(format string, args ...any) { log.Fatalf(format, args...) }
 
 func (s *store) Get(key, into []byte) ([]byte, bool, error) {
-	stored, closer, err := s.db.Get(key)
+	return get(s.db, key, into)
+}
+
+// View reads a snapshot: pebble has no transactions.
+func (s *store) View(look func(kvdb.Getter) error) error {
+	snapshot := s.db.NewSnapshot()
+	return errors.Join(look(reader{snapshot}), snapshot.Close())
+}
+
+type reader struct{ *pebble.Snapshot }
+
+func (r reader) Get(key, into []byte) ([]byte, bool, error) { return get(r.Snapshot, key, into) }
+
+func get(from pebble.Reader, key, into []byte) ([]byte, bool, error) {
+	stored, closer, err := from.Get(key)
 	if errors.Is(err, pebble.ErrNotFound) {
 		return into, false, nil
 	}
