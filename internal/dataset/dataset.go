@@ -64,6 +64,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"time"
 
 	sqlite3 "modernc.org/sqlite/lib"
 
@@ -88,7 +89,12 @@ type Cache struct {
 	// Progress, where it is not nil, is called while a table is loaded, with
 	// the rows loaded so far and the rows wanted.
 	Progress func(table string, done, rows int)
+	// Timeout is of one statement of a schema, or that loads rows; 0: none.
+	Timeout time.Duration
 }
+
+// ErrTimeout says that a statement took longer than Cache.Timeout.
+var ErrTimeout = errors.New("the statement took longer than the time limit")
 
 // Data is a prepared dataset. Its file is closed, has journal mode delete or,
 // where its file settings say so, wal, was checked for integrity, and is never changed again.

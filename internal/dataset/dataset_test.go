@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"assay"
 )
@@ -366,6 +367,29 @@ func TestPrepareErrors(t *testing.T) {
 				if err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("%v lacks %q", err, want)
 				}
+			}
+			if got := names(t, dir); len(got) != 0 {
+				t.Errorf("left behind: %q", got)
+			}
+		})
+	}
+}
+
+// A schema whose statements, views or triggers have no end is given up.
+func TestTimeout(t *testing.T) {
+	const endless = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) AS n FROM c"
+	for name, schema := range map[string]string{
+		"statement": "CREATE TABLE monster AS " + endless,
+		"view":      "CREATE VIEW circle AS " + endless + "; CREATE TABLE monster AS SELECT n FROM circle",
+		"trigger":   "CREATE TABLE monster (id); CREATE VIEW circle AS " + endless + "; CREATE TRIGGER t AFTER INSERT ON monster BEGIN SELECT n FROM circle; END",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			ds := assay.Dataset{Workload: "w", Schema: schema, Tables: []assay.Table{{Name: "monster", Rows: 10,
+				Columns: []assay.Column{{Name: "id", Values: assay.Values{Kind: assay.Seq}}}}}}
+			_, err := Cache{Dir: dir, Timeout: 50 * time.Millisecond}.Prepare(t.Context(), ds)
+			if !errors.Is(err, ErrTimeout) || !strings.Contains(err.Error(), "50ms") {
+				t.Errorf("got %v, want that the statement took longer than 50ms", err)
 			}
 			if got := names(t, dir); len(got) != 0 {
 				t.Errorf("left behind: %q", got)

@@ -70,7 +70,11 @@ func (c Cache) fill(ctx context.Context, conn *sql.Conn, ds assay.Dataset) error
 		_, err := conn.ExecContext(ctx, "VACUUM")
 		return wrap(err, "VACUUM, to apply the file settings")
 	}
-	if _, err := conn.ExecContext(ctx, ds.Schema); err != nil {
+	err := c.within(ctx, func(ctx context.Context) error {
+		_, err := conn.ExecContext(ctx, ds.Schema)
+		return err
+	})
+	if err != nil {
 		return fmt.Errorf("schema: %w; the SQL is:\n%s", err, ds.Schema)
 	}
 	for _, table := range ds.Tables {
@@ -79,6 +83,21 @@ func (c Cache) fill(ctx context.Context, conn *sql.Conn, ds assay.Dataset) error
 		}
 	}
 	return nil
+}
+
+// within runs a statement, which may have no end: a view, a trigger or a query of
+// the schema can go round in a circle.
+func (c Cache) within(ctx context.Context, run func(context.Context) error) error {
+	if c.Timeout == 0 {
+		return run(ctx)
+	}
+	limited, cancel := context.WithTimeout(ctx, c.Timeout)
+	defer cancel()
+	err := run(limited)
+	if err != nil && ctx.Err() == nil && limited.Err() != nil {
+		return fmt.Errorf("%w (%s)", ErrTimeout, c.Timeout)
+	}
+	return err
 }
 
 func wrap(err error, doing string) error {
@@ -129,7 +148,11 @@ func (c Cache) insert(ctx context.Context, conn *sql.Conn, g *generator, table a
 		for i := range batch {
 			g.row(from+i, args[i*width:(i+1)*width])
 		}
-		if _, err := stmt.ExecContext(ctx, args...); err != nil {
+		err := c.within(ctx, func(ctx context.Context) error {
+			_, err := stmt.ExecContext(ctx, args...)
+			return err
+		})
+		if err != nil {
 			return fmt.Errorf("rows %d to %d: %s: %w", from, from+batch-1, insertSQL(table, 1), err)
 		}
 		c.report(table, from, batch)

@@ -220,10 +220,16 @@ func (r *Runner) limited(ctx context.Context, limit time.Duration, what, key str
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err := do(limited)
-	if err == nil || ctx.Err() != nil || limited.Err() == nil {
+	switch {
+	case err == nil || ctx.Err() != nil:
 		return err
+	case errors.Is(err, dataset.ErrTimeout):
+		r.late[key] = &failure{assay.TimedOut, fmt.Sprintf("to prepare %s: %v", what, err)}
+	case limited.Err() == nil:
+		return err
+	default:
+		r.late[key] = &failure{assay.TimedOut, fmt.Sprintf("to prepare %s took longer than %s; the plan's timeout is %s", what, limit, r.config.Timeout)}
 	}
-	r.late[key] = &failure{assay.TimedOut, fmt.Sprintf("to prepare %s took longer than %s; the plan's timeout is %s", what, limit, r.config.Timeout)}
 	return r.late[key]
 }
 

@@ -458,28 +458,63 @@ func TestDiskThatIsFull(t *testing.T) {
 	}
 }
 
-// A query that never ends costs its own cells only, and says which it is.
-func TestPreparingThatDoesNotEnd(t *testing.T) {
-	endless := `  endless: {sql: "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) FROM c", rows: 1, returns: [int]}
-`
-	b := newBench(t, header+read+endless)
-	b.Timeout, b.Launches = 10*time.Second, 1
-	began := time.Now()
-	b.run(t)
-	if took := time.Since(began); took > 3*b.Timeout {
-		t.Errorf("it took %s: the time limit of %s was waited for more than once", took, b.Timeout)
+// unprepared are the outcomes of the cells that could not be prepared, by operation
+// and driver, and the operations that could.
+func unprepared(t *testing.T, b *bench) (outcomes map[string]string, prepared []string) {
+	t.Helper()
+	r, err := New(t.Context(), b.Config)
+	if err != nil {
+		t.Fatal(err)
 	}
-	outcomes := map[string]assay.Outcome{}
-	for _, trial := range b.trials {
-		outcomes[trial.Cell.Operation+" "+trial.Cell.Driver] = trial.Outcome
-		if trial.Outcome == assay.TimedOut && !strings.Contains(trial.Reason, "the expected answers of monster/endless took longer than 10s") {
-			t.Errorf("reason %q, want one that names the operation and the limit", trial.Reason)
+	outcomes = map[string]string{}
+	for _, trial := range r.unmeasured {
+		outcomes[trial.Cell.Operation+" "+trial.Cell.Driver] = string(trial.Outcome) + ": " + trial.Reason
+	}
+	for _, g := range r.groups {
+		for _, m := range g.members {
+			for _, j := range m.jobs {
+				if !m.twin {
+					prepared = append(prepared, j.Cell.Operation+" "+j.Cell.Driver)
+				}
+			}
 		}
 	}
-	want := map[string]assay.Outcome{"read honest": assay.OK, "read second": assay.OK, "endless honest": assay.TimedOut, "endless second": assay.TimedOut}
-	if !maps.Equal(outcomes, want) {
-		t.Errorf("got %v, want %v", outcomes, want)
+	return outcomes, prepared
+}
+
+const circle = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT count(*) AS n FROM c"
+
+// A query that never ends costs its own cells only, and says which it is.
+func TestPreparingThatDoesNotEnd(t *testing.T) {
+	b := newBench(t, header+read+"  endless: {sql: \""+circle+"\", rows: 1, returns: [int]}\n")
+	b.Timeout = 5 * time.Second
+	began := time.Now()
+	got, prepared := unprepared(t, b)
+	if took := time.Since(began); took > 2*b.Timeout {
+		t.Errorf("it took %s: the time limit of %s was waited for more than once", took, b.Timeout)
 	}
+	const reason = "timed-out: to prepare the expected answers of monster/endless took longer than 5s; the plan's timeout is 5s"
+	if want := (map[string]string{"endless honest": reason, "endless second": reason}); !maps.Equal(got, want) {
+		t.Errorf("not prepared: got %v, want %v", got, want)
+	}
+	same(t, "prepared", prepared, []string{"read honest", "read second"})
+}
+
+// A schema that never ends costs the cells of its workload.
+func TestSchemaThatDoesNotEnd(t *testing.T) {
+	b := newBench(t, strings.Replace(header, "CREATE TABLE", "CREATE VIEW circle AS "+circle+"; CREATE TABLE ends AS SELECT n FROM circle; CREATE TABLE", 1)+read)
+	b.Timeout = 5 * time.Second
+	began := time.Now()
+	got, prepared := unprepared(t, b)
+	if took := time.Since(began); took > 2*b.Timeout {
+		t.Errorf("it took %s: the time limit of %s was waited for more than once", took, b.Timeout)
+	}
+	for _, cell := range []string{"read honest", "read second"} {
+		if !strings.HasPrefix(got[cell], "timed-out: to prepare the data of monster/read") || !strings.Contains(got[cell], "schema: the statement took longer than the time limit (5s)") {
+			t.Errorf("%s: got %q, want that its schema took too long", cell, got[cell])
+		}
+	}
+	same(t, "prepared", prepared, nil)
 }
 
 // A pool that closes connections and opens them again is reported in process,

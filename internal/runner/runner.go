@@ -157,6 +157,7 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	if config.Wire != nil {
 		config.Wire = &lineWriter{to: config.Wire}
 	}
+	config.Data.Timeout = config.Timeout
 	r := &Runner{config: config, files: config.Files, keys: map[string]*oracle.Keys{}, limits: map[int]float64{}, tracings: map[string]tracing{}, late: map[string]error{}, clusters: map[string]filled{}, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
 	r.storage, r.storageLoss = host.Persistence(config.Work.Dir)
 	if err := r.identify(ctx); err != nil {
