@@ -25,6 +25,7 @@ var imports = map[string][]string{
 	"scripts":   {},
 	"host":      {"root", "kit"},
 	"plan":      {"root", "kit"},
+	"guard":     {},
 	"scratch":   {},
 	"dataset":   {"root", "kit", "scratch"},
 	"build":     {"root", "kit", "scratch"},
@@ -33,7 +34,7 @@ var imports = map[string][]string{
 	"draft":     {"root", "kit", "plan", "dataset"},
 	"schedule":  {},
 	"oracle":    {"root", "kit", "dataset"},
-	"runner":    {"root", "kit", "plan", "dataset", "oracle", "host", "schedule", "scratch", "stat", "syncs", "load"},
+	"runner":    {"root", "kit", "plan", "dataset", "oracle", "guard", "host", "schedule", "scratch", "stat", "syncs", "load"},
 	"load":      {"kit"},
 	"file":      {},
 	"printable": {},
@@ -45,9 +46,9 @@ var imports = map[string][]string{
 	"audit":     {"root", "stat", "published", "analysis", "report"},
 	"bench":     {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "analysis", "report", "load"},
 	"crash":     {"root", "kit"},
-	"lab":       {"root", "kit", "host", "plan", "dataset", "build", "store", "runner", "analysis", "syncs"},
+	"lab":       {"root", "kit", "host", "plan", "dataset", "build", "store", "runner", "analysis", "syncs", "guard"},
 	"cmd": {"root", "kit", "stat", "plans", "published", "host", "plan", "build", "store",
-		"draft", "lab", "runner", "analysis", "report", "audit", "crash", "emit", "load", "file", "printable"},
+		"draft", "lab", "runner", "analysis", "report", "audit", "crash", "emit", "load", "file", "printable", "guard"},
 }
 
 // source is a Go file of this checkout.

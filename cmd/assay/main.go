@@ -12,12 +12,12 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
 
+	"assay/internal/guard"
 	"assay/internal/lab"
 	"assay/internal/printable"
 
@@ -79,10 +79,8 @@ func main() {
 func (a *app) main(ctx context.Context, args []string) (status int) {
 	defer a.flush()
 	defer func() {
-		if p := recover(); p != nil {
-			fmt.Fprintf(a.stderr, "%s\nassay: error: internal error: %v\n"+
-				"assay: hint: this is a bug in assay, please report it with the lines above; the store keeps what the run finished, and --resume resumes it\n", debug.Stack(), p)
-			status = statusFailed
+		if p := guard.Recovered(recover()); p != nil {
+			status = a.tell(ctx, p)
 		}
 	}()
 	root := newRoot(a)
@@ -93,7 +91,18 @@ func (a *app) main(ctx context.Context, args []string) (status int) {
 	if err == nil {
 		return statusOK
 	}
+	return a.tell(ctx, err)
+}
+
+// tell prints an error with what to do about it, and returns the status that it
+// ends the command with.
+func (a *app) tell(ctx context.Context, err error) int {
 	exit := asExit(ctx, err)
+	var p *guard.Panic
+	if errors.As(err, &p) {
+		fmt.Fprintf(a.stderr, "%s\n", p.Stack)
+		exit.hints = append([]string{"this is a bug in assay: please report it with the lines above"}, exit.hints...)
+	}
 	if exit.err != nil {
 		fmt.Fprintln(a.stderr, "assay: error:", exit.err)
 	}
@@ -107,9 +116,12 @@ func (a *app) main(ctx context.Context, args []string) (status int) {
 func asExit(ctx context.Context, err error) *exitError {
 	var exit *exitError
 	var input *lab.InputError
+	var p *guard.Panic
 	switch {
 	case errors.As(err, &exit):
 		return exit
+	case errors.As(err, &p): // also while it is interrupted
+		return &exitError{status: statusFailed, err: err}
 	case errors.As(err, &input):
 		return &exitError{statusUsage, input.Err, input.Hints}
 	case ctx.Err() != nil:

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"assay/internal/guard"
 	"assay/internal/host"
 	"assay/internal/lab"
 	"assay/internal/report"
@@ -128,7 +129,8 @@ func (a *app) unfinished(ctx context.Context, name string, result lab.Result, er
 		return err
 	}
 	status, hint := statusFailed, "assay has not measured anything yet"
-	if ctx.Err() != nil {
+	var p *guard.Panic
+	if ctx.Err() != nil && !errors.As(err, &p) {
 		status, err = statusInterrupted, errors.New("interrupted")
 	}
 	if result.ID != "" {

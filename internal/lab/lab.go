@@ -14,6 +14,7 @@ import (
 	"assay"
 	"assay/internal/build"
 	"assay/internal/dataset"
+	"assay/internal/guard"
 	"assay/internal/plan"
 	"assay/internal/runner"
 	"assay/internal/store"
@@ -120,9 +121,15 @@ func strace() string {
 }
 
 // Run measures what is requested and keeps it in the store. Where it fails or
-// ctx ends, the run can be resumed if the result has its ID.
-func (l *Lab) Run(ctx context.Context, s *store.Store, request Request) (Result, error) {
+// ctx ends, the run can be resumed if the result has its ID. A panic in it is an
+// error too, a *guard.Panic.
+func (l *Lab) Run(ctx context.Context, s *store.Store, request Request) (result Result, err error) {
 	r := &run{lab: l, store: s, request: request, plan: request.Plan}
-	err := r.whole(ctx)
-	return r.result, err
+	defer func() {
+		result = r.result
+		if p := guard.Recovered(recover()); p != nil {
+			err = p
+		}
+	}()
+	return r.result, r.whole(ctx)
 }

@@ -9,6 +9,7 @@ import (
 
 	"assay"
 	"assay/internal/build"
+	"assay/internal/guard"
 	"assay/internal/runner"
 
 	"golang.org/x/sync/errgroup"
@@ -28,6 +29,7 @@ func (r *run) build(ctx context.Context) (map[string]runner.Program, error) {
 	b := r.lab.builder()
 	all := built{programs: map[string]runner.Program{}, failed: map[string]error{}}
 	var group errgroup.Group
+	var caught guard.Catcher
 	group.SetLimit(max(2, runtime.NumCPU()))
 	asked := map[string]bool{}
 	for _, c := range r.cases {
@@ -41,11 +43,13 @@ func (r *run) build(ctx context.Context) (map[string]runner.Program, error) {
 			return nil, input(err)
 		}
 		group.Go(func() error {
-			all.build(ctx, b, spec, key, layouts(r.cases, spec.Name))
+			caught.Do(func() { all.build(ctx, b, spec, key, layouts(r.cases, spec.Name)) })
 			return ctx.Err()
 		})
 	}
-	if err := group.Wait(); err != nil {
+	err := group.Wait()
+	caught.Rethrow()
+	if err != nil {
 		return nil, err
 	}
 	return all.programs, r.leaveOut(b, &all)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/guard"
 )
 
 // timing adds up where the wall time of launches goes.
@@ -75,15 +76,17 @@ func (t *timing) together(random *rand.Rand, n int, do func(i int)) {
 	order := random.Perm(n)
 	t.shared(func() {
 		var all sync.WaitGroup
+		var caught guard.Catcher
 		free := make(chan struct{}, runtime.NumCPU())
 		for _, i := range order {
 			free <- struct{}{}
 			all.Go(func() {
 				defer func() { <-free }()
-				do(i)
+				caught.Do(func() { do(i) })
 			})
 		}
 		all.Wait()
+		caught.Rethrow()
 	})
 }
 

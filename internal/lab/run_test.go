@@ -1,0 +1,238 @@
+package lab
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"assay"
+	"assay/internal/build"
+	"assay/internal/guard"
+	"assay/internal/plan"
+	"assay/internal/runner"
+	"assay/internal/store"
+	"assay/kit"
+	"assay/kit/sqldb"
+
+	_ "modernc.org/sqlite"
+)
+
+// workerVariable, in the environment, makes this program a worker of that name.
+const workerVariable = "LAB_TEST_WORKER"
+
+func TestMain(m *testing.M) {
+	name := os.Getenv(workerVariable)
+	if name == "" {
+		os.Exit(m.Run())
+	}
+	driver := sqldb.Driver{Name: name, SQLName: "sqlite",
+		Key:  func(name, value string) string { return "_pragma=" + name + "(" + value + ")" },
+		Busy: func(err error) bool { return strings.Contains(err.Error(), "(SQLITE_BUSY)") }}
+	if err := kit.Serve(sqldb.New(driver), os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+const small = `name: small
+launches: 2
+budget: 4s
+precision: 50%
+drivers: [one, two]
+workload:
+  name: monster
+  schema: CREATE TABLE monster (id INTEGER PRIMARY KEY, hp INTEGER NOT NULL);
+  data:
+    monster: {rows: 100, columns: {id: seq, hp: {uniform: [1, 99]}}}
+operations:
+  insert:
+    sql: INSERT INTO monster (id, hp) VALUES (?, ?)
+    args: [{next: monster.id}, {uniform: [1, 99]}]
+    rows: 1
+    count: 20
+`
+
+// watcher does something when it is told.
+type watcher struct {
+	build func()
+	trial func()
+	notes []string
+	note  func()
+}
+
+func (w *watcher) Build(build.Event) { w.call(w.build) }
+func (w *watcher) Trial(assay.Trial) { w.call(w.trial) }
+func (w *watcher) Note(text string) {
+	w.notes = append(w.notes, text)
+	w.call(w.note)
+}
+func (w *watcher) Data(string, int, int) {}
+func (w *watcher) Measure(runner.Event)  {}
+func (w *watcher) call(do func()) {
+	if do != nil {
+		do()
+	}
+}
+
+// bench is a lab of its own with two workers, and a store.
+func bench(t *testing.T, w *watcher) (*Lab, *store.Store, Request) {
+	t.Helper()
+	dir := t.TempDir()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files := map[string]string{"kit/go.mod": "module assay/kit\n"}
+	for _, name := range []string{"one", "two"} {
+		files["workers/"+name+"/worker"] = "#!/bin/sh\n" + workerVariable + "=" + name + " exec '" + program + "'\n"
+		files["workers/"+name+"/README"] = "Worker " + name + "\n"
+	}
+	for name, text := range files {
+		path := filepath.Join(dir, "source", name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := store.Open(t.Context(), filepath.Join(dir, "assay.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	p, err := plan.Decode("small.yaml", []byte(small))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &Lab{Cache: filepath.Join(dir, "cache"), Source: build.Source{Dir: filepath.Join(dir, "source")}, Watcher: w}
+	return l, s, Request{Plan: p, PlanFile: "/small.yaml"}
+}
+
+// planted is a fault of assay itself.
+func planted() { panic("planted") }
+
+func checkPanic(t *testing.T, err error) {
+	t.Helper()
+	var p *guard.Panic
+	if !errors.As(err, &p) || !strings.Contains(string(p.Stack), "lab.planted") {
+		t.Fatalf("got %v, want the planted panic with its stack", err)
+	}
+}
+
+// A panic in the middle of a run is an error. The run can be resumed: no trial is
+// lost and none is there twice.
+func TestPanicInARun(t *testing.T) {
+	trials := 0
+	w := &watcher{trial: func() {
+		if trials++; trials == 3 {
+			planted()
+		}
+	}}
+	l, s, request := bench(t, w)
+	result, err := l.Run(t.Context(), s, request)
+	checkPanic(t, err)
+	found, err := s.Run(t.Context(), result.ID)
+	if err != nil || found.Status != assay.Interrupted {
+		t.Fatalf("got a run that is %q, %v; want it interrupted", found.Status, err)
+	}
+	if left, err := filepath.Glob(filepath.Join(l.Cache, "runs", "run-*")); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	request.Resume = true
+	resumed, err := l.Run(t.Context(), s, request)
+	if err != nil || resumed.ID != result.ID {
+		t.Fatalf("resumed: got run %q, %v; want %q", resumed.ID, err, result.ID)
+	}
+	complete := map[string]int{}
+	for trial, err := range s.Trials(t.Context(), result.ID) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if trial.Outcome != assay.OK {
+			t.Errorf("got %s: %s", trial.Outcome, trial.Reason)
+		}
+		complete[fmt.Sprint(trial.Cell.Driver, trial.Twin)]++
+	}
+	if complete["onefalse"] < 1 || complete["onetrue"] < 1 || complete["twofalse"] < 1 {
+		t.Errorf("got trials %v, want one or more of each", complete)
+	}
+}
+
+// A panic in one of several goroutines does not end the program.
+func TestPanicInAGoroutine(t *testing.T) {
+	l, s, request := bench(t, &watcher{build: planted})
+	result, err := l.Run(t.Context(), s, request)
+	checkPanic(t, err)
+	if result.ID != "" {
+		t.Errorf("got run %s, want none: nothing was measured", result.ID)
+	}
+}
+
+// lockedStore is a file that another program writes to, and the error that writing
+// gets meanwhile.
+func lockedStore(t *testing.T) (write func(context.Context) error, unlock func()) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "x.db")
+	open := func() *sql.Conn {
+		db, err := sql.Open("sqlite", path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { _ = db.Close() })
+		conn, err := db.Conn(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return conn
+	}
+	other, own := open(), open()
+	if _, err := other.ExecContext(t.Context(), "CREATE TABLE t (a); BEGIN IMMEDIATE"); err != nil {
+		t.Fatal(err)
+	}
+	write = func(ctx context.Context) error {
+		_, err := own.ExecContext(ctx, "INSERT INTO t VALUES (1)")
+		return err
+	}
+	return write, func() {
+		if _, err := other.ExecContext(t.Context(), "COMMIT"); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// What was measured waits for a store that another program keeps locked, and is
+// written once.
+func TestStoreThatIsLocked(t *testing.T) {
+	write, unlock := lockedStore(t)
+	w := &watcher{}
+	w.note = func() {
+		if len(w.notes) == 2 {
+			unlock()
+		}
+	}
+	tries := 0
+	r := &run{lab: &Lab{Watcher: w}}
+	err := r.whenUnlocked(t.Context(), func(ctx context.Context) error { tries++; return write(ctx) })
+	if err != nil || tries != 3 {
+		t.Errorf("got %v after %d tries, want success at the third", err, tries)
+	}
+	if want := "another program keeps the store locked: waiting for it"; len(w.notes) != 2 || !strings.Contains(w.notes[0], want) {
+		t.Errorf("got notes %q, want two that say %s", w.notes, want)
+	}
+}
+
+// Who does not want to wait interrupts the run.
+func TestStoreThatStaysLocked(t *testing.T) {
+	write, _ := lockedStore(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	r := &run{lab: &Lab{Watcher: &watcher{note: cancel}}}
+	if err := r.whenUnlocked(ctx, write); !store.IsLocked(err) {
+		t.Errorf("got %v, want that the store is locked", err)
+	}
+}
