@@ -79,15 +79,12 @@ func (r Run) Machine() string {
 	return strings.Join(parts, ", ")
 }
 
-// Proof is what faults of one kind showed of a cell's target with its profile;
-// false where there is no proof of that kind.
-func (r Run) Proof(c Cell, f Fault) (Proof, bool) {
-	for _, p := range r.Proofs {
-		if p.Fault == f && p.Target == c.Target() && p.Build == c.Build && p.Profile == c.Profile && c.Without == "" {
-			return p, true
-		}
-	}
-	return Proof{}, false
+// ProofsOf are those of a cell's target with its profile, one for each fault
+// that was tried.
+func (r Run) ProofsOf(c Cell) []Proof {
+	return slices.DeleteFunc(slices.Clone(r.Proofs), func(p Proof) bool {
+		return p.Target != c.Target() || p.Build != c.Build || p.Profile != c.Profile || c.Without != ""
+	})
 }
 
 // Options are the parts of a run that the command line chose. They are kept

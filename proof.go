@@ -1,6 +1,9 @@
 package assay
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Fault is what a proof of durability does to a running workload.
 type Fault string
@@ -72,13 +75,49 @@ func (p Proof) Words() string {
 	case p.Refuted > 0:
 		return "refuted: " + p.Kind.Words()
 	case p.Held > 0:
-		return fmt.Sprintf("held in %d %s", p.Held, p.Fault.times(p.Held))
+		return fmt.Sprintf("held in %d %s", p.Held, p.Fault.Times(p.Held))
 	}
 	return "claimed"
 }
 
-// times counts a fault.
-func (f Fault) times(n int) string {
+// mildness orders refutations, the mildest first.
+var mildness = []Refutation{LosesCommits, TearsCommits, Corrupts, DoesNotOpen}
+
+// Foremost is the proof that stands for those of several faults: the worst
+// refutation, or else what power cuts showed; the zero value where there is
+// neither.
+func Foremost(all []Proof) Proof {
+	var foremost Proof
+	for _, p := range all {
+		switch {
+		case p.Refuted > 0:
+			if foremost.Refuted == 0 || slices.Index(mildness, p.Kind) > slices.Index(mildness, foremost.Kind) {
+				foremost = p
+			}
+		case p.Fault == PowerCut && foremost.Refuted == 0:
+			foremost = p
+		}
+	}
+	return foremost
+}
+
+// Proven is what remains of a class that settings claim: of a refuted one, the
+// strongest that the proof does not refute too.
+func (p Proof) Proven(claimed Durability) Durability {
+	strong := claimed == Power || claimed == Consistent
+	switch {
+	case p.Refuted == 0 || claimed == DurabilityUnknown:
+		return claimed
+	case p.Kind == LosesCommits && strong:
+		return Consistent // what is there is whole
+	case strong && (p.Fault == PowerCut || p.Fault == FailingIO):
+		return Process
+	}
+	return None
+}
+
+// Times counts a fault in words.
+func (f Fault) Times(n int) string {
 	words := map[Fault]string{PowerCut: "cut", Kill: "kill", FullDisk: "full disk", FailingIO: "I/O error"}[f]
 	if n != 1 {
 		words += "s"

@@ -24,3 +24,35 @@ func TestProof(t *testing.T) {
 		}
 	}
 }
+
+// A refutation stands for all proofs of a target, and takes away the class that
+// it refutes and no other.
+func TestProven(t *testing.T) {
+	held := assay.Proof{Fault: assay.PowerCut, States: 9, Held: 9}
+	refuted := func(f assay.Fault, k assay.Refutation) assay.Proof {
+		return assay.Proof{Fault: f, States: 9, Held: 8, Refuted: 1, Kind: k}
+	}
+	killed := assay.Proof{Fault: assay.Kill, States: 5, Held: 5}
+	lost, corrupt := refuted(assay.PowerCut, assay.LosesCommits), refuted(assay.FailingIO, assay.Corrupts)
+	for _, c := range []struct {
+		all  []assay.Proof
+		want assay.Proof
+	}{{nil, assay.Proof{}}, {[]assay.Proof{killed}, assay.Proof{}}, {[]assay.Proof{killed, held}, held}, {[]assay.Proof{held, lost, corrupt}, corrupt}, {[]assay.Proof{corrupt, lost, held}, corrupt}} {
+		if got := assay.Foremost(c.all); got != c.want {
+			t.Errorf("Foremost of %+v: got %+v, want %+v", c.all, got, c.want)
+		}
+	}
+	for _, c := range []struct {
+		proof         assay.Proof
+		claimed, want assay.Durability
+	}{
+		{held, assay.Power, assay.Power}, {lost, assay.Power, assay.Consistent}, {lost, assay.DurabilityUnknown, assay.DurabilityUnknown},
+		{corrupt, assay.Power, assay.Process}, {corrupt, assay.Consistent, assay.Process},
+		{refuted(assay.Kill, assay.LosesCommits), assay.Consistent, assay.Consistent}, {refuted(assay.Kill, assay.LosesCommits), assay.Process, assay.None},
+		{refuted(assay.FullDisk, assay.Corrupts), assay.Power, assay.None},
+	} {
+		if got := c.proof.Proven(c.claimed); got != c.want {
+			t.Errorf("%s by %s leaves of %q: got %q, want %q", c.proof.Kind, c.proof.Fault, c.claimed, got, c.want)
+		}
+	}
+}

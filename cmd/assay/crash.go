@@ -1,22 +1,22 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"assay"
 	"assay/internal/crash"
+	"assay/internal/file"
 	"assay/internal/lab"
 	"assay/internal/plan"
 
@@ -33,6 +33,8 @@ type crashFlags struct {
 	seed    uint64
 	replay  string
 	keep    string
+	format  crash.Format
+	output  string
 }
 
 // defaultCrashBudget is for all targets and profiles together.
@@ -71,8 +73,18 @@ and loop devices. Exit status 1: a promise was refuted, or a control that must f
 	f.DurationVar(&flags.budget, "budget", defaultCrashBudget, "time for all states, builds excluded; without limit where --states is given alone")
 	f.Uint64Var(&flags.seed, "seed", 1, "of the workload and of the states that are chosen")
 	f.StringVar(&flags.replay, "replay", "", "make the state of the finding with this ID again, and show what is wrong with it")
+	f.StringVar((*string)(&flags.format), "format", string(crash.Text), strings.Join(formatNames(), "|"))
+	f.StringVarP(&flags.output, "output", "o", "", "file to write instead of standard output")
 	f.StringVar(&flags.keep, "keep", "", "with --replay: leave the image of the disk in this file")
 	return cmd
+}
+
+func formatNames() []string {
+	var names []string
+	for _, f := range crash.Formats() {
+		names = append(names, string(f))
+	}
+	return names
 }
 
 func faultNames() []string {
@@ -87,6 +99,9 @@ func faultNames() []string {
 func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 	if flags.states < 0 || flags.budget < 0 || flags.keep != "" {
 		return usage(errors.New("--states and --budget must not be negative, and --keep needs --replay"))
+	}
+	if !slices.Contains(crash.Formats(), flags.format) {
+		return usage(fmt.Errorf("unknown format %q", flags.format), "formats are "+strings.Join(formatNames(), ", "))
 	}
 	for _, f := range flags.faults {
 		if !slices.Contains(faultNames(), f) {
@@ -135,7 +150,33 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 			}
 		}
 	}
-	return a.reportCrash(results)
+	r := crash.Report{Title: p.Name, Command: a.commandLine(commandOf(name, flags)...), Results: results,
+		Replay: func(id string) string { return a.commandLine("crash", "--replay", id) }}
+	if err := a.printCrash(r, flags); err != nil {
+		return err
+	}
+	return verdict(results)
+}
+
+// commandOf is the command that does the same again.
+func commandOf(plan string, flags crashFlags) []string {
+	words := []string{"crash", plan}
+	if len(flags.drivers) > 0 {
+		words = append(words, "--drivers", strings.Join(flags.drivers, ","))
+	}
+	for _, only := range flags.only {
+		words = append(words, "--only", only)
+	}
+	if !slices.Equal(flags.faults, faultNames()) {
+		words = append(words, "--faults", strings.Join(flags.faults, ","))
+	}
+	if flags.states > 0 {
+		words = append(words, "--states", fmt.Sprint(flags.states))
+	}
+	if flags.budget > 0 && flags.budget != defaultCrashBudget {
+		words = append(words, "--budget", flags.budget.String())
+	}
+	return append(words, "--seed", fmt.Sprint(flags.seed))
 }
 
 // findingsDir is where counterexamples lie: beside the results.
@@ -186,16 +227,22 @@ func crashTasks(p *plan.Plan, candidates []lab.Candidate, findings string, flags
 	return tasks
 }
 
-// reportCrash prints the results and says by its error what they come to.
-func (a *app) reportCrash(results []crash.Result) error {
-	slices.SortStableFunc(results, func(x, y crash.Result) int {
-		return strings.Compare(x.Task.Driver+" "+x.Task.Profile, y.Task.Driver+" "+y.Task.Profile)
-	})
-	w := tabwriter.NewWriter(a.stdout, 0, 8, 2, ' ', 0)
-	fmt.Fprintln(w, "driver\tprofile\tfault\tclaims\tresult")
+// printCrash writes the report, to a file where one is named.
+func (a *app) printCrash(r crash.Report, flags crashFlags) error {
+	if flags.output == "" {
+		return r.Write(a.stdout, flags.format)
+	}
+	var text bytes.Buffer
+	if err := r.Write(&text, flags.format); err != nil {
+		return err
+	}
+	return file.Write(flags.output, text.Bytes())
+}
+
+// verdict says by its error what the results come to.
+func verdict(results []crash.Result) error {
 	refuted, void, failed := 0, 0, 0
 	for _, r := range results {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", r.Task.Driver, r.Task.Profile, r.Task.Fault, r.Claimed, r.Line())
 		switch {
 		case r.Outcome == assay.Failed || r.Outcome == assay.TimedOut:
 			failed++
@@ -205,10 +252,6 @@ func (a *app) reportCrash(results []crash.Result) error {
 			refuted++
 		}
 	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	a.writeCrashDetails(a.stdout, results)
 	switch {
 	case void > 0:
 		return fmt.Errorf("%d results are void: a control that must fail did not", void)
@@ -218,31 +261,6 @@ func (a *app) reportCrash(results []crash.Result) error {
 		return &exitError{status: statusFailed, err: fmt.Errorf("%d promises were refuted", refuted)}
 	}
 	return nil
-}
-
-// writeCrashDetails lists the counterexamples, with the commands that show them
-// again, and the controls.
-func (a *app) writeCrashDetails(w io.Writer, results []crash.Result) {
-	caught, tried := 0, 0
-	for _, r := range results {
-		for _, c := range r.Controls {
-			tried++
-			if c.Caught {
-				caught++
-			}
-		}
-		if f := r.Worst; f != nil {
-			if f.ID == "" {
-				fmt.Fprintf(w, "\n%s %s, %s: %s\n  %s\n", r.Task.Driver, r.Task.Profile, r.Task.Fault, f.Damage, f.Words)
-				continue
-			}
-			fmt.Fprintf(w, "\n%s %s, %s: %s\n  %s (%s)\n  again: %s\n", r.Task.Driver, r.Task.Profile, f.Moment, f.Damage, f.Words, f.Cut, a.commandLine("crash", "--replay", f.ID))
-		}
-	}
-	if tried > 0 {
-		fmt.Fprintf(w, "\n%d of %d controls that must fail did: a disk that ignores flushes, a database that does not sync, a worker that acknowledges too early.\n", caught, tried)
-	}
-	fmt.Fprintln(w, "Held refers to these states only. It is not a probability, and says nothing about a disk that lies about flushes.")
 }
 
 // crashDisk is the hidden command that serves one disk, in a process of its own.

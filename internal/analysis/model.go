@@ -68,10 +68,12 @@ type Row struct {
 	Floor    *stat.Interval
 	Warnings []Warning
 
+	// Durability is the class that the settings claim, or what a refutation leaves
+	// of it.
 	Durability assay.Durability
-	// Proof is what power cuts showed of the target with the profile; the zero
-	// value where none were made: the class is only claimed by settings.
-	Proof     assay.Proof
+	Claimed    assay.Durability // by the settings
+	// Proofs are what faults showed of the target with the profile.
+	Proofs    []assay.Proof
 	Settings  []assay.Setting
 	DSN       string
 	Each      []string
@@ -111,7 +113,7 @@ func New(run assay.Run, trials iter.Seq2[assay.Trial, error]) (*Result, error) {
 	naming := newNaming(run.Targets, rows)
 	for _, row := range slices.Concat(rows, twins) {
 		row.Driver = naming.name(row.Cell)
-		row.Proof, _ = run.Proof(row.Cell, assay.PowerCut)
+		row.prove(run.ProofsOf(row.Cell))
 	}
 	markFloors(run.Targets, rows)
 	r := &Result{Run: run, Tables: tabulate(rows, twins)}
@@ -185,6 +187,16 @@ func collect(trials iter.Seq2[assay.Trial, error]) (rows, twins []*Row, err erro
 		row.add(trial)
 	}
 	return rows, twins, nil
+}
+
+// prove holds the class that the settings claim against what faults showed.
+func (r *Row) prove(proofs []assay.Proof) {
+	r.Proofs, r.Claimed = proofs, r.Durability
+	for _, p := range proofs {
+		if left := p.Proven(r.Durability); stronger(r.Durability, left) {
+			r.Durability = left
+		}
+	}
 }
 
 // add keeps what is the same in all trials of a cell once, and drops what no

@@ -151,10 +151,7 @@ func (t *Table) warn() {
 			row.warn("unknown-durability", "the settings read back do not show what a power cut loses; not ranked",
 				"set what decides it in the profile, such as journal_mode and synchronous")
 		}
-		if row.Proof.Refuted > 0 {
-			row.warn("refuted-durability", fmt.Sprintf("%s in %d of %d power cuts, where its settings claim %s", row.Proof.Kind.Words(),
-				row.Proof.Refuted, row.Proof.States, class(row.Proof.Claimed)), "use other settings, or rely on less").Severity = float64(row.Proof.Refuted) / float64(row.Proof.States)
-		}
+		row.warnOfRefutations()
 		if row.Reference != nil && row.Reference != row && row.Reference.Comparable() {
 			if why := t.unequal(row, row.Reference); why != "" {
 				row.warn(UnequalDurability, why, "set the durability explicitly in the profile")
@@ -169,6 +166,17 @@ func (t *Table) warn() {
 	}
 	for _, twin := range t.Twins {
 		twin.Warnings = nil // the reference's own row has them
+	}
+}
+
+// warnOfRefutations stands at each figure of the profile, of reads too: whoever
+// reads them decides about the same data.
+func (r *Row) warnOfRefutations() {
+	for _, p := range r.Proofs {
+		if p.Refuted > 0 {
+			r.warn("refuted-durability", fmt.Sprintf("%s in %d of %d %s, where its settings claim %s", p.Kind.Words(), p.Refuted, p.States, p.Fault.Times(p.States),
+				class(p.Claimed)), "use other settings, or rely on less").Severity = float64(p.Refuted) / float64(p.States)
+		}
 	}
 }
 

@@ -89,17 +89,6 @@ type Control struct {
 	States int // that were tried until it was
 }
 
-// worst is the worst damage that was seen.
-func (r *Result) worst() Damage {
-	worst := Unharmed
-	for d, n := range r.Counts {
-		if n > 0 && severity[d] > severity[worst] {
-			worst = d
-		}
-	}
-	return worst
-}
-
 // promised reports whether a class of durability excludes a damage by a fault.
 func promised(class assay.Durability, fault assay.Fault, d Damage) bool {
 	switch {
@@ -114,13 +103,12 @@ func promised(class assay.Durability, fault assay.Fault, d Damage) bool {
 // Refuted is the damage that the claimed class excludes, the worst of them;
 // Unharmed where the promise was kept.
 func (r *Result) Refuted() Damage {
-	worst := Unharmed
-	for d, n := range r.Counts {
-		if n > 0 && promised(r.Claimed, r.Task.Fault, d) && severity[d] > severity[worst] {
-			worst = d
+	for _, d := range r.damages() {
+		if promised(r.Claimed, r.Task.Fault, d) {
+			return d
 		}
 	}
-	return worst
+	return Unharmed
 }
 
 // Void reports whether a control was not caught: then nothing is proved.

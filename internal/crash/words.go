@@ -19,7 +19,7 @@ func (r *Result) Line() string {
 	var parts []string
 	switch bad := r.beyondLoss(); {
 	case bad > 0:
-		parts = append(parts, fmt.Sprintf("%s in %d of %s", r.worst().words(), bad, faults(r.Task.Fault, r.States)))
+		parts = append(parts, fmt.Sprintf("%s in %d of %s", r.damages()[0].words(), bad, faults(r.Task.Fault, r.States)))
 		if n := r.Counts[Lost]; n > 0 {
 			parts = append(parts, fmt.Sprintf("loses acknowledged commits in %d", n))
 		}

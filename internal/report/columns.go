@@ -162,7 +162,7 @@ func rankCell(r *analysis.Row) string {
 // durabilityCell shows the class, what it rests on, and the settings that it
 // follows from: within a class, some lose more of the newest commits than others.
 func durabilityCell(r *analysis.Row) string {
-	text := lastingWords(r.Durability, r.Proof)
+	text := lastingWords(r)
 	var by []string
 	for _, name := range []string{"journal_mode", "synchronous"} {
 		if value := analysis.Effective(r.Settings, name); value != "" {
@@ -178,16 +178,17 @@ func durabilityCell(r *analysis.Row) string {
 	return text
 }
 
-// lastingWords is a class of durability with what it rests on: settings, or power
-// cuts that were made.
-func lastingWords(d assay.Durability, proof assay.Proof) string {
+// lastingWords is a row's class of durability with what it rests on: settings, or
+// faults that were tried.
+func lastingWords(r *analysis.Row) string {
+	proof := assay.Foremost(r.Proofs)
 	switch {
-	case proof.Refuted > 0:
-		return proof.Words()
-	case d == assay.DurabilityUnknown:
-		return class(d)
+	case proof.Refuted > 0 && r.Claimed != r.Durability:
+		return fmt.Sprintf("%s (%s %s)", r.Durability, r.Claimed, proof.Words())
+	case r.Durability == assay.DurabilityUnknown:
+		return class(r.Durability)
 	}
-	return fmt.Sprintf("%s (%s)", d, proof.Words())
+	return fmt.Sprintf("%s (%s)", r.Durability, proof.Words())
 }
 
 // synchronousWords are the names of the numbers that SQLite reads back.

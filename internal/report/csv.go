@@ -67,7 +67,7 @@ func (r *Report) record(row *analysis.Row, f analysis.Figure) []string {
 		string(row.Outcome), strings.Join(row.Codes(), ";"), c.ParamString(), strconv.Itoa(c.Idle), c.Statement,
 		assay.TransactionString(c.Transaction), number(c.Rate), string(row.Durability),
 		row.Reference.ID(), ratios[0], ratios[1], ratios[2], string(ratio.Verdict), c.Without, c.Options, floor[0], floor[1], floor[2],
-		r.Run.Machine(), row.Proof.Code(),
+		r.Run.Machine(), assay.Foremost(row.Proofs).Code(),
 	}
 }
 

@@ -173,7 +173,7 @@ func pickSentence(pick analysis.Suggestion) string {
 	}
 	text := fmt.Sprintf("Use %s: fastest or tied in %d of %s", strings.Join(best, " or "), pick.Leads, wording.Plural(pick.Decided+pick.Undecided, "comparison"))
 	if d := pick.Durability; d != assay.DurabilityUnknown {
-		text += fmt.Sprintf(", at durability %s: %s", lastingWords(d, pick.Best[0].Row.Proof), d.Loss())
+		text += fmt.Sprintf(", at durability %s: %s", lastingWords(pick.Best[0].Row), d.Loss())
 	}
 	return wording.Clean(text + ".")
 }

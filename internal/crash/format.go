@@ -1,0 +1,165 @@
+package crash
+
+import (
+	_ "embed"
+	"fmt"
+	"html/template"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"assay"
+)
+
+// Format is a form of a report.
+type Format string
+
+// The formats.
+const (
+	Text     Format = "text"
+	Markdown Format = "markdown"
+	HTML     Format = "html"
+)
+
+// Formats lists all formats, the default first.
+func Formats() []Format { return []Format{Text, Markdown, HTML} }
+
+// Write prints the report.
+func (r *Report) Write(w io.Writer, format Format) error {
+	switch format {
+	case Markdown:
+		return r.writeMarkdown(w)
+	case HTML:
+		return pageTemplate.Execute(w, r)
+	}
+	return r.writeText(w)
+}
+
+// legend explains the words of the cells.
+var legend = []string{
+	"held: all that was acknowledged is there. lost: the newest commits are gone, the rest is whole. unmade: it does not open, cut off while it was created.",
+	"inconsistent: parts of transactions. corrupt: the engine's own check fails. unopened: it does not open. unwritable, unstable: it cannot be written to, or changes when opened again.",
+	"!: refutes what the settings claim. Counts are of states of the disk, or of attempts: no probability, and nothing about a disk that lies about flushes.",
+}
+
+// controlWords says what became of the controls; empty where none were tried.
+func (r *Report) controlWords() string {
+	caught, tried := r.Controls()
+	if tried == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%d of %d controls that must fail did: a disk that ignores flushes, a database that does not sync, a worker that acknowledges too early.", caught, tried)
+}
+
+// Notes are what is to be known of all results.
+func (r *Report) Notes() []string {
+	if words := r.controlWords(); words != "" {
+		return append(slices.Clone(legend), words)
+	}
+	return legend
+}
+
+func (r *Report) writeText(out io.Writer) error {
+	var b strings.Builder
+	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
+	fmt.Fprintf(w, "driver\tprofile\tclaims\t%s\n", joined(r.Faults()))
+	for _, t := range r.Targets() {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", t.Driver, t.Profile, t.Claims(), strings.Join(t.Cells(), "\t"))
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	b.WriteString("\nWhat each fault does\n")
+	for _, t := range r.Targets() {
+		fmt.Fprintf(&b, "\n%s, profile %s", t.Name(), t.Profile)
+		if settings := t.Settings(); settings != "" {
+			fmt.Fprintf(&b, " (%s)", settings)
+		}
+		fmt.Fprintf(&b, ", claims %s\n", t.Claims())
+		for _, s := range t.Sentences() {
+			fmt.Fprintf(&b, "  %s\n", s)
+		}
+		if words := t.Documentation(); words != "" {
+			fmt.Fprintf(&b, "  %s\n  %s\n", words, t.Source())
+		}
+	}
+	r.writeRest(&b, "  ")
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+// writeRest lists counterexamples, what could not be tried, and notes.
+func (r *Report) writeRest(b *strings.Builder, indent string) {
+	for i, result := range r.Findings() {
+		if i == 0 {
+			b.WriteString("\nSmallest counterexamples\n\n")
+		}
+		words, again := r.Example(result)
+		fmt.Fprintf(b, "%s%s\n", indent, words)
+		if again != "" {
+			fmt.Fprintf(b, "%s  again: %s\n", indent, again)
+		}
+	}
+	for i, line := range r.Unsupported() {
+		if i == 0 {
+			b.WriteString("\nNot tried\n\n")
+		}
+		fmt.Fprintf(b, "%s%s\n", indent, line)
+	}
+	b.WriteString("\n")
+	for _, note := range r.Notes() {
+		fmt.Fprintf(b, "%s\n", note)
+	}
+}
+
+func joined(faults []assay.Fault) string {
+	var all []string
+	for _, f := range faults {
+		all = append(all, string(f))
+	}
+	return strings.Join(all, "\t")
+}
+
+// writeMarkdown prints the table of docs/durability.md and the sentences below.
+func (r *Report) writeMarkdown(out io.Writer) error {
+	var b strings.Builder
+	cell := strings.NewReplacer("|", "\\|", "\n", " ")
+	fmt.Fprintf(&b, "### %s\n\n```sh\n%s\n```\n\n| target | profile | settings | claims | documented |", r.Title, r.Command)
+	for _, f := range r.Faults() {
+		fmt.Fprintf(&b, " %s |", f)
+	}
+	fmt.Fprintf(&b, "\n| --- | --- | --- | --- | --- |%s\n", strings.Repeat(" --- |", len(r.Faults())))
+	for _, t := range r.Targets() {
+		documented := "-"
+		if p, ok := t.shown().Documented(); ok {
+			documented = fmt.Sprintf("[%s](%s)", p.Class, p.Source)
+		}
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |", cell.Replace(t.Name()), cell.Replace(t.Profile), cell.Replace(t.Settings()), t.Claims(), documented)
+		for _, c := range t.Cells() {
+			fmt.Fprintf(&b, " %s |", c)
+		}
+		b.WriteString("\n")
+	}
+	for i, line := range r.Unsupported() {
+		if i == 0 {
+			b.WriteString("\nNot tried:\n\n")
+		}
+		fmt.Fprintf(&b, "- %s\n", cell.Replace(line))
+	}
+	if words := r.controlWords(); words != "" {
+		fmt.Fprintf(&b, "\n%s\n", words)
+	}
+	_, err := io.WriteString(out, b.String())
+	return err
+}
+
+//go:embed page.html
+var pageText string
+
+var pageTemplate = template.Must(template.New("page").Funcs(template.FuncMap{
+	"example": func(r *Report, result *Result) []string {
+		words, again := r.Example(result)
+		return []string{words, again}
+	},
+}).Parse(pageText))

@@ -1,0 +1,277 @@
+package crash
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"assay"
+)
+
+// Report is what a command tried, ready to be printed.
+type Report struct {
+	Title   string // the plan
+	Command string // that makes it again
+	Replay  func(id string) string
+	Results []Result
+}
+
+// Target is one driver with one profile, with a result for each fault.
+type Target struct {
+	Driver, Profile string
+	Results         []*Result // in the order of Report.Faults; nil: not tried
+}
+
+// Faults are those that were tried, in the usual order.
+func (r *Report) Faults() []assay.Fault {
+	return slices.DeleteFunc(Faults(), func(f assay.Fault) bool {
+		return !slices.ContainsFunc(r.Results, func(x Result) bool { return x.Task.Fault == f })
+	})
+}
+
+// Targets are the rows of the matrix, by driver and profile.
+func (r *Report) Targets() []Target {
+	columns := r.Faults()
+	rows := map[string]*Target{}
+	for i := range r.Results {
+		result := &r.Results[i]
+		id := result.Task.Driver + "\x00" + result.Task.Profile
+		if rows[id] == nil {
+			rows[id] = &Target{Driver: result.Task.Driver, Profile: result.Task.Profile, Results: make([]*Result, len(columns))}
+		}
+		for k, fault := range columns {
+			if result.Task.Fault == fault || result.Task.Fault == "" { // a driver that could not be built has no fault
+				rows[id].Results[k] = result
+			}
+		}
+	}
+	var all []Target
+	for _, id := range slices.Sorted(maps.Keys(rows)) {
+		all = append(all, *rows[id])
+	}
+	return all
+}
+
+// shown is the result that says most about the target itself.
+func (t Target) shown() *Result {
+	for _, r := range t.Results {
+		if r != nil && r.Target != "" {
+			return r
+		}
+	}
+	return &Result{}
+}
+
+// Name is the target with its versions, as far as a worker said them.
+func (t Target) Name() string {
+	r := t.shown()
+	name := cmp.Or(r.Target, t.Driver)
+	if r.Version != "" && !strings.HasSuffix(name, "@"+r.Version) {
+		name += " (" + r.Engine + " " + r.Version + ")"
+	}
+	return name
+}
+
+// Claims is the class that the settings claim, and the settings.
+func (t Target) Claims() string { return cmp.Or(string(t.shown().Claimed), "unknown") }
+
+// Settings are those that decide it, as they were read back.
+func (t Target) Settings() string {
+	var all []string
+	settings := t.shown().Settings
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		if name != "memory" {
+			all = append(all, name+" "+settings[name])
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// Cells are the row's counts.
+func (t Target) Cells() []string {
+	var all []string
+	for _, r := range t.Results {
+		all = append(all, r.Cell())
+	}
+	return all
+}
+
+// damages are the kinds of damage that were seen, the worst first.
+func (r *Result) damages() []Damage {
+	all := slices.DeleteFunc(slices.Collect(maps.Keys(r.Counts)), func(d Damage) bool { return d == Unharmed || r.Counts[d] == 0 })
+	slices.SortFunc(all, func(a, b Damage) int { return cmp.Compare(severity[b], severity[a]) })
+	return all
+}
+
+// Cell is the result as counts: how many states held, and what befell the others.
+// An exclamation mark says that a promise was refuted.
+func (r *Result) Cell() string {
+	switch {
+	case r == nil:
+		return "-"
+	case r.Outcome != assay.OK:
+		return string(r.Outcome)
+	case r.Void():
+		return "void"
+	case r.States == 0:
+		return "no state"
+	}
+	parts := []string{fmt.Sprintf("%d held", r.Counts[Unharmed])}
+	for _, d := range r.damages() {
+		parts = append(parts, fmt.Sprintf("%d %s", r.Counts[d], d))
+	}
+	text := strings.Join(parts, ", ")
+	if r.Refuted() != Unharmed {
+		text += "!"
+	}
+	return text
+}
+
+// subjects begin the sentences about faults.
+var subjects = map[assay.Fault]string{assay.PowerCut: "A power cut", assay.Kill: "A process that is killed", assay.FullDisk: "A full disk", assay.FailingIO: "A disk that fails"}
+
+// Plain says in a sentence or two what a fault does to whoever uses the target
+// with the profile.
+func (r *Result) Plain() string {
+	subject := subjects[r.Task.Fault]
+	switch bad := r.beyondLoss(); {
+	case r.Outcome != assay.OK:
+		return fmt.Sprintf("%s: %s: %s.", cmp.Or(subject, "All faults"), r.Outcome, strings.TrimRight(r.Reason, "."))
+	case r.Void():
+		return subject + ": nothing is known, since a control that must fail did not."
+	case r.States == 0:
+		return subject + ": no state was checked; give it a larger budget."
+	case bad > 0:
+		return subject + " can damage the database: " + r.damageWords() + ". Keep a backup that you have restored once."
+	case r.Counts[Lost] > 0:
+		return fmt.Sprintf("%s can lose the newest acknowledged commits, up to %d of them (in %d of %d states). All that is left is whole.",
+			subject, r.MaxLost, r.Counts[Lost], r.States)
+	default:
+		text := fmt.Sprintf("%s lost nothing that was acknowledged, in %d of %d states.", subject, r.States-r.Counts[Unmade], r.States)
+		if n := r.Counts[Unmade]; n > 0 {
+			text += fmt.Sprintf(" In %d %s.", n, Unmade.words())
+		}
+		return text
+	}
+}
+
+// damageWords lists all damage with counts.
+func (r *Result) damageWords() string {
+	var parts []string
+	for _, d := range r.damages() {
+		parts = append(parts, fmt.Sprintf("in %d of %d states %s", r.Counts[d], r.States, d.plainly()))
+	}
+	return strings.Join(parts, ", ")
+}
+
+func (d Damage) plainly() string {
+	switch d {
+	case Lost:
+		return "acknowledged commits are missing"
+	case Unmade:
+		return "it does not open, and nothing had been acknowledged"
+	case Unwritable:
+		return "it cannot be written to"
+	case Unstable:
+		return "it shows something else when it is opened again"
+	case Inconsistent:
+		return "it has parts of transactions"
+	case Corrupt:
+		return "the engine's own check finds damage"
+	case Unopened:
+		return "it does not open or cannot be read"
+	}
+	return "nothing is wrong"
+}
+
+// Documentation holds the promise against what was seen; empty where no promise
+// is known.
+func (t Target) Documentation() string {
+	p, ok := t.shown().Documented()
+	if !ok {
+		return ""
+	}
+	verdict := "Nothing here contradicts that."
+	for _, r := range t.Results {
+		if r != nil && r.Outcome == assay.OK && !r.Void() && p.Contradicts(r) {
+			verdict = fmt.Sprintf("NOT what was seen: %s %s.", strings.ToLower(subjects[r.Task.Fault]), "does more than that")
+		}
+	}
+	return fmt.Sprintf("Documented (%s): %s. %s", p.Class, p.Says, verdict)
+}
+
+// Source is where the promise stands; empty where none is known.
+func (t Target) Source() string {
+	p, _ := t.shown().Documented()
+	return p.Source
+}
+
+// Sentences say what each fault does, without what could not be tried: that is
+// said once for all targets.
+func (t Target) Sentences() []string {
+	var all []string
+	for _, r := range t.Results {
+		if r != nil && r.Outcome != assay.Unsupported {
+			all = append(all, r.Plain())
+		}
+	}
+	return all
+}
+
+// Unsupported lists, once each, what could not be tried and why.
+func (r *Report) Unsupported() []string {
+	var all []string
+	for i := range r.Results {
+		result := &r.Results[i]
+		if result.Outcome != assay.Unsupported {
+			continue
+		}
+		what := cmp.Or(string(result.Task.Fault), "all faults")
+		if Missing(result.Task.Fault) == "" || result.Task.Fault == "" { // it is the target that cannot do it, and not the machine
+			what += " of " + result.Task.Driver + ", " + result.Task.Profile
+		}
+		if line := what + ": " + result.Reason; !slices.Contains(all, line) {
+			all = append(all, line)
+		}
+	}
+	return all
+}
+
+// Findings are the counterexamples, one for each result that has one.
+func (r *Report) Findings() []*Result {
+	var all []*Result
+	for i := range r.Results {
+		if r.Results[i].Worst != nil {
+			all = append(all, &r.Results[i])
+		}
+	}
+	return all
+}
+
+// Example is the smallest counterexample, and how to see it again.
+func (r *Report) Example(result *Result) (words, again string) {
+	f := result.Worst
+	words = fmt.Sprintf("%s %s, %s, %s: %s: %s", result.Task.Driver, result.Task.Profile, result.Task.Fault, f.Moment, f.Damage, strings.TrimRight(f.Words, "."))
+	if f.Cut.Choice != "" {
+		words += " (" + f.Cut.String() + ")"
+	}
+	if f.ID != "" {
+		again = r.Replay(f.ID)
+	}
+	return words, again
+}
+
+// Controls counts those that were tried and those that failed as they must.
+func (r *Report) Controls() (caught, tried int) {
+	for _, result := range r.Results {
+		for _, c := range result.Controls {
+			tried++
+			if c.Caught {
+				caught++
+			}
+		}
+	}
+	return caught, tried
+}

@@ -1,0 +1,100 @@
+package crash
+
+import (
+	"strings"
+	"testing"
+
+	"assay"
+)
+
+// sampleReport has a profile that is refuted, one that is not, and a fault that
+// could not be tried.
+func sampleReport() Report {
+	result := func(profile, synchronous string, claimed assay.Durability, fault assay.Fault, counts map[Damage]int) Result {
+		r := Result{Task: Task{Driver: "mattn", Profile: profile, Fault: fault}, Target: "mattn@v1", Engine: "sqlite", Version: "3.53", Claimed: claimed,
+			Outcome: assay.OK, Counts: counts, Settings: map[string]string{"journal_mode": "wal", "synchronous": synchronous}}
+		for _, n := range counts {
+			r.States += n
+		}
+		return r
+	}
+	lost := result("full", "2", assay.Power, assay.PowerCut, map[Damage]int{Unharmed: 50, Lost: 9, Corrupt: 1})
+	lost.MaxLost, lost.Worst = 2, &Finding{ID: "abc", Damage: Corrupt, Moment: Commit, Words: "<integrity_check> said no.", Cut: Cut{At: 7, Choice: KeepNone}}
+	held := result("normal", "1", assay.Consistent, assay.PowerCut, map[Damage]int{Unharmed: 20, Lost: 40})
+	held.MaxLost, held.Controls = 12, []Control{{Name: "a", Caught: true}}
+	unsupported := Result{Task: Task{Driver: "mattn", Profile: "normal", Fault: assay.FullDisk}, Outcome: assay.Unsupported, Reason: "it takes root"}
+	return Report{Title: "quick", Command: "assay crash quick --seed 1", Results: []Result{lost, held, unsupported},
+		Replay: func(id string) string { return "assay crash --replay " + id }}
+}
+
+// Each format has the counts, the promise of the documentation with its source,
+// and the command that shows the counterexample again.
+func TestReportFormats(t *testing.T) {
+	r := sampleReport()
+	for format, wants := range map[Format][]string{
+		Text: {"driver  profile  claims      power                        full\n", "mattn   full     power       50 held, 1 corrupt, 9 lost!  -\n",
+			"mattn   normal   consistent  20 held, 40 lost             unsupported\n",
+			"A power cut can lose the newest acknowledged commits, up to 12 of them (in 40 of 60 states).",
+			"A power cut can damage the database: in 1 of 60 states the engine's own check finds damage, in 9 of 60 states acknowledged commits are missing.",
+			"Documented (power): ", "NOT what was seen: a power cut does more than that.", "Documented (consistent): ", "Nothing here contradicts that.",
+			"https://www.sqlite.org/pragma.html#pragma_synchronous", "again: assay crash --replay abc", "it takes root", "1 of 1 controls that must fail did"},
+		Markdown: {"| target | profile | settings | claims | documented | power | full |\n| --- | --- | --- | --- | --- | --- | --- |\n",
+			"| mattn@v1 (sqlite 3.53) | full | journal_mode wal, synchronous 2 | power | [power](https://www.sqlite.org/pragma.html#pragma_synchronous) | 50 held, 1 corrupt, 9 lost! | - |\n"},
+		HTML: {`<td class="refuted">50 held, 1 corrupt, 9 lost!</td>`, "<td>20 held, 40 lost</td>", "&lt;integrity_check&gt; said no", "<code>assay crash --replay abc</code>",
+			"NOT what was seen", "What a power cut and other faults do to you"},
+	} {
+		var out strings.Builder
+		if err := r.Write(&out, format); err != nil {
+			t.Fatal(err)
+		}
+		for _, want := range wants {
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s: no %q in\n%s", format, want, out.String())
+			}
+		}
+		if strings.Contains(out.String(), "<integrity_check>") && format == HTML {
+			t.Error("the words of a worker are in the page as they are")
+		}
+	}
+}
+
+// A budget is shared by what can be done, and no fault is without a part.
+func TestShare(t *testing.T) {
+	var tasks []Task
+	for _, f := range Faults() {
+		if weights[f] == 0 {
+			t.Errorf("%s has no part of the budget", f)
+		}
+		tasks = append(tasks, Task{Fault: f})
+	}
+	Share(tasks, 2, 100e9)
+	total := 0.0
+	for _, task := range tasks {
+		if total += task.Time.Seconds(); (task.Time == 0) != (Missing(task.Fault) != "") {
+			t.Errorf("%s has %s, where the machine says %q", task.Fault, task.Time, Missing(task.Fault))
+		}
+	}
+	if total < 199 || total > 200 {
+		t.Errorf("two lanes share %.1f s, want 200", total)
+	}
+}
+
+// Every promise has words, a class and a source, and the first that fits is the
+// one of its own settings.
+func TestPromises(t *testing.T) {
+	for i, p := range promises {
+		if p.Says == "" || !strings.HasPrefix(p.Source, "http") || p.Class.Loss() == "" {
+			t.Errorf("promise %d is not whole: %+v", i, p)
+		}
+		r := Result{Engine: p.Engine, Settings: map[string]string{}}
+		for name, values := range p.Settings {
+			r.Settings[name] = values[len(values)-1]
+		}
+		if got, ok := r.Documented(); !ok || got.Says != p.Says {
+			t.Errorf("%v of %s: got %q, want %q", r.Settings, p.Engine, got.Says, p.Says)
+		}
+	}
+	if got, ok := (&Result{Engine: "sqlite"}).Documented(); ok {
+		t.Errorf("settings that are not known have the promise %+v", got)
+	}
+}
