@@ -6,6 +6,8 @@ require assay/kit v0.0.0
 
 require github.com/hanwen/go-fuse/v2 v2.12.1
 
+require golang.org/x/mod v0.42.0 // indirect
+
 require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect
 	codeberg.org/go-latex/latex v0.1.0 // indirect

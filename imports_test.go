@@ -46,9 +46,12 @@ var imports = map[string][]string{
 	"audit":     {"root", "stat", "published", "analysis", "report"},
 	"bench":     {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "analysis", "report", "load"},
 	"crash":     {"root", "kit"},
+	"facts":     {"kit"},
+	"lint":      {"kit", "facts"},
 	"lab":       {"root", "kit", "host", "plan", "dataset", "build", "store", "runner", "analysis", "syncs", "guard"},
 	"cmd": {"root", "kit", "stat", "plans", "published", "host", "plan", "build", "store",
-		"draft", "lab", "runner", "analysis", "report", "audit", "crash", "emit", "load", "file", "printable", "guard"},
+		"draft", "lab", "runner", "analysis", "report", "audit", "crash", "emit", "load", "file", "printable", "guard",
+		"facts", "lint"},
 }
 
 // source is a Go file of this checkout.

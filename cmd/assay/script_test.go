@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"flag"
 	"fmt"
@@ -60,6 +61,11 @@ func setup(env *testscript.Env) error {
 	for name, folder := range map[string]string{"XDG_DATA_HOME": "data", "XDG_CACHE_HOME": "cache", "ASSAY_SOURCE": "source"} {
 		env.Setenv(name, filepath.Join(env.WorkDir, folder))
 	}
+	cache, err := os.UserCacheDir() // of the go command, which would compile the standard library anew
+	if err != nil {
+		return err
+	}
+	env.Setenv("GOCACHE", cmp.Or(os.Getenv("GOCACHE"), filepath.Join(cache, "go-build")))
 	source := filepath.Join(env.WorkDir, "source")
 	files := map[string]string{"kit/go.mod": "module assay/kit\n"}
 	for name := range faults {

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"assay/internal/facts"
+	"assay/internal/lab"
+
+	"github.com/spf13/cobra"
+)
+
+// factsFlags are what the facts subcommand was asked for.
+type factsFlags struct {
+	format string
+	save   string
+}
+
+func (a *app) factsCommand() *cobra.Command {
+	var flags factsFlags
+	cmd := &cobra.Command{
+		Use:   "facts [DRIVER[@VERSION]...]",
+		Short: "Find out by experiment which settings of a DSN take effect with a driver at a version",
+		Long: `Builds each driver at its version, opens databases with every spelling of every setting,
+and reads the settings back on every connection of a pool. assay lint rests on these facts.
+Without a driver it lists the versions that were measured.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if flags.format != "text" && flags.format != "json" {
+				return usage(fmt.Errorf("--format %q: want text or json", flags.format))
+			}
+			if len(args) == 0 {
+				return a.listFacts()
+			}
+			return a.measureFacts(cmd.Context(), args, flags)
+		},
+	}
+	cmd.Flags().StringVar(&flags.format, "format", "text", "text or json")
+	cmd.Flags().StringVar(&flags.save, "save", "", "also write the facts of each version into a file of this folder")
+	return cmd
+}
+
+// factsDir is where lint --measure keeps facts.
+func factsDir() (string, error) {
+	cache, err := cacheDir()
+	return filepath.Join(cache, "facts"), err
+}
+
+// factsTable is what assay and this user have measured.
+func factsTable() (*facts.Table, error) {
+	dir, err := factsDir()
+	if err != nil {
+		return nil, err
+	}
+	return facts.Load(dir)
+}
+
+func (a *app) listFacts() error {
+	table, err := factsTable()
+	if err != nil {
+		return err
+	}
+	for _, driver := range table.Drivers() {
+		var versions []string
+		for _, f := range table.Versions(driver) {
+			versions = append(versions, f.Version)
+		}
+		fmt.Fprintf(a.stdout, "%s: %s\n", driver, strings.Join(versions, ", "))
+	}
+	return nil
+}
+
+func (a *app) measureFacts(ctx context.Context, specs []string, flags factsFlags) error {
+	progress := newProgress(a, false)
+	defer progress.close()
+	l, err := a.lab(progress)
+	if err != nil {
+		return err
+	}
+	for _, spec := range specs {
+		f, err := measureFacts(ctx, l, spec)
+		if err != nil {
+			return err
+		}
+		if flags.save != "" {
+			if _, err := f.Save(flags.save); err != nil {
+				return err
+			}
+		}
+		if err := printFacts(a.stdout, f, flags.format); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measureFacts builds one driver and runs the experiments.
+func measureFacts(ctx context.Context, l *lab.Lab, spec string) (facts.Facts, error) {
+	worker, err := l.Build(ctx, spec)
+	if err != nil {
+		return facts.Facts{}, err
+	}
+	scratch, err := os.MkdirTemp("", "assay-facts-")
+	if err != nil {
+		return facts.Facts{}, err
+	}
+	defer os.RemoveAll(scratch)
+	f, err := facts.Measure(ctx, facts.Worker{Program: worker.Program, Driver: worker.Name, Module: worker.Module, Version: worker.Version}, scratch)
+	var other *facts.NoSQLiteError
+	if errors.As(err, &other) {
+		return f, usage(err, "assay drivers lists the drivers with their engines")
+	}
+	return f, err
+}
+
+func printFacts(out io.Writer, f facts.Facts, format string) error {
+	if format == "json" {
+		data, err := f.Encode()
+		if err != nil {
+			return err
+		}
+		_, err = out.Write(data)
+		return err
+	}
+	fmt.Fprintf(out, "%s (%s), SQLite %s, measured on %s\n", f.Name(), f.Module, f.Engine, f.On)
+	fmt.Fprintf(out, "  default: busy_timeout %s, foreign_keys %s, journal_mode %s, synchronous %s\n",
+		f.Defaults["busy_timeout"], f.Defaults["foreign_keys"], f.Defaults["journal_mode"], f.Defaults["synchronous"])
+	for name, value := range f.BesidePragma {
+		fmt.Fprintf(out, "  with any _pragma in the DSN: %s %s\n", name, value)
+	}
+	fmt.Fprintf(out, "  a PRAGMA by Exec on a pool of 2: %d have it, %d after the pool closed idle connections\n", f.Exec, f.Reopened)
+	for _, dsn := range slices.Sorted(maps.Keys(f.Memory)) {
+		fmt.Fprintf(out, "  %-32s %s\n", dsn, f.Memory[dsn])
+	}
+	for _, setting := range facts.Settings() {
+		fmt.Fprintf(out, "  %-24s works: %s\n", setting, orDash(workingSpellings(f, setting)))
+	}
+	fmt.Fprintf(out, "%d spellings are ignored, %d become part of the file's name: --format json lists them\n",
+		len(f.Effects[facts.Ignored]), len(f.Effects[facts.Literal]))
+	return nil
+}
+
+// workingSpellings lists how a setting is written, and where only with file:.
+func workingSpellings(f facts.Facts, setting string) string {
+	plain := f.Working(setting, false)
+	var all []string
+	for _, s := range f.Working(setting, true) {
+		text := s.With("...")
+		if !slices.ContainsFunc(plain, func(p facts.Spelling) bool { return p.Key == s.Key && p.Pragma == s.Pragma && p.Equals == s.Equals }) {
+			text = "file:?" + text
+		}
+		all = append(all, text)
+	}
+	return strings.Join(all, " ")
+}

@@ -1,0 +1,131 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/internal/facts"
+	"assay/internal/lint"
+
+	"github.com/spf13/cobra"
+)
+
+// lintFlags are what the lint subcommand was asked for.
+type lintFlags struct {
+	format  string
+	dir     string
+	measure bool
+}
+
+var lintFormats = []string{"text", "json", "sarif"}
+
+func (a *app) lintCommand() *cobra.Command {
+	var flags lintFlags
+	cmd := &cobra.Command{
+		Use:   "lint [PACKAGES]",
+		Short: "Find settings of SQLite in Go source that never take effect at the driver version in go.mod",
+		Long: `Reads Go packages (default ./...), finds where they open SQLite, and compares each setting with
+what the driver does at the version that go.mod chooses. assay found that out by experiment: see
+assay facts. A comment switches a rule off for its line and the next one:
+  //assay:ignore RULE reason
+Exit status 1: there are findings.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if !slices.Contains(lintFormats, flags.format) {
+				return usage(fmt.Errorf("--format %q: want %s", flags.format, strings.Join(lintFormats, ", ")))
+			}
+			if len(args) == 0 {
+				args = []string{"./..."}
+			}
+			return a.lint(cmd.Context(), args, flags)
+		},
+	}
+	cmd.Flags().StringVar(&flags.format, "format", "text", strings.Join(lintFormats, ", "))
+	cmd.Flags().StringVar(&flags.dir, "dir", ".", "folder of the module")
+	cmd.Flags().BoolVar(&flags.measure, "measure", false, "first find out about the drivers' versions that were not measured: builds each and takes minutes")
+	return cmd
+}
+
+func (a *app) lint(ctx context.Context, patterns []string, flags lintFlags) error {
+	table, err := factsTable()
+	if err != nil {
+		return err
+	}
+	if flags.measure {
+		if err := a.measureUnmeasured(ctx, patterns, flags, table); err != nil {
+			return lintError(err)
+		}
+	}
+	result, err := lint.Run(ctx, flags.dir, patterns, table)
+	if err != nil {
+		return lintError(err)
+	}
+	switch flags.format {
+	case "json":
+		err = lint.WriteJSON(a.stdout, result)
+	case "sarif":
+		err = lint.WriteSARIF(a.stdout, result, version)
+	default:
+		err = lint.WriteText(a.stdout, result)
+	}
+	if err != nil {
+		return err
+	}
+	a.lintNotes(result)
+	if len(result.Findings) > 0 {
+		return &exitError{status: statusFailed}
+	}
+	return nil
+}
+
+// lintNotes says on stderr what the findings do not cover.
+func (a *app) lintNotes(result lint.Result) {
+	for _, name := range result.Unmeasured {
+		fmt.Fprintf(a.stderr, "assay: note: %s was not measured: rules that need its facts have judged by measured versions on both sides, or not at all; assay lint --measure measures it\n", name)
+	}
+	for _, problem := range result.Broken {
+		fmt.Fprintf(a.stderr, "assay: note: not read in full: %s\n", problem)
+	}
+	if len(result.Findings) > 0 {
+		fmt.Fprintf(a.stderr, "assay: %d findings in %d packages; docs/lint.md explains each rule\n", len(result.Findings), result.Packages)
+	}
+}
+
+// lintError makes what cannot be loaded the user's to fix.
+func lintError(err error) error {
+	if errors.Is(err, lint.ErrNothing) {
+		return usage(err, "run it in the folder of a Go module, or name one with --dir")
+	}
+	return err
+}
+
+// measureUnmeasured measures the drivers of the packages that have no facts.
+func (a *app) measureUnmeasured(ctx context.Context, patterns []string, flags lintFlags, table *facts.Table) error {
+	drivers, err := lint.Unmeasured(ctx, flags.dir, patterns, table)
+	if err != nil || len(drivers) == 0 {
+		return err
+	}
+	progress := newProgress(a, false)
+	defer progress.close()
+	l, err := a.lab(progress)
+	if err != nil {
+		return err
+	}
+	dir, err := factsDir()
+	if err != nil {
+		return err
+	}
+	for _, d := range drivers {
+		f, err := measureFacts(ctx, l, d.Name+"@"+d.Version)
+		if err == nil {
+			_, err = f.Save(dir)
+		}
+		if err != nil {
+			return err
+		}
+		table.Add(f)
+	}
+	return nil
+}

@@ -1,0 +1,164 @@
+package facts
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"testing"
+
+	"assay/internal/build"
+)
+
+func load(t *testing.T, folder string) *Table {
+	t.Helper()
+	all, err := Load(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// Truths that are known from elsewhere: the drivers' release notes and
+// workers' own tests of spellings.
+func TestKnownTruth(t *testing.T) {
+	all := load(t, "")
+	for _, c := range []struct {
+		driver, version, parameter string
+		uri                        bool
+		want                       Effect
+	}{
+		{"modernc", "v1.54.0", "_journal_mode=WAL", true, Ignored},
+		{"modernc", "v1.55.0", "_journal_mode=WAL", true, Applied},
+		{"modernc", "v1.54.0", "_pragma=journal_mode(WAL)", true, Applied},
+		{"modernc", "v1.61.1", "_pragma=journal_mode%3DWAL", true, Applied},
+		{"modernc", "v1.61.1", "mode=ro", false, Ignored},
+		{"modernc", "v1.61.1", "mode=ro", true, Applied},
+		{"mattn", "v1.14.52", "_pragma=foreign_keys(1)", true, Ignored},
+		{"mattn", "v1.14.52", "_fk=1", false, Applied},
+		{"glebarez", "v1.23.0", "_journal_mode=WAL", true, Ignored},
+	} {
+		f, ok := all.Find(c.driver, c.version)
+		if !ok {
+			t.Errorf("%s@%s has no facts", c.driver, c.version)
+			continue
+		}
+		s, _, known := Parse(c.uri, c.parameter)
+		if got, _ := f.Effect(s); !known || got != c.want {
+			t.Errorf("%s %s uri %v: got %q, want %q", f.Name(), c.parameter, c.uri, got, c.want)
+		}
+	}
+}
+
+func TestParse(t *testing.T) {
+	for parameter, want := range map[string]struct{ name, value string }{
+		"_pragma=busy_timeout(5000)":   {"file:?_pragma=busy_timeout()", "5000"},
+		"_pragma=busy_timeout%3d5000":  {"file:?_pragma=busy_timeout=", "5000"},
+		"_pragma=BUSY_TIMEOUT(5000)":   {"file:?_pragma=busy_timeout()", "5000"},
+		"_pragma=busy_timeout%285000)": {"file:?_pragma=busy_timeout()", "5000"},
+		"_fk=on":                       {"file:?_fk", "on"},
+	} {
+		s, value, known := Parse(true, parameter)
+		if !known || s.String() != want.name || value != want.value {
+			t.Errorf("%s: got %s %q %v, want %s %q", parameter, s, value, known, want.name, want.value)
+		}
+	}
+	for _, parameter := range []string{"_pragma=frob(1)", "_txlock=immediate", "", "_pragma"} {
+		if s, _, known := Parse(true, parameter); known {
+			t.Errorf("%q: got %s, want nothing: no driver was asked about it", parameter, s)
+		}
+	}
+}
+
+// What was saved replaces what the program has, and comes back as it was.
+func TestSavedFactsReplace(t *testing.T) {
+	folder := t.TempDir()
+	f, _ := load(t, "").Find("modernc", "v1.54.0")
+	f.On = "here"
+	if _, err := f.Save(folder); err != nil {
+		t.Fatal(err)
+	}
+	if got, ok := load(t, folder).Find("modernc", "v1.54.0"); !ok || !reflect.DeepEqual(got, f) {
+		t.Errorf("got %+v, want %+v", got, f)
+	}
+	if err := os.WriteFile(filepath.Join(folder, "broken.json"), []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Load(folder); err == nil {
+		t.Error("a broken file is no error")
+	}
+}
+
+func TestAround(t *testing.T) {
+	var all Table
+	for _, version := range []string{"v1.9.0", "v1.10.0", "v1.2.0"} {
+		all.Add(Facts{Driver: "d", Version: version})
+	}
+	before, after, ok := all.Around("d", "v1.9.5")
+	if !ok || before.Version != "v1.9.0" || after.Version != "v1.10.0" {
+		t.Errorf("got %s, %s, %v, want v1.9.0 and v1.10.0", before.Version, after.Version, ok)
+	}
+	for _, version := range []string{"v1.1.0", "v1.11.0", "", "master"} {
+		if _, _, ok := all.Around("d", version); ok {
+			t.Errorf("%q lies between measured versions", version)
+		}
+	}
+}
+
+func checkout(t *testing.T) build.Source {
+	t.Helper()
+	dir, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return build.Source{Dir: dir}
+}
+
+// measuredDrivers are those whose facts lint has.
+var measuredDrivers = []string{"mattn", "modernc", "glebarez", "zombiezen"}
+
+// A new version of a driver needs new facts.
+func TestPinnedVersionsHaveFacts(t *testing.T) {
+	drivers, err := checkout(t).Drivers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, d := range drivers {
+		if _, ok := load(t, "").Find(d.Name, d.Version); slices.Contains(measuredDrivers, d.Name) && !ok {
+			t.Errorf("%s %s has no facts: run bin/assay facts %s --save internal/facts/data", d.Name, d.Version, d.Name)
+		}
+	}
+}
+
+// The experiments, made again here, come out as they were saved.
+func TestMeasure(t *testing.T) {
+	if testing.Short() {
+		t.Skip("builds a driver and opens 350 databases")
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &build.Builder{Source: checkout(t), Cache: filepath.Join(cache, "assay")}
+	w, err := b.Build(t.Context(), build.Spec{Name: "modernc"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := Measure(t.Context(), Worker{w.Program, w.Name, w.Module, w.Version}, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, ok := load(t, "").Find(w.Name, w.Version)
+	got.On = want.On
+	if !ok || !reflect.DeepEqual(got.Effects, want.Effects) {
+		t.Errorf("got effects  %v\nwant %v", got.Effects, want.Effects)
+	}
+	got.Effects, want.Effects = nil, nil
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	if got.Exec != 1 || got.Reopened != 0 || !maps.Equal(got.ReadOnlyWAL, map[string]Effect{"mode=ro": Fails, "immutable=1": Ignored}) {
+		t.Errorf("got Exec %d, Reopened %d, ReadOnlyWAL %v, want 1, 0, fails and ignored", got.Exec, got.Reopened, got.ReadOnlyWAL)
+	}
+}

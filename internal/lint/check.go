@@ -1,0 +1,336 @@
+package lint
+
+import (
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"strings"
+
+	"assay/internal/facts"
+
+	"golang.org/x/tools/go/analysis"
+)
+
+// Config is what the analyzer has to know beyond the source.
+type Config struct {
+	Facts *facts.Table
+	// Resolve returns the driver that a package's program reaches through a
+	// package of libraries, by import path; false where it does not.
+	Resolve func(pkg, library string) (Driver, bool)
+	// Unmeasured is called with each driver and version without facts.
+	Unmeasured func(Driver)
+}
+
+// docs is where each rule is explained.
+const docs = "docs/lint.md"
+
+// Analyzer returns the analyzer.
+func Analyzer(config Config) *analysis.Analyzer {
+	return &analysis.Analyzer{
+		Name: "assay", Doc: "find settings of SQLite that never take effect", RunDespiteErrors: true,
+		Run: func(pass *analysis.Pass) (any, error) {
+			c := &checker{evaluator: newEvaluator(pass.TypesInfo, pass.Files), Config: config, pass: pass, silent: silenced(pass)}
+			c.run()
+			return nil, nil
+		},
+	}
+}
+
+// checker checks one package.
+type checker struct {
+	*evaluator
+	Config
+	pass   *analysis.Pass
+	silent map[line][]string
+	pools  pools
+}
+
+func (c *checker) resolve(pkg, library string) (Driver, bool) { return c.Config.Resolve(pkg, library) }
+
+func (c *checker) run() {
+	opens, others := c.opens(c.pass.Files)
+	c.pools = c.findPools(c.pass.Files)
+	for _, o := range opens {
+		c.checkOpen(o)
+	}
+	c.checkPragmas(opens, others)
+	if len(opens) > 0 && !others {
+		c.checkIdle()
+	}
+}
+
+func (c *checker) report(at token.Pos, rule Rule, format string, args ...any) {
+	position := c.pass.Fset.Position(at)
+	for _, id := range c.silent[line{position.Filename, position.Line}] {
+		if id == rule.ID {
+			return
+		}
+	}
+	c.pass.Report(analysis.Diagnostic{Pos: at, Category: rule.ID, Message: fmt.Sprintf(format, args...), URL: docs + "#" + rule.ID})
+}
+
+func (c *checker) checkOpen(o *open) {
+	around := c.factsOf(o.driver)
+	if len(around) == 0 {
+		return
+	}
+	for _, parameter := range o.dsn.parameters {
+		c.checkParameter(o, parameter, around)
+	}
+	if len(around) > 1 {
+		return // what else it does at this version is not known
+	}
+	f := around[0]
+	c.checkReadOnly(o, f)
+	c.checkMemory(o, f)
+	c.checkShared(o, f)
+	c.checkTimeout(o, f)
+	c.checkForeignKeys(o, f)
+	c.checkCache(o, f)
+}
+
+// factsOf returns the facts of the driver's version, or those of the measured
+// versions on either side of it.
+func (c *checker) factsOf(d Driver) []facts.Facts {
+	if f, ok := c.Facts.Find(d.Name, d.Version); ok {
+		return []facts.Facts{f}
+	}
+	if c.Unmeasured != nil {
+		c.Unmeasured(d)
+	}
+	before, after, ok := c.Facts.Around(d.Name, d.Version)
+	if !ok {
+		return nil
+	}
+	return []facts.Facts{before, after}
+}
+
+// without tells whether a parameter is without effect in all facts and in all
+// forms that the DSN may have, and how.
+func without(o *open, parameter string, around []facts.Facts) (s facts.Spelling, value string, effect facts.Effect, none bool) {
+	for _, uri := range o.dsn.forms {
+		var known bool
+		if s, value, known = facts.Parse(uri, parameter); !known {
+			return s, value, "", false
+		}
+		for _, f := range around {
+			effect, known = f.Effect(s)
+			if !known || effect != facts.Ignored && effect != facts.Literal || isDefault(f, s, value) {
+				return s, value, effect, false
+			}
+		}
+	}
+	return s, value, effect, true
+}
+
+func (c *checker) checkParameter(o *open, parameter string, around []facts.Facts) {
+	s, value, effect, none := without(o, parameter, around)
+	if !none {
+		return
+	}
+	rule, what := IgnoredKey, "ignores "+parameter
+	f := around[0]
+	fileOnly := s
+	fileOnly.URI = true
+	works, _ := f.Effect(fileOnly)
+	switch {
+	case effect == facts.Literal:
+		rule, what = FileName, "takes "+parameter+" for a part of the file's name"
+	case works == facts.Applied && !s.URI:
+		rule, what = PlainPath, "ignores "+parameter+" in a DSN that does not begin with file:"
+	}
+	advice := c.advice(o, s, value, around)
+	if rule != IgnoredKey && works == facts.Applied {
+		advice = "begin the DSN with file:"
+	}
+	c.report(c.find(o.arg, parameter), rule, "%s %s: %s%s%s", o.driver.Name, o.driver.Version,
+		strings.ReplaceAll(what, unknown, "..."), c.since(o.driver, s), "; "+strings.ReplaceAll(advice, unknown, "..."))
+}
+
+// since says at which measured versions the driver honours a spelling.
+func (c *checker) since(d Driver, s facts.Spelling) string {
+	var text string
+	if _, measured := c.Facts.Find(d.Name, d.Version); !measured {
+		before, after, _ := c.Facts.Around(d.Name, d.Version)
+		text = fmt.Sprintf(" (not measured itself; %s before it and %s after it do)", before.Version, after.Version)
+	}
+	last := ""
+	for _, f := range c.Facts.Versions(d.Name) {
+		effect, _ := f.Effect(s)
+		if facts.Compare(f.Version, d.Version) > 0 && effect == facts.Applied {
+			return text + fmt.Sprintf(" (%s honours it, %s does not)", f.Version, last)
+		}
+		last = f.Version
+	}
+	return text
+}
+
+// advice is the spelling that works.
+func (c *checker) advice(o *open, s facts.Spelling, value string, around []facts.Facts) string {
+	for _, works := range preferred(around[0].Working(s.Setting, o.dsn.forms[0])) {
+		if working(around, works) {
+			return "write " + works.With(value)
+		}
+	}
+	for _, works := range preferred(around[0].Working(s.Setting, true)) {
+		if working(around, works) {
+			return "write file:...?" + works.With(value)
+		}
+	}
+	if s.Pragma != "" || !isOpenMode(s.Setting) {
+		return "the DSN has no way to set it: run PRAGMA " + s.Setting + " = " + value + " on every new connection"
+	}
+	return "this driver has no way to set " + s.Setting
+}
+
+func working(around []facts.Facts, s facts.Spelling) bool {
+	for _, f := range around {
+		if effect, _ := f.Effect(s); effect != facts.Applied {
+			return false
+		}
+	}
+	return true
+}
+
+// isOpenMode tells whether a setting is none of a PRAGMA.
+func isOpenMode(setting string) bool {
+	switch setting {
+	case "read_only", "immutable", "shared_cache", "mutex":
+		return true
+	}
+	return false
+}
+
+// preferred puts _pragma=NAME(VALUE) first: all drivers that take it spell it
+// alike.
+func preferred(all []facts.Spelling) []facts.Spelling {
+	var first, rest []facts.Spelling
+	for _, s := range all {
+		if s.Pragma != "" && !s.Equals {
+			first = append(first, s)
+			continue
+		}
+		rest = append(rest, s)
+	}
+	return append(first, rest...)
+}
+
+func (c *checker) checkReadOnly(o *open, f facts.Facts) {
+	for parameter, effect := range f.ReadOnlyWAL {
+		key, value, _ := strings.Cut(parameter, "=")
+		if o.dsn.value(key) != value || !o.dsn.certainly(true) || effect == facts.Applied {
+			continue
+		}
+		for _, asked := range o.dsn.parameters {
+			s, value, known := facts.Parse(true, asked)
+			works, _ := f.Effect(s)
+			if !known || s.Setting != "journal_mode" || !strings.EqualFold(value, "wal") || works != facts.Applied {
+				continue
+			}
+			what := "without effect"
+			if effect == facts.Fails {
+				what = "an error at opening unless the file is in WAL mode already"
+			}
+			c.report(c.find(o.arg, asked), ReadOnly, "%s %s: %s together with %s is %s; leave it out: WAL is a property of the file, which a writer sets",
+				o.driver.Name, o.driver.Version, asked, parameter, what)
+		}
+	}
+}
+
+func (c *checker) checkMemory(o *open, f facts.Facts) {
+	if !o.pool || f.Memory[o.dsn.memory] != facts.Private || c.pools.single {
+		return
+	}
+	c.report(o.arg.Pos(), MemoryPool, "%s %s: each connection of the pool has an empty database of its own with %q; call SetMaxOpenConns(1), or %s",
+		o.driver.Name, o.driver.Version, o.dsn.text, sharedMemory(f))
+}
+
+func sharedMemory(f facts.Facts) string {
+	switch facts.Shared {
+	case f.Memory["file:/assay?vfs=memdb"]:
+		return "write file:/NAME?vfs=memdb"
+	case f.Memory["file:assay?mode=memory&cache=shared"]:
+		return "write file:NAME?mode=memory&cache=shared"
+	}
+	return "use a file"
+}
+
+func (c *checker) checkShared(o *open, f facts.Facts) {
+	if o.dsn.memory != "" || o.dsn.value("cache") != "shared" || !o.dsn.certainly(true) {
+		return
+	}
+	if effect, _ := f.Effect(facts.Spelling{URI: true, Key: "cache", Setting: "shared_cache"}); effect == facts.Applied {
+		c.report(c.find(o.arg, "cache=shared"), SharedFile,
+			"a shared cache makes connections of one process lock whole tables against each other, with errors that no busy timeout waits for; leave cache=shared out and set WAL")
+	}
+}
+
+// sets tells whether the DSN sets a setting with effect.
+func (o *open) sets(setting string, f facts.Facts) bool {
+	for _, parameter := range o.dsn.parameters {
+		for _, uri := range o.dsn.forms {
+			s, _, known := facts.Parse(uri, parameter)
+			effect, _ := f.Effect(s)
+			if known && s.Setting == setting && effect == facts.Applied {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// unset tells whether a connection of the pool has the driver's default of a
+// setting, as far as the source can show, and returns the default.
+func (c *checker) unset(o *open, setting string, f facts.Facts) (string, bool) {
+	value, known := f.Default(setting, strings.Contains(o.dsn.text, "_pragma="))
+	return value, known && o.pool && o.dsn.whole && o.dsn.memory == "" && !c.pools.hooks &&
+		!o.sets(setting, f) && !c.mentions("pragma "+setting)
+}
+
+func (c *checker) checkTimeout(o *open, f facts.Facts) {
+	if value, unset := c.unset(o, "busy_timeout", f); !unset || value != "0" {
+		return
+	}
+	c.report(o.arg.Pos(), NoTimeout, "%s %s waits 0 ms for a lock by default, so that a second writer fails at once with \"database is locked\"; %s",
+		o.driver.Name, o.driver.Version, c.advice(o, facts.Spelling{Setting: "busy_timeout"}, "5000", []facts.Facts{f}))
+}
+
+func (c *checker) checkForeignKeys(o *open, f facts.Facts) {
+	if value, unset := c.unset(o, "foreign_keys", f); !unset || value != "0" || !c.mentions("create table") || !c.mentions("references ") {
+		return
+	}
+	c.report(o.arg.Pos(), NoKeys, "%s %s does not enforce foreign keys by default, and the schema in this package has some; %s",
+		o.driver.Name, o.driver.Version, c.advice(o, facts.Spelling{Setting: "foreign_keys"}, "1", []facts.Facts{f}))
+}
+
+// find returns where in the source a part of a text stands.
+func (c *checker) find(x ast.Expr, part string) token.Pos {
+	part = strings.Split(part, unknown)[0]
+	at := x.Pos()
+	var look func(ast.Node, int)
+	look = func(n ast.Node, depth int) {
+		ast.Inspect(n, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.BasicLit:
+				if n.Kind == token.STRING && strings.Contains(n.Value, part) {
+					at = n.Pos()
+				}
+			case *ast.Ident:
+				object := c.info.Uses[n]
+				if _, isVar := object.(*types.Var); (isVar || isConst(object)) && depth < maxDepth {
+					for _, a := range c.assigned[object] {
+						if a.rhs != nil {
+							look(a.rhs, depth+1)
+						}
+					}
+				}
+			}
+			return true
+		})
+	}
+	look(x, 0)
+	return at
+}
+
+func isConst(o types.Object) bool { _, is := o.(*types.Const); return is }

@@ -1,0 +1,167 @@
+package lint
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay/internal/facts"
+
+	"golang.org/x/tools/go/analysis/analysistest"
+)
+
+func table(t *testing.T) *facts.Table {
+	t.Helper()
+	all, err := facts.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// The packages of testdata, with the version that each is taken to require.
+var versions = map[string]Driver{
+	"modern54": {"modernc", "v1.54.0"}, "modern55": {"modernc", "v1.55.0"}, "matt": {"mattn", "v1.14.52"},
+	"limited": {"modernc", "v1.61.1"}, "schema": {"modernc", "v1.61.1"}, "between": {"modernc", "v1.60.9"},
+}
+
+func TestRules(t *testing.T) {
+	resolve := func(pkg, library string) (Driver, bool) {
+		return versions[pkg], libraries[library].driver == versions[pkg].Name
+	}
+	packages := slices.Sorted(maps.Keys(versions))
+	analysistest.Run(t, analysistest.TestData(), Analyzer(Config{Facts: between(table(t)), Resolve: resolve}), packages...)
+}
+
+// between is the table without what lies between two versions, so that later
+// measurements leave the test alone.
+func between(all *facts.Table) *facts.Table {
+	var some facts.Table
+	for _, f := range append(all.Versions("modernc"), all.Versions("mattn")...) {
+		if slices.Contains([]string{"v1.54.0", "v1.55.0", "v1.61.1", "v1.14.52"}, f.Version) {
+			some.Add(f)
+		}
+	}
+	return &some
+}
+
+// Each rule has a section in the documentation.
+func TestRulesAreDocumented(t *testing.T) {
+	page, err := os.ReadFile("../../" + docs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range Rules() {
+		if !strings.Contains(string(page), "\n### "+rule.ID+"\n") {
+			t.Errorf("%s has no section ### %s", docs, rule.ID)
+		}
+	}
+}
+
+// module makes a module that requires drivers which are made here, in the
+// place of the real ones.
+func module(t *testing.T, version, source string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod": "module example.test/app\n\ngo 1.26\n\nrequire modernc.org/sqlite " + version +
+			"\n\nreplace modernc.org/sqlite " + version + " => ./sqlite\n",
+		"sqlite/go.mod":    "module modernc.org/sqlite\n\ngo 1.26\n",
+		"sqlite/sqlite.go": "package sqlite\n",
+		"app/app.go":       source,
+	} {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+const app = `package app
+
+import (
+	"database/sql"
+	"example.test/missing"
+
+	_ "modernc.org/sqlite"
+)
+
+func Open() (*sql.DB, error) {
+	missing.Call()
+	return sql.Open("sqlite", ":memory:?_pragma=foreign_keys(1)")
+}
+`
+
+// A driver that go.mod replaces by a folder has no version, and a package that
+// does not compile is still read; neither passes in silence.
+func TestRunSaysWhatItCannotKnow(t *testing.T) {
+	result, err := Run(t.Context(), module(t, "v1.54.0", app), []string{"./..."}, table(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(result.Findings) != 0 || !slices.Equal(result.Unmeasured, []string{"modernc@"}) || len(result.Broken) != 1 {
+		t.Errorf("got %+v, want no finding, modernc@ unmeasured, one package broken", result)
+	}
+	if _, err := Run(t.Context(), t.TempDir(), []string{"./..."}, table(t)); err == nil {
+		t.Error("a folder without a module is no error")
+	}
+}
+
+func TestFormats(t *testing.T) {
+	r := Result{Findings: []Finding{{IgnoredKey.ID, WithoutEffect, "a.go", 3, 7, "x", docs + "#ignored-key"}, {NoTimeout.ID, Risk, "b.go", 1, 1, "y", ""}}}
+	var text, sarif bytes.Buffer
+	if err := WriteText(&text, r); err != nil {
+		t.Fatal(err)
+	}
+	if want := "a.go:3:7: without effect: x [ignored-key]\nb.go:1:1: risk: y [no-busy-timeout]\n"; text.String() != want {
+		t.Errorf("got %q, want %q", text.String(), want)
+	}
+	if err := WriteSARIF(&sarif, r, "v1"); err != nil {
+		t.Fatal(err)
+	}
+	var log sarifLog
+	if err := json.Unmarshal(sarif.Bytes(), &log); err != nil {
+		t.Fatal(err)
+	}
+	got := log.Runs[0].Results
+	if len(got) != 2 || got[0].Level != "error" || got[1].Level != "warning" || got[0].Locations[0].Physical.Region.Line != 3 {
+		t.Errorf("got %+v, want an error at line 3 and a warning", got)
+	}
+	if len(log.Runs[0].Tool.Driver.Rules) != len(Rules()) {
+		t.Errorf("got %d rules, want %d", len(log.Runs[0].Tool.Driver.Rules), len(Rules()))
+	}
+}
+
+func TestParseDSN(t *testing.T) {
+	for text, want := range map[string]struct {
+		parameters string
+		whole      bool
+		memory     bool
+		forms      int
+	}{
+		"file:a.db?x=1&y=2":               {"x=1 y=2", true, false, 1},
+		"a.db":                            {"", true, false, 1},
+		unknown:                           {"", false, false, 2},
+		unknown + "?x=1":                  {"x=1", true, false, 2},
+		unknown + "&x=1":                  {"x=1", false, false, 2},
+		"file:" + unknown + "?x=1":        {"x=1", true, false, 1},
+		"file:a.db?x=1" + unknown:         {"x=1" + unknown, false, false, 1},
+		"file:a.db?" + unknown + "=1&y=2": {"y=2", false, false, 1},
+		":memory:":                        {"", true, true, 1},
+		"file:x?mode=memory":              {"mode=memory", true, true, 1},
+	} {
+		d := parseDSN(text)
+		if got := strings.Join(d.parameters, " "); got != want.parameters || d.whole != want.whole || (d.memory != "") != want.memory || len(d.forms) != want.forms {
+			t.Errorf("%q: got %q whole %v memory %q forms %v, want %+v", text, got, d.whole, d.memory, d.forms, want)
+		}
+	}
+}

@@ -1,0 +1,249 @@
+package lint
+
+import (
+	"go/ast"
+	"go/token"
+	"go/types"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay/internal/facts"
+	"assay/kit/sqlite"
+)
+
+// pools is what a package does with its pools.
+type pools struct {
+	single  bool // some pool is limited to one connection
+	unsure  bool // a limit is no constant
+	hooks   bool // something runs on each new connection
+	maximum int64
+	limits  map[types.Object]limit
+	pragmas []pragmaCall
+}
+
+// limit is what is set of one pool.
+type limit struct {
+	open, idle     int64
+	openSet, idler bool
+	at             token.Pos
+}
+
+// pragmaCall is a PRAGMA that is sent to a pool.
+type pragmaCall struct {
+	at   token.Pos
+	text string
+	pool types.Object
+}
+
+// hookNames are functions and fields through which programs run statements on
+// every new connection.
+var hookNames = []string{"ConnectHook", "RegisterConnectionHook", "OpenConnector", "PrepareConn", "OpenDB"}
+
+func (c *checker) findPools(files []*ast.File) pools {
+	p := pools{limits: map[types.Object]limit{}}
+	for _, f := range files {
+		ast.Inspect(f, func(n ast.Node) bool {
+			if ident, ok := n.(*ast.Ident); ok && slices.Contains(hookNames, ident.Name) {
+				p.hooks = true
+			}
+			if call, ok := n.(*ast.CallExpr); ok {
+				c.poolCall(&p, call)
+			}
+			return true
+		})
+	}
+	return p
+}
+
+func (c *checker) poolCall(p *pools, call *ast.CallExpr) {
+	selector, ok := call.Fun.(*ast.SelectorExpr)
+	if !ok || len(call.Args) == 0 {
+		return
+	}
+	pool, l := c.object(selector.X), limit{}
+	if pool != nil {
+		l = p.limits[pool]
+	}
+	n, constant := c.number(call.Args[0])
+	switch selector.Sel.Name {
+	case "SetMaxOpenConns":
+		l.open, l.openSet, l.at = n, constant, call.Pos()
+		p.single = p.single || constant && n == 1
+		p.unsure = p.unsure || !constant
+		p.maximum = max(p.maximum, n)
+	case "SetMaxIdleConns":
+		l.idle, l.idler = n, true
+		if !constant {
+			l.idle = 1 << 30
+		}
+	case "Exec", "ExecContext", "MustExec":
+		if c.isPool(selector.X) {
+			arg := call.Args[0]
+			if selector.Sel.Name == "ExecContext" && len(call.Args) > 1 {
+				arg = call.Args[1]
+			}
+			p.pragmas = append(p.pragmas, pragmaCall{arg.Pos(), c.text(arg), pool})
+		}
+		return
+	default:
+		return
+	}
+	if pool != nil {
+		p.limits[pool] = l
+	}
+}
+
+// isPool tells whether an expression is a pool of connections.
+func (c *checker) isPool(x ast.Expr) bool {
+	t := c.info.TypeOf(x)
+	if p, ok := t.(*types.Pointer); ok {
+		t = p.Elem()
+	}
+	named, ok := t.(*types.Named)
+	if !ok || named.Obj().Pkg() == nil {
+		return false
+	}
+	switch named.Obj().Pkg().Path() + "." + named.Obj().Name() {
+	case "database/sql.DB", "github.com/jmoiron/sqlx.DB", "gorm.io/gorm.DB":
+		return true
+	}
+	return false
+}
+
+// checkPragmas looks at PRAGMAs that belong to a connection. Where one pool of
+// the package has one connection only, nobody can tell which.
+func (c *checker) checkPragmas(opens []*open, others bool) {
+	if c.pools.single || c.pools.unsure || c.pools.hooks {
+		return
+	}
+	for _, call := range c.pools.pragmas {
+		for statement := range strings.SplitSeq(call.text, ";") {
+			name, value, ok := parsePragma(statement)
+			if !ok || !ofConnection(name, value) {
+				continue
+			}
+			o := opened(opens, call.pool)
+			if c.alsoByDSN(o, name, value) {
+				continue
+			}
+			advice := "set it in the DSN, or call SetMaxOpenConns(1)"
+			if o != nil {
+				if around := c.factsOf(o.driver); len(around) > 0 {
+					advice = c.advice(o, facts.Spelling{Setting: name}, value, around)
+				}
+			}
+			c.report(call.at, PoolPragma, "PRAGMA %s reaches one connection of the pool; the others, and all that are opened later, keep the default; %s", name, advice)
+		}
+	}
+}
+
+// opened returns the call that made a pool; where it is not seen and the
+// package opens SQLite once, that call.
+func opened(opens []*open, pool types.Object) *open {
+	for _, o := range opens {
+		if pool != nil && o.into == pool {
+			return o
+		}
+	}
+	if len(opens) == 1 {
+		return opens[0]
+	}
+	return nil
+}
+
+// alsoByDSN tells whether connections have the setting without the PRAGMA.
+func (c *checker) alsoByDSN(o *open, name, value string) bool {
+	if o == nil {
+		return false
+	}
+	around := c.factsOf(o.driver)
+	for _, f := range around {
+		if o.sets(name, f) || isDefault(f, facts.Spelling{Setting: name}, value) {
+			return true
+		}
+	}
+	return false
+}
+
+// parsePragma reads a PRAGMA that sets something.
+func parsePragma(statement string) (name, value string, ok bool) {
+	fields := strings.Fields(statement)
+	if len(fields) < 2 || !strings.EqualFold(fields[0], "pragma") {
+		return "", "", false
+	}
+	rest := strings.Join(fields[1:], " ")
+	i := strings.IndexAny(rest, "=(")
+	if i < 0 {
+		return "", "", false
+	}
+	name = strings.ToLower(strings.TrimSpace(rest[:i]))
+	if _, after, qualified := strings.Cut(name, "."); qualified {
+		name = after
+	}
+	value = strings.Trim(strings.TrimSpace(rest[i+1:]), " ()'\"")
+	return name, value, value != "" && !strings.Contains(name, unknown)
+}
+
+// ofConnection tells whether a PRAGMA is forgotten with its connection.
+func ofConnection(name, value string) bool {
+	if name == "journal_mode" { // WAL stays in the file
+		return !strings.EqualFold(value, "wal") && !strings.Contains(value, unknown)
+	}
+	if slices.Contains([]string{"case_sensitive_like", "defer_foreign_keys"}, name) {
+		return name == "case_sensitive_like"
+	}
+	setting, known := sqlite.Lookup(name)
+	return known && setting.Pragma && setting.Scope == sqlite.Connection && name != "analysis_limit" // that is for the ANALYZE behind it
+}
+
+// isDefault tells whether a value is what the driver has by itself.
+func isDefault(f facts.Facts, s facts.Spelling, value string) bool {
+	if s.Setting == "read_only" && (s.Key == "mode" || s.Key == "_mode") {
+		return value == "rwc" || value == "rw" || value == "memory"
+	}
+	if s.Setting == "shared_cache" {
+		return value != "shared"
+	}
+	normal, err := sqlite.Normal(s.Setting, strings.Trim(value, `'"`))
+	return err == nil && normal == f.Defaults[s.Setting]
+}
+
+// checkIdle looks at pools that keep fewer connections than they open.
+func (c *checker) checkIdle() {
+	for _, l := range c.pools.limits {
+		kept := int64(2) // of database/sql
+		if l.idler {
+			kept = l.idle
+		}
+		if !l.openSet || l.open <= max(kept, 0) || l.open < 2 {
+			continue
+		}
+		c.report(l.at, IdleBelow, "the pool opens up to %d connections and keeps %d: under load it closes and opens them all the time, and each has to read the schema again; call SetMaxIdleConns(%d)",
+			l.open, max(kept, 0), l.open)
+	}
+}
+
+// maxCache is the sum of the caches of a pool's connections that is worth a word.
+const maxCache = 1 << 30
+
+const pageSize = 4096
+
+func (c *checker) checkCache(o *open, f facts.Facts) {
+	for _, parameter := range o.dsn.parameters {
+		s, value, known := facts.Parse(o.dsn.forms[0], parameter)
+		effect, _ := f.Effect(s)
+		n, err := strconv.ParseInt(value, 10, 64)
+		if !known || s.Setting != "cache_size" || effect != facts.Applied || err != nil {
+			continue
+		}
+		bytes := n * pageSize
+		if n < 0 {
+			bytes = -n << 10
+		}
+		if c.pools.maximum > 1 && bytes*c.pools.maximum > maxCache {
+			c.report(c.find(o.arg, parameter), CacheSum, "%s is %d MB for each of up to %d connections: %d MB in all",
+				parameter, bytes>>20, c.pools.maximum, bytes*c.pools.maximum>>20)
+		}
+	}
+}

@@ -1,0 +1,54 @@
+// Package lint finds settings of SQLite in Go source that never take effect at
+// the version of the driver that the module requires, and settings that take
+// effect on one connection of a pool only.
+package lint
+
+import "slices"
+
+// Severity says how sure harm is.
+type Severity string
+
+// The severities.
+const (
+	WithoutEffect Severity = "without effect" // it does not do what is written
+	Risk          Severity = "risk"           // it works, and fails under load or surprises
+)
+
+// Rule is one kind of finding.
+type Rule struct {
+	ID       string
+	Severity Severity
+	About    string // one line
+}
+
+// The rules.
+var (
+	IgnoredKey = Rule{"ignored-key", WithoutEffect, "the driver ignores this parameter of the DSN"}
+	PlainPath  = Rule{"plain-path", WithoutEffect, "the driver takes parameters only from a DSN that begins with file:"}
+	FileName   = Rule{"file-name", WithoutEffect, "the parameters become part of the name of the file"}
+	PoolPragma = Rule{"pool-pragma", WithoutEffect, "a PRAGMA by Exec reaches one connection of the pool"}
+	MemoryPool = Rule{"memory-pool", Risk, "each connection of the pool has a database of its own"}
+	ReadOnly   = Rule{"wal-read-only", WithoutEffect, "WAL cannot be set on a connection that may not write"}
+	NoTimeout  = Rule{"no-busy-timeout", Risk, "a locked database is an error at once"}
+	NoKeys     = Rule{"foreign-keys-off", Risk, "the schema has foreign keys and nothing enforces them"}
+	IdleBelow  = Rule{"idle-below-open", Risk, "the pool closes connections under load and opens them again"}
+	SharedFile = Rule{"shared-cache", Risk, "a shared cache locks whole tables, and no busy timeout helps"}
+	CacheSum   = Rule{"cache-times-pool", Risk, "each connection of the pool has a cache of its own"}
+)
+
+// Rules returns all rules, by ID.
+func Rules() []Rule {
+	all := []Rule{IgnoredKey, PlainPath, FileName, PoolPragma, MemoryPool, ReadOnly, NoTimeout, NoKeys, IdleBelow, SharedFile, CacheSum}
+	slices.SortFunc(all, func(a, b Rule) int {
+		if a.ID < b.ID {
+			return -1
+		}
+		return 1
+	})
+	return all
+}
+
+func ruleOf(id string) Rule {
+	all := Rules()
+	return all[slices.IndexFunc(all, func(r Rule) bool { return r.ID == id })]
+}

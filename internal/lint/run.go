@@ -1,0 +1,224 @@
+package lint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"assay/internal/facts"
+
+	"golang.org/x/tools/go/analysis"
+	goanalysis "golang.org/x/tools/go/analysis/checker"
+	"golang.org/x/tools/go/packages"
+)
+
+// Finding is one thing that is wrong, and where.
+type Finding struct {
+	Rule     string   `json:"rule"`
+	Severity Severity `json:"severity"`
+	File     string   `json:"file"` // from the folder that was asked about
+	Line     int      `json:"line"`
+	Column   int      `json:"column"`
+	Message  string   `json:"message"`
+	Docs     string   `json:"docs"`
+}
+
+// Result is what was found.
+type Result struct {
+	Findings []Finding `json:"findings"`
+	// Unmeasured are the drivers whose version has no facts of its own.
+	Unmeasured []string `json:"unmeasured,omitempty"`
+	// Broken are packages that could not be read in full.
+	Broken   []string `json:"broken,omitempty"`
+	Packages int      `json:"packages"`
+}
+
+// ErrNothing says that patterns match no package.
+var ErrNothing = errors.New("no packages match")
+
+// program is the packages of a module with all that they are made of.
+type program struct {
+	byPath map[string]*packages.Package
+	roots  []*packages.Package
+}
+
+// Unmeasured returns the drivers that packages reach at versions without facts.
+func Unmeasured(ctx context.Context, dir string, patterns []string, table *facts.Table) ([]Driver, error) {
+	p, err := loadProgram(ctx, dir, patterns)
+	if err != nil {
+		return nil, err
+	}
+	var all []Driver
+	for _, path := range libraryPaths() {
+		driver, there := p.version(path)
+		if _, measured := table.Find(driver.Name, driver.Version); there && !measured && driver.Version != "" {
+			all = append(all, driver)
+		}
+	}
+	return all, nil
+}
+
+// Run checks the packages that patterns name, in a folder.
+func Run(ctx context.Context, dir string, patterns []string, table *facts.Table) (Result, error) {
+	p, err := loadProgram(ctx, dir, patterns)
+	if err != nil {
+		return Result{}, err
+	}
+	mode := packages.LoadSyntax | packages.NeedModule
+	all, err := packages.Load(&packages.Config{Context: ctx, Dir: dir, Mode: mode, Tests: true}, patterns...)
+	if err != nil {
+		return Result{}, fmt.Errorf("load packages: %w", err)
+	}
+	unmeasured := map[string]bool{}
+	result := Result{Findings: []Finding{}, Packages: len(p.roots)}
+	analyzer := Analyzer(Config{Facts: table, Resolve: p.resolve, Unmeasured: func(d Driver) { unmeasured[d.Name+"@"+d.Version] = true }})
+	graph, err := goanalysis.Analyze([]*analysis.Analyzer{analyzer}, all, &goanalysis.Options{Sequential: true})
+	if err != nil {
+		return Result{}, err
+	}
+	for _, action := range graph.Roots {
+		if action.Err != nil {
+			return Result{}, fmt.Errorf("%s: %w", action.Package.PkgPath, action.Err)
+		}
+		if len(action.Package.Errors) > 0 {
+			result.Broken = append(result.Broken, fmt.Sprintf("%s: %s", action.Package.PkgPath, action.Package.Errors[0]))
+		}
+		for _, d := range action.Diagnostics {
+			result.Findings = append(result.Findings, finding(dir, action, d))
+		}
+	}
+	for name := range unmeasured {
+		result.Unmeasured = append(result.Unmeasured, name)
+	}
+	slices.Sort(result.Unmeasured)
+	slices.Sort(result.Broken)
+	result.Broken = slices.Compact(result.Broken)
+	slices.SortFunc(result.Findings, compare)
+	result.Findings = slices.Compact(result.Findings) // a package is there again with its tests
+	return result, nil
+}
+
+func finding(dir string, action *goanalysis.Action, d analysis.Diagnostic) Finding {
+	at := action.Package.Fset.Position(d.Pos)
+	name := at.Filename
+	if absolute, err := filepath.Abs(dir); err == nil {
+		if relative, err := filepath.Rel(absolute, name); err == nil && !strings.HasPrefix(relative, "..") {
+			name = relative
+		}
+	}
+	return Finding{d.Category, ruleOf(d.Category).Severity, filepath.ToSlash(name), at.Line, at.Column, d.Message, d.URL}
+}
+
+func compare(a, b Finding) int {
+	if c := strings.Compare(a.File, b.File); c != 0 {
+		return c
+	}
+	if a.Line != b.Line {
+		return a.Line - b.Line
+	}
+	if a.Column != b.Column {
+		return a.Column - b.Column
+	}
+	return strings.Compare(a.Rule+a.Message, b.Rule+b.Message)
+}
+
+// loadProgram asks the go command what packages are made of.
+func loadProgram(ctx context.Context, dir string, patterns []string) (*program, error) {
+	mode := packages.NeedName | packages.NeedImports | packages.NeedDeps | packages.NeedModule | packages.NeedFiles
+	roots, err := packages.Load(&packages.Config{Context: ctx, Dir: dir, Mode: mode, Tests: true}, patterns...)
+	if err != nil {
+		return nil, fmt.Errorf("load packages: %w", err)
+	}
+	p := &program{byPath: map[string]*packages.Package{}, roots: roots}
+	files := 0
+	packages.Visit(roots, nil, func(pkg *packages.Package) {
+		p.byPath[pkg.PkgPath] = pkg
+	})
+	for _, root := range roots {
+		files += len(root.GoFiles)
+	}
+	if files == 0 {
+		for _, root := range roots {
+			for _, e := range root.Errors {
+				return nil, fmt.Errorf("%w: %s", ErrNothing, e.Msg)
+			}
+		}
+		return nil, fmt.Errorf("%w %s", ErrNothing, strings.Join(patterns, " "))
+	}
+	return p, nil
+}
+
+func libraryPaths() []string {
+	var all []string
+	for path := range libraries {
+		all = append(all, path)
+	}
+	slices.Sort(all)
+	return all
+}
+
+// version is the driver that the program has, with the version that was chosen.
+func (p *program) version(path string) (Driver, bool) {
+	pkg := p.byPath[path]
+	if pkg == nil {
+		return Driver{}, false
+	}
+	d := Driver{Name: libraries[path].driver}
+	module := pkg.Module
+	if module == nil {
+		return d, true
+	}
+	d.Version = module.Version
+	if r := module.Replace; r != nil {
+		d.Version = ""
+		if r.Path == libraries[path].module {
+			d.Version = r.Version
+		}
+	}
+	return d, true
+}
+
+// resolve finds out whether a package reaches a driver: it imports it, or a
+// program of these packages imports both, or, last, any of the packages does.
+func (p *program) resolve(pkg, library string) (Driver, bool) {
+	driver, there := p.version(library)
+	if !there {
+		return Driver{}, false
+	}
+	sqlName := libraries[library].sqlName
+	for _, other := range libraryPaths() {
+		if other == library || libraries[other].sqlName != sqlName || p.byPath[other] == nil {
+			continue
+		}
+		// Two drivers of one name: only a package that imports one of them tells.
+		if !p.imports(pkg, library) || p.imports(pkg, other) {
+			return Driver{}, false
+		}
+	}
+	return driver, true
+}
+
+// imports tells whether a package imports another, by itself or through others.
+func (p *program) imports(pkg, library string) bool {
+	seen := map[string]bool{}
+	var visit func(*packages.Package) bool
+	visit = func(from *packages.Package) bool {
+		if from == nil || seen[from.PkgPath] {
+			return false
+		}
+		seen[from.PkgPath] = true
+		if from.PkgPath == library {
+			return true
+		}
+		for _, imported := range from.Imports {
+			if visit(imported) {
+				return true
+			}
+		}
+		return false
+	}
+	return visit(p.byPath[pkg])
+}

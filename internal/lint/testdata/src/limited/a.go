@@ -1,0 +1,13 @@
+package limited
+
+import (
+	"database/sql"
+
+	_ "modernc.org/sqlite"
+)
+
+func open() {
+	db, _ := sql.Open("sqlite", ":memory:")
+	db.SetMaxOpenConns(1)
+	db.Exec("PRAGMA foreign_keys = ON")
+}
