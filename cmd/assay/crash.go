@@ -335,10 +335,10 @@ func (a *app) replay(ctx context.Context, flags crashFlags) error {
 		return fmt.Errorf("the disk's answer: %w", err)
 	}
 	f := again.Finding
-	fmt.Fprintf(a.stdout, "%s with profile %s of %s, %s, %s\nseed %d; %d transactions were acknowledged\nthen: %s: %s\nnow:  %s: %s\n", f.Task.Driver, f.Task.Profile, f.Task.Plan,
-		f.Moment, f.Cut, f.Task.Seed, f.Acked, f.Damage, f.Words, again.Damage, again.Words)
+	fmt.Fprintf(a.stdout, "%s with profile %s of %s, %s: %s\nseed %d; %d transactions were acknowledged\nthen: %s: %s\nnow:  %s: %s\n", f.Task.Driver, f.Task.Profile, f.Task.Plan,
+		f.Task.Fault, f.Circumstances(), f.Task.Seed, f.Acked, f.Damage, f.Words, again.Damage, again.Words)
 	if keep != "" {
-		fmt.Fprintf(a.stdout, "the image is in %s: mount -o loop it to look inside\n", keep)
+		fmt.Fprintf(a.stdout, "the state is in %s: a folder with the files, or an image of the disk to mount -o loop\n", keep)
 	}
 	if again.Damage != f.Damage {
 		return fmt.Errorf("the state shows %q now, and %q when it was found", again.Damage, f.Damage)

@@ -13,6 +13,7 @@ const (
 	OpWrite OpKind = iota
 	OpFlush        // all writes before it are on the medium from here on
 	OpAck          // the worker acknowledged a transaction
+	OpRead         // can fail, and is not recorded
 )
 
 // Op is one operation in the order in which the disk saw it.

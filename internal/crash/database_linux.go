@@ -38,9 +38,9 @@ type database struct {
 var createTable = strings.Replace(kv.Schema, "CREATE TABLE", "CREATE TABLE IF NOT EXISTS", 1)
 
 // open starts a fresh worker and opens the database at path, making it where it
-// does not exist.
-func (l *lane) open(ctx context.Context, t Task, path string) (*database, error) {
-	worker, err := process.Start(ctx, t.Program, process.Options{Dir: l.work, Under: l.inside()})
+// does not exist; under is a program with arguments that runs the worker.
+func (l *lane) open(ctx context.Context, t Task, path string, under ...string) (*database, error) {
+	worker, err := process.Start(ctx, t.Program, process.Options{Dir: l.work, Under: append(l.inside(), under...)})
 	if err != nil {
 		return nil, fmt.Errorf("start: %w", err)
 	}
@@ -187,5 +187,8 @@ func (db *database) close(ctx context.Context) error {
 	return err
 }
 
+// dataName is the file, or the folder, of the database.
+const dataName = "data.db"
+
 // dataPath is where the database lies in a folder.
-func dataPath(folder string) string { return filepath.Join(folder, "data.db") }
+func dataPath(folder string) string { return filepath.Join(folder, dataName) }

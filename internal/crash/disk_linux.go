@@ -99,6 +99,13 @@ func (d *disk) recorded() *Recording {
 	return r
 }
 
+// content is what is on the disk now.
+func (d *disk) content() *Image {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.image.Clone()
+}
+
 // fail makes operations fail with EIO from now on, as failing says; nil: none.
 func (d *disk) fail(failing func(kind OpKind) bool) {
 	d.mu.Lock()
@@ -149,6 +156,9 @@ func (d *disk) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadRe
 	defer d.mu.Unlock()
 	if in.NodeId != diskNode {
 		return fuse.ReadResultData(nil), fuse.OK
+	}
+	if d.failing != nil && d.failing(OpRead) {
+		return nil, fuse.EIO
 	}
 	n := min(int64(len(buf)), max(0, d.image.bytes-int64(in.Offset)))
 	d.image.Read(buf[:n], int64(in.Offset))

@@ -4,8 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
+	"math"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -21,15 +22,33 @@ const (
 	// defaultFaults is how many times a fault is done where neither a number of
 	// states nor a time is given.
 	defaultFaults = 20
+	// mostCalls is the highest number of a system call that a worker is killed at.
+	mostCalls = 800
+	// mostReads is how many reads of the disk succeed at the most before they fail.
+	mostReads = 12
 )
 
-// attempts does a fault again and again, each time from an empty database.
-func (t *trial) attempts(ctx context.Context, once func(context.Context) (acked int, found observation, err error)) error {
-	for !t.enough() {
+// fault does what the task asks for.
+func (t *trial) fault(ctx context.Context) error {
+	switch t.task.Fault {
+	case assay.Kill:
+		return t.attempts(ctx, t.killed)
+	case assay.FullDisk:
+		return t.attempts(ctx, t.filled)
+	case assay.FailingIO:
+		return t.attempts(ctx, t.failing)
+	}
+	return t.power(ctx)
+}
+
+// attempts does a fault again and again, each time from an empty database. The
+// evidence is what lay there before anybody looked.
+func (t *trial) attempts(ctx context.Context, once func(context.Context) (evidence, observation, error)) error {
+	for number := 1; !t.enough(); number++ {
 		if t.task.States == 0 && t.task.Time == 0 && t.result.States >= defaultFaults {
 			return nil
 		}
-		acked, found, err := once(ctx)
+		e, found, err := once(ctx)
 		if errors.Is(err, errMount) {
 			if err := t.unmountable(err); err != nil {
 				return err
@@ -39,44 +58,78 @@ func (t *trial) attempts(ctx context.Context, once func(context.Context) (acked 
 		if err != nil {
 			return err
 		}
-		t.note(evidence{Finding: Finding{Task: t.task, Moment: Anywhere, Acked: acked}}, found)
+		e.Finding.Task, e.Finding.Attempt = t.task, number
+		t.note(e, found)
 	}
 	return nil
 }
 
-// killed kills the worker at a random time and looks at what it left.
-func (t *trial) killed(ctx context.Context) (int, observation, error) {
+// calls are those that a worker is killed at: by one of them data reaches a file
+// or the disk.
+var calls = []string{"fsync", "fdatasync", "msync", "pwrite64", "write", "ftruncate", "unlink", "unlinkat", "rename", "renameat", "sync_file_range"}
+
+// killed kills the worker, at a random time or at a system call in turns, and
+// looks at what it left.
+func (t *trial) killed(ctx context.Context) (evidence, observation, error) {
 	dir, err := os.MkdirTemp(t.work, "killed-")
 	if err != nil {
-		return 0, observation{}, err
+		return evidence{}, observation{}, err
 	}
 	defer os.RemoveAll(dir)
-	path, marks := dataPath(dir), filepath.Join(dir, "marks")
-	db, err := t.begin(ctx, path)
-	if err != nil {
-		return 0, observation{}, err
+	e := evidence{Finding: Finding{Moment: Anywhere}}
+	var under []string
+	if strace, err := exec.LookPath("strace"); err != nil {
+		t.result.Note = "killed at random times only: to kill at system calls too, install strace"
+	} else if t.result.States%2 == 1 {
+		call := calls[t.random.IntN(len(calls))]
+		number := int(math.Exp(t.random.Float64() * math.Log(mostCalls))) // early ones as often as late ones
+		e.Finding.Moment = Moment("before " + call)
+		under = []string{strace, "-f", "--seccomp-bpf", "-o", os.DevNull, "-e", "trace=?" + call, "-e", fmt.Sprintf("inject=?%s:signal=KILL:when=%d", call, number), "--"}
 	}
-	timer := time.AfterFunc(time.Duration(t.random.Int64N(int64(longestLife))), db.worker.Kill)
-	err = db.write(ctx, 0, t.history.transactions(), marks)
-	timer.Stop()
-	db.worker.Kill()
-	if err != nil && !errors.As(err, new(*process.ExitError)) {
-		return 0, observation{}, err // it failed before it was killed
+	path, marks := filepath.Join(dir, "store", dataName), filepath.Join(dir, "marks")
+	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+		return e, observation{}, err
 	}
-	acked := 0
+	if err := t.writeUntilKilled(ctx, path, marks, under); err != nil {
+		return e, observation{}, err
+	}
 	if info, err := os.Stat(marks); err == nil {
-		acked = int(info.Size())
+		e.Finding.Acked = int(info.Size())
 	}
-	found, err := t.inspect(ctx, path, acked)
-	return acked, found, err
+	if e.Files, err = readFolder(filepath.Dir(path)); err != nil {
+		return e, observation{}, err
+	}
+	found, err := t.inspect(ctx, path, e.Finding.Acked)
+	return e, found, err
+}
+
+// writeUntilKilled runs the workload under a program that kills the worker at a
+// system call, or else kills it at a random time. Its error is one that came
+// before the worker was killed.
+func (t *trial) writeUntilKilled(ctx context.Context, path, marks string, under []string) error {
+	db, err := t.begin(ctx, path, under)
+	if err == nil {
+		limit := longestLife
+		if len(under) > 0 {
+			limit = callPatience // the call decides
+		}
+		timer := time.AfterFunc(time.Duration(t.random.Int64N(int64(longestLife)))+limit-longestLife, db.worker.Kill)
+		err = db.write(ctx, 0, t.history.transactions(), marks)
+		timer.Stop()
+		db.worker.Kill()
+	}
+	if errors.As(err, new(*process.ExitError)) {
+		return nil
+	}
+	return err
 }
 
 // begin opens a fresh database, ready to write, and notes what it claims.
-func (t *trial) begin(ctx context.Context, path string) (*database, error) {
+func (t *trial) begin(ctx context.Context, path string, under []string) (*database, error) {
 	if err := t.install(ctx, t.task, path); err != nil {
 		return nil, err
 	}
-	db, err := t.open(ctx, t.task, path)
+	db, err := t.open(ctx, t.task, path, under...)
 	if err != nil {
 		return nil, err
 	}
@@ -91,87 +144,166 @@ func (t *trial) begin(ctx context.Context, path string) (*database, error) {
 	return db, nil
 }
 
+// breakage is a disk that breaks under the workload and works again later.
+type breakage struct {
+	breaks, mend func() error
+	// cold says that it breaks for a database that was written before, closed, and
+	// is in no cache.
+	cold bool
+}
+
 // filled lets the disk run full under the workload, and makes room again.
-func (t *trial) filled(ctx context.Context) (int, observation, error) {
+func (t *trial) filled(ctx context.Context) (evidence, observation, error) {
 	ballast := filepath.Join(t.mount, "ballast")
-	return t.broken(ctx, func() error {
-		free := 64<<10 + t.random.Int64N(600<<10) // less than the workload takes
-		return t.run(ctx, "sh", "-c", fmt.Sprintf(
-			`fallocate -l $(( $(stat -f -c '%%a * %%S' "$1") - %d )) "$1/ballast"`, free), "sh", t.mount)
-	}, func() error { return t.run(ctx, "rm", "-f", ballast) }, nil)
+	return t.broken(ctx, breakage{
+		breaks: func() error {
+			free := 64<<10 + t.random.Int64N(600<<10) // less than the workload takes
+			return t.run(ctx, "sh", "-c", fmt.Sprintf(
+				`fallocate -l $(( $(stat -f -c '%%a * %%S' "$1") - %d )) "$1/ballast"`, free), "sh", t.mount)
+		},
+		mend: func() error { return t.run(ctx, "rm", "-f", ballast) },
+	})
 }
 
-// failing lets writes or flushes of the disk fail from a random one on.
-func (t *trial) failing(ctx context.Context) (int, observation, error) {
-	kind := []OpKind{OpWrite, OpFlush}[t.random.IntN(2)]
+// failing lets reads, writes or flushes of the disk fail from a random one on.
+func (t *trial) failing(ctx context.Context) (evidence, observation, error) {
+	kind, most := OpWrite, int64(300)
+	switch t.result.States % 3 {
+	case 1:
+		kind, most = OpRead, mostReads
+	case 2:
+		kind = OpFlush
+	}
 	var left atomic.Int64
-	left.Store(rand.New(rand.NewPCG(t.random.Uint64(), 1)).Int64N(300))
-	return t.broken(ctx, func() error {
-		t.disk.fail(func(k OpKind) bool { return k == kind && left.Add(-1) < 0 })
-		return nil
-	}, func() error { t.disk.fail(nil); return nil }, t.remount)
+	left.Store(t.random.Int64N(most))
+	e, found, err := t.broken(ctx, breakage{cold: kind == OpRead,
+		breaks: func() error {
+			t.disk.fail(func(k OpKind) bool { return k == kind && left.Add(-1) < 0 })
+			return nil
+		},
+		mend: func() error { t.disk.fail(nil); return nil },
+	})
+	e.Finding.Moment = map[OpKind]Moment{OpWrite: "failing writes", OpFlush: "failing flushes", OpRead: "failing reads"}[kind]
+	return e, found, err
 }
 
-// remount mounts the file system anew, which an error has made read-only.
+// remount mounts the file system anew: an error has made it read-only, or what
+// is cached is not to be.
 func (t *trial) remount(ctx context.Context) error {
 	if err := t.unmount(ctx); err != nil {
 		return err
 	}
-	return t.run(ctx, "mount", "-t", "ext4", "-o", "loop", filepath.Join(t.fuse, diskName), t.mount)
+	return t.mountDisk(ctx)
 }
 
 // broken runs the workload on a disk that breaks, then mends it and looks at what
 // is there. The workload has to see an error: what it did not see, it
 // acknowledged.
-func (t *trial) broken(ctx context.Context, breaks, mend func() error, remount func(context.Context) error) (int, observation, error) {
-	acked, found := 0, observation{}
+func (t *trial) broken(ctx context.Context, b breakage) (evidence, observation, error) {
+	e, found := evidence{Finding: Finding{Moment: Anywhere}}, observation{}
 	err := t.mounted(ctx, t.base, true, func() error {
 		path := dataPath(t.mount)
-		db, err := t.begin(ctx, path)
+		from, err := t.prewritten(ctx, path, b.cold)
 		if err != nil {
 			return err
 		}
-		defer db.worker.Kill()
-		if err := breaks(); err != nil {
+		found, err = t.writeBroken(ctx, path, from, b)
+		if err != nil {
 			return err
 		}
-		t.writeUntilError(ctx, db)
-		db.worker.Kill()
 		recording := t.disk.recorded()
-		acked = recording.Acked(len(recording.Ops))
-		if err := mend(); err != nil {
+		e.Finding.Acked = recording.Acked(len(recording.Ops))
+		if err := t.unmount(ctx); err != nil {
 			return err
 		}
-		if remount != nil {
-			if err := remount(ctx); err != nil {
-				return fmt.Errorf("%w: %w", errMount, err)
-			}
+		e.Recording = &Recording{Base: t.disk.content()}
+		if err := t.mountDisk(ctx); err != nil {
+			return err
 		}
-		found, err = t.inspect(ctx, path, acked)
+		if found.damage != Unharmed {
+			e.Recording = nil // the disk does not show it any more
+			return nil
+		}
+		found, err = t.inspect(ctx, path, e.Finding.Acked)
 		return err
 	})
-	return acked, found, err
+	return e, found, err
+}
+
+// prewritten writes a part of the workload and drops it from all caches, where
+// that is asked for. It returns how many transactions that were.
+func (t *trial) prewritten(ctx context.Context, path string, cold bool) (int, error) {
+	if !cold {
+		return 0, nil
+	}
+	db, err := t.begin(ctx, path, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer db.worker.Kill()
+	count := 1 + t.random.IntN(t.history.transactions()/2)
+	if err := db.write(ctx, 0, count, filepath.Join(t.fuse, marksName)); err != nil {
+		return 0, err
+	}
+	if err := db.close(ctx); err != nil {
+		return 0, err
+	}
+	return count, t.remount(ctx)
+}
+
+// writeBroken breaks the disk, runs the workload until its first error, and mends
+// the disk. What it observes is a wrong answer while the disk was broken.
+func (t *trial) writeBroken(ctx context.Context, path string, from int, b breakage) (found observation, err error) {
+	var db *database
+	if !b.cold { // a database is made on a disk that works
+		if db, err = t.begin(ctx, path, nil); err != nil {
+			return found, err
+		}
+		defer func() { db.worker.Kill() }()
+	}
+	if err := b.breaks(); err != nil {
+		return found, err
+	}
+	if b.cold {
+		db, found = t.openBroken(ctx, path, from)
+	}
+	if db != nil {
+		t.writeUntilError(ctx, db, from)
+		db.worker.Kill()
+	}
+	return found, b.mend()
+}
+
+// openBroken opens a database whose reads fail, and reads it: an error may be the
+// answer, and a wrong one may not. The database is nil where it ended in an
+// error.
+func (t *trial) openBroken(ctx context.Context, path string, from int) (*database, observation) {
+	found := observation{transactions: -1}
+	db, err := t.open(ctx, t.task, path)
+	if err != nil {
+		return nil, found
+	}
+	there, err := db.all(ctx)
+	if err == nil && there.Digest != t.digest(from) {
+		found.damage = Inconsistent
+		found.words = fmt.Sprintf("while reads failed it answered %d keys with digest %.12s and no error; %d transactions were acknowledged", there.Rows, there.Digest, from)
+	}
+	if err == nil && found.damage == Unharmed {
+		err = db.prepare(ctx, t.arguments)
+	}
+	if err != nil || found.damage != Unharmed {
+		db.worker.Kill()
+		return nil, found
+	}
+	return db, found
 }
 
 // writeUntilError commits transactions one by one until one fails, which is what
 // is wanted: those after it would be no state of the history.
-func (t *trial) writeUntilError(ctx context.Context, db *database) {
-	for n := range t.history.transactions() {
+func (t *trial) writeUntilError(ctx context.Context, db *database, from int) {
+	for n := from; n < t.history.transactions(); n++ {
 		if db.write(ctx, n, 1, filepath.Join(t.fuse, marksName)) != nil {
 			return
 		}
 	}
-}
-
-// fault does what the task asks for.
-func (t *trial) fault(ctx context.Context) error {
-	switch t.task.Fault {
-	case assay.Kill:
-		return t.attempts(ctx, t.killed)
-	case assay.FullDisk:
-		return t.attempts(ctx, t.filled)
-	case assay.FailingIO:
-		return t.attempts(ctx, t.failing)
-	}
-	return t.power(ctx)
 }

@@ -17,27 +17,34 @@ import (
 // evidence is all that a finding can be made again from.
 type evidence struct {
 	Finding   Finding
-	Recording *Recording
+	Recording *Recording // of the disk; without operations where no power was cut
 	Second    *Recording
+	Files     folder // what a killed worker left, instead of a recording
 }
 
 // kept is a finding as its file has it: with the disk's content and all that was
 // done to it until the cut.
 type kept struct {
 	Finding   Finding
-	Recording keptRecording
+	Recording *keptRecording
 	Second    *keptRecording
+	Files     map[string]keptImage
+}
+
+type keptImage struct {
+	Folder bool
+	Bytes  int64
+	Blocks map[int64][]byte
 }
 
 type keptRecording struct {
-	Bytes  int64
-	Blocks map[int64][]byte
-	Ops    []Op
+	Base keptImage
+	Ops  []Op
 }
 
 // ID names a finding by what it is made from.
 func (f Finding) id() string {
-	text, err := json.Marshal([]any{f.Task.Driver, f.Task.Build, f.Task.Plan, f.Task.Profile, f.Task.Settings, f.Task.Fault, f.Task.Seed, f.Cut, f.Second})
+	text, err := json.Marshal([]any{f.Task.Driver, f.Task.Build, f.Task.Plan, f.Task.Profile, f.Task.Settings, f.Task.Fault, f.Task.Seed, f.Cut, f.Second, f.Attempt})
 	if err != nil {
 		panic(err) // numbers and texts only
 	}
@@ -52,10 +59,15 @@ func (e evidence) save(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("keep the finding: %w", err)
 	}
-	all := kept{Finding: e.Finding, Recording: keepRecording(e.Recording, e.Finding.Cut.At)}
+	all := kept{Finding: e.Finding, Files: map[string]keptImage{}}
+	if e.Recording != nil {
+		all.Recording = keepRecording(e.Recording, e.Finding.Cut.At)
+	}
 	if e.Second != nil {
-		second := keepRecording(e.Second, e.Finding.Second.At)
-		all.Second = &second
+		all.Second = keepRecording(e.Second, e.Finding.Second.At)
+	}
+	for name, image := range e.Files {
+		all.Files[name] = keepImage(image)
 	}
 	file, err := os.CreateTemp(dir, ".finding-")
 	if err != nil {
@@ -76,20 +88,37 @@ func (e evidence) save(dir string) error {
 	return nil
 }
 
-func keepRecording(r *Recording, until int) keptRecording {
-	all := keptRecording{Bytes: r.Base.bytes, Blocks: map[int64][]byte{}, Ops: r.Ops[:until]}
-	for number, b := range r.Base.blocks {
+func keepRecording(r *Recording, until int) *keptRecording {
+	return &keptRecording{Base: keepImage(r.Base), Ops: r.Ops[:until]}
+}
+
+func keepImage(i *Image) keptImage {
+	if i == nil {
+		return keptImage{Folder: true}
+	}
+	all := keptImage{Bytes: i.bytes, Blocks: map[int64][]byte{}}
+	for number, b := range i.blocks {
 		all.Blocks[number] = b.data[:]
 	}
 	return all
 }
 
-func (k keptRecording) recording() *Recording {
-	base := NewImage(k.Bytes)
-	for number, data := range k.Blocks {
-		base.Write(data, number*blockBytes)
+func (k *keptRecording) recording() *Recording {
+	if k == nil {
+		return nil
 	}
-	return &Recording{Base: base, Ops: k.Ops}
+	return &Recording{Base: k.Base.image(), Ops: k.Ops}
+}
+
+func (k keptImage) image() *Image {
+	if k.Folder {
+		return nil
+	}
+	image := NewImage(k.Bytes)
+	for number, data := range k.Blocks {
+		image.Write(data, number*blockBytes)
+	}
+	return image
 }
 
 // load reads a finding back.
@@ -111,9 +140,9 @@ func load(dir, id string) (evidence, error) {
 	if err := gob.NewDecoder(unpacked).Decode(&all); err != nil {
 		return evidence{}, fmt.Errorf("read finding %s: %w", id, err)
 	}
-	e := evidence{Finding: all.Finding, Recording: all.Recording.recording()}
-	if all.Second != nil {
-		e.Second = all.Second.recording()
+	e := evidence{Finding: all.Finding, Recording: all.Recording.recording(), Second: all.Second.recording(), Files: folder{}}
+	for name, image := range all.Files {
+		e.Files[name] = image.image()
 	}
 	return e, nil
 }

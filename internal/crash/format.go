@@ -40,6 +40,7 @@ func (r *Report) Write(w io.Writer, format Format) error {
 var legend = []string{
 	"held: all that was acknowledged is there. lost: the newest commits are gone, the rest is whole. unmade: it does not open, cut off while it was created.",
 	"inconsistent: parts of transactions. corrupt: the engine's own check fails. unopened: it does not open. unwritable, unstable: it cannot be written to, or changes when opened again.",
+	"unmounted: the file system itself did not mount, so that nothing is known of the database; these are not counted as states.",
 	"!: refutes what the settings claim. Counts are of states of the disk, or of attempts: no probability, and nothing about a disk that lies about flushes.",
 }
 
@@ -54,10 +55,11 @@ func (r *Report) controlWords() string {
 
 // Notes are what is to be known of all results.
 func (r *Report) Notes() []string {
+	notes := append(slices.Clone(legend), r.Lessened()...)
 	if words := r.controlWords(); words != "" {
-		return append(slices.Clone(legend), words)
+		notes = append(notes, words)
 	}
-	return legend
+	return notes
 }
 
 func (r *Report) writeText(out io.Writer) error {

@@ -90,3 +90,6 @@ func (i *Image) toggle(sum [16]byte) {
 		i.sum[k] ^= sum[k]
 	}
 }
+
+// folder is the files of a folder by their paths in it. A folder in it is nil.
+type folder map[string]*Image

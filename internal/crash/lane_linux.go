@@ -5,17 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strconv"
 	"time"
 
-	"assay"
 	"assay/kit/process"
-
-	"golang.org/x/sys/unix"
 )
 
 const (
@@ -33,23 +29,24 @@ const (
 // system. In one namespace the end of the lane would wait for its own disk.
 type lane struct {
 	holder *exec.Cmd
-	disk   *disk  // nil where the machine does not allow one
+	disk   *disk  // nil without one
 	fuse   string // folder of the disk's file
 	mount  string // folder that the file system is mounted on
 	work   string // folder for argument sequences and the workers
 	base   *Image // an empty file system
 }
 
-// newLane mounts an empty disk below a folder.
-func newLane(ctx context.Context, dir string) (*lane, error) {
+// newLane makes a lane below a folder, with an empty disk where that is asked
+// for.
+func newLane(ctx context.Context, dir string, withDisk bool) (*lane, error) {
 	l := &lane{fuse: filepath.Join(dir, "fuse"), mount: filepath.Join(dir, "mnt"), work: filepath.Join(dir, "work")}
 	for _, folder := range []string{l.fuse, l.mount, l.work} {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return nil, fmt.Errorf("folders of the disk: %w", err)
 		}
 	}
-	if Missing(assay.PowerCut) != "" {
-		return l, nil // for killing, which takes no disk
+	if !withDisk {
+		return l, nil // for killing
 	}
 	var err error
 	if l.base, err = makeFileSystem(ctx, filepath.Join(l.work, "empty")); err != nil {
@@ -99,28 +96,6 @@ func makeFileSystem(ctx context.Context, path string) (*Image, error) {
 	return readImage(file, diskBytes)
 }
 
-// readImage reads a file without its holes.
-func readImage(file *os.File, size int64) (*Image, error) {
-	image := NewImage(size)
-	buf := make([]byte, 1<<20)
-	for from := int64(0); from < size; {
-		start, err := unix.Seek(int(file.Fd()), from, unix.SEEK_DATA)
-		if errors.Is(err, unix.ENXIO) {
-			break // nothing but holes
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read the empty file system: %w", err)
-		}
-		n, err := file.ReadAt(buf, start)
-		if err != nil && !errors.Is(err, io.EOF) {
-			return nil, fmt.Errorf("read the empty file system: %w", err)
-		}
-		image.Write(buf[:n], start)
-		from = start + int64(n)
-	}
-	return image, nil
-}
-
 // program runs another program; its error has what the program said.
 func program(ctx context.Context, name string, args ...string) error {
 	ctx, cancel := context.WithTimeout(ctx, programPatience)
@@ -147,14 +122,26 @@ var errMount = errors.New("the file system does not mount")
 // mounted puts a disk in, mounts it, and unmounts it after do.
 func (l *lane) mounted(ctx context.Context, image *Image, record bool, do func() error) error {
 	l.disk.insert(image, record)
-	if err := l.run(ctx, "mount", "-t", "ext4", "-o", "loop", filepath.Join(l.fuse, diskName), l.mount); err != nil {
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		return fmt.Errorf("%w: %w", errMount, err)
+	if err := l.mountDisk(ctx); err != nil {
+		return err
 	}
 	err := do()
+	if errors.Is(err, errMount) {
+		return err // it is not mounted any more
+	}
 	return errors.Join(err, l.unmount(context.WithoutCancel(ctx)))
+}
+
+// mountDisk mounts the file system that is on the disk.
+func (l *lane) mountDisk(ctx context.Context) error {
+	err := l.run(ctx, "mount", "-t", "ext4", "-o", "loop", filepath.Join(l.fuse, diskName), l.mount)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case err != nil:
+		return fmt.Errorf("%w: %w", errMount, err)
+	}
+	return nil
 }
 
 // unmount tries again for a moment: the kernel may still hold what a killed

@@ -235,12 +235,11 @@ func (t *trial) keep() error {
 		return nil
 	}
 	f := &t.worst.Finding
-	if t.worst.Recording == nil { // a time cannot be made again
-		t.result.Worst = f
-		return nil
+	t.result.Worst = f
+	if t.worst.Recording == nil && t.worst.Files == nil {
+		return nil // it was seen while the disk failed, and is in no state of it
 	}
 	f.ID = f.id()
-	t.result.Worst = f
 	return t.worst.save(t.task.Findings)
 }
 

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/gob"
+	"encoding/json"
 	"errors"
 	"io"
 	"maps"
@@ -26,7 +27,10 @@ import (
 
 // asDisk makes this test program the process of a disk. Under the
 // name of a store it is a worker, honest unless its name is that of a fault.
-const asDisk = "CRASH_TEST_DISK"
+const (
+	asDisk   = "CRASH_TEST_DISK"
+	asReplay = "CRASH_TEST_REPLAY" // and this, one that replays a finding
+)
 
 func TestMain(m *testing.M) {
 	name := filepath.Base(os.Args[0])
@@ -34,6 +38,16 @@ func TestMain(m *testing.M) {
 	case strings.HasPrefix(name, "store-"):
 		os.Exit(kvdb.Main(kvdb.Driver{Name: name, Version: "1", Settings: []string{kv.Sync},
 			Open: func(c kvdb.Config) (kvdb.Store, error) { return openLog(name, c) }}))
+	case os.Getenv(asReplay) != "":
+		again, err := Replay(context.Background(), os.Args[1], os.Args[2], os.Args[3], os.Args[4], os.Args[5])
+		if err == nil {
+			err = json.NewEncoder(os.Stdout).Encode(again)
+		}
+		if err != nil {
+			os.Stderr.WriteString(err.Error())
+			os.Exit(1)
+		}
+		os.Exit(0)
 	case os.Getenv(asDisk) != "":
 		if err := Serve(context.Background(), os.Args[len(os.Args)-1], os.Stdin, os.Stdout); err != nil {
 			os.Stderr.WriteString(err.Error())
@@ -76,6 +90,9 @@ func openLog(name string, c kvdb.Config) (*logStore, error) {
 // replay applies whole transactions and cuts off what is behind them.
 func (s *logStore) replay() error {
 	text, err := io.ReadAll(s.log)
+	if err != nil && s.name == "store-deaf" {
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -194,72 +211,125 @@ func storeProgram(t *testing.T, name string) string {
 	return path
 }
 
-// do does one task with a fresh disk.
-func do(t *testing.T, task Task) Result {
+// do does tasks on fresh disks, two at a time, and returns their results by
+// driver.
+func do(t *testing.T, tasks ...Task) map[string]Result {
 	t.Helper()
-	if why := Missing(task.Fault); why != "" {
-		t.Skip(why)
+	for i := range tasks {
+		if why := Missing(tasks[i].Fault); why != "" {
+			t.Skip(why)
+		}
+		tasks[i].Findings = t.TempDir()
 	}
 	if testing.Short() {
-		t.Skip("cuts the power of a disk again and again")
+		t.Skip("does faults again and again")
 	}
 	t.Setenv(asDisk, "1")
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	var result Result
-	task.Findings = t.TempDir()
-	err = Run(t.Context(), Config{Tasks: []Task{task}, Lanes: 1, Dir: t.TempDir(), Self: []string{self}, Done: func(r Result) { result = r }})
+	results := map[string]Result{}
+	err = Run(t.Context(), Config{Tasks: tasks, Lanes: min(2, len(tasks)), Dir: t.TempDir(), Self: []string{self}, Done: func(r Result) { results[r.Task.Driver] = r }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if result.Outcome != assay.OK {
-		t.Fatalf("%s: %s", result.Outcome, result.Reason)
+	for _, r := range results {
+		if r.Outcome != assay.OK {
+			t.Fatalf("%s: %s: %s", r.Task.Driver, r.Outcome, r.Reason)
+		}
 	}
-	return result
+	return results
+}
+
+// again replays a finding in a process of its own, leaves its state in keep, and
+// checks that it shows what was found.
+func again(t *testing.T, r Result, keep string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Worst == nil || r.Worst.ID == "" {
+		t.Fatalf("there is nothing to replay in %+v", r)
+	}
+	command := exec.Command(self, r.Worst.Task.Findings, r.Worst.ID, r.Task.Program, keep, t.TempDir())
+	command.Env = append(os.Environ(), asReplay+"=1", asDisk+"=")
+	out, err := Apart(t.Context(), command)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got Replayed
+	if err := json.Unmarshal(out, &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Damage != r.Worst.Damage || got.Found != r.Worst.Found {
+		t.Errorf("replayed: %s with %d transactions (%s), want %s with %d", got.Damage, got.Found, got.Words, r.Worst.Damage, r.Worst.Found)
+	}
 }
 
 // A store that syncs keeps its promise, one that says so and does not is
-// refuted, and the finding is kept.
+// refuted. Its finding shows the same again, and leaves an image of a file system.
 func TestPowerCut(t *testing.T) {
-	honest := do(t, Task{Driver: "store-honest", Program: storeProgram(t, "store-honest"), Fault: assay.PowerCut, Seed: 1, States: 40, Controls: true,
-		Settings: map[string]string{kv.Sync: "1"}})
-	if honest.Claimed != assay.Power || honest.Counts[Unharmed] != honest.States || honest.States != 40 {
-		t.Errorf("an honest store: claims %s, %d states, %v; %+v", honest.Claimed, honest.States, honest.Counts, honest.Worst)
+	task := Task{Fault: assay.PowerCut, Seed: 1, States: 16, Settings: map[string]string{kv.Sync: "1"}}
+	honest, lies := task, task
+	honest.Driver, honest.Program, honest.Controls = "store-honest", storeProgram(t, "store-honest"), true
+	lies.Driver, lies.Program = "store-lies", storeProgram(t, "store-lies")
+	results := do(t, honest, lies)
+	if r := results["store-honest"]; r.Claimed != assay.Power || r.Counts[Unharmed] != 16 || r.Void() || len(r.Controls) != 3 {
+		t.Errorf("an honest store: claims %s, %v, controls %+v; want power, 16 unharmed, three that were caught; %+v", r.Claimed, r.Counts, r.Controls, r.Worst)
 	}
-	if honest.Void() || len(honest.Controls) != 3 {
-		t.Errorf("controls %+v, want three that were caught", honest.Controls)
+	lied := results["store-lies"]
+	if lied.Refuted() != Lost || lied.Proof().Kind != assay.LosesCommits {
+		t.Fatalf("a store that does not sync: %v, refuted %q", lied.Counts, lied.Refuted())
 	}
-	lies := do(t, Task{Driver: "store-lies", Program: storeProgram(t, "store-lies"), Fault: assay.PowerCut, Seed: 1, States: 40,
-		Settings: map[string]string{kv.Sync: "1"}})
-	if lies.Refuted() != Lost || lies.Proof().Kind != assay.LosesCommits || lies.Worst == nil {
-		t.Fatalf("a store that does not sync: %v, refuted %q", lies.Counts, lies.Refuted())
+	keep := filepath.Join(t.TempDir(), "disk.img")
+	again(t, lied, keep)
+	image, err := os.Open(keep)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := Find(lies.Worst.Task.Findings, lies.Worst.ID); err != nil {
-		t.Error(err)
+	defer image.Close()
+	magic := make([]byte, 2)
+	if _, err := image.ReadAt(magic, 1024+56); err != nil || !bytes.Equal(magic, []byte{0x53, 0xef}) {
+		t.Errorf("the image has %x where ext4 has 53ef (%v)", magic, err)
 	}
 }
 
 // What the store's own check finds refutes every promise, though all keys can be
-// read.
+// read. What a killed process left shows that again, and is left as files.
 func TestOwnCheck(t *testing.T) {
-	r := do(t, Task{Driver: "store-damaged", Program: storeProgram(t, "store-damaged"), Fault: assay.Kill, Seed: 2, States: 2, Settings: map[string]string{kv.Sync: "1"}})
+	r := do(t, Task{Driver: "store-damaged", Program: storeProgram(t, "store-damaged"), Fault: assay.Kill, Seed: 2, States: 3, Settings: map[string]string{kv.Sync: "1"}})["store-damaged"]
 	if r.Counts[Corrupt] == 0 || r.Refuted() != Corrupt || !strings.Contains(r.Worst.Words, "this store is damaged") {
-		t.Errorf("got %v, refuted %q, %+v; want what the store's check says", r.Counts, r.Refuted(), r.Worst)
+		t.Fatalf("got %v, refuted %q, %+v; want what the store's check says", r.Counts, r.Refuted(), r.Worst)
+	}
+	keep := filepath.Join(t.TempDir(), "files")
+	again(t, r, keep)
+	if info, err := os.Stat(filepath.Join(keep, dataName, "log")); err != nil || info.Size() == 0 {
+		t.Errorf("the store's log is not left: %v", err)
 	}
 }
 
 // A killed process, a full disk and failing I/O lose nothing that was
-// acknowledged.
+// acknowledged. A store that reads a failing disk without an error is found out.
 func TestOtherFaults(t *testing.T) {
+	honest, deaf := storeProgram(t, "store-honest"), storeProgram(t, "store-deaf")
+	var tasks []Task
 	for _, fault := range []assay.Fault{assay.Kill, assay.FullDisk, assay.FailingIO} {
-		t.Run(string(fault), func(t *testing.T) {
-			r := do(t, Task{Driver: "store-honest", Program: storeProgram(t, "store-honest"), Fault: fault, Seed: 1, States: 5, Settings: map[string]string{kv.Sync: "1"}})
-			if r.Counts[Unharmed] != 5 {
-				t.Errorf("%v, want 5 unharmed; %+v", r.Counts, r.Worst)
-			}
-		})
+		tasks = append(tasks, Task{Driver: string(fault), Program: honest, Fault: fault, Seed: 1, States: 5, Settings: map[string]string{kv.Sync: "1"}})
+	}
+	tasks = append(tasks, Task{Driver: "deaf", Program: deaf, Fault: assay.FailingIO, Seed: 1, States: 6, Settings: map[string]string{kv.Sync: "1"}})
+	results := do(t, tasks...)
+	for _, task := range tasks[:3] {
+		if r := results[task.Driver]; r.Counts[Unharmed] != 5 {
+			t.Errorf("%s: %v, want 5 unharmed; %+v", task.Fault, r.Counts, r.Worst)
+		}
+	}
+	if r := results["deaf"]; r.Counts[Inconsistent] == 0 || !strings.Contains(r.Worst.Words, "no error") {
+		t.Errorf("a store that takes unreadable files for empty ones: %v, want inconsistent; %+v", r.Counts, r.Worst)
+	}
+	if moments := results["kill"].ByMoment; len(moments) < 2 {
+		t.Errorf("kills at %v, want some at system calls where strace is installed", moments)
 	}
 }
 

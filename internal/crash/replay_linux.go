@@ -2,56 +2,58 @@ package crash
 
 import (
 	"context"
-	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 )
 
-// Replay makes the state of a finding again, from its recording, and looks at
-// it with a worker program. Where keep is a path, the image is left there. It is
-// to run as Serve is.
+// Replay makes the state of a finding again, from its recording or from the
+// files that were left, and looks at it with a worker program. Where keep is a
+// path, the image of the disk, or a folder with the files, is left there. It is to
+// run as Serve is.
 func Replay(ctx context.Context, findings, id, program, keep, dir string) (Replayed, error) {
 	e, err := load(findings, id)
 	if err != nil {
 		return Replayed{}, err
 	}
-	image := e.image()
 	if keep != "" {
-		if err := writeImage(image, keep); err != nil {
+		if err := e.leave(keep); err != nil {
 			return Replayed{}, err
 		}
 	}
-	l, err := newLane(ctx, dir)
+	l, err := newLane(ctx, dir, e.Recording != nil)
 	if err != nil {
 		return Replayed{}, err
 	}
 	defer l.close()
 	task := e.Finding.Task
 	task.Program = program
-	t := &trial{lane: l, task: task, digests: map[int]string{}, random: rand.New(rand.NewPCG(task.Seed, 3)),
-		history: newHistory(transactions, valueBytes, task.Seed), arguments: filepath.Join(l.work, "arguments.col"), result: &Result{}}
-	if err := t.history.arguments(t.arguments); err != nil {
+	t, err := newTrial(l, task)
+	if err != nil {
 		return Replayed{}, err
 	}
-	found, err := t.check(ctx, image, e.Finding.Acked)
+	found, err := t.again(ctx, e)
 	return Replayed{Finding: e.Finding, Damage: found.damage, Found: found.transactions, Words: found.words}, err
 }
 
-// writeImage writes an image as a sparse file.
-func writeImage(image *Image, path string) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return fmt.Errorf("keep the image: %w", err)
+// leave keeps a state for the engine's authors.
+func (e evidence) leave(path string) error {
+	if e.Recording != nil {
+		return writeImage(e.image(), path)
 	}
-	defer file.Close()
-	if err := file.Truncate(image.bytes); err != nil {
-		return fmt.Errorf("keep the image: %w", err)
+	if err := os.Mkdir(path, 0o700); err != nil {
+		return err
 	}
-	for number, b := range image.blocks {
-		if _, err := file.WriteAt(b.data[:], number*blockBytes); err != nil {
-			return fmt.Errorf("keep the image: %w", err)
-		}
+	return e.Files.write(path)
+}
+
+// again looks at the state of some evidence.
+func (t *trial) again(ctx context.Context, e evidence) (observation, error) {
+	if e.Recording != nil {
+		return t.check(ctx, e.image(), e.Finding.Acked)
 	}
-	return file.Close()
+	dir := filepath.Join(t.work, "files")
+	if err := e.Files.write(dir); err != nil {
+		return observation{}, err
+	}
+	return t.inspect(ctx, dataPath(dir), e.Finding.Acked)
 }

@@ -122,6 +122,9 @@ func (r *Result) Cell() string {
 	for _, d := range r.damages() {
 		parts = append(parts, fmt.Sprintf("%d %s", r.Counts[d], d))
 	}
+	if r.Unmounted > 0 {
+		parts = append(parts, fmt.Sprintf("%d unmounted", r.Unmounted))
+	}
 	text := strings.Join(parts, ", ")
 	if r.Refuted() != Unharmed {
 		text += "!"
@@ -239,6 +242,18 @@ func (r *Report) Unsupported() []string {
 	return all
 }
 
+// Lessened lists, once each, what was done less than is possible, and what that
+// takes.
+func (r *Report) Lessened() []string {
+	var all []string
+	for i := range r.Results {
+		if note := r.Results[i].Note; note != "" && !slices.Contains(all, note) {
+			all = append(all, note)
+		}
+	}
+	return all
+}
+
 // Findings are the counterexamples, one for each result that has one.
 func (r *Report) Findings() []*Result {
 	var all []*Result
@@ -253,14 +268,19 @@ func (r *Report) Findings() []*Result {
 // Example is the smallest counterexample, and how to see it again.
 func (r *Report) Example(result *Result) (words, again string) {
 	f := result.Worst
-	words = fmt.Sprintf("%s %s, %s, %s: %s: %s", result.Task.Driver, result.Task.Profile, result.Task.Fault, f.Moment, f.Damage, strings.TrimRight(f.Words, "."))
-	if f.Cut.Choice != "" {
-		words += " (" + f.Cut.String() + ")"
-	}
+	words = fmt.Sprintf("%s %s, %s: %s: %s (%s)", result.Task.Driver, result.Task.Profile, result.Task.Fault, f.Damage, strings.TrimRight(f.Words, "."), f.Circumstances())
 	if f.ID != "" {
 		again = r.Replay(f.ID)
 	}
 	return words, again
+}
+
+// Circumstances say when and how the fault was done.
+func (f *Finding) Circumstances() string {
+	if f.Cut.Choice == "" {
+		return fmt.Sprintf("%s, attempt %d", f.Moment, f.Attempt)
+	}
+	return string(f.Moment) + ", " + f.Cut.String()
 }
 
 // Controls counts those that were tried and those that failed as they must.

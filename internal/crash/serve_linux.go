@@ -18,7 +18,7 @@ import (
 // Serve does tasks: one JSON object a line in, one Result a line out. dir is an
 // empty folder. It is to run in a process and a mount namespace of its own.
 func Serve(ctx context.Context, dir string, in io.Reader, out io.Writer) error {
-	l, err := newLane(ctx, dir)
+	l, err := newLane(ctx, dir, Missing(assay.PowerCut) == "")
 	if err != nil {
 		return err
 	}
@@ -40,13 +40,10 @@ func Serve(ctx context.Context, dir string, in io.Reader, out io.Writer) error {
 // do does one task. What goes wrong is its outcome.
 func (l *lane) do(ctx context.Context, task Task) Result {
 	began := time.Now()
-	t := &trial{lane: l, task: task, digests: map[int]string{}, random: rand.New(rand.NewPCG(task.Seed, 3)),
-		history: newHistory(transactions, valueBytes, task.Seed), arguments: filepath.Join(l.work, "arguments.col"),
-		result: &Result{Task: task, Outcome: assay.OK, Counts: map[Damage]int{}, ByMoment: map[Moment]int{}}}
+	t, err := newTrial(l, task)
 	if task.Time > 0 {
 		t.deadline = began.Add(task.Time)
 	}
-	err := t.history.arguments(t.arguments)
 	if err == nil {
 		err = t.fault(ctx)
 	}
@@ -63,4 +60,12 @@ func (l *lane) do(ctx context.Context, task Task) Result {
 	}
 	t.result.Took = time.Since(began)
 	return *t.result
+}
+
+// newTrial returns a trial of a task, with the arguments of its workload.
+func newTrial(l *lane, task Task) (*trial, error) {
+	t := &trial{lane: l, task: task, digests: map[int]string{}, random: rand.New(rand.NewPCG(task.Seed, 3)),
+		history: newHistory(transactions, valueBytes, task.Seed), arguments: filepath.Join(l.work, "arguments.col"),
+		result: &Result{Task: task, Outcome: assay.OK, Counts: map[Damage]int{}, ByMoment: map[Moment]int{}}}
+	return t, t.history.arguments(t.arguments)
 }

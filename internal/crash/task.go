@@ -51,10 +51,12 @@ type Finding struct {
 	Moment Moment
 	Cut    Cut
 	Second *Cut // of the recovery; nil: there was none
-	Damage Damage
-	Acked  int // transactions that were acknowledged
-	Found  int // that are there; -1 where that cannot be told
-	Words  string
+	// Attempt is the number of the try, of other faults than power cuts.
+	Attempt int
+	Damage  Damage
+	Acked   int // transactions that were acknowledged
+	Found   int // that are there; -1 where that cannot be told
+	Words   string
 }
 
 // Result is what a task found.
@@ -67,9 +69,10 @@ type Result struct {
 	Claimed    assay.Durability  // by those settings
 	Outcome    assay.Outcome
 	Reason     string
-	States     int // different ones that were checked
-	Equal      int // that were the same as one before, and not checked again
-	Unmounted  int // of which the file system did not mount: nothing is known of the database
+	Note       string // what was done less than is possible, and what that takes
+	States     int    // different ones that were checked
+	Equal      int    // that were the same as one before, and not checked again
+	Unmounted  int    // of which the file system did not mount: nothing is known of the database
 	Counts     map[Damage]int
 	MaxLost    int // acknowledged transactions that one state lost
 	ByMoment   map[Moment]int
