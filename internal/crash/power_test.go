@@ -9,12 +9,15 @@ import (
 	"encoding/gob"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -25,37 +28,41 @@ import (
 	"assay/kit/kvdb"
 )
 
-// asDisk makes this test program the process of a disk. Under the
-// name of a store it is a worker, honest unless its name is that of a fault.
+// Each of these makes this test program another one. Under the name of a store it
+// is a worker, honest unless its name is that of a fault.
 const (
-	asDisk   = "CRASH_TEST_DISK"
-	asReplay = "CRASH_TEST_REPLAY" // and this, one that replays a finding
+	asDisk   = "CRASH_TEST_DISK"   // the process of a disk
+	asHung   = "CRASH_TEST_HUNG"   // that of a disk that never answers
+	asReplay = "CRASH_TEST_REPLAY" // one that replays a finding
+	asAssay  = "CRASH_TEST_ASSAY"  // one that does a task, with disks of the kind that it names
 )
 
 func TestMain(m *testing.M) {
-	name := filepath.Base(os.Args[0])
+	name, last := filepath.Base(os.Args[0]), os.Args[len(os.Args)-1]
+	ctx := context.Background()
+	var err error
 	switch {
 	case strings.HasPrefix(name, "store-"):
 		os.Exit(kvdb.Main(kvdb.Driver{Name: name, Version: "1", Settings: []string{kv.Sync},
 			Open: func(c kvdb.Config) (kvdb.Store, error) { return openLog(name, c) }}))
+	case os.Getenv(asAssay) != "":
+		err = runAssay(os.Getenv(asAssay), os.Args[1], last)
 	case os.Getenv(asReplay) != "":
-		again, err := Replay(context.Background(), os.Args[1], os.Args[2], os.Args[3], os.Args[4], os.Args[5])
-		if err == nil {
+		var again Replayed
+		if again, err = Replay(ctx, os.Args[1], os.Args[2], os.Args[3], os.Args[4], last); err == nil {
 			err = json.NewEncoder(os.Stdout).Encode(again)
 		}
-		if err != nil {
-			os.Stderr.WriteString(err.Error())
-			os.Exit(1)
-		}
-		os.Exit(0)
+	case os.Getenv(asHung) != "":
+		err = serveHung(ctx, last)
 	case os.Getenv(asDisk) != "":
-		if err := Serve(context.Background(), os.Args[len(os.Args)-1], os.Stdin, os.Stdout); err != nil {
-			os.Stderr.WriteString(err.Error())
-			os.Exit(1)
-		}
-		os.Exit(0)
+		err = Serve(ctx, last, os.Stdin, os.Stdout)
+	default:
+		os.Exit(m.Run())
 	}
-	os.Exit(m.Run())
+	if err != nil {
+		os.Stderr.WriteString(err.Error())
+		os.Exit(1)
+	}
 }
 
 // logStore is a log of transactions and what they come to.
@@ -351,36 +358,97 @@ func mounts(t *testing.T, dir string) string {
 	return strings.Join(found, "")
 }
 
-// When the process of a disk is killed with -9 in the middle of its work, nothing
+// However assay or the process of a disk ends in the middle of its work, nothing
 // stays mounted, attached or running.
-func TestKilledDiskLeavesNothing(t *testing.T) {
+func TestNothingIsLeft(t *testing.T) {
 	if why := Missing(assay.PowerCut); why != "" {
 		t.Skip(why)
 	}
 	if testing.Short() {
 		t.Skip("waits for a disk to be under way")
 	}
-	t.Setenv(asDisk, "1")
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := storeProgram(t, "store-honest")
-	for _, after := range []time.Duration{1500 * time.Millisecond, 2200 * time.Millisecond, 2900 * time.Millisecond, 4 * time.Second} {
-		dir := t.TempDir()
-		p, err := Config{Dir: dir, Self: []string{self}}.start(0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, stop := context.WithTimeout(t.Context(), after)
-		_, _ = p.ask(ctx, ctx, Task{Driver: "store-honest", Program: program, Fault: assay.PowerCut, Seed: 1, States: 100000, Findings: dir}) // it is cut short
-		stop()
-		if err := syscall.Kill(p.command.Process.Pid, syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
-		gone(t, dir, program)
-		p.end()
+	for name, c := range map[string]struct {
+		mode  string // of the disk's process
+		busy  string // command line of a process that runs in the middle of the work
+		ended func(assay *exec.Cmd, dir string) error
+	}{
+		"the disk is killed": {asDisk, "^PROGRAM$", func(_ *exec.Cmd, dir string) error { return killDisk(dir) }},
+		"assay is killed":    {asDisk, "^PROGRAM$", func(assay *exec.Cmd, _ string) error { return assay.Process.Kill() }},
+		"assay is interrupted": {asDisk, "^PROGRAM$", func(assay *exec.Cmd, _ string) error {
+			return assay.Process.Signal(os.Interrupt)
+		}},
+		"the mount hangs": {asHung, "^mount -t ext4 .*DIR", func(assay *exec.Cmd, _ string) error { return assay.Process.Signal(os.Interrupt) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, program := t.TempDir(), storeProgram(t, "store-honest")
+			command := exec.Command(self, dir, program)
+			command.Env = append(os.Environ(), asAssay+"="+c.mode)
+			if err := command.Start(); err != nil {
+				t.Fatal(err)
+			}
+			waitFor(t, strings.NewReplacer("PROGRAM", program, "DIR", dir).Replace(c.busy))
+			if err := c.ended(command, dir); err != nil {
+				t.Fatal(err)
+			}
+			_ = command.Wait() // it was ended
+			gone(t, dir, program)
+		})
 	}
+}
+
+// waitFor waits for a process with a command line of a pattern.
+func waitFor(t *testing.T, pattern string) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if exec.Command("pgrep", "-f", pattern).Run() == nil {
+			return
+		}
+	}
+	t.Fatalf("30 s later there is no process with %s", pattern)
+}
+
+// killDisk kills the process that serves the disk in a folder.
+func killDisk(dir string) error {
+	out, err := exec.Command("pgrep", "-f", dir+"/"+lanePrefix+"[0-9]+-[0-9]+$").Output()
+	if err != nil {
+		return fmt.Errorf("find the process of the disk: %w", err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	if err != nil {
+		return err
+	}
+	return syscall.Kill(pid, syscall.SIGKILL)
+}
+
+// runAssay does a task that lasts, until it is interrupted.
+func runAssay(mode, dir, program string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := errors.Join(os.Unsetenv(asAssay), os.Setenv(mode, "1")); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	task := Task{Driver: "store-honest", Program: program, Fault: assay.PowerCut, Seed: 1, States: 100000, Findings: dir}
+	return Run(ctx, Config{Tasks: []Task{task}, Lanes: 1, Dir: dir, Self: []string{self}, Done: func(Result) {}})
+}
+
+// serveHung mounts a disk that never answers.
+func serveHung(ctx context.Context, dir string) error {
+	l, err := newLane(ctx, dir, true)
+	if err != nil {
+		return err
+	}
+	l.disk.insert(l.base, false)
+	l.disk.fail(func(OpKind) bool { select {} })
+	return l.mountDisk(ctx)
 }
 
 // gone waits until nothing is mounted or attached in a folder and no program
