@@ -119,7 +119,7 @@ const (
 	CheckUnknown Check = ""        // of trials of earlier versions
 	CheckRows    Check = "rows"    // nothing but the numbers of rows
 	CheckAnswers Check = "answers" // the answers of reading operations at some positions, before the block
-	CheckKeys    Check = "keys"    // after the block, a sample of the keys: each holds a value that was written to it
+	CheckKeys    Check = "keys"    // after the block, a sample of the keys of a store or of rows: each holds a value that was written to it
 	CheckState   Check = "state"   // after the block, the whole answer to the plan's check, or all of the store
 )
 

@@ -192,35 +192,12 @@ func (s *session) sum() Expected {
 // applyMix applies the changing parts of a mix at positions start, ..., end-1 of
 // its trace.
 func applyMix(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Trace, start, end int) (err error) {
-	if len(trace.Parts) != len(op.Parts) {
-		return fmt.Errorf("operation %q has %d parts, its trace %d", op.Name, len(op.Parts), len(trace.Parts))
-	}
-	choice, err := trace.open()
+	p, err := newPlayer(ctx, conn, op, trace)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, choice.Close()) }()
-	if choice.Columns() != 2 || choice.Rows() == 0 {
-		return fmt.Errorf("%s is not the trace of a mix, or empty", trace.Path)
-	}
-	parts := make([]*session, len(op.Parts))
-	for i, part := range op.Parts {
-		if !part.Operation.Changes || trace.Parts[i].Length == 0 {
-			continue
-		}
-		if parts[i], err = newSession(ctx, conn, part.Operation, &trace.Parts[i]); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, parts[i].close()) }()
-	}
-	return batches(ctx, conn, start, end, func(position int) error {
-		position %= choice.Rows()
-		part := parts[choice.Int(0, position)]
-		if part == nil {
-			return nil
-		}
-		return part.do(ctx, int(choice.Int(1, position)), false)
-	})
+	defer func() { err = errors.Join(err, p.close()) }()
+	return batches(ctx, conn, start, end, func(position int) error { return p.do(ctx, position) })
 }
 
 func answerDigest(ctx context.Context, conn *sql.Conn, query assay.Query) (string, error) {

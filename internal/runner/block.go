@@ -70,8 +70,8 @@ func blockConnections(j *job) connections {
 	}
 	if j.Operation.Changes {
 		c := connections{writers: max(1, j.Cell.Pool)}
-		if j.keys != nil {
-			c.readers, c.idle = 1, 1 // to read the keys afterwards
+		if j.keys != nil || j.rows != nil {
+			c.readers, c.idle = 1, 1 // to read them afterwards
 		}
 		return c
 	}
@@ -152,8 +152,10 @@ func (in *instance) completeBlock(ctx context.Context, j *job, t *assay.Trial, t
 		if err := end(t, err); err != nil {
 			return err
 		}
-		if err := end(t, in.verifyKeys(ctx, j)); err != nil {
-			return err
+		for _, verify := range []func(context.Context, *job) error{in.verifyKeys, in.verifyRows} {
+			if err := end(t, verify(ctx, j)); err != nil {
+				return err
+			}
 		}
 	}
 	if err := end(t, in.stop(ctx)); err != nil {

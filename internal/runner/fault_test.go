@@ -28,7 +28,11 @@ const (
 	dies     = "dies"     // it ends at open
 	full     = "full"     // its disk is full at open
 	drops    = "drops"    // operations that change data say that they did, and do nothing
-	forges   = "forges"   // it writes one wrong value, and another one that balances it
+	// forgetsLast does not do the last change of a kind, stale makes each tenth
+	// update the one before again: both say that they did as they were asked.
+	forgetsLast = "forgets-last"
+	stale       = "stale"
+	forges      = "forges" // it writes one wrong value, and another one that balances it
 )
 
 // pooled is insert with two connections that write.
@@ -89,8 +93,42 @@ func (d *faultyDatabase) Prepare(op wire.Operation, trace *column.File) (kit.Ope
 		}
 		return droppingOperation{prepared, rows}, err
 	}
+	if d.name == forgetsLast && op.Changes {
+		return skippingOperation{prepared, func(c kit.Client, position int) (int, error) {
+			if position == trace.Rows()-1 {
+				return 1, nil
+			}
+			return c.Do(position)
+		}}, err
+	}
+	if d.name == stale && strings.HasPrefix(op.Steps[0].SQL, "UPDATE") {
+		return skippingOperation{prepared, func(c kit.Client, position int) (int, error) {
+			if position%10 == 9 {
+				position--
+			}
+			return c.Do(position)
+		}}, err
+	}
 	return faultyOperation{prepared, d}, err
 }
+
+// skippingOperation does something else at some positions.
+type skippingOperation struct {
+	kit.Operation
+	do func(kit.Client, int) (int, error)
+}
+
+func (o skippingOperation) Client() (kit.Client, error) {
+	client, err := o.Operation.Client()
+	return skippingClient{client, o.do}, err
+}
+
+type skippingClient struct {
+	kit.Client
+	do func(kit.Client, int) (int, error)
+}
+
+func (c skippingClient) Do(position int) (int, error) { return c.do(c.Client, position) }
 
 // droppingOperation answers the expected number of rows, and does nothing.
 type droppingOperation struct {

@@ -27,6 +27,29 @@ func (in *instance) verifyKeys(ctx context.Context, j *job) error {
 	return in.countKeys(ctx, j)
 }
 
+// verifyRows reads rows of the tables that the block changed, and compares each
+// with what it may hold.
+func (in *instance) verifyRows(ctx context.Context, j *job) error {
+	if j.rows == nil {
+		return nil
+	}
+	for _, values := range j.rows.Values {
+		if err := in.verifyValues(ctx, values); err != nil {
+			return err
+		}
+	}
+	for _, count := range j.rows.Counts {
+		var found wire.Verified
+		if err := in.call(ctx, wire.TypeVerify, wire.Verify{SQL: count.Query.SQL, Returns: []string{"int"}}, &found); err != nil {
+			return err
+		}
+		if found.Digest != count.Digest {
+			return wrongKeys("%q answers another number of rows than it has to", count.Query.SQL)
+		}
+	}
+	return nil
+}
+
 func (in *instance) verifyValues(ctx context.Context, v oracle.Values) error {
 	get := wireOperation(v.Get.Name, v.Get, &dataset.Trace{Path: v.Path})
 	if err := in.call(ctx, wire.TypePrepare, wire.Prepare{Operation: in.say(get), Clients: 1}, nil); err != nil {
@@ -37,8 +60,8 @@ func (in *instance) verifyValues(ctx context.Context, v oracle.Values) error {
 		return err
 	}
 	if found.Digest != v.Digest {
-		return wrongKeys("of %d keys that were written once or not at all, not each holds its value: digest %.12s, right is %.12s",
-			v.Exact, found.Digest, v.Digest)
+		return wrongKeys("of %d keys whose values are known, not each holds its own (%s): digest %.12s, right is %.12s",
+			v.Exact, get.Name, found.Digest, v.Digest)
 	}
 	wrong := 0
 	for i, allowed := range v.Allowed {
@@ -50,7 +73,7 @@ func (in *instance) verifyValues(ctx context.Context, v oracle.Values) error {
 		}
 	}
 	if wrong > 0 {
-		return wrongKeys("%d of %d keys that were written several times hold no value that was written to them", wrong, len(v.Allowed))
+		return wrongKeys("%d of %d keys that were written several times hold no value that was written to them (%s)", wrong, len(v.Allowed), get.Name)
 	}
 	return nil
 }

@@ -110,6 +110,7 @@ type job struct {
 	answers string       // path of what a served operation has to answer
 	state   string       // digest of the check's answer after the block; empty: unchecked
 	keys    *oracle.Keys // what keys may hold after several clients changed the same; nil where nobody does
+	rows    *oracle.Rows // what rows of tables may hold where the plan has no check; nil where it is not known
 	// unreached is how many of the rows that the operation draws from its
 	// sequence is too short for.
 	unreached int64
@@ -354,6 +355,9 @@ func (r *Runner) expect(ctx context.Context, j *job) error {
 		return nil
 	}
 	if j.Operation.Check == nil {
+		if !j.Operation.KV() {
+			return r.expectRows(ctx, j)
+		}
 		return r.expectKeys(ctx, j)
 	}
 	found, err := j.data.Expect(ctx, j.Operation, j.trace, j.warm, j.Operation.Count)
@@ -364,9 +368,6 @@ func (r *Runner) expect(ctx context.Context, j *job) error {
 // expectKeys finds what the keys of a store may hold where its clients change
 // the same ones, so that nobody knows in which order.
 func (r *Runner) expectKeys(ctx context.Context, j *job) (err error) {
-	if !j.Operation.KV() {
-		return nil
-	}
 	key := fmt.Sprint(j.data.Digest, j.trace.Digest, j.warm, j.Operation.Count)
 	if j.keys = r.keys[key]; j.keys != nil {
 		return nil
@@ -377,12 +378,33 @@ func (r *Runner) expectKeys(ctx context.Context, j *job) (err error) {
 	return err
 }
 
+// expectRows finds what rows may hold where no check of the plan says what to
+// read. What PostgreSQL makes of tables is not known here.
+func (r *Runner) expectRows(ctx context.Context, j *job) (err error) {
+	if j.served || j.Operation.Call() {
+		return nil
+	}
+	key := fmt.Sprint(j.data.Digest, j.trace.Digest, j.warm, j.Operation.Count, j.Cell.Clients)
+	known, ok := r.rows[key]
+	if !ok {
+		limited, cancel := context.WithTimeout(ctx, r.config.Timeout/2)
+		defer cancel()
+		known, err = oracle.RowsAfter(limited, j.data, j.Operation, j.trace, j.warm, j.Operation.Count, j.Cell.Clients)
+		if err != nil && limited.Err() == nil || ctx.Err() != nil {
+			return err
+		}
+		r.rows[key] = known
+	}
+	j.rows = known
+	return nil
+}
+
 // checked is how much of the job is compared with what is right.
 func (j *job) checked() assay.Check {
 	switch {
 	case j.state != "":
 		return assay.CheckState
-	case j.keys != nil:
+	case j.keys != nil, j.rows != nil && len(j.rows.Values)+len(j.rows.Counts) > 0:
 		return assay.CheckKeys
 	case len(j.expected) > 0 || j.answers != "":
 		return assay.CheckAnswers

@@ -133,6 +133,7 @@ type Runner struct {
 	unmeasured []assay.Trial
 	files      Files
 	keys       map[string]*oracle.Keys // by what they follow from
+	rows       map[string]*oracle.Rows // likewise
 	groups     []*group
 	random     *rand.Rand
 	began      time.Time
@@ -158,7 +159,7 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 		config.Wire = &lineWriter{to: config.Wire}
 	}
 	config.Data.Timeout = config.Timeout
-	r := &Runner{config: config, files: config.Files, keys: map[string]*oracle.Keys{}, limits: map[int]float64{}, tracings: map[string]tracing{}, late: map[string]error{}, clusters: map[string]filled{}, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
+	r := &Runner{config: config, files: config.Files, keys: map[string]*oracle.Keys{}, rows: map[string]*oracle.Rows{}, limits: map[int]float64{}, tracings: map[string]tracing{}, late: map[string]error{}, clusters: map[string]filled{}, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
 	r.storage, r.storageLoss = host.Persistence(config.Work.Dir)
 	if err := r.identify(ctx); err != nil {
 		return nil, err

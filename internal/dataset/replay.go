@@ -1,0 +1,103 @@
+package dataset
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"assay"
+	"assay/kit/column"
+)
+
+// Replay does the operation on a private copy of the data at the positions of
+// each phase, in their order. Begin is called before all, and end after each
+// phase: they may look at the data, or log what changes.
+func (d *Data) Replay(ctx context.Context, op assay.Operation, trace *Trace, phases [][]int, begin, end func(context.Context, *sql.Conn) error) (err error) {
+	conn, done, err := d.connect(ctx, true)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	if err := begin(ctx, conn); err != nil {
+		return err
+	}
+	p, err := newPlayer(ctx, conn, op, trace)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.close()) }()
+	for _, positions := range phases {
+		if err := batches(ctx, conn, 0, len(positions), func(i int) error { return p.do(ctx, positions[i]) }); err != nil {
+			return err
+		}
+		if err := end(ctx, conn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// player does what an operation, or the parts of a mix, change.
+type player struct {
+	choice *column.File // of a mix: the part and its position; nil elsewhere
+	parts  []*session   // nil for a part that changes nothing
+}
+
+func newPlayer(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Trace) (p *player, err error) {
+	p = &player{}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, p.close())
+		}
+	}()
+	if len(op.Parts) == 0 {
+		s, err := newSession(ctx, conn, op, trace)
+		p.parts = append(p.parts, s)
+		return p, err
+	}
+	if len(trace.Parts) != len(op.Parts) {
+		return p, fmt.Errorf("operation %q has %d parts, its trace %d", op.Name, len(op.Parts), len(trace.Parts))
+	}
+	if p.choice, err = trace.open(); err != nil {
+		return p, err
+	}
+	if p.choice.Columns() != 2 || p.choice.Rows() == 0 {
+		return p, fmt.Errorf("%s is not the trace of a mix, or empty", trace.Path)
+	}
+	p.parts = make([]*session, len(op.Parts))
+	for i, part := range op.Parts {
+		if !part.Operation.Changes || trace.Parts[i].Length == 0 {
+			continue
+		}
+		if p.parts[i], err = newSession(ctx, conn, part.Operation, &trace.Parts[i]); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
+}
+
+func (p *player) do(ctx context.Context, position int) error {
+	if p.choice == nil {
+		return p.parts[0].do(ctx, position, false)
+	}
+	position %= p.choice.Rows()
+	part := p.parts[p.choice.Int(0, position)]
+	if part == nil {
+		return nil
+	}
+	return part.do(ctx, int(p.choice.Int(1, position)), false)
+}
+
+func (p *player) close() error {
+	var errs []error
+	if p.choice != nil {
+		errs = append(errs, p.choice.Close())
+	}
+	for _, part := range p.parts {
+		if part != nil {
+			errs = append(errs, part.close())
+		}
+	}
+	return errors.Join(errs...)
+}

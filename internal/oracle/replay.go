@@ -1,0 +1,319 @@
+package oracle
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay"
+)
+
+// table is one that an operation may change.
+type table struct {
+	name, log string
+	columns   []string // those that are stored; the row id before them where there is no primary key
+	key       []int    // of columns
+}
+
+// tablesOf lists the tables that hold rows of their own: no views, no virtual
+// tables and nothing that belongs to one.
+func tablesOf(ctx context.Context, conn *sql.Conn) (all []*table, err error) {
+	const query = `SELECT t.name, c.name, c.pk FROM pragma_table_list AS t JOIN pragma_table_xinfo(t.name) AS c
+		WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND c.hidden = 0 ORDER BY t.name, c.cid`
+	rows, err := conn.QueryContext(ctx, query)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var name, column string
+		var key int
+		if err := rows.Scan(&name, &column, &key); err != nil {
+			return nil, err
+		}
+		if len(all) == 0 || all[len(all)-1].name != name {
+			all = append(all, &table{name: name, log: fmt.Sprintf("assay_log_%d", len(all))})
+		}
+		t := all[len(all)-1]
+		if key > 0 {
+			t.key = append(t.key, len(t.columns))
+		}
+		t.columns = append(t.columns, column)
+	}
+	for _, t := range all {
+		if len(t.key) == 0 {
+			t.columns, t.key = slices.Insert(t.columns, 0, "rowid"), []int{0}
+		}
+	}
+	return all, rows.Err()
+}
+
+func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// list is the columns with something before each.
+func (t *table) list(before string) string {
+	names := make([]string, len(t.columns))
+	for i, c := range t.columns {
+		names[i] = before + quoted(c)
+	}
+	return strings.Join(names, ", ")
+}
+
+// same is a condition that is true where two rows have the same key.
+func (t *table) same(a, b string) string {
+	var all []string
+	for _, i := range t.key {
+		all = append(all, a+quoted(t.columns[i])+" IS "+b+quoted(t.columns[i]))
+	}
+	return strings.Join(all, " AND ")
+}
+
+// The kinds of a row in the log.
+const (
+	wasThere = "was"  // what an update replaced
+	wasPut   = "put"  // by an insert or an update
+	gone     = "gone" // deleted, or put under another key
+)
+
+// watch has SQLite log what becomes of the table's rows.
+func (t *table) watch(ctx context.Context, conn *sql.Conn) error {
+	into := "INSERT INTO " + t.log + " SELECT "
+	for _, text := range []string{
+		"CREATE TEMP TABLE " + t.log + " (assay_kind, " + t.list("") + ")",
+		"CREATE TEMP TRIGGER " + t.log + "_i AFTER INSERT ON main." + quoted(t.name) + " BEGIN " + into + "'" + wasPut + "', " + t.list("new.") + "; END",
+		"CREATE TEMP TRIGGER " + t.log + "_d AFTER DELETE ON main." + quoted(t.name) + " BEGIN " + into + "'" + gone + "', " + t.list("old.") + "; END",
+		"CREATE TEMP TRIGGER " + t.log + "_u AFTER UPDATE ON main." + quoted(t.name) + " BEGIN " +
+			into + "CASE WHEN " + t.same("old.", "new.") + " THEN '" + wasThere + "' ELSE '" + gone + "' END, " + t.list("old.") + "; " +
+			into + "'" + wasPut + "', " + t.list("new.") + "; END",
+	} {
+		if _, err := conn.ExecContext(ctx, text); err != nil {
+			return fmt.Errorf("watch table %s: %w; the SQL is:\n%s", t.name, err, text)
+		}
+	}
+	return nil
+}
+
+// play is what one order of the operations did to a table.
+type play struct {
+	rows  int64 // in the end
+	lives map[string]*life
+	// final has the rows in the end, of those keys that were touched.
+	final map[string][]any
+}
+
+// life is what became of one row in a play.
+type life struct {
+	key     []any
+	initial []any // nil: it was not there
+	gone    bool  // at any moment
+	// warm and measured have for each column the values that were written to it,
+	// by their text.
+	warm, measured []map[string]any
+}
+
+// read adds what was logged in a phase, and empties the log.
+func (p *play) read(ctx context.Context, conn *sql.Conn, t *table, measured bool) error {
+	var was []any
+	err := query(ctx, conn, "SELECT assay_kind, "+t.list("")+" FROM "+t.log+" ORDER BY rowid", func(row []any) {
+		kind, values := row[0].(string), slices.Clone(row[1:])
+		l := p.of(t, kind, values)
+		switch kind {
+		case gone:
+			l.gone = true
+		case wasThere:
+			was = values
+		case wasPut:
+			l.write(values, was, measured)
+			was = nil
+		}
+	})
+	if err == nil {
+		_, err = conn.ExecContext(ctx, "DELETE FROM "+t.log)
+	}
+	if err == nil {
+		err = conn.QueryRowContext(ctx, "SELECT count(*) FROM main."+quoted(t.name)).Scan(&p.rows)
+	}
+	return err
+}
+
+func (p *play) of(t *table, kind string, values []any) *life {
+	key := make([]any, len(t.key))
+	for i, c := range t.key {
+		key[i] = values[c]
+	}
+	text := textOf(key...)
+	l := p.lives[text]
+	if l == nil {
+		l = &life{key: key, warm: make([]map[string]any, len(values)), measured: make([]map[string]any, len(values))}
+		if kind != wasPut {
+			l.initial = values
+		}
+		p.lives[text] = l
+	}
+	return l
+}
+
+// write notes the columns that a row was given another value in.
+func (l *life) write(values, was []any, measured bool) {
+	into := l.warm
+	if measured {
+		into = l.measured
+	}
+	for i, v := range values {
+		if was != nil && textOf(was[i]) == textOf(v) {
+			continue
+		}
+		if into[i] == nil {
+			into[i] = map[string]any{}
+		}
+		into[i][textOf(v)] = v
+	}
+}
+
+// written are the values that a column was given by what was measured, or before
+// it where nothing was.
+func (l *life) written(c int) map[string]any {
+	if len(l.measured[c]) > 0 {
+		return l.measured[c]
+	}
+	return l.warm[c]
+}
+
+// end reads the rows that were touched as they are in the end.
+func (p *play) end(ctx context.Context, conn *sql.Conn, t *table) error {
+	where := make([]string, len(t.key))
+	for i, c := range t.key {
+		where[i] = quoted(t.columns[c]) + " IS ?"
+	}
+	stmt, err := conn.PrepareContext(ctx, "SELECT "+t.list("+")+" FROM main."+quoted(t.name)+" WHERE "+strings.Join(where, " AND "))
+	if err != nil {
+		return err
+	}
+	defer stmt.Close()
+	for text, l := range p.lives {
+		rows, err := stmt.QueryContext(ctx, l.key...)
+		if err == nil {
+			err = each(rows, func(row []any) { p.final[text] = slices.Clone(row) })
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func query(ctx context.Context, conn *sql.Conn, text string, visit func(row []any)) error {
+	rows, err := conn.QueryContext(ctx, text)
+	if err != nil {
+		return fmt.Errorf("%w; the SQL is:\n%s", err, text)
+	}
+	return each(rows, visit)
+}
+
+func each(rows *sql.Rows, visit func(row []any)) error {
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		return err
+	}
+	row, targets := make([]any, len(names)), make([]any, len(names))
+	for i := range row {
+		targets[i] = &row[i]
+	}
+	for rows.Next() {
+		if err := rows.Scan(targets...); err != nil {
+			return err
+		}
+		visit(row)
+	}
+	return errors.Join(rows.Err(), rows.Close())
+}
+
+// textOf tells values apart, and one list of values from another.
+func textOf(values ...any) string {
+	var b strings.Builder
+	for _, v := range values {
+		if truth, ok := v.(bool); ok {
+			v = map[bool]int64{true: 1}[truth]
+		}
+		if blob, ok := v.([]byte); ok {
+			fmt.Fprintf(&b, "%d blob %s ", len(blob), blob)
+			continue
+		}
+		text := fmt.Sprint(v)
+		fmt.Fprintf(&b, "%d %T %s ", len(text), v, text)
+	}
+	return b.String()
+}
+
+// replay plays the operation in one order.
+func (r *replays) replay(ctx context.Context, phases [][]int) error {
+	all := map[*table]*play{}
+	phase := 0
+	begin := func(ctx context.Context, conn *sql.Conn) (err error) {
+		if r.tables == nil {
+			if r.tables, err = tablesOf(ctx, conn); err != nil {
+				return err
+			}
+		}
+		for _, t := range r.tables {
+			all[t] = &play{lives: map[string]*life{}, final: map[string][]any{}}
+			if err := t.watch(ctx, conn); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	end := func(ctx context.Context, conn *sql.Conn) error {
+		phase++
+		for t, p := range all {
+			if err := p.read(ctx, conn, t, phase == len(phases)); err != nil {
+				return err
+			}
+			if phase < len(phases) {
+				continue
+			}
+			if err := p.end(ctx, conn, t); err != nil {
+				return err
+			}
+			if err := r.sample(ctx, conn, t, p); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := r.data.Replay(ctx, r.op, r.trace, phases, begin, end); err != nil {
+		return err
+	}
+	for t, p := range all {
+		r.plays[t] = append(r.plays[t], p)
+	}
+	return nil
+}
+
+// sample chooses rows that nothing was done to, once.
+func (r *replays) sample(ctx context.Context, conn *sql.Conn, t *table, p *play) error {
+	if len(p.lives) == 0 || r.untouched[t] != nil {
+		return nil
+	}
+	r.untouched[t] = [][]any{}
+	return query(ctx, conn, fmt.Sprintf("SELECT %s FROM main.%s ORDER BY random() LIMIT %d", t.list("+"), quoted(t.name), sampledUntouched), func(row []any) {
+		r.untouched[t] = append(r.untouched[t], slices.Clone(row))
+	})
+}
+
+// typesOf are the declared types of the table's columns.
+func (r *replays) typesOf(ctx context.Context, t *table) []assay.Type {
+	types := make([]assay.Type, len(t.columns))
+	for i, c := range t.columns {
+		found, err := r.data.Describe(ctx, fmt.Sprintf("SELECT %s FROM main.%s LIMIT 1000", quoted(c), quoted(t.name)), nil)
+		if err != nil {
+			continue // nothing tells the type: it is not looked at
+		}
+		types[i] = assay.Type(strings.TrimSuffix(string(found[0]), "?") + "?")
+	}
+	return types
+}

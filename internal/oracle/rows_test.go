@@ -1,0 +1,92 @@
+package oracle
+
+import (
+	"slices"
+	"testing"
+
+	"assay"
+	"assay/internal/dataset"
+)
+
+// after is what rows may hold after 40 operations of several clients.
+func after(t *testing.T, schema string, clients int, steps ...assay.Step) *Rows {
+	t.Helper()
+	table := assay.Table{Name: "t", Rows: 5, Columns: []assay.Column{{Name: "id", Values: assay.Values{Kind: assay.Seq, From: 1, To: 5}},
+		{Name: "n", Values: assay.Values{Kind: assay.Const, Value: int64(0)}}}}
+	d, err := dataset.Cache{Dir: t.TempDir()}.Prepare(t.Context(), assay.Dataset{Workload: "w", Schema: schema, Seed: 1, Tables: []assay.Table{table}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	op := assay.Operation{Name: "o", Changes: true, Steps: steps, Count: 30}
+	trace, err := d.Trace(t.Context(), op, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := RowsAfter(t.Context(), d, op, trace, 10, 30, clients)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+const schema = "CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER)"
+
+var (
+	id    = assay.Values{Kind: assay.Uniform, From: 1, To: 5}
+	value = assay.Values{Kind: assay.Uniform, From: 1000, To: 9000}
+	newID = assay.Values{Kind: assay.Seq, From: 100, To: 1 << 40}
+)
+
+// What is known of rows follows from whether the order of the operations decides
+// it: nothing is said that another order would make false.
+func TestRowsAfter(t *testing.T) {
+	for name, c := range map[string]struct {
+		sql              string
+		args             []assay.Values
+		clients          int
+		exact, contested int
+		counts           int
+	}{
+		"one client, updates":                     {"UPDATE t SET n = ?2 WHERE id = ?1", []assay.Values{id, value}, 1, 5, 0, 1},
+		"several, updates":                        {"UPDATE t SET n = ?2 WHERE id = ?1", []assay.Values{id, value}, 4, 0, 5, 1},
+		"several, sums":                           {"UPDATE t SET n = n + ?2 WHERE id = ?1", []assay.Values{id, value}, 4, 5, 0, 1},
+		"several, computed":                       {"UPDATE t SET n = (n * 3 + ?2) % 1000003 WHERE id = ?1", []assay.Values{id, value}, 4, 0, 0, 1},
+		"several, new rows":                       {"INSERT INTO t VALUES (?, ?)", []assay.Values{newID, value}, 4, 45, 0, 1},
+		"one client, rows whose ids SQLite gives": {"INSERT INTO t (n) VALUES (?)", []assay.Values{value}, 1, 45, 0, 1},
+		"several, rows whose ids SQLite gives":    {"INSERT INTO t (n) VALUES (?)", []assay.Values{value}, 4, 0, 0, 1},
+		"several, a row that the state decides":   {"UPDATE t SET n = ? WHERE id = (SELECT id FROM t ORDER BY n, id LIMIT 1)", []assay.Values{value}, 4, 0, 0, 1},
+		"several, deletes":                        {"DELETE FROM t WHERE id = ?", []assay.Values{id}, 4, 5, 0, 1},
+	} {
+		rows := after(t, schema, c.clients, assay.Step{SQL: c.sql, Args: c.args, Rows: -1})
+		exact, contested := 0, 0
+		for _, v := range rows.Values {
+			exact, contested = exact+v.Exact, contested+len(v.Allowed)
+		}
+		if exact != c.exact || contested != c.contested || len(rows.Counts) != c.counts {
+			t.Errorf("%s: got %d rows that are known, %d of several values and %d counts, want %d, %d and %d",
+				name, exact, contested, len(rows.Counts), c.exact, c.contested, c.counts)
+		}
+	}
+}
+
+// Of several clients' updates each value that was written while it was measured
+// may be there, and the one from before may not.
+func TestContestedRow(t *testing.T) {
+	rows := after(t, schema, 4, assay.Step{SQL: "UPDATE t SET n = ?2 WHERE id = ?1", Args: []assay.Values{id, value}, Rows: 1})
+	before, err := digestRows([]assay.Type{"int?"}, []any{int64(0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := 0
+	for _, v := range rows.Values {
+		for _, allowed := range v.Allowed {
+			all += len(allowed)
+			if slices.Contains(allowed, before) {
+				t.Errorf("got that a row may hold what it held before, want only what was written")
+			}
+		}
+	}
+	if all != 30 {
+		t.Errorf("got %d values that rows may hold, want 30, one for each measured update", all)
+	}
+}

@@ -1,0 +1,80 @@
+//go:build unix
+
+package runner
+
+import (
+	"strings"
+	"testing"
+
+	"assay"
+)
+
+// changing is SQL that changes rows, without a check.
+const changing = `name: changing
+drivers: [honest]
+profiles: {unsynced: {journal_mode: wal, synchronous: off}}
+workload:
+  name: bank
+  schema: |
+    CREATE TABLE account (id INTEGER PRIMARY KEY, name TEXT NOT NULL, sum INTEGER NOT NULL, rate REAL NOT NULL);
+    CREATE TABLE entry (id INTEGER PRIMARY KEY, account INTEGER NOT NULL, text TEXT);
+    CREATE TABLE note (text TEXT NOT NULL);
+  data:
+    account: {rows: 200, columns: {id: seq, name: {text: 8}, sum: {uniform: [1, 99]}, rate: {uniform: [1, 9]}}}
+    entry: {rows: 10, columns: {id: seq, account: {uniform: account.id}, text: {text: 8}}}
+operations:
+  see: {sql: SELECT name FROM account WHERE id = ?, args: [{uniform: account.id}], rows: 1, only: mix}
+  rename: {sql: UPDATE account SET name = ?2 WHERE id = ?1, args: [{uniform: account.id}, {text: 8}], rows: 1, only: mix}
+  add: {sql: UPDATE account SET sum = sum + ?2 WHERE id = ?1, args: [{uniform: account.id}, {uniform: [1, 9]}], rows: 1, only: mix}
+  grow: {sql: UPDATE account SET rate = rate * 1.1 WHERE id = ?, args: [{uniform: account.id}], rows: 1, only: mix}
+  note: {sql: INSERT INTO note VALUES (?), args: [{text: 8}], rows: 1, only: mix}
+  enter: {sql: "INSERT INTO entry VALUES (?, ?, ?)", args: [{next: entry.id}, {uniform: account.id}, {text: 8}], rows: 1, only: mix}
+  number: {sql: "INSERT INTO entry (account, text) VALUES (?, ?)", args: [{uniform: account.id}, {text: 8}], rows: 1, only: mix}
+  numbers: {mix: {see: 50, number: 50}, count: 100, busy: retry}
+  renames: {mix: {see: 50, rename: 50}, count: 300, busy: retry}
+  sums: {mix: {see: 50, add: 50}, count: 100, busy: retry}
+  entries: {mix: {see: 50, enter: 50}, count: 100, busy: retry}
+  notes: {mix: {see: 50, note: 50}, count: 100, busy: retry}
+  all: {mix: {see: 20, rename: 20, add: 20, enter: 20, grow: 10, note: 10}, count: 300, busy: retry}
+  alone: {sql: "INSERT INTO entry VALUES (?, ?, ?)", args: [{next: entry.id}, {uniform: account.id}, {text: 8}], rows: 1, count: 100, busy: retry}
+`
+
+// SQL that no check of the plan reads is checked row by row, of one client and of
+// several: a driver that drops what changes data, or only the last of it, has
+// wrong answers.
+func TestRowsWithoutCheck(t *testing.T) {
+	for clients, drivers := range map[string]map[string]assay.Outcome{
+		"1": {"honest": assay.OK, forgetsLast: assay.WrongAnswer},
+		"4": {"honest": assay.OK, drops: assay.WrongAnswer, forgetsLast: assay.WrongAnswer, stale: assay.WrongAnswer},
+	} {
+		for driver, want := range drivers {
+			t.Run(driver+" with "+clients, func(t *testing.T) {
+				text := strings.Replace(changing, "drivers: [honest]", "drivers: ["+driver+"]\nclients: "+clients+"\npool: "+clients, 1)
+				b := newBench(t, text)
+				b.Launches = 1
+				b.run(t)
+				seen := map[string]bool{}
+				for _, trial := range b.trials {
+					name := trial.Cell.Operation
+					seen[name] = true
+					if trial.Checked != assay.CheckKeys {
+						t.Errorf("%s: checked %q, want %q", name, trial.Checked, assay.CheckKeys)
+					}
+					want := want
+					switch {
+					case driver == stale && (name == "entries" || name == "notes" || name == "alone" || name == "numbers"):
+						want = assay.OK // it updates nothing
+					case driver == forgetsLast && clients == "4" && name == "renames":
+						continue // where another client renamed the same account, its name is as right
+					}
+					if trial.Outcome != want || want != assay.OK && !strings.HasPrefix(trial.Reason, "after the block, ") {
+						t.Errorf("%s: got %s, %s; want %s", name, trial.Outcome, trial.Reason, want)
+					}
+				}
+				if len(seen) != 7 {
+					t.Errorf("measured were %v, want 7 operations", seen)
+				}
+			})
+		}
+	}
+}
