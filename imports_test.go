@@ -48,10 +48,11 @@ var imports = map[string][]string{
 	"crash":     {"root", "kit"},
 	"facts":     {"kit"},
 	"lint":      {"kit", "facts"},
+	"doctor":    {"kit"},
 	"lab":       {"root", "kit", "host", "plan", "dataset", "build", "store", "runner", "analysis", "syncs", "guard"},
 	"cmd": {"root", "kit", "stat", "plans", "published", "host", "plan", "build", "store",
 		"draft", "lab", "runner", "analysis", "report", "audit", "crash", "emit", "load", "file", "printable", "guard",
-		"facts", "lint"},
+		"facts", "lint", "doctor", "dataset", "syncs"},
 }
 
 // source is a Go file of this checkout.

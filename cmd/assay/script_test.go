@@ -16,6 +16,8 @@ import (
 	"testing"
 	"time"
 
+	"assay/internal/host"
+
 	"github.com/rogpeppe/go-internal/testscript"
 )
 
@@ -88,6 +90,9 @@ func condition(name string) (bool, error) {
 	switch name {
 	case "root":
 		return os.Getuid() == 0, nil
+	case "disk":
+		_, why := host.Persistence(os.TempDir())
+		return why == "", nil
 	case "proc":
 		_, err := os.Stat("/proc/self/environ")
 		return err == nil, nil

@@ -4,12 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	"assay/internal/facts"
 
+	"golang.org/x/mod/modfile"
 	"golang.org/x/tools/go/analysis"
 	goanalysis "golang.org/x/tools/go/analysis/checker"
 	"golang.org/x/tools/go/packages"
@@ -97,7 +99,9 @@ func Run(ctx context.Context, dir string, patterns []string, table *facts.Table)
 	slices.Sort(result.Broken)
 	result.Broken = slices.Compact(result.Broken)
 	slices.SortFunc(result.Findings, compare)
-	result.Findings = slices.Compact(result.Findings) // a package is there again with its tests
+	result.Findings = slices.CompactFunc(result.Findings, func(a, b Finding) bool { // a package is there again with its tests
+		return a.File == b.File && a.Line == b.Line && a.Column == b.Column && a.Rule == b.Rule
+	})
 	return result, nil
 }
 
@@ -168,7 +172,8 @@ func (p *program) version(path string) (Driver, bool) {
 	}
 	d := Driver{Name: libraries[path].driver}
 	module := pkg.Module
-	if module == nil {
+	if module == nil { // it was never downloaded
+		d.Version = p.required(libraries[path].module)
 		return d, true
 	}
 	d.Version = module.Version
@@ -179,6 +184,34 @@ func (p *program) version(path string) (Driver, bool) {
 		}
 	}
 	return d, true
+}
+
+// required is the version of a module in go.mod; empty where it is replaced.
+func (p *program) required(module string) string {
+	for _, root := range p.roots {
+		if root.Module == nil || root.Module.GoMod == "" {
+			continue
+		}
+		data, err := os.ReadFile(root.Module.GoMod)
+		if err != nil {
+			return ""
+		}
+		mod, err := modfile.Parse(root.Module.GoMod, data, nil)
+		if err != nil {
+			return ""
+		}
+		for _, r := range mod.Replace {
+			if r.Old.Path == module {
+				return ""
+			}
+		}
+		for _, r := range mod.Require {
+			if r.Mod.Path == module {
+				return r.Mod.Version
+			}
+		}
+	}
+	return ""
 }
 
 // resolve finds out whether a package reaches a driver: it imports it, or a

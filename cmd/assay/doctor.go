@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"assay/internal/dataset"
+	"assay/internal/doctor"
+	"assay/internal/file"
+	"assay/internal/host"
+	"assay/internal/lab"
+	"assay/internal/syncs"
+	"assay/kit/process"
+	"assay/kit/sqlite"
+	"assay/kit/wire"
+
+	"github.com/spf13/cobra"
+)
+
+// doctorFlags are what the doctor subcommand was asked for.
+type doctorFlags struct {
+	format, queries, driver, dsn string
+	disk                         bool
+}
+
+func (a *app) doctorCommand() *cobra.Command {
+	var flags doctorFlags
+	cmd := &cobra.Command{
+		Use:   "doctor FILE",
+		Short: "Say what is wrong with an SQLite file, its disk and an application's settings; the file is only read",
+		Long: `Copies the file by SQLite's backup API, also while programs write to it, and looks at the copy.
+With --queries it looks at their plans. With --driver and --dsn it opens the copy as the
+application would and reads the settings back. Exit status 1: there are findings.`,
+		Args: arguments(cobra.ExactArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error { return a.doctor(cmd.Context(), args[0], flags) },
+	}
+	f := cmd.Flags()
+	f.StringVar(&flags.format, "format", "text", "text or json")
+	f.StringVar(&flags.queries, "queries", "", "file with the application's SQL statements, separated by semicolons")
+	f.StringVar(&flags.driver, "driver", "", "driver of the application, NAME[@VERSION], to read its settings back")
+	f.StringVar(&flags.dsn, "dsn", "", "the application's DSN; it must contain FILE as it was given here")
+	f.BoolVar(&flags.disk, "disk", false, "also measure how many syncs the disk does, with a file in the folder that is removed again")
+	return cmd
+}
+
+func (f doctorFlags) check(path string) error {
+	switch {
+	case f.format != "text" && f.format != "json":
+		return usage(fmt.Errorf("--format %q: want text or json", f.format))
+	case (f.driver == "") != (f.dsn == ""):
+		return usage(errors.New("--driver and --dsn go together"), "assay drivers lists the drivers")
+	case f.dsn != "" && !strings.Contains(f.dsn, path):
+		return usage(fmt.Errorf("--dsn %q does not contain %s: the settings are read back on a copy that takes its place", f.dsn, path))
+	}
+	return usage(file.CheckRegular(path))
+}
+
+func (a *app) doctor(ctx context.Context, path string, flags doctorFlags) error {
+	if err := flags.check(path); err != nil {
+		return err
+	}
+	progress := newProgress(a, false)
+	defer progress.close()
+	l, err := a.lab(progress)
+	if err != nil {
+		return err
+	}
+	work, err := l.Workspace()
+	if err != nil {
+		return err
+	}
+	defer work.Close()
+	options := doctor.Options{Path: path, Folder: work.Dir, Copy: dataset.Snapshot, Disk: lossyDisk}
+	if flags.queries != "" {
+		text, err := file.Read(flags.queries, maxQueries)
+		if err != nil {
+			return usage(err)
+		}
+		options.Queries = doctor.Split(string(text))
+	}
+	if flags.disk {
+		if options.SyncRate, err = syncs.Rate(filepath.Dir(path)); err != nil {
+			return err
+		}
+	}
+	if flags.driver != "" {
+		if options.Settings, err = settingsOf(ctx, l, path, work.Dir, flags); err != nil {
+			return err
+		}
+	}
+	found, err := doctor.Examine(ctx, options)
+	var input *doctor.InputError
+	if errors.As(err, &input) {
+		return usage(err)
+	}
+	if err != nil {
+		return err
+	}
+	progress.close()
+	return a.tellFindings(path, found, flags)
+}
+
+// lossyDisk says why the disk of a folder loses what was synced.
+func lossyDisk(folder string) string {
+	_, why := host.Persistence(folder)
+	return why
+}
+
+// settingsOf opens a copy as the application opens its file, and reads back
+// what connections have.
+func settingsOf(ctx context.Context, l *lab.Lab, path, folder string, flags doctorFlags) (map[string]string, error) {
+	program, err := l.Build(ctx, flags.driver)
+	if err != nil {
+		return nil, err
+	}
+	copied := filepath.Join(folder, "settings.db")
+	if err := dataset.Snapshot(ctx, path, copied); err != nil {
+		return nil, err
+	}
+	worker, err := process.Start(ctx, program.Program, process.Options{Dir: folder})
+	if err != nil {
+		return nil, err
+	}
+	defer worker.Kill()
+	var names []string
+	for _, s := range sqlite.Settings {
+		names = append(names, s.Name)
+	}
+	var read wire.SettingsRead
+	open := wire.Open{Path: copied, DSN: strings.ReplaceAll(flags.dsn, path, copied), Readers: 1, Idle: 1}
+	err = worker.Call(ctx, wire.TypeOpen, open, nil)
+	if err == nil {
+		err = worker.Call(ctx, wire.TypeSettings, wire.Settings{Names: names}, &read)
+	}
+	var refusal *wire.Error
+	if errors.As(err, &refusal) {
+		return nil, usage(fmt.Errorf("driver %s cannot open %q: %w", flags.driver, flags.dsn, err))
+	}
+	if err != nil || len(read.Connections) == 0 {
+		return nil, err
+	}
+	return read.Connections[0].Settings, nil
+}
+
+func (a *app) tellFindings(path string, found []doctor.Finding, flags doctorFlags) error {
+	if flags.format == "json" {
+		encoder := json.NewEncoder(a.stdout)
+		encoder.SetIndent("", "  ")
+		if found == nil {
+			found = []doctor.Finding{}
+		}
+		if err := encoder.Encode(found); err != nil {
+			return err
+		}
+	} else {
+		for i, f := range found {
+			fmt.Fprintf(a.stdout, "%d. %s: %s\n   %s\n   fix: %s\n", i+1, f.Problem, f.Says, f.Evidence, f.Fix)
+		}
+		if len(found) == 0 {
+			fmt.Fprintf(a.stdout, "%s: nothing found\n", path)
+		}
+	}
+	if len(found) > 0 {
+		return &exitError{status: statusFailed}
+	}
+	return nil
+}

@@ -1,0 +1,194 @@
+// Package doctor finds what is wrong with a database file of SQLite, with its
+// disk, and with an application's settings for it. It looks at a copy: the file
+// stays as it is, and programs that have it open are not disturbed.
+package doctor
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"assay/kit/sqlite"
+
+	_ "modernc.org/sqlite" // driver sqlite
+)
+
+// Finding is one thing that is wrong.
+type Finding struct {
+	Problem  string `json:"problem"` // its name
+	Says     string `json:"says"`
+	Evidence string `json:"evidence"`
+	Fix      string `json:"fix"` // a command or a statement
+}
+
+// The problems, the most important one first: lost data, then lost commits,
+// then failures under load, then speed, then space.
+var order = []string{"corrupt", "foreign-key-violations", "disk", "setting", "wal-size", "journal-mode", "scan", "foreign-key-index",
+	"statistics", "stale-statistics", "unused-index", "duplicate-index", "page-size", "auto-vacuum", "free-pages", "sync-latency"}
+
+// Options say what to look at.
+type Options struct {
+	Path    string
+	Folder  string   // for the copy; somebody else removes it
+	Queries []string // of the application; empty: nothing is said about indexes that nobody uses
+	// Copy copies a database that other programs may have open.
+	Copy func(ctx context.Context, src, dst string) error
+	// Disk says why commits in a folder need not survive a power cut; empty
+	// where they do.
+	Disk func(folder string) string
+	// SyncRate is how many syncs a second the disk does; 0: not measured.
+	SyncRate float64
+	// Settings are those of the application's connections, read back through its
+	// driver; nil: not known.
+	Settings map[string]string
+}
+
+// InputError says that the file is none that can be examined.
+type InputError struct{ Err error }
+
+func (e *InputError) Error() string { return e.Err.Error() }
+func (e *InputError) Unwrap() error { return e.Err }
+
+// patient is what an examination works with.
+type patient struct {
+	Options
+	db     *sql.DB // the copy
+	tables []table
+	found  []Finding
+}
+
+type table struct {
+	name    string
+	rows    int64
+	indexes []index
+}
+
+type index struct {
+	name    string
+	columns []string
+	unique  bool
+	made    bool // by CREATE INDEX
+	partial bool
+}
+
+// Examine returns what is wrong, the most important finding first.
+func Examine(ctx context.Context, options Options) (_ []Finding, err error) {
+	header := make([]byte, 16)
+	file, err := os.Open(options.Path)
+	if err != nil {
+		return nil, &InputError{err}
+	}
+	n, _ := file.Read(header)
+	if err := file.Close(); err != nil {
+		return nil, err
+	}
+	if string(header[:n]) != "SQLite format 3\x00" {
+		return nil, &InputError{fmt.Errorf("%s is no SQLite database: its first 16 bytes are not those of one", options.Path)}
+	}
+	copied := filepath.Join(options.Folder, "copy.db")
+	if err := options.Copy(ctx, options.Path, copied); err != nil {
+		return nil, err
+	}
+	p := &patient{Options: options}
+	if p.db, err = sql.Open("sqlite", "file:"+sqlite.EscapePath(copied)+"?mode=ro&immutable=1"); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, p.db.Close()) }()
+	if err := p.examine(ctx); err != nil {
+		return nil, err
+	}
+	slices.SortStableFunc(p.found, func(a, b Finding) int {
+		return slices.Index(order, a.Problem) - slices.Index(order, b.Problem)
+	})
+	return p.found, nil
+}
+
+func (p *patient) examine(ctx context.Context) error {
+	whole, err := p.integrity(ctx)
+	if err != nil || !whole {
+		return err // nothing else can be told of a damaged file
+	}
+	for _, step := range []func(context.Context) error{p.schema, p.foreignKeys, p.journal, p.pages, p.statistics, p.duplicates, p.queries} {
+		if err := step(ctx); err != nil {
+			return err
+		}
+	}
+	p.disk()
+	p.settings()
+	return nil
+}
+
+func (p *patient) add(problem, says, evidence, fix string) {
+	p.found = append(p.found, Finding{problem, says, evidence, fix})
+}
+
+// texts runs a query and returns its rows as texts.
+func (p *patient) texts(ctx context.Context, query string, args ...any) (all [][]string, err error) {
+	rows, err := p.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", query, err)
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	for rows.Next() {
+		values, pointers := make([]sql.NullString, len(columns)), make([]any, len(columns))
+		for i := range values {
+			pointers[i] = &values[i]
+		}
+		if err := rows.Scan(pointers...); err != nil {
+			return nil, err
+		}
+		row := make([]string, len(columns))
+		for i, v := range values {
+			row[i] = v.String
+		}
+		all = append(all, row)
+	}
+	return all, rows.Err()
+}
+
+func (p *patient) number(ctx context.Context, query string) (n int64, err error) {
+	err = p.db.QueryRowContext(ctx, query).Scan(&n)
+	if err != nil {
+		err = fmt.Errorf("%s: %w", query, err)
+	}
+	return n, err
+}
+
+// shell is the file's name for a command line.
+func (p *patient) shell() string { return "'" + strings.ReplaceAll(p.Path, "'", `'\''`) + "'" }
+
+func (p *patient) sqlite3(statement string) string {
+	return "sqlite3 " + p.shell() + ` "` + statement + `"`
+}
+
+// integrity looks at the structure. A file so damaged that it cannot even be
+// read is damaged, too.
+func (p *patient) integrity(ctx context.Context) (bool, error) {
+	rows, err := p.texts(ctx, "PRAGMA integrity_check(5)")
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	if err == nil && len(rows) == 1 && rows[0][0] == "ok" {
+		return true, nil
+	}
+	evidence := fmt.Sprint(err)
+	if err == nil {
+		var lines []string
+		for _, row := range rows {
+			lines = append(lines, strings.Join(strings.Fields(row[0]), " "))
+		}
+		evidence = strings.Join(lines, "; ")
+	}
+	p.add("corrupt", "the file is damaged", "PRAGMA integrity_check: "+evidence,
+		"restore a backup, or save what is readable: sqlite3 "+p.shell()+" .recover | sqlite3 recovered.db")
+	return false, nil
+}

@@ -1,0 +1,237 @@
+package doctor
+
+import (
+	"bytes"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay/internal/dataset"
+)
+
+// healthy is a database with nothing to say about: WAL, statistics, an index
+// for each query and each foreign key.
+var healthy = []string{
+	"PRAGMA journal_mode = WAL",
+	"CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL)",
+	"CREATE TABLE post (id INTEGER PRIMARY KEY, author INTEGER NOT NULL REFERENCES author(id), day INTEGER NOT NULL, title TEXT)",
+	"CREATE INDEX post_author_day ON post(author, day)",
+	"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50) INSERT INTO author SELECT i, 'a' || i FROM n",
+	"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5000) INSERT INTO post SELECT i, 1 + i % 50, i % 365, 'title ' || i FROM n",
+	"ANALYZE",
+}
+
+// queries are the application's.
+const queries = "SELECT title FROM post WHERE author = ? AND day > :day; -- it's the feed\nSELECT name FROM author WHERE id = ?1;\nSELECT count(*) FROM post"
+
+func open(t *testing.T, path string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	db.SetMaxOpenConns(1)
+	t.Cleanup(func() { db.Close() })
+	return db
+}
+
+func run(t *testing.T, db *sql.DB, statements ...string) {
+	t.Helper()
+	for _, text := range statements {
+		if _, err := db.Exec(text); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+	}
+}
+
+// database makes a file from statements, closed.
+func database(t *testing.T, statements ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "app.db")
+	db := open(t, path)
+	run(t, db, statements...)
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// examine looks at a file on a disk that loses nothing.
+func examine(t *testing.T, path string, change ...func(*Options)) []Finding {
+	t.Helper()
+	options := Options{Path: path, Folder: t.TempDir(), Queries: Split(queries), Copy: dataset.Snapshot, Disk: func(string) string { return "" }}
+	for _, c := range change {
+		c(&options)
+	}
+	found, err := Examine(t.Context(), options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestHealthy(t *testing.T) {
+	found := examine(t, database(t, healthy...), func(o *Options) {
+		o.SyncRate, o.Settings = 5000, map[string]string{"synchronous": "1", "busy_timeout": "5000", "foreign_keys": "1"}
+	})
+	if len(found) != 0 {
+		t.Errorf("got %+v, want nothing", found)
+	}
+}
+
+// Each database has one problem more than the healthy one, and that comes first.
+func TestPlantedProblems(t *testing.T) {
+	with := func(more ...string) func(t *testing.T) string {
+		return func(t *testing.T) string { return database(t, append(append([]string{}, healthy...), more...)...) }
+	}
+	before := func(first ...string) func(t *testing.T) string {
+		return func(t *testing.T) string { return database(t, append(append([]string{}, first...), healthy...)...) }
+	}
+	nothing := func(*Options) {}
+	for _, c := range []struct {
+		problem, evidence string
+		make              func(t *testing.T) string
+		change            func(*Options)
+	}{
+		{"corrupt", "post_author_day", damaged, nothing},
+		{"foreign-key-violations", "1 rows of post without a row of author", with("INSERT INTO post VALUES (9999, 777, 1, 'x')"), nothing},
+		{"disk", "tmpfs", with(), func(o *Options) { o.Disk = func(string) string { return "tmpfs keeps its files in memory" } }},
+		{"wal-size", "the log has", nil, nothing},
+		{"journal-mode", "not in WAL", with("PRAGMA journal_mode = DELETE"), nothing},
+		{"scan", "SCAN p (5000 rows)", with(), func(o *Options) { o.Queries = append(o.Queries, "SELECT id FROM post AS p WHERE p.title = ?") }},
+		{"foreign-key-index", "post has 5000 rows and no index that begins with author", with("DROP INDEX post_author_day", "ANALYZE"), func(o *Options) { o.Queries = nil }},
+		{"statistics", "post (5000 rows)", with("DROP TABLE sqlite_stat1"), nothing},
+		{"stale-statistics", "post had 5000 rows, has 55000", with("WITH RECURSIVE n(i) AS (SELECT 5001 UNION ALL SELECT i + 1 FROM n WHERE i < 55000) INSERT INTO post SELECT i, 1 + i % 50, i % 365, 'x' FROM n"), nothing},
+		{"unused-index", "post_title on post(title)", with("CREATE INDEX post_title ON post(title)", "ANALYZE"), nothing},
+		{"duplicate-index", "post_author(author) is the beginning of post_author_day(author, day)", with("CREATE INDEX post_author ON post(author)", "ANALYZE"), func(o *Options) { o.Queries = nil }},
+		{"page-size", "page_size is 1024", before("PRAGMA page_size = 1024"), nothing},
+		{"auto-vacuum", "auto_vacuum is 1", before("PRAGMA auto_vacuum = FULL"), nothing},
+		{"free-pages", "pages are free", with("CREATE TABLE big (b BLOB)", "INSERT INTO big VALUES (zeroblob(4000000))", "DELETE FROM big"), nothing},
+		{"sync-latency", "50 syncs a second, 20.0 ms each", with(), func(o *Options) { o.SyncRate = 50 }},
+		{"setting", "synchronous reads back as 0", with(), func(o *Options) {
+			o.Settings = map[string]string{"synchronous": "0", "busy_timeout": "5000", "foreign_keys": "1"}
+		}},
+	} {
+		t.Run(c.problem, func(t *testing.T) {
+			var path string
+			if c.make == nil {
+				path = bigLog(t)
+			} else {
+				path = c.make(t)
+			}
+			found := examine(t, path, c.change)
+			if len(found) != 1 || found[0].Problem != c.problem || !strings.Contains(found[0].Evidence, c.evidence) || found[0].Fix == "" {
+				t.Errorf("got %+v, want %s alone, with %q", found, c.problem, c.evidence)
+			}
+		})
+	}
+}
+
+// damaged has an index without one of its entries.
+func damaged(t *testing.T) string {
+	path := database(t, healthy...)
+	db := open(t, path)
+	run(t, db, "PRAGMA wal_checkpoint(TRUNCATE)", "PRAGMA writable_schema = 1",
+		"UPDATE sqlite_schema SET sql = 'CREATE INDEX post_author_day ON post(day, author)' WHERE name = 'post_author_day'")
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// bigLog has a log that is kept by an open reader.
+func bigLog(t *testing.T) string {
+	path := database(t, healthy...)
+	db, reader := open(t, path), open(t, path)
+	rows, err := reader.Query("SELECT * FROM post")
+	if err != nil || !rows.Next() {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { rows.Close() })
+	run(t, db, "CREATE TABLE blob (b BLOB)")
+	for range 20 {
+		run(t, db, "INSERT INTO blob VALUES (zeroblob(1000000))", "DELETE FROM blob")
+	}
+	return path
+}
+
+// What belongs to a database as other programs see it.
+func files(t *testing.T, path string) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	entries, err := os.ReadDir(filepath.Dir(path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if strings.HasSuffix(e.Name(), "-shm") {
+			all[e.Name()] = nil // readers' marks are in it
+			continue
+		}
+		if all[e.Name()], err = os.ReadFile(filepath.Join(filepath.Dir(path), e.Name())); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// A file that a program writes to is neither changed nor kept from it.
+func TestWriterIsNotDisturbed(t *testing.T) {
+	path := database(t, healthy...)
+	writer := open(t, path)
+	run(t, writer, "PRAGMA busy_timeout = 0", "BEGIN IMMEDIATE", "INSERT INTO author VALUES (1000, 'open transaction')")
+	before := files(t, path)
+	if found := examine(t, path); len(found) != 0 {
+		t.Errorf("got %+v, want nothing", found)
+	}
+	after := files(t, path)
+	for name := range before {
+		if !bytes.Equal(before[name], after[name]) {
+			t.Errorf("%s changed", name)
+		}
+	}
+	if len(before) != len(after) {
+		t.Errorf("files were %d, are %d", len(before), len(after))
+	}
+	run(t, writer, "COMMIT")
+}
+
+func TestClosedFileStaysAsItIs(t *testing.T) {
+	path := database(t, healthy...)
+	before := files(t, path)
+	examine(t, path)
+	if after := files(t, path); fmt.Sprint(after) != fmt.Sprint(before) {
+		t.Errorf("files were %d, are %d, or changed", len(before), len(after))
+	}
+}
+
+func TestNoDatabase(t *testing.T) {
+	other := filepath.Join(t.TempDir(), "text")
+	if err := os.WriteFile(other, []byte("hello"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for path, change := range map[string]func(*Options){
+		other: func(*Options) {}, "/nonexistent": func(*Options) {},
+		database(t, healthy...): func(o *Options) { o.Queries = []string{"SELECT nothing FROM nowhere"} },
+	} {
+		options := Options{Path: path, Folder: t.TempDir(), Copy: dataset.Snapshot, Disk: func(string) string { return "" }}
+		change(&options)
+		var input *InputError
+		if found, err := Examine(t.Context(), options); !errors.As(err, &input) {
+			t.Errorf("%s: got %v, %v, want an error of the input", path, found, err)
+		}
+	}
+}
+
+func TestSplit(t *testing.T) {
+	got := Split("SELECT ';' -- it's over\n;\nSELECT /* ; */ 1;-- no\n-- it's\n;SELECT \"a;b\"")
+	want := []string{"SELECT ';'", "SELECT   1", `SELECT "a;b"`}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

@@ -1,0 +1,284 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// manyRows is where the right index begins to matter.
+const manyRows = 1000
+
+func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
+
+// schema reads tables and indexes.
+func (p *patient) schema(ctx context.Context) error {
+	names, err := p.texts(ctx, "SELECT name FROM pragma_table_list WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name")
+	if err != nil {
+		return err
+	}
+	for _, row := range names {
+		t := table{name: row[0]}
+		if t.rows, err = p.number(ctx, "SELECT count(*) FROM "+quote(t.name)); err != nil {
+			return err
+		}
+		if t.indexes, err = p.indexes(ctx, t.name); err != nil {
+			return err
+		}
+		p.tables = append(p.tables, t)
+	}
+	return nil
+}
+
+func (p *patient) indexes(ctx context.Context, name string) ([]index, error) {
+	rows, err := p.texts(ctx, `SELECT name, "unique", origin, partial FROM pragma_index_list(?)`, name)
+	if err != nil {
+		return nil, err
+	}
+	var all []index
+	for _, row := range rows {
+		x := index{name: row[0], unique: row[1] == "1", made: row[2] == "c", partial: row[3] == "1"}
+		columns, err := p.texts(ctx, `SELECT coalesce(name, '(expression)') || CASE WHEN "desc" THEN ' DESC' ELSE '' END || ' ' || coll
+			FROM pragma_index_xinfo(?) WHERE key ORDER BY seqno`, x.name)
+		if err != nil {
+			return nil, err
+		}
+		for _, column := range columns {
+			x.columns = append(x.columns, column[0])
+		}
+		all = append(all, x)
+	}
+	return all, nil
+}
+
+func (p *patient) table(name string) (table, bool) {
+	i := slices.IndexFunc(p.tables, func(t table) bool { return strings.EqualFold(t.name, name) })
+	if i < 0 {
+		return table{}, false
+	}
+	return p.tables[i], true
+}
+
+func (p *patient) hasForeignKeys() bool {
+	var n int64
+	row := p.db.QueryRow("SELECT count(*) FROM sqlite_schema, pragma_foreign_key_list(sqlite_schema.name) WHERE sqlite_schema.type = 'table'")
+	return row.Scan(&n) == nil && n > 0
+}
+
+// foreignKeys looks for rows without a parent, and for parents whose children
+// are found by a scan only.
+func (p *patient) foreignKeys(ctx context.Context) error {
+	rows, err := p.texts(ctx, `SELECT "table", parent, count(*) FROM pragma_foreign_key_check GROUP BY 1, 2 ORDER BY 3 DESC`)
+	if err != nil {
+		return err
+	}
+	for _, row := range rows {
+		p.add("foreign-key-violations", "rows refer to rows that are not there",
+			fmt.Sprintf("PRAGMA foreign_key_check: %s rows of %s without a row of %s", row[2], row[0], row[1]),
+			p.sqlite3("PRAGMA foreign_key_check("+row[0]+")")+" shows them; fix them, then set PRAGMA foreign_keys = 1 on each connection")
+	}
+	for _, t := range p.tables {
+		keys, err := p.texts(ctx, `SELECT "table", group_concat("from", ', ') FROM (SELECT * FROM pragma_foreign_key_list(?) ORDER BY id, seq) GROUP BY id`, t.name)
+		if err != nil {
+			return err
+		}
+		for _, key := range keys {
+			parent, there := p.table(key[0])
+			if t.rows < manyRows || !there || parent.rows == 0 || t.indexedBy(ctx, p, strings.Split(key[1], ", ")) {
+				continue
+			}
+			p.add("foreign-key-index", "deleting or changing a row of "+key[0]+" reads all of "+t.name,
+				fmt.Sprintf("%s has %d rows and no index that begins with %s", t.name, t.rows, key[1]),
+				p.sqlite3(fmt.Sprintf("CREATE INDEX %s_%s ON %s(%s)", t.name, strings.ReplaceAll(key[1], ", ", "_"), t.name, key[1])))
+		}
+	}
+	return nil
+}
+
+// indexedBy tells whether rows are found by columns without a scan.
+func (t table) indexedBy(ctx context.Context, p *patient, columns []string) bool {
+	var where []string
+	for _, c := range columns {
+		where = append(where, quote(c)+" = ?")
+	}
+	plan, err := p.plan(ctx, "SELECT 1 FROM "+quote(t.name)+" WHERE "+strings.Join(where, " AND "))
+	return err != nil || !strings.Contains(plan, "SCAN ")
+}
+
+// statistics looks at what ANALYZE has left.
+func (p *patient) statistics(ctx context.Context) error {
+	exists, err := p.number(ctx, "SELECT count(*) FROM sqlite_schema WHERE name = 'sqlite_stat1'")
+	if err != nil {
+		return err
+	}
+	known := map[string]int64{}
+	if exists > 0 {
+		rows, err := p.texts(ctx, "SELECT tbl, stat FROM sqlite_stat1")
+		if err != nil {
+			return err
+		}
+		for _, row := range rows {
+			first, _, _ := strings.Cut(row[1], " ")
+			if n, err := strconv.ParseInt(first, 10, 64); err == nil {
+				known[row[0]] = max(n, known[row[0]])
+			}
+		}
+	}
+	var missing, stale []string
+	for _, t := range p.tables {
+		n, there := known[t.name]
+		switch {
+		case t.rows < manyRows || len(t.indexes) == 0:
+		case !there:
+			missing = append(missing, fmt.Sprintf("%s (%d rows)", t.name, t.rows))
+		case t.rows > 10*n || n > 10*t.rows:
+			stale = append(stale, fmt.Sprintf("%s had %d rows, has %d", t.name, n, t.rows))
+		}
+	}
+	const says = "the planner guesses which index is best"
+	if len(missing) > 0 {
+		p.add("statistics", says, "sqlite_stat1 has nothing about "+strings.Join(missing, ", "), p.sqlite3("ANALYZE")+", later PRAGMA optimize before connections are closed")
+	}
+	if len(stale) > 0 {
+		p.add("stale-statistics", says, "since the last ANALYZE: "+strings.Join(stale, "; "), p.sqlite3("ANALYZE"))
+	}
+	return nil
+}
+
+// duplicates looks for indexes that are the beginning of another one.
+func (p *patient) duplicates(context.Context) error {
+	for _, t := range p.tables {
+		for i, x := range t.indexes {
+			for j, y := range t.indexes {
+				same := len(x.columns) == len(y.columns)
+				if i == j || !x.made || x.unique || x.partial || y.partial || len(x.columns) > len(y.columns) || same && !y.unique && i < j {
+					continue
+				}
+				if slices.Equal(x.columns, y.columns[:len(x.columns)]) && !slices.ContainsFunc(x.columns, isExpression) {
+					p.add("duplicate-index", "each write keeps an index that another one makes superfluous",
+						fmt.Sprintf("%s(%s) is the beginning of %s(%s) on %s", x.name, short(x.columns), y.name, short(y.columns), t.name),
+						p.sqlite3("DROP INDEX "+x.name))
+					break
+				}
+			}
+		}
+	}
+	return nil
+}
+
+func isExpression(column string) bool { return strings.HasPrefix(column, "(expression)") }
+
+// short is columns without their collation.
+func short(columns []string) string {
+	var all []string
+	for _, c := range columns {
+		all = append(all, c[:strings.LastIndex(c, " ")])
+	}
+	return strings.Join(all, ", ")
+}
+
+// parameters matches those of SQL outside of quotes, and what is quoted.
+var parameters = regexp.MustCompile(`'[^']*'|"[^"]*"|[:@$][A-Za-z_]\w*|\?\d*`)
+
+// plan is SQLite's plan of a query, a line for each step. Values are unknown.
+func (p *patient) plan(ctx context.Context, query string) (string, error) {
+	var args []any
+	query = parameters.ReplaceAllStringFunc(query, func(word string) string {
+		if word[0] == '\'' || word[0] == '"' {
+			return word
+		}
+		args = append(args, nil)
+		return "?"
+	})
+	rows, err := p.texts(ctx, "EXPLAIN QUERY PLAN "+query, args...)
+	var lines []string
+	for _, row := range rows {
+		lines = append(lines, row[len(row)-1])
+	}
+	return strings.Join(lines, "\n"), err
+}
+
+// queries looks at the plans of the application's queries.
+func (p *patient) queries(ctx context.Context) error {
+	used := map[string]bool{}
+	for _, query := range p.Queries {
+		plan, err := p.plan(ctx, query)
+		if err != nil {
+			return &InputError{fmt.Errorf("query %q: %w", brief(query), err)}
+		}
+		for line := range strings.Lines(plan) {
+			line = strings.TrimSpace(line)
+			if _, rest, found := strings.Cut(line, "INDEX "); found {
+				used[strings.Fields(rest)[0]] = true
+			}
+			p.scanned(query, line)
+		}
+	}
+	for _, t := range p.tables {
+		for _, x := range t.indexes {
+			if len(p.Queries) > 0 && x.made && !x.unique && !used[x.name] {
+				p.add("unused-index", "each write keeps an index that none of the given queries uses", fmt.Sprintf("%s on %s(%s)", x.name, t.name, short(x.columns)),
+					"where the queries are all there are: "+p.sqlite3("DROP INDEX "+x.name))
+			}
+		}
+	}
+	return nil
+}
+
+var selective = regexp.MustCompile(`(?i)\b(where|join)\b`)
+
+// scanned reports a step that reads a whole big table for a query that wants
+// some of its rows.
+func (p *patient) scanned(query, step string) {
+	rest, found := strings.CutPrefix(step, "SCAN ")
+	if !found || !selective.MatchString(query) {
+		return
+	}
+	name := strings.Fields(rest)[0]
+	t, there := p.table(name)
+	if !there { // it may be an alias
+		alias := regexp.MustCompile(`(?i)(\w+)"?\s+(?:as\s+)?` + regexp.QuoteMeta(name) + `\b`)
+		if m := alias.FindStringSubmatch(query); m != nil {
+			t, there = p.table(m[1])
+		}
+	}
+	if there && t.rows >= manyRows {
+		p.add("scan", "a query reads all of "+t.name, fmt.Sprintf("%s: %s (%d rows)", brief(query), step, t.rows),
+			"an index on the columns of its WHERE or ON; assay init --db "+p.shell()+" --queries FILE drafts a plan that measures it")
+	}
+}
+
+func brief(query string) string {
+	text := strings.Join(strings.Fields(query), " ")
+	if len(text) > 80 {
+		text = text[:77] + "..."
+	}
+	return text
+}
+
+// Split takes the statements of a file of SQL apart, and leaves comments out.
+func Split(text string) []string {
+	var all []string
+	var statement strings.Builder
+	for text != "" {
+		part := next.FindString(text)
+		text = text[len(part):]
+		switch {
+		case part == ";":
+			all = append(all, strings.TrimSpace(statement.String()))
+			statement.Reset()
+		case strings.HasPrefix(part, "--") || strings.HasPrefix(part, "/*"):
+			statement.WriteByte(' ')
+		default:
+			statement.WriteString(part)
+		}
+	}
+	all = append(all, strings.TrimSpace(statement.String()))
+	return slices.DeleteFunc(all, func(s string) bool { return s == "" })
+}
+
+// next matches what SQL begins with: a comment, something quoted, or a letter.
+var next = regexp.MustCompile(`^(?s:--[^\n]*|/\*.*?\*/|'[^']*'|"[^"]*"|.)`)
