@@ -349,6 +349,7 @@ func TestStoreWithoutSQL(t *testing.T) {
 
 // contested is what several clients do to the same keys.
 const contested = `name: contested
+precision: 50%
 drivers: [store, honest]
 clients: 4
 pool: 4
