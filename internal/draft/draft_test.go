@@ -22,7 +22,7 @@ import (
 var update = flag.Bool("update", false, "write the golden files anew")
 
 // create makes a database by SQL and returns its path.
-func create(t *testing.T, text string) string {
+func create(t testing.TB, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "own.db")
 	db, err := sql.Open("sqlite", path)
