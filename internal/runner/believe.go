@@ -42,11 +42,27 @@ func (in *instance) checkedMeasure(ctx context.Context, request wire.Measure, m 
 	if err := m.Check(call); err != nil {
 		return untrue(wire.TypeMeasure, err)
 	}
-	return untrue(wire.TypeMeasure, in.r.paces.add(in.cell().Driver+"|"+in.cell().Build+"|"+request.Operation, *m, call))
+	return untrue(wire.TypeMeasure, in.r.paces.add(strings.Join([]string{in.cell().Driver, in.cell().Build, in.cell().Profile, request.Operation}, "|"), *m, call))
 }
 
-// paces are how long calls took beside what was measured in them, by the driver, the build
-// and the operation, over all launches.
+const (
+	// shortCalls is how many calls that measure next to nothing a launch has for
+	// each operation, beside its windows: they show what a call itself takes.
+	shortCalls = 5
+	// shortLength is how long they are where operations are shorter.
+	shortLength = 10 * time.Microsecond
+)
+
+// shortCall has the worker measure as little as it can, where it has read already.
+func (t *turn) shortCall(ctx context.Context) error {
+	unit := t.prepared[t.j.Cell.Peer()].unit
+	units := max(1, int64(shortLength/max(1, t.each*time.Duration(unit))))
+	var m wire.Measured
+	return t.checkedMeasure(ctx, wire.Measure{Operation: t.j.Cell.Peer(), Operations: units * unit}, &m)
+}
+
+// paces are how long calls took beside what was measured in them, by the driver, the build,
+// the profile and the operation, over all launches.
 type paces struct {
 	sync.Mutex // instances that are warmed up at the same time share them
 	all        map[string]*wire.Pace

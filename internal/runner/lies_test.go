@@ -5,9 +5,12 @@ package runner
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"os"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +23,8 @@ import (
 type lie struct {
 	measured func(*wire.Measured)     // changes what was measured
 	late     bool                     // only of positions behind the first
+	request  func(line []byte) []byte // changes a whole request
+	windows  bool                     // only windows show it: a block of a millisecond does not
 	kind     string                   // of the requests whose replies change; empty: measure
 	reply    func(line []byte) []byte // changes a whole reply
 	reason   string                   // part of why its cells failed
@@ -31,6 +36,8 @@ type lie struct {
 var lies = map[string]lie{
 	"lies-fast-clock":    {measured: func(m *wire.Measured) { m.Nanos *= 50 }, reason: "its clock is too fast"},
 	"lies-slow-clock":    {measured: func(m *wire.Measured) { time.Sleep(2500 * time.Millisecond) }, reason: "its clock is too slow"},
+	"lies-half-clock":    {windows: true, request: longer(2), measured: func(m *wire.Measured) { m.Nanos /= 2 }, reason: "its clock is too slow"},
+	"lies-double-clock":  {windows: true, request: longer(0.5), measured: func(m *wire.Measured) { m.Nanos *= 2 }, reason: "its clock is too fast"},
 	"lies-one-operation": {measured: func(m *wire.Measured) { m.Operations, m.Executed, m.Histogram = 1, 1, nil }, reason: "want at least|were asked for"},
 	"lies-in-no-time":    {measured: func(m *wire.Measured) { m.Operations, m.Executed, m.Nanos = 1e7, 1e7, 1 }, reason: "it lasted|were asked for"},
 	"lies-negative":      {measured: func(m *wire.Measured) { m.Operations = -m.Operations }, reason: "is no possible count"},
@@ -54,6 +61,20 @@ var lies = map[string]lie{
 
 func swap(what, with string) func([]byte) []byte {
 	return func(line []byte) []byte { return bytes.Replace(line, []byte(what), []byte(with), 1) }
+}
+
+// longer makes windows longer, as a clock that runs slower does.
+func longer(times float64) func([]byte) []byte {
+	asked := regexp.MustCompile(`"nanos":(\d+)`)
+	return func(line []byte) []byte {
+		return asked.ReplaceAllFunc(line, func(found []byte) []byte {
+			nanos, err := strconv.ParseFloat(string(found[len(`"nanos":`):]), 64)
+			if err != nil {
+				panic(err)
+			}
+			return fmt.Appendf(nil, `"nanos":%.0f`, nanos*times)
+		})
+	}
 }
 
 // lying is where a worker of this name writes its replies.
@@ -115,8 +136,8 @@ func TestLies(t *testing.T) {
 			b.Launches = 1
 			b.run(t)
 			for name, l := range lies {
-				if l.late && mode == assay.Blocks {
-					continue // what it changes is checked by its state
+				if (l.late || l.windows) && mode == assay.Blocks {
+					continue // what is late is checked by the state that a block leaves
 				}
 				if l.outcome == "" {
 					l.outcome = assay.Failed

@@ -79,7 +79,7 @@ func TestPhases(t *testing.T) {
 		if trial.Cell.Driver != "honest" {
 			told := slices.ContainsFunc(trial.Warnings, func(w assay.Warning) bool { return w.Code == "no-phases" })
 			if _, has := trial.Figures["clock-ns/op"]; has || !told || trial.Outcome != assay.OK {
-				t.Errorf("a worker without phases: %s, %v, %v", trial.Outcome, trial.Warnings, trial.Figures)
+				t.Errorf("a worker without phases: %s (%s), %v, %v", trial.Outcome, trial.Reason, trial.Warnings, trial.Figures)
 			}
 			continue
 		}

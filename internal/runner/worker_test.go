@@ -52,6 +52,9 @@ type asked struct {
 // window tells whether it is a measured window and no warm-up.
 func (a asked) window() bool { return a.Kind == "measure" && a.Nanos == int64(windowLength) }
 
+// short tells whether it is a number of operations: beside windows, or a block.
+func (a asked) short() bool { return a.Kind == "measure" && a.Count > 0 }
+
 // work is a worker that writes down what it is asked, honest unless its name is
 // that of a fault.
 func work(name, log string) int {
@@ -96,6 +99,9 @@ func (r *requests) Read(p []byte) (int, error) {
 			return 0, io.EOF
 		}
 		r.note(line)
+		if change := lies[r.name].request; change != nil {
+			line = change(line)
+		}
 		r.rest = line
 	}
 	n := copy(p, r.rest)
@@ -117,7 +123,7 @@ func (r *requests) note(line []byte) {
 	a := asked{PID: os.Getpid(), Worker: r.name, Kind: head.Type, Nanos: measure.Nanos, Start: measure.Start, Count: measure.Operations}
 	a.Beside, a.Awake = neighbours()
 	for range 1000 { // a stopped process stops when it would run next
-		if a.Awake == 0 || !a.window() {
+		if a.Awake == 0 || !a.window() && !a.short() {
 			break
 		}
 		time.Sleep(time.Millisecond)

@@ -141,23 +141,6 @@ func (m Measured) tail(call Call) int64 {
 	return longest * m.Nanos / (m.Operations/int64(call.Clients) + 1)
 }
 
-// Pace counts the calls that took much longer than what was measured in them.
-// One can by an accident; most of them cannot.
-type Pace struct{ calls, slow int }
-
-// Add counts one call, and returns why all so far cannot be true.
-func (p *Pace) Add(m Measured, call Call) error {
-	const slack, minCalls = 150 * time.Millisecond, 5
-	p.calls++
-	if over := call.Took - time.Duration(m.Nanos+m.tail(call)); call.Marks == "" && over > time.Duration(m.Nanos)+slack {
-		p.slow++
-	}
-	if p.calls < minCalls || 2*p.slow <= p.calls {
-		return nil
-	}
-	return fmt.Errorf("%d of %d calls took over twice the time that the worker reports of them: its clock is too slow, or it measures only a part", p.slow, p.calls)
-}
-
 func slackOf(took time.Duration) int64 {
 	return int64(clockSlack) + int64(clockShare*float64(took))
 }

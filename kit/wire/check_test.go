@@ -1,7 +1,9 @@
 package wire
 
 import (
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"strings"
 	"testing"
 	"time"
@@ -123,6 +125,74 @@ func TestPace(t *testing.T) {
 		}
 		if (err != nil) != refused {
 			t.Errorf("late and fine calls %s: got %v, want refused: %v", calls, err, refused)
+		}
+	}
+}
+
+// paced are calls of a worker whose clock runs at a speed: a launch's short ones,
+// its warm-up and its windows.
+func paced(speed float64, clients int, overhead func() time.Duration, windows int, length time.Duration) error {
+	var pace Pace
+	add := func(real time.Duration, operations int64) error {
+		call, m := window()
+		call.Clients = clients
+		m.Operations, m.Executed, m.Nanos = operations, operations, int64(float64(real)*speed)
+		call.Took = real + overhead()
+		if m.Nanos > int64(call.Took)+slackOf(call.Took) {
+			return fmt.Errorf("refused alone")
+		}
+		return pace.Add(m, call)
+	}
+	for range 5 {
+		if err := add(10*time.Microsecond, int64(clients)); err != nil {
+			return err
+		}
+	}
+	for range windows {
+		if err := add(time.Duration(float64(length)/speed), int64(20*clients)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// A clock at half or twice its speed is found in one launch, whatever a call takes
+// beside what it measures; late calls, slow ones and the long ends of several
+// clients are not taken for it.
+func TestPaceOfAWrongClock(t *testing.T) {
+	random := rand.New(rand.NewPCG(1, 2))
+	fixed := func(d time.Duration) func() time.Duration { return func() time.Duration { return d } }
+	noisy := func() time.Duration { return time.Duration(200+random.ExpFloat64()*3000) * time.Microsecond } // a crowded machine
+	late := func() time.Duration { return time.Duration(20000+random.NormFloat64()*3000) * time.Microsecond }
+	tails := func() time.Duration { // another client goes on, in most calls
+		return time.Duration(200+random.IntN(2)*random.IntN(20000)) * time.Microsecond
+	}
+	for name, c := range map[string]struct {
+		speed    float64
+		clients  int
+		overhead func() time.Duration
+		windows  int
+		length   time.Duration
+		want     string
+	}{
+		"right":                    {1, 1, fixed(300 * time.Microsecond), 200, 5 * time.Millisecond, ""},
+		"right, slow calls":        {1, 1, fixed(20 * time.Millisecond), 200, 5 * time.Millisecond, ""},
+		"right, crowded machine":   {1, 1, noisy, 2000, 5 * time.Millisecond, ""},
+		"right, long tails":        {1, 2, tails, 2000, 5 * time.Millisecond, ""},
+		"half":                     {0.5, 1, fixed(300 * time.Microsecond), 40, 5 * time.Millisecond, "its clock is too slow"},
+		"half, slow calls":         {0.5, 1, fixed(20 * time.Millisecond), 40, 5 * time.Millisecond, "its clock is too slow"},
+		"right, every call late":   {1, 1, late, 2000, 5 * time.Millisecond, ""},
+		"half, two clients":        {0.5, 2, fixed(300 * time.Microsecond), 40, 5 * time.Millisecond, "its clock is too slow"},
+		"half, five long blocks":   {0.5, 1, fixed(time.Millisecond), 5, 100 * time.Millisecond, "its clock is too slow"},
+		"twice":                    {2, 1, fixed(300 * time.Microsecond), 1, 5 * time.Millisecond, "refused alone"},
+		"twice, slower calls":      {2, 1, fixed(2 * time.Millisecond), 40, 5 * time.Millisecond, "its clock is too fast"},
+		"twice, slow calls":        {2, 1, fixed(20 * time.Millisecond), 40, 5 * time.Millisecond, "its clock is too fast"},
+		"half, four long blocks":   {0.5, 1, fixed(time.Millisecond), 4, 100 * time.Millisecond, ""}, // may be an accident
+		"four fifths of its speed": {0.8, 1, fixed(300 * time.Microsecond), 200, 5 * time.Millisecond, ""},
+	} {
+		err := paced(c.speed, c.clients, c.overhead, c.windows, c.length)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
 	}
 }
