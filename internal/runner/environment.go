@@ -37,6 +37,20 @@ func own(doing string, err error) error {
 	return fail(doing, err)
 }
 
+// exhausted are the errors of a system that has no more of something.
+var exhausted = []error{syscall.EMFILE, syscall.ENFILE, syscall.EAGAIN, syscall.ENOMEM}
+
+// notStarted is fail, for a worker that did not start: what the system refuses to
+// this process before there is a worker is no fault of a driver.
+func notStarted(err error) error {
+	for _, cause := range exhausted {
+		if errors.Is(err, cause) {
+			return &EnvironmentError{fmt.Errorf("start a worker: %w", err)}
+		}
+	}
+	return fail("start", err)
+}
+
 // checkEnvironment tells whether a trial failed because nothing can be measured
 // any more: then it has no outcome.
 func (r *Runner) checkEnvironment(t *assay.Trial) error {

@@ -136,7 +136,7 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 		return err
 	})
 	if err != nil {
-		return fail("start", err)
+		return notStarted(err)
 	}
 	request := wire.Open{Path: in.address(), Settings: settings, Once: in.withPath(j.Profile.Once), Each: in.withPath(j.Profile.Each),
 		Readers: in.asked.readers, Idle: in.asked.idle, Writers: in.asked.writers, Lazy: in.asked.lazy}
@@ -498,9 +498,12 @@ func end(t *assay.Trial, err error) error {
 	return nil
 }
 
-// makeRoom is what to do about a full disk, whoever met it: the system's words
-// are from here, SQLite's from a worker.
+// makeRoom is what to do about a full disk or too many files, whoever met them: the
+// system's words are from here, SQLite's from a worker.
 func makeRoom(reason string) string {
+	if strings.Contains(reason, syscall.EMFILE.Error()) {
+		return "; raise the limit of open files (ulimit -n), or use fewer clients and connections"
+	}
 	if strings.Contains(reason, syscall.ENOSPC.Error()) || strings.Contains(reason, "disk is full") {
 		return "; free some space, or put the databases elsewhere by XDG_CACHE_HOME"
 	}

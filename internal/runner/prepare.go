@@ -46,8 +46,12 @@ func (r *Runner) identify(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		var environment *EnvironmentError
+		if err = notStarted(err); errors.As(err, &environment) {
+			return err
+		}
 		if err != nil {
-			refused[key] = fail("start", err)
+			refused[key] = err
 			continue
 		}
 		said := worker.Hello().Target

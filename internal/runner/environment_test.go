@@ -1,0 +1,86 @@
+//go:build unix
+
+package runner
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"assay"
+)
+
+// fewFiles leaves this process so many files that it can still open.
+func fewFiles(t *testing.T, left int) (more func()) {
+	t.Helper()
+	var before syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
+		t.Fatal(err)
+	}
+	low := before
+	low.Cur = 100
+	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &low); err != nil {
+		t.Fatal(err)
+	}
+	var opened []*os.File
+	for {
+		file, err := os.Open(os.DevNull)
+		if err != nil {
+			break
+		}
+		opened = append(opened, file)
+	}
+	for ; left > 0; left-- {
+		opened[len(opened)-1].Close()
+		opened = opened[:len(opened)-1]
+	}
+	return func() {
+		for _, file := range opened {
+			file.Close()
+		}
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Where this process may open no more files, no driver is to blame: the run ends,
+// and can be resumed.
+func TestTooManyOpenFiles(t *testing.T) {
+	b := newBench(t, header+read)
+	r, err := New(t.Context(), b.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	refused := 0
+	for left := range 12 {
+		more := fewFiles(t, left)
+		in, err := r.start(t.Context(), r.groups[0].members[0], 1, connections{readers: 1, idle: 1})
+		more()
+		if err == nil {
+			in.kill()
+			continue
+		}
+		refused++
+		var environment *EnvironmentError
+		if !errors.As(err, &environment) || !strings.Contains(err.Error(), "too many open files; raise the limit of open files (ulimit -n)") {
+			t.Errorf("with %d files left: got %v, want that the run cannot go on, and what to do", left, err)
+		}
+	}
+	if refused == 0 {
+		t.Error("every start had enough files, want some that had not")
+	}
+}
+
+// A worker that may open no more files has that outcome, with what to do.
+func TestTooManyOpenFilesOfAWorker(t *testing.T) {
+	trial := assay.Trial{Outcome: assay.OK}
+	if err := end(&trial, fail("open", errors.New("unable to open database file: too many open files"))); err != nil {
+		t.Fatal(err)
+	}
+	if trial.Outcome != assay.Failed || !strings.Contains(trial.Reason, "raise the limit of open files (ulimit -n)") {
+		t.Errorf("got %s (%s), want that it failed, and what to do", trial.Outcome, trial.Reason)
+	}
+}
