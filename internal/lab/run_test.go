@@ -25,8 +25,18 @@ import (
 // workerVariable, in the environment, makes this program a worker of that name.
 const workerVariable = "LAB_TEST_WORKER"
 
+// runVariable makes it one that starts or resumes the run in a folder.
+const runVariable = "LAB_TEST_RUN"
+
 func TestMain(m *testing.M) {
 	name := os.Getenv(workerVariable)
+	if dir := os.Getenv(runVariable); name == "" && dir != "" {
+		if err := runIn(dir); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if name == "" {
 		os.Exit(m.Run())
 	}
@@ -106,12 +116,37 @@ func bench(t *testing.T, w *watcher) (*Lab, *store.Store, Request) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	p, err := plan.Decode("small.yaml", []byte(small))
+	l, request, err := labIn(dir, w)
 	if err != nil {
 		t.Fatal(err)
 	}
+	return l, s, request
+}
+
+func labIn(dir string, w Watcher) (*Lab, Request, error) {
+	p, err := plan.Decode("small.yaml", []byte(small))
 	l := &Lab{Cache: filepath.Join(dir, "cache"), Source: build.Source{Dir: filepath.Join(dir, "source")}, Watcher: w}
-	return l, s, Request{Plan: p, PlanFile: "/small.yaml"}
+	return l, Request{Plan: p, PlanFile: "/small.yaml"}, err
+}
+
+// runIn resumes the run in a folder, or starts it.
+func runIn(dir string) error {
+	ctx := context.Background()
+	s, err := store.Open(ctx, filepath.Join(dir, "assay.db"))
+	if err != nil {
+		return err
+	}
+	l, request, err := labIn(dir, &watcher{})
+	if err != nil {
+		return err
+	}
+	runs, err := s.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	request.Resume = len(runs) > 0
+	_, err = l.Run(ctx, s, request)
+	return errors.Join(err, s.Close())
 }
 
 // planted is a fault of assay itself.
