@@ -36,7 +36,7 @@ type lie struct {
 var lies = map[string]lie{
 	"lies-fast-clock":    {measured: func(m *wire.Measured) { m.Nanos *= 50 }, reason: "its clock is too fast"},
 	"lies-slow-clock":    {measured: func(m *wire.Measured) { time.Sleep(2500 * time.Millisecond) }, reason: "its clock is too slow"},
-	"lies-half-clock":    {windows: true, request: longer(2), measured: func(m *wire.Measured) { m.Nanos /= 2 }, reason: "its clock is too slow"},
+	"lies-tenth-clock":   {windows: true, request: longer(10), measured: func(m *wire.Measured) { m.Nanos /= 10 }, reason: "its clock is too slow"},
 	"lies-double-clock":  {windows: true, request: longer(0.5), measured: func(m *wire.Measured) { m.Nanos *= 2 }, reason: "its clock is too fast"},
 	"lies-one-operation": {measured: func(m *wire.Measured) { m.Operations, m.Executed, m.Histogram = 1, 1, nil }, reason: "want at least|were asked for"},
 	"lies-in-no-time":    {measured: func(m *wire.Measured) { m.Operations, m.Executed, m.Nanos = 1e7, 1e7, 1 }, reason: "it lasted|were asked for"},
