@@ -149,8 +149,10 @@ func (r *Report) writeMarkdown(out io.Writer) error {
 		}
 		fmt.Fprintf(&b, "- %s\n", cell.Replace(line))
 	}
-	if words := r.controlWords(); words != "" {
-		fmt.Fprintf(&b, "\n%s\n", words)
+	for _, note := range append(r.Lessened(), r.controlWords()) {
+		if note != "" {
+			fmt.Fprintf(&b, "\n%s\n", note)
+		}
 	}
 	_, err := io.WriteString(out, b.String())
 	return err

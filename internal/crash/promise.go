@@ -10,11 +10,12 @@ import (
 
 // Promise is what an engine's documentation says of some settings, in our words.
 type Promise struct {
-	Engine   string
-	Settings map[string][]string // values as they are read back, of which each setting has one
-	Class    assay.Durability    // that the words come to
-	// LosesWhenKilled says that a killed process may lose the newest commits too,
-	// which the class excludes otherwise.
+	Engine string
+	// Settings have values as they are read back, of which each setting has one.
+	// None stands for the default of a library that does not show it.
+	Settings map[string][]string
+	Class    assay.Durability // that the words come to
+	// LosesWhenKilled says that a killed process may lose the newest commits too.
 	LosesWhenKilled bool `json:"loses_when_killed"`
 	Says            string
 	Source          string // address of the documentation
@@ -54,7 +55,11 @@ func (p Promise) fits(settings map[string]string) bool {
 
 // Contradicts reports whether a result shows what the documentation excludes.
 func (p Promise) Contradicts(r *Result) bool {
+	cut := r.Task.Fault == assay.PowerCut || r.Task.Fault == assay.FailingIO
 	return slices.ContainsFunc(r.damages(), func(d Damage) bool {
-		return promised(p.Class, r.Task.Fault, d) && !(p.LosesWhenKilled && d == Lost)
+		if d == Lost && !cut {
+			return p.Class != assay.None && !p.LosesWhenKilled
+		}
+		return promised(p.Class, r.Task.Fault, d)
 	})
 }

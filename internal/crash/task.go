@@ -100,7 +100,9 @@ func promised(class assay.Durability, fault assay.Fault, d Damage) bool {
 	case fault == assay.PowerCut, fault == assay.FailingIO: // a write that fails later is seen by a sync only
 		return class == assay.Power || class == assay.Consistent && d != Lost
 	}
-	return class != assay.None // a killed process and a full disk lose nothing that was acknowledged
+	// A killed process and a full disk lose nothing that was acknowledged, unless
+	// the class is that the newest commits may be gone.
+	return class == assay.Power || class == assay.Process || class == assay.Consistent && d != Lost
 }
 
 // Refuted is the damage that the claimed class excludes, the worst of them;
