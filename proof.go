@@ -10,10 +10,13 @@ type Fault string
 
 // The faults.
 const (
-	PowerCut  Fault = "power" // the disk loses what was not flushed
-	Kill      Fault = "kill"  // the process dies, the operating system does not
-	FullDisk  Fault = "full"  // writes fail for want of space
-	FailingIO Fault = "eio"   // reads, writes and syncs fail
+	PowerCut Fault = "power" // the disk loses what was not flushed
+	// FileCut is the weaker model of a power cut that takes no root: each file and
+	// folder loses what was not synced, in a file system that is only a model.
+	FileCut   Fault = "power-files"
+	Kill      Fault = "kill" // the process dies, the operating system does not
+	FullDisk  Fault = "full" // writes fail for want of space
+	FailingIO Fault = "eio"  // reads, writes and syncs fail
 )
 
 // Refutation is how a promise about the data was broken.
@@ -84,8 +87,8 @@ func (p Proof) Words() string {
 var mildness = []Refutation{LosesCommits, TearsCommits, Corrupts, DoesNotOpen}
 
 // Foremost is the proof that stands for those of several faults: the worst
-// refutation, or else what power cuts showed; the zero value where there is
-// neither.
+// refutation, or else what power cuts showed, or else their weaker model; the zero
+// value where there is none of them.
 func Foremost(all []Proof) Proof {
 	var foremost Proof
 	for _, p := range all {
@@ -94,7 +97,7 @@ func Foremost(all []Proof) Proof {
 			if foremost.Refuted == 0 || slices.Index(mildness, p.Kind) > slices.Index(mildness, foremost.Kind) {
 				foremost = p
 			}
-		case p.Fault == PowerCut && foremost.Refuted == 0:
+		case p.Fault == PowerCut && foremost.Refuted == 0, p.Fault == FileCut && foremost.States == 0:
 			foremost = p
 		}
 	}
@@ -110,7 +113,7 @@ func (p Proof) Proven(claimed Durability) Durability {
 		return claimed
 	case p.Kind == LosesCommits && strong:
 		return Consistent // what is there is whole
-	case strong && (p.Fault == PowerCut || p.Fault == FailingIO):
+	case strong && (p.Fault == PowerCut || p.Fault == FileCut || p.Fault == FailingIO):
 		return Process
 	}
 	return None
@@ -118,9 +121,12 @@ func (p Proof) Proven(claimed Durability) Durability {
 
 // Times counts a fault in words.
 func (f Fault) Times(n int) string {
-	words := map[Fault]string{PowerCut: "cut", Kill: "kill", FullDisk: "full disk", FailingIO: "I/O error"}[f]
-	if n != 1 {
-		words += "s"
+	words := map[Fault]string{PowerCut: "cut", FileCut: "cut of a file model", Kill: "kill", FullDisk: "full disk", FailingIO: "I/O error"}[f]
+	switch {
+	case n == 1:
+		return words
+	case f == FileCut:
+		return "cuts of a file model"
 	}
-	return words
+	return words + "s"
 }

@@ -68,29 +68,21 @@ and loop devices. Exit status 1: a promise was refuted, or a control that must f
 	f := cmd.Flags()
 	f.StringSliceVar(&flags.drivers, "drivers", nil, "drivers instead of the plan's: NAME[@VERSION],... or * for all")
 	f.StringArrayVar(&flags.only, "only", nil, "try only cells with KEY=VALUE[,VALUE]; may be repeated")
-	f.StringSliceVar(&flags.faults, "faults", faultNames(), "what to do to the databases")
+	f.StringSliceVar(&flags.faults, "faults", names(crash.Usual()), "what to do to the databases: "+strings.Join(names(crash.Faults()), ", "))
 	f.IntVar(&flags.states, "states", 0, "check so many states of each target and profile (default: as many as the budget allows)")
 	f.DurationVar(&flags.budget, "budget", defaultCrashBudget, "time for all states, builds excluded; without limit where --states is given alone")
 	f.Uint64Var(&flags.seed, "seed", 1, "of the workload and of the states that are chosen")
 	f.StringVar(&flags.replay, "replay", "", "make the state of the finding with this ID again, and show what is wrong with it")
-	f.StringVar((*string)(&flags.format), "format", string(crash.Text), strings.Join(formatNames(), "|"))
+	f.StringVar((*string)(&flags.format), "format", string(crash.Text), strings.Join(names(crash.Formats()), "|"))
 	f.StringVarP(&flags.output, "output", "o", "", "file to write instead of standard output")
 	f.StringVar(&flags.keep, "keep", "", "with --replay: leave the image of the disk in this file")
 	return cmd
 }
 
-func formatNames() []string {
+func names[T ~string](all []T) []string {
 	var names []string
-	for _, f := range crash.Formats() {
-		names = append(names, string(f))
-	}
-	return names
-}
-
-func faultNames() []string {
-	var names []string
-	for _, f := range crash.Faults() {
-		names = append(names, string(f))
+	for _, one := range all {
+		names = append(names, string(one))
 	}
 	return names
 }
@@ -101,11 +93,11 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 		return usage(errors.New("--states and --budget must not be negative, and --keep needs --replay"))
 	}
 	if !slices.Contains(crash.Formats(), flags.format) {
-		return usage(fmt.Errorf("unknown format %q", flags.format), "formats are "+strings.Join(formatNames(), ", "))
+		return usage(fmt.Errorf("unknown format %q", flags.format), "formats are "+strings.Join(names(crash.Formats()), ", "))
 	}
 	for _, f := range flags.faults {
-		if !slices.Contains(faultNames(), f) {
-			return usage(fmt.Errorf("--faults %q: there are %s", f, strings.Join(faultNames(), ", ")))
+		if !slices.Contains(names(crash.Faults()), f) {
+			return usage(fmt.Errorf("--faults %q: there are %s", f, strings.Join(names(crash.Faults()), ", ")))
 		}
 	}
 	p, err := readPlan(name)
@@ -167,7 +159,7 @@ func commandOf(plan string, flags crashFlags) []string {
 	for _, only := range flags.only {
 		words = append(words, "--only", only)
 	}
-	if !slices.Equal(flags.faults, faultNames()) {
+	if !slices.Equal(flags.faults, names(crash.Usual())) {
 		words = append(words, "--faults", strings.Join(flags.faults, ","))
 	}
 	if flags.states > 0 {
@@ -214,7 +206,7 @@ func crashTasks(p *plan.Plan, candidates []lab.Candidate, findings string, flags
 		for _, c := range candidates {
 			t := crash.Task{Driver: c.Driver, Options: c.Program.Options, Build: c.Program.Digest, Program: c.Program.Path, Plan: p.Name, Profile: c.Profile.Name,
 				Settings: c.Profile.Settings, Once: c.Profile.Once, Each: c.Profile.Each, Initial: c.Empty, Fault: fault, Seed: flags.seed,
-				States: flags.states, Controls: fault == assay.PowerCut, Findings: findings}
+				States: flags.states, Controls: fault == assay.PowerCut || fault == assay.FileCut, Findings: findings}
 			if len(c.Profile.Raw) > 0 {
 				driver, _, _ := strings.Cut(c.Driver, "@")
 				if t.DSN = c.Profile.Raw[driver]; t.DSN == "" {

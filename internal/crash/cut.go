@@ -14,6 +14,10 @@ const (
 	OpFlush        // all writes before it are on the medium from here on
 	OpAck          // the worker acknowledged a transaction
 	OpRead         // can fail, and is not recorded
+	// Of files only, beside writes and flushes:
+	OpTruncate // the file has the length of the offset
+	OpName     // a folder names a file or a folder
+	OpUnname   // a folder names it no more
 )
 
 // Op is one operation in the order in which the disk saw it.
@@ -21,11 +25,18 @@ type Op struct {
 	Kind   OpKind
 	Offset int64
 	Data   []byte
+	// Of files only:
+	Node   uint64 // the file or folder; 0: a disk
+	Name   string // of an entry
+	From   string // entry of the same folder that goes with it: a rename; empty: none
+	Child  uint64 // that the entry names
+	Folder bool   // the child is one
 }
 
-// Recording is what happened to a disk from its base on.
+// Recording is what happened to a disk from its base on, or to the files of an
+// empty folder.
 type Recording struct {
-	Base *Image
+	Base *Image // nil: of files
 	Ops  []Op
 	// snapshots are the images after each snapshotOps operations with every
 	// write kept, made when first needed.
@@ -103,10 +114,13 @@ func (r *Recording) Acked(at int) int {
 // Volatile returns the writes before operation at that no flush covers: what a
 // power cut there can lose. flushes says whether the disk keeps its promise.
 func (r *Recording) Volatile(at int, flushes bool) []int {
+	if r.ofFiles() && flushes {
+		return r.volatileFiles(at)
+	}
 	var writes []int
 	for i, op := range r.Ops[:at] {
 		switch {
-		case op.Kind == OpWrite:
+		case op.Kind == OpWrite || op.Kind >= OpTruncate:
 			writes = append(writes, i)
 		case op.Kind == OpFlush && flushes:
 			writes = writes[:0]

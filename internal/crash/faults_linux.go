@@ -242,7 +242,7 @@ func (t *trial) prewritten(ctx context.Context, path string, cold bool) (int, er
 	}
 	defer db.worker.Kill()
 	count := 1 + t.random.IntN(t.history.transactions()/2)
-	if err := db.write(ctx, 0, count, filepath.Join(t.fuse, marksName)); err != nil {
+	if err := db.write(ctx, 0, count, t.marks()); err != nil {
 		return 0, err
 	}
 	if err := db.close(ctx); err != nil {
@@ -302,7 +302,7 @@ func (t *trial) openBroken(ctx context.Context, path string, from int) (*databas
 // is wanted: those after it would be no state of the history.
 func (t *trial) writeUntilError(ctx context.Context, db *database, from int) {
 	for n := from; n < t.history.transactions(); n++ {
-		if db.write(ctx, n, 1, filepath.Join(t.fuse, marksName)) != nil {
+		if db.write(ctx, n, 1, t.marks()) != nil {
 			return
 		}
 	}

@@ -93,3 +93,14 @@ func (i *Image) toggle(sum [16]byte) {
 
 // folder is the files of a folder by their paths in it. A folder in it is nil.
 type folder map[string]*Image
+
+// Truncate changes the length; what is behind it is zeros from then on.
+func (i *Image) Truncate(bytes int64) {
+	for number := range i.blocks {
+		if from := number * blockBytes; from+blockBytes > bytes {
+			keep := max(0, bytes-from)
+			i.replace(number, keep, make([]byte, blockBytes-keep))
+		}
+	}
+	i.bytes = bytes
+}

@@ -19,6 +19,9 @@ const (
 	// programPatience is how long mount and its like may take. A mount that
 	// hangs longer ends the lane, and with it everything that is mounted.
 	programPatience = 30 * time.Second
+	// unmountPause lies between two tries to unmount: the kernel may still hold
+	// what a killed worker had open.
+	unmountPause = 50 * time.Millisecond
 )
 
 // lane is one disk with one mount point, on which tasks are done one after the
@@ -34,13 +37,16 @@ type lane struct {
 	mount  string // folder that the file system is mounted on
 	work   string // folder for argument sequences and the workers
 	base   *Image // an empty file system
+	files  string // folder that a recording file system is mounted on, in the lane's own namespace
+	// onFiles says that the task at hand is done there, and not on the disk.
+	onFiles bool
 }
 
 // newLane makes a lane below a folder, with an empty disk where that is asked
 // for.
 func newLane(ctx context.Context, dir string, withDisk bool) (*lane, error) {
-	l := &lane{fuse: filepath.Join(dir, "fuse"), mount: filepath.Join(dir, "mnt"), work: filepath.Join(dir, "work")}
-	for _, folder := range []string{l.fuse, l.mount, l.work} {
+	l := &lane{fuse: filepath.Join(dir, "fuse"), mount: filepath.Join(dir, "mnt"), work: filepath.Join(dir, "work"), files: filepath.Join(dir, "files")}
+	for _, folder := range []string{l.fuse, l.mount, l.work, l.files} {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return nil, fmt.Errorf("folders of the disk: %w", err)
 		}
@@ -64,9 +70,9 @@ func newLane(ctx context.Context, dir string, withDisk bool) (*lane, error) {
 }
 
 // inside is the program with arguments that runs another one where the disk is
-// mounted; nothing without a disk.
+// mounted; nothing where the task takes no disk.
 func (l *lane) inside() []string {
-	if l.holder == nil {
+	if l.holder == nil || l.onFiles {
 		return nil
 	}
 	return []string{"nsenter", "--mount=/proc/" + strconv.Itoa(l.holder.Process.Pid) + "/ns/mnt", "--"}
@@ -144,15 +150,14 @@ func (l *lane) mountDisk(ctx context.Context) error {
 	return nil
 }
 
-// unmount tries again for a moment: the kernel may still hold what a killed
-// worker had open.
+// unmount tries again for a moment.
 func (l *lane) unmount(ctx context.Context) error {
 	var err error
 	for range 20 {
 		if err = l.run(ctx, "umount", l.mount); err == nil {
 			return nil
 		}
-		time.Sleep(50 * time.Millisecond)
+		time.Sleep(unmountPause)
 	}
 	return err
 }

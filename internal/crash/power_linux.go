@@ -58,8 +58,7 @@ func (t *trial) power(ctx context.Context) error {
 	seen := map[state]bool{}
 	for misses := 0; !t.enough() && misses < 1000; {
 		cut, moment := chooser.next()
-		image := recording.Image(cut, true)
-		s := state{image.Sum(), recording.Acked(cut.At)}
+		s := state{recording.sum(cut), recording.Acked(cut.At)}
 		if seen[s] {
 			misses++
 			t.result.Equal++
@@ -67,7 +66,7 @@ func (t *trial) power(ctx context.Context) error {
 		}
 		seen[s] = true
 		misses = 0
-		if err := t.tryState(ctx, recording, image, cut, moment); err != nil {
+		if err := t.tryState(ctx, recording, cut, moment); err != nil {
 			return err
 		}
 	}
@@ -88,8 +87,8 @@ func (t *trial) enough() bool {
 // record runs the workload on an empty disk that records everything.
 func (t *trial) record(ctx context.Context, task Task, note bool) (*Recording, error) {
 	written := 0
-	err := t.mounted(ctx, t.base, true, func() error {
-		path := dataPath(t.mount)
+	recording, err := t.recorded(ctx, func() error {
+		path := dataPath(t.home())
 		if err := t.install(ctx, task, path); err != nil {
 			return err
 		}
@@ -112,11 +111,38 @@ func (t *trial) record(ctx context.Context, task Task, note bool) (*Recording, e
 		}
 		return db.close(ctx)
 	})
-	recording := t.disk.recorded()
-	if acked := recording.Acked(len(recording.Ops)); err == nil && acked != written {
-		err = fmt.Errorf("the worker marked %d of %d transactions", acked, written)
+	if err != nil {
+		return nil, err
 	}
-	return recording, err
+	if acked := recording.Acked(len(recording.Ops)); acked != written {
+		return nil, fmt.Errorf("the worker marked %d of %d transactions", acked, written)
+	}
+	return recording, nil
+}
+
+// recorded runs do on an empty disk, or in an empty folder, that records.
+func (t *trial) recorded(ctx context.Context, do func() error) (*Recording, error) {
+	if t.onFiles {
+		return t.filed(ctx, do)
+	}
+	err := t.mounted(ctx, t.base, true, do)
+	return t.disk.recorded(), err
+}
+
+// home is the folder that databases lie in while they are recorded.
+func (l *lane) home() string {
+	if l.onFiles {
+		return l.files
+	}
+	return l.mount
+}
+
+// marks is the file that workers mark their acknowledgements in.
+func (l *lane) marks() string {
+	if l.onFiles {
+		return filepath.Join(l.files, marksName)
+	}
+	return filepath.Join(l.fuse, marksName)
 }
 
 // writeForAWhile commits the workload, or as much of it as a part of the task's
@@ -127,7 +153,7 @@ func (t *trial) writeForAWhile(ctx context.Context, db *database) (int, error) {
 		if n > 0 && t.task.Time > 0 && time.Since(began) > t.task.Time/recordingShare {
 			return n, nil
 		}
-		if err := db.write(ctx, n, batch, filepath.Join(t.fuse, marksName)); err != nil {
+		if err := db.write(ctx, n, batch, t.marks()); err != nil {
 			return n, err
 		}
 	}
@@ -135,20 +161,22 @@ func (t *trial) writeForAWhile(ctx context.Context, db *database) (int, error) {
 }
 
 // tryState checks a state, now and then after a second cut.
-func (t *trial) tryState(ctx context.Context, r *Recording, image *Image, cut Cut, moment Moment) error {
+func (t *trial) tryState(ctx context.Context, r *Recording, cut Cut, moment Moment) error {
 	e := evidence{Finding: Finding{Task: t.task, Moment: moment, Cut: cut, Acked: r.Acked(cut.At)}, Recording: r}
-	if t.random.IntN(recoveryShare) == 0 {
-		second, err := t.recover(ctx, image)
+	switch {
+	case r.ofFiles():
+		e.Recording, e.Files = nil, r.Folder(cut, true)
+	case t.random.IntN(recoveryShare) == 0:
+		second, err := t.recover(ctx, r.Image(cut, true))
 		if err != nil {
 			return t.unmountable(err)
 		}
 		again, ok := second.choose(t.random.IntN(len(second.Ops)+1), choices[t.random.IntN(len(choices))], true, t.random)
 		if ok {
 			e.Second, e.Finding.Second, e.Finding.Moment = second, &again, Recovery
-			image = second.Image(again, true)
 		}
 	}
-	found, err := t.check(ctx, image, e.Finding.Acked)
+	found, err := t.again(ctx, e)
 	if err != nil {
 		return t.unmountable(err)
 	}
@@ -240,7 +268,7 @@ func (t *trial) controls(ctx context.Context, r *Recording) error {
 		for control.States < controlStates && !control.Caught {
 			cut, _ := chooser.next()
 			acked := min(c.recording.Acked(cut.At)+c.ahead, t.history.transactions())
-			found, err := t.check(ctx, c.recording.Image(cut, c.flushes), acked)
+			found, err := t.look(ctx, c.recording, cut, c.flushes, acked)
 			if errors.Is(err, errMount) {
 				found.damage = Unopened // a disk that lies can break the file system, too
 			} else if err != nil {

@@ -55,9 +55,9 @@ func (p Promise) fits(settings map[string]string) bool {
 
 // Contradicts reports whether a result shows what the documentation excludes.
 func (p Promise) Contradicts(r *Result) bool {
-	cut := r.Task.Fault == assay.PowerCut || r.Task.Fault == assay.FailingIO
+	alive := r.Task.Fault == assay.Kill || r.Task.Fault == assay.FullDisk // the system keeps what was written
 	return slices.ContainsFunc(r.damages(), func(d Damage) bool {
-		if d == Lost && !cut {
+		if d == Lost && alive {
 			return p.Class != assay.None && !p.LosesWhenKilled
 		}
 		return promised(p.Class, r.Task.Fault, d)

@@ -3,7 +3,6 @@ package crash
 import (
 	"context"
 	"os"
-	"path/filepath"
 )
 
 // Replay makes the state of a finding again, from its recording or from the
@@ -51,9 +50,26 @@ func (t *trial) again(ctx context.Context, e evidence) (observation, error) {
 	if e.Recording != nil {
 		return t.check(ctx, e.image(), e.Finding.Acked)
 	}
-	dir := filepath.Join(t.work, "files")
-	if err := e.Files.write(dir); err != nil {
+	return t.inspectFolder(ctx, e.Files, e.Finding.Acked)
+}
+
+// look checks the state that a cut leaves.
+func (t *trial) look(ctx context.Context, r *Recording, cut Cut, flushes bool, acked int) (observation, error) {
+	if r.ofFiles() {
+		return t.inspectFolder(ctx, r.Folder(cut, flushes), acked)
+	}
+	return t.check(ctx, r.Image(cut, flushes), acked)
+}
+
+// inspectFolder looks at files on the file system of this machine.
+func (t *trial) inspectFolder(ctx context.Context, files folder, acked int) (observation, error) {
+	dir, err := os.MkdirTemp(t.work, "files-")
+	if err != nil {
 		return observation{}, err
 	}
-	return t.inspect(ctx, dataPath(dir), e.Finding.Acked)
+	defer os.RemoveAll(dir)
+	if err := files.write(dir); err != nil {
+		return observation{}, err
+	}
+	return t.inspect(ctx, dataPath(dir), acked)
 }

@@ -133,7 +133,7 @@ func (r *Result) Cell() string {
 }
 
 // subjects begin the sentences about faults.
-var subjects = map[assay.Fault]string{assay.PowerCut: "A power cut", assay.Kill: "A process that is killed", assay.FullDisk: "A full disk", assay.FailingIO: "A disk that fails"}
+var subjects = map[assay.Fault]string{assay.PowerCut: "A power cut", assay.FileCut: "A power cut (weaker model, of files)", assay.Kill: "A process that is killed", assay.FullDisk: "A full disk", assay.FailingIO: "A disk that fails"}
 
 // Plain says in a sentence or two what a fault does to whoever uses the target
 // with the profile.
@@ -268,11 +268,17 @@ func (r *Report) Findings() []*Result {
 // Example is the smallest counterexample, and how to see it again.
 func (r *Report) Example(result *Result) (words, again string) {
 	f := result.Worst
-	words = fmt.Sprintf("%s %s, %s: %s: %s (%s)", result.Task.Driver, result.Task.Profile, result.Task.Fault, f.Damage, strings.TrimRight(f.Words, "."), f.Circumstances())
+	words = fmt.Sprintf("%s %s, %s: %s: %s (%s)", result.Task.Driver, result.Task.Profile, result.Task.Fault, f.Damage, f.brief(), f.Circumstances())
 	if f.ID != "" {
 		again = r.Replay(f.ID)
 	}
 	return words, again
+}
+
+// brief is what was found in one line: a worker's last words have many.
+func (f *Finding) brief() string {
+	line, _, _ := strings.Cut(f.Words, "\n")
+	return strings.TrimRight(strings.TrimSuffix(line, "; its last words:"), ".")
 }
 
 // Circumstances say when and how the fault was done.

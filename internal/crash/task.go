@@ -97,7 +97,7 @@ func promised(class assay.Durability, fault assay.Fault, d Damage) bool {
 	switch {
 	case d == Unharmed, d == Unmade, class == assay.DurabilityUnknown:
 		return false
-	case fault == assay.PowerCut, fault == assay.FailingIO: // a write that fails later is seen by a sync only
+	case fault == assay.PowerCut, fault == assay.FileCut, fault == assay.FailingIO: // a write that fails later is seen by a sync only
 		return class == assay.Power || class == assay.Consistent && d != Lost
 	}
 	// A killed process and a full disk lose nothing that was acknowledged, unless

@@ -2,6 +2,7 @@ package crash
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,18 +73,24 @@ func (d Damage) words() string {
 }
 
 func faults(f assay.Fault, n int) string {
-	words := map[assay.Fault]string{assay.PowerCut: "power cuts", assay.Kill: "kills", assay.FullDisk: "full disks", assay.FailingIO: "I/O errors"}[f]
+	words := map[assay.Fault]string{assay.PowerCut: "power cuts", assay.FileCut: "power cuts of a file model", assay.Kill: "kills", assay.FullDisk: "full disks", assay.FailingIO: "I/O errors"}[f]
 	return fmt.Sprintf("%d %s", n, words)
 }
 
 // Faults lists what can be done to databases.
 func Faults() []assay.Fault {
-	return []assay.Fault{assay.PowerCut, assay.Kill, assay.FullDisk, assay.FailingIO}
+	return []assay.Fault{assay.PowerCut, assay.FileCut, assay.Kill, assay.FullDisk, assay.FailingIO}
+}
+
+// Usual are the faults that are tried where nobody chooses: all, and the weaker
+// model of a power cut only where the disk itself cannot be had.
+func Usual() []assay.Fault {
+	return slices.DeleteFunc(Faults(), func(f assay.Fault) bool { return f == assay.FileCut && Missing(assay.PowerCut) == "" })
 }
 
 // weights are the parts of a budget that faults get. Cutting the power has the
 // most different states, and runs the controls too.
-var weights = map[assay.Fault]time.Duration{assay.PowerCut: 6, assay.Kill: 1, assay.FullDisk: 1, assay.FailingIO: 2}
+var weights = map[assay.Fault]time.Duration{assay.PowerCut: 6, assay.FileCut: 4, assay.Kill: 1, assay.FullDisk: 1, assay.FailingIO: 2}
 
 // Share gives each task that can be done on this machine its part of a budget
 // for all of them, with so many lanes.

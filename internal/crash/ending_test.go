@@ -1,0 +1,205 @@
+//go:build linux
+
+package crash
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"assay"
+	"assay/kit/kv"
+	"assay/kit/kvdb"
+)
+
+// Each of these makes this test program another one. Under the name of a store it
+// is a worker, honest unless its name is that of a fault.
+const (
+	asDisk   = "CRASH_TEST_DISK"   // the process of a disk
+	asHung   = "CRASH_TEST_HUNG"   // that of a disk that never answers
+	asReplay = "CRASH_TEST_REPLAY" // one that replays a finding
+	asUser   = "CRASH_TEST_USER"   // one that an ordinary user started
+	asAssay  = "CRASH_TEST_ASSAY"  // one that does a task, with disks of the kind that it names
+)
+
+func TestMain(m *testing.M) {
+	name, last := filepath.Base(os.Args[0]), os.Args[len(os.Args)-1]
+	ctx := context.Background()
+	var err error
+	switch {
+	case strings.HasPrefix(name, "store-"):
+		os.Exit(kvdb.Main(kvdb.Driver{Name: name, Version: "1", Settings: []string{kv.Sync},
+			Open: func(c kvdb.Config) (kvdb.Store, error) { return openLog(name, c) }}))
+	case os.Getenv(asAssay) != "":
+		err = runAssay(os.Getenv(asAssay), os.Args[1], last)
+	case os.Getenv(asUser) != "":
+		err = runUser(os.Args[1], last)
+	case os.Getenv(asReplay) != "":
+		var again Replayed
+		if again, err = Replay(ctx, os.Args[1], os.Args[2], os.Args[3], os.Args[4], last); err == nil {
+			err = json.NewEncoder(os.Stdout).Encode(again)
+		}
+	case os.Getenv(asHung) != "":
+		err = serveHung(ctx, last)
+	case os.Getenv(asDisk) != "":
+		err = Serve(ctx, last, os.Stdin, os.Stdout)
+	default:
+		os.Exit(m.Run())
+	}
+	if err != nil {
+		os.Stderr.WriteString(err.Error())
+		os.Exit(1)
+	}
+}
+
+// runUser does two tasks and prints their results.
+func runUser(dir, program string) error {
+	if err := errors.Join(os.Unsetenv(asUser), os.Setenv(asDisk, "1")); err != nil {
+		return err
+	}
+	task := Task{Driver: "store-honest", Program: program, Fault: assay.PowerCut, Seed: 1, States: 5, Findings: dir, Settings: map[string]string{kv.Sync: "1"}}
+	files := task
+	files.Fault = assay.FileCut
+	var results []Result
+	err := Run(context.Background(), Config{Tasks: []Task{task, files}, Lanes: 1, Dir: dir, Self: []string{os.Args[0]}, Done: func(r Result) { results = append(results, r) }})
+	return errors.Join(err, json.NewEncoder(os.Stdout).Encode(results))
+}
+
+// mounts are the lines of the system's mounts and loop devices that name a
+// folder.
+func mounts(t *testing.T, dir string) string {
+	t.Helper()
+	text, err := os.ReadFile("/proc/self/mountinfo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	loops, _ := exec.Command("losetup", "-l", "-n", "-O", "BACK-FILE").Output() // where it is not installed there are none
+	var found []string
+	for line := range strings.Lines(string(text) + string(loops)) {
+		if strings.Contains(line, dir) {
+			found = append(found, line)
+		}
+	}
+	return strings.Join(found, "")
+}
+
+// However assay or the process of a disk ends in the middle of its work, nothing
+// stays mounted, attached or running.
+func TestNothingIsLeft(t *testing.T) {
+	if why := Missing(assay.PowerCut); why != "" {
+		t.Skip(why)
+	}
+	if testing.Short() {
+		t.Skip("waits for a disk to be under way")
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		mode  string // of the disk's process
+		busy  string // command line of a process that runs in the middle of the work
+		ended func(assay *exec.Cmd, dir string) error
+	}{
+		"the disk is killed": {asDisk, "^PROGRAM$", func(_ *exec.Cmd, dir string) error { return killDisk(dir) }},
+		"assay is killed":    {asDisk, "^PROGRAM$", func(assay *exec.Cmd, _ string) error { return assay.Process.Kill() }},
+		"assay is interrupted": {asDisk, "^PROGRAM$", func(assay *exec.Cmd, _ string) error {
+			return assay.Process.Signal(os.Interrupt)
+		}},
+		"the mount hangs": {asHung, "^mount -t ext4 .*DIR", func(assay *exec.Cmd, _ string) error { return assay.Process.Signal(os.Interrupt) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir, program := t.TempDir(), storeProgram(t, "store-honest")
+			command := exec.Command(self, dir, program)
+			command.Env = append(os.Environ(), asAssay+"="+c.mode)
+			if err := command.Start(); err != nil {
+				t.Fatal(err)
+			}
+			waitFor(t, strings.NewReplacer("PROGRAM", program, "DIR", dir).Replace(c.busy))
+			if err := c.ended(command, dir); err != nil {
+				t.Fatal(err)
+			}
+			_ = command.Wait() // it was ended
+			gone(t, dir, program)
+		})
+	}
+}
+
+// waitFor waits for a process with a command line of a pattern.
+func waitFor(t *testing.T, pattern string) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		if exec.Command("pgrep", "-f", pattern).Run() == nil {
+			return
+		}
+	}
+	t.Fatalf("30 s later there is no process with %s", pattern)
+}
+
+// killDisk kills the process that serves the disk in a folder.
+func killDisk(dir string) error {
+	out, err := exec.Command("pgrep", "-f", dir+"/"+lanePrefix+"[0-9]+-[0-9]+$").Output()
+	if err != nil {
+		return fmt.Errorf("find the process of the disk: %w", err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(out)))
+	if err != nil {
+		return err
+	}
+	return syscall.Kill(pid, syscall.SIGKILL)
+}
+
+// runAssay does a task that lasts, until it is interrupted.
+func runAssay(mode, dir, program string) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := errors.Join(os.Unsetenv(asAssay), os.Setenv(mode, "1")); err != nil {
+		return err
+	}
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	task := Task{Driver: "store-honest", Program: program, Fault: assay.PowerCut, Seed: 1, States: 100000, Findings: dir}
+	return Run(ctx, Config{Tasks: []Task{task}, Lanes: 1, Dir: dir, Self: []string{self}, Done: func(Result) {}})
+}
+
+// serveHung mounts a disk that never answers.
+func serveHung(ctx context.Context, dir string) error {
+	l, err := newLane(ctx, dir, true)
+	if err != nil {
+		return err
+	}
+	l.disk.insert(l.base, false)
+	l.disk.fail(func(OpKind) bool { select {} })
+	return l.mountDisk(ctx)
+}
+
+// gone waits until nothing is mounted or attached in a folder and no program
+// runs that names it.
+func gone(t *testing.T, dir, program string) {
+	t.Helper()
+	var left string
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		left = mounts(t, dir)
+		for _, name := range []string{dir, program} {
+			running, _ := exec.Command("pgrep", "-f", "-a", name).Output() // none is an error
+			left += string(running)
+		}
+		if left == "" {
+			return
+		}
+	}
+	t.Errorf("20 s later there are: %s", left)
+}

@@ -1,0 +1,157 @@
+//go:build linux
+
+package crash
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/gob"
+	"errors"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"assay/kit/kv"
+	"assay/kit/kvdb"
+)
+
+// logStore is a log of transactions and what they come to.
+type logStore struct {
+	name string
+	log  *os.File
+	sync bool
+	keys map[string][]byte
+}
+
+type logged struct{ Key, Value []byte }
+
+func openLog(name string, c kvdb.Config) (*logStore, error) {
+	log, err := os.OpenFile(filepath.Join(c.Path, "log"), os.O_RDWR|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	folder, err := os.Open(c.Path)
+	if err == nil && c.Sync(true) {
+		err = folder.Sync() // else the log itself can be gone
+		if parent, opened := os.Open(filepath.Dir(c.Path)); opened == nil && err == nil {
+			err = parent.Sync()
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	s := &logStore{name: name, log: log, sync: c.Sync(true), keys: map[string][]byte{}}
+	return s, s.replay()
+}
+
+// replay applies whole transactions and cuts off what is behind them.
+func (s *logStore) replay() error {
+	text, err := io.ReadAll(s.log)
+	if err != nil && s.name == "store-deaf" {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	good := 0
+	for good < len(text) {
+		in := bytes.NewReader(text[good:])
+		var all []logged
+		if gob.NewDecoder(bufio.NewReaderSize(in, 1)).Decode(&all) != nil || len(all) == 0 || len(all) > 1000 {
+			break
+		}
+		var again bytes.Buffer
+		_ = gob.NewEncoder(&again).Encode(all) // to memory
+		if good+again.Len() > len(text) || !bytes.Equal(again.Bytes(), text[good:good+again.Len()]) {
+			break
+		}
+		for _, p := range all {
+			s.keys[string(p.Key)] = p.Value
+		}
+		good += again.Len()
+	}
+	if err := s.log.Truncate(int64(good)); err != nil {
+		return err
+	}
+	_, err = s.log.Seek(int64(good), io.SeekStart)
+	return err
+}
+
+func (s *logStore) Get(key, into []byte) ([]byte, bool, error) {
+	value, ok := s.keys[string(key)]
+	return append(into, value...), ok, nil
+}
+
+func (s *logStore) Scan(from []byte, n int, visit func(key, value []byte) error) error {
+	for _, key := range slices.Sorted(maps.Keys(s.keys)) {
+		if key >= string(from) {
+			if n--; n < 0 {
+				return nil
+			}
+			if err := visit([]byte(key), s.keys[key]); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (s *logStore) Put(key, value []byte) error {
+	return s.Update(func(w kvdb.Writer) error { return w.Put(key, value) })
+}
+
+func (s *logStore) Delete([]byte) error { return nil }
+
+func (s *logStore) Update(do func(kvdb.Writer) error) error {
+	w := &logWriter{logStore: s}
+	if err := do(w); err != nil {
+		return err
+	}
+	var out bytes.Buffer
+	if err := gob.NewEncoder(&out).Encode(w.all); err != nil {
+		return err
+	}
+	if _, err := s.log.Write(out.Bytes()); err != nil {
+		return err
+	}
+	for _, p := range w.all {
+		s.keys[string(p.Key)] = p.Value
+	}
+	if s.sync && s.name != "store-lies" {
+		return s.log.Sync()
+	}
+	return nil
+}
+
+// Check finds damage in each store that has keys, where its name says so.
+func (s *logStore) Check() (string, error) {
+	if s.name == "store-damaged" && len(s.keys) > 0 {
+		return "", errors.New("this store is damaged")
+	}
+	return "check of the log", nil
+}
+
+func (s *logStore) Durability() string {
+	if s.sync {
+		return "power"
+	}
+	return "consistent"
+}
+
+func (s *logStore) Effective() map[string]string {
+	return map[string]string{kv.Sync: map[bool]string{true: "1", false: "0"}[s.sync]}
+}
+
+func (s *logStore) Close() error { return s.log.Close() }
+
+type logWriter struct {
+	*logStore
+	all []logged
+}
+
+func (w *logWriter) Put(key, value []byte) error {
+	w.all = append(w.all, logged{slices.Clone(key), slices.Clone(value)})
+	return nil
+}
