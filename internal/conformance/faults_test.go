@@ -12,6 +12,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -321,7 +324,37 @@ var faults = map[string]fault{
 	"negative memory":   {reply: replace(`"alloc_bytes":\d+`, `"alloc_bytes":-1`), fails: map[string]string{block: "alloc_bytes -1 is no possible count"}},
 	"read back twice":   {settings: sameName, fails: map[string]string{"SQL for each connection runs on every one": "was read back twice"}},
 	"class of its own":  {reply: replace(`("type":"ok",.*)"dsn":`, `$1"durability":"best","dsn":`), fails: map[string]string{block: "durability \"best\" is no class"}},
+	"serves POST":       {reply: behind(func(r *http.Request, _ string) { r.Method = http.MethodGet }), fails: map[string]string{onlyGET: "POST for host"}},
+	"ignores Host":      {reply: behind(func(r *http.Request, _ string) { r.Host = r.URL.Host }), fails: map[string]string{onlyGET: `GET for host "example.org"`}},
+	"ignores its path":  {reply: behind(func(r *http.Request, own string) { r.URL.Path = own + r.URL.Path[strings.LastIndex(r.URL.Path, "/"):] }), fails: map[string]string{onlyGET: "under another path"}},
 	"histogram of rows": {reply: replace(`"histogram":\[\[(\d+),\d+\]`, `"histogram":[[$1,15]`), fails: map[string]string{"transactions change what they should": `the histogram has \d+ latencies of 3 units`}},
+}
+
+const onlyGET = "a served operation is run by GET only, under the host and path that serve answered"
+
+// behind puts a proxy before the served operation, which changes requests so that
+// they pass a check of the worker's.
+func behind(change func(r *http.Request, path string)) func([]byte) []byte {
+	served := regexp.MustCompile(`"address":"([^"]+)","path":"([^"]+)"`)
+	return func(line []byte) []byte {
+		found := served.FindSubmatch(line)
+		if found == nil {
+			return line
+		}
+		address, path := string(found[1]), string(found[2])
+		proxy := httptest.NewUnstartedServer(nil)
+		own := proxy.Listener.Addr().String()
+		proxy.Config.Handler = &httputil.ReverseProxy{Rewrite: func(r *httputil.ProxyRequest) {
+			r.Out.URL.Scheme, r.Out.URL.Host = "http", address
+			r.Out.Host = r.In.Host
+			change(r.Out, path)
+			if r.Out.Host == own {
+				r.Out.Host = address
+			}
+		}}
+		proxy.Start()
+		return bytes.Replace(line, []byte(address), []byte(own), 1)
+	}
 }
 
 func firstQuery(op wire.Operation) int {

@@ -150,8 +150,13 @@ func servesNobodyElse(b *bench) error {
 		}
 		request.Host = other.host
 		if err := b.answersRequest(request, http.StatusNotFound, ""); err != nil {
-			return fmt.Errorf("asked for host %q: %w", other.host, err)
+			return fmt.Errorf("asked by %s for host %q: %w", other.method, other.host, err)
 		}
+	}
+	scheme, rest, _ := strings.Cut(url, "://")
+	address, path, _ := strings.Cut(rest, "/")
+	if err := b.asks(scheme+"://"+address, "x/"+path+"/0", http.StatusNotFound, ""); err != nil {
+		return fmt.Errorf("asked under another path: %w", err)
 	}
 	return steps(
 		func() error { return b.answers("SELECT id FROM t WHERE id >= 100", []string{"int"}) },
