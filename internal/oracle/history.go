@@ -8,15 +8,24 @@ import (
 	"assay/kit/column"
 )
 
-// history is what was done to all keys that were written, in two phases: the
-// warm-up, and the measured operations after it.
+// history is what was done to all keys that were written, in phases.
 type history struct {
-	records  *column.File
-	rows     map[string]int // of the records, by key
-	fields   int            // of a value; 1 where it has none
-	keys     map[string]*fate
-	measured bool
+	records *column.File
+	rows    map[string]int // of the records, by key
+	fields  int            // of a value; 1 where it has none
+	keys    map[string]*fate
+	phase   phase
 }
+
+// phase is when operations are done: none begins before all of the phase before
+// it have ended.
+type phase int
+
+const (
+	warmingUp phase = iota
+	measuring
+	alone // one client, one after the other
+)
 
 func newHistory(records *column.File, fields int) *history {
 	h := &history{records: records, rows: make(map[string]int, records.Rows()), fields: fields, keys: map[string]*fate{}}
@@ -30,8 +39,8 @@ func (h *history) sorted() []string { return slices.Sorted(maps.Keys(h.keys)) }
 
 // fate is what became of a key in the newest phase.
 type fate struct {
-	measured bool
-	writes   int
+	phase  phase
+	writes int
 	// before and may have for each field the values that it may have had before
 	// the phase, and may have after what was done in it so far. nil stands for a
 	// key that is not there.
@@ -47,7 +56,7 @@ func (h *history) of(key []byte) *fate {
 	f := h.keys[string(key)]
 	switch {
 	case f == nil:
-		f = &fate{measured: h.measured, before: make([][][]byte, h.fields)}
+		f = &fate{phase: h.phase, before: make([][][]byte, h.fields)}
 		row, ok := h.rows[string(key)]
 		for field := range f.before {
 			f.before[field] = [][]byte{nil}
@@ -57,9 +66,9 @@ func (h *history) of(key []byte) *fate {
 		}
 		f.may = make([][][]byte, h.fields)
 		h.keys[string(key)] = f
-	case f.measured != h.measured:
+	case f.phase != h.phase:
 		f.close()
-		*f = fate{measured: h.measured, before: f.may, may: make([][][]byte, h.fields)}
+		*f = fate{phase: h.phase, before: f.may, may: make([][][]byte, h.fields)}
 	}
 	return f
 }
@@ -69,8 +78,16 @@ func (h *history) put(key []byte, fields [][]byte) {
 	f := h.of(key)
 	f.writes++
 	for i, value := range fields {
-		f.may[i] = append(f.may[i], value)
+		f.add(i, value)
 	}
+}
+
+// add is a value that a field may have: of one client, the newest alone.
+func (f *fate) add(field int, value []byte) {
+	if f.phase == alone {
+		f.may[field] = nil
+	}
+	f.may[field] = append(f.may[field], value)
 }
 
 func (h *history) delete(key []byte) { h.put(key, make([][]byte, h.fields)) }
@@ -80,14 +97,14 @@ func (h *history) update(key []byte, field int, value []byte) {
 	f := h.of(key)
 	f.writes++
 	f.updated = true
-	f.may[field] = append(f.may[field], value)
+	f.add(field, value)
 }
 
 // close ends a phase: a field that nothing was written to is as before, and
 // what was written by one of several that read the value before can be lost.
 func (f *fate) close() {
 	for field := range f.may {
-		if len(f.may[field]) == 0 || f.updated && f.writes > 1 {
+		if len(f.may[field]) == 0 || f.updated && f.writes > 1 && f.phase != alone {
 			f.may[field] = append(f.may[field], f.before[field]...)
 		}
 		slices.SortFunc(f.may[field], compare)

@@ -50,7 +50,8 @@ func TestHistory(t *testing.T) {
 		return func(h *history) { h.update([]byte("a"), field, []byte(value)) }
 	}
 	put := func(h *history) { h.put([]byte("a"), [][]byte{[]byte("p0"), []byte("p1")}) }
-	measured := func(h *history) { h.measured = true }
+	measured := func(h *history) { h.phase = measuring }
+	one := func(h *history) { h.phase = alone }
 	for name, c := range map[string]struct {
 		does []func(*history)
 		want string
@@ -62,6 +63,8 @@ func TestHistory(t *testing.T) {
 		"an update may bring back what a put replaced": {[]func(*history){put, update(0, "x")}, "a0 p0 x|a1 p1"},
 		"the warm-up is over when measuring begins":    {[]func(*history){update(0, "x"), update(0, "y"), measured, update(0, "z")}, "z|a1"},
 		"a field keeps what the warm-up may have left": {[]func(*history){update(0, "x"), update(0, "y"), measured, update(1, "z")}, "a0 x y|z"},
+		"of one client the newest is there":            {[]func(*history){put, update(0, "x"), one, update(0, "y"), update(0, "z")}, "z|a1 p1"},
+		"one client deletes, and puts again":           {[]func(*history){put, one, func(h *history) { h.delete([]byte("a")) }, put}, "p0|p1"},
 		"a key that is deleted is not there":           {[]func(*history){func(h *history) { h.delete([]byte("a")) }}, "-|-"},
 	} {
 		h := newWritten(t)

@@ -48,7 +48,7 @@ type Values struct {
 	Path string // of a column file with the keys to be read, one to a row
 	// Exact is how many keys, the first ones, can hold one value only, or none:
 	// a sample of those that were not written at all, and all that were written
-	// once. Digest is that of their answers.
+	// once, or last by one client alone. Digest is that of their answers.
 	Exact  int
 	Digest string
 	// Allowed has for each key behind those, a sample of those that were written
@@ -56,10 +56,13 @@ type Values struct {
 	Allowed [][]string
 }
 
-// After returns what the keys may hold after the positions 0, ...,
-// warm+count-1 of an operation's trace. Those before warm were finished before
-// the others began.
-func After(ctx context.Context, d *dataset.Data, op assay.Operation, trace *dataset.Trace, warm, count int) (_ *Keys, err error) {
+// Done is how many operations were done, at the first positions of a trace: those
+// of the warm-up, then those that were measured, then those that one client did
+// alone. None began before all of the kind before it had ended.
+type Done struct{ Warm, Measured, Alone int }
+
+// After returns what the keys may hold after operations.
+func After(ctx context.Context, d *dataset.Data, op assay.Operation, trace *dataset.Trace, done Done) (_ *Keys, err error) {
 	records, err := recordsOf(ctx, d)
 	if err != nil {
 		return nil, err
@@ -71,11 +74,16 @@ func After(ctx context.Context, d *dataset.Data, op assay.Operation, trace *data
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
 	h := newHistory(records, w.fields)
-	for position := range warm + count {
-		h.measured = position >= warm
+	for position := range done.Warm + done.Measured + done.Alone {
+		switch position {
+		case done.Warm + done.Measured:
+			h.phase = alone
+		case done.Warm:
+			h.phase = measuring
+		}
 		w.at(position, h)
 	}
-	return h.found(d.Spec.Seed, fmt.Sprintf("%s/keys-%.16s-%d-%d", filepath.Dir(d.Path), trace.Digest, warm, count))
+	return h.found(d.Spec.Seed, fmt.Sprintf("%s/keys-%.16s-%d-%d-%d", filepath.Dir(d.Path), trace.Digest, done.Warm, done.Measured, done.Alone))
 }
 
 func recordsOf(ctx context.Context, d *dataset.Data) (*column.File, error) {

@@ -252,7 +252,7 @@ func textOf(values ...any) string {
 // replay plays the operation in one order.
 func (r *replays) replay(ctx context.Context, phases [][]int) error {
 	all := map[*table]*play{}
-	phase := 0
+	now := warmingUp
 	begin := func(ctx context.Context, conn *sql.Conn) (err error) {
 		if r.tables == nil {
 			if r.tables, err = tablesOf(ctx, conn); err != nil {
@@ -268,12 +268,12 @@ func (r *replays) replay(ctx context.Context, phases [][]int) error {
 		return nil
 	}
 	end := func(ctx context.Context, conn *sql.Conn) error {
-		phase++
+		defer func() { now++ }()
 		for t, p := range all {
-			if err := p.read(ctx, conn, t, phase == len(phases)); err != nil {
+			if err := p.read(ctx, conn, t, now > warmingUp); err != nil {
 				return err
 			}
-			if phase < len(phases) {
+			if now < alone {
 				continue
 			}
 			if err := p.end(ctx, conn, t); err != nil {

@@ -51,21 +51,22 @@ type replays struct {
 	random    *rand.Rand
 }
 
-// RowsAfter returns what the rows of tables may hold after the positions 0, ...,
-// warm+count-1 of an operation's trace, of which those before warm were finished
-// before the others began. Of one client everything is known. The order in which
+// RowsAfter returns what the rows of tables may hold after operations. Of one
+// client everything is known. The order in which
 // several did theirs is not: what is the same in every order that is tried is
 // known, and of the rest each value that is an argument of an operation. It
 // returns nil where the operation cannot be played here, in every order.
-func RowsAfter(ctx context.Context, d *dataset.Data, op assay.Operation, trace *dataset.Trace, warm, count, clients int) (*Rows, error) {
+func RowsAfter(ctx context.Context, d *dataset.Data, op assay.Operation, trace *dataset.Trace, done Done, clients int) (*Rows, error) {
 	r := &replays{data: d, op: op, trace: trace, plays: map[*table][]*play{}, untouched: map[*table][][]any{},
-		path: fmt.Sprintf("%s/rows-%.16s-%d-%d-%d", filepath.Dir(d.Path), trace.Digest, warm, count, clients), random: rand.New(rand.NewPCG(d.Spec.Seed, uint64(count)))}
-	phases := [][]int{span(0, warm), span(warm, warm+count)}
+		path:   fmt.Sprintf("%s/rows-%.16s-%d-%d-%d-%d", filepath.Dir(d.Path), trace.Digest, done.Warm, done.Measured, done.Alone, clients),
+		random: rand.New(rand.NewPCG(d.Spec.Seed, uint64(done.Measured)))}
+	lone := done.Warm + done.Measured
+	phases := [][]int{span(0, done.Warm), span(done.Warm, lone), span(lone, lone+done.Alone)}
 	if err := r.replay(ctx, phases); err != nil {
 		return nil, ctx.Err() // SQLite here lacks a function, or the like
 	}
 	for order := 1; order < ordersTried && clients > 1; order++ {
-		for _, phase := range phases {
+		for _, phase := range phases[:alone] {
 			slices.Reverse(phase)
 			if order > 1 {
 				r.random.Shuffle(len(phase), func(i, j int) { phase[i], phase[j] = phase[j], phase[i] })

@@ -22,7 +22,7 @@ func after(t *testing.T, schema string, clients int, steps ...assay.Step) *Rows 
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := RowsAfter(t.Context(), d, op, trace, 10, 30, clients)
+	rows, err := RowsAfter(t.Context(), d, op, trace, Done{Warm: 10, Measured: 30}, clients)
 	if err != nil {
 		t.Fatal(err)
 	}

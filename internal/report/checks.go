@@ -15,7 +15,7 @@ var extents = []struct {
 }{
 	{assay.CheckRows, "only the number of rows of each operation"},
 	{assay.CheckAnswers, "the number of rows of each operation, and the answers of reading operations at some positions before and after measuring; answers inside the measured part were counted, not compared, except over HTTP"},
-	{assay.CheckKeys, "the number of rows of each operation; in a mix, the answers of its reading operations at some positions; after the block a sample of the keys, of tables the keys of rows: each held a value that was written to it; of several that clients wrote at the same time, not necessarily the newest"},
+	{assay.CheckKeys, "the number of rows of each operation; in a mix, the answers of its reading operations at some positions; after the block a sample of the keys, of tables the keys of rows: each held a value that was written to it; the newest where one client wrote last, and of several that clients wrote at the same time any"},
 	{assay.CheckState, "the number of rows of each operation; in a mix, the answers of its reading operations at some positions; after the block all that the plan's check reads, or the whole store"},
 }
 

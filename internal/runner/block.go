@@ -129,6 +129,20 @@ func (in *instance) runBlock(ctx context.Context, j *job, t *assay.Trial) error 
 	return nil
 }
 
+// runAlone has one client go on behind the block: the newest value of each key
+// that it writes is known.
+func (in *instance) runAlone(ctx context.Context, j *job) error {
+	if j.alone == 0 {
+		return nil
+	}
+	name := "alone " + j.Cell.Peer()
+	if _, err := in.prepare(ctx, name, j.Operation, j.trace, 1); err != nil {
+		return err
+	}
+	_, err := in.warm(ctx, wire.Measure{Operation: name, Start: int64(j.warm + j.Operation.Count), Operations: int64(j.alone)})
+	return err
+}
+
 // completeBlock reads the settings back, checks what the block left behind,
 // closes, and records the figures.
 func (in *instance) completeBlock(ctx context.Context, j *job, t *assay.Trial, tally *tally) error {
@@ -145,6 +159,9 @@ func (in *instance) completeBlock(ctx context.Context, j *job, t *assay.Trial, t
 		}
 	}
 	if !tally.partial {
+		if err := end(t, in.runAlone(ctx, j)); err != nil {
+			return err
+		}
 		digest, err := in.verifyState(ctx, j)
 		if digest != "" {
 			t.Digest = digest

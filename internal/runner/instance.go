@@ -340,9 +340,8 @@ func (in *instance) verify(ctx context.Context, j *job) (digest string, each tim
 	started := time.Now()
 	defer func() { in.r.time.add(assay.StageVerify, time.Since(started)) }()
 	for _, e := range j.expected {
-		name := j.Cell.Peer()
-		if j.Operation.Parts != nil {
-			name = "part " + e.operation.Name
+		name := j.named(e)
+		if len(j.Operation.Parts) > 0 {
 			if _, err := in.prepare(ctx, name, e.operation, e.trace, 1); err != nil {
 				return "", 0, err
 			}
@@ -379,7 +378,7 @@ func (in *instance) verifySample(ctx context.Context, j *job) error {
 	}
 	e := j.samples[rand.IntN(len(j.samples))]
 	var found wire.Verified
-	if err := in.call(ctx, wire.TypeVerify, wire.Verify{Operation: j.Cell.Peer(), Start: int64(e.start), Count: int64(e.count)}, &found); err != nil {
+	if err := in.call(ctx, wire.TypeVerify, wire.Verify{Operation: j.named(e), Start: int64(e.start), Count: int64(e.count)}, &found); err != nil {
 		return err
 	}
 	if found.Digest != e.digest {

@@ -25,7 +25,7 @@ import (
 
 // newStoreEngine is a store in memory with a log, honest unless its name is
 // that of a fault: store-loses drops each tenth put, store-drops drops every
-// update of a key, store-mixes gives a key what another was given, store-lies says that it
+// update of a key, store-older keeps what a key was given before at each fourth put of it, store-mixes gives a key what another was given, store-lies says that it
 // syncs, store-deaf does not know the setting, store-splits commits twice.
 func newStoreEngine(name string) kit.Engine {
 	return kvdb.New(kvdb.Driver{Name: name, Version: "1", Settings: []string{kv.Sync},
@@ -40,7 +40,8 @@ type fileStore struct {
 	sync   bool
 	keys   map[string][]byte
 	puts   int
-	last   []byte // newest value that a key was given which was there
+	last   []byte         // newest value that a key was given which was there
+	given  map[string]int // how often a key was put
 	splits int64
 }
 
@@ -51,7 +52,7 @@ func openStore(name string, c kvdb.Config) (*fileStore, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &fileStore{name: name, log: log, sync: c.Sync(true), keys: map[string][]byte{}}
+	s := &fileStore{name: name, log: log, sync: c.Sync(true), keys: map[string][]byte{}, given: map[string]int{}}
 	text, err := io.ReadAll(log)
 	for in := bytes.NewReader(text); err == nil && in.Len() > 0; {
 		var all []change
@@ -173,6 +174,11 @@ func (c *changes) Put(key, value []byte) error {
 	_, there := c.keys[string(key)] // only a writer changes it, and this is the one
 	if there && c.name == "store-drops" {
 		return nil
+	}
+	if c.name == "store-older" {
+		if c.given[string(key)]++; c.given[string(key)]%4 == 0 {
+			return nil
+		}
 	}
 	if there && c.name == "store-mixes" {
 		c.last, value = value, append(bytes.Clone(c.last), value...)[:len(value)]
@@ -390,7 +396,7 @@ func TestFieldsThatSeveralClientsChange(t *testing.T) {
 // written, and with others.
 func testContested(t *testing.T, plan string, operations int) {
 	for driver, want := range map[string]assay.Outcome{
-		"store": assay.OK, "honest": assay.OK, "store-drops": assay.WrongAnswer, "store-mixes": assay.WrongAnswer, drops: assay.WrongAnswer,
+		"store": assay.OK, "honest": assay.OK, "store-drops": assay.WrongAnswer, "store-older": assay.WrongAnswer, "store-mixes": assay.WrongAnswer, drops: assay.WrongAnswer,
 	} {
 		t.Run(driver, func(t *testing.T) {
 			b := newBench(t, strings.Replace(plan, "[store, honest]", "["+driver+"]", 1))

@@ -105,10 +105,12 @@ type job struct {
 	put      float64 // bytes that an operation puts into a store; 0: unknown
 	mode     assay.Mode
 	warm     int   // operations before the block
+	alone    int   // operations behind it, of one client
 	options  error // a *failure where a compile option that was asked for is not in the build
 	expected []expectation
 	// samples are the answers at random positions, which are verified after
-	// measuring; none of operations that have one position only, or scan.
+	// measuring; none of operations that have one position only, scan, or change
+	// data.
 	samples []expectation
 	calls   int          // of a sum: how many it has
 	answers string       // path of what a served operation has to answer
@@ -127,6 +129,15 @@ type expectation struct {
 	start     int // position
 	count     int
 	digest    string
+}
+
+// named is the name by which a worker has prepared what is verified: the
+// operation itself, or a part of a mix.
+func (j *job) named(e expectation) string {
+	if len(j.Operation.Parts) == 0 {
+		return j.Cell.Peer()
+	}
+	return "part " + e.operation.Name
 }
 
 // prepare makes data, traces and expected answers, each once.
@@ -257,7 +268,8 @@ func (r *Runner) prepareAnswers(ctx context.Context, j *job) error {
 		if j.Operation.Cold {
 			j.warm = 0
 		}
-		length = j.warm + j.Operation.Count
+		j.alone = loneOperations(j)
+		length = j.warm + j.Operation.Count + j.alone
 	}
 	if j.Operation.Call() {
 		j.warm, length = 0, 1
@@ -277,6 +289,29 @@ func (r *Runner) prepareAnswers(ctx context.Context, j *job) error {
 		return expectCall(ctx, j)
 	}
 	return r.expect(ctx, j)
+}
+
+const (
+	// loneShare and maxLone bound what one client does alone behind a block.
+	loneShare = 10
+	maxLone   = 200
+)
+
+// loneOperations is how many operations one client does behind the block of
+// several whose order nobody knows, so that it is known what is the newest of the
+// keys that it writes.
+func loneOperations(j *job) int {
+	op := j.Operation
+	if !op.Changes || op.Check != nil || op.Sorted || op.Serve || op.Cold || op.Call() || j.Cell.Clients == 1 || j.served && !op.KV() {
+		return 0
+	}
+	unit := max(1, op.Transaction)
+	return (min(maxLone, op.Count/loneShare) + unit - 1) / unit * unit
+}
+
+// done are the operations that leave what is checked.
+func (j *job) done() oracle.Done {
+	return oracle.Done{Warm: j.warm, Measured: j.Operation.Count, Alone: j.alone}
 }
 
 // fill has the data put into the target's own store or server, where it has one.
@@ -349,7 +384,7 @@ func (r *Runner) expect(ctx context.Context, j *job) error {
 		}
 		e.digest = found.Digest
 		j.expected = append(j.expected, e)
-		if !scans && len(j.Operation.Parts) == 0 && !j.Operation.Serve {
+		if !scans && !j.Operation.Changes && !j.Operation.Serve {
 			if err := r.expectSamples(ctx, j, e); err != nil {
 				return err
 			}
@@ -372,11 +407,11 @@ func (r *Runner) expect(ctx context.Context, j *job) error {
 // expectKeys finds what the keys of a store may hold where its clients change
 // the same ones, so that nobody knows in which order.
 func (r *Runner) expectKeys(ctx context.Context, j *job) (err error) {
-	key := fmt.Sprint(j.data.Digest, j.trace.Digest, j.warm, j.Operation.Count)
+	key := fmt.Sprint(j.data.Digest, j.trace.Digest, j.done())
 	if j.keys = r.keys[key]; j.keys != nil {
 		return nil
 	}
-	if j.keys, err = oracle.After(ctx, j.data, j.Operation, j.trace, j.warm, j.Operation.Count); err == nil {
+	if j.keys, err = oracle.After(ctx, j.data, j.Operation, j.trace, j.done()); err == nil {
 		r.keys[key] = j.keys
 	}
 	return err
@@ -388,12 +423,12 @@ func (r *Runner) expectRows(ctx context.Context, j *job) (err error) {
 	if j.served || j.Operation.Call() {
 		return nil
 	}
-	key := fmt.Sprint(j.data.Digest, j.trace.Digest, j.warm, j.Operation.Count, j.Cell.Clients)
+	key := fmt.Sprint(j.data.Digest, j.trace.Digest, j.done(), j.Cell.Clients)
 	known, ok := r.rows[key]
 	if !ok {
 		limited, cancel := context.WithTimeout(ctx, r.config.Timeout/2)
 		defer cancel()
-		known, err = oracle.RowsAfter(limited, j.data, j.Operation, j.trace, j.warm, j.Operation.Count, j.Cell.Clients)
+		known, err = oracle.RowsAfter(limited, j.data, j.Operation, j.trace, j.done(), j.Cell.Clients)
 		if err != nil && limited.Err() == nil || ctx.Err() != nil {
 			return err
 		}
@@ -424,16 +459,20 @@ const (
 	sampleShare = 10
 )
 
-// expectSamples asks the oracle for the answers at random positions. They are
-// the same for all targets, and another seed has others.
+// expectSamples asks the oracle for the answers at random positions of what is
+// measured. They are the same for all targets, and another seed has others.
 func (r *Runner) expectSamples(ctx context.Context, j *job, e expectation) error {
 	e.count = max(1, e.count/sampleShare)
-	random := rand.New(rand.NewPCG(r.config.Seed, uint64(j.trace.Length)))
+	random := rand.New(rand.NewPCG(r.config.Seed, uint64(e.trace.Length)))
+	first := 0
+	if len(j.Operation.Parts) == 0 && j.warm < j.trace.Length-e.count {
+		first = j.warm
+	}
 	for range samplesKept {
-		if j.trace.Length <= e.count {
+		if e.trace.Length <= e.count {
 			return nil
 		}
-		e.start = random.IntN(j.trace.Length - e.count)
+		e.start = first + random.IntN(e.trace.Length-e.count-first)
 		found, err := j.data.Expect(ctx, e.operation, e.trace, e.start, e.count)
 		if err != nil {
 			return err
