@@ -133,8 +133,9 @@ func TestLifeOfAnInstanceInABlock(t *testing.T) {
 func TestLifeOfAMix(t *testing.T) {
 	b := newBench(t, header+read+insert+mix)
 	b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool { return c.Cell.Operation != "mix" })
-	// The reading part is prepared alone too, to verify it.
-	b.lived(t, b.run(t), "open settings prepare verify measure settings close")
+	// The reading part is prepared alone too, to verify it. Behind the block one
+	// client goes on alone, and the rows that were inserted are read.
+	b.lived(t, b.run(t), "open settings prepare verify measure settings prepare measure prepare verify close")
 }
 
 // windowsOf groups the windows of every launch by rounds of so many instances;
