@@ -172,3 +172,26 @@ func TestChooser(t *testing.T) {
 		}
 	}
 }
+
+// A checkpoint and a restart of SQLite's log are known by what is written. In
+// rollback mode each commit writes the first page: that is no checkpoint.
+func TestMoments(t *testing.T) {
+	block := func(offset int64, start string) Op {
+		return Op{Kind: OpWrite, Offset: offset, Data: append([]byte(start), make([]byte, blockBytes-len(start))...)}
+	}
+	header, log, plain := block(0, "SQLite format 3\x00"), block(blockBytes, "\x37\x7f\x06\x82"), block(2*blockBytes, "x")
+	for name, c := range map[string]struct {
+		ops  []Op
+		want map[Moment]int
+	}{
+		"log":      {[]Op{log, flush, ack, plain, flush, ack, header, flush, plain, ack, log, flush, ack, plain, flush, ack}, map[Moment]int{Creation: 1, Commit: 2, Checkpoint: 1, LogRestart: 1, Busy: 0}},
+		"rollback": {[]Op{header, flush, ack, header, flush, ack, header, flush, ack}, map[Moment]int{Creation: 1, Commit: 2, Checkpoint: 0}},
+	} {
+		got := recording(c.ops...).points()
+		for m, want := range c.want {
+			if n := len(got[m]); n != want {
+				t.Errorf("%s: %d moments of %s, want %d", name, n, m, want)
+			}
+		}
+	}
+}

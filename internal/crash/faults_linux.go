@@ -13,6 +13,7 @@ import (
 
 	"assay"
 	"assay/kit/process"
+	"assay/kit/wire"
 )
 
 const (
@@ -30,6 +31,9 @@ const (
 
 // fault does what the task asks for.
 func (t *trial) fault(ctx context.Context) error {
+	if t.task.readOnly() {
+		return wire.Errorf(wire.Unsupported, "the profile opens the database for reading only: it commits nothing that could be lost")
+	}
 	switch t.task.Fault {
 	case assay.Kill:
 		return t.attempts(ctx, t.killed)

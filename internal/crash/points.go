@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"slices"
 )
@@ -14,17 +15,20 @@ const (
 	Creation Moment = "creation" // before the first acknowledgement
 	Acked    Moment = "acknowledged"
 	Commit   Moment = "commit"
-	Busy     Moment = "busy commit" // over three times the usual writes: a checkpoint, a compaction, a file that grows
-	Closing  Moment = "closing"     // after the last acknowledgement
-	Anywhere Moment = "anywhere"    // no flush and no acknowledgement is near
-	Recovery Moment = "recovery"    // a second cut, while the engine recovers from the first
+	// Known by what SQLite writes at the beginning of its files:
+	LogRestart Moment = "log restart" // the header of its log
+	Checkpoint Moment = "checkpoint"  // the first page of the database, where there is a log
+	Busy       Moment = "busy commit" // over three times the usual writes, of an engine whose files are not known
+	Closing    Moment = "closing"     // after the last acknowledgement
+	Anywhere   Moment = "anywhere"    // no flush and no acknowledgement is near
+	Recovery   Moment = "recovery"    // a second cut, while the engine recovers from the first
 )
 
 // points returns where to cut, by moment: just before each flush, where the most
 // can be lost, and just after each acknowledgement, where the most was promised.
 func (r *Recording) points() map[Moment][]int {
 	all := map[Moment][]int{}
-	usual := r.usualWrites()
+	usual, hasLog := r.usualWrites(), slices.ContainsFunc(r.Ops, startsLog)
 	began, acked, total := 0, 0, r.Acked(len(r.Ops))
 	for i, op := range r.Ops {
 		switch op.Kind {
@@ -39,14 +43,54 @@ func (r *Recording) points() map[Moment][]int {
 				m = Creation
 			case acked == total:
 				m = Closing
-			case usual > 0 && r.writesUntilAck(began) > 3*usual:
-				m = Busy
+			default:
+				m = r.during(began, usual, hasLog)
 			}
 			all[m] = append(all[m], i)
 		}
 	}
 	all[Closing] = append(all[Closing], len(r.Ops))
 	return all
+}
+
+// Beginnings of SQLite's files.
+var (
+	databaseStart = []byte("SQLite format 3\x00")
+	logStarts     = [][]byte{{0x37, 0x7f, 0x06, 0x82}, {0x37, 0x7f, 0x06, 0x83}}
+)
+
+// begins reports whether a write has a block that begins with some bytes.
+func (op Op) begins(with []byte) bool {
+	for from := 0; op.Kind == OpWrite && from < len(op.Data); from += blockBytes {
+		if bytes.HasPrefix(op.Data[from:], with) {
+			return true
+		}
+	}
+	return false
+}
+
+// startsLog reports whether a write begins a log of SQLite.
+func startsLog(op Op) bool {
+	return slices.ContainsFunc(logStarts, op.begins)
+}
+
+// during says what a commit was that began at an index. hasLog says that SQLite
+// has a log: without one the first page is written by each commit.
+func (r *Recording) during(began, usual int, hasLog bool) Moment {
+	end := len(r.Ops)
+	if n := slices.IndexFunc(r.Ops[began:], func(op Op) bool { return op.Kind == OpAck }); n >= 0 {
+		end = began + n
+	}
+	window := r.Ops[began:end]
+	switch {
+	case slices.ContainsFunc(window, startsLog):
+		return LogRestart
+	case hasLog && slices.ContainsFunc(window, func(op Op) bool { return op.begins(databaseStart) }):
+		return Checkpoint
+	case usual > 0 && r.writesUntilAck(began) > 3*usual:
+		return Busy
+	}
+	return Commit
 }
 
 // writesUntilAck counts the writes from an index to the next acknowledgement.
@@ -103,7 +147,7 @@ var choices = []Choice{KeepAll, KeepNone, KeepPrefix, DropOne, KeepSome, KeepOne
 
 func newChooser(r *Recording, flushes bool, seed uint64) *chooser {
 	c := &chooser{recording: r, flushes: flushes, random: rand.New(rand.NewPCG(seed, 1)), points: r.points(), turns: map[Moment]int{}}
-	for _, m := range []Moment{Acked, Commit, Busy, Creation, Closing} {
+	for _, m := range []Moment{Acked, Commit, LogRestart, Checkpoint, Busy, Creation, Closing} {
 		if len(c.points[m]) > 0 {
 			c.moments = append(c.moments, m)
 		}

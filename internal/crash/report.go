@@ -231,9 +231,9 @@ func (r *Report) Unsupported() []string {
 		if result.Outcome != assay.Unsupported {
 			continue
 		}
-		what := cmp.Or(string(result.Task.Fault), "all faults")
-		if Missing(result.Task.Fault) == "" || result.Task.Fault == "" { // it is the target that cannot do it, and not the machine
-			what += " of " + result.Task.Driver + ", " + result.Task.Profile
+		what := string(result.Task.Fault)
+		if what == "" || Missing(result.Task.Fault) == "" { // it is the target that cannot do it, and not the machine
+			what = result.Task.Driver + ", " + result.Task.Profile
 		}
 		if line := what + ": " + result.Reason; !slices.Contains(all, line) {
 			all = append(all, line)

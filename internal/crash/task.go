@@ -1,6 +1,8 @@
 package crash
 
 import (
+	"slices"
+	"strings"
 	"time"
 
 	"assay"
@@ -25,6 +27,18 @@ type Task struct {
 	Time     time.Duration // for this task; 0: until States are tried
 	Controls bool          // also run those that must fail
 	Findings string        // folder that the smallest counterexample is kept in
+}
+
+// readOnly reports whether the settings open the database for reading only: then
+// nothing is committed that could be lost.
+func (t Task) readOnly() bool {
+	for _, name := range []string{"read_only", "immutable", "query_only"} {
+		if slices.Contains([]string{"1", "on", "true"}, t.Settings[name]) {
+			return true
+		}
+	}
+	attached := func(sql string) bool { return strings.Contains(sql, "ATTACH") && strings.Contains(sql, "mode=ro") }
+	return slices.ContainsFunc(t.Once, attached) || slices.ContainsFunc(t.Each, attached) || strings.Contains(t.DSN, "mode=ro") || strings.Contains(t.DSN, "?immutable=1") || strings.Contains(t.DSN, "&immutable=1")
 }
 
 // Damage is what a fault did to a database, worst last.

@@ -92,3 +92,20 @@ func TestFindingKept(t *testing.T) {
 		t.Error("no error for a finding that is not there")
 	}
 }
+
+// A database that is opened for reading only has nothing to lose.
+func TestReadOnly(t *testing.T) {
+	for _, c := range []struct {
+		task Task
+		want bool
+	}{
+		{Task{}, false}, {Task{Settings: map[string]string{"journal_mode": "wal"}}, false}, {Task{Settings: map[string]string{"read_only": "0"}}, false},
+		{Task{Settings: map[string]string{"read_only": "1"}}, true}, {Task{Settings: map[string]string{"immutable": "on"}}, true},
+		{Task{Each: []string{"ATTACH DATABASE 'file:{{path}}?mode=ro' AS filedb"}}, true},
+		{Task{DSN: "file:{{path}}?mode=ro&cache=shared"}, true}, {Task{DSN: "file:{{path}}?cache=shared&_immutable=1"}, false}, {Task{DSN: "file:{{path}}?immutable=1"}, true},
+	} {
+		if got := c.task.readOnly(); got != c.want {
+			t.Errorf("settings %v, DSN %q: got %v, want %v", c.task.Settings, c.task.DSN, got, c.want)
+		}
+	}
+}
