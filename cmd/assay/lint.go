@@ -83,14 +83,17 @@ func (a *app) lint(ctx context.Context, patterns []string, flags lintFlags) erro
 // lintNotes says on stderr what the findings do not cover.
 func (a *app) lintNotes(result lint.Result) {
 	for _, name := range result.Unmeasured {
+		if driver, unknown := strings.CutSuffix(name, "@"); unknown {
+			fmt.Fprintf(a.stderr, "assay: note: go.mod replaces the module of %s: its version is not known, and settings in its DSNs were not judged\n", driver)
+			continue
+		}
 		fmt.Fprintf(a.stderr, "assay: note: %s was not measured: rules that need its facts have judged by measured versions on both sides, or not at all; assay lint --measure measures it\n", name)
 	}
 	for _, problem := range result.Broken {
 		fmt.Fprintf(a.stderr, "assay: note: not read in full: %s\n", problem)
 	}
-	if len(result.Findings) > 0 {
-		fmt.Fprintf(a.stderr, "assay: %d findings in %d packages; docs/lint.md explains each rule\n", len(result.Findings), result.Packages)
-	}
+	fmt.Fprintf(a.stderr, "assay: %d findings; %d calls that open SQLite, in %d packages; docs/lint.md explains each rule\n",
+		len(result.Findings), result.Opens, result.Packages)
 }
 
 // lintError makes what cannot be loaded the user's to fix.

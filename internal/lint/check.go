@@ -18,6 +18,9 @@ type Config struct {
 	// Resolve returns the driver that a package's program reaches through a
 	// package of libraries, by import path; false where it does not.
 	Resolve func(pkg, library string) (Driver, bool)
+	// Opened, which may be nil, is called with the place of each call that opens
+	// SQLite.
+	Opened func(token.Position)
 	// Unmeasured is called with each driver and version without facts.
 	Unmeasured func(Driver)
 }
@@ -52,6 +55,9 @@ func (c *checker) run() {
 	opens, others := c.opens(c.pass.Files)
 	c.pools = c.findPools(c.pass.Files)
 	for _, o := range opens {
+		if c.Opened != nil {
+			c.Opened(c.pass.Fset.Position(o.call.Pos()))
+		}
 		c.checkOpen(o)
 	}
 	c.checkPragmas(opens, others)

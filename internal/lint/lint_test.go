@@ -74,6 +74,7 @@ func module(t *testing.T, version, source string) string {
 		"sqlite/go.mod":    "module modernc.org/sqlite\n\ngo 1.26\n",
 		"sqlite/sqlite.go": "package sqlite\n",
 		"app/app.go":       source,
+		"app/broken.go":    "package app\n\nfunc (\n",
 	} {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -89,6 +90,7 @@ func module(t *testing.T, version, source string) string {
 const app = `package app
 
 import (
+	"context"
 	"database/sql"
 	"example.test/missing"
 
@@ -99,17 +101,23 @@ func Open() (*sql.DB, error) {
 	missing.Call()
 	return sql.Open("sqlite", ":memory:?_pragma=foreign_keys(1)")
 }
+
+type store struct{ db *sql.DB }
+
+func (s store) tune(ctx context.Context) {
+	s.db.ExecContext(ctx, "PRAGMA cache_size = 10")
+}
 `
 
-// A driver that go.mod replaces by a folder has no version, and a package that
-// does not compile is still read; neither passes in silence.
+// A driver that go.mod replaces by a folder has no version, and a package with
+// a file of wrong syntax is still read; neither passes in silence.
 func TestRunSaysWhatItCannotKnow(t *testing.T) {
 	result, err := Run(t.Context(), module(t, "v1.54.0", app), []string{"./..."}, table(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(result.Findings) != 0 || !slices.Equal(result.Unmeasured, []string{"modernc@"}) || len(result.Broken) != 1 {
-		t.Errorf("got %+v, want no finding, modernc@ unmeasured, one package broken", result)
+	if len(result.Findings) != 1 || result.Findings[0].Rule != PoolPragma.ID || result.Findings[0].File != "app/app.go" || !slices.Equal(result.Unmeasured, []string{"modernc@"}) || len(result.Broken) != 1 || result.Opens != 1 {
+		t.Errorf("got %+v, want a PRAGMA on a pool, one open, modernc@ unmeasured, one package broken", result)
 	}
 	if _, err := Run(t.Context(), t.TempDir(), []string{"./..."}, table(t)); err == nil {
 		t.Error("a folder without a module is no error")

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"go/token"
 	"os"
 	"path/filepath"
 	"slices"
@@ -36,6 +37,8 @@ type Result struct {
 	// Broken are packages that could not be read in full.
 	Broken   []string `json:"broken,omitempty"`
 	Packages int      `json:"packages"`
+	// Opens is how many calls that open SQLite were found.
+	Opens int `json:"opens"`
 }
 
 // ErrNothing says that patterns match no package.
@@ -69,14 +72,15 @@ func Run(ctx context.Context, dir string, patterns []string, table *facts.Table)
 	if err != nil {
 		return Result{}, err
 	}
-	mode := packages.LoadSyntax | packages.NeedModule
-	all, err := packages.Load(&packages.Config{Context: ctx, Dir: dir, Mode: mode, Tests: true}, patterns...)
+	all, err := newLoader().packages(p.roots)
 	if err != nil {
-		return Result{}, fmt.Errorf("load packages: %w", err)
+		return Result{}, err
 	}
-	unmeasured := map[string]bool{}
+	unmeasured, opened := map[string]bool{}, map[token.Position]bool{}
 	result := Result{Findings: []Finding{}, Packages: len(p.roots)}
-	analyzer := Analyzer(Config{Facts: table, Resolve: p.resolve, Unmeasured: func(d Driver) { unmeasured[d.Name+"@"+d.Version] = true }})
+	analyzer := Analyzer(Config{Facts: table, Resolve: p.resolve,
+		Opened:     func(at token.Position) { opened[at] = true },
+		Unmeasured: func(d Driver) { unmeasured[d.Name+"@"+d.Version] = true }})
 	graph, err := goanalysis.Analyze([]*analysis.Analyzer{analyzer}, all, &goanalysis.Options{Sequential: true})
 	if err != nil {
 		return Result{}, err
@@ -86,7 +90,7 @@ func Run(ctx context.Context, dir string, patterns []string, table *facts.Table)
 			return Result{}, fmt.Errorf("%s: %w", action.Package.PkgPath, action.Err)
 		}
 		if len(action.Package.Errors) > 0 {
-			result.Broken = append(result.Broken, fmt.Sprintf("%s: %s", action.Package.PkgPath, action.Package.Errors[0]))
+			result.Broken = append(result.Broken, action.Package.Errors[0].Msg)
 		}
 		for _, d := range action.Diagnostics {
 			result.Findings = append(result.Findings, finding(dir, action, d))
@@ -95,6 +99,7 @@ func Run(ctx context.Context, dir string, patterns []string, table *facts.Table)
 	for name := range unmeasured {
 		result.Unmeasured = append(result.Unmeasured, name)
 	}
+	result.Opens = len(opened)
 	slices.Sort(result.Unmeasured)
 	slices.Sort(result.Broken)
 	result.Broken = slices.Compact(result.Broken)
