@@ -91,13 +91,13 @@ func again(t *testing.T, r Result, keep string) {
 // A store that syncs keeps its promise, one that says so and does not is
 // refuted. Its finding shows the same again, and leaves an image of a file system.
 func TestPowerCut(t *testing.T) {
-	task := Task{Fault: assay.PowerCut, Seed: 1, States: 16, Settings: map[string]string{kv.Sync: "1"}}
+	task := Task{Fault: assay.PowerCut, Seed: 1, States: 10, Settings: map[string]string{kv.Sync: "1"}}
 	honest, lies := task, task
 	honest.Driver, honest.Program, honest.Controls = "store-honest", storeProgram(t, "store-honest"), true
 	lies.Driver, lies.Program = "store-lies", storeProgram(t, "store-lies")
 	results := do(t, honest, lies)
-	if r := results["store-honest"]; r.Claimed != assay.Power || r.Counts[Unharmed] != 16 || r.Void() || len(r.Controls) != 3 {
-		t.Errorf("an honest store: claims %s, %v, controls %+v; want power, 16 unharmed, three that were caught; %+v", r.Claimed, r.Counts, r.Controls, r.Worst)
+	if r := results["store-honest"]; r.Claimed != assay.Power || r.Counts[Unharmed] != 10 || r.Void() || len(r.Controls) != 3 {
+		t.Errorf("an honest store: claims %s, %v, controls %+v; want power, 10 unharmed, three that were caught; %+v", r.Claimed, r.Counts, r.Controls, r.Worst)
 	}
 	lied := results["store-lies"]
 	if lied.Refuted() != Lost || lied.Proof().Kind != assay.LosesCommits {
@@ -156,13 +156,13 @@ func TestOtherFaults(t *testing.T) {
 // Without root the weaker model finds the same of a store that syncs and of one
 // that does not, and the latter's finding shows it again.
 func TestFileCut(t *testing.T) {
-	task := Task{Fault: assay.FileCut, Seed: 1, States: 16, Settings: map[string]string{kv.Sync: "1"}}
+	task := Task{Fault: assay.FileCut, Seed: 1, States: 10, Settings: map[string]string{kv.Sync: "1"}}
 	honest, lies := task, task
 	honest.Driver, honest.Program, honest.Controls = "store-honest", storeProgram(t, "store-honest"), true
 	lies.Driver, lies.Program = "store-lies", storeProgram(t, "store-lies")
 	results := do(t, honest, lies)
-	if r := results["store-honest"]; r.Claimed != assay.Power || r.Counts[Unharmed] != 16 || r.Void() || len(r.Controls) != 3 {
-		t.Errorf("an honest store: claims %s, %v, controls %+v; want power, 16 unharmed, three that were caught; %+v", r.Claimed, r.Counts, r.Controls, r.Worst)
+	if r := results["store-honest"]; r.Claimed != assay.Power || r.Counts[Unharmed] != 10 || r.Void() || len(r.Controls) != 3 {
+		t.Errorf("an honest store: claims %s, %v, controls %+v; want power, 10 unharmed, three that were caught; %+v", r.Claimed, r.Counts, r.Controls, r.Worst)
 	}
 	lied := results["store-lies"]
 	if lied.Refuted() != Lost {
