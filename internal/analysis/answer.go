@@ -89,9 +89,12 @@ func (r *Result) Answer() Answer {
 	return a
 }
 
-// open tells whether a comparison of the table is undecided, or none was measured.
+// open tells whether a comparison of the table is undecided, or a row of it was
+// not run, or none was measured.
 func (l Line) open() bool {
-	return slices.ContainsFunc(l.Entries, func(e Entry) bool { return e.Standing == Open }) || l.Empty()
+	return slices.ContainsFunc(l.Entries, func(e Entry) bool {
+		return e.Standing == Open || e.Row != nil && e.Row.Outcome == assay.NotRun
+	}) || l.Empty()
 }
 
 // Empty tells whether nothing of the table was measured.
