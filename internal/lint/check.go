@@ -60,7 +60,7 @@ func (c *checker) run() {
 		}
 		c.checkOpen(o)
 	}
-	c.checkPragmas(opens, others)
+	c.checkPragmas(opens)
 	if len(opens) > 0 && !others {
 		c.checkIdle()
 	}
@@ -149,6 +149,9 @@ func (c *checker) checkParameter(o *open, parameter string, around []facts.Facts
 	advice := c.advice(o, s, value, around)
 	if rule != IgnoredKey && works == facts.Applied {
 		advice = "begin the DSN with file:"
+	}
+	if o.dsn.memory != "" && s.Setting == "journal_mode" {
+		advice = "leave it out: a database in memory has no other journal mode than memory and off"
 	}
 	c.report(c.find(o.arg, parameter), rule, "%s %s: %s%s%s", o.driver.Name, o.driver.Version,
 		strings.ReplaceAll(what, unknown, "..."), c.since(o.driver, s), "; "+strings.ReplaceAll(advice, unknown, "..."))
@@ -310,17 +313,17 @@ func (c *checker) checkForeignKeys(o *open, f facts.Facts) {
 		o.driver.Name, o.driver.Version, c.advice(o, facts.Spelling{Setting: "foreign_keys"}, "1", []facts.Facts{f}))
 }
 
-// find returns where in the source a part of a text stands.
+// find returns where in the source a part of a text stands, in any case.
 func (c *checker) find(x ast.Expr, part string) token.Pos {
-	part = strings.Split(part, unknown)[0]
+	part = strings.ToLower(strings.Split(part, unknown)[0])
 	at := x.Pos()
 	var look func(ast.Node, int)
 	look = func(n ast.Node, depth int) {
 		ast.Inspect(n, func(n ast.Node) bool {
 			switch n := n.(type) {
 			case *ast.BasicLit:
-				if n.Kind == token.STRING && strings.Contains(n.Value, part) {
-					at = n.Pos()
+				if i := strings.Index(strings.ToLower(n.Value), part); n.Kind == token.STRING && i >= 0 {
+					at = n.Pos() + token.Pos(i)
 				}
 			case *ast.Ident:
 				object := c.info.Uses[n]

@@ -198,8 +198,8 @@ type dsn struct {
 	text       string
 	forms      []bool // may it begin with file: (true), may it not (false)
 	parameters []string
-	whole      bool // nothing of its parameters is unknown
-	memory     string
+	whole      bool   // nothing of its parameters is unknown
+	memory     string // see inMemory
 }
 
 // parseDSN takes a DSN apart.
@@ -220,10 +220,36 @@ func parseDSN(text string) dsn {
 			d.parameters = append(d.parameters, parameter)
 		}
 	}
-	if path == ":memory:" || path == "file::memory:" || path == "file:" && strings.Contains(query, "mode=memory") || strings.Contains(query, "mode=memory") || strings.Contains(query, "vfs=memdb") {
-		d.memory = text
-	}
+	d.memory = d.inMemory(path)
 	return d
+}
+
+// inMemory is the way in which the DSN asks for a database in memory, as facts
+// list it; empty where it does not. Where the beginning is not known, it is one
+// that no fact is about.
+func (d dsn) inMemory(path string) string {
+	shared := d.value("cache") == "shared"
+	form := ""
+	switch {
+	case path == ":memory:" || path == "file::memory:":
+		form = path
+		if shared {
+			form += "?cache=shared"
+		}
+	case d.certainly(false):
+		return ""
+	case d.value("mode") == "memory":
+		form = "file:assay?mode=memory"
+		if shared {
+			form += "&cache=shared"
+		}
+	case d.value("vfs") == "memdb":
+		form = "file:/assay?vfs=memdb"
+	}
+	if form != "" && len(d.forms) > 1 {
+		return unknown
+	}
+	return form
 }
 
 // value returns a parameter's value as it stands in the DSN.

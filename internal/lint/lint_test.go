@@ -27,7 +27,7 @@ func table(t *testing.T) *facts.Table {
 // The packages of testdata, with the version that each is taken to require.
 var versions = map[string]Driver{
 	"modern54": {"modernc", "v1.54.0"}, "modern55": {"modernc", "v1.55.0"}, "matt": {"mattn", "v1.14.52"},
-	"limited": {"modernc", "v1.61.1"}, "schema": {"modernc", "v1.61.1"}, "between": {"modernc", "v1.60.9"},
+	"elsewhere": {"modernc", "v1.61.1"}, "limited": {"modernc", "v1.61.1"}, "schema": {"modernc", "v1.61.1"}, "between": {"modernc", "v1.60.9"},
 }
 
 func TestRules(t *testing.T) {
@@ -105,7 +105,7 @@ func Open() (*sql.DB, error) {
 type store struct{ db *sql.DB }
 
 func (s store) tune(ctx context.Context) {
-	s.db.ExecContext(ctx, "PRAGMA cache_size = 10")
+	s.db.ExecContext(ctx, "PRAGMA cache_size = 10; PRAGMA temp_store = 2")
 }
 `
 
@@ -116,8 +116,8 @@ func TestRunSaysWhatItCannotKnow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(result.Findings) != 1 || result.Findings[0].Rule != PoolPragma.ID || result.Findings[0].File != "app/app.go" || !slices.Equal(result.Unmeasured, []string{"modernc@"}) || len(result.Broken) != 1 || result.Opens != 1 {
-		t.Errorf("got %+v, want a PRAGMA on a pool, one open, modernc@ unmeasured, one package broken", result)
+	if len(result.Findings) != 2 || result.Findings[0].Rule != PoolPragma.ID || result.Findings[0].File != "app/app.go" || !slices.Equal(result.Unmeasured, []string{"modernc@"}) || len(result.Broken) != 1 || result.Opens != 1 {
+		t.Errorf("got %+v, want two PRAGMAs on a pool, one open, modernc@ unmeasured, one package broken", result)
 	}
 	if _, err := Run(t.Context(), t.TempDir(), []string{"./..."}, table(t)); err == nil {
 		t.Error("a folder without a module is no error")

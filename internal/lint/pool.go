@@ -31,7 +31,7 @@ type limit struct {
 
 // pragmaCall is a PRAGMA that is sent to a pool.
 type pragmaCall struct {
-	at   token.Pos
+	arg  ast.Expr
 	text string
 	pool types.Object
 }
@@ -83,7 +83,7 @@ func (c *checker) poolCall(p *pools, call *ast.CallExpr) {
 			if selector.Sel.Name == "ExecContext" && len(call.Args) > 1 {
 				arg = call.Args[1]
 			}
-			p.pragmas = append(p.pragmas, pragmaCall{arg.Pos(), c.text(arg), pool})
+			p.pragmas = append(p.pragmas, pragmaCall{arg, c.text(arg), pool})
 		}
 		return
 	default:
@@ -111,13 +111,18 @@ func (c *checker) isPool(x ast.Expr) bool {
 	return false
 }
 
-// checkPragmas looks at PRAGMAs that belong to a connection. Where one pool of
-// the package has one connection only, nobody can tell which.
-func (c *checker) checkPragmas(opens []*open, others bool) {
-	if c.pools.single || c.pools.unsure || c.pools.hooks {
+// checkPragmas looks at PRAGMAs that belong to a connection, in packages that
+// open SQLite: of a pool that another package makes, nobody can tell here how
+// many connections it has. Where one pool of the package has one connection
+// only, nobody can tell which.
+func (c *checker) checkPragmas(opens []*open) {
+	if len(opens) == 0 || c.pools.single || c.pools.unsure || c.pools.hooks {
 		return
 	}
 	for _, call := range c.pools.pragmas {
+		if call.pool == nil { // what another function gives
+			continue
+		}
 		for statement := range strings.SplitSeq(call.text, ";") {
 			name, value, ok := parsePragma(statement)
 			if !ok || !ofConnection(name, value) {
@@ -133,7 +138,7 @@ func (c *checker) checkPragmas(opens []*open, others bool) {
 					advice = c.advice(o, facts.Spelling{Setting: name}, value, around)
 				}
 			}
-			c.report(call.at, PoolPragma, "PRAGMA %s reaches one connection of the pool; the others, and all that are opened later, keep the default; %s", name, advice)
+			c.report(c.find(call.arg, name), PoolPragma, "PRAGMA %s reaches one connection of the pool; the others, and all that are opened later, keep the default; %s", name, advice)
 		}
 	}
 }

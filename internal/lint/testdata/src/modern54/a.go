@@ -32,6 +32,7 @@ func open(path string, cache int) {
 func memory() {
 	sql.Open("sqlite", ":memory:") // want `each connection of the pool has an empty database of its own`
 	sql.Open("sqlite", "file:x?mode=memory&cache=shared")
+	sql.Open("sqlite", ":memory:?_journal_mode=WAL&_sync=OFF") // want `an empty database of its own` `ignores _journal_mode=WAL .*leave it out` `ignores _sync=OFF`
 }
 
 func shared() {

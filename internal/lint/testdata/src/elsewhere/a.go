@@ -1,0 +1,12 @@
+package elsewhere
+
+import (
+	"database/sql"
+
+	_ "modernc.org/sqlite"
+)
+
+// The pool is made, and may be limited, in another package.
+func tune(db *sql.DB) {
+	db.Exec("PRAGMA foreign_keys = ON")
+}
