@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -55,12 +54,12 @@ func (a *app) lint(ctx context.Context, patterns []string, flags lintFlags) erro
 	}
 	if flags.measure {
 		if err := a.measureUnmeasured(ctx, patterns, flags, table); err != nil {
-			return lintError(err)
+			return lintError(ctx, err)
 		}
 	}
 	result, err := lint.Run(ctx, flags.dir, patterns, table)
 	if err != nil {
-		return lintError(err)
+		return lintError(ctx, err)
 	}
 	switch flags.format {
 	case "json":
@@ -96,12 +95,13 @@ func (a *app) lintNotes(result lint.Result) {
 		len(result.Findings), result.Opens, result.Packages)
 }
 
-// lintError makes what cannot be loaded the user's to fix.
-func lintError(err error) error {
-	if errors.Is(err, lint.ErrNothing) {
-		return usage(err, "run it in the folder of a Go module, or name one with --dir")
+// lintError is the error of source that was not checked: status 1 would be
+// taken for findings.
+func lintError(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
 	}
-	return err
+	return usage(err, "run it in the folder of a Go module that go list ./... can read, or name one with --dir")
 }
 
 // measureUnmeasured measures the drivers of the packages that have no facts.
