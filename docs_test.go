@@ -2,6 +2,7 @@ package assay_test
 
 import (
 	"context"
+	"database/sql"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"assay"
@@ -75,6 +77,9 @@ var commands = map[string]command{
 	"bin/assay run quick --drivers '*' --budget 4m":                                                                  understood,
 	"bin/assay run quick --drivers mattn,mattn@v1.14.37 --only operation=point-read":                                 understood,
 	"bin/assay run quick --drivers mattn,mattn:DQS=0:DEFAULT_MEMSTATUS=0,sqlite-c@mattn --only operation=point-read": understood,
+	"bin/assay lint --dir my-service":                                                                                {status: 1, output: `main.go:9:34: .*\[no-busy-timeout\]`},
+	"bin/assay doctor app.db":                                                                                        {status: 1, output: `^1\. journal-mode: `},
+	"bin/assay crash quick --drivers mattn,modernc":                                                                  understood,
 	"bin/assay audit":                                 {output: "Published claims, checked on this machine"},
 	"bin/assay plan check my-plan.yaml":               {output: "plan my-plan is valid: 4 cells, budget 1m0s"},
 	"bin/assay run my-plan.yaml":                      understood,
@@ -192,6 +197,35 @@ func (b bench) check(t *testing.T, line string, c command) {
 	}
 }
 
+// writeService writes an application: a Go module, and its database.
+func (b bench) writeService(t *testing.T) {
+	t.Helper()
+	files := fstest.MapFS{
+		"go.mod": {Data: []byte("module my-service\n\ngo 1.24\n\nrequire modernc.org/sqlite v1.61.1\n"), Mode: 0o644},
+		"main.go": {Data: []byte(`package main
+
+import (
+	"database/sql"
+
+	_ "modernc.org/sqlite"
+)
+
+func main() { sql.Open("sqlite", "file:app.db") }
+`), Mode: 0o644},
+	}
+	if err := os.CopyFS(filepath.Join(b.dir, "my-service"), files); err != nil {
+		t.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", filepath.Join(b.dir, "app.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec("CREATE TABLE user (id INTEGER PRIMARY KEY, name TEXT NOT NULL)"); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // writeFixtures writes README's plan, and a store with a finished and an
 // interrupted run.
 func (b bench) writeFixtures(t *testing.T, readme string) {
@@ -199,6 +233,7 @@ func (b bench) writeFixtures(t *testing.T, readme string) {
 	if err := os.WriteFile(filepath.Join(b.dir, "my-plan.yaml"), []byte(fenced(readme, "yaml")[0]), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	b.writeService(t)
 	ctx := context.Background()
 	s, err := store.Open(ctx, filepath.Join(b.dir, "data", "assay", "assay.db"))
 	if err != nil {

@@ -91,7 +91,7 @@ func (a *app) lintNotes(result lint.Result) {
 	for _, problem := range result.Broken {
 		fmt.Fprintf(a.stderr, "assay: note: not read in full: %s\n", problem)
 	}
-	fmt.Fprintf(a.stderr, "assay: %d findings; %d calls that open SQLite, in %d packages; docs/lint.md explains each rule\n",
+	fmt.Fprintf(a.stderr, "assay: findings: %d; calls that open SQLite: %d; packages: %d; docs/lint.md explains each rule\n",
 		len(result.Findings), result.Opens, result.Packages)
 }
 
