@@ -6,7 +6,7 @@ require assay/kit v0.0.0
 
 require github.com/hanwen/go-fuse/v2 v2.12.1
 
-require golang.org/x/mod v0.42.0 // indirect
+require golang.org/x/mod v0.42.0
 
 require (
 	codeberg.org/go-fonts/liberation v0.5.0 // indirect
@@ -58,7 +58,7 @@ require (
 	golang.org/x/sync v0.24.0
 	golang.org/x/sys v0.49.0
 	golang.org/x/term v0.47.0
-	golang.org/x/tools v0.52.0 // indirect
+	golang.org/x/tools v0.52.0
 	gonum.org/v1/gonum v0.17.0
 	modernc.org/libc v1.79.0 // indirect
 	modernc.org/mathutil v1.7.1 // indirect

@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -417,7 +416,9 @@ func (l *rowLooks) column(c int, path string) (*Values, error) {
 }
 
 // absent stands for the value of a row that is not there.
-var absent any = errors.New("no row")
+var absent any = noRow{}
+
+type noRow struct{}
 
 // may is what a column of a row may hold in the end: a value that an operation
 // wrote to it while it was measured, else one from the warm-up, else that from
