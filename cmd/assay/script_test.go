@@ -10,9 +10,11 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"os/signal"
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -34,6 +36,7 @@ func TestMain(m *testing.M) {
 // TestScripts runs testdata/*.txtar. Each script has folders of its own for
 // results and caches, and a folder of workers, one for each of faults.
 func TestScripts(t *testing.T) {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGHUP) // programs below nohup(1) would be deaf to it
 	testscript.Run(t, testscript.Params{
 		Dir:                "testdata",
 		RequireUniqueNames: true,
