@@ -33,13 +33,14 @@ func (r *Runner) assess() {
 }
 
 // table is what an operation has measured: its cells' figures in the launches that
-// they share, compared with their baselines. Alone are the figures of cells that
-// have none, because it failed or was not selected; a baseline's own figures decide
+// they share, compared with their baselines; cells whose settings did not apply or
+// whose requests failed are not in it. Alone are the figures of cells that have no
+// baseline, because it failed or was not selected; a baseline's own figures decide
 // only where nothing is compared with it.
 func (g *group) table(peer, reference string) (table stat.Table, alone [][]float64) {
 	var jobs []*job
 	for _, m := range g.members {
-		if j := m.job(peer); j != nil && !m.twin {
+		if j := m.job(peer); j != nil && !m.twin && !g.unlike[j.Cell.Key()] {
 			jobs = append(jobs, j)
 		}
 	}
@@ -52,7 +53,7 @@ func (g *group) table(peer, reference string) (table stat.Table, alone [][]float
 		table.Pairs = append(table.Pairs, pairs)
 		own := slices.Collect(maps.Values(g.figures[j.Cell.Key()]))
 		switch base := g.reference(j, reference); {
-		case base == nil:
+		case base == nil || g.unlike[base.Cell.Key()]:
 			alone = append(alone, own)
 		case base == j:
 			baselines = append(baselines, own)

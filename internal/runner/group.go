@@ -34,6 +34,7 @@ type group struct {
 	efforts map[string]effort
 	timed   int
 	tried   map[string]bool // cells that have a trial
+	unlike  map[string]bool // cells that have a trial with figures that are never compared
 	// further are the launches that its intervals still need to become narrow.
 	further []int
 	// sequences is how far the windows of an operation have used up its sequence
@@ -131,7 +132,7 @@ func groupCases(jobs []*job, reference string) []*group {
 }
 
 func newGroup(name string, mode assay.Mode) *group {
-	return &group{name: name, mode: mode, figures: map[string]map[int]float64{}, tried: map[string]bool{},
+	return &group{name: name, mode: mode, figures: map[string]map[int]float64{}, tried: map[string]bool{}, unlike: map[string]bool{},
 		samples: map[string]map[int][]float64{}, efforts: map[string]effort{}, sequences: map[string]int64{}}
 }
 
@@ -247,6 +248,9 @@ func (g *group) has(key string) bool {
 }
 
 func (g *group) noteFigure(t *assay.Trial) {
+	if !t.Twin && t.Outcome != assay.OK && t.Outcome != assay.NotRun {
+		g.unlike[t.Cell.Key()] = true
+	}
 	figure, ok := t.Figures[assay.CapacityPerS]
 	if !ok {
 		figure, ok = t.Figures[t.Cell.Primary()]

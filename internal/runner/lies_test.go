@@ -147,6 +147,9 @@ func TestLies(t *testing.T) {
 					t.Errorf("%s: got %+v\nwant one that is %s: %s", name, trials, l.outcome, l.reason)
 				}
 			}
+			if last := b.trials[len(b.trials)-1].Launch; last > 20 {
+				t.Errorf("%d launches for cells that cannot be compared, want 2 and those that were disturbed", last)
+			}
 			for _, trial := range b.of("honest") {
 				if trial.Outcome != assay.OK || trial.Figures[assay.NsPerOp] <= 0 {
 					t.Errorf("honest: %+v", trial)
