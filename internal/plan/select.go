@@ -3,6 +3,7 @@ package plan
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -16,7 +17,8 @@ var coordinates = []string{
 	"clients", "pool", "idle", "statement", "transaction", "rate",
 }
 
-// Select returns the cases that have, for each key of only, one of its values.
+// Select returns the cases that have, for each key of only, one of its values; a
+// sum comes with the calls that it sums.
 // Keys are coordinates of a cell or names of params. A key or a value that no
 // case has is an error that says what there is; so is an empty selection.
 func Select(cases []assay.Case, only map[string][]string) ([]assay.Case, error) {
@@ -30,16 +32,27 @@ func Select(cases []assay.Case, only map[string][]string) ([]assay.Case, error) 
 	if len(wrong) > 0 {
 		return nil, errors.Join(wrong...)
 	}
+	selected := cellsWith(cases, only)
+	if slices.ContainsFunc(selected, func(c assay.Case) bool { return c.Operation.Sum > 0 }) { // it takes its calls to be measured
+		others := maps.Clone(only)
+		delete(others, "operation")
+		calls := cellsWith(cases, others)
+		selected = slices.DeleteFunc(calls, func(c assay.Case) bool { return !c.Operation.Call() && !has(c.Cell, only) })
+	}
+	if len(selected) == 0 {
+		return nil, fmt.Errorf("no cell has all of %s", conditions(only))
+	}
+	return selected, nil
+}
+
+func cellsWith(cases []assay.Case, only map[string][]string) []assay.Case {
 	var selected []assay.Case
 	for _, c := range cases {
 		if has(c.Cell, only) {
 			selected = append(selected, c)
 		}
 	}
-	if len(selected) == 0 {
-		return nil, fmt.Errorf("no cell has all of %s", conditions(only))
-	}
-	return selected, nil
+	return selected
 }
 
 // has reports whether a cell has one of the values for every key.

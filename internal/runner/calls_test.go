@@ -205,6 +205,23 @@ func TestSumOfSome(t *testing.T) {
 	}
 }
 
+// A sum that is selected alone runs nothing, and nothing of it is traced.
+func TestSumAlone(t *testing.T) {
+	b := newBench(t, strings.Replace(calls, "DRIVERS", "caller", 1))
+	b.Launches, b.Strace = 1, "/nonexistent/strace"
+	b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool { return c.Cell.Operation != "total" })
+	r, err := New(t.Context(), b.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if got := told(b.trials)["caller total plain"]; got != "unsupported: it is the sum of 2 calls, and 2 of them are not selected" {
+		t.Error(got)
+	}
+}
+
 // Calls are for workers that have them, and those for nothing else.
 func TestCallsUnsupported(t *testing.T) {
 	b := newBench(t, strings.Replace(calls, "DRIVERS", "caller, honest", 1))
