@@ -144,6 +144,9 @@ func runIn(dir string) error {
 	if err != nil {
 		return err
 	}
+	if len(runs) > 0 && runs[0].Status == assay.Finished { // it was killed behind its end
+		return s.Close()
+	}
 	request.Resume = len(runs) > 0
 	_, err = l.Run(ctx, s, request)
 	return errors.Join(err, s.Close())
