@@ -44,7 +44,7 @@ func (a *app) checkPlan(name string, drivers, only []string) error {
 	}
 	cases, err := p.Expand(drivers)
 	if err == nil {
-		cases, err = plan.Select(cases, wanted)
+		cases, err = plan.SelectToMeasure(cases, wanted)
 	}
 	if err != nil {
 		return usage(err)

@@ -231,6 +231,6 @@ func (r *run) selectCases(ctx context.Context) error {
 			return input(err)
 		}
 	}
-	r.cases, err = plan.Select(all, r.now.Options.Only)
+	r.cases, err = plan.SelectToMeasure(all, r.now.Options.Only)
 	return input(err)
 }

@@ -17,8 +17,19 @@ var coordinates = []string{
 	"clients", "pool", "idle", "statement", "transaction", "rate",
 }
 
-// Select returns the cases that have, for each key of only, one of its values; a
-// sum comes with the calls that it sums.
+// SelectToMeasure is Select; a sum comes with the calls that it sums.
+func SelectToMeasure(cases []assay.Case, only map[string][]string) ([]assay.Case, error) {
+	selected, err := Select(cases, only)
+	if err != nil || !slices.ContainsFunc(selected, func(c assay.Case) bool { return c.Operation.Sum > 0 }) {
+		return selected, err
+	}
+	others := maps.Clone(only)
+	delete(others, "operation")
+	calls := cellsWith(cases, others)
+	return slices.DeleteFunc(calls, func(c assay.Case) bool { return !c.Operation.Call() && !has(c.Cell, only) }), nil
+}
+
+// Select returns the cases that have, for each key of only, one of its values.
 // Keys are coordinates of a cell or names of params. A key or a value that no
 // case has is an error that says what there is; so is an empty selection.
 func Select(cases []assay.Case, only map[string][]string) ([]assay.Case, error) {
@@ -33,12 +44,6 @@ func Select(cases []assay.Case, only map[string][]string) ([]assay.Case, error) 
 		return nil, errors.Join(wrong...)
 	}
 	selected := cellsWith(cases, only)
-	if slices.ContainsFunc(selected, func(c assay.Case) bool { return c.Operation.Sum > 0 }) { // it takes its calls to be measured
-		others := maps.Clone(only)
-		delete(others, "operation")
-		calls := cellsWith(cases, others)
-		selected = slices.DeleteFunc(calls, func(c assay.Case) bool { return !c.Operation.Call() && !has(c.Cell, only) })
-	}
 	if len(selected) == 0 {
 		return nil, fmt.Errorf("no cell has all of %s", conditions(only))
 	}

@@ -25,7 +25,7 @@ operations:
 		t.Fatal(err)
 	}
 	for operation, want := range map[string][]string{"total": {"create", "save", "total"}, "save": {"save"}} {
-		selected, err := Select(all, map[string][]string{"operation": {operation}, "profile": {"tuned"}})
+		selected, err := SelectToMeasure(all, map[string][]string{"operation": {operation}, "profile": {"tuned"}})
 		if err != nil {
 			t.Fatal(err)
 		}
