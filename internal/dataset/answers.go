@@ -231,7 +231,7 @@ func (s *session) body(ctx context.Context, position int, body *answer.Body) ([]
 		found, err := st.stmt.QueryContext(ctx, st.args...)
 		if err == nil {
 			types := typeNames(st.Returns)
-			err = visit(found, func(row []any) error {
+			err = Visit(found, func(row []any) error {
 				rows++
 				return body.Row(types, row)
 			})

@@ -88,7 +88,7 @@ func queryAll(t *testing.T, path, query string) string {
 		t.Fatal(err)
 	}
 	lines := []string{}
-	err = visit(rows, func(row []any) error {
+	err = Visit(rows, func(row []any) error {
 		lines = append(lines, strings.TrimSuffix(fmt.Sprintln(row...), "\n"))
 		return nil
 	})

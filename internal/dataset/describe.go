@@ -69,7 +69,7 @@ func describe(ctx context.Context, conn *sql.Conn, query string, args []any) ([]
 	if err != nil {
 		return nil, err
 	}
-	err = visit(rows, func(row []any) error {
+	err = Visit(rows, func(row []any) error {
 		for i, value := range row {
 			if types[i] == "" {
 				types[i] = valueType(value, columns[i].DeclType != "")

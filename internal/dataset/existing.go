@@ -125,7 +125,7 @@ func (e *existing) fill(ctx context.Context, conn *sql.Conn, g *generator, lengt
 		return err
 	}
 	ordinal := 0
-	err = visit(rows, func(row []any) error {
+	err = Visit(rows, func(row []any) error {
 		for len(picks) > 0 && picks[0].ordinal == ordinal {
 			e.take(g, picks[0], row)
 			picks = picks[1:]

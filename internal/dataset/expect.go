@@ -220,7 +220,7 @@ func visitQuery(ctx context.Context, conn *sql.Conn, query string, args []any, e
 	if err != nil {
 		return err
 	}
-	return visit(rows, each)
+	return Visit(rows, each)
 }
 
 func expectKey(data string, op assay.Operation, trace *Trace, from, count int) (string, error) {

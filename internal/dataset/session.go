@@ -113,7 +113,7 @@ func (s *step) run(ctx context.Context, digest bool) (int64, error) {
 		return 0, err
 	}
 	n := int64(0)
-	return n, visit(rows, func(row []any) error {
+	return n, Visit(rows, func(row []any) error {
 		n++
 		if !digest {
 			return nil
@@ -122,8 +122,8 @@ func (s *step) run(ctx context.Context, digest bool) (int64, error) {
 	})
 }
 
-// visit reads all rows and closes them. The visited slice is reused.
-func visit(rows *sql.Rows, each func(row []any) error) error {
+// Visit reads all rows and closes them. The visited slice is reused.
+func Visit(rows *sql.Rows, each func(row []any) error) error {
 	defer rows.Close()
 	names, err := rows.Columns()
 	if err != nil {

@@ -4,6 +4,8 @@ package oracle
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -61,6 +63,16 @@ type Values struct {
 // alone. None began before all of the kind before it had ended.
 type Done struct{ Warm, Measured, Alone int }
 
+// Name names what operations leave in data: they and their arguments decide it.
+// Operations with the same arguments have the same trace.
+func Name(op assay.Operation, trace *dataset.Trace, done Done) string {
+	text, err := json.Marshal([]any{op, trace.Digest, done})
+	if err != nil {
+		panic(err) // a constant of a plan is a number, a text, bytes or a truth
+	}
+	return fmt.Sprintf("%.8x", sha256.Sum256(text))
+}
+
 // After returns what the keys may hold after operations.
 func After(ctx context.Context, d *dataset.Data, op assay.Operation, trace *dataset.Trace, done Done) (_ *Keys, err error) {
 	records, err := recordsOf(ctx, d)
@@ -83,7 +95,7 @@ func After(ctx context.Context, d *dataset.Data, op assay.Operation, trace *data
 		}
 		w.at(position, h)
 	}
-	return h.found(d.Spec.Seed, fmt.Sprintf("%s/keys-%.16s-%d-%d-%d", filepath.Dir(d.Path), trace.Digest, done.Warm, done.Measured, done.Alone))
+	return h.found(d.Spec.Seed, filepath.Join(filepath.Dir(d.Path), "keys-"+Name(op, trace, done)))
 }
 
 func recordsOf(ctx context.Context, d *dataset.Data) (*column.File, error) {

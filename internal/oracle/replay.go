@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/dataset"
 )
 
 // table is one that an operation may change.
@@ -16,12 +17,13 @@ type table struct {
 	name, log string
 	columns   []string // those that are stored; the row id before them where there is no primary key
 	key       []int    // of columns
+	volatile  []bool   // columns whose default is another one each time
 }
 
 // tablesOf lists the tables that hold rows of their own: no views, no virtual
 // tables and nothing that belongs to one.
 func tablesOf(ctx context.Context, conn *sql.Conn) (all []*table, err error) {
-	const query = `SELECT t.name, c.name, c.pk FROM pragma_table_list AS t JOIN pragma_table_xinfo(t.name) AS c
+	const query = `SELECT t.name, c.name, c.pk, coalesce(c.dflt_value, '') FROM pragma_table_list AS t JOIN pragma_table_xinfo(t.name) AS c
 		WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND c.hidden = 0 ORDER BY t.name, c.cid`
 	rows, err := conn.QueryContext(ctx, query)
 	if err != nil {
@@ -29,9 +31,9 @@ func tablesOf(ctx context.Context, conn *sql.Conn) (all []*table, err error) {
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		var name, column string
+		var name, column, initial string
 		var key int
-		if err := rows.Scan(&name, &column, &key); err != nil {
+		if err := rows.Scan(&name, &column, &key, &initial); err != nil {
 			return nil, err
 		}
 		if len(all) == 0 || all[len(all)-1].name != name {
@@ -41,11 +43,11 @@ func tablesOf(ctx context.Context, conn *sql.Conn) (all []*table, err error) {
 		if key > 0 {
 			t.key = append(t.key, len(t.columns))
 		}
-		t.columns = append(t.columns, column)
+		t.columns, t.volatile = append(t.columns, column), append(t.volatile, varies(initial))
 	}
 	for _, t := range all {
 		if len(t.key) == 0 {
-			t.columns, t.key = slices.Insert(t.columns, 0, "rowid"), []int{0}
+			t.columns, t.volatile, t.key = slices.Insert(t.columns, 0, "rowid"), slices.Insert(t.volatile, 0, false), []int{0}
 		}
 	}
 	return all, rows.Err()
@@ -214,22 +216,7 @@ func query(ctx context.Context, conn *sql.Conn, text string, visit func(row []an
 }
 
 func each(rows *sql.Rows, visit func(row []any)) error {
-	defer rows.Close()
-	names, err := rows.Columns()
-	if err != nil {
-		return err
-	}
-	row, targets := make([]any, len(names)), make([]any, len(names))
-	for i := range row {
-		targets[i] = &row[i]
-	}
-	for rows.Next() {
-		if err := rows.Scan(targets...); err != nil {
-			return err
-		}
-		visit(row)
-	}
-	return errors.Join(rows.Err(), rows.Close())
+	return dataset.Visit(rows, func(row []any) error { visit(row); return nil })
 }
 
 // textOf tells values apart, and one list of values from another.
@@ -255,6 +242,9 @@ func (r *replays) replay(ctx context.Context, phases [][]int) error {
 	now := warmingUp
 	begin := func(ctx context.Context, conn *sql.Conn) (err error) {
 		if r.tables == nil {
+			if err := repeats(ctx, conn, r.op); err != nil {
+				return err
+			}
 			if r.tables, err = tablesOf(ctx, conn); err != nil {
 				return err
 			}
@@ -309,6 +299,9 @@ func (r *replays) sample(ctx context.Context, conn *sql.Conn, t *table, p *play)
 func (r *replays) typesOf(ctx context.Context, t *table) []assay.Type {
 	types := make([]assay.Type, len(t.columns))
 	for i, c := range t.columns {
+		if t.volatile[i] {
+			continue
+		}
 		found, err := r.data.Describe(ctx, fmt.Sprintf("SELECT %s FROM main.%s LIMIT 1000", quoted(c), quoted(t.name)), nil)
 		if err != nil {
 			continue // nothing tells the type: it is not looked at

@@ -2,12 +2,14 @@ package oracle
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"assay"
 	"assay/internal/dataset"
@@ -57,12 +59,12 @@ type replays struct {
 // returns nil where the operation cannot be played here, in every order.
 func RowsAfter(ctx context.Context, d *dataset.Data, op assay.Operation, trace *dataset.Trace, done Done, clients int) (*Rows, error) {
 	r := &replays{data: d, op: op, trace: trace, plays: map[*table][]*play{}, untouched: map[*table][][]any{},
-		path:   fmt.Sprintf("%s/rows-%.16s-%d-%d-%d-%d", filepath.Dir(d.Path), trace.Digest, done.Warm, done.Measured, done.Alone, clients),
+		path:   fmt.Sprintf("%s/rows-%s-%d", filepath.Dir(d.Path), Name(op, trace, done), clients),
 		random: rand.New(rand.NewPCG(d.Spec.Seed, uint64(done.Measured)))}
 	lone := done.Warm + done.Measured
 	phases := [][]int{span(0, done.Warm), span(done.Warm, lone), span(lone, lone+done.Alone)}
 	if err := r.replay(ctx, phases); err != nil {
-		return nil, ctx.Err() // SQLite here lacks a function, or the like
+		return nil, unplayable(ctx, err) // SQLite here lacks a function, or the like
 	}
 	for order := 1; order < ordersTried && clients > 1; order++ {
 		for _, phase := range phases[:alone] {
@@ -72,7 +74,7 @@ func RowsAfter(ctx context.Context, d *dataset.Data, op assay.Operation, trace *
 			}
 		}
 		if err := r.replay(ctx, phases); err != nil {
-			return nil, ctx.Err() // it is only right in the order of the sequence
+			return nil, unplayable(ctx, err) // it is only right in the order of the sequence
 		}
 	}
 	if clients > 1 {
@@ -82,6 +84,16 @@ func RowsAfter(ctx context.Context, d *dataset.Data, op assay.Operation, trace *
 		}
 	}
 	return r.found(ctx)
+}
+
+// unplayable is nil for an error of the SQL, of which nothing can be known here,
+// and the error itself where the system has failed or the time is over.
+func unplayable(ctx context.Context, err error) error {
+	var system syscall.Errno
+	if errors.As(err, &system) {
+		return err
+	}
+	return ctx.Err()
 }
 
 func span(from, to int) []int {
@@ -157,7 +169,7 @@ func countOf(t *table, plays []*play) (c Count, same bool, err error) {
 // columns one by one where only some are, or may have one value or another.
 func (r *replays) valuesOf(ctx context.Context, t *table, path string) ([]Values, error) {
 	l := &rowLooks{replays: r, table: t, types: r.typesOf(ctx, t)}
-	if l.shifts() {
+	if l.shifts() || slices.ContainsFunc(t.key, func(c int) bool { return t.volatile[c] }) {
 		return nil, nil
 	}
 	l.readable()

@@ -90,3 +90,27 @@ func TestContestedRow(t *testing.T) {
 		t.Errorf("got %d values that rows may hold, want 30, one for each measured update", all)
 	}
 }
+
+// Nothing follows from playing SQL that does something else each time, or with
+// another setting of foreign keys.
+func TestRowsThatDiffer(t *testing.T) {
+	insert := assay.Step{SQL: "INSERT INTO t VALUES (?, ?)", Args: []assay.Values{newID, value}, Rows: 1}
+	for name, c := range map[string]struct {
+		schema string
+		sql    string
+	}{
+		"the clock":         {schema, "INSERT INTO t VALUES (?, ? + unixepoch())"},
+		"CURRENT_TIMESTAMP": {schema, "INSERT INTO t VALUES (?, ? + current_timestamp)"},
+		"a trigger":         {schema + "; CREATE TRIGGER r AFTER INSERT ON t BEGIN UPDATE t SET n = random() WHERE id = new.id; END", insert.SQL},
+		"a foreign key":     {schema + "; CREATE TABLE u (id INTEGER PRIMARY KEY, t INTEGER REFERENCES t ON DELETE CASCADE)", insert.SQL},
+	} {
+		step := insert
+		step.SQL = c.sql
+		if rows := after(t, c.schema, 1, step); rows != nil {
+			t.Errorf("%s: got %d values to look at, want none", name, len(rows.Values))
+		}
+	}
+	if rows := after(t, schema+"; CREATE TABLE u (id INTEGER PRIMARY KEY, t INTEGER REFERENCES t)", 1, insert); rows == nil {
+		t.Error("a foreign key that changes nothing: got nothing to look at, want rows")
+	}
+}

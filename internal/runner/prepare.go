@@ -407,7 +407,7 @@ func (r *Runner) expect(ctx context.Context, j *job) error {
 // expectKeys finds what the keys of a store may hold where its clients change
 // the same ones, so that nobody knows in which order.
 func (r *Runner) expectKeys(ctx context.Context, j *job) (err error) {
-	key := fmt.Sprint(j.data.Digest, j.trace.Digest, j.done())
+	key := j.data.Digest + oracle.Name(j.Operation, j.trace, j.done())
 	if j.keys = r.keys[key]; j.keys != nil {
 		return nil
 	}
@@ -423,7 +423,7 @@ func (r *Runner) expectRows(ctx context.Context, j *job) (err error) {
 	if j.served || j.Operation.Call() {
 		return nil
 	}
-	key := fmt.Sprint(j.data.Digest, j.trace.Digest, j.done(), j.Cell.Clients)
+	key := fmt.Sprint(j.data.Digest, oracle.Name(j.Operation, j.trace, j.done()), j.Cell.Clients)
 	known, ok := r.rows[key]
 	if !ok {
 		limited, cancel := context.WithTimeout(ctx, r.config.Timeout/2)

@@ -77,6 +77,48 @@ func TestRowsWithoutCheck(t *testing.T) {
 	}
 }
 
+// other is SQL that does something else each time, or with a setting; and two
+// operations with the same arguments, which leave other rows.
+const other = `name: other
+drivers: [honest]
+profiles: {enforced: {journal_mode: wal, synchronous: off, foreign_keys: on}}
+workload:
+  name: bank
+  schema: |
+    CREATE TABLE entry (id INTEGER PRIMARY KEY, text TEXT, made TEXT DEFAULT (hex(randomblob(8))));
+    CREATE TABLE dated (id TEXT PRIMARY KEY DEFAULT (hex(randomblob(8))), entry INTEGER NOT NULL);
+    CREATE TABLE up (id INTEGER PRIMARY KEY, n INTEGER NOT NULL DEFAULT 0);
+    CREATE TABLE under (id INTEGER PRIMARY KEY, up INTEGER NOT NULL REFERENCES up);
+  data:
+    entry: {rows: 100, columns: {id: seq, text: {text: 8}}}
+    up: {rows: 100, columns: {id: seq}}
+    under: {rows: 100, columns: {id: seq, up: seq}}
+operations:
+  defaults: {sql: "INSERT INTO entry (id, text) VALUES (?, ?)", args: [{next: entry.id}, {text: 8}], rows: 1, count: 40}
+  keys: {sql: "INSERT INTO dated (entry) VALUES (?)", args: [{next: entry.id}], rows: 1, count: 40}
+  chance: {sql: "UPDATE entry SET text = hex(randomblob(4)) WHERE id = ?", args: [{uniform: entry.id}], rows: 1, count: 40}
+  more: {sql: "UPDATE up SET n = n + ?", args: [{const: 1}], rows: 100, count: 40}
+  less: {sql: "UPDATE up SET n = n - ?", args: [{const: 1}], rows: 100, count: 40}
+`
+
+// No right driver is blamed for what is another answer each time or with another
+// setting; nothing is said to be checked that is not.
+func TestRowsThatDiffer(t *testing.T) {
+	b := newBench(t, other)
+	b.Launches = 1
+	b.run(t)
+	want := map[string]assay.Check{"defaults": assay.CheckKeys, "keys": assay.CheckKeys, "chance": assay.CheckRows, "more": assay.CheckKeys, "less": assay.CheckKeys}
+	for _, trial := range b.trials {
+		name := trial.Cell.Operation
+		if trial.Outcome != assay.OK || trial.Checked != want[name] {
+			t.Errorf("%s: got %s (%s), checked %q; want ok, %q", name, trial.Outcome, trial.Reason, trial.Checked, want[name])
+		}
+	}
+	if len(b.trials) < len(want) {
+		t.Errorf("got %d trials, want %d or more", len(b.trials), len(want))
+	}
+}
+
 // The answers of the parts of a mix that changes nothing are verified at random
 // positions behind the block too.
 func TestSampleOfAMix(t *testing.T) {

@@ -1,0 +1,55 @@
+package oracle
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"assay"
+)
+
+// another is what SQL says that answers otherwise each time, or on another
+// connection: the clock, chance, what the connection did before, the version.
+var another = regexp.MustCompile(`(?i)\bcurrent_(timestamp|time|date)\b|` +
+	`\b(random|randomblob|last_insert_rowid|changes|total_changes|sqlite_version|sqlite_source_id|` +
+	`date|time|datetime|julianday|unixepoch|strftime|timediff)\s*\(`)
+
+// varies tells whether SQL may do something else when it is run again.
+func varies(text string) bool { return another.MatchString(text) }
+
+// repeats says why an operation may do something else with another driver, or at
+// another time, though each is right: then nothing follows from playing it here.
+func repeats(ctx context.Context, conn *sql.Conn, op assay.Operation) error {
+	all := []assay.Operation{op}
+	for _, part := range op.Parts {
+		if part.Operation.Changes {
+			all = append(all, part.Operation)
+		}
+	}
+	for _, o := range all {
+		for _, step := range o.Steps {
+			if varies(step.SQL) {
+				return fmt.Errorf("operation %q does something else each time: %s", o.Name, step.SQL)
+			}
+		}
+	}
+	var trigger error
+	err := query(ctx, conn, "SELECT name, sql FROM main.sqlite_schema WHERE type = 'trigger'", func(row []any) {
+		if text := fmt.Sprint(row[1]); varies(text) {
+			trigger = fmt.Errorf("trigger %v does something else each time: %s", row[0], text)
+		}
+	})
+	if err != nil || trigger != nil {
+		return errors.Join(err, trigger)
+	}
+	// Whether they act is a setting, which profiles have or not.
+	var acting int
+	err = conn.QueryRowContext(ctx, `SELECT count(*) FROM pragma_table_list AS t JOIN pragma_foreign_key_list(t.name) AS f
+		WHERE t.schema = 'main' AND (f.on_delete NOT IN ('NO ACTION', 'RESTRICT') OR f.on_update NOT IN ('NO ACTION', 'RESTRICT'))`).Scan(&acting)
+	if err == nil && acting > 0 {
+		err = fmt.Errorf("%d foreign keys change rows where they are enforced", acting)
+	}
+	return err
+}
