@@ -124,7 +124,9 @@ func (r *requests) note(line []byte) {
 	if _, lies := lies[r.name]; lies { // its times are looked at, and nobody's company
 		return
 	}
-	a.Beside, a.Awake = neighbours()
+	if head.Type == wire.TypeMeasure {
+		a.Beside, a.Awake = neighbours()
+	}
 	for range 1000 { // a stopped process stops when it would run next
 		if a.Awake == 0 || !a.window() && !a.short() {
 			break
@@ -143,12 +145,12 @@ func (r *requests) note(line []byte) {
 // parent: a server is one, too, and is never stopped. Without /proc
 // it finds none.
 func neighbours() (beside, awake int) {
-	files, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, file := range files {
-		text, _ := os.ReadFile(file)
+	folders, _ := os.ReadDir("/proc")
+	for _, folder := range folders {
+		pid, _ := strconv.Atoi(folder.Name()) // 0: it is no process
+		text, _ := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 		_, after, _ := strings.Cut(string(text), ") ")
 		fields := strings.Fields(after)
-		pid, _ := strconv.Atoi(filepath.Base(filepath.Dir(file)))
 		if len(fields) < 2 || fields[1] != strconv.Itoa(os.Getppid()) || pid == os.Getpid() || fields[0] == "Z" || strings.Contains(string(text), "(postgres)") {
 			continue
 		}
