@@ -121,12 +121,12 @@ func (p Proof) Proven(claimed Durability) Durability {
 
 // Times counts a fault in words.
 func (f Fault) Times(n int) string {
-	words := map[Fault]string{PowerCut: "cut", FileCut: "cut of a file model", Kill: "kill", FullDisk: "full disk", FailingIO: "I/O error"}[f]
-	switch {
-	case n == 1:
-		return words
-	case f == FileCut:
-		return "cuts of a file model"
+	words := map[Fault]string{PowerCut: "power cut", FileCut: "power cut", Kill: "kill", FullDisk: "full disk", FailingIO: "I/O error"}[f]
+	if n != 1 {
+		words += "s"
 	}
-	return words + "s"
+	if f == FileCut {
+		words += " of a file model"
+	}
+	return words
 }

@@ -12,8 +12,8 @@ func TestProof(t *testing.T) {
 		code, words string
 	}{
 		{assay.Proof{}, "", "claimed"},
-		{assay.Proof{Fault: assay.PowerCut, States: 1240, Held: 1240}, "held:1240", "held in 1240 cuts"},
-		{assay.Proof{Fault: assay.FileCut, States: 2, Held: 2}, "held:2", "held in 2 cuts of a file model"},
+		{assay.Proof{Fault: assay.PowerCut, States: 1240, Held: 1240}, "held:1240", "held in 1240 power cuts"},
+		{assay.Proof{Fault: assay.FileCut, States: 2, Held: 2}, "held:2", "held in 2 power cuts of a file model"},
 		{assay.Proof{Fault: assay.Kill, States: 1, Held: 1}, "held:1", "held in 1 kill"},
 		{assay.Proof{Fault: assay.PowerCut, States: 9, Held: 8, Refuted: 1, Kind: assay.LosesCommits}, "refuted:loses-commits", "refuted: loses acknowledged commits"},
 	} {

@@ -131,8 +131,8 @@ func printFacts(out io.Writer, f facts.Facts, format string) error {
 	fmt.Fprintf(out, "%s (%s), SQLite %s, measured on %s\n", f.Name(), f.Module, f.Engine, f.On)
 	fmt.Fprintf(out, "  default: busy_timeout %s, foreign_keys %s, journal_mode %s, synchronous %s\n",
 		f.Defaults["busy_timeout"], f.Defaults["foreign_keys"], f.Defaults["journal_mode"], f.Defaults["synchronous"])
-	for name, value := range f.BesidePragma {
-		fmt.Fprintf(out, "  with any _pragma in the DSN: %s %s\n", name, value)
+	for _, name := range slices.Sorted(maps.Keys(f.BesidePragma)) {
+		fmt.Fprintf(out, "  with any _pragma in the DSN: %s %s\n", name, f.BesidePragma[name])
 	}
 	fmt.Fprintf(out, "  a PRAGMA by Exec on a pool of 2: %d have it, %d after the pool closed idle connections\n", f.Exec, f.Reopened)
 	for _, dsn := range slices.Sorted(maps.Keys(f.Memory)) {

@@ -73,8 +73,7 @@ func (d Damage) words() string {
 }
 
 func faults(f assay.Fault, n int) string {
-	words := map[assay.Fault]string{assay.PowerCut: "power cuts", assay.FileCut: "power cuts of a file model", assay.Kill: "kills", assay.FullDisk: "full disks", assay.FailingIO: "I/O errors"}[f]
-	return fmt.Sprintf("%d %s", n, words)
+	return fmt.Sprintf("%d %s", n, f.Times(n))
 }
 
 // Faults lists what can be done to databases.

@@ -119,8 +119,7 @@ func (p *patient) examine(ctx context.Context) error {
 		}
 	}
 	p.disk()
-	p.settings()
-	return nil
+	return p.settings(ctx)
 }
 
 func (p *patient) add(problem, says, evidence, fix string) {
@@ -163,11 +162,11 @@ func (p *patient) number(ctx context.Context, query string) (n int64, err error)
 	return n, err
 }
 
-// shell is the file's name for a command line.
-func (p *patient) shell() string { return "'" + strings.ReplaceAll(p.Path, "'", `'\''`) + "'" }
+// shell is one word for a command line: names of tables are others' words.
+func shell(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 func (p *patient) sqlite3(statement string) string {
-	return "sqlite3 " + p.shell() + ` "` + statement + `"`
+	return "sqlite3 " + shell(p.Path) + " " + shell(statement)
 }
 
 // integrity looks at the structure. A file so damaged that it cannot even be
@@ -189,6 +188,6 @@ func (p *patient) integrity(ctx context.Context) (bool, error) {
 		evidence = strings.Join(lines, "; ")
 	}
 	p.add("corrupt", "the file is damaged", "PRAGMA integrity_check: "+evidence,
-		"restore a backup, or save what is readable: sqlite3 "+p.shell()+" .recover | sqlite3 recovered.db")
+		"restore a backup, or save what is readable: sqlite3 "+shell(p.Path)+" .recover | sqlite3 recovered.db")
 	return false, nil
 }

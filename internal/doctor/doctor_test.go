@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -233,5 +234,25 @@ func TestSplit(t *testing.T) {
 	want := []string{"SELECT ';'", "SELECT   1", `SELECT "a;b"`}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// The names in a database are others' words: a fix that is pasted into a shell
+// gives them to SQLite as they are, and to nobody else.
+func TestFixOfHostileNames(t *testing.T) {
+	const name = "x'; touch pwned; \"$(touch pwned)`touch pwned`"
+	path := database(t, slices.Concat(healthy, []string{"CREATE INDEX " + quote(name) + " ON post(author)", "ANALYZE"})...)
+	found := examine(t, path, func(o *Options) { o.Queries = nil })
+	if len(found) != 1 || found[0].Problem != "duplicate-index" {
+		t.Fatalf("got %+v, want one duplicate index", found)
+	}
+	command := exec.CommandContext(t.Context(), "sh", "-c", "sqlite3() { printf '%s\\n' \"$@\"; }; "+found[0].Fix)
+	command.Dir = t.TempDir()
+	out, err := command.CombinedOutput()
+	if want := path + "\nDROP INDEX " + quote(name) + "\n"; err != nil || string(out) != want {
+		t.Errorf("got %q, %v; want %q", out, err, want)
+	}
+	if left, err := os.ReadDir(command.Dir); err != nil || len(left) > 0 {
+		t.Errorf("the fix made %v, %v; want nothing", left, err)
 	}
 }

@@ -97,9 +97,9 @@ func (p *patient) disk() {
 }
 
 // settings judges what the application's connections have.
-func (p *patient) settings() {
+func (p *patient) settings(ctx context.Context) error {
 	if p.Settings == nil {
-		return
+		return nil
 	}
 	value := func(name string) int64 {
 		n, err := strconv.ParseInt(p.Settings[name], 10, 64)
@@ -114,7 +114,9 @@ func (p *patient) settings() {
 	if value("busy_timeout") == 0 {
 		p.add("setting", "a locked database is an error at once", "busy_timeout reads back as 0", "PRAGMA busy_timeout = 5000 on each connection, or in the DSN")
 	}
-	if value("foreign_keys") == 0 && p.hasForeignKeys() {
+	keys, err := p.hasForeignKeys(ctx)
+	if err == nil && keys && value("foreign_keys") == 0 {
 		p.add("setting", "the schema's foreign keys are not enforced", "foreign_keys reads back as 0", "PRAGMA foreign_keys = 1 on each connection, or in the DSN")
 	}
+	return err
 }

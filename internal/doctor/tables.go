@@ -62,10 +62,9 @@ func (p *patient) table(name string) (table, bool) {
 	return p.tables[i], true
 }
 
-func (p *patient) hasForeignKeys() bool {
-	var n int64
-	row := p.db.QueryRow("SELECT count(*) FROM sqlite_schema, pragma_foreign_key_list(sqlite_schema.name) WHERE sqlite_schema.type = 'table'")
-	return row.Scan(&n) == nil && n > 0
+func (p *patient) hasForeignKeys(ctx context.Context) (bool, error) {
+	n, err := p.number(ctx, "SELECT count(*) FROM sqlite_schema, pragma_foreign_key_list(sqlite_schema.name) WHERE sqlite_schema.type = 'table'")
+	return n > 0, err
 }
 
 // foreignKeys looks for rows without a parent, and for parents whose children
@@ -78,24 +77,51 @@ func (p *patient) foreignKeys(ctx context.Context) error {
 	for _, row := range rows {
 		p.add("foreign-key-violations", "rows refer to rows that are not there",
 			fmt.Sprintf("PRAGMA foreign_key_check: %s rows of %s without a row of %s", row[2], row[0], row[1]),
-			p.sqlite3("PRAGMA foreign_key_check("+row[0]+")")+" shows them; fix them, then set PRAGMA foreign_keys = 1 on each connection")
+			p.sqlite3("PRAGMA foreign_key_check("+quote(row[0])+")")+" shows them; fix them, then set PRAGMA foreign_keys = 1 on each connection")
 	}
 	for _, t := range p.tables {
-		keys, err := p.texts(ctx, `SELECT "table", group_concat("from", ', ') FROM (SELECT * FROM pragma_foreign_key_list(?) ORDER BY id, seq) GROUP BY id`, t.name)
+		keys, err := p.keysOf(ctx, t)
 		if err != nil {
 			return err
 		}
 		for _, key := range keys {
-			parent, there := p.table(key[0])
-			if t.rows < manyRows || !there || parent.rows == 0 || t.indexedBy(ctx, p, strings.Split(key[1], ", ")) {
+			parent, there := p.table(key.parent)
+			if t.rows < manyRows || !there || parent.rows == 0 || t.indexedBy(ctx, p, key.columns) {
 				continue
 			}
-			p.add("foreign-key-index", "deleting or changing a row of "+key[0]+" reads all of "+t.name,
-				fmt.Sprintf("%s has %d rows and no index that begins with %s", t.name, t.rows, key[1]),
-				p.sqlite3(fmt.Sprintf("CREATE INDEX %s_%s ON %s(%s)", t.name, strings.ReplaceAll(key[1], ", ", "_"), t.name, key[1])))
+			p.add("foreign-key-index", "deleting or changing a row of "+key.parent+" reads all of "+t.name,
+				fmt.Sprintf("%s has %d rows and no index that begins with %s", t.name, t.rows, strings.Join(key.columns, ", ")),
+				p.sqlite3(fmt.Sprintf("CREATE INDEX %s ON %s(%s)", quote(t.name+"_"+strings.Join(key.columns, "_")), quote(t.name), quoteAll(key.columns))))
 		}
 	}
 	return nil
+}
+
+// foreignKey is what a table refers to its parent by.
+type foreignKey struct {
+	parent  string
+	columns []string
+}
+
+func (p *patient) keysOf(ctx context.Context, t table) ([]foreignKey, error) {
+	rows, err := p.texts(ctx, `SELECT seq, "table", "from" FROM pragma_foreign_key_list(?) ORDER BY id, seq`, t.name)
+	var all []foreignKey
+	for _, row := range rows {
+		if row[0] == "0" {
+			all = append(all, foreignKey{parent: row[1]})
+		}
+		last := &all[len(all)-1]
+		last.columns = append(last.columns, row[2])
+	}
+	return all, err
+}
+
+func quoteAll(names []string) string {
+	var all []string
+	for _, name := range names {
+		all = append(all, quote(name))
+	}
+	return strings.Join(all, ", ")
 }
 
 // indexedBy tells whether rows are found by columns without a scan.
@@ -160,7 +186,7 @@ func (p *patient) duplicates(context.Context) error {
 				if slices.Equal(x.columns, y.columns[:len(x.columns)]) && !slices.ContainsFunc(x.columns, isExpression) {
 					p.add("duplicate-index", "each write keeps an index that another one makes superfluous",
 						fmt.Sprintf("%s(%s) is the beginning of %s(%s) on %s", x.name, short(x.columns), y.name, short(y.columns), t.name),
-						p.sqlite3("DROP INDEX "+x.name))
+						p.sqlite3("DROP INDEX "+quote(x.name)))
 					break
 				}
 			}
@@ -221,7 +247,7 @@ func (p *patient) queries(ctx context.Context) error {
 		for _, x := range t.indexes {
 			if len(p.Queries) > 0 && x.made && !x.unique && !used[x.name] {
 				p.add("unused-index", "each write keeps an index that none of the given queries uses", fmt.Sprintf("%s on %s(%s)", x.name, t.name, short(x.columns)),
-					"where the queries are all there are: "+p.sqlite3("DROP INDEX "+x.name))
+					"where the queries are all there are: "+p.sqlite3("DROP INDEX "+quote(x.name)))
 			}
 		}
 	}
@@ -247,7 +273,7 @@ func (p *patient) scanned(query, step string) {
 	}
 	if there && t.rows >= manyRows {
 		p.add("scan", "a query reads all of "+t.name, fmt.Sprintf("%s: %s (%d rows)", brief(query), step, t.rows),
-			"an index on the columns of its WHERE or ON; assay init --db "+p.shell()+" --queries FILE drafts a plan that measures it")
+			"an index on the columns of its WHERE or ON; assay init --db "+shell(p.Path)+" --queries FILE drafts a plan that measures it")
 	}
 }
 

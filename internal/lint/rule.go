@@ -3,7 +3,10 @@
 // effect on one connection of a pool only.
 package lint
 
-import "slices"
+import (
+	"slices"
+	"strings"
+)
 
 // Severity says how sure harm is.
 type Severity string
@@ -39,12 +42,7 @@ var (
 // Rules returns all rules, by ID.
 func Rules() []Rule {
 	all := []Rule{IgnoredKey, PlainPath, FileName, PoolPragma, MemoryPool, ReadOnly, NoTimeout, NoKeys, IdleBelow, SharedFile, CacheSum}
-	slices.SortFunc(all, func(a, b Rule) int {
-		if a.ID < b.ID {
-			return -1
-		}
-		return 1
-	})
+	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.ID, b.ID) })
 	return all
 }
 

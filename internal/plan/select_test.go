@@ -51,3 +51,36 @@ func TestSelectNothing(t *testing.T) {
 		}
 	}
 }
+
+// A sum is measured with the calls that it sums.
+func TestSelectOfASum(t *testing.T) {
+	p, err := Decode("calls.yaml", []byte(`name: calls
+drivers: [activerecord]
+profiles: {plain: {}, tuned: {synchronous: normal}}
+workload: {name: app, params: {n: 3}}
+operations:
+  create: {call: create, answer: "SELECT 1", changes: true, count: 2}
+  save: {call: save, answer: "SELECT 1", transaction: 1}
+  total: {sum: calls}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := p.Expand(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for operation, want := range map[string][]string{"total": {"create", "save", "total"}, "save": {"save"}} {
+		selected, err := SelectToMeasure(all, map[string][]string{"operation": {operation}, "profile": {"tuned"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, c := range selected {
+			got = append(got, c.Cell.Operation)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %v, want %v", operation, got, want)
+		}
+	}
+}

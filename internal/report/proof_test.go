@@ -25,8 +25,8 @@ func TestProofInReports(t *testing.T) {
 	if err := r.Write(&data, "csv"); err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"power (held in 1240 cuts), wal FULL", "consistent (power refuted: loses acknowledged commits), wal FULL", "consistent (claimed), wal NORMAL",
-		"refuted-durability: loses acknowledged commits in 40 of 1240 cuts"} {
+	for _, want := range []string{"power (held in 1240 power cuts), wal FULL", "consistent (power refuted: loses acknowledged commits), wal FULL", "consistent (claimed), wal NORMAL",
+		"refuted-durability: loses acknowledged commits in 40 of 1240 power cuts"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("text: no %q in\n%s", want, text.String())
 		}

@@ -28,5 +28,5 @@ func TestMemory(t *testing.T) { gotest.Memory(t, build(t)) }
 
 // build is the worker with a cache of what it compiles.
 func build(t *testing.T) string {
-	return gotest.BuildWith(t, "testdata/cache.go", "-ldflags=-X main.folder="+t.TempDir())
+	return gotest.BuildWith(t, "../ncruces/testdata/cache.go", "-ldflags=-X main.folder="+t.TempDir())
 }
