@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -106,12 +105,7 @@ func measureFacts(ctx context.Context, l *lab.Lab, spec string) (facts.Facts, er
 	if err != nil {
 		return facts.Facts{}, err
 	}
-	scratch, err := os.MkdirTemp("", "assay-facts-")
-	if err != nil {
-		return facts.Facts{}, err
-	}
-	defer os.RemoveAll(scratch)
-	f, err := facts.Measure(ctx, facts.Worker{Program: worker.Program, Driver: worker.Name, Module: worker.Module, Version: worker.Version}, scratch)
+	f, err := facts.Measure(ctx, facts.Worker{Program: worker.Program, Driver: worker.Name, Module: worker.Module, Version: worker.Version}, filepath.Join(l.Cache, "experiments"))
 	var other *facts.NoSQLiteError
 	if errors.As(err, &other) {
 		return f, usage(err, "assay drivers lists the drivers with their engines")

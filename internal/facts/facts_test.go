@@ -1,14 +1,19 @@
 package facts
 
 import (
+	"context"
+	"errors"
 	"maps"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"assay/internal/build"
+	"assay/internal/guard"
 )
 
 func load(t *testing.T, folder string) *Table {
@@ -160,5 +165,23 @@ func TestMeasure(t *testing.T) {
 	}
 	if got.Exec != 1 || got.Reopened != 0 || !maps.Equal(got.ReadOnlyWAL, map[string]Effect{"mode=ro": Fails, "immutable=1": Ignored}) {
 		t.Errorf("got Exec %d, Reopened %d, ReadOnlyWAL %v, want 1, 0, fails and ignored", got.Exec, got.Reopened, got.ReadOnlyWAL)
+	}
+}
+
+// A fault in one of several experiments at the same time is an error.
+func TestPanicInAnExperiment(t *testing.T) {
+	program, err := exec.LookPath("true")
+	if err != nil {
+		t.Skip(err)
+	}
+	f := Facts{Defaults: map[string]string{}, Effects: map[Effect][]string{}}
+	for _, q := range questions {
+		f.Defaults[q.setting] = "unlike any other"
+	}
+	l := &lab{worker: Worker{Program: program}, scratch: t.TempDir()}
+	var none context.Context // with which no worker can be started
+	var fault *guard.Panic
+	if err := l.spellings(none, &f); !errors.As(err, &fault) || !strings.Contains(string(fault.Stack), "facts.(*lab).effect") {
+		t.Errorf("got %v, want the panic of an experiment without a context", err)
 	}
 }

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 
+	"assay/internal/guard"
+	"assay/internal/scratch"
 	"assay/kit/process"
 	"assay/kit/sqlite"
 	"assay/kit/wire"
@@ -27,10 +29,15 @@ type Worker struct {
 	Program, Driver, Module, Version string
 }
 
-// Measure runs all experiments with a driver, each in a process and a folder
-// of its own below scratch.
-func Measure(ctx context.Context, w Worker, scratch string) (Facts, error) {
-	lab := &lab{worker: w, scratch: scratch}
+// Measure runs all experiments with a driver, each in a process of its own and
+// in a folder below a scratch folder in dir.
+func Measure(ctx context.Context, w Worker, dir string) (Facts, error) {
+	work, err := scratch.New(dir, "facts-")
+	if err != nil {
+		return Facts{}, err
+	}
+	defer work.Remove()
+	lab := &lab{worker: w, scratch: work.Path}
 	f, err := lab.describe(ctx)
 	if err != nil {
 		return Facts{}, err
@@ -167,9 +174,11 @@ func (l *lab) spellings(ctx context.Context, f *Facts) error {
 	var group errgroup.Group
 	group.SetLimit(runtime.NumCPU())
 	for i, t := range trials {
-		group.Go(func() (err error) {
-			effects[i], err = l.effect(ctx, t.Spelling, t.value)
-			return err
+		group.Go(func() error {
+			return guard.Error(func() (err error) {
+				effects[i], err = l.effect(ctx, t.Spelling, t.value)
+				return err
+			})
 		})
 	}
 	if err := group.Wait(); err != nil {

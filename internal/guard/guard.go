@@ -17,20 +17,41 @@ type Panic struct {
 
 func (p *Panic) Error() string { return fmt.Sprintf("internal error: %v", p.Value) }
 
+// foreign is the panic of a goroutine of another module, which panicked again in
+// the one that waited for it.
+type foreign interface {
+	error
+	Stack() []byte
+}
+
 // Recovered makes an error of what recover returned in a deferred function; nil
-// where that is nil. It keeps the stack of a goroutine whose panic came by Rethrow.
+// where that is nil. It keeps the stack of a goroutine whose panic came by Rethrow,
+// or from another module.
 func Recovered(value any) *Panic {
-	if value == nil {
+	switch known := value.(type) {
+	case nil:
 		return nil
-	}
-	if known, ok := value.(*Panic); ok {
+	case *Panic:
 		return known
+	case foreign:
+		return &Panic{known, known.Stack()}
 	}
 	return &Panic{value, debug.Stack()}
 }
 
+// Error runs a function and returns its error; a panic in it is one, too.
+func Error(run func() error) (err error) {
+	defer func() {
+		if p := Recovered(recover()); p != nil {
+			err = p
+		}
+	}()
+	return run()
+}
+
 // Catcher keeps the first panic of several goroutines.
 type Catcher struct {
+	Stop  func() // called after each panic, to end the other goroutines; nil: they go on
 	mutex sync.Mutex
 	first *Panic
 }
@@ -39,14 +60,21 @@ type Catcher struct {
 func (c *Catcher) Do(run func()) {
 	defer func() {
 		if p := Recovered(recover()); p != nil {
-			c.mutex.Lock()
-			defer c.mutex.Unlock()
-			if c.first == nil {
-				c.first = p
-			}
+			c.keep(p)
 		}
 	}()
 	run()
+}
+
+func (c *Catcher) keep(p *Panic) {
+	c.mutex.Lock()
+	defer c.mutex.Unlock()
+	if c.first == nil {
+		c.first = p
+	}
+	if c.Stop != nil {
+		c.Stop()
+	}
 }
 
 // Rethrow panics as the first of the functions did, if any.

@@ -1,21 +1,25 @@
 package guard
 
 import (
+	"errors"
 	"strings"
 	"sync"
 	"testing"
+
+	"assay/kit/process"
 )
 
 func fault() { panic("planted") }
 
 // A panic of a goroutine reaches the one that waits, with the stack that it had.
 func TestCatcher(t *testing.T) {
-	var caught Catcher
+	ended := make(chan struct{}, 3)
+	caught := Catcher{Stop: func() { ended <- struct{}{} }}
 	var all sync.WaitGroup
 	for range 3 {
 		all.Go(func() { caught.Do(fault) })
 	}
-	all.Go(func() { caught.Do(func() {}) })
+	all.Go(func() { caught.Do(func() { <-ended }) }) // it waits for a panic of another
 	all.Wait()
 	var got *Panic
 	func() {
@@ -33,5 +37,26 @@ func TestNoPanic(t *testing.T) {
 	caught.Rethrow()
 	if got := Recovered(nil); got != nil {
 		t.Errorf("got %v, want nothing", got)
+	}
+}
+
+// A panic is an error, with the stack of the goroutine that panicked.
+func TestError(t *testing.T) {
+	plain := errors.New("plain")
+	if got := Error(func() error { return plain }); got != plain {
+		t.Errorf("got %v, want the function's own error", got)
+	}
+	for name, c := range map[string]struct {
+		run  func() error
+		want string // in its stack
+	}{
+		"here":               {func() error { fault(); return nil }, "guard.fault"},
+		"in another module":  {func() error { panic(&process.Panic{Value: "planted", Trace: []byte("the stack there")}) }, "the stack there"},
+		"in a runtime check": {func() error { var none *Panic; return none.Value.(error) }, "guard.TestError"},
+	} {
+		var got *Panic
+		if err := Error(c.run); !errors.As(err, &got) || !strings.Contains(string(got.Stack), c.want) {
+			t.Errorf("%s: got %v, want an error with the stack of %s", name, err, c.want)
+		}
 	}
 }

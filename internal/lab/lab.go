@@ -123,13 +123,8 @@ func strace() string {
 // Run measures what is requested and keeps it in the store. Where it fails or
 // ctx ends, the run can be resumed if the result has its ID. A panic in it is an
 // error too, a *guard.Panic.
-func (l *Lab) Run(ctx context.Context, s *store.Store, request Request) (result Result, err error) {
+func (l *Lab) Run(ctx context.Context, s *store.Store, request Request) (Result, error) {
 	r := &run{lab: l, store: s, request: request, plan: request.Plan}
-	defer func() {
-		result = r.result
-		if p := guard.Recovered(recover()); p != nil {
-			err = p
-		}
-	}()
-	return r.result, r.whole(ctx)
+	err := guard.Error(func() error { return r.whole(ctx) })
+	return r.result, err
 }

@@ -34,7 +34,11 @@ func (g *generator) closed(ctx context.Context) Result {
 	var done sync.WaitGroup
 	l.warm.Add(len(g.conns))
 	for i, c := range g.conns {
-		done.Go(func() { l.client(ctx, c, &shares[i]) })
+		done.Go(func() {
+			l.caught.Do(func() { l.warmUp(ctx, c, &shares[i]) })
+			<-l.start
+			l.caught.Do(func() { l.client(ctx, c, &shares[i]) })
+		})
 	}
 	l.warm.Wait()
 	l.next.Store(int64(g.Warm))
@@ -44,8 +48,9 @@ func (g *generator) closed(ctx context.Context) Result {
 	return l.sum(shares)
 }
 
-// client asks, first to warm up.
-func (l *loop) client(ctx context.Context, c *conn, s *share) {
+// warmUp does one client's part of the requests that are not measured.
+func (l *loop) warmUp(ctx context.Context, c *conn, s *share) {
+	defer l.warm.Done()
 	for !l.lost() && ctx.Err() == nil {
 		number := l.next.Add(1) - 1
 		if number >= int64(l.Warm) {
@@ -55,8 +60,10 @@ func (l *loop) client(ctx context.Context, c *conn, s *share) {
 			s.note(err)
 		}
 	}
-	l.warm.Done()
-	<-l.start
+}
+
+// client asks until nothing is left to do.
+func (l *loop) client(ctx context.Context, c *conn, s *share) {
 	previous, end := clock(), int64(l.Warm)+int64(l.Requests)
 	for {
 		number := l.next.Add(1) - 1

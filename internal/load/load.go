@@ -22,6 +22,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"assay/internal/guard"
 	"assay/kit/column"
 	"assay/kit/wire"
 )
@@ -144,6 +145,7 @@ type generator struct {
 	expected *column.File // nil: nothing is expected
 	failing  atomic.Int64 // failed requests in a row
 	conns    []*conn
+	caught   guard.Catcher // panics of the load's goroutines; the first one ends the load
 }
 
 // Run does it. The error says why there is no result: the server cannot be
@@ -165,14 +167,23 @@ func Run(ctx context.Context, c Config) (result Result, err error) {
 	if err := g.connect(ctx); err != nil {
 		return Result{}, err
 	}
-	stop := context.AfterFunc(ctx, g.hangUp)
+	return g.run(ctx)
+}
+
+// run makes the load over open connections.
+func (g *generator) run(ctx context.Context) (result Result, err error) {
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel()
+	g.caught.Stop = cancel
+	stop := context.AfterFunc(limited, g.hangUp)
 	defer g.hangUp()
 	defer stop()
-	if c.Rate > 0 {
-		result = g.open(ctx)
+	if g.Rate > 0 {
+		result = g.open(limited)
 	} else {
-		result = g.closed(ctx)
+		result = g.closed(limited)
 	}
+	g.caught.Rethrow()
 	return result, ctx.Err()
 }
 

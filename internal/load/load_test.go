@@ -2,9 +2,11 @@ package load
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -16,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/internal/guard"
 	"assay/internal/stat"
 	"assay/kit/answer"
 	"assay/kit/column"
@@ -378,5 +381,71 @@ func TestQuantile(t *testing.T) {
 	}
 	if want := []int64{10, 20, 20, 30}; !slices.Equal(got, want) || Quantile(nil, 0.5) != 0 {
 		t.Errorf("got %d, want %d", got, want)
+	}
+}
+
+// whole is a connection of which all is there already.
+type whole struct {
+	net.Conn
+	io.Reader
+}
+
+func (w whole) Read(p []byte) (int, error) { return w.Reader.Read(p) }
+
+func (whole) Close() error { return nil }
+
+// What a server answers is never taken for right where it is not whole, and never
+// more than the limit is kept.
+func FuzzAnswer(f *testing.F) {
+	for _, text := range []string{
+		"HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no",
+		"HTTP/1.1 200 OK\r\nContent-Length: 9223372036854775807\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\nx",
+		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nok\r\n0\r\n\r\n",
+		"HTTP/1.1 99999999999999999999 OK\r\n\r\n", "\x00\xff", strings.Repeat("HTTP/1.1 100 Continue\r\n\r\n", 3),
+	} {
+		f.Add([]byte(text))
+	}
+	f.Fuzz(func(t *testing.T, answer []byte) {
+		c := newConn(&generator{})
+		c.net = whole{Reader: bytes.NewReader(answer)}
+		c.in.Reset(c.net)
+		err := c.receive(0)
+		if status := c.response.StatusCode(); err == nil && (status < 200 || status > 299) {
+			t.Errorf("%q: got no error, and status %d", answer, status)
+		}
+		if n := len(c.response.Body()); err == nil && n > len(answer) {
+			t.Errorf("%q: got a body of %d bytes from %d", answer, n, len(answer))
+		}
+	})
+}
+
+// A fault of any goroutine of a load ends the load, in both loops, and is a panic
+// of the one that waits for it.
+func TestPanicInALoad(t *testing.T) {
+	url := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
+	for name, plant := range map[string]func(*conn){
+		"dial":    func(c *conn) { _ = c.broken(nil); c.g = nil },
+		"receive": func(c *conn) { c.in = nil },
+	} {
+		for _, c := range []Config{{Warm: 50}, {}, {Rate: 2000}} {
+			c.URL, c.Clients, c.Requests = url, 4, 10_000_000
+			g := &generator{Config: c}
+			var err error
+			if g.target, err = parse(url); err != nil {
+				t.Fatal(err)
+			}
+			if err := g.connect(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			plant(g.conns[1])
+			err = guard.Error(func() error {
+				_, err := g.run(t.Context())
+				return err
+			})
+			var fault *guard.Panic
+			if !errors.As(err, &fault) || !strings.Contains(string(fault.Stack), "load.(*conn)."+name) {
+				t.Errorf("%s, %+v: got %v, want the planted panic with its stack", name, c, err)
+			}
+		}
 	}
 }

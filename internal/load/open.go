@@ -51,7 +51,7 @@ func (g *generator) open(ctx context.Context) Result {
 	all := make([]taken, len(g.conns))
 	var done sync.WaitGroup
 	for i, c := range g.conns {
-		done.Go(func() { s.answers(c, &all[i]) })
+		done.Go(func() { s.caught.Do(func() { s.answers(c, &all[i]) }) })
 		s.free <- freed{c, clock()}
 	}
 	s.began = clock() + int64(10*time.Millisecond)
@@ -60,7 +60,7 @@ func (g *generator) open(ctx context.Context) Result {
 	go func() {
 		defer close(sent)
 		runtime.LockOSThread() // for good: the thread ends with its priority
-		s.send(ctx)
+		s.caught.Do(func() { s.send(ctx) })
 	}()
 	<-sent
 	for _, c := range g.conns {

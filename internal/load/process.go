@@ -9,6 +9,8 @@ import (
 	"io"
 	"os/exec"
 	"time"
+
+	"assay/internal/guard"
 )
 
 // The commands of assay that are started by assay itself: a process that makes
@@ -21,8 +23,9 @@ const (
 // reply is what a generator in a process of its own says: a result, or why
 // there is none.
 type reply struct {
-	Result Result `json:"result"`
-	Error  string `json:"error,omitempty"`
+	Result Result       `json:"result"`
+	Error  string       `json:"error,omitempty"`
+	Panic  *guard.Panic `json:"panic,omitempty"`
 }
 
 // ServeOne reads one Config from in, as JSON, makes the load, and writes what
@@ -33,15 +36,20 @@ func ServeOne(ctx context.Context, in io.Reader, out io.Writer) error {
 		return fmt.Errorf("read what load is wanted: %w", err)
 	}
 	var r reply
-	var err error
-	if r.Result, err = Run(ctx, c); err != nil {
+	err := guard.Error(func() (err error) {
+		r.Result, err = Run(ctx, c)
+		return err
+	})
+	if errors.As(err, &r.Panic) {
+		r.Panic.Value = fmt.Sprint(r.Panic.Value) // any value can be written then
+	} else if err != nil {
 		r.Error = err.Error()
 	}
 	return json.NewEncoder(out).Encode(r)
 }
 
 // Generate has a command make a load that speaks as ServeOne does, and returns
-// the CPU time that it used. The function starts it.
+// the CPU time that it used. The function starts it. A panic there is one here.
 func Generate(ctx context.Context, command *exec.Cmd, c Config, start func(*exec.Cmd) error) (Result, time.Duration, error) {
 	config, err := json.Marshal(c)
 	if err != nil {
@@ -65,6 +73,9 @@ func Generate(ctx context.Context, command *exec.Cmd, c Config, start func(*exec
 	var r reply
 	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
 		return Result{}, used, fmt.Errorf("the load generator: %w in %q", err, out.Bytes())
+	}
+	if r.Panic != nil {
+		panic(r.Panic)
 	}
 	if r.Error != "" {
 		return Result{}, used, errors.New("the load generator: " + r.Error)

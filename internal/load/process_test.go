@@ -4,19 +4,29 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
+
+	"assay/internal/guard"
 )
 
-// generatorVariable makes the test program a load generator.
-const generatorVariable = "ASSAY_TEST_GENERATOR"
+// generatorVariable makes the test program a load generator, honest or broken.
+const (
+	generatorVariable = "ASSAY_TEST_GENERATOR"
+	broken            = "broken"
+)
 
 func TestMain(m *testing.M) {
 	if os.Getenv(generatorVariable) != "" {
-		if err := ServeOne(context.Background(), os.Stdin, os.Stdout); err != nil {
+		ctx := context.Background()
+		if os.Getenv(generatorVariable) == broken {
+			ctx = nil // with which nothing can be dialled
+		}
+		if err := ServeOne(ctx, os.Stdin, os.Stdout); err != nil {
 			os.Exit(1)
 		}
 		os.Exit(0)
@@ -24,10 +34,16 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-func generate(t *testing.T, c Config) (Result, error) {
+func generatorProcess(t *testing.T, kind string) *exec.Cmd {
 	t.Helper()
 	command := exec.Command(os.Args[0])
-	command.Env = append(os.Environ(), generatorVariable+"=1")
+	command.Env = append(os.Environ(), generatorVariable+"="+kind)
+	return command
+}
+
+func generate(t *testing.T, c Config) (Result, error) {
+	t.Helper()
+	command := generatorProcess(t, "honest")
 	result, used, err := Generate(t.Context(), command, c, (*exec.Cmd).Start)
 	if err == nil && used <= 0 {
 		t.Errorf("got CPU time %s, want some", used)
@@ -43,6 +59,20 @@ func TestGenerate(t *testing.T) {
 	}
 	if _, err := generate(t, Config{URL: url}); err == nil || !strings.Contains(err.Error(), "0 clients") {
 		t.Errorf("got %v, want that 0 clients are refused", err)
+	}
+}
+
+// A fault of the generator's process is a panic of the one that started it, with
+// the stack that it had there: it is no failure of the server.
+func TestPanicOfTheGenerator(t *testing.T) {
+	url := serve(t, func(http.ResponseWriter, *http.Request) {})
+	var fault *guard.Panic
+	err := guard.Error(func() error {
+		_, _, err := Generate(t.Context(), generatorProcess(t, broken), Config{URL: url, Clients: 1, Requests: 1}, (*exec.Cmd).Start)
+		return err
+	})
+	if !errors.As(err, &fault) || fault.Error() != "internal error: nil context" || !strings.Contains(string(fault.Stack), "load.(*conn).dial") {
+		t.Errorf("got %v, want the panic of a dialler without a context", err)
 	}
 }
 

@@ -37,12 +37,16 @@ func policy(style string) string {
 // writeHTML writes the report as one HTML file that needs no network and runs no
 // script.
 func (r *Report) writeHTML(w io.Writer) error {
-	view, done := r.page(r.Published), make(chan struct{})
-	defer close(done)
-	go view.makeTables(done)
-	go view.makeCSV()
-	if err := parsedPage.Execute(w, view); err != nil {
+	if err := r.page(r.Published).write(w); err != nil {
 		return fmt.Errorf("write report of run %s: %w", r.Run.ID, err)
 	}
 	return nil
+}
+
+func (v *pageView) write(w io.Writer) error {
+	done := make(chan struct{})
+	defer close(done)
+	go v.makeTables(done)
+	go v.makeCSV()
+	return parsedPage.Execute(w, v)
 }

@@ -3,7 +3,9 @@ package report
 import (
 	"bytes"
 	"encoding/csv"
+	"errors"
 	"fmt"
+	"io"
 	"math"
 	"reflect"
 	"slices"
@@ -16,6 +18,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/analysistest"
+	"assay/internal/guard"
 	"assay/internal/stat"
 )
 
@@ -358,5 +361,38 @@ func TestHTMLOfEmptyRun(t *testing.T) {
 	_, root := mustHTML(t, mustReport(t, assay.Run{}, nil))
 	if text := wordsOf(root); !strings.Contains(text, "The run has no trials") {
 		t.Errorf("says %s", text)
+	}
+}
+
+// A fault in a goroutine that makes a part of the page is an error of writing it.
+func TestPanicInHTML(t *testing.T) {
+	run, trials := analysistest.SampleRun()
+	r := mustReport(t, run, trials)
+	broken := func() *pageView {
+		v := r.page(nil)
+		v.packer = nil // which makes the downloads of all tables, and of the page
+		return v
+	}
+	for name, c := range map[string]struct {
+		write func(v *pageView) error
+		stack string
+	}{
+		"the page": {func(v *pageView) error { return v.write(io.Discard) }, "report.(*packer).download"},
+		"a table": {func(v *pageView) error {
+			go v.makeTables(t.Context().Done())
+			_, err := v.Operations[0].tables[0].View()
+			return err
+		}, "report.viewTable"},
+		"the figures": {func(v *pageView) error {
+			go v.makeCSV()
+			_, err := v.CSV()
+			return err
+		}, "report.(*pageView).makeCSV"},
+	} {
+		err := c.write(broken())
+		var fault *guard.Panic
+		if !errors.As(err, &fault) || !strings.Contains(string(fault.Stack), c.stack) {
+			t.Errorf("%s: got %v, want the panic of a page without a packer", name, err)
+		}
 	}
 }

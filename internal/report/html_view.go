@@ -12,6 +12,7 @@ import (
 
 	"assay/internal/analysis"
 	"assay/internal/chart"
+	"assay/internal/guard"
 	"assay/internal/wording"
 )
 
@@ -99,8 +100,12 @@ func (v *pageView) makeTables(done <-chan struct{}) {
 				return
 			}
 			go func() {
-				view, err := viewTable(l.table, l.ID, v.packer)
-				l.made <- madeTable{view, err}
+				var made madeTable
+				made.err = guard.Error(func() (err error) {
+					made.view, err = viewTable(l.table, l.ID, v.packer)
+					return err
+				})
+				l.made <- made
 			}()
 		}
 	}
@@ -157,8 +162,12 @@ type madeFile struct {
 
 // makeCSV makes the download of all figures while the page is written.
 func (v *pageView) makeCSV() {
-	file, err := v.packer.download(cmp.Or(fileName(v.report.Run.ID, ""), "run")+".csv", v.report.writeCSV)
-	v.csv <- madeFile{file, err}
+	var made madeFile
+	made.err = guard.Error(func() (err error) {
+		made.file, err = v.packer.download(cmp.Or(fileName(v.report.Run.ID, ""), "run")+".csv", v.report.writeCSV)
+		return err
+	})
+	v.csv <- made
 }
 
 // figures counts the figures of the report: the lines of its CSV.

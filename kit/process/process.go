@@ -50,8 +50,9 @@ type Worker struct {
 }
 
 type line struct {
-	data []byte
-	err  error
+	data  []byte
+	err   error
+	fault *Panic
 }
 
 // Options say how to start a worker.
@@ -144,19 +145,28 @@ func (w *Worker) reap() {
 // read hands lines on until the output ends.
 func (w *Worker) read() {
 	defer w.stdout.Close()
+	fault := caught(w.readLines)
+	if fault != nil {
+		w.lines <- line{fault: fault}
+	}
+	close(w.lines)
+	if fault == nil {
+		_, _ = io.Copy(io.Discard, w.stdout)
+	}
+}
+
+func (w *Worker) readLines() {
 	reader := wire.NewReader(w.stdout)
 	for {
 		data, err := reader.Line()
+		if errors.Is(err, wire.ErrLine) || errors.Is(err, io.ErrUnexpectedEOF) {
+			w.lines <- line{err: err}
+		}
 		if err != nil {
-			if errors.Is(err, wire.ErrLine) || errors.Is(err, io.ErrUnexpectedEOF) {
-				w.lines <- line{err: err}
-			}
-			break
+			return
 		}
 		w.lines <- line{data: bytes.Clone(data)}
 	}
-	close(w.lines)
-	_, _ = io.Copy(io.Discard, w.stdout)
 }
 
 func (w *Worker) handshake(ctx context.Context) error {
@@ -223,14 +233,19 @@ func (w *Worker) ask(ctx context.Context, message []byte, reply any) error {
 // send writes a line. A worker that does not read blocks a long one.
 func (w *Worker) send(ctx context.Context, message []byte) error {
 	w.log("> ", message)
-	written := make(chan error, 1)
+	written := make(chan line, 1)
 	go func() {
-		_, err := w.stdin.Write(append(message, '\n'))
-		written <- err
+		var l line
+		l.fault = caught(func() { _, l.err = w.stdin.Write(append(message, '\n')) })
+		written <- l
 	}()
 	select {
-	case err := <-written:
-		if err != nil {
+	case l := <-written:
+		if l.fault != nil {
+			w.Kill()
+			panic(l.fault)
+		}
+		if l.err != nil {
 			return w.dead()
 		}
 		return nil
@@ -292,6 +307,10 @@ func (w *Worker) receive(ctx context.Context) ([]byte, error) {
 	case l, ok := <-w.lines:
 		if !ok {
 			return nil, w.dead()
+		}
+		if l.fault != nil {
+			w.Kill()
+			panic(l.fault)
 		}
 		if l.err != nil {
 			return nil, w.breach(l.err.Error())

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -58,6 +59,22 @@ func TestPauseStops(t *testing.T) {
 	}
 	if err := w.Resume(t.Context()); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestPanicWhileStarting: a fault on the thread that starts commands reaches the
+// one that wants to start one, and the thread goes on.
+func TestPanicWhileStarting(t *testing.T) {
+	fault := caught(func() { _ = StartOn(exec.Command("true"), []int{1 << 20}) })
+	if known, ok := fault.Value.(*Panic); !ok || !strings.Contains(string(known.Stack()), "launch.start") {
+		t.Errorf("got %v, want the panic of the other goroutine with its stack", fault)
+	}
+	command := exec.Command("true")
+	if err := Launch(command); err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Wait(); err != nil {
+		t.Errorf("the next command: %v", err)
 	}
 }
 

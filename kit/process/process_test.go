@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -105,6 +107,52 @@ func TestUnsendable(t *testing.T) {
 	}
 	if w.Usage() != 0 {
 		t.Error("CPU time is told while it runs")
+	}
+}
+
+// faulty is a pipe that nothing can be done with.
+type faulty struct{ io.Closer }
+
+func (faulty) Read([]byte) (int, error) { panic("planted") }
+
+func (faulty) Write([]byte) (int, error) { panic("planted") }
+
+// TestPanicInAGoroutine: a fault of the goroutine that reads, or of the one that
+// writes, reaches the one that talks; the worker is dead then.
+func TestPanicInAGoroutine(t *testing.T) {
+	t.Parallel()
+	for name, plant := range map[string]func(w *Worker){
+		"reading": func(w *Worker) { w.stdout = faulty{w.stdout} },
+		"writing": func(w *Worker) { w.stdin = faulty{w.stdin} },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			command := exec.Command(program(t, "honest"))
+			command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+			w := &Worker{command: command, lines: make(chan line, 16), exited: make(chan struct{}), tail: &tail{}, step: stepPatience}
+			if err := w.start(nil); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(w.Kill)
+			plant(w)
+			go w.read()
+			go w.reap()
+			fault := caught(func() {
+				if err := w.handshake(t.Context()); err != nil {
+					t.Errorf("handshake: %v", err)
+				}
+				_ = w.Call(t.Context(), wire.TypeStats, nil, nil)
+			})
+			if fault == nil {
+				t.Fatal("got no panic, want the planted one")
+			}
+			if known, ok := fault.Value.(*Panic); !ok || known.Error() != "planted" || !strings.Contains(string(known.Stack()), "process.faulty") {
+				t.Errorf("got %v, want the planted panic with its stack", fault)
+			}
+			if w.Alive() {
+				t.Error("the worker is alive")
+			}
+		})
 	}
 }
 

@@ -25,15 +25,25 @@ func StartOn(command *exec.Cmd, cpus []int) error {
 	if command.SysProcAttr.Pdeathsig == 0 {
 		command.SysProcAttr.Pdeathsig = syscall.SIGKILL
 	}
-	request := launch{command, cpus, make(chan error)}
+	request := launch{command, cpus, make(chan started)}
 	launches <- request
-	return <-request.done
+	done := <-request.done
+	if done.fault != nil {
+		panic(done.fault)
+	}
+	return done.err
 }
 
 type launch struct {
 	command *exec.Cmd
 	cpus    []int
-	done    chan error
+	done    chan started
+}
+
+// started is what became of a launch.
+type started struct {
+	err   error
+	fault *Panic
 }
 
 var launches = make(chan launch)
@@ -42,7 +52,9 @@ func init() {
 	go func() {
 		runtime.LockOSThread()
 		for request := range launches {
-			request.done <- request.start()
+			var done started
+			done.fault = caught(func() { done.err = request.start() })
+			request.done <- done
 		}
 	}()
 }
