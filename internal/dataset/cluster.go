@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"assay"
 	"assay/kit/postgres"
@@ -18,7 +19,10 @@ import (
 
 // scriptVersion is part of a cluster's name: it changes whenever Script writes
 // something else for the same specification.
-const scriptVersion = 1
+const scriptVersion = 2
+
+// copyRows is how many rows one COPY has: a time limit is of each.
+const copyRows = 10_000
 
 // Cluster finds the data as a PostgreSQL of a version keeps them, or has them
 // made: fill makes the data folder at path, of a server that has ended. All
@@ -48,19 +52,20 @@ var ErrFile = errors.New("the data are an SQLite file of your own: for PostgreSQ
 
 // Script writes what psql makes the tables by, with their rows in the order in
 // which SQLite got them. When they are there, the tables are vacuumed, so that
-// nothing is left to be done in the background, and analyzed.
-func (d *Data) Script(ctx context.Context, w io.Writer) error {
+// nothing is left to be done in the background, and analyzed. limit is that of one
+// statement of the schema, or that loads rows; 0: none.
+func (d *Data) Script(ctx context.Context, w io.Writer, limit time.Duration) error {
 	if d.Spec.File != "" {
 		return ErrFile
 	}
 	out := bufio.NewWriterSize(w, 1<<16)
-	fmt.Fprintf(out, "BEGIN;\n%s;\n", strings.TrimRight(postgres.Schema(d.Spec.Schema), "; \t\r\n"))
+	fmt.Fprintf(out, "SET statement_timeout = '%dus';\nBEGIN;\n%s;\n", limit.Microseconds(), strings.TrimRight(postgres.Schema(d.Spec.Schema), "; \t\r\n"))
 	for _, table := range d.Spec.Tables {
 		if err := d.copyTable(ctx, out, table); err != nil {
 			return fmt.Errorf("table %s: %w", table.Name, err)
 		}
 	}
-	fmt.Fprint(out, "COMMIT;\nVACUUM (FREEZE, ANALYZE);\nCHECKPOINT;\n")
+	fmt.Fprint(out, "COMMIT;\nSET statement_timeout = 0;\nVACUUM (FREEZE, ANALYZE);\nCHECKPOINT;\n")
 	return out.Flush()
 }
 
@@ -74,11 +79,17 @@ func (d *Data) copyTable(ctx context.Context, out *bufio.Writer, table assay.Tab
 	for i, c := range table.Columns {
 		names[i] = c.Name
 	}
-	fmt.Fprintf(out, "COPY %s (%s) FROM STDIN;\n", table.Name, strings.Join(names, ", "))
+	begin := fmt.Sprintf("COPY %s (%s) FROM STDIN;\n", table.Name, strings.Join(names, ", "))
 	row := make([]any, len(table.Columns))
 	for i := range table.Rows {
 		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if i%copyRows == 0 {
+			if i > 0 {
+				_, _ = out.WriteString(endOfCopy) // Flush tells of errors
+			}
+			_, _ = out.WriteString(begin)
 		}
 		g.row(i, row)
 		for j, value := range row {
@@ -91,9 +102,13 @@ func (d *Data) copyTable(ctx context.Context, out *bufio.Writer, table assay.Tab
 		}
 		_ = out.WriteByte('\n')
 	}
-	_, err = out.WriteString("\\.\n")
+	if table.Rows > 0 {
+		_, err = out.WriteString(endOfCopy)
+	}
 	return err
 }
+
+const endOfCopy = "\\.\n"
 
 var copyEscapes = strings.NewReplacer("\\", `\\`, "\t", `\t`, "\n", `\n`, "\r", `\r`)
 

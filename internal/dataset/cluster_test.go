@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"assay"
 )
@@ -23,24 +24,34 @@ func TestScript(t *testing.T) {
 			column("no", assay.Values{Kind: assay.Const, Value: nil}),
 		}}}}}
 	var out strings.Builder
-	if err := data.Script(t.Context(), &out); err != nil {
+	if err := data.Script(t.Context(), &out, 1500*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
-	want := `BEGIN;
+	want := `SET statement_timeout = '1500000us';
+BEGIN;
 CREATE TABLE t (id bigint PRIMARY KEY, s TEXT, b bytea, x double precision, yes BOOLEAN, no TEXT);
 COPY t (id, s, b, x, yes, no) FROM STDIN;
 7	a\tb\\c\nd\r	\\x0000	-0.5	1	\N
 8	a\tb\\c\nd\r	\\x0000	-0.5	1	\N
 \.
 COMMIT;
+SET statement_timeout = 0;
 VACUUM (FREEZE, ANALYZE);
 CHECKPOINT;
 `
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
+	out.Reset()
+	data.Spec.Tables[0].Rows = copyRows + 1
+	if err := data.Script(t.Context(), &out, 0); err != nil {
+		t.Fatal(err)
+	}
+	if got := strings.Count(out.String(), "\n"+`\.`+"\n"); got != 2 {
+		t.Errorf("%d rows are copied by %d statements, want 2", copyRows+1, got)
+	}
 	data.Spec.File = "own.db"
-	if err := data.Script(t.Context(), &out); !errors.Is(err, ErrFile) {
+	if err := data.Script(t.Context(), &out, 0); !errors.Is(err, ErrFile) {
 		t.Errorf("a file: %v", err)
 	}
 }

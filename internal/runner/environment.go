@@ -54,14 +54,20 @@ func notStarted(err error) error {
 // checkEnvironment tells whether a trial failed because nothing can be measured
 // any more: then it has no outcome.
 func (r *Runner) checkEnvironment(t *assay.Trial) error {
-	if t.Outcome != assay.Failed && t.Outcome != assay.TimedOut {
+	if t.Outcome != assay.Failed && t.Outcome != assay.TimedOut && !isFull(t.Reason) {
 		return nil
 	}
 	if err := r.config.Work.check(); err != nil {
 		return &EnvironmentError{fmt.Errorf("%s: %w", describe(t.Cell), err)}
 	}
-	if strings.Contains(t.Reason, syscall.ENOSPC.Error()) { // there may be room again, now that its files are gone
+	if isFull(t.Reason) { // there may be room again, now that its files are gone
 		return &EnvironmentError{fmt.Errorf("%s: %s", describe(t.Cell), t.Reason)}
 	}
 	return nil
+}
+
+// isFull tells whether words are about a full disk: the system's, from here or
+// from a server that begins a sentence with them.
+func isFull(words string) bool {
+	return strings.Contains(strings.ToLower(words), syscall.ENOSPC.Error())
 }

@@ -4,6 +4,7 @@ package runner
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"syscall"
@@ -71,6 +72,31 @@ func TestTooManyOpenFiles(t *testing.T) {
 	}
 	if refused == 0 {
 		t.Error("every start had enough files, want some that had not")
+	}
+}
+
+// Too many clients for the files that a worker may open fail their own cell, with
+// what to do. Fewer clients of the same worker, and other workers, are measured.
+func TestTooManyClientsOfAWorker(t *testing.T) {
+	b := newBench(t, strings.Replace(header, "second", fewFilesName, 1)+
+		strings.Replace(read, "{sql:", "{clients: [1, 64], pool: 64, sql:", 1))
+	b.Launches = 1
+	b.run(t)
+	got := map[string]string{}
+	for _, trial := range b.trials {
+		cell := fmt.Sprint(trial.Cell.Driver, " ", trial.Cell.Clients)
+		if got[cell] = string(trial.Outcome); trial.Outcome != assay.OK {
+			got[cell] += " " + trial.Reason
+		}
+	}
+	crowded := fewFilesName + " 64"
+	if !strings.HasPrefix(got[crowded], "failed ") || !strings.Contains(got[crowded], "ulimit -n") {
+		t.Errorf("%s: got %q, want that it failed, and what to do", crowded, got[crowded])
+	}
+	for _, cell := range []string{fewFilesName + " 1", "honest 1", "honest 64"} {
+		if got[cell] != "ok" {
+			t.Errorf("%s: got %q, want ok", cell, got[cell])
+		}
 	}
 }
 

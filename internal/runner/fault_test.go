@@ -27,7 +27,9 @@ const (
 	forgets  = "forgets"  // the last connection is not read back
 	dies     = "dies"     // it ends at open
 	full     = "full"     // its disk is full at open
-	drops    = "drops"    // operations that change data say that they did, and do nothing
+	// fewFilesName may open few files.
+	fewFilesName = "few-files"
+	drops        = "drops" // operations that change data say that they did, and do nothing
 	// forgetsLast does not do the last change of a kind, stale makes each tenth
 	// update the one before again: both say that they did as they were asked.
 	forgetsLast = "forgets-last"
@@ -46,6 +48,11 @@ type faultyEngine struct {
 func (e faultyEngine) Open(request wire.Open) (kit.Database, wire.Opened, error) {
 	if e.name == dies {
 		os.Exit(3)
+	}
+	if e.name == fewFilesName {
+		if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &syscall.Rlimit{Cur: 40, Max: 40}); err != nil {
+			return nil, wire.Opened{}, err
+		}
 	}
 	if e.name == full {
 		return nil, wire.Opened{}, syscall.ENOSPC

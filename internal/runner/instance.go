@@ -503,7 +503,7 @@ func makeRoom(reason string) string {
 	if strings.Contains(reason, syscall.EMFILE.Error()) {
 		return "; raise the limit of open files (ulimit -n), or use fewer clients and connections"
 	}
-	if strings.Contains(reason, syscall.ENOSPC.Error()) || strings.Contains(reason, "disk is full") {
+	if isFull(reason) || strings.Contains(reason, "disk is full") {
 		return "; free some space, or put the databases elsewhere by XDG_CACHE_HOME"
 	}
 	return ""

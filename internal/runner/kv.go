@@ -20,8 +20,11 @@ import (
 	"assay/kit/wire"
 )
 
-// loadPatience is how long records may take to be loaded.
-const loadPatience = 30 * time.Minute
+// loadTimeouts is how many times the plan's timeout all of a dataset may take to
+// be made or loaded: it bounds one statement, and millions of rows take many.
+const loadTimeouts = 30
+
+func (r *Runner) loadLimit() time.Duration { return loadTimeouts * r.config.Timeout }
 
 // asStore makes a case of a key-value store measurable by its target: a store
 // takes it as it is, a SQL driver by the SQL and the settings that say the same.
@@ -58,39 +61,40 @@ func fits(c assay.Case, native bool, capabilities []string) error {
 }
 
 // fillStore has the job's data put into a store of its engine, or finds them
-// there. The worker loads them without syncs, settles, and closes the store.
+// there.
 func (r *Runner) fillStore(ctx context.Context, j *job) error {
-	var err error
-	j.store, err = j.data.Store(ctx, j.Cell.Build, func(path, records string) error {
-		r.progress("prepare", "the records in "+j.Cell.Driver, 0)
-		ctx, cancel := context.WithTimeout(ctx, loadPatience)
-		defer cancel()
-		worker, err := process.Start(ctx, j.program.Path, process.Options{Dir: filepath.Dir(path), Trace: r.config.Wire})
-		if err != nil {
-			return err
-		}
-		defer worker.Kill()
-		open := wire.Open{Path: path, Settings: map[string]string{kv.Sync: "0"}, Readers: 1, Idle: 1, Writers: 1}
-		if err := worker.Call(ctx, wire.TypeOpen, open, nil); err != nil {
-			return fmt.Errorf("open: %w", err)
-		}
-		var loaded wire.Loaded
-		if err := worker.Call(ctx, wire.TypeLoad, wire.Load{Records: records}, &loaded); err != nil {
-			return fmt.Errorf("load: %w", err)
-		}
-		asked, err := rowsOf(records)
-		if err == nil {
-			err = untrue(wire.TypeLoad, loaded.Check(asked))
-		}
-		if err != nil {
-			return err
-		}
-		if _, err := worker.Stop(ctx); err != nil {
-			return fmt.Errorf("close: %w", err)
-		}
-		return nil
+	what := "the records in " + j.Cell.Driver
+	return r.limited(ctx, r.loadLimit(), what, j.data.Path+"|"+j.Cell.Build, func(ctx context.Context) (err error) {
+		j.store, err = j.data.Store(ctx, j.Cell.Build, func(path, records string) error { return r.loadRecords(ctx, j, path, records) })
+		return err
 	})
-	return err
+}
+
+// loadRecords has the job's worker load records without syncs, settle, and close
+// the store. The error is a *failure where it is the worker's.
+func (r *Runner) loadRecords(ctx context.Context, j *job, path, records string) error {
+	asked, err := rowsOf(records)
+	if err != nil {
+		return err
+	}
+	worker, err := process.Start(ctx, j.program.Path, process.Options{Dir: filepath.Dir(path), Trace: r.config.Wire})
+	if err != nil {
+		return notStarted(err)
+	}
+	defer worker.Kill()
+	open := wire.Open{Path: path, Settings: map[string]string{kv.Sync: "0"}, Readers: 1, Idle: 1, Writers: 1}
+	if err := worker.Call(ctx, wire.TypeOpen, open, nil); err != nil {
+		return fail("open a store to load records", err)
+	}
+	var loaded wire.Loaded
+	if err := worker.Call(ctx, wire.TypeLoad, wire.Load{Records: records}, &loaded); err != nil {
+		return fail("load records", err)
+	}
+	if err := untrue(wire.TypeLoad, loaded.Check(asked)); err != nil {
+		return err
+	}
+	_, err = worker.Stop(ctx)
+	return fail("close a store behind loading records", err)
 }
 
 // rowsOf counts the rows of a column file.

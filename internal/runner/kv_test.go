@@ -15,7 +15,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
+	"time"
 
 	"assay"
 	"assay/kit"
@@ -26,7 +28,8 @@ import (
 // newStoreEngine is a store in memory with a log, honest unless its name is
 // that of a fault: store-loses drops each tenth put, store-drops drops every
 // update of a key, store-older keeps what a key was given before at each fourth put of it, store-mixes gives a key what another was given, store-lies says that it
-// syncs, store-deaf does not know the setting, store-splits commits twice.
+// syncs, store-deaf does not know the setting, store-splits commits twice. Others
+// do not get through loading: store-dies, store-hangs, store-refuses, store-full.
 func newStoreEngine(name string) kit.Engine {
 	return kvdb.New(kvdb.Driver{Name: name, Version: "1", Settings: []string{kv.Sync},
 		Open: func(c kvdb.Config) (kvdb.Store, error) { return openStore(name, c) }})
@@ -121,8 +124,17 @@ func (s *fileStore) Update(do func(kvdb.Writer) error) error {
 	if err := do(w); err != nil {
 		return err
 	}
-	if s.name == "store-splits" {
+	switch s.name {
+	case "store-splits":
 		s.splits++
+	case "store-dies":
+		os.Exit(7)
+	case "store-hangs":
+		time.Sleep(time.Hour)
+	case "store-refuses":
+		return errors.New("no more keys")
+	case "store-full":
+		return syscall.ENOSPC
 	}
 	var out bytes.Buffer
 	if err := gob.NewEncoder(&out).Encode(w.all); err != nil {
@@ -291,6 +303,43 @@ func TestFaultyStores(t *testing.T) {
 				t.Errorf("warnings %v, want %s", trial.Warnings, want.warning)
 			}
 		})
+	}
+}
+
+// A store that does not get through loading costs its own cells, and is waited
+// for once.
+func TestStoresThatDoNotLoad(t *testing.T) {
+	for driver, want := range map[string]string{
+		"store-dies":    "failed: load records: worker ended (exit status 7)",
+		"store-hangs":   "timed-out: to prepare the records in store-hangs took longer than 6s; the plan's timeout is 200ms",
+		"store-refuses": "failed: load records: failed: load the records from 0 on: no more keys",
+	} {
+		t.Run(driver, func(t *testing.T) {
+			b := newBench(t, strings.Replace(stores, "[store, honest]", "["+driver+", honest]", 1))
+			b.Timeout = 200 * time.Millisecond
+			began := time.Now()
+			got, prepared := unprepared(t, b)
+			if took := time.Since(began); took > 2*loadTimeouts*b.Timeout {
+				t.Errorf("it took %s: the time limit of %s was waited for more than once", took, loadTimeouts*b.Timeout)
+			}
+			for _, operation := range []string{"get", "put"} {
+				if cell := operation + " " + driver; !strings.HasPrefix(got[cell], want) {
+					t.Errorf("%s: got %q, want %q", cell, got[cell], want)
+				}
+				if !slices.Contains(prepared, operation+" honest") {
+					t.Errorf("%s of the other driver is not prepared: %v", operation, got)
+				}
+			}
+		})
+	}
+}
+
+// A disk that is full while records are loaded is no store's fault: the run ends.
+func TestDiskThatIsFullWhileLoading(t *testing.T) {
+	b := newBench(t, strings.Replace(stores, "[store, honest]", "[store-full, honest]", 1))
+	var environment *EnvironmentError
+	if _, err := New(t.Context(), b.Config); !errors.As(err, &environment) || !strings.Contains(err.Error(), "no space left on device") {
+		t.Errorf("got %v, want that the disk is full", err)
 	}
 }
 

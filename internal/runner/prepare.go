@@ -147,7 +147,9 @@ func (r *Runner) prepare(ctx context.Context) ([]*job, error) {
 		key := Driver(c.Cell)
 		if err := r.refused[key]; err != nil {
 			c.Cell.Build = r.config.Programs[key].Digest
-			r.leaveOut(c, err)
+			if err := r.leaveOut(c, err); err != nil {
+				return nil, err
+			}
 			continue // the others are measured all the same
 		}
 		target, ok := r.targets[key]
@@ -158,14 +160,18 @@ func (r *Runner) prepare(ctx context.Context) ([]*job, error) {
 		c.Cell.Engine, c.Cell.Build = target.Engine, target.Build
 		c, err := r.asked(c, key)
 		if err != nil {
-			r.leaveOut(c, err)
+			if err := r.leaveOut(c, err); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		j := &job{Case: c, program: r.config.Programs[key], native: r.stores[key], served: r.servers[key], mode: modeOf(c), options: compareOptions(target)}
 		err = r.prepareJob(ctx, j)
 		var f *failure
 		if errors.As(err, &f) {
-			r.leaveOut(c, err)
+			if err := r.leaveOut(c, err); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		if err != nil {
@@ -176,11 +182,13 @@ func (r *Runner) prepare(ctx context.Context) ([]*job, error) {
 	return jobs, nil
 }
 
-// leaveOut notes the outcome of a case that cannot be measured.
-func (r *Runner) leaveOut(c assay.Case, why error) {
+// leaveOut notes the outcome of a case that cannot be measured. Its error says
+// that nothing can be.
+func (r *Runner) leaveOut(c assay.Case, why error) error {
 	t := newTrial(&member{}, &job{Case: c}, 0, modeOf(c))
 	_ = end(&t, why) // always a failure
 	r.unmeasured = append(r.unmeasured, t)
+	return r.checkEnvironment(&t)
 }
 
 func describe(cell assay.Cell) string {
@@ -209,8 +217,7 @@ func wholeTransaction(op assay.Operation) bool {
 }
 
 func (r *Runner) prepareJob(ctx context.Context, j *job) error {
-	// Millions of rows take their time, whatever the plan allows a block.
-	err := r.limited(ctx, loadPatience, "the data of "+describe(j.Cell), fmt.Sprintf("%+v", j.Dataset), func(ctx context.Context) (err error) {
+	err := r.limited(ctx, r.loadLimit(), "the data of "+describe(j.Cell), fmt.Sprintf("%+v", j.Dataset), func(ctx context.Context) (err error) {
 		j.data, err = r.data(ctx, j.Dataset)
 		return err
 	})

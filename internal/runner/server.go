@@ -12,6 +12,7 @@ import (
 
 	"assay"
 	"assay/internal/dataset"
+	"assay/internal/guard"
 	"assay/kit/kv"
 	"assay/kit/postgres"
 	"assay/kit/postgres/cluster"
@@ -113,24 +114,35 @@ func (r *Runner) fillCluster(ctx context.Context, j *job) error {
 	if err != nil {
 		return err
 	}
-	j.cluster, err = j.data.Cluster(programs.Version, func(path string) error {
-		r.progress("prepare", "the data in PostgreSQL", 0)
-		ctx, cancel := context.WithTimeout(ctx, loadPatience)
-		defer cancel()
-		return programs.Make(ctx, path, func(w io.Writer) error {
-			if j.Operation.Call() {
-				return nil // the worker makes its own tables
-			}
-			return j.data.Script(ctx, w)
-		})
+	err = r.limited(ctx, r.loadLimit(), "the data in PostgreSQL", j.data.Path+"|PostgreSQL", func(ctx context.Context) (err error) {
+		j.cluster, err = j.data.Cluster(programs.Version, func(path string) error { return r.makeCluster(ctx, programs, j, path) })
+		return err
 	})
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	if err != nil {
+	var known *failure
+	if err != nil && !errors.As(err, &known) {
 		err = &failure{assay.Unsupported, "the data cannot be had in PostgreSQL: " + err.Error()}
 	}
 	r.clusters[j.data.Path] = filled{j.cluster, err}
+	return err
+}
+
+// makeCluster has psql make the job's tables with their rows in a new cluster.
+func (r *Runner) makeCluster(ctx context.Context, programs cluster.Programs, j *job, path string) error {
+	var caught guard.Catcher
+	err := programs.Make(ctx, path, func(w io.Writer) (err error) {
+		if j.Operation.Call() {
+			return nil // the worker makes its own tables
+		}
+		caught.Do(func() { err = j.data.Script(ctx, w, r.config.Timeout) }) // in a goroutine of Make
+		return err
+	})
+	caught.Rethrow()
+	if errors.Is(err, cluster.ErrTimeout) {
+		return fmt.Errorf("%w (%s): %w", dataset.ErrTimeout, r.config.Timeout, err)
+	}
 	return err
 }
 

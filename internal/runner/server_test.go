@@ -15,6 +15,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"assay"
 	"assay/internal/syncs"
@@ -26,7 +27,8 @@ import (
 )
 
 // servedEngine is a worker of PostgreSQL that asks psql. One named
-// served-killer kills its server in the middle of a block.
+// served-killer kills its server in the middle of a block, served-crowded gets no
+// more than ten connections.
 type servedEngine struct{ name string }
 
 func (e servedEngine) Capabilities() []string { return []string{wire.CapSQL, wire.CapPostgreSQL} }
@@ -38,6 +40,9 @@ func (e servedEngine) Target() (wire.Target, error) {
 func (e servedEngine) Open(request wire.Open) (kit.Database, wire.Opened, error) {
 	if len(request.Settings) > 0 {
 		return nil, wire.Opened{}, fmt.Errorf("settings %v are the server's", request.Settings)
+	}
+	if e.name == "served-crowded" && request.Readers > 10 {
+		return nil, wire.Opened{}, errors.New("FATAL: sorry, too many clients already (SQLSTATE 53300)")
 	}
 	db := servedDatabase{name: e.name, socket: request.Path, readers: request.Readers, writers: request.Writers}
 	said, err := db.ask("SHOW server_version")
@@ -213,6 +218,51 @@ func TestServer(t *testing.T) {
 		"served insert default ok power", "served insert fast ok consistent", "served insert lite unsupported ",
 		"served read default ok ", "served read fast ok ", "served read lite unsupported ",
 	})
+}
+
+// More clients than a server takes fail their own cell; others are measured.
+func TestTooManyClientsOfAServer(t *testing.T) {
+	installed(t)
+	b := newBench(t, strings.Replace(served, "DRIVERS", "served-crowded", 1)+
+		`  read: {sql: "SELECT id, hp FROM monster WHERE id = ?", args: [{uniform: monster.id}], rows: 1, returns: [int, int], clients: [1, 16], count: 160}
+`)
+	b.Launches = 1
+	b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool {
+		return c.Cell.Profile != "default"
+	})
+	b.run(t)
+	got := map[int]assay.Trial{}
+	for _, trial := range b.trials {
+		got[trial.Cell.Clients] = trial
+	}
+	if many := got[16]; many.Outcome != assay.Failed || !strings.Contains(many.Reason, "too many clients already") {
+		t.Errorf("16 clients: got %s: %s, want that it failed with what the server says", many.Outcome, many.Reason)
+	}
+	if one := got[1]; one.Outcome != assay.OK {
+		t.Errorf("1 client: got %s: %s, want ok", one.Outcome, one.Reason)
+	}
+}
+
+// A statement of the schema that PostgreSQL does not end, and SQLite does, costs
+// the cells of PostgreSQL, within the plan's timeout.
+func TestSchemaThatDoesNotEndInAServer(t *testing.T) {
+	installed(t)
+	// '10' = 10 is false in SQLite, where a text is no number.
+	const circle = "CREATE VIEW circle AS WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n FROM c WHERE '10' = 10) SELECT count(*) AS n FROM c; CREATE TABLE ends AS SELECT n FROM circle; "
+	b := newBench(t, strings.NewReplacer("DRIVERS", "served, honest", "CREATE TABLE monster", circle+"CREATE TABLE monster").Replace(served)+read)
+	b.Timeout = 3 * time.Second
+	began := time.Now()
+	got, prepared := unprepared(t, b)
+	if took := time.Since(began); took > 10*b.Timeout {
+		t.Errorf("it took %s, want little more than the time limit of %s", took, b.Timeout)
+	}
+	const want = "timed-out: to prepare the data in PostgreSQL: the statement took longer than the time limit (3s): a statement took too long: psql:"
+	if cell := got["read served"]; !strings.HasPrefix(cell, want) {
+		t.Errorf("read served: got %q, want %q", cell, want)
+	}
+	if !slices.Contains(prepared, "read honest") {
+		t.Errorf("SQLite is not prepared: %v", got)
+	}
 }
 
 // Calls of the worker alone say nothing of what its server writes.

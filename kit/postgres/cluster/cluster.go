@@ -266,16 +266,23 @@ func tail(text []byte) string {
 	return "\n  " + string(bytes.Join(lines[max(0, len(lines)-lastLines):], []byte("\n  ")))
 }
 
+// ErrTimeout says that a statement took longer than its statement_timeout.
+var ErrTimeout = errors.New("a statement took too long")
+
 // Run has psql run a script as one that ends at its first error.
 func (c *Cluster) Run(ctx context.Context, script io.Reader) error {
 	command := exec.CommandContext(ctx, c.programs.path("psql"), "-X", "-q", "-v", "ON_ERROR_STOP=1", "-h", c.options.Socket,
 		"-p", strconv.Itoa(postgres.Port), "-U", postgres.User, "-d", postgres.Database, "-f", "-")
 	command.Stdin = script
 	command.Env = append(os.Environ(), "PGOPTIONS=", "PGCLIENTENCODING=UTF8")
-	if out, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("psql: %w: %s", err, tail(out))
+	out, err := command.CombinedOutput()
+	switch {
+	case err == nil:
+		return nil
+	case bytes.Contains(out, []byte("canceling statement due to statement timeout")): // a cluster made by Init speaks English
+		return fmt.Errorf("%w: psql: %s", ErrTimeout, tail(out))
 	}
-	return nil
+	return fmt.Errorf("psql: %w: %s", err, tail(out))
 }
 
 // Stop has the server write a checkpoint and end, and returns how long that

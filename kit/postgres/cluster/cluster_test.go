@@ -144,6 +144,9 @@ func TestRunSaysWhatIsWrong(t *testing.T) {
 	if err := c.Run(t.Context(), strings.NewReader("CREATE TABLE t (n int);")); err != nil {
 		t.Errorf("the script went on after its first error: %v", err)
 	}
+	if err := c.Run(t.Context(), strings.NewReader("SET statement_timeout = 50;\nSELECT pg_sleep(60);")); !errors.Is(err, ErrTimeout) {
+		t.Errorf("a minute's sleep in 50 ms: got %v, want %v", err, ErrTimeout)
+	}
 }
 
 func TestKill(t *testing.T) {
