@@ -93,7 +93,11 @@ func (p *Proof) memory(c sqlite.Conn) (string, bool, error) {
 	if p.tables < 0 {
 		p.tables = 0
 		if file, err := p.driver.Plain("file:" + sqlite.EscapePath(p.path) + "?mode=ro"); err == nil {
-			p.tables, err = sqlite.Tables(file)
+			// A database with exclusive locking is locked for good, and a driver may wait
+			// seconds by default.
+			if err = file.Exec("PRAGMA busy_timeout = 0"); err == nil {
+				p.tables, err = sqlite.Tables(file)
+			}
 			if errors.Join(err, file.Close()) != nil {
 				p.tables = 0
 			}
