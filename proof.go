@@ -111,12 +111,12 @@ func (p Proof) Proven(claimed Durability) Durability {
 	switch {
 	case p.Refuted == 0 || claimed == DurabilityUnknown:
 		return claimed
-	case p.Kind == LosesCommits && strong:
+	case p.Fault == Kill || p.Fault == FullDisk || !strong:
+		return None // the others lose nothing while the system runs
+	case p.Kind == LosesCommits:
 		return Consistent // what is there is whole
-	case strong && (p.Fault == PowerCut || p.Fault == FileCut || p.Fault == FailingIO):
-		return Process
 	}
-	return None
+	return Process
 }
 
 // Times counts a fault in words.

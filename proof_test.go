@@ -49,7 +49,8 @@ func TestProven(t *testing.T) {
 	}{
 		{held, assay.Power, assay.Power}, {lost, assay.Power, assay.Consistent}, {lost, assay.DurabilityUnknown, assay.DurabilityUnknown},
 		{corrupt, assay.Power, assay.Process}, {corrupt, assay.Consistent, assay.Process},
-		{refuted(assay.Kill, assay.LosesCommits), assay.Consistent, assay.Consistent}, {refuted(assay.Kill, assay.LosesCommits), assay.Process, assay.None},
+		{refuted(assay.FailingIO, assay.LosesCommits), assay.Power, assay.Consistent},
+		{refuted(assay.Kill, assay.LosesCommits), assay.Power, assay.None}, {refuted(assay.Kill, assay.LosesCommits), assay.Consistent, assay.None}, {refuted(assay.Kill, assay.LosesCommits), assay.Process, assay.None},
 		{refuted(assay.FullDisk, assay.Corrupts), assay.Power, assay.None},
 	} {
 		if got := c.proof.Proven(c.claimed); got != c.want {

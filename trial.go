@@ -36,12 +36,13 @@ func Worse(a, b Outcome) Outcome {
 // is what the settings claim.
 type Durability string
 
-// The classes of durability, weakest first.
+// The classes of durability, weakest first: each promises what the one before it
+// does, and more.
 const (
 	DurabilityUnknown Durability = ""           // not derivable from the settings read back
-	None              Durability = "none"       // a killed process may corrupt the data
+	None              Durability = "none"       // a killed process may lose or corrupt data
 	Process           Durability = "process"    // survives a killed process; a power cut may corrupt
-	Consistent        Durability = "consistent" // a power cut loses the newest commits only
+	Consistent        Durability = "consistent" // as Process, and a power cut loses the newest commits only
 	Power             Durability = "power"      // every acknowledged commit survives a power cut
 )
 
@@ -56,7 +57,7 @@ func (d Durability) Loss() string {
 	case Process:
 		return "survives a killed process; a power cut may corrupt the data"
 	case None:
-		return "a killed process may corrupt the data"
+		return "a killed process may lose or corrupt data"
 	}
 	return ""
 }

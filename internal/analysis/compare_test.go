@@ -107,6 +107,47 @@ func TestDurabilityKeepsRanksApart(t *testing.T) {
 	}
 }
 
+// A row whose class is refuted is ranked within the class that is left to it: it
+// leaves the rows that it was compared with, and joins others.
+func TestRankFollowsARefutation(t *testing.T) {
+	trials := func() (all []assay.Trial) {
+		for _, c := range []struct {
+			driver string
+			ns     float64
+			class  assay.Durability
+		}{{"modernc", 1000, assay.Power}, {"mattn", 100, assay.Power}, {"glebarez", 500, assay.Consistent}} {
+			all = append(all, analysistest.Durable(analysistest.Launches(analysistest.Cell("put", c.driver, "web"), 6, c.ns, 1), c.class, "2")...)
+		}
+		return all
+	}
+	proof := assay.Proof{Target: "mattn@" + analysistest.Versions["mattn"], Build: "b-mattn", Profile: "web", Fault: assay.PowerCut, Claimed: assay.Power, States: 10, Held: 9, Refuted: 1, Kind: assay.LosesCommits}
+	elsewhere, killed := proof, proof
+	elsewhere.Build = "another"
+	killed.Fault = assay.Kill
+	for name, c := range map[string]struct {
+		proofs []assay.Proof
+		class  assay.Durability // of mattn
+		ranks  map[string]int
+	}{
+		"nothing was tried":    {nil, assay.Power, map[string]int{"mattn (web)": 1, "modernc (web)": 2, "glebarez (web)": 1}},
+		"of another build":     {[]assay.Proof{elsewhere}, assay.Power, map[string]int{"mattn (web)": 1, "modernc (web)": 2, "glebarez (web)": 1}},
+		"a power cut loses":    {[]assay.Proof{proof}, assay.Consistent, map[string]int{"mattn (web)": 1, "modernc (web)": 1, "glebarez (web)": 2}},
+		"a killed process too": {[]assay.Proof{proof, killed}, assay.None, map[string]int{"mattn (web)": 1, "modernc (web)": 1, "glebarez (web)": 1}},
+	} {
+		run := analysistest.PlainRun
+		run.Proofs = c.proofs
+		rows := rowsOf(t, mustReport(t, run, trials()))
+		for row, want := range c.ranks {
+			if got := rows[row].Rank; got != want {
+				t.Errorf("%s: %s has rank %d, want %d", name, row, got, want)
+			}
+		}
+		if got := rows["mattn (web)"].Durability; got != c.class {
+			t.Errorf("%s: mattn is %s, want %s", name, got, c.class)
+		}
+	}
+}
+
 func TestPrimary(t *testing.T) {
 	several := analysistest.Cell("get", "mattn", "web")
 	several.Clients = 8

@@ -115,10 +115,10 @@ func (s *store) Update(change func(kvdb.Writer) error) error {
 
 // Durability with NoSync: the log has checksums, and what was not written or
 // not synced is missing at its end. It is written by another goroutine, so that
-// a killed process can lose the newest commits too.
+// a killed process can lose the newest commits too, which only none allows.
 func (s *store) Durability() string {
 	if s.write == pebble.NoSync {
-		return "consistent"
+		return "none"
 	}
 	return "power"
 }
