@@ -28,6 +28,7 @@ type crashFlags struct {
 	drivers []string
 	only    []string
 	faults  []string
+	fs      crash.FileSystem
 	states  int
 	budget  time.Duration
 	seed    uint64
@@ -69,6 +70,7 @@ and loop devices. Exit status 1: a promise was refuted, or a control that must f
 	f.StringSliceVar(&flags.drivers, "drivers", nil, "drivers instead of the plan's: NAME[@VERSION],... or * for all")
 	f.StringArrayVar(&flags.only, "only", nil, "try only cells with KEY=VALUE[,VALUE]; may be repeated")
 	f.StringSliceVar(&flags.faults, "faults", names(crash.Usual()), "what to do to the databases: "+strings.Join(names(crash.Faults()), ", "))
+	f.StringVar((*string)(&flags.fs), "filesystem", string(crash.Ext4), "of the disk: "+strings.Join(names(crash.FileSystems()), "|"))
 	f.IntVar(&flags.states, "states", 0, "check so many states of each target and profile (default: as many as the budget allows)")
 	f.DurationVar(&flags.budget, "budget", defaultCrashBudget, "time for all states, builds excluded; without limit where --states is given alone")
 	f.Uint64Var(&flags.seed, "seed", 1, "of the workload and of the states that are chosen")
@@ -94,6 +96,9 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 	}
 	if !slices.Contains(crash.Formats(), flags.format) {
 		return usage(fmt.Errorf("unknown format %q", flags.format), "formats are "+strings.Join(names(crash.Formats()), ", "))
+	}
+	if !slices.Contains(crash.FileSystems(), flags.fs) {
+		return usage(fmt.Errorf("--filesystem %q: there are %s", flags.fs, strings.Join(names(crash.FileSystems()), ", ")))
 	}
 	for _, f := range flags.faults {
 		if !slices.Contains(names(crash.Faults()), f) {
@@ -128,19 +133,16 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 	config.Lanes = min(runtime.NumCPU(), len(config.Tasks))
 	crash.Share(config.Tasks, config.Lanes, flags.budget)
 	results := couldNotBuild(unbuilt)
-	config.Done = func(r crash.Result) {
+	config.Done = func(r crash.Result) error {
 		results = append(results, r)
 		fmt.Fprintf(a.stderr, "%s %s, %s: %s (%s)\n", r.Task.Driver, r.Task.Profile, r.Task.Fault, r.Line(), brief(r.Took))
+		if proof := r.Proof(); proof.States > 0 { // kept at once: what ends the rest does not undo it
+			return s.KeepProof(ctx, p.Text, proof)
+		}
+		return nil
 	}
 	if err := crash.Run(ctx, config); err != nil {
 		return err
-	}
-	for _, r := range results {
-		if p0 := r.Proof(); p0.States > 0 {
-			if err := s.KeepProof(ctx, p.Text, p0); err != nil {
-				return err
-			}
-		}
 	}
 	r := crash.Report{Title: p.Name, Command: a.commandLine(commandOf(name, flags)...), Results: results,
 		Replay: func(id string) string { return a.commandLine("crash", "--replay", id) }}
@@ -161,6 +163,9 @@ func commandOf(plan string, flags crashFlags) []string {
 	}
 	if !slices.Equal(flags.faults, names(crash.Usual())) {
 		words = append(words, "--faults", strings.Join(flags.faults, ","))
+	}
+	if flags.fs != crash.Ext4 {
+		words = append(words, "--filesystem", string(flags.fs))
 	}
 	if flags.states > 0 {
 		words = append(words, "--states", fmt.Sprint(flags.states))
@@ -205,8 +210,11 @@ func crashTasks(p *plan.Plan, candidates []lab.Candidate, findings string, flags
 		fault := assay.Fault(name)
 		for _, c := range candidates {
 			t := crash.Task{Driver: c.Driver, Options: c.Program.Options, Build: c.Program.Digest, Program: c.Program.Path, Plan: p.Name, Profile: c.Profile.Name,
-				Settings: c.Profile.Settings, Once: c.Profile.Once, Each: c.Profile.Each, Initial: c.Empty, Fault: fault, Seed: flags.seed,
+				Settings: c.Profile.Settings, Once: c.Profile.Once, Each: c.Profile.Each, Initial: c.Empty, Fault: fault, FileSystem: flags.fs, Seed: flags.seed,
 				States: flags.states, Controls: fault == assay.PowerCut || fault == assay.FileCut, Findings: findings}
+			if c.KV {
+				t.Bytes = crash.StoreBytes
+			}
 			if len(c.Profile.Raw) > 0 {
 				driver, _, _ := strings.Cut(c.Driver, "@")
 				if t.DSN = c.Profile.Raw[driver]; t.DSN == "" {
@@ -292,7 +300,7 @@ func (a *app) replay(ctx context.Context, flags crashFlags) error {
 	if err != nil {
 		return usage(err)
 	}
-	if reason := crash.Missing(finding.Task.Fault); reason != "" {
+	if reason := crash.Missing(finding.Task.Fault, finding.Task.FileSystem); reason != "" {
 		return errors.New(reason)
 	}
 	progress := newProgress(a, false)
@@ -312,13 +320,8 @@ func (a *app) replay(ctx context.Context, flags crashFlags) error {
 			return err
 		}
 	}
-	dir, err := os.MkdirTemp("", "assay-crash-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	command := exec.Command(self(), crashDisk, "--replay", flags.replay, "--findings", findings, "--program", worker.Program, "--keep", keep, dir)
-	out, err := crash.Apart(ctx, command)
+	command := exec.Command(self(), crashDisk, "--replay", flags.replay, "--findings", findings, "--program", worker.Program, "--keep", keep)
+	out, err := crash.Apart(ctx, filepath.Join(l.Cache, "crash"), command)
 	if err != nil {
 		return err
 	}

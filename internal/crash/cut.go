@@ -14,6 +14,7 @@ const (
 	OpFlush        // all writes before it are on the medium from here on
 	OpAck          // the worker acknowledged a transaction
 	OpRead         // can fail, and is not recorded
+	OpCall         // the worker made a system call on a file: it changes nothing here
 	// Of files only, beside writes and flushes:
 	OpTruncate // the file has the length of the offset
 	OpName     // a folder names a file or a folder
@@ -25,9 +26,10 @@ type Op struct {
 	Kind   OpKind
 	Offset int64
 	Data   []byte
+	Call   FileCall
 	// Of files only:
 	Node   uint64 // the file or folder; 0: a disk
-	Name   string // of an entry
+	Name   string // of an entry, or of the file of a call
 	From   string // entry of the same folder that goes with it: a rename; empty: none
 	Child  uint64 // that the entry names
 	Folder bool   // the child is one

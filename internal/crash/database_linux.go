@@ -78,7 +78,7 @@ func unfit(capabilities []string) string {
 	switch {
 	case slices.Contains(capabilities, wire.CapPostgreSQL):
 		return "is a client of a server: only databases inside of the process are tried"
-	case !slices.Contains(capabilities, wire.CapSQL) && !slices.Contains(capabilities, wire.CapKV):
+	case len(capabilities) == 0: // one with calls alone may run the workload's SQL: it says so itself
 		return "runs neither SQL nor the operations of a key-value store"
 	}
 	return ""

@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -19,14 +20,17 @@ import (
 const (
 	diskName  = "disk"
 	marksName = "marks"
+	callsName = "calls"
 
 	diskNode  = 2
 	marksNode = 3
+	callsNode = 4
 )
 
 // disk is a block device with a volatile write cache, as a file that a loop
-// device is put on. Beside it lies the file that workers mark their
-// acknowledgements in, so that both are in one order.
+// device is put on. Beside it lie the file that workers mark their
+// acknowledgements in, and the one that a tracer writes their system calls to, so
+// that all are in one order.
 //
 // The process that serves it must never use the file system on it itself: if it
 // were killed while it waits for its own answer, it would wait for ever. It
@@ -39,11 +43,14 @@ type disk struct {
 	image     *Image
 	recording *Recording // nil: nothing is recorded
 	failing   func(kind OpKind) bool
+	below     string // folder of the files whose calls are noted
+	line      []byte // of the tracer, as far as it was written
 }
 
-// serveDisk mounts the two files in a folder.
-func serveDisk(folder string) (*disk, error) {
-	d := &disk{RawFileSystem: fuse.NewDefaultRawFileSystem(), image: NewImage(0)}
+// serveDisk mounts the files in a folder. The file system on the disk will be
+// mounted at below.
+func serveDisk(folder, below string) (*disk, error) {
+	d := &disk{RawFileSystem: fuse.NewDefaultRawFileSystem(), image: NewImage(0), below: below}
 	server, err := fuse.NewServer(d, folder, &fuse.MountOptions{FsName: "assay-crash", Name: "assay-crash",
 		DirectMountStrict: true, MaxWrite: 128 << 10, DisableXAttrs: true, Logger: log.New(io.Discard, "", 0)})
 	if err != nil {
@@ -126,7 +133,7 @@ func (d *disk) attributes(node uint64) fuse.Attr {
 
 // Lookup implements fuse.RawFileSystem.
 func (d *disk) Lookup(_ <-chan struct{}, _ *fuse.InHeader, name string, out *fuse.EntryOut) fuse.Status {
-	node := map[string]uint64{diskName: diskNode, marksName: marksNode}[name]
+	node := map[string]uint64{diskName: diskNode, marksName: marksNode, callsName: callsNode}[name]
 	if node == 0 {
 		return fuse.ENOENT
 	}
@@ -169,10 +176,14 @@ func (d *disk) Read(_ <-chan struct{}, in *fuse.ReadIn, buf []byte) (fuse.ReadRe
 func (d *disk) Write(_ <-chan struct{}, in *fuse.WriteIn, data []byte) (uint32, fuse.Status) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if in.NodeId == marksNode {
+	switch in.NodeId {
+	case marksNode:
 		for range data {
 			d.note(Op{Kind: OpAck})
 		}
+		return uint32(len(data)), fuse.OK
+	case callsNode:
+		d.noteCalls(data)
 		return uint32(len(data)), fuse.OK
 	}
 	if d.failing != nil && d.failing(OpWrite) {
@@ -195,6 +206,21 @@ func (d *disk) Fsync(_ <-chan struct{}, in *fuse.FsyncIn) fuse.Status {
 	}
 	d.note(Op{Kind: OpFlush})
 	return fuse.OK
+}
+
+// noteCalls notes the whole lines of what a tracer wrote.
+func (d *disk) noteCalls(data []byte) {
+	d.line = append(d.line, data...)
+	for {
+		line, rest, whole := bytes.Cut(d.line, []byte("\n"))
+		if !whole {
+			return
+		}
+		if op, ok := fileCall(string(line), d.below); ok {
+			d.note(op)
+		}
+		d.line = rest
+	}
 }
 
 func (d *disk) note(op Op) {

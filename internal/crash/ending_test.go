@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/guard"
 	"assay/kit/kv"
 	"assay/kit/kvdb"
 )
@@ -27,6 +28,7 @@ import (
 const (
 	asDisk   = "CRASH_TEST_DISK"   // the process of a disk
 	asHung   = "CRASH_TEST_HUNG"   // that of a disk that never answers
+	asFaulty = "CRASH_TEST_FAULTY" // one with a fault of assay itself, in the part that it names
 	asReplay = "CRASH_TEST_REPLAY" // one that replays a finding
 	asUser   = "CRASH_TEST_USER"   // one that an ordinary user started
 	asAssay  = "CRASH_TEST_ASSAY"  // one that does a task, with disks of the kind that it names
@@ -51,6 +53,8 @@ func TestMain(m *testing.M) {
 		}
 	case os.Getenv(asHung) != "":
 		err = serveHung(ctx, last)
+	case os.Getenv(asFaulty) != "":
+		err = serveFaulty(os.Getenv(asFaulty), last)
 	case os.Getenv(asDisk) != "":
 		err = Serve(ctx, last, os.Stdin, os.Stdout)
 	default:
@@ -71,7 +75,7 @@ func runUser(dir, program string) error {
 	files := task
 	files.Fault = assay.FileCut
 	var results []Result
-	err := Run(context.Background(), Config{Tasks: []Task{task, files}, Lanes: 1, Dir: dir, Self: []string{os.Args[0]}, Done: func(r Result) { results = append(results, r) }})
+	err := Run(context.Background(), Config{Tasks: []Task{task, files}, Lanes: 1, Dir: dir, Self: []string{os.Args[0]}, Done: func(r Result) error { results = append(results, r); return nil }})
 	return errors.Join(err, json.NewEncoder(os.Stdout).Encode(results))
 }
 
@@ -96,7 +100,7 @@ func mounts(t *testing.T, dir string) string {
 // However assay or the process of a disk ends in the middle of its work, nothing
 // stays mounted, attached or running.
 func TestNothingIsLeft(t *testing.T) {
-	if why := Missing(assay.PowerCut); why != "" {
+	if why := Missing(assay.PowerCut, Ext4); why != "" {
 		t.Skip(why)
 	}
 	if testing.Short() {
@@ -172,7 +176,7 @@ func runAssay(mode, dir, program string) error {
 		return err
 	}
 	task := Task{Driver: "store-honest", Program: program, Fault: assay.PowerCut, Seed: 1, States: 100000, Findings: dir}
-	return Run(ctx, Config{Tasks: []Task{task}, Lanes: 1, Dir: dir, Self: []string{self}, Done: func(Result) {}})
+	return Run(ctx, Config{Tasks: []Task{task}, Lanes: 1, Dir: dir, Self: []string{self}, Done: func(Result) error { return nil }})
 }
 
 // serveHung mounts a disk that never answers.
@@ -181,9 +185,119 @@ func serveHung(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
+	if err := l.format(ctx, Ext4); err != nil {
+		return err
+	}
 	l.disk.insert(l.base, false)
 	l.disk.fail(func(OpKind) bool { select {} })
 	return l.mountDisk(ctx)
+}
+
+// planted is a fault of assay itself.
+func planted() { panic("planted") }
+
+// faultyContext is a context in which a task comes to a fault while the disk is
+// mounted and the worker runs.
+type faultyContext struct {
+	context.Context
+	left *int
+}
+
+func (c faultyContext) Deadline() (time.Time, bool) {
+	if *c.left--; *c.left < 0 {
+		planted()
+	}
+	return c.Context.Deadline()
+}
+
+// serveFaulty serves a disk until there is a fault in a part of it.
+func serveFaulty(part, dir string) error {
+	left := 8 // mkfs, mount and a few requests to the worker
+	if part == "task" {
+		return Serve(faultyContext{context.Background(), &left}, dir, os.Stdin, os.Stdout)
+	}
+	l, err := newLane(context.Background(), dir, true)
+	if err != nil {
+		return err
+	}
+	if err := l.format(context.Background(), Ext4); err != nil {
+		return err
+	}
+	l.disk.insert(l.base, false)
+	l.disk.fail(func(OpKind) bool { planted(); return false }) // in a goroutine of the FUSE server
+	return l.mountDisk(context.Background())
+}
+
+// faultyRun does tasks whose results are handed to done, in processes of which
+// one part has a fault.
+func faultyRun(t *testing.T, part string, done func(Result) error) error {
+	if why := Missing(assay.PowerCut, Ext4); why != "" {
+		t.Skip(why)
+	}
+	if testing.Short() {
+		t.Skip("mounts disks")
+	}
+	t.Setenv(asDisk, "1")
+	t.Setenv(asFaulty, part)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, program := t.TempDir(), storeProgram(t, "store-honest")
+	task := Task{Driver: "store-honest", Program: program, Fault: assay.PowerCut, Seed: 1, States: 3, Findings: t.TempDir(), Settings: map[string]string{kv.Sync: "1"}}
+	err = guard.Error(func() error {
+		return Run(t.Context(), Config{Tasks: []Task{task, task}, Lanes: 1, Dir: dir, Self: []string{self}, Done: done})
+	})
+	gone(t, dir, program)
+	return err
+}
+
+// A fault of assay in the process of a disk fails the task, with the stack in its
+// reason, and the next task gets a new process. Nothing is left.
+func TestPanicOfADisk(t *testing.T) {
+	for _, part := range []string{"task", "disk"} {
+		t.Run(part, func(t *testing.T) {
+			var results []Result
+			if err := faultyRun(t, part, func(r Result) error { results = append(results, r); return nil }); err != nil {
+				t.Fatal(err)
+			}
+			if len(results) != 2 {
+				t.Fatalf("got %d results, want 2", len(results))
+			}
+			for _, r := range results {
+				first, stack, _ := strings.Cut(r.Reason, "\n")
+				if r.Outcome != assay.Failed || !strings.Contains(first, "planted") || !strings.Contains(stack, "crash.planted") {
+					t.Errorf("got %s: %s, want that it failed, with the planted panic first and its stack below", r.Outcome, r.Reason)
+				}
+				if plain := r.Plain(); !strings.Contains(plain, "planted") || strings.Contains(plain, "\n") {
+					t.Errorf("in the report: %q, want the panic without its stack", plain)
+				}
+			}
+		})
+	}
+}
+
+// A fault in a goroutine that hands tasks out is a panic of Run, an error of Done
+// is one of Run: both end the other tasks, and nothing is left.
+func TestPanicOfALane(t *testing.T) {
+	for name, c := range map[string]struct {
+		done func(Result) error
+		want string
+	}{
+		"panic": {func(Result) error { planted(); return nil }, "internal error: planted"},
+		"error": {func(Result) error { return errors.New("no store") }, "no store"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			calls := 0
+			err := faultyRun(t, "", func(r Result) error { calls++; return c.done(r) })
+			if err == nil || err.Error() != c.want || calls != 1 {
+				t.Errorf("got %v after %d results, want %s after 1", err, calls, c.want)
+			}
+			if fault := (*guard.Panic)(nil); name == "panic" && (!errors.As(err, &fault) || !strings.Contains(string(fault.Stack), "crash.planted")) {
+				t.Errorf("got %v, want the stack of the planted panic", err)
+			}
+		})
+	}
 }
 
 // gone waits until nothing is mounted or attached in a folder and no program

@@ -83,7 +83,7 @@ func (t *trial) killed(ctx context.Context) (evidence, observation, error) {
 	e := evidence{Finding: Finding{Moment: Anywhere}}
 	var under []string
 	if strace, err := exec.LookPath("strace"); err != nil {
-		t.result.Note = "killed at random times only: to kill at system calls too, install strace"
+		t.result.remark("killed at random times only: to kill at system calls too, install strace")
 	} else if t.result.States%2 == 1 {
 		call := calls[t.random.IntN(len(calls))]
 		number := int(math.Exp(t.random.Float64() * math.Log(mostCalls))) // early ones as often as late ones

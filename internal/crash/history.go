@@ -30,10 +30,17 @@ type history struct {
 
 type put struct{ key, value []byte }
 
+// valueBytes is how long the values of a task are that says nothing else, and
+// period after how many bytes longer ones repeat, so that findings stay small.
+const (
+	valueBytes = 600
+	period     = 512
+)
+
 // newHistory makes a number of transactions with values of a size, and one more
 // that is written after a crash.
-func newHistory(transactions, valueBytes int, seed uint64) *history {
-	h := &history{valueBytes: valueBytes}
+func newHistory(transactions, bytes int, seed uint64) *history {
+	h := &history{valueBytes: bytes}
 	random := rand.New(rand.NewPCG(seed, 2))
 	for t := range transactions + 1 {
 		h.puts = append(h.puts, put{fmt.Appendf(nil, "new-%08d", t), h.value(t, 0, random)})
@@ -54,7 +61,11 @@ func (h *history) value(transaction, part int, random *rand.Rand) []byte {
 	v := binary.LittleEndian.AppendUint32(nil, uint32(transaction))
 	v = append(v, byte(part))
 	for len(v) < h.valueBytes-4 {
-		v = append(v, byte(random.Uint32()))
+		if len(v) < valueBytes {
+			v = append(v, byte(random.Uint32()))
+		} else {
+			v = append(v, v[len(v)-period])
+		}
 	}
 	return binary.LittleEndian.AppendUint32(v, crc32.ChecksumIEEE(v))
 }

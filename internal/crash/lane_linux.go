@@ -2,6 +2,7 @@ package crash
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,8 +37,10 @@ type lane struct {
 	fuse   string // folder of the disk's file
 	mount  string // folder that the file system is mounted on
 	work   string // folder for argument sequences and the workers
-	base   *Image // an empty file system
-	files  string // folder that a recording file system is mounted on, in the lane's own namespace
+	base   *Image // an empty file system of the task at hand
+	kind   FileSystem
+	bases  map[FileSystem]*Image // those that were made
+	files  string                // folder that a recording file system is mounted on, in the lane's own namespace
 	// onFiles says that the task at hand is done there, and not on the disk.
 	onFiles bool
 }
@@ -45,7 +48,7 @@ type lane struct {
 // newLane makes a lane below a folder, with an empty disk where that is asked
 // for.
 func newLane(ctx context.Context, dir string, withDisk bool) (*lane, error) {
-	l := &lane{fuse: filepath.Join(dir, "fuse"), mount: filepath.Join(dir, "mnt"), work: filepath.Join(dir, "work"), files: filepath.Join(dir, "files")}
+	l := &lane{bases: map[FileSystem]*Image{}, fuse: filepath.Join(dir, "fuse"), mount: filepath.Join(dir, "mnt"), work: filepath.Join(dir, "work"), files: filepath.Join(dir, "files")}
 	for _, folder := range []string{l.fuse, l.mount, l.work, l.files} {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return nil, fmt.Errorf("folders of the disk: %w", err)
@@ -55,10 +58,7 @@ func newLane(ctx context.Context, dir string, withDisk bool) (*lane, error) {
 		return l, nil // for killing
 	}
 	var err error
-	if l.base, err = makeFileSystem(ctx, filepath.Join(l.work, "empty")); err != nil {
-		return nil, err
-	}
-	if l.disk, err = serveDisk(l.fuse); err != nil {
+	if l.disk, err = serveDisk(l.fuse, l.mount); err != nil {
 		return nil, err
 	}
 	l.holder = exec.Command("sleep", "infinity")
@@ -84,8 +84,22 @@ func (l *lane) run(ctx context.Context, name string, args ...string) error {
 	return program(ctx, all[0], all[1:]...)
 }
 
-// makeFileSystem makes an empty ext4 by way of a file, which is removed.
-func makeFileSystem(ctx context.Context, path string) (*Image, error) {
+// format has the disk begin with an empty file system.
+func (l *lane) format(ctx context.Context, fs FileSystem) error {
+	fs = cmp.Or(fs, Ext4)
+	if l.bases[fs] == nil {
+		image, err := makeFileSystem(ctx, fs, filepath.Join(l.work, "empty"))
+		if err != nil {
+			return err
+		}
+		l.bases[fs] = image
+	}
+	l.base, l.kind = l.bases[fs], fs
+	return nil
+}
+
+// makeFileSystem makes an empty one by way of a file, which is removed.
+func makeFileSystem(ctx context.Context, fs FileSystem, path string) (*Image, error) {
 	file, err := os.Create(path)
 	if err != nil {
 		return nil, err
@@ -95,8 +109,8 @@ func makeFileSystem(ctx context.Context, path string) (*Image, error) {
 	if err := file.Truncate(diskBytes); err != nil {
 		return nil, err
 	}
-	if err := program(ctx, "mkfs.ext4", "-q", "-F", "-b", "4096", "-m", "0",
-		"-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard", path); err != nil {
+	words := makers[fs].program
+	if err := program(ctx, words[0], append(words[1:len(words):len(words)], path)...); err != nil {
 		return nil, err
 	}
 	return readImage(file, diskBytes)
@@ -140,7 +154,7 @@ func (l *lane) mounted(ctx context.Context, image *Image, record bool, do func()
 
 // mountDisk mounts the file system that is on the disk.
 func (l *lane) mountDisk(ctx context.Context) error {
-	err := l.run(ctx, "mount", "-t", "ext4", "-o", "loop", filepath.Join(l.fuse, diskName), l.mount)
+	err := l.run(ctx, "mount", "-t", string(l.kind), "-o", makers[l.kind].options, filepath.Join(l.fuse, diskName), l.mount)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()

@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"sync"
@@ -9,27 +10,31 @@ import (
 	"assay"
 )
 
-// Missing says what this machine lacks for a fault, and what to do about it;
-// empty where it can be done.
-func Missing(fault assay.Fault) string {
+// Missing says what this machine lacks for a fault, of a disk with a file system,
+// and what to do about it; empty where it can be done.
+func Missing(fault assay.Fault, fs FileSystem) string {
 	switch {
 	case fault == assay.Kill:
 		return ""
-	case fault != assay.FileCut && os.Geteuid() != 0:
+	case fault == assay.FileCut:
+		return cmp.Or(missingFUSE(), missingMount(os.Geteuid() == 0 || ownNamespace()))
+	}
+	known, _ := os.ReadFile("/proc/filesystems") // else its module is looked for
+	return cmp.Or(missingDisk(), fs.missing(string(known)))
+}
+
+// missingDisk says what is missing to serve a disk and to mount what lies on it.
+func missingDisk() string {
+	if os.Geteuid() != 0 {
 		return "it takes root: run it with sudo, or in a container with --privileged"
 	}
-	file, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
-	if err != nil {
-		return "it takes /dev/fuse (" + err.Error() + "): load the module fuse, or start the container with --privileged"
-	}
-	_ = file.Close()
-	if fault == assay.FileCut {
-		return missingMount()
+	if missing := missingFUSE(); missing != "" {
+		return missing
 	}
 	if _, err := os.Stat("/dev/loop-control"); err != nil {
 		return "it takes loop devices (" + err.Error() + "): load the module loop, or start the container with --privileged"
 	}
-	for program, install := range map[string]string{"mount": "mount", "umount": "mount", "nsenter": "util-linux", "mkfs.ext4": "e2fsprogs"} {
+	for program, install := range map[string]string{"mount": "mount", "umount": "mount", "nsenter": "util-linux"} {
 		if _, err := exec.LookPath(program); err != nil {
 			return "it takes " + program + ": apt-get install " + install
 		}
@@ -37,9 +42,19 @@ func Missing(fault assay.Fault) string {
 	return ""
 }
 
-// missingMount says what is missing to mount FUSE.
-func missingMount() string {
-	if os.Geteuid() == 0 || ownNamespace() {
+func missingFUSE() string {
+	file, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
+	if err != nil {
+		return "it takes /dev/fuse (" + err.Error() + "): load the module fuse, or start the container with --privileged"
+	}
+	_ = file.Close()
+	return ""
+}
+
+// missingMount says what is missing to mount FUSE, where one is root of its own
+// mounts or not.
+func missingMount(root bool) string {
+	if root {
 		return ""
 	}
 	if _, err := exec.LookPath("fusermount3"); err != nil {

@@ -19,23 +19,35 @@ const (
 	LogRestart Moment = "log restart" // the header of its log
 	Checkpoint Moment = "checkpoint"  // the first page of the database, where there is a log
 	Busy       Moment = "busy commit" // over three times the usual writes, of an engine whose files are not known
-	Closing    Moment = "closing"     // after the last acknowledgement
-	Anywhere   Moment = "anywhere"    // no flush and no acknowledgement is near
-	Recovery   Moment = "recovery"    // a second cut, while the engine recovers from the first
+	// Known by system calls on files, see type files:
+	JournalDeletion Moment = "journal deletion"
+	MemtableFlush   Moment = "memtable flush"
+	Compaction      Moment = "compaction"
+	FileGrowth      Moment = "file growth" // by a call of its own, not by a write behind the end
+	Closing         Moment = "closing"     // after the last acknowledgement
+	Anywhere        Moment = "anywhere"    // no flush and no acknowledgement is near
+	Recovery        Moment = "recovery"    // a second cut, while the engine recovers from the first
 )
 
 // points returns where to cut, by moment: just before each flush, where the most
-// can be lost, and just after each acknowledgement, where the most was promised.
+// can be lost, just after each acknowledgement, where the most was promised, and
+// just after each call that changes which files there are.
 func (r *Recording) points() map[Moment][]int {
 	all := map[Moment][]int{}
 	usual, hasLog := r.usualWrites(), slices.ContainsFunc(r.Ops, startsLog)
 	began, acked, total := 0, 0, r.Acked(len(r.Ops))
+	known, recent := newFiles(), Moment("")
 	for i, op := range r.Ops {
+		if m := known.moment(op); m != "" && acked > 0 && acked < total {
+			recent = m
+			all[m] = append(all[m], i+1)
+		}
 		switch op.Kind {
 		case OpAck:
 			acked++
 			all[Acked] = append(all[Acked], i+1)
 			began = i + 1
+			clear(known.fresh)
 		case OpFlush:
 			m := Commit
 			switch {
@@ -43,10 +55,13 @@ func (r *Recording) points() map[Moment][]int {
 				m = Creation
 			case acked == total:
 				m = Closing
+			case recent != "":
+				m = recent
 			default:
 				m = r.during(began, usual, hasLog)
 			}
 			all[m] = append(all[m], i)
+			recent = ""
 		}
 	}
 	all[Closing] = append(all[Closing], len(r.Ops))
@@ -147,7 +162,7 @@ var choices = []Choice{KeepAll, KeepNone, KeepPrefix, DropOne, KeepSome, KeepOne
 
 func newChooser(r *Recording, flushes bool, seed uint64) *chooser {
 	c := &chooser{recording: r, flushes: flushes, random: rand.New(rand.NewPCG(seed, 1)), points: r.points(), turns: map[Moment]int{}}
-	for _, m := range []Moment{Acked, Commit, LogRestart, Checkpoint, Busy, Creation, Closing} {
+	for _, m := range []Moment{Acked, Commit, LogRestart, Checkpoint, JournalDeletion, MemtableFlush, Compaction, FileGrowth, Busy, Creation, Closing} {
 		if len(c.points[m]) > 0 {
 			c.moments = append(c.moments, m)
 		}

@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"assay"
@@ -14,7 +16,6 @@ import (
 // The workload: enough for SQLite to checkpoint its log and begin it anew.
 const (
 	transactions = 400
-	valueBytes   = 600
 	// batch is how many of them are asked for at once, and recordingShare the part
 	// of a task's time after which no more are.
 	batch          = 50
@@ -47,7 +48,7 @@ func (t *trial) power(ctx context.Context) error {
 	}
 	t.result.Operations, t.result.Acked = len(recording.Ops), recording.Acked(len(recording.Ops))
 	if t.result.Acked < t.history.transactions() {
-		t.result.Note = fmt.Sprintf("power of %s, %s: %d of the workload's %d transactions, since they took long", t.task.Driver, t.task.Profile, t.result.Acked, t.history.transactions())
+		t.result.remark(fmt.Sprintf("power of %s, %s: %d of the workload's %d transactions, since they took long", t.task.Driver, t.task.Profile, t.result.Acked, t.history.transactions()))
 	}
 	if t.task.Controls {
 		if err := t.controls(ctx, recording); err != nil {
@@ -92,7 +93,7 @@ func (t *trial) record(ctx context.Context, task Task, note bool) (*Recording, e
 		if err := t.install(ctx, task, path); err != nil {
 			return err
 		}
-		db, err := t.open(ctx, task, path)
+		db, err := t.open(ctx, task, path, t.traced()...)
 		if err != nil {
 			return err
 		}
@@ -118,6 +119,22 @@ func (t *trial) record(ctx context.Context, task Task, note bool) (*Recording, e
 		return nil, fmt.Errorf("the worker marked %d of %d transactions", acked, written)
 	}
 	return recording, nil
+}
+
+// traced is the program with arguments that runs a worker whose system calls on
+// files are recorded among what the disk sees; nothing where there is none, or
+// where files are recorded themselves.
+func (t *trial) traced() []string {
+	if t.onFiles {
+		return nil
+	}
+	strace, err := exec.LookPath("strace")
+	if err != nil {
+		t.result.remark("memtable flushes, compactions, journals that are deleted and files that grow are cut at by chance only: to find them, install strace")
+		return nil
+	}
+	return []string{strace, "-f", "-qq", "-y", "--seccomp-bpf", "-s", "4096", "-e", "signal=none", "-e", "trace=?" + strings.Join(tracedCalls, ",?"),
+		"-o", filepath.Join(t.fuse, callsName), "--"}
 }
 
 // recorded runs do on an empty disk, or in an empty folder, that records.

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"assay"
 	"assay/kit/kv"
@@ -36,7 +37,7 @@ func storeProgram(t *testing.T, name string) string {
 func do(t *testing.T, tasks ...Task) map[string]Result {
 	t.Helper()
 	for i := range tasks {
-		if why := Missing(tasks[i].Fault); why != "" {
+		if why := Missing(tasks[i].Fault, Ext4); why != "" {
 			t.Skip(why)
 		}
 		tasks[i].Findings = t.TempDir()
@@ -50,7 +51,7 @@ func do(t *testing.T, tasks ...Task) map[string]Result {
 		t.Fatal(err)
 	}
 	results := map[string]Result{}
-	err = Run(t.Context(), Config{Tasks: tasks, Lanes: min(2, len(tasks)), Dir: t.TempDir(), Self: []string{self}, Done: func(r Result) { results[r.Task.Driver] = r }})
+	err = Run(t.Context(), Config{Tasks: tasks, Lanes: min(2, len(tasks)), Dir: t.TempDir(), Self: []string{self}, Done: func(r Result) error { results[r.Task.Driver] = r; return nil }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,11 +74,19 @@ func again(t *testing.T, r Result, keep string) {
 	if r.Worst == nil || r.Worst.ID == "" {
 		t.Fatalf("there is nothing to replay in %+v", r)
 	}
-	command := exec.Command(self, r.Worst.Task.Findings, r.Worst.ID, r.Task.Program, keep, t.TempDir())
+	command := exec.Command(self, r.Worst.Task.Findings, r.Worst.ID, r.Task.Program, keep)
 	command.Env = append(os.Environ(), asReplay+"=1", asDisk+"=")
-	out, err := Apart(t.Context(), command)
+	dir := t.TempDir()
+	killed := filepath.Join(dir, lanePrefix+"999999999-apart") // of a process that is gone
+	if err := os.MkdirAll(killed, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	out, err := Apart(t.Context(), dir, command)
 	if err != nil {
 		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
 	}
 	var got Replayed
 	if err := json.Unmarshal(out, &got); err != nil {
@@ -150,6 +159,43 @@ func TestOtherFaults(t *testing.T) {
 	}
 	if moments := results["kill"].ByMoment; len(moments) < 2 {
 		t.Errorf("kills at %v, want some at system calls where strace is installed", moments)
+	}
+}
+
+// A store that goes on after errors of the disk is found out, when the disk is full
+// and when it fails. Each finding shows the same again, and leaves the disk.
+func TestReplayOfOtherFaults(t *testing.T) {
+	task := Task{Program: storeProgram(t, "store-swallows"), Seed: 1, States: 3, Settings: map[string]string{kv.Sync: "1"}}
+	full, failing := task, task
+	full.Driver, full.Fault = "full", assay.FullDisk
+	failing.Driver, failing.Fault = "eio", assay.FailingIO
+	for fault, r := range do(t, full, failing) {
+		if r.Refuted() == Unharmed {
+			t.Errorf("%s: %v, want what a store loses that goes on after errors", fault, r.Counts)
+			continue
+		}
+		keep := filepath.Join(t.TempDir(), "disk.img")
+		again(t, r, keep)
+		if info, err := os.Stat(keep); err != nil || info.Size() != diskBytes {
+			t.Errorf("%s: the disk is not left: %v", fault, err)
+		}
+	}
+}
+
+// A worker that has operations of its own runs the workload as SQL with arguments,
+// in its library's transactions, and each is whole.
+func TestActiveRecord(t *testing.T) {
+	if err := exec.Command("ruby", "-e", "require 'active_record'; require 'sqlite3'").Run(); err != nil {
+		t.Skip("no Ruby with ActiveRecord: ", err)
+	}
+	program, err := filepath.Abs(filepath.Join("..", "..", "workers", "activerecord", "worker"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := Task{Driver: "activerecord", Program: program, Fault: assay.PowerCut, Seed: 1, States: 3, Time: 2 * time.Minute, Settings: map[string]string{"journal_mode": "wal", "synchronous": "full"}}
+	r := do(t, task)["activerecord"]
+	if r.Claimed != assay.Power || r.Counts[Unharmed] != 3 || r.Acked != transactions {
+		t.Errorf("claims %s, %v after %d transactions; want power, 3 unharmed after %d; %+v", r.Claimed, r.Counts, r.Acked, transactions, r.Worst)
 	}
 }
 

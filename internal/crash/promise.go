@@ -15,10 +15,11 @@ type Promise struct {
 	// None stands for the default of a library that does not show it.
 	Settings map[string][]string
 	Class    assay.Durability // that the words come to
-	// LosesWhenKilled says that a killed process may lose the newest commits too.
-	LosesWhenKilled bool `json:"loses_when_killed"`
-	Says            string
-	Source          string // address of the documentation
+	// NewestOnly says that no fault takes more than the newest commits, though the
+	// class allows it.
+	NewestOnly bool `json:"newest_only"`
+	Says       string
+	Source     string // address of the documentation
 }
 
 //go:embed promises.json
@@ -55,11 +56,7 @@ func (p Promise) fits(settings map[string]string) bool {
 
 // Contradicts reports whether a result shows what the documentation excludes.
 func (p Promise) Contradicts(r *Result) bool {
-	alive := r.Task.Fault == assay.Kill || r.Task.Fault == assay.FullDisk // the system keeps what was written
 	return slices.ContainsFunc(r.damages(), func(d Damage) bool {
-		if d == Lost && alive {
-			return p.Class != assay.None && !p.LosesWhenKilled
-		}
-		return promised(p.Class, r.Task.Fault, d)
+		return promised(p.Class, r.Task.Fault, d) || p.NewestOnly && d != Lost && d != Unmade
 	})
 }

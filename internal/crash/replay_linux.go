@@ -30,6 +30,11 @@ func Replay(ctx context.Context, findings, id, program, keep, dir string) (Repla
 	if err != nil {
 		return Replayed{}, err
 	}
+	if e.Recording != nil {
+		if err := l.format(ctx, task.FileSystem); err != nil {
+			return Replayed{}, err
+		}
+	}
 	found, err := t.again(ctx, e)
 	return Replayed{Finding: e.Finding, Damage: found.damage, Found: found.transactions, Words: found.words}, err
 }

@@ -141,7 +141,8 @@ func (r *Result) Plain() string {
 	subject := subjects[r.Task.Fault]
 	switch bad := r.beyondLoss(); {
 	case r.Outcome != assay.OK:
-		return fmt.Sprintf("%s: %s: %s.", cmp.Or(subject, "All faults"), r.Outcome, strings.TrimRight(r.Reason, "."))
+		reason, _, _ := strings.Cut(r.Reason, "\n") // the stack of a fault of assay is told where it happens
+		return fmt.Sprintf("%s: %s: %s.", cmp.Or(subject, "All faults"), r.Outcome, strings.TrimRight(reason, "."))
 	case r.Void():
 		return subject + ": nothing is known, since a control that must fail did not."
 	case r.States == 0:
@@ -232,7 +233,7 @@ func (r *Report) Unsupported() []string {
 			continue
 		}
 		what := string(result.Task.Fault)
-		if what == "" || Missing(result.Task.Fault) == "" { // it is the target that cannot do it, and not the machine
+		if what == "" || Missing(result.Task.Fault, result.Task.FileSystem) == "" { // it is the target that cannot do it, and not the machine
 			what = result.Task.Driver + ", " + result.Task.Profile
 		}
 		if line := what + ": " + result.Reason; !slices.Contains(all, line) {
@@ -247,8 +248,10 @@ func (r *Report) Unsupported() []string {
 func (r *Report) Lessened() []string {
 	var all []string
 	for i := range r.Results {
-		if note := r.Results[i].Note; note != "" && !slices.Contains(all, note) {
-			all = append(all, note)
+		for _, note := range r.Results[i].Notes {
+			if !slices.Contains(all, note) {
+				all = append(all, note)
+			}
 		}
 	}
 	return all

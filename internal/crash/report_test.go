@@ -70,8 +70,8 @@ func TestShare(t *testing.T) {
 	Share(tasks, 2, 100e9)
 	total := 0.0
 	for _, task := range tasks {
-		if total += task.Time.Seconds(); (task.Time == 0) != (Missing(task.Fault) != "") {
-			t.Errorf("%s has %s, where the machine says %q", task.Fault, task.Time, Missing(task.Fault))
+		if total += task.Time.Seconds(); (task.Time == 0) != (Missing(task.Fault, Ext4) != "") {
+			t.Errorf("%s has %s, where the machine says %q", task.Fault, task.Time, Missing(task.Fault, Ext4))
 		}
 	}
 	if total < 199 || total > 200 {
@@ -92,6 +92,16 @@ func TestPromises(t *testing.T) {
 		}
 		if got, ok := r.Documented(); !ok || got.Says != p.Says {
 			t.Errorf("%v of %s: got %q, want %q", r.Settings, p.Engine, got.Says, p.Says)
+		}
+	}
+	pebble := func(fault assay.Fault, d Damage) *Result {
+		return &Result{Engine: "pebble", Settings: map[string]string{"sync": "0"}, Task: Task{Fault: fault}, Counts: map[Damage]int{d: 1}}
+	}
+	for r, want := range map[*Result]bool{pebble(assay.Kill, Lost): false, pebble(assay.PowerCut, Lost): false, pebble(assay.PowerCut, Unmade): false,
+		pebble(assay.Kill, Corrupt): true, pebble(assay.PowerCut, Inconsistent): true} {
+		p, _ := r.Documented()
+		if got := p.Contradicts(r); got != want {
+			t.Errorf("%v by %s: documented %+v, contradicted %v, want %v", r.Counts, r.Task.Fault, p, got, want)
 		}
 	}
 	if got, ok := (&Result{Engine: "sqlite"}).Documented(); ok {

@@ -19,60 +19,72 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/guard"
 	"assay/kit/process"
 )
 
 // Config says how tasks are done.
 type Config struct {
 	Tasks []Task
-	Lanes int      // processes that do tasks at the same time, each with a disk of its own
-	Dir   string   // folder for their files
-	Self  []string // program and arguments that call Serve; the folder is put behind them
-	Done  func(Result)
+	Lanes int                // processes that do tasks at the same time, each with a disk of its own
+	Dir   string             // folder for their files
+	Self  []string           // program and arguments that call Serve; the folder is put behind them
+	Done  func(Result) error // called after each task, by one at a time; an error ends the others
 }
 
 // grace is how long a lane may take beyond the time of its task.
 const grace = 3 * time.Minute
 
-// Run does all tasks. When it returns nothing is mounted, attached or running
-// any more.
+// Run does all tasks. When it returns, or panics, nothing is mounted, attached or
+// running any more. It panics where a goroutine of it did.
 func Run(ctx context.Context, c Config) error {
-	if err := os.MkdirAll(c.Dir, 0o755); err != nil {
-		return fmt.Errorf("folder for disks: %w", err)
-	}
 	if err := sweep(c.Dir); err != nil {
 		return err
 	}
-	tasks := make(chan Task)
-	go func() {
-		defer close(tasks)
-		for _, task := range c.Tasks {
-			select {
-			case tasks <- task:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel()
+	tasks := make(chan Task, len(c.Tasks))
+	for _, task := range c.Tasks {
+		tasks <- task
+	}
+	close(tasks)
+	caught := guard.Catcher{Stop: cancel}
 	var all sync.WaitGroup
 	var one sync.Mutex
+	done := func(r Result) error {
+		one.Lock()
+		defer one.Unlock()
+		return c.Done(r)
+	}
+	failures := make([]error, c.Lanes)
 	for i := range c.Lanes {
 		all.Go(func() {
-			var p *lanePeer
-			defer func() { p.end() }()
-			for task := range tasks {
-				result := c.do(ctx, &p, i, task)
-				if ctx.Err() != nil {
-					return
-				}
-				one.Lock()
-				c.Done(result)
-				one.Unlock()
+			caught.Do(func() { failures[i] = c.lane(limited, i, tasks, done) })
+			if failures[i] != nil {
+				cancel()
 			}
 		})
 	}
 	all.Wait()
-	return ctx.Err()
+	caught.Rethrow()
+	return errors.Join(append(failures, ctx.Err())...)
+}
+
+// lane does tasks one after the other in a process of its own, until there are no
+// more.
+func (c Config) lane(ctx context.Context, number int, tasks <-chan Task, done func(Result) error) error {
+	var p *lanePeer
+	defer func() { p.end() }()
+	for task := range tasks {
+		result := c.do(ctx, &p, number, task)
+		if ctx.Err() != nil {
+			return nil
+		}
+		if err := done(result); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // do has a lane do a task, starting one where there is none.
@@ -82,7 +94,7 @@ func (c Config) do(ctx context.Context, p **lanePeer, number int, task Task) Res
 		*p = nil
 		return Result{Task: task, Outcome: outcome, Reason: err.Error()}
 	}
-	if reason := Missing(task.Fault); reason != "" {
+	if reason := Missing(task.Fault, task.FileSystem); reason != "" {
 		return Result{Task: task, Outcome: assay.Unsupported, Reason: reason}
 	}
 	if *p == nil {
@@ -104,6 +116,9 @@ func (c Config) do(ctx context.Context, p **lanePeer, number int, task Task) Res
 		return fail(assay.TimedOut, fmt.Errorf("no result %s after the time of the task", grace))
 	case err != nil:
 		return fail(assay.Failed, err)
+	case result.Outcome == assay.Failed:
+		(*p).end() // its disk may be in any state
+		*p = nil
 	}
 	return result
 }
@@ -121,18 +136,14 @@ type lanePeer struct {
 // start starts a lane in a mount namespace of its own, which the kernel takes
 // down with everything in it when the lane ends. The lane ends with this process.
 func (c Config) start(number int) (*lanePeer, error) {
-	dir := filepath.Join(c.Dir, fmt.Sprintf("%s%d-%d", lanePrefix, os.Getpid(), number))
-	if err := os.RemoveAll(dir); err != nil {
-		return nil, fmt.Errorf("folder for a disk: %w", err)
-	}
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return nil, fmt.Errorf("folder for a disk: %w", err)
+	dir, err := makeFolder(c.Dir, strconv.Itoa(number))
+	if err != nil {
+		return nil, err
 	}
 	command := exec.Command(c.Self[0], append(c.Self[1:len(c.Self):len(c.Self)], dir)...)
 	p := &lanePeer{command: command, dir: dir, exited: make(chan struct{})}
 	command.SysProcAttr = apart()
 	command.Stderr = &p.stderr
-	var err error
 	if p.in, err = command.StdinPipe(); err != nil {
 		return nil, err
 	}
@@ -160,11 +171,12 @@ func (p *lanePeer) ask(ctx, limit context.Context, task Task) (Result, error) {
 	answer := make(chan error, 1)
 	var result Result
 	go func() {
-		err := json.NewEncoder(p.in).Encode(task)
-		if err == nil {
-			err = p.results.Decode(&result)
-		}
-		answer <- err
+		answer <- guard.Error(func() error {
+			if err := json.NewEncoder(p.in).Encode(task); err != nil {
+				return err
+			}
+			return p.results.Decode(&result)
+		})
 	}()
 	select {
 	case <-ctx.Done():
@@ -172,9 +184,14 @@ func (p *lanePeer) ask(ctx, limit context.Context, task Task) (Result, error) {
 	case <-limit.Done():
 		return Result{}, limit.Err()
 	case err := <-answer:
-		if err != nil {
+		var fault *guard.Panic
+		switch {
+		case errors.As(err, &fault):
+			panic(fault)
+		case err != nil:
+			_ = p.in.Close() // it ends where it has not
 			<-p.exited
-			return Result{}, fmt.Errorf("the process that serves the disk ended: %w: %s", err, strings.TrimSpace(p.stderr.String()))
+			return Result{}, fmt.Errorf("the process that serves the disk ended (%s): %s", p.command.ProcessState, strings.TrimSpace(p.stderr.String()))
 		}
 		return result, nil
 	}
@@ -193,9 +210,25 @@ func (p *lanePeer) end() {
 
 const lanePrefix = "disk-"
 
+// makeFolder makes an empty folder of this process.
+func makeFolder(dir, name string) (string, error) {
+	made := filepath.Join(dir, fmt.Sprintf("%s%d-%s", lanePrefix, os.Getpid(), name))
+	err := os.RemoveAll(made)
+	if err == nil {
+		err = os.MkdirAll(made, 0o700)
+	}
+	if err != nil {
+		return "", fmt.Errorf("folder for a disk: %w", err)
+	}
+	return made, nil
+}
+
 // sweep removes the folders of processes that are gone. Nothing is mounted there
 // any more: their mounts ended with them.
 func sweep(dir string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("folder for disks: %w", err)
+	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("folder for disks: %w", err)
@@ -215,8 +248,18 @@ func sweep(dir string) error {
 }
 
 // Apart runs a command in a mount namespace of its own, and returns what it
-// wrote to its output.
-func Apart(ctx context.Context, command *exec.Cmd) ([]byte, error) {
+// wrote to its output. Its last argument is an empty folder below dir, which is
+// removed: now, or at the next start of whatever uses dir.
+func Apart(ctx context.Context, dir string, command *exec.Cmd) ([]byte, error) {
+	if err := sweep(dir); err != nil {
+		return nil, err
+	}
+	folder, err := makeFolder(dir, "apart")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	command.Args = append(command.Args, folder)
 	var out, stderr bytes.Buffer
 	command.SysProcAttr, command.Stdout, command.Stderr = apart(), &out, &stderr
 	if err := process.Launch(command); err != nil {

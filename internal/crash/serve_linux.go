@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/guard"
 	"assay/kit/process"
 	"assay/kit/wire"
 )
@@ -18,7 +20,7 @@ import (
 // Serve does tasks: one JSON object a line in, one Result a line out. dir is an
 // empty folder. It is to run in a process and a mount namespace of its own.
 func Serve(ctx context.Context, dir string, in io.Reader, out io.Writer) error {
-	l, err := newLane(ctx, dir, Missing(assay.PowerCut) == "")
+	l, err := newLane(ctx, dir, missingDisk() == "")
 	if err != nil {
 		return err
 	}
@@ -45,15 +47,23 @@ func (l *lane) do(ctx context.Context, task Task) Result {
 	if task.Time > 0 {
 		t.deadline = began.Add(task.Time)
 	}
-	if err == nil {
-		err = t.fault(ctx)
+	if err == nil && task.onDisk() {
+		err = l.format(ctx, task.FileSystem)
 	}
 	if err == nil {
-		err = t.keep()
+		err = guard.Error(func() error {
+			if err := t.fault(ctx); err != nil {
+				return err
+			}
+			return t.keep()
+		})
 	}
 	var remote *wire.Error
 	var ended *process.ExitError
+	var fault *guard.Panic
 	switch {
+	case errors.As(err, &fault):
+		t.result.Outcome, t.result.Reason = assay.Failed, fmt.Sprintf("%v\n%s", fault, fault.Stack)
 	case errors.As(err, &remote) && remote.Code == wire.Unsupported, errors.As(err, &ended) && ended.Status == "exit status 69":
 		t.result.Outcome, t.result.Reason = assay.Unsupported, err.Error()
 	case err != nil:
@@ -66,7 +76,7 @@ func (l *lane) do(ctx context.Context, task Task) Result {
 // newTrial returns a trial of a task, with the arguments of its workload.
 func newTrial(l *lane, task Task) (*trial, error) {
 	t := &trial{lane: l, task: task, digests: map[int]string{}, random: rand.New(rand.NewPCG(task.Seed, 3)),
-		history: newHistory(transactions, valueBytes, task.Seed), arguments: filepath.Join(l.work, "arguments.col"),
+		history: newHistory(transactions, cmp.Or(task.Bytes, valueBytes), task.Seed), arguments: filepath.Join(l.work, "arguments.col"),
 		result: &Result{Task: task, Outcome: assay.OK, Counts: map[Damage]int{}, ByMoment: map[Moment]int{}}}
 	return t, t.history.arguments(t.arguments)
 }

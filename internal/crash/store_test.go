@@ -17,7 +17,10 @@ import (
 	"assay/kit/kvdb"
 )
 
-// logStore is a log of transactions and what they come to.
+// logStore is a log of transactions and what they come to. Its name may be that of
+// a fault: store-lies does not sync, store-swallows goes on after errors of the
+// disk, store-deaf reads nothing from a disk that fails, store-damaged fails its
+// own check.
 type logStore struct {
 	name string
 	log  *os.File
@@ -113,14 +116,16 @@ func (s *logStore) Update(do func(kvdb.Writer) error) error {
 	if err := gob.NewEncoder(&out).Encode(w.all); err != nil {
 		return err
 	}
-	if _, err := s.log.Write(out.Bytes()); err != nil {
+	if _, err := s.log.Write(out.Bytes()); err != nil && s.name != "store-swallows" {
 		return err
 	}
 	for _, p := range w.all {
 		s.keys[string(p.Key)] = p.Value
 	}
 	if s.sync && s.name != "store-lies" {
-		return s.log.Sync()
+		if err := s.log.Sync(); s.name != "store-swallows" {
+			return err
+		}
 	}
 	return nil
 }

@@ -10,24 +10,34 @@ import (
 
 // Task is one driver with one profile, and what is to be done to it.
 type Task struct {
-	Driver   string   // NAME[@VERSION][:OPTION...]
-	Options  []string // compile options of the worker
-	Build    string   // digest of the worker's build
-	Program  string   // path of the worker
-	Plan     string   // its name
-	Profile  string
-	Settings map[string]string
-	DSN      string // literal, with {{path}}; empty: by Settings
-	Once     []string
-	Each     []string
-	Initial  string // a prepared, empty database with settings of the file; empty: the worker makes it
-	Fault    assay.Fault
-	Seed     uint64
-	States   int           // at most; 0: as many as the time allows
-	Time     time.Duration // for this task; 0: until States are tried
-	Controls bool          // also run those that must fail
-	Findings string        // folder that the smallest counterexample is kept in
+	Driver     string   // NAME[@VERSION][:OPTION...]
+	Options    []string // compile options of the worker
+	Build      string   // digest of the worker's build
+	Program    string   // path of the worker
+	Plan       string   // its name
+	Profile    string
+	Settings   map[string]string
+	DSN        string // literal, with {{path}}; empty: by Settings
+	Once       []string
+	Each       []string
+	Initial    string // a prepared, empty database with settings of the file; empty: the worker makes it
+	Fault      assay.Fault
+	Seed       uint64
+	FileSystem FileSystem    // of the disk; empty: ext4
+	Bytes      int           // of each value that the workload writes; 0: few
+	States     int           // at most; 0: as many as the time allows
+	Time       time.Duration // for this task; 0: until States are tried
+	Controls   bool          // also run those that must fail
+	Findings   string        // folder that the smallest counterexample is kept in
 }
+
+// onDisk reports whether the fault is of a disk.
+func (t Task) onDisk() bool { return t.Fault != assay.Kill && t.Fault != assay.FileCut }
+
+// StoreBytes is how long values of a key-value store are: the workload fills a
+// memtable of 4 MB, as Pebble and LevelDB have it, several times, so that tables
+// are written and compacted.
+const StoreBytes = 12 << 10
 
 // readOnly reports whether the settings open the database for reading only: then
 // nothing is committed that could be lost.
@@ -83,10 +93,10 @@ type Result struct {
 	Claimed    assay.Durability  // by those settings
 	Outcome    assay.Outcome
 	Reason     string
-	Note       string // what was done less than is possible, and what that takes
-	States     int    // different ones that were checked
-	Equal      int    // that were the same as one before, and not checked again
-	Unmounted  int    // of which the file system did not mount: nothing is known of the database
+	Notes      []string // what was done less than is possible, and what that takes
+	States     int      // different ones that were checked
+	Equal      int      // that were the same as one before, and not checked again
+	Unmounted  int      // of which the file system did not mount: nothing is known of the database
 	Counts     map[Damage]int
 	MaxLost    int // acknowledged transactions that one state lost
 	ByMoment   map[Moment]int
@@ -96,6 +106,13 @@ type Result struct {
 	Took       time.Duration // all of it
 	Acked      int           // transactions of the workload
 	Operations int           // of the disk, in the recording
+}
+
+// remark notes once what was done less than is possible.
+func (r *Result) remark(text string) {
+	if !slices.Contains(r.Notes, text) {
+		r.Notes = append(r.Notes, text)
+	}
 }
 
 // Control is a database or disk that is known to be bad. A run in which one is
@@ -114,9 +131,7 @@ func promised(class assay.Durability, fault assay.Fault, d Damage) bool {
 	case fault == assay.PowerCut, fault == assay.FileCut, fault == assay.FailingIO: // a write that fails later is seen by a sync only
 		return class == assay.Power || class == assay.Consistent && d != Lost
 	}
-	// A killed process and a full disk lose nothing that was acknowledged, unless
-	// the class is that the newest commits may be gone.
-	return class == assay.Power || class == assay.Process || class == assay.Consistent && d != Lost
+	return class != assay.None // a killed process and a full disk lose nothing that was acknowledged
 }
 
 // Refuted is the damage that the claimed class excludes, the worst of them;

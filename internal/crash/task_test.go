@@ -20,7 +20,7 @@ func TestPromised(t *testing.T) {
 		{assay.Power, assay.PowerCut, Lost, true}, {assay.Power, assay.PowerCut, Unharmed, false}, {assay.Power, assay.PowerCut, Unmade, false},
 		{assay.Consistent, assay.PowerCut, Lost, false}, {assay.Consistent, assay.PowerCut, Inconsistent, true}, {assay.Consistent, assay.PowerCut, Corrupt, true},
 		{assay.Process, assay.PowerCut, Corrupt, false}, {assay.Process, assay.Kill, Lost, true}, {assay.Power, assay.FullDisk, Lost, true},
-		{assay.Consistent, assay.Kill, Lost, false}, {assay.Consistent, assay.Kill, Inconsistent, true},
+		{assay.Consistent, assay.Kill, Lost, true}, {assay.Consistent, assay.Kill, Inconsistent, true},
 		{assay.None, assay.Kill, Corrupt, false}, {assay.DurabilityUnknown, assay.PowerCut, Corrupt, false},
 	} {
 		if got := promised(c.class, c.fault, c.damage); got != c.want {

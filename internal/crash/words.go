@@ -84,7 +84,7 @@ func Faults() []assay.Fault {
 // Usual are the faults that are tried where nobody chooses: all, and the weaker
 // model of a power cut only where the disk itself cannot be had.
 func Usual() []assay.Fault {
-	return slices.DeleteFunc(Faults(), func(f assay.Fault) bool { return f == assay.FileCut && Missing(assay.PowerCut) == "" })
+	return slices.DeleteFunc(Faults(), func(f assay.Fault) bool { return f == assay.FileCut && Missing(assay.PowerCut, Ext4) == "" })
 }
 
 // weights are the parts of a budget that faults get. Cutting the power has the
@@ -96,12 +96,12 @@ var weights = map[assay.Fault]time.Duration{assay.PowerCut: 6, assay.FileCut: 4,
 func Share(tasks []Task, lanes int, budget time.Duration) {
 	total := time.Duration(0)
 	for _, t := range tasks {
-		if Missing(t.Fault) == "" {
+		if Missing(t.Fault, t.FileSystem) == "" {
 			total += weights[t.Fault]
 		}
 	}
 	for i := range tasks {
-		if Missing(tasks[i].Fault) == "" {
+		if Missing(tasks[i].Fault, tasks[i].FileSystem) == "" {
 			tasks[i].Time = budget * time.Duration(lanes) * weights[tasks[i].Fault] / total
 		}
 	}

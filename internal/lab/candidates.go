@@ -17,6 +17,7 @@ type Candidate struct {
 	Driver  string // NAME[@VERSION][:OPTION...]
 	Profile assay.Profile
 	Program runner.Program
+	KV      bool // the plan uses it as a key-value store
 	// Empty is a database without any table but that of key-value stores, and with
 	// the settings that are fixed in a file; empty where the profile has none.
 	Empty string
@@ -50,7 +51,7 @@ func (l *Lab) Candidates(ctx context.Context, request Request) ([]Candidate, []a
 		if err != nil {
 			return nil, nil, err
 		}
-		all = append(all, Candidate{driver, c.Profile, programs[driver], empty})
+		all = append(all, Candidate{driver, c.Profile, programs[driver], c.Operation.KV(), empty})
 	}
 	return all, r.done, nil
 }

@@ -73,7 +73,7 @@ class Lap
   def run
     @nanos = 0
     @counters = {}
-    marks = File.open(@marks, "wb") if @marks.present?
+    marks = File.open(@marks, "ab") if @marks.present?
     @operation.call? ? call(marks) : together(marks)
     reply
   ensure
@@ -122,7 +122,7 @@ class Lap
     share = Share.new(previous, previous, 0)
     while (from = draw(@window.positive? && previous - @began >= @window))
       count = [@batch, @units - from].min
-      right = (0...count).count { judge(attempt { client.run }) }
+      right = (0...count).count { |i| judge(attempt { client.run((@start / @operation.unit) + from + i) }) }
       now = clock
       @mutex.synchronize { @histogram&.record((now - previous) / count) } if right == count
       right.times { marks&.syswrite(".") }

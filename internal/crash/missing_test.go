@@ -1,0 +1,55 @@
+//go:build linux
+
+package crash
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"assay"
+)
+
+// A file system is there where its program is installed and the kernel knows it.
+// What is missing is said, with what to install.
+func TestFileSystemsThatAreMissing(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	for fs, install := range map[FileSystem]string{Ext4: "apt-get install e2fsprogs", XFS: "apt-get install xfsprogs", Btrfs: "apt-get install btrfs-progs"} {
+		program := "mkfs." + string(fs)
+		if got := fs.missing("nodev\tproc\n\t" + string(fs) + "\n"); !strings.Contains(got, program) || !strings.Contains(got, install) {
+			t.Errorf("%s without its program: got %q, want %s and %s", fs, got, program, install)
+		}
+		if err := os.WriteFile(filepath.Join(dir, program), []byte("#!/bin/sh\n"), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if got := fs.missing("nodev\tproc\n\t" + string(fs) + "\n"); got != "" {
+			t.Errorf("%s with its program: got %q, want that nothing is missing", fs, got)
+		}
+		if got, want := fs.missing("nodev\tproc\n"), "it takes a kernel with "+string(fs); got != want {
+			t.Errorf("%s in a kernel without it: got %q, want %q", fs, got, want)
+		}
+	}
+}
+
+// An ordinary user without a mount namespace is told to install fusermount3.
+func TestMountThatIsMissing(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("PATH", dir)
+	if got := missingMount(false); !strings.Contains(got, "apt-get install fuse3") {
+		t.Errorf("without a namespace and fusermount3: got %q, want what to install", got)
+	}
+	if got := missingMount(true); got != "" {
+		t.Errorf("with a namespace: got %q, want nothing", got)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "fusermount3"), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if got := missingMount(false); got != "" {
+		t.Errorf("with fusermount3: got %q, want nothing", got)
+	}
+	if got := Missing(assay.Kill, XFS); got != "" {
+		t.Errorf("a kill takes no disk: got %q, want nothing", got)
+	}
+}
