@@ -51,8 +51,9 @@ type disk struct {
 // mounted at below.
 func serveDisk(folder, below string) (*disk, error) {
 	d := &disk{RawFileSystem: fuse.NewDefaultRawFileSystem(), image: NewImage(0), below: below}
-	server, err := fuse.NewServer(d, folder, &fuse.MountOptions{FsName: "assay-crash", Name: "assay-crash",
-		DirectMountStrict: true, MaxWrite: 128 << 10, DisableXAttrs: true, Logger: log.New(io.Discard, "", 0)})
+	options := mountOptions()
+	options.DirectMountStrict, options.MaxWrite = true, 128<<10
+	server, err := fuse.NewServer(d, folder, &options)
 	if err != nil {
 		return nil, fmt.Errorf("mount FUSE at %s: %w", folder, err)
 	}
@@ -63,6 +64,14 @@ func serveDisk(folder, below string) (*disk, error) {
 		return nil, fmt.Errorf("mount FUSE at %s: %w", folder, err)
 	}
 	return d, nil
+}
+
+// mountOptions are those of all FUSE file systems. A fault of assay's own ends the
+// process, and with it everything that is mounted: answered as an error, it would
+// be taken for one of the disk.
+func mountOptions() fuse.MountOptions {
+	return fuse.MountOptions{FsName: "assay-crash", Name: "assay-crash", DisableXAttrs: true, Logger: log.New(io.Discard, "", 0),
+		PanicHandler: func(fault any) fuse.Status { panic(fault) }}
 }
 
 // keepPrivate has no program inherit descriptors of a file. A program that had

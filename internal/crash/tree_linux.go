@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"slices"
 	"sync"
 	"syscall"
@@ -29,8 +27,9 @@ type recorder struct {
 func serveFiles(folder string) (*recorder, error) {
 	r := &recorder{recording: &Recording{}, numbers: rootNode}
 	root := &node{recorder: r, number: rootNode}
-	server, err := fs.Mount(folder, root, &fs.Options{MountOptions: fuse.MountOptions{FsName: "assay-crash", Name: "assay-crash",
-		DirectMount: true, DisableXAttrs: true, Logger: log.New(io.Discard, "", 0)}})
+	options := mountOptions()
+	options.DirectMount = true
+	server, err := fs.Mount(folder, root, &fs.Options{MountOptions: options})
 	if err == nil {
 		r.server = server
 		err = keepPrivate("/dev/fuse")
