@@ -127,6 +127,7 @@ const (
 // Trial is one cell in one launch: its figures, counters and outcome.
 type Trial struct {
 	Cell    Cell
+	Run     string // the earlier run that it is of, where several are analyzed together: launches of two runs are never paired
 	Group   string // of instances that are measured in the same launches
 	Launch  int    // counts from 1 within the group; trials of one launch are paired
 	Layout  int    // of the worker program: launches of one layout share what it does to them; 0: there is one only

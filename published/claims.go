@@ -217,13 +217,19 @@ func (c Claim) Selection() map[string][]string {
 
 // Command is what measures the cells of a claim.
 func (c Claim) Command() string {
-	words := []string{"assay", "run", c.Plan}
+	text := "assay run " + c.Cells()
+	if precision := c.Precision(); precision > 0 {
+		text += " --precision " + strconv.FormatFloat(precision, 'g', 2, 64)
+	}
+	return text
+}
+
+// Cells are the plan and the flags that select the claim's cells.
+func (c Claim) Cells() string {
+	words := []string{c.Plan}
 	selection := c.Selection()
 	for _, name := range slices.Sorted(maps.Keys(selection)) {
-		words = append(words, "--only", name+"="+strings.Join(selection[name], ","))
-	}
-	if precision := c.Precision(); precision > 0 {
-		words = append(words, "--precision", strconv.FormatFloat(precision, 'g', 2, 64))
+		words = append(words, "--only", name+"="+strings.Join(slices.Sorted(slices.Values(selection[name])), ","))
 	}
 	return strings.Join(words, " ")
 }

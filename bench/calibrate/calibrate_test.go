@@ -98,3 +98,19 @@ func TestLayoutMeans(t *testing.T) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
+
+// A rule that does not count looks misses the bar.
+func TestPlantedLooksMissTheBar(t *testing.T) {
+	forgetful := func(int) stat.Rule { return stat.Rule{Margin: margin, Planned: stat.MinLaunches} }
+	s := []scenario{{name: "7 %"}}
+	for name, c := range map[string]struct {
+		rule   lookRule
+		missed bool
+	}{"planted": {forgetful, true}, "chosen": {chosenLooks, false}} {
+		p := newPrinter(io.Discard, 1, 400)
+		p.looks(c.rule, s)
+		if got := len(p.missed) > 0; got != c.missed {
+			t.Errorf("%s: missed bars %q; want some: %v", name, p.missed, c.missed)
+		}
+	}
+}

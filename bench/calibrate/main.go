@@ -27,6 +27,7 @@ func main() {
 	p.different(scenarios[:16])
 	p.power(scenarios[:7])
 	p.estimates(scenarios[1:7])
+	p.looks(chosenLooks, scenarios[:16])
 	p.detectors()
 	p.windowDetectors()
 	report("Bars that are missed in conditions of which that is known:", p.limits)

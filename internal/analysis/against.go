@@ -1,6 +1,8 @@
 package analysis
 
 import (
+	"cmp"
+
 	"assay"
 	"assay/internal/stat"
 )
@@ -38,6 +40,7 @@ func (r *Row) Against(other *Row, metric assay.Metric) (c Comparison, paired boo
 	if r.added() || other.added() {
 		rule.Planned = 1 // both allow for it
 	}
+	rule.Looks = r.Looks(other)
 	one, err := rule.CompareUnpaired(x, y, metric.HigherBetter)
 	return Comparison{Comparison: one}, false, err
 }
@@ -53,6 +56,28 @@ func (r *Row) borrows(other *Row, metric assay.Metric, p stat.Pairs) stat.Prior 
 
 // added tells whether the row has more launches than were fixed beforehand.
 func (r *Row) added() bool { return r.Table.Planned > 0 && len(r.Counted()) > r.Table.Planned }
+
+// Looks is in how many runs the two were measured, each of which was made because
+// those before it left something undecided: in the runs that have both, or, where
+// there is none, in those that have the one that was measured more often.
+func (r *Row) Looks(other *Row) int {
+	ours, theirs, both := r.runs(), other.runs(), 0
+	for run := range ours {
+		if theirs[run] {
+			both++
+		}
+	}
+	return cmp.Or(both, max(len(ours), len(theirs)))
+}
+
+// runs are those that the row's launches are of.
+func (r *Row) runs() map[string]bool {
+	runs := map[string]bool{}
+	for _, t := range r.Counted() {
+		runs[t.Run] = true
+	}
+	return runs
+}
 
 // Unequal says in what two rows that change data promise unlike things about it,
 // by the settings that were read back; empty where they do not.

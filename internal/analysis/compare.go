@@ -276,16 +276,16 @@ func byRank(a, b *Row, primary assay.Metric) int {
 func pair(row, other *Row, metric string) (figures, partners []float64) {
 	theirs := map[launch]*assay.Trial{}
 	for _, t := range Paired(other, metric) {
-		theirs[launch{t.Group, t.Launch}] = t
+		theirs[launch{t.Run, t.Group, t.Launch}] = t
 	}
 	places := map[layout]int{}
 	var sizes []float64
 	for _, t := range Paired(row, metric) {
-		partner, has := theirs[launch{t.Group, t.Launch}]
+		partner, has := theirs[launch{t.Run, t.Group, t.Launch}]
 		if !has {
 			continue
 		}
-		key := layout{t.Group, max(t.Layout, partner.Layout)}
+		key := layout{t.Run, t.Group, max(t.Layout, partner.Layout)}
 		i, seen := places[key]
 		if !seen || key.number == 0 {
 			i = len(figures)
@@ -310,12 +310,14 @@ func joinMean(mean, value, n float64) float64 {
 
 // layout is what launches have in common whose programs are linked alike.
 type layout struct {
+	run    string
 	group  string
 	number int // 0: there is one only, and each launch stands for itself
 }
 
 // launch is what trials that are paired have in common.
 type launch struct {
+	run    string
 	group  string
 	number int
 }

@@ -87,6 +87,7 @@ func (r *Row) pairs(other *Row, metric string) stat.Pairs {
 	// were planned.
 	launches := len(r.Counted())
 	p.Added = p.N < launches && r.Table.Planned > 0 && launches > r.Table.Planned
+	p.Looks = r.Looks(other)
 	return p
 }
 

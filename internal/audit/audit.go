@@ -50,6 +50,7 @@ type Evidence struct {
 	Claimed    float64              // A / B as published; 0 where the source has none
 	Against    bool                 // the source's own figures are not what it claims
 	Here       *analysis.Comparison // A / B here; nil where it was not compared
+	Looks      int                  // runs that its launches are of, each made since those before it told nothing
 	Paired     bool                 // both were measured in the same launches
 	Centers    [2]float64           // both figures here, in the metric's unit
 	Doubts     []Doubt              // about both cells
@@ -228,7 +229,7 @@ func (e *Evidence) compare(f *Finding, a, b *analysis.Row) {
 		e.Open, e.Reason = false, err.Error()
 		return
 	}
-	e.Here, e.Paired = &here, paired
+	e.Here, e.Paired, e.Looks = &here, paired, a.Looks(b)
 	e.doubt(a, b)
 	for i, row := range []*analysis.Row{a, b} {
 		figure, _ := row.Figure(metric.Name)

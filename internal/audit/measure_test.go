@@ -12,14 +12,16 @@ import (
 	"assay/published"
 )
 
-// Claims are measured in order of what they need, each at most three times, and
-// only while the budget lasts.
+// Claims are measured in order of what they need, those about the same cells once,
+// and only while the budget lasts.
 func TestMeasureOpenClaims(t *testing.T) {
 	told := map[string]assay.Trial{"a": trial(1000, "g"), "b": trial(2000, "g")}
 	open := map[string]assay.Trial{"a": trial(1, "g"), "b": trial(4, "g")}
 	decided, sized, unmeasured := claim(published.Faster, 0), claim(published.Faster, 3), claim(published.Faster, 0)
 	decided.Name, sized.Name, unmeasured.Name = "decided", "sized", "unmeasured"
 	unmeasured.Plan = "q"
+	again := sized
+	again.Name = "again"
 	for name, test := range map[string]struct {
 		cells  map[string]assay.Trial
 		claims []published.Claim
@@ -28,11 +30,11 @@ func TestMeasureOpenClaims(t *testing.T) {
 		want   []string
 	}{
 		"what is decided is not measured": {told, []published.Claim{decided}, time.Hour, time.Minute, nil},
-		"unmeasured first, three turns": {open, []published.Claim{sized, unmeasured}, time.Hour, time.Minute,
-			[]string{"unmeasured", "sized", "unmeasured", "sized", "unmeasured", "sized"}},
-		"until the budget ends":     {open, []published.Claim{sized}, 90 * time.Second, 45 * time.Second, []string{"sized", "sized"}},
-		"too short for any":         {open, []published.Claim{sized}, 19 * time.Second, time.Minute, nil},
-		"one that measures nothing": {open, []published.Claim{sized}, 21 * time.Second, 0, []string{"sized", "sized"}},
+		"unmeasured first":                {open, []published.Claim{sized, unmeasured}, time.Hour, time.Minute, []string{"unmeasured", "sized"}},
+		"the same cells are one run":      {open, []published.Claim{sized, again}, time.Hour, time.Minute, []string{"sized"}},
+		"until the budget ends":           {open, []published.Claim{sized, unmeasured}, 50 * time.Second, 45 * time.Second, []string{"unmeasured"}},
+		"too short for any":               {open, []published.Claim{sized}, 19 * time.Second, time.Minute, nil},
+		"one that measures nothing":       {open, []published.Claim{sized}, 21 * time.Second, 0, []string{"sized"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			source := published.Source{Name: "s", Claims: test.claims}

@@ -223,6 +223,9 @@ func (e Evidence) here() string {
 		return "-"
 	}
 	how := "n = " + fmt.Sprint(e.Here.Ratio.N)
+	if e.Looks > 1 {
+		how += fmt.Sprintf(" of %d runs", e.Looks)
+	}
 	if !e.Paired {
 		how += ", other launches"
 	}

@@ -44,8 +44,7 @@ func alike(a, b assay.Run) bool {
 }
 
 // launches are the trials of the runs, the oldest first, in the order in which
-// they were made. A group is named for its run, so that launches of two runs are
-// never paired. Groups of an ablation count in the newest run only.
+// they were made. Groups of an ablation count in the newest run only.
 func launches(ctx context.Context, s *store.Store, runs []assay.Run, builds map[string]string) iter.Seq2[assay.Trial, error] {
 	return func(yield func(assay.Trial, error) bool) {
 		for i, run := range slices.Backward(runs) {
@@ -58,7 +57,7 @@ func launches(ctx context.Context, s *store.Store, runs []assay.Run, builds map[
 					if !own[t.Cell.Target()] || strings.HasPrefix(t.Group, assay.FactorGroups) {
 						continue
 					}
-					t.Group = run.ID + "|" + t.Group
+					t.Run = run.ID
 				}
 				if !yield(t, err) {
 					return

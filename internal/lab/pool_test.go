@@ -1,11 +1,13 @@
 package lab
 
 import (
+	"math"
 	"path/filepath"
 	"testing"
 	"time"
 
 	"assay"
+	"assay/internal/stat"
 	"assay/internal/store"
 )
 
@@ -60,5 +62,17 @@ func TestPool(t *testing.T) {
 	c, paired, err := a.Against(b, metric)
 	if err != nil || c.Ratio.N != 4 {
 		t.Errorf("compared in %d launches, paired: %v, %v; want 4 pairs", c.Ratio.N, paired, err)
+	}
+	// The second run is the second look.
+	p, err := stat.NewPairs([]float64{1001, 1002, 1001, 1002}, []float64{2001, 2002, 2001, 2002})
+	if err != nil {
+		t.Fatal(err)
+	}
+	width := func(i stat.Interval) float64 { return math.Log(i.High / i.Low) }
+	once := stat.Rule{}.JudgeOne(p, stat.Prior{}, false).Ratio
+	p.Looks = 2
+	twice := stat.Rule{}.JudgeOne(p, stat.Prior{}, false).Ratio
+	if width(c.Ratio) <= 1.5*width(once) || math.Abs(width(c.Ratio)/width(twice)-1) > 1e-9 {
+		t.Errorf("interval %v: want that of two looks, %v, not of one, %v", c.Ratio, twice, once)
 	}
 }

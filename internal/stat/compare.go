@@ -58,6 +58,9 @@ type Rule struct {
 	// were added because an interval was still too wide. With more launches than
 	// that the interval allows for it. 0: all were fixed.
 	Planned int
+	// Looks is how often a verdict was looked for by now, where measuring went on
+	// because there was none. 0 is once.
+	Looks int
 }
 
 // Comparison is a figure against the baseline's.
@@ -149,7 +152,7 @@ func (c Comparison) chance(launches int) float64 {
 // sample is the pairs as a sample whose spread is moderated.
 func (r Rule) sample(p Pairs, prior Prior) sample {
 	variance, freedom := p.moderated(prior)
-	return sample{n: p.N, mean: p.Mean, sd: math.Sqrt(variance), freedom: freedom, planned: r.planned(p)}
+	return sample{n: p.N, mean: p.Mean, sd: math.Sqrt(variance), freedom: freedom, planned: r.planned(p), looks: max(r.Looks, p.Looks)}
 }
 
 // planned is the number of launches beyond which the interval allows for their

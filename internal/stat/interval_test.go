@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"gonum.org/v1/gonum/stat/distuv"
 	"pgregory.net/rapid"
 )
 
@@ -105,5 +106,22 @@ func TestCoverageAtSixLaunches(t *testing.T) {
 		t.Errorf("the interval held the true centre in %.1f %% of %d draws, want 93 to 97", 100*share, draws)
 	} else {
 		t.Logf("%.2f %%", 100*share)
+	}
+}
+
+// The k-th look is at 1 - 4 %/k².
+func TestLooks(t *testing.T) {
+	p := Pairs{N: 7, Mean: 0.1, SD: 0.05}
+	half := func(i Interval) float64 { return math.Log(i.High/i.Low) / 2 }
+	for looks, level := range map[int]float64{0: 0.95, 1: 0.95, 2: 0.99, 3: 1 - 0.04/9, 4: 0.9975} {
+		p.Looks = looks
+		c := Rule{Margin: 0.02}.JudgeOne(p, Prior{}, false)
+		want := distuv.StudentsT{Sigma: 1, Nu: 6}.Quantile((1+level)/2) * 0.05 / math.Sqrt(7)
+		if math.Abs(half(c.Ratio)/want-1) > 1e-9 {
+			t.Errorf("%d looks: half-width %g, want %g", looks, half(c.Ratio), want)
+		}
+		if low := math.Log(c.Ratio.Low) > 0; low != (c.P < 0.05) {
+			t.Errorf("%d looks: p %g, and the interval %v", looks, c.P, c.Ratio)
+		}
 	}
 }

@@ -14,6 +14,7 @@ type Pairs struct {
 	// Added says that the width of intervals decided on the number of launches,
 	// where that does not show in N.
 	Added bool
+	Looks int // as of a Rule
 }
 
 // NewPairs pairs figures by index. It fails where the lengths differ, and where

@@ -22,6 +22,7 @@ func (r Rule) CompareUnpaired(figures, others []float64, higherBetter bool) (Com
 		return Comparison{}, fmt.Errorf("compare: %w", err)
 	}
 	a.planned, b.planned = r.Planned, r.Planned
+	a.looks, b.looks = r.Looks, r.Looks
 	difference, half := welch(a, b)
 	n := min(a.n, b.n)
 	c := Comparison{Ratio: Interval{n, math.Exp(difference), math.Exp(difference - half), math.Exp(difference + half)}}
