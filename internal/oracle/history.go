@@ -8,13 +8,22 @@ import (
 	"assay/kit/column"
 )
 
-// history is what was done to all keys that were written, in phases.
+// history is what was done to the keys of a shard that were written, in phases.
 type history struct {
 	records *column.File
-	rows    map[string]int // of the records, by key
+	rows    map[string]int // of the shard's records, by key
 	fields  int            // of a value; 1 where it has none
+	shard   shard
 	keys    map[string]*fate
 	phase   phase
+}
+
+// shard is the keys from low on, and below high where that is not nil. What is
+// known of a key takes memory, and of a million keys too much.
+type shard struct{ low, high []byte }
+
+func (s shard) has(key []byte) bool {
+	return bytes.Compare(s.low, key) <= 0 && (s.high == nil || bytes.Compare(key, s.high) < 0)
 }
 
 // phase is when operations are done: none begins before all of the phase before
@@ -27,10 +36,12 @@ const (
 	alone // one client, one after the other
 )
 
-func newHistory(records *column.File, fields int) *history {
-	h := &history{records: records, rows: make(map[string]int, records.Rows()), fields: fields, keys: map[string]*fate{}}
+func newHistory(records *column.File, fields int, part shard) *history {
+	h := &history{records: records, rows: map[string]int{}, fields: fields, shard: part, keys: map[string]*fate{}}
 	for row := range records.Rows() {
-		h.rows[string(records.Bytes(0, row))] = row
+		if key := records.Bytes(0, row); part.has(key) {
+			h.rows[string(key)] = row
+		}
 	}
 	return h
 }
@@ -75,6 +86,9 @@ func (h *history) of(key []byte) *fate {
 
 // put is a value that was written whole: its fields.
 func (h *history) put(key []byte, fields [][]byte) {
+	if !h.shard.has(key) {
+		return
+	}
 	f := h.of(key)
 	f.writes++
 	for i, value := range fields {
@@ -94,6 +108,9 @@ func (h *history) delete(key []byte) { h.put(key, make([][]byte, h.fields)) }
 
 // update is one field that was written.
 func (h *history) update(key []byte, field int, value []byte) {
+	if !h.shard.has(key) {
+		return
+	}
 	f := h.of(key)
 	f.writes++
 	f.updated = true

@@ -26,7 +26,7 @@ func newWritten(t *testing.T) *history {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = records.Close() })
-	return newHistory(records, 2)
+	return newHistory(records, 2, shard{})
 }
 
 // mayText is what the fields of a key may be, such as "a0|a1 x".
@@ -74,6 +74,22 @@ func TestHistory(t *testing.T) {
 		h.keys["a"].close()
 		if got := h.mayText("a"); got != c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// Each key belongs to one shard, in the order of keys.
+func TestShard(t *testing.T) {
+	all := []shard{{nil, []byte("b")}, {[]byte("b"), []byte("b")}, {[]byte("b"), []byte("d")}, {[]byte("d"), nil}}
+	for key, want := range map[string]int{"": 0, "a": 0, "b": 2, "bb": 2, "cz": 2, "d": 3, "z": 3} {
+		var got []int
+		for i, s := range all {
+			if s.has([]byte(key)) {
+				got = append(got, i)
+			}
+		}
+		if len(got) != 1 || got[0] != want {
+			t.Errorf("key %q: shards %v, want %d", key, got, want)
 		}
 	}
 }

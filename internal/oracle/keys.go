@@ -8,9 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"path/filepath"
-	"slices"
 
 	"assay"
 	"assay/internal/dataset"
@@ -85,8 +83,30 @@ func After(ctx context.Context, d *dataset.Data, op assay.Operation, trace *data
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	h := newHistory(records, w.fields)
-	for position := range done.Warm + done.Measured + done.Alone {
+	c, err := newCollection(records, w.fields, d.Spec.Seed, filepath.Join(filepath.Dir(d.Path), "keys-"+Name(op, trace, done)))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.close()) }()
+	for _, part := range shards(records, w, done) {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		h := newHistory(records, w.fields, part)
+		h.replay(w, done)
+		if err := c.add(h); err != nil {
+			return nil, err
+		}
+	}
+	return c.keys()
+}
+
+// positions are all that were done.
+func (d Done) positions() int { return d.Warm + d.Measured + d.Alone }
+
+// replay does what the operations write.
+func (h *history) replay(w *writes, done Done) {
+	for position := range done.positions() {
 		switch position {
 		case done.Warm + done.Measured:
 			h.phase = alone
@@ -95,7 +115,6 @@ func After(ctx context.Context, d *dataset.Data, op assay.Operation, trace *data
 		}
 		w.at(position, h)
 	}
-	return h.found(d.Spec.Seed, filepath.Join(filepath.Dir(d.Path), "keys-"+Name(op, trace, done)))
 }
 
 func recordsOf(ctx context.Context, d *dataset.Data) (*column.File, error) {
@@ -104,102 +123,6 @@ func recordsOf(ctx context.Context, d *dataset.Data) (*column.File, error) {
 		return nil, err
 	}
 	return column.Open(path)
-}
-
-// found turns the history into what is to be looked at. Files begin with path.
-func (h *history) found(seed uint64, path string) (*Keys, error) {
-	random := rand.New(rand.NewPCG(seed, uint64(len(h.keys))))
-	sql := kv.Of(h.fields)
-	k := &Keys{Written: len(h.keys), All: assay.Query{SQL: sql.All, Returns: slices.Repeat([]assay.Type{"blob"}, 1+h.fields)}}
-	untouched, all := h.untouched(random)
-	k.Least, k.Most = all, all
-	for _, f := range h.keys {
-		f.close()
-		if f.mayBeThere() {
-			k.Most++
-		}
-		if !f.mayBeGone() {
-			k.Least++
-		}
-	}
-	for field := range h.fields {
-		l := &looks{field: field, fields: h.fields}
-		for _, row := range untouched {
-			l.exact, l.values = append(l.exact, h.records.Bytes(0, row)), append(l.values, fieldOf(h.records.Bytes(1, row), field, h.fields))
-		}
-		for _, key := range h.sorted() {
-			l.add([]byte(key), h.keys[key].may[field])
-		}
-		values, err := l.found(h, random, fmt.Sprintf("%s-%d.col", path, field))
-		if err != nil {
-			return nil, err
-		}
-		k.Values = append(k.Values, values)
-	}
-	return k, nil
-}
-
-// untouched is a sample of the records that nothing was written to, and how
-// many those are.
-func (h *history) untouched(random *rand.Rand) (sample []int, all int) {
-	for row := range h.records.Rows() {
-		if h.keys[string(h.records.Bytes(0, row))] != nil {
-			continue
-		}
-		all++
-		if len(sample) < sampledUntouched {
-			sample = append(sample, row)
-		} else if i := random.IntN(all); i < sampledUntouched {
-			sample[i] = row
-		}
-	}
-	return sample, all
-}
-
-// looks are the keys to be looked at, for one field.
-type looks struct {
-	field, fields    int
-	exact, contested [][]byte
-	values           [][]byte // of the exact keys that are there, in their order
-}
-
-func (l *looks) add(key []byte, may [][]byte) {
-	if len(may) > 1 {
-		l.contested = append(l.contested, key)
-		return
-	}
-	l.exact = append(l.exact, key)
-	if may[0] != nil {
-		l.values = append(l.values, may[0])
-	}
-}
-
-func (l *looks) found(h *history, random *rand.Rand, path string) (Values, error) {
-	v := Values{Get: l.get(), Path: path, Exact: len(l.exact)}
-	random.Shuffle(len(l.contested), func(i, j int) { l.contested[i], l.contested[j] = l.contested[j], l.contested[i] })
-	l.contested = l.contested[:min(len(l.contested), sampledContested/l.fields)]
-	for _, key := range l.contested {
-		var allowed []string
-		for _, value := range h.keys[string(key)].may[l.field] {
-			digest, err := digestOf(value)
-			if err != nil {
-				return v, err
-			}
-			allowed = append(allowed, digest)
-		}
-		v.Allowed = append(v.Allowed, allowed)
-	}
-	var err error
-	if v.Digest, err = digestOf(l.values...); err != nil {
-		return v, err
-	}
-	builder := column.NewBuilder(column.Blob)
-	for _, key := range slices.Concat(l.exact, l.contested) {
-		if err := builder.Append(key); err != nil {
-			return v, err
-		}
-	}
-	return v, builder.WriteFile(path)
 }
 
 // get reads the field, or the value where it has none.

@@ -65,8 +65,15 @@ func (w *writes) add(op assay.Operation, trace *dataset.Trace) error {
 	return err
 }
 
+// recorder is told what is written to keys.
+type recorder interface {
+	put(key []byte, fields [][]byte)
+	update(key []byte, field int, value []byte)
+	delete(key []byte)
+}
+
 // at tells what the operation at a position writes.
-func (w *writes) at(position int, h *history) {
+func (w *writes) at(position int, to recorder) {
 	part, row := &w.parts[0], position
 	if w.choice != nil {
 		position %= w.choice.Rows()
@@ -85,11 +92,11 @@ func (w *writes) at(position int, h *history) {
 			for i := range fields {
 				fields[i] = argument(1 + i)
 			}
-			h.put(argument(0), fields)
+			to.put(argument(0), fields)
 		case wire.Update:
-			h.update(argument(0), step.Field, argument(1))
+			to.update(argument(0), step.Field, argument(1))
 		case wire.Delete:
-			h.delete(argument(0))
+			to.delete(argument(0))
 		}
 		first += len(step.Args)
 	}
