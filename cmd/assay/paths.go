@@ -66,7 +66,7 @@ func (a *app) lab(w lab.Watcher) (*lab.Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, folder := range []string{cache, filepath.Join(cache, "workers"), filepath.Join(cache, "source"), filepath.Join(cache, "data")} {
+	for _, folder := range []string{cache, filepath.Join(cache, "workers"), filepath.Join(cache, "source"), filepath.Join(cache, "data"), filepath.Join(cache, "traces")} {
 		if err := file.CheckCache(folder); err != nil {
 			return nil, usage(err)
 		}

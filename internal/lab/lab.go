@@ -90,7 +90,7 @@ func (l *Lab) config(cases []assay.Case, programs map[string]runner.Program, wor
 	return runner.Config{
 		Cases: cases, Programs: programs, Work: work,
 		Data:     dataset.Cache{Dir: filepath.Join(l.Cache, "data"), Progress: l.Watcher.Data},
-		Progress: l.Watcher.Measure, Wire: l.Wire, Strace: strace(), Assay: self(),
+		Progress: l.Watcher.Measure, Wire: l.Wire, Strace: strace(), Traces: runner.TraceCache(filepath.Join(l.Cache, "traces")), Assay: self(),
 	}
 }
 

@@ -85,6 +85,7 @@ type Config struct {
 	// Wish has the capacity of served operations searched instead of measuring
 	// them; nil: none.
 	Wish   *Wish
+	Traces TraceCache // what earlier runs saw so
 	Strace string    // path of strace, by which commits are traced; empty: they are not
 	Wire   io.Writer // gets a copy of the talk with the workers; nil: nobody
 }

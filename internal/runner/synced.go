@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"assay"
 	"assay/internal/dataset"
@@ -33,7 +34,8 @@ const (
 // tracing is what a trace of system calls said about a cell.
 type tracing struct {
 	verdict syncs.Verdict
-	why     string // it says nothing; empty: it does
+	why     string    // it says nothing; empty: it does
+	earlier time.Time // when an earlier run traced it; zero: this run did
 }
 
 // traceKey is all that a cell's syncs depend on: not how much data there is,
@@ -89,7 +91,7 @@ func (r *Runner) traceGroup(ctx context.Context, g *group) error {
 			if _, known := r.tracings[key]; known || !traced(j) || j.Operation.Sum > 0 { // a sum runs nothing itself
 				continue
 			}
-			found, err := r.trace(ctx, m, j)
+			found, err := r.findTrace(ctx, m, j)
 			if err != nil {
 				return err
 			}
@@ -97,6 +99,19 @@ func (r *Runner) traceGroup(ctx context.Context, g *group) error {
 		}
 	}
 	return nil
+}
+
+// findTrace takes what an earlier run saw, or traces.
+func (r *Runner) findTrace(ctx context.Context, m *member, j *job) (tracing, error) {
+	path := r.config.Traces.path(r.targets[Driver(j.Cell)], j, r.config.Work.Dir)
+	if kept, ok := readTrace(path); ok {
+		return kept, nil
+	}
+	found, err := r.trace(ctx, m, j)
+	if err != nil {
+		return found, err
+	}
+	return found, writeTrace(path, found)
 }
 
 // trace runs some commits under a tracer and judges them.
@@ -231,9 +246,12 @@ func (in *instance) recordSyncs(t *assay.Trial, j *job) {
 			Advice:   "durability is what the settings claim; install strace, or allow tracing, to see it"})
 		return
 	}
-	v := found.verdict
+	v, evidence := found.verdict, found.verdict.Evidence()
+	if !found.earlier.IsZero() {
+		evidence += found.earlier.Format("; traced for a run of the same build on 2006-01-02 15:04 UTC")
+	}
 	t.Settings = append(t.Settings, assay.Setting{Name: "sync-before-ack", Connection: "trace",
-		Issued: v.Evidence(), Effective: v.Answer(), Applied: true})
+		Issued: evidence, Effective: v.Answer(), Applied: true})
 	if len(j.Operation.Parts) == 0 && !j.Operation.Call() { // of a mix, only a part was traced, and of calls another size
 		t.Figures["syncs/op"] = v.Syncs / float64(max(1, j.Operation.Transaction)) / rowsPer(j.Operation)
 	}

@@ -1,0 +1,97 @@
+//go:build unix
+
+package runner
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/google/renameio/v2"
+
+	"assay"
+	"assay/internal/host"
+	"assay/internal/syncs"
+)
+
+// TraceCache is a folder that keeps what traces showed, for later runs: the same
+// build with the same settings makes the same system calls for the same operation
+// on the same data, kernel and file system. Empty keeps nothing.
+type TraceCache string
+
+// traceFormat counts the changes of what a kept trace means.
+const traceFormat = 1
+
+// keptTrace is a trace as the cache has it.
+type keptTrace struct {
+	Verdict syncs.Verdict
+	At      time.Time
+}
+
+// tracedCase is all that the system calls of a job's commits follow from.
+type tracedCase struct {
+	Format      int
+	Target      assay.Target
+	Profile     assay.Profile
+	Without     string
+	Operation   assay.Operation
+	Statement   string
+	Transaction int
+	Data        string // digest
+	Host        map[string]string
+}
+
+// traceFacts are the facts of the machine that system calls depend on.
+var traceFacts = []string{"os", "kernel", "filesystem", "mount-options"}
+
+// path is where the trace of a job lies; empty where nothing is kept.
+func (c TraceCache) path(target assay.Target, j *job, folder string) string {
+	if c == "" {
+		return ""
+	}
+	facts, here := map[string]string{}, host.Facts(folder)
+	for _, name := range traceFacts {
+		facts[name] = here[name]
+	}
+	operation, _ := j.committing()
+	text, err := json.Marshal(tracedCase{traceFormat, target, j.Profile, j.Cell.Without, operation, j.Cell.Statement, j.tracedTransaction(), j.data.Digest, facts})
+	if err != nil {
+		return "" // it is traced each time
+	}
+	sum := sha256.Sum256(text)
+	return filepath.Join(string(c), hex.EncodeToString(sum[:])+".json")
+}
+
+// readTrace returns what is kept. What cannot be read is made again.
+func readTrace(path string) (tracing, bool) {
+	var kept keptTrace
+	text, err := os.ReadFile(path)
+	if err != nil || json.Unmarshal(text, &kept) != nil || kept.Verdict.Answer() == "" {
+		return tracing{}, false
+	}
+	return tracing{verdict: kept.Verdict, earlier: kept.At}, true
+}
+
+// writeTrace keeps what a trace shows; one that says nothing is not kept.
+func writeTrace(path string, found tracing) error {
+	if path == "" || found.why != "" {
+		return nil
+	}
+	text, err := json.Marshal(keptTrace{found.verdict, time.Now().UTC()})
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(path), 0o755)
+	}
+	if err == nil {
+		err = renameio.WriteFile(path, text, 0o644)
+	}
+	if err != nil && !errors.Is(err, fs.ErrPermission) {
+		return fmt.Errorf("keep a trace: %w", err)
+	}
+	return nil
+}
