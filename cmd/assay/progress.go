@@ -20,50 +20,71 @@ import (
 // plainEvery is how often progress is written where there is no terminal.
 const plainEvery = 10 * time.Second
 
-// progress shows what is going on: on a terminal the first figure of each cell
-// and a line that is rewritten, elsewhere a line from time to time. It writes
-// only when something happens between measurements, never by a timer, so that
-// nothing of it runs in a measured window.
+// progress shows what is going on: on a terminal the figures so far and a line
+// that says what is done, both rewritten in place, elsewhere a line from time to
+// time. It writes only when something happens between measurements, never by a
+// timer, so that nothing of it runs in a measured window.
 type progress struct {
 	out      io.Writer
 	terminal *os.File // nil: there is none
 	quiet    bool
 	mu       sync.Mutex
-	status   string          // the line that is rewritten
-	building []string        // workers, while they are built
-	seen     map[string]bool // cells whose first figure was shown
-	last     time.Time       // of the last plain line
+	table    liveTable
+	status   string    // the line below the table
+	drawn    int       // lines of the terminal that are rewritten
+	building []string  // workers, while they are built
+	last     time.Time // of the last plain line
 	phase    string
 }
 
 func newProgress(a *app, quiet bool) *progress {
-	return &progress{out: a.stderr, terminal: a.terminal, quiet: quiet, seen: map[string]bool{}}
+	return &progress{out: a.stderr, terminal: a.terminal, quiet: quiet}
 }
 
-// line writes a line that stays, above the one that is rewritten.
+// line writes a line that stays, above what is rewritten.
 func (p *progress) line(format string, args ...any) {
-	if p.terminal != nil && p.status != "" {
-		fmt.Fprint(p.terminal, clearLine)
-	}
+	p.erase()
 	fmt.Fprintf(p.out, format+"\n", args...)
-	if p.terminal != nil && p.status != "" {
-		fmt.Fprint(p.terminal, p.status)
-	}
+	p.draw()
 }
 
-// clearLine puts the cursor at the beginning of a line that is then empty.
-const clearLine = "\r\x1b[2K"
-
-// rewrite replaces the line that is rewritten.
+// rewrite replaces the status.
 func (p *progress) rewrite(text string) {
-	text = strings.ReplaceAll(printable.String(text), "\n", " ")
-	if width, _, err := term.GetSize(int(p.terminal.Fd())); err == nil && width > 1 {
-		if letters := []rune(text); len(letters) >= width {
-			text = string(letters[:width-1])
+	p.status = strings.ReplaceAll(printable.String(text), "\n", " ")
+	p.erase()
+	p.draw()
+}
+
+// erase takes away what is rewritten, and leaves the cursor where it began.
+func (p *progress) erase() {
+	if p.drawn == 0 {
+		return
+	}
+	up := ""
+	if p.drawn > 1 {
+		up = fmt.Sprintf("\x1b[%dA", p.drawn-1)
+	}
+	fmt.Fprint(p.terminal, "\r"+up+"\x1b[J")
+	p.drawn = 0
+}
+
+// draw writes the table and the status, with room for some lines that stay.
+func (p *progress) draw() {
+	if p.terminal == nil || p.status == "" {
+		return
+	}
+	width, height, err := term.GetSize(int(p.terminal.Fd()))
+	if err != nil || width < 2 {
+		width, height = 80, 24
+	}
+	lines := append(p.table.lines(width-1, height-6), p.status)
+	for i, line := range lines {
+		if letters := []rune(line); len(letters) >= width {
+			lines[i] = string(letters[:width-1])
 		}
 	}
-	p.status = text
-	fmt.Fprint(p.terminal, clearLine+text)
+	p.drawn = len(lines)
+	fmt.Fprint(p.terminal, strings.Join(lines, "\n"))
 }
 
 // Build shows what is built, and how long it took.
@@ -127,18 +148,11 @@ func (p *progress) Data(table string, done, rows int) {
 	}
 }
 
-// Trial shows the first figure of each cell on a terminal.
+// Trial adds a trial to the table, which the next status brings to the terminal.
 func (p *progress) Trial(t assay.Trial) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	ns, has := t.Figures[assay.NsPerOp]
-	key := t.Cell.Key()
-	if p.quiet || p.terminal == nil || t.Twin || !has || p.seen[key] {
-		return
-	}
-	p.seen[key] = true
-	name := strings.TrimSpace(t.Cell.Operation + " " + t.Cell.ParamString())
-	p.line("  %-32s %-12s %-16s %10s  (first of several launches)", name, t.Cell.Driver, t.Cell.Profile, brief(time.Duration(ns)))
+	p.table.add(t)
 }
 
 // Measure shows what the runner does.
@@ -209,9 +223,7 @@ func doing(e runner.Event) string {
 func (p *progress) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.terminal != nil && p.status != "" {
-		fmt.Fprint(p.terminal, clearLine)
-	}
+	p.erase()
 	p.status, p.quiet = "", true
 }
 

@@ -1,0 +1,97 @@
+//go:build unix
+
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay"
+)
+
+func liveTrial(driver, operation string, clients int, ns float64) assay.Trial {
+	cell := assay.Cell{Driver: driver, DriverVersion: "v1.0.0", Profile: "WAL", Operation: operation, Clients: clients, Pool: clients}
+	return assay.Trial{Cell: cell, Outcome: assay.OK, Figures: map[string]float64{assay.NsPerOp: ns}}
+}
+
+// The table has the geometric mean of what was measured, and says what ended
+// otherwise. Twins and ablations do not count, and disturbed launches where there
+// are others.
+func TestLiveTable(t *testing.T) {
+	var l liveTable
+	l.add(liveTrial("mattn", "read", 1, 1000))
+	l.add(liveTrial("mattn", "read", 1, 4000))
+	l.add(liveTrial("modernc", "write\x1b[2J", 1, 5e6))
+	l.add(liveTrial("modernc", "read", 8, 12345))
+	for _, change := range []func(*assay.Trial){
+		func(t *assay.Trial) { t.Twin = true },
+		func(t *assay.Trial) { t.Cell.Without = "cache_size" },
+		func(t *assay.Trial) { t.Figures = nil },
+	} {
+		trial := liveTrial("mattn", "read", 1, 1)
+		change(&trial)
+		l.add(trial)
+	}
+	failed := liveTrial("mattn", "read", 8, 0)
+	failed.Outcome = assay.WrongAnswer
+	l.add(failed)
+	want := []string{
+		`mean so far             mattn  modernc`,
+		`                          WAL      WAL`,
+		`read 1c                   2µs         `,
+		`write\x1b[2J 1c                    5ms`,
+		`read 8c          wrong-answer  12.35µs`,
+	}
+	if got := l.lines(80, 24); !slices.Equal(got, want) {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// Disturbed launches count until there is one that was not.
+func TestLiveTableOfDisturbedLaunches(t *testing.T) {
+	for _, c := range []struct {
+		disturbed []bool
+		want      string
+	}{
+		{[]bool{true}, "1µs"}, {[]bool{true, true}, "2µs"}, {[]bool{true, false, true}, "4µs"}, {[]bool{false, true, false}, "3µs"},
+	} {
+		var l liveTable
+		for i, is := range c.disturbed {
+			trial := liveTrial("mattn", "read", 1, []float64{1e3, 4e3, 9e3}[i])
+			trial.Disqualified = is
+			l.add(trial)
+		}
+		if got := l.times[place{0, 0}].String(); got != c.want {
+			t.Errorf("disturbed %v: got %s, want %s", c.disturbed, got, c.want)
+		}
+	}
+}
+
+// What does not fit is left out: whole columns, and rows far from the newest
+// figure.
+func TestLiveTableFits(t *testing.T) {
+	var l liveTable
+	for i := range 30 {
+		for _, driver := range []string{"mattn", "modernc", "glebarez"} {
+			l.add(liveTrial(driver, fmt.Sprintf("operation %02d", i), 1, 1e6))
+		}
+	}
+	l.add(liveTrial("mattn", "operation 10", 1, 1e6))
+	for _, test := range []struct{ width, height, lines, columns int }{
+		{80, 12, 12, 3}, {80, 60, 32, 3}, {22, 12, 12, 1}, {80, 2, 0, 0}, {8, 12, 12, 0}, {80, -3, 0, 0},
+	} {
+		lines := l.lines(test.width, test.height)
+		columns := 0
+		if len(lines) > 0 {
+			columns = strings.Count(lines[1], "WAL")
+			if test.height < 30 && !strings.Contains(strings.Join(lines, "\n"), "operation 10") {
+				t.Errorf("%+v: the newest figure is not in\n%s", test, strings.Join(lines, "\n"))
+			}
+		}
+		if len(lines) != test.lines || columns != test.columns {
+			t.Errorf("%+v: got %d lines and %d columns:\n%s", test, len(lines), columns, strings.Join(lines, "\n"))
+		}
+	}
+}
