@@ -53,7 +53,7 @@ type part struct {
 var parts = []part{
 	{name: "loop", run: (*tools).loop}, {name: "byhand", run: (*tools).byHand}, {name: "stores", run: (*tools).stores},
 	{name: "reports", run: (*tools).reports}, {name: "quick", run: (*tools).quick}, {name: "twins", run: (*tools).twins},
-	{name: "race", run: (*tools).race}, {name: "load", run: (*tools).load}, {name: "alike", run: (*tools).alike, named: true}, {name: "pairs", run: (*tools).pairs, named: true},
+	{name: "race", run: (*tools).race}, {name: "load", run: (*tools).load}, {name: "alike", run: (*tools).alike, named: true}, {name: "pairs", run: (*tools).pairs, named: true}, {name: "left", run: (*tools).left, named: true},
 }
 
 // choose returns the parts of these names.

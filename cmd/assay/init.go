@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"assay"
 	"assay/internal/draft"
 	"assay/internal/file"
 	"assay/internal/runner"
@@ -93,7 +94,12 @@ func (a *app) draft(ctx context.Context, flags initFlags, queries string) (*draf
 	}
 	defer work.Close()
 	return draft.Make(ctx, draft.Options{Database: flags.db, Queries: flags.queries, SQL: queries, Plan: flags.output,
-		Folder: work.Dir, Timeout: queryTimeout, CopyTimeout: copyTimeout, Progress: progress.Step, Estimate: runner.Estimate})
+		Folder: work.Dir, Timeout: queryTimeout, CopyTimeout: copyTimeout, Progress: progress.Step, Estimate: estimate})
+}
+
+// estimate is how long so many launches take by rule of thumb.
+func estimate(cases []assay.Case, launches int) time.Duration {
+	return runner.Estimate(cases, launches, runner.Costs{}).Total()
 }
 
 // writable says why the plan cannot be written where it should.

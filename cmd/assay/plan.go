@@ -1,10 +1,12 @@
 package main
 
 import (
+	"context"
 	"fmt"
+	"time"
 
+	"assay/internal/lab"
 	"assay/internal/plan"
-	"assay/internal/runner"
 
 	"github.com/spf13/cobra"
 )
@@ -26,33 +28,48 @@ func (a *app) planCheckCommand() *cobra.Command {
 		Use:   "check FILE|NAME",
 		Short: "Report all mistakes of a plan, or what it measures and the minimum time for that",
 		Args:  arguments(cobra.ExactArgs(1)),
-		RunE:  func(_ *cobra.Command, args []string) error { return a.checkPlan(args[0], drivers, only) },
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return a.checkPlan(cmd.Context(), args[0], drivers, only)
+		},
 	}
 	cmd.Flags().StringSliceVar(&drivers, "drivers", nil, "instead of the plan's: NAME[@VERSION],...")
 	cmd.Flags().StringArrayVar(&only, "only", nil, "only cells with KEY=VALUE[,VALUE]; may be repeated")
 	return cmd
 }
 
-func (a *app) checkPlan(name string, drivers, only []string) error {
-	p, err := readPlan(name)
+// checkPatience is how long a check times operations: as long as somebody waits for
+// an answer. Large data take longer to make.
+const checkPatience = 15 * time.Second
+
+func (a *app) checkPlan(ctx context.Context, name string, drivers, only []string) error {
+	request, err := runFlags{drivers: drivers, only: only}.request(name)
 	if err != nil {
 		return err
 	}
-	wanted, err := parseOnly(only)
+	progress := newProgress(a, false)
+	defer progress.close()
+	l, err := a.lab(progress)
 	if err != nil {
 		return err
 	}
-	cases, err := p.Expand(drivers)
-	if err == nil {
-		cases, err = plan.SelectToMeasure(cases, wanted)
-	}
+	checked, err := l.Check(ctx, request, checkPatience)
+	progress.close()
 	if err != nil {
-		return usage(err)
+		return err
 	}
+	p := request.Plan
 	fmt.Fprintf(a.stdout, "plan %s is valid: %d cells, budget %s, %d launches of each cell at least\n",
-		p.Name, len(cases), brief(p.Budget), p.Launches)
-	_, err = fmt.Fprintf(a.stdout, "estimated minimum time to measure: %s\n", brief(runner.Estimate(cases, p.Launches)))
+		p.Name, checked.Cells, brief(p.Budget), p.Launches)
+	_, err = fmt.Fprintf(a.stdout, "estimated minimum time to measure: %s%s%s\n", brief(checked.Least.Total()), timeShares(checked.Least), byThumb(checked))
 	return err
+}
+
+// byThumb says which part of an estimate is none of the data's.
+func byThumb(c lab.Checked) string {
+	if c.Timed == c.Operations {
+		return ""
+	}
+	return fmt.Sprintf("\n%d of %d operations were timed on their data, the others are estimated by rule of thumb", c.Timed, c.Operations)
 }
 
 func (a *app) planSchemaCommand() *cobra.Command {

@@ -56,19 +56,6 @@ func smallest(op assay.Operation) assay.Operation {
 	return op
 }
 
-// thumbCall estimates one unit of a call, which does about a hundred times its
-// size of work.
-func thumbCall(c assay.Case) time.Duration {
-	if c.Operation.Sum > 0 {
-		return thumbInstance
-	}
-	work := time.Duration(c.Operation.Count * c.Operation.Steps[0].N * 100)
-	if c.Operation.Changes && c.Operation.Transaction == 0 && waits(c.Profile.Requested()) {
-		return work * thumbCommit
-	}
-	return work * thumbFast
-}
-
 // sequence is a launch of one member whose operations are calls.
 type sequence struct {
 	r      *Runner

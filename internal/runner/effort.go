@@ -48,9 +48,15 @@ func (g *group) noteSamples(t *assay.Trial) {
 func (r *Runner) windowCount(g *group, peer string, length time.Duration) int {
 	e, v := g.efforts[peer], g.variances(peer, r.config.Reference)
 	if g.launches() < r.config.Launches || e.rounds == 0 || math.IsNaN(v.Windows) {
-		return int(min(windowsPerLaunch, max(1, windowsPerLaunch*windowLength/length)))
+		return windowCountOf(length)
 	}
 	return stat.Repetitions(v.Windows, v.Launches, float64(e.round()), float64(g.share()), mostWindows)
+}
+
+// windowCountOf is how many windows of a length an operation gets while nothing is known
+// about it.
+func windowCountOf(length time.Duration) int {
+	return int(min(windowsPerLaunch, max(1, windowsPerLaunch*windowLength/length)))
 }
 
 // share is what a launch costs each of its operations beside their windows: to

@@ -188,7 +188,7 @@ func TestDisturbed(t *testing.T) {
 func TestEstimate(t *testing.T) {
 	once := func(op assay.Operation, profile string) time.Duration {
 		return Estimate([]assay.Case{{Cell: assay.Cell{Clients: 1}, Operation: op,
-			Profile: assay.Profile{Settings: map[string]string{"synchronous": profile}}}}, 1)
+			Profile: assay.Profile{Settings: map[string]string{"synchronous": profile}}}}, 1, Costs{}).Total()
 	}
 	single := assay.Operation{Changes: true, Count: 1000}
 	batch := assay.Operation{Changes: true, Count: 1000, Transaction: 100}
@@ -201,8 +201,21 @@ func TestEstimate(t *testing.T) {
 	if got := once(assay.Operation{}, "2"); got < windowsPerLaunch*windowLength {
 		t.Errorf("windows are estimated to take %s", got)
 	}
+	// The A/A test is one cell more in each table.
 	cases := make([]assay.Case, 3)
-	if a, b := Estimate(cases, 6), Estimate(cases[:1], 1); a != 18*b || Estimate(nil, 6) != 0 {
+	total := func(cases []assay.Case, launches int) time.Duration {
+		return Estimate(cases, launches, Costs{}).Total()
+	}
+	if a, b := total(cases, 6), total(cases[:1], 1); a != 12*b || total(nil, 6) != 0 {
 		t.Errorf("six launches of three cells are estimated to take %s, one of one %s", a, b)
+	}
+	known := Costs{Commit: time.Second, Each: func(assay.Case) time.Duration { return time.Minute }}
+	block := []assay.Case{{Cell: assay.Cell{Clients: 1}, Operation: single}}
+	if got, want := Estimate(block, 1, known)[assay.StageMeasured], 2*1000*61*time.Second; got != want {
+		t.Errorf("a block of known costs is estimated to take %s, want %s", got, want)
+	}
+	reads := []assay.Case{{Cell: assay.Cell{Clients: 1}}}
+	if got, want := Estimate(reads, 1, known)[assay.StageMeasured], 2*leastPerWindow*time.Minute; got != want {
+		t.Errorf("windows of known costs are estimated to take %s, want one each of %s", got, want/2)
 	}
 }

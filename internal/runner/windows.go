@@ -164,7 +164,7 @@ func (l *windowLaunch) operation(ctx context.Context, peer string) error {
 	for _, t := range turns {
 		slowest = max(slowest, t.each)
 	}
-	length := max(windowLength, leastPerWindow*slowest*time.Duration(max(1, turns[0].j.Operation.Transaction)))
+	length := windowLengthOf(slowest, turns[0].j.Operation.Transaction)
 	count := l.r.windowCount(l.g, peer, length)
 	l.enterSequence(turns[0].j)
 	began := time.Now()
@@ -178,6 +178,12 @@ func (l *windowLaunch) operation(ctx context.Context, peer string) error {
 		return err
 	}
 	return l.finish(ctx, turns)
+}
+
+// windowLengthOf is the length of windows in which operations are done that take so
+// long each, in transactions of so many.
+func windowLengthOf(each time.Duration, transaction int) time.Duration {
+	return max(windowLength, leastPerWindow*each*time.Duration(max(1, transaction)))
 }
 
 // enterSequence chooses a random place to begin at in an operation's sequence

@@ -1,0 +1,48 @@
+package dataset
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"assay"
+)
+
+// Operations that work more take longer, a mix as long as its parts by their
+// weights, and the data stay as they were.
+func TestPace(t *testing.T) {
+	d := account(t)
+	before, err := fileSum(d.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pace := func(op assay.Operation) time.Duration {
+		t.Helper()
+		each, err := d.Pace(t.Context(), op, time.Second)
+		if err != nil || each <= 0 {
+			t.Fatalf("%s: %s, %v", op.Name, each, err)
+		}
+		return each
+	}
+	one := assay.Operation{Name: "one", Steps: []assay.Step{{SQL: "SELECT 1", Query: true, Rows: 1, Returns: []assay.Type{"int"}}}}
+	count := "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 20000) SELECT count(*) FROM n"
+	many := assay.Operation{Name: "many", Steps: []assay.Step{{SQL: count, Query: true, Rows: 1, Returns: []assay.Type{"int"}}}}
+	change := assay.Operation{Name: "change", Changes: true, Steps: []assay.Step{{SQL: "DELETE FROM account WHERE id = ?", Rows: -1, Args: next}}}
+	pace(change)
+	little, much := pace(one), pace(many)
+	mix := pace(assay.Operation{Name: "mix", Parts: []assay.Part{{Operation: one, Weight: 3}, {Operation: many, Weight: 1}}})
+	if much < 5*little || mix < little || mix > much {
+		t.Errorf("got %s for SELECT 1, %s for 20000 rows and %s for a quarter of these", little, much, mix)
+	}
+	if after, err := fileSum(d.Path); err != nil || after != before {
+		t.Errorf("the data have changed: %v", err)
+	}
+}
+
+func TestPaceOfRefusedSQL(t *testing.T) {
+	d := account(t)
+	wrong := assay.Operation{Name: "wrong", Steps: []assay.Step{query("SELECT colour FROM account WHERE id = ?", 1, "int")}}
+	if _, err := d.Pace(t.Context(), wrong, time.Second); err == nil || !strings.Contains(err.Error(), "no such column: colour") {
+		t.Errorf("got %v, want that there is no such column", err)
+	}
+}
