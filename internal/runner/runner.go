@@ -86,8 +86,8 @@ type Config struct {
 	// them; nil: none.
 	Wish   *Wish
 	Traces TraceCache // what earlier runs saw so
-	Strace string    // path of strace, by which commits are traced; empty: they are not
-	Wire   io.Writer // gets a copy of the talk with the workers; nil: nobody
+	Strace string     // path of strace, by which commits are traced; empty: they are not
+	Wire   io.Writer  // gets a copy of the talk with the workers; nil: nobody
 }
 
 // Event says what is going on.
