@@ -250,6 +250,7 @@ func TestSchemaThatDoesNotEndInAServer(t *testing.T) {
 	// '10' = 10 is false in SQLite, where a text is no number.
 	const circle = "CREATE VIEW circle AS WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n FROM c WHERE '10' = 10) SELECT count(*) AS n FROM c; CREATE TABLE ends AS SELECT n FROM circle; "
 	b := newBench(t, strings.NewReplacer("DRIVERS", "served, honest", "CREATE TABLE monster", circle+"CREATE TABLE monster").Replace(served)+read)
+	b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool { return c.Cell.Profile != "default" })
 	b.Timeout = 3 * time.Second
 	began := time.Now()
 	got, prepared := unprepared(t, b)
