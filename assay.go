@@ -97,6 +97,7 @@ type Options struct {
 	Margin    float64             // within which two targets count as equivalent, as a fraction
 	Capacity  string              // the latency at which capacities are searched, such as p99=5ms; empty: loads are as the plan says
 	Launches  int                 // of each cell at least, fixed beforehand; more are chosen by the width of intervals
+	Reference string              // the driver that the others are compared with, instead of the plan's
 }
 
 // Status tells how far a run got.

@@ -44,15 +44,17 @@ var imports = map[string][]string{
 	"analysis":  {"root", "stat", "wording"},
 	"report":    {"root", "stat", "wording", "analysis", "chart", "file", "guard"},
 	"audit":     {"root", "stat", "published", "analysis", "report"},
-	"bench":     {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "analysis", "report", "load"},
+	"bench":     {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "analysis", "report", "load", "gate"},
 	"crash":     {"root", "kit", "guard"},
 	"facts":     {"kit", "guard", "scratch"},
-	"lint":      {"kit", "facts"},
+	"format":    {},
+	"gate":      {"root", "stat", "analysis", "facts", "format", "wording"},
+	"lint":      {"kit", "facts", "format"},
 	"doctor":    {"kit"},
 	"lab":       {"root", "kit", "host", "plan", "dataset", "build", "store", "runner", "analysis", "syncs", "guard"},
 	"cmd": {"root", "kit", "stat", "plans", "published", "host", "plan", "build", "store",
 		"draft", "lab", "runner", "analysis", "report", "audit", "crash", "emit", "load", "file", "printable", "guard",
-		"facts", "lint", "doctor", "dataset", "syncs"},
+		"facts", "lint", "doctor", "gate", "dataset", "syncs"},
 }
 
 // source is a Go file of this checkout.

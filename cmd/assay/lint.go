@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
 	"assay/internal/facts"
@@ -19,8 +18,6 @@ type lintFlags struct {
 	measure bool
 }
 
-var lintFormats = []string{"text", "json", "sarif"}
-
 func (a *app) lintCommand() *cobra.Command {
 	var flags lintFlags
 	cmd := &cobra.Command{
@@ -32,22 +29,23 @@ assay facts. A comment switches a rule off for its line and the next one:
   //assay:ignore RULE reason
 Exit status 1: there are findings.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains(lintFormats, flags.format) {
-				return usage(fmt.Errorf("--format %q: want %s", flags.format, strings.Join(lintFormats, ", ")))
-			}
 			if len(args) == 0 {
 				args = []string{"./..."}
 			}
 			return a.lint(cmd.Context(), args, flags)
 		},
 	}
-	cmd.Flags().StringVar(&flags.format, "format", "text", strings.Join(lintFormats, ", "))
+	cmd.Flags().StringVar(&flags.format, "format", "text", lint.Formats(version).Names())
 	cmd.Flags().StringVar(&flags.dir, "dir", ".", "folder of the module")
 	cmd.Flags().BoolVar(&flags.measure, "measure", false, "first find out about the drivers' versions that were not measured: builds each and takes minutes")
 	return cmd
 }
 
 func (a *app) lint(ctx context.Context, patterns []string, flags lintFlags) error {
+	format, err := lint.Formats(version).Named(flags.format)
+	if err != nil {
+		return usage(err)
+	}
 	table, err := factsTable()
 	if err != nil {
 		return err
@@ -61,15 +59,7 @@ func (a *app) lint(ctx context.Context, patterns []string, flags lintFlags) erro
 	if err != nil {
 		return lintError(ctx, err)
 	}
-	switch flags.format {
-	case "json":
-		err = lint.WriteJSON(a.stdout, result)
-	case "sarif":
-		err = lint.WriteSARIF(a.stdout, result, version)
-	default:
-		err = lint.WriteText(a.stdout, result)
-	}
-	if err != nil {
+	if err := format.Write(a.stdout, result); err != nil {
 		return err
 	}
 	a.lintNotes(result)

@@ -71,6 +71,9 @@ func setup(env *testscript.Env) error {
 		return err
 	}
 	env.Setenv("GOCACHE", cmp.Or(os.Getenv("GOCACHE"), filepath.Join(cache, "go-build")))
+	if err := useCheckout(env, cache); err != nil {
+		return err
+	}
 	source := filepath.Join(env.WorkDir, "source")
 	files := map[string]string{"kit/go.mod": "module assay/kit\n"}
 	for name := range faults {
@@ -87,6 +90,23 @@ func setup(env *testscript.Env) error {
 		}
 	}
 	return os.CopyFS(filepath.Join(env.WorkDir, "plans"), os.DirFS("testdata/plans"))
+}
+
+// useCheckout names what scripts need that build real drivers: this checkout, the
+// user's cache, where they may be built already, and Go's modules.
+func useCheckout(env *testscript.Env, cache string) error {
+	checkout, err := filepath.Abs("../..")
+	if err != nil {
+		return err
+	}
+	modules, err := exec.Command("go", "env", "GOMODCACHE").Output()
+	if err != nil {
+		return err
+	}
+	env.Setenv("CHECKOUT", checkout)
+	env.Setenv("USER_CACHE", cache)
+	env.Setenv("GOMODCACHE", strings.TrimSpace(string(modules)))
+	return nil
 }
 
 func condition(name string) (bool, error) {

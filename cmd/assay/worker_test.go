@@ -11,6 +11,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -31,6 +32,7 @@ type fault struct {
 	ask    func(map[string]string)      // changes the settings that it was asked for
 	told   func(map[string]string)      // changes the settings that it read back
 	row    func([]any)                  // changes a row of an answer
+	plan   func(string) string          // changes the query plan
 	rows   func(int) int                // changes the number of rows of an operation
 	do     func()                       // happens in every measured operation
 	serve  func([]any) error            // happens at each row that a request is answered
@@ -73,6 +75,7 @@ var faults = map[string]fault{
 	"liar-rows":    {rows: func(n int) int { return n + 1 }},
 	"liar-setting": {ask: ignore("journal_mode"), told: func(s map[string]string) { s["journal_mode"] = "wal" }},
 	"not-applied":  {ask: ignore("cache_size")},
+	"unindexed":    {plan: func(plan string) string { return searched.ReplaceAllString(plan, "SCAN monster") }},
 
 	"no-hello": {before: func() {
 		fmt.Fprintln(os.Stderr, "cannot load libsomething.so.3")
@@ -83,7 +86,7 @@ var faults = map[string]fault{
 		os.Exit(1)
 	}},
 	"mute": {before: func() {
-		gate(request{Type: wire.TypeMeasure, Nanos: 1})
+		waitAtGate(request{Type: wire.TypeMeasure, Nanos: 1})
 		hang()
 	}},
 	"old-protocol": {before: func() {
@@ -91,6 +94,9 @@ var faults = map[string]fault{
 		hang()
 	}},
 }
+
+// searched is how a query plan uses an index.
+var searched = regexp.MustCompile(`SEARCH monster USING COVERING INDEX.*`)
 
 var meddled bool
 
@@ -204,7 +210,7 @@ func (r *requests) Read(p []byte) (int, error) {
 		}
 		var known request
 		if json.Unmarshal(line, &known) == nil {
-			gate(known)
+			waitAtGate(known)
 			if r.fault.line != nil && r.fault.line(known) {
 				continue
 			}
@@ -216,10 +222,10 @@ func (r *requests) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// gate counts the windows that any worker was asked for. At the one that the
+// waitAtGate counts the windows that any worker was asked for. At the one that the
 // script wants it tells the script, and waits to be killed, or for the end of
 // its input.
-func gate(r request) {
+func waitAtGate(r request) {
 	path, at := os.Getenv("GATE"), 0
 	if _, err := fmt.Sscan(os.Getenv("GATE_AT"), &at); err != nil || path == "" || r.Type != wire.TypeMeasure || r.Nanos == 0 {
 		return
@@ -304,6 +310,13 @@ func (o faultyOperation) Answer(position int, visit func(int, []any) error) erro
 		o.fault.change(row)
 		return visit(step, row)
 	})
+}
+
+func (o faultyOperation) QueryPlan() string {
+	if o.fault.plan != nil {
+		return o.fault.plan(o.Operation.QueryPlan())
+	}
+	return o.Operation.QueryPlan()
 }
 
 func (o faultyOperation) Handler() (kit.Handler, error) {

@@ -41,6 +41,8 @@ type Builder struct {
 	Source Source
 	Cache  string      // a folder; made where it is not there
 	Log    func(Event) // may be nil
+	// Checkouts are drivers' sources in folders. A spec names one by its version.
+	Checkouts []Checkout
 }
 
 // Worker is a program that can be started.
@@ -53,6 +55,7 @@ type Worker struct {
 	Modules   []string // path@version of all modules in the program, sorted
 	Toolchain string   // the Go version, or what a C compiler says of itself; empty for a prebuilt worker
 	Options   []string // compile options of SQLite that were asked for
+	Checkout  bool     // Version names a checkout: the program cannot say it by itself
 	// Layouts are programs that differ from each other in the order of their
 	// functions only; empty where BuildLayouts was not called.
 	Layouts []string
@@ -150,16 +153,17 @@ func (b *Builder) prebuilt(d Driver, spec Spec) (Worker, error) {
 
 // job is one build: everything that goes into it, and where its result is.
 type job struct {
-	source  Source
-	driver  Driver
-	version string // asked, other than the pinned one; or empty
-	options []string
-	defines []string // the options as a C compiler takes them
-	layout  int      // seed of the order of functions; 0: the linker's own
-	files   tree
-	tools   toolchain
-	digest  string
-	program string
+	source   Source
+	driver   Driver
+	version  string   // asked, other than the pinned one; or empty
+	checkout Checkout // that the version names; without a Dir where it is published
+	options  []string
+	defines  []string // the options as a C compiler takes them
+	layout   int      // seed of the order of functions; 0: the linker's own
+	files    tree
+	tools    toolchain
+	digest   string
+	program  string
 }
 
 func (b *Builder) newJob(ctx context.Context, d Driver, spec Spec) (*job, error) {
@@ -173,8 +177,9 @@ func (b *Builder) newJob(ctx context.Context, d Driver, spec Spec) (*job, error)
 	if j.version != "" && !versionPattern.MatchString(j.version) {
 		return nil, fmt.Errorf("%q is no version: want a whole one, such as %s@v1.2.3; a driver's name there is for workers in C only", j.version, d.Name)
 	}
+	j.checkout, _ = b.checkout(d.Module, j.version)
 	var err error
-	if j.files, err = b.sources(d, j.version); err != nil {
+	if j.files, err = b.sources(d, j.version, j.checkout.Dir); err != nil {
 		return nil, err
 	}
 	if j.tools, err = findToolchain(ctx, d.Dir); err != nil {
@@ -195,7 +200,7 @@ func cacheName(spec, digest string) string {
 }
 
 // sources returns kit and the worker, with a go.mod for the version asked.
-func (b *Builder) sources(d Driver, version string) (tree, error) {
+func (b *Builder) sources(d Driver, version, checkout string) (tree, error) {
 	kit, err := b.Source.kit()
 	if err != nil {
 		return nil, err
@@ -205,15 +210,16 @@ func (b *Builder) sources(d Driver, version string) (tree, error) {
 		return nil, err
 	}
 	if version != "" {
-		if own, err = own.atVersion(d, version); err != nil {
+		if own, err = own.atVersion(d, version, checkout); err != nil {
 			return nil, err
 		}
 	}
 	return append(kit, own...), nil
 }
 
-// atVersion replaces go.mod and drops go.sum, which is about other versions.
-func (t tree) atVersion(d Driver, version string) (tree, error) {
+// atVersion replaces go.mod and drops go.sum, which is about other versions. The
+// version's sources are in the folder checkout, unless that is empty.
+func (t tree) atVersion(d Driver, version, checkout string) (tree, error) {
 	var changed tree
 	for _, f := range t {
 		switch f.path {
@@ -224,7 +230,7 @@ func (t tree) atVersion(d Driver, version string) (tree, error) {
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", f.path, err)
 			}
-			f.data = mod.onlyDriver(d.Module, version)
+			f.data = mod.onlyDriver(d.Module, version, checkout)
 		}
 		changed = append(changed, f)
 	}
@@ -238,7 +244,7 @@ func (j *job) worker(cached bool) (Worker, error) {
 		return Worker{}, fmt.Errorf("cached program cannot be read, remove it and build again: %w", err)
 	}
 	w := Worker{Name: j.driver.Name, Program: j.program, Digest: j.digest, Module: j.driver.Module,
-		Toolchain: info.GoVersion, Options: j.options, Cached: cached}
+		Toolchain: info.GoVersion, Options: j.options, Checkout: j.checkout.Dir != "", Cached: cached}
 	for module, version := range resolved(info) {
 		w.Modules = append(w.Modules, module+"@"+version)
 		if module == w.Module {

@@ -77,7 +77,7 @@ func (j *job) buildIn(ctx context.Context, temp string) error {
 	if err := c.prepare(temp); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{c.get, c.checkCgo, c.compile, c.checkModules} {
+	for _, step := range []func(context.Context) error{c.get, c.checkCgo, c.compile, c.unchanged, c.checkModules} {
 		if err := step(ctx); err != nil {
 			return fmt.Errorf("%s: %w", c.subject(), err)
 		}
@@ -126,9 +126,10 @@ func (c *compilation) run(ctx context.Context, args ...string) ([]byte, error) {
 	return run(ctx, c.dir, c.env, args...)
 }
 
-// get resolves what the driver at the version asked needs.
+// get resolves what the driver at the version asked needs. Of a checkout the
+// go command finds that out by itself: nobody publishes its version.
 func (c *compilation) get(ctx context.Context) error {
-	if c.version == "" {
+	if c.version == "" || c.checkout.Dir != "" {
 		return nil
 	}
 	_, err := c.run(ctx, "get", c.driver.Module+"@"+c.version)

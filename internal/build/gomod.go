@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"golang.org/x/mod/modfile"
 )
 
 const kitModule = "assay/kit"
@@ -73,10 +75,15 @@ func (m goMod) provider(path string) string {
 
 // onlyDriver returns a go.mod that requires kit and the driver at a version,
 // and nothing else: what the driver needs is resolved anew. Kept lines would
-// mix one version of the driver with what another was made with.
-func (m goMod) onlyDriver(module, version string) []byte {
-	return fmt.Appendf(nil, "module %s\n\ngo %s\n\nrequire (\n\t%s %s\n\t%s %s\n)\n\nreplace %s => ../../kit\n",
+// mix one version of the driver with what another was made with. With a folder,
+// the version is what lies there.
+func (m goMod) onlyDriver(module, version, folder string) []byte {
+	text := fmt.Appendf(nil, "module %s\n\ngo %s\n\nrequire (\n\t%s %s\n\t%s %s\n)\n\nreplace %s => ../../kit\n",
 		m.module, m.language, kitModule, cmp.Or(m.requires[kitModule], "v0.0.0"), module, version, kitModule)
+	if folder != "" {
+		text = fmt.Appendf(text, "\nreplace %s => %s\n", module, modfile.AutoQuote(folder))
+	}
+	return text
 }
 
 // sameVersion lists modules that must be resolved to the very version that a

@@ -49,7 +49,7 @@ func TestOnlyDriverDropsTheRest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := parseGoMod(mod.onlyDriver("example.test/db", "v1.3.0"))
+	got, err := parseGoMod(mod.onlyDriver("example.test/db", "v1.3.0", ""))
 	want := goMod{"assay/workers/x", "1.26.0", map[string]string{"assay/kit": "v0.0.0", "example.test/db": "v1.3.0"}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)

@@ -22,11 +22,13 @@ import (
 
 // Lab is what all runs on a machine share.
 type Lab struct {
-	Cache   string       // folder of workers, data and running databases
-	Source  build.Source // of the workers
-	Version string       // of assay, which runs keep
-	Wire    io.Writer    // gets a copy of the talk with the workers; nil: nobody
-	Watcher Watcher
+	Cache  string       // folder of workers, data and running databases
+	Source build.Source // of the workers
+	// Checkouts are drivers' sources in folders, which are asked for by their version.
+	Checkouts []build.Checkout
+	Version   string    // of assay, which runs keep
+	Wire      io.Writer // gets a copy of the talk with the workers; nil: nobody
+	Watcher   Watcher
 }
 
 // Watcher is told what goes on. Its methods are called between measurements
@@ -41,14 +43,15 @@ type Watcher interface {
 
 // Request is one run that somebody wants.
 type Request struct {
-	Plan     *plan.Plan
-	PlanFile string              // where the plan lies: files that it names are found from there
-	Drivers  []string            // instead of the plan's; * is all that can run it
-	Only     map[string][]string // coordinates that select cells
-	Budget   time.Duration       // of measuring; 0: the plan's
-	Target   float64             // half-width of the confidence intervals, as a fraction; 0: the plan's
-	Capacity string              // the latency target at which capacities are searched, such as p99=5ms
-	Resume   bool                // the latest unfinished run of this plan instead of a new one
+	Plan      *plan.Plan
+	PlanFile  string              // where the plan lies: files that it names are found from there
+	Drivers   []string            // instead of the plan's; * is all that can run it
+	Reference string              // the driver that the others are compared with, each profile with its own; empty: the plan's
+	Only      map[string][]string // coordinates that select cells
+	Budget    time.Duration       // of measuring; 0: the plan's
+	Target    float64             // half-width of the confidence intervals, as a fraction; 0: the plan's
+	Capacity  string              // the latency target at which capacities are searched, such as p99=5ms
+	Resume    bool                // the latest unfinished run of this plan instead of a new one
 }
 
 // Result is what became of a run.
@@ -82,7 +85,7 @@ const (
 )
 
 func (l *Lab) builder() *build.Builder {
-	return &build.Builder{Source: l.Source, Cache: l.Cache, Log: l.Watcher.Build}
+	return &build.Builder{Source: l.Source, Cache: l.Cache, Log: l.Watcher.Build, Checkouts: l.Checkouts}
 }
 
 // config is what all measuring has in common.

@@ -89,6 +89,9 @@ func layouts(cases []assay.Case, driver string) int {
 // is a doubt depends on whether several builds are compared.
 func program(w build.Worker, compared bool) runner.Program {
 	p := runner.Program{Path: w.Program, Digest: w.Digest, Options: w.Options, Layouts: w.Layouts}
+	if w.Checkout {
+		p.Version = w.Version
+	}
 	if compared {
 		p.FixedLayout = w.FixedLayout
 	}

@@ -70,7 +70,7 @@ func (r *run) choose(ctx context.Context) error {
 
 // options combines the request with the plan.
 func (r *run) options() (assay.Options, error) {
-	o := assay.Options{Drivers: r.request.Drivers, Only: r.request.Only, Capacity: r.request.Capacity,
+	o := assay.Options{Drivers: r.request.Drivers, Reference: r.request.Reference, Only: r.request.Only, Capacity: r.request.Capacity,
 		Budget: r.plan.Budget, Precision: r.plan.Precision, Margin: r.plan.Margin, Launches: r.plan.Launches}
 	if r.request.Budget > 0 {
 		o.Budget = r.request.Budget
@@ -156,10 +156,10 @@ func (r *run) launch(ctx context.Context, all *runner.Runner) error {
 	return err
 }
 
-// reference is the plan's, or its first driver; where that is not measured, the
-// first that is.
+// reference is the one that was asked for, the plan's, or its first driver; where
+// that is not measured, the first that is.
 func (r *run) reference() string {
-	wanted := append([]string{r.plan.Reference}, r.plan.Drivers...)
+	wanted := append([]string{r.now.Options.Reference, r.plan.Reference}, r.plan.Drivers...)
 	wanted = slices.DeleteFunc(wanted, func(name string) bool { return name == "" })
 	for _, c := range r.cases {
 		if len(wanted) > 0 && (runner.Driver(c.Cell) == wanted[0] || c.Cell.Driver == wanted[0]) {
@@ -172,8 +172,12 @@ func (r *run) reference() string {
 	return runner.Driver(r.cases[0].Cell)
 }
 
-// referenceProfile is the plan's, where it is measured.
+// referenceProfile is the plan's, where it is measured and no other reference was
+// asked for.
 func (r *run) referenceProfile() string {
+	if r.now.Options.Reference != "" {
+		return ""
+	}
 	for _, c := range r.cases {
 		if c.Cell.Profile == r.plan.ReferenceProfile {
 			return r.plan.ReferenceProfile

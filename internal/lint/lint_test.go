@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"assay/internal/facts"
+	"assay/internal/format"
 
 	"golang.org/x/tools/go/analysis/analysistest"
 )
@@ -124,24 +125,43 @@ func TestRunSaysWhatItCannotKnow(t *testing.T) {
 	}
 }
 
+func write(t *testing.T, name string) format.Format[Result] {
+	t.Helper()
+	f, err := Formats("v1").Named(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 func TestFormats(t *testing.T) {
 	r := Result{Findings: []Finding{{IgnoredKey.ID, WithoutEffect, "a.go", 3, 7, "x", docs + "#ignored-key"}, {NoTimeout.ID, Risk, "b.go", 1, 1, "y", ""}}}
 	var text, sarif bytes.Buffer
-	if err := WriteText(&text, r); err != nil {
+	if err := write(t, "text").Write(&text, r); err != nil {
 		t.Fatal(err)
 	}
 	if want := "a.go:3:7: without effect: x [ignored-key]\nb.go:1:1: risk: y [no-busy-timeout]\n"; text.String() != want {
 		t.Errorf("got %q, want %q", text.String(), want)
 	}
-	if err := WriteSARIF(&sarif, r, "v1"); err != nil {
+	if err := write(t, "sarif").Write(&sarif, r); err != nil {
 		t.Fatal(err)
 	}
-	var log sarifLog
+	var log struct {
+		Runs []struct {
+			Tool    struct{ Driver struct{ Rules []any } }
+			Results []struct {
+				Level     string
+				Locations []struct {
+					PhysicalLocation struct{ Region struct{ StartLine int } }
+				}
+			}
+		}
+	}
 	if err := json.Unmarshal(sarif.Bytes(), &log); err != nil {
 		t.Fatal(err)
 	}
 	got := log.Runs[0].Results
-	if len(got) != 2 || got[0].Level != "error" || got[1].Level != "warning" || got[0].Locations[0].Physical.Region.Line != 3 {
+	if len(got) != 2 || got[0].Level != "error" || got[1].Level != "warning" || got[0].Locations[0].PhysicalLocation.Region.StartLine != 3 {
 		t.Errorf("got %+v, want an error at line 3 and a warning", got)
 	}
 	if len(log.Runs[0].Tool.Driver.Rules) != len(Rules()) {

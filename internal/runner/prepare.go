@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -67,7 +68,7 @@ func (r *Runner) identify(ctx context.Context) error {
 			}
 			said.EngineVersion = server.Version
 		}
-		targets[key] = assay.Target{Driver: said.Driver, DriverVersion: said.DriverVersion, Engine: said.Engine,
+		targets[key] = assay.Target{Driver: said.Driver, DriverVersion: cmp.Or(program.Version, said.DriverVersion), Engine: said.Engine,
 			EngineVersion: said.EngineVersion, Build: program.Digest, Facts: said.Facts, CompileOptions: said.CompileOptions,
 			Options: program.Options, Layouts: len(program.Layouts)}
 	}

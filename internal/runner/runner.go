@@ -35,6 +35,7 @@ import (
 type Program struct {
 	Path    string   // executable
 	Digest  string   // of its build
+	Version string   // of the driver, where the program cannot say it; empty: its own word
 	Options []string // compile options that were asked for
 	// Layouts are paths of the same program in other link layouts, which
 	// launches take in turn; empty where Path is all there is.

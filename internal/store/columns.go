@@ -73,6 +73,7 @@ type options struct {
 	Margin    float64             `json:"margin"`
 	Capacity  string              `json:"capacity,omitempty"`
 	Launches  int                 `json:"launches"`
+	Reference string              `json:"reference,omitempty"`
 }
 
 type warning struct {

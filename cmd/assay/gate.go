@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"assay/internal/file"
+	"assay/internal/gate"
+
+	"github.com/spf13/cobra"
+)
+
+// gateFlags are what the gate subcommand was asked for.
+type gateFlags struct {
+	driver, base, head string
+	baseRef, dir       string
+	maxSlowdown        string
+	undecided          string
+	budget             time.Duration
+	format             string
+	outputs            []string
+	quiet              bool
+}
+
+// defaultGateBudget is the time to measure of each driver.
+const defaultGateBudget = 10 * time.Minute
+
+func (a *app) gateCommand() *cobra.Command {
+	var flags gateFlags
+	cmd := &cobra.Command{
+		Use:   "gate [PLAN]",
+		Short: "Decide whether a driver's new version is slower, uses worse query plans or ignores settings",
+		Long: `Builds the base and the head of a driver, measures a plan (default quick) with both in one run,
+interleaved and with an A/A test of the base, and compares their query plans and what settings
+do. What it suspects it measures again in fresh launches, and only those decide.
+  assay gate --driver modernc --base v1.60.0 --head v1.61.1
+  assay gate --driver modernc --base v1.61.1 --head ../my-checkout
+  assay gate --base-ref origin/main
+Without --driver, --base and --head are drivers: NAME[@VERSION][:OPTION...].
+Exit status 1: a regression was confirmed, or gate could not do its work.`,
+		Args: arguments(cobra.MaximumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			name := "quick"
+			if len(args) > 0 {
+				name = args[0]
+			}
+			if err := errors.Join(checkBudget(cmd, flags.budget), flags.check()); err != nil {
+				return err
+			}
+			return a.gate(cmd.Context(), name, flags)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&flags.driver, "driver", "", "driver whose versions are compared; with --base-ref: the only one")
+	f.StringVar(&flags.base, "base", "", "version in use")
+	f.StringVar(&flags.head, "head", "", "version that is to replace it, or the folder of a checkout")
+	f.StringVar(&flags.baseRef, "base-ref", "", "compare the versions of go.mod with those at this revision of git")
+	f.StringVar(&flags.dir, "dir", ".", "folder of go.mod")
+	f.StringVar(&flags.maxSlowdown, "max-slowdown", "2%", "how much slower an operation may become")
+	f.StringVar(&flags.undecided, "undecided", "pass", "pass or fail: what undecided comparisons do")
+	f.DurationVar(&flags.budget, "budget", defaultGateBudget, "time to measure each driver, builds excluded; a third is kept for measuring suspicions again")
+	f.StringVar(&flags.format, "format", "text", gate.Formats(version).Names())
+	f.StringArrayVarP(&flags.outputs, "output", "o", nil, "also write FORMAT=FILE; may be repeated")
+	f.BoolVar(&flags.quiet, "quiet", false, "show no progress")
+	return cmd
+}
+
+// check refuses flags that do not fit together.
+func (f gateFlags) check() error {
+	named := f.base != "" && f.head != ""
+	switch {
+	case f.baseRef == "" && !named:
+		return usage(errors.New("name both versions with --base and --head, or a revision with --base-ref"), "assay help gate")
+	case f.baseRef != "" && (f.base != "" || f.head != ""):
+		return usage(errors.New("--base-ref finds the versions by itself: leave --base and --head out"))
+	case f.undecided != "pass" && f.undecided != "fail":
+		return usage(fmt.Errorf("--undecided %q: want pass or fail", f.undecided))
+	}
+	if _, err := gate.Formats(version).Named(f.format); err != nil {
+		return usage(err)
+	}
+	for _, output := range f.outputs {
+		name, path, _ := strings.Cut(output, "=")
+		if _, err := gate.Formats(version).Named(name); err != nil || path == "" {
+			return usage(fmt.Errorf("--output %q: want FORMAT=FILE, with one of the formats %s", output, gate.Formats(version).Names()))
+		}
+	}
+	return nil
+}
+
+func (f gateFlags) rules() (gate.Rules, error) {
+	slowdown, err := fraction(f.maxSlowdown)
+	if err != nil {
+		return gate.Rules{}, usage(fmt.Errorf("--max-slowdown %w", err))
+	}
+	return gate.Rules{MaxSlowdown: slowdown, FailUndecided: f.undecided == "fail"}, nil
+}
+
+// gate compares each driver that is asked for, and shows what it says.
+func (a *app) gate(ctx context.Context, name string, flags gateFlags) error {
+	rules, err := flags.rules()
+	if err != nil {
+		return err
+	}
+	p, err := readPlan(name)
+	if err != nil {
+		return err
+	}
+	progress := newProgress(a, flags.quiet)
+	defer progress.close()
+	l, err := a.lab(progress)
+	if err != nil {
+		return err
+	}
+	g := &gating{app: a, lab: l, plan: p, planFile: planFile(name), flags: flags, rules: rules}
+	pairs, err := g.pairs(ctx)
+	if err != nil {
+		return err
+	}
+	if g.store, _, err = a.openStore(ctx); err != nil {
+		return err
+	}
+	defer g.store.Close()
+	report := &gate.Report{Rules: rules}
+	for _, pair := range pairs {
+		upgrade, err := g.upgrade(ctx, pair)
+		if err != nil {
+			return err
+		}
+		report.Upgrades = append(report.Upgrades, upgrade)
+	}
+	progress.close()
+	if err := a.writeGate(report, flags); err != nil {
+		return err
+	}
+	if !report.Passed() {
+		return &exitError{status: statusFailed}
+	}
+	return nil
+}
+
+// writeGate prints the report, and writes it into files.
+func (a *app) writeGate(report *gate.Report, flags gateFlags) error {
+	for _, output := range flags.outputs {
+		name, path, _ := strings.Cut(output, "=")
+		format, err := gate.Formats(version).Named(name)
+		if err != nil {
+			return err
+		}
+		var text bytes.Buffer
+		if err := format.Write(&text, report); err != nil {
+			return err
+		}
+		if err := file.Write(path, text.Bytes()); err != nil {
+			return fmt.Errorf("write the report: %w", err)
+		}
+	}
+	format, err := gate.Formats(version).Named(flags.format)
+	if err != nil {
+		return err
+	}
+	return format.Write(a.stdout, report)
+}

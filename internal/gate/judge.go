@@ -1,0 +1,260 @@
+package gate
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"assay"
+	"assay/internal/analysis"
+	"assay/internal/stat"
+	"assay/internal/wording"
+)
+
+// State is what is known of one cell.
+type State string
+
+// The states.
+const (
+	Equivalent  State = "equivalent"
+	Faster      State = "faster"
+	Tolerated   State = "tolerated" // slower or not, but not by more than is allowed
+	Regressed   State = "regressed"
+	Undecided   State = "undecided"
+	NotCompared State = "not compared" // the base cannot do it either, or promises something else
+)
+
+// Cell is an operation with a profile, of head and base.
+type Cell struct {
+	Operation, Profile string
+	Cost               stat.Interval // time of the head / time of the base; N is 0 where it is unknown
+	Launches           int           // of the head
+	State              State
+	Reason             string    // why it is undecided or not compared
+	Suspicions         []Finding // what is wrong
+	Notes              []string  // what else changed
+
+	key         string
+	decided     bool // that it is slower, in its family
+	coordinates map[string]string
+}
+
+// Name is the operation with its profile.
+func (c Cell) Name() string {
+	if c.Profile == "" {
+		return c.Operation
+	}
+	return c.Operation + " (" + c.Profile + ")"
+}
+
+// Measurement is what one run says of a head and its base.
+type Measurement struct {
+	Run    string  // its ID
+	Margin float64 // within which figures are equivalent, as a fraction
+	Noise  float64 // the largest difference of its A/A tests, as a fraction; 0 where there was none
+	Cells  []Cell
+}
+
+// Judge compares the head of a run with its base. Both are builds as the run's
+// plan names them.
+func Judge(r *analysis.Result, base, head string, rules Rules) (*Measurement, error) {
+	var sides [2]analysis.Side
+	for i, name := range []string{head, base} {
+		var err error
+		if sides[i], err = analysis.NewSide(r, name); err != nil {
+			return nil, fmt.Errorf("run %s: %w", r.Run.ID, err)
+		}
+	}
+	versus, err := analysis.NewVersus(sides[0], sides[1])
+	if err != nil {
+		return nil, fmt.Errorf("run %s: %w", r.Run.ID, err)
+	}
+	if len(versus.Lines) == 0 {
+		return nil, fmt.Errorf("run %s has nothing that %s and %s both measured", r.Run.ID, base, head)
+	}
+	m := &Measurement{Run: r.Run.ID}
+	for _, t := range r.Tables {
+		m.Margin, m.Noise = t.Margin, max(m.Noise, t.Noise)
+	}
+	for _, line := range versus.Lines {
+		m.Cells = append(m.Cells, newCell(line, rules))
+	}
+	return m, nil
+}
+
+// cell finds a cell that was measured again. A nil measurement has none.
+func (m *Measurement) cell(key string) (Cell, bool) {
+	if m == nil {
+		return Cell{}, false
+	}
+	i := slices.IndexFunc(m.Cells, func(c Cell) bool { return c.key == key })
+	if i < 0 {
+		return Cell{}, false
+	}
+	return m.Cells[i], true
+}
+
+func newCell(line analysis.VersusLine, rules Rules) Cell {
+	head, base := line.A, line.B
+	c := Cell{Operation: line.Title, Profile: head.Cell.Profile, Launches: len(head.Trials),
+		key: head.Cell.Peer() + "|" + head.Cell.Profile, coordinates: coordinates(head.Cell)}
+	if !base.Comparable() {
+		c.State, c.Reason = NotCompared, fmt.Sprintf("%s is %s: %s", base.Driver, base.Outcome, wording.Clean(base.Reason))
+		if base.Outcome == assay.NotRun {
+			c.State = Undecided
+		}
+		return c
+	}
+	c.settings(base, head)
+	if !head.Comparable() {
+		c.ended(head)
+		return c
+	}
+	c.queryPlan(base.QueryPlan, head.QueryPlan)
+	c.durability(base, head)
+	c.compare(line, rules)
+	if len(c.Suspicions) > 0 {
+		c.State, c.Reason = Regressed, ""
+	}
+	return c
+}
+
+func (c *Cell) suspect(kind Kind, format string, arguments ...any) {
+	c.Suspicions = append(c.Suspicions, Finding{kind, c.Name(), fmt.Sprintf(format, arguments...)})
+}
+
+// ended says how a head ended that has no figures to compare.
+func (c *Cell) ended(head *analysis.Row) {
+	reason := fmt.Sprintf("%s: %s", head.Outcome, wording.Clean(head.Reason))
+	switch {
+	case head.Outcome == assay.NotRun:
+		c.State, c.Reason = Undecided, reason
+		return
+	case head.Outcome == assay.NotApplied && len(c.Suspicions) == 0:
+		c.suspect(Setting, "%s", reason)
+	case head.Outcome != assay.NotApplied:
+		c.suspect(Outcome, "%s", reason)
+	}
+	c.State = Regressed
+}
+
+// compare judges the figures.
+func (c *Cell) compare(line analysis.VersusLine, rules Rules) {
+	comparison := line.Comparison
+	switch {
+	case line.Unequal != "":
+		c.State, c.Reason = NotCompared, "they promise unlike things about the data: "+line.Unequal
+		return
+	case !line.Paired || comparison.Ratio.N == 0:
+		c.State, c.Reason = Undecided, "too few launches have both"
+		return
+	}
+	c.Cost = comparison.Ratio
+	verdict := map[stat.Verdict]State{stat.Equivalent: Equivalent, stat.Faster: Faster, stat.Slower: Tolerated}[comparison.Verdict]
+	if line.Metric.HigherBetter {
+		c.Cost = analysis.Inverse(c.Cost)
+	}
+	switch {
+	case suspicious(comparison, c.Cost) && c.Cost.Center > rules.limit():
+		c.decided = comparison.Verdict == stat.Slower
+		c.suspect(Slower, "%s slower", ratio(c.Cost))
+	case verdict != "":
+		c.State = verdict
+	case rules.allows(comparison.Rule(), c.Cost):
+		c.State = Tolerated
+	default:
+		c.State, c.Reason = Undecided, ratio(c.Cost)+": "+comparison.Why()
+	}
+}
+
+// suspicious tells whether the interval of a cost lies above 1, be it that together
+// with its family it decides nothing: that is enough to measure again.
+func suspicious(c analysis.Comparison, cost stat.Interval) bool {
+	return c.Verdict == stat.Slower || c.Reason == stat.TooMany && cost.Low > 1
+}
+
+// ratio prints a cost with its interval.
+func ratio(cost stat.Interval) string { return wording.Ratio(cost, "%sx [%s, %s]") }
+
+// settings finds what the base applies and the head does not.
+func (c *Cell) settings(base, head *analysis.Row) {
+	applied := map[string]bool{}
+	for _, s := range base.Settings {
+		before, seen := applied[s.Name]
+		applied[s.Name] = s.Applied && s.Requested != "" && (before || !seen)
+	}
+	told := map[string]bool{}
+	for _, s := range head.Settings {
+		if applied[s.Name] && !s.Applied && !told[s.Name] {
+			told[s.Name] = true
+			c.suspect(Setting, "%s=%s has no effect: it is %q; %s applies it", s.Name, s.Requested, wording.Clean(s.Effective), base.Driver)
+		}
+	}
+}
+
+// durability finds promises about the data that became weaker.
+func (c *Cell) durability(base, head *analysis.Row) {
+	was, is := slices.Index(analysis.Strength, base.Durability), slices.Index(analysis.Strength, head.Durability)
+	switch {
+	case base.Durability == head.Durability:
+	case base.Durability != assay.DurabilityUnknown && is > was:
+		c.suspect(Durability, "durability is %q, and %q with %s", head.Durability, base.Durability, base.Driver)
+	default:
+		c.Notes = append(c.Notes, fmt.Sprintf("durability is %q, was %q", head.Durability, base.Durability))
+	}
+}
+
+// coordinates are the axes by which a cell is selected.
+func coordinates(cell assay.Cell) map[string]string {
+	all := maps.Clone(cell.Params)
+	if all == nil {
+		all = map[string]string{}
+	}
+	for _, name := range []string{"workload", "operation", "profile", "clients", "pool", "idle", "statement", "transaction", "rate"} {
+		if value, ok := cell.Coordinate(name); ok {
+			all[name] = value
+		}
+	}
+	return all
+}
+
+// Suspects select the cells in which something is wrong, as --only does, with as
+// few others as that allows; nil where nothing is.
+func (m *Measurement) Suspects() map[string][]string {
+	all, wanted := map[string][]string{}, map[string][]string{}
+	suspects := 0
+	for _, c := range m.Cells {
+		gather(all, c.coordinates)
+		if len(c.Suspicions) > 0 {
+			gather(wanted, c.coordinates)
+			suspects++
+		}
+	}
+	if suspects == 0 {
+		return nil
+	}
+	maps.DeleteFunc(wanted, func(name string, values []string) bool {
+		everywhere := !slices.ContainsFunc(m.Cells, func(c Cell) bool {
+			_, has := c.coordinates[name]
+			return !has && len(c.Suspicions) > 0
+		})
+		return len(values) == len(all[name]) || !everywhere
+	})
+	return wanted
+}
+
+func gather(values map[string][]string, cell map[string]string) {
+	for name, value := range cell {
+		if !slices.Contains(values[name], value) {
+			values[name] = append(values[name], value)
+		}
+	}
+}
+
+func sortedKeys[V any](all map[string]V) []string { return slices.Sorted(maps.Keys(all)) }
+
+// flat makes one line of a query plan.
+func flat(plan string) string {
+	return wording.Clean(strings.Join(strings.FieldsFunc(plan, func(r rune) bool { return r == '\n' }), "; "))
+}

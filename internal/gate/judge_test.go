@@ -1,0 +1,236 @@
+package gate
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"strings"
+	"testing"
+
+	"assay"
+	"assay/internal/analysis"
+	"assay/internal/analysis/analysistest"
+)
+
+var rule = Rules{MaxSlowdown: 0.02}
+
+// cell is one of the base v1.0.0 or the head v1.1.0.
+func cell(operation, version, profile string) assay.Cell {
+	c := analysistest.Cell(operation, "modernc", profile)
+	c.DriverVersion, c.Build = version, "b-"+version
+	return c
+}
+
+// side makes launches of a base or a head.
+func side(c assay.Cell, ns float64, own int, change func(*assay.Trial)) []assay.Trial {
+	trials := analysistest.Launches(c, 8, ns, own)
+	if change != nil {
+		trials = analysistest.Change(trials, change)
+	}
+	return trials
+}
+
+// twin makes the A/A test of the base.
+func twin(c assay.Cell, ns float64) []assay.Trial {
+	return side(c, ns, 2, func(t *assay.Trial) { t.Twin = true })
+}
+
+// judged judges a run of trials.
+func judged(t *testing.T, id string, trials ...[]assay.Trial) *Measurement {
+	t.Helper()
+	run := assay.Run{ID: id, Plan: "quick", Reference: "modernc@v1.0.0", Options: assay.Options{Margin: 0.02, Launches: 3}}
+	for _, version := range []string{"v1.0.0", "v1.1.0"} {
+		run.Targets = append(run.Targets, assay.Target{Driver: "modernc", DriverVersion: version, Engine: "sqlite", Build: "b-" + version})
+	}
+	var all []assay.Trial
+	for _, list := range trials {
+		all = append(all, list...)
+	}
+	r, err := analysis.New(run, analysistest.Each(all))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := Judge(r, "modernc@v1.0.0", "modernc@v1.1.0", rule)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// both makes an operation of base and head; the head takes so many times as long.
+func both(operation string, times float64, change func(*assay.Trial)) []assay.Trial {
+	base := cell(operation, "v1.0.0", "web")
+	all := append(side(base, 10000, 1, nil), twin(base, 10010)...)
+	return append(all, side(cell(operation, "v1.1.0", "web"), 10000*times, 3, change)...)
+}
+
+func find(t *testing.T, m *Measurement, operation string) Cell {
+	t.Helper()
+	for _, c := range m.Cells {
+		if strings.HasPrefix(c.Operation, operation) {
+			return c
+		}
+	}
+	t.Fatalf("there is no cell of %s in %+v", operation, m.Cells)
+	return Cell{}
+}
+
+func TestStates(t *testing.T) {
+	m := judged(t, "first", both("alike", 1.0005, nil), both("faster", 0.8, nil), both("slower", 1.1, nil),
+		both("open", 1, func(t *assay.Trial) { t.Figures["ns/op"] *= math.Pow(1.3, float64(1-2*(t.Launch%2))) }))
+	for operation, want := range map[string]State{"alike": Equivalent, "faster": Faster, "slower": Regressed, "open": Undecided} {
+		if c := find(t, m, operation); c.State != want || (c.State == Regressed) != (len(c.Suspicions) == 1) || (c.State == Undecided) != (c.Reason != "") {
+			t.Errorf("%s: got %+v, want it %s", operation, c, want)
+		}
+	}
+	if m.Noise == 0 {
+		t.Error("the noise of the A/A test is unknown")
+	}
+}
+
+// A slowdown counts only where it is larger than what is allowed.
+func TestMaxSlowdown(t *testing.T) {
+	before := rule
+	defer func() { rule = before }()
+	rule = Rules{MaxSlowdown: 0.2}
+	if c := find(t, judged(t, "first", both("read", 1.1, nil)), "read"); c.State != Tolerated || len(c.Suspicions) > 0 {
+		t.Errorf("got %+v, want 10 %% tolerated", c)
+	}
+}
+
+// What the head lost is found whatever its figures are.
+func TestLosses(t *testing.T) {
+	const search = "SEARCH item USING INDEX idx_user (user=?)"
+	setting := func(applied bool, effective string) func(*assay.Trial) {
+		return func(t *assay.Trial) {
+			t.Settings = []assay.Setting{{Name: "cache_size", Connection: "reader-1", Requested: "-4096", Effective: effective, Applied: applied}}
+			if !applied {
+				t.Outcome, t.Reason = assay.NotApplied, "cache_size requested -4096, effective -2000"
+			}
+		}
+	}
+	changed := func(trials []assay.Trial, base, head func(*assay.Trial)) []assay.Trial {
+		for i := range trials {
+			if trials[i].Cell.DriverVersion == "v1.0.0" {
+				base(&trials[i])
+			} else {
+				head(&trials[i])
+			}
+		}
+		return trials
+	}
+	planned := func(text string) func(*assay.Trial) { return func(t *assay.Trial) { t.QueryPlan = text } }
+	durable := func(d assay.Durability) func(*assay.Trial) {
+		return func(t *assay.Trial) { t.Durability = d }
+	}
+	m := judged(t, "first",
+		changed(both("plan", 1, nil), planned(search+"\n"), planned("SCAN item\n")),
+		changed(both("renamed", 1, nil), planned(search+"\n"), planned("SEARCH item USING INDEX idx_other (user=?)\n")),
+		changed(both("setting", 1, nil), setting(true, "-4096"), setting(false, "-2000")),
+		changed(both("weaker", 1, nil), durable(assay.Power), durable(assay.Consistent)),
+		changed(both("stronger", 1, nil), durable(assay.Consistent), durable(assay.Power)),
+		changed(both("broken", 1, nil), func(*assay.Trial) {}, func(t *assay.Trial) { t.Outcome, t.Reason, t.Figures = assay.WrongAnswer, "row 3 differs", nil }),
+		changed(both("both", 1, nil), func(t *assay.Trial) { t.Outcome, t.Reason, t.Figures = assay.Failed, "no", nil }, func(t *assay.Trial) { t.Outcome, t.Reason, t.Figures = assay.Failed, "no", nil }))
+	for operation, want := range map[string]string{
+		"plan":     "query-plan: the query plan lost idx_user: " + search + " -> SCAN item",
+		"renamed":  "",
+		"setting":  `setting: cache_size=-4096 has no effect: it is "-2000"; modernc@v1.0.0 applies it`,
+		"weaker":   `durability: durability is "consistent", and "power" with modernc@v1.0.0`,
+		"stronger": "",
+		"broken":   "outcome: wrong-answer: row 3 differs",
+		"both":     "",
+	} {
+		c := find(t, m, operation)
+		got := ""
+		for _, f := range c.Suspicions {
+			got += string(f.Kind) + ": " + f.Message
+		}
+		if got != want || (want != "") != (c.State == Regressed) {
+			t.Errorf("%s: got %q and %s, want %q", operation, got, c.State, want)
+		}
+	}
+	if c := find(t, m, "renamed"); len(c.Notes) != 1 || !strings.Contains(c.Notes[0], "idx_other") {
+		t.Errorf("another index: got the notes %q, want one", c.Notes)
+	}
+	if c := find(t, m, "both"); c.State != NotCompared {
+		t.Errorf("where the base fails, too: got %s, want %s", c.State, NotCompared)
+	}
+}
+
+// Only the second run decides on what the first one suspected.
+func TestConfirmation(t *testing.T) {
+	first := judged(t, "first", both("read", 1.1, nil), both("scan", 1.2, nil), both("alike", 1, nil))
+	for name, c := range map[string]struct {
+		second *Measurement
+		want   map[string]State
+	}{
+		"confirmed": {judged(t, "second", both("read", 1.1, nil), both("scan", 1.15, nil)), map[string]State{"read": Regressed, "scan": Regressed, "alike": Equivalent}},
+		"withdrawn": {judged(t, "second", both("read", 1, nil), both("scan", 1.15, nil)), map[string]State{"read": Equivalent, "scan": Regressed, "alike": Equivalent}},
+		"not suspected in the first": {judged(t, "second", both("read", 1.1, nil), both("scan", 1.15, nil), both("alike", 1.2, nil)),
+			map[string]State{"read": Regressed, "scan": Regressed, "alike": Equivalent}},
+		"without time": {nil, map[string]State{"read": Undecided, "scan": Undecided, "alike": Equivalent}},
+	} {
+		u := &Upgrade{Driver: "modernc", Base: "v1.0.0", Head: "v1.1.0", First: first, Second: c.second}
+		regressed := 0
+		for _, cell := range u.Cells() {
+			operation, _, _ := strings.Cut(cell.Operation, ",")
+			if cell.State != c.want[operation] {
+				t.Errorf("%s: got %s %s, want %s", name, operation, cell.State, c.want[operation])
+			}
+			if cell.State == Regressed {
+				regressed++
+			}
+		}
+		if got := u.Findings(rule); len(got) != regressed {
+			t.Errorf("%s: got findings %+v, want %d", name, got, regressed)
+		}
+		for _, f := range u.Findings(rule) {
+			if f.Cell == "scan, rows=1000, 1 client (web)" && !strings.HasPrefix(f.Message, "1.15") {
+				t.Errorf("%s: got %q, want the figures of the second run", name, f.Message)
+			}
+		}
+	}
+	// Undecided cells fail where that is asked for, or where there is nothing else.
+	u := &Upgrade{First: judged(t, "first", both("broken", 1, func(t *assay.Trial) { t.Outcome, t.Reason, t.Figures = assay.NotRun, "no time", nil }))}
+	if got := u.Findings(rule); len(got) != 1 || got[0].Kind != Open {
+		t.Errorf("nothing compared: got %+v, want that it fails", got)
+	}
+	u = &Upgrade{First: first}
+	if got := u.Findings(Rules{MaxSlowdown: 0.02, FailUndecided: true}); len(got) != 2 || got[0].Kind != Open {
+		t.Errorf("got %+v, want two undecided", got)
+	}
+}
+
+// Suspects select by those coordinates only that leave something out.
+func TestSuspects(t *testing.T) {
+	large := func(trials []assay.Trial) []assay.Trial {
+		return analysistest.Change(trials, func(t *assay.Trial) {
+			t.Cell.Params = maps.Clone(t.Cell.Params)
+			t.Cell.Params["rows"] = "9000"
+		})
+	}
+	m := judged(t, "first", both("read", 1.1, nil), large(both("read", 1, nil)), both("scan", 1, nil))
+	if got, want := fmt.Sprint(m.Suspects()), fmt.Sprint(map[string][]string{"operation": {"read"}, "rows": {"1000"}}); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if got := judged(t, "first", both("read", 1, nil)).Suspects(); got != nil {
+		t.Errorf("got %v of equal things, want none", got)
+	}
+}
+
+func TestAccess(t *testing.T) {
+	for plan, want := range map[string]string{
+		"SCAN TABLE item\n": "[] 1 0",
+		"SCAN item USING COVERING INDEX i\nUSE TEMP B-TREE FOR ORDER BY\n":                             "[i] 0 0",
+		"SEARCH a USING INTEGER PRIMARY KEY (rowid=?)\nSEARCH b USING INDEX i (x=?)":                   "[the primary key of a i] 0 0",
+		"SEARCH t USING AUTOMATIC PARTIAL COVERING INDEX (a=?)":                                        "[] 0 1",
+		"read: SEARCH t USING COVERING INDEX j (a=?)\n\nwrite: \n":                                     "[j] 0 0",
+		"MULTI-INDEX OR\nINDEX 1\nSEARCH t USING INDEX i (a=?)\nINDEX 2\nSEARCH t USING INDEX k (b=?)": "[i k] 0 0",
+		"SCAN 3 CONSTANT ROWS\nSCAN CONSTANT ROW":                                                      "[] 0 0",
+	} {
+		a := accessOf(plan)
+		if got := fmt.Sprint(a.indexes, a.scans, a.automatic); got != want {
+			t.Errorf("%q: got %s, want %s", plan, got, want)
+		}
+	}
+}

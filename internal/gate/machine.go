@@ -1,0 +1,173 @@
+package gate
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+
+	"assay/internal/format"
+	"assay/internal/wording"
+)
+
+// docs explains the rules.
+const docs = "docs/gate.md"
+
+// writeMarkdown prints a comment for a pull request.
+func writeMarkdown(out io.Writer, r *Report) error {
+	w := bufio.NewWriter(out)
+	if len(r.Upgrades) == 0 {
+		fmt.Fprintln(w, "**PASS**: no driver that assay knows has another version in go.mod.")
+	}
+	for i, u := range r.Upgrades {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "### %s, plan %s: %s\n\n", plain(u.Name()), plain(u.Plan), r.word(u))
+		for _, f := range u.Findings(r.Rules) {
+			fmt.Fprintf(w, "- **%s** %s\n", f.Kind, plain(f.Text()))
+		}
+		if counts := u.counts(r.Rules); counts != "" {
+			fmt.Fprintf(w, "\n%s.\n", plain(counts))
+		}
+		writeCells(w, u)
+		for _, note := range u.Notes() {
+			fmt.Fprintf(w, "\n- changed: %s", plain(note))
+		}
+		if text := u.evidence(); text != "" {
+			fmt.Fprintf(w, "\n\n%s\n", plain(text))
+		}
+	}
+	return w.Flush()
+}
+
+// writeCells prints a table that opens on demand.
+func writeCells(w io.Writer, u *Upgrade) {
+	cells := u.Cells()
+	if len(cells) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n<details><summary>%s</summary>\n\n| operation | time / base | |\n| --- | --- | --- |\n", wording.Plural(len(cells), "cell"))
+	for _, c := range cells {
+		cost := ""
+		if c.Cost.N > 0 {
+			cost = ratio(c.Cost)
+		}
+		text := string(c.State)
+		if c.Reason != "" {
+			text += ": " + c.Reason
+		}
+		fmt.Fprintf(w, "| %s | %s | %s |\n", plain(c.Name()), cost, plain(text))
+	}
+	fmt.Fprintf(w, "\n</details>\n")
+}
+
+// plain keeps others' text from being read as Markdown or HTML.
+func plain(text string) string {
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "[", `\[`, "]", `\]`).Replace(wording.Clean(text))
+}
+
+// suites are the cells as tests.
+func (r *Report) suites() []format.Suite {
+	var all []format.Suite
+	for _, u := range r.Upgrades {
+		suite := format.Suite{Name: "assay gate " + u.Name()}
+		failures := map[string][]string{}
+		for _, f := range u.Findings(r.Rules) {
+			failures[f.Cell] = append(failures[f.Cell], string(f.Kind)+": "+wording.Clean(f.Message))
+		}
+		for _, c := range u.Cells() {
+			one := format.Case{Name: c.Name(), Class: "gate." + u.Plan, Failure: strings.Join(failures[c.Name()], "; ")}
+			if c.State == Undecided || c.State == NotCompared {
+				one.Skipped = string(c.State) + ": " + wording.Clean(c.Reason)
+			}
+			suite.Cases = append(suite.Cases, one)
+		}
+		suite.Cases = append(suite.Cases, format.Case{Name: "build and DSN", Class: "gate." + u.Plan, Failure: strings.Join(failures[""], "; ")})
+		all = append(all, suite)
+	}
+	return all
+}
+
+func rules() []format.Rule {
+	var all []format.Rule
+	for _, k := range Kinds {
+		all = append(all, format.Rule{ID: string(k.Kind), About: k.About, Help: "see " + docs})
+	}
+	return all
+}
+
+func (r *Report) sarif() []format.Finding {
+	var all []format.Finding
+	for _, u := range r.Upgrades {
+		for _, f := range u.Findings(r.Rules) {
+			all = append(all, format.Finding{Rule: string(f.Kind), Level: format.Error,
+				Message: wording.Clean(u.Name() + ": " + f.Text()), File: u.File, Line: u.Line})
+		}
+	}
+	return all
+}
+
+// The names of JSON, which programs read.
+type (
+	jsonReport struct {
+		Passed      bool          `json:"passed"`
+		MaxSlowdown float64       `json:"max_slowdown"`
+		Upgrades    []jsonUpgrade `json:"upgrades"`
+	}
+	jsonUpgrade struct {
+		Driver   string     `json:"driver,omitempty"`
+		Base     string     `json:"base"`
+		Head     string     `json:"head"`
+		Plan     string     `json:"plan"`
+		Runs     []string   `json:"runs"`
+		Noise    float64    `json:"noise"`
+		Findings []Finding  `json:"findings"`
+		Cells    []jsonCell `json:"cells"`
+		Notes    []string   `json:"notes"`
+	}
+	jsonCell struct {
+		Operation string      `json:"operation"`
+		Profile   string      `json:"profile,omitempty"`
+		State     State       `json:"state"`
+		Reason    string      `json:"reason,omitempty"`
+		Cost      *jsonFigure `json:"cost,omitempty"`
+		Launches  int         `json:"launches"`
+	}
+	jsonFigure struct {
+		Center float64  `json:"center"`
+		Low    *float64 `json:"low"` // null: there are too few launches
+		High   *float64 `json:"high"`
+		N      int      `json:"n"`
+	}
+)
+
+func (r *Report) values() jsonReport {
+	all := jsonReport{Passed: r.Passed(), MaxSlowdown: r.Rules.MaxSlowdown, Upgrades: []jsonUpgrade{}}
+	for _, u := range r.Upgrades {
+		one := jsonUpgrade{Driver: u.Driver, Base: u.Base, Head: u.Head, Plan: u.Plan, Runs: []string{}, Cells: []jsonCell{},
+			Findings: append([]Finding{}, u.Findings(r.Rules)...), Notes: append([]string{}, u.Notes()...)}
+		for _, m := range []*Measurement{u.First, u.Second} {
+			if m != nil {
+				one.Runs = append(one.Runs, m.Run)
+				one.Noise = max(one.Noise, m.Noise)
+			}
+		}
+		for _, c := range u.Cells() {
+			one.Cells = append(one.Cells, c.value())
+		}
+		all.Upgrades = append(all.Upgrades, one)
+	}
+	return all
+}
+
+func (c Cell) value() jsonCell {
+	value := jsonCell{Operation: c.Operation, Profile: c.Profile, State: c.State, Reason: c.Reason, Launches: c.Launches}
+	if c.Cost.N > 0 {
+		value.Cost = &jsonFigure{Center: c.Cost.Center, N: c.Cost.N}
+		if c.Cost.Known() {
+			value.Cost.Low, value.Cost.High = &c.Cost.Low, &c.Cost.High
+		}
+	}
+	return value
+}

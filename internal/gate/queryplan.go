@@ -1,0 +1,79 @@
+package gate
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// access is how a query plan reaches its rows.
+type access struct {
+	indexes   []string // by name; a primary key by its table's
+	scans     int      // of whole tables, without an index
+	automatic int      // indexes that are made for one query
+}
+
+var (
+	step      = regexp.MustCompile(`\b(SCAN|SEARCH) (?:TABLE )?(\S+)(.*)`)
+	automatic = regexp.MustCompile(`USING AUTOMATIC (?:PARTIAL )?(?:COVERING )?INDEX`)
+	named     = regexp.MustCompile(`USING (?:COVERING )?INDEX (\S+)`)
+	primary   = regexp.MustCompile(`USING (?:INTEGER )?PRIMARY KEY`)
+)
+
+// accessOf reads the lines of EXPLAIN QUERY PLAN.
+func accessOf(plan string) access {
+	var a access
+	for line := range strings.Lines(plan) {
+		m := step.FindStringSubmatch(line)
+		if m == nil {
+			continue
+		}
+		how := m[3]
+		switch index := named.FindStringSubmatch(how); {
+		case automatic.MatchString(how):
+			a.automatic++
+		case index != nil:
+			a.indexes = append(a.indexes, index[1])
+		case primary.MatchString(how):
+			a.indexes = append(a.indexes, "the primary key of "+m[2])
+		case m[1] == "SCAN" && !strings.Contains(line, "CONSTANT ROW"):
+			a.scans++
+		}
+	}
+	return a
+}
+
+// without are the elements of a that b does not have as often.
+func without(a, b []string) []string {
+	left := slices.Clone(b)
+	var missing []string
+	for _, name := range a {
+		if i := slices.Index(left, name); i >= 0 {
+			left = slices.Delete(left, i, i+1)
+		} else {
+			missing = append(missing, name)
+		}
+	}
+	return missing
+}
+
+// queryPlan compares how the rows are reached. A plan that uses fewer indexes,
+// scans more tables or makes more indexes for one query is worse; any other
+// change is said and fails nothing: the figures show what it is worth.
+func (c *Cell) queryPlan(base, head string) {
+	if base == head {
+		return
+	}
+	was, is := accessOf(base), accessOf(head)
+	lost, gained := without(was.indexes, is.indexes), without(is.indexes, was.indexes)
+	change := flat(base) + " -> " + flat(head)
+	switch {
+	case len(lost) > len(gained):
+		c.suspect(QueryPlan, "the query plan lost %s: %s", strings.Join(lost, ", "), change)
+	case is.scans > was.scans, is.automatic > was.automatic:
+		c.suspect(QueryPlan, "the query plan is worse: %s", change)
+	default:
+		c.Notes = append(c.Notes, fmt.Sprintf("the query plan changed: %s", change))
+	}
+}

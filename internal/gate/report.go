@@ -1,0 +1,140 @@
+package gate
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"assay/internal/format"
+	"assay/internal/wording"
+)
+
+// Report is what a gate has to say.
+type Report struct {
+	Upgrades []*Upgrade
+	Rules    Rules
+}
+
+// Passed tells whether no upgrade has findings.
+func (r *Report) Passed() bool {
+	return !slices.ContainsFunc(r.Upgrades, func(u *Upgrade) bool { return len(u.Findings(r.Rules)) > 0 })
+}
+
+// Formats are those of a report, by this version of assay.
+func Formats(version string) format.List[*Report] {
+	return format.List[*Report]{
+		{Name: "text", Write: writeText},
+		{Name: "markdown", Write: writeMarkdown},
+		{Name: "junit", Write: func(out io.Writer, r *Report) error { return format.JUnit(out, r.suites()) }},
+		{Name: "sarif", Write: func(out io.Writer, r *Report) error { return format.SARIF(out, version, rules(), r.sarif()) }},
+		{Name: "json", Write: func(out io.Writer, r *Report) error { return format.JSON(out, r.values()) }},
+	}
+}
+
+// word is how an upgrade came out.
+func (r *Report) word(u *Upgrade) string {
+	switch n := len(u.Findings(r.Rules)); n {
+	case 0:
+		return "PASS"
+	case 1:
+		return "FAIL, 1 regression"
+	default:
+		return fmt.Sprintf("FAIL, %d regressions", n)
+	}
+}
+
+// Text is the finding in a line.
+func (f Finding) Text() string {
+	if f.Cell == "" {
+		return f.Message
+	}
+	return f.Cell + ": " + f.Message
+}
+
+// counts says how many cells are in which state, without those that failed.
+func (u *Upgrade) counts(rules Rules) string {
+	if u.First == nil {
+		return ""
+	}
+	numbers := map[State]int{}
+	for _, c := range u.Cells() {
+		numbers[c.State]++
+	}
+	words := []struct {
+		State
+		text string
+	}{
+		{Equivalent, "equivalent within " + percent(u.First.Margin)},
+		{Faster, "faster"},
+		{Tolerated, "no more than " + percent(rules.MaxSlowdown) + " slower"},
+		{Regressed, "regressed (confirmed)"},
+		{Undecided, "undecided"},
+		{NotCompared, "not compared"},
+	}
+	var parts []string
+	for _, w := range words {
+		if n := numbers[w.State]; n > 0 {
+			parts = append(parts, fmt.Sprint(n, " ", w.text))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// evidence says what the figures rest on.
+func (u *Upgrade) evidence() string {
+	if u.First == nil {
+		return ""
+	}
+	least, most := u.First.launches()
+	text := fmt.Sprintf("%s, %s each", wording.Plural(len(u.First.Cells), "cell"), between(least, most, "launch"))
+	if u.First.Noise > 0 {
+		text += ", A/A noise up to " + percent(u.First.Noise)
+	}
+	text += "; assay report " + u.First.Run
+	if u.Second != nil {
+		least, most := u.Second.launches()
+		text += fmt.Sprintf("; suspicions measured again in %s: assay report %s", between(least, most, "fresh launch"), u.Second.Run)
+	}
+	return text
+}
+
+// launches are the fewest and the most of a cell.
+func (m *Measurement) launches() (least, most int) {
+	for i, c := range m.Cells {
+		if i == 0 || c.Launches < least {
+			least = c.Launches
+		}
+		most = max(most, c.Launches)
+	}
+	return least, most
+}
+
+func between(least, most int, noun string) string {
+	if least == most {
+		return wording.Plural(most, noun)
+	}
+	return fmt.Sprintf("%d to %s", least, wording.Plural(most, noun))
+}
+
+// percent prints a fraction.
+func percent(fraction float64) string { return fmt.Sprintf("%.3g %%", 100*fraction) }
+
+// in are the cells in a state, with what is known of them.
+func (u *Upgrade) in(state State) []string {
+	var all []string
+	for _, c := range u.Cells() {
+		if c.State != state {
+			continue
+		}
+		text := c.Name()
+		switch {
+		case c.Reason != "":
+			text += ": " + c.Reason
+		case c.Cost.N > 0:
+			text += " " + ratio(c.Cost)
+		}
+		all = append(all, text)
+	}
+	return all
+}

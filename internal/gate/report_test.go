@@ -1,0 +1,118 @@
+package gate
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"assay/internal/facts"
+	"assay/internal/stat"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// sample has one of everything.
+func sample() *Report {
+	cell := func(operation string, center float64, state State, reason string, suspicions ...Finding) Cell {
+		c := Cell{Operation: operation, Profile: "web", Launches: 8, State: state, Reason: reason, Suspicions: suspicions, key: operation, decided: true}
+		if center > 0 {
+			c.Cost = stat.Interval{N: 6, Center: center, Low: center * 0.97, High: center * 1.03}
+		}
+		return c
+	}
+	scan := cell("full-scan, 1 client", 1.12, Regressed, "", Finding{Slower, "full-scan, 1 client (web)", "1.12x [1.09, 1.15] slower"})
+	feed := cell("feed, 1 client", 1, Regressed, "", Finding{QueryPlan, "feed, 1 client (web)", "the query plan lost idx_user: SEARCH post USING INDEX idx_user (user=?) -> SCAN post"})
+	open := cell("insert|`x` <b>, 1 client", 1.01, Undecided, "1.01x [0.95, 1.07]: the 95 % CI includes 1")
+	first := &Measurement{Run: "20261122-100000-aaaa", Margin: 0.02, Noise: 0.018, Cells: []Cell{
+		cell("point-read, 1 client", 1.001, Equivalent, ""), cell("range, 1 client", 0.9, Faster, ""), scan, feed, open,
+		cell("app, 8 clients", 0, NotCompared, "modernc@v1.60.0 is failed: no"), cell("late, 1 client", 1.015, Tolerated, "")}}
+	first.Cells[1].Notes = []string{"the query plan changed: SCAN a -> SCAN b"}
+	second := &Measurement{Run: "20261122-100500-bbbb", Margin: 0.02, Noise: 0.01, Cells: []Cell{scan, feed}}
+	return &Report{Rules: rule, Upgrades: []*Upgrade{
+		{Driver: "modernc", Base: "v1.60.0", Head: "v1.61.1", Plan: "quick", File: "go.mod", Line: 7, First: first, Second: second,
+			Effects: Effects{Lost: []Finding{{Parameter, "", "file:?_journal_mode in a DSN is ignored; modernc@v1.60.0 applies it"}}, Notes: []string{"default of busy_timeout: 0, was 5000"}}},
+		{Base: "mattn", Head: "mattn:DQS=0", Plan: "quick", First: &Measurement{Run: "20261122-101000-cccc", Margin: 0.02, Cells: []Cell{cell("point-read, 1 client", 1, Equivalent, "")}}},
+		{Driver: "glebarez", Base: "v1.22.0", Head: "v1.23.0-checkout.d0123456789ab", Plan: "quick", NotBuilt: "worker glebarez: it does not compile: undefined: x"},
+	}}
+}
+
+func TestGoldenFormats(t *testing.T) {
+	for _, f := range Formats("v1.0.0") {
+		for name, r := range map[string]*Report{"fail": sample(), "empty": {Rules: rule}} {
+			var got bytes.Buffer
+			if err := f.Write(&got, r); err != nil {
+				t.Fatal(err)
+			}
+			golden := filepath.Join("testdata", name+"."+f.Name+".golden")
+			if *update {
+				if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(golden)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !bytes.Equal(got.Bytes(), want) {
+				t.Errorf("%s differs (go test ./internal/gate -update writes it anew):\n%s", golden, got.String())
+			}
+		}
+	}
+}
+
+// However much is wrong, the text is one screen, and says what it leaves out.
+func TestTextIsOneScreen(t *testing.T) {
+	r := sample()
+	for i := range 200 {
+		r.Upgrades[0].Effects.Lost = append(r.Upgrades[0].Effects.Lost, Finding{Parameter, "", fmt.Sprintf("parameter %d %s", i, strings.Repeat("word ", 40))})
+	}
+	var text bytes.Buffer
+	if err := writeText(&text, r); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
+	if len(lines) > 45 || !strings.Contains(text.String(), "more: --format markdown has all") {
+		t.Errorf("got %d lines, want 45 at most, with what is left out:\n%s", len(lines), text.String())
+	}
+	for _, line := range lines {
+		if utf8.RuneCountInString(line) > width {
+			t.Errorf("got a line of %d columns: %s", utf8.RuneCountInString(line), line)
+		}
+	}
+}
+
+// Known truth: modernc v1.54.0 ignores _journal_mode, v1.55.0 applies it.
+func TestParametersThatStopWorking(t *testing.T) {
+	table, err := facts.Load("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	measured := func(version string) facts.Facts {
+		f, ok := table.Find("modernc", version)
+		if !ok {
+			t.Fatalf("no facts of modernc %s", version)
+		}
+		return f
+	}
+	older, newer := measured("v1.54.0"), measured("v1.55.0")
+	want := Finding{Parameter, "", "file:?_journal_mode in a DSN is ignored; modernc@v1.55.0 applies it"}
+	back := Compare(newer, older)
+	if got := fmt.Sprint(back.Lost); !strings.Contains(got, want.Message) {
+		t.Errorf("from v1.55.0 to v1.54.0: got %s, want %s", got, want.Message)
+	}
+	forth := Compare(older, newer)
+	if len(forth.Lost) > 0 || !strings.Contains(fmt.Sprint(forth.Notes), "takes effect that modernc@v1.54.0 does not apply") && !strings.Contains(fmt.Sprint(forth.Notes), "take effect that modernc@v1.54.0 does not apply") {
+		t.Errorf("from v1.54.0 to v1.55.0: got %+v, want nothing lost and a note of what is new", forth)
+	}
+	if same := Compare(newer, newer); len(same.Lost)+len(same.Notes) > 0 {
+		t.Errorf("of equal things: got %+v", same)
+	}
+	if got := back.Confirmed(Effects{}); len(got.Lost) > 0 {
+		t.Errorf("not confirmed: got %+v, want nothing lost", got)
+	}
+}

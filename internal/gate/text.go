@@ -1,0 +1,106 @@
+package gate
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"assay/internal/wording"
+)
+
+const (
+	width    = 100 // columns of a screen
+	maxLines = 42  // of it, for all upgrades together
+	maxList  = 6   // entries of a list that is no finding
+	lists    = 8   // shares of the room, of which each list has one
+)
+
+// writeText prints one screen.
+func writeText(out io.Writer, r *Report) error {
+	w := bufio.NewWriter(out)
+	room := maxLines / max(1, len(r.Upgrades))
+	for i, u := range r.Upgrades {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		for _, line := range r.lines(u, room) {
+			fmt.Fprintln(w, wording.Printable(line))
+		}
+	}
+	if len(r.Upgrades) == 0 {
+		fmt.Fprintln(w, "PASS: no driver that assay knows has another version in go.mod")
+	}
+	return w.Flush()
+}
+
+// lines are an upgrade in so many lines: findings first, of which none is left
+// out without a word.
+func (r *Report) lines(u *Upgrade, room int) []string {
+	head := []string{fmt.Sprintf("%s, plan %s: %s", u.Name(), u.Plan, r.word(u))}
+	var findings, last []string
+	for _, f := range u.Findings(r.Rules) {
+		findings = append(findings, wrap("! "+f.Text(), "  ")...)
+	}
+	if counts := u.counts(r.Rules); counts != "" {
+		last = append(last, wrap(counts, "  ")...)
+	}
+	for _, list := range []struct {
+		title string
+		state State
+	}{{"faster", Faster}, {"undecided", Undecided}, {"not compared", NotCompared}} {
+		if list.state != Undecided || !r.Rules.FailUndecided { // else they are findings
+			last = append(last, entries(list.title, u.in(list.state), room)...)
+		}
+	}
+	last = append(last, entries("changed", u.Notes(), room)...)
+	if text := u.evidence(); text != "" {
+		last = append(last, wrap(text, "  ")...)
+	}
+	free := max(3, room-len(head)-len(last))
+	if len(findings) > free {
+		left := len(findings) - free + 1
+		findings = append(findings[:free-1], fmt.Sprintf("! and %s more: --format markdown has all", wording.Plural(left, "line")))
+	}
+	return append(append(head, findings...), last...)
+}
+
+// entries are a list with its title, cut where it is long.
+func entries(title string, all []string, room int) []string {
+	var lines []string
+	most := max(1, min(maxList, room/lists))
+	for i, text := range all {
+		if i == most {
+			return append(lines, fmt.Sprintf("%s: and %d more", title, len(all)-i))
+		}
+		lines = append(lines, clip(title+": "+text))
+	}
+	return lines
+}
+
+// clip cuts a line to the width of the screen.
+func clip(line string) string {
+	if utf8.RuneCountInString(line) <= width {
+		return line
+	}
+	return string([]rune(line)[:width-3]) + "..."
+}
+
+// wrap breaks a text between words. Lines behind the first are indented.
+func wrap(text, indent string) []string {
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && utf8.RuneCountInString(line+" "+word) > width {
+			lines = append(lines, line)
+			line = indent + word
+			continue
+		}
+		if line != "" {
+			line += " "
+		}
+		line += word
+	}
+	return append(lines, line)
+}
