@@ -49,12 +49,13 @@ var imports = map[string][]string{
 	"facts":     {"kit", "guard", "scratch"},
 	"format":    {},
 	"gate":      {"root", "stat", "analysis", "facts", "format", "wording"},
+	"history":   {"root", "stat", "analysis", "format", "wording"},
 	"lint":      {"kit", "facts", "format"},
 	"doctor":    {"kit"},
 	"lab":       {"root", "kit", "host", "plan", "dataset", "build", "store", "runner", "analysis", "syncs", "guard"},
 	"cmd": {"root", "kit", "stat", "plans", "published", "host", "plan", "build", "store",
 		"draft", "lab", "runner", "analysis", "report", "audit", "crash", "emit", "load", "file", "printable", "guard",
-		"facts", "lint", "doctor", "gate", "dataset", "syncs"},
+		"facts", "lint", "doctor", "gate", "history", "dataset", "syncs"},
 }
 
 // source is a Go file of this checkout.

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"assay"
+	"assay/internal/history"
+	"assay/internal/lab"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) historyCommand() *cobra.Command {
+	var format string
+	cmd := &cobra.Command{
+		Use:   "history CELL...",
+		Short: "Show a cell over the runs of one class of machines, and where its ratio to the baseline shifts",
+		Long: `Shows the ratio to the baseline of the same run over all finished runs of machines like that of
+the newest one, and finds where it shifts. CELL is an operation and KEY=VALUE for coordinates:
+  assay history point-read driver=modernc profile=web rows=100000`,
+		Args: arguments(cobra.MinimumNArgs(1)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			filter, err := history.NewFilter(args)
+			if err != nil {
+				return usage(err)
+			}
+			return a.history(cmd.Context(), filter, strings.Join(args, " "), format)
+		},
+	}
+	cmd.Flags().StringVar(&format, "format", "text", history.Formats().Names())
+	return cmd
+}
+
+func (a *app) history(ctx context.Context, filter history.Filter, cell, name string) error {
+	format, err := history.Formats().Named(name)
+	if err != nil {
+		return usage(err)
+	}
+	s, err := a.readStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	runs, err := s.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	h, newest, others := history.New(filter), assay.Run{}, 0
+	for _, run := range runs { // the newest first
+		if run.Status != assay.Finished || filter["plan"] != "" && filter["plan"] != run.Plan {
+			continue
+		}
+		if newest.ID == "" {
+			newest = run
+		}
+		if !history.SameClass(run, newest) {
+			others++
+			continue
+		}
+		r, err := lab.Analyze(ctx, s, run.ID)
+		if err != nil {
+			return err
+		}
+		h.Add(r)
+	}
+	series := h.Series()
+	if len(series) == 0 {
+		return usage(fmt.Errorf("no finished run compares %s with a baseline", cell), "assay report shows the cells of a run; a baseline has no history of its own")
+	}
+	if machine := newest.Machine(); machine != "" {
+		fmt.Fprintf(a.stderr, "assay: note: runs of machines like %s\n", machine)
+	}
+	if others > 0 {
+		fmt.Fprintf(a.stderr, "assay: note: runs of other machines that are left out: %d\n", others)
+	}
+	return format.Write(a.stdout, series)
+}

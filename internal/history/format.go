@@ -1,0 +1,154 @@
+package history
+
+import (
+	"bufio"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"time"
+
+	"assay/internal/format"
+	"assay/internal/wording"
+)
+
+// Formats are those of series.
+func Formats() format.List[[]*Series] {
+	return format.List[[]*Series]{
+		{Name: "text", Write: writeText},
+		{Name: "csv", Write: writeCSV},
+		{Name: "json", Write: func(out io.Writer, all []*Series) error { return format.JSON(out, values(all)) }},
+	}
+}
+
+// plotWidth is the columns of the plot beside the figures.
+const plotWidth = 31
+
+// writeText prints a table for each series, with a line where the ratio shifts.
+func writeText(out io.Writer, all []*Series) error {
+	w := bufio.NewWriter(out)
+	for i, s := range all {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "%s, plan %s, %s\n", wording.Clean(s.name()), wording.Clean(s.Plan), wording.Plural(len(s.Points), "run"))
+		s.write(w)
+	}
+	return w.Flush()
+}
+
+func (s *Series) write(w io.Writer) {
+	wide := len("version")
+	low, high := s.Points[0].Cost.Low, s.Points[0].Cost.High
+	for _, p := range s.Points {
+		wide = max(wide, len(p.Version))
+		low, high = min(low, p.Cost.Low), max(high, p.Cost.High)
+	}
+	fmt.Fprintf(w, "%-16s  %-*s  %-22s  %-*s\n", "started", wide, "version", "time / baseline", plotWidth, wording.Digits(low)+"x"+
+		strings.Repeat(" ", max(1, plotWidth-len(wording.Digits(low))-len(wording.Digits(high))-2))+wording.Digits(high)+"x")
+	next := 0
+	for i, p := range s.Points {
+		if next < len(s.Changes) && s.Changes[next].At == i {
+			fmt.Fprintln(w, s.Changes[next].text(s.Points[i-1], p))
+			next++
+		}
+		fmt.Fprintf(w, "%-16s  %-*s  %-22s  %s  %s\n", p.Started.UTC().Format("2006-01-02 15:04"), wide, wording.Clean(p.Version),
+			wording.Ratio(p.Cost, "%sx [%s, %s]"), plot(p, low, high), p.Run)
+	}
+	if len(s.Changes) == 0 {
+		fmt.Fprintln(w, "no change point")
+	}
+}
+
+// text is the line of a change point.
+func (c Change) text(before, after Point) string {
+	line := fmt.Sprintf("-- change: %sx -> %sx (%+.1f %%), p = %s", wording.Digits(c.Before), wording.Digits(c.After), 100*(c.After/c.Before-1), wording.Digits(c.P))
+	if before.Version != after.Version {
+		line += fmt.Sprintf(", with %s -> %s", wording.Clean(before.Version), wording.Clean(after.Version))
+	}
+	return line
+}
+
+// plot draws a point with its interval.
+func plot(p Point, low, high float64) string {
+	place := func(v float64) int {
+		if high <= low {
+			return 0
+		}
+		return min(plotWidth-1, max(0, int((v-low)/(high-low)*float64(plotWidth-1)+0.5)))
+	}
+	line := []byte(strings.Repeat(" ", plotWidth))
+	for i := place(p.Cost.Low); i <= place(p.Cost.High); i++ {
+		line[i] = '-'
+	}
+	line[place(p.Cost.Center)] = '*'
+	return string(line)
+}
+
+func writeCSV(out io.Writer, all []*Series) error {
+	w := csv.NewWriter(out)
+	rows := [][]string{{"plan", "operation", "driver", "profile", "baseline", "run", "started", "version", "ratio", "low", "high", "launches", "segment"}}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+	for _, s := range all {
+		for i, p := range s.Points {
+			rows = append(rows, []string{s.Plan, s.Title, s.Driver, s.Profile, s.Baseline, p.Run, p.Started.UTC().Format(time.RFC3339), p.Version,
+				number(p.Cost.Center), number(p.Cost.Low), number(p.Cost.High), strconv.Itoa(p.Cost.N), strconv.Itoa(s.segment(i))})
+		}
+	}
+	return w.WriteAll(rows)
+}
+
+// segment counts the change points before a point, and itself.
+func (s *Series) segment(at int) int {
+	n := 1
+	for _, c := range s.Changes {
+		if c.At <= at {
+			n++
+		}
+	}
+	return n
+}
+
+// The names of JSON, which programs read.
+type (
+	jsonSeries struct {
+		Plan      string       `json:"plan"`
+		Operation string       `json:"operation"`
+		Driver    string       `json:"driver"`
+		Profile   string       `json:"profile,omitempty"`
+		Baseline  string       `json:"baseline"`
+		Points    []jsonPoint  `json:"points"`
+		Changes   []jsonChange `json:"changes"`
+	}
+	jsonPoint struct {
+		Run     string    `json:"run"`
+		Started time.Time `json:"started"`
+		Version string    `json:"version"`
+		Ratio   float64   `json:"ratio"`
+		Low     float64   `json:"low"`
+		High    float64   `json:"high"`
+		N       int       `json:"launches"`
+	}
+	jsonChange struct {
+		At     string  `json:"at"` // the first run behind it
+		Before float64 `json:"before"`
+		After  float64 `json:"after"`
+		P      float64 `json:"p"`
+	}
+)
+
+func values(all []*Series) []jsonSeries {
+	printed := []jsonSeries{}
+	for _, s := range all {
+		one := jsonSeries{Plan: s.Plan, Operation: s.Title, Driver: s.Driver, Profile: s.Profile, Baseline: s.Baseline, Changes: []jsonChange{}}
+		for _, p := range s.Points {
+			one.Points = append(one.Points, jsonPoint{p.Run, p.Started.UTC(), p.Version, p.Cost.Center, p.Cost.Low, p.Cost.High, p.Cost.N})
+		}
+		for _, c := range s.Changes {
+			one.Changes = append(one.Changes, jsonChange{s.Points[c.At].Run, c.Before, c.After, c.P})
+		}
+		printed = append(printed, one)
+	}
+	return printed
+}

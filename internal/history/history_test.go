@@ -1,0 +1,127 @@
+package history
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"assay"
+	"assay/internal/analysis"
+	"assay/internal/analysis/analysistest"
+)
+
+// run is one in which mattn takes so many times as long as modernc.
+func run(t *testing.T, day int, version string, times float64, change func(*assay.Run)) *analysis.Result {
+	t.Helper()
+	r := analysistest.PlainRun
+	r.ID, r.Plan, r.Started = fmt.Sprintf("202611%02d-000000-aaaa", day), "quick", analysistest.SampleStart.Add(time.Duration(day)*24*time.Hour)
+	r.Host = map[string]string{"cpu": "x", "cores": "2"}
+	if change != nil {
+		change(&r)
+	}
+	head := analysistest.Cell("read", "mattn", "web")
+	head.DriverVersion = version
+	machine := 1 + float64(day%4)/5 // raw times move by more than any ratio
+	trials := analysistest.Launches(analysistest.Cell("read", "modernc", "web"), 6, 10000*machine, 1)
+	trials = append(trials, analysistest.Launches(head, 6, 10000*machine*times, 2+day%3)...)
+	result, err := analysis.New(r, analysistest.Each(trials))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// series has a shift of 20 % with the seventh run, and the version that did it.
+func series(t *testing.T) []*Series {
+	t.Helper()
+	filter, err := NewFilter([]string{"read", "driver=mattn"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := New(filter)
+	for day := range 12 {
+		version, times := "v1.0.0", 1+float64(day%3)/500
+		if day >= 6 {
+			version, times = "v1.1.0", times*1.2
+		}
+		h.Add(run(t, 12-day, version, times, nil)) // as the store has them, the newest first
+	}
+	return h.Series()
+}
+
+func TestSeries(t *testing.T) {
+	all := series(t)
+	if len(all) != 1 || len(all[0].Points) != 12 {
+		t.Fatalf("got %+v, want one series of 12 runs", all)
+	}
+	s := all[0]
+	if s.Driver != "mattn" || s.Profile != "web" || s.Baseline != "modernc@v1.61.1" || !s.Points[0].Started.Before(s.Points[1].Started) {
+		t.Errorf("got %+v, want mattn with web against modernc, the oldest run first", s)
+	}
+	if len(s.Changes) != 1 || s.Changes[0].At != 6 || s.Points[6].Version != "v1.0.0" || s.Changes[0].Before < 1.15 || s.Changes[0].After > 1.05 {
+		t.Errorf("got changes %+v, want one at the seventh run", s.Changes)
+	}
+}
+
+// Ratios to another baseline, of another plan text or of other options are series
+// of their own, and other cells are none.
+func TestSeriesAreOfOneThing(t *testing.T) {
+	filter, err := NewFilter([]string{"operation=read"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := New(filter)
+	h.Add(run(t, 1, "v1.0.0", 1.2, nil))
+	h.Add(run(t, 2, "v1.0.0", 1.2, func(r *assay.Run) { r.PlanText = "another" }))
+	h.Add(run(t, 3, "v1.1.0", 1.2, nil))
+	all := h.Series()
+	if len(all) != 2 || len(all[0].Points) != 2 || len(all[1].Points) != 1 {
+		t.Errorf("got %d series, want one of two runs and one of the other plan", len(all))
+	}
+	other := New(Filter{"operation": "write"})
+	other.Add(run(t, 1, "v1.0.0", 1.2, nil))
+	if got := other.Series(); len(got) > 0 {
+		t.Errorf("got %+v of another operation, want none", got)
+	}
+}
+
+func TestSameClass(t *testing.T) {
+	a := assay.Run{Host: map[string]string{"cpu": "x", "cores": "2", "kernel": "6.1"}}
+	b := assay.Run{Host: map[string]string{"cpu": "x", "cores": "2", "kernel": "6.2"}}
+	c := assay.Run{Host: map[string]string{"cpu": "x", "cores": "4", "kernel": "6.1"}}
+	if !SameClass(a, b) || SameClass(a, c) {
+		t.Errorf("another kernel: got %v, want true; other cores: got %v, want false", SameClass(a, b), SameClass(a, c))
+	}
+}
+
+func TestFilter(t *testing.T) {
+	for _, words := range [][]string{nil, {"a", "b"}, {"=x"}, {"x="}, {"driver=a", "driver=b"}} {
+		if f, err := NewFilter(words); err == nil {
+			t.Errorf("%q: got %v, want an error", words, f)
+		}
+	}
+}
+
+func TestFormats(t *testing.T) {
+	for name, want := range map[string][]string{
+		"text": {"read, rows=1000, 1 client: mattn (web) / modernc@v1.61.1, plan quick, 12 runs\n", "-- change: 1.20x -> 1.00x (-16.", "with v1.1.0 -> v1.0.0", "20261107-000000-aaaa"},
+		"csv":  {"plan,operation,driver,profile,baseline,run,started,version,ratio,low,high,launches,segment\n", ",v1.1.0,", ",6,1\n", ",6,2\n"},
+		"json": {`"at": "20261107-000000-aaaa"`, `"baseline": "modernc@v1.61.1"`},
+	} {
+		format, err := Formats().Named(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var text bytes.Buffer
+		if err := format.Write(&text, series(t)); err != nil {
+			t.Fatal(err)
+		}
+		for _, part := range want {
+			if !strings.Contains(text.String(), part) {
+				t.Errorf("%s does not have %q:\n%s", name, part, text.String())
+			}
+		}
+	}
+}
