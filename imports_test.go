@@ -50,12 +50,13 @@ var imports = map[string][]string{
 	"format":    {},
 	"gate":      {"root", "stat", "analysis", "facts", "format", "wording"},
 	"history":   {"root", "stat", "analysis", "format", "wording"},
+	"footprint": {"kit"},
 	"lint":      {"kit", "facts", "format"},
 	"doctor":    {"kit"},
 	"lab":       {"root", "kit", "host", "plan", "dataset", "build", "store", "runner", "analysis", "syncs", "guard"},
 	"cmd": {"root", "kit", "stat", "plans", "published", "host", "plan", "build", "store",
 		"draft", "lab", "runner", "analysis", "report", "audit", "crash", "emit", "load", "file", "printable", "guard",
-		"facts", "lint", "doctor", "gate", "history", "dataset", "syncs"},
+		"facts", "lint", "doctor", "gate", "history", "footprint", "dataset", "syncs"},
 }
 
 // source is a Go file of this checkout.

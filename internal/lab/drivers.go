@@ -28,6 +28,15 @@ func (l *Lab) Build(ctx context.Context, name string) (build.Worker, error) {
 	return worker, err
 }
 
+// Cold compiles a driver's worker with an empty build cache.
+func (l *Lab) Cold(ctx context.Context, name string) (build.Cold, error) {
+	spec, err := build.ParseSpec(name)
+	if err != nil {
+		return build.Cold{}, input(err, driversHint)
+	}
+	return l.builder().Cold(ctx, spec)
+}
+
 func hasDriver(known []build.Driver, name string) bool {
 	return slices.ContainsFunc(known, func(d build.Driver) bool { return d.Name == name })
 }

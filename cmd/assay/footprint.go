@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"text/tabwriter"
+	"time"
+
+	"assay/internal/build"
+	"assay/internal/footprint"
+	"assay/internal/host"
+	"assay/internal/lab"
+
+	"github.com/spf13/cobra"
+)
+
+func (a *app) footprintCommand() *cobra.Command {
+	var cold bool
+	cmd := &cobra.Command{
+		Use:   "footprint [DRIVER...]",
+		Short: "Show what drivers cost beside their speed: size of a program, start, cold build, need of cgo",
+		Long: `Measures the size of each driver's worker and the time from its start to the first answer of a new
+database: the median of 9 starts with a warm page cache. With --cold-build it also compiles each
+with an empty build cache, and for ` + build.Cross() + ` without cgo, which takes minutes. Results are kept.
+Without a driver it shows what is kept.`,
+		RunE: func(cmd *cobra.Command, args []string) error { return a.footprint(cmd.Context(), args, cold) },
+	}
+	cmd.Flags().BoolVar(&cold, "cold-build", false, "also measure a build where nothing was compiled before, and compile without cgo")
+	return cmd
+}
+
+// footprintDir is where footprints are kept.
+func footprintDir() (string, error) {
+	cache, err := cacheDir()
+	return filepath.Join(cache, "footprint"), err
+}
+
+func (a *app) footprint(ctx context.Context, names []string, cold bool) error {
+	progress := newProgress(a, false)
+	defer progress.close()
+	l, err := a.lab(progress)
+	if err != nil {
+		return err
+	}
+	dir, err := footprintDir()
+	if err != nil {
+		return err
+	}
+	var all []footprint.Footprint
+	for _, name := range names {
+		f, err := measureFootprint(ctx, l, name, cold)
+		if err != nil {
+			return err
+		}
+		if err := f.Save(dir); err != nil {
+			return err
+		}
+		all = append(all, f)
+	}
+	if len(names) == 0 {
+		drivers, err := l.Source.Drivers()
+		if err != nil {
+			return err
+		}
+		for _, d := range drivers {
+			if f, kept := footprint.Load(dir, d.Name); kept {
+				all = append(all, f)
+			}
+		}
+		if len(all) == 0 {
+			return usage(errors.New("no footprint was measured yet"), "assay footprint mattn modernc measures two")
+		}
+	}
+	progress.close()
+	return a.showFootprints(all)
+}
+
+// measureFootprint builds a driver and measures it.
+func measureFootprint(ctx context.Context, l *lab.Lab, name string, cold bool) (footprint.Footprint, error) {
+	worker, err := l.Build(ctx, name)
+	if err != nil {
+		return footprint.Footprint{}, err
+	}
+	scratch, err := os.MkdirTemp("", "assay-footprint-")
+	if err != nil {
+		return footprint.Footprint{}, err
+	}
+	defer os.RemoveAll(scratch)
+	f, err := footprint.Measure(ctx, worker.Program, scratch)
+	if err != nil {
+		return f, fmt.Errorf("driver %s: %w", name, err)
+	}
+	f.Driver, f.Version, f.Toolchain = name, worker.Version, worker.Toolchain
+	f.Machine, f.Measured = fmt.Sprintf("%s, %d processors", host.Facts(scratch)["cpu"], runtime.NumCPU()), time.Now().UTC()
+	if cold {
+		made, err := l.Cold(ctx, name)
+		if err != nil && !errors.Is(err, build.ErrNotGo) {
+			return f, err
+		}
+		if err == nil {
+			f.ColdBuild, f.Cross, f.NeedsCgo = made.Took, build.Cross(), made.Without
+		}
+	}
+	return f, nil
+}
+
+func (a *app) showFootprints(all []footprint.Footprint) error {
+	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "DRIVER\tVERSION\tPROGRAM\tFIRST ANSWER\tCOLD BUILD\tWITHOUT CGO\tMEASURED")
+	for _, f := range all {
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.Driver, orDash(f.Version), size(f), known(f.Start), known(f.ColdBuild), withoutCgo(f), f.Measured.Format(time.DateOnly)+", "+f.Machine)
+	}
+	return w.Flush()
+}
+
+func size(f footprint.Footprint) string {
+	if f.Toolchain == "" {
+		return "-" // a script, or what loads a library of the system
+	}
+	return fmt.Sprintf("%.1f MB", float64(f.Program)/1e6)
+}
+
+func known(d time.Duration) string {
+	if d == 0 {
+		return "-"
+	}
+	return brief(d)
+}
+
+func withoutCgo(f footprint.Footprint) string {
+	switch {
+	case f.Cross == "":
+		return "-"
+	case f.NeedsCgo == "":
+		return "yes, " + f.Cross
+	}
+	return "no"
+}
