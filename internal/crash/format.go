@@ -143,11 +143,16 @@ func (r *Report) writeMarkdown(out io.Writer) error {
 		}
 		b.WriteString("\n")
 	}
-	for i, line := range r.Unsupported() {
-		if i == 0 {
-			b.WriteString("\nNot tried:\n\n")
+	for _, list := range []struct {
+		title string
+		lines []string
+	}{{"Not tried", r.Unsupported()}, {"States by moment", r.Moments()}} {
+		for i, line := range list.lines {
+			if i == 0 {
+				fmt.Fprintf(&b, "\n%s:\n\n", list.title)
+			}
+			fmt.Fprintf(&b, "- %s\n", cell.Replace(line))
 		}
-		fmt.Fprintf(&b, "- %s\n", cell.Replace(line))
 	}
 	for _, note := range append(r.Lessened(), r.controlWords()) {
 		if note != "" {

@@ -217,8 +217,41 @@ func (t Target) Source() string {
 func (t Target) Sentences() []string {
 	var all []string
 	for _, r := range t.Results {
-		if r != nil && r.Outcome != assay.Unsupported {
-			all = append(all, r.Plain())
+		if r == nil || r.Outcome == assay.Unsupported {
+			continue
+		}
+		text := r.Plain()
+		if moments := r.moments(); moments != "" {
+			text += " " + moments + "."
+		}
+		all = append(all, text)
+	}
+	return all
+}
+
+// moments counts the states by what was going on, the most frequent first; empty
+// where there was but one thing.
+func (r *Result) moments() string {
+	if len(r.ByMoment) < 2 {
+		return ""
+	}
+	all := slices.SortedFunc(maps.Keys(r.ByMoment), func(a, b Moment) int {
+		return cmp.Or(cmp.Compare(r.ByMoment[b], r.ByMoment[a]), cmp.Compare(a, b))
+	})
+	var parts []string
+	for _, m := range all {
+		parts = append(parts, fmt.Sprintf("%s %d", m, r.ByMoment[m]))
+	}
+	return "Moments: " + strings.Join(parts, ", ")
+}
+
+// Moments has a line for each result of which several are known.
+func (r *Report) Moments() []string {
+	var all []string
+	for i := range r.Results {
+		result := &r.Results[i]
+		if moments := result.moments(); moments != "" {
+			all = append(all, fmt.Sprintf("%s, %s, %s: %s", result.Task.Driver, result.Task.Profile, result.Task.Fault, strings.TrimPrefix(moments, "Moments: ")))
 		}
 	}
 	return all
