@@ -41,6 +41,7 @@ type lap struct {
 	clients  []Client
 	phases   *Phases  // nil unless asked for
 	marks    *os.File // nil unless asked for
+	answers  *answers // nil unless asked for
 	batch    int64
 	latency  bool
 	first    int64        // unit at which the trace is entered
@@ -97,6 +98,9 @@ func (p *prepared) measure(request wire.Measure) (wire.Measured, error) {
 	if l.marks != nil {
 		err = l.marks.Close()
 	}
+	if l.answers != nil {
+		result.Digests, err = l.answers.digests(l), l.answers.close()
+	}
 	if l.phases != nil {
 		result.Phases, result.ClockNanos = l.phases.report(), clockNanos()
 	}
@@ -124,6 +128,8 @@ func (p *prepared) newLap(request wire.Measure) (*lap, error) {
 		l.clients, l.marks, err = mark(p.clients, request.Marks)
 	case request.Phases:
 		l.clients, l.phases, err = profile(p.clients)
+	case request.Answers:
+		l.clients, l.answers, err = p.answering(l.units)
 	}
 	return l, err
 }

@@ -64,7 +64,7 @@ func (m *mix) QueryPlan() string {
 }
 
 func (m *mix) Client() (Client, error) {
-	c := &mixClient{trace: m.trace}
+	c := &mixClient{trace: m.trace, specs: m.specs}
 	for i, part := range m.parts {
 		client, err := part.Client()
 		if err != nil {
@@ -91,6 +91,7 @@ func (m *mix) Close() error {
 type mixClient struct {
 	trace *column.File
 	parts []Client
+	specs []wire.Operation
 	rows  []int
 }
 

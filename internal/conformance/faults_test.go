@@ -49,6 +49,7 @@ type fault struct {
 	settings func([]wire.Connection)          // changes what it reads back
 	sql      func(string) string              // changes what the driver is given
 	value    func(any) any                    // changes a value of an answer
+	shown    func(any) any                    // changes a value that measured clients tell
 	answer   func(op wire.Operation) answerer // replaces how an operation is verified
 	// fails has the checks that must find it, each with a pattern of what is said.
 	fails map[string]string
@@ -204,6 +205,26 @@ type faultyOperation struct {
 	fault fault
 }
 
+func (o faultyOperation) Client() (kit.Client, error) {
+	client, err := o.Operation.Client()
+	shower, ok := client.(kit.Shower)
+	if o.fault.shown == nil || !ok {
+		return client, err
+	}
+	return faultyShower{shower, o.fault}, err
+}
+
+type faultyShower struct {
+	kit.Shower
+	fault fault
+}
+
+func (s faultyShower) Show(visit func(int, []any) error) (kit.Client, error) {
+	return s.Shower.Show(func(step int, row []any) error {
+		return visit(step, fault{value: s.fault.shown}.row(row))
+	})
+}
+
 func (o faultyOperation) Handler() (kit.Handler, error) { return o.Operation.(kit.Server).Handler() }
 
 func (o faultyOperation) Answer(position int, visit func(int, []any) error) error {
@@ -324,6 +345,12 @@ var faults = map[string]fault{
 	"negative memory":   {reply: replace(`"alloc_bytes":\d+`, `"alloc_bytes":-1`), fails: map[string]string{block: "alloc_bytes -1 is no possible count"}},
 	"read back twice":   {settings: sameName, fails: map[string]string{"SQL for each connection runs on every one": "was read back twice"}},
 	"class of its own":  {reply: replace(`("type":"ok",.*)"dsn":`, `$1"durability":"best","dsn":`), fails: map[string]string{block: "durability \"best\" is no class"}},
+	"tells in turns":    {reply: replace(`"digests":\["(\w+)","(\w+)"`, `"digests":["$2","$1"`), fails: map[string]string{"clients that are measured tell the answer at each position": "2 operations from 0 on with answers"}},
+	"tells from zero":   {request: replace(`("type":"measure".*)"start":\d+`, `$1"start":0`), fails: map[string]string{"clients that are measured tell the answer at each position": "7 operations from 2 on with answers"}},
+	"tells nothing":     {reply: replace(`"digests":\[.*?\]`, `"digests":[]`), fails: map[string]string{"clients that are measured tell the answer at each position": "it reports 0 digests of answers, asked for were 2"}},
+	"tells changes":     {reply: replace(`"digests":\["(\w+)",""`, `"digests":["$1","$1"`), fails: map[string]string{"a mix tells the answers of its reading parts": "4 operations from 0 on with answers"}},
+	"tells of a window": {request: replace(`"nanos":1000,"answers":true`, `"nanos":1000`), fails: map[string]string{"answers are told of a number of operations only": "want an error reply, got <nil>"}},
+	"tells other rows":  {shown: converted([]byte("one"), []byte("on")), fails: map[string]string{"clients that are measured tell the answer at each position": "2 operations from 0 on with answers"}},
 	"serves POST":       {reply: behind(func(r *http.Request, _ string) { r.Method = http.MethodGet }), fails: map[string]string{onlyGET: "POST for host"}},
 	"ignores Host":      {reply: behind(func(r *http.Request, _ string) { r.Host = r.URL.Host }), fails: map[string]string{onlyGET: `GET for host "example.org"`}},
 	"ignores its path":  {reply: behind(func(r *http.Request, own string) { r.URL.Path = own + r.URL.Path[strings.LastIndex(r.URL.Path, "/"):] }), fails: map[string]string{onlyGET: "under another path"}},

@@ -123,7 +123,7 @@ func New(d Driver) kit.Engine { return engine{d} }
 
 type engine struct{ driver Driver }
 
-func (e engine) Capabilities() []string { return []string{wire.CapKV} }
+func (e engine) Capabilities() []string { return []string{wire.CapKV, wire.CapAnswers} }
 
 func (e engine) Target() (wire.Target, error) {
 	version := e.driver.Version

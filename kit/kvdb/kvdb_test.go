@@ -4,6 +4,7 @@ package kvdb
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -12,6 +13,7 @@ import (
 	"sync"
 	"testing"
 
+	"assay/kit"
 	"assay/kit/column"
 	"assay/kit/kv"
 	"assay/kit/wire"
@@ -193,7 +195,7 @@ func TestConformance(t *testing.T) {
 	for fault, want := range map[string][]string{
 		"":                     nil,
 		"forgets":              {"records are loaded, and are there when the store is opened again", "keys and values of any bytes are kept and ordered", random, "an empty value is kept, or refused"},
-		"finds anything":       {"a block executes exactly its operations", "a window lasts as long as asked", "a window in batches counts every operation", "several clients share one counter", "a window has ten operations of every client", "counters are those of the measurement alone", random, "a key that is not there is a miss", "an empty value is kept, or refused", "one field of a value is replaced, and read"},
+		"finds anything":       {"a block executes exactly its operations", "a window lasts as long as asked", "a window in batches counts every operation", "several clients share one counter", "a window has ten operations of every client", "counters are those of the measurement alone", "clients that are measured tell the answer at each position", "a mix tells the answers of its reading parts", random, "a key that is not there is a miss", "an empty value is kept, or refused", "one field of a value is replaced, and read"},
 		"finds no empty value": {"an empty value is kept, or refused"},
 		"unordered":            {"records are loaded, and are there when the store is opened again", "keys and values of any bytes are kept and ordered", random, "several clients put at the same time", "several steps in a transaction are one operation", "one field of a value is replaced, and read"},
 		"keeps the first":      {random},
@@ -428,4 +430,82 @@ func TestNoReadTransactions(t *testing.T) {
 	if want := "memory has no read transactions"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
 	}
+}
+
+// What clients show is what they read, in a read transaction too, whose rows are
+// shown once however often the store runs it.
+func TestShow(t *testing.T) {
+	store := &memory{keys: map[string]string{"a": "onetwo", "b": "sixten"}}
+	db := &database{driver: Driver{Name: "memory"}, store: twice{store}}
+	builder := column.NewBuilder(column.Blob, column.Blob)
+	for _, key := range []string{"a", "b", "c", "a"} {
+		if err := builder.Append([]byte(key), []byte("b")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "trace.col")
+	if err := builder.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	trace, err := column.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer trace.Close()
+	get := wire.Step{KV: wire.Get, Query: true, Args: 1, Rows: -1, Returns: []string{"blob"}}
+	field := wire.Step{KV: wire.GetField, Query: true, Args: 1, Rows: -1, Fields: 2, Field: 1, Returns: []string{"blob"}}
+	for _, c := range []struct {
+		op        wire.Operation
+		positions []int // units
+		want      []string
+	}{
+		{wire.Operation{Steps: []wire.Step{get}}, []int{1, 2}, []string{"0 sixten", "1 rows", "0 rows"}},
+		{wire.Operation{Steps: []wire.Step{field}}, []int{1, 2}, []string{"0 ten", "1 rows", "0 rows"}},
+		{wire.Operation{Steps: []wire.Step{get, get}}, []int{0}, []string{"0 onetwo", "1 sixten", "2 rows"}},
+		{wire.Operation{Steps: []wire.Step{get}, Transaction: 2}, []int{0, 1}, []string{"0 onetwo", "0 sixten", "2 rows", "0 onetwo", "1 rows"}},
+	} {
+		var got []string
+		shown := show(t, db, c.op, trace, func(step int, row []any) error {
+			got = append(got, fmt.Sprintf("%d %s", step, row[0]))
+			return nil
+		})
+		for _, position := range c.positions {
+			rows, err := shown.Do(position)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, fmt.Sprint(rows, " rows"))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%d steps, %d operations to a transaction: got %q, want %q", len(c.op.Steps), c.op.Transaction, got, c.want)
+		}
+	}
+}
+
+// show returns a client of an operation that shows its rows.
+func show(t *testing.T, db *database, op wire.Operation, trace *column.File, visit func(int, []any) error) kit.Client {
+	t.Helper()
+	prepared, err := db.Prepare(op, trace)
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := prepared.Client()
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := client.(kit.Shower).Show(visit)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return shown
+}
+
+// twice runs each read transaction two times.
+type twice struct{ *memory }
+
+func (s twice) View(look func(Getter) error) error {
+	if err := s.memory.View(look); err != nil {
+		return err
+	}
+	return s.memory.View(look)
 }

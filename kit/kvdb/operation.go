@@ -140,40 +140,8 @@ func (o *operation) Close() error { return nil }
 
 // Answer runs the reading steps of the operation.
 func (o *operation) Answer(position int, visit func(step int, row []any) error) error {
-	for i := range o.steps {
-		if err := o.answer(&o.steps[i], position, func(row []any) error { return visit(i, row) }); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (o *operation) answer(s *step, position int, visit func(row []any) error) error {
-	key := o.trace.Bytes(s.args, position)
-	switch s.KV {
-	case wire.Get, wire.GetField:
-		value, found, err := o.db.store.Get(key, nil)
-		if err != nil || !found {
-			return err
-		}
-		row, err := cut(nil, value, s.Fields)
-		if err != nil {
-			return err
-		}
-		if s.KV == wire.GetField {
-			row = row[s.Field : s.Field+1]
-		}
-		return visit(row)
-	case wire.Scan:
-		var row []any
-		return o.db.store.Scan(key, int(o.trace.Int(s.args+1, position)), func(key, value []byte) (err error) {
-			if row, err = cut(append(row[:0], key), value, s.Fields); err != nil {
-				return err
-			}
-			return visit(row)
-		})
-	}
-	return wire.Errorf(wire.Unsupported, "%s changes data: it has no answer", s.KV)
+	_, err := (&shower{client{operation: o, store: o.db.store}, visit}).Do(position)
+	return err
 }
 
 // Client returns the leanest client that does the operation.

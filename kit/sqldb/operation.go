@@ -28,6 +28,9 @@ type operation struct {
 	// writes has what each connection for changes runs; nil until somebody needs
 	// it, and never changed after that.
 	writes map[*sql.Conn]*unit
+	// storing has the steps' SQL whose values come as they are stored; nil until
+	// answers are verified.
+	storing []string
 	// answers runs operations for Answer.
 	answers *client
 }
@@ -176,23 +179,23 @@ func (o *operation) Answer(position int, visit func(int, []any) error) error {
 			return err
 		}
 	}
-	for i := range o.answers.steps {
-		if _, err := o.answers.steps[i].run(position, func(row []any) error { return visit(i, row) }); err != nil {
-			return err
-		}
-	}
-	return nil
+	_, err := showing{o.answers, visit}.Do(position)
+	return err
 }
 
 // verifying returns a client whose answers have the values as they are stored.
+// It has the statements that are measured, but for SQL that it has to ask
+// otherwise.
 func (o *operation) verifying() (*client, error) {
+	if err := o.findStoring(); err != nil {
+		return nil, err
+	}
 	same := *o
 	same.spec.Steps = slices.Clone(o.spec.Steps)
+	asked := o.reads != nil
 	for i := range same.spec.Steps {
-		var err error
-		if same.spec.Steps[i].SQL, err = stored(o.db.readers, same.spec.Steps[i].SQL, o.arguments(i)); err != nil {
-			return nil, err
-		}
+		asked = asked && same.spec.Steps[i].SQL == o.storing[i]
+		same.spec.Steps[i].SQL = o.storing[i]
 	}
 	c, err := same.newClient()
 	if err != nil {
@@ -203,11 +206,54 @@ func (o *operation) verifying() (*client, error) {
 			return nil, err
 		}
 	}
-	if c.own, err = same.compile(o.db.readers); err != nil {
-		return nil, err
+	statements := o.reads
+	if !asked {
+		if c.own, err = same.compile(o.db.readers); err != nil {
+			return nil, err
+		}
+		statements = c.own
 	}
-	c.steps = c.bind(o.db.readers, c.own)
+	c.steps = c.bind(o.db.readers, statements)
 	return c, nil
+}
+
+func (o *operation) findStoring() error {
+	if o.storing != nil {
+		return nil
+	}
+	var all []string
+	for i, step := range o.spec.Steps {
+		text, err := stored(o.db.readers, step.SQL, o.arguments(i))
+		if err != nil {
+			return err
+		}
+		all = append(all, text)
+	}
+	o.storing = all
+	return nil
+}
+
+// Show returns a client of the same pool that shows what it reads.
+func (r reader) Show(visit func(int, []any) error) (kit.Client, error) {
+	c, err := r.o.verifying()
+	return showing{c, visit}, err
+}
+
+// showing is a client that shows its rows.
+type showing struct {
+	*client
+	visit func(step int, row []any) error
+}
+
+func (s showing) Do(position int) (rows int, err error) {
+	for i := range s.steps {
+		n, err := s.steps[i].run(position, func(row []any) error { return s.visit(i, row) })
+		rows += n
+		if err != nil {
+			return rows, s.o.db.busy(err)
+		}
+	}
+	return rows, nil
 }
 
 func (o *operation) newClient() (*client, error) {

@@ -202,16 +202,36 @@ func (o *operation) Answer(position int, visit func(int, []any) error) error {
 	}
 	if o.answers == nil {
 		var err error
-		if o.answers, err = o.newClient(0); err != nil {
+		if o.answers, err = o.newShowing(0); err != nil {
 			return err
-		}
-		for _, step := range o.answers.steps {
-			step.dest.stored = true
 		}
 	}
 	o.answers.visit = visit
 	_, err := o.answers.Do(position)
 	return err
+}
+
+// newShowing returns a client that shows its rows, with values as they are
+// stored.
+func (o *operation) newShowing(number int) (*client, error) {
+	c, err := o.newClient(number)
+	if err != nil {
+		return nil, err
+	}
+	for _, step := range c.steps {
+		step.dest.stored = true
+	}
+	return c, nil
+}
+
+// Show returns a client on the same connections that shows what it reads.
+func (c *client) Show(visit func(int, []any) error) (kit.Client, error) {
+	shown, err := c.o.newShowing(c.number)
+	if err != nil {
+		return nil, err
+	}
+	shown.visit = visit
+	return shown, nil
 }
 
 // take returns the connection for one run of a client's operation. A client

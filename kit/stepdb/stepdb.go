@@ -13,7 +13,7 @@ import (
 
 type engine struct{ driver Driver }
 
-func (e engine) Capabilities() []string { return []string{wire.CapSQL, wire.CapHTTP} }
+func (e engine) Capabilities() []string { return []string{wire.CapSQL, wire.CapHTTP, wire.CapAnswers} }
 
 // Target asks the engine itself, through an in-memory database.
 func (e engine) Target() (wire.Target, error) {

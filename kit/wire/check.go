@@ -46,7 +46,7 @@ type Call struct {
 
 // Check returns why the answer to a call cannot be true, nil where it can.
 func (m Measured) Check(call Call) error {
-	for _, rule := range []func(Call) error{m.checkCounts, m.checkOperations, m.checkTime, m.checkCPU, m.checkHistogram, m.checkPhases} {
+	for _, rule := range []func(Call) error{m.checkCounts, m.checkOperations, m.checkTime, m.checkCPU, m.checkHistogram, m.checkPhases, m.checkDigests} {
 		if err := rule(call); err != nil {
 			return err
 		}
@@ -219,6 +219,18 @@ func (m Measured) checkPhases(call Call) error {
 	}
 	if !(m.ClockNanos >= 0 && m.ClockNanos < 1e6) {
 		return fmt.Errorf("clock_ns %g is no cost of reading a clock", m.ClockNanos)
+	}
+	return nil
+}
+
+// checkDigests checks that each unit that was asked for has a place.
+func (m Measured) checkDigests(call Call) error {
+	want := int64(0)
+	if call.Answers {
+		want = call.Operations / call.Unit
+	}
+	if n := int64(len(m.Digests)); n != want {
+		return fmt.Errorf("it reports %d digests of answers, asked for were %d", n, want)
 	}
 	return nil
 }

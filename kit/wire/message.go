@@ -20,6 +20,8 @@ const (
 	CapCall = "call"
 	// CapHTTP: serves operations over HTTP.
 	CapHTTP = "http"
+	// CapAnswers: digests what measured clients answer, where measure asks for it.
+	CapAnswers = "answers"
 )
 
 // Target is what the worker drives, as it finds out itself.
@@ -174,6 +176,9 @@ type Measure struct {
 	// Marks is the path of a file to which one byte is written after each
 	// unit, so that a trace of system calls shows when it was acknowledged.
 	Marks string `json:"marks,omitempty"`
+	// Answers asks for the digests of what the clients answer. Times are of no
+	// use then.
+	Answers bool `json:"answers,omitempty"`
 }
 
 // Measured answers Measure. Operations counts those that were completed and
@@ -193,6 +198,7 @@ type Measured struct {
 	Histogram  [][2]int64 `json:"histogram,omitempty"` // [upper bound in ns, count], see Bucket
 	Phases     []Phase    `json:"phases,omitempty"`    // that the driver has, in their order
 	ClockNanos float64    `json:"clock_ns,omitempty"`  // what one reading of the clock costs; with Phases
+	Digests    []string   `json:"digests,omitempty"`   // of each unit's answer, in the order of positions; empty where the unit changes data or went wrong; with Answers
 }
 
 // Phase is the time that all operations of a measurement spent in one phase.

@@ -82,7 +82,7 @@ type check struct {
 	run   func(*bench) error
 }
 
-var checks = slices.Concat(talkChecks, measureChecks, sqlChecks, sqliteChecks, serverChecks, serveChecks, kvChecks, callChecks)
+var checks = slices.Concat(talkChecks, measureChecks, sqlChecks, sqliteChecks, serverChecks, serveChecks, answersChecks, kvChecks, callChecks)
 
 // Run starts the program once for each check and yields the results in order.
 // Where the program does not start, or does not answer again and again, the

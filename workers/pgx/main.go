@@ -24,7 +24,9 @@ func main() { os.Exit(kit.Main(engine{})) }
 
 type engine struct{}
 
-func (engine) Capabilities() []string { return []string{wire.CapSQL, wire.CapPostgreSQL, wire.CapHTTP} }
+func (engine) Capabilities() []string {
+	return []string{wire.CapSQL, wire.CapPostgreSQL, wire.CapHTTP, wire.CapAnswers}
+}
 
 // Target leaves the version to the server, which is known when it is opened.
 func (engine) Target() (wire.Target, error) {

@@ -187,12 +187,23 @@ func (o *operation) Answer(position int, visit func(int, []any) error) error {
 	})
 }
 
+// Show returns a client of the same pool that shows what it reads.
+func (c *client) Show(visit func(int, []any) error) (kit.Client, error) {
+	made, err := c.o.Client()
+	if err != nil {
+		return nil, err
+	}
+	shown := made.(*client)
+	shown.visit = visit
+	return shown, nil
+}
+
 // client runs operations that change nothing: each takes a connection of the
 // pool.
 type client struct {
 	o     *operation
 	steps []execution
-	visit func(types []string, row []any) error // nil but where requests are answered
+	visit func(step int, row []any) error // nil while measuring
 }
 
 // Do runs all steps.
@@ -214,7 +225,7 @@ func (c *client) runAll(conn *pgx.Conn, position int, phases *kit.Phases) (rows 
 	for i := range c.steps {
 		var show func([]any) error
 		if c.visit != nil {
-			show = func(row []any) error { return c.visit(c.steps[i].Returns, row) }
+			show = func(row []any) error { return c.visit(i, row) }
 		}
 		n, err := c.steps[i].run(conn, position, show, phases)
 		rows += n

@@ -8,8 +8,9 @@ import (
 // handler answers requests, with a connection of the pool for each, or with one
 // of those for changes.
 type handler struct {
-	do     func(position int) (int, error)
-	client *client
+	do   func(position int) (int, error)
+	show func(types []string, row []any) error // of the request that is answered
+	*client
 }
 
 // Handler returns a client that shows its rows. Statements that are prepared
@@ -19,19 +20,21 @@ func (o *operation) Handler() (kit.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	if w, changes := made.(*writer); changes {
-		return &handler{w.answer, w.client}, nil
+	h := &handler{}
+	switch c := made.(type) {
+	case *writer:
+		h.do, h.client = c.answer, c.client
+	case *client:
+		h.do, h.client = c.Do, c
 	}
-	c := made.(*client)
-	return &handler{c.Do, c}, nil
+	h.visit = func(step int, row []any) error { return h.show(h.steps[step].Returns, row) }
+	return h, nil
 }
 
 func (h *handler) Answer(position int, visit func(types []string, row []any) error) (int, error) {
-	h.client.visit = visit
+	h.show = visit
 	return h.do(position)
 }
-
-func (h *handler) Close() error { return h.client.Close() }
 
 // answer is Do that notes where it had to wait for a connection.
 func (w *writer) answer(position int) (int, error) {

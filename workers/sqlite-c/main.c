@@ -138,22 +138,6 @@ static bool verify_query(session *s, const json *request, out *body, error *e) {
 	return true;
 }
 
-// put_answers joins the digests of the steps that answer.
-static void put_answers(out *body, const operation *o, answer *answers, int answering) {
-	sha256 all;
-	char hex[65];
-	int64_t rows = 0;
-	sha256_start(&all);
-	for (int i = 0; i < o->step_count; i++) {
-		if (!o->steps[i].query) continue;
-		sha256_hex(&answers[i].hash, hex);
-		sha256_add(&all, hex, 64);
-		rows += answers[i].rows;
-	}
-	if (answering > 1) sha256_hex(&all, hex);
-	put_digest(body, hex, rows);
-}
-
 static bool verify_operation(operation *o, const json *request, out *body, error *e) {
 	int64_t start = json_int(request, "start", e), count = json_int(request, "count", e), positions = o->length * o->unit;
 	if (e->code != NULL) return false;
@@ -166,7 +150,8 @@ static bool verify_operation(operation *o, const json *request, out *body, error
 	}
 	bool ok = (answering > 0 && !o->changes) || fail(e, UNSUPPORTED, "operation %s returns no rows, or changes data: what it did is verified with SQL", o->name);
 	for (int64_t i = 0; i < count && ok; i++) ok = operation_answer(o, (start % positions + i) % positions, answers, e);
-	if (ok) put_answers(body, o, answers, answering);
+	char hex[65];
+	if (ok) put_digest(body, hex, operation_digest(o, answers, hex));
 	free(answers);
 	return ok;
 }
@@ -278,7 +263,7 @@ static void hello(void) {
 		put_text(&o, option);
 	}
 #endif
-	put(&o, "]},\"capabilities\":[\"sql\"]}\n");
+	put(&o, "]},\"capabilities\":[\"sql\",\"answers\"]}\n");
 	fwrite(o.text, 1, o.length, stdout);
 	fflush(stdout);
 	free(version);

@@ -31,6 +31,7 @@ typedef struct {
 	int64_t batch, first, units, window, least, began, deadline;
 	int client_count, marks; // marks: descriptor that gets a byte after each right unit, -1: none
 	bool latency;
+	char (*digests)[65]; // of the units' answers; NULL while measuring
 	atomic_int arrived;
 	atomic_bool running;
 	_Atomic int64_t errors;
@@ -133,6 +134,7 @@ static void *client(void *argument) {
 			bool wrong = s->result.outcome != DONE && !trouble(s, position);
 			right -= wrong;
 			if (l->marks >= 0 && !wrong) mark(s);
+			if (s->result.told != NULL && !wrong) operation_digest(s->result.told, s->result.answers, l->digests[from + i]);
 			if (++position == op->length) position = 0;
 		}
 		int64_t now = clock_now();
@@ -199,6 +201,12 @@ static void put_histogram(out *o, const share *shares, int count) {
 	put(o, "]");
 }
 
+static void put_digests(out *o, const lap *l) {
+	put(o, ",\"digests\":[");
+	for (int64_t i = 0; i < l->units; i++) put(o, "%s\"%s\"", i > 0 ? "," : "", l->digests[i]);
+	put(o, "]");
+}
+
 static double clock_cost(void) {
 	enum { READINGS = 100000 };
 	int64_t began = clock_now();
@@ -247,13 +255,14 @@ static void put_measured(out *o, const lap *l, const share *shares, counters c) 
 	put_counters(o, c);
 	if (l->latency) put_histogram(o, shares, l->client_count);
 	if (l->phases != NULL) put_phases(o, l->phases);
+	if (l->digests != NULL) put_digests(o, l);
 	put(o, "}");
 }
 
 static bool new_lap(lap *l, operation *op, const json *request, error *e) {
 	int64_t nanos = json_int(request, "nanos", e), operations = json_int(request, "operations", e), start = json_int(request, "start", e);
 	int64_t batch = json_int(request, "batch", e);
-	bool timed = json_bool(request, "phases", e);
+	bool timed = json_bool(request, "phases", e), tells = json_bool(request, "answers", e);
 	l->latency = json_bool(request, "latency", e);
 	if (e->code != NULL) return false;
 	if ((nanos > 0) == (operations > 0)) return fail(e, INVALID, "measure wants nanos or operations, one of them");
@@ -261,6 +270,8 @@ static bool new_lap(lap *l, operation *op, const json *request, error *e) {
 		return fail(e, INVALID, "start %" PRId64 ", operations %" PRId64 ": want whole transactions of %" PRId64, start, operations, op->unit);
 	}
 	if (timed && (op->clients != 1 || op->part_count > 0 || op->changes)) return fail(e, UNSUPPORTED, "phases are timed of reading operations with one client");
+	if (tells && operations == 0) return fail(e, INVALID, "answers are told of a number of operations");
+	if (tells && op->changes) return fail(e, UNSUPPORTED, "operation %s changes data: it has no answers", op->name);
 	l->op = op;
 	l->client_count = op->clients;
 	l->batch = batch > 1 ? batch : 1;
@@ -269,6 +280,7 @@ static bool new_lap(lap *l, operation *op, const json *request, error *e) {
 	l->units = operations > 0 ? operations / op->unit : INT64_MAX;
 	l->least = LEAST_OPERATIONS * (int64_t)op->clients;
 	l->phases = timed ? allocate(sizeof *l->phases) : NULL;
+	l->digests = tells ? allocate((size_t)l->units * sizeof *l->digests) : NULL;
 	return true;
 }
 
@@ -286,12 +298,14 @@ bool measure(out *o, operation *op, const json *request, error *e) {
 	if (!new_lap(&l, op, request, e)) return false;
 	if (!open_marks(&l, request, e)) {
 		free(l.phases);
+		free(l.digests);
 		return false;
 	}
 	share *shares = allocate((size_t)l.client_count * sizeof *shares);
 	for (int i = 0; i < l.client_count; i++) {
 		shares[i].lap = &l;
 		shares[i].client = i;
+		if (l.digests != NULL) shares[i].result.answers = allocate((size_t)operation_max_steps(op) * sizeof(answer));
 		if (l.latency) shares[i].histogram = allocate(BUCKETS * sizeof(uint32_t));
 	}
 	counters before = counters_before();
@@ -301,9 +315,11 @@ bool measure(out *o, operation *op, const json *request, error *e) {
 	for (int i = 0; i < l.client_count; i++) {
 		free(shares[i].histogram);
 		free(shares[i].result.buffer);
+		free(shares[i].result.answers);
 	}
 	free(shares);
 	free(l.phases);
+	free(l.digests);
 	if (l.marks >= 0) close(l.marks);
 	return ok;
 }

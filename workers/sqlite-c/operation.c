@@ -320,6 +320,15 @@ static void broken(result *r, sqlite3 *db, int rc) {
 	snprintf(r->message, sizeof r->message, "%s", sqlite3_errmsg(db));
 }
 
+// tell_row digests the row that a statement stands on.
+static bool tell_row(const operation *o, const step *s, sqlite3_stmt *row, result *r) {
+	error e = {0};
+	if (answer_row(&r->answers[s - o->steps], row, s->types, s->columns, &e)) return true;
+	r->outcome = BROKEN;
+	snprintf(r->message, sizeof r->message, "%s", e.message);
+	return false;
+}
+
 // execute_step steps through all rows.
 static int execute_step(const operation *o, const step *s, sqlite3 *db, sqlite3_stmt *statement, int64_t row, result *r, phases *p) {
 	int rc = bind(o, s, statement, row);
@@ -329,6 +338,7 @@ static int execute_step(const operation *o, const step *s, sqlite3 *db, sqlite3_
 		end_phase(p, PHASE_NEXT);
 		if (!s->query) continue;
 		r->rows++;
+		if (r->told != NULL && !tell_row(o, s, statement, r)) return SQLITE_DONE; // before reading converts a value
 		if (!scan(s, statement, r)) {
 			r->outcome = BROKEN;
 			snprintf(r->message, sizeof r->message, "NULL in a column that is declared to have none");
@@ -422,8 +432,35 @@ void operation_do(operation *o, int client, int64_t position, result *r, phases 
 		position = o->trace->column[1].values[position];
 		o = &o->parts[part];
 	}
+	r->told = r->answers != NULL && !o->changes ? o : NULL;
+	for (int i = 0; r->told != NULL && i < o->step_count; i++) answer_start(&r->answers[i]);
 	run_alone(o, client, position, r, p);
 	check_rows(o, r);
+}
+
+int64_t operation_digest(const operation *o, const answer *answers, char hex[65]) {
+	sha256 all;
+	int64_t rows = 0;
+	int answering = 0;
+	sha256_start(&all);
+	for (int i = 0; i < o->step_count; i++) {
+		if (!o->steps[i].query) continue;
+		sha256 one = answers[i].hash;
+		sha256_hex(&one, hex);
+		sha256_add(&all, hex, 64);
+		rows += answers[i].rows;
+		answering++;
+	}
+	if (answering != 1) sha256_hex(&all, hex);
+	return rows;
+}
+
+int operation_max_steps(const operation *o) {
+	int most = o->step_count;
+	for (int i = 0; i < o->part_count; i++) {
+		if (o->parts[i].step_count > most) most = o->parts[i].step_count;
+	}
+	return most;
 }
 
 static bool answer_statement(sqlite3 *db, sqlite3_stmt *s, const returned *types, int columns, answer *a, error *e) {

@@ -57,6 +57,8 @@ typedef struct {
 	char message[512];
 	char *buffer; // where texts and blobs are read into
 	size_t room;
+	answer *answers; // by step, where the rows of operations that change nothing are digested; NULL while measuring
+	const operation *told; // what they are of; NULL: of nothing
 } result;
 
 bool operation_prepare(operation *o, database *db, const json *spec, int clients, error *e);
@@ -65,6 +67,13 @@ void operation_close(operation *o);
 // operation_do runs the unit at a position for a client. With phases it times
 // them.
 void operation_do(operation *o, int client, int64_t position, result *r, phases *p);
+
+// operation_digest is the digest of its steps' answers; it returns how many rows
+// they are.
+int64_t operation_digest(const operation *o, const answer *answers, char hex[65]);
+
+// operation_max_steps is how many steps it has, or the part of a mix with most.
+int operation_max_steps(const operation *o);
 
 // operation_answer adds the answers at a position to the steps' digests.
 bool operation_answer(operation *o, int64_t position, answer *answers, error *e);

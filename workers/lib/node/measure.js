@@ -12,13 +12,13 @@ const PATIENCE = 10e9; // ns that a unit is tried again where it is answered "bu
 const epoch = process.hrtime.bigint();
 const clock = () => Number(process.hrtime.bigint() - epoch);
 
-// measure runs a prepared operation as the request says.
-function measure(operation, request) {
+// measure has clients run a prepared operation as the request says.
+function measure(operation, clients, request) {
   const total = { operations: 0, nanos: 0, executed: 0, errors: 0, misses: 0, busy: 0 };
   const histogram = request.latency ? new Histogram() : null;
   const marks = request.marks ? fs.openSync(request.marks, "w") : null;
   const before = counters();
-  draws(operation, request, total, histogram, marks);
+  draws(operation, clients, request, total, histogram, marks);
   total.counters = since(before, counters());
   if (marks !== null) fs.closeSync(marks);
   if (histogram) total.histogram = histogram.buckets();
@@ -27,8 +27,8 @@ function measure(operation, request) {
   return total;
 }
 
-function draws(operation, request, total, histogram, marks) {
-  const { clients, length, unit } = operation;
+function draws(operation, clients, request, total, histogram, marks) {
+  const { length, unit } = operation;
   const batch = Math.max(1, request.batch || 0);
   const units = request.operations ? request.operations / unit : Infinity;
   const minUnits = request.nanos ? MIN_UNITS * clients.length : 0;

@@ -137,7 +137,7 @@ class Worker {
     const target = { driver: this.driver.name, driver_version: this.driver.version(), engine: "sqlite" };
     Object.assign(target, { engine_version: all("SELECT sqlite_version()")[0], facts, compile_options: all("PRAGMA compile_options").sort() });
     connection.close();
-    return { target, capabilities: ["sql"] };
+    return { target, capabilities: ["sql", "answers"] };
   }
 
   rows(connection, sql) {
@@ -242,7 +242,21 @@ class Worker {
     invalid(nanos > 0 === operations > 0, "measure wants nanos or operations, one of them");
     invalid(start < 0 || start % operation.unit || operations % operation.unit, `want whole transactions of ${operation.unit}`);
     if (request.phases) refuse("unsupported", "this worker does not time phases");
-    return measure(operation, request);
+    if (!request.answers) return measure(operation, operation.clients, request);
+    invalid(!operations, "answers are told of a number of operations");
+    const told = new Map(); // by position
+    const tellers = operation.clients.map((_, i) => {
+      const tell = operation.teller(i);
+      return (position) => {
+        const { rows, digest } = tell(position);
+        told.set(position, [...(told.get(position) || []), digest]);
+        return rows;
+      };
+    });
+    const result = measure(operation, tellers, request);
+    const place = (unit) => (start / operation.unit + unit) % operation.length;
+    const digests = Array.from({ length: operations / operation.unit }, (_, unit) => (told.get(place(unit)) || []).shift() || "");
+    return { ...result, digests };
   }
 
   verify(request) {
@@ -378,9 +392,19 @@ class Operation {
 
   verify(start, count) {
     invalid(start < 0 || count < 0, `verify of ${count} positions from ${start} on`);
+    return this.answers(this.storing(0), start, count);
+  }
+
+  // storing has what runs the steps on a client's connection, with values as they
+  // are stored.
+  storing(client) {
+    const answers = this.steps.some((step) => step.query);
+    if (this.spec.changes || !answers) refuse("unsupported", "this operation changes data or returns no rows");
+    return this.steps.map((step) => this.worker.driver.stored(this.connections[client % this.connections.length], step.sql));
+  }
+
+  answers(runs, start, count) {
     const queries = this.steps.map((_, i) => i).filter((i) => this.steps[i].query);
-    if (this.spec.changes || !queries.length) refuse("unsupported", "this operation changes data or returns no rows");
-    const runs = this.steps.map((step) => this.worker.driver.stored(this.connections[0], step.sql));
     const found = digests(queries.map((i) => this.steps[i]));
     for (let position = start; position < start + count; position++) {
       queries.forEach((i, n) => runs[i](this.arguments[i](position % this.length)).forEach((row) => found[n].add(row)));
@@ -388,6 +412,12 @@ class Operation {
     const texts = found.map((digest) => digest.hex());
     const digest = texts.length === 1 ? texts[0] : crypto.createHash("sha256").update(texts.join("")).digest("hex");
     return { digest, rows: found.reduce((sum, one) => sum + one.rows, 0) };
+  }
+
+  // teller is a client that returns the digest of its answer, too.
+  teller(number) {
+    const runs = this.storing(number);
+    return (position) => this.answers(runs, position, 1);
   }
 }
 
@@ -423,6 +453,19 @@ class Mix {
       const want = this.parts[part].rows;
       if (rows !== want && want >= 0) throw new Error(`part ${part + 1}: ${rows} rows, expected are ${want}`);
       return rows;
+    };
+  }
+
+  // teller is a client that returns the digests of its reading parts' answers, too.
+  teller(number) {
+    const runs = this.parts.map((part) => (part.spec.changes ? part.client(number) : part.teller(number)));
+    return (row) => {
+      const [part, position] = this.choices[row];
+      const done = runs[part](position);
+      const told = this.parts[part].spec.changes ? { rows: done, digest: "" } : done;
+      const want = this.parts[part].rows;
+      if (told.rows !== want && want >= 0) throw new Error(`part ${part + 1}: ${told.rows} rows, expected are ${want}`);
+      return told;
     };
   }
 

@@ -129,7 +129,7 @@ class Worker:
         target = {"driver": self.driver.name, "driver_version": self.driver.version(), "engine": "sqlite"}
         target |= {"engine_version": one("SELECT sqlite_version()"), "facts": facts, "compile_options": options}
         connection.close()
-        return {"target": target, "capabilities": ["sql"]}
+        return {"target": target, "capabilities": ["sql", "answers"]}
 
     def rows(self, connection, sql):
         return self.driver.statement(connection, sql, "never", True)(())
@@ -259,7 +259,11 @@ class Worker:
         invalid(start < 0 or start % operation.unit or operations % operation.unit, f"want whole transactions of {operation.unit}")
         if request.get("phases"):
             raise Refusal("unsupported", "this worker does not time phases")
-        return Lap(operation, request).run()
+        if not request.get("answers"):
+            return Lap(operation, request, operation.clients).run()
+        invalid(not operations, "answers are told of a number of operations")
+        count = len(operation.clients)
+        return Lap(operation, request, [operation.teller(i, count) for i in range(count)]).tell()
 
     def verify(self, request):
         if request.get("operation"):
@@ -398,18 +402,41 @@ class Operation:
 
     def verify(self, start, count):
         invalid(start < 0 or count < 0, f"verify of {count} positions from {start} on")
-        queries = [i for i, step in enumerate(self.steps) if step.get("query")]
-        if self.changes or not queries:
+        self.needs_answers()
+        rows, digest = self.answers(self.worker.readers[0], range(start, start + count))
+        return {"digest": digest, "rows": rows}
+
+    def needs_answers(self):
+        if self.changes or not any(step.get("query") for step in self.steps):
             raise Refusal("unsupported", "this operation changes data or returns no rows")
-        steps, _ = self.statements[id(self.worker.readers[0])]
+
+    def answers(self, connection, positions):
+        """The number of rows that are answered at some positions, and their digest."""
+        queries = [i for i, step in enumerate(self.steps) if step.get("query")]
+        steps, _ = self.statements[id(connection)]
         found = dict(zip(queries, digests([self.steps[i] for i in queries])))
-        for position in range(start, start + count):
+        for position in positions:
             for i, (run, arguments, query) in enumerate(steps):
                 for row in run(arguments(position % self.length)) if query else ():
                     found[i].add(row)
         texts = [digest.hex() for digest in found.values()]
         total = texts[0] if len(texts) == 1 else hashlib.sha256("".join(texts).encode()).hexdigest()
-        return {"digest": total, "rows": sum(digest.rows for digest in found.values())}
+        return sum(digest.rows for digest in found.values()), total
+
+    def teller(self, number, clients):
+        """A client that returns the digest of its answer, too."""
+        self.needs_answers()
+        own, free = clients <= len(self.worker.readers), self.worker.free_readers
+
+        def do(position):
+            connection = self.worker.readers[number] if own else free.get()
+            try:
+                return self.answers(connection, [position])
+            finally:
+                if not own:
+                    free.put(connection)
+
+        return do
 
 
 class Mix:
@@ -441,6 +468,20 @@ class Mix:
             if rows != want and want >= 0:
                 raise Missed(rows, want)
             return rows
+
+        return do
+
+    def teller(self, number, clients):
+        """A client that returns the digests of its reading parts' answers, too."""
+        runs = [part.client(number, clients) if part.changes else part.teller(number, clients) for part in self.parts]
+
+        def do(row):
+            part, run = self.parts[self.part(row)], runs[self.part(row)]
+            done = run(self.position(row))
+            rows, digest = (done, "") if part.changes else done
+            if rows != part.rows and part.rows >= 0:
+                raise Missed(rows, part.rows)
+            return rows, digest
 
         return do
 
