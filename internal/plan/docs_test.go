@@ -83,6 +83,22 @@ func TestBuiltin(t *testing.T) {
 	}
 }
 
+// The stores of kv-large that have a block cache of their own get one of 16 MB, as
+// its comment says, and the others none.
+func TestKVLargeSetsItsCaches(t *testing.T) {
+	want := map[string]string{"bbolt": "", "lmdb": "", "badger": "16777216", "pebble": "16777216", "goleveldb": "16777216", "lotusdb": "16777216", "mattn": "16777216"}
+	seen := map[string]bool{}
+	for _, c := range expandFile(t, "../../plans/kv-large.yaml") {
+		seen[c.Cell.Driver] = true
+		if got := c.Profile.Settings["block_cache"]; got != want[c.Cell.Driver] {
+			t.Errorf("%s with profile %s: got block_cache %q, want %q", c.Cell.Driver, c.Profile.Name, got, want[c.Cell.Driver])
+		}
+	}
+	if len(seen) != len(want) {
+		t.Errorf("got cells of %v, want those of %v", seen, want)
+	}
+}
+
 // TestMonster holds the size of the plan, and that each of its blocks has
 // enough operations for its clients.
 func TestMonster(t *testing.T) {
