@@ -119,7 +119,8 @@ type Check string
 const (
 	CheckUnknown Check = ""        // of trials of earlier versions
 	CheckRows    Check = "rows"    // nothing but the numbers of rows
-	CheckAnswers Check = "answers" // the answers of reading operations at some positions, before the block
+	CheckAnswers Check = "answers" // the answers of reading operations at some positions, before and after measuring: one client asks
+	CheckSample  Check = "sample"  // likewise, and all clients at once run a random sample of the measured part again, with each answer compared
 	CheckKeys    Check = "keys"    // after the block, a sample of the keys of a store or of rows: each holds a value that was written to it
 	CheckState   Check = "state"   // after the block, the whole answer to the plan's check, or all of the store
 )

@@ -192,7 +192,7 @@ func (s *session) sum() Expected {
 // applyMix applies the changing parts of a mix at positions start, ..., end-1 of
 // its trace.
 func applyMix(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Trace, start, end int) (err error) {
-	p, err := newPlayer(ctx, conn, op, trace)
+	p, err := newPlayer(ctx, conn, op, trace, true)
 	if err != nil {
 		return err
 	}

@@ -12,8 +12,9 @@ import (
 
 // Replay does the operation on a private copy of the data at the positions of
 // each phase, in their order. Begin is called before all, and end after each
-// phase: they may look at the data, or log what changes.
-func (d *Data) Replay(ctx context.Context, op assay.Operation, trace *Trace, phases [][]int, begin, end func(context.Context, *sql.Conn) error) (err error) {
+// phase: they may look at the data, or log what changes. The teller tells what is
+// answered meanwhile.
+func (d *Data) Replay(ctx context.Context, op assay.Operation, trace *Trace, phases [][]int, begin func(context.Context, *sql.Conn) error, end func(context.Context, *sql.Conn, *Teller) error) (err error) {
 	conn, done, err := d.connect(ctx, true)
 	if err != nil {
 		return err
@@ -22,29 +23,32 @@ func (d *Data) Replay(ctx context.Context, op assay.Operation, trace *Trace, pha
 	if err := begin(ctx, conn); err != nil {
 		return err
 	}
-	p, err := newPlayer(ctx, conn, op, trace)
+	p, err := newPlayer(ctx, conn, op, trace, true)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, p.close()) }()
+	t := &Teller{conn: conn, op: op, trace: trace}
+	defer func() { err = errors.Join(err, t.close()) }()
 	for _, positions := range phases {
 		if err := batches(ctx, conn, 0, len(positions), func(i int) error { return p.do(ctx, positions[i]) }); err != nil {
 			return err
 		}
-		if err := end(ctx, conn); err != nil {
+		if err := end(ctx, conn, t); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// player does what an operation, or the parts of a mix, change.
+// player plays an operation, or of a mix those parts that change data, or the
+// others.
 type player struct {
 	choice *column.File // of a mix: the part and its position; nil elsewhere
-	parts  []*session   // nil for a part that changes nothing
+	parts  []*session   // nil for a part that is not played
 }
 
-func newPlayer(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Trace) (p *player, err error) {
+func newPlayer(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Trace, changes bool) (p *player, err error) {
 	p = &player{}
 	defer func() {
 		if err != nil {
@@ -67,7 +71,7 @@ func newPlayer(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *T
 	}
 	p.parts = make([]*session, len(op.Parts))
 	for i, part := range op.Parts {
-		if !part.Operation.Changes || trace.Parts[i].Length == 0 {
+		if part.Operation.Changes != changes || trace.Parts[i].Length == 0 {
 			continue
 		}
 		if p.parts[i], err = newSession(ctx, conn, part.Operation, &trace.Parts[i]); err != nil {
@@ -77,16 +81,22 @@ func newPlayer(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *T
 	return p, nil
 }
 
-func (p *player) do(ctx context.Context, position int) error {
+// at is what is played at a position, and where in its own trace; nil where
+// nothing is.
+func (p *player) at(position int) (*session, int) {
 	if p.choice == nil {
-		return p.parts[0].do(ctx, position, false)
+		return p.parts[0], position
 	}
 	position %= p.choice.Rows()
-	part := p.parts[p.choice.Int(0, position)]
+	return p.parts[p.choice.Int(0, position)], int(p.choice.Int(1, position))
+}
+
+func (p *player) do(ctx context.Context, position int) error {
+	part, own := p.at(position)
 	if part == nil {
 		return nil
 	}
-	return part.do(ctx, int(p.choice.Int(1, position)), false)
+	return part.do(ctx, own, false)
 }
 
 func (p *player) close() error {

@@ -16,14 +16,15 @@ import (
 type table struct {
 	name, log string
 	columns   []string // those that are stored; the row id before them where there is no primary key
+	declared  []string // the columns' types, in capitals
 	key       []int    // of columns
-	volatile  []bool   // columns whose default is another one each time
+	initial   []string // the columns' defaults, in SQL
 }
 
 // tablesOf lists the tables that hold rows of their own: no views, no virtual
 // tables and nothing that belongs to one.
 func tablesOf(ctx context.Context, conn *sql.Conn) (all []*table, err error) {
-	const query = `SELECT t.name, c.name, c.pk, coalesce(c.dflt_value, '') FROM pragma_table_list AS t JOIN pragma_table_xinfo(t.name) AS c
+	const query = `SELECT t.name, c.name, upper(c.type), c.pk, coalesce(c.dflt_value, '') FROM pragma_table_list AS t JOIN pragma_table_xinfo(t.name) AS c
 		WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND c.hidden = 0 ORDER BY t.name, c.cid`
 	rows, err := conn.QueryContext(ctx, query)
 	if err != nil {
@@ -31,9 +32,9 @@ func tablesOf(ctx context.Context, conn *sql.Conn) (all []*table, err error) {
 	}
 	defer func() { err = errors.Join(err, rows.Close()) }()
 	for rows.Next() {
-		var name, column, initial string
+		var name, column, declared, initial string
 		var key int
-		if err := rows.Scan(&name, &column, &key, &initial); err != nil {
+		if err := rows.Scan(&name, &column, &declared, &key, &initial); err != nil {
 			return nil, err
 		}
 		if len(all) == 0 || all[len(all)-1].name != name {
@@ -43,15 +44,22 @@ func tablesOf(ctx context.Context, conn *sql.Conn) (all []*table, err error) {
 		if key > 0 {
 			t.key = append(t.key, len(t.columns))
 		}
-		t.columns, t.volatile = append(t.columns, column), append(t.volatile, varies(initial))
+		t.columns, t.declared, t.initial = append(t.columns, column), append(t.declared, declared), append(t.initial, initial)
 	}
 	for _, t := range all {
 		if len(t.key) == 0 {
-			t.columns, t.volatile, t.key = slices.Insert(t.columns, 0, "rowid"), slices.Insert(t.volatile, 0, false), []int{0}
+			t.columns, t.declared = slices.Insert(t.columns, 0, rowid), slices.Insert(t.declared, 0, rowid)
+			t.initial, t.key = slices.Insert(t.initial, 0, ""), []int{0}
 		}
 	}
 	return all, rows.Err()
 }
+
+// volatile tells whether a column's default is another one each time.
+func (t *table) volatile(column int) bool { return varies(t.initial[column]) }
+
+// rowid is the key of a table without one. Only SQLite has it.
+const rowid = "rowid"
 
 func quoted(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }
 
@@ -257,7 +265,7 @@ func (r *replays) replay(ctx context.Context, phases [][]int) error {
 		}
 		return nil
 	}
-	end := func(ctx context.Context, conn *sql.Conn) error {
+	end := func(ctx context.Context, conn *sql.Conn, _ *dataset.Teller) error {
 		defer func() { now++ }()
 		for t, p := range all {
 			if err := p.read(ctx, conn, t, now > warmingUp); err != nil {
@@ -299,7 +307,7 @@ func (r *replays) sample(ctx context.Context, conn *sql.Conn, t *table, p *play)
 func (r *replays) typesOf(ctx context.Context, t *table) []assay.Type {
 	types := make([]assay.Type, len(t.columns))
 	for i, c := range t.columns {
-		if t.volatile[i] {
+		if t.volatile(i) || r.engine == PostgreSQL && !t.sameElsewhere(i) {
 			continue
 		}
 		found, err := r.data.Describe(ctx, fmt.Sprintf("SELECT %s FROM main.%s LIMIT 1000", quoted(c), quoted(t.name)), nil)

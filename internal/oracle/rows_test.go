@@ -8,8 +8,8 @@ import (
 	"assay/internal/dataset"
 )
 
-// after is what rows may hold after 40 operations of several clients.
-func after(t *testing.T, schema string, clients int, steps ...assay.Step) *Rows {
+// tableOfFive is data with one table of five rows.
+func tableOfFive(t *testing.T, schema string) *dataset.Data {
 	t.Helper()
 	table := assay.Table{Name: "t", Rows: 5, Columns: []assay.Column{{Name: "id", Values: assay.Values{Kind: assay.Seq, From: 1, To: 5}},
 		{Name: "n", Values: assay.Values{Kind: assay.Const, Value: int64(0)}}}}
@@ -17,12 +17,24 @@ func after(t *testing.T, schema string, clients int, steps ...assay.Step) *Rows 
 	if err != nil {
 		t.Fatal(err)
 	}
+	return d
+}
+
+// after is what rows may hold after 40 operations of several clients.
+func after(t *testing.T, schema string, clients int, steps ...assay.Step) *Rows {
+	t.Helper()
+	return rowsAfter(t, schema, clients, SQLite, steps...)
+}
+
+func rowsAfter(t *testing.T, schema string, clients int, engine Engine, steps ...assay.Step) *Rows {
+	t.Helper()
+	d := tableOfFive(t, schema)
 	op := assay.Operation{Name: "o", Changes: true, Steps: steps, Count: 30}
 	trace, err := d.Trace(t.Context(), op, 40)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := RowsAfter(t.Context(), d, op, trace, Done{Warm: 10, Measured: 30}, clients)
+	rows, err := RowsAfter(t.Context(), d, op, trace, Done{Warm: 10, Measured: 30}, clients, engine)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -14,32 +15,53 @@ var extents = []struct {
 	words string
 }{
 	{assay.CheckRows, "only the number of rows of each operation"},
-	{assay.CheckAnswers, "the number of rows of each operation, and the answers of reading operations at some positions before and after measuring; answers inside the measured part were counted, not compared, except over HTTP"},
-	{assay.CheckKeys, "the number of rows of each operation; in a mix, the answers of its reading operations at some positions; after the block a sample of the keys, of tables the keys of rows: each held a value that was written to it; the newest where one client wrote last, and of several that clients wrote at the same time any"},
-	{assay.CheckState, "the number of rows of each operation; in a mix, the answers of its reading operations at some positions; after the block all that the plan's check reads, or the whole store"},
+	{assay.CheckAnswers, "the number of rows of each operation, and the answers of reading operations to one client, at some positions before measuring and at random positions of the measured part after it; over HTTP each answer; what several clients answered at the same time was counted and not compared, except over HTTP"},
+	{assay.CheckSample, "the number of rows of each operation; the answers of reading operations at some positions before measuring; after it, all clients ran a random sample of the measured part again at the same time, and each answer of it was compared; all other answers of the measured part were counted"},
+	{assay.CheckKeys, "the number of rows of each operation; in a mix, the answers of its reading operations at some positions before measuring, and of workers that tell what measured clients answer, those behind the block that no change alters; after the block a sample of the keys, of tables the keys of rows: each held a value that was written to it; the newest where one client wrote last, and of several that clients wrote at the same time any"},
+	{assay.CheckState, "the number of rows of each operation; in a mix, the answers of its reading operations at some positions before measuring, and of workers that tell what measured clients answer, those behind the block that no change alters; after the block all that the plan's check reads, or the whole store"},
 }
 
 // addChecks says once how much of the answers was checked. Runs of earlier
 // versions did not record it.
 func (r *Report) addChecks(d *document) {
-	operations := map[assay.Check][]string{}
+	drivers := map[assay.Check]map[string][]string{} // by operation
+	extentsOf := map[string]int{}
+	var operations []string
 	for _, t := range r.Tables {
 		for _, row := range t.Rows {
 			for _, trial := range row.Trials {
-				name := row.Cell.Operation
-				if trial.Outcome == assay.OK && !slices.Contains(operations[trial.Checked], name) {
-					operations[trial.Checked] = append(operations[trial.Checked], name)
+				name, driver, checked := row.Cell.Operation, row.Cell.Driver, trial.Checked
+				if trial.Outcome != assay.OK || checked == assay.CheckUnknown || slices.Contains(drivers[checked][name], driver) {
+					continue
+				}
+				if drivers[checked] == nil {
+					drivers[checked] = map[string][]string{}
+				}
+				if drivers[checked][name] == nil {
+					extentsOf[name]++
+				}
+				drivers[checked][name] = append(drivers[checked][name], driver)
+				if !slices.Contains(operations, name) {
+					operations = append(operations, name)
 				}
 			}
 		}
 	}
-	delete(operations, assay.CheckUnknown)
 	if len(operations) == 0 {
 		return
 	}
 	d.add(paragraph, "Answers checked:")
 	for _, e := range extents {
-		if names := operations[e.check]; len(names) > 0 {
+		var names []string
+		for _, name := range operations {
+			switch of := drivers[e.check][name]; {
+			case len(of) > 0 && extentsOf[name] > 1:
+				names = append(names, fmt.Sprintf("%s (%s)", name, strings.Join(of, ", ")))
+			case len(of) > 0:
+				names = append(names, name)
+			}
+		}
+		if len(names) > 0 {
 			d.add(item, "%s: %s", strings.Join(names, ", "), e.words)
 		}
 	}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"reflect"
+	"strings"
 	"testing"
 
 	"assay"
@@ -12,8 +13,9 @@ import (
 // earlier version, says nothing.
 func TestChecks(t *testing.T) {
 	row := func(operation string, outcome assay.Outcome, checked assay.Check) *analysis.Row {
+		driver, operation, _ := strings.Cut(operation, " ")
 		trial := assay.Trial{Outcome: outcome, Checked: checked}
-		return &analysis.Row{Cell: assay.Cell{Operation: operation}, Trials: []assay.Trial{trial, trial}}
+		return &analysis.Row{Cell: assay.Cell{Driver: driver, Operation: operation}, Trials: []assay.Trial{trial, trial}}
 	}
 	document := func(rows ...*analysis.Row) (text []string) {
 		r := &Report{Result: &analysis.Result{Tables: []*analysis.Table{{Rows: rows}}}}
@@ -24,13 +26,24 @@ func TestChecks(t *testing.T) {
 		}
 		return text
 	}
-	got := document(row("insert", assay.OK, assay.CheckRows), row("update", assay.OK, assay.CheckKeys), row("insert", assay.OK, assay.CheckRows),
-		row("delete", assay.OK, assay.CheckRows), row("read", assay.WrongAnswer, assay.CheckAnswers), row("old", assay.OK, assay.CheckUnknown))
-	want := []string{"Answers checked:", "insert, delete: " + extents[0].words, "update: " + extents[2].words}
+	got := document(row("a insert", assay.OK, assay.CheckRows), row("a update", assay.OK, assay.CheckKeys), row("b insert", assay.OK, assay.CheckRows),
+		row("a delete", assay.OK, assay.CheckRows), row("c read", assay.WrongAnswer, assay.CheckAnswers), row("a old", assay.OK, assay.CheckUnknown),
+		row("a read", assay.OK, assay.CheckSample), row("b read", assay.OK, assay.CheckAnswers), row("d read", assay.OK, assay.CheckSample))
+	words := func(check assay.Check) string {
+		for _, e := range extents {
+			if e.check == check {
+				return e.words
+			}
+		}
+		t.Fatalf("no words for %q", check)
+		return ""
+	}
+	want := []string{"Answers checked:", "insert, delete: " + words(assay.CheckRows), "read (b): " + words(assay.CheckAnswers),
+		"read (a, d): " + words(assay.CheckSample), "update: " + words(assay.CheckKeys)}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
-	if got := document(row("old", assay.OK, assay.CheckUnknown)); got != nil {
+	if got := document(row("a old", assay.OK, assay.CheckUnknown)); got != nil {
 		t.Errorf("of a run of an earlier version: got %q, want nothing", got)
 	}
 }

@@ -139,7 +139,7 @@ func (in *instance) runAlone(ctx context.Context, j *job) error {
 	if _, err := in.prepare(ctx, name, j.Operation, j.trace, 1); err != nil {
 		return err
 	}
-	_, err := in.warm(ctx, wire.Measure{Operation: name, Start: int64(j.warm + j.Operation.Count), Operations: int64(j.alone)})
+	_, err := in.warm(ctx, wire.Measure{Operation: name, Start: int64(j.warm + j.Operation.Count + j.behind), Operations: int64(j.alone)})
 	return err
 }
 
@@ -150,7 +150,11 @@ func (in *instance) completeBlock(ctx context.Context, j *job, t *assay.Trial, t
 		return err
 	}
 	in.recordSettings(t, j.Operation)
-	if err := end(t, in.verifySample(ctx, j)); err != nil {
+	s, err := in.r.sampleOf(ctx, j, int64(j.warm), int64(j.warm+j.Operation.Count), tally.each(j.Cell.Clients))
+	if err != nil {
+		return err
+	}
+	if err := end(t, in.verifySample(ctx, j, s, t)); err != nil {
 		return err
 	}
 	for _, err := range []error{in.applied, tally.failure()} {
@@ -159,8 +163,10 @@ func (in *instance) completeBlock(ctx context.Context, j *job, t *assay.Trial, t
 		}
 	}
 	if !tally.partial {
-		if err := end(t, in.runAlone(ctx, j)); err != nil {
-			return err
+		for _, run := range []func(context.Context, *job) error{in.runBehind, in.runAlone} {
+			if err := end(t, run(ctx, j)); err != nil {
+				return err
+			}
 		}
 		digest, err := in.verifyState(ctx, j)
 		if digest != "" {

@@ -8,8 +8,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"testing"
+	"time"
 
 	"assay"
 	"assay/internal/host"
@@ -35,6 +37,11 @@ const (
 	forgetsLast = "forgets-last"
 	stale       = "stale"
 	forges      = "forges" // it writes one wrong value, and another one that balances it
+	// What its clients read is right as long as one works alone, or where it is
+	// verified; mute does not tell what they read.
+	wrongBeside = "wrong-beside"
+	wrongInside = "wrong-inside"
+	mute        = "mute"
 )
 
 // pooled is insert with two connections that write.
@@ -61,11 +68,20 @@ func (e faultyEngine) Open(request wire.Open) (kit.Database, wire.Opened, error)
 	return &faultyDatabase{Database: db, name: e.name}, opened, err
 }
 
+func (e faultyEngine) Capabilities() []string {
+	all := e.Engine.Capabilities()
+	if e.name == mute || lies[e.name].late {
+		all = slices.DeleteFunc(all, func(c string) bool { return c == wire.CapAnswers })
+	}
+	return all
+}
+
 type faultyDatabase struct {
 	kit.Database
-	name  string
-	reads int
-	done  bool
+	name    string
+	reads   int
+	done    bool
+	working atomic.Int64 // clients that show what they read
 }
 
 func (d *faultyDatabase) Settings(names []string) ([]wire.Connection, error) {
@@ -160,12 +176,47 @@ func (o faultyOperation) Client() (kit.Client, error) {
 	if _, ok := client.(kit.Profiler); ok && o.db.name == "honest" {
 		return client, err // it times its phases
 	}
+	if shower, ok := client.(kit.Shower); ok && (o.db.name == wrongBeside || o.db.name == wrongInside) {
+		return faultyShower{shower, o.db}, err
+	}
 	return faultyClient{client, o.db}, err
+}
+
+// faultyShower counts rows as its clients do, and reads other values.
+type faultyShower struct {
+	kit.Shower
+	db *faultyDatabase
+}
+
+func (s faultyShower) Show(visit func(int, []any) error) (kit.Client, error) {
+	shown, err := s.Shower.Show(func(step int, row []any) error {
+		if s.db.name == wrongInside || s.db.working.Load() > 1 {
+			row = append([]any{row[0].(int64) + 1}, row[1:]...)
+		}
+		return visit(step, row)
+	})
+	return shownClient{shown, s.db}, err
+}
+
+type shownClient struct {
+	kit.Client
+	db *faultyDatabase
+}
+
+func (c shownClient) Do(position int) (int, error) {
+	c.db.working.Add(1)
+	defer c.db.working.Add(-1)
+	time.Sleep(time.Millisecond) // so that clients meet
+	return c.Client.Do(position)
 }
 
 type faultyClient struct {
 	kit.Client
 	db *faultyDatabase
+}
+
+func (c faultyClient) Show(visit func(int, []any) error) (kit.Client, error) {
+	return c.Client.(kit.Shower).Show(visit)
 }
 
 func (c faultyClient) Do(position int) (int, error) {

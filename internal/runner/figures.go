@@ -50,6 +50,11 @@ func (t *tally) add(m wire.Measured) {
 
 func (t *tally) took() time.Duration { return time.Duration(t.total.Nanos) }
 
+// each is about how long an operation took of so many clients.
+func (t *tally) each(clients int) time.Duration {
+	return t.took() * time.Duration(clients) / time.Duration(max(1, t.total.Operations))
+}
+
 // failure is the outcome that the counts ask for, nil where all was right.
 func (t *tally) failure() error {
 	if err := wrong(t.total); err != nil {

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -361,31 +360,13 @@ func (in *instance) verify(ctx context.Context, j *job) (digest string, each tim
 	return digest, each, nil
 }
 
-// afterMeasuring reads the settings back once more, and verifies answers at a
-// random place of what was measured.
-func (in *instance) afterMeasuring(ctx context.Context, j *job) error {
+// afterMeasuring reads the settings back once more, and verifies a sample of what
+// was measured.
+func (in *instance) afterMeasuring(ctx context.Context, j *job, s *sample, t *assay.Trial) error {
 	if err := in.readSettings(ctx); err != nil {
 		return err
 	}
-	return in.verifySample(ctx, j)
-}
-
-// verifySample verifies the answers at one of the places that the worker cannot
-// know of.
-func (in *instance) verifySample(ctx context.Context, j *job) error {
-	if len(j.samples) == 0 {
-		return nil
-	}
-	e := j.samples[rand.IntN(len(j.samples))]
-	var found wire.Verified
-	if err := in.call(ctx, wire.TypeVerify, wire.Verify{Operation: j.named(e), Start: int64(e.start), Count: int64(e.count)}, &found); err != nil {
-		return err
-	}
-	if found.Digest != e.digest {
-		return &failure{assay.WrongAnswer, fmt.Sprintf("after measuring, the answers at the positions %d to %d of %s have digest %.12s, right is %.12s",
-			e.start, e.start+e.count-1, e.operation.Name, found.Digest, e.digest)}
-	}
-	return nil
+	return in.verifySample(ctx, j, s, t)
 }
 
 // verifyState compares what a block left behind with what it should have.

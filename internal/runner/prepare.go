@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"path/filepath"
 	"runtime"
 	"slices"
@@ -109,15 +108,13 @@ type job struct {
 	alone    int   // operations behind it, of one client
 	options  error // a *failure where a compile option that was asked for is not in the build
 	expected []expectation
-	// samples are the answers at random positions, which are verified after
-	// measuring; none of operations that have one position only, scan, or change
-	// data.
-	samples []expectation
-	calls   int          // of a sum: how many it has
-	answers string       // path of what a served operation has to answer
-	state   string       // digest of the check's answer after the block; empty: unchecked
-	keys    *oracle.Keys // what keys may hold after several clients changed the same; nil where nobody does
-	rows    *oracle.Rows // what rows of tables may hold where the plan has no check; nil where it is not known
+	behind   int          // operations of all clients behind the block, of a mix that changes data
+	told     []string     // the digests of what they answer then; empty where it is not known
+	calls    int          // of a sum: how many it has
+	answers  string       // path of what a served operation has to answer
+	state    string       // digest of the check's answer after the block; empty: unchecked
+	keys     *oracle.Keys // what keys may hold after several clients changed the same; nil where nobody does
+	rows     *oracle.Rows // what rows of tables may hold where the plan has no check; nil where it is not known
 	// unreached is how many of the rows that the operation draws from its
 	// sequence is too short for.
 	unreached int64
@@ -127,7 +124,6 @@ type job struct {
 type expectation struct {
 	operation assay.Operation
 	trace     *dataset.Trace
-	start     int // position
 	count     int
 	digest    string
 }
@@ -138,8 +134,10 @@ func (j *job) named(e expectation) string {
 	if len(j.Operation.Parts) == 0 {
 		return j.Cell.Peer()
 	}
-	return "part " + e.operation.Name
+	return partName(e.operation)
 }
+
+func partName(part assay.Operation) string { return "part " + part.Name }
 
 // prepare makes data, traces and expected answers, each once.
 func (r *Runner) prepare(ctx context.Context) ([]*job, error) {
@@ -276,8 +274,8 @@ func (r *Runner) prepareAnswers(ctx context.Context, j *job) error {
 		if j.Operation.Cold {
 			j.warm = 0
 		}
-		j.alone = loneOperations(j)
-		length = j.warm + j.Operation.Count + j.alone
+		j.behind, j.alone = operationsBehind(j), loneOperations(j)
+		length = j.warm + j.Operation.Count + j.behind + j.alone
 	}
 	if j.Operation.Call() {
 		j.warm, length = 0, 1
@@ -310,7 +308,7 @@ const (
 // keys that it writes.
 func loneOperations(j *job) int {
 	op := j.Operation
-	if !op.Changes || op.Check != nil || op.Sorted || op.Serve || op.Cold || op.Call() || j.Cell.Clients == 1 || j.served && !op.KV() {
+	if !op.Changes || op.Check != nil || op.Sorted || op.Serve || op.Cold || op.Call() || j.Cell.Clients == 1 || j.served && !op.KV() && !oracle.Portable(op) {
 		return 0
 	}
 	unit := max(1, op.Transaction)
@@ -319,7 +317,7 @@ func loneOperations(j *job) int {
 
 // done are the operations that leave what is checked.
 func (j *job) done() oracle.Done {
-	return oracle.Done{Warm: j.warm, Measured: j.Operation.Count, Alone: j.alone}
+	return oracle.Done{Warm: j.warm, Measured: j.Operation.Count + j.behind, Alone: j.alone}
 }
 
 // fill has the data put into the target's own store or server, where it has one.
@@ -392,14 +390,12 @@ func (r *Runner) expect(ctx context.Context, j *job) error {
 		}
 		e.digest = found.Digest
 		j.expected = append(j.expected, e)
-		if !scans && !j.Operation.Changes && !j.Operation.Serve {
-			if err := r.expectSamples(ctx, j, e); err != nil {
-				return err
-			}
-		}
 	}
 	if !j.Operation.Changes {
 		return nil
+	}
+	if err := r.expectBehind(ctx, j); err != nil {
+		return err
 	}
 	if j.Operation.Check == nil {
 		if !j.Operation.KV() {
@@ -407,7 +403,7 @@ func (r *Runner) expect(ctx context.Context, j *job) error {
 		}
 		return r.expectKeys(ctx, j)
 	}
-	found, err := j.data.Expect(ctx, j.Operation, j.trace, j.warm, j.Operation.Count)
+	found, err := j.data.Expect(ctx, j.Operation, j.trace, j.warm, j.Operation.Count+j.behind)
 	j.state = found.State
 	return err
 }
@@ -426,17 +422,17 @@ func (r *Runner) expectKeys(ctx context.Context, j *job) (err error) {
 }
 
 // expectRows finds what rows may hold where no check of the plan says what to
-// read. What PostgreSQL makes of tables is not known here.
+// read.
 func (r *Runner) expectRows(ctx context.Context, j *job) (err error) {
-	if j.served || j.Operation.Call() {
+	if j.Operation.Call() {
 		return nil
 	}
-	key := fmt.Sprint(j.data.Digest, oracle.Name(j.Operation, j.trace, j.done()), j.Cell.Clients)
+	key := fmt.Sprint(j.data.Digest, oracle.Name(j.Operation, j.trace, j.done()), j.Cell.Clients, j.engine())
 	known, ok := r.rows[key]
 	if !ok {
 		limited, cancel := context.WithTimeout(ctx, r.config.Timeout/2)
 		defer cancel()
-		known, err = oracle.RowsAfter(limited, j.data, j.Operation, j.trace, j.done(), j.Cell.Clients)
+		known, err = oracle.RowsAfter(limited, j.data, j.Operation, j.trace, j.done(), j.Cell.Clients, j.engine())
 		if err != nil && limited.Err() == nil || ctx.Err() != nil {
 			return err
 		}
@@ -457,38 +453,6 @@ func (j *job) checked() assay.Check {
 		return assay.CheckAnswers
 	}
 	return assay.CheckRows
-}
-
-const (
-	// samplesKept is how many random places of an operation's sequence of
-	// arguments have known answers: a launch verifies one of them.
-	samplesKept = 8
-	// sampleShare is how much shorter they are than what is verified before.
-	sampleShare = 10
-)
-
-// expectSamples asks the oracle for the answers at random positions of what is
-// measured. They are the same for all targets, and another seed has others.
-func (r *Runner) expectSamples(ctx context.Context, j *job, e expectation) error {
-	e.count = max(1, e.count/sampleShare)
-	random := rand.New(rand.NewPCG(r.config.Seed, uint64(e.trace.Length)))
-	first := 0
-	if len(j.Operation.Parts) == 0 && j.warm < j.trace.Length-e.count {
-		first = j.warm
-	}
-	for range samplesKept {
-		if e.trace.Length <= e.count {
-			return nil
-		}
-		e.start = first + random.IntN(e.trace.Length-e.count-first)
-		found, err := j.data.Expect(ctx, e.operation, e.trace, e.start, e.count)
-		if err != nil {
-			return err
-		}
-		e.digest = found.Digest
-		j.samples = append(j.samples, e)
-	}
-	return nil
 }
 
 // verifiable lists the reading operations of an operation: itself, or the

@@ -70,7 +70,7 @@ func same(t *testing.T, what string, got, want []string) {
 func TestWindows(t *testing.T) {
 	b := newBench(t, header+read)
 	all := b.run(t)
-	b.lived(t, all, "open settings prepare verify measure settings verify close")
+	b.lived(t, all, "open settings prepare verify measure settings measure close")
 	for _, trial := range b.trials {
 		if trial.Outcome != assay.OK || trial.Mode != assay.Windows || len(trial.Samples) == 0 || trial.Figures[assay.NsPerOp] <= 0 {
 			t.Errorf("trial %+v", trial)
@@ -133,9 +133,10 @@ func TestLifeOfAnInstanceInABlock(t *testing.T) {
 func TestLifeOfAMix(t *testing.T) {
 	b := newBench(t, header+read+insert+mix)
 	b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool { return c.Cell.Operation != "mix" })
-	// The reading part is prepared alone too, to verify it. Behind the block one
-	// client goes on alone, and the rows that were inserted are read.
-	b.lived(t, b.run(t), "open settings prepare verify measure settings prepare measure prepare verify close")
+	// The reading part is prepared alone too, to verify it. Behind the block all
+	// clients go on and tell their answers, then one goes on alone, and the rows
+	// that were inserted are read.
+	b.lived(t, b.run(t), "open settings prepare verify measure settings measure prepare measure prepare verify close")
 }
 
 // windowsOf groups the windows of every launch by rounds of so many instances;

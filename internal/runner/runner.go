@@ -136,6 +136,7 @@ type Runner struct {
 	files      Files
 	keys       map[string]*oracle.Keys // by what they follow from
 	rows       map[string]*oracle.Rows // likewise
+	told       map[string][]string     // likewise: what is answered behind blocks
 	groups     []*group
 	random     *rand.Rand
 	began      time.Time
@@ -161,7 +162,7 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 		config.Wire = &lineWriter{to: config.Wire}
 	}
 	config.Data.Timeout = config.Timeout
-	r := &Runner{config: config, files: config.Files, keys: map[string]*oracle.Keys{}, rows: map[string]*oracle.Rows{}, limits: map[int]float64{}, tracings: map[string]tracing{}, late: map[string]error{}, clusters: map[string]filled{}, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
+	r := &Runner{config: config, files: config.Files, keys: map[string]*oracle.Keys{}, rows: map[string]*oracle.Rows{}, told: map[string][]string{}, limits: map[int]float64{}, tracings: map[string]tracing{}, late: map[string]error{}, clusters: map[string]filled{}, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
 	r.storage, r.storageLoss = host.Persistence(config.Work.Dir)
 	if err := r.identify(ctx); err != nil {
 		return nil, err

@@ -167,6 +167,7 @@ func (l *windowLaunch) operation(ctx context.Context, peer string) error {
 	length := windowLengthOf(slowest, turns[0].j.Operation.Transaction)
 	count := l.r.windowCount(l.g, peer, length)
 	l.enterSequence(turns[0].j)
+	first := l.g.sequences[peer]
 	began := time.Now()
 	for range count {
 		if err := l.round(ctx, turns, l.window); err != nil {
@@ -174,10 +175,14 @@ func (l *windowLaunch) operation(ctx context.Context, peer string) error {
 		}
 	}
 	l.g.noteWindows(peer, count, time.Since(began))
+	s, err := l.r.sampleOf(ctx, turns[0].j, first, l.g.sequences[peer], slowest)
+	if err != nil {
+		return err
+	}
 	if err := l.phases(ctx, turns); err != nil {
 		return err
 	}
-	return l.finish(ctx, turns)
+	return l.finish(ctx, turns, s)
 }
 
 // windowLengthOf is the length of windows in which operations are done that take so
@@ -337,12 +342,12 @@ func (l *windowLaunch) window(ctx context.Context, t *turn, start int64) (used i
 	return m.Executed, err
 }
 
-// finish reads the settings back once more, of all instances, and completes
-// their trials.
-func (l *windowLaunch) finish(ctx context.Context, turns []*turn) error {
+// finish reads the settings back once more, of all instances, verifies a sample of
+// what was measured, and completes their trials.
+func (l *windowLaunch) finish(ctx context.Context, turns []*turn, s *sample) error {
 	left := slices.DeleteFunc(slices.Clone(turns), func(t *turn) bool { return t.trial.Outcome != assay.OK }) // those are noted already
 	errs := l.each(left, func(t *turn) error {
-		return awake(ctx, t.instance, func() error { return t.afterMeasuring(ctx, t.j) })
+		return awake(ctx, t.instance, func() error { return t.afterMeasuring(ctx, t.j, s, &t.trial) })
 	})
 	for i, t := range left {
 		ok, err := l.settle(t, errs[i])

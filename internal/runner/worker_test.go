@@ -45,6 +45,7 @@ type asked struct {
 	Nanos  int64
 	Start  int64
 	Count  int64 // operations
+	Tells  bool  // their answers
 	Beside int   // other workers of the same runner that were there
 	Awake  int   // of these, not stopped
 }
@@ -53,7 +54,7 @@ type asked struct {
 func (a asked) window() bool { return a.Kind == "measure" && a.Nanos == int64(windowLength) }
 
 // short tells whether it is a number of operations: beside windows, or a block.
-func (a asked) short() bool { return a.Kind == "measure" && a.Count > 0 }
+func (a asked) short() bool { return a.Kind == "measure" && a.Count > 0 && !a.Tells }
 
 // work is a worker that writes down what it is asked, honest unless its name is
 // that of a fault.
@@ -120,7 +121,7 @@ func (r *requests) note(line []byte) {
 	}
 	_ = json.Unmarshal(line, &measure) // of other requests, nothing
 	r.start = measure.Start
-	a := asked{PID: os.Getpid(), Worker: r.name, Kind: head.Type, Nanos: measure.Nanos, Start: measure.Start, Count: measure.Operations}
+	a := asked{PID: os.Getpid(), Worker: r.name, Kind: head.Type, Nanos: measure.Nanos, Start: measure.Start, Count: measure.Operations, Tells: measure.Answers}
 	if _, lies := lies[r.name]; lies { // its times are looked at, and nobody's company
 		return
 	}

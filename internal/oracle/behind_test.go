@@ -1,0 +1,87 @@
+package oracle
+
+import (
+	"testing"
+
+	"assay"
+	"assay/internal/dataset"
+	"assay/kit/column"
+)
+
+// Answers behind a mix are known where no order of its changes alters them, and
+// all of them where one client works.
+func TestBehind(t *testing.T) {
+	one := func(sql string, rows int, args ...assay.Values) assay.Operation {
+		return assay.Operation{Name: "change", Changes: true, Steps: []assay.Step{{SQL: sql, Args: args, Rows: rows}}}
+	}
+	low := assay.Values{Kind: assay.Uniform, From: 1, To: 2}
+	read := assay.Operation{Name: "read", Steps: []assay.Step{{SQL: "SELECT n FROM t WHERE id = ?", Query: true, Rows: 1, Args: []assay.Values{id}, Returns: []assay.Type{"int"}}}}
+	update := one("UPDATE t SET n = ?2 WHERE id = ?1", 1, low, value)
+	for name, c := range map[string]struct {
+		change  assay.Operation
+		clients int
+		engine  Engine
+		want    func(id int64) bool // whether the answer of a row is known
+	}{
+		"one client":                   {update, 1, SQLite, func(int64) bool { return true }},
+		"one client of PostgreSQL":     {update, 1, PostgreSQL, func(id int64) bool { return id > 2 }},
+		"several":                      {update, 4, SQLite, func(id int64) bool { return id > 2 }},
+		"several, to and fro":          {one("UPDATE t SET n = CASE n WHEN 0 THEN 1 ELSE 0 END WHERE id = ?", 1, low), 4, SQLite, func(id int64) bool { return id > 2 }},
+		"several, nothing in the end":  {one("UPDATE t SET n = ?2 - 1000 WHERE id = ?1", 1, low, assay.Values{Kind: assay.Const, Value: int64(1000)}), 4, SQLite, func(int64) bool { return true }},
+		"several, right in order only": {one("UPDATE t SET n = ?1 WHERE n = ?1 - 1 AND id = 1", 1, assay.Values{Kind: assay.Seq, From: 1, To: 1 << 40}), 4, SQLite, nil},
+		"several, chance decides":      {one("UPDATE t SET n = random() WHERE id = ?", 1, low), 4, SQLite, nil},
+	} {
+		mix := assay.Operation{Name: "mix", Changes: true, Count: 30, Parts: []assay.Part{{Operation: read, Weight: 1}, {Operation: c.change, Weight: 1}}}
+		d := tableOfFive(t, schema)
+		trace, err := d.Trace(t.Context(), mix, 60)
+		if err != nil {
+			t.Fatal(err)
+		}
+		told, err := Behind(t.Context(), d, mix, trace, Done{Warm: 10, Measured: 30}, 20, c.clients, c.engine)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.want == nil {
+			if told != nil {
+				t.Errorf("%s: got %d answers, want none", name, len(told))
+			}
+			continue
+		}
+		reads := 0
+		for i, digest := range told {
+			id, is := readAt(t, trace, 40+i)
+			if !is {
+				if digest != "" {
+					t.Errorf("%s: got an answer of a change", name)
+				}
+				continue
+			}
+			reads++
+			if known := digest != ""; known != c.want(id) {
+				t.Errorf("%s: got that the answer of row %d is known: %t, want %t", name, id, known, c.want(id))
+			}
+		}
+		if reads < 3 {
+			t.Errorf("%s: got %d reads, want some", name, reads)
+		}
+	}
+}
+
+// readAt is the row that a mix reads at a position.
+func readAt(t *testing.T, trace *dataset.Trace, position int) (id int64, is bool) {
+	t.Helper()
+	choice, err := column.Open(trace.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer choice.Close()
+	if choice.Int(0, position) != 0 {
+		return 0, false
+	}
+	part, err := column.Open(trace.Parts[0].Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer part.Close()
+	return part.Int(0, int(choice.Int(1, position))), true
+}

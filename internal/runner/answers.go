@@ -1,0 +1,255 @@
+//go:build unix
+
+package runner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"assay"
+	"assay/internal/oracle"
+	"assay/kit/column"
+	"assay/kit/wire"
+)
+
+const (
+	// sampleTime is about how long the clients run a sample of what was measured.
+	sampleTime = 10 * time.Millisecond
+	// maxBehind bounds the operations of a mix behind its block, unless there are
+	// more clients; behindShare is their part of the block's.
+	maxBehind, behindShare = 100, 10
+)
+
+// sample is a part of what was measured, chosen at random behind it, with the
+// right answers.
+type sample struct {
+	start int64 // in the sequence, which goes on from its beginning behind its end
+	units []unitAnswer
+}
+
+// unitAnswer is the right answer at a position, and where one client is asked for
+// it.
+type unitAnswer struct {
+	position  int
+	digest    string
+	operation string // that is prepared: of a mix, a part
+	own       int    // position in its sequence
+}
+
+// sampleOf draws units from what was measured, the positions from one to another,
+// and asks the oracle for the answers. It returns nil where there is nothing to
+// compare with. An operation takes about as long as each says.
+func (r *Runner) sampleOf(ctx context.Context, j *job, from, to int64, each time.Duration) (*sample, error) {
+	op := j.Operation
+	if op.Changes || op.Serve || op.Call() || len(j.expected) == 0 {
+		return nil, nil
+	}
+	unit := int64(max(1, op.Transaction))
+	units := int((to - from) / unit)
+	count := min(j.sampled(each*time.Duration(unit)), units)
+	length := int64(j.trace.Length) / unit
+	if count <= 0 || length == 0 {
+		return nil, nil
+	}
+	s := &sample{start: from + int64(r.random.IntN(units-count+1))*unit}
+	positions := make([]int, count)
+	for i := range positions {
+		positions[i] = int((s.start/unit + int64(i)) % length * unit)
+	}
+	limited, cancel := context.WithTimeout(ctx, r.config.Timeout)
+	defer cancel()
+	digests, err := j.data.Digests(limited, op, j.trace, positions)
+	if err != nil {
+		if limited.Err() != nil && ctx.Err() == nil {
+			return nil, nil // it takes too long to find out what is right
+		}
+		return nil, fmt.Errorf("the right answers of %s: %w", describe(j.Cell), err)
+	}
+	for i, position := range positions {
+		s.units = append(s.units, unitAnswer{position: position, digest: digests[i], operation: j.Cell.Peer(), own: position})
+	}
+	return s, s.findParts(j)
+}
+
+// sampled is how many units are asked for again, one of which takes so long.
+func (j *job) sampled(each time.Duration) int {
+	most := 0
+	for _, e := range j.expected {
+		most = max(most, e.count/max(1, j.Operation.Transaction))
+	}
+	n := int(sampleTime * time.Duration(j.Cell.Clients) / max(1, each))
+	return max(min(n, most), j.Cell.Clients)
+}
+
+// findParts finds where the answers of a mix are in its parts.
+func (s *sample) findParts(j *job) error {
+	if len(j.Operation.Parts) == 0 {
+		return nil
+	}
+	choice, err := column.Open(j.trace.Path)
+	if err != nil {
+		return err
+	}
+	for i := range s.units {
+		u := &s.units[i]
+		u.operation, u.own = partName(j.Operation.Parts[choice.Int(0, u.position)].Operation), int(choice.Int(1, u.position))
+	}
+	return choice.Close()
+}
+
+// verifySample has the clients that were measured run a sample of it once more,
+// untimed, and compares each answer. Where the worker cannot tell what they answer,
+// one client is asked instead.
+func (in *instance) verifySample(ctx context.Context, j *job, s *sample, t *assay.Trial) error {
+	if s == nil {
+		return nil
+	}
+	began := time.Now()
+	defer func() { in.r.time.add(assay.StageVerify, time.Since(began)) }()
+	digests, err := in.tell(ctx, j, s.start, int64(len(s.units)*max(1, j.Operation.Transaction)))
+	if err != nil {
+		return err
+	}
+	if digests == nil {
+		digests, err = in.askOneClient(ctx, j, s)
+	} else if t.Checked == assay.CheckAnswers {
+		t.Checked = assay.CheckSample
+	}
+	if err != nil {
+		return err
+	}
+	var want []string
+	for _, u := range s.units {
+		want = append(want, u.digest)
+	}
+	return compareAnswers("after measuring", j, s.start, digests, want)
+}
+
+// tell has the clients run a number of operations, and returns the digests of what
+// they answered; nil where the worker cannot tell.
+func (in *instance) tell(ctx context.Context, j *job, start, operations int64) ([]string, error) {
+	if !slices.Contains(in.worker.Hello().Capabilities, wire.CapAnswers) {
+		return nil, nil
+	}
+	var m wire.Measured
+	err := in.measure(ctx, wire.Measure{Operation: j.Cell.Peer(), Start: start, Operations: operations, Answers: true}, &m)
+	var f *failure
+	if errors.As(err, &f) && f.outcome == assay.Unsupported {
+		return nil, nil
+	}
+	if err == nil {
+		err = wrong(m)
+	}
+	return m.Digests, err
+}
+
+// askOneClient asks for the answers one by one. What was not prepared for it is
+// taken for right.
+func (in *instance) askOneClient(ctx context.Context, j *job, s *sample) ([]string, error) {
+	var digests []string
+	for _, u := range s.units {
+		found := wire.Verified{Digest: u.digest}
+		if _, prepared := in.prepared[u.operation]; prepared {
+			request := wire.Verify{Operation: u.operation, Start: int64(u.own), Count: int64(max(1, j.Operation.Transaction))}
+			if err := in.call(ctx, wire.TypeVerify, request, &found); err != nil {
+				return nil, err
+			}
+		}
+		digests = append(digests, found.Digest)
+	}
+	return digests, nil
+}
+
+// compareAnswers compares the answers of units with the right ones; those that are
+// empty are not known.
+func compareAnswers(when string, j *job, start int64, got, want []string) error {
+	unit := max(1, j.Operation.Transaction)
+	wrong, first := 0, 0
+	for i := range want {
+		if want[i] == "" || i < len(got) && got[i] == want[i] {
+			continue
+		}
+		if wrong++; wrong == 1 {
+			first = i
+		}
+	}
+	if wrong == 0 {
+		return nil
+	}
+	digest := ""
+	if first < len(got) {
+		digest = got[first]
+	}
+	return &failure{assay.WrongAnswer, fmt.Sprintf("%s, the answers at the positions %d to %d of %s are not all right: %d of %d differ, the first at position %d (digest %.12s, right is %.12s)",
+		when, start, start+int64(len(want)*unit)-1, j.Operation.Name, wrong, len(want), start+int64(first*unit), digest, want[first])}
+}
+
+// operationsBehind is how many operations the clients of a mix that changes data do
+// behind its block, so that what they answer there can be compared: the block cannot
+// be run again.
+func operationsBehind(j *job) int {
+	op := j.Operation
+	reads := slices.ContainsFunc(op.Parts, func(p assay.Part) bool { return !p.Operation.Changes })
+	if !op.Changes || !reads || op.Serve {
+		return 0
+	}
+	return min(op.Count, max(min(maxBehind, op.Count/behindShare), j.Cell.Clients))
+}
+
+// expectBehind finds what the clients of a mix answer behind its block, as far as it
+// is known.
+func (r *Runner) expectBehind(ctx context.Context, j *job) (err error) {
+	if j.behind == 0 {
+		return nil
+	}
+	done := oracle.Done{Warm: j.warm, Measured: j.Operation.Count}
+	ordered := j.Cell.Clients == 1
+	key := fmt.Sprint(j.data.Digest, oracle.Name(j.Operation, j.trace, done), j.behind, ordered, j.engine())
+	known, ok := r.told[key]
+	if !ok {
+		limited, cancel := context.WithTimeout(ctx, r.config.Timeout/2)
+		defer cancel()
+		known, err = oracle.Behind(limited, j.data, j.Operation, j.trace, done, j.behind, j.Cell.Clients, j.engine())
+		if err != nil && limited.Err() == nil || ctx.Err() != nil {
+			return err
+		}
+		r.told[key] = known
+	}
+	j.told = known
+	return nil
+}
+
+// engine is the one that the oracle's knowledge is to be true of.
+func (j *job) engine() oracle.Engine {
+	if j.served {
+		return oracle.PostgreSQL
+	}
+	return oracle.SQLite
+}
+
+// runBehind has the clients go on behind the block, and compares what they answer.
+func (in *instance) runBehind(ctx context.Context, j *job) error {
+	if j.behind == 0 {
+		return nil
+	}
+	start := int64(j.warm + j.Operation.Count)
+	var digests []string
+	err := in.r.time.during(assay.StageVerify, func() (err error) {
+		digests, err = in.tell(ctx, j, start, int64(j.behind))
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if digests == nil {
+		_, err := in.warm(ctx, wire.Measure{Operation: j.Cell.Peer(), Start: start, Operations: int64(j.behind)})
+		return err
+	}
+	if j.told == nil {
+		return nil
+	}
+	return compareAnswers("after the block", j, start, digests, j.told)
+}

@@ -1,0 +1,99 @@
+//go:build unix
+
+package runner
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"assay"
+)
+
+// asking are operations that read, alone and beside changes.
+const asking = `  read: {sql: "SELECT id, hp FROM monster WHERE id = ?", args: [{uniform: monster.id}], rows: 1, returns: [int, int]}
+  reads: {sql: "SELECT id, hp FROM monster WHERE id = ?", args: [{uniform: monster.id}], rows: 1, returns: [int, int], clients: CLIENTS, pool: 4, count: 200}
+  all: {sql: "SELECT id, hp FROM monster", rows: 100, returns: [int, int], clients: CLIENTS, count: 40}
+  insert: {sql: "INSERT INTO monster (id, hp) VALUES (?, ?)", args: [{next: monster.id}, {uniform: [1, 99]}], rows: 1, only: mix}
+  mixed: {mix: {read: 1}, clients: CLIENTS, pool: 4, count: 200}
+  changes: {mix: {read: 80, insert: 20}, clients: CLIENTS, pool: 4, busy: retry, count: 200}
+`
+
+// What the clients of the measured part read is compared with what is right, while
+// they work at the same time: a worker that is right where it is verified, or as
+// long as one client works, has wrong answers. One that does not tell what they
+// read is verified by one client, and that is said.
+func TestAnswersOfTheMeasuredPart(t *testing.T) {
+	for clients, drivers := range map[string]map[string]assay.Outcome{
+		"1": {"honest": assay.OK, mute: assay.OK, wrongBeside: assay.OK, wrongInside: assay.WrongAnswer},
+		"4": {"honest": assay.OK, mute: assay.OK, wrongBeside: assay.WrongAnswer, wrongInside: assay.WrongAnswer},
+	} {
+		for driver, want := range drivers {
+			t.Run(driver+" with "+clients, func(t *testing.T) {
+				text := strings.Replace(header, "honest, second", driver, 1) + strings.ReplaceAll(asking, "CLIENTS", clients)
+				b := newBench(t, text)
+				b.Launches = 1
+				b.run(t)
+				seen := map[string]bool{}
+				for _, trial := range b.trials {
+					name := trial.Cell.Operation
+					seen[name] = true
+					checked, outcome := assay.CheckSample, want
+					if driver == mute {
+						checked = assay.CheckAnswers
+					}
+					if name == "changes" {
+						checked = assay.CheckKeys
+					}
+					if name == "read" && driver == wrongBeside {
+						outcome = assay.OK // it has one client
+					}
+					if trial.Outcome != outcome || outcome == assay.OK && trial.Checked != checked {
+						t.Errorf("%s: got %s (%s), checked %q; want %s, %q", name, trial.Outcome, trial.Reason, trial.Checked, outcome, checked)
+					}
+					if outcome != assay.OK && !strings.Contains(trial.Reason, " are not all right: ") {
+						t.Errorf("%s: got %s, want that answers are not right", name, trial.Reason)
+					}
+				}
+				if len(seen) != 5 {
+					t.Errorf("measured were %v, want 5 operations", seen)
+				}
+			})
+		}
+	}
+}
+
+// A sample lies within what was measured, and each time elsewhere; its answers are
+// those of its positions.
+func TestSampleOf(t *testing.T) {
+	b := newBench(t, header+read)
+	r, err := New(t.Context(), b.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := r.groups[0].members[0].jobs[0]
+	length := int64(j.trace.Length)
+	from, to := length-50, length+250 // around the end
+	places := map[int64]bool{}
+	for range 20 {
+		s, err := r.sampleOf(t.Context(), j, from, to, time.Microsecond)
+		if err != nil || s == nil {
+			t.Fatalf("got %v, %v, want a sample", s, err)
+		}
+		places[s.start] = true
+		if n := int64(len(s.units)); n != verifiedOperations || s.start < from || s.start+n > to {
+			t.Errorf("got %d positions from %d on, want %d from %d to %d", n, s.start, verifiedOperations, from, to)
+		}
+		u := s.units[len(s.units)-1]
+		want, err := j.data.Expect(t.Context(), j.Operation, j.trace, u.position, 1)
+		if err != nil || u.digest != want.Digest || int64(u.position) != (s.start+verifiedOperations-1)%length {
+			t.Errorf("the last one: got position %d with %.12s, want %d with %.12s (%v)", u.position, u.digest, (s.start+verifiedOperations-1)%length, want.Digest, err)
+		}
+	}
+	if len(places) < 5 {
+		t.Errorf("got samples at %d places, want many", len(places))
+	}
+	if s, err := r.sampleOf(t.Context(), j, 7, 9, time.Second); err != nil || len(s.units) != 1 || s.start != 7 && s.start != 8 {
+		t.Errorf("of slow operations: got %+v (%v), want one position, 7 or 8", s, err)
+	}
+}
