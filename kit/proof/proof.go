@@ -87,24 +87,26 @@ func (p *Proof) once(name string) string {
 	return value
 }
 
-// memory compares with the tables of the prepared file. What is no database
-// has none.
+// memory compares with the tables of the prepared file.
 func (p *Proof) memory(c sqlite.Conn) (string, bool, error) {
-	if p.tables < 0 {
-		p.tables = 0
-		if file, err := p.driver.Plain("file:" + sqlite.EscapePath(p.path) + "?mode=ro"); err == nil {
-			// A database with exclusive locking is locked for good, and a driver may wait
-			// seconds by default.
-			if err = file.Exec("PRAGMA busy_timeout = 0"); err == nil {
-				p.tables, err = sqlite.Tables(file)
-			}
-			if errors.Join(err, file.Close()) != nil {
-				p.tables = 0
-			}
+	value, err := sqlite.InMemory(c, p.prepared)
+	return value, err == nil, err
+}
+
+// prepared counts the tables of the prepared file, once. What is no database has
+// none.
+func (p *Proof) prepared() int {
+	if p.tables >= 0 {
+		return p.tables
+	}
+	p.tables = 0
+	if file, err := p.driver.Plain("file:" + sqlite.EscapePath(p.path) + "?mode=ro"); err == nil {
+		p.tables, err = sqlite.Tables(file)
+		if errors.Join(err, file.Close()) != nil {
+			p.tables = 0
 		}
 	}
-	value, err := sqlite.InMemory(c, p.tables)
-	return value, err == nil, err
+	return p.tables
 }
 
 // readOnly finds out whether a connection refuses a statement that writes with

@@ -2,45 +2,54 @@ package proof
 
 import (
 	"errors"
-	"slices"
-	"strings"
 	"testing"
 
 	"assay/kit/sqlite"
 	"assay/kit/wire"
 )
 
-// locked is a connection to a database that another one has locked. It waits, as
-// long as its driver does by default, unless it was told not to.
-type locked struct{ ran *[]string }
-
-func (c locked) Exec(sql string) error {
-	*c.ran = append(*c.ran, sql)
-	return nil
+// database is a connection to a main database in a file, or in memory where file
+// is empty, with so many tables.
+type database struct {
+	file   string
+	tables int
 }
 
-func (c locked) Texts(sql string) ([][]string, error) {
-	*c.ran = append(*c.ran, sql)
-	return nil, errors.New("database is locked")
-}
+func (database) Exec(string) error { return nil }
 
-func (locked) Close() error { return nil }
-
-// onDisk is a connection to a database in a file.
-type onDisk struct{ locked }
-
-func (onDisk) Texts(string) ([][]string, error) { return [][]string{{"0", "main", "/data.db"}}, nil }
-
-// A database that is locked for good is not waited for.
-func TestMemoryOfALockedDatabase(t *testing.T) {
-	var ran []string
-	p := New(Driver{Plain: func(string) (sqlite.Conn, error) { return locked{&ran}, nil }}, wire.Open{Path: "/data.db"})
-	value, known, err := p.Setting(onDisk{}, "memory")
-	if value != "0" || !known || err != nil {
-		t.Errorf("got %q, %v, %v, want that it is in a file", value, known, err)
+func (d database) Texts(sql string) ([][]string, error) {
+	if sql == "PRAGMA database_list" {
+		return [][]string{{"0", "main", d.file}}, nil
 	}
-	asked := slices.IndexFunc(ran, func(sql string) bool { return strings.HasPrefix(sql, "SELECT") })
-	if told := slices.Index(ran, "PRAGMA busy_timeout = 0"); told < 0 || asked < told {
-		t.Errorf("the other connection ran %q, want that it does not wait for the lock", ran)
+	return make([][]string, d.tables), nil
+}
+
+func (database) Close() error { return nil }
+
+// The prepared file is opened once, and only where its tables decide: one with
+// exclusive locking is locked for good, and a driver may wait seconds for it.
+func TestMemory(t *testing.T) {
+	for _, c := range []struct {
+		tested database
+		want   string
+		opened int // times of the prepared file, by two questions
+	}{
+		{database{file: "/data.db"}, "0", 0}, {database{tables: 3}, "1", 1}, {database{tables: 2}, "private", 1},
+	} {
+		opened := 0
+		p := New(Driver{Plain: func(dsn string) (sqlite.Conn, error) {
+			if opened++; dsn != "file:/data.db?mode=ro" {
+				return nil, errors.New("another file")
+			}
+			return database{tables: 3}, nil
+		}}, wire.Open{Path: "/data.db"})
+		for range 2 {
+			if value, known, err := p.Setting(c.tested, "memory"); value != c.want || !known || err != nil {
+				t.Errorf("%+v: got %q, %v, %v, want %q", c.tested, value, known, err, c.want)
+			}
+		}
+		if opened != c.opened {
+			t.Errorf("%+v: the prepared file was opened %d times, want %d", c.tested, opened, c.opened)
+		}
 	}
 }

@@ -57,8 +57,9 @@ var refusing = map[string]bool{"PRAGMA query_only": true, "PRAGMA foreign_keys":
 
 // InMemory tells where a connection's main database is: "0" for a file, "1" for
 // one in memory with at least so many tables as the prepared file has, and
-// "private" for one in memory without them.
-func InMemory(c Conn, tables int) (string, error) {
+// "private" for one in memory without them. The file is asked for its tables only
+// where that decides: it may be locked.
+func InMemory(c Conn, tables func() int) (string, error) {
 	list, err := c.Texts("PRAGMA database_list")
 	if err != nil {
 		return "", err
@@ -72,7 +73,7 @@ func InMemory(c Conn, tables int) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	if has < tables {
+	if has < tables() {
 		return "private", nil
 	}
 	return "1", nil
