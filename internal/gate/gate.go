@@ -8,6 +8,7 @@ package gate
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"assay/internal/facts"
 	"assay/internal/stat"
@@ -196,7 +197,7 @@ func (e *Effects) parameters(base, head facts.Facts) {
 		switch {
 		case !tried || !also || was == is:
 		case was == facts.Applied:
-			e.Lost = append(e.Lost, Finding{Parameter, "", fmt.Sprintf("%s in a DSN %s; %s applies it", s, effects[is], base.Name())})
+			e.lose(s, fmt.Sprintf(" in a DSN %s; %s applies it", effects[is], base.Name()))
 		case is == facts.Applied:
 			started++
 		}
@@ -204,6 +205,19 @@ func (e *Effects) parameters(base, head facts.Facts) {
 	if started > 0 {
 		e.Notes = append(e.Notes, fmt.Sprintf("%s of a DSN %s effect that %s does not apply", wording.Plural(started, "parameter"), takes(started), base.Name()))
 	}
+}
+
+// lose notes a parameter that has no effect any more. One that is lost in a DSN with
+// file: and in one without is one finding.
+func (e *Effects) lose(s facts.Spelling, what string) {
+	other := s
+	other.URI = !s.URI
+	i := slices.IndexFunc(e.Lost, func(f Finding) bool { return f.Message == other.String()+what })
+	if i >= 0 {
+		e.Lost[i].Message = strings.TrimPrefix(strings.TrimPrefix(s.String(), "file:"), "?") + what
+		return
+	}
+	e.Lost = append(e.Lost, Finding{Parameter, "", s.String() + what})
 }
 
 func takes(n int) string {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -100,9 +101,11 @@ func TestParametersThatStopWorking(t *testing.T) {
 		return f
 	}
 	older, newer := measured("v1.54.0"), measured("v1.55.0")
-	want := Finding{Parameter, "", "file:?_journal_mode in a DSN is ignored; modernc@v1.55.0 applies it"}
+	want := Finding{Parameter, "", "_journal_mode in a DSN is ignored; modernc@v1.55.0 applies it"}
 	back := Compare(newer, older)
-	if got := fmt.Sprint(back.Lost); !strings.Contains(got, want.Message) {
+	if !slices.Contains(back.Lost, want) {
+		got := fmt.Sprint(back.Lost)
+
 		t.Errorf("from v1.55.0 to v1.54.0: got %s, want %s", got, want.Message)
 	}
 	forth := Compare(older, newer)
