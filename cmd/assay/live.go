@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -35,7 +36,13 @@ func (t liveTime) String() string {
 	if t.outcome != assay.OK {
 		return string(t.outcome)
 	}
-	return brief(time.Duration(math.Round(math.Exp(t.logs / float64(t.launches)))))
+	return threeDigits(math.Exp(t.logs / float64(t.launches))).String()
+}
+
+// threeDigits rounds nanoseconds to three digits.
+func threeDigits(ns float64) time.Duration {
+	unit := math.Pow(10, math.Floor(math.Log10(ns))-2)
+	return time.Duration(math.Round(math.Round(ns/unit) * unit))
 }
 
 // add counts a trial, unless the report does not either or it has no time.
@@ -99,7 +106,8 @@ func (l *liveTable) lines(width, height int) []string {
 		lines = append(lines, l.label(row))
 	}
 	used := align(lines, "%-*s")
-	for c, column := range l.columns {
+	for _, c := range l.order() {
+		column := l.columns[c]
 		entries := []string{l.name(column), column.Profile}
 		for row := first; row < first+rows; row++ {
 			entry := ""
@@ -116,6 +124,19 @@ func (l *liveTable) lines(width, height int) []string {
 		}
 	}
 	return lines
+}
+
+// order is that of the columns: by profile and driver.
+func (l *liveTable) order() []int {
+	order := make([]int, len(l.columns))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(i, j int) int {
+		a, b := l.columns[i], l.columns[j]
+		return cmp.Or(strings.Compare(a.Profile, b.Profile), strings.Compare(a.Target(), b.Target()))
+	})
+	return order
 }
 
 // align makes texts as long as the longest, and returns that length.
@@ -142,13 +163,17 @@ func (l *liveTable) name(column assay.Cell) string {
 	return column.Driver
 }
 
-// label names a row by its operation, its parameters and the other axes along
-// which rows differ.
+// label names a row by its operation and by what it differs in from other rows.
 func (l *liveTable) label(row assay.Cell) string {
-	words := []string{row.Operation, row.ParamString()}
+	differs := func(value func(assay.Cell) string) bool {
+		return slices.ContainsFunc(l.rows, func(other assay.Cell) bool { return value(other) != value(row) })
+	}
+	words := []string{row.Operation}
+	if differs(assay.Cell.ParamString) {
+		words = append(words, row.ParamString())
+	}
 	for _, axis := range assay.TableCoordinates() {
-		differs := slices.ContainsFunc(l.rows, func(other assay.Cell) bool { return axis.Value(other) != axis.Value(row) })
-		if differs && axis.Short != nil {
+		if axis.Short != nil && differs(axis.Value) {
 			words = append(words, axis.Short(row))
 		}
 	}

@@ -42,7 +42,7 @@ func TestLiveTable(t *testing.T) {
 		`                          WAL      WAL`,
 		`read 1c                   2µs         `,
 		`write\x1b[2J 1c                    5ms`,
-		`read 8c          wrong-answer  12.35µs`,
+		`read 8c          wrong-answer   12.3µs`,
 	}
 	if got := l.lines(80, 24); !slices.Equal(got, want) {
 		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
