@@ -9,7 +9,7 @@ import (
 
 const (
 	// shardKeys is how many keys a shard has, about: each takes some 300 bytes.
-	shardKeys = 1 << 16
+	shardKeys = 1 << 15
 	// keysLooked is how many keys of a shard are looked at to find where it ends.
 	keysLooked = 64
 )

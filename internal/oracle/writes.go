@@ -102,6 +102,13 @@ func (w *writes) at(position int, to recorder) {
 	}
 }
 
+// release gives back the memory of what was read.
+func (w *writes) release() {
+	for _, file := range w.files {
+		file.Release()
+	}
+}
+
 func (w *writes) close() error {
 	var errs []error
 	for _, file := range w.files {

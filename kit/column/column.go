@@ -40,6 +40,7 @@ type File struct {
 	columns []view
 	data    []byte
 	unmap   func() error
+	release func()
 }
 
 type view struct {
@@ -116,6 +117,14 @@ func (f *File) Close() error {
 	unmap := f.unmap
 	f.unmap = nil
 	return unmap()
+}
+
+// Release gives the memory of what was read back to the system: it is mapped
+// again where it is read again.
+func (f *File) Release() {
+	if f.release != nil {
+		f.release()
+	}
 }
 
 // Parse checks a file's content and returns it for reading. It refuses

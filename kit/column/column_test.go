@@ -354,3 +354,30 @@ func inJSON(rows [][]any) [][]any {
 	}
 	return out
 }
+
+// What was released is read again.
+func TestRelease(t *testing.T) {
+	b := NewBuilder(Int)
+	for i := range 10000 {
+		if err := b.Append(int64(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	path := filepath.Join(t.TempDir(), "ints.col")
+	if err := b.WriteFile(path); err != nil {
+		t.Fatal(err)
+	}
+	f, err := Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for range 2 {
+		for i := range 10000 {
+			if got := f.Int(0, i); got != int64(i) {
+				t.Fatalf("row %d is %d", i, got)
+			}
+		}
+		f.Release()
+	}
+}

@@ -32,5 +32,6 @@ func Open(path string) (*File, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	parsed.unmap = func() error { return syscall.Munmap(data) }
+	parsed.release = func() { release(data) }
 	return parsed, nil
 }
