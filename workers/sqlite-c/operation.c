@@ -325,7 +325,7 @@ static bool tell_row(const operation *o, const step *s, sqlite3_stmt *row, resul
 	error e = {0};
 	if (answer_row(&r->answers[s - o->steps], row, s->types, s->columns, &e)) return true;
 	r->outcome = BROKEN;
-	snprintf(r->message, sizeof r->message, "%s", e.message);
+	snprintf(r->message, sizeof r->message, "%.*s", (int)sizeof r->message - 1, e.message);
 	return false;
 }
 
