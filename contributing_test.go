@@ -11,24 +11,18 @@ import (
 )
 
 // TestContributingAddsADriver does what CONTRIBUTING.md says for a new driver,
-// as it is written, in a copy of the checkout: make the module, copy the worker
-// and its test, change the name, then refresh, test, build, check and run. The
-// driver is one that is at hand.
+// as it is written, in a copy of the checkout: write the worker, make its module,
+// then refresh, test, build, check and run. The driver is one that is at hand.
 func TestContributingAddsADriver(t *testing.T) {
 	c := newCopy(t)
 	section := c.section("## Add a driver")
-	blocks := regexp.MustCompile("(?ms)^ *```text\n(.*?)^ *```").FindAllStringSubmatch(section, -1)
+	blocks := commandBlocks.FindAllStringSubmatch(section, -1)
 	if len(blocks) != 2 {
 		t.Fatalf("%d blocks of commands in CONTRIBUTING.md, want two: one makes the module, one tries it", len(blocks))
 	}
 	version := c.sh(".", "go -C workers/modernc list -m -f '{{.Version}}' modernc.org/sqlite")
 	filled := strings.NewReplacer("MODULE@VERSION", "modernc.org/sqlite@"+strings.TrimSpace(version), "NAME", "freshsqlite")
 	c.sh(".", filled.Replace(blocks[0][1]))
-	for _, file := range []string{"main.go", "main_test.go"} {
-		text := c.read("workers/modernc/" + file)
-		text = strings.NewReplacer("Worker modernc", "Worker freshsqlite", `"modernc"`, `"freshsqlite"`).Replace(text)
-		c.write("workers/freshsqlite/"+file, text)
-	}
 	for _, line := range strings.Split(strings.TrimSpace(filled.Replace(blocks[1][1])), "\n") {
 		if strings.Contains(line, "assay run") {
 			line += " --only operation=point-read --budget 5s"
@@ -40,6 +34,47 @@ func TestContributingAddsADriver(t *testing.T) {
 		if strings.Contains(line, "assay run") && !strings.Contains(out, "freshsqlite") {
 			t.Errorf("%s: got %q, want figures of freshsqlite", line, out)
 		}
+	}
+}
+
+var commandBlocks = regexp.MustCompile("(?ms)^ *```text\n(.*?)^ *```")
+
+// TestContributingAddsAScript does what CONTRIBUTING.md says for a driver in Python
+// or Node.js: write a worker, which passes its tests, change the driver, check again,
+// and run it beside mattn. In Python the other driver needs no package.
+func TestContributingAddsAScript(t *testing.T) {
+	c := newCopy(t)
+	blocks := commandBlocks.FindAllStringSubmatch(c.section("## Add a driver in Python or Node.js"), -1)
+	if len(blocks) != 4 {
+		t.Fatalf("%d blocks of commands in CONTRIBUTING.md, want four: write it, lock its packages in Python and in Node.js, try it", len(blocks))
+	}
+	for language, change := range map[string]func(name string){
+		"python": func(name string) {
+			text := strings.NewReplacer(`"python"`, `"`+name+`"`, "import operations\n", "", "    calls = operations.PlainSQL\n", "").Replace(c.read("workers/python/main.py"))
+			c.write("workers/"+name+"/main.py", text)
+			c.sh("workers/"+name, "rm build requirements.txt")
+		},
+		"node": func(name string) {
+			text := strings.Replace(c.read("workers/"+name+"/main.js"), "facts: () => ({}),", `facts: () => ({ changed: "yes" }),`, 1)
+			c.write("workers/"+name+"/main.js", text)
+		},
+	} {
+		t.Run(language, func(t *testing.T) {
+			name := "fresh-" + language
+			filled := strings.NewReplacer("--language python", "--language "+language, "NAME", name)
+			c := checkoutCopy{t, c.dir}
+			if out, err := c.try(".", filled.Replace(blocks[0][1])); strings.Contains(out, "is not installed") || strings.Contains(out, "install what the worker needs") {
+				t.Skip("nothing can be installed: ", out)
+			} else if err != nil || strings.Contains(out, "FAIL") || !strings.Contains(out, "ok   hello names the target") {
+				t.Fatalf("the worker as it was written: %v\n%s", err, out)
+			}
+			change(name)
+			lines := strings.Replace(filled.Replace(blocks[3][1]), "run quick", "run quick --only operation=point-read --budget 5s", 1)
+			out := c.sh(".", lines)
+			if strings.Contains(out, "FAIL") || !strings.Contains(out, "ok   hello names the target") || !strings.Contains(out, "point-read") || !strings.Contains(out, name) {
+				t.Errorf("got %q, want checks that are ok, and figures of %s", out, name)
+			}
+		})
 	}
 }
 
@@ -118,6 +153,17 @@ func (c checkoutCopy) copy(name string) {
 // sh runs commands in a folder of the copy and returns what they print.
 func (c checkoutCopy) sh(dir, commands string) string {
 	c.Helper()
+	out, err := c.try(dir, commands)
+	if err != nil {
+		c.Fatalf("%s: %v\n%s", commands, err, out)
+	}
+	return out
+}
+
+// try is sh, for commands that may fail; what they say on standard error is added
+// then.
+func (c checkoutCopy) try(dir, commands string) (string, error) {
+	c.Helper()
 	cmd := exec.CommandContext(c.Context(), "bash", "-euc", commands)
 	cmd.Dir = filepath.Join(c.dir, dir)
 	cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+filepath.Join(c.dir, ".data"), "GOWORK=off")
@@ -125,9 +171,9 @@ func (c checkoutCopy) sh(dir, commands string) string {
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
 	if err != nil {
-		c.Fatalf("%s: %v\n%s%s", commands, err, out, stderr.Bytes())
+		out = append(out, stderr.Bytes()...)
 	}
-	return string(out)
+	return string(out), err
 }
 
 // section is the part of CONTRIBUTING.md under a heading.

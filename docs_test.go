@@ -68,6 +68,8 @@ var commands = map[string]command{
 	"bin/assay run kv":                 understood,
 	"bin/assay run ycsb-b":             understood,
 	"bin/assay run rails":              understood,
+	"bin/assay run orm":                understood,
+	"bin/assay run quick --drivers mattn,python,better-sqlite3":                    understood,
 	"bin/assay run rails --drivers activerecord --only workload=suite --budget 1m": understood,
 	"bin/assay inspect activerecord --profile rails/default --diff rails/tuned":    understood,
 	"bin/assay plans rails":                                                                                          {output: "(?m)^name: rails$"},

@@ -27,6 +27,7 @@ var imports = map[string][]string{
 	"plan":      {"root", "kit"},
 	"guard":     {},
 	"scratch":   {},
+	"scaffold":  {},
 	"dataset":   {"root", "kit", "scratch"},
 	"build":     {"root", "kit", "scratch"},
 	"store":     {"root", "kit"},
@@ -56,7 +57,7 @@ var imports = map[string][]string{
 	"lab":       {"root", "kit", "host", "plan", "dataset", "build", "store", "runner", "analysis", "syncs", "guard"},
 	"cmd": {"root", "kit", "stat", "plans", "published", "host", "plan", "build", "store",
 		"draft", "lab", "runner", "analysis", "report", "audit", "crash", "emit", "load", "file", "printable", "guard",
-		"facts", "lint", "doctor", "gate", "history", "footprint", "dataset", "syncs"},
+		"facts", "lint", "doctor", "gate", "history", "footprint", "dataset", "syncs", "scaffold"},
 }
 
 // source is a Go file of this checkout.

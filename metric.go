@@ -28,6 +28,8 @@ const (
 	P99     = "p99"
 	BusyOp  = "busy/op"
 
+	LoopNsPerOp = "loop-ns/op"
+
 	CapacityPerS = "capacity/s"
 	OfferedPerS  = "offered/s"
 	LimitPerS    = "limit/s"
@@ -47,6 +49,7 @@ var Metrics = []Metric{
 	{P99, "ns", false, false, OfOperation, "99th percentile of latency"},
 	{"p99.9", "ns", false, false, OfOperation, "99.9th percentile of latency"},
 	{BusyOp, "1/op", false, true, OfOperation, "answers of 'database is busy' per operation; each was tried again"},
+	{LoopNsPerOp, "ns", false, false, OfOperation, "what the worker's own loop takes / operations, measured with statements that do nothing; it is in the other figures, and not subtracted"},
 	{"cpu-ns/op", "ns", false, false, OfOperation, "user and system CPU time of the worker / operations"},
 	{"B/op", "B", false, true, OfOperation, "bytes allocated on the Go heap / operations; memory of C code is not in it"},
 	{"allocs/op", "1/op", false, true, OfOperation, "allocations on the Go heap / operations"},

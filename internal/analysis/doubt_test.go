@@ -83,6 +83,23 @@ func TestDoubtsOfLaunches(t *testing.T) {
 	}
 }
 
+// The worker's own loop is a doubt where it is more than a twentieth of the figure.
+func TestOwnLoop(t *testing.T) {
+	for loop, want := range map[float64][]string{0: nil, 45: nil, 60: {"python (web): own-loop: 6.00 % of the figure is the worker's own loop, not the driver"}} {
+		trials := series(analysistest.Cell("get", "python", "web"), 1000, 1000, 1000, 1000, 1000, 1000)
+		if loop > 0 {
+			analysistest.Change(trials, func(t *assay.Trial) { t.Figures[assay.LoopNsPerOp] = loop })
+		}
+		r := mustReport(t, analysistest.PlainRun, trials)
+		if got := warned(r, "own-loop"); !slices.Equal(got, want) {
+			t.Errorf("with a loop of %g of 1000 ns: warnings %q, want %q", loop, got, want)
+		}
+		if got := r.Tables[0].Rows[0].LoopShare(); math.Abs(got-loop/1000) > 1e-9 {
+			t.Errorf("the share of the loop is %g, want %g", got, loop/1000)
+		}
+	}
+}
+
 // A ratio drifts where the figures spread too much to show it, and does not
 // where all rows drift alike.
 func TestDriftOfTheRatio(t *testing.T) {

@@ -14,6 +14,7 @@ import (
 const (
 	mostDropped = 0.05 // share of launches that were disqualified
 	mostBusy    = 0.01 // answers of "busy" per operation
+	mostLoop    = 0.05 // share of a figure that is the worker's own loop
 )
 
 // UnequalDurability is the code of the warning that a ratio compares unlike
@@ -93,10 +94,26 @@ func (r *Row) warnOfTrials() {
 	if busy, has := r.Figure(assay.BusyOp); has && busy.Interval.Center > mostBusy {
 		r.warn("busy", fmt.Sprintf("%s answers of 'busy' per operation", wording.Digits(busy.Interval.Center)), "set busy_timeout").Severity = busy.Interval.Center
 	}
+	if share := r.LoopShare(); share > mostLoop {
+		r.warn("own-loop", fmt.Sprintf("%s %% of the figure is the worker's own loop, not the driver", wording.Digits(100*share)),
+			"compare drivers of other languages by operations that take longer").Severity = share
+	}
 	if s := stalled(r.Counted()); s > stat.StallLimit {
 		r.warn("stalls", fmt.Sprintf("the total time per operation is %s times that of the median window", wording.Digits(s)),
 			"look for checkpoints, compactions or collections; the figure includes them").Severity = s
 	}
+}
+
+// LoopShare is the share of the figure that is the worker's own loop; 0 where the
+// worker does not report it. Several clients have one interpreter or thread: the
+// loop is taken of all time, not of each client's.
+func (r *Row) LoopShare() float64 {
+	loop, has := r.Figure(assay.LoopNsPerOp)
+	all, known := r.Figure(assay.NsPerOp)
+	if !has || !known || all.Interval.Center <= 0 {
+		return 0
+	}
+	return loop.Interval.Center / all.Interval.Center
 }
 
 // launches counts the trials that were measured to the end, and those of

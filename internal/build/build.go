@@ -104,7 +104,7 @@ func (b *Builder) find(ctx context.Context, spec Spec, start time.Time) (Worker,
 		return Worker{}, err
 	}
 	if d.Prebuilt {
-		return b.prebuilt(d, spec)
+		return b.prebuilt(ctx, d, spec, start)
 	}
 	if d.C {
 		return b.buildC(ctx, d, spec, start)
@@ -136,10 +136,14 @@ func (b *Builder) unknown(name string, err error) error {
 	return fmt.Errorf("%w in %s; there are: %s", err, b.Source.Dir, strings.Join(names, ", "))
 }
 
-// prebuilt uses the executable as it is, in any language.
-func (b *Builder) prebuilt(d Driver, spec Spec) (Worker, error) {
+// prebuilt uses the executable as it is, in any language, or with what its
+// installer puts beside it.
+func (b *Builder) prebuilt(ctx context.Context, d Driver, spec Spec, start time.Time) (Worker, error) {
 	if spec.Version != "" || len(spec.Options) > 0 {
 		return Worker{}, fmt.Errorf("it is prebuilt and is as it is: ask for %s", d.Name)
+	}
+	if d.Installs {
+		return b.installed(ctx, d, start)
 	}
 	files, err := b.Source.worker(d)
 	if err != nil {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -89,6 +88,13 @@ func (b *Builder) newCJob(ctx context.Context, d Driver, spec Spec, env ...strin
 	if d.Script {
 		fmt.Fprintf(h, "%s %s ", sharedLibrary, columnMetadata)
 	}
+	if d.Installs {
+		tools, err := installerTools(ctx, d.Dir)
+		if err != nil {
+			return nil, err
+		}
+		fmt.Fprintf(h, "%q ", tools)
+	}
 	j.files.digest(h)
 	j.digest = hex.EncodeToString(h.Sum(nil))
 	j.program, err = filepath.Abs(filepath.Join(b.Cache, "workers", cacheName(spec.String(), j.digest)))
@@ -151,14 +157,20 @@ func (j *cJob) compileWorker(temp string) []string {
 	return append(args, "sqlite3.o", "-o", "program", mathLibrary, "-ldl", "-lpthread")
 }
 
-// run runs the compiler in a folder, in a process group of its own. Its
-// temporary files are there too, so that a killed one leaves nothing elsewhere.
+// run runs the compiler in a folder.
 func (j *cJob) run(ctx context.Context, dir string, args ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, j.compiler[0], slices.Concat(j.compiler[1:], args)...)
+	return execute(ctx, dir, dir, slices.Concat(j.compiler, args)...)
+}
+
+// execute runs a program in a folder, in a process group of its own, and returns
+// what it prints. Its temporary files are in a folder of the caller's too, so that
+// a killed one leaves nothing elsewhere.
+func execute(ctx context.Context, dir, temporary string, command ...string) (string, error) {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir = dir
 	cmd.Env = cmd.Environ()
-	if dir != "" {
-		cmd.Env = append(cmd.Env, "TMPDIR="+dir)
+	if temporary != "" {
+		cmd.Env = append(cmd.Env, "TMPDIR="+temporary)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
@@ -170,7 +182,7 @@ func (j *cJob) run(ctx context.Context, dir string, args ...string) (string, err
 		return "", context.Cause(ctx)
 	}
 	if err != nil {
-		return "", errors.New(j.compiler[0] + ": " + err.Error() + "\n\t" + lastLines(stderr.String()))
+		return "", fmt.Errorf("%s: %w\n\t%s", command[0], err, lastLines(stderr.String()))
 	}
 	return stdout.String(), nil
 }

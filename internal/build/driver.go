@@ -25,6 +25,7 @@ type Driver struct {
 	Prebuilt bool // has an executable file named worker instead of a go.mod
 	C        bool // is written in C: Module is where it has SQLite from
 	Script   bool // has an executable file named worker that loads SQLite as a library: Module is where it has that from
+	Installs bool // has an executable file named build, which installs what a script needs
 	Store    bool // is of a key-value store, and runs no SQL
 }
 
@@ -108,18 +109,24 @@ func (d Driver) ofModule(mod goMod) (Driver, error) {
 	}
 	for d.Module, d.Version = range mod.requires {
 	}
+	d.Installs = d.Script && isExecutable(filepath.Join(d.Dir, installer))
 	d.About = readmeTitle(d.Dir)
 	return d, nil
 }
 
 func (d Driver) prebuilt() (Driver, error) {
-	info, err := os.Stat(filepath.Join(d.Dir, "worker"))
-	if err != nil || !info.Mode().IsRegular() || info.Mode()&0o111 == 0 {
+	if !isExecutable(filepath.Join(d.Dir, "worker")) {
 		return Driver{}, fmt.Errorf("workers/%s: %w", d.Name, errNoWorker)
 	}
 	d.Prebuilt = true
+	d.Installs = isExecutable(filepath.Join(d.Dir, installer))
 	d.About = readmeTitle(d.Dir)
 	return d, nil
+}
+
+func isExecutable(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0
 }
 
 // readPackage returns what the Go files of a folder import, sorted, and the

@@ -16,7 +16,7 @@ func (b *Builder) BuildLayouts(ctx context.Context, spec Spec, n int) (Worker, e
 		return w, err
 	}
 	d, err := b.Source.driver(spec.Name)
-	if err != nil || d.C || d.Script {
+	if err != nil || d.C || d.Script || d.Prebuilt {
 		return w, err
 	}
 	tools, err := findToolchain(ctx, d.Dir)

@@ -113,7 +113,7 @@ func (b *Builder) Cached(ctx context.Context, spec Spec) (Worker, bool, error) {
 	if err != nil {
 		return Worker{}, false, err
 	}
-	if !d.Prebuilt {
+	if !d.Prebuilt || d.Installs {
 		program, err := b.place(ctx, d, spec)
 		if errors.Is(err, errNotFetched) {
 			return Worker{}, false, nil // nor was it built, then
@@ -131,6 +131,10 @@ func (b *Builder) Cached(ctx context.Context, spec Spec) (Worker, bool, error) {
 
 // place is where the program of a spec is, or would be.
 func (b *Builder) place(ctx context.Context, d Driver, spec Spec) (string, error) {
+	if d.Prebuilt {
+		i, err := b.newInstallation(ctx, d)
+		return i.program, err
+	}
 	if d.C || d.Script {
 		j, err := b.newCJob(ctx, d, spec, offline)
 		if err != nil {

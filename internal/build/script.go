@@ -2,9 +2,7 @@ package build
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"time"
 )
@@ -24,11 +22,7 @@ func isScript(dir string) (bool, error) {
 	if err != nil || len(goFiles) > 0 {
 		return false, err
 	}
-	info, err := os.Stat(filepath.Join(dir, "worker"))
-	if errors.Is(err, os.ErrNotExist) {
-		return false, nil
-	}
-	return err == nil && info.Mode().IsRegular() && info.Mode()&0o111 != 0, err
+	return isExecutable(filepath.Join(dir, "worker")), nil
 }
 
 // buildScript puts the worker's files and a SQLite compiled for it into one
@@ -43,10 +37,16 @@ func (b *Builder) buildScript(ctx context.Context, d Driver, spec Spec, start ti
 		Modules: []string{j.sqlite.module}, Toolchain: j.version, Options: spec.Options, FixedLayout: "its C code"}
 	if intact(j.program) {
 		w.Cached = true
-		return w, nil
+	} else {
+		b.log(Event{spec.String(), Building, time.Since(start)})
+		if err := j.buildLibrary(ctx); err != nil {
+			return Worker{}, err
+		}
 	}
-	b.log(Event{spec.String(), Building, time.Since(start)})
-	return w, j.buildLibrary(ctx)
+	if d.Installs {
+		w.Digest, err = withOutput(j.digest, j.program)
+	}
+	return w, err
 }
 
 // buildLibrary makes the folder elsewhere and moves it to its place when it is
@@ -59,6 +59,11 @@ func (j *cJob) buildLibraryIn(ctx context.Context, temp string) error {
 	own := filepath.Join(temp, j.folder)
 	if _, err := j.run(ctx, temp, j.shareSQLite(filepath.Join(own, sharedLibrary))...); err != nil {
 		return fmt.Errorf("compile SQLite %s of %s: %w", j.sqlite.version, j.sqlite.module, notCompiled(err))
+	}
+	if j.driver.Installs {
+		if err := runInstaller(ctx, own); err != nil {
+			return err
+		}
 	}
 	return install(own, j.program)
 }

@@ -135,25 +135,37 @@ func TestActiveRecordOnPostgreSQL(t *testing.T) {
 	}
 }
 
-// tools is the folder in which scripts/tools installs what tests need.
-func tools(t *testing.T) string {
+// node24 has workers use the Node.js that scripts/tools installs: the system's may
+// be too old for node:sqlite.
+func node24(t *testing.T) {
 	t.Helper()
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		t.Skip(err)
 	}
-	return filepath.Join(cache, "assay", "tools")
+	program := filepath.Join(cache, "assay", "tools", "node24", "node_modules", "node", "bin", "node")
+	if isExecutable(program) {
+		t.Setenv("ASSAY_NODE", program)
+	}
 }
 
-// The workers on the libraries for Python and Node.js pass the conformance suite.
+// libraryWorkers are the workers on the libraries for Python and Node.js, with what
+// they need of the machine.
+var libraryWorkers = []string{"python", "apsw", "sqlalchemy", "django", "better-sqlite3", "node-sqlite"}
+
+// The workers on the libraries pass the conformance suite, with the packages that
+// their lock files pin.
 func TestLibraries(t *testing.T) {
-	t.Setenv("ASSAY_PYTHON", filepath.Join(tools(t), "python", "bin", "python3"))
-	t.Setenv("ASSAY_NODE_MODULES", filepath.Join(tools(t), "node_modules"))
-	t.Setenv("ASSAY_NODE", filepath.Join(tools(t), "node24", "node_modules", "node", "bin", "node"))
 	b := checkout(t)
-	for _, name := range []string{"python", "apsw", "sqlalchemy", "better-sqlite3", "node-sqlite"} {
+	for _, name := range libraryWorkers {
 		t.Run(name, func(t *testing.T) {
-			w := built(t, b, name)
+			if name == "node-sqlite" {
+				node24(t)
+			}
+			w, err := b.Build(t.Context(), Spec{Name: name})
+			if err != nil {
+				t.Skip("the registry cannot be reached, or something is not installed: ", err)
+			}
 			started, err := process.Start(t.Context(), w.Program, process.Options{})
 			if err != nil && strings.Contains(err.Error(), "exit status 69") {
 				t.Skip(err)
@@ -167,7 +179,38 @@ func TestLibraries(t *testing.T) {
 					t.Errorf("got %s, want it to pass: %t", result, !known)
 				}
 			}
+			if again, err := b.Build(t.Context(), Spec{Name: name}); err != nil || !again.Cached || again.Digest != w.Digest {
+				t.Errorf("after it was run it is built as %+v, %v, want %s from the cache", again, err, w.Digest)
+			}
 		})
+	}
+}
+
+// A driver is described in fifty lines, and what it installs is pinned by whole
+// versions with hashes, without saying where they come from.
+func TestLibraryWorkersAreSmallAndPinned(t *testing.T) {
+	for _, name := range append([]string{"activerecord", "activerecord-postgresql"}, libraryWorkers...) {
+		folder := filepath.Join("..", "..", "workers", name)
+		mains, _ := filepath.Glob(filepath.Join(folder, "main.*"))
+		if len(mains) != 1 {
+			t.Fatalf("%s has %q, want one main", name, mains)
+		}
+		text, err := os.ReadFile(mains[0])
+		if lines := strings.Count(string(text), "\n"); err != nil || lines > 50 {
+			t.Errorf("%s has %d lines, %v, want 50 at most", mains[0], lines, err)
+		}
+		if !isExecutable(filepath.Join(folder, installer)) {
+			continue
+		}
+		for file, hash := range map[string]string{"requirements.txt": "--hash=sha256:", "package-lock.json": `"integrity": "sha512-`} {
+			lock, err := os.ReadFile(filepath.Join(folder, file))
+			if os.IsNotExist(err) {
+				continue
+			}
+			if err != nil || !strings.Contains(string(lock), hash) || strings.Contains(string(lock), "resolved") || strings.Contains(string(lock), "index-url") {
+				t.Errorf("%s of %s: %v; want hashes and no address", file, name, err)
+			}
+		}
 	}
 }
 
@@ -186,22 +229,28 @@ func TestPythonHasPinnedSQLite(t *testing.T) {
 	}
 }
 
-// Where the runtime or the driver is missing the worker says what to install.
-func TestLibrariesWithoutRuntime(t *testing.T) {
-	empty := t.TempDir()
-	for _, name := range []string{"dirname", "sh"} {
+// bare leaves only these programs in PATH.
+func bare(t *testing.T, programs ...string) {
+	t.Helper()
+	dir := t.TempDir()
+	for _, name := range programs {
 		path, err := exec.LookPath(name)
 		if err == nil {
-			err = os.Symlink(path, filepath.Join(empty, name))
+			err = os.Symlink(path, filepath.Join(dir, name))
 		}
 		if err != nil {
 			t.Skip(err)
 		}
 	}
-	t.Setenv("PATH", empty)
+	t.Setenv("PATH", dir)
 	t.Setenv("ASSAY_PYTHON", "")
 	t.Setenv("ASSAY_NODE", "")
-	for name, install := range map[string]string{"python": "apt-get install python3", "apsw": "pip install apsw", "sqlalchemy": "pip install SQLAlchemy", "better-sqlite3": "npm install", "node-sqlite": "install Node.js 24"} {
+}
+
+// Where the runtime is missing the worker, and its build, say what to install.
+func TestLibrariesWithoutRuntime(t *testing.T) {
+	bare(t, "sh")
+	for name, install := range map[string]string{"python": "apt-get install python3", "apsw": "apt-get install python3", "node-sqlite": "install Node.js"} {
 		program, err := filepath.Abs(filepath.Join("..", "..", "workers", name, "worker"))
 		if err != nil {
 			t.Fatal(err)
@@ -211,21 +260,18 @@ func TestLibrariesWithoutRuntime(t *testing.T) {
 			t.Errorf("%s: got %v, want exit status 69 and %q", name, err, install)
 		}
 	}
+	for name, install := range map[string]string{"apsw": "Python 3.10 with pip is not installed", "better-sqlite3": "Node.js with npm is not installed"} {
+		b, _ := builder(t, Source{filepath.Join("..", "..")})
+		_, err := b.Build(t.Context(), Spec{Name: name})
+		if err == nil || !strings.HasPrefix(err.Error(), "worker "+name+": "+install) {
+			t.Errorf("building %s: got %v, want %q", name, err, install)
+		}
+	}
 }
 
 // Without Ruby the worker says what to install.
 func TestActiveRecordWithoutRuby(t *testing.T) {
-	empty := t.TempDir()
-	for _, name := range []string{"dirname", "sh"} {
-		path, err := exec.LookPath(name)
-		if err == nil {
-			err = os.Symlink(path, filepath.Join(empty, name))
-		}
-		if err != nil {
-			t.Skip(err)
-		}
-	}
-	t.Setenv("PATH", empty)
+	bare(t, "dirname", "sh")
 	for _, name := range []string{"activerecord", "activerecord-postgresql"} {
 		program, err := filepath.Abs(filepath.Join("..", "..", "workers", name, "worker"))
 		if err != nil {

@@ -71,6 +71,11 @@ func sumOf(path string) (string, error) {
 			return err
 		}
 		fmt.Fprintf(hash, "%q %s\n", relative, entry.Type())
+		if entry.Type()&fs.ModeSymlink != 0 { // to a folder, or to nothing
+			target, err := os.Readlink(name)
+			fmt.Fprintf(hash, "%q\n", target)
+			return err
+		}
 		in, err := os.Open(name)
 		if err != nil {
 			return err

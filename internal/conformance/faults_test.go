@@ -337,6 +337,11 @@ var faults = map[string]fault{
 	"seven is no truth": {value: converted(int64(7), "7"), fails: map[string]string{types: `SELECT 7 as int: verify: .*where int is declared`}},
 	"always in memory":  {settings: told("memory", func(string) string { return "1" }), fails: map[string]string{"a private database in memory is told from a file and from a shared one": `a database in a file: writer-1 reads memory="1", want "0"`}},
 	"private is shared": {settings: told("memory", func(is string) string { return strings.ReplaceAll(is, "private", "1") }), fails: map[string]string{"a private database in memory is told from a file and from a shared one": `for each connection: reader-1 reads memory="1", want "private"`}},
+	"memory of its own": {open: func(r *wire.Open) {
+		if r.Settings["memory"] == "1" {
+			r.DSN, r.Settings = ":memory:", nil
+		}
+	}, fails: map[string]string{"a database in memory is the same for all connections": "private"}},
 	"numbers ignored":   {request: replace(`\?\d`, "?"), fails: map[string]string{"numbered placeholders are bound by their numbers": "", "operations of several steps run all of them": ""}},
 	"fast clock":        {reply: replace(`"nanos":(\d+),"executed"`, `"nanos":${1}00,"executed"`), fails: map[string]string{block: "its clock is too fast"}},
 	"too much CPU":      {reply: replace(`"cpu_ns":(\d+)`, `"cpu_ns":${1}000`), fails: map[string]string{block: "of CPU time in a call of"}},
@@ -408,6 +413,9 @@ func TestFaults(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for check, said := range f.fails {
 				options := workertest.Options{Only: []string{check}}
+				if len(workertest.Names(options)) == 0 {
+					t.Errorf("there is no check %q", check)
+				}
 				for result := range workertest.Run(t.Context(), program(t, name), options) {
 					if result.OK || !regexp.MustCompile(said).MatchString(result.Detail) {
 						t.Errorf("got %s, want a failure that matches %q", result, said)

@@ -103,7 +103,7 @@ func (l *Lab) expandDrivers(ctx context.Context, p *plan.Plan, names []string) (
 			}
 		}
 		for _, d := range found {
-			fits := (!d.Store || p.KV()) && l.hasOnlyCalls(ctx, d) == p.Calls()
+			fits := (!d.Store || p.KV()) && slices.Contains(l.capabilities(ctx, d), needed(p))
 			if fits && (d.Module != "" || d.Prebuilt) && !slices.Contains(all, d.Name) {
 				all = append(all, d.Name)
 			}
@@ -112,21 +112,33 @@ func (l *Lab) expandDrivers(ctx context.Context, p *plan.Plan, names []string) (
 	return all, nil
 }
 
-// hasOnlyCalls tells whether a worker has operations of its own only. One that
-// needs no build is asked; where it does not say, its cells will tell.
-func (l *Lab) hasOnlyCalls(ctx context.Context, d build.Driver) bool {
-	if !d.Prebuilt {
-		return d.Script
+// needed is the capability without which a worker runs nothing of a plan. SQL
+// stands for the steps of stores too.
+func needed(p *plan.Plan) string {
+	if p.Calls() {
+		return wire.CapCall
+	}
+	return wire.CapSQL
+}
+
+// capabilities are those of a driver's worker. Scripts are asked; where one
+// cannot say, because it is not built yet, its cells will tell.
+func (l *Lab) capabilities(ctx context.Context, d build.Driver) []string {
+	if !d.Prebuilt && !d.Script {
+		return []string{wire.CapSQL}
+	}
+	program := filepath.Join(d.Dir, "worker")
+	if w, isBuilt, err := l.builder().Cached(ctx, build.Spec{Name: d.Name}); err == nil && isBuilt {
+		program = w.Program
 	}
 	ctx, cancel := context.WithTimeout(ctx, helloTimeout)
 	defer cancel()
-	worker, err := process.Start(ctx, filepath.Join(d.Dir, "worker"), process.Options{})
+	worker, err := process.Start(ctx, program, process.Options{})
 	if err != nil {
-		return false
+		return []string{wire.CapSQL, wire.CapCall}
 	}
 	defer worker.Kill()
-	can := worker.Hello().Capabilities
-	return slices.Contains(can, wire.CapCall) && !slices.Contains(can, wire.CapSQL)
+	return worker.Hello().Capabilities
 }
 
 // helloTimeout is how long a worker may take to say what it is.

@@ -98,6 +98,9 @@ func columnsOf(t *analysis.Table, n *notes) []column {
 	if t.HasFloor() {
 		all = append(all, column{"x floor", true, floorCell})
 	}
+	if slices.ContainsFunc(t.Rows, func(r *analysis.Row) bool { return r.LoopShare() > 0 }) {
+		all = append(all, column{"own loop", true, loopCell})
+	}
 	if t.Changes {
 		all = append(all, column{"durability, by", false, durabilityCell})
 	}
@@ -149,6 +152,14 @@ func verdictCell(t *analysis.Table, r *analysis.Row) string {
 		return string(f.Comparison.Verdict)
 	}
 	return "-"
+}
+
+// loopCell shows the share of the figure that is the worker's own loop.
+func loopCell(r *analysis.Row) string {
+	if r.LoopShare() == 0 {
+		return "-"
+	}
+	return wording.Digits(100*r.LoopShare()) + " %"
 }
 
 // rankCell shows the rank of rows that have one.

@@ -77,6 +77,23 @@ func TestFloorIsNoChoice(t *testing.T) {
 	}
 }
 
+// A table shows the share of the worker's own loop where a worker reports it.
+func TestOwnLoopHasAColumn(t *testing.T) {
+	targets := []assay.Target{{Driver: "mattn", DriverVersion: "v1", Engine: "sqlite"}, {Driver: "python", DriverVersion: "3.11", Engine: "sqlite"}}
+	for share, want := range map[float64]bool{0: false, 0.025: true} {
+		out := text(t, targetsOf(t, targets, func(target assay.Target, launch int) assay.Trial {
+			trial := figure(1000, launch)
+			if target.Driver == "python" && share > 0 {
+				trial.Figures[assay.LoopNsPerOp] = share * trial.Figures[assay.NsPerOp]
+			}
+			return trial
+		}))
+		if got := strings.Contains(out, "own loop") && strings.Contains(out, "2.50 %"); got != want {
+			t.Errorf("with a share of %g the column is there: %t, want %t\n%s", share, got, want, out)
+		}
+	}
+}
+
 func TestBuildsAreToldApart(t *testing.T) {
 	targets := []assay.Target{
 		{Driver: "mattn", DriverVersion: "v1", Engine: "sqlite", Build: "b1"},

@@ -46,6 +46,7 @@ func (t *tally) add(m wire.Measured) {
 	a.Counters.Switches += b.Counters.Switches
 	a.Counters.Peak = max(a.Counters.Peak, b.Counters.Peak)
 	a.Histogram = append(a.Histogram, b.Histogram...)
+	a.LoopNanos = b.LoopNanos
 }
 
 func (t *tally) took() time.Duration { return time.Duration(t.total.Nanos) }
@@ -102,6 +103,9 @@ func (t *tally) record(trial *assay.Trial, op assay.Operation) {
 	figures["bytes-written/op"] = float64(m.Counters.Written) / executed
 	figures["switches/op"] = float64(m.Counters.Switches) / executed
 	figures["peak-B"] = float64(m.Counters.Peak)
+	if m.LoopNanos > 0 {
+		figures[assay.LoopNsPerOp] = m.LoopNanos / rowsPer(op)
+	}
 	if op.RetryBusy {
 		figures[assay.BusyOp] = float64(m.Busy) / executed
 	}

@@ -46,7 +46,7 @@ type Call struct {
 
 // Check returns why the answer to a call cannot be true, nil where it can.
 func (m Measured) Check(call Call) error {
-	for _, rule := range []func(Call) error{m.checkCounts, m.checkOperations, m.checkTime, m.checkCPU, m.checkHistogram, m.checkPhases, m.checkDigests} {
+	for _, rule := range []func(Call) error{m.checkCounts, m.checkOperations, m.checkTime, m.checkCPU, m.checkHistogram, m.checkPhases, m.checkDigests, m.checkLoop} {
 		if err := rule(call); err != nil {
 			return err
 		}
@@ -231,6 +231,14 @@ func (m Measured) checkDigests(call Call) error {
 	}
 	if n := int64(len(m.Digests)); n != want {
 		return fmt.Errorf("it reports %d digests of answers, asked for were %d", n, want)
+	}
+	return nil
+}
+
+// checkLoop bounds the time of the loop, which is in that of the operations too.
+func (m Measured) checkLoop(Call) error {
+	if !(m.LoopNanos >= 0 && m.LoopNanos < 1e9) {
+		return fmt.Errorf("loop_ns %g is no time of a loop for one operation", m.LoopNanos)
 	}
 	return nil
 }

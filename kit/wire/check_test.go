@@ -86,6 +86,7 @@ func TestUnbelievable(t *testing.T) {
 		"phase \"bind\" is there twice":           func(_ *Call, m *Measured) { m.Phases = []Phase{{"bind", 1, 1}, {"bind", 1, 1}} },
 		"the phases took 1s":                      func(_ *Call, m *Measured) { m.Phases = []Phase{{"bind", 1e9, 1}} },
 		"clock_ns -1 is no cost":                  func(_ *Call, m *Measured) { m.ClockNanos = -1 },
+		"loop_ns -1 is no time":                   func(_ *Call, m *Measured) { m.LoopNanos = -1 },
 	} {
 		call, m := honest()
 		change(&call, &m)

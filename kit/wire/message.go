@@ -199,6 +199,7 @@ type Measured struct {
 	Phases     []Phase    `json:"phases,omitempty"`    // that the driver has, in their order
 	ClockNanos float64    `json:"clock_ns,omitempty"`  // what one reading of the clock costs; with Phases
 	Digests    []string   `json:"digests,omitempty"`   // of each unit's answer, in the order of positions; empty where the unit changes data or went wrong; with Answers
+	LoopNanos  float64    `json:"loop_ns,omitempty"`   // what the worker's own loop takes for an operation; 0: unknown
 }
 
 // Phase is the time that all operations of a measurement spent in one phase.

@@ -2,15 +2,10 @@
 
 # The worker of ActiveRecord on PostgreSQL. See docs/protocol.md for what it
 # answers.
-begin
-  require "active_record"
-  require "pg"
-rescue LoadError => e
-  warn "#{e.message}: apt-get install ruby ruby-activerecord ruby-sqlite3 ruby-pg"
-  exit 69
-end
-require_relative "protocol"
-require_relative "postgresql"
 require_relative "worker"
+Protocol.needs("active_record", "pg", install: "apt-get install ruby ruby-activerecord ruby-sqlite3 ruby-pg")
+require_relative "operations"
+require_relative "pool"
+require_relative "postgresql"
 
-Protocol.serve(Worker.new(PostgreSQLTarget.new))
+Protocol.serve(Worker.new(PostgreSQLDriver.new))

@@ -1,1 +1,1 @@
-../activerecord/measure.rb
+../lib/ruby/measure.rb

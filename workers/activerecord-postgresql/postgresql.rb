@@ -2,46 +2,59 @@
 
 require "active_record/connection_adapters/postgresql_adapter"
 
-# PostgreSQL as ActiveRecord reaches it: a server that assay has started.
-class PostgreSQLTarget
-  def hello
+# PostgreSQL as ActiveRecord reaches it: a server that assay has started. It runs
+# calls; of SQL, changes, and queries without arguments.
+class PostgreSQLDriver
+  include Pool
+
+  ADDRESS = { adapter: "postgresql", port: 5432, username: "postgres", database: "postgres" }.freeze
+
+  def capabilities = %w[call postgresql]
+  def calls = Operations
+
+  def target
     { driver: "activerecord-postgresql", driver_version: ActiveRecord.version.to_s, engine: "postgresql", engine_version: "server",
-      facts: { "api" => "ActiveRecord", "ruby" => RUBY_DESCRIPTION, "pg" => PG::VERSION, "libpq" => PG.library_version.to_s } }
+      facts: { "api" => "ActiveRecord", "ruby" => RUBY_DESCRIPTION, "pg" => PG::VERSION, "libpq" => PG.library_version.to_s,
+               "clients" => "threads, under one interpreter lock", "uncounted" => Counters::UNCOUNTED } }
   end
 
-  def capabilities = ["postgresql"]
-
-  # configuration is what establish_connection takes. The settings are the
-  # server's.
-  def open(request)
+  def open(request, count)
     Protocol.unsupported("ActiveRecord takes no DSN") unless request["dsn"].to_s.empty?
     Protocol.unsupported("the settings are the server's") if request["settings"].present?
     Protocol.unsupported("SQL for each connection") if request["each"].present?
-    @address = { adapter: "postgresql", host: request["path"], port: 5432, username: "postgres", database: "postgres" }
-    { configuration: @address }
+    all = pooled(ADDRESS.merge(host: request["path"]), count)
+    [all, { dsn: "host=#{request['path']} port=5432 user=postgres dbname=postgres", engine_version: all.first.select_value("SHOW server_version") }]
   end
-
-  # opened is what the server says of itself.
-  def opened(connection)
-    { dsn: "host=#{@address[:host]} port=5432 user=postgres dbname=postgres", engine_version: connection.select_value("SHOW server_version") }
-  end
-
-  def dialect = Dialect
 
   # What the operations say in SQL of their own.
-  module Dialect
-    def self.json_select = "(stuff->>'pumpkin')::int = 1"
-    def self.json_update = "stuff = jsonb_set(stuff::jsonb, '{pumpkin}', '2')"
-  end
+  def json_select = "(stuff->>'pumpkin')::int = 1"
+  def json_update = "stuff = jsonb_set(stuff::jsonb, '{pumpkin}', '2')"
 
   def read(connection, name) = connection.select_value("SELECT current_setting(#{connection.quote(name)}, true)")
 
-  def query_plan(sql)
-    ActiveRecord::Base.connection.select_values("EXPLAIN (COSTS OFF) #{sql}").join("\n")
+  def rows(connection, sql) = connection.select_rows(sql)
+
+  def statement(connection, sql, _policy, query)
+    return ->(args) { connection.exec_update(sql, "change", args.map { |arg| bound(arg) }) } unless query
+
+    lambda do |args|
+      Protocol.unsupported("this worker's SQL has no arguments") unless args.empty?
+      connection.select_rows(sql)
+    end
   end
+
+  def begins = "BEGIN"
+
+  def query_plan(connection, sql, _arguments) = connection.select_values("EXPLAIN (COSTS OFF) #{sql}").join("\n")
 
   # What PostgreSQL says may be tried again.
   def busy?(error)
     [PG::TRSerializationFailure, PG::TRDeadlockDetected, PG::LockNotAvailable].any? { |kind| error.cause.is_a?(kind) }
+  end
+
+  private
+
+  def bound(value)
+    value.is_a?(String) && value.encoding == Encoding::BINARY ? ActiveModel::Type::Binary::Data.new(value) : value
   end
 end

@@ -1,1 +1,1 @@
-../activerecord/protocol.rb
+../lib/ruby/protocol.rb

@@ -1,1 +1,1 @@
-../activerecord/worker.rb
+../lib/ruby/worker.rb

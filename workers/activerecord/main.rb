@@ -1,15 +1,46 @@
 # frozen_string_literal: true
 
-# The worker of ActiveRecord. See docs/protocol.md for what it answers.
-begin
-  require "active_record"
-  require "sqlite3"
-rescue LoadError => e
-  warn "#{e.message}: apt-get install ruby ruby-activerecord ruby-sqlite3 ruby-pg"
-  exit 69
-end
-require_relative "protocol"
-require_relative "sqlite"
+# The worker of ActiveRecord on SQLite.
 require_relative "worker"
+Protocol.needs("active_record", "sqlite3", install: "apt-get install ruby ruby-activerecord ruby-sqlite3 ruby-pg")
+require_relative "sqlite"
+require_relative "operations"
+require_relative "patience"
+require_relative "pool"
 
-Protocol.serve(Worker.new(SQLiteTarget.new))
+class ActiveRecordDriver < SQLiteDriver
+  include Pool
+
+  def name = "activerecord"
+  def api = "ActiveRecord"
+  def version = ActiveRecord.version.to_s
+  def calls = Operations
+
+  def facts
+    { "sqlite3-ruby" => SQLite3::VERSION, "threadsafe" => SQLite3.threadsafe?.to_s, "layer" => "exec_query; rows are arrays of an ActiveRecord::Result",
+      "busy" => "a handler in Ruby that sleeps 1 ms and lets other threads run, for #{Patience::SECONDS} s" }
+  end
+
+  def connect(path, each, count)
+    Patience.each = each
+    pooled({ adapter: "sqlite3", database: path }, count)
+  end
+
+  def statement(connection, sql, policy, query)
+    prepare = policy == "once"
+    return ->(args) { connection.exec_query(sql, nil, args, prepare: prepare).rows } if query
+
+    lambda do |args|
+      connection.exec_query(sql, nil, args, prepare: prepare)
+      connection.raw_connection.changes
+    end
+  end
+
+  # What the operations say in SQL of their own.
+  def json_select = "json_extract(stuff, '$.pumpkin') = 1"
+  def json_update = "stuff = json_set(stuff, '$.pumpkin', 2)"
+
+  def code(error) = (error.cause || error).then { |e| e.is_a?(SQLite3::Exception) ? e.code.to_i & 0xff : 0 }
+end
+
+Protocol.serve(Worker.new(ActiveRecordDriver.new))

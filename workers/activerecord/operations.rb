@@ -1,9 +1,11 @@
 # frozen_string_literal: true
 
+require_relative "calls"
+
 # The operations of a Rails application, as the published benchmark
 # sqlite-on-rails names them. Each prepares what it needs, does the timed work,
 # and returns what it did, as rows that are compared with the plan's.
-class Operations
+class Operations < Calls
   class Party < ActiveRecord::Base
     has_many :people
     has_many :other_people, class_name: "Operations::Person", foreign_key: :other_party_id
@@ -17,8 +19,11 @@ class Operations
   class JsonParty < ActiveRecord::Base
   end
 
+  def self.unshared = names.select { |name| name.include?("threading") }
+
   # As published: no indexes on the foreign keys, and no constraints.
-  def self.create_tables(connection)
+  def self.create_tables
+    connection = ActiveRecord::Base.connection
     connection.create_table(:parties, if_not_exists: true) { |t| t.string :theme }
     connection.create_table(:people, if_not_exists: true) do |t|
       t.integer :party_id
@@ -28,8 +33,6 @@ class Operations
     end
     connection.create_table(:json_parties, if_not_exists: true) { |t| t.json :stuff }
   end
-
-  def self.names = public_instance_methods(false).map(&:to_s) - %w[unit nanos counters]
 
   def model_object_creation
     timed { (50 * n).times { Party.create(theme: "Halloween") } }
@@ -131,13 +134,13 @@ class Operations
 
   def model_object_select_json_nested
     ids = json_parties(10)
-    found = timed { ids.map { JsonParty.find_by(dialect.json_select) } }
+    found = timed { ids.map { JsonParty.find_by(driver.json_select) } }
     [[found.size, found.compact.count { |party| party.stuff["pumpkin"] == 1 }]]
   end
 
   def model_object_update_json_nested
     ids = json_parties(10)
-    timed { ids.each { |id| JsonParty.where(id: id).update_all(dialect.json_update) } }
+    timed { ids.each { |id| JsonParty.where(id: id).update_all(driver.json_update) } }
     pumpkins
   end
 
@@ -155,35 +158,11 @@ class Operations
 
   def heavy_threading_parallel = threading(n)
 
-  attr_reader :nanos, :counters
-
-  def initialize(n, transaction, dialect, collect: true)
-    @n = n
-    @transaction = transaction
-    @dialect = dialect
-    @collect = collect
-  end
-
-  # unit runs an operation once, and leaves nothing behind.
-  def unit(name)
-    public_send(name)
-  ensure
-    Party.transaction { [Party, Person, JsonParty].each(&:delete_all) }
-  end
-
   private
 
-  attr_reader :n, :dialect
+  def clear = Party.transaction { [Party, Person, JsonParty].each(&:delete_all) }
 
-  def timed(&body)
-    GC.start if @collect
-    before = Counters.now
-    began = clock
-    result = @transaction ? Party.transaction(&body) : yield
-    @nanos = clock - began
-    @counters = Counters.add({}, before, Counters.now)
-    result
-  end
+  def in_transaction(&body) = Party.transaction(&body)
 
   # threading has each thread insert n parties, and then n times take the first
   # one, change it, and destroy it. With a block that joins each thread as soon
@@ -230,45 +209,4 @@ class Operations
   def counted(loaded) = [[loaded.size, loaded.sum(&:size), loaded.flatten.uniq.size]]
 
   def pumpkins = JsonParty.all.group_by { |party| party.stuff.values_at("pumpkin", "candy") }.map { |key, all| [*key, all.size] }
-end
-
-# An operation of the worker's own, prepared for measuring.
-class Call
-  attr_reader :clients, :rows, :query_plan, :retry_busy
-
-  def initialize(spec, clients, target)
-    @step, *more = spec["steps"]
-    @name, n = @step["call"], @step["n"].to_i
-    Protocol.unsupported("there is no operation #{@name.inspect}") unless Operations.names.include?(@name)
-    transaction = spec["transaction"].to_i
-    Protocol.invalid("a call has n above 0, and is alone: one step, one client, transaction 0 or 1") unless
-      more.empty? && clients == 1 && n.positive? && transaction <= 1
-    Protocol.unsupported("threads cannot share a transaction") if transaction == 1 && @name.include?("threading")
-    @rows = @step["rows"].to_i
-    @clients = [self]
-    @target = target
-    Operations.create_tables(ActiveRecord::Base.connection)
-    Operations.new(1, !@name.include?("threading"), target.dialect, collect: false).unit(@name) # Ruby has done all once
-    @operations = Operations.new(n, transaction == 1, target.dialect)
-  end
-
-  def unit = 1
-  def call? = true
-  def busy?(error) = @target.busy?(error)
-
-  # run does one unit, and answers how many rows tell what it did.
-  def run
-    @answer = @operations.unit(@name)
-    @answer.size
-  end
-
-  def nanos = @operations.nanos
-  def counters = @operations.counters
-
-  def verify(_start, _count)
-    Protocol.invalid("#{@name} was not measured yet: a call is verified by what it did last") unless @answer
-    digest = AnswerDigest.new(@step["returns"])
-    @answer.each { |row| digest.add(row) }
-    { digest: digest.hex, rows: digest.rows }
-  end
 end

@@ -6,7 +6,8 @@ import assay_worker
 
 
 class Apsw(assay_worker.Driver):
-    name, api = "apsw", "apsw"
+    name = "apsw"
+    api = "apsw"
 
     def version(self):
         return apsw.apsw_version()

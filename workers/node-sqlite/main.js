@@ -1,8 +1,10 @@
 "use strict";
 // The worker of node:sqlite, which Node.js brings since version 22.
 
-const { DatabaseSync } = require("node:sqlite");
-const { Refusal, bound, serve } = require("./worker.js");
+const { DatabaseSync, StatementSync } = require("node:sqlite");
+const { Refusal, bound, lacking, serve } = require("./worker.js");
+
+if (!StatementSync.prototype.setReturnArrays) lacking("node:sqlite of Node.js 24 is needed: set ASSAY_NODE to such a program");
 
 serve({
   name: "node-sqlite",

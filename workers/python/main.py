@@ -4,10 +4,13 @@ import itertools
 import sqlite3
 
 import assay_worker
+import operations
 
 
 class Sqlite3(assay_worker.Driver):
-    name, api = "python", "sqlite3"
+    name = "python"
+    api = "sqlite3"
+    calls = operations.PlainSQL
     texts = itertools.count()  # so that no text is in a cache
 
     def version(self):

@@ -7,10 +7,13 @@ import sqlalchemy
 from sqlalchemy.pool import NullPool
 
 import assay_worker
+import operations
 
 
 class SQLAlchemy(assay_worker.Driver):
-    name, api = "sqlalchemy", "sqlalchemy"
+    name = "sqlalchemy"
+    api = "sqlalchemy"
+    calls = operations.Mapped
     texts = itertools.count()  # so that no text is in a cache
 
     def version(self):

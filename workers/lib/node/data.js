@@ -123,13 +123,17 @@ class Histogram {
 
 const UNCOUNTED = "allocs, alloc_bytes: Node.js does not count them";
 
+function cpuNanos() {
+  const cpu = process.cpuUsage();
+  return (cpu.user + cpu.system) * 1000;
+}
+
 // counters says what the process used so far.
 function counters() {
   const io = proc("io");
   const status = proc("status");
-  const cpu = process.cpuUsage();
   return {
-    cpu_ns: (cpu.user + cpu.system) * 1000,
+    cpu_ns: cpuNanos(),
     read_bytes: io.rchar || 0,
     fetched_bytes: io.read_bytes || 0,
     written_bytes: io.write_bytes || 0,
@@ -138,7 +142,10 @@ function counters() {
   };
 }
 
-function since(before, after) {
+// since says what was used since, without what it takes to read it.
+function since(before) {
+  const cpu = cpuNanos();
+  const after = Object.assign(counters(), { cpu_ns: cpu });
   const used = {};
   for (const name in after) used[name] = name === "peak_bytes" ? after[name] : after[name] - before[name];
   return used;

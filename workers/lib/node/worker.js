@@ -51,6 +51,13 @@ function invalid(condition, message) {
   if (condition) refuse("invalid", message);
 }
 
+// lacking ends a worker that lacks what it is written for, as one that is not
+// installed.
+function lacking(message) {
+  fs.writeSync(2, message + "\n");
+  process.exit(69);
+}
+
 // serve answers requests until the input ends or close is asked.
 function serve(driver) {
   const worker = new Worker(driver);
@@ -344,23 +351,34 @@ class Operation {
     return this.worker.driver.stored(connection, "EXPLAIN QUERY PLAN " + sql)(args(0)).map((row) => row[3]).join("\n");
   }
 
-  // compile makes the steps ready on a connection, with BEGIN, COMMIT and ROLLBACK.
+  // compile makes what runs one unit on a connection, with BEGIN, COMMIT and ROLLBACK.
   compile(connection) {
     const policy = this.spec.statement || "once";
     const statement = (sql, query) => this.worker.driver.statement(connection, sql, policy, query);
-    const steps = this.steps.map((step, i) => ({ run: statement(step.sql, step.query), query: step.query, args: this.arguments[i] }));
-    return { steps, control: this.size ? ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"].map((sql) => statement(sql, false)) : [] };
+    const control = this.size ? ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"].map((sql) => statement(sql, false)) : [];
+    return this.unitOf(this.steps.map((step) => statement(step.sql, step.query)), control);
+  }
+
+  // null runs one unit by statements that do nothing, and answer as expected.
+  null() {
+    const answers = this.steps.map((step) => (step.query ? Array.from({ length: Math.max(0, step.rows || 0) }) : Math.max(0, step.rows || 0)));
+    const nothing = () => 0;
+    return this.unitOf(answers.map((answer) => () => answer), [nothing, nothing, nothing]);
+  }
+
+  unitOf(runs, control) {
+    const steps = this.steps.map((step, i) => ({ run: runs[i], query: step.query, args: this.arguments[i] }));
+    return this.size ? (unit) => this.transaction(steps, control, unit) : (position) => this.all(steps, position);
   }
 
   busy(error) {
     return BUSY.includes(this.worker.driver.code(error));
   }
 
-  // client returns what runs one unit. Clients take turns, and so do the
+  // client returns what runs one unit for a client. Clients take turns, and so do the
   // connections where there are fewer of them.
   client(number) {
-    const { steps, control } = this.compiled[number % this.compiled.length];
-    return this.size ? (unit) => this.transaction(steps, control, unit) : (position) => this.all(steps, position);
+    return this.compiled[number % this.compiled.length];
   }
 
   all(steps, position) {
@@ -446,7 +464,14 @@ class Mix {
   }
 
   client(number) {
-    const runs = this.parts.map((part) => part.client(number));
+    return this.unitOf(this.parts.map((part) => part.client(number)));
+  }
+
+  null() {
+    return this.unitOf(this.parts.map((part) => part.null()));
+  }
+
+  unitOf(runs) {
     return (row) => {
       const [part, position] = this.choices[row];
       const rows = runs[part](position);
@@ -474,4 +499,4 @@ class Mix {
   }
 }
 
-module.exports = { Refusal, bound, serve };
+module.exports = { Refusal, bound, lacking, serve };

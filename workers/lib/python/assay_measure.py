@@ -22,6 +22,33 @@ class Share:
         self.histogram = Histogram()
 
 
+class Null:
+    """An operation whose statements do nothing: what it takes is the worker's own
+    loop, its arguments and its clock, of which every other figure has as much."""
+
+    OPERATIONS = 2000
+
+    def __init__(self, operation):
+        self.unit, self.length, self.rows = operation.unit, operation.length, operation.rows
+        self.retry_busy, self.busy = False, operation.busy
+        self.clients = [operation.null(len(operation.clients))]
+        self.known = {}  # by what changes the loop
+
+    @classmethod
+    def of(cls, operation, request):
+        """The time of the loop for one operation, in ns. It is measured once."""
+        operation.loop = operation.loop or cls(operation)
+        return operation.loop.nanos(request)
+
+    def nanos(self, request):
+        key = request.get("batch", 0), bool(request.get("latency"))
+        if key not in self.known:
+            count = self.unit * max(1, self.OPERATIONS // self.unit)
+            laps = [Lap(self, {"operations": count, "batch": key[0], "latency": key[1]}, self.clients).run() for _ in range(3)]
+            self.known[key] = min(lap["nanos"] for lap in laps) / count
+        return self.known[key]
+
+
 class Lap:
     """One measurement of a prepared operation."""
 
@@ -65,7 +92,7 @@ class Lap:
     def run(self):
         clients = self.clients
         shares = [Share() for _ in clients]
-        marks = open(self.marks, "wb", buffering=0) if self.marks else None
+        marks = open(self.marks, "ab", buffering=0) if self.marks else None
         threads = [threading.Thread(target=self._client, args=(c, s, None)) for c, s in zip(clients[1:], shares[1:])]
         before = counters()
         for thread in threads:
@@ -73,7 +100,7 @@ class Lap:
         self._client(clients[0], shares[0], marks)
         for thread in threads:
             thread.join()
-        used = since(before, counters())
+        used = since(before)
         if marks:
             marks.close()
         return self._sum(shares) | {"counters": used}

@@ -14,8 +14,9 @@ import re
 import sys
 import urllib.parse
 
+from assay_calls import Call
 from assay_data import UNCOUNTED, Columns, Digest, counters
-from assay_measure import Lap, clock
+from assay_measure import Lap, Null, clock
 
 BUSY, READONLY = (5, 6), 8
 FIRST = ("busy_timeout", "locking_mode", "page_size", "auto_vacuum", "journal_mode")
@@ -26,6 +27,7 @@ class Driver:
     """What a worker says of its driver. All connections commit each statement by itself."""
 
     name = api = ""
+    calls = None  # a class of assay_calls.Calls, where the driver has operations of its own
 
     def version(self):
         """The version of the driver."""
@@ -129,7 +131,9 @@ class Worker:
         target = {"driver": self.driver.name, "driver_version": self.driver.version(), "engine": "sqlite"}
         target |= {"engine_version": one("SELECT sqlite_version()"), "facts": facts, "compile_options": options}
         connection.close()
-        return {"target": target, "capabilities": ["sql", "answers"]}
+        if not self.driver.calls:
+            return {"target": target, "capabilities": ["sql", "answers"]}
+        return {"target": target, "capabilities": ["sql", "answers", "call"], "calls": self.driver.calls.names()}
 
     def rows(self, connection, sql):
         return self.driver.statement(connection, sql, "never", True)(())
@@ -247,10 +251,22 @@ class Worker:
         name = spec.get("name", "")
         invalid(name in self.operations, f"the operation {name!r} is prepared already")
         invalid(clients < 1, "clients: want 1 or more")
-        operation = (Mix if spec.get("parts") else Operation)(self, spec)
-        operation.clients = [operation.client(i, clients) for i in range(clients)]
+        if any(step.get("call") for step in spec.get("steps") or []):
+            operation = self.call(spec, clients)
+        else:
+            operation = (Mix if spec.get("parts") else Operation)(self, spec)
+            operation.clients = [operation.client(i, clients) for i in range(clients)]
         self.operations[name] = operation
         return {"query_plan": operation.plan}
+
+    def call(self, spec, clients):
+        step, transaction = spec["steps"][0], spec.get("transaction", 0)
+        if not self.driver.calls or step.get("call") not in self.driver.calls.names():
+            raise Refusal("unsupported", f"{self.driver.name} has no operation {step.get('call')!r} of its own")
+        alone = len(spec["steps"]) == 1 and clients == 1 and step.get("n", 0) > 0 and transaction <= 1
+        invalid(not alone, "a call has n above 0, and is alone: one step, one client, transaction 0 or 1")
+        digests(spec["steps"])
+        return Call((self.writers + self.readers)[0], self.driver.calls, step, transaction == 1)
 
     def measure(self, request):
         operation = self.prepared(request)
@@ -259,21 +275,28 @@ class Worker:
         invalid(start < 0 or start % operation.unit or operations % operation.unit, f"want whole transactions of {operation.unit}")
         if request.get("phases"):
             raise Refusal("unsupported", "this worker does not time phases")
+        if isinstance(operation, Call):
+            return operation.measure(request, self.busy)
         if not request.get("answers"):
-            return Lap(operation, request, operation.clients).run()
+            return Lap(operation, request, operation.clients).run() | {"loop_ns": Null.of(operation, request)}
         invalid(not operations, "answers are told of a number of operations")
         count = len(operation.clients)
         return Lap(operation, request, [operation.teller(i, count) for i in range(count)]).tell()
 
     def verify(self, request):
         if request.get("operation"):
-            return self.prepared(request).verify(request.get("start", 0), request.get("count", 0))
+            verified = self.prepared(request).verify(request.get("start", 0), request.get("count", 0))
+            invalid(verified is None, "it was not measured yet: a call is verified by what it did last")
+            return verified
         self.needs_database()
         invalid(not request.get("sql"), "verify wants an operation or sql")
         digest = digests([request])[0]
         for row in self.rows((self.readers + self.writers)[0], request["sql"]):
             digest.add(row)
         return {"digest": digest.hex(), "rows": digest.rows}
+
+    def busy(self, error):
+        return self.driver.code(error) in BUSY
 
     def stats(self, _request):
         return counters()
@@ -315,6 +338,8 @@ def columns(path):
 class Operation:
     """A prepared operation of steps."""
 
+    loop = None  # the same with nothing to do, once it was needed
+
     def __init__(self, worker, spec):
         self.worker, self.spec, self.steps = worker, spec, spec.get("steps") or []
         self.changes, self.size = spec.get("changes"), spec.get("transaction", 0)
@@ -329,7 +354,11 @@ class Operation:
         self.rows = -1 if min(counts) < 0 else sum(counts) * self.unit
         digests(self.steps)
         self.plan = "\n".join(self.explain(i) for i in range(len(self.steps)))
-        self.statements = {id(c): self.compiled(c) for c in (worker.writers if self.changes else worker.readers)}
+        self.connections = worker.writers if self.changes else worker.readers
+        self.free = worker.free_writers if self.changes else worker.free_readers
+        compiled = {id(c): self.compiled(c) for c in self.connections}
+        self.runs = {key: runs for key, (runs, _) in compiled.items()}
+        self.units = {key: self.unit_on(*both) for key, both in compiled.items()}
 
     def open_trace(self, path):
         wanted = sum(step.get("args", 0) for step in self.steps)
@@ -351,31 +380,50 @@ class Operation:
     def compiled(self, connection):
         """The steps on a connection, and BEGIN, COMMIT, ROLLBACK where there are transactions."""
         statement = self.worker.driver.statement
-        steps = [(statement(connection, s["sql"], self.policy, bool(s.get("query"))), a, bool(s.get("query"))) for s, a in zip(self.steps, self.arguments)]
-        control = [statement(connection, sql, self.policy, False) for sql in ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")]
-        return steps, control
+        runs = [statement(connection, step["sql"], self.policy, bool(step.get("query"))) for step in self.steps]
+        return runs, [statement(connection, sql, self.policy, False) for sql in ("BEGIN IMMEDIATE", "COMMIT", "ROLLBACK")] if self.size else []
+
+    def unit_on(self, runs, control):
+        """The function that runs one unit by these statements."""
+        steps = [(run, arguments, bool(step.get("query"))) for run, arguments, step in zip(runs, self.arguments, self.steps)]
+        if self.size:
+            return lambda unit: self.transaction(steps, control, unit)
+        run, arguments, query = steps[0]
+        if len(steps) > 1:
+            return lambda position: self.all(steps, position)
+        return (lambda position: len(run(arguments(position)))) if query else (lambda position: run(arguments(position)))
+
+    def null(self, clients):
+        """What a client calls, with statements that do nothing and answer as expected."""
+        counts = [max(0, step.get("rows", 0)) for step in self.steps]
+        answers = [[()] * count if step.get("query") else count for step, count in zip(self.steps, counts)]
+        unit = self.unit_on([lambda args, answer=answer: answer for answer in answers], [lambda args: 0] * 3)
+        if self.is_alone(clients):
+            return unit
+        free = queue.SimpleQueue()
+        free.put(self)
+        return self.taking(free, {id(self): unit})
 
     def busy(self, error):
-        return self.worker.driver.code(error) in BUSY
+        return self.worker.busy(error)
+
+    def is_alone(self, clients):
+        """Does each client have a connection that no other one uses?"""
+        return clients <= len(self.connections) if not self.changes else clients == len(self.connections) == 1
 
     def client(self, number, clients):
-        """The function that runs one unit: on a connection of its own where there are enough for all, else on one that is free."""
-        if not self.changes and clients <= len(self.worker.readers):
-            steps, _ = self.statements[id(self.worker.readers[number])]
-            if len(steps) == 1:
-                run, arguments, _ = steps[0]
-                return lambda position: len(run(arguments(position)))
-            return lambda position: self.all(steps, position)
-        free = self.worker.free_writers if self.changes else self.worker.free_readers
-        return lambda position: self.taking(free, position)
+        """The function that runs one unit: on a connection of the client's own, or on one that is free."""
+        return self.units[id(self.connections[number])] if self.is_alone(clients) else self.taking(self.free, self.units)
 
-    def taking(self, free, position):
-        connection = free.get()
-        try:
-            steps, control = self.statements[id(connection)]
-            return self.transaction(steps, control, position) if self.size else self.all(steps, position)
-        finally:
-            free.put(connection)
+    def taking(self, free, units):
+        def unit(position):
+            connection = free.get()
+            try:
+                return units[id(connection)](position)
+            finally:
+                free.put(connection)
+
+        return unit
 
     def all(self, steps, position):
         total = 0
@@ -413,11 +461,11 @@ class Operation:
     def answers(self, connection, positions):
         """The number of rows that are answered at some positions, and their digest."""
         queries = [i for i, step in enumerate(self.steps) if step.get("query")]
-        steps, _ = self.statements[id(connection)]
+        runs = self.runs[id(connection)]
         found = dict(zip(queries, digests([self.steps[i] for i in queries])))
         for position in positions:
-            for i, (run, arguments, query) in enumerate(steps):
-                for row in run(arguments(position % self.length)) if query else ():
+            for i in queries:
+                for row in runs[i](self.arguments[i](position % self.length)):
                     found[i].add(row)
         texts = [digest.hex() for digest in found.values()]
         total = texts[0] if len(texts) == 1 else hashlib.sha256("".join(texts).encode()).hexdigest()
@@ -426,15 +474,15 @@ class Operation:
     def teller(self, number, clients):
         """A client that returns the digest of its answer, too."""
         self.needs_answers()
-        own, free = clients <= len(self.worker.readers), self.worker.free_readers
+        if self.is_alone(clients):
+            return lambda position: self.answers(self.connections[number], [position])
 
         def do(position):
-            connection = self.worker.readers[number] if own else free.get()
+            connection = self.free.get()
             try:
                 return self.answers(connection, [position])
             finally:
-                if not own:
-                    free.put(connection)
+                self.free.put(connection)
 
         return do
 
@@ -442,7 +490,7 @@ class Operation:
 class Mix:
     """An operation that runs others, as its trace says."""
 
-    unit, rows = 1, -1  # the parts check their own rows
+    unit, rows, loop = 1, -1, None  # the parts check their own rows
 
     def __init__(self, worker, spec):
         if any(part.get("parts") or part.get("transaction", 0) > 1 for part in spec["parts"]) or spec.get("transaction"):
@@ -460,7 +508,13 @@ class Mix:
             invalid(not there, f"row {row}: part {part}, position {position} does not exist")
 
     def client(self, number, clients):
-        runs = [(part.client(number, clients), part.rows) for part in self.parts]
+        return self.unit_of([part.client(number, clients) for part in self.parts])
+
+    def null(self, clients):
+        return self.unit_of([part.null(clients) for part in self.parts])
+
+    def unit_of(self, units):
+        runs = [(unit, part.rows) for unit, part in zip(units, self.parts)]
 
         def do(row):
             run, want = runs[self.part(row)]

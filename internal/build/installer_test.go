@@ -1,0 +1,101 @@
+package build
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// installing is a source with a script whose installer makes a package of its lock
+// file, with a symbolic link in it. What it works with is in a file outside.
+func installing(t *testing.T) (Source, string) {
+	t.Helper()
+	s := fakeSource(t)
+	tools := filepath.Join(t.TempDir(), "tools")
+	put(t, filepath.Dir(tools), map[string]string{"tools": "interpreter 1\n"})
+	put(t, s.Dir, map[string]string{
+		"workers/installs/worker*": "#!/bin/sh\ncat \"${0%/*}/packages/one\"\n",
+		"workers/installs/lock":    "one 1.0\n",
+		"workers/installs/build*": `#!/bin/sh
+set -e
+case $1 in
+tools) cat '` + tools + `' ;;
+install)
+	case $TMPDIR in "$PWD"*) echo "temporary files go to the worker's folder" >&2; exit 1 ;; esac
+	mkdir packages && cp lock packages/one && ln -s ../packages packages/again
+	;;
+esac
+`})
+	return s, tools
+}
+
+// What a script's installer makes lies in the cache, made once for each lock file
+// and each interpreter, and nothing is left in the source.
+func TestInstaller(t *testing.T) {
+	s, tools := installing(t)
+	b, states := builder(t, s)
+	first := mustBuild(t, b, Spec{Name: "installs"})
+	again := mustBuild(t, b, Spec{Name: "installs"})
+	if first.Cached || !again.Cached || first.Program != again.Program || first.Digest != again.Digest || first.Toolchain != "interpreter 1" {
+		t.Errorf("got %+v\nand then %+v, want one build, cached the second time", first, again)
+	}
+	if got := output(t, first); got != "one 1.0\n" {
+		t.Errorf("the worker prints %q, want what was installed", got)
+	}
+	if _, err := os.Stat(filepath.Join(s.Dir, "workers/installs/packages")); err == nil {
+		t.Error("packages were installed into the source, want them in the cache only")
+	}
+	if want := "installs building, installs built, installs cached"; strings.Join(*states, ", ") != want {
+		t.Errorf("events %q, want %q", *states, want)
+	}
+	put(t, s.Dir, map[string]string{"workers/installs/lock": "one 2.0\n"})
+	locked := mustBuild(t, b, Spec{Name: "installs"})
+	put(t, filepath.Dir(tools), map[string]string{"tools": "interpreter 2\n"})
+	other := mustBuild(t, b, Spec{Name: "installs"})
+	if locked.Cached || other.Cached || locked.Digest == first.Digest || other.Digest == locked.Digest || output(t, other) != "one 2.0\n" {
+		t.Errorf("with another lock file: %+v; with another interpreter: %+v; want a new build for each", locked, other)
+	}
+	checkNothingLeft(t, b)
+}
+
+// Of one lock file, two installations that differ are two builds; and one that
+// somebody has changed is made again.
+func TestInstallationThatChanges(t *testing.T) {
+	s, _ := installing(t)
+	b, _ := builder(t, s)
+	first := mustBuild(t, b, Spec{Name: "installs"})
+	folder := filepath.Dir(first.Program)
+	put(t, folder, map[string]string{"packages/one": "owned\n"})
+	if again := mustBuild(t, b, Spec{Name: "installs"}); again.Cached || output(t, again) != "one 1.0\n" {
+		t.Errorf("a changed installation was used: %+v", again)
+	}
+	before, err := withOutput("digest", folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, filepath.Dir(folder), map[string]string{filepath.Base(folder) + besideSum: "another"})
+	if after, err := withOutput("digest", folder); err != nil || after == before {
+		t.Errorf("the digest is %s, %v for another output too", after, err)
+	}
+}
+
+// An installer that fails, or that lacks something, says why, and nothing is left.
+func TestInstallerThatFails(t *testing.T) {
+	for name, c := range map[string]struct{ script, want string }{
+		"lacks": {"echo 'Perl is not installed: apt-get install perl' >&2; exit 69", "worker installs: Perl is not installed: apt-get install perl"},
+		"fails": {"if [ $1 = install ]; then echo 'no such package' >&2; exit 1; fi; echo tools", "worker installs: install what the worker needs: "},
+	} {
+		s, _ := installing(t)
+		put(t, s.Dir, map[string]string{"workers/installs/build*": "#!/bin/sh\n" + c.script + "\n"})
+		b, _ := builder(t, s)
+		_, err := b.Build(t.Context(), Spec{Name: "installs"})
+		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+		if name == "fails" && !strings.Contains(err.Error(), "no such package") {
+			t.Errorf("got %v, want the installer's own words in it", err)
+		}
+		checkNothingLeft(t, b)
+	}
+}

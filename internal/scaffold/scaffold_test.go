@@ -1,0 +1,66 @@
+package scaffold
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// checkout is a folder with the library and the examples of this one.
+func checkout(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "workers"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"lib", "modernc", "apsw", "better-sqlite3"} {
+		from, err := filepath.Abs(filepath.Join("..", "..", "workers", name))
+		if err == nil {
+			err = os.Symlink(from, filepath.Join(dir, "workers", name))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+// A new worker has its own name where the example says who it is, and the links to
+// the library. That it passes its tests is shown by the test of CONTRIBUTING.md.
+func TestWrite(t *testing.T) {
+	dir := checkout(t)
+	for language, want := range map[string]map[string]string{
+		"go":     {"go.mod": "module assay/workers/fresh-go\n", "main.go": `"fresh-go"`, "main_test.go": `"fresh-go"`},
+		"python": {"main.py": `name = "fresh-python"`, "README.md": "# fresh-python", "worker": "interpreter", "assay_worker.py": "protocol", "build": "requirements.txt"},
+		"node":   {"main.js": `name: "fresh-node"`, "README.md": "# fresh-node", "worker": "interpreter", "worker.js": "protocol", "build": "npm ci"},
+	} {
+		folder, err := Write(dir, "fresh-"+language, language)
+		if want := filepath.Join(dir, "workers", "fresh-"+language); err != nil || folder != want {
+			t.Fatalf("got %s, %v, want %s", folder, err, want)
+		}
+		for name, part := range want {
+			text, err := os.ReadFile(filepath.Join(folder, name))
+			if err != nil || !strings.Contains(string(text), part) {
+				t.Errorf("%s of a worker in %s is %q, %v; want %q in it", name, language, text, err, part)
+			}
+		}
+	}
+}
+
+// What is there is never changed, and a folder that is no checkout is told from one.
+func TestWriteRefuses(t *testing.T) {
+	dir := checkout(t)
+	for name, c := range map[string]struct{ dir, name, language, want string }{
+		"a worker that is there": {dir, "apsw", "python", "file exists"},
+		"another language":       {dir, "fresh", "perl", `language "perl": want one of go, node, python`},
+		"no checkout":            {t.TempDir(), "fresh", "python", "is no checkout of assay"},
+	} {
+		if _, err := Write(c.dir, c.name, c.language); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "workers", "fresh")); err == nil {
+		t.Error("a folder is left of a worker that was refused")
+	}
+}

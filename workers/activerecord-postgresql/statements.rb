@@ -1,1 +1,0 @@
-../activerecord/statements.rb

@@ -1,0 +1,50 @@
+"""The worker of Django: its layer over Python's module sqlite3, and its
+object-relational mapper in calls."""
+
+import itertools
+
+import django
+from django.db.backends.sqlite3.base import DatabaseWrapper
+
+import assay_worker
+import operations
+
+
+class Django(assay_worker.Driver):
+    name = "django"
+    api = "django.db"
+    calls = operations.Mapped
+    texts = itertools.count()  # so that no text is in a cache
+
+    def version(self):
+        return django.__version__
+
+    def facts(self):
+        return {"layer": "connection.cursor(), over the module sqlite3, which converts columns declared date, datetime, timestamp, time and bool",
+                "statements": "cached by their text, per connection; with statement each every text has a comment of its own"}
+
+    def connect(self, uri):
+        connection = DatabaseWrapper({**operations.SETTINGS, "NAME": uri})
+        connection.inc_thread_sharing()
+        connection.ensure_connection()
+        return connection
+
+    def statement(self, connection, sql, policy, query):
+        text = sql.replace("%", "%%")  # Django's own placeholders begin with it
+
+        def execute(args):
+            cursor = connection.cursor()
+            cursor.execute(f"{text}\n-- {next(self.texts)}" if policy == "each" else text, args)
+            return cursor.fetchall() if query else max(0, cursor.rowcount)
+
+        return execute
+
+    def copy(self, source, target):
+        source.connection.backup(target.connection)
+
+    def code(self, error):
+        cause = error.__cause__ or error
+        return getattr(cause, "sqlite_errorcode", 5 if "locked" in str(cause) else 0) & 0xFF
+
+
+assay_worker.main(Django())

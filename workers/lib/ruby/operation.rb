@@ -1,0 +1,161 @@
+# frozen_string_literal: true
+
+# A prepared operation of steps.
+class Operation
+  attr_reader :clients, :rows, :retry_busy, :query_plan, :unit, :length
+
+  def initialize(worker, spec, clients)
+    @worker, @driver, @steps = worker, worker.driver, spec["steps"] || []
+    @changes, @size, @retry_busy = spec["changes"], spec["transaction"].to_i, spec["retry_busy"]
+    @unit, @policy = [1, @size].max, spec["statement"] || "once"
+    @connections = @changes ? worker.writers : worker.readers
+    Protocol.invalid("an operation wants steps of SQL") if @steps.empty? || @steps.any? { |step| step["sql"].to_s.empty? }
+    Protocol.invalid("no connection of the operation's kind is open") if @connections.empty?
+    Protocol.unsupported("transactions of operations that change nothing") if @size.positive? && !@changes
+    open_trace(spec["trace"])
+    counts = @steps.map { |step| step["rows"].to_i }
+    @rows = counts.min.negative? ? -1 : counts.sum * @unit
+    @steps.each { |step| AnswerDigest.new(step["returns"]) }
+    @query_plan = @steps.each_with_index.map { |step, i| @driver.query_plan(worker.any, step["sql"], @arguments[i].(0)) }.join("\n")
+    @units = @connections.to_h { |connection| [connection, unit_on(*compiled(connection))] }.compare_by_identity
+    @clients = Array.new(clients) { |i| client(i, clients) }
+  end
+
+  def measure(request) = Lap.new(self, request).run.merge(loop_ns: (@null ||= Null.new(self)).nanos(request))
+
+  def busy?(error) = @driver.busy?(error)
+
+  # null runs one unit by statements that do nothing, and answer as expected.
+  def null
+    counts = @steps.map { |step| [0, step["rows"].to_i].max }
+    answers = @steps.zip(counts).map { |step, count| step["query"] ? Array.new(count) : count }
+    unit_on(answers.map { |answer| ->(_args) { answer } }, Array.new(3) { ->(_args) { 0 } })
+  end
+
+  # client is the function that runs one unit: on a connection of the client's own,
+  # or on one that is free.
+  def client(number, clients)
+    return @units[@connections[number]] if @changes ? clients == 1 && @connections.one? : clients <= @connections.size
+
+    free, units = @worker.free(@changes), @units
+    lambda do |position|
+      connection = free.pop
+      units[connection].(position)
+    ensure
+      free << connection if connection
+    end
+  end
+
+  def verify(start, count)
+    Protocol.invalid("verify of #{count} positions from #{start} on") if start.negative? || count.negative?
+    queries = @steps.each_index.select { |i| @steps[i]["query"] }
+    Protocol.unsupported("this operation changes data or returns no rows") if @changes || queries.empty?
+    runs, = compiled(@connections.first)
+    found = queries.to_h { |i| [i, AnswerDigest.new(@steps[i]["returns"])] }
+    (start...start + count).each do |position|
+      found.each { |i, digest| runs[i].(@arguments[i].(position % @length)).each { |row| digest.add(row) } }
+    end
+    texts = found.values.map(&:hex)
+    { digest: texts.one? ? texts.first : Digest::SHA256.hexdigest(texts.join), rows: found.values.sum(&:rows) }
+  end
+
+  private
+
+  def open_trace(path)
+    wanted = @steps.sum { |step| step["args"].to_i }
+    trace = Columns.new(path) unless path.to_s.empty?
+    Protocol.invalid("the operation takes #{wanted} arguments, more than its trace has columns") if wanted > (trace ? trace.columns.size : 0)
+    @length = trace ? trace.rows / @unit : 1
+    Protocol.invalid("the trace is shorter than one transaction") if @length < 1
+    first = 0
+    @arguments = @steps.map do |step|
+      getters = trace ? trace.columns[first, step["args"].to_i] : []
+      first += getters.size
+      ->(row) { getters.map { |get| get.(row) } }
+    end
+  end
+
+  # compiled has the steps on a connection, and BEGIN, COMMIT and ROLLBACK.
+  def compiled(connection)
+    control = @size.positive? ? [@driver.begins, "COMMIT", "ROLLBACK"] : []
+    [@steps.map { |step| @driver.statement(connection, step["sql"], @policy, step["query"]) },
+     control.map { |sql| @driver.statement(connection, sql, @policy, false) }]
+  end
+
+  def unit_on(runs, control)
+    steps = runs.each_with_index.map { |run, i| [run, @arguments[i], @steps[i]["query"]] }
+    @size.positive? ? ->(unit) { transaction(steps, control, unit) } : ->(position) { all(steps, position) }
+  end
+
+  def all(steps, position)
+    total = 0
+    steps.each do |run, arguments, query|
+      result = run.(arguments.(position))
+      total += query ? result.size : result
+    end
+    total
+  rescue StandardError => e
+    raise if total.zero? || !@changes || @size.positive?
+
+    raise "after a step that changed #{total} rows: #{e.message}" # not to be tried again
+  end
+
+  def transaction(steps, (start, commit, rollback), unit)
+    start.([])
+    begin
+      total = (0...@size).sum { |i| all(steps, unit * @size + i) }
+      commit.([])
+      total
+    rescue StandardError
+      rollback.([])
+      raise
+    end
+  end
+end
+
+# An operation that runs others, as its trace says. They check their own rows.
+class Mix
+  attr_reader :clients, :retry_busy, :query_plan, :length
+
+  def initialize(worker, spec, clients)
+    nested = spec["parts"].any? { |part| part["parts"] || part["transaction"].to_i > 1 } || spec["transaction"].to_i.positive?
+    Protocol.unsupported("mixes of mixes, or of transactions of several operations") if nested
+    @parts = spec["parts"].map { |part| Operation.new(worker, part, clients) }
+    @retry_busy = spec["retry_busy"]
+    @query_plan = spec["parts"].zip(@parts).map { |part, made| "#{part['name']}: #{made.query_plan}\n" }.join
+    open_trace(spec["trace"].to_s)
+    @clients = Array.new(clients) { |i| unit_of(@parts.map { |part| part.clients[i] }) }
+  end
+
+  def unit = 1
+  def rows = -1
+  def busy?(error) = @parts.first.busy?(error)
+  def null = unit_of(@parts.map(&:null))
+  def measure(request) = Lap.new(self, request).run.merge(loop_ns: (@null ||= Null.new(self)).nanos(request))
+  def verify(_start, _count) = Protocol.unsupported("a mix is verified part by part")
+
+  private
+
+  def open_trace(path)
+    trace = Columns.new(path)
+    Protocol.invalid("the trace of a mix wants two int columns, and rows") unless trace.types == [1, 1] && trace.rows.positive?
+    @length = trace.rows
+    @choices = Array.new(@length) { |row| trace.columns.map { |get| get.(row) } }
+    @choices.each_with_index do |(part, position), row|
+      there = part.between?(0, @parts.size - 1) && position.between?(0, @parts[part].length - 1)
+      Protocol.invalid("row #{row}: part #{part}, position #{position} does not exist") unless there
+    end
+  end
+
+  def unit_of(units)
+    wanted = @parts.map(&:rows)
+    lambda do |row|
+      part, position = @choices[row]
+      rows = units[part].(position)
+      want = wanted[part]
+      raise "part #{part + 1}: #{rows} rows, expected are #{want}" unless rows == want || want.negative?
+
+      rows
+    end
+  end
+end
