@@ -31,7 +31,7 @@ func checkout(t *testing.T) string {
 func TestWrite(t *testing.T) {
 	dir := checkout(t)
 	for language, want := range map[string]map[string]string{
-		"go":     {"go.mod": "module assay/workers/fresh-go\n", "main.go": `"fresh-go"`, "main_test.go": `"fresh-go"`},
+		"go":     {"go.mod": "module assay/workers/fresh-go\n", "main.go": `"fresh-go"`, "main_test.go": "gotest.Conformance"},
 		"python": {"main.py": `name = "fresh-python"`, "README.md": "# fresh-python", "worker": "interpreter", "assay_worker.py": "protocol", "build": "requirements.txt"},
 		"node":   {"main.js": `name: "fresh-node"`, "README.md": "# fresh-node", "worker": "interpreter", "worker.js": "protocol", "build": "npm ci"},
 	} {
