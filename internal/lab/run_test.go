@@ -274,3 +274,30 @@ func TestStoreThatStaysLocked(t *testing.T) {
 		t.Errorf("got %v, want that the store is locked", err)
 	}
 }
+
+// The reference that is asked for is the run's, also after it was interrupted, and
+// the plan's profile of it does not count.
+func TestReferenceThatIsAskedFor(t *testing.T) {
+	trials := 0
+	l, s, request := bench(t, &watcher{trial: func() {
+		if trials++; trials == 3 {
+			planted()
+		}
+	}})
+	request.Reference = "two"
+	result, err := l.Run(t.Context(), s, request)
+	checkPanic(t, err)
+	request.Reference, request.Resume = "", true
+	if result, err = l.Run(t.Context(), s, request); err != nil {
+		t.Fatal(err)
+	}
+	found, err := s.Run(t.Context(), result.ID)
+	if err != nil || !strings.HasPrefix(found.Reference, "two@") {
+		t.Errorf("got the reference %q, %v; want two", found.Reference, err)
+	}
+	for trial, err := range s.Trials(t.Context(), result.ID) {
+		if err != nil || trial.Twin && trial.Cell.Driver != "two" {
+			t.Errorf("got an A/A test of %s, %v; want only of two", trial.Cell.Driver, err)
+		}
+	}
+}
