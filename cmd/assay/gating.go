@@ -216,11 +216,15 @@ func (g *gating) effects(ctx context.Context, p pair, oneDriver bool) (gate.Effe
 	if errors.As(err, &other) {
 		return gate.Effects{}, nil
 	}
-	if err != nil || len(effects.Lost) == 0 {
-		return effects, err
+	if err == nil && len(effects.Lost) > 0 {
+		var again gate.Effects
+		again, err = once()
+		effects = effects.Confirmed(again)
 	}
-	again, err := once()
-	return effects.Confirmed(again), err
+	if err != nil && ctx.Err() == nil { // the plan's own settings are compared all the same
+		return gate.Effects{Notes: []string{"the parameters of a DSN were not compared: " + err.Error()}}, nil
+	}
+	return effects, err
 }
 
 // measure runs the plan, and what is suspected once more.
