@@ -79,9 +79,9 @@ func (r *Row) runs() map[string]bool {
 	return runs
 }
 
-// Unequal says in what two rows that change data promise unlike things about it,
-// by the settings that were read back; empty where they do not.
-func (r *Row) Unequal(other *Row) string {
+// Unequal is how the promises of two rows about the data that they change differ,
+// by the settings that were read back; nil where they do not.
+func (r *Row) Unequal(other *Row) *UnlikePromises {
 	t := r.Table
 	if other.Table.Changes {
 		t = other.Table

@@ -229,7 +229,7 @@ func (e *Entry) stand(t *Table, baseline *Row) {
 	if baseline == nil || row == baseline || !baseline.Comparable() {
 		return
 	}
-	if t.Changes && row.Durability != baseline.Durability || t.unequal(row, baseline) != "" {
+	if t.Changes && row.Durability != baseline.Durability || t.unequal(row, baseline) != nil {
 		e.Standing = OtherDurability
 		return
 	}
@@ -382,7 +382,7 @@ func (r *Result) overall(c, other Column) (stat.Interval, bool) {
 		if partner == nil || !row.Comparable() || !partner.Comparable() {
 			return stat.Interval{}, false
 		}
-		if row.Table.unequal(row, partner) != "" {
+		if row.Table.unequal(row, partner) != nil {
 			continue
 		}
 		comparison, _, err := row.Against(partner, row.Table.Primary)

@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"cmp"
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -176,26 +175,26 @@ func (t *Table) compareWithReference(row *Row, c *contest) {
 	}
 }
 
-// unequal says why a ratio of two rows compares unlike promises about the
-// data; empty where it does not.
-func (t *Table) unequal(row, ref *Row) string {
+// unequal is how the promises of two rows about the data differ, those of ref
+// first; nil where they do not.
+func (t *Table) unequal(row, ref *Row) *UnlikePromises {
 	if !t.Changes || inMemory(row) && inMemory(ref) {
-		return ""
+		return nil
 	}
-	a, b := ref.Driver, row.Driver
-	if a == b {
-		a, b = ref.Name(), row.Name()
+	names := [2]string{ref.Driver, row.Driver}
+	if names[0] == names[1] {
+		names = [2]string{ref.Name(), row.Name()}
 	}
-	for _, name := range []string{"synchronous", "journal_mode"} {
-		is, was := Effective(row.Settings, name), Effective(ref.Settings, name)
+	for _, setting := range []string{"synchronous", "journal_mode"} {
+		was, is := Effective(ref.Settings, setting), Effective(row.Settings, setting)
 		if is != "" && was != "" && is != was {
-			return fmt.Sprintf("%s %s=%s, %s %s=%s", a, name, was, b, name, is)
+			return &UnlikePromises{setting, names, [2]string{was, is}}
 		}
 	}
 	if row.Durability != ref.Durability {
-		return fmt.Sprintf("%s %s, %s %s", a, class(ref.Durability), b, class(row.Durability))
+		return &UnlikePromises{"", names, [2]string{string(ref.Durability), string(row.Durability)}}
 	}
-	return ""
+	return nil
 }
 
 // inMemory tells whether the database has no file: there is nothing to sync, and

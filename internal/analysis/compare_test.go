@@ -1,26 +1,26 @@
-package analysis
+package analysis_test
 
 import (
-	"math"
 	"reflect"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"assay"
+	"assay/internal/analysis"
 	"assay/internal/analysis/analysistest"
+	"assay/internal/report"
 	"assay/internal/stat"
 	"assay/internal/wording"
 )
 
 // rows returns the rows of a report's only table by name.
-func rowsOf(t *testing.T, r *Result) map[string]*Row {
+func rowsOf(t *testing.T, r *analysis.Result) map[string]*analysis.Row {
 	t.Helper()
 	if len(r.Tables) != 1 {
 		t.Fatalf("%d tables, want 1", len(r.Tables))
 	}
-	byName := map[string]*Row{}
+	byName := map[string]*analysis.Row{}
 	for _, row := range r.Tables[0].Rows {
 		byName[row.Name()] = row
 	}
@@ -30,31 +30,6 @@ func rowsOf(t *testing.T, r *Result) map[string]*Row {
 // twin marks trials as the reference's repetition.
 func twin(trials []assay.Trial) []assay.Trial {
 	return analysistest.Change(trials, func(t *assay.Trial) { t.Twin = true })
-}
-
-func TestPairing(t *testing.T) {
-	trial := func(launch int, minute int, ns float64, outcome assay.Outcome, disqualified bool) assay.Trial {
-		return assay.Trial{Launch: launch, Outcome: outcome, Disqualified: disqualified,
-			Started: analysistest.SampleStart.Add(time.Duration(minute) * time.Minute), Figures: map[string]float64{"ns/op": ns}}
-	}
-	row := &Row{Trials: []assay.Trial{
-		trial(1, 10, 11, assay.OK, false), trial(2, 20, 12, assay.OK, true),
-		trial(3, 30, 13, assay.OK, false), trial(4, 40, 14, assay.NotApplied, false),
-		trial(5, 50, 15, assay.OK, false),
-	}}
-	other := &Row{Trials: []assay.Trial{
-		trial(1, 11, 21, assay.OK, false), trial(2, 20, 22, assay.OK, false),
-		trial(3, 30, 23, assay.OK, false), trial(4, 40, 24, assay.OK, false), trial(5, 50, 25, assay.Failed, false),
-	}}
-	figures, partners := pair(row, other, "ns/op")
-	if !slices.Equal(figures, []float64{11, 13}) || !slices.Equal(partners, []float64{21, 23}) {
-		t.Errorf("got %v with %v", figures, partners)
-	}
-	row.disturbed = true
-	figures, partners = pair(row, other, "ns/op")
-	if !slices.Equal(figures, []float64{11, 12, 13}) || !slices.Equal(partners, []float64{21, 22, 23}) {
-		t.Errorf("where disturbed launches count, got %v with %v", figures, partners)
-	}
 }
 
 // The reference runs in every group, so that a launch number is not unique.
@@ -94,13 +69,13 @@ func TestDurabilityKeepsRanksApart(t *testing.T) {
 		row := rows[name]
 		got := ""
 		if len(row.Warnings) > 0 {
-			got = row.Warnings[0].String()
+			got = report.WarningLine(row.Warnings[0])
 		}
 		if row.Rank != want.rank || got != want.warning {
 			t.Errorf("%s: rank %d, warning %q", name, row.Rank, got)
 		}
 		if f, _ := row.Figure("ns/op"); strings.Contains(want.warning, "modernc") {
-			if f.Comparison.Verdict != stat.Undecided || !strings.HasPrefix(want.warning, f.Comparison.Why()) || !f.Comparison.Ratio.Known() {
+			if f.Comparison.Verdict != stat.Undecided || !strings.HasPrefix(want.warning, report.Why(*f.Comparison)) || !f.Comparison.Ratio.Known() {
 				t.Errorf("%s: %+v", name, f.Comparison)
 			}
 		}
@@ -220,7 +195,7 @@ func TestWarnings(t *testing.T) {
 	row := rowsOf(t, mustReport(t, analysistest.PlainRun, trials))["modernc (web)"]
 	var got []string
 	for _, w := range row.Warnings {
-		got = append(got, w.String())
+		got = append(got, report.WarningLine(w))
 	}
 	want := []string{
 		"drift: a 1.5 % (in 11 of 11 launches)",
@@ -261,20 +236,6 @@ func TestFailedCellsShowNoFigures(t *testing.T) {
 	}
 }
 
-func TestLaunchesOfOneLayoutAreOnePair(t *testing.T) {
-	row, other := &Row{}, &Row{}
-	for launch, figures := range [][2]float64{{100, 50}, {400, 50}, {200, 200}} {
-		for i, r := range []*Row{row, other} {
-			r.Trials = append(r.Trials, assay.Trial{Group: "g", Launch: launch + 1, Layout: launch%2 + 1, Outcome: assay.OK,
-				Figures: map[string]float64{assay.NsPerOp: figures[i]}})
-		}
-	}
-	x, y := pair(row, other, assay.NsPerOp)
-	if len(x) != 2 || math.Abs(x[0]-math.Sqrt(100*200)) > 1e-9 || x[1] != 400 || math.Abs(y[0]-100) > 1e-9 || y[1] != 50 {
-		t.Errorf("%v, %v", x, y)
-	}
-}
-
 // Where there is nothing to compare, the intervals of figures allow for the
 // launches that were added because they were wide; elsewhere those of ratios do.
 func TestIntervalsOfLoneTables(t *testing.T) {
@@ -293,7 +254,7 @@ func TestIntervalsOfLoneTables(t *testing.T) {
 		"alone":    {alone, stat.Rule{Planned: 6}.Interval(figures)},
 		"compared": {both, stat.LogInterval(figures)},
 	} {
-		rows := Side{Result: sideRun(t, "r", test.trials), Where: map[string]string{"driver": "mattn"}}.Rows()
+		rows := analysis.Side{Result: sideRun(t, "r", test.trials), Where: map[string]string{"driver": "mattn"}}.Rows()
 		if f, ok := rows[0].Figure(assay.NsPerOp); !ok || f.Interval != test.want {
 			t.Errorf("%s: %+v, want %+v", name, f.Interval, test.want)
 		}

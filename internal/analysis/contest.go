@@ -20,11 +20,11 @@ type contest struct {
 	places map[[2]*Row]int // of tests
 }
 
-// tested is one comparison that is asked for. Unlike says in what the promises
-// of the two about the data differ: it has no verdict then.
+// tested is one comparison that is asked for. Where the promises of the two about
+// the data differ, it has no verdict.
 type tested struct {
 	a, b   *Row
-	unlike string
+	unlike *UnlikePromises
 }
 
 // judgeTables compares the rows of all tables. Those that were measured in the
@@ -137,14 +137,12 @@ func (c *contest) add(a, b *Row, test stat.Test) {
 	if known || !has || !also {
 		return
 	}
-	unlike := ""
-	if a.Cell.Profile == b.Cell.Profile && a.Cell.Without == "" {
-		unlike = c.table.unequal(a, b)
-	} else if test.Baseline && a.Cell.Without == "" {
+	var unlike *UnlikePromises
+	if a.Cell.Without == "" && (test.Baseline || a.Cell.Profile == b.Cell.Profile) {
 		unlike = c.table.unequal(a, b)
 	}
 	test.A, test.B, test.HigherBetter = i, j, c.table.Primary.HigherBetter
-	test.Alone = test.Alone || unlike != ""
+	test.Alone = test.Alone || unlike != nil
 	c.places[[2]*Row{a, b}] = len(c.tests)
 	c.tests = append(c.tests, tested{a, b, unlike})
 	c.pairs.Tests = append(c.pairs.Tests, test)
@@ -176,8 +174,8 @@ func (c *contest) compare(a, b *Row) (Comparison, bool) {
 		return all, false
 	}
 	i, _ := c.find(a, b)
-	if unlike := c.tests[i].unlike; unlike != "" && all.Reason != Unpaired {
-		all = all.without(Unlike, unlike)
+	if unlike := c.tests[i].unlike; unlike != nil && all.Reason != Unpaired {
+		all = all.unlike(unlike)
 	}
 	return all, true
 }
@@ -190,7 +188,7 @@ func (c *contest) figures(a, b *Row) (Comparison, bool) {
 	}
 	all := Comparison{Comparison: c.judged.Comparisons[i]}
 	if all.Ratio.N == 0 {
-		all = undecided(Unpaired, "")
+		all = undecided(Unpaired)
 	}
 	if c.tests[i].a != a {
 		all = all.Swapped()

@@ -1,7 +1,6 @@
 package analysis
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -9,7 +8,6 @@ import (
 
 	"assay"
 	"assay/internal/stat"
-	"assay/internal/wording"
 )
 
 // warnOfLaunches looks at a row's launches, and at the windows in them, for what
@@ -20,35 +18,31 @@ func (r *Row) warnOfLaunches(t *Table) {
 		return
 	}
 	figures := r.series(t.Primary.Name)
-	r.warnOfOrder("the figure", figures, t.Margin,
-		"look for a machine that warms up or slows down, or for data that grow; ratios within a launch cancel what all rows share")
+	r.warnOfOrder(OfFigure, figures, t.Margin)
 	if r.Reference != nil && r.Reference != r && r.Reference.Comparable() {
 		x, y := pair(r, r.Reference, t.Primary.Name)
-		r.warnOfOrder("the ratio to the baseline", quotients(x, y), t.Margin,
-			"the confidence interval may be too narrow and the verdict too certain: repeat the run at another time")
+		r.warnOfOrder(OfRatio, quotients(x, y), t.Margin)
 	}
 	r.warnOfShape(figures, t.Margin)
 	if windows := r.windows(); len(windows) > 0 {
 		if from, steady := stat.SteadyFrom(windows); !steady {
-			r.warn("not-steady", fmt.Sprintf("window %d of %d of a launch still differs from those after it: the warm-up did not end", from, len(windows[0])),
-				"use blocks with a longer count, so that the start weighs less")
+			r.warn(NotSteady{from, len(windows[0])}, 0)
 		}
 	}
 }
 
 // warnOfOrder looks for launches that are not independent of those before them:
 // the ratio is asked too, for its drift is what makes verdicts wrong.
-func (r *Row) warnOfOrder(of string, series []float64, margin float64, advice string) {
+func (r *Row) warnOfOrder(of Series, series []float64, margin float64) {
 	total, p, drifts := stat.Drift(series)
 	if drifts { // which is an autocorrelation too
 		if beyond(total, margin) {
-			r.warn("drift", fmt.Sprintf("over %d launches %s changed to %s times its first value (p %.1g)", len(series), of, wording.Digits(total), p), advice).Severity = math.Abs(math.Log(total))
+			r.warn(Drift{of, len(series), total, p}, math.Abs(math.Log(total)))
 		}
 		return
 	}
 	if c, found := stat.Autocorrelation(series); found {
-		r.warn("autocorrelation", fmt.Sprintf("%s of a launch resembles that of the launch before (rank correlation over %d launches: %.2f)", of, len(series), c),
-			"the confidence interval may be too narrow: repeat the run at another time")
+		r.warn(Autocorrelation{of, len(series), c}, 0)
 	}
 }
 
@@ -56,14 +50,12 @@ func (r *Row) warnOfOrder(of string, series []float64, margin float64, advice st
 func (r *Row) warnOfShape(figures []float64, margin float64) {
 	if gap, upper, found := stat.TwoModes(figures); found {
 		if beyond(gap, margin) {
-			r.warn("two-modes", fmt.Sprintf("%d of %d launches are %s times the others, with nothing in between", upper, len(figures), wording.Digits(gap)),
-				"look at both groups: no launch has their mean").Severity = gap
+			r.warn(TwoModes{upper, len(figures), gap}, gap)
 		}
 		return
 	}
 	if skewness, found := stat.Skewed(figures); found {
-		r.warn("skewed", fmt.Sprintf("a few of %d launches lie far out on one side (skewness %.1f)", len(figures), skewness),
-			"look for stalls; the confidence interval may be too narrow").Severity = math.Abs(skewness)
+		r.warn(Skewed{len(figures), skewness}, math.Abs(skewness))
 	}
 }
 
@@ -128,8 +120,8 @@ func (t *Table) warnOfSyncs() {
 				continue
 			}
 			if c, ok := t.against(strong, weak); ok && c.Verdict == stat.Faster {
-				strong.warn("stronger-sync-faster", fmt.Sprintf("%s with %s is faster than %s with %s (%s)", class(strong.Durability), strong.Cell.Profile,
-					class(weak.Durability), weak.Cell.Profile, wording.Ratio(c.Ratio, "%s [%s, %s]")), "compare sync-before-ack of both, and what else the profiles set")
+				strong.warn(StrongerSyncFaster{[2]assay.Durability{strong.Durability, weak.Durability},
+					[2]string{strong.Cell.Profile, weak.Cell.Profile}, c.Ratio}, 0)
 			}
 		}
 	}
@@ -168,31 +160,16 @@ func (t *Table) warnOfOptions() {
 // or with another value; empty values are of rows that do not ask for it.
 type option struct{ name, with, without string }
 
-// isSet is the value of a compile option that has none.
-const isSet = "set"
+// IsSet is the value of a compile option that has none.
+const IsSet = "set"
 
 func (r *Row) warnOfOption(d option, other *Row, ratio stat.Interval) {
-	evidence := fmt.Sprintf("%s and %s are equivalent (%s)", optionText(r, d.name, d.with), optionText(other, d.name, d.without), wording.Ratio(ratio, "%s [%s, %s]"))
-	advice := "it makes no difference here: leave it out, or measure where it could matter"
-	switch is := Effective(r.Settings, d.name); {
-	case is != "" && is == Effective(other.Settings, d.name):
-		evidence += fmt.Sprintf("; %s is in effect in both", is)
-		advice = "it is the default of this driver"
-	case r.Durability != other.Durability:
-		advice = "the stronger durability costs nothing here: use it"
+	found := OptionWithoutEffect{d.name, [2]string{r.Name(), other.Name()}, [2]string{d.with, d.without}, ratio, "",
+		[2]assay.Durability{r.Durability, other.Durability}}
+	if is := Effective(r.Settings, d.name); is == Effective(other.Settings, d.name) {
+		found.Effective = is
 	}
-	r.warn("option-without-effect", evidence, advice)
-}
-
-// optionText is a row with what it asks for.
-func optionText(r *Row, name, value string) string {
-	switch value {
-	case "":
-		return r.Name() + " without " + name
-	case isSet:
-		return r.Name() + " with " + name
-	}
-	return r.Name() + " with " + name + "=" + value
+	r.warn(found, 0)
 }
 
 // oneOption tells in which one option two rows differ: in a setting, where their
@@ -245,7 +222,7 @@ func compiled(c assay.Cell) map[string]string {
 	for _, text := range strings.FieldsFunc(c.Options, func(r rune) bool { return r == ':' }) {
 		name, value, has := strings.Cut(text, "=")
 		if !has {
-			value = isSet
+			value = IsSet
 		}
 		all[name] = value
 	}
@@ -269,9 +246,9 @@ func (r *Result) warnAcross() {
 }
 
 const (
-	// mostGrown is by how much a figure per operation may depend on how many
+	// maxGrowth is by how much a figure per operation may depend on how many
 	// operations there are.
-	mostGrown = 1.5
+	maxGrowth = 1.5
 	// beyondDisk is by how much more commits than syncs are more than chance.
 	beyondDisk = 1.5
 	// countParam is the param by which plans say how many operations a block
@@ -328,12 +305,10 @@ func grown(rows []*Row) {
 	slices.SortFunc(rows, func(a, b *Row) int { return count(a) - count(b) })
 	first, last := rows[0], rows[len(rows)-1]
 	c, err := stat.Rule{}.CompareUnpaired(last.series(assay.NsPerOp), first.series(assay.NsPerOp), false)
-	if count(first) == count(last) || err != nil || !(c.Ratio.Low > mostGrown) {
+	if count(first) == count(last) || err != nil || !(c.Ratio.Low > maxGrowth) {
 		return
 	}
-	last.warn("grows", fmt.Sprintf("an operation takes %s times as long with n=%s as with n=%s: the figure depends on the number of operations",
-		wording.Ratio(c.Ratio, "%s [%s, %s]"), last.Cell.Params[countParam], first.Cell.Params[countParam]),
-		"a figure of this operation holds only for its n: compare at your own n, or in transactions of a fixed size").Severity = c.Ratio.Center
+	last.warn(Grows{c.Ratio, last.Cell.Params[countParam], first.Cell.Params[countParam]}, c.Ratio.Center)
 }
 
 // warnOfDisk marks synced commits that come faster than the disk can sync.
@@ -346,12 +321,15 @@ func (r *Result) warnOfDisk() {
 	for _, t := range r.Tables {
 		for _, row := range t.Rows {
 			if commits := syncedCommits(row); commits > beyondDisk*rate*float64(row.Cell.Clients) {
-				row.warn("beyond-disk", fmt.Sprintf("%s synced commits per second, but the disk did %s syncs per second for one client when assay probed it",
-					wording.Digits(commits), wording.Digits(rate)), "check whether the syncs reach the disk, and what the trace counts as one: sync-before-ack").Severity = commits / rate
+				row.warn(BeyondDisk{commits, rate}, commits/rate)
 			}
 		}
 	}
 }
+
+// SyncBeforeAck is the setting by which a trace of system calls says whether
+// commits are synced before they are acknowledged.
+const SyncBeforeAck = "sync-before-ack"
 
 // syncedCommits is how many commits a second a row acknowledges whose syncs a
 // trace saw; 0 where it saw none. It is at most one to a sync, since figures may
@@ -381,8 +359,7 @@ func (r *Result) warnOfTwinEngines() {
 		for _, row := range t.Rows {
 			for _, same := range names {
 				if slices.Contains(same, row.Cell.Target()) && severalDrivers(same) {
-					row.warn("same-engine", "the same engine source with the same options, as "+strings.Join(same, " and "),
-						"attribute their difference to the driver, and to how the engine was compiled or translated for it")
+					row.warn(SameEngine{same}, 0)
 				}
 			}
 		}

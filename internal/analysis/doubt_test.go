@@ -1,4 +1,4 @@
-package analysis
+package analysis_test
 
 import (
 	"math"
@@ -8,7 +8,9 @@ import (
 	"testing"
 
 	"assay"
+	"assay/internal/analysis"
 	"assay/internal/analysis/analysistest"
+	"assay/internal/report"
 )
 
 // series makes one launch of five windows for each figure.
@@ -26,13 +28,13 @@ func series(c assay.Cell, figures ...float64) []assay.Trial {
 
 // warned are the warnings of a report's rows, without advice; of some codes, or
 // of all.
-func warned(r *Result, codes ...string) []string {
+func warned(r *analysis.Result, codes ...string) []string {
 	var all []string
 	for _, t := range r.Tables {
 		for _, row := range slices.Concat(t.Rows, t.Factors) {
 			for _, w := range row.Warnings {
-				if len(codes) == 0 || slices.Contains(codes, w.Code) {
-					all = append(all, row.Name()+": "+w.Code+": "+w.Evidence)
+				if len(codes) == 0 || slices.Contains(codes, w.Code()) {
+					all = append(all, row.Name()+": "+w.Code()+": "+report.Evidence(w.Doubt))
 				}
 			}
 		}
@@ -241,8 +243,8 @@ func TestTwoValuesWithoutEffect(t *testing.T) {
 		t.Errorf("%q, want %q", got, want)
 	}
 	for _, w := range rowsOf(t, r)["modernc (sync-2)"].Warnings {
-		if w.Code == "option-without-effect" && w.Advice != "the stronger durability costs nothing here: use it" {
-			t.Errorf("advice %q", w.Advice)
+		if line := report.WarningLine(w); w.Code() == "option-without-effect" && !strings.HasSuffix(line, "; advice: the stronger durability costs nothing here: use it") {
+			t.Errorf("got %q, want the advice to use the stronger durability", line)
 		}
 	}
 }
@@ -344,7 +346,7 @@ func TestBeyondDisk(t *testing.T) {
 			t.Figures = map[string]float64{"ns/op": c.ns, "op/s": 1e9 / c.ns}
 			if c.seen != "" {
 				t.Figures["syncs/op"] = c.syncs
-				t.Settings = append(t.Settings, assay.Setting{Name: SyncBeforeAck, Connection: "trace", Effective: c.seen, Applied: true})
+				t.Settings = append(t.Settings, assay.Setting{Name: analysis.SyncBeforeAck, Connection: "trace", Effective: c.seen, Applied: true})
 			}
 		})
 		var want []string

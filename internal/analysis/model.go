@@ -155,6 +155,15 @@ func (r *Row) Name() string {
 	return r.Driver + " (" + r.Cell.Profile + ")"
 }
 
+// ID is how other rows name this one: DRIVER@VERSION[:OPTION...]/PROFILE; empty
+// for no row.
+func (r *Row) ID() string {
+	if r == nil {
+		return ""
+	}
+	return r.Cell.Target() + "/" + r.Cell.Profile
+}
+
 // Figure returns the figure of a metric; the second result is false where the
 // Row has none.
 func (r *Row) Figure(metric string) (Figure, bool) {
@@ -278,6 +287,17 @@ func (r *Row) Counted() []*assay.Trial {
 		}
 	}
 	return counted
+}
+
+// PerLaunch are a metric's single figures that count.
+func (r *Row) PerLaunch(metric string) []float64 {
+	var all []float64
+	for _, trial := range r.Counted() {
+		if v, has := trial.Figures[metric]; has && Finite(v) {
+			all = append(all, v)
+		}
+	}
+	return all
 }
 
 // figures summarizes every metric over launches, in the order of tables.

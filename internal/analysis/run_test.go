@@ -1,16 +1,17 @@
-package analysis
+package analysis_test
 
 import (
 	"testing"
 
 	"assay"
+	"assay/internal/analysis"
 	"assay/internal/analysis/analysistest"
 )
 
 // mustReport analyses a run or ends the test.
-func mustReport(t *testing.T, run assay.Run, trials []assay.Trial) *Result {
+func mustReport(t *testing.T, run assay.Run, trials []assay.Trial) *analysis.Result {
 	t.Helper()
-	r, err := New(run, analysistest.Each(trials))
+	r, err := analysis.New(run, analysistest.Each(trials))
 	if err != nil {
 		t.Fatal(err)
 	}

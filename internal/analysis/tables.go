@@ -63,6 +63,9 @@ func (t *Table) Cell() assay.Cell {
 	return slices.Concat(t.Rows, t.Twins, t.Factors, t.bases)[0].Cell
 }
 
+// WithTwins are all rows that a table shows, in its order.
+func (t *Table) WithTwins() []*Row { return slices.Concat(t.Rows, t.Twins) }
+
 // title names an operation with the coordinates that differ from the plain
 // case, so that no two tables have the same title.
 func title(c assay.Cell, workload, pool bool) string {

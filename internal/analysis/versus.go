@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 
 	"assay"
 )
@@ -24,8 +25,23 @@ type Versus struct {
 	Lines []VersusLine
 	// OnlyA and OnlyB name the cells that have no counterpart.
 	OnlyA, OnlyB []string
-	// Doubts say what else differs between two runs.
-	Doubts []string
+	// Runs is what else differs between two runs; nil where both sides are of one.
+	Runs *RunDifference
+}
+
+// RunDifference is what two runs do not share beside what is compared. They never
+// share their time: launches are not paired, and what changed between the two is in
+// every ratio.
+type RunDifference struct {
+	Started [2]time.Time
+	Host    []HostDifference // sorted by name
+	Plan    bool             // the texts of their plans differ
+}
+
+// HostDifference is a fact of the machine that two runs do not share.
+type HostDifference struct {
+	Name   string
+	Values [2]string
 }
 
 // VersusLine is a pair of cells that are alike but for what is compared.
@@ -36,7 +52,7 @@ type VersusLine struct {
 	A, B       *Row
 	Comparison Comparison // A / B
 	Paired     bool       // by launch; otherwise what drifted between the launches is in the interval
-	Unequal    string     // how their promises about the data differ; empty where they do not
+	Unequal    *UnlikePromises // nil where their promises about the data do not differ
 }
 
 // ErrUnlikeSides means that two sides of a run are not of a kind, such as a
@@ -56,7 +72,7 @@ func NewVersus(a, b Side) (*Versus, error) {
 	if a.Result == b.Result && a.kind() != b.kind() {
 		return nil, fmt.Errorf("%s is of the kind %s and %s of the kind %s: %w", a.Name, a.kind(), b.Name, b.kind(), ErrUnlikeSides)
 	}
-	v := &Versus{A: a, B: b, Doubts: doubts(a.Result, b.Result)}
+	v := &Versus{A: a, B: b, Runs: compareRuns(a.Result, b.Result)}
 	skip := skipped(a, b)
 	left, right := apart(a, b), apart(b, a)
 	partners := map[string]*Row{}
@@ -189,49 +205,35 @@ func (r *Row) Line(partner *Row, metric assay.Metric, skip map[string]bool) (Ver
 	if !skip["profile"] {
 		line.Cell = strings.TrimSpace(line.Cell + " (" + r.Cell.Profile + ")")
 	}
-	if why := notCompared(r, partner); why != "" {
-		line.Comparison = undecided(NotOK, why)
-		return line, nil
+	for _, row := range []*Row{r, partner} {
+		if !row.Comparable() {
+			line.Comparison = undecided(NotOK)
+			line.Comparison.NotOK = row
+			return line, nil
+		}
 	}
 	var err error
 	line.Comparison, line.Paired, err = r.Against(partner, line.Metric)
 	line.Unequal = r.Unequal(partner)
-	if line.Unequal != "" && r.Cell.Profile == partner.Cell.Profile {
-		line.Comparison = line.Comparison.without(Unlike, line.Unequal)
+	if line.Unequal != nil && r.Cell.Profile == partner.Cell.Profile {
+		line.Comparison = line.Comparison.unlike(line.Unequal)
 	}
 	return line, err
 }
 
-func notCompared(rows ...*Row) string {
-	for _, row := range rows {
-		if !row.Comparable() {
-			return fmt.Sprintf("%s is %s: %s", row.Name(), row.Outcome, row.Reason)
-		}
-	}
-	return ""
-}
-
-// doubts are facts of the machine and of the plan that two runs do not share.
-func doubts(a, b *Result) []string {
+// compareRuns is nil where both are the same run.
+func compareRuns(a, b *Result) *RunDifference {
 	if a == b {
 		return nil
 	}
-	all := []string{"two runs: launches are not paired, and what changed between " + a.Run.Started.Format("2006-01-02 15:04") +
-		" and " + b.Run.Started.Format("2006-01-02 15:04") + " is in every ratio, noise or not"}
-	names := map[string]bool{}
-	for name := range a.Run.Host {
-		names[name] = true
-	}
-	for name := range b.Run.Host {
-		names[name] = true
-	}
+	d := &RunDifference{Started: [2]time.Time{a.Run.Started, b.Run.Started}, Plan: a.Run.PlanText != b.Run.PlanText}
+	names := map[string]string{}
+	maps.Copy(names, a.Run.Host)
+	maps.Copy(names, b.Run.Host)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
 		if x, y := a.Run.Host[name], b.Run.Host[name]; x != y {
-			all = append(all, fmt.Sprintf("%s: %s against %s", name, x, y))
+			d.Host = append(d.Host, HostDifference{name, [2]string{x, y}})
 		}
 	}
-	if a.Run.PlanText != b.Run.PlanText {
-		all = append(all, "the text of the plan is not the same")
-	}
-	return all
+	return d
 }

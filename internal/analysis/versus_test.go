@@ -1,4 +1,4 @@
-package analysis
+package analysis_test
 
 import (
 	"fmt"
@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/analysis"
+	"assay/internal/report"
 	"assay/internal/stat"
 )
 
@@ -26,7 +28,7 @@ func (c sideTrial) trial(launch int) assay.Trial {
 		Figures: map[string]float64{assay.NsPerOp: c.ns + float64(launch)}}
 }
 
-func sideReport(t *testing.T, id string, cells ...sideTrial) *Result {
+func sideReport(t *testing.T, id string, cells ...sideTrial) *analysis.Result {
 	t.Helper()
 	var all []assay.Trial
 	for launch := 1; launch <= 6; launch++ {
@@ -38,7 +40,7 @@ func sideReport(t *testing.T, id string, cells ...sideTrial) *Result {
 }
 
 // sideRun is a report of a run that fixed six launches beforehand.
-func sideRun(t *testing.T, id string, trials []assay.Trial) *Result {
+func sideRun(t *testing.T, id string, trials []assay.Trial) *analysis.Result {
 	t.Helper()
 	var all iter.Seq2[assay.Trial, error] = func(yield func(assay.Trial, error) bool) {
 		for _, trial := range trials {
@@ -47,7 +49,7 @@ func sideRun(t *testing.T, id string, trials []assay.Trial) *Result {
 			}
 		}
 	}
-	r, err := New(assay.Run{ID: id, Plan: "p", Reference: "mattn@v2", Options: assay.Options{Launches: 6}, Started: time.Unix(0, 0).UTC(),
+	r, err := analysis.New(assay.Run{ID: id, Plan: "p", Reference: "mattn@v2", Options: assay.Options{Launches: 6}, Started: time.Unix(0, 0).UTC(),
 		Host: map[string]string{"cpu": id}}, all)
 	if err != nil {
 		t.Fatal(err)
@@ -55,17 +57,17 @@ func sideRun(t *testing.T, id string, trials []assay.Trial) *Result {
 	return r
 }
 
-func versus(t *testing.T, r *Result, a, b string) *Versus {
+func versus(t *testing.T, r *analysis.Result, a, b string) *analysis.Versus {
 	t.Helper()
-	left, err := NewSide(r, a)
+	left, err := analysis.NewSide(r, a)
 	if err != nil {
 		t.Fatal(err)
 	}
-	right, err := NewSide(r, b)
+	right, err := analysis.NewSide(r, b)
 	if err != nil {
 		t.Fatal(err)
 	}
-	v, err := NewVersus(left, right)
+	v, err := analysis.NewVersus(left, right)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +75,7 @@ func versus(t *testing.T, r *Result, a, b string) *Versus {
 }
 
 // said is what a comparison says, a line each.
-func said(v *Versus) []string {
+func said(v *analysis.Versus) []string {
 	var lines []string
 	for _, l := range v.Lines {
 		lines = append(lines, strings.Join([]string{l.A.Cell.DriverVersion, l.B.Cell.DriverVersion, l.Cell, string(l.Comparison.Verdict)}, " "))
@@ -105,10 +107,10 @@ func TestVersus(t *testing.T) {
 	if v := versus(t, r, "modernc", "mattn@v1"); !reflect.DeepEqual(v.OnlyA, []string{"read, 1 client: modernc (default)"}) || v.OnlyB != nil {
 		t.Errorf("only A %q, only B %q", v.OnlyA, v.OnlyB)
 	}
-	if _, err := NewSide(r, "oracle"); err == nil {
+	if _, err := analysis.NewSide(r, "oracle"); err == nil {
 		t.Error("there is no oracle")
 	}
-	if got := SideNames(r); !reflect.DeepEqual(got, []string{"default", "mattn@v1", "mattn@v2", "modernc@v9", "web"}) {
+	if got := analysis.SideNames(r); !reflect.DeepEqual(got, []string{"default", "mattn@v1", "mattn@v2", "modernc@v9", "web"}) {
 		t.Errorf("%q", got)
 	}
 }
@@ -134,7 +136,11 @@ func TestVersusOfUnlikePromises(t *testing.T) {
 			t.Fatalf("%v: %d lines", names, len(v.Lines))
 		}
 		l := v.Lines[0]
-		if got := fmt.Sprint(l.Comparison.Verdict, "|", l.Comparison.Why(), "|", l.Unequal); got != want {
+		unequal := ""
+		if l.Unequal != nil {
+			unequal = report.Evidence(*l.Unequal)
+		}
+		if got := fmt.Sprint(l.Comparison.Verdict, "|", report.Why(l.Comparison), "|", unequal); got != want {
 			t.Errorf("%v: %s, want %s", names, got, want)
 		}
 		if v.Lines[0].Comparison.Ratio.N != 6 {
@@ -155,12 +161,12 @@ func TestAgainstAllowsForAddedLaunches(t *testing.T) {
 		x, y = append(x, all[len(all)-2].Figures[assay.NsPerOp]), append(y, all[len(all)-1].Figures[assay.NsPerOp])
 	}
 	metric, _ := assay.MetricByName(assay.NsPerOp)
-	rule := stat.Rule{Margin: DefaultMargin, Planned: 6}
-	row := func(r *Result, driver string) *Row {
-		return Side{Result: r, Where: map[string]string{"driver": driver}}.Rows()[0]
+	rule := stat.Rule{Margin: analysis.DefaultMargin, Planned: 6}
+	row := func(r *analysis.Result, driver string) *analysis.Row {
+		return analysis.Side{Result: r, Where: map[string]string{"driver": driver}}.Rows()[0]
 	}
 	one, two := sideRun(t, "r1", all), sideRun(t, "r2", all)
-	for name, other := range map[string]*Result{"one run": one, "two runs": two} {
+	for name, other := range map[string]*analysis.Result{"one run": one, "two runs": two} {
 		p, err := stat.NewPairs(x, y)
 		if err != nil {
 			t.Fatal(err)
@@ -181,12 +187,12 @@ func TestAgainstAllowsForAddedLaunches(t *testing.T) {
 
 // Which side is the first has no say in the interval of two runs.
 func TestAgainstIsSymmetric(t *testing.T) {
-	side := func(id string, driver string, launches int) *Row {
+	side := func(id string, driver string, launches int) *analysis.Row {
 		var all []assay.Trial
 		for launch := 1; launch <= launches; launch++ {
 			all = append(all, sideTrial{driver, "v2", "web", 1000 + float64(launch*launch%50)}.trial(launch))
 		}
-		return Side{Result: sideRun(t, id, all)}.Rows()[0]
+		return analysis.Side{Result: sideRun(t, id, all)}.Rows()[0]
 	}
 	metric, _ := assay.MetricByName(assay.NsPerOp)
 	a, b := side("r1", "mattn", 20), side("r2", "modernc", 6)
@@ -218,14 +224,14 @@ func TestAgainstWithFewInCommon(t *testing.T) {
 	}
 	metric, _ := assay.MetricByName(assay.NsPerOp)
 	r := sideRun(t, "r", all)
-	row := func(driver string) *Row {
-		return Side{Result: r, Where: map[string]string{"driver": driver}}.Rows()[0]
+	row := func(driver string) *analysis.Row {
+		return analysis.Side{Result: r, Where: map[string]string{"driver": driver}}.Rows()[0]
 	}
 	c, paired, err := row("mattn").Against(row("modernc"), metric)
 	if err != nil || paired || c.Ratio.N != 11 {
 		t.Errorf("%+v, paired %v, %v; want 11 launches each, unpaired", c.Ratio, paired, err)
 	}
-	if v := (&Ranking{Table: r.Tables[0]}).Compare(row("mattn"), row("modernc")); v.Verdict != stat.Undecided || v.Reason != stat.TooFew {
+	if v := (&analysis.Ranking{Table: r.Tables[0]}).Compare(row("mattn"), row("modernc")); v.Verdict != stat.Undecided || v.Reason != stat.TooFew {
 		t.Errorf("ranked by %+v", v)
 	}
 }
@@ -233,7 +239,7 @@ func TestAgainstWithFewInCommon(t *testing.T) {
 func TestVersusOfTwoRuns(t *testing.T) {
 	a := sideReport(t, "r1", sideTrial{"mattn", "v1", "web", 1000}, sideTrial{"modernc", "v9", "web", 3000})
 	b := sideReport(t, "r2", sideTrial{"mattn", "v2", "web", 2000})
-	v, err := NewVersus(Side{Result: a, Name: "r1"}, Side{Result: b, Name: "r2"})
+	v, err := analysis.NewVersus(analysis.Side{Result: a, Name: "r1"}, analysis.Side{Result: b, Name: "r2"})
 	if err != nil {
 		t.Fatal(err)
 	}

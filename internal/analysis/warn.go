@@ -1,46 +1,28 @@
 package analysis
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
 	"assay"
 	"assay/internal/stat"
-	"assay/internal/wording"
 )
 
 // What is worth a warning.
 const (
-	mostDropped = 0.05 // share of launches that were disqualified
-	mostBusy    = 0.01 // answers of "busy" per operation
-	mostLoop    = 0.05 // share of a figure that is the worker's own loop
+	maxDropped = 0.05 // share of launches that were disqualified
+	maxBusy    = 0.01 // answers of "busy" per operation
+	maxLoop    = 0.05 // share of a figure that is the worker's own loop
 )
-
-// UnequalDurability is the code of the warning that a ratio compares unlike
-// promises about the data.
-const UnequalDurability = "unequal-durability"
 
 // Warning is a doubt about a cell.
 type Warning struct {
-	assay.Warning
+	Doubt
 	// Launches counts those that gave the warning, of Of; both are 0 where
 	// it is about all of them together.
 	Launches, Of int
 	// Severity orders the warnings of one code: the worst case has the highest.
 	Severity float64
-}
-
-// String is the warning in one line.
-func (w Warning) String() string {
-	s := w.Code + ": " + w.Evidence
-	if w.Of > 0 {
-		s += fmt.Sprintf(" (in %d of %s)", w.Launches, wording.Plural(w.Of, "launch"))
-	}
-	if w.Advice != "" {
-		s += "; advice: " + w.Advice
-	}
-	return wording.Clean(s)
 }
 
 // trialWarnings joins the warnings of a cell's trials. Those that differ in
@@ -56,7 +38,7 @@ func trialWarnings(trials []assay.Trial) []Warning {
 			if !known {
 				i = len(all)
 				index[kind] = i
-				all = append(all, Warning{Warning: w, Of: len(trials)})
+				all = append(all, Warning{Doubt: Reported{w}, Of: len(trials)})
 			}
 			if !seen[kind] {
 				all[i].Launches++
@@ -79,28 +61,25 @@ func dropNumbers(r rune) rune {
 // warnOfTrials adds the doubts that a row's own trials raise together.
 func (r *Row) warnOfTrials() {
 	measured, dropped := r.launches()
-	if kept := len(r.Counted()); r.Outcome == assay.OK && kept < stat.MinLaunches {
-		r.warn("few-launches", fmt.Sprintf("%d of at least %s", kept, wording.Plural(stat.MinLaunches, "launch")),
-			"give the run a larger budget").Severity = -float64(kept)
+	kept := len(r.Counted())
+	if r.Outcome == assay.OK && kept < stat.MinLaunches {
+		r.warn(FewLaunches{kept}, -float64(kept))
 	}
+	share := float64(dropped) / float64(measured)
 	switch {
-	case dropped > 0 && len(r.Counted()) == measured:
-		r.warn("disturbed", fmt.Sprintf("%d of %s disturbed by other programs or the hypervisor; they count, because too few others are left", dropped, wording.Plural(measured, "launch")),
-			"stop other programs on the machine, or use a quieter machine").Severity = float64(dropped) / float64(measured)
-	case float64(dropped) > mostDropped*float64(measured):
-		r.warn("dropped", fmt.Sprintf("%d of %s disturbed by other programs or the hypervisor, and not counted", dropped, wording.Plural(measured, "launch")),
-			"stop other programs on the machine, or use a quieter machine").Severity = float64(dropped) / float64(measured)
+	case dropped > 0 && kept == measured:
+		r.warn(Disturbed{dropped, measured}, share)
+	case float64(dropped) > maxDropped*float64(measured):
+		r.warn(Dropped{dropped, measured}, share)
 	}
-	if busy, has := r.Figure(assay.BusyOp); has && busy.Interval.Center > mostBusy {
-		r.warn("busy", fmt.Sprintf("%s answers of 'busy' per operation", wording.Digits(busy.Interval.Center)), "set busy_timeout").Severity = busy.Interval.Center
+	if busy, has := r.Figure(assay.BusyOp); has && busy.Interval.Center > maxBusy {
+		r.warn(Busy{busy.Interval.Center}, busy.Interval.Center)
 	}
-	if share := r.LoopShare(); share > mostLoop {
-		r.warn("own-loop", fmt.Sprintf("%s %% of the figure is the worker's own loop, not the driver", wording.Digits(100*share)),
-			"compare drivers of other languages by operations that take longer").Severity = share
+	if share := r.LoopShare(); share > maxLoop {
+		r.warn(OwnLoop{share}, share)
 	}
 	if s := stalled(r.Counted()); s > stat.StallLimit {
-		r.warn("stalls", fmt.Sprintf("the total time per operation is %s times that of the median window", wording.Digits(s)),
-			"look for checkpoints, compactions or collections; the figure includes them").Severity = s
+		r.warn(Stalls{s}, s)
 	}
 }
 
@@ -157,21 +136,18 @@ func (t *Table) warn() {
 			continue
 		}
 		if t.Systematic > t.Margin {
-			row.warn("noise", fmt.Sprintf("the baseline against itself (A/A test) differs by %s %%, more than its launches explain and than the margin of %s %%",
-				wording.Digits(100*t.Systematic), wording.Digits(100*t.Margin)), "run on a quieter machine, or accept a wider margin").Severity = t.Systematic
+			row.warn(Noisy{t.Systematic, t.Margin}, t.Systematic)
 		}
 		if f, _ := row.Figure(t.Primary.Name); !t.noiseKnown && f.Comparison != nil && f.Comparison.Verdict != stat.Undecided {
-			row.warn("unknown-noise", "this run has no A/A test of the baseline: its noise is unknown",
-				"check the outcome of the baseline's twin")
+			row.warn(UnknownNoise{}, 0)
 		}
 		if t.Changes && row.Durability == assay.DurabilityUnknown {
-			row.warn("unknown-durability", "the settings read back do not show what a power cut loses; not ranked",
-				"set what decides it in the profile, such as journal_mode and synchronous")
+			row.warn(UnknownDurability{}, 0)
 		}
 		row.warnOfRefutations()
 		if row.Reference != nil && row.Reference != row && row.Reference.Comparable() {
-			if why := t.unequal(row, row.Reference); why != "" {
-				row.warn(UnequalDurability, why, "set the durability explicitly in the profile")
+			if unlike := t.unequal(row, row.Reference); unlike != nil {
+				row.warn(*unlike, 0)
 			}
 		}
 	}
@@ -191,8 +167,7 @@ func (t *Table) warn() {
 func (r *Row) warnOfRefutations() {
 	for _, p := range r.Proofs {
 		if p.Refuted > 0 {
-			r.warn("refuted-durability", fmt.Sprintf("%s in %d of %d %s, where its settings claim %s", p.Kind.Words(), p.Refuted, p.States, p.Fault.Times(p.States),
-				class(p.Claimed)), "use other settings, or rely on less").Severity = float64(p.Refuted) / float64(p.States)
+			r.warn(Refuted{p}, float64(p.Refuted)/float64(p.States))
 		}
 	}
 }
@@ -206,24 +181,22 @@ func (t *Table) warnOfScans() {
 	}
 	for _, row := range t.Rows {
 		if strings.HasPrefix(row.QueryPlan, "SCAN") {
-			row.warn("scan", fmt.Sprintf("the target reads the whole table (%s), but %s looks rows up (%s)",
-				wording.Clean(row.QueryPlan), t.Rows[i].Name(), wording.Clean(t.Rows[i].QueryPlan)), "look for a missing primary key or index")
+			row.warn(Scan{row.QueryPlan, t.Rows[i].Name(), t.Rows[i].QueryPlan}, 0)
 		}
 	}
 }
 
 // warn adds a doubt about the row as a whole.
-func (r *Row) warn(code, evidence, advice string) *Warning {
-	r.Warnings = append(r.Warnings, Warning{Warning: assay.Warning{Code: code, Evidence: evidence, Advice: advice}})
-	return &r.Warnings[len(r.Warnings)-1]
+func (r *Row) warn(d Doubt, severity float64) {
+	r.Warnings = append(r.Warnings, Warning{Doubt: d, Severity: severity})
 }
 
 // Codes returns the codes of the row's warnings, each once.
 func (r *Row) Codes() []string {
 	var codes []string
 	for _, w := range r.Warnings {
-		if !slices.Contains(codes, w.Code) {
-			codes = append(codes, w.Code)
+		if code := w.Code(); !slices.Contains(codes, code) {
+			codes = append(codes, code)
 		}
 	}
 	return codes

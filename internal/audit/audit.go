@@ -10,6 +10,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -242,14 +243,17 @@ func (e *Evidence) compare(f *Finding, a, b *analysis.Row) {
 	e.Verdict, e.Reason = expect(e.Comparison, a.Rule(b), here, metric.HigherBetter)
 }
 
+// ofTime are the doubts that time is in figures that were not measured together.
+var ofTime = []string{analysis.Drift{}.Code(), analysis.Autocorrelation{}.Code()}
+
 // unsound says which doubt forbids a verdict. What a source quotes is judged as
 // it was published, unlike promises about the data included.
 func (e *Evidence) unsound(f *Finding, a, b *analysis.Row) string {
 	for _, d := range e.Doubts {
-		if d.Code == analysis.UnequalDurability && f.Claim.Provenance != published.Quoted && a.Cell.Profile == b.Cell.Profile {
+		if d.Code() == analysis.UnequalDurability && f.Claim.Provenance != published.Quoted && a.Cell.Profile == b.Cell.Profile {
 			return d.String()
 		}
-		if !e.Paired && (d.Code == "drift" || d.Code == "autocorrelation") {
+		if !e.Paired && slices.Contains(ofTime, d.Code()) {
 			return "not measured in the same launches, with " + d.String()
 		}
 	}
@@ -259,21 +263,26 @@ func (e *Evidence) unsound(f *Finding, a, b *analysis.Row) string {
 // doubt collects what is to be known about the figures. That a row promises
 // something else about the data than its own reference is not about these two.
 func (e *Evidence) doubt(a, b *analysis.Row) {
-	if why := a.Unequal(b); why != "" {
-		e.Doubts = append(e.Doubts, Doubt{Warning: analysis.Warning{Warning: assay.Warning{Code: analysis.UnequalDurability, Evidence: why}}})
+	if unlike := a.Unequal(b); unlike != nil {
+		e.Doubts = append(e.Doubts, Doubt{Warning: analysis.Warning{Doubt: *unlike}})
 	}
 	for i, row := range []*analysis.Row{a, b} {
 		other := []*analysis.Row{b, a}[i]
 		for _, w := range row.Warnings {
 			d := Doubt{coordinates([]map[string]string{e.Comparison.A, e.Comparison.B}[i]), w}
-			if slices.Contains(other.Warnings, w) {
+			if contains(other.Warnings, w) {
 				d.Cell = ""
 			}
-			if w.Code != analysis.UnequalDurability && !slices.Contains(e.Doubts, d) {
+			if w.Code() != analysis.UnequalDurability && !contains(e.Doubts, d) {
 				e.Doubts = append(e.Doubts, d)
 			}
 		}
 	}
+}
+
+// contains is slices.Contains for values that == does not compare.
+func contains[T any](all []T, one T) bool {
+	return slices.ContainsFunc(all, func(other T) bool { return reflect.DeepEqual(one, other) })
 }
 
 // open tells whether more measuring can tell what cannot be told now.
@@ -286,7 +295,7 @@ func (f Finding) doubts() []Doubt {
 	var all []Doubt
 	for _, e := range f.Evidence {
 		for _, d := range e.Doubts {
-			if !slices.Contains(all, d) {
+			if !contains(all, d) {
 				all = append(all, d)
 			}
 		}

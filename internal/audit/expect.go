@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"assay/internal/analysis"
+	"assay/internal/report"
 	"assay/internal/stat"
 	"assay/published"
 )
@@ -16,7 +17,7 @@ func expect(p published.Comparison, rule stat.Rule, here analysis.Comparison, hi
 		return expectSize(p, rule, gain(here.Ratio, higherBetter))
 	}
 	if here.Verdict == stat.Undecided {
-		return Unknown, "undecided: " + here.Why()
+		return Unknown, "undecided: " + report.Why(here)
 	}
 	is := here.Verdict
 	holds := map[published.Expectation]bool{

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/analysis"
+	"assay/internal/report"
 	"assay/published"
 )
 
@@ -85,7 +87,7 @@ func (f Finding) missed() string {
 func (f Finding) codes() []string {
 	var codes []string
 	for _, d := range f.doubts() {
-		codes = append(codes, d.Code)
+		codes = append(codes, d.Code())
 	}
 	slices.Sort(codes)
 	return slices.Compact(codes)
@@ -173,10 +175,14 @@ func (f Finding) addTo(b *strings.Builder) {
 
 // String is the doubt in one line.
 func (d Doubt) String() string {
-	if d.Cell == "" {
-		return d.Warning.String()
+	text := report.WarningLine(d.Warning)
+	if unlike, is := d.Doubt.(analysis.UnlikePromises); is { // the claim chose the two profiles: there is nothing to set
+		text = d.Code() + ": " + report.Evidence(unlike)
 	}
-	return d.Cell + ": " + d.Warning.String()
+	if d.Cell != "" {
+		text = d.Cell + ": " + text
+	}
+	return text
 }
 
 // cell keeps text from ending a table's cell.

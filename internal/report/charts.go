@@ -127,7 +127,7 @@ func chartRow(t *analysis.Table, row *analysis.Row, cells func() []chart.Cell) c
 		r.Cells = cells()
 		return r
 	}
-	r.Text = wording.Clean(string(row.Outcome) + analysis.ReasonOf(row))
+	r.Text = ended(row)
 	return r
 }
 

@@ -226,14 +226,15 @@ func marks(r *analysis.Row, n *notes) string {
 		case slices.Contains(r.Codes(), analysis.UnequalDurability):
 			unequal = true
 		default:
-			all = append(all, n.mark(wording.Clean("undecided: "+c.Why())))
+			all = append(all, n.mark(wording.Clean("undecided: "+Why(*c))))
 		}
 	}
 	for _, w := range r.Warnings {
-		if unequal && w.Code == analysis.UnequalDurability {
-			w.Evidence = "undecided, since " + w.Evidence
+		introduction := ""
+		if unequal && w.Code() == analysis.UnequalDurability {
+			introduction = "undecided, since "
 		}
-		all = append(all, n.mark(w.String()))
+		all = append(all, n.mark(warningLine(w, introduction)))
 	}
 	if r.Cell.AsPublished {
 		all = append(all, n.mark("as-published: this condition is as published, faults included"))

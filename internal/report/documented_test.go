@@ -43,8 +43,59 @@ func TestWarningsAreDocumented(t *testing.T) {
 	}
 }
 
-// givenWarnings are the codes of warnings in Go source: the first argument of
-// calls of warn, and the codes of literals that have evidence.
+// Every kind of doubt has a sentence, and an advice that is not empty.
+func TestDoubtsHaveWords(t *testing.T) {
+	said := map[string]bool{}
+	inspect(sources(t, "."), func(n ast.Node) {
+		clause, ok := n.(*ast.CaseClause)
+		if !ok || len(clause.List) != 1 || len(clause.Body) == 0 {
+			return
+		}
+		kind, ok := clause.List[0].(*ast.SelectorExpr)
+		answer, is := clause.Body[len(clause.Body)-1].(*ast.ReturnStmt)
+		if ok && is {
+			said[kind.Sel.Name] = true
+			if advice := answer.Results[len(answer.Results)-1]; len(answer.Results) == 2 && isEmpty(advice) {
+				t.Errorf("the doubt %s has no advice", kind.Sel.Name)
+			}
+		}
+	})
+	kinds := 0
+	inspect(sources(t, "../analysis"), func(n ast.Node) {
+		if kind, code := doubtIn(n); code != nil && kind != "Reported" {
+			kinds++
+			if !said[kind] {
+				t.Errorf("the doubt %s has no sentence in this package", kind)
+			}
+		}
+	})
+	if kinds < 20 {
+		t.Errorf("found %d kinds of doubts, want all", kinds)
+	}
+}
+
+// isEmpty tells whether an expression is the empty string.
+func isEmpty(e ast.Expr) bool {
+	literal, is := e.(*ast.BasicLit)
+	return is && literal.Value == `""`
+}
+
+// doubtIn are the name of a kind of doubt and its code, nil where the node is none.
+func doubtIn(n ast.Node) (kind string, code ast.Expr) {
+	f, ok := n.(*ast.FuncDecl)
+	if !ok || f.Recv == nil || f.Name.Name != "Code" || len(f.Body.List) != 1 {
+		return "", nil
+	}
+	name, ok := f.Recv.List[0].Type.(*ast.Ident)
+	answer, is := f.Body.List[0].(*ast.ReturnStmt)
+	if !ok || !is {
+		return "", nil
+	}
+	return name.Name, answer.Results[0]
+}
+
+// givenWarnings are the codes of warnings in Go source: those of doubts, and of
+// literals that have evidence.
 func givenWarnings(t *testing.T, root string) (codes []string) {
 	t.Helper()
 	files := sources(t, root)
@@ -57,13 +108,19 @@ func givenWarnings(t *testing.T, root string) (codes []string) {
 		}
 	})
 	inspect(files, func(n ast.Node) {
+		if _, code := doubtIn(n); code != nil {
+			if text := textOf(code, constants); text != "" {
+				codes = append(codes, text)
+			}
+			return
+		}
 		code, advice := warningIn(n)
 		text := textOf(code, constants)
 		if text == "" {
 			return // no warning, or one that is handed on
 		}
 		codes = append(codes, text)
-		if is, ok := advice.(*ast.BasicLit); advice == nil || ok && is.Value == `""` {
+		if advice == nil || isEmpty(advice) {
 			t.Errorf("the warning %s has no advice", text)
 		}
 	})
@@ -102,25 +159,22 @@ func inspect(files []*ast.File, look func(ast.Node)) {
 
 // warningIn are a warning's code and advice, nil where the node is none.
 func warningIn(n ast.Node) (code, advice ast.Expr) {
-	switch n := n.(type) {
-	case *ast.CallExpr:
-		if s, ok := n.Fun.(*ast.SelectorExpr); ok && s.Sel.Name == "warn" && len(n.Args) == 3 {
-			return n.Args[0], n.Args[2]
-		}
-	case *ast.CompositeLit:
-		parts := map[string]ast.Expr{}
-		for _, e := range n.Elts {
-			if pair, ok := e.(*ast.KeyValueExpr); ok {
-				if key, ok := pair.Key.(*ast.Ident); ok {
-					parts[key.Name] = pair.Value
-				}
+	literal, ok := n.(*ast.CompositeLit)
+	if !ok {
+		return nil, nil
+	}
+	parts := map[string]ast.Expr{}
+	for _, e := range literal.Elts {
+		if pair, ok := e.(*ast.KeyValueExpr); ok {
+			if key, ok := pair.Key.(*ast.Ident); ok {
+				parts[key.Name] = pair.Value
 			}
 		}
-		if parts["Evidence"] != nil {
-			return parts["Code"], parts["Advice"]
-		}
 	}
-	return nil, nil
+	if parts["Evidence"] == nil {
+		return nil, nil
+	}
+	return parts["Code"], parts["Advice"]
 }
 
 // textOf is the text of a string, or of a constant that is one; empty where it

@@ -14,11 +14,7 @@ import (
 func effect(t *analysis.Table, row *analysis.Row) string {
 	f, has := row.Figure(t.Primary.Name)
 	if !has || f.Comparison == nil {
-		why := string(row.Outcome)
-		if row.Reason != "" {
-			why += ": " + row.Reason
-		}
-		return "not measured (" + wording.Clean(why) + ")"
+		return "not measured (" + ended(row) + ")"
 	}
 	c := *f.Comparison
 	with := c.Ratio
@@ -34,7 +30,7 @@ func effect(t *analysis.Table, row *analysis.Row) string {
 	case stat.Equivalent:
 		return wording.Ratio(with, "no difference (%s [%s, %s])")
 	}
-	return wording.Ratio(with, "undecided (%s [%s, %s])") + ": " + c.Why()
+	return wording.Ratio(with, "undecided (%s [%s, %s])") + ": " + Why(c)
 }
 
 // addFactors shows which settings made the difference.

@@ -83,7 +83,7 @@ func ownRelation(a, b *analysis.Row, metric assay.Metric) (ratio, verdict string
 	c := line.Comparison
 	verdict = string(c.Verdict)
 	if c.Verdict == stat.Undecided {
-		verdict += ": " + c.Why()
+		verdict += ": " + Why(c)
 	}
 	if c.Ratio.N == 0 {
 		return "not compared", wording.Clean(verdict)

@@ -119,7 +119,7 @@ func viewRow(t *analysis.Table, id string, row *analysis.Row, columns []column, 
 			v.Cells = append(v.Cells, c.value(row))
 		}
 	} else {
-		why := wording.Clean(string(row.Outcome) + analysis.ReasonOf(row))
+		why := ended(row)
 		if row.Outcome == assay.OK {
 			why = "no figure of " + t.Primary.Name
 		}

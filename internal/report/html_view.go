@@ -284,15 +284,17 @@ func (r *Report) warningViews() []warningView {
 		for _, row := range t.Rows {
 			seen := map[string]bool{}
 			for _, w := range row.Warnings {
-				v := byCode[w.Code]
+				code := w.Code()
+				v := byCode[code]
 				if v == nil {
-					v = &warningView{Code: wording.Clean(w.Code), Example: wording.Clean(w.Evidence), Advice: wording.Clean(w.Advice)}
-					byCode[w.Code] = v
+					evidence, advice := words(w.Doubt)
+					v = &warningView{Code: wording.Clean(code), Example: wording.Clean(evidence), Advice: wording.Clean(advice)}
+					byCode[code] = v
 				}
-				if !seen[w.Code] {
+				if !seen[code] {
 					v.Rows++
 				}
-				seen[w.Code] = true
+				seen[code] = true
 				if title := t.Title; !slices.Contains(v.Tables, title) {
 					v.Tables = append(v.Tables, title)
 				}

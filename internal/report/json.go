@@ -247,7 +247,8 @@ func toJSONRow(r *analysis.Row) jsonRow {
 		Outcome: r.Outcome, Reason: r.Reason, Durability: r.Durability, Reference: r.Reference.ID(), Rank: r.Rank,
 		Figures: convert(r.Figures, toJSONFigure),
 		Warnings: convert(r.Warnings, func(w analysis.Warning) jsonWarning {
-			return jsonWarning{w.Code, w.Evidence, w.Advice, w.Launches, w.Of}
+			evidence, advice := words(w.Doubt)
+			return jsonWarning{w.Code(), evidence, advice, w.Launches, w.Of}
 		}),
 		DSN: r.DSN, Each: convert(r.Each, same), Settings: convert(r.Settings, toJSONSetting), QueryPlan: r.QueryPlan,
 		Trials: convert(r.Trials, toJSONTrial),
@@ -258,7 +259,7 @@ func toJSONFigure(f analysis.Figure) jsonFigure {
 	j := jsonFigure{Metric: f.Metric.Name, Unit: f.Metric.Unit, jsonInterval: toJSONInterval(f.Interval)}
 	if c := f.Comparison; c != nil {
 		ratio := toJSONInterval(c.Ratio)
-		j.Ratio, j.Verdict, j.Reason, j.MoreLaunches = &ratio, c.Verdict, c.Why(), c.MoreLaunches()
+		j.Ratio, j.Verdict, j.Reason, j.MoreLaunches = &ratio, c.Verdict, Why(*c), c.MoreLaunches()
 	}
 	return j
 }

@@ -43,7 +43,7 @@ func (r *Report) knowLines(a analysis.Answer, m *matrix, s Screen, limit int) []
 
 // words are the finding in a line or two.
 func (f finding) words(s Screen) string {
-	evidence := wording.Clean(f.worst.Evidence)
+	evidence := Evidence(f.worst.Doubt)
 	if f.worst.Of > 1 && f.worst.Launches > 0 {
 		evidence += fmt.Sprintf(" (in %d of %s)", f.worst.Launches, wording.Plural(f.worst.Of, "launch"))
 	}
@@ -69,7 +69,7 @@ func (r *Report) outcomeFindings() []finding {
 			}
 			f := byOutcome[row.Outcome]
 			if f == nil {
-				f = &finding{code: string(row.Outcome), where: row.Name() + ", " + r.label(t), worst: analysis.Warning{Warning: assay.Warning{Evidence: row.Reason}}}
+				f = &finding{code: string(row.Outcome), where: row.Name() + ", " + r.label(t), worst: analysis.Warning{Doubt: analysis.Reported{Warning: assay.Warning{Evidence: row.Reason}}}}
 				byOutcome[row.Outcome] = f
 			}
 			f.rows++
@@ -104,7 +104,7 @@ func (r *Report) warningFindings(m *matrix) []finding {
 				}
 				f.rows++
 				for _, w := range e.row.Warnings {
-					if w.Code == code && (f.where == "" || w.Severity > f.worst.Severity) {
+					if w.Code() == code && (f.where == "" || w.Severity > f.worst.Severity) {
 						f.worst, f.where = w, e.row.Name()+", "+l.label
 					}
 				}

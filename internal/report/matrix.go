@@ -112,7 +112,7 @@ func newEntry(e analysis.Entry, t *analysis.Table, whole bool, everywhere map[st
 	case analysis.Open:
 		entry.text, entry.look = entry.text+markOpen, open
 	}
-	if slices.ContainsFunc(e.Row.Warnings, func(w analysis.Warning) bool { return alerts(w.Code) && !everywhere[w.Code] }) {
+	if slices.ContainsFunc(e.Row.Warnings, func(w analysis.Warning) bool { return alerts(w.Code()) && !everywhere[w.Code()] }) {
 		entry.text, entry.alert = entry.text+markAlert, true
 	}
 	return entry

@@ -110,7 +110,7 @@ func wouldDecide(t *analysis.Table, k *analysis.Ranking, rows []*analysis.Row) s
 		if c.Verdict != stat.Undecided {
 			continue
 		}
-		reason = cmp.Or(reason, c.Why())
+		reason = cmp.Or(reason, Why(c))
 		if c.MoreLaunches() == 0 {
 			more = 0
 			break

@@ -234,7 +234,7 @@ func (r *Report) failures(row *analysis.Row) string {
 		for _, other := range t.Rows {
 			if other.Name() == row.Name() && other.Outcome != assay.OK && other.Outcome != assay.NotRun {
 				n++
-				why = cmp.Or(why, wording.Clean(string(other.Outcome)+analysis.ReasonOf(other)))
+				why = cmp.Or(why, ended(other))
 			}
 		}
 	}
@@ -247,7 +247,7 @@ func (r *Report) unrankedLines(s Screen) []string {
 	var reasons []string
 	for _, t := range r.Tables {
 		for _, row := range t.Rows {
-			why := wording.Clean(string(row.Outcome) + analysis.ReasonOf(row))
+			why := ended(row)
 			if row.Outcome == assay.OK {
 				why = "the settings that were read back do not tell what a power cut loses"
 			}

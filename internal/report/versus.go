@@ -23,9 +23,7 @@ func WriteVersus(v *analysis.Versus, w io.Writer, format string) error {
 func versusDocument(v *analysis.Versus) document {
 	var d document
 	d.add(subheading, "%s against %s", v.A.Name, v.B.Name)
-	for _, doubt := range v.Doubts {
-		d.add(item, "%s", doubt)
-	}
+	addRunDifference(&d, v.Runs)
 	counts := map[stat.Verdict]int{}
 	g := &grid{header: []string{"operation", "cells", "A", "B", "A / B", "n", "verdict"}, right: []bool{2: true, 3: true, 4: true, 5: true, 6: false}}
 	for _, l := range v.Lines {
@@ -38,6 +36,21 @@ func versusDocument(v *analysis.Versus) document {
 	addAlone(v, &d, v.A.Name, v.OnlyA)
 	addAlone(v, &d, v.B.Name, v.OnlyB)
 	return d
+}
+
+// addRunDifference says what else differs between two runs; nothing of one run.
+func addRunDifference(d *document, runs *analysis.RunDifference) {
+	if runs == nil {
+		return
+	}
+	d.add(item, "two runs: launches are not paired, and what changed between %s and %s is in every ratio, noise or not",
+		runs.Started[0].Format("2006-01-02 15:04"), runs.Started[1].Format("2006-01-02 15:04"))
+	for _, fact := range runs.Host {
+		d.add(item, "%s: %s against %s", fact.Name, fact.Values[0], fact.Values[1])
+	}
+	if runs.Plan {
+		d.add(item, "the text of the plan is not the same")
+	}
 }
 
 func addAlone(v *analysis.Versus, d *document, name string, cells []string) {
@@ -67,10 +80,10 @@ func lineCells(l analysis.VersusLine) []string {
 	}
 	verdict := string(c.Verdict)
 	if c.Reason != "" {
-		verdict += ": " + c.Why()
+		verdict += ": " + Why(c)
 	}
-	if l.Unequal != "" && l.A.Cell.Profile != l.B.Cell.Profile {
-		verdict += "; " + analysis.UnequalDurability + ": " + l.Unequal
+	if l.Unequal != nil && l.A.Cell.Profile != l.B.Cell.Profile {
+		verdict += "; " + analysis.UnequalDurability + ": " + promises(*l.Unequal)
 	}
 	return []string{wording.Clean(l.Title), wording.Clean(l.Cell), figures[0], figures[1], ratio, n, wording.Clean(verdict)}
 }

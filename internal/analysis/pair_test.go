@@ -1,0 +1,50 @@
+package analysis
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"assay"
+	"assay/internal/analysis/analysistest"
+)
+
+func TestPairing(t *testing.T) {
+	trial := func(launch int, minute int, ns float64, outcome assay.Outcome, disqualified bool) assay.Trial {
+		return assay.Trial{Launch: launch, Outcome: outcome, Disqualified: disqualified,
+			Started: analysistest.SampleStart.Add(time.Duration(minute) * time.Minute), Figures: map[string]float64{"ns/op": ns}}
+	}
+	row := &Row{Trials: []assay.Trial{
+		trial(1, 10, 11, assay.OK, false), trial(2, 20, 12, assay.OK, true),
+		trial(3, 30, 13, assay.OK, false), trial(4, 40, 14, assay.NotApplied, false),
+		trial(5, 50, 15, assay.OK, false),
+	}}
+	other := &Row{Trials: []assay.Trial{
+		trial(1, 11, 21, assay.OK, false), trial(2, 20, 22, assay.OK, false),
+		trial(3, 30, 23, assay.OK, false), trial(4, 40, 24, assay.OK, false), trial(5, 50, 25, assay.Failed, false),
+	}}
+	figures, partners := pair(row, other, "ns/op")
+	if !slices.Equal(figures, []float64{11, 13}) || !slices.Equal(partners, []float64{21, 23}) {
+		t.Errorf("got %v with %v", figures, partners)
+	}
+	row.disturbed = true
+	figures, partners = pair(row, other, "ns/op")
+	if !slices.Equal(figures, []float64{11, 12, 13}) || !slices.Equal(partners, []float64{21, 22, 23}) {
+		t.Errorf("where disturbed launches count, got %v with %v", figures, partners)
+	}
+}
+
+func TestLaunchesOfOneLayoutAreOnePair(t *testing.T) {
+	row, other := &Row{}, &Row{}
+	for launch, figures := range [][2]float64{{100, 50}, {400, 50}, {200, 200}} {
+		for i, r := range []*Row{row, other} {
+			r.Trials = append(r.Trials, assay.Trial{Group: "g", Launch: launch + 1, Layout: launch%2 + 1, Outcome: assay.OK,
+				Figures: map[string]float64{assay.NsPerOp: figures[i]}})
+		}
+	}
+	x, y := pair(row, other, assay.NsPerOp)
+	if len(x) != 2 || math.Abs(x[0]-math.Sqrt(100*200)) > 1e-9 || x[1] != 400 || math.Abs(y[0]-100) > 1e-9 || y[1] != 50 {
+		t.Errorf("%v, %v", x, y)
+	}
+}
