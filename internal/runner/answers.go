@@ -207,12 +207,12 @@ func (r *Runner) expectBehind(ctx context.Context, j *job) (err error) {
 	}
 	done := oracle.Done{Warm: j.warm, Measured: j.Operation.Count}
 	ordered := j.Cell.Clients == 1
-	key := fmt.Sprint(j.data.Digest, oracle.Name(j.Operation, j.trace, done), j.behind, ordered, j.engine())
+	key := fmt.Sprint(j.data.Digest, oracle.Name(j.Operation, j.trace, done), j.behind, ordered, j.engine.plays())
 	known, ok := r.told[key]
 	if !ok {
 		limited, cancel := context.WithTimeout(ctx, r.config.Timeout/2)
 		defer cancel()
-		known, err = oracle.Behind(limited, j.data, j.Operation, j.trace, done, j.behind, j.Cell.Clients, j.engine())
+		known, err = oracle.Behind(limited, j.data, j.Operation, j.trace, done, j.behind, j.Cell.Clients, j.engine.plays())
 		if err != nil && limited.Err() == nil || ctx.Err() != nil {
 			return err
 		}
@@ -220,14 +220,6 @@ func (r *Runner) expectBehind(ctx context.Context, j *job) (err error) {
 	}
 	j.told = known
 	return nil
-}
-
-// engine is the one that the oracle's knowledge is to be true of.
-func (j *job) engine() oracle.Engine {
-	if j.served {
-		return oracle.PostgreSQL
-	}
-	return oracle.SQLite
 }
 
 // runBehind has the clients go on behind the block, and compares what they answer.

@@ -22,38 +22,6 @@ import (
 	"assay/kit/wire"
 )
 
-// failure is how measuring a cell ended badly: data, not an error of the run.
-type failure struct {
-	outcome assay.Outcome
-	reason  string
-}
-
-func (f *failure) Error() string { return string(f.outcome) + ": " + f.reason }
-
-// fail makes a failure of an error from the worker or the system. The run's
-// own end (Ctrl-C) is no failure of a cell and passes through.
-func fail(doing string, err error) error {
-	if err == nil || errors.Is(err, context.Canceled) {
-		return err
-	}
-	var known *failure
-	if errors.As(err, &known) {
-		return err
-	}
-	reason := doing + ": " + err.Error()
-	var remote *wire.Error
-	var ended *process.ExitError
-	switch {
-	case errors.As(err, &remote) && remote.Code == wire.Unsupported:
-		return &failure{assay.Unsupported, reason}
-	case errors.As(err, &ended) && ended.Code == process.NotInstalled:
-		return &failure{assay.Unsupported, reason}
-	case errors.Is(err, process.ErrTimeout):
-		return &failure{assay.TimedOut, reason}
-	}
-	return &failure{assay.Failed, reason}
-}
-
 // instance is a running worker with an open database.
 type instance struct {
 	*member
@@ -111,7 +79,6 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 	j := in.first
 	var program string
 	program, in.layout = j.program.path(launch)
-	var err error
 	if err := in.r.time.during(assay.StageCopy, func() error { return in.copyData(j) }); err != nil {
 		return own("copy the data", err)
 	}
@@ -120,22 +87,16 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 			return &failure{assay.Unsupported, err.Error()}
 		}
 	}
-	settings := j.Profile.Settings
-	if j.served {
-		settings = nil // they are the server's
-		if err := in.r.time.during(assay.StageStart, func() error { return in.startServer(ctx) }); err != nil {
+	var settings map[string]string
+	err := in.r.time.during(assay.StageStart, func() (err error) {
+		if settings, under, err = j.engine.start(ctx, in, under); err != nil {
 			return err
 		}
-		if len(under) > 0 { // a tracer: it is the server that writes
-			under = syncs.Attach(under, in.server.Processes())
-		}
-	}
-	err = in.r.time.during(assay.StageStart, func() error {
 		in.worker, err = startWorker(ctx, in.r.config, program, process.Options{Dir: in.dir, Under: under, CPUs: j.cpus()})
-		return err
+		return notStarted(err)
 	})
 	if err != nil {
-		return notStarted(err)
+		return err
 	}
 	request := wire.Open{Path: in.address(), Settings: settings, Once: in.withPath(j.Profile.Once), Each: in.withPath(j.Profile.Each),
 		Readers: in.asked.readers, Idle: in.asked.idle, Writers: in.asked.writers, Lazy: in.asked.lazy}
@@ -150,102 +111,13 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 	if err := in.opened.Check(); err != nil {
 		return untrue(wire.TypeOpen, err)
 	}
-	if in.server != nil {
-		if err := in.ofServer(); err != nil {
-			return err
-		}
+	if err := in.ofServer(); err != nil {
+		return err
 	}
 	if in.asked.lazy {
 		return nil // to read settings opens connections: it is done after the load
 	}
 	return in.readSettings(ctx)
-}
-
-// copyData makes the instance's folder with its copy of the data, or takes one
-// over that an instance of an earlier launch had.
-func (in *instance) copyData(j *job) (err error) {
-	if j.cluster != nil {
-		if in.dir, err = in.r.config.Work.folder(); err != nil {
-			return err
-		}
-		in.path = filepath.Join(in.dir, "data.db")
-		return cluster.Copy(in.path, j.cluster.Path)
-	}
-	var source dataset.Source = j.data
-	if j.store != nil {
-		source = j.store
-	}
-	take := in.r.config.Work.copies.New
-	if in.reuse = reusable(in.jobs); in.reuse {
-		take = in.r.config.Work.copies.Take
-	}
-	if in.copied, err = take(source); err != nil {
-		return err
-	}
-	in.dir, in.path = in.copied.Dir, in.copied.Path()
-	return nil
-}
-
-// reusable tells whether another launch may have an instance's copy of the
-// data: nothing that is measured changes it, and nothing asks for data that no
-// cache has seen.
-func reusable(jobs []*job) bool {
-	return !slices.ContainsFunc(jobs, func(j *job) bool {
-		return j.Operation.Changes || j.Operation.Cold || j.Operation.Call()
-	})
-}
-
-// leave gives the copy back, or removes it with its folder.
-func (in *instance) leave() error {
-	dir, copied := in.dir, in.copied
-	in.dir, in.copied = "", nil
-	if copied != nil && in.reuse {
-		return in.r.config.Work.copies.Give(copied)
-	}
-	return os.RemoveAll(dir)
-}
-
-// address is what the database is opened by: its path, or the folder of its
-// server's socket.
-func (in *instance) address() string {
-	if in.server != nil {
-		return in.server.Socket()
-	}
-	return in.path
-}
-
-// rawDSN puts the database's path into a DSN: escaped where it is a URI.
-func (in *instance) rawDSN(raw string) string {
-	path := in.address()
-	if strings.HasPrefix(raw, "file:") {
-		path = escaped(path)
-	}
-	return strings.ReplaceAll(raw, "{{path}}", path)
-}
-
-// escaped is a path as a file: URI has it.
-func escaped(path string) string { return (&url.URL{Path: path}).EscapedPath() }
-
-// quoted is a path as a text between quotes has it in SQL.
-func quoted(path string) string { return strings.ReplaceAll(path, "'", "''") }
-
-// withoutPath puts {{path}} back for the database's path, however it is
-// written.
-func (in *instance) withoutPath(text string) string {
-	for _, path := range []string{escaped(in.address()), quoted(in.address()), in.address()} {
-		text = strings.ReplaceAll(text, path, "{{path}}")
-	}
-	return text
-}
-
-// withPath puts the database's path into SQL.
-func (in *instance) withPath(statements []string) []string {
-	path := quoted(in.address())
-	out := make([]string, len(statements))
-	for i, text := range statements {
-		out[i] = strings.ReplaceAll(text, "{{path}}", path)
-	}
-	return out
 }
 
 // call sends a request with the plan's time limit.
@@ -267,7 +139,7 @@ func (in *instance) call(ctx context.Context, kind string, request, reply any) e
 func (in *instance) readSettings(ctx context.Context) error {
 	var read wire.SettingsRead
 	err := in.r.time.during(assay.StageSettings, func() error {
-		return in.call(ctx, wire.TypeSettings, wire.Settings{Names: settingsToRead(in.first)}, &read)
+		return in.call(ctx, wire.TypeSettings, wire.Settings{Names: in.first.engine.settings(in.first)}, &read)
 	})
 	if err != nil {
 		return err
@@ -375,15 +247,12 @@ func (in *instance) verifyState(ctx context.Context, j *job) (string, error) {
 		return "", nil
 	}
 	check := j.Operation.Check
-	request := wire.Verify{SQL: check.SQL}
-	if j.store != nil {
-		request = wire.Verify{All: true}
-	}
-	for _, t := range check.Returns {
-		request.Returns = append(request.Returns, string(t))
-	}
 	var found wire.Verified
-	if err := in.r.time.during(assay.StageVerify, func() error { return in.call(ctx, wire.TypeVerify, request, &found) }); err != nil {
+	err := in.r.time.during(assay.StageVerify, func() (err error) {
+		found, err = in.readAll(ctx, j, *check)
+		return err
+	})
+	if err != nil {
 		return "", err
 	}
 	if found.Digest != j.state {
@@ -422,9 +291,7 @@ func (in *instance) kill() {
 	if in.worker != nil {
 		in.worker.Kill()
 	}
-	if in.server != nil {
-		in.server.Kill()
-	}
+	in.killServer()
 	in.noteUsed()
 	if in.dir != "" {
 		_ = os.RemoveAll(in.dir) // swept at the next start if it cannot be removed now
@@ -437,55 +304,5 @@ func (in *instance) noteUsed() {
 	if in.worker != nil {
 		in.used += in.worker.Usage()
 	}
-	if in.server != nil {
-		in.used += in.server.Used()
-	}
-}
-
-// trial starts the record of a job in a launch, with all that is known before
-// measuring.
-func (in *instance) trial(j *job, launch int, mode assay.Mode) assay.Trial {
-	t := newTrial(in.member, j, launch, mode)
-	t.Layout = in.layout
-	t.Checked = j.checked()
-	in.recordSettings(&t, j.Operation)
-	t.DSN = in.withoutPath(in.opened.DSN)
-	for _, text := range in.opened.Each {
-		t.Each = append(t.Each, in.withoutPath(text))
-	}
-	t.Warnings = append(j.warnings(), in.storageWarning(j.Operation)...)
-	return t
-}
-
-func newTrial(m *member, j *job, launch int, mode assay.Mode) assay.Trial {
-	return assay.Trial{Cell: j.Cell, Group: m.group, Launch: launch, Twin: m.twin, Mode: mode, Outcome: assay.OK,
-		Figures: map[string]float64{}, Started: time.Now().UTC()}
-}
-
-// end gives a trial the outcome of an error. It returns the error where that
-// is no outcome of a cell.
-func end(t *assay.Trial, err error) error {
-	if err == nil {
-		return nil
-	}
-	var f *failure
-	if !errors.As(err, &f) {
-		return err
-	}
-	if assay.Worse(t.Outcome, f.outcome) == f.outcome && t.Outcome != f.outcome {
-		t.Reason, t.Outcome = f.reason+makeRoom(f.reason), f.outcome
-	}
-	return nil
-}
-
-// makeRoom is what to do about a full disk or too many files, whoever met them: the
-// system's words are from here, SQLite's from a worker.
-func makeRoom(reason string) string {
-	if strings.Contains(reason, syscall.EMFILE.Error()) {
-		return "; raise the limit of open files (ulimit -n), or use fewer clients and connections"
-	}
-	if isFull(reason) || strings.Contains(reason, "disk is full") {
-		return "; free some space, or put the databases elsewhere by XDG_CACHE_HOME"
-	}
-	return ""
+	in.used += in.serverUsed()
 }

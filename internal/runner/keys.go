@@ -80,21 +80,25 @@ func (in *instance) verifyValues(ctx context.Context, v oracle.Values) error {
 
 // countKeys looks whether the store has as many keys as it may.
 func (in *instance) countKeys(ctx context.Context, j *job) error {
-	request := wire.Verify{SQL: j.keys.All.SQL}
-	for _, t := range j.keys.All.Returns {
-		request.Returns = append(request.Returns, string(t))
-	}
-	if j.store != nil {
-		request.SQL, request.All = "", true
-	}
-	var found wire.Verified
-	if err := in.call(ctx, wire.TypeVerify, request, &found); err != nil {
+	found, err := in.readAll(ctx, j, j.keys.All)
+	if err != nil {
 		return err
 	}
 	if found.Rows < int64(j.keys.Least) || found.Rows > int64(j.keys.Most) {
 		return wrongKeys("the store has %d keys, right are %d to %d", found.Rows, j.keys.Least, j.keys.Most)
 	}
 	return nil
+}
+
+// readAll asks for what a query over all the data answers.
+func (in *instance) readAll(ctx context.Context, j *job, q assay.Query) (wire.Verified, error) {
+	request := j.engine.everything(q)
+	for _, t := range q.Returns {
+		request.Returns = append(request.Returns, string(t))
+	}
+	var found wire.Verified
+	err := in.call(ctx, wire.TypeVerify, request, &found)
+	return found, err
 }
 
 func wrongKeys(format string, args ...any) error {

@@ -9,11 +9,11 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"time"
 
 	"assay"
+	"assay/internal/dataset"
 	"assay/kit/column"
 	"assay/kit/kv"
 	"assay/kit/process"
@@ -26,48 +26,50 @@ const loadTimeouts = 30
 
 func (r *Runner) loadLimit() time.Duration { return loadTimeouts * r.config.Timeout }
 
-// asStore makes a case of a key-value store measurable by its target: a store
-// takes it as it is, a SQL driver by the SQL and the settings that say the same.
-// Whether commits are synced is nothing to operations that change nothing.
-func asStore(c assay.Case, native bool) assay.Case {
+// keyValueStore is a store with files of its own, in the worker's process.
+type keyValueStore struct{ inWorker }
+
+func (keyValueStore) adapt(c assay.Case) (assay.Case, error) {
 	if !c.Operation.KV() {
-		return c
+		return c, &failure{assay.Unsupported, c.Cell.Driver + " is a key-value store: it runs no SQL"}
 	}
+	var err error
+	if c.Profile, err = withoutPostgres(c.Profile); err == nil {
+		c.Profile.Settings = storeSettings(c)
+	}
+	return c, err
+}
+
+// storeSettings are those of a case of a key-value store. Whether commits are
+// synced is nothing to operations that change nothing.
+func storeSettings(c assay.Case) map[string]string {
 	settings := maps.Clone(c.Profile.Settings)
 	if !c.Operation.Changes {
 		delete(settings, kv.Sync)
 	}
-	if !native {
-		settings = kv.InSQLite(settings)
-	}
-	c.Profile.Settings = settings
-	return c
+	return settings
 }
 
-// fits says why a target cannot run a case.
-func fits(c assay.Case, native bool, capabilities []string) error {
-	call := slices.Contains(capabilities, wire.CapCall)
-	switch {
-	case c.Operation.Call() && !call:
-		return &failure{assay.Unsupported, c.Cell.Driver + " has no operations of its own that a plan could call"}
-	case !c.Operation.Call() && call && !slices.Contains(capabilities, wire.CapSQL):
-		return &failure{assay.Unsupported, c.Cell.Driver + " runs operations of its own only, which a plan names by call"}
-	case native && !c.Operation.KV():
-		return &failure{assay.Unsupported, c.Cell.Driver + " is a key-value store: it runs no SQL"}
-	case c.Operation.Serve && !slices.Contains(capabilities, wire.CapHTTP):
-		return &failure{assay.Unsupported, "the worker " + c.Cell.Driver + " does not serve operations over HTTP"}
+func (keyValueStore) settings(*job) []string {
+	var names []string
+	for _, s := range kv.Settings {
+		names = append(names, s.Name)
 	}
-	return nil
+	return names
 }
 
-// fillStore has the job's data put into a store of its engine, or finds them
-// there.
-func (r *Runner) fillStore(ctx context.Context, j *job) error {
+func (keyValueStore) everything(assay.Query) wire.Verify { return wire.Verify{All: true} }
+
+func (keyValueStore) tracedSetting() string { return kv.Sync }
+
+// fill finds the data in a store of the engine, or has them put there.
+func (keyValueStore) fill(ctx context.Context, r *Runner, j *job) (store dataset.Source, err error) {
 	what := "the records in " + j.Cell.Driver
-	return r.limited(ctx, r.loadLimit(), what, j.data.Path+"|"+j.Cell.Build, func(ctx context.Context) (err error) {
-		j.store, err = j.data.Store(ctx, j.Cell.Build, func(path, records string) error { return r.loadRecords(ctx, j, path, records) })
+	err = r.limited(ctx, r.loadLimit(), what, j.data.Path+"|"+j.Cell.Build, func(ctx context.Context) (err error) {
+		store, err = j.data.Store(ctx, j.Cell.Build, func(path, records string) error { return r.loadRecords(ctx, j, path, records) })
 		return err
 	})
+	return store, err
 }
 
 // loadRecords has the job's worker load records without syncs, settle, and close

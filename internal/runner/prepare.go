@@ -3,20 +3,15 @@
 package runner
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"maps"
-	"path/filepath"
 	"runtime"
-	"slices"
 	"time"
 
 	"assay"
 	"assay/internal/dataset"
 	"assay/internal/oracle"
-	"assay/kit/process"
 	"assay/kit/wire"
 )
 
@@ -33,74 +28,13 @@ const (
 	warmShare = 10
 )
 
-// identify starts every program once and asks what it is, which fills targets
-// and stores. Those that do not say it are in refused, each with its *failure.
-func (r *Runner) identify(ctx context.Context) error {
-	config := r.config
-	targets, refused := map[string]assay.Target{}, map[string]error{}
-	r.targets, r.refused, r.stores, r.servers = targets, refused, map[string]bool{}, map[string]bool{}
-	r.can = map[string][]string{}
-	for _, key := range slices.Sorted(maps.Keys(config.Programs)) {
-		program := config.Programs[key]
-		worker, err := startWorker(ctx, config, program.Path, process.Options{})
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		var environment *EnvironmentError
-		if err = notStarted(err); errors.As(err, &environment) {
-			return err
-		}
-		if err != nil {
-			refused[key] = err
-			continue
-		}
-		said := worker.Hello().Target
-		r.stores[key] = slices.Contains(worker.Hello().Capabilities, wire.CapKV)
-		r.servers[key] = slices.Contains(worker.Hello().Capabilities, wire.CapPostgreSQL)
-		r.can[key] = worker.Hello().Capabilities
-		_, _ = stopWorker(ctx, config, worker) // it has nothing open that could fail to close
-		if r.servers[key] {
-			server, err := r.postgreSQL(ctx)
-			if err != nil {
-				refused[key] = err
-				continue
-			}
-			said.EngineVersion = server.Version
-		}
-		targets[key] = assay.Target{Driver: said.Driver, DriverVersion: cmp.Or(program.Version, said.DriverVersion), Engine: said.Engine,
-			EngineVersion: said.EngineVersion, Build: program.Digest, Facts: said.Facts, CompileOptions: said.CompileOptions,
-			Options: program.Options, Layouts: len(program.Layouts)}
-	}
-	if len(targets) == 0 && len(refused) > 0 {
-		key := slices.Min(slices.Collect(maps.Keys(refused)))
-		return fmt.Errorf("no worker can be measured; %s: %w", key, refused[key])
-	}
-	return nil
-}
-
-// startWorker and stopWorker keep to the plan's time limit.
-func startWorker(ctx context.Context, config Config, program string, options process.Options) (*process.Worker, error) {
-	limited, cancel := context.WithTimeout(ctx, config.Timeout)
-	defer cancel()
-	options.Trace = config.Wire
-	return process.Start(limited, program, options)
-}
-
-func stopWorker(ctx context.Context, config Config, worker *process.Worker) (wire.Closed, error) {
-	limited, cancel := context.WithTimeout(ctx, config.Timeout)
-	defer cancel()
-	return worker.Stop(limited)
-}
-
 // job is a case with everything made that its measuring needs.
 type job struct {
 	assay.Case
 	program  Program
 	data     *dataset.Data
-	native   bool           // the target is a key-value store
-	store    *dataset.Store // its data; nil where they are an SQLite file
-	served   bool           // the target is a PostgreSQL server
-	cluster  *dataset.Store // its data; nil elsewhere
+	engine   engine
+	source   dataset.Source // the data as the engine has them
 	trace    *dataset.Trace
 	put      float64 // bytes that an operation puts into a store; 0: unknown
 	mode     assay.Mode
@@ -157,14 +91,17 @@ func (r *Runner) prepare(ctx context.Context) ([]*job, error) {
 		}
 		c.Cell.Driver, c.Cell.DriverVersion = target.Driver, target.DriverVersion
 		c.Cell.Engine, c.Cell.Build = target.Engine, target.Build
-		c, err := r.asked(c, key)
+		err := fits(c, r.can[key])
+		if err == nil {
+			c, err = r.engines[key].adapt(c)
+		}
 		if err != nil {
 			if err := r.leaveOut(c, err); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		j := &job{Case: c, program: r.config.Programs[key], native: r.stores[key], served: r.servers[key], mode: modeOf(c), options: compareOptions(target)}
+		j := &job{Case: c, program: r.config.Programs[key], engine: r.engines[key], mode: modeOf(c), options: compareOptions(target)}
 		err = r.prepareJob(ctx, j)
 		var f *failure
 		if errors.As(err, &f) {
@@ -229,7 +166,8 @@ func (r *Runner) prepareJob(ctx context.Context, j *job) error {
 	if err != nil {
 		return err
 	}
-	return r.fill(ctx, j)
+	j.source, err = j.engine.fill(ctx, r, j)
+	return err
 }
 
 // limited does a part of preparing within a time limit, and says which part that
@@ -308,7 +246,7 @@ const (
 // keys that it writes.
 func loneOperations(j *job) int {
 	op := j.Operation
-	if !op.Changes || op.Check != nil || op.Sorted || op.Serve || op.Cold || op.Call() || j.Cell.Clients == 1 || j.served && !op.KV() && !oracle.Portable(op) {
+	if !op.Changes || op.Check != nil || op.Sorted || op.Serve || op.Cold || op.Call() || j.Cell.Clients == 1 || !op.KV() && j.engine.plays() == oracle.PostgreSQL && !oracle.Portable(op) {
 		return 0
 	}
 	unit := max(1, op.Transaction)
@@ -318,60 +256,6 @@ func loneOperations(j *job) int {
 // done are the operations that leave what is checked.
 func (j *job) done() oracle.Done {
 	return oracle.Done{Warm: j.warm, Measured: j.Operation.Count + j.behind, Alone: j.alone}
-}
-
-// fill has the data put into the target's own store or server, where it has one.
-func (r *Runner) fill(ctx context.Context, j *job) error {
-	if j.native {
-		if err := r.fillStore(ctx, j); err != nil {
-			return err
-		}
-	}
-	if j.served {
-		return r.fillCluster(ctx, j)
-	}
-	return nil
-}
-
-// Files are the copies of users' own files, by the file's absolute path and
-// the file settings. A file may change at any time, and all cells of a run are
-// to have the same state of it: so it is copied once.
-type Files map[string]*dataset.Data
-
-// Digests returns the digest of each copy.
-func (f Files) Digests() map[string]string {
-	digests := map[string]string{}
-	for key, data := range f {
-		digests[key] = data.Digest
-	}
-	return digests
-}
-
-func fileKey(ds assay.Dataset) string {
-	key, err := filepath.Abs(ds.File)
-	if err != nil {
-		key = ds.File // the working folder is gone
-	}
-	for _, name := range slices.Sorted(maps.Keys(ds.FileSettings)) {
-		key += " " + name + "=" + ds.FileSettings[name]
-	}
-	return key
-}
-
-// data prepares a dataset, or takes the copy that there is.
-func (r *Runner) data(ctx context.Context, ds assay.Dataset) (*dataset.Data, error) {
-	if ds.File == "" {
-		return r.config.Data.Prepare(ctx, ds)
-	}
-	key := fileKey(ds)
-	if data := r.files[key]; data != nil {
-		return data, nil
-	}
-	data, err := r.config.Data.Prepare(ctx, ds)
-	if err == nil {
-		r.files[key] = data
-	}
-	return data, err
 }
 
 // expect asks the oracle for the right answers.
@@ -427,12 +311,12 @@ func (r *Runner) expectRows(ctx context.Context, j *job) (err error) {
 	if j.Operation.Call() {
 		return nil
 	}
-	key := fmt.Sprint(j.data.Digest, oracle.Name(j.Operation, j.trace, j.done()), j.Cell.Clients, j.engine())
+	key := fmt.Sprint(j.data.Digest, oracle.Name(j.Operation, j.trace, j.done()), j.Cell.Clients, j.engine.plays())
 	known, ok := r.rows[key]
 	if !ok {
 		limited, cancel := context.WithTimeout(ctx, r.config.Timeout/2)
 		defer cancel()
-		known, err = oracle.RowsAfter(limited, j.data, j.Operation, j.trace, j.done(), j.Cell.Clients, j.engine())
+		known, err = oracle.RowsAfter(limited, j.data, j.Operation, j.trace, j.done(), j.Cell.Clients, j.engine.plays())
 		if err != nil && limited.Err() == nil || ctx.Err() != nil {
 			return err
 		}

@@ -118,8 +118,7 @@ type Runner struct {
 	config  Config
 	targets map[string]assay.Target
 	refused map[string]error    // workers that did not say what they are
-	stores  map[string]bool     // drivers that are key-value stores, by Driver
-	servers map[string]bool     // drivers of PostgreSQL, likewise
+	engines map[string]engine   // of the workers, by Driver
 	can     map[string][]string // what workers are capable of, likewise
 	// server is the installed PostgreSQL; without a version until it was looked
 	// for.

@@ -7,12 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"strings"
+	"time"
 
 	"assay"
 	"assay/internal/dataset"
 	"assay/internal/guard"
+	"assay/internal/oracle"
+	"assay/internal/syncs"
 	"assay/kit/kv"
 	"assay/kit/postgres"
 	"assay/kit/postgres/cluster"
@@ -31,38 +33,23 @@ func (r *Runner) postgreSQL(ctx context.Context) (cluster.Programs, error) {
 	return r.server, nil
 }
 
-// asked makes a case one for its target: the settings that are its engine's,
-// and, of a key-value store, those that say the same. The error is a *failure
-// where the target cannot run the case.
-func (r *Runner) asked(c assay.Case, key string) (assay.Case, error) {
-	if err := fits(c, r.stores[key], r.can[key]); err != nil {
-		return c, err
-	}
-	if r.servers[key] {
-		return asPostgres(c)
-	}
-	others, err := withoutPostgres(c.Profile)
-	c.Profile = others
-	if err != nil {
-		return c, err
-	}
-	return asStore(c, r.stores[key]), nil
+// postgresServer is a PostgreSQL server, which is started for each instance.
+type postgresServer struct{}
+
+func (postgresServer) version(ctx context.Context, r *Runner, _ string) (string, error) {
+	server, err := r.postgreSQL(ctx)
+	return server.Version, err
 }
 
-// asPostgres makes a case measurable on PostgreSQL, by the settings that it has.
-// A profile may have those of other engines, too; it must have one of its own,
-// or none at all.
-func asPostgres(c assay.Case) (assay.Case, error) {
+// adapt takes the settings of PostgreSQL. A profile may have those of other
+// engines, too; it must have one of its own, or none at all.
+func (postgresServer) adapt(c assay.Case) (assay.Case, error) {
 	if c.Dataset.File != "" {
 		return c, &failure{assay.Unsupported, dataset.ErrFile.Error()}
 	}
 	settings := c.Profile.Settings
 	if c.Operation.KV() {
-		settings = maps.Clone(settings)
-		if !c.Operation.Changes {
-			delete(settings, kv.Sync)
-		}
-		settings = kv.InPostgres(settings)
+		settings = kv.InPostgres(storeSettings(c))
 	}
 	own, others := postgres.Own(settings)
 	requests, otherRequests := postgres.Own(c.Profile.Requests)
@@ -103,30 +90,56 @@ func settingsOfPostgres() []string {
 	return names
 }
 
-// fillCluster has the job's data put into a PostgreSQL cluster, or finds them
-// there. The error is a *failure where they cannot be.
-func (r *Runner) fillCluster(ctx context.Context, j *job) error {
+// clusterData are data in a PostgreSQL cluster.
+type clusterData struct{ *dataset.Store }
+
+// Copy makes a copy that the server may own.
+func (d clusterData) Copy(dst string) error { return cluster.Copy(dst, d.Path) }
+
+// fill finds the data in a PostgreSQL cluster, or has them put there. The error is
+// a *failure where they cannot be.
+func (postgresServer) fill(ctx context.Context, r *Runner, j *job) (dataset.Source, error) {
 	if known, ok := r.clusters[j.data.Path]; ok {
-		j.cluster = known.store
-		return known.err
+		return known.data, known.err
 	}
 	programs, err := r.postgreSQL(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
+	var store *dataset.Store
 	err = r.limited(ctx, r.loadLimit(), "the data in PostgreSQL", j.data.Path+"|PostgreSQL", func(ctx context.Context) (err error) {
-		j.cluster, err = j.data.Cluster(programs.Version, func(path string) error { return r.makeCluster(ctx, programs, j, path) })
+		store, err = j.data.Cluster(programs.Version, func(path string) error { return r.makeCluster(ctx, programs, j, path) })
 		return err
 	})
 	if ctx.Err() != nil {
-		return ctx.Err()
+		return nil, ctx.Err()
 	}
-	var known *failure
-	if err != nil && !errors.As(err, &known) {
+	var failed *failure
+	if err != nil && !errors.As(err, &failed) {
 		err = &failure{assay.Unsupported, "the data cannot be had in PostgreSQL: " + err.Error()}
 	}
-	r.clusters[j.data.Path] = filled{j.cluster, err}
-	return err
+	known := filled{clusterData{store}, err}
+	r.clusters[j.data.Path] = known
+	return known.data, known.err
+}
+
+func (postgresServer) reusable() bool { return false }
+
+func (postgresServer) settings(*job) []string { return settingsOfPostgres() }
+
+func (postgresServer) everything(q assay.Query) wire.Verify { return wire.Verify{SQL: q.SQL} }
+
+func (postgresServer) tracedSetting() string { return "" }
+
+func (postgresServer) plays() oracle.Engine { return oracle.PostgreSQL }
+
+// start starts the server, which applies the settings. It is the server that a
+// tracer follows, for it writes.
+func (postgresServer) start(ctx context.Context, in *instance, under []string) (settings map[string]string, tracer []string, err error) {
+	if err := in.startServer(ctx); err != nil || len(under) == 0 {
+		return nil, under, err
+	}
+	return nil, syncs.Attach(under, in.server.Processes()), nil
 }
 
 // makeCluster has psql make the job's tables with their rows in a new cluster.
@@ -148,8 +161,8 @@ func (r *Runner) makeCluster(ctx context.Context, programs cluster.Programs, j *
 
 // filled is what became of a dataset in PostgreSQL.
 type filled struct {
-	store *dataset.Store
-	err   error
+	data clusterData
+	err  error
 }
 
 // startServer starts a server on the instance's copy of the data.
@@ -166,9 +179,12 @@ func (in *instance) startServer(ctx context.Context) error {
 	return nil
 }
 
-// ofServer completes what a worker said of opening: the server's settings were
-// given to that, and it must be the one that the target was said to be.
+// ofServer completes what a worker said of opening, where there is a server: its
+// settings were given to that, and it must be the one that the target was said to be.
 func (in *instance) ofServer() error {
+	if in.server == nil {
+		return nil
+	}
 	said, _, _ := strings.Cut(in.opened.EngineVersion, " ") // behind it stands what a distribution adds
 	if want := in.r.server.Version; said != want {
 		return &failure{assay.Failed, fmt.Sprintf("the worker is connected to PostgreSQL %q, started was %s", said, want)}
@@ -213,6 +229,38 @@ func (in *instance) stopServer() error {
 	took, err := in.server.Stop()
 	in.closed += took
 	return fail("stop the server", err)
+}
+
+// killServer ends the server at once.
+func (in *instance) killServer() {
+	if in.server != nil {
+		in.server.Kill()
+	}
+}
+
+// serverUsed is the CPU time of a server that has ended, and serverCPU of one that
+// runs.
+func (in *instance) serverUsed() time.Duration {
+	if in.server == nil {
+		return 0
+	}
+	return in.server.Used()
+}
+
+func (in *instance) serverCPU() time.Duration {
+	if in.server == nil {
+		return 0
+	}
+	return in.server.CPU()
+}
+
+// address is what the database is opened by: its path, or the folder of its
+// server's socket.
+func (in *instance) address() string {
+	if in.server == nil {
+		return in.path
+	}
+	return in.server.Socket()
 }
 
 // say is an operation as the instance's engine takes it.

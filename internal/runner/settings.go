@@ -107,32 +107,6 @@ func condense(all []assay.Setting) []assay.Setting {
 	return kept
 }
 
-// settingsToRead are all that a PRAGMA shows, whether the database is in
-// memory, and of those that only behaviour shows (which takes a moment) the ones
-// that the profile asks for.
-func settingsToRead(j *job) []string {
-	requested := j.Profile.Requested()
-	var names []string
-	if j.store != nil {
-		for _, s := range kv.Settings {
-			names = append(names, s.Name)
-		}
-		return names
-	}
-	if j.served {
-		return settingsOfPostgres()
-	}
-	if j.Operation.Call() { // what an application's connection has is shown whole
-		names = append(names, sqlite.Others...)
-	}
-	for _, s := range sqlite.Settings {
-		if _, asked := requested[s.Name]; asked || s.Pragma || s.Name == "memory" {
-			names = append(names, s.Name)
-		}
-	}
-	return names
-}
-
 func settingNames(requested, effective map[string]string) []string {
 	names := slices.Sorted(maps.Keys(requested))
 	for _, name := range slices.Sorted(maps.Keys(effective)) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -16,7 +17,6 @@ import (
 	"assay"
 	"assay/internal/dataset"
 	"assay/internal/syncs"
-	"assay/kit/kv"
 	"assay/kit/wire"
 )
 
@@ -26,9 +26,9 @@ const (
 	// begun.
 	tracedUnits   = 20
 	untracedUnits = 3
-	// mostTraced bounds the operations to a transaction there: how many they are
+	// maxTraced bounds the operations to a transaction there: how many they are
 	// changes nothing but how much else goes on.
-	mostTraced = 100
+	maxTraced = 100
 )
 
 // tracing is what a trace of system calls said about a cell.
@@ -55,8 +55,7 @@ func (j *job) tracedTransaction() int {
 	if trace == nil || j.Operation.Call() {
 		return 0
 	}
-	most := max(1, trace.Length/(untracedUnits+tracedUnits))
-	return min(operation.Transaction, mostTraced, most)
+	return min(operation.Transaction, maxTraced, max(1, trace.Length/(untracedUnits+tracedUnits)))
 }
 
 // committing is the operation of a job whose commits can be seen one by one,
@@ -212,9 +211,9 @@ func (r *Runner) synced(j *job) (tracing, bool) {
 // proveSync puts what the trace shows in the place of a setting that the store
 // cannot read back.
 func (in *instance) proveSync(read []wire.Connection) {
-	j := in.first
-	found, known := in.r.synced(j)
-	if j.store == nil || !known {
+	name := in.first.engine.tracedSetting()
+	found, known := in.r.synced(in.first)
+	if name == "" || !known {
 		return
 	}
 	value := "0" // also where some commits happen to be synced
@@ -222,13 +221,11 @@ func (in *instance) proveSync(read []wire.Connection) {
 		value = "1"
 	}
 	for i, c := range read {
-		if _, shown := c.Settings[kv.Sync]; shown {
+		if _, shown := c.Settings[name]; shown {
 			continue
 		}
-		settings := map[string]string{kv.Sync: value}
-		for name, v := range c.Settings {
-			settings[name] = v
-		}
+		settings := map[string]string{name: value}
+		maps.Copy(settings, c.Settings)
 		read[i].Settings = settings
 	}
 }

@@ -81,10 +81,7 @@ func (l *windowLaunch) cpu() time.Duration {
 		if err != nil { // it has ended: what it used must not pass for a stranger's
 			used = in.worker.Usage()
 		}
-		total += used
-		if in.server != nil {
-			total += in.server.CPU()
-		}
+		total += used + in.serverCPU()
 	}
 	return total
 }

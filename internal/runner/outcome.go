@@ -1,0 +1,95 @@
+//go:build unix
+
+package runner
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"syscall"
+	"time"
+
+	"assay"
+	"assay/kit/process"
+	"assay/kit/wire"
+)
+
+// failure is how measuring a cell ended badly: data, not an error of the run.
+type failure struct {
+	outcome assay.Outcome
+	reason  string
+}
+
+func (f *failure) Error() string { return string(f.outcome) + ": " + f.reason }
+
+// fail makes a failure of an error from the worker or the system. The run's
+// own end (Ctrl-C) is no failure of a cell and passes through.
+func fail(doing string, err error) error {
+	if err == nil || errors.Is(err, context.Canceled) {
+		return err
+	}
+	var known *failure
+	if errors.As(err, &known) {
+		return err
+	}
+	reason := doing + ": " + err.Error()
+	var remote *wire.Error
+	var ended *process.ExitError
+	switch {
+	case errors.As(err, &remote) && remote.Code == wire.Unsupported:
+		return &failure{assay.Unsupported, reason}
+	case errors.As(err, &ended) && ended.Code == process.NotInstalled:
+		return &failure{assay.Unsupported, reason}
+	case errors.Is(err, process.ErrTimeout):
+		return &failure{assay.TimedOut, reason}
+	}
+	return &failure{assay.Failed, reason}
+}
+
+// trial starts the record of a job in a launch, with all that is known before
+// measuring.
+func (in *instance) trial(j *job, launch int, mode assay.Mode) assay.Trial {
+	t := newTrial(in.member, j, launch, mode)
+	t.Layout = in.layout
+	t.Checked = j.checked()
+	in.recordSettings(&t, j.Operation)
+	t.DSN = in.withoutPath(in.opened.DSN)
+	for _, text := range in.opened.Each {
+		t.Each = append(t.Each, in.withoutPath(text))
+	}
+	t.Warnings = append(j.warnings(), in.storageWarning(j.Operation)...)
+	return t
+}
+
+func newTrial(m *member, j *job, launch int, mode assay.Mode) assay.Trial {
+	return assay.Trial{Cell: j.Cell, Group: m.group, Launch: launch, Twin: m.twin, Mode: mode, Outcome: assay.OK,
+		Figures: map[string]float64{}, Started: time.Now().UTC()}
+}
+
+// end gives a trial the outcome of an error. It returns the error where that
+// is no outcome of a cell.
+func end(t *assay.Trial, err error) error {
+	if err == nil {
+		return nil
+	}
+	var f *failure
+	if !errors.As(err, &f) {
+		return err
+	}
+	if assay.Worse(t.Outcome, f.outcome) == f.outcome && t.Outcome != f.outcome {
+		t.Reason, t.Outcome = f.reason+makeRoom(f.reason), f.outcome
+	}
+	return nil
+}
+
+// makeRoom is what to do about a full disk or too many files, whoever met them: the
+// system's words are from here, SQLite's from a worker.
+func makeRoom(reason string) string {
+	if strings.Contains(reason, syscall.EMFILE.Error()) {
+		return "; raise the limit of open files (ulimit -n), or use fewer clients and connections"
+	}
+	if isFull(reason) || strings.Contains(reason, "disk is full") {
+		return "; free some space, or put the databases elsewhere by XDG_CACHE_HOME"
+	}
+	return ""
+}

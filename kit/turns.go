@@ -1,0 +1,58 @@
+package kit
+
+import (
+	"errors"
+	"fmt"
+
+	"assay/kit/wire"
+)
+
+// Turns are connections for changes, which clients take in turn. While a client has
+// one, nobody else has it.
+type Turns[C any] chan C
+
+// Lend lends one connection.
+func (t Turns[C]) Lend(use func(C) error) error {
+	conn := <-t
+	defer func() { t <- conn }()
+	return use(conn)
+}
+
+// Each visits all connections, by the names that settings are read back under.
+func (t Turns[C]) Each(visit func(name string, conn C) error) error {
+	for i := range cap(t) {
+		if err := t.Lend(func(conn C) error { return visit(fmt.Sprintf("writer-%d", i+1), conn) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close closes those that were opened.
+func (t Turns[C]) Close(end func(C) error) error {
+	var errs []error
+	for len(t) > 0 {
+		errs = append(errs, end(<-t))
+	}
+	return errors.Join(errs...)
+}
+
+// CheckConnections refuses an operation for which no connection was opened, and
+// transactions of one that changes nothing.
+func CheckConnections(spec wire.Operation, readers, writers int) error {
+	if spec.Changes && writers == 0 || !spec.Changes && readers == 0 {
+		return wire.Errorf(wire.Invalid, "operation %q has no connection: open asked for none of its kind", spec.Name)
+	}
+	if !spec.Changes && spec.Transaction > 0 {
+		return wire.Errorf(wire.Unsupported, "operation %q changes nothing: transactions of it are not supported", spec.Name)
+	}
+	return nil
+}
+
+// CheckAnswer refuses to answer an operation that changes data.
+func CheckAnswer(spec wire.Operation) error {
+	if spec.Changes {
+		return wire.Errorf(wire.Unsupported, "operation %q changes data: what it changed is verified with SQL", spec.Name)
+	}
+	return nil
+}
