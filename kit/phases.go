@@ -36,11 +36,22 @@ type Phases struct {
 	sums [phaseCount]struct{ nanos, count int64 }
 }
 
-// Begin starts the time of the first phase.
-func (p *Phases) Begin() { p.last = clock() }
+// Begin starts the time of the first phase. Without Phases, as where phases are
+// not timed, it and End do nothing.
+func (p *Phases) Begin() {
+	if p != nil {
+		p.last = clock()
+	}
+}
 
 // End adds the time since the last Begin or End to a phase.
 func (p *Phases) End(phase Phase) {
+	if p != nil {
+		p.end(phase)
+	}
+}
+
+func (p *Phases) end(phase Phase) {
 	now := clock()
 	p.sums[phase].nanos += now - p.last
 	p.sums[phase].count++

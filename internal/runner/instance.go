@@ -4,19 +4,12 @@ package runner
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"net/url"
 	"os"
-	"path/filepath"
-	"slices"
-	"strings"
-	"syscall"
 	"time"
 
 	"assay"
 	"assay/internal/dataset"
-	"assay/internal/syncs"
 	"assay/kit/postgres/cluster"
 	"assay/kit/process"
 	"assay/kit/wire"
@@ -29,7 +22,7 @@ type instance struct {
 	worker   *process.Worker
 	dir      string
 	path     string           // of the database
-	copied   *dataset.Copy    // what path is; nil for a server's data
+	copied   *dataset.Copy    // what path is
 	reuse    bool             // another launch may have the copy
 	server   *cluster.Cluster // nil where the engine is in the worker
 	options  cluster.Options  // that it was started with

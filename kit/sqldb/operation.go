@@ -37,11 +37,8 @@ type operation struct {
 
 // Prepare checks that the operation's SQL compiles and asks for its plan.
 func (d *database) Prepare(spec wire.Operation, trace *column.File) (kit.Operation, error) {
-	if spec.Changes && cap(d.writers) == 0 || !spec.Changes && d.readers == nil {
-		return nil, wire.Errorf(wire.Invalid, "operation %q has no connection: open asked for none of its kind", spec.Name)
-	}
-	if !spec.Changes && spec.Transaction > 0 {
-		return nil, wire.Errorf(wire.Unsupported, "operation %q changes nothing: transactions of it are not supported", spec.Name)
+	if err := kit.CheckConnections(spec, d.count, cap(d.writers)); err != nil {
+		return nil, err
 	}
 	o := &operation{db: d, spec: spec, trace: trace}
 	var plans []string
@@ -122,7 +119,7 @@ func (o *operation) Client() (kit.Client, error) {
 	if err == nil {
 		c.steps = c.bind(o.db.readers, o.reads)
 	}
-	return reader{c}, err
+	return c, err
 }
 
 // once tells whether statements are compiled before measuring.
@@ -161,7 +158,7 @@ func (o *operation) compileWrites() error {
 		return nil
 	}
 	o.writes = map[*sql.Conn]*unit{}
-	return o.db.eachWriter(func(_ string, conn *sql.Conn) error {
+	return o.db.writers.Each(func(_ string, conn *sql.Conn) error {
 		u, err := o.newUnit(conn)
 		o.writes[conn] = u
 		return err
@@ -170,8 +167,8 @@ func (o *operation) compileWrites() error {
 
 // Answer runs the operation and visits its rows.
 func (o *operation) Answer(position int, visit func(int, []any) error) error {
-	if o.spec.Changes {
-		return wire.Errorf(wire.Unsupported, "operation %q changes data: what it changed is verified with SQL", o.spec.Name)
+	if err := kit.CheckAnswer(o.spec); err != nil {
+		return err
 	}
 	if o.answers == nil {
 		var err error
@@ -234,9 +231,9 @@ func (o *operation) findStoring() error {
 }
 
 // Show returns a client of the same pool that shows what it reads.
-func (r reader) Show(visit func(int, []any) error) (kit.Client, error) {
-	c, err := r.o.verifying()
-	return showing{c, visit}, err
+func (c *client) Show(visit func(int, []any) error) (kit.Client, error) {
+	shown, err := c.o.verifying()
+	return showing{shown, visit}, err
 }
 
 // showing is a client that shows its rows.
@@ -247,7 +244,7 @@ type showing struct {
 
 func (s showing) Do(position int) (rows int, err error) {
 	for i := range s.steps {
-		n, err := s.steps[i].run(position, func(row []any) error { return s.visit(i, row) })
+		n, err := s.steps[i].run(position, func(row []any) error { return s.visit(i, row) }, nil)
 		rows += n
 		if err != nil {
 			return rows, s.o.db.busy(err)
@@ -268,7 +265,7 @@ func (o *operation) newClient() (*client, error) {
 	return c, nil
 }
 
-// client runs operations that change nothing.
+// client runs operations that change nothing. Their phases can be timed.
 type client struct {
 	o            *operation
 	destinations []destinations
@@ -277,16 +274,12 @@ type client struct {
 }
 
 // Do runs all steps.
-func (c *client) Do(position int) (int, error) {
-	rows := 0
-	for i := range c.steps {
-		n, err := c.steps[i].run(position, nil)
-		rows += n
-		if err != nil {
-			return rows, c.o.db.busy(err)
-		}
-	}
-	return rows, nil
+func (c *client) Do(position int) (int, error) { return c.DoPhases(position, nil) }
+
+// DoPhases does the same and times the phases of each statement.
+func (c *client) DoPhases(position int, phases *kit.Phases) (int, error) {
+	rows, err := runAll(c.steps, position, phases, nil)
+	return rows, c.o.db.busy(err)
 }
 
 func (c *client) Close() error { return closeStatements(c.own) }
@@ -349,27 +342,36 @@ type preparedStep struct {
 }
 
 // run executes the step with the arguments at a position and returns the
-// number of rows answered or changed.
-func (p *preparedStep) run(position int, visit func([]any) error) (int, error) {
+// number of rows answered or changed. Phases are timed where phases is not nil.
+func (p *preparedStep) run(position int, visit func([]any) error, phases *kit.Phases) (n int, err error) {
+	phases.Begin()
 	for i := range p.args {
 		p.args[i] = p.trace.Value(p.first+i, position)
 	}
 	statement := p.statement
 	if p.each {
-		var err error
 		if statement, err = p.on.PrepareContext(context.Background(), p.SQL); err != nil {
 			return 0, err
 		}
-		defer statement.Close()
+		phases.End(kit.PhasePrepare)
+		defer func() {
+			if closed := statement.Close(); err == nil {
+				err = closed
+			}
+			phases.End(kit.PhaseCloseStmt)
+		}()
 	}
-	if p.Query {
-		rows, err := p.query(statement)
-		if err != nil {
-			return 0, err
-		}
-		return p.dest.scan(rows, visit)
+	if !p.Query {
+		n, err = p.exec(statement)
+		phases.End(kit.PhaseQuery)
+		return n, err
 	}
-	return p.exec(statement)
+	rows, err := p.query(statement)
+	if err != nil {
+		return 0, err
+	}
+	phases.End(kit.PhaseQuery)
+	return p.dest.scan(rows, visit, phases)
 }
 
 func (p *preparedStep) query(statement *sql.Stmt) (*sql.Rows, error) {

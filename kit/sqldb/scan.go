@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"assay/kit"
 	"assay/kit/wire"
 )
 
@@ -64,26 +65,29 @@ func newDestinations(types []string) (destinations, error) {
 
 // scan reads and closes rows, scans every column of each, shows them to visit
 // where there is one, and returns how many there were.
-func (d *destinations) scan(rows *sql.Rows, visit func([]any) error) (int, error) {
-	n := 0
-	for rows.Next() {
-		if err := d.scanRow(rows); err != nil {
-			_ = rows.Close()
+// The clock is read between the phases where they are timed.
+func (d *destinations) scan(rows *sql.Rows, visit func([]any) error, phases *kit.Phases) (int, error) {
+	for n := 0; ; n++ {
+		more := rows.Next()
+		phases.End(kit.PhaseNext)
+		if !more {
+			err := rows.Err()
+			if closed := rows.Close(); err == nil {
+				err = closed
+			}
+			phases.End(kit.PhaseCloseRows)
 			return n, err
 		}
-		n++
-		if visit != nil {
-			if err := visit(d.row()); err != nil {
-				_ = rows.Close()
-				return n, err
-			}
+		err := d.scanRow(rows)
+		phases.End(kit.PhaseScan)
+		if err == nil && visit != nil {
+			err = visit(d.row())
+		}
+		if err != nil {
+			_ = rows.Close() // the first error is the one to tell
+			return n, err
 		}
 	}
-	if err := rows.Err(); err != nil {
-		_ = rows.Close()
-		return n, err
-	}
-	return n, rows.Close()
 }
 
 // scanRow scans one row. Numbers other than 0 and 1 are true, but database/sql

@@ -23,7 +23,7 @@ func scanOne(t *testing.T, declared string, value driver.Value) (got any, err er
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = dest.scan(rows, func(row []any) error { got = row[0]; return nil })
+	_, err = dest.scan(rows, func(row []any) error { got = row[0]; return nil }, nil)
 	return got, err
 }
 

@@ -23,7 +23,7 @@ func (d *database) Settings(names []string) ([]wire.Connection, error) {
 		connections = append(connections, wire.Connection{Name: name, Settings: settings})
 		return nil
 	}
-	err := errors.Join(d.eachReader(read), d.eachWriter(read))
+	err := errors.Join(d.eachReader(read), d.writers.Each(read))
 	return connections, err
 }
 

@@ -12,17 +12,13 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
-	"io"
 	"runtime"
-	"strings"
 	"sync/atomic"
 
 	"assay/kit"
 	"assay/kit/proof"
-	"assay/kit/sqlite"
 	"assay/kit/wire"
 )
 
@@ -118,7 +114,7 @@ type database struct {
 	lazy    bool // nothing has opened one yet
 	changes *sql.DB
 	keeper  *sql.DB // holds a shared database in memory; nil where there is none
-	writers chan *sql.Conn
+	writers kit.Turns[*sql.Conn]
 	opened  *atomic.Int64 // connections
 	waits   kit.Waits     // for a connection for changes
 }
@@ -147,7 +143,7 @@ func (d *database) open(c *connector, request wire.Open) error {
 }
 
 func (d *database) openWriters(c *connector, request wire.Open) error {
-	d.writers = make(chan *sql.Conn, request.Writers)
+	d.writers = make(kit.Turns[*sql.Conn], request.Writers)
 	if request.Writers < 1 {
 		return nil
 	}
@@ -228,19 +224,6 @@ func (d *database) onEachReader(use func() error) error {
 	})
 }
 
-// eachWriter visits the connections for changes.
-func (d *database) eachWriter(visit func(name string, conn *sql.Conn) error) error {
-	for i := range cap(d.writers) {
-		conn := <-d.writers
-		err := visit(fmt.Sprintf("writer-%d", i+1), conn)
-		d.writers <- conn
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // once runs SQL on one connection.
 func (d *database) once(statements []string) error {
 	for _, text := range statements {
@@ -257,9 +240,7 @@ func (d *database) once(statements []string) error {
 // any lends one connection, a reader's where there is one.
 func (d *database) any(use func(*sql.Conn) error) error {
 	if d.readers == nil {
-		conn := <-d.writers
-		defer func() { d.writers <- conn }()
-		return use(conn)
+		return d.writers.Lend(use)
 	}
 	conn, err := d.readers.Conn(context.Background())
 	if err != nil {
@@ -284,17 +265,14 @@ func (d *database) Query(text string, returns []string, visit func([]any) error)
 		if err != nil {
 			return errors.Join(err, rows.Close())
 		}
-		_, err = dest.scan(rows, visit)
+		_, err = dest.scan(rows, visit, nil)
 		return err
 	})
 }
 
 // Close closes all connections.
 func (d *database) Close() error {
-	var errs []error
-	for len(d.writers) > 0 {
-		errs = append(errs, (<-d.writers).Close())
-	}
+	errs := []error{d.writers.Close((*sql.Conn).Close)}
 	for _, pool := range []*sql.DB{d.readers, d.changes, d.keeper} {
 		if pool != nil {
 			errs = append(errs, pool.Close())
@@ -310,156 +288,3 @@ func (d *database) busy(err error) error {
 	}
 	return err
 }
-
-// connector opens connections with the settings of a profile.
-type connector struct {
-	driver Driver
-	driver.Connector
-	dsn         string
-	each        []string
-	issued      map[string]string
-	path        string       // of the prepared file
-	memory      bool         // its content is in memory
-	shared      bool         // by several connections
-	connections atomic.Int64 // opened so far
-}
-
-// connect maps settings to the driver's DSN and to PRAGMAs. The busy timeout
-// comes first, so that the other settings can wait for locks.
-func connect(d Driver, request wire.Open) (*connector, error) {
-	c := &connector{driver: d, dsn: request.DSN, issued: map[string]string{}, path: request.Path,
-		memory: request.DSN == "" && request.Settings["memory"] == "1",
-		// A connection that does not stay open would take its database with it.
-		shared: request.Readers+request.Writers > 1 || request.Idle < request.Readers}
-	if c.dsn == "" {
-		if err := c.build(request); err != nil {
-			return nil, err
-		}
-	}
-	c.each = append(c.each, request.Each...)
-	return c, nil
-}
-
-func (c *connector) build(request wire.Open) error {
-	var keys []string
-	for _, name := range sqlite.InOrder(request.Settings) {
-		key, err := c.setting(name, request.Settings[name])
-		if err != nil {
-			return err
-		}
-		if key != "" {
-			keys = append(keys, key)
-		}
-	}
-	switch {
-	case c.memory && c.shared:
-		c.dsn = sqlite.MemoryDSN(2)
-	case c.memory:
-		c.dsn = "file::memory:" // ncruces takes :memory:?_pragma=... for the name of a file
-	default:
-		c.dsn = "file:" + sqlite.EscapePath(request.Path)
-	}
-	if len(keys) > 0 {
-		join := "?"
-		if strings.Contains(c.dsn, "?") {
-			join = "&"
-		}
-		c.dsn += join + strings.Join(keys, "&")
-	}
-	return nil
-}
-
-// setting issues one setting: by a parameter of the DSN, which it returns, or
-// by SQL for every new connection.
-func (c *connector) setting(name, value string) (key string, err error) {
-	if name == "memory" {
-		c.issued[name] = map[bool]string{true: "a copy in memory", false: "the file"}[c.memory]
-		return "", nil
-	}
-	if key = sqlite.URIParameter(name, value); key != "" && c.memory {
-		return "", wire.Errorf(wire.Unsupported, "a database in memory is not opened with %s", key)
-	}
-	if key == "" && c.driver.Key != nil {
-		key = c.driver.Key(name, sqlite.Spell(name, value))
-	}
-	if key != "" {
-		c.issued[name] = key
-		return key, nil
-	}
-	if setting, known := sqlite.Lookup(name); known && !setting.Pragma {
-		return "", wire.Errorf(wire.Unsupported, "driver %s has no way to set %s to %q", c.driver.Name, name, value)
-	}
-	c.issued[name] = sqlite.Pragma(name, value)
-	c.each = append(c.each, c.issued[name])
-	return "", nil
-}
-
-func (c *connector) opened() wire.Opened {
-	return wire.Opened{DSN: c.dsn, Each: c.each, Issued: c.issued}
-}
-
-// resolve finds the driver's connector.
-func (c *connector) resolve() error {
-	db, err := sql.Open(c.driver.SQLName, c.dsn)
-	if err != nil {
-		return fmt.Errorf("open %s: %w", c.dsn, err)
-	}
-	defer db.Close()
-	if with, ok := db.Driver().(driver.DriverContext); ok {
-		c.Connector, err = with.OpenConnector(c.dsn)
-		return err
-	}
-	c.Connector = plain{db.Driver(), c.dsn}
-	return nil
-}
-
-// Connect opens a connection and runs the profile's SQL on it.
-func (c *connector) Connect(ctx context.Context) (driver.Conn, error) {
-	conn, err := c.Connector.Connect(ctx)
-	if err != nil {
-		return nil, err
-	}
-	for _, text := range c.each {
-		if err := execute(ctx, conn, text); err != nil {
-			return nil, errors.Join(fmt.Errorf("%s: %w", text, err), conn.Close())
-		}
-	}
-	c.connections.Add(1)
-	return conn, nil
-}
-
-// execute runs SQL on a driver's connection, reading rows where it has any.
-func execute(ctx context.Context, conn driver.Conn, text string) error {
-	statement, err := conn.Prepare(text)
-	if err != nil {
-		return err
-	}
-	defer statement.Close()
-	var rows driver.Rows
-	if with, ok := statement.(driver.StmtQueryContext); ok {
-		rows, err = with.QueryContext(ctx, nil)
-	} else {
-		//lint:ignore SA1019 it is all that old drivers have
-		rows, err = statement.Query(nil)
-	}
-	if err != nil {
-		return err
-	}
-	values := make([]driver.Value, len(rows.Columns()))
-	for err == nil {
-		err = rows.Next(values)
-	}
-	if errors.Is(err, io.EOF) {
-		err = nil
-	}
-	return errors.Join(err, rows.Close())
-}
-
-// plain is the connector of a driver that has none.
-type plain struct {
-	driver driver.Driver
-	dsn    string
-}
-
-func (p plain) Connect(context.Context) (driver.Conn, error) { return p.driver.Open(p.dsn) }
-func (p plain) Driver() driver.Driver                        { return p.driver }

@@ -88,7 +88,7 @@ func (u *unit) run(position int, phases *kit.Phases, visit visitor) (int, error)
 }
 
 func (u *unit) transaction(position int, phases *kit.Phases, visit visitor) (int, error) {
-	if _, err := u.begin.run(0, nil); err != nil {
+	if _, err := u.begin.run(0, nil, nil); err != nil {
 		return 0, fmt.Errorf("BEGIN IMMEDIATE: %w", err)
 	}
 	rows := 0
@@ -99,7 +99,7 @@ func (u *unit) transaction(position int, phases *kit.Phases, visit visitor) (int
 			return 0, rollback(u.conn, err)
 		}
 	}
-	if _, err := u.commit.run(0, nil); err != nil {
+	if _, err := u.commit.run(0, nil, nil); err != nil {
 		return 0, rollback(u.conn, fmt.Errorf("COMMIT: %w", err))
 	}
 	return rows, nil
@@ -118,15 +118,11 @@ type visitor = func(types []string, row []any) error
 // runAll times phases where there are any to be timed.
 func runAll(steps []preparedStep, position int, phases *kit.Phases, visit visitor) (rows int, err error) {
 	for i := range steps {
-		var n int
-		switch {
-		case visit != nil:
-			n, err = steps[i].run(position, func(row []any) error { return visit(steps[i].Returns, row) })
-		case phases == nil:
-			n, err = steps[i].run(position, nil)
-		default:
-			n, err = steps[i].runPhases(position, phases)
+		var show func([]any) error
+		if visit != nil {
+			show = func(row []any) error { return visit(steps[i].Returns, row) }
 		}
+		n, err := steps[i].run(position, show, phases)
 		rows += n
 		if err != nil {
 			return rows, err

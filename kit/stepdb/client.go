@@ -105,11 +105,11 @@ func (c *client) all(conn Conn, position int, phases *kit.Phases) (int, error) {
 // step runs a step by the operation's statement policy.
 func (c *client) step(conn Conn, i int, visit func([]any) error, phases *kit.Phases) (int, error) {
 	s := &c.steps[i]
-	begin(phases)
+	phases.Begin()
 	switch c.o.spec.Statement {
 	case "each":
 		stmt, err := conn.Prepare(s.SQL)
-		end(phases, kit.PhasePrepare)
+		phases.End(kit.PhasePrepare)
 		if err != nil {
 			return 0, err
 		}
@@ -117,14 +117,14 @@ func (c *client) step(conn Conn, i int, visit func([]any) error, phases *kit.Pha
 		if closing := stmt.Close(); err == nil {
 			err = closing
 		}
-		end(phases, kit.PhaseCloseStmt)
+		phases.End(kit.PhaseCloseStmt)
 		return n, err
 	case "never":
 		return s.call(conn, visit, phases)
 	}
 	if cacher, ok := conn.(Cacher); ok {
 		stmt, err := cacher.Cached(s.SQL) // also resets it and clears its arguments
-		end(phases, kit.PhaseCloseRows)
+		phases.End(kit.PhaseCloseRows)
 		if err != nil {
 			return 0, err
 		}
@@ -147,7 +147,7 @@ func (c *client) once(conn Conn, i int, visit func([]any) error, phases *kit.Pha
 	if resetting := stmt.Reset(); err == nil {
 		err = resetting
 	}
-	end(phases, kit.PhaseCloseRows)
+	phases.End(kit.PhaseCloseRows)
 	return n, err
 }
 
@@ -187,11 +187,11 @@ type shown struct {
 }
 
 func (s *shown) row(stmt Stmt) error {
-	end(s.phases, s.phase)
+	s.phases.End(s.phase)
 	s.phase = kit.PhaseNext
 	s.count++
 	err := s.dest.row(stmt, s.visit)
-	end(s.phases, kit.PhaseScan)
+	s.phases.End(kit.PhaseScan)
 	return err
 }
 
@@ -199,7 +199,7 @@ func (s *shown) row(stmt Stmt) error {
 // changed.
 func (s *step) run(conn Conn, stmt Stmt, visit func([]any) error, phases *kit.Phases) (int, error) {
 	err := stmt.Bind(s.args)
-	end(phases, kit.PhaseBind)
+	phases.End(kit.PhaseBind)
 	if err != nil {
 		return 0, err
 	}
@@ -212,7 +212,7 @@ func (s *step) run(conn Conn, stmt Stmt, visit func([]any) error, phases *kit.Ph
 		}
 	}
 	n := conn.Changes()
-	end(phases, kit.PhaseNext)
+	phases.End(kit.PhaseNext)
 	return n, nil
 }
 
@@ -221,7 +221,7 @@ func (s *step) run(conn Conn, stmt Stmt, visit func([]any) error, phases *kit.Ph
 func (s *step) call(conn Conn, visit func([]any) error, phases *kit.Phases) (int, error) {
 	if !s.Query {
 		err := conn.(Caller).Call(s.SQL, s.args.Values())
-		end(phases, kit.PhaseQuery)
+		phases.End(kit.PhaseQuery)
 		if err != nil {
 			return 0, err
 		}
@@ -229,6 +229,6 @@ func (s *step) call(conn Conn, visit func([]any) error, phases *kit.Phases) (int
 	}
 	s.shown.visit, s.shown.phases, s.shown.phase, s.shown.count = visit, phases, kit.PhaseQuery, 0
 	err := conn.(RowCaller).CallRows(s.SQL, s.args.Values(), s.show)
-	end(phases, s.shown.phase)
+	phases.End(s.shown.phase)
 	return s.shown.count, err
 }

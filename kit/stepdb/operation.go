@@ -28,11 +28,8 @@ type operation struct {
 
 // Prepare checks that the operation's SQL compiles and asks for its plan.
 func (d *database) Prepare(spec wire.Operation, trace *column.File) (kit.Operation, error) {
-	if spec.Changes && d.request.Writers == 0 || !spec.Changes && d.request.Readers == 0 {
-		return nil, wire.Errorf(wire.Invalid, "operation %q has no connection: open asked for none of its kind", spec.Name)
-	}
-	if !spec.Changes && spec.Transaction > 0 {
-		return nil, wire.Errorf(wire.Unsupported, "operation %q changes nothing: transactions of it are not supported", spec.Name)
+	if err := kit.CheckConnections(spec, d.request.Readers, d.request.Writers); err != nil {
+		return nil, err
 	}
 	o := &operation{db: d, spec: spec, trace: trace}
 	o.spec.Steps = slices.Clone(spec.Steps)
@@ -197,8 +194,8 @@ func (o *operation) newClient(number int) (*client, error) {
 
 // Answer runs the operation and visits its rows.
 func (o *operation) Answer(position int, visit func(int, []any) error) error {
-	if o.spec.Changes {
-		return wire.Errorf(wire.Unsupported, "operation %q changes data: what it changed is verified with SQL", o.spec.Name)
+	if err := kit.CheckAnswer(o.spec); err != nil {
+		return err
 	}
 	if o.answers == nil {
 		var err error

@@ -55,14 +55,14 @@ func newDestinations(types []string) (*destinations, error) {
 func (d *destinations) all(stmt Stmt, visit func([]any) error, phases *kit.Phases) (int, error) {
 	for n := 0; ; n++ {
 		more, err := stmt.Step()
-		end(phases, kit.PhaseNext)
+		phases.End(kit.PhaseNext)
 		if err != nil || !more {
 			return n, err
 		}
 		if err := d.row(stmt, visit); err != nil {
 			return n, err
 		}
-		end(phases, kit.PhaseScan)
+		phases.End(kit.PhaseScan)
 	}
 }
 
@@ -144,19 +144,5 @@ func (c *destination) value() any {
 		return c.blob
 	default:
 		return c.truth
-	}
-}
-
-// begin starts the first phase of a statement where phases are timed.
-func begin(phases *kit.Phases) {
-	if phases != nil {
-		phases.Begin()
-	}
-}
-
-// end ends a phase where phases are timed.
-func end(phases *kit.Phases, phase kit.Phase) {
-	if phases != nil {
-		phases.End(phase)
 	}
 }

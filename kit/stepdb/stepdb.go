@@ -73,12 +73,12 @@ type database struct {
 	pool    Pool   // the driver's own, of the readers
 	readers []Conn // where there is no pool
 	turns   chan Conn
-	writers chan Conn
+	writers kit.Turns[Conn]
 	waiting waiting
 }
 
 func (d *database) open(s *setup) error {
-	d.writers = make(chan Conn, d.request.Writers)
+	d.writers = make(kit.Turns[Conn], d.request.Writers)
 	for range d.request.Writers {
 		conn, err := d.driver.Open(s.source)
 		if err != nil {
@@ -137,15 +137,7 @@ func (d *database) every(visit func(name string, writes bool, conn Conn) error) 
 			return err
 		}
 	}
-	for i := range cap(d.writers) {
-		conn := <-d.writers
-		err := visit(fmt.Sprintf("writer-%d", i+1), true, conn)
-		d.writers <- conn
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return d.writers.Each(func(name string, conn Conn) error { return visit(name, true, conn) })
 }
 
 // hold takes all connections out of the pool.
@@ -180,9 +172,7 @@ func (d *database) any(use func(Conn) error) error {
 	case len(d.readers) > 0:
 		return use(d.readers[0])
 	}
-	conn := <-d.writers
-	defer func() { d.writers <- conn }()
-	return use(conn)
+	return d.writers.Lend(use)
 }
 
 // Query runs SQL and visits its rows.
@@ -208,9 +198,7 @@ func (d *database) Close() error {
 	for _, conn := range d.readers {
 		errs = append(errs, conn.Close())
 	}
-	for len(d.writers) > 0 {
-		errs = append(errs, (<-d.writers).Close())
-	}
+	errs = append(errs, d.writers.Close(Conn.Close))
 	if d.pool != nil {
 		errs = append(errs, d.pool.Close())
 	}

@@ -87,7 +87,7 @@ const inTurn = "assay_each"
 // run executes the step with the arguments at a position and returns the
 // number of rows answered or changed. Phases are timed where phases is not nil.
 func (e *execution) run(conn *pgx.Conn, position int, visit func([]any) error, phases *kit.Phases) (n int, err error) {
-	begin(phases)
+	phases.Begin()
 	for i := range e.args {
 		e.args[i] = e.trace.Value(e.first+i, position)
 	}
@@ -97,56 +97,23 @@ func (e *execution) run(conn *pgx.Conn, position int, visit func([]any) error, p
 			return 0, err
 		}
 		text = inTurn
-		end(phases, kit.PhasePrepare)
+		phases.End(kit.PhasePrepare)
 		defer func() {
 			if closed := conn.Deallocate(context.Background(), inTurn); err == nil {
 				err = closed
 			}
-			end(phases, kit.PhaseCloseStmt)
+			phases.End(kit.PhaseCloseStmt)
 		}()
 	}
 	if !e.Query {
 		tag, err := conn.Exec(context.Background(), text, e.args...)
-		end(phases, kit.PhaseQuery)
+		phases.End(kit.PhaseQuery)
 		return int(tag.RowsAffected()), err
 	}
 	rows, err := conn.Query(context.Background(), text, e.args...)
 	if err != nil {
 		return 0, err
 	}
-	if phases == nil {
-		return e.dest.scan(rows, visit)
-	}
 	phases.End(kit.PhaseQuery)
-	return e.dest.scanPhases(rows, phases)
-}
-
-func begin(phases *kit.Phases) {
-	if phases != nil {
-		phases.Begin()
-	}
-}
-
-func end(phases *kit.Phases, phase kit.Phase) {
-	if phases != nil {
-		phases.End(phase)
-	}
-}
-
-// scanPhases is scan with the clock read between the phases.
-func (d *destinations) scanPhases(rows pgx.Rows, phases *kit.Phases) (int, error) {
-	for n := 0; ; n++ {
-		more := rows.Next()
-		phases.End(kit.PhaseNext)
-		if !more {
-			rows.Close()
-			phases.End(kit.PhaseCloseRows)
-			return n, rows.Err()
-		}
-		if err := rows.Scan(d.pointers...); err != nil {
-			rows.Close()
-			return n, err
-		}
-		phases.End(kit.PhaseScan)
-	}
+	return e.dest.scan(rows, visit, phases)
 }

@@ -72,13 +72,13 @@ func (engine) Open(request wire.Open) (kit.Database, wire.Opened, error) {
 type database struct {
 	readers  *pgxpool.Pool // nil where there are none
 	count    int           // of readers
-	writers  chan *pgx.Conn
+	writers  kit.Turns[*pgx.Conn]
 	prepared int       // statements that have a name
 	waits    kit.Waits // for a connection for changes
 }
 
 func (d *database) open(dsn string, request wire.Open) error {
-	d.writers = make(chan *pgx.Conn, request.Writers)
+	d.writers = make(kit.Turns[*pgx.Conn], request.Writers)
 	for range request.Writers {
 		conn, err := pgx.Connect(context.Background(), dsn)
 		if err != nil {
@@ -147,25 +147,10 @@ func (d *database) eachReader(visit func(name string, conn *pgx.Conn) error) err
 	return nil
 }
 
-// eachWriter visits the connections for changes.
-func (d *database) eachWriter(visit func(name string, conn *pgx.Conn) error) error {
-	for i := range cap(d.writers) {
-		conn := <-d.writers
-		err := visit(fmt.Sprintf("writer-%d", i+1), conn)
-		d.writers <- conn
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
 // any lends one connection, a reader's where there is one.
 func (d *database) any(use func(*pgx.Conn) error) error {
 	if d.readers == nil {
-		conn := <-d.writers
-		defer func() { d.writers <- conn }()
-		return use(conn)
+		return d.writers.Lend(use)
 	}
 	return d.readers.AcquireFunc(context.Background(), func(conn *pgxpool.Conn) error { return use(conn.Conn()) })
 }
@@ -187,7 +172,7 @@ func (d *database) Settings(names []string) ([]wire.Connection, error) {
 		connections = append(connections, wire.Connection{Name: name, Settings: settings})
 		return nil
 	}
-	err := errors.Join(d.eachReader(read), d.eachWriter(read))
+	err := errors.Join(d.eachReader(read), d.writers.Each(read))
 	return connections, err
 }
 
@@ -202,21 +187,18 @@ func (d *database) Query(text string, returns []string, visit func([]any) error)
 		if err != nil {
 			return fmt.Errorf("%s: %w", text, err)
 		}
-		_, err = dest.scan(rows, visit)
+		_, err = dest.scan(rows, visit, nil)
 		return err
 	})
 }
 
 // Close closes all connections.
 func (d *database) Close() error {
-	var errs []error
-	for len(d.writers) > 0 {
-		errs = append(errs, (<-d.writers).Close(context.Background()))
-	}
+	err := d.writers.Close(func(conn *pgx.Conn) error { return conn.Close(context.Background()) })
 	if d.readers != nil {
 		d.readers.Close()
 	}
-	return errors.Join(errs...)
+	return err
 }
 
 // quoted is a value in a DSN of the form KEY=VALUE.

@@ -35,11 +35,8 @@ type operation struct {
 // Prepare checks that the server understands the operation, and prepares its
 // statements on every connection of its kind where the policy is once.
 func (d *database) Prepare(spec wire.Operation, trace *column.File) (kit.Operation, error) {
-	if spec.Changes && cap(d.writers) == 0 || !spec.Changes && d.readers == nil {
-		return nil, wire.Errorf(wire.Invalid, "operation %q has no connection: open asked for none of its kind", spec.Name)
-	}
-	if !spec.Changes && spec.Transaction > 0 {
-		return nil, wire.Errorf(wire.Unsupported, "operation %q changes nothing: transactions of it are not supported", spec.Name)
+	if err := kit.CheckConnections(spec, d.count, cap(d.writers)); err != nil {
+		return nil, err
 	}
 	o := &operation{db: d, spec: spec, trace: trace, begin: "BEGIN", commit: "COMMIT"}
 	var plans []string
@@ -106,7 +103,7 @@ func (o *operation) prepare(step wire.Step) (name string, err error) {
 	name = fmt.Sprintf("assay_%d", o.db.prepared)
 	each := o.db.eachReader
 	if o.spec.Changes {
-		each = o.db.eachWriter
+		each = o.db.writers.Each
 	}
 	return name, each(func(_ string, conn *pgx.Conn) error { return check(conn, name) })
 }
@@ -169,8 +166,8 @@ func (o *operation) Client() (kit.Client, error) {
 
 // Answer runs the operation and visits its rows.
 func (o *operation) Answer(position int, visit func(int, []any) error) error {
-	if o.spec.Changes {
-		return wire.Errorf(wire.Unsupported, "operation %q changes data: what it changed is verified with SQL", o.spec.Name)
+	if err := kit.CheckAnswer(o.spec); err != nil {
+		return err
 	}
 	made, err := o.Client()
 	if err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"assay/kit"
 	"assay/kit/wire"
 
 	"github.com/jackc/pgx/v5"
@@ -45,21 +46,26 @@ func newDestinations(types []string) (destinations, error) {
 
 // scan reads and closes rows, scans every column of each, shows them to visit
 // where there is one, and returns how many there were.
-func (d *destinations) scan(rows pgx.Rows, visit func([]any) error) (int, error) {
-	defer rows.Close()
-	n := 0
-	for rows.Next() {
-		if err := rows.Scan(d.pointers...); err != nil {
+// The clock is read between the phases where they are timed.
+func (d *destinations) scan(rows pgx.Rows, visit func([]any) error, phases *kit.Phases) (int, error) {
+	for n := 0; ; n++ {
+		more := rows.Next()
+		phases.End(kit.PhaseNext)
+		if !more {
+			rows.Close()
+			phases.End(kit.PhaseCloseRows)
+			return n, rows.Err()
+		}
+		err := rows.Scan(d.pointers...)
+		phases.End(kit.PhaseScan)
+		if err == nil && visit != nil {
+			err = visit(d.row())
+		}
+		if err != nil {
+			rows.Close()
 			return n, err
 		}
-		n++
-		if visit != nil {
-			if err := visit(d.row()); err != nil {
-				return n, err
-			}
-		}
 	}
-	return n, rows.Err()
 }
 
 func (d *destinations) row() []any {
