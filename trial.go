@@ -1,7 +1,6 @@
 package assay
 
 import (
-	"strings"
 	"time"
 )
 
@@ -107,10 +106,6 @@ type Noise struct {
 	Foreign float64 // used by processes that are not ours
 }
 
-// FactorGroups is what the names of groups begin with in which settings of a
-// profile are left out one at a time. They are measured after the others.
-const FactorGroups = "without|"
-
 // Check says how much of what a trial did is compared with what is right. The
 // number of rows of each operation always is.
 type Check string
@@ -127,8 +122,11 @@ const (
 
 // Trial is one cell in one launch: its figures, counters and outcome.
 type Trial struct {
-	Cell    Cell
-	Run     string // the earlier run that it is of, where several are analyzed together: launches of two runs are never paired
+	Cell Cell
+	Run  string // the earlier run that it is of, where several are analyzed together: launches of two runs are never paired
+	// Ablation marks a trial of the stage in which settings are left out one at a
+	// time, behind the others: its groups are others, whatever their names are.
+	Ablation bool
 	Group   string // of instances that are measured in the same launches
 	Launch  int    // counts from 1 within the group; trials of one launch are paired
 	Layout  int    // of the worker program: launches of one layout share what it does to them; 0: there is one only
@@ -157,10 +155,6 @@ type Trial struct {
 	// Its figures are kept; they do not enter the centre or the ratios.
 	Disqualified bool
 }
-
-// OfAblation tells whether the trial is of the stage in which settings are left
-// out one at a time.
-func (t *Trial) OfAblation() bool { return strings.HasPrefix(t.Group, FactorGroups) }
 
 // Measured tells whether the trial has figures. One whose requests failed in
 // part has those of the others, and is never compared.

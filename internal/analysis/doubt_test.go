@@ -278,7 +278,7 @@ func TestCompileOptionWithoutEffect(t *testing.T) {
 
 // What a factor shows stands beside it too.
 func TestFactorWithoutEffect(t *testing.T) {
-	whole := analysistest.InGroup(asking(analysistest.Launches(analysistest.Cell("get", "mattn", "web"), 6, 1000, 1), set("cache_size", "-65536", "-65536"), set("mmap_size", "1000", "1000")), assay.FactorGroups+"g")
+	whole := analysistest.Ablation(asking(analysistest.Launches(analysistest.Cell("get", "mattn", "web"), 6, 1000, 1), set("cache_size", "-65536", "-65536"), set("mmap_size", "1000", "1000")))
 	trials := slices.Concat(whole, analysistest.Launches(analysistest.Cell("get", "mattn", "web"), 6, 1000, 1),
 		analysistest.Without(analysistest.Launches(analysistest.Cell("get", "mattn", "web"), 6, 2000, 1), "cache_size"), analysistest.Without(analysistest.Launches(analysistest.Cell("get", "mattn", "web"), 6, 1000, 1), "mmap_size"))
 	want := []string{"mattn (web): option-without-effect: mattn (web) without mmap_size and mattn (web) with mmap_size=1000 are equivalent (1.00 [1.00, 1.00])"}

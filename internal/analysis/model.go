@@ -85,7 +85,7 @@ type Row struct {
 	// generalFloor says that it is a floor for all engines of its table.
 	generalFloor bool
 	Twin         bool // the reference again
-	factor       bool // of the groups in which settings are left out
+	ablation     bool // of the stage in which settings are left out
 	disturbed    bool // disturbed trials count too: too few others are left in the table
 	// latencies are those of calm and of disturbed trials: upper bound in ns, count.
 	latencies map[bool]map[int64]int64
@@ -181,11 +181,10 @@ func collect(trials iter.Seq2[assay.Trial, error]) (rows, twins []*Row, err erro
 		if err != nil {
 			return nil, nil, err
 		}
-		factor := trial.OfAblation()
-		key := fmt.Sprint(trial.Twin, factor, trial.Cell.Key())
+		key := fmt.Sprint(trial.Twin, trial.Ablation, trial.Cell.Key())
 		row := byKey[key]
 		if row == nil {
-			row = &Row{Cell: trial.Cell, Twin: trial.Twin, factor: factor}
+			row = &Row{Cell: trial.Cell, Twin: trial.Twin, ablation: trial.Ablation}
 			byKey[key] = row
 			if trial.Twin {
 				twins = append(twins, row)

@@ -31,7 +31,7 @@ func tabulate(rows, twins []*Row) []*Table {
 		case row.Cell.Without != "":
 			of(row).Factors = append(of(row).Factors, row)
 			continue
-		case row.factor:
+		case row.ablation:
 			of(row).bases = append(of(row).bases, row)
 			continue
 		}
@@ -39,7 +39,7 @@ func tabulate(rows, twins []*Row) []*Table {
 		workloads[row.Cell.Workload] = true
 	}
 	for _, twin := range twins {
-		if twin.factor {
+		if twin.ablation {
 			continue // the noise of the run is known by then
 		}
 		of(twin).Twins = append(of(twin).Twins, twin)

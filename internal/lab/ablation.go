@@ -43,7 +43,7 @@ func (r *run) ablation(ctx context.Context, config runner.Config) error {
 	if len(config.Cases) == 0 {
 		return nil
 	}
-	config.Prefix, config.Reference = assay.FactorGroups, best.Target()
+	config.Ablation, config.Reference = true, best.Target()
 	if config.Budget > 0 {
 		config.Budget = r.now.Options.Budget - config.Budget
 	}

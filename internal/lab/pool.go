@@ -4,7 +4,6 @@ import (
 	"context"
 	"iter"
 	"slices"
-	"strings"
 
 	"assay"
 	"assay/internal/analysis"
@@ -54,7 +53,7 @@ func launches(ctx context.Context, s *store.Store, runs []assay.Run, builds map[
 			}
 			for t, err := range s.Trials(ctx, run.ID) {
 				if i > 0 && err == nil {
-					if !own[t.Cell.Target()] || strings.HasPrefix(t.Group, assay.FactorGroups) {
+					if !own[t.Cell.Target()] || t.Ablation {
 						continue
 					}
 					t.Run = run.ID

@@ -10,7 +10,7 @@ import (
 
 // without marks trials as those of a profile that lacks a setting.
 func TestFactorsSayWhichSettingMatters(t *testing.T) {
-	whole := analysistest.InGroup(analysistest.Launches(analysistest.Cell("get", "mattn", "web"), 6, 1000, 1), assay.FactorGroups+"g")
+	whole := analysistest.Ablation(analysistest.Launches(analysistest.Cell("get", "mattn", "web"), 6, 1000, 1))
 	for i := range whole {
 		whole[i].Settings = []assay.Setting{{Name: "cache_size", Connection: "reader-1", Requested: "-65536", Effective: "-65536", Applied: true}}
 	}

@@ -136,14 +136,6 @@ func newGroup(name string, mode assay.Mode) *group {
 		samples: map[string]map[int][]float64{}, efforts: map[string]effort{}, sequences: map[string]int64{}}
 }
 
-// rename puts a prefix before the group's name.
-func (g *group) rename(prefix string) {
-	g.name = prefix + g.name
-	for _, m := range g.members {
-		m.group = g.name
-	}
-}
-
 func groupName(j *job) string {
 	if j.Operation.Call() {
 		return sequenceName(j.Cell)
@@ -213,7 +205,7 @@ func (r *Runner) recall(done []assay.Trial) {
 		took := map[int]time.Duration{}
 		disturbed := map[int]bool{}
 		for _, t := range done {
-			if t.Launch == 0 || t.Group != g.name || !g.has(t.Cell.Key()) {
+			if t.Launch == 0 || t.Ablation != r.config.Ablation || t.Group != g.name || !g.has(t.Cell.Key()) {
 				continue
 			}
 			r.spent += t.Took

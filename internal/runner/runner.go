@@ -63,7 +63,7 @@ type Config struct {
 	// ReferenceProfile is the reference's profile that all profiles are compared
 	// with; empty: each with its own.
 	ReferenceProfile string
-	Prefix           string // of the groups' names: cases of one run that are measured apart
+	Ablation         bool   // the cases are those of the ablation, which a run measures behind its own
 	Data             dataset.Cache
 	// Files has the copies of users' own files that were made before. New adds
 	// those that are missing; nil is none.
@@ -173,7 +173,6 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	r.config.Reference = r.reference()
 	r.groups = groupCases(prepared, r.config.Reference)
 	for _, g := range r.groups {
-		g.rename(config.Prefix)
 		g.base = config.ReferenceProfile
 	}
 	r.recall(config.Done)
@@ -219,6 +218,12 @@ func (r *Runner) progress(phase, what string, total time.Duration) {
 	if r.config.Progress != nil {
 		r.config.Progress(Event{Phase: phase, What: what, Done: r.elapsed(), Total: total, Budget: r.config.Budget, Round: r.round})
 	}
+}
+
+// emit hands a finished trial on.
+func (r *Runner) emit(t assay.Trial) error {
+	t.Ablation = r.config.Ablation
+	return r.config.Emit(t)
 }
 
 // budget is the time for measuring; without one, more than any run takes.

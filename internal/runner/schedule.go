@@ -36,7 +36,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	defer turn.Close()
 	r.began = time.Now()
 	for _, t := range r.unmeasured {
-		if err := r.config.Emit(t); err != nil {
+		if err := r.emit(t); err != nil {
 			return err
 		}
 	}
@@ -105,7 +105,7 @@ func (r *Runner) notRun() error {
 				}
 				t := newTrial(m, j, 0, g.mode)
 				t.Outcome, t.Reason = assay.NotRun, "the budget of "+r.config.Budget.String()+" ended before its turn"
-				if err := r.config.Emit(t); err != nil {
+				if err := r.emit(t); err != nil {
 					return err
 				}
 			}
@@ -267,7 +267,7 @@ func (r *Runner) finishOf(g *group, t *assay.Trial, noise assay.Noise, took time
 	}
 	g.noteFigure(t)
 	g.tried[t.Cell.Key()] = g.tried[t.Cell.Key()] || !t.Twin
-	return r.config.Emit(*t)
+	return r.emit(*t)
 }
 
 func disturbed(noise assay.Noise, took time.Duration) bool {

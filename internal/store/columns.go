@@ -42,7 +42,7 @@ func trialFields(t *assay.Trial) []any {
 	return []any{
 		&c.Plan, &c.Workload, &c.Operation, &c.Engine, &c.Driver, &c.DriverVersion, &c.Build, &c.Profile, &c.Without,
 		&c.Clients, &c.Pool, &c.Idle, &c.Statement, &c.Transaction, &c.Rate, asJSON{&c.Params}, &c.AsPublished,
-		&t.Group, &t.Launch, &t.Twin, &t.Mode, &t.Outcome, &t.Reason, &t.Durability, &t.QueryPlan, &t.DSN, asJSON{&t.Each}, &t.Digest,
+		groupName{t}, &t.Launch, &t.Twin, &t.Mode, &t.Outcome, &t.Reason, &t.Durability, &t.QueryPlan, &t.DSN, asJSON{&t.Each}, &t.Digest,
 		asJSONList[assay.Warning, warning]{&t.Warnings, toWarning, fromWarning},
 		asJSONList[assay.Sample, [2]int64]{&t.Samples, toSample, fromSample},
 		asJSONList[assay.Bucket, [2]int64]{&t.Histogram, toBucket, fromBucket},
@@ -55,6 +55,28 @@ const settingColumns = "name, connection, requested, issued, effective, applied"
 
 func settingFields(s *assay.Setting) []any {
 	return []any{&s.Name, &s.Connection, &s.Requested, &s.Issued, &s.Effective, &s.Applied}
+}
+
+// groupName keeps the name of a trial's group. In files, the names of the ablation's
+// groups begin with ablationPrefix.
+type groupName struct{ trial *assay.Trial }
+
+const ablationPrefix = "without|"
+
+func (c groupName) Value() (driver.Value, error) {
+	if c.trial.Ablation {
+		return ablationPrefix + c.trial.Group, nil
+	}
+	return c.trial.Group, nil
+}
+
+func (c groupName) Scan(text any) error {
+	s, ok := text.(string)
+	if !ok {
+		return fmt.Errorf("a group's name expected, found %T", text)
+	}
+	c.trial.Group, c.trial.Ablation = strings.CutPrefix(s, ablationPrefix)
+	return nil
 }
 
 // insert adds one row to the table.

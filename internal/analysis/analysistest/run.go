@@ -191,9 +191,14 @@ func InGroup(trials []assay.Trial, group string) []assay.Trial {
 	return Change(trials, func(t *assay.Trial) { t.Group = group })
 }
 
+// Ablation moves trials into the ablation.
+func Ablation(trials []assay.Trial) []assay.Trial {
+	return Change(trials, func(t *assay.Trial) { t.Ablation, t.Group = true, "g" })
+}
+
 // Without makes trials those of a target that lacks one setting.
 func Without(trials []assay.Trial, setting string) []assay.Trial {
-	return Change(InGroup(trials, assay.FactorGroups+"g"), func(t *assay.Trial) { t.Cell.Without = setting })
+	return Change(Ablation(trials), func(t *assay.Trial) { t.Cell.Without = setting })
 }
 
 // PlainRun is a run against modernc that says nothing else.
