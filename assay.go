@@ -48,9 +48,9 @@ type Run struct {
 	// Proofs are what tests by faults showed of its targets with its profiles.
 	// They are made apart from runs; the store adds those that fit.
 	Proofs []Proof
-	// Least is the time that the minimum number of launches of every cell was
+	// MinTime is the time that the minimum number of launches of every cell was
 	// estimated to take, measured in the first round; zero while unknown.
-	Least time.Duration
+	MinTime time.Duration
 	// Spent says where the wall time of the launches went; of a resumed run, of
 	// all its parts that came to an end.
 	Spent Spent
@@ -93,7 +93,7 @@ type Options struct {
 	Drivers   []string            // NAME or NAME@VERSION; empty: the plan's
 	Only      map[string][]string // coordinates that select cells
 	Budget    time.Duration       // of measuring, builds excluded
-	Precision float64             // wished half-width of an interval, as a fraction
+	Precision float64             // target half-width of a confidence interval, as a fraction
 	Margin    float64             // within which two targets count as equivalent, as a fraction
 	Capacity  string              // the latency at which capacities are searched, such as p99=5ms; empty: loads are as the plan says
 	Launches  int                 // of each cell at least, fixed beforehand; more are chosen by the width of intervals

@@ -69,7 +69,7 @@ var Metrics = []Metric{
 	{"scan-ns/op", "ns", false, false, OfPhase, "phase: read the columns, of all rows"},
 	{"close-rows-ns/op", "ns", false, false, OfPhase, "phase: end the answer, or reset the statement"},
 	{"close-stmt-ns/op", "ns", false, false, OfPhase, "phase: finalize the statement"},
-	{CapacityPerS, "1/s", true, false, OfRequest, "the highest rate of arrivals at which the wished latency was kept"},
+	{CapacityPerS, "1/s", true, false, OfRequest, "the highest arrival rate that met the latency target"},
 	{OfferedPerS, "1/s", false, false, OfRequest, "open loop: requests a second that were to be sent"},
 	{LimitPerS, "1/s", false, false, OfRequest, "requests a second that the load generator reached without a database, with as many clients"},
 	{Lag, "ns", false, false, OfRequest, "open loop: 99th percentile of how long requests waited for the load generator alone; it is in their latency"},

@@ -30,7 +30,7 @@ func (t *tools) alike() error {
 		if err != nil {
 			return err
 		}
-		for _, k := range analysis.NewNull(r).Kinds {
+		for _, k := range analysis.NewNoise(r).Kinds {
 			if _, seen := kinds[k.Operation]; !seen {
 				order = append(order, k.Operation)
 			}

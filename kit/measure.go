@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// leastOperations is how many operations every window has per client, so
+	// minOperations is how many operations every window has per client, so
 	// that it is work and not ramp-up that is measured.
-	leastOperations = 10
+	minOperations = 10
 	// busyPatience is how long one operation is tried again before its busy
 	// answer counts as an error.
 	busyPatience = 10 * time.Second
-	// mostErrors ends a window early: nothing it measures will be reported.
-	mostErrors = 1000
+	// maxErrors ends a window early: nothing it measures will be reported.
+	maxErrors = 1000
 )
 
 // missError says that a Do returned another number of rows than expected.
@@ -120,7 +120,7 @@ func (p *prepared) newLap(request wire.Measure) (*lap, error) {
 		l.units = request.Operations / p.unit
 	} else {
 		l.window = request.Nanos
-		l.least = leastOperations * int64(len(p.clients))
+		l.least = minOperations * int64(len(p.clients))
 	}
 	var err error
 	switch {
@@ -211,7 +211,7 @@ func (l *lap) trouble(c Client, s *share, position, rows int, err error) bool {
 	if err == nil && (rows == l.p.rows || l.p.rows < 0) {
 		return true
 	}
-	if l.errors.Add(1) >= mostErrors {
+	if l.errors.Add(1) >= maxErrors {
 		l.next.Store(math.MaxInt64 / 2) // nothing is left to draw
 	}
 	if err == nil {

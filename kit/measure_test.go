@@ -133,7 +133,7 @@ func TestWindow(t *testing.T) {
 				if m.Nanos < nanos {
 					t.Errorf("it lasted %d ns", m.Nanos)
 				}
-				if least := int64(leastOperations * clients); m.Executed < least || m.Operations <= least-int64(clients) || m.Operations > m.Executed {
+				if least := int64(minOperations * clients); m.Executed < least || m.Operations <= least-int64(clients) || m.Operations > m.Executed {
 					t.Errorf("%+v, want at least %d", counts(m), least)
 				}
 				if m.Histogram != nil {
@@ -154,7 +154,7 @@ func TestWindowOfSlowOperations(t *testing.T) {
 		return 1, nil
 	}}
 	m := measure(t, prepareFake(t, f, oneRow("a"), 1), wire.Measure{Nanos: window})
-	if m.Nanos < leastOperations*window || counts(m) != (counted{Operations: leastOperations, Executed: leastOperations}) {
+	if m.Nanos < minOperations*window || counts(m) != (counted{Operations: minOperations, Executed: minOperations}) {
 		t.Errorf("%+v in %d ns", counts(m), m.Nanos)
 	}
 }
@@ -292,7 +292,7 @@ func TestErrorsEndIt(t *testing.T) {
 				t.Run(fmt.Sprintf("%s, %d clients, %s", name, clients, kind), func(t *testing.T) {
 					m := measure(t, prepareFake(t, &fake{do: do}, oneRow("a"), int(clients)), request)
 					wrong := m.Errors + m.Misses
-					if m.Operations != 0 || m.Executed != wrong || wrong < mostErrors || wrong >= mostErrors+clients {
+					if m.Operations != 0 || m.Executed != wrong || wrong < maxErrors || wrong >= maxErrors+clients {
 						t.Errorf("%+v", counts(m))
 					}
 					if (m.Error == "disk full") != (kind == "errors") || (m.Miss == "0 rows, expected are 1") != (kind == "misses") {

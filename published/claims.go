@@ -68,9 +68,9 @@ type Comparison struct {
 	// source states it, 0 where it does not; for alike, within which two
 	// figures are; for not faster, up to which A is not.
 	Size float64 `yaml:"size"`
-	// Least is the factor by which A is at least faster or slower, where words
+	// AtLeast is the factor by which A is at least faster or slower, where words
 	// like collapse say more than that.
-	Least float64 `yaml:"least"`
+	AtLeast float64 `yaml:"least"`
 	// Published selects one figure each by columns of the source's table.
 	// Other says what is different about their condition, where the table
 	// lacks the one that the claim is about.
@@ -158,8 +158,8 @@ func (c Claim) check() error {
 		if !slices.Contains([]Expectation{Faster, Slower, Alike, NotFaster}, p.Expect) {
 			return fmt.Errorf("expect %q: want faster, slower, alike or not faster", p.Expect)
 		}
-		if p.Least != 0 && (p.Least <= 1 || p.Size != 0 || p.Expect != Faster && p.Expect != Slower) {
-			return fmt.Errorf("least %g: want a factor above 1 by which A is faster or slower, and no size", p.Least)
+		if p.AtLeast != 0 && (p.AtLeast <= 1 || p.Size != 0 || p.Expect != Faster && p.Expect != Slower) {
+			return fmt.Errorf("least %g: want a factor above 1 by which A is faster or slower, and no size", p.AtLeast)
 		}
 		if p.Size != 0 && p.Size <= 1 || p.Size == 0 && p.Expect == Alike {
 			return fmt.Errorf("size %g: want a factor above 1, and with alike the one within which A and B are", p.Size)
@@ -181,8 +181,8 @@ func (c Comparison) Bounds() (low, high float64) {
 		return 1 / c.Size, c.Size
 	case c.Expect == NotFaster:
 		return 0, max(1, c.Size)
-	case c.Least > 0:
-		low, high = c.Least, math.Inf(1)
+	case c.AtLeast > 0:
+		low, high = c.AtLeast, math.Inf(1)
 	case c.Size > 0:
 		low, high = 1+(c.Size-1)/vague, 1+(c.Size-1)*vague
 	default:

@@ -114,7 +114,7 @@ func TestBounds(t *testing.T) {
 	}{
 		{Comparison{Expect: Faster}, 1, math.Inf(1)}, {Comparison{Expect: Slower}, 0, 1}, {Comparison{Expect: NotFaster}, 0, 1},
 		{Comparison{Expect: Faster, Size: 3}, 2, 5}, {Comparison{Expect: Slower, Size: 3}, 0.2, 0.5},
-		{Comparison{Expect: Faster, Least: 2}, 2, math.Inf(1)}, {Comparison{Expect: Slower, Least: 2}, 0, 0.5},
+		{Comparison{Expect: Faster, AtLeast: 2}, 2, math.Inf(1)}, {Comparison{Expect: Slower, AtLeast: 2}, 0, 0.5},
 		{Comparison{Expect: Alike, Size: 1.25}, 0.8, 1.25}, {Comparison{Expect: NotFaster, Size: 1.15}, 0, 1.15},
 	} {
 		if low, high := test.c.Bounds(); low != test.low || high != test.high {

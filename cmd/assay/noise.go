@@ -56,7 +56,7 @@ func (a *app) noise(ctx context.Context, flags runFlags) error {
 	if err != nil {
 		return err
 	}
-	if err := report.WriteNull(analysis.NewNull(r), a.stdout); err != nil {
+	if err := report.WriteNoise(analysis.NewNoise(r), a.stdout); err != nil {
 		return err
 	}
 	return a.checkCells(r)

@@ -84,7 +84,7 @@ func (r *Result) Answer() Answer {
 		}
 	}
 	a.dropEmpty()
-	a.Needs = needs(a.Open, r.Run.Least)
+	a.Needs = needs(a.Open, r.Run.MinTime)
 	a.withoutCgo(r)
 	return a
 }

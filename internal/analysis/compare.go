@@ -26,9 +26,9 @@ type Ranking struct {
 	Table      *Table
 }
 
-// noteLone marks the rows of a table in which there is nothing to compare: how
-// many launches they have was decided by their own intervals.
-func (t *Table) noteLone(run assay.Run) {
+// markUncompared marks the rows of a table in which nothing is compared: their own
+// confidence intervals decided how many launches they have.
+func (t *Table) markUncompared(run assay.Run) {
 	ok := func(row *Row) bool {
 		is, _ := Outcome(row.Trials)
 		return is == assay.OK

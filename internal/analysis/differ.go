@@ -150,9 +150,9 @@ var explaining = map[string][]string{
 	CompileOption: {"THREADSAFE", "DEFAULT_MEMSTATUS", "USE_ALLOCA", "ZERO_MALLOC", "ENABLE_API_ARMOR"},
 }
 
-// telling returns what the targets of the table differ in, of what can explain
+// explain returns what the targets of the table differ in, of what can explain
 // a ratio: facts, compile options, and settings that no profile asked for.
-func (t *Table) telling(targets []assay.Target, n naming) []Difference {
+func (t *Table) explain(targets []assay.Target, n naming) []Difference {
 	present := map[string]bool{}
 	for _, row := range t.Rows {
 		present[row.Cell.Target()] = true

@@ -276,7 +276,7 @@ func (r *Result) warnOfGrowth() {
 		}
 	}
 	for _, key := range order {
-		grown(families[key])
+		warnIfGrown(families[key])
 	}
 }
 
@@ -297,7 +297,7 @@ func familyOf(c assay.Cell) string {
 	return c.Key()
 }
 
-func grown(rows []*Row) {
+func warnIfGrown(rows []*Row) {
 	count := func(row *Row) int {
 		n, _ := strconv.Atoi(row.Cell.Params[countParam])
 		return n

@@ -118,13 +118,13 @@ func New(run assay.Run, trials iter.Seq2[assay.Trial, error]) (*Result, error) {
 	markFloors(run.Targets, rows)
 	r := &Result{Run: run, Tables: tabulate(rows, twins)}
 	for _, t := range r.Tables {
-		t.noteLone(run)
+		t.markUncompared(run)
 		finish(slices.Concat(t.Rows, t.Twins))
 		finish(slices.Concat(t.Factors, t.bases))
 	}
 	judgeTables(run, r.Tables)
 	for _, t := range r.Tables {
-		t.Differences = t.telling(run.Targets, naming)
+		t.Differences = t.explain(run.Targets, naming)
 	}
 	r.warnAcross()
 	r.Suggestions = suggest(r.Tables)

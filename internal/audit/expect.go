@@ -13,7 +13,7 @@ import (
 // expect holds a comparison against what the claim expects of it. Alike always
 // has a size.
 func expect(p published.Comparison, rule stat.Rule, here analysis.Comparison, higherBetter bool) (Verdict, string) {
-	if p.Size+p.Least > 0 && here.Ratio.N >= stat.MinPairs {
+	if p.Size+p.AtLeast > 0 && here.Ratio.N >= stat.MinPairs {
 		return expectSize(p, rule, gain(here.Ratio, higherBetter))
 	}
 	if here.Verdict == stat.Undecided {

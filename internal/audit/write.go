@@ -198,8 +198,8 @@ func because(reason string) string {
 func (e Evidence) expected() string {
 	how := "about"
 	switch c := e.Comparison; {
-	case c.Least > 0:
-		return fmt.Sprintf("%s, at least %.3gx", c.Expect, c.Least)
+	case c.AtLeast > 0:
+		return fmt.Sprintf("%s, at least %.3gx", c.Expect, c.AtLeast)
 	case c.Size == 0:
 		return string(c.Expect)
 	case c.Expect == published.Alike:

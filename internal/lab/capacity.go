@@ -10,20 +10,19 @@ import (
 	"assay/internal/runner"
 )
 
-// latencyTarget reads a latency that is to be kept, such as p99=5ms; nil where
-// there is none.
-func latencyTarget(text string) (*runner.Wish, error) {
+// latencyTarget reads a latency target, such as p99=5ms; nil where there is none.
+func latencyTarget(text string) (*runner.LatencyTarget, error) {
 	if text == "" {
 		return nil, nil
 	}
 	shares := map[string]float64{assay.P50: 0.5, "p90": 0.9, assay.P99: 0.99, "p99.9": 0.999}
 	name, value, _ := strings.Cut(text, "=")
 	share, known := shares[name]
-	most, err := time.ParseDuration(value)
-	if !known || err != nil || most <= 0 {
+	limit, err := time.ParseDuration(value)
+	if !known || err != nil || limit <= 0 {
 		return nil, fmt.Errorf("--find-capacity %q: want a percentile and a time, such as p99=5ms", text)
 	}
-	return &runner.Wish{P: share, Most: most}, nil
+	return &runner.LatencyTarget{Quantile: share, Max: limit}, nil
 }
 
 // searchable are the cases whose capacity can be searched, each once: as often

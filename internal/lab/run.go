@@ -26,7 +26,7 @@ type run struct {
 	now     assay.Run
 	cases   []assay.Case
 	done    []assay.Trial
-	wish    *runner.Wish // nil: no capacity is searched
+	latency *runner.LatencyTarget // nil: no capacity is searched
 	result  Result
 }
 
@@ -110,7 +110,7 @@ func (r *run) measure(ctx context.Context, programs map[string]runner.Program) e
 		return err
 	}
 	now := r.now
-	now.Status, now.Finished, now.Least = assay.Finished, time.Now().UTC(), all.Least()
+	now.Status, now.Finished, now.MinTime = assay.Finished, time.Now().UTC(), all.MinTime()
 	if err := r.whenUnlocked(ctx, func(ctx context.Context) error { return r.store.Update(ctx, now) }); err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func (r *run) config(ctx context.Context, programs map[string]runner.Program, wo
 	c := r.lab.config(r.cases, programs, work)
 	c.Reference, c.ReferenceProfile = r.reference(), r.referenceProfile()
 	c.Seed, c.Launches, c.Budget = r.now.Seed, r.plan.Launches, r.mainBudget()
-	c.Precision, c.Timeout, c.Done, c.Wish = r.now.Options.Precision, r.plan.Timeout, r.done, r.wish
+	c.Precision, c.Timeout, c.Done, c.LatencyTarget = r.now.Options.Precision, r.plan.Timeout, r.done, r.latency
 	c.Emit = func(t assay.Trial) error { return r.keep(ctx, t) }
 	c.Files = runner.Files{} // shared with the ablation, which is to have the same data
 	return c
@@ -227,10 +227,10 @@ func (r *run) selectCases(ctx context.Context) error {
 	if err != nil {
 		return input(err)
 	}
-	if r.wish, err = latencyTarget(r.now.Options.Capacity); err != nil {
+	if r.latency, err = latencyTarget(r.now.Options.Capacity); err != nil {
 		return input(err)
 	}
-	if r.wish != nil {
+	if r.latency != nil {
 		if all, err = searchable(all); err != nil {
 			return input(err)
 		}

@@ -78,7 +78,7 @@ func (s *schedule) due(number int) int64 {
 // send sends all requests, in a thread of its own: it alone sleeps, and must not
 // wait for a processor when it is time.
 func (s *schedule) send(ctx context.Context) {
-	punctual()
+	reduceTimerSlack()
 	for number := range s.Warm + s.Requests {
 		if s.lost() || ctx.Err() != nil {
 			return

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// punctual makes the thread's sleeps end within microseconds of their time: by
+// reduceTimerSlack makes the thread's sleeps end within microseconds of their time: by
 // default the kernel may take 50 µs more, and then others may have the processor.
 // Where it is not permitted, the lag shows it.
-func punctual() {
+func reduceTimerSlack() {
 	const setTimerSlack, first = 29, -20 // PR_SET_TIMERSLACK
 	_, _, _ = syscall.RawSyscall(syscall.SYS_PRCTL, setTimerSlack, 1, 0)
 	_ = syscall.Setpriority(syscall.PRIO_PROCESS, 0, first) // of this thread alone

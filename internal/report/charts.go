@@ -185,12 +185,13 @@ func ratioCellOf(c *analysis.Comparison) chart.Cell {
 	return intervalCell(&c.Ratio)
 }
 
-// manifold is how far apart figures are whose axis has steps of factors.
-const manifold = 10
+// minLogSpread is the ratio of the largest figure to the smallest from which an axis
+// has a log scale.
+const minLogSpread = 10
 
 // axis is that of a metric, for the values that are on it.
 func metricAxis(t *analysis.Table, m assay.Metric, values []float64) chart.Axis {
-	return chart.Axis{Label: metricWords(m), Log: spread(values) > manifold, Tick: unitTick(m.Unit)}
+	return chart.Axis{Label: metricWords(m), Log: spread(values) > minLogSpread, Tick: unitTick(m.Unit)}
 }
 
 // spread is the largest value over the smallest; 1 where there are none above 0.

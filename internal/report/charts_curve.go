@@ -167,8 +167,8 @@ func (f *family) lines() (lines *chart.Lines, left int) {
 		}
 	}
 	order = slices.DeleteFunc(order, func(name string) bool { return len(series[name].Points) < 2 })
-	x := chart.Axis{Label: axisWords(f.axis), Log: values[0] > 0 && spread(values) >= manifold, Tick: digitsTick}
-	lines = &chart.Lines{X: x, Y: chart.Axis{Label: metricWords(metric), Log: spread(all) > manifold, Tick: unitTick(metric.Unit)}}
+	x := chart.Axis{Label: axisWords(f.axis), Log: values[0] > 0 && spread(values) >= minLogSpread, Tick: digitsTick}
+	lines = &chart.Lines{X: x, Y: chart.Axis{Label: metricWords(metric), Log: spread(all) > minLogSpread, Tick: unitTick(metric.Unit)}}
 	for i, name := range order {
 		if i < chart.Series {
 			lines.Series = append(lines.Series, *series[name])

@@ -164,8 +164,8 @@ func (r *Report) addTables(d *document) {
 		"± is half the width of the figure's 95 %% CI. n counts launches. The data do not separate rows that share a rank. "+
 		"A/A is the baseline against itself: this run's noise. "+
 		"Durability is the class that the effective settings claim, or what power cuts showed; seen tells whether a trace of system calls shows commits synced before they are acknowledged.", cmp.Or(driver, "the reference"), profileWords(profile))
-	if wish := r.Run.Options.Capacity; wish != "" {
-		d.add(paragraph, "capacity/s is the highest arrival rate that met %s; each launch searches anew.", wish)
+	if target := r.Run.Options.Capacity; target != "" {
+		d.add(paragraph, "capacity/s is the highest arrival rate that met %s; each launch searches anew.", target)
 	}
 	shown := map[string]string{} // what differs, and the table under which it stands
 	for _, t := range r.Tables {

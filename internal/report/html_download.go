@@ -10,10 +10,10 @@ import (
 	"sync"
 )
 
-// mostPlain is how many figures a page may have whose downloads are kept as they
+// maxPlain is how many figures a page may have whose downloads are kept as they
 // are: about 400 kB of CSV. With more, all of them are compressed, so that the
 // page stays small enough to be sent; nothing is left out.
-const mostPlain = 1400
+const maxPlain = 1400
 
 // download is a file inside the page.
 type download struct {

@@ -132,7 +132,7 @@ func (r *Report) page(published []Published) *pageView {
 	r.addEnvironment(&v.Rest)
 	r.addRepeat(&v.Rest)
 	v.Settings, v.Quiet = r.settingsViews()
-	v.packer = &packer{compress: r.figures() > mostPlain}
+	v.packer = &packer{compress: r.figures() > maxPlain}
 	v.ahead = make(chan struct{}, 2*runtime.GOMAXPROCS(0))
 	v.csv = make(chan madeFile, 1)
 	number := 0

@@ -13,8 +13,8 @@ import (
 	"assay/internal/wording"
 )
 
-// mostNamed is how many rows a sentence names before it only counts them.
-const mostNamed = 4
+// maxNamed is how many rows a sentence names before it only counts them.
+const maxNamed = 4
 
 // Sentence says what a ranking shows, and nothing that it does not show.
 func Sentence(k *analysis.Ranking) string {
@@ -129,7 +129,7 @@ func wouldDecide(t *analysis.Table, k *analysis.Ranking, rows []*analysis.Row) s
 func names(rows []*analysis.Row) string {
 	var all []string
 	for i, row := range rows {
-		if i == mostNamed && len(rows) > mostNamed+1 {
+		if i == maxNamed && len(rows) > maxNamed+1 {
 			all = append(all, fmt.Sprintf("%d more", len(rows)-i))
 			break
 		}

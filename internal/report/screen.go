@@ -290,7 +290,7 @@ func (r *Report) openLines(a analysis.Answer, s Screen) []string {
 	if a.Needs > 0 {
 		needs = "about " + about(a.Needs) + " decide"
 	}
-	text := fmt.Sprintf("Undecided in %d of %s (%s): %s:", len(a.Open), wording.Plural(len(r.Tables), "table"), wording.Clean(firstFew(names, mostNamed)), needs)
+	text := fmt.Sprintf("Undecided in %d of %s (%s): %s:", len(a.Open), wording.Plural(len(r.Tables), "table"), wording.Clean(firstFew(names, maxNamed)), needs)
 	return append(s.wrap("", "  ", text), "  "+r.decide(a))
 }
 

@@ -18,7 +18,7 @@ func suggestionSentence(s analysis.Suggestion) string {
 	for _, c := range s.Unable {
 		text += fmt.Sprintf("; not %s, which is not ok in %s", with(c.Row), wording.Plural(c.NotOK, "table"))
 	}
-	return wording.Clean(wish(s.Durability) + text)
+	return wording.Clean(condition(s.Durability) + text)
 }
 
 func suggestionWords(s analysis.Suggestion) string {
@@ -43,8 +43,8 @@ func suggestionWords(s analysis.Suggestion) string {
 		list(best), each, s.Leads, wording.Plural(s.Decided, "comparison"), undecided)
 }
 
-// wish is the condition of a suggestion.
-func wish(d assay.Durability) string {
+// condition is the condition of a suggestion.
+func condition(d assay.Durability) string {
 	if d == assay.DurabilityUnknown {
 		return "Overall: "
 	}

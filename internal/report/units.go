@@ -39,9 +39,9 @@ func human(v float64, unit string) string {
 	return wording.Digits(v) + " " + units[i]
 }
 
-// mostHalf is the widest half of an interval that is told, in percent: that of
+// maxHalfWidth is the largest half-width of an interval that is printed, in percent: that of
 // two launches can be anything.
-const mostHalf = 999
+const maxHalfWidth = 999
 
 // figureText is a figure with half its interval, as a share of it.
 func figureText(f analysis.Figure) string {
@@ -50,8 +50,8 @@ func figureText(f analysis.Figure) string {
 		return s + " ± ?"
 	}
 	half := 50 * (f.Interval.High - f.Interval.Low) / f.Interval.Center
-	if half > mostHalf {
-		return s + " ± >" + strconv.Itoa(mostHalf) + " %"
+	if half > maxHalfWidth {
+		return s + " ± >" + strconv.Itoa(maxHalfWidth) + " %"
 	}
 	return s + " ± " + strconv.FormatFloat(half, 'f', 1, 64) + " %"
 }

@@ -9,7 +9,7 @@ import (
 	"assay/internal/wording"
 )
 
-// Write prints the comparison as text or markdown.
+// WriteVersus prints the comparison as text or markdown.
 func WriteVersus(v *analysis.Versus, w io.Writer, format string) error {
 	switch format {
 	case "text":

@@ -13,11 +13,11 @@ import (
 	"assay/internal/load"
 )
 
-// Wish is a latency that a server shall keep to: no more than Most of the
-// requests' share P.
-type Wish struct {
-	P    float64 // such as 0.99
-	Most time.Duration
+// LatencyTarget is the latency that a server has to keep: at most Max, of the share
+// Quantile of the requests.
+type LatencyTarget struct {
+	Quantile float64 // such as 0.99
+	Max      time.Duration
 }
 
 const (
@@ -38,7 +38,7 @@ const (
 	minBeyondQuantile = 100  // requests, in the steps that confirm a rate
 )
 
-// search finds the rate of arrivals at which a wish holds as often as not, by
+// search finds the rate of arrivals at which a latency target holds as often as not, by
 // the up-and-down method (Dixon and Mood 1948): a rate that holds is followed by
 // a higher one, any other by a lower one, and each change of direction halves
 // the distance. Both directions have one rule, so noise moves the result in
@@ -50,7 +50,7 @@ type search struct {
 }
 
 // run returns the mean of the rates that held in the steps that confirm: 0 where
-// the wish holds at no rate, and limited where it still holds at the limit.
+// the target holds at no rate, and limited where it still holds at the limit.
 func (s search) run() (rate float64, limited bool, err error) {
 	w := walk{rate: min(firstRate, s.limit), step: math.Log(maxRateStep), limit: s.limit}
 	var confirmed []attempt
@@ -146,17 +146,17 @@ func (w *walk) next(holds bool) (void bool) {
 }
 
 // findCapacity searches the highest rate at which a served operation keeps the
-// run's wish, and records it.
+// latency target, and records it.
 func (in *instance) findCapacity(ctx context.Context, j *job, url string, t *assay.Trial) error {
-	wish := in.r.config.Wish
+	target := in.r.config.LatencyTarget
 	began := time.Now()
-	var late error // the generator was, at the last rate that broke the wish
+	var late error // the generator was, at the last rate that missed the target
 	rate, limited, err := search{limit: nearLimit * in.r.limits[j.Cell.Clients], holds: func(rate float64, confirm bool) (bool, error) {
-		result, err := in.step(ctx, j, url, rate, wish.requests(rate, confirm))
+		result, err := in.step(ctx, j, url, rate, target.requests(rate, confirm))
 		if err == nil && result.Wrong > 0 {
 			err = answered(result, j)
 		}
-		if err != nil || wish.holds(result, rate) { // what the generator adds is in it
+		if err != nil || target.holds(result, rate) { // what the generator adds is in it
 			return err == nil, err
 		}
 		late = lagged(result)
@@ -170,22 +170,22 @@ func (in *instance) findCapacity(ctx context.Context, j *job, url string, t *ass
 		return late
 	}
 	if rate == 0 {
-		return &failure{assay.Failed, fmt.Sprintf("the wish does not hold even at %g requests a second", minRate)}
+		return &failure{assay.Failed, fmt.Sprintf("the latency target does not hold even at %g requests a second", minRate)}
 	}
 	if err := end(t, in.applied); err != nil {
 		return err
 	}
 	t.Figures[assay.CapacityPerS] = rate
 	t.Figures[assay.LimitPerS] = in.r.limits[j.Cell.Clients]
-	t.Warnings = append(t.Warnings, wish.sampleWarning(rate)...)
+	t.Warnings = append(t.Warnings, target.sampleWarning(rate)...)
 	if late != nil {
 		t.Warnings = append(t.Warnings, assay.Warning{Code: "generator-bound",
-			Evidence: fmt.Sprintf("above %.0f requests a second the wish was broken when the load generator itself was late", rate),
+			Evidence: fmt.Sprintf("above %.0f requests a second the latency target was missed when the load generator itself was late", rate),
 			Advice:   "the server may do more: give the generator more processors, or a quieter machine, to find out"})
 	}
 	if limited {
 		t.Warnings = append(t.Warnings, assay.Warning{Code: "generator-bound",
-			Evidence: fmt.Sprintf("the wish still holds at %.0f requests a second, %g of what the load generator reaches without a database", rate, nearLimit),
+			Evidence: fmt.Sprintf("the latency target still holds at %.0f requests a second, %g of what the load generator reaches without a database", rate, nearLimit),
 			Advice:   "the server can do more: give the generator more processors to find out"})
 	}
 	return nil
@@ -193,18 +193,18 @@ func (in *instance) findCapacity(ctx context.Context, j *job, url string, t *ass
 
 // requests is how many requests a step has. One that confirms a rate has so many
 // that enough of them lie beyond the percentile, unless the rate is too low.
-func (w Wish) requests(rate float64, confirm bool) int {
+func (t LatencyTarget) requests(rate float64, confirm bool) int {
 	n := max(rate*stepLength.Seconds(), min(minInStep, rate*maxLength.Seconds()))
 	if confirm {
-		n = max(n, min(math.Ceil(minBeyondQuantile/(1-w.P)), rate*maxConfirmLength.Seconds()))
+		n = max(n, min(math.Ceil(minBeyondQuantile/(1-t.Quantile)), rate*maxConfirmLength.Seconds()))
 	}
 	return int(n)
 }
 
 // sampleWarning is about a percentile of which few requests lie beyond.
-func (w Wish) sampleWarning(rate float64) []assay.Warning {
-	requests := w.requests(rate, true)
-	beyond := float64(requests) * (1 - w.P)
+func (t LatencyTarget) sampleWarning(rate float64) []assay.Warning {
+	requests := t.requests(rate, true)
+	beyond := float64(requests) * (1 - t.Quantile)
 	if beyond >= minBeyondQuantile/minRateStep { // rates that held are not all the same
 		return nil
 	}
@@ -224,7 +224,7 @@ func (in *instance) step(ctx context.Context, j *job, url string, rate float64, 
 }
 
 // holds tells whether all was answered in time.
-func (w Wish) holds(result load.Result, rate float64) bool {
+func (t LatencyTarget) holds(result load.Result, rate float64) bool {
 	return result.Failed+result.Dropped == 0 && result.PerSecond() >= kept*rate &&
-		load.Quantile(result.Histogram, w.P) <= int64(w.Most)
+		load.Quantile(result.Histogram, t.Quantile) <= int64(t.Max)
 }

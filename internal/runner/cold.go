@@ -10,14 +10,14 @@ import (
 	"assay"
 )
 
-// leastFetched is how many bytes an operation fetches from storage at least
+// minFetched is how many bytes an operation fetches from storage at least
 // where the cache was cold: less than one page in ten operations is none.
-const leastFetched = 400
+const minFetched = 400
 
 // wasCold is a failure where hardly anything was read from storage: the data
 // were in some cache all the same, or the worker had read them when it opened.
 func (t *tally) wasCold() error {
-	if t.total.Counters.Fetched >= leastFetched*t.total.Executed {
+	if t.total.Counters.Fetched >= minFetched*t.total.Executed {
 		return nil
 	}
 	return &failure{assay.NotApplied, fmt.Sprintf("a cold cache was asked for, and %d operations read %d bytes from storage: the data were in memory",

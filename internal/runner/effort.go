@@ -11,8 +11,8 @@ import (
 	"assay/internal/stat"
 )
 
-// mostWindows bounds how many windows an operation gets in a launch.
-const mostWindows = 3 * windowsPerLaunch
+// maxWindows bounds how many windows an operation gets in a launch.
+const maxWindows = 3 * windowsPerLaunch
 
 // effort is what the windows of an operation took so far, on all instances.
 type effort struct {
@@ -23,14 +23,14 @@ type effort struct {
 // round is what one window on each instance takes.
 func (e effort) round() time.Duration { return e.took / time.Duration(max(1, e.rounds)) }
 
-// noteWindows adds what an operation's windows took in a launch.
-func (g *group) noteWindows(peer string, rounds int, took time.Duration) {
+// recordWindows adds what an operation's windows took in a launch.
+func (g *group) recordWindows(peer string, rounds int, took time.Duration) {
 	e := g.efforts[peer]
 	g.efforts[peer] = effort{e.rounds + rounds, e.took + took}
 }
 
-// noteSamples keeps the time per operation of a trial's windows.
-func (g *group) noteSamples(t *assay.Trial) {
+// recordSamples keeps the time per operation of a trial's windows.
+func (g *group) recordSamples(t *assay.Trial) {
 	var windows []float64
 	for _, s := range t.Samples {
 		windows = append(windows, float64(s.Nanos)/float64(s.Operations))
@@ -50,7 +50,7 @@ func (r *Runner) windowCount(g *group, peer string, length time.Duration) int {
 	if g.launches() < r.config.Launches || e.rounds == 0 || math.IsNaN(v.Windows) {
 		return windowCountOf(length)
 	}
-	return stat.Repetitions(v.Windows, v.Launches, float64(e.round()), float64(g.share()), mostWindows)
+	return stat.Repetitions(v.Windows, v.Launches, float64(e.round()), float64(g.share()), maxWindows)
 }
 
 // windowCountOf is how many windows of a length an operation gets while nothing is known

@@ -25,11 +25,11 @@ func windowed(launches int, launch, window float64) (*Runner, *group) {
 			figure.Samples = append(figure.Samples, assay.Sample{Operations: 1, Nanos: int64(1e8 * ratio)})
 			reference.Samples = append(reference.Samples, assay.Sample{Operations: 1, Nanos: 1e8})
 		}
-		g.noteFigure(&figure)
-		g.noteFigure(&reference)
-		g.noteWindows(a.Cell.Peer(), windowsPerLaunch+1, (windowsPerLaunch+1)*windowLength)
+		g.recordFigure(&figure)
+		g.recordFigure(&reference)
+		g.recordWindows(a.Cell.Peer(), windowsPerLaunch+1, (windowsPerLaunch+1)*windowLength)
 		g.timed++
-		g.noteLaunch(200*time.Millisecond+(windowsPerLaunch+1)*windowLength, false)
+		g.recordLaunch(200*time.Millisecond+(windowsPerLaunch+1)*windowLength, false)
 	}
 	return r, g
 }
@@ -47,7 +47,7 @@ func TestWindowsFollowVariances(t *testing.T) {
 		{"launches vary more", 6, 1.10, 1.0625, 4},
 		{"windows vary more", 6, 1.06, 1.10, 10}, // √(40 · 0.00931/(0.00407-0.00931/41)) = 9.8
 		{"windows do not vary", 6, 1.05, 1, 1},
-		{"launches do not vary", 6, 1, 1.1, mostWindows},
+		{"launches do not vary", 6, 1, 1.1, maxWindows},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, g := windowed(c.launches, c.launch, c.window)

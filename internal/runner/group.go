@@ -10,9 +10,9 @@ import (
 	"assay"
 )
 
-// mostMembers bounds the instances of a window group: all of them are alive
+// maxMembers bounds the instances of a window group: all of them are alive
 // at the same time.
-const mostMembers = 13
+const maxMembers = 13
 
 // group is what is compared within a launch: instances that are alike but for
 // their target and profile.
@@ -164,7 +164,7 @@ func (m *member) is(cell assay.Cell) bool {
 // split divides a window group that has too many members into groups of whole
 // profiles, so that each cell stays beside the reference of its profile.
 func (g *group) split() []*group {
-	if g.mode == assay.Blocks || len(g.members) < mostMembers {
+	if g.mode == assay.Blocks || len(g.members) < maxMembers {
 		return []*group{g}
 	}
 	var parts []*group
@@ -210,7 +210,7 @@ func (r *Runner) recall(done []assay.Trial) {
 			}
 			r.spent += t.Took
 			g.last = max(g.last, t.Launch)
-			g.noteFigure(&t)
+			g.recordFigure(&t)
 			g.tried[t.Cell.Key()] = g.tried[t.Cell.Key()] || !t.Twin
 			if finished[t.Launch] == nil {
 				finished[t.Launch] = map[launch]bool{}
@@ -219,10 +219,10 @@ func (r *Runner) recall(done []assay.Trial) {
 			took[t.Launch] += t.Took
 			disturbed[t.Launch] = disturbed[t.Launch] || t.Disqualified
 		}
-		g.dropHopeless(done)
+		g.dropPermanentFailures(done)
 		for number, trials := range finished {
 			if len(trials) >= g.cells() {
-				g.noteLaunch(took[number], disturbed[number])
+				g.recordLaunch(took[number], disturbed[number])
 			}
 		}
 	}
@@ -239,7 +239,7 @@ func (g *group) has(key string) bool {
 	return false
 }
 
-func (g *group) noteFigure(t *assay.Trial) {
+func (g *group) recordFigure(t *assay.Trial) {
 	if !t.Twin && t.Outcome != assay.OK && t.Outcome != assay.NotRun {
 		g.unlike[t.Cell.Key()] = true
 	}
@@ -256,7 +256,7 @@ func (g *group) noteFigure(t *assay.Trial) {
 	}
 	g.figures[key][t.Launch] = figure
 	if g.mode == assay.Windows {
-		g.noteSamples(t)
+		g.recordSamples(t)
 	}
 }
 
@@ -276,7 +276,7 @@ func of(c assay.Cell, target string) bool { return c.Target() == target || c.Dri
 // launches counts those that were finished and not disturbed.
 func (g *group) launches() int { return g.finished - g.disturbed }
 
-func (g *group) noteLaunch(took time.Duration, disturbed bool) {
+func (g *group) recordLaunch(took time.Duration, disturbed bool) {
 	g.cost = (g.cost*time.Duration(g.finished) + took) / time.Duration(g.finished+1)
 	g.finished++
 	if disturbed {
@@ -284,11 +284,11 @@ func (g *group) noteLaunch(took time.Duration, disturbed bool) {
 	}
 }
 
-// dropHopeless takes out the cells that ended in a way that another launch
-// cannot mend.
-func (g *group) dropHopeless(trials []assay.Trial) {
+// dropPermanentFailures takes out the cells that failed permanently: another
+// launch would end alike.
+func (g *group) dropPermanentFailures(trials []assay.Trial) {
 	for _, t := range trials {
-		if hopeless(&t) {
+		if permanentFailure(&t) {
 			for _, m := range g.members {
 				if m.twin == t.Twin {
 					m.drop(t.Cell.Key())
@@ -299,7 +299,7 @@ func (g *group) dropHopeless(trials []assay.Trial) {
 	g.prune()
 }
 
-func hopeless(t *assay.Trial) bool { return !t.Measured() && t.Outcome != assay.NotRun }
+func permanentFailure(t *assay.Trial) bool { return !t.Measured() && t.Outcome != assay.NotRun }
 
 // prune removes members without jobs.
 func (g *group) prune() {

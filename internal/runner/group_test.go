@@ -44,7 +44,7 @@ func sketch(groups []*group) []string {
 func TestGroups(t *testing.T) {
 	var many []*job
 	for _, profile := range []string{"p", "q"} {
-		for i := range (mostMembers + 1) / 2 {
+		for i := range (maxMembers + 1) / 2 {
 			many = append(many, at(assay.Windows, fmt.Sprintf("read d%d %s", i, profile)))
 		}
 	}
@@ -114,7 +114,7 @@ func TestDrop(t *testing.T) {
 		{assay.Trial{Cell: a.Cell, Outcome: assay.WrongAnswer}, "windows: p/b=read,scan p/a(twin)=read"},
 	} {
 		g := groupCases([]*job{a, b, scan}, "a")
-		g[0].dropHopeless([]assay.Trial{c.trial})
+		g[0].dropPermanentFailures([]assay.Trial{c.trial})
 		same(t, "after "+string(c.trial.Outcome), sketch(g), []string{c.want})
 	}
 }
@@ -159,7 +159,7 @@ func TestRatios(t *testing.T) {
 		trialOf(jobs[0], 2, false, 10), disturbed,
 		trialOf(jobs[1], 3, false, 20), // without a reference
 	} {
-		g.noteFigure(&trial)
+		g.recordFigure(&trial)
 	}
 	if got := deciding(g); got != "1 of 2.000, 1 of 0.500" {
 		t.Errorf("ratios %s, want one of 2 and one of 0.5", got)
@@ -187,7 +187,7 @@ func TestDecidingWithNothingToCompare(t *testing.T) {
 	alone := at(assay.Blocks, "put a p")
 	g := groupCases([]*job{alone}, "a")[0]
 	for _, trial := range []assay.Trial{trialOf(alone, 1, false, 10), trialOf(alone, 1, true, 99), trialOf(alone, 2, false, 20)} {
-		g.noteFigure(&trial)
+		g.recordFigure(&trial)
 	}
 	if got := deciding(g); got != "[10 20]" {
 		t.Errorf("%v decide, want the reference's own figures", got)
@@ -201,7 +201,7 @@ func TestDecidingWithoutTheBaseline(t *testing.T) {
 	g := groupCases(jobs, "a")[0]
 	for i, nanos := range []float64{10, 20, 100, 50} {
 		trial := trialOf(jobs[i], 1, false, nanos)
-		g.noteFigure(&trial)
+		g.recordFigure(&trial)
 	}
 	g.members[0].drop(jobs[0].Cell.Key()) // as in the middle of a launch: the member is still there
 	if got := deciding(g); got != "1 of 0.500, [20]" {

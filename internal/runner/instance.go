@@ -271,7 +271,7 @@ func (in *instance) end(ctx context.Context) error {
 	if err == nil {
 		err = in.stopServer()
 	}
-	in.noteUsed()
+	in.recordCPU()
 	in.disk, _ = diskUsage(in.path) // none is shown where it cannot be told
 	if err != nil {
 		return fail("close", err) // kill removes the folder
@@ -285,14 +285,14 @@ func (in *instance) kill() {
 		in.worker.Kill()
 	}
 	in.killServer()
-	in.noteUsed()
+	in.recordCPU()
 	if in.dir != "" {
 		_ = os.RemoveAll(in.dir) // swept at the next start if it cannot be removed now
 	}
 }
 
-// noteUsed notes the CPU time of the processes that have ended.
-func (in *instance) noteUsed() {
+// recordCPU records the CPU time of the processes that have ended.
+func (in *instance) recordCPU() {
 	in.used = 0
 	if in.worker != nil {
 		in.used += in.worker.Usage()

@@ -36,7 +36,7 @@ func (l *windowLaunch) phaseWindow(ctx context.Context, t *turn, start int64) (u
 	request := wire.Measure{Operation: t.j.Cell.Peer(), Start: start, Nanos: int64(windowLength), Phases: true}
 	began := time.Now()
 	var m wire.Measured
-	err = awake(ctx, t.instance, func() error {
+	err = whileResumed(ctx, t.instance, func() error {
 		err := t.measure(ctx, request, &m)
 		var f *failure
 		if errors.As(err, &f) && f.outcome == assay.Unsupported {

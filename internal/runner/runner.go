@@ -72,7 +72,7 @@ type Config struct {
 	Seed      uint64
 	Launches  int           // at least, of every cell
 	Budget    time.Duration // of measuring; 0: as long as it takes
-	Precision float64       // wished half-width of ratio intervals, as a fraction
+	Precision float64       // target half-width of the confidence intervals of ratios, as a fraction
 	Timeout   time.Duration // of one request to a worker
 	// Done holds what a resumed run has already: trials by cell.
 	Done []assay.Trial
@@ -83,12 +83,12 @@ type Config struct {
 	// Assay is the path of this program, which makes the load for operations that
 	// are served: assay load, in a process of its own.
 	Assay string
-	// Wish has the capacity of served operations searched instead of measuring
-	// them; nil: none.
-	Wish   *Wish
-	Traces TraceCache // what earlier runs saw so
-	Strace string     // path of strace, by which commits are traced; empty: they are not
-	Wire   io.Writer  // gets a copy of the talk with the workers; nil: nobody
+	// LatencyTarget has the capacity of served operations searched instead of
+	// measuring them; nil: none.
+	LatencyTarget *LatencyTarget
+	Traces        TraceCache // what earlier runs saw so
+	Strace        string     // path of strace, by which commits are traced; empty: they are not
+	Wire          io.Writer  // gets a copy of the talk with the workers; nil: nobody
 }
 
 // Event says what is going on.

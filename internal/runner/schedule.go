@@ -64,7 +64,7 @@ func (r *Runner) rounds(ctx context.Context) error {
 			}
 		}
 		if r.round == 1 {
-			r.tellLeast()
+			r.warnOfBudget()
 		}
 	}
 }
@@ -114,19 +114,19 @@ func (r *Runner) notRun() error {
 	return nil
 }
 
-// Least estimates the wall time that the least number of launches of every
+// MinTime estimates the wall time that the minimum number of launches of every
 // cell takes, from the launches so far; zero where a group had none yet.
-func (r *Runner) Least() time.Duration {
-	least, all := r.leastOfLaunched()
+func (r *Runner) MinTime() time.Duration {
+	least, all := r.minTimeOfLaunched()
 	if !all {
 		return 0
 	}
 	return least
 }
 
-// leastOfLaunched is Least of the groups that were launched, and tells whether
+// minTimeOfLaunched is MinTime of the groups that were launched, and tells whether
 // all were.
-func (r *Runner) leastOfLaunched() (least time.Duration, all bool) {
+func (r *Runner) minTimeOfLaunched() (least time.Duration, all bool) {
 	all = true
 	for _, g := range r.groups {
 		launches := r.config.Launches
@@ -139,9 +139,9 @@ func (r *Runner) leastOfLaunched() (least time.Duration, all bool) {
 	return least, all
 }
 
-// tellLeast says early that the budget will not do.
-func (r *Runner) tellLeast() {
-	least, all := r.leastOfLaunched()
+// warnOfBudget says early that the budget is too small.
+func (r *Runner) warnOfBudget() {
+	least, all := r.minTimeOfLaunched()
 	switch {
 	case !all:
 		r.progress("budget", fmt.Sprintf("%d launches of every cell take more than", r.config.Launches), max(least, r.elapsed()))
@@ -204,7 +204,7 @@ func (r *Runner) launchWhole(ctx context.Context, g *group) error {
 	if err != nil {
 		return err
 	}
-	g.noteLaunch(took, r.disturbed)
+	g.recordLaunch(took, r.disturbed)
 	return nil
 }
 
@@ -258,14 +258,14 @@ func (r *Runner) finishOf(g *group, t *assay.Trial, noise assay.Noise, took time
 	t.Noise = noise
 	t.Disqualified = disturbed(noise, took)
 	r.disturbed = r.disturbed || t.Disqualified
-	if hopeless(t) {
+	if permanentFailure(t) {
 		for _, m := range g.members {
 			if m.twin == t.Twin {
 				m.drop(t.Cell.Key())
 			}
 		}
 	}
-	g.noteFigure(t)
+	g.recordFigure(t)
 	g.tried[t.Cell.Key()] = g.tried[t.Cell.Key()] || !t.Twin
 	return r.emit(*t)
 }

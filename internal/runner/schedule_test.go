@@ -36,7 +36,7 @@ func planned(t *testing.T, config Config, costs ...time.Duration) *Runner {
 		j := at(assay.Blocks, "put"+string('0'+rune(i))+" a p")
 		j.data = &dataset.Data{Path: data}
 		g := groupCases([]*job{j}, "a")[0]
-		g.noteLaunch(cost, false)
+		g.recordLaunch(cost, false)
 		r.groups = append(r.groups, g)
 	}
 	return r
@@ -83,7 +83,7 @@ func spread(g *group, launches int, by float64) {
 			nanos = 100 / by
 		}
 		for _, trial := range []assay.Trial{trialOf(a, launch, false, 100), trialOf(b, launch, false, nanos)} {
-			g.noteFigure(&trial)
+			g.recordFigure(&trial)
 		}
 	}
 	g.finished = launches
@@ -130,15 +130,15 @@ func TestLaunchesOfWhichSomeAreDisturbed(t *testing.T) {
 
 func TestLeast(t *testing.T) {
 	r := planned(t, Config{}, time.Second, 3*time.Second)
-	if got := r.Least(); got != 24*time.Second {
+	if got := r.MinTime(); got != 24*time.Second {
 		t.Errorf("least time %s, want six launches of each group: 24s", got)
 	}
 	r.groups[1].members = nil // none of its cells can be measured
-	if got := r.Least(); got != 9*time.Second {
+	if got := r.MinTime(); got != 9*time.Second {
 		t.Errorf("least time %s with a group that is given up after its first launch, want 9s", got)
 	}
 	r.groups = append(r.groups, groupCases([]*job{at(assay.Blocks, "new a p")}, "a")...)
-	if got := r.Least(); got != 0 {
+	if got := r.MinTime(); got != 0 {
 		t.Errorf("least time %s before every group was launched, want none", got)
 	}
 }
@@ -157,7 +157,7 @@ func TestTellLeast(t *testing.T) {
 		if c.notRun {
 			r.groups = append(r.groups, groupCases([]*job{at(assay.Blocks, "new a p")}, "a")...)
 		}
-		r.tellLeast()
+		r.warnOfBudget()
 		want := []Event{{Phase: "budget", What: c.want, Total: 24 * time.Second, Budget: c.budget}}
 		if c.want == "" {
 			want = nil

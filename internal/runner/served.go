@@ -19,14 +19,14 @@ import (
 // more than to ask.
 const serverShare = 0.7
 
-// leastCPUs is below which load and server share: a server on one processor has
+// minCPUs is below which load and server share: a server on one processor has
 // nothing to do at the same time, and what its pool is for does not show.
-const leastCPUs = 4
+const minCPUs = 4
 
 // splitCPUs gives the load generator processors of its own, and the server the
 // others; none where there are too few, or the system does not tell.
 func splitCPUs(all []int) (server, generator []int) {
-	if len(all) < leastCPUs {
+	if len(all) < minCPUs {
 		return nil, nil
 	}
 	n := max(1, int(serverShare*float64(len(all))))
@@ -57,7 +57,7 @@ func (in *instance) runServed(ctx context.Context, j *job, t *assay.Trial) error
 	if err != nil {
 		return fail("serve", err)
 	}
-	if in.r.config.Wish != nil {
+	if in.r.config.LatencyTarget != nil {
 		return in.findCapacity(ctx, j, url, t)
 	}
 	var before, after wire.Stats
@@ -226,9 +226,9 @@ func answered(result load.Result, j *job) error {
 const (
 	// A generator that was late by so much, and by half of what it measured, has
 	// measured itself.
-	mostLagMedian = 200 * time.Microsecond
-	mostLag       = 5 * time.Millisecond
-	mostLagShare  = 0.5
+	maxLagMedian = 200 * time.Microsecond
+	maxLag       = 5 * time.Millisecond
+	maxLagShare  = 0.5
 )
 
 // lagged voids what is the generator's own lag as much as the server's latency.
@@ -236,9 +236,9 @@ func lagged(result load.Result) error {
 	for _, q := range []struct {
 		p     float64
 		floor time.Duration
-	}{{0.5, mostLagMedian}, {0.99, mostLag}} {
+	}{{0.5, maxLagMedian}, {0.99, maxLag}} {
 		lag, latency := load.Quantile(result.Lag, q.p), load.Quantile(result.Histogram, q.p)
-		if lag > int64(q.floor) && float64(lag) > mostLagShare*float64(latency) {
+		if lag > int64(q.floor) && float64(lag) > maxLagShare*float64(latency) {
 			return &failure{assay.Failed, fmt.Sprintf("not measured: the load generator itself was late, by %s at the %gth percentile, where latency is %s; give it more processors, or a quieter machine",
 				time.Duration(lag).Round(time.Microsecond), 100*q.p, time.Duration(latency).Round(time.Microsecond))}
 		}

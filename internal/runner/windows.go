@@ -20,8 +20,8 @@ const (
 	// nothing is known of their spread; slow operations, whose windows are long
 	// anyhow, have fewer.
 	windowsPerLaunch = 40
-	// leastPerWindow is how many operations every window has at least.
-	leastPerWindow = 10
+	// minPerWindow is how many operations every window has at least.
+	minPerWindow = 10
 	// warmUp is how long a fast operation runs before its windows.
 	warmUp = 30 * time.Millisecond
 	// shortOperation is below which operations are timed in batches of
@@ -171,7 +171,7 @@ func (l *windowLaunch) operation(ctx context.Context, peer string) error {
 			return err
 		}
 	}
-	l.g.noteWindows(peer, count, time.Since(began))
+	l.g.recordWindows(peer, count, time.Since(began))
 	s, err := l.r.sampleOf(ctx, turns[0].j, first, l.g.sequences[peer], slowest)
 	if err != nil {
 		return err
@@ -227,7 +227,7 @@ func (l *windowLaunch) warmUp(ctx context.Context, peer string) ([]*turn, error)
 		all = append(all, &turn{instance: in, j: j, trial: in.trial(j, l.number, assay.Windows)})
 	}
 	errs := l.each(all, func(t *turn) error {
-		return awake(ctx, t.instance, func() error { return t.warmUp(ctx) })
+		return whileResumed(ctx, t.instance, func() error { return t.warmUp(ctx) })
 	})
 	for i, t := range all {
 		ok, err := l.settle(t, errs[i])
@@ -261,7 +261,7 @@ func (t *turn) warmUp(ctx context.Context) error {
 	if t.trial.Digest, t.each, err = t.verify(ctx, t.j); err != nil {
 		return err
 	}
-	if leastPerWindow*t.each > warmUp {
+	if minPerWindow*t.each > warmUp {
 		return nil // verifying it was enough
 	}
 	m, err := t.warm(ctx, wire.Measure{Operation: t.j.Cell.Peer(), Nanos: int64(warmUp)})
@@ -272,8 +272,8 @@ func (t *turn) warmUp(ctx context.Context) error {
 	return nil
 }
 
-// awake wakes an instance for something and stops it again.
-func awake(ctx context.Context, in *instance, do func() error) error {
+// whileResumed resumes a paused instance for something, and pauses it again.
+func whileResumed(ctx context.Context, in *instance, do func() error) error {
 	limited, cancel := context.WithTimeout(ctx, in.r.config.Timeout)
 	defer cancel()
 	if err := in.worker.Resume(limited); err != nil {
@@ -296,14 +296,14 @@ func (l *windowLaunch) settle(t *turn, err error) (bool, error) {
 	if err := end(&t.trial, err); err != nil {
 		return false, err
 	}
-	l.noteTurn(t)
+	l.recordTurn(t)
 	if t.worker.Alive() {
 		return false, nil
 	}
 	return false, l.giveUp(t.member, t.instance, err)
 }
 
-func (l *windowLaunch) noteTurn(t *turn) {
+func (l *windowLaunch) recordTurn(t *turn) {
 	t.trial.Took = t.took
 	l.note(&t.trial)
 }
@@ -320,7 +320,7 @@ func (l *windowLaunch) window(ctx context.Context, t *turn, start int64) (used i
 	}
 	began := time.Now()
 	var m wire.Measured
-	err = awake(ctx, t.instance, func() error {
+	err = whileResumed(ctx, t.instance, func() error {
 		if t.short++; t.short <= shortCalls {
 			if err := t.shortCall(ctx); err != nil {
 				return err
@@ -344,7 +344,7 @@ func (l *windowLaunch) window(ctx context.Context, t *turn, start int64) (used i
 func (l *windowLaunch) finish(ctx context.Context, turns []*turn, s *sample) error {
 	left := slices.DeleteFunc(slices.Clone(turns), func(t *turn) bool { return t.trial.Outcome != assay.OK }) // those are noted already
 	errs := l.each(left, func(t *turn) error {
-		return awake(ctx, t.instance, func() error { return t.afterMeasuring(ctx, t.j, s, &t.trial) })
+		return whileResumed(ctx, t.instance, func() error { return t.afterMeasuring(ctx, t.j, s, &t.trial) })
 	})
 	for i, t := range left {
 		ok, err := l.settle(t, errs[i])
@@ -371,7 +371,7 @@ func (l *windowLaunch) complete(t *turn) error {
 		t.phased.record(&t.trial, t.j.Operation)
 	}
 	t.warnPhases()
-	l.noteTurn(t)
+	l.recordTurn(t)
 	return nil
 }
 

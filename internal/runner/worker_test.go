@@ -145,7 +145,7 @@ func (r *requests) note(line []byte) {
 // neighbours counts the other workers that are children of this process's
 // parent: a server is one, too, and is never stopped. Without /proc
 // it finds none.
-func neighbours() (beside, awake int) {
+func neighbours() (beside, whileResumed int) {
 	folders, _ := os.ReadDir("/proc")
 	for _, folder := range folders {
 		pid, _ := strconv.Atoi(folder.Name()) // 0: it is no process
@@ -157,10 +157,10 @@ func neighbours() (beside, awake int) {
 		}
 		beside++
 		if fields[0] != "T" {
-			awake++
+			whileResumed++
 		}
 	}
-	return beside, awake
+	return beside, whileResumed
 }
 
 // bench is a runner's configuration for a plan with the drivers honest and

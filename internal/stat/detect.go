@@ -39,16 +39,16 @@ func Drift(figures []float64) (total, p float64, found bool) {
 	return math.Exp(median(slopes) * float64(len(logs)-1)), p, p < detectLevel
 }
 
-// mostExact is up to which n the distribution of Kendall's score is counted
+// maxExact is up to which n the distribution of Kendall's score is counted
 // out; beyond, the normal one finds a little less.
-const mostExact = 50
+const maxExact = 50
 
 // kendall is the two-sided p-value of Kendall's score (ascending pairs less
 // descending ones) in a random order of n different values.
 func kendall(n, score int) float64 {
 	pairs := n * (n - 1) / 2
 	beyond := (pairs - max(score, -score)) / 2 // at most so many pairs the other way round
-	if n > mostExact {
+	if n > maxExact {
 		sd := math.Sqrt(float64(n*(n-1)*(2*n+5)) / 18)
 		return min(1, 2*distuv.UnitNormal.Survival(float64(max(score, -score)-1)/sd))
 	}

@@ -118,9 +118,9 @@ func TestDetectorsAgreeWithSciPy(t *testing.T) {
 }
 
 func TestTrendOfManyLaunchesIsNormal(t *testing.T) {
-	exact, normal := kendall(mostExact, 351), kendall(mostExact+1, 361) // both 2.93 standard deviations
+	exact, normal := kendall(maxExact, 351), kendall(maxExact+1, 361) // both 2.93 standard deviations
 	if exact >= normal || !within(exact, normal, 0.15) {
-		t.Errorf("p %g at %d launches, %g at %d", exact, mostExact, normal, mostExact+1)
+		t.Errorf("p %g at %d launches, %g at %d", exact, maxExact, normal, maxExact+1)
 	}
 }
 

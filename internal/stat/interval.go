@@ -11,11 +11,11 @@ import (
 // level is the two-sided confidence level of every interval.
 const level = 0.95
 
-// watchedLevel is the level of the t interval where the spread seen so far
+// sequentialLevel is the level of the t interval where the spread seen so far
 // decided how many launches there are: that picks samples whose spread came out
 // small, and the interval would hold in less than 95 % of runs. At 96 % it holds
 // in 95 % and more: docs/statistics.md has the calibration.
-const watchedLevel = 0.96
+const sequentialLevel = 0.96
 
 // Interval is the centre of N launches with its 95 % confidence interval, in
 // the unit of the values. Center is NaN where N is 0; Low and High are NaN
@@ -80,7 +80,7 @@ func (s sample) level() float64 {
 		return 1 - (1-watchedLevel)/float64(s.looks*s.looks)
 	}
 	if s.planned > 0 && s.n > s.planned {
-		return watchedLevel
+		return sequentialLevel
 	}
 	return level
 }

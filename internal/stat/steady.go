@@ -28,17 +28,17 @@ func Stalls(nanos, operations []int64) float64 {
 	return total / count / median(each)
 }
 
-// LeastForSteady is the least number of windows of one launch in which Steady
+// MinForSteady is the minimum number of windows of one launch in which Steady
 // can find a change.
-const LeastForSteady = 16
+const MinForSteady = 16
 
 // Steady returns the index of the window from which a launch is steady: after
 // the last change of level in the order of its windows, by Pettitt's test (1979)
 // at 1 %, which one slow window does not provoke. It is false where fewer than
 // half of the windows are left after it: the launch never became steady. In
-// fewer than LeastForSteady windows no change can be found.
+// fewer than MinForSteady windows no change can be found.
 func Steady(windows []float64) (start int, steady bool) {
-	for len(windows)-start >= LeastForSteady {
+	for len(windows)-start >= MinForSteady {
 		k := pettitt(windows[start:])
 		if k == 0 {
 			break

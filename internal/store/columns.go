@@ -21,7 +21,7 @@ const runColumns = "id, plan, plan_text, plan_file, options, seed, started, fini
 func runFields(r *assay.Run) []any {
 	return []any{&r.ID, &r.Plan, &r.PlanText, &r.PlanFile, asJSON{(*options)(&r.Options)}, asJSON{&r.Seed},
 		asTime{&r.Started}, asTime{&r.Finished}, &r.Status, &r.Version, asJSON{&r.Host},
-		&r.Reference, &r.Least, listSize[assay.Target]{&r.Targets}, asJSON{&r.Files}, asJSON{&r.Spent}}
+		&r.Reference, &r.MinTime, listSize[assay.Target]{&r.Targets}, asJSON{&r.Files}, asJSON{&r.Spent}}
 }
 
 const targetColumns = "driver, driver_version, engine, engine_version, build, facts, compile_options, options, layouts"

@@ -53,7 +53,7 @@ func (s *Store) Update(ctx context.Context, run assay.Run) error {
 		}
 		_, err := tx.ExecContext(ctx,
 			"UPDATE run SET status = ?, finished = ?, options = ?, reference = ?, least_ns = ?, targets = ?, files = ?, spent = ? WHERE id = ?",
-			run.Status, asTime{&run.Finished}, asJSON{(*options)(&run.Options)}, run.Reference, run.Least,
+			run.Status, asTime{&run.Finished}, asJSON{(*options)(&run.Options)}, run.Reference, run.MinTime,
 			listSize[assay.Target]{&run.Targets}, asJSON{&run.Files}, asJSON{&run.Spent}, run.ID)
 		if err != nil {
 			return err

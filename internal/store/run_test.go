@@ -29,7 +29,7 @@ func TestRunLifeCycle(t *testing.T) {
 			Facts: map[string]string{"cgo": "no"}, CompileOptions: []string{"THREADSAFE=1", "USE_URI"}},
 		{Driver: "bbolt", CompileOptions: []string{}},
 	}
-	run.Reference, run.Least = "modernc@v1.61.1", 42*time.Second
+	run.Reference, run.MinTime = "modernc@v1.61.1", 42*time.Second
 	run.Spent = assay.Spent{assay.StageMeasured: 62 * time.Second, assay.StageWarmUp: 38 * time.Second}
 	run.Files = map[string]string{"/home/a/shop.db page_size=8192": "00ff"}
 	run.Options.Budget = time.Hour

@@ -20,9 +20,9 @@ import (
 	"strings"
 )
 
-// theNaN stands for every NaN. It is the quiet one that other languages and
+// canonicalNaN stands for every NaN. It is the quiet one that other languages and
 // processors make; math.NaN is another.
-const theNaN = 0x7ff8000000000000
+const canonicalNaN = 0x7ff8000000000000
 
 // Hash digests rows. Create it with New.
 type Hash struct {
@@ -127,7 +127,7 @@ func (h *Hash) real(v any) bool {
 		bits = 0
 	}
 	if math.IsNaN(f) {
-		bits = theNaN
+		bits = canonicalNaN
 	}
 	h.buf = binary.LittleEndian.AppendUint64(append(h.buf, 2), bits)
 	return true

@@ -189,14 +189,14 @@ func (d *database) Settings(names []string) ([]wire.Connection, error) {
 	return all, nil
 }
 
-// mostScanned is more keys than a store has.
-const mostScanned = 1 << 40
+// maxScanned is more keys than a store has.
+const maxScanned = 1 << 40
 
 // Query answers all keys with their values: behind the key, a column for each
 // field that is asked for.
 func (d *database) Query(_ string, returns []string, visit func(row []any) error) error {
 	var row []any
-	return d.store.Scan(nil, mostScanned, func(key, value []byte) (err error) {
+	return d.store.Scan(nil, maxScanned, func(key, value []byte) (err error) {
 		if row, err = cut(append(row[:0], key), value, len(returns)-1); err != nil {
 			return err
 		}

@@ -18,10 +18,10 @@ import (
 var serveChecks = []check{
 	{"an operation is served over HTTP, on the loopback interface", wire.CapHTTP, serves},
 	{"a served operation changes what it should, and an error is answered 500", wire.CapHTTP, servesChanges},
-	{"a served operation is run by GET only, under the host and path that serve answered", wire.CapHTTP, servesNobodyElse},
+	{"a served operation is run by GET only, under the host and path that serve answered", wire.CapHTTP, servesLocalOnly},
 	{"a served mix runs its parts as its trace says", wire.CapHTTP, servesMix},
 	{"serving goes on with many requests at the same time, and ends with close", wire.CapHTTP, servesMany},
-	{"stats tells what the pool did", wire.CapHTTP, tellsPool},
+	{"stats tells what the pool did", wire.CapHTTP, countsPoolWaits},
 }
 
 // serve prepares an operation and has it served.
@@ -128,9 +128,9 @@ func servesChanges(b *bench) error {
 		})
 }
 
-// servesNobodyElse asks as a page in a browser could, which any site can have
+// servesLocalOnly asks as a page in a browser could, which any site can have
 // ask this machine: none of it may run the operation.
-func servesNobodyElse(b *bench) error {
+func servesLocalOnly(b *bench) error {
 	op, err := b.insert("insert", 1, 2)
 	if err != nil {
 		return err
@@ -225,7 +225,7 @@ func servesMany(b *bench) error {
 	return nil
 }
 
-func tellsPool(b *bench) error {
+func countsPoolWaits(b *bench) error {
 	var before, after wire.Stats
 	if err := steps(
 		func() error { return b.call(wire.TypeStats, nil, &before) },

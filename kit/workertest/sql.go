@@ -37,7 +37,7 @@ var sqliteChecks = []check{
 	{"busy answers are counted, and tried again where that is asked for", sqliteOnly, busyCounted},
 	{"a statement is compiled for each execution where that is asked for", sqliteOnly, compiledEach},
 	{"numbered placeholders are bound by their numbers", sqliteOnly, numbered},
-	{"a private database in memory is told from a file and from a shared one", sqliteOnly, memoryTold},
+	{"a private database in memory is told from a file and from a shared one", sqliteOnly, readsMemoryBack},
 	{"a database in memory is the same for all connections", sqliteOnly, memoryShared},
 }
 

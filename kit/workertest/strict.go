@@ -75,9 +75,9 @@ func settingsRead(b *bench) error {
 		})
 }
 
-// memoryTold checks what is read back where the database is in a file, and
+// readsMemoryBack checks what is read back where the database is in a file, and
 // where a DSN gives each connection a database in memory of its own.
-func memoryTold(b *bench) error {
+func readsMemoryBack(b *bench) error {
 	read := func(b *bench, what, want string, connections int) error {
 		var read wire.SettingsRead
 		if err := steps(

@@ -72,12 +72,12 @@ func get(tx *badger.Txn, key, into []byte) ([]byte, bool, error) {
 	return value, err == nil, err
 }
 
-// mostPrefetched is how many values badger reads ahead by default.
-const mostPrefetched = 100
+// maxPrefetched is how many values badger reads ahead by default.
+const maxPrefetched = 100
 
 func (s *store) Scan(from []byte, n int, visit func(key, value []byte) error) error {
 	options := badger.DefaultIteratorOptions
-	options.PrefetchSize = min(n, mostPrefetched)
+	options.PrefetchSize = min(n, maxPrefetched)
 	return s.db.View(func(tx *badger.Txn) error {
 		cursor := tx.NewIterator(options)
 		defer cursor.Close()

@@ -31,8 +31,8 @@ func version() string {
 const (
 	// mapSize is address space only: the file grows as data come.
 	mapSize = 64 << 30
-	// mostReaders are as many clients as a plan can sensibly have.
-	mostReaders = 4096
+	// maxReaders are as many clients as a plan can sensibly have.
+	maxReaders = 4096
 )
 
 type store struct {
@@ -48,7 +48,7 @@ func open(c kvdb.Config) (kvdb.Store, error) {
 	if err := env.SetMapSize(mapSize); err != nil {
 		return nil, err
 	}
-	if err := env.SetMaxReaders(mostReaders); err != nil {
+	if err := env.SetMaxReaders(maxReaders); err != nil {
 		return nil, err
 	}
 	var flags uint

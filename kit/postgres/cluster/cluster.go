@@ -201,7 +201,7 @@ func (c *Cluster) start() error {
 	c.command.Dir, c.command.Stdout, c.command.Stderr = "/", log, log
 	c.command.Env = append(os.Environ(), "TZ=UTC", "PGTZ=UTC", "LC_ALL=C")
 	c.command.SysProcAttr = c.account.attributes(c.options.Data)
-	endWithUs(c.command)
+	killWithParent(c.command)
 	if err := process.Launch(c.command); err != nil {
 		return err
 	}

@@ -16,9 +16,9 @@ const capDacReadSearch = 2
 
 func enter(attributes *syscall.SysProcAttr) { attributes.AmbientCaps = []uintptr{capDacReadSearch} }
 
-// endWithUs has the server shut down at once when this process ends: with
+// killWithParent has the server shut down at once when this process ends: with
 // SIGKILL it would leave its shared memory behind.
-func endWithUs(command *exec.Cmd) { command.SysProcAttr.Pdeathsig = syscall.SIGQUIT }
+func killWithParent(command *exec.Cmd) { command.SysProcAttr.Pdeathsig = syscall.SIGQUIT }
 
 // processes are the server's: its processes work in the data folder.
 func processes(data string) []int {

@@ -9,7 +9,7 @@ import (
 
 func enter(*syscall.SysProcAttr) {}
 
-func endWithUs(*exec.Cmd) {}
+func killWithParent(*exec.Cmd) {}
 
 // processes and usage are not told by this system.
 func processes(string) []int { return nil }

@@ -10,8 +10,8 @@ import (
 	"assay/internal/wording"
 )
 
-// Write prints it for people.
-func WriteNull(n analysis.Null, w io.Writer) error {
+// WriteNoise prints what A/A tests say about a machine.
+func WriteNoise(n analysis.Noise, w io.Writer) error {
 	var d document
 	d.add(heading, "A/A tests of this machine")
 	g := &grid{header: []string{"operation", "comparisons", "false positives", "spread between launches", "shown in 1 minute", "shown in 10 minutes"},
@@ -30,7 +30,7 @@ func WriteNull(n analysis.Null, w io.Writer) error {
 	return writeText(w, d)
 }
 
-func shown(k analysis.NullKind, within time.Duration) string {
+func shown(k analysis.NoiseKind, within time.Duration) string {
 	difference, launches, ok := k.Smallest(within)
 	if !ok {
 		return "-"

@@ -28,7 +28,7 @@ func TestNull(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n := analysis.NewNull(r)
+	n := analysis.NewNoise(r)
 	if len(n.Kinds) != 1 {
 		t.Fatalf("%+v", n)
 	}
@@ -43,7 +43,7 @@ func TestNull(t *testing.T) {
 		t.Errorf("%d launches in a minute", launches)
 	}
 	var out strings.Builder
-	if err := WriteNull(n, &out); err != nil {
+	if err := WriteNoise(n, &out); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "2 A/A comparisons; 1 reported a difference") {

@@ -9,11 +9,11 @@ import (
 	"assay/internal/stat"
 )
 
-// Null is what comparisons of equal things say about a machine.
-type Null struct{ Kinds []NullKind }
+// Noise is what comparisons of equal things say about a machine.
+type Noise struct{ Kinds []NoiseKind }
 
-// NullKind is what they say for one kind of operation.
-type NullKind struct {
+// NoiseKind is what they say for one kind of operation.
+type NoiseKind struct {
 	Operation string
 	Pairs     int           // comparisons of a thing with itself that have enough launches for a verdict
 	Alarms    int           // of these, how many claim a difference
@@ -22,16 +22,16 @@ type NullKind struct {
 	Launch    time.Duration // that one launch of a pair takes
 }
 
-// NewNull compares the rows of each table two by two, in the order of their
+// NewNoise compares the rows of each table two by two, in the order of their
 // profiles' names: NAMEa with NAMEb, which are alike.
-func NewNull(r *Result) Null {
-	kinds := map[string]*NullKind{}
+func NewNoise(r *Result) Noise {
+	kinds := map[string]*NoiseKind{}
 	var order []string
 	squares, freedom := map[string]float64{}, map[string]float64{}
 	for _, t := range r.Tables {
 		name := t.Cell().Operation
 		if kinds[name] == nil {
-			kinds[name] = &NullKind{Operation: name}
+			kinds[name] = &NoiseKind{Operation: name}
 			order = append(order, name)
 		}
 		kind := kinds[name]
@@ -45,7 +45,7 @@ func NewNull(r *Result) Null {
 			})
 		}
 	}
-	var all Null
+	var all Noise
 	for _, name := range order {
 		k := kinds[name]
 		k.Rate = stat.Share(k.Alarms, k.Pairs)
@@ -57,7 +57,7 @@ func NewNull(r *Result) Null {
 
 // compare adds one pair; spread gets its squared deviations and their degrees
 // of freedom.
-func (k *NullKind) compare(t *Table, a, b *Row, spread func(squares float64, freedom int)) {
+func (k *NoiseKind) compare(t *Table, a, b *Row, spread func(squares float64, freedom int)) {
 	if !a.Comparable() || !b.Comparable() {
 		return
 	}
@@ -75,7 +75,7 @@ func (k *NullKind) compare(t *Table, a, b *Row, spread func(squares float64, fre
 
 // Smallest is the smallest difference that a comparison of two shows within a
 // time, in 80 % of runs; false where the time is too short for a verdict.
-func (k NullKind) Smallest(within time.Duration) (difference float64, launches int, ok bool) {
+func (k NoiseKind) Smallest(within time.Duration) (difference float64, launches int, ok bool) {
 	if k.Launch <= 0 {
 		return 0, 0, false
 	}
