@@ -110,3 +110,39 @@ func TestTooManyOpenFilesOfAWorker(t *testing.T) {
 		t.Errorf("got %s (%s), want that it failed, and what to do", trial.Outcome, trial.Reason)
 	}
 }
+
+// What the environment does ends the run, and is no outcome of a cell: resumed,
+// everything is still to be measured.
+func TestCacheThatIsGone(t *testing.T) {
+	b := newBench(t, header+insert)
+	r, err := New(t.Context(), b.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.RemoveAll(b.Data.Dir); err != nil {
+		t.Fatal(err)
+	}
+	var gone *EnvironmentError
+	if err := r.Run(t.Context()); !errors.As(err, &gone) || !strings.Contains(err.Error(), "resume it with --resume") {
+		t.Errorf("got %v, want that the run cannot go on and can be resumed", err)
+	}
+	if len(b.trials) > 0 {
+		t.Errorf("cells have an outcome: %+v", b.trials)
+	}
+}
+
+// A cell that fails because the disk is full has no outcome; the run ends.
+func TestDiskThatIsFull(t *testing.T) {
+	b := newBench(t, strings.Replace(header, "second", "full", 1)+read)
+	r, err := New(t.Context(), b.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var full *EnvironmentError
+	if err := r.Run(t.Context()); !errors.As(err, &full) || !strings.Contains(err.Error(), "no space left on device") {
+		t.Errorf("got %v, want that the disk is full", err)
+	}
+	for _, trial := range b.of("full") {
+		t.Errorf("the cell has an outcome: %+v", trial)
+	}
+}

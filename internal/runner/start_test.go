@@ -1,0 +1,128 @@
+//go:build unix
+
+package runner
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"assay"
+)
+
+// A worker that cannot be started is an outcome of its cells; where there is
+// no other, it is an error.
+func TestWorkerThatDoesNotStart(t *testing.T) {
+	b := newBench(t, header+insert)
+	broken := filepath.Join(t.TempDir(), "broken")
+	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho no library >&2\nexit 5\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	b.Programs["second"] = Program{Path: broken, Digest: "broken build"}
+	b.run(t)
+	outcomes := map[string]int{}
+	for _, trial := range b.trials {
+		outcomes[trial.Cell.Driver+" "+string(trial.Outcome)]++
+		if trial.Cell.Driver == "second" && (!strings.Contains(trial.Reason, "exit status 5") || !strings.Contains(trial.Reason, "no library") || trial.Cell.Build != "broken build") {
+			t.Errorf("trial %+v", trial)
+		}
+	}
+	if len(outcomes) != 2 || outcomes["honest ok"] < 4 || outcomes["second failed"] != 1 {
+		t.Errorf("outcomes %v", outcomes)
+	}
+	b.Programs["honest"] = b.Programs["second"]
+	if _, err := New(t.Context(), b.Config); err == nil || !strings.Contains(err.Error(), "no worker can be measured; honest: ") {
+		t.Errorf("without a worker: %v", err)
+	}
+}
+
+// A worker that was killed while it was stopped, between two operations, has a
+// trial that says so.
+func TestWorkerKilledBetweenOperations(t *testing.T) {
+	b := newBench(t, header+read+strings.ReplaceAll(read, "  read", "  again"))
+	b.Launches = 1
+	killed := false
+	b.Emit = func(trial assay.Trial) error {
+		b.trials = append(b.trials, trial)
+		if !killed {
+			killed = true
+			b.killOne(t)
+		}
+		return nil
+	}
+	b.run(t)
+	outcomes := map[assay.Outcome]int{}
+	for _, trial := range b.trials {
+		if trial.Launch > 1 {
+			continue
+		}
+		outcomes[trial.Outcome]++
+		if trial.Outcome == assay.Failed && !strings.Contains(trial.Reason, "killed") {
+			t.Errorf("reason %q", trial.Reason)
+		}
+	}
+	if outcomes[assay.OK] != 5 || outcomes[assay.Failed] != 1 {
+		t.Errorf("outcomes %v, want five ok and one failed", outcomes)
+	}
+}
+
+// killOne kills the worker second, and waits until the runner has seen it.
+func (b *bench) killOne(t *testing.T) {
+	for _, a := range b.asked(t) {
+		if a.Worker == "second" && alive(a.PID) {
+			kill(t, a.PID)
+			for alive(a.PID) {
+				time.Sleep(time.Millisecond)
+			}
+			return
+		}
+	}
+	t.Fatal("no worker is there")
+}
+
+func TestRunTakesNoLongerThanItsTimeouts(t *testing.T) {
+	b := newBench(t, header+insert)
+	b.Timeout = time.Nanosecond
+	if _, err := New(t.Context(), b.Config); err == nil || !strings.Contains(err.Error(), "no answer within the time limit") {
+		t.Errorf("with no time to answer: %v", err)
+	}
+}
+
+// An instance that cannot be opened costs its own cells only: the others of its
+// group are measured, also when it was the baseline, and of several operations.
+func TestBaselineThatDoesNotOpen(t *testing.T) {
+	text := strings.Replace(header, "profiles:\n", "profiles:\n  broken: {once: [SELECT nothing FROM nowhere]}\n", 1)
+	operations := read + strings.ReplaceAll(read, "  read", "  again")
+	for name, c := range map[string]struct {
+		plan       string
+		ok, failed int // cells
+	}{
+		"the first profile's once fails":     {text + operations, 4, 4},
+		"the baseline's worker dies at open": {strings.Replace(header, "honest", "dies", 1) + operations, 2, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, c.plan)
+			b.run(t)
+			outcomes := map[assay.Outcome]map[string]int{assay.OK: {}, assay.Failed: {}}
+			for _, trial := range b.trials {
+				if trial.Twin {
+					continue
+				}
+				if outcomes[trial.Outcome] == nil {
+					t.Fatalf("trial %+v", trial)
+				}
+				outcomes[trial.Outcome][trial.Cell.Key()]++
+			}
+			if len(outcomes[assay.OK]) != c.ok || len(outcomes[assay.Failed]) != c.failed {
+				t.Errorf("%d cells are ok and %d failed, want %d and %d: %v", len(outcomes[assay.OK]), len(outcomes[assay.Failed]), c.ok, c.failed, outcomes)
+			}
+			for key, n := range outcomes[assay.OK] {
+				if n < b.Launches {
+					t.Errorf("%s has %d trials, want %d", key, n, b.Launches)
+				}
+			}
+		})
+	}
+}
