@@ -100,13 +100,13 @@ func (f *form) set(e ecosystem, name, value string, late bool) {
 	case parameter != "" && e.uri:
 		f.URI = append(f.URI, parameter)
 	case parameter != "": // an option of its own, or the default
-	case setting.Scope == sqlite.File && f.ReadOnly:
+	case setting.OfFile && f.ReadOnly:
 		f.made = append(f.made, written)
 	case name == "busy_timeout" && e.timeout:
 		f.Timeout = value
 	case e.key != nil && e.key(name, sqlite.Spell(name, value)) != "" && (!late || name == "busy_timeout" || !setting.Pragma):
 		f.Keys = append(f.Keys, e.key(name, sqlite.Spell(name, value)))
-	case setting.Scope == sqlite.File && e.presets:
+	case setting.OfFile && e.presets:
 		f.First = append(f.First, sqlite.Pragma(name, value))
 	default:
 		f.SQL = append(f.SQL, sqlite.Pragma(name, value))
@@ -210,7 +210,7 @@ func (f *form) notes() []string {
 	}
 	file := slices.DeleteFunc(slices.Sorted(maps.Keys(f.settings)), func(name string) bool {
 		setting, _ := sqlite.Lookup(name)
-		return setting.Scope != sqlite.File
+		return !setting.OfFile
 	})
 	switch {
 	case len(f.made) > 0:

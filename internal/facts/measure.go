@@ -196,7 +196,7 @@ func (l *lab) spellings(ctx context.Context, f *Facts) error {
 // connection; empty where nothing can be told.
 func (l *lab) effect(ctx context.Context, s Spelling, v value) (effect Effect, err error) {
 	err = l.experiment(ctx, func(e *experiment) error {
-		if setting, _ := sqlite.Lookup(s.Setting); setting.Scope != sqlite.File { // those are for new files
+		if setting, _ := sqlite.Lookup(s.Setting); !setting.OfFile { // those are for new files
 			if err := os.WriteFile(e.path, l.database, 0o600); err != nil {
 				return err
 			}

@@ -199,7 +199,7 @@ func ofConnection(name, value string) bool {
 		return name == "case_sensitive_like"
 	}
 	setting, known := sqlite.Lookup(name)
-	return known && setting.Pragma && setting.Scope == sqlite.Connection && name != "analysis_limit" // that is for the ANALYZE behind it
+	return known && setting.Pragma && !setting.OfFile && name != "analysis_limit" // that is for the ANALYZE behind it
 }
 
 // isDefault tells whether a value is what the driver has by itself.

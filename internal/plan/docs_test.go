@@ -55,7 +55,7 @@ func TestDocsComplete(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range append(schemaKeys(t), kv.Names()...) {
+	for _, name := range append(schemaKeys(t), kv.AllSettings.Names()...) {
 		if !regexp.MustCompile(`\b` + name + `\b`).Match(page) {
 			t.Errorf("%s does not name %s", docs, name)
 		}

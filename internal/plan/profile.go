@@ -72,9 +72,9 @@ func (p *profile) resolve(m *mistakes, name string, drivers []string) assay.Prof
 func settings(m *mistakes, entries []entry[scalar], others []string) map[string]string {
 	var normal map[string]string
 	for _, e := range entries {
-		setting, ok := kv.Lookup(e.key.value)
+		setting, ok := kv.AllSettings.Lookup(e.key.value)
 		if !ok {
-			m.unknown(e.key.place, "setting", e.key.value, append(kv.Names(), others...))
+			m.unknown(e.key.place, "setting", e.key.value, append(kv.AllSettings.Names(), others...))
 			continue
 		}
 		value, err := setting.Normal(e.value.text)
@@ -133,7 +133,7 @@ func (p *profile) file(m *mistakes) map[string]string {
 	for _, e := range p.File.entries {
 		s, known := sqlite.Lookup(e.key.value)
 		switch {
-		case !known || s.Scope == sqlite.File:
+		case !known || s.OfFile:
 		case s.Name != "journal_mode":
 			m.at(e.key.place, "%s is a setting of a connection, not of the file", s.Name)
 		case !strings.EqualFold(e.value.text, "wal"):
@@ -149,7 +149,7 @@ func (p *profile) file(m *mistakes) map[string]string {
 func fileSettings(p assay.Profile, prepared map[string]string) map[string]string {
 	file := maps.Clone(prepared)
 	for name, value := range p.Settings {
-		if s, ok := sqlite.Lookup(name); ok && s.Scope == sqlite.File {
+		if s, ok := sqlite.Lookup(name); ok && s.OfFile {
 			if file == nil {
 				file = map[string]string{}
 			}

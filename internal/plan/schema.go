@@ -4,14 +4,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"slices"
 	"strings"
 
 	"github.com/invopop/jsonschema"
 
 	"assay/kit/kv"
-	"assay/kit/postgres"
-	"assay/kit/sqlite"
 )
 
 // Schema returns the JSON Schema of the format, by which editors complete and
@@ -154,7 +151,7 @@ func limit(s *jsonschema.Schema, key string, to *jsonschema.Schema) {
 }
 
 func (profile) JSONSchemaExtend(s *jsonschema.Schema) {
-	for _, setting := range slices.Concat(sqlite.Settings, kv.Settings, postgres.Settings) {
+	for _, setting := range kv.AllSettings {
 		value := ref[scalar]()
 		value.Description = setting.Want
 		if setting.Words != nil {

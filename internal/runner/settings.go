@@ -118,7 +118,7 @@ func settingNames(requested, effective map[string]string) []string {
 }
 
 func equalSetting(name, requested, effective string) bool {
-	setting, known := kv.Lookup(name)
+	setting, known := kv.AllSettings.Lookup(name)
 	if !known {
 		return requested == effective
 	}

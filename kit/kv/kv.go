@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"assay/kit/postgres"
+	"assay/kit/setting"
 	"assay/kit/sqlite"
 )
 
@@ -21,35 +22,13 @@ const (
 )
 
 // Settings lists every setting, by name.
-var Settings = []sqlite.Setting{
-	sqlite.Integer(BlockCache, 0, 1<<40),
-	sqlite.Boolean(Sync),
+var Settings = setting.Table{
+	setting.Integer(BlockCache, 0, 1<<40),
+	setting.Boolean(Sync),
 }
 
-// Lookup returns the setting of that name, of a store, of PostgreSQL or of
-// SQLite; the second result is false where there is none.
-func Lookup(name string) (sqlite.Setting, bool) {
-	for _, s := range Settings {
-		if s.Name == name {
-			return s, true
-		}
-	}
-	if s, ok := postgres.Lookup(name); ok {
-		return s, true
-	}
-	return sqlite.Lookup(name)
-}
-
-// Names returns the names of all settings, of stores, of PostgreSQL and of
-// SQLite, sorted.
-func Names() []string {
-	names := sqlite.Names()
-	for _, s := range slices.Concat(Settings, postgres.Settings) {
-		names = append(names, s.Name)
-	}
-	slices.Sort(names)
-	return names
-}
+// AllSettings lists every setting of every engine.
+var AllSettings = slices.Concat(sqlite.Settings, Settings, postgres.Settings)
 
 // The SQL of a store: one table, and an operation each. Keys and values are
 // blobs, which SQLite orders by their bytes.

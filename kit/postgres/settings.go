@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"assay/kit/sqlite"
+	"assay/kit/setting"
 )
 
 // Engine is the name by which workers report PostgreSQL.
@@ -28,7 +28,7 @@ const (
 // Settings lists the settings that a profile can give, by name. All of them are
 // given to the server when it is started, so that they hold on every
 // connection. Amounts of memory read back in bytes.
-var Settings = []sqlite.Setting{
+var Settings = setting.Table{
 	boolean("fsync"),
 	boolean("full_page_writes"),
 	boolean("jit"),
@@ -41,14 +41,7 @@ var Settings = []sqlite.Setting{
 
 // Lookup returns the setting of that name; the second result is false where
 // there is none.
-func Lookup(name string) (sqlite.Setting, bool) {
-	for _, s := range Settings {
-		if s.Name == name {
-			return s, true
-		}
-	}
-	return sqlite.Setting{}, false
-}
+func Lookup(name string) (setting.Setting, bool) { return Settings.Lookup(name) }
 
 // Own returns the settings that are PostgreSQL's, and whether there are others.
 func Own(settings map[string]string) (own map[string]string, others bool) {
@@ -71,8 +64,8 @@ func Durability(effective map[string]string) string {
 	var value [3]string
 	for i, name := range []string{"fsync", "full_page_writes", "synchronous_commit"} {
 		value[i] = effective[name]
-		if setting, _ := Lookup(name); value[i] != "" {
-			normal, err := setting.Normal(value[i])
+		if s, _ := Lookup(name); value[i] != "" {
+			normal, err := s.Normal(value[i])
 			if err != nil {
 				return ""
 			}
@@ -92,17 +85,17 @@ func Durability(effective map[string]string) string {
 }
 
 // boolean is a switch that reads back as on or off.
-func boolean(name string) sqlite.Setting {
-	s := sqlite.Boolean(name)
-	return sqlite.Custom(name, "on or off", func(value string) (string, bool) {
+func boolean(name string) setting.Setting {
+	s := setting.Boolean(name)
+	return setting.Custom(name, "on or off", func(value string) (string, bool) {
 		number, err := s.Normal(value)
 		return map[string]string{"0": "off", "1": "on"}[number], err == nil
 	})
 }
 
 // words is a setting that reads back as one of some words.
-func words(name string, all ...string) sqlite.Setting {
-	s := sqlite.Custom(name, strings.Join(all, ", "), func(value string) (string, bool) {
+func words(name string, all ...string) setting.Setting {
+	s := setting.Custom(name, strings.Join(all, ", "), func(value string) (string, bool) {
 		for _, word := range all {
 			if strings.EqualFold(word, value) {
 				return word, true
@@ -121,8 +114,8 @@ var units = []struct {
 }{{"kB", 1 << 10}, {"MB", 1 << 20}, {"GB", 1 << 30}, {"B", 1}}
 
 // memory is an amount in bytes, or with a unit as PostgreSQL shows it: 128MB.
-func memory(name string) sqlite.Setting {
-	return sqlite.Custom(name, "bytes, or an amount such as 128MB", func(value string) (string, bool) {
+func memory(name string) setting.Setting {
+	return setting.Custom(name, "bytes, or an amount such as 128MB", func(value string) (string, bool) {
 		factor := int64(1)
 		for _, unit := range units {
 			if digits, found := strings.CutSuffix(value, unit.name); found {

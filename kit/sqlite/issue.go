@@ -45,10 +45,10 @@ func URIParameter(name, value string) string {
 // Spell writes a value as people do: where read-back gives a number that has a
 // name, the name; words in capitals, in quotes where SQL needs them (UTF-8).
 func Spell(name, value string) string {
-	setting, _ := Lookup(name)
-	if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < len(setting.Words) {
-		value = setting.Words[n]
-	} else if !slices.Contains(setting.Words, value) {
+	s, _ := Lookup(name)
+	if n, err := strconv.Atoi(value); err == nil && n >= 0 && n < len(s.Words) {
+		value = s.Words[n]
+	} else if !slices.Contains(s.Words, value) {
 		return value
 	}
 	word := strings.ToUpper(value)

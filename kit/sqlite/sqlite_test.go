@@ -62,13 +62,12 @@ func TestNormalRefuses(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	names := Names()
-	if !slices.IsSorted(names) {
-		t.Errorf("settings are not sorted: %v", names)
+	if !slices.IsSortedFunc(Settings, func(a, b setting.Setting) int { return strings.Compare(a.Name, b.Name) }) {
+		t.Errorf("settings are not sorted: %v", Settings)
 	}
 	var file, flags []string
 	for _, s := range Settings {
-		if s.Scope == File {
+		if s.OfFile {
 			file = append(file, s.Name)
 		}
 		if !s.Pragma {

@@ -13,7 +13,6 @@ import (
 	"slices"
 	"time"
 
-	"assay/kit/column"
 	"assay/kit/wire"
 )
 

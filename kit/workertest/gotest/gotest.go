@@ -97,7 +97,7 @@ func Settings(t *testing.T, program string, refused ...string) {
 // SettingsExcept is Settings for a driver with more exceptions.
 func SettingsExcept(t *testing.T, program string, except Except) {
 	for _, setting := range sqlite.Settings {
-		if setting.Scope != sqlite.Connection {
+		if setting.OfFile {
 			continue
 		}
 		t.Run(setting.Name, func(t *testing.T) {
