@@ -2,7 +2,10 @@ package sqlite
 
 import (
 	"slices"
+	"strings"
 	"testing"
+
+	"assay/kit/setting"
 )
 
 func TestNormal(t *testing.T) {
