@@ -1,19 +1,19 @@
 // Package assay holds the vocabulary of the project: what a run, a cell and a
 // trial are, how a trial can end, and which metrics it can have. It does no
-// input or output and imports nothing of ours, so that every other package
-// can speak in its terms.
+// input or output and imports no other package of the module, so that every other
+// package can use its terms.
 //
 // The main flow, from a user's plan to a verdict:
 //
 //	plan     decodes a plan and expands it to cells
 //	build    makes one worker program per driver
-//	dataset  makes the data, the traces and the expected answers
+//	dataset  makes the data, the argument sequences and the expected answers
 //	runner   starts workers, measures, and emits one Trial at a time
 //	store    keeps trials, each in a transaction of its own
 //	analysis turns trials into figures, ratios, verdicts and warnings
 //	report   prints an analysis in words, tables, charts and data formats
 //
-// Only cmd/assay wires them together.
+// Package lab connects them to a run, and cmd/assay calls it.
 package assay
 
 import (
@@ -31,7 +31,7 @@ type Run struct {
 	PlanText string    // the plan's YAML as it was read
 	PlanFile string    // its path, from which files that it names are found
 	Options  Options   // what the command line changed
-	Seed     uint64    // the seed of traces and of every random order
+	Seed     uint64    // of the argument sequences and of every random order
 	Started  time.Time // wall clock, UTC
 	Finished time.Time // zero while the run is going on or was interrupted
 	Status   Status
@@ -41,9 +41,9 @@ type Run struct {
 	// Files are the digests of the data that users' own files gave, by the
 	// file's path with its file settings: all trials are of this data.
 	Files map[string]string
-	// Reference is the driver that all others are compared with, alike on
-	// all other axes: Target.Name of one of Targets. With /PROFILE behind it, it
-	// is the reference of all profiles.
+	// Reference is the baseline, the driver that all others are compared with, alike
+	// on all other axes: Target.Name of one of Targets. With /PROFILE behind it, it
+	// is the baseline of all profiles.
 	Reference string
 	// Proofs are what tests by faults showed of its targets with its profiles.
 	// They are made apart from runs; the store adds those that fit.
@@ -96,7 +96,7 @@ type Options struct {
 	Precision float64             // target half-width of a confidence interval, as a fraction
 	Margin    float64             // within which two targets count as equivalent, as a fraction
 	Capacity  string              // the latency at which capacities are searched, such as p99=5ms; empty: loads are as the plan says
-	Launches  int                 // of each cell at least, fixed beforehand; more are chosen by the width of intervals
+	Launches  int                 // minimum of each cell, fixed beforehand; the width of the confidence intervals decides on more
 	Reference string              // the driver that the others are compared with, instead of the plan's
 }
 
@@ -129,8 +129,8 @@ func (t Target) Name() string {
 	return targetName(t.Driver, t.DriverVersion, strings.Join(t.Options, ":"))
 }
 
-// IsFloor tells whether the target is the engine with nothing in between: what
-// others are held against, and no choice.
+// IsFloor tells whether the target is the engine with no driver in between: others
+// are compared with it, and nobody can choose it.
 func (t Target) IsFloor() bool { return t.Facts["floor"] == "true" }
 
 func targetName(driver, version, options string) string {

@@ -124,13 +124,14 @@ const (
 type Trial struct {
 	Cell Cell
 	Run  string // the earlier run that it is of, where several are analyzed together: launches of two runs are never paired
-	// Ablation marks a trial of the stage in which settings are left out one at a
-	// time, behind the others: its groups are others, whatever their names are.
+	// Ablation marks a trial of the ablation, which leaves out one setting at a time
+	// after the plan's own cells are measured. Its groups are not those of the plan's
+	// cells, whatever they are called.
 	Ablation bool
 	Group   string // of instances that are measured in the same launches
 	Launch  int    // counts from 1 within the group; trials of one launch are paired
 	Layout  int    // of the worker program: launches of one layout share what it does to them; 0: there is one only
-	Twin    bool   // the reference again: shows this run's noise
+	Twin    bool   // the baseline again: the A/A test of the run
 	Mode    Mode
 	Outcome Outcome
 	Reason  string // why the outcome is not ok, with the worker's own words

@@ -123,8 +123,8 @@ type Operation struct {
 	Phases      bool   // the phases of each execution are timed too, in windows of their own
 	Sorted      bool   // positions are in the order of the first argument's bytes
 	Cold        bool   // the page cache has nothing of the data when it begins; measured without a warm-up
-	Sum         int    // no operation but the sum of so many calls: all of the workload with these params, in the same launch
-	Serve       bool   // it is asked for over HTTP; Cell.Rate and Cell.Clients are the load
+	Sum         int    // not an operation, but the sum of so many calls: all of the workload with these params, in the same launch
+	Serve       bool   // clients ask for it over HTTP; Cell.Rate and Cell.Clients are the load
 	Check       *Query // what is read after the block to prove the change; nil: nothing
 }
 

@@ -1,6 +1,6 @@
 // Package lab makes runs: from a plan to trials in the store. It builds the
-// workers, has the data made, measures, and keeps every trial as it comes. It
-// reads no flags and no environment, and prints nothing: a Watcher is told.
+// workers, has the data made, measures, and stores every trial as it comes. It
+// reads no flags and prints nothing: it tells a Watcher what it does.
 package lab
 
 import (
@@ -31,8 +31,8 @@ type Lab struct {
 	Watcher   Watcher
 }
 
-// Watcher is told what goes on. Its methods are called between measurements
-// only, several of them at a time while workers are built.
+// Watcher follows a run. Lab calls its methods between measurements only, and
+// several at the same time while it builds workers.
 type Watcher interface {
 	Build(build.Event)
 	Data(table string, done, rows int)
@@ -41,7 +41,7 @@ type Watcher interface {
 	Note(text string)
 }
 
-// Request is one run that somebody wants.
+// Request says what to run.
 type Request struct {
 	Plan      *plan.Plan
 	PlanFile  string              // where the plan lies: files that it names are found from there
@@ -61,7 +61,7 @@ type Result struct {
 	Spent assay.Spent   // where the wall time of all launches went
 }
 
-// InputError is an error in what somebody asked for, with what to do.
+// InputError is an error in the request, with hints for the user.
 type InputError struct {
 	Err   error
 	Hints []string
@@ -78,7 +78,7 @@ func input(err error, hints ...string) error {
 	return &InputError{err, hints}
 }
 
-// What to do about a driver or a run that there is not.
+// Hints about a driver or a run that does not exist.
 const (
 	driversHint = "assay drivers lists the drivers"
 	runsHint    = "assay runs lists the runs, assay run quick makes one"
@@ -97,8 +97,8 @@ func (l *Lab) config(cases []assay.Case, programs map[string]runner.Program, wor
 	}
 }
 
-// Workspace makes a folder for something else than a run. Where it is not
-// closed, the next run removes it.
+// Workspace makes a folder for a purpose other than a run. If it is not closed, the
+// next run removes it.
 func (l *Lab) Workspace() (*runner.Workspace, error) { return l.workspace(newRunID()) }
 
 func (l *Lab) workspace(runID string) (*runner.Workspace, error) {
@@ -128,6 +128,6 @@ func strace() string {
 // error too, a *guard.Panic.
 func (l *Lab) Run(ctx context.Context, s *store.Store, request Request) (Result, error) {
 	r := &run{lab: l, store: s, request: request, plan: request.Plan}
-	err := guard.Error(func() error { return r.whole(ctx) })
+	err := guard.Error(func() error { return r.execute(ctx) })
 	return r.result, err
 }

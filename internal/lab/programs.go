@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// built is what became of the workers of some drivers.
+// built holds the worker programs by driver, and why others could not be built.
 type built struct {
 	mu       sync.Mutex
 	programs map[string]runner.Program

@@ -30,12 +30,12 @@ type run struct {
 	result  Result
 }
 
-// whole is the way from the request to the last trial.
-func (r *run) whole(ctx context.Context) error {
+// execute does everything from the request to the last trial.
+func (r *run) execute(ctx context.Context) error {
 	if err := r.choose(ctx); err != nil {
 		return err
 	}
-	// However this ends: a run that is begun and not finished is interrupted.
+	// Whatever happens: a run that was begun and is not finished is interrupted.
 	defer r.interrupt(context.WithoutCancel(ctx))
 	programs, err := r.build(ctx)
 	if err != nil {
@@ -134,15 +134,15 @@ func (r *run) keep(ctx context.Context, t assay.Trial) error {
 	return r.whenUnlocked(ctx, func(ctx context.Context) error { return r.store.Append(ctx, r.now.ID, t) })
 }
 
-// whenUnlocked writes to the store, and waits as long as another program keeps it
-// locked: what was measured is not thrown away.
+// whenUnlocked writes to the store. It waits as long as another program keeps the
+// store locked, so that no measurement is lost.
 func (r *run) whenUnlocked(ctx context.Context, write func(context.Context) error) error {
 	for {
 		err := write(context.WithoutCancel(ctx))
 		if !store.IsLocked(err) || ctx.Err() != nil {
 			return err
 		}
-		r.lab.Watcher.Note("another program keeps the store locked: waiting for it, with what was measured at hand")
+		r.lab.Watcher.Note("another program keeps the store locked: waiting for it; nothing measured is lost")
 	}
 }
 
@@ -186,7 +186,7 @@ func (r *run) referenceProfile() string {
 	return ""
 }
 
-// begin writes the run down before anything is measured.
+// begin stores the run before anything is measured.
 func (r *run) begin(ctx context.Context, all *runner.Runner, files runner.Files, workDir string) error {
 	if r.request.Resume {
 		if err := errors.Join(sameTargets(r.now.Targets, all.Targets()), sameFiles(r.now.Files, files)); err != nil {

@@ -5,8 +5,8 @@
 // finished trial to a function; it knows neither where trials are kept nor
 // how they are shown.
 //
-// The main flow: Identify asks the workers what they are, Prepare makes data,
-// traces and expected answers, New groups the cases, and Run launches groups,
+// The main flow: identify asks the workers what they are, prepare makes data,
+// argument sequences and expected answers, New groups the cases, and Run launches groups,
 // round by round, as package schedule says: every group the minimum number of
 // times, and then those whose intervals are too wide, until the budget ends.
 // Where it ends in a launch, the operation that is measured then is the last.
@@ -88,12 +88,12 @@ type Config struct {
 	LatencyTarget *LatencyTarget
 	Traces        TraceCache // what earlier runs saw so
 	Strace        string     // path of strace, by which commits are traced; empty: they are not
-	Wire          io.Writer  // gets a copy of the talk with the workers; nil: nobody
+	Wire          io.Writer  // gets a copy of what assay and the workers send each other; nil: no copy
 }
 
-// Event says what is going on.
+// Event says what the runner does.
 type Event struct {
-	Phase  string        // prepare, wait, measure, or budget: it will not do for the Total
+	Phase  string        // prepare, wait, measure, or budget: it is too small for Total
 	What   string        // in words
 	Done   time.Duration // of the budget
 	Total  time.Duration // that the run will take as far as is known
@@ -151,7 +151,7 @@ type Runner struct {
 }
 
 // New prepares everything that is needed before measuring: it starts each
-// program once to know its target, makes datasets, traces and expected
+// program once to know its target, makes datasets, argument sequences and expected
 // answers, and groups the cases. Its error means that nothing can be measured.
 func New(ctx context.Context, config Config) (*Runner, error) {
 	if config.Files == nil {
