@@ -101,7 +101,7 @@ func (a *app) doctor(ctx context.Context, path string, flags doctorFlags) error 
 		return err
 	}
 	progress.close()
-	return a.tellFindings(path, found, flags)
+	return a.printFindings(path, found, flags)
 }
 
 // lossyDisk says why the disk of a folder loses what was synced.
@@ -146,7 +146,7 @@ func settingsOf(ctx context.Context, l *lab.Lab, path, folder string, flags doct
 	return read.Connections[0].Settings, nil
 }
 
-func (a *app) tellFindings(path string, found []doctor.Finding, flags doctorFlags) error {
+func (a *app) printFindings(path string, found []doctor.Finding, flags doctorFlags) error {
 	if flags.format == "json" {
 		encoder := json.NewEncoder(a.stdout)
 		encoder.SetIndent("", "  ")

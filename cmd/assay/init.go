@@ -70,7 +70,7 @@ func (a *app) init(ctx context.Context, flags initFlags) error {
 	if err := file.Write(flags.output, []byte(d.Text)); err != nil {
 		return usage(err)
 	}
-	a.tellDraft(flags.output, d)
+	a.printDraft(flags.output, d)
 	return nil
 }
 
@@ -122,7 +122,7 @@ func (f initFlags) writable() error {
 	return nil
 }
 
-func (a *app) tellDraft(path string, d *draft.Draft) {
+func (a *app) printDraft(path string, d *draft.Draft) {
 	fmt.Fprintf(a.stdout, "wrote %s: %d operations, %d cells, budget %s\n", path, len(d.Operations), d.Cells, brief(d.Budget))
 	for _, why := range d.LeftOut {
 		fmt.Fprintln(a.stdout, "left out:", why)

@@ -1,8 +1,9 @@
 // Command assay tells which embedded database, driver and settings to use for
 // a workload on this machine, with evidence.
 //
-// This package only wires: flags, environment and terminal are read here and
-// nowhere else. Each subcommand has a file of its own.
+// Only this package reads flags, the environment and the terminal. It decides
+// nothing about measurements: package lab makes runs and package report prints
+// them. Each subcommand has a file of its own.
 package main
 
 import (
@@ -80,7 +81,7 @@ func (a *app) main(ctx context.Context, args []string) (status int) {
 	defer a.flush()
 	defer func() {
 		if p := guard.Recovered(recover()); p != nil {
-			status = a.tell(ctx, p)
+			status = a.printError(ctx, p)
 		}
 	}()
 	root := newRoot(a)
@@ -91,12 +92,12 @@ func (a *app) main(ctx context.Context, args []string) (status int) {
 	if err == nil {
 		return statusOK
 	}
-	return a.tell(ctx, err)
+	return a.printError(ctx, err)
 }
 
-// tell prints an error with what to do about it, and returns the status that it
+// printError prints an error with what to do about it, and returns the status that it
 // ends the command with.
-func (a *app) tell(ctx context.Context, err error) int {
+func (a *app) printError(ctx context.Context, err error) int {
 	exit := asExit(ctx, err)
 	var p *guard.Panic
 	if errors.As(err, &p) {

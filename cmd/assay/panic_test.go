@@ -20,7 +20,7 @@ func TestPanicIsTold(t *testing.T) {
 			var out bytes.Buffer
 			a := &app{stderr: &out}
 			fault := &guard.Panic{Value: "planted", Stack: []byte("the stack\n")}
-			status := a.tell(ctx, a.unfinished(ctx, "my plan", lab.Result{ID: "20261120-153000-0001"}, fault))
+			status := a.printError(ctx, a.unfinished(ctx, "my plan", lab.Result{ID: "20261120-153000-0001"}, fault))
 			want := "the stack\n\nassay: error: internal error: planted\n" +
 				"assay: hint: this is a bug in assay: please report it with the lines above\n" +
 				"assay: hint: what was finished is kept; resume with: assay run 'my plan' --resume\n"
@@ -28,7 +28,7 @@ func TestPanicIsTold(t *testing.T) {
 				t.Errorf("got status %d and\n%s\nwant %d and\n%s", status, got, statusFailed, want)
 			}
 			out.Reset()
-			if status := a.tell(ctx, fault); status != statusFailed || !strings.Contains(out.String(), "internal error: planted") {
+			if status := a.printError(ctx, fault); status != statusFailed || !strings.Contains(out.String(), "internal error: planted") {
 				t.Errorf("of another command: got status %d and\n%s\nwant %d and the error", status, out.String(), statusFailed)
 			}
 		})

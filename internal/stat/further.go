@@ -60,14 +60,3 @@ func (s sample) until(done func(sample) bool) int {
 	}
 	return 1 + sort.Search(maxMore, func(k int) bool { return done(s.longer(1 + k)) })
 }
-
-// Deviation returns the standard deviation of the logarithms of ratios between
-// launches: about a fraction, 0.03 is 3 %. It is NaN with fewer than two ratios
-// and where one is not a finite number above zero.
-func Deviation(ratios []float64) float64 {
-	logs, err := logSample(ratios)
-	if err != nil {
-		return math.NaN()
-	}
-	return logs.sd
-}

@@ -13,8 +13,8 @@ func TestFurtherAgreesWithSciPy(t *testing.T) {
 			t.Fatal(err)
 		}
 		rule, precision := Rule{Planned: v.Least}, math.Expm1(v.Half)
-		if got, spread := rule.FurtherAlone(v.Ratios, precision), Deviation(v.Ratios); got != v.Enough-len(v.Ratios) || !near(spread, v.Spread) {
-			t.Errorf("case %d: %d more, spread %g; SciPy has %d, %g", i, got, spread, v.Enough-len(v.Ratios), v.Spread)
+		if got := rule.FurtherAlone(v.Ratios, precision); got != v.Enough-len(v.Ratios) || !near(p.SD, v.Spread) {
+			t.Errorf("case %d: %d more, spread %g; SciPy has %d, %g", i, got, p.SD, v.Enough-len(v.Ratios), v.Spread)
 		}
 		// Of a comparison, where its difference has no say.
 		p.Mean = 0
