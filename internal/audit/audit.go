@@ -1,6 +1,6 @@
-// Package audit holds published claims against what was measured here: it says
-// for each claim whether it holds on this machine, does not, cannot be told,
-// or was not tested, and why.
+// Package audit checks published claims against what was measured here. It says of
+// each claim that it holds on this machine, that it does not, that the measurements
+// do not decide it, or that it was not tested, and why.
 //
 // A claim is data, see package published. What is compared is a relation of
 // cells, never a figure: the published machine is another one.

@@ -10,7 +10,7 @@ import (
 	"assay/published"
 )
 
-// expect holds a comparison against what the claim expects of it. Alike always
+// expect compares a comparison with what the claim expects of it. Alike always
 // has a size.
 func expect(p published.Comparison, rule stat.Rule, here analysis.Comparison, higherBetter bool) (Verdict, string) {
 	if p.Size+p.AtLeast > 0 && here.Ratio.N >= stat.MinPairs {
