@@ -128,13 +128,13 @@ type Trial struct {
 	// after the plan's own cells are measured. Its groups are not those of the plan's
 	// cells, whatever they are called.
 	Ablation bool
-	Group   string // of instances that are measured in the same launches
-	Launch  int    // counts from 1 within the group; trials of one launch are paired
-	Layout  int    // of the worker program: launches of one layout share what it does to them; 0: there is one only
-	Twin    bool   // the baseline again: the A/A test of the run
-	Mode    Mode
-	Outcome Outcome
-	Reason  string // why the outcome is not ok, with the worker's own words
+	Group    string // of instances that are measured in the same launches
+	Launch   int    // counts from 1 within the group; trials of one launch are paired
+	Layout   int    // of the worker program: launches of one layout share what it does to them; 0: there is one only
+	Twin     bool   // the baseline again: the A/A test of the run
+	Mode     Mode
+	Outcome  Outcome
+	Reason   string // why the outcome is not ok, with the worker's own words
 
 	Figures   map[string]float64 // by metric name; absent where it was not or cannot be measured
 	Samples   []Sample           // raw windows or the one block

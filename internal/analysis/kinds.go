@@ -159,8 +159,8 @@ func (OptionWithoutEffect) Code() string { return "option-without-effect" }
 
 // Grows doubts a figure per operation that depends on the number of operations.
 type Grows struct {
-	Ratio       stat.Interval
-	Max, Min    string // numbers of operations
+	Ratio    stat.Interval
+	Max, Min string // numbers of operations
 }
 
 func (Grows) Code() string { return "grows" }

@@ -50,8 +50,8 @@ type VersusLine struct {
 	Cell       string // what else the cells have in common: driver and profile
 	Metric     assay.Metric
 	A, B       *Row
-	Comparison Comparison // A / B
-	Paired     bool       // by launch; otherwise what drifted between the launches is in the interval
+	Comparison Comparison      // A / B
+	Paired     bool            // by launch; otherwise what drifted between the launches is in the interval
 	Unequal    *UnlikePromises // nil where their promises about the data do not differ
 }
 

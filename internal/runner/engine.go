@@ -91,7 +91,9 @@ func (sqliteFile) adapt(c assay.Case) (assay.Case, error) {
 	return c, err
 }
 
-func (sqliteFile) fill(_ context.Context, _ *Runner, j *job) (dataset.Source, error) { return j.data, nil }
+func (sqliteFile) fill(_ context.Context, _ *Runner, j *job) (dataset.Source, error) {
+	return j.data, nil
+}
 
 // settings are all that a PRAGMA shows, whether the database is in memory, and of
 // those that only behaviour shows (which takes a moment) the ones that the profile

@@ -63,7 +63,7 @@ type Config struct {
 	// ReferenceProfile is the reference's profile that all profiles are compared
 	// with; empty: each with its own.
 	ReferenceProfile string
-	Ablation         bool   // the cases are those of the ablation, which a run measures behind its own
+	Ablation         bool // the cases are those of the ablation, which a run measures behind its own
 	Data             dataset.Cache
 	// Files has the copies of users' own files that were made before. New adds
 	// those that are missing; nil is none.

@@ -215,7 +215,7 @@ func TestEstimate(t *testing.T) {
 		t.Errorf("a block of known costs is estimated to take %s, want %s", got, want)
 	}
 	reads := []assay.Case{{Cell: assay.Cell{Clients: 1}}}
-	if got, want := Estimate(reads, 1, known)[assay.StageMeasured], 2*leastPerWindow*time.Minute; got != want {
+	if got, want := Estimate(reads, 1, known)[assay.StageMeasured], 2*minPerWindow*time.Minute; got != want {
 		t.Errorf("windows of known costs are estimated to take %s, want one each of %s", got, want/2)
 	}
 }

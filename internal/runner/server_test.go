@@ -343,9 +343,9 @@ func TestServerKilled(t *testing.T) {
 
 // Each engine takes its own settings of a profile; one that has none of them, and
 // others, is not for it.
-func TestAsked(t *testing.T) {
+func TestAdapt(t *testing.T) {
 	kvOperation := assay.Operation{Changes: true, Steps: []assay.Step{{KV: wire.Put}}}
-	r := &Runner{servers: map[string]bool{"pgx": true}, stores: map[string]bool{}}
+	engines := map[string]engine{"pgx": postgresServer{}, "mattn": sqliteFile{}, "bbolt": keyValueStore{}}
 	for _, test := range []struct {
 		name, driver string
 		settings     map[string]string
@@ -361,19 +361,22 @@ func TestAsked(t *testing.T) {
 		{"other", "mattn", map[string]string{"fsync": "off"}, assay.Operation{}, "", nil, "settings of PostgreSQL only"},
 		{"store", "pgx", map[string]string{"sync": "1"}, kvOperation, "", map[string]string{"synchronous_commit": "on"}, ""},
 		{"store", "mattn", map[string]string{"sync": "1"}, kvOperation, "", map[string]string{"journal_mode": "wal", "synchronous": "2"}, ""},
+		{"store", "bbolt", map[string]string{"sync": "1"}, kvOperation, "", map[string]string{"sync": "1"}, ""},
+		{"store that is only read", "bbolt", map[string]string{"sync": "1"}, assay.Operation{Steps: []assay.Step{{KV: wire.Get}}}, "", map[string]string{}, ""},
+		{"SQL", "bbolt", nil, assay.Operation{}, "", nil, "it runs no SQL"},
 		{"file", "pgx", nil, assay.Operation{}, "own.db", nil, "an SQLite file of your own"},
 	} {
-		c, err := r.asked(assay.Case{Cell: assay.Cell{Driver: test.driver}, Operation: test.operation,
-			Dataset: assay.Dataset{File: test.file}, Profile: assay.Profile{Name: "p", Settings: test.settings}}, test.driver)
+		c, err := engines[test.driver].adapt(assay.Case{Cell: assay.Cell{Driver: test.driver}, Operation: test.operation,
+			Dataset: assay.Dataset{File: test.file}, Profile: assay.Profile{Name: "p", Settings: test.settings}})
 		if test.reason != "" {
 			var f *failure
 			if !errors.As(err, &f) || f.outcome != assay.Unsupported || !strings.Contains(f.reason, test.reason) {
-				t.Errorf("%s with %s: %v", test.name, test.driver, err)
+				t.Errorf("%s with %s: got %v, want unsupported: %s", test.name, test.driver, err, test.reason)
 			}
 			continue
 		}
 		if err != nil || !maps.Equal(c.Profile.Settings, test.want) {
-			t.Errorf("%s with %s: %v, %v", test.name, test.driver, c.Profile.Settings, err)
+			t.Errorf("%s with %s: got %v, %v, want %v", test.name, test.driver, c.Profile.Settings, err, test.want)
 		}
 	}
 }

@@ -185,7 +185,7 @@ func (l *windowLaunch) operation(ctx context.Context, peer string) error {
 // windowLengthOf is the length of windows in which operations are done that take so
 // long each, in transactions of so many.
 func windowLengthOf(each time.Duration, transaction int) time.Duration {
-	return max(windowLength, leastPerWindow*each*time.Duration(max(1, transaction)))
+	return max(windowLength, minPerWindow*each*time.Duration(max(1, transaction)))
 }
 
 // enterSequence chooses a random place to begin at in an operation's sequence

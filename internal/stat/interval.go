@@ -77,7 +77,7 @@ type sample struct {
 // docs/statistics.md has the calibration.
 func (s sample) level() float64 {
 	if s.looks > 1 {
-		return 1 - (1-watchedLevel)/float64(s.looks*s.looks)
+		return 1 - (1-sequentialLevel)/float64(s.looks*s.looks)
 	}
 	if s.planned > 0 && s.n > s.planned {
 		return sequentialLevel
