@@ -49,7 +49,7 @@ var imports = map[string][]string{
 	"crash":     {"root", "kit", "guard"},
 	"facts":     {"kit", "guard", "scratch"},
 	"format":    {},
-	"gate":      {"root", "stat", "analysis", "facts", "format", "wording"},
+	"gate":      {"root", "stat", "analysis", "report", "facts", "format", "wording"},
 	"history":   {"root", "stat", "analysis", "format", "wording"},
 	"footprint": {"kit"},
 	"lint":      {"kit", "facts", "format"},

@@ -8,6 +8,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/report"
 	"assay/internal/stat"
 	"assay/internal/wording"
 )
@@ -143,8 +144,8 @@ func (c *Cell) ended(head *analysis.Row) {
 func (c *Cell) compare(line analysis.VersusLine, rules Rules) {
 	comparison := line.Comparison
 	switch {
-	case line.Unequal != "":
-		c.State, c.Reason = NotCompared, "they promise unlike things about the data: "+line.Unequal
+	case line.Unequal != nil:
+		c.State, c.Reason = NotCompared, "they promise unlike things about the data: "+report.Evidence(*line.Unequal)
 		return
 	case !line.Paired || comparison.Ratio.N == 0:
 		c.State, c.Reason = Undecided, "too few launches have both"
@@ -164,7 +165,7 @@ func (c *Cell) compare(line analysis.VersusLine, rules Rules) {
 	case rules.allows(comparison.Rule(), c.Cost):
 		c.State = Tolerated
 	default:
-		c.State, c.Reason = Undecided, ratio(c.Cost)+": "+comparison.Why()
+		c.State, c.Reason = Undecided, ratio(c.Cost)+": "+report.Why(comparison)
 	}
 }
 
