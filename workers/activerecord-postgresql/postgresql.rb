@@ -35,7 +35,7 @@ class PostgreSQLDriver
   def rows(connection, sql) = connection.select_rows(sql)
 
   def statement(connection, sql, _policy, query)
-    return ->(args) { connection.exec_update(sql, "change", args.map { |arg| bound(arg) }) } unless query
+    return ->(args) { connection.exec_update(sql, "change", bound(args)) } unless query
 
     lambda do |args|
       Protocol.unsupported("this worker's SQL has no arguments") unless args.empty?
@@ -50,11 +50,5 @@ class PostgreSQLDriver
   # What PostgreSQL says may be tried again.
   def busy?(error)
     [PG::TRSerializationFailure, PG::TRDeadlockDetected, PG::LockNotAvailable].any? { |kind| error.cause.is_a?(kind) }
-  end
-
-  private
-
-  def bound(value)
-    value.is_a?(String) && value.encoding == Encoding::BINARY ? ActiveModel::Type::Binary::Data.new(value) : value
   end
 end

@@ -28,10 +28,10 @@ class ActiveRecordDriver < SQLiteDriver
 
   def statement(connection, sql, policy, query)
     prepare = policy == "once"
-    return ->(args) { connection.exec_query(sql, nil, args, prepare: prepare).rows } if query
+    return ->(args) { connection.exec_query(sql, nil, bound(args), prepare: prepare).rows } if query
 
     lambda do |args|
-      connection.exec_query(sql, nil, args, prepare: prepare)
+      connection.exec_query(sql, nil, bound(args), prepare: prepare)
       connection.raw_connection.changes
     end
   end
