@@ -93,6 +93,16 @@ func TestSampleOf(t *testing.T) {
 	if len(places) < 5 {
 		t.Errorf("got samples at %d places, want many", len(places))
 	}
+	r.config.Timeout = 1
+	late, err := r.sampleOf(t.Context(), j, from, to, time.Microsecond)
+	trial := assay.Trial{Checked: assay.CheckAnswers}
+	if err == nil {
+		err = (&instance{}).verifySample(t.Context(), j, late, &trial)
+	}
+	if err != nil || trial.Checked != assay.CheckUnknown {
+		t.Errorf("where the right answers take too long: got %q (%v), want that nothing is claimed", trial.Checked, err)
+	}
+	r.config.Timeout = time.Minute
 	if s, err := r.sampleOf(t.Context(), j, 7, 9, time.Second); err != nil || len(s.units) != 1 || s.start != 7 && s.start != 8 {
 		t.Errorf("of slow operations: got %+v (%v), want one position, 7 or 8", s, err)
 	}
