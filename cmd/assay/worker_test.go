@@ -363,3 +363,13 @@ func (c faultyClient) Do(position int) (int, error) {
 	}
 	return rows, err
 }
+
+// Show is of the database's own clients and of mixes: the faults stay in what it
+// shows.
+func (c faultyClient) Show(visit func(int, []any) error) (kit.Client, error) {
+	shown, err := c.Client.(kit.Shower).Show(func(step int, row []any) error {
+		c.fault.change(row)
+		return visit(step, row)
+	})
+	return faultyClient{shown, c.fault}, err
+}
