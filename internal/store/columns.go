@@ -63,11 +63,13 @@ type groupName struct{ trial *assay.Trial }
 
 const ablationPrefix = "without|"
 
-func (c groupName) Value() (driver.Value, error) {
+func (c groupName) Value() (driver.Value, error) { return c.String(), nil }
+
+func (c groupName) String() string {
 	if c.trial.Ablation {
-		return ablationPrefix + c.trial.Group, nil
+		return ablationPrefix + c.trial.Group
 	}
-	return c.trial.Group, nil
+	return c.trial.Group
 }
 
 func (c groupName) Scan(text any) error {

@@ -67,7 +67,7 @@ func place(t assay.Trial) any {
 	if t.Launch == 0 {
 		return nil
 	}
-	return fmt.Sprintf("%s|%d|%t|%s", t.Group, t.Launch, t.Twin, t.Cell.Key())
+	return fmt.Sprintf("%s|%d|%t|%s", groupName{&t}, t.Launch, t.Twin, t.Cell.Key())
 }
 
 // Trials yields the trials of the run of exactly that ID, in the order in

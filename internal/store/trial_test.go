@@ -62,13 +62,15 @@ func TestTrialRoundTrip(t *testing.T) {
 }
 
 // Files of earlier versions have the ablation in the names of groups, and later
-// ones must not have it elsewhere.
+// ones must not have it elsewhere. A group of the ablation is another one than the
+// run's own of the same name.
 func TestGroupsOfTheAblation(t *testing.T) {
 	s := fresh(t)
 	must(t, s.Begin(t.Context(), start("run", "quick", 0)))
 	must(t, s.Append(t.Context(), "run", assay.Trial{Group: "g", Ablation: true, Launch: 1}))
+	must(t, s.Append(t.Context(), "run", assay.Trial{Group: "g", Launch: 1}))
 	var name string
-	must(t, s.db.QueryRow("SELECT group_name FROM trial").Scan(&name))
+	must(t, s.db.QueryRow("SELECT group_name FROM trial ORDER BY id").Scan(&name))
 	if got := trials(t, s, "run")[0]; name != "without|g" || got.Group != "g" || !got.Ablation {
 		t.Errorf("stored as %q, read as the group %q, ablation %t; want without|g, g, true", name, got.Group, got.Ablation)
 	}
