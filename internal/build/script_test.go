@@ -160,7 +160,9 @@ func TestLibraries(t *testing.T) {
 	for _, name := range libraryWorkers {
 		t.Run(name, func(t *testing.T) {
 			if name == "node-sqlite" {
-				node24(t)
+				node24(t) // sets the environment, which others share
+			} else {
+				t.Parallel() // most of the time is the interpreter's start
 			}
 			w, err := b.Build(t.Context(), Spec{Name: name})
 			if err != nil {
