@@ -107,7 +107,7 @@ func TestPlantedLooksMissTheBar(t *testing.T) {
 		rule   lookRule
 		missed bool
 	}{"planted": {forgetful, true}, "chosen": {chosenLooks, false}} {
-		p := newPrinter(io.Discard, 1, 400)
+		p := newPrinter(io.Discard, 1, 280)
 		p.looks(c.rule, s)
 		if got := len(p.missed) > 0; got != c.missed {
 			t.Errorf("%s: missed bars %q; want some: %v", name, p.missed, c.missed)

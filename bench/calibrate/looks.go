@@ -17,13 +17,13 @@ func (p *printer) looks(rule lookRule, all []scenario) {
 	p.head("scenario", "found to differ")
 	counts := make([]lookTally, len(all))
 	parallel(len(all), func(i int) {
-		counts[i] = experiment{scenario: all[i], truth: equals}.looks(rule, p.seed, max(1, p.draws/10))
+		counts[i] = experiment{scenario: all[i], truth: equals}.looks(rule, p.seed, p.draws)
 	})
 	for i, s := range all {
 		var shares []float64
 		for j, found := range counts[i].found {
 			shares = append(shares, percent(found, counts[i].series))
-			p.bar(s, fmt.Sprintf("found to differ in %d looks", lookedAt[j]), shares[j], 0, maxAlarmed, counts[i].series)
+			p.bar(s, fmt.Sprintf("found to differ in %d looks", lookedAt[j]), shares[j], 0, maxLooked, counts[i].tables)
 		}
 		p.row(s.name, list(shares))
 	}
@@ -40,16 +40,17 @@ func chosenLooks(look int) stat.Rule {
 // lookTally counts series, and those that found a difference by each of lookedAt.
 type lookTally struct {
 	series int
+	tables int // what is compared within one is not independent
 	found  []int
 }
 
 // looks simulates runs whose comparisons with the baseline are each measured again
-// until decided.
-func (e experiment) looks(rule lookRule, seed uint64, runs int) lookTally {
+// until decided, of so many tables at least.
+func (e experiment) looks(rule lookRule, seed uint64, tables int) lookTally {
 	random := rand.New(rand.NewPCG(seed, 1977))
 	tally := lookTally{found: make([]int, len(lookedAt))}
 	last := lookedAt[len(lookedAt)-1]
-	for range runs {
+	for tally.tables < tables {
 		count, members := e.size()
 		drawn := make([]measured, count)
 		for i := range drawn {
@@ -60,6 +61,7 @@ func (e experiment) looks(rule lookRule, seed uint64, runs int) lookTally {
 			e.look(rule(look), drawn, look*stat.MinLaunches, decided)
 		}
 		tally.series += count * (members - 1) // all but the baseline
+		tally.tables += count
 		for _, look := range decided {
 			for i, most := range lookedAt {
 				if look > 0 && look <= most {

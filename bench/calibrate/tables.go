@@ -15,6 +15,7 @@ const (
 	minCovered, maxCovered = 93, 97
 	maxAlarmed             = 5
 	maxOrdered             = 5
+	maxLooked              = 6         // of comparisons that are measured again while undecided
 	maxEquivalent          = 1         // that differ by twice the margin
 	minTimely              = 200 / 3.0 // undecided comparisons that decide in twice the time said
 )

@@ -72,8 +72,8 @@ type sample struct {
 	looks    int     // as of a Rule
 }
 
-// level is that of the interval's t quantile. Of k looks at equals, each at 4 %
-// divided by k squared, at most 5 % of series show a difference in any look:
+// level is that of the interval's t quantile. Looks after the first, the k-th at
+// 4 % divided by k squared, add about one percent of false differences:
 // docs/statistics.md has the calibration.
 func (s sample) level() float64 {
 	if s.looks > 1 {
