@@ -29,7 +29,7 @@ func untrue(kind string, err error) error {
 // what was asked, the time of the call or the CPU time that the system counted.
 func (in *instance) checkedMeasure(ctx context.Context, request wire.Measure, m *wire.Measured) error {
 	p := in.prepared[request.Operation]
-	call := wire.Call{Measure: request, Clients: p.clients, Unit: p.unit, CPU: -1, CPUCounted: in.countsCPU()}
+	call := wire.Call{Measure: request, Clients: p.clients, Unit: p.unit, CPU: -1, CPUCounted: in.countsCPU(), Prepares: p.call}
 	before, known := in.processCPU()
 	began := time.Now()
 	if err := in.call(ctx, wire.TypeMeasure, request, m); err != nil {
@@ -42,8 +42,8 @@ func (in *instance) checkedMeasure(ctx context.Context, request wire.Measure, m 
 	if err := m.Check(call); err != nil {
 		return untrue(wire.TypeMeasure, err)
 	}
-	if request.Answers {
-		return nil // what it takes to digest them is in the call's time
+	if request.Answers || p.call {
+		return nil // what it takes to digest them, or to prepare, is in the call's time
 	}
 	return untrue(wire.TypeMeasure, in.r.paces.add(strings.Join([]string{in.cell().Driver, in.cell().Build, in.cell().Profile, request.Operation}, "|"), *m, call))
 }

@@ -184,6 +184,7 @@ func (in *instance) prepareOperation(ctx context.Context, j *job) (string, error
 type preparedOperation struct {
 	clients int
 	unit    int64 // operations of a transaction
+	call    bool  // an operation of the worker's own, which prepares what it works on
 }
 
 // prepare has an operation made ready under a name, and returns its query plan.
@@ -194,7 +195,7 @@ func (in *instance) prepare(ctx context.Context, name string, op assay.Operation
 	if in.prepared == nil {
 		in.prepared = map[string]preparedOperation{}
 	}
-	in.prepared[name] = preparedOperation{clients: clients, unit: int64(max(1, op.Transaction))}
+	in.prepared[name] = preparedOperation{clients: clients, unit: int64(max(1, op.Transaction)), call: op.Call()}
 	return prepared.QueryPlan, err
 }
 

@@ -32,7 +32,10 @@ func TestBelievable(t *testing.T) {
 		"the system's CPU is unknown": func(c *Call, _ *Measured) { c.CPU = -1 },
 		"CPU time is not counted":     func(c *Call, m *Measured) { c.CPU, c.CPUCounted, m.Counters.CPU = time.Hour, false, 0 },
 		"a pause around it":           func(c *Call, _ *Measured) { c.Took = 400 * time.Millisecond },
-		"errors":                      func(_ *Call, m *Measured) { m.Errors, m.Operations, m.Histogram = 1, 99, [][2]int64{{100_351, 99}} },
+		"units that are prepared within the call": func(c *Call, _ *Measured) {
+			c.Prepares, c.Took, c.CPU = true, time.Minute, 50*time.Second
+		},
+		"errors": func(_ *Call, m *Measured) { m.Errors, m.Operations, m.Histogram = 1, 99, [][2]int64{{100_351, 99}} },
 		"given up": func(c *Call, m *Measured) {
 			c.Operations = 1e6
 			*m = Measured{Executed: 1000, Errors: 1000, Nanos: 10e6}
