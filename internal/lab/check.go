@@ -120,6 +120,9 @@ func (l *Lab) paces(ctx context.Context, cases []assay.Case, timeout time.Durati
 		if err == nil {
 			paces[key], err = data.Pace(ctx, c.Operation, timedFor)
 		}
+		if runner.IsEnvironmental(err) {
+			return nil, err
+		}
 		if err != nil && ctx.Err() == nil {
 			wrong = append(wrong, fmt.Errorf("workload %s: %w", strings.TrimSpace(c.Cell.Workload+" "+c.Cell.ParamString()), err))
 		}

@@ -6,6 +6,7 @@ package lab
 import (
 	"context"
 	"io"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -93,7 +94,7 @@ func (l *Lab) config(cases []assay.Case, programs map[string]runner.Program, wor
 	return runner.Config{
 		Cases: cases, Programs: programs, Work: work,
 		Data:     dataset.Cache{Dir: filepath.Join(l.Cache, "data"), Progress: l.Watcher.Data},
-		Progress: l.Watcher.Measure, Wire: l.Wire, Strace: strace(), Traces: runner.TraceCache(filepath.Join(l.Cache, "traces")), Assay: self(),
+		Progress: l.Watcher.Measure, Wire: l.Wire, Strace: strace(), Traces: runner.TraceCache(filepath.Join(l.Cache, "traces", url.PathEscape(l.Version))), Assay: self(),
 	}
 }
 

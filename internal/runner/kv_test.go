@@ -272,40 +272,6 @@ func proved(t *testing.T, trial assay.Trial) {
 	}
 }
 
-// A trace serves the next run of the same build, settings and data, which says so.
-func TestKeptTraces(t *testing.T) {
-	strace, err := exec.LookPath("strace")
-	if err != nil {
-		t.Skip("no strace: ", err)
-	}
-	kept := TraceCache(t.TempDir())
-	run := func(sync string) (issued string) {
-		text := strings.NewReplacer("[store, honest]", "[store]", "{sync: on}", "{sync: "+sync+"}").Replace(stores)
-		b := newBench(t, text)
-		b.Strace, b.Traces, b.Launches = strace, kept, 1
-		b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool { return c.Cell.Operation != "put" || c.Cell.Transaction != 0 })
-		b.run(t)
-		for _, s := range b.trials[0].Settings {
-			if s.Name == "sync-before-ack" {
-				return s.Effective + ": " + s.Issued
-			}
-		}
-		t.Fatalf("%s, %s: settings %v", b.trials[0].Outcome, b.trials[0].Reason, b.trials[0].Settings)
-		return ""
-	}
-	first, again, other := run("on"), run("on"), run("off")
-	const earlier = "; traced for a run of the same build on "
-	if strings.Contains(first, earlier) || !strings.HasPrefix(again, first+earlier) {
-		t.Errorf("got %q, then %q; want the same, and that it was traced earlier", first, again)
-	}
-	if strings.Contains(other, earlier) {
-		t.Errorf("of other settings got %q, want a trace of its own", other)
-	}
-	if files, err := os.ReadDir(string(kept)); err != nil || len(files) != 2 {
-		t.Errorf("kept are %v, %v; want two traces", files, err)
-	}
-}
-
 // What a store does wrong is an outcome or a warning.
 func TestFaultyStores(t *testing.T) {
 	strace, err := exec.LookPath("strace")
@@ -377,22 +343,6 @@ func TestDiskThatIsFullWhileLoading(t *testing.T) {
 	var environment *EnvironmentError
 	if _, err := New(t.Context(), b.Config); !errors.As(err, &environment) || !strings.Contains(err.Error(), "no space left on device") {
 		t.Errorf("got %v, want that the disk is full", err)
-	}
-}
-
-// Without strace nothing is proved, and that is said: the setting is claimed.
-func TestNotTraced(t *testing.T) {
-	b := newBench(t, strings.Replace(stores, "[store, honest]", "[store-deaf]", 1))
-	b.Launches = 1
-	b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool { return c.Cell.Operation != "put" })
-	b.run(t)
-	for _, trial := range b.trials {
-		if trial.Outcome != assay.OK {
-			t.Errorf("%s, %s; want ok", trial.Outcome, trial.Reason)
-		}
-		if !slices.ContainsFunc(trial.Warnings, func(w assay.Warning) bool { return w.Code == "not-traced" }) {
-			t.Errorf("warnings %v", trial.Warnings)
-		}
 	}
 }
 

@@ -6,9 +6,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"time"
@@ -22,11 +19,9 @@ import (
 
 // TraceCache is a folder that keeps what traces showed, for later runs: the same
 // build with the same settings makes the same system calls for the same operation
-// on the same data, kernel and file system. Empty keeps nothing.
+// on the same data, kernel and file system. What a trace shows is judged by package
+// syncs, so that each version of assay wants a folder of its own. Empty keeps nothing.
 type TraceCache string
-
-// traceFormat counts the changes of what a kept trace means.
-const traceFormat = 1
 
 // keptTrace is a trace as the cache has it.
 type keptTrace struct {
@@ -36,7 +31,6 @@ type keptTrace struct {
 
 // tracedCase is all that the system calls of a job's commits follow from.
 type tracedCase struct {
-	Format      int
 	Target      assay.Target
 	Profile     assay.Profile
 	Without     string
@@ -44,6 +38,7 @@ type tracedCase struct {
 	Statement   string
 	Transaction int
 	Data        string // digest
+	Arguments   string // likewise
 	Host        map[string]string
 }
 
@@ -59,8 +54,8 @@ func (c TraceCache) path(target assay.Target, j *job, folder string) string {
 	for _, name := range traceFacts {
 		facts[name] = here[name]
 	}
-	operation, _ := j.committing()
-	text, err := json.Marshal(tracedCase{traceFormat, target, j.Profile, j.Cell.Without, operation, j.Cell.Statement, j.tracedTransaction(), j.data.Digest, facts})
+	operation, trace := j.committing()
+	text, err := json.Marshal(tracedCase{target, j.Profile, j.Cell.Without, operation, j.Cell.Statement, j.tracedTransaction(), j.data.Digest, trace.Digest, facts})
 	if err != nil {
 		return "" // it is traced each time
 	}
@@ -90,8 +85,8 @@ func writeTrace(path string, found tracing) error {
 	if err == nil {
 		err = renameio.WriteFile(path, text, 0o644)
 	}
-	if err != nil && !errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("keep a trace: %w", err)
+	if err != nil {
+		return own("keep a trace", err)
 	}
 	return nil
 }
