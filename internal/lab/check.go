@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"path/filepath"
 	"strings"
 	"time"
@@ -120,7 +121,8 @@ func (l *Lab) paces(ctx context.Context, cases []assay.Case, timeout time.Durati
 		if err == nil {
 			paces[key], err = data.Pace(ctx, c.Operation, timedFor)
 		}
-		if runner.IsEnvironmental(err) {
+		missing := c.Dataset.File != "" && errors.Is(err, fs.ErrNotExist) // the user's own file
+		if runner.IsEnvironmental(err) && !missing {
 			return nil, err
 		}
 		if err != nil && ctx.Err() == nil {
