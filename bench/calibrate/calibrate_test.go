@@ -101,7 +101,6 @@ func TestLayoutMeans(t *testing.T) {
 
 // A rule that does not count looks misses the bar.
 func TestPlantedLooksMissTheBar(t *testing.T) {
-	forgetful := func(int) stat.Rule { return stat.Rule{Margin: margin, Planned: stat.MinLaunches} }
 	s := []scenario{{name: "7 %"}}
 	for name, c := range map[string]struct {
 		rule   lookRule

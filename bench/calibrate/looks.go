@@ -13,19 +13,19 @@ var lookedAt = []int{1, 2, 4, 8}
 // looks checks comparisons that are measured again while they are undecided, as
 // claims are: each look has the launches of one more run.
 func (p *printer) looks(rule lookRule, all []scenario) {
-	p.title("Comparisons of equals that are measured again, %d launches at a time, while they are undecided: found to differ in one of the first %v looks, %%.", stat.MinLaunches, lookedAt)
-	p.head("scenario", "found to differ")
-	counts := make([]lookTally, len(all))
+	p.title("Comparisons of equals that are measured again, %d launches at a time, while they are undecided: found to differ in one of the first %v looks, %%; with each look at 96 %%, which is not done.", stat.MinLaunches, lookedAt)
+	p.head("scenario", "found to differ", "each at 96 %")
+	counts, uncounted := make([]lookTally, len(all)), make([]lookTally, len(all))
 	parallel(len(all), func(i int) {
 		counts[i] = experiment{scenario: all[i], truth: equals}.looks(rule, p.seed, p.draws)
+		uncounted[i] = experiment{scenario: all[i], truth: equals}.looks(forgetful, p.seed, p.draws)
 	})
 	for i, s := range all {
-		var shares []float64
-		for j, found := range counts[i].found {
-			shares = append(shares, percent(found, counts[i].series))
+		shares := counts[i].shares()
+		for j := range shares {
 			p.bar(s, fmt.Sprintf("found to differ in %d looks", lookedAt[j]), shares[j], 0, maxLooked, counts[i].tables)
 		}
-		p.row(s.name, list(shares))
+		p.row(s.name, list(shares), list(uncounted[i].shares()))
 	}
 }
 
@@ -37,11 +37,23 @@ func chosenLooks(look int) stat.Rule {
 	return stat.Rule{Margin: margin, Planned: stat.MinLaunches, Looks: look}
 }
 
+// forgetful looks as if each look were the first.
+func forgetful(int) stat.Rule { return stat.Rule{Margin: margin, Planned: 1} }
+
 // lookTally counts series, and those that found a difference by each of lookedAt.
 type lookTally struct {
 	series int
 	tables int // what is compared within one is not independent
 	found  []int
+}
+
+// shares are the series that found a difference, in percent.
+func (t lookTally) shares() []float64 {
+	var all []float64
+	for _, found := range t.found {
+		all = append(all, percent(found, t.series))
+	}
+	return all
 }
 
 // looks simulates runs whose comparisons with the baseline are each measured again

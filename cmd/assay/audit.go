@@ -39,6 +39,9 @@ func (a *app) auditCommand() *cobra.Command {
 			if err := checkBudget(cmd, flags.budget); err != nil {
 				return err
 			}
+			if flags.measure && flags.budget < audit.MinSlice {
+				return usage(fmt.Errorf("--budget %s is too short to measure a claim", flags.budget), "--budget is at least "+audit.MinSlice.String())
+			}
 			if cmd.Flags().Changed("budget") && !flags.measure {
 				return usage(errors.New("--budget needs --measure"), "add --measure, or leave --budget out")
 			}

@@ -13,9 +13,9 @@ import (
 // measured.
 type Meter func(ctx context.Context, claim published.Claim, budget time.Duration) (time.Duration, error)
 
-// minSlice is the shortest time that is worth the building and preparing before
+// MinSlice is the shortest time that is worth the building and preparing before
 // it.
-const minSlice = 20 * time.Second
+const MinSlice = 20 * time.Second
 
 // Measure measures what open claims need until each was measured once or the
 // budget has passed, and returns the findings after that: claims without any
@@ -33,12 +33,12 @@ func Measure(ctx context.Context, budget time.Duration, judge func() ([]Finding,
 			return nil, err
 		}
 		open := slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool { return !f.open() || measured[f.Claim.Cells()] })
-		if len(open) == 0 || budget < minSlice {
+		if len(open) == 0 || budget < MinSlice {
 			return findings, nil
 		}
 		next := slices.MinFunc(open, func(a, b Finding) int { return cmp.Compare(a.needs(), b.needs()) })
 		measured[next.Claim.Cells()] = true
-		slice := min(budget, max(minSlice, budget/time.Duration(selections(open))))
+		slice := min(budget, max(MinSlice, budget/time.Duration(selections(open))))
 		took, err := measure(ctx, strictest(open, next), slice)
 		if err != nil {
 			return findings, err

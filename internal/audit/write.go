@@ -230,7 +230,7 @@ func (e Evidence) here() string {
 	}
 	how := "n = " + fmt.Sprint(e.Here.Ratio.N)
 	if e.Looks > 1 {
-		how += fmt.Sprintf(" of %d runs", e.Looks)
+		how += fmt.Sprintf(" of %d runs, %s CI", e.Looks, report.Level(*e.Here))
 	}
 	if !e.Paired {
 		how += ", other launches"

@@ -4,7 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"assay"
 )
@@ -76,4 +82,58 @@ func (s *session) pace(ctx context.Context, conn *sql.Conn, limit time.Duration)
 	}
 	_, err = conn.ExecContext(ctx, "COMMIT")
 	return each, err
+}
+
+// Compile has the SQL of an operation compiled on the data, without running it. It
+// fails where the schema refuses it.
+func (d *Data) Compile(ctx context.Context, op assay.Operation) (err error) {
+	conn, done, err := d.connect(ctx, false)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	return compile(ctx, conn, op)
+}
+
+func compile(ctx context.Context, conn *sql.Conn, op assay.Operation) error {
+	for _, part := range op.Parts {
+		if err := compile(ctx, conn, part.Operation); err != nil {
+			return fmt.Errorf("part %w", err)
+		}
+	}
+	texts := []string{}
+	for _, step := range op.Steps {
+		texts = append(texts, step.SQL)
+	}
+	if op.Check != nil {
+		texts = append(texts, op.Check.SQL)
+	}
+	for _, text := range texts {
+		statement, err := conn.PrepareContext(ctx, text)
+		if err == nil {
+			err = statement.Close()
+		}
+		if err != nil {
+			return fmt.Errorf("operation %q: %w; the SQL is:\n%s", op.Name, err, text)
+		}
+	}
+	return nil
+}
+
+// IsRefusal tells whether an error is the data's answer to what a plan asks of
+// them: SQL that is wrong, a value that a constraint forbids, a statement that
+// takes too long. Others are the system's.
+func IsRefusal(err error) bool {
+	var engine *sqlite.Error
+	if errors.As(err, &engine) {
+		switch engine.Code() & 0xff {
+		case sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_RANGE, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_INTERRUPT:
+			return true
+		}
+		return false
+	}
+	var path *fs.PathError
+	var call *os.SyscallError
+	var link *os.LinkError
+	return !errors.As(err, &path) && !errors.As(err, &call) && !errors.As(err, &link)
 }

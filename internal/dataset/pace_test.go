@@ -1,6 +1,10 @@
 package dataset
 
 import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"io/fs"
 	"strings"
 	"testing"
 	"time"
@@ -44,5 +48,30 @@ func TestPaceOfRefusedSQL(t *testing.T) {
 	wrong := assay.Operation{Name: "wrong", Steps: []assay.Step{query("SELECT colour FROM account WHERE id = ?", 1, "int")}}
 	if _, err := d.Pace(t.Context(), wrong, time.Second); err == nil || !strings.Contains(err.Error(), "no such column: colour") {
 		t.Errorf("got %v, want that there is no such column", err)
+	}
+}
+
+// What the data refuse is told apart from what the system does.
+func TestIsRefusal(t *testing.T) {
+	d := account(t)
+	wrong := assay.Operation{Name: "wrong", Steps: []assay.Step{query("SELECT colour FROM account WHERE id = ?", 1, "int")}}
+	refused := d.Compile(t.Context(), wrong)
+	folder, err := sql.Open("sqlite", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer folder.Close()
+	for name, c := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"no such column":         {refused, true},
+		"another number of rows": {errors.New("2 rows, the operation says 1"), true},
+		"a folder, not a file":   {folder.Ping(), false},
+		"no such file":           {fmt.Errorf("copy: %w", &fs.PathError{Op: "open", Path: "x", Err: fs.ErrNotExist}), false},
+	} {
+		if got := IsRefusal(c.err); c.err == nil || got != c.want {
+			t.Errorf("%s: %v is a refusal: %t, want %t", name, c.err, got, c.want)
+		}
 	}
 }

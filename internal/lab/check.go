@@ -48,7 +48,7 @@ func (l *Lab) Check(ctx context.Context, request Request, patience time.Duration
 	}
 	patient, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	paces, err := l.paces(patient, r.cases, r.plan.Timeout)
+	paces, err := l.paces(ctx, patient, r.cases, r.plan.Timeout)
 	if err != nil {
 		return Checked{}, err
 	}
@@ -103,8 +103,9 @@ func paceKey(c assay.Case) string {
 
 // paces are the times of one operation of each kind, 0 of those that the context
 // left no time for and of calls, which only their own worker can do. Its error
-// names every operation that is refused.
-func (l *Lab) paces(ctx context.Context, cases []assay.Case, timeout time.Duration) (map[string]time.Duration, error) {
+// names every operation that is refused: all SQL is compiled, however little time
+// there is.
+func (l *Lab) paces(ctx, patient context.Context, cases []assay.Case, timeout time.Duration) (map[string]time.Duration, error) {
 	cache := dataset.Cache{Dir: filepath.Join(l.Cache, "data"), Progress: l.Watcher.Data, Timeout: timeout}
 	paces := map[string]time.Duration{}
 	var wrong []error
@@ -113,21 +114,42 @@ func (l *Lab) paces(ctx context.Context, cases []assay.Case, timeout time.Durati
 		if _, seen := paces[key]; seen || c.Operation.Call() {
 			continue
 		}
-		paces[key] = 0
-		if ctx.Err() != nil {
+		var err error
+		if paces[key], err = pace(ctx, patient, cache, c); err == nil {
 			continue
 		}
-		data, err := cache.Prepare(ctx, c.Dataset)
-		if err == nil {
-			paces[key], err = data.Pace(ctx, c.Operation, timedFor)
-		}
 		missing := c.Dataset.File != "" && errors.Is(err, fs.ErrNotExist) // the user's own file
-		if runner.IsEnvironmental(err) && !missing {
+		if ctx.Err() != nil || !dataset.IsRefusal(err) && !missing {
 			return nil, err
 		}
-		if err != nil && ctx.Err() == nil {
-			wrong = append(wrong, fmt.Errorf("workload %s: %w", strings.TrimSpace(c.Cell.Workload+" "+c.Cell.ParamString()), err))
-		}
+		wrong = append(wrong, fmt.Errorf("workload %s: %w", strings.TrimSpace(c.Cell.Workload+" "+c.Cell.ParamString()), err))
 	}
 	return paces, input(errors.Join(wrong...))
+}
+
+// pace compiles an operation on data without rows, or on the user's file, and times
+// it on the data while the patience lasts; 0 where it does not.
+func pace(ctx, patient context.Context, cache dataset.Cache, c assay.Case) (time.Duration, error) {
+	empty := c.Dataset
+	empty.Tables = nil
+	data, err := cache.Prepare(ctx, empty)
+	if err == nil {
+		err = data.Compile(ctx, c.Operation)
+	}
+	if err != nil || patient.Err() != nil {
+		return 0, err
+	}
+	if data, err = cache.Prepare(patient, c.Dataset); err != nil {
+		return 0, unless(patient, err)
+	}
+	each, err := data.Pace(patient, c.Operation, timedFor)
+	return each, unless(patient, err)
+}
+
+// unless is an error that is not the end of a context.
+func unless(ended context.Context, err error) error {
+	if ended.Err() != nil {
+		return nil
+	}
+	return err
 }

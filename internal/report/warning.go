@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"assay/internal/analysis"
@@ -173,6 +174,11 @@ func optionWords(d analysis.OptionWithoutEffect) (evidence, advice string) {
 	return evidence, "it makes no difference here: leave it out, or measure where it could matter"
 }
 
+// Level is that of a comparison's interval, such as 95 %.
+func Level(c analysis.Comparison) string {
+	return strconv.FormatFloat(100*c.Level, 'g', 4, 64) + " %"
+}
+
 // Why says why a comparison is undecided; empty where it is not.
 func Why(c analysis.Comparison) string {
 	rule := c.Rule()
@@ -180,10 +186,10 @@ func Why(c analysis.Comparison) string {
 	case stat.TooFew:
 		return fmt.Sprintf("%s of at least %d", wording.Plural(c.Ratio.N, "launch"), stat.MinPairs)
 	case stat.TooWide:
-		return fmt.Sprintf("the 95 %% CI of the ratio, %s, includes 1 and reaches beyond the margin of %s %%",
+		return fmt.Sprintf("the %s CI of the ratio, %s, includes 1 and reaches beyond the margin of %s %%", Level(c),
 			wording.Ratio(c.Ratio, "%[2]s to %[3]s"), wording.Digits(100*rule.Margin))
 	case stat.NotClear:
-		return fmt.Sprintf("the 95 %% CI of the ratio, %s, does not lie beyond the %s %% by which the A/A test of this table differs",
+		return fmt.Sprintf("the %s CI of the ratio, %s, does not lie beyond the %s %% by which the A/A test of this table differs", Level(c),
 			wording.Ratio(c.Ratio, "%[2]s to %[3]s"), wording.Digits(100*rule.Noise))
 	case stat.TooMany:
 		return fmt.Sprintf("adjusted for the %d comparisons of this table, p is %s (Holm), above 0.05", c.Together, wording.Digits(c.Adjusted))

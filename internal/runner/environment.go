@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -30,16 +29,12 @@ var environmental = []error{syscall.ENOSPC, syscall.EDQUOT, syscall.EIO, syscall
 // own is fail, for work of this process on its own files: what the system
 // refuses there is no fault of a driver.
 func own(doing string, err error) error {
-	if IsEnvironmental(err) {
-		return &EnvironmentError{fmt.Errorf("%s: %w", doing, err)}
+	for _, cause := range environmental {
+		if errors.Is(err, cause) {
+			return &EnvironmentError{fmt.Errorf("%s: %w", doing, err)}
+		}
 	}
 	return fail(doing, err)
-}
-
-// IsEnvironmental tells whether an error is the system's, and no fault of a driver
-// or a plan.
-func IsEnvironmental(err error) bool {
-	return slices.ContainsFunc(environmental, func(cause error) bool { return errors.Is(err, cause) })
 }
 
 // exhausted are the errors of a system that has no more of something.

@@ -75,6 +75,8 @@ type Comparison struct {
 	Together    int
 	// Own and Borrowed are the degrees of freedom of the interval.
 	Own, Borrowed float64
+	// Level is that of the interval: 0.95, and more where it is not the first look.
+	Level float64
 
 	rule   Rule
 	gain   sample  // above zero where the figure is better
@@ -85,7 +87,7 @@ type Comparison struct {
 // it were the only comparison.
 func (r Rule) JudgeOne(p Pairs, prior Prior, higherBetter bool) Comparison {
 	ratios := r.sample(p, prior)
-	c := Comparison{Ratio: ratios.interval(math.Exp), Own: p.freedom(), Borrowed: prior.Freedom, rule: r, gain: ratios}
+	c := Comparison{Ratio: ratios.interval(math.Exp), Own: p.freedom(), Borrowed: prior.Freedom, Level: ratios.claimed(), rule: r, gain: ratios}
 	if !higherBetter {
 		c.gain.mean = -c.gain.mean
 	}

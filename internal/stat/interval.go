@@ -85,6 +85,14 @@ func (s sample) level() float64 {
 	return level
 }
 
+// claimed is the level that the interval is said to have.
+func (s sample) claimed() float64 {
+	if s.looks > 1 {
+		return s.level()
+	}
+	return level
+}
+
 // half is the interval's half-width, NaN where n < 2.
 func (s sample) half() float64 {
 	if s.n < 2 {

@@ -25,7 +25,7 @@ func (r Rule) CompareUnpaired(figures, others []float64, higherBetter bool) (Com
 	a.looks, b.looks = r.Looks, r.Looks
 	difference, half := welch(a, b)
 	n := min(a.n, b.n)
-	c := Comparison{Ratio: Interval{n, math.Exp(difference), math.Exp(difference - half), math.Exp(difference + half)}}
+	c := Comparison{Ratio: Interval{n, math.Exp(difference), math.Exp(difference - half), math.Exp(difference + half)}, Level: a.claimed(), rule: r}
 	low, high := difference-half, difference+half
 	if !higherBetter {
 		low, high = -high, -low
