@@ -42,9 +42,6 @@ func (in *instance) checkedMeasure(ctx context.Context, request wire.Measure, m 
 	if err := m.Check(call); err != nil {
 		return untrue(wire.TypeMeasure, err)
 	}
-	if request.Answers || p.call {
-		return nil // what it takes to digest them, or to prepare, is in the call's time
-	}
 	return untrue(wire.TypeMeasure, in.r.paces.add(strings.Join([]string{in.cell().Driver, in.cell().Build, in.cell().Profile, request.Operation}, "|"), *m, call))
 }
 

@@ -37,6 +37,9 @@ type engine interface {
 	// tracedSetting is the setting that a trace of system calls proves where the
 	// worker cannot read it back; empty: none.
 	tracedSetting() string
+	// direct tells whether a commit writes all that it changes before it ends, to
+	// files and not to mapped memory.
+	direct() bool
 	// plays is the engine of which package oracle's expectations of tables hold.
 	plays() oracle.Engine
 }
@@ -77,6 +80,8 @@ func (inWorker) start(_ context.Context, in *instance, under []string) (settings
 	return in.first.Profile.Settings, under, nil
 }
 
+func (inWorker) direct() bool { return false }
+
 func (inWorker) plays() oracle.Engine { return oracle.SQLite }
 
 // sqliteFile is a file that a driver of SQLite opens, in the worker's process.
@@ -115,3 +120,5 @@ func (sqliteFile) settings(j *job) []string {
 func (sqliteFile) everything(q assay.Query) wire.Verify { return wire.Verify{SQL: q.SQL} }
 
 func (sqliteFile) tracedSetting() string { return "" }
+
+func (sqliteFile) direct() bool { return true }

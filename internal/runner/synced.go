@@ -102,7 +102,7 @@ func (r *Runner) traceGroup(ctx context.Context, g *group) error {
 
 // findTrace takes what an earlier run saw, or traces.
 func (r *Runner) findTrace(ctx context.Context, m *member, j *job) (tracing, error) {
-	path := r.config.Traces.path(r.targets[Driver(j.Cell)], j, r.config.Work.Dir)
+	path := r.config.Traces.path(r.targets[Driver(j.Cell)], j, r.config.Work.Dir, r.config.Strace)
 	if kept, ok := readTrace(path); ok {
 		return kept, nil
 	}
@@ -130,6 +130,8 @@ func (r *Runner) trace(ctx context.Context, m *member, j *job) (tracing, error) 
 		return tracing{why: failed.reason}, nil // measuring it will say so, if it is not the tracer's fault
 	case err != nil:
 		return tracing{}, err
+	case verdict.Units == 0 && verdict.Idle > 0:
+		return tracing{why: "no commit that was traced wrote anything"}, nil
 	case verdict.Units == 0:
 		return tracing{why: "the worker leaves no marks of its commits"}, nil
 	case verdict.Answer() == "":
@@ -167,7 +169,7 @@ func (r *Runner) traceIn(ctx context.Context, m *member, j *job, dir string) (sy
 	if err == nil && in.server != nil && !shows(calls, in.path) {
 		return syncs.Verdict{}, &failure{assay.Unsupported, "the server's processes were not traced: that may take another user, or the capability SYS_PTRACE"}
 	}
-	return syncs.Judge(calls, folder, marks), err
+	return syncs.Judge(calls, folder, marks, j.engine.direct()), err
 }
 
 // shows reports whether a trace has any call that is about a folder: each new
@@ -254,7 +256,7 @@ func (in *instance) recordSyncs(t *assay.Trial, j *job) {
 	}
 	if t.Durability == assay.Power && v.Answer() != "yes" {
 		t.Warnings = append(t.Warnings, assay.Warning{Code: "acknowledged-unsynced",
-			Evidence: "the settings claim that every commit survives a power cut, and the trace shows it synced before it was acknowledged: " + v.Answer() + " (" + v.Evidence() + ")",
+			Evidence: "the settings claim that every commit survives a power cut, and the trace shows it synced before it was acknowledged: " + v.Answer() + " (" + evidence + ")",
 			Advice:   "do not rely on the claim"})
 	}
 }

@@ -6,8 +6,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/renameio/v2"
@@ -40,14 +43,30 @@ type tracedCase struct {
 	Data        string // digest
 	Arguments   string // likewise
 	Host        map[string]string
+	Environment []string
+	Tracer      string // its file's size and time
 }
 
 // traceFacts are the facts of the machine that system calls depend on.
 var traceFacts = []string{"os", "kernel", "filesystem", "mount-options"}
 
+// traceVariables begin the names of environment variables that change what a
+// program, its runtime or a server's client calls.
+var traceVariables = []string{"LD_", "DYLD_", "MALLOC_", "GLIBC_", "GO", "PG", "PYTHON", "NODE_", "UV_", "RUBY", "RAILS_", "BUNDLE_", "GEM_"}
+
+// traceEnvironment are those that are set, in order.
+func traceEnvironment() []string {
+	kept := slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		return !slices.ContainsFunc(traceVariables, func(prefix string) bool { return strings.HasPrefix(variable, prefix) })
+	})
+	slices.Sort(kept)
+	return kept
+}
+
 // path is where the trace of a job lies; empty where nothing is kept.
-func (c TraceCache) path(target assay.Target, j *job, folder string) string {
-	if c == "" {
+func (c TraceCache) path(target assay.Target, j *job, folder, strace string) string {
+	tracer, err := os.Stat(strace)
+	if c == "" || err != nil {
 		return ""
 	}
 	facts, here := map[string]string{}, host.Facts(folder)
@@ -55,7 +74,8 @@ func (c TraceCache) path(target assay.Target, j *job, folder string) string {
 		facts[name] = here[name]
 	}
 	operation, trace := j.committing()
-	text, err := json.Marshal(tracedCase{target, j.Profile, j.Cell.Without, operation, j.Cell.Statement, j.tracedTransaction(), j.data.Digest, trace.Digest, facts})
+	text, err := json.Marshal(tracedCase{target, j.Profile, j.Cell.Without, operation, j.Cell.Statement, j.tracedTransaction(), j.data.Digest, trace.Digest, facts,
+		traceEnvironment(), fmt.Sprint(tracer.Size(), " ", tracer.ModTime())})
 	if err != nil {
 		return "" // it is traced each time
 	}

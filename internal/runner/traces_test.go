@@ -12,7 +12,7 @@ import (
 	"assay"
 )
 
-// A trace serves the next run of the same build, settings and data, which says so.
+// A trace serves the next run of the same build, settings, data and environment, which says so.
 func TestKeptTraces(t *testing.T) {
 	strace, err := exec.LookPath("strace")
 	if err != nil {
@@ -34,6 +34,8 @@ func TestKeptTraces(t *testing.T) {
 		return ""
 	}
 	first, again, other := run("on"), run("on"), run("off")
+	t.Setenv("MALLOC_ARENA_MAX", "2")
+	elsewhere := run("on")
 	const earlier = "; traced for a run of the same build on "
 	if strings.Contains(first, earlier) || !strings.HasPrefix(again, first+earlier) {
 		t.Errorf("got %q, then %q; want the same, and that it was traced earlier", first, again)
@@ -41,8 +43,11 @@ func TestKeptTraces(t *testing.T) {
 	if strings.Contains(other, earlier) {
 		t.Errorf("of other settings got %q, want a trace of its own", other)
 	}
-	if files, err := os.ReadDir(string(kept)); err != nil || len(files) != 2 {
-		t.Errorf("kept are %v, %v; want two traces", files, err)
+	if strings.Contains(elsewhere, earlier) {
+		t.Errorf("in another environment got %q, want a trace of its own", elsewhere)
+	}
+	if files, err := os.ReadDir(string(kept)); err != nil || len(files) != 3 {
+		t.Errorf("kept are %v, %v; want three traces", files, err)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 // after the other.
 type Verdict struct {
 	Units   int // acknowledged
+	Idle    int // more units, which changed nothing: see Judge
 	Covered int // whose last write a completed sync covered before
 	// Syncs is how many syncs completed for each unit, on the mean.
 	Syncs float64
@@ -56,6 +57,9 @@ func (v Verdict) Evidence() string {
 	if len(parts) == 0 {
 		text = fmt.Sprintf("%d commits without a write or sync", v.Units)
 	}
+	if v.Idle > 0 {
+		text += fmt.Sprintf("; %d more changed nothing", v.Idle)
+	}
 	if len(v.Mapped) > 0 {
 		text += "; stores into mapped memory (" + strings.Join(v.Mapped, ", ") + ") are not seen"
 	}
@@ -69,10 +73,15 @@ func (v Verdict) Evidence() string {
 // synced after its last write. What commits write is what more than half of the
 // units do: other files are written in the background, where the same data are
 // in a log already. Files that differ in a number only count as one there, for a
-// log can go on in a new file.
-func Judge(calls []Call, folder, marks string) Verdict {
+// log can go on in a new file. Where all that changes is written before the unit
+// ends (direct), one that wrote and synced nothing changed nothing: it is idle.
+func Judge(calls []Call, folder, marks string, direct bool) Verdict {
 	v := Verdict{Calls: map[string]int{}}
 	units := split(calls, folder, marks)
+	if all := len(units); direct {
+		units = slices.DeleteFunc(units, unit.idle)
+		v.Idle = all - len(units)
+	}
 	writers := map[string]int{} // by family of files, how many units write it
 	for _, u := range units {
 		families := map[string]bool{}
@@ -128,6 +137,9 @@ type unit struct {
 	unseen  bool
 	calls   map[string]int
 }
+
+// idle reports a unit without a write and a sync.
+func (u unit) idle() bool { return !u.unseen && len(u.written) == 0 && u.syncs == 0 }
 
 // covered reports whether the unit was on the disk before it was acknowledged,
 // and why that cannot be told.

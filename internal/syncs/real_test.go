@@ -130,5 +130,5 @@ func traced(t *testing.T, strace, program string, open wire.Open, step wire.Step
 	if err != nil {
 		t.Fatal(err)
 	}
-	return syncs.Judge(calls, dir, marks)
+	return syncs.Judge(calls, dir, marks, false)
 }

@@ -13,7 +13,7 @@ func judged(t *testing.T, trace string) Verdict {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Judge(calls, "/d", "/m")
+	return Judge(calls, "/d", "/m", false)
 }
 
 const (
@@ -88,6 +88,35 @@ func TestJudge(t *testing.T) {
 	}
 }
 
+// Commits that change nothing write nothing, where an engine writes what changes
+// before it acknowledges; elsewhere they may be written later.
+func TestIdleUnits(t *testing.T) {
+	const (
+		commit = "7 pwrite64(5</d/wal>, \"\"..., 100, 0) = 100\n7 fdatasync(5</d/wal>) = 0\n" + mark
+		lost   = "7 pwrite64(5</d/wal>, \"\"..., 100, 0) = 100\n" + mark
+	)
+	for name, c := range map[string]struct {
+		trace  string
+		direct bool
+		answer string
+		idle   int
+	}{
+		"direct":                {commit + mark + mark + commit, true, "yes", 2},
+		"direct, and one lost":  {commit + mark + lost, true, "1 of 2", 1},
+		"direct, none commits":  {mark + mark, true, "", 2},
+		"written later":         {commit + mark + commit, false, "2 of 3", 0},
+		"direct, and it is hid": {commit + "7 io_submit(0x7f, 1, []) = 1\n" + mark, true, "", 0},
+	} {
+		calls, err := Parse(strings.NewReader(begin + c.trace))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v := Judge(calls, "/d", "/m", c.direct); v.Answer() != c.answer || v.Idle != c.idle {
+			t.Errorf("%s: got %q and %d idle, want %q and %d", name, v.Answer(), v.Idle, c.answer, c.idle)
+		}
+	}
+}
+
 func TestVerdictMapped(t *testing.T) {
 	v := judged(t, `7 mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_SHARED, 5</d/data.mdb>, 0) = 0x7f00
 7 mmap(NULL, 4096, PROT_READ, MAP_SHARED, 5</d/other>, 0) = 0x7f00
@@ -109,7 +138,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if v := Judge(calls, "/d", "/m"); v.Covered > v.Units {
+		if v := Judge(calls, "/d", "/m", false); v.Covered > v.Units {
 			t.Errorf("%+v", v)
 		}
 	})

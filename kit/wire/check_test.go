@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -129,6 +130,31 @@ func TestPace(t *testing.T) {
 		}
 		if (err != nil) != refused {
 			t.Errorf("late and fine calls %s: got %v, want refused: %v", calls, err, refused)
+		}
+	}
+}
+
+// What a call does beside what it reports may take any time; what it reports still
+// lies within the call.
+func TestPaceOfCallsThatDoMore(t *testing.T) {
+	for name, more := range map[string]func(*Call){
+		"prepares": func(c *Call) { c.Prepares = true },
+		"answers":  func(c *Call) { c.Answers = true },
+		"marks":    func(c *Call) { c.Marks = "marks" },
+	} {
+		for clock, want := range map[float64]string{0.1: "", 1: "", 1.05: "its clock is too fast"} {
+			var pace Pace
+			var err error
+			for range 40 {
+				call, m := honest()
+				more(&call)
+				call.Took = 100 * time.Millisecond
+				m.Nanos = int64(clock * float64(call.Took))
+				err = cmp.Or(err, pace.Add(m, call))
+			}
+			if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+				t.Errorf("%s, clock at %g: got %v, want %q", name, clock, err, want)
+			}
 		}
 	}
 }

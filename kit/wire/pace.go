@@ -47,7 +47,7 @@ func (p *Pace) Add(m Measured, call Call) error {
 	if limit := p.took + p.took/100 + clockSlack; p.nanos > limit {
 		return fmt.Errorf("it reports %s of %d calls that took %s: its clock is too fast", p.nanos, p.all, p.took)
 	}
-	if call.Marks != "" { // it is traced, and not reported
+	if call.unreported() {
 		return nil
 	}
 	if time.Duration(m.Nanos) >= minMeasured {
