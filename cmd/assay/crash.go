@@ -239,17 +239,23 @@ func (a *app) printCrash(r crash.Report, flags crashFlags) error {
 	return file.Write(flags.output, text.Bytes())
 }
 
-// verdict says by its error what the results come to.
+// verdict says by its error what the results come to. What is unsupported counts
+// only where nothing else was tried.
 func verdict(results []crash.Result) error {
-	refuted, void, failed := 0, 0, 0
+	refuted, void, failed, untried, tried := 0, 0, 0, 0, 0
 	for _, r := range results {
 		switch {
-		case r.Outcome == assay.Failed || r.Outcome == assay.TimedOut:
+		case r.Outcome == assay.Unsupported:
+		case r.Outcome != assay.OK:
 			failed++
 		case r.Void():
 			void++
+		case r.States == 0:
+			untried++
 		case r.Refuted() != crash.Unharmed:
 			refuted++
+		default:
+			tried++
 		}
 	}
 	switch {
@@ -258,7 +264,11 @@ func verdict(results []crash.Result) error {
 	case failed > 0:
 		return fmt.Errorf("%d targets could not be tried", failed)
 	case refuted > 0:
-		return &exitError{status: statusFailed, err: fmt.Errorf("%d promises were refuted", refuted)}
+		return fmt.Errorf("%d promises were refuted", refuted)
+	case untried > 0:
+		return fmt.Errorf("%d results have no state that was checked: give a larger --budget", untried)
+	case tried == 0:
+		return errors.New("nothing was tried: these targets support none of the faults here; the report says why")
 	}
 	return nil
 }

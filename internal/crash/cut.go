@@ -8,17 +8,18 @@ import (
 // OpKind is what was done to the disk.
 type OpKind uint8
 
-// The kinds of operations.
+// The kinds of operations. Findings are stored with these numbers: a number never
+// gets another meaning.
 const (
-	OpWrite OpKind = iota
-	OpFlush        // all writes before it are on the medium from here on
-	OpAck          // the worker acknowledged a transaction
-	OpRead         // can fail, and is not recorded
-	OpCall         // the worker made a system call on a file: it changes nothing here
+	OpWrite OpKind = 0
+	OpFlush OpKind = 1 // all writes before it are on the medium from here on
+	OpAck   OpKind = 2 // the worker acknowledged a transaction
+	OpRead  OpKind = 3 // can fail, and is not recorded
+	OpCall  OpKind = 4 // the worker made a system call on a file: it changes nothing here
 	// Of files only, beside writes and flushes:
-	OpTruncate // the file has the length of the offset
-	OpName     // a folder names a file or a folder
-	OpUnname   // a folder names it no more
+	OpTruncate OpKind = 5 // the file has the length of the offset
+	OpName     OpKind = 6 // a folder names a file or a folder
+	OpUnname   OpKind = 7 // a folder names it no more
 )
 
 // Op is one operation in the order in which the disk saw it.
@@ -122,7 +123,7 @@ func (r *Recording) Volatile(at int, flushes bool) []int {
 	var writes []int
 	for i, op := range r.Ops[:at] {
 		switch {
-		case op.Kind == OpWrite || op.Kind >= OpTruncate:
+		case op.Kind == OpWrite || op.Kind == OpTruncate || op.Kind == OpName || op.Kind == OpUnname:
 			writes = append(writes, i)
 		case op.Kind == OpFlush && flushes:
 			writes = writes[:0]

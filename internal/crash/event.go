@@ -11,12 +11,12 @@ import (
 // tracer tells it: what is written to a disk does not say which file it is of.
 type FileCall uint8
 
-// The calls.
+// The calls. Findings are stored with these numbers, as with those of OpKind.
 const (
-	NoCall FileCall = iota
-	Created
-	Removed
-	Resized // to the length of Op.Offset
+	NoCall  FileCall = 0
+	Created FileCall = 1
+	Removed FileCall = 2
+	Resized FileCall = 3 // to the length of Op.Offset
 )
 
 // tracedCalls are those that fileCall understands.

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"sync/atomic"
 	"time"
@@ -82,20 +81,24 @@ func (t *trial) killed(ctx context.Context) (evidence, observation, error) {
 	defer os.RemoveAll(dir)
 	e := evidence{Finding: Finding{Moment: Anywhere}}
 	var under []string
-	if strace, err := exec.LookPath("strace"); err != nil {
-		t.result.remark("killed at random times only: to kill at system calls too, install strace")
+	call := ""
+	if missing := strace().missing; missing != "" {
+		t.result.remark("killed at random times only, and not at system calls: " + missing)
 	} else if t.result.States%2 == 1 {
-		call := calls[t.random.IntN(len(calls))]
+		call = calls[t.random.IntN(len(calls))]
 		number := int(math.Exp(t.random.Float64() * math.Log(mostCalls))) // early ones as often as late ones
-		e.Finding.Moment = Moment("before " + call)
-		under = []string{strace, "-f", "--seccomp-bpf", "-o", os.DevNull, "-e", "trace=?" + call, "-e", fmt.Sprintf("inject=?%s:signal=KILL:when=%d", call, number), "--"}
+		under = strace().killing(call, number)
 	}
 	path, marks := filepath.Join(dir, "store", dataName), filepath.Join(dir, "marks")
 	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
 		return e, observation{}, err
 	}
-	if err := t.writeUntilKilled(ctx, path, marks, under); err != nil {
+	atCall, err := t.writeUntilKilled(ctx, path, marks, under)
+	if err != nil {
 		return e, observation{}, err
+	}
+	if atCall {
+		e.Finding.Moment = Moment("before " + call)
 	}
 	if info, err := os.Stat(marks); err == nil {
 		e.Finding.Acked = int(info.Size())
@@ -108,10 +111,12 @@ func (t *trial) killed(ctx context.Context) (evidence, observation, error) {
 }
 
 // writeUntilKilled runs the workload under a program that kills the worker at a
-// system call, or else kills it at a random time. Its error is one that came
-// before the worker was killed.
-func (t *trial) writeUntilKilled(ctx context.Context, path, marks string, under []string) error {
+// system call, or else kills it at a random time, or behind the last transaction
+// where that comes first. It reports whether the call killed it. Its error is one
+// that came before the worker was killed.
+func (t *trial) writeUntilKilled(ctx context.Context, path, marks string, under []string) (atCall bool, err error) {
 	db, err := t.begin(ctx, path, under)
+	early := true
 	if err == nil {
 		limit := longestLife
 		if len(under) > 0 {
@@ -119,13 +124,13 @@ func (t *trial) writeUntilKilled(ctx context.Context, path, marks string, under 
 		}
 		timer := time.AfterFunc(time.Duration(t.random.Int64N(int64(longestLife)))+limit-longestLife, db.worker.Kill)
 		err = db.write(ctx, 0, t.history.transactions(), marks)
-		timer.Stop()
+		early = timer.Stop()
 		db.worker.Kill()
 	}
 	if errors.As(err, new(*process.ExitError)) {
-		return nil
+		return early && len(under) > 0, nil
 	}
-	return err
+	return false, err
 }
 
 // begin opens a fresh database, ready to write, and notes what it claims.

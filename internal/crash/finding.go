@@ -42,9 +42,29 @@ type keptRecording struct {
 	Ops  []Op
 }
 
-// ID names a finding by what it is made from.
-func (f Finding) id() string {
-	text, err := json.Marshal([]any{f.Task.Driver, f.Task.Build, f.Task.Plan, f.Task.Profile, f.Task.Settings, f.Task.Fault, f.Task.Seed, f.Cut, f.Second, f.Attempt})
+// id names a finding by all that it is made again from: its task and the state
+// itself. One seed can lead to several states, since workers do not run in step.
+func (e evidence) id() string {
+	f := e.Finding
+	f.ID, f.Damage, f.Found, f.Words = "", "", 0, "" // what it shows
+	t := &f.Task
+	t.Program, t.Initial, t.Findings, t.States, t.Time, t.Controls = "", "", "", 0, 0, false // where things lie, and how much was tried
+	type content struct {
+		Bytes int64
+		Sum   [16]byte
+	}
+	state := map[string]*content{}
+	if e.Recording != nil {
+		image := e.image()
+		state["disk"] = &content{image.bytes, image.Sum()}
+	}
+	for name, image := range e.Files {
+		state[name] = nil // a folder
+		if image != nil {
+			state[name] = &content{image.bytes, image.Sum()}
+		}
+	}
+	text, err := json.Marshal([]any{f, state})
 	if err != nil {
 		panic(err) // numbers and texts only
 	}

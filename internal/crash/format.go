@@ -80,7 +80,7 @@ func (r *Report) writeText(out io.Writer) error {
 		}
 		fmt.Fprintf(&b, ", claims %s\n", t.Claims())
 		for _, s := range t.Sentences() {
-			fmt.Fprintf(&b, "  %s\n", s)
+			fmt.Fprintf(&b, "  %s\n", below(s, "  "))
 		}
 		if words := t.Documentation(); words != "" {
 			fmt.Fprintf(&b, "  %s\n  %s\n", words, t.Source())
@@ -98,7 +98,7 @@ func (r *Report) writeRest(b *strings.Builder, indent string) {
 			b.WriteString("\nSmallest counterexamples\n\n")
 		}
 		words, again := r.Example(result)
-		fmt.Fprintf(b, "%s%s\n", indent, words)
+		fmt.Fprintf(b, "%s%s\n", indent, below(words, indent))
 		if again != "" {
 			fmt.Fprintf(b, "%s  again: %s\n", indent, again)
 		}
@@ -107,13 +107,16 @@ func (r *Report) writeRest(b *strings.Builder, indent string) {
 		if i == 0 {
 			b.WriteString("\nNot tried\n\n")
 		}
-		fmt.Fprintf(b, "%s%s\n", indent, line)
+		fmt.Fprintf(b, "%s%s\n", indent, below(line, indent))
 	}
 	b.WriteString("\n")
 	for _, note := range r.Notes() {
 		fmt.Fprintf(b, "%s\n", note)
 	}
 }
+
+// below indents all lines but the first.
+func below(text, indent string) string { return strings.ReplaceAll(text, "\n", "\n"+indent) }
 
 func joined(faults []assay.Fault) string {
 	var all []string

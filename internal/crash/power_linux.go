@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os/exec"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"assay"
@@ -122,19 +120,17 @@ func (t *trial) record(ctx context.Context, task Task, note bool) (*Recording, e
 }
 
 // traced is the program with arguments that runs a worker whose system calls on
-// files are recorded among what the disk sees; nothing where there is none, or
-// where files are recorded themselves.
+// files are recorded among what the disk sees; nothing where there is none that
+// works, or where files are recorded themselves.
 func (t *trial) traced() []string {
 	if t.onFiles {
 		return nil
 	}
-	strace, err := exec.LookPath("strace")
-	if err != nil {
-		t.result.remark("memtable flushes, compactions, journals that are deleted and files that grow are cut at by chance only: to find them, install strace")
+	if missing := strace().missing; missing != "" {
+		t.result.remark("memtable flushes, compactions, journals that are deleted and files that grow are cut at by chance only: " + missing)
 		return nil
 	}
-	return []string{strace, "-f", "-qq", "-y", "--seccomp-bpf", "-s", "4096", "-e", "signal=none", "-e", "trace=?" + strings.Join(tracedCalls, ",?"),
-		"-o", filepath.Join(t.fuse, callsName), "--"}
+	return strace().recording(filepath.Join(t.fuse, callsName))
 }
 
 // recorded runs do on an empty disk, or in an empty folder, that records.
@@ -309,7 +305,7 @@ func (t *trial) keep() error {
 	if t.worst.Recording == nil && t.worst.Files == nil {
 		return nil // it was seen while the disk failed, and is in no state of it
 	}
-	f.ID = f.id()
+	f.ID = t.worst.id()
 	return t.worst.save(t.task.Findings)
 }
 

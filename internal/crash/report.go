@@ -141,8 +141,7 @@ func (r *Result) Plain() string {
 	subject := subjects[r.Task.Fault]
 	switch bad := r.beyondLoss(); {
 	case r.Outcome != assay.OK:
-		reason, _, _ := strings.Cut(r.Reason, "\n") // the stack of a fault of assay is told where it happens
-		return fmt.Sprintf("%s: %s: %s.", cmp.Or(subject, "All faults"), r.Outcome, strings.TrimRight(reason, "."))
+		return fmt.Sprintf("%s: %s: %s.", cmp.Or(subject, "All faults"), r.Outcome, strings.TrimRight(r.Reason, ".\n"))
 	case r.Void():
 		return subject + ": nothing is known, since a control that must fail did not."
 	case r.States == 0:
@@ -301,20 +300,15 @@ func (r *Report) Findings() []*Result {
 	return all
 }
 
-// Example is the smallest counterexample, and how to see it again.
+// Example is the smallest counterexample, with all that a worker said at its end
+// on lines of their own, and how to see it again.
 func (r *Report) Example(result *Result) (words, again string) {
 	f := result.Worst
-	words = fmt.Sprintf("%s %s, %s: %s: %s (%s)", result.Task.Driver, result.Task.Profile, result.Task.Fault, f.Damage, f.brief(), f.Circumstances())
+	words = fmt.Sprintf("%s %s, %s: %s (%s): %s", result.Task.Driver, result.Task.Profile, result.Task.Fault, f.Damage, f.Circumstances(), strings.TrimRight(f.Words, ".\n"))
 	if f.ID != "" {
 		again = r.Replay(f.ID)
 	}
 	return words, again
-}
-
-// brief is what was found in one line: a worker's last words have many.
-func (f *Finding) brief() string {
-	line, _, _ := strings.Cut(f.Words, "\n")
-	return strings.TrimRight(strings.TrimSuffix(line, "; its last words:"), ".")
 }
 
 // Circumstances say when and how the fault was done.

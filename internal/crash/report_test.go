@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"assay"
+	"assay/kit/process"
 )
 
 // sampleReport has a profile that is refuted, one that is not, and a fault that
@@ -56,6 +57,32 @@ func TestReportFormats(t *testing.T) {
 		}
 		if strings.Contains(out.String(), "<integrity_check>") && format == HTML {
 			t.Error("the words of a worker are in the page as they are")
+		}
+	}
+}
+
+// A worker's last words stand in the report as it said them, each on a line of its
+// own: that it ended is no cause.
+func TestLastWords(t *testing.T) {
+	ended := &process.ExitError{Status: "exit status 2", Tail: []string{"panic: no such page", "", "goroutine 1 [running]:"}}
+	task := Task{Driver: "mattn", Profile: "web", Fault: assay.PowerCut}
+	found := Result{Task: task, Outcome: assay.OK, States: 1, Counts: map[Damage]int{Unopened: 1},
+		Worst: &Finding{ID: "abc", Damage: Unopened, Words: "open: " + ended.Error(), Cut: Cut{At: 7, Choice: KeepNone}}}
+	task.Fault = assay.Kill
+	failed := Result{Task: task, Outcome: assay.Failed, Reason: "prepare: " + ended.Error()}
+	task.Fault = assay.FullDisk
+	unsupported := Result{Task: task, Outcome: assay.Unsupported, Reason: "hello: " + ended.Error()}
+	r := Report{Title: "quick", Results: []Result{found, failed, unsupported}, Replay: func(id string) string { return "assay crash --replay " + id }}
+	for format, indent := range map[Format]string{Text: "\n    ", HTML: "\n  "} {
+		var out strings.Builder
+		if err := r.Write(&out, format); err != nil {
+			t.Fatal(err)
+		}
+		for _, doing := range []string{"open", "prepare", "hello"} {
+			want := doing + ": worker ended (exit status 2); its last words:" + indent + "panic: no such page" + indent + indent + "goroutine 1 [running]"
+			if !strings.Contains(out.String(), want) {
+				t.Errorf("%s: no %q in\n%s", format, want, out.String())
+			}
 		}
 	}
 }

@@ -92,7 +92,8 @@ func (c Config) do(ctx context.Context, p **lanePeer, number int, task Task) Res
 	fail := func(outcome assay.Outcome, err error) Result {
 		(*p).end()
 		*p = nil
-		return Result{Task: task, Outcome: outcome, Reason: err.Error()}
+		reason, stack, _ := strings.Cut(err.Error(), "\n") // of the process that serves the disk, which is assay
+		return Result{Task: task, Outcome: outcome, Reason: reason, Stack: stack}
 	}
 	if reason := Missing(task.Fault, task.FileSystem); reason != "" {
 		return Result{Task: task, Outcome: assay.Unsupported, Reason: reason}
@@ -237,7 +238,7 @@ func sweep(dir string) error {
 		rest, ours := strings.CutPrefix(e.Name(), lanePrefix)
 		text, _, _ := strings.Cut(rest, "-")
 		pid, err := strconv.Atoi(text)
-		if !ours || err != nil || syscall.Kill(pid, 0) == nil {
+		if !ours || err != nil || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) { // another user's process lives, too
 			continue
 		}
 		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {

@@ -63,7 +63,7 @@ func (l *lane) do(ctx context.Context, task Task) Result {
 	var fault *guard.Panic
 	switch {
 	case errors.As(err, &fault):
-		t.result.Outcome, t.result.Reason = assay.Failed, fmt.Sprintf("%v\n%s", fault, fault.Stack)
+		t.result.Outcome, t.result.Reason, t.result.Stack = assay.Failed, fault.Error(), string(fault.Stack)
 	case errors.As(err, &remote) && remote.Code == wire.Unsupported, errors.As(err, &ended) && ended.Status == "exit status 69":
 		t.result.Outcome, t.result.Reason = assay.Unsupported, err.Error()
 	case err != nil:

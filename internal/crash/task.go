@@ -93,6 +93,7 @@ type Result struct {
 	Claimed    assay.Durability  // by those settings
 	Outcome    assay.Outcome
 	Reason     string
+	Stack      string   // of a fault of assay
 	Notes      []string // what was done less than is possible, and what that takes
 	States     int      // different ones that were checked
 	Equal      int      // that were the same as one before, and not checked again

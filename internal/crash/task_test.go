@@ -76,7 +76,7 @@ func TestHistory(t *testing.T) {
 func TestFindingKept(t *testing.T) {
 	r := recording(write(0, 1), flush, write(1, 2), write(2, 3), ack)
 	e := evidence{Finding: Finding{Task: Task{Driver: "mattn", Fault: assay.PowerCut}, Cut: Cut{At: 4, Choice: KeepOne, Kept: []int{3}}, Damage: Lost}, Recording: r}
-	e.Finding.ID = e.Finding.id()
+	e.Finding.ID = e.id()
 	dir := filepath.Join(t.TempDir(), "crash")
 	if err := e.save(dir); err != nil {
 		t.Fatal(err)
@@ -90,6 +90,51 @@ func TestFindingKept(t *testing.T) {
 	}
 	if _, err := load(dir, "other"); err == nil {
 		t.Error("no error for a finding that is not there")
+	}
+}
+
+// An ID is of one state: another file system, longer values, another disk or other
+// files that were left have another one. Where a program lies and how many states
+// were tried is no part of it.
+func TestFindingID(t *testing.T) {
+	finding := Finding{Task: Task{Driver: "mattn", Fault: assay.PowerCut, FileSystem: Ext4, Seed: 1}, Cut: Cut{At: 2, Choice: KeepAll, Kept: []int{1}}}
+	disk := func() evidence { return evidence{Finding: finding, Recording: recording(flush, write(1, 2))} }
+	left := func(length int64) evidence {
+		return evidence{Finding: finding, Files: folder{"store": nil, "store/log": NewImage(length)}}
+	}
+	want := disk().id()
+	same := disk()
+	same.Finding.Task.Program, same.Finding.Task.States, same.Finding.Words = "elsewhere", 300, "damaged"
+	if got := same.id(); got != want {
+		t.Errorf("from another folder: got ID %s, want %s", got, want)
+	}
+	fs, bytes, once, content := disk(), disk(), disk(), disk()
+	fs.Finding.Task.FileSystem = XFS
+	bytes.Finding.Task.Bytes = StoreBytes
+	once.Finding.Task.Once = []string{"PRAGMA a"}
+	content.Recording = recording(flush, write(1, 3))
+	ids := map[string]string{want: "the first"}
+	for what, e := range map[string]evidence{"another file system": fs, "longer values": bytes, "another SQL": once, "another content": content, "files": left(1), "a longer file": left(2)} {
+		id := e.id()
+		if other, known := ids[id]; known {
+			t.Errorf("%s has the ID %s of %s", what, id, other)
+		}
+		ids[id] = what
+	}
+}
+
+// Findings that were stored keep their meaning.
+func TestStoredNumbers(t *testing.T) {
+	kinds := []OpKind{OpWrite, OpFlush, OpAck, OpRead, OpCall, OpTruncate, OpName, OpUnname}
+	for want, got := range kinds {
+		if int(got) != want {
+			t.Errorf("operation %d has the number %d", want, got)
+		}
+	}
+	for want, got := range []FileCall{NoCall, Created, Removed, Resized} {
+		if int(got) != want {
+			t.Errorf("call %d has the number %d", want, got)
+		}
 	}
 }
 

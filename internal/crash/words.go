@@ -12,7 +12,7 @@ import (
 // Line is the result in one line, without the names of its target and profile.
 func (r *Result) Line() string {
 	if r.Outcome != assay.OK {
-		return string(r.Outcome) + ": " + r.Reason
+		return strings.TrimRight(string(r.Outcome)+": "+r.Reason+"\n"+r.Stack, "\n")
 	}
 	if r.Void() {
 		return "void: a control that must fail did not"

@@ -1,0 +1,46 @@
+package main
+
+import (
+	"strings"
+	"testing"
+
+	"assay"
+	"assay/internal/crash"
+)
+
+// The command fails where a promise was refuted, and where what it was asked for
+// was not tried.
+func TestCrashVerdict(t *testing.T) {
+	task := crash.Task{Fault: assay.PowerCut}
+	held := crash.Result{Task: task, Outcome: assay.OK, Claimed: assay.Power, States: 5, Counts: map[crash.Damage]int{crash.Unharmed: 5}}
+	lost := crash.Result{Task: task, Outcome: assay.OK, Claimed: assay.Power, States: 5, Counts: map[crash.Damage]int{crash.Lost: 5}}
+	none := crash.Result{Task: task, Outcome: assay.OK, Claimed: assay.Power}
+	void := crash.Result{Task: task, Outcome: assay.OK, States: 5, Controls: []crash.Control{{Name: "a disk that ignores flushes"}}}
+	failed := crash.Result{Task: task, Outcome: assay.Failed, Reason: "mount: it hangs"}
+	unsupported := crash.Result{Task: task, Outcome: assay.Unsupported, Reason: "it takes root"}
+	for name, c := range map[string]struct {
+		results []crash.Result
+		want    string // empty: no error
+	}{
+		"held":                        {[]crash.Result{held}, ""},
+		"held, and one not supported": {[]crash.Result{held, unsupported}, ""},
+		"no cell":                     {nil, "nothing was tried"},
+		"none is supported":           {[]crash.Result{unsupported, unsupported}, "nothing was tried"},
+		"no time for a state":         {[]crash.Result{held, none}, "1 results have no state"},
+		"neither time nor support":    {[]crash.Result{none, unsupported}, "1 results have no state"},
+		"refuted":                     {[]crash.Result{held, lost, unsupported}, "1 promises were refuted"},
+		"failed":                      {[]crash.Result{held, failed}, "1 targets could not be tried"},
+		"void":                        {[]crash.Result{held, void}, "1 results are void"},
+	} {
+		got := ""
+		if err := verdict(c.results); err != nil {
+			got = err.Error()
+			if status := asExit(t.Context(), err).status; status != statusFailed {
+				t.Errorf("%s: got status %d, want %d", name, status, statusFailed)
+			}
+		}
+		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
+			t.Errorf("%s: got error %q, want %q", name, got, c.want)
+		}
+	}
+}
