@@ -49,6 +49,7 @@ const (
 	Scrambled ValueKind = "scrambled"
 	Latest    ValueKind = "latest" // for Draw: an integer of [From, To], skewed by Theta towards To, and towards what a mix has added behind it
 	Same      ValueKind = "same"   // arguments only: what argument Of has
+	Once      ValueKind = "once"   // for Draw: each row once, in a scattered order, then from the first one on again
 )
 
 // Values says how the values of a column or an argument are drawn.
@@ -76,10 +77,13 @@ type Values struct {
 	// or Latest.
 	Draw ValueKind
 
-	// From: every row of Table without NULL in the columns that the operation
-	// draws from is as likely as any other. Arguments of an operation from one
-	// Table with the same Of are of one row; another Of is another row.
+	// From: a row of Table, or of the answer to Query where there is one, without
+	// NULL in the columns that the operation draws from. Draw says which: Uniform
+	// (the default), Zipf with Theta, Latest (skewed towards the last rows), or
+	// Once. Arguments of an operation from one Table with the same Of are of one
+	// row; another Of is another row.
 	Table, Column string
+	Query         string `json:",omitempty"`
 
 	Null float64 // share of NULLs, 0 to 1
 }

@@ -6,6 +6,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"math"
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -13,10 +15,11 @@ import (
 	"assay/kit/column"
 )
 
-// existing is a table that arguments are drawn from, with the columns
+// existing is a table or a query that arguments are drawn from, with the columns
 // that they take.
 type existing struct {
 	table   string
+	source  string // SQL of a query; empty: the table
 	columns []string
 	types   []column.Type
 	rows    int // that have a value in each of the columns
@@ -64,7 +67,7 @@ func (g *generator) existing() []*existing {
 		at := slices.IndexFunc(all, func(e *existing) bool { return e.table == c.Table })
 		if at < 0 {
 			at = len(all)
-			all = append(all, &existing{table: c.Table})
+			all = append(all, &existing{table: c.Table, source: c.Query})
 		}
 		if !slices.Contains(all[at].columns, c.Column) {
 			all[at].columns = append(all[at].columns, c.Column)
@@ -161,14 +164,52 @@ func (e *existing) picks(g *generator, length int) []pick {
 			continue
 		}
 		drawn[c.Of] = true
-		key := streamKey(g.seed, g.stream+"/"+e.table, c.Of)
+		choose := c.rows(uint64(e.rows), streamKey(g.seed, g.stream+"/"+e.table, c.Of))
 		for position := range length {
-			ordinal := below(wordsOf(key, position).at(1), uint64(e.rows))
-			picks = append(picks, pick{int(ordinal), position, c.Of})
+			picks = append(picks, pick{int(choose(position)), position, c.Of})
 		}
 	}
 	slices.SortFunc(picks, func(a, b pick) int { return cmp.Compare(a.ordinal, b.ordinal) })
 	return picks
+}
+
+// rows returns which of n rows is drawn at a position.
+func (d *drawn) rows(n, key uint64) func(position int) uint64 {
+	word := func(position int) uint64 { return wordsOf(key, position).at(1) }
+	switch d.Draw {
+	case assay.Once:
+		step := scatteringStep(n)
+		return func(position int) uint64 {
+			high, low := bits.Mul64(uint64(position)%n, step)
+			return bits.Rem64(high, low, n)
+		}
+	case assay.Zipf, assay.Latest:
+		z := newZipf(n, zetaSum(n, d.Theta), d.Theta)
+		if d.Draw == assay.Latest {
+			return func(position int) uint64 { return n - 1 - z.rank(fraction(word(position))) }
+		}
+		return func(position int) uint64 { return scatter(z.rank(fraction(word(position))), n) }
+	}
+	return func(position int) uint64 { return below(word(position), n) }
+}
+
+// scatteringStep is a step with which a walk around n rows meets each of them
+// once: prime to n, and near the golden ratio's share of it, so that rows which
+// follow each other lie apart.
+func scatteringStep(n uint64) uint64 {
+	step := max(1, uint64(float64(n)*(math.Sqrt(5)-1)/2))
+	for divisor(step, n) > 1 {
+		step++
+	}
+	return step
+}
+
+// divisor is the greatest common one.
+func divisor(a, b uint64) uint64 {
+	for b > 0 {
+		a, b = b, a%b
+	}
+	return a
 }
 
 // take gives the columns that draw from a picked row its values.
@@ -192,7 +233,11 @@ func (e *existing) query(selected []string) string {
 	for i, name := range e.columns {
 		conditions[i] = e.name(name) + " IS NOT NULL"
 	}
-	return fmt.Sprintf("SELECT %s FROM %s WHERE %s", strings.Join(selected, ", "), quote(e.table), strings.Join(conditions, " AND "))
+	from := quote(e.table)
+	if e.source != "" {
+		from = "(" + e.source + "\n) AS " + from
+	}
+	return fmt.Sprintf("SELECT %s FROM %s WHERE %s", strings.Join(selected, ", "), from, strings.Join(conditions, " AND "))
 }
 
 // name is a column with its table: an unknown name that stands alone in quotes

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"assay"
 )
@@ -124,5 +125,83 @@ func TestFromErrors(t *testing.T) {
 	cancel()
 	if _, err := d.Trace(ctx, selecting("op", from("town.zip", 0)), 5); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// drawing is from, with a way to draw the row.
+func drawing(column string, draw assay.ValueKind, theta float64) assay.Values {
+	v := from(column, 0)
+	v.Draw, v.Theta = draw, theta
+	return v
+}
+
+func TestFromQuery(t *testing.T) {
+	d := towns(t)
+	low := from("low.name", 0)
+	low.Query = "SELECT name, zip FROM town WHERE height < 100 OR height IS NULL ORDER BY zip -- a comment"
+	zip := from("low.zip", 0)
+	zip.Query = low.Query
+	counts := tally(values(t, makeTrace(t, d, selecting("op", low, zip), 300).Path))
+	if len(counts) != 2 || counts["Köln2"]+counts["Jena3"] != 300 || counts["Köln2"] < 100 || counts["Jena3"] < 100 {
+		t.Errorf("got %v, want Köln with 2 and Jena with 3, about 150 times each", counts)
+	}
+}
+
+func TestFromOnce(t *testing.T) {
+	d := prepare(t, assay.Dataset{Workload: "once", Seed: 3, Schema: "CREATE TABLE n (i INTEGER PRIMARY KEY)",
+		Tables: []assay.Table{{Name: "n", Rows: 1000, Columns: []assay.Column{{Name: "i", Values: assay.Values{Kind: assay.Seq, From: 1}}}}}})
+	rows := values(t, makeTrace(t, d, selecting("op", drawing("n.i", assay.Once, 0)), 2000).Path)
+	near := 0
+	for i, row := range rows[1:1000] {
+		if gap := row[0].(int64) - rows[i][0].(int64); gap >= -10 && gap <= 10 {
+			near++
+		}
+	}
+	if counts := tally(rows[:1000]); len(counts) != 1000 || near > 0 {
+		t.Errorf("got %d of 1000 rows in 1000 draws, and %d draws near the one before; want all, and none", len(counts), near)
+	}
+	if !reflect.DeepEqual(rows[:1000], rows[1000:]) {
+		t.Error("after the last row, the rows come in another order")
+	}
+}
+
+func TestFromSkewed(t *testing.T) {
+	d := prepare(t, assay.Dataset{Workload: "skewed", Seed: 3, Schema: "CREATE TABLE n (i INTEGER PRIMARY KEY)",
+		Tables: []assay.Table{{Name: "n", Rows: 1000, Columns: []assay.Column{{Name: "i", Values: assay.Values{Kind: assay.Seq, From: 1}}}}}})
+	for draw, want := range map[assay.ValueKind]string{assay.Latest: "1000", assay.Zipf: fmt.Sprint(1 + scatter(0, 1000))} {
+		counts := tally(values(t, makeTrace(t, d, selecting("op", drawing("n.i", draw, 0.99)), 10_000).Path))
+		// With a theta of 0.99, the first of 1000 has 1/zeta = 12.9 %.
+		if n := counts[want]; n < 1100 || n > 1500 {
+			t.Errorf("%s: row %s comes %d times of 10000, want about 1290", draw, want, n)
+		}
+	}
+}
+
+func TestFromOneRowDrawnTwice(t *testing.T) {
+	d := towns(t)
+	_, err := d.Trace(t.Context(), selecting("op", from("town.zip", 0), drawing("town.name", assay.Once, 0)), 5)
+	if err == nil || !strings.Contains(err.Error(), "town.zip and town.name are of one row, and are not drawn alike") {
+		t.Errorf("got %v, want an error that both are of one row", err)
+	}
+}
+
+// Try counts the rows of each step, on a copy that the next one does not see.
+func TestTry(t *testing.T) {
+	d := towns(t)
+	zip := from("town.zip", 0)
+	op := assay.Operation{Name: "op", Changes: true, Steps: []assay.Step{
+		{SQL: "SELECT name FROM town WHERE zip >= ?", Query: true, Rows: -1, Args: []assay.Values{zip}, Returns: []assay.Type{"text"}},
+		{SQL: "UPDATE town SET height = 1 WHERE zip = ? AND height IS NULL", Rows: -1, Args: []assay.Values{zip}},
+	}}
+	tried, err := d.Try(t.Context(), op, makeTrace(t, d, op, 100), 100, time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []TriedStep{{Min: 1, Max: 3, Found: 100}, {Min: 0, Max: 1, Found: 1}}
+	if tried.Times != 100 || !reflect.DeepEqual(tried.Steps, want) || tried.Took <= 0 {
+		t.Errorf("got %+v, want 100 times with %+v", tried, want)
+	}
+	if tried, err = d.Try(t.Context(), op, makeTrace(t, d, op, 100), 100, 0); err != nil || tried.Times != 1 {
+		t.Errorf("without time: got %+v and error %v, want it done once", tried, err)
 	}
 }

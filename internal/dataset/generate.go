@@ -80,6 +80,7 @@ func newGenerator(seed uint64, stream string, labels []string, values []assay.Va
 		switch items := uint64(v.To-v.From) + 1; {
 		case v.Draw == assay.Scrambled:
 			g.columns[i].zipf = scrambled
+		case v.Kind == assay.From: // of rows that are counted later
 		case v.Kind == assay.Zipf || v.Draw == assay.Zipf || v.Draw == assay.Latest:
 			g.columns[i].zipf = newZipf(items, zetaSum(items, v.Theta), v.Theta)
 		}
@@ -355,9 +356,30 @@ func checkValues(v assay.Values, left []assay.Values) error {
 		if v.Table == "" || v.Column == "" || v.Of < 0 {
 			return fmt.Errorf("row %d of %q.%q is nothing to draw from", v.Of, v.Table, v.Column)
 		}
-		return nil
+		return checkRowDraw(v, left)
 	}
 	return fmt.Errorf("%q is no way to draw values; there are seq, uniform, zipf, real, text, blob, bool, const, derive and from", v.Kind)
+}
+
+// checkRowDraw says what is wrong with the way to draw a row; all arguments that
+// are of one row draw it alike.
+func checkRowDraw(v assay.Values, left []assay.Values) error {
+	switch v.Draw {
+	case "", assay.Uniform, assay.Once:
+	case assay.Zipf, assay.Latest:
+		if !(v.Theta > 0 && v.Theta < 1) {
+			return fmt.Errorf("a theta of %g is not between 0 and 1", v.Theta)
+		}
+	default:
+		return fmt.Errorf("%q is no way to draw rows; there are uniform, zipf, latest and once", v.Draw)
+	}
+	for _, other := range left {
+		if other.Kind == assay.From && other.Table == v.Table && other.Of == v.Of && (other.Draw != v.Draw || other.Theta != v.Theta) {
+			return fmt.Errorf("%s.%s and %s.%s are of one row, and are not drawn alike: give both the same draw and theta, or one of them row: 2",
+				other.Table, other.Column, v.Table, v.Column)
+		}
+	}
+	return nil
 }
 
 func checkZipf(v assay.Values) error {

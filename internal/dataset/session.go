@@ -87,17 +87,25 @@ func (s *session) do(ctx context.Context, position int, digest bool) error {
 
 // run is do, with any number of rows unless it is strict.
 func (s *session) run(ctx context.Context, position int, digest, strict bool) error {
+	return s.each(position, func(st *step) error {
+		rows, err := st.run(ctx, digest)
+		if err == nil && strict && st.Rows >= 0 && rows != int64(st.Rows) {
+			err = fmt.Errorf("%d rows, the operation says %d; correct its rows, or say that they are unknown", rows, st.Rows)
+		}
+		return err
+	})
+}
+
+// each calls do for the steps of a position, around the trace's end, with their
+// arguments in place.
+func (s *session) each(position int, do func(st *step) error) error {
 	position %= s.trace.Rows()
 	for i := range s.steps {
 		st := &s.steps[i]
 		for j := range st.args {
 			st.args[j] = s.trace.Value(st.first+j, position)
 		}
-		rows, err := st.run(ctx, digest)
-		if err == nil && strict && st.Rows >= 0 && rows != int64(st.Rows) {
-			err = fmt.Errorf("%d rows, the operation says %d; correct its rows, or say that they are unknown", rows, st.Rows)
-		}
-		if err != nil {
+		if err := do(st); err != nil {
 			return fmt.Errorf("operation %q, step %d at position %d: %w; the SQL is:\n%s", s.name, st.number, position, err, st.SQL)
 		}
 	}

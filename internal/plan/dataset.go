@@ -59,3 +59,24 @@ func (r *resolver) table(name text, spec *tableOfPlan, defined map[string][]stri
 	}
 	return t
 }
+
+// sourcesOf resolves the queries that arguments are drawn from.
+func (r *resolver) sourcesOf(w *workload) map[string]string {
+	sources := map[string]string{}
+	for _, e := range w.Sources.entries {
+		r.m.name(e.key, "source")
+		if strings.Contains(e.key.value, ".") {
+			r.m.at(e.key.place, "a source's name has no dot: it stands before the one of source.column")
+		}
+		sql, ok := r.env.expand(r.m, e.value.place, e.value.value)
+		if !ok || !e.value.set() {
+			continue
+		}
+		kind, ok := r.m.statement(e.value.place, sql)
+		if ok && (!kind.query || kind.changes || kind.params > 0) {
+			r.m.at(e.value.place, "a source is a query without arguments that changes nothing")
+		}
+		sources[e.key.value] = strings.TrimRight(sql, "; \t\r\n")
+	}
+	return sources
+}

@@ -123,10 +123,11 @@ func (p *Plan) resolve(m *mistakes) []variant {
 		for _, outer := range (env{}).with(w.Params) {
 			r := &resolver{m: m, env: outer}
 			d := r.dataset(p, w)
+			r.sources = r.sourcesOf(w.spec)
 			for j := range w.operations.entries {
 				e := &w.operations.entries[j]
 				for _, params := range outer.with(e.value.axes) {
-					at := &resolver{m: m, env: params, tables: r.tables, kv: r.kv}
+					at := &resolver{m: m, env: params, tables: r.tables, kv: r.kv, sources: r.sources}
 					op := at.any(e.key.value, &e.value, w.operations)
 					op.Cold = e.value.Cache.set() && params["cache"] == "cold"
 					if op.Cold && op.Changes {

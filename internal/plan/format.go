@@ -46,6 +46,7 @@ type workload struct {
 	Schema     text               `yaml:"schema" jsonschema_description:"SQL that creates the tables."`
 	File       text               `yaml:"file" jsonschema_description:"An existing SQLite file instead of schema and data; relative to the plan."`
 	Params     dict[list[scalar]] `yaml:"params" jsonschema_description:"Axes of the workload: name and values."`
+	Sources    dict[text]         `yaml:"sources" jsonschema_description:"Queries of the data by name, from which arguments are drawn as from a table: {from: name.column}."`
 	Data       dict[tableOfPlan]  `yaml:"data" jsonschema_description:"Rows to generate, by table."`
 	Records    records            `yaml:"records" jsonschema_description:"Instead of schema and data: what a key-value store begins with. Without all of them it begins empty."`
 	Operations dict[operation]    `yaml:"operations" jsonschema_description:"Operations, where the plan has several workloads."`

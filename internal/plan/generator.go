@@ -7,7 +7,7 @@ import (
 )
 
 // generator says how the values of a column or an argument are drawn. One of
-// the kinds is given; theta goes with zipf, row with from, null
+// the kinds is given; theta goes with zipf and from, row and draw with from, null
 // with any.
 type generator struct {
 	place
@@ -26,7 +26,8 @@ type generator struct {
 	Next    text       `yaml:"next" jsonschema_description:"Arguments only: continues the seq column table.column beyond its last value."`
 	From    text       `yaml:"from" jsonschema_description:"Arguments only: what table.column has in a row of the data that is drawn."`
 	Row     number     `yaml:"row" jsonschema_description:"Beside from: which of several drawn rows, 1 by default; arguments with the same table and row are of one row."`
-	Theta   number     `yaml:"theta" jsonschema_description:"Skew of zipf, between 0 and 1; 0.99 by default."`
+	Draw    text       `yaml:"draw" jsonschema_description:"Beside from, which row: uniform (default), zipf, latest (zipf towards the last rows) or once (each row once, in a scattered order)."`
+	Theta   number     `yaml:"theta" jsonschema_description:"Skew of zipf and latest, between 0 and 1; 0.99 by default."`
 	Null    number     `yaml:"null" jsonschema_description:"Share of NULLs, 0 to 1."`
 }
 
@@ -37,7 +38,7 @@ func (g *generator) read(m *mistakes, n ast.Node) {
 		return
 	}
 	found, ok := m.fields(n, "a kind of values", "kind of values", g)
-	kinds := slices.DeleteFunc(found, func(key string) bool { return key == "theta" || key == "row" || key == "null" })
+	kinds := slices.DeleteFunc(found, func(key string) bool { return slices.Contains([]string{"theta", "row", "draw", "null"}, key) })
 	switch {
 	case len(kinds) > 1:
 		m.at(g.place, "values are of one kind, not of %s and %s", kinds[0], kinds[1])
@@ -46,8 +47,12 @@ func (g *generator) read(m *mistakes, n ast.Node) {
 	case ok:
 		m.at(g.place, "a kind of values is missing, such as {text: 12}")
 	}
-	if g.Theta.set() && g.kind != "zipf" {
+	skewed := g.kind == "zipf" || g.Draw.value == "zipf" || g.Draw.value == "latest"
+	if g.Theta.set() && !skewed {
 		m.at(g.Theta.place, "theta belongs to zipf")
+	}
+	if g.Draw.set() && g.kind != "from" {
+		m.at(g.Draw.place, "draw belongs to from")
 	}
 	if g.Row.set() && g.kind != "from" {
 		m.at(g.Row.place, "row belongs to from")

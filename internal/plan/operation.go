@@ -23,7 +23,7 @@ func (r *resolver) operation(name string, o *operation) assay.Operation {
 	}
 	rows := 0
 	for i := range steps {
-		s, changes := r.step(&steps[i])
+		s, changes := r.step(&steps[i], arguments(op.Steps))
 		op.Steps = append(op.Steps, s)
 		op.Changes = op.Changes || changes
 		rows += max(s.Rows, 0)
@@ -39,19 +39,29 @@ func (r *resolver) operation(name string, o *operation) assay.Operation {
 	return op
 }
 
-// step resolves a statement, and tells whether it changes data.
-func (r *resolver) step(s *step) (assay.Step, bool) {
+// arguments returns those of all steps.
+func arguments(steps []assay.Step) []assay.Values {
+	var all []assay.Values
+	for _, s := range steps {
+		all = append(all, s.Args...)
+	}
+	return all
+}
+
+// step resolves a statement, and tells whether it changes data. before are the
+// arguments of the steps before it.
+func (r *resolver) step(s *step, before []assay.Values) (assay.Step, bool) {
 	resolved := assay.Step{Rows: -1}
 	sql, repeat, ok := r.env.sql(r.m, s.SQL, len(s.Args.items))
 	if !ok || !s.SQL.set() {
-		r.args(s.Args.items, 1)
+		r.args(s.Args.items, 1, before)
 		return resolved, false
 	}
 	resolved.SQL = sql
 	if repeat > 0 {
 		resolved.Rows = repeat
 	}
-	resolved.Args = r.args(s.Args.items, max(repeat, 1))
+	resolved.Args = r.args(s.Args.items, max(repeat, 1), before)
 	if s.Rows.set() {
 		if rows, ok := r.env.integer(r.m, s.Rows, "the number of rows", 0, maxRows); ok {
 			resolved.Rows = int(rows)
@@ -70,11 +80,12 @@ func (r *resolver) step(s *step) (assay.Step, bool) {
 }
 
 // args resolves the arguments of one row, and repeats them row after row.
-func (r *resolver) args(generators []generator, repeat int) []assay.Values {
-	var row []assay.Values
+func (r *resolver) args(generators []generator, repeat int, before []assay.Values) []assay.Values {
+	left := slices.Clone(before)
 	for i := range generators {
-		row = append(row, r.values(&generators[i], row, nil, false))
+		left = append(left, r.values(&generators[i], left, nil, false))
 	}
+	row := left[len(before):]
 	rows := 0 // of data that a row of arguments draws from
 	for _, v := range row {
 		if v.Kind == assay.From {
@@ -86,7 +97,9 @@ func (r *resolver) args(generators []generator, repeat int) []assay.Values {
 		for _, v := range row {
 			switch v.Kind {
 			case assay.Derive:
-				v.Of += j * len(row)
+				if v.Of >= len(before) {
+					v.Of += j * len(row)
+				}
 			case assay.Seq: // the rows of all statements together count on
 				v.From += int64(j)
 				v.Step = int64(repeat)

@@ -23,6 +23,8 @@ type resolver struct {
 	env    env
 	tables []assay.Table
 	kv     *recordsOfStore // of a key-value workload; nil for tables
+	// sources are queries that arguments are drawn from, by name.
+	sources map[string]string
 }
 
 // values resolves a generator. To its left are others, which derive can use:
@@ -218,7 +220,24 @@ func (r *resolver) existing(g *generator, column bool) assay.Values {
 	if v.Table, v.Column, ok = strings.Cut(text, "."); !ok || v.Table == "" || v.Column == "" {
 		r.m.at(g.From.place, "want table.column, not %q", text)
 	}
+	v.Query = r.sources[v.Table]
+	r.drawn(g, &v)
 	return v
+}
+
+// drawn resolves which row of the data is drawn.
+func (r *resolver) drawn(g *generator, v *assay.Values) {
+	if !g.Draw.set() {
+		return
+	}
+	ways := map[string]assay.ValueKind{"uniform": "", "zipf": assay.Zipf, "latest": assay.Latest, "once": assay.Once}
+	draw, known := ways[g.Draw.value]
+	if !known {
+		r.m.unknown(g.Draw.place, "value of draw", g.Draw.value, sortedKeys(ways))
+	}
+	if v.Draw = draw; draw == assay.Zipf || draw == assay.Latest {
+		v.Theta = r.theta(g.Theta)
+	}
 }
 
 // column finds the seq column that table.column names, or reports why not.
