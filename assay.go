@@ -45,6 +45,8 @@ type Run struct {
 	// on all other axes: Target.Name of one of Targets. With /PROFILE behind it, it
 	// is the baseline of all profiles.
 	Reference string
+	// Imported tells that the run came from another store, in a file.
+	Imported bool
 	// Proofs are what tests by faults showed of its targets with its profiles.
 	// They are made apart from runs; the store adds those that fit.
 	Proofs []Proof

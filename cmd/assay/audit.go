@@ -126,7 +126,7 @@ func judge(ctx context.Context, s *store.Store, id string) ([]audit.Finding, err
 }
 
 // readRuns reads the run of that id, or else pools the finished runs of each plan
-// that is asked for, once.
+// that is asked for, once. Imported runs say nothing about this machine.
 func readRuns(ctx context.Context, s *store.Store, id string) (audit.Runs, error) {
 	runs, err := s.Runs(ctx)
 	if id != "" {
@@ -142,7 +142,7 @@ func readRuns(ctx context.Context, s *store.Store, id string) (audit.Runs, error
 	pools := map[string]*analysis.Result{}
 	return func(plan string) (*analysis.Result, error) {
 		those := slices.DeleteFunc(slices.Clone(runs), func(r assay.Run) bool {
-			return r.Plan != plan || id == "" && r.Status != assay.Finished
+			return r.Plan != plan || id == "" && (r.Status != assay.Finished || r.Imported)
 		})
 		if pools[plan] != nil || len(those) == 0 {
 			return pools[plan], nil

@@ -214,7 +214,7 @@ func noSubcommand(cmd *cobra.Command, args []string) error {
 	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
 		hints = append(hints, "did you mean "+strings.Join(near, " or ")+"?")
 	}
-	return usage(fmt.Errorf("unknown command %q", args[0]), append(hints, "assay help lists the commands")...)
+	return usage(fmt.Errorf("unknown command %q", args[0]), append(hints, strings.Replace(cmd.CommandPath(), "assay", "assay help", 1)+" lists the commands")...)
 }
 
 // arguments makes a wrong number of arguments a usage error.

@@ -7,10 +7,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
-	"text/tabwriter"
-	"time"
 
-	"assay"
 	"assay/internal/analysis"
 	"assay/internal/audit"
 	"assay/internal/file"
@@ -100,37 +97,4 @@ func writeReport(r *report.Report, format report.Format, path string) error {
 		return fmt.Errorf("write report: %w", err)
 	}
 	return nil
-}
-
-func (a *app) runsCommand() *cobra.Command {
-	return &cobra.Command{
-		Use:   "runs",
-		Short: "List the runs in the store, newest first",
-		Args:  arguments(cobra.NoArgs),
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			s, err := a.readStore(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer s.Close()
-			runs, err := s.Runs(cmd.Context())
-			if err != nil {
-				return err
-			}
-			return a.listRuns(runs)
-		},
-	}
-}
-
-func (a *app) listRuns(runs []assay.Run) error {
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "RUN\tPLAN\tSTARTED\tSTATUS\tTARGETS")
-	for _, run := range runs {
-		var targets []string
-		for _, t := range run.Targets {
-			targets = append(targets, t.Name())
-		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", run.ID, run.Plan, run.Started.Local().Format(time.DateTime), run.Status, strings.Join(targets, " "))
-	}
-	return w.Flush()
 }

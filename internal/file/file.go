@@ -56,7 +56,7 @@ func replace(path string, data []byte) error {
 // Read reads a regular file of at most limit bytes. It refuses everything
 // else at once: a FIFO would be waited for, and a device may never end.
 func Read(path string, limit int64) ([]byte, error) {
-	in, err := open(path)
+	in, err := Open(path)
 	if err != nil {
 		return nil, err
 	}
@@ -71,9 +71,9 @@ func Read(path string, limit int64) ([]byte, error) {
 	return data, nil
 }
 
-// open opens a regular file. O_NONBLOCK keeps a FIFO from blocking that has
+// Open opens a regular file to read it. O_NONBLOCK keeps a FIFO from blocking that has
 // taken the file's place since it was looked at.
-func open(path string) (*os.File, error) {
+func Open(path string) (*os.File, error) {
 	in, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return nil, err

@@ -83,8 +83,13 @@ func (c groupName) Scan(text any) error {
 
 // insert adds one row to the table.
 func insert(ctx context.Context, tx *sql.Tx, table, columns string, values ...any) (sql.Result, error) {
-	marks := strings.Repeat(", ?", len(values))[2:]
-	return tx.ExecContext(ctx, "INSERT INTO "+table+" ("+columns+") VALUES ("+marks+")", values...)
+	return tx.ExecContext(ctx, insertion(table, columns), values...)
+}
+
+// insertion is the statement that adds a row.
+func insertion(table, columns string) string {
+	marks := strings.Repeat(", ?", strings.Count(columns, ",")+1)[2:]
+	return "INSERT INTO " + table + " (" + columns + ") VALUES (" + marks + ")"
 }
 
 // options and warning fix the names that the files use, whatever the

@@ -82,6 +82,9 @@ func (s *Store) Claim(ctx context.Context, runID string) error {
 		if err != nil {
 			return err
 		}
+		if before == importedOwner {
+			return fmt.Errorf("%w: it was imported, and can only be resumed where it was started", ErrTaken)
+		}
 		if before != s.owner && alive(before) {
 			return fmt.Errorf("%w: process %s measures it", ErrTaken, strings.Fields(before)[1])
 		}

@@ -17,42 +17,67 @@ func planDigest(text string) string {
 	return hex.EncodeToString(sum[:])
 }
 
+// datedProof is a proof and when it was made.
+type datedProof struct {
+	assay.Proof
+	proved string // as time.RFC3339, in UTC
+}
+
+const proofColumns = "target, build, profile, fault, claimed, states, held, refuted, kind, replay, proved"
+
+func (p *datedProof) fields() []any {
+	return []any{&p.Target, &p.Build, &p.Profile, &p.Fault, &p.Claimed, &p.States, &p.Held, &p.Refuted, &p.Kind, &p.Replay, &p.proved}
+}
+
+// replaceProof is what a proof that is kept for the same promise takes from a new
+// one.
+const replaceProof = ` ON CONFLICT (plan_digest, target, build, profile, fault) DO UPDATE SET claimed = excluded.claimed,
+	states = excluded.states, held = excluded.held, refuted = excluded.refuted, kind = excluded.kind, replay = excluded.replay, proved = excluded.proved
+	WHERE `
+
+// newer is the condition under which a later proof replaces the one before it: a
+// refutation stands until as many states were tried again.
+const newer = "(excluded.refuted > 0 OR excluded.states >= proof.states)"
+
+// inOrder keeps what would be kept if both proofs had come in the order in which
+// they were made.
+const inOrder = "(excluded.proved > proof.proved AND " + newer + ") OR (excluded.proved < proof.proved AND proof.refuted = 0 AND proof.states < excluded.states)"
+
 // KeepProof keeps a proof of a profile of a plan with this text. A refutation
 // stands until the same states were tried again: a later proof that found
 // nothing in fewer states does not replace it.
 func (s *Store) KeepProof(ctx context.Context, planText string, p assay.Proof) error {
-	err := s.write(ctx, func(tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, `INSERT INTO proof
-			(plan_digest, target, build, profile, fault, claimed, states, held, refuted, kind, replay, proved)
-			VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-			ON CONFLICT DO UPDATE SET claimed = excluded.claimed, states = excluded.states, held = excluded.held,
-				refuted = excluded.refuted, kind = excluded.kind, replay = excluded.replay, proved = excluded.proved
-			WHERE excluded.refuted > 0 OR excluded.states >= proof.states`,
-			planDigest(planText), p.Target, p.Build, p.Profile, string(p.Fault), string(p.Claimed), p.States, p.Held, p.Refuted,
-			string(p.Kind), p.Replay, time.Now().UTC().Format(time.RFC3339))
-		return err
-	})
+	dated := datedProof{p, time.Now().UTC().Format(time.RFC3339)}
+	err := s.write(ctx, func(tx *sql.Tx) error { return insertProof(ctx, tx, planText, dated, newer) })
 	if err != nil {
 		return explain(s.path, "keeping a proof in", err)
 	}
 	return nil
 }
 
-// proofs returns what was proved of the profiles of a run's plan.
-func proofs(ctx context.Context, tx *sql.Tx, planText string) ([]assay.Proof, error) {
-	rows, err := tx.QueryContext(ctx, `SELECT target, build, profile, fault, claimed, states, held, refuted, kind, replay
-		FROM proof WHERE plan_digest = ? ORDER BY target, build, profile, fault`, planDigest(planText))
+func insertProof(ctx context.Context, tx *sql.Tx, planText string, p datedProof, condition string) error {
+	values := append([]any{planDigest(planText)}, p.fields()...)
+	_, err := tx.ExecContext(ctx, insertion("proof", "plan_digest, "+proofColumns)+replaceProof+condition, values...)
+	return err
+}
+
+// querier is a database or a transaction.
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+// datedProofs are those of the profiles of a plan.
+func datedProofs(ctx context.Context, from querier, planText string) ([]datedProof, error) {
+	rows, err := from.QueryContext(ctx, "SELECT "+proofColumns+" FROM proof WHERE plan_digest = ? ORDER BY target, build, profile, fault", planDigest(planText))
+	all, err := collect(rows, err, (*datedProof).fields)
 	if err != nil {
 		return nil, fmt.Errorf("proofs: %w", err)
 	}
-	defer rows.Close()
-	var all []assay.Proof
-	for rows.Next() {
-		var p assay.Proof
-		if err := rows.Scan(&p.Target, &p.Build, &p.Profile, &p.Fault, &p.Claimed, &p.States, &p.Held, &p.Refuted, &p.Kind, &p.Replay); err != nil {
-			return nil, fmt.Errorf("proofs: %w", err)
-		}
-		all = append(all, p)
-	}
-	return all, rows.Err()
+	return all, nil
+}
+
+// proofs returns what was proved of the profiles of a run's plan.
+func proofs(ctx context.Context, tx *sql.Tx, planText string) ([]assay.Proof, error) {
+	all, err := datedProofs(ctx, tx, planText)
+	return convert(all, func(p datedProof) assay.Proof { return p.Proof }), err
 }

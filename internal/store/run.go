@@ -22,25 +22,28 @@ func (s *Store) Begin(ctx context.Context, run assay.Run) error {
 	if !assay.ValidRunID(run.ID) {
 		return explain(s.path, "beginning a run in", invalidID(run.ID))
 	}
-	err := s.write(ctx, func(tx *sql.Tx) error {
-		var last int64
-		if err := tx.QueryRowContext(ctx, "SELECT coalesce(max(sequence), 0) FROM run").Scan(&last); err != nil {
-			return err
-		}
-		values := append(runFields(&run), last+1, s.owner)
-		_, err := insert(ctx, tx, "run", runColumns+", sequence, owner", values...)
-		if resultCode(err) == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY {
-			return errors.New("a run of that ID is there already")
-		}
-		if err != nil {
-			return err
-		}
-		return insertTargets(ctx, tx, run)
-	})
+	err := s.write(ctx, func(tx *sql.Tx) error { return insertRun(ctx, tx, &run, s.owner) })
 	if err != nil {
 		return explain(s.path, fmt.Sprintf("beginning run %q in", run.ID), err)
 	}
 	return nil
+}
+
+// insertRun adds a run with its targets, behind all others.
+func insertRun(ctx context.Context, tx *sql.Tx, run *assay.Run, owner string) error {
+	var last int64
+	if err := tx.QueryRowContext(ctx, "SELECT coalesce(max(sequence), 0) FROM run").Scan(&last); err != nil {
+		return err
+	}
+	values := append(runFields(run), last+1, owner)
+	_, err := insert(ctx, tx, "run", runColumns+", sequence, owner", values...)
+	if resultCode(err) == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY {
+		return errors.New("a run of that ID is there already")
+	}
+	if err != nil {
+		return err
+	}
+	return insertTargets(ctx, tx, *run)
 }
 
 // Update rewrites what changes while a run goes on: its status, end, options,
@@ -70,7 +73,8 @@ func (s *Store) Update(ctx context.Context, run assay.Run) error {
 }
 
 // Run returns the run of that ID, or the only one whose ID begins so. An
-// empty ID, or latest, means the newest. Where there is none, the error is
+// empty ID, or latest, means the newest, of imported ones only where there are no
+// others. Where there is none, the error is
 // ErrNotFound and lists the newest that there are.
 func (s *Store) Run(ctx context.Context, id string) (assay.Run, error) {
 	ids, err := s.ids(ctx, "")
@@ -87,7 +91,7 @@ func (s *Store) Run(ctx context.Context, id string) (assay.Run, error) {
 	return s.load(ctx, match)
 }
 
-// Runs returns all runs, newest first.
+// Runs returns all runs, newest first, the imported ones behind the others.
 func (s *Store) Runs(ctx context.Context) ([]assay.Run, error) {
 	ids, err := s.ids(ctx, "")
 	if err != nil {
@@ -105,10 +109,10 @@ func (s *Store) Runs(ctx context.Context) ([]assay.Run, error) {
 }
 
 // Unfinished returns the newest run of that plan, from that file, whose status
-// is not finished. Where there is none, the error is ErrNotFound; it names the
+// is not finished and that was not imported. Where there is none, the error is ErrNotFound; it names the
 // other file where there is a run of a plan of that name from there.
 func (s *Store) Unfinished(ctx context.Context, plan, file string) (assay.Run, error) {
-	ids, err := s.ids(ctx, "WHERE plan = ? AND status <> ?", plan, assay.Finished)
+	ids, err := s.ids(ctx, "WHERE plan = ? AND status <> ? AND owner <> ?", plan, assay.Finished, importedOwner)
 	if err != nil {
 		return assay.Run{}, explain(s.path, "reading runs of", err)
 	}
@@ -126,9 +130,10 @@ func (s *Store) Unfinished(ctx context.Context, plan, file string) (assay.Run, e
 }
 
 // ids returns the IDs of the runs that the condition selects, the one that was
-// begun last first, whatever the clock said then.
+// begun last first, whatever the clock said then, and imported ones behind them:
+// what is the newest here does not change with what others measured.
 func (s *Store) ids(ctx context.Context, condition string, args ...any) ([]string, error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT id FROM run "+condition+" ORDER BY sequence DESC", args...)
+	rows, err := s.db.QueryContext(ctx, "SELECT id FROM run "+condition+" ORDER BY owner = '"+importedOwner+"', sequence DESC", args...)
 	ids, err := collect(rows, err, func(id *string) []any { return []any{id} })
 	for _, id := range ids {
 		if !assay.ValidRunID(id) { // IDs become parts of file names
@@ -172,7 +177,8 @@ func (s *Store) load(ctx context.Context, id string) (run assay.Run, err error) 
 		return run, explain(s.path, "reading", err)
 	}
 	defer tx.Rollback()
-	err = tx.QueryRowContext(ctx, "SELECT "+runColumns+" FROM run WHERE id = ?", id).Scan(runFields(&run)...)
+	fields := append(runFields(&run), &run.Imported)
+	err = tx.QueryRowContext(ctx, "SELECT "+runColumns+", owner = '"+importedOwner+"' FROM run WHERE id = ?", id).Scan(fields...)
 	if err != nil {
 		return run, explain(s.path, fmt.Sprintf("reading run %q of", id), err)
 	}

@@ -130,15 +130,20 @@ func isOlder(ctx context.Context, db *sql.DB) (bool, error) {
 	if resultCode(err) == sqlite3.SQLITE_ERROR { // no such table: the file is empty
 		return true, nil
 	}
-	files, listed := fs.Glob(embedded, "migrations/*.sql")
+	known, listed := schemaVersion()
 	if err := errors.Join(err, listed); err != nil {
 		return false, err
 	}
-	known := int64(len(files)) // they are numbered from 1
 	if made.Int64 > known {
 		return false, tooNew(made.Int64, known)
 	}
 	return made.Int64 < known, nil
+}
+
+// schemaVersion is the number of the last migration.
+func schemaVersion() (int64, error) {
+	files, err := fs.Glob(embedded, "migrations/*.sql")
+	return int64(len(files)), err // they are numbered from 1
 }
 
 // Close closes the file.

@@ -84,7 +84,7 @@ func TestRunRoundTrip(t *testing.T) {
 		n++
 		want := made.Draw(rt, "run")
 		want.ID = fmt.Sprint("run-", n)
-		want.Proofs = nil // they are kept apart from runs
+		want.Proofs, want.Imported = nil, false // they are kept apart from runs
 		must(t, s.Begin(t.Context(), want))
 		got, err := s.Run(t.Context(), want.ID)
 		if err != nil || !reflect.DeepEqual(got, want) {

@@ -1,0 +1,292 @@
+package store
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"slices"
+	"time"
+
+	"assay"
+)
+
+// What is read of an exported run is bounded: a file of a few kilobytes can unpack
+// to any size.
+const (
+	maxLine     = 16 << 20
+	maxUnpacked = 4 << 30
+)
+
+// importedOwner is the owner of imported runs. No process has this name: nobody
+// resumes or changes such a run.
+const importedOwner = "imported"
+
+// errNoExport says that a file is something else.
+var errNoExport = errors.New("it is not a file that assay runs export wrote")
+
+// Import adds a run from a file that Export wrote, all of it or nothing. It
+// returns false, and changes nothing of the run, where the store has the same run
+// already; another run of that ID is an error.
+//
+// The digest finds damage. It does not tell who wrote the file.
+func (s *Store) Import(ctx context.Context, from io.Reader) (run assay.Run, added bool, err error) {
+	err = s.write(ctx, func(tx *sql.Tx) error {
+		run, added, err = s.importRun(ctx, tx, from)
+		return err
+	})
+	if err != nil {
+		return run, false, explain(s.path, "importing a run into", err)
+	}
+	return run, added, nil
+}
+
+func (s *Store) importRun(ctx context.Context, tx *sql.Tx, from io.Reader) (run assay.Run, added bool, err error) {
+	r, err := newLineReader(from)
+	if err != nil {
+		return run, false, err
+	}
+	if run, err = r.readRun(); err != nil {
+		return run, false, err
+	}
+	there, err := s.digestOf(ctx, run.ID)
+	if err != nil {
+		return run, false, err
+	}
+	keep := func(trial assay.Trial) error { return insertTrial(ctx, tx, run.ID, trial) }
+	if there != nil {
+		keep = func(assay.Trial) error { return nil }
+	} else if err := insertRun(ctx, tx, &run, importedOwner); err != nil {
+		return run, false, err
+	}
+	digest, err := r.readTrials(run, keep)
+	if err != nil {
+		return run, false, err
+	}
+	if there != nil && !bytes.Equal(digest, there) {
+		return run, false, fmt.Errorf("the store has run %s already, with other trials or in another state: import the file into another store (--store FILE)", run.ID)
+	}
+	err = r.readProofs(func(p datedProof) error { return insertProof(ctx, tx, run.PlanText, p, inOrder) })
+	return run, there == nil, err
+}
+
+// digestOf is the digest of a run and its trials; nil where the store does not have
+// it.
+func (s *Store) digestOf(ctx context.Context, id string) ([]byte, error) {
+	run, err := s.load(ctx, id)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	w := newLineWriter(io.Discard)
+	err = s.exportRun(ctx, run, w)
+	return w.digest.Sum(nil), err
+}
+
+// lineReader reads lines and checks their digests.
+type lineReader struct {
+	from   *bufio.Reader
+	digest hash.Hash
+	number int
+}
+
+func newLineReader(from io.Reader) (*lineReader, error) {
+	zipped, err := gzip.NewReader(from)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoExport, err)
+	}
+	return &lineReader{from: bufio.NewReaderSize(&bounded{zipped, maxUnpacked}, 64<<10), digest: sha256.New()}, nil
+}
+
+// bounded fails where more bytes come than are left.
+type bounded struct {
+	from io.Reader
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.from.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, fmt.Errorf("it unpacks to more than %d bytes, the maximum", int64(maxUnpacked))
+	}
+	return n, err
+}
+
+// next reads a line. One with a digest has to have that of the lines before it.
+func (r *lineReader) next() (line exportLine, err error) {
+	r.number++
+	text, err := r.text()
+	if err == nil {
+		decoder := json.NewDecoder(bytes.NewReader(text))
+		decoder.DisallowUnknownFields()
+		err = decoder.Decode(&line)
+	}
+	switch {
+	case err != nil:
+	case line.End == "":
+		r.digest.Write(text)
+	case line.SHA256 != hex.EncodeToString(r.digest.Sum(nil)):
+		err = errors.New("the file is damaged: the digest of its lines is another one")
+	default:
+		r.digest.Reset()
+	}
+	if err != nil {
+		return line, fmt.Errorf("line %d: %w", r.number, err)
+	}
+	return line, nil
+}
+
+func (r *lineReader) text() (text []byte, err error) {
+	for {
+		part, err := r.from.ReadSlice('\n')
+		text = append(text, part...)
+		switch {
+		case len(text) > maxLine:
+			return nil, fmt.Errorf("it has more than %d bytes, the maximum", maxLine)
+		case errors.Is(err, bufio.ErrBufferFull):
+		case errors.Is(err, io.EOF):
+			return nil, fmt.Errorf("the file is not whole: %w", io.ErrUnexpectedEOF)
+		default:
+			return text, err
+		}
+	}
+}
+
+// readRun reads the lines before the trials.
+func (r *lineReader) readRun() (run assay.Run, err error) {
+	head, err := r.next()
+	if err != nil || head.Format != exportFormat {
+		return run, errors.Join(errNoExport, err)
+	}
+	known, err := schemaVersion()
+	if err != nil {
+		return run, err
+	}
+	if head.Schema > known {
+		return run, tooNew(head.Schema, known)
+	}
+	line, err := r.next()
+	if err != nil {
+		return run, err
+	}
+	if err := line.Run.decode(runColumns, runFields(&run)); err != nil {
+		return run, fmt.Errorf("the run: %w", err)
+	}
+	targets, err := decodeRows(line.Targets, targetColumns, targetFields)
+	if err != nil {
+		return run, fmt.Errorf("targets: %w", err)
+	}
+	run.Targets, run.Imported = append(run.Targets, targets...), true
+	return run, checkRun(run)
+}
+
+func checkRun(run assay.Run) error {
+	if !assay.ValidRunID(run.ID) {
+		return invalidID(run.ID)
+	}
+	if !slices.Contains([]assay.Status{assay.Running, assay.Interrupted, assay.Finished}, run.Status) {
+		return fmt.Errorf("the run's status is %q, which no run has", run.Status)
+	}
+	return nil
+}
+
+// readTrials hands over the trials and returns the digest of the run with them, as
+// this version would write it.
+func (r *lineReader) readTrials(run assay.Run, keep func(assay.Trial) error) ([]byte, error) {
+	w := newLineWriter(io.Discard)
+	if err := w.writeRun(run); err != nil {
+		return nil, err
+	}
+	for {
+		line, err := r.next()
+		if err != nil {
+			return nil, err
+		}
+		if line.End == endOfTrials {
+			return w.digest.Sum(nil), nil
+		}
+		trial, err := line.trial()
+		if err == nil {
+			err = w.writeTrial(trial)
+		}
+		if err == nil {
+			err = keep(trial)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("line %d: %w", r.number, err)
+		}
+	}
+}
+
+func (l exportLine) trial() (trial assay.Trial, err error) {
+	if l.Trial == nil {
+		return trial, errors.New("it is not a trial")
+	}
+	if err := l.Trial.decode(trialColumns, trialFields(&trial)); err != nil {
+		return trial, err
+	}
+	settings, err := decodeRows(l.Settings, settingColumns, settingFields)
+	if err != nil {
+		return trial, fmt.Errorf("settings: %w", err)
+	}
+	trial.Settings = append(trial.Settings, settings...)
+	if trial.Figures == nil && len(l.Figures) > 0 {
+		trial.Figures = map[string]float64{}
+	}
+	for metric, text := range l.Figures {
+		var value float64
+		if err := decodeValue(text, &value); err != nil {
+			return trial, fmt.Errorf("figure %q: %w", metric, err)
+		}
+		trial.Figures[metric] = value
+	}
+	return trial, nil
+}
+
+// readProofs hands over the proofs, which are the last lines.
+func (r *lineReader) readProofs(keep func(datedProof) error) error {
+	for {
+		line, err := r.next()
+		if err != nil {
+			return err
+		}
+		if line.End == endOfProofs {
+			break
+		}
+		var p datedProof
+		if err := line.Proof.decode(proofColumns, p.fields()); err != nil {
+			return fmt.Errorf("line %d: %w", r.number, err)
+		}
+		if err := p.check(); err != nil {
+			return fmt.Errorf("line %d: %w", r.number, err)
+		}
+		if err := keep(p); err != nil {
+			return err
+		}
+	}
+	if _, err := r.from.ReadByte(); !errors.Is(err, io.EOF) {
+		return errors.Join(errors.New("there is more behind the end of the file's last line"), err)
+	}
+	return nil
+}
+
+// check refuses a proof that nothing can have shown.
+func (p *datedProof) check() error {
+	if _, err := time.Parse(time.RFC3339, p.proved); err != nil {
+		return fmt.Errorf("a proof has no time: %w", err)
+	}
+	if p.Target == "" || p.States <= 0 || p.Held < 0 || p.Refuted < 0 || p.Held > p.States || p.Refuted > p.States {
+		return fmt.Errorf("a proof of %q in %d states that held in %d and was refuted in %d is none", p.Target, p.States, p.Held, p.Refuted)
+	}
+	return nil
+}
