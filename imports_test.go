@@ -51,7 +51,7 @@ var imports = map[string][]string{
 	"format":    {},
 	"gate":      {"root", "stat", "analysis", "report", "facts", "format", "wording"},
 	"history":   {"root", "stat", "analysis", "format", "wording"},
-	"footprint": {"kit"},
+	"footprint": {"kit", "file"},
 	"lint":      {"kit", "facts", "format"},
 	"doctor":    {"kit"},
 	"lab":       {"root", "kit", "host", "plan", "dataset", "build", "store", "runner", "analysis", "syncs", "guard"},

@@ -56,20 +56,14 @@ func (a *app) footprint(ctx context.Context, names []string, cold bool) error {
 		if err != nil {
 			return err
 		}
-		if err := f.Save(dir); err != nil {
+		if f, err = f.Save(dir); err != nil {
 			return err
 		}
 		all = append(all, f)
 	}
 	if len(names) == 0 {
-		drivers, err := l.Source.Drivers()
-		if err != nil {
+		if all, err = footprint.Load(dir); err != nil {
 			return err
-		}
-		for _, d := range drivers {
-			if f, kept := footprint.Load(dir, d.Name); kept {
-				all = append(all, f)
-			}
 		}
 		if len(all) == 0 {
 			return usage(errors.New("no footprint was measured yet"), "assay footprint mattn modernc measures two")
@@ -94,7 +88,7 @@ func measureFootprint(ctx context.Context, l *lab.Lab, name string, cold bool) (
 	if err != nil {
 		return f, fmt.Errorf("driver %s: %w", name, err)
 	}
-	f.Driver, f.Version, f.Toolchain = name, worker.Version, worker.Toolchain
+	f.Driver, f.Version, f.Build = name, worker.Version, worker.Digest
 	f.Machine, f.Measured = fmt.Sprintf("%s, %d processors", host.Facts(scratch)["cpu"], runtime.NumCPU()), time.Now().UTC()
 	if cold {
 		made, err := l.Cold(ctx, name)
@@ -102,7 +96,7 @@ func measureFootprint(ctx context.Context, l *lab.Lab, name string, cold bool) (
 			return f, err
 		}
 		if err == nil {
-			f.ColdBuild, f.Cross, f.NeedsCgo = made.Took, build.Cross(), made.Without
+			f.Cold = &footprint.Cold{Took: made.Took, Cross: build.Cross(), NeedsCgo: made.Without, Measured: time.Now().UTC()}
 		}
 	}
 	return f, nil
@@ -112,14 +106,15 @@ func (a *app) showFootprints(all []footprint.Footprint) error {
 	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "DRIVER\tVERSION\tPROGRAM\tFIRST ANSWER\tCOLD BUILD\tWITHOUT CGO\tMEASURED")
 	for _, f := range all {
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.Driver, orDash(f.Version), size(f), known(f.Start), known(f.ColdBuild), withoutCgo(f), f.Measured.Format(time.DateOnly)+", "+f.Machine)
+		cold, without := coldBuild(f)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.Driver, orDash(f.Version), size(f), known(f.Start), cold, without, f.Measured.Format(time.DateOnly)+", "+f.Machine)
 	}
 	return w.Flush()
 }
 
 func size(f footprint.Footprint) string {
-	if f.Toolchain == "" {
-		return "-" // a script, or what loads a library of the system
+	if f.Program == 0 {
+		return "script"
 	}
 	return fmt.Sprintf("%.1f MB", float64(f.Program)/1e6)
 }
@@ -131,12 +126,18 @@ func known(d time.Duration) string {
 	return brief(d)
 }
 
-func withoutCgo(f footprint.Footprint) string {
-	switch {
-	case f.Cross == "":
-		return "-"
-	case f.NeedsCgo == "":
-		return "yes, " + f.Cross
+// coldBuild says what is known of a cold build, with its day where that is another
+// than that of the rest.
+func coldBuild(f footprint.Footprint) (took, withoutCgo string) {
+	if f.Cold == nil {
+		return "-", "-"
 	}
-	return "no"
+	took, withoutCgo = brief(f.Cold.Took), "no"
+	if day := f.Cold.Measured.Format(time.DateOnly); day != f.Measured.Format(time.DateOnly) {
+		took += " (" + day + ")"
+	}
+	if f.Cold.NeedsCgo == "" {
+		withoutCgo = "yes, " + f.Cold.Cross
+	}
+	return took, withoutCgo
 }

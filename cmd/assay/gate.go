@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -61,7 +62,7 @@ Exit status 1: a regression was confirmed, or gate could not do its work.`,
 	f.StringVar(&flags.baseRef, "base-ref", "", "compare the versions of go.mod with those at this revision of git")
 	f.StringVar(&flags.dir, "dir", ".", "folder of go.mod")
 	f.StringVar(&flags.maxSlowdown, "max-slowdown", "2%", "how much slower an operation may become")
-	f.StringVar(&flags.undecided, "undecided", "pass", "pass or fail: what undecided comparisons do")
+	f.StringVar(&flags.undecided, "undecided", "pass", "pass or fail: what undecided comparisons do, and drivers that moved and cannot be measured")
 	f.DurationVar(&flags.budget, "budget", defaultGateBudget, "time to measure each driver, builds excluded; a third is kept for measuring suspicions again")
 	f.StringVar(&flags.format, "format", "text", gate.Formats(version).Names())
 	f.StringArrayVarP(&flags.outputs, "output", "o", nil, "also write FORMAT=FILE; may be repeated")
@@ -125,26 +126,33 @@ func (a *app) gate(ctx context.Context, name string, flags gateFlags) error {
 		return err
 	}
 	defer g.store.Close()
-	report := &gate.Report{Rules: rules}
-	for _, pair := range pairs {
-		upgrade, err := g.upgrade(ctx, pair)
-		if err != nil {
-			return err
-		}
-		report.Upgrades = append(report.Upgrades, upgrade)
-	}
+	report := &gate.Report{Rules: rules, Driver: flags.driver}
+	var failure error
+	report.Upgrades, failure = g.upgrades(ctx, pairs, g.upgrade)
 	progress.close()
-	if err := a.writeGate(report, flags); err != nil {
-		return err
+	if failure != nil && !report.Measured() {
+		return failure
 	}
-	if !report.Passed() {
+	written := a.writeGate(report, flags)
+	switch {
+	case failure != nil && written != nil:
+		fmt.Fprintln(a.stderr, "assay: note:", written)
+		return failure
+	case failure != nil || written != nil:
+		return cmp.Or(failure, written)
+	case !report.Passed():
 		return &exitError{status: statusFailed}
 	}
 	return nil
 }
 
-// writeGate prints the report, and writes it into files.
+// writeGate prints the report, and writes it into files, as many as can be.
 func (a *app) writeGate(report *gate.Report, flags gateFlags) error {
+	format, err := gate.Formats(version).Named(flags.format)
+	if err != nil {
+		return err
+	}
+	all := []error{format.Write(a.stdout, report)}
 	for _, output := range flags.outputs {
 		name, path, _ := strings.Cut(output, "=")
 		format, err := gate.Formats(version).Named(name)
@@ -152,16 +160,12 @@ func (a *app) writeGate(report *gate.Report, flags gateFlags) error {
 			return err
 		}
 		var text bytes.Buffer
-		if err := format.Write(&text, report); err != nil {
-			return err
+		if err = format.Write(&text, report); err == nil {
+			err = file.Write(path, text.Bytes())
 		}
-		if err := file.Write(path, text.Bytes()); err != nil {
-			return fmt.Errorf("write the report: %w", err)
+		if err != nil {
+			all = append(all, fmt.Errorf("write the report: %w", err))
 		}
 	}
-	format, err := gate.Formats(version).Named(flags.format)
-	if err != nil {
-		return err
-	}
-	return format.Write(a.stdout, report)
+	return errors.Join(all...)
 }

@@ -32,10 +32,11 @@ type gating struct {
 
 // pair is a base and a head that are to be compared.
 type pair struct {
-	driver     string // empty: they are builds of different drivers
-	base, head string // as the plan's drivers are named
-	file       string // go.mod that requires it; empty: none does
-	line       int
+	driver      string // empty: they are builds of different drivers
+	base, head  string // as the plan's drivers are named
+	file        string // go.mod that requires it; empty: none does
+	line        int
+	notMeasured string // why they cannot be; then base and head are what go.mod requires
 }
 
 // pairs are what the flags ask for.
@@ -44,27 +45,29 @@ func (g *gating) pairs(ctx context.Context) ([]pair, error) {
 	if err != nil {
 		return nil, err
 	}
-	if g.flags.baseRef != "" {
-		return g.moved(ctx, drivers)
-	}
-	if g.flags.driver == "" {
-		if isFolder(g.flags.head) {
-			return nil, usage(fmt.Errorf("--head %s is a folder: name its driver with --driver", g.flags.head))
+	if g.flags.driver != "" {
+		i := slices.IndexFunc(drivers, func(d build.Driver) bool { return d.Name == g.flags.driver })
+		if i < 0 {
+			return nil, usage(fmt.Errorf("there is no driver %q", g.flags.driver), "assay drivers lists the drivers")
 		}
+		drivers = drivers[i : i+1]
+	}
+	switch {
+	case g.flags.baseRef != "":
+		return g.moved(ctx, drivers)
+	case g.flags.driver == "" && isFolder(g.flags.head):
+		return nil, usage(fmt.Errorf("--head %s is a folder: name its driver with --driver", g.flags.head))
+	case g.flags.driver == "":
 		return []pair{{base: g.flags.base, head: g.flags.head}}, nil
 	}
-	i := slices.IndexFunc(drivers, func(d build.Driver) bool { return d.Name == g.flags.driver })
-	if i < 0 {
-		return nil, usage(fmt.Errorf("there is no driver %q", g.flags.driver), "assay drivers lists the drivers")
-	}
 	one := pair{driver: g.flags.driver}
-	if one.base, err = g.side(ctx, drivers[i], g.flags.base); err != nil {
+	if one.base, err = g.side(ctx, drivers[0], g.flags.base); err != nil {
 		return nil, err
 	}
-	if one.head, err = g.side(ctx, drivers[i], g.flags.head); err != nil {
+	if one.head, err = g.side(ctx, drivers[0], g.flags.head); err != nil {
 		return nil, err
 	}
-	one.place(g.flags.dir, drivers[i].Module)
+	one.place(g.flags.dir, drivers[0].Module)
 	return []pair{one}, nil
 }
 
@@ -99,8 +102,17 @@ func (g *gating) side(ctx context.Context, d build.Driver, name string) (string,
 	return d.Name + "@" + c.Version, nil
 }
 
-// moved are the drivers whose version in go.mod is another than at a revision.
+// required tells whether a driver is a module that an application's go.mod may
+// require. Workers in C and scripts take only the SQLite out of such a module.
+func required(d build.Driver) bool { return d.Module != "" && !d.C && !d.Script }
+
+// moved are those of the drivers whose version in go.mod is another than at a
+// revision.
 func (g *gating) moved(ctx context.Context, drivers []build.Driver) ([]pair, error) {
+	if g.flags.driver != "" && !required(drivers[0]) {
+		return nil, usage(fmt.Errorf("driver %s is no Go module, so no go.mod requires it", g.flags.driver), "name both versions with --base and --head")
+	}
+	drivers = slices.DeleteFunc(slices.Clone(drivers), func(d build.Driver) bool { return !required(d) })
 	var modules []string
 	for _, d := range drivers {
 		modules = append(modules, d.Module)
@@ -115,11 +127,7 @@ func (g *gating) moved(ctx context.Context, drivers []build.Driver) ([]pair, err
 	var all []pair
 	for _, move := range moves {
 		for _, d := range drivers {
-			if d.Module != move.Head.Module || d.C || d.Script || g.flags.driver != "" && d.Name != g.flags.driver {
-				continue
-			}
-			if d.Store && !g.plan.KV() {
-				fmt.Fprintf(g.app.stderr, "assay: note: %s moved from %s to %s: plan %s cannot run it, assay gate kv can\n", d.Name, move.Base.Version, move.Head.Version, g.plan.Name)
+			if d.Module != move.Head.Module {
 				continue
 			}
 			one, err := g.movedPair(ctx, d, move)
@@ -133,9 +141,10 @@ func (g *gating) moved(ctx context.Context, drivers []build.Driver) ([]pair, err
 }
 
 func (g *gating) movedPair(ctx context.Context, d build.Driver, move gate.Move) (pair, error) {
-	if move.Base.Folder != "" || move.Base.Fork != "" || move.Head.Fork != "" {
-		return pair{}, usage(fmt.Errorf("go.mod replaces %s with %s: gate cannot build that", move.Head.Module,
-			cmp.Or(move.Head.Fork, move.Base.Folder, move.Base.Fork)), "name the versions with --base and --head")
+	one := pair{driver: d.Name, line: move.Head.Line, file: filepath.ToSlash(filepath.Join(g.flags.dir, "go.mod"))}
+	if one.notMeasured = g.hindrance(d, move); one.notMeasured != "" {
+		one.base, one.head = move.Base.String(), move.Head.String()
+		return one, nil
 	}
 	head := move.Head.Version
 	if folder := move.Head.Folder; folder != "" {
@@ -146,7 +155,6 @@ func (g *gating) movedPair(ctx context.Context, d build.Driver, move gate.Move) 
 			head = "./" + head
 		}
 	}
-	one := pair{driver: d.Name, line: move.Head.Line, file: filepath.ToSlash(filepath.Join(g.flags.dir, "go.mod"))}
 	var err error
 	if one.base, err = g.side(ctx, d, move.Base.Version); err != nil {
 		return one, err
@@ -155,76 +163,101 @@ func (g *gating) movedPair(ctx context.Context, d build.Driver, move gate.Move) 
 	return one, err
 }
 
-// upgrade measures one pair.
-func (g *gating) upgrade(ctx context.Context, p pair) (*gate.Upgrade, error) {
+// hindrance is why a move cannot be measured; empty where it can.
+func (g *gating) hindrance(d build.Driver, move gate.Move) string {
+	switch byHand := "measure it with assay gate --driver " + d.Name + " --base VERSION --head FOLDER"; {
+	case d.Store && !g.plan.KV():
+		return "it is a key-value store, which plan " + g.plan.Name + " cannot run: assay gate kv can"
+	case move.Head.Fork != "":
+		return "go.mod replaces it with " + move.Head.Fork + ", and assay builds versions and checkouts of " + d.Module + " only: " + byHand
+	case move.Base.Fork != "":
+		return "go.mod replaced it with " + move.Base.Fork + ", and assay builds versions and checkouts of " + d.Module + " only"
+	case move.Base.Folder != "":
+		return "go.mod replaced it with the folder " + move.Base.Folder + ", of which only the files of now are there: " + byHand
+	}
+	return ""
+}
+
+// upgrades has the pairs measured, one after the other. Where that ends with an error, the pairs that are
+// left say that they were not measured.
+func (g *gating) upgrades(ctx context.Context, pairs []pair, measure func(context.Context, pair, *gate.Upgrade) error) ([]*gate.Upgrade, error) {
+	var all []*gate.Upgrade
+	for i, p := range pairs {
+		u := g.newUpgrade(p)
+		all = append(all, u)
+		if u.NotMeasured != "" {
+			continue
+		}
+		err := measure(ctx, p, u)
+		if err == nil {
+			continue
+		}
+		if u.First == nil {
+			u.NotMeasured = err.Error()
+		}
+		if u.First == nil && ctx.Err() != nil {
+			u.NotMeasured = "it was interrupted"
+		}
+		for _, p := range pairs[i+1:] {
+			u := g.newUpgrade(p)
+			u.NotMeasured = cmp.Or(u.NotMeasured, "gate ended before it")
+			all = append(all, u)
+		}
+		return all, err
+	}
+	return all, nil
+}
+
+func (g *gating) newUpgrade(p pair) *gate.Upgrade {
 	prefix := p.driver + "@"
 	if p.driver == "" {
 		prefix = ""
 	}
-	u := &gate.Upgrade{Driver: p.driver, Base: strings.TrimPrefix(p.base, prefix), Head: strings.TrimPrefix(p.head, prefix),
-		Plan: g.plan.Name, File: p.file, Line: p.line}
-	base, err := g.build(ctx, p.base)
-	if err != nil {
-		return nil, err
+	return &gate.Upgrade{Driver: p.driver, Base: strings.TrimPrefix(p.base, prefix), Head: strings.TrimPrefix(p.head, prefix),
+		Plan: g.plan.Name, File: p.file, Line: p.line, NotMeasured: p.notMeasured}
+}
+
+// upgrade measures one pair.
+func (g *gating) upgrade(ctx context.Context, p pair, u *gate.Upgrade) error {
+	oneDriver, compile := driverOf(p.base) == driverOf(p.head), g.lab.Build
+	if oneDriver {
+		compile = g.lab.BuildCompared
 	}
-	head, err := g.build(ctx, p.head)
-	if errors.Is(err, build.ErrNotCompiled) && ctx.Err() == nil {
+	base, err := compile(ctx, p.base)
+	if err != nil {
+		return err
+	}
+	head, err := compile(ctx, p.head)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case errors.Is(err, build.ErrNotCompiled):
 		u.NotBuilt = err.Error()
-		return u, nil
+		return nil
+	case err != nil:
+		return err
+	case base.Digest == head.Digest:
+		return usage(fmt.Errorf("%s and %s are the same program", p.base, p.head), "assay noise measures equal things")
 	}
-	if err != nil {
-		return nil, err
+	if oneDriver { // another driver spells its settings otherwise
+		u.Effects = gate.FindEffects(g.experiments(ctx, p.base), g.experiments(ctx, p.head))
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 	}
-	if base.Digest == head.Digest {
-		return nil, usage(fmt.Errorf("%s and %s are the same program", p.base, p.head), "assay noise measures equal things")
-	}
-	if u.Effects, err = g.effects(ctx, p, base.Name == head.Name); err != nil {
-		return nil, err
-	}
-	return u, g.measure(ctx, p, u)
+	return g.measure(ctx, p, u)
 }
 
-// build makes a worker. What cannot be built is the user's to change.
-func (g *gating) build(ctx context.Context, spec string) (build.Worker, error) {
-	worker, err := g.lab.Build(ctx, spec)
-	var input *lab.InputError
-	if err != nil && ctx.Err() == nil && !errors.As(err, &input) {
-		err = usage(err)
-	}
-	return worker, err
+// driverOf is the name in NAME[@VERSION][:OPTION...].
+func driverOf(spec string) string {
+	name, _, _ := strings.Cut(spec, ":")
+	name, _, _ = strings.Cut(name, "@")
+	return name
 }
 
-// effects compares by experiment what two versions of a driver of SQLite do with a
-// DSN. A loss has to show twice.
-func (g *gating) effects(ctx context.Context, p pair, oneDriver bool) (gate.Effects, error) {
-	if !oneDriver {
-		return gate.Effects{}, nil // another driver spells its settings otherwise
-	}
-	once := func() (gate.Effects, error) {
-		base, err := measureFacts(ctx, g.lab, p.base)
-		if err != nil {
-			return gate.Effects{}, err
-		}
-		head, err := measureFacts(ctx, g.lab, p.head)
-		if err != nil {
-			return gate.Effects{}, err
-		}
-		return gate.Compare(base, head), nil
-	}
-	effects, err := once()
-	var other *facts.NoSQLiteError
-	if errors.As(err, &other) {
-		return gate.Effects{}, nil
-	}
-	if err == nil && len(effects.Lost) > 0 {
-		var again gate.Effects
-		again, err = once()
-		effects = effects.Confirmed(again)
-	}
-	if err != nil && ctx.Err() == nil { // the plan's own settings are compared all the same
-		return gate.Effects{Notes: []string{"the parameters of a DSN were not compared: " + err.Error()}}, nil
-	}
-	return effects, err
+// experiments finds out what a build does with the parameters of a DSN.
+func (g *gating) experiments(ctx context.Context, spec string) func() (facts.Facts, error) {
+	return func() (facts.Facts, error) { return measureFacts(ctx, g.lab, spec) }
 }
 
 // measure runs the plan, and what is suspected once more.

@@ -140,7 +140,7 @@ func (b *Builder) unknown(name string, err error) error {
 // installer puts beside it.
 func (b *Builder) prebuilt(ctx context.Context, d Driver, spec Spec, start time.Time) (Worker, error) {
 	if spec.Version != "" || len(spec.Options) > 0 {
-		return Worker{}, fmt.Errorf("it is prebuilt and is as it is: ask for %s", d.Name)
+		return Worker{}, &SpecError{fmt.Errorf("it is prebuilt and is as it is: ask for %s", d.Name)}
 	}
 	if d.Installs {
 		return b.installed(ctx, d, start)
@@ -176,10 +176,10 @@ func (b *Builder) newJob(ctx context.Context, d Driver, spec Spec) (*job, error)
 		j.version = spec.Version
 	}
 	if d.Module == "" && (j.version != "" || len(j.options) > 0) {
-		return nil, fmt.Errorf("it imports no driver module, so it has no versions and no compile options: ask for %s", d.Name)
+		return nil, &SpecError{fmt.Errorf("it imports no driver module, so it has no versions and no compile options: ask for %s", d.Name)}
 	}
 	if j.version != "" && !versionPattern.MatchString(j.version) {
-		return nil, fmt.Errorf("%q is no version: want a whole one, such as %s@v1.2.3; a driver's name there is for workers in C only", j.version, d.Name)
+		return nil, &SpecError{fmt.Errorf("%q is no version: want a whole one, such as %s@v1.2.3; a driver's name there is for workers in C only", j.version, d.Name)}
 	}
 	j.checkout, _ = b.checkout(d.Module, j.version)
 	var err error

@@ -131,7 +131,7 @@ func TestBuildAndCache(t *testing.T) {
 	if want := []string{"plain building", "plain built", "plain cached"}; !reflect.DeepEqual(*states, want) {
 		t.Errorf("events %q, want %q", *states, want)
 	}
-	if commands, _ := os.ReadFile(record); string(commands) != "env\nbuild\nenv\n" {
+	if commands, _ := os.ReadFile(record); string(commands) != "env\nlist\nbuild\nenv\n" {
 		t.Errorf("go commands were %q", commands)
 	}
 	checkNothingLeft(t, b)
@@ -253,6 +253,26 @@ exit 1`)
 	}
 	if !errors.Is(err, ErrNotCompiled) {
 		t.Errorf("got %v, want an error that is ErrNotCompiled", err)
+	}
+}
+
+// A dead network, a full disk and a killed compiler say nothing of the sources.
+func TestOutsideOfTheSources(t *testing.T) {
+	for text, want := range map[string]bool{
+		"main.go:4:2: example.test/db@v1.1.0: Get \"https://proxy.test/db/@v/v1.1.0.zip\": dial tcp: lookup proxy.test: no such host": true,
+		"go: example.test/db@v1.1.0: reading https://proxy.test/db/@v/v1.1.0.mod: 503 Service Unavailable":                            true,
+		"fatal: unable to access 'https://git.test/db/': Could not resolve host: git.test":                                            true,
+		"/usr/bin/ld: final link failed: No space left on device":                                                                     true,
+		"gcc: fatal error: Killed signal terminated program cc1":                                                                      true,
+		"compile: signal: killed": true,
+		"go: example.test/db@v9.0.0: reading https://proxy.test/db/@v/v9.0.0.info: 404 Not Found":                     false,
+		"go: example.test/db@v9.0.0: reading file:///proxy/db/@v/v9.0.0.info: open v9.0.0: no such file or directory": false,
+		"db.go:3:15: undefined: missing": false,
+	} {
+		err := errors.New(text)
+		if got := outside(err); got != want || errors.Is(notCompiled(err), ErrNotCompiled) == want {
+			t.Errorf("%s: got %t and %v, want %t", text, got, notCompiled(err), want)
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package build
 
 import (
+	"errors"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -52,6 +54,30 @@ func TestCheckout(t *testing.T) {
 	_, err := fresh.Build(t.Context(), Spec{Name: "db", Version: c.Version})
 	checkError(t, err, "changed since the build began: it was "+c.Version)
 	checkNothingLeft(t, fresh)
+}
+
+// Nobody has fetched what a checkout requires: where that fails, its sources are
+// not what does not compile. What they lack is.
+func TestCheckoutWithoutNetwork(t *testing.T) {
+	b, _ := builder(t, driverSource(t))
+	dir := checkoutOf(t, "example.test/db")
+	c := mustCheckout(t, dir)
+	b.Checkouts = []Checkout{c}
+	proxy := os.Getenv("GOPROXY")
+	t.Setenv("GOPROXY", "http://127.0.0.1:1")
+	t.Setenv("GOMODCACHE", t.TempDir())
+	_, err := b.Build(t.Context(), Spec{Name: "db", Version: c.Version})
+	checkError(t, err, "dial tcp", "the module proxy cannot be reached")
+	if errors.Is(err, ErrNotCompiled) {
+		t.Errorf("without network: got %v, want an error that is not ErrNotCompiled", err)
+	}
+	t.Setenv("GOPROXY", proxy)
+	put(t, dir, map[string]string{"more.go": "package db\n\nvar x = missing\n"})
+	c = mustCheckout(t, dir)
+	b.Checkouts = []Checkout{c}
+	if _, err = b.Build(t.Context(), Spec{Name: "db", Version: c.Version}); !errors.Is(err, ErrNotCompiled) {
+		t.Errorf("a mistake in the sources: got %v, want an error that is ErrNotCompiled", err)
+	}
 }
 
 func TestFolderThatIsNoCheckout(t *testing.T) {

@@ -56,8 +56,10 @@ func (b *Builder) cold(ctx context.Context, spec Spec) (Cold, error) {
 		if err := c.prepare(temp); err != nil {
 			return err
 		}
-		if err := c.get(ctx); err != nil {
-			return err
+		for _, step := range []func(context.Context) error{c.get, c.download} {
+			if err := step(ctx); err != nil {
+				return err
+			}
 		}
 		c.env = append(c.env, "GOCACHE="+filepath.Join(temp, "cold"))
 		began := time.Now()
@@ -85,11 +87,11 @@ func (c *compilation) withoutCgo(ctx context.Context) (string, error) {
 	}
 	c.env = append(c.env, "GOOS="+crossed[0], "GOARCH="+crossed[1], "CGO_ENABLED=0")
 	err = c.compile(ctx)
-	if ctx.Err() != nil {
-		return "", ctx.Err()
+	switch {
+	case err == nil:
+		return "", nil
+	case ctx.Err() != nil || outside(err): // it says nothing of the sources
+		return "", err
 	}
-	if err != nil {
-		return err.Error(), nil
-	}
-	return "", nil
+	return err.Error(), nil
 }

@@ -2,6 +2,8 @@ package build
 
 import (
 	"errors"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -24,5 +26,38 @@ func TestCold(t *testing.T) {
 	put(t, b.Source.Dir, map[string]string{"workers/script/worker*": "#!/bin/sh\n"})
 	if _, err := b.Cold(t.Context(), Spec{Name: "script"}); !errors.Is(err, ErrNotGo) {
 		t.Errorf("a script: got %v, want %v", err, ErrNotGo)
+	}
+}
+
+// The clock of a cold build starts when everything is fetched.
+func TestColdFetchesFirst(t *testing.T) {
+	b, _ := builder(t, driverSource(t))
+	record := filepath.Join(t.TempDir(), "record")
+	fakeGo(t, `echo "$1" >>'`+record+`'; exec "$REAL" "$@"`)
+	if _, err := b.Cold(t.Context(), Spec{Name: "db"}); err != nil {
+		t.Fatal(err)
+	}
+	if commands, err := os.ReadFile(record); err != nil || !strings.HasPrefix(string(commands), "env\nlist\nbuild\n") {
+		t.Errorf("go commands were %q, %v; want list before build", commands, err)
+	}
+}
+
+// A disk that is full for the second program says nothing of cgo; what does not
+// compile without cgo does.
+func TestColdWithoutCgo(t *testing.T) {
+	b, _ := builder(t, driverSource(t))
+	fails := func(words string) {
+		fakeGo(t, `test "$CGO_ENABLED$1" = 0build && { echo '`+words+`' >&2; exit 1; }
+exec "$REAL" "$@"`)
+	}
+	path := os.Getenv("PATH")
+	fails("write program: no space left on device")
+	if cold, err := b.Cold(t.Context(), Spec{Name: "db"}); err == nil || !strings.Contains(err.Error(), "no space left") {
+		t.Errorf("a full disk: got %+v, %v; want an error", cold, err)
+	}
+	t.Setenv("PATH", path)
+	fails("build constraints exclude all Go files in db")
+	if cold, err := b.Cold(t.Context(), Spec{Name: "db"}); err != nil || !strings.Contains(cold.Without, "build constraints") {
+		t.Errorf("files for cgo only: got %+v, %v; want why", cold, err)
 	}
 }

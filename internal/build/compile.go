@@ -77,7 +77,7 @@ func (j *job) buildIn(ctx context.Context, temp string) error {
 	if err := c.prepare(temp); err != nil {
 		return err
 	}
-	for _, step := range []func(context.Context) error{c.get, c.checkCgo, c.compile, c.unchanged, c.checkModules} {
+	for _, step := range []func(context.Context) error{c.get, c.checkCgo, c.download, c.compile, c.unchanged, c.checkModules} {
 		if err := step(ctx); err != nil {
 			return fmt.Errorf("%s: %w", c.subject(), err)
 		}
@@ -133,7 +133,17 @@ func (c *compilation) get(ctx context.Context) error {
 		return nil
 	}
 	_, err := c.run(ctx, "get", c.driver.Module+"@"+c.version)
-	return err
+	if err == nil || ctx.Err() != nil || outside(err) {
+		return err
+	}
+	return &SpecError{err}
+}
+
+// download fetches the sources of all packages in the program. go build would do
+// so too, within the time of the compiler.
+func (c *compilation) download(ctx context.Context) error {
+	_, err := c.run(ctx, "list", "-deps", ".")
+	return notCompiled(err)
 }
 
 // checkCgo refuses to build a driver that is written with cgo when cgo is off.
@@ -152,8 +162,8 @@ func (c *compilation) checkCgo(ctx context.Context) error {
 	case len(with) > 0 && off:
 		return fmt.Errorf("package %s is written with cgo, and cgo is off; %s", strings.Join(with, ", "), cgoHint)
 	case len(with) == 0 && len(c.options) > 0:
-		return fmt.Errorf("%s is not written with cgo: its compile options were fixed when it was made; ask for %s without options, or for a %s",
-			c.driver.Name, c.driver.Name, c.source.cgoDrivers(ctx))
+		return &SpecError{fmt.Errorf("%s is not written with cgo: its compile options were fixed when it was made; ask for %s without options, or for a %s",
+			c.driver.Name, c.driver.Name, c.source.cgoDrivers(ctx))}
 	}
 	return nil
 }
@@ -208,12 +218,38 @@ func (c *compilation) compile(ctx context.Context) error {
 // sources: the build is broken, not merely impossible on this machine.
 var ErrNotCompiled = errors.New("it does not compile")
 
-// notCompiled marks an error of a compiler, unless there is none to be found.
+// notCompiled marks an error of a compiler, unless there is none to be found, or
+// what failed is outside of the sources.
 func notCompiled(err error) error {
-	if err == nil || strings.Contains(err.Error(), ccHint) {
+	if err == nil || strings.Contains(err.Error(), ccHint) || outside(err) {
 		return err
 	}
 	return fmt.Errorf("%w: %w", ErrNotCompiled, err)
+}
+
+var (
+	// unreachable matches what the go command and git say of a server that gives no
+	// module. A server that answers that there is none is another matter.
+	unreachable = regexp.MustCompile(`(?m)(?:Get "|reading )\S+://.*$|unable to access '|Could not resolve host|dial tcp`)
+	absent      = regexp.MustCompile(`404 Not Found|410 Gone|no such file or directory`)
+)
+
+// exhausted are the errors of a system that lacks something, in its own words, and
+// what is said of a compiler that was killed for want of memory.
+var exhausted = []string{syscall.ENOSPC.Error(), syscall.EDQUOT.Error(), syscall.EIO.Error(), syscall.EROFS.Error(), syscall.EMFILE.Error(),
+	syscall.ENOMEM.Error(), "out of memory", "signal: killed", "killed signal"}
+
+// outside tells whether a build failed by what is outside of the sources: the
+// network, the disk or the memory.
+func outside(err error) bool {
+	text := err.Error()
+	for _, line := range unreachable.FindAllString(text, -1) {
+		if !absent.MatchString(line) {
+			return true
+		}
+	}
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(exhausted, func(words string) bool { return strings.Contains(text, words) })
 }
 
 // checkModules compares what got into the program with the driver's own
@@ -236,7 +272,7 @@ func (c *compilation) checkModules(ctx context.Context) error {
 		moved = append(moved, fmt.Sprintf("%s is %s, asked was %s", c.driver.Module, got[c.driver.Module], want))
 	}
 	if len(moved) > 0 {
-		return fmt.Errorf("modules moved away from what %s was made with: %s", c.driver.Module, strings.Join(moved, "; "))
+		return &SpecError{fmt.Errorf("modules moved away from what %s was made with: %s", c.driver.Module, strings.Join(moved, "; "))}
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"errors"
 	"path/filepath"
 	"reflect"
 	"runtime"
@@ -106,6 +107,10 @@ func TestMovedModules(t *testing.T) {
 func TestVersionThatDoesNotExist(t *testing.T) {
 	b, _ := builder(t, driverSource(t))
 	_, err := b.Build(t.Context(), Spec{Name: "db", Version: "v9.0.0"})
+	var wrong *SpecError
+	if !errors.As(err, &wrong) {
+		t.Errorf("got %v, want a SpecError", err)
+	}
 	checkError(t, err, "worker db@v9.0.0: ", "go get example.test/db@v9.0.0: exit status 1", "v9.0.0",
 		"\nthis version cannot be had; the versions there are: go list -m -versions example.test/db")
 	checkNothingLeft(t, b)

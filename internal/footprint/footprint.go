@@ -7,30 +7,37 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
 
+	"assay/internal/file"
 	"assay/kit/process"
 	"assay/kit/wire"
 )
 
-// Footprint is what was measured of one driver, and when and where.
+// Footprint is what was measured of one build of a driver, and when and where.
 type Footprint struct {
-	Driver, Version string
-	Toolchain       string // the Go version; empty where the program is not in Go
-	Program         int64  // bytes of the worker; 0: it is a script
+	Driver  string // as it was asked for, with version and compile options
+	Version string
+	Build   string // digest of all that went into the program
+	Program int64  // bytes of the worker; 0: it is a script
 	// Start is the median of Starts starts; 0: it cannot be told.
-	Start  time.Duration
-	Starts int
-	// ColdBuild is the time of a build where nothing was compiled before; 0: not
-	// measured.
-	ColdBuild time.Duration
-	// Cross is the platform that it was compiled for without cgo, and NeedsCgo why
-	// it was not; both are empty where it was not tried.
+	Start    time.Duration
+	Starts   int
+	Machine  string // processor and number of processors
+	Measured time.Time
+	Cold     *Cold // nil: not measured
+}
+
+// Cold is a build where nothing was compiled before.
+type Cold struct {
+	Took time.Duration
+	// Cross is the platform that it was also compiled for, without cgo, and NeedsCgo
+	// why that did not work.
 	Cross, NeedsCgo string
-	Machine         string // processor and number of processors
 	Measured        time.Time
 }
 
@@ -45,7 +52,13 @@ func Measure(ctx context.Context, program, scratch string) (Footprint, error) {
 	if err != nil {
 		return f, err
 	}
-	f.Program = info.Size()
+	script, err := isScript(program)
+	if err != nil {
+		return f, err
+	}
+	if !script {
+		f.Program = info.Size()
+	}
 	var took []time.Duration
 	for i := range starts + 1 {
 		one, err := start(ctx, program, filepath.Join(scratch, fmt.Sprint("start-", i)))
@@ -62,6 +75,19 @@ func Measure(ctx context.Context, program, scratch string) (Footprint, error) {
 	slices.Sort(took)
 	f.Start, f.Starts = took[len(took)/2], len(took)
 	return f, nil
+}
+
+// isScript tells whether a program is text for an interpreter: its size says
+// nothing of what runs.
+func isScript(program string) (bool, error) {
+	in, err := os.Open(program)
+	if err != nil {
+		return false, err
+	}
+	defer in.Close()
+	start := make([]byte, 2)
+	_, err = io.ReadFull(in, start)
+	return string(start) == "#!", err
 }
 
 // errNoFile is of drivers that open no file, but connect to a server.
@@ -98,21 +124,51 @@ func start(ctx context.Context, program, folder string) (time.Duration, error) {
 	return took, err
 }
 
-// Save keeps the footprint in a folder, which it makes.
-func (f Footprint) Save(folder string) error {
+// Save keeps the footprint in a folder, which it makes. What was kept of a cold
+// build of the same program on this machine stays, unless there is a newer one.
+func (f Footprint) Save(folder string) (Footprint, error) {
+	name := filepath.Join(folder, f.Driver+".json")
+	if before, err := read(name); f.Cold == nil && err == nil && before.Build == f.Build && before.Machine == f.Machine {
+		f.Cold = before.Cold
+	}
 	data, err := json.Marshal(f)
 	if err != nil {
-		return err
+		return f, err
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return err
+		return f, err
 	}
-	return os.WriteFile(filepath.Join(folder, f.Driver+".json"), data, 0o644)
+	return f, file.Write(name, data)
 }
 
-// Load is what was kept of a driver; false where nothing was.
-func Load(folder, driver string) (Footprint, bool) {
+// Load is all that was kept, by the drivers' names. Files of another format, of an
+// older version of assay, are left out.
+func Load(folder string) ([]Footprint, error) {
+	names, err := filepath.Glob(filepath.Join(folder, "*.json")) // sorted
+	if err != nil {
+		return nil, err
+	}
+	var all []Footprint
+	for _, name := range names {
+		f, err := read(name)
+		if err != nil {
+			return nil, err
+		}
+		if f.Build != "" {
+			all = append(all, f)
+		}
+	}
+	return all, nil
+}
+
+func read(name string) (Footprint, error) {
 	var f Footprint
-	data, err := os.ReadFile(filepath.Join(folder, driver+".json"))
-	return f, err == nil && json.Unmarshal(data, &f) == nil
+	data, err := os.ReadFile(name)
+	if err != nil {
+		return f, err
+	}
+	if err := json.Unmarshal(data, &f); err != nil {
+		return f, fmt.Errorf("%s: %w: remove it", name, err)
+	}
+	return f, nil
 }

@@ -8,11 +8,8 @@ package gate
 import (
 	"fmt"
 	"slices"
-	"strings"
 
-	"assay/internal/facts"
 	"assay/internal/stat"
-	"assay/internal/wording"
 )
 
 // Rules are what a head has to keep to.
@@ -34,7 +31,7 @@ const (
 	Parameter  Kind = "dsn-parameter"
 	Memory     Kind = "memory-database"
 	Compile    Kind = "does-not-compile"
-	Open       Kind = "undecided" // where Rules say that it fails, or nothing could be compared
+	Open       Kind = "undecided" // no regression: it fails where Rules say so, or nothing could be compared
 )
 
 // Kinds are all kinds, with what each means.
@@ -43,14 +40,14 @@ var Kinds = []struct {
 	About string
 }{
 	{Slower, "an operation takes longer than allowed"},
-	{QueryPlan, "a query uses fewer indexes or scans more tables"},
+	{QueryPlan, "a query scans more tables or indexes, or makes an index for itself"},
 	{Setting, "a setting that the base applies has no effect"},
 	{Durability, "the effective settings promise less about the data"},
-	{Outcome, "an operation fails, is refused or gives a wrong answer"},
+	{Outcome, "an operation or an experiment fails, is refused or gives a wrong answer"},
 	{Parameter, "a parameter of the DSN that the base applies has no effect"},
 	{Memory, "connections no longer share a database in memory"},
 	{Compile, "the driver's worker does not compile"},
-	{Open, "nothing could be compared, or a comparison is undecided and that is to fail"},
+	{Open, "nothing could be compared, or a comparison is undecided or was not measured"},
 }
 
 // Finding is one thing that is wrong with a head.
@@ -62,15 +59,16 @@ type Finding struct {
 
 // Upgrade is a head beside its base, with all that was measured of them.
 type Upgrade struct {
-	Driver     string
-	Base, Head string // versions, or builds of different drivers
-	Plan       string
-	File       string // go.mod, where it names the driver; empty: unknown
-	Line       int
-	NotBuilt   string       // why the head's worker does not compile; then there is nothing else
-	First      *Measurement // of all cells
-	Second     *Measurement // of those that First suspects, in fresh launches; nil: none, or there was no time
-	Effects    Effects      // of the parameters of a DSN
+	Driver      string
+	Base, Head  string // versions, or builds of different drivers
+	Plan        string
+	File        string // go.mod, where it names the driver; empty: unknown
+	Line        int
+	NotMeasured string       // why nothing of it was measured; then there is nothing else
+	NotBuilt    string       // why the head's worker does not compile; then there is nothing else
+	First       *Measurement // of all cells
+	Second      *Measurement // of those that First suspects, in fresh launches; nil: none, or it was not made
+	Effects     Effects      // of the parameters of a DSN
 }
 
 // Name is the upgrade in a line.
@@ -99,7 +97,7 @@ func (u *Upgrade) Cells() []Cell {
 func (c Cell) confirm(second *Measurement) Cell {
 	again, measured := second.cell(c.key)
 	if !measured {
-		c.State, c.Reason = Undecided, c.Suspicions[0].Message+", and there was no time to measure it again"
+		c.State, c.Reason = Undecided, c.Suspicions[0].Message+", and it was not measured again"
 		c.Suspicions = nil
 		return c
 	}
@@ -130,14 +128,31 @@ func (u *Upgrade) Findings(rules Rules) []Finding {
 	for _, c := range u.Cells() {
 		compared = compared || c.Cost.N > 0 || c.State == Regressed
 		all = append(all, c.Suspicions...)
-		if c.State == Undecided && rules.FailUndecided {
-			open = append(open, Finding{Open, c.Name(), "undecided: " + c.Reason})
-		}
+	}
+	if rules.FailUndecided {
+		open = u.open()
 	}
 	if u.First != nil && !compared && len(open) == 0 { // a gate that cannot fail is none
 		open = []Finding{{Open, "", "nothing could be compared: " + u.First.Cells[0].Reason}}
 	}
 	return slices.Concat(all, u.Effects.Lost, open)
+}
+
+// open is what is not known of the head, whether or not that fails.
+func (u *Upgrade) open() []Finding {
+	var all []Finding
+	if u.NotMeasured != "" {
+		all = append(all, Finding{Open, "", "not measured: " + u.NotMeasured})
+	}
+	for _, c := range u.Cells() {
+		if c.State == Undecided {
+			all = append(all, Finding{Open, c.Name(), "undecided: " + c.Reason})
+		}
+	}
+	for _, text := range u.Effects.Open {
+		all = append(all, Finding{Open, "", "undecided: " + text})
+	}
+	return all
 }
 
 // Notes are what else changed, and is no regression.
@@ -149,88 +164,6 @@ func (u *Upgrade) Notes() []string {
 		}
 	}
 	return append(all, u.Effects.Notes...)
-}
-
-// Effects are what a head does with a DSN and its base does not, or the other way
-// round.
-type Effects struct {
-	Lost  []Finding // what worked with the base
-	Notes []string  // other changes
-}
-
-// Compare holds what was measured of the head against the base. It says the same
-// of two drivers as of two versions of one.
-func Compare(base, head facts.Facts) Effects {
-	var e Effects
-	e.parameters(base, head)
-	for _, dsn := range sortedKeys(base.Memory) {
-		was, is := base.Memory[dsn], head.Memory[dsn]
-		switch {
-		case was == is || is == "":
-		case was == facts.Shared:
-			e.Lost = append(e.Lost, Finding{Memory, "", fmt.Sprintf("%s is one database of all connections with %s, and with %s %s", dsn, base.Name(), head.Name(), sharing[is])})
-		default:
-			e.Notes = append(e.Notes, fmt.Sprintf("%s was %s, and is %s", dsn, sharing[was], sharing[is]))
-		}
-	}
-	for _, name := range sortedKeys(base.Defaults) {
-		if was, is := base.Defaults[name], head.Defaults[name]; was != is && is != "" {
-			e.Notes = append(e.Notes, fmt.Sprintf("default of %s: %s, was %s", name, is, was))
-		}
-	}
-	return e
-}
-
-// sharing says what a database in memory is.
-var sharing = map[facts.Sharing]string{facts.Private: "a database of its own for each connection", facts.Shared: "one database of all connections",
-	facts.OnDisk: "a file of that name", facts.Refused: "refused"}
-
-// effects says what a parameter does that takes no effect.
-var effects = map[facts.Effect]string{facts.Ignored: "is ignored", facts.Fails: "is an error", facts.Literal: "becomes part of the file's name"}
-
-// parameters compares the ways to write a setting in a DSN.
-func (e *Effects) parameters(base, head facts.Facts) {
-	var started int
-	for _, s := range facts.Spellings() {
-		was, tried := base.Effect(s)
-		is, also := head.Effect(s)
-		switch {
-		case !tried || !also || was == is:
-		case was == facts.Applied:
-			e.lose(s, fmt.Sprintf(" in a DSN %s; %s applies it", effects[is], base.Name()))
-		case is == facts.Applied:
-			started++
-		}
-	}
-	if started > 0 {
-		e.Notes = append(e.Notes, fmt.Sprintf("%s of a DSN %s effect that %s does not apply", wording.Plural(started, "parameter"), takes(started), base.Name()))
-	}
-}
-
-// lose notes a parameter that has no effect any more. One that is lost in a DSN with
-// file: and in one without is one finding.
-func (e *Effects) lose(s facts.Spelling, what string) {
-	other := s
-	other.URI = !s.URI
-	i := slices.IndexFunc(e.Lost, func(f Finding) bool { return f.Message == other.String()+what })
-	if i >= 0 {
-		e.Lost[i].Message = strings.TrimPrefix(strings.TrimPrefix(s.String(), "file:"), "?") + what
-		return
-	}
-	e.Lost = append(e.Lost, Finding{Parameter, "", s.String() + what})
-}
-
-func takes(n int) string {
-	if n == 1 {
-		return "takes"
-	}
-	return "take"
-}
-
-// Confirmed are the effects that a second measurement shows again.
-func (e Effects) Confirmed(again Effects) Effects {
-	e.Lost = slices.DeleteFunc(slices.Clone(e.Lost), func(f Finding) bool { return !slices.Contains(again.Lost, f) })
-	return e
 }
 
 // limit is the highest cost that is allowed.

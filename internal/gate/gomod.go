@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -19,9 +20,12 @@ type Requirement struct {
 	Module  string
 	Version string
 	Folder  string // that replaces it, as go.mod has it; empty: none does
-	Fork    string // the module that replaces it; empty: none does
+	Fork    string // the module that replaces it, with its version; empty: none does
 	Line    int    // of go.mod
 }
+
+// String names what is built.
+func (r Requirement) String() string { return cmp.Or(r.Folder, r.Fork, r.Version) }
 
 // Move is a module whose requirement differs between a revision of a repository
 // and its files of now.
@@ -53,11 +57,23 @@ func Moves(ctx context.Context, dir, ref string, modules []string) ([]Move, erro
 	for _, module := range slices.Sorted(slices.Values(modules)) {
 		was, had := base[module]
 		is, has := head[module]
-		if had && has && (was.Version != is.Version || was.Folder != is.Folder || was.Fork != is.Fork) {
-			all = append(all, Move{was, is})
+		if !had || !has || was.String() == is.String() && (is.Folder == "" || unchanged(ctx, dir, ref, is.Folder)) {
+			continue
 		}
+		all = append(all, Move{was, is})
 	}
-	return all, nil
+	return all, ctx.Err()
+}
+
+// unchanged tells whether git knows the files of a folder to be those of a
+// revision.
+func unchanged(ctx context.Context, dir, ref, folder string) bool {
+	tracked, err := exec.CommandContext(ctx, "git", "-C", dir, "ls-files", "--", folder).Output()
+	if err != nil || len(tracked) == 0 {
+		return false
+	}
+	others, err := exec.CommandContext(ctx, "git", "-C", dir, "ls-files", "--others", "--", folder).Output()
+	return err == nil && len(others) == 0 && exec.CommandContext(ctx, "git", "-C", dir, "diff", "--quiet", ref, "--", folder).Run() == nil
 }
 
 // show asks git for go.mod of a revision. No shell is between.
@@ -98,7 +114,7 @@ func requirements(name string, data []byte) (map[string]Requirement, error) {
 		case r.New.Path == r.Old.Path:
 			one.Version = r.New.Version
 		default:
-			one.Fork = r.New.Path
+			one.Fork = r.New.String()
 		}
 		all[r.Old.Path] = one
 	}

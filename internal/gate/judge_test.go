@@ -220,17 +220,74 @@ func TestSuspects(t *testing.T) {
 
 func TestAccess(t *testing.T) {
 	for plan, want := range map[string]string{
-		"SCAN TABLE item\n": "[] 1 0",
-		"SCAN item USING COVERING INDEX i\nUSE TEMP B-TREE FOR ORDER BY\n":                             "[i] 0 0",
-		"SEARCH a USING INTEGER PRIMARY KEY (rowid=?)\nSEARCH b USING INDEX i (x=?)":                   "[the primary key of a i] 0 0",
-		"SEARCH t USING AUTOMATIC PARTIAL COVERING INDEX (a=?)":                                        "[] 0 1",
-		"read: SEARCH t USING COVERING INDEX j (a=?)\n\nwrite: \n":                                     "[j] 0 0",
-		"MULTI-INDEX OR\nINDEX 1\nSEARCH t USING INDEX i (a=?)\nINDEX 2\nSEARCH t USING INDEX k (b=?)": "[i k] 0 0",
-		"SCAN 3 CONSTANT ROWS\nSCAN CONSTANT ROW":                                                      "[] 0 0",
+		"SCAN TABLE item\n": "[] 1 1 0",
+		"SCAN item USING COVERING INDEX i\nUSE TEMP B-TREE FOR ORDER BY\n":                             "[i] 1 0 0",
+		"SEARCH a USING INTEGER PRIMARY KEY (rowid=?)\nSEARCH b USING INDEX i (x=?)":                   "[the primary key of a i] 0 0 0",
+		"SEARCH t USING AUTOMATIC PARTIAL COVERING INDEX (a=?)":                                        "[] 0 0 1",
+		"read: SEARCH t USING COVERING INDEX j (a=?)\n\nwrite: \n":                                     "[j] 0 0 0",
+		"MULTI-INDEX OR\nINDEX 1\nSEARCH t USING INDEX i (a=?)\nINDEX 2\nSEARCH t USING INDEX k (b=?)": "[i k] 0 0 0",
+		"SCAN 3 CONSTANT ROWS\nSCAN CONSTANT ROW":                                                      "[] 0 0 0",
 	} {
 		a := accessOf(plan)
-		if got := fmt.Sprint(a.indexes, a.scans, a.automatic); got != want {
+		if got := fmt.Sprint(a.indexes, a.scans, a.tables, a.automatic); got != want {
 			t.Errorf("%q: got %s, want %s", plan, got, want)
+		}
+	}
+}
+
+// A plan is worse by how it reaches the rows, not by the number of its indexes.
+func TestQueryPlans(t *testing.T) {
+	const search, or = "SEARCH t USING INDEX i (a=?)", "MULTI-INDEX OR\nINDEX 1\nSEARCH t USING INDEX i (a=?)\nINDEX 2\nSEARCH t USING INDEX k (b=?)"
+	for name, c := range map[string]struct{ base, head, want string }{
+		"a scan of the same index":      {search, "SCAN t USING INDEX i", "the query plan is worse"},
+		"a scan of a table":             {search, "SCAN t", "the query plan lost i"},
+		"an index no longer covers":     {"SCAN t USING COVERING INDEX i", "SCAN t", "the query plan lost i"},
+		"an automatic index":            {search, "SEARCH t USING AUTOMATIC COVERING INDEX (a=?)", "the query plan lost i"},
+		"one more table":                {"SCAN t", "SCAN t\nSCAN u", "the query plan is worse"},
+		"an OR becomes an IN":           {or, search, ""},
+		"an OR with one index for both": {or, "SEARCH t USING INDEX both (a=? AND b=?)", ""},
+		"an OR becomes a scan":          {or, "SCAN t", "the query plan lost i, k"},
+		"an OR scans an index":          {or, "SCAN t USING INDEX i", "the query plan lost k"},
+		"another order of the join":     {"SCAN a\nSEARCH b USING INDEX ib (x=?)", "SCAN b\nSEARCH a USING INTEGER PRIMARY KEY (rowid=?)", ""},
+		"a join that is not needed":     {"SCAN a\nSEARCH b USING INDEX ib (x=?)", "SCAN a", ""},
+		"words of another version":      {"SCAN TABLE t", "SCAN t", ""},
+	} {
+		var cell Cell
+		cell.queryPlan(c.base, c.head)
+		got := ""
+		for _, f := range cell.Suspicions {
+			got += f.Message
+		}
+		if !strings.HasPrefix(got, c.want) || (c.want == "") != (got == "") || (got == "") != (len(cell.Notes) == 1) {
+			t.Errorf("%s: got %q and the notes %q, want %q", name, got, cell.Notes, c.want)
+		}
+	}
+}
+
+// What nobody measured is no pass, and what is undecided no regression.
+func TestVerdicts(t *testing.T) {
+	open := &Upgrade{First: judged(t, "first", both("open", 1, func(t *assay.Trial) { t.Figures["ns/op"] *= math.Pow(1.3, float64(1-2*(t.Launch%2))) }),
+		both("alike", 1.0005, nil))}
+	lost := &Upgrade{First: open.First, Effects: Effects{Lost: []Finding{{Parameter, "", "_x is ignored"}}, Open: []string{"_y is ignored, which a second experiment did not confirm"}}}
+	left := &Upgrade{NotMeasured: "it is a fork"}
+	for _, c := range []struct {
+		upgrade    *Upgrade
+		pass, fail string
+	}{
+		{open, "PASS", "FAIL, 1 undecided"},
+		{lost, "FAIL, 1 regression", "FAIL, 1 regression, 2 undecided"},
+		{left, "NOT MEASURED", "FAIL, not measured"},
+		{&Upgrade{NotBuilt: "undefined: x"}, "FAIL, 1 regression", "FAIL, 1 regression"},
+	} {
+		for _, fails := range []bool{false, true} {
+			r := &Report{Rules: Rules{MaxSlowdown: 0.02, FailUndecided: fails}, Upgrades: []*Upgrade{c.upgrade}}
+			want := c.pass
+			if fails {
+				want = c.fail
+			}
+			if got := r.word(c.upgrade); got != want || r.Passed() == strings.HasPrefix(want, "FAIL") {
+				t.Errorf("--undecided fail %t: got %q and passed %t, want %q", fails, got, r.Passed(), want)
+			}
 		}
 	}
 }

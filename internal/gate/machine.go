@@ -17,20 +17,28 @@ const docs = "docs/gate.md"
 func writeMarkdown(out io.Writer, r *Report) error {
 	w := bufio.NewWriter(out)
 	if len(r.Upgrades) == 0 {
-		fmt.Fprintln(w, "**PASS**: no driver that assay knows has another version in go.mod.")
+		fmt.Fprintf(w, "**PASS**: %s.\n", plain(r.none()))
 	}
 	for i, u := range r.Upgrades {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "### %s, plan %s: %s\n\n", plain(u.Name()), plain(u.Plan), r.word(u))
+		fmt.Fprintf(w, "### %s\n\n", plain(r.title(u)))
 		for _, f := range u.Findings(r.Rules) {
 			fmt.Fprintf(w, "- **%s** %s\n", f.Kind, plain(f.Text()))
+		}
+		if u.NotMeasured != "" && !r.Rules.FailUndecided {
+			fmt.Fprintf(w, "- not measured: %s\n", plain(u.NotMeasured))
 		}
 		if counts := u.counts(r.Rules); counts != "" {
 			fmt.Fprintf(w, "\n%s.\n", plain(counts))
 		}
 		writeCells(w, u)
+		if !r.Rules.FailUndecided { // else they are findings
+			for _, text := range u.Effects.Open {
+				fmt.Fprintf(w, "\n- undecided: %s", plain(text))
+			}
+		}
 		for _, note := range u.Notes() {
 			fmt.Fprintf(w, "\n- changed: %s", plain(note))
 		}
@@ -74,7 +82,7 @@ func (r *Report) suites() []format.Suite {
 		suite := format.Suite{Name: "assay gate " + u.Name()}
 		failures := map[string][]string{}
 		for _, f := range u.Findings(r.Rules) {
-			failures[f.Cell] = append(failures[f.Cell], string(f.Kind)+": "+wording.Clean(f.Message))
+			failures[f.Cell] = append(failures[f.Cell], wording.Clean(f.withKind()))
 		}
 		for _, c := range u.Cells() {
 			one := format.Case{Name: c.Name(), Class: "gate." + u.Plan, Failure: strings.Join(failures[c.Name()], "; ")}
@@ -83,10 +91,27 @@ func (r *Report) suites() []format.Suite {
 			}
 			suite.Cases = append(suite.Cases, one)
 		}
-		suite.Cases = append(suite.Cases, format.Case{Name: "build and DSN", Class: "gate." + u.Plan, Failure: strings.Join(failures[""], "; ")})
+		suite.Cases = append(suite.Cases, format.Case{Name: "build and DSN", Class: "gate." + u.Plan, Failure: strings.Join(failures[""], "; "),
+			Skipped: wording.Clean(strings.Join(append(u.Effects.Open, notMeasured(u)...), "; "))})
 		all = append(all, suite)
 	}
 	return all
+}
+
+// withKind is the message with its kind, which those of no regression begin with.
+func (f Finding) withKind() string {
+	if f.Kind == Open {
+		return f.Message
+	}
+	return string(f.Kind) + ": " + f.Message
+}
+
+// notMeasured says so, as a list.
+func notMeasured(u *Upgrade) []string {
+	if u.NotMeasured == "" {
+		return nil
+	}
+	return []string{"not measured: " + u.NotMeasured}
 }
 
 func rules() []format.Rule {
@@ -104,6 +129,10 @@ func (r *Report) sarif() []format.Finding {
 			all = append(all, format.Finding{Rule: string(f.Kind), Level: format.Error,
 				Message: wording.Clean(u.Name() + ": " + f.Text()), File: u.File, Line: u.Line})
 		}
+		if u.NotMeasured != "" && !r.Rules.FailUndecided {
+			all = append(all, format.Finding{Rule: string(Open), Level: format.Warning,
+				Message: wording.Clean(u.Name() + ": not measured: " + u.NotMeasured), File: u.File, Line: u.Line})
+		}
 	}
 	return all
 }
@@ -116,15 +145,17 @@ type (
 		Upgrades    []jsonUpgrade `json:"upgrades"`
 	}
 	jsonUpgrade struct {
-		Driver   string     `json:"driver,omitempty"`
-		Base     string     `json:"base"`
-		Head     string     `json:"head"`
-		Plan     string     `json:"plan"`
-		Runs     []string   `json:"runs"`
-		Noise    float64    `json:"noise"`
-		Findings []Finding  `json:"findings"`
-		Cells    []jsonCell `json:"cells"`
-		Notes    []string   `json:"notes"`
+		Driver      string     `json:"driver,omitempty"`
+		Base        string     `json:"base"`
+		Head        string     `json:"head"`
+		Plan        string     `json:"plan"`
+		Runs        []string   `json:"runs"`
+		Noise       float64    `json:"noise"`
+		Findings    []Finding  `json:"findings"`
+		Cells       []jsonCell `json:"cells"`
+		Notes       []string   `json:"notes"`
+		NotMeasured string     `json:"not_measured,omitempty"` // why
+		Undecided   []string   `json:"undecided"`              // of the experiments with a DSN
 	}
 	jsonCell struct {
 		Operation string      `json:"operation"`
@@ -146,7 +177,8 @@ func (r *Report) values() jsonReport {
 	all := jsonReport{Passed: r.Passed(), MaxSlowdown: r.Rules.MaxSlowdown, Upgrades: []jsonUpgrade{}}
 	for _, u := range r.Upgrades {
 		one := jsonUpgrade{Driver: u.Driver, Base: u.Base, Head: u.Head, Plan: u.Plan, Runs: []string{}, Cells: []jsonCell{},
-			Findings: append([]Finding{}, u.Findings(r.Rules)...), Notes: append([]string{}, u.Notes()...)}
+			Findings: append([]Finding{}, u.Findings(r.Rules)...), Notes: append([]string{}, u.Notes()...),
+			NotMeasured: u.NotMeasured, Undecided: append([]string{}, u.Effects.Open...)}
 		for _, m := range []*Measurement{u.First, u.Second} {
 			if m != nil {
 				one.Runs = append(one.Runs, m.Run)

@@ -14,11 +14,17 @@ import (
 type Report struct {
 	Upgrades []*Upgrade
 	Rules    Rules
+	Driver   string // the only one that was asked for; empty: all that go.mod requires
 }
 
 // Passed tells whether no upgrade has findings.
 func (r *Report) Passed() bool {
 	return !slices.ContainsFunc(r.Upgrades, func(u *Upgrade) bool { return len(u.Findings(r.Rules)) > 0 })
+}
+
+// Measured tells whether something is known of any upgrade.
+func (r *Report) Measured() bool {
+	return slices.ContainsFunc(r.Upgrades, func(u *Upgrade) bool { return u.First != nil || u.NotBuilt != "" })
 }
 
 // Formats are those of a report, by this version of assay.
@@ -32,15 +38,45 @@ func Formats(version string) format.List[*Report] {
 	}
 }
 
+// none says that there is no upgrade.
+func (r *Report) none() string {
+	if r.Driver != "" {
+		return "driver " + r.Driver + " has no other version in go.mod"
+	}
+	return "no driver that assay knows has another version in go.mod"
+}
+
+// title names an upgrade, with how it came out.
+func (r *Report) title(u *Upgrade) string {
+	if u.NotMeasured != "" {
+		return u.Name() + ": " + r.word(u)
+	}
+	return u.Name() + ", plan " + u.Plan + ": " + r.word(u)
+}
+
 // word is how an upgrade came out.
 func (r *Report) word(u *Upgrade) string {
-	switch n := len(u.Findings(r.Rules)); n {
-	case 0:
+	regressions, open := 0, 0
+	for _, f := range u.Findings(r.Rules) {
+		if f.Kind == Open {
+			open++
+		} else {
+			regressions++
+		}
+	}
+	switch {
+	case regressions+open == 0 && u.NotMeasured != "":
+		return "NOT MEASURED"
+	case regressions+open == 0:
 		return "PASS"
-	case 1:
-		return "FAIL, 1 regression"
+	case regressions == 0 && u.NotMeasured != "":
+		return "FAIL, not measured"
+	case regressions == 0:
+		return fmt.Sprintf("FAIL, %d undecided", open)
+	case open == 0:
+		return "FAIL, " + wording.Plural(regressions, "regression")
 	default:
-		return fmt.Sprintf("FAIL, %d regressions", n)
+		return fmt.Sprintf("FAIL, %s, %d undecided", wording.Plural(regressions, "regression"), open)
 	}
 }
 
@@ -57,7 +93,7 @@ func (u *Upgrade) counts(rules Rules) string {
 	if u.First == nil {
 		return ""
 	}
-	numbers := map[State]int{}
+	numbers := map[State]int{Undecided: len(u.Effects.Open)}
 	for _, c := range u.Cells() {
 		numbers[c.State]++
 	}

@@ -36,15 +36,18 @@ func sample() *Report {
 	second := &Measurement{Run: "20261122-100500-bbbb", Margin: 0.02, Noise: 0.01, Cells: []Cell{scan, feed}}
 	return &Report{Rules: rule, Upgrades: []*Upgrade{
 		{Driver: "modernc", Base: "v1.60.0", Head: "v1.61.1", Plan: "quick", File: "go.mod", Line: 7, First: first, Second: second,
-			Effects: Effects{Lost: []Finding{{Parameter, "", "file:?_journal_mode in a DSN is ignored; modernc@v1.60.0 applies it"}}, Notes: []string{"default of busy_timeout: 0, was 5000"}}},
+			Effects: Effects{Lost: []Finding{{Parameter, "", "file:?_journal_mode in a DSN is ignored; modernc@v1.60.0 applies it"}}, Notes: []string{"default of busy_timeout: 0, was 5000"}, Open: []string{"_txlock in a DSN is ignored, which a second experiment did not confirm"}}},
 		{Base: "mattn", Head: "mattn:DQS=0", Plan: "quick", First: &Measurement{Run: "20261122-101000-cccc", Margin: 0.02, Cells: []Cell{cell("point-read, 1 client", 1, Equivalent, "")}}},
 		{Driver: "glebarez", Base: "v1.22.0", Head: "v1.23.0-checkout.d0123456789ab", Plan: "quick", NotBuilt: "worker glebarez: it does not compile: undefined: x"},
+		{Driver: "bbolt", Base: "v1.4.2", Head: "v1.4.3", Plan: "quick", File: "go.mod", Line: 9, NotMeasured: "plan quick cannot run it"},
 	}}
 }
 
 func TestGoldenFormats(t *testing.T) {
+	strict := sample()
+	strict.Rules.FailUndecided = true
 	for _, f := range Formats("v1.0.0") {
-		for name, r := range map[string]*Report{"fail": sample(), "empty": {Rules: rule}} {
+		for name, r := range map[string]*Report{"fail": sample(), "strict": strict, "empty": {Rules: rule}} {
 			var got bytes.Buffer
 			if err := f.Write(&got, r); err != nil {
 				t.Fatal(err)

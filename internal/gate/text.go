@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -20,25 +21,50 @@ const (
 // writeText prints one screen.
 func writeText(out io.Writer, r *Report) error {
 	w := bufio.NewWriter(out)
-	room := maxLines / max(1, len(r.Upgrades))
+	rooms := r.rooms()
 	for i, u := range r.Upgrades {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		for _, line := range r.lines(u, room) {
+		for _, line := range r.lines(u, rooms[i]) {
 			fmt.Fprintln(w, wording.Printable(line))
 		}
 	}
 	if len(r.Upgrades) == 0 {
-		fmt.Fprintln(w, "PASS: no driver that assay knows has another version in go.mod")
+		fmt.Fprintln(w, "PASS: "+r.none())
 	}
 	return w.Flush()
+}
+
+// rooms divides the lines of a screen: those upgrades share it that need more than
+// an equal part.
+func (r *Report) rooms() []int {
+	rooms, left := make([]int, len(r.Upgrades)), maxLines
+	needs := make([]int, len(r.Upgrades))
+	for i, u := range r.Upgrades {
+		needs[i] = len(r.lines(u, maxLines))
+	}
+	for n, i := range orderOf(needs) {
+		rooms[i] = left / (len(rooms) - n)
+		left -= min(needs[i], rooms[i])
+	}
+	return rooms
+}
+
+// orderOf are the indexes of values, that of the least first.
+func orderOf(values []int) []int {
+	all := make([]int, len(values))
+	for i := range all {
+		all[i] = i
+	}
+	slices.SortStableFunc(all, func(a, b int) int { return values[a] - values[b] })
+	return all
 }
 
 // lines are an upgrade in so many lines: findings first, of which none is left
 // out without a word.
 func (r *Report) lines(u *Upgrade, room int) []string {
-	head := []string{fmt.Sprintf("%s, plan %s: %s", u.Name(), u.Plan, r.word(u))}
+	head := wrap(r.title(u), "  ")
 	var findings, last []string
 	for _, f := range u.Findings(r.Rules) {
 		findings = append(findings, wrap("! "+f.Text(), "  ")...)
@@ -46,14 +72,14 @@ func (r *Report) lines(u *Upgrade, room int) []string {
 	if counts := u.counts(r.Rules); counts != "" {
 		last = append(last, wrap(counts, "  ")...)
 	}
-	for _, list := range []struct {
-		title string
-		state State
-	}{{"faster", Faster}, {"undecided", Undecided}, {"not compared", NotCompared}} {
-		if list.state != Undecided || !r.Rules.FailUndecided { // else they are findings
-			last = append(last, entries(list.title, u.in(list.state), room)...)
-		}
+	if u.NotMeasured != "" && !r.Rules.FailUndecided {
+		return append(head, wrap("not measured: "+u.NotMeasured, "  ")...)
 	}
+	last = append(last, entries("faster", u.in(Faster), room)...)
+	if !r.Rules.FailUndecided { // else they are findings
+		last = append(last, entries("undecided", slices.Concat(u.in(Undecided), u.Effects.Open), room)...)
+	}
+	last = append(last, entries("not compared", u.in(NotCompared), room)...)
 	last = append(last, entries("changed", u.Notes(), room)...)
 	if text := u.evidence(); text != "" {
 		last = append(last, wrap(text, "  ")...)

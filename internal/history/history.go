@@ -19,7 +19,7 @@ import (
 // Series is one cell over the runs of one class of machines, against one baseline.
 type Series struct {
 	Title    string // the operation with its coordinates
-	Driver   string // with compile options, without its version
+	Driver   string // with compile options; with its version where its runs have several
 	Profile  string
 	Baseline string // with its version
 	Plan     string
@@ -95,31 +95,53 @@ func New(filter Filter) *History { return &History{filter, map[string]*Series{}}
 
 // Add takes the cells of one run.
 func (h *History) Add(r *analysis.Result) {
+	var rows []*analysis.Row
+	versions := map[string][]string{} // that the run has of a driver
 	for _, t := range r.Tables {
 		for _, row := range t.Rows {
-			if !h.filter.has(row.Cell) || row.Reference == nil || row.Reference == row || !row.Comparable() {
+			if !h.follows(row) {
 				continue
 			}
-			f, has := row.Figure(t.Primary.Name)
-			if !has || f.Comparison == nil || !f.Comparison.Ratio.Known() {
-				continue
+			rows = append(rows, row)
+			if driver := driver(row.Cell); !slices.Contains(versions[driver], row.Cell.DriverVersion) {
+				versions[driver] = append(versions[driver], row.Cell.DriverVersion)
 			}
-			p := Point{Run: r.Run.ID, Started: r.Run.Started, Version: row.Cell.DriverVersion, Cost: f.Comparison.Ratio}
-			if t.Primary.HigherBetter {
-				p.Cost = analysis.Inverse(p.Cost)
-			}
-			h.add(row, r.Run, p)
 		}
+	}
+	for _, row := range rows {
+		name := driver(row.Cell)
+		if len(versions[name]) > 1 { // a series has one point of each run
+			name = row.Cell.Target()
+		}
+		h.add(row, name, r.Run)
 	}
 }
 
-// add puts a point into its series: of the same plan text, target but for the
+// follows tells whether a row has a ratio of a cell that is asked for.
+func (h *History) follows(row *analysis.Row) bool {
+	if !h.filter.has(row.Cell) || row.Reference == nil || row.Reference == row || !row.Comparable() {
+		return false
+	}
+	f, has := row.Figure(row.Table.Primary.Name)
+	return has && f.Comparison != nil && f.Comparison.Ratio.Known()
+}
+
+// driver is a cell's, with compile options and without its version.
+func driver(c assay.Cell) string {
+	if c.Options == "" {
+		return c.Driver
+	}
+	return c.Driver + ":" + c.Options
+}
+
+// add puts a row's ratio into its series: of the same plan text, target but for the
 // version, and baseline with its version. What is another baseline or plan is
 // another series, since its ratios mean something else.
-func (h *History) add(row *analysis.Row, run assay.Run, p Point) {
-	driver := row.Cell.Driver
-	if row.Cell.Options != "" {
-		driver += ":" + row.Cell.Options
+func (h *History) add(row *analysis.Row, driver string, run assay.Run) {
+	f, _ := row.Figure(row.Table.Primary.Name)
+	p := Point{Run: run.ID, Started: run.Started, Version: row.Cell.DriverVersion, Cost: f.Comparison.Ratio}
+	if row.Table.Primary.HigherBetter {
+		p.Cost = analysis.Inverse(p.Cost)
 	}
 	baseline := row.Reference.Cell.Target()
 	if profile := row.Reference.Cell.Profile; profile != row.Cell.Profile {

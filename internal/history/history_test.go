@@ -3,6 +3,7 @@ package history
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -12,8 +13,9 @@ import (
 	"assay/internal/analysis/analysistest"
 )
 
-// run is one in which mattn takes so many times as long as modernc.
-func run(t *testing.T, day int, version string, times float64, change func(*assay.Run)) *analysis.Result {
+// run is one in which mattn takes so many times as long as modernc, and its further
+// versions twice as long.
+func run(t *testing.T, day int, version string, times float64, change func(*assay.Run), further ...string) *analysis.Result {
 	t.Helper()
 	r := analysistest.PlainRun
 	r.ID, r.Plan, r.Started = fmt.Sprintf("202611%02d-000000-aaaa", day), "quick", analysistest.SampleStart.Add(time.Duration(day)*24*time.Hour)
@@ -26,6 +28,10 @@ func run(t *testing.T, day int, version string, times float64, change func(*assa
 	machine := 1 + float64(day%4)/5 // raw times move by more than any ratio
 	trials := analysistest.Launches(analysistest.Cell("read", "modernc", "web"), 6, 10000*machine, 1)
 	trials = append(trials, analysistest.Launches(head, 6, 10000*machine*times, 2+day%3)...)
+	for i, version := range further {
+		head.DriverVersion = version
+		trials = append(trials, analysistest.Launches(head, 6, 20000*machine, 5+i)...)
+	}
 	result, err := analysis.New(r, analysistest.Each(trials))
 	if err != nil {
 		t.Fatal(err)
@@ -84,6 +90,23 @@ func TestSeriesAreOfOneThing(t *testing.T) {
 	other.Add(run(t, 1, "v1.0.0", 1.2, nil))
 	if got := other.Series(); len(got) > 0 {
 		t.Errorf("got %+v of another operation, want none", got)
+	}
+}
+
+// Two versions of one run are two series: a jump between them would be no change
+// with time.
+func TestVersionsOfOneRun(t *testing.T) {
+	h := New(Filter{"operation": "read", "driver": "mattn"})
+	for day := range 4 {
+		h.Add(run(t, day, "v1.0.0", 1, nil, "v1.1.0"))
+	}
+	h.Add(run(t, 5, "v1.1.0", 1, nil))
+	var got []string
+	for _, s := range h.Series() {
+		got = append(got, fmt.Sprint(s.Driver, " ", len(s.Points)))
+	}
+	if want := []string{"mattn@v1.0.0 4", "mattn@v1.1.0 4", "mattn 1"}; !slices.Equal(got, want) {
+		t.Errorf("got series of %q, want %q", got, want)
 	}
 }
 

@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"slices"
 	"time"
@@ -15,26 +16,42 @@ import (
 
 // Build makes the worker of one driver, which a user names.
 func (l *Lab) Build(ctx context.Context, name string) (build.Worker, error) {
-	spec, err := build.ParseSpec(name)
-	if err != nil {
-		return build.Worker{}, input(err, driversHint)
-	}
-	worker, err := l.builder().Build(ctx, spec)
-	if err != nil {
-		if known, _ := l.Source.Drivers(); !hasDriver(known, spec.Name) {
-			return build.Worker{}, input(err, driversHint)
-		}
-	}
-	return worker, err
+	return asked(l, name, func(b *build.Builder, spec build.Spec) (build.Worker, error) { return b.Build(ctx, spec) })
+}
+
+// BuildCompared is Build for one of several builds of a driver, with all programs
+// that a run of them needs.
+func (l *Lab) BuildCompared(ctx context.Context, name string) (build.Worker, error) {
+	return asked(l, name, func(b *build.Builder, spec build.Spec) (build.Worker, error) {
+		return b.BuildLayouts(ctx, spec, variedLayouts)
+	})
 }
 
 // Cold compiles a driver's worker with an empty build cache.
 func (l *Lab) Cold(ctx context.Context, name string) (build.Cold, error) {
+	return asked(l, name, func(b *build.Builder, spec build.Spec) (build.Cold, error) { return b.Cold(ctx, spec) })
+}
+
+// asked builds what a user names. An error is one of the input where no machine
+// can build that.
+func asked[T any](l *Lab, name string, do func(*build.Builder, build.Spec) (T, error)) (T, error) {
+	var none T
 	spec, err := build.ParseSpec(name)
 	if err != nil {
-		return build.Cold{}, input(err, driversHint)
+		return none, input(err, driversHint)
 	}
-	return l.builder().Cold(ctx, spec)
+	result, err := do(l.builder(), spec)
+	if err == nil {
+		return result, nil
+	}
+	var impossible *build.SpecError
+	switch known, _ := l.Source.Drivers(); {
+	case !hasDriver(known, spec.Name):
+		return none, input(err, driversHint)
+	case errors.As(err, &impossible):
+		return none, input(err)
+	}
+	return none, err
 }
 
 func hasDriver(known []build.Driver, name string) bool {

@@ -1,0 +1,139 @@
+package gate
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay/internal/facts"
+	"assay/internal/wording"
+)
+
+// Effects are what a head does with a DSN and its base does not, or the other way
+// round.
+type Effects struct {
+	Lost  []Finding // what worked with the base
+	Open  []string  // what could not be compared, or was found once only
+	Notes []string  // other changes
+}
+
+// FindEffects compares what experiments with DSNs find out of base and head. What
+// is lost has to show twice, and so has a head that fails in them; the base is tried
+// each time, so that what ails the machine is no fault of the head.
+func FindEffects(base, head func() (facts.Facts, error)) Effects {
+	first := effectsOnce(base, head)
+	if len(first.Lost) == 0 {
+		return first
+	}
+	return first.Confirmed(effectsOnce(base, head))
+}
+
+func effectsOnce(base, head func() (facts.Facts, error)) Effects {
+	was, err := base()
+	var other *facts.NoSQLiteError
+	switch {
+	case errors.As(err, &other):
+		return Effects{} // it has no such DSN
+	case err != nil:
+		return Effects{Open: []string{"the parameters of a DSN were not compared: " + err.Error()}}
+	}
+	is, err := head()
+	if err != nil {
+		return Effects{Lost: []Finding{{Outcome, "", fmt.Sprintf("the experiments with parameters of a DSN fail: %v; they do not with %s", err, was.Name())}}}
+	}
+	return Compare(was, is)
+}
+
+// Compare holds what was measured of the head against the base. It says the same
+// of two drivers as of two versions of one.
+func Compare(base, head facts.Facts) Effects {
+	var e Effects
+	e.parameters(base, head)
+	for _, dsn := range sortedKeys(base.Memory) {
+		was, is := base.Memory[dsn], head.Memory[dsn]
+		switch {
+		case was == is || is == "":
+		case was == facts.Shared:
+			e.Lost = append(e.Lost, Finding{Memory, "", fmt.Sprintf("%s is one database of all connections with %s, and with %s %s", dsn, base.Name(), head.Name(), sharing[is])})
+		default:
+			e.Notes = append(e.Notes, fmt.Sprintf("%s was %s, and is %s", dsn, sharing[was], sharing[is]))
+		}
+	}
+	for _, name := range sortedKeys(base.Defaults) {
+		if was, is := base.Defaults[name], head.Defaults[name]; was != is && is != "" {
+			e.Notes = append(e.Notes, fmt.Sprintf("default of %s: %s, was %s", name, is, was))
+		}
+	}
+	return e
+}
+
+// sharing says what a database in memory is.
+var sharing = map[facts.Sharing]string{facts.Private: "a database of its own for each connection", facts.Shared: "one database of all connections",
+	facts.OnDisk: "a file of that name", facts.Refused: "refused"}
+
+// effects says what a parameter does that takes no effect.
+var effects = map[facts.Effect]string{facts.Ignored: "is ignored", facts.Fails: "is an error", facts.Literal: "becomes part of the file's name"}
+
+// parameters compares the ways to write a setting in a DSN.
+func (e *Effects) parameters(base, head facts.Facts) {
+	var started int
+	for _, s := range facts.Spellings() {
+		was, tried := base.Effect(s)
+		is, also := head.Effect(s)
+		switch {
+		case !tried || !also || was == is:
+		case was == facts.Applied:
+			e.lose(s, fmt.Sprintf(" in a DSN %s; %s applies it", effects[is], base.Name()))
+		case is == facts.Applied:
+			started++
+		}
+	}
+	if started > 0 {
+		e.Notes = append(e.Notes, fmt.Sprintf("%s of a DSN %s effect that %s does not apply", wording.Plural(started, "parameter"), takes(started), base.Name()))
+	}
+}
+
+// lose notes a parameter that has no effect any more. One that is lost in a DSN with
+// file: and in one without is one finding.
+func (e *Effects) lose(s facts.Spelling, what string) {
+	other := s
+	other.URI = !s.URI
+	i := slices.IndexFunc(e.Lost, func(f Finding) bool { return f.Message == other.String()+what })
+	if i >= 0 {
+		e.Lost[i].Message = strings.TrimPrefix(strings.TrimPrefix(s.String(), "file:"), "?") + what
+		return
+	}
+	e.Lost = append(e.Lost, Finding{Parameter, "", s.String() + what})
+}
+
+func takes(n int) string {
+	if n == 1 {
+		return "takes"
+	}
+	return "take"
+}
+
+// Confirmed are the effects that a second measurement shows again.
+func (e Effects) Confirmed(again Effects) Effects {
+	confirmed := Effects{Open: slices.Concat(e.Open, again.Open), Notes: again.Notes}
+	for _, f := range e.Lost {
+		if slices.ContainsFunc(again.Lost, f.alike) {
+			confirmed.Lost = append(confirmed.Lost, f)
+		} else {
+			confirmed.Open = append(confirmed.Open, f.Message+", which a second experiment did not confirm")
+		}
+	}
+	for _, f := range again.Lost {
+		if !slices.ContainsFunc(e.Lost, f.alike) {
+			confirmed.Open = append(confirmed.Open, f.Message+", which the first experiment did not show")
+		}
+	}
+	return confirmed
+}
+
+// alike tells whether two experiments found the same. Two failures are, whatever
+// the worker said at each.
+func (f Finding) alike(other Finding) bool {
+	return f.Kind == other.Kind && (f.Kind == Outcome || f.Message == other.Message)
+}
