@@ -47,7 +47,7 @@ var imports = map[string][]string{
 	"audit":     {"root", "stat", "published", "analysis", "report"},
 	"bench":     {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "analysis", "report", "load", "gate"},
 	"crash":     {"root", "kit", "guard"},
-	"facts":     {"kit", "guard", "scratch"},
+	"facts":     {"kit", "guard", "scratch", "file"},
 	"format":    {},
 	"gate":      {"root", "stat", "analysis", "report", "facts", "format", "wording"},
 	"history":   {"root", "stat", "analysis", "format", "wording"},

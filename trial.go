@@ -36,11 +36,12 @@ func Worse(a, b Outcome) Outcome {
 type Durability string
 
 // The classes of durability, weakest first: each promises what the one before it
-// does, and more.
+// does, and more. The application is the process that has the database open, or
+// the client of a server. A server that is killed may lose what a power cut may.
 const (
 	DurabilityUnknown Durability = ""           // not derivable from the settings read back
-	None              Durability = "none"       // a killed process may lose or corrupt data
-	Process           Durability = "process"    // survives a killed process; a power cut may corrupt
+	None              Durability = "none"       // a killed application may lose or corrupt data
+	Process           Durability = "process"    // survives a killed application; a power cut may corrupt
 	Consistent        Durability = "consistent" // as Process, and a power cut loses the newest commits only
 	Power             Durability = "power"      // every acknowledged commit survives a power cut
 )
@@ -54,9 +55,9 @@ func (d Durability) Loss() string {
 	case Consistent:
 		return "a power cut loses the newest commits only"
 	case Process:
-		return "survives a killed process; a power cut may corrupt the data"
+		return "survives a killed application; a power cut may corrupt the data"
 	case None:
-		return "a killed process may lose or corrupt data"
+		return "a killed application may lose or corrupt data"
 	}
 	return ""
 }

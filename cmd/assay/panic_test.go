@@ -3,11 +3,13 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
 	"assay/internal/guard"
 	"assay/internal/lab"
+	"assay/internal/store"
 )
 
 // A fault of assay itself ends a run with its stack, and with the command that
@@ -32,5 +34,16 @@ func TestPanicIsTold(t *testing.T) {
 				t.Errorf("of another command: got status %d and\n%s\nwant %d and the error", status, out.String(), statusFailed)
 			}
 		})
+	}
+}
+
+// Who resumes a run that another process measures is told so, and to wait for it.
+func TestResumeOfATakenRun(t *testing.T) {
+	var a app
+	taken := fmt.Errorf("claiming run: %w: process 7 measures it", store.ErrTaken)
+	exit := asExit(t.Context(), a.unfinished(t.Context(), "quick", lab.Result{}, taken))
+	said := exit.Error() + " " + strings.Join(exit.hints, " ")
+	if exit.status != statusFailed || !strings.Contains(said, "process 7 measures it") || !strings.Contains(said, "wait until that process has ended") || strings.Contains(said, "not measured anything") {
+		t.Errorf("got status %d, %q; want 1, the process and that it is waited for", exit.status, said)
 	}
 }

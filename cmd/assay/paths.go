@@ -42,7 +42,7 @@ func (a *app) openStore(ctx context.Context) (*store.Store, string, error) {
 		return nil, "", err
 	}
 	s, err := store.Open(ctx, location)
-	return s, location, err
+	return s, location, wrongLocation(err)
 }
 
 // readStore opens the store that the flags name to read it. Where there is
@@ -56,7 +56,15 @@ func (a *app) readStore(ctx context.Context) (*store.Store, error) {
 	if errors.Is(err, store.ErrNotFound) {
 		return nil, usage(err, "assay run quick makes one; --store FILE names another")
 	}
-	return s, err
+	return s, wrongLocation(err)
+}
+
+// wrongLocation makes wrong usage of a location that no store can have.
+func wrongLocation(err error) error {
+	if wrong := (*store.LocationError)(nil); errors.As(err, &wrong) {
+		return usage(wrong)
+	}
+	return err
 }
 
 // lab is where runs are made.

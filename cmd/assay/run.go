@@ -133,8 +133,11 @@ func (a *app) unfinished(ctx context.Context, name string, result lab.Result, er
 	if ctx.Err() != nil && !errors.As(err, &p) {
 		status, err = statusInterrupted, errors.New("interrupted")
 	}
-	if result.ID != "" {
-		hint = "what was finished is kept; resume with: " + a.commandLine("run", name, "--resume")
+	switch resume := a.commandLine("run", name, "--resume"); {
+	case errors.Is(err, store.ErrTaken):
+		hint = "wait until that process has ended, or end it; then, where the run is unfinished, resume it with: " + resume
+	case result.ID != "":
+		hint = "what was finished is kept; resume with: " + resume
 	}
 	return &exitError{status, err, []string{hint}}
 }

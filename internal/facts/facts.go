@@ -14,6 +14,8 @@ import (
 	"sort"
 	"strings"
 
+	"assay/internal/file"
+
 	"golang.org/x/mod/semver"
 )
 
@@ -243,5 +245,5 @@ func (f Facts) Save(folder string) (string, error) {
 		return "", err
 	}
 	name := filepath.Join(folder, f.FileName())
-	return name, os.WriteFile(name, data, 0o644)
+	return name, file.Write(name, data)
 }

@@ -95,6 +95,30 @@ func TestSavedFactsReplace(t *testing.T) {
 	}
 }
 
+// A file of facts appears whole or not at all: a new one takes the old one's place.
+func TestSaveReplacesTheFile(t *testing.T) {
+	folder := t.TempDir()
+	f := Facts{Driver: "mattn", Version: "v1.0.0"}
+	name, err := f.Save(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	old := filepath.Join(folder, "old")
+	if err := os.Link(name, old); err != nil {
+		t.Skip(err)
+	}
+	f.Engine = "3.53.4"
+	if _, err := f.Save(folder); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := os.ReadFile(old); err != nil || strings.Contains(string(data), f.Engine) {
+		t.Errorf("the old file was written over: %s, %v", data, err)
+	}
+	if data, err := os.ReadFile(name); err != nil || !strings.Contains(string(data), f.Engine) {
+		t.Errorf("got %s, %v, want the facts with engine %s", data, err, f.Engine)
+	}
+}
+
 func TestAround(t *testing.T) {
 	var all Table
 	for _, version := range []string{"v1.9.0", "v1.10.0", "v1.2.0"} {

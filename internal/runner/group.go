@@ -204,10 +204,8 @@ func (r *Runner) recall(done []assay.Trial) {
 		finished := map[int]map[launch]bool{}
 		took := map[int]time.Duration{}
 		disturbed := map[int]bool{}
-		for _, t := range done {
-			if t.Launch == 0 || t.Ablation != r.config.Ablation || t.Group != g.name || !g.has(t.Cell.Key()) {
-				continue
-			}
+		own := r.trialsOf(g, done)
+		for _, t := range own {
 			r.spent += t.Took
 			g.last = max(g.last, t.Launch)
 			g.recordFigure(&t)
@@ -219,13 +217,25 @@ func (r *Runner) recall(done []assay.Trial) {
 			took[t.Launch] += t.Took
 			disturbed[t.Launch] = disturbed[t.Launch] || t.Disqualified
 		}
-		g.dropPermanentFailures(done)
+		g.dropPermanentFailures(own)
 		for number, trials := range finished {
 			if len(trials) >= g.cells() {
 				g.recordLaunch(took[number], disturbed[number])
 			}
 		}
 	}
+}
+
+// trialsOf returns a group's own trials: a group of the ablation can have the name
+// and the cells of one that is not.
+func (r *Runner) trialsOf(g *group, done []assay.Trial) []assay.Trial {
+	var own []assay.Trial
+	for _, t := range done {
+		if t.Launch > 0 && t.Ablation == r.config.Ablation && t.Group == g.name && g.has(t.Cell.Key()) {
+			own = append(own, t)
+		}
+	}
+	return own
 }
 
 func (g *group) has(key string) bool {

@@ -147,6 +147,24 @@ func TestRecall(t *testing.T) {
 	}
 }
 
+// A failure of the run is none of the ablation, whose groups can have the same
+// name and cells, and the other way round.
+func TestRecallOfTheOtherStage(t *testing.T) {
+	a, b := at(assay.Blocks, "put a p"), at(assay.Blocks, "put b p")
+	failed := trialOf(b, 1, false, 0)
+	failed.Outcome, failed.Figures = assay.Failed, nil
+	for _, stage := range []bool{false, true} {
+		for _, ofTrial := range []bool{false, true} {
+			r := &Runner{config: Config{Reference: "a", Ablation: stage}, groups: groupCases([]*job{a, b}, "a")}
+			failed.Ablation = ofTrial
+			r.recall([]assay.Trial{failed})
+			if got, want := r.groups[0].has(b.Cell.Key()), stage != ofTrial; got != want {
+				t.Errorf("ablation %v, failed in the ablation %v: still measured %v, want %v", stage, ofTrial, got, want)
+			}
+		}
+	}
+}
+
 // Ratios pair figures of the same launch with the reference of the profile.
 func TestRatios(t *testing.T) {
 	jobs := []*job{at(assay.Blocks, "put a p"), at(assay.Blocks, "put b p"), at(assay.Blocks, "put a q"), at(assay.Blocks, "put b q")}

@@ -39,10 +39,11 @@ func alive(text string) bool {
 		return false
 	}
 	pid, err := strconv.Atoi(words[1])
-	if err != nil || pid <= 0 || syscall.Kill(pid, 0) != nil {
+	if err != nil || pid <= 0 || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) { // it is not permitted for a process of another user, which lives
 		return false
 	}
-	return startOf(pid) == words[2]
+	started := startOf(pid)
+	return started == "" || started == words[2] // where the system does not tell, it may be that process
 }
 
 // bootID tells this machine since it was started from all others.

@@ -43,6 +43,12 @@ const busyTimeout = 10 * time.Second
 // ErrNotFound says that the store has no such run.
 var ErrNotFound = errors.New("no such run")
 
+// LocationError says that a location is none that a store can have: the user has
+// to name another one.
+type LocationError struct{ Reason string }
+
+func (e *LocationError) Error() string { return "opening the store: " + e.Reason }
+
 // Store is an open file of results. It is safe for concurrent use.
 type Store struct {
 	db    *sql.DB
@@ -75,7 +81,7 @@ func Open(ctx context.Context, location string) (*Store, error) {
 	}
 	path, err := prepare(location)
 	if err != nil {
-		return nil, fmt.Errorf("opening the store: %w", err)
+		return nil, err
 	}
 	if err := migrate(ctx, path); err != nil {
 		return nil, explain(path, "opening", err)
@@ -97,7 +103,7 @@ func OpenToRead(ctx context.Context, location string) (*Store, error) {
 	}
 	path, err := absolute(location)
 	if err != nil {
-		return nil, fmt.Errorf("opening the store: %w", err)
+		return nil, err
 	}
 	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
 		return nil, fmt.Errorf("%w: there is no store %s yet", ErrNotFound, path)
@@ -155,7 +161,7 @@ func (s *Store) Close() error {
 // password.
 func refuseURL(location string) error {
 	if scheme, _, found := strings.Cut(location, "://"); found {
-		return fmt.Errorf("opening the store: a %s:// URL is not supported, this version keeps results in SQLite files only: give a file path", scheme)
+		return &LocationError{"a " + scheme + ":// URL is not supported, this version keeps results in SQLite files only: give a file path"}
 	}
 	return nil
 }
@@ -166,24 +172,31 @@ func prepare(location string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return path, os.MkdirAll(filepath.Dir(path), 0o755)
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		return "", fmt.Errorf("opening the store: %w", err)
+	}
+	return path, nil
 }
 
 // absolute returns the absolute path of the file, which may be missing.
 func absolute(location string) (string, error) {
 	if location == "" {
-		return "", errors.New("the file name is empty")
+		return "", &LocationError{"the file name is empty"}
 	}
 	path, err := filepath.Abs(location)
 	if err != nil {
-		return "", err
+		return "", fmt.Errorf("opening the store: %w", err)
 	}
 	info, err := os.Stat(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
-	}
-	if err == nil && !info.Mode().IsRegular() {
-		return "", fmt.Errorf("%s is not a file: name a file, for example %s", path, filepath.Join(path, "assay.db"))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return path, nil
+	case err != nil:
+		return "", fmt.Errorf("opening the store: %w", err)
+	case info.IsDir():
+		return "", &LocationError{path + " is not a file: name a file, for example " + filepath.Join(path, "assay.db")}
+	case !info.Mode().IsRegular():
+		return "", &LocationError{path + " is a device, a FIFO or a socket, and no file: name a file that exists or is to be made"}
 	}
 	return path, nil
 }

@@ -58,8 +58,9 @@ func Own(settings map[string]string) (own map[string]string, others bool) {
 
 // Durability says what a server's effective settings claim about a commit that
 // was acknowledged, in the classes of sqlite.Durability; empty where they are
-// not known. A killed server loses as little as the class says: without
-// synchronous_commit the newest commits, too.
+// not known. They are of an application that is killed, and of a power cut; a
+// killed server may lose what a power cut may: without synchronous_commit the
+// newest commits.
 func Durability(effective map[string]string) string {
 	var value [3]string
 	for i, name := range []string{"fsync", "full_page_writes", "synchronous_commit"} {

@@ -3,8 +3,8 @@ package sqlite
 import "strconv"
 
 // Durability says what a database's effective settings claim about a commit
-// that was acknowledged: none (a killed process may lose or corrupt data),
-// process (survives a killed process, a power cut may corrupt), consistent (a
+// that was acknowledged: none (a killed application may lose or corrupt data),
+// process (survives a killed application, a power cut may corrupt), consistent (a
 // power cut loses the newest commits only) or power (every commit survives).
 // It is empty where journal_mode or synchronous is not known. Values are as
 // SQLite reads them back: synchronous is a number.
