@@ -76,7 +76,9 @@ func (a *app) init(ctx context.Context, flags initFlags) error {
 
 const (
 	maxQueries   = 1 << 20          // bytes of the file of queries
-	queryTimeout = 30 * time.Second // of what is tried of one query
+	queryTimeout = 10 * time.Second // of what is tried of one query
+	totalTimeout = 3 * time.Minute  // of what is tried of all queries
+	blockTime    = 10 * time.Second // of the operations of a block, in this process
 	copyTimeout  = 30 * time.Minute // of copying the database
 )
 
@@ -94,7 +96,7 @@ func (a *app) draft(ctx context.Context, flags initFlags, queries string) (*draf
 	}
 	defer work.Close()
 	return draft.Make(ctx, draft.Options{Database: flags.db, Queries: flags.queries, SQL: queries, Plan: flags.output,
-		Folder: work.Dir, Timeout: queryTimeout, CopyTimeout: copyTimeout, Progress: progress.Step, Estimate: estimate})
+		Folder: work.Dir, Timeout: queryTimeout, Total: totalTimeout, Block: blockTime, CopyTimeout: copyTimeout, Progress: progress.Step, Estimate: estimate})
 }
 
 // estimate is how long so many launches take by rule of thumb.

@@ -48,7 +48,7 @@ func (s *schema) rowsInOrder(ctx context.Context, t *table, columns []*column, u
 }
 
 // inserted reads the rows behind the greatest key that was there, or counts.
-func (o *operation) inserted(ctx context.Context, s *schema) (string, error) {
+func (o *statement) inserted(ctx context.Context, s *schema) (string, error) {
 	g := o.guess
 	key, above := (*column)(nil), int64(0)
 	for _, c := range g.target.columns {
@@ -83,7 +83,7 @@ func (o *operation) inserted(ctx context.Context, s *schema) (string, error) {
 }
 
 // insertedAnywhere reads all rows where new ones are not behind the others.
-func (o *operation) insertedAnywhere(ctx context.Context, s *schema, given map[*column]bool) (string, error) {
+func (o *statement) insertedAnywhere(ctx context.Context, s *schema, given map[*column]bool) (string, error) {
 	t := o.guess.target
 	var columns []*column
 	for _, c := range o.guess.listed {
@@ -99,8 +99,28 @@ func (o *operation) insertedAnywhere(ctx context.Context, s *schema, given map[*
 	return check, err
 }
 
+// upserted reads all rows that are there, with what is written to them, or sums
+// them up.
+func (o *statement) upserted(ctx context.Context, s *schema) (string, error) {
+	given := map[*column]bool{}
+	for _, c := range o.written() {
+		given[c] = true
+	}
+	columns := o.assigned()
+	for _, c := range o.guess.listed {
+		if c != nil && given[c] {
+			columns = append(columns, c)
+		}
+	}
+	check, err := s.rowsInOrder(ctx, o.guess.target, columns, func(c *column) bool { return given[c] })
+	if check == "" {
+		check = "SELECT " + strings.Join(o.sums(), ", ")
+	}
+	return check, err
+}
+
 // deleted reads the keys that are left, or counts.
-func (o *operation) deleted(ctx context.Context, s *schema) (string, error) {
+func (o *statement) deleted(ctx context.Context, s *schema) (string, error) {
 	check, err := s.rowsInOrder(ctx, o.guess.target, nil, func(*column) bool { return true })
 	if check == "" {
 		check = "SELECT count(*) FROM " + plain(o.guess.target.name)
@@ -110,7 +130,7 @@ func (o *operation) deleted(ctx context.Context, s *schema) (string, error) {
 
 // updated reads the columns that are set, or sums them up where the table is
 // large.
-func (o *operation) updated(ctx context.Context, s *schema) (string, error) {
+func (o *statement) updated(ctx context.Context, s *schema) (string, error) {
 	sure := !random(o.guess.tokens) && !clock(o.guess.tokens) // else the key may be set by chance
 	check, err := s.rowsInOrder(ctx, o.guess.target, o.assigned(), func(*column) bool { return sure })
 	if check != "" || err != nil {
@@ -136,7 +156,7 @@ func (o *operation) updated(ctx context.Context, s *schema) (string, error) {
 
 // assigned returns the columns of SET whose new values do not depend on chance
 // or on the clock.
-func (o *operation) assigned() []*column {
+func (o *statement) assigned() []*column {
 	g := o.guess
 	var all []*column
 	start := slices.IndexFunc(g.tokens, func(t sqltext.Token) bool { return t.Depth == 0 && t.Is("SET") })

@@ -20,6 +20,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
@@ -37,9 +38,11 @@ type Options struct {
 	Queries  string // name of the file of queries, for messages
 	SQL      string // its content
 	Folder   string // an empty one, for the copy
-	// Timeout bounds what is tried of one query; one that takes longer is left
-	// out.
-	Timeout time.Duration
+	// Timeout bounds what is tried of one query, and Total that of all; one that
+	// takes longer, or that no time is left for, is left out.
+	Timeout, Total time.Duration
+	// Block bounds what the operations of a block take in this process.
+	Block time.Duration
 	// CopyTimeout bounds the copying of the database.
 	CopyTimeout time.Duration
 	// Progress is told what comes next. It may be nil.
@@ -70,8 +73,8 @@ func (e *InputError) Unwrap() error { return e.Err }
 // Make drafts a plan. The database is copied to the folder, and not changed. The error is an InputError where the database
 // cannot be read or the queries are wrong, with all mistakes of the queries.
 func Make(ctx context.Context, options Options) (draft *Draft, err error) {
-	statements, err := split(options.SQL)
-	if err == nil && len(statements) == 0 {
+	scripts, err := split(options.SQL)
+	if err == nil && len(scripts) == 0 {
 		err = errors.New("there is no query in it")
 	}
 	if err != nil {
@@ -81,8 +84,9 @@ func Make(ctx context.Context, options Options) (draft *Draft, err error) {
 	if err != nil {
 		return nil, err
 	}
+	d.until = time.Now().Add(options.Total)
 	defer func() { err = errors.Join(err, d.schema.db.Close()) }()
-	if err := d.understand(ctx, statements); err != nil {
+	if err := d.understand(ctx, scripts); err != nil {
 		return nil, err
 	}
 	if err := d.try(ctx); err != nil {
@@ -96,6 +100,7 @@ type drafter struct {
 	document
 	data   *dataset.Data
 	schema *schema
+	until  time.Time // when the time for all queries ends
 }
 
 // newDrafter copies the database and reads its schema.
@@ -158,100 +163,137 @@ func relative(plan, file string) (string, error) {
 	return filepath.ToSlash(path), nil
 }
 
-// understand makes operations of the queries.
-func (d *drafter) understand(ctx context.Context, statements []*query) error {
+// understand makes operations of the queries. One that cannot be understood is left
+// out, with the reason.
+func (d *drafter) understand(ctx context.Context, scripts []*script) error {
 	taken := map[string]int64{}
-	var mistakes []error
-	for _, q := range statements {
-		if q.leftOut != "" {
-			d.statements = append(d.statements, q)
-			continue
+	for i, s := range scripts {
+		if s.leftOut == "" {
+			d.progress(fmt.Sprintf("reading what query %s is about (%d of %d)", s.name, i+1, len(scripts)))
+			o, err := d.understandOne(ctx, s, taken)
+			if err != nil {
+				return err
+			}
+			if s.leftOut == "" || len(o.steps) == len(s.queries) {
+				d.operations = append(d.operations, o)
+				continue
+			}
 		}
-		d.progress("reading what query " + q.name + " is about")
-		mistake, err := d.understandOne(ctx, q, taken)
-		if err != nil {
-			return err
-		}
-		if mistake != nil {
-			mistakes = append(mistakes, mistake)
-		}
+		d.statements = append(d.statements, s)
 	}
-	if len(mistakes) == 0 && len(d.operations) == 0 {
-		mistakes = append(mistakes, fmt.Errorf("%s: none of its statements can be measured; the first, in line %d: %s",
-			d.options.Queries, statements[0].line, statements[0].leftOut))
-	}
-	if len(mistakes) > 0 {
-		return &InputError{errors.Join(mistakes...)}
-	}
-	return nil
+	return d.measurable()
 }
 
-// understandOne makes an operation of a query. What is wrong with the query is
-// a mistake; the error is that of everything else.
-func (d *drafter) understandOne(ctx context.Context, q *query, taken map[string]int64) (mistake, err error) {
-	limited, cancel := context.WithTimeout(ctx, d.options.Timeout)
+// understandOne makes an operation of a script. What is wrong with it is why it is
+// left out; the error is that of everything else.
+func (d *drafter) understandOne(ctx context.Context, s *script, taken map[string]int64) (*operation, error) {
+	limited, cancel, limit := d.limited(ctx)
 	defer cancel()
-	o, err := explain(limited, d.schema, q)
-	if err != nil && ctx.Err() == nil {
-		return fmt.Errorf("%s:%d: query %s does not compile: %w", d.options.Queries, q.line, q.name, d.tooLong(limited, err)), nil
-	}
+	o := &operation{script: *s}
+	err := d.explainAll(limited, o, taken)
 	if err == nil {
-		o.guess, err = guess(limited, analyse(q, d.schema), taken)
+		err = o.finish(limited, d.schema)
 	}
-	if err == nil {
-		err = d.add(limited, o)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
 	}
-	if limited.Err() != nil && ctx.Err() == nil {
-		return fmt.Errorf("%s:%d: query %s: %w", d.options.Queries, q.line, q.name, d.tooLong(limited, err)), nil
+	if limited.Err() != nil {
+		err = d.late(limit)
 	}
-	return nil, err
+	if err != nil {
+		s.leftOut = err.Error()
+	}
+	o.leftOut = s.leftOut
+	return o, nil
 }
 
-// tooLong says so where a time limit is why something failed.
-func (d *drafter) tooLong(limited context.Context, err error) error {
-	if limited.Err() == nil {
-		return err
+// limited bounds what is tried of one query by what is left for all.
+func (d *drafter) limited(ctx context.Context) (context.Context, context.CancelFunc, time.Duration) {
+	limit := min(d.options.Timeout, time.Until(d.until))
+	limited, cancel := context.WithTimeout(ctx, limit)
+	return limited, cancel, limit
+}
+
+// late says which limit a query has met.
+func (d *drafter) late(limit time.Duration) error {
+	if limit < d.options.Timeout {
+		return fmt.Errorf("the queries together take longer than %s on a copy of the database", d.options.Total)
 	}
 	return fmt.Errorf("it takes longer than %s on a copy of the database", d.options.Timeout)
 }
 
-// add completes an operation.
-func (d *drafter) add(ctx context.Context, o *operation) error {
-	for _, a := range o.args {
-		if a.written[0] != '?' {
+// explainAll makes the statements of an operation.
+func (d *drafter) explainAll(ctx context.Context, o *operation, taken map[string]int64) error {
+	first := 1
+	var named map[string]*chosen
+	if o.transaction {
+		named = map[string]*chosen{}
+	}
+	for _, q := range o.queries {
+		st, err := explain(ctx, d.schema, q)
+		if err != nil {
+			return fmt.Errorf("%s does not compile: %w", describeQuery(o, q), err)
+		}
+		st.guess = &guesser{analysis: analyse(q, d.schema), name: o.name, named: named, first: first, taken: taken}
+		if err := st.guess.guess(ctx); err != nil {
+			return err
+		}
+		if s := st.guess.source; s != nil {
+			o.sources = append(o.sources, *s)
+		}
+		first += len(q.args)
+		o.steps = append(o.steps, st)
+	}
+	return nil
+}
+
+// describeQuery names a statement in a reason.
+func describeQuery(o *operation, q *query) string {
+	if !o.transaction {
+		return "it"
+	}
+	return fmt.Sprintf("%s in line %d", q.verb, q.line)
+}
+
+// finish adds what the statements say together.
+func (o *operation) finish(ctx context.Context, s *schema) error {
+	for _, st := range o.steps {
+		if slices.ContainsFunc(st.args, func(a argument) bool { return a.written[0] != '?' }) {
 			o.notes = append(o.notes, "Its named arguments are written with ? here, in the order of args.")
 			break
 		}
 	}
-	d.operations = append(d.operations, o)
-	if o.changes() {
-		return o.complete(ctx, d.schema)
+	for _, st := range o.steps {
+		if st.changes() {
+			continue
+		}
+		if why := st.doubt(); why != "" {
+			return errors.New(why)
+		}
 	}
-	if why := o.doubt(); why != "" {
-		o.leftOut = why
+	if o.changes() {
+		return o.complete(ctx, s)
 	}
 	return nil
 }
 
 // try runs the operations and leaves out those that fail.
 func (d *drafter) try(ctx context.Context) error {
-	if err := d.measurable(); err != nil {
-		return err
-	}
-	p, err := d.decode()
+	b, err := d.probe()
 	if err != nil {
 		return err
 	}
-	b, err := newProbe(d.data, p)
-	if err != nil {
-		return fmt.Errorf("the drafted plan is not right: %w", err)
-	}
-	for _, o := range d.operations {
+	for i, o := range d.operations {
 		if o.leftOut != "" {
 			continue
 		}
-		d.progress("trying query " + o.name)
-		if err := b.learn(ctx, d.options.Timeout, o); err != nil {
+		d.progress(fmt.Sprintf("trying query %s (%d of %d)", o.name, i+1, len(d.operations)))
+		limit := min(d.options.Timeout, time.Until(d.until))
+		if limit <= 0 {
+			o.leftOut = d.late(limit).Error()
+			continue
+		}
+		if err := b.learn(ctx, limit, o); err != nil {
 			return err
 		}
 	}
@@ -262,6 +304,19 @@ func (d *drafter) try(ctx context.Context) error {
 		return err
 	}
 	return d.tryMix(ctx)
+}
+
+// probe tries the plan as it stands.
+func (d *drafter) probe() (*probe, error) {
+	p, err := d.decode()
+	if err != nil {
+		return nil, err
+	}
+	b, err := newProbe(d.data, p, d.options.Block)
+	if err != nil {
+		return nil, fmt.Errorf("the drafted plan is not right: %w", err)
+	}
+	return b, nil
 }
 
 // progress tells what comes next.
@@ -280,7 +335,21 @@ func (d *drafter) measurable() error {
 		}
 		reasons = append(reasons, fmt.Errorf("%s:%d: query %s cannot be measured: %s", d.options.Queries, o.line, o.name, o.leftOut))
 	}
+	for _, s := range d.statements {
+		reasons = append(reasons, fmt.Errorf("%s:%d: %s cannot be measured: %s", d.options.Queries, s.line, s.subject(), s.leftOut))
+	}
 	return &InputError{errors.Join(reasons...)}
+}
+
+// subject names a script in a message.
+func (s *script) subject() string {
+	switch {
+	case s.transaction:
+		return "transaction " + s.name
+	case slices.Contains([]string{"SELECT", "VALUES", "INSERT", "UPDATE", "DELETE", "REPLACE", "WITH"}, s.verb):
+		return s.name
+	}
+	return s.verb
 }
 
 // tryMix adds a mix where it can be played.
@@ -294,19 +363,15 @@ func (d *drafter) tryMix(ctx context.Context) error {
 	if d.mix = newMix(kept); d.mix == nil {
 		return nil
 	}
-	p, err := d.decode()
+	b, err := d.probe()
 	if err != nil {
 		return err
-	}
-	b, err := newProbe(d.data, p)
-	if err != nil {
-		return fmt.Errorf("the drafted plan is not right: %w", err)
 	}
 	d.progress("trying all of them together")
 	limited, cancel := context.WithTimeout(ctx, d.options.Timeout)
 	defer cancel()
 	if err := b.play(limited, b.cases[d.mix.name].Operation); err != nil {
-		d.mix = nil
+		d.unmixed, d.mix = err.Error(), nil
 	}
 	return ctx.Err()
 }
@@ -339,7 +404,7 @@ func (d *drafter) finish() (*Draft, error) {
 		draft.Operations = append(draft.Operations, d.mix.name)
 	}
 	for _, q := range d.statements {
-		draft.LeftOut = append(draft.LeftOut, fmt.Sprintf("%s, line %d: %s", q.verb, q.line, q.leftOut))
+		draft.LeftOut = append(draft.LeftOut, fmt.Sprintf("%s, line %d: %s", q.subject(), q.line, q.leftOut))
 	}
 	return draft, nil
 }
@@ -369,19 +434,28 @@ func (d *drafter) decode() (*plan.Plan, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the drafted plan is not right: %w", err)
 	}
-	want, got := map[string]string{}, map[string]string{}
+	want, got := map[string][]string{}, map[string][]string{}
 	for _, o := range d.operations {
 		if o.leftOut == "" {
-			want[o.name] = o.sql
+			want[o.name] = o.texts()
 		}
 	}
 	for _, c := range cases {
 		if len(c.Operation.Steps) > 0 {
-			got[c.Operation.Name] = c.Operation.Steps[0].SQL
+			got[c.Operation.Name] = stepTexts(c.Operation)
 		}
 	}
 	if !reflect.DeepEqual(got, want) {
 		return nil, fmt.Errorf("the drafted plan has other SQL than the queries: %q, not %q", got, want)
 	}
 	return p, nil
+}
+
+// stepTexts are the SQL of an operation's steps.
+func stepTexts(op assay.Operation) []string {
+	var all []string
+	for _, s := range op.Steps {
+		all = append(all, s.SQL)
+	}
+	return all
 }

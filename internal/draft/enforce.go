@@ -55,7 +55,7 @@ func enforcing(ctx context.Context, data *dataset.Data, folder string) (conn *sq
 }
 
 // apply runs an operation with the first arguments of its trace, in one
-// transaction.
+// transaction, which foreign keys that are deferred can refuse as well.
 func (b *probe) apply(ctx context.Context, conn *sql.Conn, op assay.Operation) (err error) {
 	trace, err := b.data.Trace(ctx, op, tried)
 	if err != nil {
@@ -70,13 +70,16 @@ func (b *probe) apply(ctx context.Context, conn *sql.Conn, op assay.Operation) (
 	if err != nil {
 		return err
 	}
-	args := make([]any, arguments.Columns())
 	for row := range arguments.Rows() {
+		args := make([]any, arguments.Columns())
 		for i := range args {
 			args[i] = arguments.Value(i, row)
 		}
-		if _, err := tx.ExecContext(ctx, op.Steps[0].SQL, args...); err != nil {
-			return errors.Join(err, tx.Rollback())
+		for _, step := range op.Steps {
+			if _, err := tx.ExecContext(ctx, step.SQL, args[:len(step.Args)]...); err != nil {
+				return errors.Join(err, tx.Rollback())
+			}
+			args = args[len(step.Args):]
 		}
 	}
 	return tx.Commit()

@@ -22,42 +22,78 @@ const (
 // guesser guesses how the arguments of one query are drawn.
 type guesser struct {
 	*analysis
-	all   []use
-	drawn map[string]int    // how often a column was drawn from, by the role and its name
-	fresh map[*column]bool  // gets values that no row has
-	first map[*column]int   // argument with the first new key, counted from 1
-	taken map[string]int64  // queries so far that insert into a column
-	above map[*column]int64 // the greatest value before new keys
+	name   string             // of the operation
+	named  map[string]*chosen // arguments of the operation by name; nil: it has one statement
+	first  int                // number of the query's first argument in the operation, counted from 1
+	source *source            // of several arguments; nil: there is none
+	drawn  map[string]int     // how often a column was drawn from, by the role and its name
+	all    []use
+	fresh  map[*column]bool  // gets values that no row has
+	keys   map[*column]int   // argument with the first new key, counted from 1
+	taken  map[string]int64  // queries so far that insert into a column
+	above  map[*column]int64 // the greatest value before new keys
+}
+
+// chosen is how an argument of an operation is drawn, which can come again.
+type chosen struct {
+	number int // in the operation, counted from 1
+	yaml   string
 }
 
 // guess fills in the arguments of a query. taken counts the queries that insert
 // into a column.
-func guess(ctx context.Context, a *analysis, taken map[string]int64) (*guesser, error) {
-	g := &guesser{analysis: a, all: a.uses(), drawn: map[string]int{}, fresh: map[*column]bool{}, first: map[*column]int{},
-		taken: taken, above: map[*column]int64{}}
+func (g *guesser) guess(ctx context.Context) error {
+	g.all, g.drawn, g.fresh, g.keys, g.above = g.uses(), map[string]int{}, map[*column]bool{}, map[*column]int{}, map[*column]int64{}
+	if err := g.chooseSource(ctx); err != nil {
+		return err
+	}
 	g.chooseFresh()
-	for i := range a.args {
+	for i := range g.args {
+		a := &g.args[i]
 		yaml, note, err := g.argumentAt(ctx, i)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if w := a.args[i].written; w != "?" {
-			note = "for " + w + ", " + note
+		if a.written != "?" {
+			yaml, note = g.again(i, yaml, note)
 		}
-		a.args[i].yaml, a.args[i].note = yaml, note
+		a.yaml, a.note = yaml, note
 	}
-	for c := range g.first {
-		taken[c.String()]++
+	for c := range g.keys {
+		g.taken[c.String()]++
 	}
-	return g, nil
+	return nil
+}
+
+// again draws an argument whose name the operation had before as it was drawn
+// then: it is the same value.
+func (g *guesser) again(i int, yaml, note string) (string, string) {
+	w := g.args[i].written
+	note = "for " + w + ", " + note
+	if g.named == nil || strings.HasPrefix(w, "?") {
+		return yaml, note
+	}
+	before, known := g.named[w]
+	if !known {
+		g.named[w] = &chosen{g.first + i, yaml}
+		return yaml, note
+	}
+	note = fmt.Sprintf("for %s, the same as argument %d", w, before.number)
+	switch {
+	case strings.HasPrefix(before.yaml, "{from:"), strings.HasPrefix(before.yaml, "{const:"), strings.HasPrefix(before.yaml, "{seq:"):
+		return before.yaml, note
+	case strings.HasPrefix(before.yaml, "{uniform:"), strings.HasPrefix(before.yaml, "{derive:"):
+		return fmt.Sprintf("{derive: {of: %d}}", before.number), note
+	}
+	return before.yaml, fmt.Sprintf("for %s, of the kind of argument %d, and another value", w, before.number)
 }
 
 // chooseFresh finds a column of each key that is to get values which no row
 // has.
 func (g *guesser) chooseFresh() {
 	given := map[*column]bool{}
-	for _, u := range g.all {
-		if u.column != nil && (u.role == insert || u.role == set && u.column.unique()) {
+	for i, u := range g.all {
+		if u.column != nil && (u.role == insert || u.role == set && u.column.unique()) && !g.source.has(i) {
 			given[u.column] = true
 		}
 	}
@@ -94,6 +130,8 @@ func freshScore(c *column) int {
 func (g *guesser) argumentAt(ctx context.Context, i int) (yaml, note string, err error) {
 	u := g.all[i]
 	switch {
+	case g.source.has(i):
+		return g.source.draw(i), g.source.notes[i], nil
 	case u.role == limit:
 		return "{const: 20}", "a page of 20 rows", nil
 	case u.role == offset:
@@ -141,9 +179,13 @@ func (g *guesser) equals(u use, f *stats) (yaml, note string) {
 	switch {
 	case f.kind == "mixed":
 		return constant(f.low), about + "; its values are of several types, and this is the least"
+	case g.verb == "DELETE" && u.role == equal && u.table == g.target && (u.column.unique() && !whole || g.together(u)):
+		return g.from(u.column, "", 1, ", draw: once"), about + "; a value that a row has, one row after the other"
+	case g.together(u):
+		return g.from(u.column, "", 1, ""), about + "; a value that a row has"
 	case g.verb == "DELETE" && u.role == equal && u.column.unique() && whole && f.full():
 		return fmt.Sprintf("{seq: %d}", low), about + "; one row after the other"
-	case whole && f.full() && (u.column.unique() || !g.together(u)):
+	case whole && f.full():
 		return fmt.Sprintf("{uniform: [%d, %d]}", low, high), about + "; it has every number of these"
 	}
 	return g.from(u.column, "", 1, ""), about + "; a value that a row has"
@@ -172,16 +214,22 @@ func (g *guesser) from(c *column, role string, first int, more string) string {
 	return fmt.Sprintf("{from: %s%s}", scalar(c.String()), more)
 }
 
-// bounds draws one end of a range.
+// bounds draws one end of a range. Of both ends, the second is computed from the
+// first.
 func (g *guesser) bounds(ctx context.Context, i int, u use, f *stats) (yaml, note string, err error) {
 	other := g.otherEnd(i, u)
 	low, high, whole := f.bounds()
 	about := fmt.Sprintf("%s is %s it", u.column, u.role)
+	both := fmt.Sprintf("; a range of about %d rows", rangeRows)
 	switch {
 	case whole && other >= 0:
 		width := max(1, int64(float64(high-low)/float64(f.values)*rangeRows))
-		if u.role == below {
-			return fmt.Sprintf("{derive: {of: %d, add: %d}}", other+1, width), about + fmt.Sprintf("; a range of about %d rows", rangeRows), nil
+		sign := map[role]int64{below: 1, above: -1}[u.role]
+		switch {
+		case other < i:
+			return fmt.Sprintf("{derive: {of: %d, add: %d}}", g.first+other, sign*width), about + both, nil
+		case u.role == below:
+			return fmt.Sprintf("{uniform: [%d, %d]}", min(high, low+width), high), about, nil
 		}
 		return fmt.Sprintf("{uniform: [%d, %d]}", low, max(low, high-width)), about, nil
 	case other >= 0:
@@ -190,7 +238,7 @@ func (g *guesser) bounds(ctx context.Context, i int, u use, f *stats) (yaml, not
 			place = min(f.values-1, place+rangeRows)
 		}
 		value, err := g.schema.at(ctx, u.column, place)
-		return constant(value), about + fmt.Sprintf("; a range of about %d rows in the middle", rangeRows), err
+		return constant(value), about + both + " in the middle", err
 	case whole:
 		return fmt.Sprintf("{uniform: [%d, %d]}", low, high), about + "; from the least to the greatest", nil
 	case f.kind == "mixed":
@@ -199,11 +247,11 @@ func (g *guesser) bounds(ctx context.Context, i int, u use, f *stats) (yaml, not
 	return g.from(u.column, "", 1, ""), about + "; a value that a row has", nil
 }
 
-// otherEnd finds the argument that is the other end of a range, if that of the
-// low end is before that of the high end; otherwise -1.
+// otherEnd finds the argument that is the other end of a range, in any order;
+// otherwise -1.
 func (g *guesser) otherEnd(i int, u use) int {
 	for j, other := range g.all {
-		if other.column == u.column && (u.role == above && other.role == below && j > i || u.role == below && other.role == above && j < i) {
+		if j != i && other.column == u.column && (u.role == above && other.role == below || u.role == below && other.role == above) {
 			return j
 		}
 	}
@@ -247,8 +295,10 @@ func (g *guesser) inserts(ctx context.Context, i int, c *column, f *stats) (yaml
 		yaml, note = g.newKey(i, c, f)
 		return yaml, note, nil
 	}
-	if yaml, note, err := g.refers(ctx, c); yaml != "" || err != nil {
-		return yaml, note, err
+	if !g.oneRow(f) {
+		if yaml, note, err := g.refers(ctx, c); yaml != "" || err != nil {
+			return yaml, note, err
+		}
 	}
 	missing := float64(f.rows-f.values) / float64(max(1, f.rows))
 	switch {
@@ -266,6 +316,18 @@ func (g *guesser) inserts(ctx context.Context, i int, c *column, f *stats) (yaml
 	return g.from(c, "", 1, more), fmt.Sprintf("%s as a row has it", c), nil
 }
 
+// oneRow reports whether the values of a new row come from one that is there:
+// where several of them refer to other tables, they belong together.
+func (g *guesser) oneRow(f *stats) bool {
+	refer := 0
+	for _, u := range g.all {
+		if u.role == insert && u.column != nil && u.column.parent.table != "" && !g.fresh[u.column] {
+			refer++
+		}
+	}
+	return refer > 1 && f.values > 0
+}
+
 // newKey draws values that no row has.
 func (g *guesser) newKey(i int, c *column, f *stats) (yaml, note string) {
 	kind := f.kind
@@ -278,11 +340,11 @@ func (g *guesser) newKey(i int, c *column, f *stats) (yaml, note string) {
 	case "blob":
 		return fmt.Sprintf("{blob: %d}", max(16, f.average)), fmt.Sprintf("%s must be new", c)
 	}
-	if first, again := g.first[c]; again {
+	if first, again := g.keys[c]; again {
 		g.drawn["new "+c.String()]++
 		return fmt.Sprintf("{derive: {of: %d, add: %d}}", first, g.drawn["new "+c.String()]*rowsApart), fmt.Sprintf("%s must be new, in each row", c)
 	}
-	g.first[c] = i + 1
+	g.keys[c] = g.first + i
 	start := number(f.high)
 	g.above[c] = start
 	if start > greatest { // there is more room below

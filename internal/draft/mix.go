@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 )
 
 // mix is what users of an application feel: several clients that read and
@@ -30,18 +31,18 @@ func newMix(all []*operation) *mix {
 	}
 	var changed []string
 	for _, o := range all {
-		if o.changes() && o.guess.target != nil && m.unfit(o, nil) == "" {
+		if tables := o.targets(); len(tables) > 0 && m.unfit(o) == "" {
 			m.writes = append(m.writes, o)
-			if name := o.guess.target.name; !slices.Contains(changed, name) {
-				changed = append(changed, name)
-			}
+			changed = unique(append(changed, tables...))
 		}
 	}
 	for _, o := range all {
-		why := m.unfit(o, changed)
-		if why != "" {
+		if why := m.unfit(o); why != "" {
 			m.leftOut = append(m.leftOut, o.name+": "+why)
-		} else if !o.changes() {
+			continue
+		}
+		o.vary(changed)
+		if !o.changes() {
 			m.reads = append(m.reads, o)
 		}
 	}
@@ -57,24 +58,47 @@ func newMix(all []*operation) *mix {
 }
 
 // unfit says why an operation is not mixed with others that change tables.
-func (m *mix) unfit(o *operation, changed []string) string {
+func (m *mix) unfit(o *operation) string {
 	switch {
-	case o.verb == "DELETE":
+	case slices.ContainsFunc(o.queries, func(q *query) bool { return q.verb == "DELETE" }):
 		return "the others may need what it deletes"
-	case o.scanned > 0:
+	case o.scanned() > 0:
 		return "it reads a whole table"
-	case o.rows < 0 || o.sure:
-		return ""
-	case o.changes():
-		return "how many rows it changes depends on the others"
-	}
-	for _, ref := range o.guess.schema.read(o.guess.refs) {
-		if t := o.guess.schema.table(ref.table); t != nil && slices.Contains(changed, t.name) {
-			return "how many rows it answers depends on what the others change"
-		}
+	case o.each > mixedTime:
+		return fmt.Sprintf("it takes %s, and would be most of the mix", o.each.Round(time.Millisecond))
 	}
 	return ""
 }
+
+// vary leaves out the rows of statements whose number depends on what other
+// operations of the mix change. The answers are compared all the same.
+func (o *operation) vary(changed []string) {
+	for _, st := range o.steps {
+		depends := st.changes()
+		for _, ref := range st.guess.schema.read(st.guess.refs) {
+			if t := st.guess.schema.table(ref.table); t != nil && slices.Contains(changed, t.name) {
+				depends = true
+			}
+		}
+		if st.rows >= 0 && !st.sure && depends {
+			st.rows = -1
+		}
+	}
+}
+
+// targets are the tables that an operation changes.
+func (o *operation) targets() (names []string) {
+	for _, st := range o.steps {
+		if st.changes() && st.guess.target != nil {
+			names = append(names, st.guess.target.name)
+		}
+	}
+	return names
+}
+
+// mixedTime is how long an operation of a mix takes at most: one that takes longer
+// would be all that the mix measures.
+const mixedTime = 50 * time.Millisecond
 
 // weights is the mix as plans write it.
 func (m *mix) weights() string {

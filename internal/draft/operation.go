@@ -4,75 +4,42 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
-
-	"assay/internal/plan/sqltext"
+	"time"
 )
 
-// operation is a query as the plan measures it.
+// operation is what the plan measures: a statement, or those of a transaction.
 type operation struct {
-	*query
-	guess   *guesser
-	steps   []string         // of EXPLAIN QUERY PLAN, indented
-	scanned int64            // rows of tables that are read as a whole
-	counts  map[string]int64 // of a block, by profile, of a query that changes data
+	script
+	steps   []*statement     // as many as queries, once they are understood
+	sources []source         // of the arguments
+	counts  map[string]int64 // of a block, by profile; nil: the plan's default
+	each    time.Duration    // of one operation, in this process
 	check   string
-	rows    int // answered or changed each time; -1: it varies
-	returns []string
 	checked []string // types of the check's answer
-	// sure says that rows stay the same whatever other operations insert and
-	// change.
-	sure bool
 }
 
-// explain asks SQLite how it runs a query; its error is the query's mistake.
-func explain(ctx context.Context, s *schema, q *query) (*operation, error) {
-	o := &operation{query: q, rows: -1}
-	rows, err := s.db.QueryContext(ctx, "EXPLAIN QUERY PLAN "+q.sql, make([]any, len(q.args))...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	depth := map[int64]int{}
-	for rows.Next() {
-		var id, parent, unused int64
-		var detail string
-		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
-			return nil, err
-		}
-		depth[id] = depth[parent] + 1
-		o.steps = append(o.steps, strings.Repeat("  ", depth[parent])+detail)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
-	}
-	return o, o.scans(ctx, s)
+// changes reports whether a statement changes data.
+func (o *operation) changes() bool {
+	return slices.ContainsFunc(o.queries, func(q *query) bool { return q.changes() })
 }
 
-// scans counts the rows of tables that are read as a whole. SQLite calls them
-// by their aliases.
-func (o *operation) scans(ctx context.Context, s *schema) error {
-	for _, ref := range s.read(references(o.tokens)) {
-		t := s.table(ref.table)
-		whole := slices.ContainsFunc(o.steps, func(step string) bool {
-			step = strings.TrimLeft(step, " ") + " "
-			return strings.HasPrefix(step, "SCAN "+ref.alias+" ") && !strings.Contains(step, " VIRTUAL TABLE ")
-		})
-		if t == nil || t.view != "" || !whole {
-			continue
-		}
-		found, err := texts(ctx, s.db, "SELECT count(*) FROM "+quote(t.name))
-		if err != nil {
-			return err
-		}
-		var n int64
-		_, _ = fmt.Sscan(found[0][0], &n)
-		o.scanned += n
-		o.notes = append(o.notes, fmt.Sprintf("It reads all %d rows of %s each time, unless a LIMIT ends it.", n, t.name))
+// scanned are the rows of tables that are read as a whole.
+func (o *operation) scanned() (rows int64) {
+	for _, s := range o.steps {
+		rows += s.scanned
 	}
-	return nil
+	return rows
+}
+
+// texts are the SQL of the statements.
+func (o *operation) texts() []string {
+	var all []string
+	for _, q := range o.queries {
+		all = append(all, q.sql)
+	}
+	return all
 }
 
 // The operations of a block where a commit waits for the disk, and where it
@@ -84,44 +51,152 @@ const (
 	scannedRows = 5_000_000
 	// warmUp is the share of a block that comes before it.
 	warmUp = 0.1
+	// minBlock is the smallest block that a run makes.
+	minBlock = 10
+	// shorter is the share of the time for a block that one takes which is cut: the
+	// drivers under test may be slower than this process.
+	shorter = 5
 )
 
 // complete says how many operations a block has, and what proves them.
 func (o *operation) complete(ctx context.Context, s *schema) error {
-	limit := int64(blocks["web"])
-	if o.scanned > 0 {
-		limit = min(limit, max(5, scannedRows/o.scanned))
+	limit := blocks["web"]
+	if scanned := o.scanned(); scanned > 0 {
+		limit = min(limit, max(5, scannedRows/scanned))
 	}
-	t := o.guess.target
-	if o.verb == "DELETE" && t != nil && len(t.columns) > 0 {
-		f, err := s.stats(ctx, t.columns[0])
-		if err != nil {
-			return err
+	for _, st := range o.steps {
+		if t := st.guess.target; st.verb == "DELETE" && t != nil && len(t.columns) > 0 {
+			f, err := s.stats(ctx, t.columns[0])
+			if err != nil {
+				return err
+			}
+			limit = min(limit, max(1, st.deletable(f.rows)))
 		}
-		limit = min(limit, max(1, o.deletable(f.rows)))
 	}
-	o.counts = maps.Clone(blocks)
+	o.bound(limit)
+	return o.prove(ctx, s)
+}
+
+// bound makes blocks of at most so many operations.
+func (o *operation) bound(limit int64) {
+	switch {
+	case o.counts == nil && o.changes():
+		o.counts = maps.Clone(blocks)
+	case o.counts == nil: // nothing waits for the disk
+		o.counts = map[string]int64{"current": limit, "web": limit, "durable": limit}
+	}
 	for profile, n := range o.counts {
 		o.counts[profile] = min(n, limit)
 	}
-	if t == nil {
-		return nil
+}
+
+// pace bounds the blocks by what one operation takes: a run plays them in this
+// process too, for the expected answers.
+func (o *operation) pace(each, block time.Duration) {
+	o.each = each
+	operations := int64(defaultReads)
+	if o.changes() {
+		operations = o.counts["web"]
 	}
-	var err error
-	switch o.verb {
-	case "INSERT", "REPLACE":
-		o.check, err = o.inserted(ctx, s)
-	case "UPDATE":
-		o.check, err = o.updated(ctx, s)
-	default:
-		o.check, err = o.deleted(ctx, s)
+	if time.Duration(operations)*each > block {
+		o.bound(roundDown(max(minBlock, int64(block/shorter/each))))
 	}
-	return err
+}
+
+// roundDown leaves one digit of a number.
+func roundDown(n int64) int64 {
+	unit := int64(1)
+	for n/unit >= 10 {
+		unit *= 10
+	}
+	return n / unit * unit
+}
+
+// defaultReads is how many operations a block of a plan has that changes nothing.
+const defaultReads = 10_000
+
+// prove finds the check: of one changing statement the rows that it changed, of
+// several a count and the sums of what they changed.
+func (o *operation) prove(ctx context.Context, s *schema) (err error) {
+	var changing []*statement
+	for _, st := range o.steps {
+		if st.changes() && st.guess.target != nil {
+			changing = append(changing, st)
+		}
+	}
+	if len(changing) == 1 {
+		o.check, err = changing[0].proof(ctx, s)
+		return err
+	}
+	var parts []string
+	for _, st := range changing {
+		parts = append(parts, st.sums()...)
+	}
+	if parts = unique(parts); len(parts) > 0 {
+		o.check = "SELECT " + strings.Join(parts, ", ")
+	}
+	return nil
+}
+
+// sums are a count of the rows of the table that a statement changes, and the sums
+// of what it writes.
+func (o *statement) sums() []string {
+	table := plain(o.guess.target.name)
+	parts := []string{fmt.Sprintf("(SELECT count(*) FROM %s)", table)}
+	for _, c := range o.written() {
+		if c.affinity() == "integer" {
+			parts = append(parts, fmt.Sprintf("(SELECT sum(%s) FROM %s)", plain(c.name), table))
+		} else if !c.hidden {
+			parts = append(parts, fmt.Sprintf("(SELECT sum(length(%s)) FROM %s)", plain(c.name), table))
+		}
+	}
+	return parts
+}
+
+// unique leaves out what came before.
+func unique(texts []string) []string {
+	var all []string
+	for _, text := range texts {
+		if !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// written are the columns that a statement gives values which depend on its
+// arguments and the data alone.
+func (o *statement) written() []*column {
+	if o.verb == "UPDATE" {
+		return o.assigned()
+	}
+	var all []*column
+	for _, u := range o.guess.all {
+		if u.role == insert && u.bare && u.column != nil {
+			all = append(all, u.column)
+		}
+	}
+	return all
+}
+
+// proof is a query that shows what the statement changed.
+func (o *statement) proof(ctx context.Context, s *schema) (string, error) {
+	switch {
+	case o.verb == "UPDATE":
+		return o.updated(ctx, s)
+	case o.verb == "DELETE":
+		return o.deleted(ctx, s)
+	case o.upsert():
+		return o.upserted(ctx, s)
+	}
+	return o.inserted(ctx, s)
 }
 
 // deletable is how many rows a block can delete and still find some.
-func (o *operation) deletable(rows int64) int64 {
-	if slices.ContainsFunc(o.args, func(a argument) bool { return strings.HasPrefix(a.yaml, "{seq:") }) {
+func (o *statement) deletable(rows int64) int64 {
+	if slices.ContainsFunc(o.args, func(a argument) bool {
+		return strings.HasPrefix(a.yaml, "{seq:") || strings.Contains(a.yaml, "draw: once")
+	}) {
 		return int64(float64(rows) * (1 - 2*warmUp)) // one after the other
 	}
 	if len(o.args) == 0 {
@@ -131,112 +206,3 @@ func (o *operation) deletable(rows int64) int64 {
 	o.notes = append(o.notes, "What it deletes is drawn: where it is drawn again, nothing is left to delete.")
 	return rows / 4
 }
-
-// random reports whether something is called that answers otherwise each time.
-func random(tokens []sqltext.Token) bool {
-	return slices.ContainsFunc(tokens, func(t sqltext.Token) bool {
-		return slices.ContainsFunc([]string{"random", "randomblob", "changes", "total_changes", "last_insert_rowid", "sqlite_version",
-			"sqlite_source_id"}, t.Is)
-	})
-}
-
-// clock reports whether the time is asked for.
-func clock(tokens []sqltext.Token) bool {
-	for i, t := range tokens {
-		if t.Text == "'now'" || t.Is("current_timestamp") || t.Is("current_date") || t.Is("current_time") {
-			return true
-		}
-		empty := i+2 < len(tokens) && tokens[i+1].Kind == '(' && tokens[i+2].Kind == ')'
-		if empty && slices.ContainsFunc([]string{"date", "time", "datetime", "julianday", "unixepoch", "strftime"}, t.Is) {
-			return true
-		}
-	}
-	return false
-}
-
-// doubt says why a reading query's answers cannot be compared, or adds what to
-// keep in mind.
-func (o *operation) doubt() string {
-	top := func(word string) int {
-		return slices.IndexFunc(o.tokens, func(t sqltext.Token) bool { return t.Depth == 0 && t.Is(word) })
-	}
-	from := top("FROM")
-	if from < 0 {
-		from = len(o.tokens)
-	}
-	switch {
-	case random(o.tokens):
-		return "its answer is another one each time"
-	case clock(o.tokens[:from]):
-		return "its answer depends on the clock"
-	case clock(o.tokens):
-		o.notes = append(o.notes, "It asks for the time: its answer may change from one day to the next, and then counts as wrong.")
-	}
-	if top("ORDER") < 0 && !o.aggregate() && !o.lookup() && len(o.guess.refs) > 0 {
-		o.notes = append(o.notes, "It has no ORDER BY: the order of its rows is up to SQLite, and another one counts as wrong.")
-	}
-	return ""
-}
-
-// aggregate reports whether the answer is one row made of all that are found.
-func (o *operation) aggregate() bool {
-	found, ended := false, false
-	for i, t := range o.tokens {
-		if t.Depth > 0 {
-			continue
-		}
-		for _, word := range []string{"GROUP", "HAVING", "UNION", "EXCEPT", "INTERSECT", "LIMIT", "OVER", "WITH"} {
-			if t.Is(word) {
-				return false
-			}
-		}
-		ended = ended || t.Is("FROM")
-		call := !ended && i+1 < len(o.tokens) && o.tokens[i+1].Kind == '('
-		for _, name := range []string{"count", "sum", "total", "avg", "group_concat"} {
-			found = found || call && t.Is(name)
-		}
-		if call && (t.Is("min") || t.Is("max")) {
-			found = found || o.guess.position(i+2, o.guess.match[i+1]-1) == 0
-		}
-	}
-	return found
-}
-
-// lookup reports whether the query finds at most one row, by a whole key and
-// nothing else.
-func (o *operation) lookup() bool {
-	g := o.guess
-	if len(g.refs) != 1 || slices.ContainsFunc(g.tokens, func(t sqltext.Token) bool { return t.Is("OR") }) {
-		return false
-	}
-	ands := 0
-	for _, t := range g.tokens {
-		if t.Is("AND") {
-			ands++
-		}
-	}
-	compared := map[*column]bool{}
-	for _, u := range g.all {
-		if u.role == equal && u.bare && u.function == "" && u.column != nil {
-			compared[u.column] = true
-		}
-	}
-	t := g.schema.table(g.refs[0].table)
-	return t != nil && len(compared) == ands+1 && slices.ContainsFunc(t.keys, func(key []*column) bool {
-		return len(key) == len(compared) && !slices.ContainsFunc(key, func(c *column) bool { return !compared[c] })
-	})
-}
-
-// plain quotes a name where it needs that.
-func plain(name string) string {
-	if plainName.MatchString(name) && !slices.ContainsFunc(reserved, func(word string) bool { return strings.EqualFold(word, name) }) {
-		return name
-	}
-	return quote(name)
-}
-
-var (
-	plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*$`)
-	reserved  = slices.Concat(keywords, notAlias, clauses, strings.Fields("TABLE INDEX CREATE ADD ALTER CHECK COLLATE COMMIT CONSTRAINT DEFERRABLE "+
-		"DELETE DROP ESCAPE FOREIGN INSERT INTO ISNULL NOTHING NOTNULL NULL PRIMARY REFERENCES TO TRANSACTION UNIQUE UPDATE REPLACE"))
-)

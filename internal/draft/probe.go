@@ -26,15 +26,16 @@ const (
 type probe struct {
 	data  *dataset.Data
 	cases map[string]assay.Case // by operation, that with the longest block
+	block time.Duration         // how long a block takes at most
 }
 
 // newProbe resolves the operations as the plan has them.
-func newProbe(data *dataset.Data, p *plan.Plan) (*probe, error) {
+func newProbe(data *dataset.Data, p *plan.Plan, block time.Duration) (*probe, error) {
 	cases, err := p.Expand([]string{drivers[0]})
 	if err != nil {
 		return nil, err
 	}
-	b := &probe{data: data, cases: map[string]assay.Case{}}
+	b := &probe{data: data, cases: map[string]assay.Case{}, block: block}
 	for _, c := range cases {
 		if known, ok := b.cases[c.Cell.Operation]; !ok || known.Operation.Count < c.Operation.Count {
 			b.cases[c.Cell.Operation] = c
@@ -48,14 +49,9 @@ func newProbe(data *dataset.Data, p *plan.Plan) (*probe, error) {
 func (b *probe) learn(ctx context.Context, timeout time.Duration, o *operation) error {
 	limited, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
-	op := b.cases[o.name].Operation
-	learn := b.reads
-	if op.Changes {
-		learn = b.changes
-	}
-	err := learn(limited, o, op)
+	err := b.run(limited, o, b.cases[o.name].Operation, timeout/2)
 	if limited.Err() != nil && ctx.Err() == nil {
-		err = fmt.Errorf("it takes longer than %s on a copy of the database", timeout)
+		err = fmt.Errorf("it takes longer than %s on a copy of the database", timeout.Round(time.Millisecond))
 	}
 	if err != nil && ctx.Err() == nil {
 		o.leftOut = err.Error()
@@ -64,101 +60,99 @@ func (b *probe) learn(ctx context.Context, timeout time.Duration, o *operation) 
 	return err
 }
 
-// reads runs a query that changes nothing.
-func (b *probe) reads(ctx context.Context, o *operation, op assay.Operation) error {
-	op, err := b.data.Resolve(ctx, op)
+// run does an operation a few times to learn its types and its time, and then as
+// often as time allows to learn whether its rows stay the same.
+func (b *probe) run(ctx context.Context, o *operation, op assay.Operation, limit time.Duration) error {
+	op, err := b.resolve(ctx, o, op)
 	if err != nil {
 		return err
 	}
-	o.returns = typeNames(op.Steps[0].Returns)
-	trace, err := b.data.Trace(ctx, op, traceLength)
+	for _, st := range o.steps {
+		st.sure = st.aggregate() || st.lookup() || st.changes() && st.verb != "UPDATE"
+	}
+	length := traceLength
+	if o.changes() {
+		length = op.Count + op.Count/10 + 1
+	}
+	trace, err := b.data.Trace(ctx, op, length)
 	if err != nil {
 		return err
 	}
-	sample, err := b.data.Expect(ctx, op, trace, 0, tried)
+	found, err := b.data.Try(ctx, op, trace, tried, limit)
 	if err != nil {
 		return err
 	}
-	if sample.Rows == 0 {
-		o.notes = append(o.notes, fmt.Sprintf("None of %d tries found a row: correct the arguments.", tried))
-	}
-	o.sure = o.aggregate() || o.lookup()
-	o.rows = b.always(ctx, o, op, trace, int(sample.Rows/tried))
-	return ctx.Err()
-}
-
-// always returns the number of rows if the whole trace has it, and otherwise
-// -1, also where finding out takes long.
-func (b *probe) always(ctx context.Context, o *operation, op assay.Operation, trace *dataset.Trace, rows int) int {
-	count := traceLength
-	switch {
-	case rows == 0:
-		return -1
-	case o.sure || len(o.args) == 0:
-		count = tried // what is true of some is true of all
-	case o.scanned > 0 || rows > answered/traceLength:
-		return -1
-	}
-	op = withRows(op, rows)
-	for _, n := range []int{tried, count} {
-		if _, err := b.data.Expect(ctx, op, trace, 0, n); err != nil {
-			return -1
+	each := found.Took / time.Duration(max(1, found.Times))
+	if o.repeats(found) && time.Duration(length)*each <= limit {
+		if found, err = b.data.Try(ctx, op, trace, length, limit); err != nil {
+			return err
 		}
 	}
-	return rows
+	o.pace(each, b.block)
+	o.conclude(found, found.Times == length)
+	return nil
 }
 
-// changes plays a whole block of a query that changes data, with what comes
-// before it to warm up.
-func (b *probe) changes(ctx context.Context, o *operation, op assay.Operation) error {
+// repeats reports whether it is worth while to do the operation as often as a run
+// does: to see what a whole block changes, or whether rows that were the same stay
+// the same.
+func (o *operation) repeats(found dataset.Tried) bool {
+	if o.changes() {
+		return true
+	}
+	return !slices.ContainsFunc(o.steps, func(st *statement) bool {
+		rows := found.Steps[slices.Index(o.steps, st)]
+		return st.scanned > 0 || rows.Min != rows.Max || rows.Max > answered/traceLength
+	})
+}
+
+// resolve finds the types of the answers. A check that fails is left out.
+func (b *probe) resolve(ctx context.Context, o *operation, op assay.Operation) (assay.Operation, error) {
 	resolved, err := b.data.Resolve(ctx, op)
 	if err != nil && op.Check != nil {
 		o.check, op.Check = "", nil // it may be what fails
 		resolved, err = b.data.Resolve(ctx, op)
 	}
 	if err != nil {
-		return err
+		return op, err
 	}
-	op = resolved
-	if op.Steps[0].Query {
-		o.returns = typeNames(op.Steps[0].Returns)
-	}
-	if op.Check != nil {
-		o.checked = typeNames(op.Check.Returns)
-	}
-	o.sure = o.verb != "UPDATE" || o.lookup()
-	length := op.Count + op.Count/10 + 1
-	trace, err := b.data.Trace(ctx, op, length)
-	if err != nil {
-		return err
-	}
-	if _, err := b.data.Expect(ctx, op, trace, length, 0); err != nil {
-		return err
-	}
-	for _, rows := range []int{1, max(2, o.guess.valueRows())} {
-		if _, err := b.data.Expect(ctx, withRows(op, rows), trace, length, 0); err == nil {
-			o.rows = rows
-			return nil
+	for i, step := range resolved.Steps {
+		if step.Query {
+			o.steps[i].returns = typeNames(step.Returns)
 		}
 	}
-	return ctx.Err()
+	if resolved.Check != nil {
+		o.checked = typeNames(resolved.Check.Returns)
+	}
+	return resolved, nil
+}
+
+// conclude takes over the rows that were the same each time, and says where none
+// was found.
+func (o *operation) conclude(found dataset.Tried, all bool) {
+	for i, st := range o.steps {
+		rows := found.Steps[i]
+		if rows.Found == 0 && (len(st.args) > 0 || st.changes()) {
+			st.notes = append(st.notes, fmt.Sprintf("None of %d tries %s a row: correct the arguments.",
+				found.Times, map[bool]string{false: "found", true: "changed"}[st.changes()]))
+		}
+		inserts := st.verb == "INSERT" && !st.upsert()
+		certain := all || inserts || !st.changes() && (st.sure || len(st.args) == 0)
+		if rows.Min == rows.Max && rows.Min > 0 && certain {
+			st.rows = int(rows.Min)
+		}
+	}
 }
 
 // valueRows counts the rows of VALUES.
-func (g *guesser) valueRows() int {
+func (a *analysis) valueRows() int {
 	rows := 0
-	for i, t := range g.tokens {
-		if t.Kind == '(' && g.group[i] == -1 && g.clause(i) == "VALUES" {
+	for i, t := range a.tokens {
+		if t.Kind == '(' && a.group[i] == -1 && a.clause(i) == "VALUES" {
 			rows++
 		}
 	}
 	return rows
-}
-
-func withRows(op assay.Operation, rows int) assay.Operation {
-	op.Steps = slices.Clone(op.Steps)
-	op.Steps[0].Rows = rows
-	return op
 }
 
 func typeNames(types []assay.Type) []string {

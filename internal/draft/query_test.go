@@ -18,11 +18,11 @@ func TestSplit(t *testing.T) {
 	}
 	var got []string
 	for _, q := range all {
-		got = append(got, fmt.Sprintf("%d %s: %s", q.line, q.name, q.sql))
+		got = append(got, fmt.Sprintf("%d %s: %s", q.line, q.name, q.queries[0].sql))
 	}
 	want := []string{
-		"3 the-first: SELECT 1", "5 select-1: SELECT 2", "8 GetUser: SELECT 3", "10 users-by-mail: SELECT ';' FROM [a;b]",
-		"14 insert-t-1: WITH x AS (SELECT 1) INSERT INTO main.t SELECT * FROM x", "16 GetUser-2: UPDATE OR IGNORE t SET a = 1",
+		"3 of-all: SELECT 1", "5 select-1: SELECT 2", "8 GetUser: SELECT 3", "10 users-by-mail: SELECT ';' FROM [a;b]",
+		"14 far: WITH x AS (SELECT 1) INSERT INTO main.t SELECT * FROM x", "16 GetUser-2: UPDATE OR IGNORE t SET a = 1",
 		"18 delete-t-1: DELETE FROM t", "18 select-2: SELECT 4",
 	}
 	if !reflect.DeepEqual(got, want) {
@@ -58,7 +58,7 @@ func TestRewrite(t *testing.T) {
 // arguments the plan counts alike, and whose SQL is in the plan what it was.
 func FuzzSplit(f *testing.F) {
 	for _, text := range []string{"-- name: a\nSELECT ?2, :a, '\t', ?;SELECT 1", "CREATE TRIGGER t BEGIN SELECT 1; END;VALUES (@x)",
-		"SELECT ' \n  x\n\n' ;", "SELECT \"{{\", [\x00]", "SELECT 'a: b # c', `\\x`"} {
+		"BEGIN; SELECT ?;-- x\nDELETE FROM t WHERE a = ?; COMMIT", "BEGIN; BEGIN; END; ROLLBACK; SAVEPOINT a", "SELECT ' \n  x\n\n' ;", "SELECT \"{{\", [\x00]", "SELECT 'a: b # c', `\\x`"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -72,8 +72,10 @@ func FuzzSplit(f *testing.F) {
 				t.Fatalf("name %q twice, or line %d", q.name, q.line)
 			}
 			names[q.name] = true
-			analyse(q, &schema{}).uses()
-			if q.leftOut != "" || q.verb != "SELECT" && q.verb != "VALUES" {
+			for _, one := range q.queries {
+				analyse(one, &schema{}).uses()
+			}
+			if q.leftOut != "" || q.verb != "SELECT" && q.verb != "VALUES" && !q.transaction {
 				continue
 			}
 			inPlan(t, q)
@@ -82,13 +84,17 @@ func FuzzSplit(f *testing.F) {
 }
 
 // inPlan writes a query into a plan and reads it back.
-func inPlan(t *testing.T, q *query) {
+func inPlan(t *testing.T, s *script) {
 	t.Helper()
 	d := document{name: "fuzz", file: "f.db", header: map[string]string{"page_size": "4096", "auto_vacuum": "none", "encoding": "UTF-8"}}
-	for i := range q.args {
-		q.args[i].yaml, q.args[i].note = "{const: 1}", "for "+q.args[i].written
+	o := &operation{script: *s}
+	for _, q := range s.queries {
+		for i := range q.args {
+			q.args[i].yaml, q.args[i].note = "{const: 1}", "for "+q.args[i].written
+		}
+		o.steps = append(o.steps, &statement{query: q, rows: -1})
 	}
-	d.operations = []*operation{{query: q, rows: -1}}
+	d.operations = []*operation{o}
 	text := d.text()
 	p, err := plan.Decode("fuzz.yaml", []byte(text))
 	if err != nil {
@@ -101,7 +107,9 @@ func inPlan(t *testing.T, q *query) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if step := cases[0].Operation.Steps[0]; step.SQL != q.sql || len(step.Args) != len(q.args) {
-		t.Fatalf("%q with %d arguments became %q with %d", q.sql, len(q.args), step.SQL, len(step.Args))
+	for i, step := range cases[0].Operation.Steps {
+		if q := s.queries[i]; step.SQL != q.sql || len(step.Args) != len(q.args) {
+			t.Fatalf("%q with %d arguments became %q with %d", q.sql, len(q.args), step.SQL, len(step.Args))
+		}
 	}
 }

@@ -1,8 +1,10 @@
 package draft
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -19,8 +21,9 @@ type document struct {
 	header     map[string]string // what the file says of itself
 	unenforced string            // why foreign keys are not enforced; empty: they are
 	operations []*operation      // in the order of the queries, also those left out
-	statements []*query          // left out before they were looked at
+	statements []*script         // left out before they were looked at
 	mix        *mix
+	unmixed    string // why there is no mix, where it was tried
 	budget     time.Duration
 }
 
@@ -32,12 +35,17 @@ func (d *document) text() string {
 	w.line(0, "\nworkload:")
 	w.comment(2, "Copied when the plan is run, and never changed.")
 	w.line(2, "file: %s", scalar(d.file))
+	d.writeSources(w)
 	w.line(0, "\noperations:")
 	for _, o := range d.operations {
 		d.writeOperation(w, o)
 	}
-	if d.mix != nil {
+	switch {
+	case d.mix != nil:
 		d.writeMix(w)
+	case d.unmixed != "":
+		w.line(0, "")
+		w.comment(2, "A mix of them is left out: %s", d.unmixed)
 	}
 	d.writeLeftOut(w)
 	return w.String()
@@ -107,35 +115,85 @@ func (d *document) writeOperation(w *writer, o *operation) {
 		w.prefix = "  #"
 		defer func() { w.prefix = "" }()
 	}
-	runs := ""
-	if len(o.steps) > 0 {
-		runs = ". SQLite runs it so:"
+	w.comment(2, "%s, line %d%s", filepath.Base(d.options.Queries), o.line, o.runs())
+	for _, st := range o.steps {
+		for _, step := range st.steps {
+			w.line(2, "#   %s", clean(step))
+		}
 	}
-	w.comment(2, "%s, line %d%s", filepath.Base(d.options.Queries), o.line, runs)
-	for _, step := range o.steps {
-		w.line(2, "#   %s", clean(step))
-	}
-	for _, note := range o.notes {
+	for _, note := range o.allNotes() {
 		w.comment(2, "%s", note)
 	}
 	w.line(2, "%s:", scalar(o.name))
-	w.line(4, "sql: %s", sqlText(o.sql, strings.Repeat(" ", 2)))
-	if len(o.args) > 0 {
-		w.line(4, "args:")
+	if !o.transaction {
+		for _, st := range o.steps {
+			writeStatement(w, 4, "", st)
+		}
+	} else {
+		w.line(4, "steps:")
+		for _, st := range o.steps {
+			writeStatement(w, 6, "- ", st)
+		}
+		w.line(4, "transaction: 1")
 	}
-	for _, a := range o.args {
-		w.line(6, "- %s # guessed: %s", a.yaml, clean(a.note))
-	}
-	if o.rows >= 0 {
-		w.line(4, "rows: %d", o.rows)
-	}
-	if o.returns != nil {
-		w.line(4, "returns: %s", typeList(o.returns))
-	}
-	if o.changes() {
+	if o.counts != nil {
 		writeCounts(w, o.counts)
 	}
 	writeCheck(w, o.check, o.checked)
+}
+
+// runs announces the query plans.
+func (o *operation) runs() string {
+	if slices.ContainsFunc(o.steps, func(s *statement) bool { return len(s.steps) > 0 }) {
+		return ". SQLite runs it so:"
+	}
+	return ""
+}
+
+// allNotes are what a reader should know of the operation and its statements.
+func (o *operation) allNotes() []string {
+	all := slices.Clone(o.notes)
+	for _, q := range o.queries {
+		all = append(all, q.notes...)
+	}
+	return unique(all)
+}
+
+// writeStatement writes a statement with its arguments; mark begins it where it is
+// one of several steps.
+func writeStatement(w *writer, indent int, mark string, s *statement) {
+	w.line(indent, "%ssql: %s", mark, sqlText(s.sql, strings.Repeat(" ", 2+len(mark))))
+	indent += len(mark)
+	if len(s.args) > 0 {
+		w.line(indent, "args:")
+	}
+	for _, a := range s.args {
+		w.line(indent+2, "- %s # guessed: %s", a.yaml, clean(a.note))
+	}
+	if s.rows >= 0 {
+		w.line(indent, "rows: %d", s.rows)
+	}
+	if s.returns != nil {
+		w.line(indent, "returns: %s", typeList(s.returns))
+	}
+}
+
+// writeSources writes the queries that arguments are drawn from.
+func (d *document) writeSources(w *writer) {
+	var all []source
+	for _, o := range d.operations {
+		if o.leftOut == "" {
+			all = append(all, o.sources...)
+		}
+	}
+	if len(all) == 0 {
+		return
+	}
+	w.comment(2, "Queries of the data that arguments are drawn from, so that their values belong together.")
+	w.line(2, "sources:")
+	for _, s := range all {
+		w.line(4, "%s: %s", scalar(s.name), sqlText(s.sql, "  "))
+	}
 }
 
 // typeList writes types as a list; one with ? needs quotes.
@@ -188,6 +246,6 @@ func (d *document) writeLeftOut(w *writer) {
 	w.line(0, "")
 	w.comment(0, "Left out of %s:", filepath.Base(d.options.Queries))
 	for _, q := range d.statements {
-		w.comment(0, "  line %s, %s: %s", strconv.Itoa(q.line), q.verb, q.leftOut)
+		w.comment(0, "  line %s, %s: %s", strconv.Itoa(q.line), cmp.Or(q.verb, q.name), q.leftOut)
 	}
 }

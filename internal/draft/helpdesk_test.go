@@ -1,0 +1,78 @@
+package draft
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestHelpdesk drafts a plan of an application as applications are: full-text
+// search, JSON, triggers that keep tenants apart, upserts, a join table and
+// transactions. Every operation must find or change rows, and a mix must hold.
+func TestHelpdesk(t *testing.T) {
+	o := options(create(t, read(t, "testdata/helpdesk/schema.sql")), read(t, "testdata/helpdesk/queries.sql"))
+	o.Timeout, o.Total = 20*time.Second, 5*time.Minute
+	d, err := draftIn(t, t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := strings.Fields("SignIn GetSession GetTicket Inbox Comments Search BySource Labels Tagged Counts Report Between " +
+		"Close Rename SetSetting CountView AddLabel StartSession OpenTicket Reply RemoveComment app")
+	if !slices.Equal(d.Operations, want) {
+		t.Errorf("got operations %q, want %q", d.Operations, want)
+	}
+	if len(d.LeftOut) != 2 || !strings.HasPrefix(d.LeftOut[0], "AllPairs, line 80: it takes longer than ") ||
+		!strings.HasPrefix(d.LeftOut[1], "Forgotten, line 77: it does not compile: SQL logic error: no such column: nickname") {
+		t.Errorf("left out %q, want the query without an end and the one that does not compile", d.LeftOut)
+	}
+	if strings.Contains(d.Text, "None of ") {
+		t.Errorf("an operation finds or changes nothing:\n%s", d.Text)
+	}
+	if n := strings.Count(d.Text, "    foreign_keys: on\n"); n != 2 {
+		t.Errorf("foreign keys are enforced in %d profiles, want 2", n)
+	}
+	all := expanded(t, d)
+	for name, steps := range map[string]int{"OpenTicket": 3, "Reply": 3, "Close": 1} {
+		op := all[name]
+		if len(op.Steps) != steps || op.Transaction != min(1, steps-1) {
+			t.Errorf("%s has %d steps and transaction %d, want %d steps", name, len(op.Steps), op.Transaction, steps)
+		}
+	}
+	if reply := all["Reply"]; len(reply.Steps) == 3 {
+		ticket := reply.Steps[0].Args[0]
+		for _, step := range reply.Steps[1:] {
+			if step.Args[0] != ticket {
+				t.Errorf("the ticket of a later step is drawn by %+v, want %+v", step.Args[0], ticket)
+			}
+		}
+	}
+	if parts := len(all["app"].Parts); parts != 19 {
+		t.Errorf("the mix has %d operations, want 19: all but the scan and the deletion", parts)
+	}
+}
+
+// Blocks of slow operations are short, and all queries together have a time limit.
+func TestSlowQueries(t *testing.T) {
+	const slow = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000) SELECT count(*) FROM n WHERE i > ?1"
+	o := options(create(t, "CREATE TABLE item (id INTEGER PRIMARY KEY); INSERT INTO item VALUES (1), (2)"), "-- name: slow\n"+slow)
+	o.Block = 10 * time.Millisecond
+	d, err := draftIn(t, t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := expanded(t, d)["slow"].Count; got != minBlock {
+		t.Errorf("a block of slow operations has %d of them, want %d", got, minBlock)
+	}
+	o.SQL, o.Total = "SELECT id FROM item WHERE id = ?;\n"+strings.Repeat(strings.Replace(slow, "100000", "1e12", 1)+";\n", 20), 3*time.Second
+	began := time.Now()
+	if d, err = draftIn(t, t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	if took := time.Since(began); took > 30*time.Second {
+		t.Errorf("20 queries without an end took %s, want about the 3s for all", took)
+	}
+	if len(d.LeftOut) != 20 || !strings.HasSuffix(d.LeftOut[19], "the queries together take longer than 3s on a copy of the database") {
+		t.Errorf("left out %q, want 20 queries, the last for the time of all", d.LeftOut)
+	}
+}

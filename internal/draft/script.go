@@ -1,0 +1,238 @@
+package draft
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"assay/internal/plan/sqltext"
+)
+
+// script is what becomes one operation: a statement, or those between BEGIN and
+// COMMIT.
+type script struct {
+	name        string
+	line        int // of its first word
+	queries     []*query
+	transaction bool
+	verb        string // of what is left out before it is understood
+	leftOut     string // why it is not measured
+	notes       []string
+}
+
+// split finds the operations of a file of queries. Those that cannot be part of a
+// plan say why in leftOut.
+func split(text string) ([]*script, error) {
+	text = strings.ReplaceAll(strings.TrimPrefix(text, "\ufeff"), "\r\n", "\n")
+	if !utf8.ValidString(text) {
+		return nil, errors.New("it is not UTF-8 text")
+	}
+	tokens, whole := sqltext.Scan(text)
+	if !whole {
+		end := 0
+		if len(tokens) > 0 {
+			end = tokens[len(tokens)-1].To
+		}
+		return nil, fmt.Errorf("behind line %d is a quote or a comment without an end", lineOf(text, end))
+	}
+	var s splitter
+	before := 0 // end of the statement before
+	for _, tokens := range sqltext.Statements(tokens) {
+		from, to := tokens[0].From, tokens[len(tokens)-1].To
+		q := &query{line: lineOf(text, from), verb: sqltext.Verb(tokens), name: nameAbove(text[before:from], before > 0)}
+		q.rewrite(text[from:to])
+		before = to
+		s.add(q)
+	}
+	s.end("it has no COMMIT")
+	nameAll(s.all)
+	return s.all, nil
+}
+
+func lineOf(text string, offset int) int { return 1 + strings.Count(text[:offset], "\n") }
+
+// splitter groups statements into operations.
+type splitter struct {
+	all  []*script
+	open *script // a transaction that has begun
+}
+
+func (s *splitter) add(q *query) {
+	switch q.verb {
+	case "BEGIN":
+		s.end("it has no COMMIT")
+		s.open = &script{name: q.name, line: q.line, verb: q.verb, transaction: true}
+	case "COMMIT", "END":
+		if s.open == nil {
+			s.alone(q)
+			return
+		}
+		s.end("")
+	case "ROLLBACK":
+		if s.open == nil {
+			s.alone(q)
+			return
+		}
+		s.end("it ends with ROLLBACK, and leaves nothing to measure")
+	default:
+		if s.open == nil {
+			s.alone(q)
+			return
+		}
+		if s.open.name == "" {
+			s.open.name = q.name
+		}
+		s.open.queries = append(s.open.queries, q)
+		if why := unsupported(q); why != "" && s.open.leftOut == "" {
+			s.open.leftOut = fmt.Sprintf("%s in line %d: %s", q.verb, q.line, why)
+		}
+	}
+}
+
+// alone adds a statement that is an operation by itself.
+func (s *splitter) alone(q *query) {
+	s.all = append(s.all, &script{name: q.name, line: q.line, verb: q.verb, queries: []*query{q}, leftOut: unsupported(q)})
+}
+
+// end ends the transaction that is open; why says what is wrong with it.
+func (s *splitter) end(why string) {
+	if s.open == nil {
+		return
+	}
+	if s.open.leftOut == "" {
+		s.open.leftOut = why
+	}
+	if len(s.open.queries) == 0 && s.open.leftOut == "" {
+		s.open.leftOut = "there is no statement in it"
+	}
+	s.all = append(s.all, s.open)
+	s.open = nil
+}
+
+// unsupported says why a statement cannot be an operation of a plan.
+func unsupported(q *query) string {
+	switch q.verb {
+	case "COMMIT", "END", "ROLLBACK":
+		return "no BEGIN is before it"
+	case "SAVEPOINT", "RELEASE":
+		return "a plan has no savepoints: BEGIN and COMMIT make one operation"
+	case "ATTACH", "DETACH":
+		return "a plan measures one file"
+	case "PRAGMA":
+		return "settings belong into the profiles"
+	case "CREATE", "DROP", "ALTER":
+		return "the schema stays as it is while operations are measured"
+	case "EXPLAIN", "VACUUM", "ANALYZE", "REINDEX":
+		return "only SELECT, VALUES, INSERT, UPDATE, DELETE and REPLACE are measured"
+	}
+	if strings.Contains(q.sql, "{{") {
+		return "{{ begins a template in a plan"
+	}
+	return ""
+}
+
+var nameComment = regexp.MustCompile(`(?i)^name\s*:\s*(\S+)`)
+
+// nameAbove reads a name out of the comments above a statement: what stands
+// behind "name:" in the nearest block of them, or else the nearest comment. The
+// rest of the line on which another statement ended belongs to that one.
+func nameAbove(gap string, behind bool) string {
+	lines := strings.Split(gap, "\n")
+	if behind {
+		lines = lines[1:]
+	}
+	var comment []string
+	ended := false // by an empty line
+	for _, line := range lines[:max(0, len(lines)-1)] {
+		line = strings.Trim(line, " \t\r\f;")
+		if line == "" {
+			ended = true
+			continue
+		}
+		if ended {
+			comment, ended = nil, false
+		}
+		comment = append(comment, strings.TrimSpace(strings.Trim(line, "-/*#")))
+	}
+	for _, line := range slices.Backward(comment) {
+		if named := nameComment.FindStringSubmatch(line); named != nil {
+			return slug(named[1])
+		}
+	}
+	if ended && !behind {
+		return "" // what begins a file is about all of it
+	}
+	return nearest(comment)
+}
+
+// wrapped is from where on a line of a comment seems to go on in the next one.
+const wrapped = 50
+
+// nearest is the name that the last comment gives.
+func nearest(comment []string) string {
+	for i, line := range slices.Backward(comment) {
+		continues := i > 0 && (strings.HasSuffix(comment[i-1], ",") || len(comment[i-1]) >= wrapped)
+		if name := slug(strings.ToLower(line)); name != "" && !continues {
+			return name
+		}
+	}
+	return ""
+}
+
+const longestName = 40
+
+// slug makes a name of an operation out of any text; empty where nothing is
+// left.
+func slug(text string) string {
+	words := strings.FieldsFunc(text, func(r rune) bool {
+		return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '_' || r == '-')
+	})
+	name := ""
+	for _, word := range words {
+		if name != "" && len(name)+1+len(word) > longestName {
+			break
+		}
+		name = strings.Trim(name+"-"+word, "-._")
+	}
+	return name[:min(len(name), longestName)]
+}
+
+// nameAll gives every operation a name of its own; one without gets it from its
+// verb and the first table that it names.
+func nameAll(all []*script) {
+	taken := map[string]bool{}
+	for _, s := range all {
+		taken[s.name] = true
+	}
+	used := map[string]bool{}
+	for _, s := range all {
+		base, first := s.name, 2
+		if base == "" {
+			base, first = s.about(), 1
+		}
+		if s.name == "" || used[s.name] {
+			n := first
+			for taken[fmt.Sprintf("%s-%d", base, n)] {
+				n++
+			}
+			s.name = fmt.Sprintf("%s-%d", base, n)
+		}
+		used[s.name], taken[s.name] = true, true
+	}
+}
+
+// about is a name for what has none.
+func (s *script) about() string {
+	if s.transaction {
+		return "transaction"
+	}
+	q := s.queries[0]
+	table := ""
+	if refs := references(q.tokens); len(refs) > 0 {
+		table = refs[0].table
+	}
+	return strings.TrimPrefix(slug(strings.ToLower("query "+q.verb+" "+table)), "query-")
+}
