@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 
@@ -15,8 +16,8 @@ func (a *app) newWorkerCommand() *cobra.Command {
 	var language string
 	cmd := &cobra.Command{
 		Use:   "new-worker NAME",
-		Short: "Write a worker for a new driver, which passes its tests, into this checkout of assay",
-		Long: "Write a worker for a new driver into this checkout of assay.\n\n" +
+		Short: "Write a worker for a new driver, which passes its tests, into the checkout of assay that you are in",
+		Long: "Write a worker for a new driver into the checkout of assay that you are in.\n\n" +
 			"It is a copy of a worker that passes its tests, under the new name: change what is the driver's.\n" +
 			"CONTRIBUTING.md says how.",
 		Args: arguments(cobra.ExactArgs(1)),
@@ -27,23 +28,42 @@ func (a *app) newWorkerCommand() *cobra.Command {
 			if scaffold.Example(language) == "" {
 				return usage(fmt.Errorf("--language %q: want one of %s", language, strings.Join(scaffold.Languages(), ", ")))
 			}
-			cache, err := cacheDir()
+			here, err := os.Getwd()
 			if err != nil {
 				return err
 			}
-			source, err := build.FindSource(cache)
+			checkout, err := scaffold.Checkout(here)
 			if err != nil {
 				return err
 			}
-			dir, err := scaffold.Write(source.Dir, args[0], language)
+			dir, err := scaffold.Write(checkout, args[0], language)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stdout, "%s: a copy of workers/%s under its name; change what is the driver's.\nTry it: assay check \"$(assay build %s)\"\n",
-				dir, scaffold.Example(language), filepath.Base(dir))
+			fmt.Fprintf(a.stdout, "%s: a copy of workers/%s under its name; change what is the driver's.\n%sTry it: assay check \"$(assay build %s)\"\n",
+				dir, scaffold.Example(language), sourceAdvice(checkout), filepath.Base(dir))
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&language, "language", "", "what to write it in: "+strings.Join(scaffold.Languages(), ", "))
 	return cmd
+}
+
+// sourceAdvice tells how this program builds workers of a checkout, where it takes
+// another.
+func sourceAdvice(checkout string) string {
+	cache, err := cacheDir()
+	if err == nil {
+		if source, err := build.FindSource(cache); err == nil && resolved(source.Dir) == resolved(checkout) {
+			return ""
+		}
+	}
+	return "This program takes workers from elsewhere: export ASSAY_SOURCE=" + checkout + "\n"
+}
+
+func resolved(dir string) string {
+	if real, err := filepath.EvalSymlinks(dir); err == nil {
+		return real
+	}
+	return dir
 }

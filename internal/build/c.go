@@ -182,7 +182,19 @@ func execute(ctx context.Context, dir, temporary string, command ...string) (str
 		return "", context.Cause(ctx)
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s: %w\n\t%s", command[0], err, lastLines(stderr.String()))
+		return "", &commandError{command[0], stderr.String(), err}
 	}
 	return stdout.String(), nil
 }
+
+// commandError is that of a command that failed, with all that it said.
+type commandError struct {
+	command, stderr string
+	error
+}
+
+func (e *commandError) Error() string {
+	return e.command + ": " + e.error.Error() + "\n\t" + lastLines(e.stderr)
+}
+
+func (e *commandError) Unwrap() error { return e.error }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"time"
 
@@ -99,19 +100,34 @@ func installerTools(ctx context.Context, dir string) (string, error) {
 }
 
 func runInstaller(ctx context.Context, dir string) error {
-	if _, err := execute(ctx, dir, filepath.Dir(dir), filepath.Join(dir, installer), "install"); err != nil {
-		return fmt.Errorf("install what the worker needs: %w", notInstalled(err))
+	_, err := execute(ctx, dir, filepath.Dir(dir), filepath.Join(dir, installer), "install")
+	var failed *commandError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &failed) && noConnection.MatchString(failed.stderr):
+		return fmt.Errorf("install what the worker needs: %w: %w", ErrUnreachable, err)
 	}
-	return nil
+	return fmt.Errorf("install what the worker needs: %w", notInstalled(err))
 }
 
-// notInstalled drops the path and the status from what an installer says that
-// lacks something: its own words tell what to do.
+// ErrUnreachable says that an installer had no connection to what it installs from.
+var ErrUnreachable = errors.New("the registry of packages cannot be reached")
+
+// noConnection matches what pip, npm and node-gyp say then.
+var noConnection = regexp.MustCompile(`NewConnectionError|ConnectTimeoutError|ReadTimeoutError|ENOTFOUND|EAI_AGAIN|ECONNREFUSED|ECONNRESET|ENETUNREACH|ETIMEDOUT`)
+
+// NotInstalledError says in an installer's own words what this machine lacks.
+type NotInstalledError struct{ Words string }
+
+func (e *NotInstalledError) Error() string { return e.Words }
+
+// notInstalled makes one of what an installer says that lacks something.
 func notInstalled(err error) error {
 	var ended *exec.ExitError
-	if !errors.As(err, &ended) || ended.ExitCode() != process.NotInstalled {
+	var failed *commandError
+	if !errors.As(err, &ended) || ended.ExitCode() != process.NotInstalled || !errors.As(err, &failed) {
 		return err
 	}
-	_, words, _ := strings.Cut(err.Error(), "\n\t")
-	return errors.New(words)
+	return &NotInstalledError{lastLines(failed.stderr)}
 }

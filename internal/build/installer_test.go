@@ -1,9 +1,12 @@
 package build
 
 import (
+	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 )
 
@@ -85,6 +88,7 @@ func TestInstallerThatFails(t *testing.T) {
 	for name, c := range map[string]struct{ script, want string }{
 		"lacks": {"echo 'Perl is not installed: apt-get install perl' >&2; exit 69", "worker installs: Perl is not installed: apt-get install perl"},
 		"fails": {"if [ $1 = install ]; then echo 'no such package' >&2; exit 1; fi; echo tools", "worker installs: install what the worker needs: "},
+		"alone": {"if [ $1 = install ]; then echo 'npm error code ENOTFOUND' >&2; seq 50 >&2; exit 1; fi; echo tools", "worker installs: install what the worker needs: the registry of packages cannot be reached: "},
 	} {
 		s, _ := installing(t)
 		put(t, s.Dir, map[string]string{"workers/installs/build*": "#!/bin/sh\n" + c.script + "\n"})
@@ -93,9 +97,37 @@ func TestInstallerThatFails(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
+		var lacks *NotInstalledError
+		if errors.As(err, &lacks) != (name == "lacks") || errors.Is(err, ErrUnreachable) != (name == "alone") {
+			t.Errorf("%s: got %T, want it to be told from the others", name, err)
+		}
 		if name == "fails" && !strings.Contains(err.Error(), "no such package") {
 			t.Errorf("got %v, want the installer's own words in it", err)
 		}
 		checkNothingLeft(t, b)
+	}
+}
+
+// Of several processes that install the same at once, the program and the digest
+// beside it are of one of them.
+func TestInstallAtOnce(t *testing.T) {
+	for range 100 {
+		cache := t.TempDir()
+		program := filepath.Join(cache, "workers", "program")
+		put(t, cache, map[string]string{"workers/other": ""})
+		var all sync.WaitGroup
+		for i := range 4 {
+			made := filepath.Join(cache, fmt.Sprint("made", i))
+			put(t, made, map[string]string{"file": fmt.Sprint(i)})
+			all.Go(func() {
+				if err := install(made, program); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if !intact(program) {
+			t.Fatal("the digest beside the program is another one's, want its own")
+		}
 	}
 }

@@ -2,6 +2,7 @@ package build
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -124,7 +125,7 @@ func TestActiveRecord(t *testing.T) {
 // So does ActiveRecord on PostgreSQL, by symbolic links to the same files.
 func TestActiveRecordOnPostgreSQL(t *testing.T) {
 	ruby(t)
-	if _, err := cluster.Find(t.Context()); err != nil {
+	if _, err := cluster.Find(t.Context()); errors.Is(err, cluster.ErrMissing) {
 		t.Skip(err)
 	}
 	w := built(t, checkout(t), "activerecord-postgresql")
@@ -133,6 +134,21 @@ func TestActiveRecordOnPostgreSQL(t *testing.T) {
 			t.Errorf("%s: %s", result.Name, result.Detail)
 		}
 	}
+}
+
+// started is a worker. Where what it is written in is missing, the test is skipped.
+func started(t *testing.T, program string) *process.Worker {
+	t.Helper()
+	w, err := process.Start(t.Context(), program, process.Options{})
+	var ended *process.ExitError
+	if errors.As(err, &ended) && ended.Code == process.NotInstalled {
+		t.Skip(err)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(w.Kill)
+	return w
 }
 
 // node24 has workers use the Node.js that scripts/tools installs: the system's may
@@ -165,17 +181,14 @@ func TestLibraries(t *testing.T) {
 				t.Parallel() // most of the time is the interpreter's start
 			}
 			w, err := b.Build(t.Context(), Spec{Name: name})
-			if err != nil {
-				t.Skip("the registry cannot be reached, or something is not installed: ", err)
-			}
-			started, err := process.Start(t.Context(), w.Program, process.Options{})
-			if err != nil && strings.Contains(err.Error(), "exit status 69") {
+			var lacks *NotInstalledError
+			if errors.As(err, &lacks) || errors.Is(err, ErrUnreachable) {
 				t.Skip(err)
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			started.Kill()
+			started(t, w.Program).Kill()
 			for result := range workertest.Run(t.Context(), w.Program, workertest.Options{}) {
 				if known := faults[name][result.Name]; result.OK == known {
 					t.Errorf("got %s, want it to pass: %t", result, !known)

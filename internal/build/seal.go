@@ -9,6 +9,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
+
+	"assay/internal/scratch"
 )
 
 // besideSum is added to the name of a program of the cache, or of a folder with
@@ -28,34 +31,28 @@ func intact(program string) bool {
 }
 
 // install moves a finished program, or a folder with one, to its place in the
-// cache, where its digest lies already.
+// cache, where its digest lies already. Of several processes that made the same,
+// the first one does: what another has made may differ, and may be run by now.
 func install(made, program string) error {
 	sum, err := sumOf(made)
 	if err != nil {
 		return fmt.Errorf("move the program to the cache: %w", err)
 	}
-	if isFolder(program) {
-		if intact(program) {
-			return nil // another process was faster
-		}
-		err = os.RemoveAll(program)
-	}
-	if err == nil {
-		err = os.WriteFile(program+besideSum, []byte(sum), 0o644)
-	}
+	lock, err := scratch.Lock(filepath.Join(filepath.Dir(filepath.Dir(program)), "installing.lock"), syscall.LOCK_EX)
 	if err != nil {
+		return fmt.Errorf("lock the cache: %w", err)
+	}
+	defer lock.Close()
+	if intact(program) {
+		return nil
+	}
+	if err := errors.Join(os.RemoveAll(program), os.WriteFile(program+besideSum, []byte(sum), 0o644)); err != nil {
 		return fmt.Errorf("move the program to the cache: %w", err)
 	}
-	// A folder does not take the place of one that another process put there since.
-	if err := os.Rename(made, program); err != nil && !isFolder(program) {
+	if err := os.Rename(made, program); err != nil {
 		return fmt.Errorf("move the program to the cache: %w", err)
 	}
 	return nil
-}
-
-func isFolder(path string) bool {
-	info, err := os.Lstat(path)
-	return err == nil && info.IsDir()
 }
 
 // sumOf digests a file, or the names, kinds and contents of all that a folder

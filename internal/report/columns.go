@@ -154,12 +154,17 @@ func verdictCell(t *analysis.Table, r *analysis.Row) string {
 	return "-"
 }
 
-// loopCell shows the share of the figure that is the worker's own loop.
+// loopCell shows the share of the figure that is the worker's own loop, which one
+// client measures: several ones also wait for each other in it.
 func loopCell(r *analysis.Row) string {
 	if r.LoopShare() == 0 {
 		return "-"
 	}
-	return wording.Digits(100*r.LoopShare()) + " %"
+	share := wording.Digits(100*r.LoopShare()) + " %"
+	if r.Cell.Clients > 1 {
+		return ">= " + share
+	}
+	return share
 }
 
 // rankCell shows the rank of rows that have one.

@@ -62,7 +62,7 @@ func trialWords(d analysis.Doubt) (evidence, advice string) {
 		return fmt.Sprintf("the total time per operation is %s times that of the median window", wording.Digits(d.Factor)),
 			"look for checkpoints, compactions or collections; the figure includes them"
 	case analysis.OwnLoop:
-		return wording.Digits(100*d.Share) + " % of the figure is the worker's own loop, not the driver",
+		return "at least " + wording.Digits(100*d.Share) + " % of the figure is the worker's own loop, not the driver",
 			"compare drivers of other languages by operations that take longer"
 	}
 	return "", ""

@@ -4,6 +4,7 @@ package runner
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -81,7 +82,7 @@ func TestRailsOperations(t *testing.T) {
 }
 
 func TestRailsOnPostgreSQL(t *testing.T) {
-	if _, err := cluster.Find(t.Context()); err != nil {
+	if _, err := cluster.Find(t.Context()); errors.Is(err, cluster.ErrMissing) {
 		t.Skip(err)
 	}
 	config, trials := rails(t, "activerecord-postgresql", map[string][]string{"profile": {"postgresql-async"}})

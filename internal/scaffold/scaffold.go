@@ -42,15 +42,24 @@ func Languages() []string {
 // there is none.
 func Example(language string) string { return examples[language].name }
 
+// Checkout is the checkout of assay that a folder lies in.
+func Checkout(dir string) (string, error) {
+	for at := dir; ; at = filepath.Dir(at) {
+		if info, err := os.Stat(filepath.Join(at, "workers", "lib")); err == nil && info.IsDir() {
+			return at, nil
+		}
+		if at == filepath.Dir(at) {
+			return "", fmt.Errorf("%s is in no checkout of assay, which a new worker is written into: change into one", dir)
+		}
+	}
+}
+
 // Write makes workers/NAME in a checkout of assay and returns its folder. It
 // changes nothing that is there.
 func Write(checkout, name, language string) (string, error) {
 	e, ok := examples[language]
 	if !ok {
 		return "", fmt.Errorf("language %q: want one of %s", language, strings.Join(Languages(), ", "))
-	}
-	if _, err := os.Stat(filepath.Join(checkout, "workers", "lib")); err != nil {
-		return "", fmt.Errorf("%s is no checkout of assay, which a new worker is written into: %w", checkout, err)
 	}
 	dir := filepath.Join(checkout, "workers", name)
 	if err := os.Mkdir(dir, 0o755); err != nil {

@@ -48,13 +48,12 @@ func TestWrite(t *testing.T) {
 	}
 }
 
-// What is there is never changed, and a folder that is no checkout is told from one.
+// What is there is never changed.
 func TestWriteRefuses(t *testing.T) {
 	dir := checkout(t)
 	for name, c := range map[string]struct{ dir, name, language, want string }{
 		"a worker that is there": {dir, "apsw", "python", "file exists"},
 		"another language":       {dir, "fresh", "perl", `language "perl": want one of go, node, python`},
-		"no checkout":            {t.TempDir(), "fresh", "python", "is no checkout of assay"},
 	} {
 		if _, err := Write(c.dir, c.name, c.language); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
@@ -62,5 +61,22 @@ func TestWriteRefuses(t *testing.T) {
 	}
 	if _, err := os.Stat(filepath.Join(dir, "workers", "fresh")); err == nil {
 		t.Error("a folder is left of a worker that was refused")
+	}
+}
+
+// A checkout is found from any folder in it.
+func TestCheckout(t *testing.T) {
+	dir := checkout(t)
+	inside := filepath.Join(dir, "docs", "pictures")
+	if err := os.MkdirAll(inside, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for _, from := range []string{dir, inside} {
+		if got, err := Checkout(from); err != nil || got != dir {
+			t.Errorf("from %s: got %q, %v, want %s", from, got, err, dir)
+		}
+	}
+	if got, err := Checkout(t.TempDir()); err == nil || !strings.Contains(err.Error(), "is in no checkout of assay") {
+		t.Errorf("outside: got %q, %v, want an error", got, err)
 	}
 }

@@ -3,7 +3,7 @@
 require "active_record/connection_adapters/postgresql_adapter"
 
 # PostgreSQL as ActiveRecord reaches it: a server that assay has started. It runs
-# calls; of SQL, changes, and queries without arguments.
+# calls, and SQL without arguments.
 class PostgreSQLDriver
   include Pool
 
@@ -35,17 +35,15 @@ class PostgreSQLDriver
   def rows(connection, sql) = connection.select_rows(sql)
 
   def statement(connection, sql, _policy, query)
-    return ->(args) { connection.exec_update(sql, "change", bound(args)) } unless query
-
-    lambda do |args|
-      Protocol.unsupported("this worker's SQL has no arguments") unless args.empty?
-      connection.select_rows(sql)
-    end
+    query ? ->(_args) { connection.select_rows(sql) } : ->(_args) { connection.exec_update(sql, "change") }
   end
 
   def begins = "BEGIN"
 
-  def query_plan(connection, sql, _arguments) = connection.select_values("EXPLAIN (COSTS OFF) #{sql}").join("\n")
+  def query_plan(connection, sql, arguments)
+    Protocol.unsupported("this worker's SQL has no arguments") unless arguments.empty?
+    connection.select_values("EXPLAIN (COSTS OFF) #{sql}").join("\n")
+  end
 
   # What PostgreSQL says may be tried again.
   def busy?(error)

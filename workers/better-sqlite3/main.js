@@ -23,6 +23,8 @@ serve({
     return (args) => run(prepared, args);
   },
 
+  columns: (connection, sql) => connection.prepare(sql).columns().map((column) => column.name),
+
   stored(connection, sql) {
     const prepared = connection.prepare(sql).raw(true).safeIntegers(true);
     const arrange = bound(sql);

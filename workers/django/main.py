@@ -43,8 +43,7 @@ class Django(assay_worker.Driver):
         source.connection.backup(target.connection)
 
     def code(self, error):
-        cause = error.__cause__ or error
-        return getattr(cause, "sqlite_errorcode", 5 if "locked" in str(cause) else 0) & 0xFF
+        return assay_worker.sqlite3_code(error.__cause__ or error)
 
 
 assay_worker.main(Django())

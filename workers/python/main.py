@@ -42,7 +42,7 @@ class Sqlite3(assay_worker.Driver):
         source.backup(target)
 
     def code(self, error):
-        return getattr(error, "sqlite_errorcode", 5 if "locked" in str(error) else 0) & 0xFF
+        return assay_worker.sqlite3_code(error)
 
 
 assay_worker.main(Sqlite3())

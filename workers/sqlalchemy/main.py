@@ -42,8 +42,7 @@ class SQLAlchemy(assay_worker.Driver):
         source.connection.driver_connection.backup(target.connection.driver_connection)
 
     def code(self, error):
-        cause = getattr(error, "orig", error)
-        return getattr(cause, "sqlite_errorcode", 5 if "locked" in str(cause) else 0) & 0xFF
+        return assay_worker.sqlite3_code(getattr(error, "orig", error))
 
 
 assay_worker.main(SQLAlchemy())

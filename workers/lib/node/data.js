@@ -128,13 +128,29 @@ function cpuNanos() {
   return (cpu.user + cpu.system) * 1000;
 }
 
-// counters says what the process used so far.
+let ownReads = 0; // bytes of /proc that were read so far
+
+// counters says what the process used so far. What reading it takes is left out: of
+// the bytes read, and of the time by its order, here last and in since first.
 function counters() {
-  const io = proc("io");
+  return Object.assign(system(), { cpu_ns: cpuNanos() });
+}
+
+// since says what was used since.
+function since(before) {
+  const cpu = cpuNanos();
+  const after = Object.assign(system(), { cpu_ns: cpu });
+  const used = {};
+  for (const name in after) used[name] = name === "peak_bytes" ? after[name] : after[name] - before[name];
+  return used;
+}
+
+function system() {
   const status = proc("status");
+  const reads = ownReads; // before the other file: what reading it adds, it does not show yet
+  const io = proc("io");
   return {
-    cpu_ns: cpuNanos(),
-    read_bytes: io.rchar || 0,
+    read_bytes: (io.rchar ?? reads) - reads,
     fetched_bytes: io.read_bytes || 0,
     written_bytes: io.write_bytes || 0,
     switches: (status.voluntary_ctxt_switches || 0) + (status.nonvoluntary_ctxt_switches || 0),
@@ -142,24 +158,18 @@ function counters() {
   };
 }
 
-// since says what was used since, without what it takes to read it.
-function since(before) {
-  const cpu = cpuNanos();
-  const after = Object.assign(counters(), { cpu_ns: cpu });
-  const used = {};
-  for (const name in after) used[name] = name === "peak_bytes" ? after[name] : after[name] - before[name];
-  return used;
-}
-
 function proc(name) {
   const numbers = {};
+  let text;
   try {
-    for (const line of fs.readFileSync(`/proc/self/${name}`, "utf8").split("\n")) {
-      const found = line.match(/^(\w+):\s+(\d+)/);
-      if (found) numbers[found[1]] = Number(found[2]);
-    }
+    text = fs.readFileSync(`/proc/self/${name}`);
   } catch {
-    // no Linux
+    return numbers; // no Linux
+  }
+  ownReads += text.length;
+  for (const line of text.toString().split("\n")) {
+    const found = line.match(/^(\w+):\s+(\d+)/);
+    if (found) numbers[found[1]] = Number(found[2]);
   }
   return numbers;
 }

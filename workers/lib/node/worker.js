@@ -10,6 +10,7 @@
 //                          a function of an array of arguments, which returns the
 //                          rows of a query, or the number of rows changed
 //   execute(connection, sql) runs SQL without arguments, and drops its answer
+//   columns(connection, sql) the names of the columns of its rows, in order
 //   stored(connection, sql) a function of an array of arguments, which returns rows
 //                          as arrays, with a BigInt for every integer
 //   code(error)            SQLite's primary result code; 0 where it is not SQLite's
@@ -356,7 +357,8 @@ class Operation {
     const policy = this.spec.statement || "once";
     const statement = (sql, query) => this.worker.driver.statement(connection, sql, policy, query);
     const control = this.size ? ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"].map((sql) => statement(sql, false)) : [];
-    return this.unitOf(this.steps.map((step) => statement(step.sql, step.query)), control);
+    const runs = this.steps.map((step) => statement(step.sql, step.query));
+    return { connection, runs, unit: this.unitOf(runs, control) };
   }
 
   // null runs one unit by statements that do nothing, and answer as expected.
@@ -378,7 +380,7 @@ class Operation {
   // client returns what runs one unit for a client. Clients take turns, and so do the
   // connections where there are fewer of them.
   client(number) {
-    return this.compiled[number % this.compiled.length];
+    return this.compiled[number % this.compiled.length].unit;
   }
 
   all(steps, position) {
@@ -410,15 +412,14 @@ class Operation {
 
   verify(start, count) {
     invalid(start < 0 || count < 0, `verify of ${count} positions from ${start} on`);
-    return this.answers(this.storing(0), start, count);
+    this.needsAnswers();
+    const runs = this.steps.map((step) => this.worker.driver.stored(this.connections[0], step.sql));
+    return this.answers(runs, start, count);
   }
 
-  // storing has what runs the steps on a client's connection, with values as they
-  // are stored.
-  storing(client) {
+  needsAnswers() {
     const answers = this.steps.some((step) => step.query);
     if (this.spec.changes || !answers) refuse("unsupported", "this operation changes data or returns no rows");
-    return this.steps.map((step) => this.worker.driver.stored(this.connections[client % this.connections.length], step.sql));
   }
 
   answers(runs, start, count) {
@@ -432,11 +433,24 @@ class Operation {
     return { digest, rows: found.reduce((sum, one) => sum + one.rows, 0) };
   }
 
-  // teller is a client that returns the digest of its answer, too.
+  // teller is a client that returns the digest of its answer, too: of the statements
+  // that it is measured with, whose rows are objects.
   teller(number) {
-    const runs = this.storing(number);
-    return (position) => this.answers(runs, position, 1);
+    this.needsAnswers();
+    const { connection, runs } = this.compiled[number % this.compiled.length];
+    const told = this.steps.map((step, i) => {
+      if (!step.query) return null;
+      const names = this.worker.driver.columns(connection, step.sql);
+      return (args) => runs[i](args).map((row) => names.map((name, n) => shown(row[name], (step.returns || [])[n])));
+    });
+    return (position) => this.answers(told, position, 1);
   }
+}
+
+// shown is a value as drivers show it, for a digest: a number stands for an integer
+// too, rounded where it is too large.
+function shown(value, declared = "") {
+  return Number.isInteger(value) && /^(int|bool)/.test(declared) ? BigInt(value) : value;
 }
 
 // Mix runs other operations, as its trace says. They check their own rows.

@@ -55,6 +55,16 @@ class Driver:
         raise NotImplementedError
 
 
+# SQLite's own texts of codes, which errors of the module sqlite3 have before Python 3.11.
+MESSAGES = {"database is locked": 5, "database table is locked": 6, "database schema is locked": 6, "attempt to write a readonly database": READONLY}
+
+
+def sqlite3_code(error):
+    """SQLite's primary result code of an error of the module sqlite3."""
+    code = getattr(error, "sqlite_errorcode", None)
+    return MESSAGES.get(str(error).partition(":")[0], 0) if code is None else code & 0xFF
+
+
 class Refusal(Exception):
     """An error reply."""
 

@@ -111,33 +111,44 @@ class Histogram
   end
 end
 
-# What the process used so far.
+# What the process used so far, without what it takes to read it: that is left out of
+# the bytes read, and of the others by the order of reading.
 module Counters
   UNCOUNTED = "alloc_bytes: Ruby counts objects, not their bytes"
 
-  def self.now
-    io = proc_file("io")
+  @own_reads = 0
+
+  # now reads what reading adds to last.
+  def self.now = system.merge(own)
+
+  # since reads that first, and says what was used since.
+  def self.since(before)
+    used = own
+    used.merge(system).to_h { |name, value| [name, name == :peak_bytes ? value : value - before[name]] }
+  end
+
+  def self.add(total, counted) = total.merge!(counted) { |name, a, b| name == :peak_bytes ? [a, b].max : a + b }
+
+  def self.own
+    { allocs: GC.stat(:total_allocated_objects), alloc_bytes: 0, cpu_ns: Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond) }
+  end
+
+  def self.system
     status = proc_file("status")
-    { cpu_ns: cpu,
-      allocs: GC.stat(:total_allocated_objects), alloc_bytes: 0,
-      read_bytes: io["rchar"].to_i, fetched_bytes: io["read_bytes"].to_i, written_bytes: io["write_bytes"].to_i,
+    reads = @own_reads # before the other file: what reading it adds, it does not show yet
+    io = proc_file("io")
+    { read_bytes: io.fetch("rchar", reads).to_i - reads, fetched_bytes: io["read_bytes"].to_i, written_bytes: io["write_bytes"].to_i,
       switches: status["voluntary_ctxt_switches"].to_i + status["nonvoluntary_ctxt_switches"].to_i,
       peak_bytes: status["VmHWM"].to_i * 1024 }
   end
 
   def self.proc_file(name)
-    File.foreach("/proc/self/#{name}").to_h { |line| line.split(":", 2) }
+    text = File.binread("/proc/self/#{name}")
+    @own_reads += text.bytesize
+    text.each_line.to_h { |line| line.split(":", 2) }
   rescue SystemCallError
     {}
   end
 
-  def self.cpu = Process.clock_gettime(Process::CLOCK_PROCESS_CPUTIME_ID, :nanosecond)
-
-  # since says what was used since, without what it takes to read it.
-  def self.since(before)
-    used = cpu
-    now.merge(cpu_ns: used).to_h { |name, value| [name, name == :peak_bytes ? value : value - before[name]] }
-  end
-
-  def self.add(total, counted) = total.merge!(counted) { |name, a, b| name == :peak_bytes ? [a, b].max : a + b }
+  private_class_method :own, :system, :proc_file
 end

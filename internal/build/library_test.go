@@ -1,0 +1,170 @@
+package build
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"assay/kit/postgres/cluster"
+	"assay/kit/process"
+	"assay/kit/wire"
+)
+
+// opened is a worker of this checkout as it lies there, without its packages, with a
+// database open.
+func opened(t *testing.T, name string, request wire.Open) (*process.Worker, wire.Opened) {
+	t.Helper()
+	program, err := filepath.Abs(filepath.Join("..", "..", "workers", name, "worker"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := started(t, program)
+	var reply wire.Opened
+	ask(t, w, wire.TypeOpen, request, &reply)
+	return w, reply
+}
+
+func ask(t *testing.T, w *process.Worker, kind string, request, reply any) {
+	t.Helper()
+	if err := w.Call(t.Context(), kind, request, reply); err != nil {
+		t.Fatalf("%s: %v", kind, err)
+	}
+}
+
+// one is an operation that reads no file.
+func one(sql string) wire.Prepare {
+	step := wire.Step{SQL: sql, Query: true, Rows: 1, Returns: []string{"int"}}
+	return wire.Prepare{Operation: wire.Operation{Name: "one", Steps: []wire.Step{step}}, Clients: 1}
+}
+
+// What a worker reads to tell its counters is not among what an operation reads.
+func TestOwnReadingDoesNotCount(t *testing.T) {
+	node24(t)
+	for _, name := range []string{"python", "node-sqlite", "activerecord"} {
+		t.Run(name, func(t *testing.T) {
+			w, _ := opened(t, name, wire.Open{Path: filepath.Join(t.TempDir(), "a.db"), Readers: 1})
+			ask(t, w, wire.TypePrepare, one("SELECT 1"), nil)
+			var m wire.Measured
+			ask(t, w, wire.TypeMeasure, wire.Measure{Operation: "one", Operations: 1}, &m)
+			if m.Operations != 1 || m.Counters.CPU <= 0 || m.Counters.Read > 100 {
+				t.Errorf("an operation that reads nothing: got %+v, want it to read less than a file of /proc has", m)
+			}
+		})
+	}
+}
+
+// Clients that are measured tell what their own statements answer: numbers in
+// Node.js have no integer above 2^53, while verify reads what is stored.
+func TestToldAnswersAreTheMeasuredOnes(t *testing.T) {
+	node24(t)
+	w, _ := opened(t, "node-sqlite", wire.Open{Path: filepath.Join(t.TempDir(), "a.db"), Readers: 1})
+	for sql, errs := range map[string]int64{"SELECT 1": 0, "SELECT 9007199254740993": 1} {
+		op := one(sql)
+		op.Operation.Name = sql
+		ask(t, w, wire.TypePrepare, op, nil)
+		var stored wire.Verified
+		ask(t, w, wire.TypeVerify, wire.Verify{Operation: sql, Count: 1}, &stored)
+		var m wire.Measured
+		ask(t, w, wire.TypeMeasure, wire.Measure{Operation: sql, Operations: 1, Answers: true}, &m)
+		if alike := len(m.Digests) == 1 && m.Digests[0] == stored.Digest; m.Errors != errs || alike != (errs == 0) {
+			t.Errorf("%s: got %d errors (%s) and digests %q, stored is %s; want %d errors", sql, m.Errors, m.Error, m.Digests, stored.Digest, errs)
+		}
+	}
+}
+
+// ActiveRecord on PostgreSQL runs no SQL with arguments, and says so.
+func TestActiveRecordOnPostgreSQLWithoutArguments(t *testing.T) {
+	ruby(t)
+	programs, err := cluster.Find(t.Context())
+	if errors.Is(err, cluster.ErrMissing) {
+		t.Skip(err)
+	}
+	dir, mkErr := os.MkdirTemp("", "assay-") // short, for the socket's name
+	if err := errors.Join(err, mkErr); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	data := filepath.Join(dir, "data")
+	if err := programs.Init(t.Context(), data); err != nil {
+		t.Fatal(err)
+	}
+	server, err := programs.Start(t.Context(), cluster.Options{Data: data, Socket: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(server.Kill)
+	w, _ := opened(t, "activerecord-postgresql", wire.Open{Path: server.Socket(), Readers: 1, Writers: 1})
+	trace := filepath.Join(dir, "trace")
+	column := []byte("ASSAYCOL\x01\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00" + // one column, one row
+		"\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x38\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" +
+		"\x07\x00\x00\x00\x00\x00\x00\x00")
+	if err := os.WriteFile(trace, column, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	op := one("SELECT $1::int")
+	op.Operation.Trace, op.Operation.Steps[0].Args = trace, 1
+	var refused *wire.Error
+	if err := w.Call(t.Context(), wire.TypePrepare, op, nil); !errors.As(err, &refused) || refused.Code != wire.Unsupported {
+		t.Errorf("SQL with arguments: got %v, want unsupported", err)
+	}
+}
+
+// Errors of the module sqlite3 have no code before Python 3.11: SQLite's own texts
+// tell the codes that are needed, and nothing else does.
+func TestCodesOfPython(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip(err)
+	}
+	cmd := exec.Command(python, "-B", "-c", `
+import sqlite3, assay_worker
+coded = sqlite3.OperationalError("database is locked")
+coded.sqlite_errorcode = 261
+texts = ["database is locked", "database table is locked: t", "attempt to write a readonly database", "no such table: locked", "the file is locked"]
+print([assay_worker.sqlite3_code(e) for e in [coded] + [sqlite3.OperationalError(text) for text in texts]])
+`)
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join("..", "..", "workers", "lib", "python"))
+	if out, err := cmd.CombinedOutput(); err != nil || strings.TrimSpace(string(out)) != "[5, 5, 6, 8, 0, 0]" {
+		t.Errorf("got %s, %v, want [5, 5, 6, 8, 0, 0]", out, err)
+	}
+}
+
+// A worker that is not built yet, or has no Python that is new enough, ends as one
+// that is not installed. One that is built and lacks a module has a fault.
+func TestWhatPythonLacks(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	for _, name := range []string{"assay_start.py", "worker"} {
+		text, err := os.ReadFile(filepath.Join("..", "..", "workers", "lib", "python", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, dir, map[string]string{name + "*": string(text)})
+	}
+	old := "#!/bin/sh\nexec " + python + ` -c 'import sys; sys.version_info = (3, 9); sys.argv = ["", sys.argv[-1]]; exec(open(sys.argv[1] + "/assay_start.py").read())' "$@"` + "\n"
+	put(t, dir, map[string]string{"old*": old, "main.py": "import no_such_package\n", "build*": ""})
+	for _, c := range []struct {
+		name, python string
+		put          map[string]string
+		code         int
+		says         string
+	}{
+		{"not built", python, nil, process.NotInstalled, "No module named 'no_such_package': assay build "},
+		{"old", filepath.Join(dir, "old"), nil, process.NotInstalled, "and the worker needs 3.10: set ASSAY_PYTHON"},
+		{"built", python, map[string]string{"interpreter": python + "\n"}, 1, "No module named 'no_such_package'"},
+	} {
+		t.Setenv("ASSAY_PYTHON", c.python)
+		put(t, dir, c.put)
+		_, err := process.Start(t.Context(), filepath.Join(dir, "worker"), process.Options{})
+		var ended *process.ExitError
+		if !errors.As(err, &ended) || ended.Code != c.code || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: got %v, want exit status %d and %q", c.name, err, c.code, c.says)
+		}
+	}
+}
