@@ -58,6 +58,7 @@ func TestScripts(t *testing.T) {
 			"workers":  countWorkers,
 			"tidy":     tidy,
 			"tmpfs":    tmpfs,
+			"workflow": workflow,
 		},
 	})
 }
