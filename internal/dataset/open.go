@@ -17,7 +17,7 @@ const (
 	closedFile = "mode=ro&immutable=1&_pragma=cache_size(-16384)"
 	// privateFile is for files in a work folder. Their durability is of no
 	// interest: after a failure they are removed.
-	privateFile = "mode=rwc&_pragma=cache_size(-32768)&_pragma=synchronous(off)&_pragma=journal_mode(off)"
+	privateFile = "mode=rwc&_pragma=cache_size(-16384)&_pragma=synchronous(off)&_pragma=journal_mode(off)"
 )
 
 // uri returns a file's URI, in which a path may hold any character.

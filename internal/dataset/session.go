@@ -100,6 +100,9 @@ func (s *session) run(ctx context.Context, position int, digest, strict bool) er
 // arguments in place.
 func (s *session) each(position int, do func(st *step) error) error {
 	position %= s.trace.Rows()
+	if position%transactionOperations == 0 { // a file of a million values is large
+		s.trace.Release()
+	}
 	for i := range s.steps {
 		st := &s.steps[i]
 		for j := range st.args {
