@@ -5,34 +5,20 @@ package main
 import (
 	"context"
 	"fmt"
-	"time"
 
 	"assay/kit/handwritten"
 
 	"crawshaw.io/sqlite/sqlitex"
 )
 
-const query = "SELECT id, name, hp, attack FROM monster WHERE id = ?"
-
 func main() { handwritten.Direct(open) }
 
-func open(dsn string) (handwritten.Loop, error) {
+func open(dsn string) (handwritten.Operation[int64], error) {
 	pool, err := sqlitex.Open(dsn, 0, 1)
 	if err != nil {
 		return nil, err
 	}
-	return func(keys []int64, first int, window time.Duration) (int, time.Duration, error) {
-		start := time.Now()
-		for n := 0; ; n++ {
-			took := time.Since(start)
-			if took >= window {
-				return n, took, nil
-			}
-			if err := read(pool, keys[(first+n)%len(keys)]); err != nil {
-				return 0, 0, err
-			}
-		}
-	}, nil
+	return func(key int64) error { return read(pool, key) }, nil
 }
 
 // row is where columns are read into.
@@ -47,7 +33,7 @@ func read(pool *sqlitex.Pool, key int64) error {
 		return fmt.Errorf("the pool is closed")
 	}
 	defer pool.Put(conn)
-	stmt, err := conn.Prepare(query)
+	stmt, err := conn.Prepare(handwritten.Query)
 	if err != nil {
 		return err
 	}

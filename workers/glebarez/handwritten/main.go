@@ -8,4 +8,4 @@ import (
 	_ "github.com/glebarez/go-sqlite"
 )
 
-func main() { handwritten.Main("sqlite") }
+func main() { handwritten.SQL("sqlite") }

@@ -8,4 +8,4 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 )
 
-func main() { handwritten.Main("sqlite3") }
+func main() { handwritten.SQL("sqlite3") }

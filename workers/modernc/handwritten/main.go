@@ -8,4 +8,4 @@ import (
 	_ "modernc.org/sqlite"
 )
 
-func main() { handwritten.Main("sqlite") }
+func main() { handwritten.SQL("sqlite") }

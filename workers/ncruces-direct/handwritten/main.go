@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"time"
 
 	"assay/kit/handwritten"
 
@@ -14,27 +13,16 @@ import (
 
 func main() { handwritten.Direct(open) }
 
-func open(dsn string) (handwritten.Loop, error) {
+func open(dsn string) (handwritten.Operation[int64], error) {
 	conn, err := sqlite3.Open(dsn)
 	if err != nil {
 		return nil, err
 	}
-	stmt, _, err := conn.Prepare("SELECT id, name, hp, attack FROM monster WHERE id = ?")
+	stmt, _, err := conn.Prepare(handwritten.Query)
 	if err != nil {
 		return nil, err
 	}
-	return func(keys []int64, first int, window time.Duration) (int, time.Duration, error) {
-		start := time.Now()
-		for n := 0; ; n++ {
-			took := time.Since(start)
-			if took >= window {
-				return n, took, nil
-			}
-			if err := read(stmt, keys[(first+n)%len(keys)]); err != nil {
-				return 0, 0, err
-			}
-		}
-	}, nil
+	return func(key int64) error { return read(stmt, key) }, nil
 }
 
 // row is where columns are read into.

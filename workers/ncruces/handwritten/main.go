@@ -9,4 +9,4 @@ import (
 	_ "github.com/ncruces/go-sqlite3/embed"
 )
 
-func main() { handwritten.Main("sqlite3") }
+func main() { handwritten.SQL("sqlite3") }
