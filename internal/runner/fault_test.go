@@ -28,6 +28,7 @@ const (
 	weakens  = "weakens"  // writer-2 does not sync any more at the second read
 	forgets  = "forgets"  // the last connection is not read back
 	dies     = "dies"     // it ends at open
+	quits    = "quits"    // it ends after some windows
 	full     = "full"     // its disk is full at open
 	// fewFilesName may open few files.
 	fewFilesName = "few-files"
@@ -81,7 +82,7 @@ type faultyDatabase struct {
 	name    string
 	reads   int
 	done    bool
-	working atomic.Int64 // clients that show what they read
+	working atomic.Int64 // clients that show what they read; or how many operations were done
 }
 
 func (d *faultyDatabase) Settings(names []string) ([]wire.Connection, error) {
@@ -120,6 +121,14 @@ func (d *faultyDatabase) Prepare(op wire.Operation, trace *column.File) (kit.Ope
 		return skippingOperation{prepared, func(c kit.Client, position int) (int, error) {
 			if position == trace.Rows()-1 {
 				return 1, nil
+			}
+			return c.Do(position)
+		}}, err
+	}
+	if d.name == quits {
+		return skippingOperation{prepared, func(c kit.Client, position int) (int, error) {
+			if d.working.Add(1) > 20_000 {
+				os.Exit(3)
 			}
 			return c.Do(position)
 		}}, err

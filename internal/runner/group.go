@@ -5,6 +5,7 @@ package runner
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"assay"
@@ -67,19 +68,29 @@ func (g *group) cells() int {
 	return n
 }
 
-// operations lists the group's operations, in the plan's order, by Peer.
-func (g *group) operations() []string {
-	var peers []string
-	seen := map[string]bool{}
+// operations lists the group's operations by Peer.
+func (g *group) operations() []string { return slices.Concat(g.variants()...) }
+
+// variants lists the group's operations, those of one name together: they differ in
+// what the name does not say, such as the use of statements or a size.
+func (g *group) variants() [][]string {
+	var all [][]string
+	place, seen := map[string]int{}, map[string]bool{}
 	for _, m := range g.members {
 		for _, j := range m.jobs {
-			if peer := j.Cell.Peer(); !seen[peer] {
-				seen[peer] = true
-				peers = append(peers, peer)
+			name, peer := j.Cell.Workload+"|"+j.Cell.Operation, j.Cell.Peer()
+			i, has := place[name]
+			switch {
+			case seen[peer]:
+				continue
+			case !has:
+				i = len(all)
+				place[name], all = i, append(all, nil)
 			}
+			seen[peer], all[i] = true, append(all[i], peer)
 		}
 	}
-	return peers
+	return all
 }
 
 // job returns the member's job of an operation, nil where it has none.

@@ -30,7 +30,7 @@ func (l *windowLaunch) phases(ctx context.Context, turns []*turn) error {
 }
 
 func (l *windowLaunch) phaseWindow(ctx context.Context, t *turn, start int64) (used int64, err error) {
-	if t.trial.Outcome != assay.OK {
+	if l.ended(t) {
 		return 0, nil
 	}
 	request := wire.Measure{Operation: t.j.Cell.Peer(), Start: start, Nanos: int64(windowLength), Phases: true}

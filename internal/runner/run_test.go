@@ -5,6 +5,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -109,6 +110,53 @@ func TestWindows(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Windows of an operation's variants alternate, so that they may be compared: what
+// changes within a launch is alike for all. A variant of a few long windows has them
+// among those of the others.
+func TestVariantsAlternate(t *testing.T) {
+	b := newBench(t, header+strings.Replace(read, ", rows: 1", ", statement: [never, once], rows: 1", 1)+`  sort:
+    sql: "SELECT m.id, m.hp FROM monster m, monster n, monster o WHERE n.id <= ? AND o.id <= 10 ORDER BY m.hp, m.id LIMIT 1"
+    args: [{const: "{{n}}"}]
+    params: {n: [1, 20]}
+    rows: 1
+    returns: [int, int]
+`)
+	var order []string // of the operations that rounds are of
+	for _, a := range b.run(t) {
+		if a.window() && (len(order) == 0 || order[len(order)-1] != a.Of) {
+			order = append(order, a.Of)
+		}
+	}
+	changes, others := 0, map[string]bool{}
+	for i, of := range order {
+		if i > 0 && strings.Split(of, "|")[1] == strings.Split(order[i-1], "|")[1] {
+			changes++
+		}
+		others[of] = true
+	}
+	// Rounds are in random order: half of those of two variants are followed by the other.
+	if least := b.launches() * windowsPerLaunch / 4; len(others) != 4 || changes < least {
+		t.Errorf("of %d operations, rounds of one variant are followed by another's %d times in %d launches, want 4 operations and at least %d times: %v",
+			len(others), changes, b.launches(), least, order)
+	}
+}
+
+// Where an instance ends in a window of one variant, each cell has one trial of the
+// launch: another variant has begun.
+func TestInstanceEndsAmongVariants(t *testing.T) {
+	b := newBench(t, strings.Replace(header, "second", quits, 1)+strings.Replace(read, ", rows: 1", ", statement: [never, once], rows: 1", 1))
+	b.run(t)
+	trials := map[string]int{}
+	for _, trial := range b.trials {
+		if trial.Cell.Driver == quits {
+			trials[trial.Cell.Statement+" "+string(trial.Outcome)]++
+		}
+	}
+	if want := map[string]int{"never failed": 1, "once failed": 1}; !maps.Equal(trials, want) {
+		t.Errorf("trials %v, want %v", trials, want)
+	}
 }
 
 func TestLifeOfAnInstanceInABlock(t *testing.T) {

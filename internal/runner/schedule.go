@@ -74,7 +74,7 @@ func (r *Runner) scheduled() []schedule.Group {
 	r.assess()
 	all := make([]schedule.Group, len(r.groups))
 	for i, g := range r.groups {
-		all[i] = schedule.Group{Cost: g.cost, Launches: g.launches(), Tries: g.finished, Divisible: g.mode == assay.Windows && len(g.operations()) > 1}
+		all[i] = schedule.Group{Cost: g.cost, Launches: g.launches(), Tries: g.finished, Divisible: g.mode == assay.Windows && len(g.variants()) > 1}
 		switch {
 		case len(g.members) == 0: // nothing is left to be measured: it needs no more
 			all[i].Launches = math.MaxInt

@@ -40,13 +40,13 @@ func (r *Runner) windows(ctx context.Context, g *group, launch int) error {
 	if err := l.startAll(ctx); err != nil {
 		return err
 	}
-	peers := g.operations()
-	for _, i := range r.shuffled(len(peers)) {
+	variants := g.variants()
+	for _, i := range r.shuffled(len(variants)) {
 		if r.over() {
 			return errBudgetEnded
 		}
 		meter, before := host.Start(), l.cpu()
-		if err := l.operation(ctx, peers[i]); err != nil {
+		if err := l.operation(ctx, variants[i]); err != nil {
 			return err
 		}
 		if err := l.emit(meter.Stop(l.cpu() - before)); err != nil {
@@ -131,6 +131,10 @@ func (l *windowLaunch) giveUp(m *member, in *instance, err error) error {
 	return nil
 }
 
+// ended tells whether a turn's trial is noted already: it failed, or its instance
+// did in another turn.
+func (l *windowLaunch) ended(t *turn) bool { return l.tried[trialKey{t.j.Cell.Key(), t.twin}] }
+
 func (l *windowLaunch) note(t *assay.Trial) {
 	l.tried[trialKey{t.Cell.Key(), t.Twin}] = true
 	l.trials = append(l.trials, t)
@@ -151,35 +155,92 @@ type turn struct {
 	noPhases string
 }
 
-// operation measures one operation on all instances that have it.
-func (l *windowLaunch) operation(ctx context.Context, peer string) error {
-	turns, err := l.warmUp(ctx, peer)
-	if err != nil || len(turns) == 0 {
+// strand is a variant of an operation in a launch: as many windows on every instance
+// that has it.
+type strand struct {
+	peer    string
+	turns   []*turn
+	slowest time.Duration // operation
+	count   int           // of windows
+	first   int64         // where in the sequence of arguments it begins
+	took    time.Duration // by its windows
+}
+
+// operation measures an operation on all instances that have it. The windows of its
+// variants alternate: what changes within a launch is alike for all of them, and
+// they may be compared.
+func (l *windowLaunch) operation(ctx context.Context, variants []string) error {
+	var strands []*strand
+	for _, peer := range variants {
+		s, err := l.begin(ctx, peer)
+		if err != nil {
+			return err
+		}
+		if len(s.turns) > 0 {
+			strands = append(strands, s)
+		}
+	}
+	if err := l.alternate(ctx, strands); err != nil {
 		return err
 	}
-	slowest := time.Duration(0)
-	for _, t := range turns {
-		slowest = max(slowest, t.each)
-	}
-	length := windowLengthOf(slowest, turns[0].j.Operation.Transaction)
-	count := l.r.windowCount(l.g, peer, length)
-	l.enterSequence(turns[0].j)
-	first := l.g.sequences[peer]
-	began := time.Now()
-	for range count {
-		if err := l.round(ctx, turns, l.window); err != nil {
+	for _, s := range strands {
+		if err := l.end(ctx, s); err != nil {
 			return err
 		}
 	}
-	l.g.recordWindows(peer, count, time.Since(began))
-	s, err := l.r.sampleOf(ctx, turns[0].j, first, l.g.sequences[peer], slowest)
+	return nil
+}
+
+// begin warms up, and chooses how many windows there are of which arguments.
+func (l *windowLaunch) begin(ctx context.Context, peer string) (*strand, error) {
+	turns, err := l.warmUp(ctx, peer)
+	s := &strand{peer: peer, turns: turns}
+	if err != nil || len(turns) == 0 {
+		return s, err
+	}
+	for _, t := range turns {
+		s.slowest = max(s.slowest, t.each)
+	}
+	s.count = l.r.windowCount(l.g, peer, windowLengthOf(s.slowest, turns[0].j.Operation.Transaction))
+	l.enterSequence(turns[0].j)
+	s.first = l.g.sequences[peer]
+	return s, nil
+}
+
+// alternate measures all windows: of each strand one at a time, those of a strand
+// with fewer windows spread over the others.
+func (l *windowLaunch) alternate(ctx context.Context, strands []*strand) error {
+	most := 0
+	for _, s := range strands {
+		most = max(most, s.count)
+	}
+	for round := range most {
+		for _, i := range l.r.shuffled(len(strands)) {
+			s := strands[i]
+			if (round+1)*s.count/most == round*s.count/most {
+				continue
+			}
+			began := time.Now()
+			if err := l.round(ctx, s.turns, l.window); err != nil {
+				return err
+			}
+			s.took += time.Since(began)
+		}
+	}
+	return nil
+}
+
+// end checks a strand's answers and completes its trials.
+func (l *windowLaunch) end(ctx context.Context, s *strand) error {
+	l.g.recordWindows(s.peer, s.count, s.took)
+	sample, err := l.r.sampleOf(ctx, s.turns[0].j, s.first, l.g.sequences[s.peer], s.slowest)
 	if err != nil {
 		return err
 	}
-	if err := l.phases(ctx, turns); err != nil {
+	if err := l.phases(ctx, s.turns); err != nil {
 		return err
 	}
-	return l.finish(ctx, turns, s)
+	return l.finish(ctx, s.turns, sample)
 }
 
 // windowLengthOf is the length of windows in which operations are done that take so
@@ -311,7 +372,7 @@ func (l *windowLaunch) recordTurn(t *turn) {
 // window measures one window of one instance, and returns how many operations
 // were run.
 func (l *windowLaunch) window(ctx context.Context, t *turn, start int64) (used int64, err error) {
-	if t.trial.Outcome != assay.OK {
+	if l.ended(t) {
 		return 0, nil
 	}
 	request := wire.Measure{Operation: t.j.Cell.Peer(), Start: start, Nanos: int64(windowLength)}
@@ -342,7 +403,7 @@ func (l *windowLaunch) window(ctx context.Context, t *turn, start int64) (used i
 // finish reads the settings back once more, of all instances, verifies a sample of
 // what was measured, and completes their trials.
 func (l *windowLaunch) finish(ctx context.Context, turns []*turn, s *sample) error {
-	left := slices.DeleteFunc(slices.Clone(turns), func(t *turn) bool { return t.trial.Outcome != assay.OK }) // those are noted already
+	left := slices.DeleteFunc(slices.Clone(turns), l.ended)
 	errs := l.each(left, func(t *turn) error {
 		return whileResumed(ctx, t.instance, func() error { return t.afterMeasuring(ctx, t.j, s, &t.trial) })
 	})

@@ -44,10 +44,11 @@ type asked struct {
 	Kind   string
 	Nanos  int64
 	Start  int64
-	Count  int64 // operations
-	Tells  bool  // their answers
-	Beside int   // other workers of the same runner that were there
-	Awake  int   // of these, not stopped
+	Count  int64  // operations
+	Of     string // the operation
+	Tells  bool   // their answers
+	Beside int    // other workers of the same runner that were there
+	Awake  int    // of these, not stopped
 }
 
 // window tells whether it is a measured window and no warm-up.
@@ -121,7 +122,7 @@ func (r *requests) note(line []byte) {
 	}
 	_ = json.Unmarshal(line, &measure) // of other requests, nothing
 	r.start = measure.Start
-	a := asked{PID: os.Getpid(), Worker: r.name, Kind: head.Type, Nanos: measure.Nanos, Start: measure.Start, Count: measure.Operations, Tells: measure.Answers}
+	a := asked{PID: os.Getpid(), Worker: r.name, Kind: head.Type, Nanos: measure.Nanos, Start: measure.Start, Count: measure.Operations, Of: measure.Operation, Tells: measure.Answers}
 	if _, lies := lies[r.name]; lies { // its times are looked at, and nobody's company
 		return
 	}
