@@ -34,7 +34,7 @@ var imports = map[string][]string{
 	"emit":      {"root", "kit"},
 	"draft":     {"root", "kit", "plan", "dataset"},
 	"schedule":  {},
-	"oracle":    {"root", "kit", "dataset"},
+	"oracle":    {"root", "kit", "plan", "dataset"},
 	"runner":    {"root", "kit", "plan", "dataset", "oracle", "guard", "host", "schedule", "scratch", "stat", "syncs", "load"},
 	"load":      {"kit", "guard"},
 	"file":      {},

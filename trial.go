@@ -113,7 +113,7 @@ type Check string
 
 // The extents of checks, the smallest first.
 const (
-	CheckUnknown Check = ""        // of trials of earlier versions
+	CheckUnknown Check = ""        // of trials of earlier versions, and where it took too long to find the right answers
 	CheckRows    Check = "rows"    // nothing but the numbers of rows
 	CheckAnswers Check = "answers" // the answers of reading operations at some positions, before and after measuring: one client asks
 	CheckSample  Check = "sample"  // likewise, and all clients at once run a random sample of the measured part again, with each answer compared

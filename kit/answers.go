@@ -15,8 +15,9 @@ type Shower interface {
 	Client
 	// Show returns a client that does what this one does, on the same connections
 	// and with the same statements, and shows the rows that each step returns,
-	// with values as they are stored. What a Do shows that fails counts for
-	// nothing. The shown slice is reused.
+	// with values as they are stored: where the driver converts them by the type
+	// that a column is declared with, the statement may stand inside another. What
+	// a Do shows that fails counts for nothing. The shown slice is reused.
 	Show(visit func(step int, row []any) error) (Client, error)
 }
 

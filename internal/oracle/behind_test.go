@@ -1,6 +1,12 @@
 package oracle
 
 import (
+	"crypto/sha256"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 	"testing"
 
 	"assay"
@@ -84,4 +90,81 @@ func readAt(t *testing.T, trace *dataset.Trace, position int) (id int64, is bool
 	}
 	defer part.Close()
 	return part.Int(0, int(choice.Int(1, position))), true
+}
+
+// A row that is changed and changed back in both orders may be left changed by
+// another one.
+func TestChangedAndBack(t *testing.T) {
+	d := tableOfFive(t, schema)
+	read := assay.Operation{Name: "read", Steps: []assay.Step{{SQL: "SELECT n FROM t WHERE id = ?", Args: []assay.Values{{Kind: assay.Const, Value: int64(1)}}, Query: true, Rows: 1, Returns: []assay.Type{"int"}}}}
+	change := assay.Operation{Name: "change", Changes: true, Steps: []assay.Step{{SQL: "UPDATE t SET n = ? % 2 WHERE id = 1", Args: []assay.Values{{Kind: assay.Seq, To: 1 << 40}}, Rows: 1}}}
+	mix := assay.Operation{Name: "mix", Changes: true, Parts: []assay.Part{{Operation: read, Weight: 1}, {Operation: change, Weight: 1}}}
+	trace, err := d.Trace(t.Context(), mix, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	changes := 0 // that set 0, 1, 0 and so on
+	for position := range 40 {
+		if _, is := readAt(t, trace, position); !is {
+			changes++
+			continue
+		}
+		if changes < 3 || changes%2 == 0 {
+			continue
+		}
+		told, err := Behind(t.Context(), d, mix, trace, Done{Measured: position}, 1, 4, SQLite)
+		if err != nil || told == nil || told[0] != "" {
+			t.Errorf("behind %d changes: got %.12q (%v), want that the answer is not known", changes, told, err)
+		}
+		return
+	}
+	t.Fatal("the sequence has no such place")
+}
+
+// What was found by the rules of an earlier version is not served.
+func TestBehindIsFoundAnew(t *testing.T) {
+	d := tableOfFive(t, schema)
+	read := assay.Operation{Name: "read", Steps: []assay.Step{{SQL: "SELECT n FROM t WHERE id = 5", Query: true, Rows: 1, Returns: []assay.Type{"int"}}}}
+	change := assay.Operation{Name: "change", Changes: true, Steps: []assay.Step{{SQL: "UPDATE t SET n = 1 WHERE id = 1", Rows: 1}}}
+	mix := assay.Operation{Name: "mix", Changes: true, Count: 3, Parts: []assay.Part{{Operation: read, Weight: 1}, {Operation: change, Weight: 1}}}
+	trace, err := d.Trace(t.Context(), mix, 9)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := Done{Warm: 3, Measured: 3}
+	earlier := sha256.Sum256(fmt.Append(nil, d.Digest, Name(mix, trace, done), 3, false))
+	path := filepath.Join(filepath.Dir(d.Path), fmt.Sprintf("behind-%.16x.json", earlier))
+	if err := os.WriteFile(path, []byte(`["kept","kept","kept"]`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	told, err := Behind(t.Context(), d, mix, trace, done, 3, 4, SQLite)
+	if err != nil || slices.Contains(told, "kept") {
+		t.Errorf("got %q (%v), want digests", told, err)
+	}
+}
+
+// That the system fails is no fault of SQL, and nothing to keep.
+func TestSystemError(t *testing.T) {
+	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "missing", "data.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	_, missing := db.ExecContext(t.Context(), "CREATE TABLE t (n)")
+	full, err := sql.Open("sqlite", ":memory:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	full.SetMaxOpenConns(1)
+	_, overflow := full.ExecContext(t.Context(), "PRAGMA max_page_count = 1; CREATE TABLE t (n); CREATE TABLE u (n)")
+	_, unknown := full.ExecContext(t.Context(), "SELECT unknown_function()")
+	for name, c := range map[string]struct {
+		err  error
+		ends bool
+	}{"no file": {missing, true}, "no space": {overflow, true}, "unknown SQL": {unknown, false}} {
+		if got := SystemError(t.Context(), fmt.Errorf("replay: %w", c.err)); c.err == nil || (got != nil) != c.ends {
+			t.Errorf("%s (%v): got %v, want an error: %t", name, c.err, got, c.ends)
+		}
+	}
 }

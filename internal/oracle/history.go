@@ -34,6 +34,7 @@ const (
 	warmingUp phase = iota
 	measuring
 	alone // one client, one after the other
+	phases
 )
 
 func newHistory(records *column.File, fields int, part shard) *history {

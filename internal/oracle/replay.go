@@ -19,12 +19,14 @@ type table struct {
 	declared  []string // the columns' types, in capitals
 	key       []int    // of columns
 	initial   []string // the columns' defaults, in SQL
+	unique    bool     // rows differ by more than the key
 }
 
 // tablesOf lists the tables that hold rows of their own: no views, no virtual
 // tables and nothing that belongs to one.
 func tablesOf(ctx context.Context, conn *sql.Conn) (all []*table, err error) {
-	const query = `SELECT t.name, c.name, upper(c.type), c.pk, coalesce(c.dflt_value, '') FROM pragma_table_list AS t JOIN pragma_table_xinfo(t.name) AS c
+	const query = `SELECT t.name, c.name, upper(c.type), c.pk, coalesce(c.dflt_value, ''),
+		EXISTS (SELECT 1 FROM pragma_index_list(t.name) WHERE "unique" AND origin <> 'pk') FROM pragma_table_list AS t JOIN pragma_table_xinfo(t.name) AS c
 		WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite\_%' ESCAPE '\' AND c.hidden = 0 ORDER BY t.name, c.cid`
 	rows, err := conn.QueryContext(ctx, query)
 	if err != nil {
@@ -34,11 +36,12 @@ func tablesOf(ctx context.Context, conn *sql.Conn) (all []*table, err error) {
 	for rows.Next() {
 		var name, column, declared, initial string
 		var key int
-		if err := rows.Scan(&name, &column, &declared, &key, &initial); err != nil {
+		var unique bool
+		if err := rows.Scan(&name, &column, &declared, &key, &initial, &unique); err != nil {
 			return nil, err
 		}
 		if len(all) == 0 || all[len(all)-1].name != name {
-			all = append(all, &table{name: name, log: fmt.Sprintf("assay_log_%d", len(all))})
+			all = append(all, &table{name: name, log: fmt.Sprintf("assay_log_%d", len(all)), unique: unique})
 		}
 		t := all[len(all)-1]
 		if key > 0 {
@@ -53,6 +56,16 @@ func tablesOf(ctx context.Context, conn *sql.Conn) (all []*table, err error) {
 		}
 	}
 	return all, rows.Err()
+}
+
+// inserted are the columns that an INSERT without a list fills, in small letters.
+func (t *table) inserted() (names []string) {
+	for i, c := range t.columns {
+		if t.declared[i] != rowid {
+			names = append(names, strings.ToLower(c))
+		}
+	}
+	return names
 }
 
 // volatile tells whether a column's default is another one each time.
@@ -116,27 +129,31 @@ type play struct {
 
 // life is what became of one row in a play.
 type life struct {
-	key     []any
-	initial []any // nil: it was not there
-	gone    bool  // at any moment
-	// warm and measured have for each column the values that were written to it,
-	// by their text.
-	warm, measured []map[string]any
+	key   []any
+	deeds [phases]deeds
+}
+
+// deeds is what was done to a row in a phase.
+type deeds struct {
+	put, updated, gone bool
+	// values has for each column those that replaced others, by their text.
+	values []map[string]any
 }
 
 // read adds what was logged in a phase, and empties the log.
-func (p *play) read(ctx context.Context, conn *sql.Conn, t *table, measured bool) error {
+func (p *play) read(ctx context.Context, conn *sql.Conn, t *table, now phase) error {
 	var was []any
 	err := query(ctx, conn, "SELECT assay_kind, "+t.list("")+" FROM "+t.log+" ORDER BY rowid", func(row []any) {
 		kind, values := row[0].(string), slices.Clone(row[1:])
-		l := p.of(t, kind, values)
+		d := &p.of(t, values).deeds[now]
 		switch kind {
 		case gone:
-			l.gone = true
+			d.gone = true
 		case wasThere:
 			was = values
 		case wasPut:
-			l.write(values, was, measured)
+			d.put, d.updated = d.put || was == nil, d.updated || was != nil
+			d.write(values, was)
 			was = nil
 		}
 	})
@@ -149,47 +166,32 @@ func (p *play) read(ctx context.Context, conn *sql.Conn, t *table, measured bool
 	return err
 }
 
-func (p *play) of(t *table, kind string, values []any) *life {
+func (p *play) of(t *table, values []any) *life {
 	key := make([]any, len(t.key))
 	for i, c := range t.key {
 		key[i] = values[c]
 	}
 	text := textOf(key...)
-	l := p.lives[text]
-	if l == nil {
-		l = &life{key: key, warm: make([]map[string]any, len(values)), measured: make([]map[string]any, len(values))}
-		if kind != wasPut {
-			l.initial = values
-		}
-		p.lives[text] = l
+	if p.lives[text] == nil {
+		p.lives[text] = &life{key: key}
 	}
-	return l
+	return p.lives[text]
 }
 
 // write notes the columns that a row was given another value in.
-func (l *life) write(values, was []any, measured bool) {
-	into := l.warm
-	if measured {
-		into = l.measured
+func (d *deeds) write(values, was []any) {
+	if d.values == nil {
+		d.values = make([]map[string]any, len(values))
 	}
 	for i, v := range values {
 		if was != nil && textOf(was[i]) == textOf(v) {
 			continue
 		}
-		if into[i] == nil {
-			into[i] = map[string]any{}
+		if d.values[i] == nil {
+			d.values[i] = map[string]any{}
 		}
-		into[i][textOf(v)] = v
+		d.values[i][textOf(v)] = v
 	}
-}
-
-// written are the values that a column was given by what was measured, or before
-// it where nothing was.
-func (l *life) written(c int) map[string]any {
-	if len(l.measured[c]) > 0 {
-		return l.measured[c]
-	}
-	return l.warm[c]
 }
 
 // end reads the rows that were touched as they are in the end.
@@ -256,6 +258,11 @@ func (r *replays) replay(ctx context.Context, phases [][]int) error {
 			if r.tables, err = tablesOf(ctx, conn); err != nil {
 				return err
 			}
+			if r.several {
+				if r.influences, err = influencesOf(ctx, conn, r.op, r.tables); err != nil {
+					return err
+				}
+			}
 		}
 		for _, t := range r.tables {
 			all[t] = &play{lives: map[string]*life{}, final: map[string][]any{}}
@@ -267,8 +274,9 @@ func (r *replays) replay(ctx context.Context, phases [][]int) error {
 	}
 	end := func(ctx context.Context, conn *sql.Conn, _ *dataset.Teller) error {
 		defer func() { now++ }()
-		for t, p := range all {
-			if err := p.read(ctx, conn, t, now > warmingUp); err != nil {
+		for _, t := range r.tables {
+			p := all[t]
+			if err := p.read(ctx, conn, t, now); err != nil {
 				return err
 			}
 			if now < alone {
@@ -292,15 +300,17 @@ func (r *replays) replay(ctx context.Context, phases [][]int) error {
 	return nil
 }
 
-// sample chooses rows that nothing was done to, once.
+// sample chooses rows of the first play's end, of which nothing is done to most:
+// the same ones each time.
 func (r *replays) sample(ctx context.Context, conn *sql.Conn, t *table, p *play) error {
 	if len(p.lives) == 0 || r.untouched[t] != nil {
 		return nil
 	}
 	r.untouched[t] = [][]any{}
-	return query(ctx, conn, fmt.Sprintf("SELECT %s FROM main.%s ORDER BY random() LIMIT %d", t.list("+"), quoted(t.name), sampledUntouched), func(row []any) {
-		r.untouched[t] = append(r.untouched[t], slices.Clone(row))
-	})
+	stride := max(1, (p.rows+sampledUntouched-1)/sampledUntouched)
+	text := fmt.Sprintf("SELECT %s FROM (SELECT %s, row_number() OVER () AS assay_number FROM main.%s) WHERE assay_number %% %d = %d",
+		t.list("+"), t.list(""), quoted(t.name), stride, r.random.Int64N(stride))
+	return query(ctx, conn, text, func(row []any) { r.untouched[t] = append(r.untouched[t], slices.Clone(row)) })
 }
 
 // typesOf are the declared types of the table's columns.

@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -50,6 +51,80 @@ func (l *rowLooks) readable() {
 	}
 }
 
+// settled tells whether it does not depend on the order which rows the statements
+// change, and which row gets which key: else nothing can be said of any one.
+func (l *rowLooks) settled() bool {
+	plays := l.plays[l.table]
+	in := l.influences[l.table]
+	if l.several && (in == nil || in.decided || in.keyless) {
+		return false
+	}
+	for _, p := range plays {
+		for text := range p.lives {
+			final := p.final[text]
+			equal := final != nil && textOf(l.keyOf(final)...) != text // by their collation
+			if equal && l.several || plays[0].lives[text] == nil || len(p.lives) != len(plays[0].lives) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// counted tells whether the table has as many rows in every order.
+func (l *rowLooks) counted() bool {
+	plays := l.plays[l.table]
+	if slices.ContainsFunc(plays, func(p *play) bool { return p.rows != plays[0].rows }) {
+		return false
+	}
+	if in := l.influences[l.table]; !l.several || in != nil && in.counted {
+		return true
+	}
+	if !l.settled() {
+		return false
+	}
+	for text := range plays[0].lives {
+		if l.presence(text) == unknown {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *rowLooks) count() (c Count, err error) {
+	c.Query = assay.Query{SQL: "SELECT count(*) FROM " + quoted(l.table.name), Returns: []assay.Type{"int"}}
+	c.Digest, err = digestRows(c.Query.Returns, []any{l.plays[l.table][0].rows})
+	return c, err
+}
+
+// look is what the rows may hold: whole rows where they are known, and columns
+// one by one where only some are, or may have one value or another.
+func (l *rowLooks) look(ctx context.Context, path string) ([]Values, error) {
+	t := l.table
+	if l.engine == PostgreSQL && !t.askedElsewhere() || !l.settled() || slices.ContainsFunc(t.key, t.volatile) {
+		return nil, nil
+	}
+	l.types = l.typesOf(ctx, t)
+	l.readable()
+	l.sort()
+	var all []Values
+	rows, err := l.rows(path + ".col")
+	if err != nil || rows == nil {
+		return nil, err
+	}
+	all = append(all, *rows)
+	for c := range t.columns {
+		one, err := l.column(c, fmt.Sprintf("%s-%d.col", path, c))
+		if err != nil {
+			return nil, err
+		}
+		if one != nil {
+			all = append(all, *one)
+		}
+	}
+	return all, nil
+}
+
 // sort finds out which rows are the same in every order.
 func (l *rowLooks) sort() {
 	lives := l.plays[l.table][0].lives
@@ -61,7 +136,7 @@ func (l *rowLooks) sort() {
 	}
 	for _, text := range slices.Sorted(maps.Keys(lives)) {
 		look := lookedRow{text: text, key: lives[text].key, is: l.final(0, text)}
-		if l.stable(look) {
+		if l.known(look) {
 			l.exact = append(l.exact, look)
 		} else {
 			l.contests = append(l.contests, look)
@@ -71,27 +146,20 @@ func (l *rowLooks) sort() {
 	l.contests = sampleOf(l.random, l.contests, max(1, sampledContested/len(l.table.columns)))
 }
 
-// shifts tells that it depends on the order which rows are touched, or which row
-// gets which key: then nothing can be said of any one.
-func (l *rowLooks) shifts() bool {
-	plays := l.plays[l.table]
-	for _, p := range plays[1:] {
-		if len(p.lives) != len(plays[0].lives) {
-			return true
+// known tells whether all that is looked at of a row is the same in every order.
+func (l *rowLooks) known(look lookedRow) bool {
+	if !l.several {
+		return true
+	}
+	for c, t := range l.types {
+		if t == "" || slices.Contains(l.table.key, c) {
+			continue
 		}
-		for text, life := range p.lives {
-			other := plays[0].lives[text]
-			if other == nil || (other.initial == nil) != (life.initial == nil) {
-				return true
-			}
-			for c := range l.table.columns {
-				if life.initial == nil && !sameKeys(life.written(c), other.written(c)) {
-					return true
-				}
-			}
+		if may := l.may(look, c); len(may) != 1 {
+			return false
 		}
 	}
-	return false
+	return l.presence(look.text) != unknown
 }
 
 func sampleOf[T any](random *rand.Rand, all []T, most int) []T {
@@ -113,30 +181,9 @@ func (l *rowLooks) keyOf(row []any) []any {
 // final is a row in the end of a play; nil where it is not there.
 func (l *rowLooks) final(i int, text string) []any { return l.plays[l.table][i].final[text] }
 
-// stable tells whether a row is the same in the end of every play.
-func (l *rowLooks) stable(look lookedRow) bool {
-	for i := range l.plays[l.table] {
-		final := l.final(i, look.text)
-		if (final == nil) != (look.is == nil) || textOf(final...) != textOf(look.is...) {
-			return false
-		}
-	}
-	return !l.computed(look.is)
-}
-
-// computed tells whether one of the values is a real that no operation has for
-// an argument. A sum of reals depends on the order in which they were added, too
-// little to be sure to see it.
-func (l *rowLooks) computed(values []any) bool {
-	return slices.ContainsFunc(values, func(v any) bool {
-		_, real := v.(float64)
-		return real && l.args != nil && !l.args[textOf(v)]
-	})
-}
-
-// whole are the rows that are known as they are; nil where the keys are none that
+// rows are those that are known as they are; nil where the keys are none that
 // could be asked for.
-func (l *rowLooks) whole(path string) (*Values, error) {
+func (l *rowLooks) rows(path string) (*Values, error) {
 	if !l.askable() {
 		return nil, nil
 	}
@@ -222,17 +269,13 @@ func (l *rowLooks) column(c int, path string) (*Values, error) {
 	}
 	var looks []lookedRow
 	for _, look := range l.contests {
-		may, known := l.may(look, c)
-		if !known {
+		may := l.may(look, c)
+		if len(may) == 0 {
 			continue
 		}
 		var allowed []string
 		for _, value := range may {
-			row := [][]any{{value}}
-			if value == absent {
-				row = nil
-			}
-			digest, err := digestRows(types, row...)
+			digest, err := digestRows(types, []any{value})
 			if err != nil {
 				return nil, nil // it was of another type for a moment
 			}
@@ -246,59 +289,135 @@ func (l *rowLooks) column(c int, path string) (*Values, error) {
 	return v, l.write(path, looks)
 }
 
-// absent stands for the value of a row that is not there.
-var absent any = noRow{}
+// presence is whether a row is there in the end.
+type presence int
 
-type noRow struct{}
+const (
+	present presence = iota
+	absent
+	unknown // the order decides
+)
 
-// may is what a column of a row may hold in the end: a value that an operation
-// wrote to it while it was measured, else one from the warm-up, else that from
-// before. It is known where it is the same in every order; or where the same
-// values are written in every order, all of them arguments.
-func (l *rowLooks) may(look lookedRow, c int) (may []any, known bool) {
-	finals, gone := map[string]any{}, false
-	for i, p := range l.plays[l.table] {
-		gone = gone || p.lives[look.text].gone
-		if final := l.final(i, look.text); final == nil {
-			gone = true
-		} else {
-			finals[textOf(final[c])] = final[c]
+// presence follows from what is done to the row in any order.
+func (l *rowLooks) presence(text string) presence {
+	now := present // a row that is nowhere put was there
+	for phase := range phases {
+		put, gone := false, false
+		for _, p := range l.plays[l.table] {
+			d := p.lives[text].deeds[phase]
+			put, gone = put || d.put, gone || d.gone
+		}
+		switch {
+		case put && gone && phase == alone:
+			now = l.end(text)
+		case put && gone:
+			now = unknown
+		case put:
+			now = present
+		case gone:
+			now = absent
 		}
 	}
-	values := finals
-	if len(finals) != 1 || l.computed(slices.Collect(maps.Values(finals))) {
-		if values, known = l.writtenTo(look.text, c); !known {
-			return nil, false
-		}
-	}
-	may = slices.Collect(maps.Values(values))
-	if gone {
-		may = append(may, absent)
-	}
-	return may, true
+	return now
 }
 
-// writtenTo are the values that were written to a column of a row, where they
-// are arguments, and the same in every order.
-func (l *rowLooks) writtenTo(text string, c int) (map[string]any, bool) {
-	var values map[string]any
-	for i, p := range l.plays[l.table] {
-		these := p.lives[text].written(c)
-		if i == 0 {
-			values = these
-		}
-		if !sameKeys(values, these) {
-			return nil, false
+// end is whether a row is there in the end of every play.
+func (l *rowLooks) end(text string) presence {
+	finals := 0
+	for i := range l.plays[l.table] {
+		if l.final(i, text) != nil {
+			finals++
 		}
 	}
-	for value := range values {
-		if !l.args[value] {
-			return nil, false
-		}
+	switch finals {
+	case 0:
+		return absent
+	case len(l.plays[l.table]):
+		return present
 	}
-	return values, len(values) > 0
+	return unknown
 }
 
-func sameKeys(a, b map[string]any) bool {
-	return maps.EqualFunc(a, b, func(any, any) bool { return true })
+// may lists what a column of a row may hold in the end; nothing where that is not
+// known, and the value nil where the row is not there.
+func (l *rowLooks) may(look lookedRow, c int) []any {
+	switch l.presence(look.text) {
+	case unknown:
+		return nil
+	case absent:
+		return []any{nil}
+	}
+	how := l.influences[l.table].columns[strings.ToLower(l.table.columns[c])]
+	end := l.same(look, c)
+	switch {
+	case how == assigned:
+		return l.assigned(look.text, c, end)
+	case l.writtenOnce(look.text, c), how == added && whole(end) && !l.did(look.text, func(d deeds) bool { return d.put }):
+		return end
+	}
+	return nil
+}
+
+// same is what a column of a row holds in the end of every play; nothing where that
+// differs.
+func (l *rowLooks) same(look lookedRow, c int) []any {
+	for i := range l.plays[l.table] {
+		if textOf(l.final(i, look.text)[c]) != textOf(look.is[c]) {
+			return nil
+		}
+	}
+	return []any{look.is[c]}
+}
+
+// assigned is what a column holds that statements give values which follow from
+// their arguments: the newest where one client wrote last; of several, any that was
+// written last. Of two different ones, each replaces the other in one of the plays.
+func (l *rowLooks) assigned(text string, c int, end []any) []any {
+	if len(l.values(text, c, alone)) > 0 {
+		return end
+	}
+	for _, phase := range []phase{measuring, warmingUp} {
+		switch values := l.values(text, c, phase); len(values) {
+		case 0:
+		case 1:
+			return end
+		default:
+			return slices.Collect(maps.Values(values))
+		}
+	}
+	return end
+}
+
+// values are those that a column of a row was given in a phase of any play.
+func (l *rowLooks) values(text string, c int, in phase) map[string]any {
+	all := map[string]any{}
+	for _, p := range l.plays[l.table] {
+		if d := p.lives[text].deeds[in]; d.values != nil {
+			maps.Copy(all, d.values[c])
+		}
+	}
+	return all
+}
+
+// did tells whether something was done to a row in any play.
+func (l *rowLooks) did(text string, what func(deeds) bool) bool {
+	return slices.ContainsFunc(l.plays[l.table], func(p *play) bool { return slices.ContainsFunc(p.lives[text].deeds[:], what) })
+}
+
+// writtenOnce tells whether a column has the value that it was inserted with, or
+// had before: nothing updates the row.
+func (l *rowLooks) writtenOnce(text string, c int) bool {
+	all := map[string]any{}
+	for in := range phases {
+		maps.Copy(all, l.values(text, c, in))
+	}
+	return len(all) <= 1 && !l.did(text, func(d deeds) bool { return d.updated })
+}
+
+// whole tells whether a value is no real: of those the order decides the sum.
+func whole(values []any) bool {
+	return !slices.ContainsFunc(values, func(v any) bool {
+		_, number := v.(int64)
+		return v != nil && !number
+	})
 }

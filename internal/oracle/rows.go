@@ -1,6 +1,7 @@
 package oracle
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,20 +10,17 @@ import (
 	"slices"
 	"syscall"
 
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
 	"assay"
 	"assay/internal/dataset"
 	"assay/kit/answer"
-	"assay/kit/column"
 )
 
-const (
-	// sampledRows is how many of a table's rows are looked at of which the
-	// whole is known.
-	sampledRows = 10_000
-	// ordersTried is in how many orders the operations of several clients are
-	// played: as they come, backwards, and shuffled.
-	ordersTried = 4
-)
+// sampledRows is how many of a table's rows are looked at of which the whole is
+// known.
+const sampledRows = 10_000
 
 // Rows is what the rows of SQL's tables may hold after operations that no check
 // of the plan reads.
@@ -46,9 +44,11 @@ type replays struct {
 	tables    []*table
 	plays     map[*table][]*play
 	untouched map[*table][][]any
-	args      map[string]bool // the arguments that operations have, by their text
-	path      string          // of the files with keys begins so
-	random    *rand.Rand
+	several   bool // clients, whose order nobody knows
+	// influences is what the statements do to tables, of several clients.
+	influences map[*table]*influence
+	path       string // of the files with keys begins so
+	random     *rand.Rand
 }
 
 // Engine is the one whose rows are looked at. SQLite plays the operations for all
@@ -62,49 +62,47 @@ const (
 )
 
 // RowsAfter returns what the rows of tables may hold after operations. Of one
-// client everything is known. The order in which
-// several did theirs is not: what is the same in every order that is tried is
-// known, and of the rest each value that is an argument of an operation. It
-// returns nil where the operation cannot be played here, in every order, or may do
+// client everything is known. The order in which several did theirs is not: what
+// is the same in every order follows from the text of the statements, and which
+// values are written to a row from playing them in the order of the sequence and
+// backwards, which shows of each two operations either one behind the other. It
+// returns nil where the operation cannot be played here, in both orders, or may do
 // something else in the engine.
 func RowsAfter(ctx context.Context, d *dataset.Data, op assay.Operation, trace *dataset.Trace, done Done, clients int, engine Engine) (*Rows, error) {
 	if engine == PostgreSQL && !Portable(op) {
 		return nil, nil
 	}
-	r := &replays{data: d, op: op, trace: trace, engine: engine, plays: map[*table][]*play{}, untouched: map[*table][][]any{},
-		path:   fmt.Sprintf("%s/rows-%s-%d", filepath.Dir(d.Path), Name(op, trace, done), clients),
+	r := &replays{data: d, op: op, trace: trace, engine: engine, plays: map[*table][]*play{}, untouched: map[*table][][]any{}, several: clients > 1,
+		path:   fmt.Sprintf("%s/rows-%s-%d-%d", filepath.Dir(d.Path), Name(op, trace, done), clients, engine),
 		random: rand.New(rand.NewPCG(d.Spec.Seed, uint64(done.Measured)))}
 	lone := done.Warm + done.Measured
-	phases := [][]int{span(0, done.Warm), span(done.Warm, lone), span(lone, lone+done.Alone)}
-	if err := r.replay(ctx, phases); err != nil {
-		return nil, unplayable(ctx, err) // SQLite here lacks a function, or the like
+	all := [][]int{span(0, done.Warm), span(done.Warm, lone), span(lone, lone+done.Alone)}
+	if err := r.replay(ctx, all); err != nil {
+		return nil, SystemError(ctx, err) // SQLite here lacks a function, or the like
 	}
-	for order := 1; order < ordersTried && clients > 1; order++ {
-		for _, phase := range phases[:alone] {
+	if r.several {
+		for _, phase := range all[:alone] {
 			slices.Reverse(phase)
-			if order > 1 {
-				r.random.Shuffle(len(phase), func(i, j int) { phase[i], phase[j] = phase[j], phase[i] })
-			}
 		}
-		if err := r.replay(ctx, phases); err != nil {
-			return nil, unplayable(ctx, err) // it is only right in the order of the sequence
-		}
-	}
-	if clients > 1 {
-		var err error
-		if r.args, err = argumentsOf(op, trace); err != nil {
-			return nil, err
+		if err := r.replay(ctx, all); err != nil {
+			return nil, SystemError(ctx, err) // it is only right in the order of the sequence
 		}
 	}
 	return r.found(ctx)
 }
 
-// unplayable is nil for an error of the SQL, of which nothing can be known here,
-// and the error itself where the system has failed or the time is over.
-func unplayable(ctx context.Context, err error) error {
+// failing are SQLite's errors that are no fault of the SQL: there is no space, no
+// memory, no file or the like.
+var failing = []int{sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NOMEM, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY,
+	sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_INTERRUPT}
+
+// SystemError is the error of playing SQL where the system has failed or the time
+// is over, and nil for an error of the SQL itself.
+func SystemError(ctx context.Context, err error) error {
 	var system syscall.Errno
-	if errors.As(err, &system) {
-		return err
+	var engine *sqlite.Error
+	if errors.As(err, &system) || errors.As(err, &engine) && slices.Contains(failing, engine.Code()&0xff) {
+		return cmp.Or(ctx.Err(), err)
 	}
 	return ctx.Err()
 }
@@ -117,33 +115,6 @@ func span(from, to int) []int {
 	return all
 }
 
-// argumentsOf are all values that operations can write as they are.
-func argumentsOf(op assay.Operation, trace *dataset.Trace) (map[string]bool, error) {
-	all := map[string]bool{}
-	traces := []dataset.Trace{*trace}
-	if len(op.Parts) > 0 {
-		traces = trace.Parts
-	}
-	for _, t := range traces {
-		if t.Length == 0 {
-			continue
-		}
-		file, err := column.Open(t.Path)
-		if err != nil {
-			return nil, err
-		}
-		for row := range file.Rows() {
-			for c := range file.Columns() {
-				all[textOf(file.Value(c, row))] = true
-			}
-		}
-		if err := file.Close(); err != nil {
-			return nil, err
-		}
-	}
-	return all, nil
-}
-
 // found turns the plays into what is to be looked at.
 func (r *replays) found(ctx context.Context) (*Rows, error) {
 	all := &Rows{}
@@ -151,59 +122,19 @@ func (r *replays) found(ctx context.Context) (*Rows, error) {
 		if !slices.ContainsFunc(r.plays[t], func(p *play) bool { return len(p.lives) > 0 }) {
 			continue // nothing changes it
 		}
-		count, same, err := countOf(t, r.plays[t])
-		if err != nil {
-			return nil, err
-		}
-		if same && (r.engine == SQLite || folded(t.name)) {
+		looks := &rowLooks{replays: r, table: t}
+		if looks.counted() && (r.engine == SQLite || folded(t.name)) {
+			count, err := looks.count()
+			if err != nil {
+				return nil, err
+			}
 			all.Counts = append(all.Counts, count)
 		}
-		values, err := r.valuesOf(ctx, t, fmt.Sprintf("%s-%d", r.path, i))
+		values, err := looks.look(ctx, fmt.Sprintf("%s-%d", r.path, i))
 		if err != nil {
 			return nil, err
 		}
 		all.Values = append(all.Values, values...)
-	}
-	return all, nil
-}
-
-func countOf(t *table, plays []*play) (c Count, same bool, err error) {
-	c.Query = assay.Query{SQL: "SELECT count(*) FROM " + quoted(t.name), Returns: []assay.Type{"int"}}
-	for _, p := range plays {
-		if p.rows != plays[0].rows {
-			return c, false, nil
-		}
-	}
-	c.Digest, err = digestRows(c.Query.Returns, []any{plays[0].rows})
-	return c, true, err
-}
-
-// valuesOf is what a table's rows may hold: whole rows where they are known, and
-// columns one by one where only some are, or may have one value or another.
-func (r *replays) valuesOf(ctx context.Context, t *table, path string) ([]Values, error) {
-	if r.engine == PostgreSQL && !t.askedElsewhere() {
-		return nil, nil
-	}
-	l := &rowLooks{replays: r, table: t, types: r.typesOf(ctx, t)}
-	if l.shifts() || slices.ContainsFunc(t.key, t.volatile) {
-		return nil, nil
-	}
-	l.readable()
-	l.sort()
-	var all []Values
-	whole, err := l.whole(path + ".col")
-	if err != nil || whole == nil {
-		return nil, err
-	}
-	all = append(all, *whole)
-	for c := range t.columns {
-		one, err := l.column(c, fmt.Sprintf("%s-%d.col", path, c))
-		if err != nil {
-			return nil, err
-		}
-		if one != nil {
-			all = append(all, *one)
-		}
 	}
 	return all, nil
 }

@@ -11,7 +11,12 @@ import (
 // tableOfFive is data with one table of five rows.
 func tableOfFive(t *testing.T, schema string) *dataset.Data {
 	t.Helper()
-	table := assay.Table{Name: "t", Rows: 5, Columns: []assay.Column{{Name: "id", Values: assay.Values{Kind: assay.Seq, From: 1, To: 5}},
+	return tableOf(t, schema, 5)
+}
+
+func tableOf(t *testing.T, schema string, rows int) *dataset.Data {
+	t.Helper()
+	table := assay.Table{Name: "t", Rows: rows, Columns: []assay.Column{{Name: "id", Values: assay.Values{Kind: assay.Seq, From: 1, To: int64(rows)}},
 		{Name: "n", Values: assay.Values{Kind: assay.Const, Value: int64(0)}}}}
 	d, err := dataset.Cache{Dir: t.TempDir()}.Prepare(t.Context(), assay.Dataset{Workload: "w", Schema: schema, Seed: 1, Tables: []assay.Table{table}})
 	if err != nil {
@@ -124,5 +129,29 @@ func TestRowsThatDiffer(t *testing.T) {
 	}
 	if rows := after(t, schema+"; CREATE TABLE u (id INTEGER PRIMARY KEY, t INTEGER REFERENCES t)", 1, insert); rows == nil {
 		t.Error("a foreign key that changes nothing: got nothing to look at, want rows")
+	}
+}
+
+// Two engines read rows by keys from two files: one is not written over the other.
+func TestRowsOfTwoEngines(t *testing.T) {
+	d := tableOf(t, schema, 5000)
+	op := assay.Operation{Name: "o", Changes: true, Count: 30, Steps: []assay.Step{{SQL: "UPDATE t SET n = ?2 WHERE id = ?1", Args: []assay.Values{id, value}, Rows: 1}}}
+	trace, err := d.Trace(t.Context(), op, 40)
+	if err != nil {
+		t.Fatal(err)
+	}
+	find := func(engine Engine) *Rows {
+		rows, err := RowsAfter(t.Context(), d, op, trace, Done{Warm: 10, Measured: 30}, 1, engine)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return rows
+	}
+	rows, again, other := find(SQLite), find(SQLite), find(PostgreSQL)
+	if got, want := again.Values[0].Digest, rows.Values[0].Digest; got != want {
+		t.Errorf("found again: got other rows, %.12s, want %.12s", got, want)
+	}
+	if rows.Values[0].Path == other.Values[0].Path {
+		t.Errorf("got one file for both engines, %s", other.Values[0].Path)
 	}
 }

@@ -6,45 +6,53 @@ import (
 	"strings"
 
 	"assay"
+	"assay/internal/analysis"
 )
+
+type extent struct {
+	check assay.Check
+	words string
+}
 
 // extents are the extents of checks, the smallest first, with what each
 // compared with the expected answers.
-var extents = []struct {
-	check assay.Check
-	words string
-}{
+var extents = []extent{
 	{assay.CheckRows, "only the number of rows of each operation"},
 	{assay.CheckAnswers, "the number of rows of each operation, and the answers of reading operations to one client, at some positions before measuring and at random positions of the measured part after it; over HTTP each answer; what several clients answered at the same time was counted and not compared, except over HTTP"},
-	{assay.CheckSample, "the number of rows of each operation; the answers of reading operations at some positions before measuring; after it, all clients ran a random sample of the measured part again at the same time, and each answer of it was compared; all other answers of the measured part were counted"},
+	{assay.CheckSample, "the number of rows of each operation; the answers of reading operations at some positions before measuring; after it, all clients ran a random sample of the measured part again at the same time, and each answer of it was compared; of what the timed operations themselves answered, the rows were counted"},
 	{assay.CheckKeys, "the number of rows of each operation; in a mix, the answers of its reading operations at some positions before measuring, and of workers that tell what measured clients answer, those behind the block that no change alters; after the block a sample of the keys, of tables the keys of rows: each held a value that was written to it; the newest where one client wrote last, and of several that clients wrote at the same time any"},
 	{assay.CheckState, "the number of rows of each operation; in a mix, the answers of its reading operations at some positions before measuring, and of workers that tell what measured clients answer, those behind the block that no change alters; after the block all that the plan's check reads, or the whole store"},
 }
 
-// addChecks says once how much of the answers was checked. Runs of earlier
-// versions did not record it.
+// addChecks says once how much of the answers was checked, in each launch. Runs of
+// earlier versions did not record it; of a driver's operation that was not checked
+// in some launch, nothing is said.
 func (r *Report) addChecks(d *document) {
+	type subject struct{ operation, driver string }
 	drivers := map[assay.Check]map[string][]string{} // by operation
 	extentsOf := map[string]int{}
+	unchecked := map[subject]bool{}
 	var operations []string
-	for _, t := range r.Tables {
-		for _, row := range t.Rows {
-			for _, trial := range row.Trials {
-				name, driver, checked := row.Cell.Operation, row.Cell.Driver, trial.Checked
-				if trial.Outcome != assay.OK || checked == assay.CheckUnknown || slices.Contains(drivers[checked][name], driver) {
-					continue
-				}
-				if drivers[checked] == nil {
-					drivers[checked] = map[string][]string{}
-				}
-				if drivers[checked][name] == nil {
-					extentsOf[name]++
-				}
-				drivers[checked][name] = append(drivers[checked][name], driver)
-				if !slices.Contains(operations, name) {
-					operations = append(operations, name)
-				}
-			}
+	rows := r.measuredRows()
+	for _, row := range rows {
+		if leastCheck(row.Trials) == assay.CheckUnknown {
+			unchecked[subject{row.Cell.Operation, row.Cell.Driver}] = true
+		}
+	}
+	for _, row := range rows {
+		name, driver, checked := row.Cell.Operation, row.Cell.Driver, leastCheck(row.Trials)
+		if unchecked[subject{name, driver}] || slices.Contains(drivers[checked][name], driver) {
+			continue
+		}
+		if drivers[checked] == nil {
+			drivers[checked] = map[string][]string{}
+		}
+		if drivers[checked][name] == nil {
+			extentsOf[name]++
+		}
+		drivers[checked][name] = append(drivers[checked][name], driver)
+		if !slices.Contains(operations, name) {
+			operations = append(operations, name)
 		}
 	}
 	if len(operations) == 0 {
@@ -65,4 +73,30 @@ func (r *Report) addChecks(d *document) {
 			d.add(item, "%s: %s", strings.Join(names, ", "), e.words)
 		}
 	}
+}
+
+// measuredRows are those with a launch that ended well.
+func (r *Report) measuredRows() (rows []*analysis.Row) {
+	for _, t := range r.Tables {
+		for _, row := range t.Rows {
+			if slices.ContainsFunc(row.Trials, func(trial assay.Trial) bool { return trial.Outcome == assay.OK }) {
+				rows = append(rows, row)
+			}
+		}
+	}
+	return rows
+}
+
+// leastCheck is the smallest extent of those launches that ended well.
+func leastCheck(trials []assay.Trial) assay.Check {
+	least := len(extents)
+	for _, trial := range trials {
+		if trial.Outcome == assay.OK {
+			least = min(least, slices.IndexFunc(extents, func(e extent) bool { return e.check == trial.Checked }))
+		}
+	}
+	if least < 0 || least == len(extents) {
+		return assay.CheckUnknown
+	}
+	return extents[least].check
 }

@@ -43,6 +43,15 @@ func TestChecks(t *testing.T) {
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q\nwant %q", got, want)
 	}
+	mixed := row("a read", assay.OK, assay.CheckSample)
+	mixed.Trials[1].Checked = assay.CheckUnknown
+	if got := document(mixed, row("a read", assay.OK, assay.CheckSample)); got != nil {
+		t.Errorf("where a launch was not checked: got %q, want nothing", got)
+	}
+	mixed.Trials[1].Checked = assay.CheckAnswers
+	if got, want := document(mixed), []string{"Answers checked:", "read: " + words(assay.CheckAnswers)}; !reflect.DeepEqual(got, want) {
+		t.Errorf("where launches differ: got %q\nwant %q", got, want)
+	}
 	if got := document(row("a old", assay.OK, assay.CheckUnknown)); got != nil {
 		t.Errorf("of a run of an earlier version: got %q, want nothing", got)
 	}

@@ -29,6 +29,8 @@ type sample struct {
 	start int64 // in the sequence, which goes on from its beginning behind its end
 	units []unitAnswer
 	late  bool // it took too long to find out what is right: nothing is compared
+	// unknown is a *failure where the SQL fails at some position.
+	unknown error
 }
 
 // unitAnswer is the right answer at a position, and where one client is asked for
@@ -55,6 +57,12 @@ func (r *Runner) sampleOf(ctx context.Context, j *job, from, to int64, each time
 	if count <= 0 || length == 0 {
 		return nil, nil
 	}
+	key := "sample of " + j.data.Path + "|" + j.Cell.Peer()
+	if r.late[key] != nil {
+		return &sample{late: true}, nil // it would be late again
+	}
+	began := time.Now()
+	defer func() { r.time.add(assay.StageVerify, time.Since(began)) }()
 	s := &sample{start: from + int64(r.random.IntN(units-count+1))*unit}
 	positions := make([]int, count)
 	for i := range positions {
@@ -64,10 +72,18 @@ func (r *Runner) sampleOf(ctx context.Context, j *job, from, to int64, each time
 	defer cancel()
 	digests, err := j.data.Digests(limited, op, j.trace, positions)
 	if err != nil {
-		if limited.Err() != nil && ctx.Err() == nil {
+		if ctx.Err() != nil {
+			return nil, err
+		}
+		if limited.Err() != nil {
+			r.late[key] = err
 			return &sample{late: true}, nil
 		}
-		return nil, fmt.Errorf("the right answers of %s: %w", describe(j.Cell), err)
+		err = fmt.Errorf("the right answers of %s: %w", describe(j.Cell), err)
+		if oracle.SystemError(ctx, err) != nil {
+			return nil, err
+		}
+		return &sample{unknown: &failure{assay.Failed, err.Error()}}, nil
 	}
 	for i, position := range positions {
 		s.units = append(s.units, unitAnswer{position: position, digest: digests[i], operation: j.Cell.Peer(), own: position})
@@ -111,6 +127,9 @@ func (in *instance) verifySample(ctx context.Context, j *job, s *sample, t *assa
 	if s.late {
 		t.Checked = assay.CheckUnknown // the report claims nothing
 		return nil
+	}
+	if s.unknown != nil {
+		return s.unknown
 	}
 	began := time.Now()
 	defer func() { in.r.time.add(assay.StageVerify, time.Since(began)) }()

@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -103,7 +104,44 @@ func TestSampleOf(t *testing.T) {
 		t.Errorf("where the right answers take too long: got %q (%v), want that nothing is claimed", trial.Checked, err)
 	}
 	r.config.Timeout = time.Minute
+	if again, err := r.sampleOf(t.Context(), j, from, to, time.Microsecond); err != nil || !again.late {
+		t.Errorf("once more: got %+v (%v), want that it is not asked for again", again, err)
+	}
+	clear(r.late)
 	if s, err := r.sampleOf(t.Context(), j, 7, 9, time.Second); err != nil || len(s.units) != 1 || s.start != 7 && s.start != 8 {
 		t.Errorf("of slow operations: got %+v (%v), want one position, 7 or 8", s, err)
+	}
+}
+
+// SQL that fails behind the positions that are verified is the outcome of its cell,
+// in the worker's words where the worker says so, and does not end the run.
+func TestSampleThatFails(t *testing.T) {
+	text := header + `  grows: {sql: "SELECT abs(-9223372036854775807 - (? > 300))", args: [{next: monster.id}], rows: 1, returns: [int], only: mix}
+  fails: {mix: {grows: 1}, clients: 4, count: 2000}
+`
+	b := newBench(t, text)
+	b.Launches = 1
+	b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool { return c.Cell.Operation != "fails" })
+	b.run(t)
+	if len(b.trials) < 2 {
+		t.Errorf("got %d trials, want one of each driver", len(b.trials))
+	}
+	for _, trial := range b.trials {
+		if trial.Outcome != assay.Failed || !strings.Contains(trial.Reason, " operations failed; the first: ") {
+			t.Errorf("%s: got %s (%s), want that operations failed", trial.Cell.Driver, trial.Outcome, trial.Reason)
+		}
+	}
+	r, err := New(t.Context(), b.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j := r.groups[0].members[0].jobs[0]
+	s, err := r.sampleOf(t.Context(), j, 1000, 2000, time.Microsecond)
+	if err != nil {
+		t.Fatalf("got %v, which ends the run", err)
+	}
+	trial := assay.Trial{Outcome: assay.OK}
+	if err := end(&trial, (&instance{}).verifySample(t.Context(), j, s, &trial)); err != nil || trial.Outcome != assay.Failed || !strings.Contains(trial.Reason, "integer overflow") {
+		t.Errorf("got %s (%s, %v), want failed by an integer overflow", trial.Outcome, trial.Reason, err)
 	}
 }

@@ -150,15 +150,17 @@ func (in *instance) completeBlock(ctx context.Context, j *job, t *assay.Trial, t
 		return err
 	}
 	in.recordSettings(t, j.Operation)
-	s, err := in.r.sampleOf(ctx, j, int64(j.warm), int64(j.warm+j.Operation.Count), tally.each(j.Cell.Clients))
-	if err != nil {
-		return err
-	}
-	if err := end(t, in.verifySample(ctx, j, s, t)); err != nil {
-		return err
-	}
 	for _, err := range []error{in.applied, tally.failure()} {
 		if err := end(t, err); err != nil {
+			return err
+		}
+	}
+	if tally.failure() == nil { // else it is known already that not all is right
+		s, err := in.r.sampleOf(ctx, j, int64(j.warm), int64(j.warm+j.Operation.Count), tally.each(j.Cell.Clients))
+		if err != nil {
+			return err
+		}
+		if err := end(t, in.verifySample(ctx, j, s, t)); err != nil {
 			return err
 		}
 	}

@@ -233,10 +233,12 @@ func (l *windowLaunch) alternate(ctx context.Context, strands []*strand) error {
 // end checks a strand's answers and completes its trials.
 func (l *windowLaunch) end(ctx context.Context, s *strand) error {
 	l.g.recordWindows(s.peer, s.count, s.took)
+	began := time.Now()
 	sample, err := l.r.sampleOf(ctx, s.turns[0].j, s.first, l.g.sequences[s.peer], s.slowest)
 	if err != nil {
 		return err
 	}
+	s.turns[0].took += time.Since(began)
 	if err := l.phases(ctx, s.turns); err != nil {
 		return err
 	}
@@ -405,6 +407,10 @@ func (l *windowLaunch) window(ctx context.Context, t *turn, start int64) (used i
 func (l *windowLaunch) finish(ctx context.Context, turns []*turn, s *sample) error {
 	left := slices.DeleteFunc(slices.Clone(turns), l.ended)
 	errs := l.each(left, func(t *turn) error {
+		s := s
+		if t.tally.failure() != nil {
+			s = nil // it is known already that not all is right
+		}
 		return whileResumed(ctx, t.instance, func() error { return t.afterMeasuring(ctx, t.j, s, &t.trial) })
 	})
 	for i, t := range left {
