@@ -86,6 +86,7 @@ var commands = map[string]command{
 	"bin/assay plan check my-plan.yaml":                                                {output: "plan my-plan is valid: 4 cells, budget 1m0s"},
 	"bin/assay run my-plan.yaml":                                                       understood,
 	"bin/assay gate --driver modernc --base v1.60.0 --head v1.61.1":                    understood,
+	"bin/assay tune my-plan.yaml --durability power --memory 256M":                     understood,
 	"bin/assay emit --profile quick/web --for django":                                  {output: `"PRAGMA busy_timeout = 5000",`},
 	"bin/assay run monster --only operation=SelectByID --only clients=100 --budget 3m": understood,
 	"bin/assay run quick --resume":                                                     understood,

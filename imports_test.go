@@ -45,11 +45,12 @@ var imports = map[string][]string{
 	"analysis":  {"root", "stat", "wording"},
 	"report":    {"root", "stat", "wording", "analysis", "chart", "file", "guard"},
 	"audit":     {"root", "stat", "published", "analysis", "report"},
-	"bench":     {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "analysis", "report", "load", "gate"},
+	"bench":     {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "analysis", "report", "load", "gate", "tune"},
 	"crash":     {"root", "kit", "guard"},
 	"facts":     {"kit", "guard", "scratch", "file"},
 	"format":    {},
 	"gate":      {"root", "stat", "analysis", "report", "facts", "format", "wording"},
+	"tune":      {"root", "kit", "stat", "format", "wording"},
 	"history":   {"root", "stat", "analysis", "format", "wording"},
 	"footprint": {"kit", "file"},
 	"lint":      {"kit", "facts", "format"},
@@ -57,7 +58,7 @@ var imports = map[string][]string{
 	"lab":       {"root", "kit", "host", "plan", "dataset", "build", "store", "runner", "analysis", "syncs", "guard"},
 	"cmd": {"root", "kit", "stat", "plans", "published", "host", "plan", "build", "store",
 		"draft", "lab", "runner", "analysis", "report", "audit", "crash", "emit", "load", "file", "printable", "guard",
-		"facts", "lint", "doctor", "gate", "history", "footprint", "dataset", "syncs", "scaffold"},
+		"facts", "lint", "doctor", "gate", "history", "footprint", "dataset", "syncs", "scaffold", "tune", "wording"},
 }
 
 // source is a Go file of this checkout.

@@ -51,6 +51,8 @@ var faults = map[string]fault{
 	"mattn":  {}, // the same under a name that published claims are about
 	"slow":   {do: func() { time.Sleep(2 * time.Millisecond) }},
 
+	"tunable": {ask: slowUnlessTuned, do: func() { time.Sleep(pause) }},
+
 	"crashing": {do: dieMidway},
 	"hanging":  {line: on(wire.TypeMeasure, hang)},
 	"stuck":    {line: on(wire.TypeStats, hang)},
@@ -75,6 +77,7 @@ var faults = map[string]fault{
 	"liar-rows":    {rows: func(n int) int { return n + 1 }},
 	"liar-setting": {ask: ignore("journal_mode"), told: func(s map[string]string) { s["journal_mode"] = "wal" }},
 	"not-applied":  {ask: ignore("cache_size")},
+	"no-map":       {ask: ignore("mmap_size")},
 	"unindexed":    {plan: func(plan string) string { return searched.ReplaceAllString(plan, "SCAN monster") }},
 
 	"no-hello": {before: func() {
@@ -133,6 +136,21 @@ func on(kind string, do func()) func(request) bool {
 func hang() {
 	for {
 		time.Sleep(time.Hour)
+	}
+}
+
+// pause is how long each operation of the worker tunable takes.
+var pause time.Duration
+
+// slowUnlessTuned has one setting that makes operations faster, and one that makes them faster
+// still and loses data.
+func slowUnlessTuned(settings map[string]string) {
+	pause = 2 * time.Millisecond
+	if settings["temp_store"] == "2" {
+		pause = time.Millisecond
+	}
+	if settings["synchronous"] == "0" {
+		pause = 0
 	}
 }
 

@@ -109,8 +109,13 @@ func (r *run) measure(ctx context.Context, programs map[string]runner.Program) e
 	if err := r.ablation(ctx, config); err != nil {
 		return err
 	}
+	return r.finish(ctx, all.MinTime())
+}
+
+// finish marks the run as finished.
+func (r *run) finish(ctx context.Context, minTime time.Duration) error {
 	now := r.now
-	now.Status, now.Finished, now.MinTime = assay.Finished, time.Now().UTC(), all.MinTime()
+	now.Status, now.Finished, now.MinTime = assay.Finished, time.Now().UTC(), minTime
 	if err := r.whenUnlocked(ctx, func(ctx context.Context) error { return r.store.Update(ctx, now) }); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -137,7 +138,8 @@ func (p *Plan) cell(v variant, clients int, pool Pool) assay.Cell {
 func (p *Plan) targets(all []assay.Case, base assay.Case, v variant, minCount int, drivers []string) []assay.Case {
 	o := v.spec
 	for _, profile := range p.Profiles {
-		if o.Profiles.set() && !slices.ContainsFunc(o.Profiles.items, func(t text) bool { return t.value == profile.Name }) {
+		as := cmp.Or(p.from, profile.Name)
+		if o.Profiles.set() && !slices.ContainsFunc(o.Profiles.items, func(t text) bool { return t.value == as }) {
 			continue
 		}
 		for _, driver := range drivers {
@@ -148,7 +150,7 @@ func (p *Plan) targets(all []assay.Case, base assay.Case, v variant, minCount in
 			c.Cell.Driver, c.Cell.DriverVersion, c.Cell.Options = cutDriver(driver)
 			c.Cell.Profile, c.Cell.AsPublished = profile.Name, profile.AsPublished
 			c.Profile = profile
-			count, ok := v.counts[profile.Name]
+			count, ok := v.counts[as]
 			if !ok {
 				count = c.Operation.Count
 			}

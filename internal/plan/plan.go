@@ -15,6 +15,10 @@
 package plan
 
 import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"assay"
@@ -49,6 +53,9 @@ type Plan struct {
 	// drivers are those that a profile is for, by its name; a profile that is
 	// not in it is for all.
 	drivers map[string][]string
+	// from is the profile whose operations and counts all profiles have; empty: each
+	// has its own.
+	from string
 }
 
 // Pool is a point of the pool axis. Zero Open means as many as clients;
@@ -82,6 +89,33 @@ func (p *Plan) Profile(name string) (profile assay.Profile, file map[string]stri
 		names = append(names, profile.Name)
 	}
 	return assay.Profile{}, nil, Unknown("profile", name, names)
+}
+
+// WithProfiles is the plan under another name and with another seed, with other
+// profiles for all of its operations that the profile from is for. Counts that the
+// plan gives by profile, and what is applied while the file is prepared, are those of
+// the profile from. The text is the plan's own with a comment that lists the
+// profiles: it can still be decoded, to the plan that it was made of. All are compared
+// with the first.
+func (p *Plan) WithProfiles(name, from string, profiles []assay.Profile, seed uint64) *Plan {
+	other := *p
+	other.Name, other.Seed, other.Profiles, other.Factors = name, seed, profiles, false
+	other.drivers, other.ReferenceProfile, other.from = nil, profiles[0].Name, from
+	other.prepared = map[string]map[string]string{}
+	for _, profile := range profiles {
+		other.prepared[profile.Name] = p.prepared[from]
+	}
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s\n\n# %s, seed %d: the profiles of this run\n", strings.TrimRight(p.Text, "\n"), name, seed)
+	for _, profile := range profiles {
+		fmt.Fprintf(&text, "#   %s:", profile.Name)
+		for _, setting := range slices.Sorted(maps.Keys(profile.Settings)) {
+			fmt.Fprintf(&text, " %s=%s", setting, profile.Settings[setting])
+		}
+		fmt.Fprintln(&text)
+	}
+	other.Text = text.String()
+	return &other
 }
 
 // Decode reads a plan; file is its name, for messages and for paths relative

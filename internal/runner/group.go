@@ -4,6 +4,7 @@ package runner
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -120,13 +121,13 @@ func (m *member) drop(key string) {
 // group of its own. Each group gets the twin of its reference.
 func groupCases(jobs []*job, reference string) []*group {
 	var groups []*group
-	byName := map[string]*group{}
+	byKey := map[string]*group{}
 	for _, j := range jobs {
-		name := groupName(j)
-		g, ok := byName[name]
+		key := groupKey(j)
+		g, ok := byKey[key]
 		if !ok {
-			g = newGroup(name, j.mode)
-			byName[name] = g
+			g = newGroup(groupName(j), j.mode)
+			byKey[key] = g
 			groups = append(groups, g)
 		}
 		g.add(j)
@@ -147,6 +148,22 @@ func newGroup(name string, mode assay.Mode) *group {
 		samples: map[string]map[int][]float64{}, efforts: map[string]effort{}, sequences: map[string]int64{}}
 }
 
+// groupKey tells groups apart. Files of the same rows with other settings, such as
+// another page size, share a group: profiles are compared within a launch.
+func groupKey(j *job) string {
+	if j.Operation.Call() || j.mode == assay.Blocks {
+		return groupName(j)
+	}
+	rows := j.Dataset
+	rows.Workload, rows.FileSettings = "", nil
+	text, err := json.Marshal(rows)
+	if err != nil { // a constant that JSON has no form for
+		return groupName(j)
+	}
+	return fmt.Sprintf("%s|%d|%d|%d", text, j.Cell.Clients, j.Cell.Pool, j.Cell.Idle)
+}
+
+// groupName is the name of a group that begins with this job.
 func groupName(j *job) string {
 	if j.Operation.Call() {
 		return sequenceName(j.Cell)

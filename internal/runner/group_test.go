@@ -50,6 +50,9 @@ func TestGroups(t *testing.T) {
 	}
 	other := at(assay.Windows, "read a p")
 	other.Cell.Clients = 2
+	pages, rows := at(assay.Windows, "read a q"), at(assay.Windows, "read a q")
+	pages.data, pages.Dataset.FileSettings = &dataset.Data{Digest: "other"}, map[string]string{"page_size": "8192"}
+	rows.data, rows.Dataset.Schema = &dataset.Data{Digest: "other"}, "CREATE TABLE other (id)"
 	for _, c := range []struct {
 		name string
 		jobs []*job
@@ -67,6 +70,12 @@ func TestGroups(t *testing.T) {
 		{"another number of clients is another group",
 			[]*job{at(assay.Windows, "read a p"), other},
 			[]string{"windows: p/a=read p/a(twin)=read", "windows: p/a=read p/a(twin)=read"}},
+		{"the same rows in a file with other settings are in the group",
+			[]*job{at(assay.Windows, "read a p"), pages},
+			[]string{"windows: p/a=read q/a=read p/a(twin)=read"}},
+		{"other rows are another group",
+			[]*job{at(assay.Windows, "read a p"), rows},
+			[]string{"windows: p/a=read p/a(twin)=read", "windows: q/a=read q/a(twin)=read"}},
 		{"without the reference there is no twin",
 			[]*job{at(assay.Windows, "read b p"), at(assay.Windows, "read c p")},
 			[]string{"windows: p/b=read p/c=read"}},

@@ -67,10 +67,13 @@ type Config struct {
 	Data             dataset.Cache
 	// Files has the copies of users' own files that were made before. New adds
 	// those that are missing; nil is none.
-	Files     Files
-	Work      *Workspace
-	Seed      uint64
-	Launches  int           // at least, of every cell
+	Files    Files
+	Work     *Workspace
+	Seed     uint64
+	Launches int // at least, of every cell
+	// Launch has every group launched once, under this number, instead of as the
+	// schedule says; 0: as the schedule says.
+	Launch    int
 	Budget    time.Duration // of measuring; 0: as long as it takes
 	Precision float64       // target half-width of the confidence intervals of ratios, as a fraction
 	Timeout   time.Duration // of one request to a worker

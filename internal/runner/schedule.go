@@ -40,10 +40,26 @@ func (r *Runner) Run(ctx context.Context) error {
 			return err
 		}
 	}
+	if r.config.Launch > 0 {
+		return r.launchOnce(ctx)
+	}
 	if err := r.rounds(ctx); err != nil {
 		return err
 	}
 	return r.notRun()
+}
+
+// launchOnce launches every group once, in random order.
+func (r *Runner) launchOnce(ctx context.Context) error {
+	r.round = r.config.Launch
+	for _, k := range r.shuffled(len(r.groups)) {
+		g := r.groups[k]
+		g.last = r.config.Launch - 1
+		if err := r.launch(ctx, g); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // rounds launches what the schedule says next, each group once and in random

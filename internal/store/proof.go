@@ -76,8 +76,17 @@ func datedProofs(ctx context.Context, from querier, planText string) ([]datedPro
 	return all, nil
 }
 
+// Proofs returns what was proved of the profiles of a plan with this text.
+func (s *Store) Proofs(ctx context.Context, planText string) ([]assay.Proof, error) {
+	all, err := proofs(ctx, s.db, planText)
+	if err != nil {
+		return nil, explain(s.path, "reading proofs of", err)
+	}
+	return all, nil
+}
+
 // proofs returns what was proved of the profiles of a run's plan.
-func proofs(ctx context.Context, tx *sql.Tx, planText string) ([]assay.Proof, error) {
-	all, err := datedProofs(ctx, tx, planText)
+func proofs(ctx context.Context, from querier, planText string) ([]assay.Proof, error) {
+	all, err := datedProofs(ctx, from, planText)
 	return convert(all, func(p datedProof) assay.Proof { return p.Proof }), err
 }

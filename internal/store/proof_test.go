@@ -27,6 +27,9 @@ func TestProofs(t *testing.T) {
 		if want := []assay.Proof{step.want}; !reflect.DeepEqual(run.Proofs, want) {
 			t.Errorf("step %d: proofs %+v, want %+v", i, run.Proofs, want)
 		}
+		if all, err := s.Proofs(t.Context(), "text"); err != nil || !reflect.DeepEqual(all, run.Proofs) {
+			t.Errorf("step %d: by the plan's text got %+v, %v, want %+v", i, all, err, run.Proofs)
+		}
 	}
 	run, err := s.Run(t.Context(), "other")
 	must(t, err)

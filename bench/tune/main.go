@@ -1,0 +1,233 @@
+// Command tune simulates tunings whose truth is known, with the code that searches
+// and decides in assay tune, and prints how often they are right. It is for whoever
+// changes that code or doubts it: docs/statistics.md has its output.
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"assay/internal/stat"
+	"assay/internal/tune"
+)
+
+func main() {
+	seed := flag.Uint64("seed", 2026, "of the simulation")
+	tunings := flag.Int("tunings", 200, "tunings for each row")
+	flag.Parse()
+	if flag.NArg() > 0 || *tunings < 1 {
+		fmt.Fprintln(os.Stderr, "usage: tune [-seed N] [-tunings N]")
+		os.Exit(2)
+	}
+	fmt.Println("| settings | noise | proposes | within 2 % of the best | intervals that hold | first finalist's | without effect in it | time, % of exhaustive |")
+	fmt.Println("| --- | --- | --- | --- | --- | --- | --- | --- |")
+	for _, s := range scenarios {
+		for _, noise := range []float64{0.02, 0.05} {
+			t, err := s.simulate(*seed, *tunings, noise)
+			if err != nil {
+				fmt.Fprintln(os.Stderr, "tune:", err)
+				os.Exit(1)
+			}
+			fmt.Printf("| %s | %.0f %% | %d | %d | %s | %s | %d | %.0f |\n", s.name, 100*noise, t.proposed, t.nearBest,
+				share(t.held, t.proposed), share(t.firstHeld, t.confirmed), t.useless, 100*float64(t.launches)/float64(exhaustive*s.space().Configurations()*t.tunings))
+		}
+	}
+}
+
+func share(n, of int) string {
+	if of == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(of))
+}
+
+const (
+	margin     = 0.02
+	operations = 5
+	perLaunch  = 11 // points that share a launch with the current settings
+	// exhaustive is how many launches of every configuration an exhaustive search has:
+	// as many as the confirmation.
+	exhaustive = 12
+)
+
+// scenario is a kind of space: the gain of each level but the first, by factor.
+type scenario struct {
+	name   string
+	gains  [][]float64
+	pairs  map[[2]int]float64 // what two factors do together, beyond each alone
+	unsafe bool               // the first factor's last level is faster than all and not allowed
+}
+
+var scenarios = []scenario{
+	{name: "8 of 2 levels, none has an effect", gains: [][]float64{{0}, {0}, {0}, {0}, {0}, {0}, {0}, {0}}},
+	{name: "72 configurations, 2 of 5 matter", gains: [][]float64{{0.25, 0.1}, {0, 0}, {0.08}, {0}, {0}}},
+	{name: "72 configurations, 3 of 5 matter, 2 of them together", gains: [][]float64{{0.15, 0.12}, {0.06, 0.10}, {-0.03}, {0}, {0}}, pairs: map[[2]int]float64{{0, 2}: 0.08}},
+	{name: "72 configurations, all but one make it slower", gains: [][]float64{{-0.05, -0.1}, {-0.02, -0.2}, {-0.03}, {-0.01}, {0.05}}},
+	{name: "768 configurations, 2 of 8 matter", gains: [][]float64{{0.3, 0.2}, {0.1}, {0, 0}, {0}, {0}, {0}, {0}, {-0.02, 0}}},
+	{name: "as before, with a faster unsafe setting", gains: [][]float64{{0.3, 0.2, 0.9}, {0.1}, {0, 0}, {0}, {0}, {0}, {0}, {-0.02, 0}}, unsafe: true},
+}
+
+// space is the scenario's, as assay tune is given it.
+func (s scenario) space() tune.Space {
+	space := tune.Space{StartIsCurrent: true}
+	for j, gains := range s.gains {
+		f := tune.Factor{Name: fmt.Sprint("setting-", j), Levels: make([]tune.Level, 1+len(gains))}
+		if j == 0 && s.unsafe {
+			f.Levels[len(gains)].Price = "process"
+		}
+		space.Factors = append(space.Factors, f)
+	}
+	return space
+}
+
+// truth is the gain of a point.
+func (s scenario) truth(p tune.Point) float64 {
+	total := 0.0
+	for j, level := range p {
+		if level > 0 {
+			total += s.gains[j][level-1]
+		}
+	}
+	for pair, gain := range s.pairs {
+		if p[pair[0]] > 0 && p[pair[1]] > 0 {
+			total += gain
+		}
+	}
+	return total
+}
+
+// best is the highest gain of a permitted point.
+func (s scenario) best() float64 {
+	space := s.space()
+	best := 0.0
+	p := make(tune.Point, len(s.gains))
+	for {
+		best = max(best, s.truth(p))
+		j := 0
+		for ; j < len(p); j++ {
+			if p[j]++; p[j] < len(space.Factors[j].Levels) && space.Factors[j].Levels[p[j]].Price == "" {
+				break
+			}
+			p[j] = 0
+		}
+		if j == len(p) {
+			return best
+		}
+	}
+}
+
+// useless tells whether the point has a setting that makes nothing better.
+func (s scenario) useless(p tune.Point) bool {
+	for j, level := range p {
+		without := slices.Clone(p)
+		without[j] = 0
+		if level > 0 && s.truth(p) <= s.truth(without) {
+			return true
+		}
+	}
+	return false
+}
+
+// measure is a machine: every member of a launch has noise of its own in each
+// operation, a part of it alike in all operations. The current settings are members
+// too, and all points of a launch are compared with the same one.
+func (s scenario) measure(random *rand.Rand, noise float64, launches *int) tune.Measure {
+	member := func() []float64 {
+		all := make([]float64, operations)
+		common := random.NormFloat64() * noise / 2
+		for i := range all {
+			all[i] = common + random.NormFloat64()*noise
+		}
+		*launches++
+		return all
+	}
+	return func(_ context.Context, b tune.Block) (tune.Measured, error) {
+		before := *launches
+		var m tune.Measured
+		var current []float64
+		for i, p := range b.Points {
+			if i%perLaunch == 0 {
+				current = member()
+			}
+			gains := member()
+			for k := range gains {
+				gains[k] += s.truth(p) - current[k]
+			}
+			m.Members = append(m.Members, tune.Member{Gains: gains})
+		}
+		m.Took = time.Duration(*launches-before) * time.Second
+		return m, nil
+	}
+}
+
+// tally counts tunings.
+type tally struct {
+	tunings, proposed, nearBest, held, confirmed, firstHeld, useless, forbidden int
+	launches                                                                    int
+}
+
+// simulate makes tunings, each from a seed of its own.
+func (s scenario) simulate(seed uint64, tunings int, noise float64) (tally, error) {
+	var all tally
+	var failure error
+	var mu sync.Mutex
+	var wait sync.WaitGroup
+	best := s.best()
+	for i := range tunings {
+		wait.Go(func() {
+			var launches int
+			random := rand.New(rand.NewPCG(seed, uint64(i)))
+			outcome, err := tune.Run(context.Background(), tune.Config{Space: s.space(), Margin: margin, Seed: random.Uint64()}, s.measure(random, noise, &launches))
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				failure = cmp.Or(failure, err)
+				return
+			}
+			all.add(s, outcome, best)
+			all.launches += launches
+		})
+	}
+	wait.Wait()
+	return all, failure
+}
+
+func (t *tally) add(s scenario, o *tune.Outcome, best float64) {
+	t.tunings++
+	truth := 0.0
+	if c := o.Chosen; c != nil {
+		t.proposed++
+		truth = s.truth(c.Point)
+		t.held += holds(c.Gain, truth)
+		if s.useless(c.Point) {
+			t.useless++
+		}
+		for j, level := range c.Point {
+			if s.space().Factors[j].Levels[level].Price != "" {
+				t.forbidden++
+			}
+		}
+	}
+	if truth > best-math.Log1p(margin) {
+		t.nearBest++
+	}
+	if len(o.Finalists) > 0 {
+		t.confirmed++
+		t.firstHeld += holds(o.Finalists[0].Gain, s.truth(o.Finalists[0].Point))
+	}
+}
+
+func holds(i stat.Interval, truth float64) int {
+	if ratio := math.Exp(truth); i.Low <= ratio && ratio <= i.High {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,129 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"assay"
+	"assay/internal/emit"
+	"assay/internal/guard"
+	"assay/internal/lab"
+	"assay/internal/runner"
+	"assay/internal/stat"
+	"assay/internal/tune"
+	"assay/internal/wording"
+	"assay/kit/sqlite"
+)
+
+// report is what was found, with the figures of the confirmation.
+func (t *tuning) report(outcome *tune.Outcome) (*tune.Report, error) {
+	r := &tune.Report{Plan: t.plan.Name, Driver: t.drivers[0], Current: t.current.Name, Class: t.class, Memory: t.memory, Margin: t.plan.Margin,
+		Effective: t.effective, Space: t.space, Outcome: outcome, Runs: t.runs, Notes: t.notes, Claim: " (claimed by settings: assay crash proves it)"}
+	for _, o := range t.operations {
+		r.Operations = append(r.Operations, tune.Operation{Name: operationName(o), Now: stat.LogInterval(t.figuresOf(t.baseline(), o, o.Cell.Primary()))})
+	}
+	if !t.space.StartIsCurrent {
+		r.Notes = append(r.Notes, fmt.Sprintf("the current settings break the constraints: durability %s, caches of up to %d MiB",
+			tune.ClassOf(t.effective), tune.Memory(t.effective, t.constraints().Connections)>>20))
+	}
+	if t.disturbed > 0 {
+		r.Notes = append(r.Notes, fmt.Sprintf("%d of %s were disturbed by other programs: the intervals are wider for it", t.disturbed, wording.Plural(t.launches, "launch")))
+	}
+	if outcome.Chosen == nil {
+		return r, nil
+	}
+	p := outcome.Chosen.Point
+	r.Profile = t.profile(p)
+	r.Driver = t.member(p).Driver
+	for _, o := range t.operations {
+		r.PeakNow = max(r.PeakNow, slices.Max(append(t.figuresOf(t.baseline(), o, "peak-B"), 0)))
+		r.Peak = max(r.Peak, slices.Max(append(t.figuresOf(t.member(p), o, "peak-B"), 0)))
+	}
+	return r, t.emitted(r)
+}
+
+// figuresOf are a member's figures of an operation in the confirmation.
+func (t *tuning) figuresOf(m lab.Member, o assay.Case, metric string) []float64 {
+	var all []float64
+	for _, trial := range t.figures {
+		if one, ok := t.trial([]assay.Trial{trial}, m, o); ok && one.Outcome == assay.OK {
+			if figure, ok := one.Figures[metric]; ok {
+				all = append(all, figure)
+			}
+		}
+	}
+	return all
+}
+
+// emitted prints the proposal as configuration. What the ecosystem cannot set is a
+// note.
+func (t *tuning) emitted(r *tune.Report) error {
+	if t.flags.emit == "" {
+		return nil
+	}
+	file := map[string]string{}
+	for name, value := range r.Profile.Settings {
+		if s, ok := sqlite.Lookup(name); ok && s.OfFile {
+			file[name] = value
+		}
+	}
+	form, err := emit.For(t.flags.emit, emit.Source{Name: t.plan.Name + "/tuned", Profile: r.Profile, File: file})
+	if err != nil {
+		return usage(err)
+	}
+	r.Emitted = form.Text
+	for _, unset := range form.Unset {
+		r.Notes = append(r.Notes, t.flags.emit+" does not set "+unset)
+	}
+	return nil
+}
+
+// operationName names an operation with the coordinates that say which one it is.
+func operationName(c assay.Case) string {
+	parts := []string{c.Cell.Operation}
+	if params := c.Cell.ParamString(); params != "" {
+		parts = append(parts, strings.Split(params, ";")...)
+	}
+	if c.Cell.Clients > 1 {
+		parts = append(parts, wording.Plural(c.Cell.Clients, "client"))
+	}
+	if c.Cell.Statement != "once" {
+		parts = append(parts, "statement "+c.Cell.Statement)
+	}
+	if c.Cell.Transaction > 0 {
+		parts = append(parts, "transaction "+assay.TransactionString(c.Cell.Transaction))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// tuneWatcher shows of runs what a tuning does not say itself.
+type tuneWatcher struct{ *progress }
+
+func (w tuneWatcher) Trial(assay.Trial) {}
+
+func (w tuneWatcher) Measure(e runner.Event) {
+	if e.Phase == "wait" {
+		w.progress.Measure(e)
+	}
+}
+
+// unfinished says what was kept when a tuning was stopped.
+func (t *tuning) unfinished(ctx context.Context, err error) error {
+	var input *lab.InputError
+	var exit *exitError
+	var p *guard.Panic
+	if errors.As(err, &input) || errors.As(err, &exit) {
+		return err
+	}
+	status, hint := statusFailed, "assay has not measured anything yet"
+	if ctx.Err() != nil && !errors.As(err, &p) {
+		status, err = statusInterrupted, errors.New("interrupted")
+	}
+	if len(t.runs) > 0 {
+		hint = "what was finished is kept; resume with the same flags and --resume: " + t.app.commandLine("tune", t.planName, "--resume")
+	}
+	return &exitError{status, err, []string{hint}}
+}

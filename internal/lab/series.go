@@ -1,0 +1,200 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"assay"
+	"assay/internal/guard"
+	"assay/internal/runner"
+	"assay/internal/store"
+)
+
+// Member is a driver with a profile, as the plan names them.
+type Member struct{ Driver, Profile string }
+
+// Series is a run that is measured launch by launch: which members the next launch
+// has may follow from the launches before. It is kept like any other run. A series
+// that is resumed answers from what was kept as long as it has the answer.
+type Series struct {
+	run    *run
+	config runner.Config
+	work   *runner.Workspace
+	trials []assay.Trial // of all launches
+	last   int           // launch
+}
+
+// Series begins a series of a request whose plan no scheduler is to run, or with
+// Resume takes over the newest one of the same plan text that was begun after a time.
+// Close ends it.
+func (l *Lab) Series(ctx context.Context, s *store.Store, request Request, after time.Time) (*Series, error) {
+	r := &run{lab: l, store: s, request: request, plan: request.Plan}
+	series := &Series{run: r}
+	err := guard.Error(func() error { return series.begin(ctx, after) })
+	if err != nil {
+		series.Close(context.WithoutCancel(ctx))
+		return nil, err
+	}
+	return series, nil
+}
+
+func (s *Series) begin(ctx context.Context, after time.Time) error {
+	r, resume := s.run, s.run.request.Resume
+	r.request.Resume = false // what choose would look for is found here
+	if err := r.choose(ctx); err != nil {
+		return err
+	}
+	if resume {
+		if err := s.recall(ctx, after); err != nil {
+			return err
+		}
+	}
+	programs, err := r.build(ctx)
+	if err != nil || r.now.Status == assay.Finished {
+		return err
+	}
+	if s.work, err = r.lab.workspace(newRunID()); err != nil {
+		return err
+	}
+	s.config = r.config(ctx, programs, s.work)
+	s.config.Done, s.config.Budget = nil, 0
+	s.config.Emit = func(t assay.Trial) error {
+		s.trials = append(s.trials, t)
+		return r.keep(ctx, t)
+	}
+	all, err := runner.New(ctx, s.config)
+	if err != nil {
+		return err
+	}
+	return r.begin(ctx, all, s.config.Files, s.work.Dir)
+}
+
+// recall takes over the newest series of the same plan and request, where there is
+// one.
+func (s *Series) recall(ctx context.Context, after time.Time) error {
+	r := s.run
+	runs, err := r.store.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, before := range runs {
+		same := before.PlanText == r.plan.Text && before.PlanFile == r.request.PlanFile && before.Started.After(after) &&
+			slices.Equal(before.Options.Drivers, r.now.Options.Drivers) && maps.EqualFunc(before.Options.Only, r.now.Options.Only, slices.Equal)
+		if !same {
+			continue
+		}
+		if _, err := r.recallTrials(ctx, before.ID); err != nil {
+			return err
+		}
+		s.trials, r.done = r.done, nil
+		if before.Status != assay.Finished {
+			if err := r.store.Claim(ctx, before.ID); err != nil {
+				return err
+			}
+			before.Status = assay.Running
+			r.request.Resume = true
+			r.lab.Watcher.Note(fmt.Sprintf("resuming run %s of %s, started %s", before.ID, before.Plan, before.Started.Local().Format(time.DateTime)))
+		}
+		r.now, r.result.ID = before, before.ID
+		return nil
+	}
+	return nil
+}
+
+// ID is the run's.
+func (s *Series) ID() string { return s.run.now.ID }
+
+// Started is when the run was begun.
+func (s *Series) Started() time.Time { return s.run.now.Started }
+
+// Launch launches members once and returns their trials. Cells that ended in a way
+// that another launch cannot change are not measured again.
+func (s *Series) Launch(ctx context.Context, members []Member) ([]assay.Trial, error) {
+	var cases []assay.Case
+	for _, c := range s.run.cases {
+		if slices.Contains(members, Member{runner.Driver(c.Cell), c.Cell.Profile}) && !s.ended(c) {
+			cases = append(cases, c)
+		}
+	}
+	for {
+		s.last++
+		kept := s.ofLaunch(s.last)
+		if len(cases) == 0 || len(kept) > 0 && !slices.ContainsFunc(cases, func(c assay.Case) bool { return !has(kept, c) }) {
+			return kept, nil
+		}
+		if len(kept) == 0 {
+			break
+		}
+	}
+	if s.run.now.Status == assay.Finished {
+		return nil, input(fmt.Errorf("run %s was kept and has no such launch: its plan or the budget was another", s.ID()), "start anew without --resume")
+	}
+	config := s.config
+	config.Cases, config.Launch = cases, s.last
+	before := len(s.trials)
+	err := guard.Error(func() error {
+		r, err := runner.New(ctx, config)
+		if err != nil {
+			return err
+		}
+		return s.run.launch(ctx, r)
+	})
+	return s.trials[before:], err
+}
+
+// ended tells whether a case has a trial after which it is not measured again in
+// this series.
+func (s *Series) ended(c assay.Case) bool {
+	return slices.ContainsFunc(s.trials, func(t assay.Trial) bool {
+		return t.Launch <= s.last && !t.Measured() && t.Outcome != assay.NotRun && of(t, c)
+	})
+}
+
+func (s *Series) ofLaunch(number int) []assay.Trial {
+	return slices.DeleteFunc(slices.Clone(s.trials), func(t assay.Trial) bool { return t.Launch != number })
+}
+
+func has(trials []assay.Trial, c assay.Case) bool {
+	return slices.ContainsFunc(trials, func(t assay.Trial) bool { return of(t, c) })
+}
+
+// of tells whether a trial is of a case, whose cell is without what only the worker
+// says.
+func of(t assay.Trial, c assay.Case) bool {
+	return !t.Twin && Names(runner.Driver(c.Cell), t.Cell) && t.Cell.Profile == c.Cell.Profile && t.Cell.Peer() == c.Cell.Peer()
+}
+
+// Names tells whether a driver as a plan names it, NAME[@VERSION][:OPTION...], is
+// that of a measured cell.
+func Names(driver string, measured assay.Cell) bool {
+	name, options, _ := strings.Cut(driver, ":")
+	name, version, _ := strings.Cut(name, "@")
+	return name == measured.Driver && options == measured.Options && (version == "" || version == measured.DriverVersion)
+}
+
+// Trials are all that the series has of launches that were asked for.
+func (s *Series) Trials() []assay.Trial {
+	return slices.DeleteFunc(slices.Clone(s.trials), func(t assay.Trial) bool { return t.Launch > s.last })
+}
+
+// Finish ends a series that has all that it was made for.
+func (s *Series) Finish(ctx context.Context) error {
+	if s.run.now.Status == assay.Finished {
+		return nil
+	}
+	return s.run.finish(ctx, 0)
+}
+
+// Close ends a series; one that is not finished can be resumed.
+func (s *Series) Close(ctx context.Context) {
+	if s.run.now.Status != assay.Finished && s.run.result.ID != "" {
+		s.run.interrupt(ctx)
+	}
+	if s.work != nil {
+		s.work.Close()
+	}
+}

@@ -1,0 +1,271 @@
+package tune
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"assay/internal/stat"
+)
+
+const (
+	// confirmations is how many launches confirm, minConfirmations the fewest.
+	confirmations    = 12
+	minConfirmations = 6
+)
+
+// Outcome is what a tuning found.
+type Outcome struct {
+	Effects []Effect // of the screening, by factor; nil where there was none
+	Blocks  []RaceBlock
+	// Finalists were confirmed, in the order in which they were to be proposed.
+	Finalists []Finalist
+	// Chosen is the proposal; nil where nothing beats the current settings.
+	Chosen *Finalist
+	// Alone is what each changed factor of the proposal does: the proposal against
+	// itself without it.
+	Alone []Alone
+	// Prices are what other classes of durability cost or give, of the proposal.
+	Prices   []Price
+	Launches int // of the confirmation
+	// Unconfirmed says that the budget did not pay for the confirmation: nothing is
+	// known.
+	Unconfirmed bool
+	Refused     map[string]string // why points are no candidates, by Point.Key
+}
+
+// RaceBlock is a block of the race, for a picture of it.
+type RaceBlock struct {
+	Points []Point
+	Gains  []float64 // natural logarithms
+}
+
+// Finalist is a point with its confirmed figures.
+type Finalist struct {
+	Point Point
+	// Search is the gain that the race had of it, as a ratio; NaN where it was not in
+	// the race.
+	Search float64
+	// Gain is the mean over the operations and Operations each, as ratios: above 1 is
+	// better than the current settings.
+	Gain       stat.Interval
+	Operations []stat.Interval
+	Verdict    stat.Verdict // of Gain, among all finalists
+
+	rows row
+}
+
+// Alone is a factor of the proposal.
+type Alone struct {
+	Factor  int
+	Gain    stat.Interval // of having it
+	Matters bool
+}
+
+// Price is a class of durability with the settings of the proposal otherwise.
+type Price struct {
+	Class string
+	Gain  stat.Interval // against the proposal: below 1 it costs
+}
+
+// row is what a point measured, by launch: the mean, and each operation.
+type row struct {
+	gains      []float64
+	operations [][]float64
+}
+
+// launches are those that measured all operations; a point that the budget left out
+// has none.
+func (r *row) launches() int {
+	n := 0
+	if r != nil {
+		for _, g := range r.gains {
+			if !math.IsNaN(g) {
+				n++
+			}
+		}
+	}
+	return n
+}
+
+func (r *row) add(m Member) {
+	r.gains = append(r.gains, m.gain())
+	if r.operations == nil {
+		r.operations = make([][]float64, len(m.Gains))
+	}
+	for i, g := range m.Gains {
+		if i < len(r.operations) {
+			r.operations[i] = append(r.operations[i], g)
+		}
+	}
+}
+
+// recordBlock keeps a block of the race.
+func (t *tuning) recordBlock(points []Point, members []Member) {
+	b := RaceBlock{Points: points}
+	for _, m := range members {
+		b.Gains = append(b.Gains, m.gain())
+	}
+	t.outcome.Blocks = append(t.outcome.Blocks, b)
+}
+
+// confirm measures the finalists in a number of launches that is fixed before the
+// first, and decides from these alone. Beside them are the first one without each of
+// its settings, and with the settings of other classes of durability.
+func (t *tuning) confirm(ctx context.Context, finalists []Point) error {
+	if len(finalists) == 0 {
+		return nil
+	}
+	points, launches := t.confirmed(finalists)
+	if launches == 0 {
+		t.outcome.Unconfirmed = true
+		return nil
+	}
+	t.outcome.Launches = launches
+	rows, err := t.rows(ctx, Confirmation, launches, points)
+	if err != nil {
+		return err
+	}
+	finalists = slices.DeleteFunc(finalists, func(p Point) bool { return t.refused[p.Key()] != "" || rows[p.Key()].launches() < stat.MinPairs })
+	t.outcome.Unconfirmed = len(finalists) == 0
+	t.decide(finalists, rows)
+	return nil
+}
+
+// confirmed are the points of the confirmation with the number of launches that the
+// budget pays. Where it does not pay for all, the first finalist goes before what
+// tells of its settings, this before the other finalists, and prices come last.
+func (t *tuning) confirmed(finalists []Point) (points []Point, launches int) {
+	all := append(finalists[:1:1], t.without(finalists[0])...)
+	all = append(append(all, finalists[1:]...), t.priced(finalists[0])...)
+	all = t.config.Space.unique(all)
+	for n := len(all); n >= 1; n-- {
+		if blocks := t.affordable(1, n); blocks >= minConfirmations {
+			return all[:n], min(confirmations, blocks)
+		}
+	}
+	return nil, 0
+}
+
+// without are a point without each of its settings.
+func (t *tuning) without(p Point) []Point {
+	var all []Point
+	for _, j := range p.changed() {
+		all = append(all, p.with(j, 0))
+	}
+	return all
+}
+
+// priced are a point with other classes of durability.
+func (t *tuning) priced(p Point) []Point {
+	var all []Point
+	for j, f := range t.config.Space.Factors {
+		for level := f.candidates(); level < len(f.Levels); level++ {
+			all = append(all, p.with(j, level))
+		}
+	}
+	return all
+}
+
+// decide chooses the proposal: the first finalist, unless a later one is shown to be
+// better than it by more than the margin. It has to be shown to be better than the
+// current settings, all finalists together, and by more than the margin.
+func (t *tuning) decide(finalists []Point, rows map[string]*row) {
+	if len(finalists) == 0 {
+		return
+	}
+	gains := [][]float64{t.zeros()} // the current settings
+	var tests []stat.Test
+	for i, p := range finalists {
+		gains = append(gains, rows[p.Key()].gains)
+		tests = append(tests, stat.Test{A: i + 1, B: 0, Baseline: true, HigherBetter: true})
+	}
+	for i, c := range compare(gains, tests, stat.Rule{}) {
+		t.outcome.Finalists = append(t.outcome.Finalists, t.finalist(finalists[i], rows[finalists[i].Key()], c))
+	}
+	best := 0
+	for i := 1; i < len(finalists); i++ {
+		if c := t.against(gains[i+1], gains[best+1]); c.P < adding && c.Ratio.Center > 1+t.config.Margin {
+			best = i
+		}
+	}
+	whole := t.outcome.Finalists[best]
+	for _, f := range []Finalist{t.simpler(whole, rows), whole} {
+		if t.outcome.Chosen == nil && t.beats(f) {
+			t.outcome.Chosen = &f
+		}
+	}
+	t.explain(whole, rows)
+}
+
+// beats tells whether a finalist is to be proposed. Where the current settings break
+// a constraint, it is what there is.
+func (t *tuning) beats(f Finalist) bool {
+	if !t.config.Space.StartIsCurrent {
+		return true
+	}
+	return f.Verdict == stat.Faster && f.Gain.Center > 1+t.config.Margin
+}
+
+// simpler is the proposal without its weakest setting, where it is not shown that
+// the setting matters.
+func (t *tuning) simpler(whole Finalist, rows map[string]*row) Finalist {
+	weakest, least := -1, 0.0
+	for _, j := range whole.Point.changed() {
+		other := t.rowOf(whole.Point.with(j, 0), rows)
+		if other == nil {
+			continue
+		}
+		c := t.against(whole.rows.gains, other.gains)
+		if !t.matters(c) && (weakest < 0 || c.Ratio.Center < least) {
+			weakest, least = j, c.Ratio.Center
+		}
+	}
+	if weakest < 0 {
+		return whole
+	}
+	p := whole.Point.with(weakest, 0)
+	r := t.rowOf(p, rows)
+	return t.finalist(p, r, t.against(r.gains, t.zeros()))
+}
+
+// rowOf is what a point measured; nil: it was not measured, or refused.
+func (t *tuning) rowOf(p Point, rows map[string]*row) *row {
+	if t.refused[p.Key()] != "" {
+		return nil
+	}
+	return rows[p.Key()]
+}
+
+func (t *tuning) zeros() []float64 { return make([]float64, t.outcome.Launches) }
+
+// against compares two rows by themselves.
+func (t *tuning) against(a, b []float64) stat.Comparison {
+	return stat.Rule{}.JudgeOne(pair(a, b), stat.Prior{}, true)
+}
+
+func (t *tuning) finalist(p Point, r *row, c stat.Comparison) Finalist {
+	f := Finalist{Point: p, Search: math.Exp(mean(t.gains[p.Key()])), Gain: c.Ratio, Verdict: c.Verdict, rows: *r}
+	for _, values := range r.operations {
+		f.Operations = append(f.Operations, t.against(values, make([]float64, len(values))).Ratio)
+	}
+	return f
+}
+
+// explain says what each setting of the proposal does, and what other classes cost.
+func (t *tuning) explain(whole Finalist, rows map[string]*row) {
+	for _, j := range whole.Point.changed() {
+		if other := t.rowOf(whole.Point.with(j, 0), rows); other != nil {
+			c := t.against(whole.rows.gains, other.gains)
+			t.outcome.Alone = append(t.outcome.Alone, Alone{j, c.Ratio, t.matters(c)})
+		}
+	}
+	for j, f := range t.config.Space.Factors {
+		for level := f.candidates(); level < len(f.Levels); level++ {
+			if other := t.rowOf(whole.Point.with(j, level), rows); other != nil {
+				c := t.against(other.gains, whole.rows.gains)
+				t.outcome.Prices = append(t.outcome.Prices, Price{f.Levels[level].Price, c.Ratio})
+			}
+		}
+	}
+}

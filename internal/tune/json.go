@@ -1,0 +1,84 @@
+package tune
+
+import (
+	"math"
+
+	"assay/internal/stat"
+)
+
+// values is the report as JSON has it.
+func (r *Report) values() any {
+	type interval struct {
+		Ratio float64  `json:"ratio"`
+		Low   *float64 `json:"low"`
+		High  *float64 `json:"high"`
+	}
+	of := func(i stat.Interval) interval {
+		v := interval{Ratio: i.Center}
+		if i.Known() {
+			v.Low, v.High = &i.Low, &i.High
+		}
+		return v
+	}
+	type operation struct {
+		Name string `json:"name"`
+		interval
+	}
+	type alone struct {
+		Setting string `json:"setting"`
+		Matters bool   `json:"matters"`
+		interval
+	}
+	type price struct {
+		Durability string `json:"durability"`
+		interval
+	}
+	type stage struct {
+		Stage Stage  `json:"stage"`
+		Run   string `json:"run"`
+	}
+	v := struct {
+		Plan       string            `json:"plan"`
+		Driver     string            `json:"driver"`
+		Current    string            `json:"current"`
+		Durability string            `json:"durability"`
+		Memory     int64             `json:"memory"`
+		Answer     string            `json:"answer"`
+		Better     bool              `json:"better"`
+		Settings   map[string]string `json:"settings,omitempty"`
+		Search     *float64          `json:"search,omitempty"`
+		Confirmed  *interval         `json:"confirmed,omitempty"`
+		Launches   int               `json:"launches"`
+		Operations []operation       `json:"operations"`
+		Alone      []alone           `json:"alone"`
+		Nothing    []string          `json:"nothing"`
+		Prices     []price           `json:"prices"`
+		Notes      []string          `json:"notes"`
+		Runs       []stage           `json:"runs"`
+		Emitted    string            `json:"emitted,omitempty"`
+	}{Plan: r.Plan, Driver: r.Driver, Current: r.Current, Durability: string(r.Class), Memory: r.Memory, Answer: r.answer(),
+		Launches: r.Outcome.Launches, Operations: []operation{}, Alone: []alone{}, Prices: []price{}, Emitted: r.Emitted}
+	if f := r.Outcome.Chosen; f != nil {
+		confirmed := of(f.Gain)
+		v.Better, v.Settings, v.Confirmed = true, r.Profile.Settings, &confirmed
+		if !math.IsNaN(f.Search) {
+			v.Search = &f.Search
+		}
+	}
+	for i, gain := range r.figures() {
+		v.Operations = append(v.Operations, operation{r.Operations[i].Name, of(gain)})
+	}
+	for _, a := range r.Outcome.Alone {
+		v.Alone = append(v.Alone, alone{r.Space.Factors[a.Factor].Name, a.Matters, of(a.Gain)})
+	}
+	nothing, _ := r.nothing()
+	v.Nothing = append([]string{}, nothing...)
+	for _, p := range r.Outcome.Prices {
+		v.Prices = append(v.Prices, price{p.Class, of(p.Gain)})
+	}
+	v.Notes = r.notes()
+	for _, run := range r.Runs {
+		v.Runs = append(v.Runs, stage{run.Stage, run.ID})
+	}
+	return v
+}

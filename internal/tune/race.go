@@ -1,0 +1,134 @@
+package tune
+
+import (
+	"context"
+	"math"
+	"slices"
+
+	"assay/internal/stat"
+)
+
+const (
+	// firstDrop is the block from which on candidates are dropped.
+	firstDrop = 4
+	// maxBlocks ends a race in which nobody is behind.
+	maxBlocks = 6
+	// minRounds is how many blocks of all candidates a budget should pay at least:
+	// where it does not, there are fewer candidates.
+	minRounds = 2
+	// maxFinalists is how many candidates are confirmed at most.
+	maxFinalists = 4
+	// behind is the two-sided p-value below which a candidate is dropped: one-sided,
+	// the interval is one of 95 %.
+	behind = 0.10
+)
+
+// race measures the candidates block by block and returns those that remain, the
+// best first. From the fourth block on whoever is shown to be behind the leader is
+// dropped. Where the budget does not pay for four blocks of all, each block drops
+// the half that is behind.
+func (t *tuning) race(ctx context.Context, candidates []Point) ([]Point, error) {
+	for len(candidates) > maxFinalists && t.affordable(raceShare, len(candidates)) < minRounds {
+		candidates = candidates[:len(candidates)-1] // the likely ones are in front
+	}
+	left, all := candidates, candidates
+	enough := min(2, len(candidates))
+	for n := 1; n <= maxBlocks && len(left) > 0; n++ {
+		if t.affordable(raceShare, len(left)) == 0 && n > 1 {
+			break
+		}
+		halving := t.affordable(raceShare, len(left)) < firstDrop-n
+		members, err := t.block(ctx, Block{Race, n, 0, left, all})
+		if err != nil {
+			return nil, err
+		}
+		for i, m := range members {
+			t.gains[left[i].Key()] = append(t.gains[left[i].Key()], m.gain())
+		}
+		t.recordBlock(left, members)
+		left = slices.DeleteFunc(slices.Clone(left), func(p Point) bool { return t.refused[p.Key()] != "" })
+		t.sortByGain(left)
+		switch {
+		case halving && len(left) > maxFinalists:
+			left = left[:max(maxFinalists, (len(left)+1)/2)]
+		case n >= firstDrop:
+			left = t.dropBehind(left)
+		}
+		if n >= firstDrop && len(left) <= enough {
+			break
+		}
+	}
+	return left, nil
+}
+
+// sortByGain puts the best first.
+func (t *tuning) sortByGain(points []Point) {
+	slices.SortStableFunc(points, func(a, b Point) int {
+		return compareDown(numberOr(mean(t.gains[a.Key()])), numberOr(mean(t.gains[b.Key()])))
+	})
+}
+
+// numberOr makes what was never measured the worst.
+func numberOr(v float64) float64 {
+	if math.IsNaN(v) {
+		return math.Inf(-1)
+	}
+	return v
+}
+
+// dropBehind keeps whoever is not shown to be behind the first. The current
+// settings are behind too where a candidate that remains is ahead of them; they are
+// measured on as the baseline.
+func (t *tuning) dropBehind(points []Point) []Point {
+	var rows [][]float64
+	for _, p := range points {
+		rows = append(rows, t.gains[p.Key()])
+	}
+	var tests []stat.Test
+	for i := 1; i < len(rows); i++ {
+		tests = append(tests, stat.Test{A: i, B: 0, Alone: true, HigherBetter: true})
+	}
+	kept := points[:1:1]
+	for i, c := range compare(rows, tests, stat.Rule{}) {
+		if c.Ratio.N >= 2 && c.Ratio.Center < 1 && c.P < behind {
+			continue
+		}
+		kept = append(kept, points[i+1])
+	}
+	return kept
+}
+
+// compare compares rows of log gains, block by block, as one table.
+func compare(rows [][]float64, tests []stat.Test, rule stat.Rule) []stat.Comparison {
+	table := stat.Table{Tests: tests}
+	for i := range rows {
+		var pairs []stat.Pairs
+		for j := range i {
+			pairs = append(pairs, pair(rows[i], rows[j]))
+		}
+		table.Pairs = append(table.Pairs, pairs)
+	}
+	return rule.Judge([]stat.Table{table})[0].Comparisons
+}
+
+// pair is the difference of two rows in the blocks that both have.
+func pair(a, b []float64) stat.Pairs {
+	var differences []float64
+	for k := range min(len(a), len(b)) {
+		if d := a[k] - b[k]; !math.IsNaN(d) {
+			differences = append(differences, d)
+		}
+	}
+	p := stat.Pairs{N: len(differences), Mean: math.NaN(), SD: math.NaN()}
+	if p.N > 0 {
+		p.Mean = mean(differences)
+	}
+	if p.N > 1 {
+		squares := 0.0
+		for _, d := range differences {
+			squares += (d - p.Mean) * (d - p.Mean)
+		}
+		p.SD = math.Sqrt(squares / float64(p.N-1))
+	}
+	return p
+}

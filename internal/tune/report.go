@@ -1,0 +1,259 @@
+package tune
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+
+	"assay"
+	"assay/internal/format"
+	"assay/internal/stat"
+	"assay/internal/wording"
+)
+
+// Report is what a tuning has to say.
+type Report struct {
+	Plan, Driver, Current string // Current is the profile in use
+	Class                 assay.Durability
+	Claim                 string // of the class: what tests by faults showed of it
+	Memory                int64
+	Margin                float64
+	Effective             map[string]string // the current settings as they were read back
+	Profile               assay.Profile     // the proposal
+	Space                 Space
+	Outcome               *Outcome
+	Operations            []Operation
+	Notes                 []string // what could not be tried, and why
+	// PeakNow and Peak are the peak memory of the worker with the current settings and
+	// with the proposal, in bytes; 0: not measured.
+	PeakNow, Peak float64
+	Runs          []StageRun
+	Emitted       string // the proposal as configuration; empty: nobody asked
+}
+
+// Operation is one that was measured.
+type Operation struct {
+	Name string
+	Now  stat.Interval // with the current settings, in the unit of the metric
+	Rate bool          // Now counts events a second, not nanoseconds
+}
+
+// StageRun is the run that a stage was kept as.
+type StageRun struct {
+	Stage Stage
+	ID    string
+}
+
+// Formats are those of a report.
+func Formats() format.List[*Report] {
+	return format.List[*Report]{
+		{Name: "text", Write: writeText},
+		{Name: "markdown", Write: writeMarkdown},
+		{Name: "json", Write: func(out io.Writer, r *Report) error { return format.JSON(out, r.values()) }},
+	}
+}
+
+// harm is by how much an operation may be worse than now before the report says so.
+const harm = 0.05
+
+// answer is the result in a sentence.
+func (r *Report) answer() string {
+	o := r.Outcome
+	where := fmt.Sprintf("%s, %s (%s): ", r.Plan, r.Driver, r.Current)
+	switch {
+	case o.Unconfirmed:
+		return where + "undecided: the budget ended before anything could be confirmed; give a larger --budget"
+	case len(o.Finalists) == 0:
+		return where + "no candidate could be measured"
+	case o.Chosen == nil && r.Space.StartIsCurrent && o.Finalists[0].Gain.High > 1+2*r.Margin:
+		return where + "nothing is shown to beat yours; a larger --budget would tell more"
+	case o.Chosen == nil && r.Space.StartIsCurrent:
+		return where + "nothing beats yours"
+	case o.Chosen == nil:
+		return where + "no settings that keep the constraints could be confirmed"
+	}
+	word := "faster"
+	if o.Chosen.Gain.Center < 1 {
+		word = "of the speed of now"
+	}
+	text := fmt.Sprintf("%s %s with %s", ratio(o.Chosen.Gain), word, wording.Plural(len(r.changes()), "setting"))
+	if !r.Space.StartIsCurrent {
+		text += " that keep the constraints, as the current ones do not"
+	}
+	return where + text
+}
+
+// basis says what the answer rests on.
+func (r *Report) basis() string {
+	o := r.Outcome
+	f := o.Chosen
+	text := fmt.Sprintf("at durability %s%s and at most %s of memory; ", r.Class, r.Claim, size(float64(r.Memory)))
+	if f == nil && len(o.Finalists) > 0 {
+		f = &o.Finalists[0]
+		text = fmt.Sprintf("the best of %s, confirmed %s; ", wording.Plural(r.Space.Configurations(), "combination"), ratio(f.Gain)) + text
+	}
+	if f != nil {
+		if !math.IsNaN(f.Search) {
+			text += fmt.Sprintf("the search had said %sx; ", wording.Digits(f.Search))
+		}
+		text += fmt.Sprintf("confirmed in %s on new data and argument sequences", wording.Plural(o.Launches, "launch"))
+	}
+	return text
+}
+
+// changes are the settings that the proposal changes, sorted.
+func (r *Report) changes() []string {
+	if r.Outcome.Chosen == nil {
+		return nil
+	}
+	var all []string
+	settings := r.Space.Settings(r.Outcome.Chosen.Point)
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		if settings[name] != r.Effective[name] {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// changed says what a factor's level changes: name now -> then.
+func (r *Report) changed(factor, level int) string {
+	settings := r.Space.Factors[factor].Levels[level].Settings
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		if now := r.Effective[name]; now != settings[name] {
+			parts = append(parts, fmt.Sprintf("%s %s -> %s", name, now, settings[name]))
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// alone says what each setting of the proposal does.
+func (r *Report) alone() []string {
+	var all []string
+	o := r.Outcome
+	for _, a := range o.Alone {
+		level := o.Finalists[0].Point[a.Factor]
+		if o.Chosen != nil {
+			level = o.Chosen.Point[a.Factor]
+		}
+		switch {
+		case level == 0 && o.Chosen != nil: // it was left out, because of this figure
+		default:
+			text := fmt.Sprintf("%s: %s", r.changed(a.Factor, level), ratio(a.Gain))
+			if !a.Matters {
+				text += ", not shown to matter by itself"
+			}
+			all = append(all, text)
+		}
+	}
+	return all
+}
+
+// nothing and open are the factors that do nothing here, and those of which that is
+// not shown and that are not in the proposal.
+func (r *Report) nothing() (nothing, open []string) {
+	o := r.Outcome
+	for j, f := range r.Space.Factors {
+		switch {
+		case o.Chosen != nil && o.Chosen.Point[j] != 0 || o.Effects == nil || f.candidates() < 2:
+		case o.Effects[j].Nothing:
+			nothing = append(nothing, f.Name)
+		default:
+			e := o.Effects[j]
+			open = append(open, fmt.Sprintf("%s %sx [%s, %s]", f.Name, wording.Digits(math.Exp(e.Gain)), wording.Digits(math.Exp(e.Low)), wording.Digits(math.Exp(e.High))))
+		}
+	}
+	return nothing, open
+}
+
+// prices say what other classes of durability cost or give.
+func (r *Report) prices() []string {
+	var all []string
+	for _, p := range r.Outcome.Prices {
+		all = append(all, fmt.Sprintf("%s %s", p.Class, ratio(p.Gain)))
+	}
+	return all
+}
+
+// harmed are the operations that are more than 5 % worse than now.
+func (r *Report) harmed() []string {
+	if r.Outcome.Chosen == nil {
+		return nil
+	}
+	var all []string
+	for i, gain := range r.Outcome.Chosen.Operations {
+		if gain.Center < 1/(1+harm) {
+			all = append(all, fmt.Sprintf("%s is slower than now: %s of its speed", r.Operations[i].Name, ratio(gain)))
+		}
+	}
+	return all
+}
+
+// memory says what the proposal takes.
+func (r *Report) memory() string {
+	if r.Outcome.Chosen == nil || r.Peak == 0 {
+		return ""
+	}
+	return fmt.Sprintf("peak memory of the worker: %s, now %s", size(r.Peak), size(r.PeakNow))
+}
+
+// evidence names the runs.
+func (r *Report) evidence() string {
+	var parts []string
+	for _, run := range r.Runs {
+		parts = append(parts, fmt.Sprintf("%s %s", run.Stage, run.ID))
+	}
+	return "assay report RUN shows the measurements: " + strings.Join(parts, ", ")
+}
+
+// notes are what the reader has to know beside the figures.
+func (r *Report) notes() []string {
+	all := append([]string{}, r.Notes...)
+	if r.Outcome.Chosen != nil && len(r.Outcome.Alone) == 0 && len(r.Outcome.Chosen.Point.changed()) > 1 {
+		all = append(all, "the budget left no launches to tell which of the settings matter: some may do nothing")
+	}
+	return append(all, r.refused()...)
+}
+
+// refused are the reasons for which candidates were refused, each once.
+func (r *Report) refused() []string {
+	counts := map[string]int{}
+	for _, why := range r.Outcome.Refused {
+		counts[why]++
+	}
+	var all []string
+	for _, why := range slices.Sorted(maps.Keys(counts)) {
+		all = append(all, fmt.Sprintf("%s refused: %s", wording.Plural(counts[why], "candidate"), wording.Clean(why)))
+	}
+	return all
+}
+
+func ratio(i stat.Interval) string {
+	if !i.Known() {
+		return wording.Digits(i.Center) + "x"
+	}
+	return wording.Ratio(i, "%sx [%s, %s]")
+}
+
+func size(bytes float64) string { return wording.Digits(bytes/mib) + " MiB" }
+
+// now prints the current figure of an operation.
+func (o Operation) now() string {
+	v := o.Now.Center
+	if o.Rate {
+		return wording.Digits(v) + "/s"
+	}
+	for _, unit := range []struct {
+		name string
+		in   float64
+	}{{"ns", 1e3}, {"us", 1e6}, {"ms", 1e9}} {
+		if v < unit.in {
+			return wording.Digits(v*1e3/unit.in) + " " + unit.name
+		}
+	}
+	return wording.Digits(v/1e9) + " s"
+}

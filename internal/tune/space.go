@@ -1,0 +1,154 @@
+package tune
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Level is one choice of a factor.
+type Level struct {
+	Settings map[string]string
+	// Price names the class of durability of a level that is no candidate, and that
+	// is measured only to tell what the class costs or gives. Empty: a candidate.
+	Price string
+}
+
+// Factor is settings that are chosen together. Its first level is what the search
+// starts from: the current settings, or where these break a constraint the nearest
+// that do not. The second is what the screening tries.
+type Factor struct {
+	Name   string
+	Levels []Level
+}
+
+// candidates are the levels that may be proposed.
+func (f Factor) candidates() int {
+	i := slices.IndexFunc(f.Levels, func(l Level) bool { return l.Price != "" })
+	if i < 0 {
+		return len(f.Levels)
+	}
+	return i
+}
+
+// Recipe is a known combination of settings.
+type Recipe struct {
+	Name  string
+	Point Point
+}
+
+// Space is what is searched. Every combination of candidate levels keeps the
+// constraints: whoever makes a space chooses the levels so.
+type Space struct {
+	Factors []Factor
+	Recipes []Recipe
+	// StartIsCurrent says that the first levels are the current settings. Otherwise
+	// these are measured as the baseline and never proposed.
+	StartIsCurrent bool
+}
+
+// Point is the index of a level for each factor of a space.
+type Point []int
+
+// Key tells points apart.
+func (p Point) Key() string { return fmt.Sprint([]int(p)) }
+
+// start is the point that the search starts from.
+func (s Space) start() Point { return make(Point, len(s.Factors)) }
+
+// isStart tells whether the point changes nothing.
+func (p Point) isStart() bool {
+	return !slices.ContainsFunc(p, func(level int) bool { return level != 0 })
+}
+
+// with is the point with another level of a factor.
+func (p Point) with(factor, level int) Point {
+	other := slices.Clone(p)
+	other[factor] = level
+	return other
+}
+
+// differs is the first factor in which two points differ.
+func (p Point) differs(other Point) int {
+	for i := range p {
+		if p[i] != other[i] {
+			return i
+		}
+	}
+	return len(p)
+}
+
+// changed are the factors that are not at their first level.
+func (p Point) changed() []int {
+	var all []int
+	for i, level := range p {
+		if level != 0 {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// Settings are those of all factors at a point.
+func (s Space) Settings(p Point) map[string]string {
+	all := map[string]string{}
+	for i, f := range s.Factors {
+		maps.Copy(all, f.Levels[p[i]].Settings)
+	}
+	return all
+}
+
+// Priced tells whether a point has a level that is measured for its price only.
+func (s Space) Priced(p Point) bool {
+	for j, level := range p {
+		if s.Factors[j].Levels[level].Price != "" {
+			return true
+		}
+	}
+	return false
+}
+
+// active are the factors of which there is a choice.
+func (s Space) active() []int {
+	var all []int
+	for j, f := range s.Factors {
+		if f.candidates() > 1 {
+			all = append(all, j)
+		}
+	}
+	return all
+}
+
+// Configurations is the number of combinations.
+func (s Space) Configurations() int {
+	n := 1
+	for _, f := range s.Factors {
+		n *= f.candidates()
+	}
+	return n
+}
+
+// Text is a factor's level in words: name=value, sorted by name.
+func (l Level) Text() string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(l.Settings)) {
+		parts = append(parts, name+"="+l.Settings[name])
+	}
+	return strings.Join(parts, ", ")
+}
+
+// unique drops points that were there before, and those that are the current
+// settings: these are measured in every block.
+func (s Space) unique(points []Point) []Point {
+	seen := map[string]bool{}
+	var kept []Point
+	for _, p := range points {
+		if seen[p.Key()] || p.isStart() && s.StartIsCurrent {
+			continue
+		}
+		seen[p.Key()] = true
+		kept = append(kept, p)
+	}
+	return kept
+}

@@ -1,0 +1,297 @@
+package tune
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"assay"
+	"assay/kit/sqlite"
+)
+
+// Constraints are what every candidate keeps.
+type Constraints struct {
+	Class  assay.Durability // at least
+	Memory int64            // bytes that the caches of all connections may take, with what is mapped
+	// Connections are the most that are open at the same time; each has a cache.
+	Connections int
+	// SingleProcess allows locks that no other process can pass.
+	SingleProcess bool
+	// Proven is what faults left of a class that settings claim; nil: nothing was
+	// tried.
+	Proven func(journal, synchronous string, claimed assay.Durability) assay.Durability
+	// Drivers are the first, which is in use, and the others that may replace it.
+	Drivers []string
+}
+
+// classes are those of durability, weakest first.
+var classes = []assay.Durability{assay.DurabilityUnknown, assay.None, assay.Process, assay.Consistent, assay.Power}
+
+// AtLeast tells whether a class of durability promises what another does.
+func AtLeast(class, least assay.Durability) bool {
+	return slices.Index(classes, class) >= slices.Index(classes, least)
+}
+
+// ClassOf is the durability that settings claim, as they are read back.
+func ClassOf(effective map[string]string) assay.Durability {
+	return assay.Durability(sqlite.Durability(effective))
+}
+
+// Classes are the names of the classes of durability that can be demanded.
+func Classes() []string {
+	var names []string
+	for _, c := range classes[2:] {
+		names = append(names, string(c))
+	}
+	return names
+}
+
+const (
+	kib = 1 << 10
+	mib = 1 << 20
+	// worthwhile is by how much a larger cache or map has to exceed the current one.
+	worthwhile = 1.5
+)
+
+// sqliteSpace makes the space from what the current settings were read back as.
+type sqliteSpace struct {
+	now map[string]string
+	c   Constraints
+	Space
+}
+
+// SQLite is the space of SQLite's settings that keeps the constraints. effective are
+// the current settings as they are read back.
+func SQLite(effective map[string]string, c Constraints) (Space, error) {
+	s := &sqliteSpace{now: effective, c: c, Space: Space{StartIsCurrent: true}}
+	fixed := effective["memory"] == "1" || effective["immutable"] == "1"
+	if fixed {
+		return Space{}, fmt.Errorf("the current profile has memory or immutable on: nothing of it is on a disk that could be tuned")
+	}
+	if effective["read_only"] != "1" {
+		if err := s.commit(); err != nil {
+			return Space{}, err
+		}
+	}
+	s.memory()
+	if whole(effective["cache_size"]) <= 0 { // else it is counted in pages, and larger ones would take more memory
+		s.words("page_size", "8192", "16384")
+	}
+	s.words("temp_store", "2")
+	if effective["read_only"] != "1" {
+		s.words("wal_autocheckpoint", "10000", "100")
+		s.words("journal_size_limit", strconv.Itoa(64*mib))
+	}
+	if auto := effective["auto_vacuum"]; auto != "" && auto != "0" {
+		s.words("auto_vacuum", "0")
+	}
+	if c.SingleProcess && c.Connections == 1 {
+		s.words("locking_mode", "exclusive")
+	}
+	if len(c.Drivers) > 1 {
+		f := Factor{Name: "driver", Levels: []Level{{}}}
+		for _, d := range c.Drivers[1:] {
+			f.Levels = append(f.Levels, Level{Settings: map[string]string{"driver": d}})
+		}
+		s.Factors = append(s.Factors, f)
+	}
+	s.Recipes = s.known()
+	return s.Space, nil
+}
+
+// words adds a setting with values other than the current one.
+func (s *sqliteSpace) words(name string, values ...string) {
+	f := Factor{Name: name, Levels: []Level{{}}}
+	for _, value := range values {
+		if value != s.now[name] {
+			f.Levels = append(f.Levels, Level{Settings: map[string]string{name: value}})
+		}
+	}
+	if len(f.Levels) > 1 {
+		s.Factors = append(s.Factors, f)
+	}
+}
+
+// class is the durability of a journal mode with a level of synchronous, as proved.
+func (s *sqliteSpace) class(journal, synchronous string) assay.Durability {
+	claimed := assay.Durability(sqlite.Durability(map[string]string{"journal_mode": journal, "synchronous": synchronous}))
+	if s.c.Proven != nil {
+		return s.c.Proven(journal, synchronous, claimed)
+	}
+	return claimed
+}
+
+// commit adds how commits reach the disk, as one factor: of each journal mode the
+// weakest synchronous that the class allows. Neither setting promises anything
+// without the other. Other classes are there for their price.
+func (s *sqliteSpace) commit() error {
+	f := Factor{Name: "journal_mode, synchronous"}
+	now := s.pair(s.now["journal_mode"], s.now["synchronous"])
+	if AtLeast(s.class(s.now["journal_mode"], s.now["synchronous"]), s.c.Class) {
+		f.Levels = append(f.Levels, Level{})
+	} else {
+		s.StartIsCurrent = false
+	}
+	for _, journal := range []string{"wal", "truncate", "persist", "delete"} {
+		level, ok := s.weakest(journal, s.c.Class)
+		if ok && !maps.Equal(level.Settings, now) && (journal != "delete" || len(f.Levels) == 0) {
+			f.Levels = append(f.Levels, level)
+		}
+	}
+	if len(f.Levels) == 0 {
+		return fmt.Errorf("no journal mode keeps durability %s: assay crash refuted all that claim it", s.c.Class)
+	}
+	for _, class := range classes[2:] {
+		level, ok := s.weakest("wal", class)
+		at := slices.Index(classes, class) - slices.Index(classes, s.c.Class)
+		if ok && (at == 1 || at == -1) {
+			level.Price = string(class)
+			f.Levels = append(f.Levels, level)
+		}
+	}
+	if len(f.Levels) > 1 || !s.StartIsCurrent {
+		s.Factors = append(s.Factors, f)
+	}
+	return nil
+}
+
+func (s *sqliteSpace) pair(journal, synchronous string) map[string]string {
+	return map[string]string{"journal_mode": journal, "synchronous": synchronous}
+}
+
+// weakest is the level of a journal mode whose commits cost least of those that keep
+// a class.
+func (s *sqliteSpace) weakest(journal string, class assay.Durability) (Level, bool) {
+	for _, synchronous := range []string{"0", "1", "2", "3"} {
+		if AtLeast(s.class(journal, synchronous), class) {
+			return Level{Settings: s.pair(journal, synchronous)}, true
+		}
+	}
+	return Level{}, false
+}
+
+// memory adds the cache and the memory map. The largest of both together keep to the
+// bound, so that every combination does.
+func (s *sqliteSpace) memory() {
+	bound, connections := s.c.Memory, int64(max(1, s.c.Connections))
+	cache, mapped := s.cacheNow(), whole(s.now["mmap_size"])
+	cacheFactor, mapFactor := Factor{Name: "cache_size", Levels: []Level{{}}}, Factor{Name: "mmap_size", Levels: []Level{{}}}
+	half := bound / 2 / connections
+	if cache*connections+mapped > bound {
+		s.StartIsCurrent = false
+		cache, mapped = min(cache, half), 0
+		cacheFactor.Levels, mapFactor.Levels = []Level{cacheLevel(cache)}, []Level{{Settings: map[string]string{"mmap_size": "0"}}}
+	}
+	largest := cache
+	for _, size := range []int64{half, half / 4} {
+		if float64(size) > worthwhile*float64(cache) {
+			cacheFactor.Levels = append(cacheFactor.Levels, cacheLevel(size))
+			largest = max(largest, size)
+		}
+	}
+	if size := (bound - largest*connections) / mib * mib; size >= 4*mib && float64(size) > worthwhile*float64(mapped) {
+		mapFactor.Levels = append(mapFactor.Levels, Level{Settings: map[string]string{"mmap_size": strconv.FormatInt(size, 10)}})
+	}
+	for _, f := range []Factor{cacheFactor, mapFactor} {
+		if len(f.Levels) > 1 || f.Levels[0].Settings != nil {
+			s.Factors = append(s.Factors, f)
+		}
+	}
+}
+
+// cacheNow is the current cache of a connection in bytes.
+func (s *sqliteSpace) cacheNow() int64 {
+	size := whole(s.now["cache_size"])
+	if size < 0 {
+		return -size * kib
+	}
+	return size * cmp.Or(whole(s.now["page_size"]), 4096)
+}
+
+func cacheLevel(size int64) Level {
+	return Level{Settings: map[string]string{"cache_size": strconv.FormatInt(-size/kib, 10)}}
+}
+
+func whole(text string) int64 {
+	n, _ := strconv.ParseInt(text, 10, 64) // what SQLite read back is a number, or was not read back
+	return n
+}
+
+// Memory is what the caches of all connections may take with some settings, and what
+// is mapped.
+func Memory(effective map[string]string, connections int) int64 {
+	s := sqliteSpace{now: effective}
+	return s.cacheNow()*int64(max(1, connections)) + whole(effective["mmap_size"])
+}
+
+// known are the combinations that frameworks and guides set, as far as they are in
+// the space: Rails and PocketBase set WAL with a larger cache, Django's guides and
+// Rails a memory map and temporary tables in memory as well.
+func (s *sqliteSpace) known() []Recipe {
+	recipes := []struct {
+		name     string
+		settings map[string]string
+	}{
+		{"PocketBase", map[string]string{"journal_mode": "wal", "cache_size": ""}},
+		{"Rails", map[string]string{"journal_mode": "wal", "mmap_size": "", "journal_size_limit": ""}},
+		{"Django", map[string]string{"journal_mode": "wal", "cache_size": "", "mmap_size": "", "temp_store": ""}},
+	}
+	var all []Recipe
+	for _, r := range recipes {
+		p := s.start()
+		for j, f := range s.Factors {
+			p[j] = f.of(r.settings)
+		}
+		all = append(all, Recipe{r.name, p})
+	}
+	return all
+}
+
+// of is the first candidate level with the named settings, of which an empty value is
+// any; 0 where there is none.
+func (f Factor) of(settings map[string]string) int {
+	for i := 1; i < f.candidates(); i++ {
+		for name, value := range f.Levels[i].Settings {
+			if wanted, ok := settings[name]; ok && (wanted == "" || wanted == value) {
+				return i
+			}
+		}
+	}
+	return 0
+}
+
+// Without is the space without a level that cannot be had here; a factor that has no
+// other goes too.
+func (s Space) Without(factor, level int) Space {
+	f := s.Factors[factor]
+	s.Factors = slices.Clone(s.Factors)
+	f.Levels = slices.Delete(slices.Clone(f.Levels), level, level+1)
+	s.Factors[factor] = f
+	if len(f.Levels) > 1 || f.Levels[0].Settings != nil {
+		s.Recipes = s.recipesWithout(factor, level, true)
+		return s
+	}
+	s.Factors = slices.Delete(s.Factors, factor, factor+1)
+	s.Recipes = s.recipesWithout(factor, level, false)
+	return s
+}
+
+// recipesWithout moves the recipes' levels down, or drops the factor from them.
+func (s Space) recipesWithout(factor, level int, stays bool) []Recipe {
+	var all []Recipe
+	for _, r := range s.Recipes {
+		p := slices.Clone(r.Point)
+		switch {
+		case !stays:
+			p = slices.Delete(p, factor, factor+1)
+		case p[factor] == level:
+			p[factor] = 0
+		case p[factor] > level:
+			p[factor]--
+		}
+		all = append(all, Recipe{r.Name, p})
+	}
+	return all
+}

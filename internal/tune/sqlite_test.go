@@ -1,0 +1,130 @@
+package tune
+
+import (
+	"maps"
+	"testing"
+
+	"assay"
+)
+
+// defaults are what SQLite reads back where nothing is set.
+func defaults(changed map[string]string) map[string]string {
+	all := map[string]string{"journal_mode": "delete", "synchronous": "2", "cache_size": "-2000", "mmap_size": "0", "page_size": "4096",
+		"temp_store": "0", "wal_autocheckpoint": "1000", "journal_size_limit": "-1", "auto_vacuum": "0", "locking_mode": "normal"}
+	maps.Copy(all, changed)
+	return all
+}
+
+// combinations calls a function with each point of candidates.
+func combinations(s Space, do func(Point)) {
+	p := s.start()
+	for {
+		do(p)
+		j := 0
+		for ; j < len(p); j++ {
+			if p[j]++; p[j] < s.Factors[j].candidates() {
+				break
+			}
+			p[j] = 0
+		}
+		if j == len(p) {
+			return
+		}
+	}
+}
+
+// Every combination keeps the constraints, whatever the current settings are.
+func TestEveryCombinationKeepsTheConstraints(t *testing.T) {
+	for _, now := range []map[string]string{
+		defaults(nil),
+		defaults(map[string]string{"journal_mode": "wal", "synchronous": "1"}),
+		defaults(map[string]string{"journal_mode": "off", "synchronous": "0"}),
+		defaults(map[string]string{"cache_size": "-1000000", "mmap_size": "1073741824"}),
+		defaults(map[string]string{"cache_size": "20000", "page_size": "8192", "auto_vacuum": "1"}),
+	} {
+		for _, class := range []assay.Durability{assay.Process, assay.Consistent, assay.Power} {
+			for _, connections := range []int{1, 8, 100} {
+				c := Constraints{Class: class, Memory: 256 * mib, Connections: connections, SingleProcess: true}
+				s, err := SQLite(now, c)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := AtLeast(ClassOf(now), class) && Memory(now, connections) <= c.Memory; s.StartIsCurrent != want {
+					t.Errorf("%v, %s: the search starts from the current settings: %t, want %t", now, class, s.StartIsCurrent, want)
+				}
+				combinations(s, func(p Point) {
+					settings := maps.Clone(now)
+					maps.Copy(settings, s.Settings(p))
+					if got := ClassOf(settings); !AtLeast(got, class) {
+						t.Fatalf("%v: got durability %s, want %s", s.Settings(p), got, class)
+					}
+					if got := Memory(settings, connections); got > c.Memory {
+						t.Fatalf("%v with %d connections: got %d bytes, want at most %d", s.Settings(p), connections, got, c.Memory)
+					}
+				})
+			}
+		}
+	}
+}
+
+// Settings whose promise was refuted are no candidates of the class that they claim.
+func TestRefutedSettingsAreNoCandidates(t *testing.T) {
+	c := Constraints{Class: assay.Power, Memory: 256 * mib, Connections: 1}
+	c.Proven = func(journal, synchronous string, claimed assay.Durability) assay.Durability {
+		if journal == "wal" {
+			return assay.Process
+		}
+		return claimed
+	}
+	s, err := SQLite(defaults(nil), c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	combinations(s, func(p Point) {
+		if s.Settings(p)["journal_mode"] == "wal" {
+			t.Errorf("got %v, whose promise was refuted", s.Settings(p))
+		}
+	})
+	c.Proven = func(string, string, assay.Durability) assay.Durability { return assay.None }
+	if _, err := SQLite(defaults(nil), c); err == nil {
+		t.Error("got a space although everything was refuted")
+	}
+}
+
+// A read-only database keeps its journal, and one in memory has nothing to tune.
+func TestWhatCannotBeTuned(t *testing.T) {
+	s, err := SQLite(defaults(map[string]string{"read_only": "1"}), Constraints{Class: assay.Process, Memory: 64 * mib, Connections: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range s.Factors {
+		if f.Name == "journal_mode, synchronous" || f.Name == "wal_autocheckpoint" {
+			t.Errorf("got the factor %s of a database that is only read", f.Name)
+		}
+	}
+	if _, err := SQLite(defaults(map[string]string{"memory": "1"}), Constraints{Class: assay.Process, Memory: 64 * mib}); err == nil {
+		t.Error("got a space of a database in memory")
+	}
+}
+
+func TestWithoutALevel(t *testing.T) {
+	s, err := SQLite(defaults(nil), Constraints{Class: assay.Consistent, Memory: 64 * mib, Connections: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for len(s.Factors) > 0 {
+		j := len(s.Factors) - 1
+		before := s.Factors[j]
+		s = s.Without(j, len(before.Levels)-1)
+		for _, r := range s.Recipes {
+			if len(r.Point) != len(s.Factors) {
+				t.Fatalf("recipe %s has %d levels, want %d", r.Name, len(r.Point), len(s.Factors))
+			}
+			for i, level := range r.Point {
+				if level > 0 && level >= s.Factors[i].candidates() {
+					t.Fatalf("recipe %s has level %d of %s, which is gone", r.Name, level, s.Factors[i].Name)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,160 @@
+// Package tune finds settings that make a workload faster under constraints, and
+// confirms them. It starts nothing: a function measures what it asks for, and the
+// same answers always lead to the same questions, so that a tuning can be resumed
+// by answering from what was kept.
+//
+// The main flow: Run screens the factors of a space by a two-level design, has the
+// combinations that remain compete in a race, drops from the leader each setting
+// that does not matter, and measures what is left on fresh data in a number of
+// launches that is fixed before. Only this last stage's figures are reported.
+package tune
+
+import (
+	"context"
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// Stage is a part of a tuning. Each has launches of its own, and the last has data
+// and argument sequences that the search never saw.
+type Stage string
+
+// The stages, in their order.
+const (
+	Screening    Stage = "screening"
+	Race         Stage = "race"
+	Ablation     Stage = "ablation"
+	Confirmation Stage = "confirmation"
+)
+
+// Block is what is measured together: each point once, beside the current settings.
+type Block struct {
+	Stage  Stage
+	Number int // within the stage, from 1
+	Of     int // blocks that the stage has, where that was fixed before; 0: it was not
+	Points []Point
+	All    []Point // that any block of the stage may have
+}
+
+// Member is what a block measured of one point.
+type Member struct {
+	// Gains are, by operation, the natural logarithms of how much better the point
+	// was than the current settings in the same launch. NaN: not measured this time.
+	Gains []float64
+	// Refused says why the point is no candidate: it failed, a setting did not apply,
+	// or it broke a constraint. Empty: it is one.
+	Refused string
+}
+
+// Measured is the answer to a block.
+type Measured struct {
+	Members []Member      // of the block's points
+	Took    time.Duration // by which the rest of the budget is planned
+}
+
+// Measure measures a block. Its error ends the tuning.
+type Measure func(context.Context, Block) (Measured, error)
+
+// Config says what to search and how.
+type Config struct {
+	Space  Space
+	Margin float64       // within which two figures count as equivalent, as a fraction
+	Budget time.Duration // of measuring; 0: as long as it takes
+	Seed   uint64        // of the orders that are random
+}
+
+// The parts of a budget at whose end a stage is over.
+const (
+	screeningShare = 0.30
+	raceShare      = 0.60
+	ablationShare  = 0.75
+)
+
+// tuning is one call of Run.
+type tuning struct {
+	config  Config
+	measure Measure
+	random  *rand.Rand
+	spent   time.Duration
+	members int // of all blocks, the current settings among them
+	refused map[string]string
+	gains   map[string][]float64 // of points in the race, by their key
+	outcome *Outcome
+}
+
+// Run tunes. Its result is nil where an error ended it.
+func Run(ctx context.Context, config Config, measure Measure) (*Outcome, error) {
+	t := &tuning{config: config, measure: measure, random: rand.New(rand.NewPCG(config.Seed, 20)),
+		refused: map[string]string{}, gains: map[string][]float64{}, outcome: &Outcome{}}
+	candidates, err := t.screen(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ranked, err := t.race(ctx, candidates)
+	if err != nil {
+		return nil, err
+	}
+	finalists, err := t.ablation(ctx, ranked)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.confirm(ctx, finalists); err != nil {
+		return nil, err
+	}
+	t.outcome.Refused = t.refused
+	return t.outcome, nil
+}
+
+// block has a block measured, and notes what it cost and who was refused.
+func (t *tuning) block(ctx context.Context, b Block) ([]Member, error) {
+	measured, err := t.measure(ctx, b)
+	if err != nil {
+		return nil, err
+	}
+	t.spent += measured.Took
+	t.members += 1 + len(b.Points)
+	for i, m := range measured.Members {
+		if m.Refused != "" {
+			t.refused[b.Points[i].Key()] = m.Refused
+		}
+	}
+	return measured.Members, nil
+}
+
+// affordable is how many blocks of so many points a share of the budget still pays.
+func (t *tuning) affordable(share float64, points int) int {
+	if t.config.Budget == 0 || t.spent == 0 {
+		return math.MaxInt32
+	}
+	left := time.Duration(share*float64(t.config.Budget)) - t.spent
+	each := t.spent / time.Duration(t.members) // as the blocks so far had it
+	return max(0, int(left/(each*time.Duration(1+points))))
+}
+
+// gain is the mean over the operations, each of which counts alike; NaN where one
+// was not measured.
+func (m Member) gain() float64 {
+	if m.Refused != "" || len(m.Gains) == 0 {
+		return math.NaN()
+	}
+	total := 0.0
+	for _, g := range m.Gains {
+		total += g
+	}
+	return total / float64(len(m.Gains))
+}
+
+// mean is that of the numbers; NaN where there is none.
+func mean(values []float64) float64 {
+	total, n := 0.0, 0
+	for _, v := range values {
+		if !math.IsNaN(v) {
+			total, n = total+v, n+1
+		}
+	}
+	if n == 0 {
+		return math.NaN()
+	}
+	return total / float64(n)
+}

@@ -1,0 +1,205 @@
+package tune
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// machine measures points whose gains are known, with noise of its own.
+type machine struct {
+	gain   func(Point) float64
+	refuse func(Point) string
+	noise  float64
+	random *rand.Rand
+	asked  []string      // what was asked for, in words
+	cost   time.Duration // of a member
+	fail   int           // the block that fails; 0: none
+}
+
+func newMachine(gain func(Point) float64) *machine {
+	return &machine{gain: gain, refuse: func(Point) string { return "" }, noise: 0.02, random: rand.New(rand.NewPCG(1, 2)), cost: time.Second}
+}
+
+func (m *machine) measure(_ context.Context, b Block) (Measured, error) {
+	m.asked = append(m.asked, fmt.Sprint(b.Stage, b.Number, b.Points))
+	if len(m.asked) == m.fail {
+		return Measured{}, errors.New("unplugged")
+	}
+	current := m.random.NormFloat64() * m.noise
+	var all Measured
+	for _, p := range b.Points {
+		g := m.gain(p) + m.random.NormFloat64()*m.noise - current
+		all.Members = append(all.Members, Member{Gains: []float64{g, g + m.random.NormFloat64()*m.noise}, Refused: m.refuse(p)})
+	}
+	all.Took = time.Duration(1+len(b.Points)) * m.cost
+	return all, nil
+}
+
+// switches is a space of settings that are off or on.
+func switches(n int) Space {
+	s := Space{StartIsCurrent: true}
+	for j := range n {
+		name := fmt.Sprint("setting-", j)
+		s.Factors = append(s.Factors, Factor{Name: name, Levels: []Level{{}, {Settings: map[string]string{name: "on"}}}})
+	}
+	return s
+}
+
+func run(t *testing.T, s Space, budget time.Duration, m *machine) *Outcome {
+	t.Helper()
+	o, err := Run(context.Background(), Config{Space: s, Margin: 0.02, Budget: budget, Seed: 7}, m.measure)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// The columns of a design are orthogonal, and so are those with its mirror image.
+func TestDesignIsOrthogonal(t *testing.T) {
+	for factors := 1; factors <= MaxFactors; factors++ {
+		rows := design(factors)
+		if len(rows) < factors+spareRuns {
+			t.Errorf("%d factors: got %d runs, want %d or more", factors, len(rows), factors+spareRuns)
+		}
+		for a := range factors {
+			for b := range a {
+				sum := 0.0
+				for _, row := range rows {
+					sum += row[a] * row[b]
+				}
+				if sum != 0 {
+					t.Errorf("%d factors: columns %d and %d have the product %g, want 0", factors, a, b, sum)
+				}
+			}
+		}
+	}
+}
+
+// Without noise the effects are exact, also with what two factors do together and
+// with what a launch does to all its members.
+func TestEffectsAreFreeOfInteractions(t *testing.T) {
+	rows := design(4)
+	var differences []float64
+	for i, row := range rows {
+		y := func(sign float64) float64 {
+			return float64(i) + 0.1*sign*row[0] - 0.05*sign*row[2] + 0.3*row[0]*row[1]
+		}
+		differences = append(differences, (y(1)-y(-1))/2)
+	}
+	for j, want := range []float64{0.2, 0, -0.1, 0} {
+		if got := effects(rows, differences, 0.02)[j].Gain; math.Abs(got-want) > 1e-9 {
+			t.Errorf("factor %d: got %g, want %g", j, got, want)
+		}
+	}
+	for i := range len(rows) - 5 {
+		differences[i] = math.NaN()
+	}
+	if got := effects(rows, differences, 0.02); got != nil {
+		t.Errorf("with 5 pairs for 4 factors got %v, want nothing", got)
+	}
+}
+
+func TestFindsWhatMatters(t *testing.T) {
+	m := newMachine(func(p Point) float64 { return 0.2*float64(p[1]) + 0.1*float64(p[4]) - 0.1*float64(p[2]) })
+	o := run(t, switches(7), 0, m)
+	if o.Chosen == nil || !slices.Equal(o.Chosen.Point, Point{0, 1, 0, 0, 1, 0, 0}) {
+		t.Fatalf("got %+v, want the settings 1 and 4", o.Chosen)
+	}
+	if len(o.Alone) != 2 || !o.Alone[0].Matters || !o.Alone[1].Matters {
+		t.Errorf("got %+v, want two settings that matter", o.Alone)
+	}
+	if truth := math.Exp(0.3); o.Chosen.Gain.Low > truth || o.Chosen.Gain.High < truth || o.Launches != confirmations {
+		t.Errorf("got %+v in %d launches, want %.3f in %d", o.Chosen.Gain, o.Launches, truth, confirmations)
+	}
+}
+
+func TestNothingBeatsTheCurrentSettings(t *testing.T) {
+	if o := run(t, switches(6), 0, newMachine(func(Point) float64 { return 0 })); o.Chosen != nil || len(o.Finalists) == 0 || o.Unconfirmed {
+		t.Errorf("got %+v, want no proposal, and the finalists' figures", o.Chosen)
+	}
+}
+
+// A level that is there for its price is measured in the confirmation only, and never
+// proposed, however fast it is.
+func TestUnsafeIsNeverProposed(t *testing.T) {
+	s := switches(4)
+	s.Factors[0].Levels = append(s.Factors[0].Levels, Level{Settings: map[string]string{"setting-0": "unsafe"}, Price: "process"})
+	m := newMachine(func(p Point) float64 { return []float64{0, 0.1, 2}[p[0]] + 0.1*float64(p[1]) })
+	o := run(t, s, 0, m)
+	if o.Chosen == nil || o.Chosen.Point[0] != 1 {
+		t.Fatalf("got %+v, want the safe level", o.Chosen)
+	}
+	if len(o.Prices) != 1 || o.Prices[0].Class != "process" || o.Prices[0].Gain.Center < 5 {
+		t.Errorf("got %+v, want the price of process: about 6.7x", o.Prices)
+	}
+	for _, asked := range m.asked {
+		if !strings.HasPrefix(asked, string(Confirmation)) && strings.Contains(asked, "[2 ") {
+			t.Errorf("the search asked for the unsafe level: %s", asked)
+		}
+	}
+}
+
+// What is refused in one block is in no later one.
+func TestRefused(t *testing.T) {
+	m := newMachine(func(p Point) float64 { return 0.3*float64(p[0]) + 0.1*float64(p[1]) })
+	m.refuse = func(p Point) string {
+		if p[0] == 1 {
+			return "not-applied: setting-0"
+		}
+		return ""
+	}
+	o := run(t, switches(3), 0, m)
+	if o.Chosen != nil && o.Chosen.Point[0] != 0 {
+		t.Errorf("got %+v, which is refused", o.Chosen)
+	}
+	if len(o.Refused) == 0 {
+		t.Error("no point is refused")
+	}
+}
+
+// A small budget has no screening, halves the field in each block, and still
+// confirms. One that is smaller confirms nothing, and says so.
+func TestBudgets(t *testing.T) {
+	gain := func(p Point) float64 { return 0.4*float64(p[0]) + 0.3*float64(p[1]) }
+	for _, c := range []struct {
+		budget      time.Duration
+		screened    bool
+		unconfirmed bool
+	}{{0, true, false}, {time.Hour, true, false}, {80 * time.Second, false, false}, {12 * time.Second, false, true}} {
+		m := newMachine(gain)
+		o := run(t, switches(8), c.budget, m)
+		if (o.Effects != nil) != c.screened || o.Unconfirmed != c.unconfirmed || !o.Unconfirmed && o.Chosen == nil {
+			t.Errorf("budget %s: got effects %t, unconfirmed %t, proposal %v; want %t, %t", c.budget, o.Effects != nil, o.Unconfirmed, o.Chosen, c.screened, c.unconfirmed)
+		}
+	}
+}
+
+// The same answers lead to the same questions: a tuning that was interrupted goes on
+// where it was.
+func TestSameAnswersSameQuestions(t *testing.T) {
+	gain := func(p Point) float64 { return 0.1 * float64(p[0]+p[3]) }
+	first, second := newMachine(gain), newMachine(gain)
+	run(t, switches(6), time.Hour, first)
+	run(t, switches(6), time.Hour, second)
+	if !slices.Equal(first.asked, second.asked) {
+		t.Errorf("got %v\nand then %v", first.asked, second.asked)
+	}
+	failing := newMachine(gain)
+	failing.fail = 4
+	if _, err := Run(context.Background(), Config{Space: switches(6), Margin: 0.02}, failing.measure); err == nil || err.Error() != "unplugged" {
+		t.Errorf("got %v, want the machine's error", err)
+	}
+}
+
+func TestNoChoice(t *testing.T) {
+	if _, err := Run(context.Background(), Config{}, nil); err == nil {
+		t.Error("a space without factors was searched")
+	}
+}

@@ -1,0 +1,201 @@
+package tune
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"maps"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"assay/internal/stat"
+	"assay/internal/wording"
+)
+
+const (
+	width   = 100 // columns of a screen
+	maxRows = 14  // operations of it
+)
+
+// writeText prints one screen, and below it the configuration that was asked for.
+func writeText(out io.Writer, r *Report) error {
+	w := bufio.NewWriter(out)
+	print := func(text string) {
+		for _, line := range wrap(text, "  ") {
+			fmt.Fprintln(w, wording.Printable(line))
+		}
+	}
+	print(r.answer())
+	if !r.Outcome.Unconfirmed {
+		print("  " + r.basis())
+	}
+	for _, text := range r.harmed() {
+		print("! " + text)
+	}
+	if rows := r.rows(); len(rows) > 0 {
+		fmt.Fprintln(w)
+		for _, line := range rows {
+			fmt.Fprintln(w, wording.Printable(line))
+		}
+		fmt.Fprintln(w)
+	}
+	for _, s := range r.sections() {
+		print(s.title + ": " + strings.Join(s.items, "; "))
+	}
+	print(r.evidence())
+	if r.Emitted != "" {
+		fmt.Fprintf(w, "\n%s", r.Emitted)
+	}
+	return w.Flush()
+}
+
+// section is a list with its title.
+type section struct {
+	title string
+	items []string
+}
+
+// sections are all that follows the operations, without those that are empty.
+func (r *Report) sections() []section {
+	nothing, open := r.nothing()
+	var paste, memory []string
+	if r.Outcome.Chosen != nil {
+		for _, name := range slices.Sorted(maps.Keys(r.Profile.Settings)) {
+			paste = append(paste, name+": "+r.Profile.Settings[name])
+		}
+	}
+	if text := r.memory(); text != "" {
+		memory = []string{text}
+	}
+	all := []section{
+		{"settings", paste},
+		{"what each does (the proposal against itself without it)", r.alone()},
+		{fmt.Sprintf("do nothing here (within %.3g %%)", 100*r.Margin), nothing},
+		{"not in the proposal (what the screening saw)", open},
+		{"another durability with the same settings, against the proposal", r.prices()},
+		{"memory", memory},
+		{"note", r.notes()},
+	}
+	return slices.DeleteFunc(all, func(s section) bool { return len(s.items) == 0 })
+}
+
+// figures are the operations of whom the report tells: of the proposal, or of the
+// best that was confirmed.
+func (r *Report) figures() []stat.Interval {
+	switch {
+	case r.Outcome.Chosen != nil:
+		return r.Outcome.Chosen.Operations
+	case len(r.Outcome.Finalists) > 0:
+		return r.Outcome.Finalists[0].Operations
+	}
+	return nil
+}
+
+// rows are the table of operations.
+func (r *Report) rows() []string {
+	figures := r.figures()
+	if figures == nil {
+		return nil
+	}
+	cells := [][3]string{{"", "now", "confirmed: above 1 is faster"}}
+	longest := [2]int{}
+	for i, gain := range figures {
+		cells = append(cells, [3]string{r.Operations[i].Name, r.Operations[i].now(), ratio(gain)})
+	}
+	left := len(cells) - 1 - maxRows
+	if left > 0 {
+		cells = cells[:1+maxRows]
+	}
+	for _, c := range cells {
+		for i := range longest {
+			longest[i] = max(longest[i], utf8.RuneCountInString(c[i]))
+		}
+	}
+	var lines []string
+	for _, c := range cells {
+		lines = append(lines, fmt.Sprintf("  %-*s  %*s  %s", longest[0], c[0], longest[1], c[1], c[2]))
+	}
+	if left > 0 {
+		lines = append(lines, fmt.Sprintf("  and %s: --format markdown has all", wording.Plural(left, "operation")))
+	}
+	return lines
+}
+
+// wrap breaks a text between words. Lines behind the first are indented.
+func wrap(text, indent string) []string {
+	var lines []string
+	line := text[:len(text)-len(strings.TrimLeft(text, " "))]
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i > 0 && utf8.RuneCountInString(line+" "+word) > width:
+			lines = append(lines, line)
+			line = indent + word
+		case i > 0:
+			line += " " + word
+		default:
+			line += word
+		}
+	}
+	return append(lines, line)
+}
+
+// writeMarkdown prints everything, the race too.
+func writeMarkdown(out io.Writer, r *Report) error {
+	w := bufio.NewWriter(out)
+	escape := strings.NewReplacer("<", "&lt;", ">", "&gt;", "|", `\|`, "\n", " ")
+	fmt.Fprintf(w, "### %s\n\n", escape.Replace(r.answer()))
+	if !r.Outcome.Unconfirmed {
+		fmt.Fprintf(w, "%s\n\n", escape.Replace(r.basis()))
+	}
+	for _, text := range r.harmed() {
+		fmt.Fprintf(w, "**%s**\n\n", escape.Replace(text))
+	}
+	if figures := r.figures(); figures != nil {
+		fmt.Fprintf(w, "| operation | now | confirmed ratio, above 1 is faster |\n| --- | --- | --- |\n")
+		for i, gain := range figures {
+			fmt.Fprintf(w, "| %s | %s | %s |\n", escape.Replace(r.Operations[i].Name), r.Operations[i].now(), ratio(gain))
+		}
+		fmt.Fprintln(w)
+	}
+	for _, s := range r.sections() {
+		fmt.Fprintf(w, "%s:\n\n", escape.Replace(s.title))
+		for _, item := range s.items {
+			fmt.Fprintf(w, "- %s\n", escape.Replace(item))
+		}
+		fmt.Fprintln(w)
+	}
+	r.writeRace(w, escape)
+	fmt.Fprintf(w, "%s\n", escape.Replace(r.evidence()))
+	if r.Emitted != "" {
+		fmt.Fprintf(w, "\n```text\n%s```\n", r.Emitted)
+	}
+	return w.Flush()
+}
+
+// writeRace prints who was in the race, and how long.
+func (r *Report) writeRace(w io.Writer, escape *strings.Replacer) {
+	if len(r.Outcome.Blocks) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "The race, as the search saw it (these figures are not confirmed):\n\n| changes | blocks | gain |\n| --- | --- | --- |\n")
+	gains := map[string][]float64{}
+	for _, b := range r.Outcome.Blocks {
+		for i, p := range b.Points {
+			gains[p.Key()] = append(gains[p.Key()], b.Gains[i])
+		}
+	}
+	points := slices.Clone(r.Outcome.Blocks[0].Points)
+	slices.SortStableFunc(points, func(a, b Point) int {
+		return compareDown(float64(len(gains[a.Key()]))+mean(gains[a.Key()]), float64(len(gains[b.Key()]))+mean(gains[b.Key()]))
+	})
+	for _, p := range points {
+		var parts []string
+		for _, j := range p.changed() {
+			parts = append(parts, r.changed(j, p[j]))
+		}
+		fmt.Fprintf(w, "| %s | %d | %sx |\n", escape.Replace(strings.Join(parts, ", ")), len(gains[p.Key()]), wording.Digits(math.Exp(mean(gains[p.Key()]))))
+	}
+	fmt.Fprintln(w)
+}
