@@ -4,6 +4,7 @@ package process
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -29,7 +30,12 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lines returns the last lines written.
+// causes begin the line that says why a program of Go ends: the stack below it is
+// often longer than what is kept.
+var causes = []string{"panic: ", "fatal error: "}
+
+// lines returns the last lines written. The first of them is the newest cause,
+// where that is not among them.
 func (t *tail) lines() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -38,5 +44,14 @@ func (t *tail) lines() []string {
 		return nil
 	}
 	lines := strings.Split(text, "\n")
-	return lines[max(0, len(lines)-tailLines):]
+	first := max(0, len(lines)-tailLines)
+	for i := len(lines) - 1; i >= 0; i-- {
+		if slices.ContainsFunc(causes, func(cause string) bool { return strings.HasPrefix(lines[i], cause) }) {
+			if i < first {
+				lines[first] = lines[i]
+			}
+			break
+		}
+	}
+	return lines[first:]
 }

@@ -28,6 +28,8 @@ func TestTail(t *testing.T) {
 		"in pieces":         {[]string{"a", "b\nc", "\n"}, []string{"ab", "c"}},
 		"many":              {[]string{strings.Join(numbers(1, 100), "\n")}, numbers(69, 100)},
 		"more than is kept": {[]string{long, "yy\n"}, []string{long[3:] + "yy"}},
+		"a long stack":      {[]string{"log\npanic: no page\n", strings.Join(numbers(1, 100), "\n")}, append([]string{"panic: no page"}, numbers(70, 100)...)},
+		"a short stack":     {[]string{"panic: a\n", strings.Join(numbers(1, 40), "\n"), "\nfatal error: b\nx"}, append(numbers(11, 40), "fatal error: b", "x")},
 		"long ago":          {[]string{"a\n", long}, []string{long}},
 	} {
 		t.Run(name, func(t *testing.T) {
