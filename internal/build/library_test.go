@@ -34,6 +34,28 @@ func ask(t *testing.T, w *process.Worker, kind string, request, reply any) {
 	}
 }
 
+// ActiveRecord waits for locks by the timeout of its adapter, as in an application,
+// and the timeout that is in force is read back.
+func TestActiveRecordWaits(t *testing.T) {
+	ruby(t)
+	for want, settings := range map[string]map[string]string{"5000": nil, "1234": {"busy_timeout": "1234"}} {
+		w, reply := opened(t, "activerecord", wire.Open{Path: filepath.Join(t.TempDir(), "a.db"), Readers: 1, Writers: 1, Settings: settings})
+		var read wire.SettingsRead
+		ask(t, w, wire.TypeSettings, wire.Settings{Names: []string{"busy_timeout"}}, &read)
+		for _, connection := range read.Connections {
+			if got := connection.Settings["busy_timeout"]; got != want {
+				t.Errorf("%v: %s has busy_timeout %q, want %s", settings, connection.Name, got, want)
+			}
+		}
+		if issued := reply.Issued["busy_timeout"]; len(reply.Each) > 0 || settings != nil && issued != "timeout: "+want {
+			t.Errorf("%v: issued %q and %q, want it set by the adapter alone", settings, issued, reply.Each)
+		}
+		if fact := w.Hello().Target.Facts["busy"]; !strings.Contains(fact, "5000 ms") || !strings.Contains(fact, " waits") {
+			t.Errorf("the fact busy is %q, want how long is waited, and who does", fact)
+		}
+	}
+}
+
 // one is an operation that reads no file.
 func one(sql string) wire.Prepare {
 	step := wire.Step{SQL: sql, Query: true, Rows: 1, Returns: []string{"int"}}

@@ -5,11 +5,10 @@ require_relative "worker"
 Protocol.needs("active_record", "sqlite3", install: "apt-get install ruby ruby-activerecord ruby-sqlite3 ruby-pg")
 require_relative "sqlite"
 require_relative "operations"
-require_relative "patience"
-require_relative "pool"
+require_relative "connections"
 
 class ActiveRecordDriver < SQLiteDriver
-  include Pool
+  include Connections
 
   def name = "activerecord"
   def api = "ActiveRecord"
@@ -18,12 +17,7 @@ class ActiveRecordDriver < SQLiteDriver
 
   def facts
     { "sqlite3-ruby" => SQLite3::VERSION, "threadsafe" => SQLite3.threadsafe?.to_s, "layer" => "exec_query; rows are arrays of an ActiveRecord::Result",
-      "busy" => "a handler in Ruby that sleeps 1 ms and lets other threads run, for #{Patience::SECONDS} s" }
-  end
-
-  def connect(path, each, count)
-    Patience.each = each
-    pooled({ adapter: "sqlite3", database: path }, count)
+      "busy" => waits }
   end
 
   def statement(connection, sql, policy, query)

@@ -11,10 +11,5 @@ module Pool
     held.each { |connection| pool.checkin(connection) }
   end
 
-  # bound is how ActiveRecord takes arguments: it would make text of a blob.
-  def bound(args)
-    args.map { |arg| arg.is_a?(String) && arg.encoding == Encoding::BINARY ? ActiveModel::Type::Binary::Data.new(arg) : arg }
-  end
-
   def disconnect = ActiveRecord::Base.remove_connection
 end

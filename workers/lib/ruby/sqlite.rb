@@ -5,6 +5,8 @@
 #   name, api, version       texts
 #   facts                    whatever else tells two targets apart, as texts
 #   calls                    a class of Calls, where it has operations of its own; or nil
+#   configured(settings)     notes the settings that the library sets itself, and returns
+#                            by name how; the others are set by PRAGMAs
 #   connect(path, each, count)
 #                            so many connections to a file; each is the SQL that all of
 #                            them run, whenever they are opened
@@ -22,7 +24,10 @@ class SQLiteDriver
 
   def capabilities = calls ? %w[sql call] : %w[sql]
 
+  def configured(_settings) = {}
+
   def target
+    configured({})
     connection, = connect(":memory:", [], 1)
     one = ->(sql) { rows(connection, sql).first.first }
     { driver: name, driver_version: version, engine: "sqlite", engine_version: one.("SELECT sqlite_version()"),
@@ -41,9 +46,10 @@ class SQLiteDriver
     Protocol.invalid("#{wrong.inspect} is no setting") if wrong
     lacking = settings.keys & LACKING
     Protocol.unsupported("#{api} has no way to set #{lacking.join(', ')} for every connection") unless lacking.empty?
+    own = configured(settings)
     issued = settings.sort_by { |name, _| [FIRST.index(name) || FIRST.size, name] }
-                     .to_h { |name, value| [name, "PRAGMA #{name} = #{spelt(value)}"] }
-    each = issued.values + (request["each"] || [])
+                     .to_h { |name, value| [name, own[name] || "PRAGMA #{name} = #{spelt(value)}"] }
+    each = issued.except(*own.keys).values + (request["each"] || [])
     [connect(request["path"], each, count), { dsn: request["path"], each: each, issued: issued }]
   end
 
