@@ -2,14 +2,14 @@
 // The worker of better-sqlite3, which brings a SQLite of its own.
 
 const Database = require("better-sqlite3");
-const { Refusal, bound, serve } = require("./worker.js");
+const { Refusal, bound, installed, serve } = require("./worker.js");
 
 const CODES = { SQLITE_BUSY: 5, SQLITE_LOCKED: 6, SQLITE_READONLY: 8 };
 
 serve({
   name: "better-sqlite3",
   api: "better-sqlite3",
-  version: () => require("better-sqlite3/package.json").version,
+  version: () => installed("better-sqlite3"),
   facts: () => ({}),
   connect: (path, readonly) => new Database(path, { readonly }),
   execute: (connection, sql) => connection.exec(sql),

@@ -92,7 +92,8 @@ function encode(value, declared) {
     else number.writeDoubleLE(real === 0 ? 0 : real, 1);
     return number;
   }
-  if ((typeof value === "string" || value instanceof Uint8Array) && (kind === "text" || kind === "blob")) {
+  const blob = value instanceof Uint8Array || value instanceof ArrayBuffer; // as drivers return it
+  if ((typeof value === "string" || blob) && (kind === "text" || kind === "blob")) {
     const content = Buffer.from(value);
     const head = Buffer.alloc(5, TYPES[kind]);
     head.writeUInt32LE(content.length, 1);

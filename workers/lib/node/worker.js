@@ -19,6 +19,7 @@
 
 const crypto = require("node:crypto");
 const fs = require("node:fs");
+const path = require("node:path");
 const { Columns, Digest, UNCOUNTED, counters } = require("./data.js");
 const { clock, measure } = require("./measure.js");
 
@@ -50,6 +51,12 @@ function bound(sql) {
 
 function invalid(condition, message) {
   if (condition) refuse("invalid", message);
+}
+
+// installed is the version of a package beside the worker. Some packages do not let
+// programs require their package.json.
+function installed(name) {
+  return JSON.parse(fs.readFileSync(path.join(process.argv[2], "node_modules", name, "package.json"), "utf8")).version;
 }
 
 // lacking ends a worker that lacks what it is written for, as one that is not
@@ -513,4 +520,4 @@ class Mix {
   }
 }
 
-module.exports = { Refusal, bound, lacking, serve };
+module.exports = { Refusal, bound, installed, lacking, serve };
