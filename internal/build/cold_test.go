@@ -33,7 +33,7 @@ func TestCold(t *testing.T) {
 func TestColdFetchesFirst(t *testing.T) {
 	b, _ := builder(t, driverSource(t))
 	record := filepath.Join(t.TempDir(), "record")
-	fakeGo(t, `echo "$1" >>'`+record+`'; exec "$REAL" "$@"`)
+	fakeGo(t, `echo "$1" >>'`+record+`'; test "$1" = build || exec "$REAL" "$@"`)
 	if _, err := b.Cold(t.Context(), Spec{Name: "db"}); err != nil {
 		t.Fatal(err)
 	}
@@ -47,8 +47,8 @@ func TestColdFetchesFirst(t *testing.T) {
 func TestColdWithoutCgo(t *testing.T) {
 	b, _ := builder(t, driverSource(t))
 	fails := func(words string) {
-		fakeGo(t, `test "$CGO_ENABLED$1" = 0build && { echo '`+words+`' >&2; exit 1; }
-exec "$REAL" "$@"`)
+		fakeGo(t, `test "$1" = build || exec "$REAL" "$@"
+test "$CGO_ENABLED" != 0 || { echo '`+words+`' >&2; exit 1; }`)
 	}
 	path := os.Getenv("PATH")
 	fails("write program: no space left on device")
