@@ -20,21 +20,22 @@ import (
 
 // initFlags are what the init subcommand was asked for.
 type initFlags struct {
-	db, queries, output string
-	force               bool
+	db, queries, log, output string
+	force                    bool
 }
 
 func (a *app) initCommand() *cobra.Command {
 	var flags initFlags
 	cmd := &cobra.Command{
-		Use:   "init --db FILE --queries FILE",
-		Short: "Draft a plan for your own SQLite file and queries; the file is only read",
+		Use:   "init --db FILE [--queries FILE] [--log FILE]",
+		Short: "Draft a plan for your own SQLite file, and its queries or a log of its traffic; the file is only read",
 		Args:  arguments(cobra.NoArgs),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.init(cmd.Context(), flags) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&flags.db, "db", "", "your SQLite file; other programs may use it meanwhile")
 	f.StringVar(&flags.queries, "queries", "", "file with SQL statements, separated by semicolons")
+	f.StringVar(&flags.log, "log", "", "log of your program's traffic, as docs/traffic.md says")
 	f.StringVarP(&flags.output, "output", "o", "", "file of the plan (default the database's name with .yaml, in this folder)")
 	f.BoolVar(&flags.force, "force", false, "overwrite the plan")
 	return cmd
@@ -42,8 +43,8 @@ func (a *app) initCommand() *cobra.Command {
 
 // init drafts a plan and writes it.
 func (a *app) init(ctx context.Context, flags initFlags) error {
-	if flags.db == "" || flags.queries == "" {
-		return usage(errors.New("--db and --queries are required"), "assay help init")
+	if flags.db == "" || flags.queries == "" && flags.log == "" {
+		return usage(errors.New("--db and --queries are required, or --db and --log"), "assay help init")
 	}
 	if flags.output == "" {
 		base := filepath.Base(flags.db)
@@ -52,14 +53,14 @@ func (a *app) init(ctx context.Context, flags initFlags) error {
 	if err := flags.writable(); err != nil {
 		return err
 	}
-	queries, err := file.Read(flags.queries, maxQueries)
+	queries, log, err := flags.read()
 	if err == nil {
 		err = file.CheckRegular(flags.db)
 	}
 	if err != nil {
 		return usage(err)
 	}
-	d, err := a.draft(ctx, flags, string(queries))
+	d, err := a.draft(ctx, flags, string(queries), log)
 	var input *draft.InputError
 	if errors.As(err, &input) {
 		return usage(err)
@@ -74,7 +75,21 @@ func (a *app) init(ctx context.Context, flags initFlags) error {
 	return nil
 }
 
+// read reads the queries and the log, whichever there are.
+func (f initFlags) read() (queries, log []byte, err error) {
+	if f.queries != "" {
+		if queries, err = file.Read(f.queries, maxQueries); err != nil {
+			return nil, nil, err
+		}
+	}
+	if f.log != "" {
+		log, err = file.Read(f.log, maxLog)
+	}
+	return queries, log, err
+}
+
 const (
+	maxLog       = 512 << 20        // bytes of the log
 	maxQueries   = 1 << 20          // bytes of the file of queries
 	queryTimeout = 10 * time.Second // of what is tried of one query
 	totalTimeout = 3 * time.Minute  // of what is tried of all queries
@@ -83,7 +98,7 @@ const (
 )
 
 // draft tries the queries on a copy of the database.
-func (a *app) draft(ctx context.Context, flags initFlags, queries string) (*draft.Draft, error) {
+func (a *app) draft(ctx context.Context, flags initFlags, queries string, log []byte) (*draft.Draft, error) {
 	progress := newProgress(a, false)
 	defer progress.close()
 	l, err := a.lab(progress)
@@ -95,7 +110,7 @@ func (a *app) draft(ctx context.Context, flags initFlags, queries string) (*draf
 		return nil, err
 	}
 	defer work.Close()
-	return draft.Make(ctx, draft.Options{Database: flags.db, Queries: flags.queries, SQL: queries, Plan: flags.output,
+	return draft.Make(ctx, draft.Options{Database: flags.db, Queries: flags.queries, SQL: queries, Log: log, LogName: flags.log, Plan: flags.output,
 		Folder: work.Dir, Timeout: queryTimeout, Total: totalTimeout, Block: blockTime, CopyTimeout: copyTimeout, Progress: progress.Step, Estimate: estimate})
 }
 
@@ -113,7 +128,7 @@ func (f initFlags) writable() error {
 	if err != nil {
 		return usage(err)
 	}
-	for _, source := range []string{f.db, f.queries} {
+	for _, source := range []string{f.db, f.queries, f.log} {
 		if info, err := os.Stat(source); err == nil && os.SameFile(info, there) {
 			return usage(fmt.Errorf("the plan would overwrite %s", source), "-o FILE writes it elsewhere")
 		}
@@ -126,6 +141,12 @@ func (f initFlags) writable() error {
 
 func (a *app) printDraft(path string, d *draft.Draft) {
 	fmt.Fprintf(a.stdout, "wrote %s: %d operations, %d cells, budget %s\n", path, len(d.Operations), d.Cells, brief(d.Budget))
+	for _, text := range d.Measured {
+		fmt.Fprintln(a.stdout, "in the log:", text)
+	}
+	for _, text := range d.Differs {
+		fmt.Fprintln(a.stdout, "differs from the log:", text)
+	}
 	for _, why := range d.LeftOut {
 		fmt.Fprintln(a.stdout, "left out:", why)
 	}

@@ -18,7 +18,8 @@ type Tried struct {
 // TriedStep is about the rows that a step answered or changed.
 type TriedStep struct {
 	Min, Max int64 // at one position
-	Found    int   // positions with any
+	Total    int64
+	Found    int // positions with any
 }
 
 // Try does an operation at the positions of its trace from 0 on, at most count of
@@ -63,6 +64,7 @@ func (s *session) try(ctx context.Context, position int, tried *Tried) error {
 			t.Min = rows
 		}
 		t.Max = max(t.Max, rows)
+		t.Total += rows
 		if rows > 0 {
 			t.Found++
 		}

@@ -37,6 +37,8 @@ type Options struct {
 	Database string // the user's SQLite file
 	Queries  string // name of the file of queries, for messages
 	SQL      string // its content
+	Log      []byte // a log of the program's traffic, or nil: its form is in docs/traffic.md
+	LogName  string // its name, for messages
 	Folder   string // an empty one, for the copy
 	// Timeout bounds what is tried of one query, and Total that of all; one that
 	// takes longer, or that no time is left for, is left out.
@@ -59,6 +61,8 @@ type Draft struct {
 	Budget     time.Duration
 	Operations []string // names of those that are measured
 	LeftOut    []string // statements that are not, with line and reason
+	Measured   []string // what the log shows of the traffic
+	Differs    []string // where the drafted operations differ from the log
 }
 
 // InputError is a mistake in what the user gave: the database or the queries.
@@ -73,12 +77,9 @@ func (e *InputError) Unwrap() error { return e.Err }
 // Make drafts a plan. The database is copied to the folder, and not changed. The error is an InputError where the database
 // cannot be read or the queries are wrong, with all mistakes of the queries.
 func Make(ctx context.Context, options Options) (draft *Draft, err error) {
-	scripts, err := split(options.SQL)
-	if err == nil && len(scripts) == 0 {
-		err = errors.New("there is no query in it")
-	}
+	scripts, log, err := readInputs(options)
 	if err != nil {
-		return nil, &InputError{fmt.Errorf("%s: %w", options.Queries, err)}
+		return nil, err
 	}
 	d, err := newDrafter(ctx, options)
 	if err != nil {
@@ -86,6 +87,7 @@ func Make(ctx context.Context, options Options) (draft *Draft, err error) {
 	}
 	d.until = time.Now().Add(options.Total)
 	defer func() { err = errors.Join(err, d.schema.db.Close()) }()
+	d.log = log
 	if err := d.understand(ctx, scripts); err != nil {
 		return nil, err
 	}
@@ -93,6 +95,26 @@ func Make(ctx context.Context, options Options) (draft *Draft, err error) {
 		return nil, err
 	}
 	return d.finish()
+}
+
+// readInputs finds the operations of the queries and of the log.
+func readInputs(options Options) ([]*script, *logged, error) {
+	scripts, err := split(options.SQL)
+	if err == nil && len(scripts) == 0 && options.Log == nil {
+		err = errors.New("there is no query in it")
+	}
+	if err != nil {
+		return nil, nil, &InputError{fmt.Errorf("%s: %w", options.Queries, err)}
+	}
+	if options.Log == nil {
+		return scripts, nil, nil
+	}
+	log, err := readLog(options.Log)
+	if err != nil {
+		return nil, nil, &InputError{fmt.Errorf("%s: %w", options.LogName, err)}
+	}
+	scripts, log.rest = attach(scripts, log)
+	return scripts, log, nil
 }
 
 // drafter makes one plan.
@@ -229,12 +251,15 @@ func (d *drafter) explainAll(ctx context.Context, o *operation, taken map[string
 	if o.transaction {
 		named = map[string]*chosen{}
 	}
-	for _, q := range o.queries {
+	for i, q := range o.queries {
 		st, err := explain(ctx, d.schema, q)
 		if err != nil {
 			return fmt.Errorf("%s does not compile: %w", describeQuery(o, q), err)
 		}
 		st.guess = &guesser{analysis: analyse(q, d.schema), name: o.name, named: named, first: first, taken: taken}
+		if o.shape != nil {
+			st.guess.logged = o.shape.steps[min(i, len(o.shape.steps)-1)].arguments(q)
+		}
 		if err := st.guess.guess(ctx); err != nil {
 			return err
 		}
@@ -360,7 +385,7 @@ func (d *drafter) tryMix(ctx context.Context) error {
 			kept = append(kept, o)
 		}
 	}
-	if d.mix = newMix(kept); d.mix == nil {
+	if d.mix = newMix(kept, d.log); d.mix == nil {
 		return nil
 	}
 	b, err := d.probe()
@@ -398,13 +423,16 @@ func (d *drafter) finish() (*Draft, error) {
 			draft.Operations = append(draft.Operations, o.name)
 			continue
 		}
-		draft.LeftOut = append(draft.LeftOut, fmt.Sprintf("%s, line %d: %s", o.name, o.line, o.leftOut))
+		draft.LeftOut = append(draft.LeftOut, fmt.Sprintf("%s, %s: %s", o.name, o.place(), o.leftOut))
 	}
 	if d.mix != nil {
 		draft.Operations = append(draft.Operations, d.mix.name)
 	}
+	if d.log != nil {
+		draft.Measured, draft.Differs = d.log.summary(), deviations(d.operations)
+	}
 	for _, q := range d.statements {
-		draft.LeftOut = append(draft.LeftOut, fmt.Sprintf("%s, line %d: %s", q.subject(), q.line, q.leftOut))
+		draft.LeftOut = append(draft.LeftOut, fmt.Sprintf("%s, %s: %s", q.subject(), q.place(), q.leftOut))
 	}
 	return draft, nil
 }

@@ -26,6 +26,7 @@ type guesser struct {
 	named  map[string]*chosen // arguments of the operation by name; nil: it has one statement
 	first  int                // number of the query's first argument in the operation, counted from 1
 	source *source            // of several arguments; nil: there is none
+	logged []*loggedArgument  // by argument; nil: nothing is known of them
 	drawn  map[string]int     // how often a column was drawn from, by the role and its name
 	all    []use
 	fresh  map[*column]bool  // gets values that no row has
@@ -62,6 +63,7 @@ func (g *guesser) guess(ctx context.Context) error {
 	for c := range g.keys {
 		g.taken[c.String()]++
 	}
+	g.skew()
 	return nil
 }
 

@@ -12,6 +12,8 @@ import (
 type mix struct {
 	name          string
 	reads, writes []*operation
+	clients       int
+	measured      bool     // a log has the weights
 	leftOut       []string // operations that are not in it, with the reason
 	check         string
 }
@@ -22,10 +24,16 @@ const (
 	writeShare = 10
 )
 
+// measuredShares is what the weights of a log sum up to.
+const measuredShares = 1000
+
 // newMix takes the operations that can be mixed; nil where there is nothing to
 // mix.
-func newMix(all []*operation) *mix {
-	m := &mix{name: "app"}
+func newMix(all []*operation, log *logged) *mix {
+	m := &mix{name: "app", clients: 8}
+	if log != nil {
+		m.clients, m.measured = log.clients, true
+	}
 	for slices.ContainsFunc(all, func(o *operation) bool { return o.name == m.name }) {
 		m.name += "-mix"
 	}
@@ -41,13 +49,16 @@ func newMix(all []*operation) *mix {
 			m.leftOut = append(m.leftOut, o.name+": "+why)
 			continue
 		}
-		o.vary(changed)
+		o.vary(changed, m.measured)
 		if !o.changes() {
 			m.reads = append(m.reads, o)
 		}
 	}
-	if len(m.reads) == 0 || len(m.writes) == 0 {
+	if !m.measured && (len(m.reads) == 0 || len(m.writes) == 0) || len(m.reads)+len(m.writes) == 0 {
 		return nil
+	}
+	if len(changed) == 0 {
+		return m
 	}
 	counts := make([]string, len(changed))
 	for i, name := range changed {
@@ -60,6 +71,10 @@ func newMix(all []*operation) *mix {
 // unfit says why an operation is not mixed with others that change tables.
 func (m *mix) unfit(o *operation) string {
 	switch {
+	case m.measured && o.shape == nil:
+		return "it is not in the log"
+	case m.measured:
+		return "" // the application does it too
 	case slices.ContainsFunc(o.queries, func(q *query) bool { return q.verb == "DELETE" }):
 		return "the others may need what it deletes"
 	case o.scanned() > 0:
@@ -71,8 +86,8 @@ func (m *mix) unfit(o *operation) string {
 }
 
 // vary leaves out the rows of statements whose number depends on what other
-// operations of the mix change. The answers are compared all the same.
-func (o *operation) vary(changed []string) {
+// operations of the mix change, or delete. The answers are compared all the same.
+func (o *operation) vary(changed []string, deleted bool) {
 	for _, st := range o.steps {
 		depends := st.changes()
 		for _, ref := range st.guess.schema.read(st.guess.refs) {
@@ -80,7 +95,7 @@ func (o *operation) vary(changed []string) {
 				depends = true
 			}
 		}
-		if st.rows >= 0 && !st.sure && depends {
+		if st.rows >= 0 && (!st.sure || deleted && st.verb != "INSERT") && depends {
 			st.rows = -1
 		}
 	}
@@ -103,6 +118,17 @@ const mixedTime = 50 * time.Millisecond
 // weights is the mix as plans write it.
 func (m *mix) weights() string {
 	var parts []string
+	if m.measured {
+		all := slices.Concat(m.reads, m.writes)
+		total := 0
+		for _, o := range all {
+			total += o.shape.count
+		}
+		for _, o := range all {
+			parts = append(parts, fmt.Sprintf("%s: %d", scalar(o.name), max(1, (o.shape.count*measuredShares+total/2)/total)))
+		}
+		return "{" + strings.Join(parts, ", ") + "}"
+	}
 	add := func(part []*operation, share int) {
 		for _, o := range part {
 			parts = append(parts, fmt.Sprintf("%s: %d", scalar(o.name), max(1, share/len(part))))

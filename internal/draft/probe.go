@@ -132,6 +132,7 @@ func (b *probe) resolve(ctx context.Context, o *operation, op assay.Operation) (
 func (o *operation) conclude(found dataset.Tried, all bool) {
 	for i, st := range o.steps {
 		rows := found.Steps[i]
+		st.mean = float64(rows.Total) / float64(max(1, found.Times))
 		if rows.Found == 0 && (len(st.args) > 0 || st.changes()) {
 			st.notes = append(st.notes, fmt.Sprintf("None of %d tries %s a row: correct the arguments.",
 				found.Times, map[bool]string{false: "found", true: "changed"}[st.changes()]))

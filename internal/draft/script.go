@@ -21,6 +21,7 @@ type script struct {
 	verb        string // of what is left out before it is understood
 	leftOut     string // why it is not measured
 	notes       []string
+	shape       *shape // in a log; nil: there is none
 }
 
 // split finds the operations of a file of queries. Those that cannot be part of a
@@ -235,4 +236,12 @@ func (s *script) about() string {
 		table = refs[0].table
 	}
 	return strings.TrimPrefix(slug(strings.ToLower("query "+q.verb+" "+table)), "query-")
+}
+
+// place is where a script was found.
+func (s *script) place() string {
+	if s.line == 0 {
+		return "in the log"
+	}
+	return fmt.Sprintf("line %d", s.line)
 }

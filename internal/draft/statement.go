@@ -17,6 +17,7 @@ type statement struct {
 	steps   []string // of EXPLAIN QUERY PLAN, indented
 	scanned int64    // rows of tables that are read as a whole
 	rows    int      // answered or changed each time; -1: it varies
+	mean    float64  // of the rows at the positions that were tried
 	returns []string
 	// sure says that rows stay the same whatever other operations insert and
 	// change.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 )
@@ -22,6 +21,7 @@ type document struct {
 	unenforced string            // why foreign keys are not enforced; empty: they are
 	operations []*operation      // in the order of the queries, also those left out
 	statements []*script         // left out before they were looked at
+	log        *logged           // nil: there is none
 	mix        *mix
 	unmixed    string // why there is no mix, where it was tried
 	budget     time.Duration
@@ -52,12 +52,12 @@ func (d *document) text() string {
 }
 
 func (d *document) writeTop(w *writer) {
-	w.comment(0, "A plan that measures the queries of %s on %s, drafted by assay init.", filepath.Base(d.options.Queries), filepath.Base(d.options.Database))
+	w.comment(0, "A plan that measures the queries of %s on %s, drafted by assay init.", d.inputs(), filepath.Base(d.options.Database))
 	w.comment(0, "\nCheck what is marked as guessed: how arguments are drawn was found out from the data, and decides what is measured. "+
 		"Rows, returns and checks were found by trying the queries on a copy of the data.")
 	w.comment(0, "\nThen:\n  assay plan check %[1]s\n  assay run %[1]s\n  assay report", d.options.Plan)
 	w.line(0, "name: %s", scalar(d.name))
-	w.line(0, "about: %s", quoted(fmt.Sprintf("Queries of %s on %s", filepath.Base(d.options.Queries), filepath.Base(d.options.Database))))
+	w.line(0, "about: %s", quoted(fmt.Sprintf("Queries of %s on %s", d.inputs(), filepath.Base(d.options.Database))))
 	if d.budget > 0 {
 		w.line(0, "budget: %s # about %d launches of each cell; builds are not counted", brief(d.budget), launches)
 	}
@@ -115,7 +115,7 @@ func (d *document) writeOperation(w *writer, o *operation) {
 		w.prefix = "  #"
 		defer func() { w.prefix = "" }()
 	}
-	w.comment(2, "%s, line %d%s", filepath.Base(d.options.Queries), o.line, o.runs())
+	w.comment(2, "%s%s", d.origin(o), o.runs())
 	for _, st := range o.steps {
 		for _, step := range st.steps {
 			w.line(2, "#   %s", clean(step))
@@ -140,6 +140,21 @@ func (d *document) writeOperation(w *writer, o *operation) {
 		writeCounts(w, o.counts)
 	}
 	writeCheck(w, o.check, o.checked)
+}
+
+// origin says where an operation comes from.
+func (d *document) origin(o *operation) string {
+	from := "From the log"
+	if o.line > 0 {
+		from = fmt.Sprintf("%s, line %d", filepath.Base(d.options.Queries), o.line)
+	}
+	switch {
+	case o.shape != nil:
+		return fmt.Sprintf("%s, %d times in %s", from, o.shape.count, filepath.Base(d.options.LogName))
+	case d.log != nil:
+		return from + ", not in the log"
+	}
+	return from
 }
 
 // runs announces the query plans.
@@ -228,13 +243,20 @@ func writeCheck(w *writer, check string, types []string) {
 
 func (d *document) writeMix(w *writer) {
 	w.line(0, "")
-	w.comment(2, "What users of an application feel: eight clients, one connection writing. guessed: the weights; write yours.")
+	if d.log == nil {
+		w.comment(2, "What users of an application feel: eight clients, one connection writing. guessed: the weights; write yours.")
+	} else {
+		w.comment(2, "What users of the application feel, measured: the weights, how many there are at once, and how skewed what they ask for is.")
+		for _, text := range slices.Concat(d.log.summary(), deviations(d.operations)) {
+			w.comment(2, "  %s", text)
+		}
+	}
 	for _, why := range d.mix.leftOut {
 		w.comment(2, "Not in it: %s", why)
 	}
 	w.line(2, "%s:", scalar(d.mix.name))
 	w.line(4, "mix: %s", d.mix.weights())
-	w.line(4, "clients: 8\nbusy: retry\ncount: {current: 1000, web: 5000, durable: 1000}")
+	w.line(4, "clients: %d\nbusy: retry\ncount: {current: 1000, web: 5000, durable: 1000}", d.mix.clients)
 	writeCheck(w, d.mix.check, nil)
 }
 
@@ -244,8 +266,19 @@ func (d *document) writeLeftOut(w *writer) {
 		return
 	}
 	w.line(0, "")
-	w.comment(0, "Left out of %s:", filepath.Base(d.options.Queries))
+	w.comment(0, "Left out of %s:", d.inputs())
 	for _, q := range d.statements {
-		w.comment(0, "  line %s, %s: %s", strconv.Itoa(q.line), cmp.Or(q.verb, q.name), q.leftOut)
+		w.comment(0, "  %s, %s: %s", q.place(), cmp.Or(q.verb, q.name), q.leftOut)
 	}
+}
+
+// inputs names what the plan was made of.
+func (d *document) inputs() string {
+	var names []string
+	for _, name := range []string{d.options.Queries, d.options.LogName} {
+		if name != "" {
+			names = append(names, filepath.Base(name))
+		}
+	}
+	return strings.Join(names, " and ")
 }

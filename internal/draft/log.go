@@ -1,0 +1,341 @@
+package draft
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+)
+
+// logged is what a log of a program's traffic shows; docs/traffic.md is its
+// format.
+type logged struct {
+	shapes  []*shape // by how often they come
+	clients int      // operations under way at the same time, 95 % of the time at most
+	rate    float64  // operations a second, over all
+	peak    int      // and in the busiest second
+	dropped int64    // lines that the writer left out
+	undone  int      // transactions that were rolled back
+	rest    int      // operations of shapes that are too many
+}
+
+// shape is an operation as the log shows it: a statement, or those of a transaction
+// of which each stands for all of its kind that follow each other.
+type shape struct {
+	ids   []string
+	texts []string
+	count int
+	nanos int64
+	steps []*loggedStep
+}
+
+// loggedStep is a statement of a shape.
+type loggedStep struct {
+	times, rows int64
+	args        []*loggedArgument
+}
+
+// loggedArgument is what a log tells of an argument's values.
+type loggedArgument struct {
+	values, ranked, newest int
+	tags                   map[string]int
+}
+
+// maxTags bounds the values that are told apart.
+const maxTags = 200_000
+
+// logLine is a line of any kind.
+type logLine struct {
+	Traffic int    `json:"traffic"`
+	ID      string `json:"id"`
+	SQL     string `json:"sql"`
+	Dropped int64  `json:"dropped"`
+	At      int64  `json:"at"`
+	Conn    int64  `json:"conn"`
+	S       string `json:"s"`
+	Args    []struct {
+		T    string `json:"t"`
+		Tag  string `json:"tag"`
+		Rank *int   `json:"rank"`
+	} `json:"args"`
+	Rows int64  `json:"rows"`
+	NS   int64  `json:"ns"`
+	Err  string `json:"err"`
+}
+
+// logVersion is that of the format.
+const logVersion = 1
+
+// maxStatements bounds the statements of one transaction that are kept.
+const maxStatements = 10_000
+
+// logReader collects the lines of a log.
+type logReader struct {
+	texts  map[string]string // by id
+	open   map[int64]*begun  // transactions, by connection
+	shapes map[string]*shape
+	busy   []moment
+	t      logged
+}
+
+// begun is a transaction under way.
+type begun struct {
+	at    int64
+	lines []logLine
+}
+
+// moment is when an operation begins (+1) or ends (-1).
+type moment struct {
+	at    int64
+	delta int
+}
+
+// readLog reads a log. Statements that failed are left out; a last line that was
+// cut off is, too.
+func readLog(data []byte) (*logged, error) {
+	r := &logReader{texts: map[string]string{}, open: map[int64]*begun{}, shapes: map[string]*shape{}}
+	lines := bufio.NewScanner(bytes.NewReader(data))
+	lines.Buffer(nil, 16<<20)
+	for n := 1; lines.Scan(); n++ {
+		var l logLine
+		if len(bytes.TrimSpace(lines.Bytes())) == 0 {
+			continue
+		}
+		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
+			if bytes.HasSuffix(data, lines.Bytes()) && n > 1 {
+				break // the program ended within it
+			}
+			return nil, fmt.Errorf("line %d is no JSON object: %w", n, err)
+		}
+		if n == 1 && l.Traffic != logVersion {
+			return nil, fmt.Errorf("line 1 is not the beginning of a log of version %d: %.80q", logVersion, lines.Text())
+		}
+		if err := r.line(l); err != nil {
+			return nil, fmt.Errorf("line %d: %w", n, err)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, err
+	}
+	return r.finish()
+}
+
+func (r *logReader) line(l logLine) error {
+	switch {
+	case l.ID != "":
+		r.texts[l.ID] = l.SQL
+		return nil
+	case l.S == "":
+		r.t.dropped += l.Dropped
+		return nil
+	case l.At < 0 || l.NS < 0 || l.Rows < 0 || l.NS > math.MaxInt64-l.At:
+		return errors.New("a time or a number of rows is negative, or too large")
+	}
+	open := r.open[l.Conn]
+	switch l.S {
+	case "begin":
+		r.open[l.Conn] = &begun{at: l.At}
+	case "commit":
+		if open != nil && l.Err == "" {
+			r.add(open.at, l.At+l.NS, open.lines)
+		}
+		delete(r.open, l.Conn)
+	case "rollback":
+		r.t.undone++
+		delete(r.open, l.Conn)
+	default:
+		if r.texts[l.S] == "" {
+			return fmt.Errorf("the text of statement %q is not in the lines before", l.S)
+		}
+		switch {
+		case l.Err != "":
+		case open == nil:
+			r.add(l.At, l.At+l.NS, []logLine{l})
+		case len(open.lines) < maxStatements:
+			open.lines = append(open.lines, l)
+		}
+	}
+	return nil
+}
+
+// add counts an operation.
+func (r *logReader) add(from, to int64, lines []logLine) {
+	if len(lines) == 0 {
+		return
+	}
+	var ids []string
+	for _, l := range lines {
+		if len(ids) == 0 || ids[len(ids)-1] != l.S {
+			ids = append(ids, l.S)
+		}
+	}
+	key := strings.Join(ids, " ")
+	s := r.shapes[key]
+	if s == nil {
+		s = &shape{ids: ids}
+		for _, id := range ids {
+			s.texts, s.steps = append(s.texts, r.texts[id]), append(s.steps, &loggedStep{})
+		}
+		r.shapes[key] = s
+	}
+	s.count++
+	s.nanos += to - from
+	r.busy = append(r.busy, moment{from, 1}, moment{to, -1})
+	at := 0
+	for i, l := range lines {
+		if i > 0 && lines[i-1].S != l.S {
+			at++
+		}
+		s.steps[at].take(l)
+	}
+}
+
+func (s *loggedStep) take(l logLine) {
+	s.times++
+	s.rows += l.Rows
+	for i, a := range l.Args {
+		if i == len(s.args) {
+			s.args = append(s.args, &loggedArgument{tags: map[string]int{}})
+		}
+		into := s.args[i]
+		if a.Tag != "" && (into.tags[a.Tag] > 0 || len(into.tags) < maxTags) {
+			into.values++
+			into.tags[a.Tag]++
+		}
+		if a.Rank != nil {
+			into.ranked++
+			if *a.Rank >= topRank {
+				into.newest++
+			}
+		}
+	}
+}
+
+// topRank is the highest sixteenth of the integers seen so far.
+const topRank = 15
+
+// finish sorts the shapes and sums up when they came.
+func (r *logReader) finish() (*logged, error) {
+	if len(r.shapes) == 0 {
+		return nil, errors.New("there is no statement in it that succeeded")
+	}
+	for _, s := range r.shapes {
+		r.t.shapes = append(r.t.shapes, s)
+	}
+	slices.SortFunc(r.t.shapes, func(a, b *shape) int {
+		return cmp.Or(b.count-a.count, strings.Compare(strings.Join(a.ids, " "), strings.Join(b.ids, " ")))
+	})
+	r.arrivals()
+	return &r.t, nil
+}
+
+// arrivals finds how many operations come, and how many are under way at once.
+func (r *logReader) arrivals() {
+	slices.SortFunc(r.busy, func(a, b moment) int { return cmp.Or(cmp.Compare(a.at, b.at), a.delta-b.delta) })
+	seconds, spent := map[int64]int{}, map[int]int64{}
+	under, total, most := 0, int64(0), 0
+	for i, m := range r.busy {
+		if i > 0 && under > 0 {
+			spent[under] += m.at - r.busy[i-1].at
+			total += m.at - r.busy[i-1].at
+		}
+		if under += m.delta; m.delta > 0 {
+			seconds[m.at/1e9]++
+		}
+		most = max(most, under)
+	}
+	for below := int64(0); r.t.clients < most && float64(below) < 0.95*float64(total); {
+		r.t.clients++
+		below += spent[r.t.clients]
+	}
+	r.t.clients = max(1, r.t.clients)
+	for _, n := range seconds {
+		r.t.peak = max(r.t.peak, n)
+	}
+	if wide := r.busy[len(r.busy)-1].at - r.busy[0].at; wide > 0 {
+		r.t.rate = float64(len(r.busy)/2) * 1e9 / float64(wide)
+	}
+}
+
+// summary says what the log shows of the traffic.
+func (t *logged) summary() []string {
+	count := 0
+	for _, s := range t.shapes {
+		count += s.count
+	}
+	all := []string{fmt.Sprintf("%d operations of %d kinds, %.3g a second, %d in the busiest second; up to %d at once 95 %% of the time",
+		count, len(t.shapes), t.rate, t.peak, t.clients)}
+	for _, each := range []struct {
+		n    int64
+		what string
+	}{{int64(t.undone), "transactions were rolled back, and are left out"}, {t.dropped, "lines were dropped by the writer"},
+		{int64(t.rest), "operations are of kinds that are too many to measure each, and are left out"}} {
+		if each.n > 0 {
+			all = append(all, fmt.Sprintf("%d %s", each.n, each.what))
+		}
+	}
+	return all
+}
+
+// minDraws is how many values an argument must have for its skew to be fitted.
+const minDraws = 200
+
+// theta is the skew of zipfian draws of n items that repeat as often as the values
+// of the log do; 0 where they repeat no more than uniform ones, and where there are
+// too few to tell. That two draws are alike does not depend on which value is the
+// frequent one, so nothing is sorted by what chance made frequent.
+func (a *loggedArgument) theta(n int64) float64 {
+	if a == nil || a.values < minDraws || n < 2 {
+		return 0
+	}
+	pairs := 0.0
+	for _, c := range a.tags {
+		pairs += float64(c) * float64(c-1)
+	}
+	repeats := pairs / (float64(a.values) * float64(a.values-1))
+	low, high := 0.0, 0.99
+	for range 40 {
+		middle := (low + high) / 2
+		if repeated(n, middle) < repeats {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	if theta := math.Round(low*100) / 100; theta >= 0.2 {
+		return theta
+	}
+	return 0
+}
+
+// repeated is how likely two zipfian draws of n items are alike.
+func repeated(n int64, theta float64) float64 {
+	one, two := harmonic(n, theta), harmonic(n, 2*theta)
+	return two / (one * one)
+}
+
+// harmonic is the sum of i^-s for i = 1..n; its tail is taken from the integral.
+func harmonic(n int64, s float64) float64 {
+	const exact = 10_000
+	sum := 0.0
+	for i := range min(n, exact) {
+		sum += math.Pow(float64(i+1), -s)
+	}
+	if n <= exact {
+		return sum
+	}
+	if math.Abs(s-1) < 1e-9 {
+		return sum + math.Log(float64(n)/exact)
+	}
+	return sum + (math.Pow(float64(n), 1-s)-math.Pow(exact, 1-s))/(1-s)
+}
+
+// latest reports whether most values are of the highest sixteenth of those seen.
+func (a *loggedArgument) latest() bool {
+	return a != nil && a.ranked >= minDraws && a.newest*2 > a.ranked
+}

@@ -1,0 +1,224 @@
+package draft
+
+import (
+	"database/sql"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"assay"
+	"assay/traffic"
+
+	"modernc.org/sqlite"
+)
+
+// record does something with a database whose traffic is recorded, and returns the
+// log.
+func record(t *testing.T, database string, do func(db *sql.DB)) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "app.ndjson")
+	r, err := traffic.Open(path, 1<<30)
+	if err != nil {
+		t.Fatal(err)
+	}
+	name := "recorded " + path
+	sql.Register(name, r.Driver(&sqlite.Driver{}))
+	db, err := sql.Open(name, "file:"+database+"?_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)&_pragma=synchronous(0)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	do(db)
+	if err := errors.Join(db.Close(), r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return []byte(read(t, path))
+}
+
+const shopSchema = `CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT NOT NULL, stock INTEGER NOT NULL);
+	CREATE TABLE sale (id INTEGER PRIMARY KEY, item_id INTEGER NOT NULL REFERENCES item (id), at INTEGER NOT NULL);
+	WITH RECURSIVE k (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 2000) INSERT INTO item SELECT i, 'item ' || i, 1000 FROM k;
+	WITH RECURSIVE k (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 5000) INSERT INTO sale SELECT i, 1 + i % 2000, i FROM k;`
+
+// TestLog drafts a plan from traffic whose weights, transactions and skew are known.
+func TestLog(t *testing.T) {
+	database := create(t, shopSchema)
+	const theta, items, reads, sales = 0.8, 2000, 4500, 500
+	log := record(t, database, func(db *sql.DB) {
+		db.SetMaxOpenConns(1)
+		draw := rand.New(rand.NewPCG(1, 2))
+		sums := make([]float64, items+1)
+		for i := 1; i <= items; i++ {
+			sums[i] = sums[i-1] + math.Pow(float64(i), -theta)
+		}
+		for i := range reads + sales {
+			u := draw.Float64() * sums[items]
+			rank := 1
+			for sums[rank] < u {
+				rank++
+			}
+			id := 1 + rank*7919%items // frequent ones are scattered
+			if i%10 < 9 {
+				var name string
+				if err := db.QueryRow("SELECT name FROM item WHERE id = ?", id).Scan(&name); err != nil {
+					t.Fatal(err)
+				}
+				continue
+			}
+			tx, err := db.Begin()
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = tx.Exec("UPDATE item SET stock = stock - 1 WHERE id = ?", id)
+			if err == nil {
+				_, err = tx.Exec("INSERT INTO sale (item_id, at) VALUES (?, 77)", id)
+			}
+			if err := errors.Join(err, tx.Commit()); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	o := options(database, "")
+	o.Queries, o.Log, o.LogName = "", log, "app.ndjson"
+	d, err := draftIn(t, t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := expanded(t, d)
+	var weights []int
+	for _, part := range all["app"].Parts {
+		weights = append(weights, part.Weight)
+	}
+	if len(weights) != 2 || weights[0] != 900 || weights[1] != 100 {
+		t.Errorf("got weights %v, want 900 reads and 100 sales in 1000", weights)
+	}
+	if sale := all["transaction-1"]; len(sale.Steps) != 2 || sale.Transaction != 1 {
+		t.Errorf("the sale has %d steps in a transaction of %d, want 2 and 1:\n%s", len(sale.Steps), sale.Transaction, d.Text)
+	}
+	got := all["select-item-1"].Steps[0].Args[0]
+	if got.Kind != assay.Zipf || math.Abs(got.Theta-theta) > 0.06 {
+		t.Errorf("items are drawn by %s with a skew of %.2f, want %s with about %.2f", got.Kind, got.Theta, assay.Zipf, theta)
+	}
+	if !strings.Contains(d.Text, "clients: 1\n") || !strings.HasPrefix(d.Measured[0], "5000 operations of 2 kinds, ") {
+		t.Errorf("got %q and\n%s\nwant 5000 operations of one client", d.Measured, d.Text)
+	}
+	for _, text := range d.Differs {
+		if strings.Contains(text, "rows each time") {
+			t.Errorf("the drafted rows differ from the log: %s", text)
+		}
+	}
+}
+
+// A log whose queries find other rows than the drafted ones says so.
+func TestLogDiffers(t *testing.T) {
+	database := create(t, shopSchema)
+	const query = "SELECT id FROM sale WHERE item_id = ?"
+	log := record(t, database, func(db *sql.DB) {
+		db.SetMaxOpenConns(1)
+		for i := range 100 {
+			rows, err := db.Query(query, -1-i) // never there
+			if err != nil {
+				t.Fatal(err)
+			}
+			for rows.Next() {
+			}
+			_ = rows.Close()
+		}
+	})
+	o := options(database, "-- name: sales\n"+query)
+	o.Log, o.LogName = log, "app.ndjson"
+	d, err := draftIn(t, t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Operations) != 2 || d.Operations[0] != "sales" {
+		t.Errorf("got operations %q, want the query under its name, and the mix", d.Operations)
+	}
+	if len(d.Differs) != 1 || !strings.HasPrefix(d.Differs[0], "sales: statement 1 has 2.") || !strings.HasSuffix(d.Differs[0], " rows each time here, and 0 in the log") {
+		t.Errorf("got differences %q, want that sales finds rows here and none in the log", d.Differs)
+	}
+}
+
+// How many operations come at once is measured.
+func TestLogClients(t *testing.T) {
+	var text strings.Builder
+	fmt.Fprintln(&text, `{"traffic":1}`+"\n"+`{"id":"a","sql":"SELECT 1"}`)
+	for i := range 1000 {
+		for conn := range 4 {
+			fmt.Fprintf(&text, `{"at":%d,"conn":%d,"tx":0,"s":"a","rows":1,"ns":900000}`+"\n", i*1_000_000+conn*1000, conn+1)
+		}
+	}
+	l, err := readLog([]byte(text.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if l.clients != 4 || l.peak != 4000 || l.rate < 3900 || l.rate > 4100 {
+		t.Errorf("got %d clients, %d in a second, %.0f a second; want 4, 4000 and about 4000", l.clients, l.peak, l.rate)
+	}
+}
+
+func TestLogMistakes(t *testing.T) {
+	const head = `{"traffic":1}` + "\n"
+	for name, c := range map[string]struct{ text, want string }{
+		"another file":    {"SELECT 1", "line 1 is no JSON object"},
+		"another version": {`{"traffic":2}`, "line 1 is not the beginning of a log of version 1"},
+		"no text":         {head + `{"s":"abc","at":1,"conn":1}`, `line 2: the text of statement "abc" is not in the lines before`},
+		"negative":        {head + `{"s":"begin","at":-1}`, "line 2: a time or a number of rows is negative"},
+		"nothing":         {head, "there is no statement in it that succeeded"},
+		"torn inside":     {head + "{\"s\":\n{\"dropped\":0}\n", "line 2 is no JSON object"},
+	} {
+		if _, err := readLog([]byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+	if _, err := readLog([]byte(head + `{"id":"a","sql":"SELECT 1"}` + "\n" + `{"s":"a","at":1,"conn":1,"rows":1,"ns":5}` + "\n" + `{"s":"a","a`)); err != nil {
+		t.Errorf("a last line that is cut off: got %v", err)
+	}
+}
+
+// FuzzLog holds that any log gives an error or operations whose numbers add up.
+func FuzzLog(f *testing.F) {
+	f.Add("{\"traffic\":1}\n{\"id\":\"a\",\"sql\":\"SELECT ?\"}\n{\"s\":\"begin\",\"conn\":1}\n{\"s\":\"a\",\"conn\":1,\"args\":[{\"t\":\"int\",\"tag\":\"x\",\"rank\":15}],\"ns\":5}\n{\"s\":\"commit\",\"conn\":1,\"at\":7}\n")
+	f.Fuzz(func(t *testing.T, text string) {
+		l, err := readLog([]byte(text))
+		if err != nil {
+			return
+		}
+		if l.clients < 1 || len(l.shapes) == 0 || math.IsNaN(l.rate) {
+			t.Errorf("got %d clients, %d shapes and a rate of %g", l.clients, len(l.shapes), l.rate)
+		}
+		all, _ := attach(nil, l)
+		for _, s := range all {
+			for i, q := range s.queries {
+				s.shape.steps[min(i, len(s.shape.steps)-1)].arguments(q)
+			}
+		}
+	})
+}
+
+// Several connections at once lose no line.
+func TestLogOfManyWriters(t *testing.T) {
+	database := create(t, shopSchema)
+	log := record(t, database, func(db *sql.DB) {
+		var all sync.WaitGroup
+		for n := range 4 {
+			all.Go(func() {
+				for i := range 100 {
+					var name string
+					if err := db.QueryRow("SELECT name FROM item WHERE id = ?", n*100+i+1).Scan(&name); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+		all.Wait()
+	})
+	l, err := readLog(log)
+	if err != nil || len(l.shapes) != 1 || l.shapes[0].count != 400 || l.dropped != 0 {
+		t.Errorf("got %+v and error %v, want 400 operations of one kind", l, err)
+	}
+}

@@ -1,0 +1,178 @@
+package draft
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"assay/internal/plan/sqltext"
+	"assay/traffic"
+)
+
+// maxShapes bounds the operations that a log gives; the rest is counted.
+const maxShapes = 60
+
+// attach gives each operation of the queries its shape in a log, and makes
+// operations of the shapes that the queries do not have. It returns how many
+// operations of the log it left out.
+func attach(scripts []*script, t *logged) ([]*script, int) {
+	known := map[string]*script{}
+	for _, s := range scripts {
+		known[s.key()] = s
+	}
+	made, rest := 0, 0
+	for _, shape := range t.shapes {
+		if s := known[strings.Join(shape.ids, " ")]; s != nil {
+			s.shape = shape
+			continue
+		}
+		if made++; made > maxShapes {
+			rest += shape.count
+			continue
+		}
+		scripts = append(scripts, shape.script())
+	}
+	nameAll(scripts)
+	return scripts, rest
+}
+
+// key names a script as a log does.
+func (s *script) key() string {
+	var ids []string
+	for _, q := range s.queries {
+		if id, _ := traffic.Fingerprint(q.sql); len(ids) == 0 || ids[len(ids)-1] != id {
+			ids = append(ids, id)
+		}
+	}
+	return strings.Join(ids, " ")
+}
+
+// script makes an operation of a shape.
+func (s *shape) script() *script {
+	made := &script{transaction: len(s.ids) > 1 || s.steps[0].times > int64(s.count), shape: s}
+	for _, text := range s.texts {
+		tokens, whole := sqltext.Scan(text)
+		q := &query{verb: sqltext.Verb(tokens)}
+		if whole && len(sqltext.Statements(tokens)) == 1 {
+			q.rewrite(text)
+		}
+		if made.queries = append(made.queries, q); made.leftOut == "" {
+			made.leftOut = unsupported(q)
+		}
+		if q.sql == "" {
+			made.leftOut = "it is not one statement of SQL"
+		}
+	}
+	made.verb = made.queries[0].verb
+	for i, step := range s.steps {
+		if each := float64(step.times) / float64(s.count); each > 1.05 {
+			made.notes = append(made.notes, fmt.Sprintf("Statement %d comes %.3g times in a row in the log, and once here.", i+1, each))
+		}
+	}
+	return made
+}
+
+// arguments are those of a statement in the log, by the arguments of the query; nil
+// where they are not as many.
+func (s *loggedStep) arguments(q *query) []*loggedArgument {
+	bound := slices.DeleteFunc(indexes(len(q.args)), func(i int) bool { return strings.HasPrefix(q.args[i].written, ":literal") })
+	if s == nil || len(bound) != len(s.args) {
+		return nil
+	}
+	all := make([]*loggedArgument, len(q.args))
+	for i, n := range bound {
+		all[n] = s.args[i]
+	}
+	return all
+}
+
+func indexes(n int) []int {
+	all := make([]int, n)
+	for i := range all {
+		all[i] = i
+	}
+	return all
+}
+
+// skew draws arguments as skewed as the log has them.
+func (g *guesser) skew() {
+	for i, logged := range g.logged {
+		u := g.all[i]
+		if u.column == nil || u.role != equal || u.column.found == nil {
+			continue
+		}
+		f := u.column.found
+		a := &g.args[i]
+		theta := logged.theta(f.distinct)
+		low, high, _ := f.bounds()
+		switch {
+		case theta == 0:
+			continue
+		case a.yaml == fmt.Sprintf("{uniform: [%d, %d]}", low, high) && logged.latest() && u.column.rowid:
+			a.yaml = fmt.Sprintf("{from: %s, draw: latest, theta: %.2f}", scalar(u.column.String()), theta)
+		case a.yaml == fmt.Sprintf("{uniform: [%d, %d]}", low, high):
+			a.yaml = fmt.Sprintf("{zipf: [%d, %d], theta: %.2f}", low, high, theta)
+		case u.column.unique() && strings.HasPrefix(a.yaml, "{from:") && !strings.Contains(a.yaml, "draw:"):
+			g.skewRow(a.yaml, u.table, theta, logged.latest())
+		default:
+			continue
+		}
+		a.note += fmt.Sprintf("; measured: a skew of %.2f", theta)
+	}
+}
+
+// skewRow draws all arguments of one row alike.
+func (g *guesser) skewRow(first string, t *table, theta float64, latest bool) {
+	draw := map[bool]string{false: "zipf", true: "latest"}[latest]
+	row := func(yaml string) string {
+		_, after, _ := strings.Cut(strings.TrimSuffix(yaml, "}"), ", row: ")
+		return after
+	}
+	for i, u := range g.all {
+		a := &g.args[i]
+		if u.table == t && strings.HasPrefix(a.yaml, "{from:") && !strings.Contains(a.yaml, "draw:") && row(a.yaml) == row(first) {
+			a.yaml = fmt.Sprintf("%s, draw: %s, theta: %.2f}", strings.TrimSuffix(a.yaml, "}"), draw, theta)
+		}
+	}
+}
+
+// tolerance is how far a drafted operation may be from the log.
+const tolerance = 0.15
+
+// deviations says which operations of at least 1 % of the log's time differ from
+// it: in their rows, or, of those that change nothing, in their time against the
+// others. Times are against the others because the program's driver is another one
+// than that of this process; changes wait for a disk here not.
+func deviations(all []*operation) []string {
+	var total, logged, drafted float64
+	for _, o := range all {
+		if o.shape == nil || o.leftOut != "" {
+			continue
+		}
+		total += float64(o.shape.nanos)
+		if !o.changes() {
+			logged += float64(o.shape.nanos)
+			drafted += float64(o.each) * float64(o.shape.count)
+		}
+	}
+	var found []string
+	for _, o := range all {
+		if o.shape == nil || o.leftOut != "" || float64(o.shape.nanos) < 0.01*total {
+			continue
+		}
+		for i, st := range o.steps {
+			step := o.shape.steps[min(i, len(o.shape.steps)-1)]
+			if want := float64(step.rows) / float64(step.times); differs(st.mean, want) {
+				found = append(found, fmt.Sprintf("%s: statement %d has %.3g rows each time here, and %.3g in the log", o.name, i+1, st.mean, want))
+			}
+		}
+		want := float64(o.shape.nanos) / float64(o.shape.count)
+		if got := float64(o.each) * logged / drafted; !o.changes() && differs(got, want) {
+			found = append(found, fmt.Sprintf("%s: against the other reads it takes %.2f times as long here as in the log", o.name, got/want))
+		}
+	}
+	return found
+}
+
+func differs(got, want float64) bool { return math.Abs(got-want) > tolerance*max(want, 1e-9) }

@@ -1,0 +1,300 @@
+package traffic_test
+
+import (
+	"bufio"
+	"context"
+	"database/sql"
+	"database/sql/driver"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"assay/traffic"
+
+	"modernc.org/sqlite"
+)
+
+type line map[string]any
+
+// recorded does something with a recorded database and returns the log's lines.
+func recorded(t *testing.T, max int64, do func(db *sql.DB)) (lines []line, text string) {
+	t.Helper()
+	dir := t.TempDir()
+	path := filepath.Join(dir, "app.ndjson")
+	r, err := traffic.Open(path, max)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := sql.OpenDB(dsn{r.Driver(&sqlite.Driver{}), filepath.Join(dir, "app.db")})
+	do(db)
+	if err = errors.Join(err, db.Close(), r.Close(), r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("got mode %v and error %v, want 0600", info.Mode(), err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scanner := bufio.NewScanner(strings.NewReader(string(data)))
+	for scanner.Scan() {
+		var l line
+		if err := json.Unmarshal(scanner.Bytes(), &l); err != nil {
+			t.Fatalf("%v in %s", err, scanner.Text())
+		}
+		lines = append(lines, l)
+	}
+	return lines, string(data)
+}
+
+// dsn opens a driver by name, as database/sql does with one that has no connector.
+type dsn struct {
+	d    driver.Driver
+	name string
+}
+
+func (c dsn) Connect(context.Context) (driver.Conn, error) { return c.d.Open(c.name) }
+func (c dsn) Driver() driver.Driver                        { return c.d }
+
+func must[T any](t *testing.T) func(T, error) T {
+	return func(v T, err error) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+}
+
+func TestRecord(t *testing.T) {
+	lines, text := recorded(t, 1<<20, func(db *sql.DB) {
+		db.SetMaxOpenConns(1)
+		exec := must[sql.Result](t)
+		exec(db.Exec("CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT)"))
+		tx := must[*sql.Tx](t)(db.Begin())
+		insert := must[*sql.Stmt](t)(tx.Prepare("INSERT INTO person (name) VALUES (?)"))
+		exec(insert.Exec("Secret Person"))
+		exec(insert.Exec("Secret Person"))
+		if err := tx.Commit(); err != nil {
+			t.Fatal(err)
+		}
+		exec(db.Exec("BEGIN IMMEDIATE"))
+		exec(db.Exec("UPDATE person SET name = 'Hidden Name' WHERE id = 2 -- 4711"))
+		exec(db.Exec("ROLLBACK"))
+		rows := must[*sql.Rows](t)(db.Query("SELECT name FROM person WHERE id >= ? AND \"name\" <> \"odd text\"", 1))
+		for rows.Next() {
+		}
+		_ = rows.Close()
+		if _, err := db.Exec("INSERT INTO person VALUES (1, NULL)"); err == nil {
+			t.Error("the same key was inserted twice")
+		}
+	})
+	for _, secret := range []string{"Secret", "Hidden", "4711", "odd text"} {
+		if strings.Contains(text, secret) {
+			t.Errorf("the log has %q:\n%s", secret, text)
+		}
+	}
+	var got []string
+	tags := []string{}
+	for _, l := range lines[1:] {
+		switch {
+		case l["id"] != nil:
+			got = append(got, l["sql"].(string))
+		case l["s"] != nil:
+			word := l["s"].(string)
+			if len(word) == 16 {
+				word = "statement"
+			}
+			if l["err"] != nil {
+				word += " " + l["err"].(string)
+			}
+			got = append(got, word)
+			if args, ok := l["args"].([]any); ok {
+				tags = append(tags, args[0].(map[string]any)["tag"].(string))
+			}
+		}
+	}
+	want := []string{"CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT)", "statement", "begin",
+		"INSERT INTO person (name) VALUES (?)", "statement", "statement", "commit", "begin",
+		"UPDATE person SET name = :literal1 WHERE id = :literal2", "statement", "rollback",
+		`SELECT name FROM person WHERE id >= ? AND "name" <> :literal1`, "statement",
+		"INSERT INTO person VALUES (:literal1, NULL)", "statement constraint"}
+	if strings.Join(got, "\n") != strings.Join(want, "\n") {
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+	if len(tags) != 3 || tags[0] != tags[1] || tags[0] == tags[2] {
+		t.Errorf("got tags %q, want two alike and another one", tags)
+	}
+	if last := lines[len(lines)-1]; last["dropped"] != 0.0 {
+		t.Errorf("the last line is %v, want none dropped", last)
+	}
+}
+
+// The same values have other tags in another log.
+func TestKeyIsNotKept(t *testing.T) {
+	tag := func() string {
+		lines, _ := recorded(t, 1<<20, func(db *sql.DB) {
+			var n int
+			_ = db.QueryRow("SELECT ?", "x").Scan(&n)
+		})
+		return lines[2]["args"].([]any)[0].(map[string]any)["tag"].(string)
+	}
+	if a, b := tag(), tag(); a == b {
+		t.Errorf("got the tag %s twice, want two", a)
+	}
+}
+
+func TestSizeIsBounded(t *testing.T) {
+	const most = 4000
+	lines, text := recorded(t, most, func(db *sql.DB) {
+		for range 500 {
+			_, _ = db.Exec("SELECT 1")
+		}
+	})
+	dropped := lines[len(lines)-1]["dropped"].(float64)
+	if statements := float64(len(lines) - 3); len(text) > most+32 || dropped+statements != 500 {
+		t.Errorf("got %d bytes with %.0f statements and %.0f dropped, want at most %d bytes and 500 in all", len(text), statements, dropped, most)
+	}
+}
+
+func TestOpenTakesNoFileThatIsThere(t *testing.T) {
+	dir := t.TempDir()
+	target, link := filepath.Join(dir, "target"), filepath.Join(dir, "link")
+	if err := os.Symlink(target, link); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := traffic.Open(link, 1000); err == nil {
+		t.Error("it wrote through a link")
+	}
+	if err := os.WriteFile(target, []byte("mine"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := traffic.Open(target, 1000); err == nil {
+		t.Error("it wrote over a file")
+	}
+}
+
+func TestConcurrently(t *testing.T) {
+	lines, _ := recorded(t, 1<<20, func(db *sql.DB) {
+		var all sync.WaitGroup
+		for range 8 {
+			all.Go(func() {
+				for range 50 {
+					_, _ = db.Exec("SELECT ?", 1)
+				}
+			})
+		}
+		all.Wait()
+	})
+	if n := len(lines) - 3; n != 400 {
+		t.Errorf("got %d statements, want 400", n)
+	}
+}
+
+// An old driver has none of the optional interfaces.
+type oldDriver struct{}
+
+func (oldDriver) Open(string) (driver.Conn, error) { return oldConn{}, nil }
+
+type oldConn struct{}
+
+func (oldConn) Prepare(string) (driver.Stmt, error) { return oldStmt{}, nil }
+func (oldConn) Close() error                        { return nil }
+func (oldConn) Begin() (driver.Tx, error)           { return oldConn{}, nil }
+func (oldConn) Commit() error                       { return nil }
+func (oldConn) Rollback() error                     { return nil }
+
+type oldStmt struct{}
+
+func (oldStmt) Close() error                                { return nil }
+func (oldStmt) NumInput() int                               { return 1 }
+func (oldStmt) Exec([]driver.Value) (driver.Result, error)  { return driver.RowsAffected(3), nil }
+func (oldStmt) Query(a []driver.Value) (driver.Rows, error) { return &oldRows{value: a[0]}, nil }
+
+type oldRows struct {
+	value driver.Value
+	done  bool
+}
+
+func (r *oldRows) Columns() []string { return []string{"a"} }
+func (r *oldRows) Close() error      { return nil }
+func (r *oldRows) Next(into []driver.Value) error {
+	if r.done {
+		return io.EOF
+	}
+	r.done, into[0] = true, r.value
+	return nil
+}
+
+func TestOldDriver(t *testing.T) {
+	r, err := traffic.Open(filepath.Join(t.TempDir(), "log"), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	db := sql.OpenDB(dsn{r.Driver(oldDriver{}), ""})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	if err := db.PingContext(ctx); err != nil {
+		t.Error(err)
+	}
+	result, err := db.Exec("UPDATE t SET a = ?", 5)
+	if n, _ := result.RowsAffected(); err != nil || n != 3 {
+		t.Errorf("got %d rows and error %v, want 3", n, err)
+	}
+	var got int
+	if err := db.QueryRow("SELECT ?", 7).Scan(&got); err != nil || got != 7 {
+		t.Errorf("got %d and error %v, want 7", got, err)
+	}
+	if _, err := db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true}); err == nil {
+		t.Error("an old driver began a read-only transaction")
+	}
+	if err := errors.Join(db.Close(), r.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+func FuzzFingerprint(f *testing.F) {
+	for _, text := range []string{"SELECT 'a''b', 1.5e-3, x'00' -- c", "SELECT \"a b\", [1], `2`, ?1, :x", "'", "/*", "0x1F+1", ".5"} {
+		f.Add(text)
+	}
+	f.Fuzz(func(t *testing.T, query string) {
+		id, text := traffic.Fingerprint(query)
+		if again, same := traffic.Fingerprint(text); again != id && !strings.Contains(text, ":literal") {
+			t.Errorf("%q becomes %q and then %q", query, text, same)
+		}
+		if strings.Contains(text, "'") && !strings.ContainsAny(text, "`[") { // names in them can have quotes
+			t.Errorf("%q keeps a text: %q", query, text)
+		}
+	})
+}
+
+func BenchmarkRecord(b *testing.B) {
+	r, err := traffic.Open(filepath.Join(b.TempDir(), "log"), 1<<40)
+	if err != nil {
+		b.Fatal(err)
+	}
+	db := sql.OpenDB(dsn{r.Driver(oldDriver{}), ""})
+	plain := sql.OpenDB(dsn{oldDriver{}, ""})
+	for name, each := range map[string]*sql.DB{"recorded": db, "plain": plain} {
+		stmt, err := each.Prepare("UPDATE t SET a = ?")
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run(name, func(b *testing.B) {
+			for i := range b.N {
+				if _, err := stmt.Exec(i); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+	_ = errors.Join(db.Close(), plain.Close(), r.Close())
+}
