@@ -12,7 +12,8 @@ const PATIENCE = 10e9; // ns that a unit is tried again where it is answered "bu
 const epoch = process.hrtime.bigint();
 const clock = () => Number(process.hrtime.bigint() - epoch);
 
-const LOOP_OPERATIONS = 2000;
+const LOOP_OPERATIONS = 200;
+const LOOP_LAPS = 40; // the shortest one counts: short ones are seldom interrupted, and the first ones compile it
 
 // measure has clients run a prepared operation as the request says.
 function measure(operation, clients, request) {
@@ -29,7 +30,7 @@ function loopNanos(operation, { batch = 0, latency = false }) {
     const nothing = { unit: operation.unit, length: operation.length, rows: operation.rows, busy: () => false };
     const clients = [operation.null()];
     const operations = operation.unit * Math.max(1, Math.floor(LOOP_OPERATIONS / operation.unit));
-    const laps = Array.from({ length: 5 }, () => lap(nothing, clients, { operations, batch, latency }).nanos); // the first ones compile it
+    const laps = Array.from({ length: LOOP_LAPS }, () => lap(nothing, clients, { operations, batch, latency }).nanos);
     operation.loops.set(form, Math.min(...laps) / operations);
   }
   return operation.loops.get(form);
