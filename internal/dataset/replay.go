@@ -41,8 +41,8 @@ func (d *Data) Replay(ctx context.Context, op assay.Operation, trace *Trace, pha
 	return nil
 }
 
-// player plays an operation, or of a mix those parts that change data, or the
-// others.
+// player plays an operation, or of a mix those parts that change data, or those of
+// the others that have one answer.
 type player struct {
 	choice *column.File // of a mix: the part and its position; nil elsewhere
 	parts  []*session   // nil for a part that is not played
@@ -71,7 +71,7 @@ func newPlayer(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *T
 	}
 	p.parts = make([]*session, len(op.Parts))
 	for i, part := range op.Parts {
-		if part.Operation.Changes != changes || trace.Parts[i].Length == 0 {
+		if part.Operation.Changes != changes || !changes && Varies(part.Operation) || trace.Parts[i].Length == 0 {
 			continue
 		}
 		if p.parts[i], err = newSession(ctx, conn, part.Operation, &trace.Parts[i]); err != nil {

@@ -26,7 +26,7 @@ type place struct {
 }
 
 // at is what is told of at a position, and where in its own trace; nil where data
-// are changed.
+// are changed, or the answer is another one each time.
 func (t *Teller) at(ctx context.Context, position int) (part *session, own int, err error) {
 	if t.player == nil {
 		if t.player, err = newPlayer(ctx, t.conn, t.op, t.trace, false); err != nil {
@@ -39,7 +39,7 @@ func (t *Teller) at(ctx context.Context, position int) (part *session, own int, 
 }
 
 // Digest is that of the answer to the unit that begins at a position; empty for a
-// part that changes data. The number of rows is not checked.
+// part that changes data or answers otherwise each time. The number of rows is not checked.
 func (t *Teller) Digest(ctx context.Context, position int) (string, error) {
 	part, own, err := t.at(ctx, position)
 	if err != nil || part == nil {

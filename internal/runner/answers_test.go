@@ -145,3 +145,26 @@ func TestSampleThatFails(t *testing.T) {
 		t.Errorf("got %s (%s, %v), want failed by an integer overflow", trial.Outcome, trial.Reason, err)
 	}
 }
+
+// An answer that is another one each time is counted, and no driver is blamed for
+// it: alone, in a mix, behind a mix that changes data.
+func TestAnswersThatVary(t *testing.T) {
+	text := header + `  chance: {sql: "SELECT random()", rows: 1, returns: [int]}
+  read: {sql: "SELECT id, hp FROM monster WHERE id = ?", args: [{uniform: monster.id}], rows: 1, returns: [int, int], only: mix}
+  insert: {sql: "INSERT INTO monster (id, hp) VALUES (?, ?)", args: [{next: monster.id}, {uniform: [1, 99]}], rows: 1, only: mix}
+  both: {mix: {read: 1, chance: 1}, clients: 2, count: 400}
+  changes: {mix: {read: 20, chance: 40, insert: 40}, count: 200}
+`
+	b := newBench(t, text)
+	b.Launches = 1
+	b.run(t)
+	want := map[string]assay.Check{"chance": assay.CheckRows, "both": assay.CheckSample, "changes": assay.CheckKeys}
+	for _, trial := range b.trials {
+		if trial.Outcome != assay.OK || trial.Checked != want[trial.Cell.Operation] {
+			t.Errorf("%s: got %s (%s), checked %q; want ok, %q", trial.Cell.Operation, trial.Outcome, trial.Reason, trial.Checked, want[trial.Cell.Operation])
+		}
+	}
+	if len(b.trials) < 2*len(want) {
+		t.Errorf("got %d trials, want each operation of both drivers", len(b.trials))
+	}
+}

@@ -339,8 +339,8 @@ func (j *job) checked() assay.Check {
 	return assay.CheckRows
 }
 
-// verifiable lists the reading operations of an operation: itself, or the
-// reading parts of a mix.
+// verifiable lists the reading operations of an operation that have one answer:
+// itself, or the reading parts of a mix.
 func verifiable(op assay.Operation, trace *dataset.Trace) []expectation {
 	if len(op.Parts) > 0 {
 		var all []expectation
@@ -352,7 +352,7 @@ func verifiable(op assay.Operation, trace *dataset.Trace) []expectation {
 		}
 		return all
 	}
-	if op.Changes {
+	if op.Changes || dataset.Varies(op) {
 		return nil
 	}
 	rows := 0
