@@ -54,12 +54,14 @@ var imports = map[string][]string{
 	"tune":      {"root", "kit", "stat", "format", "wording"},
 	"history":   {"root", "stat", "analysis", "format", "wording"},
 	"footprint": {"kit", "file"},
+	"serve":     {"root", "published", "guard", "store", "lab", "analysis", "chart", "wording", "report", "audit", "history"},
+	"browser":   {},
 	"lint":      {"kit", "facts", "format"},
 	"doctor":    {"kit"},
 	"lab":       {"root", "kit", "host", "plan", "dataset", "build", "store", "runner", "analysis", "syncs", "guard"},
 	"cmd": {"root", "kit", "stat", "plans", "published", "host", "plan", "build", "store",
 		"draft", "lab", "runner", "analysis", "report", "audit", "crash", "emit", "load", "file", "printable", "guard",
-		"facts", "lint", "doctor", "gate", "history", "footprint", "dataset", "syncs", "scaffold", "tune", "wording"},
+		"facts", "lint", "doctor", "gate", "history", "serve", "footprint", "dataset", "syncs", "scaffold", "tune", "wording"},
 }
 
 // source is a Go file of this checkout.

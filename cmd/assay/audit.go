@@ -139,15 +139,6 @@ func readRuns(ctx context.Context, s *store.Store, id string) (audit.Runs, error
 	if err != nil {
 		return nil, err
 	}
-	pools := map[string]*analysis.Result{}
-	return func(plan string) (*analysis.Result, error) {
-		those := slices.DeleteFunc(slices.Clone(runs), func(r assay.Run) bool {
-			return r.Plan != plan || id == "" && (r.Status != assay.Finished || r.Imported)
-		})
-		if pools[plan] != nil || len(those) == 0 {
-			return pools[plan], nil
-		}
-		pools[plan], err = lab.Pool(ctx, s, those)
-		return pools[plan], err
-	}, nil
+	runs = slices.DeleteFunc(runs, func(r assay.Run) bool { return id == "" && (r.Status != assay.Finished || r.Imported) })
+	return lab.Pools(ctx, s, runs), nil
 }

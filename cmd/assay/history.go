@@ -63,7 +63,7 @@ func (a *app) history(ctx context.Context, filter history.Filter, cell, name str
 		if err != nil {
 			return err
 		}
-		h.Add(r)
+		h.Add(history.Entries(r))
 	}
 	series := h.Series()
 	if len(series) == 0 {

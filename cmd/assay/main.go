@@ -198,7 +198,7 @@ func newRoot(a *app) *cobra.Command {
 		return usage(err, "assay help "+strings.TrimPrefix(cmd.CommandPath(), "assay "))
 	})
 	root.PersistentFlags().StringVar(&a.store, "store", "", "file that keeps results (default $XDG_DATA_HOME/assay/assay.db)")
-	root.AddCommand(a.runCommand(), a.initCommand(), a.plansCommand(), a.driversCommand(), a.runsCommand(), a.reportCommand(), a.compareCommand(), a.auditCommand(), a.noiseCommand(), a.inspectCommand(), a.emitCommand(),
+	root.AddCommand(a.runCommand(), a.initCommand(), a.plansCommand(), a.driversCommand(), a.runsCommand(), a.serveCommand(), a.reportCommand(), a.compareCommand(), a.auditCommand(), a.noiseCommand(), a.inspectCommand(), a.emitCommand(),
 		a.buildCommand(), a.checkCommand(), a.newWorkerCommand(), a.planCommand(), a.loadCommand(), a.crashCommand(), a.crashDiskCommand(), a.factsCommand(), a.lintCommand(), a.doctorCommand(), a.gateCommand(), a.tuneCommand(), a.historyCommand(), a.footprintCommand())
 	root.AddCommand(a.loadProcesses()...)
 	return root

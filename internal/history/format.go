@@ -32,7 +32,7 @@ func writeText(out io.Writer, all []*Series) error {
 		if i > 0 {
 			fmt.Fprintln(w)
 		}
-		fmt.Fprintf(w, "%s, plan %s, %s\n", wording.Clean(s.name()), wording.Clean(s.Plan), wording.Plural(len(s.Points), "run"))
+		fmt.Fprintf(w, "%s, plan %s, %s\n", wording.Clean(s.Name()), wording.Clean(s.Plan), wording.Plural(len(s.Points), "run"))
 		s.write(w)
 	}
 	return w.Flush()
@@ -50,7 +50,7 @@ func (s *Series) write(w io.Writer) {
 	next := 0
 	for i, p := range s.Points {
 		if next < len(s.Changes) && s.Changes[next].At == i {
-			fmt.Fprintln(w, s.Changes[next].text(s.Points[i-1], p))
+			fmt.Fprintln(w, "-- change: "+s.Describe(s.Changes[next]))
 			next++
 		}
 		fmt.Fprintf(w, "%-16s  %-*s  %-22s  %s  %s\n", p.Started.UTC().Format("2006-01-02 15:04"), wide, wording.Clean(p.Version),
@@ -61,9 +61,11 @@ func (s *Series) write(w io.Writer) {
 	}
 }
 
-// text is the line of a change point.
-func (c Change) text(before, after Point) string {
-	line := fmt.Sprintf("-- change: %sx -> %sx (%+.1f %%), p = %s", wording.Digits(c.Before), wording.Digits(c.After), 100*(c.After/c.Before-1), wording.Digits(c.P))
+// Describe says what a change point is: between which ratios, and with which
+// version of the driver.
+func (s *Series) Describe(c Change) string {
+	before, after := s.Points[c.At-1], s.Points[c.At]
+	line := fmt.Sprintf("%sx -> %sx (%+.1f %%), p = %s", wording.Digits(c.Before), wording.Digits(c.After), 100*(c.After/c.Before-1), wording.Digits(c.P))
 	if before.Version != after.Version {
 		line += fmt.Sprintf(", with %s -> %s", wording.Clean(before.Version), wording.Clean(after.Version))
 	}

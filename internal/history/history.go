@@ -6,10 +6,12 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"assay"
 	"assay/internal/analysis"
@@ -25,6 +27,7 @@ type Series struct {
 	Plan     string
 	Points   []Point // the oldest first
 	Changes  []Change
+	words    []string // that select its cells
 }
 
 // Point is what one run says.
@@ -93,13 +96,21 @@ type History struct {
 // New follows the cells of a filter.
 func New(filter Filter) *History { return &History{filter, map[string]*Series{}} }
 
-// Add takes the cells of one run.
-func (h *History) Add(r *analysis.Result) {
+// Entry is what one run says of one cell.
+type Entry struct {
+	Cell  assay.Cell
+	Point Point
+	key   string
+	of    Series // without points
+}
+
+// Entries are the cells of a run that are compared with a baseline.
+func Entries(r *analysis.Result) []Entry {
 	var rows []*analysis.Row
 	versions := map[string][]string{} // that the run has of a driver
 	for _, t := range r.Tables {
 		for _, row := range t.Rows {
-			if !h.follows(row) {
+			if !hasRatio(row) {
 				continue
 			}
 			rows = append(rows, row)
@@ -108,18 +119,20 @@ func (h *History) Add(r *analysis.Result) {
 			}
 		}
 	}
+	var all []Entry
 	for _, row := range rows {
 		name := driver(row.Cell)
 		if len(versions[name]) > 1 { // a series has one point of each run
 			name = row.Cell.Target()
 		}
-		h.add(row, name, r.Run)
+		all = append(all, newEntry(row, name, r.Run))
 	}
+	return all
 }
 
-// follows tells whether a row has a ratio of a cell that is asked for.
-func (h *History) follows(row *analysis.Row) bool {
-	if !h.filter.has(row.Cell) || row.Reference == nil || row.Reference == row || !row.Comparable() {
+// hasRatio tells whether a row is compared with a baseline.
+func hasRatio(row *analysis.Row) bool {
+	if row.Reference == nil || row.Reference == row || !row.Comparable() {
 		return false
 	}
 	f, has := row.Figure(row.Table.Primary.Name)
@@ -134,10 +147,10 @@ func driver(c assay.Cell) string {
 	return c.Driver + ":" + c.Options
 }
 
-// add puts a row's ratio into its series: of the same plan text, target but for the
-// version, and baseline with its version. What is another baseline or plan is
+// newEntry finds the series of a row's ratio: of the same plan text, target but for
+// the version, and baseline with its version. What is another baseline or plan is
 // another series, since its ratios mean something else.
-func (h *History) add(row *analysis.Row, driver string, run assay.Run) {
+func newEntry(row *analysis.Row, driver string, run assay.Run) Entry {
 	f, _ := row.Figure(row.Table.Primary.Name)
 	p := Point{Run: run.ID, Started: run.Started, Version: row.Cell.DriverVersion, Cost: f.Comparison.Ratio}
 	if row.Table.Primary.HigherBetter {
@@ -148,31 +161,70 @@ func (h *History) add(row *analysis.Row, driver string, run assay.Run) {
 		baseline += " (" + profile + ")"
 	}
 	key := strings.Join([]string{row.Cell.Peer(), driver, row.Cell.Profile, baseline, run.PlanText}, "\x00")
-	s := h.series[key]
-	if s == nil {
-		s = &Series{Title: row.Table.Title, Driver: driver, Profile: row.Cell.Profile, Baseline: baseline, Plan: run.Plan}
-		h.series[key] = s
+	return Entry{row.Cell, p, key, Series{Title: row.Table.Title, Driver: driver, Profile: row.Cell.Profile, Baseline: baseline, Plan: run.Plan, words: words(row.Cell)}}
+}
+
+// words name the coordinates of a cell that NewFilter reads.
+func words(c assay.Cell) []string {
+	var all []string
+	add := func(name, value string) {
+		if value != "" && !strings.ContainsFunc(name+value, unicode.IsSpace) { // a space separates words
+			all = append(all, name+"="+value)
+		}
 	}
-	s.Points = append(s.Points, p)
+	for _, k := range assay.Coordinates {
+		add(k.Name, k.Value(c))
+	}
+	for _, name := range slices.Sorted(maps.Keys(c.Params)) {
+		add(name, c.Params[name])
+	}
+	return all
+}
+
+// Filter selects the cells of the series, as NewFilter reads its words.
+func (s *Series) Filter() string { return strings.Join(s.words, " ") }
+
+// Add takes the cells of one run.
+func (h *History) Add(entries []Entry) {
+	for _, e := range entries {
+		if !h.filter.has(e.Cell) {
+			continue
+		}
+		s := h.series[e.key]
+		if s == nil {
+			s = new(e.of)
+			h.series[e.key] = s
+		}
+		s.Points = append(s.Points, e.Point)
+	}
 }
 
 // Series are all series with their change points, those of most runs first.
 func (h *History) Series() []*Series {
+	all := h.List()
+	for _, s := range all {
+		s.FindChanges()
+	}
+	return all
+}
+
+// List is Series without change points.
+func (h *History) List() []*Series {
 	var all []*Series
 	for _, s := range h.series {
 		slices.SortFunc(s.Points, func(a, b Point) int {
 			return cmp.Or(a.Started.Compare(b.Started), strings.Compare(a.Run, b.Run), strings.Compare(a.Version, b.Version))
 		})
-		s.findChanges()
 		all = append(all, s)
 	}
 	slices.SortFunc(all, func(a, b *Series) int {
-		return cmp.Or(len(b.Points)-len(a.Points), strings.Compare(a.name(), b.name()), b.Points[0].Started.Compare(a.Points[0].Started))
+		return cmp.Or(len(b.Points)-len(a.Points), strings.Compare(a.Name(), b.Name()), b.Points[0].Started.Compare(a.Points[0].Started))
 	})
 	return all
 }
 
-func (s *Series) findChanges() {
+// FindChanges finds the change points of the series.
+func (s *Series) FindChanges() {
 	logs := make([]float64, len(s.Points))
 	for i, p := range s.Points {
 		logs[i] = math.Log(p.Cost.Center)
@@ -182,8 +234,8 @@ func (s *Series) findChanges() {
 	}
 }
 
-// name is the series in a line.
-func (s *Series) name() string {
+// Name is the series in a line.
+func (s *Series) Name() string {
 	name := s.Title + ": " + s.Driver
 	if s.Profile != "" {
 		name += " (" + s.Profile + ")"

@@ -52,7 +52,7 @@ func series(t *testing.T) []*Series {
 		if day >= 6 {
 			version, times = "v1.1.0", times*1.2
 		}
-		h.Add(run(t, 12-day, version, times, nil)) // as the store has them, the newest first
+		h.Add(Entries(run(t, 12-day, version, times, nil))) // as the store has them, the newest first
 	}
 	return h.Series()
 }
@@ -79,15 +79,15 @@ func TestSeriesAreOfOneThing(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := New(filter)
-	h.Add(run(t, 1, "v1.0.0", 1.2, nil))
-	h.Add(run(t, 2, "v1.0.0", 1.2, func(r *assay.Run) { r.PlanText = "another" }))
-	h.Add(run(t, 3, "v1.1.0", 1.2, nil))
+	h.Add(Entries(run(t, 1, "v1.0.0", 1.2, nil)))
+	h.Add(Entries(run(t, 2, "v1.0.0", 1.2, func(r *assay.Run) { r.PlanText = "another" })))
+	h.Add(Entries(run(t, 3, "v1.1.0", 1.2, nil)))
 	all := h.Series()
 	if len(all) != 2 || len(all[0].Points) != 2 || len(all[1].Points) != 1 {
 		t.Errorf("got %d series, want one of two runs and one of the other plan", len(all))
 	}
 	other := New(Filter{"operation": "write"})
-	other.Add(run(t, 1, "v1.0.0", 1.2, nil))
+	other.Add(Entries(run(t, 1, "v1.0.0", 1.2, nil)))
 	if got := other.Series(); len(got) > 0 {
 		t.Errorf("got %+v of another operation, want none", got)
 	}
@@ -98,9 +98,9 @@ func TestSeriesAreOfOneThing(t *testing.T) {
 func TestVersionsOfOneRun(t *testing.T) {
 	h := New(Filter{"operation": "read", "driver": "mattn"})
 	for day := range 4 {
-		h.Add(run(t, day, "v1.0.0", 1, nil, "v1.1.0"))
+		h.Add(Entries(run(t, day, "v1.0.0", 1, nil, "v1.1.0")))
 	}
-	h.Add(run(t, 5, "v1.1.0", 1, nil))
+	h.Add(Entries(run(t, 5, "v1.1.0", 1, nil)))
 	var got []string
 	for _, s := range h.Series() {
 		got = append(got, fmt.Sprint(s.Driver, " ", len(s.Points)))

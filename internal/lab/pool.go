@@ -65,3 +65,18 @@ func launches(ctx context.Context, s *store.Store, runs []assay.Run, builds map[
 		}
 	}
 }
+
+// Pools are the runs pooled by plan, each when it is asked for; nil where a plan has
+// none.
+func Pools(ctx context.Context, s *store.Store, runs []assay.Run) func(plan string) (*analysis.Result, error) {
+	pools := map[string]*analysis.Result{}
+	return func(plan string) (*analysis.Result, error) {
+		those := slices.DeleteFunc(slices.Clone(runs), func(r assay.Run) bool { return r.Plan != plan })
+		if pools[plan] != nil || len(those) == 0 {
+			return pools[plan], nil
+		}
+		var err error
+		pools[plan], err = Pool(ctx, s, those)
+		return pools[plan], err
+	}
+}

@@ -27,11 +27,11 @@ var parsedPage = template.Must(template.New("page").Funcs(template.FuncMap{"bloc
 func styleSheet() string { return strings.TrimSpace(pageStyle) + "\n" + chart.Style() }
 
 // policy allows the page its own style sheet and nothing else: no script, no
-// request.
-func policy(style string) string {
+// request. forms says where forms are sent.
+func policy(style, forms string) string {
 	digest := sha256.Sum256([]byte(style))
-	return fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; img-src data:; base-uri 'none'; form-action 'none'",
-		base64.StdEncoding.EncodeToString(digest[:]))
+	return fmt.Sprintf("default-src 'none'; style-src 'sha256-%s'; img-src data:; base-uri 'none'; form-action %s",
+		base64.StdEncoding.EncodeToString(digest[:]), forms)
 }
 
 // writeHTML writes the report as one HTML file that needs no network and runs no

@@ -259,7 +259,7 @@ func TestHTMLPolicy(t *testing.T) {
 	run, trials := analysistest.SampleRun()
 	_, root := mustHTML(t, mustReport(t, run, trials))
 	styles := find(root, "style")
-	if len(styles) != 1 || attribute(find(root, "meta")[1], "content") != policy(styles[0].FirstChild.Data) {
+	if len(styles) != 1 || attribute(find(root, "meta")[1], "content") != policy(styles[0].FirstChild.Data, "'none'") {
 		t.Errorf("%d style sheets; the policy does not have the digest of the first", len(styles))
 	}
 	for n := range root.Descendants() {

@@ -18,9 +18,7 @@ import (
 
 // pageView is what the template shows.
 type pageView struct {
-	Style       template.CSS
-	Policy      string
-	Title, Sub  string
+	Head        Head
 	Matrix      *matrixView
 	Recommended document
 	Holds       []fact
@@ -119,10 +117,8 @@ type figureView struct {
 
 // page builds the view but for its tables.
 func (r *Report) page(published []Published) *pageView {
-	style := styleSheet()
 	v := &pageView{
-		Style: template.CSS(style), Policy: policy(style),
-		Title: wording.Clean(cmp.Or(r.Run.Plan, "run "+r.Run.ID)), Sub: r.subtitle(),
+		Head:  newHead(wording.Clean(cmp.Or(r.Run.Plan, "run "+r.Run.ID)), r.subtitle(), "'none'", r.Links),
 		Holds: r.holds(), Warnings: r.warningViews(),
 		report: r, published: published, differing: map[string]tableLink{},
 	}

@@ -17,6 +17,8 @@ type Report struct {
 	// Published are the figures of a published benchmark that the run repeats,
 	// which the page shows beside its own; there need be none.
 	Published []Published
+	// Links lead from the page to others of the same server; there need be none.
+	Links []Link
 }
 
 // New is the report on a run.

@@ -20,6 +20,9 @@ func WriteVersus(v *analysis.Versus, w io.Writer, format string) error {
 	return fmt.Errorf("unknown format %q: use text or markdown", format)
 }
 
+// VersusDocument is the comparison for a page.
+func VersusDocument(v *analysis.Versus) Document { return versusDocument(v) }
+
 func versusDocument(v *analysis.Versus) document {
 	var d document
 	d.add(subheading, "%s against %s", v.A.Name, v.B.Name)

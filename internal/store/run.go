@@ -93,17 +93,52 @@ func (s *Store) Run(ctx context.Context, id string) (assay.Run, error) {
 
 // Runs returns all runs, newest first, the imported ones behind the others.
 func (s *Store) Runs(ctx context.Context) ([]assay.Run, error) {
-	ids, err := s.ids(ctx, "")
+	// One transaction, so that the runs and their targets belong together.
+	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
 	if err != nil {
 		return nil, explain(s.path, "reading runs of", err)
 	}
-	var runs []assay.Run
-	for _, id := range ids {
-		run, err := s.load(ctx, id)
-		if err != nil {
-			return nil, err
+	defer tx.Rollback()
+	runs, err := allRuns(ctx, tx)
+	if err != nil {
+		return nil, explain(s.path, "reading runs of", err)
+	}
+	return runs, nil
+}
+
+// allRuns reads each table once: a store has thousands of runs.
+func allRuns(ctx context.Context, tx *sql.Tx) ([]assay.Run, error) {
+	rows, err := tx.QueryContext(ctx, "SELECT "+runColumns+", "+isImported+" FROM run ORDER BY "+newestFirst)
+	runs, err := collect(rows, err, func(r *assay.Run) []any { return append(runFields(r), &r.Imported) })
+	if err != nil {
+		return nil, err
+	}
+	type targetOf struct {
+		run string
+		assay.Target
+	}
+	rows, err = tx.QueryContext(ctx, "SELECT run_id, "+targetColumns+" FROM target ORDER BY run_id, position")
+	targets, err := collect(rows, err, func(t *targetOf) []any { return append([]any{&t.run}, targetFields(&t.Target)...) })
+	if err != nil {
+		return nil, err
+	}
+	byID, proven := map[string]*assay.Run{}, map[string][]assay.Proof{}
+	for i := range runs {
+		if byID[runs[i].ID] = &runs[i]; !assay.ValidRunID(runs[i].ID) { // IDs become parts of file names
+			return nil, invalidID(runs[i].ID)
 		}
-		runs = append(runs, run)
+		text := runs[i].PlanText
+		if _, read := proven[text]; !read {
+			if proven[text], err = proofs(ctx, tx, text); err != nil {
+				return nil, err
+			}
+		}
+		runs[i].Proofs = proven[text]
+	}
+	for _, t := range targets {
+		if run := byID[t.run]; run != nil {
+			run.Targets = append(run.Targets, t.Target)
+		}
 	}
 	return runs, nil
 }
@@ -129,11 +164,16 @@ func (s *Store) Unfinished(ctx context.Context, plan, file string) (assay.Run, e
 	return assay.Run{}, fmt.Errorf("%w in %s: no unfinished run of plan %q%s", ErrNotFound, s.path, plan, other)
 }
 
+const (
+	isImported  = "owner = '" + importedOwner + "'"
+	newestFirst = isImported + ", sequence DESC"
+)
+
 // ids returns the IDs of the runs that the condition selects, the one that was
 // begun last first, whatever the clock said then, and imported ones behind them:
 // what is the newest here does not change with what others measured.
 func (s *Store) ids(ctx context.Context, condition string, args ...any) ([]string, error) {
-	rows, err := s.db.QueryContext(ctx, "SELECT id FROM run "+condition+" ORDER BY owner = '"+importedOwner+"', sequence DESC", args...)
+	rows, err := s.db.QueryContext(ctx, "SELECT id FROM run "+condition+" ORDER BY "+newestFirst, args...)
 	ids, err := collect(rows, err, func(id *string) []any { return []any{id} })
 	for _, id := range ids {
 		if !assay.ValidRunID(id) { // IDs become parts of file names
@@ -178,7 +218,7 @@ func (s *Store) load(ctx context.Context, id string) (run assay.Run, err error) 
 	}
 	defer tx.Rollback()
 	fields := append(runFields(&run), &run.Imported)
-	err = tx.QueryRowContext(ctx, "SELECT "+runColumns+", owner = '"+importedOwner+"' FROM run WHERE id = ?", id).Scan(fields...)
+	err = tx.QueryRowContext(ctx, "SELECT "+runColumns+", "+isImported+" FROM run WHERE id = ?", id).Scan(fields...)
 	if err != nil {
 		return run, explain(s.path, fmt.Sprintf("reading run %q of", id), err)
 	}
