@@ -186,6 +186,9 @@ func (t *tuning) settle(trials []assay.Trial) error {
 		now, ok := t.trial(trials, t.baseline(), o)
 		if ok && now.Outcome == assay.OK {
 			kept = append(kept, o)
+			if found := tune.Unindexed(now.QueryPlan); !t.settled && len(found) > 0 {
+				t.unindexed = append(t.unindexed, operationName(o)+" "+strings.Join(found, ", "))
+			}
 			continue
 		}
 		t.notes = append(t.notes, fmt.Sprintf("%s is not compared: with the current settings it is %s: %s", operationName(o), now.Outcome, now.Reason))

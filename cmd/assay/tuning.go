@@ -36,6 +36,7 @@ type tuning struct {
 	space      tune.Space
 	operations []assay.Case // of the current settings
 	settled    bool         // they are known to be measurable
+	unindexed  []string     // operations that read whole tables
 	notes      []string
 
 	progress  *progress

@@ -53,6 +53,7 @@ func (r *Report) values() any {
 		Alone      []alone           `json:"alone"`
 		Nothing    []string          `json:"nothing"`
 		Prices     []price           `json:"prices"`
+		Unindexed  []string          `json:"unindexed"`
 		Notes      []string          `json:"notes"`
 		Runs       []stage           `json:"runs"`
 		Emitted    string            `json:"emitted,omitempty"`
@@ -76,7 +77,7 @@ func (r *Report) values() any {
 	for _, p := range r.Outcome.Prices {
 		v.Prices = append(v.Prices, price{p.Class, of(p.Gain)})
 	}
-	v.Notes = r.notes()
+	v.Unindexed, v.Notes = append([]string{}, r.Unindexed...), r.notes()
 	for _, run := range r.Runs {
 		v.Runs = append(v.Runs, stage{run.Stage, run.ID})
 	}

@@ -26,7 +26,9 @@ type Report struct {
 	Space                 Space
 	Outcome               *Outcome
 	Operations            []Operation
-	Notes                 []string // what could not be tried, and why
+	// Unindexed are the operations that read whole tables, each with which.
+	Unindexed []string
+	Notes     []string // what could not be tried, and why
 	// PeakNow and Peak are the peak memory of the worker with the current settings and
 	// with the proposal, in bytes; 0: not measured.
 	PeakNow, Peak float64

@@ -70,6 +70,7 @@ func (r *Report) sections() []section {
 		memory = []string{text}
 	}
 	all := []section{
+		{"before any setting: an index may be worth more for", r.Unindexed},
 		{"settings", paste},
 		{"what each does (the proposal against itself without it)", r.alone()},
 		{fmt.Sprintf("do nothing here (within %.3g %%)", 100*r.Margin), nothing},
