@@ -23,6 +23,7 @@ func (t *tuning) report(outcome *tune.Outcome) (*tune.Report, error) {
 	r := &tune.Report{Plan: t.plan.Name, Driver: t.drivers[0], Current: t.current.Name, Class: t.class, Memory: t.memory, Margin: t.plan.Margin,
 		Effective: t.effective, Space: t.space, Outcome: outcome, Runs: t.runs, Unindexed: t.unindexed, Notes: t.notes, Claim: " (claimed by settings: assay crash proves it)"}
 	for _, o := range t.operations {
+		r.OwnFile = r.OwnFile || o.Dataset.File != ""
 		r.Operations = append(r.Operations, tune.Operation{Name: operationName(o), Now: stat.LogInterval(t.figuresOf(t.baseline(), o, o.Cell.Primary()))})
 	}
 	if !t.space.StartIsCurrent {

@@ -12,6 +12,9 @@ const (
 	// confirmations is how many launches confirm, minConfirmations the fewest.
 	confirmations    = 12
 	minConfirmations = 6
+	// leastConfirmed is for how many members the search leaves a budget: the current
+	// settings, a finalist and it without a setting.
+	leastConfirmed = 3
 )
 
 // Outcome is what a tuning found.

@@ -9,12 +9,15 @@ import (
 // values is the report as JSON has it.
 func (r *Report) values() any {
 	type interval struct {
-		Ratio float64  `json:"ratio"`
+		Ratio *float64 `json:"ratio"`
 		Low   *float64 `json:"low"`
 		High  *float64 `json:"high"`
 	}
 	of := func(i stat.Interval) interval {
-		v := interval{Ratio: i.Center}
+		v := interval{}
+		if !math.IsNaN(i.Center) { // else nothing was measured
+			v.Ratio = &i.Center
+		}
 		if i.Known() {
 			v.Low, v.High = &i.Low, &i.High
 		}

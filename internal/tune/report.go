@@ -26,6 +26,7 @@ type Report struct {
 	Space                 Space
 	Outcome               *Outcome
 	Operations            []Operation
+	OwnFile               bool // the data are a user's own: each launch has the same
 	// Unindexed are the operations that read whole tables, each with which.
 	Unindexed []string
 	Notes     []string // what could not be tried, and why
@@ -101,7 +102,11 @@ func (r *Report) basis() string {
 		if !math.IsNaN(f.Search) {
 			text += fmt.Sprintf("the search had said %sx; ", wording.Digits(f.Search))
 		}
-		text += fmt.Sprintf("confirmed in %s on new data and argument sequences", wording.Plural(o.Launches, "launch"))
+		fresh := "new data and argument sequences"
+		if r.OwnFile {
+			fresh = "fresh copies with new argument sequences"
+		}
+		text += fmt.Sprintf("confirmed in %s on %s", wording.Plural(o.Launches, "launch"), fresh)
 	}
 	return text
 }

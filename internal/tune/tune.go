@@ -129,6 +129,9 @@ func (t *tuning) affordable(share float64, points int) int {
 	}
 	left := time.Duration(share*float64(t.config.Budget)) - t.spent
 	each := t.spent / time.Duration(t.members) // as the blocks so far had it
+	if share < 1 {                             // what is found without being confirmed is worth nothing
+		left = min(left, t.config.Budget-t.spent-minConfirmations*leastConfirmed*each)
+	}
 	return max(0, int(left/(each*time.Duration(1+points))))
 }
 

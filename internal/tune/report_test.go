@@ -1,0 +1,104 @@
+package tune
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"assay"
+	"assay/internal/stat"
+)
+
+func fixture() *Report {
+	space := Space{StartIsCurrent: true, Factors: []Factor{
+		{Name: "cache_size", Levels: []Level{{}, {Settings: map[string]string{"cache_size": "-65536"}}}},
+		{Name: "temp_store", Levels: []Level{{}, {Settings: map[string]string{"temp_store": "2"}}}},
+		{Name: "mmap_size", Levels: []Level{{}, {Settings: map[string]string{"mmap_size": "1048576"}}}},
+	}}
+	gain := stat.Interval{N: 12, Center: 1.33, Low: 1.29, High: 1.37}
+	chosen := Finalist{Point: Point{1, 0, 0}, Search: 1.41, Gain: gain, Operations: []stat.Interval{gain, {N: 12, Center: 0.9, Low: 0.88, High: 0.92}}}
+	return &Report{Plan: "app", Driver: "mattn", Current: "default", Class: assay.Power, Memory: 256 * mib, Margin: 0.02, Space: space,
+		Effective: map[string]string{"cache_size": "-2000", "temp_store": "0"}, Profile: assay.Profile{Settings: map[string]string{"cache_size": "-65536"}},
+		Operations: []Operation{{Name: "read", Now: stat.Interval{Center: 14200}}, {Name: "write", Now: stat.Interval{Center: 2.5e6}}},
+		Outcome: &Outcome{Launches: 12, Chosen: &chosen, Finalists: []Finalist{chosen}, Effects: []Effect{{}, {Nothing: true}, {Gain: 0.02, Low: -0.01, High: 0.05}},
+			Alone:  []Alone{{Factor: 0, Gain: gain, Matters: true}},
+			Prices: []Price{{Class: "consistent", Gain: stat.Interval{Center: math.NaN()}}}, Refused: map[string]string{"a": "failed: gone", "b": "failed: gone"}},
+		Unindexed: []string{"read reads all of t"}, Runs: []StageRun{{Confirmation, "run-1"}}}
+}
+
+func text(t *testing.T, r *Report, name string) string {
+	t.Helper()
+	f, err := Formats().Named(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := f.Write(&out, r); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return out.String()
+}
+
+func TestFormats(t *testing.T) {
+	for _, name := range []string{"text", "markdown"} {
+		got := strings.Join(strings.Fields(text(t, fixture(), name)), " ")
+		for _, want := range []string{
+			"app, mattn (default): 1.33x [1.29, 1.37] faster with 1 setting", "the search had said 1.41x; confirmed in 12 launches on new data",
+			"! write is slower than now: 0.900x [0.880, 0.920] of its speed", "14.2 us", "2.50 ms", "cache_size -2000 -", "read reads all of t",
+			"temp_store", "mmap_size 1.02x [0.990, 1.05]", "2 candidates refused: failed: gone", "confirmation run-1",
+		} {
+			if name == "markdown" {
+				want = strings.TrimPrefix(want, "! ")
+			}
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: got %s\nwant %q in it", name, got, want)
+			}
+		}
+	}
+	var v map[string]any
+	if err := json.Unmarshal([]byte(text(t, fixture(), "json")), &v); err != nil || v["better"] != true || v["search"] != 1.41 {
+		t.Errorf("got %v, %v", v, err)
+	}
+}
+
+func TestTextIsOneScreen(t *testing.T) {
+	r := fixture()
+	for range 40 {
+		r.Operations = append(r.Operations, r.Operations[0])
+		r.Outcome.Chosen.Operations = append(r.Outcome.Chosen.Operations, r.Outcome.Chosen.Gain)
+	}
+	lines := strings.Split(text(t, r, "text"), "\n")
+	if len(lines) > 45 {
+		t.Errorf("got %d lines, want at most 45", len(lines))
+	}
+	for _, line := range lines {
+		if len([]rune(line)) > width {
+			t.Errorf("got a line of %d columns, want at most %d: %s", len([]rune(line)), width, line)
+		}
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	for want, change := range map[string]func(*Report){
+		"nothing beats yours": func(r *Report) {
+			r.Outcome.Chosen, r.Outcome.Finalists[0].Gain = nil, stat.Interval{N: 12, Center: 1, Low: 0.99, High: 1.01}
+		},
+		"nothing is shown to beat yours": func(r *Report) {
+			r.Outcome.Chosen, r.Outcome.Finalists[0].Gain = nil, stat.Interval{N: 12, Center: 1.05, Low: 0.99, High: 1.12}
+		},
+		"undecided: the budget ended": func(r *Report) { r.Outcome = &Outcome{Unconfirmed: true} },
+		"no candidate could be":       func(r *Report) { r.Outcome = &Outcome{} },
+		"as the current ones do not":  func(r *Report) { r.Space.StartIsCurrent = false },
+	} {
+		r := fixture()
+		change(r)
+		if got := r.answer(); !strings.Contains(got, want) {
+			t.Errorf("got %q, want %q in it", got, want)
+		}
+		for _, name := range []string{"text", "markdown", "json"} {
+			text(t, r, name)
+		}
+	}
+}
