@@ -67,6 +67,15 @@ func settings(s Source) map[string]string {
 	return all
 }
 
+// Immediate is Query for a connection whose transactions begin with BEGIN IMMEDIATE,
+// as the drivers of Go write it.
+func (f form) Immediate() string {
+	if query := f.Query(); query != "" {
+		return query + "&_txlock=immediate"
+	}
+	return "?_txlock=immediate"
+}
+
 // Query is what stands behind the path in a file: URI; empty: nothing.
 func (f form) Query() string {
 	parameters := slices.Concat(f.URI, f.Keys)

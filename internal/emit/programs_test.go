@@ -175,9 +175,9 @@ func goProgram(t *testing.T, ecosystem string) program {
 	if ecosystem == "go-zombiezen" {
 		source = "zombiezen.go.txt"
 	}
-	imports, forms := goForms(t, ecosystem, dir)
+	imports, forms, pools := goForms(t, ecosystem, dir)
 	copyFile(t, filepath.Join("testdata", "read", source), filepath.Join(dir, "main.go"),
-		strings.NewReplacer("IMPORTS", imports, "FORMS", forms).Replace)
+		strings.NewReplacer("IMPORTS", imports, "FORMS", forms, "POOLS", pools).Replace)
 	build := exec.Command("go", "build", "-o", "read", ".")
 	build.Dir, build.Env = dir, append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -188,7 +188,7 @@ func goProgram(t *testing.T, ecosystem string) program {
 }
 
 // goForms writes each form into a package of its own.
-func goForms(t *testing.T, ecosystem, dir string) (imports, forms string) {
+func goForms(t *testing.T, ecosystem, dir string) (imports, forms, pools string) {
 	for i, c := range checks {
 		form, err := emit.For(ecosystem, named(c.profile))
 		if err != nil {
@@ -203,8 +203,11 @@ func goForms(t *testing.T, ecosystem, dir string) (imports, forms string) {
 		}
 		imports += fmt.Sprintf("%s \"forms/%s\"\n", name, name)
 		forms += fmt.Sprintf("%q: %s.Open,\n", c.profile, name)
+		if strings.Contains(form.Text, "func OpenPools(") {
+			pools += fmt.Sprintf("%q: %s.OpenPools,\n", c.profile, name)
+		}
 	}
-	return imports, forms
+	return imports, forms, pools
 }
 
 func copyFile(t *testing.T, from, to string, change func(string) string) {
@@ -218,5 +221,22 @@ func copyFile(t *testing.T, from, to string, change func(string) string) {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// The pools of a form are those that assay measures: as many readers as asked for,
+// and one writer, which has the lock as soon as a transaction begins.
+func TestPools(t *testing.T) {
+	for _, ecosystem := range []string{"go-mattn", "go-modernc"} {
+		t.Run(ecosystem, func(t *testing.T) {
+			p := goProgram(t, ecosystem)
+			p.needed(t)
+			command := exec.Command(p.command[0], "web", "pools")
+			command.Dir = t.TempDir()
+			out, err := command.CombinedOutput()
+			if got := string(out); err != nil || !strings.HasPrefix(got, "3 1 ") || !strings.Contains(got, "database is locked") {
+				t.Errorf("got %q and error %v, want 3 readers, 1 writer, and a database that is locked", got, err)
+			}
+		})
 	}
 }
