@@ -91,6 +91,9 @@ func Make(ctx context.Context, options Options) (draft *Draft, err error) {
 	if err := d.understand(ctx, scripts); err != nil {
 		return nil, err
 	}
+	if err := d.need(ctx); err != nil {
+		return nil, err
+	}
 	if err := d.try(ctx); err != nil {
 		return nil, err
 	}

@@ -29,6 +29,10 @@ func TestHelpdesk(t *testing.T) {
 	if strings.Contains(d.Text, "None of ") {
 		t.Errorf("an operation finds or changes nothing:\n%s", d.Text)
 	}
+	const drivers = "sqlite_fts5,sqlite_math_functions\ndrivers: [\"mattn:ENABLE_FTS5:ENABLE_MATH_FUNCTIONS\", modernc, glebarez]\n"
+	if !strings.Contains(d.Text, drivers) {
+		t.Errorf("got no build of mattn with full-text search and sqrt in\n%s", d.Text)
+	}
 	if n := strings.Count(d.Text, "    foreign_keys: on\n"); n != 2 {
 		t.Errorf("foreign keys are enforced in %d profiles, want 2", n)
 	}

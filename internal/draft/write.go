@@ -22,6 +22,7 @@ type document struct {
 	operations []*operation      // in the order of the queries, also those left out
 	statements []*script         // left out before they were looked at
 	log        *logged           // nil: there is none
+	needs      []part            // of SQLite
 	mix        *mix
 	unmixed    string // why there is no mix, where it was tried
 	budget     time.Duration
@@ -61,7 +62,7 @@ func (d *document) writeTop(w *writer) {
 	if d.budget > 0 {
 		w.line(0, "budget: %s # about %d launches of each cell; builds are not counted", brief(d.budget), launches)
 	}
-	w.line(0, "drivers: [%s]\n", strings.Join(drivers, ", "))
+	d.writeDrivers(w)
 }
 
 // brief writes a duration without parts that are zero.
