@@ -1,0 +1,126 @@
+package draft
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// understand makes operations of the queries. One that cannot be understood is left
+// out, with the reason.
+func (d *drafter) understand(ctx context.Context, scripts []*script) error {
+	taken := map[string]int64{}
+	for i, s := range scripts {
+		if s.leftOut == "" {
+			d.progress(fmt.Sprintf("reading what query %s is about (%d of %d)", s.name, i+1, len(scripts)))
+			o, err := d.understandOne(ctx, s, taken)
+			if err != nil {
+				return err
+			}
+			if s.leftOut == "" || len(o.steps) == len(s.queries) {
+				d.operations = append(d.operations, o)
+				continue
+			}
+		}
+		d.statements = append(d.statements, s)
+	}
+	return d.measurable()
+}
+
+// understandOne makes an operation of a script. What is wrong with it is why it is
+// left out; the error is that of everything else.
+func (d *drafter) understandOne(ctx context.Context, s *script, taken map[string]int64) (*operation, error) {
+	limited, cancel, limit := d.limited(ctx)
+	defer cancel()
+	o := &operation{script: *s}
+	err := d.explainAll(limited, o, taken)
+	if err == nil {
+		err = o.finish(limited, d.schema)
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if limited.Err() != nil {
+		err = d.late(limit)
+	}
+	if err != nil {
+		s.leftOut = err.Error()
+	}
+	o.leftOut = s.leftOut
+	return o, nil
+}
+
+// limited bounds what is tried of one query by what is left for all.
+func (d *drafter) limited(ctx context.Context) (context.Context, context.CancelFunc, time.Duration) {
+	limit := min(d.options.Timeout, time.Until(d.until))
+	limited, cancel := context.WithTimeout(ctx, limit)
+	return limited, cancel, limit
+}
+
+// late says which limit a query has met.
+func (d *drafter) late(limit time.Duration) error {
+	if limit < d.options.Timeout {
+		return fmt.Errorf("the queries together take longer than %s on a copy of the database", d.options.Total)
+	}
+	return fmt.Errorf("it takes longer than %s on a copy of the database", d.options.Timeout)
+}
+
+// explainAll makes the statements of an operation.
+func (d *drafter) explainAll(ctx context.Context, o *operation, taken map[string]int64) error {
+	first := 1
+	var named map[string]*chosen
+	if o.transaction {
+		named = map[string]*chosen{}
+	}
+	for i, q := range o.queries {
+		st, err := explain(ctx, d.schema, q)
+		if err != nil {
+			return fmt.Errorf("%s does not compile: %w", describeQuery(o, q), err)
+		}
+		st.guess = &guesser{analysis: analyse(q, d.schema), name: o.name, named: named, first: first, taken: taken}
+		if o.shape != nil {
+			st.guess.logged = o.shape.steps[min(i, len(o.shape.steps)-1)].arguments(q)
+		}
+		if err := st.guess.guess(ctx); err != nil {
+			return err
+		}
+		if s := st.guess.source; s != nil {
+			o.sources = append(o.sources, *s)
+		}
+		first += len(q.args)
+		o.steps = append(o.steps, st)
+	}
+	return nil
+}
+
+// describeQuery names a statement in a reason.
+func describeQuery(o *operation, q *query) string {
+	if !o.transaction {
+		return "it"
+	}
+	return fmt.Sprintf("%s in line %d", q.verb, q.line)
+}
+
+// finish adds what the statements say together.
+func (o *operation) finish(ctx context.Context, s *schema) error {
+	for _, st := range o.steps {
+		if slices.ContainsFunc(st.args, func(a argument) bool { return a.written[0] != '?' }) {
+			o.notes = append(o.notes, "Its named arguments are written with ? here, in the order of args.")
+			break
+		}
+	}
+	for _, st := range o.steps {
+		if st.changes() {
+			continue
+		}
+		if why := st.doubt(); why != "" {
+			return errors.New(why)
+		}
+	}
+	if o.changes() {
+		return o.complete(ctx, s)
+	}
+	return nil
+}
