@@ -1,9 +1,11 @@
 package store
 
 import (
+	"bufio"
 	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -328,5 +330,37 @@ func FuzzImport(f *testing.F) {
 			}
 		}
 		readAll(ctx, t, filepath.Join(folder, "a.db"))
+	})
+}
+
+// FuzzExportedFile reads files without a store, thousands of times as often as
+// FuzzImport can: reading ends, without a panic, and hands over no run that could be
+// another file.
+func FuzzExportedFile(f *testing.F) {
+	for _, file := range hostileFiles(f) {
+		if r, err := gzip.NewReader(bytes.NewReader(file)); err == nil {
+			if text, err := io.ReadAll(r); err == nil && len(text) < 1<<16 {
+				f.Add(text)
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		r := &lineReader{from: bufio.NewReader(bytes.NewReader(text)), digest: sha256.New()}
+		run, err := r.readRun()
+		if err != nil {
+			return
+		}
+		if !assay.ValidRunID(run.ID) {
+			t.Errorf("got run %q, want an ID", run.ID)
+		}
+		if _, err := r.readTrials(run, func(assay.Trial) error { return nil }); err != nil {
+			return
+		}
+		_ = r.readProofs(func(p datedProof) error {
+			if p.Held > p.States {
+				t.Errorf("got a proof that held in %d of %d states", p.Held, p.States)
+			}
+			return nil
+		})
 	})
 }
