@@ -12,6 +12,8 @@
 //	recorder.Close()
 package traffic
 
+//lint:file-ignore SA1019 older drivers have nothing newer
+
 import (
 	"context"
 	"crypto/hmac"
@@ -545,7 +547,7 @@ func (c *Conn) ExecContext(ctx context.Context, query string, args []driver.Name
 	switch x := c.Conn.(type) {
 	case driver.ExecerContext:
 		result, err = x.ExecContext(ctx, query, args)
-	case driver.Execer: //nolint:staticcheck // older drivers have no other
+	case driver.Execer:
 		var plain []driver.Value
 		if plain, err = values(args); err == nil {
 			result, err = x.Exec(query, plain)
@@ -564,7 +566,7 @@ func (c *Conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 	switch x := c.Conn.(type) {
 	case driver.QueryerContext:
 		found, err = x.QueryContext(ctx, query, args)
-	case driver.Queryer: //nolint:staticcheck // older drivers have no other
+	case driver.Queryer:
 		var plain []driver.Value
 		if plain, err = values(args); err == nil {
 			found, err = x.Query(query, plain)
@@ -607,7 +609,7 @@ func (c *Conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx
 		if options.Isolation != 0 || options.ReadOnly {
 			return nil, errors.New("the driver has no transactions that are read-only or of another isolation level")
 		}
-		begun, err = c.Conn.Begin() //nolint:staticcheck // older drivers have no other
+		begun, err = c.Conn.Begin()
 	}
 	if err == nil {
 		c.tx = c.r.txs.Add(1)
@@ -713,7 +715,7 @@ func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (drive
 	plain, err := values(args)
 	var result driver.Result
 	if err == nil {
-		result, err = s.Stmt.Exec(plain) //nolint:staticcheck // older drivers have no other
+		result, err = s.Stmt.Exec(plain)
 	}
 	return s.c.executed(e, s.query, args, result, err)
 }
@@ -727,7 +729,7 @@ func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driv
 	plain, err := values(args)
 	var found driver.Rows
 	if err == nil {
-		found, err = s.Stmt.Query(plain) //nolint:staticcheck // older drivers have no other
+		found, err = s.Stmt.Query(plain)
 	}
 	return s.c.queried(e, s.query, args, found, err)
 }
@@ -740,7 +742,7 @@ func (s *stmt) CheckNamedValue(v *driver.NamedValue) error {
 }
 
 func (s *stmt) ColumnConverter(i int) driver.ValueConverter {
-	if c, ok := s.Stmt.(driver.ColumnConverter); ok { //nolint:staticcheck // older drivers have no other
+	if c, ok := s.Stmt.(driver.ColumnConverter); ok {
 		return c.ColumnConverter(i)
 	}
 	return driver.DefaultParameterConverter
