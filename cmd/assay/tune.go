@@ -75,6 +75,23 @@ Exit status 1: tune could not do its work.`,
 	return cmd
 }
 
+// words are the flags that decide what is measured, as one writes them.
+func (f tuneFlags) words() []string {
+	words := []string{"--memory", f.memory, "--budget", f.budget.String()}
+	for _, one := range []struct{ name, value string }{{"durability", f.durability}, {"current", f.current}, {"drivers", strings.Join(f.drivers, ",")}, {"emit", f.emit}} {
+		if one.value != "" {
+			words = append(words, "--"+one.name, one.value)
+		}
+	}
+	for _, only := range f.only {
+		words = append(words, "--only", only)
+	}
+	if f.singleProcess {
+		words = append(words, "--single-process")
+	}
+	return words
+}
+
 // check refuses flags that have no meaning.
 func (f tuneFlags) check() error {
 	if f.durability != "" && !slices.Contains(tune.Classes(), f.durability) {

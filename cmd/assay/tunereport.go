@@ -43,6 +43,9 @@ func (t *tuning) report(outcome *tune.Outcome) (*tune.Report, error) {
 		r.PeakNow = max(r.PeakNow, slices.Max(append(t.figuresOf(t.baseline(), o, "peak-B"), 0)))
 		r.Peak = max(r.Peak, slices.Max(append(t.figuresOf(t.member(p), o, "peak-B"), 0)))
 	}
+	if r.Peak > float64(t.memory) {
+		r.Notes = append(r.Notes, fmt.Sprintf("the worker's peak memory exceeds --memory %s, as it does now: caches and map alone keep the bound", t.flags.memory))
+	}
 	return r, t.emitted(r)
 }
 
@@ -124,7 +127,7 @@ func (t *tuning) unfinished(ctx context.Context, err error) error {
 		status, err = statusInterrupted, errors.New("interrupted")
 	}
 	if len(t.runs) > 0 {
-		hint = "what was finished is kept; resume with the same flags and --resume: " + t.app.commandLine("tune", t.planName, "--resume")
+		hint = "what was finished is kept; resume with " + t.app.commandLine(slices.Concat([]string{"tune", t.planName}, t.flags.words(), []string{"--resume"})...)
 	}
 	return &exitError{status, err, []string{hint}}
 }

@@ -27,9 +27,23 @@ func (t *tuning) profile(p tune.Point) assay.Profile {
 		profile.Name += fmt.Sprint(level)
 	}
 	profile.Settings = maps.Clone(t.base)
+	t.explicit(profile.Settings)
 	maps.Copy(profile.Settings, t.space.Settings(p))
 	delete(profile.Settings, "driver")
 	return profile
+}
+
+// explicit adds what durability and memory follow from where the profile in use leaves
+// it to the driver: other drivers, and other ecosystems, have other defaults.
+func (t *tuning) explicit(settings map[string]string) {
+	if t.effective["read_only"] == "1" {
+		return
+	}
+	for _, name := range []string{"journal_mode", "synchronous", "cache_size", "mmap_size"} {
+		if value := t.effective[name]; value != "" && settings[name] == "" {
+			settings[name] = value
+		}
+	}
 }
 
 func (t *tuning) member(p tune.Point) lab.Member {

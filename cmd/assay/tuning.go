@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -140,31 +141,53 @@ func effectiveSettings(trial assay.Trial) map[string]string {
 }
 
 func (t *tuning) constraints() tune.Constraints {
-	c := tune.Constraints{Class: t.class, Memory: t.memory, SingleProcess: t.flags.singleProcess, Drivers: t.drivers}
+	c := tune.Constraints{Class: t.class, Memory: t.memory, SingleProcess: t.flags.singleProcess, Drivers: t.drivers, Proven: t.proven}
+	readers, writers := 0, 0 // of the application, which does all operations
 	for _, o := range t.operations {
-		open := o.Cell.Pool
-		if len(o.Operation.Parts) > 0 && o.Operation.Changes {
-			open += max(1, o.Operation.Writers)
+		c.OwnFile = c.OwnFile || o.Dataset.File != ""
+		switch op := o.Operation; {
+		case len(op.Parts) > 0:
+			readers = max(readers, o.Cell.Pool)
+			if op.Changes {
+				writers = max(writers, 1, op.Writers)
+			}
+		case op.Changes:
+			writers = max(writers, 1, o.Cell.Pool)
+		default:
+			readers = max(readers, o.Cell.Pool)
 		}
-		c.Connections = max(c.Connections, open)
 	}
-	c.Proven = t.proven
+	c.Connections = readers + writers
 	return c
 }
 
-// proven is what assay crash left of a class that settings claim.
+// proven is what assay crash left of a class that settings claim, of any of the
+// drivers.
 func (t *tuning) proven(journal, synchronous string, claimed assay.Durability) assay.Durability {
 	for _, p := range t.proofs {
 		profile, _, err := t.plan.Profile(p.Profile)
-		if err != nil || p.Refuted == 0 || !strings.HasPrefix(p.Target, strings.Split(t.drivers[0], "@")[0]+"@") {
+		if err != nil || p.Refuted == 0 || !t.isOurs(p.Target) {
 			continue
 		}
 		settings := kv.InSQLite(profile.Settings)
+		if p.Profile == t.current.Name {
+			t.explicit(settings)
+		}
 		if settings["journal_mode"] == journal && settings["synchronous"] == synchronous && !tune.AtLeast(p.Proven(claimed), claimed) {
 			claimed = p.Proven(claimed)
 		}
 	}
 	return claimed
+}
+
+// isOurs tells whether a target, NAME@VERSION[:OPTION...], is of one of the drivers.
+func (t *tuning) isOurs(target string) bool {
+	name, _, _ := strings.Cut(target, "@")
+	return slices.ContainsFunc(t.drivers, func(driver string) bool {
+		driver, _, _ = strings.Cut(driver, ":")
+		driver, _, _ = strings.Cut(driver, "@")
+		return driver == name
+	})
 }
 
 // tryLevels opens the database once with each level, and takes out of the space what

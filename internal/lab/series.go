@@ -2,6 +2,7 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -82,7 +83,7 @@ func (s *Series) recall(ctx context.Context, after time.Time) error {
 		return err
 	}
 	for _, before := range runs {
-		same := before.PlanText == r.plan.Text && before.PlanFile == r.request.PlanFile && before.Started.After(after) &&
+		same := !before.Imported && before.Version == r.now.Version && before.PlanText == r.plan.Text && before.PlanFile == r.request.PlanFile && before.Started.After(after) &&
 			slices.Equal(before.Options.Drivers, r.now.Options.Drivers) && maps.EqualFunc(before.Options.Only, r.now.Options.Only, slices.Equal)
 		if !same {
 			continue
@@ -101,6 +102,9 @@ func (s *Series) recall(ctx context.Context, after time.Time) error {
 		}
 		r.now, r.result.ID = before, before.ID
 		return nil
+	}
+	if after.IsZero() {
+		return input(errors.New("no run of this plan with the same drivers and operations is kept that this version of assay made here"), "start it without --resume")
 	}
 	return nil
 }

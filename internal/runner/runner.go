@@ -164,7 +164,7 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 		config.Wire = &lineWriter{to: config.Wire}
 	}
 	config.Data.Timeout = config.Timeout
-	r := &Runner{config: config, files: config.Files, keys: map[string]*oracle.Keys{}, rows: map[string]*oracle.Rows{}, told: map[string][]string{}, limits: map[int]float64{}, tracings: map[string]tracing{}, late: map[string]error{}, clusters: map[string]filled{}, random: rand.New(rand.NewPCG(config.Seed, uint64(len(config.Done))))}
+	r := &Runner{config: config, files: config.Files, keys: map[string]*oracle.Keys{}, rows: map[string]*oracle.Rows{}, told: map[string][]string{}, limits: map[int]float64{}, tracings: map[string]tracing{}, late: map[string]error{}, clusters: map[string]filled{}, random: rand.New(rand.NewPCG(config.Seed, stream(config)))}
 	r.storage, r.storageLoss = host.Persistence(config.Work.Dir)
 	if err := r.identify(ctx); err != nil {
 		return nil, err
@@ -181,6 +181,10 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	r.recall(config.Done)
 	return r, nil
 }
+
+// stream tells the random choices of a process apart from those of others of the same
+// run: of one that resumes it, or that makes another launch.
+func stream(config Config) uint64 { return uint64(len(config.Done)) + uint64(config.Launch)<<32 }
 
 // Targets returns what the workers said of themselves, in the order of the
 // cases.

@@ -219,3 +219,14 @@ func TestEstimate(t *testing.T) {
 		t.Errorf("windows of known costs are estimated to take %s, want one each of %s", got, want/2)
 	}
 }
+
+// Each launch of a series, and what is resumed, has an order of its own.
+func TestStreams(t *testing.T) {
+	seen := map[uint64]bool{}
+	for _, config := range []Config{{}, {Launch: 1}, {Launch: 2}, {Done: make([]assay.Trial, 1)}, {Done: make([]assay.Trial, 2)}} {
+		seen[stream(config)] = true
+	}
+	if len(seen) != 5 {
+		t.Errorf("got %d streams of random choices, want 5", len(seen))
+	}
+}

@@ -25,10 +25,12 @@ type Outcome struct {
 	Finalists []Finalist
 	// Chosen is the proposal; nil where nothing beats the current settings.
 	Chosen *Finalist
-	// Alone is what each changed factor of the proposal does: the proposal against
+	// Explained is the best finalist: the proposal, or what the proposal has one
+	// setting less of. Alone is what each changed factor of it does: Explained against
 	// itself without it.
-	Alone []Alone
-	// Prices are what other classes of durability cost or give, of the proposal.
+	Explained Point
+	Alone     []Alone
+	// Prices are what other classes of durability cost or give, against Explained.
 	Prices   []Price
 	Launches int // of the confirmation
 	// Unconfirmed says that the budget did not pay for the confirmation: nothing is
@@ -68,7 +70,7 @@ type Alone struct {
 // Price is a class of durability with the settings of the proposal otherwise.
 type Price struct {
 	Class string
-	Gain  stat.Interval // against the proposal: below 1 it costs
+	Gain  stat.Interval // against the best finalist: below 1 it costs
 }
 
 // row is what a point measured, by launch: the mean, and each operation.
@@ -193,11 +195,13 @@ func (t *tuning) decide(finalists []Point, rows map[string]*row) {
 		}
 	}
 	whole := t.outcome.Finalists[best]
-	for _, f := range []Finalist{t.simpler(whole, rows), whole} {
-		if t.outcome.Chosen == nil && t.beats(f) {
+	if t.beats(whole) {
+		t.outcome.Chosen = &whole
+		if f := t.simpler(whole, rows); t.beats(f) {
 			t.outcome.Chosen = &f
 		}
 	}
+	t.outcome.Explained = whole.Point
 	t.explain(whole, rows)
 }
 
@@ -210,8 +214,9 @@ func (t *tuning) beats(f Finalist) bool {
 	return f.Verdict == stat.Faster && f.Gain.Center > 1+t.config.Margin
 }
 
-// simpler is the proposal without its weakest setting, where it is not shown that
-// the setting matters.
+// simpler is the proposal without one setting that is not shown to matter: the one of
+// the least effect in the screening. The confirmed figures must not choose it: the
+// best of several would be too good.
 func (t *tuning) simpler(whole Finalist, rows map[string]*row) Finalist {
 	weakest, least := -1, 0.0
 	for _, j := range whole.Point.changed() {
@@ -219,9 +224,12 @@ func (t *tuning) simpler(whole Finalist, rows map[string]*row) Finalist {
 		if other == nil {
 			continue
 		}
-		c := t.against(whole.rows.gains, other.gains)
-		if !t.matters(c) && (weakest < 0 || c.Ratio.Center < least) {
-			weakest, least = j, c.Ratio.Center
+		effect := 0.0
+		if t.outcome.Effects != nil {
+			effect = t.outcome.Effects[j].Gain
+		}
+		if !t.matters(t.against(whole.rows.gains, other.gains)) && (weakest < 0 || effect < least) {
+			weakest, least = j, effect
 		}
 	}
 	if weakest < 0 {

@@ -18,7 +18,7 @@ import (
 type Report struct {
 	Plan, Driver, Current string // Current is the profile in use
 	Class                 assay.Durability
-	Claim                 string // of the class: what tests by faults showed of it
+	Claim                 string // what the class rests on
 	Memory                int64
 	Margin                float64
 	Effective             map[string]string // the current settings as they were read back
@@ -71,7 +71,7 @@ func (r *Report) answer() string {
 		return where + "undecided: the budget ended before anything could be confirmed; give a larger --budget"
 	case len(o.Finalists) == 0:
 		return where + "no candidate could be measured"
-	case o.Chosen == nil && r.Space.StartIsCurrent && o.Finalists[0].Gain.High > 1+2*r.Margin:
+	case o.Chosen == nil && r.Space.StartIsCurrent && slices.ContainsFunc(o.Finalists, func(f Finalist) bool { return f.Gain.High > 1+r.Margin }):
 		return where + "nothing is shown to beat yours; a larger --budget would tell more"
 	case o.Chosen == nil && r.Space.StartIsCurrent:
 		return where + "nothing beats yours"
@@ -138,24 +138,19 @@ func (r *Report) changed(factor, level int) string {
 	return strings.Join(parts, ", ")
 }
 
-// alone says what each setting of the proposal does.
+// alone says what each setting of the best finalist does.
 func (r *Report) alone() []string {
 	var all []string
 	o := r.Outcome
 	for _, a := range o.Alone {
-		level := o.Finalists[0].Point[a.Factor]
-		if o.Chosen != nil {
-			level = o.Chosen.Point[a.Factor]
-		}
+		text := fmt.Sprintf("%s: %s", r.changed(a.Factor, o.Explained[a.Factor]), ratio(a.Gain))
 		switch {
-		case level == 0 && o.Chosen != nil: // it was left out, because of this figure
-		default:
-			text := fmt.Sprintf("%s: %s", r.changed(a.Factor, level), ratio(a.Gain))
-			if !a.Matters {
-				text += ", not shown to matter by itself"
-			}
-			all = append(all, text)
+		case o.Chosen != nil && o.Chosen.Point[a.Factor] == 0:
+			text += ", not shown to matter and left out"
+		case !a.Matters:
+			text += ", not shown to matter by itself"
 		}
+		all = append(all, text)
 	}
 	return all
 }
@@ -166,7 +161,9 @@ func (r *Report) nothing() (nothing, open []string) {
 	o := r.Outcome
 	for j, f := range r.Space.Factors {
 		switch {
-		case o.Chosen != nil && o.Chosen.Point[j] != 0 || o.Effects == nil || f.candidates() < 2:
+		case o.Chosen != nil && o.Chosen.Point[j] != 0 || o.Effects == nil || f.candidates() < 2 || f.Levels[0].Settings != nil:
+		case o.Effects[j].Nothing && f.candidates() > 2:
+			nothing = append(nothing, f.Levels[1].Text()+" (other values were not tried)")
 		case o.Effects[j].Nothing:
 			nothing = append(nothing, f.Name)
 		default:

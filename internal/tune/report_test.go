@@ -23,8 +23,9 @@ func fixture() *Report {
 		Effective: map[string]string{"cache_size": "-2000", "temp_store": "0"}, Profile: assay.Profile{Settings: map[string]string{"cache_size": "-65536"}},
 		Operations: []Operation{{Name: "read", Now: stat.Interval{Center: 14200}}, {Name: "write", Now: stat.Interval{Center: 2.5e6}}},
 		Outcome: &Outcome{Launches: 12, Chosen: &chosen, Finalists: []Finalist{chosen}, Effects: []Effect{{}, {Nothing: true}, {Gain: 0.02, Low: -0.01, High: 0.05}},
-			Alone:  []Alone{{Factor: 0, Gain: gain, Matters: true}},
-			Prices: []Price{{Class: "consistent", Gain: stat.Interval{Center: math.NaN()}}}, Refused: map[string]string{"a": "failed: gone", "b": "failed: gone"}},
+			Explained: Point{1, 0, 0},
+			Alone:     []Alone{{Factor: 0, Gain: gain, Matters: true}},
+			Prices:    []Price{{Class: "consistent", Gain: stat.Interval{Center: math.NaN()}}}, Refused: map[string]string{"a": "failed: gone", "b": "failed: gone"}},
 		Unindexed: []string{"read reads all of t"}, Runs: []StageRun{{Confirmation, "run-1"}}}
 }
 
@@ -87,6 +88,10 @@ func TestAnswers(t *testing.T) {
 		},
 		"nothing is shown to beat yours": func(r *Report) {
 			r.Outcome.Chosen, r.Outcome.Finalists[0].Gain = nil, stat.Interval{N: 12, Center: 1.05, Low: 0.99, High: 1.12}
+		},
+		"nothing is shown to beat yours; a larger": func(r *Report) { // the first finalist alone does not decide it
+			same := stat.Interval{N: 12, Center: 1, Low: 0.99, High: 1.01}
+			r.Outcome.Chosen, r.Outcome.Finalists = nil, []Finalist{{Point: Point{1, 0, 0}, Gain: same}, {Point: Point{0, 1, 0}, Gain: stat.Interval{N: 12, Center: 1.02, Low: 0.99, High: 1.05}}}
 		},
 		"undecided: the budget ended": func(r *Report) { r.Outcome = &Outcome{Unconfirmed: true} },
 		"no candidate could be":       func(r *Report) { r.Outcome = &Outcome{} },

@@ -22,6 +22,9 @@ type Constraints struct {
 	// Proven is what faults left of a class that settings claim; nil: nothing was
 	// tried.
 	Proven func(journal, synchronous string, claimed assay.Durability) assay.Durability
+	// OwnFile says that the data are a user's file. To change what only a new file
+	// takes, it would be rewritten, and that would be measured as the setting's gain.
+	OwnFile bool
 	// Drivers are the first, which is in use, and the others that may replace it.
 	Drivers []string
 }
@@ -76,7 +79,7 @@ func SQLite(effective map[string]string, c Constraints) (Space, error) {
 		}
 	}
 	s.memory()
-	if whole(effective["cache_size"]) <= 0 { // else it is counted in pages, and larger ones would take more memory
+	if !c.OwnFile && whole(effective["cache_size"]) <= 0 { // else it is counted in pages, and larger ones would take more memory
 		s.words("page_size", "8192", "16384")
 	}
 	s.words("temp_store", "2")
@@ -84,7 +87,7 @@ func SQLite(effective map[string]string, c Constraints) (Space, error) {
 		s.words("wal_autocheckpoint", "10000", "100")
 		s.words("journal_size_limit", strconv.Itoa(64*mib))
 	}
-	if auto := effective["auto_vacuum"]; auto != "" && auto != "0" {
+	if auto := effective["auto_vacuum"]; !c.OwnFile && auto != "" && auto != "0" {
 		s.words("auto_vacuum", "0")
 	}
 	if c.SingleProcess && c.Connections == 1 {
@@ -184,6 +187,7 @@ func (s *sqliteSpace) memory() {
 		cache, mapped = min(cache, half), 0
 		cacheFactor.Levels, mapFactor.Levels = []Level{cacheLevel(cache)}, []Level{{Settings: map[string]string{"mmap_size": "0"}}}
 	}
+	half = min(half, (bound-mapped)/connections) // beside what is mapped now
 	largest := cache
 	for _, size := range []int64{half, half / 4} {
 		if float64(size) > worthwhile*float64(cache) {

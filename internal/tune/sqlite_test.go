@@ -40,6 +40,7 @@ func TestEveryCombinationKeepsTheConstraints(t *testing.T) {
 		defaults(map[string]string{"journal_mode": "wal", "synchronous": "1"}),
 		defaults(map[string]string{"journal_mode": "off", "synchronous": "0"}),
 		defaults(map[string]string{"cache_size": "-1000000", "mmap_size": "1073741824"}),
+		defaults(map[string]string{"mmap_size": "209715200"}), // a larger cache has room beside it
 		defaults(map[string]string{"cache_size": "20000", "page_size": "8192", "auto_vacuum": "1"}),
 	} {
 		for _, class := range []assay.Durability{assay.Process, assay.Consistent, assay.Power} {
@@ -104,6 +105,25 @@ func TestWhatCannotBeTuned(t *testing.T) {
 	}
 	if _, err := SQLite(defaults(map[string]string{"memory": "1"}), Constraints{Class: assay.Process, Memory: 64 * mib}); err == nil {
 		t.Error("got a space of a database in memory")
+	}
+}
+
+// A user's file is not rewritten: that alone may make it faster.
+func TestOwnFileIsNotRewritten(t *testing.T) {
+	for own, want := range map[bool]int{true: 0, false: 2} {
+		s, err := SQLite(defaults(map[string]string{"auto_vacuum": "1"}), Constraints{Class: assay.Process, Memory: 64 * mib, Connections: 1, OwnFile: own})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := 0
+		for _, f := range s.Factors {
+			if f.Name == "page_size" || f.Name == "auto_vacuum" {
+				got++
+			}
+		}
+		if got != want {
+			t.Errorf("own file %t: got %d settings that only a new file takes, want %d", own, got, want)
+		}
 	}
 }
 

@@ -72,10 +72,10 @@ func (r *Report) sections() []section {
 	all := []section{
 		{"before any setting: an index may be worth more for", r.Unindexed},
 		{"settings", paste},
-		{"what each does (the proposal against itself without it)", r.alone()},
+		{"what each does (the best combination against itself without it)", r.alone()},
 		{fmt.Sprintf("do nothing here (within %.3g %%)", 100*r.Margin), nothing},
 		{"not in the proposal (what the screening saw)", open},
-		{"another durability with the same settings, against the proposal", r.prices()},
+		{"another durability, against the best combination", r.prices()},
 		{"memory", memory},
 		{"note", r.notes()},
 	}
