@@ -82,6 +82,28 @@ func TestUnset(t *testing.T) {
 	}
 }
 
+// Two pools are printed where both can be open at once: a connection with exclusive
+// locking shuts others out, unless they share its cache.
+func TestPoolsPrinted(t *testing.T) {
+	for settings, want := range map[string]bool{"": true, "locking_mode=normal": true, "locking_mode=exclusive": false, "locking_mode=exclusive journal_mode=wal": false,
+		"locking_mode=exclusive shared_cache=1": true, "read_only=1": false} {
+		source := emit.Source{Name: "test/pools", Profile: assay.Profile{Settings: map[string]string{}}}
+		for _, setting := range strings.Fields(settings) {
+			name, value, _ := strings.Cut(setting, "=")
+			source.Profile.Settings[name] = value
+		}
+		for _, ecosystem := range []string{"go-mattn", "go-modernc"} {
+			form, err := emit.For(ecosystem, source)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := strings.Contains(form.Text, "func OpenPools("); got != want {
+				t.Errorf("%s with %q: prints OpenPools: got %v, want %v", ecosystem, settings, got, want)
+			}
+		}
+	}
+}
+
 func TestRefused(t *testing.T) {
 	raw := emit.Source{Name: "test/raw", Profile: assay.Profile{Raw: map[string]string{"mattn": "file:{{path}}"}}}
 	_, err := emit.For("python", raw)

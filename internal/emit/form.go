@@ -88,6 +88,14 @@ func (f form) Query() string {
 // NoWrites tells whether the database is opened for reading only.
 func (f form) NoWrites() bool { return f.settings["read_only"] == "1" }
 
+// alone tells whether one connection shuts every other one out.
+func (f form) alone() bool {
+	return f.settings["locking_mode"] == "exclusive" && f.settings["shared_cache"] != "1"
+}
+
+// Pools tells whether a second pool, which writes, can open the database.
+func (f form) Pools() bool { return !f.ReadOnly && !f.alone() }
+
 // noMemory is why no form has the setting memory.
 const noMemory = "a plan's data are copied into memory; an application has its data in a file"
 
@@ -230,7 +238,7 @@ func (f *form) notes() []string {
 	if f.NoWrites() && f.Journal != "" && f.settings["immutable"] != "1" {
 		lines = append(lines, "A connection that only reads cannot turn a file to WAL or back: opening fails unless the file is so already.")
 	}
-	if f.settings["locking_mode"] == "exclusive" && f.settings["shared_cache"] != "1" {
+	if f.alone() {
 		lines = append(lines, "locking_mode = EXCLUSIVE shuts every other connection out: keep the pool at one.")
 	}
 	return lines
