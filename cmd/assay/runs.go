@@ -113,7 +113,7 @@ func (a *app) importFile(ctx context.Context, path string) error {
 		return err
 	}
 	defer s.Close()
-	run, added, err := s.Import(ctx, in)
+	run, added, err := s.Import(ctx, in, store.MaxUnpacked)
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

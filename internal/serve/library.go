@@ -3,7 +3,6 @@ package serve
 import (
 	"context"
 	"slices"
-	"strings"
 	"sync"
 
 	"assay"
@@ -15,12 +14,12 @@ import (
 	"assay/published"
 )
 
-// library keeps what is worked out of finished runs, which do not change.
+// library keeps what is worked out of finished runs. Of these only the proofs change.
 type library struct {
 	store   *store.Store
-	mutex   sync.Mutex // of what follows: one request works it out, others wait
-	cells   map[string][]history.Entry
-	judged  string // the runs that the verdicts are of
+	mutex   sync.Mutex                 // of what follows: one request works it out, others wait
+	cells   map[string][]history.Entry // by the run's ID: their ratios do not depend on proofs
+	judged  []assay.Run                // that the verdicts are of
 	verdict []machineVerdicts
 }
 
@@ -76,8 +75,9 @@ func (l *library) entriesOf(ctx context.Context, run assay.Run) ([]history.Entry
 
 // machineVerdicts are the verdicts of one class of machines on all claims.
 type machineVerdicts struct {
-	machine string
-	claims  []claimVerdict
+	machine  string
+	imported bool // all of its runs are
+	claims   []claimVerdict
 }
 
 // claimVerdict is what a page shows of a finding, without the trials behind it.
@@ -87,16 +87,14 @@ type claimVerdict struct {
 }
 
 // verdicts judges all claims by the runs of each machine that has some of their
-// plans.
+// plans. Imported runs count where a machine has no others, as assay audit leaves
+// them out.
 func (l *library) verdicts(ctx context.Context, runs []assay.Run) ([]machineVerdicts, error) {
-	runs = finished(runs, "")
-	var ids strings.Builder
-	for _, run := range runs {
-		ids.WriteString(run.ID + "\n")
-	}
+	judged := finished(runs, "")
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	if l.judged == ids.String() {
+	same := func(a, b assay.Run) bool { return a.ID == b.ID && slices.Equal(a.Proofs, b.Proofs) }
+	if slices.EqualFunc(l.judged, judged, same) {
 		return l.verdict, nil
 	}
 	sources, err := published.Claims()
@@ -109,19 +107,29 @@ func (l *library) verdicts(ctx context.Context, runs []assay.Run) ([]machineVerd
 			plans[claim.Plan] = true
 		}
 	}
-	runs = slices.DeleteFunc(runs, func(r assay.Run) bool { return !plans[r.Plan] })
+	runs = slices.DeleteFunc(slices.Clone(judged), func(r assay.Run) bool { return !plans[r.Plan] })
 	var all []machineVerdicts
 	for _, machine := range machines(runs) {
-		findings, err := audit.Judge(sources, lab.Pools(ctx, l.store, finished(runs, machine)))
+		those, imported := ownFirst(finished(runs, machine))
+		findings, err := audit.Judge(sources, lab.Pools(ctx, l.store, those))
 		if err != nil {
 			return nil, err
 		}
-		one := machineVerdicts{machine: machine}
+		one := machineVerdicts{machine: machine, imported: imported}
 		for _, f := range findings {
 			one.claims = append(one.claims, claimVerdict{f.Claim.Says, f.Source.Name, f.Reason, f.Verdict})
 		}
 		all = append(all, one)
 	}
-	l.judged, l.verdict = ids.String(), all
+	l.judged, l.verdict = judged, all
 	return all, nil
+}
+
+// ownFirst are the runs that were made here, or all where every one was imported.
+func ownFirst(runs []assay.Run) (those []assay.Run, imported bool) {
+	own := slices.DeleteFunc(slices.Clone(runs), func(r assay.Run) bool { return r.Imported })
+	if len(own) == 0 {
+		return runs, true
+	}
+	return own, false
 }

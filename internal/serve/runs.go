@@ -148,8 +148,8 @@ func (s *server) export(ctx context.Context, r *http.Request, a *answer) error {
 	return nil
 }
 
-// maxImport is how large a file may be that is sent.
-const maxImport = 1 << 30
+// maxImport is how large a file may be that is sent, packed and unpacked.
+const maxImport = 256 << 20
 
 // importRun adds a run that is sent. It is received first: a slow sender would keep
 // the store locked.
@@ -172,16 +172,28 @@ func (s *server) importRun(ctx context.Context, r *http.Request, a *answer) erro
 		return err
 	}
 	if _, err := io.Copy(received, part); err != nil {
-		return &problem{http.StatusBadRequest, fmt.Errorf("the file was not received: %w", err)}
+		return notReceived(err)
 	}
 	if _, err := received.Seek(0, io.SeekStart); err != nil {
 		return err
 	}
-	run, _, err := s.Store.Import(ctx, received)
-	if err != nil {
+	run, _, err := s.Store.Import(ctx, received, maxImport)
+	if errors.As(err, new(*store.ImportError)) {
 		return &problem{http.StatusBadRequest, errors.New("the file was not imported: " + wording.Clean(err.Error()))}
+	}
+	if err != nil {
+		return err
 	}
 	a.header.Set("Location", "/runs/"+url.PathEscape(run.ID))
 	a.status = http.StatusSeeOther
 	return nil
+}
+
+// notReceived makes what the sender did the sender's to change: the rest, such as a
+// full disk, is this machine's.
+func notReceived(err error) error {
+	if errors.As(err, new(*http.MaxBytesError)) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return &problem{http.StatusBadRequest, fmt.Errorf("the file was not received: %w", err)}
+	}
+	return err
 }

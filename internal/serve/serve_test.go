@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"html"
 	"io"
+	"io/fs"
 	"mime/multipart"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -300,6 +303,49 @@ func TestImport(t *testing.T) {
 	runs, err := to.Runs(t.Context())
 	if err != nil || len(runs) != 1 || !runs[0].Imported {
 		t.Errorf("got %d runs, %v; want the imported one", len(runs), err)
+	}
+}
+
+// What is wrong with a file is said without naming a file of this machine; what is
+// wrong with the machine is in the log only.
+func TestImportBlames(t *testing.T) {
+	from := start(t, Options{Store: sampleStore(t, 1)})
+	_, file := from.ask(t, "GET", "/runs/"+firstID+"/export", nil, nil)
+	web := start(t, Options{Store: sampleStore(t, 0), AllowImport: true})
+	answer, text := send(t, web, "run", []byte(file[:len(file)/2]))
+	if answer.StatusCode != 400 || !strings.Contains(text, "the file was not imported: ") || strings.Contains(text, "a.db") {
+		t.Errorf("half a file: got status %d, want 400 without the store's path\n%s", answer.StatusCode, text)
+	}
+
+	s := sampleStore(t, 0)
+	s.Close()
+	logged := &bytes.Buffer{}
+	r, err := http.NewRequestWithContext(t.Context(), "POST", "/import", strings.NewReader(
+		"--x\r\nContent-Disposition: form-data; name=run; filename=a\r\n\r\n"+file+"\r\n--x--\r\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
+	shut := &server{Options: Options{Store: s, Log: logged}, library: newLibrary(s)}
+	w := httptest.NewRecorder()
+	shut.page(shut.importRun).ServeHTTP(w, r)
+	if !strings.Contains(logged.String(), "a.db") || strings.Contains(w.Body.String(), "a.db") || w.Code != 500 {
+		t.Errorf("a store that cannot be written: logged %q, status %d, want the path and 500; page\n%s", logged, w.Code, w.Body)
+	}
+}
+
+func TestNotReceived(t *testing.T) {
+	for _, test := range []struct {
+		err  error
+		want bool // it is the sender's to change
+	}{
+		{&http.MaxBytesError{Limit: maxImport}, true},
+		{io.ErrUnexpectedEOF, true},
+		{&fs.PathError{Op: "write", Path: "/tmp/assay-import-1", Err: syscall.ENOSPC}, false},
+	} {
+		if got := errors.As(notReceived(test.err), new(*problem)); got != test.want {
+			t.Errorf("%v: the sender's to change: got %v, want %v", test.err, got, test.want)
+		}
 	}
 }
 

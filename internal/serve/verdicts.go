@@ -42,7 +42,11 @@ func (s *server) claims(ctx context.Context, _ *http.Request, a *answer) error {
 	}
 	v := claimsView{Head: report.NewHead("Claims", "published claims by machine", links("/claims"))}
 	for _, m := range all {
-		v.Machines = append(v.Machines, wording.Clean(m.machine))
+		name := wording.Clean(m.machine)
+		if m.imported {
+			name += " (imported)"
+		}
+		v.Machines = append(v.Machines, name)
 		for i, c := range m.claims { // every machine has all claims, in one order
 			if i == len(v.Claims) {
 				v.Claims = append(v.Claims, claimLine{Says: wording.Clean(c.says), Source: wording.Clean(c.source)})

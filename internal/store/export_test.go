@@ -50,7 +50,7 @@ func export(t testing.TB, s *Store) []byte {
 // importInto adds a file and checks that this adds its run, or that it was there.
 func importInto(t testing.TB, s *Store, file []byte, want bool) {
 	t.Helper()
-	run, added, err := s.Import(t.Context(), bytes.NewReader(file))
+	run, added, err := s.Import(t.Context(), bytes.NewReader(file), MaxUnpacked)
 	if err != nil || added != want || run.ID != exportedID {
 		t.Fatalf("got run %q, added %v, %v; want %s, %v, no error", run.ID, added, err, exportedID, want)
 	}
@@ -88,7 +88,7 @@ func TestImportTwice(t *testing.T) {
 		t.Errorf("after the second import: got\n%s\nwant\n%s", after, before)
 	}
 	must(t, from.Append(t.Context(), exportedID, assay.Trial{Launch: 3}))
-	_, _, err := to.Import(t.Context(), bytes.NewReader(export(t, from)))
+	_, _, err := to.Import(t.Context(), bytes.NewReader(export(t, from)), MaxUnpacked)
 	expect(t, err, nil, "has run "+exportedID+" already, with other trials or in another state")
 	if after := content(t, to); after != before {
 		t.Errorf("after a refused import: got\n%s\nwant\n%s", after, before)
@@ -251,14 +251,75 @@ func hostileFiles(t testing.TB) map[string][]byte {
 func TestImportRefuses(t *testing.T) {
 	for want, file := range hostileFiles(t) {
 		to := fresh(t)
-		_, _, err := to.Import(t.Context(), bytes.NewReader(file))
-		if err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("got %v, want %q", err, want)
+		_, _, err := to.Import(t.Context(), bytes.NewReader(file), MaxUnpacked)
+		if !errors.As(err, new(*ImportError)) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), to.path) {
+			t.Errorf("got %v, want an ImportError with %q, without the store's path", err, want)
 		}
 		if got := content(t, to); got != "" {
 			t.Errorf("%s: after the error the store has\n%s\nwant nothing", want, got)
 		}
 	}
+}
+
+// A file is read to its end before the store is locked: others go on writing, and
+// only a trial that is there twice is found by writing.
+func TestDamagedFileTakesNoLock(t *testing.T) {
+	s := fresh(t)
+	tx, err := s.db.BeginTx(t.Context(), nil) // which locks it, as any process may
+	must(t, err)
+	defer tx.Rollback()
+	for want, file := range hostileFiles(t) {
+		if want == "the run has this trial" {
+			continue
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), busyTimeout/2)
+		_, _, err := s.Import(ctx, bytes.NewReader(file), MaxUnpacked)
+		cancel()
+		if !errors.As(err, new(*ImportError)) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want an ImportError with %q while the store is locked", err, want)
+		}
+	}
+}
+
+// What a file unpacks to is bounded by the caller.
+func TestImportUnpacksNoMore(t *testing.T) {
+	_, file := exported(t)
+	size := int64(len(unzip(t, file)))
+	_, _, err := fresh(t).Import(t.Context(), bytes.NewReader(file), size-1)
+	if want := fmt.Sprintf("it unpacks to more than %d bytes", size-1); !errors.As(err, new(*ImportError)) || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want an ImportError with %q", err, want)
+	}
+	if _, _, err := fresh(t).Import(t.Context(), bytes.NewReader(file), size); err != nil {
+		t.Errorf("with as many bytes as it has: got %v, want no error", err)
+	}
+}
+
+// A file that cannot be read, and a store that cannot be written, are not the file's
+// fault.
+func TestImportBlamesNoFile(t *testing.T) {
+	_, file := exported(t)
+	broken := &brokenFile{bytes.NewReader(file), errors.New("input/output error")}
+	if _, _, err := fresh(t).Import(t.Context(), broken, MaxUnpacked); !errors.Is(err, broken.err) || errors.As(err, new(*ImportError)) {
+		t.Errorf("a disk that fails: got %v, want %v, which is no ImportError", err, broken.err)
+	}
+	closed := fresh(t)
+	must(t, closed.Close())
+	if _, _, err := closed.Import(t.Context(), bytes.NewReader(file), MaxUnpacked); err == nil || errors.As(err, new(*ImportError)) {
+		t.Errorf("a closed store: got %v, want an error that is no ImportError", err)
+	}
+}
+
+// brokenFile fails in the middle.
+type brokenFile struct {
+	*bytes.Reader
+	err error
+}
+
+func (b *brokenFile) Read(p []byte) (int, error) {
+	if b.Len() < int(b.Size())/2 {
+		return 0, b.err
+	}
+	return b.Reader.Read(p[:min(len(p), 16)])
 }
 
 // Whatever a run and its trials hold, the file holds it too.
@@ -279,7 +340,7 @@ func TestExportRoundTrip(t *testing.T) {
 		if _, err := from.Export(t.Context(), run.ID, &file); err != nil {
 			rt.Fatal(err)
 		}
-		if _, added, err := to.Import(t.Context(), &file); err != nil || !added {
+		if _, added, err := to.Import(t.Context(), bytes.NewReader(file.Bytes()), MaxUnpacked); err != nil || !added {
 			rt.Fatalf("added %v, %v", added, err)
 		}
 		if got, want := trials(t, to, run.ID), trials(t, from, run.ID); !reflect.DeepEqual(got, want) {
@@ -312,7 +373,7 @@ func FuzzImport(f *testing.F) {
 		defer s.Close()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		run, added, err := s.Import(ctx, bytes.NewReader(file))
+		run, added, err := s.Import(ctx, bytes.NewReader(file), MaxUnpacked)
 		if ctx.Err() != nil {
 			t.Fatal("it took a minute")
 		}

@@ -19,11 +19,11 @@ import (
 	"assay"
 )
 
-// What is read of an exported run is bounded: a file of a few kilobytes can unpack
-// to any size.
+// maxLine and MaxUnpacked bound what is read of an exported run: a file of a few
+// kilobytes can unpack to any size.
 const (
 	maxLine     = 16 << 20
-	maxUnpacked = 4 << 30
+	MaxUnpacked = 4 << 30
 )
 
 // importedOwner is the owner of imported runs. No process has this name: nobody
@@ -33,24 +33,82 @@ const importedOwner = "imported"
 // errNoExport says that a file is something else.
 var errNoExport = errors.New("it is not a file that assay runs export wrote")
 
+// ImportError says what is wrong with a file, and not with the store.
+type ImportError struct{ err error }
+
+func (e *ImportError) Error() string { return e.err.Error() }
+func (e *ImportError) Unwrap() error { return e.err }
+
 // Import adds a run from a file that Export wrote, all of it or nothing. It
 // returns false, and changes nothing of the run, where the store has the same run
-// already; another run of that ID is an error.
+// already; another run of that ID is an error. What the file is to blame for is an
+// ImportError, and so is a file that unpacks to more than maxUnpacked bytes.
+//
+// The file is read twice: others can write the store until all of it is known to
+// be good.
 //
 // The digest finds damage. It does not tell who wrote the file.
-func (s *Store) Import(ctx context.Context, from io.Reader) (run assay.Run, added bool, err error) {
+func (s *Store) Import(ctx context.Context, from io.ReadSeeker, maxUnpacked int64) (run assay.Run, added bool, err error) {
+	if err := checkFile(ctx, from, maxUnpacked); err != nil {
+		return run, false, err
+	}
+	if _, err := from.Seek(0, io.SeekStart); err != nil {
+		return run, false, err
+	}
 	err = s.write(ctx, func(tx *sql.Tx) error {
-		run, added, err = s.importRun(ctx, tx, from)
+		run, added, err = s.importRun(ctx, tx, from, maxUnpacked)
 		return err
 	})
-	if err != nil {
+	switch {
+	case errors.As(err, new(*ImportError)):
+		return run, false, err
+	case err != nil:
 		return run, false, explain(s.path, "importing a run into", err)
 	}
 	return run, added, nil
 }
 
-func (s *Store) importRun(ctx context.Context, tx *sql.Tx, from io.Reader) (run assay.Run, added bool, err error) {
-	r, err := newLineReader(from)
+// checkFile reads all of a file.
+func checkFile(ctx context.Context, from io.Reader, maxUnpacked int64) error {
+	source := &source{from: from}
+	err := checkLines(ctx, source, maxUnpacked)
+	if failed := errors.Join(ctx.Err(), source.err); err == nil || failed != nil {
+		return failed
+	}
+	return &ImportError{err}
+}
+
+func checkLines(ctx context.Context, from io.Reader, maxUnpacked int64) error {
+	r, err := newLineReader(from, maxUnpacked)
+	if err != nil {
+		return err
+	}
+	run, err := r.readRun()
+	if err != nil {
+		return err
+	}
+	if _, err := r.readTrials(run, func(assay.Trial) error { return ctx.Err() }); err != nil {
+		return err
+	}
+	return r.readProofs(func(datedProof) error { return ctx.Err() })
+}
+
+// source keeps the error of reading a file, which is not what the file says.
+type source struct {
+	from io.Reader
+	err  error
+}
+
+func (s *source) Read(p []byte) (int, error) {
+	n, err := s.from.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		s.err = err
+	}
+	return n, err
+}
+
+func (s *Store) importRun(ctx context.Context, tx *sql.Tx, from io.Reader, maxUnpacked int64) (run assay.Run, added bool, err error) {
+	r, err := newLineReader(from, maxUnpacked)
 	if err != nil {
 		return run, false, err
 	}
@@ -61,7 +119,13 @@ func (s *Store) importRun(ctx context.Context, tx *sql.Tx, from io.Reader) (run 
 	if err != nil {
 		return run, false, err
 	}
-	keep := func(trial assay.Trial) error { return insertTrial(ctx, tx, run.ID, trial) }
+	keep := func(trial assay.Trial) error {
+		err := insertTrial(ctx, tx, run.ID, trial)
+		if errors.Is(err, errTrialTwice) {
+			return &ImportError{err}
+		}
+		return err
+	}
 	if there != nil {
 		keep = func(assay.Trial) error { return nil }
 	} else if err := insertRun(ctx, tx, &run, importedOwner); err != nil {
@@ -72,7 +136,7 @@ func (s *Store) importRun(ctx context.Context, tx *sql.Tx, from io.Reader) (run 
 		return run, false, err
 	}
 	if there != nil && !bytes.Equal(digest, there) {
-		return run, false, fmt.Errorf("the store has run %s already, with other trials or in another state: import the file into another store (--store FILE)", run.ID)
+		return run, false, &ImportError{fmt.Errorf("the store has run %s already, with other trials or in another state: import the file into another store (--store FILE)", run.ID)}
 	}
 	err = r.readProofs(func(p datedProof) error { return insertProof(ctx, tx, run.PlanText, p, inOrder) })
 	return run, there == nil, err
@@ -100,24 +164,24 @@ type lineReader struct {
 	number int
 }
 
-func newLineReader(from io.Reader) (*lineReader, error) {
+func newLineReader(from io.Reader, maxUnpacked int64) (*lineReader, error) {
 	zipped, err := gzip.NewReader(from)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoExport, err)
 	}
-	return &lineReader{from: bufio.NewReaderSize(&bounded{zipped, maxUnpacked}, 64<<10), digest: sha256.New()}, nil
+	return &lineReader{from: bufio.NewReaderSize(&bounded{zipped, maxUnpacked, maxUnpacked}, 64<<10), digest: sha256.New()}, nil
 }
 
 // bounded fails where more bytes come than are left.
 type bounded struct {
-	from io.Reader
-	left int64
+	from      io.Reader
+	max, left int64
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.from.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return 0, fmt.Errorf("it unpacks to more than %d bytes, the maximum", int64(maxUnpacked))
+		return 0, fmt.Errorf("it unpacks to more than %d bytes, the maximum", b.max)
 	}
 	return n, err
 }

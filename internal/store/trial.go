@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
@@ -12,6 +13,9 @@ import (
 	"assay"
 	sqlite3 "modernc.org/sqlite/lib"
 )
+
+// errTrialTwice says that a run can have one such trial only.
+var errTrialTwice = errors.New("the run has this trial already")
 
 // Append adds a trial to the run of that ID, in one transaction. When it
 // returns nil, the trial is on the disk. A run that was not begun gives
@@ -34,7 +38,7 @@ func insertTrial(ctx context.Context, tx *sql.Tx, runID string, trial assay.Tria
 	values := append([]any{runID, place(trial)}, trialFields(&trial)...)
 	result, err := insert(ctx, tx, "trial", "run_id, place, "+trialColumns, values...)
 	if resultCode(err) == sqlite3.SQLITE_CONSTRAINT_UNIQUE {
-		return fmt.Errorf("the run has this trial already: launch %d of group %s", trial.Launch, trial.Group)
+		return fmt.Errorf("%w: launch %d of group %s", errTrialTwice, trial.Launch, trial.Group)
 	}
 	if err != nil {
 		return err
