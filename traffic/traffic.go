@@ -1,6 +1,7 @@
 // Package traffic records what a program asks of its database, for assay init
 // --log: which statements, how often, how many at once, how skewed their arguments
-// are. It never writes a value. docs/traffic.md is the format's contract.
+// are. It writes no bound value, and nothing that stands in single quotes; of what
+// stands in double quotes see strip. docs/traffic.md is the format's contract.
 //
 // The package is this one file, and needs nothing but Go: copy it into your program.
 // Nothing is recorded unless the program asks for it:
@@ -30,6 +31,7 @@ import (
 	"math"
 	"os"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -43,6 +45,7 @@ const (
 	buffered   = 64 << 10 // bytes that are written at once
 	waiting    = 16       // full buffers that may wait for the disk before lines are dropped
 	maxTexts   = 10_000   // different statements that are told apart
+	longText   = 4096     // bytes of a statement that is not kept to know it again
 	buckets    = 16       // of the ranks of integers
 	tagBytes   = 8
 	flushEvery = time.Second
@@ -60,15 +63,19 @@ type Recorder struct {
 	stop    chan struct{}
 	stopped sync.Once
 
-	mu      sync.Mutex
-	closed  bool
-	mac     hash.Hash // under a key that nobody keeps
-	sum     []byte
-	buffer  []byte
-	spent   int64 // bytes, written or about to be
-	dropped int64
-	known   map[string]*template // by text
-	written map[string]bool      // ids whose text is in the file
+	mu        sync.Mutex
+	closed    bool
+	filled    bool      // a line did not fit, so that no later one is written either
+	mac       hash.Hash // under a key that nobody keeps
+	part      [512]byte // of a value, for mac
+	sum       []byte
+	args      []byte // of the statement that is recorded
+	next      []byte // its line
+	buffer    []byte
+	spent     int64 // bytes, written or about to be
+	dropped   int64
+	known     map[string]*template // by text
+	templates map[string]*template // by id: those whose text is in the file
 }
 
 // template is a statement without its literals.
@@ -95,7 +102,7 @@ func Open(path string, max int64) (*Recorder, error) {
 		return nil, errors.Join(fmt.Errorf("record traffic: %w", err), file.Close())
 	}
 	r := &Recorder{file: file, began: time.Now(), max: max, full: make(chan []byte, waiting), done: make(chan error, 1), stop: make(chan struct{}),
-		mac: hmac.New(sha256.New, key[:]), known: map[string]*template{}, written: map[string]bool{}}
+		mac: hmac.New(sha256.New, key[:]), known: map[string]*template{}, templates: map[string]*template{}}
 	r.line(fmt.Appendf(nil, `{"traffic":%d,"began":%q,"buckets":%d}`, version, r.began.UTC().Format(time.RFC3339), buckets))
 	go r.write()
 	go r.flushNow()
@@ -142,17 +149,24 @@ func (r *Recorder) hand() {
 	}
 }
 
-// line adds a line, or drops it.
-func (r *Recorder) line(text []byte) {
-	if r.closed || r.spent+int64(len(text))+1 > r.max || len(r.buffer) > 2*buffered {
-		r.dropped++
-		return
+// refuses says whether no line is taken now.
+func (r *Recorder) refuses() bool { return r.closed || r.filled || len(r.buffer) > 2*buffered }
+
+// line adds a line, and says whether it did.
+func (r *Recorder) line(text []byte) bool {
+	if r.refuses() {
+		return false
+	}
+	if r.spent+int64(len(text))+1 > r.max {
+		r.filled = true
+		return false
 	}
 	r.spent += int64(len(text)) + 1
 	r.buffer = append(append(r.buffer, text...), '\n')
 	if len(r.buffer) >= buffered {
 		r.hand()
 	}
+	return true
 }
 
 // Close writes what is left, and how many lines were dropped. Statements after it
@@ -180,34 +194,55 @@ type event struct {
 	err      error
 }
 
-// record writes a statement with its arguments. A query without text is the
-// begin, commit or rollback that mark names.
-func (r *Recorder) record(e event, query, mark string, args []driver.NamedValue) {
+// record writes a statement with its arguments.
+func (r *Recorder) record(e event, query string, args []driver.NamedValue) {
 	took := time.Since(e.began)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	var t *template
-	if mark == "" {
-		if t = r.template(query); t == nil {
-			r.dropped++
-			return
-		}
-		mark = t.id
+	id, encoded := r.describe(query, args, r.args[:0])
+	r.args = encoded[:0]
+	r.put(e, took, id, encoded)
+}
+
+// described records what describe has named, or a begin, commit or rollback.
+func (r *Recorder) described(e event, s string, args []byte) {
+	took := time.Since(e.began)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.put(e, took, s, args)
+}
+
+// describe returns the id of a statement, empty where its text is not in the file,
+// and adds its arguments to a slice.
+func (r *Recorder) describe(query string, args []driver.NamedValue, into []byte) (id string, encoded []byte) {
+	if r.refuses() {
+		return "", into
 	}
-	line := make([]byte, 0, 160+48*len(args))
-	line = append(line, `{"at":`...)
+	t := r.template(query)
+	if t == nil {
+		return "", into
+	}
+	for i, a := range args {
+		into = r.argument(into, t, i, a.Value)
+	}
+	return t.id, into
+}
+
+// put writes the line of a statement or mark, and counts one that it cannot write.
+func (r *Recorder) put(e event, took time.Duration, s string, args []byte) {
+	if s == "" || r.refuses() {
+		r.dropped++
+		return
+	}
+	line := append(r.next[:0], `{"at":`...)
 	line = strconv.AppendInt(line, int64(e.began.Sub(r.began)), 10)
 	line = append(line, `,"conn":`...)
 	line = strconv.AppendInt(line, e.conn, 10)
 	line = append(line, `,"tx":`...)
 	line = strconv.AppendInt(line, e.tx, 10)
-	line = append(append(append(line, `,"s":"`...), mark...), '"')
-	if t != nil && len(args) > 0 {
-		line = append(line, `,"args":[`...)
-		for i, a := range args {
-			line = r.argument(line, t, i, a.Value)
-		}
-		line = append(line, ']')
+	line = append(append(append(line, `,"s":"`...), s...), '"')
+	if len(args) > 0 {
+		line = append(append(append(line, `,"args":[`...), args...), ']')
 	}
 	line = append(line, `,"rows":`...)
 	line = strconv.AppendInt(line, e.rows, 10)
@@ -216,7 +251,10 @@ func (r *Recorder) record(e event, query, mark string, args []driver.NamedValue)
 	if e.err != nil {
 		line = append(append(append(line, `,"err":"`...), class(e.err)...), '"')
 	}
-	r.line(append(line, '}'))
+	r.next = append(line, '}')
+	if !r.line(r.next) {
+		r.dropped++
+	}
 }
 
 // argument adds an argument: its type, its length, its tag, and of an integer its
@@ -225,35 +263,36 @@ func (r *Recorder) argument(line []byte, t *template, i int, value driver.Value)
 	if i > 0 {
 		line = append(line, ',')
 	}
-	kind, length := "null", 0
-	var word [9]byte
+	kind, length := "", 0
 	r.mac.Reset()
 	switch v := value.(type) {
 	case nil:
 		return append(line, `{"t":"null"}`...)
 	case int64:
 		kind, length = "int", 8
-		word[0] = 'i'
-		binary.LittleEndian.PutUint64(word[1:], uint64(v))
-		r.mac.Write(word[:])
+		r.mac.Write(binary.LittleEndian.AppendUint64(append(r.part[:0], 'i'), uint64(v)))
 	case float64:
 		kind, length = "real", 8
-		word[0] = 'r'
-		binary.LittleEndian.PutUint64(word[1:], math.Float64bits(v))
-		r.mac.Write(word[:])
+		r.mac.Write(binary.LittleEndian.AppendUint64(append(r.part[:0], 'r'), math.Float64bits(v)))
 	case bool:
 		kind, length = "bool", 1
-		r.mac.Write([]byte{'b', map[bool]byte{true: 1}[v]})
+		r.mac.Write(strconv.AppendBool(append(r.part[:0], 'b'), v))
 	case string:
 		kind, length = "text", len(v)
-		r.mac.Write([]byte("t" + v))
+		n := 1 + copy(r.part[1:], v)
+		r.part[0] = 't'
+		r.mac.Write(r.part[:n])
+		for rest := v[n-1:]; rest != ""; rest = rest[n:] {
+			n = copy(r.part[:], rest)
+			r.mac.Write(r.part[:n])
+		}
 	case []byte:
 		kind, length = "blob", len(v)
-		r.mac.Write([]byte{'x'})
+		r.mac.Write(append(r.part[:0], 'x'))
 		r.mac.Write(v)
 	case time.Time:
 		kind, length = "time", 8
-		r.mac.Write([]byte("d" + v.UTC().Format(time.RFC3339Nano)))
+		r.mac.Write(v.UTC().AppendFormat(append(r.part[:0], 'd'), time.RFC3339Nano))
 	default:
 		kind = "other"
 		fmt.Fprintf(r.mac, "o%T%v", v, v)
@@ -290,27 +329,35 @@ func (t *template) rank(argument int, v int64) int {
 }
 
 // template finds a statement without its literals, and writes its text the first
-// time; nil where there are too many.
+// time; nil where there are too many, and where the text cannot be written.
 func (r *Recorder) template(query string) *template {
 	if t, ok := r.known[query]; ok {
 		return t
 	}
 	id, text := Fingerprint(query)
-	t := &template{id: id}
-	if !r.written[t.id] {
-		if len(r.written) >= maxTexts {
+	t := r.templates[id]
+	if t == nil {
+		if t = r.introduce(id, text); t == nil {
 			return nil
 		}
-		r.written[t.id] = true
-		quoted, err := json.Marshal(text)
-		if err != nil {
-			return nil // no text can make it fail
-		}
-		r.line(fmt.Appendf(nil, `{"id":%q,"sql":%s}`, t.id, quoted))
 	}
-	if len(r.known) < maxTexts {
+	if len(r.known) < maxTexts && len(query) <= longText {
 		r.known[strings.Clone(query)] = t
 	}
+	return t
+}
+
+// introduce writes the text of a statement.
+func (r *Recorder) introduce(id, text string) *template {
+	if len(r.templates) >= maxTexts {
+		return nil
+	}
+	quoted, err := json.Marshal(text)
+	if err != nil || !r.line(fmt.Appendf(nil, `{"id":%q,"sql":%s}`, id, quoted)) {
+		return nil
+	}
+	t := &template{id: id}
+	r.templates[id] = t
 	return t
 }
 
@@ -324,18 +371,21 @@ func Fingerprint(query string) (id, text string) {
 
 // strip takes comments and spaces out of SQL, and puts :literal1, :literal2 and so on
 // in the place of literals: numbers, texts and blobs. What stands in double quotes is
-// taken for a name if it looks like one. It returns the same with ? for every
-// parameter as well.
+// taken for a name if it looks like one. Of PRAGMA and ATTACH, which may have a key,
+// it keeps that word. It returns the same with ? for every parameter as well.
 func strip(query string) (text, named string) {
 	var b, alike strings.Builder
-	space, literals := false, 0
+	space, first, secret, literals := false, true, false, 0
 	for i := 0; i < len(query); {
 		size, kind := token(query[i:])
 		text := query[i : i+size]
 		parameter := size > 0 && strings.IndexByte("?:@$", text[0]) >= 0
 		i += size
-		if kind == ' ' {
-			space = true
+		if text == ";" {
+			first, secret = true, false
+		}
+		if kind == ' ' || secret {
+			space = !secret
 			continue
 		}
 		if kind == 'l' {
@@ -347,6 +397,8 @@ func strip(query string) (text, named string) {
 			alike.WriteByte(' ')
 		}
 		space = false
+		secret = first && isWord(text, "PRAGMA", "ATTACH")
+		first = first && isWord(text, ";", "EXPLAIN", "QUERY", "PLAN")
 		b.WriteString(text)
 		if parameter {
 			text = "?"
@@ -354,6 +406,10 @@ func strip(query string) (text, named string) {
 		alike.WriteString(text)
 	}
 	return strings.TrimRight(b.String(), "; "), strings.TrimRight(alike.String(), "; ")
+}
+
+func isWord(text string, words ...string) bool {
+	return slices.ContainsFunc(words, func(each string) bool { return strings.EqualFold(text, each) })
 }
 
 // token measures the first token of SQL: a space or comment (' '), a literal ('l'),
@@ -368,6 +424,8 @@ func token(s string) (size int, kind byte) {
 	switch c := s[0]; {
 	case strings.IndexByte(" \t\r\n\f", c) >= 0:
 		return 1, ' '
+	case strings.HasPrefix(s, "\ufeff"):
+		return len("\ufeff"), ' '
 	case strings.HasPrefix(s, "--"):
 		return until("\n", 2), ' '
 	case strings.HasPrefix(s, "/*"):
@@ -589,6 +647,9 @@ func (c *Conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 	if err != nil {
 		return nil, err
 	}
+	if _, ok := s.(driver.ColumnConverter); ok {
+		return &convertingStmt{stmt{s, c, query}}, nil
+	}
 	return &stmt{s, c, query}, nil
 }
 
@@ -615,7 +676,7 @@ func (c *Conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx
 		c.tx = c.r.txs.Add(1)
 	}
 	e.tx, e.err = c.tx, err
-	c.r.record(e, "", "begin", nil)
+	c.r.described(e, "begin", nil)
 	if err != nil {
 		return nil, err
 	}
@@ -645,41 +706,50 @@ func (c *Conn) executed(e event, query string, args []driver.NamedValue, result 
 	case mark == "begin" && err == nil:
 		c.tx = c.r.txs.Add(1)
 		e.tx = c.tx
-	case mark != "" && err == nil:
+	case mark == "rollback", mark == "commit" && err == nil: // a rollback fails where there is nothing to roll back
 		c.tx = 0
 	}
-	c.r.record(e, query, mark, args)
+	if mark == "" {
+		c.r.record(e, query, args)
+	} else {
+		c.r.described(e, mark, nil)
+	}
 	return result, err
 }
 
-// control names a statement that begins or ends a transaction.
+// control names a statement that begins or ends a transaction. Several in one text
+// have no name.
 func control(query string) string {
-	if len(query) > 64 {
+	query = strings.Trim(query, "; \t\r\n")
+	if len(query) > 64 || strings.Contains(query, ";") {
 		return ""
 	}
-	switch words := strings.Fields(strings.ToLower(strings.Trim(query, "; \t\r\n"))); {
-	case len(words) == 0:
-		return ""
-	case words[0] == "begin":
+	switch first := query[:word(query)]; {
+	case strings.EqualFold(first, "begin"):
 		return "begin"
-	case words[0] == "commit" || words[0] == "end":
+	case strings.EqualFold(first, "commit"), strings.EqualFold(first, "end"):
 		return "commit"
-	case words[0] == "rollback" && len(words) < 3:
+	case strings.EqualFold(first, "rollback") && len(strings.Fields(query)) < 3:
 		return "rollback"
 	}
 	return ""
 }
 
+// queried describes a query at once, because the caller may use its arguments for
+// something else before the rows are closed.
 func (c *Conn) queried(e event, query string, args []driver.NamedValue, found driver.Rows, err error) (driver.Rows, error) {
 	if errors.Is(err, driver.ErrSkip) {
 		return found, err
 	}
 	if err != nil {
 		e.err = err
-		c.r.record(e, query, "", args)
+		c.r.record(e, query, args)
 		return nil, err
 	}
-	return &rows{Rows: found, c: c, e: e, query: query, args: args}, nil
+	c.r.mu.Lock()
+	defer c.r.mu.Unlock()
+	id, encoded := c.r.describe(query, args, nil)
+	return &rows{Rows: found, r: c.r, e: e, id: id, args: encoded}, nil
 }
 
 // tx is a recorded transaction.
@@ -695,7 +765,7 @@ func (t *tx) end(mark string, do func() error) error {
 	e := t.c.begin()
 	e.err = do()
 	t.c.tx = 0
-	t.c.r.record(e, "", mark, nil)
+	t.c.r.described(e, mark, nil)
 	return e.err
 }
 
@@ -741,11 +811,13 @@ func (s *stmt) CheckNamedValue(v *driver.NamedValue) error {
 	return s.c.CheckNamedValue(v)
 }
 
-func (s *stmt) ColumnConverter(i int) driver.ValueConverter {
-	if c, ok := s.Stmt.(driver.ColumnConverter); ok {
-		return c.ColumnConverter(i)
-	}
-	return driver.DefaultParameterConverter
+// convertingStmt is a statement whose driver converts arguments by column. The others
+// must not look like it: database/sql then converts no argument whose number they do
+// not know beforehand, in older releases of Go.
+type convertingStmt struct{ stmt }
+
+func (s *convertingStmt) ColumnConverter(i int) driver.ValueConverter {
+	return s.Stmt.(driver.ColumnConverter).ColumnConverter(i)
 }
 
 // values takes the names off, which older drivers do not know.
@@ -763,10 +835,10 @@ func values(args []driver.NamedValue) ([]driver.Value, error) {
 // rows are recorded when they are closed, with their number.
 type rows struct {
 	driver.Rows
-	c      *Conn
+	r      *Recorder
 	e      event
-	query  string
-	args   []driver.NamedValue
+	id     string // empty: it is dropped
+	args   []byte
 	closed bool
 }
 
@@ -785,7 +857,7 @@ func (r *rows) Close() error {
 	err := r.Rows.Close()
 	if !r.closed {
 		r.closed = true
-		r.c.r.record(r.e, r.query, "", r.args)
+		r.r.described(r.e, r.id, r.args)
 	}
 	return err
 }

@@ -7,9 +7,11 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -257,6 +259,114 @@ func TestOldDriver(t *testing.T) {
 		t.Error("an old driver began a read-only transaction")
 	}
 	if err := errors.Join(db.Close(), r.Close()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A text of several statements is no BEGIN, and after a rollback that fails there is
+// no transaction.
+func TestTransactionsInText(t *testing.T) {
+	lines, _ := recorded(t, 1<<20, func(db *sql.DB) {
+		db.SetMaxOpenConns(1)
+		exec := must[sql.Result](t)
+		exec(db.Exec("CREATE TABLE person (id INTEGER PRIMARY KEY)"))
+		exec(db.Exec("BEGIN; INSERT INTO person VALUES (1); COMMIT"))
+		exec(db.Exec("BEGIN"))
+		if _, err := db.Exec("INSERT OR ROLLBACK INTO person VALUES (1)"); err == nil {
+			t.Error("the same key was inserted twice")
+		}
+		if _, err := db.Exec("ROLLBACK"); err == nil {
+			t.Error("a transaction was rolled back twice")
+		}
+		exec(db.Exec("DELETE FROM person"))
+	})
+	var got []string
+	for _, l := range lines {
+		if s, ok := l["s"].(string); ok {
+			got = append(got, fmt.Sprint(map[bool]string{true: "statement", false: s}[len(s) == 16], " ", l["tx"]))
+		}
+	}
+	if want := []string{"statement 0", "statement 0", "begin 1", "statement 1", "rollback 1", "statement 0"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestKeysAreNotKept(t *testing.T) {
+	for query, want := range map[string]string{
+		`PRAGMA key = "hunter2"`:                         "PRAGMA",
+		"/* c */ pragma key=hunter2;":                    "pragma",
+		"\ufeffPRAGMA key = hunter2":                     "PRAGMA",
+		"SELECT 1; PRAGMA key = hunter2; SELECT 'a'":     "SELECT :literal1; PRAGMA; SELECT :literal2",
+		"ATTACH 'a.db' AS b KEY hunter2":                 "ATTACH",
+		`EXPLAIN QUERY PLAN ATTACH ? AS b KEY "hunter2"`: "EXPLAIN QUERY PLAN ATTACH",
+		"PRAGMA key = 'hunter2; x'":                      "PRAGMA",
+		"SELECT pragma, attach FROM t WHERE a = 'x'":     "SELECT pragma, attach FROM t WHERE a = :literal1",
+		`SELECT 1 WHERE name = "two words"`:              "SELECT :literal1 WHERE name = :literal2",
+		`SELECT 1 WHERE name = "alice"`:                  `SELECT :literal1 WHERE name = "alice"`,
+	} {
+		if _, got := traffic.Fingerprint(query); got != want {
+			t.Errorf("%s: got %q, want %q", query, got, want)
+		}
+	}
+}
+
+// Texts that differ in spaces are one statement, with one range of integers.
+func TestRangeOfOneStatement(t *testing.T) {
+	lines, _ := recorded(t, 1<<20, func(db *sql.DB) {
+		exec := must[sql.Result](t)
+		exec(db.Exec("SELECT ?", 0))
+		exec(db.Exec("SELECT  ?", 100))
+	})
+	if got := lines[3]["args"].([]any)[0].(map[string]any)["rank"]; got != 15.0 {
+		t.Errorf("got rank %v of 100 after 0, want 15", got)
+	}
+}
+
+// Arguments are recorded as they were when the query was asked.
+func TestArgumentsOfTheCall(t *testing.T) {
+	lines, _ := recorded(t, 1<<20, func(db *sql.DB) {
+		value := []byte("first")
+		rows := must[*sql.Rows](t)(db.Query("SELECT ?", value))
+		copy(value, "other")
+		_ = rows.Close()
+		must[sql.Result](t)(db.Exec("SELECT ?", []byte("first")))
+	})
+	tag := func(l line) any { return l["args"].([]any)[0].(map[string]any)["tag"] }
+	if asked, want := tag(lines[2]), tag(lines[3]); asked != want {
+		t.Errorf("got the tag %v, want %v, that of the value when it was asked", asked, want)
+	}
+}
+
+type convertingDriver struct{}
+
+func (convertingDriver) Open(string) (driver.Conn, error) { return convertingConn{}, nil }
+
+type convertingConn struct{ oldConn }
+
+func (convertingConn) Prepare(string) (driver.Stmt, error) { return convertingStmt{}, nil }
+
+type convertingStmt struct{ oldStmt }
+
+func (convertingStmt) ColumnConverter(int) driver.ValueConverter { return driver.Bool }
+
+// A statement converts by column only where the driver's own does.
+func TestColumnConverter(t *testing.T) {
+	r, err := traffic.Open(filepath.Join(t.TempDir(), "log"), 1<<20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for want, d := range map[bool]driver.Driver{false: &sqlite.Driver{}, true: convertingDriver{}} {
+		c := must[driver.Conn](t)(r.Driver(d).Open(filepath.Join(t.TempDir(), "app.db")))
+		s := must[driver.Stmt](t)(c.Prepare("SELECT ?"))
+		converter, got := s.(driver.ColumnConverter) //lint:ignore SA1019 older drivers have it
+		if got != want || got && converter.ColumnConverter(0) != driver.ValueConverter(driver.Bool) {
+			t.Errorf("%T: got a converter %v, want %v", d, got, want)
+		}
+		if err := errors.Join(s.Close(), c.Close()); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := r.Close(); err != nil {
 		t.Error(err)
 	}
 }

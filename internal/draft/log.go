@@ -21,6 +21,7 @@ type logged struct {
 	peak    int      // and in the busiest second
 	dropped int64    // lines that the writer left out
 	undone  int      // transactions that were rolled back
+	endless int      // transactions whose end is not in the log
 	rest    int      // operations of shapes that are too many
 }
 
@@ -57,6 +58,7 @@ type logLine struct {
 	Dropped int64  `json:"dropped"`
 	At      int64  `json:"at"`
 	Conn    int64  `json:"conn"`
+	Tx      int64  `json:"tx"`
 	S       string `json:"s"`
 	Args    []struct {
 		T    string `json:"t"`
@@ -86,6 +88,7 @@ type logReader struct {
 // begun is a transaction under way.
 type begun struct {
 	at    int64
+	tx    int64
 	lines []logLine
 }
 
@@ -136,12 +139,18 @@ func (r *logReader) line(l logLine) error {
 	case l.At < 0 || l.NS < 0 || l.Rows < 0 || l.NS > math.MaxInt64-l.At:
 		return errors.New("a time or a number of rows is negative, or too large")
 	}
+	r.leave(l)
 	open := r.open[l.Conn]
 	switch l.S {
 	case "begin":
-		r.open[l.Conn] = &begun{at: l.At}
+		if l.Err == "" {
+			r.open[l.Conn] = &begun{at: l.At, tx: l.Tx}
+		}
 	case "commit":
-		if open != nil && l.Err == "" {
+		if l.Err != "" {
+			return nil // the program may try again
+		}
+		if open != nil {
 			r.add(open.at, l.At+l.NS, open.lines)
 		}
 		delete(r.open, l.Conn)
@@ -149,16 +158,35 @@ func (r *logReader) line(l logLine) error {
 		r.t.undone++
 		delete(r.open, l.Conn)
 	default:
-		if r.texts[l.S] == "" {
-			return fmt.Errorf("the text of statement %q is not in the lines before", l.S)
-		}
-		switch {
-		case l.Err != "":
-		case open == nil:
-			r.add(l.At, l.At+l.NS, []logLine{l})
-		case len(open.lines) < maxStatements:
-			open.lines = append(open.lines, l)
-		}
+		return r.statement(l)
+	}
+	return nil
+}
+
+// leave ends a transaction that its connection is no longer in, as a line shows that
+// began after it: its end was dropped, or failed.
+func (r *logReader) leave(l logLine) {
+	open := r.open[l.Conn]
+	if open == nil || l.At < open.at {
+		return
+	}
+	if open.tx != l.Tx || l.S == "begin" && l.Err == "" {
+		r.t.endless++
+		delete(r.open, l.Conn)
+	}
+}
+
+func (r *logReader) statement(l logLine) error {
+	if r.texts[l.S] == "" {
+		return fmt.Errorf("the text of statement %q is not in the lines before", l.S)
+	}
+	open := r.open[l.Conn]
+	switch {
+	case l.Err != "":
+	case open == nil || open.tx != l.Tx:
+		r.add(l.At, l.At+l.NS, []logLine{l})
+	case len(open.lines) < maxStatements:
+		open.lines = append(open.lines, l)
 	}
 	return nil
 }
@@ -224,6 +252,7 @@ func (r *logReader) finish() (*logged, error) {
 	if len(r.shapes) == 0 {
 		return nil, errors.New("there is no statement in it that succeeded")
 	}
+	r.t.endless += len(r.open)
 	for _, s := range r.shapes {
 		r.t.shapes = append(r.t.shapes, s)
 	}
@@ -273,7 +302,8 @@ func (t *logged) summary() []string {
 	for _, each := range []struct {
 		n    int64
 		what string
-	}{{int64(t.undone), "transactions were rolled back, and are left out"}, {t.dropped, "lines were dropped by the writer"},
+	}{{int64(t.undone), "transactions were rolled back, and are left out"},
+		{int64(t.endless), "transactions have no COMMIT or ROLLBACK in the log that succeeded, and are left out"}, {t.dropped, "lines were dropped by the writer"},
 		{int64(t.rest), "operations are of kinds that are too many to measure each, and are left out"}} {
 		if each.n > 0 {
 			all = append(all, fmt.Sprintf("%d %s", each.n, each.what))

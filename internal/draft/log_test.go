@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -19,10 +20,10 @@ import (
 
 // record does something with a database whose traffic is recorded, and returns the
 // log.
-func record(t *testing.T, database string, do func(db *sql.DB)) []byte {
+func record(t *testing.T, database string, most int64, do func(db *sql.DB)) []byte {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "app.ndjson")
-	r, err := traffic.Open(path, 1<<30)
+	r, err := traffic.Open(path, most)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,7 +49,7 @@ const shopSchema = `CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT NOT NUL
 func TestLog(t *testing.T) {
 	database := create(t, shopSchema)
 	const theta, items, reads, sales = 0.8, 2000, 4500, 500
-	log := record(t, database, func(db *sql.DB) {
+	log := record(t, database, 1<<30, func(db *sql.DB) {
 		db.SetMaxOpenConns(1)
 		draw := rand.New(rand.NewPCG(1, 2))
 		sums := make([]float64, items+1)
@@ -93,8 +94,8 @@ func TestLog(t *testing.T) {
 	for _, part := range all["app"].Parts {
 		weights = append(weights, part.Weight)
 	}
-	if len(weights) != 2 || weights[0] != 900 || weights[1] != 100 {
-		t.Errorf("got weights %v, want 900 reads and 100 sales in 1000", weights)
+	if len(weights) != 2 || weights[0] != 900_000 || weights[1] != 100_000 {
+		t.Errorf("got weights %v, want 900000 reads and 100000 sales in 1000000", weights)
 	}
 	if sale := all["transaction-1"]; len(sale.Steps) != 2 || sale.Transaction != 1 {
 		t.Errorf("the sale has %d steps in a transaction of %d, want 2 and 1:\n%s", len(sale.Steps), sale.Transaction, d.Text)
@@ -117,7 +118,7 @@ func TestLog(t *testing.T) {
 func TestLogDiffers(t *testing.T) {
 	database := create(t, shopSchema)
 	const query = "SELECT id FROM sale WHERE item_id = ?"
-	log := record(t, database, func(db *sql.DB) {
+	log := record(t, database, 1<<30, func(db *sql.DB) {
 		db.SetMaxOpenConns(1)
 		for i := range 100 {
 			rows, err := db.Query(query, -1-i) // never there
@@ -203,7 +204,7 @@ func FuzzLog(f *testing.F) {
 // Several connections at once lose no line.
 func TestLogOfManyWriters(t *testing.T) {
 	database := create(t, shopSchema)
-	log := record(t, database, func(db *sql.DB) {
+	log := record(t, database, 1<<30, func(db *sql.DB) {
 		var all sync.WaitGroup
 		for n := range 4 {
 			all.Go(func() {
@@ -220,5 +221,86 @@ func TestLogOfManyWriters(t *testing.T) {
 	l, err := readLog(log)
 	if err != nil || len(l.shapes) != 1 || l.shapes[0].count != 400 || l.dropped != 0 {
 		t.Errorf("got %+v and error %v, want 400 operations of one kind", l, err)
+	}
+}
+
+// Transactions that do not begin, or have no end, take no other operation with them.
+func TestLogTransactionsWithoutEnd(t *testing.T) {
+	const head = `{"traffic":1}` + "\n" + `{"id":"a","sql":"SELECT 1"}` + "\n"
+	const alone = `{"s":"a","at":50,"conn":1,"tx":0,"ns":1}` + "\n"
+	begin := func(tx int) string { return fmt.Sprintf(`{"s":"begin","at":10,"conn":1,"tx":%d}`+"\n", tx) }
+	within := func(tx int) string { return fmt.Sprintf(`{"s":"a","at":20,"conn":1,"tx":%d}`+"\n", tx) }
+	commit := func(tx int) string { return fmt.Sprintf(`{"s":"commit","at":30,"conn":1,"tx":%d}`+"\n", tx) }
+	const failed = `{"s":"commit","at":25,"conn":1,"tx":1,"err":"busy"}` + "\n"
+	for name, c := range map[string]struct {
+		text           string
+		count, endless int
+	}{
+		"a failed begin":                     {`{"s":"begin","at":10,"conn":1,"tx":0,"err":"busy"}` + "\n" + alone + alone, 2, 0},
+		"a failed commit that is tried anew": {begin(1) + within(1) + failed + commit(1) + alone, 2, 0},
+		"a failed commit that is given up":   {begin(1) + within(1) + failed + alone + alone, 2, 1},
+		"a begin before an end":              {begin(1) + within(1) + begin(2) + within(2) + commit(2), 1, 1},
+		"a transaction under way":            {alone + begin(1) + within(1), 1, 1},
+		"rows that a transaction overtook":   {begin(1) + `{"s":"a","at":5,"conn":1,"tx":0}` + "\n" + within(1) + commit(1), 2, 0},
+	} {
+		l, err := readLog([]byte(head + c.text))
+		if err != nil || len(l.shapes) != 1 || l.shapes[0].count != c.count || l.endless != c.endless {
+			t.Errorf("%s: got %+v and error %v, want %d operations and %d transactions without end", name, l, err, c.count, c.endless)
+			continue
+		}
+		if got := strings.Contains(strings.Join(l.summary(), "\n"), fmt.Sprintf("%d transactions have no COMMIT", c.endless)); got != (c.endless > 0) {
+			t.Errorf("%s: got the summary %q with %d transactions without end", name, l.summary(), c.endless)
+		}
+	}
+}
+
+// A log that is full can be read, and says how much is not in it.
+func TestLogThatIsFull(t *testing.T) {
+	log := record(t, create(t, shopSchema), 1000, func(db *sql.DB) {
+		long := "SELECT id" + strings.Repeat(", name", 200) + " FROM item"
+		for _, query := range []string{"DELETE FROM sale", long, long, "DELETE FROM sale", "DELETE FROM item"} {
+			if _, err := db.Exec(query); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+	l, err := readLog(log)
+	if err != nil || len(l.shapes) != 1 || l.shapes[0].count != 1 || l.dropped != 4 {
+		t.Errorf("got %+v and error %v from\n%s\nwant one operation and 4 dropped", l, err, log)
+	}
+}
+
+// Of queries that a log cannot tell apart one stands for all.
+func TestLogOfQueriesThatAreAlike(t *testing.T) {
+	scripts, err := split("-- name: pens\nSELECT id FROM item WHERE name = 'pen'\n;\n-- name: ink\nSELECT id FROM item WHERE name = 'ink';")
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, text := traffic.Fingerprint("SELECT id FROM item WHERE name = 'x'")
+	l, err := readLog(fmt.Appendf(nil, "{\"traffic\":1}\n{\"id\":%q,\"sql\":%q}\n{\"s\":%q,\"at\":1,\"conn\":1}\n", id, text, id))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, _ := attach(scripts, l)
+	if len(all) != 2 || all[0].shape == nil || all[1].shape != nil {
+		t.Fatalf("got %d operations, want 2 and the traffic with the first", len(all))
+	}
+	if want := []string{"The log cannot tell it from ink: its weight in the mix is that of both."}; !slices.Equal(all[0].notes, want) {
+		t.Errorf("got notes %q, want %q", all[0].notes, want)
+	}
+	got := (&mix{measured: true}).unfit(&operation{script: *all[1]})
+	if want := "the log cannot tell it from pens, which stands for both"; got != want {
+		t.Errorf("ink is left out of the mix because %q, want %q", got, want)
+	}
+}
+
+// A rare operation is as rare in the mix.
+func TestLogOfRareOperations(t *testing.T) {
+	m := &mix{measured: true}
+	for name, count := range map[string]int{"often": 19_999, "rare": 1} {
+		m.reads = append(m.reads, &operation{script: script{name: name, shape: &shape{count: count}}})
+	}
+	if got := m.weights(); !strings.Contains(got, "often: 999950") || !strings.Contains(got, "rare: 50") {
+		t.Errorf("got %s, want 50 of a million for one of 20000", got)
 	}
 }

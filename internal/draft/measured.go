@@ -17,14 +17,14 @@ const maxShapes = 60
 // operations of the shapes that the queries do not have. It returns how many
 // operations of the log it left out.
 func attach(scripts []*script, t *logged) ([]*script, int) {
-	known := map[string]*script{}
+	known := map[string][]*script{}
 	for _, s := range scripts {
-		known[s.key()] = s
+		known[s.key()] = append(known[s.key()], s)
 	}
 	made, rest := 0, 0
 	for _, shape := range t.shapes {
-		if s := known[strings.Join(shape.ids, " ")]; s != nil {
-			s.shape = shape
+		if all := known[strings.Join(shape.ids, " ")]; all != nil {
+			shape.give(all)
 			continue
 		}
 		if made++; made > maxShapes {
@@ -35,6 +35,19 @@ func attach(scripts []*script, t *logged) ([]*script, int) {
 	}
 	nameAll(scripts)
 	return scripts, rest
+}
+
+// give gives a shape to the first that can be measured of the scripts that a log
+// cannot tell apart.
+func (s *shape) give(all []*script) {
+	first := all[max(0, slices.IndexFunc(all, func(each *script) bool { return each.leftOut == "" }))]
+	first.shape = s
+	for _, each := range all {
+		if each != first && each.leftOut == "" {
+			each.alike = first.name
+			first.notes = append(first.notes, fmt.Sprintf("The log cannot tell it from %s: its weight in the mix is that of both.", each.name))
+		}
+	}
 }
 
 // key names a script as a log does.

@@ -24,8 +24,9 @@ const (
 	writeShare = 10
 )
 
-// measuredShares is what the weights of a log sum up to.
-const measuredShares = 1000
+// measuredShares is what the weights of a log sum up to: so many that a log has few
+// operations that are rarer than one of them.
+const measuredShares = 1_000_000
 
 // newMix takes the operations that can be mixed; nil where there is nothing to
 // mix.
@@ -71,6 +72,8 @@ func newMix(all []*operation, log *logged) *mix {
 // unfit says why an operation is not mixed with others that change tables.
 func (m *mix) unfit(o *operation) string {
 	switch {
+	case m.measured && o.alike != "":
+		return fmt.Sprintf("the log cannot tell it from %s, which stands for both", o.alike)
 	case m.measured && o.shape == nil:
 		return "it is not in the log"
 	case m.measured:

@@ -22,6 +22,7 @@ type script struct {
 	leftOut     string // why it is not measured
 	notes       []string
 	shape       *shape // in a log; nil: there is none
+	alike       string // the script that has the shape of both, which a log cannot tell apart
 }
 
 // split finds the operations of a file of queries. Those that cannot be part of a
