@@ -1,0 +1,125 @@
+//go:build unix
+
+package runner
+
+import (
+	"context"
+	"time"
+)
+
+// variant is one of an operation in a launch: as many windows on every instance that
+// has it.
+type variant struct {
+	peer    string
+	turns   []*turn
+	slowest time.Duration // operation
+	count   int           // of windows
+	first   int64         // where in the sequence of arguments it begins
+	took    time.Duration // by its windows
+}
+
+// operation measures an operation on all instances that have it. The windows of its
+// variants alternate: what changes within a launch is alike for all of them, and
+// they may be compared.
+func (l *windowLaunch) operation(ctx context.Context, peers []string) error {
+	var variants []*variant
+	for _, peer := range peers {
+		v, err := l.begin(ctx, peer)
+		if err != nil {
+			return err
+		}
+		if len(v.turns) > 0 {
+			variants = append(variants, v)
+		}
+	}
+	if err := l.alternate(ctx, variants); err != nil {
+		return err
+	}
+	for _, v := range variants {
+		if err := l.end(ctx, v); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// begin warms up, and chooses how many windows there are of which arguments.
+func (l *windowLaunch) begin(ctx context.Context, peer string) (*variant, error) {
+	turns, err := l.warmUp(ctx, peer)
+	v := &variant{peer: peer, turns: turns}
+	if err != nil || len(turns) == 0 {
+		return v, err
+	}
+	for _, t := range turns {
+		v.slowest = max(v.slowest, t.each)
+	}
+	v.count = l.r.windowCount(l.g, peer, windowLengthOf(v.slowest, turns[0].j.Operation.Transaction))
+	l.enterSequence(turns[0].j)
+	v.first = l.g.sequences[peer]
+	return v, nil
+}
+
+// alternate measures all windows: of each variant one round at a time, those of one
+// with fewer windows spread over the others.
+func (l *windowLaunch) alternate(ctx context.Context, variants []*variant) error {
+	most := 0
+	for _, v := range variants {
+		most = max(most, v.count)
+	}
+	for round := range most {
+		for _, i := range l.r.shuffled(len(variants)) {
+			v := variants[i]
+			if (round+1)*v.count/most == round*v.count/most {
+				continue
+			}
+			began := time.Now()
+			if err := l.round(ctx, v.turns, l.window); err != nil {
+				return err
+			}
+			v.took += time.Since(began)
+		}
+	}
+	return nil
+}
+
+// end checks its answers and completes its trials.
+func (l *windowLaunch) end(ctx context.Context, v *variant) error {
+	l.g.recordWindows(v.peer, v.count, v.took)
+	began := time.Now()
+	sample, err := l.r.sampleOf(ctx, v.turns[0].j, v.first, l.g.sequences[v.peer], v.slowest)
+	if err != nil {
+		return err
+	}
+	v.turns[0].took += time.Since(began)
+	if err := l.phases(ctx, v.turns); err != nil {
+		return err
+	}
+	return l.finish(ctx, v.turns, sample)
+}
+
+// enterSequence chooses a random place to begin at in an operation's sequence
+// of arguments. From there on windows and launches use it up: all instances of
+// a round have the same part of it, and the next round has another one.
+func (l *windowLaunch) enterSequence(j *job) {
+	if _, entered := l.g.sequences[j.Cell.Peer()]; entered {
+		return
+	}
+	unit := max(1, j.Operation.Transaction)
+	l.g.sequences[j.Cell.Peer()] = int64(l.r.random.IntN(max(1, j.trace.Length/unit)) * unit)
+}
+
+// round measures one window of every instance, in random order, with the same
+// part of the sequence of arguments. The next round has the part behind it.
+func (l *windowLaunch) round(ctx context.Context, turns []*turn, window func(context.Context, *turn, int64) (int64, error)) error {
+	peer, most := turns[0].j.Cell.Peer(), int64(0)
+	start := l.g.sequences[peer]
+	for _, i := range l.r.shuffled(len(turns)) {
+		used, err := window(ctx, turns[i], start)
+		if err != nil {
+			return err
+		}
+		most = max(most, used)
+	}
+	l.g.sequences[peer] = start + most
+	return nil
+}

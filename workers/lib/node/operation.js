@@ -1,0 +1,212 @@
+"use strict";
+// Prepared operations: of steps, and mixes of them.
+
+const crypto = require("node:crypto");
+const { Columns, Digest } = require("./data.js");
+const { invalid, orInvalid, refuse } = require("./refusal.js");
+
+const BUSY = [5, 6];
+
+const digests = (steps) => orInvalid(() => steps.map((step) => new Digest(step.returns || [])));
+
+// Operation is a prepared operation of steps.
+class Operation {
+  constructor(worker, spec) {
+    this.worker = worker;
+    this.spec = spec;
+    this.steps = spec.steps || [];
+    this.size = spec.transaction || 0;
+    this.unit = Math.max(1, this.size);
+    this.retryBusy = spec.retry_busy;
+    this.connections = spec.changes ? worker.writers : worker.readers;
+    invalid(!this.steps.length || this.steps.some((step) => !step.sql), "an operation wants steps of SQL");
+    invalid(!this.connections.length, "no connection of the operation's kind is open");
+    if (this.size && !spec.changes) refuse("unsupported", "transactions of operations that change nothing");
+    this.openTrace(spec.trace);
+    const rows = this.steps.map((step) => step.rows || 0);
+    this.rows = Math.min(...rows) < 0 ? -1 : rows.reduce((a, b) => a + b) * this.unit;
+    digests(this.steps);
+    this.plan = this.steps.map((step, i) => this.explain(step.sql, this.arguments[i])).join("\n");
+    this.compiled = this.connections.map((connection) => this.compile(connection));
+  }
+
+  openTrace(path) {
+    const wanted = this.steps.reduce((sum, step) => sum + (step.args || 0), 0);
+    const trace = path ? orInvalid(() => new Columns(path)) : null;
+    invalid(wanted > (trace ? trace.columns.length : 0), `the operation takes ${wanted} arguments, more than its trace has columns`);
+    this.length = trace ? Math.floor(trace.rows / this.unit) : 1;
+    invalid(this.length < 1, "the trace is shorter than one transaction");
+    let first = 0;
+    this.arguments = this.steps.map((step) => {
+      const getters = trace ? trace.columns.slice(first, (first += step.args || 0)) : [];
+      return (row) => getters.map((get) => get(row));
+    });
+  }
+
+  explain(sql, args) {
+    const connection = this.worker.readers[0] || this.worker.writers[0];
+    return this.worker.driver.stored(connection, "EXPLAIN QUERY PLAN " + sql)(args(0)).map((row) => row[3]).join("\n");
+  }
+
+  // compile makes what runs one unit on a connection, with BEGIN, COMMIT and ROLLBACK.
+  compile(connection) {
+    const policy = this.spec.statement || "once";
+    const statement = (sql, query) => this.worker.driver.statement(connection, sql, policy, query);
+    const control = this.size ? ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"].map((sql) => statement(sql, false)) : [];
+    const runs = this.steps.map((step) => statement(step.sql, step.query));
+    return { connection, runs, unit: this.unitOf(runs, control) };
+  }
+
+  // null runs one unit by statements that do nothing, and answer as expected.
+  null() {
+    const answers = this.steps.map((step) => (step.query ? Array.from({ length: Math.max(0, step.rows || 0) }) : Math.max(0, step.rows || 0)));
+    const nothing = () => 0;
+    return this.unitOf(answers.map((answer) => () => answer), [nothing, nothing, nothing]);
+  }
+
+  unitOf(runs, control) {
+    const steps = this.steps.map((step, i) => ({ run: runs[i], query: step.query, args: this.arguments[i] }));
+    return this.size ? (unit) => this.transaction(steps, control, unit) : (position) => this.all(steps, position);
+  }
+
+  busy(error) {
+    return BUSY.includes(this.worker.driver.code(error));
+  }
+
+  // client returns what runs one unit for a client. Clients take turns, and so do the
+  // connections where there are fewer of them.
+  client(number) {
+    return this.compiled[number % this.compiled.length].unit;
+  }
+
+  all(steps, position) {
+    let total = 0;
+    for (const step of steps) {
+      try {
+        const result = step.run(step.args(position));
+        total += step.query ? result.length : result;
+      } catch (error) {
+        if (!total || !this.spec.changes || this.size) throw error;
+        throw new Error(`after a step that changed ${total} rows: ${error.message}`); // not to be tried again
+      }
+    }
+    return total;
+  }
+
+  transaction(steps, [begin, commit, rollback], unit) {
+    begin([]);
+    try {
+      let total = 0;
+      for (let i = 0; i < this.size; i++) total += this.all(steps, unit * this.size + i);
+      commit([]);
+      return total;
+    } catch (error) {
+      rollback([]);
+      throw error;
+    }
+  }
+
+  verify(start, count) {
+    invalid(start < 0 || count < 0, `verify of ${count} positions from ${start} on`);
+    this.needsAnswers();
+    const runs = this.steps.map((step) => this.worker.driver.stored(this.connections[0], step.sql));
+    return this.answers(runs, start, count);
+  }
+
+  needsAnswers() {
+    const answers = this.steps.some((step) => step.query);
+    if (this.spec.changes || !answers) refuse("unsupported", "this operation changes data or returns no rows");
+  }
+
+  answers(runs, start, count) {
+    const queries = this.steps.map((_, i) => i).filter((i) => this.steps[i].query);
+    const found = digests(queries.map((i) => this.steps[i]));
+    for (let position = start; position < start + count; position++) {
+      queries.forEach((i, n) => runs[i](this.arguments[i](position % this.length)).forEach((row) => found[n].add(row)));
+    }
+    const texts = found.map((digest) => digest.hex());
+    const digest = texts.length === 1 ? texts[0] : crypto.createHash("sha256").update(texts.join("")).digest("hex");
+    return { digest, rows: found.reduce((sum, one) => sum + one.rows, 0) };
+  }
+
+  // teller is a client that returns the digest of its answer, too: of the statements
+  // that it is measured with, whose rows are objects.
+  teller(number) {
+    this.needsAnswers();
+    const { connection, runs } = this.compiled[number % this.compiled.length];
+    const told = this.steps.map((step, i) => {
+      if (!step.query) return null;
+      const names = this.worker.driver.columns(connection, step.sql);
+      return (args) => runs[i](args).map((row) => names.map((name, n) => shown(row[name], (step.returns || [])[n])));
+    });
+    return (position) => this.answers(told, position, 1);
+  }
+}
+
+// shown is a value as drivers show it, for a digest: a number stands for an integer
+// too, rounded where it is too large.
+function shown(value, declared = "") {
+  return Number.isInteger(value) && /^(int|bool)/.test(declared) ? BigInt(value) : value;
+}
+
+// Mix runs other operations, as its trace says. They check their own rows.
+class Mix {
+  constructor(worker, spec) {
+    const nested = spec.parts.some((part) => part.parts || part.transaction > 1) || spec.transaction;
+    if (nested) refuse("unsupported", "mixes of mixes, or of transactions of several operations");
+    this.parts = spec.parts.map((part) => new Operation(worker, part));
+    this.unit = 1;
+    this.rows = -1;
+    this.retryBusy = spec.retry_busy;
+    this.plan = spec.parts.map((part, i) => `${part.name}: ${this.parts[i].plan}\n`).join("");
+    const trace = orInvalid(() => new Columns(spec.trace || ""));
+    invalid(String(trace.types) !== "1,1" || !trace.rows, "the trace of a mix wants two int columns, and rows");
+    this.length = trace.rows;
+    this.choices = Array.from({ length: trace.rows }, (_, row) => trace.columns.map((get) => Number(get(row))));
+    this.choices.forEach(([part, position], row) => {
+      const there = this.parts[part] && position >= 0 && position < this.parts[part].length;
+      invalid(!there, `row ${row}: part ${part}, position ${position} does not exist`);
+    });
+  }
+
+  busy(error) {
+    return this.parts[0].busy(error);
+  }
+
+  client(number) {
+    return this.unitOf(this.parts.map((part) => part.client(number)));
+  }
+
+  null() {
+    return this.unitOf(this.parts.map((part) => part.null()));
+  }
+
+  unitOf(runs) {
+    return (row) => {
+      const [part, position] = this.choices[row];
+      const rows = runs[part](position);
+      const want = this.parts[part].rows;
+      if (rows !== want && want >= 0) throw new Error(`part ${part + 1}: ${rows} rows, expected are ${want}`);
+      return rows;
+    };
+  }
+
+  // teller is a client that returns the digests of its reading parts' answers, too.
+  teller(number) {
+    const runs = this.parts.map((part) => (part.spec.changes ? part.client(number) : part.teller(number)));
+    return (row) => {
+      const [part, position] = this.choices[row];
+      const done = runs[part](position);
+      const told = this.parts[part].spec.changes ? { rows: done, digest: "" } : done;
+      const want = this.parts[part].rows;
+      if (told.rows !== want && want >= 0) throw new Error(`part ${part + 1}: ${told.rows} rows, expected are ${want}`);
+      return told;
+    };
+  }
+
+  verify() {
+    refuse("unsupported", "a mix is verified part by part");
+  }
+}
+
+module.exports = { Mix, Operation, digests };
