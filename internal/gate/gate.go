@@ -64,7 +64,7 @@ type Upgrade struct {
 	Plan        string
 	File        string // go.mod, where it names the driver; empty: unknown
 	Line        int
-	NotMeasured string       // why nothing of it was measured; then there is nothing else
+	NotMeasured string       // why no operation of it was measured
 	NotBuilt    string       // why the head's worker does not compile; then there is nothing else
 	First       *Measurement // of all cells
 	Second      *Measurement // of those that First suspects, in fresh launches; nil: none, or it was not made

@@ -24,7 +24,7 @@ func (r *Report) Passed() bool {
 
 // Measured tells whether something is known of any upgrade.
 func (r *Report) Measured() bool {
-	return slices.ContainsFunc(r.Upgrades, func(u *Upgrade) bool { return u.First != nil || u.NotBuilt != "" })
+	return slices.ContainsFunc(r.Upgrades, func(u *Upgrade) bool { return u.First != nil || u.NotBuilt != "" || len(u.Effects.Lost) > 0 })
 }
 
 // Formats are those of a report, by this version of assay.

@@ -69,6 +69,21 @@ func TestGoldenFormats(t *testing.T) {
 	}
 }
 
+// What a DSN's experiments found is told, though the run that followed them failed.
+func TestFoundBeforeAnError(t *testing.T) {
+	u := &Upgrade{Driver: "modernc", Base: "v1", Head: "v2", Plan: "quick", NotMeasured: "the disk is full", Effects: Effects{Lost: []Finding{{Parameter, "", "_x in a DSN is ignored"}}}}
+	r := &Report{Rules: rule, Upgrades: []*Upgrade{u}}
+	got := strings.Join(r.lines(u, maxLines), "\n")
+	for _, want := range []string{"! _x in a DSN is ignored", "not measured: the disk is full"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got\n%s\nwant %q in it", got, want)
+		}
+	}
+	if !r.Measured() {
+		t.Error("got that nothing was found out")
+	}
+}
+
 // However much is wrong, the text is one screen, and says what it leaves out.
 func TestTextIsOneScreen(t *testing.T) {
 	r := sample()

@@ -73,7 +73,7 @@ func (r *Report) lines(u *Upgrade, room int) []string {
 		last = append(last, wrap(counts, "  ")...)
 	}
 	if u.NotMeasured != "" && !r.Rules.FailUndecided {
-		return append(head, wrap("not measured: "+u.NotMeasured, "  ")...)
+		last = append(last, wrap("not measured: "+u.NotMeasured, "  ")...)
 	}
 	last = append(last, entries("faster", u.in(Faster), room)...)
 	if !r.Rules.FailUndecided { // else they are findings

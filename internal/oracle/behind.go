@@ -18,17 +18,21 @@ import (
 
 // behindRules is raised whenever other answers than before are told: what was kept
 // by other rules is found anew.
-const behindRules = 2
+const behindRules = 3
 
 // Behind returns the digests of what an operation that changes data answers behind
 // others, at the positions that follow them: those of the units of a mix that
 // change nothing. One is empty where the answer is not known. Of one client of
 // SQLite it follows from the sequence. Of several, and of an engine that may do
-// something else, it is what was answered before all changes, where no change
-// alters it at any moment of two opposite orders. It returns nil where nothing is
-// known, and so where the order decides which rows a statement changes. What is
-// found is kept beside the data.
+// something else, it is what was answered before all changes, where it is about one
+// row, or about tables that nothing changes, and no change alters it at any moment of
+// two opposite orders. It returns nil where nothing is known, and so where the order
+// decides which rows a statement changes, and where PostgreSQL may rightly change
+// other rows than SQLite does. What is found is kept beside the data.
 func Behind(ctx context.Context, d *dataset.Data, op assay.Operation, trace *dataset.Trace, done Done, count, clients int, engine Engine) ([]string, error) {
+	if engine == PostgreSQL && !Portable(op) {
+		return nil, nil
+	}
 	ordered := clients == 1 && engine == SQLite
 	key := sha256.Sum256(fmt.Append(nil, behindRules, d.Digest, Name(op, trace, done), count, ordered))
 	path := filepath.Join(filepath.Dir(d.Path), fmt.Sprintf("behind-%.16x.json", key))
@@ -57,6 +61,9 @@ type behind struct {
 	trace *dataset.Trace
 	first int      // position
 	told  []string // by position, from the first on
+	// single tells of each part whether what it answers is about one row at most of
+	// the tables that change.
+	single []bool
 }
 
 func (b *behind) find(ctx context.Context, done Done, count int, ordered bool) error {
@@ -70,6 +77,9 @@ func (b *behind) find(ctx context.Context, done Done, count int, ordered bool) e
 	}
 	found, err := b.rounds(ctx, append(before, positions))
 	if err != nil {
+		return err
+	}
+	if err := b.forgetSeveral(positions); err != nil {
 		return err
 	}
 	begin := func(context.Context, *sql.Conn) error { return nil }

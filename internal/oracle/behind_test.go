@@ -31,6 +31,7 @@ func TestBehind(t *testing.T) {
 	}{
 		"one client":                   {update, 1, SQLite, func(int64) bool { return true }},
 		"one client of PostgreSQL":     {update, 1, PostgreSQL, func(id int64) bool { return id > 2 }},
+		"PostgreSQL, its own casts":    {one("UPDATE t SET n = CAST(?2 AS INTEGER) WHERE id = ?1", 1, low, value), 1, PostgreSQL, nil},
 		"several":                      {update, 4, SQLite, func(id int64) bool { return id > 2 }},
 		"several, to and fro":          {one("UPDATE t SET n = CASE n WHEN 0 THEN 1 ELSE 0 END WHERE id = ?", 1, low), 4, SQLite, func(id int64) bool { return id > 2 }},
 		"several, nothing in the end":  {one("UPDATE t SET n = ?2 - 1000 WHERE id = ?1", 1, low, assay.Values{Kind: assay.Const, Value: int64(1000)}), 4, SQLite, func(int64) bool { return true }},

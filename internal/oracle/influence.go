@@ -93,6 +93,16 @@ func together(t *table, effects []effect) *influence {
 		}
 	}
 	for _, e := range effects {
+		for _, c := range e.kept {
+			in.columns[c] = computed // the first of several is there
+		}
+		for i, c := range t.columns { // a row that is there becomes another one
+			if name := strings.ToLower(c); e.replaces && !slices.Contains(t.key, i) && !in.varies(t, name) {
+				in.columns[name] = assigned
+			}
+		}
+	}
+	for _, e := range effects { // all that varies is known by now
 		in.counted = in.counted && e.counted
 		in.keyless = in.keyless || e.keyless
 		in.decided = in.decided || e.decided || e.replaces && t.unique || slices.ContainsFunc(e.conditions, func(c string) bool { return in.varies(t, c) })
@@ -100,9 +110,6 @@ func together(t *table, effects []effect) *influence {
 			if s.how == assigned && slices.ContainsFunc(s.from, func(c string) bool { return in.varies(t, c) }) {
 				in.columns[s.column] = computed
 			}
-		}
-		for _, c := range e.kept {
-			in.columns[c] = computed // the first of several is there
 		}
 	}
 	for _, c := range t.key {

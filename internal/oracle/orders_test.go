@@ -93,7 +93,7 @@ func TestEveryOrderIsAccepted(t *testing.T) {
 	const two = "CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER, m INTEGER NOT NULL DEFAULT 0)"
 	id, flag := assay.Values{Kind: assay.Uniform, From: 1, To: 20}, assay.Values{Kind: assay.Uniform, From: 0, To: 1}
 	null := assay.Values{Kind: assay.Const}
-	flagged := []assay.Values{flag, id}
+	flagged, few := []assay.Values{flag, id}, assay.Values{Kind: assay.Uniform, From: 0, To: 4}
 	of := func(sql string, args ...assay.Values) assay.Operation {
 		return assay.Operation{Name: sql, Changes: true, Steps: []assay.Step{{SQL: sql, Args: args, Rows: -1}}}
 	}
@@ -121,6 +121,10 @@ func TestEveryOrderIsAccepted(t *testing.T) {
 			of("DELETE FROM t WHERE id = ?", assay.Values{Kind: assay.Uniform, From: 1, To: 130})}, "UPDATE t SET n = 7"},
 		"deletes":                    {two, []assay.Operation{of("DELETE FROM t WHERE id = ?", id), set}, "INSERT INTO t (id, n) VALUES (999, 0)"},
 		"deletes of a flag":          {two, []assay.Operation{of("DELETE FROM t WHERE id = ? AND n = 1", id), set}, ""},
+		"replaces, and from there":   {two, []assay.Operation{of("REPLACE INTO t (n, id) VALUES (?, ?)", few, id), of("UPDATE t SET m = n WHERE id = ?", id)}, "UPDATE t SET n = 77 WHERE id <= 60"},
+		"replaces, and a claim":      {two, []assay.Operation{of("REPLACE INTO t (n, id) VALUES (?, ?)", few, id), of("UPDATE t SET m = 9 WHERE id = ? AND n = 1", id)}, ""},
+		"replaces, and a removal":    {two, []assay.Operation{of("REPLACE INTO t (n, id) VALUES (?, ?)", few, id), of("DELETE FROM t WHERE id = ? AND n = 1", id)}, ""},
+		"from there, and upserts":    {two, []assay.Operation{of("UPDATE t SET n = m WHERE id = ?", id), of("INSERT INTO t (m, id) VALUES (?, ? + 10) ON CONFLICT (id) DO UPDATE SET n = 8", few, id)}, ""},
 		"replaces and deletes":       {two, []assay.Operation{of("REPLACE INTO t (n, id) VALUES (?, ?)", flagged...), of("DELETE FROM t WHERE id = ?", id)}, "UPDATE t SET n = 7 WHERE id > 60"},
 		"replaces":                   {two, []assay.Operation{of("REPLACE INTO t (n, id) VALUES (?, ?)", flagged...)}, "UPDATE t SET n = 7 WHERE id <= 60"},
 		"replaces another row":       {two + "; CREATE UNIQUE INDEX u ON t (m, n) WHERE m > 0", []assay.Operation{of("REPLACE INTO t (m, n, id) VALUES (1, ?, ?)", flagged...)}, ""},

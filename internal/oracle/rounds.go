@@ -119,7 +119,8 @@ func (b *behind) watch(ctx context.Context, conn *sql.Conn) (watched []*table, e
 		}
 		watched = append(watched, t)
 	}
-	return watched, nil
+	b.single, err = singles(ctx, conn, b.op, watched)
+	return watched, err
 }
 
 // touched are the rows that were logged since it was called last.
