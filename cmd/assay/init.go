@@ -14,6 +14,7 @@ import (
 	"assay/internal/draft"
 	"assay/internal/file"
 	"assay/internal/runner"
+	"assay/internal/wording"
 
 	"github.com/spf13/cobra"
 )
@@ -123,6 +124,9 @@ func estimate(cases []assay.Case, launches int) time.Duration {
 func (f initFlags) writable() error {
 	there, err := os.Stat(f.output)
 	if errors.Is(err, fs.ErrNotExist) {
+		if _, err := os.Stat(filepath.Dir(f.output)); err != nil {
+			return usage(fmt.Errorf("%s: no such folder", filepath.Dir(f.output)))
+		}
 		return nil
 	}
 	if err != nil {
@@ -140,7 +144,7 @@ func (f initFlags) writable() error {
 }
 
 func (a *app) printDraft(path string, d *draft.Draft) {
-	fmt.Fprintf(a.stdout, "wrote %s: %d operations, %d cells, budget %s\n", path, len(d.Operations), d.Cells, brief(d.Budget))
+	fmt.Fprintf(a.stdout, "wrote %s: %s, %s, budget %s\n", path, wording.Plural(len(d.Operations), "operation"), wording.Plural(d.Cells, "cell"), brief(d.Budget))
 	for _, text := range d.Measured {
 		fmt.Fprintln(a.stdout, "in the log:", text)
 	}

@@ -48,8 +48,12 @@ func endings() []os.Signal {
 }
 
 // cleanUpTime is how long a command may take to stop what it started after the
-// first signal. The second signal ends assay at once.
-const cleanUpTime = 15 * time.Second
+// first signal. A second signal ends assay at once, unless it comes with the first
+// one: a program that ends a group of processes may send it twice.
+const (
+	cleanUpTime = 15 * time.Second
+	oneSignal   = 500 * time.Millisecond
+)
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
@@ -60,7 +64,7 @@ func main() {
 	case status := <-ended:
 		os.Exit(status)
 	case <-ctx.Done():
-		stop() // from now on a signal has its own effect
+		time.AfterFunc(oneSignal, stop) // from then on a signal has its own effect
 	}
 	patience := time.Duration(0)
 	if a.cleansUp.Load() {

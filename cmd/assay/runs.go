@@ -114,6 +114,10 @@ func (a *app) importFile(ctx context.Context, path string) error {
 	}
 	defer s.Close()
 	run, added, err := s.Import(ctx, in, store.MaxUnpacked)
+	var bad *store.ImportError
+	if errors.As(err, &bad) {
+		return usage(fmt.Errorf("%s: %w", path, err), "nothing was added; assay runs export writes such a file")
+	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", path, err)
 	}

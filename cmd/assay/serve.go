@@ -53,7 +53,11 @@ func (a *app) serve(ctx context.Context, flags serveFlags) error {
 	}
 	a.cleansUp.Store(true)
 	fmt.Fprintf(a.stderr, "serving the store at http://%s/ until Ctrl-C\n", l.Addr())
-	return serve.Serve(ctx, l, serve.Options{Store: s, AllowImport: flags.allowImport, Token: token, Log: a.stderr})
+	err = serve.Serve(ctx, l, serve.Options{Store: s, AllowImport: flags.allowImport, Token: token, Log: a.stderr})
+	if ctx.Err() != nil {
+		return &exitError{status: statusInterrupted} // which is how one ends it
+	}
+	return err
 }
 
 // storeToServe opens the store only to read it, unless runs may be added.

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -111,6 +113,9 @@ func (f tuneFlags) check() error {
 		if _, err := tune.Formats().Named(name); err != nil || path == "" {
 			return usage(fmt.Errorf("--output %q: want FORMAT=FILE, with one of the formats %s", output, tune.Formats().Names()))
 		}
+		if _, err := os.Stat(filepath.Dir(path)); err != nil {
+			return usage(fmt.Errorf("--output %q: %w", output, err))
+		}
 	}
 	return nil
 }
@@ -170,6 +175,13 @@ func (a *app) tune(ctx context.Context, name string, flags tuneFlags) error {
 
 // writeTune prints the report, and writes it into files.
 func (a *app) writeTune(report *tune.Report, flags tuneFlags) error {
+	format, err := tune.Formats().Named(flags.format)
+	if err == nil {
+		err = format.Write(a.stdout, report) // first: a file may be refused
+	}
+	if err != nil {
+		return err
+	}
 	for _, output := range flags.outputs {
 		name, path, _ := strings.Cut(output, "=")
 		format, err := tune.Formats().Named(name)
@@ -184,11 +196,7 @@ func (a *app) writeTune(report *tune.Report, flags tuneFlags) error {
 			return fmt.Errorf("write the report: %w", err)
 		}
 	}
-	format, err := tune.Formats().Named(flags.format)
-	if err != nil {
-		return err
-	}
-	return format.Write(a.stdout, report)
+	return nil
 }
 
 // currentProfile is the profile with the settings in use.

@@ -27,10 +27,10 @@ func (t *tuning) report(outcome *tune.Outcome) (*tune.Report, error) {
 		r.Operations = append(r.Operations, tune.Operation{Name: operationName(o), Now: stat.LogInterval(t.figuresOf(t.baseline(), o, o.Cell.Primary()))})
 	}
 	if !t.space.StartIsCurrent {
-		r.Notes = append(r.Notes, fmt.Sprintf("the current settings break the constraints: durability %s, caches of up to %d MiB",
-			tune.ClassOf(t.effective), tune.Memory(t.effective, t.constraints().Connections)>>20))
+		r.Notes = append(r.Notes, fmt.Sprintf("the current settings break the constraints: they have durability %s and may take %d MiB of cache, wanted are %s and --memory %s",
+			tune.ClassOf(t.effective), tune.Memory(t.effective, t.constraints().Connections)>>20, t.class, t.flags.memory))
 	}
-	if t.disturbed > 0 {
+	if t.disturbed > 0 && len(outcome.Finalists) > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d of %s were disturbed by other programs: the intervals are wider for it", t.disturbed, wording.Plural(t.launches, "launch")))
 	}
 	if outcome.Chosen == nil {
@@ -127,7 +127,7 @@ func (t *tuning) unfinished(ctx context.Context, err error) error {
 		status, err = statusInterrupted, errors.New("interrupted")
 	}
 	if len(t.runs) > 0 {
-		hint = "what was finished is kept; resume with " + t.app.commandLine(slices.Concat([]string{"tune", t.planName}, t.flags.words(), []string{"--resume"})...)
+		hint = "what was finished is kept; resume with: " + t.app.commandLine(slices.Concat([]string{"tune", t.planName}, t.flags.words(), []string{"--resume"})...)
 	}
 	return &exitError{status, err, []string{hint}}
 }

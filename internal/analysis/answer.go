@@ -19,12 +19,15 @@ type Answer struct {
 	Lines      []Line
 	Excluded   []Candidate // recommended most often, but cannot run every operation
 	Picks      []Suggestion
-	Candidates []*Row        // without picks: those that may turn out to be the best
-	Only       *Candidate    // without picks: the one that ran every operation; nil where several did
-	Decided    int           // tables in which something is decided
-	Open       []*Table      // tables in which a comparison with the baseline is undecided
-	Needs      time.Duration // of a run that measures the open tables again and decides; 0: cannot be told
-	NoCgo      *Alternative
+	Candidates []*Row     // without picks: those that may turn out to be the best
+	Only       *Candidate // without picks: the one that ran every operation; nil where several did
+	Decided    int        // tables in which something is decided
+	Open       []*Table   // tables in which a comparison with the baseline is undecided
+	// Few says that Needs is the time of the least launches alone: there are too few
+	// to tell more.
+	Few   bool
+	Needs time.Duration // of a run that measures the open tables again and decides; 0: cannot be told
+	NoCgo *Alternative
 }
 
 // Column is a target with a profile.
@@ -85,6 +88,7 @@ func (r *Result) Answer() Answer {
 	}
 	a.dropEmpty()
 	a.Needs = needs(a.Open, r.Run.MinTime)
+	a.Few = a.Needs > 0 && slices.ContainsFunc(a.Open, func(t *Table) bool { return t.Launch == 0 })
 	a.withoutCgo(r)
 	return a
 }

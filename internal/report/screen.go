@@ -143,7 +143,8 @@ func (r *Report) extent(a analysis.Answer) string {
 	}
 	text := fmt.Sprintf("%s: %s x %s, %s, %s", wording.Clean(cmp.Or(r.Run.Plan, "run "+r.Run.ID)), wording.Plural(len(drivers), "driver"),
 		wording.Plural(len(profiles), "profile"), wording.Plural(len(r.Tables), "table"), launches)
-	if took := r.Run.Finished.Sub(r.Run.Started).Round(time.Second); !r.Run.Finished.IsZero() && took > 0 {
+	took := cmp.Or(r.Run.Spent.Total(), r.Run.Finished.Sub(r.Run.Started)).Round(time.Second) // not what lay between a stop and --resume
+	if !r.Run.Finished.IsZero() && took > 0 {
 		text += ", " + took.String()
 	}
 	if noise > 0 {
@@ -173,7 +174,9 @@ func pickSentence(pick analysis.Suggestion) string {
 	}
 	text := fmt.Sprintf("Use %s: fastest or tied in %d of %s", strings.Join(best, " or "), pick.Leads, wording.Plural(pick.Decided+pick.Undecided, "comparison"))
 	if d := pick.Durability; d != assay.DurabilityUnknown {
-		text += fmt.Sprintf(", at durability %s: %s", lastingWords(pick.Best[0].Row), d.Loss())
+		row := *pick.Best[0].Row
+		row.Durability = d // what it is of may change nothing, and promise nothing
+		text += fmt.Sprintf(", at durability %s: %s", lastingWords(&row), d.Loss())
 	}
 	return wording.Clean(text + ".")
 }
@@ -273,6 +276,9 @@ func (r *Report) unrankedLines(s Screen) []string {
 func (r *Report) undecidedLines(a analysis.Answer, s Screen) []string {
 	if a.Needs == 0 {
 		return append(s.wrap("", "  ", "Undecided: nothing in this run is decided, and its spread does not tell how long it would take. A longer run:"), "  "+r.decide(a))
+	}
+	if a.Few {
+		return append(s.wrap("", "  ", fmt.Sprintf("Undecided: too few launches; the least that can decide take about %s:", about(a.Needs))), "  "+r.decide(a))
 	}
 	return append(s.wrap("", "  ", fmt.Sprintf("Undecided: needs about %s:", about(a.Needs))), "  "+r.decide(a))
 }

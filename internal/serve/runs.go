@@ -117,7 +117,7 @@ func (v *runsView) list(runs []assay.Run) {
 // notFound makes an unknown run the reader's to change.
 func notFound(err error) error {
 	if errors.Is(err, store.ErrNotFound) {
-		return &problem{http.StatusNotFound, errors.New("the store has no such run")}
+		return &problem{http.StatusNotFound, errors.New("the store has no such run, or more than one that begins so")}
 	}
 	return err
 }

@@ -193,7 +193,9 @@ func (r *lineReader) next() (line exportLine, err error) {
 	if err == nil {
 		decoder := json.NewDecoder(bytes.NewReader(text))
 		decoder.DisallowUnknownFields()
-		err = decoder.Decode(&line)
+		if err = decoder.Decode(&line); err != nil {
+			err = fmt.Errorf("the file is damaged: %w", err)
+		}
 	}
 	switch {
 	case err != nil:
@@ -220,8 +222,10 @@ func (r *lineReader) text() (text []byte, err error) {
 		case errors.Is(err, bufio.ErrBufferFull):
 		case errors.Is(err, io.EOF):
 			return nil, fmt.Errorf("the file is not whole: %w", io.ErrUnexpectedEOF)
+		case err != nil:
+			return nil, fmt.Errorf("the file is cut off or damaged: %w", err)
 		default:
-			return text, err
+			return text, nil
 		}
 	}
 }

@@ -198,8 +198,15 @@ func choose(ids []string, id string) (string, error) {
 	case 1:
 		return matches[0], nil
 	}
-	return "", fmt.Errorf("more than one run begins with %q: %s; give more of the ID", id, enumerate(matches))
+	return "", &severalError{fmt.Sprintf("more than one run begins with %q: %s; give more of the ID", id, enumerate(matches))}
 }
+
+// severalError says that no one run was named. It is ErrNotFound too: whoever named it
+// has to name another.
+type severalError struct{ says string }
+
+func (e *severalError) Error() string        { return e.says }
+func (e *severalError) Is(target error) bool { return target == ErrNotFound }
 
 // enumerate writes the first few IDs and how many more there are.
 func enumerate(ids []string) string {

@@ -68,7 +68,7 @@ func (r *Report) answer() string {
 	where := fmt.Sprintf("%s, %s (%s): ", r.Plan, r.Driver, r.Current)
 	switch {
 	case o.Unconfirmed:
-		return where + "undecided: the budget ended before anything could be confirmed; give a larger --budget"
+		return where + "undecided: what the search left of the budget does not pay for a confirmation; give a larger --budget, without --resume"
 	case len(o.Finalists) == 0:
 		return where + "no candidate could be measured"
 	case o.Chosen == nil && r.Space.StartIsCurrent && slices.ContainsFunc(o.Finalists, func(f Finalist) bool { return f.Gain.High > 1+r.Margin }):

@@ -93,7 +93,7 @@ func TestAnswers(t *testing.T) {
 			same := stat.Interval{N: 12, Center: 1, Low: 0.99, High: 1.01}
 			r.Outcome.Chosen, r.Outcome.Finalists = nil, []Finalist{{Point: Point{1, 0, 0}, Gain: same}, {Point: Point{0, 1, 0}, Gain: stat.Interval{N: 12, Center: 1.02, Low: 0.99, High: 1.05}}}
 		},
-		"undecided: the budget ended": func(r *Report) { r.Outcome = &Outcome{Unconfirmed: true} },
+		"undecided: what the search left": func(r *Report) { r.Outcome = &Outcome{Unconfirmed: true} },
 		"no candidate could be":       func(r *Report) { r.Outcome = &Outcome{} },
 		"as the current ones do not":  func(r *Report) { r.Space.StartIsCurrent = false },
 	} {
