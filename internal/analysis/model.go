@@ -263,17 +263,45 @@ func Outcome(trials []assay.Trial) (worst assay.Outcome, reason string) {
 }
 
 // finish computes what rows say that are compared with each other. Where too
-// few undisturbed launches are left of one of them, the disturbed ones count
-// for all: both halves of a pair follow the same rule.
+// few undisturbed launches are left of one of them, or of two of them together,
+// the disturbed ones count for all: both halves of a pair follow the same rule.
 func finish(rows []*Row) {
-	few := slices.ContainsFunc(rows, func(r *Row) bool {
-		measured, dropped := r.launches()
-		return dropped > 0 && measured-dropped < stat.MinLaunches
-	})
+	few := fewCalm(rows)
 	for _, row := range rows {
 		row.disturbed = few
 		row.finish()
 	}
+}
+
+// fewCalm tells whether, without the disturbed trials, two rows share too few
+// launches. A launch can be disturbed for one of them alone.
+func fewCalm(rows []*Row) bool {
+	calm := make([]map[launch]bool, len(rows)) // of each row's measured launches, whether it is
+	for i, row := range rows {
+		calm[i] = map[launch]bool{}
+		for _, t := range row.Trials {
+			if t.Measured() {
+				calm[i][launch{t.Run, t.Group, t.Launch}] = !t.Disqualified
+			}
+		}
+	}
+	for i, a := range calm {
+		for _, b := range calm[i:] {
+			shared, left := 0, 0
+			for launch, ok := range a {
+				if other, both := b[launch]; both {
+					shared++
+					if ok && other {
+						left++
+					}
+				}
+			}
+			if left < min(shared, stat.MinLaunches) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // Counted returns the trials whose figures count: those that were not

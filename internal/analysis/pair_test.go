@@ -48,3 +48,30 @@ func TestLaunchesOfOneLayoutAreOnePair(t *testing.T) {
 		t.Errorf("%v, %v", x, y)
 	}
 }
+
+// A launch can be disturbed for one of two rows alone. Where they share too few
+// others, the disturbed ones count for all rows that are compared.
+func TestFewCalmLaunchesTogether(t *testing.T) {
+	row := func(launches int, disturbed ...int) *Row {
+		r := &Row{}
+		for launch := range launches {
+			r.Trials = append(r.Trials, assay.Trial{Launch: launch + 1, Outcome: assay.OK, Disqualified: slices.Contains(disturbed, launch+1)})
+		}
+		return r
+	}
+	for _, c := range []struct {
+		name string
+		rows []*Row
+		want bool
+	}{
+		{"none is disturbed", []*Row{row(2), row(2)}, false},
+		{"three are left of both", []*Row{row(5, 1), row(5, 2)}, false},
+		{"three are left of each, none of both", []*Row{row(6, 1, 2, 3), row(6, 4, 5, 6)}, true},
+		{"two are left of one", []*Row{row(3, 1), row(3)}, true},
+		{"one has no launch with the other", []*Row{row(3), {}}, false},
+	} {
+		if got := fewCalm(c.rows); got != c.want {
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+}

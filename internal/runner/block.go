@@ -52,7 +52,7 @@ func (r *Runner) block(ctx context.Context, g *group, m *member, j *job, launch 
 		used += in.used + in.loadUsed
 	}
 	t.Took = time.Since(began)
-	return r.finish(g, &t, meter.Stop(used))
+	return r.finish(g, &t, meter.Stop(used), t.Took)
 }
 
 // blockConnections is what an operation needs: connections for readers unless

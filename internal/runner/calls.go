@@ -84,7 +84,7 @@ func (r *Runner) sequence(ctx context.Context, g *group, m *member, launch int) 
 	took, noise := time.Since(began), meter.Stop(host.SelfCPU()-before+s.used)
 	s.sum()
 	for i := range s.trials {
-		if err := r.finishOf(g, &s.trials[i], noise, took); err != nil {
+		if err := r.finish(g, &s.trials[i], noise, took); err != nil {
 			return err
 		}
 	}

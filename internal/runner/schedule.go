@@ -18,9 +18,11 @@ import (
 const (
 	// A launch is disqualified when others took more than this share of the
 	// machine's CPU time, and enough of it that the count of ticks is no
-	// accident.
-	disturbedShare = 0.10
-	disturbedTime  = 50 * time.Millisecond
+	// accident. In blocks, ratios of launches of which others took 10 to 20 % spread
+	// as those do of which they took nothing; in windows, twice as much.
+	disturbedWindows = 0.10
+	disturbedBlocks  = 0.20
+	disturbedTime    = 50 * time.Millisecond
 )
 
 // Run measures until every cell is as precise as wished or the budget is
@@ -253,15 +255,11 @@ func (r *Runner) total() time.Duration {
 	return min(total, r.budget())
 }
 
-// finish completes a trial with the launch's noise, drops its cell where
-// another launch would end alike, and emits it.
-func (r *Runner) finish(g *group, t *assay.Trial, noise assay.Noise) error {
-	return r.finishOf(g, t, noise, t.Took)
-}
-
-// finishOf is finish, of a trial that took place in a longer time, in which
-// the noise was.
-func (r *Runner) finishOf(g *group, t *assay.Trial, noise assay.Noise, took time.Duration) error {
+// finish completes a trial with the noise of a time in which it took place, drops
+// its cell where another launch would end alike, and emits it. Trials of one launch
+// that are measured together have the same noise and time: all of them are
+// disturbed, or none.
+func (r *Runner) finish(g *group, t *assay.Trial, noise assay.Noise, took time.Duration) error {
 	if err := impossible(t); err != nil {
 		t.Figures = map[string]float64{}
 		if err := end(t, err); err != nil {
@@ -272,7 +270,7 @@ func (r *Runner) finishOf(g *group, t *assay.Trial, noise assay.Noise, took time
 		return err
 	}
 	t.Noise = noise
-	t.Disqualified = disturbed(noise, took)
+	t.Disqualified = disturbed(t.Mode, noise, took)
 	r.disturbed = r.disturbed || t.Disqualified
 	if permanentFailure(t) {
 		for _, m := range g.members {
@@ -286,8 +284,12 @@ func (r *Runner) finishOf(g *group, t *assay.Trial, noise assay.Noise, took time
 	return r.emit(*t)
 }
 
-func disturbed(noise assay.Noise, took time.Duration) bool {
+func disturbed(mode assay.Mode, noise assay.Noise, took time.Duration) bool {
+	limit := disturbedBlocks
+	if mode == assay.Windows {
+		limit = disturbedWindows
+	}
 	share := noise.Steal + noise.Foreign
 	taken := time.Duration(share * float64(took) * float64(runtime.NumCPU()))
-	return share > disturbedShare && taken > disturbedTime
+	return share > limit && taken > disturbedTime
 }

@@ -170,17 +170,20 @@ func TestTellLeast(t *testing.T) {
 
 func TestDisturbed(t *testing.T) {
 	for _, c := range []struct {
+		mode  assay.Mode
 		noise assay.Noise
 		took  time.Duration
 		want  bool
 	}{
-		{assay.Noise{}, time.Minute, false},
-		{assay.Noise{Steal: 0.09}, time.Minute, false},
-		{assay.Noise{Steal: 0.06, Foreign: 0.06}, time.Minute, true},
-		{assay.Noise{Foreign: 0.5}, 100 * time.Microsecond, false}, // a tick or two
+		{assay.Windows, assay.Noise{}, time.Minute, false},
+		{assay.Windows, assay.Noise{Steal: 0.09}, time.Minute, false},
+		{assay.Windows, assay.Noise{Steal: 0.06, Foreign: 0.06}, time.Minute, true},
+		{assay.Windows, assay.Noise{Foreign: 0.5}, 100 * time.Microsecond, false}, // a tick or two
+		{assay.Blocks, assay.Noise{Steal: 0.06, Foreign: 0.06}, time.Minute, false},
+		{assay.Blocks, assay.Noise{Steal: 0.16, Foreign: 0.06}, time.Minute, true},
 	} {
-		if got := disturbed(c.noise, c.took); got != c.want {
-			t.Errorf("disturbed(%+v, %s) = %v", c.noise, c.took, got)
+		if got := disturbed(c.mode, c.noise, c.took); got != c.want {
+			t.Errorf("disturbed(%s, %+v, %s) = %v, want %v", c.mode, c.noise, c.took, got, c.want)
 		}
 	}
 }
@@ -228,5 +231,22 @@ func TestStreams(t *testing.T) {
 	}
 	if len(seen) != 5 {
 		t.Errorf("got %d streams of random choices, want 5", len(seen))
+	}
+}
+
+// What is measured together is disturbed together, however long each part took.
+func TestWindowsAreDisturbedTogether(t *testing.T) {
+	j := at(assay.Windows, "read a p")
+	var got []bool
+	r := &Runner{config: Config{Emit: func(t assay.Trial) error { got = append(got, t.Disqualified); return nil }}}
+	l := &windowLaunch{r: r, g: groupCases([]*job{j}, "a")[0]}
+	for _, took := range []time.Duration{20 * time.Millisecond, time.Second} {
+		l.trials = append(l.trials, &assay.Trial{Cell: j.Cell, Mode: assay.Windows, Outcome: assay.OK, Took: took})
+	}
+	if err := l.emit(assay.Noise{Steal: 0.2}); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(got, []bool{true, true}) {
+		t.Errorf("disturbed %v, want both", got)
 	}
 }

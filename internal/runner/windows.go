@@ -357,8 +357,12 @@ func (l *windowLaunch) killAll() {
 }
 
 func (l *windowLaunch) emit(noise assay.Noise) error {
+	longest := time.Duration(0)
 	for _, t := range l.trials {
-		if err := l.r.finish(l.g, t, noise); err != nil {
+		longest = max(longest, t.Took)
+	}
+	for _, t := range l.trials {
+		if err := l.r.finish(l.g, t, noise, longest); err != nil {
 			return err
 		}
 	}

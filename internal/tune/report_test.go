@@ -94,8 +94,8 @@ func TestAnswers(t *testing.T) {
 			r.Outcome.Chosen, r.Outcome.Finalists = nil, []Finalist{{Point: Point{1, 0, 0}, Gain: same}, {Point: Point{0, 1, 0}, Gain: stat.Interval{N: 12, Center: 1.02, Low: 0.99, High: 1.05}}}
 		},
 		"undecided: what the search left": func(r *Report) { r.Outcome = &Outcome{Unconfirmed: true} },
-		"no candidate could be":       func(r *Report) { r.Outcome = &Outcome{} },
-		"as the current ones do not":  func(r *Report) { r.Space.StartIsCurrent = false },
+		"no candidate could be":           func(r *Report) { r.Outcome = &Outcome{} },
+		"as the current ones do not":      func(r *Report) { r.Space.StartIsCurrent = false },
 	} {
 		r := fixture()
 		change(r)
