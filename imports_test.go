@@ -48,6 +48,7 @@ var imports = map[string][]string{
 	"audit":     {"root", "stat", "published", "analysis", "report"},
 	"bench":     {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "analysis", "report", "load", "gate", "tune"},
 	"crash":     {"root", "kit", "guard"},
+	"expert":    {"kit"},
 	"facts":     {"kit", "guard", "scratch", "file"},
 	"format":    {},
 	"gate":      {"root", "stat", "analysis", "report", "facts", "format", "wording"},
@@ -61,7 +62,7 @@ var imports = map[string][]string{
 	"lab":       {"root", "kit", "host", "plan", "dataset", "build", "store", "runner", "analysis", "syncs", "guard"},
 	"cmd": {"root", "kit", "stat", "plans", "published", "host", "plan", "build", "store",
 		"draft", "lab", "runner", "analysis", "report", "audit", "crash", "emit", "load", "file", "printable", "guard",
-		"facts", "lint", "doctor", "gate", "history", "serve", "footprint", "dataset", "syncs", "scaffold", "tune", "wording"},
+		"facts", "lint", "doctor", "gate", "history", "serve", "footprint", "dataset", "syncs", "scaffold", "tune", "expert", "wording"},
 }
 
 // source is a Go file of this checkout.

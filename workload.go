@@ -13,6 +13,9 @@ type Dataset struct {
 	// FileSettings are settings that are applied while the file is prepared,
 	// for example page_size=8192.
 	FileSettings map[string]string
+	// Prepare is SQL that is run on the file when it is filled. It changes indexes and
+	// statistics, and no row: arguments are drawn from the file as it was before.
+	Prepare []string `json:",omitempty"`
 }
 
 // Table is a table of generated rows.
@@ -178,6 +181,7 @@ type Profile struct {
 	// Requests says what a raw profile means, so that a setting without
 	// effect can be found.
 	Requests map[string]string
+	Prepare  []string // SQL that changes indexes and statistics of the file before it is opened
 	Once     []string // SQL run on one connection after opening
 	Each     []string // SQL run on every new connection
 	// Lazy has the connections of a served operation opened by the requests that

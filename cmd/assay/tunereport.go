@@ -9,6 +9,7 @@ import (
 
 	"assay"
 	"assay/internal/emit"
+	"assay/internal/expert"
 	"assay/internal/guard"
 	"assay/internal/lab"
 	"assay/internal/runner"
@@ -21,10 +22,13 @@ import (
 // report is what was found, with the figures of the confirmation.
 func (t *tuning) report(outcome *tune.Outcome) (*tune.Report, error) {
 	r := &tune.Report{Plan: t.plan.Name, Driver: t.drivers[0], Current: t.current.Name, Class: t.class, Memory: t.memory, Margin: t.plan.Margin,
-		Effective: t.effective, Space: t.space, Outcome: outcome, Runs: t.runs, Unindexed: t.unindexed, Notes: t.notes, Claim: " (claimed by settings: assay crash proves it)"}
+		Effective: t.effective, Space: t.space, Outcome: outcome, Runs: t.runs, Unindexed: t.unindexed, Grows: t.grows, Notes: t.notes, Claim: " (claimed by settings: assay crash proves it)"}
 	for _, o := range t.operations {
 		r.OwnFile = r.OwnFile || o.Dataset.File != ""
 		r.Operations = append(r.Operations, tune.Operation{Name: operationName(o), Now: stat.LogInterval(t.figuresOf(t.baseline(), o, o.Cell.Primary()))})
+	}
+	if len(t.unindexed) > 0 && expert.Find() == "" {
+		r.Notes = append(r.Notes, "install the program sqlite3, and tune tries the indexes that its command .expert finds")
 	}
 	if !t.space.StartIsCurrent {
 		r.Notes = append(r.Notes, fmt.Sprintf("the current settings break the constraints: they have durability %s and may take %d MiB of cache, wanted are %s and --memory %s",

@@ -27,6 +27,10 @@ func (t *tuning) profile(p tune.Point) assay.Profile {
 		profile.Name += fmt.Sprint(level)
 	}
 	profile.Settings = maps.Clone(t.base)
+	profile.Prepare = slices.Concat(profile.Prepare, t.space.Prepare(p))
+	if t.space.OfData(p) {
+		return profile // the current settings, as they are
+	}
 	t.explicit(profile.Settings)
 	maps.Copy(profile.Settings, t.space.Settings(p))
 	delete(profile.Settings, "driver")
@@ -265,6 +269,8 @@ func (t *tuning) refuse(p tune.Point, now, then assay.Trial) string {
 		return ""
 	case then.Outcome != assay.OK:
 		return fmt.Sprintf("%s: %s", then.Outcome, then.Reason)
+	case t.space.OfData(p):
+		return "" // it has the current settings, which may break a constraint
 	case then.Durability != assay.DurabilityUnknown && !t.space.Priced(p) && !tune.AtLeast(then.Durability, t.class):
 		return fmt.Sprintf("its durability was read back as %s", then.Durability)
 	case peak > max(float64(t.memory), peakTolerance*now.Figures["peak-B"]):

@@ -35,9 +35,10 @@ type tuning struct {
 	proofs     []assay.Proof
 	memory     int64
 	space      tune.Space
-	operations []assay.Case // of the current settings
-	settled    bool         // they are known to be measurable
-	unindexed  []string     // operations that read whole tables
+	operations []assay.Case     // of the current settings
+	settled    bool             // they are known to be measurable
+	unindexed  []string         // operations that read whole tables
+	grows      map[string]int64 // by how much each state of the data is larger, by its point
 	notes      []string
 
 	progress  *progress
@@ -102,7 +103,10 @@ func (t *tuning) prepare(ctx context.Context) error {
 	if err != nil {
 		return usage(err)
 	}
-	return t.tryLevels(ctx)
+	if err := t.tryLevels(ctx); err != nil {
+		return err
+	}
+	return t.tryIndexes(ctx)
 }
 
 // readBack opens the database with the current settings and reads them back.

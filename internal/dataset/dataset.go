@@ -102,6 +102,10 @@ type Data struct {
 	Path   string // of the SQLite file, read-only
 	Digest string // SHA-256 of the file, hex
 	Spec   assay.Dataset
+	// drawn is the file that arguments are drawn from: the same rows in the order that
+	// they had before Spec.Prepare, as an index changes the order in which SQLite reads
+	// a table.
+	drawn string
 }
 
 // Prepare finds or makes the dataset's file. It appears whole or not at all;
@@ -112,14 +116,45 @@ func (c Cache) Prepare(ctx context.Context, ds assay.Dataset) (*Data, error) {
 	if err := check(ds); err != nil {
 		return nil, fmt.Errorf("dataset of workload %q: %w", ds.Workload, err)
 	}
+	statements := ds.Prepare
+	ds.Prepare = nil
 	data, err := c.prepare(ctx, ds)
+	if err == nil && len(statements) > 0 {
+		return c.Derive(ctx, data, statements)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("prepare the data of workload %q: %w", ds.Workload, err)
 	}
 	return data, nil
 }
 
+// Derive finds or makes a copy of prepared data on which statements were run that
+// change no row.
+func (c Cache) Derive(ctx context.Context, base *Data, statements []string) (*Data, error) {
+	ds := base.Spec
+	ds.Prepare = statements
+	data, err := c.make(ds, func(string) (string, error) {
+		return digest("derived", sqlite3.SQLITE_VERSION, base.Digest, statements)
+	}, func(path string) error {
+		if err := copyFile(base.Path, path); err != nil {
+			return err
+		}
+		return c.write(ctx, ds, path)
+	})
+	if err != nil {
+		return nil, fmt.Errorf("prepare the data of workload %q: %w", ds.Workload, err)
+	}
+	data.drawn = base.drawn
+	return data, nil
+}
+
 func (c Cache) prepare(ctx context.Context, ds assay.Dataset) (*Data, error) {
+	return c.make(ds, func(path string) (string, error) { return source(ctx, ds, path) }, func(path string) error { return c.build(ctx, ds, path) })
+}
+
+// make finds a dataset by the key that source returns, or has it built. Source may
+// put at the path what build begins with.
+func (c Cache) make(ds assay.Dataset, source func(path string) (key string, err error), build func(path string) error) (*Data, error) {
 	work, err := scratch.New(c.Dir, workPrefix)
 	if err != nil {
 		return nil, err
@@ -130,7 +165,7 @@ func (c Cache) prepare(ctx context.Context, ds assay.Dataset) (*Data, error) {
 		return nil, err
 	}
 	path := filepath.Join(made, dataName)
-	key, err := source(ctx, ds, path)
+	key, err := source(path)
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +174,7 @@ func (c Cache) prepare(ctx context.Context, ds assay.Dataset) (*Data, error) {
 	if !errors.Is(err, os.ErrNotExist) {
 		return data, err
 	}
-	if err := c.build(ctx, ds, path); err != nil {
+	if err := build(path); err != nil {
 		return nil, err
 	}
 	return install(made, folder, ds)
@@ -181,7 +216,7 @@ func find(folder string, ds assay.Dataset) (*Data, error) {
 		return nil, err
 	}
 	if err == nil && sum == string(want) {
-		return &Data{Path: path, Digest: sum, Spec: ds}, nil
+		return &Data{Path: path, Digest: sum, Spec: ds, drawn: path}, nil
 	}
 	if err := os.RemoveAll(folder); err != nil {
 		return nil, fmt.Errorf("remove damaged data: %w", err)

@@ -428,3 +428,38 @@ func execute(t *testing.T, path, script string) {
 		t.Fatal(err)
 	}
 }
+
+// An index and statistics change the file and neither its rows nor the arguments:
+// SQLite would read the rows of a covering index in another order.
+func TestPrepareChangesNoArgument(t *testing.T) {
+	cache := Cache{Dir: t.TempDir()}
+	plain := monsters(500)
+	indexed := monsters(500)
+	indexed.Prepare = []string{"CREATE INDEX by_name ON monster (name)", "ANALYZE"}
+	op := assay.Operation{Name: "read", Steps: []assay.Step{{SQL: "SELECT id FROM monster WHERE name = ?", Query: true, Args: []assay.Values{{Kind: assay.From, Table: "monster", Column: "name"}}}}}
+	var sums, drawn []string
+	for _, ds := range []assay.Dataset{plain, indexed} {
+		d, err := cache.Prepare(t.Context(), ds)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trace, err := d.Trace(t.Context(), op, 50)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sums, drawn = append(sums, d.Digest), append(drawn, trace.Digest)
+		if got, want := queryAll(t, d.Path, "SELECT count(*) FROM sqlite_schema WHERE name IN ('by_name', 'sqlite_stat1')"), map[bool]string{false: "0", true: "2"}[len(ds.Prepare) > 0]; got != want {
+			t.Errorf("%q: got %s of the index and the statistics, want %s", ds.Prepare, got, want)
+		}
+	}
+	if sums[0] == sums[1] || drawn[0] != drawn[1] {
+		t.Errorf("got files %.8q with arguments %.8q, want two files with the same arguments", sums, drawn)
+	}
+	if again, err := cache.Prepare(t.Context(), plain); err != nil || again.Digest != sums[0] {
+		t.Errorf("the file without the index became another: %v", err)
+	}
+	indexed.Prepare = []string{"CREATE INDEX by_name ON nosuch (name)"}
+	if _, err := cache.Prepare(t.Context(), indexed); err == nil || !strings.Contains(err.Error(), "no such table") {
+		t.Errorf("got %v, want an error that names the missing table", err)
+	}
+}

@@ -39,7 +39,7 @@ func (d *Data) arguments(ctx context.Context, op assay.Operation, length int) (g
 	if len(tables) == 0 {
 		return g, nil
 	}
-	conn, done, err := d.connect(ctx, false)
+	conn, done, err := connect(ctx, d.drawn, closedFile)
 	if err != nil {
 		return nil, err
 	}

@@ -58,7 +58,24 @@ func (c Cache) write(ctx context.Context, ds assay.Dataset, path string) (err er
 	return wrap(err, "file setting journal_mode=wal")
 }
 
+// derive runs the statements that the file is prepared with.
+func (c Cache) derive(ctx context.Context, conn *sql.Conn, statements []string) error {
+	for _, statement := range statements {
+		err := c.within(ctx, func(ctx context.Context) error {
+			_, err := conn.ExecContext(ctx, statement)
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", statement, err)
+		}
+	}
+	return nil
+}
+
 func (c Cache) fill(ctx context.Context, conn *sql.Conn, ds assay.Dataset) error {
+	if len(ds.Prepare) > 0 {
+		return c.derive(ctx, conn, ds.Prepare)
+	}
 	if err := applyFileSettings(ctx, conn, ds.FileSettings); err != nil {
 		return err
 	}

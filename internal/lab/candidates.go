@@ -4,10 +4,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"path/filepath"
 
 	"assay"
-	"assay/internal/dataset"
 	"assay/internal/runner"
 	"assay/kit/kv"
 )
@@ -63,8 +61,7 @@ func (l *Lab) empty(ctx context.Context, c assay.Case) (string, error) {
 	if len(settings) == 0 || c.Operation.KV() {
 		return "", nil
 	}
-	cache := dataset.Cache{Dir: filepath.Join(l.Cache, "data"), Progress: l.Watcher.Data}
-	made, err := cache.Prepare(ctx, assay.Dataset{Workload: "crash", Schema: kv.Schema, FileSettings: c.Dataset.FileSettings})
+	made, err := l.Datasets().Prepare(ctx, assay.Dataset{Workload: "crash", Schema: kv.Schema, FileSettings: c.Dataset.FileSettings})
 	if err != nil {
 		return "", fmt.Errorf("prepare an empty database: %w", err)
 	}

@@ -89,11 +89,16 @@ func (l *Lab) builder() *build.Builder {
 	return &build.Builder{Source: l.Source, Cache: l.Cache, Log: l.Watcher.Build, Checkouts: l.Checkouts}
 }
 
+// Datasets is the cache of prepared data.
+func (l *Lab) Datasets() dataset.Cache {
+	return dataset.Cache{Dir: filepath.Join(l.Cache, "data"), Progress: l.Watcher.Data}
+}
+
 // config is what all measuring has in common.
 func (l *Lab) config(cases []assay.Case, programs map[string]runner.Program, work *runner.Workspace) runner.Config {
 	return runner.Config{
 		Cases: cases, Programs: programs, Work: work,
-		Data:     dataset.Cache{Dir: filepath.Join(l.Cache, "data"), Progress: l.Watcher.Data},
+		Data:     l.Datasets(),
 		Progress: l.Watcher.Measure, Wire: l.Wire, Strace: strace(), Traces: runner.TraceCache(filepath.Join(l.Cache, "traces", url.PathEscape(l.Version))), Assay: self(),
 	}
 }

@@ -156,6 +156,7 @@ func (p *Plan) targets(all []assay.Case, base assay.Case, v variant, minCount in
 			}
 			c.Operation = counted(c.Operation, max(count, minCount))
 			c.Dataset.FileSettings = fileSettings(profile, p.prepared[profile.Name])
+			c.Dataset.Prepare = profile.Prepare
 			all = append(all, c)
 		}
 	}

@@ -112,6 +112,9 @@ func (p *Plan) WithProfiles(name, from string, profiles []assay.Profile, seed ui
 		for _, setting := range slices.Sorted(maps.Keys(profile.Settings)) {
 			fmt.Fprintf(&text, " %s=%s", setting, profile.Settings[setting])
 		}
+		for _, statement := range profile.Prepare {
+			fmt.Fprintf(&text, " %q;", statement)
+		}
 		fmt.Fprintln(&text)
 	}
 	other.Text = text.String()

@@ -9,6 +9,7 @@ import (
 	"github.com/goccy/go-yaml/ast"
 
 	"assay"
+	"assay/internal/plan/sqltext"
 	"assay/kit/kv"
 	"assay/kit/sqlite"
 )
@@ -19,6 +20,7 @@ type profile struct {
 	place
 	Raw       dict[text]   `yaml:"raw" jsonschema_description:"The DSN literally, by driver; {{path}} stands for the file."`
 	File      dict[scalar] `yaml:"file" jsonschema_description:"Settings of the file, applied while it is prepared: page_size, auto_vacuum, encoding and journal_mode: wal."`
+	Prepare   list[text]   `yaml:"prepare" jsonschema_description:"SQL of indexes and statistics (CREATE INDEX, DROP INDEX, REINDEX, ANALYZE, PRAGMA optimize) that is run on the file when it is filled."`
 	Requests  dict[scalar] `yaml:"requests" jsonschema_description:"What raw, once and each mean, so that a setting without effect is found."`
 	Once      list[text]   `yaml:"once" jsonschema_description:"SQL that is run on one connection after opening."`
 	Each      list[text]   `yaml:"each" jsonschema_description:"SQL that is run on every new connection."`
@@ -35,7 +37,7 @@ func (p *profile) read(m *mistakes, n ast.Node) {
 		m.at(p.place, "a profile is a map, such as {} or {journal_mode: wal}, not %s", describe(n))
 		return
 	}
-	own := map[string]reader{"raw": &p.Raw, "file": &p.File, "requests": &p.Requests, "once": &p.Once, "each": &p.Each, "lazy": &p.Lazy, "drivers": &p.Drivers, "published": &p.Published}
+	own := map[string]reader{"raw": &p.Raw, "file": &p.File, "prepare": &p.Prepare, "requests": &p.Requests, "once": &p.Once, "each": &p.Each, "lazy": &p.Lazy, "drivers": &p.Drivers, "published": &p.Published}
 	for _, pair := range m.pairs(n, "a profile") {
 		if part, ok := own[pair.key]; ok {
 			part.read(m, pair.value)
@@ -55,12 +57,13 @@ func (p *profile) resolve(m *mistakes, name string, drivers []string) assay.Prof
 	if p.Requests.set() && !p.Raw.set() && !p.Once.set() && !p.Each.set() {
 		m.at(p.Requests.place, "requests belongs to raw, once or each: write the settings themselves into the profile")
 	}
-	own := []string{"raw", "file", "requests", "once", "each", "lazy", "drivers", "published"}
+	own := []string{"raw", "file", "prepare", "requests", "once", "each", "lazy", "drivers", "published"}
 	return assay.Profile{
 		Name:        name,
 		Settings:    settings(m, p.settings, own),
 		Raw:         p.dsns(m, drivers),
 		Requests:    settings(m, p.Requests.entries, nil),
+		Prepare:     preparing(m, p.Prepare),
 		Once:        statements(m, p.Once),
 		Each:        statements(m, p.Each),
 		Lazy:        p.Lazy.value,
@@ -125,6 +128,38 @@ func statements(m *mistakes, l list[text]) []string {
 		sql = append(sql, s.value)
 	}
 	return sql
+}
+
+// preparing are the statements of the key prepare. Others than these could change
+// rows, and the operations of two profiles would not be the same work.
+func preparing(m *mistakes, l list[text]) []string {
+	var sql []string
+	for _, s := range l.items {
+		tokens, whole := sqltext.Scan(s.value)
+		if !whole {
+			m.at(s.place, "the SQL has a quote or comment without an end")
+			continue
+		}
+		tokens, ok := m.single(s.place, tokens)
+		switch {
+		case !ok:
+		case !changesNoRow(tokens):
+			m.at(s.place, "prepare is for CREATE INDEX, DROP INDEX, REINDEX, ANALYZE and PRAGMA optimize only: put what changes rows into the schema of the workload")
+		default:
+			sql = append(sql, s.value)
+		}
+	}
+	return sql
+}
+
+// changesNoRow tells whether a statement is of indexes and statistics only.
+func changesNoRow(tokens []sqltext.Token) bool {
+	for _, words := range [][]string{{"CREATE", "INDEX"}, {"CREATE", "UNIQUE", "INDEX"}, {"DROP", "INDEX"}, {"REINDEX"}, {"ANALYZE"}, {"PRAGMA", "optimize"}} {
+		if len(tokens) >= len(words) && slices.EqualFunc(tokens[:len(words)], words, sqltext.Token.Is) {
+			return true
+		}
+	}
+	return false
 }
 
 // file resolves the settings of the key file: those of file scope, and the one

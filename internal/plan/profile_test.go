@@ -2,6 +2,7 @@ package plan
 
 import (
 	"maps"
+	"slices"
 	"testing"
 
 	"assay"
@@ -54,7 +55,7 @@ operations:
 	if err != nil {
 		t.Fatal(err)
 	}
-	other := p.WithProfiles("own.race", "reader", []assay.Profile{{Name: "now"}, {Name: "large", Settings: map[string]string{"page_size": "8192"}}}, 8)
+	other := p.WithProfiles("own.race", "reader", []assay.Profile{{Name: "now"}, {Name: "large", Settings: map[string]string{"page_size": "8192"}, Prepare: []string{"ANALYZE"}}}, 8)
 	cases, err := other.Expand(nil)
 	if err != nil || len(cases) != 2 {
 		t.Fatalf("got %d cases, %v; want the operation of the profile with both", len(cases), err)
@@ -64,6 +65,9 @@ operations:
 		if c.Cell.Plan != "own.race" || c.Cell.Operation != "read" || c.Operation.Count != 70 || c.Dataset.Seed == p.Seed || !maps.Equal(c.Dataset.FileSettings, want[c.Cell.Profile]) {
 			t.Errorf("got %+v with %d operations, seed %d, file %v; want the plan own.race, 70 operations, another seed, file %v", c.Cell, c.Operation.Count, c.Dataset.Seed, c.Dataset.FileSettings, want[c.Cell.Profile])
 		}
+	}
+	if got := cases[1].Dataset.Prepare; len(cases[0].Dataset.Prepare) != 0 || !slices.Equal(got, []string{"ANALYZE"}) {
+		t.Errorf("got %q and %q, want the statements of the one profile that has them", cases[0].Dataset.Prepare, got)
 	}
 	again, err := Decode("own.yaml", []byte(other.Text))
 	if err != nil || again.Name != "own" || len(again.Profiles) != 2 || again.Text == p.Text {

@@ -59,6 +59,8 @@ func engineOf(capabilities []string) engine {
 func fits(c assay.Case, capabilities []string) error {
 	call := slices.Contains(capabilities, wire.CapCall)
 	switch {
+	case len(c.Dataset.Prepare) > 0 && (slices.Contains(capabilities, wire.CapKV) || slices.Contains(capabilities, wire.CapPostgreSQL)):
+		return &failure{assay.Unsupported, "the profile " + c.Cell.Profile + " prepares an SQLite file, and " + c.Cell.Driver + " opens none"}
 	case c.Operation.Call() && !call:
 		return &failure{assay.Unsupported, c.Cell.Driver + " has no operations of its own that a plan could call"}
 	case !c.Operation.Call() && call && !slices.Contains(capabilities, wire.CapSQL):

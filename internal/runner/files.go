@@ -42,13 +42,18 @@ func (r *Runner) data(ctx context.Context, ds assay.Dataset) (*dataset.Data, err
 	if ds.File == "" {
 		return r.config.Data.Prepare(ctx, ds)
 	}
+	statements := ds.Prepare
+	ds.Prepare = nil
 	key := fileKey(ds)
-	if data := r.files[key]; data != nil {
-		return data, nil
-	}
-	data, err := r.config.Data.Prepare(ctx, ds)
-	if err == nil {
+	if r.files[key] == nil {
+		data, err := r.config.Data.Prepare(ctx, ds)
+		if err != nil {
+			return nil, err
+		}
 		r.files[key] = data
 	}
-	return data, err
+	if len(statements) == 0 {
+		return r.files[key], nil
+	}
+	return r.config.Data.Derive(ctx, r.files[key], statements)
 }

@@ -149,13 +149,13 @@ func newGroup(name string, mode assay.Mode) *group {
 }
 
 // groupKey tells groups apart. Files of the same rows with other settings, such as
-// another page size, share a group: profiles are compared within a launch.
+// another page size or index, share a group: profiles are compared within a launch.
 func groupKey(j *job) string {
 	if j.Operation.Call() || j.mode == assay.Blocks {
 		return groupName(j)
 	}
 	rows := j.Dataset
-	rows.Workload, rows.FileSettings = "", nil
+	rows.Workload, rows.FileSettings, rows.Prepare = "", nil, nil
 	text, err := json.Marshal(rows)
 	if err != nil { // a constant that JSON has no form for
 		return groupName(j)

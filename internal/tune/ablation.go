@@ -68,18 +68,23 @@ func (t *tuning) rows(ctx context.Context, stage Stage, blocks int, points []Poi
 		if err != nil {
 			return nil, err
 		}
-		for i, m := range members {
-			key := measured[i].Key()
-			if rows[key] == nil {
-				rows[key] = &row{}
-			}
-			rows[key].add(m)
-		}
+		collect(rows, measured, members)
 	}
 	if t.config.Space.StartIsCurrent {
 		rows[t.config.Space.start().Key()] = &row{gains: make([]float64, blocks)}
 	}
 	return rows, nil
+}
+
+// collect adds to the rows of points what a block measured of them.
+func collect(rows map[string]*row, points []Point, members []Member) {
+	for i, m := range members {
+		key := points[i].Key()
+		if rows[key] == nil {
+			rows[key] = &row{}
+		}
+		rows[key].add(m)
+	}
 }
 
 // refined returns the leader, the first of the points, with the factors that

@@ -19,8 +19,15 @@ const (
 
 // Outcome is what a tuning found.
 type Outcome struct {
-	Effects []Effect // of the screening, by factor; nil where there was none
-	Blocks  []RaceBlock
+	// Indexes are what indexes and statistics do with the current settings, in the
+	// order in which they were given, and the last of several is all together. None:
+	// there was nothing to try, or the budget did not pay for it.
+	Indexes       []Finalist
+	IndexLaunches int
+	// IndexesUntried says that the budget did not pay for telling what these do.
+	IndexesUntried bool
+	Effects        []Effect // of the screening, by factor; nil where there was none
+	Blocks         []RaceBlock
 	// Finalists were confirmed, in the order in which they were to be proposed.
 	Finalists []Finalist
 	// Chosen is the proposal; nil where nothing beats the current settings.
@@ -179,18 +186,10 @@ func (t *tuning) decide(finalists []Point, rows map[string]*row) {
 	if len(finalists) == 0 {
 		return
 	}
-	gains := [][]float64{t.zeros()} // the current settings
-	var tests []stat.Test
-	for i, p := range finalists {
-		gains = append(gains, rows[p.Key()].gains)
-		tests = append(tests, stat.Test{A: i + 1, B: 0, Baseline: true, HigherBetter: true})
-	}
-	for i, c := range compare(gains, tests, stat.Rule{}) {
-		t.outcome.Finalists = append(t.outcome.Finalists, t.finalist(finalists[i], rows[finalists[i].Key()], c))
-	}
+	t.outcome.Finalists = t.asFamily(finalists, rows, t.outcome.Launches)
 	best := 0
 	for i := 1; i < len(finalists); i++ {
-		if c := t.against(gains[i+1], gains[best+1]); c.P < adding && c.Ratio.Center > 1+t.config.Margin {
+		if c := t.against(rows[finalists[i].Key()].gains, rows[finalists[best].Key()].gains); c.P < adding && c.Ratio.Center > 1+t.config.Margin {
 			best = i
 		}
 	}
@@ -205,13 +204,34 @@ func (t *tuning) decide(finalists []Point, rows map[string]*row) {
 	t.explain(whole, rows)
 }
 
+// asFamily compares points with the current settings, adjusted for all of them.
+func (t *tuning) asFamily(points []Point, rows map[string]*row, launches int) []Finalist {
+	gains := [][]float64{make([]float64, launches)} // the current settings
+	var tests []stat.Test
+	for i, p := range points {
+		gains = append(gains, rows[p.Key()].gains)
+		tests = append(tests, stat.Test{A: i + 1, B: 0, Baseline: true, HigherBetter: true})
+	}
+	var all []Finalist
+	for i, c := range compare(gains, tests, stat.Rule{}) {
+		all = append(all, t.finalist(points[i], rows[points[i].Key()], c))
+	}
+	return all
+}
+
 // beats tells whether a finalist is to be proposed. Where the current settings break
 // a constraint, it is what there is.
 func (t *tuning) beats(f Finalist) bool {
 	if !t.config.Space.StartIsCurrent {
 		return true
 	}
-	return f.Verdict == stat.Faster && f.Gain.Center > 1+t.config.Margin
+	return f.helps(t.config.Margin)
+}
+
+// helps tells whether a point is shown to be better than the current settings by more
+// than a margin.
+func (f Finalist) helps(margin float64) bool {
+	return f.Verdict == stat.Faster && f.Gain.Center > 1+margin
 }
 
 // simpler is the proposal without one setting that is not shown to matter: the one of

@@ -6,35 +6,49 @@ import (
 	"assay/internal/stat"
 )
 
+// intervalValue is a ratio as JSON has it.
+type intervalValue struct {
+	Ratio *float64 `json:"ratio"`
+	Low   *float64 `json:"low"`
+	High  *float64 `json:"high"`
+}
+
+// operationValue is an operation's ratio.
+type operationValue struct {
+	Name string `json:"name"`
+	intervalValue
+}
+
+// indexValue is a state of the data, and what it does.
+type indexValue struct {
+	Statements []string `json:"statements"`
+	Helps      bool     `json:"helps"`
+	Bytes      *int64   `json:"bytes"` // more in the file
+	intervalValue
+	Operations []operationValue `json:"operations"`
+}
+
+func intervalOf(i stat.Interval) intervalValue {
+	v := intervalValue{}
+	if !math.IsNaN(i.Center) { // else nothing was measured
+		v.Ratio = &i.Center
+	}
+	if i.Known() {
+		v.Low, v.High = &i.Low, &i.High
+	}
+	return v
+}
+
 // values is the report as JSON has it.
 func (r *Report) values() any {
-	type interval struct {
-		Ratio *float64 `json:"ratio"`
-		Low   *float64 `json:"low"`
-		High  *float64 `json:"high"`
-	}
-	of := func(i stat.Interval) interval {
-		v := interval{}
-		if !math.IsNaN(i.Center) { // else nothing was measured
-			v.Ratio = &i.Center
-		}
-		if i.Known() {
-			v.Low, v.High = &i.Low, &i.High
-		}
-		return v
-	}
-	type operation struct {
-		Name string `json:"name"`
-		interval
-	}
 	type alone struct {
 		Setting string `json:"setting"`
 		Matters bool   `json:"matters"`
-		interval
+		intervalValue
 	}
 	type price struct {
 		Durability string `json:"durability"`
-		interval
+		intervalValue
 	}
 	type stage struct {
 		Stage Stage  `json:"stage"`
@@ -50,9 +64,10 @@ func (r *Report) values() any {
 		Better     bool              `json:"better"`
 		Settings   map[string]string `json:"settings,omitempty"`
 		Search     *float64          `json:"search,omitempty"`
-		Confirmed  *interval         `json:"confirmed,omitempty"`
+		Confirmed  *intervalValue    `json:"confirmed,omitempty"`
 		Launches   int               `json:"launches"`
-		Operations []operation       `json:"operations"`
+		Indexes    []indexValue      `json:"indexes"`
+		Operations []operationValue  `json:"operations"`
 		Alone      []alone           `json:"alone"`
 		Nothing    []string          `json:"nothing"`
 		Prices     []price           `json:"prices"`
@@ -61,24 +76,24 @@ func (r *Report) values() any {
 		Runs       []stage           `json:"runs"`
 		Emitted    string            `json:"emitted,omitempty"`
 	}{Plan: r.Plan, Driver: r.Driver, Current: r.Current, Durability: string(r.Class), Memory: r.Memory, Answer: r.answer(),
-		Launches: r.Outcome.Launches, Operations: []operation{}, Alone: []alone{}, Prices: []price{}, Emitted: r.Emitted}
+		Launches: r.Outcome.Launches, Indexes: r.indexValues(), Operations: []operationValue{}, Alone: []alone{}, Prices: []price{}, Emitted: r.Emitted}
 	if f := r.Outcome.Chosen; f != nil {
-		confirmed := of(f.Gain)
+		confirmed := intervalOf(f.Gain)
 		v.Better, v.Settings, v.Confirmed = true, r.Profile.Settings, &confirmed
 		if !math.IsNaN(f.Search) {
 			v.Search = &f.Search
 		}
 	}
 	for i, gain := range r.figures() {
-		v.Operations = append(v.Operations, operation{r.Operations[i].Name, of(gain)})
+		v.Operations = append(v.Operations, operationValue{r.Operations[i].Name, intervalOf(gain)})
 	}
 	for _, a := range r.Outcome.Alone {
-		v.Alone = append(v.Alone, alone{r.Space.Factors[a.Factor].Name, a.Matters, of(a.Gain)})
+		v.Alone = append(v.Alone, alone{r.Space.Factors[a.Factor].Name, a.Matters, intervalOf(a.Gain)})
 	}
 	nothing, _ := r.nothing()
 	v.Nothing = append([]string{}, nothing...)
 	for _, p := range r.Outcome.Prices {
-		v.Prices = append(v.Prices, price{p.Class, of(p.Gain)})
+		v.Prices = append(v.Prices, price{p.Class, intervalOf(p.Gain)})
 	}
 	v.Unindexed, v.Notes = append([]string{}, r.Unindexed...), r.notes()
 	for _, run := range r.Runs {

@@ -26,7 +26,10 @@ type Report struct {
 	Space                 Space
 	Outcome               *Outcome
 	Operations            []Operation
-	OwnFile               bool // the data are a user's own: each launch has the same
+	// Grows are by how many bytes a state of the data makes the file larger, by
+	// Point.Key.
+	Grows   map[string]int64
+	OwnFile bool // the data are a user's own: each launch has the same
 	// Unindexed are the operations that read whole tables, each with which.
 	Unindexed []string
 	Notes     []string // what could not be tried, and why
@@ -161,7 +164,7 @@ func (r *Report) nothing() (nothing, open []string) {
 	o := r.Outcome
 	for j, f := range r.Space.Factors {
 		switch {
-		case o.Chosen != nil && o.Chosen.Point[j] != 0 || o.Effects == nil || f.candidates() < 2 || f.Levels[0].Settings != nil:
+		case f.OfData || o.Chosen != nil && o.Chosen.Point[j] != 0 || o.Effects == nil || f.candidates() < 2 || f.Levels[0].Settings != nil:
 		case o.Effects[j].Nothing && f.candidates() > 2:
 			nothing = append(nothing, f.Levels[1].Text()+" (other values were not tried)")
 		case o.Effects[j].Nothing:
@@ -217,6 +220,9 @@ func (r *Report) evidence() string {
 // notes are what the reader has to know beside the figures.
 func (r *Report) notes() []string {
 	all := append([]string{}, r.Notes...)
+	if r.Outcome.IndexesUntried {
+		all = append(all, "the budget is too small to tell what indexes and ANALYZE do: give a larger --budget")
+	}
 	if r.Outcome.Chosen != nil && len(r.Outcome.Alone) == 0 && len(r.Outcome.Chosen.Point.changed()) > 1 {
 		all = append(all, "the budget left no launches to tell which of the settings matter: some may do nothing")
 	}
@@ -243,7 +249,12 @@ func ratio(i stat.Interval) string {
 	return wording.Ratio(i, "%sx [%s, %s]")
 }
 
-func size(bytes float64) string { return wording.Digits(bytes/mib) + " MiB" }
+func size(bytes float64) string {
+	if bytes < mib {
+		return wording.Digits(bytes/kib) + " KiB"
+	}
+	return wording.Digits(bytes/mib) + " MiB"
+}
 
 // now prints the current figure of an operation.
 func (o Operation) now() string {

@@ -64,6 +64,54 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// What helps before any setting stands in the first lines, with its statement, its
+// price and what it does to each operation; what does not help is named apart.
+func TestIndexReport(t *testing.T) {
+	r := fixture()
+	r.Space = r.Space.WithData([]Factor{
+		{OfData: true, Levels: []Level{{}, {Prepare: []string{`CREATE INDEX "a|b" ON t (a)`}}}},
+		{OfData: true, Levels: []Level{{}, {Prepare: []string{"ANALYZE"}}}},
+	})
+	r.Outcome.Chosen.Point = append(r.Outcome.Chosen.Point, 0, 0)
+	fast, same := stat.Interval{N: 6, Center: 3, Low: 2.8, High: 3.2}, stat.Interval{N: 6, Center: 1, Low: 0.98, High: 1.02}
+	r.Outcome.IndexLaunches = 6
+	r.Outcome.Indexes = []Finalist{
+		{Point: Point{0, 0, 0, 1, 0}, Gain: fast, Verdict: stat.Faster, Operations: []stat.Interval{{N: 6, Center: 12, Low: 11, High: 13}, {N: 6, Center: 0.8, Low: 0.7, High: 0.9}}},
+		{Point: Point{0, 0, 0, 0, 1}, Gain: same, Operations: []stat.Interval{same, same}},
+		{Point: Point{0, 0, 0, 1, 1}, Gain: fast, Verdict: stat.Faster, Operations: []stat.Interval{fast, same}},
+	}
+	r.Grows = map[string]int64{Point{0, 0, 0, 1, 0}.Key(): 3 << 20}
+	got := text(t, r, "text")
+	want := "Before any setting (measured alone in 6 launches, the settings below without it: tune again with it)\n" +
+		"  CREATE INDEX \"a|b\" ON t (a);\n" +
+		"    3.00x [2.80, 3.20] over all operations; faster: read 12.0x [11.0, 13.0]; slower: write 0.800x\n" +
+		"    [0.700, 0.900]; 3.00 MiB more in the file\n\napp, mattn (default): 1.33x"
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("got %s\nwant it to begin with %s", got, want)
+	}
+	if want := "tried on the data, not shown to help: ANALYZE 1.00x [0.980, 1.02]"; !strings.Contains(got, want) {
+		t.Errorf("got %s\nwant %q in it", got, want)
+	}
+	if got, want := text(t, r, "markdown"), `CREATE INDEX "a\|b" ON t (a);: 3.00x`; !strings.Contains(got, want) {
+		t.Errorf("got %s\nwant %q in it", got, want)
+	}
+	var v struct {
+		Indexes []struct {
+			Statements []string
+			Helps      bool
+			Bytes      *int64
+			Ratio      float64
+			Operations []struct{ Name string }
+		}
+	}
+	if err := json.Unmarshal([]byte(text(t, r, "json")), &v); err != nil || len(v.Indexes) != 3 {
+		t.Fatalf("got %+v, %v; want three states of the data", v, err)
+	}
+	if i := v.Indexes[0]; !i.Helps || i.Bytes == nil || *i.Bytes != 3<<20 || i.Ratio != 3 || i.Operations[1].Name != "write" || v.Indexes[1].Helps || v.Indexes[1].Bytes != nil {
+		t.Errorf("got %+v", v.Indexes)
+	}
+}
+
 func TestTextIsOneScreen(t *testing.T) {
 	r := fixture()
 	for range 40 {

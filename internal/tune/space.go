@@ -10,6 +10,8 @@ import (
 // Level is one choice of a factor.
 type Level struct {
 	Settings map[string]string
+	// Prepare is SQL of indexes or statistics, which is run on copies of the data.
+	Prepare []string
 	// Price names the class of durability of a level that is no candidate, and that
 	// is measured only to tell what the class costs or gives. Empty: a candidate.
 	Price string
@@ -21,6 +23,9 @@ type Level struct {
 type Factor struct {
 	Name   string
 	Levels []Level
+	// OfData is true where the levels prepare the data and set nothing. They are
+	// measured before any setting, each beside the current settings as they are.
+	OfData bool
 }
 
 // candidates are the levels that may be proposed.
@@ -90,9 +95,58 @@ func (p Point) changed() []int {
 	return all
 }
 
-// Settings are those of all factors at a point.
+// WithData is the space with more factors, which are of the data.
+func (s Space) WithData(factors []Factor) Space {
+	s.Factors = slices.Concat(s.Factors, factors)
+	recipes := s.Recipes
+	s.Recipes = nil
+	for _, r := range recipes {
+		s.Recipes = append(s.Recipes, Recipe{r.Name, slices.Concat(r.Point, make(Point, len(factors)))})
+	}
+	return s
+}
+
+// OfData tells whether a point is another state of the data, with the current settings.
+func (s Space) OfData(p Point) bool {
+	return slices.ContainsFunc(p.changed(), func(j int) bool { return s.Factors[j].OfData })
+}
+
+// OfDataPoints are the points that prepare the data: each level of each factor by itself, and
+// the first ones together where there are several.
+func (s Space) OfDataPoints() []Point {
+	var all []Point
+	together := s.start()
+	for j, f := range s.Factors {
+		if !f.OfData {
+			continue
+		}
+		for level := 1; level < len(f.Levels); level++ {
+			all = append(all, s.start().with(j, level))
+		}
+		together[j] = 1
+	}
+	if len(together.changed()) > 1 {
+		all = append(all, together)
+	}
+	return all
+}
+
+// Prepare is the SQL that a point's data are prepared with.
+func (s Space) Prepare(p Point) []string {
+	var all []string
+	for i, f := range s.Factors {
+		all = append(all, f.Levels[p[i]].Prepare...)
+	}
+	return all
+}
+
+// Settings are those of all factors at a point; none where it is of the data, which
+// is measured with the current settings.
 func (s Space) Settings(p Point) map[string]string {
 	all := map[string]string{}
+	if s.OfData(p) {
+		return all
+	}
 	for i, f := range s.Factors {
 		maps.Copy(all, f.Levels[p[i]].Settings)
 	}
@@ -109,11 +163,11 @@ func (s Space) Priced(p Point) bool {
 	return false
 }
 
-// active are the factors of which there is a choice.
+// active are the factors of settings of which there is a choice.
 func (s Space) active() []int {
 	var all []int
 	for j, f := range s.Factors {
-		if f.candidates() > 1 {
+		if !f.OfData && f.candidates() > 1 {
 			all = append(all, j)
 		}
 	}
@@ -123,8 +177,8 @@ func (s Space) active() []int {
 // Configurations is the number of combinations.
 func (s Space) Configurations() int {
 	n := 1
-	for _, f := range s.Factors {
-		n *= f.candidates()
+	for _, j := range s.active() {
+		n *= s.Factors[j].candidates()
 	}
 	return n
 }

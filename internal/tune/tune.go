@@ -3,7 +3,8 @@
 // same answers always lead to the same questions, so that a tuning can be resumed
 // by answering from what was kept.
 //
-// The main flow: Run screens the factors of a space by a two-level design, has the
+// The main flow: Run measures what indexes and statistics do before any setting. Then
+// it screens the factors of a space by a two-level design, has the
 // combinations that remain compete in a race, drops from the leader each setting
 // that does not matter, and measures what is left on fresh data in a number of
 // launches that is fixed before. Only this last stage's figures are reported.
@@ -22,6 +23,7 @@ type Stage string
 
 // The stages, in their order.
 const (
+	Indexes      Stage = "indexes"
 	Screening    Stage = "screening"
 	Race         Stage = "race"
 	Ablation     Stage = "ablation"
@@ -64,8 +66,10 @@ type Config struct {
 	Seed   uint64        // of the orders that are random
 }
 
-// The parts of a budget at whose end a stage is over.
+// The parts of a budget at whose end a stage is over: of the whole for the indexes, of
+// what these leave for the others.
 const (
+	indexShare     = 0.30
 	screeningShare = 0.30
 	raceShare      = 0.60
 	ablationShare  = 0.75
@@ -77,7 +81,8 @@ type tuning struct {
 	measure Measure
 	random  *rand.Rand
 	spent   time.Duration
-	members int // of all blocks, the current settings among them
+	before  time.Duration // of it, what the indexes took
+	members int           // of all blocks, the current settings among them
 	refused map[string]string
 	gains   map[string][]float64 // of points in the race, by their key
 	outcome *Outcome
@@ -87,6 +92,9 @@ type tuning struct {
 func Run(ctx context.Context, config Config, measure Measure) (*Outcome, error) {
 	t := &tuning{config: config, measure: measure, random: rand.New(rand.NewPCG(config.Seed, 20)),
 		refused: map[string]string{}, gains: map[string][]float64{}, outcome: &Outcome{}}
+	if err := t.indexes(ctx); err != nil {
+		return nil, err
+	}
 	candidates, err := t.screen(ctx)
 	if err != nil {
 		return nil, err
@@ -127,7 +135,7 @@ func (t *tuning) affordable(share float64, points int) int {
 	if t.config.Budget == 0 || t.spent == 0 {
 		return math.MaxInt32
 	}
-	left := time.Duration(share*float64(t.config.Budget)) - t.spent
+	left := t.before + time.Duration(share*float64(t.config.Budget-t.before)) - t.spent
 	each := t.spent / time.Duration(t.members) // as the blocks so far had it
 	if share < 1 {                             // what is found without being confirmed is worth nothing
 		left = min(left, t.config.Budget-t.spent-minConfirmations*leastConfirmed*each)

@@ -203,3 +203,78 @@ func TestNoChoice(t *testing.T) {
 		t.Error("a space without factors was searched")
 	}
 }
+
+// withIndexes is a space with two indexes beside settings.
+func withIndexes(settings int) Space {
+	return switches(settings).WithData([]Factor{
+		{Name: "a", OfData: true, Levels: []Level{{}, {Prepare: []string{"CREATE INDEX a ON t (a)"}}}},
+		{Name: "statistics", OfData: true, Levels: []Level{{}, {Prepare: []string{"ANALYZE"}}, {Prepare: []string{"PRAGMA optimize"}}}},
+	})
+}
+
+// An index is measured before any setting and beside none, whether it helps is
+// decided from these launches, and it is in no candidate of the search.
+func TestIndexesComeFirst(t *testing.T) {
+	m := newMachine(func(p Point) float64 { return 0.5*float64(p[4]) + 0.2*float64(p[1]) })
+	s := withIndexes(4)
+	o := run(t, s, 0, m)
+	if len(o.Indexes) != 4 || o.IndexLaunches != indexLaunches {
+		t.Fatalf("got %d states of the data in %d launches, want 4 in %d", len(o.Indexes), o.IndexLaunches, indexLaunches)
+	}
+	for i, want := range []bool{true, false, false, true} {
+		f := o.Indexes[i]
+		if got := f.helps(0.02); got != want {
+			t.Errorf("%q: got that it helps %t (%+v), want %t", s.Prepare(f.Point), got, f.Gain, want)
+		}
+		if len(s.Settings(f.Point)) != 0 {
+			t.Errorf("%q is measured with settings", s.Prepare(f.Point))
+		}
+	}
+	if o.Chosen == nil || !slices.Equal(o.Chosen.Point, Point{0, 1, 0, 0, 0, 0}) {
+		t.Errorf("got the proposal %+v, want the one setting that matters and nothing of the data", o.Chosen)
+	}
+	search := false
+	for _, asked := range m.asked {
+		if !strings.HasPrefix(asked, string(Indexes)) {
+			search = true
+			if strings.Contains(asked, " 1 0]") || strings.Contains(asked, "1]") || strings.Contains(asked, "2]") {
+				t.Errorf("the search asked for a state of the data: %s", asked)
+			}
+		} else if search {
+			t.Errorf("%s was asked for after the search had begun", asked)
+		}
+	}
+}
+
+// An index that does nothing is not proposed: all that is tried is one family.
+func TestIndexesThatDoNothing(t *testing.T) {
+	proposed := 0
+	for seed := range uint64(200) {
+		m := newMachine(func(Point) float64 { return 0 })
+		m.random = rand.New(rand.NewPCG(seed, 3))
+		tuning := &tuning{config: Config{Space: withIndexes(1), Margin: 0.02}, measure: m.measure, refused: map[string]string{}, gains: map[string][]float64{}, outcome: &Outcome{}}
+		if err := tuning.indexes(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if slices.ContainsFunc(tuning.outcome.Indexes, func(f Finalist) bool { return f.helps(0.02) }) {
+			proposed++
+		}
+	}
+	if proposed > 10 {
+		t.Errorf("got proposals in %d of 200 tunings, want at most 10 (5 %%)", proposed)
+	}
+}
+
+// A budget that does not pay for the indexes leaves what it has to the search.
+func TestIndexesWithinBudget(t *testing.T) {
+	gain := func(p Point) float64 { return 0.4 * float64(p[0]) }
+	for _, c := range []struct {
+		budget  time.Duration
+		untried bool
+	}{{20 * time.Minute, false}, {45 * time.Second, true}} {
+		o := run(t, withIndexes(4), c.budget, newMachine(gain))
+		if o.IndexesUntried != c.untried || (len(o.Indexes) == 0) != c.untried || o.Chosen == nil {
+			t.Errorf("budget %s: got untried %t, %d states, proposal %v; want %t and a proposal", c.budget, o.IndexesUntried, len(o.Indexes), o.Chosen, c.untried)
+		}
+	}
+}

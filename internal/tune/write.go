@@ -27,6 +27,11 @@ func writeText(out io.Writer, r *Report) error {
 			fmt.Fprintln(w, wording.Printable(line))
 		}
 	}
+	for _, text := range r.indexLines() {
+		for _, line := range wrap(text, "    ") {
+			fmt.Fprintln(w, wording.Printable(line))
+		}
+	}
 	print(r.answer())
 	if !r.Outcome.Unconfirmed {
 		print("  " + r.basis())
@@ -70,7 +75,8 @@ func (r *Report) sections() []section {
 		memory = []string{text}
 	}
 	all := []section{
-		{"before any setting: an index may be worth more for", r.Unindexed},
+		{"query plans without an index", r.Unindexed},
+		{"tried on the data, not shown to help", r.idleIndexes()},
 		{"settings", paste},
 		{"what each does (the best combination against itself without it)", r.alone()},
 		{fmt.Sprintf("do nothing here (within %.3g %%)", 100*r.Margin), nothing},
@@ -147,6 +153,13 @@ func writeMarkdown(out io.Writer, r *Report) error {
 	w := bufio.NewWriter(out)
 	escape := strings.NewReplacer("<", "&lt;", ">", "&gt;", "|", `\|`, "\n", " ")
 	fmt.Fprintf(w, "### %s\n\n", escape.Replace(r.answer()))
+	if helping, _ := r.indexes(); len(helping) > 0 {
+		fmt.Fprintf(w, "%s:\n\n", r.indexTitle())
+		for _, f := range helping {
+			fmt.Fprintf(w, "- %s;: %s\n", escape.Replace(r.statements(f)), escape.Replace(r.effect(f)))
+		}
+		fmt.Fprintln(w)
+	}
 	if !r.Outcome.Unconfirmed {
 		fmt.Fprintf(w, "%s\n\n", escape.Replace(r.basis()))
 	}
