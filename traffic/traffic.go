@@ -564,7 +564,8 @@ type Conn struct {
 	driver.Conn
 	r      *Recorder
 	number int64
-	tx     int64 // 0: none
+	tx     int64  // 0: none
+	outer  string // the savepoint that began it
 }
 
 // Ping asks the driver, where it can be asked.
@@ -701,38 +702,64 @@ func (c *Conn) executed(e event, query string, args []driver.NamedValue, result 
 			e.rows = rows
 		}
 	}
-	mark := control(query)
-	switch {
-	case mark == "begin" && err == nil:
-		c.tx = c.r.txs.Add(1)
+	mark := c.transition(query, err)
+	if e.tx == 0 {
 		e.tx = c.tx
-	case mark == "rollback", mark == "commit" && err == nil: // a rollback fails where there is nothing to roll back
-		c.tx = 0
+	}
+	if mark == "rollback" || mark == "commit" && err == nil { // a rollback fails where there is nothing to roll back
+		c.tx, c.outer = 0, ""
 	}
 	if mark == "" {
 		c.r.record(e, query, args)
 	} else {
+		e.rows = 0 // drivers answer those of the statement before
 		c.r.described(e, mark, nil)
 	}
 	return result, err
 }
 
-// control names a statement that begins or ends a transaction. Several in one text
-// have no name.
-func control(query string) string {
+// transition names what a statement does to a transaction. A savepoint outside of one
+// begins it, and its release commits it.
+func (c *Conn) transition(query string, err error) string {
+	mark, name := control(query)
+	switch {
+	case err != nil:
+	case mark == "savepoint" && c.tx == 0:
+		mark, c.outer = "begin", name
+	case mark == "release" && name == c.outer:
+		mark = "commit"
+	}
+	if mark == "begin" && err == nil {
+		c.tx = c.r.txs.Add(1)
+	}
+	return mark
+}
+
+// control names a statement that begins or ends a transaction or a savepoint, with the
+// savepoint's name. Several in one text have no name.
+func control(query string) (mark, savepoint string) {
 	query = strings.Trim(query, "; \t\r\n")
-	if len(query) > 64 || strings.Contains(query, ";") {
-		return ""
+	if len(query) > 128 || strings.Contains(query, ";") {
+		return "", ""
 	}
-	switch first := query[:word(query)]; {
+	first := query[:word(query)]
+	switch {
 	case strings.EqualFold(first, "begin"):
-		return "begin"
+		return "begin", ""
 	case strings.EqualFold(first, "commit"), strings.EqualFold(first, "end"):
-		return "commit"
-	case strings.EqualFold(first, "rollback") && len(strings.Fields(query)) < 3:
-		return "rollback"
+		return "commit", ""
+	case !isWord(first, "rollback", "savepoint", "release"):
+		return "", ""
 	}
-	return ""
+	words := strings.Fields(strings.ToLower(query))
+	last := words[len(words)-1]
+	switch {
+	case words[0] != "rollback":
+		return words[0], last
+	case slices.Contains(words, "to"):
+		return "rollback to", last
+	}
+	return "rollback", ""
 }
 
 // queried describes a query at once, because the caller may use its arguments for
@@ -764,7 +791,7 @@ func (t *tx) Rollback() error { return t.end("rollback", t.Tx.Rollback) }
 func (t *tx) end(mark string, do func() error) error {
 	e := t.c.begin()
 	e.err = do()
-	t.c.tx = 0
+	t.c.tx, t.c.outer = 0, ""
 	t.c.r.described(e, mark, nil)
 	return e.err
 }

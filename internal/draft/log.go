@@ -22,6 +22,7 @@ type logged struct {
 	dropped int64    // lines that the writer left out
 	undone  int      // transactions that were rolled back
 	endless int      // transactions whose end is not in the log
+	nested  int      // savepoints within transactions
 	rest    int      // operations of shapes that are too many
 }
 
@@ -37,8 +38,9 @@ type shape struct {
 
 // loggedStep is a statement of a shape.
 type loggedStep struct {
-	times, rows int64
-	args        []*loggedArgument
+	times         int64
+	counted, rows int64 // of those whose rows the log has
+	args          []*loggedArgument
 }
 
 // loggedArgument is what a log tells of an argument's values.
@@ -65,7 +67,7 @@ type logLine struct {
 		Tag  string `json:"tag"`
 		Rank *int   `json:"rank"`
 	} `json:"args"`
-	Rows int64  `json:"rows"`
+	Rows *int64 `json:"rows"`
 	NS   int64  `json:"ns"`
 	Err  string `json:"err"`
 }
@@ -136,7 +138,7 @@ func (r *logReader) line(l logLine) error {
 	case l.S == "":
 		r.t.dropped += l.Dropped
 		return nil
-	case l.At < 0 || l.NS < 0 || l.Rows < 0 || l.NS > math.MaxInt64-l.At:
+	case l.At < 0 || l.NS < 0 || l.Rows != nil && *l.Rows < 0 || l.NS > math.MaxInt64-l.At:
 		return errors.New("a time or a number of rows is negative, or too large")
 	}
 	r.leave(l)
@@ -157,6 +159,9 @@ func (r *logReader) line(l logLine) error {
 	case "rollback":
 		r.t.undone++
 		delete(r.open, l.Conn)
+	case "savepoint":
+		r.t.nested++
+	case "release", "rollback to":
 	default:
 		return r.statement(l)
 	}
@@ -225,7 +230,10 @@ func (r *logReader) add(from, to int64, lines []logLine) {
 
 func (s *loggedStep) take(l logLine) {
 	s.times++
-	s.rows += l.Rows
+	if l.Rows != nil {
+		s.counted++
+		s.rows += *l.Rows
+	}
 	for i, a := range l.Args {
 		if i == len(s.args) {
 			s.args = append(s.args, &loggedArgument{tags: map[string]int{}})
@@ -304,6 +312,7 @@ func (t *logged) summary() []string {
 		what string
 	}{{int64(t.undone), "transactions were rolled back, and are left out"},
 		{int64(t.endless), "transactions have no COMMIT or ROLLBACK in the log that succeeded, and are left out"}, {t.dropped, "lines were dropped by the writer"},
+		{int64(t.nested), "savepoints were set in transactions; the plan has their statements, and no savepoints"},
 		{int64(t.rest), "operations are of kinds that are too many to measure each, and are left out"}} {
 		if each.n > 0 {
 			all = append(all, fmt.Sprintf("%d %s", each.n, each.what))

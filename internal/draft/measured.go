@@ -76,6 +76,9 @@ func (s *shape) script() *script {
 		if q.sql == "" {
 			made.leftOut = "it is not one statement of SQL"
 		}
+		if made.leftOut == "" && len(s.texts) == 1 && !q.usesTable() {
+			made.leftOut = "it uses no table"
+		}
 	}
 	made.verb = made.queries[0].verb
 	for i, step := range s.steps {
@@ -84,6 +87,14 @@ func (s *shape) script() *script {
 		}
 	}
 	return made
+}
+
+// usesTable reports whether a statement may read or change a table. What does not is
+// how a library asks SQLite for its version.
+func (q *query) usesTable() bool {
+	return slices.ContainsFunc(q.tokens, func(t sqltext.Token) bool {
+		return t.Is("FROM") || t.Is("INTO") || t.Is("UPDATE") || t.Is("WITH")
+	})
 }
 
 // arguments are those of a statement in the log, by the arguments of the query; nil
@@ -176,7 +187,7 @@ func deviations(all []*operation) []string {
 		}
 		for i, st := range o.steps {
 			step := o.shape.steps[min(i, len(o.shape.steps)-1)]
-			if want := float64(step.rows) / float64(step.times); differs(st.mean, want) {
+			if want := float64(step.rows) / float64(step.counted); step.counted > 0 && differs(st.mean, want) {
 				found = append(found, fmt.Sprintf("%s: statement %d has %.3g rows each time here, and %.3g in the log", o.name, i+1, st.mean, want))
 			}
 		}

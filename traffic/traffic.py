@@ -1,0 +1,559 @@
+"""Records what a program asks of SQLite, for assay init --log: which statements, how
+often, how many at once, how skewed their arguments are. It writes no bound value, and
+nothing that stands in single quotes; of what stands in double quotes see strip.
+docs/traffic.md is the format's contract.
+
+The module is this one file, and needs nothing but Python 3.8: copy it into your
+program. Nothing is recorded unless the program asks for it:
+
+    import traffic
+    recorder = traffic.Recorder("app.ndjson", 64 << 20)
+
+    sqlite3.connect("app.db", factory=recorder.connection)
+    sqlalchemy.create_engine("sqlite:///app.db", connect_args={"factory": recorder.connection})
+    DATABASES = {"default": {..., "OPTIONS": {"factory": recorder.connection}}}  # Django
+
+The log is complete once recorder.close() was called, or the program has ended.
+"""
+
+import atexit
+import datetime
+import functools
+import hashlib
+import hmac
+import itertools
+import json
+import os
+import queue
+import re
+import secrets
+import sqlite3
+import struct
+import threading
+import time
+import warnings
+
+VERSION = 1
+BUFFERED = 64 << 10  # bytes that are written at once
+WAITING = 16  # full buffers that may wait for the disk before lines are dropped
+MAX_TEXTS = 10_000  # different statements that are told apart
+LONG_TEXT = 4096  # characters of a statement that is not kept to know it again
+BUCKETS = 16  # of the ranks of integers
+TAG_BYTES = 8
+FLUSH_EVERY = 1.0  # seconds
+
+
+class Recorder:
+    """Writes one file, which must not exist. It gets at most max_bytes; what is more
+    is dropped, and counted. Threads may share a recorder; a process that was forked
+    off needs one of its own."""
+
+    def __init__(self, path, max_bytes):
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+        for name in ("O_NOFOLLOW", "O_CLOEXEC", "O_BINARY"):
+            flags |= getattr(os, name, 0)
+        self._file = os.fdopen(os.open(path, flags, 0o600), "wb")
+        self._process = os.getpid()
+        self._max = max_bytes
+        self._key = secrets.token_bytes(32)  # that nobody keeps
+        self._began = time.monotonic_ns()
+        self._conns = itertools.count(1)
+        self._txs = itertools.count(1)
+        # The end of a cursor that the garbage collector finds is recorded within
+        # whatever the thread is doing, so that the lock must let it in again.
+        self._lock = threading.RLock()
+        self._closed = False
+        self._filled = False  # a line did not fit, so that no later one is written either
+        self._lines = []
+        self._buffered = 0
+        self._spent = 0
+        self._dropped = 0
+        self._open = 0  # queries whose rows are read
+        self._known = {}  # (template, names of parameters), by text
+        self._templates = {}  # by id: those whose text is in the file
+        self._full = queue.Queue(WAITING)
+        self._failed = None
+        began = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+        self._line(f'{{"traffic":{VERSION},"began":"{began}","buckets":{BUCKETS}}}\n')
+        self.connection = type("Connection", (Connection,), {"_recorder": self})
+        self._writer = threading.Thread(target=self._write, name="traffic", daemon=True)
+        self._writer.start()
+        atexit.register(self.close)
+
+    def close(self):
+        """Writes what is left, and how many lines were dropped. Statements after it
+        are not recorded."""
+        with self._lock:
+            if self._closed or os.getpid() != self._process:
+                return
+            self._closed = True
+            self._lines.append(f'{{"dropped":{self._dropped + self._open}}}\n')
+            last = "".join(self._lines).encode()
+        atexit.unregister(self.close)
+        self._full.put(last)
+        self._full.put(None)
+        self._writer.join()
+        if self._failed is not None:
+            raise self._failed
+
+    def _write(self):
+        """Writes full buffers, so that statements do not wait for the disk, and every
+        second what is there."""
+        while True:
+            try:
+                data = self._full.get(timeout=FLUSH_EVERY)
+            except queue.Empty:
+                with self._lock:
+                    self._hand()
+                continue
+            if data is None:
+                break
+            try:
+                if self._failed is None:
+                    self._file.write(data)
+                    self._file.flush()
+            except OSError as error:
+                self._failed = error
+        try:
+            self._file.close()
+        except OSError as error:
+            self._failed = self._failed or error
+
+    def _hand(self):
+        """Passes the buffer on to be written. Where too many wait it is kept."""
+        if self._closed or not self._lines:
+            return
+        try:
+            self._full.put_nowait("".join(self._lines).encode())
+        except queue.Full:
+            return
+        self._lines, self._buffered = [], 0
+
+    def _refuses(self):
+        return self._closed or self._filled or self._buffered > 2 * BUFFERED or os.getpid() != self._process
+
+    def _line(self, text):
+        """Adds a line of ASCII, and says whether it did."""
+        if self._refuses():
+            return False
+        if self._spent + len(text) > self._max:
+            self._filled = True
+            return False
+        self._spent += len(text)
+        self._buffered += len(text)
+        self._lines.append(text)
+        if self._buffered >= BUFFERED:
+            self._hand()
+        return True
+
+    def _put(self, began, took, conn, tx, what, args="", rows=0, error=None):
+        """Writes the line of a statement or mark, and counts one that it cannot write."""
+        failed = f',"err":"{kind_of(error)}"' if error is not None else ""
+        with self._lock:
+            if not what or not self._line(
+                f'{{"at":{began - self._began},"conn":{conn},"tx":{tx},"s":"{what}"{args},"rows":{rows},"ns":{took}{failed}}}\n'
+            ):
+                self._dropped += 1
+
+    def _describe(self, query, parameters):
+        """Returns the id of a statement, empty where its text is not in the file, and
+        its arguments. A value that cannot be described costs the line, and never the
+        program's statement."""
+        try:
+            with self._lock:
+                if self._refuses():
+                    return "", ""
+                template, names = self._template(query)
+                if template is None:
+                    return "", ""
+                if isinstance(parameters, dict) or not hasattr(parameters, "__len__") and hasattr(parameters, "keys"):
+                    parameters = [parameters[name] for name in names]
+                args = ",".join([self._argument(template, i, value) for i, value in enumerate(parameters)])
+                return template.id, f',"args":[{args}]' if args else ""
+        except Exception:
+            return "", ""
+
+    def _argument(self, template, place, value):
+        """An argument: its type, its length, its tag, and of an integer its rank among
+        those seen."""
+        if value is None:
+            return '{"t":"null"}'
+        rank = ""
+        if isinstance(value, bool):
+            kind, length, data = "bool", 1, b"b1" if value else b"b0"
+        elif isinstance(value, int):
+            kind, length, data = "int", 8, b"i%d" % value
+            rank = template.rank(place, value)
+        elif isinstance(value, float):
+            kind, length, data = "real", 8, b"r" + struct.pack("<d", value)
+        elif isinstance(value, str):
+            data = value.encode("utf-8", "surrogatepass")
+            kind, length, data = "text", len(data), b"t" + data
+        elif isinstance(value, (bytes, bytearray, memoryview)):
+            data = bytes(value)
+            kind, length, data = "blob", len(data), b"x" + data
+        elif isinstance(value, (datetime.date, datetime.time)):
+            kind, length, data = "time", 8, b"d" + value.isoformat().encode()
+        else:
+            kind, length, data = "other", 0, f"o{type(value)}{value!r}".encode("utf-8", "replace")
+        tag = hmac.digest(self._key, data, "sha256")[:TAG_BYTES].hex()
+        return f'{{"t":"{kind}","n":{length},"tag":"{tag}"{rank}}}'
+
+    def _template(self, query):
+        """Finds a statement without its literals, with the names of its parameters, and
+        writes its text the first time; None where there are too many, and where the
+        text cannot be written."""
+        known = self._known.get(query)
+        if known is not None:
+            return known
+        name, text, names = fingerprint(query)
+        template = self._templates.get(name)
+        if template is None:
+            if len(self._templates) >= MAX_TEXTS or not self._line(f'{{"id":"{name}","sql":{json.dumps(text)}}}\n'):
+                return None, names
+            template = self._templates[name] = Template(name)
+        if len(self._known) < MAX_TEXTS and len(query) <= LONG_TEXT:
+            self._known[query] = template, names
+        return template, names
+
+
+class Template:
+    """A statement without its literals."""
+
+    def __init__(self, name):
+        self.id = name
+        self._ranges = {}  # of integers, by argument
+
+    def rank(self, place, value):
+        """The part of the range that the argument's integers had so far in which this
+        one lies; nothing before there is a range."""
+        low, high = self._ranges.get(place, (value, value))
+        if value < low or value > high or place not in self._ranges:
+            low, high = self._ranges[place] = min(low, value), max(high, value)
+        if high - low < BUCKETS:
+            return ""
+        return f',"rank":{BUCKETS * (value - low) // (high - low + 1)}'
+
+
+WORD = "[A-Za-z0-9_\u0080-\U0010ffff]"
+TOKEN = re.compile(
+    r"""(?P<space>[ \t\r\n\f\ufeff]|--[^\n]*\n?|/\*.*?(?:\*/|\Z))
+    |(?P<literal>[xX]?'[^']*(?:''[^']*)*'?|0x(?:WORD|\.)*|(?:[0-9]|\.[0-9])(?:(?<=[eE])[+-]|WORD|\.)*)
+    |(?P<name>"WORD+"(?!"))
+    |(?P<text>"[^"]*(?:""[^"]*)*"?)
+    |(?P<quoted>`[^`]*(?:``[^`]*)*`?|\[[^\]]*\]?)
+    |(?P<parameter>[?:@$]WORD*)
+    |(?P<word>WORD+)
+    |(?P<other>.)""".replace("WORD", WORD),
+    re.VERBOSE | re.DOTALL,
+)
+
+
+def fingerprint(query):
+    """Names a statement by its text without literals, however it writes its
+    parameters, and returns the text and the parameters' names."""
+    text, alike, names = strip(query)
+    return hashlib.sha256(alike.encode("utf-8", "surrogatepass")).hexdigest()[: 2 * TAG_BYTES], text, names
+
+
+def strip(query):
+    """Takes comments and spaces out of SQL, and puts :literal1, :literal2 and so on in
+    the place of literals: numbers, texts and blobs. What stands in double quotes is
+    taken for a name if it looks like one. Of PRAGMA and ATTACH, which may have a key,
+    it keeps that word. It returns the same with ? for every parameter as well."""
+    kept, alike, names = [], [], []
+    space, first, secret, literals = False, True, False, 0
+    for found in TOKEN.finditer(query):
+        kind, text = found.lastgroup, found.group()
+        if text == ";":
+            first, secret = True, False
+        if kind == "space" or secret:
+            space = not secret
+            continue
+        if kind in ("literal", "text"):
+            literals += 1
+            text = f":literal{literals}"
+        elif kind == "parameter" and (text == "?" or text[1:] not in names):
+            names.append(text[1:])
+        if space and kept:
+            kept.append(" ")
+            alike.append(" ")
+        space = False
+        secret = first and text.upper() in ("PRAGMA", "ATTACH")
+        first = first and text.upper() in (";", "EXPLAIN", "QUERY", "PLAN")
+        kept.append(text)
+        alike.append("?" if kind == "parameter" else text)
+    return "".join(kept).rstrip("; "), "".join(alike).rstrip("; "), names
+
+
+@functools.lru_cache(1000)
+def control(query):
+    """Names a statement that begins or ends a transaction or a savepoint. Several in
+    one text have no name."""
+    words = query.strip("; \t\r\n").lower().split() if len(query) <= 128 else []
+    if not words or ";" in query.strip("; \t\r\n"):
+        return ""
+    if words[0] == "rollback":
+        return "rollback to" if "to" in words[1:3] else "rollback"
+    return {"begin": "begin", "commit": "commit", "end": "commit", "savepoint": "savepoint", "release": "release"}.get(words[0], "")
+
+
+def kind_of(error):
+    """Says of what kind an error is, and nothing of its text."""
+    text = str(error).lower()
+    if "locked" in text or "busy" in text:
+        return "busy"
+    return "constraint" if "constraint" in text else "error"
+
+
+class Connection(sqlite3.Connection):
+    """A connection whose statements are recorded."""
+
+    def __init__(self, *args, **kwargs):
+        super().__init__(*args, **kwargs)
+        self._number = next(self._recorder._conns)
+        self._tx = 0  # 0: none
+        if os.getpid() != self._recorder._process:
+            warnings.warn("traffic: this process was forked off after the Recorder was made, and records nothing: make one in each process", RuntimeWarning)
+
+    def cursor(self, factory=sqlite3.Cursor):
+        return super().cursor(recorded(factory))
+
+    def execute(self, *args):
+        return self.cursor().execute(*args)
+
+    def executemany(self, *args):
+        return self.cursor().executemany(*args)
+
+    def executescript(self, *args):
+        return self.cursor().executescript(*args)
+
+    def commit(self):
+        self._finish("commit", super().commit)
+
+    def rollback(self):
+        self._finish("rollback", super().rollback)
+
+    def close(self):
+        self._finish("rollback", super().close)
+
+    def __exit__(self, kind, value, trace):
+        if kind is not None:
+            self.rollback()
+            return False
+        try:
+            self.commit()
+        except BaseException:
+            self.rollback()
+            raise
+        return False
+
+    def _finish(self, mark, do):
+        """Records what may end a transaction, if there is one."""
+        began, failed = time.monotonic_ns(), None
+        try:
+            do()
+        except BaseException as error:
+            failed = error
+            raise
+        finally:
+            if self._tx:
+                self._mark(mark, began, failed)
+                if failed is None or not self._inside():
+                    self._tx = 0
+
+    def _inside(self):
+        try:
+            return self.in_transaction
+        except sqlite3.ProgrammingError:  # closed, or another thread's
+            return False
+
+    def _mark(self, mark, began, failed=None):
+        self._recorder._put(began, time.monotonic_ns() - began, self._number, self._tx, mark, error=failed)
+
+    def _enter(self, began):
+        """Sees a transaction that began, by SQL or by Python before a change."""
+        if not self._tx and self._inside():
+            self._tx = next(self._recorder._txs)
+            self._recorder._put(began, 0, self._number, self._tx, "begin")
+
+    def _leave(self, mark, failed=None):
+        """Sees a transaction that is over."""
+        if self._tx and not self._inside():
+            self._recorder._put(time.monotonic_ns(), 0, self._number, self._tx, mark, error=failed)
+            self._tx = 0
+
+
+class Cursor(sqlite3.Cursor):
+    """A cursor whose statements are recorded: queries once their rows are read."""
+
+    _query = None  # whose rows are read: when it began and ended, its transaction, id and arguments
+    _rows = 0
+
+    def execute(self, query, parameters=(), /):
+        return self._run(super().execute, query, parameters)
+
+    def _run(self, do, query, parameters):
+        self._done()
+        conn = self.connection
+        mark = control(query) if isinstance(query, str) else ""
+        if mark:
+            return self._control(do, mark, query, parameters)
+        what, args = conn._recorder._describe(query, parameters)
+        began = time.monotonic_ns()
+        conn._enter(began)  # with autocommit=False, a transaction begins unseen
+        try:
+            do(query, parameters)
+        except BaseException as error:
+            ended = time.monotonic_ns()
+            conn._enter(began)
+            conn._recorder._put(began, ended - began, conn._number, conn._tx, what, args, 0, error)
+            conn._leave("rollback")
+            raise
+        ended = time.monotonic_ns()
+        conn._enter(began)
+        if self.description is None:
+            conn._recorder._put(began, ended - began, conn._number, conn._tx, what, args, max(0, self.rowcount))
+        else:
+            self._query, self._rows = [began, ended, conn._tx, what, args], 0
+            with conn._recorder._lock:
+                conn._recorder._open += 1
+        return self
+
+    def _control(self, do, mark, query, parameters):
+        """Records a statement that begins or ends a transaction or a savepoint: one
+        outside of a transaction begins and ends it."""
+        conn, began, failed = self.connection, time.monotonic_ns(), None
+        inside = conn._tx
+        try:
+            do(query, parameters)
+        except BaseException as error:
+            failed = error
+            raise
+        finally:
+            if not inside and conn._inside():
+                conn._tx, mark = next(conn._recorder._txs), "begin"
+            over = inside and not conn._inside()
+            if over and mark == "release":
+                mark = "commit"
+            conn._mark(mark, began, failed)
+            if over:
+                conn._tx = 0
+        return self
+
+    def executemany(self, query, parameters, /):
+        """Each execution gets its share of the time and of the rows."""
+        self._done()
+        conn, described = self.connection, []
+
+        def each():
+            for values in parameters:
+                described.append(conn._recorder._describe(query, values))
+                yield values
+
+        began, failed = time.monotonic_ns(), None
+        conn._enter(began)
+        try:
+            super().executemany(query, each())
+        except BaseException as error:
+            failed = error
+            raise
+        finally:
+            took = (time.monotonic_ns() - began) // max(1, len(described))
+            conn._enter(began)
+            rows, more = divmod(max(0, self.rowcount) if failed is None else 0, max(1, len(described)))
+            for i, (what, args) in enumerate(described):
+                error = failed if i == len(described) - 1 else None
+                conn._recorder._put(began + i * took, took, conn._number, conn._tx, what, args, rows + (i < more), error)
+            conn._leave("rollback")
+        return self
+
+    def executescript(self, script, /):
+        """A text of several statements is recorded as one. Python commits before it."""
+        self._done()
+        conn, began, failed = self.connection, time.monotonic_ns(), None
+        try:
+            super().executescript(script)
+        except BaseException as error:
+            failed = error
+            raise
+        finally:
+            conn._leave("commit")
+            what, args = conn._recorder._describe(script, ())
+            conn._recorder._put(began, time.monotonic_ns() - began, conn._number, conn._tx, what, args, 0, failed)
+            conn._enter(time.monotonic_ns())
+        return self
+
+    def fetchone(self):
+        row = self._fetch(super().fetchone)
+        self._read(0 if row is None else 1, row is None)
+        return row
+
+    def __next__(self):
+        try:
+            row = self._fetch(super().__next__)
+        except StopIteration:
+            self._read(0, True)
+            raise
+        self._read(1, False)
+        return row
+
+    def fetchmany(self, size=None):
+        size = self.arraysize if size is None else size
+        rows = self._fetch(lambda: super(Cursor, self).fetchmany(size))
+        self._read(len(rows), len(rows) < size)
+        return rows
+
+    def fetchall(self):
+        rows = self._fetch(super().fetchall)
+        self._read(len(rows), True)
+        return rows
+
+    def close(self):
+        self._done()
+        super().close()
+
+    def __del__(self):
+        self._done()
+
+    def _fetch(self, do):
+        try:
+            return do()
+        except StopIteration:
+            raise
+        except BaseException as error:
+            self._done(error)
+            raise
+
+    def _read(self, rows, over):
+        if self._query is not None:
+            self._rows += rows
+            self._query[1] = time.monotonic_ns()
+            if over:
+                self._done()
+
+    def _done(self, error=None):
+        """Records the query whose rows were read."""
+        if self._query is None:
+            return
+        (began, ended, tx, what, args), self._query = self._query, None
+        recorder = self.connection._recorder
+        with recorder._lock:
+            recorder._open -= 1
+            recorder._put(began, ended - began, self.connection._number, tx, what, args, self._rows, error)
+
+
+@functools.lru_cache(100)
+def recorded(factory):
+    """A class of cursors that records, beneath what a library's own class does."""
+    if not isinstance(factory, type) or not issubclass(factory, sqlite3.Cursor):
+        raise TypeError(f"traffic: a recorded connection wants a class of cursors, and got {factory!r}")
+    if issubclass(factory, Cursor):
+        return factory
+    if factory is sqlite3.Cursor:
+        return Cursor
+    for name in ("execute", "executemany"):
+        code = getattr(getattr(factory, name), "__code__", None)
+        if code is not None and "super" not in code.co_names:
+            raise TypeError(f"traffic: {factory.__name__}.{name} does not call super(), so that its statements cannot be recorded")
+    return type(factory.__name__, (factory, Cursor), {})
