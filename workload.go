@@ -1,6 +1,9 @@
 package assay
 
-import "math"
+import (
+	"math"
+	"regexp"
+)
 
 // Dataset says what data a workload runs on, fully resolved: no axis and no
 // template is left in it. Equal datasets give byte-equal files.
@@ -68,7 +71,8 @@ type Values struct {
 
 	// Derive: the value v of column or argument Of (counted from 0) gives
 	// (v*Mul + Add) mod Mod, where a Mod of 0 means no modulus; with a Format
-	// the result is that text with %d replaced by the number.
+	// the result is that text with the number for each NumberVerb. Seq, Uniform and
+	// Zipf can have a Format, too.
 	Of            int
 	Mul, Add, Mod int64
 	Format        string
@@ -90,6 +94,10 @@ type Values struct {
 
 	Null float64 // share of NULLs, 0 to 1
 }
+
+// NumberVerb is what a Format has where a number goes: %d, or with a width %8d and,
+// filled with zeros, %08d.
+var NumberVerb = regexp.MustCompile(`%(0?[1-9][0-9]?)?d`)
 
 // Range is how many different whole numbers the values are drawn from at
 // random; 0 where they are not.
@@ -131,8 +139,11 @@ type Operation struct {
 	Sorted      bool   // positions are in the order of the first argument's bytes
 	Cold        bool   // the page cache has nothing of the data when it begins; measured without a warm-up
 	Sum         int    // not an operation, but the sum of so many calls: all of the workload with these params, in the same launch
-	Serve       bool   // clients ask for it over HTTP; Cell.Rate and Cell.Clients are the load
-	Check       *Query // what is read after the block to prove the change; nil: nothing
+	// Terms makes it a sum over operations that are measured beside it. It is not
+	// measured itself.
+	Terms []Term `json:",omitempty"`
+	Serve bool   // clients ask for it over HTTP; Cell.Rate and Cell.Clients are the load
+	Check *Query // what is read after the block to prove the change; nil: nothing
 }
 
 // KV reports whether the operation is one of a key-value store.
@@ -164,6 +175,13 @@ type Step struct {
 type Part struct {
 	Operation Operation
 	Weight    int
+}
+
+// Term is an operation with the number of times that a sum has it.
+type Term struct {
+	Operation string
+	Peer      string // of its cells
+	Times     int
 }
 
 // Query is a question whose answer is compared between targets.

@@ -92,6 +92,7 @@ func (t *tuning) prepare(ctx context.Context) error {
 	if t.operations, err = plan.SelectToMeasure(cases, only); err != nil {
 		return usage(err)
 	}
+	t.operations = slices.DeleteFunc(t.operations, func(c assay.Case) bool { return len(c.Operation.Terms) > 0 }) // of others
 	t.base = kv.InSQLite(t.current.Settings)
 	if err := t.readBack(ctx); err != nil {
 		return err

@@ -180,7 +180,8 @@ func (d *drawn) rows(n, key uint64) func(position int) uint64 {
 	case assay.Once:
 		step := scatteringStep(n)
 		return func(position int) uint64 {
-			high, low := bits.Mul64(uint64(position)%n, step)
+			turn := uint64(position)*uint64(max(1, d.Step)) + uint64(d.From)
+			high, low := bits.Mul64(turn%n, step)
 			return bits.Rem64(high, low, n)
 		}
 	case assay.Zipf, assay.Latest:

@@ -165,6 +165,22 @@ func TestFromOnce(t *testing.T) {
 	}
 }
 
+// Several rows of one operation are also drawn once each.
+func TestFromOnceRepeated(t *testing.T) {
+	d := prepare(t, assay.Dataset{Workload: "once", Seed: 3, Schema: "CREATE TABLE n (i INTEGER PRIMARY KEY)",
+		Tables: []assay.Table{{Name: "n", Rows: 1000, Columns: []assay.Column{{Name: "i", Values: assay.Values{Kind: assay.Seq, From: 1}}}}}})
+	first, second := drawing("n.i", assay.Once, 0), drawing("n.i", assay.Once, 0)
+	first.Step, second.Step, second.From, second.Of = 2, 2, 1, 1
+	counts := map[any]int{}
+	for _, row := range values(t, makeTrace(t, d, selecting("op", first, second), 500).Path) {
+		counts[row[0]]++
+		counts[row[1]]++
+	}
+	if len(counts) != 1000 {
+		t.Errorf("500 operations of two rows each draw %d of 1000 rows, want all", len(counts))
+	}
+}
+
 func TestFromSkewed(t *testing.T) {
 	d := prepare(t, assay.Dataset{Workload: "skewed", Seed: 3, Schema: "CREATE TABLE n (i INTEGER PRIMARY KEY)",
 		Tables: []assay.Table{{Name: "n", Rows: 1000, Columns: []assay.Column{{Name: "i", Values: assay.Values{Kind: assay.Seq, From: 1}}}}}})

@@ -9,7 +9,6 @@ import (
 	"math/bits"
 	"slices"
 	"strconv"
-	"strings"
 
 	"assay"
 	"assay/kit/column"
@@ -60,6 +59,7 @@ type drawn struct {
 	key  uint64
 	zipf *zipf
 	text *keyText
+	form numberForm // of whole numbers with a format
 	// grown is, for each row, by how much the range of latest has grown; nil:
 	// by nothing.
 	grown []int64
@@ -86,6 +86,8 @@ func newGenerator(seed uint64, stream string, labels []string, values []assay.Va
 		}
 		if v.Kind == assay.Key {
 			g.columns[i].text = newKeyText(seed, v.Format)
+		} else {
+			g.columns[i].form = newNumberForm(v.Format)
 		}
 	}
 	return g, nil
@@ -105,11 +107,11 @@ func (d *drawn) draw(row int, left []any) any {
 	}
 	switch d.Kind {
 	case assay.Seq:
-		return d.From + int64(row)*cmp.Or(d.Step, 1)
+		return d.form.of(d.From + int64(row)*cmp.Or(d.Step, 1))
 	case assay.Uniform:
-		return d.From + int64(below(w.at(1), uint64(d.To-d.From)+1))
+		return d.form.of(d.From + int64(below(w.at(1), uint64(d.To-d.From)+1)))
 	case assay.Zipf:
-		return d.From + int64(scatter(d.zipf.rank(fraction(w.at(1))), d.zipf.items))
+		return d.form.of(d.From + int64(scatter(d.zipf.rank(fraction(w.at(1))), d.zipf.items)))
 	case assay.Real:
 		return drawReal(fraction(w.at(1)), d.Low, d.High)
 	case assay.Text:
@@ -173,10 +175,7 @@ func (d *drawn) derive(of any) any {
 		low, carry := bits.Add64(low, residue(d.Add, d.Mod), 0)
 		n = int64(bits.Rem64(high+carry, low, uint64(d.Mod)))
 	}
-	if d.Format == "" {
-		return n
-	}
-	return strings.ReplaceAll(d.Format, "%d", strconv.FormatInt(n, 10))
+	return d.form.of(n)
 }
 
 // residue returns v mod m in [0, m).
@@ -209,7 +208,7 @@ func columnType(v assay.Values) column.Type {
 		return column.Blob
 	case assay.Bool:
 		return column.Bool
-	case assay.Derive:
+	case assay.Seq, assay.Uniform, assay.Zipf, assay.Derive:
 		if v.Format != "" {
 			return column.Text
 		}

@@ -142,7 +142,7 @@ func TestDerive(t *testing.T) {
 		{42, assay.Values{Mul: 1, Format: "user%d@%d"}, "user42@42"},
 	}
 	for _, c := range cases {
-		d := drawn{Values: c.v}
+		d := drawn{Values: c.v, form: newNumberForm(c.v.Format)}
 		if got := d.derive(c.of); got != c.want {
 			t.Errorf("derive %d by %+v: %v, want %v", c.of, c.v, got, c.want)
 		}

@@ -111,7 +111,7 @@ func (l *Lab) paces(ctx, patient context.Context, cases []assay.Case, timeout ti
 	var wrong []error
 	for _, c := range cases {
 		key := paceKey(c)
-		if _, seen := paces[key]; seen || c.Operation.Call() {
+		if _, seen := paces[key]; seen || c.Operation.Call() || len(c.Operation.Terms) > 0 {
 			continue
 		}
 		var err error

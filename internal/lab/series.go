@@ -120,6 +120,9 @@ func (s *Series) Started() time.Time { return s.run.now.Started }
 func (s *Series) Launch(ctx context.Context, members []Member) ([]assay.Trial, error) {
 	var cases []assay.Case
 	for _, c := range s.run.cases {
+		if len(c.Operation.Terms) > 0 {
+			continue // what its operations show is known without it
+		}
 		if slices.Contains(members, Member{runner.Driver(c.Cell), c.Cell.Profile}) && !s.ended(c) {
 			cases = append(cases, c)
 		}

@@ -14,7 +14,7 @@ func (p *Plan) Calls() bool {
 
 // calls reports whether the workload has nothing but calls, and their sums.
 func (w *Workload) calls() bool {
-	return !slices.ContainsFunc(w.operations.entries, func(e entry[operation]) bool { return !e.value.Call.set() && !e.value.Sum.set() })
+	return !slices.ContainsFunc(w.operations.entries, func(e entry[operation]) bool { return !e.value.Call.set() && !e.value.Sum.calls.set() })
 }
 
 // callsAlone checks what stands beside the calls of a workload.
@@ -22,15 +22,15 @@ func (c checker) callsAlone(w *workload) {
 	has := func(which func(*operation) bool) bool {
 		return slices.ContainsFunc(c.operations.entries, func(e entry[operation]) bool { return which(&e.value) })
 	}
-	if !has(func(o *operation) bool { return o.Call.set() || o.Sum.set() }) {
+	if !has(func(o *operation) bool { return o.Call.set() || o.Sum.calls.set() }) {
 		return
 	}
 	for _, e := range c.operations.entries {
 		o := &e.value
-		if !o.Call.set() && !o.Sum.set() {
+		if !o.Call.set() && !o.Sum.calls.set() {
 			c.m.at(e.key.place, "%s stands among calls, whose workload has calls and their sum only", e.key.value)
 		}
-		if o.Sum.set() && !has(func(o *operation) bool { return o.Call.set() }) {
+		if o.Sum.calls.set() && !has(func(o *operation) bool { return o.Call.set() }) {
 			c.m.at(o.Sum.place, "sum needs calls in its workload")
 		}
 	}
@@ -46,9 +46,9 @@ func (c checker) callsAlone(w *workload) {
 
 // call checks the keys of a call as far as no values of params are needed.
 func (c checker) call(o *operation) {
-	c.word(o.Sum, "sum", "calls")
+	c.word(o.Sum.calls, "sum", "calls")
 	c.types(o.Answer.Returns)
-	if !o.Call.set() && !o.Sum.set() {
+	if !o.Call.set() && !o.Sum.calls.set() {
 		return
 	}
 	if o.Call.set() && !o.Answer.set() {
@@ -75,11 +75,11 @@ func (c checker) call(o *operation) {
 
 // call resolves an operation of the worker's own, or the sum of all.
 func (r *resolver) call(name string, o *operation) assay.Operation {
-	op := assay.Operation{Name: name, RetryBusy: o.Busy.value == "retry", Changes: o.Changes.value || o.Sum.set(), Count: 1}
+	op := assay.Operation{Name: name, RetryBusy: o.Busy.value == "retry", Changes: o.Changes.value || o.Sum.calls.set(), Count: 1}
 	if o.Count.all.set() {
 		op.Count = r.count(o, op.Changes)
 	}
-	if o.Sum.set() {
+	if o.Sum.calls.set() {
 		op.Sum = 1 // counted where all cells are known
 		return op
 	}
@@ -122,9 +122,9 @@ func countSums(cases []assay.Case) {
 const maxCalls = 1024
 
 // minBlock is how many operations a block of the variant has at least. A call is
-// as long as its size makes it.
+// as long as its size makes it, and a sum is one unit of work.
 func (v *variant) minBlock(t transaction, clients int) int {
-	if v.operation.Call() {
+	if v.operation.Call() || len(v.operation.Terms) > 0 {
 		return 1
 	}
 	return t.minBlock(clients)

@@ -105,10 +105,9 @@ func (c checker) operation(name text, o *operation) {
 	c.transactions(o)
 	c.types(o.Returns)
 	c.types(o.Check.Returns)
-	for _, s := range o.Steps.items {
-		c.types(s.Returns)
-	}
+	c.stepTypes(o.Steps.items)
 	c.mix(o)
+	c.total(o)
 	c.keyValue(o)
 	c.call(o)
 	c.serve(o)
@@ -141,6 +140,14 @@ var statementPolicies = []string{"once", "each", "never"}
 func (c checker) word(t text, what string, known ...string) {
 	if t.set() && !slices.Contains(known, t.value) {
 		c.m.unknown(t.place, "value of "+what, t.value, known)
+	}
+}
+
+// stepTypes checks the declared types of all steps, also of those within others.
+func (c checker) stepTypes(steps []step) {
+	for _, s := range steps {
+		c.types(s.Returns)
+		c.stepTypes(s.Steps.items)
 	}
 }
 

@@ -35,6 +35,7 @@ func (p *Plan) Expand(drivers []string) ([]assay.Case, error) {
 			cases = append(cases, p.cases(m, v, drivers)...)
 		}
 	}
+	linkTotals(m, cases, p.sumPlaces())
 	if err := m.err(); err != nil {
 		return nil, err
 	}
@@ -153,7 +154,9 @@ func (r *resolver) any(name string, o *operation, others *dict[operation]) assay
 		return r.mix(name, o, others)
 	case o.KV.set() && r.kv != nil:
 		return r.storeOperation(name, o)
-	case o.Call.set(), o.Sum.set():
+	case o.Sum.terms.set():
+		return r.total(name, o, others)
+	case o.Call.set(), o.Sum.calls.set():
 		return r.call(name, o)
 	case o.SQL.set(), o.Steps.set():
 		return r.operation(name, o)

@@ -106,7 +106,7 @@ type operation struct {
 	Call        text               `yaml:"call" jsonschema_description:"An operation of the worker's own, by its name; the param n is its size."`
 	Answer      check              `yaml:"answer" jsonschema_description:"What a call answers: a query that needs no table, and the types of its answer."`
 	Changes     boolean            `yaml:"changes" jsonschema_description:"true: the call changes data."`
-	Sum         text               `yaml:"sum" jsonschema_description:"calls: no operation but the sum of all calls of the workload with the same params."`
+	Sum         sum                `yaml:"sum" jsonschema_description:"No operation but a sum: calls, of all calls of the workload with the same params; or a map, of operations with how many times each is done."`
 	Serve       text               `yaml:"serve" jsonschema_description:"http: the operation is asked for over HTTP."`
 	Load        load               `yaml:"load" jsonschema_description:"How requests arrive: closed or open. Without it, from clients that each wait for their answer."`
 }
@@ -127,19 +127,50 @@ func (o *operation) read(m *mistakes, n ast.Node) {
 	}
 }
 
-// step is one statement.
+// sum is of all calls, or of operations by name with how many times each is done.
+type sum struct {
+	place
+	calls text
+	terms dict[number]
+}
+
+func (s *sum) read(m *mistakes, n ast.Node) {
+	s.place = placeOf(n)
+	if isMap(n) {
+		s.terms.read(m, n)
+		return
+	}
+	s.calls.read(m, n)
+}
+
+// step is one statement, or several that are repeated together.
 type step struct {
 	place
-	SQL     text            `yaml:"sql" jsonschema:"required" jsonschema_description:"One SQL statement with ? for arguments."`
+	SQL     text            `yaml:"sql" jsonschema_description:"One SQL statement with ? for arguments."`
 	Args    list[generator] `yaml:"args" jsonschema_description:"How each argument is drawn."`
 	Rows    number          `yaml:"rows" jsonschema_description:"Rows answered or changed, checked each time."`
 	Returns list[text]      `yaml:"returns" jsonschema_description:"Types of the answer's columns."`
+	Repeat  number          `yaml:"repeat" jsonschema_description:"How many times the step is done; 1 by default."`
+	Steps   list[step]      `yaml:"steps" jsonschema_description:"Instead of sql: steps that are repeated together."`
 }
 
 func (s *step) read(m *mistakes, n ast.Node) {
 	s.place = placeOf(n)
 	found, ok := m.fields(n, "a step", "key of a step", s)
-	m.complete(s.place, "a step", found, ok, "sql")
+	switch {
+	case ok && !s.SQL.set() && !s.Steps.set() && !slices.Contains(found, "sql"):
+		m.at(s.place, "a step needs sql, or steps to repeat")
+	case s.Steps.set() && !s.Repeat.set():
+		m.at(s.Steps.place, "steps within a step are repeated together: say how many times, as in repeat: 20")
+	}
+	for _, other := range []struct {
+		key string
+		place
+	}{{"sql", s.SQL.place}, {"args", s.Args.place}, {"rows", s.Rows.place}, {"returns", s.Returns.place}} {
+		if s.Steps.set() && other.set() {
+			m.at(other.place, "%s belongs to the steps that are repeated", other.key)
+		}
+	}
 }
 
 // check is a query, alone or with the types of its answer.

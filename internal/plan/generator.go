@@ -2,13 +2,14 @@ package plan
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/goccy/go-yaml/ast"
 )
 
 // generator says how the values of a column or an argument are drawn. One of
-// the kinds is given; theta goes with zipf and from, row and draw with from, null
-// with any.
+// the kinds is given; theta goes with zipf and from, row and draw with from, format with
+// whole numbers, null with any.
 type generator struct {
 	place
 	kind string
@@ -28,6 +29,7 @@ type generator struct {
 	Row     number     `yaml:"row" jsonschema_description:"Beside from: which of several drawn rows, 1 by default; arguments with the same table and row are of one row."`
 	Draw    text       `yaml:"draw" jsonschema_description:"Beside from, which row: uniform (default), zipf, latest (zipf towards the last rows) or once (each row once, in a scattered order)."`
 	Theta   number     `yaml:"theta" jsonschema_description:"Skew of zipf and latest, between 0 and 1; 0.99 by default."`
+	Format  text       `yaml:"format" jsonschema_description:"Beside seq, uniform, int, zipf and next: text in which %d, or %08d for eight digits, stands for the number."`
 	Null    number     `yaml:"null" jsonschema_description:"Share of NULLs, 0 to 1."`
 }
 
@@ -38,7 +40,7 @@ func (g *generator) read(m *mistakes, n ast.Node) {
 		return
 	}
 	found, ok := m.fields(n, "a kind of values", "kind of values", g)
-	kinds := slices.DeleteFunc(found, func(key string) bool { return slices.Contains([]string{"theta", "row", "draw", "null"}, key) })
+	kinds := slices.DeleteFunc(found, func(key string) bool { return slices.Contains([]string{"theta", "row", "draw", "format", "null"}, key) })
 	switch {
 	case len(kinds) > 1:
 		m.at(g.place, "values are of one kind, not of %s and %s", kinds[0], kinds[1])
@@ -53,6 +55,9 @@ func (g *generator) read(m *mistakes, n ast.Node) {
 	}
 	if g.Draw.set() && g.kind != "from" {
 		m.at(g.Draw.place, "draw belongs to from")
+	}
+	if numbers := []string{"seq", "uniform", "int", "zipf", "next"}; g.Format.set() && !slices.Contains(numbers, g.kind) {
+		m.at(g.Format.place, "format belongs to whole numbers: %s; of another column or argument, write {derive: {of: ..., format: ...}}", strings.Join(numbers, ", "))
 	}
 	if g.Row.set() && g.kind != "from" {
 		m.at(g.Row.place, "row belongs to from")
@@ -108,7 +113,7 @@ type derivation struct {
 	Mul    number `yaml:"mul" jsonschema_description:"Factor; 1 by default."`
 	Add    number `yaml:"add" jsonschema_description:"Summand; 0 by default."`
 	Mod    number `yaml:"mod" jsonschema_description:"Modulus; none by default."`
-	Format text   `yaml:"format" jsonschema_description:"Text in which %d stands for the number."`
+	Format text   `yaml:"format" jsonschema_description:"Text in which %d, or %08d for eight digits, stands for the number."`
 }
 
 func (d *derivation) read(m *mistakes, n ast.Node) {

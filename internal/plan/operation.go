@@ -21,11 +21,9 @@ func (r *resolver) operation(name string, o *operation) assay.Operation {
 	if !o.Steps.set() {
 		steps = []step{{place: o.place, SQL: o.SQL, Args: o.Args, Rows: o.Rows, Returns: o.Returns}}
 	}
+	op.Steps, op.Changes = r.unrolled(steps)
 	rows := 0
-	for i := range steps {
-		s, changes := r.step(&steps[i], arguments(op.Steps))
-		op.Steps = append(op.Steps, s)
-		op.Changes = op.Changes || changes
+	for _, s := range op.Steps {
 		rows += max(s.Rows, 0)
 	}
 	if op.PerRow && rows == 0 {
@@ -37,15 +35,6 @@ func (r *resolver) operation(name string, o *operation) assay.Operation {
 	op.Count = r.count(o, op.Changes)
 	op.Check = r.check(o, op.Changes)
 	return op
-}
-
-// arguments returns those of all steps.
-func arguments(steps []assay.Step) []assay.Values {
-	var all []assay.Values
-	for _, s := range steps {
-		all = append(all, s.Args...)
-	}
-	return all
 }
 
 // step resolves a statement, and tells whether it changes data. before are the
@@ -105,6 +94,9 @@ func (r *resolver) args(generators []generator, repeat int, before []assay.Value
 				v.Step = int64(repeat)
 			case assay.From:
 				v.Of += j * rows
+				if v.Draw == assay.Once && repeat > 1 {
+					v.From, v.Step = int64(j), int64(repeat)
+				}
 			}
 			all = append(all, v)
 		}
@@ -233,11 +225,7 @@ func (o *operation) atomic() int {
 // apart reports two parts of a mix that would insert the same values, because
 // both continue one column.
 func (r *resolver) apart(name text, part *operation, continues map[string]string) {
-	generators := slices.Clone(part.Args.items)
-	for _, s := range part.Steps.items {
-		generators = append(generators, s.Args.items...)
-	}
-	for _, g := range generators {
+	for _, g := range slices.Concat(part.Args.items, generatorsOf(part.Steps.items)) {
 		if g.kind != "next" {
 			continue
 		}
@@ -246,6 +234,15 @@ func (r *resolver) apart(name text, part *operation, continues map[string]string
 		}
 		continues[g.Next.value] = name.value
 	}
+}
+
+// generatorsOf returns those of all steps, and of the steps within.
+func generatorsOf(steps []step) []generator {
+	var all []generator
+	for _, s := range steps {
+		all = slices.Concat(all, s.Args.items, generatorsOf(s.Steps.items))
+	}
+	return all
 }
 
 func (r *resolver) writers(o *operation, changes bool) int {

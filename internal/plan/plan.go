@@ -131,7 +131,7 @@ func Decode(file string, data []byte) (*Plan, error) {
 		d.read(m, root)
 		p.fill(m, &d)
 		if p.bounded(m) {
-			p.resolve(m) // for its mistakes: Expand meets none that is not reported here
+			p.meet(m) // Expand meets no mistake that is not reported here
 		}
 	}
 	if err := m.err(); err != nil {

@@ -108,6 +108,10 @@ func (count) JSONSchema() *jsonschema.Schema {
 	return either(ref[number](), &jsonschema.Schema{Type: "object", AdditionalProperties: ref[number]()})
 }
 
+func (sum) JSONSchema() *jsonschema.Schema {
+	return either(words("calls"), &jsonschema.Schema{Type: "object", AdditionalProperties: ref[number]()})
+}
+
 func (span) JSONSchema() *jsonschema.Schema {
 	two := uint64(2)
 	pair := &jsonschema.Schema{Type: "array", Items: ref[number](), MinItems: &two, MaxItems: &two}

@@ -17,9 +17,12 @@ var coordinates = []string{
 	"clients", "pool", "idle", "statement", "transaction", "rate",
 }
 
-// SelectToMeasure is Select; a sum comes with the calls that it sums.
+// SelectToMeasure is Select; a sum comes with what it sums.
 func SelectToMeasure(cases []assay.Case, only map[string][]string) ([]assay.Case, error) {
 	selected, err := Select(cases, only)
+	if err == nil {
+		selected = withTerms(cases, selected)
+	}
 	if err != nil || !slices.ContainsFunc(selected, func(c assay.Case) bool { return c.Operation.Sum > 0 }) {
 		return selected, err
 	}

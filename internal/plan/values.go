@@ -59,7 +59,18 @@ func (r *resolver) values(g *generator, left []assay.Values, names []string, col
 		v = r.existing(g, column)
 	}
 	v.Null = r.share(g.Null)
+	if g.Format.set() {
+		v.Format = r.format(g.Format)
+	}
 	return v
+}
+
+// format checks a text in which a number stands.
+func (r *resolver) format(t text) string {
+	if !assay.NumberVerb.MatchString(t.value) {
+		r.m.at(t.place, "the format needs %%d, or %%08d for eight digits, where the number goes")
+	}
+	return t.value
 }
 
 // integers resolves [low, high] and table.column.
@@ -142,7 +153,7 @@ func (r *resolver) constant(s scalar) assay.Values {
 }
 
 func (r *resolver) derived(d *derivation, left []assay.Values, names []string, column bool) assay.Values {
-	v := assay.Values{Kind: assay.Derive, Mul: 1, Format: d.Format.value}
+	v := assay.Values{Kind: assay.Derive, Mul: 1}
 	if d.Of.set() {
 		v.Of = r.source(d.Of, left, names, column)
 	}
@@ -155,8 +166,8 @@ func (r *resolver) derived(d *derivation, left []assay.Values, names []string, c
 	if d.Mod.set() {
 		v.Mod, _ = r.env.integer(r.m, d.Mod, "mod", 1, math.MaxInt64)
 	}
-	if d.Format.set() && !strings.Contains(v.Format, "%d") {
-		r.m.at(d.Format.place, "the format needs %%d, where the number goes")
+	if d.Format.set() {
+		v.Format = r.format(d.Format)
 	}
 	return v
 }
@@ -179,7 +190,7 @@ func (r *resolver) source(of scalar, left []assay.Values, names []string, column
 	}
 	switch from := left[i]; {
 	case from.Kind == "": // a mistake that was reported
-	case from.Kind == assay.Derive && from.Format != "", !slices.Contains(integerKinds, from.Kind):
+	case from.Format != "", !slices.Contains(integerKinds, from.Kind):
 		r.m.at(of.place, "derive computes from whole numbers, and %s is none", of.text)
 	}
 	return i
@@ -261,8 +272,10 @@ func (r *resolver) column(t text) (*assay.Table, *assay.Values) {
 		return nil, nil
 	}
 	values := &table.Columns[j].Values
-	if values.Kind != assay.Seq || values.Null > 0 {
-		if values.Kind != "" {
+	if values.Kind != assay.Seq || values.Null > 0 || values.Format != "" {
+		if values.Format != "" {
+			r.m.at(t.place, "%s has a format: draw from a seq column without one, and give the argument the same format", t.value)
+		} else if values.Kind != "" {
 			r.m.at(t.place, "%s is not a seq column without NULLs, so its values are not known", t.value)
 		}
 		return nil, nil

@@ -48,6 +48,9 @@ func Estimate(cases []assay.Case, launches int, costs Costs) assay.Spent {
 
 // launch is what one launch of a case takes.
 func (k Costs) launch(c assay.Case) assay.Spent {
+	if len(c.Operation.Terms) > 0 {
+		return assay.Spent{} // of what others measured
+	}
 	if c.Operation.Call() {
 		return assay.Spent{assay.StageMeasured: k.call(c)}
 	}

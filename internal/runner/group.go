@@ -228,6 +228,11 @@ func (r *Runner) recall(done []assay.Trial) {
 		key  string
 		twin bool
 	}
+	for _, t := range done {
+		if t.Ablation == r.config.Ablation {
+			r.totals.note(t)
+		}
+	}
 	for _, g := range r.groups {
 		finished := map[int]map[launch]bool{}
 		took := map[int]time.Duration{}

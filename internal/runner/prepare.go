@@ -91,6 +91,10 @@ func (r *Runner) prepare(ctx context.Context) ([]*job, error) {
 		}
 		c.Cell.Driver, c.Cell.DriverVersion = target.Driver, target.DriverVersion
 		c.Cell.Engine, c.Cell.Build = target.Engine, target.Build
+		if len(c.Operation.Terms) > 0 {
+			r.totals.add(c)
+			continue
+		}
 		err := fits(c, r.can[key])
 		if err == nil {
 			c, err = r.engines[key].adapt(c)

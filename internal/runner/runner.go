@@ -135,6 +135,7 @@ type Runner struct {
 	late     map[string]error // what took too long to prepare, each with its *failure
 	// unmeasured are the trials of their cells.
 	unmeasured []assay.Trial
+	totals     totals
 	files      Files
 	keys       map[string]*oracle.Keys // by what they follow from
 	rows       map[string]*oracle.Rows // likewise
@@ -230,6 +231,7 @@ func (r *Runner) progress(phase, what string, total time.Duration) {
 // emit hands a finished trial on.
 func (r *Runner) emit(t assay.Trial) error {
 	t.Ablation = r.config.Ablation
+	r.totals.note(t)
 	return r.config.Emit(t)
 }
 

@@ -48,7 +48,10 @@ func (r *Runner) Run(ctx context.Context) error {
 	if err := r.rounds(ctx); err != nil {
 		return err
 	}
-	return r.notRun()
+	if err := r.notRun(); err != nil {
+		return err
+	}
+	return r.sumUp()
 }
 
 // launchOnce launches every group once, in random order.

@@ -22,6 +22,7 @@ func TestNothingIsCompiledWhileMeasuring(t *testing.T) {
 	}{
 		"read":        {wire.Operation{Steps: []wire.Step{query}}, map[string]int{"SELECT ?": 5}},
 		"change":      {wire.Operation{Changes: true, Steps: []wire.Step{insert}}, map[string]int{"INSERT ?": 3}},
+		"repeated":    {wire.Operation{Changes: true, Steps: []wire.Step{{SQL: "DELETE", Rows: 1}, insert, {SQL: "DELETE", Rows: 1}}}, map[string]int{"INSERT ?": 3, "DELETE": 3}},
 		"transaction": {wire.Operation{Changes: true, Transaction: 1, Steps: []wire.Step{insert, {SQL: "DELETE", Rows: 1}}}, map[string]int{"INSERT ?": 3, "DELETE": 3, "BEGIN IMMEDIATE": 3, "COMMIT": 3}},
 	} {
 		t.Run(name, func(t *testing.T) {

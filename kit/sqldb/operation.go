@@ -291,18 +291,24 @@ type handle interface {
 	ExecContext(context.Context, string, ...any) (sql.Result, error)
 }
 
-// compile compiles the steps on a handle where the policy is once; otherwise
-// there are no statements, a nil for each step.
+// compile compiles the steps on a handle where the policy is once, steps of the same
+// SQL once together, as a program would; otherwise there are no statements, a nil for
+// each step.
 func (o *operation) compile(on handle) ([]*sql.Stmt, error) {
 	statements := make([]*sql.Stmt, len(o.spec.Steps))
 	if !o.once() {
 		return statements, nil
 	}
+	compiled := map[string]*sql.Stmt{}
 	for i, step := range o.spec.Steps {
-		var err error
-		if statements[i], err = on.PrepareContext(context.Background(), step.SQL); err != nil {
-			return nil, errors.Join(fmt.Errorf("step %d: %w", i+1, err), closeStatements(statements))
+		if compiled[step.SQL] == nil {
+			statement, err := on.PrepareContext(context.Background(), step.SQL)
+			if err != nil {
+				return nil, errors.Join(fmt.Errorf("step %d: %w", i+1, err), closeStatements(statements))
+			}
+			compiled[step.SQL] = statement
 		}
+		statements[i] = compiled[step.SQL]
 	}
 	return statements, nil
 }

@@ -153,10 +153,15 @@ func (c *client) once(conn Conn, i int, visit func([]any) error, phases *kit.Pha
 
 func (c *client) Close() error { return nil } // the statements are the operation's
 
+// closeAll closes each statement once: steps can share one.
 func closeAll(stmts []Stmt) error {
 	var errs []error
+	closed := map[Stmt]bool{}
 	for _, stmt := range stmts {
-		errs = append(errs, stmt.Close())
+		if !closed[stmt] {
+			closed[stmt] = true
+			errs = append(errs, stmt.Close())
+		}
 	}
 	return errors.Join(errs...)
 }

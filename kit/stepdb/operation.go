@@ -74,7 +74,8 @@ func (o *operation) transactionSteps() ([]step, error) {
 }
 
 // compile compiles all steps on every connection that may run them, so that
-// none is compiled while measuring.
+// none is compiled while measuring. Steps of the same SQL share a statement, as they
+// would in a program.
 func (o *operation) compile(steps []step) error {
 	if o.compiled != nil || o.spec.Statement != "" && o.spec.Statement != "once" {
 		return nil
@@ -85,7 +86,10 @@ func (o *operation) compile(steps []step) error {
 			return nil
 		}
 		for i, s := range steps {
-			if err := o.compileOn(conn, s); err != nil {
+			same := slices.IndexFunc(steps[:i], func(before step) bool { return before.SQL == s.SQL })
+			if stmts := o.compiled[conn]; same >= 0 && stmts != nil {
+				o.compiled[conn] = append(stmts, stmts[same])
+			} else if err := o.compileOn(conn, s); err != nil {
 				return fmt.Errorf("step %d: %w", i+1, err)
 			}
 		}

@@ -102,13 +102,23 @@ static bool compile_control(operation *o, error *e) {
 	return true;
 }
 
+// same_sql is the first step with the SQL of step k: they share a statement, as they
+// would in a program.
+static int same_sql(const operation *o, int k) {
+	int first = 0;
+	while (strcmp(o->steps[first].sql, o->steps[k].sql) != 0) first++;
+	return first;
+}
+
 // compile_all compiles every step on every connection that may run it, once.
 static bool compile_all(operation *o, error *e) {
 	o->statements = allocate((size_t)(o->connections + 1) * sizeof *o->statements);
 	for (int i = 0; i < o->connections; i++) {
 		o->statements[i] = allocate((size_t)(o->step_count + 1) * sizeof **o->statements);
 		for (int k = 0; k < o->step_count; k++) {
-			if ((o->statements[i][k] = compile_step(o, i, k, e)) == NULL) return false;
+			int first = o->each ? k : same_sql(o, k);
+			o->statements[i][k] = first < k ? o->statements[i][first] : compile_step(o, i, k, e);
+			if (o->statements[i][k] == NULL) return false;
 		}
 		if (!o->each) continue;
 		for (int k = 0; k < o->step_count; k++) { // it was to see that they compile
@@ -219,7 +229,9 @@ static bool prepare_mix(operation *o, const json *spec, error *e) {
 void operation_close(operation *o) {
 	for (int i = 0; i < o->part_count; i++) operation_close(&o->parts[i]);
 	for (int i = 0; o->statements != NULL && i < o->connections; i++) {
-		for (int k = 0; o->statements[i] != NULL && k < o->step_count; k++) sqlite3_finalize(o->statements[i][k]);
+		for (int k = 0; o->statements[i] != NULL && k < o->step_count; k++) {
+			if (o->statements[i][k] != NULL && same_sql(o, k) == k) sqlite3_finalize(o->statements[i][k]);
+		}
 		free(o->statements[i]);
 	}
 	for (int i = 0; o->control != NULL && i < o->connections; i++) {

@@ -49,9 +49,14 @@ class Operation {
   }
 
   // compile makes what runs one unit on a connection, with BEGIN, COMMIT and ROLLBACK.
+  // Steps of the same SQL share a statement, as they would in a program.
   compile(connection) {
     const policy = this.spec.statement || "once";
-    const statement = (sql, query) => this.worker.driver.statement(connection, sql, policy, query);
+    const made = new Map();
+    const statement = (sql, query) => {
+      if (!made.has(sql)) made.set(sql, this.worker.driver.statement(connection, sql, policy, query));
+      return made.get(sql);
+    };
     const control = this.size ? ["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"].map((sql) => statement(sql, false)) : [];
     const runs = this.steps.map((step) => statement(step.sql, step.query));
     return { connection, runs, unit: this.unitOf(runs, control) };

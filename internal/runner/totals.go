@@ -1,0 +1,120 @@
+//go:build unix
+
+package runner
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+
+	"assay"
+)
+
+// totals makes the trials of sums over operations. Nothing runs for a sum: a launch of
+// it adds up what the launch of the same number measured of each of its operations.
+type totals struct {
+	cases []assay.Case
+	parts map[string]map[int]assay.Trial // of the operations of sums, by partKey and launch
+	done  map[string]map[int]bool        // trials of sums that there are, likewise
+}
+
+// partKey names the trials of one cell, or of its twin, of one target.
+func partKey(peer string, c assay.Cell, twin bool) string {
+	return peer + "|" + Driver(c) + "|" + c.Profile + "|" + c.Without + "|" + map[bool]string{true: "twin"}[twin]
+}
+
+// add takes in a sum before anything is measured.
+func (s *totals) add(c assay.Case) {
+	if s.parts == nil {
+		s.parts, s.done = map[string]map[int]assay.Trial{}, map[string]map[int]bool{}
+	}
+	s.cases = append(s.cases, c)
+	s.done[partKey(c.Cell.Peer(), c.Cell, false)], s.done[partKey(c.Cell.Peer(), c.Cell, true)] = map[int]bool{}, map[int]bool{}
+	for _, term := range c.Operation.Terms {
+		for _, twin := range []bool{false, true} {
+			if key := partKey(term.Peer, c.Cell, twin); s.parts[key] == nil {
+				s.parts[key] = map[int]assay.Trial{}
+			}
+		}
+	}
+}
+
+// note keeps what a sum needs of a trial.
+func (s *totals) note(t assay.Trial) {
+	key := partKey(t.Cell.Peer(), t.Cell, t.Twin)
+	if s.done[key] != nil {
+		s.done[key][t.Launch] = true
+	}
+	if s.parts[key] != nil {
+		t.Histogram, t.Samples, t.Warnings = nil, nil, nil
+		s.parts[key][t.Launch] = t
+	}
+}
+
+// sumUp emits the trials of sums that are not there yet.
+func (r *Runner) sumUp() error {
+	for _, c := range r.totals.cases {
+		for _, twin := range []bool{false, true} {
+			for _, t := range r.totals.of(c, twin) {
+				if r.totals.done[partKey(c.Cell.Peer(), c.Cell, twin)][t.Launch] {
+					continue
+				}
+				if err := r.emit(t); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// of returns the trials of a sum: one for each launch that all of its operations have.
+// A cell without any says why. A twin has none where one of its operations has none.
+func (s *totals) of(c assay.Case, twin bool) []assay.Trial {
+	var launches []int
+	for i, term := range c.Operation.Terms {
+		found := slices.DeleteFunc(slices.Sorted(maps.Keys(s.parts[partKey(term.Peer, c.Cell, twin)])), func(launch int) bool { return launch == 0 })
+		if i > 0 {
+			found = slices.DeleteFunc(found, func(launch int) bool { return !slices.Contains(launches, launch) })
+		}
+		launches = found
+	}
+	var all []assay.Trial
+	for _, launch := range launches {
+		all = append(all, s.sum(c, twin, launch))
+	}
+	if len(all) == 0 && !twin {
+		all = append(all, s.sum(c, false, 0))
+	}
+	return all
+}
+
+// sum adds up one launch. A sum of which an operation is missing would be smaller,
+// and is none.
+func (s *totals) sum(c assay.Case, twin bool, launch int) assay.Trial {
+	t := newTrial(&member{group: c.Cell.Peer(), twin: twin}, &job{Case: c}, launch, assay.Blocks)
+	total := 0.0
+	for i, term := range c.Operation.Terms {
+		part, has := s.parts[partKey(term.Peer, c.Cell, twin)][launch]
+		switch {
+		case !has:
+			_ = end(&t, &failure{assay.NotRun, term.Operation + " was not measured as often as the other operations of the sum"}) // always a failure
+		case part.Outcome != assay.OK:
+			_ = end(&t, &failure{part.Outcome, term.Operation + ": " + part.Reason})
+		}
+		total += float64(term.Times) * part.Figures[assay.NsPerOp]
+		t.Disqualified = t.Disqualified || part.Disqualified
+		t.Durability = cmp.Or(t.Durability, part.Durability)
+		if i == 0 {
+			t.Settings, t.DSN, t.Each, t.Checked, t.Layout = part.Settings, part.DSN, part.Each, part.Checked, part.Layout
+		}
+		if part.Checked != t.Checked {
+			t.Checked = assay.CheckRows // what holds for all
+		}
+	}
+	if launch > 0 && t.Measured() {
+		t.Figures[assay.NsPerOp], t.Figures[assay.OpPerS] = total, 1e9/total
+		t.Samples = []assay.Sample{{Operations: 1, Nanos: int64(total)}}
+	}
+	return t
+}
