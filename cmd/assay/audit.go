@@ -65,7 +65,7 @@ func (a *app) auditCommand() *cobra.Command {
 func (a *app) audit(ctx context.Context, id, format string) error {
 	s, err := a.readStore(ctx)
 	switch {
-	case errors.Is(err, store.ErrNotFound) && id == "" && a.store == "":
+	case errors.Is(err, store.ErrNotFound) && id == "" && a.store == "" && a.environmentStore == "":
 		s = nil // assay has not measured anything yet: every claim says how to measure it
 	case err != nil:
 		return err
@@ -81,7 +81,7 @@ func (a *app) audit(ctx context.Context, id, format string) error {
 
 // auditMeasuring measures what open claims need, and prints all verdicts.
 func (a *app) auditMeasuring(ctx context.Context, flags auditFlags) error {
-	s, _, err := a.openStore(ctx)
+	s, err := a.openStore(ctx)
 	if err != nil {
 		return err
 	}

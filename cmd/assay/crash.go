@@ -113,11 +113,15 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 	if err != nil {
 		return err
 	}
-	s, location, err := a.openStore(ctx)
+	s, err := a.openStore(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
+	findings, err := a.findingsDir()
+	if err != nil {
+		return err
+	}
 	progress := newProgress(a, false)
 	defer progress.close()
 	l, err := a.lab(progress)
@@ -129,7 +133,7 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 		return err
 	}
 	progress.close()
-	config := crash.Config{Tasks: crashTasks(p, candidates, findingsDir(location), flags), Dir: filepath.Join(l.Cache, "crash"), Self: []string{self(), crashDisk}}
+	config := crash.Config{Tasks: crashTasks(p, candidates, findings, flags), Dir: filepath.Join(l.Cache, "crash"), Self: []string{self(), crashDisk}}
 	config.Lanes = min(runtime.NumCPU(), len(config.Tasks))
 	crash.Share(config.Tasks, config.Lanes, flags.budget)
 	results := couldNotBuild(unbuilt)
@@ -177,7 +181,10 @@ func commandOf(plan string, flags crashFlags) []string {
 }
 
 // findingsDir is where counterexamples lie: beside the results.
-func findingsDir(location string) string { return filepath.Join(filepath.Dir(location), "crash") }
+func (a *app) findingsDir() (string, error) {
+	dir, err := a.filesDir()
+	return filepath.Join(dir, "crash"), err
+}
 
 // self is the path of this program.
 func self() string {
@@ -301,11 +308,10 @@ func (a *app) crashDiskCommand() *cobra.Command {
 
 // replay makes the state of a finding again and shows what is wrong with it.
 func (a *app) replay(ctx context.Context, flags crashFlags) error {
-	location, err := a.storeLocation()
+	findings, err := a.findingsDir()
 	if err != nil {
 		return err
 	}
-	findings := findingsDir(location)
 	finding, err := crash.Find(findings, flags.replay)
 	if err != nil {
 		return usage(err)

@@ -122,7 +122,7 @@ func (a *app) gate(ctx context.Context, name string, flags gateFlags) error {
 	if err != nil {
 		return err
 	}
-	if g.store, _, err = a.openStore(ctx); err != nil {
+	if g.store, err = a.openStore(ctx); err != nil {
 		return err
 	}
 	defer g.store.Close()

@@ -161,11 +161,14 @@ func usage(err error, hints ...string) error {
 
 // app is what all subcommands share.
 type app struct {
-	stdout, stderr io.Writer   // without control characters of others
-	terminal       *os.File    // behind stderr; nil where it is none
-	screen         *os.File    // the terminal behind stdout; nil where it is none
-	store          string      // location of the store; empty: the default
-	cleansUp       atomic.Bool // what was started has to be stopped, also after a signal
+	stdout, stderr io.Writer // without control characters of others
+	terminal       *os.File  // behind stderr; nil where it is none
+	screen         *os.File  // the terminal behind stdout; nil where it is none
+	store          string    // location of the store, as the flags say; empty: they do not
+	// environmentStore is the same, as the environment says. It may have a password,
+	// which no process that assay starts is to see.
+	environmentStore string
+	cleansUp         atomic.Bool // what was started has to be stopped, also after a signal
 }
 
 // newApp is the command with its outputs, which only here are made: whatever
@@ -173,6 +176,8 @@ type app struct {
 // HTTP server reaches the terminal.
 func newApp(stdout, stderr *os.File) *app {
 	a := &app{stdout: printable.NewWriter(stdout), stderr: printable.NewWriter(stderr)}
+	a.environmentStore = os.Getenv(storeVariable)
+	_ = os.Unsetenv(storeVariable) // fails for no valid name
 	if term.IsTerminal(int(stderr.Fd())) {
 		a.terminal = stderr
 	}
@@ -201,7 +206,7 @@ func newRoot(a *app) *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(err, "assay help "+strings.TrimPrefix(cmd.CommandPath(), "assay "))
 	})
-	root.PersistentFlags().StringVar(&a.store, "store", "", "file that keeps results (default $XDG_DATA_HOME/assay/assay.db)")
+	root.PersistentFlags().StringVar(&a.store, "store", "", "file, or postgres:// URL of a database, that keeps results (default $ASSAY_STORE, or $XDG_DATA_HOME/assay/assay.db)")
 	root.AddCommand(a.runCommand(), a.initCommand(), a.plansCommand(), a.driversCommand(), a.runsCommand(), a.serveCommand(), a.reportCommand(), a.compareCommand(), a.auditCommand(), a.noiseCommand(), a.inspectCommand(), a.emitCommand(),
 		a.buildCommand(), a.checkCommand(), a.newWorkerCommand(), a.planCommand(), a.loadCommand(), a.crashCommand(), a.crashDiskCommand(), a.factsCommand(), a.lintCommand(), a.doctorCommand(), a.gateCommand(), a.tuneCommand(), a.historyCommand(), a.footprintCommand())
 	root.AddCommand(a.loadProcesses()...)

@@ -43,7 +43,7 @@ func (a *app) noise(ctx context.Context, flags runFlags) error {
 	if err != nil {
 		return err
 	}
-	s, _, err := a.openStore(ctx)
+	s, err := a.openStore(ctx)
 	if err != nil {
 		return err
 	}

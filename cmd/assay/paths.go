@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -27,22 +28,57 @@ func cacheDir() (string, error) {
 	return filepath.Join(home, ".cache", "assay"), nil
 }
 
-// storeLocation is the store that the flags name, or else the default.
+// storeVariable names the store where --store does not.
+const storeVariable = "ASSAY_STORE"
+
+// storeLocation is the store that the flags or the environment name, or else the
+// default.
 func (a *app) storeLocation() (string, error) {
-	if a.store != "" {
-		return a.store, nil
+	if named := cmp.Or(a.store, a.environmentStore); named != "" {
+		return named, nil
 	}
 	return store.Default()
 }
 
+// storeToShow is the store as a command line that is printed names it: without a
+// password, and not where the environment names it.
+func (a *app) storeToShow() string {
+	shown, err := store.Shown(a.store)
+	if err != nil {
+		return "" // nothing was read from such a location
+	}
+	return shown
+}
+
+// filesDir is the folder for files that belong to results, such as reports: beside the
+// store, or where the store would be if it were not on a server.
+func (a *app) filesDir() (string, error) {
+	location, err := a.storeLocation()
+	if err == nil && store.IsURL(location) {
+		location, err = store.Default()
+	}
+	return filepath.Dir(location), err
+}
+
 // openStore opens the store that the flags name, and makes it where there is none.
-func (a *app) openStore(ctx context.Context) (*store.Store, string, error) {
+func (a *app) openStore(ctx context.Context) (*store.Store, error) {
 	location, err := a.storeLocation()
 	if err != nil {
-		return nil, "", err
+		return nil, err
 	}
 	s, err := store.Open(ctx, location)
-	return s, location, wrongLocation(err)
+	if err != nil {
+		return nil, wrongLocation(err)
+	}
+	a.printNotes(s)
+	return s, nil
+}
+
+// printNotes prints what a store has to tell.
+func (a *app) printNotes(s *store.Store) {
+	for _, note := range s.Notes() {
+		fmt.Fprintln(a.stderr, "assay: note:", note)
+	}
 }
 
 // readStore opens the store that the flags name to read it. Where there is
@@ -54,9 +90,13 @@ func (a *app) readStore(ctx context.Context) (*store.Store, error) {
 	}
 	s, err := store.OpenToRead(ctx, location)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, usage(err, "assay run quick makes one; --store FILE names another")
+		return nil, usage(err, "assay run quick makes one; --store FILE or URL names another")
 	}
-	return s, wrongLocation(err)
+	if err != nil {
+		return nil, wrongLocation(err)
+	}
+	a.printNotes(s)
+	return s, nil
 }
 
 // wrongLocation makes wrong usage of a location that no store can have.
@@ -90,8 +130,8 @@ func (a *app) lab(w lab.Watcher) (*lab.Lab, error) {
 // the same store, with words quoted where they need it.
 func (a *app) commandLine(words ...string) string {
 	words = append([]string{"assay"}, words...)
-	if a.store != "" {
-		words = append(words, "--store", a.store)
+	if shown := a.storeToShow(); shown != "" {
+		words = append(words, "--store", shown)
 	}
 	for i, word := range words {
 		if word == "" || strings.Trim(word, plainLetters) != "" {

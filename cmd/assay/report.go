@@ -65,7 +65,7 @@ func (a *app) showRun(ctx context.Context, id string, format report.Format, outp
 // reportOn is the report on a run, with what was published of its plan.
 func (a *app) reportOn(result *analysis.Result) (*report.Report, error) {
 	r := report.New(result)
-	r.Store = a.store
+	r.Store = a.storeToShow()
 	var err error
 	r.Published, err = audit.Relations(result.Run.Plan)
 	return r, err

@@ -94,7 +94,7 @@ func (a *app) run(ctx context.Context, name string, flags runFlags) error {
 	if err != nil {
 		return err
 	}
-	s, location, err := a.openStore(ctx)
+	s, err := a.openStore(ctx)
 	if err != nil {
 		return err
 	}
@@ -103,7 +103,7 @@ func (a *app) run(ctx context.Context, name string, flags runFlags) error {
 	if err != nil {
 		return err
 	}
-	return a.showResult(ctx, s, result, location, flags.full)
+	return a.showResult(ctx, s, result, flags.full)
 }
 
 // measure makes a run and shows its progress.
@@ -136,6 +136,8 @@ func (a *app) unfinished(ctx context.Context, name string, result lab.Result, er
 	switch resume := a.commandLine("run", name, "--resume"); {
 	case errors.Is(err, store.ErrTaken):
 		hint = "wait until that process has ended, or end it; then, where the run is unfinished, resume it with: " + resume
+	case errors.As(err, new(*store.UndeliveredError)):
+		hint = "the run is finished; show it then with: " + a.commandLine("report", result.ID)
 	case result.ID != "":
 		hint = "what was finished is kept; resume with: " + resume
 	}
@@ -182,7 +184,7 @@ func fraction(text string) (float64, error) {
 }
 
 // showResult shows the result of a run and says where it lies.
-func (a *app) showResult(ctx context.Context, s *store.Store, result lab.Result, location string, full bool) error {
+func (a *app) showResult(ctx context.Context, s *store.Store, result lab.Result, full bool) error {
 	analyzed, err := lab.Analyze(ctx, s, result.ID)
 	if err != nil {
 		return err
@@ -191,7 +193,11 @@ func (a *app) showResult(ctx context.Context, s *store.Store, result lab.Result,
 	if err != nil {
 		return err
 	}
-	path := filepath.Join(filepath.Dir(location), "reports", result.ID+".md")
+	dir, err := a.filesDir()
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(dir, "reports", result.ID+".md")
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
@@ -203,7 +209,7 @@ func (a *app) showResult(ctx context.Context, s *store.Store, result lab.Result,
 		return err
 	}
 	a.summarize(result)
-	fmt.Fprintf(a.stderr, "report: %s\nresults: %s; again: %s --format %s\n", path, location,
+	fmt.Fprintf(a.stderr, "report: %s\nresults: %s; again: %s --format %s\n", path, s.Name(),
 		a.commandLine("report", result.ID), strings.Join(report.FormatNames(), "|"))
 	if full {
 		err = r.Write(a.stdout, "text")

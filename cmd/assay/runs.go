@@ -108,7 +108,7 @@ func (a *app) importFile(ctx context.Context, path string) error {
 		return usage(err)
 	}
 	defer in.Close()
-	s, _, err := a.openStore(ctx)
+	s, err := a.openStore(ctx)
 	if err != nil {
 		return err
 	}

@@ -65,8 +65,7 @@ func (a *app) storeToServe(ctx context.Context, write bool) (*store.Store, error
 	if !write {
 		return a.readStore(ctx)
 	}
-	s, _, err := a.openStore(ctx)
-	return s, err
+	return a.openStore(ctx)
 }
 
 // readToken reads the token of a file; there is none where no file is named.

@@ -152,7 +152,7 @@ func (a *app) tune(ctx context.Context, name string, flags tuneFlags) error {
 	if err != nil {
 		return err
 	}
-	s, _, err := a.openStore(ctx)
+	s, err := a.openStore(ctx)
 	if err != nil {
 		return err
 	}

@@ -2,12 +2,14 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"slices"
 	"time"
 
 	"assay"
 	"assay/internal/runner"
+	"assay/internal/store"
 	"assay/kit/kv"
 	"assay/kit/postgres"
 )
@@ -28,6 +30,10 @@ func (r *run) mainBudget() time.Duration {
 // each of its settings: one factor at a time.
 func (r *run) ablation(ctx context.Context, config runner.Config) error {
 	if !r.plan.Factors {
+		return nil
+	}
+	if err := r.store.Deliver(ctx); errors.As(err, new(*store.UndeliveredError)) {
+		r.lab.Watcher.Note("The store cannot be reached: skipping the ablation.")
 		return nil
 	}
 	result, err := Analyze(ctx, r.store, r.now.ID)

@@ -120,7 +120,7 @@ func (r *run) finish(ctx context.Context, minTime time.Duration) error {
 		return err
 	}
 	r.now = now
-	return nil
+	return r.store.Deliver(ctx)
 }
 
 func (r *run) config(ctx context.Context, programs map[string]runner.Program, work *runner.Workspace) runner.Config {
@@ -144,6 +144,9 @@ func (r *run) keep(ctx context.Context, t assay.Trial) error {
 func (r *run) whenUnlocked(ctx context.Context, write func(context.Context) error) error {
 	for {
 		err := write(context.WithoutCancel(ctx))
+		for _, note := range r.store.Notes() {
+			r.lab.Watcher.Note(note)
+		}
 		if !store.IsLocked(err) || ctx.Err() != nil {
 			return err
 		}

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -81,15 +82,30 @@ func (c groupName) Scan(text any) error {
 	return nil
 }
 
-// insert adds one row to the table.
-func insert(ctx context.Context, tx *sql.Tx, table, columns string, values ...any) (sql.Result, error) {
-	return tx.ExecContext(ctx, insertion(table, columns), values...)
+// rowsInStatement keeps the parameters of a statement below every engine's limit.
+const rowsInStatement = 500
+
+// insertAll adds rows to a table, in few statements: each is a way to the server
+// and back.
+func insertAll(ctx context.Context, tx *sql.Tx, table, columns string, rows [][]any) error {
+	for some := range slices.Chunk(rows, rowsInStatement) {
+		more := ", (" + marks(columns) + ")"
+		_, err := tx.ExecContext(ctx, insertion(table, columns)+strings.Repeat(more, len(some)-1), slices.Concat(some...)...)
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // insertion is the statement that adds a row.
 func insertion(table, columns string) string {
-	marks := strings.Repeat(", ?", strings.Count(columns, ",")+1)[2:]
-	return "INSERT INTO " + table + " (" + columns + ") VALUES (" + marks + ")"
+	return "INSERT INTO " + table + " (" + columns + ") VALUES (" + marks(columns) + ")"
+}
+
+// marks are the placeholders of a row.
+func marks(columns string) string {
+	return strings.Repeat(", ?", strings.Count(columns, ",")+1)[2:]
 }
 
 // options and warning fix the names that the files use, whatever the

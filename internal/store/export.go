@@ -58,13 +58,13 @@ func (s *Store) Export(ctx context.Context, id string, to io.Writer) (assay.Run,
 	buffered := bufio.NewWriter(zipped)
 	w := newLineWriter(buffered)
 	if err := s.exportRun(ctx, run, w); err != nil {
-		return run, explain(s.path, fmt.Sprintf("exporting run %q of", run.ID), err)
+		return run, s.explain(fmt.Sprintf("exporting run %q of", run.ID), err)
 	}
 	if err := w.writeEnd(endOfTrials); err != nil {
 		return run, err
 	}
 	if err := s.exportProofs(ctx, run, w); err != nil {
-		return run, explain(s.path, fmt.Sprintf("exporting run %q of", run.ID), err)
+		return run, s.explain(fmt.Sprintf("exporting run %q of", run.ID), err)
 	}
 	if err := buffered.Flush(); err != nil {
 		return run, err
@@ -144,28 +144,39 @@ func (w *lineWriter) writeRun(run assay.Run) error {
 	if err := w.write(exportLine{Format: exportFormat, Schema: schema}); err != nil {
 		return err
 	}
-	var line exportLine
-	if line.Run, err = encodeRow(runColumns, runFields(&run)); err != nil {
-		return err
-	}
-	if line.Targets, err = encodeRows(run.Targets, targetColumns, targetFields); err != nil {
+	line, err := runLine(run)
+	if err != nil {
 		return err
 	}
 	return w.write(line)
 }
 
-func (w *lineWriter) writeTrial(trial assay.Trial) (err error) {
-	line := exportLine{Figures: map[string]json.RawMessage{}}
-	if line.Trial, err = encodeRow(trialColumns, trialFields(&trial)); err != nil {
-		return err
+func runLine(run assay.Run) (line exportLine, err error) {
+	if line.Run, err = encodeRow(runColumns, runFields(&run)); err != nil {
+		return line, err
 	}
-	for _, metric := range slices.Sorted(maps.Keys(trial.Figures)) {
-		if line.Figures[metric], err = encodeValue(trial.Figures[metric]); err != nil {
-			return err
-		}
-	}
-	if line.Settings, err = encodeRows(trial.Settings, settingColumns, settingFields); err != nil {
+	line.Targets, err = encodeRows(run.Targets, targetColumns, targetFields)
+	return line, err
+}
+
+func (w *lineWriter) writeTrial(trial assay.Trial) error {
+	line, err := trialLine(trial)
+	if err != nil {
 		return err
 	}
 	return w.write(line)
+}
+
+func trialLine(trial assay.Trial) (line exportLine, err error) {
+	line.Figures = map[string]json.RawMessage{}
+	if line.Trial, err = encodeRow(trialColumns, trialFields(&trial)); err != nil {
+		return line, err
+	}
+	for _, metric := range slices.Sorted(maps.Keys(trial.Figures)) {
+		if line.Figures[metric], err = encodeValue(trial.Figures[metric]); err != nil {
+			return line, err
+		}
+	}
+	line.Settings, err = encodeRows(trial.Settings, settingColumns, settingFields)
+	return line, err
 }

@@ -63,7 +63,7 @@ func (s *Store) Import(ctx context.Context, from io.ReadSeeker, maxUnpacked int6
 	case errors.As(err, new(*ImportError)):
 		return run, false, err
 	case err != nil:
-		return run, false, explain(s.path, "importing a run into", err)
+		return run, false, s.explain("importing a run into", err)
 	}
 	return run, added, nil
 }
@@ -115,12 +115,15 @@ func (s *Store) importRun(ctx context.Context, tx *sql.Tx, from io.Reader, maxUn
 	if run, err = r.readRun(); err != nil {
 		return run, false, err
 	}
+	if err := s.engine.lockRuns(ctx, tx); err != nil {
+		return run, false, err
+	}
 	there, err := s.digestOf(ctx, run.ID)
 	if err != nil {
 		return run, false, err
 	}
 	keep := func(trial assay.Trial) error {
-		err := insertTrial(ctx, tx, run.ID, trial)
+		err := insertTrial(ctx, tx, run.ID, placeOf(trial), trial)
 		if errors.Is(err, errTrialTwice) {
 			return &ImportError{err}
 		}
@@ -128,7 +131,7 @@ func (s *Store) importRun(ctx context.Context, tx *sql.Tx, from io.Reader, maxUn
 	}
 	if there != nil {
 		keep = func(assay.Trial) error { return nil }
-	} else if err := insertRun(ctx, tx, &run, importedOwner); err != nil {
+	} else if err := s.insertRun(ctx, tx, &run, importedOwner); err != nil {
 		return run, false, err
 	}
 	digest, err := r.readTrials(run, keep)
@@ -247,15 +250,23 @@ func (r *lineReader) readRun() (run assay.Run, err error) {
 	if err != nil {
 		return run, err
 	}
-	if err := line.Run.decode(runColumns, runFields(&run)); err != nil {
+	if run, err = line.run(); err != nil {
+		return run, err
+	}
+	run.Imported = true
+	return run, checkRun(run)
+}
+
+func (l exportLine) run() (run assay.Run, err error) {
+	if err := l.Run.decode(runColumns, runFields(&run)); err != nil {
 		return run, fmt.Errorf("the run: %w", err)
 	}
-	targets, err := decodeRows(line.Targets, targetColumns, targetFields)
+	targets, err := decodeRows(l.Targets, targetColumns, targetFields)
 	if err != nil {
 		return run, fmt.Errorf("targets: %w", err)
 	}
-	run.Targets, run.Imported = append(run.Targets, targets...), true
-	return run, checkRun(run)
+	run.Targets = append(run.Targets, targets...)
+	return run, nil
 }
 
 func checkRun(run assay.Run) error {

@@ -74,9 +74,9 @@ func startOf(pid int) string {
 // with ErrTaken while the process that owns it runs; what a former owner
 // appends from now on is refused.
 func (s *Store) Claim(ctx context.Context, runID string) error {
-	err := s.write(ctx, func(tx *sql.Tx) error {
+	err := s.writeOwn(ctx, func(tx *sql.Tx) error {
 		var before string
-		err := tx.QueryRowContext(ctx, "SELECT owner FROM run WHERE id = ?", runID).Scan(&before)
+		err := tx.QueryRowContext(ctx, "SELECT owner FROM run WHERE id = ?"+s.engine.forUpdate(), runID).Scan(&before)
 		if errors.Is(err, sql.ErrNoRows) {
 			return ErrNotFound
 		}
@@ -86,27 +86,40 @@ func (s *Store) Claim(ctx context.Context, runID string) error {
 		if before == importedOwner {
 			return fmt.Errorf("%w: it was imported, and can only be resumed where it was started", ErrTaken)
 		}
-		if before != s.owner && alive(before) {
-			return fmt.Errorf("%w: process %s measures it", ErrTaken, strings.Fields(before)[1])
+		lives, err := s.engine.alive(ctx, tx, before)
+		if err != nil {
+			return err
+		}
+		if before != s.owner && lives {
+			return fmt.Errorf("%w: %s measures it", ErrTaken, describeOwner(before))
 		}
 		_, err = tx.ExecContext(ctx, "UPDATE run SET owner = ? WHERE id = ?", s.owner, runID)
 		return err
 	})
 	if err != nil {
-		return explain(s.path, fmt.Sprintf("claiming run %q in", runID), err)
+		return s.explain(fmt.Sprintf("claiming run %q in", runID), err)
 	}
 	return nil
 }
 
-// checkOwner refuses what is not the run's owner: ErrTaken, or ErrNotFound
+// describeOwner names the process of an owner that lives.
+func describeOwner(text string) string {
+	words := strings.Fields(text)
+	if len(words) > 1 && words[0] == bootID() {
+		return "process " + words[1]
+	}
+	return "a process of another machine"
+}
+
+// checkOwner refuses who is not the run's owner: ErrTaken, or ErrNotFound
 // where there is no such run.
-func (s *Store) checkOwner(ctx context.Context, tx *sql.Tx, runID string) error {
+func (s *Store) checkOwner(ctx context.Context, tx *sql.Tx, runID, owner string) error {
 	var now string
-	err := tx.QueryRowContext(ctx, "SELECT owner FROM run WHERE id = ?", runID).Scan(&now)
+	err := tx.QueryRowContext(ctx, "SELECT owner FROM run WHERE id = ?"+s.engine.forUpdate(), runID).Scan(&now)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return ErrNotFound
-	case err == nil && now != s.owner:
+	case err == nil && now != owner:
 		return ErrTaken
 	}
 	return err

@@ -50,7 +50,7 @@ func (s *Store) KeepProof(ctx context.Context, planText string, p assay.Proof) e
 	dated := datedProof{p, time.Now().UTC().Format(time.RFC3339)}
 	err := s.write(ctx, func(tx *sql.Tx) error { return insertProof(ctx, tx, planText, dated, newer) })
 	if err != nil {
-		return explain(s.path, "keeping a proof in", err)
+		return s.explain("keeping a proof in", err)
 	}
 	return nil
 }
@@ -80,7 +80,7 @@ func datedProofs(ctx context.Context, from querier, planText string) ([]datedPro
 func (s *Store) Proofs(ctx context.Context, planText string) ([]assay.Proof, error) {
 	all, err := proofs(ctx, s.db, planText)
 	if err != nil {
-		return nil, explain(s.path, "reading proofs of", err)
+		return nil, s.explain("reading proofs of", err)
 	}
 	return all, nil
 }

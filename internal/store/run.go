@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"assay"
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // invalidID says that a run's ID is none that assay gives.
@@ -20,28 +19,31 @@ func invalidID(id string) error {
 // Begin adds a run, whose owner this store is. Its ID must be new.
 func (s *Store) Begin(ctx context.Context, run assay.Run) error {
 	if !assay.ValidRunID(run.ID) {
-		return explain(s.path, "beginning a run in", invalidID(run.ID))
+		return s.explain("beginning a run in", invalidID(run.ID))
 	}
-	err := s.write(ctx, func(tx *sql.Tx) error { return insertRun(ctx, tx, &run, s.owner) })
+	err := s.writeOwn(ctx, func(tx *sql.Tx) error { return s.insertRun(ctx, tx, &run, s.owner) })
 	if err != nil {
-		return explain(s.path, fmt.Sprintf("beginning run %q in", run.ID), err)
+		return s.explain(fmt.Sprintf("beginning run %q in", run.ID), err)
 	}
 	return nil
 }
 
 // insertRun adds a run with its targets, behind all others.
-func insertRun(ctx context.Context, tx *sql.Tx, run *assay.Run, owner string) error {
+func (s *Store) insertRun(ctx context.Context, tx *sql.Tx, run *assay.Run, owner string) error {
+	if err := s.engine.lockRuns(ctx, tx); err != nil {
+		return err
+	}
 	var last int64
 	if err := tx.QueryRowContext(ctx, "SELECT coalesce(max(sequence), 0) FROM run").Scan(&last); err != nil {
 		return err
 	}
 	values := append(runFields(run), last+1, owner)
-	_, err := insert(ctx, tx, "run", runColumns+", sequence, owner", values...)
-	if resultCode(err) == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY {
-		return errors.New("a run of that ID is there already")
-	}
+	result, err := tx.ExecContext(ctx, insertion("run", runColumns+", sequence, owner")+" ON CONFLICT (id) DO NOTHING", values...)
 	if err != nil {
 		return err
+	}
+	if added, err := result.RowsAffected(); err != nil || added == 0 {
+		return errors.Join(err, errors.New("a run of that ID is there already"))
 	}
 	return insertTargets(ctx, tx, *run)
 }
@@ -50,26 +52,25 @@ func insertRun(ctx context.Context, tx *sql.Tx, run *assay.Run, owner string) er
 // targets, reference, least time and files. An unknown ID gives ErrNotFound, and
 // a run of another owner ErrTaken.
 func (s *Store) Update(ctx context.Context, run assay.Run) error {
-	err := s.write(ctx, func(tx *sql.Tx) error {
-		if err := s.checkOwner(ctx, tx, run.ID); err != nil {
-			return err
-		}
-		_, err := tx.ExecContext(ctx,
-			"UPDATE run SET status = ?, finished = ?, options = ?, reference = ?, least_ns = ?, targets = ?, files = ?, spent = ? WHERE id = ?",
-			run.Status, asTime{&run.Finished}, asJSON{(*options)(&run.Options)}, run.Reference, run.MinTime,
-			listSize[assay.Target]{&run.Targets}, asJSON{&run.Files}, asJSON{&run.Spent}, run.ID)
-		if err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, "DELETE FROM target WHERE run_id = ?", run.ID); err != nil {
-			return err
-		}
-		return insertTargets(ctx, tx, run)
-	})
+	err := s.keep(ctx, entry{run: run.ID, owner: s.owner, update: &run})
 	if err != nil {
-		return explain(s.path, fmt.Sprintf("updating run %q in", run.ID), err)
+		return s.explain(fmt.Sprintf("updating run %q in", run.ID), err)
 	}
 	return nil
+}
+
+func updateRun(ctx context.Context, tx *sql.Tx, run *assay.Run) error {
+	_, err := tx.ExecContext(ctx,
+		"UPDATE run SET status = ?, finished = ?, options = ?, reference = ?, least_ns = ?, targets = ?, files = ?, spent = ? WHERE id = ?",
+		run.Status, asTime{&run.Finished}, asJSON{(*options)(&run.Options)}, run.Reference, run.MinTime,
+		listSize[assay.Target]{&run.Targets}, asJSON{&run.Files}, asJSON{&run.Spent}, run.ID)
+	if err != nil {
+		return err
+	}
+	if _, err := tx.ExecContext(ctx, "DELETE FROM target WHERE run_id = ?", run.ID); err != nil {
+		return err
+	}
+	return insertTargets(ctx, tx, *run)
 }
 
 // Run returns the run of that ID, or the only one whose ID begins so. An
@@ -79,14 +80,14 @@ func (s *Store) Update(ctx context.Context, run assay.Run) error {
 func (s *Store) Run(ctx context.Context, id string) (assay.Run, error) {
 	ids, err := s.ids(ctx, "")
 	if err != nil {
-		return assay.Run{}, explain(s.path, "reading runs of", err)
+		return assay.Run{}, s.explain("reading runs of", err)
 	}
 	if len(ids) == 0 {
-		return assay.Run{}, fmt.Errorf("%w in %s: it has no runs yet", ErrNotFound, s.path)
+		return assay.Run{}, fmt.Errorf("%w in %s: it has no runs yet", ErrNotFound, s.name)
 	}
 	match, err := choose(ids, id)
 	if err != nil {
-		return assay.Run{}, fmt.Errorf("store %s: %w", s.path, err)
+		return assay.Run{}, fmt.Errorf("store %s: %w", s.name, err)
 	}
 	return s.load(ctx, match)
 }
@@ -94,14 +95,14 @@ func (s *Store) Run(ctx context.Context, id string) (assay.Run, error) {
 // Runs returns all runs, newest first, the imported ones behind the others.
 func (s *Store) Runs(ctx context.Context) ([]assay.Run, error) {
 	// One transaction, so that the runs and their targets belong together.
-	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	tx, err := s.db.BeginTx(ctx, s.engine.snapshot())
 	if err != nil {
-		return nil, explain(s.path, "reading runs of", err)
+		return nil, s.explain("reading runs of", err)
 	}
 	defer tx.Rollback()
 	runs, err := allRuns(ctx, tx)
 	if err != nil {
-		return nil, explain(s.path, "reading runs of", err)
+		return nil, s.explain("reading runs of", err)
 	}
 	return runs, nil
 }
@@ -149,7 +150,7 @@ func allRuns(ctx context.Context, tx *sql.Tx) ([]assay.Run, error) {
 func (s *Store) Unfinished(ctx context.Context, plan, file string) (assay.Run, error) {
 	ids, err := s.ids(ctx, "WHERE plan = ? AND status <> ? AND owner <> ?", plan, assay.Finished, importedOwner)
 	if err != nil {
-		return assay.Run{}, explain(s.path, "reading runs of", err)
+		return assay.Run{}, s.explain("reading runs of", err)
 	}
 	other := ""
 	for _, id := range ids {
@@ -161,7 +162,7 @@ func (s *Store) Unfinished(ctx context.Context, plan, file string) (assay.Run, e
 			other = fmt.Sprintf(" from %s; run %s is of the plan of that name from %s", file, run.ID, run.PlanFile)
 		}
 	}
-	return assay.Run{}, fmt.Errorf("%w in %s: no unfinished run of plan %q%s", ErrNotFound, s.path, plan, other)
+	return assay.Run{}, fmt.Errorf("%w in %s: no unfinished run of plan %q%s", ErrNotFound, s.name, plan, other)
 }
 
 const (
@@ -219,36 +220,34 @@ func enumerate(ids []string) string {
 
 func (s *Store) load(ctx context.Context, id string) (run assay.Run, err error) {
 	// One transaction, so that the run and its targets belong together.
-	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	tx, err := s.db.BeginTx(ctx, s.engine.snapshot())
 	if err != nil {
-		return run, explain(s.path, "reading", err)
+		return run, s.explain("reading", err)
 	}
 	defer tx.Rollback()
 	fields := append(runFields(&run), &run.Imported)
 	err = tx.QueryRowContext(ctx, "SELECT "+runColumns+", "+isImported+" FROM run WHERE id = ?", id).Scan(fields...)
 	if err != nil {
-		return run, explain(s.path, fmt.Sprintf("reading run %q of", id), err)
+		return run, s.explain(fmt.Sprintf("reading run %q of", id), err)
 	}
 	rows, err := tx.QueryContext(ctx, "SELECT "+targetColumns+" FROM target WHERE run_id = ? ORDER BY position", id)
 	targets, err := collect(rows, err, targetFields)
 	if err != nil {
-		return run, explain(s.path, fmt.Sprintf("reading targets of run %q of", id), err)
+		return run, s.explain(fmt.Sprintf("reading targets of run %q of", id), err)
 	}
 	run.Targets = append(run.Targets, targets...)
 	if run.Proofs, err = proofs(ctx, tx, run.PlanText); err != nil {
-		return run, explain(s.path, fmt.Sprintf("reading run %q of", id), err)
+		return run, s.explain(fmt.Sprintf("reading run %q of", id), err)
 	}
 	return run, nil
 }
 
 func insertTargets(ctx context.Context, tx *sql.Tx, run assay.Run) error {
+	var rows [][]any
 	for i := range run.Targets {
-		values := append([]any{run.ID, i}, targetFields(&run.Targets[i])...)
-		if _, err := insert(ctx, tx, "target", "run_id, position, "+targetColumns, values...); err != nil {
-			return err
-		}
+		rows = append(rows, append([]any{run.ID, i}, targetFields(&run.Targets[i])...))
 	}
-	return nil
+	return insertAll(ctx, tx, "target", "run_id, position, "+targetColumns, rows)
 }
 
 // write runs the function in one transaction.
@@ -262,6 +261,14 @@ func (s *Store) write(ctx context.Context, f func(*sql.Tx) error) error {
 		return err
 	}
 	return tx.Commit()
+}
+
+// writeOwn is write for the runs of this store, which others see that it is alive.
+func (s *Store) writeOwn(ctx context.Context, f func(*sql.Tx) error) error {
+	if err := s.engine.announce(ctx, s.owner); err != nil {
+		return err
+	}
+	return s.write(ctx, f)
 }
 
 // collect scans all rows of a query; it takes the query's error too.

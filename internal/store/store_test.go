@@ -30,8 +30,13 @@ func open(t testing.TB, path string) *Store {
 	return s
 }
 
+// fresh is a new store: on a server in the subtests of TestPostgres, in a file in
+// all others.
 func fresh(t testing.TB) *Store {
 	t.Helper()
+	if strings.HasPrefix(t.Name(), "TestPostgres/") {
+		return open(t, database(t, admin, true))
+	}
 	return open(t, filepath.Join(t.TempDir(), "new", "folder", "results.db"))
 }
 
@@ -85,8 +90,7 @@ func TestOpenRefuses(t *testing.T) {
 		name, location string
 		want           []string
 	}{
-		{"postgres", "postgres://user:secret@host/db", []string{"postgres:// URL is not supported", "SQLite files only"}},
-		{"postgresql", "postgresql://user:secret@host/db", []string{"postgresql:// URL is not supported"}},
+		{"another server", "mysql://user:secret@host/db", []string{"begins with postgres://"}},
 		{"empty", "", []string{"the file name is empty"}},
 		{"folder", folder, []string{folder + " is not a file", "assay.db"}},
 		{"device", os.DevNull, []string{os.DevNull + " is a device", "name a file"}},
@@ -213,7 +217,17 @@ func TestMain(m *testing.M) {
 	if path := os.Getenv(helperVariable); path != "" {
 		appendAndDie(path)
 	}
-	os.Exit(m.Run())
+	home, err := os.MkdirTemp("", "assay-store-home-")
+	if err == nil {
+		err = os.Setenv("XDG_DATA_HOME", home) // where spools lie
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	status := m.Run()
+	stopPrivate()
+	_ = os.RemoveAll(home)
+	os.Exit(status)
 }
 
 // appendAndDie is killed right after Append: nothing is closed or flushed.

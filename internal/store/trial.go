@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"iter"
@@ -11,67 +13,76 @@ import (
 	"slices"
 
 	"assay"
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // errTrialTwice says that a run can have one such trial only.
 var errTrialTwice = errors.New("the run has this trial already")
 
 // Append adds a trial to the run of that ID, in one transaction. When it
-// returns nil, the trial is on the disk. A run that was not begun gives
+// returns nil, the trial is on the disk: the store's, or this machine's where the
+// server cannot be reached now. A run that was not begun gives
 // ErrNotFound, and one of another owner ErrTaken. A figure that is not a number
 // is an error, and so is a trial that the run has already.
 func (s *Store) Append(ctx context.Context, runID string, trial assay.Trial) error {
-	err := s.write(ctx, func(tx *sql.Tx) error {
-		if err := s.checkOwner(ctx, tx, runID); err != nil {
-			return err
-		}
-		return insertTrial(ctx, tx, runID, trial)
-	})
+	err := s.keep(ctx, entry{run: runID, owner: s.owner, place: s.place(trial), trial: &trial})
 	if err != nil {
-		return explain(s.path, fmt.Sprintf("appending a trial of %s to run %q in", trial.Cell.Operation, runID), err)
+		return s.explain(fmt.Sprintf("appending a trial of %s to run %q in", trial.Cell.Operation, runID), err)
 	}
 	return nil
 }
 
-func insertTrial(ctx context.Context, tx *sql.Tx, runID string, trial assay.Trial) error {
-	values := append([]any{runID, place(trial)}, trialFields(&trial)...)
-	result, err := insert(ctx, tx, "trial", "run_id, place, "+trialColumns, values...)
-	if resultCode(err) == sqlite3.SQLITE_CONSTRAINT_UNIQUE {
+func insertTrial(ctx context.Context, tx *sql.Tx, runID string, place *string, trial assay.Trial) error {
+	values := append([]any{runID, place}, trialFields(&trial)...)
+	var id int64
+	err := tx.QueryRowContext(ctx, insertion("trial", "run_id, place, "+trialColumns)+" ON CONFLICT (run_id, place) DO NOTHING RETURNING id", values...).Scan(&id)
+	if errors.Is(err, sql.ErrNoRows) {
 		return fmt.Errorf("%w: launch %d of group %s", errTrialTwice, trial.Launch, trial.Group)
 	}
 	if err != nil {
 		return err
 	}
-	id, err := result.LastInsertId()
-	if err != nil {
-		return err
-	}
+	var figures, settings [][]any
 	for _, metric := range slices.Sorted(maps.Keys(trial.Figures)) {
 		value := trial.Figures[metric]
 		if math.IsNaN(value) {
 			return fmt.Errorf("the figure %s is not a number", metric)
 		}
-		if _, err := insert(ctx, tx, "figure", "trial_id, metric, value", id, metric, value); err != nil {
-			return err
-		}
+		figures = append(figures, []any{id, metric, value})
 	}
 	for i := range trial.Settings {
-		values := append([]any{id, i}, settingFields(&trial.Settings[i])...)
-		if _, err := insert(ctx, tx, "setting", "trial_id, position, "+settingColumns, values...); err != nil {
-			return err
-		}
+		settings = append(settings, append([]any{id, i}, settingFields(&trial.Settings[i])...))
 	}
-	return nil
+	if err := insertAll(ctx, tx, "figure", "trial_id, metric, value", figures); err != nil {
+		return err
+	}
+	return insertAll(ctx, tx, "setting", "trial_id, position, "+settingColumns, settings)
 }
 
+// maxPlace is how long a place may be as it is: PostgreSQL indexes no text of more
+// than 2704 bytes.
+const maxPlace = 1000
+
 // place is what a run can have one trial of only: a cell, or its twin, in a
-// launch of a group. It is nil for a trial that belongs to no launch.
-func place(t assay.Trial) any {
+// launch of a group. A trial that belongs to no launch has the place in which this
+// store was asked to keep it.
+func (s *Store) place(t assay.Trial) string {
+	if t.Launch == 0 {
+		return fmt.Sprintf("%s|%d", s.owner, s.loose.Add(1))
+	}
+	return *placeOf(t)
+}
+
+// placeOf is nil for a trial that belongs to no launch.
+func placeOf(t assay.Trial) *string {
 	if t.Launch == 0 {
 		return nil
 	}
-	return fmt.Sprintf("%s|%d|%t|%s", groupName{&t}, t.Launch, t.Twin, t.Cell.Key())
+	text := fmt.Sprintf("%s|%d|%t|%s", groupName{&t}, t.Launch, t.Twin, t.Cell.Key())
+	if len(text) > maxPlace {
+		sum := sha256.Sum256([]byte(text))
+		text = hex.EncodeToString(sum[:])
+	}
+	return &text
 }
 
 // Trials yields the trials of the run of exactly that ID, in the order in
@@ -80,14 +91,14 @@ func place(t assay.Trial) any {
 func (s *Store) Trials(ctx context.Context, runID string) iter.Seq2[assay.Trial, error] {
 	return func(yield func(assay.Trial, error) bool) {
 		if err := s.eachTrial(ctx, runID, yield); err != nil {
-			yield(assay.Trial{}, explain(s.path, fmt.Sprintf("reading trials of run %q of", runID), err))
+			yield(assay.Trial{}, s.explain(fmt.Sprintf("reading trials of run %q of", runID), err))
 		}
 	}
 }
 
 // eachTrial returns an error only where yield may be called again.
 func (s *Store) eachTrial(ctx context.Context, runID string, yield func(assay.Trial, error) bool) error {
-	tx, err := s.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	tx, err := s.db.BeginTx(ctx, s.engine.snapshot())
 	if err != nil {
 		return err
 	}
@@ -99,63 +110,74 @@ func (s *Store) eachTrial(ctx context.Context, runID string, yield func(assay.Tr
 	if !known {
 		return ErrNotFound
 	}
-	details, err := prepareDetails(ctx, tx)
-	if err != nil {
-		return err
-	}
-	rows, err := tx.QueryContext(ctx, "SELECT id, "+trialColumns+" FROM trial WHERE run_id = ? ORDER BY id", runID)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		var id int64
-		var trial assay.Trial
-		if err := rows.Scan(append([]any{&id}, trialFields(&trial)...)...); err != nil {
+	for after := int64(math.MinInt64); ; {
+		ids, page, err := readPage(ctx, tx, runID, after)
+		if err != nil {
 			return err
 		}
-		if err := details.fill(ctx, id, &trial); err != nil {
-			return err
+		for _, trial := range page {
+			if !yield(trial, nil) {
+				return nil
+			}
 		}
-		if !yield(trial, nil) {
+		if len(ids) < trialsInPage {
 			return nil
 		}
+		after = ids[len(ids)-1]
 	}
-	return rows.Err()
 }
 
-// details reads what a trial has in other tables.
-type details struct{ figures, settings *sql.Stmt }
+// trialsInPage is how many trials are read at a time: a connection to a server
+// cannot answer a second query while it answers the first.
+const trialsInPage = 100
 
-// prepareDetails prepares statements that the end of the transaction closes.
-func prepareDetails(ctx context.Context, tx *sql.Tx) (details, error) {
-	figures, err := tx.PrepareContext(ctx, "SELECT metric, value FROM figure WHERE trial_id = ?")
-	if err != nil {
-		return details{}, err
+// readPage reads the next trials of a run, those with an ID above one.
+func readPage(ctx context.Context, tx *sql.Tx, runID string, after int64) ([]int64, []assay.Trial, error) {
+	type stored struct {
+		id int64
+		assay.Trial
 	}
-	settings, err := tx.PrepareContext(ctx, "SELECT "+settingColumns+" FROM setting WHERE trial_id = ? ORDER BY position")
-	return details{figures, settings}, err
+	rows, err := tx.QueryContext(ctx, "SELECT id, "+trialColumns+" FROM trial WHERE run_id = ? AND id > ? ORDER BY id LIMIT ?", runID, after, trialsInPage)
+	found, err := collect(rows, err, func(t *stored) []any { return append([]any{&t.id}, trialFields(&t.Trial)...) })
+	if err != nil || len(found) == 0 {
+		return nil, nil, err
+	}
+	ids, page, byID := make([]int64, len(found)), make([]assay.Trial, len(found)), map[int64]*assay.Trial{}
+	for i := range found {
+		ids[i], page[i] = found[i].id, found[i].Trial
+		byID[ids[i]] = &page[i]
+	}
+	return ids, page, readDetails(ctx, tx, byID, runID, after, ids[len(ids)-1])
 }
 
-func (d details) fill(ctx context.Context, id int64, trial *assay.Trial) error {
-	rows, err := d.settings.QueryContext(ctx, id)
-	settings, err := collect(rows, err, settingFields)
-	if err != nil {
-		return err
-	}
-	trial.Settings = append(trial.Settings, settings...)
-
+// readDetails reads what trials have in other tables.
+func readDetails(ctx context.Context, tx *sql.Tx, byID map[int64]*assay.Trial, runID string, after, last int64) error {
+	const ofPage = " FROM trial t JOIN %s d ON d.trial_id = t.id WHERE t.run_id = ? AND t.id > ? AND t.id <= ?"
 	type figure struct {
+		trial  int64
 		metric string
 		value  float64
 	}
-	rows, err = d.figures.QueryContext(ctx, id)
-	figures, err := collect(rows, err, func(f *figure) []any { return []any{&f.metric, &f.value} })
-	if trial.Figures == nil && len(figures) > 0 { // a hand has changed the file
-		trial.Figures = map[string]float64{}
+	rows, err := tx.QueryContext(ctx, "SELECT d.trial_id, d.metric, d.value"+fmt.Sprintf(ofPage, "figure"), runID, after, last)
+	figures, err := collect(rows, err, func(f *figure) []any { return []any{&f.trial, &f.metric, &f.value} })
+	if err != nil {
+		return err
 	}
 	for _, f := range figures {
+		trial := byID[f.trial]
+		if trial.Figures == nil { // a hand has changed the file
+			trial.Figures = map[string]float64{}
+		}
 		trial.Figures[f.metric] = f.value
+	}
+	type setting struct {
+		trial int64
+		assay.Setting
+	}
+	rows, err = tx.QueryContext(ctx, "SELECT d.trial_id, "+settingColumns+fmt.Sprintf(ofPage, "setting")+" ORDER BY t.id, d.position", runID, after, last)
+	settings, err := collect(rows, err, func(s *setting) []any { return append([]any{&s.trial}, settingFields(&s.Setting)...) })
+	for _, s := range settings {
+		byID[s.trial].Settings = append(byID[s.trial].Settings, s.Setting)
 	}
 	return err
 }

@@ -146,6 +146,31 @@ func TestTrialsWhileWriting(t *testing.T) {
 	}
 }
 
+// More trials than are read at a time, of two runs in turn.
+func TestTrialsInPages(t *testing.T) {
+	s := fresh(t)
+	const many = 2*trialsInPage + 1
+	must(t, s.Begin(t.Context(), start("a", "quick", 0)))
+	must(t, s.Begin(t.Context(), start("b", "quick", 1)))
+	for launch := range many {
+		trial := assay.Trial{Launch: launch + 1, Figures: map[string]float64{assay.NsPerOp: float64(launch)},
+			Settings: []assay.Setting{{Name: "a", Effective: fmt.Sprint(launch)}, {Name: "b"}}}
+		must(t, s.Append(t.Context(), "a", trial))
+		must(t, s.Append(t.Context(), "b", trial))
+	}
+	for _, id := range []string{"a", "b"} {
+		got := trials(t, s, id)
+		if len(got) != many {
+			t.Fatalf("run %s: got %d trials, want %d", id, len(got), many)
+		}
+		for i, trial := range got {
+			if trial.Launch != i+1 || trial.Figures[assay.NsPerOp] != float64(i) || len(trial.Settings) != 2 || trial.Settings[0].Effective != fmt.Sprint(i) {
+				t.Fatalf("run %s: trial %d is %+v", id, i, trial)
+			}
+		}
+	}
+}
+
 // The file's own form, which older files keep whatever the program becomes.
 func TestStoredForm(t *testing.T) {
 	s := fresh(t)

@@ -1,0 +1,88 @@
+package store
+
+import (
+	"cmp"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/lib/pq"
+)
+
+// IsURL tells whether a location is that of a server, and no file's.
+func IsURL(location string) bool { return strings.Contains(location, "://") }
+
+// address is a server's URL, as it may be shown, and how to connect to it.
+type address struct {
+	name   string // with the user's name and without a password
+	target string // the same database has the same, whoever the user is
+	config pq.Config
+}
+
+// secrets are the parameters of a URL that may hold a password or a key.
+var secrets = []string{"password", "sslpassword", "sslkey", "sslcert"}
+
+// parseURL reads the URL of a store. What it refuses may hold a password: no part of
+// it is in the error.
+func parseURL(location string) (address, error) {
+	scheme, rest, _ := strings.Cut(location, "://")
+	if scheme != "postgres" && scheme != "postgresql" {
+		return address{}, &LocationError{"the URL of a store begins with postgres://; a file has a path"}
+	}
+	u, err := url.Parse(location)
+	// A slash, a question mark or a number sign in a password would end it, and
+	// what follows would be shown.
+	if err != nil || u.Fragment != "" || strings.Contains(u.Path, "@") || strings.Contains(u.RawQuery, "@") || strings.Count(rest, "#") > 0 {
+		return address{}, &LocationError{"the URL cannot be read: want postgres://USER@HOST:PORT/DATABASE, in which the characters @ : / ? # % of a name or password are written as %40 %3A %2F %3F %23 %25"}
+	}
+	query := u.Query()
+	config, err := pq.NewConfig(location)
+	if err != nil {
+		return address{}, &LocationError{"the URL cannot be used (" + withoutSecrets(err.Error(), u) + "): want postgres://USER@HOST:PORT/DATABASE"}
+	}
+	// Tables lie in a schema of their own, so that a database may hold others too.
+	if config.Runtime == nil {
+		config.Runtime = map[string]string{}
+	}
+	config.Runtime["search_path"] = schemaName
+	config.ApplicationName = cmp.Or(config.ApplicationName, "assay")
+	config.ConnectTimeout = cmp.Or(config.ConnectTimeout, connectTimeout)
+	shown := url.URL{Scheme: "postgres", Host: u.Host, Path: u.Path}
+	kept := url.Values{}
+	for name := range query {
+		if slices.Contains([]string{"host", "port", "dbname", "sslmode"}, name) {
+			kept.Set(name, query.Get(name))
+		}
+	}
+	shown.RawQuery = kept.Encode()
+	target := shown.String()
+	if user := u.User.Username(); user != "" {
+		shown.User = url.User(user)
+	}
+	return address{shown.String(), target, config}, nil
+}
+
+// withoutSecrets is a message of the driver, unless it has a part of the URL that
+// nobody may see.
+func withoutSecrets(text string, u *url.URL) string {
+	password, _ := u.User.Password()
+	hidden := []string{password}
+	for _, name := range secrets {
+		hidden = append(hidden, u.Query().Get(name))
+	}
+	for _, secret := range hidden {
+		if secret != "" && strings.Contains(text, secret) {
+			return "one of its parameters is not valid"
+		}
+	}
+	return text
+}
+
+// Shown is a location without a password.
+func Shown(location string) (string, error) {
+	if !IsURL(location) {
+		return location, nil
+	}
+	at, err := parseURL(location)
+	return at.name, err
+}
