@@ -42,46 +42,70 @@ import (
 
 const (
 	version    = 1
-	buffered   = 64 << 10 // bytes that are written at once
-	waiting    = 16       // full buffers that may wait for the disk before lines are dropped
+	buffered   = 512      // statements that are written at once
+	waiting    = 16       // full chunks that may wait for the disk before lines are dropped
+	arena      = 64 << 10 // bytes of arguments in a chunk
 	maxTexts   = 10_000   // different statements that are told apart
 	longText   = 4096     // bytes of a statement that is not kept to know it again
+	longValue  = 1024     // bytes of a value of which only the tag is kept
 	buckets    = 16       // of the ranks of integers
 	tagBytes   = 8
 	flushEvery = time.Second
 )
 
 // Recorder writes one file. Its methods may be called from several goroutines.
+//
+// A statement only leaves what it was in a chunk. A goroutine makes tags and lines of
+// it, so that the program does not wait for them.
 type Recorder struct {
-	file    *os.File
 	began   time.Time
-	max     int64
 	conns   atomic.Int64
 	txs     atomic.Int64
-	full    chan []byte
+	dropped atomic.Int64
+	open    atomic.Int64 // queries whose rows are read
+	full    atomic.Bool  // a line did not fit, so that no later one is written either
+	chunks  chan *chunk
+	spare   chan *chunk
 	done    chan error
 	stop    chan struct{}
 	stopped sync.Once
 
-	mu        sync.Mutex
-	closed    bool
-	filled    bool      // a line did not fit, so that no later one is written either
-	mac       hash.Hash // under a key that nobody keeps
-	part      [512]byte // of a value, for mac
-	sum       []byte
-	args      []byte // of the statement that is recorded
-	next      []byte // its line
-	buffer    []byte
-	spent     int64 // bytes, written or about to be
-	dropped   int64
-	known     map[string]*template // by text
-	templates map[string]*template // by id: those whose text is in the file
+	mu         sync.Mutex
+	closed     bool
+	chunk      *chunk
+	mac        hash.Hash             // of long values
+	statements map[string]*statement // by text
+	templates  map[string]*template  // by id
+}
+
+// chunk is what goes to the encoder at once. Values lie in it until they were encoded.
+type chunk struct {
+	records []record
+	args    []byte
+}
+
+// record is a statement that was done, or a begin, commit or the like.
+type record struct {
+	began, took    int64 // nanoseconds, from the recorder's beginning
+	conn, tx, rows int64
+	err            string
+	mark           string
+	template       *template // nil: it is a mark
+	from, to       int       // its arguments in the chunk
+}
+
+// statement is a text as the program writes it.
+type statement struct {
+	mark, savepoint string    // of one that begins or ends a transaction
+	template        *template // nil: there are too many
+	names           []string  // of its parameters, in order
 }
 
 // template is a statement without its literals.
 type template struct {
-	id     string
-	ranges []span // of integers, by argument
+	id, text string
+	written  bool
+	ranges   []span // of integers, by argument
 }
 
 // span is what an argument's integers lay between so far.
@@ -97,31 +121,21 @@ func Open(path string, max int64) (*Recorder, error) {
 	if err != nil {
 		return nil, fmt.Errorf("record traffic: %w", err)
 	}
-	var key [32]byte
+	var key [32]byte // that nobody keeps
 	if _, err := rand.Read(key[:]); err != nil {
 		return nil, errors.Join(fmt.Errorf("record traffic: %w", err), file.Close())
 	}
-	r := &Recorder{file: file, began: time.Now(), max: max, full: make(chan []byte, waiting), done: make(chan error, 1), stop: make(chan struct{}),
-		mac: hmac.New(sha256.New, key[:]), known: map[string]*template{}, templates: map[string]*template{}}
-	r.line(fmt.Appendf(nil, `{"traffic":%d,"began":%q,"buckets":%d}`, version, r.began.UTC().Format(time.RFC3339), buckets))
-	go r.write()
-	go r.flushNow()
+	r := &Recorder{began: time.Now(), chunks: make(chan *chunk, waiting), spare: make(chan *chunk, waiting), done: make(chan error, 1), stop: make(chan struct{}),
+		chunk: &chunk{}, mac: hmac.New(sha256.New, key[:]), statements: map[string]*statement{}, templates: map[string]*template{}}
+	e := &encoder{r: r, file: file, max: max, mac: hmac.New(sha256.New, key[:])}
+	e.line(fmt.Appendf(nil, `{"traffic":%d,"began":%q,"buckets":%d}`, version, r.began.UTC().Format(time.RFC3339), buckets))
+	go e.run()
+	go r.flush()
 	return r, nil
 }
 
-// write writes full buffers, so that statements do not wait for the disk.
-func (r *Recorder) write() {
-	var failed error
-	for buffer := range r.full {
-		if failed == nil {
-			_, failed = r.file.Write(buffer)
-		}
-	}
-	r.done <- errors.Join(failed, r.file.Close())
-}
-
-// flushNow writes every second what is there.
-func (r *Recorder) flushNow() {
+// flush hands on every second what is there.
+func (r *Recorder) flush() {
 	ticker := time.NewTicker(flushEvery)
 	defer ticker.Stop()
 	for {
@@ -136,38 +150,25 @@ func (r *Recorder) flushNow() {
 	}
 }
 
-// hand passes the buffer on to be written. Where too many wait it is kept, and
-// grows to no more than twice its size.
+// hand passes the chunk on to be encoded. Where too many wait it is kept.
 func (r *Recorder) hand() {
-	if r.closed || len(r.buffer) == 0 {
+	if r.closed || len(r.chunk.records) == 0 {
 		return
 	}
 	select {
-	case r.full <- r.buffer:
-		r.buffer = make([]byte, 0, buffered+4096)
+	case r.chunks <- r.chunk:
 	default:
+		return
+	}
+	select {
+	case r.chunk = <-r.spare:
+	default:
+		r.chunk = &chunk{}
 	}
 }
 
-// refuses says whether no line is taken now.
-func (r *Recorder) refuses() bool { return r.closed || r.filled || len(r.buffer) > 2*buffered }
-
-// line adds a line, and says whether it did.
-func (r *Recorder) line(text []byte) bool {
-	if r.refuses() {
-		return false
-	}
-	if r.spent+int64(len(text))+1 > r.max {
-		r.filled = true
-		return false
-	}
-	r.spent += int64(len(text)) + 1
-	r.buffer = append(append(r.buffer, text...), '\n')
-	if len(r.buffer) >= buffered {
-		r.hand()
-	}
-	return true
-}
+// filled says whether the chunk is to be handed on.
+func (c *chunk) filled() bool { return len(c.records) >= buffered || len(c.args) >= arena }
 
 // Close writes what is left, and how many lines were dropped. Statements after it
 // are not recorded.
@@ -177,138 +178,292 @@ func (r *Recorder) Close() error {
 		close(r.stop)
 		r.mu.Lock()
 		r.closed = true
-		last := fmt.Appendf(r.buffer, "{\"dropped\":%d}\n", r.dropped)
+		last := r.chunk
 		r.mu.Unlock()
-		r.full <- last
-		close(r.full)
+		r.chunks <- last
+		close(r.chunks)
 		err = <-r.done
 	})
 	return err
 }
 
-// event is a statement that was done.
+// event is a statement that is done.
 type event struct {
-	began    time.Time
+	began    int64
 	conn, tx int64
 	rows     int64
 	err      error
 }
 
-// record writes a statement with its arguments.
-func (r *Recorder) record(e event, query string, args []driver.NamedValue) {
-	took := time.Since(e.began)
+func (r *Recorder) now() int64 { return int64(time.Since(r.began)) }
+
+// record leaves a statement, with its arguments as values or as describe has them, or
+// counts it as dropped.
+func (r *Recorder) record(e event, s *statement, args []driver.NamedValue, described []byte) {
+	took := r.now() - e.began
+	failed := ""
+	if e.err != nil {
+		failed = class(e.err)
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	id, encoded := r.describe(query, args, r.args[:0])
-	r.args = encoded[:0]
-	r.put(e, took, id, encoded)
-}
-
-// described records what describe has named, or a begin, commit or rollback.
-func (r *Recorder) described(e event, s string, args []byte) {
-	took := time.Since(e.began)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.put(e, took, s, args)
-}
-
-// describe returns the id of a statement, empty where its text is not in the file,
-// and adds its arguments to a slice.
-func (r *Recorder) describe(query string, args []driver.NamedValue, into []byte) (id string, encoded []byte) {
-	if r.refuses() {
-		return "", into
+	if r.chunk.filled() {
+		r.hand()
 	}
-	t := r.template(query)
-	if t == nil {
-		return "", into
-	}
-	for i, a := range args {
-		into = r.argument(into, t, i, a.Value)
-	}
-	return t.id, into
-}
-
-// put writes the line of a statement or mark, and counts one that it cannot write.
-func (r *Recorder) put(e event, took time.Duration, s string, args []byte) {
-	if s == "" || r.refuses() {
-		r.dropped++
+	if r.closed || r.full.Load() || s.mark == "" && s.template == nil || r.chunk.filled() {
+		r.dropped.Add(1)
 		return
 	}
-	line := append(r.next[:0], `{"at":`...)
-	line = strconv.AppendInt(line, int64(e.began.Sub(r.began)), 10)
-	line = append(line, `,"conn":`...)
-	line = strconv.AppendInt(line, e.conn, 10)
-	line = append(line, `,"tx":`...)
-	line = strconv.AppendInt(line, e.tx, 10)
-	line = append(append(append(line, `,"s":"`...), s...), '"')
-	if len(args) > 0 {
-		line = append(append(append(line, `,"args":[`...), args...), ']')
+	c := r.chunk
+	from := len(c.args)
+	if s.mark == "" {
+		c.args = append(r.describe(c.args, s, args), described...)
 	}
-	line = append(line, `,"rows":`...)
-	line = strconv.AppendInt(line, e.rows, 10)
-	line = append(line, `,"ns":`...)
-	line = strconv.AppendInt(line, int64(took), 10)
-	if e.err != nil {
-		line = append(append(append(line, `,"err":"`...), class(e.err)...), '"')
-	}
-	r.next = append(line, '}')
-	if !r.line(r.next) {
-		r.dropped++
+	c.records = append(c.records, record{e.began, took, e.conn, e.tx, e.rows, failed, s.mark, s.template, from, len(c.args)})
+	if c.filled() {
+		r.hand()
 	}
 }
 
-// argument adds an argument: its type, its length, its tag, and of an integer its
-// rank among those seen.
-func (r *Recorder) argument(line []byte, t *template, i int, value driver.Value) []byte {
-	if i > 0 {
-		line = append(line, ',')
+// describe adds arguments, in the order of the statement's parameters: a letter for the
+// type and the value, or its length and tag where it is long.
+func (r *Recorder) describe(into []byte, s *statement, args []driver.NamedValue) []byte {
+	if len(args) > 0 && args[0].Name != "" {
+		args = ordered(args, s.names)
 	}
-	kind, length := "", 0
+	for i := range args {
+		switch v := args[i].Value.(type) {
+		case nil:
+			into = append(into, 'n')
+		case int64:
+			into = binary.LittleEndian.AppendUint64(append(into, 'i'), uint64(v))
+		case float64:
+			into = binary.LittleEndian.AppendUint64(append(into, 'r'), math.Float64bits(v))
+		case bool:
+			into = append(into, 'b', map[bool]byte{true: 1}[v])
+		case string:
+			into = value(into, r, 't', v)
+		case []byte:
+			into = value(into, r, 'x', v)
+		case time.Time:
+			into = value(into, r, 'd', v.UTC().Format(time.RFC3339Nano))
+		default:
+			into = value(into, r, 'o', fmt.Sprintf("%T%v", v, v))
+		}
+	}
+	return into
+}
+
+// value adds a value that has a length; of a long one, under the capital letter, only
+// its tag.
+func value[T string | []byte](into []byte, r *Recorder, kind byte, v T) []byte {
+	if len(v) <= longValue {
+		into = binary.LittleEndian.AppendUint32(append(into, kind), uint32(len(v)))
+		return append(into, v...)
+	}
+	into = binary.LittleEndian.AppendUint32(append(into, kind-'a'+'A'), uint32(min(len(v), math.MaxUint32)))
+	var part [512]byte
 	r.mac.Reset()
-	switch v := value.(type) {
-	case nil:
-		return append(line, `{"t":"null"}`...)
-	case int64:
-		kind, length = "int", 8
-		r.mac.Write(binary.LittleEndian.AppendUint64(append(r.part[:0], 'i'), uint64(v)))
-	case float64:
-		kind, length = "real", 8
-		r.mac.Write(binary.LittleEndian.AppendUint64(append(r.part[:0], 'r'), math.Float64bits(v)))
-	case bool:
-		kind, length = "bool", 1
-		r.mac.Write(strconv.AppendBool(append(r.part[:0], 'b'), v))
-	case string:
-		kind, length = "text", len(v)
-		n := 1 + copy(r.part[1:], v)
-		r.part[0] = 't'
-		r.mac.Write(r.part[:n])
-		for rest := v[n-1:]; rest != ""; rest = rest[n:] {
-			n = copy(r.part[:], rest)
-			r.mac.Write(r.part[:n])
-		}
-	case []byte:
-		kind, length = "blob", len(v)
-		r.mac.Write(append(r.part[:0], 'x'))
-		r.mac.Write(v)
-	case time.Time:
-		kind, length = "time", 8
-		r.mac.Write(v.UTC().AppendFormat(append(r.part[:0], 'd'), time.RFC3339Nano))
-	default:
-		kind = "other"
-		fmt.Fprintf(r.mac, "o%T%v", v, v)
+	r.mac.Write([]byte{kind})
+	for rest := v; len(rest) > 0; {
+		n := copy(part[:], rest)
+		r.mac.Write(part[:n])
+		rest = rest[n:]
 	}
-	line = append(append(append(line, `{"t":"`...), kind...), `","n":`...)
-	line = strconv.AppendInt(line, int64(length), 10)
-	r.sum = r.mac.Sum(r.sum[:0])
-	line = append(line, `,"tag":"`...)
-	line = hex.AppendEncode(line, r.sum[:tagBytes])
-	line = append(line, '"')
-	if v, ok := value.(int64); ok {
-		if rank := t.rank(i, v); rank >= 0 {
-			line = strconv.AppendInt(append(line, `,"rank":`...), int64(rank), 10)
+	return append(into, r.mac.Sum(nil)[:tagBytes]...)
+}
+
+// ordered are named arguments in the order of the statement's parameters.
+func ordered(args []driver.NamedValue, names []string) []driver.NamedValue {
+	all := make([]driver.NamedValue, 0, len(args))
+	for _, name := range names {
+		if i := slices.IndexFunc(args, func(a driver.NamedValue) bool { return a.Name == name }); i >= 0 {
+			all = append(all, args[i])
 		}
 	}
-	return append(line, '}')
+	return all
+}
+
+// statement finds a text. It is nil for one that is not recorded any more.
+func (r *Recorder) statement(query string) *statement {
+	r.mu.Lock()
+	s := r.statements[query]
+	r.mu.Unlock()
+	if s != nil {
+		return s
+	}
+	s = &statement{}
+	if s.mark, s.savepoint = control(query); s.mark != "" {
+		return r.keep(query, s)
+	}
+	text, alike, names := strip(query)
+	s.names = names
+	id := name(alike)
+	r.mu.Lock()
+	if s.template = r.templates[id]; s.template == nil && len(r.templates) < maxTexts {
+		s.template = &template{id: id, text: text}
+		r.templates[id] = s.template
+	}
+	r.mu.Unlock()
+	return r.keep(query, s)
+}
+
+// keep knows a text again.
+func (r *Recorder) keep(query string, s *statement) *statement {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if len(r.statements) < maxTexts && len(query) <= longText {
+		r.statements[strings.Clone(query)] = s
+	}
+	return s
+}
+
+// encoder writes chunks as lines. One goroutine uses it.
+type encoder struct {
+	r      *Recorder
+	file   *os.File
+	max    int64
+	spent  int64 // bytes, written or about to be
+	mac    hash.Hash
+	sum    []byte
+	next   []byte // a line
+	buffer []byte
+	failed error
+}
+
+// run writes all chunks, and how many lines were dropped.
+func (e *encoder) run() {
+	for c := range e.r.chunks {
+		for i := range c.records {
+			if !e.record(&c.records[i], c.args[c.records[i].from:c.records[i].to]) {
+				e.r.dropped.Add(1)
+			}
+		}
+		e.write()
+		c.records, c.args = c.records[:0], c.args[:0]
+		if cap(c.args) <= 2*arena {
+			select {
+			case e.r.spare <- c:
+			default:
+			}
+		}
+	}
+	e.buffer = fmt.Appendf(e.buffer, "{\"dropped\":%d}\n", e.r.dropped.Load()+e.r.open.Load())
+	e.write()
+	e.r.done <- errors.Join(e.failed, e.file.Close())
+}
+
+func (e *encoder) write() {
+	if e.failed == nil {
+		_, e.failed = e.file.Write(e.buffer)
+	}
+	e.buffer = e.buffer[:0]
+}
+
+// line adds a line, and says whether it did.
+func (e *encoder) line(text []byte) bool {
+	if e.r.full.Load() {
+		return false
+	}
+	if e.spent+int64(len(text))+1 > e.max {
+		e.r.full.Store(true)
+		return false
+	}
+	e.spent += int64(len(text)) + 1
+	e.buffer = append(append(e.buffer, text...), '\n')
+	return true
+}
+
+// record writes the line of a statement, and before the first one its text.
+func (e *encoder) record(rec *record, args []byte) bool {
+	what := rec.mark
+	if t := rec.template; what == "" {
+		if !t.written {
+			quoted, err := json.Marshal(t.text)
+			if err != nil || !e.line(fmt.Appendf(nil, `{"id":%q,"sql":%s}`, t.id, quoted)) {
+				return false
+			}
+			t.written = true
+		}
+		what = t.id
+	}
+	line := append(e.next[:0], `{"at":`...)
+	line = strconv.AppendInt(line, rec.began, 10)
+	line = append(line, `,"conn":`...)
+	line = strconv.AppendInt(line, rec.conn, 10)
+	line = append(line, `,"tx":`...)
+	line = strconv.AppendInt(line, rec.tx, 10)
+	line = append(append(append(line, `,"s":"`...), what...), '"')
+	if len(args) > 0 {
+		line = append(e.arguments(append(line, `,"args":[`...), rec.template, args), ']')
+	}
+	line = append(line, `,"rows":`...)
+	line = strconv.AppendInt(line, rec.rows, 10)
+	line = append(line, `,"ns":`...)
+	line = strconv.AppendInt(line, rec.took, 10)
+	if rec.err != "" {
+		line = append(append(append(line, `,"err":"`...), rec.err...), '"')
+	}
+	e.next = append(line, '}')
+	return e.line(e.next)
+}
+
+// arguments adds what describe left of them: type, length, tag, and of integers the rank
+// among those seen.
+func (e *encoder) arguments(line []byte, t *template, args []byte) []byte {
+	for i := 0; len(args) > 0; i++ {
+		if i > 0 {
+			line = append(line, ',')
+		}
+		kind, size, start := args[0], 8, 1
+		switch {
+		case kind == 'n':
+			line, args = append(line, `{"t":"null"}`...), args[1:]
+			continue
+		case kind == 'b':
+			size = 1
+		case kind != 'i' && kind != 'r':
+			size, start = int(binary.LittleEndian.Uint32(args[1:])), 5
+		}
+		if kind < 'a' { // a long one, with its tag
+			kind += 'a' - 'A'
+			e.sum, args = append(e.sum[:0], args[start:start+tagBytes]...), args[start+tagBytes:]
+			line = e.argument(line, kind, size)
+			line = append(line, '}')
+			continue
+		}
+		data := args[start : start+size]
+		e.mac.Reset()
+		args[start-1] = kind // what a tag begins with, so that 'a' and x'61' differ
+		e.mac.Write(args[start-1 : start+size])
+		e.sum = e.mac.Sum(e.sum[:0])
+		args = args[start+size:]
+		line = e.argument(line, kind, size)
+		if kind == 'i' {
+			if rank := t.rank(i, int64(binary.LittleEndian.Uint64(data))); rank >= 0 {
+				line = strconv.AppendInt(append(line, `,"rank":`...), int64(rank), 10)
+			}
+		}
+		line = append(line, '}')
+	}
+	return line
+}
+
+// kinds are the types by the letters of describe.
+var kinds = [256]string{'i': "int", 'r': "real", 'b': "bool", 't': "text", 'x': "blob", 'd': "time", 'o': "other"}
+
+// argument adds an argument but for its end.
+func (e *encoder) argument(line []byte, kind byte, size int) []byte {
+	switch kind {
+	case 'd':
+		size = 8
+	case 'o':
+		size = 0
+	}
+	line = append(append(append(line, `{"t":"`...), kinds[kind]...), `","n":`...)
+	line = strconv.AppendInt(line, int64(size), 10)
+	line = hex.AppendEncode(append(line, `,"tag":"`...), e.sum[:tagBytes])
+	return append(line, '"')
 }
 
 // rank is the part of the range that the argument's integers had so far in which
@@ -328,52 +483,25 @@ func (t *template) rank(argument int, v int64) int {
 	return int(float64(buckets) * (float64(v) - float64(s.low)) / (float64(s.high) - float64(s.low) + 1))
 }
 
-// template finds a statement without its literals, and writes its text the first
-// time; nil where there are too many, and where the text cannot be written.
-func (r *Recorder) template(query string) *template {
-	if t, ok := r.known[query]; ok {
-		return t
-	}
-	id, text := Fingerprint(query)
-	t := r.templates[id]
-	if t == nil {
-		if t = r.introduce(id, text); t == nil {
-			return nil
-		}
-	}
-	if len(r.known) < maxTexts && len(query) <= longText {
-		r.known[strings.Clone(query)] = t
-	}
-	return t
-}
-
-// introduce writes the text of a statement.
-func (r *Recorder) introduce(id, text string) *template {
-	if len(r.templates) >= maxTexts {
-		return nil
-	}
-	quoted, err := json.Marshal(text)
-	if err != nil || !r.line(fmt.Appendf(nil, `{"id":%q,"sql":%s}`, id, quoted)) {
-		return nil
-	}
-	t := &template{id: id}
-	r.templates[id] = t
-	return t
-}
-
 // Fingerprint names a statement by its text without literals, however it writes its
 // parameters, and returns the text.
 func Fingerprint(query string) (id, text string) {
-	text, named := strip(query)
-	sum := sha256.Sum256([]byte(named))
-	return hex.EncodeToString(sum[:tagBytes]), text
+	text, alike, _ := strip(query)
+	return name(alike), text
+}
+
+// name is the id of a statement whose parameters are all written alike.
+func name(alike string) string {
+	sum := sha256.Sum256([]byte(alike))
+	return hex.EncodeToString(sum[:tagBytes])
 }
 
 // strip takes comments and spaces out of SQL, and puts :literal1, :literal2 and so on
 // in the place of literals: numbers, texts and blobs. What stands in double quotes is
 // taken for a name if it looks like one. Of PRAGMA and ATTACH, which may have a key,
-// it keeps that word. It returns the same with ? for every parameter as well.
-func strip(query string) (text, named string) {
+// it keeps that word. It returns the same with ? for every parameter as well, and the
+// parameters' names.
+func strip(query string) (text, named string, names []string) {
 	var b, alike strings.Builder
 	space, first, secret, literals := false, true, false, 0
 	for i := 0; i < len(query); {
@@ -401,11 +529,14 @@ func strip(query string) (text, named string) {
 		first = first && isWord(text, ";", "EXPLAIN", "QUERY", "PLAN")
 		b.WriteString(text)
 		if parameter {
+			if text == "?" || !slices.Contains(names, text[1:]) {
+				names = append(names, text[1:])
+			}
 			text = "?"
 		}
 		alike.WriteString(text)
 	}
-	return strings.TrimRight(b.String(), "; "), strings.TrimRight(alike.String(), "; ")
+	return strings.TrimRight(b.String(), "; "), strings.TrimRight(alike.String(), "; "), names
 }
 
 func isWord(text string, words ...string) bool {
@@ -614,7 +745,7 @@ func (c *Conn) ExecContext(ctx context.Context, query string, args []driver.Name
 	default:
 		return nil, driver.ErrSkip
 	}
-	return c.executed(e, query, args, result, err)
+	return c.executed(e, c.r.statement(query), args, result, err)
 }
 
 // QueryContext records a query that is not prepared.
@@ -633,7 +764,7 @@ func (c *Conn) QueryContext(ctx context.Context, query string, args []driver.Nam
 	default:
 		return nil, driver.ErrSkip
 	}
-	return c.queried(e, query, args, found, err)
+	return c.queried(e, c.r.statement(query), args, found, err)
 }
 
 // PrepareContext prepares a statement that is recorded when it is used.
@@ -649,9 +780,9 @@ func (c *Conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 		return nil, err
 	}
 	if _, ok := s.(driver.ColumnConverter); ok {
-		return &convertingStmt{stmt{s, c, query}}, nil
+		return &convertingStmt{stmt{s, c, c.r.statement(query)}}, nil
 	}
-	return &stmt{s, c, query}, nil
+	return &stmt{s, c, c.r.statement(query)}, nil
 }
 
 // Prepare is PrepareContext without a context.
@@ -677,7 +808,7 @@ func (c *Conn) BeginTx(ctx context.Context, options driver.TxOptions) (driver.Tx
 		c.tx = c.r.txs.Add(1)
 	}
 	e.tx, e.err = c.tx, err
-	c.r.described(e, "begin", nil)
+	c.r.record(e, &statement{mark: "begin"}, nil, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -689,50 +820,47 @@ func (c *Conn) Begin() (driver.Tx, error) {
 	return c.BeginTx(context.Background(), driver.TxOptions{})
 }
 
-func (c *Conn) begin() event { return event{began: time.Now(), conn: c.number, tx: c.tx} }
+func (c *Conn) begin() event { return event{began: c.r.now(), conn: c.number, tx: c.tx} }
 
 // executed records a change. BEGIN and the like that a program writes as SQL are a
 // transaction too.
-func (c *Conn) executed(e event, query string, args []driver.NamedValue, result driver.Result, err error) (driver.Result, error) {
+func (c *Conn) executed(e event, s *statement, args []driver.NamedValue, result driver.Result, err error) (driver.Result, error) {
 	if errors.Is(err, driver.ErrSkip) {
 		return result, err
 	}
-	if e.err = err; err == nil {
+	e.err = err
+	if s.mark != "" {
+		c.transition(e, s)
+		return result, err
+	}
+	if err == nil {
 		if rows, countErr := result.RowsAffected(); countErr == nil {
 			e.rows = rows
 		}
 	}
-	mark := c.transition(query, err)
-	if e.tx == 0 {
-		e.tx = c.tx
-	}
-	if mark == "rollback" || mark == "commit" && err == nil { // a rollback fails where there is nothing to roll back
-		c.tx, c.outer = 0, ""
-	}
-	if mark == "" {
-		c.r.record(e, query, args)
-	} else {
-		e.rows = 0 // drivers answer those of the statement before
-		c.r.described(e, mark, nil)
-	}
+	c.r.record(e, s, args, nil)
 	return result, err
 }
 
-// transition names what a statement does to a transaction. A savepoint outside of one
+// transition records what a statement does to a transaction. A savepoint outside of one
 // begins it, and its release commits it.
-func (c *Conn) transition(query string, err error) string {
-	mark, name := control(query)
+func (c *Conn) transition(e event, s *statement) {
+	mark := s.mark
 	switch {
-	case err != nil:
+	case e.err != nil:
 	case mark == "savepoint" && c.tx == 0:
-		mark, c.outer = "begin", name
-	case mark == "release" && name == c.outer:
+		mark, c.outer = "begin", s.savepoint
+	case mark == "release" && s.savepoint == c.outer:
 		mark = "commit"
 	}
-	if mark == "begin" && err == nil {
+	if mark == "begin" && e.err == nil {
 		c.tx = c.r.txs.Add(1)
+		e.tx = c.tx
 	}
-	return mark
+	c.r.record(e, &statement{mark: mark}, nil, nil)
+	if mark == "rollback" || mark == "commit" && e.err == nil { // a rollback fails where there is nothing to roll back
+		c.tx, c.outer = 0, ""
+	}
 }
 
 // control names a statement that begins or ends a transaction or a savepoint, with the
@@ -764,19 +892,21 @@ func control(query string) (mark, savepoint string) {
 
 // queried describes a query at once, because the caller may use its arguments for
 // something else before the rows are closed.
-func (c *Conn) queried(e event, query string, args []driver.NamedValue, found driver.Rows, err error) (driver.Rows, error) {
+func (c *Conn) queried(e event, s *statement, args []driver.NamedValue, found driver.Rows, err error) (driver.Rows, error) {
 	if errors.Is(err, driver.ErrSkip) {
 		return found, err
 	}
 	if err != nil {
 		e.err = err
-		c.r.record(e, query, args)
+		c.r.record(e, s, args, nil)
 		return nil, err
 	}
+	opened := &rows{Rows: found, r: c.r, e: e, s: s}
 	c.r.mu.Lock()
-	defer c.r.mu.Unlock()
-	id, encoded := c.r.describe(query, args, nil)
-	return &rows{Rows: found, r: c.r, e: e, id: id, args: encoded}, nil
+	opened.args = c.r.describe(opened.space[:0], s, args)
+	c.r.mu.Unlock()
+	c.r.open.Add(1)
+	return opened, nil
 }
 
 // tx is a recorded transaction.
@@ -792,43 +922,43 @@ func (t *tx) end(mark string, do func() error) error {
 	e := t.c.begin()
 	e.err = do()
 	t.c.tx, t.c.outer = 0, ""
-	t.c.r.described(e, mark, nil)
+	t.c.r.record(e, &statement{mark: mark}, nil, nil)
 	return e.err
 }
 
 // stmt is a prepared statement that is recorded.
 type stmt struct {
 	driver.Stmt
-	c     *Conn
-	query string
+	c *Conn
+	s *statement
 }
 
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
 	e := s.c.begin()
 	if x, ok := s.Stmt.(driver.StmtExecContext); ok {
 		result, err := x.ExecContext(ctx, args)
-		return s.c.executed(e, s.query, args, result, err)
+		return s.c.executed(e, s.s, args, result, err)
 	}
 	plain, err := values(args)
 	var result driver.Result
 	if err == nil {
 		result, err = s.Stmt.Exec(plain)
 	}
-	return s.c.executed(e, s.query, args, result, err)
+	return s.c.executed(e, s.s, args, result, err)
 }
 
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	e := s.c.begin()
 	if x, ok := s.Stmt.(driver.StmtQueryContext); ok {
 		found, err := x.QueryContext(ctx, args)
-		return s.c.queried(e, s.query, args, found, err)
+		return s.c.queried(e, s.s, args, found, err)
 	}
 	plain, err := values(args)
 	var found driver.Rows
 	if err == nil {
 		found, err = s.Stmt.Query(plain)
 	}
-	return s.c.queried(e, s.query, args, found, err)
+	return s.c.queried(e, s.s, args, found, err)
 }
 
 func (s *stmt) CheckNamedValue(v *driver.NamedValue) error {
@@ -864,8 +994,9 @@ type rows struct {
 	driver.Rows
 	r      *Recorder
 	e      event
-	id     string // empty: it is dropped
+	s      *statement
 	args   []byte
+	space  [64]byte // of most arguments
 	closed bool
 }
 
@@ -884,7 +1015,8 @@ func (r *rows) Close() error {
 	err := r.Rows.Close()
 	if !r.closed {
 		r.closed = true
-		r.r.described(r.e, r.id, r.args)
+		r.r.open.Add(-1)
+		r.r.record(r.e, r.s, nil, r.args)
 	}
 	return err
 }

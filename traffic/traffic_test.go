@@ -11,9 +11,11 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -386,25 +388,120 @@ func FuzzFingerprint(f *testing.F) {
 	})
 }
 
-func BenchmarkRecord(b *testing.B) {
-	r, err := traffic.Open(filepath.Join(b.TempDir(), "log"), 1<<40)
-	if err != nil {
-		b.Fatal(err)
+// Named arguments are recorded in the order of the statement, long values by their tag,
+// and rows that are still read at the end count as dropped.
+func TestNamedLongAndUnread(t *testing.T) {
+	long := strings.Repeat("x", 5000)
+	lines, text := recorded(t, 1<<20, func(db *sql.DB) {
+		exec := must[sql.Result](t)
+		exec(db.Exec("SELECT :b, :a, :b", sql.Named("a", 7), sql.Named("b", long)))
+		exec(db.Exec("SELECT ?, ?", long, []byte(long)))
+	})
+	first, second := lines[2]["args"].([]any), lines[4]["args"].([]any)
+	kind := func(a any) string { return fmt.Sprint(a.(map[string]any)["t"], a.(map[string]any)["n"]) }
+	if len(first) != 2 || kind(first[0]) != "text5000" || kind(first[1]) != "int8" {
+		t.Errorf("got arguments %v, want a text of 5000 and an integer", first)
 	}
-	db := sql.OpenDB(dsn{r.Driver(oldDriver{}), ""})
-	plain := sql.OpenDB(dsn{oldDriver{}, ""})
-	for name, each := range map[string]*sql.DB{"recorded": db, "plain": plain} {
-		stmt, err := each.Prepare("UPDATE t SET a = ?")
+	tag := func(a any) any { return a.(map[string]any)["tag"] }
+	if tag(first[0]) != tag(second[0]) || tag(second[0]) == tag(second[1]) {
+		t.Errorf("got tags %v and %v, want the text's twice and another one for the blob", first, second)
+	}
+	if strings.Contains(text, "xxx") {
+		t.Error("the log has a value")
+	}
+	path := filepath.Join(t.TempDir(), "log")
+	r := must[*traffic.Recorder](t)(traffic.Open(path, 1<<20))
+	db := sql.OpenDB(dsn{r.Driver(&sqlite.Driver{}), ":memory:"})
+	rows := must[*sql.Rows](t)(db.Query("SELECT 1"))
+	if err := errors.Join(r.Close(), rows.Close(), db.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if got := string(must[[]byte](t)(os.ReadFile(path))); !strings.HasSuffix(got, "{\"dropped\":1}\n") {
+		t.Errorf("got %s, want one dropped", got)
+	}
+}
+
+// A savepoint outside of a transaction begins it.
+func TestSavepoints(t *testing.T) {
+	lines, _ := recorded(t, 1<<20, func(db *sql.DB) {
+		db.SetMaxOpenConns(1)
+		for _, text := range []string{"SAVEPOINT a", "SAVEPOINT b", "ROLLBACK TO SAVEPOINT b", "RELEASE b", "RELEASE SAVEPOINT a", "BEGIN", "SAVEPOINT a", "RELEASE a", "COMMIT", "SAVEPOINT c", "ROLLBACK"} {
+			must[sql.Result](t)(db.Exec(text))
+		}
+	})
+	var got []string
+	for _, l := range lines[1 : len(lines)-1] {
+		got = append(got, fmt.Sprint(l["s"], l["tx"]))
+	}
+	want := []string{"begin1", "savepoint1", "rollback to1", "release1", "commit1", "begin2", "savepoint2", "release2", "commit2", "begin3", "rollback3"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// BenchmarkRecord shows what a statement costs with a recorder and without: wall time,
+// CPU time of the thread that asks, and of the whole process. Lines that are dropped
+// cost less, so that they are shown too.
+func BenchmarkRecord(b *testing.B) {
+	insert := "UPDATE t SET a = ?"
+	for _, of := range []struct {
+		name  string
+		plain driver.Driver
+		setup string
+		work  string
+	}{
+		{"nothing", oldDriver{}, "", insert},
+		{"modernc/read", &sqlite.Driver{}, "CREATE TABLE t (a INTEGER PRIMARY KEY); WITH RECURSIVE k (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM k WHERE i < 999) INSERT INTO t SELECT i FROM k", "SELECT a FROM t WHERE a = ? % 1000"},
+	} {
+		r, err := traffic.Open(filepath.Join(b.TempDir(), "log"), 1<<40)
 		if err != nil {
 			b.Fatal(err)
 		}
-		b.Run(name, func(b *testing.B) {
-			for i := range b.N {
-				if _, err := stmt.Exec(i); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
+		for name, d := range map[string]driver.Driver{"plain": of.plain, "recorded": r.Driver(of.plain)} {
+			b.Run(of.name+"/"+name, func(b *testing.B) { benchmark(b, d, of.setup, of.work) })
+		}
+		if err := r.Close(); err != nil {
+			b.Fatal(err)
+		}
 	}
-	_ = errors.Join(db.Close(), plain.Close(), r.Close())
+}
+
+func benchmark(b *testing.B, d driver.Driver, setup, work string) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	db := sql.OpenDB(dsn{d, filepath.Join(b.TempDir(), "app.db")})
+	db.SetMaxOpenConns(1)
+	if setup != "" {
+		if _, err := db.Exec(setup); err != nil {
+			b.Fatal(err)
+		}
+	}
+	stmt, err := db.Prepare(work)
+	if err != nil {
+		b.Fatal(err)
+	}
+	thread, process := spent(syscall.RUSAGE_THREAD), spent(syscall.RUSAGE_SELF)
+	for i := range b.N {
+		if strings.HasPrefix(work, "SELECT") {
+			var got int
+			err = stmt.QueryRow(i).Scan(&got)
+		} else {
+			_, err = stmt.Exec(i)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(spent(syscall.RUSAGE_THREAD)-thread)/float64(b.N), "thread-ns/op")
+	b.ReportMetric(float64(spent(syscall.RUSAGE_SELF)-process)/float64(b.N), "process-ns/op")
+	if err := db.Close(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// spent is the CPU time so far.
+func spent(who int) int64 {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(who, &u)
+	return u.Utime.Nano() + u.Stime.Nano()
 }

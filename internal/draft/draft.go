@@ -318,7 +318,7 @@ func (d *drafter) finish() (*Draft, error) {
 		draft.Operations = append(draft.Operations, d.mix.name)
 	}
 	if d.log != nil {
-		draft.Measured, draft.Differs = d.log.summary(), deviations(d.operations)
+		draft.Measured, draft.Differs = append(d.log.summary(), untimed(d.operations)...), deviations(d.operations)
 	}
 	for _, q := range d.statements {
 		draft.LeftOut = append(draft.LeftOut, fmt.Sprintf("%s, %s: %s", q.subject(), q.place(), q.leftOut))

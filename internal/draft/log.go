@@ -47,6 +47,7 @@ type loggedStep struct {
 type loggedArgument struct {
 	values, ranked, newest int
 	tags                   map[string]int
+	texts, bytes           int64 // texts and blobs, and what they have together
 }
 
 // maxTags bounds the values that are told apart.
@@ -64,6 +65,7 @@ type logLine struct {
 	S       string `json:"s"`
 	Args    []struct {
 		T    string `json:"t"`
+		N    int64  `json:"n"`
 		Tag  string `json:"tag"`
 		Rank *int   `json:"rank"`
 	} `json:"args"`
@@ -138,8 +140,8 @@ func (r *logReader) line(l logLine) error {
 	case l.S == "":
 		r.t.dropped += l.Dropped
 		return nil
-	case l.At < 0 || l.NS < 0 || l.Rows != nil && *l.Rows < 0 || l.NS > math.MaxInt64-l.At:
-		return errors.New("a time or a number of rows is negative, or too large")
+	case l.At < 0 || l.NS < 0 || l.Rows != nil && *l.Rows < 0 || l.tooLong() || l.NS > math.MaxInt64-l.At:
+		return errors.New("a time, a length or a number of rows is negative, or too large")
 	}
 	r.leave(l)
 	open := r.open[l.Conn]
@@ -166,6 +168,16 @@ func (r *logReader) line(l logLine) error {
 		return r.statement(l)
 	}
 	return nil
+}
+
+// tooLong reports lengths that no value of SQLite has.
+func (l *logLine) tooLong() bool {
+	for _, a := range l.Args {
+		if a.N < 0 || a.N > math.MaxInt32 {
+			return true
+		}
+	}
+	return false
 }
 
 // leave ends a transaction that its connection is no longer in, as a line shows that
@@ -242,6 +254,10 @@ func (s *loggedStep) take(l logLine) {
 		if a.Tag != "" && (into.tags[a.Tag] > 0 || len(into.tags) < maxTags) {
 			into.values++
 			into.tags[a.Tag]++
+		}
+		if a.T == "text" || a.T == "blob" {
+			into.texts++
+			into.bytes += a.N
 		}
 		if a.Rank != nil {
 			into.ranked++

@@ -168,7 +168,7 @@ func TestLogMistakes(t *testing.T) {
 		"another file":    {"SELECT 1", "line 1 is no JSON object"},
 		"another version": {`{"traffic":2}`, "line 1 is not the beginning of a log of version 1"},
 		"no text":         {head + `{"s":"abc","at":1,"conn":1}`, `line 2: the text of statement "abc" is not in the lines before`},
-		"negative":        {head + `{"s":"begin","at":-1}`, "line 2: a time or a number of rows is negative"},
+		"negative":        {head + `{"s":"begin","at":-1}`, "line 2: a time, a length or a number of rows is negative"},
 		"nothing":         {head, "there is no statement in it that succeeded"},
 		"torn inside":     {head + "{\"s\":\n{\"dropped\":0}\n", "line 2 is no JSON object"},
 	} {
@@ -305,5 +305,37 @@ func TestLogOfRareOperations(t *testing.T) {
 	}
 	if got := m.weights(); !strings.Contains(got, "often: 999950") || !strings.Contains(got, "rare: 50") {
 		t.Errorf("got %s, want 50 of a million for one of 20000", got)
+	}
+}
+
+// Texts that are longer or shorter than the drawn ones are told; those that are as long
+// are not.
+func TestLogOfOtherLengths(t *testing.T) {
+	database := create(t, shopSchema)
+	const query = "UPDATE item SET name = ? WHERE id = ?"
+	for length, want := range map[int]string{4000: "rename: statement 1 binds ", 9: ""} {
+		log := record(t, database, 1<<30, func(db *sql.DB) {
+			db.SetMaxOpenConns(1)
+			for i := range 100 {
+				if _, err := db.Exec(query, strings.Repeat("x", length), 1+i); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for i := range 100 { // the data are as before
+				if _, err := db.Exec("UPDATE item SET name = 'item ' || id WHERE id = :id", sql.Named("id", 1+i)); err != nil {
+					t.Fatal(err)
+				}
+			}
+		})
+		o := options(database, "-- name: rename\n"+query)
+		o.Log, o.LogName = log, "app.ndjson"
+		d, err := draftIn(t, t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		differs := strings.Join(d.Differs, "\n")
+		if got := strings.Contains(differs, " bytes of texts and blobs"); got != (want != "") || !strings.Contains(differs, want) {
+			t.Errorf("length %d: got differences %q, want %q", length, d.Differs, want)
+		}
 	}
 }

@@ -161,12 +161,38 @@ func (g *guesser) skewRow(first string, t *table, theta float64, latest bool) {
 	}
 }
 
+// untimed says which operations have a time in the log that is not compared.
+func untimed(all []*operation) []string {
+	var names []string
+	for _, o := range all {
+		if o.shape != nil && o.leftOut == "" && o.changes() {
+			names = append(names, o.name)
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	return []string{"the time of changes is not compared with that of the draft, because they wait for no disk in init: " + strings.Join(names, ", ")}
+}
+
 // tolerance is how far a drafted operation may be from the log.
 const tolerance = 0.15
 
+// bound are the bytes of the texts and blobs that a statement binds each time, here and
+// in the log.
+func (st *statement) bound(step *loggedStep) (here, logged float64) {
+	for i, a := range step.arguments(st.query) {
+		if a != nil && a.texts > 0 && st.bytes[i] >= 0 {
+			here += st.bytes[i]
+			logged += float64(a.bytes) / float64(step.times)
+		}
+	}
+	return here, logged
+}
+
 // deviations says which operations of at least 1 % of the log's time differ from
-// it: in their rows, or, of those that change nothing, in their time against the
-// others. Times are against the others because the program's driver is another one
+// it: in their rows, in the bytes that they bind, or, of those that change nothing, in
+// their time against the others. Times are against the others because the program's driver is another one
 // than that of this process; changes wait for a disk here not.
 func deviations(all []*operation) []string {
 	var total, logged, drafted float64
@@ -189,6 +215,9 @@ func deviations(all []*operation) []string {
 			step := o.shape.steps[min(i, len(o.shape.steps)-1)]
 			if want := float64(step.rows) / float64(step.counted); step.counted > 0 && differs(st.mean, want) {
 				found = append(found, fmt.Sprintf("%s: statement %d has %.3g rows each time here, and %.3g in the log", o.name, i+1, st.mean, want))
+			}
+			if here, logged := st.bound(step); differs(here, logged) {
+				found = append(found, fmt.Sprintf("%s: statement %d binds %.3g bytes of texts and blobs each time here, and %.3g in the log", o.name, i+1, here, logged))
 			}
 		}
 		want := float64(o.shape.nanos) / float64(o.shape.count)

@@ -78,6 +78,9 @@ func (b *probe) run(ctx context.Context, o *operation, op assay.Operation, limit
 	if err != nil {
 		return err
 	}
+	if err := o.weigh(trace.Path); err != nil {
+		return err
+	}
 	found, err := b.data.Try(ctx, op, trace, tried, limit)
 	if err != nil {
 		return err

@@ -14,10 +14,11 @@ import (
 type statement struct {
 	*query
 	guess   *guesser
-	steps   []string // of EXPLAIN QUERY PLAN, indented
-	scanned int64    // rows of tables that are read as a whole
-	rows    int      // answered or changed each time; -1: it varies
-	mean    float64  // of the rows at the positions that were tried
+	steps   []string  // of EXPLAIN QUERY PLAN, indented
+	scanned int64     // rows of tables that are read as a whole
+	rows    int       // answered or changed each time; -1: it varies
+	mean    float64   // of the rows at the positions that were tried
+	bytes   []float64 // of the texts and blobs of each argument; -1: it is neither
 	returns []string
 	// sure says that rows stay the same whatever other operations insert and
 	// change.
