@@ -22,8 +22,6 @@ const (
 	// defaultFaults is how many times a fault is done where neither a number of
 	// states nor a time is given.
 	defaultFaults = 20
-	// mostCalls is the highest number of a system call that a worker is killed at.
-	mostCalls = 800
 	// mostReads is how many reads of the disk succeed at the most before they fail.
 	mostReads = 12
 )
@@ -67,32 +65,19 @@ func (t *trial) attempts(ctx context.Context, once func(context.Context) (eviden
 	return nil
 }
 
-// calls are those that a worker is killed at: by one of them data reaches a file
-// or the disk.
-var calls = []string{"fsync", "fdatasync", "msync", "pwrite64", "write", "ftruncate", "unlink", "unlinkat", "rename", "renameat", "sync_file_range"}
-
 // killed kills the worker, at a random time or at a system call in turns, and
 // looks at what it left.
 func (t *trial) killed(ctx context.Context) (evidence, observation, error) {
-	dir, err := os.MkdirTemp(t.work, "killed-")
-	if err != nil {
-		return evidence{}, observation{}, err
-	}
-	defer os.RemoveAll(dir)
 	e := evidence{Finding: Finding{Moment: Anywhere}}
-	var under []string
-	call := ""
-	if missing := strace().missing; missing != "" {
-		t.result.remark("killed at random times only, and not at system calls: " + missing)
-	} else if t.result.States%2 == 1 {
-		call = calls[t.random.IntN(len(calls))]
-		number := int(math.Exp(t.random.Float64() * math.Log(mostCalls))) // early ones as often as late ones
-		under = strace().killing(call, number)
-	}
-	path, marks := filepath.Join(dir, "store", dataName), filepath.Join(dir, "marks")
-	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil {
+	call, under, err := t.killer(ctx)
+	if err != nil {
 		return e, observation{}, err
 	}
+	path, marks, remove, err := t.scratch()
+	if err != nil {
+		return e, observation{}, err
+	}
+	defer remove()
 	atCall, err := t.writeUntilKilled(ctx, path, marks, under)
 	if err != nil {
 		return e, observation{}, err
@@ -108,6 +93,68 @@ func (t *trial) killed(ctx context.Context) (evidence, observation, error) {
 	}
 	found, err := t.inspect(ctx, path, e.Finding.Acked)
 	return e, found, err
+}
+
+// killer draws a system call to kill the worker at, and the program that does so;
+// none in every other attempt, where a time decides, and without a tracer.
+func (t *trial) killer(ctx context.Context) (call string, under []string, err error) {
+	if missing := strace().missing; missing != "" {
+		t.result.remark("killed at random times only, and not at system calls: " + missing)
+		return "", nil, nil
+	}
+	if t.result.States%2 == 0 {
+		return "", nil, nil
+	}
+	if t.made == nil {
+		if t.made, err = t.callsMade(ctx); err != nil {
+			return "", nil, err
+		}
+	}
+	drawn := t.made[t.random.IntN(len(t.made))]
+	number := int(math.Exp(t.random.Float64() * math.Log(float64(drawn.count)))) // early ones as often as late ones
+	return drawn.call, strace().killing(drawn.call, number), nil
+}
+
+// callsMade runs the workload once and returns the calls that it makes, so that a
+// worker is killed at those that come.
+func (t *trial) callsMade(ctx context.Context) ([]callCount, error) {
+	path, marks, remove, err := t.scratch()
+	if err != nil {
+		return nil, err
+	}
+	defer remove()
+	traced := filepath.Join(filepath.Dir(marks), "calls")
+	db, err := t.begin(ctx, path, strace().counting(traced))
+	if err != nil {
+		return nil, err
+	}
+	defer db.worker.Kill()
+	if _, err := t.writeForAWhile(ctx, db, marks); err != nil {
+		return nil, err
+	}
+	if err := db.close(ctx); err != nil {
+		return nil, err
+	}
+	text, err := os.ReadFile(traced)
+	if err != nil {
+		return nil, err
+	}
+	made := countCalls(string(text))
+	if len(made) == 0 {
+		return nil, errors.New("strace saw the worker make no call by which data reaches a file")
+	}
+	return made, nil
+}
+
+// scratch is a database's path in an empty folder of its own, a file for marks
+// that is not in it, and what removes both.
+func (t *trial) scratch() (path, marks string, remove func(), err error) {
+	dir, err := os.MkdirTemp(t.work, "killed-")
+	if err != nil {
+		return "", "", nil, err
+	}
+	path = filepath.Join(dir, "store", dataName)
+	return path, filepath.Join(dir, "marks"), func() { _ = os.RemoveAll(dir) }, os.Mkdir(filepath.Dir(path), 0o700)
 }
 
 // writeUntilKilled runs the workload under a program that kills the worker at a

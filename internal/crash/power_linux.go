@@ -34,7 +34,8 @@ type trial struct {
 	digests   map[int]string // of history.state, by transactions
 	deadline  time.Time
 	random    *rand.Rand
-	worst     *evidence // the smallest counterexample so far
+	worst     *evidence   // the smallest counterexample so far
+	made      []callCount // by the workload; nil before that is known
 }
 
 // power records the workload once and cuts the power of the recording in as
@@ -104,7 +105,7 @@ func (t *trial) record(ctx context.Context, task Task, note bool) (*Recording, e
 		if err := db.prepare(ctx, t.arguments); err != nil {
 			return err
 		}
-		written, err = t.writeForAWhile(ctx, db)
+		written, err = t.writeForAWhile(ctx, db, t.marks())
 		if err != nil {
 			return err
 		}
@@ -160,13 +161,13 @@ func (l *lane) marks() string {
 
 // writeForAWhile commits the workload, or as much of it as a part of the task's
 // time allows: a state of a shorter workload shows more than none.
-func (t *trial) writeForAWhile(ctx context.Context, db *database) (int, error) {
+func (t *trial) writeForAWhile(ctx context.Context, db *database, marks string) (int, error) {
 	began := time.Now()
 	for n := 0; n < t.history.transactions(); n += batch {
 		if n > 0 && t.task.Time > 0 && time.Since(began) > t.task.Time/recordingShare {
 			return n, nil
 		}
-		if err := db.write(ctx, n, batch, t.marks()); err != nil {
+		if err := db.write(ctx, n, batch, marks); err != nil {
 			return n, err
 		}
 	}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -51,9 +53,45 @@ func (t tracer) recording(output string) []string {
 	return []string{t.path, "-f", "-qq", "-y", "--seccomp-bpf", "-s", "4096", "-e", "signal=none", "-e", "trace=?" + strings.Join(tracedCalls, ",?"), "-o", output, "--"}
 }
 
+// counting is the program with arguments that runs a worker and writes some of
+// its calls to a file.
+func (t tracer) counting(output string) []string {
+	return []string{t.path, "-f", "-qq", "--seccomp-bpf", "-s", "0", "-e", "signal=none", "-e", "trace=?" + strings.Join(killingCalls, ",?"), "-o", output, "--"}
+}
+
 // killing is the program with arguments that runs a worker and kills it before a
-// system call of a number. Without --seccomp-bpf: with it the kernel sends no
-// signal before a call.
+// system call of a number, which each thread counts on its own. Without
+// --seccomp-bpf: with it the kernel sends no signal before a call.
 func (t tracer) killing(call string, number int) []string {
 	return []string{t.path, "-f", "-o", os.DevNull, "-e", "trace=?" + call, "-e", fmt.Sprintf("inject=?%s:signal=KILL:when=%d", call, number), "--"}
+}
+
+// killingCalls are those that a worker is killed at: by one of them data reaches a
+// file or the disk.
+var killingCalls = []string{"fsync", "fdatasync", "msync", "pwrite64", "write", "ftruncate", "unlink", "unlinkat", "rename", "renameat", "renameat2", "sync_file_range"}
+
+// callCount is how often a thread makes a system call, at most.
+type callCount struct {
+	call  string
+	count int
+}
+
+// countCalls reads what counting wrote, and returns the calls by name.
+func countCalls(traced string) []callCount {
+	byThread, most := map[string]int{}, map[string]int{}
+	for line := range strings.Lines(traced) {
+		thread, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		call, _, begins := strings.Cut(strings.TrimSpace(rest), "(")
+		if !begins || !slices.Contains(killingCalls, call) { // the end of a call that was noted before, or of a thread
+			continue
+		}
+		id := thread + " " + call
+		byThread[id]++
+		most[call] = max(most[call], byThread[id])
+	}
+	var all []callCount
+	for _, call := range slices.Sorted(maps.Keys(most)) {
+		all = append(all, callCount{call, most[call]})
+	}
+	return all
 }
