@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/guard"
 )
 
 // The workload: enough for SQLite to checkpoint its log and begin it anew.
@@ -20,6 +21,9 @@ const (
 	recordingShare = 4
 	// recoveryShare is how many states there are to one with a second cut.
 	recoveryShare = 8
+	// writebackPause is how long after the workload's begin the page cache is written
+	// to the disk, and then again and again at growing distances.
+	writebackPause = 10 * time.Millisecond
 	// controlStates is how many states a control has to be caught in.
 	controlStates = 60
 )
@@ -105,7 +109,11 @@ func (t *trial) record(ctx context.Context, task Task, note bool) (*Recording, e
 		if err := db.prepare(ctx, t.arguments); err != nil {
 			return err
 		}
-		written, err = t.writeForAWhile(ctx, db, t.marks())
+		err = t.whileWrittenBack(ctx, func() error {
+			var err error
+			written, err = t.writeForAWhile(ctx, db, t.marks())
+			return err
+		})
 		if err != nil {
 			return err
 		}
@@ -157,6 +165,34 @@ func (l *lane) marks() string {
 		return filepath.Join(l.files, marksName)
 	}
 	return filepath.Join(l.fuse, marksName)
+}
+
+// whileWrittenBack runs do while what lies in the system's page cache is written to
+// the disk now and then, as the system does every few seconds: what an engine does
+// not sync reaches the disk in parts. A file system of files has no such cache.
+func (t *trial) whileWrittenBack(ctx context.Context, do func() error) error {
+	if t.onFiles {
+		return do()
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	written := make(chan error, 1)
+	go func() {
+		written <- guard.Error(func() error {
+			for pause := writebackPause; ; pause = pause * 3 / 2 { // a few, however long it takes
+				select {
+				case <-ctx.Done():
+					return nil
+				case <-time.After(pause):
+				}
+				if err := t.run(context.WithoutCancel(ctx), "sync", "-f", t.mount); err != nil {
+					return err
+				}
+			}
+		})
+	}()
+	err := do()
+	cancel()
+	return errors.Join(err, <-written)
 }
 
 // writeForAWhile commits the workload, or as much of it as a part of the task's

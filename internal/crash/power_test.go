@@ -267,3 +267,42 @@ func TestOrdinaryUser(t *testing.T) {
 	}
 	gone(t, filepath.Join(dir, "work"), program+"$")
 }
+
+// What is known of SQLite comes out: the newest commit of DELETE with FULL can come
+// back undone, EXTRA and a log with FULL lose nothing, a log with NORMAL loses the
+// newest commits only, and without syncs, or without a journal on the disk, a
+// database is damaged.
+func TestKnownAnswers(t *testing.T) {
+	if err := exec.Command("python3", "-c", "import sqlite3").Run(); err != nil {
+		t.Skip("no Python with SQLite: ", err)
+	}
+	program, err := filepath.Abs(filepath.Join("..", "..", "workers", "python", "worker"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := map[string]struct {
+		journal, synchronous string
+		states               int
+		worst                Damage // Inconsistent: that, or worse
+	}{
+		"DELETE, FULL":  {"delete", "full", 20, Lost},
+		"DELETE, EXTRA": {"delete", "extra", 8, Unharmed},
+		"WAL, FULL":     {"wal", "full", 8, Unharmed},
+		"WAL, NORMAL":   {"wal", "normal", 15, Lost},
+		"DELETE, OFF":   {"delete", "off", 20, Inconsistent},
+		"MEMORY, FULL":  {"memory", "full", 30, Inconsistent},
+	}
+	var tasks []Task
+	for name, k := range known {
+		tasks = append(tasks, Task{Driver: name, Program: program, Fault: assay.PowerCut, Seed: 1, States: k.states, Settings: map[string]string{"journal_mode": k.journal, "synchronous": k.synchronous}})
+	}
+	for name, r := range do(t, tasks...) {
+		worst := Unharmed
+		if all := r.damages(); len(all) > 0 {
+			worst = all[0]
+		}
+		if want := known[name].worst; worst != want && (want != Inconsistent || severity[worst] < severity[want]) {
+			t.Errorf("%s: %v in %d states, want %q as the worst of them", name, r.Counts, r.States, want)
+		}
+	}
+}

@@ -220,12 +220,28 @@ func (t Target) Sentences() []string {
 			continue
 		}
 		text := r.Plain()
+		if opening := r.opening(); opening != "" {
+			text += " " + opening + "."
+		}
 		if moments := r.moments(); moments != "" {
 			text += " " + moments + "."
 		}
 		all = append(all, text)
 	}
 	return all
+}
+
+// opening says how long a database took at the most to open after the fault,
+// recovery included; empty where none opened.
+func (r *Result) opening() string {
+	if r.SlowestNs == 0 || r.Outcome != assay.OK {
+		return ""
+	}
+	took := fmt.Sprintf("%.1f ms", float64(r.SlowestNs)/1e6)
+	if r.SlowestNs >= 1e9 {
+		took = fmt.Sprintf("%.1f s", float64(r.SlowestNs)/1e9)
+	}
+	return "Opening it afterwards took " + took + " or less"
 }
 
 // moments counts the states by what was going on, the most frequent first; empty
@@ -304,7 +320,7 @@ func (r *Report) Findings() []*Result {
 // on lines of their own, and how to see it again.
 func (r *Report) Example(result *Result) (words, again string) {
 	f := result.Worst
-	words = fmt.Sprintf("%s %s, %s: %s (%s): %s", result.Task.Driver, result.Task.Profile, result.Task.Fault, f.Damage, f.Circumstances(), strings.TrimRight(f.Words, ".\n"))
+	words = fmt.Sprintf("%s %s, %s: %s (seed %d, %s): %s", result.Task.Driver, result.Task.Profile, result.Task.Fault, f.Damage, result.Task.Seed, f.Circumstances(), strings.TrimRight(f.Words, ".\n"))
 	if f.ID != "" {
 		again = r.Replay(f.ID)
 	}

@@ -20,6 +20,7 @@ func sampleReport() Report {
 		return r
 	}
 	lost := result("full", "2", assay.Power, assay.PowerCut, map[Damage]int{Unharmed: 50, Lost: 9, Corrupt: 1})
+	lost.Task.Seed, lost.SlowestNs = 7, 12_345_678
 	lost.MaxLost, lost.Worst = 2, &Finding{ID: "abc", Damage: Corrupt, Moment: Commit, Words: "<integrity_check> said no.", Cut: Cut{At: 7, Choice: KeepNone}}
 	held := result("normal", "1", assay.Consistent, assay.PowerCut, map[Damage]int{Unharmed: 20, Lost: 40})
 	held.ByMoment = map[Moment]int{Acked: 20, MemtableFlush: 25, Commit: 15}
@@ -39,12 +40,12 @@ func TestReportFormats(t *testing.T) {
 			"A power cut can lose the newest acknowledged commits, up to 12 of them (in 40 of 60 states).", "All that is left is whole. Moments: memtable flush 25, acknowledged 20, commit 15.",
 			"A power cut can damage the database: in 1 of 60 states the engine's own check finds damage, in 9 of 60 states acknowledged commits are missing.",
 			"Documented (power): ", "NOT what was seen: a power cut does more than that.", "Documented (consistent): ", "Nothing here contradicts that.",
-			"https://www.sqlite.org/pragma.html#pragma_synchronous", "again: assay crash --replay abc", "it takes root", "1 of 1 controls that must fail did"},
+			"https://www.sqlite.org/pragma.html#pragma_synchronous", "corrupt (seed 7, commit, after operation 7, keep none (0 writes))", "Opening it afterwards took 12.3 ms or less.", "again: assay crash --replay abc", "it takes root", "1 of 1 controls that must fail did"},
 		Markdown: {"| target | profile | settings | claims | documented | power | full |\n| --- | --- | --- | --- | --- | --- | --- |\n",
 			"| mattn@v1 (sqlite 3.53) | full | journal_mode wal, synchronous 2 | power | [power](https://www.sqlite.org/pragma.html#pragma_synchronous) | 50 held, 1 corrupt, 9 lost! | - |\n",
 			"States by moment:\n\n- mattn, normal, power: memtable flush 25, acknowledged 20, commit 15\n"},
 		HTML: {`<td class="refuted">50 held, 1 corrupt, 9 lost!</td>`, "<td>20 held, 40 lost</td>", "&lt;integrity_check&gt; said no", "<code>assay crash --replay abc</code>",
-			"NOT what was seen", "What a power cut and other faults do to you"},
+			"NOT what was seen", "(seed 7, commit", "took 12.3 ms or less", "What a power cut and other faults do to you"},
 	} {
 		var out strings.Builder
 		if err := r.Write(&out, format); err != nil {
