@@ -81,6 +81,19 @@ func (r Run) Machine() string {
 	return strings.Join(parts, ", ")
 }
 
+// identity are the facts that tell machines apart. Machines that were cloned share the
+// first.
+var identity = []string{"machine", "cpu", "cores", "memory"}
+
+// OnMachine tells whether a run may have been made on the machine that has these
+// facts: none that both have is another one.
+func (r Run) OnMachine(facts map[string]string) bool {
+	return !slices.ContainsFunc(identity, func(name string) bool {
+		a, b := r.Host[name], facts[name]
+		return a != "" && b != "" && a != b
+	})
+}
+
 // ProofsOf are those of a cell's target with its profile, one for each fault
 // that was tried.
 func (r Run) ProofsOf(c Cell) []Proof {

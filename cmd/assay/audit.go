@@ -11,6 +11,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/audit"
+	"assay/internal/host"
 	"assay/internal/lab"
 	"assay/internal/store"
 	"assay/published"
@@ -126,7 +127,7 @@ func judge(ctx context.Context, s *store.Store, id string) ([]audit.Finding, err
 }
 
 // readRuns reads the run of that id, or else pools the finished runs of each plan
-// that is asked for, once. Imported runs say nothing about this machine.
+// that is asked for, once. Runs of others say nothing about this machine.
 func readRuns(ctx context.Context, s *store.Store, id string) (audit.Runs, error) {
 	runs, err := s.Runs(ctx)
 	if id != "" {
@@ -139,6 +140,13 @@ func readRuns(ctx context.Context, s *store.Store, id string) (audit.Runs, error
 	if err != nil {
 		return nil, err
 	}
-	runs = slices.DeleteFunc(runs, func(r assay.Run) bool { return id == "" && (r.Status != assay.Finished || r.Imported) })
+	cache, err := cacheDir()
+	if err != nil {
+		return nil, err
+	}
+	here := host.Facts(cache)
+	runs = slices.DeleteFunc(runs, func(r assay.Run) bool {
+		return id == "" && (r.Status != assay.Finished || r.Imported || !r.OnMachine(here))
+	})
 	return lab.Pools(ctx, s, runs), nil
 }

@@ -66,6 +66,25 @@ func machine() fstest.MapFS {
 	return m
 }
 
+// Two machines have two identities, and the ID itself is not shown.
+func TestIdentity(t *testing.T) {
+	of := func(name, id string) string {
+		facts := map[string]string{}
+		addIdentity(facts, files(map[string]string{name: id}))
+		return facts["machine"]
+	}
+	const id, other = "3d1219c7c4c5404aaa1f6d2a48adfda4", "4d1219c7c4c5404aaa1f6d2a48adfda4"
+	a, b := of("etc/machine-id", id+"\n"), of("etc/machine-id", other+"\n")
+	if len(a) != 16 || a == b || strings.Contains(id, a) || a != of("var/lib/dbus/machine-id", id) {
+		t.Errorf("got %q and %q, want two digests", a, b)
+	}
+	for _, none := range []string{"", "uninitialized\n"} {
+		if got := of("etc/machine-id", none); got != "" {
+			t.Errorf("machine-id %q: got %q, want none", none, got)
+		}
+	}
+}
+
 func TestMachineFacts(t *testing.T) {
 	got := map[string]string{}
 	addCPU(got, machine())

@@ -26,6 +26,8 @@ var system = os.DirFS("/")
 // databases will lie; it need not exist yet. The facts hold no path and no
 // name of a person, a host or a server.
 //
+//	machine          tells this machine from others, and names it to nobody: a digest of
+//	                 the system's random ID; containers of one image may share it
 //	cpu              model
 //	cores            logical CPUs that this process may use
 //	gomaxprocs       threads that run Go code at once: less than cores under a CPU quota
@@ -59,6 +61,7 @@ func Facts(dir string) map[string]string {
 		"arch":       runtime.GOARCH,
 		"go":         runtime.Version(),
 	}
+	addIdentity(facts, system)
 	addNative(facts, existing(dir))
 	addCPU(facts, system)
 	addMemory(facts, system)

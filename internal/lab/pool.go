@@ -38,7 +38,7 @@ func Pool(ctx context.Context, s *store.Store, runs []assay.Run) (*analysis.Resu
 }
 
 func alike(a, b assay.Run) bool {
-	return a.PlanText == b.PlanText && a.Version == b.Version && a.Options.Launches == b.Options.Launches &&
+	return a.OnMachine(b.Host) && a.PlanText == b.PlanText && a.Version == b.Version && a.Options.Launches == b.Options.Launches &&
 		!slices.ContainsFunc(sameMachine, func(fact string) bool { return a.Host[fact] != b.Host[fact] })
 }
 

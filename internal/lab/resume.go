@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/host"
 	"assay/internal/plan"
 	"assay/internal/runner"
 	"assay/internal/store"
@@ -21,7 +22,7 @@ func (r *run) recall(ctx context.Context) error {
 	if len(q.Drivers) > 0 || len(q.Only) > 0 || q.Target > 0 || q.Capacity != "" {
 		return input(errors.New("--resume uses the options that the run was started with; you cannot change --drivers, --only, --precision and --find-capacity"))
 	}
-	before, err := r.store.Unfinished(ctx, r.plan.Name, q.PlanFile)
+	before, err := r.store.Unfinished(ctx, r.plan.Name, q.PlanFile, host.Facts(r.lab.Cache))
 	if errors.Is(err, store.ErrNotFound) {
 		return input(err, "assay runs lists the runs; without --resume a new one is started")
 	}

@@ -11,6 +11,7 @@ import (
 
 	"assay"
 	"assay/internal/guard"
+	"assay/internal/host"
 	"assay/internal/runner"
 	"assay/internal/store"
 )
@@ -82,8 +83,9 @@ func (s *Series) recall(ctx context.Context, after time.Time) error {
 	if err != nil {
 		return err
 	}
+	here := host.Facts(r.lab.Cache)
 	for _, before := range runs {
-		same := !before.Imported && before.Version == r.now.Version && before.PlanText == r.plan.Text && before.PlanFile == r.request.PlanFile && before.Started.After(after) &&
+		same := !before.Imported && before.OnMachine(here) && before.Version == r.now.Version && before.PlanText == r.plan.Text && before.PlanFile == r.request.PlanFile && before.Started.After(after) &&
 			slices.Equal(before.Options.Drivers, r.now.Options.Drivers) && maps.EqualFunc(before.Options.Only, r.now.Options.Only, slices.Equal)
 		if !same {
 			continue

@@ -134,7 +134,7 @@ func TestImportedRunIsNobodys(t *testing.T) {
 	expect(t, to.Claim(t.Context(), exportedID), ErrTaken, "it was imported")
 	expect(t, to.Append(t.Context(), exportedID, assay.Trial{Launch: 9}), ErrTaken, "")
 	expect(t, to.Update(t.Context(), assay.Run{ID: exportedID}), ErrTaken, "")
-	if run, err := to.Unfinished(t.Context(), "quick", ""); err != nil || run.ID != "mine" {
+	if run, err := to.Unfinished(t.Context(), "quick", "", nil); err != nil || run.ID != "mine" {
 		t.Errorf("unfinished: got %q, %v; want mine", run.ID, err)
 	}
 }

@@ -95,6 +95,6 @@ func readAll(ctx context.Context, t *testing.T, path string) {
 		for range s.Trials(ctx, run.ID) { // its errors are as good as its trials
 		}
 		_, _ = s.Run(ctx, run.ID)
-		_, _ = s.Unfinished(ctx, run.Plan, run.PlanFile)
+		_, _ = s.Unfinished(ctx, run.Plan, run.PlanFile, nil)
 	}
 }

@@ -67,7 +67,7 @@ func TestInvalidID(t *testing.T) {
 	expect(t, err, nil, "is no ID")
 	_, err = s.Runs(t.Context())
 	expect(t, err, nil, "is no ID")
-	_, err = s.Unfinished(t.Context(), "quick", "")
+	_, err = s.Unfinished(t.Context(), "quick", "", nil)
 	expect(t, err, nil, "is no ID")
 }
 

@@ -145,9 +145,10 @@ func allRuns(ctx context.Context, tx *sql.Tx) ([]assay.Run, error) {
 }
 
 // Unfinished returns the newest run of that plan, from that file, whose status
-// is not finished and that was not imported. Where there is none, the error is ErrNotFound; it names the
-// other file where there is a run of a plan of that name from there.
-func (s *Store) Unfinished(ctx context.Context, plan, file string) (assay.Run, error) {
+// is not finished, that was made on the machine of these facts and was not
+// imported. Where there is none, the error is ErrNotFound; it names a run of a plan
+// of that name that is of another file or machine.
+func (s *Store) Unfinished(ctx context.Context, plan, file string, machine map[string]string) (assay.Run, error) {
 	ids, err := s.ids(ctx, "WHERE plan = ? AND status <> ? AND owner <> ?", plan, assay.Finished, importedOwner)
 	if err != nil {
 		return assay.Run{}, s.explain("reading runs of", err)
@@ -155,10 +156,13 @@ func (s *Store) Unfinished(ctx context.Context, plan, file string) (assay.Run, e
 	other := ""
 	for _, id := range ids {
 		run, err := s.load(ctx, id)
-		if err != nil || run.PlanFile == file {
+		switch {
+		case err != nil || run.PlanFile == file && run.OnMachine(machine):
 			return run, err
-		}
-		if other == "" {
+		case other != "":
+		case run.PlanFile == file:
+			other = fmt.Sprintf(" of this machine; run %s was started on another one (%s)", run.ID, run.Machine())
+		default:
 			other = fmt.Sprintf(" from %s; run %s is of the plan of that name from %s", file, run.ID, run.PlanFile)
 		}
 	}

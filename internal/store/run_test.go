@@ -115,12 +115,20 @@ func TestUnfinished(t *testing.T) {
 	}
 	must(t, s.Begin(t.Context(), start("other", "other", 9)))
 
-	got, err := s.Unfinished(t.Context(), "quick", "/mine/quick.yaml")
+	got, err := s.Unfinished(t.Context(), "quick", "/mine/quick.yaml", nil)
 	if err != nil || got.ID != "running" {
 		t.Errorf("got %q, %v; want the newest that is not finished", got.ID, err)
 	}
-	_, err = s.Unfinished(t.Context(), "quick", "/other/quick.yaml")
+	_, err = s.Unfinished(t.Context(), "quick", "/other/quick.yaml", nil)
 	expect(t, err, ErrNotFound, `no unfinished run of plan "quick" from /other/quick.yaml; run running is of the plan of that name from /mine/quick.yaml`)
-	_, err = s.Unfinished(t.Context(), "none", "none.yaml")
+	far := start("far", "far", 10)
+	far.PlanFile, far.Host = "/mine/far.yaml", map[string]string{"machine": "ab", "cpu": "x"}
+	must(t, s.Begin(t.Context(), far))
+	_, err = s.Unfinished(t.Context(), "far", "/mine/far.yaml", map[string]string{"machine": "cd", "cpu": "x"})
+	expect(t, err, ErrNotFound, `no unfinished run of plan "far" of this machine; run far was started on another one (x)`)
+	if got, err := s.Unfinished(t.Context(), "far", "/mine/far.yaml", map[string]string{"machine": "ab", "cpu": "x"}); err != nil || got.ID != "far" {
+		t.Errorf("on its own machine: got %q, %v; want far", got.ID, err)
+	}
+	_, err = s.Unfinished(t.Context(), "none", "none.yaml", nil)
 	expect(t, err, ErrNotFound, `no unfinished run of plan "none"`)
 }
