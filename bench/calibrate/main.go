@@ -28,6 +28,7 @@ func main() {
 	p.power(scenarios[:7])
 	p.estimates(scenarios[1:7])
 	p.looks(chosenLooks, scenarios[:16])
+	p.across(scenario{name: "2-12 %, drivers differ 3x", tables: 4, members: 3, spread: between(0.02, 0.12), factor: between(1, 3)})
 	p.detectors()
 	p.windowDetectors()
 	report("Bars that are missed in conditions of which that is known:", p.limits)

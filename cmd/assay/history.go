@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 
 	"assay"
@@ -14,22 +15,29 @@ import (
 
 func (a *app) historyCommand() *cobra.Command {
 	var format string
+	var machines bool
 	cmd := &cobra.Command{
 		Use:   "history CELL...",
 		Short: "Show a cell over the runs of one class of machines, and where its ratio to the baseline shifts",
 		Long: `Shows the ratio to the baseline of the same run over all finished runs of machines like that of
 the newest one, and finds where it shifts. CELL is an operation and KEY=VALUE for coordinates:
-  assay history point-read driver=modernc profile=web rows=100000`,
+  assay history point-read driver=modernc profile=web rows=100000
+With --machines it compares the machines of the store instead, by their finished runs of the newest
+one's plan, and says what holds over machines like these.`,
 		Args: arguments(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			filter, err := history.NewFilter(args)
 			if err != nil {
 				return usage(err)
 			}
+			if machines {
+				return a.overMachines(cmd.Context(), filter, strings.Join(args, " "), format)
+			}
 			return a.history(cmd.Context(), filter, strings.Join(args, " "), format)
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "text", history.Formats().Names())
+	cmd.Flags().StringVar(&format, "format", "text", history.Formats().Names()+"; with --machines "+history.MachineFormats().Names())
+	cmd.Flags().BoolVar(&machines, "machines", false, "over machines instead of over time")
 	return cmd
 }
 
@@ -76,4 +84,37 @@ func (a *app) history(ctx context.Context, filter history.Filter, cell, name str
 		fmt.Fprintf(a.stderr, "assay: note: runs of other machines that are left out: %d\n", others)
 	}
 	return format.Write(a.stdout, series)
+}
+
+// overMachines shows what holds over the machines of the store.
+func (a *app) overMachines(ctx context.Context, filter history.Filter, cell, name string) error {
+	format, err := history.MachineFormats().Named(name)
+	if err != nil {
+		return usage(err)
+	}
+	s, err := a.readStore(ctx)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	runs, err := s.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	runs = slices.DeleteFunc(runs, func(r assay.Run) bool {
+		return r.Status != assay.Finished || filter["plan"] != "" && filter["plan"] != r.Plan
+	})
+	results, unknown, err := lab.Machines(ctx, s, runs)
+	if err != nil {
+		return err
+	}
+	if unknown > 0 {
+		fmt.Fprintf(a.stderr, "assay: note: runs that do not say which machine made them are left out: %d\n", unknown)
+	}
+	all := history.OverMachines(filter, results)
+	if len(all) == 0 {
+		return usage(fmt.Errorf("no two machines compare %s with the same baseline by the same plan", cell),
+			"measure the same plan, with the same versions, on each machine; share a store, or move runs by assay runs export and import; plan=NAME selects a plan")
+	}
+	return format.Write(a.stdout, all)
 }

@@ -102,6 +102,9 @@ type Entry struct {
 	Point Point
 	key   string
 	of    Series // without points
+
+	comparison   *analysis.Comparison
+	higherBetter bool
 }
 
 // Entries are the cells of a run that are compared with a baseline.
@@ -161,7 +164,8 @@ func newEntry(row *analysis.Row, driver string, run assay.Run) Entry {
 		baseline += " (" + profile + ")"
 	}
 	key := strings.Join([]string{row.Cell.Peer(), driver, row.Cell.Profile, baseline, run.PlanText}, "\x00")
-	return Entry{row.Cell, p, key, Series{Title: row.Table.Title, Driver: driver, Profile: row.Cell.Profile, Baseline: baseline, Plan: run.Plan, words: words(row.Cell)}}
+	of := Series{Title: row.Table.Title, Driver: driver, Profile: row.Cell.Profile, Baseline: baseline, Plan: run.Plan, words: words(row.Cell)}
+	return Entry{row.Cell, p, key, of, f.Comparison, row.Table.Primary.HigherBetter}
 }
 
 // words name the coordinates of a cell that NewFilter reads.

@@ -66,6 +66,35 @@ func launches(ctx context.Context, s *store.Store, runs []assay.Run, builds map[
 	}
 }
 
+// Machines analyzes the runs of the first one's plan text, those of each machine
+// together as Pool does. It leaves out, and counts, runs that do not say which machine
+// made them: two of them could be one machine's.
+func Machines(ctx context.Context, s *store.Store, runs []assay.Run) (results []*analysis.Result, unknown int, err error) {
+	var machines [][]assay.Run
+	for _, run := range runs {
+		if run.PlanText != runs[0].PlanText {
+			continue
+		}
+		if run.Host["machine"] == "" {
+			unknown++
+			continue
+		}
+		i := slices.IndexFunc(machines, func(those []assay.Run) bool { return run.OnMachine(those[0].Host) })
+		if i < 0 {
+			i, machines = len(machines), append(machines, nil)
+		}
+		machines[i] = append(machines[i], run)
+	}
+	for _, those := range machines {
+		r, err := Pool(ctx, s, those)
+		if err != nil {
+			return nil, unknown, err
+		}
+		results = append(results, r)
+	}
+	return results, unknown, nil
+}
+
 // Pools are the runs pooled by plan, each when it is asked for; nil where a plan has
 // none.
 func Pools(ctx context.Context, s *store.Store, runs []assay.Run) func(plan string) (*analysis.Result, error) {

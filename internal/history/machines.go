@@ -1,0 +1,221 @@
+package history
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay"
+	"assay/internal/analysis"
+	"assay/internal/format"
+	"assay/internal/stat"
+	"assay/internal/wording"
+)
+
+// Across is one cell over machines, against one baseline: its points are machines.
+type Across struct {
+	Series
+	Runs  []assay.Run // of the points, the newest of each machine
+	Over  stat.Across // its Ratio and Next are time / the baseline's time
+	Hints []string    // facts that go with the ratio
+	all   []stat.Comparison
+	more  bool // higher figures are better
+}
+
+// OverMachines compares cells over machines, of which each has one result of one
+// plan: those that at least two machines have, of the same version of the driver and of
+// the baseline.
+func OverMachines(filter Filter, machines []*analysis.Result) []*Across {
+	byKey := map[string]*Across{}
+	for _, r := range machines {
+		for _, e := range Entries(r) {
+			if c := e.comparison; !filter.has(e.Cell) || !c.Paired() || c.Unlike != nil || c.NotOK != nil {
+				continue
+			}
+			key := e.key + "\x00" + e.Cell.DriverVersion
+			a := byKey[key]
+			if a == nil {
+				a = &Across{Series: e.of, more: e.higherBetter}
+				a.Driver = e.Cell.Target()
+				byKey[key] = a
+			}
+			a.Points, a.Runs, a.all = append(a.Points, e.Point), append(a.Runs, r.Run), append(a.all, e.comparison.Comparison)
+		}
+	}
+	var all []*Across
+	for _, a := range byKey {
+		if len(a.Points) > 1 {
+			a.judge(machines[0].Run.Options.Margin)
+			all = append(all, a)
+		}
+	}
+	slices.SortFunc(all, func(a, b *Across) int {
+		return cmp.Or(len(b.Points)-len(a.Points), strings.Compare(a.Name(), b.Name()))
+	})
+	return all
+}
+
+func (a *Across) judge(margin float64) {
+	a.Over = stat.Rule{Margin: cmp.Or(margin, analysis.DefaultMargin)}.Over(a.all, a.more)
+	if a.more {
+		a.Over.Ratio, a.Over.Next = analysis.Inverse(a.Over.Ratio), analysis.Inverse(a.Over.Next)
+	}
+	if a.Over.Between > 0 {
+		a.Hints = a.findHints()
+	}
+}
+
+// hintFacts are the facts of machines that may go with a ratio.
+var hintFacts = []string{"cpu", "cores", "memory", "arch", "os", "kernel", "filesystem", "device-model", "rotational", "write-cache", "io-scheduler", "governor", "boost", "virtualization"}
+
+// minInGroup is how many machines have to share a fact for it to be a hint.
+const minInGroup = 2
+
+// findHints are the facts by which the machines fall into groups whose ratios do not
+// overlap. Of so many facts some do so by chance.
+func (a *Across) findHints() []string {
+	var hints []string
+	for _, fact := range hintFacts {
+		groups := map[string][]float64{}
+		for i, run := range a.Runs {
+			groups[run.Host[fact]] = append(groups[run.Host[fact]], a.Points[i].Cost.Center)
+		}
+		if text := separated(groups); text != "" && groups[""] == nil {
+			hints = append(hints, fact+": "+text)
+		}
+	}
+	if rates := a.syncRates(); rates != "" {
+		hints = append(hints, rates)
+	}
+	return hints
+}
+
+// separated says the ratios of each group where those of no two overlap.
+func separated(groups map[string][]float64) string {
+	if len(groups) < 2 {
+		return ""
+	}
+	names := slices.SortedFunc(maps.Keys(groups), func(x, y string) int {
+		return cmp.Or(cmp.Compare(slices.Min(groups[x]), slices.Min(groups[y])), strings.Compare(x, y))
+	})
+	var parts []string
+	highest := 0.0
+	for _, name := range names {
+		low, high := slices.Min(groups[name]), slices.Max(groups[name])
+		if len(groups[name]) < minInGroup || low <= highest {
+			return ""
+		}
+		highest = high
+		parts = append(parts, fmt.Sprintf("%s %sx to %sx", wording.Clean(name), wording.Digits(low), wording.Digits(high)))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// syncRates tells whether the ratio rises or falls with the sync rate of the disk, over
+// at least twice minInGroup machines.
+func (a *Across) syncRates() string {
+	type machine struct{ rate, ratio float64 }
+	var all []machine
+	for i, run := range a.Runs {
+		rate, err := strconv.ParseFloat(run.Host["syncs-per-second"], 64)
+		if err != nil {
+			return ""
+		}
+		all = append(all, machine{rate, a.Points[i].Cost.Center})
+	}
+	slices.SortFunc(all, func(x, y machine) int { return cmp.Compare(x.rate, y.rate) })
+	rises, falls := true, true
+	for i := 1; i < len(all); i++ {
+		rises = rises && all[i].rate > all[i-1].rate && all[i].ratio > all[i-1].ratio
+		falls = falls && all[i].rate > all[i-1].rate && all[i].ratio < all[i-1].ratio
+	}
+	first, last := all[0], all[len(all)-1]
+	if len(all) < 2*minInGroup || !rises && !falls {
+		return ""
+	}
+	return fmt.Sprintf("syncs of the disk: %sx at %.0f per second, %sx at %.0f, and in order between", wording.Digits(first.ratio), first.rate, wording.Digits(last.ratio), last.rate)
+}
+
+// Machine names the machine of a point: equal machines have names that differ.
+func (a *Across) Machine(point int) string {
+	run := a.Runs[point]
+	id := run.Host["machine"]
+	return strings.TrimPrefix(run.Machine()+" #"+id[:min(4, len(id))], " ")
+}
+
+// Verdict says on how many machines the driver is faster or slower, and what holds
+// over machines like these.
+func (a *Across) Verdict() string {
+	var counts []string
+	for _, v := range []stat.Verdict{stat.Faster, stat.Slower, stat.Equivalent, stat.Undecided} {
+		if n := a.Over.Machines[v]; n > 0 {
+			counts = append(counts, fmt.Sprintf("%s on %d", v, n))
+		}
+	}
+	counts[0] += " of " + wording.Plural(len(a.Points), "machine")
+	return fmt.Sprintf("%s; time / baseline %s over machines like these: %s", strings.Join(counts, ", "), wording.Ratio(a.Over.Ratio, "%sx [%s, %s]"), a.Over.Verdict)
+}
+
+// MachineFormats are those of cells over machines.
+func MachineFormats() format.List[[]*Across] {
+	return format.List[[]*Across]{{Name: "text", Write: writeMachines}, {Name: "csv", Write: writeMachinesCSV}}
+}
+
+func writeMachines(out io.Writer, all []*Across) error {
+	w := bufio.NewWriter(out)
+	for i, a := range all {
+		if i > 0 {
+			fmt.Fprintln(w)
+		}
+		fmt.Fprintf(w, "%s, plan %s\n%s\n", wording.Clean(a.Name()), wording.Clean(a.Plan), a.Verdict())
+		a.write(w)
+	}
+	return w.Flush()
+}
+
+// write prints a forest plot.
+func (a *Across) write(w io.Writer) {
+	const over, next = "machines like these", "one more such machine"
+	wide, low, high := len(next), a.Points[0].Cost.Low, a.Points[0].Cost.High
+	for i, p := range a.Points {
+		wide = max(wide, len(wording.Clean(a.Machine(i))))
+		low, high = min(low, p.Cost.Low), max(high, p.Cost.High)
+	}
+	line := func(name string, cost stat.Interval, end string) {
+		fmt.Fprintf(w, "%-*s  %-22s  %s  %s\n", wide, name, wording.Ratio(cost, "%sx [%s, %s]"), plot(Point{Cost: cost}, low, high), end)
+	}
+	for i, p := range a.Points {
+		line(wording.Clean(a.Machine(i)), p.Cost, p.Run)
+	}
+	line(over, a.Over.Ratio, "")
+	if a.Over.Next.Known() {
+		fmt.Fprintf(w, "%-*s  %s\n", wide, next, wording.Ratio(a.Over.Next, "%sx [%s, %s]"))
+	}
+	for _, hint := range a.Hints {
+		fmt.Fprintln(w, "hint, which chance can give too: "+hint)
+	}
+}
+
+func writeMachinesCSV(out io.Writer, all []*Across) error {
+	rows := [][]string{{"plan", "operation", "driver", "profile", "baseline", "machine", "run", "ratio", "low", "high", "n", "verdict"}}
+	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
+	for _, a := range all {
+		row := func(machine, run string, cost stat.Interval, verdict stat.Verdict) {
+			rows = append(rows, []string{a.Plan, a.Title, a.Driver, a.Profile, a.Baseline, machine, run, number(cost.Center), number(cost.Low), number(cost.High), strconv.Itoa(cost.N), string(verdict)})
+		}
+		for i, p := range a.Points {
+			row(a.Machine(i), p.Run, p.Cost, a.all[i].Verdict)
+		}
+		row("all", "", a.Over.Ratio, a.Over.Verdict)
+		if a.Over.Next.Known() {
+			row("next", "", a.Over.Next, "")
+		}
+	}
+	return csv.NewWriter(out).WriteAll(rows)
+}
