@@ -32,6 +32,7 @@ const (
 	asReplay = "CRASH_TEST_REPLAY" // one that replays a finding
 	asUser   = "CRASH_TEST_USER"   // one that an ordinary user started
 	asAssay  = "CRASH_TEST_ASSAY"  // one that does a task, with disks of the kind that it names
+	asFiles  = "CRASH_TEST_FILES"  // one that serves a file system of files until it is killed
 )
 
 func TestMain(m *testing.M) {
@@ -44,6 +45,10 @@ func TestMain(m *testing.M) {
 			Open: func(c kvdb.Config) (kvdb.Store, error) { return openLog(name, c) }}))
 	case os.Getenv(asAssay) != "":
 		err = runAssay(os.Getenv(asAssay), os.Args[1], last)
+	case os.Getenv(asFiles) != "":
+		if _, err = serveFiles(last); err == nil {
+			select {}
+		}
 	case os.Getenv(asUser) != "":
 		err = runUser(os.Args[1], last)
 	case os.Getenv(asReplay) != "":
@@ -137,6 +142,45 @@ func TestNothingIsLeft(t *testing.T) {
 			_ = command.Wait() // it was ended
 			gone(t, dir, program)
 		})
+	}
+}
+
+// A file system of files that a killed process left mounted, as it does where users
+// have no mount namespace, is taken down at the next start.
+func TestSweepOfAMount(t *testing.T) {
+	if _, err := exec.LookPath("fusermount3"); err != nil || missingFUSE() != "" {
+		t.Skip("no fusermount3, or no FUSE: ", missingFUSE())
+	}
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	folder := filepath.Join(dir, lanePrefix+"999999999-0", filesName) // of a process that is gone
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	server := exec.Command(self, folder)
+	server.Env = append(os.Environ(), asFiles+"=1")
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(30 * time.Second); mounts(t, dir) == "" && time.Now().Before(deadline); {
+		time.Sleep(10 * time.Millisecond)
+	}
+	_ = server.Process.Kill() // and with it whoever answers for the files
+	_ = server.Wait()
+	if mounts(t, dir) == "" {
+		t.Fatal("nothing was left mounted")
+	}
+	if err := sweep(dir); err != nil {
+		t.Error(err)
+	}
+	if left := mounts(t, dir); left != "" {
+		t.Errorf("left mounted: %s", left)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+		t.Errorf("left behind: %v, %v", entries, err)
 	}
 }
 

@@ -48,7 +48,7 @@ type lane struct {
 // newLane makes a lane below a folder, with an empty disk where that is asked
 // for.
 func newLane(ctx context.Context, dir string, withDisk bool) (*lane, error) {
-	l := &lane{bases: map[FileSystem]*Image{}, fuse: filepath.Join(dir, "fuse"), mount: filepath.Join(dir, "mnt"), work: filepath.Join(dir, "work"), files: filepath.Join(dir, "files")}
+	l := &lane{bases: map[FileSystem]*Image{}, fuse: filepath.Join(dir, "fuse"), mount: filepath.Join(dir, "mnt"), work: filepath.Join(dir, "work"), files: filepath.Join(dir, filesName)}
 	for _, folder := range []string{l.fuse, l.mount, l.work, l.files} {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return nil, fmt.Errorf("folders of the disk: %w", err)

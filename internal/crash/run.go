@@ -206,10 +206,13 @@ func (p *lanePeer) end() {
 	_ = p.in.Close()
 	_ = syscall.Kill(-p.command.Process.Pid, syscall.SIGKILL) // it may have ended
 	<-p.exited
-	_ = os.RemoveAll(p.dir) // swept at the next start if it cannot be removed now
+	_ = removeFolder(p.dir) // swept at the next start if it cannot be removed now
 }
 
-const lanePrefix = "disk-"
+const (
+	lanePrefix = "disk-"
+	filesName  = "files" // of the folder in a lane's that a recording file system is mounted on
+)
 
 // makeFolder makes an empty folder of this process.
 func makeFolder(dir, name string) (string, error) {
@@ -224,8 +227,18 @@ func makeFolder(dir, name string) (string, error) {
 	return made, nil
 }
 
-// sweep removes the folders of processes that are gone. Nothing is mounted there
-// any more: their mounts ended with them.
+// removeFolder removes the folder of a lane that has ended. Its mounts ended with
+// it, but where a user has no mount namespace: there the file system of files is
+// still mounted, with nobody to serve it.
+func removeFolder(dir string) error {
+	err := os.RemoveAll(dir)
+	if err != nil && exec.Command("fusermount3", "-u", "-z", "-q", filepath.Join(dir, filesName)).Run() == nil {
+		err = os.RemoveAll(dir)
+	}
+	return err
+}
+
+// sweep removes the folders of processes that are gone.
 func sweep(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return fmt.Errorf("folder for disks: %w", err)
@@ -241,7 +254,7 @@ func sweep(dir string) error {
 		if !ours || err != nil || !errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) { // another user's process lives, too
 			continue
 		}
-		if err := os.RemoveAll(filepath.Join(dir, e.Name())); err != nil {
+		if err := removeFolder(filepath.Join(dir, e.Name())); err != nil {
 			return fmt.Errorf("remove what an earlier run left: %w", err)
 		}
 	}
@@ -259,7 +272,7 @@ func Apart(ctx context.Context, dir string, command *exec.Cmd) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer os.RemoveAll(folder)
+	defer removeFolder(folder)
 	command.Args = append(command.Args, folder)
 	var out, stderr bytes.Buffer
 	command.SysProcAttr, command.Stdout, command.Stderr = apart(), &out, &stderr
