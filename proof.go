@@ -19,6 +19,16 @@ const (
 	FailingIO Fault = "eio"  // reads, writes and syncs fail
 )
 
+// FileSystem is what lies on a disk that faults are done to.
+type FileSystem string
+
+// The file systems.
+const (
+	Ext4  FileSystem = "ext4"
+	XFS   FileSystem = "xfs"
+	Btrfs FileSystem = "btrfs"
+)
+
 // Refutation is how a promise about the data was broken.
 type Refutation string
 
@@ -58,6 +68,9 @@ type Proof struct {
 	Refuted int        // states in which it was broken
 	Kind    Refutation // the worst that was found; empty where Refuted is 0
 	Replay  string     // identifies the smallest counterexample
+	// FileSystem is that of the disk; empty where it is ext4, or where the fault
+	// takes no disk.
+	FileSystem FileSystem
 }
 
 // Code is the proof as CSV has it: held:N, refuted:KIND, or empty where there is
@@ -76,19 +89,27 @@ func (p Proof) Code() string {
 func (p Proof) Words() string {
 	switch {
 	case p.Refuted > 0:
-		return "refuted: " + p.Kind.Words()
+		return "refuted: " + p.Kind.Words() + p.where()
 	case p.Held > 0:
-		return fmt.Sprintf("held in %d %s", p.Held, p.Fault.Times(p.Held))
+		return fmt.Sprintf("held in %d %s", p.Held, p.Fault.Times(p.Held)) + p.where()
 	}
 	return "claimed"
+}
+
+// where names a file system that is not the usual one.
+func (p Proof) where() string {
+	if p.FileSystem == "" {
+		return ""
+	}
+	return " on " + string(p.FileSystem)
 }
 
 // mildness orders refutations, the mildest first.
 var mildness = []Refutation{LosesCommits, TearsCommits, Corrupts, DoesNotOpen}
 
 // Foremost is the proof that stands for those of several faults: the worst
-// refutation, or else what power cuts showed, or else their weaker model; the zero
-// value where there is none of them.
+// refutation, or else what most power cuts showed, or else their weaker model; the
+// zero value where there is none of them.
 func Foremost(all []Proof) Proof {
 	var foremost Proof
 	for _, p := range all {
@@ -97,7 +118,7 @@ func Foremost(all []Proof) Proof {
 			if foremost.Refuted == 0 || slices.Index(mildness, p.Kind) > slices.Index(mildness, foremost.Kind) {
 				foremost = p
 			}
-		case p.Fault == PowerCut && foremost.Refuted == 0, p.Fault == FileCut && foremost.States == 0:
+		case p.Fault == PowerCut && foremost.Refuted == 0 && (foremost.Fault != PowerCut || p.States > foremost.States), p.Fault == FileCut && foremost.States == 0:
 			foremost = p
 		}
 	}

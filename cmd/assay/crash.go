@@ -28,7 +28,7 @@ type crashFlags struct {
 	drivers []string
 	only    []string
 	faults  []string
-	fs      crash.FileSystem
+	fs      assay.FileSystem
 	states  int
 	budget  time.Duration
 	seed    uint64
@@ -70,7 +70,7 @@ and loop devices. Exit status 1: a promise was refuted, or a control that must f
 	f.StringSliceVar(&flags.drivers, "drivers", nil, "drivers instead of the plan's: NAME[@VERSION],... or * for all")
 	f.StringArrayVar(&flags.only, "only", nil, "try only cells with KEY=VALUE[,VALUE]; may be repeated")
 	f.StringSliceVar(&flags.faults, "faults", names(crash.Usual()), "what to do to the databases: "+strings.Join(names(crash.Faults()), ", "))
-	f.StringVar((*string)(&flags.fs), "filesystem", string(crash.Ext4), "of the disk: "+strings.Join(names(crash.FileSystems()), "|"))
+	f.StringVar((*string)(&flags.fs), "filesystem", string(assay.Ext4), "of the disk: "+strings.Join(names(crash.FileSystems()), "|"))
 	f.IntVar(&flags.states, "states", 0, "check so many states of each target and profile (default: as many as the budget allows)")
 	f.DurationVar(&flags.budget, "budget", defaultCrashBudget, "time for all states, builds excluded; without limit where --states is given alone")
 	f.Uint64Var(&flags.seed, "seed", 1, "of the workload and of the states that are chosen")
@@ -168,7 +168,7 @@ func commandOf(plan string, flags crashFlags) []string {
 	if !slices.Equal(flags.faults, names(crash.Usual())) {
 		words = append(words, "--faults", strings.Join(flags.faults, ","))
 	}
-	if flags.fs != crash.Ext4 {
+	if flags.fs != assay.Ext4 {
 		words = append(words, "--filesystem", string(flags.fs))
 	}
 	if flags.states > 0 {

@@ -105,7 +105,7 @@ func mounts(t *testing.T, dir string) string {
 // However assay or the process of a disk ends in the middle of its work, nothing
 // stays mounted, attached or running.
 func TestNothingIsLeft(t *testing.T) {
-	if why := Missing(assay.PowerCut, Ext4); why != "" {
+	if why := Missing(assay.PowerCut, assay.Ext4); why != "" {
 		t.Skip(why)
 	}
 	if testing.Short() {
@@ -229,7 +229,7 @@ func serveHung(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := l.format(ctx, Ext4); err != nil {
+	if err := l.format(ctx, assay.Ext4); err != nil {
 		return err
 	}
 	l.disk.insert(l.base, false)
@@ -264,7 +264,7 @@ func serveFaulty(part, dir string) error {
 	if err != nil {
 		return err
 	}
-	if err := l.format(context.Background(), Ext4); err != nil {
+	if err := l.format(context.Background(), assay.Ext4); err != nil {
 		return err
 	}
 	l.disk.insert(l.base, false)
@@ -275,7 +275,7 @@ func serveFaulty(part, dir string) error {
 // faultyRun does tasks whose results are handed to done, in processes of which
 // one part has a fault.
 func faultyRun(t *testing.T, part string, done func(Result) error) error {
-	if why := Missing(assay.PowerCut, Ext4); why != "" {
+	if why := Missing(assay.PowerCut, assay.Ext4); why != "" {
 		t.Skip(why)
 	}
 	if testing.Short() {

@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"time"
 
+	"assay"
 	"assay/kit/process"
 )
 
@@ -38,9 +39,9 @@ type lane struct {
 	mount  string // folder that the file system is mounted on
 	work   string // folder for argument sequences and the workers
 	base   *Image // an empty file system of the task at hand
-	kind   FileSystem
-	bases  map[FileSystem]*Image // those that were made
-	files  string                // folder that a recording file system is mounted on, in the lane's own namespace
+	kind   assay.FileSystem
+	bases  map[assay.FileSystem]*Image // those that were made
+	files  string                      // folder that a recording file system is mounted on, in the lane's own namespace
 	// onFiles says that the task at hand is done there, and not on the disk.
 	onFiles bool
 }
@@ -48,7 +49,7 @@ type lane struct {
 // newLane makes a lane below a folder, with an empty disk where that is asked
 // for.
 func newLane(ctx context.Context, dir string, withDisk bool) (*lane, error) {
-	l := &lane{bases: map[FileSystem]*Image{}, fuse: filepath.Join(dir, "fuse"), mount: filepath.Join(dir, "mnt"), work: filepath.Join(dir, "work"), files: filepath.Join(dir, filesName)}
+	l := &lane{bases: map[assay.FileSystem]*Image{}, fuse: filepath.Join(dir, "fuse"), mount: filepath.Join(dir, "mnt"), work: filepath.Join(dir, "work"), files: filepath.Join(dir, filesName)}
 	for _, folder := range []string{l.fuse, l.mount, l.work, l.files} {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return nil, fmt.Errorf("folders of the disk: %w", err)
@@ -85,8 +86,8 @@ func (l *lane) run(ctx context.Context, name string, args ...string) error {
 }
 
 // format has the disk begin with an empty file system.
-func (l *lane) format(ctx context.Context, fs FileSystem) error {
-	fs = cmp.Or(fs, Ext4)
+func (l *lane) format(ctx context.Context, fs assay.FileSystem) error {
+	fs = cmp.Or(fs, assay.Ext4)
 	if l.bases[fs] == nil {
 		image, err := makeFileSystem(ctx, fs, filepath.Join(l.work, "empty"))
 		if err != nil {
@@ -99,7 +100,7 @@ func (l *lane) format(ctx context.Context, fs FileSystem) error {
 }
 
 // makeFileSystem makes an empty one by way of a file, which is removed.
-func makeFileSystem(ctx context.Context, fs FileSystem, path string) (*Image, error) {
+func makeFileSystem(ctx context.Context, fs assay.FileSystem, path string) (*Image, error) {
 	file, err := os.Create(path)
 	if err != nil {
 		return nil, err

@@ -12,7 +12,7 @@ import (
 
 // Missing says what this machine lacks for a fault, of a disk with a file system,
 // and what to do about it; empty where it can be done.
-func Missing(fault assay.Fault, fs FileSystem) string {
+func Missing(fault assay.Fault, fs assay.FileSystem) string {
 	switch {
 	case fault == assay.Kill:
 		return ""
@@ -20,7 +20,7 @@ func Missing(fault assay.Fault, fs FileSystem) string {
 		return cmp.Or(missingFUSE(), missingMount(os.Geteuid() == 0 || ownNamespace()))
 	}
 	known, _ := os.ReadFile("/proc/filesystems") // else its module is looked for
-	return cmp.Or(missingDisk(), fs.missing(string(known)))
+	return cmp.Or(missingDisk(), missingFileSystem(fs, string(known)))
 }
 
 // missingDisk says what is missing to serve a disk and to mount what lies on it.

@@ -16,18 +16,18 @@ import (
 func TestFileSystemsThatAreMissing(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
-	for fs, install := range map[FileSystem]string{Ext4: "apt-get install e2fsprogs", XFS: "apt-get install xfsprogs", Btrfs: "apt-get install btrfs-progs"} {
+	for fs, install := range map[assay.FileSystem]string{assay.Ext4: "apt-get install e2fsprogs", assay.XFS: "apt-get install xfsprogs", assay.Btrfs: "apt-get install btrfs-progs"} {
 		program := "mkfs." + string(fs)
-		if got := fs.missing("nodev\tproc\n\t" + string(fs) + "\n"); !strings.Contains(got, program) || !strings.Contains(got, install) {
+		if got := missingFileSystem(fs, "nodev\tproc\n\t"+string(fs)+"\n"); !strings.Contains(got, program) || !strings.Contains(got, install) {
 			t.Errorf("%s without its program: got %q, want %s and %s", fs, got, program, install)
 		}
 		if err := os.WriteFile(filepath.Join(dir, program), []byte("#!/bin/sh\n"), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if got := fs.missing("nodev\tproc\n\t" + string(fs) + "\n"); got != "" {
+		if got := missingFileSystem(fs, "nodev\tproc\n\t"+string(fs)+"\n"); got != "" {
 			t.Errorf("%s with its program: got %q, want that nothing is missing", fs, got)
 		}
-		if got, want := fs.missing("nodev\tproc\n"), "it takes a kernel with "+string(fs); got != want {
+		if got, want := missingFileSystem(fs, "nodev\tproc\n"), "it takes a kernel with "+string(fs); got != want {
 			t.Errorf("%s in a kernel without it: got %q, want %q", fs, got, want)
 		}
 	}
@@ -49,7 +49,7 @@ func TestMountThatIsMissing(t *testing.T) {
 	if got := missingMount(false); got != "" {
 		t.Errorf("with fusermount3: got %q, want nothing", got)
 	}
-	if got := Missing(assay.Kill, XFS); got != "" {
+	if got := Missing(assay.Kill, assay.XFS); got != "" {
 		t.Errorf("a kill takes no disk: got %q, want nothing", got)
 	}
 }

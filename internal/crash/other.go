@@ -14,7 +14,7 @@ import (
 const needsLinux = "it takes Linux, with FUSE and loop devices"
 
 // Missing says what this machine lacks for a fault.
-func Missing(assay.Fault, FileSystem) string { return needsLinux }
+func Missing(assay.Fault, assay.FileSystem) string { return needsLinux }
 
 // Serve is not there: it takes Linux.
 func Serve(context.Context, string, io.Reader, io.Writer) error { return errors.New(needsLinux) }

@@ -37,7 +37,7 @@ func storeProgram(t *testing.T, name string) string {
 func do(t *testing.T, tasks ...Task) map[string]Result {
 	t.Helper()
 	for i := range tasks {
-		if why := Missing(tasks[i].Fault, Ext4); why != "" {
+		if why := Missing(tasks[i].Fault, assay.Ext4); why != "" {
 			t.Skip(why)
 		}
 		tasks[i].Findings = t.TempDir()

@@ -100,8 +100,8 @@ func TestShare(t *testing.T) {
 	Share(tasks, 2, 100e9)
 	total := 0.0
 	for _, task := range tasks {
-		if total += task.Time.Seconds(); (task.Time == 0) != (Missing(task.Fault, Ext4) != "") {
-			t.Errorf("%s has %s, where the machine says %q", task.Fault, task.Time, Missing(task.Fault, Ext4))
+		if total += task.Time.Seconds(); (task.Time == 0) != (Missing(task.Fault, assay.Ext4) != "") {
+			t.Errorf("%s has %s, where the machine says %q", task.Fault, task.Time, Missing(task.Fault, assay.Ext4))
 		}
 	}
 	if total < 199 || total > 200 {

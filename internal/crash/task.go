@@ -23,12 +23,12 @@ type Task struct {
 	Initial    string // a prepared, empty database with settings of the file; empty: the worker makes it
 	Fault      assay.Fault
 	Seed       uint64
-	FileSystem FileSystem    // of the disk; empty: ext4
-	Bytes      int           // of each value that the workload writes; 0: few
-	States     int           // at most; 0: as many as the time allows
-	Time       time.Duration // for this task; 0: until States are tried
-	Controls   bool          // also run those that must fail
-	Findings   string        // folder that the smallest counterexample is kept in
+	FileSystem assay.FileSystem // of the disk; empty: ext4
+	Bytes      int              // of each value that the workload writes; 0: few
+	States     int              // at most; 0: as many as the time allows
+	Time       time.Duration    // for this task; 0: until States are tried
+	Controls   bool             // also run those that must fail
+	Findings   string           // folder that the smallest counterexample is kept in
 }
 
 // onDisk reports whether the fault is of a disk.
@@ -163,6 +163,9 @@ func (r *Result) Proof() assay.Proof {
 		return assay.Proof{}
 	}
 	p := assay.Proof{Target: r.Target, Build: r.Task.Build, Profile: r.Task.Profile, Fault: r.Task.Fault, Claimed: r.Claimed, States: r.States}
+	if r.Task.onDisk() && r.Task.FileSystem != assay.Ext4 {
+		p.FileSystem = r.Task.FileSystem
+	}
 	for d, n := range r.Counts {
 		if promised(r.Claimed, r.Task.Fault, d) {
 			p.Refuted += n

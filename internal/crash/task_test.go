@@ -36,6 +36,16 @@ func TestProof(t *testing.T) {
 	if got := r.Proof(); got != want {
 		t.Errorf("%+v\nwant %+v", got, want)
 	}
+	for fault, fs := range map[assay.Fault]assay.FileSystem{assay.PowerCut: assay.XFS, assay.Kill: ""} { // a kill takes no disk
+		r.Task.FileSystem, r.Task.Fault = assay.XFS, fault
+		if got := r.Proof().FileSystem; got != fs {
+			t.Errorf("%s on XFS: got the file system %q, want %q", fault, got, fs)
+		}
+	}
+	r.Task.FileSystem, r.Task.Fault = assay.Ext4, assay.PowerCut
+	if got := r.Proof(); got != want {
+		t.Errorf("on ext4: got %+v, want %+v", got, want)
+	}
 	r.Claimed = assay.Process
 	if got := r.Proof(); got.Refuted != 0 || got.Held != 10 {
 		t.Errorf("a class that promises nothing was refuted: %+v", got)
@@ -97,7 +107,7 @@ func TestFindingKept(t *testing.T) {
 // files that were left have another one. Where a program lies and how many states
 // were tried is no part of it.
 func TestFindingID(t *testing.T) {
-	finding := Finding{Task: Task{Driver: "mattn", Fault: assay.PowerCut, FileSystem: Ext4, Seed: 1}, Cut: Cut{At: 2, Choice: KeepAll, Kept: []int{1}}}
+	finding := Finding{Task: Task{Driver: "mattn", Fault: assay.PowerCut, FileSystem: assay.Ext4, Seed: 1}, Cut: Cut{At: 2, Choice: KeepAll, Kept: []int{1}}}
 	disk := func() evidence { return evidence{Finding: finding, Recording: recording(flush, write(1, 2))} }
 	left := func(length int64) evidence {
 		return evidence{Finding: finding, Files: folder{"store": nil, "store/log": NewImage(length)}}
@@ -109,7 +119,7 @@ func TestFindingID(t *testing.T) {
 		t.Errorf("from another folder: got ID %s, want %s", got, want)
 	}
 	fs, bytes, once, content := disk(), disk(), disk(), disk()
-	fs.Finding.Task.FileSystem = XFS
+	fs.Finding.Task.FileSystem = assay.XFS
 	bytes.Finding.Task.Bytes = StoreBytes
 	once.Finding.Task.Once = []string{"PRAGMA a"}
 	content.Recording = recording(flush, write(1, 3))

@@ -84,7 +84,7 @@ func Faults() []assay.Fault {
 // Usual are the faults that are tried where nobody chooses: all, and the weaker
 // model of a power cut only where the disk itself cannot be had.
 func Usual() []assay.Fault {
-	return slices.DeleteFunc(Faults(), func(f assay.Fault) bool { return f == assay.FileCut && Missing(assay.PowerCut, Ext4) == "" })
+	return slices.DeleteFunc(Faults(), func(f assay.Fault) bool { return f == assay.FileCut && Missing(assay.PowerCut, assay.Ext4) == "" })
 }
 
 // weights are the parts of a budget that faults get. Cutting the power has the

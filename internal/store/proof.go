@@ -23,15 +23,15 @@ type datedProof struct {
 	proved string // as time.RFC3339, in UTC
 }
 
-const proofColumns = "target, build, profile, fault, claimed, states, held, refuted, kind, replay, proved"
+const proofColumns = "target, build, profile, fault, claimed, states, held, refuted, kind, replay, filesystem, proved"
 
 func (p *datedProof) fields() []any {
-	return []any{&p.Target, &p.Build, &p.Profile, &p.Fault, &p.Claimed, &p.States, &p.Held, &p.Refuted, &p.Kind, &p.Replay, &p.proved}
+	return []any{&p.Target, &p.Build, &p.Profile, &p.Fault, &p.Claimed, &p.States, &p.Held, &p.Refuted, &p.Kind, &p.Replay, &p.FileSystem, &p.proved}
 }
 
 // replaceProof is what a proof that is kept for the same promise takes from a new
 // one.
-const replaceProof = ` ON CONFLICT (plan_digest, target, build, profile, fault) DO UPDATE SET claimed = excluded.claimed,
+const replaceProof = ` ON CONFLICT (plan_digest, target, build, profile, fault, filesystem) DO UPDATE SET claimed = excluded.claimed,
 	states = excluded.states, held = excluded.held, refuted = excluded.refuted, kind = excluded.kind, replay = excluded.replay, proved = excluded.proved
 	WHERE `
 
@@ -68,7 +68,7 @@ type querier interface {
 
 // datedProofs are those of the profiles of a plan.
 func datedProofs(ctx context.Context, from querier, planText string) ([]datedProof, error) {
-	rows, err := from.QueryContext(ctx, "SELECT "+proofColumns+" FROM proof WHERE plan_digest = ? ORDER BY target, build, profile, fault", planDigest(planText))
+	rows, err := from.QueryContext(ctx, "SELECT "+proofColumns+" FROM proof WHERE plan_digest = ? ORDER BY target, build, profile, fault, filesystem", planDigest(planText))
 	all, err := collect(rows, err, (*datedProof).fields)
 	if err != nil {
 		return nil, fmt.Errorf("proofs: %w", err)

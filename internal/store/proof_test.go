@@ -31,6 +31,13 @@ func TestProofs(t *testing.T) {
 			t.Errorf("step %d: by the plan's text got %+v, %v, want %+v", i, all, err, run.Proofs)
 		}
 	}
+	onXFS := more
+	onXFS.FileSystem, onXFS.States, onXFS.Held, onXFS.Refuted, onXFS.Kind = assay.XFS, 9, 8, 1, assay.Corrupts
+	must(t, s.KeepProof(t.Context(), "text", onXFS))
+	must(t, s.KeepProof(t.Context(), "text", more)) // of another file system: it restores nothing
+	if all, err := s.Proofs(t.Context(), "text"); err != nil || !reflect.DeepEqual(all, []assay.Proof{more, onXFS}) {
+		t.Errorf("with one on XFS: got %+v, %v, want both", all, err)
+	}
 	run, err := s.Run(t.Context(), "other")
 	must(t, err)
 	if len(run.Proofs) > 0 {
