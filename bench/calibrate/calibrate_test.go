@@ -113,3 +113,24 @@ func TestPlantedLooksMissTheBar(t *testing.T) {
 		}
 	}
 }
+
+// A bound that is the worst of the ratios themselves misses the bar.
+func TestPlantedLossMissesTheBar(t *testing.T) {
+	planted := func(comparisons []stat.Comparison) float64 {
+		worst := 1.0
+		for _, c := range comparisons {
+			worst = max(worst, c.Ratio.Center) // times, of which less is better
+		}
+		return worst
+	}
+	for name, c := range map[string]struct {
+		loss   func([]stat.Comparison) float64
+		missed bool
+	}{"planted": {planted, true}, "chosen": {stat.Loss, false}} {
+		p := newPrinter(io.Discard, 1, 560)
+		p.losses(c.loss, []scenario{{name: "7 %"}})
+		if got := len(p.missed) > 0; got != c.missed {
+			t.Errorf("%s: missed bars %q; want some: %v", name, p.missed, c.missed)
+		}
+	}
+}

@@ -17,6 +17,7 @@ const (
 	maxOrdered             = 5
 	maxLooked              = 6         // of comparisons that are measured again while undecided
 	maxEquivalent          = 1         // that differ by twice the margin
+	minHeld                = 94        // bounds on what a pick loses
 	minTimely              = 200 / 3.0 // undecided comparisons that decide in twice the time said
 )
 

@@ -23,10 +23,13 @@ type Answer struct {
 	Only       *Candidate // without picks: the one that ran every operation; nil where several did
 	Decided    int        // tables in which something is decided
 	Open       []*Table   // tables in which a comparison with the baseline is undecided
+	// Decidable are those of which Needs tells how long a run takes that measures
+	// them again and decides; 0 where there are none.
+	Decidable []*Table
+	Needs     time.Duration
 	// Few says that Needs is the time of the least launches alone: there are too few
 	// to tell more.
 	Few   bool
-	Needs time.Duration // of a run that measures the open tables again and decides; 0: cannot be told
 	NoCgo *Alternative
 }
 
@@ -87,7 +90,7 @@ func (r *Result) Answer() Answer {
 		}
 	}
 	a.dropEmpty()
-	a.Needs = needs(a.Open, r.Run.MinTime)
+	a.Decidable, a.Needs = decidable(a.Open, r.Run.MinTime)
 	a.Few = a.Needs > 0 && slices.ContainsFunc(a.Open, func(t *Table) bool { return t.Launch == 0 })
 	a.withoutCgo(r)
 	return a
@@ -300,34 +303,39 @@ func (k *Ranking) standing(row *Row) Standing {
 	return Tied
 }
 
-// needs is how long a run takes that measures the tables again until their
-// comparisons are decided, for each launch takes what it took; 0 where that
-// cannot be told. Where some were never measured it takes at least what the least
-// launches of all cells were estimated to take.
-func needs(tables []*Table, least time.Duration) time.Duration {
-	var total time.Duration
-	for _, t := range tables {
-		if t.Launch == 0 {
-			if least == 0 {
-				return 0
-			}
-			total = max(total, least)
-			continue
+// decidable are the open tables of which it can be told how long they take, and
+// how long a run takes that measures these again until their comparisons are
+// decided, for each launch takes what it took. Where some were never measured it
+// takes at least what the least launches of all cells were estimated to take.
+func decidable(open []*Table, least time.Duration) (tables []*Table, needs time.Duration) {
+	for _, t := range open {
+		if t.Launch == 0 && least > 0 {
+			tables, needs = append(tables, t), max(needs, least)
 		}
-		launches := 0
-		for _, row := range t.Rows {
-			for _, f := range row.Figures {
-				if c := f.Comparison; c != nil && f.Metric.Name == t.Primary.Name && c.Verdict == stat.Undecided {
-					if c.MoreLaunches() == 0 && c.Ratio.N >= stat.MinLaunches {
-						return 0
-					}
-					launches = max(launches, c.Ratio.N+c.MoreLaunches())
-				}
-			}
-		}
-		total += time.Duration(max(launches, stat.MinLaunches)) * t.Launch
 	}
-	return total
+	for _, t := range open {
+		if launches := t.launchesToDecide(); t.Launch > 0 && launches > 0 {
+			tables, needs = append(tables, t), needs+time.Duration(launches)*t.Launch
+		}
+	}
+	return tables, needs
+}
+
+// launchesToDecide is how many launches all comparisons with baselines are decided
+// with; 0 where that cannot be told.
+func (t *Table) launchesToDecide() int {
+	launches := stat.MinLaunches
+	for _, row := range t.Rows {
+		for _, f := range row.Figures {
+			if c := f.Comparison; c != nil && f.Metric.Name == t.Primary.Name && c.Verdict == stat.Undecided {
+				if c.MoreLaunches() == 0 && c.Ratio.N >= stat.MinLaunches {
+					return 0
+				}
+				launches = max(launches, c.Ratio.N+c.MoreLaunches())
+			}
+		}
+	}
+	return launches
 }
 
 // withoutCgo finds the best target without cgo where the pick has it.

@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"maps"
+	"math"
 	"slices"
 	"strings"
 
@@ -21,6 +22,9 @@ type Suggestion struct {
 	Decided     int          // rankings that show what is best
 	Undecided   int          // rankings that do not yet
 	Connections []Connection // of the best, ready to paste; none where none is ahead
+	// Loss is by which factor the best one is worse at most, at 95 %, than the
+	// fastest of any ranking; NaN where it is not known, or not one.
+	Loss float64
 }
 
 // Ahead tells whether some driver and profile leads more often than others.
@@ -178,12 +182,35 @@ func suggestClass(tables []*Table, d assay.Durability, members []*candidate) (Su
 			s.Best = append(s.Best, Candidate{m.row, m.other})
 		}
 	}
+	s.Loss = math.NaN()
+	if len(s.Best) == 1 {
+		s.Loss = loss(tables, s.Best[0].Row)
+	}
 	if s.Ahead() {
 		for _, best := range s.Best {
 			s.Connections = append(s.Connections, NewConnection(best.Row))
 		}
 	}
 	return s, true
+}
+
+// loss is a target's and profile's, over all rankings that it takes part in.
+func loss(tables []*Table, of *Row) float64 {
+	var all []stat.Comparison
+	for _, t := range tables {
+		for _, k := range t.Rankings {
+			i := slices.IndexFunc(k.Rows, func(row *Row) bool { return row.Name() == of.Name() })
+			if i < 0 {
+				continue
+			}
+			for j, other := range k.Rows {
+				if j != i {
+					all = append(all, k.Compare(k.Rows[i], other).Comparison)
+				}
+			}
+		}
+	}
+	return stat.Loss(all)
 }
 
 // Decided tells whether the ranking orders anything at all.

@@ -172,7 +172,7 @@ func pickSentence(pick analysis.Suggestion) string {
 	for _, c := range pick.Best {
 		best = append(best, with(c.Row))
 	}
-	text := fmt.Sprintf("Use %s: fastest or tied in %d of %s", strings.Join(best, " or "), pick.Leads, wording.Plural(pick.Decided+pick.Undecided, "comparison"))
+	text := fmt.Sprintf("Use %s: fastest or tied in %d of %s", strings.Join(best, " or "), pick.Leads, wording.Plural(pick.Decided+pick.Undecided, "comparison")) + lossWords(pick)
 	if d := pick.Durability; d != assay.DurabilityUnknown {
 		row := *pick.Best[0].Row
 		row.Durability = d // what it is of may change nothing, and promise nothing
@@ -295,16 +295,24 @@ func (r *Report) openLines(a analysis.Answer, s Screen) []string {
 	needs := "how long it takes to decide cannot be told"
 	if a.Needs > 0 {
 		needs = "about " + about(a.Needs) + " decide"
+		if n := len(a.Decidable); n < len(a.Open) {
+			needs += fmt.Sprintf(" %d of them, and of the others it cannot be told", n)
+		}
 	}
 	text := fmt.Sprintf("Undecided in %d of %s (%s): %s:", len(a.Open), wording.Plural(len(r.Tables), "table"), wording.Clean(firstFew(names, maxNamed)), needs)
 	return append(s.wrap("", "  ", text), "  "+r.decide(a))
 }
 
-// decide is the command that measures the open tables for as long as they need.
+// decide is the command that measures the open tables for as long as they need, or
+// those of which that can be told.
 func (r *Report) decide(a analysis.Answer) string {
 	run := r.Run
+	tables := a.Decidable
+	if len(tables) == 0 {
+		tables = a.Open
+	}
 	operations := map[string]bool{}
-	for _, t := range a.Open {
+	for _, t := range tables {
 		operations[t.Cell().Operation] = true
 	}
 	all := map[string]bool{}

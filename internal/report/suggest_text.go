@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 
 	"assay"
 	"assay/internal/analysis"
@@ -39,8 +40,16 @@ func suggestionWords(s analysis.Suggestion) string {
 	if s.Undecided > 0 {
 		undecided = fmt.Sprintf("; %d more cannot be told yet", s.Undecided)
 	}
-	return fmt.Sprintf("%s: %sfastest, or equivalent to the fastest, in %d of %s that the data decide%s",
-		list(best), each, s.Leads, wording.Plural(s.Decided, "comparison"), undecided)
+	return fmt.Sprintf("%s: %sfastest, or equivalent to the fastest, in %d of %s that the data decide%s%s",
+		list(best), each, s.Leads, wording.Plural(s.Decided, "comparison"), lossWords(s), undecided)
+}
+
+// lossWords say what the pick costs at most where it is not shown to be the fastest.
+func lossWords(s analysis.Suggestion) string {
+	if math.IsNaN(s.Loss) || s.Leads == s.Decided+s.Undecided {
+		return ""
+	}
+	return fmt.Sprintf(", elsewhere at most %.2fx slower", math.Ceil(100*s.Loss)/100)
 }
 
 // condition is the condition of a suggestion.
