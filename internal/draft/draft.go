@@ -284,7 +284,11 @@ func (d *drafter) tryMix(ctx context.Context) error {
 	d.progress("trying all of them together")
 	limited, cancel := context.WithTimeout(ctx, d.options.Timeout)
 	defer cancel()
-	if err := b.play(limited, b.cases[d.mix.name].Operation); err != nil {
+	err = b.play(limited, b.cases[d.mix.name].Operation)
+	if limited.Err() != nil {
+		err = d.late(d.options.Timeout)
+	}
+	if err != nil {
 		d.unmixed, d.mix = err.Error(), nil
 	}
 	return ctx.Err()
@@ -316,6 +320,9 @@ func (d *drafter) finish() (*Draft, error) {
 	}
 	if d.mix != nil {
 		draft.Operations = append(draft.Operations, d.mix.name)
+	}
+	if d.unmixed != "" {
+		draft.LeftOut = append(draft.LeftOut, "the mix of all operations: "+d.unmixed)
 	}
 	if d.log != nil {
 		draft.Measured, draft.Differs = append(d.log.summary(), untimed(d.operations)...), deviations(d.operations)

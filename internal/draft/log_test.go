@@ -6,11 +6,13 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"assay"
 	"assay/traffic"
@@ -337,5 +339,30 @@ func TestLogOfOtherLengths(t *testing.T) {
 		if got := strings.Contains(differs, " bytes of texts and blobs"); got != (want != "") || !strings.Contains(differs, want) {
 			t.Errorf("length %d: got differences %q, want %q", length, d.Differs, want)
 		}
+	}
+}
+
+// A mix that cannot be played is not missing without a word.
+func TestMixThatIsLeftOutIsTold(t *testing.T) {
+	o := options(create(t, shopSchema), "SELECT name FROM item WHERE id = ?; UPDATE item SET stock = ? WHERE id = ?;")
+	o.Folder, o.Timeout, o.Total, o.CopyTimeout, o.Block = t.TempDir(), time.Minute, time.Minute, time.Minute, time.Hour
+	o.Progress = func(what string) {
+		if what != "trying all of them together" {
+			return
+		}
+		copies, err := filepath.Glob(filepath.Join(o.Folder, "*", "data.db"))
+		for _, name := range copies {
+			err = errors.Join(err, os.WriteFile(name, []byte("no database"), 0o600))
+		}
+		if err != nil || copies == nil {
+			t.Errorf("got copies %q and error %v, want one", copies, err)
+		}
+	}
+	d, err := Make(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.LeftOut) != 1 || !strings.HasPrefix(d.LeftOut[0], "the mix of all operations: ") {
+		t.Errorf("got %q left out, want the mix", d.LeftOut)
 	}
 }
