@@ -52,7 +52,7 @@ var imports = map[string][]string{
 	"facts":     {"kit", "guard", "scratch", "file"},
 	"format":    {},
 	"gate":      {"root", "stat", "analysis", "report", "facts", "format", "wording"},
-	"tune":      {"root", "kit", "stat", "format", "wording"},
+	"tune":      {"root", "kit", "stat", "format", "wording", "chart", "report"},
 	"history":   {"root", "stat", "analysis", "format", "wording"},
 	"footprint": {"kit", "file"},
 	"serve":     {"root", "published", "guard", "store", "lab", "analysis", "chart", "wording", "report", "audit", "history"},

@@ -45,11 +45,11 @@ func (a *app) tuneCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tune PLAN",
 		Short: "Find the settings for a plan's schema and queries, under a durability and a memory constraint",
-		Long: `Searches SQLite's settings for those that make the plan's operations faster, without promising
-less about the data and without taking more memory than it may. It screens all settings, lets
-the best combinations compete, drops each setting that does not matter, and measures what is
-left in fresh launches on new data: only these figures are reported. "Nothing beats yours" is
-an answer, too.
+		Long: `Measures what indexes and ANALYZE would do. Then searches the settings of SQLite, Badger or
+Pebble for those that make the plan's operations faster, without promising less about the data
+and without taking more memory than it may. It screens all settings, lets the best combinations
+compete, drops each setting that does not matter, and measures what is left in fresh launches on
+new data: only these figures are reported. "Nothing beats yours" is an answer, too.
   assay tune app.yaml --durability power --memory 256M --budget 20m --emit go-modernc
 The settings in use are those of a profile of the plan, the first or --current.
 Exit status 1: tune could not do its work.`,

@@ -32,7 +32,7 @@ func (t *tuning) report(outcome *tune.Outcome) (*tune.Report, error) {
 	}
 	if !t.space.StartIsCurrent {
 		r.Notes = append(r.Notes, fmt.Sprintf("the current settings break the constraints: they have durability %s and may take %d MiB of cache, wanted are %s and --memory %s",
-			tune.ClassOf(t.effective), tune.Memory(t.effective, t.constraints().Connections)>>20, t.class, t.flags.memory))
+			t.currentClass(), t.currentMemory()>>20, t.class, t.flags.memory))
 	}
 	if t.disturbed > 0 && len(outcome.Finalists) > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d of %s were disturbed by other programs: the intervals are wider for it", t.disturbed, wording.Plural(t.launches, "launch")))

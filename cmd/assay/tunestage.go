@@ -14,6 +14,7 @@ import (
 	"assay/internal/lab"
 	"assay/internal/tune"
 	"assay/internal/wording"
+	"assay/kit/kv"
 )
 
 // currentName is the profile of the current settings in all runs of a tuning.
@@ -43,7 +44,11 @@ func (t *tuning) explicit(settings map[string]string) {
 	if t.effective["read_only"] == "1" {
 		return
 	}
-	for _, name := range []string{"journal_mode", "synchronous", "cache_size", "mmap_size"} {
+	names := []string{"journal_mode", "synchronous", "cache_size", "mmap_size"}
+	if tune.IsStore(t.engine) {
+		names = []string{kv.Sync, kv.BlockCache, kv.Memtable}
+	}
+	for _, name := range names {
 		if value := t.effective[name]; value != "" && settings[name] == "" {
 			settings[name] = value
 		}

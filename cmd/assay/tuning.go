@@ -28,6 +28,8 @@ type tuning struct {
 	only     map[string][]string
 
 	drivers    []string
+	engine     string
+	synced     map[string]assay.Durability // of a key-value store, by its setting sync
 	current    assay.Profile
 	base       map[string]string // settings that all candidates have
 	effective  map[string]string // the current settings as they are read back
@@ -93,14 +95,13 @@ func (t *tuning) prepare(ctx context.Context) error {
 		return usage(err)
 	}
 	t.operations = slices.DeleteFunc(t.operations, func(c assay.Case) bool { return len(c.Operation.Terms) > 0 }) // of others
-	t.base = kv.InSQLite(t.current.Settings)
-	if err := t.readBack(ctx); err != nil {
-		return err
-	}
 	if t.proofs, err = t.store.Proofs(ctx, t.plan.Text); err != nil {
 		return err
 	}
-	t.space, err = tune.SQLite(t.effective, t.constraints())
+	if err := t.readBack(ctx); err != nil {
+		return err
+	}
+	t.space, err = tune.For(t.engine, t.effective, t.constraints())
 	if err != nil {
 		return usage(err)
 	}
@@ -116,19 +117,26 @@ func (t *tuning) readBack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if found.Target.Engine != "sqlite" {
-		return usage(fmt.Errorf("driver %s is of the engine %s: tune knows the settings of SQLite only", t.drivers[0], found.Target.Engine))
+	if t.engine = found.Target.Engine; !slices.Contains(tune.Engines(), t.engine) {
+		return usage(fmt.Errorf("driver %s is of the engine %s: tune knows the settings of %s", t.drivers[0], t.engine, strings.Join(tune.Engines(), ", ")))
 	}
 	if found.Trial.Outcome != assay.OK {
 		return fmt.Errorf("the current settings cannot be measured: %s: %s", found.Trial.Outcome, found.Trial.Reason)
 	}
 	t.effective = effectiveSettings(found.Trial)
+	t.base = kv.InSQLite(t.current.Settings)
 	class := tune.ClassOf(t.effective)
+	if tune.IsStore(t.engine) {
+		if class, err = t.readStore(ctx); err != nil {
+			return err
+		}
+	}
 	t.class = assay.Durability(t.flags.durability)
 	if t.class == "" {
 		t.class = class
 	}
-	if t.class == assay.DurabilityUnknown || t.class == assay.None {
+	silent := tune.IsStore(t.engine) && t.synced == nil
+	if !silent && (t.class == assay.DurabilityUnknown || t.class == assay.None) {
 		return usage(fmt.Errorf("the current settings have durability %q, which tune does not search within", class), "say with --durability which every candidate has to keep")
 	}
 	return nil
@@ -146,7 +154,7 @@ func effectiveSettings(trial assay.Trial) map[string]string {
 }
 
 func (t *tuning) constraints() tune.Constraints {
-	c := tune.Constraints{Class: t.class, Memory: t.memory, SingleProcess: t.flags.singleProcess, Drivers: t.drivers, Proven: t.proven}
+	c := tune.Constraints{Class: t.class, Memory: t.memory, SingleProcess: t.flags.singleProcess, Drivers: t.drivers, Proven: t.proven, Synced: t.synced}
 	readers, writers := 0, 0 // of the application, which does all operations
 	for _, o := range t.operations {
 		c.OwnFile = c.OwnFile || o.Dataset.File != ""

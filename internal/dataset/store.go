@@ -60,7 +60,8 @@ const besideSum = ".sha256"
 
 // Store finds the data as an engine keeps them, or has them made: fill puts
 // the records of a column file into a new store at path, and closes it. build
-// names the worker program: another one may keep them otherwise. A store that
+// names the worker program and the settings of its files: another one may keep them
+// otherwise. A store that
 // is no longer what it was is made again.
 func (d *Data) Store(ctx context.Context, build string, fill func(path, records string) error) (*Store, error) {
 	path := filepath.Join(filepath.Dir(d.Path), "store-"+build)

@@ -93,6 +93,9 @@ type sqliteFile struct{ inWorker }
 func (sqliteFile) adapt(c assay.Case) (assay.Case, error) {
 	var err error
 	if c.Profile, err = withoutPostgres(c.Profile); err == nil && c.Operation.KV() {
+		if len(c.Profile.Settings) > 0 && len(kv.InSQLite(c.Profile.Settings)) == 0 {
+			return c, &failure{assay.Unsupported, "the profile " + c.Cell.Profile + " has settings of key-value stores only"}
+		}
 		c.Profile.Settings = kv.InSQLite(storeSettings(c))
 	}
 	return c, err

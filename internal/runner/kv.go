@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"maps"
 	"path/filepath"
+	"slices"
 	"syscall"
 	"time"
 
@@ -65,8 +66,13 @@ func (keyValueStore) tracedSetting() string { return kv.Sync }
 // fill finds the data in a store of the engine, or has them put there.
 func (keyValueStore) fill(ctx context.Context, r *Runner, j *job) (store dataset.Source, err error) {
 	what := "the records in " + j.Cell.Driver
-	err = r.limited(ctx, r.loadLimit(), what, j.data.Path+"|"+j.Cell.Build, func(ctx context.Context) (err error) {
-		store, err = j.data.Store(ctx, j.Cell.Build, func(path, records string) error { return r.loadRecords(ctx, j, path, records) })
+	kept := j.Cell.Build
+	own := kv.InFiles(j.Profile.Settings)
+	for _, name := range slices.Sorted(maps.Keys(own)) {
+		kept += "," + name + "=" + own[name]
+	}
+	err = r.limited(ctx, r.loadLimit(), what, j.data.Path+"|"+kept, func(ctx context.Context) (err error) {
+		store, err = j.data.Store(ctx, kept, func(path, records string) error { return r.loadRecords(ctx, j, path, records) })
 		return err
 	})
 	return store, err
@@ -84,7 +90,9 @@ func (r *Runner) loadRecords(ctx context.Context, j *job, path, records string) 
 		return notStarted(err)
 	}
 	defer worker.Kill()
-	open := wire.Open{Path: path, Settings: map[string]string{kv.Sync: "0"}, Readers: 1, Idle: 1, Writers: 1}
+	settings := kv.InFiles(j.Profile.Settings)
+	settings[kv.Sync] = "0"
+	open := wire.Open{Path: path, Settings: settings, Readers: 1, Idle: 1, Writers: 1}
 	if err := worker.Call(ctx, wire.TypeOpen, open, nil); err != nil {
 		return fail("open a store to load records", err)
 	}

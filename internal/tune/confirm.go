@@ -189,7 +189,7 @@ func (t *tuning) decide(finalists []Point, rows map[string]*row) {
 	t.outcome.Finalists = t.asFamily(finalists, rows, t.outcome.Launches)
 	best := 0
 	for i := 1; i < len(finalists); i++ {
-		if c := t.against(rows[finalists[i].Key()].gains, rows[finalists[best].Key()].gains); c.P < adding && c.Ratio.Center > 1+t.config.Margin {
+		if c := against(rows[finalists[i].Key()].gains, rows[finalists[best].Key()].gains); c.P < adding && c.Ratio.Center > 1+t.config.Margin {
 			best = i
 		}
 	}
@@ -248,7 +248,7 @@ func (t *tuning) simpler(whole Finalist, rows map[string]*row) Finalist {
 		if t.outcome.Effects != nil {
 			effect = t.outcome.Effects[j].Gain
 		}
-		if !t.matters(t.against(whole.rows.gains, other.gains)) && (weakest < 0 || effect < least) {
+		if !t.matters(against(whole.rows.gains, other.gains)) && (weakest < 0 || effect < least) {
 			weakest, least = j, effect
 		}
 	}
@@ -257,7 +257,7 @@ func (t *tuning) simpler(whole Finalist, rows map[string]*row) Finalist {
 	}
 	p := whole.Point.with(weakest, 0)
 	r := t.rowOf(p, rows)
-	return t.finalist(p, r, t.against(r.gains, t.zeros()))
+	return t.finalist(p, r, against(r.gains, t.zeros()))
 }
 
 // rowOf is what a point measured; nil: it was not measured, or refused.
@@ -271,14 +271,14 @@ func (t *tuning) rowOf(p Point, rows map[string]*row) *row {
 func (t *tuning) zeros() []float64 { return make([]float64, t.outcome.Launches) }
 
 // against compares two rows by themselves.
-func (t *tuning) against(a, b []float64) stat.Comparison {
+func against(a, b []float64) stat.Comparison {
 	return stat.Rule{}.JudgeOne(pair(a, b), stat.Prior{}, true)
 }
 
 func (t *tuning) finalist(p Point, r *row, c stat.Comparison) Finalist {
 	f := Finalist{Point: p, Search: math.Exp(mean(t.gains[p.Key()])), Gain: c.Ratio, Verdict: c.Verdict, rows: *r}
 	for _, values := range r.operations {
-		f.Operations = append(f.Operations, t.against(values, make([]float64, len(values))).Ratio)
+		f.Operations = append(f.Operations, against(values, make([]float64, len(values))).Ratio)
 	}
 	return f
 }
@@ -287,14 +287,14 @@ func (t *tuning) finalist(p Point, r *row, c stat.Comparison) Finalist {
 func (t *tuning) explain(whole Finalist, rows map[string]*row) {
 	for _, j := range whole.Point.changed() {
 		if other := t.rowOf(whole.Point.with(j, 0), rows); other != nil {
-			c := t.against(whole.rows.gains, other.gains)
+			c := against(whole.rows.gains, other.gains)
 			t.outcome.Alone = append(t.outcome.Alone, Alone{j, c.Ratio, t.matters(c)})
 		}
 	}
 	for j, f := range t.config.Space.Factors {
 		for level := f.candidates(); level < len(f.Levels); level++ {
 			if other := t.rowOf(whole.Point.with(j, level), rows); other != nil {
-				c := t.against(other.gains, whole.rows.gains)
+				c := against(other.gains, whole.rows.gains)
 				t.outcome.Prices = append(t.outcome.Prices, Price{f.Levels[level].Price, c.Ratio})
 			}
 		}

@@ -58,6 +58,7 @@ func Formats() format.List[*Report] {
 	return format.List[*Report]{
 		{Name: "text", Write: writeText},
 		{Name: "markdown", Write: writeMarkdown},
+		{Name: "html", Write: writeHTML},
 		{Name: "json", Write: func(out io.Writer, r *Report) error { return format.JSON(out, r.values()) }},
 	}
 }
@@ -96,7 +97,10 @@ func (r *Report) answer() string {
 func (r *Report) basis() string {
 	o := r.Outcome
 	f := o.Chosen
-	text := fmt.Sprintf("at durability %s%s and at most %s of memory; ", r.Class, r.Claim, size(float64(r.Memory)))
+	text := fmt.Sprintf("at most %s of memory; ", size(float64(r.Memory)))
+	if r.Class != assay.DurabilityUnknown {
+		text = fmt.Sprintf("at durability %s%s and %s", r.Class, r.Claim, text)
+	}
 	if f == nil && len(o.Finalists) > 0 {
 		f = &o.Finalists[0]
 		text = fmt.Sprintf("the best of %s, confirmed %s; ", wording.Plural(r.Space.Configurations(), "combination"), ratio(f.Gain)) + text

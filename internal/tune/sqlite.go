@@ -22,6 +22,8 @@ type Constraints struct {
 	// Proven is what faults left of a class that settings claim; nil: nothing was
 	// tried.
 	Proven func(journal, synchronous string, claimed assay.Durability) assay.Durability
+	// Synced are the classes of a key-value store without sync ("0") and with it ("1").
+	Synced map[string]assay.Durability
 	// OwnFile says that the data are a user's file. To change what only a new file
 	// takes, it would be rewritten, and that would be measured as the setting's gain.
 	OwnFile bool
@@ -58,8 +60,8 @@ const (
 	worthwhile = 1.5
 )
 
-// sqliteSpace makes the space from what the current settings were read back as.
-type sqliteSpace struct {
+// builder makes a space from what the current settings were read back as.
+type builder struct {
 	now map[string]string
 	c   Constraints
 	Space
@@ -68,7 +70,7 @@ type sqliteSpace struct {
 // SQLite is the space of SQLite's settings that keeps the constraints. effective are
 // the current settings as they are read back.
 func SQLite(effective map[string]string, c Constraints) (Space, error) {
-	s := &sqliteSpace{now: effective, c: c, Space: Space{StartIsCurrent: true}}
+	s := &builder{now: effective, c: c, Space: Space{StartIsCurrent: true}}
 	fixed := effective["memory"] == "1" || effective["immutable"] == "1"
 	if fixed {
 		return Space{}, fmt.Errorf("the current profile has memory or immutable on: nothing of it is on a disk that could be tuned")
@@ -105,7 +107,7 @@ func SQLite(effective map[string]string, c Constraints) (Space, error) {
 }
 
 // words adds a setting with values other than the current one.
-func (s *sqliteSpace) words(name string, values ...string) {
+func (s *builder) words(name string, values ...string) {
 	f := Factor{Name: name, Levels: []Level{{}}}
 	for _, value := range values {
 		if value != s.now[name] {
@@ -118,7 +120,7 @@ func (s *sqliteSpace) words(name string, values ...string) {
 }
 
 // class is the durability of a journal mode with a level of synchronous, as proved.
-func (s *sqliteSpace) class(journal, synchronous string) assay.Durability {
+func (s *builder) class(journal, synchronous string) assay.Durability {
 	claimed := assay.Durability(sqlite.Durability(map[string]string{"journal_mode": journal, "synchronous": synchronous}))
 	if s.c.Proven != nil {
 		return s.c.Proven(journal, synchronous, claimed)
@@ -129,7 +131,7 @@ func (s *sqliteSpace) class(journal, synchronous string) assay.Durability {
 // commit adds how commits reach the disk, as one factor: of each journal mode the
 // weakest synchronous that the class allows. Neither setting promises anything
 // without the other. Other classes are there for their price.
-func (s *sqliteSpace) commit() error {
+func (s *builder) commit() error {
 	f := Factor{Name: "journal_mode, synchronous"}
 	now := s.pair(s.now["journal_mode"], s.now["synchronous"])
 	if AtLeast(s.class(s.now["journal_mode"], s.now["synchronous"]), s.c.Class) {
@@ -160,13 +162,13 @@ func (s *sqliteSpace) commit() error {
 	return nil
 }
 
-func (s *sqliteSpace) pair(journal, synchronous string) map[string]string {
+func (s *builder) pair(journal, synchronous string) map[string]string {
 	return map[string]string{"journal_mode": journal, "synchronous": synchronous}
 }
 
 // weakest is the level of a journal mode whose commits cost least of those that keep
 // a class.
-func (s *sqliteSpace) weakest(journal string, class assay.Durability) (Level, bool) {
+func (s *builder) weakest(journal string, class assay.Durability) (Level, bool) {
 	for _, synchronous := range []string{"0", "1", "2", "3"} {
 		if AtLeast(s.class(journal, synchronous), class) {
 			return Level{Settings: s.pair(journal, synchronous)}, true
@@ -177,7 +179,7 @@ func (s *sqliteSpace) weakest(journal string, class assay.Durability) (Level, bo
 
 // memory adds the cache and the memory map. The largest of both together keep to the
 // bound, so that every combination does.
-func (s *sqliteSpace) memory() {
+func (s *builder) memory() {
 	bound, connections := s.c.Memory, int64(max(1, s.c.Connections))
 	cache, mapped := s.cacheNow(), whole(s.now["mmap_size"])
 	cacheFactor, mapFactor := Factor{Name: "cache_size", Levels: []Level{{}}}, Factor{Name: "mmap_size", Levels: []Level{{}}}
@@ -206,7 +208,7 @@ func (s *sqliteSpace) memory() {
 }
 
 // cacheNow is the current cache of a connection in bytes.
-func (s *sqliteSpace) cacheNow() int64 {
+func (s *builder) cacheNow() int64 {
 	size := whole(s.now["cache_size"])
 	if size < 0 {
 		return -size * kib
@@ -226,14 +228,14 @@ func whole(text string) int64 {
 // Memory is what the caches of all connections may take with some settings, and what
 // is mapped.
 func Memory(effective map[string]string, connections int) int64 {
-	s := sqliteSpace{now: effective}
+	s := builder{now: effective}
 	return s.cacheNow()*int64(max(1, connections)) + whole(effective["mmap_size"])
 }
 
 // known are the combinations that frameworks and guides set, as far as they are in
 // the space: Rails and PocketBase set WAL with a larger cache, Django's guides and
 // Rails a memory map and temporary tables in memory as well.
-func (s *sqliteSpace) known() []Recipe {
+func (s *builder) known() []Recipe {
 	recipes := []struct {
 		name     string
 		settings map[string]string

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"math"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -190,26 +189,51 @@ func writeMarkdown(out io.Writer, r *Report) error {
 
 // writeRace prints who was in the race, and how long.
 func (r *Report) writeRace(w io.Writer, escape *strings.Replacer) {
-	if len(r.Outcome.Blocks) == 0 {
+	candidates := r.candidates()
+	if len(candidates) == 0 {
 		return
 	}
 	fmt.Fprintf(w, "The race, as the search saw it (these figures are not confirmed):\n\n| changes | blocks | gain |\n| --- | --- | --- |\n")
+	for _, c := range candidates {
+		fmt.Fprintf(w, "| %s | %d | %s |\n", escape.Replace(c.name), c.blocks, ratio(c.gain))
+	}
+	fmt.Fprintln(w)
+}
+
+// candidate is one of the race, as the search saw it.
+type candidate struct {
+	name   string    // what it changes
+	blocks int       // that it was in
+	gains  []float64 // of each, natural logarithms
+	gain   stat.Interval
+}
+
+// candidates are those of the race: who was in it longest first, and of them the best.
+func (r *Report) candidates() []candidate {
+	if len(r.Outcome.Blocks) == 0 {
+		return nil
+	}
 	gains := map[string][]float64{}
 	for _, b := range r.Outcome.Blocks {
 		for i, p := range b.Points {
 			gains[p.Key()] = append(gains[p.Key()], b.Gains[i])
 		}
 	}
-	points := slices.Clone(r.Outcome.Blocks[0].Points)
-	slices.SortStableFunc(points, func(a, b Point) int {
-		return compareDown(float64(len(gains[a.Key()]))+mean(gains[a.Key()]), float64(len(gains[b.Key()]))+mean(gains[b.Key()]))
-	})
-	for _, p := range points {
+	var all []candidate
+	for _, p := range r.Outcome.Blocks[0].Points {
 		var parts []string
 		for _, j := range p.changed() {
 			parts = append(parts, r.changed(j, p[j]))
 		}
-		fmt.Fprintf(w, "| %s | %d | %sx |\n", escape.Replace(strings.Join(parts, ", ")), len(gains[p.Key()]), wording.Digits(math.Exp(mean(gains[p.Key()]))))
+		values := gains[p.Key()]
+		name := strings.Join(parts, ", ")
+		if name == "" {
+			name = "what the search started from"
+		}
+		all = append(all, candidate{name, len(values), values, against(values, make([]float64, len(values))).Ratio})
 	}
-	fmt.Fprintln(w)
+	slices.SortStableFunc(all, func(a, b candidate) int {
+		return compareDown(float64(a.blocks)+numberOr(mean(a.gains)), float64(b.blocks)+numberOr(mean(b.gains)))
+	})
+	return all
 }

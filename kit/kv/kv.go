@@ -19,12 +19,46 @@ const (
 	Sync = "sync"
 	// BlockCache is how many bytes of blocks or pages the store itself keeps.
 	BlockCache = "block_cache"
+	// Memtable is how many bytes of writes a log-structured store collects in memory
+	// before it writes them out in order.
+	Memtable = "memtable_size"
+	// L0Compaction and L0Stop are how many tables or sublevels of the first level have
+	// it compacted, and have writes wait.
+	L0Compaction = "l0_compaction_threshold"
+	L0Stop       = "l0_stop_writes_threshold"
+	// ValueThreshold is from how many bytes on values are kept apart from their keys.
+	ValueThreshold = "value_threshold"
+	// Compression is that of blocks which are written.
+	Compression = "compression"
 )
 
 // Settings lists every setting, by name.
 var Settings = setting.Table{
 	setting.Integer(BlockCache, 0, 1<<40),
+	setting.Words(Compression, "none", "snappy", "zstd").InFile(),
+	setting.Integer(L0Compaction, 1, 1000),
+	setting.Integer(L0Stop, 1, 1000),
+	setting.Integer(Memtable, 1<<16, 1<<32-1),
 	setting.Boolean(Sync),
+	setting.Integer(ValueThreshold, 1, 1<<20).InFile(),
+}
+
+// InFiles are those of a profile's settings that decide how a store keeps what it was
+// given. A store is loaded with them.
+func InFiles(settings map[string]string) map[string]string {
+	own := map[string]string{}
+	for name, value := range settings {
+		if s, ok := Settings.Lookup(name); ok && s.OfFile {
+			own[name] = value
+		}
+	}
+	return own
+}
+
+// ofStores tells whether a setting says nothing to an SQL database.
+func ofStores(name string) bool {
+	_, ok := Settings.Lookup(name)
+	return ok && name != Sync && name != BlockCache
 }
 
 // AllSettings lists every setting of every engine.
@@ -92,8 +126,8 @@ func (s Statements) GetField(field int) string {
 }
 
 // InSQLite returns what the settings of a store are in SQLite: a write-ahead
-// log, synced with each commit or only with checkpoints. Those of PostgreSQL are
-// nothing there, and left out.
+// log, synced with each commit or only with checkpoints. Those of PostgreSQL, and of
+// stores only, are nothing there, and left out.
 func InSQLite(settings map[string]string) map[string]string {
 	out := map[string]string{}
 	for name, value := range settings {
@@ -104,7 +138,7 @@ func InSQLite(settings map[string]string) map[string]string {
 			bytes, _ := strconv.ParseInt(value, 10, 64) // normal already
 			out["cache_size"] = strconv.FormatInt(-bytes/1024, 10)
 		default:
-			if _, other := postgres.Lookup(name); !other {
+			if _, other := postgres.Lookup(name); !other && !ofStores(name) {
 				out[name] = value
 			}
 		}
@@ -123,7 +157,9 @@ func InPostgres(settings map[string]string) map[string]string {
 		case BlockCache:
 			out["shared_buffers"] = value
 		default:
-			out[name] = value
+			if !ofStores(name) {
+				out[name] = value
+			}
 		}
 	}
 	return out

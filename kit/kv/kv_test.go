@@ -7,7 +7,7 @@ import (
 
 // Settings in the words of other engines; what is nothing there is left out.
 func TestInOtherEngines(t *testing.T) {
-	settings := map[string]string{"sync": "0", "block_cache": "1048576", "fsync": "off", "threads": "2"}
+	settings := map[string]string{"sync": "0", "block_cache": "1048576", "fsync": "off", "threads": "2", "memtable_size": "1048576", "compression": "zstd"}
 	for _, test := range []struct {
 		name      string
 		got, want map[string]string

@@ -12,13 +12,14 @@ import (
 	"assay/kit/kvdb"
 
 	"github.com/dgraph-io/badger/v4"
+	"github.com/dgraph-io/badger/v4/options"
 )
 
 func main() {
 	os.Exit(kvdb.Main(kvdb.Driver{
 		Name:     "badger",
 		Module:   "github.com/dgraph-io/badger/v4",
-		Settings: []string{kv.Sync, kv.BlockCache},
+		Settings: []string{kv.Sync, kv.BlockCache, kv.Memtable, kv.L0Compaction, kv.L0Stop, kv.ValueThreshold, kv.Compression},
 		Open:     open,
 		Busy:     func(err error) bool { return errors.Is(err, badger.ErrConflict) },
 	}))
@@ -30,18 +31,38 @@ type store struct {
 }
 
 func open(c kvdb.Config) (kvdb.Store, error) {
-	options := badger.DefaultOptions(c.Path).WithLogger(nil)
-	options = options.WithSyncWrites(c.Sync(options.SyncWrites))
-	if text, ok := c.Settings[kv.BlockCache]; ok {
-		bytes, err := strconv.ParseInt(text, 10, 64)
+	with := badger.DefaultOptions(c.Path).WithLogger(nil)
+	with = with.WithSyncWrites(c.Sync(with.SyncWrites))
+	for name, text := range c.Settings {
+		switch name {
+		case kv.Sync:
+			continue
+		case kv.Compression:
+			with.Compression = compressions[text]
+			continue
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
 			return nil, err
 		}
-		options = options.WithBlockCacheSize(bytes)
+		switch name {
+		case kv.BlockCache:
+			with.BlockCacheSize = n
+		case kv.Memtable:
+			with.MemTableSize = n
+		case kv.L0Compaction:
+			with.NumLevelZeroTables = int(n)
+		case kv.L0Stop:
+			with.NumLevelZeroTablesStall = int(n)
+		case kv.ValueThreshold:
+			with.ValueThreshold = n
+		}
 	}
-	db, err := badger.Open(options)
+	db, err := badger.Open(with)
 	return &store{db: db}, err
 }
+
+var compressions = map[string]options.CompressionType{"none": options.None, "snappy": options.Snappy, "zstd": options.ZSTD}
 
 func (s *store) Get(key, into []byte) (value []byte, found bool, err error) {
 	value = into
@@ -125,12 +146,18 @@ func (s *store) Durability() string {
 }
 
 func (s *store) Effective() map[string]string {
-	options := s.db.Opts()
-	sync := "0"
-	if options.SyncWrites {
-		sync = "1"
+	o := s.db.Opts()
+	effective := map[string]string{kv.Sync: "0", kv.BlockCache: strconv.FormatInt(o.BlockCacheSize, 10), kv.Memtable: strconv.FormatInt(o.MemTableSize, 10),
+		kv.L0Compaction: strconv.Itoa(o.NumLevelZeroTables), kv.L0Stop: strconv.Itoa(o.NumLevelZeroTablesStall), kv.ValueThreshold: strconv.FormatInt(o.ValueThreshold, 10)}
+	if o.SyncWrites {
+		effective[kv.Sync] = "1"
 	}
-	return map[string]string{kv.Sync: sync, kv.BlockCache: strconv.FormatInt(options.BlockCacheSize, 10)}
+	for word, compression := range compressions {
+		if compression == o.Compression {
+			effective[kv.Compression] = word
+		}
+	}
+	return effective
 }
 
 func (s *store) Settle() error { return s.db.Flatten(2) }

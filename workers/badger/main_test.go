@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"assay/kit"
+	"assay/kit/kv"
 	"assay/kit/kvdb"
 	"assay/kit/workertest/gotest"
 )
@@ -50,4 +51,25 @@ func TestSplit(t *testing.T) {
 	if splits := s.(kit.Splitter).Splits(); splits < 1 {
 		t.Errorf("%d splits, want some", splits)
 	}
+}
+
+// Each option takes effect, and what is read back of the default differs from it.
+func TestSettingsAreReadBack(t *testing.T) {
+	asked := map[string]string{kv.Sync: "1", kv.BlockCache: "1048576", kv.Memtable: "33554432", kv.L0Compaction: "7", kv.L0Stop: "20", kv.ValueThreshold: "512", kv.Compression: "zstd"}
+	usual := effective(t, nil)
+	for name, want := range asked {
+		if got := effective(t, map[string]string{name: want})[name]; got != want || usual[name] == "" || usual[name] == want {
+			t.Errorf("%s=%s: got %q, and %q by default; want the value that was asked for, and another by default", name, want, got, usual[name])
+		}
+	}
+}
+
+func effective(t *testing.T, settings map[string]string) map[string]string {
+	t.Helper()
+	s, err := open(kvdb.Config{Path: t.TempDir(), Settings: settings})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	return s.Effective()
 }

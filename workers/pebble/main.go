@@ -8,7 +8,10 @@ import (
 	"errors"
 	"log"
 	"os"
+	"path/filepath"
+	"slices"
 	"strconv"
+	"strings"
 
 	"assay/kit/kv"
 	"assay/kit/kvdb"
@@ -20,30 +23,47 @@ func main() {
 	os.Exit(kvdb.Main(kvdb.Driver{
 		Name:     "pebble",
 		Module:   "github.com/cockroachdb/pebble/v2",
-		Settings: []string{kv.Sync, kv.BlockCache},
+		Settings: []string{kv.Sync, kv.BlockCache, kv.Memtable, kv.L0Compaction, kv.L0Stop},
 		Open:     open,
 	}))
 }
 
 type store struct {
+	path  string
 	db    *pebble.DB
 	cache *pebble.Cache
 	write *pebble.WriteOptions
 }
 
+// written are the names of settings in the file of options that pebble writes when it
+// opens a store.
+var written = map[string]string{"cache_size": kv.BlockCache, "mem_table_size": kv.Memtable, "l0_compaction_threshold": kv.L0Compaction, "l0_stop_writes_threshold": kv.L0Stop}
+
 func open(c kvdb.Config) (kvdb.Store, error) {
-	s := &store{write: pebble.Sync}
+	s := &store{path: c.Path, write: pebble.Sync}
 	if !c.Sync(true) {
 		s.write = pebble.NoSync
 	}
 	options := &pebble.Options{Logger: quiet{}}
-	if text, ok := c.Settings[kv.BlockCache]; ok {
-		bytes, err := strconv.ParseInt(text, 10, 64)
+	for name, text := range c.Settings {
+		if name == kv.Sync {
+			continue
+		}
+		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
 			return nil, err
 		}
-		s.cache = pebble.NewCache(bytes)
-		options.Cache = s.cache
+		switch name {
+		case kv.BlockCache:
+			s.cache = pebble.NewCache(n)
+			options.Cache = s.cache
+		case kv.Memtable:
+			options.MemTableSize = uint64(n)
+		case kv.L0Compaction:
+			options.L0CompactionThreshold = int(n)
+		case kv.L0Stop:
+			options.L0StopWritesThreshold = int(n)
+		}
 	}
 	var err error
 	s.db, err = pebble.Open(c.Path, options)
@@ -123,9 +143,27 @@ func (s *store) Durability() string {
 	return "power"
 }
 
-// Effective is empty: the options are given with each write, and nothing reads
-// them back.
-func (s *store) Effective() map[string]string { return map[string]string{} }
+// Effective is what pebble itself wrote of its options when it opened the store.
+// Whether it syncs is given with each write, and nothing reads that back.
+func (s *store) Effective() map[string]string {
+	effective := map[string]string{}
+	files, err := filepath.Glob(filepath.Join(s.path, "OPTIONS-*"))
+	if err != nil || len(files) == 0 {
+		return effective
+	}
+	text, err := os.ReadFile(slices.Max(files)) // the newest: their numbers have six digits
+	if err != nil {
+		return effective
+	}
+	section, _, _ := strings.Cut(string(text), "[Level")
+	for line := range strings.Lines(section) {
+		name, value, _ := strings.Cut(strings.TrimSpace(line), "=")
+		if setting, ok := written[name]; ok {
+			effective[setting] = value
+		}
+	}
+	return effective
+}
 
 func (s *store) Settle() error {
 	return s.db.Compact(context.Background(), []byte{}, bytes.Repeat([]byte{0xff}, 64), false)

@@ -1,0 +1,162 @@
+package tune
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"assay"
+	"assay/internal/chart"
+	"assay/internal/report"
+	"assay/internal/stat"
+	"assay/internal/wording"
+)
+
+//go:embed html/tune.html
+var pageTemplate string
+
+type pageView struct {
+	Head          report.Head
+	IndexTitle    string
+	Indexes       []indexView
+	Answer, Basis string
+	Harmed        []string
+	Operations    []operationView
+	Sections      []sectionView
+	Prices, Race  []report.Figure
+	Emitted       string
+	Evidence      string
+}
+
+type (
+	indexView     struct{ Name, Text string }
+	operationView struct{ Name, Now, Ratio string }
+	sectionView   struct {
+		Title string
+		Items []string
+	}
+)
+
+// writeHTML writes a page in the style of reports, which needs no network and runs no
+// script.
+func writeHTML(out io.Writer, r *Report) error {
+	parts, err := report.Parts()
+	if err != nil {
+		return err
+	}
+	page, err := parts.New("tune").Parse(pageTemplate)
+	if err != nil {
+		return err
+	}
+	v := r.pageView()
+	if v.Prices, err = figures(r.priceChart()); err != nil {
+		return err
+	}
+	if v.Race, err = figures(r.raceChart()); err != nil {
+		return err
+	}
+	return page.Execute(out, v)
+}
+
+// figures draws a chart; nil has nothing to show.
+func figures(c *chart.Chart) ([]report.Figure, error) {
+	if c == nil {
+		return nil, nil
+	}
+	return report.Figures([]*chart.Chart{c})
+}
+
+func (r *Report) pageView() pageView {
+	v := pageView{Head: report.NewHead("Tuning of "+wording.Clean(r.Plan), "which settings, confirmed on new data", nil), IndexTitle: r.indexTitle(),
+		Answer: wording.Clean(r.answer()), Harmed: cleaned(r.harmed()), Emitted: wording.Printable(r.Emitted), Evidence: wording.Clean(r.evidence())}
+	if !r.Outcome.Unconfirmed {
+		v.Basis = wording.Clean(r.basis())
+	}
+	helping, _ := r.indexes()
+	for _, f := range helping {
+		v.Indexes = append(v.Indexes, indexView{wording.Clean(r.statements(f)), wording.Clean(r.effect(f))})
+	}
+	for i, gain := range r.figures() {
+		v.Operations = append(v.Operations, operationView{wording.Clean(r.Operations[i].Name), r.Operations[i].now(), ratio(gain)})
+	}
+	for _, s := range r.sections() {
+		v.Sections = append(v.Sections, sectionView{s.title, cleaned(s.items)})
+	}
+	return v
+}
+
+func cleaned(texts []string) []string {
+	var all []string
+	for _, text := range texts {
+		all = append(all, wording.Clean(text))
+	}
+	return all
+}
+
+func tickRatio(v float64) string { return wording.Digits(v) + "x" }
+
+// raceChart draws the candidates over the blocks of the race, those first that were in
+// it longest.
+func (r *Report) raceChart() *chart.Chart {
+	candidates := r.candidates()
+	if len(candidates) == 0 {
+		return nil
+	}
+	rows := &chart.Rows{Dots: "a block", Panels: []chart.Panel{{Line: 1, BandLow: 1 / (1 + r.Margin), BandHigh: 1 + r.Margin,
+		Axis: chart.Axis{Label: "how many times as fast as the current settings, log scale", Log: true, Tick: tickRatio}}}}
+	for _, c := range candidates {
+		row := chart.Row{Section: "in " + wording.Plural(c.blocks, "block"), Name: wording.Clean(c.name)}
+		if c.gain.N == 0 {
+			row.Text = "not measured"
+		} else {
+			cell := chart.Cell{Marks: []chart.Interval{interval(c.gain)}, Text: ratio(c.gain)}
+			for _, g := range c.gains {
+				if !math.IsNaN(g) {
+					cell.Dots = append(cell.Dots, math.Exp(g))
+				}
+			}
+			row.Cells = []chart.Cell{cell}
+		}
+		rows.Rows = append(rows.Rows, row)
+	}
+	return &chart.Chart{Title: "The race", Description: fmt.Sprintf("%s over %s: %s was in it longest and has %s.", wording.Plural(len(candidates), "candidate"),
+		wording.Plural(len(r.Outcome.Blocks), "block"), wording.Clean(candidates[0].name), ratio(candidates[0].gain)), Body: rows}
+}
+
+// interval is one of package stat as it is drawn.
+func interval(i stat.Interval) chart.Interval {
+	if !i.Known() {
+		return chart.Interval{Low: math.NaN(), Center: i.Center, High: math.NaN()}
+	}
+	return chart.Interval{Low: i.Low, Center: i.Center, High: i.High}
+}
+
+// priceChart draws what other classes of durability cost or give.
+func (r *Report) priceChart() *chart.Chart {
+	own := slices.Index(classes, r.Class)
+	points := []chart.Point{{X: float64(own), Y: chart.Interval{Low: 1, Center: 1, High: 1}}}
+	words := []string{string(r.Class) + " 1x"}
+	for _, p := range r.Outcome.Prices {
+		if at := slices.Index(classes, assay.Durability(p.Class)); at >= 0 && p.Gain.Center > 0 {
+			points = append(points, chart.Point{X: float64(at), Y: interval(p.Gain)})
+			words = append(words, p.Class+" "+ratio(p.Gain))
+		}
+	}
+	if own < 1 || len(points) < 2 {
+		return nil
+	}
+	slices.SortFunc(points, func(a, b chart.Point) int { return compareDown(b.X, a.X) })
+	tick := func(v float64) string {
+		if at := int(math.Round(v)); math.Abs(v-float64(at)) < 1e-9 && at > 0 && at < len(classes) {
+			return string(classes[at])
+		}
+		return ""
+	}
+	return &chart.Chart{Title: "The price of durability", Description: strings.Join(words, ", ") + ", relative to the class that was asked for.",
+		Body: &chart.Lines{X: chart.Axis{Label: "class of durability, stronger to the right", Tick: tick},
+			Y:      chart.Axis{Label: "how many times as fast", Tick: tickRatio},
+			Series: []chart.Curve{{Name: "the best combination", Points: points}}}}
+}

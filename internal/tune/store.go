@@ -1,0 +1,130 @@
+package tune
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"assay"
+	"assay/kit/kv"
+)
+
+// storeOptions are the options of a key-value store that a tuning tries.
+type storeOptions struct {
+	// memtables is how many tables in memory may be there at the same time: those that
+	// wait for being written out, and the one that is filled.
+	memtables int64
+	// values are those tried of each option beside the current one.
+	values []option
+}
+
+type option struct {
+	name   string
+	values []string
+}
+
+// stores are the key-value stores whose options tune knows, by engine. The numbers are
+// those that their documentation and their users move: fewer and more tables of the
+// first level than by default, values kept apart from 512 and from 64 bytes on.
+var stores = map[string]storeOptions{
+	"badger": {memtables: 6, values: []option{
+		{kv.ValueThreshold, []string{"512", "64"}}, {kv.Compression, []string{"none", "zstd"}},
+		{kv.L0Compaction, []string{"10", "2"}}, {kv.L0Stop, []string{"30"}}}},
+	"pebble": {memtables: 2, values: []option{{kv.L0Compaction, []string{"8", "2"}}, {kv.L0Stop, []string{"24"}}}},
+}
+
+// Engines are those whose settings tune knows.
+func Engines() []string { return append(slices.Sorted(maps.Keys(stores)), "sqlite") }
+
+// IsStore tells whether an engine is a key-value store.
+func IsStore(engine string) bool { return engine != "sqlite" }
+
+// For is the space of an engine's settings that keeps the constraints. effective are
+// the current settings as they are read back.
+func For(engine string, effective map[string]string, c Constraints) (Space, error) {
+	if !IsStore(engine) {
+		return SQLite(effective, c)
+	}
+	options, ok := stores[engine]
+	if !ok {
+		return Space{}, fmt.Errorf("tune knows no settings of the engine %s: it knows those of %s", engine, strings.Join(Engines(), ", "))
+	}
+	s := &builder{now: effective, c: c, Space: Space{StartIsCurrent: true}}
+	if c.Synced != nil { // else nothing is committed
+		if err := s.sync(); err != nil {
+			return Space{}, err
+		}
+	}
+	s.storeMemory(options)
+	for _, o := range options.values {
+		s.words(o.name, o.values...)
+	}
+	return s.Space, nil
+}
+
+// sync adds whether commits are synced: a candidate where the class allows it, and
+// otherwise there for its price.
+func (s *builder) sync() error {
+	f := Factor{Name: kv.Sync}
+	now := s.now[kv.Sync]
+	other := map[string]string{"0": "1", "1": "0"}[now]
+	level := Level{Settings: map[string]string{kv.Sync: other}}
+	kept, otherKept := AtLeast(s.c.Synced[now], s.c.Class), AtLeast(s.c.Synced[other], s.c.Class)
+	switch {
+	case kept && otherKept:
+		f.Levels = []Level{{}, level}
+	case kept:
+		level.Price = string(s.c.Synced[other])
+		f.Levels = []Level{{}, level}
+	case otherKept:
+		s.StartIsCurrent = false
+		f.Levels = []Level{level}
+	default:
+		return fmt.Errorf("neither with sync nor without it does the store have durability %s", s.c.Class)
+	}
+	if level.Price == "" || s.c.Synced[other] != assay.DurabilityUnknown {
+		s.Factors = append(s.Factors, f)
+	}
+	return nil
+}
+
+// storeMemory adds the cache of blocks and the tables in memory. The largest of both
+// together keep to the bound, so that every combination does.
+func (s *builder) storeMemory(options storeOptions) {
+	cache, table := whole(s.now[kv.BlockCache]), whole(s.now[kv.Memtable])
+	size := func(name string, bytes int64) Level {
+		return Level{Settings: map[string]string{name: strconv.FormatInt(bytes, 10)}}
+	}
+	caches, tables := Factor{Name: kv.BlockCache, Levels: []Level{{}}}, Factor{Name: kv.Memtable, Levels: []Level{{}}}
+	if cache+options.memtables*table > s.c.Memory {
+		s.StartIsCurrent = false
+		cache, table = min(cache, s.c.Memory/2), min(table, s.c.Memory/2/options.memtables)
+		caches.Levels, tables.Levels = []Level{size(kv.BlockCache, cache)}, []Level{size(kv.Memtable, table)}
+	}
+	// Beside what the other one takes now, either may take the half.
+	largest := max(cache, min(s.c.Memory/2, s.c.Memory-options.memtables*table))
+	for _, bytes := range []int64{largest, largest / 4} {
+		if float64(bytes) > worthwhile*float64(cache) {
+			caches.Levels = append(caches.Levels, size(kv.BlockCache, bytes))
+		}
+	}
+	most := (s.c.Memory - largest) / options.memtables
+	for _, bytes := range []int64{most, most / 4} {
+		if float64(bytes) > worthwhile*float64(table) {
+			tables.Levels = append(tables.Levels, size(kv.Memtable, bytes))
+		}
+	}
+	for _, f := range []Factor{caches, tables} {
+		if len(f.Levels) > 1 || f.Levels[0].Settings != nil {
+			s.Factors = append(s.Factors, f)
+		}
+	}
+}
+
+// StoreMemory is what the cache and the tables in memory of a store may take with some
+// settings.
+func StoreMemory(engine string, effective map[string]string) int64 {
+	return whole(effective[kv.BlockCache]) + stores[engine].memtables*whole(effective[kv.Memtable])
+}
