@@ -22,10 +22,24 @@ import (
 func main() {
 	seed := flag.Uint64("seed", 2026, "of the simulation")
 	tunings := flag.Int("tunings", 200, "tunings for each row")
+	real := flag.Bool("exhaustive", false, "instead of simulating, measure all configurations of a space on this machine, and tune it")
+	var e experiment
+	flag.StringVar(&e.assay, "assay", "bin/assay", "with -exhaustive: the program")
+	flag.IntVar(&e.launches, "launches", exhaustive, "with -exhaustive: of each configuration")
+	flag.IntVar(&e.rows, "rows", 100_000, "with -exhaustive: of the table")
+	flag.IntVar(&e.repeats, "repeats", 10, "with -exhaustive: tunings, each with a seed of its own")
+	flag.DurationVar(&e.budget, "budget", 3*time.Minute, "with -exhaustive: of a tuning")
 	flag.Parse()
-	if flag.NArg() > 0 || *tunings < 1 {
-		fmt.Fprintln(os.Stderr, "usage: tune [-seed N] [-tunings N]")
+	if flag.NArg() > 0 || *tunings < 1 || e.launches < 2 || e.repeats < 1 || e.rows < 100 || e.budget <= 0 {
+		fmt.Fprintln(os.Stderr, "usage: tune [-seed N] [-tunings N], or tune -exhaustive [-assay PROGRAM] [-launches N] [-rows N] [-repeats N] [-budget D]")
 		os.Exit(2)
+	}
+	if *real {
+		if err := e.inFolder(context.Background()); err != nil {
+			fmt.Fprintln(os.Stderr, "tune:", err)
+			os.Exit(1)
+		}
+		return
 	}
 	fmt.Println("| settings | noise | proposes | within 2 % of the best | intervals that hold | first finalist's | without effect in it | time, % of exhaustive |")
 	fmt.Println("| --- | --- | --- | --- | --- | --- | --- | --- |")

@@ -1,6 +1,53 @@
 package main
 
-import "testing"
+import (
+	"fmt"
+	"math"
+	"os"
+	"strings"
+	"testing"
+
+	"assay/internal/plan"
+)
+
+// The exhaustive space has 72 configurations, each once, in plans that assay reads.
+func TestConfigurations(t *testing.T) {
+	seen := map[string]bool{}
+	all := configurations()
+	for _, c := range all {
+		seen[settingsText(c)] = true
+	}
+	if len(all) != 72 || len(seen) != 72 || len(all[0]) != 0 {
+		t.Errorf("got %d configurations, %d of them different, the first %v; want 72, and the current one first", len(all), len(seen), all[0])
+	}
+	e := experiment{folder: t.TempDir(), launches: 12, rows: 1000}
+	names, profiles := []string{"current"}, map[string]map[string]string{"current": {}}
+	for i, c := range all[1:] {
+		names = append(names, fmt.Sprint("c", i))
+		profiles[names[i+1]] = c
+	}
+	path, err := e.plan("exhaustive-1", 7, names, profiles)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.Decode(path, text)
+	if err != nil || len(p.Profiles) != 72 || p.Seed != 7 || p.Launches != 12 {
+		t.Errorf("got %+v, %v; want a plan of 72 profiles with the seed 7 and 12 launches", p, err)
+	}
+}
+
+// A gain is the mean over the operations of what the report has as ratios.
+func TestGains(t *testing.T) {
+	report := strings.Join([]string{"profile,metric,ratio", "current,ns/op,", "a,ns/op,0.5", "a,op/s,7", "a,ns/op,2", "b,ns/op,0.25", ""}, "\n")
+	got, err := gainsOf([]byte(report))
+	if want := math.Log(4); err != nil || len(got) != 2 || math.Abs(got["a"]) > 1e-9 || math.Abs(got["b"]-want) > 1e-9 {
+		t.Errorf("got %v, %v; want a 0 and b %.3f", got, err, want)
+	}
+}
 
 // Some tunings show that the search finds what is there, proposes nothing that is
 // not, and is repeated by its seed; docs/statistics.md has the figures of many.

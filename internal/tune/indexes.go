@@ -3,6 +3,7 @@ package tune
 import (
 	"context"
 	"slices"
+	"time"
 
 	"assay/internal/stat"
 )
@@ -16,8 +17,8 @@ const (
 
 // indexes measures indexes and statistics with the current settings. Nobody chooses
 // among the figures: all of them are reported, adjusted for each other, so that they
-// need no confirmation. How many launches there are follows from what the first one
-// took.
+// need no confirmation. How many launches there are follows from what the first ones
+// took, not from what they showed.
 func (t *tuning) indexes(ctx context.Context) error {
 	points := t.config.Space.OfDataPoints()
 	if len(points) == 0 {
@@ -26,21 +27,40 @@ func (t *tuning) indexes(ctx context.Context) error {
 	rows := map[string]*row{}
 	launches := indexLaunches
 	for n := 1; n <= launches; n++ {
+		before := t.spent
 		members, err := t.block(ctx, Block{Indexes, n, indexLaunches, points, points})
 		if err != nil {
 			return err
 		}
 		collect(rows, points, members)
-		if n == 1 {
-			if launches = min(launches, 1+t.affordable(indexShare, len(points))); launches < minIndexLaunches {
-				t.before = t.spent
-				t.outcome.IndexesUntried = true
-				return nil
-			}
+		if n <= 2 {
+			launches = t.indexLaunches(n, t.spent-before, 1+len(points))
 		}
 	}
 	t.before = t.spent
+	if launches < minIndexLaunches {
+		t.outcome.IndexesUntried = true
+		return nil
+	}
 	points = slices.DeleteFunc(points, func(p Point) bool { return t.refused[p.Key()] != "" || rows[p.Key()].launches() < stat.MinPairs })
 	t.outcome.Indexes, t.outcome.IndexLaunches = t.asFamily(points, rows, launches), launches
 	return nil
+}
+
+// indexLaunches is how many launches the budget pays for the indexes, where the last of
+// so many took some time. The first one takes longer than all others, as commits are
+// traced in it: it ends the stage only where it used up the stage's part.
+func (t *tuning) indexLaunches(done int, last time.Duration, members int) int {
+	if t.config.Budget == 0 || last == 0 {
+		return indexLaunches
+	}
+	confirming := minConfirmations * leastConfirmed * last / time.Duration(members)
+	left := min(time.Duration(indexShare*float64(t.config.Budget)), t.config.Budget-confirming) - t.spent
+	switch {
+	case left <= 0:
+		return done
+	case done == 1:
+		return indexLaunches
+	}
+	return min(indexLaunches, done+int(left/last))
 }

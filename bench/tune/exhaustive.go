@@ -1,0 +1,255 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// experiment is a search on this machine against all configurations measured.
+type experiment struct {
+	assay    string // the program
+	folder   string
+	launches int
+	rows     int
+	repeats  int
+	budget   time.Duration // of a tuning
+}
+
+// The levels of the exhaustive space, those that assay tune tries with 256 MiB for one
+// reader and one writer: 3 x 3 x 2 x 2 x 2 configurations. The first is the current one.
+var grid = [][]map[string]string{
+	{{}, {"journal_mode": "wal", "synchronous": "normal"}, {"journal_mode": "truncate", "synchronous": "normal"}},
+	{{}, {"cache_size": "-65536"}, {"cache_size": "-16384"}},
+	{{}, {"mmap_size": "134217728"}},
+	{{}, {"page_size": "8192"}},
+	{{}, {"temp_store": "memory"}},
+}
+
+const experimentPlan = `name: %s
+seed: %d
+launches: %d
+precision: 50%%
+reference: modernc/%s
+drivers: [modernc]
+profiles:
+%sworkload:
+  name: monster
+  schema: CREATE TABLE monster (id INTEGER PRIMARY KEY, name TEXT NOT NULL, hp INTEGER NOT NULL)
+  data:
+    monster: {rows: %d, columns: {id: seq, name: {text: 12}, hp: {uniform: [1, 9999]}}}
+operations:
+  point-read:
+    sql: SELECT id, name, hp FROM monster WHERE id = ?
+    args: [{uniform: monster.id}]
+    rows: 1
+    returns: [int, text, int]
+  insert-100:
+    sql: INSERT INTO monster (id, name, hp) VALUES (?, ?, ?)
+    args: [{next: monster.id}, {text: 12}, {uniform: [1, 9999]}]
+    rows: 1
+    transaction: 100
+    count: 5000
+    check: {sql: "SELECT count(*), sum(hp) FROM monster", returns: [int, int]}
+`
+
+// configurations are all of the grid, the current one first.
+func configurations() []map[string]string {
+	all := []map[string]string{{}}
+	for _, levels := range grid {
+		var more []map[string]string
+		for _, level := range levels {
+			for _, c := range all {
+				next := maps.Clone(c)
+				maps.Copy(next, level)
+				more = append(more, next)
+			}
+		}
+		all = more
+	}
+	return all
+}
+
+// plan writes a plan with profiles, the first of which is the baseline.
+func (e experiment) plan(name string, seed int, names []string, profiles map[string]map[string]string) (string, error) {
+	var text strings.Builder
+	for _, profile := range names {
+		fmt.Fprintf(&text, "  %s: {", profile)
+		for i, setting := range slices.Sorted(maps.Keys(profiles[profile])) {
+			if i > 0 {
+				text.WriteString(", ")
+			}
+			fmt.Fprintf(&text, "%s: %s", setting, profiles[profile][setting])
+		}
+		text.WriteString("}\n")
+	}
+	path := filepath.Join(e.folder, name+".yaml")
+	return path, os.WriteFile(path, fmt.Appendf(nil, experimentPlan, name, seed, e.launches, names[0], text.String(), e.rows), 0o644)
+}
+
+// run runs assay with a store of its own and returns what it printed.
+func (e experiment) run(ctx context.Context, args ...string) ([]byte, error) {
+	cmd := exec.CommandContext(ctx, e.assay, args...)
+	cmd.Env = append(os.Environ(), "XDG_DATA_HOME="+e.folder)
+	cmd.Stderr = os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		return out, fmt.Errorf("%s: %w", strings.Join(cmd.Args, " "), err)
+	}
+	return out, nil
+}
+
+// gains measures profiles in the launches of the first one, and returns how much
+// better each is: the mean of the natural logarithms over the operations.
+func (e experiment) gains(ctx context.Context, name string, names []string, profiles map[string]map[string]string) (map[string]float64, error) {
+	path, err := e.plan(name, 1, names, profiles)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := e.run(ctx, "run", path, "--quiet"); err != nil {
+		return nil, err
+	}
+	out, err := e.run(ctx, "report", "--format", "csv")
+	if err != nil {
+		return nil, err
+	}
+	return gainsOf(out)
+}
+
+func gainsOf(report []byte) (map[string]float64, error) {
+	rows, err := csv.NewReader(bytes.NewReader(report)).ReadAll()
+	if err != nil {
+		return nil, err
+	}
+	column := map[string]int{}
+	for i, name := range rows[0] {
+		column[name] = i
+	}
+	sums, counts := map[string]float64{}, map[string]float64{}
+	for _, row := range rows[1:] {
+		if row[column["metric"]] != "ns/op" {
+			continue
+		}
+		if ratio, err := strconv.ParseFloat(row[column["ratio"]], 64); err == nil && ratio > 0 {
+			sums[row[column["profile"]]] -= math.Log(ratio)
+			counts[row[column["profile"]]]++
+		}
+	}
+	for profile, n := range counts {
+		sums[profile] /= n
+	}
+	return sums, nil
+}
+
+// perRun is how many profiles share a launch with the current one.
+const perRun = 11
+
+// exhaust measures all configurations, and returns the best.
+func (e experiment) exhaust(ctx context.Context) (best map[string]string, took time.Duration, err error) {
+	began := time.Now()
+	all := configurations()
+	best, highest := all[0], 0.0
+	for i, chunk := range slices.Collect(slices.Chunk(all[1:], perRun)) {
+		names, profiles := []string{"current"}, map[string]map[string]string{"current": {}}
+		for j, c := range chunk {
+			name := fmt.Sprint("c", i*perRun+j+1)
+			names, profiles[name] = append(names, name), c
+		}
+		gains, err := e.gains(ctx, fmt.Sprint("exhaustive-", i+1), names, profiles)
+		if err != nil {
+			return nil, 0, err
+		}
+		for _, name := range names[1:] {
+			fmt.Printf("%s: %.3fx\n", settingsText(profiles[name]), math.Exp(gains[name]))
+			if gains[name] > highest {
+				best, highest = profiles[name], gains[name]
+			}
+		}
+	}
+	return best, time.Since(began), nil
+}
+
+func settingsText(settings map[string]string) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		parts = append(parts, name+"="+settings[name])
+	}
+	return cmp.Or(strings.Join(parts, " "), "the current settings")
+}
+
+// tunings are what assay tune proposes with different seeds, and the mean time.
+func (e experiment) tunings(ctx context.Context) (choices []map[string]string, took time.Duration, err error) {
+	began := time.Now()
+	for seed := 1; seed <= e.repeats; seed++ {
+		path, err := e.plan(fmt.Sprint("tuning-", seed), seed, []string{"current"}, map[string]map[string]string{"current": {}})
+		if err != nil {
+			return nil, 0, err
+		}
+		out, err := e.run(ctx, "tune", path, "--durability", "consistent", "--memory", "256M", "--budget", e.budget.String(), "--quiet", "--format", "json")
+		var answer struct{ Settings map[string]string }
+		if wrong := json.Unmarshal(out, &answer); wrong != nil { // an undecided tuning is an answer, with a status of its own
+			return nil, 0, cmp.Or(err, wrong)
+		}
+		fmt.Printf("seed %d: %s\n", seed, settingsText(answer.Settings))
+		choices = append(choices, answer.Settings)
+	}
+	return choices, time.Since(began) / time.Duration(max(1, e.repeats)), nil
+}
+
+// inFolder makes the experiment in a folder of its own.
+func (e experiment) inFolder(ctx context.Context) error {
+	var err error
+	if e.folder, err = os.MkdirTemp("", "assay-exhaustive-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(e.folder)
+	if e.assay, err = filepath.Abs(e.assay); err != nil {
+		return err
+	}
+	return e.compare(ctx)
+}
+
+// compare measures the choices beside the exhaustive best and says how many are within
+// 2 % of it.
+func (e experiment) compare(ctx context.Context) error {
+	best, exhaustive, err := e.exhaust(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("best of %d: %s, in %s\n", len(configurations()), settingsText(best), exhaustive.Round(time.Second))
+	choices, each, err := e.tunings(ctx)
+	if err != nil {
+		return err
+	}
+	names, profiles := []string{"best"}, map[string]map[string]string{"best": best}
+	for i, c := range choices {
+		name := fmt.Sprint("seed-", i+1)
+		names, profiles[name] = append(names, name), c
+	}
+	near := 0
+	var gains map[string]float64
+	if gains, err = e.gains(ctx, "choices", names, profiles); err != nil {
+		return err
+	}
+	for _, name := range names[1:] {
+		fmt.Printf("%s against the best: %.3fx\n", name, math.Exp(gains[name]))
+		if gains[name] > -math.Log1p(margin) {
+			near++
+		}
+	}
+	fmt.Printf("%d of %d choices are within 2 %% of the exhaustive best; a tuning took %.0f %% of its time (%s of %s)\n",
+		near, len(choices), 100*each.Seconds()/exhaustive.Seconds(), each.Round(time.Second), exhaustive.Round(time.Second))
+	return nil
+}
