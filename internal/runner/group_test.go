@@ -52,6 +52,8 @@ func TestGroups(t *testing.T) {
 	other.Cell.Clients = 2
 	pages, rows := at(assay.Windows, "read a q"), at(assay.Windows, "read a q")
 	pages.data, pages.Dataset.FileSettings = &dataset.Data{Digest: "other"}, map[string]string{"page_size": "8192"}
+	indexed := at(assay.Windows, "read a q")
+	indexed.data, indexed.Dataset.Prepare = &dataset.Data{Digest: "other"}, []string{"ANALYZE"}
 	rows.data, rows.Dataset.Schema = &dataset.Data{Digest: "other"}, "CREATE TABLE other (id)"
 	for _, c := range []struct {
 		name string
@@ -72,6 +74,9 @@ func TestGroups(t *testing.T) {
 			[]string{"windows: p/a=read p/a(twin)=read", "windows: p/a=read p/a(twin)=read"}},
 		{"the same rows in a file with other settings are in the group",
 			[]*job{at(assay.Windows, "read a p"), pages},
+			[]string{"windows: p/a=read q/a=read p/a(twin)=read"}},
+		{"the same rows in a file with an index are in the group",
+			[]*job{at(assay.Windows, "read a p"), indexed},
 			[]string{"windows: p/a=read q/a=read p/a(twin)=read"}},
 		{"other rows are another group",
 			[]*job{at(assay.Windows, "read a p"), rows},

@@ -23,6 +23,7 @@ import (
 	"assay/kit"
 	"assay/kit/kv"
 	"assay/kit/kvdb"
+	"assay/kit/wire"
 )
 
 // newStoreEngine is a store in memory with a log, honest unless its name is
@@ -452,5 +453,29 @@ func testContested(t *testing.T, plan string, operations int) {
 				t.Errorf("measured were %v, want %d operations", seen, operations)
 			}
 		})
+	}
+}
+
+// A profile that means nothing to an engine is unsupported there, and not measured as
+// the defaults: what prepares a file of SQLite, and settings of stores only.
+func TestProfilesOfOtherEngines(t *testing.T) {
+	prepared := assay.Case{Cell: assay.Cell{Profile: "indexed"}, Dataset: assay.Dataset{Prepare: []string{"ANALYZE"}}}
+	for _, capability := range []string{wire.CapKV, wire.CapPostgreSQL} {
+		if err := fits(prepared, []string{capability}); err == nil || !strings.Contains(err.Error(), "prepares an SQLite file") {
+			t.Errorf("%s: got %v, want that it opens no SQLite file", capability, err)
+		}
+	}
+	if err := fits(prepared, []string{wire.CapSQL}); err != nil {
+		t.Errorf("got %v of a driver of SQLite, want no error", err)
+	}
+	put := assay.Case{Operation: assay.Operation{Changes: true, Steps: []assay.Step{{KV: wire.Put}}}}
+	for _, c := range []struct {
+		settings map[string]string
+		refused  bool
+	}{{map[string]string{"memtable_size": "1048576"}, true}, {map[string]string{"memtable_size": "1048576", "sync": "1"}, false}, {nil, false}} {
+		put.Profile.Settings = c.settings
+		if _, err := (sqliteFile{}).adapt(put); (err != nil) != c.refused {
+			t.Errorf("%v: got %v, want refused %t", c.settings, err, c.refused)
+		}
 	}
 }
