@@ -39,44 +39,52 @@ func intervalOf(i stat.Interval) intervalValue {
 	return v
 }
 
-// values is the report as JSON has it.
-func (r *Report) values() any {
-	type alone struct {
-		Setting string `json:"setting"`
-		Matters bool   `json:"matters"`
-		intervalValue
-	}
-	type price struct {
-		Durability string `json:"durability"`
-		intervalValue
-	}
-	type stage struct {
-		Stage Stage  `json:"stage"`
-		Run   string `json:"run"`
-	}
-	v := struct {
-		Plan       string            `json:"plan"`
-		Driver     string            `json:"driver"`
-		Current    string            `json:"current"`
-		Durability string            `json:"durability"`
-		Memory     int64             `json:"memory"`
-		Answer     string            `json:"answer"`
-		Better     bool              `json:"better"`
-		Settings   map[string]string `json:"settings,omitempty"`
-		Search     *float64          `json:"search,omitempty"`
-		Confirmed  *intervalValue    `json:"confirmed,omitempty"`
-		Launches   int               `json:"launches"`
-		Indexes    []indexValue      `json:"indexes"`
-		Operations []operationValue  `json:"operations"`
-		Alone      []alone           `json:"alone"`
-		Nothing    []string          `json:"nothing"`
-		Prices     []price           `json:"prices"`
-		Unindexed  []string          `json:"unindexed"`
-		Notes      []string          `json:"notes"`
-		Runs       []stage           `json:"runs"`
-		Emitted    string            `json:"emitted,omitempty"`
-	}{Plan: r.Plan, Driver: r.Driver, Current: r.Current, Durability: string(r.Class), Memory: r.Memory, Answer: r.answer(),
-		Launches: r.Outcome.Launches, Indexes: r.indexValues(), Operations: []operationValue{}, Alone: []alone{}, Prices: []price{}, Emitted: r.Emitted}
+// aloneValue is what a setting of the proposal does.
+type aloneValue struct {
+	Setting string `json:"setting"`
+	Matters bool   `json:"matters"`
+	intervalValue
+}
+
+// priceValue is what another class of durability costs.
+type priceValue struct {
+	Durability string `json:"durability"`
+	intervalValue
+}
+
+// stageValue is the run of a stage.
+type stageValue struct {
+	Stage Stage  `json:"stage"`
+	Run   string `json:"run"`
+}
+
+// reportValue is the report as JSON has it.
+type reportValue struct {
+	Plan       string            `json:"plan"`
+	Driver     string            `json:"driver"`
+	Current    string            `json:"current"`
+	Durability string            `json:"durability"`
+	Memory     int64             `json:"memory"`
+	Answer     string            `json:"answer"`
+	Better     bool              `json:"better"`
+	Settings   map[string]string `json:"settings,omitempty"`
+	Search     *float64          `json:"search,omitempty"`
+	Confirmed  *intervalValue    `json:"confirmed,omitempty"`
+	Launches   int               `json:"launches"`
+	Indexes    []indexValue      `json:"indexes"`
+	Operations []operationValue  `json:"operations"`
+	Alone      []aloneValue      `json:"alone"`
+	Nothing    []string          `json:"nothing"`
+	Prices     []priceValue      `json:"prices"`
+	Unindexed  []string          `json:"unindexed"`
+	Notes      []string          `json:"notes"`
+	Runs       []stageValue      `json:"runs"`
+	Emitted    string            `json:"emitted,omitempty"`
+}
+
+func (r *Report) values() reportValue {
+	v := reportValue{Plan: r.Plan, Driver: r.Driver, Current: r.Current, Durability: string(r.Class), Memory: r.Memory, Answer: r.answer(),
+		Launches: r.Outcome.Launches, Indexes: r.indexValues(), Operations: []operationValue{}, Alone: []aloneValue{}, Prices: []priceValue{}, Emitted: r.Emitted}
 	if f := r.Outcome.Chosen; f != nil {
 		confirmed := intervalOf(f.Gain)
 		v.Better, v.Settings, v.Confirmed = true, r.Profile.Settings, &confirmed
@@ -88,16 +96,16 @@ func (r *Report) values() any {
 		v.Operations = append(v.Operations, operationValue{r.Operations[i].Name, intervalOf(gain)})
 	}
 	for _, a := range r.Outcome.Alone {
-		v.Alone = append(v.Alone, alone{r.Space.Factors[a.Factor].Name, a.Matters, intervalOf(a.Gain)})
+		v.Alone = append(v.Alone, aloneValue{r.Space.Factors[a.Factor].Name, a.Matters, intervalOf(a.Gain)})
 	}
 	nothing, _ := r.nothing()
 	v.Nothing = append([]string{}, nothing...)
 	for _, p := range r.Outcome.Prices {
-		v.Prices = append(v.Prices, price{p.Class, intervalOf(p.Gain)})
+		v.Prices = append(v.Prices, priceValue{p.Class, intervalOf(p.Gain)})
 	}
 	v.Unindexed, v.Notes = append([]string{}, r.Unindexed...), r.notes()
 	for _, run := range r.Runs {
-		v.Runs = append(v.Runs, stage{run.Stage, run.ID})
+		v.Runs = append(v.Runs, stageValue{run.Stage, run.ID})
 	}
 	return v
 }
