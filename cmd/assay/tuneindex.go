@@ -24,6 +24,9 @@ var statistics = []string{"ANALYZE", "PRAGMA optimize=0x10002"}
 // tryIndexes adds what may be done to the data before any setting: indexes that the
 // queries lack, and statistics. What cannot be done to the data here is a note.
 func (t *tuning) tryIndexes(ctx context.Context) error {
+	if len(t.operations) == 0 {
+		return nil
+	}
 	first := t.operations[0]
 	if first.Operation.KV() || first.Operation.Call() {
 		return nil
