@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
+	"assay/internal/file"
 	"assay/internal/lab"
 	"assay/internal/plan"
 
@@ -42,13 +44,19 @@ func (a *app) planCheckCommand() *cobra.Command {
 const checkPatience = 15 * time.Second
 
 func (a *app) checkPlan(ctx context.Context, name string, drivers, only []string) error {
-	request, err := runFlags{drivers: drivers, only: only}.request(name)
-	if err != nil {
-		return err
-	}
 	progress := newProgress(a, false)
 	defer progress.close()
 	l, err := a.lab(progress)
+	if err != nil {
+		return err
+	}
+	request, err := runFlags{drivers: drivers, only: only}.request(name)
+	var found plan.Errors
+	if errors.As(err, &found) && len(drivers) == 0 {
+		if text, err := file.Read(name, maxPlan); err == nil {
+			return usage(l.MisnamedDrivers(name, text, found))
+		}
+	}
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -40,16 +41,14 @@ func (l *Lab) Check(ctx context.Context, request Request, patience time.Duration
 	if r.now.Options, err = r.options(); err != nil {
 		return Checked{}, err
 	}
-	if err := l.knowsDrivers(request); err != nil {
-		return Checked{}, err
-	}
+	unknown := l.knowsDrivers(request)
 	if err := r.selectCases(ctx); err != nil {
-		return Checked{}, err
+		return Checked{}, together(unknown, err)
 	}
 	patient, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	paces, err := l.paces(ctx, patient, r.cases, r.plan.Timeout)
-	if err != nil {
+	if err := together(unknown, err); err != nil {
 		return Checked{}, err
 	}
 	if ctx.Err() != nil {
@@ -68,21 +67,34 @@ func (l *Lab) Check(ctx context.Context, request Request, patience time.Duration
 	return checked, nil
 }
 
+// together is both mistakes of a request as one. An error that is no mistake stands
+// alone.
+func together(unknown, err error) error {
+	var mistake *InputError
+	switch {
+	case unknown == nil || err != nil && !errors.As(err, &mistake):
+		return err
+	case err == nil:
+		return unknown
+	}
+	return input(errors.Join(unknown, err), driversHint)
+}
+
 // knowsDrivers refuses drivers that there are not, all at once.
 func (l *Lab) knowsDrivers(request Request) error {
 	known, err := l.Source.Drivers()
 	if err != nil {
 		return err
 	}
-	var names []string
-	for _, d := range known {
-		names = append(names, d.Name)
-	}
+	names := driverNames(known)
+	var wrong []error
 	wanted := request.Drivers
 	if len(wanted) == 0 {
 		wanted = request.Plan.Drivers
+		if found := request.Plan.UnknownDrivers(names); len(found) > 0 {
+			return input(found, driversHint)
+		}
 	}
-	var wrong []error
 	for _, name := range wanted {
 		spec, err := build.ParseSpec(name)
 		switch {
@@ -94,6 +106,23 @@ func (l *Lab) knowsDrivers(request Request) error {
 		}
 	}
 	return input(errors.Join(wrong...), driversHint)
+}
+
+// MisnamedDrivers adds to the mistakes of a plan's text those of its drivers' names.
+func (l *Lab) MisnamedDrivers(file string, text []byte, found plan.Errors) error {
+	known, err := l.Source.Drivers()
+	if err != nil {
+		return found
+	}
+	return found.With(plan.UnknownDrivers(file, text, driverNames(known)))
+}
+
+func driverNames(drivers []build.Driver) []string {
+	names := make([]string, len(drivers))
+	for i, d := range drivers {
+		names[i] = d.Name
+	}
+	return names
 }
 
 // paceKey names an operation with the data that it works on.
@@ -109,34 +138,58 @@ func (l *Lab) paces(ctx, patient context.Context, cases []assay.Case, timeout ti
 	cache := dataset.Cache{Dir: filepath.Join(l.Cache, "data"), Progress: l.Watcher.Data, Timeout: timeout}
 	paces := map[string]time.Duration{}
 	var wrong []error
+	lacks := map[string]error{}
 	for _, c := range cases {
+		where := strings.TrimSpace(c.Cell.Workload + " " + c.Cell.ParamString())
+		lack, looked := lacks[where]
+		if !looked && !c.Operation.Call() {
+			if lack = unfilled(ctx, cache, c); lack != nil {
+				wrong = append(wrong, fmt.Errorf("workload %s: %w", where, lack))
+			}
+			lacks[where] = lack
+		}
 		key := paceKey(c)
 		if _, seen := paces[key]; seen || c.Operation.Call() || len(c.Operation.Terms) > 0 {
 			continue
 		}
 		var err error
-		if paces[key], err = pace(ctx, patient, cache, c); err == nil {
+		if paces[key], err = pace(ctx, patient, cache, c, lack != nil); err == nil {
 			continue
 		}
 		missing := c.Dataset.File != "" && errors.Is(err, fs.ErrNotExist) // the user's own file
 		if ctx.Err() != nil || !dataset.IsRefusal(err) && !missing {
 			return nil, err
 		}
-		wrong = append(wrong, fmt.Errorf("workload %s: %w", strings.TrimSpace(c.Cell.Workload+" "+c.Cell.ParamString()), err))
+		wrong = append(wrong, fmt.Errorf("workload %s: %w", where, err))
 	}
-	return paces, input(errors.Join(wrong...))
+	return paces, input(joinDistinct(wrong))
+}
+
+// joinDistinct joins errors, those of the same words once: what is wrong with the data
+// is met by each of their operations.
+func joinDistinct(all []error) error {
+	seen := map[string]bool{}
+	return errors.Join(slices.DeleteFunc(all, func(err error) bool {
+		before := seen[err.Error()]
+		seen[err.Error()] = true
+		return before
+	})...)
 }
 
 // pace compiles an operation on data without rows, or on the user's file, and times
 // it on the data while the patience lasts; 0 where it does not.
-func pace(ctx, patient context.Context, cache dataset.Cache, c assay.Case) (time.Duration, error) {
-	empty := c.Dataset
-	empty.Tables = nil
-	data, err := cache.Prepare(ctx, empty)
-	if err == nil {
-		err = data.Compile(ctx, c.Operation)
+func pace(ctx, patient context.Context, cache dataset.Cache, c assay.Case, unfilled bool) (time.Duration, error) {
+	data, err := cache.Prepare(ctx, withoutRows(c.Dataset))
+	if err != nil {
+		return 0, err
 	}
-	if err != nil || patient.Err() != nil {
+	if err = data.Compile(ctx, c.Operation); err != nil {
+		name, known := data.MissingName(ctx, err)
+		if meant := plan.Suggest(name, known); meant != "" {
+			err = fmt.Errorf("%w\ndid you mean %q instead of %q?", err, meant, name)
+		}
+	}
+	if err != nil || unfilled || patient.Err() != nil {
 		return 0, err
 	}
 	if data, err = cache.Prepare(patient, c.Dataset); err != nil {
@@ -144,6 +197,21 @@ func pace(ctx, patient context.Context, cache dataset.Cache, c assay.Case) (time
 	}
 	each, err := data.Pace(patient, c.Operation, timedFor)
 	return each, unless(patient, err)
+}
+
+func withoutRows(d assay.Dataset) assay.Dataset {
+	d.Tables = nil
+	return d
+}
+
+// unfilled says which columns the data of a case leave without the values that they
+// must have. Where the schema is wrong, its operations say so.
+func unfilled(ctx context.Context, cache dataset.Cache, c assay.Case) error {
+	data, err := cache.Prepare(ctx, withoutRows(c.Dataset))
+	if err != nil {
+		return nil
+	}
+	return data.Unfilled(ctx, c.Dataset.Tables)
 }
 
 // unless is an error that is not the end of a context.

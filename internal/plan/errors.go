@@ -112,6 +112,9 @@ func mismatch(what, word string, known []string) (message, suggestion string) {
 	return message + ": there is " + list, ""
 }
 
+// Suggest is the known word that was probably meant, or "".
+func Suggest(word string, known []string) string { return closest(word, known) }
+
 // closest returns the known word that is a slip of the pen away from word, or
 // "". A slip leaves something of a word, and most of a long one.
 func closest(word string, known []string) string {

@@ -39,6 +39,10 @@ func (g *generator) read(m *mistakes, n ast.Node) {
 		g.readWord(m, word.Value)
 		return
 	}
+	if value, alone := n.(ast.ScalarNode); alone {
+		m.at(g.place, "an argument is a way to draw values, not %s: always this value is {const: %[1]s}", scalarText(value))
+		return
+	}
 	found, ok := m.fields(n, "a kind of values", "kind of values", g)
 	kinds := slices.DeleteFunc(found, func(key string) bool { return slices.Contains([]string{"theta", "row", "draw", "format", "null"}, key) })
 	switch {
@@ -74,7 +78,14 @@ func (g *generator) readWord(m *mistakes, word string) {
 	case "uniform", "int", "zipf", "real", "text", "blob", "const", "derive", "next", "from":
 		m.at(g.place, "%s needs a value, as in {%s: ...}", word, word)
 	default:
-		m.unknown(g.place, "kind of values", word, kindsOfValues)
+		message, suggestion := mismatch("kind of values", word, kindsOfValues)
+		if suggestion == "" {
+			message += "; always this text is {const: " + word + "}"
+			if strings.Contains(word, ".") {
+				message += ", a value of this column {from: " + word + "}"
+			}
+		}
+		m.add(Error{m.file, g.line, g.column, message, suggestion})
 	}
 }
 

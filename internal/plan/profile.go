@@ -82,7 +82,7 @@ func settings(m *mistakes, entries []entry[scalar], others []string) map[string]
 		}
 		value, err := setting.Normal(e.value.text)
 		if err != nil && e.value.set() {
-			m.add(Error{m.file, e.value.line, e.value.column, err.Error(), closest(e.value.text, setting.Words)})
+			m.add(Error{m.file, e.value.line, e.value.column, err.Error() + amountHint(setting.Name, e.value.text), closest(e.value.text, setting.Words)})
 		}
 		if normal == nil {
 			normal = map[string]string{}

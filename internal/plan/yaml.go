@@ -235,6 +235,11 @@ func (m *mistakes) fields(n ast.Node, what, keys string, into any) (found []stri
 	ok = true
 	for _, p := range m.pairs(n, what) {
 		i, known := index[p.key]
+		if _, alone := p.value.(*ast.NullNode); !known && alone && strings.ContainsAny(p.key, " =*") {
+			m.at(p.place, "a value of %s ends at the comma before %q: put quotes around a text that has commas", what, p.key)
+			ok = false
+			continue
+		}
 		if !known {
 			m.unknown(p.place, keys, p.key, names)
 			ok = false
@@ -282,7 +287,7 @@ func (l *list[T]) read(m *mistakes, n ast.Node) {
 	if seq, ok := n.(*ast.SequenceNode); ok {
 		nodes = seq.Values
 		if len(nodes) == 0 {
-			m.at(l.place, "the list is empty")
+			m.at(l.place, "the list is empty: leave it out")
 		}
 	}
 	l.items = make([]T, len(nodes))
