@@ -42,7 +42,7 @@ var imports = map[string][]string{
 	"printable": {},
 	"syncs":     {},
 	"chart":     {},
-	"wording":   {"stat"},
+	"wording":   {"stat", "kit"},
 	"analysis":  {"root", "stat", "wording"},
 	"report":    {"root", "stat", "wording", "analysis", "chart", "file", "guard"},
 	"audit":     {"root", "stat", "published", "analysis", "report"},

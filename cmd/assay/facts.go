@@ -12,6 +12,7 @@ import (
 
 	"assay/internal/facts"
 	"assay/internal/lab"
+	"assay/kit/kv"
 
 	"github.com/spf13/cobra"
 )
@@ -124,7 +125,7 @@ func printFacts(out io.Writer, f facts.Facts, format string) error {
 	}
 	fmt.Fprintf(out, "%s (%s), SQLite %s, measured on %s\n", f.Name(), f.Module, f.Engine, f.On)
 	fmt.Fprintf(out, "  default: busy_timeout %s, foreign_keys %s, journal_mode %s, synchronous %s\n",
-		f.Defaults["busy_timeout"], f.Defaults["foreign_keys"], f.Defaults["journal_mode"], f.Defaults["synchronous"])
+		f.Defaults["busy_timeout"], kv.Word("foreign_keys", f.Defaults["foreign_keys"]), f.Defaults["journal_mode"], kv.Word("synchronous", f.Defaults["synchronous"]))
 	for _, name := range slices.Sorted(maps.Keys(f.BesidePragma)) {
 		fmt.Fprintf(out, "  with any _pragma in the DSN: %s %s\n", name, f.BesidePragma[name])
 	}

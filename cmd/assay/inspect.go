@@ -13,6 +13,7 @@ import (
 	"assay"
 	"assay/internal/lab"
 	"assay/internal/plan"
+	"assay/kit/kv"
 
 	"github.com/spf13/cobra"
 )
@@ -124,7 +125,7 @@ func (i *inspection) printSettings(out io.Writer) error {
 		if s.Requested != "" {
 			applied = map[bool]string{true: "yes", false: "NO"}[s.Applied]
 		}
-		l := line{s.Name, orDash(s.Requested), orDash(s.Issued), orDash(s.Effective), applied}
+		l := line{s.Name, orDash(kv.Word(s.Name, s.Requested)), orDash(s.Issued), orDash(kv.Word(s.Name, s.Effective)), applied}
 		if connections[l] == nil {
 			order = append(order, l)
 		}

@@ -182,7 +182,7 @@ func durabilityCell(r *analysis.Row) string {
 	var by []string
 	for _, name := range []string{"journal_mode", "synchronous"} {
 		if value := analysis.Effective(r.Settings, name); value != "" {
-			by = append(by, settingWord(name, value))
+			by = append(by, wording.Setting(name, value))
 		}
 	}
 	if len(by) > 0 {
@@ -205,17 +205,6 @@ func lastingWords(r *analysis.Row) string {
 		return class(r.Durability)
 	}
 	return fmt.Sprintf("%s (%s)", r.Durability, proof.Words())
-}
-
-// synchronousWords are the names of the numbers that SQLite reads back.
-var synchronousWords = map[string]string{"0": "OFF", "1": "NORMAL", "2": "FULL", "3": "EXTRA"}
-
-// settingWord is an effective value as people write it.
-func settingWord(name, value string) string {
-	if word, has := synchronousWords[value]; has && name == "synchronous" {
-		return word
-	}
-	return value
 }
 
 // marks notes a row's warnings and returns their marks.

@@ -59,7 +59,7 @@ func (r *Report) conditions(row *analysis.Row) *grid {
 		}
 	}
 	for _, s := range analysis.JoinConnections(row.Settings) {
-		add(s.Name, s.Requested, s.Effective)
+		add(s.Name, wording.Setting(s.Name, s.Requested), wording.Setting(s.Name, s.Effective))
 	}
 	return g
 }

@@ -133,7 +133,7 @@ func addConnection(d *document, c analysis.Connection, telling map[string]bool) 
 	}
 	g := &grid{header: []string{"setting", "requested", "effective"}, right: make([]bool, 3)}
 	for _, s := range settings {
-		g.rows = append(g.rows, []string{wording.Clean(s.Name), cmp.Or(wording.Clean(s.Requested), "-"), cmp.Or(wording.Clean(settingWord(s.Name, s.Effective)), "-")})
+		g.rows = append(g.rows, []string{wording.Clean(s.Name), cmp.Or(wording.Clean(wording.Setting(s.Name, s.Requested)), "-"), cmp.Or(wording.Clean(wording.Setting(s.Name, s.Effective)), "-")})
 	}
 	d.add(paragraph, "Settings of %s:", c.Name)
 	*d = append(*d, block{kind: table, grid: g})

@@ -59,7 +59,7 @@ func (r *Report) settingsViews() (views []settingsView, quiet int) {
 }
 
 func newSettingLine(s assay.Setting) settingLine {
-	line := settingLine{Name: wording.Clean(s.Name), Requested: wording.Clean(s.Requested), Issued: wording.Clean(s.Issued), Effective: wording.Clean(s.Effective)}
+	line := settingLine{Name: wording.Clean(s.Name), Requested: wording.Clean(wording.Setting(s.Name, s.Requested)), Issued: wording.Clean(s.Issued), Effective: wording.Clean(wording.Setting(s.Name, s.Effective))}
 	if !s.Applied && s.Requested != "" {
 		line.Remark = "not applied"
 	}

@@ -337,10 +337,10 @@ func TestHTMLSettings(t *testing.T) {
 	views, quiet := mustReport(t, assay.Run{}, trials).settingsViews()
 	want := []settingsView{{Profile: "web", Differ: 2, Lines: []settingLine{
 		{"cache_size", "100", "PRAGMA", "100", "mattn, modernc", ""},
-		{"synchronous", "1", "PRAGMA", "1", "mattn", "differs"},
-		{"synchronous", "1", "PRAGMA", "2", "modernc", "not applied"},
-		{"temp_store", "", "PRAGMA", "0", "mattn", "differs"},
-		{"temp_store", "", "PRAGMA", "1", "modernc", "differs"},
+		{"synchronous", "NORMAL", "PRAGMA", "FULL", "modernc", "not applied"},
+		{"synchronous", "NORMAL", "PRAGMA", "NORMAL", "mattn", "differs"},
+		{"temp_store", "", "PRAGMA", "DEFAULT", "mattn", "differs"},
+		{"temp_store", "", "PRAGMA", "FILE", "modernc", "differs"},
 	}}}
 	if quiet != 1 || !reflect.DeepEqual(views, want) {
 		t.Errorf("%d quiet, %+v", quiet, views)

@@ -220,7 +220,7 @@ func connectionLines(c analysis.Connection, s Screen) []string {
 	var words []string
 	for _, setting := range c.Settings {
 		if setting.Requested != "" {
-			words = append(words, setting.Name+"="+settingWord(setting.Name, setting.Effective))
+			words = append(words, setting.Name+"="+wording.Setting(setting.Name, setting.Effective))
 		}
 	}
 	if len(words) == 0 {

@@ -145,7 +145,7 @@ func promises(d analysis.UnlikePromises) string {
 	for i, value := range d.Values {
 		sides[i] = d.Names[i] + " " + cmp.Or(value, "unknown")
 		if d.Setting != "" {
-			sides[i] = d.Names[i] + " " + d.Setting + "=" + value
+			sides[i] = d.Names[i] + " " + d.Setting + "=" + wording.Setting(d.Setting, value)
 		}
 	}
 	return sides[0] + ", " + sides[1]

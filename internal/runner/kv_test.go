@@ -286,7 +286,7 @@ func TestFaultyStores(t *testing.T) {
 	}{
 		"store-loses":  {assay.WrongAnswer, "after the block", ""},
 		"store-lies":   {assay.OK, "", "acknowledged-unsynced"},
-		"store-deaf":   {assay.NotApplied, "sync=1 was requested, effective is 0 on writer-1", "acknowledged-unsynced"},
+		"store-deaf":   {assay.NotApplied, "sync=ON was requested, effective is OFF on writer-1", "acknowledged-unsynced"},
 		"store-splits": {assay.OK, "", "split-transaction"},
 	} {
 		t.Run(driver, func(t *testing.T) {

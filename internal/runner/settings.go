@@ -142,7 +142,7 @@ func notApplied(s assay.Setting) string {
 	if s.Name == "memory" && s.Effective == "private" {
 		return fmt.Sprintf("memory was requested, and the database in memory of %s has none of the data: it is private to that connection", s.Connection)
 	}
-	return fmt.Sprintf("%s=%s was requested, effective is %s on %s", s.Name, s.Requested, s.Effective, s.Connection)
+	return fmt.Sprintf("%s=%s was requested, effective is %s on %s", s.Name, kv.Word(s.Name, s.Requested), kv.Word(s.Name, s.Effective), s.Connection)
 }
 
 // contradictions compares what the worker read back with the database file.

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"assay/internal/stat"
+	"assay/kit/kv"
 )
 
 // Digits prints three significant digits, without an exponent.
@@ -83,3 +84,7 @@ func Printable(s string) string {
 		return r
 	}, strings.ToValidUTF8(s, "?"))
 }
+
+// Setting is the value of a setting, as it is read back, in the words of people:
+// synchronous 1 is NORMAL.
+func Setting(name, value string) string { return kv.Word(name, value) }

@@ -64,6 +64,14 @@ func ofStores(name string) bool {
 // AllSettings lists every setting of every engine.
 var AllSettings = slices.Concat(sqlite.Settings, Settings, postgres.Settings)
 
+// Word is the value of a setting, as it is read back, in the words of people.
+func Word(name, value string) string {
+	if s, known := AllSettings.Lookup(name); known {
+		return s.Word(value)
+	}
+	return value
+}
+
 // The SQL of a store: one table, and an operation each. Keys and values are
 // blobs, which SQLite orders by their bytes.
 const (

@@ -51,6 +51,18 @@ type Setting struct {
 	Want string
 
 	normal func(value string) (string, bool)
+	// numbered are the words of the numbers that it reads back as, from 0 on.
+	numbered []string
+}
+
+// Word is a value that was read back, as people write it: synchronous 1 is NORMAL,
+// foreign_keys 1 is ON. Values without a word are themselves.
+func (s Setting) Word(value string) string {
+	i, err := strconv.Atoi(value)
+	if err != nil || i < 0 || i >= len(s.numbered) {
+		return value
+	}
+	return strings.ToUpper(s.numbered[i])
 }
 
 // Normal returns the setting's value as it is read back: journal_mode WAL is wal,
@@ -102,13 +114,13 @@ func Numbered(name string, all ...string) Setting {
 		}
 		return whole(value, 0, int64(len(all)-1))
 	})
-	s.Words = all
+	s.Words, s.numbered = all, all
 	return s
 }
 
 // Boolean is a switch that reads back as 0 or 1.
 func Boolean(name string) Setting {
-	return pragma(name, "on or off", func(value string) (string, bool) {
+	s := pragma(name, "on or off", func(value string) (string, bool) {
 		switch strings.ToLower(value) {
 		case "on", "true", "yes", "1":
 			return "1", true
@@ -117,6 +129,8 @@ func Boolean(name string) Setting {
 		}
 		return "", false
 	})
+	s.numbered = []string{"off", "on"}
+	return s
 }
 
 // Integer is a setting that reads back as a whole number of a range.
