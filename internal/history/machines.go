@@ -21,6 +21,7 @@ import (
 // Across is one cell over machines, against one baseline: its points are machines.
 type Across struct {
 	Series
+	Cell  assay.Cell
 	Runs  []assay.Run // of the points, the newest of each machine
 	Over  stat.Across // its Ratio and Next are time / the baseline's time
 	Hints []string    // facts that go with the ratio
@@ -41,7 +42,7 @@ func OverMachines(filter Filter, machines []*analysis.Result) []*Across {
 			key := e.key + "\x00" + e.Cell.DriverVersion
 			a := byKey[key]
 			if a == nil {
-				a = &Across{Series: e.of, more: e.higherBetter}
+				a = &Across{Series: e.of, Cell: e.Cell, more: e.higherBetter}
 				a.Driver = e.Cell.Target()
 				byKey[key] = a
 			}
@@ -59,6 +60,11 @@ func OverMachines(filter Filter, machines []*analysis.Result) []*Across {
 		return cmp.Or(len(b.Points)-len(a.Points), strings.Compare(a.Name(), b.Name()))
 	})
 	return all
+}
+
+// Select returns the cells that a filter has.
+func Select(all []*Across, filter Filter) []*Across {
+	return slices.DeleteFunc(slices.Clone(all), func(a *Across) bool { return !filter.has(a.Cell) })
 }
 
 func (a *Across) judge(margin float64) {

@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"fmt"
 	"math"
 	"path/filepath"
 	"testing"
@@ -74,5 +75,46 @@ func TestPool(t *testing.T) {
 	twice := stat.Rule{}.JudgeOne(p, stat.Prior{}, false).Ratio
 	if width(c.Ratio) <= 1.5*width(once) || math.Abs(width(c.Ratio)/width(twice)-1) > 1e-9 {
 		t.Errorf("interval %v: want that of two looks, %v, not of one, %v", c.Ratio, twice, once)
+	}
+}
+
+// Runs of one machine count together, those of two are two results; who does not say
+// which machine it was is left out, and so is another plan text.
+func TestMachines(t *testing.T) {
+	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "assay.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var runs []assay.Run
+	for i, machine := range []string{"one", "two", "one", "", "one"} {
+		run := assay.Run{ID: fmt.Sprintf("run-%d", i), Plan: "p", PlanText: "name: p", Status: assay.Finished, Host: map[string]string{"machine": machine, "cpu": "x"},
+			Targets: []assay.Target{{Driver: "a", DriverVersion: "v1", Build: "x"}}}
+		if i == 4 {
+			run.PlanText += " # other"
+		}
+		if err := s.Begin(t.Context(), run); err != nil {
+			t.Fatal(err)
+		}
+		for launch := 1; launch <= 3; launch++ {
+			trial := assay.Trial{Group: "g", Launch: launch, Outcome: assay.OK, Figures: map[string]float64{assay.NsPerOp: 1000},
+				Cell: assay.Cell{Plan: "p", Operation: "get", Driver: "a", DriverVersion: "v1", Clients: 1, Pool: 1, Idle: 1}}
+			if err := s.Append(t.Context(), run.ID, trial); err != nil {
+				t.Fatal(err)
+			}
+		}
+		runs = append(runs, run)
+	}
+	results, unknown, err := Machines(t.Context(), s, runs)
+	if err != nil || len(results) != 2 || unknown != 1 {
+		t.Fatalf("got %d machines, %d runs of unknown ones, %v; want 2 and 1", len(results), unknown, err)
+	}
+	for i, want := range []int{6, 3} {
+		if got := len(results[i].Tables[0].Rows[0].Counted()); got != want {
+			t.Errorf("machine %s: got %d launches, want %d", results[i].Run.Host["machine"], got, want)
+		}
+	}
+	if results, _, err := Machines(t.Context(), s, nil); err != nil || len(results) != 0 {
+		t.Errorf("no runs: got %d results, %v", len(results), err)
 	}
 }

@@ -119,7 +119,7 @@ func BenchmarkPages(b *testing.B) {
 		web.ask(b, "GET", fmt.Sprintf("/history?machine=machine-%d%%2C+2+cores", i), nil, nil)
 	}
 	for _, path := range []string{"/", "/?page=9", "/?driver=mattn&machine=machine-1%2C+2+cores", "/runs/run-500", "/compare?a=run-1&b=run-2", "/compare?a=mattn&b=modernc&run=run-3",
-		"/history", "/history?cell=read-1+driver%3Dmattn", "/claims", "/proofs"} {
+		"/history", "/history?cell=read-1+driver%3Dmattn", "/machines", "/claims", "/proofs"} {
 		b.Run(strings.ReplaceAll(path, "/", "|"), func(b *testing.B) {
 			measure(b, func() error {
 				if answer, text := web.ask(b, "GET", path, nil, nil); answer.StatusCode != 200 {

@@ -41,6 +41,7 @@ func hostileServer(t *testing.T) serving {
 			t.Fatal(err)
 		}
 	}
+	addMachines(t, s, map[string]string{"cpu": browser.Hostile[0], "cores": browser.Hostile[1], "memory": browser.Hostile[len(browser.Hostile)-1]})
 	return start(t, Options{Store: s, AllowImport: true})
 }
 
@@ -48,12 +49,13 @@ func hostileServer(t *testing.T) serving {
 func browserPages() map[string]string {
 	all := map[string]string{
 		"runs": "/", "run": "/runs/hostile-0", "compare": "/compare?a=hostile-0&b=hostile-1", "two runs": "/compare?a=" + firstID + "&b=" + secondID,
-		"sides": "/compare?a=mattn&b=modernc&run=" + firstID, "history": "/history?cell=read+driver%3Dmattn", "cells": "/history", "claims": "/claims", "proofs": "/proofs",
+		"sides": "/compare?a=mattn&b=modernc&run=" + firstID, "history": "/history?cell=read+driver%3Dmattn", "cells": "/history", "machines": "/machines?plan=everywhere", "claims": "/claims", "proofs": "/proofs",
 		"not found": "/runs/nosuch",
 	}
 	q := url.QueryEscape(strings.Join(browser.Hostile, " "))
 	all["asked"] = "/compare?a=" + q + "&b=" + q + "&run=" + q
 	all["filtered"] = "/?plan=" + q + "&driver=" + q + "&machine=" + q
+	all["spread"] = "/machines?plan=" + q + "&cell=" + q
 	all["followed"] = "/history?machine=" + q + "&cell=" + q
 	return all
 }

@@ -16,15 +16,16 @@ import (
 
 // library keeps what is worked out of finished runs. Of these only the proofs change.
 type library struct {
-	store   *store.Store
-	mutex   sync.Mutex                 // of what follows: one request works it out, others wait
-	cells   map[string][]history.Entry // by the run's ID: their ratios do not depend on proofs
-	judged  []assay.Run                // that the verdicts are of
-	verdict []machineVerdicts
+	store    *store.Store
+	mutex    sync.Mutex                 // of what follows: one request works it out, others wait
+	cells    map[string][]history.Entry // by the run's ID: their ratios do not depend on proofs
+	machines map[string]acrossRuns      // by plan
+	judged   []assay.Run                // that the verdicts are of
+	verdict  []machineVerdicts
 }
 
 func newLibrary(s *store.Store) *library {
-	return &library{store: s, cells: map[string][]history.Entry{}}
+	return &library{store: s, cells: map[string][]history.Entry{}, machines: map[string]acrossRuns{}}
 }
 
 // finished are the runs of a machine that are finished; of all machines where it is

@@ -89,6 +89,7 @@ func (s *server) warm(ctx context.Context) {
 
 // pageNames are the links at the head of every page.
 var pageNames = []report.Link{{Name: "Runs", URL: "/"}, {Name: "Compare", URL: "/compare"}, {Name: "History", URL: "/history"},
+	{Name: "Machines", URL: "/machines"},
 	{Name: "Claims", URL: "/claims"}, {Name: "Proofs", URL: "/proofs"}}
 
 // links are those of pageNames, with the current page marked.
@@ -107,6 +108,7 @@ func (s *server) handler() http.Handler {
 	mux.Handle("GET /runs/{id}/export", s.page(s.export))
 	mux.Handle("GET /compare", s.page(s.compare))
 	mux.Handle("GET /history", s.page(s.history))
+	mux.Handle("GET /machines", s.page(s.machines))
 	mux.Handle("GET /claims", s.page(s.claims))
 	mux.Handle("GET /proofs", s.page(s.proofs))
 	if s.AllowImport {

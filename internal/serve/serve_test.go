@@ -8,6 +8,7 @@ import (
 	"html"
 	"io"
 	"io/fs"
+	"maps"
 	"mime/multipart"
 	"net"
 	"net/http"
@@ -59,6 +60,47 @@ func add(t testing.TB, s *store.Store, run assay.Run, day int) {
 	run.Targets = []assay.Target{{Driver: "modernc", DriverVersion: "v1.61.1", Build: "b-modernc"}, {Driver: "mattn", DriverVersion: version, Build: "b-mattn"}}
 	trials := append(analysistest.Launches(analysistest.Cell("read", "modernc", "web"), 6, 10000, 1), analysistest.Launches(head, 6, 10000*times, 2+day%3)...)
 	put(t, s, run, trials)
+}
+
+// addMachines adds runs of one plan by four machines, on which mattn takes so many
+// times as long.
+func addMachines(t testing.TB, s *store.Store, host map[string]string) {
+	t.Helper()
+	for i, times := range []float64{0.8, 0.81, 1.3, 1.32} {
+		run := analysistest.PlainRun
+		run.ID, run.Plan, run.PlanText = fmt.Sprintf("20261201-000000-m%d", i), "everywhere", "name: everywhere\n"
+		run.Started, run.Status, run.Host = analysistest.SampleStart, assay.Finished, maps.Clone(host)
+		run.Host["machine"], run.Host["rotational"] = fmt.Sprintf("%dabcdef", i), []string{"no", "yes"}[i/2]
+		trials := append(analysistest.Launches(analysistest.Cell("read", "modernc", "web"), 6, 10000, 1), analysistest.Launches(analysistest.Cell("read", "mattn", "web"), 6, 10000*times, 2)...)
+		put(t, s, run, trials)
+	}
+}
+
+func TestMachinesPage(t *testing.T) {
+	s := sampleStore(t, 2)
+	addMachines(t, s, map[string]string{"cpu": "x"})
+	web := start(t, Options{Store: s})
+	for _, test := range []struct {
+		path   string
+		status int
+		want   []string
+	}{
+		{"/machines?plan=everywhere", 200, []string{"faster on 2 of 4 machines, slower on 2; time / baseline 1.0", "<svg", "x #0abc", "one more such machine", "rotational: no 0.8"}},
+		{"/machines?plan=everywhere&cell=read+driver%3Dmattn", 200, []string{"<svg"}},
+		{"/machines?plan=everywhere&cell=nosuch", 200, []string{"No two machines compare such a cell"}},
+		{"/machines?plan=quick", 200, []string{"No two machines compare such a cell", "left out: 2"}},
+		{"/machines?cell=a+b", 400, []string{"operation is named twice"}},
+	} {
+		answer, text := web.ask(t, "GET", test.path, nil, nil)
+		if answer.StatusCode != test.status {
+			t.Errorf("%s: got status %d, want %d", test.path, answer.StatusCode, test.status)
+		}
+		for _, want := range test.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s lacks %q:\n%s", test.path, want, text)
+			}
+		}
+	}
 }
 
 func put(t testing.TB, s *store.Store, run assay.Run, trials []assay.Trial) {

@@ -1,0 +1,137 @@
+package serve
+
+import (
+	"context"
+	"net/http"
+	"slices"
+	"strings"
+
+	"assay"
+	"assay/internal/chart"
+	"assay/internal/history"
+	"assay/internal/lab"
+	"assay/internal/report"
+	"assay/internal/wording"
+)
+
+// maxForests is how many cells a page of machines draws at most.
+const maxForests = 12
+
+type machinesView struct {
+	Head       report.Head
+	Cell, Plan string
+	Plans      []string
+	Problem    string
+	Cells      []forestView
+	Left       int
+	Unknown    int // runs that do not say which machine made them
+}
+
+type forestView struct {
+	Name, Plan, Verdict string
+	Hints               []string
+	Figures             []report.Figure
+}
+
+// machines shows what holds over the machines of the store.
+func (s *server) machines(ctx context.Context, r *http.Request, a *answer) error {
+	runs, err := s.Store.Runs(ctx)
+	if err != nil {
+		return err
+	}
+	runs = finished(runs, "")
+	q := r.URL.Query()
+	v := machinesView{Head: report.NewHead("Machines", "what holds over the machines of the store", links("/machines")), Cell: q.Get("cell"), Plan: q.Get("plan")}
+	for _, run := range runs {
+		if !slices.Contains(v.Plans, run.Plan) {
+			v.Plans = append(v.Plans, run.Plan)
+		}
+	}
+	if v.Plan == "" && len(v.Plans) > 0 {
+		v.Plan = v.Plans[0]
+	}
+	filter := history.Filter{}
+	if words := strings.Fields(v.Cell); len(words) > 0 {
+		if filter, err = history.NewFilter(words); err != nil {
+			v.Problem, a.status = wording.Clean(err.Error()), http.StatusBadRequest
+			return a.show("machines", v)
+		}
+	}
+	all, unknown, err := s.library.across(ctx, slices.DeleteFunc(runs, func(r assay.Run) bool { return r.Plan != v.Plan }))
+	if err != nil {
+		return err
+	}
+	v.Unknown = unknown
+	if err := v.fill(history.Select(all, filter)); err != nil {
+		return err
+	}
+	return a.show("machines", v)
+}
+
+func (v *machinesView) fill(all []*history.Across) error {
+	if len(all) == 0 {
+		v.Problem = "No two machines compare such a cell with the same baseline by the newest text of this plan."
+	}
+	v.Left = max(0, len(all)-maxForests)
+	for _, one := range all[:len(all)-v.Left] {
+		figures, err := report.Figures([]*chart.Chart{forest(one)})
+		if err != nil {
+			return err
+		}
+		f := forestView{Name: wording.Clean(one.Name()), Plan: wording.Clean(one.Plan), Verdict: one.Verdict(), Figures: figures}
+		for _, hint := range one.Hints {
+			f.Hints = append(f.Hints, wording.Clean(hint))
+		}
+		v.Cells = append(v.Cells, f)
+	}
+	return nil
+}
+
+// forest draws a row for each machine, and below them what holds over them.
+func forest(a *history.Across) *chart.Chart {
+	rows := &chart.Rows{Panels: []chart.Panel{{Line: 1, Axis: chart.Axis{Label: "time / time of the baseline; less is better",
+		Tick: func(v float64) string { return wording.Digits(v) + "x" }}}}, Marks: []string{"ratio with its 95 % interval"}}
+	add := func(section, name string, p history.Point) {
+		cell := chart.Cell{Marks: []chart.Interval{{Low: p.Cost.Low, Center: p.Cost.Center, High: p.Cost.High}}, Text: wording.Ratio(p.Cost, "%sx [%s, %s]")}
+		rows.Rows = append(rows.Rows, chart.Row{Section: section, Name: name, Cells: []chart.Cell{cell}})
+	}
+	for i, p := range a.Points {
+		add("machines", wording.Clean(a.Machine(i)), p)
+	}
+	if a.Over.Next.Known() { // the interval of two machines would hide theirs
+		add("over machines", "like these", history.Point{Cost: a.Over.Ratio})
+		add("over machines", "one more such machine", history.Point{Cost: a.Over.Next})
+	}
+	return &chart.Chart{Title: wording.Clean(a.Name()), Description: a.Verdict() + ".", Body: rows}
+}
+
+// across compares the machines that made the runs. It keeps what the last runs of
+// each plan said.
+func (l *library) across(ctx context.Context, runs []assay.Run) ([]*history.Across, int, error) {
+	if len(runs) == 0 {
+		return nil, 0, nil
+	}
+	var ids []string
+	for _, run := range runs {
+		ids = append(ids, run.ID)
+	}
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	if known, has := l.machines[runs[0].Plan]; has && slices.Equal(known.ids, ids) {
+		return known.all, known.unknown, nil
+	}
+	results, unknown, err := lab.Machines(ctx, l.store, runs)
+	if err != nil {
+		return nil, 0, err
+	}
+	all := history.OverMachines(history.Filter{}, results)
+	l.machines[runs[0].Plan] = acrossRuns{ids, all, unknown}
+	return all, unknown, nil
+}
+
+// acrossRuns is what some runs of a plan say about machines.
+type acrossRuns struct {
+	ids     []string
+	all     []*history.Across
+	unknown int
+}
