@@ -29,7 +29,7 @@ function loopNanos(operation, { batch = 0, latency = false }) {
   if (!operation.loops.has(form)) {
     const nothing = { unit: operation.unit, length: operation.length, rows: operation.rows, busy: () => false };
     const clients = [operation.null()];
-    const operations = operation.unit * Math.max(1, Math.floor(LOOP_OPERATIONS / operation.unit));
+    const operations = operation.unit * Math.max(1, Math.floor(LOOP_OPERATIONS / operation.unit / Math.max(1, (operation.steps || []).length)));
     const laps = Array.from({ length: LOOP_LAPS }, () => lap(nothing, clients, { operations, batch, latency }).nanos);
     operation.loops.set(form, Math.min(...laps) / operations);
   }

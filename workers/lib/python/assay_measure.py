@@ -32,6 +32,7 @@ class Null:
         self.unit, self.length, self.rows = operation.unit, operation.length, operation.rows
         self.retry_busy, self.busy = False, operation.busy
         self.clients = [operation.null(len(operation.clients))]
+        self.statements = self.unit * max(1, len(getattr(operation, "steps", ())))
         self.known = {}  # by what changes the loop
 
     @classmethod
@@ -43,7 +44,7 @@ class Null:
     def nanos(self, request):
         key = request.get("batch", 0), bool(request.get("latency"))
         if key not in self.known:
-            count = self.unit * max(1, self.OPERATIONS // self.unit)
+            count = self.unit * max(1, self.OPERATIONS // self.statements)
             laps = [Lap(self, {"operations": count, "batch": key[0], "latency": key[1]}, self.clients).run() for _ in range(self.LAPS)]
             self.known[key] = min(lap["nanos"] for lap in laps) / count
         return self.known[key]

@@ -142,6 +142,7 @@ class Null
   def initialize(operation)
     @unit, @length, @rows = operation.unit, operation.length, operation.rows
     @clients = [operation.null]
+    @statements = unit * [1, operation.statements].max
     @known = {}
   end
 
@@ -153,7 +154,7 @@ class Null
   def nanos(request)
     form = request.slice("batch", "latency")
     @known[form] ||= begin
-      count = unit * [1, OPERATIONS / unit].max
+      count = unit * [1, OPERATIONS / @statements].max
       Array.new(LAPS) { Lap.new(self, form.merge("operations" => count)).run[:nanos] }.min.fdiv(count)
     end
   end

@@ -4,6 +4,8 @@
 class Operation
   attr_reader :clients, :rows, :retry_busy, :query_plan, :unit, :length
 
+  def statements = @steps.size
+
   def initialize(worker, spec, clients)
     @worker, @driver, @steps = worker, worker.driver, spec["steps"] || []
     @changes, @size, @retry_busy = spec["changes"], spec["transaction"].to_i, spec["retry_busy"]
@@ -116,6 +118,8 @@ end
 # An operation that runs others, as its trace says. They check their own rows.
 class Mix
   attr_reader :clients, :retry_busy, :query_plan, :length
+
+  def statements = 1
 
   def initialize(worker, spec, clients)
     nested = spec["parts"].any? { |part| part["parts"] || part["transaction"].to_i > 1 } || spec["transaction"].to_i.positive?
