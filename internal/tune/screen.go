@@ -87,7 +87,7 @@ func (t *tuning) screen(ctx context.Context) ([]Point, error) {
 	}
 	differences := make([]float64, 0, len(rows))
 	for at, n := 0, 0; at < len(rows); {
-		pairs := min(pairsPerBlock, len(rows)-at)
+		pairs := distinctPairs(all[2*at:], min(pairsPerBlock, len(rows)-at))
 		if n == 0 { // tells what a launch costs
 			pairs = 1
 		}
@@ -96,7 +96,7 @@ func (t *tuning) screen(ctx context.Context) ([]Point, error) {
 		if n == 2 && t.affordable(screeningShare, len(all)-2) < 1 {
 			return t.unscreened(), nil
 		}
-		members, err := t.block(ctx, Block{Screening, n, 0, points, all})
+		members, err := t.block(ctx, Block{Screening, n, 0, points, distinct(all)})
 		if err != nil {
 			return nil, err
 		}
@@ -114,6 +114,27 @@ func (t *tuning) screen(ctx context.Context) ([]Point, error) {
 		t.outcome.Effects[j] = found[i]
 	}
 	return t.combinations(), nil
+}
+
+// distinctPairs is how many of the first pairs of points, at most so many, have no
+// point twice: few factors have few combinations, and a block has each point once.
+func distinctPairs(points []Point, most int) int {
+	for n := range most {
+		if first := points[:2*n+2]; len(distinct(first)) < len(first) {
+			return n
+		}
+	}
+	return most
+}
+
+// distinct are the points, each once.
+func distinct(points []Point) []Point {
+	seen := map[string]bool{}
+	return slices.DeleteFunc(slices.Clone(points), func(p Point) bool {
+		known := seen[p.Key()]
+		seen[p.Key()] = true
+		return known
+	})
 }
 
 // atSigns is a run of the design, or its mirror image.

@@ -32,6 +32,9 @@ func (m *machine) measure(_ context.Context, b Block) (Measured, error) {
 	if len(m.asked) == m.fail {
 		return Measured{}, errors.New("unplugged")
 	}
+	if len(distinct(b.Points)) < len(b.Points) || len(distinct(b.All)) < len(b.All) {
+		return Measured{}, fmt.Errorf("block %d of %s has a point twice: %v of %v", b.Number, b.Stage, b.Points, b.All)
+	}
 	current := m.random.NormFloat64() * m.noise
 	var all Measured
 	for _, p := range b.Points {
@@ -103,6 +106,17 @@ func TestEffectsAreFreeOfInteractions(t *testing.T) {
 	}
 	if got := effects(rows, differences, 0.02); got != nil {
 		t.Errorf("with 5 pairs for 4 factors got %v, want nothing", got)
+	}
+}
+
+// Few factors have fewer combinations than a design has runs: a block still has each
+// point once, which is a member of its launch.
+func TestFewFactors(t *testing.T) {
+	for factors := 1; factors <= 8; factors++ {
+		m := newMachine(func(p Point) float64 { return 0.2 * float64(p[0]) })
+		if o := run(t, switches(factors), time.Hour, m); o.Chosen == nil || o.Chosen.Point[0] != 1 {
+			t.Errorf("%d factors: got %v, want the first one chosen", factors, o.Chosen)
+		}
 	}
 }
 
