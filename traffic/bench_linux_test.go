@@ -1,0 +1,91 @@
+package traffic_test
+
+import (
+	"database/sql"
+	"database/sql/driver"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+
+	"assay/traffic"
+
+	"modernc.org/sqlite"
+)
+
+// BenchmarkRecord shows what a statement costs with a recorder and without: wall time,
+// CPU time of the thread that asks, and of the whole process. Lines that are dropped
+// cost less: figures with such lines fail.
+func BenchmarkRecord(b *testing.B) {
+	insert := "UPDATE t SET a = ?"
+	for _, of := range []struct {
+		name  string
+		plain driver.Driver
+		setup string
+		work  string
+	}{
+		{"nothing", oldDriver{}, "", insert},
+		{"modernc/read", &sqlite.Driver{}, "CREATE TABLE t (a INTEGER PRIMARY KEY); WITH RECURSIVE k (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM k WHERE i < 999) INSERT INTO t SELECT i FROM k", "SELECT a FROM t WHERE a = ? % 1000"},
+	} {
+		path := filepath.Join(b.TempDir(), "log")
+		r, err := traffic.Open(path, 1<<40)
+		if err != nil {
+			b.Fatal(err)
+		}
+		for name, d := range map[string]driver.Driver{"plain": of.plain, "recorded": r.Driver(of.plain)} {
+			b.Run(of.name+"/"+name, func(b *testing.B) { benchmark(b, d, of.setup, of.work) })
+		}
+		if err := r.Close(); err != nil {
+			b.Fatal(err)
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, last, _ := strings.Cut(string(text[max(0, len(text)-40):]), `{"dropped":`); last != "0}\n" {
+			b.Errorf("%s: got %q lines dropped, want none: the figures are too small", of.name, last)
+		}
+	}
+}
+
+func benchmark(b *testing.B, d driver.Driver, setup, work string) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	db := sql.OpenDB(dsn{d, filepath.Join(b.TempDir(), "app.db")})
+	db.SetMaxOpenConns(1)
+	if setup != "" {
+		if _, err := db.Exec(setup); err != nil {
+			b.Fatal(err)
+		}
+	}
+	stmt, err := db.Prepare(work)
+	if err != nil {
+		b.Fatal(err)
+	}
+	thread, process := spent(syscall.RUSAGE_THREAD), spent(syscall.RUSAGE_SELF)
+	for i := range b.N {
+		if strings.HasPrefix(work, "SELECT") {
+			var got int
+			err = stmt.QueryRow(i).Scan(&got)
+		} else {
+			_, err = stmt.Exec(i)
+		}
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(spent(syscall.RUSAGE_THREAD)-thread)/float64(b.N), "thread-ns/op")
+	b.ReportMetric(float64(spent(syscall.RUSAGE_SELF)-process)/float64(b.N), "process-ns/op")
+	if err := db.Close(); err != nil {
+		b.Fatal(err)
+	}
+}
+
+// spent is the CPU time so far.
+func spent(who int) int64 {
+	var u syscall.Rusage
+	_ = syscall.Getrusage(who, &u)
+	return u.Utime.Nano() + u.Stime.Nano()
+}
