@@ -40,7 +40,7 @@ operations:
 		"what the driver in use sets":      {"mattn@v1.14.52", "current", "delete", "2", assay.Process},
 		"a profile that is not the user's": {"mattn@v1.14.52", "web", "delete", "2", assay.Power},
 	} {
-		tuning := &tuning{plan: p, current: current, drivers: []string{"mattn:ENABLE_FTS5", "modernc@v1.61.1"},
+		tuning := &tuning{engine: "sqlite", plan: p, current: current, drivers: []string{"mattn:ENABLE_FTS5", "modernc@v1.61.1"},
 			effective: map[string]string{"journal_mode": "delete", "synchronous": "2"},
 			proofs:    []assay.Proof{{Target: c.target, Profile: c.profile, States: 10, Refuted: 10, Kind: assay.Corrupts}}}
 		if got := tuning.proven(c.journal, c.synchronous, assay.Power); got != c.want {
@@ -52,7 +52,7 @@ operations:
 // Settings that durability and memory follow from are in every proposal: the next
 // reader of it has other defaults.
 func TestProposalsAreExplicit(t *testing.T) {
-	tuning := &tuning{effective: map[string]string{"journal_mode": "wal", "synchronous": "2", "cache_size": "-2000", "mmap_size": "0", "temp_store": "0"}}
+	tuning := &tuning{engine: "sqlite", effective: map[string]string{"journal_mode": "wal", "synchronous": "2", "cache_size": "-2000", "mmap_size": "0", "temp_store": "0"}}
 	settings := map[string]string{"cache_size": "-64000"}
 	tuning.explicit(settings)
 	if got, want := len(settings), 4; got != want || settings["synchronous"] != "2" || settings["cache_size"] != "-64000" {
