@@ -47,6 +47,7 @@ const (
 	arena      = 64 << 10 // bytes of arguments in a chunk
 	maxTexts   = 10_000   // different statements that are told apart
 	longText   = 4096     // bytes of a statement that is not kept to know it again
+	lastLine   = 33       // bytes, at most, of the line that says how many were dropped
 	longValue  = 1024     // bytes of a value of which only the tag is kept
 	buckets    = 16       // of the ranks of integers
 	tagBytes   = 8
@@ -127,7 +128,7 @@ func Open(path string, max int64) (*Recorder, error) {
 	}
 	r := &Recorder{began: time.Now(), chunks: make(chan *chunk, waiting), spare: make(chan *chunk, waiting), done: make(chan error, 1), stop: make(chan struct{}),
 		chunk: &chunk{}, mac: hmac.New(sha256.New, key[:]), statements: map[string]*statement{}, templates: map[string]*template{}}
-	e := &encoder{r: r, file: file, max: max, mac: hmac.New(sha256.New, key[:])}
+	e := &encoder{r: r, file: file, max: max - lastLine, mac: hmac.New(sha256.New, key[:])}
 	e.line(fmt.Appendf(nil, `{"traffic":%d,"began":%q,"buckets":%d}`, version, r.began.UTC().Format(time.RFC3339), buckets))
 	go e.run()
 	go r.flush()
@@ -480,7 +481,7 @@ func (t *template) rank(argument int, v int64) int {
 	if s.high-s.low < buckets {
 		return -1
 	}
-	return int(float64(buckets) * (float64(v) - float64(s.low)) / (float64(s.high) - float64(s.low) + 1))
+	return min(buckets-1, int(float64(buckets)*(float64(v)-float64(s.low))/(float64(s.high)-float64(s.low)+1)))
 }
 
 // Fingerprint names a statement by its text without literals, however it writes its
@@ -898,6 +899,12 @@ func (c *Conn) queried(e event, s *statement, args []driver.NamedValue, found dr
 	}
 	if err != nil {
 		e.err = err
+	}
+	if s.mark != "" { // it has no rows to wait for
+		c.transition(e, s)
+		return found, err
+	}
+	if err != nil {
 		c.r.record(e, s, args, nil)
 		return nil, err
 	}

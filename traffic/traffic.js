@@ -24,6 +24,7 @@ const longText = 4096; // characters of a statement that is not kept to know it 
 const buckets = 16; // of the ranks of integers
 const tagBytes = 8;
 const flushEvery = 1000; // milliseconds
+const lastLine = 33; // bytes, at most, of the line that says how many were dropped
 
 const now = process.hrtime.bigint;
 
@@ -47,12 +48,18 @@ class Recorder {
 	#templates = new Map(); // by id: those whose text is in the file
 	#failed = null;
 	#timer;
-	#atExit = () => this.close();
+	#atExit = () => {
+		try {
+			this.close();
+		} catch (error) { // the program's end is its own
+			console.error(`traffic: the log is not complete: ${error.message}`);
+		}
+	};
 
 	constructor(path, max) {
 		const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW = 0 } = fs.constants;
 		this.#file = fs.openSync(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
-		this.#max = max;
+		this.#max = max - lastLine;
 		const began = new Date().toISOString().replace(/\.\d+Z$/, "Z");
 		this.#line(`{"traffic":${version},"began":"${began}","buckets":${buckets}}\n`);
 		this.#timer = setInterval(() => this.#write(), flushEvery);
@@ -202,7 +209,7 @@ class Template {
 		range.low = Math.min(range.low, value);
 		range.high = Math.max(range.high, value);
 		if (range.high - range.low < buckets) return "";
-		return `,"rank":${Math.floor((buckets * (value - range.low)) / (range.high - range.low + 1))}`;
+		return `,"rank":${Math.min(buckets - 1, Math.floor((buckets * (value - range.low)) / (range.high - range.low + 1)))}`;
 	}
 }
 

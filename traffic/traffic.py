@@ -41,6 +41,7 @@ LONG_TEXT = 4096  # characters of a statement that is not kept to know it again
 BUCKETS = 16  # of the ranks of integers
 TAG_BYTES = 8
 FLUSH_EVERY = 1.0  # seconds
+LAST_LINE = 33  # bytes, at most, of the line that says how many were dropped
 
 
 class Recorder:
@@ -54,7 +55,7 @@ class Recorder:
             flags |= getattr(os, name, 0)
         self._file = os.fdopen(os.open(path, flags, 0o600), "wb")
         self._process = os.getpid()
-        self._max = max_bytes
+        self._max = max_bytes - LAST_LINE
         self._key = secrets.token_bytes(32)  # that nobody keeps
         self._began = time.monotonic_ns()
         self._conns = itertools.count(1)
@@ -62,6 +63,8 @@ class Recorder:
         # The end of a cursor that the garbage collector finds is recorded within
         # whatever the thread is doing, so that the lock must let it in again.
         self._lock = threading.RLock()
+        if hasattr(os, "register_at_fork"):  # another thread may have had it
+            os.register_at_fork(after_in_child=self._unlock)
         self._closed = False
         self._filled = False  # a line did not fit, so that no later one is written either
         self._lines = []
@@ -71,7 +74,7 @@ class Recorder:
         self._open = 0  # queries whose rows are read
         self._known = {}  # (template, names of parameters), by text
         self._templates = {}  # by id: those whose text is in the file
-        self._full = queue.Queue(WAITING)
+        self._full = queue.SimpleQueue()  # its put may come again within itself, from a finalizer
         self._failed = None
         began = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
         self._line(f'{{"traffic":{VERSION},"began":"{began}","buckets":{BUCKETS}}}\n')
@@ -95,6 +98,9 @@ class Recorder:
         self._writer.join()
         if self._failed is not None:
             raise self._failed
+
+    def _unlock(self):
+        self._lock = threading.RLock()
 
     def _write(self):
         """Writes full buffers, so that statements do not wait for the disk, and every
@@ -121,13 +127,10 @@ class Recorder:
 
     def _hand(self):
         """Passes the buffer on to be written. Where too many wait it is kept."""
-        if self._closed or not self._lines:
+        if self._closed or not self._lines or self._full.qsize() >= WAITING:
             return
-        try:
-            self._full.put_nowait("".join(self._lines).encode())
-        except queue.Full:
-            return
-        self._lines, self._buffered = [], 0
+        lines, self._lines, self._buffered = self._lines, [], 0
+        self._full.put("".join(lines).encode())
 
     def _refuses(self):
         return self._closed or self._filled or self._buffered > 2 * BUFFERED or os.getpid() != self._process

@@ -30,6 +30,7 @@ module Traffic
   BUCKETS = 16 # of the ranks of integers
   TAG_BYTES = 8
   FLUSH_EVERY = 1 # seconds
+  LAST_LINE = 33 # bytes, at most, of the line that says how many were dropped
 
   # Writes one file, which must not exist. It gets at most max bytes; what is more is
   # dropped, and counted. Threads may share a recorder; a process that was forked off
@@ -40,7 +41,7 @@ module Traffic
       flags |= File::NOFOLLOW if defined?(File::NOFOLLOW)
       @file = File.open(path, flags, 0o600)
       @process = Process.pid
-      @max = max
+      @max = max - LAST_LINE
       @key = SecureRandom.bytes(32) # that nobody keeps
       @began = now
       @connections = {} # by the object's id
@@ -55,7 +56,11 @@ module Traffic
       line(%({"traffic":#{VERSION},"began":"#{Time.now.utc.iso8601}","buckets":#{BUCKETS}}\n))
       @writer = Thread.new { write }
       @flusher = Thread.new { flush }
-      at_exit { close }
+      at_exit do
+        close
+      rescue SystemCallError => e # the program's end is its own
+        warn "traffic: the log is not complete: #{e.message}"
+      end
     end
 
     # Records what ActiveRecord asks from now on.
@@ -92,6 +97,7 @@ module Traffic
     # it answers from its own cache, is no traffic of the application.
     def take(began, ended, event)
       return if event[:name] == "SCHEMA" || event[:cached]
+      return unless event[:connection]&.adapter_name == "SQLite" # strip knows no other quoting
       return foreign if Process.pid != @process
 
       @lock.synchronize do
@@ -296,7 +302,7 @@ module Traffic
     def control(query)
       return if query.size > 128
 
-      text = query.gsub(/\A[;\s]+|[;\s]+\z/, "").downcase
+      text = query.b.gsub(/\A[;\s]+|[;\s]+\z/, "").downcase
       words = text.split
       return if words.empty? || text.include?(";")
       return words[1, 2].include?("to") ? "rollback to" : "rollback" if words[0] == "rollback"
@@ -306,7 +312,7 @@ module Traffic
 
     # Says of what kind an error is, and nothing of its text.
     def kind_of(message)
-      text = message.to_s.downcase
+      text = message.to_s.b.downcase
       return "busy" if text.include?("locked") || text.include?("busy")
 
       text.include?("constraint") ? "constraint" : "error"

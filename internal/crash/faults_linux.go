@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"sync/atomic"
@@ -111,8 +112,12 @@ func (t *trial) killer(ctx context.Context) (call string, under []string, err er
 		}
 	}
 	drawn := t.made[t.random.IntN(len(t.made))]
-	number := int(math.Exp(t.random.Float64() * math.Log(float64(drawn.count)))) // early ones as often as late ones
-	return drawn.call, strace().killing(drawn.call, number), nil
+	return drawn.call, strace().killing(drawn.call, drawNumber(t.random, drawn.count)), nil
+}
+
+// drawNumber draws a number from 1 to count, small ones as often as large ones.
+func drawNumber(random *rand.Rand, count int) int {
+	return min(count, int(math.Exp(random.Float64()*math.Log(float64(count+1)))))
 }
 
 // callsMade runs the workload once and returns the calls that it makes, so that a
