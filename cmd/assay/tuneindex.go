@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"strings"
 
 	"assay"
 	"assay/internal/dataset"
@@ -72,7 +73,7 @@ func (t *tuning) lacking(ctx context.Context, file string) []string {
 	}
 	counts := map[string]int{}
 	var all []string
-	asked := map[string]bool{}
+	asked, named := map[string]bool{}, map[string]bool{}
 	for _, o := range t.operations {
 		for _, statement := range statements(o.Operation) {
 			if asked[statement] {
@@ -84,7 +85,8 @@ func (t *tuning) lacking(ctx context.Context, file string) []string {
 				t.notes = append(t.notes, fmt.Sprintf("no index for %s was looked for: %v", o.Cell.Operation, err))
 			}
 			for _, index := range found {
-				if counts[index.SQL()]++; counts[index.SQL()] == 1 {
+				if counts[index.SQL()]++; counts[index.SQL()] == 1 && !named[strings.ToLower(index.Name())] {
+					named[strings.ToLower(index.Name())] = true // SQLite has no two of a name
 					all = append(all, index.SQL())
 				}
 			}

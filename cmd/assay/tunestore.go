@@ -56,7 +56,11 @@ func (t *tuning) readStore(ctx context.Context) (assay.Durability, error) {
 func (t *tuning) provenStore(sync string, claimed assay.Durability) assay.Durability {
 	for _, p := range t.proofs {
 		profile, _, err := t.plan.Profile(p.Profile)
-		if err == nil && p.Refuted > 0 && t.isOurs(p.Target) && profile.Settings[kv.Sync] == sync && !tune.AtLeast(p.Proven(claimed), claimed) {
+		asked := profile.Settings[kv.Sync]
+		if asked == "" && p.Profile == t.current.Name {
+			asked = t.effective[kv.Sync] // the store's default
+		}
+		if err == nil && p.Refuted > 0 && t.isOurs(p.Target) && asked == sync && !tune.AtLeast(p.Proven(claimed), claimed) {
 			claimed = p.Proven(claimed)
 		}
 	}

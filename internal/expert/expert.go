@@ -109,23 +109,35 @@ func unquote(name string) string {
 	return strings.ReplaceAll(name[1:len(name)-1], name[:1]+name[:1], name[:1])
 }
 
-// SQL creates the index under a name that says what it is of.
-func (i Index) SQL() string {
-	named, columns := "idx_"+i.Table, []string{}
+// Name says what the index is of. Two indexes may have the same.
+func (i Index) Name() string {
+	name := "idx_" + i.Table
 	for _, c := range i.Columns {
-		named += "_" + c.Name
+		name += "_" + c.Name
+		if c.Collation != "" {
+			name += "_" + strings.ToLower(c.Collation)
+		}
+		if c.Descending {
+			name += "_desc"
+		}
+	}
+	return name
+}
+
+// SQL creates the index under its name.
+func (i Index) SQL() string {
+	var columns []string
+	for _, c := range i.Columns {
 		text := quote(c.Name)
 		if c.Collation != "" {
-			named += "_" + strings.ToLower(c.Collation)
 			text += " COLLATE " + quote(c.Collation)
 		}
 		if c.Descending {
-			named += "_desc"
 			text += " DESC"
 		}
 		columns = append(columns, text)
 	}
-	return fmt.Sprintf("CREATE INDEX %s ON %s (%s)", quote(named), quote(i.Table), strings.Join(columns, ", "))
+	return fmt.Sprintf("CREATE INDEX %s ON %s (%s)", quote(i.Name()), quote(i.Table), strings.Join(columns, ", "))
 }
 
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

@@ -30,8 +30,8 @@ type Across struct {
 }
 
 // OverMachines compares cells over machines, of which each has one result of one
-// plan: those that at least two machines have, of the same version of the driver and of
-// the baseline.
+// plan: those that at least two machines have, of the same version of the driver, of
+// the baseline and of assay.
 func OverMachines(filter Filter, machines []*analysis.Result) []*Across {
 	byKey := map[string]*Across{}
 	for _, r := range machines {
@@ -39,7 +39,7 @@ func OverMachines(filter Filter, machines []*analysis.Result) []*Across {
 			if c := e.comparison; !filter.has(e.Cell) || !c.Paired() || c.Unlike != nil || c.NotOK != nil {
 				continue
 			}
-			key := e.key + "\x00" + e.Cell.DriverVersion
+			key := e.key + "\x00" + e.Cell.DriverVersion + "\x00" + r.Run.Version // which may measure otherwise
 			a := byKey[key]
 			if a == nil {
 				a = &Across{Series: e.of, Cell: e.Cell, more: e.higherBetter}

@@ -32,9 +32,13 @@ func (r *run) ablation(ctx context.Context, config runner.Config) error {
 	if !r.plan.Factors {
 		return nil
 	}
-	if err := r.store.Deliver(ctx); errors.As(err, new(*store.UndeliveredError)) {
+	err := r.whenUnlocked(ctx, r.store.Deliver)
+	if errors.As(err, new(*store.UndeliveredError)) {
 		r.lab.Watcher.Note("The store cannot be reached: skipping the ablation.")
 		return nil
+	}
+	if err != nil {
+		return err
 	}
 	result, err := Analyze(ctx, r.store, r.now.ID)
 	if err != nil {
@@ -62,6 +66,9 @@ func (r *run) ablation(ctx context.Context, config runner.Config) error {
 
 // counts tells whether a setting is one of an engine's.
 func counts(name, value, engine string) bool {
+	if _, ofStores := kv.Settings.Lookup(name); ofStores && engine != "sqlite" && engine != postgres.Engine {
+		return true
+	}
 	setting := map[string]string{name: value}
 	if engine != postgres.Engine {
 		return len(kv.InSQLite(setting)) > 0

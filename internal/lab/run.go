@@ -120,7 +120,7 @@ func (r *run) finish(ctx context.Context, minTime time.Duration) error {
 		return err
 	}
 	r.now = now
-	return r.store.Deliver(ctx)
+	return r.whenUnlocked(ctx, r.store.Deliver)
 }
 
 func (r *run) config(ctx context.Context, programs map[string]runner.Program, work *runner.Workspace) runner.Config {

@@ -255,7 +255,7 @@ func TestStoreThatIsLocked(t *testing.T) {
 		}
 	}
 	tries := 0
-	r := &run{lab: &Lab{Watcher: w}}
+	r := &run{lab: &Lab{Watcher: w}, store: new(store.Store)}
 	err := r.whenUnlocked(t.Context(), func(ctx context.Context) error { tries++; return write(ctx) })
 	if err != nil || tries != 3 {
 		t.Errorf("got %v after %d tries, want success at the third", err, tries)

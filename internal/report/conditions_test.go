@@ -28,7 +28,7 @@ func TestConditions(t *testing.T) {
 		"| condition | requested | effective |\n| --- | --- | --- |\n" +
 		"| driver | - | mattn@v1.14.52 |\n| sqlite | - | 3.53.4 |\n| cgo | - | true |\n" +
 		"| compile options | - | THREADSAFE=1 ENABLE\\_FTS5 |\n" +
-		"| application\\_id | - | 0 |\n| synchronous | 1 | 2 |\n"
+		"| application\\_id | - | 0 |\n| synchronous | NORMAL | FULL |\n"
 	if !found || conditions != want {
 		t.Errorf("got %q\nwant %q", conditions, want)
 	}

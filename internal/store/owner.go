@@ -46,6 +46,12 @@ func alive(text string) bool {
 	return started == "" || started == words[2] // where the system does not tell, it may be that process
 }
 
+// ofOther tells whether an owner is another process than this one.
+func ofOther(text string) bool {
+	words := strings.Split(text, " ")
+	return len(words) == 4 && words[1] != strconv.Itoa(os.Getpid())
+}
+
 // bootID tells this machine since it was started from all others.
 func bootID() string {
 	if id, err := os.ReadFile("/proc/sys/kernel/random/boot_id"); err == nil {

@@ -188,7 +188,7 @@ func (s *server) announce(ctx context.Context, owner string) error {
 func (s *server) alive(ctx context.Context, tx *sql.Tx, owner string) (bool, error) {
 	var ended bool
 	err := tx.QueryRowContext(ctx, "SELECT pg_try_advisory_xact_lock($1)", lockKey(owner)).Scan(&ended)
-	return !ended, err
+	return !ended || ofOther(owner) && alive(owner), err // one of this machine lives whatever became of its connection
 }
 
 func (s *server) close() error {

@@ -62,7 +62,7 @@ func (s *Store) keep(ctx context.Context, e entry) error {
 			return err
 		}
 		s.notes = append(s.notes, fmt.Sprintf("%s; measuring goes on, and what is measured is kept in %s until then",
-			s.explain("writing to", s.spool.cause), s.spool.file.Name()))
+			s.explain("writing to", s.spool.cause), s.spool.path))
 		return s.spool.add(s.target, e)
 	}
 	if err := s.spool.add(s.target, e); err != nil {
@@ -93,10 +93,10 @@ func (s *Store) deliver(ctx context.Context) error {
 	err := s.writeOwn(ctx, func(tx *sql.Tx) error { return s.applyAll(ctx, tx, s.spool) })
 	if s.engine.isLost(err) {
 		s.spool.next = time.Now().Add(deliveryInterval)
-		return &UndeliveredError{s.name, s.spool.file.Name(), n, err}
+		return &UndeliveredError{s.name, s.spool.path, n, err}
 	}
 	if err != nil {
-		return fmt.Errorf("%w; %d trials that were measured meanwhile are kept in %s", err, n, s.spool.file.Name())
+		return fmt.Errorf("%w; %d trials that were measured meanwhile are kept in %s", err, n, s.spool.path)
 	}
 	s.notes = append(s.notes, fmt.Sprintf("store %s can be reached again: it has all that was measured meanwhile", s.name))
 	err = s.spool.remove()
@@ -128,6 +128,7 @@ var deliveryInterval = 5 * time.Second
 // all of them in one transaction; the places of trials tell which of them it had.
 type spool struct {
 	file    *os.File
+	path    string
 	entries int
 	cause   error     // of the first
 	next    time.Time // no attempt is made before
@@ -151,15 +152,24 @@ func (s *Store) openSpool(cause error) (*spool, error) {
 	if err != nil {
 		return nil, errors.Join(cause, err)
 	}
-	file, err := os.OpenFile(filepath.Join(folder, rand.Text()+".jsonl"), os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
+	path := filepath.Join(folder, rand.Text()+spoolSuffix)
+	unlocked := path + ".new" // others leave it alone
+	file, err := os.OpenFile(unlocked, os.O_RDWR|os.O_CREATE|os.O_EXCL|os.O_APPEND, 0o600)
 	if err != nil {
 		return nil, errors.Join(cause, err)
 	}
-	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if err == nil {
+		err = os.Rename(unlocked, path)
+	}
+	if err != nil {
 		return nil, errors.Join(cause, err, file.Close())
 	}
-	return &spool{file: file, cause: cause, next: time.Now().Add(deliveryInterval)}, nil
+	return &spool{file: file, path: path, cause: cause, next: time.Now().Add(deliveryInterval)}, nil
 }
+
+// spoolSuffix ends the names of spools.
+const spoolSuffix = ".jsonl"
 
 func spoolFolder() (string, error) {
 	folder, err := dataFolder()
@@ -181,8 +191,12 @@ func (p *spool) add(target string, e entry) error {
 	if err != nil {
 		return err
 	}
-	if _, err := p.file.Write(append(text, '\n')); err != nil {
+	info, err := p.file.Stat()
+	if err != nil {
 		return err
+	}
+	if _, err := p.file.Write(append(text, '\n')); err != nil {
+		return errors.Join(err, p.file.Truncate(info.Size())) // or what follows a part of a line could not be read
 	}
 	p.entries++
 	return p.file.Sync()
@@ -230,7 +244,7 @@ func (p *spool) lines(use func(spoolLine) error) error {
 }
 
 func (p *spool) remove() error {
-	return errors.Join(os.Remove(p.file.Name()), p.file.Close())
+	return errors.Join(os.Remove(p.path), p.file.Close())
 }
 
 func (p *spool) close() error {
@@ -252,14 +266,19 @@ func (s *Store) deliverLeft(ctx context.Context) {
 		s.notes = append(s.notes, fmt.Sprintf("what was measured while a store could not be reached may be left: %v", err))
 	}
 	for _, entry := range left {
-		file, err := os.OpenFile(filepath.Join(folder, entry.Name()), os.O_RDWR, 0)
+		path := filepath.Join(folder, entry.Name())
+		if filepath.Ext(path) != spoolSuffix {
+			continue
+		}
+		file, err := os.OpenFile(path, os.O_RDWR, 0)
 		switch {
+		case errors.Is(err, fs.ErrNotExist): // it was delivered meanwhile
 		case err != nil:
 			s.notes = append(s.notes, fmt.Sprintf("what was measured while a store could not be reached is not delivered: %v", err))
 		case syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB) != nil:
 			_ = file.Close() // its process lives, and delivers it
 		default:
-			s.deliverFile(ctx, &spool{file: file})
+			s.deliverFile(ctx, &spool{file: file, path: path})
 		}
 	}
 }
@@ -279,15 +298,18 @@ func (s *Store) deliverFile(ctx context.Context, left *spool) {
 	if errors.Is(err, errOtherStore) {
 		return
 	}
+	if _, gone := os.Stat(left.path); gone != nil || err == nil && left.entries == 0 {
+		return // it was delivered before it could be locked, or nobody was told that anything was kept
+	}
 	if err == nil {
 		err = s.write(ctx, func(tx *sql.Tx) error { return s.applyAll(ctx, tx, left) })
 	}
 	if err != nil {
-		s.notes = append(s.notes, fmt.Sprintf("%d results that were measured while store %s could not be reached are in %s, and are not delivered: %v", left.entries, s.name, left.file.Name(), err))
+		s.notes = append(s.notes, fmt.Sprintf("%d results that were measured while store %s could not be reached are in %s, and are not delivered: %v", left.entries, s.name, left.path, err))
 		return
 	}
 	s.notes = append(s.notes, fmt.Sprintf("delivered %d results that were measured while store %s could not be reached", left.entries, s.name))
-	if err := os.Remove(left.file.Name()); err != nil {
+	if err := os.Remove(left.path); err != nil {
 		s.notes = append(s.notes, err.Error())
 	}
 }

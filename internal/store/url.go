@@ -2,6 +2,7 @@ package store
 
 import (
 	"cmp"
+	"fmt"
 	"net/url"
 	"slices"
 	"strings"
@@ -55,7 +56,7 @@ func parseURL(location string) (address, error) {
 		}
 	}
 	shown.RawQuery = kept.Encode()
-	target := shown.String()
+	target := fmt.Sprintf("%s:%d/%s", config.Host, config.Port, cmp.Or(config.Database, config.User))
 	if user := u.User.Username(); user != "" {
 		shown.User = url.User(user)
 	}
