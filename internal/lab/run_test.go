@@ -269,7 +269,7 @@ func TestStoreThatIsLocked(t *testing.T) {
 func TestStoreThatStaysLocked(t *testing.T) {
 	write, _ := lockedStore(t)
 	ctx, cancel := context.WithCancel(t.Context())
-	r := &run{lab: &Lab{Watcher: &watcher{note: cancel}}}
+	r := &run{lab: &Lab{Watcher: &watcher{note: cancel}}, store: new(store.Store)}
 	if err := r.whenUnlocked(ctx, write); !store.IsLocked(err) {
 		t.Errorf("got %v, want that the store is locked", err)
 	}
