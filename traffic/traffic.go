@@ -1,7 +1,8 @@
 // Package traffic records what a program asks of its database, for assay init
 // --log: which statements, how often, how many at once, how skewed their arguments
 // are. It writes no bound value, and nothing that stands in single quotes; of what
-// stands in double quotes see strip. docs/traffic.md is the format's contract.
+// stands in double quotes see strip. SQL is read as SQLite reads it: record no other
+// database. docs/traffic.md is the format's contract.
 //
 // The package is this one file, and needs nothing but Go: copy it into your program.
 // Nothing is recorded unless the program asks for it:

@@ -5,6 +5,7 @@ import (
 
 	"assay"
 	"assay/internal/plan"
+	"assay/kit/kv"
 )
 
 // What assay crash refuted counts for every driver that may be proposed, whatever its
@@ -57,5 +58,30 @@ func TestProposalsAreExplicit(t *testing.T) {
 	tuning.explicit(settings)
 	if got, want := len(settings), 4; got != want || settings["synchronous"] != "2" || settings["cache_size"] != "-64000" {
 		t.Errorf("got %v, want journal_mode, synchronous and mmap_size as they are, and the cache as it was chosen", settings)
+	}
+}
+
+// What assay crash refuted counts, too, where the profile in use leaves sync to the
+// store.
+func TestRefutedDefaultOfAStore(t *testing.T) {
+	p, err := plan.Decode("test.yaml", []byte(`name: test
+drivers: [badger]
+profiles: {current: {}, synced: {sync: "1"}}
+workload: {schema: CREATE TABLE t (id INTEGER PRIMARY KEY), data: {t: {rows: 10, columns: {id: seq}}}}
+operations: {read: {sql: SELECT id FROM t WHERE id = ?, args: [{uniform: t.id}], rows: 1}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	current, _, err := p.Profile("current")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tuning := &tuning{engine: "badger", plan: p, current: current, drivers: []string{"badger"}, effective: map[string]string{kv.Sync: "0"},
+		proofs: []assay.Proof{{Target: "badger@v4.9.6", Profile: "current", States: 10, Refuted: 10, Kind: assay.Corrupts}}}
+	for sync, want := range map[string]assay.Durability{"0": assay.Process, "1": assay.Power} {
+		if got := tuning.provenStore(sync, assay.Power); got != want {
+			t.Errorf("sync %s: got durability %s, want %s", sync, got, want)
+		}
 	}
 }
