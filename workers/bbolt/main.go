@@ -18,7 +18,7 @@ func main() {
 	os.Exit(kvdb.Main(kvdb.Driver{
 		Name:     "bbolt",
 		Module:   "go.etcd.io/bbolt",
-		Settings: []string{kv.Sync},
+		Settings: []string{kv.Sync, kv.FreelistType, kv.FreelistSync},
 		Open:     open,
 	}))
 }
@@ -30,6 +30,12 @@ type store struct{ db *bbolt.DB }
 func open(c kvdb.Config) (kvdb.Store, error) {
 	options := *bbolt.DefaultOptions
 	options.NoSync = !c.Sync(true)
+	if kind, ok := c.Settings[kv.FreelistType]; ok {
+		options.FreelistType = bbolt.FreelistType(kind)
+	}
+	if sync, ok := c.Settings[kv.FreelistSync]; ok {
+		options.NoFreelistSync = sync == "0"
+	}
 	db, err := bbolt.Open(filepath.Join(c.Path, "data.bbolt"), 0o600, &options)
 	if err != nil {
 		return nil, err
@@ -89,10 +95,8 @@ func (s *store) Durability() string {
 }
 
 func (s *store) Effective() map[string]string {
-	if s.db.NoSync {
-		return map[string]string{kv.Sync: "0"}
-	}
-	return map[string]string{kv.Sync: "1"}
+	flag := map[bool]string{false: "0", true: "1"}
+	return map[string]string{kv.Sync: flag[!s.db.NoSync], kv.FreelistSync: flag[!s.db.NoFreelistSync], kv.FreelistType: string(s.db.FreelistType)}
 }
 
 // Check follows all pages from the root and holds the free list against them.

@@ -9,6 +9,8 @@ const CODES = { SQLITE_BUSY: 5, SQLITE_LOCKED: 6, SQLITE_READONLY: 8 };
 serve({
   name: "better-sqlite3",
   api: "better-sqlite3",
+  opens: "const db = new Database({{dsn}});",
+  executes: "db.exec({{sql}});",
   version: () => installed("better-sqlite3"),
   facts: () => ({}),
   connect: (path, readonly) => new Database(path, { readonly }),

@@ -1,5 +1,4 @@
-"""The worker of Django: its layer over Python's module sqlite3, and its
-object-relational mapper in calls."""
+"""The worker of Django: its layer over the module sqlite3, and in calls its mapper."""
 
 import itertools
 
@@ -13,6 +12,8 @@ import operations
 class Django(assay_worker.Driver):
     name = "django"
     api = "django.db"
+    opens = 'DATABASES = {"default": {"ENGINE": "django.db.backends.sqlite3", "NAME": {{dsn}}}}'
+    executes = 'DATABASES["default"]["OPTIONS"] = {"init_command": {{sql}}}'
     calls = operations.Mapped
     texts = itertools.count()  # so that no text is in a cache
 

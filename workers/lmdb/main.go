@@ -18,7 +18,7 @@ func main() {
 		Module:        "github.com/PowerDNS/lmdb-go",
 		EngineVersion: version,
 		Cgo:           true,
-		Settings:      []string{kv.Sync},
+		Settings:      []string{kv.Sync, kv.MetaSync, kv.Readahead},
 		Open:          open,
 	}))
 }
@@ -34,6 +34,9 @@ const (
 	// maxReaders are as many clients as a plan can sensibly have.
 	maxReaders = 4096
 )
+
+// unless are the flags that turn settings off.
+var unless = map[string]uint{kv.MetaSync: lmdb.NoMetaSync, kv.Readahead: lmdb.NoReadahead}
 
 type store struct {
 	env *lmdb.Env
@@ -54,6 +57,11 @@ func open(c kvdb.Config) (kvdb.Store, error) {
 	var flags uint
 	if !c.Sync(true) {
 		flags = lmdb.NoSync
+	}
+	for name, flag := range unless {
+		if c.Settings[name] == "0" {
+			flags |= flag
+		}
 	}
 	if err := env.Open(c.Path, flags, 0o644); err != nil {
 		return nil, err
@@ -139,23 +147,29 @@ func (s *store) View(look func(kvdb.Getter) error) error {
 
 // Durability with MDB_NOSYNC: "a system crash can then corrupt the database or
 // lose the last transactions", by lmdb.h; a killed process leaves its pages with
-// the system.
+// the system. With MDB_NOMETASYNC a system crash may undo the last transaction, and
+// "maintains database integrity".
 func (s *store) Durability() string {
-	if s.Effective()[kv.Sync] == "1" {
-		return "power"
+	switch now := s.Effective(); {
+	case now[kv.Sync] != "1":
+		return "process"
+	case now[kv.MetaSync] != "1":
+		return "consistent"
 	}
-	return "process"
+	return "power"
 }
 
 func (s *store) Effective() map[string]string {
 	flags, err := s.env.Flags()
-	switch {
-	case err != nil:
+	if err != nil {
 		return map[string]string{}
-	case flags&lmdb.NoSync != 0:
-		return map[string]string{kv.Sync: "0"}
 	}
-	return map[string]string{kv.Sync: "1"}
+	on := func(off uint) string { return map[bool]string{true: "1", false: "0"}[flags&off == 0] }
+	effective := map[string]string{kv.Sync: on(lmdb.NoSync)}
+	for name, flag := range unless {
+		effective[name] = on(flag)
+	}
+	return effective
 }
 
 func (s *store) Close() error {

@@ -9,6 +9,8 @@ if (!StatementSync.prototype.setReturnArrays) lacking("node:sqlite of Node.js 24
 serve({
   name: "node-sqlite",
   api: "node:sqlite",
+  opens: "const db = new DatabaseSync({{dsn}});",
+  executes: "db.exec({{sql}});",
   version: () => process.versions.node,
   facts: () => ({ text: "read up to its first zero byte" }),
   connect: (path, readOnly) => new DatabaseSync(path, { readOnly }),

@@ -10,6 +10,8 @@ import operations
 class Sqlite3(assay_worker.Driver):
     name = "python"
     api = "sqlite3"
+    opens = "connection = sqlite3.connect({{dsn}}, uri=True)"
+    executes = "connection.executescript({{sql}})"
     calls = operations.PlainSQL
     texts = itertools.count()  # so that no text is in a cache
 

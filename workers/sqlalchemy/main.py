@@ -13,6 +13,8 @@ import operations
 class SQLAlchemy(assay_worker.Driver):
     name = "sqlalchemy"
     api = "sqlalchemy"
+    opens = 'engine = create_engine("sqlite://", creator=lambda: sqlite3.connect({{dsn}}, uri=True))'
+    executes = 'event.listen(engine, "connect", lambda connection, _: connection.executescript({{sql}}))'
     calls = operations.Mapped
     texts = itertools.count()  # so that no text is in a cache
 

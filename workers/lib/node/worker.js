@@ -5,6 +5,9 @@
 //   name, api              texts
 //   version()              the version of the driver
 //   facts()                whatever else tells two targets apart, as texts
+//   opens, executes        optional texts: what a program writes to open a database and
+//                          to run SQL, which the report shows; {{dsn}} and {{sql}} stand
+//                          for the text, quoted
 //   connect(path, readOnly) a new connection, with close()
 //   statement(connection, sql, policy, query)
 //                          a function of an array of arguments, which returns the
@@ -134,6 +137,8 @@ class Worker {
     const all = (sql) => this.rows(connection, sql).map((row) => row[0]);
     const facts = { api: this.driver.api, node: process.version, source_id: all("SELECT sqlite_source_id()")[0] };
     Object.assign(facts, { clients: "take turns, in one thread", uncounted: UNCOUNTED }, this.driver.facts());
+    if (this.driver.opens) facts.open = this.driver.opens;
+    if (this.driver.executes) facts.execute = this.driver.executes;
     const target = { driver: this.driver.name, driver_version: this.driver.version(), engine: "sqlite" };
     Object.assign(target, { engine_version: all("SELECT sqlite_version()")[0], facts, compile_options: all("PRAGMA compile_options").sort() });
     connection.close();

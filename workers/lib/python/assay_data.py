@@ -1,5 +1,6 @@
 """What travels beside the protocol's lines: column files, digests, histograms, counters."""
 
+import collections
 import hashlib
 import mmap
 import os
@@ -21,36 +22,35 @@ class Columns:
                 raise ValueError("it is no column file of version 1")
             heads = [struct.unpack_from("<IIQQQ", data, 24 + 32 * i) for i in range(count)]
             self.types = [head[0] for head in heads]
-            self.columns = [self._column(data, *head) for head in heads]
+            self._names = {"data": data}  # what the expressions use
+            self._values = [self._value(i, *head) for i, head in enumerate(heads)]
+            self.columns = [self._function(value) for value in self._values]
         except (OSError, ValueError, struct.error) as error:
             raise ValueError(f"trace {path}: {error}") from error
 
-    def _column(self, data, kind, flags, nulls, values, content):
-        rows, view = self.rows, memoryview(data)
-        if kind in (1, 5):
-            numbers = view[values : values + 8 * rows].cast("q")
-            get = numbers.__getitem__ if kind == 1 else lambda row: numbers[row] != 0
-        elif kind == 2:
-            get = view[values : values + 8 * rows].cast("d").__getitem__
-        elif kind in (3, 4):
-            ends = view[values : values + 8 * (rows + 1)].cast("q")
-            if kind == 3:
-                get = lambda row: data[content + ends[row] : content + ends[row + 1]].decode()
-            else:
-                get = lambda row: data[content + ends[row] : content + ends[row + 1]]
-        else:
+    def _value(self, i, kind, flags, nulls, values, content):
+        """The expression of a column's value in a row."""
+        numbers = memoryview(self._names["data"])[values : values + 8 * (self.rows + (kind in (3, 4)))]
+        expressions = {
+            1: f"c{i}[row]",
+            2: f"c{i}[row]",
+            3: f"data[{content} + c{i}[row] : {content} + c{i}[row + 1]].decode()",
+            4: f"data[{content} + c{i}[row] : {content} + c{i}[row + 1]]",
+            5: f"c{i}[row] != 0",
+        }
+        if kind not in expressions:
             raise ValueError(f"a column has the unknown type {kind}")
-        if not flags & 1:
-            return get
-        return lambda row: None if data[nulls + row // 8] >> row % 8 & 1 else get(row)
+        self._names[f"c{i}"] = numbers.cast("d" if kind == 2 else "q")
+        null = f"None if data[{nulls} + (row >> 3)] >> (row & 7) & 1 else " if flags & 1 else ""
+        return null + expressions[kind]
+
+    def _function(self, expression):
+        return eval(f"lambda row: {expression}", self._names)
 
     def arguments(self, first, count):
-        """A function from row to the arguments in these columns."""
-        getters = self.columns[first : first + count]
-        if count == 1:
-            one = getters[0]
-            return lambda row: (one(row),)
-        return lambda row: tuple([get(row) for get in getters])
+        """A function from row to the arguments in these columns. It is one expression:
+        a call for each column took as long as some drivers take for a row."""
+        return self._function(f"({''.join(f'{value}, ' for value in self._values[first : first + count])})")
 
 
 class Digest:
@@ -103,18 +103,16 @@ class Histogram:
     MAX = (1 << 41) - 1
 
     def __init__(self):
-        self.counts = {}
+        self.counts = collections.defaultdict(int)
 
     def record(self, nanos):
-        v = min(max(nanos, 0), self.MAX)
-        if v >= 128:
-            shift = v.bit_length() - 8
-            v = ((v >> shift) + 1 << shift) - 1
-        self.counts[v] = self.counts.get(v, 0) + 1
+        shift = nanos.bit_length() - 8
+        bound = nanos if shift <= 0 else ((nanos >> shift) + 1 << shift) - 1
+        self.counts[bound] += 1
 
     def merge(self, other):
         for bound, count in other.counts.items():
-            self.counts[bound] = self.counts.get(bound, 0) + count
+            self.counts[min(bound, self.MAX)] += count
 
     def buckets(self):
         return sorted(self.counts.items())

@@ -109,15 +109,15 @@ class Lap:
     def _client(self, do, share, marks):
         draw, batch, units, length, want = self.draw, self.batch, self.units, self.operation.length, self.operation.rows
         record = share.histogram.record if self.latency else None
-        min_units, first = self.min_units, self.first
+        min_units, first, executed, done = self.min_units, self.first, 0, 0
         self.barrier.wait()
         previous, deadline = self.began, self.deadline
+        before, right = share.before, 0
         while True:
             start = draw()
             if start >= units or self.over or previous >= deadline and start >= min_units:
-                share.exit = clock()
-                return
-            count = right = min(batch, units - start)
+                break
+            count = right = batch if start + batch <= units else units - start
             for unit in range(first + start, first + start + count):
                 try:
                     rows = do(unit % length)
@@ -132,10 +132,12 @@ class Lap:
             now = clock()
             if record and right == count:
                 record((now - previous) // count)
-            share.executed += count
-            share.done += right
-            share.before, share.last, share.last_right = previous, now, right
-            previous = now
+            executed += count
+            done += right
+            before, previous = previous, now
+        share.exit = clock()
+        share.executed, share.done = executed, done
+        share.before, share.last, share.last_right = before, previous, right
 
     def _trouble(self, do, unit, share, rows, error):
         """Tries busy units again where that is asked for. Was it right in the end?"""

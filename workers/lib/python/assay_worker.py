@@ -27,6 +27,9 @@ class Driver:
     """What a worker says of its driver. All connections commit each statement by itself."""
 
     name = api = ""
+    # What a program writes to open a database and to run SQL, which the report shows;
+    # {{dsn}} and {{sql}} stand for the text, quoted. Empty: the report shows the texts alone.
+    opens = executes = ""
     calls = None  # a class of assay_calls.Calls, where the driver has operations of its own
 
     def version(self):
@@ -137,6 +140,7 @@ class Worker:
         one = lambda sql: self.rows(connection, sql)[0][0]
         facts = {"api": self.driver.api, "python": platform.python_version(), "source_id": one("SELECT sqlite_source_id()")}
         facts |= {"clients": "threads, under one interpreter lock", "uncounted": UNCOUNTED, **self.driver.facts()}
+        facts |= {name: code for name, code in (("open", self.driver.opens), ("execute", self.driver.executes)) if code}
         options = sorted(row[0] for row in self.rows(connection, "PRAGMA compile_options"))
         target = {"driver": self.driver.name, "driver_version": self.driver.version(), "engine": "sqlite"}
         target |= {"engine_version": one("SELECT sqlite_version()"), "facts": facts, "compile_options": options}
@@ -395,12 +399,32 @@ class Operation:
 
     def unit_on(self, runs, control):
         """The function that runs one unit by these statements."""
+        one = self.operation_on(runs)
+        if not self.size:
+            return one
+        size, (begin, commit, rollback) = self.size, control
+
+        def transaction(unit):
+            begin(())
+            try:
+                total = 0
+                for position in range(unit * size, unit * size + size):
+                    total += one(position)
+                commit(())
+                return total
+            except BaseException:
+                rollback(())
+                raise
+
+        return transaction
+
+    def operation_on(self, runs):
+        """The function that runs the operation at a position: what it takes itself is
+        in every figure."""
         steps = [(run, arguments, bool(step.get("query"))) for run, arguments, step in zip(runs, self.arguments, self.steps)]
-        if self.size:
-            return lambda unit: self.transaction(steps, control, unit)
-        run, arguments, query = steps[0]
         if len(steps) > 1:
             return lambda position: self.all(steps, position)
+        run, arguments, query = steps[0]
         return (lambda position: len(run(arguments(position)))) if query else (lambda position: run(arguments(position)))
 
     def null(self, clients):
@@ -446,17 +470,6 @@ class Operation:
                 raise
             total += len(result) if query else result
         return total
-
-    def transaction(self, steps, control, position):
-        begin, commit, rollback = control
-        begin(())
-        try:
-            total = sum(self.all(steps, position * self.size + i) for i in range(self.size))
-            commit(())
-            return total
-        except BaseException:
-            rollback(())
-            raise
 
     def verify(self, start, count):
         invalid(start < 0 or count < 0, f"verify of {count} positions from {start} on")

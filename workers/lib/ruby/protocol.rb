@@ -1,6 +1,7 @@
 # frozen_string_literal: true
 
 require "json"
+require_relative "gems"
 
 # Lines of JSON on standard input and output: one reply to each request.
 module Protocol
@@ -25,6 +26,7 @@ module Protocol
   def self.needs(*libraries, install:)
     raise LoadError, "this is Ruby #{RUBY_VERSION}, and the worker needs 3.1" if RUBY_VERSION < "3.1"
 
+    Gems.activate
     libraries.each { |library| require library }
   rescue LoadError => e
     warn "#{e.message}: #{install}"

@@ -17,7 +17,9 @@ class Worker
   end
 
   def hello
-    { target: @driver.target, capabilities: @driver.capabilities, calls: @driver.calls&.names }.compact
+    target = @driver.target
+    target[:facts]["gems"] = Gems.versions.join(", ")
+    { target: target, capabilities: @driver.capabilities, calls: @driver.calls&.names }.compact
   end
 
   def open(request)

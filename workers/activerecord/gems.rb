@@ -1,0 +1,1 @@
+../lib/ruby/gems.rb

@@ -1,0 +1,39 @@
+# frozen_string_literal: true
+
+# The gems that gems.txt names, with those that they need in turn, at the versions
+# that this machine has.
+module Gems
+  module_function
+
+  # named are those of the file beside the program.
+  def named = File.read(File.join(File.dirname($PROGRAM_NAME), "gems.txt")).split
+
+  # activate has `require` take the gems whose versions are told, and no other files.
+  def activate = named.each { |name| gem(name) }
+
+  # versions are texts such as "activerecord 6.1.7", sorted.
+  def versions
+    activate
+    known = {}
+    named.each { |name| add(Gem::Dependency.new(name), known) }
+    known.sort.map { |name, version| "#{name} #{version}" }
+  end
+
+  # add takes what was activated, or else what `require` would activate.
+  def add(needed, known)
+    return if known.key?(needed.name)
+
+    found = Gem.loaded_specs[needed.name] || Gem::Specification.find_by_name(needed.name, needed.requirement)
+    known[needed.name] = found.version.to_s
+    found.runtime_dependencies.each { |further| add(further, known) }
+  end
+end
+
+if __FILE__ == $PROGRAM_NAME
+  begin
+    puts ["Ruby #{RUBY_VERSION} #{RUBY_PLATFORM} #{Gem.ruby}", *Gems.versions].join(", ")
+  rescue LoadError => e
+    warn "#{e.message}: apt-get install ruby ruby-activerecord ruby-sqlite3 ruby-pg"
+    exit 69
+  end
+end
