@@ -30,15 +30,27 @@ const (
 	ValueThreshold = "value_threshold"
 	// Compression is that of blocks which are written.
 	Compression = "compression"
+	// FreelistType is how a store keeps the list of its free pages in memory, and
+	// FreelistSync says whether each commit writes the list.
+	FreelistType = "freelist_type"
+	FreelistSync = "freelist_sync"
+	// MetaSync says whether a commit also syncs the page that makes it the newest.
+	MetaSync = "meta_sync"
+	// Readahead says whether the system reads pages of the map in advance.
+	Readahead = "readahead"
 )
 
 // Settings lists every setting, by name.
 var Settings = setting.Table{
 	setting.Integer(BlockCache, 0, 1<<40),
 	setting.Words(Compression, "none", "snappy", "zstd").InFile(),
+	setting.Boolean(FreelistSync),
+	setting.Words(FreelistType, "array", "hashmap"),
 	setting.Integer(L0Compaction, 1, 1000),
 	setting.Integer(L0Stop, 1, 1000),
 	setting.Integer(Memtable, 1<<16, 1<<32-1),
+	setting.Boolean(MetaSync),
+	setting.Boolean(Readahead),
 	setting.Boolean(Sync),
 	setting.Integer(ValueThreshold, 1, 1<<20).InFile(),
 }

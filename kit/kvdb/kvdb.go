@@ -74,8 +74,9 @@ type Store interface {
 	// Update runs a transaction: when it returns nil, all changes are committed
 	// and acknowledged.
 	Update(func(Writer) error) error
-	// Durability is the class that the library's documentation promises with
-	// the settings of this store: none, process, consistent or power.
+	// Durability is the class that holds with the settings of this store: what
+	// the library's documentation promises, or less where assay crash has refuted
+	// that: none, process, consistent or power.
 	Durability() string
 	// Effective reads settings back from the library; those that it does not
 	// show are absent.

@@ -314,10 +314,10 @@ func TestLadder(t *testing.T) {
 		closed int64
 		status string
 	}{
-		"honest":       {stepPatience, nil, 7, "exit status 0"},
-		"end of input": {stepPatience, ErrTimeout, 0, "exit status 0"},
-		"lingering":    {stepPatience / 2, nil, 7, "exit status 5"},
-		"deaf":         {stepPatience / 2, ErrTimeout, 0, "signal: terminated"},
+		"honest":       {time.Minute, nil, 7, "exit status 0"},
+		"end of input": {time.Minute, ErrTimeout, 0, "exit status 0"},
+		"lingering":    {5 * time.Second, nil, 7, "exit status 5"},
+		"deaf":         {5 * time.Second, ErrTimeout, 0, "signal: terminated"},
 		"stubborn":     {moment, ErrTimeout, 0, "signal: killed"},
 	} {
 		t.Run(name, func(t *testing.T) {

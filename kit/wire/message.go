@@ -58,9 +58,9 @@ type Opened struct {
 	DSN    string            `json:"dsn,omitempty"`    // as given to the driver
 	Each   []string          `json:"each,omitempty"`   // SQL that runs on every new connection
 	Issued map[string]string `json:"issued,omitempty"` // by setting: what was sent for it
-	// Durability is the class that the store's documentation promises with
-	// these settings: none, process, consistent or power. Engines whose
-	// settings say it leave it empty.
+	// Durability is the class that holds with these settings: what the store's
+	// documentation promises, or less where that was refuted: none, process,
+	// consistent or power. Engines whose settings say it leave it empty.
 	Durability string `json:"durability,omitempty"`
 	// EngineVersion is what a server says of itself; empty where the engine is in
 	// the worker.

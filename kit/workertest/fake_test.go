@@ -38,30 +38,43 @@ type fake struct {
 }
 
 var fakes = map[string]fake{
-	"right":      {},
-	"nameless":   {engine: idle{version: " "}, reply: replace(`"driver_version":" "`, `"driver_version":""`), fails: []string{"hello names the target"}},
-	"yes-man":    {reply: replace(`"type":"error",("id":\d+),"code":"unsupported".*`, `"type":"ok",$1}`), fails: []string{"unknown request is answered unsupported"}},
-	"strict":     {request: replace(`"x-grease":`, `"id":"?",$0`), fails: []string{"unknown fields are ignored"}},
-	"narrow":     {request: dieOn(1 << 16), fails: []string{"a line of one megabyte is read"}},
-	"codeless":   {reply: replace(`"code":"invalid"`, `"code":"failed"`), fails: []string{"requests before open are refused", "a second open is refused", "garbage is answered invalid or ends the worker with an error", "a name is prepared once", "neither or both of nanos and operations are refused", "a trace that is no column file is refused"}},
-	"wordless":   {reply: replace(`"message":"a database is open already"`, `"message":""`), fails: []string{"a second open is refused"}},
-	"timeless":   {reply: replace(`"cpu_ns":\d+`, `"cpu_ns":0`), fails: []string{"stats counts CPU time and memory", "a block executes exactly its operations", "a window lasts as long as asked"}},
-	"unclean":    {status: 1, fails: []string{"close is answered and the worker exits with 0", "the end of input ends the worker with 0"}},
-	"hasty":      {reply: replace(`"nanos":\d+,"executed"`, `"nanos":999,"executed"`), fails: []string{"a window lasts as long as asked", "a window in batches counts every operation", "counters are those of the measurement alone"}},
-	"lazy":       {reply: replace(`"executed":[15]000`, `"executed":999`), fails: []string{"a block executes exactly its operations", "several clients share one counter"}},
-	"uncounting": {reply: replace(`,"histogram":.*`, `}}`), fails: []string{"a block executes exactly its operations", "several clients share one counter"}},
-	"rough":      {reply: replace(`"histogram":\[`, `"histogram":[[1000,0],`), fails: []string{"a block executes exactly its operations", "several clients share one counter"}},
-	"unordered":  {reply: replace(`\]\]\}\}`, `],[0,0]]}}`), fails: []string{"a block executes exactly its operations", "several clients share one counter"}},
-	"odd":        {reply: replace(`"operations":\d+`, `"operations":4777`), fails: []string{"a block executes exactly its operations", "a window lasts as long as asked", "a window in batches counts every operation", "several clients share one counter", "a window has ten operations of every client", "counters are those of the measurement alone", "a name is prepared once"}},
-	"failing":    {reply: replace(`"counters"`, `"errors":1,"counters"`), fails: []string{"a block executes exactly its operations", "a window lasts as long as asked", "a window in batches counts every operation", "several clients share one counter", "a window has ten operations of every client", "counters are those of the measurement alone"}},
-	"agreeing":   {engine: idle{capabilities: []string{wire.CapCall}}, fails: []string{"every call does its units", "a call that there is not is refused", "a call of several clients or without a size is refused"}},
-	"quiet exit": {request: dieOn(-1), fails: []string{"garbage is answered invalid or ends the worker with an error"}},
+	"right":       {},
+	"nameless":    {engine: idle{version: " "}, reply: replace(`"driver_version":" "`, `"driver_version":""`), fails: []string{"hello names the target"}},
+	"yes-man":     {reply: replace(`"type":"error",("id":\d+),"code":"unsupported".*`, `"type":"ok",$1}`), fails: []string{"unknown request is answered unsupported"}},
+	"strict":      {request: replace(`"x-grease":`, `"id":"?",$0`), fails: []string{"unknown fields are ignored"}},
+	"narrow":      {request: dieOn(1 << 16), fails: []string{"a line of one megabyte is read"}},
+	"codeless":    {reply: replace(`"code":"invalid"`, `"code":"failed"`), fails: []string{"requests before open are refused", "a second open is refused", "garbage is answered invalid or ends the worker with an error", "a name is prepared once", "neither or both of nanos and operations are refused", "a trace that is no column file is refused"}},
+	"wordless":    {reply: replace(`"message":"a database is open already"`, `"message":""`), fails: []string{"a second open is refused"}},
+	"timeless":    {reply: replace(`"cpu_ns":\d+`, `"cpu_ns":0`), fails: []string{"stats counts CPU time and memory", "a block executes exactly its operations", "a window lasts as long as asked"}},
+	"unclean":     {status: 1, fails: []string{"close is answered and the worker exits with 0", "the end of input ends the worker with 0"}},
+	"hasty":       {reply: replace(`"nanos":\d+,"executed"`, `"nanos":999,"executed"`), fails: []string{"a block executes exactly its operations", "a window lasts as long as asked", "a window in batches counts every operation", "counters are those of the measurement alone"}},
+	"lazy":        {reply: replace(`"executed":[15]000`, `"executed":999`), fails: []string{"a block executes exactly its operations", "several clients share one counter"}},
+	"uncounting":  {reply: replace(`,"histogram":.*`, `}}`), fails: []string{"a block executes exactly its operations", "several clients share one counter"}},
+	"rough":       {reply: replace(`"histogram":\[`, `"histogram":[[1000,0],`), fails: []string{"a block executes exactly its operations", "several clients share one counter"}},
+	"unordered":   {reply: replace(`\]\]\}\}`, `],[0,0]]}}`), fails: []string{"a block executes exactly its operations", "several clients share one counter"}},
+	"odd":         {reply: replace(`"operations":\d+`, `"operations":4777`), fails: []string{"a block executes exactly its operations", "a window lasts as long as asked", "a window in batches counts every operation", "several clients share one counter", "a window has ten operations of every client", "counters are those of the measurement alone", "a name is prepared once"}},
+	"failing":     {reply: replace(`"counters"`, `"errors":1,"counters"`), fails: []string{"a block executes exactly its operations", "a window lasts as long as asked", "a window in batches counts every operation", "several clients share one counter", "a window has ten operations of every client", "counters are those of the measurement alone"}},
+	"agreeing":    {engine: idle{capabilities: []string{wire.CapCall}}, fails: []string{"every call does its units", "a call that there is not is refused", "a call of several clients or without a size is refused"}},
+	"complaining": {reply: complaining(`"message":"a database is open already"`, `"message":""`), fails: []string{"a second open is refused"}},
+	"quiet exit":  {request: dieOn(-1), fails: []string{"garbage is answered invalid or ends the worker with an error"}},
 }
 
 // replace changes what a pattern matches.
 func replace(pattern, with string) func([]byte) []byte {
 	matches := regexp.MustCompile(pattern)
 	return func(line []byte) []byte { return matches.ReplaceAll(line, []byte(with)) }
+}
+
+// complaining is replace, with words on standard error where it changes a line.
+func complaining(pattern, with string) func([]byte) []byte {
+	change := replace(pattern, with)
+	return func(line []byte) []byte {
+		changed := change(line)
+		if !bytes.Equal(changed, line) {
+			fmt.Fprintln(os.Stderr, "the driver has its own words")
+		}
+		return changed
+	}
 }
 
 // dieOn ends the fake, as if all were well, on lines that are too long, or

@@ -82,6 +82,9 @@ func randomOperations(b *bench) error {
 	if err != nil {
 		return err
 	}
+	if err := s.putTwice(); err != nil {
+		return err
+	}
 	for round := range 40 {
 		if err := s.randomRound(random); err != nil {
 			return fmt.Errorf("round %d of seed %d: %w", round, seed, err)
@@ -93,6 +96,20 @@ func randomOperations(b *bench) error {
 		}
 	}
 	return nil
+}
+
+// putTwice puts a key twice in one transaction. Random operations do so in most
+// rounds, but not with every seed.
+func (s *store) putTwice() error {
+	key := []byte("twice")
+	s.model[string(key)] = "second"
+	return steps(
+		func() error {
+			put := wire.Operation{Steps: []wire.Step{putStep()}, Changes: true, Transaction: 2}
+			return s.right(put, 1, []any{key, []byte("first")}, []any{key, []byte("second")})
+		},
+		func() error { return s.agrees("after two puts of a key in one transaction") },
+	)
 }
 
 func (s *store) randomRound(random *rand.Rand) error {

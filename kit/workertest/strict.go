@@ -165,20 +165,25 @@ func busyCounted(b *bench) error {
 		return err
 	}
 	defer other.Kill()
-	var m, retried wire.Measured
+	var m wire.Measured
 	if err := steps(
 		func() error { return b.call(wire.TypeMeasure, wire.Measure{Operation: "once", Operations: 1}, &m) },
 		func() error { return expect("errors without retry_busy", m.Errors, int64(1)) },
 		func() error { return expect("busy without retry_busy", m.Busy, int64(1)) }); err != nil {
 		return err
 	}
-	const held = 300 * time.Millisecond
-	release := time.AfterFunc(held, other.Kill)
-	defer release.Stop()
+	other.Kill()
+	var retried wire.Measured
+	var held time.Duration
+	for _, held = range []time.Duration{300 * time.Millisecond, 3 * time.Second} { // on a busy machine a worker may ask only when the lock is free
+		if retried, err = b.againstLock("again", held); err != nil {
+			return err
+		}
+		if retried.Errors > 0 || retried.Busy > 0 {
+			break
+		}
+	}
 	return steps(
-		func() error {
-			return b.call(wire.TypeMeasure, wire.Measure{Operation: "again", Operations: 1}, &retried)
-		},
 		func() error {
 			return expect("errors ("+retried.Error+") with retry_busy, of a lock that is held for "+held.String(), retried.Errors, int64(0))
 		},
@@ -189,6 +194,20 @@ func busyCounted(b *bench) error {
 			}
 			return nil
 		})
+}
+
+// againstLock runs an operation once while another connection holds the lock for some
+// time.
+func (b *bench) againstLock(operation string, held time.Duration) (m wire.Measured, err error) {
+	other, err := b.holder()
+	if err != nil {
+		return m, err
+	}
+	defer other.Kill()
+	release := time.AfterFunc(held, other.Kill)
+	defer release.Stop()
+	err = b.call(wire.TypeMeasure, wire.Measure{Operation: operation, Operations: 1}, &m)
+	return m, err
 }
 
 // compiledEach checks that a statement that takes long to compile, and no time

@@ -165,11 +165,16 @@ func (s *suite) check(c check) Result {
 }
 
 // withStderr adds what the worker wrote to its standard error to an error that
-// does not have it.
+// does not have it. It ends the worker first: what a living one wrote may still
+// be on its way.
 func (b *bench) withStderr(err error) error {
 	var ended *process.ExitError
+	if err == nil || errors.Is(err, errNotApplicable) || errors.As(err, &ended) {
+		return err
+	}
+	b.worker.Kill()
 	lines := b.worker.Stderr()
-	if err == nil || errors.Is(err, errNotApplicable) || errors.As(err, &ended) || len(lines) == 0 {
+	if len(lines) == 0 {
 		return err
 	}
 	return fmt.Errorf("%w; the end of its standard error:\n  %s", err, strings.Join(lines, "\n  "))

@@ -108,6 +108,16 @@ func TestOnly(t *testing.T) {
 	}
 }
 
+// TestStandardError: what a worker writes to its standard error stands with the
+// check that failed.
+func TestStandardError(t *testing.T) {
+	for result := range Run(t.Context(), program(t, "complaining"), Options{Only: []string{"a second open"}}) {
+		if result.OK || !strings.Contains(result.Detail, "standard error:\n  the driver has its own words") {
+			t.Errorf("got %s, want a failure with the worker's own words", result)
+		}
+	}
+}
+
 func TestResultString(t *testing.T) {
 	for want, result := range map[string]Result{
 		"ok   a":          {Name: "a", OK: true},

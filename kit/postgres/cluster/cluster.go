@@ -57,8 +57,13 @@ func (p Programs) Init(ctx context.Context, data string) error {
 	command.Dir, command.SysProcAttr = "/", a.attributes(data) // it may enter its folder only once it runs
 	command.Cancel = func() error { return syscall.Kill(-command.Process.Pid, syscall.SIGKILL) }
 	command.WaitDelay = quitPatience
-	if out, err := command.CombinedOutput(); err != nil {
-		return fmt.Errorf("initdb: %w: %s", err, tail(out))
+	var out bytes.Buffer
+	command.Stdout, command.Stderr = &out, &out
+	if err = process.Launch(command); err == nil { // it ends with this process
+		err = command.Wait()
+	}
+	if err != nil {
+		return fmt.Errorf("initdb: %w: %s", err, tail(out.Bytes()))
 	}
 	return nil
 }
@@ -102,6 +107,15 @@ func Copy(dst, data string) error {
 		return err
 	}
 	return flush()
+}
+
+// Give makes the account that servers run as the owner of a data folder.
+func Give(data string) error {
+	a, err := owner()
+	if err != nil {
+		return err
+	}
+	return a.give(data)
 }
 
 // Options say how to start a server.
@@ -300,6 +314,19 @@ func (c *Cluster) Stop() (time.Duration, error) {
 		return took, fmt.Errorf("stop PostgreSQL: %w", err)
 	}
 	return took, nil
+}
+
+// KillAtOnce kills all of the server's processes, its first one before the others, and
+// lets none of them do anything about it.
+func (c *Cluster) KillAtOnce() {
+	all := c.Processes()
+	_ = c.command.Process.Kill() // it may have ended
+	for _, pid := range all {
+		if pid != c.command.Process.Pid { // whose number may be another's by now
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}
+	c.Kill()
 }
 
 // Kill ends all of the server's processes, without a checkpoint.

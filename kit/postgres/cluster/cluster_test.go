@@ -206,6 +206,16 @@ func TestKilledServer(t *testing.T) {
 	}
 }
 
+// A server is killed with all of its processes, and has no time to say a word.
+func TestKillAtOnce(t *testing.T) {
+	c := start(t, nil)
+	c.KillAtOnce()
+	gone(t, c.options.Data)
+	if words := c.LastWords(); !strings.Contains(words, "signal: killed") || strings.Contains(words, "shutdown") {
+		t.Error(words)
+	}
+}
+
 // A server that lost one of its processes ends.
 func TestCrash(t *testing.T) {
 	c := start(t, nil)

@@ -7,6 +7,7 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -16,6 +17,8 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+
+	"assay/kit/postgres"
 )
 
 // Programs are those of an installed PostgreSQL.
@@ -74,4 +77,24 @@ func (p Programs) complete() bool {
 		}
 	}
 	return true
+}
+
+// Check has pg_amcheck look at all tables and indexes of the server whose socket lies
+// in a folder. Where that program, or the extension that it uses, is not installed,
+// nothing is checked.
+func (p Programs) Check(ctx context.Context, socket string) error {
+	program := p.path("pg_amcheck")
+	if _, err := os.Stat(program); err != nil {
+		return nil
+	}
+	command := exec.CommandContext(ctx, program, "-h", socket, "-p", strconv.Itoa(postgres.Port), "-U", postgres.User,
+		"-d", postgres.Database, "--install-missing", "--heapallindexed")
+	command.Env, command.WaitDelay = append(os.Environ(), "PGOPTIONS="), quitPatience
+	out, err := command.CombinedOutput()
+	missing := bytes.Contains(out, []byte(`extension "amcheck" is not available`)) ||
+		bytes.Contains(out, []byte("could not open extension control file")) // PostgreSQL 14
+	if err != nil && !missing {
+		return fmt.Errorf("pg_amcheck: %w: %s", err, tail(out))
+	}
+	return nil
 }
