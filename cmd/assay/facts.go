@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -11,7 +10,6 @@ import (
 	"strings"
 
 	"assay/internal/facts"
-	"assay/internal/lab"
 	"assay/kit/kv"
 
 	"github.com/spf13/cobra"
@@ -29,7 +27,7 @@ func (a *app) factsCommand() *cobra.Command {
 		Use:   "facts [DRIVER[@VERSION]...]",
 		Short: "Find out by experiment which settings of a DSN take effect with a driver at a version",
 		Long: `Builds each driver at its version, opens databases with every spelling of every setting,
-and reads the settings back on every connection of a pool. assay lint rests on these facts.
+and reads the settings back on every connection of a pool. assay lint uses these facts.
 Without a driver it lists the versions that were measured.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if flags.format != "text" && flags.format != "json" {
@@ -61,8 +59,27 @@ func factsTable() (*facts.Table, error) {
 	return facts.Load(dir)
 }
 
+// librariesDir is where lint --measure keeps facts of libraries.
+func librariesDir() (string, error) {
+	dir, err := factsDir()
+	return filepath.Join(dir, "libraries"), err
+}
+
+// librariesTable is what assay and this user have measured of libraries.
+func librariesTable() (*facts.Libraries, error) {
+	dir, err := librariesDir()
+	if err != nil {
+		return nil, err
+	}
+	return facts.LoadLibraries(dir)
+}
+
 func (a *app) listFacts() error {
 	table, err := factsTable()
+	if err != nil {
+		return err
+	}
+	libraries, err := librariesTable()
 	if err != nil {
 		return err
 	}
@@ -72,6 +89,13 @@ func (a *app) listFacts() error {
 			versions = append(versions, f.Version)
 		}
 		fmt.Fprintf(a.stdout, "%s: %s\n", driver, strings.Join(versions, ", "))
+	}
+	for _, name := range libraries.Names() {
+		var versions []string
+		for _, l := range libraries.All(name) {
+			versions = append(versions, strings.TrimPrefix(l.Label(), name+"@"))
+		}
+		fmt.Fprintf(a.stdout, "%s: %s\n", name, strings.Join(versions, ", "))
 	}
 	return nil
 }
@@ -84,7 +108,13 @@ func (a *app) measureFacts(ctx context.Context, specs []string, flags factsFlags
 		return err
 	}
 	for _, spec := range specs {
-		f, err := measureFacts(ctx, l, spec)
+		if name, _, _ := strings.Cut(spec, "@"); slices.Contains(facts.LibraryNames(), name) {
+			if err := a.showLibrary(ctx, l.Cache, spec, flags); err != nil {
+				return err
+			}
+			continue
+		}
+		f, err := l.Facts(ctx, spec)
 		if err != nil {
 			return err
 		}
@@ -100,18 +130,44 @@ func (a *app) measureFacts(ctx context.Context, specs []string, flags factsFlags
 	return nil
 }
 
-// measureFacts builds one driver and runs the experiments.
-func measureFacts(ctx context.Context, l *lab.Lab, spec string) (facts.Facts, error) {
-	worker, err := l.Build(ctx, spec)
+// measureLibrary runs the experiments with a library, such as django@5.2.19.
+func measureLibrary(ctx context.Context, cache, spec string) (facts.Library, error) {
+	name, version, _ := strings.Cut(spec, "@")
+	version, driver, _ := strings.Cut(version, "+")
+	if version == "" {
+		return facts.Library{}, usage(fmt.Errorf("%s: want a version", spec), "for example django@5.2.19, sqlalchemy@2.0.41, or activerecord@7.1.6+1.7.3 with the gem sqlite3 at 1.7.3")
+	}
+	return facts.MeasureLibrary(ctx, name, version, driver, filepath.Join(cache, "experiments"))
+}
+
+// showLibrary measures a library, and prints what it does.
+func (a *app) showLibrary(ctx context.Context, cache, spec string, flags factsFlags) error {
+	l, err := measureLibrary(ctx, cache, spec)
+	if err == nil && flags.save != "" {
+		_, err = l.Save(flags.save)
+	}
 	if err != nil {
-		return facts.Facts{}, err
+		return err
 	}
-	f, err := facts.Measure(ctx, facts.Worker{Program: worker.Program, Driver: worker.Name, Module: worker.Module, Version: worker.Version}, filepath.Join(l.Cache, "experiments"))
-	var other *facts.NoSQLiteError
-	if errors.As(err, &other) {
-		return f, usage(err, "assay drivers lists the drivers with their engines")
+	return printLibrary(a.stdout, l, flags.format)
+}
+
+func printLibrary(out io.Writer, l facts.Library, format string) error {
+	if format == "json" {
+		data, err := l.Encode()
+		if err != nil {
+			return err
+		}
+		_, err = out.Write(data)
+		return err
 	}
-	return f, err
+	fmt.Fprintf(out, "%s, SQLite %s, measured on %s\n", l.Label(), l.Engine, l.On)
+	fmt.Fprintf(out, "  default: busy_timeout %s, foreign_keys %s, journal_mode %s, synchronous %s, transactions %s\n", orDash(l.Defaults["busy_timeout"]),
+		kv.Word("foreign_keys", l.Defaults["foreign_keys"]), l.Defaults["journal_mode"], kv.Word("synchronous", l.Defaults["synchronous"]), l.Defaults[facts.Begin])
+	for _, effect := range []facts.Effect{facts.Applied, facts.Ignored, facts.Fails, facts.Literal} {
+		fmt.Fprintf(out, "  %-8s %s\n", effect, orDash(strings.Join(l.Effects[effect], " ")))
+	}
+	return nil
 }
 
 func printFacts(out io.Writer, f facts.Facts, format string) error {

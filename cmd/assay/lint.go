@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -22,22 +23,21 @@ func (a *app) lintCommand() *cobra.Command {
 	var flags lintFlags
 	cmd := &cobra.Command{
 		Use:   "lint [PACKAGES]",
-		Short: "Find settings of SQLite in Go source that never take effect at the driver version in go.mod",
+		Short: "Find settings of SQLite that never take effect at the version in use, in Go source, Rails, Django and SQLAlchemy",
 		Long: `Reads Go packages (default ./...), finds where they open SQLite, and compares each setting with
-what the driver does at the version that go.mod chooses. assay found that out by experiment: see
-assay facts. A comment switches a rule off for its line and the next one:
+what the driver does at the version that go.mod chooses. assay determined this by experiment: see
+assay facts. Where no packages are named, it also reads each config/database.yml of Rails, DATABASES
+of Django and calls of SQLAlchemy's create_engine, with the versions in lock files. A comment
+switches a rule off for its line and the next one:
   //assay:ignore RULE reason
 Exit status 1: there are findings.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if len(args) == 0 {
-				args = []string{"./..."}
-			}
 			return a.lint(cmd.Context(), args, flags)
 		},
 	}
 	cmd.Flags().StringVar(&flags.format, "format", "text", lint.Formats(version).Names())
 	cmd.Flags().StringVar(&flags.dir, "dir", ".", "folder of the module")
-	cmd.Flags().BoolVar(&flags.measure, "measure", false, "first find out about the drivers' versions that were not measured: builds each and takes minutes")
+	cmd.Flags().BoolVar(&flags.measure, "measure", false, "first measure the driver versions that have no facts: builds each, which takes minutes")
 	return cmd
 }
 
@@ -46,16 +46,7 @@ func (a *app) lint(ctx context.Context, patterns []string, flags lintFlags) erro
 	if err != nil {
 		return usage(err)
 	}
-	table, err := factsTable()
-	if err != nil {
-		return err
-	}
-	if flags.measure {
-		if err := a.measureUnmeasured(ctx, patterns, flags, table); err != nil {
-			return lintError(ctx, err)
-		}
-	}
-	result, err := lint.Run(ctx, flags.dir, patterns, table)
+	result, err := a.lintResult(ctx, patterns, flags)
 	if err != nil {
 		return lintError(ctx, err)
 	}
@@ -67,6 +58,68 @@ func (a *app) lint(ctx context.Context, patterns []string, flags lintFlags) erro
 		return &exitError{status: statusFailed}
 	}
 	return nil
+}
+
+// lintResult checks packages, and, where none are named, files that configure
+// other languages' libraries. Without a module of Go those are all there is.
+func (a *app) lintResult(ctx context.Context, patterns []string, flags lintFlags) (lint.Result, error) {
+	var result lint.Result
+	if len(patterns) == 0 {
+		var err error
+		if result, err = a.lintConfigurations(ctx, flags); err != nil {
+			return result, err
+		}
+		if result.Configurations > 0 && !lint.HasModule(flags.dir) {
+			return result, nil
+		}
+		patterns = []string{"./..."}
+	}
+	table, err := factsTable()
+	if err != nil {
+		return result, err
+	}
+	if flags.measure {
+		if err := a.measureUnmeasured(ctx, patterns, flags, table); err != nil {
+			return result, err
+		}
+	}
+	packages, err := lint.Run(ctx, flags.dir, patterns, table)
+	if err != nil {
+		return result, err
+	}
+	packages.Add(result)
+	return packages, nil
+}
+
+// lintConfigurations checks the files that configure other languages' libraries.
+func (a *app) lintConfigurations(ctx context.Context, flags lintFlags) (lint.Result, error) {
+	libraries, err := librariesTable()
+	if err != nil {
+		return lint.Result{}, err
+	}
+	result, err := lint.Configurations(ctx, flags.dir, libraries)
+	if err != nil || !flags.measure || len(result.Unmeasured) == 0 {
+		return result, err
+	}
+	dir, err := librariesDir()
+	if err != nil {
+		return result, err
+	}
+	cache, err := cacheDir()
+	if err != nil {
+		return result, err
+	}
+	for _, spec := range result.Unmeasured {
+		l, err := measureLibrary(ctx, cache, spec)
+		if err == nil {
+			_, err = l.Save(dir)
+		}
+		if err != nil {
+			return result, &measuringError{err}
+		}
+		libraries.Add(l)
+	}
+	return lint.Configurations(ctx, flags.dir, libraries)
 }
 
 // lintNotes says on stderr what the findings do not cover.
@@ -81,18 +134,31 @@ func (a *app) lintNotes(result lint.Result) {
 	for _, problem := range result.Broken {
 		fmt.Fprintf(a.stderr, "assay: note: not read in full: %s\n", problem)
 	}
-	fmt.Fprintf(a.stderr, "assay: findings: %d; calls that open SQLite: %d; packages: %d; docs/lint.md explains each rule\n",
-		len(result.Findings), result.Opens, result.Packages)
+	configurations := ""
+	if result.Configurations > 0 {
+		configurations = fmt.Sprintf("; configurations of SQLite: %d", result.Configurations)
+	}
+	fmt.Fprintf(a.stderr, "assay: findings: %d; calls that open SQLite: %d; packages: %d%s; docs/lint.md explains each rule\n",
+		len(result.Findings), result.Opens, result.Packages, configurations)
 }
 
 // lintError is the error of source that was not checked: status 1 would be
 // taken for findings.
 func lintError(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
+	var failed *measuringError
+	switch {
+	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.As(err, &failed):
+		return usage(err)
 	}
-	return usage(err, "run it in the folder of a Go module that go list ./... can read, or name one with --dir")
+	return usage(err, "run it in the folder of a Go module that go list ./... can read, or of a program of Rails, Django or SQLAlchemy that configures SQLite, or name one with --dir")
 }
+
+// measuringError says why lint --measure could not measure something.
+type measuringError struct{ error }
+
+func (e *measuringError) Unwrap() error { return e.error }
 
 // measureUnmeasured measures the drivers of the packages that have no facts.
 func (a *app) measureUnmeasured(ctx context.Context, patterns []string, flags lintFlags, table *facts.Table) error {
@@ -111,12 +177,12 @@ func (a *app) measureUnmeasured(ctx context.Context, patterns []string, flags li
 		return err
 	}
 	for _, d := range drivers {
-		f, err := measureFacts(ctx, l, d.Name+"@"+d.Version)
+		f, err := l.Facts(ctx, d.Name+"@"+d.Version)
 		if err == nil {
 			_, err = f.Save(dir)
 		}
 		if err != nil {
-			return err
+			return &measuringError{err}
 		}
 		table.Add(f)
 	}

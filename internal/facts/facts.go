@@ -110,10 +110,14 @@ func (f Facts) Encode() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	data = arrays.ReplaceAllFunc(data, func(array []byte) []byte {
+	return append(oneLine(data), '\n'), nil
+}
+
+// oneLine writes each array of strings on one line.
+func oneLine(data []byte) []byte {
+	return arrays.ReplaceAllFunc(data, func(array []byte) []byte {
 		return []byte(strings.Join(strings.Fields(string(array)), " "))
 	})
-	return append(data, '\n'), nil
 }
 
 //go:embed data/*.json

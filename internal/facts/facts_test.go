@@ -145,7 +145,7 @@ func checkout(t *testing.T) build.Source {
 }
 
 // measuredDrivers are those whose facts lint has.
-var measuredDrivers = []string{"mattn", "modernc", "glebarez", "zombiezen", "crawshaw", "eatonphil"}
+var measuredDrivers = []string{"mattn", "modernc", "glebarez", "zombiezen", "crawshaw", "eatonphil", "ncruces"}
 
 // A new version of a driver needs new facts.
 func TestPinnedVersionsHaveFacts(t *testing.T) {

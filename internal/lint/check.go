@@ -5,6 +5,7 @@ import (
 	"go/ast"
 	"go/token"
 	"go/types"
+	"slices"
 	"strings"
 
 	"assay/internal/facts"
@@ -122,7 +123,7 @@ func without(o *open, parameter string, around []facts.Facts) (s facts.Spelling,
 		}
 		for _, f := range around {
 			effect, known = f.Effect(s)
-			if !known || effect != facts.Ignored && effect != facts.Literal || isDefault(f, s, value) {
+			if !known || effect != facts.Literal && (effect != facts.Ignored || isDefault(f, s, value)) {
 				return s, value, effect, false
 			}
 		}
@@ -292,9 +293,21 @@ func (o *open) sets(setting string, f facts.Facts) bool {
 // unset tells whether a connection of the pool has the driver's default of a
 // setting, as far as the source can show, and returns the default.
 func (c *checker) unset(o *open, setting string, f facts.Facts) (string, bool) {
-	value, known := f.Default(setting, strings.Contains(o.dsn.text, "_pragma="))
+	value, known := f.Default(setting, readsPragma(o, f))
 	return value, known && o.pool && o.dsn.whole && o.dsn.memory == "" && !c.pools.hooks &&
 		!o.sets(setting, f) && !c.mentions("pragma "+setting)
+}
+
+// readsPragma tells whether the driver sees a _pragma in the DSN: not where it
+// takes the parameters for a part of the file's name.
+func readsPragma(o *open, f facts.Facts) bool {
+	return slices.ContainsFunc(o.dsn.parameters, func(parameter string) bool {
+		return strings.HasPrefix(parameter, "_pragma=") && !slices.ContainsFunc(o.dsn.forms, func(uri bool) bool {
+			s, _, _ := facts.Parse(uri, parameter)
+			effect, _ := f.Effect(s)
+			return effect == facts.Literal
+		})
+	})
 }
 
 func (c *checker) checkTimeout(o *open, f facts.Facts) {

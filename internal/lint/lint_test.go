@@ -29,6 +29,7 @@ func table(t *testing.T) *facts.Table {
 var versions = map[string]Driver{
 	"modern54": {"modernc", "v1.54.0"}, "modern55": {"modernc", "v1.55.0"}, "matt": {"mattn", "v1.14.52"},
 	"elsewhere": {"modernc", "v1.61.1"}, "limited": {"modernc", "v1.61.1"}, "schema": {"modernc", "v1.61.1"}, "between": {"modernc", "v1.60.9"},
+	"nc": {"ncruces", "v0.32.0"},
 }
 
 func TestRules(t *testing.T) {
@@ -43,8 +44,8 @@ func TestRules(t *testing.T) {
 // measurements leave the test alone.
 func between(all *facts.Table) *facts.Table {
 	var some facts.Table
-	for _, f := range append(all.Versions("modernc"), all.Versions("mattn")...) {
-		if slices.Contains([]string{"v1.54.0", "v1.55.0", "v1.61.1", "v1.14.52"}, f.Version) {
+	for _, f := range slices.Concat(all.Versions("modernc"), all.Versions("mattn"), all.Versions("ncruces")) {
+		if slices.Contains([]string{"v1.54.0", "v1.55.0", "v1.61.1", "v1.14.52", "v0.32.0"}, f.Version) {
 			some.Add(f)
 		}
 	}

@@ -1,6 +1,6 @@
-// Package lint finds settings of SQLite in Go source that never take effect at
-// the version of the driver that the module requires, and settings that take
-// effect on one connection of a pool only.
+// Package lint finds settings of SQLite in Go source, and in the configuration of
+// libraries of other languages, that never take effect at the version in use, and
+// settings that take effect on one connection of a pool only.
 package lint
 
 import (
@@ -37,11 +37,16 @@ var (
 	IdleBelow  = Rule{"idle-below-open", Risk, "the pool closes connections under load and opens them again"}
 	SharedFile = Rule{"shared-cache", Risk, "a shared cache locks whole tables, and no busy timeout helps"}
 	CacheSum   = Rule{"cache-times-pool", Risk, "each connection of the pool has a cache of its own"}
+
+	IgnoredOption    = Rule{"ignored-option", WithoutEffect, "the library ignores this key of its configuration"}
+	RefusedOption    = Rule{"refused-option", WithoutEffect, "the library does not open a database with this key in its configuration"}
+	MisspelledOption = Rule{"misspelled-option", WithoutEffect, "the library ignores this key, which is nearly one that it knows"}
 )
 
 // Rules returns all rules, by ID.
 func Rules() []Rule {
-	all := []Rule{IgnoredKey, PlainPath, FileName, PoolPragma, MemoryPool, ReadOnly, NoTimeout, NoKeys, IdleBelow, SharedFile, CacheSum}
+	all := []Rule{IgnoredKey, PlainPath, FileName, PoolPragma, MemoryPool, ReadOnly, NoTimeout, NoKeys, IdleBelow, SharedFile, CacheSum,
+		IgnoredOption, RefusedOption, MisspelledOption}
 	slices.SortFunc(all, func(a, b Rule) int { return strings.Compare(a.ID, b.ID) })
 	return all
 }

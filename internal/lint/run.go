@@ -39,6 +39,28 @@ type Result struct {
 	Packages int      `json:"packages"`
 	// Opens is how many calls that open SQLite were found.
 	Opens int `json:"opens"`
+	// Configurations is how many files with settings of other languages' libraries
+	// were found.
+	Configurations int `json:"configurations,omitempty"`
+}
+
+// Add puts another result in.
+func (r *Result) Add(other Result) {
+	r.Findings = append(r.Findings, other.Findings...)
+	r.Unmeasured = append(r.Unmeasured, other.Unmeasured...)
+	r.Broken = append(r.Broken, other.Broken...)
+	r.Packages += other.Packages
+	r.Opens += other.Opens
+	r.Configurations += other.Configurations
+	r.sort()
+}
+
+func (r *Result) sort() {
+	slices.SortFunc(r.Findings, compare)
+	slices.Sort(r.Unmeasured)
+	r.Unmeasured = slices.Compact(r.Unmeasured)
+	slices.Sort(r.Broken)
+	r.Broken = slices.Compact(r.Broken)
 }
 
 // ErrNothing says that patterns match no package.

@@ -1,0 +1,158 @@
+package lint
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"assay/internal/facts"
+)
+
+// configured is a file with settings of libraries.
+type configured struct {
+	name     string // from the folder that was asked about, with slashes
+	settings []written
+	lines    []string
+}
+
+// maxFile is the size above which a file is no configuration written by hand.
+const maxFile = 1 << 20
+
+// Configurations checks the files below a folder that configure ActiveRecord,
+// Django or SQLAlchemy.
+func Configurations(ctx context.Context, dir string, libraries *facts.Libraries) (Result, error) {
+	result := Result{Findings: []Finding{}}
+	if _, err := os.Stat(dir); err != nil {
+		return result, err
+	}
+	root := os.DirFS(dir)
+	files, sources, err := findConfigured(ctx, root, &result)
+	if err != nil {
+		return result, err
+	}
+	inPython, err := readPython(ctx, sources, &result)
+	if err != nil {
+		return result, err
+	}
+	files = append(files, inPython...)
+	for _, f := range files {
+		c := configurationChecker{root, f, libraries, &result}
+		c.run()
+	}
+	result.sort()
+	return result, nil
+}
+
+// skipped are folders with other people's files.
+var skipped = []string{"node_modules", "vendor", "venv", "env", "site-packages", "__pycache__", "testdata", "tmp", "log"}
+
+// findConfigured reads the files that have settings of libraries, and returns
+// those in Python as they are. Files that it cannot read in full are noted in the
+// result.
+func findConfigured(ctx context.Context, root fs.FS, result *Result) ([]configured, []source, error) {
+	var all []configured
+	var python []source
+	err := fs.WalkDir(root, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil && name == "." || ctx.Err() != nil {
+			return errors.Join(err, ctx.Err())
+		}
+		if err != nil {
+			result.Broken = append(result.Broken, err.Error())
+			return nil
+		}
+		if entry.IsDir() {
+			if name != "." && (strings.HasPrefix(entry.Name(), ".") || slices.Contains(skipped, entry.Name())) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if !entry.Type().IsRegular() || !isRails(name) && !strings.HasSuffix(name, ".py") {
+			return nil
+		}
+		data, err := readBounded(root, name)
+		if err != nil {
+			result.Broken = append(result.Broken, err.Error())
+			return nil
+		}
+		if isPython(name, data) {
+			python = append(python, source{name, string(data)})
+		}
+		if !isRails(name) || !bytes.Contains(data, []byte("sqlite3")) {
+			return nil
+		}
+		result.Configurations++
+		settings, err := railsSettings(data)
+		if err != nil {
+			result.Broken = append(result.Broken, name+": "+err.Error())
+			return nil
+		}
+		if len(settings) > 0 {
+			all = append(all, configured{name, settings, strings.Split(string(data), "\n")})
+		}
+		return nil
+	})
+	return all, python, err
+}
+
+// readPython reads files of Python, as far as Python is there.
+func readPython(ctx context.Context, sources []source, result *Result) ([]configured, error) {
+	if len(sources) == 0 {
+		return nil, nil
+	}
+	modules, err := parsePython(ctx, sources)
+	var missing *noPythonError
+	if errors.As(err, &missing) {
+		result.Configurations += len(sources)
+		for _, f := range sources {
+			result.Broken = append(result.Broken, f.name+": "+missing.Error())
+		}
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	var all []configured
+	for i, f := range sources {
+		m := modules[i]
+		if m.problem != "" {
+			result.Broken = append(result.Broken, f.name+": "+quoted(m.problem))
+		}
+		if m.databases > 0 {
+			result.Configurations++
+		}
+		if len(m.settings) > 0 {
+			all = append(all, configured{f.name, m.settings, strings.Split(f.text, "\n")})
+		}
+	}
+	return all, nil
+}
+
+// readBounded reads a file; nothing of one that is too large to be written by hand.
+func readBounded(root fs.FS, name string) ([]byte, error) {
+	info, err := fs.Stat(root, name)
+	if err != nil || info.Size() > maxFile {
+		return nil, err
+	}
+	return fs.ReadFile(root, name)
+}
+
+// HasModule tells whether a folder belongs to a module or a workspace of Go.
+func HasModule(dir string) bool {
+	dir, err := filepath.Abs(dir)
+	for ; err == nil; dir = filepath.Dir(dir) {
+		for _, name := range []string{"go.mod", "go.work"} {
+			if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+				return true
+			}
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	return false
+}

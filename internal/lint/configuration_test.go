@@ -1,0 +1,141 @@
+package lint
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay/internal/facts"
+)
+
+// measured are libraries as they might have been measured.
+func measured() *facts.Libraries {
+	defaults := map[string]string{"journal_mode": "wal", "cache_size": "-2000", "waits": "0", "begin": "deferred", "read_only": "0", "busy_timeout": "5000"}
+	var all facts.Libraries
+	for _, l := range []facts.Library{
+		{Name: facts.ActiveRecord, Version: "7.0", Driver: "1.4", Effects: map[facts.Effect][]string{
+			facts.Applied: {"timeout"}, facts.Ignored: {"journal_mode", "pragmas.cache_size", "retries", "default_transaction_mode"}, facts.Fails: {"busy_timeout"}}, Misspelled: []string{"timeout"}},
+		{Name: facts.ActiveRecord, Version: "7.0", Driver: "1.7", Effects: map[facts.Effect][]string{
+			facts.Applied: {"timeout", "default_transaction_mode"}, facts.Ignored: {"journal_mode", "pragmas.cache_size", "retries"}}, Misspelled: []string{"timeout"}},
+		{Name: facts.ActiveRecord, Version: "7.2", Driver: "1.7", Effects: map[facts.Effect][]string{
+			facts.Applied: {"timeout", "pragmas.cache_size", "pragmas.journal_mode"}, facts.Ignored: {"journal_mode"}}, Misspelled: []string{"pragmas.cache_size"}},
+	} {
+		l.Defaults = defaults
+		all.Add(l)
+	}
+	return &all
+}
+
+// folder writes files into a new folder.
+func folder(t *testing.T, files map[string]string) string {
+	t.Helper()
+	dir := t.TempDir()
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func lockfile(rails, sqlite3 string) string {
+	return "GEM\n  remote: https://example.test/\n  specs:\n    activerecord (" + rails + ")\n      activemodel (= 9)\n    sqlite3 (" + sqlite3 + "-x86_64-linux)\n"
+}
+
+func TestConfigurations(t *testing.T) {
+	for name, c := range map[string]struct {
+		rails, sqlite3, settings string
+		want                     []string
+	}{
+		"ignored": {"7.0", "1.7", "journal_mode: truncate", []string{"3 ignored-option activerecord 7.0 with sqlite3 1.7: ignores journal_mode: truncate; " +
+			"no key sets it at this version: run PRAGMA journal_mode = truncate on every new connection"}},
+		"ignored, and another key works": {"7.2", "1.7", "journal_mode: truncate", []string{
+			"3 ignored-option activerecord 7.2 with sqlite3 1.7: ignores journal_mode: truncate; write pragmas: {journal_mode: truncate}"}},
+		"until a later version": {"7.0", "1.7", "pragmas: {cache_size: 9}", []string{"3 ignored-option activerecord 7.0 with sqlite3 1.7: ignores pragmas: {cache_size: 9} (activerecord 7.2 honours it); " +
+			"no key sets it at this version: run PRAGMA cache_size = 9 on every new connection"}},
+		"until a later driver": {"7.0", "1.4", "default_transaction_mode: immediate", []string{
+			"3 ignored-option activerecord 7.0 with sqlite3 1.4: ignores default_transaction_mode: immediate (with the gem sqlite3 1.7 it takes effect); no key sets it at this version: leave it out"}},
+		"drivers on both sides differ": {"7.0", "1.5", "default_transaction_mode: immediate", nil},
+		"versions on both sides agree": {"7.1", "1.7", "journal_mode: truncate", []string{"3 ignored-option activerecord 7.1 with sqlite3 1.7: ignores journal_mode: truncate " +
+			"(not measured itself; activerecord@7.0+1.7 before it and activerecord@7.2+1.7 after it do); no key sets it at this version: run PRAGMA journal_mode = truncate on every new connection"}},
+		"versions on both sides differ": {"7.1", "1.7", "pragmas: {cache_size: 9}", nil},
+		"refused": {"7.0", "1.4", "busy_timeout: 5", []string{
+			"3 refused-option activerecord 7.0 with sqlite3 1.4: refuses busy_timeout: 5, so that no database can be opened; write timeout: 5"}},
+		"misspelled":             {"7.0", "1.7", "time_out: 5", []string{"3 misspelled-option activerecord 7.0 with sqlite3 1.7: ignores time_out: 5; did you mean timeout?"}},
+		"a misspelled place":     {"7.2", "1.7", "pragma: {cache_size: 9}", []string{"3 misspelled-option activerecord 7.2 with sqlite3 1.7: ignores pragma: {cache_size: 9}; did you mean pragmas.cache_size?"}},
+		"not tried":              {"7.2", "1.7", "time_out: 5", nil},
+		"the default":            {"7.0", "1.7", "journal_mode: WAL", nil},
+		"a symbol":               {"7.0", "1.7", "journal_mode: :wal", nil},
+		"no retries":             {"7.0", "1.7", "retries: 0", nil},
+		"from a template":        {"7.0", "1.7", "retries: <%= 5 %>", []string{"3 ignored-option activerecord 7.0 with sqlite3 1.7: ignores retries: ...; write timeout: MILLISECONDS"}},
+		"takes effect":           {"7.0", "1.7", "timeout: 5000", nil},
+		"of somebody else":       {"7.0", "1.7", "custom: 1", nil},
+		"silenced":               {"7.0", "1.7", "journal_mode: truncate # assay:ignore ignored-option on purpose", nil},
+		"silenced, no reason":    {"7.0", "1.7", "retries: 5 # assay:ignore ignored-option", []string{"3 ignored-option activerecord 7.0 with sqlite3 1.7: ignores retries: 5; write timeout: MILLISECONDS"}},
+		"silenced, another rule": {"7.0", "1.7", "retries: 5 # assay:ignore refused-option so", []string{"3 ignored-option activerecord 7.0 with sqlite3 1.7: ignores retries: 5; write timeout: MILLISECONDS"}},
+	} {
+		dir := folder(t, map[string]string{"app/Gemfile.lock": lockfile(c.rails, c.sqlite3), "app/config/database.yml": "test:\n  adapter: sqlite3\n  " + c.settings + "\n"})
+		result, err := Configurations(t.Context(), dir, measured())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range result.Findings {
+			got = append(got, fmt.Sprintf("%d %s %s", f.Line, f.Rule, f.Message))
+		}
+		if !slices.Equal(got, c.want) || result.Configurations != 1 || len(result.Broken) > 0 {
+			t.Errorf("%s: got\n%s\nwant\n%s\nof %d configurations, %v", name, strings.Join(got, "\n"), strings.Join(c.want, "\n"), result.Configurations, result.Broken)
+		}
+	}
+}
+
+// What cannot be judged does not pass in silence.
+func TestConfigurationsNotJudged(t *testing.T) {
+	sqlite := "test:\n  adapter: sqlite3\n  retries: 5\n"
+	for name, c := range map[string]struct {
+		files              map[string]string
+		unmeasured, broken string
+		configurations     int
+	}{
+		"no lock file": {map[string]string{"config/database.yml": sqlite}, "", "config/database.yml: activerecord has no version in Gemfile.lock beside the file or above it: its settings were not judged", 1},
+		"from git":     {map[string]string{"config/database.yml": sqlite, "Gemfile.lock": "GIT\n  specs:\n    activerecord (7.0)\n"}, "", "config/database.yml: activerecord has no version in Gemfile.lock beside the file or above it: its settings were not judged", 1},
+		"a gem changes it": {map[string]string{"config/database.yml": sqlite, "Gemfile.lock": lockfile("7.0", "1.7") + "    activerecord-enhancedsqlite3-adapter (0.8.0)\n"}, "",
+			"config/database.yml: the gem activerecord-enhancedsqlite3-adapter may change what activerecord does with it: its settings were not judged", 1},
+		"a file changes it": {map[string]string{"config/database.yml": sqlite, "Gemfile.lock": lockfile("7.0", "1.7"), "config/initializers/x.rb": "ActiveRecord::ConnectionAdapters::SQLite3Adapter.prepend(X)"}, "",
+			"config/database.yml: config/initializers/x.rb may change what activerecord does with it: its settings were not judged", 1},
+		"never measured":    {map[string]string{"config/database.yml": sqlite, "Gemfile.lock": lockfile("9.0", "1.7")}, "activerecord@9.0+1.7", "", 1},
+		"no YAML":           {map[string]string{"config/database.yml": "sqlite3: ["}, "", "config/database.yml: it is not YAML: [1:10] sequence end token ']' not found", 1},
+		"another database":  {map[string]string{"config/database.yml": "test:\n  adapter: postgresql\n"}, "", "", 0},
+		"somebody else's":   {map[string]string{"vendor/config/database.yml": sqlite, "node_modules/config/database.yml": sqlite, ".x/config/database.yml": sqlite}, "", "", 0},
+		"of another format": {map[string]string{"config/databases.txt": sqlite}, "", "", 0},
+	} {
+		result, err := Configurations(t.Context(), folder(t, c.files), measured())
+		if err != nil {
+			t.Fatal(err)
+		}
+		unmeasured, broken := strings.Join(result.Unmeasured, " "), strings.Join(result.Broken, " ")
+		if unmeasured != c.unmeasured || broken != c.broken || result.Configurations != c.configurations || len(result.Findings) > 0 {
+			t.Errorf("%s: got %+v, want unmeasured %q, broken %q, %d configurations", name, result, c.unmeasured, c.broken, c.configurations)
+		}
+	}
+	if _, err := Configurations(t.Context(), filepath.Join(t.TempDir(), "none"), measured()); err == nil {
+		t.Error("a folder that does not exist is no error")
+	}
+}
+
+func TestHasModule(t *testing.T) {
+	dir := folder(t, map[string]string{"go.mod": "module x\n", "a/b/c": ""})
+	if !HasModule(filepath.Join(dir, "a", "b")) {
+		t.Error("got no module in a folder below go.mod")
+	}
+	if HasModule(t.TempDir()) {
+		t.Error("got a module in an empty folder")
+	}
+}

@@ -1,0 +1,160 @@
+package lint
+
+import (
+	"bytes"
+	"io/fs"
+	"maps"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+
+	"assay/internal/facts"
+)
+
+// release is the version of a library that a lock file names, and that of the
+// driver beneath it; empty where it names none.
+type release struct {
+	version, driver string
+	changed         string // what may change the library's adapter of SQLite
+}
+
+// is tells whether facts are of this release: 2.0 is 2.0.0.
+func (r release) is(l facts.Library) bool {
+	return facts.CompareReleases(r.version, l.Version) == 0 && facts.CompareReleases(r.driver, l.Driver) == 0
+}
+
+// label is the library at its release, as assay facts takes it.
+func (r release) label(library string) string {
+	if r.driver == "" {
+		return library + "@" + r.version
+	}
+	return library + "@" + r.version + "+" + r.driver
+}
+
+// title is the library at its release, in a sentence.
+func (r release) title(library string) string {
+	if r.driver == "" {
+		return library + " " + r.version
+	}
+	return library + " " + r.version + " with sqlite3 " + r.driver
+}
+
+// lockNames are the files that name a library's version.
+func lockNames(library string) string {
+	if library == facts.ActiveRecord {
+		return "Gemfile.lock"
+	}
+	return "requirements.txt (with ==), poetry.lock, uv.lock, pdm.lock or Pipfile.lock"
+}
+
+// locked finds the release of a library in the lock file nearest to a folder, in
+// it or above it.
+func locked(root fs.FS, dir, library string) release {
+	for {
+		if r := lockedIn(root, dir, library); r.version != "" || dir == "." {
+			return r
+		}
+		dir = path.Dir(dir)
+	}
+}
+
+func lockedIn(root fs.FS, dir, library string) release {
+	if library != facts.ActiveRecord {
+		return release{version: lockedPackage(root, dir, library)}
+	}
+	data, err := readBounded(root, path.Join(dir, "Gemfile.lock"))
+	if err != nil {
+		return release{}
+	}
+	gems := lockedGems(string(data))
+	return release{gems[facts.ActiveRecord], gems["sqlite3"], changedAdapter(root, dir, gems)}
+}
+
+// changedAdapter names a gem, or a file of the application, that may change what
+// ActiveRecord does with its configuration of SQLite; empty: there is none.
+func changedAdapter(root fs.FS, dir string, gems map[string]string) string {
+	for _, gem := range slices.Sorted(maps.Keys(gems)) {
+		if gem != "sqlite3" && strings.Contains(gem, "sqlite") || gem == "litestack" {
+			return "the gem " + gem
+		}
+	}
+	for _, pattern := range []string{"config/*.rb", "config/initializers/*.rb", "lib/*.rb", "lib/*/*.rb"} {
+		files, _ := fs.Glob(root, path.Join(dir, pattern)) // the patterns are well-formed
+		for _, file := range files {
+			data, err := readBounded(root, file)
+			if err == nil && bytes.Contains(data, []byte("SQLite3Adapter")) {
+				return file
+			}
+		}
+	}
+	return ""
+}
+
+var gemLine = regexp.MustCompile(`^    ([a-z0-9_-]+) \(([0-9][^-)]*)`)
+
+// lockedGems are the versions in a Gemfile.lock, of gems from a server. What
+// comes from git or from a folder need not be what its version says.
+func lockedGems(text string) map[string]string {
+	gems, section := map[string]string{}, ""
+	for line := range strings.Lines(text) {
+		line = strings.TrimRight(line, "\r\n")
+		if line != "" && line[0] != ' ' {
+			section = line
+		}
+		if match := gemLine.FindStringSubmatch(line); match != nil && section == "GEM" && gems[match[1]] == "" {
+			gems[match[1]] = match[2]
+		}
+	}
+	return gems
+}
+
+// lockedPackage is the version of a package for Python that the files of a folder
+// name; empty where they name none, or several.
+func lockedPackage(root fs.FS, dir, name string) string {
+	found := map[string]bool{}
+	for _, pattern := range []string{"requirements*.txt", "requirements/*.txt", "poetry.lock", "uv.lock", "pdm.lock", "Pipfile.lock"} {
+		files, _ := fs.Glob(root, path.Join(dir, pattern)) // the patterns are well-formed
+		for _, file := range files {
+			data, err := readBounded(root, file)
+			if err != nil {
+				continue
+			}
+			for _, version := range packageVersions(path.Base(file), string(data), name) {
+				found[version] = true
+			}
+		}
+	}
+	if len(found) != 1 {
+		return ""
+	}
+	for version := range found {
+		return version
+	}
+	return ""
+}
+
+var (
+	requirement = regexp.MustCompile(`(?mi)^[ \t]*([a-z0-9][a-z0-9._-]*)(?:\[[^\]]*\])?[ \t]*==[ \t]*([0-9][0-9a-z.]*)[ \t]*(?:[;#\\\r]|$)`)
+	lockedEntry = regexp.MustCompile(`(?m)^name = "([^"]+)"\r?\nversion = "([^"]+)"`)
+	pipfile     = regexp.MustCompile(`(?s)"([a-zA-Z0-9._-]+)": \{[^{}]*?"version": "==([^"]+)"`)
+)
+
+// packageVersions are the versions of a package that a file names: several where
+// they depend on the system or on Python's version.
+func packageVersions(file, text, name string) []string {
+	pattern := lockedEntry
+	switch {
+	case strings.HasSuffix(file, ".txt"):
+		pattern = requirement
+	case file == "Pipfile.lock":
+		pattern = pipfile
+	}
+	var all []string
+	for _, match := range pattern.FindAllStringSubmatch(text, -1) {
+		if strings.EqualFold(match[1], name) {
+			all = append(all, match[2])
+		}
+	}
+	return all
+}

@@ -1,0 +1,106 @@
+package lint
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"assay/internal/facts"
+)
+
+//go:embed python.py
+var pythonParser string
+
+// isPython tells whether a file may configure a library for Python.
+func isPython(name string, data []byte) bool {
+	has := func(text string) bool { return bytes.Contains(data, []byte(text)) }
+	return strings.HasSuffix(name, ".py") && (has("create_engine") && has("sqlite") || has("ENGINE") && has("django.db.backends"))
+}
+
+// source is a file of Python.
+type source struct{ name, text string }
+
+// pythonModule is what a file of Python says of SQLite.
+type pythonModule struct {
+	settings  []written
+	databases int    // it configures so many
+	problem   string // why it could not be read
+}
+
+// parsePython asks Python what files say. Python parses them and runs nothing of
+// them.
+func parsePython(ctx context.Context, files []source) ([]pythonModule, error) {
+	program := os.Getenv("ASSAY_PYTHON")
+	if program == "" {
+		program = "python3"
+	}
+	var request [][2]string
+	for _, f := range files {
+		request = append(request, [2]string{f.name, f.text})
+	}
+	in, err := json.Marshal(request)
+	if err != nil {
+		return nil, err
+	}
+	var problems bytes.Buffer
+	cmd := exec.CommandContext(ctx, program, "-I", "-S", "-c", pythonParser)
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(in), &problems
+	out, err := cmd.Output()
+	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, os.ErrNotExist) {
+		return nil, &noPythonError{program}
+	}
+	if err != nil {
+		return nil, errors.Join(ctx.Err(), fmt.Errorf("read Python files with %s: %w: %s", program, err, bytes.TrimSpace(problems.Bytes())))
+	}
+	var answers []struct {
+		Settings []struct {
+			Library, Place, Key, Value string
+			Known                      bool
+			Line, Column               int
+		}
+		Databases int
+		Problem   string
+	}
+	if err := json.Unmarshal(out, &answers); err != nil || len(answers) != len(files) {
+		return nil, fmt.Errorf("read Python files with %s: %d answers about %d files: %w", program, len(answers), len(files), err)
+	}
+	all := make([]pythonModule, len(files))
+	for i, a := range answers {
+		all[i] = pythonModule{databases: a.Databases, problem: a.Problem}
+		for _, s := range a.Settings {
+			w := written{s.Library, s.Place, s.Key, quoted(s.Value), s.Known, s.Line, s.Column}
+			all[i].settings = append(all[i].settings, w.asOption())
+		}
+	}
+	return all, nil
+}
+
+// addresses are the places of parameters behind a question mark.
+var addresses = []string{facts.InURL, facts.InFileURL, facts.InURI, facts.InName, facts.InFileName}
+
+// asOption gives a parameter of an address the key by which facts list it:
+// _pragma=journal_mode(WAL) is _pragma=journal_mode().
+func (w written) asOption() written {
+	if !slices.Contains(addresses, w.place) || !w.known {
+		return w
+	}
+	s, value, known := facts.Parse(true, w.key+"="+w.value)
+	if known && s.Pragma != "" {
+		w.key, w.value = strings.TrimPrefix(s.String(), "file:?"), value
+	}
+	return w
+}
+
+// noPythonError says that files were not read for want of Python.
+type noPythonError struct{ program string }
+
+func (e *noPythonError) Error() string {
+	return fmt.Sprintf("Python is not installed (%s): apt-get install python3, or set ASSAY_PYTHON to another", e.program)
+}

@@ -1,0 +1,227 @@
+"""Finds settings of SQLite in Python files, which it parses and never runs. It reads
+a JSON list of [name, text] on standard input, and prints one of what each says."""
+
+import ast
+import json
+import sys
+import warnings
+
+ENGINE = "django.db.backends.sqlite3"
+# Keys of a database of Django that are no settings of SQLite.
+NEUTRAL = ("ENGINE", "NAME", "USER", "PASSWORD", "HOST", "PORT", "TEST", "ATOMIC_REQUESTS", "AUTOCOMMIT",
+           "CONN_HEALTH_CHECKS", "DISABLE_SERVER_SIDE_CURSORS", "TIME_ZONE")
+SCHEMES = ("sqlite://", "sqlite+pysqlite://")
+TRUE = ("true", "yes", "on", "y", "t", "1")
+UNKNOWN = "\0"  # stands for what only the running program knows
+
+
+class Module:
+    """What the names of a module stand for."""
+
+    def __init__(self, tree):
+        self.tree = tree
+        self.values, self.count, self.uses, self.engines, self.packages = {}, {}, {}, set(), set()
+        for node in ast.walk(tree):
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+                self.uses[node.id] = self.uses.get(node.id, 0) + 1
+            if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+                self.count[node.id] = self.count.get(node.id, 0) + 1
+            elif isinstance(node, ast.arg):
+                self.count[node.arg] = self.count.get(node.arg, 0) + 2
+            elif isinstance(node, ast.ImportFrom) and node.module in ("sqlalchemy", "sqlalchemy.engine"):
+                self.engines |= {a.asname or a.name for a in node.names if a.name == "create_engine"}
+            elif isinstance(node, ast.Import):
+                self.packages |= {a.asname or a.name for a in node.names if a.name == "sqlalchemy"}
+            if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                self.values[node.targets[0].id] = node.value
+
+    def text(self, node, depth=0):
+        """The text of an expression, with UNKNOWN in it."""
+        if isinstance(node, ast.Constant):
+            return node.value if isinstance(node.value, str) else UNKNOWN
+        if isinstance(node, ast.JoinedStr):
+            return "".join(self.text(v, depth) for v in node.values)
+        if depth < 8 and isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+            return self.text(node.left, depth + 1) + self.text(node.right, depth + 1)
+        if depth < 8 and isinstance(node, ast.Name) and self.count.get(node.id) == 1 and node.id in self.values:
+            return self.text(self.values[node.id], depth + 1)
+        return UNKNOWN
+
+    def scalar(self, node):
+        """The text of a constant in a configuration."""
+        if isinstance(node, ast.Name) and self.count.get(node.id) == 1:
+            node = self.values.get(node.id, node)
+        try:
+            value = ast.literal_eval(node)
+        except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
+            return self.text(node)
+        return str(value) if value is None or isinstance(value, (str, int, float)) else UNKNOWN
+
+    def mapping(self, node):
+        """The key, its node and the value of each pair of a mapping; None where they
+        are not known. A variable may have one only where nobody else uses it."""
+        if isinstance(node, ast.Name) and self.count.get(node.id) == 1 and self.uses.get(node.id) == 1:
+            node = self.values.get(node.id)
+        if isinstance(node, ast.Dict):
+            return [(k.value if isinstance(k, ast.Constant) else None, k or v, v) for k, v in zip(node.keys, node.values)]
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "dict" and not node.args:
+            return [(k.arg, k.value, k.value) for k in node.keywords]
+        return None
+
+    def is_entry(self, node):
+        """Whether an expression is an entry of DATABASES, or a variable with a database."""
+        if isinstance(node, ast.Subscript):
+            return isinstance(node.value, ast.Name) and node.value.id == "DATABASES"
+        value = self.values.get(node.id) if isinstance(node, ast.Name) else None
+        return isinstance(value, (ast.Dict, ast.Call)) and any(key == "ENGINE" for key, _, _ in self.mapping(value) or [])
+
+    def outside_tests(self):
+        """All expressions but those that are compared with something, as tests do."""
+        expected = {self.values.get(n.id) for node in ast.walk(self.tree) for n in compared(node) if isinstance(n, ast.Name)}
+        nodes = [self.tree]
+        while nodes:
+            node = nodes.pop()
+            if compared(node) or isinstance(node, ast.Assert) or node in expected:
+                continue
+            if isinstance(node, (ast.Dict, ast.Call)):
+                yield node
+            nodes.extend(reversed(list(ast.iter_child_nodes(node))))
+
+    def makes_engine(self, function):
+        if isinstance(function, ast.Name):
+            return function.id in self.engines
+        return (isinstance(function, ast.Attribute) and function.attr == "create_engine"
+                and isinstance(function.value, ast.Name) and function.value.id in self.packages)
+
+
+def compared(node):
+    """What an expression compares."""
+    if isinstance(node, ast.Compare):
+        return [node.left, *node.comparators]
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr.startswith("assert"):
+        return node.args
+    return []
+
+
+def setting(library, place, key, value, node):
+    known = UNKNOWN not in value
+    return {"library": library, "place": place, "key": key, "value": value if known else "", "known": known,
+            "line": node.lineno, "column": node.col_offset + 1}
+
+
+def engines(module):
+    """The settings of each engine of SQLAlchemy for SQLite."""
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.Call) and module.makes_engine(node.func):
+            settings = engine(module, node)
+            if settings is not None:
+                yield list(settings)
+
+
+def engine(module, call):
+    named = {k.arg: k.value for k in call.keywords}
+    address = call.args[0] if call.args else named.get("url")
+    # With a creator nothing of the address counts; ** and * may bring anything.
+    if address is None or isinstance(address, ast.Starred) or None in named or "creator" in named:
+        return None
+    url = module.text(address)
+    scheme = next((s for s in SCHEMES if url.startswith(s)), None)
+    if not scheme:
+        return None
+    arguments = named.get("connect_args", ast.Dict([], []))
+    if not isinstance(arguments, ast.Dict) or not all(isinstance(k, ast.Constant) for k in arguments.keys):
+        return []
+    options = {str(k.value): v for k, v in zip(arguments.keys, arguments.values)}
+    settings = [setting("sqlalchemy", "connect_args", key, module.scalar(value), value) for key, value in options.items()]
+    path, _, query = url[len(scheme):].partition("?")
+    if path.strip("/") not in ("", ":memory:") and not path.lstrip("/").startswith(UNKNOWN) and "uri" not in options:
+        settings += address_settings(path.lstrip("/"), query, address)
+    return settings
+
+
+def parameters(query):
+    """The parameters of an address on disk; none where some are not known."""
+    pairs = [p.partition("=") for p in query.split("&") if p]
+    if any(UNKNOWN in key for key, _, _ in pairs):
+        return {}
+    values = {key: value for key, _, value in pairs}
+    return {} if values.get("mode") == "memory" else values
+
+
+def address_settings(path, query, node):
+    values = parameters(query)
+    uri = values.pop("uri", "").lower()
+    if UNKNOWN in uri:
+        return
+    place = "url"
+    if path.startswith("file:"):
+        place = "uri" if uri in TRUE else "file"
+    elif uri in TRUE:
+        return
+    for key, value in values.items():
+        yield setting("sqlalchemy", place, key, value, node)
+
+
+def databases(module):
+    """The settings of each of Django's databases of SQLite: mappings with that ENGINE,
+    whether DATABASES has them at once, or a variable does."""
+    if any(changes_engine(module, node) for node in ast.walk(module.tree)):
+        return
+    for node in module.outside_tests():
+        pairs = module.mapping(node) or []
+        values = {key: value for key, _, value in pairs}
+        # What is merged in may be another engine.
+        if None not in values and "ENGINE" in values and module.text(values["ENGINE"]) == ENGINE:
+            yield list(database(module, pairs))
+
+
+def changes_engine(module, node):
+    """Whether a statement may change which engine a database is for, or its options:
+    DATABASES["default"]["ENGINE"] = ..., DATABASES["default"].update(...)."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in ("update", "pop", "clear"):
+        return module.is_entry(node.func.value)
+    return (isinstance(node, ast.Subscript) and not isinstance(node.ctx, ast.Load) and module.is_entry(node.value)
+            and (not isinstance(node.slice, ast.Constant) or node.slice.value in ("ENGINE", "OPTIONS")))
+
+
+def database(module, pairs):
+    for key, node, value in pairs:
+        if key == "NAME":
+            yield from name_settings(module.text(value), node)
+        if key in NEUTRAL or not isinstance(key, str):
+            continue
+        nested = module.mapping(value)
+        if nested is None:
+            yield setting("django", "", key, module.scalar(value), node)
+            continue
+        for inner, at, what in nested:
+            if isinstance(inner, str):
+                yield setting("django", key, inner, module.scalar(what), at)
+
+
+def name_settings(name, node):
+    path, _, query = name.partition("?")
+    if not path or path.startswith((UNKNOWN, ":")):
+        return
+    for key, value in parameters(query).items():
+        yield setting("django", "NAME:file" if path.startswith("file:") else "NAME", key, value, node)
+
+
+def read(name, text):
+    module = Module(ast.parse(text, name))
+    found = [*engines(module), *databases(module)]
+    return {"settings": [s for settings in found for s in settings], "databases": len(found)}
+
+
+def main():
+    warnings.simplefilter("ignore")  # about escapes in others' texts
+    answers = []
+    for name, text in json.load(sys.stdin):
+        try:
+            answers.append(read(name, text))
+        except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+            answers.append({"problem": f"it is not Python {sys.version_info.major}.{sys.version_info.minor}: {error}"})
+    json.dump(answers, sys.stdout)
+
+
+main()
