@@ -27,6 +27,7 @@ const (
 	Ext4  FileSystem = "ext4"
 	XFS   FileSystem = "xfs"
 	Btrfs FileSystem = "btrfs"
+	Tmpfs FileSystem = "tmpfs" // in memory: it can run full, and needs no disk
 )
 
 // Refutation is how a promise about the data was broken.

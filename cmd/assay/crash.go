@@ -19,6 +19,7 @@ import (
 	"assay/internal/file"
 	"assay/internal/lab"
 	"assay/internal/plan"
+	"assay/internal/wording"
 
 	"github.com/spf13/cobra"
 )
@@ -45,12 +46,13 @@ func (a *app) crashCommand() *cobra.Command {
 	var flags crashFlags
 	cmd := &cobra.Command{
 		Use:   "crash [PLAN]",
-		Short: "Cut the power of a disk under each target and profile of a plan, and check what they promised",
+		Short: "Cut the power under each target and profile of a plan, and check what their durability is worth",
 		Long: `Runs a workload of transactions on a disk with a volatile write cache, cuts the power in many
-states, and checks in fresh processes what is there: every acknowledged commit, whole
+states, and verifies in fresh processes what is recovered: every acknowledged commit, whole
 transactions, the engine's own check, and that it can be written to. The result stands in
-later reports beside the durability that the settings claim. The power needs root, /dev/fuse
-and loop devices. Exit status 1: a promise was refuted, or a control that must fail did not.`,
+later reports beside the durability that the settings claim. Power cuts of a disk need root,
+/dev/fuse and loop devices; without root a weaker model is tried. Exit status 1: a promise was
+refuted, a control that must fail did not, or a supported fault was not tried.`,
 		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "quick"
@@ -70,10 +72,10 @@ and loop devices. Exit status 1: a promise was refuted, or a control that must f
 	f.StringSliceVar(&flags.drivers, "drivers", nil, "drivers instead of the plan's: NAME[@VERSION],... or * for all")
 	f.StringArrayVar(&flags.only, "only", nil, "try only cells with KEY=VALUE[,VALUE]; may be repeated")
 	f.StringSliceVar(&flags.faults, "faults", names(crash.Usual()), "what to do to the databases: "+strings.Join(names(crash.Faults()), ", "))
-	f.StringVar((*string)(&flags.fs), "filesystem", string(assay.Ext4), "of the disk: "+strings.Join(names(crash.FileSystems()), "|"))
-	f.IntVar(&flags.states, "states", 0, "check so many states of each target and profile (default: as many as the budget allows)")
+	f.StringVar((*string)(&flags.fs), "filesystem", string(assay.Ext4), "file system of the disk: "+strings.Join(names(crash.FileSystems()), "|"))
+	f.IntVar(&flags.states, "states", 0, "check this many states of each target and profile (default: as many as the budget allows)")
 	f.DurationVar(&flags.budget, "budget", defaultCrashBudget, "time for all states, builds excluded; without limit where --states is given alone")
-	f.Uint64Var(&flags.seed, "seed", 1, "of the workload and of the states that are chosen")
+	f.Uint64Var(&flags.seed, "seed", 1, "seed of the workload and of the choice of states")
 	f.StringVar(&flags.replay, "replay", "", "make the state of the finding with this ID again, and show what is wrong with it")
 	f.StringVar((*string)(&flags.format), "format", string(crash.Text), strings.Join(names(crash.Formats()), "|"))
 	f.StringVarP(&flags.output, "output", "o", "", "file to write instead of standard output")
@@ -139,7 +141,7 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 	results := couldNotBuild(unbuilt)
 	config.Done = func(r crash.Result) error {
 		results = append(results, r)
-		fmt.Fprintf(a.stderr, "%s %s, %s: %s (%s)\n", r.Task.Driver, r.Task.Profile, r.Task.Fault, r.Line(), brief(r.Took))
+		fmt.Fprintf(a.stderr, "%s %s, %s: %s (%s)\n", r.Task.Driver, r.Task.Profile, r.Task.Fault, r.Line(), wording.Brief(r.Took))
 		if proof := r.Proof(); proof.States > 0 { // kept at once: what ends the rest does not undo it
 			return s.KeepProof(ctx, p.Text, proof)
 		}
@@ -209,22 +211,20 @@ func couldNotBuild(unbuilt []assay.Trial) []crash.Result {
 	return all
 }
 
-// crashTasks are the candidates, by fault. Those whose power is cut also run
-// the controls.
+// crashTasks are the candidates, by fault, each with its controls.
 func crashTasks(p *plan.Plan, candidates []lab.Candidate, findings string, flags crashFlags) []crash.Task {
 	var tasks []crash.Task
 	for _, name := range flags.faults {
 		fault := assay.Fault(name)
 		for _, c := range candidates {
 			t := crash.Task{Driver: c.Driver, Options: c.Program.Options, Build: c.Program.Digest, Program: c.Program.Path, Plan: p.Name, Profile: c.Profile.Name,
-				Settings: c.Profile.Settings, Once: c.Profile.Once, Each: c.Profile.Each, Initial: c.Empty, Fault: fault, FileSystem: flags.fs, Seed: flags.seed,
-				States: flags.states, Controls: fault == assay.PowerCut || fault == assay.FileCut, Findings: findings}
+				Settings: c.Profile.Settings, Once: c.Profile.Once, Each: c.Profile.Each, Initial: c.Empty, Fault: fault, FileSystem: crash.Available(fault, flags.fs), Seed: flags.seed,
+				States: flags.states, Controls: true, Findings: findings}
 			if c.KV {
 				t.Bytes = crash.StoreBytes
 			}
 			if len(c.Profile.Raw) > 0 {
-				driver, _, _ := strings.Cut(c.Driver, "@")
-				if t.DSN = c.Profile.Raw[driver]; t.DSN == "" {
+				if t.DSN = c.Profile.Raw[c.Name]; t.DSN == "" {
 					continue // the profile is not for this driver
 				}
 			}
@@ -267,13 +267,13 @@ func verdict(results []crash.Result) error {
 	}
 	switch {
 	case void > 0:
-		return fmt.Errorf("%d results are void: a control that must fail did not", void)
+		return fmt.Errorf("%s void: a control that must fail did not", wording.Plural(void, "result"))
 	case failed > 0:
-		return fmt.Errorf("%d targets could not be tried", failed)
+		return fmt.Errorf("%s could not be tried", wording.Plural(failed, "target"))
 	case refuted > 0:
-		return fmt.Errorf("%d promises were refuted", refuted)
+		return fmt.Errorf("%s refuted", wording.Plural(refuted, "promise"))
 	case untried > 0:
-		return fmt.Errorf("%d results have no state that was checked: give a larger --budget", untried)
+		return fmt.Errorf("%s without a state that was checked: give a larger --budget", wording.Plural(untried, "result"))
 	case tried == 0:
 		return errors.New("nothing was tried: these targets support none of the faults here; the report says why")
 	}
@@ -304,6 +304,15 @@ func (a *app) crashDiskCommand() *cobra.Command {
 	f.StringVar(&program, "program", "", "worker")
 	f.StringVar(&keep, "keep", "", "file for the image")
 	return cmd
+}
+
+// crashHostCommand runs a server where the disk is mounted, in a process of its own.
+func (a *app) crashHostCommand() *cobra.Command {
+	return &cobra.Command{Use: crash.HostCommand + " DATA SOCKET SETTINGS", Hidden: true, Args: arguments(cobra.ExactArgs(3)),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			a.cleansUp.Store(true) // a server that runs
+			return crash.Host(cmd.Context(), args[0], args[1], args[2], os.Stdin, a.stdout)
+		}}
 }
 
 // replay makes the state of a finding again and shows what is wrong with it.

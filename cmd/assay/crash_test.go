@@ -1,11 +1,14 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
 	"assay"
 	"assay/internal/crash"
+	"assay/internal/lab"
+	"assay/internal/plan"
 )
 
 // The command fails where a promise was refuted, and where what it was asked for
@@ -26,11 +29,11 @@ func TestCrashVerdict(t *testing.T) {
 		"held, and one not supported": {[]crash.Result{held, unsupported}, ""},
 		"no cell":                     {nil, "nothing was tried"},
 		"none is supported":           {[]crash.Result{unsupported, unsupported}, "nothing was tried"},
-		"no time for a state":         {[]crash.Result{held, none}, "1 results have no state"},
-		"neither time nor support":    {[]crash.Result{none, unsupported}, "1 results have no state"},
-		"refuted":                     {[]crash.Result{held, lost, unsupported}, "1 promises were refuted"},
-		"failed":                      {[]crash.Result{held, failed}, "1 targets could not be tried"},
-		"void":                        {[]crash.Result{held, void}, "1 results are void"},
+		"no time for a state":         {[]crash.Result{held, none}, "1 result without a state"},
+		"neither time nor support":    {[]crash.Result{none, unsupported}, "1 result without a state"},
+		"refuted":                     {[]crash.Result{held, lost, unsupported}, "1 promise refuted"},
+		"failed":                      {[]crash.Result{held, failed}, "1 target could not be tried"},
+		"void":                        {[]crash.Result{held, void}, "1 result void"},
 	} {
 		got := ""
 		if err := verdict(c.results); err != nil {
@@ -42,5 +45,26 @@ func TestCrashVerdict(t *testing.T) {
 		if c.want == "" && got != "" || !strings.Contains(got, c.want) {
 			t.Errorf("%s: got error %q, want %q", name, got, c.want)
 		}
+	}
+}
+
+// A profile with a driver's own spelling is tried with that driver at every version
+// and with every compile option, and with no other.
+func TestCrashTasksOfOwnSpelling(t *testing.T) {
+	profile := assay.Profile{Name: "raw", Raw: map[string]string{"mattn": "file:{path}?_fk=1"}}
+	var candidates []lab.Candidate
+	for driver, name := range map[string]string{"mattn": "mattn", "mattn@v1.14.40": "mattn", "mattn:DQS=0": "mattn", "modernc": "modernc"} {
+		candidates = append(candidates, lab.Candidate{Name: name, Driver: driver, Profile: profile})
+	}
+	var got []string
+	for _, task := range crashTasks(&plan.Plan{Name: "p"}, candidates, "", crashFlags{faults: []string{string(assay.Kill)}}) {
+		got = append(got, task.Driver)
+		if task.DSN != profile.Raw["mattn"] {
+			t.Errorf("%s: got DSN %q, want %q", task.Driver, task.DSN, profile.Raw["mattn"])
+		}
+	}
+	slices.Sort(got)
+	if want := []string{"mattn", "mattn:DQS=0", "mattn@v1.14.40"}; !slices.Equal(got, want) {
+		t.Errorf("got tasks for %q, want %q", got, want)
 	}
 }

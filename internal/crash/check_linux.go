@@ -45,7 +45,7 @@ func (t *trial) inspect(ctx context.Context, path string, acked int) (observatio
 	if err != nil {
 		return bad(Unopened, err)
 	}
-	defer func() { db.worker.Kill() }()
+	defer func() { db.kill() }()
 	found.opening = db.took
 	there, err := db.all(ctx)
 	if err != nil {

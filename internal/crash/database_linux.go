@@ -12,6 +12,7 @@ import (
 
 	"assay"
 	"assay/kit/kv"
+	"assay/kit/postgres"
 	"assay/kit/process"
 	"assay/kit/sqlite"
 	"assay/kit/wire"
@@ -28,7 +29,8 @@ const (
 type database struct {
 	task   Task
 	worker *process.Worker
-	native bool // a key-value store
+	native bool  // a key-value store
+	server *host // that the worker is a client of; nil where the engine is in the worker
 	opened wire.Opened
 	took   time.Duration // opening it
 }
@@ -44,12 +46,29 @@ func (l *lane) open(ctx context.Context, t Task, path string, under ...string) (
 	if err != nil {
 		return nil, fmt.Errorf("start: %w", err)
 	}
-	if reason := unfit(worker.Hello().Capabilities); reason != "" {
+	capabilities := worker.Hello().Capabilities
+	if err := unfit(capabilities, t); err != nil {
 		worker.Kill()
-		return nil, wire.Errorf(wire.Unsupported, "%s %s", t.Driver, reason)
+		return nil, err
 	}
-	db := &database{task: t, worker: worker, native: slices.Contains(worker.Hello().Capabilities, wire.CapKV)}
-	request := wire.Open{Path: path, Settings: t.Settings, Writers: 1}
+	db := &database{task: t, worker: worker, native: slices.Contains(capabilities, wire.CapKV)}
+	began := time.Now()
+	if isClient(capabilities) {
+		err = db.connect(ctx, l, path)
+	} else {
+		err = db.call(ctx, wire.TypeOpen, db.request(path), &db.opened)
+	}
+	if err != nil {
+		db.kill()
+		return nil, err
+	}
+	db.took = time.Since(began)
+	return db, nil
+}
+
+// request asks to open the database at path.
+func (db *database) request(path string) wire.Open {
+	t, request := db.task, wire.Open{Path: path, Settings: db.task.Settings, Writers: 1}
 	escape := strings.NewReplacer("{{path}}", strings.ReplaceAll(path, "'", "''"))
 	if !db.native {
 		request.Settings = kv.InSQLite(t.Settings)
@@ -64,24 +83,50 @@ func (l *lane) open(ctx context.Context, t Task, path string, under ...string) (
 	if t.DSN != "" {
 		request.DSN = strings.ReplaceAll(t.DSN, "{{path}}", path)
 	}
-	began := time.Now()
-	if err := db.call(ctx, wire.TypeOpen, request, &db.opened); err != nil {
-		worker.Kill()
-		return nil, err
-	}
-	db.took = time.Since(began)
-	return db, nil
+	return request
 }
 
-// unfit says why a worker cannot run the workload; empty where it can.
-func unfit(capabilities []string) string {
-	switch {
-	case slices.Contains(capabilities, wire.CapPostgreSQL):
-		return "is a client of a server: only databases inside of the process are tried"
-	case len(capabilities) == 0: // one with calls alone may run the workload's SQL: it says so itself
-		return "runs neither SQL nor the operations of a key-value store"
+// connect starts the server on its data at path, and opens a connection to it.
+func (db *database) connect(ctx context.Context, l *lane, path string) error {
+	settings, err := settingsOfServer(db.task)
+	if err != nil {
+		return err
 	}
-	return ""
+	if db.server, err = l.startHost(path, settings); err != nil {
+		return err
+	}
+	return db.logIn(ctx)
+}
+
+// logIn opens a connection to the server.
+func (db *database) logIn(ctx context.Context) error {
+	request := wire.Open{Path: db.server.socket, Writers: 1, Each: db.task.Each,
+		Once: append(slices.Clone(db.task.Once), postgres.Schema(createTable))}
+	return db.call(ctx, wire.TypeOpen, request, &db.opened)
+}
+
+// kill ends the worker, and the server where there is one.
+func (db *database) kill() {
+	db.worker.Kill()
+	_ = db.server.kill() // it may have ended by itself
+}
+
+// isClient tells whether a worker is a client of a server.
+func isClient(capabilities []string) bool {
+	return slices.Contains(capabilities, wire.CapPostgreSQL)
+}
+
+// unfit says why a worker cannot run the workload under a task's fault; nil where it can.
+func unfit(capabilities []string, t Task) error {
+	switch {
+	case isClient(capabilities) && (t.Fault == assay.FullDisk || t.Fault == assay.FailingIO):
+		return wire.Errorf(wire.Unsupported, "%s is a client of a server: its power is cut and it is killed, and its disk is not tried otherwise", t.Driver)
+	case isClient(capabilities) && t.Fault == assay.FileCut:
+		return wire.Errorf(wire.Unsupported, "%s is a client of a server, whose files are another user's: the model of files is for engines in the worker's own process. Cut the power of a disk (--faults power), which takes root", t.Driver)
+	case len(capabilities) == 0: // one with calls alone may run the workload's SQL: it says so itself
+		return wire.Errorf(wire.Unsupported, "%s runs neither SQL nor the operations of a key-value store", t.Driver)
+	}
+	return nil
 }
 
 func (db *database) call(ctx context.Context, kind string, request, reply any) error {
@@ -97,8 +142,11 @@ func (db *database) call(ctx context.Context, kind string, request, reply any) e
 // are read back; what a store does not show is as it was asked for.
 func (db *database) claimed(ctx context.Context) (assay.Durability, map[string]string, error) {
 	names := []string{"journal_mode", "synchronous", "memory"}
-	if db.native {
+	switch {
+	case db.native:
 		names = []string{kv.Sync}
+	case db.server != nil:
+		names = []string{"fsync", "full_page_writes", "synchronous_commit"}
 	}
 	var read wire.SettingsRead
 	if err := db.call(ctx, wire.TypeSettings, wire.Settings{Names: names}, &read); err != nil {
@@ -113,6 +161,8 @@ func (db *database) claimed(ctx context.Context) (assay.Durability, map[string]s
 				settings = map[string]string{kv.Sync: asked}
 			}
 			return assay.Durability(db.opened.Durability), settings, nil
+		case db.server != nil:
+			return assay.Durability(postgres.Durability(c.Settings)), c.Settings, nil
 		default:
 			return assay.Durability(sqlite.Durability(c.Settings)), c.Settings, nil
 		}
@@ -124,8 +174,11 @@ func (db *database) claimed(ctx context.Context) (assay.Durability, map[string]s
 func (db *database) prepare(ctx context.Context, arguments string) error {
 	operation := wire.Operation{Name: putName, Trace: arguments, Changes: true, Transaction: rowsPerTransaction,
 		Steps: []wire.Step{{SQL: kv.Put, KV: wire.Put, Args: 2, Rows: 1}}}
-	if db.native {
+	switch {
+	case db.native:
 		operation.Steps[0].SQL = ""
+	case db.server != nil:
+		operation = postgres.Operation(operation)
 	}
 	return db.call(ctx, wire.TypePrepare, wire.Prepare{Operation: operation, Clients: 1}, nil)
 }
@@ -169,6 +222,9 @@ func (db *database) check(ctx context.Context) error {
 		}
 		return err
 	}
+	if db.server != nil {
+		return db.server.check(ctx)
+	}
 	for _, check := range engineChecks {
 		var found wire.Verified
 		if err := db.call(ctx, wire.TypeVerify, wire.Verify{SQL: check.sql, Returns: []string{"text"}}, &found); err != nil {
@@ -184,7 +240,7 @@ func (db *database) check(ctx context.Context) error {
 // close ends the worker; its error is that of closing the database.
 func (db *database) close(ctx context.Context) error {
 	_, err := db.worker.Stop(ctx)
-	return err
+	return errors.Join(err, db.server.stop())
 }
 
 // dataName is the file, or the folder, of the database.

@@ -40,6 +40,8 @@ func TestMain(m *testing.M) {
 	ctx := context.Background()
 	var err error
 	switch {
+	case len(os.Args) == 5 && os.Args[1] == HostCommand:
+		err = Host(ctx, os.Args[2], os.Args[3], os.Args[4], os.Stdin, os.Stdout)
 	case strings.HasPrefix(name, "store-"):
 		os.Exit(kvdb.Main(kvdb.Driver{Name: name, Version: "1", Settings: []string{kv.Sync},
 			Open: func(c kvdb.Config) (kvdb.Store, error) { return openLog(name, c) }}))
@@ -71,16 +73,17 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// runUser does two tasks and prints their results.
+// runUser does three tasks and prints their results.
 func runUser(dir, program string) error {
 	if err := errors.Join(os.Unsetenv(asUser), os.Setenv(asDisk, "1")); err != nil {
 		return err
 	}
 	task := Task{Driver: "store-honest", Program: program, Fault: assay.PowerCut, Seed: 1, States: 5, Findings: dir, Settings: map[string]string{kv.Sync: "1"}}
-	files := task
-	files.Fault = assay.FileCut
+	files, full := task, task
+	files.Fault, full.Fault = assay.FileCut, assay.FullDisk
+	full.FileSystem = Available(full.Fault, assay.Ext4)
 	var results []Result
-	err := Run(context.Background(), Config{Tasks: []Task{task, files}, Lanes: 1, Dir: dir, Self: []string{os.Args[0]}, Done: func(r Result) error { results = append(results, r); return nil }})
+	err := Run(context.Background(), Config{Tasks: []Task{task, files, full}, Lanes: 1, Dir: dir, Self: []string{os.Args[0]}, Done: func(r Result) error { results = append(results, r); return nil }})
 	return errors.Join(err, json.NewEncoder(os.Stdout).Encode(results))
 }
 
@@ -165,7 +168,7 @@ func TestSweepOfAMount(t *testing.T) {
 	if err := server.Start(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(30 * time.Second); mounts(t, dir) == "" && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(5 * time.Minute); mounts(t, dir) == "" && time.Now().Before(deadline); {
 		time.Sleep(10 * time.Millisecond)
 	}
 	_ = server.Process.Kill() // and with it whoever answers for the files
@@ -187,17 +190,18 @@ func TestSweepOfAMount(t *testing.T) {
 // waitFor waits for a process with a command line of a pattern.
 func waitFor(t *testing.T, pattern string) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(5 * time.Minute); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		if exec.Command("pgrep", "-f", pattern).Run() == nil {
 			return
 		}
 	}
-	t.Fatalf("30 s later there is no process with %s", pattern)
+	t.Fatalf("5 min later there is no process with %s", pattern)
 }
 
 // killDisk kills the process that serves the disk in a folder.
 func killDisk(dir string) error {
-	out, err := exec.Command("pgrep", "-f", dir+"/"+lanePrefix+"[0-9]+-[0-9]+$").Output()
+	// The oldest: a child that has not become another program yet has the same command line.
+	out, err := exec.Command("pgrep", "-o", "-f", dir+"/"+lanePrefix+"[0-9]+-[0-9]+$").Output()
 	if err != nil {
 		return fmt.Errorf("find the process of the disk: %w", err)
 	}
@@ -348,7 +352,7 @@ func TestPanicOfALane(t *testing.T) {
 func gone(t *testing.T, dir, program string) {
 	t.Helper()
 	var left string
-	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
 		left = mounts(t, dir)
 		for _, name := range []string{dir, program} {
 			running, _ := exec.Command("pgrep", "-f", "-a", name).Output() // none is an error
@@ -358,5 +362,5 @@ func gone(t *testing.T, dir, program string) {
 			return
 		}
 	}
-	t.Errorf("20 s later there are: %s", left)
+	t.Errorf("2 min later there are: %s", left)
 }

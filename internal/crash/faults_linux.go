@@ -32,10 +32,24 @@ func (t *trial) fault(ctx context.Context) error {
 	if t.task.readOnly() {
 		return wire.Errorf(wire.Unsupported, "the profile opens the database for reading only: it commits nothing that could be lost")
 	}
+	if err := t.meet(ctx); err != nil {
+		return err
+	}
+	if t.server && t.task.onDisk() {
+		if err := t.withCluster(ctx); err != nil {
+			return err
+		}
+	}
 	switch t.task.Fault {
 	case assay.Kill:
+		if t.server {
+			return t.attempts(ctx, t.killedServer)
+		}
 		return t.attempts(ctx, t.killed)
 	case assay.FullDisk:
+		if t.task.FileSystem == assay.Tmpfs {
+			return t.attempts(ctx, t.filledMemory)
+		}
 		return t.attempts(ctx, t.filled)
 	case assay.FailingIO:
 		return t.attempts(ctx, t.failing)
@@ -43,13 +57,19 @@ func (t *trial) fault(ctx context.Context) error {
 	return t.power(ctx)
 }
 
-// attempts does a fault again and again, each time from an empty database. The
-// evidence is what lay there before anybody looked.
+// attempts does a fault again and again, each time from an empty database, and once
+// however long the control took. The evidence is what lay there before anybody looked.
 func (t *trial) attempts(ctx context.Context, once func(context.Context) (evidence, observation, error)) error {
-	for number := 1; !t.enough(); number++ {
+	if t.task.Controls {
+		if err := t.control(ctx, once); err != nil {
+			return err
+		}
+	}
+	for number := 1; t.result.States == 0 || !t.enough(); number++ {
 		if t.task.States == 0 && t.task.Time == 0 && t.result.States >= defaultFaults {
 			return nil
 		}
+		t.turn = t.result.States
 		e, found, err := once(ctx)
 		if errors.Is(err, errMount) {
 			if err := t.unmountable(err); err != nil {
@@ -64,6 +84,35 @@ func (t *trial) attempts(ctx context.Context, once func(context.Context) (eviden
 		t.note(e, found)
 	}
 	return nil
+}
+
+// control does a fault to a worker that is taken to acknowledge before it commits,
+// which has to be caught.
+func (t *trial) control(ctx context.Context, once func(context.Context) (evidence, observation, error)) error {
+	t.ahead = 1
+	drawn := t.random // what states draw must not depend on how many attempts a control takes
+	t.random = rand.New(rand.NewPCG(t.task.Seed, 4))
+	defer func() { t.ahead, t.random = 0, drawn }()
+	control := Control{Name: earlyControl}
+	for control.States < controlStates && !control.Caught {
+		t.turn = control.States
+		_, found, err := once(ctx)
+		if err != nil {
+			if err := t.unmountable(err); err != nil {
+				return err
+			}
+		}
+		control.States++
+		control.Caught = err == nil && promised(assay.Power, true, found.damage)
+	}
+	t.result.Controls = append(t.result.Controls, control)
+	return nil
+}
+
+// inspectAcked inspects what is left of acknowledged transactions, of which a
+// control has one more.
+func (t *trial) inspectAcked(ctx context.Context, path string, acked int) (observation, error) {
+	return t.inspect(ctx, path, min(acked+t.ahead, t.history.transactions()))
 }
 
 // killed kills the worker, at a random time or at a system call in turns, and
@@ -92,7 +141,7 @@ func (t *trial) killed(ctx context.Context) (evidence, observation, error) {
 	if e.Files, err = readFolder(filepath.Dir(path)); err != nil {
 		return e, observation{}, err
 	}
-	found, err := t.inspect(ctx, path, e.Finding.Acked)
+	found, err := t.inspectAcked(ctx, path, e.Finding.Acked)
 	return e, found, err
 }
 
@@ -103,7 +152,7 @@ func (t *trial) killer(ctx context.Context) (call string, under []string, err er
 		t.result.remark("killed at random times only, and not at system calls: " + missing)
 		return "", nil, nil
 	}
-	if t.result.States%2 == 0 {
+	if t.turn%2 == 0 {
 		return "", nil, nil
 	}
 	if t.made == nil {
@@ -133,7 +182,7 @@ func (t *trial) callsMade(ctx context.Context) ([]callCount, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer db.worker.Kill()
+	defer db.kill()
 	if _, err := t.writeForAWhile(ctx, db, marks); err != nil {
 		return nil, err
 	}
@@ -174,10 +223,10 @@ func (t *trial) writeUntilKilled(ctx context.Context, path, marks string, under 
 		if len(under) > 0 {
 			limit = callPatience // the call decides
 		}
-		timer := time.AfterFunc(time.Duration(t.random.Int64N(int64(longestLife)))+limit-longestLife, db.worker.Kill)
+		timer := time.AfterFunc(time.Duration(t.random.Int64N(int64(longestLife)))+limit-longestLife, db.kill)
 		err = db.write(ctx, 0, t.history.transactions(), marks)
 		early = timer.Stop()
-		db.worker.Kill()
+		db.kill()
 	}
 	if errors.As(err, new(*process.ExitError)) {
 		return early && len(under) > 0, nil
@@ -199,7 +248,7 @@ func (t *trial) begin(ctx context.Context, path string, under []string) (*databa
 		err = db.prepare(ctx, t.arguments)
 	}
 	if err != nil {
-		db.worker.Kill()
+		db.kill()
 		return nil, err
 	}
 	return db, nil
@@ -218,18 +267,20 @@ func (t *trial) filled(ctx context.Context) (evidence, observation, error) {
 	ballast := filepath.Join(t.mount, "ballast")
 	return t.broken(ctx, breakage{
 		breaks: func() error {
-			free := 64<<10 + t.random.Int64N(600<<10) // less than the workload takes
 			return t.run(ctx, "sh", "-c", fmt.Sprintf(
-				`fallocate -l $(( $(stat -f -c '%%a * %%S' "$1") - %d )) "$1/ballast"`, free), "sh", t.mount)
+				`fallocate -l $(( $(stat -f -c '%%a * %%S' "$1") - %d )) "$1/ballast"`, t.roomLeft()), "sh", t.mount)
 		},
 		mend: func() error { return t.run(ctx, "rm", "-f", ballast) },
 	})
 }
 
+// roomLeft is how many bytes a disk has left: less than the workload takes.
+func (t *trial) roomLeft() int64 { return 64<<10 + t.random.Int64N(600<<10) }
+
 // failing lets reads, writes or flushes of the disk fail from a random one on.
 func (t *trial) failing(ctx context.Context) (evidence, observation, error) {
 	kind, most := OpWrite, int64(300)
-	switch t.result.States % 3 {
+	switch t.turn % 3 {
 	case 1:
 		kind, most = OpRead, mostReads
 	case 2:
@@ -285,7 +336,7 @@ func (t *trial) broken(ctx context.Context, b breakage) (evidence, observation, 
 			e.Recording = nil // the disk does not show it any more
 			return nil
 		}
-		found, err = t.inspect(ctx, path, e.Finding.Acked)
+		found, err = t.inspectAcked(ctx, path, e.Finding.Acked)
 		return err
 	})
 	return e, found, err
@@ -301,7 +352,7 @@ func (t *trial) prewritten(ctx context.Context, path string, cold bool) (int, er
 	if err != nil {
 		return 0, err
 	}
-	defer db.worker.Kill()
+	defer db.kill()
 	count := 1 + t.random.IntN(t.history.transactions()/2)
 	if err := db.write(ctx, 0, count, t.marks()); err != nil {
 		return 0, err
@@ -320,7 +371,7 @@ func (t *trial) writeBroken(ctx context.Context, path string, from int, b breaka
 		if db, err = t.begin(ctx, path, nil); err != nil {
 			return found, err
 		}
-		defer func() { db.worker.Kill() }()
+		defer func() { db.kill() }()
 	}
 	if err := b.breaks(); err != nil {
 		return found, err
@@ -329,8 +380,8 @@ func (t *trial) writeBroken(ctx context.Context, path string, from int, b breaka
 		db, found = t.openBroken(ctx, path, from)
 	}
 	if db != nil {
-		t.writeUntilError(ctx, db, from)
-		db.worker.Kill()
+		t.writeUntilError(ctx, db, from, t.marks())
+		db.kill()
 	}
 	return found, b.mend()
 }
@@ -353,7 +404,7 @@ func (t *trial) openBroken(ctx context.Context, path string, from int) (*databas
 		err = db.prepare(ctx, t.arguments)
 	}
 	if err != nil || found.damage != Unharmed {
-		db.worker.Kill()
+		db.kill()
 		return nil, found
 	}
 	return db, found
@@ -361,9 +412,9 @@ func (t *trial) openBroken(ctx context.Context, path string, from int) (*databas
 
 // writeUntilError commits transactions one by one until one fails, which is what
 // is wanted: those after it would be no state of the history.
-func (t *trial) writeUntilError(ctx context.Context, db *database, from int) {
+func (t *trial) writeUntilError(ctx context.Context, db *database, from int, marks string) {
 	for n := from; n < t.history.transactions(); n++ {
-		if db.write(ctx, n, 1, t.marks()) != nil {
+		if db.write(ctx, n, 1, marks) != nil {
 			return
 		}
 	}

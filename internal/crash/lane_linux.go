@@ -41,7 +41,9 @@ type lane struct {
 	base   *Image // an empty file system of the task at hand
 	kind   assay.FileSystem
 	bases  map[assay.FileSystem]*Image // those that were made
-	files  string                      // folder that a recording file system is mounted on, in the lane's own namespace
+	// clusters are those with a PostgreSQL cluster on them.
+	clusters map[assay.FileSystem]*Image
+	files    string // folder that a recording file system is mounted on, in the lane's own namespace
 	// onFiles says that the task at hand is done there, and not on the disk.
 	onFiles bool
 }
@@ -49,7 +51,7 @@ type lane struct {
 // newLane makes a lane below a folder, with an empty disk where that is asked
 // for.
 func newLane(ctx context.Context, dir string, withDisk bool) (*lane, error) {
-	l := &lane{bases: map[assay.FileSystem]*Image{}, fuse: filepath.Join(dir, "fuse"), mount: filepath.Join(dir, "mnt"), work: filepath.Join(dir, "work"), files: filepath.Join(dir, filesName)}
+	l := &lane{bases: map[assay.FileSystem]*Image{}, clusters: map[assay.FileSystem]*Image{}, fuse: filepath.Join(dir, "fuse"), mount: filepath.Join(dir, "mnt"), work: filepath.Join(dir, "work"), files: filepath.Join(dir, filesName)}
 	for _, folder := range []string{l.fuse, l.mount, l.work, l.files} {
 		if err := os.MkdirAll(folder, 0o700); err != nil {
 			return nil, fmt.Errorf("folders of the disk: %w", err)

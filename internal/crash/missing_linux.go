@@ -16,16 +16,27 @@ func Missing(fault assay.Fault, fs assay.FileSystem) string {
 	switch {
 	case fault == assay.Kill:
 		return ""
+	case fs == assay.Tmpfs && fault == assay.FullDisk:
+		return missingTmpfs(rootMounts() || ownNamespace())
 	case fault == assay.FileCut:
-		return cmp.Or(missingFUSE(), missingMount(os.Geteuid() == 0 || ownNamespace()))
+		return cmp.Or(missingFUSE(), missingMount(rootMounts() || ownNamespace(), os.Geteuid() == 0))
 	}
 	known, _ := os.ReadFile("/proc/filesystems") // else its module is looked for
 	return cmp.Or(missingDisk(), missingFileSystem(fs, string(known)))
 }
 
+// Available is the file system that a fault is done to here: the one that is asked
+// for, or else, to fill a disk where there is none with the usual one, one in memory.
+func Available(fault assay.Fault, fs assay.FileSystem) assay.FileSystem {
+	if fault == assay.FullDisk && fs == assay.Ext4 && Missing(fault, fs) != "" && Missing(fault, assay.Tmpfs) == "" {
+		return assay.Tmpfs
+	}
+	return fs
+}
+
 // missingDisk says what is missing to serve a disk and to mount what lies on it.
 func missingDisk() string {
-	if os.Geteuid() != 0 {
+	if !rootMounts() {
 		return "it takes root: run it with sudo, or in a container with --privileged"
 	}
 	if missing := missingFUSE(); missing != "" {
@@ -42,6 +53,15 @@ func missingDisk() string {
 	return ""
 }
 
+// missingTmpfs says what is missing to mount a file system in memory, where one may
+// mount or not.
+func missingTmpfs(own bool) string {
+	if own {
+		return ""
+	}
+	return "it takes a disk, or a mount namespace of the user's own, which this system does not give: run it with sudo, or in a container with --privileged"
+}
+
 func missingFUSE() string {
 	file, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
 	if err != nil {
@@ -51,11 +71,14 @@ func missingFUSE() string {
 	return ""
 }
 
-// missingMount says what is missing to mount FUSE, where one is root of its own
-// mounts or not.
-func missingMount(root bool) string {
-	if root {
+// missingMount says what is missing to mount FUSE, where one has mounts of one's
+// own or not.
+func missingMount(own, root bool) string {
+	if own {
 		return ""
+	}
+	if root { // of a container: its fusermount3 may not mount either
+		return "it takes the right to mount: start the container with --privileged"
 	}
 	if _, err := exec.LookPath("fusermount3"); err != nil {
 		return "it takes fusermount3, since this system gives users no mount namespace: apt-get install fuse3"
@@ -63,12 +86,25 @@ func missingMount(root bool) string {
 	return ""
 }
 
+// rootMounts reports whether this process is root and may mount, as root of a
+// container may not.
+var rootMounts = sync.OnceValue(func() bool { return os.Geteuid() == 0 && starts(rootNamespace()) })
+
 // ownNamespace reports whether an ordinary user gets a mount namespace.
-var ownNamespace = sync.OnceValue(func() bool {
+var ownNamespace = sync.OnceValue(func() bool { return starts(userNamespace()) })
+
+// starts reports whether a process with some attributes can be started.
+func starts(attributes *syscall.SysProcAttr) bool {
 	command := exec.Command("true")
-	command.SysProcAttr = userNamespace()
+	command.SysProcAttr = attributes
 	return command.Run() == nil
-})
+}
+
+// rootNamespace are the attributes of a process with a mount namespace that root
+// makes.
+func rootNamespace() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Unshareflags: syscall.CLONE_NEWNS}
+}
 
 // userNamespace are the attributes of a process that is root of its own mounts
 // and of nothing else.
@@ -82,8 +118,8 @@ func userNamespace() *syscall.SysProcAttr {
 func apart() *syscall.SysProcAttr {
 	attributes := &syscall.SysProcAttr{}
 	switch {
-	case os.Geteuid() == 0:
-		attributes.Unshareflags = syscall.CLONE_NEWNS
+	case rootMounts():
+		attributes = rootNamespace()
 	case ownNamespace():
 		attributes = userNamespace()
 	}

@@ -37,17 +37,23 @@ func TestFileSystemsThatAreMissing(t *testing.T) {
 func TestMountThatIsMissing(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("PATH", dir)
-	if got := missingMount(false); !strings.Contains(got, "apt-get install fuse3") {
+	if got := missingMount(false, false); !strings.Contains(got, "apt-get install fuse3") {
 		t.Errorf("without a namespace and fusermount3: got %q, want what to install", got)
 	}
-	if got := missingMount(true); got != "" {
+	if got := missingMount(true, false); got != "" {
 		t.Errorf("with a namespace: got %q, want nothing", got)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "fusermount3"), []byte("#!/bin/sh\n"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if got := missingMount(false); got != "" {
+	if got := missingMount(false, false); got != "" {
 		t.Errorf("with fusermount3: got %q, want nothing", got)
+	}
+	if got := missingMount(false, true); !strings.Contains(got, "--privileged") {
+		t.Errorf("root of a container: got %q, want --privileged", got)
+	}
+	if got := missingTmpfs(false); !strings.Contains(got, "--privileged") {
+		t.Errorf("a full disk without mounts: got %q, want --privileged", got)
 	}
 	if got := Missing(assay.Kill, assay.XFS); got != "" {
 		t.Errorf("a kill takes no disk: got %q, want nothing", got)

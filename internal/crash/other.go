@@ -16,8 +16,16 @@ const needsLinux = "it takes Linux, with FUSE and loop devices"
 // Missing says what this machine lacks for a fault.
 func Missing(assay.Fault, assay.FileSystem) string { return needsLinux }
 
+// Available is the file system that is asked for.
+func Available(_ assay.Fault, fs assay.FileSystem) assay.FileSystem { return fs }
+
 // Serve is not there: it takes Linux.
 func Serve(context.Context, string, io.Reader, io.Writer) error { return errors.New(needsLinux) }
+
+// Host is not there: it takes Linux.
+func Host(context.Context, string, string, string, io.Reader, io.Writer) error {
+	return errors.New(needsLinux)
+}
 
 // Replay is not there: it takes Linux.
 func Replay(context.Context, string, string, string, string, string) (Replayed, error) {

@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 
 	"assay"
 	"assay/internal/guard"
+	"assay/kit/postgres"
 )
 
 // The workload: enough for SQLite to checkpoint its log and begin it anew.
@@ -26,6 +28,8 @@ const (
 	writebackPause = 10 * time.Millisecond
 	// controlStates is how many states a control has to be caught in.
 	controlStates = 60
+	// earlyControl is the control that all faults have.
+	earlyControl = "a worker that acknowledges before it commits"
 )
 
 // trial is a task under way.
@@ -39,7 +43,10 @@ type trial struct {
 	deadline  time.Time
 	random    *rand.Rand
 	worst     *evidence   // the smallest counterexample so far
+	server    bool        // the worker is a client of one
 	made      []callCount // by the workload; nil before that is known
+	ahead     int         // acknowledgements that a control adds to those of the worker
+	turn      int         // which of the forms of a fault comes next
 }
 
 // power records the workload once and cuts the power of the recording in as
@@ -100,7 +107,7 @@ func (t *trial) record(ctx context.Context, task Task, note bool) (*Recording, e
 		if err != nil {
 			return err
 		}
-		defer db.worker.Kill()
+		defer db.kill()
 		if note {
 			if err := t.identify(ctx, db); err != nil {
 				return err
@@ -252,7 +259,7 @@ func (t *trial) recover(ctx context.Context, image *Image) (*Recording, error) {
 	err := t.mounted(ctx, image, true, func() error {
 		db, err := t.open(ctx, t.task, dataPath(t.mount))
 		if err == nil {
-			db.worker.Kill()
+			db.kill()
 		}
 		recording = t.disk.recorded() // before unmounting makes it all durable
 		return nil                    // that it does not open is seen without the second cut
@@ -296,7 +303,11 @@ func (t *trial) controls(ctx context.Context, r *Recording) error {
 	off := t.task
 	off.DSN, off.Each, off.Initial, off.Once = "", nil, "", nil
 	off.Settings = map[string]string{"journal_mode": "off", "synchronous": "0"}
-	if t.result.Engine != "sqlite" {
+	switch t.result.Engine {
+	case "sqlite":
+	case postgres.Engine:
+		off.Settings = map[string]string{"fsync": "off"}
+	default:
 		off.Settings = map[string]string{"sync": "0"}
 	}
 	unsynced, err := t.record(ctx, off, false)
@@ -311,7 +322,7 @@ func (t *trial) controls(ctx context.Context, r *Recording) error {
 	}{
 		{"a disk that ignores flushes", r, false, 0},
 		{"a database that does not sync", unsynced, true, 0},
-		{"a worker that acknowledges before it commits", r, true, 1},
+		{earlyControl, r, true, 1},
 	} {
 		control := Control{Name: c.name}
 		chooser := newChooser(c.recording, c.flushes, t.task.Seed)
@@ -325,7 +336,7 @@ func (t *trial) controls(ctx context.Context, r *Recording) error {
 				return err
 			}
 			control.States++
-			control.Caught = promised(assay.Power, assay.PowerCut, found.damage)
+			control.Caught = promised(assay.Power, true, found.damage)
 		}
 		t.result.Controls = append(t.result.Controls, control)
 	}
@@ -346,8 +357,12 @@ func (t *trial) keep() error {
 	return t.worst.save(t.task.Findings)
 }
 
-// install puts a prepared database in its place.
+// install puts a prepared database in its place, or where the disk does not begin with
+// one, a server's empty cluster.
 func (t *trial) install(ctx context.Context, task Task, path string) error {
+	if t.server && !task.onDisk() {
+		return t.copyCluster(ctx, path)
+	}
 	if task.Initial == "" {
 		return nil
 	}
@@ -362,7 +377,7 @@ func (t *trial) identify(ctx context.Context, db *database) error {
 	}
 	target := db.worker.Hello().Target
 	t.result.Settings = settings
-	t.result.Claimed, t.result.Engine, t.result.Version = claimed, target.Engine, target.EngineVersion
+	t.result.Claimed, t.result.Engine, t.result.Version = claimed, target.Engine, cmp.Or(db.opened.EngineVersion, target.EngineVersion)
 	t.result.Target = assay.Target{Driver: target.Driver, DriverVersion: target.DriverVersion, Options: t.task.Options}.Name()
 	return nil
 }

@@ -4,11 +4,14 @@ package crash
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -16,6 +19,8 @@ import (
 
 	"assay"
 	"assay/kit/kv"
+	"assay/kit/postgres/cluster"
+	"assay/kit/wire"
 )
 
 // storeProgram is this program under the name of a store.
@@ -37,7 +42,7 @@ func storeProgram(t *testing.T, name string) string {
 func do(t *testing.T, tasks ...Task) map[string]Result {
 	t.Helper()
 	for i := range tasks {
-		if why := Missing(tasks[i].Fault, assay.Ext4); why != "" {
+		if why := Missing(tasks[i].Fault, cmp.Or(tasks[i].FileSystem, assay.Ext4)); why != "" {
 			t.Skip(why)
 		}
 		tasks[i].Findings = t.TempDir()
@@ -140,18 +145,19 @@ func TestOwnCheck(t *testing.T) {
 }
 
 // A killed process, a full disk and failing I/O lose nothing that was
-// acknowledged. A store that reads a failing disk without an error is found out.
+// acknowledged, and an acknowledgement that comes too early is caught. A store that
+// reads a failing disk without an error is found out.
 func TestOtherFaults(t *testing.T) {
 	honest, deaf := storeProgram(t, "store-honest"), storeProgram(t, "store-deaf")
 	var tasks []Task
 	for _, fault := range []assay.Fault{assay.Kill, assay.FullDisk, assay.FailingIO} {
-		tasks = append(tasks, Task{Driver: string(fault), Program: honest, Fault: fault, Seed: 1, States: 5, Settings: map[string]string{kv.Sync: "1"}})
+		tasks = append(tasks, Task{Driver: string(fault), Program: honest, Fault: fault, Seed: 1, States: 5, Controls: true, Settings: map[string]string{kv.Sync: "1"}})
 	}
 	tasks = append(tasks, Task{Driver: "deaf", Program: deaf, Fault: assay.FailingIO, Seed: 1, States: 6, Settings: map[string]string{kv.Sync: "1"}})
 	results := do(t, tasks...)
 	for _, task := range tasks[:3] {
-		if r := results[task.Driver]; r.Counts[Unharmed] != 5 {
-			t.Errorf("%s: %v, want 5 unharmed; %+v", task.Fault, r.Counts, r.Worst)
+		if r := results[task.Driver]; r.Counts[Unharmed] != 5 || r.States != 5 || r.Void() || len(r.Controls) != 1 {
+			t.Errorf("%s: %v of %d, controls %+v; want 5 unharmed of 5, and one control that was caught; %+v", task.Fault, r.Counts, r.States, r.Controls, r.Worst)
 		}
 	}
 	if r := results["deaf"]; r.Counts[Inconsistent] == 0 || !strings.Contains(r.Worst.Words, "no error") {
@@ -160,6 +166,39 @@ func TestOtherFaults(t *testing.T) {
 	if moments := results["kill"].ByMoment; len(moments) < 2 {
 		t.Errorf("kills at %v, want some at system calls where strace is installed", moments)
 	}
+}
+
+// Where the control uses up the time, the fault is tried once all the same: a result
+// without a state says nothing.
+func TestOneStateBesideTheControl(t *testing.T) {
+	var tasks []Task
+	for _, fault := range []assay.Fault{assay.Kill, assay.FullDisk, assay.FailingIO} {
+		tasks = append(tasks, Task{Driver: string(fault), Program: storeProgram(t, "store-honest"), Fault: fault, Seed: 1, Time: time.Millisecond, Controls: true, Settings: map[string]string{kv.Sync: "1"}})
+	}
+	for name, r := range do(t, tasks...) {
+		if r.States != 1 || len(r.Controls) != 1 || r.Void() {
+			t.Errorf("%s: got %d states and the controls %+v, want one state, and a control that was caught", name, r.States, r.Controls)
+		}
+	}
+}
+
+// A file system in memory that runs full takes no disk. A store that goes on after
+// errors is found out on it, and its finding shows the same again.
+func TestFullMemory(t *testing.T) {
+	task := Task{Fault: assay.FullDisk, FileSystem: assay.Tmpfs, Seed: 1, States: 3, Controls: true, Settings: map[string]string{kv.Sync: "1"}}
+	honest, swallows := task, task
+	honest.Driver, honest.Program = "honest", storeProgram(t, "store-honest")
+	swallows.Driver, swallows.Program = "swallows", storeProgram(t, "store-swallows")
+	results := do(t, honest, swallows)
+	r := results["honest"]
+	if p := r.Proof(); r.Counts[Unharmed] != 3 || r.Void() || p.FileSystem != assay.Tmpfs || p.Held != 3 {
+		t.Errorf("an honest store: %v, controls %+v, proof %+v; want 3 that held on tmpfs, and a control that was caught", r.Counts, r.Controls, p)
+	}
+	swallowed := results["swallows"]
+	if swallowed.Refuted() == Unharmed {
+		t.Fatalf("got %v, want what a store loses that goes on after errors", swallowed.Counts)
+	}
+	again(t, swallowed, filepath.Join(t.TempDir(), "files"))
 }
 
 // A store that goes on after errors of the disk is found out, when the disk is full
@@ -217,55 +256,94 @@ func TestFileCut(t *testing.T) {
 	again(t, lied, filepath.Join(t.TempDir(), "files"))
 }
 
-// An ordinary user gets the weaker model, and is told what the disk takes.
+// An ordinary user, and root of a container without the right to mount, get the
+// weaker models, and are told what the disk takes.
 func TestOrdinaryUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("the other tests ran as one")
 	}
 	const nobody = 65534
-	dir, err := os.MkdirTemp("", "crash-user-") // a test's own folder is closed to others
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
 	self, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
 	}
-	program := filepath.Join(dir, "store-honest")
 	text, err := os.ReadFile(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		owner int
+		under []string
+	}{
+		"nobody":              {nobody, nil},
+		"root of a container": {0, []string{"setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir, err := os.MkdirTemp("", "crash-user-") // a test's own folder is closed to others
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { os.RemoveAll(dir) })
+			program, work, assayProgram := filepath.Join(dir, "store-honest"), filepath.Join(dir, "work"), filepath.Join(dir, "assay")
+			err = errors.Join(os.WriteFile(program, text, 0o755), os.Chmod(dir, 0o755), os.Mkdir(work, 0o700), os.Chown(work, c.owner, c.owner), os.Symlink(program, assayProgram))
+			if err != nil {
+				t.Fatal(err)
+			}
+			words := append(c.under, assayProgram, work, program)
+			if _, err := exec.LookPath(words[0]); err != nil {
+				t.Skip(err)
+			}
+			command := exec.Command(words[0], words[1:]...)
+			command.Env = append(os.Environ(), asUser+"=1", "HOME="+dir, "TMPDIR="+work)
+			user := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(c.owner), Gid: uint32(c.owner)}}
+			command.SysProcAttr = user
+			out, err := command.CombinedOutput()
+			if err != nil {
+				t.Fatalf("%v: %s", err, out)
+			}
+			weakerModels(t, out, mountsOf(c.under, user))
+			gone(t, work, program+"$")
+		})
+	}
+}
+
+// mountsOf tells, without assay, which weaker models have to work for a user: with
+// mounts of one's own a file system in memory, and where FUSE is there files, too.
+func mountsOf(under []string, user *syscall.SysProcAttr) map[assay.Fault]bool {
+	words := slices.Concat(under, []string{"unshare", "--user", "--map-root-user", "--mount", "true"})
+	command := exec.Command(words[0], words[1:]...)
+	command.SysProcAttr = user
+	own := command.Run() == nil
+	fuse, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
 	if err == nil {
-		err = errors.Join(os.WriteFile(program, text, 0o755), os.Chmod(dir, 0o755), os.Mkdir(filepath.Join(dir, "work"), 0o700), os.Chown(filepath.Join(dir, "work"), nobody, nobody))
+		_ = fuse.Close()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	assayProgram := filepath.Join(dir, "assay")
-	if err := os.Symlink(program, assayProgram); err != nil {
-		t.Fatal(err)
-	}
-	command := exec.Command(assayProgram, filepath.Join(dir, "work"), program)
-	command.Env = append(os.Environ(), asUser+"=1", "HOME="+dir, "TMPDIR="+filepath.Join(dir, "work"))
-	command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
-	out, err := command.CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v: %s", err, out)
-	}
+	return map[assay.Fault]bool{assay.FullDisk: own, assay.FileCut: own && err == nil}
+}
+
+// weakerModels checks what runUser printed, of which some faults have to work.
+func weakerModels(t *testing.T, out []byte, mounts map[assay.Fault]bool) {
+	t.Helper()
 	var results []Result
-	if err := json.Unmarshal(out, &results); err != nil || len(results) != 2 {
+	if err := json.Unmarshal(out, &results); err != nil || len(results) != 3 {
 		t.Fatalf("%v in %s", err, out)
 	}
-	power, files := results[0], results[1]
+	power := results[0]
 	if power.Outcome != assay.Unsupported || !strings.Contains(power.Reason, "root") {
 		t.Errorf("the disk: %s: %s, want unsupported for want of root", power.Outcome, power.Reason)
 	}
-	if files.Outcome == assay.Unsupported && strings.Contains(files.Reason, "fuse") {
-		t.Skip(files.Reason)
+	for _, r := range results[1:] {
+		if r.Outcome == assay.Unsupported && !mounts[r.Task.Fault] {
+			t.Logf("%s: %s", r.Task.Fault, r.Reason)
+			continue
+		}
+		if r.Task.FileSystem == assay.Tmpfs && !strings.Contains(strings.Join(r.Notes, " "), "it takes root") {
+			t.Errorf("notes %q; want what a disk takes", r.Notes)
+		}
+		if r.Outcome != assay.OK || r.Counts[Unharmed] != 5 {
+			t.Errorf("%s, the weaker model: %s: %s, %v, want 5 unharmed", r.Task.Fault, r.Outcome, r.Reason, r.Counts)
+		}
 	}
-	if files.Outcome != assay.OK || files.Counts[Unharmed] != 5 {
-		t.Errorf("the weaker model: %s: %s, %v, want 5 unharmed", files.Outcome, files.Reason, files.Counts)
-	}
-	gone(t, filepath.Join(dir, "work"), program+"$")
 }
 
 // What is known of SQLite comes out: the newest commit of DELETE with FULL can come
@@ -280,17 +358,22 @@ func TestKnownAnswers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	for _, folder := range []string{"python", filepath.Join("lib", "python")} { // which the go command takes for inputs by this
+		if _, err := os.ReadDir(filepath.Join("..", "..", "workers", folder)); err != nil {
+			t.Fatal(err)
+		}
+	}
 	known := map[string]struct {
 		journal, synchronous string
 		states               int
 		worst                Damage // Inconsistent: that, or worse
 	}{
-		"DELETE, FULL":  {"delete", "full", 20, Lost},
+		"DELETE, FULL":  {"delete", "full", 40, Lost},
 		"DELETE, EXTRA": {"delete", "extra", 8, Unharmed},
 		"WAL, FULL":     {"wal", "full", 8, Unharmed},
 		"WAL, NORMAL":   {"wal", "normal", 15, Lost},
-		"DELETE, OFF":   {"delete", "off", 20, Inconsistent},
-		"MEMORY, FULL":  {"memory", "full", 30, Inconsistent},
+		"DELETE, OFF":   {"delete", "off", 80, Inconsistent},
+		"MEMORY, FULL":  {"memory", "full", 80, Inconsistent},
 	}
 	var tasks []Task
 	for name, k := range known {
@@ -304,5 +387,58 @@ func TestKnownAnswers(t *testing.T) {
 		if want := known[name].worst; worst != want && (want != Inconsistent || severity[worst] < severity[want]) {
 			t.Errorf("%s: %v in %d states, want %q as the worst of them", name, r.Counts, r.States, want)
 		}
+	}
+}
+
+// A PostgreSQL server whose data lie on the disk loses nothing with synchronous
+// commits, and without them the newest at the most. Killed, it loses nothing of what it had synced.
+func TestServer(t *testing.T) {
+	if _, err := cluster.Find(t.Context()); errors.Is(err, cluster.ErrMissing) {
+		t.Skip(err)
+	}
+	program, source := filepath.Join(t.TempDir(), "pgx"), filepath.Join("..", "..", "workers", "pgx")
+	if _, err := os.ReadDir(source); err != nil { // the go command takes it for an input by this
+		t.Fatal(err)
+	}
+	if out, err := exec.Command("go", "build", "-C", source, "-o", program, ".").CombinedOutput(); err != nil {
+		t.Fatalf("build the worker: %v: %s", err, out)
+	}
+	sync := Task{Driver: "sync", Program: program, Fault: assay.PowerCut, Seed: 1, States: 6, Controls: true, Settings: map[string]string{"synchronous_commit": "on"}}
+	async := sync
+	async.Driver, async.Controls, async.Settings = "async", false, map[string]string{"synchronous_commit": "off", "journal_mode": "wal"}
+	killed := sync
+	killed.Driver, killed.Fault, killed.States = "killed", assay.Kill, 4
+	results := do(t, sync, async, killed)
+	if r := results["killed"]; r.Claimed != assay.Power || r.Counts[Unharmed] != 4 || r.Void() || len(r.Controls) != 1 || len(r.ByMoment) != 2 {
+		t.Errorf("kills of the server: claims %s, %v at %v, controls %+v; want power, 4 unharmed of two moments, one control that was caught; %+v", r.Claimed, r.Counts, r.ByMoment, r.Controls, r.Worst)
+	}
+	r := results["sync"]
+	if r.Claimed != assay.Power || r.Counts[Unharmed] != sync.States || r.Void() || len(r.Controls) != 3 {
+		t.Errorf("synchronous commits: claims %s, %v, controls %+v; want power, %d unharmed, three that were caught; %+v", r.Claimed, r.Counts, r.Controls, sync.States, r.Worst)
+	}
+	if !strings.HasPrefix(r.Version, "1") {
+		t.Errorf("the engine's version is %q, want the server's", r.Version)
+	}
+	r = results["async"]
+	if r.Claimed != assay.Consistent || r.Counts[Unharmed]+r.Counts[Lost] != async.States {
+		t.Errorf("asynchronous commits: claims %s, %v; want consistent, and nothing worse than lost commits; %+v", r.Claimed, r.Counts, r.Worst)
+	}
+}
+
+// What cannot be tried of a server is said.
+func TestServerUnsupported(t *testing.T) {
+	client := []string{wire.CapSQL, wire.CapPostgreSQL}
+	for fault, want := range map[assay.Fault]bool{assay.PowerCut: false, assay.FileCut: true, assay.Kill: false, assay.FullDisk: true, assay.FailingIO: true} {
+		if got := unfit(client, Task{Fault: fault}) != nil; got != want {
+			t.Errorf("%s: got unfit %v, want %v", fault, got, want)
+		}
+	}
+	own, err := settingsOfServer(Task{Settings: map[string]string{"fsync": "off", kv.Sync: "1", "journal_mode": "wal"}})
+	if want := map[string]string{"fsync": "off", "synchronous_commit": "on"}; err != nil || !maps.Equal(own, want) {
+		t.Errorf("the server's settings: got %v, %v, want %v", own, err, want)
+	}
+	_, err = settingsOfServer(Task{Profile: "wal", Settings: map[string]string{"journal_mode": "wal"}})
+	if remote := (*wire.Error)(nil); !errors.As(err, &remote) || remote.Code != wire.Unsupported {
+		t.Errorf("a profile of SQLite's settings: got %v, want unsupported", err)
 	}
 }

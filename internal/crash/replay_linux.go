@@ -3,6 +3,8 @@ package crash
 import (
 	"context"
 	"os"
+
+	"assay/kit/postgres/cluster"
 )
 
 // Replay makes the state of a finding again, from its recording or from the
@@ -34,6 +36,9 @@ func Replay(ctx context.Context, findings, id, program, keep, dir string) (Repla
 		if err := l.format(ctx, task.FileSystem); err != nil {
 			return Replayed{}, err
 		}
+	}
+	if err := t.meet(ctx); err != nil {
+		return Replayed{}, err
 	}
 	found, err := t.again(ctx, e)
 	return Replayed{Finding: e.Finding, Damage: found.damage, Found: found.transactions, Words: found.words}, err
@@ -75,6 +80,11 @@ func (t *trial) inspectFolder(ctx context.Context, files folder, acked int) (obs
 	defer os.RemoveAll(dir)
 	if err := files.write(dir); err != nil {
 		return observation{}, err
+	}
+	if t.server {
+		if err := cluster.Give(dataPath(dir)); err != nil {
+			return observation{}, err
+		}
 	}
 	return t.inspect(ctx, dataPath(dir), acked)
 }

@@ -132,13 +132,10 @@ func (r *Result) Cell() string {
 	return text
 }
 
-// subjects begin the sentences about faults.
-var subjects = map[assay.Fault]string{assay.PowerCut: "A power cut", assay.FileCut: "A power cut (weaker model, of files)", assay.Kill: "A process that is killed", assay.FullDisk: "A full disk", assay.FailingIO: "A disk that fails"}
-
 // Plain says in a sentence or two what a fault does to whoever uses the target
 // with the profile.
 func (r *Result) Plain() string {
-	subject := subjects[r.Task.Fault]
+	subject := r.subject()
 	switch bad := r.beyondLoss(); {
 	case r.Outcome != assay.OK:
 		return fmt.Sprintf("%s: %s: %s.", cmp.Or(subject, "All faults"), r.Outcome, strings.TrimRight(r.Reason, ".\n"))
@@ -196,13 +193,17 @@ func (t Target) Documentation() string {
 	if !ok {
 		return ""
 	}
-	verdict := "Nothing here contradicts that."
+	verdict := ""
 	for _, r := range t.Results {
-		if r != nil && r.Outcome == assay.OK && !r.Void() && p.Contradicts(r) {
-			verdict = fmt.Sprintf("NOT what was seen: %s %s.", strings.ToLower(subjects[r.Task.Fault]), "does more than that")
+		switch {
+		case r == nil || r.Outcome != assay.OK || r.Void() || r.States == 0:
+		case p.Contradicts(r):
+			verdict = " NOT what was seen: " + strings.ToLower(r.subject()) + " does more than that."
+		case verdict == "":
+			verdict = " Nothing here contradicts that."
 		}
 	}
-	return fmt.Sprintf("Documented (%s): %s. %s", p.Class, p.Says, verdict)
+	return fmt.Sprintf("Documented (%s): %s.%s", p.Class, p.Says, verdict)
 }
 
 // Source is where the promise stands; empty where none is known.

@@ -92,7 +92,7 @@ func TestLastWords(t *testing.T) {
 func TestShare(t *testing.T) {
 	var tasks []Task
 	for _, f := range Faults() {
-		if weights[f] == 0 {
+		if about(f).weight == 0 {
 			t.Errorf("%s has no part of the budget", f)
 		}
 		tasks = append(tasks, Task{Fault: f})

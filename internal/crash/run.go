@@ -121,6 +121,9 @@ func (c Config) do(ctx context.Context, p **lanePeer, number int, task Task) Res
 		(*p).end() // its disk may be in any state
 		*p = nil
 	}
+	if task.FileSystem == assay.Tmpfs { // a lane may be root where this process is not
+		result.remark("the disks that ran full were file systems in memory (tmpfs); for a disk " + Missing(task.Fault, assay.Ext4))
+	}
 	return result
 }
 
@@ -208,6 +211,10 @@ func (p *lanePeer) end() {
 	<-p.exited
 	_ = removeFolder(p.dir) // swept at the next start if it cannot be removed now
 }
+
+// HostCommand is the argument with which this program hosts a server: it is followed
+// by the folders of the data and of the socket, and by the settings as JSON.
+const HostCommand = "crash-host"
 
 const (
 	lanePrefix = "disk-"

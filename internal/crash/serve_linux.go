@@ -42,7 +42,7 @@ func Serve(ctx context.Context, dir string, in io.Reader, out io.Writer) error {
 // do does one task. What goes wrong is its outcome.
 func (l *lane) do(ctx context.Context, task Task) Result {
 	began := time.Now()
-	l.onFiles = task.Fault == assay.FileCut
+	l.onFiles = !task.onDisk() && task.Fault != assay.Kill
 	t, err := newTrial(l, task)
 	if task.Time > 0 {
 		t.deadline = began.Add(task.Time)

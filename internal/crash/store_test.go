@@ -3,10 +3,11 @@
 package crash
 
 import (
-	"bufio"
 	"bytes"
+	"encoding/binary"
 	"encoding/gob"
 	"errors"
+	"hash/crc32"
 	"io"
 	"maps"
 	"os"
@@ -59,27 +60,42 @@ func (s *logStore) replay() error {
 		return err
 	}
 	good := 0
-	for good < len(text) {
-		in := bytes.NewReader(text[good:])
+	for {
+		payload, size := record(text[good:])
 		var all []logged
-		if gob.NewDecoder(bufio.NewReaderSize(in, 1)).Decode(&all) != nil || len(all) == 0 || len(all) > 1000 {
-			break
-		}
-		var again bytes.Buffer
-		_ = gob.NewEncoder(&again).Encode(all) // to memory
-		if good+again.Len() > len(text) || !bytes.Equal(again.Bytes(), text[good:good+again.Len()]) {
+		if size == 0 || gob.NewDecoder(bytes.NewReader(payload)).Decode(&all) != nil {
 			break
 		}
 		for _, p := range all {
 			s.keys[string(p.Key)] = p.Value
 		}
-		good += again.Len()
+		good += size
 	}
 	if err := s.log.Truncate(int64(good)); err != nil {
 		return err
 	}
 	_, err = s.log.Seek(int64(good), io.SeekStart)
 	return err
+}
+
+// recordHead is how many bytes stand before a transaction: its length and its checksum.
+const recordHead = 8
+
+// record is the first transaction of a log and its size with the head; 0 where it is
+// not whole. Without a checksum, a page of zeros within a value would be read as one.
+func record(text []byte) (payload []byte, size int) {
+	if len(text) < recordHead {
+		return nil, 0
+	}
+	length, sum := binary.LittleEndian.Uint32(text), binary.LittleEndian.Uint32(text[4:])
+	if length == 0 || int64(length) > int64(len(text)-recordHead) {
+		return nil, 0
+	}
+	payload = text[recordHead : recordHead+length]
+	if crc32.ChecksumIEEE(payload) != sum {
+		return nil, 0
+	}
+	return payload, recordHead + len(payload)
 }
 
 func (s *logStore) Get(key, into []byte) ([]byte, bool, error) {
@@ -116,7 +132,9 @@ func (s *logStore) Update(do func(kvdb.Writer) error) error {
 	if err := gob.NewEncoder(&out).Encode(w.all); err != nil {
 		return err
 	}
-	if _, err := s.log.Write(out.Bytes()); err != nil && s.name != "store-swallows" {
+	head := binary.LittleEndian.AppendUint32(nil, uint32(out.Len()))
+	head = binary.LittleEndian.AppendUint32(head, crc32.ChecksumIEEE(out.Bytes()))
+	if _, err := s.log.Write(append(head, out.Bytes()...)); err != nil && s.name != "store-swallows" {
 		return err
 	}
 	for _, p := range w.all {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/kit/postgres"
 )
 
 // Task is one driver with one profile, and what is to be done to it.
@@ -31,8 +32,11 @@ type Task struct {
 	Findings   string           // folder that the smallest counterexample is kept in
 }
 
-// onDisk reports whether the fault is of a disk.
-func (t Task) onDisk() bool { return t.Fault != assay.Kill && t.Fault != assay.FileCut }
+// onFileSystem reports whether the fault is of a file system that is mounted for it.
+func (t Task) onFileSystem() bool { return t.Fault != assay.Kill && t.Fault != assay.FileCut }
+
+// onDisk reports whether that file system lies on a disk.
+func (t Task) onDisk() bool { return t.onFileSystem() && t.FileSystem != assay.Tmpfs }
 
 // StoreBytes is how long values of a key-value store are: the workload fills a
 // memtable of 4 MB, as Pebble and LevelDB have it, several times, so that tables
@@ -124,22 +128,30 @@ type Control struct {
 	States int // that were tried until it was
 }
 
-// promised reports whether a class of durability excludes a damage by a fault.
-func promised(class assay.Durability, fault assay.Fault, d Damage) bool {
+// promised reports whether a class of durability excludes a damage by a fault that
+// loses what was not synced, or by one that does not.
+func promised(class assay.Durability, losesUnsynced bool, d Damage) bool {
 	switch {
 	case d == Unharmed, d == Unmade, class == assay.DurabilityUnknown:
 		return false
-	case fault == assay.PowerCut, fault == assay.FileCut, fault == assay.FailingIO: // a write that fails later is seen by a sync only
+	case losesUnsynced:
 		return class == assay.Power || class == assay.Consistent && d != Lost
 	}
-	return class != assay.None // a killed process and a full disk lose nothing that was acknowledged
+	return class != assay.None
 }
+
+// losesUnsynced reports whether the fault may take what was not synced. A server that
+// is killed takes along what is in its own memory.
+func (r *Result) losesUnsynced() bool { return about(r.Task.Fault).losesUnsynced || r.ofServer() }
+
+// ofServer reports whether the engine is a server, and the worker its client.
+func (r *Result) ofServer() bool { return r.Engine == postgres.Engine }
 
 // Refuted is the damage that the claimed class excludes, the worst of them;
 // Unharmed where the promise was kept.
 func (r *Result) Refuted() Damage {
 	for _, d := range r.damages() {
-		if promised(r.Claimed, r.Task.Fault, d) {
+		if promised(r.Claimed, r.losesUnsynced(), d) {
 			return d
 		}
 	}
@@ -163,11 +175,11 @@ func (r *Result) Proof() assay.Proof {
 		return assay.Proof{}
 	}
 	p := assay.Proof{Target: r.Target, Build: r.Task.Build, Profile: r.Task.Profile, Fault: r.Task.Fault, Claimed: r.Claimed, States: r.States}
-	if r.Task.onDisk() && r.Task.FileSystem != assay.Ext4 {
+	if r.Task.onFileSystem() && r.Task.FileSystem != assay.Ext4 {
 		p.FileSystem = r.Task.FileSystem
 	}
 	for d, n := range r.Counts {
-		if promised(r.Claimed, r.Task.Fault, d) {
+		if promised(r.Claimed, r.losesUnsynced(), d) {
 			p.Refuted += n
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"assay"
+	"assay/kit/postgres"
 )
 
 // What each class excludes. A loss of the newest commits refutes power only, and
@@ -23,8 +24,26 @@ func TestPromised(t *testing.T) {
 		{assay.Consistent, assay.Kill, Lost, true}, {assay.Consistent, assay.Kill, Inconsistent, true},
 		{assay.None, assay.Kill, Corrupt, false}, {assay.DurabilityUnknown, assay.PowerCut, Corrupt, false},
 	} {
-		if got := promised(c.class, c.fault, c.damage); got != c.want {
+		if got := promised(c.class, about(c.fault).losesUnsynced, c.damage); got != c.want {
 			t.Errorf("%s, %s, %q: excluded %v, want %v", c.class, c.fault, c.damage, got, c.want)
+		}
+	}
+}
+
+// A server that is killed loses what was in its memory: that refutes a class that
+// promises each commit, and none that promises whole ones.
+func TestPromiseOfAServer(t *testing.T) {
+	for class, want := range map[assay.Durability]Damage{assay.Power: Lost, assay.Consistent: Unharmed} {
+		r := Result{Task: Task{Fault: assay.Kill}, Engine: postgres.Engine, Claimed: class, Counts: map[Damage]int{Lost: 1}}
+		if got := r.Refuted(); got != want {
+			t.Errorf("%s of a server that is killed: refuted %q, want %q", class, got, want)
+		}
+		if got, want := r.subject(), "A server that is killed"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		r.Engine = "sqlite"
+		if got := r.Refuted(); got != Lost {
+			t.Errorf("%s of a process that is killed: refuted %q, want %q", class, got, Lost)
 		}
 	}
 }
