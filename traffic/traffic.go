@@ -865,25 +865,40 @@ func (c *Conn) transition(e event, s *statement) {
 	}
 }
 
+// controlWords is how many words the longest of them has: ROLLBACK TRANSACTION TO
+// SAVEPOINT and a name.
+const controlWords = 5
+
 // control names a statement that begins or ends a transaction or a savepoint, with the
 // savepoint's name. Several in one text have no name.
 func control(query string) (mark, savepoint string) {
-	query = strings.Trim(query, "; \t\r\n")
-	if len(query) > 128 || strings.Contains(query, ";") {
+	var words []string
+	over := false
+	for i := 0; i < len(query); {
+		size, kind := token(query[i:])
+		text := query[i : i+size]
+		i += size
+		switch {
+		case kind == ' ':
+		case text == ";":
+			over = len(words) > 0
+		case over, len(words) == controlWords:
+			return "", ""
+		case len(words) == 0 && !isWord(text, "begin", "commit", "end", "rollback", "savepoint", "release"):
+			return "", ""
+		default:
+			words = append(words, strings.ToLower(text))
+		}
+	}
+	if len(words) == 0 {
 		return "", ""
 	}
-	first := query[:word(query)]
-	switch {
-	case strings.EqualFold(first, "begin"):
-		return "begin", ""
-	case strings.EqualFold(first, "commit"), strings.EqualFold(first, "end"):
-		return "commit", ""
-	case !isWord(first, "rollback", "savepoint", "release"):
-		return "", ""
-	}
-	words := strings.Fields(strings.ToLower(query))
 	last := words[len(words)-1]
 	switch {
+	case words[0] == "begin":
+		return "begin", ""
+	case words[0] == "commit", words[0] == "end":
+		return "commit", ""
 	case words[0] != "rollback":
 		return words[0], last
 	case slices.Contains(words, "to"):

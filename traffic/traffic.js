@@ -446,15 +446,25 @@ function strip(query) {
 	return { text: kept.join("").replace(end, ""), alike: alike.join("").replace(end, ""), parameters };
 }
 
+const marks = new Map([["end", "commit"], ...["begin", "commit", "savepoint", "release", "rollback"].map((each) => [each, each])]);
+const controlWords = 5; // of the longest of them: ROLLBACK TRANSACTION TO SAVEPOINT and a name
+
 // control names a statement that begins or ends a transaction or a savepoint. Several
 // in one text have no name.
 function control(query) {
-	if (typeof query !== "string" || query.length > 128) return "";
-	const text = query.replace(/^[;\s]+|[;\s]+$/g, "").toLowerCase();
-	if (text.includes(";")) return "";
-	const words = text.split(/\s+/);
-	if (words[0] === "rollback") return words.slice(1, 3).includes("to") ? "rollback to" : "rollback";
-	return { begin: "begin", commit: "commit", end: "commit", savepoint: "savepoint", release: "release" }[words[0]] ?? "";
+	if (typeof query !== "string") return "";
+	const words = [];
+	let over = false;
+	for (const { 0: found, groups } of query.matchAll(token)) {
+		const text = found.toLowerCase();
+		if (text === ";") over = words.length > 0;
+		else if (groups.space === undefined) {
+			if (over || words.length === controlWords || (words.length === 0 && !marks.has(text))) return "";
+			words.push(text);
+		}
+	}
+	if (words[0] === "rollback" && words.slice(1, 3).includes("to")) return "rollback to";
+	return marks.get(words[0]) ?? "";
 }
 
 // kindOf says of what kind an error is, and nothing of its text.
@@ -469,4 +479,4 @@ function quoted(text) {
 	return JSON.stringify(text).replace(/[\u007f-\uffff]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
-module.exports = { Recorder, fingerprint };
+module.exports = { Recorder, fingerprint, control };

@@ -20,7 +20,6 @@ import atexit
 import datetime
 import functools
 import hashlib
-import hmac
 import itertools
 import json
 import os
@@ -40,6 +39,9 @@ MAX_TEXTS = 10_000  # different statements that are told apart
 LONG_TEXT = 4096  # characters of a statement that is not kept to know it again
 BUCKETS = 16  # of the ranks of integers
 TAG_BYTES = 8
+MAX_TAGS = 20_000  # of values that are kept to know them again
+LONG_VALUE = 64  # characters of a text that is not kept
+BATCH = 1000  # executions of executemany that are described before they are written
 FLUSH_EVERY = 1.0  # seconds
 LAST_LINE = 33  # bytes, at most, of the line that says how many were dropped
 
@@ -55,8 +57,13 @@ class Recorder:
             flags |= getattr(os, name, 0)
         self._file = os.fdopen(os.open(path, flags, 0o600), "wb")
         self._process = os.getpid()
+        self._forked = False  # this is another process than the one that made it
         self._max = max_bytes - LAST_LINE
-        self._key = secrets.token_bytes(32)  # that nobody keeps
+        key = secrets.token_bytes(32).ljust(64, b"\0")  # that nobody keeps
+        # An HMAC as RFC 2104 has it, whose two hashes have read the key already.
+        self._inner = hashlib.sha256(bytes(b ^ 0x36 for b in key))
+        self._outer = hashlib.sha256(bytes(b ^ 0x5C for b in key))
+        self._tags = {}  # how arguments begin, by their value
         self._began = time.monotonic_ns()
         self._conns = itertools.count(1)
         self._txs = itertools.count(1)
@@ -64,7 +71,7 @@ class Recorder:
         # whatever the thread is doing, so that the lock must let it in again.
         self._lock = threading.RLock()
         if hasattr(os, "register_at_fork"):  # another thread may have had it
-            os.register_at_fork(after_in_child=self._unlock)
+            os.register_at_fork(after_in_child=self._leave_alone)
         self._closed = False
         self._filled = False  # a line did not fit, so that no later one is written either
         self._lines = []
@@ -72,7 +79,7 @@ class Recorder:
         self._spent = 0
         self._dropped = 0
         self._open = 0  # queries whose rows are read
-        self._known = {}  # (template, names of parameters), by text
+        self._known = {}  # (mark, template, names of parameters), by text
         self._templates = {}  # by id: those whose text is in the file
         self._full = queue.SimpleQueue()  # its put may come again within itself, from a finalizer
         self._failed = None
@@ -86,8 +93,9 @@ class Recorder:
     def close(self):
         """Writes what is left, and how many lines were dropped. Statements after it
         are not recorded."""
+        self._notice_fork()
         with self._lock:
-            if self._closed or os.getpid() != self._process:
+            if self._closed or self._forked:
                 return
             self._closed = True
             self._lines.append(f'{{"dropped":{self._dropped + self._open}}}\n')
@@ -99,7 +107,13 @@ class Recorder:
         if self._failed is not None:
             raise self._failed
 
-    def _unlock(self):
+    def _notice_fork(self):
+        """Looks for a fork that Python was not told of, as that of a server in C."""
+        if not self._forked and os.getpid() != self._process:
+            self._leave_alone()
+
+    def _leave_alone(self):
+        self._forked = True
         self._lock = threading.RLock()
 
     def _write(self):
@@ -133,7 +147,7 @@ class Recorder:
         self._full.put("".join(lines).encode())
 
     def _refuses(self):
-        return self._closed or self._filled or self._buffered > 2 * BUFFERED or os.getpid() != self._process
+        return self._closed or self._filled or self._buffered > 2 * BUFFERED or self._forked
 
     def _line(self, text):
         """Adds a line of ASCII, and says whether it did."""
@@ -150,43 +164,79 @@ class Recorder:
         return True
 
     def _put(self, began, took, conn, tx, what, args="", rows=0, error=None):
-        """Writes the line of a statement or mark, and counts one that it cannot write."""
+        """Writes the line of a statement or mark, and counts one that it cannot write.
+        Where rows is None, nobody knows how many there were."""
         failed = f',"err":"{kind_of(error)}"' if error is not None else ""
+        counted = f',"rows":{rows}' if rows is not None else ""
         with self._lock:
             if not what or not self._line(
-                f'{{"at":{began - self._began},"conn":{conn},"tx":{tx},"s":"{what}"{args},"rows":{rows},"ns":{took}{failed}}}\n'
+                f'{{"at":{began - self._began},"conn":{conn},"tx":{tx},"s":"{what}"{args}{counted},"ns":{took}{failed}}}\n'
             ):
                 self._dropped += 1
 
-    def _describe(self, query, parameters):
+    def _describe(self, template, names, parameters):
         """Returns the id of a statement, empty where its text is not in the file, and
         its arguments. A value that cannot be described costs the line, and never the
         program's statement."""
+        if template is None or self._refuses():
+            return "", ""
         try:
+            if isinstance(parameters, dict) or not hasattr(parameters, "__len__") and hasattr(parameters, "keys"):
+                parameters = [parameters[name] for name in names]
             with self._lock:
-                if self._refuses():
-                    return "", ""
-                template, names = self._template(query)
-                if template is None:
-                    return "", ""
-                if isinstance(parameters, dict) or not hasattr(parameters, "__len__") and hasattr(parameters, "keys"):
-                    parameters = [parameters[name] for name in names]
                 args = ",".join([self._argument(template, i, value) for i, value in enumerate(parameters)])
-                return template.id, f',"args":[{args}]' if args else ""
+            return template.id, f',"args":[{args}]' if args else ""
         except Exception:
             return "", ""
+
+    def _find(self, query):
+        """Returns what is known of a text: the mark of one that begins or ends a
+        transaction; else its template, and the names of its parameters."""
+        try:
+            return self._known[query]
+        except KeyError:
+            return self._learn(query)
+        except TypeError:  # it is no text: the driver refuses it
+            return "", None, ()
+
+    def _learn(self, query):
+        try:
+            mark = control(query)
+            with self._lock:
+                template, names = (None, ()) if mark or self._refuses() else self._template(query)
+                if (mark or template) and len(self._known) < MAX_TEXTS and len(query) <= LONG_TEXT:
+                    self._known[query] = mark, template, names
+                return mark, template, names
+        except Exception:
+            return "", None, ()
 
     def _argument(self, template, place, value):
         """An argument: its type, its length, its tag, and of an integer its rank among
         those seen."""
         if value is None:
             return '{"t":"null"}'
-        rank = ""
+        kind = type(value)  # a bool is equal to an int, and so is a float
+        if kind is int:
+            known = self._tags.get(value) or self._keep(value, self._tagged("int", 8, b"i%d" % value))
+            return f"{known}{template.rank(place, value)}}}"
+        if kind is str and len(value) <= LONG_VALUE:
+            known = self._tags.get(value)
+            return f"{known or self._keep(value, self._typed(value))}}}"
+        rank = template.rank(place, value) if isinstance(value, int) and kind is not bool else ""
+        return f"{self._typed(value)}{rank}}}"
+
+    def _keep(self, value, text):
+        if len(self._tags) >= MAX_TAGS:
+            self._tags.clear()
+        self._tags[value] = text
+        return text
+
+    def _typed(self, value):
+        """An argument's type, length and tag, whatever it is."""
         if isinstance(value, bool):
             kind, length, data = "bool", 1, b"b1" if value else b"b0"
         elif isinstance(value, int):
             kind, length, data = "int", 8, b"i%d" % value
-            rank = template.rank(place, value)
         elif isinstance(value, float):
             kind, length, data = "real", 8, b"r" + struct.pack("<d", value)
         elif isinstance(value, str):
@@ -199,24 +249,24 @@ class Recorder:
             kind, length, data = "time", 8, b"d" + value.isoformat().encode()
         else:
             kind, length, data = "other", 0, f"o{type(value)}{value!r}".encode("utf-8", "replace")
-        tag = hmac.digest(self._key, data, "sha256")[:TAG_BYTES].hex()
-        return f'{{"t":"{kind}","n":{length},"tag":"{tag}"{rank}}}'
+        return self._tagged(kind, length, data)
+
+    def _tagged(self, kind, length, data):
+        inner, outer = self._inner.copy(), self._outer.copy()
+        inner.update(data)
+        outer.update(inner.digest())
+        return f'{{"t":"{kind}","n":{length},"tag":"{outer.hexdigest()[: 2 * TAG_BYTES]}"'
 
     def _template(self, query):
         """Finds a statement without its literals, with the names of its parameters, and
         writes its text the first time; None where there are too many, and where the
         text cannot be written."""
-        known = self._known.get(query)
-        if known is not None:
-            return known
         name, text, names = fingerprint(query)
         template = self._templates.get(name)
         if template is None:
             if len(self._templates) >= MAX_TEXTS or not self._line(f'{{"id":"{name}","sql":{json.dumps(text)}}}\n'):
                 return None, names
             template = self._templates[name] = Template(name)
-        if len(self._known) < MAX_TEXTS and len(query) <= LONG_TEXT:
-            self._known[query] = template, names
         return template, names
 
 
@@ -289,16 +339,25 @@ def strip(query):
     return "".join(kept).rstrip("; "), "".join(alike).rstrip("; "), names
 
 
-@functools.lru_cache(1000)
+MARKS = {"begin": "begin", "commit": "commit", "end": "commit", "savepoint": "savepoint", "release": "release", "rollback": "rollback"}
+CONTROL_WORDS = 5  # of the longest of them: ROLLBACK TRANSACTION TO SAVEPOINT and a name
+
+
 def control(query):
     """Names a statement that begins or ends a transaction or a savepoint. Several in
     one text have no name."""
-    words = query.strip("; \t\r\n").lower().split() if len(query) <= 128 else []
-    if not words or ";" in query.strip("; \t\r\n"):
-        return ""
-    if words[0] == "rollback":
-        return "rollback to" if "to" in words[1:3] else "rollback"
-    return {"begin": "begin", "commit": "commit", "end": "commit", "savepoint": "savepoint", "release": "release"}.get(words[0], "")
+    words, over = [], False
+    for found in TOKEN.finditer(query):
+        text = found.group().lower()
+        if text == ";":
+            over = bool(words)
+        elif found.lastgroup != "space":
+            if over or len(words) == CONTROL_WORDS or not words and text not in MARKS:
+                return ""
+            words.append(text)
+    if words and words[0] == "rollback" and "to" in words[1:3]:
+        return "rollback to"
+    return MARKS[words[0]] if words else ""
 
 
 def kind_of(error):
@@ -316,7 +375,8 @@ class Connection(sqlite3.Connection):
         super().__init__(*args, **kwargs)
         self._number = next(self._recorder._conns)
         self._tx = 0  # 0: none
-        if os.getpid() != self._recorder._process:
+        self._recorder._notice_fork()
+        if self._recorder._forked:
             warnings.warn("traffic: this process was forked off after the Recorder was made, and records nothing: make one in each process", RuntimeWarning)
 
     def cursor(self, factory=sqlite3.Cursor):
@@ -394,42 +454,43 @@ class Cursor(sqlite3.Cursor):
     _rows = 0
 
     def execute(self, query, parameters=(), /):
-        return self._run(super().execute, query, parameters)
-
-    def _run(self, do, query, parameters):
-        self._done()
+        if self._query is not None:
+            self._done()
         conn = self.connection
-        mark = control(query) if isinstance(query, str) else ""
+        recorder = conn._recorder
+        mark, template, names = recorder._find(query)
         if mark:
-            return self._control(do, mark, query, parameters)
-        what, args = conn._recorder._describe(query, parameters)
+            return self._control(mark, query, parameters)
+        what, args = recorder._describe(template, names, parameters)
         began = time.monotonic_ns()
-        conn._enter(began)  # with autocommit=False, a transaction begins unseen
+        if not conn._tx:
+            conn._enter(began)  # with autocommit=False, a transaction begins unseen
         try:
-            do(query, parameters)
+            super().execute(query, parameters)
         except BaseException as error:
             ended = time.monotonic_ns()
             conn._enter(began)
-            conn._recorder._put(began, ended - began, conn._number, conn._tx, what, args, 0, error)
+            recorder._put(began, ended - began, conn._number, conn._tx, what, args, 0, error)
             conn._leave("rollback")
             raise
         ended = time.monotonic_ns()
-        conn._enter(began)
+        if not conn._tx:
+            conn._enter(began)
         if self.description is None:
-            conn._recorder._put(began, ended - began, conn._number, conn._tx, what, args, max(0, self.rowcount))
+            recorder._put(began, ended - began, conn._number, conn._tx, what, args, max(0, self.rowcount))
         else:
             self._query, self._rows = [began, ended, conn._tx, what, args], 0
-            with conn._recorder._lock:
-                conn._recorder._open += 1
+            with recorder._lock:
+                recorder._open += 1
         return self
 
-    def _control(self, do, mark, query, parameters):
+    def _control(self, mark, query, parameters):
         """Records a statement that begins or ends a transaction or a savepoint: one
         outside of a transaction begins and ends it."""
         conn, began, failed = self.connection, time.monotonic_ns(), None
         inside = conn._tx
         try:
-            do(query, parameters)
+            super().execute(query, parameters)
         except BaseException as error:
             failed = error
             raise
@@ -445,16 +506,34 @@ class Cursor(sqlite3.Cursor):
         return self
 
     def executemany(self, query, parameters, /):
-        """Each execution gets its share of the time and of the rows."""
+        """Each execution gets its share of the time and of the rows. Of many executions
+        the rows are not known: they are written a batch at a time."""
         self._done()
-        conn, described = self.connection, []
+        conn = self.connection
+        recorder, described, began = conn._recorder, [], time.monotonic_ns()
+        _, template, names = recorder._find(query)
+
+        def write(executions, ended, rows, failed=None):
+            conn._enter(began)
+            took = (ended - began) // max(1, len(executions))
+            share, more = divmod(rows or 0, max(1, len(executions)))
+            for i, (what, args) in enumerate(executions):
+                error = failed if i == len(executions) - 1 else None
+                count = None if rows is None else share + (i < more)
+                recorder._put(began + i * took, took, conn._number, conn._tx, what, args, count, error)
 
         def each():
+            nonlocal began, batches
             for values in parameters:
-                described.append(conn._recorder._describe(query, values))
+                if len(described) == BATCH:
+                    ended = time.monotonic_ns()
+                    write(described, ended, None)
+                    described.clear()
+                    began, batches = time.monotonic_ns(), batches + 1
+                described.append(recorder._describe(template, names, values))
                 yield values
 
-        began, failed = time.monotonic_ns(), None
+        batches, failed = 0, None
         conn._enter(began)
         try:
             super().executemany(query, each())
@@ -462,12 +541,8 @@ class Cursor(sqlite3.Cursor):
             failed = error
             raise
         finally:
-            took = (time.monotonic_ns() - began) // max(1, len(described))
-            conn._enter(began)
-            rows, more = divmod(max(0, self.rowcount) if failed is None else 0, max(1, len(described)))
-            for i, (what, args) in enumerate(described):
-                error = failed if i == len(described) - 1 else None
-                conn._recorder._put(began + i * took, took, conn._number, conn._tx, what, args, rows + (i < more), error)
+            rows = None if batches else max(0, self.rowcount) if failed is None else 0
+            write(described, time.monotonic_ns(), rows, failed)
             conn._leave("rollback")
         return self
 
@@ -482,33 +557,51 @@ class Cursor(sqlite3.Cursor):
             raise
         finally:
             conn._leave("commit")
-            what, args = conn._recorder._describe(script, ())
-            conn._recorder._put(began, time.monotonic_ns() - began, conn._number, conn._tx, what, args, 0, failed)
+            mark, template, names = conn._recorder._find(script)
+            if not mark:
+                what, args = conn._recorder._describe(template, names, ())
+                conn._recorder._put(began, time.monotonic_ns() - began, conn._number, conn._tx, what, args, 0, failed)
             conn._enter(time.monotonic_ns())
         return self
 
     def fetchone(self):
-        row = self._fetch(super().fetchone)
-        self._read(0 if row is None else 1, row is None)
+        try:
+            row = super().fetchone()
+        except BaseException as error:
+            self._done(error)
+            raise
+        if self._query is not None:
+            self._read(0 if row is None else 1, row is None)
         return row
 
     def __next__(self):
         try:
-            row = self._fetch(super().__next__)
+            row = super().__next__()
         except StopIteration:
             self._read(0, True)
+            raise
+        except BaseException as error:
+            self._done(error)
             raise
         self._read(1, False)
         return row
 
     def fetchmany(self, size=None):
         size = self.arraysize if size is None else size
-        rows = self._fetch(lambda: super(Cursor, self).fetchmany(size))
+        try:
+            rows = super().fetchmany(size)
+        except BaseException as error:
+            self._done(error)
+            raise
         self._read(len(rows), len(rows) < size)
         return rows
 
     def fetchall(self):
-        rows = self._fetch(super().fetchall)
+        try:
+            rows = super().fetchall()
+        except BaseException as error:
+            self._done(error)
+            raise
         self._read(len(rows), True)
         return rows
 
@@ -517,16 +610,8 @@ class Cursor(sqlite3.Cursor):
         super().close()
 
     def __del__(self):
-        self._done()
-
-    def _fetch(self, do):
-        try:
-            return do()
-        except StopIteration:
-            raise
-        except BaseException as error:
-            self._done(error)
-            raise
+        if self._query is not None:
+            self._done()
 
     def _read(self, rows, over):
         if self._query is not None:

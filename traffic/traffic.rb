@@ -262,6 +262,9 @@ module Traffic
     |(?<other>.)
   }mx
 
+  CONTROL = { "begin" => "begin", "commit" => "commit", "end" => "commit", "savepoint" => "savepoint", "release" => "release", "rollback" => "rollback" }.freeze
+  CONTROL_WORDS = 5 # of the longest of them: ROLLBACK TRANSACTION TO SAVEPOINT and a name
+
   class << self
     # Names a statement by its text without literals, however it writes its parameters,
     # and returns the text.
@@ -300,14 +303,24 @@ module Traffic
     # Names a statement that begins or ends a transaction or a savepoint. Several in one
     # text have no name.
     def control(query)
-      return if query.size > 128
+      words = []
+      over = false
+      query.scan(TOKEN) do
+        found = Regexp.last_match
+        text = found[0].downcase
+        if text == ";"
+          over = words.any?
+        elsif !found[:space]
+          return if over || words.size == CONTROL_WORDS || words.empty? && !CONTROL.key?(text)
 
-      text = query.b.gsub(/\A[;\s]+|[;\s]+\z/, "").downcase
-      words = text.split
-      return if words.empty? || text.include?(";")
-      return words[1, 2].include?("to") ? "rollback to" : "rollback" if words[0] == "rollback"
+          words << text
+        end
+      end
+      return "rollback to" if words[0] == "rollback" && words[1, 2].include?("to")
 
-      { "begin" => "begin", "commit" => "commit", "end" => "commit", "savepoint" => "savepoint", "release" => "release" }[words[0]]
+      CONTROL[words[0]]
+    rescue ArgumentError, EncodingError # of a text that is no UTF-8
+      nil
     end
 
     # Says of what kind an error is, and nothing of its text.

@@ -264,7 +264,7 @@ func TestOldDriver(t *testing.T) {
 }
 
 // A text of several statements is no BEGIN, and after a rollback that fails there is
-// no transaction.
+// no transaction. One that is asked as a query is one, however long its comments are.
 func TestTransactionsInText(t *testing.T) {
 	lines, _ := recorded(t, 1<<20, func(db *sql.DB) {
 		db.SetMaxOpenConns(1)
@@ -279,6 +279,9 @@ func TestTransactionsInText(t *testing.T) {
 			t.Error("a transaction was rolled back twice")
 		}
 		exec(db.Exec("DELETE FROM person"))
+		long := strings.Repeat("of a request; ", 20)
+		must[*sql.Rows](t)(db.Query("BEGIN IMMEDIATE -- " + long)).Close()
+		exec(db.Exec("/* " + long + "*/ COMMIT"))
 	})
 	var got []string
 	for _, l := range lines {
@@ -286,7 +289,7 @@ func TestTransactionsInText(t *testing.T) {
 			got = append(got, fmt.Sprint(map[bool]string{true: "statement", false: s}[len(s) == 16], " ", l["tx"]))
 		}
 	}
-	if want := []string{"statement 0", "statement 0", "begin 1", "statement 1", "rollback 1", "statement 0"}; !slices.Equal(got, want) {
+	if want := []string{"statement 0", "statement 0", "begin 1", "statement 1", "rollback 1", "statement 0", "begin 2", "commit 2"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

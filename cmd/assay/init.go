@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/dataset"
 	"assay/internal/draft"
 	"assay/internal/file"
 	"assay/internal/runner"
@@ -112,7 +113,10 @@ func (a *app) draft(ctx context.Context, flags initFlags, queries string, log []
 	}
 	defer work.Close()
 	return draft.Make(ctx, draft.Options{Database: flags.db, Queries: flags.queries, SQL: queries, Log: log, LogName: flags.log, Plan: flags.output,
-		Folder: work.Dir, Timeout: queryTimeout, Total: totalTimeout, Block: blockTime, CopyTimeout: copyTimeout, Progress: progress.Step, Estimate: estimate})
+		Folder: work.Dir, Timeout: queryTimeout, Total: totalTimeout, Block: blockTime, CopyTimeout: copyTimeout, Progress: progress.Step, Estimate: estimate,
+		Refused: func(ctx context.Context, driver, path string, data *dataset.Data, operations []assay.Operation) (map[string]error, error) {
+			return l.Refused(ctx, driver, path, data, operations, queryTimeout)
+		}})
 }
 
 // estimate is how long so many launches take by rule of thumb.
@@ -144,7 +148,7 @@ func (f initFlags) writable() error {
 }
 
 func (a *app) printDraft(path string, d *draft.Draft) {
-	fmt.Fprintf(a.stdout, "wrote %s: %s, %s, budget %s\n", path, wording.Plural(len(d.Operations), "operation"), wording.Plural(d.Cells, "cell"), brief(d.Budget))
+	fmt.Fprintf(a.stdout, "wrote %s: %s, %s, budget %s\n", path, wording.Plural(len(d.Operations), "operation"), wording.Plural(d.Cells, "cell"), wording.Brief(d.Budget))
 	for _, text := range d.Measured {
 		fmt.Fprintln(a.stdout, "in the log:", text)
 	}

@@ -95,6 +95,27 @@ func TestAnswersOfMix(t *testing.T) {
 	}
 }
 
+// TestAnswersOfPartThatIsNotDrawn: a reading part that is so rare that the mix never
+// comes to it is no error, with and without changes.
+func TestAnswersOfPartThatIsNotDrawn(t *testing.T) {
+	d := account(t)
+	read := func(sql string) assay.Operation {
+		return assay.Operation{Name: "read", Steps: []assay.Step{{SQL: sql, Query: true, Rows: 1, Returns: []assay.Type{"int"}, Args: []assay.Values{{Kind: assay.Const, Value: int64(3)}}}}}
+	}
+	mix := assay.Operation{Name: "mix", Parts: []assay.Part{
+		{Weight: 1_000_000_000, Operation: read("SELECT id FROM account WHERE id = ?")}, {Weight: 1, Operation: read("SELECT id + 1 FROM account WHERE id = ?")}}}
+	want := slices.Repeat([]expectedAnswer{whole(`{"answer":[[3]],"rows":1}`)}, 5)
+	if got := answersOf(t, d, mix, 5); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+	mix.Changes = true
+	mix.Parts[0].Operation = assay.Operation{Name: "spend", Changes: true, Steps: []assay.Step{{SQL: "UPDATE account SET balance = balance - 1", Rows: 20}}}
+	want = slices.Repeat([]expectedAnswer{whole(`{"answer":[],"rows":20}`)}, 5)
+	if got := answersOf(t, d, mix, 5); !slices.Equal(got, want) {
+		t.Errorf("with changes: got %v, want %v", got, want)
+	}
+}
+
 // TestAnswersOfMixThereAndBack: a balance that is changed and changed back is not
 // known, although it is the same before and after all changes.
 func TestAnswersOfMixThereAndBack(t *testing.T) {

@@ -106,6 +106,9 @@ type Data struct {
 	// they had before Spec.Prepare, as an index changes the order in which SQLite reads
 	// a table.
 	drawn string
+	// kept is a private copy in which Try does operations and undoes them; empty: each
+	// one has a copy of its own.
+	kept string
 }
 
 // Prepare finds or makes the dataset's file. It appears whole or not at all;
@@ -136,7 +139,7 @@ func (c Cache) Derive(ctx context.Context, base *Data, statements []string) (*Da
 	data, err := c.make(ds, func(string) (string, error) {
 		return digest("derived", sqlite3.SQLITE_VERSION, base.Digest, statements)
 	}, func(path string) error {
-		if err := copyFile(base.Path, path); err != nil {
+		if err := copyFile(ctx, base.Path, path); err != nil {
 			return err
 		}
 		return c.write(ctx, ds, path)
@@ -254,8 +257,10 @@ func install(made, folder string, ds assay.Dataset) (*Data, error) {
 // cached file is closed, no journal or log belongs to it, and nobody writes
 // to it. The copy is synced, so that the first sync of a measured database
 // does not pay for it.
-func (d *Data) Copy(dst string) error {
-	if err := copyFile(d.Path, dst); err != nil {
+func (d *Data) Copy(dst string) error { return d.copyWithin(context.Background(), dst) }
+
+func (d *Data) copyWithin(ctx context.Context, dst string) error {
+	if err := copyFile(ctx, d.Path, dst); err != nil {
 		return err
 	}
 	for _, path := range []string{dst, filepath.Dir(dst)} {
@@ -266,9 +271,23 @@ func (d *Data) Copy(dst string) error {
 	return nil
 }
 
-// copyFile copies with copy_file_range where the system has it: io.Copy uses
+// KeepCopy makes a private copy at dst, in which Try does from now on what changes
+// data, and undoes it: copying large data for each operation takes longer than the
+// operations. Nothing else may change it while an operation is tried.
+func (d *Data) KeepCopy(ctx context.Context, dst string) error {
+	err := d.copyWithin(ctx, dst)
+	if err == nil {
+		d.kept = dst
+	}
+	return err
+}
+
+// copiedAtOnce is how many bytes are copied before a context is looked at again.
+const copiedAtOnce = 64 << 20
+
+// copyFile copies with copy_file_range where the system has it: io.CopyN uses
 // it between two files.
-func copyFile(src, dst string) error {
+func copyFile(ctx context.Context, src, dst string) error {
 	in, err := os.Open(src)
 	if err != nil {
 		return err
@@ -278,7 +297,14 @@ func copyFile(src, dst string) error {
 	if err != nil {
 		return err
 	}
-	_, err = io.Copy(out, in)
+	for n := int64(copiedAtOnce); n == copiedAtOnce && err == nil; {
+		if err = ctx.Err(); err == nil {
+			n, err = io.CopyN(out, in, copiedAtOnce)
+		}
+	}
+	if errors.Is(err, io.EOF) {
+		err = nil
+	}
 	if err = errors.Join(err, out.Close()); err != nil {
 		_ = os.Remove(dst)
 		return fmt.Errorf("copy %s to %s: %w", src, dst, err)

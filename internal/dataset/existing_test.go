@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -202,6 +205,48 @@ func TestFromOneRowDrawnTwice(t *testing.T) {
 }
 
 // Try counts the rows of each step, on a copy that the next one does not see.
+// What is tried on a copy that is kept is undone: each operation finds the data as
+// they are, and nothing is copied again.
+func TestTryOnKeptCopy(t *testing.T) {
+	d := towns(t)
+	kept := filepath.Join(t.TempDir(), "kept.db")
+	if err := d.KeepCopy(t.Context(), kept); err != nil {
+		t.Fatal(err)
+	}
+	before, err := fileSum(kept)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clear := assay.Operation{Name: "clear", Changes: true, Steps: []assay.Step{{SQL: "DELETE FROM town WHERE zip = ?", Rows: -1, Args: []assay.Values{from("town.zip", 0)}}}}
+	var found []TriedStep
+	for range 2 {
+		tried, err := d.Try(t.Context(), clear, makeTrace(t, d, clear, 200), 200, time.Minute)
+		if err != nil || tried.Times != 200 || tried.Steps[0].Found == 0 {
+			t.Fatalf("got %+v and error %v, want 200 times and rows that are deleted", tried, err)
+		}
+		found = append(found, tried.Steps[0])
+	}
+	if !reflect.DeepEqual(found[0], found[1]) {
+		t.Errorf("the second time: got %+v, want %+v", found[1], found[0])
+	}
+	fails := assay.Operation{Name: "fails", Changes: true, Steps: []assay.Step{clear.Steps[0], {SQL: "INSERT OR ROLLBACK INTO town (zip) VALUES (json('{'))", Rows: -1}}}
+	if _, err := d.Try(t.Context(), fails, makeTrace(t, d, fails, 10), 10, time.Minute); err == nil || strings.Contains(err.Error(), "rollback") {
+		t.Errorf("an operation that fails: got %v, want its own error alone", err)
+	}
+	after, err := fileSum(kept)
+	if err != nil || after != before {
+		t.Errorf("the copy has changed: %v", err)
+	}
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := d.KeepCopy(ended, kept+"2"); !errors.Is(err, context.Canceled) {
+		t.Errorf("copying without time: got %v, want %v", err, context.Canceled)
+	}
+	if _, err := os.Stat(kept + "2"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("half a copy is left: %v", err)
+	}
+}
+
 func TestTry(t *testing.T) {
 	d := towns(t)
 	zip := from("town.zip", 0)

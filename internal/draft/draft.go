@@ -11,8 +11,9 @@
 // log of traffic, schema.go reads tables and values, understand.go makes operations:
 // reference.go and use.go find out what an argument is compared with, guess.go and
 // source.go say how it is drawn, measured.go how skewed, statement.go and
-// operation.go add what SQLite does with a query and what proves it. probe.go tries
-// it, write.go writes it.
+// operation.go add what SQLite does with a query and what proves it; newrow.go gives new
+// rows ids that later statements name. probe.go tries
+// it, fit.go moves ends of ranges until rows are as many as in the log, write.go writes it.
 package draft
 
 import (
@@ -54,6 +55,11 @@ type Options struct {
 	Plan     string // where the plan will lie: it names the database relative to itself
 	// Estimate returns how long so many launches of all cases take.
 	Estimate func(cases []assay.Case, launches int) time.Duration
+	// Refused builds a driver, NAME[:OPTION...], and asks it to prepare operations on
+	// the private copy of the data at a path, which it leaves as it is. It returns by
+	// operation why the driver refuses it; its error says that the driver cannot be asked. It may be nil: then nobody is asked, and
+	// the plan names all drivers as they are.
+	Refused func(ctx context.Context, driver, path string, data *dataset.Data, operations []assay.Operation) (map[string]error, error)
 }
 
 // Draft is a drafted plan, which decodes.
@@ -94,10 +100,10 @@ func Make(ctx context.Context, options Options) (draft *Draft, err error) {
 	if err := d.understand(ctx, scripts); err != nil {
 		return nil, err
 	}
-	if err := d.need(ctx); err != nil {
+	if err := d.try(ctx); err != nil {
 		return nil, err
 	}
-	if err := d.try(ctx); err != nil {
+	if err := d.choose(ctx); err != nil {
 		return nil, err
 	}
 	return d.finish()
@@ -126,14 +132,19 @@ func readInputs(options Options) ([]*script, *logged, error) {
 // drafter makes one plan.
 type drafter struct {
 	document
-	data   *dataset.Data
-	schema *schema
-	until  time.Time // when the time for all queries ends
+	data      *dataset.Data
+	schema    *schema
+	inserting map[*table]int64 // statements that insert into a table
+	until     time.Time        // when the time for all queries ends
+	copied    string           // the second copy, to which workers and what changes data have access; empty: none yet
 }
 
 // newDrafter copies the database and reads its schema.
 func newDrafter(ctx context.Context, options Options) (*drafter, error) {
-	d := &drafter{document: document{options: options}}
+	d := &drafter{document: document{options: options}, inserting: map[*table]int64{}}
+	for _, name := range drivers {
+		d.targets = append(d.targets, target{driver: name})
+	}
 	d.name = slug(strings.TrimSuffix(filepath.Base(options.Database), filepath.Ext(options.Database)))
 	if d.name == "" {
 		d.name = "own"
@@ -146,18 +157,12 @@ func newDrafter(ctx context.Context, options Options) (*drafter, error) {
 	if err != nil {
 		return nil, &InputError{err}
 	}
-	d.progress("copying " + options.Database)
-	limited, cancel := context.WithTimeout(ctx, options.CopyTimeout)
-	defer cancel()
-	d.data, err = dataset.Cache{Dir: options.Folder}.Prepare(limited, assay.Dataset{Workload: d.name, File: options.Database, Seed: seed})
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	if limited.Err() != nil {
-		return nil, &InputError{fmt.Errorf("copying %s takes longer than %s: give a smaller database of the same kind", options.Database, options.CopyTimeout)}
-	}
+	err = d.copying(ctx, func(ctx context.Context) (err error) {
+		d.data, err = dataset.Cache{Dir: options.Folder}.Prepare(ctx, assay.Dataset{Workload: d.name, File: options.Database, Seed: seed})
+		return err
+	})
 	if err != nil {
-		return nil, &InputError{err}
+		return nil, err
 	}
 	// The file itself may be behind its write-ahead log; the copy is not, and
 	// has another journal mode.
@@ -169,6 +174,38 @@ func newDrafter(ctx context.Context, options Options) (*drafter, error) {
 		return nil, &InputError{err}
 	}
 	return d, nil
+}
+
+// copying copies the database within the time for that.
+func (d *drafter) copying(ctx context.Context, do func(context.Context) error) error {
+	d.progress("copying " + d.options.Database)
+	limited, cancel := context.WithTimeout(ctx, d.options.CopyTimeout)
+	defer cancel()
+	err := do(limited)
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case limited.Err() != nil:
+		return &InputError{fmt.Errorf("copying %s takes longer than %s: give a smaller database of the same kind", d.options.Database, d.options.CopyTimeout)}
+	case err != nil:
+		return &InputError{err}
+	}
+	return nil
+}
+
+// copy returns the path of the second copy, which it makes once: the first one is
+// only read.
+func (d *drafter) copy(ctx context.Context) (string, error) {
+	if d.copied != "" {
+		return d.copied, nil
+	}
+	path := filepath.Join(d.options.Folder, "copy.db")
+	began := time.Now()
+	if err := d.copying(ctx, func(ctx context.Context) error { return d.data.KeepCopy(ctx, path) }); err != nil {
+		return "", err
+	}
+	d.until, d.copied = d.until.Add(time.Since(began)), path // it has a time of its own
+	return path, nil
 }
 
 // seed is that of plans which name none.
@@ -201,11 +238,19 @@ func (d *drafter) try(ctx context.Context) error {
 		if o.leftOut != "" {
 			continue
 		}
+		if o.changes() {
+			if _, err := d.copy(ctx); err != nil {
+				return err
+			}
+		}
 		d.progress(fmt.Sprintf("trying query %s (%d of %d)", o.name, i+1, len(d.operations)))
 		limit := min(d.options.Timeout, time.Until(d.until))
 		if limit <= 0 {
 			o.leftOut = d.late(limit).Error()
 			continue
+		}
+		if b, err = d.fitted(ctx, b, o); err != nil {
+			return err
 		}
 		if err := b.learn(ctx, limit, o); err != nil {
 			return err
@@ -214,8 +259,10 @@ func (d *drafter) try(ctx context.Context) error {
 	if err := d.measurable(); err != nil {
 		return err
 	}
-	if d.unenforced, err = b.foreignKeys(ctx, d.options.Folder, d.operations); err != nil {
-		return err
+	if d.copied != "" { // else nothing changes data
+		if d.unenforced, err = b.foreignKeys(ctx, d.copied, d.operations); err != nil {
+			return err
+		}
 	}
 	return d.tryMix(ctx)
 }
@@ -277,21 +324,39 @@ func (d *drafter) tryMix(ctx context.Context) error {
 	if d.mix = newMix(kept, d.log); d.mix == nil {
 		return nil
 	}
+	d.progress("trying all of them together")
+	late, err := d.playMix(ctx)
+	for limit := mixed["web"] / 10; late && limit >= fewest && err == nil && ctx.Err() == nil; limit /= 10 {
+		d.mix.bound(limit)
+		late, err = d.playMix(ctx)
+	}
+	if d.unmixed != "" {
+		d.mix = nil
+	}
+	return errors.Join(err, ctx.Err())
+}
+
+// fewest are the operations of the smallest block of a mix.
+const fewest = 50
+
+// playMix plays the mix as the plan has it, and notes why it cannot be measured: late,
+// that it took too long.
+func (d *drafter) playMix(ctx context.Context) (late bool, err error) {
 	b, err := d.probe()
 	if err != nil {
-		return err
+		return false, err
 	}
-	d.progress("trying all of them together")
 	limited, cancel := context.WithTimeout(ctx, d.options.Timeout)
 	defer cancel()
-	err = b.play(limited, b.cases[d.mix.name].Operation)
-	if limited.Err() != nil {
-		err = d.late(d.options.Timeout)
+	d.unmixed = ""
+	switch err := b.play(limited, b.cases[d.mix.name].Operation); {
+	case limited.Err() != nil:
+		d.unmixed = d.late(d.options.Timeout).Error()
+		return true, nil
+	case err != nil:
+		d.unmixed = err.Error()
 	}
-	if err != nil {
-		d.unmixed, d.mix = err.Error(), nil
-	}
-	return ctx.Err()
+	return false, nil
 }
 
 // finish sets the budget and holds the plan against what it was made of.
@@ -325,8 +390,9 @@ func (d *drafter) finish() (*Draft, error) {
 		draft.LeftOut = append(draft.LeftOut, "the mix of all operations: "+d.unmixed)
 	}
 	if d.log != nil {
-		draft.Measured, draft.Differs = append(d.log.summary(), untimed(d.operations)...), deviations(d.operations)
+		draft.Measured, draft.Differs = slices.Concat(d.log.summary(), withoutLiterals(d.operations), untimed(d.operations)), deviations(d.operations)
 	}
+	draft.LeftOut = append(draft.LeftOut, d.unfit...)
 	for _, q := range d.statements {
 		draft.LeftOut = append(draft.LeftOut, fmt.Sprintf("%s, %s: %s", q.subject(), q.place(), q.leftOut))
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/dataset"
 	"assay/internal/plan"
 )
 
@@ -63,7 +64,26 @@ func options(database, queries string) Options {
 	return Options{Database: database, Queries: "q.sql", SQL: queries, Plan: filepath.Join(filepath.Dir(database), "plan.yaml"),
 		Estimate: func(cases []assay.Case, launches int) time.Duration {
 			return time.Duration(len(cases)*launches) * 100 * time.Millisecond
+		},
+		Refused: func(_ context.Context, driver, _ string, _ *dataset.Data, operations []assay.Operation) (map[string]error, error) {
+			return refused(driver, operations), nil
 		}}
+}
+
+// refused are the operations that builds of mattn's driver refuse, which meet a missing
+// module before a missing function.
+func refused(driver string, operations []assay.Operation) map[string]error {
+	all := map[string]error{}
+	for _, op := range operations {
+		switch {
+		case !strings.HasPrefix(driver, "mattn"):
+		case strings.HasPrefix(op.Name, "reading ") && !strings.Contains(driver, "FTS5"):
+			all[op.Name] = errors.New("step 1: no such module: fts5")
+		case strings.Contains(fmt.Sprint(stepTexts(op)), "sqrt(") && strings.Contains(driver, "FTS5") && !strings.Contains(driver, "MATH"):
+			all[op.Name] = errors.New("step 1: no such function: sqrt")
+		}
+	}
+	return all
 }
 
 // draftIn drafts a plan in a folder of its own.
@@ -138,7 +158,7 @@ func TestGolden(t *testing.T) {
 	database := create(t, read(t, "testdata/shop.sql"))
 	before := folder(t, filepath.Dir(database))
 	d, err := draftIn(t, t.Context(), Options{Database: database, Queries: "testdata/queries.sql", SQL: read(t, "testdata/queries.sql"),
-		Plan: filepath.Join(filepath.Dir(database), "plans", "shop.yaml"), Estimate: options("", "").Estimate})
+		Plan: filepath.Join(filepath.Dir(database), "plans", "shop.yaml"), Estimate: options("", "").Estimate, Refused: options("", "").Refused})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +222,7 @@ func TestArguments(t *testing.T) {
 		"UPDATE user SET (name, visits) = (?, ?) WHERE mail = ?":                           "{text: 8} {uniform: [0, 6]} {from: user.mail}",
 		"DELETE FROM orders WHERE id = ?":                                                  "{seq: 1}",
 		"DELETE FROM orders WHERE user_id = ?":                                             "{uniform: [1, 200]}",
-		"SELECT 1 FROM word WHERE word MATCH ?":                                            `{const: "apple"}`,
+		"SELECT 1 FROM word WHERE word MATCH ?":                                            `{from: q-words-1.word}`,
 	} {
 		s, err := open(t.Context(), database)
 		if err != nil {
@@ -219,7 +239,7 @@ func TestArguments(t *testing.T) {
 			}
 			continue
 		}
-		g := &guesser{analysis: analyse(q, s), name: "q", first: 1, taken: map[string]int64{}}
+		g := &guesser{rows: new([]newRow), analysis: analyse(q, s), name: "q", first: 1, taken: map[string]int64{}}
 		if err := g.guess(t.Context()); err != nil {
 			t.Errorf("%s: %v", query, err)
 		}
@@ -377,6 +397,36 @@ func TestMistakes(t *testing.T) {
 	var input *InputError
 	if _, err := draftIn(t, ctx, options(database, "SELECT 1")); !errors.Is(err, context.Canceled) || errors.As(err, &input) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// However many queries change data, and however many builds are asked, the database
+// is copied twice: once to be read, and once for all that others have access to.
+func TestCopiesAreShared(t *testing.T) {
+	database := create(t, "CREATE TABLE item (id INTEGER PRIMARY KEY, n INT); INSERT INTO item (n) WITH RECURSIVE s (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM s WHERE i < 100) SELECT i FROM s")
+	for queries, want := range map[string]int{
+		"UPDATE item SET n = n + 1 WHERE id = ?; DELETE FROM item WHERE id = ?; INSERT INTO item (n) VALUES (?)": 2,
+		"SELECT n FROM item WHERE id = ?": 2, // the builds are asked
+	} {
+		o := options(database, queries)
+		copies, paths := 0, map[string]bool{}
+		o.Progress = func(what string) {
+			if strings.HasPrefix(what, "copying ") {
+				copies++
+			}
+		}
+		ask := o.Refused
+		o.Refused = func(ctx context.Context, driver, path string, data *dataset.Data, operations []assay.Operation) (map[string]error, error) {
+			paths[path] = true
+			return ask(ctx, driver, path, data, operations)
+		}
+		d, err := draftIn(t, t.Context(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if copies != want || len(paths) != 1 || paths[database] || len(d.LeftOut) > 0 {
+			t.Errorf("%s: got %d copies, drivers asked at %v and %q left out; want %d copies, one of them for all drivers", queries, copies, paths, d.LeftOut, want)
+		}
 	}
 }
 

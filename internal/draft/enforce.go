@@ -6,18 +6,16 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"path/filepath"
 	"strings"
 
 	"assay"
-	"assay/internal/dataset"
 	columnfile "assay/kit/column"
 )
 
 // foreignKeys says which operation fails where foreign keys are enforced, which
-// SQLite does only when asked; empty where none does.
-func (b *probe) foreignKeys(ctx context.Context, folder string, all []*operation) (reason string, err error) {
-	conn, done, err := enforcing(ctx, b.data, folder)
+// SQLite does only when asked; empty where none does. It changes the copy at a path.
+func (b *probe) foreignKeys(ctx context.Context, path string, all []*operation) (reason string, err error) {
+	conn, done, err := enforcing(ctx, path)
 	if err != nil {
 		return "", err
 	}
@@ -38,12 +36,8 @@ func (b *probe) foreignKeys(ctx context.Context, folder string, all []*operation
 	return "", nil
 }
 
-// enforcing opens another private copy, in which foreign keys are enforced.
-func enforcing(ctx context.Context, data *dataset.Data, folder string) (conn *sql.Conn, done func() error, err error) {
-	path := filepath.Join(folder, "enforcing.db")
-	if err := data.Copy(path); err != nil {
-		return nil, nil, err
-	}
+// enforcing opens a private copy so that foreign keys are enforced.
+func enforcing(ctx context.Context, path string) (conn *sql.Conn, done func() error, err error) {
 	db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?_pragma=foreign_keys(1)&_pragma=synchronous(0)")
 	if err != nil {
 		return nil, nil, err

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"strings"
-	"unicode"
 )
 
 const (
@@ -22,17 +21,21 @@ const (
 // guesser guesses how the arguments of one query are drawn.
 type guesser struct {
 	*analysis
-	name   string             // of the operation
-	named  map[string]*chosen // arguments of the operation by name; nil: it has one statement
-	first  int                // number of the query's first argument in the operation, counted from 1
-	source *source            // of several arguments; nil: there is none
-	logged []*loggedArgument  // by argument; nil: nothing is known of them
-	drawn  map[string]int     // how often a column was drawn from, by the role and its name
-	all    []use
-	fresh  map[*column]bool  // gets values that no row has
-	keys   map[*column]int   // argument with the first new key, counted from 1
-	taken  map[string]int64  // queries so far that insert into a column
-	above  map[*column]int64 // the greatest value before new keys
+	name      string             // of the operation
+	named     map[string]*chosen // arguments of the operation by name; nil: it has one statement
+	first     int                // number of the query's first argument in the operation, counted from 1
+	source    *source            // of several arguments; nil: there is none
+	words     []source           // of what full-text searches look for
+	step      *loggedStep        // in the log; nil: there is none
+	logged    []*loggedArgument  // by argument; nil: nothing is known of them
+	rows      *[]newRow          // that earlier statements of the operation insert
+	drawn     map[string]int     // how often a column was drawn from, by the role and its name
+	all       []use
+	fresh     map[*column]bool  // gets values that no row has
+	keys      map[*column]int   // argument with the first new key, counted from 1
+	taken     map[string]int64  // queries so far that insert into a column, or draw new rows of a table
+	inserting map[*table]int64  // all queries that insert into a table
+	above     map[*column]int64 // the greatest value before new keys
 }
 
 // chosen is how an argument of an operation is drawn, which can come again.
@@ -64,6 +67,7 @@ func (g *guesser) guess(ctx context.Context) error {
 		g.taken[c.String()]++
 	}
 	g.skew()
+	g.born()
 	return nil
 }
 
@@ -131,9 +135,14 @@ func freshScore(c *column) int {
 // argumentAt guesses one argument.
 func (g *guesser) argumentAt(ctx context.Context, i int) (yaml, note string, err error) {
 	u := g.all[i]
+	if yaml, note = g.ofNewRow(i); yaml != "" {
+		return yaml, note, nil
+	}
 	switch {
 	case g.source.has(i):
 		return g.source.draw(i), g.source.notes[i], nil
+	case u.role == limit && g.step != nil && g.step.most > 0 && !g.changes():
+		return fmt.Sprintf("{const: %d}", g.step.most), "as many rows as there are in the log at most", nil
 	case u.role == limit:
 		return "{const: 20}", "a page of 20 rows", nil
 	case u.role == offset:
@@ -151,7 +160,7 @@ func (g *guesser) argumentAt(ctx context.Context, i int) (yaml, note string, err
 	case set:
 		return g.sets(ctx, i, u, f)
 	case match:
-		return g.matches(ctx, u)
+		return g.matches(ctx, i, u)
 	}
 	if f.values == 0 {
 		return empty(u.column), fmt.Sprintf("%s has no values yet", u.column), nil
@@ -271,25 +280,6 @@ func (g *guesser) patterns(ctx context.Context, u use, f *stats) (yaml, note str
 	return constant(begin), fmt.Sprintf("how a value of %s begins", u.column), err
 }
 
-// matches searches for a word of a text.
-func (g *guesser) matches(ctx context.Context, u use) (yaml, note string, err error) {
-	for _, c := range u.table.columns {
-		f, err := g.schema.stats(ctx, c)
-		if err != nil || c.hidden || f.kind != "text" {
-			continue
-		}
-		value, err := g.schema.at(ctx, c, f.values/2)
-		if err != nil {
-			return "", "", err
-		}
-		words := strings.FieldsFunc(fmt.Sprint(value), func(r rune) bool { return !unicode.IsLetter(r) })
-		if len(words) > 0 {
-			return constant(words[0]), fmt.Sprintf("a word of %s", c), nil
-		}
-	}
-	return constant("word"), fmt.Sprintf("%s has no text yet", u.table.name), nil
-}
-
 // inserts draws the value of a new row: keys are new, what refers to another
 // table does so, and the rest is as a row that is there has it.
 func (g *guesser) inserts(ctx context.Context, i int, c *column, f *stats) (yaml, note string, err error) {
@@ -395,6 +385,11 @@ func (g *guesser) sets(ctx context.Context, i int, u use, f *stats) (yaml, note 
 	}
 	if f.values == 0 {
 		return empty(c), fmt.Sprintf("%s has no values yet", c), nil
+	}
+	if !u.bare {
+		if yaml, note, err := g.jsonValue(ctx, i, c); yaml != "" || err != nil {
+			return yaml, note, err
+		}
 	}
 	low, high, whole := f.bounds()
 	switch {

@@ -1,10 +1,14 @@
 package draft
 
 import (
+	"context"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"assay"
+	"assay/internal/dataset"
 )
 
 // TestHelpdesk drafts a plan of an application as applications are: full-text
@@ -13,6 +17,11 @@ import (
 func TestHelpdesk(t *testing.T) {
 	o := options(create(t, read(t, "testdata/helpdesk/schema.sql")), read(t, "testdata/helpdesk/queries.sql"))
 	o.Timeout, o.Total = 20*time.Second, 5*time.Minute
+	var asked []string
+	o.Refused = func(_ context.Context, driver, _ string, _ *dataset.Data, operations []assay.Operation) (map[string]error, error) {
+		asked = append(asked, driver)
+		return refused(driver, operations), nil
+	}
 	d, err := draftIn(t, t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
@@ -32,6 +41,9 @@ func TestHelpdesk(t *testing.T) {
 	const drivers = "sqlite_fts5,sqlite_math_functions\ndrivers: [\"mattn:ENABLE_FTS5:ENABLE_MATH_FUNCTIONS\", modernc, glebarez]\n"
 	if !strings.Contains(d.Text, drivers) {
 		t.Errorf("got no build of mattn with full-text search and sqrt in\n%s", d.Text)
+	}
+	if want := []string{"mattn", "mattn:ENABLE_FTS5", "mattn:ENABLE_FTS5:ENABLE_MATH_FUNCTIONS", "modernc", "glebarez"}; !slices.Equal(asked, want) {
+		t.Errorf("asked %q, want %q", asked, want)
 	}
 	if n := strings.Count(d.Text, "    foreign_keys: on\n"); n != 2 {
 		t.Errorf("foreign keys are enforced in %d profiles, want 2", n)

@@ -32,7 +32,8 @@ type shape struct {
 	ids   []string
 	texts []string
 	count int
-	nanos int64
+	nanos int64   // of all
+	took  []int64 // nanoseconds of each
 	steps []*loggedStep
 }
 
@@ -40,6 +41,7 @@ type shape struct {
 type loggedStep struct {
 	times         int64
 	counted, rows int64 // of those whose rows the log has
+	most          int64 // rows of one
 	args          []*loggedArgument
 }
 
@@ -230,6 +232,7 @@ func (r *logReader) add(from, to int64, lines []logLine) {
 	}
 	s.count++
 	s.nanos += to - from
+	s.took = append(s.took, to-from)
 	r.busy = append(r.busy, moment{from, 1}, moment{to, -1})
 	at := 0
 	for i, l := range lines {
@@ -245,6 +248,7 @@ func (s *loggedStep) take(l logLine) {
 	if l.Rows != nil {
 		s.counted++
 		s.rows += *l.Rows
+		s.most = max(s.most, *l.Rows)
 	}
 	for i, a := range l.Args {
 		if i == len(s.args) {

@@ -4,10 +4,12 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -364,5 +366,44 @@ func TestMixThatIsLeftOutIsTold(t *testing.T) {
 	}
 	if len(d.LeftOut) != 1 || !strings.HasPrefix(d.LeftOut[0], "the mix of all operations: ") {
 		t.Errorf("got %q left out, want the mix", d.LeftOut)
+	}
+}
+
+// A pause of the machine that recorded a log is no time of an operation.
+func TestPausesAreNotCompared(t *testing.T) {
+	logged := func(name string, pause int64) *operation {
+		took := append(slices.Repeat([]int64{1000}, 99), pause)
+		return &operation{script: script{name: name, shape: &shape{count: 100, nanos: 99*1000 + pause, took: took}}, each: time.Microsecond, typical: time.Microsecond}
+	}
+	if got := deviations([]*operation{logged("paused", int64(time.Second)), logged("other", 1000)}); len(got) > 0 {
+		t.Errorf("got %q, want no difference", got)
+	}
+	slow := logged("slow", 1000)
+	slow.typical = 3 * time.Microsecond
+	if got := deviations([]*operation{slow, logged("other", 1000)}); len(got) != 2 || !strings.HasPrefix(got[0], "slow: ") {
+		t.Errorf("got %q, want that the slow one differs, and so the other", got)
+	}
+}
+
+// A mix that is in time is tried once; a limit shortens the blocks of every profile.
+func TestBlocksOfAMix(t *testing.T) {
+	o := options(create(t, shopSchema), "SELECT name FROM item WHERE id = ?; UPDATE item SET stock = ? WHERE id = ?;")
+	tries := 0
+	o.Progress = func(what string) {
+		if what == "trying all of them together" {
+			tries++
+		}
+	}
+	d, err := draftIn(t, t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "count: {current: 1000, web: 5000, durable: 1000}"; tries != 1 || !strings.Contains(d.Text, want) {
+		t.Errorf("got %d tries and no %q:\n%s", tries, want, d.Text)
+	}
+	m := &mix{counts: maps.Clone(mixed)}
+	m.bound(500)
+	if want := map[string]int64{"current": 500, "web": 500, "durable": 500}; !reflect.DeepEqual(m.counts, want) {
+		t.Errorf("got blocks %v, want %v", m.counts, want)
 	}
 }

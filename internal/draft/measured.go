@@ -54,8 +54,8 @@ func (s *shape) give(all []*script) {
 func (s *script) key() string {
 	var ids []string
 	for _, q := range s.queries {
-		if id, _ := traffic.Fingerprint(q.sql); len(ids) == 0 || ids[len(ids)-1] != id {
-			ids = append(ids, id)
+		if q.print, _ = traffic.Fingerprint(q.sql); len(ids) == 0 || ids[len(ids)-1] != q.print {
+			ids = append(ids, q.print)
 		}
 	}
 	return strings.Join(ids, " ")
@@ -64,9 +64,9 @@ func (s *script) key() string {
 // script makes an operation of a shape.
 func (s *shape) script() *script {
 	made := &script{transaction: len(s.ids) > 1 || s.steps[0].times > int64(s.count), shape: s}
-	for _, text := range s.texts {
+	for i, text := range s.texts {
 		tokens, whole := sqltext.Scan(text)
-		q := &query{verb: sqltext.Verb(tokens)}
+		q := &query{verb: sqltext.Verb(tokens), print: s.ids[i]}
 		if whole && len(sqltext.Statements(tokens)) == 1 {
 			q.rewrite(text)
 		}
@@ -97,10 +97,25 @@ func (q *query) usesTable() bool {
 	})
 }
 
+// logged is what the log has of a statement, which stands for all of its kind that
+// follow each other there; nil where the log has none.
+func (s *script) logged(statement int) *loggedStep {
+	if s.shape == nil {
+		return nil
+	}
+	at := 0
+	for i := 1; i <= statement; i++ {
+		if s.queries[i].print != s.queries[i-1].print {
+			at++
+		}
+	}
+	return s.shape.steps[min(at, len(s.shape.steps)-1)]
+}
+
 // arguments are those of a statement in the log, by the arguments of the query; nil
 // where they are not as many.
 func (s *loggedStep) arguments(q *query) []*loggedArgument {
-	bound := slices.DeleteFunc(indexes(len(q.args)), func(i int) bool { return strings.HasPrefix(q.args[i].written, ":literal") })
+	bound := slices.DeleteFunc(indexes(len(q.args)), func(i int) bool { return q.args[i].added || strings.HasPrefix(q.args[i].written, literal) })
 	if s == nil || len(bound) != len(s.args) {
 		return nil
 	}
@@ -202,8 +217,8 @@ func deviations(all []*operation) []string {
 		}
 		total += float64(o.shape.nanos)
 		if !o.changes() {
-			logged += float64(o.shape.nanos)
-			drafted += float64(o.each) * float64(o.shape.count)
+			logged += o.shape.typical() * float64(o.shape.count)
+			drafted += float64(o.typical) * float64(o.shape.count)
 		}
 	}
 	var found []string
@@ -212,7 +227,7 @@ func deviations(all []*operation) []string {
 			continue
 		}
 		for i, st := range o.steps {
-			step := o.shape.steps[min(i, len(o.shape.steps)-1)]
+			step := o.logged(i)
 			if want := float64(step.rows) / float64(step.counted); step.counted > 0 && differs(st.mean, want) {
 				found = append(found, fmt.Sprintf("%s: statement %d has %.3g rows each time here, and %.3g in the log", o.name, i+1, st.mean, want))
 			}
@@ -220,12 +235,18 @@ func deviations(all []*operation) []string {
 				found = append(found, fmt.Sprintf("%s: statement %d binds %.3g bytes of texts and blobs each time here, and %.3g in the log", o.name, i+1, here, logged))
 			}
 		}
-		want := float64(o.shape.nanos) / float64(o.shape.count)
-		if got := float64(o.each) * logged / drafted; !o.changes() && differs(got, want) {
+		want := o.shape.typical()
+		if got := float64(o.typical) * logged / drafted; !o.changes() && differs(got, want) {
 			found = append(found, fmt.Sprintf("%s: against the other reads it takes %.2f times as long here as in the log", o.name, got/want))
 		}
 	}
 	return found
+}
+
+// typical is the median of what the operation took in the log: pauses of the machine
+// that recorded it are in the mean.
+func (s *shape) typical() float64 {
+	return float64(slices.Sorted(slices.Values(s.took))[len(s.took)/2])
 }
 
 func differs(got, want float64) bool { return math.Abs(got-want) > tolerance*max(want, 1e-9) }

@@ -2,6 +2,7 @@ package draft
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -16,6 +17,17 @@ type mix struct {
 	measured      bool     // a log has the weights
 	leftOut       []string // operations that are not in it, with the reason
 	check         string
+	counts        map[string]int64 // operations of a block, by profile
+}
+
+// mixed are the operations of a mix's block.
+var mixed = map[string]int64{"current": 1000, "web": 5000, "durable": 1000}
+
+// bound makes blocks of at most so many operations.
+func (m *mix) bound(limit int64) {
+	for profile, n := range m.counts {
+		m.counts[profile] = min(n, limit)
+	}
 }
 
 // The share of each kind of operation in a mix.
@@ -31,7 +43,7 @@ const measuredShares = 1_000_000
 // newMix takes the operations that can be mixed; nil where there is nothing to
 // mix.
 func newMix(all []*operation, log *logged) *mix {
-	m := &mix{name: "app", clients: 8}
+	m := &mix{name: "app", clients: 8, counts: maps.Clone(mixed)}
 	if log != nil {
 		m.clients, m.measured = log.clients, true
 	}

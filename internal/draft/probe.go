@@ -81,7 +81,7 @@ func (b *probe) run(ctx context.Context, o *operation, op assay.Operation, limit
 	if err := o.weigh(trace.Path); err != nil {
 		return err
 	}
-	found, err := b.data.Try(ctx, op, trace, tried, limit)
+	found, err := b.data.Try(ctx, op, trace, min(tried, length), limit) // beyond them, new rows come again
 	if err != nil {
 		return err
 	}
@@ -91,6 +91,7 @@ func (b *probe) run(ctx context.Context, o *operation, op assay.Operation, limit
 			return err
 		}
 	}
+	o.typical = found.Median
 	o.pace(each, b.block)
 	o.conclude(found, found.Times == length)
 	return nil

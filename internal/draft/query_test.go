@@ -86,7 +86,7 @@ func FuzzSplit(f *testing.F) {
 // inPlan writes a query into a plan and reads it back.
 func inPlan(t *testing.T, s *script) {
 	t.Helper()
-	d := document{name: "fuzz", file: "f.db", header: map[string]string{"page_size": "4096", "auto_vacuum": "none", "encoding": "UTF-8"}}
+	d := document{name: "fuzz", targets: []target{{driver: "modernc"}}, file: "f.db", header: map[string]string{"page_size": "4096", "auto_vacuum": "none", "encoding": "UTF-8"}}
 	o := &operation{script: *s}
 	for _, q := range s.queries {
 		for i := range q.args {

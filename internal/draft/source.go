@@ -40,6 +40,8 @@ func (g *guesser) chooseSource(ctx context.Context) error {
 	var found *source
 	var err error
 	switch {
+	case g.afterNewRow():
+		return nil
 	case g.target != nil && g.listed != nil:
 		found, err = g.newRows(ctx)
 	default:
@@ -225,16 +227,49 @@ func (g *guesser) newRows(ctx context.Context) (*source, error) {
 	s := &source{sql: missing + fmt.Sprintf(" LIMIT %d", sourceRows), once: true, columns: map[int]string{}, notes: map[int]string{}}
 	why := "; of a row that is not there yet"
 	if g.upsert() && f.rows > 0 {
-		half := max(1, min(f.rows, sourceRows)/2)
-		s.sql = fmt.Sprintf("SELECT * FROM (SELECT %s FROM %s LIMIT %d)\nUNION ALL SELECT * FROM (%s LIMIT %[3]d)",
-			columnList(key), plain(g.target.name), half, missing)
-		why = "; half of the rows are there already: write the shares of your application into sources"
+		known, share := g.known()
+		total := max(2, min(f.rows, sourceRows))
+		if g.ignored() { // as many as there can be: drawn again, a row is not new
+			total = int64(min(sourceRows, float64(f.rows)/max(known, 1e-9)))
+		}
+		there := min(total-1, int64(known*float64(total)))
+		why = fmt.Sprintf("; %s are there already: write the shares of your application into sources", share)
+		if there > 0 {
+			s.sql = fmt.Sprintf("SELECT * FROM (SELECT %s FROM %s LIMIT %d)\nUNION ALL SELECT * FROM (%s LIMIT %d)",
+				columnList(key), plain(g.target.name), there, missing, total-there)
+		}
 	}
 	for i, n := range arguments {
 		s.columns[n] = key[i].name
 		s.notes[n] = fmt.Sprintf("%s is a key%s", key[i], why)
 	}
 	return s, nil
+}
+
+// known is the share of an upsert's rows that are there already, and its words: of one
+// that ignores them, the log shows how often it changed no row; that of others is a
+// guess.
+func (g *guesser) known() (share float64, words string) {
+	if !g.ignored() {
+		return 0.5, "half of the rows"
+	}
+	share = 1 - float64(g.step.rows)/float64(g.step.counted)
+	return share, fmt.Sprintf("%.3g %% of the rows, as in the log,", 100*share)
+}
+
+// ignored reports whether the log says how often a row was there already.
+func (g *guesser) ignored() bool {
+	return g.step != nil && g.step.counted > 0 && g.step.rows <= g.step.counted && g.ignores()
+}
+
+// ignores reports whether a statement changes nothing where a row is there already.
+func (q *query) ignores() bool {
+	for i, t := range q.tokens[1:] {
+		if t.Depth == 0 && (t.Is("IGNORE") && q.tokens[i].Is("OR") || t.Is("NOTHING") && q.tokens[i].Is("DO")) {
+			return true
+		}
+	}
+	return false
 }
 
 // columnList names columns, plainly where that is possible.
@@ -311,6 +346,7 @@ func (g *guesser) missing(ctx context.Context, key []*column, fresh int) (string
 func (g *guesser) unjoined(ctx context.Context, key []*column) (string, error) {
 	var selected, from, same []string
 	var before *table
+	part := g.part()
 	for i, c := range key {
 		t := g.schema.table(c.parent.table)
 		if t == nil || t.column(c.parent.column) == nil || t.noRowid {
@@ -321,7 +357,11 @@ func (g *guesser) unjoined(ctx context.Context, key []*column) (string, error) {
 			return "", err
 		}
 		alias := fmt.Sprintf("p%d", i+1)
-		from = append(from, fmt.Sprintf("(SELECT * FROM %s WHERE rowid %% %d = 0) AS %s", plain(t.name), 1+f.rows/pairedRows, alias))
+		each, rest := 1+f.rows/pairedRows, int64(0)
+		if i == 0 { // no other statement draws the same pairs
+			each, rest = max(each, g.inserting[g.target]), part
+		}
+		from = append(from, fmt.Sprintf("(SELECT * FROM %s WHERE rowid %% %d = %d) AS %s", plain(t.name), each, rest, alias))
 		selected = append(selected, fmt.Sprintf("%s.%s AS %s", alias, plain(c.parent.column), plain(c.name)))
 		same = append(same, fmt.Sprintf("n.%s = %s.%s", plain(c.name), alias, plain(c.parent.column)))
 		if a, b := common(before, t); a != nil {
@@ -331,6 +371,13 @@ func (g *guesser) unjoined(ctx context.Context, key []*column) (string, error) {
 	}
 	return fmt.Sprintf("SELECT %s FROM %s WHERE NOT EXISTS (SELECT 1 FROM %s n WHERE %s)",
 		strings.Join(selected, ", "), strings.Join(from, " JOIN "), plain(g.target.name), strings.Join(same, " AND ")), nil
+}
+
+// part numbers the statements that draw new rows of a table, from 0.
+func (g *guesser) part() int64 {
+	name := "rows of " + g.target.name
+	g.taken[name]++
+	return g.taken[name] - 1
 }
 
 // pairedRows is about how many rows of a table are paired with those of another.

@@ -11,6 +11,16 @@ import (
 // understand makes operations of the queries. One that cannot be understood is left
 // out, with the reason.
 func (d *drafter) understand(ctx context.Context, scripts []*script) error {
+	if err := errors.Join(d.guessPaths(ctx, scripts), d.giveIDs(ctx, scripts)); err != nil {
+		return err
+	}
+	for _, s := range scripts {
+		for _, q := range s.queries {
+			if s.leftOut == "" && (q.verb == "INSERT" || q.verb == "REPLACE") {
+				d.inserting[analyse(q, d.schema).target]++
+			}
+		}
+	}
 	taken := map[string]int64{}
 	for i, s := range scripts {
 		if s.leftOut == "" {
@@ -69,7 +79,7 @@ func (d *drafter) late(limit time.Duration) error {
 
 // explainAll makes the statements of an operation.
 func (d *drafter) explainAll(ctx context.Context, o *operation, taken map[string]int64) error {
-	first := 1
+	first, rows := 1, new([]newRow)
 	var named map[string]*chosen
 	if o.transaction {
 		named = map[string]*chosen{}
@@ -79,16 +89,15 @@ func (d *drafter) explainAll(ctx context.Context, o *operation, taken map[string
 		if err != nil {
 			return fmt.Errorf("%s does not compile: %w", describeQuery(o, q), err)
 		}
-		st.guess = &guesser{analysis: analyse(q, d.schema), name: o.name, named: named, first: first, taken: taken}
-		if o.shape != nil {
-			st.guess.logged = o.shape.steps[min(i, len(o.shape.steps)-1)].arguments(q)
-		}
+		st.guess = &guesser{analysis: analyse(q, d.schema), name: o.name, named: named, rows: rows, first: first, taken: taken, inserting: d.inserting, step: o.logged(i)}
+		st.guess.logged = st.guess.step.arguments(q)
 		if err := st.guess.guess(ctx); err != nil {
 			return err
 		}
 		if s := st.guess.source; s != nil {
 			o.sources = append(o.sources, *s)
 		}
+		o.sources = append(o.sources, st.guess.words...)
 		first += len(q.args)
 		o.steps = append(o.steps, st)
 	}

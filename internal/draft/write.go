@@ -9,9 +9,6 @@ import (
 	"time"
 )
 
-// drivers are those that a drafted plan compares.
-var drivers = []string{"mattn", "modernc", "glebarez"}
-
 // document is all that a drafted plan says.
 type document struct {
 	options    Options
@@ -22,7 +19,8 @@ type document struct {
 	operations []*operation      // in the order of the queries, also those left out
 	statements []*script         // left out before they were looked at
 	log        *logged           // nil: there is none
-	needs      []part            // of SQLite
+	targets    []target          // what is measured
+	unfit      []string          // drivers that are left out, with the reason
 	mix        *mix
 	unmixed    string // why there is no mix, where it was tried
 	budget     time.Duration
@@ -257,7 +255,8 @@ func (d *document) writeMix(w *writer) {
 	}
 	w.line(2, "%s:", scalar(d.mix.name))
 	w.line(4, "mix: %s", d.mix.weights())
-	w.line(4, "clients: %d\nbusy: retry\ncount: {current: 1000, web: 5000, durable: 1000}", d.mix.clients)
+	w.line(4, "clients: %d\nbusy: retry", d.mix.clients)
+	writeCounts(w, d.mix.counts)
 	writeCheck(w, d.mix.check, nil)
 }
 

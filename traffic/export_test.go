@@ -1,0 +1,7 @@
+package traffic
+
+// Mark is what a statement begins or ends, for the tests.
+func Mark(query string) string {
+	mark, _ := control(query)
+	return mark
+}
