@@ -12,6 +12,7 @@ type ecosystem struct {
 	named   bool   // the form has the file's name in it, and not as an argument
 	presets bool   // its own settings fix those of the file
 	timeout bool   // it has an option of its own for the busy timeout
+	mutex   bool   // it has flags for the mutex of a connection
 	// key returns the driver's own parameter of the DSN; empty: there is none,
 	// and SQL does it.
 	key func(name, value string) string
@@ -31,6 +32,9 @@ type own struct{ name, text string }
 
 // The busy timeout that many set.
 var ownTimeout = own{"busy_timeout", "busy_timeout = 5000"}
+
+// What ncruces' SQLite is compiled with.
+var ownForeignKeys = own{"foreign_keys", "foreign_keys = ON"}
 
 var ecosystems = []ecosystem{
 	{
@@ -52,7 +56,7 @@ var ecosystems = []ecosystem{
 	},
 	{
 		name: "go-modernc", title: "Go with modernc.org/sqlite", self: "the driver", comment: "//", uri: true,
-		key:       func(name, value string) string { return "_pragma=" + name + "(" + value + ")" },
+		key:       pragmaKey,
 		late:      hasFileSQL, // the driver runs _pragma by name, page_size behind journal_mode
 		lacks:     lacksMutex("the driver has no parameter for it"),
 		notes:     moderncNotes,
@@ -63,6 +67,37 @@ var ecosystems = []ecosystem{
 		lacks:     lacksMutex("its connections never have one"),
 		own:       []own{{"busy_timeout", "a busy handler that waits until the connection is interrupted"}},
 		immediate: "sqlitex.ImmediateTransaction",
+	},
+	{
+		name: "go-glebarez", title: "Go with github.com/glebarez/go-sqlite", self: "the driver", comment: "//", uri: true,
+		key:       pragmaKey, // run in the DSN's order
+		lacks:     lacksMutex("the driver has no parameter for it"),
+		own:       []own{ownTimeout},
+		immediate: "&_txlock=immediate in the DSN of a pool that writes",
+	},
+	{
+		name: "go-ncruces", title: "Go with github.com/ncruces/go-sqlite3/driver", self: "the driver", comment: "//", uri: true,
+		key:       pragmaKey, // run in the DSN's order
+		lacks:     lacksNcruces,
+		own:       []own{{"busy_timeout", "busy_timeout = 60000 (0 with any _pragma in the DSN)"}, ownForeignKeys},
+		immediate: "&_txlock=immediate in the DSN of a pool that writes",
+	},
+	{
+		name: "go-ncruces-direct", title: "Go with github.com/ncruces/go-sqlite3", self: "the driver", comment: "//", uri: true,
+		lacks:     lacksNcruces,
+		own:       []own{ownForeignKeys},
+		immediate: "conn.BeginImmediate",
+	},
+	{
+		name: "go-crawshaw", title: "Go with crawshaw.io/sqlite", self: "the driver", comment: "//", uri: true, mutex: true,
+		lacks:     lacksNothing,
+		own:       []own{{"busy_timeout", "busy_timeout = 10000"}, {"mutex", "mutex = NO"}},
+		immediate: `sqlitex.ExecTransient(conn, "BEGIN IMMEDIATE", nil)`,
+	},
+	{
+		name: "go-eatonphil", title: "Go with github.com/eatonphil/gosqlite", self: "the driver", comment: "//", uri: true, mutex: true,
+		lacks:     lacksUTF16,
+		immediate: "conn.WithTxImmediate",
 	},
 	{
 		name: "python", title: "Python's sqlite3", self: "sqlite3.connect", comment: "#", uri: true,
@@ -92,6 +127,31 @@ var ecosystems = []ecosystem{
 		own:       []own{ownTimeout},
 		immediate: `its documentation says how, by isolation_level = None and a listener of "begin"`,
 	},
+}
+
+// pragmaKey sends a PRAGMA in the DSN.
+func pragmaKey(name, value string) string { return "_pragma=" + name + "(" + value + ")" }
+
+// lacksNcruces knows what ncruces' SQLite is compiled without.
+func lacksNcruces(name, value string) string {
+	const without = "the driver's SQLite is compiled without "
+	switch {
+	case name == "shared_cache" && value == "1":
+		return without + "the shared cache"
+	case name == "mmap_size" && value != "0":
+		return without + "memory mapping"
+	case name == "threads" && value != "0":
+		return without + "threads"
+	}
+	return lacksMutex("its connections never have one")(name, value)
+}
+
+// lacksUTF16 knows that eatonphil's SQLite is compiled without UTF-16.
+func lacksUTF16(name, value string) string {
+	if name == "encoding" && value != "UTF-8" {
+		return "the driver's SQLite is compiled without UTF-16"
+	}
+	return ""
 }
 
 func lacksNothing(string, string) string { return "" }

@@ -77,7 +77,7 @@ func (e ecosystem) print(f form) (string, error) {
 		return "", err
 	}
 	for _, line := range f.comments(e) {
-		fmt.Fprintln(&out, e.comment, line)
+		fmt.Fprintln(&out, e.comment, strings.Join(strings.Fields(line), " ")) // SQL of a plan may have lines
 	}
 	fmt.Fprintf(&out, "\n%s\n", strings.TrimSpace(body.String()))
 	if !strings.HasPrefix(e.name, "go-") {

@@ -60,6 +60,13 @@ func TestUnset(t *testing.T) {
 		{"rails", "gaps", []string{"memory = 1" + memory, "mutex = NO: database.yml has no key for it", path, once}},
 		{"go-mattn", "gaps", []string{"memory = 1" + memory, path, once}},
 		{"go-zombiezen", "gaps", []string{"memory = 1" + memory, "mutex = NO: its connections never have one", path, once}},
+		{"go-glebarez", "gaps", []string{"memory = 1" + memory, "mutex = NO: the driver has no parameter for it", path, once}},
+		{"go-ncruces", "gaps", []string{"memory = 1" + memory, "mutex = NO: its connections never have one", path, once}},
+		{"go-ncruces-direct", "shared", []string{"shared_cache = 1: the driver's SQLite is compiled without the shared cache"}},
+		{"go-ncruces", "raw", []string{"mmap_size = 268435456: the driver's SQLite is compiled without memory mapping"}},
+		{"go-eatonphil", "every", []string{"encoding = 'UTF-16LE': the driver's SQLite is compiled without UTF-16"}},
+		{"go-crawshaw", "gaps", []string{"memory = 1" + memory, path, once}},
+		{"go-eatonphil", "gaps", []string{"memory = 1" + memory, path, once}},
 		{"django", "gaps", []string{"memory = 1" + memory, "mutex = NO: sqlite3.connect has no parameter for it", path,
 			"SELECT ';': init_command cannot have a semicolon within a statement", once}},
 		{"node", "immutable", []string{"immutable = 1: better-sqlite3 takes no file: URI"}},
@@ -82,6 +89,24 @@ func TestUnset(t *testing.T) {
 	}
 }
 
+// SQL of a plan that a setting stands for is told in a comment, whatever lines it has.
+func TestLinesOfSQL(t *testing.T) {
+	source := emit.Source{Name: "test/lines", Profile: assay.Profile{
+		Requests: map[string]string{"foreign_keys": "1"}, Each: []string{"PRAGMA foreign_keys = ON\nplanted(1)"}}}
+	for _, ecosystem := range emit.Ecosystems() {
+		form, err := emit.For(ecosystem, source)
+		if err != nil {
+			t.Errorf("%s: %v", ecosystem, err)
+			continue
+		}
+		for line := range strings.Lines(form.Text) {
+			if strings.HasPrefix(strings.TrimSpace(line), "planted") {
+				t.Errorf("%s: the SQL of a plan is a line of the form:\n%s", ecosystem, form.Text)
+			}
+		}
+	}
+}
+
 // Two pools are printed where both can be open at once: a connection with exclusive
 // locking shuts others out, unless they share its cache.
 func TestPoolsPrinted(t *testing.T) {
@@ -92,7 +117,10 @@ func TestPoolsPrinted(t *testing.T) {
 			name, value, _ := strings.Cut(setting, "=")
 			source.Profile.Settings[name] = value
 		}
-		for _, ecosystem := range []string{"go-mattn", "go-modernc"} {
+		for _, ecosystem := range emit.Ecosystems() {
+			if !strings.HasPrefix(ecosystem, "go-") {
+				continue
+			}
 			form, err := emit.For(ecosystem, source)
 			if err != nil {
 				t.Fatal(err)

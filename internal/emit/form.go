@@ -17,6 +17,7 @@ type form struct {
 	Name     string
 	URI      []string // parameters of SQLite's file: URI
 	Keys     []string // the driver's own parameters of the DSN
+	Mutex    string   // FULL or NO, where the ecosystem has flags for it
 	Timeout  string   // milliseconds, where the ecosystem has an option for the busy timeout
 	ReadOnly bool     // the file is only read
 	First    []string // SQL that is run before the ecosystem's own settings
@@ -119,6 +120,8 @@ func (f *form) set(e ecosystem, name, value string, late bool) {
 	case parameter != "": // an option of its own, or the default
 	case setting.OfFile && f.ReadOnly:
 		f.made = append(f.made, written)
+	case name == "mutex" && e.mutex:
+		f.Mutex = sqlite.Spell(name, value)
 	case name == "busy_timeout" && e.timeout:
 		f.Timeout = value
 	case e.key != nil && e.key(name, sqlite.Spell(name, value)) != "" && (!late || name == "busy_timeout" || !setting.Pragma):

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -89,7 +90,8 @@ func programs(t *testing.T, ecosystem string) []program {
 		return []program{ruby(t)}
 	case "node":
 		return []program{node()}
-	case "go-mattn", "go-modernc", "go-zombiezen":
+	}
+	if strings.HasPrefix(ecosystem, "go-") {
 		return []program{goProgram(t, ecosystem)}
 	}
 	return python(t, ecosystem)
@@ -152,7 +154,7 @@ func python(t *testing.T, ecosystem string) []program {
 // versions that the driver's worker is built with.
 func goProgram(t *testing.T, ecosystem string) program {
 	p := program{ecosystem: ecosystem}
-	if _, err := exec.LookPath("gcc"); err != nil && ecosystem == "go-mattn" {
+	if _, err := exec.LookPath("gcc"); err != nil && slices.Contains([]string{"go-mattn", "go-crawshaw", "go-eatonphil"}, ecosystem) {
 		p.missing = "no gcc"
 		return p
 	}
@@ -171,9 +173,9 @@ func goProgram(t *testing.T, ecosystem string) program {
 		}
 		return kept.String()
 	})
-	source := "sql.go.txt"
-	if ecosystem == "go-zombiezen" {
-		source = "zombiezen.go.txt"
+	source := strings.TrimPrefix(ecosystem, "go-") + ".go.txt"
+	if _, err := os.Stat(filepath.Join("testdata", "read", source)); err != nil {
+		source = "sql.go.txt" // of database/sql
 	}
 	imports, forms, pools := goForms(t, ecosystem, dir)
 	copyFile(t, filepath.Join("testdata", "read", source), filepath.Join(dir, "main.go"),
@@ -202,9 +204,13 @@ func goForms(t *testing.T, ecosystem, dir string) (imports, forms, pools string)
 			t.Fatal(err)
 		}
 		imports += fmt.Sprintf("%s \"forms/%s\"\n", name, name)
-		forms += fmt.Sprintf("%q: %s.Open,\n", c.profile, name)
+		one, both := name+".Open", name+".OpenPools"
+		if strings.Contains(form.Text, "type Pool struct") { // each form has a type of its own
+			one, both = "opener("+one+")", "poolsOpener("+both+")"
+		}
+		forms += fmt.Sprintf("%q: %s,\n", c.profile, one)
 		if strings.Contains(form.Text, "func OpenPools(") {
-			pools += fmt.Sprintf("%q: %s.OpenPools,\n", c.profile, name)
+			pools += fmt.Sprintf("%q: %s,\n", c.profile, both)
 		}
 	}
 	return imports, forms, pools
@@ -224,17 +230,23 @@ func copyFile(t *testing.T, from, to string, change func(string) string) {
 	}
 }
 
+// lockedOut is what drivers say of a database that another connection changes.
+var lockedOut = regexp.MustCompile(`(?i)database is locked|SQLITE_BUSY`)
+
 // The pools of a form are those that assay measures: as many readers as asked for,
 // and one writer, which has the lock as soon as a transaction begins.
 func TestPools(t *testing.T) {
-	for _, ecosystem := range []string{"go-mattn", "go-modernc"} {
+	for _, ecosystem := range emit.Ecosystems() {
+		if !strings.HasPrefix(ecosystem, "go-") {
+			continue
+		}
 		t.Run(ecosystem, func(t *testing.T) {
 			p := goProgram(t, ecosystem)
 			p.needed(t)
 			command := exec.Command(p.command[0], "web", "pools")
 			command.Dir = t.TempDir()
 			out, err := command.CombinedOutput()
-			if got := string(out); err != nil || !strings.HasPrefix(got, "3 1 ") || !strings.Contains(got, "database is locked") {
+			if got := string(out); err != nil || !strings.HasPrefix(got, "3 1 ") || !lockedOut.MatchString(got) {
 				t.Errorf("got %q and error %v, want 3 readers, 1 writer, and a database that is locked", got, err)
 			}
 		})

@@ -66,14 +66,19 @@ var checks = []check{
 	{profile: "store", reads: map[string]string{"journal_mode": "wal", "synchronous": "2", "cache_size": "-8192"}},
 	{profile: "sql", steps: []step{{0, "SELECT x FROM note", `it's "#{1}" \`}, {1, "SELECT x FROM note", `it's "#{1}" \`}}},
 	{profile: "nothing", own: map[string]map[string]string{
-		"rails":        {"foreign_keys": "1"},
-		"go-mattn":     {"busy_timeout": "5000", "foreign_keys": "0", "synchronous": "1"},
-		"go-modernc":   {"busy_timeout": "0", "foreign_keys": "0", "journal_mode": "delete", "synchronous": "2"},
-		"go-zombiezen": {"busy_timeout": "0", "foreign_keys": "0", "journal_mode": "delete", "synchronous": "2"}, // a handler waits
-		"python":       {"busy_timeout": "5000", "foreign_keys": "0", "journal_mode": "delete", "synchronous": "2"},
-		"node":         {"busy_timeout": "5000", "cache_size": "-16000", "foreign_keys": "1"},
-		"django":       {"busy_timeout": "5000", "foreign_keys": "1", "journal_mode": "delete", "synchronous": "2"},
-		"sqlalchemy":   {"busy_timeout": "5000", "foreign_keys": "0", "journal_mode": "delete", "synchronous": "2"},
+		"rails":             {"foreign_keys": "1"},
+		"go-mattn":          {"busy_timeout": "5000", "foreign_keys": "0", "synchronous": "1"},
+		"go-modernc":        {"busy_timeout": "0", "foreign_keys": "0", "journal_mode": "delete", "synchronous": "2"},
+		"go-zombiezen":      {"busy_timeout": "0", "foreign_keys": "0", "journal_mode": "delete", "synchronous": "2"}, // a handler waits
+		"go-glebarez":       {"busy_timeout": "5000", "foreign_keys": "0", "journal_mode": "delete", "synchronous": "2"},
+		"go-ncruces":        {"busy_timeout": "60000", "foreign_keys": "1", "journal_mode": "delete", "synchronous": "2"},
+		"go-ncruces-direct": {"busy_timeout": "0", "foreign_keys": "1", "journal_mode": "delete", "synchronous": "2"},
+		"go-crawshaw":       {"busy_timeout": "10000", "foreign_keys": "0", "journal_mode": "delete", "synchronous": "2"},
+		"go-eatonphil":      {"busy_timeout": "0", "foreign_keys": "0", "journal_mode": "delete", "synchronous": "2"},
+		"python":            {"busy_timeout": "5000", "foreign_keys": "0", "journal_mode": "delete", "synchronous": "2"},
+		"node":              {"busy_timeout": "5000", "cache_size": "-16000", "foreign_keys": "1"},
+		"django":            {"busy_timeout": "5000", "foreign_keys": "1", "journal_mode": "delete", "synchronous": "2"},
+		"sqlalchemy":        {"busy_timeout": "5000", "foreign_keys": "0", "journal_mode": "delete", "synchronous": "2"},
 	}},
 	{profile: "raw", file: "PRAGMA journal_mode = wal;" + table, steps: []step{{1, "INSERT INTO t VALUES (2)", "error: "}}},
 }
