@@ -41,8 +41,8 @@ func main() {
 		}
 		return
 	}
-	fmt.Println("| settings | noise | proposes | within 2 % of the best | intervals that hold | first finalist's | without effect in it | time, % of exhaustive |")
-	fmt.Println("| --- | --- | --- | --- | --- | --- | --- | --- |")
+	fmt.Println("| settings | noise | proposes | within 2 % of the best | of the exhaustive choices | intervals that hold | first finalist's | without effect in it | time, % of exhaustive |")
+	fmt.Println("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 	for _, s := range scenarios {
 		for _, noise := range []float64{0.02, 0.05} {
 			t, err := s.simulate(*seed, *tunings, noise)
@@ -50,9 +50,13 @@ func main() {
 				fmt.Fprintln(os.Stderr, "tune:", err)
 				os.Exit(1)
 			}
-			fmt.Printf("| %s | %.0f %% | %d | %d | %s | %s | %d | %.0f |\n", s.name, 100*noise, t.proposed, t.nearBest,
+			fmt.Printf("| %s | %.0f %% | %d | %d | %d | %s | %s | %d | %.0f |\n", s.name, 100*noise, t.proposed, t.nearBest, t.exhaustive,
 				share(t.held, t.proposed), share(t.firstHeld, t.confirmed), t.useless, 100*float64(t.launches)/float64(exhaustive*s.space().Configurations()*t.tunings))
 		}
+	}
+	if err := printRobust(*seed, *tunings); err != nil {
+		fmt.Fprintln(os.Stderr, "tune:", err)
+		os.Exit(1)
 	}
 }
 
@@ -81,6 +85,7 @@ type scenario struct {
 }
 
 var scenarios = []scenario{
+	{name: "10 identical candidates", gains: [][]float64{make([]float64, 10)}},
 	{name: "8 of 2 levels, none has an effect", gains: [][]float64{{0}, {0}, {0}, {0}, {0}, {0}, {0}, {0}}},
 	{name: "72 configurations, 2 of 5 matter", gains: [][]float64{{0.25, 0.1}, {0, 0}, {0.08}, {0}, {0}}},
 	{name: "72 configurations, 3 of 5 matter, 2 of them together", gains: [][]float64{{0.15, 0.12}, {0.06, 0.10}, {-0.03}, {0}, {0}}, pairs: map[[2]int]float64{{0, 2}: 0.08}},
@@ -118,24 +123,49 @@ func (s scenario) truth(p tune.Point) float64 {
 	return total
 }
 
+// points are all that are permitted.
+func (s scenario) points() []tune.Point {
+	all := []tune.Point{{}}
+	for _, f := range s.space().Factors {
+		var more []tune.Point
+		for _, p := range all {
+			for level, l := range f.Levels {
+				if l.Price == "" {
+					more = append(more, append(slices.Clone(p), level))
+				}
+			}
+		}
+		all = more
+	}
+	return all
+}
+
 // best is the highest gain of a permitted point.
 func (s scenario) best() float64 {
-	space := s.space()
 	best := 0.0
-	p := make(tune.Point, len(s.gains))
-	for {
+	for _, p := range s.points() {
 		best = max(best, s.truth(p))
-		j := 0
-		for ; j < len(p); j++ {
-			if p[j]++; p[j] < len(space.Factors[j].Levels) && space.Factors[j].Levels[p[j]].Price == "" {
-				break
-			}
-			p[j] = 0
+	}
+	return best
+}
+
+// exhaustively is the gain of the point that the same noise shows as the best where each
+// is measured.
+func (s scenario) exhaustively(measure tune.Measure) (float64, error) {
+	points := s.points()
+	totals := make([]float64, len(points))
+	for range exhaustive {
+		m, err := measure(context.Background(), tune.Block{Points: points})
+		if err != nil {
+			return 0, err
 		}
-		if j == len(p) {
-			return best
+		for i, member := range m.Members {
+			for _, g := range member.Gains {
+				totals[i] += g
+			}
 		}
 	}
+	return s.truth(points[slices.Index(totals, slices.Max(totals))]), nil
 }
 
 // useless tells whether the point has a setting that makes nothing better.
@@ -185,6 +215,7 @@ func (s scenario) measure(random *rand.Rand, noise float64, launches *int) tune.
 // tally counts tunings.
 type tally struct {
 	tunings, proposed, nearBest, held, confirmed, firstHeld, useless, forbidden int
+	exhaustive                                                                  int // choices within 2 % of the best
 	launches                                                                    int
 }
 
@@ -200,13 +231,18 @@ func (s scenario) simulate(seed uint64, tunings int, noise float64) (tally, erro
 			var launches int
 			random := rand.New(rand.NewPCG(seed, uint64(i)))
 			outcome, err := tune.Run(context.Background(), tune.Config{Space: s.space(), Margin: margin, Seed: random.Uint64()}, s.measure(random, noise, &launches))
+			other := 0
+			found, errOfAll := s.exhaustively(s.measure(random, noise, &other))
 			mu.Lock()
 			defer mu.Unlock()
-			if err != nil {
+			if err := cmp.Or(err, errOfAll); err != nil {
 				failure = cmp.Or(failure, err)
 				return
 			}
 			all.add(s, outcome, best)
+			if near(found, best) {
+				all.exhaustive++
+			}
 			all.launches += launches
 		})
 	}
@@ -230,7 +266,7 @@ func (t *tally) add(s scenario, o *tune.Outcome, best float64) {
 			}
 		}
 	}
-	if truth > best-math.Log1p(margin) {
+	if near(truth, best) {
 		t.nearBest++
 	}
 	if len(o.Finalists) > 0 {
@@ -238,6 +274,9 @@ func (t *tally) add(s scenario, o *tune.Outcome, best float64) {
 		t.firstHeld += holds(o.Finalists[0].Gain, s.truth(o.Finalists[0].Point))
 	}
 }
+
+// near tells whether a gain is within 2 % of the best.
+func near(gain, best float64) bool { return gain > best-math.Log1p(margin) }
 
 func holds(i stat.Interval, truth float64) int {
 	if ratio := math.Exp(truth); i.Low <= ratio && ratio <= i.High {

@@ -11,6 +11,8 @@ import (
 
 	"assay/internal/file"
 	"assay/internal/gate"
+	"assay/internal/guard"
+	"assay/internal/upgrade"
 
 	"github.com/spf13/cobra"
 )
@@ -37,7 +39,7 @@ func (a *app) gateCommand() *cobra.Command {
 		Short: "Decide whether a driver's new version is slower, uses worse query plans or ignores settings",
 		Long: `Builds the base and the head of a driver, measures a plan (default quick) with both in one run,
 interleaved and with an A/A test of the base, and compares their query plans and what settings
-do. What it suspects it measures again in fresh launches, and only those decide.
+do. It measures suspected regressions again in fresh launches, and only those decide.
   assay gate --driver modernc --base v1.60.0 --head v1.61.1
   assay gate --driver modernc --base v1.61.1 --head ../my-checkout
   assay gate --base-ref origin/main
@@ -117,18 +119,20 @@ func (a *app) gate(ctx context.Context, name string, flags gateFlags) error {
 	if err != nil {
 		return err
 	}
-	g := &gating{app: a, lab: l, plan: p, planFile: planFile(name), flags: flags, rules: rules}
-	pairs, err := g.pairs(ctx)
+	m, err := upgrade.New(ctx, l, upgrade.Request{Plan: p, PlanFile: planFile(name), Driver: flags.driver, Base: flags.base, Head: flags.head,
+		Revision: flags.baseRef, Dir: flags.dir, Budget: flags.budget, Rules: rules})
 	if err != nil {
 		return err
 	}
-	if g.store, err = a.openStore(ctx); err != nil {
+	s, err := a.openStore(ctx)
+	if err != nil {
 		return err
 	}
-	defer g.store.Close()
+	defer s.Close()
 	report := &gate.Report{Rules: rules, Driver: flags.driver}
 	var failure error
-	report.Upgrades, failure = g.upgrades(ctx, pairs, g.upgrade)
+	report.Upgrades, failure = m.Run(ctx, s)
+	failure = a.stoppedGate(ctx, failure)
 	progress.close()
 	if failure != nil && !report.Measured() {
 		return failure
@@ -144,6 +148,20 @@ func (a *app) gate(ctx context.Context, name string, flags gateFlags) error {
 		return &exitError{status: statusFailed}
 	}
 	return nil
+}
+
+// stoppedGate says what was kept when a gate was interrupted.
+func (a *app) stoppedGate(ctx context.Context, err error) error {
+	var stopped *upgrade.StoppedError
+	var p *guard.Panic
+	if ctx.Err() == nil || !errors.As(err, &stopped) || errors.As(err, &p) {
+		return err
+	}
+	hint := "nothing was measured yet"
+	if stopped.Run != "" {
+		hint = "what was finished is kept: " + a.commandLine("report", stopped.Run) + "; a gate begins anew"
+	}
+	return &exitError{statusInterrupted, errors.New("interrupted"), []string{hint}}
 }
 
 // writeGate prints the report, and writes it into files, as many as can be.

@@ -8,15 +8,18 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"assay"
 	"assay/internal/emit"
 	"assay/internal/file"
+	"assay/internal/guard"
+	"assay/internal/lab"
 	"assay/internal/plan"
+	"assay/internal/runner"
 	"assay/internal/tune"
+	"assay/internal/tuning"
 
 	"github.com/spf13/cobra"
 )
@@ -45,14 +48,16 @@ func (a *app) tuneCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tune PLAN",
 		Short: "Find the settings for a plan's schema and queries, under a durability and a memory constraint",
-		Long: `Measures what indexes and ANALYZE would do. Then searches the settings of SQLite, Badger or
-Pebble for those that make the plan's operations faster, without promising less about the data
-and without taking more memory than it may. It screens all settings, lets the best combinations
-compete, drops each setting that does not matter, and measures what is left in fresh launches on
-new data: only these figures are reported. "Nothing beats yours" is an answer, too.
+		Long: `Measures what indexes and ANALYZE would do. Then searches the settings of SQLite, Badger, bbolt,
+LMDB or Pebble for those that make the plan's operations faster, without promising less about
+the data and without taking more memory than it may. It screens all settings, lets the best
+combinations compete, drops each setting that does not matter, and measures what is left in
+fresh launches on new data: only these figures are reported. Last, it compares the proposal with
+yours on other amounts of data and with other numbers of clients. "Nothing beats yours" is an
+answer, too.
   assay tune app.yaml --durability power --memory 256M --budget 20m --emit go-modernc
 The settings in use are those of a profile of the plan, the first or --current.
-Exit status 1: tune could not do its work.`,
+Exit status 1: nothing could be confirmed, or tune could not do its work.`,
 		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := errors.Join(checkBudget(cmd, flags.budget), flags.check()); err != nil {
@@ -77,6 +82,14 @@ Exit status 1: tune could not do its work.`,
 	return cmd
 }
 
+// chosen are the coordinates that are not for --only, as a tuning makes its own.
+var chosen = []struct{ name, hint string }{
+	{"profile", "name the profile with the settings in use with --current"},
+	{"driver", "name the driver in use, and those that may replace it, with --drivers"},
+	{"options", "name the driver with its options with --drivers"},
+	{"plan", "choose operations with --only operation=NAME"},
+}
+
 // words are the flags that decide what is measured, as one writes them.
 func (f tuneFlags) words() []string {
 	words := []string{"--memory", f.memory, "--budget", f.budget.String()}
@@ -99,7 +112,7 @@ func (f tuneFlags) check() error {
 	if f.durability != "" && !slices.Contains(tune.Classes(), f.durability) {
 		return usage(plan.Unknown("class of durability", f.durability, tune.Classes()))
 	}
-	if _, err := bytesOf(f.memory); err != nil {
+	if _, err := tuning.ParseBytes(f.memory); err != nil {
 		return usage(fmt.Errorf("--memory %w", err))
 	}
 	if f.emit != "" && !slices.Contains(emit.Ecosystems(), f.emit) {
@@ -120,34 +133,36 @@ func (f tuneFlags) check() error {
 	return nil
 }
 
-// bytesOf reads an amount of memory, such as 256M, 1GiB or 1000000.
-func bytesOf(text string) (int64, error) {
-	digits := strings.TrimRight(strings.ToUpper(text), "IB")
-	factor := int64(1)
-	for i, unit := range []string{"K", "M", "G"} {
-		if rest, ok := strings.CutSuffix(digits, unit); ok {
-			digits, factor = rest, 1<<(10*(i+1))
+// request is what the flags ask for.
+func (f tuneFlags) request(a *app, name string) (tuning.Request, error) {
+	only, err := parseOnly(f.only)
+	if err != nil {
+		return tuning.Request{}, err
+	}
+	for _, key := range chosen {
+		if value, ok := only[key.name]; ok {
+			return tuning.Request{}, usage(fmt.Errorf("--only %s=%s: tune chooses among them itself", key.name, strings.Join(value, ",")), key.hint)
 		}
 	}
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil || n <= 0 || n > 1<<40/factor {
-		return 0, fmt.Errorf("%q: want an amount of memory such as 256M", text)
+	p, err := readPlan(name)
+	if err != nil {
+		return tuning.Request{}, err
 	}
-	return n * factor, nil
+	memory, err := tuning.ParseBytes(f.memory)
+	again := a.commandLine(slices.Concat([]string{"tune", name}, f.words(), []string{"--resume"})...)
+	return tuning.Request{Plan: p, PlanFile: planFile(name), Durability: assay.Durability(f.durability), Memory: memory, Budget: f.budget, Current: f.current,
+		Drivers: f.drivers, Only: only, SingleProcess: f.singleProcess, Emit: f.emit, Again: again, Resume: f.resume}, err
 }
 
 // tune searches, confirms and shows what was found.
 func (a *app) tune(ctx context.Context, name string, flags tuneFlags) error {
-	only, err := parseOnly(flags.only)
-	if err != nil {
-		return err
-	}
-	p, err := readPlan(name)
+	request, err := flags.request(a, name)
 	if err != nil {
 		return err
 	}
 	progress := newProgress(a, flags.quiet)
 	defer progress.close()
+	request.Step = progress.Step
 	l, err := a.lab(tuneWatcher{progress})
 	if err != nil {
 		return err
@@ -157,11 +172,10 @@ func (a *app) tune(ctx context.Context, name string, flags tuneFlags) error {
 		return err
 	}
 	defer s.Close()
-	t := &tuning{app: a, lab: l, progress: progress, store: s, plan: p, planName: name, planFile: planFile(name), flags: flags, only: only}
-	defer t.close(ctx)
-	report, err := t.run(ctx)
+	t := tuning.New(l, s, request)
+	report, err := t.Run(ctx)
 	if err != nil {
-		return t.unfinished(ctx, err)
+		return unfinishedTuning(ctx, t.Begun(), request.Again, err)
 	}
 	progress.close()
 	if err := a.writeTune(report, flags); err != nil {
@@ -171,6 +185,39 @@ func (a *app) tune(ctx context.Context, name string, flags tuneFlags) error {
 		return &exitError{status: statusFailed}
 	}
 	return nil
+}
+
+// unfinishedTuning says what was kept when a tuning was stopped.
+func unfinishedTuning(ctx context.Context, begun bool, again string, err error) error {
+	var input *lab.InputError
+	var p *guard.Panic
+	if errors.As(err, &input) {
+		return err
+	}
+	status, hint := statusFailed, "assay has not measured anything yet"
+	if ctx.Err() != nil && !errors.As(err, &p) {
+		status, err = statusInterrupted, errors.New("interrupted")
+	}
+	if begun {
+		hint = "what was finished is kept; resume with: " + again
+	}
+	return &exitError{status, err, []string{hint}}
+}
+
+// tuneWatcher shows of runs what is done within a step of the tuning.
+type tuneWatcher struct{ *progress }
+
+func (w tuneWatcher) Trial(assay.Trial) {}
+
+func (w tuneWatcher) Measure(e runner.Event) {
+	switch e.Phase {
+	case "wait":
+		w.progress.Measure(e)
+	case "measure":
+		w.progress.Within(e.What)
+	default:
+		w.progress.Within(doing(e))
+	}
 }
 
 // writeTune prints the report, and writes it into files.
@@ -197,20 +244,4 @@ func (a *app) writeTune(report *tune.Report, flags tuneFlags) error {
 		}
 	}
 	return nil
-}
-
-// currentProfile is the profile with the settings in use.
-func (t *tuning) currentProfile() (assay.Profile, error) {
-	name := t.flags.current
-	if name == "" {
-		name = t.plan.Profiles[0].Name
-	}
-	p, _, err := t.plan.Profile(name)
-	if err != nil {
-		return p, usage(err)
-	}
-	if len(p.Raw) > 0 {
-		return p, usage(fmt.Errorf("profile %s gives its DSN literally: tune changes settings that a profile names", name), "write what it requests as settings, or name another with --current")
-	}
-	return p, nil
 }

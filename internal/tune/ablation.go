@@ -64,7 +64,7 @@ func (t *tuning) rows(ctx context.Context, stage Stage, blocks int, points []Poi
 	measured := t.config.Space.unique(points)
 	rows := map[string]*row{}
 	for n := range blocks {
-		members, err := t.block(ctx, Block{stage, n + 1, blocks, measured, measured})
+		members, err := t.block(ctx, Block{Stage: stage, Number: n + 1, Of: blocks, Points: measured, All: measured})
 		if err != nil {
 			return nil, err
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 	"slices"
+	"time"
 
 	"assay/internal/stat"
 )
@@ -40,10 +41,15 @@ type Outcome struct {
 	// Prices are what other classes of durability cost or give, against Explained.
 	Prices   []Price
 	Launches int // of the confirmation
+	// Robustness is what Chosen does in each condition.
+	Robustness []Robustness
 	// Unconfirmed says that the budget did not pay for the confirmation: nothing is
 	// known.
 	Unconfirmed bool
-	Refused     map[string]string // why points are no candidates, by Point.Key
+	// Enough is a budget that would have paid for a confirmation, where this one did not;
+	// 0: it is not known.
+	Enough  time.Duration
+	Refused map[string]string // why points are no candidates, by Point.Key
 }
 
 // RaceBlock is a block of the race, for a picture of it.
@@ -131,6 +137,8 @@ func (t *tuning) confirm(ctx context.Context, finalists []Point) error {
 	points, launches := t.confirmed(finalists)
 	if launches == 0 {
 		t.outcome.Unconfirmed = true
+		// What the search leaves has to pay for it, as the launches took so far.
+		t.outcome.Enough = time.Duration(float64(minConfirmations*t.memberTime(leastConfirmed)) / (1 - ablationShare))
 		return nil
 	}
 	t.outcome.Launches = launches
@@ -145,12 +153,18 @@ func (t *tuning) confirm(ctx context.Context, finalists []Point) error {
 }
 
 // confirmed are the points of the confirmation with the number of launches that the
-// budget pays. Where it does not pay for all, the first finalist goes before what
+// budget pays. It leaves time for other data and clients only where that costs it no
+// point. Where the budget does not pay for all, the first finalist goes before what
 // tells of its settings, this before the other finalists, and prices come last.
 func (t *tuning) confirmed(finalists []Point) (points []Point, launches int) {
 	all := append(finalists[:1:1], t.without(finalists[0])...)
 	all = append(append(all, finalists[1:]...), t.priced(finalists[0])...)
 	all = t.config.Space.unique(all)
+	if len(t.config.Conditions) > 0 {
+		if blocks := t.affordable(confirmShare, len(all)); blocks >= minConfirmations {
+			return all, min(confirmations, blocks)
+		}
+	}
 	for n := len(all); n >= 1; n-- {
 		if blocks := t.affordable(1, n); blocks >= minConfirmations {
 			return all[:n], min(confirmations, blocks)

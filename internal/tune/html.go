@@ -27,8 +27,11 @@ type pageView struct {
 	Operations    []operationView
 	Sections      []sectionView
 	Prices, Race  []report.Figure
+	Elsewhere     []elsewhereRow
+	ElsewhereText string
 	Emitted       string
 	Evidence      string
+	Next          []string
 }
 
 type (
@@ -71,7 +74,7 @@ func figures(c *chart.Chart) ([]report.Figure, error) {
 
 func (r *Report) pageView() pageView {
 	v := pageView{Head: report.NewHead("Tuning of "+wording.Clean(r.Plan), "which settings, confirmed on new data", nil), IndexTitle: r.indexTitle(),
-		Answer: wording.Clean(r.answer()), Harmed: cleaned(r.harmed()), Emitted: wording.Printable(r.Emitted), Evidence: wording.Clean(r.evidence())}
+		Answer: wording.Clean(r.answer()), Harmed: cleaned(r.harmed()), Emitted: wording.Printable(r.Emitted), Evidence: wording.Clean(r.evidence()), Next: cleaned(r.next())}
 	if !r.Outcome.Unconfirmed {
 		v.Basis = wording.Clean(r.basis())
 	}
@@ -81,6 +84,11 @@ func (r *Report) pageView() pageView {
 	}
 	for i, gain := range r.figures() {
 		v.Operations = append(v.Operations, operationView{wording.Clean(r.Operations[i].Name), r.Operations[i].now(), ratio(gain)})
+	}
+	v.ElsewhereText = elsewhereTitle()
+	for _, row := range r.elsewhereRows() {
+		row.Operation = wording.Clean(row.Operation)
+		v.Elsewhere = append(v.Elsewhere, row)
 	}
 	for _, s := range r.sections() {
 		v.Sections = append(v.Sections, sectionView{s.title, cleaned(s.items)})

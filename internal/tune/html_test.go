@@ -54,7 +54,7 @@ func TestCandidates(t *testing.T) {
 	for _, c := range raced().candidates() {
 		got = append(got, fmt.Sprint(c.blocks, " ", c.name))
 	}
-	want := "5 cache_size -2000 -> -65536; 5 cache_size -2000 -> -65536, temp_store 0 -> 2; 4 mmap_size  -> 1048576; 4 temp_store 0 -> 2, mmap_size  -> 1048576"
+	want := "5 cache_size -2000 -> -65536; 5 cache_size -2000 -> -65536, temp_store DEFAULT -> MEMORY; 4 mmap_size  -> 1048576; 4 temp_store DEFAULT -> MEMORY, mmap_size  -> 1048576"
 	if strings.Join(got, "; ") != want {
 		t.Errorf("got %s, want %s", strings.Join(got, "; "), want)
 	}

@@ -28,7 +28,7 @@ func (t *tuning) indexes(ctx context.Context) error {
 	launches := indexLaunches
 	for n := 1; n <= launches; n++ {
 		before := t.spent
-		members, err := t.block(ctx, Block{Indexes, n, indexLaunches, points, points})
+		members, err := t.block(ctx, Block{Stage: Indexes, Number: n, Of: indexLaunches, Points: points, All: points})
 		if err != nil {
 			return err
 		}
@@ -48,19 +48,12 @@ func (t *tuning) indexes(ctx context.Context) error {
 }
 
 // indexLaunches is how many launches the budget pays for the indexes, where the last of
-// so many took some time. The first one takes longer than all others, as commits are
-// traced in it: it ends the stage only where it used up the stage's part.
+// so many took some time.
 func (t *tuning) indexLaunches(done int, last time.Duration, members int) int {
-	if t.config.Budget == 0 || last == 0 {
+	if t.config.Budget == 0 {
 		return indexLaunches
 	}
 	confirming := minConfirmations * leastConfirmed * last / time.Duration(members)
 	left := min(time.Duration(indexShare*float64(t.config.Budget)), t.config.Budget-confirming) - t.spent
-	switch {
-	case left <= 0:
-		return done
-	case done == 1:
-		return indexLaunches
-	}
-	return min(indexLaunches, done+int(left/last))
+	return launchesWithin(done, indexLaunches, last, left)
 }

@@ -76,9 +76,12 @@ type reportValue struct {
 	Alone      []aloneValue      `json:"alone"`
 	Nothing    []string          `json:"nothing"`
 	Prices     []priceValue      `json:"prices"`
+	Robustness []robustnessValue `json:"robustness"`
+	Unscaled   []string          `json:"unscaled"`
 	Unindexed  []string          `json:"unindexed"`
 	Notes      []string          `json:"notes"`
 	Runs       []stageValue      `json:"runs"`
+	Next       []string          `json:"next"`
 	Emitted    string            `json:"emitted,omitempty"`
 }
 
@@ -103,6 +106,8 @@ func (r *Report) values() reportValue {
 	for _, p := range r.Outcome.Prices {
 		v.Prices = append(v.Prices, priceValue{p.Class, intervalOf(p.Gain)})
 	}
+	v.Robustness, v.Unscaled = r.robustnessValues(), append([]string{}, r.Unscaled...)
+	v.Next = r.next()
 	v.Unindexed, v.Notes = append([]string{}, r.Unindexed...), r.notes()
 	for _, run := range r.Runs {
 		v.Runs = append(v.Runs, stageValue{run.Stage, run.ID})

@@ -38,7 +38,7 @@ func (t *tuning) race(ctx context.Context, candidates []Point) ([]Point, error) 
 			break
 		}
 		halving := t.affordable(raceShare, len(left)) < firstDrop-n
-		members, err := t.block(ctx, Block{Race, n, 0, left, all})
+		members, err := t.block(ctx, Block{Stage: Race, Number: n, Points: left, All: all})
 		if err != nil {
 			return nil, err
 		}

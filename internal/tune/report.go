@@ -17,6 +17,7 @@ import (
 // Report is what a tuning has to say.
 type Report struct {
 	Plan, Driver, Current string // Current is the profile in use
+	Engine                string
 	Class                 assay.Durability
 	Claim                 string // what the class rests on
 	Memory                int64
@@ -38,6 +39,10 @@ type Report struct {
 	PeakNow, Peak float64
 	Runs          []StageRun
 	Emitted       string // the proposal as configuration; empty: nobody asked
+	// Again is the command that prints the answer again, to which flags can be added.
+	Again string
+	// Unscaled says of conditions why the plan cannot have them.
+	Unscaled []string
 }
 
 // Operation is one that was measured.
@@ -75,7 +80,7 @@ func (r *Report) answer() string {
 		return where + "undecided: what the search left of the budget does not pay for a confirmation; give a larger --budget, without --resume"
 	case len(o.Finalists) == 0:
 		return where + "no candidate could be measured"
-	case o.Chosen == nil && r.Space.StartIsCurrent && slices.ContainsFunc(o.Finalists, func(f Finalist) bool { return f.Gain.High > 1+r.Margin }):
+	case r.open():
 		return where + "nothing is shown to beat yours; a larger --budget would tell more"
 	case o.Chosen == nil && r.Space.StartIsCurrent:
 		return where + "nothing beats yours"
@@ -139,7 +144,7 @@ func (r *Report) changed(factor, level int) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		if now := r.Effective[name]; now != settings[name] {
-			parts = append(parts, fmt.Sprintf("%s %s -> %s", name, now, settings[name]))
+			parts = append(parts, fmt.Sprintf("%s %s -> %s", name, wording.Setting(name, now), wording.Setting(name, settings[name])))
 		}
 	}
 	return strings.Join(parts, ", ")
@@ -190,7 +195,8 @@ func (r *Report) prices() []string {
 	return all
 }
 
-// harmed are the operations that are more than 5 % worse than now.
+// harmed are the operations that are more than 5 % worse than now, also on other data and
+// with other clients.
 func (r *Report) harmed() []string {
 	if r.Outcome.Chosen == nil {
 		return nil
@@ -201,7 +207,7 @@ func (r *Report) harmed() []string {
 			all = append(all, fmt.Sprintf("%s is slower than now: %s of its speed", r.Operations[i].Name, ratio(gain)))
 		}
 	}
-	return all
+	return append(all, r.lost()...)
 }
 
 // memory says what the proposal takes.

@@ -6,6 +6,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"assay"
 	"assay/internal/stat"
@@ -150,8 +151,106 @@ func TestAnswers(t *testing.T) {
 		if got := r.answer(); !strings.Contains(got, want) {
 			t.Errorf("got %q, want %q in it", got, want)
 		}
+		if len(r.next()) == 0 {
+			t.Errorf("%s: nothing is said of what to do next", want)
+		}
 		for _, name := range []string{"text", "markdown", "json"} {
 			text(t, r, name)
+		}
+	}
+}
+
+// What the proposal does elsewhere is one line where all keep the limit. What loses, and
+// what is open, stands there by its name with its bound.
+func TestRobustnessReport(t *testing.T) {
+	kept := stat.NonInferiority{N: 6, Measured: true, Center: 1.1, AtLeast: 0.972, AtMost: 1.2, Within: true}
+	open := stat.NonInferiority{N: 6, Measured: true, Center: 0.98, AtLeast: 0.931, AtMost: 1.03}
+	lost := stat.NonInferiority{N: 6, Measured: true, Center: 0.712, AtLeast: 0.65, AtMost: 0.801, Beyond: true}
+	conditions := Conditions()
+	r := fixture()
+	r.Outcome.Robustness = []Robustness{
+		{Condition: conditions[0], Launches: 6, Losses: []stat.NonInferiority{kept, kept}},
+		{Condition: conditions[1], Launches: 6, Losses: []stat.NonInferiority{kept, {}}},
+	}
+	r.Unscaled = []string{"half the clients cannot be tried: the operations have one client"}
+	got := strings.Join(strings.Fields(text(t, r, "text")), " ")
+	for _, want := range []string{
+		"other data and clients: no operation is more than 5 % slower than now at four times the data, twice the clients (1 of 2 operations) (each at least 0.972x); not compared at twice the clients: write; half the clients cannot be tried: the operations have one client",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got %s\nwant %q in it", got, want)
+		}
+	}
+	if strings.Contains(got, "! at") {
+		t.Errorf("got %s\nwant no warning of other data and clients", got)
+	}
+	none := fixture()
+	none.Outcome.Chosen, none.Unscaled = nil, r.Unscaled
+	if got := text(t, none, "text"); strings.Contains(got, "half the clients") {
+		t.Errorf("got %s\nwant nothing of other clients where nothing is proposed", got)
+	}
+	r.Outcome.Robustness = []Robustness{
+		{Condition: conditions[0], Launches: 6, Losses: []stat.NonInferiority{kept, lost}},
+		{Condition: conditions[1], Launches: 6, Losses: []stat.NonInferiority{open, kept}, Refused: "read: its peak memory exceeds --memory 256M"},
+		{Condition: conditions[2]},
+		{Condition: conditions[3], Failed: "no space left on device"},
+	}
+	for name, wants := range map[string][]string{
+		"text": {
+			"! at four times the data write is slower than now: 0.712x of its speed",
+			"! at twice the clients the proposal breaks a constraint or fails: read: its peak memory exceeds --memory 256M",
+			"of 4 comparisons at four times the data, twice the clients, 2 are shown to keep within 5 % of now; open: read at twice the clients 0.980x, at least 0.931x; half the clients could not be measured: no space left on device; not measured, as the budget does not pay for it: a quarter of the data",
+		},
+		"markdown": {"| four times the data | write | 0.712x | 0.650x | 0.801x | slower |", "| twice the clients | read | 0.980x | 0.931x | 1.03x | open |"},
+		"html":     {"<h2>Other data and clients</h2>", `<td>four times the data</td><td class="words">write</td><td class="n">0.712x</td><td class="n">0.650x</td><td class="n">0.801x</td><td>slower</td>`},
+		"json":     {`"condition": "four times the data", "launches": 6, "operations": [ { "name": "read", "ratio": 1.1, "atLeast": 0.972, "atMost": 1.2, "verdict": "within" }`, `"launches": 0, "operations": []`},
+	} {
+		got := strings.Join(strings.Fields(text(t, r, name)), " ")
+		for _, want := range wants {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: got %s\nwant %q in it", name, got, want)
+			}
+		}
+	}
+}
+
+// An answer ends with what to do with it.
+func TestNext(t *testing.T) {
+	for want, change := range map[string]func(*Report){
+		"print them as configuration of your program: assay tune app.yaml --resume --emit ECOSYSTEM; prove that they keep the data: assay crash": func(r *Report) {
+			r.Outcome.Chosen.Operations = r.Outcome.Chosen.Operations[:1]
+		},
+		"weigh what is slower (!): --only operation=NAME": func(*Report) {},
+		"create the index or the statistics above, and tune again": func(r *Report) {
+			r.Space = r.Space.WithData([]Factor{{OfData: true, Levels: []Level{{}, {Prepare: []string{"ANALYZE"}}}}})
+			r.Outcome.Indexes = []Finalist{{Point: Point{0, 0, 0, 1}, Verdict: stat.Faster, Gain: stat.Interval{N: 6, Center: 3, Low: 2, High: 4}}}
+			r.Outcome.Chosen.Point = append(r.Outcome.Chosen.Point, 0)
+		},
+		"set them in your program": func(r *Report) {
+			r.Outcome.Chosen.Operations, r.Engine = r.Outcome.Chosen.Operations[:1], "pebble"
+		},
+		"keep your settings": func(r *Report) {
+			r.Outcome.Chosen, r.Outcome.Finalists[0].Gain = nil, stat.Interval{N: 12, Center: 1, Low: 0.99, High: 1.01}
+		},
+		"tune again with a --budget of about 3m or more, or for fewer operations": func(r *Report) {
+			r.Outcome = &Outcome{Unconfirmed: true, Enough: 130 * time.Second}
+		},
+		"tune again with a larger --budget": func(r *Report) { r.Outcome = &Outcome{Unconfirmed: true} },
+	} {
+		r := fixture()
+		r.Engine, r.Again = "sqlite", "assay tune app.yaml --resume"
+		change(r)
+		for _, name := range []string{"text", "markdown", "html", "json"} {
+			got := strings.Join(strings.Fields(text(t, r, name)), " ")
+			if name == "html" {
+				got = strings.ReplaceAll(got, "</li><li>", "; ")
+			}
+			if name == "json" {
+				got = strings.ReplaceAll(got, `", "`, "; ")
+			}
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: got %s\nwant %q in it", name, got, want)
+			}
 		}
 	}
 }

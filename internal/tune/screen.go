@@ -96,7 +96,7 @@ func (t *tuning) screen(ctx context.Context) ([]Point, error) {
 		if n == 2 && t.affordable(screeningShare, len(all)-2) < 1 {
 			return t.unscreened(), nil
 		}
-		members, err := t.block(ctx, Block{Screening, n, 0, points, distinct(all)})
+		members, err := t.block(ctx, Block{Stage: Screening, Number: n, Points: points, All: distinct(all)})
 		if err != nil {
 			return nil, err
 		}

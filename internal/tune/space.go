@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"assay/internal/wording"
 )
 
 // Level is one choice of a factor.
@@ -187,7 +189,7 @@ func (s Space) Configurations() int {
 func (l Level) Text() string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(l.Settings)) {
-		parts = append(parts, name+"="+l.Settings[name])
+		parts = append(parts, name+"="+wording.Setting(name, l.Settings[name]))
 	}
 	return strings.Join(parts, ", ")
 }

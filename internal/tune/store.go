@@ -14,7 +14,8 @@ import (
 // storeOptions are the options of a key-value store that a tuning tries.
 type storeOptions struct {
 	// memtables is how many tables in memory may be there at the same time: those that
-	// wait for being written out, and the one that is filled.
+	// wait for being written out, and the one that is filled. 0: the store has none, and
+	// no cache of its own.
 	memtables int64
 	// values are those tried of each option beside the current one.
 	values []option
@@ -32,6 +33,8 @@ var stores = map[string]storeOptions{
 	"badger": {memtables: 6, values: []option{
 		{kv.ValueThreshold, []string{"512", "64"}}, {kv.Compression, []string{"none", "zstd"}},
 		{kv.L0Compaction, []string{"10", "2"}}, {kv.L0Stop, []string{"30"}}}},
+	"bbolt":  {values: []option{{kv.FreelistType, []string{"hashmap"}}, {kv.FreelistSync, []string{"0"}}}},
+	"lmdb":   {values: []option{{kv.MetaSync, []string{"0"}}, {kv.Readahead, []string{"0"}}}},
 	"pebble": {memtables: 2, values: []option{{kv.L0Compaction, []string{"8", "2"}}, {kv.L0Stop, []string{"24"}}}},
 }
 
@@ -57,7 +60,9 @@ func For(engine string, effective map[string]string, c Constraints) (Space, erro
 			return Space{}, err
 		}
 	}
-	s.storeMemory(options)
+	if options.memtables > 0 {
+		s.storeMemory(options)
+	}
 	for _, o := range options.values {
 		s.words(o.name, o.values...)
 	}

@@ -12,6 +12,8 @@ import (
 // storeDefaults are what the stores read back by default.
 var storeDefaults = map[string]map[string]string{
 	"badger": {kv.Sync: "0", kv.BlockCache: "268435456", kv.Memtable: "67108864", kv.L0Compaction: "5", kv.L0Stop: "15", kv.ValueThreshold: "1048576", kv.Compression: "snappy"},
+	"bbolt":  {kv.Sync: "1", kv.FreelistType: "array", kv.FreelistSync: "1"},
+	"lmdb":   {kv.Sync: "1", kv.MetaSync: "1", kv.Readahead: "1"},
 	"pebble": {kv.Sync: "1", kv.BlockCache: "8388608", kv.Memtable: "4194304", kv.L0Compaction: "4", kv.L0Stop: "12"},
 }
 
@@ -62,6 +64,8 @@ func TestStoreSpaces(t *testing.T) {
 	}
 	for engine, want := range map[string][]string{
 		"badger": {kv.BlockCache, kv.Compression, kv.L0Compaction, kv.L0Stop, kv.Memtable, kv.Sync, kv.ValueThreshold},
+		"bbolt":  {kv.FreelistSync, kv.FreelistType, kv.Sync},
+		"lmdb":   {kv.MetaSync, kv.Readahead, kv.Sync},
 		"pebble": {kv.BlockCache, kv.L0Compaction, kv.L0Stop, kv.Memtable, kv.Sync},
 	} {
 		s, err := For(engine, storeDefaults[engine], Constraints{Class: assay.Process, Memory: 2048 * mib, Synced: storeClasses})

@@ -7,7 +7,9 @@
 // it screens the factors of a space by a two-level design, has the
 // combinations that remain compete in a race, drops from the leader each setting
 // that does not matter, and measures what is left on fresh data in a number of
-// launches that is fixed before. Only this last stage's figures are reported.
+// launches that is fixed before. Only the figures of this confirmation are reported. Last,
+// the proposal is compared with the current settings on other amounts of data and with
+// other numbers of clients.
 package tune
 
 import (
@@ -17,11 +19,11 @@ import (
 	"time"
 )
 
-// Stage is a part of a tuning. Each has launches of its own, and the last has data
-// and argument sequences that the search never saw.
+// Stage is a part of a tuning. Each has launches of its own; the confirmation, and the
+// conditions after it, have data and argument sequences that the search never saw.
 type Stage string
 
-// The stages, in their order.
+// The stages, in their order; those of the conditions follow.
 const (
 	Indexes      Stage = "indexes"
 	Screening    Stage = "screening"
@@ -37,6 +39,7 @@ type Block struct {
 	Of     int // blocks that the stage has, where that was fixed before; 0: it was not
 	Points []Point
 	All    []Point // that any block of the stage may have
+	Where  string  // the condition, in words; empty: as the plan has it
 }
 
 // Member is what a block measured of one point.
@@ -64,6 +67,8 @@ type Config struct {
 	Margin float64       // within which two figures count as equivalent, as a fraction
 	Budget time.Duration // of measuring; 0: as long as it takes
 	Seed   uint64        // of the orders that are random
+	// Conditions are those of Conditions that the plan can have.
+	Conditions []Condition
 }
 
 // The parts of a budget at whose end a stage is over: of the whole for the indexes, of
@@ -73,6 +78,7 @@ const (
 	screeningShare = 0.30
 	raceShare      = 0.60
 	ablationShare  = 0.75
+	confirmShare   = 0.85 // where other conditions follow
 )
 
 // tuning is one call of Run.
@@ -110,6 +116,9 @@ func Run(ctx context.Context, config Config, measure Measure) (*Outcome, error) 
 	if err := t.confirm(ctx, finalists); err != nil {
 		return nil, err
 	}
+	if err := t.robustness(ctx); err != nil {
+		return nil, err
+	}
 	t.outcome.Refused = t.refused
 	return t.outcome, nil
 }
@@ -136,11 +145,10 @@ func (t *tuning) affordable(share float64, points int) int {
 		return math.MaxInt32
 	}
 	left := t.before + time.Duration(share*float64(t.config.Budget-t.before)) - t.spent
-	each := t.spent / time.Duration(t.members) // as the blocks so far had it
-	if share < 1 {                             // what is found without being confirmed is worth nothing
-		left = min(left, t.config.Budget-t.spent-minConfirmations*leastConfirmed*each)
+	if share < confirmShare { // what is found without being confirmed is worth nothing
+		left = min(left, t.config.Budget-t.spent-minConfirmations*t.memberTime(leastConfirmed))
 	}
-	return max(0, int(left/(each*time.Duration(1+points))))
+	return max(0, int(left/t.memberTime(1+points)))
 }
 
 // gain is the mean over the operations, each of which counts alike; NaN where one

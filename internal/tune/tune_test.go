@@ -192,6 +192,12 @@ func TestBudgets(t *testing.T) {
 		if (o.Effects != nil) != c.screened || o.Unconfirmed != c.unconfirmed || !o.Unconfirmed && o.Chosen == nil {
 			t.Errorf("budget %s: got effects %t, unconfirmed %t, proposal %v; want %t, %t", c.budget, o.Effects != nil, o.Unconfirmed, o.Chosen, c.screened, c.unconfirmed)
 		}
+		if !o.Unconfirmed {
+			continue
+		}
+		if again := run(t, switches(8), o.Enough, newMachine(gain)); o.Enough <= c.budget || again.Unconfirmed {
+			t.Errorf("budget %s: got that %s would be enough, and then unconfirmed %t", c.budget, o.Enough, again.Unconfirmed)
+		}
 	}
 }
 
@@ -289,6 +295,145 @@ func TestIndexesWithinBudget(t *testing.T) {
 		o := run(t, withIndexes(4), c.budget, newMachine(gain))
 		if o.IndexesUntried != c.untried || (len(o.Indexes) == 0) != c.untried || o.Chosen == nil {
 			t.Errorf("budget %s: got untried %t, %d states, proposal %v; want %t and a proposal", c.budget, o.IndexesUntried, len(o.Indexes), o.Chosen, c.untried)
+		}
+	}
+}
+
+// elsewhere is a machine that does other things in the conditions.
+type elsewhere struct {
+	*machine
+	gains map[Stage][]float64 // of the operations
+	took  map[Stage]time.Duration
+}
+
+func (m elsewhere) measure(ctx context.Context, b Block) (Measured, error) {
+	measured, err := m.machine.measure(ctx, b)
+	if gains, ok := m.gains[b.Stage]; ok {
+		for i := range gains {
+			measured.Members[0].Gains[i] = gains[i] + m.random.NormFloat64()*m.noise
+		}
+	}
+	if took, ok := m.took[b.Stage]; ok {
+		measured.Took = took
+	}
+	return measured, err
+}
+
+// A setting that is good on the plan's data and bad on four times as many is told by the
+// operation that loses; what keeps everywhere is told in a line.
+func TestRobustness(t *testing.T) {
+	config := Config{Space: switches(4), Margin: 0.02, Seed: 7, Conditions: Conditions()}
+	good := func(p Point) float64 { return 0.3 * float64(p[0]) }
+	for _, c := range []struct {
+		name   string
+		gains  map[Stage][]float64
+		beyond []string
+		within bool
+	}{
+		{"everywhere", nil, nil, true},
+		{"bad at four times the data", map[Stage][]float64{"four-times-data": {0.3, -0.4}}, []string{"four times the data 1"}, false},
+		{"bad with half the clients", map[Stage][]float64{"half-clients": {-0.2, -0.5}}, []string{"half the clients 0", "half the clients 1"}, false},
+		{"cannot be told", map[Stage][]float64{"twice-clients": {-math.Log(1.05), 0.2}}, nil, false},
+		{"not in the condition", map[Stage][]float64{"half-clients": {math.NaN(), 0}}, nil, true},
+	} {
+		m := elsewhere{newMachine(good), c.gains, nil}
+		o, err := Run(t.Context(), config, m.measure)
+		if err != nil || o.Chosen == nil || len(o.Robustness) != 4 {
+			t.Fatalf("%s: got %+v, %v; want a proposal and four conditions", c.name, o, err)
+		}
+		var beyond []string
+		within := true
+		for _, r := range o.Robustness {
+			if r.Launches != robustLaunches {
+				t.Errorf("%s: got %d launches at %s, want %d", c.name, r.Launches, r.Condition.Name, robustLaunches)
+			}
+			for i, l := range r.Losses {
+				if l.Beyond {
+					beyond = append(beyond, fmt.Sprint(r.Condition.Name, " ", i))
+				}
+				within = within && (l.Within || !l.Measured)
+			}
+		}
+		if !slices.Equal(beyond, c.beyond) || within != c.within {
+			t.Errorf("%s: got that %q lose and that all keep the limit %t, want %q, %t", c.name, beyond, within, c.beyond, c.within)
+		}
+	}
+	none := newMachine(func(Point) float64 { return 0 })
+	if o, err := Run(t.Context(), config, none.measure); err != nil || o.Robustness != nil || strings.Contains(strings.Join(none.asked, " "), "data") {
+		t.Errorf("without a proposal got %+v, %v; want nothing measured elsewhere", o.Robustness, err)
+	}
+}
+
+// A condition that cannot be measured, as on a full disk, leaves the confirmed answer and
+// the other conditions as they are; a user who stops the tuning does stop it.
+func TestConditionThatFails(t *testing.T) {
+	m := newMachine(func(p Point) float64 { return 0.3 * float64(p[0]) })
+	full := errors.New("no space left on device")
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	fails := func(ctx context.Context, b Block) (Measured, error) {
+		if b.Stage == "twice-clients" && b.Number == 2 {
+			return Measured{}, full
+		}
+		return m.measure(ctx, b)
+	}
+	config := Config{Space: switches(4), Margin: 0.02, Seed: 7, Conditions: Conditions()}
+	o, err := Run(ctx, config, fails)
+	if err != nil || o.Chosen == nil || len(o.Robustness) != 4 {
+		t.Fatalf("got %+v, %v; want a proposal and four conditions", o, err)
+	}
+	for i, r := range o.Robustness {
+		failed := i == 1
+		if (r.Failed == full.Error()) != failed || (len(r.Losses) == 0) != failed {
+			t.Errorf("%s: got failure %q and %d operations", r.Condition.Name, r.Failed, len(r.Losses))
+		}
+	}
+	_, err = Run(ctx, config, func(ctx context.Context, b Block) (Measured, error) {
+		if b.Stage == "twice-clients" {
+			stop()
+			return Measured{}, ctx.Err()
+		}
+		return m.measure(ctx, b)
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped in a condition: got %v, want %v", err, context.Canceled)
+	}
+}
+
+// The conditions have a part of the budget: they leave out what it does not pay for, and
+// end in it.
+func TestRobustnessWithinBudget(t *testing.T) {
+	good := func(p Point) float64 { return 0.3*float64(p[0]) + 0.2*float64(p[1]) }
+	for _, c := range []struct {
+		budget time.Duration
+		took   map[Stage]time.Duration
+		want   []int // launches
+	}{
+		{time.Hour, nil, []int{6, 6, 6, 6}},
+		{6 * time.Minute, map[Stage]time.Duration{"twice-clients": 30 * time.Second}, []int{6, 0, 6, 6}},
+		{time.Hour, map[Stage]time.Duration{"four-times-data": time.Hour}, []int{0, 0, 0, 0}},
+		{6 * time.Minute, map[Stage]time.Duration{"twice-clients": 15 * time.Second}, []int{6, 4, 6, 6}},
+	} {
+		m := elsewhere{newMachine(good), nil, c.took}
+		spent := time.Duration(0)
+		measure := func(ctx context.Context, b Block) (Measured, error) {
+			measured, err := m.measure(ctx, b)
+			spent += measured.Took
+			return measured, err
+		}
+		o, err := Run(t.Context(), Config{Space: switches(8), Margin: 0.02, Budget: c.budget, Seed: 7, Conditions: Conditions()}, measure)
+		if err != nil || o.Chosen == nil {
+			t.Fatalf("budget %s: got %+v, %v", c.budget, o, err)
+		}
+		var got []int
+		for _, r := range o.Robustness {
+			got = append(got, r.Launches)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("budget %s, %v: got %v launches, want %v", c.budget, c.took, got, c.want)
+		}
+		if c.took["four-times-data"] == 0 && spent > c.budget {
+			t.Errorf("budget %s: %s were spent", c.budget, spent)
 		}
 	}
 }

@@ -16,6 +16,7 @@ import (
 const (
 	width   = 100 // columns of a screen
 	maxRows = 14  // operations of it
+	maxHarm = 6   // lines that say what is slower
 )
 
 // writeText prints one screen, and below it the configuration that was asked for.
@@ -35,8 +36,12 @@ func writeText(out io.Writer, r *Report) error {
 	if !r.Outcome.Unconfirmed {
 		print("  " + r.basis())
 	}
-	for _, text := range r.harmed() {
+	harmed := r.harmed()
+	for _, text := range harmed[:min(maxHarm, len(harmed))] {
 		print("! " + text)
+	}
+	if more := len(harmed) - maxHarm; more > 0 {
+		print(fmt.Sprintf("! and %d more: --format markdown has all", more))
 	}
 	if rows := r.rows(); len(rows) > 0 {
 		fmt.Fprintln(w)
@@ -49,6 +54,7 @@ func writeText(out io.Writer, r *Report) error {
 		print(s.title + ": " + strings.Join(s.items, "; "))
 	}
 	print(r.evidence())
+	print("next: " + strings.Join(r.next(), "; "))
 	if r.Emitted != "" {
 		fmt.Fprintf(w, "\n%s", r.Emitted)
 	}
@@ -67,7 +73,7 @@ func (r *Report) sections() []section {
 	var paste, memory []string
 	if r.Outcome.Chosen != nil {
 		for _, name := range slices.Sorted(maps.Keys(r.Profile.Settings)) {
-			paste = append(paste, name+": "+r.Profile.Settings[name])
+			paste = append(paste, name+": "+wording.Setting(name, r.Profile.Settings[name]))
 		}
 	}
 	if text := r.memory(); text != "" {
@@ -81,6 +87,7 @@ func (r *Report) sections() []section {
 		{fmt.Sprintf("do nothing here (within %.3g %%)", 100*r.Margin), nothing},
 		{"not in the proposal (what the screening saw)", open},
 		{"another durability, against the best combination", r.prices()},
+		{"other data and clients", r.elsewhere()},
 		{"memory", memory},
 		{"note", r.notes()},
 	}
@@ -179,12 +186,26 @@ func writeMarkdown(out io.Writer, r *Report) error {
 		}
 		fmt.Fprintln(w)
 	}
+	r.writeElsewhere(w, escape)
 	r.writeRace(w, escape)
-	fmt.Fprintf(w, "%s\n", escape.Replace(r.evidence()))
+	fmt.Fprintf(w, "%s\n\nNext: %s\n", escape.Replace(r.evidence()), escape.Replace(strings.Join(r.next(), "; ")))
 	if r.Emitted != "" {
 		fmt.Fprintf(w, "\n```text\n%s```\n", r.Emitted)
 	}
 	return w.Flush()
+}
+
+// writeElsewhere prints what the proposal does on other data and with other clients.
+func (r *Report) writeElsewhere(w io.Writer, escape *strings.Replacer) {
+	rows := r.elsewhereRows()
+	if len(rows) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "%s:\n\n| at | operation | ratio | at least | at most | shown |\n| --- | --- | --- | --- | --- | --- |\n", elsewhereTitle())
+	for _, row := range rows {
+		fmt.Fprintf(w, "| %s | %s | %s | %s | %s | %s |\n", row.Condition, escape.Replace(row.Operation), row.Ratio, row.AtLeast, row.AtMost, row.Verdict)
+	}
+	fmt.Fprintln(w)
 }
 
 // writeRace prints who was in the race, and how long.

@@ -1,0 +1,180 @@
+package tune
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"assay/internal/stat"
+	"assay/internal/wording"
+)
+
+// maxOpen is how many operations a screen names of which it is open whether they lose.
+const maxOpen = 4
+
+// lost says what the proposal is shown to do worse in a condition, each operation by
+// its name.
+func (r *Report) lost() []string {
+	var all []string
+	for _, c := range r.Outcome.Robustness {
+		if c.Refused != "" {
+			all = append(all, fmt.Sprintf("at %s the proposal breaks a constraint or fails: %s", c.Condition.Name, wording.Clean(c.Refused)))
+		}
+		for i, l := range c.Losses {
+			if l.Beyond {
+				all = append(all, fmt.Sprintf("at %s %s is slower than now: %sx of its speed", c.Condition.Name, r.Operations[i].Name, wording.Digits(l.Center)))
+			}
+		}
+	}
+	return all
+}
+
+// elsewhere is what a screen says of the conditions beside what is lost.
+func (r *Report) elsewhere() []string {
+	if r.Outcome.Chosen == nil {
+		return nil
+	}
+	var kept, open, missing, unpaid, all []string
+	within, beyond, lowest := 0, 0, math.Inf(1)
+	for _, c := range r.Outcome.Robustness {
+		if c.Failed != "" {
+			missing = append(missing, fmt.Sprintf("%s could not be measured: %s", c.Condition.Name, wording.Clean(c.Failed)))
+			continue
+		}
+		if c.Launches == 0 {
+			unpaid = append(unpaid, c.Condition.Name)
+			continue
+		}
+		if names := r.unmeasured(c); len(names) > 0 {
+			missing = append(missing, fmt.Sprintf("not compared at %s: %s", c.Condition.Name, strings.Join(names, ", ")))
+		}
+		if c.measured() == 0 {
+			continue
+		}
+		kept = append(kept, r.extent(c))
+		lowest = min(lowest, c.lowest())
+		for i, l := range c.Losses {
+			switch {
+			case !l.Measured:
+			case l.Beyond:
+				beyond++
+			case l.Within:
+				within++
+			default:
+				open = append(open, fmt.Sprintf("%s at %s %s", r.Operations[i].Name, c.Condition.Name, bounded(l)))
+			}
+		}
+	}
+	limit := fmt.Sprintf("%.3g %%", 100*harm)
+	switch {
+	case within+beyond+len(open) == 0:
+	case beyond+len(open) == 0:
+		all = append(all, fmt.Sprintf("no operation is more than %s slower than now at %s (each at least %sx)", limit, strings.Join(kept, ", "), wording.Digits(lowest)))
+	default:
+		all = append(all, fmt.Sprintf("of %s at %s, %d are shown to keep within %s of now", wording.Plural(within+beyond+len(open), "comparison"), strings.Join(kept, ", "), within, limit))
+	}
+	if len(open) > 0 {
+		text := "open: " + strings.Join(open[:min(maxOpen, len(open))], ", ")
+		if len(open) > maxOpen {
+			text += fmt.Sprintf(", and %d more: --format markdown has all", len(open)-maxOpen)
+		}
+		all = append(all, text)
+	}
+	all = append(all, missing...)
+	if len(unpaid) > 0 {
+		all = append(all, "not measured, as the budget does not pay for it: "+strings.Join(unpaid, ", "))
+	}
+	return append(all, r.Unscaled...)
+}
+
+// extent names a condition, and of how many operations it is where that is not all.
+func (r *Report) extent(c Robustness) string {
+	text := c.Condition.Name
+	if n := c.measured(); n < len(r.Operations) {
+		text += fmt.Sprintf(" (%d of %s)", n, wording.Plural(len(r.Operations), "operation"))
+	}
+	return text
+}
+
+// unmeasured are the operations that a condition has no figures of.
+func (r *Report) unmeasured(c Robustness) []string {
+	var names []string
+	for i, l := range c.Losses {
+		if !l.Measured {
+			names = append(names, r.Operations[i].Name)
+		}
+	}
+	return names
+}
+
+// bounded prints a ratio with its one-sided bound below.
+func bounded(l stat.NonInferiority) string {
+	return fmt.Sprintf("%sx, at least %sx", wording.Digits(l.Center), wording.Digits(l.AtLeast))
+}
+
+// verdict says what is shown of an operation in a condition.
+func verdict(l stat.NonInferiority) string {
+	switch {
+	case l.Beyond:
+		return "slower"
+	case l.Within:
+		return "within"
+	}
+	return "open"
+}
+
+// elsewhereRow is an operation in a condition.
+type elsewhereRow struct {
+	Condition, Operation   string
+	Ratio, AtLeast, AtMost string
+	Verdict                string
+}
+
+// elsewhereRows are all operations in all conditions.
+func (r *Report) elsewhereRows() []elsewhereRow {
+	var all []elsewhereRow
+	for _, c := range r.Outcome.Robustness {
+		for i, l := range c.Losses {
+			if l.Measured {
+				all = append(all, elsewhereRow{c.Condition.Name, r.Operations[i].Name, wording.Digits(l.Center) + "x", wording.Digits(l.AtLeast) + "x", wording.Digits(l.AtMost) + "x", verdict(l)})
+			}
+		}
+	}
+	return all
+}
+
+// elsewhereTitle introduces them.
+func elsewhereTitle() string {
+	return fmt.Sprintf("The proposal against the current settings at other amounts of data and numbers of clients (one-sided 95 %% bounds; within: shown to be at most %.3g %% slower; slower: shown to be by more; both adjusted for all)", 100*harm)
+}
+
+// robustnessValue is a condition as JSON has it.
+type robustnessValue struct {
+	Condition  string      `json:"condition"`
+	Launches   int         `json:"launches"`
+	Failed     string      `json:"failed,omitempty"`
+	Refused    string      `json:"refused,omitempty"`
+	Operations []lossValue `json:"operations"`
+}
+
+type lossValue struct {
+	Name    string  `json:"name"`
+	Ratio   float64 `json:"ratio"`
+	AtLeast float64 `json:"atLeast"`
+	AtMost  float64 `json:"atMost"`
+	Verdict string  `json:"verdict"`
+}
+
+func (r *Report) robustnessValues() []robustnessValue {
+	all := []robustnessValue{}
+	for _, c := range r.Outcome.Robustness {
+		v := robustnessValue{Condition: c.Condition.Name, Launches: c.Launches, Failed: c.Failed, Refused: c.Refused, Operations: []lossValue{}}
+		for i, l := range c.Losses {
+			if l.Measured {
+				v.Operations = append(v.Operations, lossValue{r.Operations[i].Name, l.Center, l.AtLeast, l.AtMost, verdict(l)})
+			}
+		}
+		all = append(all, v)
+	}
+	return all
+}

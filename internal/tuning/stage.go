@@ -1,0 +1,307 @@
+package tuning
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"time"
+
+	"assay"
+	"assay/internal/lab"
+	"assay/internal/tune"
+	"assay/internal/wording"
+	"assay/kit/kv"
+)
+
+// currentName is the profile of the current settings in all runs of a tuning.
+const currentName = "current"
+
+// profile is a point's profile.
+func (t *Tuning) profile(p tune.Point) assay.Profile {
+	profile := t.current
+	profile.Name = "p"
+	for _, level := range p {
+		profile.Name += fmt.Sprint(level)
+	}
+	profile.Settings = maps.Clone(t.base)
+	profile.Prepare = slices.Concat(profile.Prepare, t.space.Prepare(p))
+	if t.space.OfData(p) {
+		return profile // the current settings, as they are
+	}
+	t.explicit(profile.Settings)
+	maps.Copy(profile.Settings, t.space.Settings(p))
+	delete(profile.Settings, "driver")
+	return profile
+}
+
+// explicit adds what durability and memory follow from where the profile in use leaves
+// it to the driver: other drivers, and other ecosystems, have other defaults.
+func (t *Tuning) explicit(settings map[string]string) {
+	if t.effective["read_only"] == "1" {
+		return
+	}
+	names := []string{"journal_mode", "synchronous", "cache_size", "mmap_size"}
+	if tune.IsStore(t.engine) {
+		names = []string{kv.Sync, kv.BlockCache, kv.Memtable}
+	}
+	for _, name := range names {
+		if value := t.effective[name]; value != "" && settings[name] == "" {
+			settings[name] = value
+		}
+	}
+}
+
+func (t *Tuning) member(p tune.Point) lab.Member {
+	driver := t.space.Settings(p)["driver"]
+	if driver == "" {
+		driver = t.drivers[0]
+	}
+	return lab.Member{Driver: driver, Profile: t.profile(p).Name}
+}
+
+// beginSeries begins the run of a stage.
+func (t *Tuning) beginSeries(ctx context.Context, b tune.Block) error {
+	if err := t.endSeries(ctx); err != nil {
+		return err
+	}
+	current := t.current
+	current.Name, current.Settings = currentName, t.base
+	profiles := []assay.Profile{current}
+	for _, p := range b.All {
+		profiles = append(profiles, t.profile(p))
+	}
+	staged, only := t.stagePlan(b, profiles)
+	staged.Launches = max(1, b.Of)
+	request := lab.Request{Plan: staged, PlanFile: t.request.PlanFile, Drivers: t.drivers, Only: only, Resume: t.request.Resume}
+	series, err := t.lab.Series(ctx, t.store, request, t.started)
+	if err != nil {
+		return err
+	}
+	t.series, t.stage, t.started = series, b.Stage, series.Started()
+	t.runs = append(t.runs, tune.StageRun{Stage: b.Stage, ID: series.ID()})
+	return nil
+}
+
+func (t *Tuning) endSeries(ctx context.Context) error {
+	if t.series == nil {
+		return nil
+	}
+	if t.stage == tune.Confirmation {
+		t.figures = t.series.Trials()
+	}
+	err := t.series.Finish(ctx)
+	t.close(ctx)
+	return err
+}
+
+// close leaves what was not finished to be resumed.
+func (t *Tuning) close(ctx context.Context) {
+	if t.series != nil {
+		t.series.Close(context.WithoutCancel(ctx))
+		t.series = nil
+	}
+}
+
+// perLaunch is how many points share a launch with the current settings: with the
+// A/A test, as many as the runner has alive together.
+const perLaunch = 11
+
+// measure measures a block: launches of as many points as fit beside the current
+// settings, in random order.
+func (t *Tuning) measure(ctx context.Context, b tune.Block) (tune.Measured, error) {
+	if t.series == nil || t.stage != b.Stage {
+		if err := t.beginSeries(ctx, b); err != nil {
+			return tune.Measured{}, err
+		}
+	}
+	t.request.Step(fmt.Sprintf("%s, block %d%s: %s beside the current settings; %s of %s used", b.Stage, b.Number, ofBlocks(b.Of),
+		wording.Plural(len(b.Points), "candidate"), wording.Brief(t.spent), wording.Brief(t.request.Budget)))
+	order := rand.New(rand.NewPCG(t.request.Plan.Seed, uint64(len(b.Stage)*1000+b.Number))).Perm(len(b.Points))
+	if b.Stage == tune.Screening {
+		slices.Sort(order) // a run and its mirror image share a launch
+	}
+	measured := tune.Measured{Members: make([]tune.Member, len(b.Points))}
+	for chunk := range slices.Chunk(order, perLaunch) {
+		trials, took, err := t.launch(ctx, b, chunk)
+		if err != nil {
+			t.close(ctx) // what follows has a series of its own
+			return measured, err
+		}
+		measured.Took += took
+		t.spent += took
+		if e, ok := t.elsewhere[b.Stage]; ok {
+			measured.Members[0] = t.judgeElsewhere(b.Points[0], trials, e, b.Where)
+			continue
+		}
+		if err := t.settle(trials); err != nil {
+			return measured, err
+		}
+		for _, i := range chunk {
+			measured.Members[i] = t.judge(b.Points[i], trials)
+		}
+	}
+	return measured, nil
+}
+
+func ofBlocks(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(" of ", n)
+}
+
+// maxTries is how often a launch is made that is disturbed from outside. Where all
+// were, the last one counts, and the report says so. On a machine on which most are,
+// another try only costs time.
+const maxTries = 2
+
+// launch launches some points beside the current settings. What it took is told by
+// the trials alone, so that a resumed tuning plans as the first one did.
+func (t *Tuning) launch(ctx context.Context, b tune.Block, chunk []int) (trials []assay.Trial, took time.Duration, err error) {
+	members := []lab.Member{t.baseline()}
+	for _, i := range chunk {
+		members = append(members, t.member(b.Points[i]))
+	}
+	disturbed, tries := true, maxTries
+	if 2*t.disturbed > t.launches {
+		tries = 1
+	}
+	for try := 0; try < tries && disturbed; try++ {
+		if trials, err = t.series.Launch(ctx, members); err != nil {
+			return nil, took, err
+		}
+		took += wallTime(trials)
+		disturbed = slices.ContainsFunc(trials, func(trial assay.Trial) bool { return trial.Disqualified })
+	}
+	t.launches++
+	if disturbed {
+		t.disturbed++
+	}
+	return trials, took, nil
+}
+
+// preparing is what a launch takes before its first trial, as a part of the rest:
+// workers are asked who they are, and data are looked up.
+const preparing = 0.3
+
+// wallTime is about how long the launch of these trials took.
+func wallTime(trials []assay.Trial) time.Duration {
+	var first, last time.Time
+	for _, trial := range trials {
+		if trial.Launch == 0 {
+			continue // never started
+		}
+		if first.IsZero() || trial.Started.Before(first) {
+			first = trial.Started
+		}
+		if end := trial.Started.Add(trial.Took); end.After(last) {
+			last = end
+		}
+	}
+	return time.Duration((1 + preparing) * float64(last.Sub(first)))
+}
+
+// settle drops the operations that the current settings cannot do: nothing can be
+// compared with them. Later launches must be able to do what the first ones did.
+func (t *Tuning) settle(trials []assay.Trial) error {
+	var kept []assay.Case
+	for _, o := range t.operations {
+		now, ok := t.trial(trials, t.baseline(), o)
+		if ok && now.Outcome == assay.OK {
+			kept = append(kept, o)
+			if found := tune.Unindexed(now.QueryPlan); !t.settled && len(found) > 0 {
+				t.unindexed = append(t.unindexed, operationName(o)+" "+strings.Join(found, ", "))
+			}
+			continue
+		}
+		t.notes = append(t.notes, fmt.Sprintf("%s is not compared: with the current settings it is %s: %s", operationName(o), now.Outcome, now.Reason))
+	}
+	if len(kept) == 0 {
+		return fmt.Errorf("nothing can be measured with the current settings: %s", strings.Join(t.notes, "; "))
+	}
+	if t.settled && len(kept) < len(t.operations) {
+		return fmt.Errorf("the current settings failed after they had been measured: %s", t.notes[len(t.notes)-1])
+	}
+	t.operations, t.settled = kept, true
+	return nil
+}
+
+func (t *Tuning) baseline() lab.Member { return lab.Member{Driver: t.drivers[0], Profile: currentName} }
+
+// judge compares a point with the current settings in one launch.
+func (t *Tuning) judge(p tune.Point, trials []assay.Trial) tune.Member {
+	var m tune.Member
+	for _, o := range t.operations {
+		now, _ := t.trial(trials, t.baseline(), o)
+		then, ok := t.trial(trials, t.member(p), o)
+		if ok {
+			if m.Refused = t.refuse(p, now, then); m.Refused != "" {
+				return m
+			}
+		}
+		m.Gains = append(m.Gains, gain(now, then))
+	}
+	return m
+}
+
+// trial is a member's trial of an operation.
+func (t *Tuning) trial(trials []assay.Trial, m lab.Member, o assay.Case) (assay.Trial, bool) {
+	for _, trial := range trials {
+		c := trial.Cell
+		if !trial.Twin && c.Profile == m.Profile && assay.ParseDriverName(m.Driver).Means(c) && samePlace(c, o.Cell) {
+			return trial, true
+		}
+	}
+	return assay.Trial{}, false
+}
+
+// samePlace tells whether two cells are alike in all but target, profile and plan.
+func samePlace(a, b assay.Cell) bool {
+	a.Plan = b.Plan
+	return a.Peer() == b.Peer()
+}
+
+// refuse says why a candidate is none: it failed, or broke a constraint as it was
+// measured.
+func (t *Tuning) refuse(p tune.Point, now, then assay.Trial) string {
+	peak := then.Figures["peak-B"]
+	switch {
+	case then.Outcome == assay.NotRun:
+		return ""
+	case then.Outcome != assay.OK:
+		return fmt.Sprintf("%s: %s", then.Outcome, then.Reason)
+	case t.space.OfData(p):
+		return "" // it has the current settings, which may break a constraint
+	case then.Durability != assay.DurabilityUnknown && !t.space.Priced(p) && !tune.AtLeast(then.Durability, t.class):
+		return fmt.Sprintf("its durability was read back as %s", then.Durability)
+	case peak > max(float64(t.request.Memory), peakTolerance*now.Figures["peak-B"]):
+		return fmt.Sprintf("its peak memory exceeds --memory %s", t.request.Memory)
+	}
+	return ""
+}
+
+// peakTolerance is by how much the peak memory may exceed that of the current
+// settings where these exceed the bound already.
+const peakTolerance = 1.1
+
+// gain is the natural logarithm of how much better a trial is; NaN where one has no
+// figure.
+func gain(now, then assay.Trial) float64 {
+	metric := now.Cell.Primary()
+	if _, ok := now.Figures[assay.CapacityPerS]; ok {
+		metric = assay.CapacityPerS
+	}
+	m, _ := assay.MetricByName(metric)
+	g := math.Log(now.Figures[metric]) - math.Log(then.Figures[metric])
+	if m.HigherBetter {
+		g = -g
+	}
+	if math.IsInf(g, 0) {
+		return math.NaN()
+	}
+	return g
+}
