@@ -2,8 +2,8 @@
 
 // Command bench checks assay's own speed: what its loop costs, whether it
 // measures the same as a loop written by hand, how much of a run is spent in
-// measured windows, how much memory it takes, what a large report costs, and how
-// long it takes to decide. Everything that is compared is measured side by side
+// measured windows, how much memory it takes, what a large report costs, how
+// long it takes to decide, and what the queue of a fleet costs. Everything that is compared is measured side by side
 // in this one run; each line ends with its bar. Arguments name the parts to run.
 package main
 
@@ -53,7 +53,7 @@ type part struct {
 var parts = []part{
 	{name: "loop", run: (*tools).loop}, {name: "byhand", run: (*tools).byHand}, {name: "stores", run: (*tools).stores},
 	{name: "reports", run: (*tools).reports}, {name: "quick", run: (*tools).quick}, {name: "twins", run: (*tools).twins},
-	{name: "race", run: (*tools).race}, {name: "load", run: (*tools).load}, {name: "alike", run: (*tools).alike, named: true}, {name: "pairs", run: (*tools).pairs, named: true}, {name: "left", run: (*tools).left, named: true},
+	{name: "race", run: (*tools).race}, {name: "load", run: (*tools).load}, {name: "fleet", run: (*tools).fleet}, {name: "alike", run: (*tools).alike, named: true}, {name: "pairs", run: (*tools).pairs, named: true}, {name: "left", run: (*tools).left, named: true},
 }
 
 // choose returns the parts of these names.

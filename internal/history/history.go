@@ -144,10 +144,7 @@ func hasRatio(row *analysis.Row) bool {
 
 // driver is a cell's, with compile options and without its version.
 func driver(c assay.Cell) string {
-	if c.Options == "" {
-		return c.Driver
-	}
-	return c.Driver + ":" + c.Options
+	return assay.DriverName{Name: c.Driver, Options: c.Options}.String()
 }
 
 // newEntry finds the series of a row's ratio: of the same plan text, target but for

@@ -149,11 +149,7 @@ func (a *Across) syncRates() string {
 }
 
 // Machine names the machine of a point: equal machines have names that differ.
-func (a *Across) Machine(point int) string {
-	run := a.Runs[point]
-	id := run.Host["machine"]
-	return strings.TrimPrefix(run.Machine()+" #"+id[:min(4, len(id))], " ")
-}
+func (a *Across) Machine(point int) string { return a.Runs[point].NamedMachine() }
 
 // Verdict says on how many machines the driver is faster or slower, and what holds
 // over machines like these.
@@ -170,7 +166,11 @@ func (a *Across) Verdict() string {
 
 // MachineFormats are those of cells over machines.
 func MachineFormats() format.List[[]*Across] {
-	return format.List[[]*Across]{{Name: "text", Write: writeMachines}, {Name: "csv", Write: writeMachinesCSV}}
+	return format.List[[]*Across]{
+		{Name: "text", Write: writeMachines},
+		{Name: "csv", Write: writeMachinesCSV},
+		{Name: "json", Write: func(out io.Writer, all []*Across) error { return format.JSON(out, acrossValues(all)) }},
+	}
 }
 
 func writeMachines(out io.Writer, all []*Across) error {
@@ -224,4 +224,55 @@ func writeMachinesCSV(out io.Writer, all []*Across) error {
 		}
 	}
 	return csv.NewWriter(out).WriteAll(rows)
+}
+
+// The names of JSON, which programs read.
+type (
+	jsonAcross struct {
+		Plan      string        `json:"plan"`
+		Operation string        `json:"operation"`
+		Driver    string        `json:"driver"`
+		Profile   string        `json:"profile,omitempty"`
+		Baseline  string        `json:"baseline"`
+		Machines  []jsonMachine `json:"machines"`
+		Over      jsonRatio     `json:"machines_like_these"`
+		Next      *jsonRatio    `json:"one_more_machine,omitempty"` // nil for fewer than three
+		Hints     []string      `json:"hints,omitempty"`
+	}
+	jsonMachine struct {
+		Machine string `json:"machine"`
+		Run     string `json:"run"`
+		jsonRatio
+	}
+	jsonRatio struct {
+		Ratio   float64      `json:"ratio"`
+		Low     *float64     `json:"low,omitempty"` // nil where no interval is known
+		High    *float64     `json:"high,omitempty"`
+		N       int          `json:"n"` // launches, or machines
+		Verdict stat.Verdict `json:"verdict,omitempty"`
+	}
+)
+
+func acrossValues(all []*Across) []jsonAcross {
+	ratio := func(i stat.Interval, verdict stat.Verdict) jsonRatio {
+		r := jsonRatio{Ratio: i.Center, N: i.N, Verdict: verdict}
+		if i.Known() {
+			r.Low, r.High = &i.Low, &i.High
+		}
+		return r
+	}
+	printed := []jsonAcross{}
+	for _, a := range all {
+		one := jsonAcross{Plan: a.Plan, Operation: a.Title, Driver: a.Driver, Profile: a.Profile, Baseline: a.Baseline,
+			Over: ratio(a.Over.Ratio, a.Over.Verdict), Hints: a.Hints}
+		for i, p := range a.Points {
+			one.Machines = append(one.Machines, jsonMachine{a.Machine(i), p.Run, ratio(p.Cost, a.all[i].Verdict)})
+		}
+		if a.Over.Next.Known() {
+			next := ratio(a.Over.Next, "")
+			one.Next = &next
+		}
+		printed = append(printed, one)
+	}
+	return printed
 }

@@ -2,12 +2,14 @@ package history
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/stat"
 )
 
 // onMachines are results of one plan on machines, on which mattn takes so many times
@@ -62,6 +64,21 @@ func TestOverMachines(t *testing.T) {
 	out.Reset()
 	if err := writeMachinesCSV(&out, []*Across{a}); err != nil || strings.Count(out.String(), "\n") != 1+5+2 {
 		t.Errorf("got CSV %s, %v; want a head, five machines and two lines over them", out.String(), err)
+	}
+	out.Reset()
+	var read []jsonAcross
+	format, err := MachineFormats().Named("json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := format.Write(&out, []*Across{a}); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(out.Bytes(), &read); err != nil || len(read) != 1 || len(read[0].Machines) != 5 || read[0].Next == nil {
+		t.Fatalf("got JSON %s, %v; want one cell of five machines and one more", out.String(), err)
+	}
+	if one, got := a.Points[0].Cost, read[0].Machines[0]; got.Ratio != one.Center || *got.Low != one.Low || got.N != one.N || got.Verdict != stat.Faster || read[0].Over.N != 5 {
+		t.Errorf("got %+v of the first machine, want %+v, faster", got, one)
 	}
 
 	agreed := acrossOf(t, onMachines(t, 0.8, 0.8, 0.8, 0.8))

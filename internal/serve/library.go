@@ -84,6 +84,7 @@ type machineVerdicts struct {
 // claimVerdict is what a page shows of a finding, without the trials behind it.
 type claimVerdict struct {
 	says, source, reason string
+	doubts               []string // codes
 	verdict              audit.Verdict
 }
 
@@ -118,7 +119,7 @@ func (l *library) verdicts(ctx context.Context, runs []assay.Run) ([]machineVerd
 		}
 		one := machineVerdicts{machine: machine, imported: imported}
 		for _, f := range findings {
-			one.claims = append(one.claims, claimVerdict{f.Claim.Says, f.Source.Name, f.Reason, f.Verdict})
+			one.claims = append(one.claims, claimVerdict{f.Claim.Says, f.Source.Name, f.Reason, f.Codes(), f.Verdict})
 		}
 		all = append(all, one)
 	}

@@ -57,15 +57,15 @@ func claimRow(t *testing.T, web serving) (head, row string) {
 	return head, row
 }
 
-// A proof that comes later changes the verdict on a claim, and no ratio.
+// A proof that comes later is a doubt beside the verdict on a claim, and changes no ratio.
 func TestLaterProof(t *testing.T) {
 	s := sampleStore(t, 0)
 	addClaimed(t, s, firstID, "x", 8000)
 	web := start(t, Options{Store: s})
 	const cell = "/history?cell=SelectByID+driver%3Dmattn"
 	web.ask(t, "GET", cell, nil, nil)
-	if _, row := claimRow(t, web); !strings.Contains(row, "<b>holds here</b>") {
-		t.Errorf("before the proof: got %s, want that the claim holds", row)
+	if _, row := claimRow(t, web); !strings.Contains(row, "<b>holds here</b>") || strings.Contains(row, "unequal-durability") {
+		t.Errorf("before the proof: got %s, want that the claim holds, and no doubt about durability", row)
 	}
 	if err := s.KeepProof(t.Context(), "name: monster\n", assay.Proof{Target: "mattn@" + analysistest.Versions["mattn"], Build: "b-mattn", Profile: "P1-meant",
 		Fault: assay.PowerCut, Claimed: assay.Power, States: 40, Held: 39, Refuted: 1, Kind: assay.LosesCommits, Replay: "seed-7"}); err != nil {
@@ -75,8 +75,8 @@ func TestLaterProof(t *testing.T) {
 	if _, want := start(t, Options{Store: s}).ask(t, "GET", cell, nil, nil); got != want {
 		t.Errorf("the history after the refutation: got\n%s\nwant what a new server shows\n%s", got, want)
 	}
-	if _, row := claimRow(t, web); strings.Contains(row, "<b>holds here</b>") {
-		t.Errorf("after the refutation: got %s, want that the claim is not known to hold", row)
+	if _, row := claimRow(t, web); !strings.Contains(row, "unequal-durability") {
+		t.Errorf("after the refutation: got %s, want the doubt that durability is unequal beside it", row)
 	}
 }
 

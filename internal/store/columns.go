@@ -119,6 +119,7 @@ type options struct {
 	Capacity  string              `json:"capacity,omitempty"`
 	Launches  int                 `json:"launches"`
 	Reference string              `json:"reference,omitempty"`
+	Fleet     string              `json:"fleet,omitempty"`
 }
 
 type warning struct {

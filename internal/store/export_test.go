@@ -232,7 +232,7 @@ func hostileFiles(t testing.TB) map[string][]byte {
 		"the file is not whole":       zip(t, text[:bytes.LastIndexByte(text[:len(text)-1], '\n')+1]),
 		"more behind the end":         zip(t, append(bytes.Clone(text), "{}\n"...)),
 		"last line\nunexpected EOF":   append(bytes.Clone(file), "more"...),
-		"is no ID of a run":           sealed(t, head, replaced(run, exportedID, "../../victim"), endOfTrials, endOfProofs),
+		"is not a run ID":             sealed(t, head, replaced(run, exportedID, "../../victim"), endOfTrials, endOfProofs),
 		`status is "best"`:            sealed(t, head, replaced(run, `"status":"finished"`, `"status":"best"`), endOfTrials, endOfProofs),
 		`column "owner" is not known`: sealed(t, head, replaced(run, `"plan":"quick"`, `"owner":"me","plan":"quick"`), endOfTrials, endOfProofs),
 		`unknown field "script"`:      sealed(t, head, `{"script":1}`, endOfTrials, endOfProofs),

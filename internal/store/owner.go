@@ -92,6 +92,9 @@ func (s *Store) Claim(ctx context.Context, runID string) error {
 		if before == importedOwner {
 			return fmt.Errorf("%w: it was imported, and can only be resumed where it was started", ErrTaken)
 		}
+		if shared, err := ofFleet(ctx, tx, runID); err != nil || shared {
+			return errors.Join(err, fmt.Errorf("%w: it is of a fleet, whose agents resume it", ErrTaken))
+		}
 		lives, err := s.engine.alive(ctx, tx, before)
 		if err != nil {
 			return err
@@ -106,6 +109,12 @@ func (s *Store) Claim(ctx context.Context, runID string) error {
 		return s.explain(fmt.Sprintf("claiming run %q in", runID), err)
 	}
 	return nil
+}
+
+// ofFleet tells whether a run is a machine's part of a fleet.
+func ofFleet(ctx context.Context, tx *sql.Tx, runID string) (is bool, err error) {
+	err = tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM fleet_machine WHERE run_id = ?)", runID).Scan(&is)
+	return is, err
 }
 
 // describeOwner names the process of an owner that lives.

@@ -4,8 +4,10 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"assay"
 )
@@ -20,12 +22,42 @@ func TestClaim(t *testing.T) {
 	expect(t, second.Update(t.Context(), start("run", "quick", 0)), ErrTaken, "another assay")
 	expect(t, second.Claim(t.Context(), "none"), ErrNotFound, "none")
 	must(t, first.Claim(t.Context(), "run")) // it has it already
+	wantStatus(t, second, assay.Running)
 
 	// The owner has ended: here, its process is said to be of another boot.
 	execute(t, path, "UPDATE run SET owner = 'another-boot' || substr(owner, instr(owner, ' '))")
+	wantStatus(t, second, assay.Interrupted)
 	must(t, second.Claim(t.Context(), "run"))
 	must(t, second.Append(t.Context(), "run", assay.Trial{Launch: 1}))
 	expect(t, first.Append(t.Context(), "run", assay.Trial{Launch: 2}), ErrTaken, "another assay")
+}
+
+// wantStatus checks what a store tells of the run that was begun as running.
+func wantStatus(t *testing.T, s *Store, want assay.Status) {
+	t.Helper()
+	one, err := s.Run(t.Context(), "run")
+	must(t, err)
+	all, err := s.Runs(t.Context())
+	must(t, err)
+	if one.Status != want || all[0].Status != want {
+		t.Errorf("got the run as %s, in the list as %s, want %s", one.Status, all[0].Status, want)
+	}
+}
+
+// The connection of an owner on a server is gone, as after a restart of the server:
+// its process, here the parent, still measures the run.
+func TestOwnerWithoutConnectionLives(t *testing.T) {
+	at := database(t, admin, true)
+	first, second := open(t, at), open(t, at)
+	pid := os.Getppid()
+	first.owner = owner{boot: bootID(), pid: pid, started: startOf(pid), opening: "X"}.String()
+	must(t, first.Begin(t.Context(), start("run", "quick", 0)))
+	must(t, first.Close())
+	for free := false; !free; time.Sleep(time.Millisecond) { // until the server knows that the connection is gone
+		must(t, second.db.QueryRowContext(t.Context(), "SELECT pg_try_advisory_xact_lock($1)", lockKey(first.owner)).Scan(&free))
+	}
+	expect(t, second.Claim(t.Context(), "run"), ErrTaken, "process "+strconv.Itoa(pid))
+	wantStatus(t, second, assay.Running)
 }
 
 func TestAlive(t *testing.T) {
@@ -56,19 +88,19 @@ func TestTrialOnce(t *testing.T) {
 	must(t, s.Append(t.Context(), "run", never))
 }
 
-// An ID from elsewhere that is no ID: it would become a part of file names.
+// An ID from elsewhere that is not a run ID: it would become a part of file names.
 func TestInvalidID(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "a.db")
 	s := open(t, path)
-	expect(t, s.Begin(t.Context(), start("../x", "quick", 0)), nil, `"../x" is no ID`)
+	expect(t, s.Begin(t.Context(), start("../x", "quick", 0)), nil, `"../x" is not a run ID`)
 	must(t, s.Begin(t.Context(), start("run", "quick", 0)))
 	execute(t, path, "UPDATE run SET id = '../../victim'")
 	_, err := s.Run(t.Context(), "latest")
-	expect(t, err, nil, "is no ID")
+	expect(t, err, nil, "is not a run ID")
 	_, err = s.Runs(t.Context())
-	expect(t, err, nil, "is no ID")
+	expect(t, err, nil, "is not a run ID")
 	_, err = s.Unfinished(t.Context(), "quick", "", nil)
-	expect(t, err, nil, "is no ID")
+	expect(t, err, nil, "is not a run ID")
 }
 
 // The clock went back between two runs: the newest is the one begun last.
@@ -111,7 +143,7 @@ func TestOpenToReadEarlier(t *testing.T) {
 	must(t, s.Close())
 	execute(t, path, `DROP INDEX trial_by_place; ALTER TABLE trial DROP COLUMN place; ALTER TABLE trial DROP COLUMN checked; DROP INDEX run_by_sequence;
 		ALTER TABLE run DROP COLUMN sequence; ALTER TABLE run DROP COLUMN owner; ALTER TABLE run DROP COLUMN spent; CREATE INDEX run_by_start ON run (started);
-		DROP TABLE proof; DELETE FROM goose_db_version WHERE version_id >= 3`)
+		DROP TABLE proof; DROP TABLE fleet_machine; DROP TABLE fleet_agent; DROP TABLE fleet; DELETE FROM goose_db_version WHERE version_id >= 3`)
 	reader, err := OpenToRead(t.Context(), path)
 	must(t, err)
 	defer reader.Close()

@@ -185,10 +185,13 @@ func (s *server) announce(ctx context.Context, owner string) error {
 	return nil
 }
 
+// alive looks for the lock without taking it, so that nobody else finds it taken.
 func (s *server) alive(ctx context.Context, tx *sql.Tx, owner string) (bool, error) {
-	var ended bool
-	err := tx.QueryRowContext(ctx, "SELECT pg_try_advisory_xact_lock($1)", lockKey(owner)).Scan(&ended)
-	return !ended || ofOther(owner) && alive(owner), err // one of this machine lives whatever became of its connection
+	var announced bool
+	err := tx.QueryRowContext(ctx, `SELECT EXISTS (SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 1
+		AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+		AND classid::bigint = ($1::bigint >> 32) & 4294967295 AND objid::bigint = $1::bigint & 4294967295)`, lockKey(owner)).Scan(&announced)
+	return announced || ofOther(owner) && alive(owner), err // one of this machine lives whatever became of its connection
 }
 
 func (s *server) close() error {
@@ -212,7 +215,8 @@ func (s *server) isLost(err error) bool {
 		return true
 	}
 	switch code := errorCode(err); code {
-	case pqerror.AdminShutdown, pqerror.CrashShutdown, pqerror.CannotConnectNow, pqerror.TooManyConnections, pqerror.QueryCanceled:
+	case pqerror.AdminShutdown, pqerror.CrashShutdown, pqerror.CannotConnectNow, pqerror.TooManyConnections, pqerror.QueryCanceled,
+		pqerror.IdleInTransactionSessionTimeout:
 		return true
 	default:
 		return len(code) == 5 && code[:2] == "08"

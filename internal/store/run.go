@@ -13,7 +13,7 @@ import (
 
 // invalidID says that a run's ID is none that assay gives.
 func invalidID(id string) error {
-	return fmt.Errorf("%q is no ID of a run, which has lower-case letters, digits and dashes only: another program has written it", id)
+	return fmt.Errorf("%q is not a run ID, which has only lower-case letters, digits and dashes: another program wrote it", id)
 }
 
 // Begin adds a run, whose owner this store is. Its ID must be new.
@@ -100,7 +100,7 @@ func (s *Store) Runs(ctx context.Context) ([]assay.Run, error) {
 		return nil, s.explain("reading runs of", err)
 	}
 	defer tx.Rollback()
-	runs, err := allRuns(ctx, tx)
+	runs, err := s.allRuns(ctx, tx)
 	if err != nil {
 		return nil, s.explain("reading runs of", err)
 	}
@@ -108,11 +108,17 @@ func (s *Store) Runs(ctx context.Context) ([]assay.Run, error) {
 }
 
 // allRuns reads each table once: a store has thousands of runs.
-func allRuns(ctx context.Context, tx *sql.Tx) ([]assay.Run, error) {
-	rows, err := tx.QueryContext(ctx, "SELECT "+runColumns+", "+isImported+" FROM run ORDER BY "+newestFirst)
-	runs, err := collect(rows, err, func(r *assay.Run) []any { return append(runFields(r), &r.Imported) })
+func (s *Store) allRuns(ctx context.Context, tx *sql.Tx) ([]assay.Run, error) {
+	rows, err := tx.QueryContext(ctx, "SELECT "+runColumns+", owner FROM run ORDER BY "+newestFirst)
+	owned, err := collect(rows, err, func(r *ownedRun) []any { return append(runFields(&r.Run), &r.owner) })
 	if err != nil {
 		return nil, err
+	}
+	runs := make([]assay.Run, len(owned))
+	for i, r := range owned {
+		if runs[i], err = s.judge(ctx, tx, r); err != nil {
+			return nil, err
+		}
 	}
 	type targetOf struct {
 		run string
@@ -145,11 +151,11 @@ func allRuns(ctx context.Context, tx *sql.Tx) ([]assay.Run, error) {
 }
 
 // Unfinished returns the newest run of that plan, from that file, whose status
-// is not finished, that was made on the machine of these facts and was not
-// imported. Where there is none, the error is ErrNotFound; it names a run of a plan
+// is not finished, that was made on the machine of these facts, and was not
+// imported and is not of a fleet. Where there is none, the error is ErrNotFound; it names a run of a plan
 // of that name that is of another file or machine.
 func (s *Store) Unfinished(ctx context.Context, plan, file string, machine map[string]string) (assay.Run, error) {
-	ids, err := s.ids(ctx, "WHERE plan = ? AND status <> ? AND owner <> ?", plan, assay.Finished, importedOwner)
+	ids, err := s.ids(ctx, "WHERE plan = ? AND status <> ? AND owner <> ? AND NOT EXISTS (SELECT 1 FROM fleet_machine WHERE run_id = run.id)", plan, assay.Finished, importedOwner)
 	if err != nil {
 		return assay.Run{}, s.explain("reading runs of", err)
 	}
@@ -169,10 +175,7 @@ func (s *Store) Unfinished(ctx context.Context, plan, file string, machine map[s
 	return assay.Run{}, fmt.Errorf("%w in %s: no unfinished run of plan %q%s", ErrNotFound, s.name, plan, other)
 }
 
-const (
-	isImported  = "owner = '" + importedOwner + "'"
-	newestFirst = isImported + ", sequence DESC"
-)
+const newestFirst = "owner = '" + importedOwner + "', sequence DESC"
 
 // ids returns the IDs of the runs that the condition selects, the one that was
 // begun last first, whatever the clock said then, and imported ones behind them:
@@ -229,8 +232,11 @@ func (s *Store) load(ctx context.Context, id string) (run assay.Run, err error) 
 		return run, s.explain("reading", err)
 	}
 	defer tx.Rollback()
-	fields := append(runFields(&run), &run.Imported)
-	err = tx.QueryRowContext(ctx, "SELECT "+runColumns+", "+isImported+" FROM run WHERE id = ?", id).Scan(fields...)
+	var found ownedRun
+	err = tx.QueryRowContext(ctx, "SELECT "+runColumns+", owner FROM run WHERE id = ?", id).Scan(append(runFields(&found.Run), &found.owner)...)
+	if err == nil {
+		run, err = s.judge(ctx, tx, found)
+	}
 	if err != nil {
 		return run, s.explain(fmt.Sprintf("reading run %q of", id), err)
 	}
@@ -244,6 +250,25 @@ func (s *Store) load(ctx context.Context, id string) (run assay.Run, err error) 
 		return run, s.explain(fmt.Sprintf("reading run %q of", id), err)
 	}
 	return run, nil
+}
+
+// ownedRun is a run as it is stored.
+type ownedRun struct {
+	assay.Run
+	owner string
+}
+
+// judge tells what a run's owner tells: whether it was imported, and whether it was
+// interrupted by the death of its process, which could not write that.
+func (s *Store) judge(ctx context.Context, tx *sql.Tx, r ownedRun) (assay.Run, error) {
+	if r.Imported = r.owner == importedOwner; r.Imported || r.Status != assay.Running {
+		return r.Run, nil
+	}
+	lives, err := s.engine.alive(ctx, tx, r.owner)
+	if err == nil && !lives {
+		r.Status = assay.Interrupted
+	}
+	return r.Run, err
 }
 
 func insertTargets(ctx context.Context, tx *sql.Tx, run assay.Run) error {

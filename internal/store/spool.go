@@ -6,6 +6,7 @@ import (
 	"context"
 	"crypto/rand"
 	"database/sql"
+	"database/sql/driver"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -90,7 +91,11 @@ func (s *Store) deliver(ctx context.Context) error {
 		return nil
 	}
 	n := s.spool.entries
-	err := s.writeOwn(ctx, func(tx *sql.Tx) error { return s.applyAll(ctx, tx, s.spool) })
+	all := func(tx *sql.Tx) error { return s.applyAll(ctx, tx, s.spool) }
+	err := s.writeOwn(ctx, all)
+	if errors.Is(err, driver.ErrBadConn) { // a connection that was lost with the first entry: the next one is new
+		err = s.writeOwn(ctx, all)
+	}
 	if s.engine.isLost(err) {
 		s.spool.next = time.Now().Add(deliveryInterval)
 		return &UndeliveredError{s.name, s.spool.path, n, err}

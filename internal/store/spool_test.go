@@ -6,11 +6,14 @@ import (
 	"io"
 	"net"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -111,12 +114,12 @@ func (n *network) set(down, silent bool) {
 	}
 }
 
-// atOnce lets a test make every attempt, and gives up soon.
+// atOnce lets a test make every attempt.
 func atOnce(t *testing.T) {
-	interval, patience := deliveryInterval, silence
-	deliveryInterval, silence = 0, 2*time.Second
+	interval := deliveryInterval
+	deliveryInterval = 0
 	t.Setenv("XDG_DATA_HOME", t.TempDir())
-	t.Cleanup(func() { deliveryInterval, silence = interval, patience })
+	t.Cleanup(func() { deliveryInterval = interval })
 }
 
 // spooled is how many spools there are.
@@ -247,7 +250,11 @@ func TestSpoolOfEndedProcess(t *testing.T) {
 	must(t, s.Begin(t.Context(), start("run", "quick", 0)))
 	appendAll(t, s, 0, 2)
 	n.set(false, true)
+	patience := silence
+	t.Cleanup(func() { silence = patience })
+	silence = 2 * time.Second
 	appendAll(t, s, 2, 4)
+	silence = patience // a server that is only slow is not lost
 	n.set(true, false)
 	// While the process lives, nobody else takes its spool.
 	must(t, open(t, direct).Close())
@@ -303,4 +310,47 @@ func TestClaimedMeanwhile(t *testing.T) {
 	if got := trials(t, next, "run"); len(got) != 3 || got[2].Reason != "other" {
 		t.Errorf("got %+v, want two trials and that of the other", got)
 	}
+}
+
+// The disk of the spool is full in the middle of a line: that entry is refused, and
+// what was kept before and after can be read.
+func TestSpoolOnFullDisk(t *testing.T) {
+	file, err := os.OpenFile(filepath.Join(t.TempDir(), "spool"), os.O_RDWR|os.O_CREATE|os.O_APPEND, 0o600)
+	must(t, err)
+	p := &spool{file: file, path: file.Name()}
+	defer p.close()
+	add := func(launch int) error {
+		return p.add("server", entry{run: "run", place: strconv.Itoa(launch), trial: &assay.Trial{Launch: launch}})
+	}
+	must(t, add(0))
+	info, err := file.Stat()
+	must(t, err)
+	whole := limitFileSize(t, uint64(info.Size())+20)
+	if err := add(1); !errors.Is(err, syscall.EFBIG) {
+		t.Errorf("an entry of which 20 bytes have room: got %v, want %v", err, syscall.EFBIG)
+	}
+	whole()
+	must(t, add(2))
+	var got []int
+	must(t, p.each(func(e entry) error {
+		got = append(got, e.trial.Launch)
+		return nil
+	}))
+	if want := []int{0, 2}; !slices.Equal(got, want) || p.entries != len(want) {
+		t.Errorf("got launches %v of %d entries, want %v", got, p.entries, want)
+	}
+}
+
+// limitFileSize makes writes fail beyond a size, as on a full disk, until the
+// returned function is called.
+func limitFileSize(t *testing.T, bytes uint64) func() {
+	t.Helper()
+	signal.Ignore(syscall.SIGXFSZ)
+	t.Cleanup(func() { signal.Reset(syscall.SIGXFSZ) })
+	var before syscall.Rlimit
+	must(t, syscall.Getrlimit(syscall.RLIMIT_FSIZE, &before))
+	limit := before
+	limit.Cur = bytes
+	must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &limit))
+	return func() { must(t, syscall.Setrlimit(syscall.RLIMIT_FSIZE, &before)) }
 }

@@ -1,0 +1,65 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+)
+
+// HostLock is the file by which the agents of a machine take turns, whoever runs them
+// and wherever they keep their caches.
+const HostLock = "/tmp/assay-measuring.lock"
+
+// lockPause is how often it is asked whether another agent has ended measuring.
+const lockPause = 100 * time.Millisecond
+
+// takeTurn waits until no other agent of this machine measures. Closing what it returns
+// ends the turn, and so does the end of the process.
+func takeTurn(ctx context.Context, path string, waiting func()) (io.Closer, error) {
+	for told := false; ; {
+		file, err := openLock(path)
+		if err != nil {
+			return nil, fmt.Errorf("taking a turn to measure: %w", err)
+		}
+		err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return file, nil
+		}
+		if err = errors.Join(err, file.Close()); !errors.Is(err, syscall.EWOULDBLOCK) {
+			return nil, fmt.Errorf("taking a turn to measure: %s: %w", path, err)
+		}
+		if !told {
+			told = true
+			waiting()
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(lockPause):
+		}
+	}
+}
+
+// openLock opens a file that all users share; the first one makes it. Linux lets nobody
+// open another user's file in a folder for all with O_CREATE. It follows no link.
+func openLock(path string) (*os.File, error) {
+	const mode = 0o666
+	for {
+		file, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NOFOLLOW, 0)
+		if !errors.Is(err, fs.ErrNotExist) {
+			return file, err
+		}
+		file, err = os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
+		if err == nil {
+			return file, file.Chmod(mode) // whatever the umask
+		}
+		if !errors.Is(err, fs.ErrExist) {
+			return nil, err
+		}
+	}
+}
