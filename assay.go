@@ -81,9 +81,29 @@ func (r Run) Machine() string {
 	return strings.Join(parts, ", ")
 }
 
+// NamedMachine is Machine with the first digits of the machine's ID, by which equal
+// machines have names that differ.
+func (r Run) NamedMachine() string {
+	id := r.Host[identity[0]]
+	return strings.TrimPrefix(r.Machine()+" #"+id[:min(4, len(id))], " ")
+}
+
 // identity are the facts that tell machines apart. Machines that were cloned share the
 // first.
 var identity = []string{"machine", "cpu", "cores", "memory"}
+
+// Identity tells a machine from all others by its facts; it is empty where they do
+// not say which machine it is.
+func Identity(facts map[string]string) string {
+	if facts[identity[0]] == "" {
+		return ""
+	}
+	var all []string
+	for _, name := range identity {
+		all = append(all, facts[name])
+	}
+	return strings.Join(all, "|")
+}
 
 // OnMachine tells whether a run may have been made on the machine that has these
 // facts: none that both have is another one.
@@ -113,6 +133,7 @@ type Options struct {
 	Capacity  string              // the latency at which capacities are searched, such as p99=5ms; empty: loads are as the plan says
 	Launches  int                 // minimum of each cell, fixed beforehand; the width of the confidence intervals decides on more
 	Reference string              // the driver that the others are compared with, instead of the plan's
+	Fleet     string              // that the run is a machine's part of; empty: of none
 }
 
 // Status tells how far a run got.
@@ -120,7 +141,7 @@ type Status string
 
 // The states of a run.
 const (
-	Running     Status = "running" // also what a killed run says
+	Running     Status = "running"
 	Interrupted Status = "interrupted"
 	Finished    Status = "finished"
 )
@@ -141,20 +162,12 @@ type Target struct {
 // Name is the driver with its version and the compile options asked for:
 // mattn@v1.14.52:DQS=0.
 func (t Target) Name() string {
-	return targetName(t.Driver, t.DriverVersion, strings.Join(t.Options, ":"))
+	return DriverName{t.Driver, t.DriverVersion, strings.Join(t.Options, ":")}.String()
 }
 
 // IsFloor tells whether the target is the engine with no driver in between: others
 // are compared with it, and nobody can choose it.
 func (t Target) IsFloor() bool { return t.Facts["floor"] == "true" }
-
-func targetName(driver, version, options string) string {
-	name := driver + "@" + version
-	if options != "" {
-		name += ":" + options
-	}
-	return name
-}
 
 // Cell is one point of a plan's matrix: one operation with all its
 // coordinates. Cells are comparable by Key.
@@ -193,7 +206,7 @@ func (c Cell) ParamString() string {
 }
 
 // Target is the Name of the cell's target.
-func (c Cell) Target() string { return targetName(c.Driver, c.DriverVersion, c.Options) }
+func (c Cell) Target() string { return DriverName{c.Driver, c.DriverVersion, c.Options}.String() }
 
 // Key identifies the cell within a run.
 func (c Cell) Key() string {

@@ -3,6 +3,7 @@ package assay
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -11,7 +12,9 @@ type Coordinate struct {
 	Name   string             // of the CSV column, and of --only
 	Value  func(Cell) string  // as CSV and --only have it
 	Number func(Cell) float64 // where its values are numbers
-	Short  func(Cell) string  // in few words; empty in the plain case; nil: its value says it
+	Long   func(Cell) string  // in words; nil: its value says it
+	Short  func(Cell) string  // in fewer characters; nil: Long has few
+	Plain  func(Cell) bool    // whether nobody has to be told; there where Long is
 	Clear  func(c *Cell)      // takes it away, where figures are drawn along it; nil: they are not
 	Target bool               // it tells targets and profiles apart, which one table has side by side
 }
@@ -29,7 +32,14 @@ var Coordinates = []Coordinate{
 	{Name: "profile", Value: func(c Cell) string { return c.Profile }, Target: true},
 	{Name: "without", Value: func(c Cell) string { return c.Without }, Target: true},
 	{Name: "clients", Value: func(c Cell) string { return fmt.Sprint(c.Clients) }, Number: func(c Cell) float64 { return float64(c.Clients) },
+		Plain: func(c Cell) bool { return c.Clients == 0 }, // it was cleared
 		Short: func(c Cell) string { return fmt.Sprintf("%dc", c.Clients) },
+		Long: func(c Cell) string {
+			if c.Clients == 1 {
+				return "1 client"
+			}
+			return fmt.Sprintf("%d clients", c.Clients)
+		},
 		Clear: func(c *Cell) {
 			if c.Pool == c.Clients {
 				c.Pool, c.Idle = 0, 0 // a pool that follows the clients is no axis of its own
@@ -37,7 +47,8 @@ var Coordinates = []Coordinate{
 			c.Clients = 0
 		}},
 	{Name: "pool", Value: func(c Cell) string { return fmt.Sprint(c.Pool) }, Number: func(c Cell) float64 { return float64(c.Pool) },
-		Short: func(c Cell) string { return unless(c.Pool == c.Clients, fmt.Sprint("pool ", c.Pool)) },
+		Plain: func(c Cell) bool { return c.Pool == c.Clients || c.Pool == 0 || c.Clients == 0 },
+		Long:  func(c Cell) string { return fmt.Sprint("pool ", c.Pool) },
 		Clear: func(c *Cell) {
 			if c.Idle == c.Pool {
 				c.Idle = 0
@@ -45,25 +56,48 @@ var Coordinates = []Coordinate{
 			c.Pool = 0
 		}},
 	{Name: "idle", Value: func(c Cell) string { return fmt.Sprint(c.Idle) }, Number: func(c Cell) float64 { return float64(c.Idle) },
-		Short: func(c Cell) string { return unless(c.Idle == c.Pool, fmt.Sprintf("%d idle", c.Idle)) }},
+		Plain: func(c Cell) bool { return c.Idle == c.Pool },
+		Long:  func(c Cell) string { return fmt.Sprintf("%d idle", c.Idle) }},
 	{Name: "statement", Value: func(c Cell) string { return c.Statement },
-		Short: func(c Cell) string {
-			return unless(c.Statement == "" || c.Statement == "once", "statement "+c.Statement)
-		}},
+		Plain: func(c Cell) bool { return c.Statement == "" || c.Statement == "once" },
+		Long:  func(c Cell) string { return "statement " + c.Statement }},
 	{Name: "transaction", Value: func(c Cell) string { return TransactionString(c.Transaction) }, Number: func(c Cell) float64 { return float64(c.Transaction) },
-		Short: func(c Cell) string { return unless(c.Transaction == 0, fmt.Sprint("tx ", c.Transaction)) },
+		Plain: func(c Cell) bool { return c.Transaction == 0 },
+		Short: func(c Cell) string { return fmt.Sprint("tx ", c.Transaction) },
+		Long:  func(c Cell) string { return fmt.Sprint("transaction ", c.Transaction) },
 		Clear: func(c *Cell) { c.Transaction = 0 }},
 	{Name: "rate", Value: func(c Cell) string { return fmt.Sprintf("%g", c.Rate) }, Number: func(c Cell) float64 { return c.Rate },
-		Short: func(c Cell) string { return unless(c.Rate == 0, fmt.Sprintf("%g/s", c.Rate)) },
+		Plain: func(c Cell) bool { return c.Rate == 0 },
+		Short: func(c Cell) string { return fmt.Sprintf("%g/s", c.Rate) },
+		Long:  func(c Cell) string { return fmt.Sprintf("%g arrivals/s", c.Rate) },
 		Clear: func(c *Cell) { c.Rate = 0 }},
 }
 
-// unless is a text where a plain case does not hold.
-func unless(plain bool, text string) string {
-	if plain {
+// ShortWords are the coordinate in few characters: empty in the plain case, and
+// where its value says it all.
+func (k Coordinate) ShortWords(c Cell) string {
+	switch {
+	case k.Long == nil || k.Plain(c):
 		return ""
+	case k.Short == nil:
+		return k.Long(c)
 	}
-	return text
+	return k.Short(c)
+}
+
+// Words are the parameters of a cell, and those of its coordinates that are not the
+// plain case or that are named.
+func (c Cell) Words(named ...string) []string {
+	var words []string
+	if len(c.Params) > 0 {
+		words = append(words, strings.ReplaceAll(c.ParamString(), ";", ", "))
+	}
+	for _, k := range Coordinates {
+		if k.Long != nil && (!k.Plain(c) || slices.Contains(named, k.Name)) {
+			words = append(words, k.Long(c))
+		}
+	}
+	return words
 }
 
 // TableCoordinates are those that all cells of a table share.

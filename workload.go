@@ -226,4 +226,7 @@ type Case struct {
 	Dataset   Dataset
 	Operation Operation
 	Profile   Profile
+	// Unscaled is the cell of the plan whose data or clients this case has other
+	// amounts of, without driver and profile; zero where it is of no such plan.
+	Unscaled Cell
 }

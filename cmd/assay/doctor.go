@@ -33,7 +33,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		Use:   "doctor FILE",
 		Short: "Say what is wrong with an SQLite file, its disk and an application's settings; the file is only read",
 		Long: `Copies the file by SQLite's backup API, also while programs write to it, and looks at the copy.
-With --queries it looks at their plans. With --driver and --dsn it opens the copy as the
+With --queries it also checks the query plans. With --driver and --dsn it opens the copy as the
 application would and reads the settings back. Exit status 1: there are findings.`,
 		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.doctor(cmd.Context(), args[0], flags) },

@@ -14,6 +14,7 @@ import (
 	"assay/internal/footprint"
 	"assay/internal/host"
 	"assay/internal/lab"
+	"assay/internal/wording"
 
 	"github.com/spf13/cobra"
 )
@@ -123,7 +124,7 @@ func known(d time.Duration) string {
 	if d == 0 {
 		return "-"
 	}
-	return brief(d)
+	return wording.Brief(d)
 }
 
 // coldBuild says what is known of a cold build, with its day where that is another
@@ -132,7 +133,7 @@ func coldBuild(f footprint.Footprint) (took, withoutCgo string) {
 	if f.Cold == nil {
 		return "-", "-"
 	}
-	took, withoutCgo = brief(f.Cold.Took), "no"
+	took, withoutCgo = wording.Brief(f.Cold.Took), "no"
 	if day := f.Cold.Measured.Format(time.DateOnly); day != f.Measured.Format(time.DateOnly) {
 		took += " (" + day + ")"
 	}

@@ -173,8 +173,8 @@ func (l *liveTable) label(row assay.Cell) string {
 		words = append(words, row.ParamString())
 	}
 	for _, axis := range assay.TableCoordinates() {
-		if axis.Short != nil && differs(axis.Value) {
-			words = append(words, axis.Short(row))
+		if differs(axis.Value) {
+			words = append(words, axis.ShortWords(row))
 		}
 	}
 	return strings.Join(slices.DeleteFunc(words, func(word string) bool { return word == "" }), " ")

@@ -28,8 +28,8 @@ func (a *app) loadCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "load URL",
 		Short: "Put HTTP load on a server on this machine, in a closed or an open loop, and show rate and latency",
-		Long: `Asks for URL by GET, again and again; {n} in it stands for the number of the request. Only
-servers on this machine are asked. Without --rate, each client waits for its answer before it
+		Long: `Sends GET requests to URL; {n} in it stands for the number of the request. Only
+servers on this machine get requests. Without --rate, each client waits for its answer before it
 asks again. With --rate, requests are sent at their times whether answers come or not, and
 latency counts from that time; several rates are measured one after the other.`,
 		Args: arguments(cobra.ExactArgs(1)),

@@ -114,8 +114,8 @@ func (a *app) lab(w lab.Watcher) (*lab.Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, folder := range []string{cache, filepath.Join(cache, "workers"), filepath.Join(cache, "source"), filepath.Join(cache, "data"), filepath.Join(cache, "traces")} {
-		if err := file.CheckCache(folder); err != nil {
+	for _, folder := range []string{"", "workers", "packages", "libraries", "source", "data", "traces"} {
+		if err := file.CheckCache(filepath.Join(cache, folder)); err != nil {
 			return nil, usage(err)
 		}
 	}

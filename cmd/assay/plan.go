@@ -9,6 +9,7 @@ import (
 	"assay/internal/file"
 	"assay/internal/lab"
 	"assay/internal/plan"
+	"assay/internal/wording"
 
 	"github.com/spf13/cobra"
 )
@@ -67,8 +68,8 @@ func (a *app) checkPlan(ctx context.Context, name string, drivers, only []string
 	}
 	p := request.Plan
 	fmt.Fprintf(a.stdout, "plan %s is valid: %d cells, budget %s, %d launches of each cell at least\n",
-		p.Name, checked.Cells, brief(p.Budget), p.Launches)
-	_, err = fmt.Fprintf(a.stdout, "estimated minimum time to measure: %s%s%s\n", brief(checked.Least.Total()), timeShares(checked.Least), byThumb(checked))
+		p.Name, checked.Cells, wording.Brief(p.Budget), p.Launches)
+	_, err = fmt.Fprintf(a.stdout, "estimated minimum time to measure: %s%s%s\n", wording.Brief(checked.Least.Total()), timeShares(checked.Least), byThumb(checked))
 	return err
 }
 

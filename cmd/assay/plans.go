@@ -8,6 +8,7 @@ import (
 
 	"assay/internal/file"
 	"assay/internal/plan"
+	"assay/internal/wording"
 	"assay/plans"
 
 	"github.com/spf13/cobra"
@@ -53,7 +54,7 @@ func (a *app) plansCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", name, len(cases), brief(p.Budget), p.About)
+				fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", name, len(cases), wording.Brief(p.Budget), p.About)
 			}
 			return w.Flush()
 		},

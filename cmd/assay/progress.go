@@ -13,6 +13,7 @@ import (
 	"assay/internal/build"
 	"assay/internal/printable"
 	"assay/internal/runner"
+	"assay/internal/wording"
 
 	"golang.org/x/term"
 )
@@ -35,6 +36,7 @@ type progress struct {
 	building []string  // workers, while they are built
 	last     time.Time // of the last plain line
 	phase    string
+	step     string // that began last
 }
 
 func newProgress(a *app, quiet bool) *progress {
@@ -96,11 +98,10 @@ func (p *progress) Build(e build.Event) {
 	}
 	switch e.State {
 	case build.Building:
-		p.building = append(p.building, e.Worker)
-		p.line("building worker %s: the first build compiles its driver and may take minutes", e.Worker)
+		p.buildingOn(e)
 	case build.Built:
 		p.building = slices.DeleteFunc(p.building, func(worker string) bool { return worker == e.Worker })
-		p.line("built worker %s in %s", e.Worker, brief(e.Took))
+		p.line("built worker %s in %s", e.Worker, wording.Brief(e.Took))
 	}
 	if p.terminal == nil {
 		return
@@ -110,6 +111,16 @@ func (p *progress) Build(e build.Event) {
 	} else if p.status != "" {
 		p.rewrite("")
 	}
+}
+
+// buildingOn shows that a build begins or, some time later, that it goes on.
+func (p *progress) buildingOn(e build.Event) {
+	if slices.Contains(p.building, e.Worker) {
+		p.line("still building worker %s after %s", e.Worker, wording.Brief(e.Took))
+		return
+	}
+	p.building = append(p.building, e.Worker)
+	p.line("building worker %s: the first build compiles its driver and may take minutes", e.Worker)
 }
 
 // Note shows a line of text.
@@ -123,12 +134,27 @@ func (p *progress) Note(text string) {
 func (p *progress) Step(what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.step, p.last = what, time.Now()
 	switch {
 	case p.quiet:
 	case p.terminal != nil:
 		p.rewrite(what)
 	default:
 		p.line("%s", what)
+	}
+}
+
+// Within shows what is done within the step.
+func (p *progress) Within(what string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch now := time.Now(); {
+	case p.quiet:
+	case p.terminal != nil:
+		p.rewrite(p.step + ": " + what)
+	case now.Sub(p.last) >= plainEvery:
+		p.last = now
+		p.line("%s: %s", p.step, what)
 	}
 }
 
@@ -164,7 +190,7 @@ func (p *progress) Measure(e runner.Event) {
 	}
 	if e.Phase == "budget" {
 		p.line("%s %s, and the budget for them is %s: some comparisons will stay undecided; raise --budget, or choose cells with --only",
-			e.What, brief(e.Total), brief(e.Budget))
+			e.What, wording.Brief(e.Total), wording.Brief(e.Budget))
 		return
 	}
 	if p.terminal != nil {
@@ -180,7 +206,7 @@ func (p *progress) Measure(e runner.Event) {
 		p.line("%s", doing(e))
 		return
 	}
-	p.line("measuring, round %d: %s; about %s left", e.Round, e.What, brief(timeLeft(e)))
+	p.line("measuring, round %d: %s; about %s left", e.Round, e.What, wording.Brief(timeLeft(e)))
 }
 
 // timeLeft is how long measuring still takes, as far as is known: while data is
@@ -202,7 +228,7 @@ func statusLine(e runner.Event) string {
 	}
 	text := "[" + strings.Repeat("=", filled) + strings.Repeat(" ", width-filled) + "] "
 	if left > 0 {
-		text += "about " + brief(left) + " left, "
+		text += "about " + wording.Brief(left) + " left, "
 	}
 	if e.Phase != "measure" {
 		return text + doing(e)
@@ -225,20 +251,4 @@ func (p *progress) close() {
 	defer p.mu.Unlock()
 	p.erase()
 	p.status, p.quiet = "", true
-}
-
-// brief writes a duration for people: 1m40s, 12s, 340ms, 6.68µs.
-func brief(d time.Duration) string {
-	switch {
-	case d >= 10*time.Second:
-		return d.Round(time.Second).String()
-	case d >= time.Second:
-		return d.Round(100 * time.Millisecond).String()
-	case d >= time.Millisecond || d == 0:
-		return d.Round(time.Millisecond).String()
-	case d >= time.Microsecond:
-		return d.Round(10 * time.Nanosecond).String()
-	default:
-		return d.String()
-	}
 }

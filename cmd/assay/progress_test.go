@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/internal/build"
 	"assay/internal/runner"
 )
 
@@ -44,5 +45,20 @@ func TestCommandLine(t *testing.T) {
 		if got := (&app{store: test.store}).commandLine(test.words...); got != test.want {
 			t.Errorf("got %s, want %s", got, test.want)
 		}
+	}
+}
+
+// A build that takes minutes is not silent.
+func TestBuildsAreTold(t *testing.T) {
+	var out strings.Builder
+	p := &progress{out: &out}
+	for _, e := range []build.Event{{Worker: "slow", State: build.Building}, {Worker: "slow", State: build.Building, Took: 90 * time.Second},
+		{Worker: "slow", State: build.Built, Took: 100 * time.Second}, {Worker: "slow", State: build.Building}} {
+		p.Build(e)
+	}
+	const begins = "building worker slow: the first build compiles its driver and may take minutes\n"
+	want := begins + "still building worker slow after 1m30s\nbuilt worker slow in 1m40s\n" + begins
+	if out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"assay/internal/lab"
 	"assay/internal/report"
 	"assay/internal/store"
+	"assay/internal/wording"
 	"assay/plans"
 
 	"github.com/spf13/cobra"
@@ -31,6 +32,8 @@ type runFlags struct {
 	quiet     bool
 	full      bool
 	capacity  string
+	fleet     bool
+	machines  int
 }
 
 func (a *app) runCommand() *cobra.Command {
@@ -47,6 +50,12 @@ func (a *app) runCommand() *cobra.Command {
 			if len(args) > 0 {
 				name = args[0]
 			}
+			if err := checkMachines(cmd, flags); err != nil {
+				return err
+			}
+			if flags.fleet {
+				return a.runFleet(cmd.Context(), name, flags)
+			}
 			return a.run(cmd.Context(), name, flags)
 		},
 	}
@@ -59,7 +68,22 @@ func (a *app) runCommand() *cobra.Command {
 	f.BoolVar(&flags.resume, "resume", false, "resume the latest unfinished run of this plan")
 	f.BoolVar(&flags.full, "full", false, "show the whole report, as assay report does, instead of one screen")
 	f.BoolVar(&flags.quiet, "quiet", false, "show no progress")
+	f.BoolVar(&flags.fleet, "fleet", false, "measure on the machines whose agents share the store, which is on a server: assay agent")
+	f.IntVar(&flags.machines, "machines", 0, "with --fleet, how many machines measure (default all that have an agent now)")
 	return cmd
+}
+
+// checkMachines refuses numbers of machines that nothing can be measured on.
+func checkMachines(cmd *cobra.Command, flags runFlags) error {
+	switch {
+	case !cmd.Flags().Changed("machines"):
+		return nil
+	case !flags.fleet:
+		return usage(errors.New("--machines is for a fleet: give --fleet too"))
+	case flags.machines < 1:
+		return usage(fmt.Errorf("--machines %d: a fleet has at least one machine", flags.machines))
+	}
+	return nil
 }
 
 const budgetHelp = "time to measure, builds excluded (default the plan's)"
@@ -224,7 +248,7 @@ func (a *app) showResult(ctx context.Context, s *store.Store, result lab.Result,
 
 // summarize says what the run itself cost.
 func (a *app) summarize(result lab.Result) {
-	fmt.Fprintf(a.stderr, "\nmeasuring took %s%s", brief(result.Took), timeShares(result.Spent))
+	fmt.Fprintf(a.stderr, "\nmeasuring took %s%s", wording.Brief(result.Took), timeShares(result.Spent))
 	if peak, err := host.PeakMemory(); err == nil {
 		fmt.Fprintf(a.stderr, "; peak memory of assay %.0f MB", float64(peak)/1e6)
 	}

@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"regexp"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -30,12 +31,14 @@ type fault struct {
 	before func()                       // what happens before it reads its first request
 	line   func(request) (swallow bool) // what happens when a request comes
 	ask    func(map[string]string)      // changes the settings that it was asked for
+	file   func(bytes int64)            // happens where it opens a database of this size, after ask
 	told   func(map[string]string)      // changes the settings that it read back
 	row    func([]any)                  // changes a row of an answer
 	plan   func(string) string          // changes the query plan
 	rows   func(int) int                // changes the number of rows of an operation
 	do     func()                       // happens in every measured operation
 	serve  func([]any) error            // happens at each row that a request is answered
+	lacks  string                       // a part of SQL that it refuses to prepare
 }
 
 // request is the part of a request's line that faults look at.
@@ -51,7 +54,8 @@ var faults = map[string]fault{
 	"mattn":  {}, // the same under a name that published claims are about
 	"slow":   {do: func() { time.Sleep(2 * time.Millisecond) }},
 
-	"tunable": {ask: slowUnlessTuned, do: func() { time.Sleep(pause) }},
+	"tunable":  {ask: slowUnlessTuned, do: func() { time.Sleep(pause) }},
+	"outgrown": {ask: slowUnlessTuned, file: slowWhereLarge, do: func() { time.Sleep(pause) }},
 
 	"crashing": {do: dieMidway},
 	"hanging":  {line: on(wire.TypeMeasure, hang)},
@@ -77,6 +81,7 @@ var faults = map[string]fault{
 	"liar-rows":    {rows: func(n int) int { return n + 1 }},
 	"liar-setting": {ask: ignore("journal_mode"), told: func(s map[string]string) { s["journal_mode"] = "wal" }},
 	"not-applied":  {ask: ignore("cache_size")},
+	"limited":      {lacks: "mail ="},
 	"no-map":       {ask: ignore("mmap_size")},
 	"unindexed":    {plan: func(plan string) string { return searched.ReplaceAllString(plan, "SCAN monster") }},
 
@@ -151,6 +156,13 @@ func slowUnlessTuned(settings map[string]string) {
 	}
 	if settings["synchronous"] == "0" {
 		pause = 0
+	}
+}
+
+// slowWhereLarge makes what helps with little data harm with more.
+func slowWhereLarge(bytes int64) {
+	if pause == time.Millisecond && bytes > 24<<10 {
+		pause = 4 * time.Millisecond
 	}
 }
 
@@ -279,6 +291,9 @@ func (e faultyEngine) Open(r wire.Open) (kit.Database, wire.Opened, error) {
 	if e.fault.ask != nil {
 		e.fault.ask(r.Settings)
 	}
+	if file, err := os.Stat(r.Path); err == nil && e.fault.file != nil {
+		e.fault.file(file.Size())
+	}
 	db, opened, err := e.Engine.Open(r)
 	return faultyDatabase{db, e.fault}, opened, err
 }
@@ -299,6 +314,9 @@ func (d faultyDatabase) Settings(names []string) ([]wire.Connection, error) {
 }
 
 func (d faultyDatabase) Prepare(op wire.Operation, trace *column.File) (kit.Operation, error) {
+	if lacks := func(s wire.Step) bool { return d.fault.lacks != "" && strings.Contains(s.SQL, d.fault.lacks) }; slices.ContainsFunc(op.Steps, lacks) {
+		return nil, errors.New("SQL logic error: no such function: \x1b[31mmail")
+	}
 	prepared, err := d.Database.Prepare(op, trace)
 	return faultyOperation{prepared, d.fault}, err
 }

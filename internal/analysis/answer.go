@@ -78,7 +78,7 @@ func (r *Result) Answer() Answer {
 	a.pick(r)
 	a.only(r)
 	a.columns(r)
-	for _, t := range r.inPlanOrder() {
+	for _, t := range r.Tables {
 		a.Lines = append(a.Lines, a.line(t))
 	}
 	for _, l := range a.Lines {
@@ -160,7 +160,7 @@ func (a *Answer) pick(r *Result) {
 // only finds the one that ran every operation, where nothing else did.
 func (a *Answer) only(r *Result) {
 	candidates := gather(r.Tables)
-	able := slices.DeleteFunc(slices.Clone(candidates), func(c *candidate) bool { return !c.ranked || c.other > 0 })
+	able := slices.DeleteFunc(slices.Clone(candidates), func(c *tally) bool { return !c.ranked || c.notOK > 0 })
 	if len(a.Picks) == 0 && len(able) == 1 && len(candidates) > 1 {
 		a.Only = &Candidate{Row: able[0].row}
 	}
@@ -410,37 +410,4 @@ func (r *Result) overall(c, other Column) (stat.Interval, bool) {
 	}
 	mean := stat.Interval{N: n, Center: math.Exp(center / float64(n)), Low: math.Exp(low / float64(n)), High: math.Exp(high / float64(n))}
 	return mean, n > 0 && (mean.Low > 1 || mean.High < 1)
-}
-
-// inPlanOrder are the tables with their operations in the order in which the plan
-// names them.
-func (r *Result) inPlanOrder() []*Table {
-	tables := slices.Clone(r.Tables)
-	position := map[string]int{}
-	for _, t := range tables {
-		operation := t.Cell().Operation
-		if _, known := position[operation]; !known {
-			position[operation] = keyPosition(r.Run.PlanText, operation)
-		}
-	}
-	slices.SortStableFunc(tables, func(a, b *Table) int {
-		return cmp.Or(strings.Compare(a.Cell().Workload, b.Cell().Workload), position[a.Cell().Operation]-position[b.Cell().Operation])
-	})
-	return tables
-}
-
-// keyPosition is the line of a YAML text behind "operations:" that begins with a
-// key; the number of lines where none does.
-func keyPosition(text, key string) int {
-	inside := false
-	lines := strings.Split(text, "\n")
-	for i, line := range lines {
-		name, _, has := strings.Cut(strings.TrimSpace(line), ":")
-		name = strings.Trim(strings.TrimPrefix(name, "- name"), `"' `)
-		if inside && has && name == key {
-			return i
-		}
-		inside = inside || has && name == "operations"
-	}
-	return len(lines)
 }

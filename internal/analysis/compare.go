@@ -132,19 +132,18 @@ func (r *Row) mode() assay.Mode {
 // cell that never opened does not know its version, which only matters where
 // the run has several.
 func (t *Table) reference(run assay.Run, row *Row) *Row {
-	reference, fixed, _ := strings.Cut(run.Reference, "/")
+	baseline, fixed := assay.ParseBaseline(run.Reference)
 	profile := cmp.Or(fixed, row.Cell.Profile)
-	driver, _, _ := strings.Cut(reference, "@")
 	builds := map[string]bool{}
 	for _, target := range run.Targets {
-		if target.Driver == driver {
+		if target.Driver == baseline.Name {
 			builds[target.Name()] = true
 		}
 	}
 	for _, other := range t.Rows {
 		c := other.Cell
-		same := c.Driver == driver && c.Profile == profile
-		if same && (len(builds) < 2 || c.Target() == reference) {
+		same := c.Driver == baseline.Name && c.Profile == profile
+		if same && (len(builds) < 2 || c.Target() == baseline.String()) {
 			return other
 		}
 	}

@@ -66,7 +66,9 @@ func (f factTable) addTarget(t assay.Target, driver string) {
 	f.add("", "engine", "name", driver, t.Engine) // of all engines together
 	f.add(t.Engine, "engine", "version", driver, t.EngineVersion)
 	for name, value := range t.Facts {
-		f.add(t.Engine, "engine", name, driver, value)
+		if !slices.Contains(aboutPrograms, name) {
+			f.add(t.Engine, "engine", name, driver, value)
+		}
 	}
 	for _, option := range t.CompileOptions {
 		name, value, has := strings.Cut(option, "=")
@@ -143,10 +145,13 @@ func (d Difference) order() string {
 	return rank + "\x00" + d.Name + "\x00" + d.Values[0].Value
 }
 
+// Clients is the fact of a runtime whose clients do not run side by side.
+const Clients = "clients"
+
 // explaining are the facts and compile options that most often explain a ratio
 // between drivers of one engine.
 var explaining = map[string][]string{
-	"engine":      {"version", "api", "cgo", "pool", "statement_cache"},
+	"engine":      {"version", "api", Clients, "cgo", "pool", "statement_cache"},
 	CompileOption: {"THREADSAFE", "DEFAULT_MEMSTATUS", "USE_ALLOCA", "ZERO_MALLOC", "ENABLE_API_ARMOR"},
 }
 
@@ -158,10 +163,18 @@ func (t *Table) explain(targets []assay.Target, n naming) []Difference {
 		present[row.Cell.Target()] = true
 	}
 	targets = slices.DeleteFunc(slices.Clone(targets), func(target assay.Target) bool { return !present[target.Name()] })
-	return slices.DeleteFunc(differences(targets, t.Rows, n), func(d Difference) bool {
-		if names, of := explaining[d.Of]; of {
-			return !slices.Contains(names, d.Name)
+	var all []Difference
+	for _, d := range differences(targets, t.Rows, n) {
+		names, of := explaining[d.Of]
+		if of && !slices.Contains(names, d.Name) {
+			continue
 		}
-		return len(d.Values) == 2 && slices.ContainsFunc(d.Values, func(h Holders) bool { return h.Value == Absent(d.Of) })
-	})
+		if d.Of != CompileOption { // who does not report a fact, of another language, say, is not known to differ
+			d.Values = slices.DeleteFunc(d.Values, func(h Holders) bool { return h.Value == Absent(d.Of) })
+		}
+		if len(d.Values) > 1 || d.Name == Clients {
+			all = append(all, d)
+		}
+	}
+	return all
 }

@@ -116,7 +116,7 @@ func New(run assay.Run, trials iter.Seq2[assay.Trial, error]) (*Result, error) {
 		row.prove(run.ProofsOf(row.Cell))
 	}
 	markFloors(run.Targets, rows)
-	r := &Result{Run: run, Tables: tabulate(rows, twins)}
+	r := &Result{Run: run, Tables: tabulate(run.PlanText, rows, twins)}
 	for _, t := range r.Tables {
 		t.markUncompared(run)
 		finish(slices.Concat(t.Rows, t.Twins))

@@ -24,11 +24,10 @@ func NewSide(r *Result, name string) (Side, error) {
 
 // meanings are the coordinates that a name can stand for.
 func meanings(name string) []map[string]string {
-	target, options, _ := strings.Cut(name, ":")
-	driver, version, versioned := strings.Cut(target, "@")
-	build := map[string]string{"driver": driver, "options": options}
-	if versioned {
-		build["version"] = version
+	driver := assay.ParseDriverName(name)
+	build := map[string]string{"driver": driver.Name, "options": driver.Options}
+	if driver.Version != "" {
+		build["version"] = driver.Version
 	}
 	all := []map[string]string{build, {"driver": name}, {"profile": name}}
 	if key, value, has := strings.Cut(name, "="); has {
@@ -42,20 +41,8 @@ func meanings(name string) []map[string]string {
 func SideNames(r *Result) []string {
 	names := map[string]bool{}
 	for _, row := range (Side{Result: r}).Rows() {
-		names[buildName(row.Cell)] = true
+		names[row.Cell.Target()] = true
 		names[row.Cell.Profile] = true
 	}
 	return slices.Sorted(maps.Keys(names))
-}
-
-// buildName names a target as NewSide reads it.
-func buildName(c assay.Cell) string {
-	name := c.Driver
-	if c.DriverVersion != "" {
-		name += "@" + c.DriverVersion
-	}
-	if c.Options != "" {
-		name += ":" + c.Options
-	}
-	return name
 }

@@ -47,12 +47,12 @@ type Connection struct {
 	cell     assay.Cell
 }
 
-// Candidate is a driver with a profile, over all tables.
-type candidate struct {
+// tally counts for a driver with a profile, over all tables.
+type tally struct {
 	row         *Row // the first of it, for its name and settings
 	durability  assay.Durability
 	ranked      bool
-	best, other int // rankings that recommend it, and tables where it did not end ok
+	best, notOK int // rankings that recommend it, and tables where it did not end ok
 }
 
 // suggest counts, per class of durability, which driver and profile is recommended
@@ -61,7 +61,7 @@ func suggest(tables []*Table) []Suggestion {
 	candidates := gather(tables)
 	var all []Suggestion
 	for _, d := range Strength {
-		var members []*candidate
+		var members []*tally
 		for _, c := range candidates {
 			if c.durability == d && c.ranked {
 				members = append(members, c)
@@ -75,8 +75,8 @@ func suggest(tables []*Table) []Suggestion {
 }
 
 // gather finds the candidates, in the order of names.
-func gather(tables []*Table) []*candidate {
-	byName := map[string]*candidate{}
+func gather(tables []*Table) []*tally {
+	byName := map[string]*tally{}
 	for _, t := range tables {
 		for _, row := range t.Rows {
 			if row.Cell.AsPublished {
@@ -84,11 +84,11 @@ func gather(tables []*Table) []*candidate {
 			}
 			c := byName[row.Name()]
 			if c == nil {
-				c = &candidate{row: row}
+				c = &tally{row: row}
 				byName[row.Name()] = c
 			}
 			if row.Outcome != assay.OK && row.Outcome != assay.NotRun {
-				c.other++
+				c.notOK++
 			} else if c.row.Outcome != assay.OK {
 				c.row = row
 			}
@@ -108,7 +108,7 @@ func gather(tables []*Table) []*candidate {
 		}
 	}
 	sorted := slices.Sorted(maps.Keys(byName))
-	all := make([]*candidate, len(sorted))
+	all := make([]*tally, len(sorted))
 	for i, name := range sorted {
 		all[i] = byName[name]
 	}
@@ -163,23 +163,23 @@ func weaker(a, b assay.Durability) assay.Durability {
 
 // suggestClass is the suggestion for one class; false where nothing of it was
 // compared.
-func suggestClass(tables []*Table, d assay.Durability, members []*candidate) (Suggestion, bool) {
+func suggestClass(tables []*Table, d assay.Durability, members []*tally) (Suggestion, bool) {
 	s := Suggestion{Durability: d, Members: len(members)}
 	s.count(tables, members)
 	if s.Decided == 0 && len(s.Open) == 0 {
 		return Suggestion{}, false
 	}
 	for _, m := range members {
-		if m.other == 0 {
+		if m.notOK == 0 {
 			s.Leads = max(s.Leads, m.best)
 		}
 	}
 	for _, m := range members {
 		switch {
-		case m.other > 0 && m.best > 0 && m.best >= s.Leads:
-			s.Unable = append(s.Unable, Candidate{m.row, m.other})
-		case m.other == 0 && m.best == s.Leads:
-			s.Best = append(s.Best, Candidate{m.row, m.other})
+		case m.notOK > 0 && m.best > 0 && m.best >= s.Leads:
+			s.Unable = append(s.Unable, Candidate{m.row, m.notOK})
+		case m.notOK == 0 && m.best == s.Leads:
+			s.Best = append(s.Best, Candidate{m.row, m.notOK})
 		}
 	}
 	s.Loss = math.NaN()
@@ -220,12 +220,12 @@ func (k *Ranking) Decided() bool {
 
 // count counts the rankings of rows of which the members are some, and collects the
 // candidates of those that are open.
-func (s *Suggestion) count(tables []*Table, members []*candidate) {
-	byName := map[string]*candidate{}
+func (s *Suggestion) count(tables []*Table, members []*tally) {
+	byName := map[string]*tally{}
 	for _, m := range members {
 		byName[m.row.Name()] = m
 	}
-	known := map[*candidate]bool{}
+	known := map[*tally]bool{}
 	for _, t := range tables {
 		for _, k := range t.Rankings {
 			takesPart := slices.ContainsFunc(k.Rows, func(row *Row) bool { return byName[row.Name()] != nil })
@@ -238,7 +238,7 @@ func (s *Suggestion) count(tables []*Table, members []*candidate) {
 				s.Undecided++
 			}
 			for _, row := range k.Candidates() {
-				if m := byName[row.Name()]; m != nil && m.other == 0 && !known[m] {
+				if m := byName[row.Name()]; m != nil && m.notOK == 0 && !known[m] {
 					known[m] = true
 					s.Open = append(s.Open, m.row)
 				}

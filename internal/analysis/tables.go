@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,8 +12,9 @@ import (
 	"assay"
 )
 
-// tabulate groups rows into tables and sorts the tables.
-func tabulate(rows, twins []*Row) []*Table {
+// tabulate groups rows into tables and sorts the tables: the operations of a workload
+// in the order in which the plan names them.
+func tabulate(planText string, rows, twins []*Row) []*Table {
 	byPeer := map[string]*Table{}
 	var tables []*Table
 	workloads := map[string]bool{}
@@ -44,7 +44,14 @@ func tabulate(rows, twins []*Row) []*Table {
 		}
 		of(twin).Twins = append(of(twin).Twins, twin)
 	}
-	slices.SortFunc(tables, func(a, b *Table) int { return compareCells(a.Cell(), b.Cell()) })
+	position := map[string]int{}
+	for _, t := range tables {
+		position[t.Cell().Operation] = keyPosition(planText, t.Cell().Operation)
+	}
+	slices.SortFunc(tables, func(t, other *Table) int {
+		a, b := t.Cell(), other.Cell()
+		return cmp.Or(strings.Compare(a.Workload, b.Workload), position[a.Operation]-position[b.Operation], compareCells(a, b))
+	})
 	pooled := map[string]bool{} // operations that are measured with another pool than one of a connection a client
 	for _, t := range tables {
 		c := t.Cell()
@@ -58,6 +65,22 @@ func tabulate(rows, twins []*Row) []*Table {
 	return tables
 }
 
+// keyPosition is the line of a YAML text behind "operations:" that begins with a
+// key; the number of lines where none does.
+func keyPosition(text, key string) int {
+	inside := false
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		name, _, has := strings.Cut(strings.TrimSpace(line), ":")
+		name = strings.Trim(strings.TrimPrefix(name, "- name"), `"' `)
+		if inside && has && name == key {
+			return i
+		}
+		inside = inside || has && name == "operations"
+	}
+	return len(lines)
+}
+
 // Cell returns a cell of the table, for the coordinates that all of them share.
 func (t *Table) Cell() assay.Cell {
 	return slices.Concat(t.Rows, t.Twins, t.Factors, t.bases)[0].Cell
@@ -69,25 +92,14 @@ func (t *Table) WithTwins() []*Row { return slices.Concat(t.Rows, t.Twins) }
 // title names an operation with the coordinates that differ from the plain
 // case, so that no two tables have the same title.
 func title(c assay.Cell, workload, pool bool) string {
-	parts := []string{c.Operation}
+	name, named := c.Operation, []string{}
 	if workload {
-		parts[0] = c.Workload + ": " + c.Operation
+		name = c.Workload + ": " + c.Operation
 	}
-	if len(c.Params) > 0 {
-		parts = append(parts, strings.ReplaceAll(c.ParamString(), ";", ", "))
+	if pool {
+		named = append(named, "pool")
 	}
-	parts = append(parts, wording.Plural(c.Clients, "client"))
-	add := func(differs bool, format string, value any) {
-		if differs {
-			parts = append(parts, fmt.Sprintf(format, value))
-		}
-	}
-	add(pool, "pool %d", c.Pool)
-	add(c.Idle != c.Pool, "%d idle", c.Idle)
-	add(c.Statement != "" && c.Statement != "once", "statement %s", c.Statement)
-	add(c.Transaction != 0, "transaction %d", c.Transaction)
-	add(c.Rate != 0, "%g arrivals/s", c.Rate)
-	return wording.Clean(strings.Join(parts, ", "))
+	return wording.Clean(strings.Join(append([]string{name}, c.Words(named...)...), ", "))
 }
 
 // launchTime is the mean wall time that one launch of the whole table took.

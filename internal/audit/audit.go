@@ -16,6 +16,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/kit/kv"
 	"assay/published"
 )
 
@@ -246,15 +247,34 @@ func (e *Evidence) compare(f *Finding, a, b *analysis.Row) {
 // ofTime are the doubts that time is in figures that were not measured together.
 var ofTime = []string{analysis.Drift{}.Code(), analysis.Autocorrelation{}.Code()}
 
-// unsound says which doubt forbids a verdict. What a source quotes is judged as
-// it was published, unlike promises about the data included.
+// unsound says which doubt forbids a verdict. What a source compared is judged as
+// it did so, unlike promises about the data included: they stand beside it. Where
+// the condition is ours, rows of one profile have to be asked for alike syncs.
 func (e *Evidence) unsound(f *Finding, a, b *analysis.Row) string {
 	for _, d := range e.Doubts {
-		if d.Code() == analysis.UnequalDurability && f.Claim.Provenance != published.Quoted && a.Cell.Profile == b.Cell.Profile {
+		ours := f.Claim.Provenance == published.Inferred && a.Cell.Profile == b.Cell.Profile
+		if d.Code() == analysis.UnequalDurability && ours && !syncAlike(a, b) {
 			return d.String()
 		}
 		if !e.Paired && slices.Contains(ofTime, d.Code()) {
 			return "not measured in the same launches, with " + d.String()
+		}
+	}
+	return ""
+}
+
+// syncAlike reports whether two stores were asked for the same syncs: what a fault
+// leaves of each stands beside the verdict.
+func syncAlike(a, b *analysis.Row) bool {
+	asked := requested(a, kv.Sync)
+	return asked != "" && asked == requested(b, kv.Sync)
+}
+
+// requested is what a row's profile asks of a setting; empty where it says nothing.
+func requested(row *analysis.Row, name string) string {
+	for _, s := range row.Settings {
+		if s.Name == name {
+			return s.Requested
 		}
 	}
 	return ""

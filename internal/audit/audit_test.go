@@ -246,18 +246,35 @@ func TestNoiseOfSizes(t *testing.T) {
 	}
 }
 
-// Unlike promises about the data have a verdict only where a source compares them.
+// Unlike promises about the data have a verdict where a source compares them, and
+// in a claim of our own where two stores were asked for the same syncs. They stand beside it.
 func TestUnlikePromises(t *testing.T) {
-	a, b := trial(1000, "g"), trial(2000, "g")
-	a.Durability, b.Durability = assay.Process, assay.Power
-	c := claim(published.Faster, 0)
-	runs := reports(t, map[string]assay.Trial{"a": a, "b": b})
-	if f := judge(t, published.Source{}, c, runs); f.Verdict != audit.Holds {
-		t.Errorf("quoted: %s: %s", f.Verdict, f.Reason)
+	const unlike = "unequal-durability: b power, a process"
+	sync := func(value string) []assay.Setting {
+		return []assay.Setting{{Name: "sync", Connection: "writer-1", Requested: value}}
 	}
-	c.Provenance = published.Inferred
-	if f := judge(t, published.Source{}, c, runs); f.Verdict != audit.Unknown || f.Reason != "unequal-durability: b power, a process" {
-		t.Errorf("inferred: %s: %s", f.Verdict, f.Reason)
+	for name, c := range map[string]struct {
+		provenance published.Provenance
+		a, b       []assay.Setting
+		want       audit.Verdict
+		reason     string
+	}{
+		"quoted":                         {published.Quoted, nil, nil, audit.Holds, ""},
+		"reconstructed":                  {published.Reconstructed, nil, nil, audit.Holds, ""},
+		"ours":                           {published.Inferred, nil, nil, audit.Unknown, unlike},
+		"ours, stores with equal syncs":  {published.Inferred, sync("0"), sync("0"), audit.Holds, ""},
+		"ours, stores with other syncs":  {published.Inferred, sync("0"), sync("1"), audit.Unknown, unlike},
+		"ours, one that is no store":     {published.Inferred, sync("0"), nil, audit.Unknown, unlike},
+		"reconstructed, with one's sync": {published.Reconstructed, sync("0"), sync("1"), audit.Holds, ""},
+	} {
+		a, b := trial(1000, "g"), trial(2000, "g")
+		a.Durability, b.Durability, a.Settings, b.Settings = assay.Process, assay.Power, c.a, c.b
+		made := claim(published.Faster, 0)
+		made.Provenance = c.provenance
+		f := judge(t, published.Source{}, made, reports(t, map[string]assay.Trial{"a": a, "b": b}))
+		if f.Verdict != c.want || f.Reason != c.reason || len(f.Evidence) != 1 || len(f.Evidence[0].Doubts) == 0 || f.Evidence[0].Doubts[0].String() != unlike {
+			t.Errorf("%s: got %s: %q, doubts %v; want %s: %q, with the doubt %q", name, f.Verdict, f.Reason, f.Evidence[0].Doubts, c.want, c.reason, unlike)
+		}
 	}
 }
 

@@ -37,7 +37,7 @@ func markdown(findings []Finding) string {
 	b.WriteString(summary(findings))
 	b.WriteString("| claim | source | verdict | doubts |\n| --- | --- | --- | --- |\n")
 	for _, f := range findings {
-		fmt.Fprintf(&b, "| %s | %s | **%s**%s | %s |\n", cell(f.Claim.Says), f.Source.Name, f.Verdict, f.missed(), strings.Join(f.codes(), ", "))
+		fmt.Fprintf(&b, "| %s | %s | **%s**%s | %s |\n", cell(f.Claim.Says), f.Source.Name, f.Verdict, f.missed(), strings.Join(f.Codes(), ", "))
 	}
 	last := ""
 	for _, f := range findings {
@@ -83,8 +83,8 @@ func (f Finding) missed() string {
 	return ""
 }
 
-// codes are those of the doubts, each once.
-func (f Finding) codes() []string {
+// Codes are those of the doubts, each once.
+func (f Finding) Codes() []string {
 	var codes []string
 	for _, d := range f.doubts() {
 		codes = append(codes, d.Code())
@@ -297,7 +297,7 @@ func (f Finding) record(e Evidence) []string {
 		here = []string{number(e.Centers[0]), number(e.Centers[1]), number(r.Center), number(r.Low), number(r.High),
 			fmt.Sprint(r.N), fmt.Sprint(e.Paired)}
 	}
-	record = append(append(record, here...), string(e.Verdict), strings.Join(f.codes(), " "))
+	record = append(append(record, here...), string(e.Verdict), strings.Join(f.Codes(), " "))
 	command := ""
 	if f.open() {
 		command = f.Claim.Command()

@@ -15,7 +15,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
+
+	"assay/internal/guard"
 )
 
 // Event tells how the build of a worker goes on.
@@ -91,6 +94,34 @@ func (b *Builder) log(e Event) {
 	}
 }
 
+// buildingEvery is how often it is told that a worker is still being built: a driver
+// in C takes minutes on a busy machine.
+const buildingEvery = 30 * time.Second
+
+// building tells that a worker is being built, again and again until the function
+// that it returns is called.
+func (b *Builder) building(worker string, start time.Time) (end func()) {
+	b.log(Event{worker, Building, time.Since(start)})
+	done := make(chan struct{})
+	var telling sync.WaitGroup
+	var caught guard.Catcher
+	telling.Go(func() {
+		caught.Do(func() {
+			tick := time.NewTicker(buildingEvery)
+			defer tick.Stop()
+			for {
+				select {
+				case <-done:
+					return
+				case <-tick.C:
+					b.log(Event{worker, Building, time.Since(start)})
+				}
+			}
+		})
+	})
+	return func() { close(done); telling.Wait(); caught.Rethrow() }
+}
+
 func (b *Builder) find(ctx context.Context, spec Spec, start time.Time) (Worker, error) {
 	spec, err := ParseSpec(spec.String()) // a caller's own may be out of order
 	if err != nil {
@@ -118,7 +149,7 @@ func (b *Builder) find(ctx context.Context, spec Spec, start time.Time) (Worker,
 	}
 	cached := intact(j.program)
 	if !cached {
-		b.log(Event{spec.String(), Building, time.Since(start)})
+		defer b.building(spec.String(), start)()
 		if err := j.build(ctx); err != nil {
 			return Worker{}, err
 		}

@@ -25,7 +25,8 @@ type cJob struct {
 	version  string   // the first line that it prints of itself
 	digest   string
 	program  string
-	folder   string // of the program's own files, relative to the source
+	folder   string   // of the program's own files, relative to the source
+	packages packages // where the driver installs any
 }
 
 // BuildBeside compiles a C program that lies in a folder of a worker in C, with
@@ -59,7 +60,7 @@ func (b *Builder) buildC(ctx context.Context, d Driver, spec Spec, start time.Ti
 		w.Cached = true
 		return w, nil
 	}
-	b.log(Event{spec.String(), Building, time.Since(start)})
+	defer b.building(spec.String(), start)()
 	return w, j.build(ctx)
 }
 
@@ -84,21 +85,25 @@ func (b *Builder) newCJob(ctx context.Context, d Driver, spec Spec, env ...strin
 		return nil, err
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "worker %s %q %q %q %q %q %q ", spec, j.version, j.compiler[1:], optimization, j.sqlite.flags, j.sqlite.module, j.sqlite.sum)
+	fmt.Fprintf(h, "worker %s %s ", spec, j.compiled())
 	if d.Script {
 		fmt.Fprintf(h, "%s %s ", sharedLibrary, columnMetadata)
 	}
 	if d.Installs {
-		tools, err := installerTools(ctx, d.Dir)
-		if err != nil {
+		if j.packages, err = b.newPackages(ctx, d, j.files); err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(h, "%q ", tools)
+		fmt.Fprintf(h, "%q ", j.packages.tools)
 	}
 	j.files.digest(h)
 	j.digest = hex.EncodeToString(h.Sum(nil))
 	j.program, err = filepath.Abs(filepath.Join(b.Cache, "workers", cacheName(spec.String(), j.digest)))
 	return j, err
+}
+
+// compiled is all that SQLite is compiled from and with, but for the options.
+func (j *cJob) compiled() string {
+	return fmt.Sprintf("%q %q %q %q %q %q", j.version, j.compiler[1:], optimization, j.sqlite.flags, j.sqlite.module, j.sqlite.sum)
 }
 
 // findCompiler takes the compiler that Go compiles cgo with, $CC or gcc, so

@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -17,12 +18,14 @@ import (
 )
 
 // installer is the name of the executable in the folder of a script's worker
-// that installs what it needs from a lock file: packages of pip or npm. It runs
-// in a copy of the folder, which then is the build.
+// that installs what it needs from lock files, such as packages of pip or npm.
 //
-//	build tools    prints what the result depends on apart from the folder, such
-//	               as the interpreter and its version; it changes nothing
-//	build install  installs beside itself
+//	build tools    prints what the result depends on apart from the lock files,
+//	               such as the interpreter and its version; it changes nothing
+//	build files    prints the names of its lock files, one a line
+//	build install  installs into its working directory, which has nothing but
+//	               itself and those files; what it makes lies beside the worker's
+//	               files in the build
 //
 // Where something is missing on the machine it says on standard error what to
 // install, and exits with process.NotInstalled.
@@ -30,10 +33,10 @@ const installer = "build"
 
 // installation is the build of a worker that needs nothing compiled by us.
 type installation struct {
-	files   tree
-	tools   string
-	digest  string // of what goes in
-	program string // a folder
+	files    tree
+	packages packages
+	digest   string // of what goes in
+	program  string // a folder
 }
 
 func (b *Builder) newInstallation(ctx context.Context, d Driver) (installation, error) {
@@ -42,11 +45,11 @@ func (b *Builder) newInstallation(ctx context.Context, d Driver) (installation, 
 	if i.files, err = b.Source.worker(d); err != nil {
 		return i, err
 	}
-	if i.tools, err = installerTools(ctx, d.Dir); err != nil {
+	if i.packages, err = b.newPackages(ctx, d, i.files); err != nil {
 		return i, err
 	}
 	h := sha256.New()
-	fmt.Fprintf(h, "worker %s %q ", d.Name, i.tools)
+	fmt.Fprintf(h, "worker %s %q ", d.Name, i.packages.tools)
 	i.files.digest(h)
 	i.digest = hex.EncodeToString(h.Sum(nil))
 	i.program, err = filepath.Abs(filepath.Join(b.Cache, "workers", cacheName(d.Name, i.digest)))
@@ -60,12 +63,12 @@ func (b *Builder) installed(ctx context.Context, d Driver, start time.Time) (Wor
 	if err != nil {
 		return Worker{}, err
 	}
-	w := Worker{Name: d.Name, Program: filepath.Join(i.program, "worker"), Toolchain: i.tools, Cached: intact(i.program)}
+	w := Worker{Name: d.Name, Program: filepath.Join(i.program, "worker"), Toolchain: i.packages.tools, Cached: intact(i.program)}
 	if !w.Cached {
-		b.log(Event{d.Name, Building, time.Since(start)})
+		defer b.building(d.Name, start)()
 		err := i.files.building(i.program, func(temp string) error {
 			own := filepath.Join(temp, "workers", d.Name)
-			if err := runInstaller(ctx, own); err != nil {
+			if err := i.packages.beside(ctx, own); err != nil {
 				return err
 			}
 			return install(own, i.program)
@@ -76,6 +79,68 @@ func (b *Builder) installed(ctx context.Context, d Driver, start time.Time) (Wor
 	}
 	w.Digest, err = withOutput(i.digest, i.program)
 	return w, err
+}
+
+// packages is what an installer makes of its lock files. It is made once, however
+// the worker's other files change, and for all workers that have these.
+type packages struct {
+	files  tree   // the installer and its lock files, in installFolder
+	tools  string // what the result depends on apart from them
+	folder string // in the cache
+}
+
+const installFolder = "install"
+
+func (b *Builder) newPackages(ctx context.Context, d Driver, files tree) (packages, error) {
+	var p packages
+	var err error
+	if p.tools, err = installerSays(ctx, d.Dir, "tools"); err != nil {
+		return p, err
+	}
+	locks, err := installerSays(ctx, d.Dir, "files")
+	if err != nil {
+		return p, err
+	}
+	for _, name := range append(strings.Fields(locks), installer) {
+		at := slices.IndexFunc(files, func(f file) bool { return f.path == "workers/"+d.Name+"/"+name })
+		if at < 0 {
+			return p, fmt.Errorf("workers/%s has no file %s, which its %s installs from: write it, or remove %s where the driver needs no packages", d.Name, name, installer, installer)
+		}
+		p.files = append(p.files, file{installFolder + "/" + name, files[at].executable, files[at].data})
+	}
+	p.files.sort()
+	h := sha256.New()
+	fmt.Fprintf(h, "packages %q ", p.tools)
+	p.files.digest(h)
+	p.folder, err = filepath.Abs(filepath.Join(b.Cache, "packages", hex.EncodeToString(h.Sum(nil))[:16]))
+	return p, err
+}
+
+// beside puts the packages beside a worker's files.
+func (p packages) beside(ctx context.Context, own string) error {
+	if !intact(p.folder) {
+		if err := p.files.building(p.folder, func(temp string) error { return p.install(ctx, filepath.Join(temp, installFolder)) }); err != nil {
+			return err
+		}
+	}
+	if err := os.CopyFS(own, os.DirFS(p.folder)); err != nil {
+		return fmt.Errorf("copy what was installed: %w", err)
+	}
+	return nil
+}
+
+// install runs the installer in a folder that has its files, and moves what it made
+// to the cache.
+func (p packages) install(ctx context.Context, folder string) error {
+	if err := runInstaller(ctx, folder); err != nil {
+		return err
+	}
+	for _, f := range p.files {
+		if err := os.Remove(filepath.Join(filepath.Dir(folder), f.path)); err != nil {
+			return fmt.Errorf("tidy up after installing: %w", err)
+		}
+	}
+	return install(folder, p.folder)
 }
 
 // withOutput adds what the installer made of a build to the digest of what went
@@ -90,9 +155,9 @@ func withOutput(digest, program string) (string, error) {
 	return hex.EncodeToString(both[:]), nil
 }
 
-// installerTools asks what the result of the installer in a folder depends on.
-func installerTools(ctx context.Context, dir string) (string, error) {
-	out, err := execute(ctx, "", "", filepath.Join(dir, installer), "tools")
+// installerSays asks the installer in a folder about itself.
+func installerSays(ctx context.Context, dir, what string) (string, error) {
+	out, err := execute(ctx, "", "", filepath.Join(dir, installer), what)
 	if err != nil {
 		return "", notInstalled(err)
 	}

@@ -5,9 +5,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // installing is a source with a script whose installer makes a package of its lock
@@ -24,7 +27,11 @@ func installing(t *testing.T) (Source, string) {
 set -e
 case $1 in
 tools) cat '` + tools + `' ;;
+files) echo lock ;;
 install)
+	[ "$(ls)" = "build
+lock" ] || { echo "the folder has more than the lock file" >&2; exit 1; }
+	echo installed >>'` + tools + `.log'
 	case $TMPDIR in "$PWD"*) echo "temporary files go to the worker's folder" >&2; exit 1 ;; esac
 	mkdir packages && cp lock packages/one && ln -s ../packages packages/again
 	;;
@@ -83,12 +90,61 @@ func TestInstallationThatChanges(t *testing.T) {
 	}
 }
 
+// What was installed is taken again where the worker's other files change, and by
+// another worker with the same lock file: compiling a driver takes minutes.
+func TestInstalledOnce(t *testing.T) {
+	s, tools := installing(t)
+	b, _ := builder(t, s)
+	first := mustBuild(t, b, Spec{Name: "installs"})
+	put(t, s.Dir, map[string]string{"workers/installs/main.rb": "puts 1\n"})
+	changed := mustBuild(t, b, Spec{Name: "installs"})
+	if err := os.CopyFS(filepath.Join(s.Dir, "workers/second"), os.DirFS(filepath.Join(s.Dir, "workers/installs"))); err != nil {
+		t.Fatal(err)
+	}
+	second := mustBuild(t, b, Spec{Name: "second"})
+	for _, w := range []Worker{changed, second} {
+		if w.Cached || w.Digest == first.Digest || output(t, w) != "one 1.0\n" {
+			t.Errorf("got %+v, want another build with the same packages", w)
+		}
+	}
+	if log, err := os.ReadFile(tools + ".log"); err != nil || string(log) != "installed\n" {
+		t.Errorf("installed %q, %v, want it once for one lock file", log, err)
+	}
+	packages, err := filepath.Glob(filepath.Join(b.Cache, "packages", "*", "packages", "one"))
+	if err != nil || len(packages) != 1 {
+		t.Fatalf("the cache has %q, %v, want one installation", packages, err)
+	}
+	put(t, filepath.Dir(packages[0]), map[string]string{"one": "owned\n"})
+	put(t, s.Dir, map[string]string{"workers/installs/main.rb": "puts 2\n"})
+	if w := mustBuild(t, b, Spec{Name: "installs"}); output(t, w) != "one 1.0\n" {
+		t.Errorf("the worker has %q, want what was changed in the cache installed again", output(t, w))
+	}
+	checkNothingLeft(t, b)
+}
+
+// A build that takes long is told again and again, and no longer once it has ended.
+func TestLongBuildsAreTold(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var told []Event
+		b := &Builder{Log: func(e Event) { told = append(told, e) }}
+		end := b.building("slow", time.Now())
+		time.Sleep(2*buildingEvery + time.Second)
+		end()
+		time.Sleep(2 * buildingEvery)
+		want := []Event{{"slow", Building, 0}, {"slow", Building, buildingEvery}, {"slow", Building, 2 * buildingEvery}}
+		if !slices.Equal(told, want) {
+			t.Errorf("told %v, want %v", told, want)
+		}
+	})
+}
+
 // An installer that fails, or that lacks something, says why, and nothing is left.
 func TestInstallerThatFails(t *testing.T) {
 	for name, c := range map[string]struct{ script, want string }{
-		"lacks": {"echo 'Perl is not installed: apt-get install perl' >&2; exit 69", "worker installs: Perl is not installed: apt-get install perl"},
-		"fails": {"if [ $1 = install ]; then echo 'no such package' >&2; exit 1; fi; echo tools", "worker installs: install what the worker needs: "},
-		"alone": {"if [ $1 = install ]; then echo 'npm error code ENOTFOUND' >&2; seq 50 >&2; exit 1; fi; echo tools", "worker installs: install what the worker needs: the registry of packages cannot be reached: "},
+		"lacks":    {"echo 'Perl is not installed: apt-get install perl' >&2; exit 69", "worker installs: Perl is not installed: apt-get install perl"},
+		"fails":    {"if [ $1 = install ]; then echo 'no such package' >&2; exit 1; fi; echo lock", "worker installs: install what the worker needs: "},
+		"unlocked": {"echo requirements.lock", "worker installs: workers/installs has no file requirements.lock, which its build installs from: write it, or remove build"},
+		"alone":    {"if [ $1 = install ]; then echo 'npm error code ENOTFOUND' >&2; seq 50 >&2; exit 1; fi; echo lock", "worker installs: install what the worker needs: the registry of packages cannot be reached: "},
 	} {
 		s, _ := installing(t)
 		put(t, s.Dir, map[string]string{"workers/installs/build*": "#!/bin/sh\n" + c.script + "\n"})

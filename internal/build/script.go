@@ -2,7 +2,10 @@ package build
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"os"
 	"path/filepath"
 	"time"
 )
@@ -38,7 +41,7 @@ func (b *Builder) buildScript(ctx context.Context, d Driver, spec Spec, start ti
 	if intact(j.program) {
 		w.Cached = true
 	} else {
-		b.log(Event{spec.String(), Building, time.Since(start)})
+		defer b.building(spec.String(), start)()
 		if err := j.buildLibrary(ctx); err != nil {
 			return Worker{}, err
 		}
@@ -57,15 +60,43 @@ func (j *cJob) buildLibrary(ctx context.Context) error {
 
 func (j *cJob) buildLibraryIn(ctx context.Context, temp string) error {
 	own := filepath.Join(temp, j.folder)
-	if _, err := j.run(ctx, temp, j.shareSQLite(filepath.Join(own, sharedLibrary))...); err != nil {
-		return fmt.Errorf("compile SQLite %s of %s: %w", j.sqlite.version, j.sqlite.module, notCompiled(err))
+	if err := j.libraryBeside(ctx, own); err != nil {
+		return err
 	}
 	if j.driver.Installs {
-		if err := runInstaller(ctx, own); err != nil {
+		if err := j.packages.beside(ctx, own); err != nil {
 			return err
 		}
 	}
 	return install(own, j.program)
+}
+
+// libraryBeside puts SQLite beside a worker's files. It is compiled once for all
+// workers that load the same one, however their files change.
+func (j *cJob) libraryBeside(ctx context.Context, own string) error {
+	h := sha256.New()
+	fmt.Fprintf(h, "%s %s %s %q %q", j.compiled(), sharedLibrary, columnMetadata, j.spec.defines(), j.compiler[0])
+	cache := filepath.Dir(filepath.Dir(j.program))
+	folder := filepath.Join(cache, "libraries", hex.EncodeToString(h.Sum(nil))[:16])
+	if !intact(folder) {
+		err := tree{}.building(folder, func(temp string) error {
+			made := filepath.Join(temp, "made")
+			if err := os.Mkdir(made, 0o755); err != nil {
+				return err
+			}
+			if _, err := j.run(ctx, temp, j.shareSQLite(filepath.Join(made, sharedLibrary))...); err != nil {
+				return fmt.Errorf("compile SQLite %s of %s: %w", j.sqlite.version, j.sqlite.module, notCompiled(err))
+			}
+			return install(made, folder)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	if err := os.CopyFS(own, os.DirFS(folder)); err != nil {
+		return fmt.Errorf("copy the library of SQLite: %w", err)
+	}
+	return nil
 }
 
 func (j *cJob) shareSQLite(output string) []string {

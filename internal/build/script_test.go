@@ -50,6 +50,13 @@ func TestScript(t *testing.T) {
 	if len(one) == 0 || bytes.Equal(one, two) {
 		t.Errorf("libraries of %d and %d bytes are alike", len(one), len(two))
 	}
+	put(t, s.Dir, map[string]string{"workers/script/more.rb": "puts 2\n"})
+	changed := mustBuild(t, b, Spec{Name: "script"})
+	three, _ := os.ReadFile(filepath.Join(filepath.Dir(changed.Program), sharedLibrary))
+	libraries, err := filepath.Glob(filepath.Join(b.Cache, "libraries", "*", sharedLibrary))
+	if changed.Cached || changed.Digest == first.Digest || !bytes.Equal(one, three) || err != nil || len(libraries) != 2 {
+		t.Errorf("got %+v with libraries %q, %v, after a change of another file; want another build, and two libraries for two sets of options", changed, libraries, err)
+	}
 	checkNothingLeft(t, b)
 }
 
@@ -283,6 +290,54 @@ func TestLibrariesWithoutRuntime(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), "worker "+name+": "+install) {
 			t.Errorf("building %s: got %v, want %q", name, err, install)
 		}
+	}
+}
+
+// The gems that the machine has are part of the build of a worker in Ruby: another
+// version is another build, and the worker loads those that it reports.
+func TestGemsArePartOfTheBuild(t *testing.T) {
+	ruby(t)
+	for name, gem := range map[string]string{"activerecord": "sqlite3", "activerecord-postgresql": "pg"} {
+		dir := filepath.Join("..", "..", "workers", name)
+		tools, err := installerSays(t.Context(), dir, "tools")
+		if err != nil || !strings.HasPrefix(tools, "Ruby ") {
+			t.Fatalf("%s is built with %q, %v, want the version of Ruby first", name, tools, err)
+		}
+		program, err := filepath.Abs(filepath.Join(dir, "worker"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		target := started(t, program).Hello().Target
+		gems := target.Facts["gems"]
+		for _, want := range []string{"activerecord " + target.DriverVersion, "activesupport " + target.DriverVersion, gem + " "} {
+			if !strings.Contains(tools, want) || !strings.Contains(gems, want) {
+				t.Errorf("%s is built with %s, and reports %s, want %q in both", name, tools, gems, want)
+			}
+		}
+		if !strings.HasSuffix(tools, gems) {
+			t.Errorf("%s is built with %s, and reports %s, want the same versions", name, tools, gems)
+		}
+	}
+}
+
+// A machine without a gem cannot build the worker, which says what to install.
+func TestGemThatIsMissing(t *testing.T) {
+	ruby(t)
+	s := fakeSource(t)
+	text := func(name string) string {
+		content, err := os.ReadFile(filepath.Join("..", "..", "workers", "lib", "ruby", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(content)
+	}
+	put(t, s.Dir, map[string]string{"workers/gems/worker*": "#!/bin/sh\n", "workers/gems/gems.rb": text("gems.rb"), "workers/gems/build*": text("build"),
+		"workers/gems/gems.txt": "no-such-gem\n"})
+	b, _ := builder(t, s)
+	_, err := b.Build(t.Context(), Spec{Name: "gems"})
+	var lacks *NotInstalledError
+	if !errors.As(err, &lacks) || !strings.Contains(err.Error(), "no-such-gem") || !strings.Contains(err.Error(), "apt-get install ruby") {
+		t.Errorf("got %v, want the gem that is missing and what to install", err)
 	}
 }
 

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"assay"
 	"fmt"
 	"regexp"
 	"slices"
@@ -24,14 +25,7 @@ type Spec struct {
 
 // String returns what ParseSpec reads.
 func (s Spec) String() string {
-	text := s.Name
-	if s.Version != "" {
-		text += "@" + s.Version
-	}
-	for _, option := range s.Options {
-		text += ":" + option
-	}
-	return text
+	return assay.DriverName{Name: s.Name, Version: s.Version, Options: strings.Join(s.Options, ":")}.String()
 }
 
 // SpecError means that there is no build of a spec, whatever the machine: its

@@ -14,7 +14,7 @@ import (
 func Analyze(ctx context.Context, s *store.Store, id string) (*analysis.Result, error) {
 	found, err := s.Run(ctx, id)
 	if errors.Is(err, store.ErrNotFound) {
-		return nil, input(err, runsHint)
+		return nil, AsInputError(err, runsHint)
 	}
 	if err != nil {
 		return nil, err
@@ -36,7 +36,7 @@ func Sides(ctx context.Context, s *store.Store, names [2]string, runID string) (
 	}
 	for i, name := range names {
 		if sides[i], err = analysis.NewSide(r, name); err != nil {
-			return sides, input(fmt.Errorf("run %s: %w", r.Run.ID, err), "name two runs, or two drivers, versions or profiles of one; "+
+			return sides, AsInputError(fmt.Errorf("run %s: %w", r.Run.ID, err), "name two runs, or two drivers, versions or profiles of one; "+
 				strings.Join(analysis.SideNames(r), ", "))
 		}
 	}

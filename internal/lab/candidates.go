@@ -12,6 +12,7 @@ import (
 
 // Candidate is a built driver with a profile of a plan.
 type Candidate struct {
+	Name    string // of the driver
 	Driver  string // NAME[@VERSION][:OPTION...]
 	Profile assay.Profile
 	Program runner.Program
@@ -39,7 +40,7 @@ func (l *Lab) Candidates(ctx context.Context, request Request) ([]Candidate, []a
 	var all []Candidate
 	seen := map[string]bool{}
 	for _, c := range r.cases {
-		driver := runner.Driver(c.Cell)
+		driver := c.Cell.Target()
 		if id := driver + " " + c.Profile.Name; seen[id] {
 			continue
 		} else {
@@ -49,7 +50,7 @@ func (l *Lab) Candidates(ctx context.Context, request Request) ([]Candidate, []a
 		if err != nil {
 			return nil, nil, err
 		}
-		all = append(all, Candidate{driver, c.Profile, programs[driver], c.Operation.KV(), empty})
+		all = append(all, Candidate{c.Cell.Driver, driver, c.Profile, programs[driver], c.Operation.KV(), empty})
 	}
 	return all, r.done, nil
 }

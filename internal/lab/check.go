@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,7 +16,7 @@ import (
 	"assay/internal/dataset"
 	"assay/internal/plan"
 	"assay/internal/runner"
-	"assay/internal/syncs"
+	"assay/kit/kv"
 )
 
 // Checked is what is known of a request before anything is built or measured.
@@ -54,17 +55,69 @@ func (l *Lab) Check(ctx context.Context, request Request, patience time.Duration
 	if ctx.Err() != nil {
 		return Checked{}, ctx.Err()
 	}
-	costs := runner.Costs{Each: func(c assay.Case) time.Duration { return paces[paceKey(c)] }}
-	if rate, err := syncs.Rate(l.Cache); err == nil && rate > 0 {
-		costs.Commit = time.Duration(float64(time.Second) / rate)
+	commits := l.commitTimes(ctx, r.cases)
+	costs := runner.Costs{
+		Sync:  commits[commitKey(synced)],
+		Pace:  func(c assay.Case) runner.Pace { return paces[paceKey(c)].Pace },
+		Bytes: func(c assay.Case) int64 { return paces[paceKey(c)].bytes },
+		Commit: func(c assay.Case) time.Duration {
+			if settings := committing(c); settings != nil {
+				return commits[commitKey(settings)]
+			}
+			return 0
+		},
 	}
 	checked := Checked{Cells: len(r.cases), Least: runner.Estimate(r.cases, r.plan.Launches, costs), Operations: len(paces)}
-	for _, each := range paces {
-		if each > 0 {
+	for _, found := range paces {
+		if found.Each > 0 {
 			checked.Timed++
 		}
 	}
 	return checked, nil
+}
+
+// committedFor is how long commits are tried: a disk that others use is fast at one
+// moment and slow at the next.
+const committedFor = time.Second
+
+// synced are settings with which a commit is a sync of a file that grows, as it is in
+// most key-value stores.
+var synced = map[string]string{"journal_mode": "wal", "synchronous": "2"}
+
+// commitTimes returns how long commits take in the folder of the data, by commitKey:
+// each combination of what decides it is tried once. Those that fail are left out.
+func (l *Lab) commitTimes(ctx context.Context, cases []assay.Case) map[string]time.Duration {
+	all := []map[string]string{synced}
+	for _, c := range cases {
+		if settings := committing(c); settings != nil {
+			all = append(all, settings)
+		}
+	}
+	known := map[string]time.Duration{}
+	for _, settings := range all {
+		key := commitKey(settings)
+		if _, tried := known[key]; !tried {
+			known[key], _ = dataset.CommitTime(ctx, l.Cache, settings, committedFor)
+		}
+	}
+	return known
+}
+
+// committing are the settings that decide how long a commit of a case takes; nil:
+// they are not known.
+func committing(c assay.Case) map[string]string {
+	settings := c.Profile.Requested()
+	switch {
+	case !c.Operation.Changes, settings["memory"] == "1", c.Operation.KV() && settings[kv.Sync] == "0":
+		return nil
+	case c.Operation.KV():
+		return synced
+	}
+	return settings
+}
+
+func commitKey(settings map[string]string) string {
+	return settings["locking_mode"] + "|" + settings["journal_mode"] + "|" + settings["synchronous"]
 }
 
 // together is both mistakes of a request as one. An error that is no mistake stands
@@ -77,7 +130,7 @@ func together(unknown, err error) error {
 	case err == nil:
 		return unknown
 	}
-	return input(errors.Join(unknown, err), driversHint)
+	return AsInputError(errors.Join(unknown, err), driversHint)
 }
 
 // knowsDrivers refuses drivers that there are not, all at once.
@@ -92,7 +145,7 @@ func (l *Lab) knowsDrivers(request Request) error {
 	if len(wanted) == 0 {
 		wanted = request.Plan.Drivers
 		if found := request.Plan.UnknownDrivers(names); len(found) > 0 {
-			return input(found, driversHint)
+			return AsInputError(found, driversHint)
 		}
 	}
 	for _, name := range wanted {
@@ -105,7 +158,7 @@ func (l *Lab) knowsDrivers(request Request) error {
 			wrong = append(wrong, plan.Unknown("driver", spec.Name, names))
 		}
 	}
-	return input(errors.Join(wrong...), driversHint)
+	return AsInputError(errors.Join(wrong...), driversHint)
 }
 
 // MisnamedDrivers adds to the mistakes of a plan's text those of its drivers' names.
@@ -130,13 +183,19 @@ func paceKey(c assay.Case) string {
 	return c.Cell.Workload + ":" + c.Cell.Operation + " " + c.Cell.ParamString()
 }
 
-// paces are the times of one operation of each kind, 0 of those that the context
-// left no time for and of calls, which only their own worker can do. Its error
+// pace is what was learned of an operation and its data.
+type pace struct {
+	runner.Pace
+	bytes int64 // of the data
+}
+
+// paces are those of each operation, zero of those that the context left no time
+// for and of calls, which only their own worker can do. Its error
 // names every operation that is refused: all SQL is compiled, however little time
 // there is.
-func (l *Lab) paces(ctx, patient context.Context, cases []assay.Case, timeout time.Duration) (map[string]time.Duration, error) {
+func (l *Lab) paces(ctx, patient context.Context, cases []assay.Case, timeout time.Duration) (map[string]pace, error) {
 	cache := dataset.Cache{Dir: filepath.Join(l.Cache, "data"), Progress: l.Watcher.Data, Timeout: timeout}
-	paces := map[string]time.Duration{}
+	paces := map[string]pace{}
 	var wrong []error
 	lacks := map[string]error{}
 	for _, c := range cases {
@@ -153,7 +212,7 @@ func (l *Lab) paces(ctx, patient context.Context, cases []assay.Case, timeout ti
 			continue
 		}
 		var err error
-		if paces[key], err = pace(ctx, patient, cache, c, lack != nil); err == nil {
+		if paces[key], err = paceOf(ctx, patient, cache, c, lack != nil); err == nil {
 			continue
 		}
 		missing := c.Dataset.File != "" && errors.Is(err, fs.ErrNotExist) // the user's own file
@@ -162,7 +221,7 @@ func (l *Lab) paces(ctx, patient context.Context, cases []assay.Case, timeout ti
 		}
 		wrong = append(wrong, fmt.Errorf("workload %s: %w", where, err))
 	}
-	return paces, input(joinDistinct(wrong))
+	return paces, AsInputError(joinDistinct(wrong))
 }
 
 // joinDistinct joins errors, those of the same words once: what is wrong with the data
@@ -176,12 +235,12 @@ func joinDistinct(all []error) error {
 	})...)
 }
 
-// pace compiles an operation on data without rows, or on the user's file, and times
-// it on the data while the patience lasts; 0 where it does not.
-func pace(ctx, patient context.Context, cache dataset.Cache, c assay.Case, unfilled bool) (time.Duration, error) {
+// paceOf compiles an operation on data without rows, or on the user's file, and
+// times it on the data while the patience lasts; the zero pace where it does not.
+func paceOf(ctx, patient context.Context, cache dataset.Cache, c assay.Case, unfilled bool) (pace, error) {
 	data, err := cache.Prepare(ctx, withoutRows(c.Dataset))
 	if err != nil {
-		return 0, err
+		return pace{}, err
 	}
 	if err = data.Compile(ctx, c.Operation); err != nil {
 		name, known := data.MissingName(ctx, err)
@@ -190,13 +249,42 @@ func pace(ctx, patient context.Context, cache dataset.Cache, c assay.Case, unfil
 		}
 	}
 	if err != nil || unfilled || patient.Err() != nil {
-		return 0, err
+		return pace{}, err
 	}
 	if data, err = cache.Prepare(patient, c.Dataset); err != nil {
-		return 0, unless(patient, err)
+		return pace{}, unless(patient, err)
 	}
-	each, err := data.Pace(patient, c.Operation, timedFor)
-	return each, unless(patient, err)
+	found, err := timed(patient, data, c.Operation)
+	return found, unless(patient, err)
+}
+
+// timed does an operation on its data, and reads what is checked behind it.
+func timed(ctx context.Context, data *dataset.Data, op assay.Operation) (found pace, err error) {
+	if info, err := os.Stat(data.Path); err == nil { // else the copies are not counted
+		found.bytes = info.Size()
+	}
+	if found.Each, err = data.Pace(ctx, op, timedFor); err != nil {
+		return found, err
+	}
+	if found.Scans, err = scans(ctx, data, op); err != nil || op.Check == nil {
+		return found, err
+	}
+	check := assay.Operation{Name: op.Name + ", check", Steps: []assay.Step{{SQL: op.Check.SQL, Query: true, Rows: -1, Returns: op.Check.Returns}}}
+	found.Check, err = data.Pace(ctx, check, timedFor)
+	return found, err
+}
+
+// scans reports whether an operation, or a part of a mix, reads a whole table.
+func scans(ctx context.Context, data *dataset.Data, op assay.Operation) (bool, error) {
+	for _, part := range op.Parts {
+		if found, err := scans(ctx, data, part.Operation); found || err != nil {
+			return found, err
+		}
+	}
+	if op.Changes || len(op.Parts) > 0 {
+		return false, nil
+	}
+	return data.Scans(ctx, op)
 }
 
 func withoutRows(d assay.Dataset) assay.Dataset {

@@ -7,8 +7,11 @@ import (
 	"slices"
 	"time"
 
+	"assay"
 	"assay/internal/build"
+	"assay/internal/dataset"
 	"assay/internal/plan"
+	"assay/internal/runner"
 	"assay/kit/postgres/cluster"
 	"assay/kit/process"
 	"assay/kit/wire"
@@ -38,7 +41,7 @@ func asked[T any](l *Lab, name string, do func(*build.Builder, build.Spec) (T, e
 	var none T
 	spec, err := build.ParseSpec(name)
 	if err != nil {
-		return none, input(err, driversHint)
+		return none, AsInputError(err, driversHint)
 	}
 	result, err := do(l.builder(), spec)
 	if err == nil {
@@ -47,11 +50,21 @@ func asked[T any](l *Lab, name string, do func(*build.Builder, build.Spec) (T, e
 	var impossible *build.SpecError
 	switch known, _ := l.Source.Drivers(); {
 	case !hasDriver(known, spec.Name):
-		return none, input(err, driversHint)
+		return none, AsInputError(err, driversHint)
 	case errors.As(err, &impossible):
-		return none, input(err)
+		return none, AsInputError(err)
 	}
 	return none, err
+}
+
+// Refused builds a driver and asks it to prepare operations on a copy of the data,
+// which is made below a folder. It returns by operation why the driver refuses it.
+func (l *Lab) Refused(ctx context.Context, driver, path string, data *dataset.Data, operations []assay.Operation, limit time.Duration) (map[string]error, error) {
+	worker, err := l.Build(ctx, driver)
+	if err != nil {
+		return nil, err
+	}
+	return runner.Refused(ctx, worker.Program, path, data, operations, limit)
 }
 
 func hasDriver(known []build.Driver, name string) bool {
@@ -105,7 +118,7 @@ func (l *Lab) expandDrivers(ctx context.Context, p *plan.Plan, names []string) (
 	for _, name := range names {
 		if name != "*" {
 			if _, err := build.ParseSpec(name); err != nil {
-				return nil, input(err, driversHint)
+				return nil, AsInputError(err, driversHint)
 			}
 			all = append(all, name)
 			continue

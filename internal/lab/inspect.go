@@ -36,7 +36,7 @@ func (l *Lab) Inspect(ctx context.Context, p *plan.Plan, driver, profile string)
 		return nil, err
 	}
 	defer work.Close()
-	key := runner.Driver(c.Cell)
+	key := c.Cell.Target()
 	config := l.config([]assay.Case{c}, map[string]runner.Program{key: program(worker, false)}, work)
 	config.Reference, config.Timeout = key, inspectTimeout
 	r, err := runner.New(ctx, config)
@@ -51,11 +51,11 @@ func (l *Lab) Inspect(ctx context.Context, p *plan.Plan, driver, profile string)
 func smallestCase(p *plan.Plan, driver, profile string) (assay.Case, error) {
 	cases, err := p.Expand([]string{driver})
 	if err != nil {
-		return assay.Case{}, input(err)
+		return assay.Case{}, AsInputError(err)
 	}
 	cases, err = plan.Select(cases, map[string][]string{"profile": {profile}})
 	if err != nil {
-		return assay.Case{}, input(err)
+		return assay.Case{}, AsInputError(err)
 	}
 	return slices.MinFunc(cases, func(a, b assay.Case) int {
 		return cmp.Or(rowsOf(a)-rowsOf(b), a.Cell.Pool-b.Cell.Pool, silence(a)-silence(b))

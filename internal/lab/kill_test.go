@@ -32,7 +32,7 @@ func TestKilledAtRandom(t *testing.T) {
 		}
 		before = now
 	}
-	if start(t, dir, time.Minute) {
+	if start(t, dir, 10*time.Minute) {
 		t.Fatal("the run does not end")
 	}
 	type place struct {

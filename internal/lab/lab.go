@@ -71,8 +71,8 @@ type InputError struct {
 func (e *InputError) Error() string { return e.Err.Error() }
 func (e *InputError) Unwrap() error { return e.Err }
 
-// input makes an error one of the input; nil stays nil.
-func input(err error, hints ...string) error {
+// AsInputError makes an error one of the request; nil stays nil.
+func AsInputError(err error, hints ...string) error {
 	if err == nil {
 		return nil
 	}

@@ -33,14 +33,14 @@ func (r *run) build(ctx context.Context) (map[string]runner.Program, error) {
 	group.SetLimit(max(2, runtime.NumCPU()))
 	asked := map[string]bool{}
 	for _, c := range r.cases {
-		key := runner.Driver(c.Cell)
+		key := c.Cell.Target()
 		if asked[key] {
 			continue
 		}
 		asked[key] = true
 		spec, err := build.ParseSpec(key)
 		if err != nil {
-			return nil, input(err)
+			return nil, AsInputError(err)
 		}
 		group.Go(func() error {
 			caught.Do(func() { all.build(ctx, b, spec, key, layouts(r.cases, spec.Name)) })
@@ -76,7 +76,7 @@ func layouts(cases []assay.Case, driver string) int {
 	builds := map[string]bool{}
 	for _, c := range cases {
 		if c.Cell.Driver == driver {
-			builds[runner.Driver(c.Cell)] = true
+			builds[c.Cell.Target()] = true
 		}
 	}
 	if len(builds) < 2 {
@@ -107,7 +107,7 @@ func (r *run) leaveOut(b *build.Builder, all *built) error {
 	for key, reason := range all.failed {
 		spec, err := build.ParseSpec(key)
 		if err != nil || !hasDriver(known, spec.Name) {
-			return input(reason, driversHint)
+			return AsInputError(reason, driversHint)
 		}
 		if len(all.programs) == 0 {
 			return reason
@@ -115,7 +115,7 @@ func (r *run) leaveOut(b *build.Builder, all *built) error {
 	}
 	kept := r.cases[:0:0]
 	for _, c := range r.cases {
-		reason := all.failed[runner.Driver(c.Cell)]
+		reason := all.failed[c.Cell.Target()]
 		if reason == nil {
 			kept = append(kept, c)
 			continue

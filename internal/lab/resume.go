@@ -20,11 +20,11 @@ import (
 func (r *run) recall(ctx context.Context) error {
 	q := r.request
 	if len(q.Drivers) > 0 || len(q.Only) > 0 || q.Target > 0 || q.Capacity != "" {
-		return input(errors.New("--resume uses the options that the run was started with; you cannot change --drivers, --only, --precision and --find-capacity"))
+		return AsInputError(errors.New("--resume uses the options that the run was started with; you cannot change --drivers, --only, --precision and --find-capacity"))
 	}
 	before, err := r.store.Unfinished(ctx, r.plan.Name, q.PlanFile, host.Facts(r.lab.Cache))
 	if errors.Is(err, store.ErrNotFound) {
-		return input(err, "assay runs lists the runs; without --resume a new one is started")
+		return AsInputError(err, "assay runs lists the runs; without --resume a new one is started")
 	}
 	if err != nil {
 		return err
@@ -37,7 +37,7 @@ func (r *run) recall(ctx context.Context) error {
 		return err
 	}
 	if q.Budget > 0 && spent >= q.Budget {
-		return input(fmt.Errorf("--budget %s: the run has used %s already, and its budget counts from its start", q.Budget, spent.Round(time.Millisecond)),
+		return AsInputError(fmt.Errorf("--budget %s: the run has used %s already, and its budget counts from its start", q.Budget, spent.Round(time.Millisecond)),
 			"give more, or leave --budget out")
 	}
 	if err := r.store.Claim(ctx, before.ID); err != nil {

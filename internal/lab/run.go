@@ -49,7 +49,7 @@ func (r *run) interrupt(ctx context.Context) {
 		return
 	}
 	r.now.Status = assay.Interrupted
-	_ = r.store.Update(ctx, r.now) // what says "running" can be resumed too
+	_ = r.store.Update(ctx, r.now) // where that fails, the store knows it by the end of this process
 }
 
 // choose selects the cells of the plan, new or of the run to resume.
@@ -79,7 +79,7 @@ func (r *run) options() (assay.Options, error) {
 		o.Precision = r.request.Target
 	}
 	_, err := latencyTarget(o.Capacity)
-	return o, input(err)
+	return o, AsInputError(err)
 }
 
 func newRunID() string {
@@ -170,14 +170,14 @@ func (r *run) reference() string {
 	wanted := append([]string{r.now.Options.Reference, r.plan.Reference}, r.plan.Drivers...)
 	wanted = slices.DeleteFunc(wanted, func(name string) bool { return name == "" })
 	for _, c := range r.cases {
-		if len(wanted) > 0 && (runner.Driver(c.Cell) == wanted[0] || c.Cell.Driver == wanted[0]) {
+		if len(wanted) > 0 && (c.Cell.Target() == wanted[0] || c.Cell.Driver == wanted[0]) {
 			return wanted[0]
 		}
 	}
 	if len(r.cases) == 0 {
 		return ""
 	}
-	return runner.Driver(r.cases[0].Cell)
+	return r.cases[0].Cell.Target()
 }
 
 // referenceProfile is the plan's, where it is measured and no other reference was
@@ -202,15 +202,7 @@ func (r *run) begin(ctx context.Context, all *runner.Runner, files runner.Files,
 		}
 		return r.store.Update(ctx, r.now)
 	}
-	r.now.Host = host.Facts(workDir)
-	if rate, err := syncs.Rate(workDir); err == nil { // unknown is no fact
-		r.now.Host["syncs-per-second"] = strconv.FormatFloat(rate, 'f', 0, 64)
-	}
-	r.now.Targets, r.now.Files = all.Targets(), files.Digests()
-	r.now.Reference = all.Reference()
-	if profile := r.referenceProfile(); profile != "" {
-		r.now.Reference += "/" + profile
-	}
+	r.describe(all, files, workDir)
 	if err := r.store.Begin(ctx, r.now); err != nil {
 		return err
 	}
@@ -223,6 +215,20 @@ func (r *run) begin(ctx context.Context, all *runner.Runner, files runner.Files,
 	return nil
 }
 
+// describe fills in what is known when everything is prepared: the machine, and what
+// is measured.
+func (r *run) describe(all *runner.Runner, files runner.Files, workDir string) {
+	r.now.Host = host.Facts(workDir)
+	if rate, err := syncs.Rate(workDir); err == nil { // unknown is no fact
+		r.now.Host["syncs-per-second"] = strconv.FormatFloat(rate, 'f', 0, 64)
+	}
+	r.now.Targets, r.now.Files = all.Targets(), files.Digests()
+	r.now.Reference = all.Reference()
+	if profile := r.referenceProfile(); profile != "" {
+		r.now.Reference += "/" + profile
+	}
+}
+
 // selectCases fills in the cases. The run keeps the names that * stood for:
 // another day there may be other drivers.
 func (r *run) selectCases(ctx context.Context) error {
@@ -233,16 +239,16 @@ func (r *run) selectCases(ctx context.Context) error {
 	r.now.Options.Drivers = drivers
 	all, err := r.plan.Expand(drivers)
 	if err != nil {
-		return input(err)
+		return AsInputError(err)
 	}
 	if r.latency, err = latencyTarget(r.now.Options.Capacity); err != nil {
-		return input(err)
+		return AsInputError(err)
 	}
 	if r.latency != nil {
 		if all, err = searchable(all); err != nil {
-			return input(err)
+			return AsInputError(err)
 		}
 	}
 	r.cases, err = plan.SelectToMeasure(all, r.now.Options.Only)
-	return input(err)
+	return AsInputError(err)
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"assay"
@@ -106,7 +105,7 @@ func (s *Series) recall(ctx context.Context, after time.Time) error {
 		return nil
 	}
 	if after.IsZero() {
-		return input(errors.New("no run of this plan with the same drivers and operations is kept that this version of assay made here"), "start it without --resume")
+		return AsInputError(errors.New("no run of this plan with the same drivers and operations is kept that this version of assay made here"), "start it without --resume")
 	}
 	return nil
 }
@@ -125,7 +124,7 @@ func (s *Series) Launch(ctx context.Context, members []Member) ([]assay.Trial, e
 		if len(c.Operation.Terms) > 0 {
 			continue // what its operations show is known without it
 		}
-		if slices.Contains(members, Member{runner.Driver(c.Cell), c.Cell.Profile}) && !s.ended(c) {
+		if slices.Contains(members, Member{c.Cell.Target(), c.Cell.Profile}) && !s.ended(c) {
 			cases = append(cases, c)
 		}
 	}
@@ -140,7 +139,7 @@ func (s *Series) Launch(ctx context.Context, members []Member) ([]assay.Trial, e
 		}
 	}
 	if s.run.now.Status == assay.Finished {
-		return nil, input(fmt.Errorf("run %s was kept and has no such launch: its plan or the budget was another", s.ID()), "start anew without --resume")
+		return nil, AsInputError(fmt.Errorf("run %s was kept and has no such launch: its plan or the budget was another", s.ID()), "start anew without --resume")
 	}
 	config := s.config
 	config.Cases, config.Launch = cases, s.last
@@ -174,15 +173,7 @@ func has(trials []assay.Trial, c assay.Case) bool {
 // of tells whether a trial is of a case, whose cell is without what only the worker
 // says.
 func of(t assay.Trial, c assay.Case) bool {
-	return !t.Twin && Names(runner.Driver(c.Cell), t.Cell) && t.Cell.Profile == c.Cell.Profile && t.Cell.Peer() == c.Cell.Peer()
-}
-
-// Names tells whether a driver as a plan names it, NAME[@VERSION][:OPTION...], is
-// that of a measured cell.
-func Names(driver string, measured assay.Cell) bool {
-	name, options, _ := strings.Cut(driver, ":")
-	name, version, _ := strings.Cut(name, "@")
-	return name == measured.Driver && options == measured.Options && (version == "" || version == measured.DriverVersion)
+	return !t.Twin && assay.ParseDriverName(c.Cell.Target()).Means(t.Cell) && t.Cell.Profile == c.Cell.Profile && t.Cell.Peer() == c.Cell.Peer()
 }
 
 // Trials are all that the series has of launches that were asked for.

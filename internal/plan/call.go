@@ -145,6 +145,6 @@ func (p *Plan) restrict(m *mistakes, profile string, drivers list[text]) {
 // build that the plan does not have of a driver that it names.
 func (p *Plan) isFor(profile, driver string) bool {
 	names, restricted := p.drivers[profile]
-	name, _, _ := cutDriver(driver)
+	name := assay.ParseDriverName(driver).Name
 	return !restricted || slices.Contains(names, driver) || slices.Contains(names, name) && !slices.Contains(p.Drivers, driver)
 }

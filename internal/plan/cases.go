@@ -98,16 +98,17 @@ func (p *Plan) cases(m *mistakes, v variant, drivers []string) []assay.Case {
 	if statements == nil {
 		statements = statementPolicies[:1]
 	}
-	clients := v.spec.clients(m, p)
-	for _, c := range clients {
+	populations := p.populations(m, v.spec)
+	for _, population := range populations {
+		c := population.clients
 		for _, pool := range pools(m, v.spec.Pool, p.Pools) {
 			for _, statement := range statements {
-				for _, t := range v.transactions(m, slices.Max(clients)) {
+				for _, t := range v.transactions(m, most(populations)) {
 					cell := p.cell(v, c, pool)
 					cell.Statement, cell.Transaction = statement, t.size
 					for _, rate := range v.spec.rates(m) {
 						cell.Rate = float64(rate)
-						base := assay.Case{Cell: cell, Dataset: v.dataset, Operation: settled(v.at(statement, t.size), c)}
+						base := assay.Case{Cell: cell, Unscaled: p.unscaled(cell, v, population.given, pool), Dataset: v.dataset, Operation: settled(v.at(statement, t.size), c)}
 						all = p.targets(all, base, v, v.minBlock(t, c), drivers)
 					}
 				}
@@ -147,7 +148,8 @@ func (p *Plan) targets(all []assay.Case, base assay.Case, v variant, minCount in
 				continue
 			}
 			c := base
-			c.Cell.Driver, c.Cell.DriverVersion, c.Cell.Options = cutDriver(driver)
+			name := assay.ParseDriverName(driver)
+			c.Cell.Driver, c.Cell.DriverVersion, c.Cell.Options = name.Name, name.Version, name.Options
 			c.Cell.Profile, c.Cell.AsPublished = profile.Name, profile.AsPublished
 			c.Profile = profile
 			count, ok := v.counts[as]

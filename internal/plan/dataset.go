@@ -44,7 +44,7 @@ func (r *resolver) table(name text, spec *tableOfPlan, defined map[string][]stri
 	if !known {
 		r.m.unknown(name.place, "table of the schema", name.value, sortedKeys(defined))
 	}
-	if rows, ok := r.env.integer(r.m, spec.Rows, "the number of rows", 0, maxRows); ok {
+	if rows, ok := r.size(spec.Rows, "the number of rows", 0); ok {
 		t.Rows = int(rows)
 	}
 	var left []assay.Values

@@ -4,7 +4,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strings"
 	"time"
 
 	"assay"
@@ -92,9 +91,8 @@ func (p *Plan) fillDrivers(m *mistakes, d *document) {
 			p.Drivers = append(p.Drivers, t.value)
 		}
 	}
-	p.Reference = d.Reference.value
-	var profile string
-	p.Reference, profile, _ = strings.Cut(p.Reference, "/")
+	baseline, profile := assay.ParseBaseline(d.Reference.value)
+	p.Reference = baseline.String()
 	known := slices.Concat(p.Drivers, driverNames(p.Drivers))
 	if d.Reference.set() && !slices.Contains(known, p.Reference) {
 		m.unknown(d.Reference.place, "driver", p.Reference, p.Drivers)
@@ -109,16 +107,9 @@ func (p *Plan) fillDrivers(m *mistakes, d *document) {
 func driverNames(drivers []string) []string {
 	names := make([]string, len(drivers))
 	for i, d := range drivers {
-		names[i], _, _ = cutDriver(d)
+		names[i] = assay.ParseDriverName(d).Name
 	}
 	return names
-}
-
-// cutDriver takes NAME[@VERSION][:OPTION...] apart.
-func cutDriver(driver string) (name, version, options string) {
-	name, options, _ = strings.Cut(driver, ":")
-	name, version, _ = strings.Cut(name, "@")
-	return name, version, options
 }
 
 func clients(m *mistakes, l list[number], fallback []int) []int {

@@ -1,6 +1,10 @@
 package plan
 
-import "slices"
+import (
+	"slices"
+
+	"assay"
+)
 
 // UnknownDrivers are the mistakes of a plan's text that name drivers other than the
 // known ones; nil where there is none.
@@ -11,7 +15,7 @@ func UnknownDrivers(file string, data []byte, known []string) Errors {
 	}
 	found := &mistakes{file: file}
 	for _, t := range d.Drivers.items {
-		if name, _, _ := cutDriver(t.value); t.set() && driverPattern.MatchString(t.value) && !slices.Contains(known, name) {
+		if name := assay.ParseDriverName(t.value).Name; t.set() && driverPattern.MatchString(t.value) && !slices.Contains(known, name) {
 			found.unknown(t.place, "driver", name, known)
 		}
 	}

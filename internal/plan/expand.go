@@ -110,6 +110,7 @@ func (p *Plan) operationSize(o *operation) float64 {
 type variant struct {
 	workload  string
 	params    env
+	given     env // the params before the plan was scaled
 	dataset   assay.Dataset
 	spec      *operation
 	operation assay.Operation
@@ -121,13 +122,16 @@ func (p *Plan) resolve(m *mistakes) []variant {
 	var all []variant
 	for i := range p.Workloads {
 		w := &p.Workloads[i]
-		for _, outer := range (env{}).with(w.Params) {
-			r := &resolver{m: m, env: outer}
+		for _, outer := range p.points(w) {
+			r := &resolver{m: m, env: outer.scaled, scale: p.scale.Data, resized: !maps.Equal(outer.given, outer.scaled)}
 			d := r.dataset(p, w)
+			if p.scale.Data != 0 && !r.resized {
+				continue
+			}
 			r.sources = r.sourcesOf(w.spec)
 			for j := range w.operations.entries {
 				e := &w.operations.entries[j]
-				for _, params := range outer.with(e.value.axes) {
+				for _, params := range outer.scaled.with(e.value.axes) {
 					at := &resolver{m: m, env: params, tables: r.tables, kv: r.kv, sources: r.sources}
 					op := at.any(e.key.value, &e.value, w.operations)
 					op.Cold = e.value.Cache.set() && params["cache"] == "cold"
@@ -135,10 +139,11 @@ func (p *Plan) resolve(m *mistakes) []variant {
 						m.at(e.value.Cache.place, "cache: cold is for operations that change nothing")
 					}
 					op.Serve = e.value.Serve.set()
-					v := variant{w.Name, params, d, &e.value, op, at.counts(&e.value)}
-					v.transactions(m, slices.Max(e.value.clients(m, p)))
+					v := variant{w.Name, params, outer.before(params), d, &e.value, op, at.counts(&e.value)}
+					clients := most(p.populations(m, &e.value))
+					v.transactions(m, clients)
 					at.retries(v)
-					v.latest(m, slices.Max(e.value.clients(m, p)))
+					v.latest(m, clients)
 					all = append(all, v)
 				}
 			}

@@ -111,7 +111,7 @@ func (r *resolver) store(w *workload) (schema string, tables []assay.Table) {
 	if !w.Records.set() {
 		return r.kv.sql.Schema, nil
 	}
-	n, _ := r.env.integer(r.m, w.Records.N, "n", 1, maxRows)
+	n, _ := r.size(w.Records.N, "n", 1)
 	r.kv.n, r.kv.value, r.kv.sql = n, r.value(w.Records.Value), kv.Of(r.fields(w.Records.Value))
 	r.kv.key, _ = r.keyFormat(w.Records.Key)
 	columns := []assay.Column{{Name: "key", Values: assay.Values{Kind: assay.Key, Format: r.kv.key, Draw: assay.Seq, To: max(n, 1) - 1}}}

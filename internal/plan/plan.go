@@ -56,6 +56,8 @@ type Plan struct {
 	// from is the profile whose operations and counts all profiles have; empty: each
 	// has its own.
 	from string
+	// scale is by how much this plan's data and clients are those of another.
+	scale Scale
 }
 
 // Pool is a point of the pool axis. Zero Open means as many as clients;

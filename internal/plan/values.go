@@ -25,6 +25,9 @@ type resolver struct {
 	kv     *recordsOfStore // of a key-value workload; nil for tables
 	// sources are queries that arguments are drawn from, by name.
 	sources map[string]string
+	// scale multiplies rows and records, and resized says that it changed some.
+	scale   float64
+	resized bool
 }
 
 // values resolves a generator. To its left are others, which derive can use:

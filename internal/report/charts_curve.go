@@ -89,40 +89,13 @@ func (o *operation) families() []*family {
 			rest := withoutAxis(c, axis)
 			key := axis + "|" + rest.Peer()
 			if byKey[key] == nil {
-				byKey[key] = &family{axis: axis, rest: o.name + restWords(rest), tables: map[float64]*analysis.Table{}}
+				byKey[key] = &family{axis: axis, rest: wording.Clean(strings.Join(append([]string{o.name}, rest.Words()...), ", ")), tables: map[float64]*analysis.Table{}}
 				all = append(all, byKey[key])
 			}
 			byKey[key].tables[values[axis]] = t
 		}
 	}
 	return slices.DeleteFunc(all, func(f *family) bool { return len(f.tables) < 2 })
-}
-
-// restWords are the coordinates that a family's tables share.
-func restWords(c assay.Cell) string {
-	var parts []string
-	if len(c.Params) > 0 {
-		parts = append(parts, strings.ReplaceAll(c.ParamString(), ";", ", "))
-	}
-	if c.Clients > 0 {
-		parts = append(parts, wording.Plural(c.Clients, "client"))
-	}
-	if c.Pool > 0 && c.Pool != c.Clients && c.Clients > 0 {
-		parts = append(parts, fmt.Sprint("pool ", c.Pool))
-	}
-	if c.Statement != "" && c.Statement != "once" {
-		parts = append(parts, "statement "+c.Statement)
-	}
-	if c.Transaction != 0 {
-		parts = append(parts, fmt.Sprint("transaction ", c.Transaction))
-	}
-	if c.Rate != 0 {
-		parts = append(parts, fmt.Sprintf("%g arrivals/s", c.Rate))
-	}
-	if len(parts) == 0 {
-		return ""
-	}
-	return wording.Clean(", " + strings.Join(parts, ", "))
 }
 
 // curves are charts of how figures depend on an axis.

@@ -86,7 +86,7 @@ func (r *Report) addRecommendations(d *document) {
 	for _, s := range r.Suggestions {
 		d.add(paragraph, "%s.", suggestionSentence(s))
 		for _, c := range s.Connections {
-			addConnection(d, c, r.tellingSettings())
+			r.addConnection(d, c)
 		}
 	}
 	changes := false
@@ -116,17 +116,9 @@ func addDurability(d *document) {
 }
 
 // addConnection shows how to open what was suggested.
-func addConnection(d *document, c analysis.Connection, telling map[string]bool) {
-	if c.DSN != "" {
-		d.add(paragraph, "Open %s with:", c.Name)
-		d.addLiteral(c.DSN)
-	}
-	if len(c.Each) > 0 {
-		d.add(paragraph, "For %s, run on every new connection:", c.Name)
-		for _, sql := range c.Each {
-			d.addLiteral(sql)
-		}
-	}
+func (r *Report) addConnection(d *document, c analysis.Connection) {
+	r.addOpening(d, c)
+	telling := r.tellingSettings()
 	settings := slices.DeleteFunc(slices.Clone(c.Settings), func(s assay.Setting) bool { return !telling[s.Name] })
 	if len(settings) == 0 {
 		return
@@ -137,6 +129,27 @@ func addConnection(d *document, c analysis.Connection, telling map[string]bool) 
 	}
 	d.add(paragraph, "Settings of %s:", c.Name)
 	*d = append(*d, block{kind: table, grid: g})
+}
+
+// addOpening shows the code of a program in the worker's language, or what it needs.
+func (r *Report) addOpening(d *document, c analysis.Connection) {
+	if code := c.Code(r.Run.Targets); len(code) > 0 {
+		d.add(paragraph, "Open every connection of %s with:", c.Name)
+		for _, line := range code {
+			d.addLiteral(line)
+		}
+		return
+	}
+	if c.DSN != "" {
+		d.add(paragraph, "Open %s with:", c.Name)
+		d.addLiteral(c.DSN)
+	}
+	if len(c.Each) > 0 {
+		d.add(paragraph, "For %s, run on every new connection:", c.Name)
+		for _, sql := range c.Each {
+			d.addLiteral(sql)
+		}
+	}
 }
 
 // tellingSettings are the names of those that some profile asks for or that
@@ -158,12 +171,11 @@ func (r *Report) tellingSettings() map[string]bool {
 // addTables shows the evidence.
 func (r *Report) addTables(d *document) {
 	d.add(heading, "Figures")
-	target, profile, _ := strings.Cut(r.Run.Reference, "/")
-	driver, _, _ := strings.Cut(target, "@")
+	baseline, profile := assay.ParseBaseline(r.Run.Reference)
 	d.add(paragraph, "ratio = figure / figure of %s with %s, paired by launch, with its 95 %% CI (confidence interval). "+
 		"± is half the width of the figure's 95 %% CI. n counts launches. The data do not separate rows that share a rank. "+
 		"A/A is the baseline against itself: this run's noise. "+
-		"Durability is the class that the effective settings claim, or what power cuts showed; seen tells whether a trace of system calls shows commits synced before they are acknowledged.", cmp.Or(driver, "the reference"), profileWords(profile))
+		"Durability is the class that the effective settings claim, or what power cuts showed; seen tells whether a trace of system calls shows commits synced before they are acknowledged.", cmp.Or(baseline.Name, "the reference"), profileWords(profile))
 	if target := r.Run.Options.Capacity; target != "" {
 		d.add(paragraph, "capacity/s is the highest arrival rate that met %s; each launch searches anew.", target)
 	}
@@ -276,7 +288,14 @@ func (r *Report) addRepeat(d *document) {
 	d.add(heading, "How to repeat")
 	command := repeat(r.Run, r.Store)
 	d.addLiteral(command)
-	if r.Run.Status != assay.Finished {
+	switch fleet := r.Run.Options.Fleet; {
+	case r.Run.Status == assay.Finished:
+	case fleet != "":
+		d.add(paragraph, "To resume this run, start an agent on its machine (%s):", r.Run.NamedMachine())
+		d.addLiteral(r.command("agent"))
+		d.add(paragraph, "No agent resumes it if its machine gave up, or if the fleet was withdrawn. To see that:")
+		d.addLiteral(r.command("fleet", fleet))
+	default:
 		d.add(paragraph, "To resume this run:")
 		d.addLiteral(r.command("run", planOf(r.Run), "--resume"))
 	}
@@ -294,6 +313,9 @@ func storeFlag(store string) []string {
 func repeat(run assay.Run, store string) string {
 	o := run.Options
 	words := []string{"assay", "run", quote(planOf(run))}
+	if o.Fleet != "" { // its machines make the launches of the plan
+		words, o.Budget, o.Precision = append(words, "--fleet"), 0, 0
+	}
 	if o.Capacity != "" {
 		words = append(words, "--find-capacity", quote(o.Capacity))
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"assay"
 	"assay/internal/analysis"
@@ -25,10 +26,15 @@ func (r *Report) knowLines(a analysis.Answer, m *matrix, s Screen, limit int) []
 	if len(r.Tables) == 0 || !a.Ranked() { // the first lines say why
 		return []string{""}
 	}
-	var lines []string
-	all := append(r.outcomeFindings(), r.warningFindings(m)...)
-	for i, f := range all {
-		next := s.wrap("  "+markAlert+" ", "    ", f.words(s))
+	var lines, all []string
+	for _, f := range append(r.outcomeFindings(), r.warningFindings(m)...) {
+		all = append(all, f.words(s))
+	}
+	if words := r.clientWords(); words != "" { // behind the gravest finding, so that neither is cut off
+		all = slices.Insert(all, min(1, len(all)), words)
+	}
+	for i, words := range all {
+		next := s.wrap("  "+markAlert+" ", "    ", words)
 		if len(lines)+len(next) > limit && i > 0 {
 			lines = append(lines, fmt.Sprintf("  and %d more, see Details", len(all)-i))
 			break
@@ -39,6 +45,29 @@ func (r *Report) knowLines(a analysis.Answer, m *matrix, s Screen, limit int) []
 		return []string{""}
 	}
 	return slices.Concat([]string{"", "What to know"}, lines, []string{""})
+}
+
+// clientWords say how the clients of languages run that do not run them at the same
+// time, once for all tables with several clients; empty where there are none.
+func (r *Report) clientWords() string {
+	var values []string
+	for _, t := range r.Tables {
+		if t.Cell().Clients < 2 {
+			continue
+		}
+		for _, d := range t.Differences {
+			for _, h := range d.Values {
+				words := fmt.Sprintf("%s (%s)", h.Value, list(h.Drivers))
+				if d.Name == analysis.Clients && h.Value != "" && !slices.Contains(values, words) {
+					values = append(values, words)
+				}
+			}
+		}
+	}
+	if len(values) == 0 {
+		return ""
+	}
+	return wording.Clean("several clients: " + strings.Join(values, "; "))
 }
 
 // words are the finding in a line or two.

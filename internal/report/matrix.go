@@ -186,10 +186,8 @@ func (r *Report) label(t *analysis.Table) string {
 		parts[0] = cell.Workload + ":" + cell.Operation
 	}
 	for _, c := range assay.TableCoordinates() {
-		if differ[c.Name] && c.Short != nil {
-			if short := c.Short(cell); short != "" {
-				parts = append(parts, short)
-			}
+		if short := c.ShortWords(cell); differ[c.Name] && short != "" {
+			parts = append(parts, short)
 		}
 	}
 	return wording.Clean(strings.Join(append(parts, r.paramLabels(cell)...), " "))
@@ -229,7 +227,7 @@ func roundNumber(value string) string {
 const (
 	minLabel  = 20
 	fewTables = 12 // that a screen has room for before it tells less else
-	maxColumn = 13
+	maxColumn = 14
 	columnGap = 2 // between columns
 )
 

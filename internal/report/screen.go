@@ -90,7 +90,7 @@ func (r *Report) pickLines(a analysis.Answer, s Screen) []string {
 		return append(lines, r.undecidedLines(a, s)...)
 	case a.Only != nil:
 		lines = append(lines, s.wrap("", "  ", onlySentence(a))...)
-		lines = append(lines, connectionLines(analysis.NewConnection(a.Only.Row), s)...)
+		lines = append(lines, r.connectionLines(analysis.NewConnection(a.Only.Row), s)...)
 	case len(a.Picks) == 0:
 		lines = append(lines, s.wrap("", "  ", noPickSentence(a))...)
 	}
@@ -163,7 +163,7 @@ func (r *Report) pickOf(pick analysis.Suggestion, first bool, s Screen) []string
 	if !first {
 		return lines
 	}
-	return append(lines, connectionLines(pick.Connections[0], s)...)
+	return append(lines, r.connectionLines(pick.Connections[0], s)...)
 }
 
 // pickSentence says what to use for one class of durability.
@@ -189,10 +189,10 @@ func onlySentence(a analysis.Answer) string {
 // the tables that are open.
 func noPickSentence(a analysis.Answer) string {
 	if len(a.Candidates) > 0 {
-		return wording.Clean(fmt.Sprintf("No pick yet: nothing is shown to be the fastest, or equivalent to it. %s %s.",
+		return wording.Clean(fmt.Sprintf("No pick yet: no candidate is shown to be the fastest, or equivalent to the fastest. %s %s.",
 			map[bool]string{true: "The only candidate:", false: "Candidates:"}[len(a.Candidates) == 1], names(a.Candidates)))
 	}
-	return fmt.Sprintf("No driver and profile is ahead of the others in the %s that the data decide.", wording.Plural(a.Decided, "table"))
+	return fmt.Sprintf("No driver and profile is ahead in the %s that the data decide.", wording.Plural(a.Decided, "table"))
 }
 
 // noCgoSentence answers the first question of many Go developers.
@@ -204,10 +204,17 @@ func noCgoSentence(n analysis.Alternative) string {
 	return fmt.Sprintf("Without cgo: %s, %s %s over %s.", n.Name, wording.Ratio(speed, "%sx [%s, %s]"), word, wording.Plural(n.Cost.N, "table"))
 }
 
-// connectionLines show how to open what was picked: its DSN, and what every
-// connection runs, or else its settings in words.
-func connectionLines(c analysis.Connection, s Screen) []string {
+// connectionLines show how to open what was picked: the code of a program in the
+// worker's language; or its DSN, and what every connection runs; or else its
+// settings in words.
+func (r *Report) connectionLines(c analysis.Connection, s Screen) []string {
 	var lines []string
+	for _, line := range c.Code(r.Run.Targets) {
+		lines = append(lines, "  "+wording.Printable(line))
+	}
+	if len(lines) > 0 {
+		return lines
+	}
 	if c.DSN != "" {
 		lines = append(lines, "  "+wording.Printable(c.DSN))
 	}
@@ -278,7 +285,7 @@ func (r *Report) undecidedLines(a analysis.Answer, s Screen) []string {
 		return append(s.wrap("", "  ", "Undecided: nothing in this run is decided, and its spread does not tell how long it would take. A longer run:"), "  "+r.decide(a))
 	}
 	if a.Few {
-		return append(s.wrap("", "  ", fmt.Sprintf("Undecided: too few launches; the least that can decide take about %s:", about(a.Needs))), "  "+r.decide(a))
+		return append(s.wrap("", "  ", fmt.Sprintf("Undecided: too few launches; the fewest that can decide take about %s:", about(a.Needs))), "  "+r.decide(a))
 	}
 	return append(s.wrap("", "  ", fmt.Sprintf("Undecided: needs about %s:", about(a.Needs))), "  "+r.decide(a))
 }
@@ -292,11 +299,11 @@ func (r *Report) openLines(a analysis.Answer, s Screen) []string {
 	for _, t := range a.Open {
 		names = append(names, r.label(t))
 	}
-	needs := "how long it takes to decide cannot be told"
+	needs := "the time to decide cannot be estimated"
 	if a.Needs > 0 {
 		needs = "about " + about(a.Needs) + " decide"
 		if n := len(a.Decidable); n < len(a.Open) {
-			needs += fmt.Sprintf(" %d of them, and of the others it cannot be told", n)
+			needs += fmt.Sprintf(" %d of them; for the others no time can be estimated", n)
 		}
 	}
 	text := fmt.Sprintf("Undecided in %d of %s (%s): %s:", len(a.Open), wording.Plural(len(r.Tables), "table"), wording.Clean(firstFew(names, maxNamed)), needs)
@@ -322,6 +329,7 @@ func (r *Report) decide(a analysis.Answer) string {
 	if len(operations) > 0 && len(operations) < len(all) {
 		run.Options.Only = withOnly(run.Options.Only, "operation", operations)
 	}
+	run.Options.Fleet = "" // each machine decides by itself
 	run.Options.Budget = max(a.Needs, run.Options.Budget*2).Round(time.Second)
 	if a.Needs > 0 {
 		run.Options.Budget = (a.Needs + a.Needs/5).Truncate(10*time.Second) + 10*time.Second

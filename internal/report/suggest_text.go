@@ -38,7 +38,7 @@ func suggestionWords(s analysis.Suggestion) string {
 		each = "each "
 	}
 	if s.Undecided > 0 {
-		undecided = fmt.Sprintf("; %d more cannot be told yet", s.Undecided)
+		undecided = fmt.Sprintf("; %d more are undecided", s.Undecided)
 	}
 	return fmt.Sprintf("%s: %sfastest, or equivalent to the fastest, in %d of %s that the data decide%s%s",
 		list(best), each, s.Leads, wording.Plural(s.Decided, "comparison"), lossWords(s), undecided)

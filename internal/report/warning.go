@@ -110,6 +110,9 @@ func tableWords(d analysis.Doubt) (evidence, advice string) {
 		return fmt.Sprintf("%s in %d of %d %s, where its settings claim %s", p.Kind.Words(), p.Refuted, p.States, p.Fault.Times(p.States), class(p.Claimed)),
 			"use other settings, or rely on less"
 	case analysis.UnlikePromises:
+		if d.Setting == "" { // engines with the same settings can promise unlike things
+			return promises(d), "set the durability explicitly in the profile, or compare what promises the same"
+		}
 		return promises(d), "set the durability explicitly in the profile"
 	case analysis.Scan:
 		return fmt.Sprintf("the target reads the whole table (%s), but %s looks rows up (%s)", wording.Clean(d.Plan), d.Other, wording.Clean(d.OtherPlan)),

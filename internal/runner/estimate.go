@@ -12,18 +12,41 @@ import (
 // What parts of a launch cost, by rule of thumb: on a machine of two slow
 // cores. A run replaces them by what it measures in its first round.
 const (
-	typicalInstance = 30 * time.Millisecond  // start, copy of the data, warm-up, close
+	typicalInstance = 30 * time.Millisecond  // starting a worker, opening, reading the settings, closing
 	typicalCommit   = 800 * time.Microsecond // with syncs
-	typicalFast     = 20 * time.Microsecond  // one operation without
+	typicalUnsynced = 15 * time.Microsecond  // a commit without
+	typicalFast     = 20 * time.Microsecond  // one operation
 	typicalRequest  = 100 * time.Microsecond // one request over HTTP
 	typicalRow      = 500 * time.Nanosecond  // one row of its answer
+	typicalTurn     = 500 * time.Microsecond // resuming an instance for a window, and pausing it
+	typicalRead     = time.Microsecond       // one key of a store, where all of them are read behind a block
+	typicalCopied   = 300_000_000            // bytes of the data that are copied in a second
+
+	syncsToCopy = 2 // of a copy and its folder
+	syncsToOpen = 3 // for a journal mode, a log that becomes a part of the data, and a log that is removed
 )
+
+// Pace is what was learned of a case's operation by doing it on the data.
+type Pace struct {
+	Each time.Duration // one operation; 0: unknown
+	// Check is reading what a block left behind once, where the plan says what to
+	// read; 0: unknown.
+	Check time.Duration
+	Scans bool // it reads a whole table or index: few answers are verified
+}
 
 // Costs are what is known before anything is measured.
 type Costs struct {
-	Commit time.Duration // one commit that waits for the disk; 0: unknown
-	// Each is how long one operation of a case takes; 0: unknown. nil knows none.
-	Each func(assay.Case) time.Duration
+	// Pace is that of a case; the zero Pace: unknown. nil knows none.
+	Pace func(assay.Case) Pace
+	// Commit is how long a commit takes with the settings of a case; 0: unknown.
+	// nil knows none.
+	Commit func(assay.Case) time.Duration
+	// Sync is how long a file's sync takes; 0: unknown.
+	Sync time.Duration
+	// Bytes are those of a case's data, which every instance has a copy of. nil
+	// knows none.
+	Bytes func(assay.Case) int64
 }
 
 // Estimate returns what the least number of launches of every case takes, by what
@@ -31,13 +54,19 @@ type Costs struct {
 // the A/A test.
 func Estimate(cases []assay.Case, launches int, costs Costs) assay.Spent {
 	sum := assay.Spent{}
-	seen := map[string]bool{}
+	seen, started := map[string]bool{}, map[string]bool{}
 	for _, c := range cases {
-		once := costs.launch(c)
+		once := costs.operation(c)
 		sum = sum.Plus(once)
 		if peer := c.Cell.Peer(); !seen[peer] {
 			seen[peer] = true
 			sum = sum.Plus(once)
+		}
+		for _, instance := range instancesOf(c) {
+			if !started[instance] {
+				started[instance] = true
+				sum = sum.Plus(costs.instance(c))
+			}
 		}
 	}
 	for stage := range sum {
@@ -46,24 +75,107 @@ func Estimate(cases []assay.Case, launches int, costs Costs) assay.Spent {
 	return sum
 }
 
-// launch is what one launch of a case takes.
-func (k Costs) launch(c assay.Case) assay.Spent {
-	if len(c.Operation.Terms) > 0 {
-		return assay.Spent{} // of what others measured
+// instancesOf names the instances that a case is measured on, its own and that of
+// the A/A test. Windows share theirs with the other windows of the same data.
+func instancesOf(c assay.Case) []string {
+	if len(c.Operation.Terms) > 0 || c.Operation.Call() {
+		return nil // they are a part of what is known of the operation
 	}
-	if c.Operation.Call() {
-		return assay.Spent{assay.StageMeasured: k.call(c)}
+	group := c.Cell.Peer()
+	if modeOf(c) == assay.Windows {
+		group = windowsKey(c)
 	}
-	spent := assay.Spent{assay.StageStart: typicalInstance}
+	return []string{group, group + "|" + c.Cell.Target() + "|" + c.Cell.Profile + "|" + c.Cell.Without}
+}
+
+// instance is what it takes to start an instance in a launch, and to end it. Those
+// of windows are started together, and have copies that earlier launches made.
+func (k Costs) instance(c assay.Case) assay.Spent {
+	spent := assay.Spent{assay.StageStart: typicalInstance + syncsToOpen*k.Sync}
+	if modeOf(c) == assay.Windows {
+		spent[assay.StageStart] /= atOnce
+		return spent
+	}
+	spent[assay.StageCopy] = syncsToCopy * k.Sync
+	if k.Bytes != nil {
+		spent[assay.StageCopy] += time.Duration(float64(k.Bytes(c)) / typicalCopied * float64(time.Second))
+	}
+	return spent
+}
+
+// atOnce is how many instances of a machine do at the same time what is not
+// measured, at least: a run uses all processors for it.
+const atOnce = 2
+
+// operation is what one launch of a case takes, without its instance.
+func (k Costs) operation(c assay.Case) assay.Spent {
 	switch {
+	case len(c.Operation.Terms) > 0:
+		return assay.Spent{} // of what others measured
+	case c.Operation.Call():
+		return assay.Spent{assay.StageMeasured: k.call(c)}
 	case modeOf(c) == assay.Windows:
-		length := windowLengthOf(k.each(c), c.Operation.Transaction)
-		spent[assay.StageMeasured] = time.Duration(windowCountOf(length)) * length
-	default:
-		spent[assay.StageMeasured] = k.block(c, c.Operation.Count)
+		return k.windows(c)
+	}
+	spent := assay.Spent{
+		assay.StageMeasured: k.block(c, c.Operation.Count),
+		assay.StageVerify:   k.verified(c, c.Operation) + k.checked(c),
+	}
+	if !c.Operation.Cold && !wholeTransaction(c.Operation) {
 		spent[assay.StageWarmUp] = k.block(c, c.Operation.Count/warmShare)
 	}
 	return spent
+}
+
+// windows is what the windows of a case take in a launch.
+func (k Costs) windows(c assay.Case) assay.Spent {
+	each := k.pace(c).Each
+	length := windowLengthOf(each, c.Operation.Transaction)
+	count := time.Duration(windowCountOf(length))
+	spent := assay.Spent{
+		assay.StageMeasured: count * length,
+		assay.StageTurns:    count * typicalTurn,
+		assay.StageVerify:   (k.verified(c, c.Operation) + max(each, min(sampleTime, verifiedOperations*each))) / atOnce,
+	}
+	if minPerWindow*each <= warmUp {
+		spent[assay.StageWarmUp] = warmUp / atOnce
+	}
+	return spent
+}
+
+// verified is how long the answers take that are compared before anything is
+// measured.
+func (k Costs) verified(c assay.Case, op assay.Operation) time.Duration {
+	pace := k.pace(c)
+	if len(op.Parts) > 0 {
+		var sum time.Duration
+		for _, part := range op.Parts {
+			sum += k.verified(c, part.Operation)
+		}
+		return sum
+	}
+	if op.Changes {
+		return 0
+	}
+	if pace.Scans {
+		return pace.Each
+	}
+	return time.Duration(min(max(1, verifiedRows/max(1, answeredRows(op))), verifiedOperations)) * pace.Each
+}
+
+// checked is how long it takes to read what a block left behind.
+func (k Costs) checked(c assay.Case) time.Duration {
+	if !c.Operation.Changes {
+		return 0
+	}
+	if c.Operation.KV() {
+		rows := c.Operation.Count
+		for _, table := range c.Dataset.Tables {
+			rows += table.Rows
+		}
+		return time.Duration(rows) * typicalRead
+	}
+	return k.pace(c).Check
 }
 
 // block is what so many operations of a block take.
@@ -71,31 +183,38 @@ func (k Costs) block(c assay.Case, count int) time.Duration {
 	if c.Operation.Serve && c.Cell.Rate > 0 {
 		return time.Duration(float64(count) / c.Cell.Rate * float64(time.Second))
 	}
-	took := time.Duration(count) * k.each(c)
+	took := time.Duration(count) * k.pace(c).Each
 	if c.Operation.Serve {
 		took += time.Duration(count) * typicalRequest
 	}
-	if c.Operation.Changes && waits(c.Profile.Requested()) {
-		took += time.Duration(commits(c.Operation, count)) * k.commit()
+	if c.Operation.Changes {
+		took += time.Duration(commits(c.Operation, count)) * k.commit(c)
 	}
 	return took
 }
 
-// each is what one operation takes.
-func (k Costs) each(c assay.Case) time.Duration {
-	if k.Each != nil {
-		if known := k.Each(c); known > 0 {
+// pace is what is known of an operation, and the rest by rule of thumb.
+func (k Costs) pace(c assay.Case) Pace {
+	var pace Pace
+	if k.Pace != nil {
+		pace = k.Pace(c)
+	}
+	if pace.Each <= 0 {
+		pace.Each = typicalFast + time.Duration(answeredRows(c.Operation))*typicalRow
+	}
+	return pace
+}
+
+func (k Costs) commit(c assay.Case) time.Duration {
+	if k.Commit != nil {
+		if known := k.Commit(c); known > 0 {
 			return known
 		}
 	}
-	return typicalFast + time.Duration(answeredRows(c.Operation))*typicalRow
-}
-
-func (k Costs) commit() time.Duration {
-	if k.Commit > 0 {
-		return k.Commit
+	if waits(c.Profile.Requested()) {
+		return typicalCommit
 	}
-	return typicalCommit
+	return typicalUnsynced
 }
 
 // call estimates one unit of a call, which does about a hundred times its size of
@@ -106,7 +225,7 @@ func (k Costs) call(c assay.Case) time.Duration {
 	}
 	work := time.Duration(c.Operation.Count * c.Operation.Steps[0].N * 100)
 	if c.Operation.Changes && c.Operation.Transaction == 0 && waits(c.Profile.Requested()) {
-		return work * k.commit()
+		return work * k.commit(c)
 	}
 	return work * typicalFast
 }

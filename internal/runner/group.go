@@ -154,13 +154,18 @@ func groupKey(j *job) string {
 	if j.Operation.Call() || j.mode == assay.Blocks {
 		return groupName(j)
 	}
-	rows := j.Dataset
+	return windowsKey(j.Case)
+}
+
+// windowsKey tells groups of windows apart.
+func windowsKey(c assay.Case) string {
+	rows := c.Dataset
 	rows.Workload, rows.FileSettings, rows.Prepare = "", nil, nil
 	text, err := json.Marshal(rows)
 	if err != nil { // a constant that JSON has no form for
-		return groupName(j)
+		text = fmt.Appendf(nil, "%+v", c.Dataset)
 	}
-	return fmt.Sprintf("%s|%d|%d|%d", text, j.Cell.Clients, j.Cell.Pool, j.Cell.Idle)
+	return fmt.Sprintf("%s|%d|%d|%d", text, c.Cell.Clients, c.Cell.Pool, c.Cell.Idle)
 }
 
 // groupName is the name of a group that begins with this job.

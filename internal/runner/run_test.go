@@ -5,6 +5,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -357,16 +358,18 @@ func TestResume(t *testing.T) {
 }
 
 // A pool that closes connections and opens them again is reported in process,
-// as it is over HTTP.
+// as it is over HTTP: in blocks, and in windows, which have few clients.
 func TestPoolThatReopens(t *testing.T) {
-	b := newBench(t, header+strings.Replace(read, "{sql:", "{clients: 16, pool: {open: 16, idle: 1}, count: 400, sql:", 1))
-	b.Launches = 1
-	b.run(t)
-	for _, trial := range b.trials {
-		reopens, known := trial.Figures[assay.ReopensOp]
-		warned := slices.ContainsFunc(trial.Warnings, func(w assay.Warning) bool { return w.Code == "reopens" })
-		if trial.Mode != assay.Blocks || !known || warned != (reopens > 0) {
-			t.Errorf("reopens/op %g, known %v, warned %v: want a figure, and the warning where it is above 0: %+v", reopens, known, warned, trial)
+	for clients, mode := range map[int]assay.Mode{16: assay.Blocks, 1: assay.Windows} {
+		b := newBench(t, header+strings.Replace(read, "{sql:", fmt.Sprintf("{clients: %d, pool: {open: 16, idle: 1}, count: 400, sql:", clients), 1))
+		b.Launches = 1
+		b.run(t)
+		for _, trial := range b.trials {
+			reopens, known := trial.Figures[assay.ReopensOp]
+			warned := slices.ContainsFunc(trial.Warnings, func(w assay.Warning) bool { return w.Code == "reopens" })
+			if trial.Mode != mode || !known || warned != (reopens > 0) {
+				t.Errorf("%d clients: mode %v, reopens/op %g, known %v, warned %v: want mode %v, a figure, and the warning where it is above 0: %+v", clients, trial.Mode, reopens, known, warned, mode, trial)
+			}
 		}
 	}
 }

@@ -104,18 +104,6 @@ type Event struct {
 	Round  int           // counts from 1
 }
 
-// Driver is the key of a case's program.
-func Driver(cell assay.Cell) string {
-	key := cell.Driver
-	if cell.DriverVersion != "" {
-		key += "@" + cell.DriverVersion
-	}
-	if cell.Options != "" {
-		key += ":" + cell.Options
-	}
-	return key
-}
-
 // Runner measures the cases of one run.
 type Runner struct {
 	config  Config
@@ -193,7 +181,7 @@ func (r *Runner) Targets() []assay.Target {
 	var targets []assay.Target
 	seen := map[string]bool{}
 	for _, c := range r.config.Cases {
-		key := Driver(c.Cell)
+		key := c.Cell.Target()
 		if target, ok := r.targets[key]; ok && !seen[key] {
 			seen[key] = true
 			targets = append(targets, target)
@@ -209,7 +197,7 @@ func (r *Runner) reference() string {
 		return target.Name()
 	}
 	for _, c := range r.config.Cases {
-		if target, ok := r.targets[Driver(c.Cell)]; ok && c.Cell.Driver == r.config.Reference {
+		if target, ok := r.targets[c.Cell.Target()]; ok && c.Cell.Driver == r.config.Reference {
 			return target.Name()
 		}
 	}

@@ -64,7 +64,7 @@ func (r *Runner) launchOnce(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
+	return r.sumUp()
 }
 
 // rounds launches what the schedule says next, each group once and in random

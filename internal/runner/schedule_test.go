@@ -204,22 +204,69 @@ func TestEstimate(t *testing.T) {
 	if got := once(assay.Operation{}, "2"); got < windowsPerLaunch*windowLength {
 		t.Errorf("windows are estimated to take %s", got)
 	}
-	// The A/A test is one cell more in each table.
 	cases := make([]assay.Case, 3)
 	total := func(cases []assay.Case, launches int) time.Duration {
 		return Estimate(cases, launches, Costs{}).Total()
 	}
-	if a, b := total(cases, 6), total(cases[:1], 1); a != 12*b || total(nil, 6) != 0 {
-		t.Errorf("six launches of three cells are estimated to take %s, one of one %s", a, b)
+	if a, b := total(cases, 6), total(cases, 1); a != 6*b || total(nil, 6) != 0 {
+		t.Errorf("six launches are estimated to take %s, one of them %s", a, b)
 	}
-	known := Costs{Commit: time.Second, Each: func(assay.Case) time.Duration { return time.Minute }}
-	block := []assay.Case{{Cell: assay.Cell{Clients: 1}, Operation: single}}
-	if got, want := Estimate(block, 1, known)[assay.StageMeasured], 2*1000*61*time.Second; got != want {
-		t.Errorf("a block of known costs is estimated to take %s, want %s", got, want)
+	// The A/A test is one cell more in each table.
+	if a, b := Estimate(cases, 1, Costs{})[assay.StageMeasured], Estimate(cases[:1], 1, Costs{})[assay.StageMeasured]; a != 2*b {
+		t.Errorf("windows of three cells and an A/A test are estimated to take %s, of one and a test %s", a, b)
 	}
-	reads := []assay.Case{{Cell: assay.Cell{Clients: 1}}}
-	if got, want := Estimate(reads, 1, known)[assay.StageMeasured], 2*minPerWindow*time.Minute; got != want {
-		t.Errorf("windows of known costs are estimated to take %s, want one each of %s", got, want/2)
+}
+
+// Each part of an estimate is what is known of it: times of operations, commits and
+// checks, and the bytes of the data.
+func TestEstimateOfKnownCosts(t *testing.T) {
+	known := Costs{
+		Pace:   func(assay.Case) Pace { return Pace{Each: time.Minute, Check: time.Hour} },
+		Commit: func(assay.Case) time.Duration { return time.Second },
+		Bytes:  func(assay.Case) int64 { return 2 * typicalCopied },
+		Sync:   time.Millisecond,
+	}
+	const start = typicalInstance + syncsToOpen*time.Millisecond
+	cell := assay.Cell{Driver: "a", Clients: 1}
+	query := []assay.Step{{Query: true, Rows: 100}}
+	const twins = 2 // the A/A test does all of it again
+	block := func(op assay.Operation) []assay.Case {
+		op.Changes = true
+		return []assay.Case{{Cell: cell, Operation: op}}
+	}
+	tests := map[string]struct {
+		cases []assay.Case
+		stage assay.Stage
+		want  time.Duration
+	}{
+		"a block":                       {block(assay.Operation{Count: 1000}), assay.StageMeasured, twins * 1000 * 61 * time.Second},
+		"a block of transactions":       {block(assay.Operation{Count: 1000, Transaction: 100}), assay.StageMeasured, twins * (1000*time.Minute + 10*time.Second)},
+		"its warm-up":                   {block(assay.Operation{Count: 1000}), assay.StageWarmUp, twins * 100 * 61 * time.Second},
+		"no warm-up in one transaction": {block(assay.Operation{Count: 1000, Transaction: 1000}), assay.StageWarmUp, 0},
+		"its copies":                    {block(assay.Operation{Count: 1000}), assay.StageCopy, twins * (2*time.Second + syncsToCopy*time.Millisecond)},
+		"its check":                     {block(assay.Operation{Count: 1000}), assay.StageVerify, twins * time.Hour},
+		"the answers of a mix": {block(assay.Operation{Count: 1000, Parts: []assay.Part{{Operation: assay.Operation{Steps: query}}, {Operation: assay.Operation{Changes: true}}}}),
+			assay.StageVerify, twins * (time.Hour + verifiedRows/100*time.Minute)},
+		"windows":              {[]assay.Case{{Cell: cell}}, assay.StageMeasured, twins * minPerWindow * time.Minute},
+		"answers of windows":   {[]assay.Case{{Cell: cell, Operation: assay.Operation{Steps: query}}}, assay.StageVerify, twins * (verifiedRows/100 + 1) * time.Minute / atOnce},
+		"warm-up of windows":   {[]assay.Case{{Cell: cell}}, assay.StageWarmUp, 0},
+		"copies of windows":    {[]assay.Case{{Cell: cell}}, assay.StageCopy, 0},
+		"instances of windows": {[]assay.Case{{Cell: cell}}, assay.StageStart, twins * start / atOnce},
+		"instances that windows share": {[]assay.Case{{Cell: cell}, {Cell: cell, Operation: assay.Operation{Name: "other"}}},
+			assay.StageStart, twins * start / atOnce},
+		"instances of profiles": {[]assay.Case{{Cell: cell}, {Cell: assay.Cell{Driver: "a", Clients: 1, Profile: "p"}}},
+			assay.StageStart, (1 + twins) * (start / atOnce)},
+		"a sum of others": {block(assay.Operation{Terms: []assay.Term{{}}}), assay.StageStart, 0},
+	}
+	for name, test := range tests {
+		if got := Estimate(test.cases, 1, known)[test.stage]; got != test.want {
+			t.Errorf("%s: got %s, want %s", name, got, test.want)
+		}
+	}
+	known.Pace = func(assay.Case) Pace { return Pace{Each: time.Minute, Scans: true} }
+	scan := []assay.Case{{Cell: cell, Operation: assay.Operation{Steps: []assay.Step{{Query: true, Rows: 1}}}}}
+	if got, want := Estimate(scan, 1, known)[assay.StageVerify], twins*2*time.Minute/atOnce; got != want {
+		t.Errorf("answers of an operation that reads a whole table: got %s, want %s", got, want)
 	}
 }
 

@@ -20,7 +20,7 @@ type totals struct {
 
 // partKey names the trials of one cell, or of its twin, of one target.
 func partKey(peer string, c assay.Cell, twin bool) string {
-	return peer + "|" + Driver(c) + "|" + c.Profile + "|" + c.Without + "|" + map[bool]string{true: "twin"}[twin]
+	return peer + "|" + c.Target() + "|" + c.Profile + "|" + c.Without + "|" + map[bool]string{true: "twin"}[twin]
 }
 
 // add takes in a sum before anything is measured.

@@ -143,12 +143,13 @@ func (l *windowLaunch) note(t *assay.Trial) {
 // turn is one instance's part in the windows of an operation.
 type turn struct {
 	*instance
-	j     *job
-	trial assay.Trial
-	tally tally
-	each  time.Duration // an operation's duration, from the warm-up
-	took  time.Duration // wall time of all that was done for it
-	short int           // calls that measured next to nothing
+	j      *job
+	trial  assay.Trial
+	tally  tally
+	each   time.Duration // an operation's duration, from the warm-up
+	took   time.Duration // wall time of all that was done for it
+	short  int           // calls that measured next to nothing
+	pooled *wire.Pool    // what the pool did in the windows; nil where it closes nothing
 	// phased are the windows in which phases are timed; noPhases says why the
 	// worker does not time them.
 	phased   phased
@@ -272,7 +273,7 @@ func (l *windowLaunch) window(ctx context.Context, t *turn, start int64) (used i
 				return err
 			}
 		}
-		return t.measure(ctx, request, &m)
+		return t.measurePooled(ctx, request, &m)
 	})
 	took := time.Since(began)
 	if err == nil {
@@ -283,6 +284,28 @@ func (l *windowLaunch) window(ctx context.Context, t *turn, start int64) (used i
 	t.took += took
 	_, err = l.settle(t, err)
 	return m.Executed, err
+}
+
+// measurePooled measures a window, and adds up what the pool did in it.
+func (t *turn) measurePooled(ctx context.Context, request wire.Measure, m *wire.Measured) error {
+	var before, after wire.Stats
+	if err := t.pool(ctx, t.j, &before); err != nil {
+		return err
+	}
+	if err := t.measure(ctx, request, m); err != nil {
+		return err
+	}
+	if err := t.pool(ctx, t.j, &after); err != nil {
+		return err
+	}
+	if before.Pool != nil && after.Pool != nil {
+		if t.pooled == nil {
+			t.pooled = &wire.Pool{}
+		}
+		t.pooled.Closed += after.Pool.Closed - before.Pool.Closed
+		t.pooled.Waited += after.Pool.Waited - before.Pool.Waited
+	}
+	return nil
 }
 
 // finish reads the settings back once more, of all instances, verifies a sample of
@@ -317,6 +340,9 @@ func (l *windowLaunch) complete(t *turn) error {
 		}
 	}
 	t.tally.record(&t.trial, t.j.Operation)
+	if t.trial.Measured() {
+		recordPool(&t.trial, t.j, t.tally.total.Executed, &wire.Pool{}, t.pooled)
+	}
 	if t.trial.Outcome == assay.OK || t.trial.Outcome == assay.NotApplied {
 		t.phased.record(&t.trial, t.j.Operation)
 	}

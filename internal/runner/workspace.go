@@ -32,7 +32,7 @@ const workPrefix = "run-"
 // ended without removing theirs.
 func NewWorkspace(dir, runID string) (*Workspace, error) {
 	if !assay.ValidRunID(runID) {
-		return nil, fmt.Errorf("folder for databases: %q is no ID of a run", runID)
+		return nil, fmt.Errorf("folder for databases: %q is not a run ID", runID)
 	}
 	folder, err := scratch.Named(dir, workPrefix, runID)
 	if err != nil {

@@ -7,6 +7,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 
 	"assay/internal/stat"
@@ -88,3 +89,19 @@ func Printable(s string) string {
 // Setting is the value of a setting, as it is read back, in the words of people:
 // synchronous 1 is NORMAL.
 func Setting(name, value string) string { return kv.Word(name, value) }
+
+// Brief writes a duration for people: 1m40s, 12s, 340ms, 6.68µs.
+func Brief(d time.Duration) string {
+	switch {
+	case d >= 10*time.Second:
+		return d.Round(time.Second).String()
+	case d >= time.Second:
+		return d.Round(100 * time.Millisecond).String()
+	case d >= time.Millisecond || d == 0:
+		return d.Round(time.Millisecond).String()
+	case d >= time.Microsecond:
+		return d.Round(10 * time.Nanosecond).String()
+	default:
+		return d.String()
+	}
+}

@@ -69,7 +69,7 @@ func (r *results) check() {
 // module runs the tests in a folder. A failure that no event tells of, such
 // as a go.mod that cannot be read, counts as one.
 func (r *results) module(dir string) {
-	cmd := exec.Command("go", "test", "-timeout=40m", "-json", "./...") // for a package, on a slow machine that compiles
+	cmd := exec.Command("go", "test", "-timeout=90m", "-json", "./...") // for a package, on a slow machine that compiles
 	cmd.Dir = dir
 	cmd.Env = append(cmd.Environ(), "GOWORK=off")
 	var stderr bytes.Buffer

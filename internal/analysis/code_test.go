@@ -1,0 +1,60 @@
+package analysis
+
+import (
+	"slices"
+	"testing"
+
+	"assay"
+)
+
+// The code of a program stands for what the worker did where its target says how to
+// write all of it; otherwise there is none.
+func TestCode(t *testing.T) {
+	const open, execute = `connection = connect({{dsn}})`, `connection.run({{sql}})`
+	for name, test := range map[string]struct {
+		facts map[string]string
+		dsn   string
+		each  []string
+		want  []string
+	}{
+		"both": {
+			map[string]string{"open": open, "execute": execute}, "file:{{path}}", []string{"PRAGMA a = 1", `PRAGMA b = 'x"y'`},
+			[]string{`connection = connect("file:app.db")`, `connection.run("PRAGMA a = 1; PRAGMA b = 'x\"y'")`},
+		},
+		"no SQL to run":          {map[string]string{"open": open}, "{{path}}", nil, []string{`connection = connect("app.db")`}},
+		"nothing of SQL":         {map[string]string{"open": open}, "{{path}}", []string{"PRAGMA a = 1"}, nil},
+		"no place for the SQL":   {map[string]string{"open": open, "execute": "run()"}, "{{path}}", []string{"PRAGMA a = 1"}, nil},
+		"no place for the DSN":   {map[string]string{"open": "connect()", "execute": execute}, "{{path}}", nil, nil},
+		"nothing of the program": {map[string]string{"api": "go"}, "{{path}}", nil, nil},
+		"no DSN":                 {map[string]string{"open": open}, "", nil, nil},
+		"a mark within the DSN":  {map[string]string{"open": open}, "<{{dsn}}&>", nil, []string{`connection = connect("<{{dsn}}&>")`}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			row := &Row{Cell: assay.Cell{Driver: "one", Build: "b1"}, DSN: test.dsn, Each: test.each}
+			target := assay.Target{Driver: "one", Build: "b1", Facts: test.facts}
+			others := []assay.Target{
+				{Driver: "two", Build: "b1", Facts: map[string]string{"open": "of another driver {{dsn}}"}},
+				{Driver: "one", Build: "b2", Facts: map[string]string{"open": "of another build {{dsn}}"}},
+			}
+			if got := NewConnection(row).Code(append(others, target)); !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if got := NewConnection(row).Code(others); got != nil {
+				t.Errorf("of other targets: got %q, want none", got)
+			}
+		})
+	}
+}
+
+// What a program writes is nothing in which the measured targets differ.
+func TestCodeIsNoDifference(t *testing.T) {
+	targets := []assay.Target{
+		{Driver: "one", Facts: map[string]string{"api": "same", "open": "a {{dsn}}", "execute": "b {{sql}}"}},
+		{Driver: "two", Facts: map[string]string{"api": "same", "open": "c {{dsn}}"}},
+	}
+	for _, d := range differences(targets, nil, naming{}) {
+		if d.Name == "open" || d.Name == "execute" {
+			t.Errorf("got %+v, want no difference", d)
+		}
+	}
+}

@@ -1,0 +1,155 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"assay"
+	"assay/internal/guard"
+	"assay/internal/plan"
+	"assay/internal/runner"
+)
+
+// Template is what the runs of a request on several machines have in common, before any
+// of them is begun. It refuses what one machine alone can measure.
+func (l *Lab) Template(ctx context.Context, request Request) (assay.Run, error) {
+	if request.Budget > 0 || request.Target > 0 || request.Capacity != "" || request.Resume {
+		return assay.Run{}, AsInputError(errors.New("on several machines each makes the launches of the plan: you cannot give --budget, --precision, --find-capacity or --resume"),
+			"the number of launches stands in the plan: launches: 6")
+	}
+	if err := l.knowsDrivers(request); err != nil {
+		return assay.Run{}, err
+	}
+	r := &run{lab: l, request: request, plan: request.Plan}
+	if err := r.choose(ctx); err != nil {
+		return assay.Run{}, err
+	}
+	for _, c := range r.cases {
+		if c.Dataset.File != "" {
+			return assay.Run{}, AsInputError(fmt.Errorf("plan %s measures the file %s, which the other machines do not have", r.plan.Name, c.Dataset.File),
+				"describe the data in the plan, or run the plan on each machine")
+		}
+	}
+	r.now.Options.Fleet = r.now.ID
+	return r.now, nil
+}
+
+// Bench measures a run launch by launch, and keeps nothing: its caller does.
+type Bench struct {
+	run    *run
+	config runner.Config
+	work   *runner.Workspace
+	trials []assay.Trial // that ended their cells
+	first  []assay.Trial // of cells whose worker could not be built, for the first launch
+}
+
+// Bench prepares a run: a new one where it has no targets yet, or else one that was
+// begun on this machine and has these trials. Close ends it.
+func (l *Lab) Bench(ctx context.Context, of assay.Run, trials []assay.Trial) (*Bench, error) {
+	b := &Bench{run: &run{lab: l, now: of}}
+	err := guard.Error(func() error { return b.prepare(ctx, trials) })
+	if err != nil {
+		b.Close()
+		return nil, err
+	}
+	return b, nil
+}
+
+func (b *Bench) prepare(ctx context.Context, trials []assay.Trial) (err error) {
+	r := b.run
+	begun := len(r.now.Targets) > 0
+	if r.plan, err = plan.Decode(r.now.PlanFile, []byte(r.now.PlanText)); err != nil {
+		return err
+	}
+	if !begun {
+		r.now.ID, r.now.Started, r.now.Status = newRunID(), time.Now().UTC(), assay.Running
+	}
+	r.request.Resume = len(trials) > 0 // else the run does not have the cells without a worker yet
+	if err := r.selectCases(ctx); err != nil {
+		return err
+	}
+	b.note(trials)
+	programs, err := r.build(ctx)
+	if err != nil {
+		return err
+	}
+	b.first, r.done = r.done, nil
+	if b.work, err = r.lab.workspace(newRunID()); err != nil {
+		return err
+	}
+	b.config = r.config(ctx, programs, b.work)
+	b.config.Budget = 0 // each machine makes the same launches
+	all, err := runner.New(ctx, b.config)
+	if err != nil {
+		return err
+	}
+	if begun {
+		return errors.Join(sameTargets(r.now.Targets, all.Targets()), sameFiles(r.now.Files, b.config.Files))
+	}
+	r.describe(all, b.config.Files, b.work.Dir)
+	return nil
+}
+
+// note keeps which cells are not measured again: those that ended in a way that
+// another launch cannot change.
+func (b *Bench) note(trials []assay.Trial) {
+	for _, t := range trials {
+		if !t.Measured() && t.Outcome != assay.NotRun || t.Launch == 0 {
+			t.Histogram, t.Samples, t.Settings = nil, nil, nil
+			b.trials = append(b.trials, t)
+		}
+	}
+}
+
+// Run is the run as it is so far.
+func (b *Bench) Run() assay.Run { return b.run.now }
+
+// Launch launches every group once, under a number, and returns the trials.
+func (b *Bench) Launch(ctx context.Context, number int) ([]assay.Trial, error) {
+	trials := b.first
+	config := b.config
+	config.Launch, config.Cases = number, slices.DeleteFunc(slices.Clone(b.run.cases), b.ended)
+	config.Emit = func(t assay.Trial) error {
+		b.run.lab.Watcher.Trial(t)
+		trials = append(trials, t)
+		return nil
+	}
+	if len(config.Cases) == 0 {
+		return trials, nil
+	}
+	err := guard.Error(func() error {
+		all, err := runner.New(ctx, config)
+		if err != nil {
+			return err
+		}
+		return b.run.launch(ctx, all)
+	})
+	if err != nil {
+		return nil, err
+	}
+	b.first = nil
+	b.note(trials)
+	return trials, nil
+}
+
+// ended tells whether a case is not measured again.
+func (b *Bench) ended(c assay.Case) bool {
+	return slices.ContainsFunc(b.trials, func(t assay.Trial) bool { return of(t, c) })
+}
+
+// Finished is the run with its end.
+func (b *Bench) Finished() assay.Run {
+	run := b.run.now
+	run.Status, run.Finished = assay.Finished, time.Now().UTC()
+	return run
+}
+
+// Close removes what the bench has on the disk.
+func (b *Bench) Close() {
+	if b.work != nil {
+		_ = b.work.Close() // the next run removes what is left
+	}
+}

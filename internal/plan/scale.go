@@ -1,0 +1,145 @@
+package plan
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"strconv"
+
+	"assay"
+)
+
+// Scale is what a plan's amount of data and its numbers of clients are multiplied by.
+// 0 leaves them as they are.
+type Scale struct{ Data, Clients float64 }
+
+// times multiplies a number; what was above zero stays so.
+func times(n int64, by float64) int64 {
+	if by == 0 || n <= 0 {
+		return n
+	}
+	return max(1, int64(math.Round(float64(n)*by)))
+}
+
+// Scaled is the plan with other amounts of data, or other numbers of clients: rows and
+// records are multiplied, and so are the params that they are given by. It has only the
+// cells that this changes, each with the one that it was in Case.Unscaled. A user's file
+// cannot be scaled, nor the clients of what one client does.
+func (p *Plan) Scaled(by Scale) *Plan {
+	other := *p
+	other.scale = by
+	other.Text += fmt.Sprintf("# scaled: data by %g, clients by %g (0: as they are)\n", by.Data, by.Clients)
+	return &other
+}
+
+// point is a point of a workload's params, as given and as scaled.
+type point struct{ given, scaled env }
+
+// points are those of a workload. Two that scaling makes one are one.
+func (p *Plan) points(w *Workload) []point {
+	names := w.sizes()
+	var all []point
+	for _, given := range (env{}).with(w.Params) {
+		scaled := maps.Clone(given)
+		for _, name := range names {
+			if n, ok := parseWhole(given[name]); ok && p.scale.Data != 0 {
+				scaled[name] = strconv.FormatInt(times(n, p.scale.Data), 10)
+			}
+		}
+		if !slices.ContainsFunc(all, func(other point) bool { return maps.Equal(other.scaled, scaled) }) {
+			all = append(all, point{given, scaled})
+		}
+	}
+	return all
+}
+
+// sizes are the params by which a workload says how many rows or records it has.
+func (w *Workload) sizes() []string {
+	numbers := []number{w.spec.Records.N}
+	for _, e := range w.spec.Data.entries {
+		numbers = append(numbers, e.value.Rows)
+	}
+	var names []string
+	for _, n := range numbers {
+		for _, found := range templatePattern.FindAllStringSubmatch(n.text, -1) {
+			if parts := valuePattern.FindStringSubmatch(found[1]); parts != nil {
+				names = append(names, parts[1])
+			}
+		}
+	}
+	return names
+}
+
+// size resolves how many rows or records there are. What a param gives is scaled
+// already.
+func (r *resolver) size(n number, what string, low int64) (int64, bool) {
+	rows, ok := r.env.integer(r.m, n, what, low, maxRows)
+	if !n.templated() {
+		scaled := times(rows, r.scale)
+		r.resized = r.resized || scaled != rows
+		ok = ok && r.m.within(n.place, what, scaled, low, maxRows)
+		rows = scaled
+	}
+	return rows, ok
+}
+
+// before is a point of a workload's and its operation's params as it was given.
+func (at point) before(params env) env {
+	given := maps.Clone(params)
+	for name, value := range at.given {
+		if params[name] == at.scaled[name] {
+			given[name] = value
+		}
+	}
+	return given
+}
+
+// population is a number of clients, as given and as scaled.
+type population struct{ given, clients int }
+
+// populations are the numbers of clients of an operation; none where scaling changes
+// none of them.
+func (p *Plan) populations(m *mistakes, o *operation) []population {
+	var all []population
+	for _, given := range o.clients(m, p) {
+		clients := given
+		if p.scale.Clients != 0 {
+			clients = int(times(int64(given), p.scale.Clients))
+			if clients == given || o.alone() || slices.ContainsFunc(all, func(other population) bool { return other.clients == clients }) {
+				continue
+			}
+		}
+		all = append(all, population{given, clients})
+	}
+	return all
+}
+
+// alone tells whether only one client can do an operation.
+func (o *operation) alone() bool {
+	whole := slices.ContainsFunc(o.Transaction.items, func(s scalar) bool { return s.text == "whole" })
+	if axis, ok := o.Params.get("tx"); ok && o.KV.set() {
+		whole = whole || slices.ContainsFunc(axis.items, func(s scalar) bool { return s.text == "all" })
+	}
+	return whole || o.Call.set() || o.Sum.calls.set()
+}
+
+// most is the largest number of clients.
+func most(all []population) int {
+	n := 0
+	for _, p := range all {
+		n = max(n, p.clients)
+	}
+	return n
+}
+
+// unscaled is the cell of a case before its plan was scaled.
+func (p *Plan) unscaled(cell assay.Cell, v variant, given int, pool Pool) assay.Cell {
+	if p.scale == (Scale{}) {
+		return assay.Cell{}
+	}
+	v.params = v.given
+	before := p.cell(v, given, pool)
+	before.Statement, before.Transaction, before.Rate = cell.Statement, cell.Transaction, cell.Rate
+	return before
+}

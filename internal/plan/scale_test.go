@@ -1,0 +1,115 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay"
+)
+
+const scalable = `
+name: own
+drivers: [mattn]
+clients: [1, 8]
+workloads:
+  table:
+    params: {size: [100, 1000], width: [5]}
+    schema: CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT); CREATE TABLE u (id INTEGER PRIMARY KEY); CREATE TABLE v (id INTEGER PRIMARY KEY)
+    data:
+      t: {rows: "{{size}}", columns: {id: seq, a: {text: "{{width}}"}}}
+      u: {rows: 10, columns: {id: seq}}
+      v: {rows: 0, columns: {id: seq}}
+    operations:
+      read: {sql: SELECT a FROM t WHERE id = ?, args: [{uniform: [1, "{{size}}"]}]}
+      all: {sql: "INSERT INTO v VALUES (?)", args: [{next: v.id}], transaction: whole, clients: 1, count: 50}
+  store:
+    records: {n: 50, key: "k{{hex16 i}}", value: {bytes: 10}}
+    operations:
+      get: {kv: get, pool: 2, clients: [2, 3]}
+  empty:
+    schema: CREATE TABLE w (id INTEGER PRIMARY KEY)
+    operations:
+      append: {sql: "INSERT INTO w VALUES (NULL)", clients: 1}
+`
+
+// A scaled plan has the cells that other data or other clients change, each with the one
+// that it was.
+func TestScaled(t *testing.T) {
+	p, err := Decode("own.yaml", []byte(scalable))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		by   Scale
+		want []string
+	}{
+		{Scale{Data: 4}, []string{
+			"table/read size=400;width=5 1 clients 1 pool 440 rows, was size=100;width=5 1 clients 1 pool",
+			"table/read size=400;width=5 8 clients 8 pool 440 rows, was size=100;width=5 8 clients 8 pool",
+			"table/all size=400;width=5 1 clients 1 pool 440 rows, was size=100;width=5 1 clients 1 pool",
+			"table/read size=4000;width=5 1 clients 1 pool 4040 rows, was size=1000;width=5 1 clients 1 pool",
+			"table/read size=4000;width=5 8 clients 8 pool 4040 rows, was size=1000;width=5 8 clients 8 pool",
+			"table/all size=4000;width=5 1 clients 1 pool 4040 rows, was size=1000;width=5 1 clients 1 pool",
+			"store/get  2 clients 2 pool 200 rows, was  2 clients 2 pool",
+			"store/get  3 clients 2 pool 200 rows, was  3 clients 2 pool",
+		}},
+		{Scale{Data: 0.001}, []string{
+			"table/read size=1;width=5 1 clients 1 pool 2 rows, was size=100;width=5 1 clients 1 pool",
+			"table/read size=1;width=5 8 clients 8 pool 2 rows, was size=100;width=5 8 clients 8 pool",
+			"table/all size=1;width=5 1 clients 1 pool 2 rows, was size=100;width=5 1 clients 1 pool",
+			"store/get  2 clients 2 pool 1 rows, was  2 clients 2 pool",
+			"store/get  3 clients 2 pool 1 rows, was  3 clients 2 pool",
+		}},
+		{Scale{Clients: 0.5}, []string{
+			"table/read size=100;width=5 4 clients 4 pool 110 rows, was size=100;width=5 8 clients 8 pool",
+			"table/read size=1000;width=5 4 clients 4 pool 1010 rows, was size=1000;width=5 8 clients 8 pool",
+			"store/get  1 clients 2 pool 50 rows, was  2 clients 2 pool",
+			"store/get  2 clients 2 pool 50 rows, was  3 clients 2 pool",
+		}},
+	} {
+		scaled := p.Scaled(c.by)
+		cases, err := scaled.Expand(nil)
+		if err != nil {
+			t.Errorf("%+v: %v", c.by, err)
+			continue
+		}
+		var got []string
+		for _, one := range cases {
+			got = append(got, fmt.Sprintf("%s %d rows, was %s", shape(one.Cell), rowsIn(one.Dataset), strings.TrimPrefix(shape(one.Unscaled), one.Cell.Workload+"/"+one.Cell.Operation+" ")))
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%+v: got\n%s\nwant\n%s", c.by, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+		}
+		if scaled.Text == p.Text {
+			t.Errorf("%+v: the text is that of the plan that it scales: a run would be taken for one of it", c.by)
+		}
+	}
+	if cases, err := p.Expand(nil); err != nil || slices.ContainsFunc(cases, func(c assay.Case) bool { return c.Unscaled.Workload != "" }) {
+		t.Errorf("got %v, and cells that were scaled in a plan that is not", err)
+	}
+}
+
+func shape(c assay.Cell) string {
+	return fmt.Sprintf("%s/%s %s %d clients %d pool", c.Workload, c.Operation, c.ParamString(), c.Clients, c.Pool)
+}
+
+func rowsIn(d assay.Dataset) int {
+	n := 0
+	for _, table := range d.Tables {
+		n += table.Rows
+	}
+	return n
+}
+
+// What scaling makes impossible is an error that names it.
+func TestScaledTooFar(t *testing.T) {
+	p, err := Decode("own.yaml", []byte(scalable))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Scaled(Scale{Data: 1e9}).Expand(nil); err == nil || !strings.Contains(err.Error(), "the number of rows must be 0 to 1000000000") {
+		t.Errorf("got %v, want that there are too many rows", err)
+	}
+}
