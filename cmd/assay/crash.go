@@ -120,6 +120,9 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 		return err
 	}
 	defer s.Close()
+	if err := s.CheckProofs(ctx); err != nil {
+		return err
+	}
 	findings, err := a.findingsDir()
 	if err != nil {
 		return err
@@ -143,7 +146,7 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 		results = append(results, r)
 		fmt.Fprintf(a.stderr, "%s %s, %s: %s (%s)\n", r.Task.Driver, r.Task.Profile, r.Task.Fault, r.Line(), wording.Brief(r.Took))
 		if proof := r.Proof(); proof.States > 0 { // kept at once: what ends the rest does not undo it
-			return s.KeepProof(ctx, p.Text, proof)
+			return l.KeepProof(ctx, s, p.Text, proof)
 		}
 		return nil
 	}
@@ -152,10 +155,17 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 	}
 	r := crash.Report{Title: p.Name, Command: a.commandLine(commandOf(name, flags)...), Results: results,
 		Replay: func(id string) string { return a.commandLine("crash", "--replay", id) }}
+	undelivered := l.Deliver(ctx, s)
 	if err := a.printCrash(r, flags); err != nil {
 		return err
 	}
-	return verdict(results)
+	if err := verdict(results); err != nil {
+		if undelivered != nil {
+			fmt.Fprintln(a.stderr, "assay: note:", undelivered)
+		}
+		return err
+	}
+	return undelivered
 }
 
 // commandOf is the command that does the same again.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -41,13 +40,17 @@ func runAgent(at string) error {
 		gate, lease = bufio.NewReader(os.Stdin), gatedLease
 	}
 	say := func(text string) { fmt.Println(text) }
+	opener := openNull(say, gate)
+	if gate == nil { // what happens to an agent happens in a launch more often than in a transaction
+		opener = openSlow(opener)
+	}
 	for {
 		s, err := store.Open(context.Background(), at)
 		if err != nil { // the server or the network may be away
 			time.Sleep(testPoll)
 			continue
 		}
-		a := agent(s, fmt.Sprint(os.Getpid()), os.Getenv("FLEET_TEST_MACHINE"), os.Getenv("FLEET_TEST_LOCK"), openNull(say, gate), say)
+		a := agent(s, fmt.Sprint(os.Getpid()), os.Getenv("FLEET_TEST_MACHINE"), os.Getenv("FLEET_TEST_LOCK"), opener, say)
 		a.Lease = lease
 		return a.Run(context.Background())
 	}
@@ -56,7 +59,7 @@ func runAgent(at string) error {
 // process is an agent in a process of its own.
 type process struct {
 	command *exec.Cmd
-	lines   chan string
+	lines   chan string // what it says; closed at its end
 	input   *os.File
 }
 
@@ -324,88 +327,4 @@ func (c counted) Launch(ctx context.Context, number int) ([]assay.Trial, error) 
 	defer c.change(-1)
 	time.Sleep(time.Millisecond)
 	return c.Bench.Launch(ctx, number)
-}
-
-// Whatever happens to agents, networks and the server, every launch is there once.
-func TestFaultsAtRandom(t *testing.T) {
-	schedules, launches := 3, 100
-	for i := range schedules {
-		seed := rand.Uint64()
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			t.Logf("seed %d", seed)
-			faultsAtRandom(t, rand.New(rand.NewPCG(seed, 0)), launches)
-		})
-	}
-}
-
-const agentsAtRandom = 4
-
-func faultsAtRandom(t *testing.T, random *rand.Rand, launches int) {
-	name := database(t)
-	direct := through(private.folder, name)
-	s, folder := open(t, direct), t.TempDir()
-	machines := 1 + random.IntN(agentsAtRandom)
-	f := queue(t, s, machines, launches/machines)
-	var networks []*network
-	var agents []*process
-	start := func(i int) *process {
-		machine := fmt.Sprint(i % machines)
-		return launchAgent(t, through(networks[i].folder, name), machine, filepath.Join(folder, machine), false)
-	}
-	for i := range agentsAtRandom {
-		networks = append(networks, newNetwork(t))
-		agents = append(agents, start(i))
-	}
-	faults := []func(i int){
-		func(i int) { agents[i].kill(); agents[i] = start(i) },
-		func(i int) {
-			agents[i].signal(t, syscall.SIGSTOP)
-			if random.IntN(2) == 0 {
-				time.Sleep(testLease + testLease/4) // about when its lease expires: before or after makes no difference to what is kept
-			}
-			agents[i].signal(t, syscall.SIGCONT)
-		},
-		func(i int) {
-			networks[i].set(true)
-			time.Sleep(time.Duration(random.IntN(100)) * time.Millisecond)
-			networks[i].set(false)
-		},
-		func(int) {
-			if _, err := private.cluster.Stop(); err != nil {
-				t.Error(err)
-			}
-			must(t, private.again(t.Context()))
-		},
-	}
-	for at := 1; at < launches; at += 1 + random.IntN(launches/4) {
-		untilDone(t, s, f, at)
-		i, kind := random.IntN(agentsAtRandom), random.IntN(len(faults))
-		t.Logf("after %d launches: fault %d, agent %d", at, kind, i)
-		faults[kind](i)
-	}
-	wait(t, s, f)
-	checkOnce(t, s, f)
-}
-
-// untilDone waits until so many launches of a fleet are kept, or all.
-func untilDone(t *testing.T, s *store.Store, f store.Fleet, want int) {
-	t.Helper()
-	for {
-		machines, err := s.FleetMachines(t.Context(), f.Template.ID)
-		if s.IsLost(err) {
-			continue
-		}
-		must(t, err)
-		done, all := 0, true
-		for _, m := range machines {
-			done, all = done+m.Done, all && m.Done == f.Launches
-			if m.Problem != "" {
-				t.Fatalf("machine %s gave up: %s", m.Machine, m.Problem)
-			}
-		}
-		if done >= want || all {
-			return
-		}
-		time.Sleep(time.Millisecond)
-	}
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"assay"
 	"assay/internal/store"
@@ -235,4 +236,19 @@ func (b *nullBench) Launch(ctx context.Context, number int) ([]assay.Trial, erro
 			Outcome: assay.OK, Figures: map[string]float64{assay.NsPerOp: float64(100 + number)}})
 	}
 	return all, ctx.Err()
+}
+
+// openSlow has launches last a few milliseconds.
+func openSlow(opener Opener) Opener {
+	return func(ctx context.Context, run assay.Run, trials []assay.Trial) (Bench, error) {
+		b, err := opener(ctx, run, trials)
+		return slowBench{b}, err
+	}
+}
+
+type slowBench struct{ Bench }
+
+func (b slowBench) Launch(ctx context.Context, number int) ([]assay.Trial, error) {
+	time.Sleep(3 * time.Millisecond)
+	return b.Bench.Launch(ctx, number)
 }

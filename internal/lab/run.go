@@ -139,19 +139,35 @@ func (r *run) keep(ctx context.Context, t assay.Trial) error {
 	return r.whenUnlocked(ctx, func(ctx context.Context) error { return r.store.Append(ctx, r.now.ID, t) })
 }
 
-// whenUnlocked writes to the store. It waits as long as another program keeps the
-// store locked, so that no measurement is lost.
 func (r *run) whenUnlocked(ctx context.Context, write func(context.Context) error) error {
+	return r.lab.whenUnlocked(ctx, r.store, write)
+}
+
+// whenUnlocked writes to a store. It waits as long as another program keeps the
+// store locked, so that no measurement is lost.
+func (l *Lab) whenUnlocked(ctx context.Context, s *store.Store, write func(context.Context) error) error {
 	for {
 		err := write(context.WithoutCancel(ctx))
-		for _, note := range r.store.Notes() {
-			r.lab.Watcher.Note(note)
+		for _, note := range s.Notes() {
+			l.Watcher.Note(note)
 		}
 		if !store.IsLocked(err) || ctx.Err() != nil {
 			return err
 		}
-		r.lab.Watcher.Note("another program keeps the store locked: waiting for it; nothing measured is lost")
+		l.Watcher.Note("another program keeps the store locked: waiting for it; nothing measured is lost")
 	}
+}
+
+// KeepProof puts a proof of a plan with this text into a store, also when the command
+// is being interrupted.
+func (l *Lab) KeepProof(ctx context.Context, s *store.Store, planText string, p assay.Proof) error {
+	return l.whenUnlocked(ctx, s, func(ctx context.Context) error { return s.KeepProof(ctx, planText, p) })
+}
+
+// Deliver writes what waits for a store. Where its server cannot be reached, the error
+// is a store.UndeliveredError.
+func (l *Lab) Deliver(ctx context.Context, s *store.Store) error {
+	return l.whenUnlocked(ctx, s, s.Deliver)
 }
 
 // launch runs a runner and adds up what it took.

@@ -290,6 +290,8 @@ func (r *Report) addRepeat(d *document) {
 	d.addLiteral(command)
 	switch fleet := r.Run.Options.Fleet; {
 	case r.Run.Status == assay.Finished:
+	case r.Run.Imported:
+		d.add(paragraph, "Only the machine that this run was started on can resume it.")
 	case fleet != "":
 		d.add(paragraph, "To resume this run, start an agent on its machine (%s):", r.Run.NamedMachine())
 		d.addLiteral(r.command("agent"))

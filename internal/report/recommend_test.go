@@ -153,6 +153,7 @@ func TestHowToResume(t *testing.T) {
 			`start an agent on its machine (AMD EPYC \#3f0a):` + "\n\n    assay agent\n", "--resume"},
 		{"fleet that may be withdrawn", assay.Run{Plan: "quick", Status: assay.Running, Host: host, Options: assay.Options{Fleet: "f1"}},
 			"assay fleet f1\n", "--resume"},
+		{"imported", assay.Run{Plan: "quick", Status: assay.Interrupted, Imported: true}, "Only the machine that this run was started on can resume it.", "--resume"},
 		{"finished", assay.Run{Plan: "quick", Status: assay.Finished, Options: assay.Options{Fleet: "f1"}}, "assay run quick --fleet\n", "assay agent"},
 	} {
 		var out strings.Builder

@@ -2,6 +2,7 @@ package store
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -173,6 +174,26 @@ func TestFleetWithdrawn(t *testing.T) {
 		if got, err := s.Run(t.Context(), run); err != nil || got.Status != want {
 			t.Errorf("%s: got the status %s, %v; want %s", run, got.Status, err, want)
 		}
+	}
+}
+
+// The run of a machine tells its fleet, also where the options of the fleet do not: an
+// earlier version of assay queued it.
+func TestFleetOfRun(t *testing.T) {
+	s := open(t, database(t, admin, true))
+	f := fleetOf(t, s, 1, 1)
+	must(t, s.BeginPart(t.Context(), take(t, s, agentOf("a", "A")), start("part", "quick", 0)))
+	must(t, s.Begin(t.Context(), start("alone", "quick", 0)))
+	all, err := s.Runs(t.Context())
+	must(t, err)
+	got := map[string]string{}
+	for _, run := range all {
+		one, err := s.Run(t.Context(), run.ID)
+		must(t, err)
+		got[run.ID] = run.Options.Fleet + " " + one.Options.Fleet
+	}
+	if want := map[string]string{"part": f.Template.ID + " " + f.Template.ID, "alone": " "}; !maps.Equal(got, want) {
+		t.Errorf("got the fleets %q, want %q", got, want)
 	}
 }
 

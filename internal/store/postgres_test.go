@@ -28,7 +28,7 @@ var onServer = []struct {
 	{"TrialRoundTrip", TestTrialRoundTrip}, {"RunRoundTrip", TestRunRoundTrip}, {"NilAndEmpty", TestNilAndEmpty},
 	{"TimesAreUTC", TestTimesAreUTC}, {"TrialsWhileWriting", TestTrialsWhileWriting}, {"TrialsInPages", TestTrialsInPages},
 	{"GroupsOfTheAblation", TestGroupsOfTheAblation}, {"TrialOnce", TestTrialOnce}, {"NewestIsBegunLast", TestNewestIsBegunLast},
-	{"AppendIsAtomic", TestAppendIsAtomic}, {"Proofs", TestProofs}, {"ExportImport", TestExportImport}, {"ImportTwice", TestImportTwice},
+	{"AppendIsAtomic", TestAppendIsAtomic}, {"Proofs", TestProofs}, {"CheckProofs", TestCheckProofs}, {"ExportImport", TestExportImport}, {"ImportTwice", TestImportTwice},
 	{"ImportedRunIsNobodys", TestImportedRunIsNobodys}, {"ImportMergesProofs", TestImportMergesProofs}, {"ImportRefuses", TestImportRefuses},
 	{"ExportRoundTrip", TestExportRoundTrip},
 }

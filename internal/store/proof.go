@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"time"
 
@@ -45,18 +46,39 @@ const inOrder = "(excluded.proved > proof.proved AND " + newer + ") OR (excluded
 
 // KeepProof keeps a proof of a profile of a plan with this text. A refutation
 // stands until the same states were tried again: a later proof that found
-// nothing in fewer states does not replace it.
+// nothing in fewer states does not replace it. When it returns nil, the proof is on
+// the disk, as a trial that Append keeps.
 func (s *Store) KeepProof(ctx context.Context, planText string, p assay.Proof) error {
-	dated := datedProof{p, time.Now().UTC().Format(time.RFC3339)}
-	err := s.write(ctx, func(tx *sql.Tx) error { return insertProof(ctx, tx, planText, dated, newer) })
-	if err != nil {
+	if err := s.keep(ctx, entry{plan: planDigest(planText), proof: dated(p)}); err != nil {
 		return s.explain("keeping a proof in", err)
 	}
 	return nil
 }
 
-func insertProof(ctx context.Context, tx *sql.Tx, planText string, p datedProof, condition string) error {
-	values := append([]any{planDigest(planText)}, p.fields()...)
+func dated(p assay.Proof) *datedProof {
+	return &datedProof{p, time.Now().UTC().Format(time.RFC3339)}
+}
+
+// CheckProofs fails where the store would not keep a proof: making one takes minutes. A
+// store that is locked, or away, will be there by then.
+func (s *Store) CheckProofs(ctx context.Context) error {
+	err := s.write(ctx, func(tx *sql.Tx) error {
+		if err := insertProof(ctx, tx, planDigest(""), *dated(assay.Proof{}), newer); err != nil {
+			return err
+		}
+		return errUnwanted
+	})
+	if errors.Is(err, errUnwanted) || IsLocked(err) || s.engine.isLost(err) {
+		return nil
+	}
+	return s.explain("keeping proofs in", err)
+}
+
+// errUnwanted ends a transaction that was to show only that it is possible.
+var errUnwanted = errors.New("it is not to be kept")
+
+func insertProof(ctx context.Context, tx *sql.Tx, plan string, p datedProof, condition string) error {
+	values := append([]any{plan}, p.fields()...)
 	_, err := tx.ExecContext(ctx, insertion("proof", "plan_digest, "+proofColumns)+replaceProof+condition, values...)
 	return err
 }

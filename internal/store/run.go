@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -109,8 +110,8 @@ func (s *Store) Runs(ctx context.Context) ([]assay.Run, error) {
 
 // allRuns reads each table once: a store has thousands of runs.
 func (s *Store) allRuns(ctx context.Context, tx *sql.Tx) ([]assay.Run, error) {
-	rows, err := tx.QueryContext(ctx, "SELECT "+runColumns+", owner FROM run ORDER BY "+newestFirst)
-	owned, err := collect(rows, err, func(r *ownedRun) []any { return append(runFields(&r.Run), &r.owner) })
+	rows, err := tx.QueryContext(ctx, "SELECT "+ownedColumns+" FROM run ORDER BY "+newestFirst)
+	owned, err := collect(rows, err, (*ownedRun).fields)
 	if err != nil {
 		return nil, err
 	}
@@ -233,7 +234,7 @@ func (s *Store) load(ctx context.Context, id string) (run assay.Run, err error) 
 	}
 	defer tx.Rollback()
 	var found ownedRun
-	err = tx.QueryRowContext(ctx, "SELECT "+runColumns+", owner FROM run WHERE id = ?", id).Scan(append(runFields(&found.Run), &found.owner)...)
+	err = tx.QueryRowContext(ctx, "SELECT "+ownedColumns+" FROM run WHERE id = ?", id).Scan(found.fields()...)
 	if err == nil {
 		run, err = s.judge(ctx, tx, found)
 	}
@@ -255,12 +256,18 @@ func (s *Store) load(ctx context.Context, id string) (run assay.Run, err error) 
 // ownedRun is a run as it is stored.
 type ownedRun struct {
 	assay.Run
-	owner string
+	owner, fleet string
 }
 
-// judge tells what a run's owner tells: whether it was imported, and whether it was
-// interrupted by the death of its process, which could not write that.
+const ownedColumns = runColumns + ", owner, coalesce((SELECT fleet_id FROM fleet_machine WHERE run_id = run.id), '')"
+
+func (r *ownedRun) fields() []any { return append(runFields(&r.Run), &r.owner, &r.fleet) }
+
+// judge tells what a run's row does not have: whether it was imported, whether it was
+// interrupted by the death of its process, which could not write that, and its fleet,
+// where that was queued by a version of assay whose options did not name it.
 func (s *Store) judge(ctx context.Context, tx *sql.Tx, r ownedRun) (assay.Run, error) {
+	r.Options.Fleet = cmp.Or(r.Options.Fleet, r.fleet)
 	if r.Imported = r.owner == importedOwner; r.Imported || r.Status != assay.Running {
 		return r.Run, nil
 	}

@@ -20,17 +20,28 @@ import (
 	"assay"
 )
 
-// entry is what a run's owner writes: a trial, or the run anew.
+// entry is what a run's owner writes, a trial or the run anew, or a proof, which belongs
+// to no run.
 type entry struct {
 	run, owner string
 	place      string
 	trial      *assay.Trial
 	update     *assay.Run
+	plan       string // digest of the text of the plan that the proof is of
+	proof      *datedProof
 }
 
 // apply writes entries in a transaction. A trial that is there already is left as it
-// is where the entry may have been written before.
+// is where the entry may have been written before. A proof that comes late changes what
+// it would have changed in time.
 func (s *Store) apply(ctx context.Context, tx *sql.Tx, e entry, again bool) error {
+	if e.proof != nil {
+		condition := newer
+		if again {
+			condition = inOrder
+		}
+		return insertProof(ctx, tx, e.plan, *e.proof, condition)
+	}
 	if err := s.checkOwner(ctx, tx, e.run, e.owner); err != nil {
 		return err
 	}
@@ -101,7 +112,7 @@ func (s *Store) deliver(ctx context.Context) error {
 		return &UndeliveredError{s.name, s.spool.path, n, err}
 	}
 	if err != nil {
-		return fmt.Errorf("%w; %d trials that were measured meanwhile are kept in %s", err, n, s.spool.path)
+		return fmt.Errorf("%w; %d results that were measured meanwhile are kept in %s", err, n, s.spool.path)
 	}
 	s.notes = append(s.notes, fmt.Sprintf("store %s can be reached again: it has all that was measured meanwhile", s.name))
 	err = s.spool.remove()
@@ -109,8 +120,8 @@ func (s *Store) deliver(ctx context.Context) error {
 	return err
 }
 
-// UndeliveredError says that measured trials are on this machine, and not in the
-// store.
+// UndeliveredError says that measured trials, or proofs, are on this machine, and not
+// in the store.
 type UndeliveredError struct {
 	store, file string
 	entries     int
@@ -143,9 +154,10 @@ type spool struct {
 // told that it was kept.
 type spoolLine struct {
 	Target string     `json:"target"` // the server and its database
-	Run    string     `json:"run"`
-	Owner  string     `json:"owner"`
+	Run    string     `json:"run,omitempty"`
+	Owner  string     `json:"owner,omitempty"`
 	Place  string     `json:"place,omitempty"`
+	Plan   string     `json:"plan,omitempty"`
 	Line   exportLine `json:"line"`
 }
 
@@ -182,11 +194,14 @@ func spoolFolder() (string, error) {
 }
 
 func (p *spool) add(target string, e entry) error {
-	line := spoolLine{Target: target, Run: e.run, Owner: e.owner, Place: e.place}
+	line := spoolLine{Target: target, Run: e.run, Owner: e.owner, Place: e.place, Plan: e.plan}
 	var err error
-	if e.update != nil {
+	switch {
+	case e.proof != nil:
+		line.Line.Proof, err = encodeRow(proofColumns, e.proof.fields())
+	case e.update != nil:
 		line.Line, err = runLine(*e.update)
-	} else {
+	default:
 		line.Line, err = trialLine(*e.trial)
 	}
 	if err != nil {
@@ -210,22 +225,28 @@ func (p *spool) add(target string, e entry) error {
 // each reads the entries from the first.
 func (p *spool) each(write func(entry) error) error {
 	return p.lines(func(line spoolLine) error {
-		e := entry{run: line.Run, owner: line.Owner, place: line.Place}
-		if line.Line.Run != nil {
-			run, err := line.Line.run()
-			e.update = &run
-			if err != nil {
-				return err
-			}
-		} else {
-			trial, err := line.Line.trial()
-			e.trial = &trial
-			if err != nil {
-				return err
-			}
+		e, err := line.entry()
+		if err != nil {
+			return err
 		}
 		return write(e)
 	})
+}
+
+func (l spoolLine) entry() (entry, error) {
+	e := entry{run: l.Run, owner: l.Owner, place: l.Place, plan: l.Plan}
+	switch {
+	case l.Line.Proof != nil:
+		e.proof = new(datedProof)
+		return e, l.Line.Proof.decode(proofColumns, e.proof.fields())
+	case l.Line.Run != nil:
+		run, err := l.Line.run()
+		e.update = &run
+		return e, err
+	}
+	trial, err := l.Line.trial()
+	e.trial = &trial
+	return e, err
 }
 
 func (p *spool) lines(use func(spoolLine) error) error {

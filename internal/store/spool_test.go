@@ -162,7 +162,7 @@ func wantLaunches(t *testing.T, location string, many int) {
 }
 
 // The server is killed and comes back, twice: the run goes on, and the server has
-// every trial once, also those that belong to no launch.
+// every trial once, also those that belong to no launch, and every proof.
 func TestServerKilledTwice(t *testing.T) {
 	atOnce(t)
 	programs, err := cluster.Find(t.Context())
@@ -188,8 +188,11 @@ func TestServerKilledTwice(t *testing.T) {
 	run := start("run", "quick", 0)
 	must(t, s.Begin(t.Context(), run))
 	appendAll(t, s, 0, 2)
+	var proofs []assay.Proof
 	for n := range 2 {
 		running.Kill()
+		proofs = append(proofs, proofIn(100+n, strconv.Itoa(n)))
+		must(t, s.KeepProof(t.Context(), "text", proofs[n]))
 		appendAll(t, s, 2+4*n, 4+4*n)
 		if err := s.Deliver(t.Context()); !errors.As(err, new(*UndeliveredError)) || spooled(t) != 1 {
 			t.Errorf("while the server is killed: got %v and %d spools, want an UndeliveredError and 1", err, spooled(t))
@@ -206,6 +209,7 @@ func TestServerKilledTwice(t *testing.T) {
 	startServer()
 	must(t, s.Deliver(t.Context()))
 	wantLaunches(t, at, 10)
+	wantProofs(t, at, proofs...)
 	if got, err := s.Run(t.Context(), "run"); err != nil || got.Status != assay.Finished {
 		t.Errorf("got status %q, %v, want finished", got.Status, err)
 	}
