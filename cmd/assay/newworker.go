@@ -40,13 +40,22 @@ func (a *app) newWorkerCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stdout, "%s: a copy of workers/%s under its name; change what is the driver's.\n%sTry it: assay check \"$(assay build %s)\"\n",
-				dir, scaffold.Example(language), sourceAdvice(checkout), filepath.Base(dir))
+			fmt.Fprintf(a.stdout, "%s: a copy of workers/%s under its name; change what is the driver's.\n%sTry it: %s\n",
+				dir, scaffold.Example(language), sourceAdvice(checkout), howToCheck(os.Args[0], filepath.Base(dir)))
 			return nil
 		},
 	}
 	cmd.Flags().StringVar(&language, "language", "", "what to write it in: "+strings.Join(scaffold.Languages(), ", "))
 	return cmd
+}
+
+// howToCheck is the command that checks a worker, for a shell, by the program as the user called it: in a
+// checkout it is bin/assay, which no PATH has.
+func howToCheck(program, worker string) string {
+	if strings.ContainsAny(program, " '\"$`\\") {
+		program = "assay"
+	}
+	return fmt.Sprintf(`%[1]s check "$(%[1]s build %[2]s)"`, program, worker)
 }
 
 // sourceAdvice tells how this program builds workers of a checkout, where it takes

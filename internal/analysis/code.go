@@ -8,17 +8,21 @@ import (
 	"assay"
 )
 
-// The facts by which a worker says how a program in its language opens a database and
-// runs SQL; each has the mark for the text, quoted.
+// The facts by which a worker says how a program in its language opens a database, how
+// it does so with options, and how it runs SQL. The marks stand for the DSN and the SQL,
+// quoted, and for the options as the worker issued them.
 const (
-	factOpen    = "open"
-	factExecute = "execute"
-	markDSN     = "{{dsn}}"
-	markSQL     = "{{sql}}"
+	factOpen        = "open"
+	factOpenWith    = "open_with"
+	factExecute     = "execute"
+	markDSN         = "{{dsn}}"
+	markOptions     = "{{options}}"
+	markSQL         = "{{sql}}"
+	pragmaStatement = "PRAGMA "
 )
 
 // aboutPrograms are facts that say nothing of what was measured.
-var aboutPrograms = []string{factOpen, factExecute}
+var aboutPrograms = []string{factOpen, factOpenWith, factExecute}
 
 // Code is what a program writes to open the connection, in the language of its target,
 // which is one of the targets; empty where the target does not say it.
@@ -28,6 +32,9 @@ func (c Connection) Code(targets []assay.Target) []string {
 		return nil
 	}
 	open, execute := targets[i].Facts[factOpen], targets[i].Facts[factExecute]
+	if with, options := targets[i].Facts[factOpenWith], c.options(); strings.Contains(with, markOptions) && options != "" {
+		open = strings.ReplaceAll(with, markOptions, options)
+	}
 	if !strings.Contains(open, markDSN) || len(c.Each) > 0 && !strings.Contains(execute, markSQL) {
 		return nil
 	}
@@ -38,11 +45,24 @@ func (c Connection) Code(targets []assay.Target) []string {
 	return lines
 }
 
-// quoted quotes a text as Python and JavaScript both read it.
+// options are what the worker issued neither as SQL nor within the DSN: what its driver
+// takes as arguments beside the DSN.
+func (c Connection) options() string {
+	var all []string
+	for _, s := range c.Settings {
+		if s.Issued != "" && !strings.HasPrefix(s.Issued, pragmaStatement) && !strings.Contains(c.DSN, s.Issued) {
+			all = append(all, s.Issued)
+		}
+	}
+	return strings.Join(all, ", ")
+}
+
+// quoted quotes a text as Python, JavaScript and Ruby all read it. Ruby would replace
+// what follows a number sign.
 func quoted(text string) string {
 	var out strings.Builder
 	encoder := json.NewEncoder(&out)
 	encoder.SetEscapeHTML(false)
 	_ = encoder.Encode(text) // a text always has a form
-	return strings.TrimSuffix(out.String(), "\n")
+	return strings.ReplaceAll(strings.TrimSuffix(out.String(), "\n"), "#", `\u0023`)
 }

@@ -14,6 +14,12 @@ class ActiveRecordDriver < SQLiteDriver
   def api = "ActiveRecord"
   def version = ActiveRecord.version.to_s
   def calls = Operations
+  def opens = opening("timeout: #{TIMEOUT}")
+  def opens_with = opening("{{options}}")
+
+  def executes
+    "ActiveSupport.on_load(:active_record_sqlite3adapter) { prepend(Module.new { def configure_connection = super.tap { execute_batch([{{sql}}]) } }) }"
+  end
 
   def facts
     { "sqlite3-ruby" => SQLite3::VERSION, "threadsafe" => SQLite3.threadsafe?.to_s, "layer" => "exec_query; rows are arrays of an ActiveRecord::Result",
@@ -29,6 +35,8 @@ class ActiveRecordDriver < SQLiteDriver
       connection.raw_connection.changes
     end
   end
+
+  def opening(options) = "ActiveRecord::Base.establish_connection(adapter: \"sqlite3\", database: {{dsn}}, #{options})"
 
   # What the operations say in SQL of their own.
   def json_select = "json_extract(stuff, '$.pumpkin') = 1"

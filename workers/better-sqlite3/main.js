@@ -10,6 +10,8 @@ serve({
   name: "better-sqlite3",
   api: "better-sqlite3",
   opens: "const db = new Database({{dsn}});",
+  readOnly: "readonly",
+  opensWith: "const db = new Database({{dsn}}, { {{options}} });",
   executes: "db.exec({{sql}});",
   version: () => installed("better-sqlite3"),
   facts: () => ({}),

@@ -10,6 +10,8 @@ serve({
   name: "node-sqlite",
   api: "node:sqlite",
   opens: "const db = new DatabaseSync({{dsn}});",
+  readOnly: "readOnly",
+  opensWith: "const db = new DatabaseSync({{dsn}}, { {{options}} });",
   executes: "db.exec({{sql}});",
   version: () => process.versions.node,
   facts: () => ({ text: "read up to its first zero byte" }),

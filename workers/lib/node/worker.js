@@ -8,7 +8,10 @@
 //   opens, executes        optional texts: what a program writes to open a database and
 //                          to run SQL, which the report shows; {{dsn}} and {{sql}} stand
 //                          for the text, quoted
-//   connect(path, readOnly) a new connection, with close()
+//   readOnly               the name of the option that opens a file for reading only;
+//                          absent where there is none: it is then unsupported
+//   opensWith              optional text as opens, with that option at {{options}}
+//   connect(path, readOnly) a new connection, with close(); readOnly is true or false
 //   statement(connection, sql, policy, query)
 //                          a function of an array of arguments, which returns the
 //                          rows of a query, or the number of rows changed
@@ -138,6 +141,7 @@ class Worker {
     const facts = { api: this.driver.api, node: process.version, source_id: all("SELECT sqlite_source_id()")[0] };
     Object.assign(facts, { clients: "take turns, in one thread", uncounted: UNCOUNTED }, this.driver.facts());
     if (this.driver.opens) facts.open = this.driver.opens;
+    if (this.driver.opensWith) facts.open_with = this.driver.opensWith;
     if (this.driver.executes) facts.execute = this.driver.executes;
     const target = { driver: this.driver.name, driver_version: this.driver.version(), engine: "sqlite" };
     Object.assign(target, { engine_version: all("SELECT sqlite_version()")[0], facts, compile_options: all("PRAGMA compile_options").sort() });
@@ -164,8 +168,8 @@ class Worker {
     const rank = (name) => (FIRST.includes(name) ? FIRST.indexOf(name) : FIRST.length);
     for (const name of Object.keys(settings).sort((a, b) => rank(a) - rank(b) || (a < b ? -1 : 1))) {
       invalid(!/^[a-z_]+$/.test(name), `"${name}" is no setting`);
-      if (LACKING.includes(name)) refuse("unsupported", `${this.driver.api} has no way to set ${name} for every connection`);
-      issued[name] = name === "read_only" ? `readOnly: ${settings[name] === "1"}` : `PRAGMA ${name} = ${spelt(settings[name])}`;
+      if (this.lacks(name)) refuse("unsupported", `${this.driver.api} has no way to set ${name} for every connection`);
+      issued[name] = name === "read_only" ? `${this.driver.readOnly}: ${settings[name] === "1"}` : `PRAGMA ${name} = ${spelt(settings[name])}`;
     }
     const each = Object.values(issued).filter((sql) => sql.startsWith("PRAGMA")).concat(request.each || []);
     try {
@@ -180,6 +184,10 @@ class Worker {
       throw error;
     }
     return { dsn: path, each, issued };
+  }
+
+  lacks(name) {
+    return LACKING.includes(name) || (name === "read_only" && !this.driver.readOnly);
   }
 
   get opened() {

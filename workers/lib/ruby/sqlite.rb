@@ -4,6 +4,11 @@
 #
 #   name, api, version       texts
 #   facts                    whatever else tells two targets apart, as texts
+#   opens, opens_with, executes
+#                            what a program writes to open a database, to do so with what
+#                            configured returns, and to run SQL on each connection, which
+#                            the report shows; {{dsn}} and {{sql}} stand for the text,
+#                            quoted, {{options}} for the options; nil where it has none
 #   calls                    a class of Calls, where it has operations of its own; or nil
 #   configured(settings)     notes the settings that the library sets itself, and returns
 #                            by name how; the others are set by PRAGMAs
@@ -26,17 +31,24 @@ class SQLiteDriver
 
   def configured(_settings) = {}
 
+  def opens = nil
+  def opens_with = nil
+  def executes = nil
+
   def target
     configured({})
     connection, = connect(":memory:", [], 1)
     one = ->(sql) { rows(connection, sql).first.first }
     { driver: name, driver_version: version, engine: "sqlite", engine_version: one.("SELECT sqlite_version()"),
       facts: { "api" => api, "ruby" => RUBY_DESCRIPTION, "source_id" => one.("SELECT sqlite_source_id()"),
-               "clients" => "threads, under one interpreter lock", "uncounted" => Counters::UNCOUNTED, **facts },
+               "clients" => "threads, under one interpreter lock", "uncounted" => Counters::UNCOUNTED, **facts, **code_of_programs },
       compile_options: rows(connection, "PRAGMA compile_options").flatten.sort }
   ensure
     disconnect
   end
+
+  # code_of_programs are the facts of what a program writes.
+  def code_of_programs = { "open" => opens, "open_with" => opens_with, "execute" => executes }.compact
 
   # open returns so many connections, and what was done.
   def open(request, count)
