@@ -150,6 +150,7 @@ func TestURLHidesSecrets(t *testing.T) {
 		"postgres://me@127.0.0.1:1/db?sslmode=disable&sslpassword=secret&sslkey=secret",
 		"postgres://me:pa/secret@host/db", "postgres://me:1/secret@host/db", "postgres://me:1?secret@host/db", "postgres://me:1#secret@host/db",
 		"postgres://me:sec ret@host:bad/db", "postgres://me:%zzsecret@host/db", "mysql://me:secret@host/db",
+		"postgres:me:secret@host/db", "postgresql:/me:secret@host/db", "Postgres:me:secret@host", "host=127.0.0.1 user=me password=secret",
 		"postgres://me:secret@host/db?sslmode=secret", "postgres://me:x@host/db?connect_timeout=secret&password=secret",
 	} {
 		for name, open := range map[string]func(context.Context, string) (*Store, error){"open": Open, "read": OpenToRead} {
@@ -165,7 +166,7 @@ func TestURLHidesSecrets(t *testing.T) {
 	for location, want := range map[string]string{
 		"postgres://me:secret@db.example:5433/runs?sslmode=require&sslkey=k": "postgres://me@db.example:5433/runs?sslmode=require",
 		"postgresql:///runs?host=/run/pg&password=secret":                    "postgres:///runs?host=%2Frun%2Fpg",
-		"/data/a.db": "/data/a.db",
+		"/data/a.db": "/data/a.db", "postgres": "postgres", "runs/postgres:a.db": "runs/postgres:a.db",
 	} {
 		if got, err := Shown(location); err != nil || got != want {
 			t.Errorf("Shown(%q): got %q, %v, want %q", location, got, err, want)

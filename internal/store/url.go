@@ -10,8 +10,16 @@ import (
 	"github.com/lib/pq"
 )
 
-// IsURL tells whether a location is that of a server, and no file's.
-func IsURL(location string) bool { return strings.Contains(location, "://") }
+// schemes begin the URL of a store.
+var schemes = []string{"postgres", "postgresql"}
+
+// IsURL tells whether a location is that of a server, and no file's. What only looks
+// like one, such as a URL without its slashes or the words that libpq takes, counts
+// too, and is refused: as the name of a file, a password in it would be shown.
+func IsURL(location string) bool {
+	scheme, _, _ := strings.Cut(location, ":")
+	return strings.Contains(location, "://") || slices.Contains(schemes, strings.ToLower(scheme)) && scheme != location || strings.Contains(location, "password=")
+}
 
 // address is a server's URL, as it may be shown, and how to connect to it.
 type address struct {
@@ -27,8 +35,8 @@ var secrets = []string{"password", "sslpassword", "sslkey", "sslcert"}
 // it is in the error.
 func parseURL(location string) (address, error) {
 	scheme, rest, _ := strings.Cut(location, "://")
-	if scheme != "postgres" && scheme != "postgresql" {
-		return address{}, &LocationError{"the URL of a store begins with postgres://; a file has a path"}
+	if !slices.Contains(schemes, scheme) {
+		return address{}, &LocationError{"the URL of a store begins with postgres:// and has no spaces; a file has a path"}
 	}
 	u, err := url.Parse(location)
 	// A slash, a question mark or a number sign in a password would end it, and
