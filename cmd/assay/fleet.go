@@ -177,7 +177,7 @@ func (a *app) showFleet(ctx context.Context, s *store.Store, f store.Fleet, mach
 		results = append(results, r)
 	}
 	fmt.Fprintf(a.stdout, "%s on %s, %s each\n", f.Template.Plan, wording.Plural(len(results), "machine"), wording.Plural(f.Launches, "launch"))
-	marks := fleet.Marks(results)
+	marks := history.Marks(results)
 	for i, r := range results {
 		fmt.Fprintf(a.stdout, "  %s: %s\n", r.Run.NamedMachine(), a.commandLine("report", r.Run.ID))
 		for _, mark := range marks[i] {

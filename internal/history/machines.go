@@ -23,6 +23,7 @@ type Across struct {
 	Series
 	Cell  assay.Cell
 	Runs  []assay.Run // of the points, the newest of each machine
+	Marks [][]string  // of the points: the checks that the machine failed
 	Over  stat.Across // its Ratio and Next are time / the baseline's time
 	Hints []string    // facts that go with the ratio
 	all   []stat.Comparison
@@ -33,8 +34,8 @@ type Across struct {
 // plan: those that at least two machines have, of the same version of the driver, of
 // the baseline and of assay.
 func OverMachines(filter Filter, machines []*analysis.Result) []*Across {
-	byKey := map[string]*Across{}
-	for _, r := range machines {
+	byKey, marks := map[string]*Across{}, Marks(machines)
+	for i, r := range machines {
 		for _, e := range Entries(r) {
 			if c := e.comparison; !filter.has(e.Cell) || !c.Paired() || c.Unlike != nil || c.NotOK != nil {
 				continue
@@ -47,6 +48,7 @@ func OverMachines(filter Filter, machines []*analysis.Result) []*Across {
 				byKey[key] = a
 			}
 			a.Points, a.Runs, a.all = append(a.Points, e.Point), append(a.Runs, r.Run), append(a.all, e.comparison.Comparison)
+			a.Marks = append(a.Marks, marks[i])
 		}
 	}
 	var all []*Across
@@ -151,6 +153,17 @@ func (a *Across) syncRates() string {
 // Machine names the machine of a point: equal machines have names that differ.
 func (a *Across) Machine(point int) string { return a.Runs[point].NamedMachine() }
 
+// Marked are the machines that failed checks, each with what it failed.
+func (a *Across) Marked() []string {
+	var all []string
+	for i, marks := range a.Marks {
+		if len(marks) > 0 {
+			all = append(all, wording.Clean(a.Machine(i)+": "+strings.Join(marks, "; ")))
+		}
+	}
+	return all
+}
+
 // Verdict says on how many machines the driver is faster or slower, and what holds
 // over machines like these.
 func (a *Across) Verdict() string {
@@ -203,20 +216,23 @@ func (a *Across) write(w io.Writer) {
 	if a.Over.Next.Known() {
 		fmt.Fprintf(w, "%-*s  %s\n", wide, next, wording.Ratio(a.Over.Next, "%sx [%s, %s]"))
 	}
+	for _, text := range a.Marked() {
+		fmt.Fprintln(w, "! "+text)
+	}
 	for _, hint := range a.Hints {
 		fmt.Fprintln(w, "hint, which chance can give too: "+hint)
 	}
 }
 
 func writeMachinesCSV(out io.Writer, all []*Across) error {
-	rows := [][]string{{"plan", "operation", "driver", "profile", "baseline", "machine", "run", "ratio", "low", "high", "n", "verdict"}}
+	rows := [][]string{{"plan", "operation", "driver", "profile", "baseline", "machine", "run", "ratio", "low", "high", "n", "verdict", "failed_checks"}}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 	for _, a := range all {
-		row := func(machine, run string, cost stat.Interval, verdict stat.Verdict) {
-			rows = append(rows, []string{a.Plan, a.Title, a.Driver, a.Profile, a.Baseline, machine, run, number(cost.Center), number(cost.Low), number(cost.High), strconv.Itoa(cost.N), string(verdict)})
+		row := func(machine, run string, cost stat.Interval, verdict stat.Verdict, marks ...string) {
+			rows = append(rows, []string{a.Plan, a.Title, a.Driver, a.Profile, a.Baseline, machine, run, number(cost.Center), number(cost.Low), number(cost.High), strconv.Itoa(cost.N), string(verdict), strings.Join(marks, "; ")})
 		}
 		for i, p := range a.Points {
-			row(a.Machine(i), p.Run, p.Cost, a.all[i].Verdict)
+			row(a.Machine(i), p.Run, p.Cost, a.all[i].Verdict, a.Marks[i]...)
 		}
 		row("all", "", a.Over.Ratio, a.Over.Verdict)
 		if a.Over.Next.Known() {
@@ -243,6 +259,7 @@ type (
 		Machine string `json:"machine"`
 		Run     string `json:"run"`
 		jsonRatio
+		Failed []string `json:"failed_checks,omitempty"`
 	}
 	jsonRatio struct {
 		Ratio   float64      `json:"ratio"`
@@ -266,7 +283,7 @@ func acrossValues(all []*Across) []jsonAcross {
 		one := jsonAcross{Plan: a.Plan, Operation: a.Title, Driver: a.Driver, Profile: a.Profile, Baseline: a.Baseline,
 			Over: ratio(a.Over.Ratio, a.Over.Verdict), Hints: a.Hints}
 		for i, p := range a.Points {
-			one.Machines = append(one.Machines, jsonMachine{a.Machine(i), p.Run, ratio(p.Cost, a.all[i].Verdict)})
+			one.Machines = append(one.Machines, jsonMachine{a.Machine(i), p.Run, ratio(p.Cost, a.all[i].Verdict), a.Marks[i]})
 		}
 		if a.Over.Next.Known() {
 			next := ratio(a.Over.Next, "")

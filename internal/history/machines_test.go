@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -84,6 +85,30 @@ func TestOverMachines(t *testing.T) {
 	agreed := acrossOf(t, onMachines(t, 0.8, 0.8, 0.8, 0.8))
 	if !strings.HasPrefix(agreed.Verdict(), "faster on 4 of 4 machines; time / baseline 0.8") || !strings.HasSuffix(agreed.Verdict(), ": faster") || len(agreed.Hints) > 0 {
 		t.Errorf("machines that agree: got %q with hints %q", agreed.Verdict(), agreed.Hints)
+	}
+}
+
+// A machine that failed a check is marked in every format, and counts.
+func TestMarkedMachines(t *testing.T) {
+	results := onMachines(t, 0.8, 0.8, 0.8)
+	for i, governor := range []string{"performance", "powersave\x1b[2J", "performance"} {
+		results[i].Run.Host["governor"] = governor
+	}
+	a := acrossOf(t, results)
+	const cleaned = "CPU governor powersave [2J, most machines: performance"
+	if got, want := a.Marked(), []string{"x, 2 cores #0100: " + cleaned}; !slices.Equal(got, want) || a.Over.Ratio.N != 3 {
+		t.Errorf("got the marks %q over %d machines, want %q over 3", got, a.Over.Ratio.N, want)
+	}
+	for name, want := range map[string]string{"text": "\n! x, 2 cores #0100: " + cleaned + "\n", "csv": ",faster,\"CPU governor powersave\x1b[2J, most machines: performance\"\n",
+		"json": `"failed_checks": [`} {
+		var out bytes.Buffer
+		format, err := MachineFormats().Named(name)
+		if err == nil {
+			err = format.Write(&out, []*Across{a})
+		}
+		if err != nil || strings.Count(out.String(), want) != 1 {
+			t.Errorf("%s: got %v and\n%s\nwant %q once", name, err, out.String(), want)
+		}
 	}
 }
 

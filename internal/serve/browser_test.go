@@ -41,7 +41,7 @@ func hostileServer(t *testing.T) serving {
 			t.Fatal(err)
 		}
 	}
-	addMachines(t, s, map[string]string{"cpu": browser.Hostile[0], "cores": browser.Hostile[1], "memory": browser.Hostile[len(browser.Hostile)-1]})
+	addMachines(t, s, map[string]string{"cpu": browser.Hostile[0], "cores": browser.Hostile[1], "governor": browser.Hostile[2], "memory": browser.Hostile[len(browser.Hostile)-1]})
 	return start(t, Options{Store: s, AllowImport: true})
 }
 

@@ -29,7 +29,7 @@ type machinesView struct {
 
 type forestView struct {
 	Name, Plan, Verdict string
-	Hints               []string
+	Hints, Marks        []string
 	Figures             []report.Figure
 }
 
@@ -78,7 +78,7 @@ func (v *machinesView) fill(all []*history.Across) error {
 		if err != nil {
 			return err
 		}
-		f := forestView{Name: wording.Clean(one.Name()), Plan: wording.Clean(one.Plan), Verdict: one.Verdict(), Figures: figures}
+		f := forestView{Name: wording.Clean(one.Name()), Plan: wording.Clean(one.Plan), Verdict: one.Verdict(), Figures: figures, Marks: one.Marked()}
 		for _, hint := range one.Hints {
 			f.Hints = append(f.Hints, wording.Clean(hint))
 		}
@@ -96,7 +96,11 @@ func forest(a *history.Across) *chart.Chart {
 		rows.Rows = append(rows.Rows, chart.Row{Section: section, Name: name, Cells: []chart.Cell{cell}})
 	}
 	for i, p := range a.Points {
-		add("machines", wording.Clean(a.Machine(i)), p)
+		name := wording.Clean(a.Machine(i))
+		if len(a.Marks[i]) > 0 {
+			name += " !"
+		}
+		add("machines", name, p)
 	}
 	if a.Over.Next.Known() { // the interval of two machines would hide theirs
 		add("over machines", "like these", history.Point{Cost: a.Over.Ratio})

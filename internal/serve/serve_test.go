@@ -71,6 +71,9 @@ func addMachines(t testing.TB, s *store.Store, host map[string]string) {
 		run.ID, run.Plan, run.PlanText = fmt.Sprintf("20261201-000000-m%d", i), "everywhere", "name: everywhere\n"
 		run.Started, run.Status, run.Host = analysistest.SampleStart, assay.Finished, maps.Clone(host)
 		run.Host["machine"], run.Host["rotational"] = fmt.Sprintf("%dabcdef", i), []string{"no", "yes"}[i/2]
+		if i == 1 {
+			run.Host["governor"] = "powersave"
+		}
 		trials := append(analysistest.Launches(analysistest.Cell("read", "modernc", "web"), 6, 10000, 1), analysistest.Launches(analysistest.Cell("read", "mattn", "web"), 6, 10000*times, 2)...)
 		put(t, s, run, trials)
 	}
@@ -85,7 +88,7 @@ func TestMachinesPage(t *testing.T) {
 		status int
 		want   []string
 	}{
-		{"/machines?plan=everywhere", 200, []string{"faster on 2 of 4 machines, slower on 2; time / baseline 1.0", "<svg", "x #0abc", "one more such machine", "rotational: no 0.8"}},
+		{"/machines?plan=everywhere", 200, []string{"faster on 2 of 4 machines, slower on 2; time / baseline 1.0", "<svg", "x #0abc", "one more such machine", "rotational: no 0.8", "x #1abc !", "x #1abc: CPU governor powersave, most machines: unknown"}},
 		{"/machines?plan=everywhere&cell=read+driver%3Dmattn", 200, []string{"<svg"}},
 		{"/machines?plan=everywhere&cell=nosuch", 200, []string{"No two machines compare such a cell"}},
 		{"/machines?plan=quick", 200, []string{"No two machines compare such a cell", "left out: 2"}},
