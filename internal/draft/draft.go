@@ -14,6 +14,8 @@
 // operation.go add what SQLite does with a query and what proves it; newrow.go gives new
 // rows ids that later statements name. probe.go tries
 // it, fit.go moves ends of ranges until rows are as many as in the log, write.go writes it.
+// Of a log, literal.go guesses the literals, twin.go finds arguments that repeat others, and
+// times.go compares times.
 package draft
 
 import (
@@ -101,6 +103,9 @@ func Make(ctx context.Context, options Options) (draft *Draft, err error) {
 		return nil, err
 	}
 	if err := d.try(ctx); err != nil {
+		return nil, err
+	}
+	if err := d.timeReads(ctx); err != nil {
 		return nil, err
 	}
 	if err := d.choose(ctx); err != nil {

@@ -4,34 +4,108 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
+	"strings"
 	"time"
 )
+
+// triedShare is the share of the time for one bisection in which no new try begins.
+const triedShare = 4
 
 // bisections bounds how often the end of a range is moved.
 const bisections = 12
 
-// fit moves the end of a range until the statement has as many rows as in the log: a
+// fit changes how arguments are drawn until a statement has as many rows as in the log: a
 // range from a value that any row has would, of "expires_at < now", delete most rows
 // where the program deletes none. What cannot be tried here is left as it is; trying
-// the operation says why. It reports whether it moved one; the error is the context's.
+// the operation says why. It reports whether it changed anything; the error is the context's.
 func (d *drafter) fit(ctx context.Context, o *operation) (moved bool, err error) {
 	for i, st := range o.steps {
 		step := o.logged(i)
 		if step == nil || step.counted == 0 {
 			continue
 		}
-		end := st.openEnd()
-		if end < 0 {
-			continue
-		}
 		want := float64(step.rows) / float64(step.counted)
-		before := st.args[end]
-		if err := d.fitEnd(ctx, o, i, end, want); err != nil {
+		before := slices.Clone(st.args)
+		if err := d.fitStatement(ctx, o, i, want); err != nil {
 			return false, err
 		}
-		moved = moved || st.args[end] != before
+		moved = moved || !slices.Equal(st.args, before)
 	}
 	return moved, nil
+}
+
+// fitStatement tries what can be changed of a statement: from which table keys are drawn,
+// and where a range begins and ends.
+func (d *drafter) fitStatement(ctx context.Context, o *operation, step int, want float64) error {
+	st := o.steps[step]
+	parents, low, high := st.guess.drawnFromParents(), -1, -1
+	end := st.openEnd()
+	if end < 0 {
+		low, high = st.bothEnds()
+	}
+	if parents == nil && end < 0 && low < 0 {
+		return nil
+	}
+	limited, cancel := context.WithTimeout(ctx, min(d.options.Timeout, time.Until(d.until)))
+	defer cancel()
+	got, err := d.mean(limited, o, step)
+	if err != nil || !differs(got, want) {
+		return ctx.Err()
+	}
+	if parents != nil {
+		got = d.fitParents(limited, o, step, parents, got, want)
+	}
+	switch {
+	case !differs(got, want):
+	case end >= 0:
+		d.fitEnd(limited, o, step, end, got, want)
+	case low >= 0:
+		d.fitBoth(limited, o, step, low, high, got, want)
+	}
+	return ctx.Err()
+}
+
+// drawnFromParents are arguments whose column refers to another table, drawn from that
+// table: of those that are drawn from the column itself, rows that many refer to come
+// more often. nil where there are none.
+func (g *guesser) drawnFromParents() map[int]argument {
+	found := map[int]argument{}
+	for i, u := range g.all {
+		a := g.args[i]
+		m := drawnFrom.FindStringSubmatch(a.yaml)
+		if m == nil || u.role != equal && u.role != related || u.column == nil || u.function != "" || g.together(u) || !strings.HasPrefix(a.yaml, "{from: "+scalar(u.column.String())) {
+			continue
+		}
+		t := g.schema.table(u.column.parent.table)
+		if t == nil || t.column(u.column.parent.column) == nil {
+			continue
+		}
+		c := t.column(u.column.parent.column)
+		a.yaml = strings.Replace(a.yaml, scalar(u.column.String()), scalar(c.String()), 1)
+		a.note = fmt.Sprintf("%s refers to %s; drawn from there, the rows are nearer to those of the log", u.column, c)
+		found[i] = a
+	}
+	if len(found) == 0 {
+		return nil
+	}
+	return found
+}
+
+// fitParents takes arguments from other tables if the rows are nearer to the log then, and
+// returns how many there are.
+func (d *drafter) fitParents(ctx context.Context, o *operation, step int, parents map[int]argument, got, want float64) float64 {
+	st := o.steps[step]
+	before := slices.Clone(st.args)
+	for i, a := range parents {
+		st.args[i] = a
+	}
+	rows, err := d.mean(ctx, o, step)
+	if err == nil && away(rows, want) < away(got, want) {
+		return rows
+	}
+	copy(st.args, before)
+	return got
 }
 
 // fitted is the probe of the plan in which an operation fits the log.
@@ -60,21 +134,67 @@ func (st *statement) openEnd() int {
 	return end
 }
 
+// bothEnds are the arguments between which a column is, of a statement with one such range;
+// -1 where there is none.
+func (st *statement) bothEnds() (low, high int) {
+	low, high = -1, -1
+	for i, u := range st.guess.all {
+		switch {
+		case u.role != above && u.role != below:
+			continue
+		case u.column == nil || u.function != "" || u.column.found == nil || u.column.found.values == 0 || u.column.found.kind == "mixed":
+			return -1, -1
+		case u.role == above && low < 0:
+			low = i
+		case u.role == below && high < 0:
+			high = i
+		default:
+			return -1, -1
+		}
+	}
+	if low < 0 || high < 0 || st.guess.all[low].column != st.guess.all[high].column {
+		return -1, -1
+	}
+	return low, high
+}
+
 // fitEnd tries values of the column from the least to the greatest: the rows grow or
 // shrink with them.
-func (d *drafter) fitEnd(ctx context.Context, o *operation, step, end int, want float64) error {
-	limited, cancel := context.WithTimeout(ctx, min(d.options.Timeout, time.Until(d.until))/2)
-	defer cancel()
+func (d *drafter) fitEnd(ctx context.Context, o *operation, step, end int, got, want float64) {
 	st := o.steps[step]
 	a, u := &st.args[end], st.guess.all[end]
-	best := *a
-	got, err := d.mean(limited, o, step)
-	if err != nil || !differs(got, want) {
-		return ctx.Err()
-	}
-	off := math.Abs(got - want)
-	low, high := int64(0), u.column.found.values-1
-	for n := 0; n < bisections+2 && low <= high && off > tolerance*want; n++ {
+	d.bisect(ctx, o, step, u.column.found.values-1, u.role == below, got, want, func(place int64) error {
+		value, err := d.schema.at(ctx, u.column, place)
+		a.yaml, a.note = constant(value), fmt.Sprintf("%s is %s it; "+asInLog, u.column, u.role)
+		return err
+	})
+}
+
+// fitBoth makes a range in the middle of the column wider or narrower.
+func (d *drafter) fitBoth(ctx context.Context, o *operation, step, low, high int, got, want float64) {
+	st := o.steps[step]
+	c := st.guess.all[low].column
+	last := c.found.values - 1
+	d.bisect(ctx, o, step, last, true, got, want, func(width int64) error {
+		from := (last - width) / 2
+		for i, place := range map[int]int64{low: from, high: from + width} {
+			value, err := d.schema.at(ctx, c, place)
+			if err != nil {
+				return err
+			}
+			st.args[i].yaml, st.args[i].note = constant(value), fmt.Sprintf("%s is %s it; "+asInLog, c, st.guess.all[i].role)
+		}
+		return nil
+	})
+}
+
+// bisect looks for the place, from 0 to the last, with which a step has as many rows as are
+// wanted. The best one stays; what was there, if none is better.
+func (d *drafter) bisect(ctx context.Context, o *operation, step int, last int64, grows bool, got, want float64, set func(place int64) error) {
+	st := o.steps[step]
+	best, off := slices.Clone(st.args), away(got, want)
+	low, high, nearest := int64(0), last, got
+	for n := 0; n < bisections+2 && low <= high && differs(got, want); n++ {
 		place := (low + high) / 2
 		switch n {
 		case 0:
@@ -82,29 +202,40 @@ func (d *drafter) fitEnd(ctx context.Context, o *operation, step, end int, want 
 		case 1:
 			place = high
 		}
-		value, err := d.schema.at(limited, u.column, place)
-		if err != nil {
+		if set(place) != nil {
 			break
 		}
-		a.yaml = constant(value)
-		if got, err = d.mean(limited, o, step); err != nil {
+		var err error
+		if got, err = d.mean(ctx, o, step); err != nil {
 			break
 		}
-		if math.Abs(got-want) < off {
-			off, best = math.Abs(got-want), argument{written: a.written, yaml: a.yaml,
-				note: fmt.Sprintf("%s is %s it; with as many rows as in the log", u.column, u.role)}
+		if away(got, want) < off {
+			off, best, nearest = away(got, want), slices.Clone(st.args), got
 		}
 		if n < 2 {
 			continue
 		}
-		if (got < want) == (u.role == below) {
+		if (got < want) == grows {
 			low = place + 1
 		} else {
 			high = place - 1
 		}
 	}
-	*a = best
-	return ctx.Err()
+	if differs(nearest, want) {
+		for i := range best {
+			best[i].note = strings.Replace(best[i].note, asInLog, "of what was tried, the rows are the nearest to those of the log", 1)
+		}
+	}
+	copy(st.args, best)
+}
+
+// asInLog says why a range ends where it does.
+const asInLog = "with as many rows as in the log"
+
+// away is how far a number of rows is from another one, in proportion.
+func away(got, want float64) float64 {
+	const few = 0.1 // rows that are next to none
+	return math.Abs(math.Log((got + few) / (want + few)))
 }
 
 // mean is how many rows a step has each time, as the plan stands.
@@ -114,11 +245,15 @@ func (d *drafter) mean(ctx context.Context, o *operation, step int) (float64, er
 		return 0, err
 	}
 	op := b.cases[o.name].Operation
-	trace, err := d.data.Trace(ctx, op, tried)
+	times := tried
+	if !o.changes() {
+		times = meant
+	}
+	trace, err := d.data.Trace(ctx, op, times)
 	if err != nil {
 		return 0, err
 	}
-	found, err := d.data.Try(ctx, op, trace, tried, d.options.Timeout/bisections)
+	found, err := d.data.Try(ctx, op, trace, times, d.options.Timeout/bisections/triedShare)
 	if err != nil || found.Times == 0 {
 		return 0, err
 	}

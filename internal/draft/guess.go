@@ -21,15 +21,16 @@ const (
 // guesser guesses how the arguments of one query are drawn.
 type guesser struct {
 	*analysis
-	name      string             // of the operation
-	named     map[string]*chosen // arguments of the operation by name; nil: it has one statement
-	first     int                // number of the query's first argument in the operation, counted from 1
-	source    *source            // of several arguments; nil: there is none
-	words     []source           // of what full-text searches look for
-	step      *loggedStep        // in the log; nil: there is none
-	logged    []*loggedArgument  // by argument; nil: nothing is known of them
-	rows      *[]newRow          // that earlier statements of the operation insert
-	drawn     map[string]int     // how often a column was drawn from, by the role and its name
+	name      string                      // of the operation
+	named     map[string]*chosen          // arguments of the operation by name; nil: it has one statement
+	first     int                         // number of the query's first argument in the operation, counted from 1
+	source    *source                     // of several arguments; nil: there is none
+	words     []source                    // of what full-text searches look for
+	step      *loggedStep                 // in the log; nil: there is none
+	logged    []*loggedArgument           // by argument; nil: nothing is known of them
+	twins     map[*loggedArgument]*chosen // arguments of the operation until now, as the log has them
+	rows      *[]newRow                   // that earlier statements of the operation insert
+	drawn     map[string]int              // how often a column was drawn from, by the role and its name
 	all       []use
 	fresh     map[*column]bool  // gets values that no row has
 	keys      map[*column]int   // argument with the first new key, counted from 1
@@ -62,11 +63,14 @@ func (g *guesser) guess(ctx context.Context) error {
 			yaml, note = g.again(i, yaml, note)
 		}
 		a.yaml, a.note = yaml, note
+		g.resize(i)
+		g.remember()
 	}
 	for c := range g.keys {
 		g.taken[c.String()]++
 	}
 	g.skew()
+	g.remember()
 	g.born()
 	return nil
 }
@@ -136,6 +140,9 @@ func freshScore(c *column) int {
 func (g *guesser) argumentAt(ctx context.Context, i int) (yaml, note string, err error) {
 	u := g.all[i]
 	if yaml, note = g.ofNewRow(i); yaml != "" {
+		return yaml, note, nil
+	}
+	if yaml, note, ok := g.twin(i); ok {
 		return yaml, note, nil
 	}
 	switch {
@@ -292,9 +299,14 @@ func (g *guesser) inserts(ctx context.Context, i int, c *column, f *stats) (yaml
 			return yaml, note, err
 		}
 	}
-	missing := float64(f.rows-f.values) / float64(max(1, f.rows))
+	missing, known := g.nulls(i)
+	if !known {
+		missing = float64(f.rows-f.values) / float64(max(1, f.rows))
+	}
 	switch {
-	case f.values == 0 && f.rows > 0 && !c.notNull, missing > 0.5:
+	case known && missing == 1:
+		return "{const: ~}", fmt.Sprintf("%s is always NULL in the log", c), nil
+	case !known && (f.values == 0 && f.rows > 0 && !c.notNull || missing > 0.5):
 		return "{const: ~}", fmt.Sprintf("most rows have no %s", c), nil
 	case f.values == 0:
 		return empty(c), fmt.Sprintf("%s has no values yet", c), nil
@@ -306,6 +318,44 @@ func (g *guesser) inserts(ctx context.Context, i int, c *column, f *stats) (yaml
 		more = fmt.Sprintf(", null: %.2g", missing)
 	}
 	return g.from(c, "", 1, more), fmt.Sprintf("%s as a row has it", c), nil
+}
+
+// nulls is how often an argument is NULL in the log; false where too few tell.
+func (g *guesser) nulls(i int) (share float64, known bool) {
+	if g.logged == nil || g.logged[i] == nil || g.logged[i].seen < minTwins {
+		return 0, false
+	}
+	return float64(g.logged[i].nulls) / float64(g.logged[i].seen), true
+}
+
+// resize makes texts and blobs that are stored as long as those of the log, where others
+// can be made: not values that come again, that refer to others, or that look like JSON.
+func (g *guesser) resize(i int) {
+	u, a := g.all[i], &g.args[i]
+	if g.logged == nil || g.logged[i] == nil || g.logged[i].texts == 0 || u.column == nil || u.role != insert && u.role != set || !u.bare ||
+		g.source.has(i) || u.column.parent.table != "" || u.column.found == nil {
+		return
+	}
+	f := u.column.found
+	mean := float64(g.logged[i].bytes) / float64(g.logged[i].texts)
+	made := strings.HasPrefix(a.yaml, "{text: ") || strings.HasPrefix(a.yaml, "{blob: ")
+	drawn := strings.HasPrefix(a.yaml, "{from: ") && (f.kind == "text" || f.kind == "blob") && !f.few() && !formatted(f)
+	if !made && !drawn || drawn && !differs(float64(f.average), mean) {
+		return
+	}
+	least, kind := 1.0, "text"
+	if drawn && f.kind == "blob" || strings.HasPrefix(a.yaml, "{blob: ") {
+		kind = "blob"
+	}
+	if g.fresh[u.column] {
+		least = 12 // so that none comes twice
+	}
+	_, null, _ := strings.Cut(strings.TrimSuffix(a.yaml, "}"), ", null:")
+	if null != "" {
+		null = ", null:" + null
+	}
+	a.yaml = fmt.Sprintf("{%s: %.0f%s}", kind, max(least, mean), null)
+	a.note += "; as long as in the log"
 }
 
 // oneRow reports whether the values of a new row come from one that is there:

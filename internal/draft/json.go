@@ -11,59 +11,12 @@ import (
 	"assay/internal/plan/sqltext"
 )
 
-// literal begins the names of the parameters that a log has in the place of literals.
-const literal = ":literal"
-
 // Functions of JSON whose arguments behind the first are paths, and those that have a
 // path and a value in turn.
 var (
 	pathFunctions  = []string{"json_extract", "jsonb_extract", "json_type", "json_array_length", "json_remove", "jsonb_remove"}
 	valueFunctions = []string{"json_set", "jsonb_set", "json_insert", "jsonb_insert", "json_replace", "jsonb_replace"}
 )
-
-// guessPaths puts paths into JSON where a log has none, because it has no literals: a
-// number that is drawn for one is an error. A path leads to a member that the column's
-// values have.
-func (d *drafter) guessPaths(ctx context.Context, scripts []*script) error {
-	for _, s := range scripts {
-		if s.line > 0 || s.shape == nil || s.leftOut != "" {
-			continue
-		}
-		for i, q := range s.queries {
-			if err := d.schema.guessPaths(ctx, q, s.shape.texts[i], s.shape.steps[i]); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
-// guessPaths rewrites a statement whose text in the log is given.
-func (s *schema) guessPaths(ctx context.Context, q *query, text string, step *loggedStep) error {
-	a := analyse(q, s)
-	tokens, _ := sqltext.Scan(text)
-	for i, t := range slices.Backward(tokens) { // so that the places before stay right
-		if !strings.HasPrefix(t.Text, literal) {
-			continue
-		}
-		c := a.pathInto(i)
-		if c == nil {
-			continue
-		}
-		path, err := s.path(ctx, c, a.next(i, step))
-		if err != nil {
-			return err
-		}
-		if path != "" {
-			text = text[:t.From] + path + text[t.To:]
-			q.notes = append(q.notes, fmt.Sprintf("The log has no literals: that the path into %s is %s is guessed.", c, path))
-		}
-	}
-	if len(q.notes) > 0 {
-		q.rewrite(text)
-	}
-	return nil
-}
 
 // pathInto is the column into whose JSON the token at a place is a path; nil where it
 // is none.
@@ -96,11 +49,23 @@ func (a *analysis) pathInto(at int) *column {
 	return c
 }
 
-// next is what the log has of the first argument behind a place that is no literal: what
-// the member is compared with, or becomes; nil where it has nothing.
+// next is what the log has of the first argument behind a path that is no literal, where
+// the member is compared with it, or becomes it; nil elsewhere.
 func (a *analysis) next(at int, step *loggedStep) *loggedArgument {
+	behind, becomes := at+1, false
+	if open := a.group[at]; a.tokens[at-1].Kind != '>' && open > 0 {
+		if becomes = slices.Contains(valueFunctions, strings.ToLower(a.tokens[open-1].Text)); !becomes {
+			behind = a.match[open] + 1
+		}
+	}
+	compares := func(t sqltext.Token) bool {
+		return strings.IndexByte("=<>!", t.Kind) >= 0 || slices.ContainsFunc([]string{"IS", "IN", "LIKE", "BETWEEN"}, t.Is)
+	}
+	if !becomes && (behind >= len(a.tokens) || !compares(a.tokens[behind])) {
+		return nil
+	}
 	logged := step.arguments(a.query)
-	for i := at + 1; i < len(a.tokens) && logged != nil; i++ {
+	for i := behind + 1; i < len(a.tokens) && logged != nil; i++ {
 		if n, ok := a.argument[i]; ok && logged[n] != nil {
 			return logged[n]
 		}
@@ -112,8 +77,9 @@ func (a *analysis) next(at int, step *loggedStep) *loggedArgument {
 const sampledRows = 1000
 
 // path leads to the member of a column's objects that is the most like an argument, and
-// of those that are alike to the one that most of them have; empty where there is none.
-func (s *schema) path(ctx context.Context, c *column, like *loggedArgument) (string, error) {
+// of those that are alike to one that the statement has no path to yet, and that most of
+// them have; empty where there is none.
+func (s *schema) path(ctx context.Context, c *column, like *loggedArgument, used []string) (string, error) {
 	members, err := texts(ctx, s.db, fmt.Sprintf(`SELECT e.key, e.type, CAST(avg(length(e.value)) AS INT)
 		FROM (SELECT %s AS v FROM %s LIMIT %d) AS r, json_each(CASE WHEN json_valid(r.v) AND json_type(r.v) = 'object' THEN r.v END) AS e
 		WHERE e.type NOT IN ('null', 'array', 'object') GROUP BY 1, 2 ORDER BY count(*) DESC, 1`, c.sql(), quote(c.table.name), sampledRows))
@@ -123,8 +89,12 @@ func (s *schema) path(ctx context.Context, c *column, like *loggedArgument) (str
 	best, least := "", math.Inf(1)
 	for _, m := range members {
 		length, _ := strconv.ParseFloat(m[2], 64)
-		if away := like.unlike(m[1], length); plainName.MatchString(m[0]) && away < least {
-			best, least = "'$."+m[0]+"'", away
+		path, away := "'$."+m[0]+"'", like.unlike(m[1], length)
+		if slices.Contains(used, path) {
+			away++
+		}
+		if plainName.MatchString(m[0]) && away < least {
+			best, least = path, away
 		}
 	}
 	return best, nil
@@ -167,20 +137,4 @@ func (g *guesser) jsonValue(ctx context.Context, argument int, c *column) (yaml,
 		return fmt.Sprintf("{uniform: [%s, %s]}", rows[0][2], rows[0][3]), note + "from the least to the greatest", nil
 	}
 	return "", "", nil
-}
-
-// withoutLiterals says how many operations of a log have literals that it does not have.
-func withoutLiterals(all []*operation) []string {
-	n := 0
-	for _, o := range all {
-		if o.line == 0 && slices.ContainsFunc(o.queries, func(q *query) bool {
-			return slices.ContainsFunc(q.args, func(a argument) bool { return strings.HasPrefix(a.written, literal) })
-		}) {
-			n++
-		}
-	}
-	if n == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("%d of the operations have literals, whose values are not in it and are guessed: with your SQL in a file, --queries FILE keeps them", n)}
 }

@@ -35,6 +35,7 @@ type shape struct {
 	nanos int64   // of all
 	took  []int64 // nanoseconds of each
 	steps []*loggedStep
+	pairs pairing
 }
 
 // loggedStep is a statement of a shape.
@@ -50,6 +51,10 @@ type loggedArgument struct {
 	values, ranked, newest int
 	tags                   map[string]int
 	texts, bytes           int64 // texts and blobs, and what they have together
+	seen, nulls            int   // how often it was bound, and as NULL
+	// twin is one to the left, in the same statement or one before, that has the same
+	// value each time; nil: there is none.
+	twin *loggedArgument
 }
 
 // maxTags bounds the values that are told apart.
@@ -235,12 +240,20 @@ func (r *logReader) add(from, to int64, lines []logLine) {
 	s.took = append(s.took, to-from)
 	r.busy = append(r.busy, moment{from, 1}, moment{to, -1})
 	at := 0
+	var tags []string
 	for i, l := range lines {
-		if i > 0 && lines[i-1].S != l.S {
+		again := i > 0 && lines[i-1].S == l.S
+		if i > 0 && !again {
 			at++
 		}
 		s.steps[at].take(l)
+		for _, a := range l.Args {
+			if !again {
+				tags = append(tags, a.Tag)
+			}
+		}
 	}
+	s.pairs.take(tags)
 }
 
 func (s *loggedStep) take(l logLine) {
@@ -255,6 +268,9 @@ func (s *loggedStep) take(l logLine) {
 			s.args = append(s.args, &loggedArgument{tags: map[string]int{}})
 		}
 		into := s.args[i]
+		if into.seen++; a.T == "null" {
+			into.nulls++
+		}
 		if a.Tag != "" && (into.tags[a.Tag] > 0 || len(into.tags) < maxTags) {
 			into.values++
 			into.tags[a.Tag]++
@@ -282,6 +298,7 @@ func (r *logReader) finish() (*logged, error) {
 	}
 	r.t.endless += len(r.open)
 	for _, s := range r.shapes {
+		s.pairs.give(s.steps)
 		r.t.shapes = append(r.t.shapes, s)
 	}
 	slices.SortFunc(r.t.shapes, func(a, b *shape) int {

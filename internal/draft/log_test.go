@@ -312,12 +312,11 @@ func TestLogOfRareOperations(t *testing.T) {
 	}
 }
 
-// Texts that are longer or shorter than the drawn ones are told; those that are as long
-// are not.
+// Texts are as long as those of the log.
 func TestLogOfOtherLengths(t *testing.T) {
 	database := create(t, shopSchema)
 	const query = "UPDATE item SET name = ? WHERE id = ?"
-	for length, want := range map[int]string{4000: "rename: statement 1 binds ", 9: ""} {
+	for _, length := range []int{4000, 9, 3} {
 		log := record(t, database, 1<<30, func(db *sql.DB) {
 			db.SetMaxOpenConns(1)
 			for i := range 100 {
@@ -337,10 +336,39 @@ func TestLogOfOtherLengths(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		differs := strings.Join(d.Differs, "\n")
-		if got := strings.Contains(differs, " bytes of texts and blobs"); got != (want != "") || !strings.Contains(differs, want) {
-			t.Errorf("length %d: got differences %q, want %q", length, d.Differs, want)
+		if want := fmt.Sprintf("- {text: %d} # guessed: item.name gets it; as long as its values are; as long as in the log", length); !strings.Contains(d.Text, want) {
+			t.Errorf("length %d: the plan has no %q:\n%s", length, want, d.Text)
 		}
+		if strings.Contains(strings.Join(d.Differs, "\n"), " bytes of texts and blobs") {
+			t.Errorf("length %d: got differences %q, want none in bytes", length, d.Differs)
+		}
+	}
+}
+
+// Values that come again stay what they are, and that they are longer than in the log is told.
+func TestLogOfOtherValues(t *testing.T) {
+	database := create(t, `CREATE TABLE door (id INTEGER PRIMARY KEY, state TEXT NOT NULL CHECK (state IN ('open', 'closed by a guard')));
+		WITH RECURSIVE k (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 500) INSERT INTO door SELECT i, 'closed by a guard' FROM k;
+		UPDATE door SET state = 'open' WHERE id = 1`)
+	const query = "UPDATE door SET state = ? WHERE id = ?"
+	log := record(t, database, 1<<30, func(db *sql.DB) {
+		for i := range 100 {
+			if _, err := db.Exec(query, "open", 1+i); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if _, err := db.Exec("UPDATE door SET state = 'closed by a guard' WHERE id > 1"); err != nil {
+			t.Fatal(err)
+		}
+	})
+	o := options(database, "-- name: open\n"+query)
+	o.Log, o.LogName = log, "app.ndjson"
+	d, err := draftIn(t, t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if differs := strings.Join(d.Differs, "\n"); !strings.Contains(differs, "open: statement 1 binds 1") || !strings.Contains(d.Text, "- {from: door.state, row: 2}") {
+		t.Errorf("got differences %q and\n%s\nwant those of the bytes, and values that the column has", d.Differs, d.Text)
 	}
 }
 
@@ -373,15 +401,65 @@ func TestMixThatIsLeftOutIsTold(t *testing.T) {
 func TestPausesAreNotCompared(t *testing.T) {
 	logged := func(name string, pause int64) *operation {
 		took := append(slices.Repeat([]int64{1000}, 99), pause)
-		return &operation{script: script{name: name, shape: &shape{count: 100, nanos: 99*1000 + pause, took: took}}, each: time.Microsecond, typical: time.Microsecond}
+		return &operation{script: script{name: name, shape: &shape{count: 100, nanos: 99*1000 + pause, took: took}}, here: slices.Repeat([]float64{1000}, sections)}
 	}
-	if got := deviations([]*operation{logged("paused", int64(time.Second)), logged("other", 1000)}); len(got) > 0 {
+	others := []*operation{logged("a", 1000), logged("b", 1000), logged("c", 1000)}
+	if got := deviations(append(others, logged("paused", int64(time.Second)/10))); len(got) > 0 {
 		t.Errorf("got %q, want no difference", got)
 	}
 	slow := logged("slow", 1000)
-	slow.typical = 3 * time.Microsecond
-	if got := deviations([]*operation{slow, logged("other", 1000)}); len(got) != 2 || !strings.HasPrefix(got[0], "slow: ") {
-		t.Errorf("got %q, want that the slow one differs, and so the other", got)
+	slow.here = slices.Repeat([]float64{3000}, sections)
+	if got := deviations(append(others, slow)); len(got) != 1 || !strings.HasPrefix(got[0], "slow: ") {
+		t.Errorf("got %q, want that the slow one differs", got)
+	}
+	if got := deviations([]*operation{others[0], slow}); len(got) > 0 {
+		t.Errorf("got %q, want no difference of two, which do not tell what a driver takes", got)
+	}
+	if got := untimed([]*operation{others[0], slow}); len(got) != 1 || !strings.HasPrefix(got[0], "times are not compared: ") {
+		t.Errorf("got %q, want that the times of two are not compared", got)
+	}
+	if got := untimed(append(others, slow)); len(got) > 0 {
+		t.Errorf("got %q, want nothing that is not compared", got)
+	}
+}
+
+// What a driver takes for each statement is no difference of the short ones; that of one
+// query is told if it is in every round, and otherwise not.
+func TestTimesAgainstOtherReads(t *testing.T) {
+	const each = 50_000 // nanoseconds that the program's driver takes for a statement
+	read := func(name string, here, logged int64) *operation {
+		o := &operation{script: script{name: name, shape: &shape{count: 100, nanos: 100 * logged, took: slices.Repeat([]int64{logged}, 100)}}}
+		for i := range sections {
+			o.here = append(o.here, float64(here)*(1+0.02*float64(i)))
+		}
+		return o
+	}
+	alike := func() (all []*operation) {
+		for i, here := range []int64{5000, 20_000, 100_000, 400_000, 1_600_000} {
+			all = append(all, read(fmt.Sprintf("read-%d", i), here, each+2*here))
+		}
+		return all
+	}
+	if got := deviations(alike()); len(got) > 0 {
+		t.Errorf("got %q, want no difference where the driver takes twice as long and 50 µs", got)
+	}
+	always := alike()
+	always[2].here = []float64{300_000, 310_000, 290_000, 305_000, 295_000}
+	got := deviations(always)
+	if len(got) != 1 || !strings.HasPrefix(got[0], "read-2: against the other reads it takes 2.") {
+		t.Errorf("got %q, want that read-2 alone takes over twice as long", got)
+	}
+	once := alike()
+	once[2].here[1] = 900_000
+	if got := deviations(once); len(got) > 0 {
+		t.Errorf("got %q, want no difference that is in one round only", got)
+	}
+	early := alike()
+	for i := range 20 {
+		early[2].shape.took[i] = 10 * each
+	}
+	if got := deviations(early); len(got) > 0 {
+		t.Errorf("got %q, want no difference that is in one part of the log only", got)
 	}
 }
 

@@ -176,20 +176,6 @@ func (g *guesser) skewRow(first string, t *table, theta float64, latest bool) {
 	}
 }
 
-// untimed says which operations have a time in the log that is not compared.
-func untimed(all []*operation) []string {
-	var names []string
-	for _, o := range all {
-		if o.shape != nil && o.leftOut == "" && o.changes() {
-			names = append(names, o.name)
-		}
-	}
-	if names == nil {
-		return nil
-	}
-	return []string{"the time of changes is not compared with that of the draft, because they wait for no disk in init: " + strings.Join(names, ", ")}
-}
-
 // tolerance is how far a drafted operation may be from the log.
 const tolerance = 0.15
 
@@ -205,25 +191,14 @@ func (st *statement) bound(step *loggedStep) (here, logged float64) {
 	return here, logged
 }
 
-// deviations says which operations of at least 1 % of the log's time differ from
+// deviations says which operations of a share of the log's time differ from
 // it: in their rows, in the bytes that they bind, or, of those that change nothing, in
-// their time against the others. Times are against the others because the program's driver is another one
-// than that of this process; changes wait for a disk here not.
+// their time against the others; changes wait for a disk here not.
 func deviations(all []*operation) []string {
-	var total, logged, drafted float64
-	for _, o := range all {
-		if o.shape == nil || o.leftOut != "" {
-			continue
-		}
-		total += float64(o.shape.nanos)
-		if !o.changes() {
-			logged += o.shape.typical() * float64(o.shape.count)
-			drafted += float64(o.typical) * float64(o.shape.count)
-		}
-	}
+	total, times := spent(all), slower(all)
 	var found []string
 	for _, o := range all {
-		if o.shape == nil || o.leftOut != "" || float64(o.shape.nanos) < 0.01*total {
+		if o.shape == nil || o.leftOut != "" || float64(o.shape.nanos) < share*total {
 			continue
 		}
 		for i, st := range o.steps {
@@ -235,18 +210,11 @@ func deviations(all []*operation) []string {
 				found = append(found, fmt.Sprintf("%s: statement %d binds %.3g bytes of texts and blobs each time here, and %.3g in the log", o.name, i+1, here, logged))
 			}
 		}
-		want := o.shape.typical()
-		if got := float64(o.typical) * logged / drafted; !o.changes() && differs(got, want) {
-			found = append(found, fmt.Sprintf("%s: against the other reads it takes %.2f times as long here as in the log", o.name, got/want))
+		if text := times[o]; text != "" {
+			found = append(found, text)
 		}
 	}
 	return found
-}
-
-// typical is the median of what the operation took in the log: pauses of the machine
-// that recorded it are in the mean.
-func (s *shape) typical() float64 {
-	return float64(slices.Sorted(slices.Values(s.took))[len(s.took)/2])
 }
 
 func differs(got, want float64) bool { return math.Abs(got-want) > tolerance*max(want, 1e-9) }

@@ -18,6 +18,7 @@ type query struct {
 	args     []argument
 	argument map[int]int // by a parameter's place among the tokens, counted from 0
 	notes    []string    // what a reader of the plan should know
+	literals bool        // it has some, which a log does not have
 	print    string      // its fingerprint, as a log has it; empty without a log
 }
 

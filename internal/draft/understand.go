@@ -11,7 +11,7 @@ import (
 // understand makes operations of the queries. One that cannot be understood is left
 // out, with the reason.
 func (d *drafter) understand(ctx context.Context, scripts []*script) error {
-	if err := errors.Join(d.guessPaths(ctx, scripts), d.giveIDs(ctx, scripts)); err != nil {
+	if err := errors.Join(d.guessLiterals(ctx, scripts), d.giveIDs(ctx, scripts)); err != nil {
 		return err
 	}
 	for _, s := range scripts {
@@ -79,7 +79,7 @@ func (d *drafter) late(limit time.Duration) error {
 
 // explainAll makes the statements of an operation.
 func (d *drafter) explainAll(ctx context.Context, o *operation, taken map[string]int64) error {
-	first, rows := 1, new([]newRow)
+	first, rows, twins := 1, new([]newRow), map[*loggedArgument]*chosen{}
 	var named map[string]*chosen
 	if o.transaction {
 		named = map[string]*chosen{}
@@ -89,7 +89,7 @@ func (d *drafter) explainAll(ctx context.Context, o *operation, taken map[string
 		if err != nil {
 			return fmt.Errorf("%s does not compile: %w", describeQuery(o, q), err)
 		}
-		st.guess = &guesser{analysis: analyse(q, d.schema), name: o.name, named: named, rows: rows, first: first, taken: taken, inserting: d.inserting, step: o.logged(i)}
+		st.guess = &guesser{analysis: analyse(q, d.schema), name: o.name, named: named, rows: rows, twins: twins, first: first, taken: taken, inserting: d.inserting, step: o.logged(i)}
 		st.guess.logged = st.guess.step.arguments(q)
 		if err := st.guess.guess(ctx); err != nil {
 			return err
@@ -101,6 +101,7 @@ func (d *drafter) explainAll(ctx context.Context, o *operation, taken map[string
 		first += len(q.args)
 		o.steps = append(o.steps, st)
 	}
+	o.alignDraws()
 	return nil
 }
 
