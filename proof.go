@@ -126,15 +126,21 @@ func Foremost(all []Proof) Proof {
 	return foremost
 }
 
-// Proven is what remains of a class that settings claim: of a refuted one, the
-// strongest that the proof does not refute too.
-func (p Proof) Proven(claimed Durability) Durability {
+// IsServer reports whether an engine is a server: a process of its own, which does not
+// end with the application.
+func IsServer(engine string) bool { return engine == "postgresql" }
+
+// Proven is what remains of a class that the settings of an engine claim: of a refuted
+// one, the strongest that the proof does not refute too.
+func (p Proof) Proven(engine string, claimed Durability) Durability {
 	strong := claimed == Power || claimed == Consistent
 	switch {
 	case p.Refuted == 0 || claimed == DurabilityUnknown:
 		return claimed
-	case p.Fault == Kill || p.Fault == FullDisk || !strong:
-		return None // the others lose nothing while the system runs
+	case !strong:
+		return None
+	case (p.Fault == Kill || p.Fault == FullDisk) && !IsServer(engine):
+		return None // the others lose nothing while the system runs; a server's own memory is lost with the server
 	case p.Kind == LosesCommits:
 		return Consistent // what is there is whole
 	}

@@ -1,6 +1,7 @@
 package assay_test
 
 import (
+	"cmp"
 	"testing"
 
 	"assay"
@@ -48,15 +49,22 @@ func TestProven(t *testing.T) {
 	for _, c := range []struct {
 		proof         assay.Proof
 		claimed, want assay.Durability
+		server        assay.Durability // that is left where the engine is a server; empty: the same
 	}{
-		{held, assay.Power, assay.Power}, {lost, assay.Power, assay.Consistent}, {lost, assay.DurabilityUnknown, assay.DurabilityUnknown},
-		{corrupt, assay.Power, assay.Process}, {corrupt, assay.Consistent, assay.Process},
-		{refuted(assay.FailingIO, assay.LosesCommits), assay.Power, assay.Consistent},
-		{refuted(assay.Kill, assay.LosesCommits), assay.Power, assay.None}, {refuted(assay.Kill, assay.LosesCommits), assay.Consistent, assay.None}, {refuted(assay.Kill, assay.LosesCommits), assay.Process, assay.None},
-		{refuted(assay.FullDisk, assay.Corrupts), assay.Power, assay.None},
+		{held, assay.Power, assay.Power, ""}, {lost, assay.Power, assay.Consistent, ""}, {lost, assay.DurabilityUnknown, assay.DurabilityUnknown, ""},
+		{corrupt, assay.Power, assay.Process, ""}, {corrupt, assay.Consistent, assay.Process, ""},
+		{refuted(assay.FailingIO, assay.LosesCommits), assay.Power, assay.Consistent, ""},
+		{refuted(assay.Kill, assay.LosesCommits), assay.Power, assay.None, assay.Consistent},
+		{refuted(assay.Kill, assay.LosesCommits), assay.Consistent, assay.None, assay.Consistent},
+		{refuted(assay.Kill, assay.LosesCommits), assay.Process, assay.None, ""},
+		{refuted(assay.Kill, assay.TearsCommits), assay.Consistent, assay.None, assay.Process},
+		{refuted(assay.FullDisk, assay.Corrupts), assay.Power, assay.None, assay.Process},
+		{refuted(assay.FullDisk, assay.LosesCommits), assay.Power, assay.None, assay.Consistent},
 	} {
-		if got := c.proof.Proven(c.claimed); got != c.want {
-			t.Errorf("%s by %s leaves of %q: got %q, want %q", c.proof.Kind, c.proof.Fault, c.claimed, got, c.want)
+		for engine, want := range map[string]assay.Durability{"sqlite": c.want, "bbolt": c.want, "postgresql": cmp.Or(c.server, c.want)} {
+			if got := c.proof.Proven(engine, c.claimed); got != want {
+				t.Errorf("%s by %s leaves of %q of %s: got %q, want %q", c.proof.Kind, c.proof.Fault, c.claimed, engine, got, want)
+			}
 		}
 	}
 }

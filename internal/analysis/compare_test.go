@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"cmp"
 	"reflect"
 	"slices"
 	"strings"
@@ -85,13 +86,15 @@ func TestDurabilityKeepsRanksApart(t *testing.T) {
 // A row whose class is refuted is ranked within the class that is left to it: it
 // leaves the rows that it was compared with, and joins others.
 func TestRankFollowsARefutation(t *testing.T) {
-	trials := func() (all []assay.Trial) {
+	trials := func(engine string) (all []assay.Trial) { // of all drivers
 		for _, c := range []struct {
 			driver string
 			ns     float64
 			class  assay.Durability
 		}{{"modernc", 1000, assay.Power}, {"mattn", 100, assay.Power}, {"glebarez", 500, assay.Consistent}} {
-			all = append(all, analysistest.Durable(analysistest.Launches(analysistest.Cell("put", c.driver, "web"), 6, c.ns, 1), c.class, "2")...)
+			cell := analysistest.Cell("put", c.driver, "web")
+			cell.Engine = engine
+			all = append(all, analysistest.Durable(analysistest.Launches(cell, 6, c.ns, 1), c.class, "2")...)
 		}
 		return all
 	}
@@ -103,15 +106,17 @@ func TestRankFollowsARefutation(t *testing.T) {
 		proofs []assay.Proof
 		class  assay.Durability // of mattn
 		ranks  map[string]int
+		engine string // empty: sqlite
 	}{
-		"nothing was tried":    {nil, assay.Power, map[string]int{"mattn (web)": 1, "modernc (web)": 2, "glebarez (web)": 1}},
-		"of another build":     {[]assay.Proof{elsewhere}, assay.Power, map[string]int{"mattn (web)": 1, "modernc (web)": 2, "glebarez (web)": 1}},
-		"a power cut loses":    {[]assay.Proof{proof}, assay.Consistent, map[string]int{"mattn (web)": 1, "modernc (web)": 1, "glebarez (web)": 2}},
-		"a killed process too": {[]assay.Proof{proof, killed}, assay.None, map[string]int{"mattn (web)": 1, "modernc (web)": 1, "glebarez (web)": 1}},
+		"nothing was tried":    {nil, assay.Power, map[string]int{"mattn (web)": 1, "modernc (web)": 2, "glebarez (web)": 1}, ""},
+		"of another build":     {[]assay.Proof{elsewhere}, assay.Power, map[string]int{"mattn (web)": 1, "modernc (web)": 2, "glebarez (web)": 1}, ""},
+		"a power cut loses":    {[]assay.Proof{proof}, assay.Consistent, map[string]int{"mattn (web)": 1, "modernc (web)": 1, "glebarez (web)": 2}, ""},
+		"a killed process too": {[]assay.Proof{proof, killed}, assay.None, map[string]int{"mattn (web)": 1, "modernc (web)": 1, "glebarez (web)": 1}, ""},
+		"a killed server":      {[]assay.Proof{killed}, assay.Consistent, map[string]int{"mattn (web)": 1, "modernc (web)": 1, "glebarez (web)": 2}, "postgresql"},
 	} {
 		run := analysistest.PlainRun
 		run.Proofs = c.proofs
-		rows := rowsOf(t, mustReport(t, run, trials()))
+		rows := rowsOf(t, mustReport(t, run, trials(cmp.Or(c.engine, "sqlite"))))
 		for row, want := range c.ranks {
 			if got := rows[row].Rank; got != want {
 				t.Errorf("%s: %s has rank %d, want %d", name, row, got, want)

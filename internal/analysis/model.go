@@ -201,7 +201,7 @@ func collect(trials iter.Seq2[assay.Trial, error]) (rows, twins []*Row, err erro
 func (r *Row) prove(proofs []assay.Proof) {
 	r.Proofs, r.Claimed = proofs, r.Durability
 	for _, p := range proofs {
-		if left := p.Proven(r.Durability); stronger(r.Durability, left) {
+		if left := p.Proven(r.Cell.Engine, r.Durability); stronger(r.Durability, left) {
 			r.Durability = left
 		}
 	}

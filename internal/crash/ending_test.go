@@ -33,6 +33,8 @@ const (
 	asUser   = "CRASH_TEST_USER"   // one that an ordinary user started
 	asAssay  = "CRASH_TEST_ASSAY"  // one that does a task, with disks of the kind that it names
 	asFiles  = "CRASH_TEST_FILES"  // one that serves a file system of files until it is killed
+
+	faultOfAssay = "CRASH_TEST_FAULT" // what asAssay does to a server; empty: it cuts the power of a store
 )
 
 func TestMain(m *testing.M) {
@@ -65,7 +67,11 @@ func TestMain(m *testing.M) {
 	case os.Getenv(asDisk) != "":
 		err = Serve(ctx, last, os.Stdin, os.Stdout)
 	default:
-		os.Exit(m.Run())
+		status := m.Run()
+		if os.RemoveAll(builtFolder) != nil {
+			status = 1
+		}
+		os.Exit(status)
 	}
 	if err != nil {
 		os.Stderr.WriteString(err.Error())
@@ -73,17 +79,23 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// runUser does three tasks and prints their results.
+// runUser does a few tasks, of a server all faults, and prints their results.
 func runUser(dir, program string) error {
 	if err := errors.Join(os.Unsetenv(asUser), os.Setenv(asDisk, "1")); err != nil {
 		return err
 	}
-	task := Task{Driver: "store-honest", Program: program, Fault: assay.PowerCut, Seed: 1, States: 5, Findings: dir, Settings: map[string]string{kv.Sync: "1"}}
-	files, full := task, task
-	files.Fault, full.Fault = assay.FileCut, assay.FullDisk
-	full.FileSystem = Available(full.Fault, assay.Ext4)
+	task := Task{Driver: "store-honest", Program: program, Seed: 1, States: 5, Findings: dir, Settings: map[string]string{kv.Sync: "1"}}
+	faults := []assay.Fault{assay.PowerCut, assay.FileCut, assay.FullDisk}
+	if filepath.Base(program) == serverDriver {
+		task.Driver, task.States, faults = serverDriver, 1, Faults()
+	}
+	var tasks []Task
+	for _, fault := range faults {
+		task.Fault, task.FileSystem = fault, Available(fault, assay.Ext4)
+		tasks = append(tasks, task)
+	}
 	var results []Result
-	err := Run(context.Background(), Config{Tasks: []Task{task, files, full}, Lanes: 1, Dir: dir, Self: []string{os.Args[0]}, Done: func(r Result) error { results = append(results, r); return nil }})
+	err := Run(context.Background(), Config{Tasks: tasks, Lanes: 1, Dir: dir, Self: []string{os.Args[0]}, Done: func(r Result) error { results = append(results, r); return nil }})
 	return errors.Join(err, json.NewEncoder(os.Stdout).Encode(results))
 }
 
@@ -144,6 +156,39 @@ func TestNothingIsLeft(t *testing.T) {
 			}
 			_ = command.Wait() // it was ended
 			gone(t, dir, program)
+		})
+	}
+}
+
+// However assay ends while a server runs, on a disk or in a folder, no process of the
+// server is left, and nothing is mounted.
+func TestNoServerIsLeft(t *testing.T) {
+	program := serverProgram(t)
+	if why := Missing(assay.PowerCut, assay.Ext4); why != "" {
+		t.Skip(why)
+	}
+	for name, c := range map[string]struct { // without commas: those of a server's folder for its socket separate folders
+		fault assay.Fault
+		ended os.Signal
+	}{
+		"interrupted in a folder": {assay.Kill, os.Interrupt},
+		"interrupted on a disk":   {assay.FullDisk, os.Interrupt},
+		"killed on a disk":        {assay.FailingIO, os.Kill},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			command := exec.Command(os.Args[0], dir, program)
+			command.Env, command.Stderr = append(os.Environ(), asAssay+"="+asDisk, faultOfAssay+"="+string(c.fault)), os.Stderr
+			if err := command.Start(); err != nil {
+				t.Fatal(err)
+			}
+			waitFor(t, "postgres .*-D "+dir+"/.*"+dataName)
+			if err := command.Process.Signal(c.ended); err != nil {
+				t.Fatal(err)
+			}
+			_ = command.Wait() // it was ended
+			gone(t, dir, dir)
 		})
 	}
 }
@@ -224,7 +269,15 @@ func runAssay(mode, dir, program string) error {
 		return err
 	}
 	task := Task{Driver: "store-honest", Program: program, Fault: assay.PowerCut, Seed: 1, States: 100000, Findings: dir}
-	return Run(ctx, Config{Tasks: []Task{task}, Lanes: 1, Dir: dir, Self: []string{self}, Done: func(Result) error { return nil }})
+	if fault := os.Getenv(faultOfAssay); fault != "" { // to a server, whose client waits once it has begun
+		task.Driver, task.Fault, task.Once = serverDriver, assay.Fault(fault), []string{"SELECT pg_sleep(3600)"}
+	}
+	return Run(ctx, Config{Tasks: []Task{task}, Lanes: 1, Dir: dir, Self: []string{self}, Done: func(r Result) error {
+		if r.Outcome == assay.OK {
+			return nil
+		}
+		return errors.New(r.Reason)
+	}})
 }
 
 // serveHung mounts a disk that never answers.
@@ -347,13 +400,27 @@ func TestPanicOfALane(t *testing.T) {
 	}
 }
 
-// gone waits until nothing is mounted or attached in a folder and no program
-// runs that names it.
+// within are the processes that see something mounted in a folder. A server's own
+// processes have no path in their command lines.
+func within(dir string) string {
+	found := ""
+	files, _ := filepath.Glob("/proc/[0-9]*/mountinfo") // the pattern is right
+	for _, file := range files {
+		if text, err := os.ReadFile(file); err == nil && strings.Contains(string(text), dir) {
+			name, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "comm")) // it may have just ended
+			found += file + ": " + string(name)
+		}
+	}
+	return found
+}
+
+// gone waits until nothing is mounted or attached in a folder, for no process, and no
+// program runs that names it.
 func gone(t *testing.T, dir, program string) {
 	t.Helper()
 	var left string
 	for deadline := time.Now().Add(2 * time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
-		left = mounts(t, dir)
+		left = mounts(t, dir) + within(dir)
 		for _, name := range []string{dir, program} {
 			running, _ := exec.Command("pgrep", "-f", "-a", name).Output() // none is an error
 			left += string(running)

@@ -65,6 +65,12 @@ func (t *trial) attempts(ctx context.Context, once func(context.Context) (eviden
 			return err
 		}
 	}
+	unfelt := 0
+	defer func() {
+		if unfelt > 0 {
+			t.result.remark(fmt.Sprintf("%s of %s, %s: in %d of %d nothing failed", t.task.Fault, t.task.Driver, t.task.Profile, unfelt, t.result.States))
+		}
+	}()
 	for number := 1; t.result.States == 0 || !t.enough(); number++ {
 		if t.task.States == 0 && t.task.Time == 0 && t.result.States >= defaultFaults {
 			return nil
@@ -82,6 +88,9 @@ func (t *trial) attempts(ctx context.Context, once func(context.Context) (eviden
 		}
 		e.Finding.Task, e.Finding.Attempt = t.task, number
 		t.note(e, found)
+		if e.unfelt {
+			unfelt++
+		}
 	}
 	return nil
 }
@@ -256,28 +265,44 @@ func (t *trial) begin(ctx context.Context, path string, under []string) (*databa
 
 // breakage is a disk that breaks under the workload and works again later.
 type breakage struct {
-	breaks, mend func() error
+	breaks func(ctx context.Context, db *database) error // db is nil where the breakage is cold
+	mend   func(ctx context.Context) error
 	// cold says that it breaks for a database that was written before, closed, and
 	// is in no cache.
 	cold bool
+	// forgets says that the disk loses what no flush covered when it broke.
+	forgets bool
+	// goesOn says that the workload goes on when the disk works again, without a new
+	// start of the database.
+	goesOn bool
 }
 
 // filled lets the disk run full under the workload, and makes room again.
 func (t *trial) filled(ctx context.Context) (evidence, observation, error) {
+	if t.server {
+		return t.filledServer(ctx)
+	}
+	return t.broken(ctx, t.full(t.roomLeft()))
+}
+
+// full is a disk with so many bytes left.
+func (t *trial) full(left int64) breakage {
 	ballast := filepath.Join(t.mount, "ballast")
-	return t.broken(ctx, breakage{
-		breaks: func() error {
+	return breakage{
+		breaks: func(ctx context.Context, _ *database) error {
 			return t.run(ctx, "sh", "-c", fmt.Sprintf(
-				`fallocate -l $(( $(stat -f -c '%%a * %%S' "$1") - %d )) "$1/ballast"`, t.roomLeft()), "sh", t.mount)
+				`fallocate -l $(( $(stat -f -c '%%a * %%S' "$1") - %d )) "$1/ballast"`, left), "sh", t.mount)
 		},
-		mend: func() error { return t.run(ctx, "rm", "-f", ballast) },
-	})
+		mend: func(ctx context.Context) error { return t.run(ctx, "rm", "-f", ballast) },
+	}
 }
 
 // roomLeft is how many bytes a disk has left: less than the workload takes.
 func (t *trial) roomLeft() int64 { return 64<<10 + t.random.Int64N(600<<10) }
 
-// failing lets reads, writes or flushes of the disk fail from a random one on.
+// failing lets reads, writes or flushes of the disk fail from a random one on. A disk
+// whose flushes fail loses what they were to keep: an engine that goes on as if nothing
+// had been is found out.
 func (t *trial) failing(ctx context.Context) (evidence, observation, error) {
 	kind, most := OpWrite, int64(300)
 	switch t.turn % 3 {
@@ -286,14 +311,21 @@ func (t *trial) failing(ctx context.Context) (evidence, observation, error) {
 	case 2:
 		kind = OpFlush
 	}
+	succeed := t.random.Int64N(most)
+	if t.server {
+		var err error
+		if succeed, err = t.succeeding(kind); err != nil {
+			return evidence{}, observation{}, err
+		}
+	}
 	var left atomic.Int64
-	left.Store(t.random.Int64N(most))
-	e, found, err := t.broken(ctx, breakage{cold: kind == OpRead,
-		breaks: func() error {
+	left.Store(succeed)
+	e, found, err := t.broken(ctx, breakage{cold: kind == OpRead, forgets: kind == OpFlush,
+		breaks: func(context.Context, *database) error {
 			t.disk.fail(func(k OpKind) bool { return k == kind && left.Add(-1) < 0 })
 			return nil
 		},
-		mend: func() error { t.disk.fail(nil); return nil },
+		mend: func(context.Context) error { t.disk.fail(nil); return nil },
 	})
 	e.Finding.Moment = map[OpKind]Moment{OpWrite: "failing writes", OpFlush: "failing flushes", OpRead: "failing reads"}[kind]
 	return e, found, err
@@ -319,16 +351,21 @@ func (t *trial) broken(ctx context.Context, b breakage) (evidence, observation, 
 		if err != nil {
 			return err
 		}
-		found, err = t.writeBroken(ctx, path, from, b)
-		if err != nil {
+		found, e.unfelt, err = t.writeBroken(ctx, path, from, b)
+		recording := t.disk.recorded() // before it is mended: what comes later is no part of it
+		if err := errors.Join(err, b.mend(ctx)); err != nil {
 			return err
 		}
-		recording := t.disk.recorded()
 		e.Finding.Acked = recording.Acked(len(recording.Ops))
 		if err := t.unmount(ctx); err != nil {
 			return err
 		}
-		e.Recording = &Recording{Base: t.disk.content()}
+		left := t.disk.content()
+		if b.forgets {
+			left = t.forgotten(recording)
+			t.disk.insert(left, false)
+		}
+		e.Recording = &Recording{Base: left}
 		if err := t.mountDisk(ctx); err != nil {
 			return err
 		}
@@ -340,6 +377,17 @@ func (t *trial) broken(ctx context.Context, b breakage) (evidence, observation, 
 		return err
 	})
 	return e, found, err
+}
+
+// forgotten is a disk at the end of a recording, which has lost a part of what no
+// flush covers.
+func (t *trial) forgotten(r *Recording) *Image {
+	for {
+		cut, ok := r.choose(len(r.Ops), choices[t.random.IntN(len(choices))], true, t.random)
+		if ok {
+			return r.Image(cut, true)
+		}
+	}
 }
 
 // prewritten writes a part of the workload and drops it from all caches, where
@@ -363,27 +411,39 @@ func (t *trial) prewritten(ctx context.Context, path string, cold bool) (int, er
 	return count, t.remount(ctx)
 }
 
-// writeBroken breaks the disk, runs the workload until its first error, and mends
-// the disk. What it observes is a wrong answer while the disk was broken.
-func (t *trial) writeBroken(ctx context.Context, path string, from int, b breakage) (found observation, err error) {
+// writeBroken breaks the disk and runs the workload until its first error; unfelt
+// says that there was none, and that a server ended in order. What it observes is a wrong answer while the disk was
+// broken, or that the database does not go on where it has to.
+func (t *trial) writeBroken(ctx context.Context, path string, from int, b breakage) (found observation, unfelt bool, err error) {
 	var db *database
 	if !b.cold { // a database is made on a disk that works
 		if db, err = t.begin(ctx, path, nil); err != nil {
-			return found, err
+			return found, false, err
 		}
 		defer func() { db.kill() }()
 	}
-	if err := b.breaks(); err != nil {
-		return found, err
+	if err := b.breaks(ctx, db); err != nil {
+		return found, false, err
 	}
 	if b.cold {
 		db, found = t.openBroken(ctx, path, from)
 	}
-	if db != nil {
-		t.writeUntilError(ctx, db, from, t.marks())
-		db.kill()
+	if db == nil {
+		return found, false, nil
 	}
-	return found, b.mend()
+	defer db.kill()
+	failed := t.writeUntilError(ctx, db, from, t.marks())
+	unfelt = failed == t.history.transactions()
+	if unfelt && t.server { // to kill it would lose what the disk did not lose
+		unfelt = db.close(ctx) == nil
+	}
+	if b.goesOn && !unfelt {
+		if err := b.mend(ctx); err != nil {
+			return found, unfelt, err
+		}
+		found = t.goOn(ctx, db, failed)
+	}
+	return found, unfelt, nil
 }
 
 // openBroken opens a database whose reads fail, and reads it: an error may be the
@@ -411,11 +471,13 @@ func (t *trial) openBroken(ctx context.Context, path string, from int) (*databas
 }
 
 // writeUntilError commits transactions one by one until one fails, which is what
-// is wanted: those after it would be no state of the history.
-func (t *trial) writeUntilError(ctx context.Context, db *database, from int, marks string) {
+// is wanted: those after it would be no state of the history. It returns the one that
+// failed; the number of all where none did.
+func (t *trial) writeUntilError(ctx context.Context, db *database, from int, marks string) int {
 	for n := from; n < t.history.transactions(); n++ {
 		if db.write(ctx, n, 1, marks) != nil {
-			return
+			return n
 		}
 	}
+	return t.history.transactions()
 }

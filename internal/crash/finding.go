@@ -20,6 +20,7 @@ type evidence struct {
 	Recording *Recording // of the disk; without operations where no power was cut
 	Second    *Recording
 	Files     folder // what a killed worker left, instead of a recording
+	unfelt    bool   // the fault came to nothing: no transaction failed
 }
 
 // kept is a finding as its file has it: with the disk's content and all that was

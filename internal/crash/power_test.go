@@ -7,7 +7,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,8 +18,6 @@ import (
 
 	"assay"
 	"assay/kit/kv"
-	"assay/kit/postgres/cluster"
-	"assay/kit/wire"
 )
 
 // storeProgram is this program under the name of a store.
@@ -262,15 +259,6 @@ func TestOrdinaryUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("the other tests ran as one")
 	}
-	const nobody = 65534
-	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(self)
-	if err != nil {
-		t.Fatal(err)
-	}
 	for name, c := range map[string]struct {
 		owner int
 		under []string
@@ -279,32 +267,59 @@ func TestOrdinaryUser(t *testing.T) {
 		"root of a container": {0, []string{"setpriv", "--bounding-set", "-sys_admin", "--inh-caps", "-sys_admin"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir, err := os.MkdirTemp("", "crash-user-") // a test's own folder is closed to others
+			self, err := os.Executable()
 			if err != nil {
 				t.Fatal(err)
 			}
-			t.Cleanup(func() { os.RemoveAll(dir) })
-			program, work, assayProgram := filepath.Join(dir, "store-honest"), filepath.Join(dir, "work"), filepath.Join(dir, "assay")
-			err = errors.Join(os.WriteFile(program, text, 0o755), os.Chmod(dir, 0o755), os.Mkdir(work, 0o700), os.Chown(work, c.owner, c.owner), os.Symlink(program, assayProgram))
-			if err != nil {
-				t.Fatal(err)
-			}
-			words := append(c.under, assayProgram, work, program)
-			if _, err := exec.LookPath(words[0]); err != nil {
-				t.Skip(err)
-			}
-			command := exec.Command(words[0], words[1:]...)
-			command.Env = append(os.Environ(), asUser+"=1", "HOME="+dir, "TMPDIR="+work)
+			out := runAs(t, c.owner, c.under, self, "store-honest")
 			user := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(c.owner), Gid: uint32(c.owner)}}
-			command.SysProcAttr = user
-			out, err := command.CombinedOutput()
-			if err != nil {
-				t.Fatalf("%v: %s", err, out)
-			}
 			weakerModels(t, out, mountsOf(c.under, user))
-			gone(t, work, program+"$")
 		})
 	}
+}
+
+// nobody is an ordinary user.
+const nobody = 65534
+
+// runAs has a user do tasks with a worker, which gets a name, and returns what runUser
+// printed.
+func runAs(t *testing.T, owner int, under []string, worker, name string) []Result {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "crash-user-") // a test's own folder is closed to others
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	program, work, assayProgram := filepath.Join(dir, name), filepath.Join(dir, "work"), filepath.Join(dir, "assay")
+	err = errors.Join(copyProgram(worker, program), copyProgram(os.Args[0], assayProgram), os.Chmod(dir, 0o755), os.Mkdir(work, 0o700), os.Chown(work, owner, owner))
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := append(under, assayProgram, work, program)
+	if _, err := exec.LookPath(words[0]); err != nil {
+		t.Skip(err)
+	}
+	command := exec.Command(words[0], words[1:]...)
+	command.Env = append(os.Environ(), asUser+"=1", "HOME="+dir, "TMPDIR="+work)
+	command.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(owner), Gid: uint32(owner)}}
+	out, err := command.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	gone(t, work, program+"$")
+	var results []Result
+	if err := json.Unmarshal(out, &results); err != nil {
+		t.Fatalf("%v in %s", err, out)
+	}
+	return results
+}
+
+func copyProgram(from, to string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, 0o755)
 }
 
 // mountsOf tells, without assay, which weaker models have to work for a user: with
@@ -322,11 +337,10 @@ func mountsOf(under []string, user *syscall.SysProcAttr) map[assay.Fault]bool {
 }
 
 // weakerModels checks what runUser printed, of which some faults have to work.
-func weakerModels(t *testing.T, out []byte, mounts map[assay.Fault]bool) {
+func weakerModels(t *testing.T, results []Result, mounts map[assay.Fault]bool) {
 	t.Helper()
-	var results []Result
-	if err := json.Unmarshal(out, &results); err != nil || len(results) != 3 {
-		t.Fatalf("%v in %s", err, out)
+	if len(results) != 3 {
+		t.Fatalf("got %d results, want 3", len(results))
 	}
 	power := results[0]
 	if power.Outcome != assay.Unsupported || !strings.Contains(power.Reason, "root") {
@@ -387,58 +401,5 @@ func TestKnownAnswers(t *testing.T) {
 		if want := known[name].worst; worst != want && (want != Inconsistent || severity[worst] < severity[want]) {
 			t.Errorf("%s: %v in %d states, want %q as the worst of them", name, r.Counts, r.States, want)
 		}
-	}
-}
-
-// A PostgreSQL server whose data lie on the disk loses nothing with synchronous
-// commits, and without them the newest at the most. Killed, it loses nothing of what it had synced.
-func TestServer(t *testing.T) {
-	if _, err := cluster.Find(t.Context()); errors.Is(err, cluster.ErrMissing) {
-		t.Skip(err)
-	}
-	program, source := filepath.Join(t.TempDir(), "pgx"), filepath.Join("..", "..", "workers", "pgx")
-	if _, err := os.ReadDir(source); err != nil { // the go command takes it for an input by this
-		t.Fatal(err)
-	}
-	if out, err := exec.Command("go", "build", "-C", source, "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("build the worker: %v: %s", err, out)
-	}
-	sync := Task{Driver: "sync", Program: program, Fault: assay.PowerCut, Seed: 1, States: 6, Controls: true, Settings: map[string]string{"synchronous_commit": "on"}}
-	async := sync
-	async.Driver, async.Controls, async.Settings = "async", false, map[string]string{"synchronous_commit": "off", "journal_mode": "wal"}
-	killed := sync
-	killed.Driver, killed.Fault, killed.States = "killed", assay.Kill, 4
-	results := do(t, sync, async, killed)
-	if r := results["killed"]; r.Claimed != assay.Power || r.Counts[Unharmed] != 4 || r.Void() || len(r.Controls) != 1 || len(r.ByMoment) != 2 {
-		t.Errorf("kills of the server: claims %s, %v at %v, controls %+v; want power, 4 unharmed of two moments, one control that was caught; %+v", r.Claimed, r.Counts, r.ByMoment, r.Controls, r.Worst)
-	}
-	r := results["sync"]
-	if r.Claimed != assay.Power || r.Counts[Unharmed] != sync.States || r.Void() || len(r.Controls) != 3 {
-		t.Errorf("synchronous commits: claims %s, %v, controls %+v; want power, %d unharmed, three that were caught; %+v", r.Claimed, r.Counts, r.Controls, sync.States, r.Worst)
-	}
-	if !strings.HasPrefix(r.Version, "1") {
-		t.Errorf("the engine's version is %q, want the server's", r.Version)
-	}
-	r = results["async"]
-	if r.Claimed != assay.Consistent || r.Counts[Unharmed]+r.Counts[Lost] != async.States {
-		t.Errorf("asynchronous commits: claims %s, %v; want consistent, and nothing worse than lost commits; %+v", r.Claimed, r.Counts, r.Worst)
-	}
-}
-
-// What cannot be tried of a server is said.
-func TestServerUnsupported(t *testing.T) {
-	client := []string{wire.CapSQL, wire.CapPostgreSQL}
-	for fault, want := range map[assay.Fault]bool{assay.PowerCut: false, assay.FileCut: true, assay.Kill: false, assay.FullDisk: true, assay.FailingIO: true} {
-		if got := unfit(client, Task{Fault: fault}) != nil; got != want {
-			t.Errorf("%s: got unfit %v, want %v", fault, got, want)
-		}
-	}
-	own, err := settingsOfServer(Task{Settings: map[string]string{"fsync": "off", kv.Sync: "1", "journal_mode": "wal"}})
-	if want := map[string]string{"fsync": "off", "synchronous_commit": "on"}; err != nil || !maps.Equal(own, want) {
-		t.Errorf("the server's settings: got %v, %v, want %v", own, err, want)
-	}
-	_, err = settingsOfServer(Task{Profile: "wal", Settings: map[string]string{"journal_mode": "wal"}})
-	if remote := (*wire.Error)(nil); !errors.As(err, &remote) || remote.Code != wire.Unsupported {
-		t.Errorf("a profile of SQLite's settings: got %v, want unsupported", err)
 	}
 }

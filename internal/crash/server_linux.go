@@ -2,12 +2,16 @@ package crash
 
 import (
 	"context"
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"sync/atomic"
 	"time"
 
 	"assay/internal/guard"
+	"assay/kit/postgres"
+	"assay/kit/wire"
 )
 
 const (
@@ -18,7 +22,25 @@ const (
 	marksInterval = 200 * time.Microsecond
 	// longestWait is how long they are waited for: a disk may be slow.
 	longestWait = 10 * longestLife
+	// shortSegment is less room than a segment of a server's log takes.
+	shortSegment = 8 << 20
+	// endPatience is how long a server may take to end by itself.
+	endPatience = 10 * time.Second
 )
+
+// What a disk has no room for under a server.
+const (
+	tableGrowth Moment = "table growth"
+	logGrowth   Moment = "log growth"
+)
+
+// mostSucceeding is how many operations of each kind succeed at the most on a server's
+// disk before they fail: about as many as the workload takes. The reads are those of a
+// start with cold caches.
+var mostSucceeding = map[OpKind]int{OpWrite: 300, OpFlush: 300, OpRead: 130}
+
+// unsyncedPart is the part of these that a server does without synchronous commits.
+const unsyncedPart = 5
 
 // killedServer kills all processes of the worker's server, in turns at a random time and
 // right behind a random acknowledgement, and looks at what it left.
@@ -111,4 +133,77 @@ func (t *trial) writeUntilServerKilled(ctx context.Context, path, marks string, 
 	}
 	db.server.send(killRequest)
 	return nil
+}
+
+// succeeding draws how many operations succeed before they fail, small numbers as often
+// as large ones.
+func (t *trial) succeeding(kind OpKind) (int64, error) {
+	settings, err := settingsOfServer(t.task)
+	most := mostSucceeding[kind]
+	if kind != OpRead && settings["synchronous_commit"] == "off" {
+		most /= unsyncedPart
+	}
+	return int64(drawNumber(t.random, most)) - 1, err
+}
+
+// filledServer lets the disk run full under a server, in turns where its tables grow and
+// where its log needs another segment. Without room for a table, a transaction fails and
+// the server goes on; without room for the log, the server ends.
+func (t *trial) filledServer(ctx context.Context) (evidence, observation, error) {
+	moment, left := tableGrowth, t.roomLeft()
+	b := t.full(left / 2) // tables take less than the log
+	b.goesOn = true
+	if t.turn%2 == 1 {
+		moment, b = logGrowth, t.full(shortSegment)
+		fill := b.breaks
+		b.breaks = func(ctx context.Context, db *database) error {
+			if err := db.fillLog(ctx, left); err != nil {
+				return err
+			}
+			return fill(ctx, db)
+		}
+	}
+	e, found, err := t.broken(ctx, b)
+	e.Finding.Moment = moment
+	return e, found, err
+}
+
+// fillSegment writes a message, which nobody reads, to the server's log, so that its
+// segment has so many bytes left.
+const fillSegment = `SELECT pg_logical_emit_message(false, 'assay', repeat('x', greatest(0,
+	segment - (pg_current_wal_insert_lsn() - '0/0'::pg_lsn) %% segment - %d)::int))::text
+	FROM (SELECT pg_size_bytes(current_setting('wal_segment_size'))) AS setting (segment)`
+
+// fillLog leaves so many bytes of the current segment of the server's log.
+func (db *database) fillLog(ctx context.Context, left int64) error {
+	return db.call(ctx, wire.TypeVerify, wire.Verify{SQL: fmt.Sprintf(fillSegment, left), Returns: []string{"text"}}, &wire.Verified{})
+}
+
+// goOn commits the rest of the workload where there is room again, beginning with the
+// transaction that failed, and ends the server in order. One that runs has to do both.
+func (t *trial) goOn(ctx context.Context, db *database, from int) observation {
+	err := db.write(ctx, from, t.history.transactions()-from, t.marks())
+	if err != nil && db.server.ended(ctx) {
+		return observation{}
+	}
+	if err == nil {
+		err = db.close(ctx)
+	}
+	if err != nil {
+		return observation{damage: Unwritable, transactions: -1, words: fmt.Sprintf("there was room again, the server ran, and did not go on: %s", err)}
+	}
+	return observation{}
+}
+
+// ended reports whether the server takes no connections any more, and waits for that: one
+// that ends itself takes a moment.
+func (h *host) ended(ctx context.Context) bool {
+	for began := time.Now(); time.Since(began) < endPatience && ctx.Err() == nil; sleep(ctx, marksInterval) {
+		connection, err := net.Dial("unix", filepath.Join(h.socket, fmt.Sprintf(".s.PGSQL.%d", postgres.Port)))
+		if err != nil {
+			return true
+		}
+		_ = connection.Close() // nothing was said on it
+	}
+	return false
 }

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"assay"
-	"assay/kit/postgres"
 )
 
 // Task is one driver with one profile, and what is to be done to it.
@@ -145,7 +144,7 @@ func promised(class assay.Durability, losesUnsynced bool, d Damage) bool {
 func (r *Result) losesUnsynced() bool { return about(r.Task.Fault).losesUnsynced || r.ofServer() }
 
 // ofServer reports whether the engine is a server, and the worker its client.
-func (r *Result) ofServer() bool { return r.Engine == postgres.Engine }
+func (r *Result) ofServer() bool { return assay.IsServer(r.Engine) }
 
 // Refuted is the damage that the claimed class excludes, the worst of them;
 // Unharmed where the promise was kept.

@@ -61,8 +61,8 @@ func (t *Tuning) provenStore(sync string, claimed assay.Durability) assay.Durabi
 		if asked == "" && p.Profile == t.current.Name {
 			asked = t.effective[kv.Sync] // the store's default
 		}
-		if err == nil && p.Refuted > 0 && t.isOurs(p.Target) && asked == sync && !tune.AtLeast(p.Proven(claimed), claimed) {
-			claimed = p.Proven(claimed)
+		if err == nil && p.Refuted > 0 && t.isOurs(p.Target) && asked == sync && !tune.AtLeast(p.Proven(t.engine, claimed), claimed) {
+			claimed = p.Proven(t.engine, claimed)
 		}
 	}
 	return claimed

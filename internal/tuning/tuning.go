@@ -227,8 +227,8 @@ func (t *Tuning) proven(journal, synchronous string, claimed assay.Durability) a
 		if p.Profile == t.current.Name {
 			t.explicit(settings)
 		}
-		if settings["journal_mode"] == journal && settings["synchronous"] == synchronous && !tune.AtLeast(p.Proven(claimed), claimed) {
-			claimed = p.Proven(claimed)
+		if settings["journal_mode"] == journal && settings["synchronous"] == synchronous && !tune.AtLeast(p.Proven(t.engine, claimed), claimed) {
+			claimed = p.Proven(t.engine, claimed)
 		}
 	}
 	return claimed
