@@ -3,10 +3,8 @@ package main
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 
-	"assay"
 	"assay/internal/history"
 	"assay/internal/lab"
 
@@ -55,18 +53,10 @@ func (a *app) history(ctx context.Context, filter history.Filter, cell, name str
 	if err != nil {
 		return err
 	}
-	h, newest, others := history.New(filter), assay.Run{}, 0
-	for _, run := range runs { // the newest first
-		if run.Status != assay.Finished || filter["plan"] != "" && filter["plan"] != run.Plan {
-			continue
-		}
-		if newest.ID == "" {
-			newest = run
-		}
-		if !history.SameClass(run, newest) {
-			others++
-			continue
-		}
+	runs = filter.Finished(runs) // the newest first
+	same := history.OfClass(runs)
+	h := history.New(filter)
+	for _, run := range same {
 		r, err := lab.Analyze(ctx, s, run.ID)
 		if err != nil {
 			return err
@@ -77,10 +67,10 @@ func (a *app) history(ctx context.Context, filter history.Filter, cell, name str
 	if len(series) == 0 {
 		return usage(fmt.Errorf("no finished run compares %s with a baseline", cell), "assay report shows the cells of a run; a baseline has no history of its own")
 	}
-	if machine := newest.Machine(); machine != "" {
+	if machine := same[0].Machine(); machine != "" {
 		fmt.Fprintf(a.stderr, "assay: note: runs of machines like %s\n", machine)
 	}
-	if others > 0 {
+	if others := len(runs) - len(same); others > 0 {
 		fmt.Fprintf(a.stderr, "assay: note: runs of other machines that are left out: %d\n", others)
 	}
 	return format.Write(a.stdout, series)
@@ -101,10 +91,7 @@ func (a *app) overMachines(ctx context.Context, filter history.Filter, cell, nam
 	if err != nil {
 		return err
 	}
-	runs = slices.DeleteFunc(runs, func(r assay.Run) bool {
-		return r.Status != assay.Finished || filter["plan"] != "" && filter["plan"] != r.Plan
-	})
-	results, unknown, err := lab.Machines(ctx, s, runs)
+	results, unknown, err := lab.Machines(ctx, s, filter.Finished(runs))
 	if err != nil {
 		return err
 	}

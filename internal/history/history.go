@@ -93,6 +93,19 @@ type History struct {
 	series map[string]*Series
 }
 
+// Finished are the finished runs of the plan that the filter names, of any plan where
+// it names none.
+func (f Filter) Finished(runs []assay.Run) []assay.Run {
+	return slices.DeleteFunc(slices.Clone(runs), func(r assay.Run) bool {
+		return r.Status != assay.Finished || f["plan"] != "" && f["plan"] != r.Plan
+	})
+}
+
+// OfClass are the runs of machines like that of the first one.
+func OfClass(runs []assay.Run) []assay.Run {
+	return slices.DeleteFunc(slices.Clone(runs), func(r assay.Run) bool { return !SameClass(r, runs[0]) })
+}
+
 // New follows the cells of a filter.
 func New(filter Filter) *History { return &History{filter, map[string]*Series{}} }
 

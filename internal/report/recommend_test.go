@@ -107,7 +107,7 @@ func TestSuggestions(t *testing.T) {
 	}
 	want := []string{
 		"For durability power (every acknowledged commit survives a power cut): no driver and profile is ahead of the others",
-		"For durability none (a killed application may lose or corrupt data): mattn with profile fast: fastest, or equivalent to the fastest, in 1 of 2 comparisons that the data decide, elsewhere at most 1.46x slower",
+		"For durability none (a killed application may lose or corrupt data): mattn with profile fast: fastest, or equivalent to the fastest, in 1 of 2 comparisons that the data decide, elsewhere at most 1.46x slower (95 % bound)",
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %q", got)

@@ -49,7 +49,7 @@ func lossWords(s analysis.Suggestion) string {
 	if math.IsNaN(s.Loss) || s.Leads == s.Decided+s.Undecided {
 		return ""
 	}
-	return fmt.Sprintf(", elsewhere at most %.2fx slower", math.Ceil(100*s.Loss)/100)
+	return fmt.Sprintf(", elsewhere at most %.2fx slower (95 %% bound)", math.Ceil(100*s.Loss)/100)
 }
 
 // condition is the condition of a suggestion.
