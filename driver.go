@@ -1,23 +1,35 @@
 package assay
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // DriverName is a driver as plans, flags and reports name it, at a version and with
 // compile options where these are said: NAME[@VERSION][:OPTION[=VALUE]]....
 type DriverName struct {
 	Name    string // of the worker: mattn
 	Version string // of the driver's library: v1.14.52
-	Options string // compile options: DQS=0:OMIT_SHARED_CACHE
+	Options string // compile options, in order: DQS=0:OMIT_SHARED_CACHE
 }
 
-// ParseDriverName takes a driver's name apart. It judges none of the parts.
+// ParseDriverName takes a driver's name apart. It judges none of the parts. Options
+// mean the same in any order and with SQLite's prefix, so that they get one form.
 func ParseDriverName(s string) DriverName {
 	target, options, _ := strings.Cut(s, ":")
 	name, version, _ := strings.Cut(target, "@")
+	if options != "" {
+		words := strings.Split(options, ":")
+		for i, word := range words {
+			words[i] = strings.TrimPrefix(word, "SQLITE_")
+		}
+		slices.Sort(words)
+		options = strings.Join(words, ":")
+	}
 	return DriverName{name, version, options}
 }
 
-// String returns what ParseDriverName reads.
+// String returns a name that ParseDriverName reads.
 func (n DriverName) String() string {
 	s := n.Name
 	if n.Version != "" {

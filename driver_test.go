@@ -17,6 +17,10 @@ func TestDriverName(t *testing.T) {
 			t.Errorf("%+v: got %q, want %q", got, got.String(), text)
 		}
 	}
+	const text, want = "mattn:USE_ALLOCA:SQLITE_DQS=0", "mattn:DQS=0:USE_ALLOCA"
+	if got := ParseDriverName(text).String(); got != want {
+		t.Errorf("ParseDriverName(%q): got %q, want %q", text, got, want)
+	}
 }
 
 func TestDriverNameMeans(t *testing.T) {

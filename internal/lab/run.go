@@ -185,9 +185,10 @@ func (r *run) launch(ctx context.Context, all *runner.Runner) error {
 func (r *run) reference() string {
 	wanted := append([]string{r.now.Options.Reference, r.plan.Reference}, r.plan.Drivers...)
 	wanted = slices.DeleteFunc(wanted, func(name string) bool { return name == "" })
-	for _, c := range r.cases {
-		if len(wanted) > 0 && (c.Cell.Target() == wanted[0] || c.Cell.Driver == wanted[0]) {
-			return wanted[0]
+	if len(wanted) > 0 {
+		name := assay.ParseDriverName(wanted[0]).String()
+		if slices.ContainsFunc(r.cases, func(c assay.Case) bool { return c.Cell.Target() == name || c.Cell.Driver == name }) {
+			return name
 		}
 	}
 	if len(r.cases) == 0 {

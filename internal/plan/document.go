@@ -81,14 +81,15 @@ var driverPattern = regexp.MustCompile(`^[a-z][a-z0-9_-]*(@[A-Za-z0-9][A-Za-z0-9
 
 func (p *Plan) fillDrivers(m *mistakes, d *document) {
 	for _, t := range d.Drivers.items {
+		name := assay.ParseDriverName(t.value).String()
 		switch {
 		case !t.set():
 		case !driverPattern.MatchString(t.value):
 			m.at(t.place, "a driver is NAME[@VERSION][:OPTION[=VALUE]...], not %q", t.value)
-		case slices.Contains(p.Drivers, t.value):
+		case slices.Contains(p.Drivers, name):
 			m.at(t.place, "driver %q is listed twice", t.value)
 		default:
-			p.Drivers = append(p.Drivers, t.value)
+			p.Drivers = append(p.Drivers, name)
 		}
 	}
 	baseline, profile := assay.ParseBaseline(d.Reference.value)

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 
 	"assay"
 )
@@ -48,13 +47,16 @@ func (p *Plan) expandable(drivers []string) error {
 	if len(drivers) == 0 {
 		return fmt.Errorf("plan %s names no drivers: say which to measure", p.Name)
 	}
-	for i, d := range drivers {
+	known := map[assay.DriverName]bool{}
+	for _, d := range drivers {
 		if !driverPattern.MatchString(d) {
 			return fmt.Errorf("a driver is NAME[@VERSION][:OPTION[=VALUE]...], not %q", d)
 		}
-		if slices.Contains(drivers[:i], d) {
+		name := assay.ParseDriverName(d)
+		if known[name] {
 			return fmt.Errorf("driver %q is listed twice", d)
 		}
+		known[name] = true
 	}
 	if n := p.size(len(drivers)); n > maxCells {
 		return errors.New(tooLarge(n))

@@ -195,19 +195,21 @@ func TestExpandDrivers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cases, err := p.Expand([]string{"mattn", "mattn@v1.14.0"})
-	if err != nil || len(cases) != 2 {
-		t.Fatalf("got %d cases, %v, want 2", len(cases), err)
+	wanted := []string{"mattn", "mattn@v1.14.0", "mattn:DQS=0:USE_ALLOCA"}
+	cases, err := p.Expand([]string{"mattn", "mattn@v1.14.0", "mattn:USE_ALLOCA:DQS=0"})
+	if err != nil || len(cases) != len(wanted) {
+		t.Fatalf("got %d cases, %v, want %d", len(cases), err, len(wanted))
 	}
-	for i, want := range []string{"", "v1.14.0"} {
-		if c := cases[i].Cell; c.Driver != "mattn" || c.DriverVersion != want {
-			t.Errorf("case %d is of %s@%s, want mattn@%s", i, c.Driver, c.DriverVersion, want)
+	for i, want := range wanted {
+		if got := cases[i].Cell.Target(); got != want {
+			t.Errorf("case %d: got %s, want %s", i, got, want)
 		}
 	}
 	for want, drivers := range map[string][]string{
 		"plan p names no drivers: say which to measure":                nil,
 		`a driver is NAME[@VERSION][:OPTION[=VALUE]...], not "Mattn@"`: {"Mattn@"},
 		`driver "mattn" is listed twice`:                               {"mattn", "mattn"},
+		`driver "mattn:B:A" is listed twice`:                           {"mattn:A:B", "mattn:B:A"},
 	} {
 		if _, err := p.Expand(drivers); err == nil || err.Error() != want {
 			t.Errorf("Expand(%q): got %v, want %s", drivers, err, want)

@@ -31,6 +31,7 @@ const (
 // job is a case with everything made that its measuring needs.
 type job struct {
 	assay.Case
+	target   assay.Target
 	program  Program
 	data     *dataset.Data
 	engine   engine
@@ -105,7 +106,7 @@ func (r *Runner) prepare(ctx context.Context) ([]*job, error) {
 			}
 			continue
 		}
-		j := &job{Case: c, program: r.config.Programs[key], engine: r.engines[key], mode: modeOf(c), options: compareOptions(target)}
+		j := &job{Case: c, target: target, program: r.config.Programs[key], engine: r.engines[key], mode: modeOf(c), options: compareOptions(target)}
 		err = r.prepareJob(ctx, j)
 		var f *failure
 		if errors.As(err, &f) {

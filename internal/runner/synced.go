@@ -102,7 +102,7 @@ func (r *Runner) traceGroup(ctx context.Context, g *group) error {
 
 // findTrace takes what an earlier run saw, or traces.
 func (r *Runner) findTrace(ctx context.Context, m *member, j *job) (tracing, error) {
-	path := r.config.Traces.path(r.targets[j.Cell.Target()], j, r.config.Work.Dir, r.config.Strace)
+	path := r.config.Traces.path(j, r.config.Work.Dir, r.config.Strace)
 	if kept, ok := readTrace(path); ok {
 		return kept, nil
 	}

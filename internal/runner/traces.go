@@ -64,7 +64,7 @@ func traceEnvironment() []string {
 }
 
 // path is where the trace of a job lies; empty where nothing is kept.
-func (c TraceCache) path(target assay.Target, j *job, folder, strace string) string {
+func (c TraceCache) path(j *job, folder, strace string) string {
 	tracer, err := os.Stat(strace)
 	if c == "" || err != nil {
 		return ""
@@ -74,7 +74,7 @@ func (c TraceCache) path(target assay.Target, j *job, folder, strace string) str
 		facts[name] = here[name]
 	}
 	operation, trace := j.committing()
-	text, err := json.Marshal(tracedCase{target, j.Profile, j.Cell.Without, operation, j.Cell.Statement, j.tracedTransaction(), j.data.Digest, trace.Digest, facts,
+	text, err := json.Marshal(tracedCase{j.target, j.Profile, j.Cell.Without, operation, j.Cell.Statement, j.tracedTransaction(), j.data.Digest, trace.Digest, facts,
 		traceEnvironment(), fmt.Sprint(tracer.Size(), " ", tracer.ModTime())})
 	if err != nil {
 		return "" // it is traced each time

@@ -19,8 +19,8 @@ func TestKeptTraces(t *testing.T) {
 		t.Skip("no strace: ", err)
 	}
 	kept := TraceCache(t.TempDir())
-	run := func(sync string) (issued string) {
-		text := strings.NewReplacer("[store, honest]", "[store]", "{sync: on}", "{sync: "+sync+"}").Replace(stores)
+	run := func(driver, sync string) (issued string) {
+		text := strings.NewReplacer("[store, honest]", "["+driver+"]", "{sync: on}", "{sync: "+sync+"}").Replace(stores)
 		b := newBench(t, text)
 		b.Strace, b.Traces, b.Launches = strace, kept, 1
 		b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool { return c.Cell.Operation != "put" || c.Cell.Transaction != 0 })
@@ -33,9 +33,10 @@ func TestKeptTraces(t *testing.T) {
 		t.Fatalf("%s, %s: settings %v", b.trials[0].Outcome, b.trials[0].Reason, b.trials[0].Settings)
 		return ""
 	}
-	first, again, other := run("on"), run("on"), run("off")
+	first, again, other := run("store", "on"), run("store", "on"), run("store", "off")
+	liar := run("store-lies", "on")
 	t.Setenv("MALLOC_ARENA_MAX", "2")
-	elsewhere := run("on")
+	elsewhere := run("store", "on")
 	const earlier = "; traced for a run of the same build on "
 	if strings.Contains(first, earlier) || !strings.HasPrefix(again, first+earlier) {
 		t.Errorf("got %q, then %q; want the same, and that it was traced earlier", first, again)
@@ -43,11 +44,14 @@ func TestKeptTraces(t *testing.T) {
 	if strings.Contains(other, earlier) {
 		t.Errorf("of other settings got %q, want a trace of its own", other)
 	}
+	if strings.Contains(liar, earlier) || liar == first {
+		t.Errorf("of a driver that does not sync got %q, want a trace of its own", liar)
+	}
 	if strings.Contains(elsewhere, earlier) {
 		t.Errorf("in another environment got %q, want a trace of its own", elsewhere)
 	}
-	if files, err := os.ReadDir(string(kept)); err != nil || len(files) != 3 {
-		t.Errorf("kept are %v, %v; want three traces", files, err)
+	if files, err := os.ReadDir(string(kept)); err != nil || len(files) != 4 {
+		t.Errorf("kept are %v, %v; want four traces", files, err)
 	}
 }
 

@@ -1,0 +1,32 @@
+package lab
+
+import (
+	"slices"
+	"testing"
+
+	"assay"
+)
+
+// What is measured without each setting is the best build, not another one of its driver.
+func TestWithoutEach(t *testing.T) {
+	profile := assay.Profile{Name: "web", Settings: map[string]string{"synchronous": "normal", "cache_size": "-4096"}}
+	var cases []assay.Case
+	for _, name := range []string{"mattn", "mattn:DQS=0", "mattn@v1.14.50", "modernc"} {
+		driver := assay.ParseDriverName(name)
+		cases = append(cases, assay.Case{Profile: profile,
+			Cell: assay.Cell{Driver: driver.Name, DriverVersion: driver.Version, Options: driver.Options, Profile: profile.Name}})
+	}
+	for options, want := range map[string][]string{
+		"":      {"mattn without ", "mattn without cache_size", "mattn without synchronous"},
+		"DQS=0": {"mattn:DQS=0 without ", "mattn:DQS=0 without cache_size", "mattn:DQS=0 without synchronous"},
+	} {
+		best := assay.Cell{Engine: "sqlite", Driver: "mattn", DriverVersion: "v1.14.52", Options: options, Profile: profile.Name}
+		var got []string
+		for _, c := range withoutEach(cases, best) {
+			got = append(got, c.Cell.Target()+" without "+c.Cell.Without)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("best is %s: got %q, want %q", best.Target(), got, want)
+		}
+	}
+}
