@@ -24,7 +24,7 @@ func (a *app) agentCommand() *cobra.Command {
 		Args:  arguments(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if idle < 0 {
-				return usage(fmt.Errorf("--idle %s is no time", idle))
+				return usage(fmt.Errorf("--idle %s: want a time above zero", idle))
 			}
 			return a.agent(cmd.Context(), idle)
 		},

@@ -54,7 +54,7 @@ func (a *app) compare(ctx context.Context, first, second, run, format string) er
 		return err
 	}
 	if len(versus.Lines) == 0 {
-		return usage(fmt.Errorf("%s and %s have no cells that differ in nothing else", first, second), "assay report shows the cells of a run")
+		return usage(fmt.Errorf("no cell of %s matches one of %s in all other coordinates", first, second), "assay report shows the cells of a run")
 	}
 	return report.WriteVersus(versus, a.stdout, format)
 }

@@ -52,7 +52,7 @@ states, and verifies in fresh processes what is recovered: every acknowledged co
 transactions, the engine's own check, and that it can be written to. The result stands in
 later reports beside the durability that the settings claim. Power cuts of a disk need root,
 /dev/fuse and loop devices; without root a weaker model is tried. Exit status 1: a promise was
-refuted, a control that must fail did not, or a supported fault was not tried.`,
+refuted, a control that is known to lose data was not caught, or a supported fault was not tried.`,
 		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name := "quick"
@@ -283,7 +283,7 @@ func verdict(results []crash.Result) error {
 	case refuted > 0:
 		return fmt.Errorf("%s refuted", wording.Plural(refuted, "promise"))
 	case untried > 0:
-		return fmt.Errorf("%s without a state that was checked: give a larger --budget", wording.Plural(untried, "result"))
+		return fmt.Errorf("no state was checked for %s: give a larger --budget", wording.Plural(untried, "result"))
 	case tried == 0:
 		return errors.New("nothing was tried: these targets support none of the faults here; the report says why")
 	}

@@ -1,15 +1,12 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
-	"assay/internal/file"
 	"assay/internal/gate"
 	"assay/internal/guard"
 	"assay/internal/upgrade"
@@ -83,16 +80,7 @@ func (f gateFlags) check() error {
 	case f.undecided != "pass" && f.undecided != "fail":
 		return usage(fmt.Errorf("--undecided %q: want pass or fail", f.undecided))
 	}
-	if _, err := gate.Formats(version).Named(f.format); err != nil {
-		return usage(err)
-	}
-	for _, output := range f.outputs {
-		name, path, _ := strings.Cut(output, "=")
-		if _, err := gate.Formats(version).Named(name); err != nil || path == "" {
-			return usage(fmt.Errorf("--output %q: want FORMAT=FILE, with one of the formats %s", output, gate.Formats(version).Names()))
-		}
-	}
-	return nil
+	return checkOutputs(gate.Formats(version), f.format, f.outputs)
 }
 
 func (f gateFlags) rules() (gate.Rules, error) {
@@ -137,7 +125,7 @@ func (a *app) gate(ctx context.Context, name string, flags gateFlags) error {
 	if failure != nil && !report.Measured() {
 		return failure
 	}
-	written := a.writeGate(report, flags)
+	written := writeOutputs(a.stdout, gate.Formats(version), flags.format, flags.outputs, report)
 	switch {
 	case failure != nil && written != nil:
 		fmt.Fprintln(a.stderr, "assay: note:", written)
@@ -162,28 +150,4 @@ func (a *app) stoppedGate(ctx context.Context, err error) error {
 		hint = "what was finished is kept: " + a.commandLine("report", stopped.Run) + "; a gate begins anew"
 	}
 	return &exitError{statusInterrupted, errors.New("interrupted"), []string{hint}}
-}
-
-// writeGate prints the report, and writes it into files, as many as can be.
-func (a *app) writeGate(report *gate.Report, flags gateFlags) error {
-	format, err := gate.Formats(version).Named(flags.format)
-	if err != nil {
-		return err
-	}
-	all := []error{format.Write(a.stdout, report)}
-	for _, output := range flags.outputs {
-		name, path, _ := strings.Cut(output, "=")
-		format, err := gate.Formats(version).Named(name)
-		if err != nil {
-			return err
-		}
-		var text bytes.Buffer
-		if err = format.Write(&text, report); err == nil {
-			err = file.Write(path, text.Bytes())
-		}
-		if err != nil {
-			all = append(all, fmt.Errorf("write the report: %w", err))
-		}
-	}
-	return errors.Join(all...)
 }

@@ -30,7 +30,7 @@ func (a *app) loadCommand() *cobra.Command {
 		Short: "Put HTTP load on a server on this machine, in a closed or an open loop, and show rate and latency",
 		Long: `Sends GET requests to URL; {n} in it stands for the number of the request. Only
 servers on this machine get requests. Without --rate, each client waits for its answer before it
-asks again. With --rate, requests are sent at their times whether answers come or not, and
+asks again. With --rate, requests are sent on schedule, answered or not, and
 latency counts from that time; several rates are measured one after the other.`,
 		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {

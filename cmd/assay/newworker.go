@@ -23,7 +23,7 @@ func (a *app) newWorkerCommand() *cobra.Command {
 		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if spec, err := build.ParseSpec(args[0]); err != nil || spec.String() != spec.Name {
-				return usage(fmt.Errorf("%q is no name of a worker: want letters, digits, - and _", args[0]))
+				return usage(fmt.Errorf("%q is not a name for a worker: want letters, digits, - and _", args[0]))
 			}
 			if scaffold.Example(language) == "" {
 				return usage(fmt.Errorf("--language %q: want one of %s", language, strings.Join(scaffold.Languages(), ", ")))

@@ -1,19 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
 	"assay"
 	"assay/internal/emit"
-	"assay/internal/file"
 	"assay/internal/guard"
 	"assay/internal/lab"
 	"assay/internal/plan"
@@ -118,19 +114,7 @@ func (f tuneFlags) check() error {
 	if f.emit != "" && !slices.Contains(emit.Ecosystems(), f.emit) {
 		return usage(plan.Unknown("ecosystem", f.emit, emit.Ecosystems()))
 	}
-	if _, err := tune.Formats().Named(f.format); err != nil {
-		return usage(err)
-	}
-	for _, output := range f.outputs {
-		name, path, _ := strings.Cut(output, "=")
-		if _, err := tune.Formats().Named(name); err != nil || path == "" {
-			return usage(fmt.Errorf("--output %q: want FORMAT=FILE, with one of the formats %s", output, tune.Formats().Names()))
-		}
-		if _, err := os.Stat(filepath.Dir(path)); err != nil {
-			return usage(fmt.Errorf("--output %q: %w", output, err))
-		}
-	}
-	return nil
+	return checkOutputs(tune.Formats(), f.format, f.outputs)
 }
 
 // request is what the flags ask for.
@@ -178,7 +162,7 @@ func (a *app) tune(ctx context.Context, name string, flags tuneFlags) error {
 		return unfinishedTuning(ctx, t.Begun(), request.Again, err)
 	}
 	progress.close()
-	if err := a.writeTune(report, flags); err != nil {
+	if err := writeOutputs(a.stdout, tune.Formats(), flags.format, flags.outputs, report); err != nil {
 		return err
 	}
 	if report.Outcome.Unconfirmed || len(report.Outcome.Finalists) == 0 {
@@ -218,30 +202,4 @@ func (w tuneWatcher) Measure(e runner.Event) {
 	default:
 		w.progress.Within(doing(e))
 	}
-}
-
-// writeTune prints the report, and writes it into files.
-func (a *app) writeTune(report *tune.Report, flags tuneFlags) error {
-	format, err := tune.Formats().Named(flags.format)
-	if err == nil {
-		err = format.Write(a.stdout, report) // first: a file may be refused
-	}
-	if err != nil {
-		return err
-	}
-	for _, output := range flags.outputs {
-		name, path, _ := strings.Cut(output, "=")
-		format, err := tune.Formats().Named(name)
-		if err != nil {
-			return err
-		}
-		var text bytes.Buffer
-		if err := format.Write(&text, report); err != nil {
-			return err
-		}
-		if err := file.Write(path, text.Bytes()); err != nil {
-			return fmt.Errorf("write the report: %w", err)
-		}
-	}
-	return nil
 }

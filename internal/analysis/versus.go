@@ -145,13 +145,10 @@ func (s Side) has(c assay.Cell) bool {
 	return true
 }
 
-// coordinate is Cell.Coordinate with the two that name a build.
+// coordinate is Cell.Coordinate, and the version.
 func coordinate(c assay.Cell, name string) (string, bool) {
-	switch name {
-	case "version":
+	if name == "version" {
 		return c.DriverVersion, true
-	case "options":
-		return c.Options, true
 	}
 	return c.Coordinate(name)
 }

@@ -31,7 +31,7 @@ type Panel struct {
 	BandLow, BandHigh float64
 }
 
-// Row is a thing.
+// Row is a labelled line of a chart.
 type Row struct {
 	Section string // a heading stands where it is another than in the row before
 	Group   string // rows in a sequence that share it belong together; empty: none

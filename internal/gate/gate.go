@@ -132,7 +132,7 @@ func (u *Upgrade) Findings(rules Rules) []Finding {
 	if rules.FailUndecided {
 		open = u.open()
 	}
-	if u.First != nil && !compared && len(open) == 0 { // a gate that cannot fail is none
+	if u.First != nil && !compared && len(open) == 0 { // a gate that measured nothing must not pass
 		open = []Finding{{Open, "", "nothing could be compared: " + u.First.Cells[0].Reason}}
 	}
 	return slices.Concat(all, u.Effects.Lost, open)

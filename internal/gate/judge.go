@@ -145,7 +145,7 @@ func (c *Cell) compare(line analysis.VersusLine, rules Rules) {
 	comparison := line.Comparison
 	switch {
 	case line.Unequal != nil:
-		c.State, c.Reason = NotCompared, "they promise unlike things about the data: "+report.Evidence(*line.Unequal)
+		c.State, c.Reason = NotCompared, "their durability differs: "+report.Evidence(*line.Unequal)
 		return
 	case !line.Paired || comparison.Ratio.N == 0:
 		c.State, c.Reason = Undecided, "too few launches have both"

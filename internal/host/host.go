@@ -26,7 +26,7 @@ var system = os.DirFS("/")
 // databases will lie; it need not exist yet. The facts hold no path and no
 // name of a person, a host or a server.
 //
-//	machine          tells this machine from others, and names it to nobody: a digest of
+//	machine          tells this machine from others without revealing its name: a digest of
 //	                 the system's random ID; containers of one image may share it
 //	cpu              model
 //	cores            logical CPUs that this process may use

@@ -105,7 +105,7 @@ func (s *Series) recall(ctx context.Context, after time.Time) error {
 		return nil
 	}
 	if after.IsZero() {
-		return AsInputError(errors.New("no run of this plan with the same drivers and operations is kept that this version of assay made here"), "start it without --resume")
+		return AsInputError(errors.New("there is no stored run of this plan, its drivers and operations by this version of assay on this machine"), "start it without --resume")
 	}
 	return nil
 }

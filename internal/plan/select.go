@@ -10,13 +10,6 @@ import (
 	"assay"
 )
 
-// coordinates are the keys of Select beside the params. The engine is not
-// among them: it is known when workers have said it.
-var coordinates = []string{
-	"plan", "workload", "operation", "driver", "options", "profile",
-	"clients", "pool", "idle", "statement", "transaction", "rate",
-}
-
 // SelectToMeasure is Select; a sum comes with what it sums.
 func SelectToMeasure(cases []assay.Case, only map[string][]string) ([]assay.Case, error) {
 	selected, err := Select(cases, only)
@@ -76,7 +69,7 @@ func has(c assay.Cell, only map[string][]string) bool {
 
 // selectable says what is wrong with a key and its values.
 func selectable(cases []assay.Case, key string, values []string) []error {
-	keys := slices.Concat(coordinates, params(cases))
+	keys := slices.Concat(coordinates(), params(cases))
 	if !slices.Contains(keys, key) {
 		return []error{Unknown("key of a cell", key, keys)}
 	}
@@ -121,4 +114,16 @@ func conditions(only map[string][]string) string {
 		all = append(all, key+"="+strings.Join(only[key], ","))
 	}
 	return strings.Join(all, " ")
+}
+
+// coordinates are the keys of Select beside the params: without the engine, which is
+// known when workers have said it, and without what an ablation leaves out.
+func coordinates() []string {
+	var names []string
+	for _, c := range assay.Coordinates {
+		if c.Name != "engine" && c.Name != "without" {
+			names = append(names, c.Name)
+		}
+	}
+	return names
 }

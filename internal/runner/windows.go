@@ -32,7 +32,7 @@ const (
 )
 
 // windows measures a launch of a group whose instances are alive together.
-// Whoever is not measuring is stopped. The order in which instances are
+// Instances that are not being measured are stopped. The order in which instances are
 // started, warmed up and measured is random each time.
 func (r *Runner) windows(ctx context.Context, g *group, launch int) error {
 	l := &windowLaunch{r: r, g: g, number: launch, tried: map[trialKey]bool{}}
@@ -78,7 +78,7 @@ func (l *windowLaunch) cpu() time.Duration {
 	total := host.SelfCPU()
 	for _, in := range l.instances {
 		used, err := host.GroupCPU(in.worker.PID())
-		if err != nil { // it has ended: what it used must not pass for a stranger's
+		if err != nil { // it has ended: or its CPU time would count as that of other programs
 			used = in.worker.Usage()
 		}
 		total += used + in.serverCPU()

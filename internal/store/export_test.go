@@ -242,7 +242,7 @@ func hostileFiles(t testing.TB) map[string][]byte {
 		"it has no value":             sealed(t, head, run, replaced(trial, `"ns/op":7.25`, `"ns/op":null`), endOfTrials, endOfProofs),
 		"is not a number":             sealed(t, head, run, replaced(trial, `"ns/op":7.25`, `"ns/op":"NaN"`), endOfTrials, endOfProofs),
 		"a proof has no time":         sealed(t, head, run, endOfTrials, `{"proof":{}}`, endOfProofs),
-		"is none": sealed(t, head, run, endOfTrials,
+		"not a proof of": sealed(t, head, run, endOfTrials,
 			`{"proof":{"target":"mattn@v1","states":1,"held":1000000000,"proved":"2026-11-22T00:00:00Z"}}`, endOfProofs),
 		"more than 16777216 bytes": zip(t, bytes.Repeat([]byte(" "), maxLine+1)),
 	}

@@ -365,7 +365,7 @@ func (p *datedProof) check() error {
 		return fmt.Errorf("a proof has no time: %w", err)
 	}
 	if p.Target == "" || p.States <= 0 || p.Held < 0 || p.Refuted < 0 || p.Held > p.States || p.Refuted > p.States {
-		return fmt.Errorf("a proof of %q in %d states that held in %d and was refuted in %d is none", p.Target, p.States, p.Held, p.Refuted)
+		return fmt.Errorf("not a proof of %q: states %d, held %d, refuted %d", p.Target, p.States, p.Held, p.Refuted)
 	}
 	return nil
 }

@@ -39,15 +39,21 @@ var stores = map[string]storeOptions{
 }
 
 // Engines are those whose settings tune knows.
-func Engines() []string { return append(slices.Sorted(maps.Keys(stores)), "sqlite") }
+func Engines() []string { return append(slices.Sorted(maps.Keys(stores)), sqliteEngine) }
 
-// IsStore tells whether an engine is a key-value store.
-func IsStore(engine string) bool { return engine != "sqlite" }
+// sqliteEngine is how workers name their engine.
+const sqliteEngine = "sqlite"
+
+// IsStore reports whether an engine is a key-value store that tune knows.
+func IsStore(engine string) bool {
+	_, ok := stores[engine]
+	return ok
+}
 
 // For is the space of an engine's settings that keeps the constraints. effective are
 // the current settings as they are read back.
 func For(engine string, effective map[string]string, c Constraints) (Space, error) {
-	if !IsStore(engine) {
+	if engine == sqliteEngine {
 		return SQLite(effective, c)
 	}
 	options, ok := stores[engine]
@@ -87,7 +93,7 @@ func (s *builder) sync() error {
 		s.StartIsCurrent = false
 		f.Levels = []Level{level}
 	default:
-		return fmt.Errorf("neither with sync nor without it does the store have durability %s", s.c.Class)
+		return fmt.Errorf("the store does not have durability %s, with sync or without", s.c.Class)
 	}
 	if level.Price == "" || s.c.Synced[other] != assay.DurabilityUnknown {
 		s.Factors = append(s.Factors, f)

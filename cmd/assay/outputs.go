@@ -1,0 +1,57 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"assay/internal/file"
+	"assay/internal/format"
+)
+
+// checkOutputs finds what is wrong with --format and --output FORMAT=FILE before
+// anything is measured.
+func checkOutputs[T any](formats format.List[T], name string, outputs []string) error {
+	if _, err := formats.Named(name); err != nil {
+		return usage(err)
+	}
+	for _, output := range outputs {
+		name, path, _ := strings.Cut(output, "=")
+		if _, err := formats.Named(name); err != nil || path == "" {
+			return usage(fmt.Errorf("--output %q: want FORMAT=FILE, with one of the formats %s", output, formats.Names()))
+		}
+		if _, err := os.Stat(filepath.Dir(path)); err != nil {
+			return usage(fmt.Errorf("--output %q: %w", output, err))
+		}
+	}
+	return nil
+}
+
+// writeOutputs writes a report as --format and each --output say: all files that can
+// be written.
+func writeOutputs[T any](out io.Writer, formats format.List[T], name string, outputs []string, report T) error {
+	format, err := formats.Named(name)
+	if err != nil {
+		return err
+	}
+	all := []error{format.Write(out, report)}
+	for _, output := range outputs {
+		name, path, _ := strings.Cut(output, "=")
+		format, err := formats.Named(name)
+		if err != nil {
+			return err
+		}
+		var text bytes.Buffer
+		if err = format.Write(&text, report); err == nil {
+			err = file.Write(path, text.Bytes())
+		}
+		if err != nil {
+			all = append(all, fmt.Errorf("write the report: %w", err))
+		}
+	}
+	return errors.Join(all...)
+}
