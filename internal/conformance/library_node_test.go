@@ -16,10 +16,13 @@ const (
 )
 
 // nodeEdits are the faults in a copy of the worker node-sqlite, by name. Its library
-// shares no line with the one for Python.
+// shares no line with the one for Python. It refuses DSNs and databases in memory, so
+// that it has no private one to take for a shared one.
 var nodeEdits = map[string]edit{
 	"each ignored": {nodeLibrary, `.concat(request.each || [])`, "",
 		"SQL for each connection runs on every one", `cache_size of reader-1, .* want -4321`},
+	"dsn ignored": {nodeLibrary, "if (request.dsn) refuse(", "if (false) refuse(",
+		"a DSN is opened, and not the path", "elsewhere.db was not opened"},
 	"once ignored": {nodeLibrary, `(request.once || []).forEach`, "[].forEach",
 		"settings are read, and not remembered", "is -5000, want -7000"},
 	"remembers settings": {nodeLibrary, "const rows = this.rows(connection, `PRAGMA ${name}`);", `const rows = [["-5000"]];`,
@@ -34,6 +37,8 @@ var nodeEdits = map[string]edit{
 		"busy answers are counted, and tried again where that is asked for", "busy without retry_busy is 0, want 1"},
 	"counters are absolute": {nodeMeasured, "total.counters = since(before);", "total.counters = counters();",
 		"counters are those of the measurement alone", `of CPU time in a call of|cpu_ns is \d+ in the reply to measure`},
+	"read bytes are absolute": {nodeData, `name === "peak_bytes" ? after[name]`, `["peak_bytes", "read_bytes"].includes(name) ? after[name]`,
+		"counters are those of the measurement alone", `read_bytes is \d+ .* only \d+ were used`},
 	"a plain BEGIN": {nodeOperation, `["BEGIN IMMEDIATE", "COMMIT", "ROLLBACK"]`, `["BEGIN", "COMMIT", "ROLLBACK"]`,
 		"a transaction takes the lock when it begins", "holds the lock is 0, want 1"},
 	"no rollback": {nodeOperation, "rollback([]);", "commit([]);",
@@ -62,6 +67,12 @@ var nodeEdits = map[string]edit{
 		types, "SELECT NULL as int: want an error"},
 	"7 is no real": {nodeData, `(typeof value === "bigint" || typeof value === "number")`, `typeof value === "number"`,
 		types, "SELECT 7 as real: verify"},
+	"a file is in memory": {nodeLibrary, `row[2]) ? "0" : "private"`, `row[2]) ? "1" : "private"`,
+		"a private database in memory is told from a file and from a shared one", `a database in a file: writer-1 reads memory="1", want "0"`},
+	"numbers of placeholders ignored": {nodeOperation, "this.worker.driver.statement(connection, sql, policy", `this.worker.driver.statement(connection, sql.replace(/\?\d/g, "?"), policy`,
+		"operations of several steps run all of them", "is 0, want 2"},
+	"arguments in another order": {nodeOperation, "step.run(step.args(position))", "step.run(step.args(position).reverse())",
+		"operations of several steps run all of them", "is 0, want 2"},
 	"numbers of placeholders reversed": {nodeLibrary, "[i + 1, value]", "[args.length - i, value]",
 		"numbered placeholders are bound by their numbers", "digest"},
 }
