@@ -9,7 +9,7 @@ class Apsw(assay_worker.Driver):
     name = "apsw"
     api = "apsw"
     opens = "connection = apsw.Connection({{dsn}}, flags=apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE | apsw.SQLITE_OPEN_URI)"
-    executes = "connection.execute({{sql}})"
+    executes = "connection.execute({{sql}}).fetchall()"
 
     def version(self):
         return apsw.apsw_version()
