@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 
 	"assay"
 	"assay/internal/analysis"
@@ -17,15 +18,15 @@ import (
 // library keeps what is worked out of finished runs. Of these only the proofs change.
 type library struct {
 	store    *store.Store
-	mutex    sync.Mutex                 // of what follows: one request works it out, others wait
-	cells    map[string][]history.Entry // by the run's ID: their ratios do not depend on proofs
-	machines map[string]acrossRuns      // by plan
-	judged   []assay.Run                // that the verdicts are of
-	verdict  []machineVerdicts
+	mutex    sync.Mutex                   // of what follows: one request works it out, others wait
+	cells    map[string][]history.Entry   // by the run's ID: their ratios do not depend on proofs
+	slow     shelf                        // of what follows
+	machines map[string]*work[acrossRuns] // by plan
+	verdict  work[[]machineVerdicts]
 }
 
-func newLibrary(s *store.Store) *library {
-	return &library{store: s, cells: map[string][]history.Entry{}, machines: map[string]acrossRuns{}}
+func newLibrary(ctx context.Context, s *store.Store, patience time.Duration) *library {
+	return &library{store: s, cells: map[string][]history.Entry{}, slow: shelf{life: ctx, patience: patience}, machines: map[string]*work[acrossRuns]{}}
 }
 
 // finished are the runs of a machine that are finished; of all machines where it is
@@ -91,14 +92,13 @@ type claimVerdict struct {
 // verdicts judges all claims by the runs of each machine that has some of their
 // plans. Imported runs count where a machine has no others, as assay audit leaves
 // them out.
-func (l *library) verdicts(ctx context.Context, runs []assay.Run) ([]machineVerdicts, error) {
+func (l *library) verdicts(ctx context.Context, runs []assay.Run) ([]machineVerdicts, age, error) {
 	judged := finished(runs, "")
-	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	same := func(a, b assay.Run) bool { return a.ID == b.ID && slices.Equal(a.Proofs, b.Proofs) }
-	if slices.EqualFunc(l.judged, judged, same) {
-		return l.verdict, nil
-	}
+	return ask(ctx, &l.slow, &l.verdict, judged, func(ctx context.Context) ([]machineVerdicts, error) { return l.judge(ctx, judged) })
+}
+
+// judge works out the verdicts.
+func (l *library) judge(ctx context.Context, judged []assay.Run) ([]machineVerdicts, error) {
 	sources, err := published.Claims()
 	if err != nil {
 		return nil, err
@@ -109,7 +109,7 @@ func (l *library) verdicts(ctx context.Context, runs []assay.Run) ([]machineVerd
 			plans[claim.Plan] = true
 		}
 	}
-	runs = slices.DeleteFunc(slices.Clone(judged), func(r assay.Run) bool { return !plans[r.Plan] })
+	runs := slices.DeleteFunc(slices.Clone(judged), func(r assay.Run) bool { return !plans[r.Plan] })
 	var all []machineVerdicts
 	for _, machine := range machines(runs) {
 		those, imported := ownFirst(finished(runs, machine))
@@ -123,7 +123,6 @@ func (l *library) verdicts(ctx context.Context, runs []assay.Run) ([]machineVerd
 		}
 		all = append(all, one)
 	}
-	l.judged, l.verdict = judged, all
 	return all, nil
 }
 

@@ -22,6 +22,7 @@ type machinesView struct {
 	Cell, Plan string
 	Plans      []string
 	Problem    string
+	Age        string
 	Cells      []forestView
 	Left       int
 	Unknown    int // runs that do not say which machine made them
@@ -57,12 +58,15 @@ func (s *server) machines(ctx context.Context, r *http.Request, a *answer) error
 			return a.show("machines", v)
 		}
 	}
-	all, unknown, err := s.library.across(ctx, slices.DeleteFunc(runs, func(r assay.Run) bool { return r.Plan != v.Plan }))
+	known, age, err := s.library.across(ctx, slices.DeleteFunc(runs, func(r assay.Run) bool { return r.Plan != v.Plan }))
 	if err != nil {
 		return err
 	}
-	v.Unknown = unknown
-	if err := v.fill(history.Select(all, filter)); err != nil {
+	v.Age, v.Unknown = a.tell(age), known.unknown
+	if age == none {
+		return a.show("machines", v)
+	}
+	if err := v.fill(history.Select(known.all, filter)); err != nil {
 		return err
 	}
 	return a.show("machines", v)
@@ -109,33 +113,29 @@ func forest(a *history.Across) *chart.Chart {
 	return &chart.Chart{Title: wording.Clean(a.Name()), Description: a.Verdict() + ".", Body: rows}
 }
 
-// across compares the machines that made the runs. It keeps what the last runs of
-// each plan said.
-func (l *library) across(ctx context.Context, runs []assay.Run) ([]*history.Across, int, error) {
+// across compares the machines that made the runs of a plan.
+func (l *library) across(ctx context.Context, runs []assay.Run) (acrossRuns, age, error) {
 	if len(runs) == 0 {
-		return nil, 0, nil
-	}
-	var ids []string
-	for _, run := range runs {
-		ids = append(ids, run.ID)
+		return acrossRuns{}, current, nil
 	}
 	l.mutex.Lock()
-	defer l.mutex.Unlock()
-	if known, has := l.machines[runs[0].Plan]; has && slices.Equal(known.ids, ids) {
-		return known.all, known.unknown, nil
+	w := l.machines[runs[0].Plan]
+	if w == nil {
+		w = &work[acrossRuns]{}
+		l.machines[runs[0].Plan] = w
 	}
-	results, unknown, err := lab.Machines(ctx, l.store, runs)
-	if err != nil {
-		return nil, 0, err
-	}
-	all := history.OverMachines(history.Filter{}, results)
-	l.machines[runs[0].Plan] = acrossRuns{ids, all, unknown}
-	return all, unknown, nil
+	l.mutex.Unlock()
+	return ask(ctx, &l.slow, w, runs, func(ctx context.Context) (acrossRuns, error) {
+		results, unknown, err := lab.Machines(ctx, l.store, runs)
+		if err != nil {
+			return acrossRuns{}, err
+		}
+		return acrossRuns{history.OverMachines(history.Filter{}, results), unknown}, nil
+	})
 }
 
-// acrossRuns is what some runs of a plan say about machines.
+// acrossRuns is what the runs of a plan say about machines.
 type acrossRuns struct {
-	ids     []string
 	all     []*history.Across
-	unknown int
+	unknown int // runs that do not say which machine made them
 }

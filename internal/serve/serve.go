@@ -5,6 +5,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	_ "embed"
 	"errors"
@@ -14,8 +15,10 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"slices"
 	"time"
 
+	"assay"
 	"assay/internal/guard"
 	"assay/internal/report"
 	"assay/internal/store"
@@ -33,6 +36,8 @@ type Options struct {
 	AllowImport bool
 	Token       string // that everybody has to give; empty: none, for addresses of this machine only
 	Log         io.Writer
+
+	patience time.Duration // how long a page waits for what takes long; 0: slowPatience
 }
 
 // server answers requests.
@@ -52,7 +57,7 @@ const (
 
 // Serve answers on the listener until ctx ends.
 func Serve(ctx context.Context, l net.Listener, o Options) error {
-	s := &server{Options: o, library: newLibrary(o.Store)}
+	s := &server{Options: o, library: newLibrary(ctx, o.Store, cmp.Or(o.patience, slowPatience))}
 	if o.Token == "" {
 		s.hosts = localNames(l.Addr())
 	}
@@ -79,12 +84,24 @@ func (s *server) warm(ctx context.Context) {
 		if err != nil {
 			return err
 		}
-		_, err = s.library.entries(ctx, runs)
-		return err
+		if _, err := s.library.entries(ctx, runs); err != nil {
+			return err
+		}
+		return s.warmSlow(ctx, runs)
 	})
 	if err != nil && ctx.Err() == nil {
 		fmt.Fprintln(s.Log, "assay: serve:", err)
 	}
+}
+
+// warmSlow begins to work out what takes longest: the verdicts, and the machines of the
+// plan that their page begins with.
+func (s *server) warmSlow(ctx context.Context, runs []assay.Run) error {
+	_, _, err := s.library.verdicts(ctx, runs)
+	if runs = finished(runs, ""); err == nil && len(runs) > 0 {
+		_, _, err = s.library.across(ctx, slices.DeleteFunc(slices.Clone(runs), func(r assay.Run) bool { return r.Plan != runs[0].Plan }))
+	}
+	return err
 }
 
 // pageNames are the links at the head of every page.

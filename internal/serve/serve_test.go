@@ -2,6 +2,7 @@ package serve
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -131,7 +132,7 @@ func start(t testing.TB, o Options) serving {
 		t.Fatal(err)
 	}
 	logged := &bytes.Buffer{}
-	o.Log = logged
+	o.Log, o.patience = logged, cmp.Or(o.patience, time.Hour) // tests see what is current
 	ctx, stop := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- Serve(ctx, l, o) }()
@@ -371,7 +372,7 @@ func TestImportBlames(t *testing.T) {
 		t.Fatal(err)
 	}
 	r.Header.Set("Content-Type", "multipart/form-data; boundary=x")
-	shut := &server{Options: Options{Store: s, Log: logged}, library: newLibrary(s)}
+	shut := &server{Options: Options{Store: s, Log: logged}, library: newLibrary(t.Context(), s, time.Hour)}
 	w := httptest.NewRecorder()
 	shut.page(shut.importRun).ServeHTTP(w, r)
 	if !strings.Contains(logged.String(), "a.db") || strings.Contains(w.Body.String(), "a.db") || w.Code != 500 {
@@ -398,7 +399,7 @@ func TestNotReceived(t *testing.T) {
 func TestErrorIsLogged(t *testing.T) {
 	s := sampleStore(t, 1)
 	logged := &bytes.Buffer{}
-	web := &server{Options: Options{Store: s, Log: logged}, library: newLibrary(s)}
+	web := &server{Options: Options{Store: s, Log: logged}, library: newLibrary(t.Context(), s, time.Hour)}
 	s.Close()
 	a := &answer{header: http.Header{}}
 	r, err := http.NewRequestWithContext(t.Context(), "GET", "/", nil)

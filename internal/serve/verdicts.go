@@ -15,6 +15,7 @@ import (
 
 type claimsView struct {
 	Head     report.Head
+	Age      string
 	Machines []string
 	Claims   []claimLine
 }
@@ -37,11 +38,11 @@ func (s *server) claims(ctx context.Context, _ *http.Request, a *answer) error {
 	if err != nil {
 		return err
 	}
-	all, err := s.library.verdicts(ctx, runs)
+	all, age, err := s.library.verdicts(ctx, runs)
 	if err != nil {
 		return err
 	}
-	v := claimsView{Head: report.NewHead("Claims", "published claims by machine", links("/claims"))}
+	v := claimsView{Age: a.tell(age), Head: report.NewHead("Claims", "published claims by machine", links("/claims"))}
 	for _, m := range all {
 		name := wording.Clean(m.machine)
 		if m.imported {
