@@ -69,8 +69,24 @@ func (a *app) checkPlan(ctx context.Context, name string, drivers, only []string
 	p := request.Plan
 	fmt.Fprintf(a.stdout, "plan %s is valid: %d cells, budget %s, %d launches of each cell at least\n",
 		p.Name, checked.Cells, wording.Brief(p.Budget), p.Launches)
-	_, err = fmt.Fprintf(a.stdout, "estimated minimum time to measure: %s%s%s\n", wording.Brief(checked.Least.Total()), timeShares(checked.Least), byThumb(checked))
+	fmt.Fprintf(a.stdout, "estimated minimum time to measure: %s%s%s\n", wording.Brief(checked.Least.Total()), timeShares(checked.Least), byThumb(checked))
+	_, err = fmt.Fprintln(a.stdout, ofBudget(checked.Least.Total(), p.Budget, p.Launches))
 	return err
+}
+
+// ofBudget says what a budget is for, seen from the minimum time.
+func ofBudget(least, budget time.Duration, launches int) string {
+	if least <= budget {
+		return fmt.Sprintf("the rest of the budget, up to %s in all, is for comparisons that are still undecided then: a run ends earlier if there are none", wording.Brief(budget))
+	}
+	return fmt.Sprintf("the budget of %s is too small for %s of each cell: some comparisons will stay undecided; --budget %s is enough by this estimate",
+		wording.Brief(budget), wording.Plural(launches, "launch"), wording.Brief(enough(least)))
+}
+
+// enough is a budget for a time, rounded up to half a minute.
+func enough(least time.Duration) time.Duration {
+	const step = 30 * time.Second
+	return (least + step - 1).Truncate(step)
 }
 
 // byThumb says which part of an estimate is none of the data's.

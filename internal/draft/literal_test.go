@@ -160,3 +160,15 @@ func TestRowsAsInTheLog(t *testing.T) {
 		}
 	}
 }
+
+// An argument that is always the same in the log is a constant of the plan.
+func TestArgumentThatIsAlwaysTheSame(t *testing.T) {
+	d := draftedFromLog(t, libraryLog, func(db *sql.DB) {
+		for i := range 60 {
+			ask(t, db, "SELECT id FROM loan WHERE shelf_id = ? AND id > ?", 1+i, 0)
+		}
+	})
+	if want := "- {const: 1} # guessed: loan.id is above it; with as many rows as in the log"; !strings.Contains(d.Text, want) || len(d.Differs) > 0 {
+		t.Errorf("got differences %q, want none and %q in\n%s", d.Differs, want, d.Text)
+	}
+}
