@@ -131,7 +131,7 @@ func TestCheckProofs(t *testing.T) {
 
 func TestCheckProofsOfReader(t *testing.T) {
 	at := database(t, admin, true)
-	asAdmin(t, "DROP ROLE IF EXISTS only_reads; CREATE ROLE only_reads LOGIN")
+	asAdmin(t, "DO $$ BEGIN IF NOT EXISTS (SELECT 1 FROM pg_roles WHERE rolname = 'only_reads') THEN CREATE ROLE only_reads LOGIN; END IF; END $$")
 	asAdmin(t, "\\connect "+nameOf(t, at)+"\nGRANT USAGE ON SCHEMA assay TO only_reads; GRANT SELECT ON ALL TABLES IN SCHEMA assay TO only_reads")
 	s := open(t, serverURL(private.folder, nameOf(t, at), url.User("only_reads")))
 	expect(t, s.CheckProofs(t.Context()), nil, "the role may not do that")
