@@ -319,6 +319,7 @@ func (c *Cluster) Stop() (time.Duration, error) {
 // KillAtOnce kills all of the server's processes, its first one before the others, and
 // lets none of them do anything about it.
 func (c *Cluster) KillAtOnce() {
+	c.noteShared()
 	all := c.Processes()
 	_ = c.command.Process.Kill() // it may have ended
 	for _, pid := range all {
@@ -331,6 +332,7 @@ func (c *Cluster) KillAtOnce() {
 
 // Kill ends all of the server's processes, without a checkpoint.
 func (c *Cluster) Kill() {
+	c.noteShared()
 	if c.end(syscall.SIGQUIT, quitPatience) != nil {
 		_ = c.command.Process.Kill() // it may just have ended
 		<-c.exited
@@ -345,6 +347,14 @@ func (c *Cluster) Kill() {
 		}
 	}
 	c.release()
+}
+
+// noteShared notes the files of shared memory of all processes: some are made while
+// the server works, and its first process maps none of those.
+func (c *Cluster) noteShared() {
+	for _, pid := range processes(c.options.Data) {
+		c.shared = append(c.shared, sharedFiles(pid)...)
+	}
 }
 
 // release frees the shared memory of a server that was killed: one that ended

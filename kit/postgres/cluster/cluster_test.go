@@ -209,8 +209,17 @@ func TestKilledServer(t *testing.T) {
 // A server is killed with all of its processes, and has no time to say a word.
 func TestKillAtOnce(t *testing.T) {
 	c := start(t, nil)
+	var shared []string // files of shared memory
+	for _, pid := range c.Processes() {
+		shared = append(shared, sharedFiles(pid)...)
+	}
 	c.KillAtOnce()
 	gone(t, c.options.Data)
+	for _, file := range shared {
+		if _, err := os.Stat(file); err == nil {
+			t.Errorf("%s is left", file)
+		}
+	}
 	if words := c.LastWords(); !strings.Contains(words, "signal: killed") || strings.Contains(words, "shutdown") {
 		t.Error(words)
 	}
