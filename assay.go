@@ -58,7 +58,7 @@ type Run struct {
 	Spent Spent
 }
 
-// ValidRunID tells whether an ID has the form that assay gives IDs. It is a
+// ValidRunID reports whether an ID has the form that assay gives IDs. It is a
 // part of file names: nothing else is one, wherever it is read.
 func ValidRunID(id string) bool {
 	if len(id) > 64 || strings.Trim(id, "abcdefghijklmnopqrstuvwxyz0123456789-") != "" {
@@ -105,7 +105,7 @@ func Identity(facts map[string]string) string {
 	return strings.Join(all, "|")
 }
 
-// OnMachine tells whether a run may have been made on the machine that has these
+// OnMachine reports whether a run may have been made on the machine that has these
 // facts: none that both have is another one.
 func (r Run) OnMachine(facts map[string]string) bool {
 	return !slices.ContainsFunc(identity, func(name string) bool {
@@ -165,7 +165,7 @@ func (t Target) Name() string {
 	return DriverName{t.Driver, t.DriverVersion, strings.Join(t.Options, ":")}.String()
 }
 
-// IsFloor tells whether the target is the engine with no driver in between: others
+// IsFloor reports whether the target is the engine with no driver in between: others
 // are compared with it, and nobody can choose it.
 func (t Target) IsFloor() bool { return t.Facts["floor"] == "true" }
 

@@ -423,7 +423,7 @@ func TestArchitectureShowsTheFlow(t *testing.T) {
 	}
 }
 
-// missing tells whether a folder of the import table does not exist yet.
+// missing reports whether a folder of the import table does not exist yet.
 func missing(folder string) bool {
 	_, public := os.Stat(folder)
 	_, inside := os.Stat(filepath.Join("internal", folder))

@@ -41,7 +41,7 @@ func (n DriverName) String() string {
 	return s
 }
 
-// Means tells whether a cell that was measured is of this driver: of any version
+// Means reports whether a cell that was measured is of this driver: of any version
 // where the name says none.
 func (n DriverName) Means(c Cell) bool {
 	return n.Name == c.Driver && n.Options == c.Options && (n.Version == "" || n.Version == c.DriverVersion)

@@ -158,7 +158,7 @@ type Trial struct {
 	Disqualified bool
 }
 
-// Measured tells whether the trial has figures. One whose requests failed in
+// Measured reports whether the trial has figures. One whose requests failed in
 // part has those of the others, and is never compared.
 func (t *Trial) Measured() bool {
 	return t.Outcome == OK || t.Outcome == NotApplied || t.Outcome == Failed && len(t.Figures) > 0

@@ -183,7 +183,7 @@ func (t *tools) goTest(program, path, keys string) (float64, error) {
 	return 0, fmt.Errorf("no result in %s", strings.TrimSpace(string(out)))
 }
 
-// narrow tells whether benchstat's interval of the median is within the width.
+// narrow reports whether benchstat's interval of the median is within the width.
 // With fewer than six values it has no ends, or one.
 func narrow(values []float64) bool {
 	summary := benchmath.AssumeNothing.Summary(benchmath.NewSample(values, &benchmath.DefaultThresholds), 0.95)

@@ -27,7 +27,7 @@ type Source struct {
 type Claim struct {
 	Name string `yaml:"name"` // letters and dashes, unique in its source
 	Says string `yaml:"says"` // a short paraphrase
-	// Basis tells whether a sentence of the source says it, or only its figures.
+	// Basis reports whether a sentence of the source says it, or only its figures.
 	Basis Basis `yaml:"basis"`
 	// Provenance tells how its conditions are known: quoted (the source has
 	// the very settings), reconstructed (from its text) or inferred.

@@ -168,7 +168,7 @@ func (s scenario) exhaustively(measure tune.Measure) (float64, error) {
 	return s.truth(points[slices.Index(totals, slices.Max(totals))]), nil
 }
 
-// useless tells whether the point has a setting that makes nothing better.
+// useless reports whether the point has a setting that makes nothing better.
 func (s scenario) useless(p tune.Point) bool {
 	for j, level := range p {
 		without := slices.Clone(p)
@@ -275,7 +275,7 @@ func (t *tally) add(s scenario, o *tune.Outcome, best float64) {
 	}
 }
 
-// near tells whether a gain is within 2 % of the best.
+// near reports whether a gain is within 2 % of the best.
 func near(gain, best float64) bool { return gain > best-math.Log1p(margin) }
 
 func holds(i stat.Interval, truth float64) int {

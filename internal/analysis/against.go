@@ -54,7 +54,7 @@ func (r *Row) borrows(other *Row, metric assay.Metric, p stat.Pairs) stat.Prior 
 	return r.Table.contest.judged.Prior(p)
 }
 
-// added tells whether the row has more launches than were fixed beforehand.
+// added reports whether the row has more launches than were fixed beforehand.
 func (r *Row) added() bool { return r.Table.Planned > 0 && len(r.Counted()) > r.Table.Planned }
 
 // Looks is in how many runs the two were measured, each of which was made because

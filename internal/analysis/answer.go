@@ -96,7 +96,7 @@ func (r *Result) Answer() Answer {
 	return a
 }
 
-// open tells whether a comparison of the table is undecided, or a row of it was
+// open reports whether a comparison of the table is undecided, or a row of it was
 // not run, or none was measured.
 func (l Line) open() bool {
 	return slices.ContainsFunc(l.Entries, func(e Entry) bool {
@@ -104,7 +104,7 @@ func (l Line) open() bool {
 	}) || l.Empty()
 }
 
-// Empty tells whether nothing of the table was measured.
+// Empty reports whether nothing of the table was measured.
 func (l Line) Empty() bool {
 	return !slices.ContainsFunc(l.Entries, func(e Entry) bool { return e.Standing != Missing })
 }
@@ -136,7 +136,7 @@ func choose[T any](all []T, kept []int) []T {
 	return chosen
 }
 
-// Ranked tells whether some row can be ranked.
+// Ranked reports whether some row can be ranked.
 func (a Answer) Ranked() bool {
 	return slices.ContainsFunc(a.Lines, func(l Line) bool { return len(l.Table.Rankings) > 0 })
 }
@@ -270,7 +270,7 @@ func (t *Table) rankingOf(row *Row) *Ranking {
 	return nil
 }
 
-// settles tells whether the table's rankings order anything, or show rows to be
+// settles reports whether the table's rankings order anything, or show rows to be
 // equivalent.
 func (t *Table) settles() bool {
 	return slices.ContainsFunc(t.Rankings, func(k *Ranking) bool {

@@ -150,7 +150,7 @@ func (t *Table) reference(run assay.Run, row *Row) *Row {
 	return nil
 }
 
-// Comparable tells whether a row's figures may be set against others.
+// Comparable reports whether a row's figures may be set against others.
 func (r *Row) Comparable() bool { return r.Outcome == assay.OK }
 
 // compareWithReference gives each figure of a row its ratio.
@@ -196,7 +196,7 @@ func (t *Table) unequal(row, ref *Row) *UnlikePromises {
 	return nil
 }
 
-// inMemory tells whether the database has no file: there is nothing to sync, and
+// inMemory reports whether the database has no file: there is nothing to sync, and
 // drivers may well differ in what they show for it.
 func inMemory(r *Row) bool {
 	memory := Effective(r.Settings, "memory")
@@ -328,7 +328,7 @@ func Paired(row *Row, metric string) []*assay.Trial {
 	})
 }
 
-// Finite tells whether v is a number that can be printed and counted.
+// Finite reports whether v is a number that can be printed and counted.
 func Finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
 // Leaders returns the rows that share the best rank. Where results go in a

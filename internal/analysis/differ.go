@@ -129,7 +129,7 @@ func newDifference(of, name string, byValue map[string][]string) Difference {
 	return d
 }
 
-// OnlySet tells whether the difference is a compile option that some have,
+// OnlySet reports whether the difference is a compile option that some have,
 // all with the same value, and others do not.
 func (d Difference) OnlySet() bool {
 	return d.Of == CompileOption && len(d.Values) == 2 &&

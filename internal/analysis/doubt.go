@@ -59,7 +59,7 @@ func (r *Row) warnOfShape(figures []float64, margin float64) {
 	}
 }
 
-// beyond tells whether a ratio is further from 1 than the margin.
+// beyond reports whether a ratio is further from 1 than the margin.
 func beyond(ratio, margin float64) bool { return ratio > 1+margin || ratio < 1/(1+margin) }
 
 // series are the figures of the counted launches, in their order.
@@ -127,7 +127,7 @@ func (t *Table) warnOfSyncs() {
 	}
 }
 
-// stronger tells whether a promises more than b; an unknown class compares with
+// stronger reports whether a promises more than b; an unknown class compares with
 // nothing.
 func stronger(a, b assay.Durability) bool {
 	x, y := slices.Index(Strength, a), slices.Index(Strength, b)
@@ -366,7 +366,7 @@ func (r *Result) warnOfTwinEngines() {
 	}
 }
 
-// severalDrivers tells whether targets are not just versions of one driver.
+// severalDrivers reports whether targets are not just versions of one driver.
 func severalDrivers(targets []string) bool {
 	first, _, _ := strings.Cut(targets[0], "@")
 	return slices.ContainsFunc(targets, func(name string) bool { return !strings.HasPrefix(name, first+"@") })

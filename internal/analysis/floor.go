@@ -48,7 +48,7 @@ func (t *Table) compareWithFloor() {
 	}
 }
 
-// HasFloor tells whether some row was held against a floor.
+// HasFloor reports whether some row was held against a floor.
 func (t *Table) HasFloor() bool {
 	for _, row := range t.Rows {
 		if row.Floor != nil {

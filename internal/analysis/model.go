@@ -132,7 +132,7 @@ func New(run assay.Run, trials iter.Seq2[assay.Trial, error]) (*Result, error) {
 	return r, nil
 }
 
-// Failed tells whether some cell ended failed, with a wrong answer, without a
+// Failed reports whether some cell ended failed, with a wrong answer, without a
 // setting it asked for, or out of time. Cells that a plan marks as faulty as
 // published do not count, nor do unsupported and not-run ones.
 func (r *Result) Failed() bool {
@@ -273,7 +273,7 @@ func finish(rows []*Row) {
 	}
 }
 
-// fewCalm tells whether, without the disturbed trials, two rows share too few
+// fewCalm reports whether, without the disturbed trials, two rows share too few
 // launches. A launch can be disturbed for one of them alone.
 func fewCalm(rows []*Row) bool {
 	calm := make([]map[launch]bool, len(rows)) // of each row's measured launches, whether it is

@@ -47,7 +47,7 @@ func (r *Row) Phases() []Phase {
 	return phases
 }
 
-// HasPhases tells whether phases of some row were timed.
+// HasPhases reports whether phases of some row were timed.
 func (t *Table) HasPhases() bool {
 	return slices.ContainsFunc(t.Rows, func(r *Row) bool { return len(r.Phases()) > 0 })
 }

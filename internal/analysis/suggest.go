@@ -27,7 +27,7 @@ type Suggestion struct {
 	Loss float64
 }
 
-// Ahead tells whether some driver and profile leads more often than others.
+// Ahead reports whether some driver and profile leads more often than others.
 func (s Suggestion) Ahead() bool {
 	return s.Leads > 0 && (len(s.Best) == 1 || len(s.Best) < s.Members)
 }
@@ -147,7 +147,7 @@ func (k *Ranking) Candidates() []*Row {
 	return all
 }
 
-// beatsOne tells whether a row is faster than some other. In a circle, leaders
+// beatsOne reports whether a row is faster than some other. In a circle, leaders
 // may beat nobody.
 func (k *Ranking) beatsOne(row *Row) bool {
 	return slices.ContainsFunc(k.Rows, func(other *Row) bool { return other != row && k.Compare(row, other).Verdict == stat.Faster })
@@ -213,7 +213,7 @@ func loss(tables []*Table, of *Row) float64 {
 	return stat.Loss(all)
 }
 
-// Decided tells whether the ranking orders anything at all.
+// Decided reports whether the ranking orders anything at all.
 func (k *Ranking) Decided() bool {
 	return slices.ContainsFunc(k.Rows, func(r *Row) bool { return r.Rank > k.Rows[0].Rank })
 }

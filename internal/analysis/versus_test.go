@@ -251,7 +251,7 @@ func TestVersusOfTwoRuns(t *testing.T) {
 	}
 }
 
-// sameRatio tells whether intervals are equal but for rounding.
+// sameRatio reports whether intervals are equal but for rounding.
 func sameRatio(a, b stat.Interval) bool {
 	near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-12*math.Abs(y) }
 	return a.N == b.N && near(a.Center, b.Center) && near(a.Low, b.Low) && near(a.High, b.High)

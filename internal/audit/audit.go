@@ -305,7 +305,7 @@ func contains[T any](all []T, one T) bool {
 	return slices.ContainsFunc(all, func(other T) bool { return reflect.DeepEqual(one, other) })
 }
 
-// open tells whether more measuring can tell what cannot be told now.
+// open reports whether more measuring can tell what cannot be told now.
 func (f Finding) open() bool {
 	return f.Verdict == Unknown && slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return e.Open && e.Verdict == Unknown })
 }

@@ -94,7 +94,7 @@ func beyond(p published.Comparison, gain stat.Interval) string {
 	return ""
 }
 
-// agrees tells whether a published ratio A / B is what its source claims.
+// agrees reports whether a published ratio A / B is what its source claims.
 func agrees(p published.Comparison, ratio float64, higherBetter bool) bool {
 	if !higherBetter {
 		ratio = 1 / ratio

@@ -155,7 +155,7 @@ func TestChangedProgramIsBuiltAgain(t *testing.T) {
 	}
 }
 
-// checkNothingLeft tells whether temporary folders remain in the cache.
+// checkNothingLeft reports whether temporary folders remain in the cache.
 func checkNothingLeft(t *testing.T, b *Builder) {
 	t.Helper()
 	left, err := filepath.Glob(filepath.Join(b.Cache, "build-*"))

@@ -239,7 +239,7 @@ var (
 var exhausted = []string{syscall.ENOSPC.Error(), syscall.EDQUOT.Error(), syscall.EIO.Error(), syscall.EROFS.Error(), syscall.EMFILE.Error(),
 	syscall.ENOMEM.Error(), "out of memory", "signal: killed", "killed signal"}
 
-// outside tells whether a build failed by what is outside of the sources: the
+// outside reports whether a build failed by what is outside of the sources: the
 // network, the disk or the memory.
 func outside(err error) bool {
 	text := err.Error()

@@ -92,7 +92,7 @@ func (s Source) driver(name string) (Driver, error) {
 	return d, nil
 }
 
-// writtenInC tells whether a folder has C files and no Go files.
+// writtenInC reports whether a folder has C files and no Go files.
 func writtenInC(dir string) (bool, error) {
 	c, err := filepath.Glob(filepath.Join(dir, "*.c"))
 	if err != nil {

@@ -18,7 +18,7 @@ const (
 	columnMetadata = "-DSQLITE_ENABLE_COLUMN_METADATA"
 )
 
-// isScript tells whether a folder has an executable file named worker, and no
+// isScript reports whether a folder has an executable file named worker, and no
 // Go files.
 func isScript(dir string) (bool, error) {
 	goFiles, err := filepath.Glob(filepath.Join(dir, "*.go"))

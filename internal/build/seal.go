@@ -19,7 +19,7 @@ import (
 // found before it is run.
 const besideSum = ".sha256"
 
-// intact tells whether a program of the cache is there and still what was built.
+// intact reports whether a program of the cache is there and still what was built.
 // One that is not is built again.
 func intact(program string) bool {
 	want, err := os.ReadFile(program + besideSum)

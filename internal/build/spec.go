@@ -59,7 +59,7 @@ func ParseSpec(s string) (Spec, error) {
 	return Spec{name, version, options}, nil
 }
 
-// floating tells whether a version is none: it would be read as a driver's name.
+// floating reports whether a version is none: it would be read as a driver's name.
 func floating(version string) bool {
 	return version == "latest" || regexp.MustCompile(`^v?[0-9]`).MatchString(version) && !versionPattern.MatchString(version)
 }

@@ -100,7 +100,7 @@ func (s *svg) Fill(p vg.Path) {
 	s.path = bytes.TrimSuffix(s.path, []byte("Z")) // a fill closes its paths
 }
 
-// circle tells whether a path is one, as draw.CircleGlyph makes it.
+// circle reports whether a path is one, as draw.CircleGlyph makes it.
 func circle(p vg.Path) (centre vg.Point, radius vg.Length, ok bool) {
 	for _, c := range p {
 		if c.Type == vg.ArcComp && math.Abs(c.Angle) >= 2*math.Pi {

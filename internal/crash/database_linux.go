@@ -111,7 +111,7 @@ func (db *database) kill() {
 	_ = db.server.kill() // it may have ended by itself
 }
 
-// isClient tells whether a worker is a client of a server.
+// isClient reports whether a worker is a client of a server.
 func isClient(capabilities []string) bool {
 	return slices.Contains(capabilities, wire.CapPostgreSQL)
 }

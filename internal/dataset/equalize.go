@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// stamp is what tells whether a file was written to: the system sets the change
+// stamp is what reports whether a file was written to: the system sets the change
 // time at each write, and no program can set it back.
 type stamp struct {
 	inode    uint64
@@ -35,7 +35,7 @@ func stampOf(path string) (stamp, error) {
 	return s, nil
 }
 
-// settled tells whether a later write would change the stamp.
+// settled reports whether a later write would change the stamp.
 func (s stamp) settled() bool {
 	return s.changed != 0 && time.Now().UnixNano()-s.changed > int64(clockStep)
 }

@@ -174,7 +174,7 @@ func compile(ctx context.Context, conn *sql.Conn, op assay.Operation) error {
 	return nil
 }
 
-// IsRefusal tells whether an error is the data's answer to what a plan asks of
+// IsRefusal reports whether an error is the data's answer to what a plan asks of
 // them: SQL that is wrong, a value that a constraint forbids, a statement that
 // takes too long. Others are the system's.
 func IsRefusal(err error) bool {

@@ -15,7 +15,7 @@ var varying = regexp.MustCompile(`(?i)\bcurrent_(timestamp|time|date)\b|'(now|su
 	`\b(date|time|datetime|julianday|unixepoch)\s*\(\s*\)|\bstrftime\s*\(\s*('[^']*'|\?\d*)\s*\)|` +
 	`\b(random|randomblob|last_insert_rowid|changes|total_changes|sqlite_version|sqlite_source_id)\s*\(`)
 
-// Varies tells whether an operation without parts may rightly answer otherwise when
+// Varies reports whether an operation without parts may rightly answer otherwise when
 // it is run again.
 func Varies(op assay.Operation) bool {
 	return slices.ContainsFunc(op.Steps, func(step assay.Step) bool {

@@ -124,7 +124,7 @@ func quoteAll(names []string) string {
 	return strings.Join(all, ", ")
 }
 
-// indexedBy tells whether rows are found by columns without a scan.
+// indexedBy reports whether rows are found by columns without a scan.
 func (t table) indexedBy(ctx context.Context, p *patient, columns []string) bool {
 	var where []string
 	for _, c := range columns {

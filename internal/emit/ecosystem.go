@@ -16,7 +16,7 @@ type ecosystem struct {
 	// key returns the driver's own parameter of the DSN; empty: there is none,
 	// and SQL does it.
 	key func(name, value string) string
-	// late tells whether settings with a key must come by SQL all the same,
+	// late reports whether settings with a key must come by SQL all the same,
 	// because another one that has no key must come before.
 	late func(settings map[string]string) bool
 	// lacks says why a setting cannot have a value, or why the SQL of the name

@@ -86,15 +86,15 @@ func (f form) Query() string {
 	return "?" + strings.Join(parameters, "&")
 }
 
-// NoWrites tells whether the database is opened for reading only.
+// NoWrites reports whether the database is opened for reading only.
 func (f form) NoWrites() bool { return f.settings["read_only"] == "1" }
 
-// alone tells whether one connection shuts every other one out.
+// alone reports whether one connection shuts every other one out.
 func (f form) alone() bool {
 	return f.settings["locking_mode"] == "exclusive" && f.settings["shared_cache"] != "1"
 }
 
-// Pools tells whether a second pool, which writes, can open the database.
+// Pools reports whether a second pool, which writes, can open the database.
 func (f form) Pools() bool { return !f.ReadOnly && !f.alone() }
 
 // noMemory is why no form has the setting memory.

@@ -249,7 +249,7 @@ func (l *lab) readOnlyWAL(ctx context.Context, f *Facts) error {
 	return nil
 }
 
-// literal tells whether the driver made a file whose name has a parameter in it.
+// literal reports whether the driver made a file whose name has a parameter in it.
 func (e *experiment) literal() (bool, error) {
 	entries, err := os.ReadDir(e.folder)
 	return slices.ContainsFunc(entries, func(entry os.DirEntry) bool { return strings.Contains(entry.Name(), "?") }), err

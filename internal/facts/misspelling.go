@@ -46,7 +46,7 @@ func (l Library) Meant(place, key string) (Option, Effect, bool) {
 	return Option{}, "", false
 }
 
-// nested tells whether an option's place is a key that users write.
+// nested reports whether an option's place is a key that users write.
 func (o Option) nested(library string) bool {
 	return o.Place != "" && library != SQLAlchemy && o.Place != InName && o.Place != InFileName
 }

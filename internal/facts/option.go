@@ -21,7 +21,7 @@ type Option struct {
 	// question mark, such as _pragma=journal_mode().
 	Key     string
 	Meaning string // the setting that it means
-	// Observed is what tells whether it took effect: Meaning, unless that cannot
+	// Observed is what reports whether it took effect: Meaning, unless that cannot
 	// be read back.
 	Observed string
 	Values   []Value // to try; the first one that differs from the default is

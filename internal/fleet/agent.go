@@ -89,7 +89,7 @@ func pause(ctx context.Context, d time.Duration) {
 	}
 }
 
-// lost tells whether the server cannot be reached now, and the user, once.
+// lost reports whether the server cannot be reached now, and the user, once.
 func (a *Agent) lost(err error) bool {
 	lost := a.Store.IsLost(err)
 	if lost && !a.unreachable {
@@ -171,7 +171,7 @@ func (p *part) renew(ctx context.Context) error {
 	}
 }
 
-// refused tells whether the store says that a launch is not this agent's any more.
+// refused reports whether the store says that a launch is not this agent's any more.
 func refused(err error) bool {
 	return errors.Is(err, store.ErrTaken) || errors.Is(err, store.ErrWithdrawn)
 }

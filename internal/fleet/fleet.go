@@ -54,7 +54,7 @@ func Wait(ctx context.Context, s *store.Store, f store.Fleet, poll time.Duration
 	}
 }
 
-// Ended tells whether a machine has made its launches, or given up.
+// Ended reports whether a machine has made its launches, or given up.
 func Ended(m store.FleetMachine, launches int) bool { return m.Problem != "" || m.Done >= launches }
 
 // Name is what a machine is called, also before an agent of it has begun.

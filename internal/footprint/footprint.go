@@ -77,7 +77,7 @@ func Measure(ctx context.Context, program, scratch string) (Footprint, error) {
 	return f, nil
 }
 
-// isScript tells whether a program is text for an interpreter: its size says
+// isScript reports whether a program is text for an interpreter: its size says
 // nothing of what runs.
 func isScript(program string) (bool, error) {
 	in, err := os.Open(program)

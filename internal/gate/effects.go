@@ -132,7 +132,7 @@ func (e Effects) Confirmed(again Effects) Effects {
 	return confirmed
 }
 
-// alike tells whether two experiments found the same. Two failures are, whatever
+// alike reports whether two experiments found the same. Two failures are, whatever
 // the worker said at each.
 func (f Finding) alike(other Finding) bool {
 	return f.Kind == other.Kind && (f.Kind == Outcome || f.Message == other.Message)

@@ -169,7 +169,7 @@ func (u *Upgrade) Notes() []string {
 // limit is the highest cost that is allowed.
 func (r Rules) limit() float64 { return 1 + r.MaxSlowdown }
 
-// allows tells whether a cost is shown to be within what is allowed.
+// allows reports whether a cost is shown to be within what is allowed.
 func (r Rules) allows(rule stat.Rule, cost stat.Interval) bool {
 	inside, _ := rule.Place(cost, 0, r.limit())
 	return inside

@@ -65,7 +65,7 @@ func Moves(ctx context.Context, dir, ref string, modules []string) ([]Move, erro
 	return all, ctx.Err()
 }
 
-// unchanged tells whether git knows the files of a folder to be those of a
+// unchanged reports whether git knows the files of a folder to be those of a
 // revision.
 func unchanged(ctx context.Context, dir, ref, folder string) bool {
 	tracked, err := exec.CommandContext(ctx, "git", "-C", dir, "ls-files", "--", folder).Output()

@@ -169,7 +169,7 @@ func (c *Cell) compare(line analysis.VersusLine, rules Rules) {
 	}
 }
 
-// suspicious tells whether the interval of a cost lies above 1, be it that together
+// suspicious reports whether the interval of a cost lies above 1, be it that together
 // with its family it decides nothing: that is enough to measure again.
 func suspicious(c analysis.Comparison, cost stat.Interval) bool {
 	return c.Verdict == stat.Slower || c.Reason == stat.TooMany && cost.Low > 1

@@ -17,12 +17,12 @@ type Report struct {
 	Driver   string // the only one that was asked for; empty: all that go.mod requires
 }
 
-// Passed tells whether no upgrade has findings.
+// Passed reports whether no upgrade has findings.
 func (r *Report) Passed() bool {
 	return !slices.ContainsFunc(r.Upgrades, func(u *Upgrade) bool { return len(u.Findings(r.Rules)) > 0 })
 }
 
-// Measured tells whether something is known of any upgrade.
+// Measured reports whether something is known of any upgrade.
 func (r *Report) Measured() bool {
 	return slices.ContainsFunc(r.Upgrades, func(u *Upgrade) bool { return u.First != nil || u.NotBuilt != "" || len(u.Effects.Lost) > 0 })
 }

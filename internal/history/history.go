@@ -82,7 +82,7 @@ func (f Filter) has(c assay.Cell) bool {
 // classFacts are what the machines of a class share.
 var classFacts = []string{"cpu", "cores", "memory", "virtualization", "filesystem"}
 
-// SameClass tells whether two runs were made by machines of one class.
+// SameClass reports whether two runs were made by machines of one class.
 func SameClass(a, b assay.Run) bool {
 	return !slices.ContainsFunc(classFacts, func(fact string) bool { return a.Host[fact] != b.Host[fact] })
 }
@@ -146,7 +146,7 @@ func Entries(r *analysis.Result) []Entry {
 	return all
 }
 
-// hasRatio tells whether a row is compared with a baseline.
+// hasRatio reports whether a row is compared with a baseline.
 func hasRatio(row *analysis.Row) bool {
 	if row.Reference == nil || row.Reference == row || !row.Comparable() {
 		return false

@@ -125,7 +125,7 @@ func separated(groups map[string][]float64) string {
 	return strings.Join(parts, "; ")
 }
 
-// syncRates tells whether the ratio rises or falls with the sync rate of the disk, over
+// syncRates reports whether the ratio rises or falls with the sync rate of the disk, over
 // at least twice minInGroup machines.
 func (a *Across) syncRates() string {
 	type machine struct{ rate, ratio float64 }

@@ -64,7 +64,7 @@ func (r *run) ablation(ctx context.Context, config runner.Config) error {
 	return r.launch(ctx, second)
 }
 
-// counts tells whether a setting is one of an engine's.
+// counts reports whether a setting is one of an engine's.
 func counts(name, value, engine string) bool {
 	if _, ofStores := kv.Settings.Lookup(name); ofStores && engine != "sqlite" && engine != postgres.Engine {
 		return true

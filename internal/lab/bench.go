@@ -135,7 +135,7 @@ func (b *Bench) Launch(ctx context.Context, number int) ([]assay.Trial, error) {
 	return trials, nil
 }
 
-// ended tells whether a case is not measured again.
+// ended reports whether a case is not measured again.
 func (b *Bench) ended(c assay.Case) bool {
 	return slices.ContainsFunc(b.trials, func(t assay.Trial) bool { return of(t, c) })
 }

@@ -154,7 +154,7 @@ func (s *Series) Launch(ctx context.Context, members []Member) ([]assay.Trial, e
 	return s.trials[before:], err
 }
 
-// ended tells whether a case has a trial after which it is not measured again in
+// ended reports whether a case has a trial after which it is not measured again in
 // this series.
 func (s *Series) ended(c assay.Case) bool {
 	return slices.ContainsFunc(s.trials, func(t assay.Trial) bool {
@@ -170,7 +170,7 @@ func has(trials []assay.Trial, c assay.Case) bool {
 	return slices.ContainsFunc(trials, func(t assay.Trial) bool { return of(t, c) })
 }
 
-// of tells whether a trial is of a case, whose cell is without what only the worker
+// of reports whether a trial is of a case, whose cell is without what only the worker
 // says.
 func of(t assay.Trial, c assay.Case) bool {
 	return !t.Twin && assay.ParseDriverName(c.Cell.Target()).Means(t.Cell) && t.Cell.Profile == c.Cell.Profile && t.Cell.Peer() == c.Cell.Peer()

@@ -113,7 +113,7 @@ func (c *checker) factsOf(d Driver) []facts.Facts {
 	return []facts.Facts{before, after}
 }
 
-// without tells whether a parameter is without effect in all facts and in all
+// without reports whether a parameter is without effect in all facts and in all
 // forms that the DSN may have, and how.
 func without(o *open, parameter string, around []facts.Facts) (s facts.Spelling, value string, effect facts.Effect, none bool) {
 	for _, uri := range o.dsn.forms {
@@ -203,7 +203,7 @@ func working(around []facts.Facts, s facts.Spelling) bool {
 	return true
 }
 
-// isOpenMode tells whether a setting is none of a PRAGMA.
+// isOpenMode reports whether a setting is none of a PRAGMA.
 func isOpenMode(setting string) bool {
 	switch setting {
 	case "read_only", "immutable", "shared_cache", "mutex":
@@ -276,7 +276,7 @@ func (c *checker) checkShared(o *open, f facts.Facts) {
 	}
 }
 
-// sets tells whether the DSN sets a setting with effect.
+// sets reports whether the DSN sets a setting with effect.
 func (o *open) sets(setting string, f facts.Facts) bool {
 	for _, parameter := range o.dsn.parameters {
 		for _, uri := range o.dsn.forms {
@@ -290,7 +290,7 @@ func (o *open) sets(setting string, f facts.Facts) bool {
 	return false
 }
 
-// unset tells whether a connection of the pool has the driver's default of a
+// unset reports whether a connection of the pool has the driver's default of a
 // setting, as far as the source can show, and returns the default.
 func (c *checker) unset(o *open, setting string, f facts.Facts) (string, bool) {
 	value, known := f.Default(setting, readsPragma(o, f))
@@ -298,7 +298,7 @@ func (c *checker) unset(o *open, setting string, f facts.Facts) (string, bool) {
 		!o.sets(setting, f) && !c.mentions("pragma "+setting)
 }
 
-// readsPragma tells whether the driver sees a _pragma in the DSN: not where it
+// readsPragma reports whether the driver sees a _pragma in the DSN: not where it
 // takes the parameters for a part of the file's name.
 func readsPragma(o *open, f facts.Facts) bool {
 	return slices.ContainsFunc(o.dsn.parameters, func(parameter string) bool {

@@ -141,7 +141,7 @@ func readBounded(root fs.FS, name string) ([]byte, error) {
 	return fs.ReadFile(root, name)
 }
 
-// HasModule tells whether a folder belongs to a module or a workspace of Go.
+// HasModule reports whether a folder belongs to a module or a workspace of Go.
 func HasModule(dir string) bool {
 	dir, err := filepath.Abs(dir)
 	for ; err == nil; dir = filepath.Dir(dir) {

@@ -87,7 +87,7 @@ func (j judge) check() {
 	}
 }
 
-// ignoredInPath tells whether a parameter is ignored behind a path that does not
+// ignoredInPath reports whether a parameter is ignored behind a path that does not
 // begin with file:. Behind file: without uri=true it is, too: that is such a path.
 func (j judge) ignoredInPath(o facts.Option) bool {
 	plain, tried := facts.Find(j.written.library, facts.InURL, o.Key)
@@ -186,12 +186,12 @@ func (j judge) working(meaning string) (facts.Option, bool) {
 	return facts.Option{}, false
 }
 
-// inSeconds tells whether an option is Python's timeout, in seconds.
+// inSeconds reports whether an option is Python's timeout, in seconds.
 func inSeconds(o facts.Option) bool {
 	return strings.EqualFold(o.Key, "timeout") && o.Observed == "busy_timeout"
 }
 
-// isDefaultOf tells whether a value is what a connection has by itself.
+// isDefaultOf reports whether a value is what a connection has by itself.
 func isDefaultOf(l facts.Library, o facts.Option, w written) bool {
 	read := readBack(o, w.value)
 	return w.known && read != "" && read == l.Defaults[o.Observed]
@@ -237,7 +237,7 @@ func (j judge) report(rule Rule, format string, args ...any) {
 	j.result.Findings = append(j.result.Findings, Finding{rule.ID, rule.Severity, j.name, j.written.line, j.written.column, message, docs + "#" + rule.ID})
 }
 
-// silent tells whether a comment on a line, or on the one above it, switches a
+// silent reports whether a comment on a line, or on the one above it, switches a
 // rule off. A comment without a reason switches nothing off.
 func silent(lines []string, line int, rule string) bool {
 	for _, n := range []int{line - 1, line - 2} {

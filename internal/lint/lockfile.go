@@ -19,7 +19,7 @@ type release struct {
 	changed         string // what may change the library's adapter of SQLite
 }
 
-// is tells whether facts are of this release: 2.0 is 2.0.0.
+// is reports whether facts are of this release: 2.0 is 2.0.0.
 func (r release) is(l facts.Library) bool {
 	return facts.CompareReleases(r.version, l.Version) == 0 && facts.CompareReleases(r.driver, l.Driver) == 0
 }

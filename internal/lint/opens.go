@@ -68,7 +68,7 @@ type open struct {
 	into   types.Object // the variable that the pool is kept in; nil where that is not seen
 }
 
-// opens finds all calls of a package that open SQLite. It also tells whether
+// opens finds all calls of a package that open SQLite. It also reports whether
 // the package opens anything else.
 func (c *checker) opens(files []*ast.File) (found []*open, others bool) {
 	for _, f := range files {

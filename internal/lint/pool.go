@@ -94,7 +94,7 @@ func (c *checker) poolCall(p *pools, call *ast.CallExpr) {
 	}
 }
 
-// isPool tells whether an expression is a pool of connections.
+// isPool reports whether an expression is a pool of connections.
 func (c *checker) isPool(x ast.Expr) bool {
 	t := c.info.TypeOf(x)
 	if p, ok := t.(*types.Pointer); ok {
@@ -157,7 +157,7 @@ func opened(opens []*open, pool types.Object) *open {
 	return nil
 }
 
-// alsoByDSN tells whether connections have the setting without the PRAGMA.
+// alsoByDSN reports whether connections have the setting without the PRAGMA.
 func (c *checker) alsoByDSN(o *open, name, value string) bool {
 	if o == nil {
 		return false
@@ -190,7 +190,7 @@ func parsePragma(statement string) (name, value string, ok bool) {
 	return name, value, value != "" && !strings.Contains(name, unknown)
 }
 
-// ofConnection tells whether a PRAGMA is forgotten with its connection.
+// ofConnection reports whether a PRAGMA is forgotten with its connection.
 func ofConnection(name, value string) bool {
 	if name == "journal_mode" { // WAL stays in the file
 		return !strings.EqualFold(value, "wal") && !strings.Contains(value, unknown)
@@ -202,7 +202,7 @@ func ofConnection(name, value string) bool {
 	return known && setting.Pragma && !setting.OfFile && name != "analysis_limit" // that is for the ANALYZE behind it
 }
 
-// isDefault tells whether a value is what the driver has by itself.
+// isDefault reports whether a value is what the driver has by itself.
 func isDefault(f facts.Facts, s facts.Spelling, value string) bool {
 	if s.Setting == "read_only" && (s.Key == "mode" || s.Key == "_mode") {
 		return value == "rwc" || value == "rw" || value == "memory"

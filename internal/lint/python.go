@@ -18,7 +18,7 @@ import (
 //go:embed python.py
 var pythonParser string
 
-// isPython tells whether a file may configure a library for Python.
+// isPython reports whether a file may configure a library for Python.
 func isPython(name string, data []byte) bool {
 	has := func(text string) bool { return bytes.Contains(data, []byte(text)) }
 	return strings.HasSuffix(name, ".py") && (has("create_engine") && has("sqlite") || has("ENGINE") && has("django.db.backends"))

@@ -13,7 +13,7 @@ import (
 	"github.com/goccy/go-yaml/parser"
 )
 
-// isRails tells whether a file configures ActiveRecord.
+// isRails reports whether a file configures ActiveRecord.
 func isRails(name string) bool {
 	base := path.Base(name)
 	return base == "database.yml" || path.Base(path.Dir(name)) == "config" && strings.HasPrefix(base, "database") && strings.HasSuffix(base, ".yml")

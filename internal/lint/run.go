@@ -261,7 +261,7 @@ func (p *program) resolve(pkg, library string) (Driver, bool) {
 	return driver, true
 }
 
-// imports tells whether a package imports another, by itself or through others.
+// imports reports whether a package imports another, by itself or through others.
 func (p *program) imports(pkg, library string) bool {
 	seen := map[string]bool{}
 	var visit func(*packages.Package) bool

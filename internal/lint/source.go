@@ -8,10 +8,10 @@ import (
 	"golang.org/x/tools/go/analysis"
 )
 
-// certainly tells whether the DSN begins with file:, or does not.
+// certainly reports whether the DSN begins with file:, or does not.
 func (d dsn) certainly(uri bool) bool { return len(d.forms) == 1 && d.forms[0] == uri }
 
-// mentions tells whether some string of the package has words in it, in any
+// mentions reports whether some string of the package has words in it, in any
 // case.
 func (c *checker) mentions(words string) bool {
 	for _, f := range c.pass.Files {

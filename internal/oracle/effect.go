@@ -283,7 +283,7 @@ func parameters(tokens []sqltext.Token) (count int) {
 	return count
 }
 
-// mayBeNull tells whether a key may be missing, so that the engine gives one.
+// mayBeNull reports whether a key may be missing, so that the engine gives one.
 func (r *reader) mayBeNull(value []sqltext.Token) bool {
 	passed := r.arguments
 	return slices.ContainsFunc(value, func(t sqltext.Token) bool {

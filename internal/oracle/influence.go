@@ -72,7 +72,7 @@ func changing(op assay.Operation) (all []assay.Operation) {
 	return all
 }
 
-// mayBeNull tells whether an argument is NULL at some position.
+// mayBeNull reports whether an argument is NULL at some position.
 func mayBeNull(args []assay.Values, i int) bool {
 	if i < 0 || i >= len(args) {
 		return true
@@ -128,7 +128,7 @@ func (in *influence) set(column string, how writing) {
 	in.columns[column] = how
 }
 
-// varies tells whether a row may have another value in a column while clients
+// varies reports whether a row may have another value in a column while clients
 // work: one that is written, or none that is stored.
 func (in *influence) varies(t *table, column string) bool {
 	_, written := in.columns[column]

@@ -23,7 +23,7 @@ var portable = func() *regexp.Regexp {
 		`)\s*;?\s*$`)
 }()
 
-// Portable tells whether an operation leaves in PostgreSQL what it leaves in
+// Portable reports whether an operation leaves in PostgreSQL what it leaves in
 // SQLite, as far as its SQL decides that.
 func Portable(op assay.Operation) bool {
 	for _, part := range op.Parts {
@@ -39,7 +39,7 @@ func Portable(op assay.Operation) bool {
 	return true
 }
 
-// folded tells whether a name is in PostgreSQL what it is in SQLite: there, one
+// folded reports whether a name is in PostgreSQL what it is in SQLite: there, one
 // without quotes is in small letters.
 func folded(name string) bool { return name == strings.ToLower(name) }
 
@@ -53,7 +53,7 @@ func (t *table) sameElsewhere(column int) bool {
 	return folded(t.columns[column]) && slices.Contains(sameTypes, t.declared[column]) && literal.MatchString(t.initial[column])
 }
 
-// askedElsewhere tells whether PostgreSQL can be asked for rows by their key.
+// askedElsewhere reports whether PostgreSQL can be asked for rows by their key.
 func (t *table) askedElsewhere() bool {
 	return folded(t.name) && !slices.ContainsFunc(t.key, func(c int) bool { return !t.sameElsewhere(c) })
 }

@@ -16,7 +16,7 @@ var another = regexp.MustCompile(`(?i)\bcurrent_(timestamp|time|date)\b|` +
 	`\b(random|randomblob|last_insert_rowid|changes|total_changes|sqlite_version|sqlite_source_id|` +
 	`date|time|datetime|julianday|unixepoch|strftime|timediff)\s*\(`)
 
-// varies tells whether SQL may do something else when it is run again.
+// varies reports whether SQL may do something else when it is run again.
 func varies(text string) bool { return another.MatchString(text) }
 
 // repeats says why an operation may do something else with another driver, or at

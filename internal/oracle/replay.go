@@ -68,7 +68,7 @@ func (t *table) inserted() (names []string) {
 	return names
 }
 
-// volatile tells whether a column's default is another one each time.
+// volatile reports whether a column's default is another one each time.
 func (t *table) volatile(column int) bool { return varies(t.initial[column]) }
 
 // rowid is the key of a table without one. Only SQLite has it.

@@ -51,7 +51,7 @@ func (l *rowLooks) readable() {
 	}
 }
 
-// settled tells whether it does not depend on the order which rows the statements
+// settled reports whether it does not depend on the order which rows the statements
 // change, and which row gets which key: else nothing can be said of any one.
 func (l *rowLooks) settled() bool {
 	plays := l.plays[l.table]
@@ -71,7 +71,7 @@ func (l *rowLooks) settled() bool {
 	return true
 }
 
-// counted tells whether the table has as many rows in every order.
+// counted reports whether the table has as many rows in every order.
 func (l *rowLooks) counted() bool {
 	plays := l.plays[l.table]
 	if slices.ContainsFunc(plays, func(p *play) bool { return p.rows != plays[0].rows }) {
@@ -146,7 +146,7 @@ func (l *rowLooks) sort() {
 	l.contests = sampleOf(l.random, l.contests, max(1, sampledContested/len(l.table.columns)))
 }
 
-// known tells whether all that is looked at of a row is the same in every order.
+// known reports whether all that is looked at of a row is the same in every order.
 func (l *rowLooks) known(look lookedRow) bool {
 	if !l.several {
 		return true
@@ -399,12 +399,12 @@ func (l *rowLooks) values(text string, c int, in phase) map[string]any {
 	return all
 }
 
-// did tells whether something was done to a row in any play.
+// did reports whether something was done to a row in any play.
 func (l *rowLooks) did(text string, what func(deeds) bool) bool {
 	return slices.ContainsFunc(l.plays[l.table], func(p *play) bool { return slices.ContainsFunc(p.lives[text].deeds[:], what) })
 }
 
-// writtenOnce tells whether a column has the value that it was inserted with, or
+// writtenOnce reports whether a column has the value that it was inserted with, or
 // had before: nothing updates the row.
 func (l *rowLooks) writtenOnce(text string, c int) bool {
 	all := map[string]any{}
@@ -414,7 +414,7 @@ func (l *rowLooks) writtenOnce(text string, c int) bool {
 	return len(all) <= 1 && !l.did(text, func(d deeds) bool { return d.updated })
 }
 
-// whole tells whether a value is no real: of those the order decides the sum.
+// whole reports whether a value is no real: of those the order decides the sum.
 func whole(values []any) bool {
 	return !slices.ContainsFunc(values, func(v any) bool {
 		_, number := v.(int64)

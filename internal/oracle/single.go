@@ -46,7 +46,7 @@ func singles(ctx context.Context, conn *sql.Conn, op assay.Operation, changed []
 	return all, nil
 }
 
-// single tells whether a query reads no table that changes, or one row of one: SELECT
+// single reports whether a query reads no table that changes, or one row of one: SELECT
 // ... FROM table WHERE key = parameter AND ..., with all columns of the key.
 func single(text string, changed []*table, views []string) bool {
 	tokens, whole := sqltext.Scan(text)
@@ -84,7 +84,7 @@ func count(tokens []sqltext.Token, word string) (n int) {
 	return n
 }
 
-// wholeKey tells whether a condition has key = parameter for all columns of a key, all
+// wholeKey reports whether a condition has key = parameter for all columns of a key, all
 // of them joined by AND.
 func wholeKey(t *table, condition []sqltext.Token) bool {
 	r := &reader{tokens: condition}

@@ -141,7 +141,7 @@ func (p *Plan) restrict(m *mistakes, profile string, drivers list[text]) {
 	p.drivers[profile] = m.words(drivers, "driver", slices.Compact(slices.Sorted(slices.Values(slices.Concat(p.Drivers, driverNames(p.Drivers))))))
 }
 
-// isFor tells whether a profile is for a driver: a build that it names, or a
+// isFor reports whether a profile is for a driver: a build that it names, or a
 // build that the plan does not have of a driver that it names.
 func (p *Plan) isFor(profile, driver string) bool {
 	names, restricted := p.drivers[profile]

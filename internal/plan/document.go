@@ -156,7 +156,7 @@ func pools(m *mistakes, l list[pool], fallback []Pool) []Pool {
 // machine {{cpus}} is another number.
 type distinct[T comparable] struct{ all, written []T }
 
-// add takes a value in, and tells whether it was written before.
+// add takes a value in, and reports whether it was written before.
 func (d *distinct[T]) add(value T, n number) (twice bool) {
 	if !n.templated() {
 		twice = slices.Contains(d.written, value)

@@ -37,7 +37,7 @@ func (r *resolver) operation(name string, o *operation) assay.Operation {
 	return op
 }
 
-// step resolves a statement, and tells whether it changes data. before are the
+// step resolves a statement, and reports whether it changes data. before are the
 // arguments of the steps before it.
 func (r *resolver) step(s *step, before []assay.Values) (assay.Step, bool) {
 	resolved := assay.Step{Rows: -1}

@@ -152,7 +152,7 @@ func preparing(m *mistakes, l list[text]) []string {
 	return sql
 }
 
-// changesNoRow tells whether a statement is of indexes and statistics only.
+// changesNoRow reports whether a statement is of indexes and statistics only.
 func changesNoRow(tokens []sqltext.Token) bool {
 	for _, words := range [][]string{{"CREATE", "INDEX"}, {"CREATE", "UNIQUE", "INDEX"}, {"DROP", "INDEX"}, {"REINDEX"}, {"ANALYZE"}, {"PRAGMA", "optimize"}} {
 		if len(tokens) >= len(words) && slices.EqualFunc(tokens[:len(words)], words, sqltext.Token.Is) {

@@ -115,7 +115,7 @@ func (p *Plan) populations(m *mistakes, o *operation) []population {
 	return all
 }
 
-// alone tells whether only one client can do an operation.
+// alone reports whether only one client can do an operation.
 func (o *operation) alone() bool {
 	whole := slices.ContainsFunc(o.Transaction.items, func(s scalar) bool { return s.text == "whole" })
 	if axis, ok := o.Params.get("tx"); ok && o.KV.set() {

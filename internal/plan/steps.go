@@ -48,7 +48,7 @@ type owned struct {
 	row  int    // of the table; -1: a continued column
 }
 
-// unrolled resolves steps with their repeats, and tells whether they change data.
+// unrolled resolves steps with their repeats, and reports whether they change data.
 func (r *resolver) unrolled(steps []step) ([]assay.Step, bool) {
 	u := &unroller{r: r, owners: map[owned]*written{}, rows: map[string]int{}}
 	all := u.resolve(steps, nil, nil)
@@ -127,7 +127,7 @@ func ownedBy(g *generator, v assay.Values) (owned, bool) {
 	return owned{}, false
 }
 
-// isWithin tells whether a step is repeated with every repetition of another.
+// isWithin reports whether a step is repeated with every repetition of another.
 func (w *written) isWithin(other *written) bool {
 	return len(other.within) <= len(w.within) && slices.Equal(other.within, w.within[:len(other.within)])
 }

@@ -109,7 +109,7 @@ func linkTotals(m *mistakes, cases []assay.Case, places map[[2]string]place) {
 	}
 }
 
-// sums tells whether a cell is one that a sum can have: alike in all that the sum
+// sums reports whether a cell is one that a sum can have: alike in all that the sum
 // says.
 func sums(total, part assay.Cell) bool {
 	for name, value := range part.Params {

@@ -81,7 +81,7 @@ func String(text string) string {
 	return safe.String()
 }
 
-// hidden tells whether a terminal obeys a character instead of showing it:
+// hidden reports whether a terminal obeys a character instead of showing it:
 // controls, and what changes the direction of writing.
 func hidden(r rune) bool {
 	if r == '\n' || r == '\t' {

@@ -72,7 +72,7 @@ func describe(t *analysis.Table, words string) string {
 	return fmt.Sprintf("%s, %s, %s. %s The table has all figures.", t.Title, words, wording.Plural(len(t.Rows), "row"), strings.Join(parts, " "))
 }
 
-// isDrawn tells whether a row's figures are drawn: only those of rows that ended
+// isDrawn reports whether a row's figures are drawn: only those of rows that ended
 // ok are.
 func isDrawn(t *analysis.Table, row *analysis.Row) bool {
 	f, has := row.Figure(t.Primary.Name)

@@ -78,7 +78,7 @@ func TestDoubtsHaveWords(t *testing.T) {
 	}
 }
 
-// isEmpty tells whether an expression is the empty string.
+// isEmpty reports whether an expression is the empty string.
 func isEmpty(e ast.Expr) bool {
 	literal, is := e.(*ast.BasicLit)
 	return is && literal.Value == `""`

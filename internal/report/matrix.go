@@ -122,7 +122,7 @@ func newEntry(e analysis.Entry, t *analysis.Table, whole bool, everywhere map[st
 // or that are about the run rather than about one figure.
 var said = []string{"few-launches", "noise", "unknown-noise", "same-engine", "option-without-effect", "not-traced", analysis.UnequalDurability, "dropped", "disturbed"}
 
-// alerts tells whether a warning marks the figure that it is about.
+// alerts reports whether a warning marks the figure that it is about.
 func alerts(code string) bool { return !slices.Contains(said, code) }
 
 // everywhere are the codes of warnings that all measured rows have.

@@ -80,7 +80,7 @@ func (p *paces) add(key string, m wire.Measured, call wire.Call) error {
 	return p.all[key].Add(m, call)
 }
 
-// countsCPU tells whether the worker counts its CPU time.
+// countsCPU reports whether the worker counts its CPU time.
 func (in *instance) countsCPU() bool {
 	return !strings.Contains(strings.ToLower(in.worker.Hello().Target.Facts["uncounted"]), "cpu")
 }

@@ -79,7 +79,7 @@ func (s search) run() (rate float64, limited bool, err error) {
 	return mean(confirmed), false, nil
 }
 
-// atLimit tells whether the last steps held at the limit.
+// atLimit reports whether the last steps held at the limit.
 func (s search) atLimit(steps []attempt) bool {
 	if len(steps) < limitSteps {
 		return false
@@ -117,7 +117,7 @@ type walk struct {
 	lowest      int     // how many of them in a row failed at the lowest rate
 }
 
-// near tells whether a step confirms a rate: those around it differ by little, or
+// near reports whether a step confirms a rate: those around it differ by little, or
 // there is no higher one.
 func (w *walk) near() bool { return w.step <= math.Log(minRateStep) || w.rate >= w.limit }
 
@@ -223,7 +223,7 @@ func (in *instance) step(ctx context.Context, j *job, url string, rate float64, 
 	return result, err
 }
 
-// holds tells whether all was answered in time.
+// holds reports whether all was answered in time.
 func (t LatencyTarget) holds(result load.Result, rate float64) bool {
 	return result.Failed+result.Dropped == 0 && result.PerSecond() >= kept*rate &&
 		load.Quantile(result.Histogram, t.Quantile) <= int64(t.Max)

@@ -23,7 +23,7 @@ func (in *instance) copyData(j *job) (err error) {
 	return nil
 }
 
-// reusable tells whether another launch may have an instance's copy of the
+// reusable reports whether another launch may have an instance's copy of the
 // data: nothing that is measured changes it, and nothing asks for data that no
 // cache has seen.
 func reusable(jobs []*job) bool {

@@ -25,7 +25,7 @@ type engine interface {
 	adapt(c assay.Case) (assay.Case, error)
 	// fill finds the job's data as the engine has them, or has them put there.
 	fill(ctx context.Context, r *Runner, j *job) (dataset.Source, error)
-	// reusable tells whether a copy of the data can be made equal to them again.
+	// reusable reports whether a copy of the data can be made equal to them again.
 	reusable() bool
 	// start starts what the worker connects to. It returns the settings that the
 	// worker applies, and the tracer, if any, that the worker is started under.
@@ -37,7 +37,7 @@ type engine interface {
 	// tracedSetting is the setting that a trace of system calls proves where the
 	// worker cannot read it back; empty: none.
 	tracedSetting() string
-	// direct tells whether a commit writes all that it changes before it ends, to
+	// direct reports whether a commit writes all that it changes before it ends, to
 	// files and not to mapped memory.
 	direct() bool
 	// plays is the engine of which package oracle's expectations of tables hold.

@@ -51,7 +51,7 @@ func notStarted(err error) error {
 	return fail("start", err)
 }
 
-// checkEnvironment tells whether a trial failed because nothing can be measured
+// checkEnvironment reports whether a trial failed because nothing can be measured
 // any more: then it has no outcome.
 func (r *Runner) checkEnvironment(t *assay.Trial) error {
 	if t.Outcome != assay.Failed && t.Outcome != assay.TimedOut && !isFull(t.Reason) {
@@ -66,7 +66,7 @@ func (r *Runner) checkEnvironment(t *assay.Trial) error {
 	return nil
 }
 
-// isFull tells whether words are about a full disk: the system's, from here or
+// isFull reports whether words are about a full disk: the system's, from here or
 // from a server that begins a sentence with them.
 func isFull(words string) bool {
 	return strings.Contains(strings.ToLower(words), syscall.ENOSPC.Error())

@@ -318,7 +318,7 @@ func (g *group) reference(j *job, target string) *job {
 	return nil
 }
 
-// of tells whether a cell is of a target, given by its name or its driver's.
+// of reports whether a cell is of a target, given by its name or its driver's.
 func of(c assay.Cell, target string) bool { return c.Target() == target || c.Driver == target }
 
 // launches counts those that were finished and not disturbed.

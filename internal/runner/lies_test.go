@@ -159,7 +159,7 @@ func TestLies(t *testing.T) {
 	}
 }
 
-// containsAny tells whether a text has one of several parts, separated by |.
+// containsAny reports whether a text has one of several parts, separated by |.
 func containsAny(text, parts string) bool {
 	for part := range strings.SplitSeq(parts, "|") {
 		if strings.Contains(text, part) {

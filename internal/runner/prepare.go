@@ -152,7 +152,7 @@ func modeOf(c assay.Case) assay.Mode {
 	return assay.Windows
 }
 
-// wholeTransaction tells whether all operations of a block are one transaction.
+// wholeTransaction reports whether all operations of a block are one transaction.
 func wholeTransaction(op assay.Operation) bool {
 	return op.Transaction > 0 && op.Transaction >= op.Count
 }

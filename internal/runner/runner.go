@@ -132,7 +132,7 @@ type Runner struct {
 	random     *rand.Rand
 	began      time.Time
 	round      int
-	// disturbed tells whether the launch that goes on was, from outside.
+	// disturbed reports whether the launch that goes on was, from outside.
 	disturbed bool
 	// storage is the strongest class of durability that the file system of the
 	// databases allows, and storageLoss why it is not assay.Power.

@@ -112,7 +112,7 @@ func (r *Runner) limitsNow() schedule.Limits {
 	return schedule.Limits{MinLaunches: r.config.Launches, Left: r.budget() - r.elapsed(), Bounded: r.config.Budget > 0}
 }
 
-// over tells whether the budget has ended. Launches look at it between
+// over reports whether the budget has ended. Launches look at it between
 // operations and between instances.
 func (r *Runner) over() bool { return r.elapsed() >= r.budget() }
 
@@ -145,7 +145,7 @@ func (r *Runner) MinTime() time.Duration {
 	return least
 }
 
-// minTimeOfLaunched is MinTime of the groups that were launched, and tells whether
+// minTimeOfLaunched is MinTime of the groups that were launched, and reports whether
 // all were.
 func (r *Runner) minTimeOfLaunched() (least time.Duration, all bool) {
 	all = true

@@ -131,7 +131,7 @@ func (l *windowLaunch) giveUp(m *member, in *instance, err error) error {
 	return nil
 }
 
-// ended tells whether a turn's trial is noted already: it failed, or its instance
+// ended reports whether a turn's trial is noted already: it failed, or its instance
 // did in another turn.
 func (l *windowLaunch) ended(t *turn) bool { return l.tried[trialKey{t.j.Cell.Key(), t.twin}] }
 

@@ -51,10 +51,10 @@ type asked struct {
 	Awake  int    // of these, not stopped
 }
 
-// window tells whether it is a measured window and no warm-up.
+// window reports whether it is a measured window and no warm-up.
 func (a asked) window() bool { return a.Kind == "measure" && a.Nanos == int64(windowLength) }
 
-// short tells whether it is a number of operations: beside windows, or a block.
+// short reports whether it is a number of operations: beside windows, or a block.
 func (a asked) short() bool { return a.Kind == "measure" && a.Count > 0 && !a.Tells }
 
 // work is a worker that writes down what it is asked, honest unless its name is

@@ -40,7 +40,7 @@ type Limits struct {
 // needed is how many launches a group is to have.
 func (l Limits) needed(g Group) int { return max(l.MinLaunches, g.Needed) }
 
-// wants tells whether a group is to be launched again.
+// wants reports whether a group is to be launched again.
 func (l Limits) wants(g Group) bool {
 	return g.Launches < l.needed(g) && (l.Bounded || g.Tries < maxTries*l.needed(g))
 }

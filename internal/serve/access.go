@@ -100,7 +100,7 @@ func (s *server) checkSource(r *http.Request) error {
 	return nil
 }
 
-// knows tells whether a request has the token, where one is needed.
+// knows reports whether a request has the token, where one is needed.
 func (s *server) knows(r *http.Request) bool {
 	if s.Token == "" {
 		return true

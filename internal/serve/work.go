@@ -55,7 +55,7 @@ type work[T any] struct {
 	going chan struct{} // closed when the attempt ends; nil: there is none
 }
 
-// is tells whether the value is of these runs, with their proofs.
+// is reports whether the value is of these runs, with their proofs.
 func (w *work[T]) is(of []assay.Run) bool {
 	same := func(a, b assay.Run) bool { return a.ID == b.ID && slices.Equal(a.Proofs, b.Proofs) }
 	return w.known && slices.EqualFunc(w.of, of, same)

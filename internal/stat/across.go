@@ -63,7 +63,7 @@ func (r Rule) Over(machines []Comparison, higherBetter bool) Across {
 	return a
 }
 
-// Paired tells whether the comparison is by pairs of launches, and has enough of them
+// Paired reports whether the comparison is by pairs of launches, and has enough of them
 // to say how exact it is.
 func (c Comparison) Paired() bool { return c.gain.n >= MinPairs }
 

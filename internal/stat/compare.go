@@ -30,10 +30,10 @@ const (
 	Undecided  Verdict = "undecided"
 )
 
-// Decided tells whether the verdict is one.
+// Decided reports whether the verdict is one.
 func (v Verdict) Decided() bool { return v != "" && v != Undecided }
 
-// Differs tells whether the verdict is a difference.
+// Differs reports whether the verdict is a difference.
 func (v Verdict) Differs() bool { return v == Faster || v == Slower }
 
 // Reason says why a comparison is undecided.
@@ -176,7 +176,7 @@ func (r Rule) Compare(figures, baseline []float64, higherBetter bool) (Compariso
 	return r.JudgeOne(p, Prior{}, higherBetter), nil
 }
 
-// Place tells whether a ratio is shown to lie between two bounds (inside: its
+// Place reports whether a ratio is shown to lie between two bounds (inside: its
 // whole interval does) or beyond them (outside). The noise counts as in JudgeOne.
 // Neither holds where that is open, and with too few launches.
 func (r Rule) Place(ratio Interval, low, high float64) (inside, outside bool) {

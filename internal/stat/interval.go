@@ -25,7 +25,7 @@ type Interval struct {
 	Center, Low, High float64
 }
 
-// Known tells whether the interval has Low and High.
+// Known reports whether the interval has Low and High.
 func (i Interval) Known() bool {
 	return i.N >= 2 && !math.IsNaN(i.Low) && !math.IsNaN(i.High)
 }
@@ -60,7 +60,7 @@ func MeanInterval(values []float64) Interval {
 	return summarize(values).interval(func(x float64) float64 { return x })
 }
 
-// notPositive tells whether v is anything but a finite number above zero.
+// notPositive reports whether v is anything but a finite number above zero.
 func notPositive(v float64) bool { return !(v > 0) || math.IsInf(v, 1) }
 
 // sample is all that a t interval needs to know of its values.

@@ -95,7 +95,7 @@ func SteadyFrom(launches [][]float64) (start int, steady bool) {
 	return start, 2*(windows-start) >= windows
 }
 
-// stepsAt tells whether the windows at a position differ from the later ones.
+// stepsAt reports whether the windows at a position differ from the later ones.
 func stepsAt(launches [][]float64, position int, alpha float64) bool {
 	var steps []float64
 	for _, l := range launches {

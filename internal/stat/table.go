@@ -27,7 +27,7 @@ type Test struct {
 type Judged struct {
 	Comparisons []Comparison // of each of the table's tests
 	// Noise is the largest difference of an A/A test, as a fraction, and NoiseKnown
-	// tells whether there was one. Systematic is what of it chance does not
+	// reports whether there was one. Systematic is what of it chance does not
 	// explain, 0 where it does.
 	Noise, Systematic float64
 	NoiseKnown        bool

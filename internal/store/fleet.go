@@ -80,7 +80,7 @@ func (s *Store) onServer(ctx context.Context, doing string, f func(*sql.Tx) erro
 	return nil
 }
 
-// IsLost tells whether an error of this store says that its server cannot be reached
+// IsLost reports whether an error of this store says that its server cannot be reached
 // now.
 func (s *Store) IsLost(err error) bool { return s.engine.isLost(err) }
 

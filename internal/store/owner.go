@@ -31,7 +31,7 @@ func (o owner) String() string {
 	return strings.Join([]string{o.boot, strconv.Itoa(o.pid), o.started, o.opening}, " ")
 }
 
-// alive tells whether the process of an owner still runs, as far as can be
+// alive reports whether the process of an owner still runs, as far as can be
 // known: a process of another machine counts as ended.
 func alive(text string) bool {
 	words := strings.Split(text, " ")
@@ -46,7 +46,7 @@ func alive(text string) bool {
 	return started == "" || started == words[2] // where the system does not tell, it may be that process
 }
 
-// ofOther tells whether an owner is another process than this one.
+// ofOther reports whether an owner is another process than this one.
 func ofOther(text string) bool {
 	words := strings.Split(text, " ")
 	return len(words) == 4 && words[1] != strconv.Itoa(os.Getpid())
@@ -111,7 +111,7 @@ func (s *Store) Claim(ctx context.Context, runID string) error {
 	return nil
 }
 
-// ofFleet tells whether a run is a machine's part of a fleet.
+// ofFleet reports whether a run is a machine's part of a fleet.
 func ofFleet(ctx context.Context, tx *sql.Tx, runID string) (is bool, err error) {
 	err = tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM fleet_machine WHERE run_id = ?)", runID).Scan(&is)
 	return is, err

@@ -93,7 +93,7 @@ func openFileToRead(ctx context.Context, location string) (*Store, error) {
 	return &Store{db: db, engine: file{}, name: path}, nil
 }
 
-// isOlder tells whether an earlier version made the tables. It fails where the
+// isOlder reports whether an earlier version made the tables. It fails where the
 // database is not a store of this version or of an earlier one.
 func isOlder(ctx context.Context, db *sql.DB) (bool, error) {
 	if err := checkApplication(ctx, db); err != nil {
@@ -206,7 +206,7 @@ func checkApplication(ctx context.Context, db *sql.DB) error {
 	return err
 }
 
-// IsLocked tells whether an error says that another program kept the file
+// IsLocked reports whether an error says that another program kept the file
 // locked for longer than was waited for.
 func IsLocked(err error) bool { return resultCode(err)&0xff == sqlite3.SQLITE_BUSY }
 

@@ -64,9 +64,9 @@ type engine interface {
 	lockRuns(ctx context.Context, tx *sql.Tx) error
 	// announce lets others see that an owner of runs lives, until its process ends.
 	announce(ctx context.Context, owner string) error
-	// alive tells whether the owner of a run lives, as far as can be known.
+	// alive reports whether the owner of a run lives, as far as can be known.
 	alive(ctx context.Context, tx *sql.Tx, owner string) (bool, error)
-	// isLost tells whether an error says that the database cannot be reached now.
+	// isLost reports whether an error says that the database cannot be reached now.
 	isLost(err error) bool
 	close() error
 }

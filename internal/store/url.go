@@ -13,7 +13,7 @@ import (
 // schemes begin the URL of a store.
 var schemes = []string{"postgres", "postgresql"}
 
-// IsURL tells whether a location is that of a server, and no file's. What only looks
+// IsURL reports whether a location is that of a server, and no file's. What only looks
 // like one, such as a URL without its slashes or the words that libpq takes, counts
 // too, and is refused: as the name of a file, a password in it would be shown.
 func IsURL(location string) bool {

@@ -52,7 +52,7 @@ func (t *tuning) ablation(ctx context.Context, ranked []Point) ([]Point, error) 
 	return finalists[:min(maxFinalists, len(finalists))], nil
 }
 
-// mayMatter tells whether the screening leaves it open that a factor is worth half of
+// mayMatter reports whether the screening leaves it open that a factor is worth half of
 // the margin.
 func (t *tuning) mayMatter(factor int) bool {
 	return t.outcome.Effects != nil && t.outcome.Effects[factor].High > t.config.Margin/2
@@ -130,7 +130,7 @@ func (t *tuning) refined(points []Point, rows map[string]*row) []Point {
 	return []Point{best, weakest, leader}
 }
 
-// matters tells whether what a comparison is of is shown to be better, by more than
+// matters reports whether what a comparison is of is shown to be better, by more than
 // half of the margin.
 func (t *tuning) matters(c stat.Comparison) bool {
 	return c.Ratio.N >= 2 && c.P < behind && c.Ratio.Center > 1+t.config.Margin/2

@@ -233,7 +233,7 @@ func (t *tuning) asFamily(points []Point, rows map[string]*row, launches int) []
 	return all
 }
 
-// beats tells whether a finalist is to be proposed. Where the current settings break
+// beats reports whether a finalist is to be proposed. Where the current settings break
 // a constraint, it is what there is.
 func (t *tuning) beats(f Finalist) bool {
 	if !t.config.Space.StartIsCurrent {
@@ -242,7 +242,7 @@ func (t *tuning) beats(f Finalist) bool {
 	return f.helps(t.config.Margin)
 }
 
-// helps tells whether a point is shown to be better than the current settings by more
+// helps reports whether a point is shown to be better than the current settings by more
 // than a margin.
 func (f Finalist) helps(margin float64) bool {
 	return f.Verdict == stat.Faster && f.Gain.Center > 1+margin

@@ -8,7 +8,7 @@ import (
 	"assay"
 )
 
-// open tells whether the intervals leave room for settings that are better.
+// open reports whether the intervals leave room for settings that are better.
 func (r *Report) open() bool {
 	return r.Outcome.Chosen == nil && r.Space.StartIsCurrent && slices.ContainsFunc(r.Outcome.Finalists, func(f Finalist) bool { return f.Gain.High > 1+r.Margin })
 }

@@ -64,7 +64,7 @@ func (p Point) Key() string { return fmt.Sprint([]int(p)) }
 // start is the point that the search starts from.
 func (s Space) start() Point { return make(Point, len(s.Factors)) }
 
-// isStart tells whether the point changes nothing.
+// isStart reports whether the point changes nothing.
 func (p Point) isStart() bool {
 	return !slices.ContainsFunc(p, func(level int) bool { return level != 0 })
 }
@@ -108,7 +108,7 @@ func (s Space) WithData(factors []Factor) Space {
 	return s
 }
 
-// OfData tells whether a point is another state of the data, with the current settings.
+// OfData reports whether a point is another state of the data, with the current settings.
 func (s Space) OfData(p Point) bool {
 	return slices.ContainsFunc(p.changed(), func(j int) bool { return s.Factors[j].OfData })
 }
@@ -155,7 +155,7 @@ func (s Space) Settings(p Point) map[string]string {
 	return all
 }
 
-// Priced tells whether a point has a level that is measured for its price only.
+// Priced reports whether a point has a level that is measured for its price only.
 func (s Space) Priced(p Point) bool {
 	for j, level := range p {
 		if s.Factors[j].Levels[level].Price != "" {

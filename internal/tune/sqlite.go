@@ -34,7 +34,7 @@ type Constraints struct {
 // classes are those of durability, weakest first.
 var classes = []assay.Durability{assay.DurabilityUnknown, assay.None, assay.Process, assay.Consistent, assay.Power}
 
-// AtLeast tells whether a class of durability promises what another does.
+// AtLeast reports whether a class of durability promises what another does.
 func AtLeast(class, least assay.Durability) bool {
 	return slices.Index(classes, class) >= slices.Index(classes, least)
 }

@@ -259,7 +259,7 @@ func (t *Tuning) trial(trials []assay.Trial, m lab.Member, o assay.Case) (assay.
 	return assay.Trial{}, false
 }
 
-// samePlace tells whether two cells are alike in all but target, profile and plan.
+// samePlace reports whether two cells are alike in all but target, profile and plan.
 func samePlace(a, b assay.Cell) bool {
 	a.Plan = b.Plan
 	return a.Peer() == b.Peer()

@@ -234,7 +234,7 @@ func (t *Tuning) proven(journal, synchronous string, claimed assay.Durability) a
 	return claimed
 }
 
-// isOurs tells whether a target, NAME@VERSION[:OPTION...], is of one of the drivers.
+// isOurs reports whether a target, NAME@VERSION[:OPTION...], is of one of the drivers.
 func (t *Tuning) isOurs(target string) bool {
 	name := assay.ParseDriverName(target).Name
 	return slices.ContainsFunc(t.drivers, func(driver string) bool { return assay.ParseDriverName(driver).Name == name })

@@ -86,7 +86,7 @@ func (m *Measuring) side(ctx context.Context, d build.Driver, name string) (stri
 	return assay.DriverName{Name: d.Name, Version: c.Version}.String(), nil
 }
 
-// required tells whether a driver is a module that an application's go.mod may
+// required reports whether a driver is a module that an application's go.mod may
 // require. Workers in C and scripts take only the SQLite out of such a module.
 func required(d build.Driver) bool { return d.Module != "" && !d.C && !d.Script }
 

@@ -37,7 +37,7 @@ func Ratio(i stat.Interval, format string) string {
 	return fmt.Sprintf(format, Significant(i.Center, n), Significant(i.Low, n), Significant(i.High, n))
 }
 
-// hidesSide tells whether v looks like 1 when printed with n digits.
+// hidesSide reports whether v looks like 1 when printed with n digits.
 func hidesSide(v float64, n int) bool {
 	return v != 1 && Significant(v, n) == Significant(1, n)
 }

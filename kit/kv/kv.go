@@ -67,7 +67,7 @@ func InFiles(settings map[string]string) map[string]string {
 	return own
 }
 
-// ofStores tells whether a setting says nothing to an SQL database.
+// ofStores reports whether a setting says nothing to an SQL database.
 func ofStores(name string) bool {
 	_, ok := Settings.Lookup(name)
 	return ok && name != Sync && name != BlockCache

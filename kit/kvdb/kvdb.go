@@ -37,7 +37,7 @@ type Driver struct {
 	Facts map[string]string
 	// Open opens the store, or makes it.
 	Open func(Config) (Store, error)
-	// Busy tells whether an error means that the operation did not happen
+	// Busy reports whether an error means that the operation did not happen
 	// because of another one at the same time, and may be tried again; nil
 	// where that cannot be.
 	Busy func(error) bool
@@ -49,7 +49,7 @@ type Config struct {
 	Settings map[string]string // those asked for; the library's defaults for all others
 }
 
-// Sync tells whether each commit is to be synced; otherwise is the library's
+// Sync reports whether each commit is to be synced; otherwise is the library's
 // default, for where nothing was asked for.
 func (c Config) Sync(otherwise bool) bool {
 	if asked, ok := c.Settings[kv.Sync]; ok {

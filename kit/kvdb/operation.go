@@ -70,7 +70,7 @@ func (d *database) Prepare(spec wire.Operation, trace *column.File) (kit.Operati
 	return o, nil
 }
 
-// views tells whether the operation reads in transactions.
+// views reports whether the operation reads in transactions.
 func (o *operation) views() bool { return !o.changes && o.transaction > 0 }
 
 // checkTypes looks at the trace's columns once, so that Do need not.

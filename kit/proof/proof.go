@@ -19,7 +19,7 @@ type Driver struct {
 	// Tested opens a database in the very way in which the one under test was
 	// opened.
 	Tested func(wire.Open) (sqlite.Conn, error)
-	// Busy tells whether an error means that the database was locked.
+	// Busy reports whether an error means that the database was locked.
 	Busy func(error) bool
 }
 
@@ -65,7 +65,7 @@ func (p *Proof) Setting(c sqlite.Conn, name string) (value string, known bool, e
 	return value, value != "", nil
 }
 
-// Proves tells whether a setting is one that is proved.
+// Proves reports whether a setting is one that is proved.
 func Proves(name string) bool {
 	return name == "read_only" || name == "memory" || name == "immutable" || name == "shared_cache"
 }

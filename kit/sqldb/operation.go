@@ -122,7 +122,7 @@ func (o *operation) Client() (kit.Client, error) {
 	return c, err
 }
 
-// once tells whether statements are compiled before measuring.
+// once reports whether statements are compiled before measuring.
 func (o *operation) once() bool { return o.spec.Statement == "" || o.spec.Statement == "once" }
 
 // compileReads compiles the steps on every connection of the pool, so that none

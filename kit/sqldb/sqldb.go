@@ -32,9 +32,9 @@ type Driver struct {
 	// one are set by a PRAGMA on every new connection.
 	// Nil where it has none at all.
 	Key func(name, value string) string
-	// Busy tells whether an error means that the database was locked.
+	// Busy reports whether an error means that the database was locked.
 	Busy func(error) bool
-	// Mutex tells whether a connection of the driver has a mutex (full) or
+	// Mutex reports whether a connection of the driver has a mutex (full) or
 	// none (no); nil where the worker cannot find out.
 	Mutex func(conn any) (mode string, known bool)
 	Cgo   bool

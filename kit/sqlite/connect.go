@@ -8,7 +8,7 @@ import (
 // Pragma is the SQL that sets a setting on a connection.
 func Pragma(name, value string) string { return "PRAGMA " + name + " = " + Spell(name, value) }
 
-// IsWord tells whether a name can be a PRAGMA's.
+// IsWord reports whether a name can be a PRAGMA's.
 func IsWord(name string) bool {
 	return name != "" && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz_") == ""
 }

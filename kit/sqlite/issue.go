@@ -58,7 +58,7 @@ func Spell(name, value string) string {
 	return word
 }
 
-// IsWAL tells whether a database file is in WAL mode: bytes 18 and 19 of its
+// IsWAL reports whether a database file is in WAL mode: bytes 18 and 19 of its
 // header are 2 (https://www.sqlite.org/fileformat.html).
 func IsWAL(path string) (bool, error) {
 	file, err := os.Open(path)

@@ -30,10 +30,10 @@ type Driver struct {
 	// Code returns SQLite's result code of an error, primary or extended; 0
 	// where the error is not SQLite's.
 	Code func(error) int
-	// Mutex tells whether a connection of the driver has a mutex (full) or none
+	// Mutex reports whether a connection of the driver has a mutex (full) or none
 	// (no); nil where the worker cannot find out.
 	Mutex func(Conn) (mode string, known bool)
-	// Lacks tells whether the driver has no way to give a setting this value;
+	// Lacks reports whether the driver has no way to give a setting this value;
 	// nil where it has all.
 	Lacks func(name, value string) bool
 	// VFS is the name of SQLite's layer for files; empty: as SQLite calls its own.
@@ -187,7 +187,7 @@ const (
 	codeReadOnly = 8
 )
 
-// busy tells whether an error means that the database was locked.
+// busy reports whether an error means that the database was locked.
 func (d Driver) busy(err error) bool {
 	code := d.Code(err) & 0xff
 	return code == codeBusy || code == codeLocked

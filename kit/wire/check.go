@@ -111,7 +111,7 @@ func (m Measured) checkOperations(call Call) error {
 	return nil
 }
 
-// unreported tells whether the call does more than the worker reports: it is
+// unreported reports whether the call does more than the worker reports: it is
 // traced, digests answers or prepares. Only the upper bounds of its time hold.
 func (c Call) unreported() bool { return c.Marks != "" || c.Answers || c.Prepares }
 

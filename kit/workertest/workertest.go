@@ -57,7 +57,7 @@ type Options struct {
 	Trace io.Writer // gets a copy of the talk with the worker; nil: nobody
 }
 
-// matches tells whether a check is wanted.
+// matches reports whether a check is wanted.
 func (o Options) matches(name string) bool {
 	return len(o.Only) == 0 || slices.ContainsFunc(o.Only, func(part string) bool {
 		return strings.Contains(strings.ToLower(name), strings.ToLower(part))

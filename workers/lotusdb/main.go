@@ -150,7 +150,7 @@ func (s *store) Settle() error {
 	}
 }
 
-// flushing tells whether a goroutine of the library is flushing a memtable. Its
+// flushing reports whether a goroutine of the library is flushing a memtable. Its
 // stack is the only sign of that.
 func flushing() bool {
 	stacks := make([]byte, 1<<20)

@@ -58,7 +58,7 @@ func (d *database) Prepare(spec wire.Operation, trace *column.File) (kit.Operati
 	return o, o.prepareTransaction()
 }
 
-// once tells whether statements are prepared before measuring.
+// once reports whether statements are prepared before measuring.
 func (o *operation) once() bool { return o.spec.Statement == "" || o.spec.Statement == "once" }
 
 // prepareTransaction has BEGIN and COMMIT prepared where the steps are.
