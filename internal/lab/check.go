@@ -67,13 +67,38 @@ func (l *Lab) Check(ctx context.Context, request Request, patience time.Duration
 			return 0
 		},
 	}
-	checked := Checked{Cells: len(r.cases), Least: runner.Estimate(r.cases, r.plan.Launches, costs), Operations: len(paces)}
+	checked := Checked{Cells: len(r.cases), Operations: len(paces)}
 	for _, found := range paces {
 		if found.Each > 0 {
 			checked.Timed++
 		}
 	}
+	guessPaces(paces, r.cases)
+	checked.Least = runner.Estimate(r.cases, r.plan.Launches, costs)
 	return checked, nil
+}
+
+// guessPaces gives operations that there was no time for the median of those that were
+// timed on the same data: where the first ones are slow, so are the others.
+func guessPaces(paces map[string]pace, cases []assay.Case) {
+	timed := map[string][]time.Duration{}
+	keys := map[string]string{} // the data of each operation
+	for _, c := range cases {
+		key, data := paceKey(c), c.Cell.Workload+" "+c.Cell.ParamString()
+		if _, seen := keys[key]; !seen && paces[key].Each > 0 {
+			timed[data] = append(timed[data], paces[key].Each)
+		}
+		keys[key] = data
+	}
+	for _, all := range timed {
+		slices.Sort(all)
+	}
+	for key, found := range paces {
+		if all := timed[keys[key]]; found.Each <= 0 && len(all) > 0 {
+			found.Each = all[len(all)/2]
+			paces[key] = found
+		}
+	}
 }
 
 // committedFor is how long commits are tried: a disk that others use is fast at one
