@@ -24,6 +24,8 @@ const (
 	longestWait = 10 * longestLife
 	// shortSegment is less room than a segment of a server's log takes.
 	shortSegment = 8 << 20
+	// leastRoom is what a server's workload takes at least.
+	leastRoom = 64 << 10
 	// endPatience is how long a server may take to end by itself.
 	endPatience = 10 * time.Second
 )
@@ -150,7 +152,7 @@ func (t *trial) succeeding(kind OpKind) (int64, error) {
 // where its log needs another segment. Without room for a table, a transaction fails and
 // the server goes on; without room for the log, the server ends.
 func (t *trial) filledServer(ctx context.Context) (evidence, observation, error) {
-	moment, left := tableGrowth, t.roomLeft()
+	moment, left := tableGrowth, leastRoom+t.random.Int64N(600<<10)
 	b := t.full(left / 2) // tables take less than the log
 	b.goesOn = true
 	if t.turn%2 == 1 {
