@@ -1,11 +1,45 @@
 package crash
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"assay"
+	"assay/kit/wire"
 )
+
+// A disk that no transaction met proves nothing; damage and errors are findings each.
+func TestMet(t *testing.T) {
+	for _, c := range []struct {
+		unfelt, states, lost int
+		unsupported          bool
+		note                 string
+	}{
+		{unfelt: 0, states: 5},
+		{unfelt: 2, states: 5, note: "full of mattn, web: in 2 of 5 nothing failed"},
+		{unfelt: 5, states: 5, unsupported: true},
+		{unfelt: 5, states: 5, lost: 1, note: "full of mattn, web: in 5 of 5 nothing failed"},
+	} {
+		task := Task{Driver: "mattn", Profile: "web", Fault: assay.FullDisk}
+		tried := &trial{task: task, result: &Result{Task: task, States: c.states, Counts: map[Damage]int{Unharmed: c.states - c.lost, Lost: c.lost}}}
+		err := tried.met(c.unfelt)
+		var refused *wire.Error
+		if got := errors.As(err, &refused) && refused.Code == wire.Unsupported; got != c.unsupported || !got && err != nil {
+			t.Errorf("%+v: got error %v", c, err)
+		}
+		want := []string{c.note}
+		if c.note == "" {
+			want = nil
+		}
+		if got := tried.result.Notes; fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%+v: got notes %q, want %q", c, got, want)
+		}
+	}
+}
 
 // A call that is made twice can be the second one at which a worker is killed.
 func TestDrawNumber(t *testing.T) {

@@ -1,0 +1,75 @@
+package crash
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"assay"
+)
+
+// fault is what there is to know of a fault, whatever the target.
+type fault struct {
+	Fault   assay.Fault
+	subject string        // begins the sentences about it
+	weight  time.Duration // its part of a budget
+	// losesUnsynced: what was not synced may be gone. A process that is killed, and a
+	// disk that is full, take nothing from the operating system's memory.
+	losesUnsynced bool
+	server        string // begins the sentences where the engine is a server; empty: as of others
+}
+
+// faults are what can be done to databases, in the order of reports. Cutting the
+// power has the most different states, and the most controls.
+var faults = []fault{
+	{assay.PowerCut, "A power cut", 5, true, ""},
+	{assay.FileCut, "A power cut (weaker model, of files)", 4, true, ""},
+	{assay.Kill, "A process that is killed", 2, false, "A server that is killed"},
+	{assay.FullDisk, "A full disk", 2, false, ""},
+	{assay.FailingIO, "A disk that fails", 2, true, ""}, // a write that fails later is seen by a sync only
+}
+
+// about returns what there is to know of a fault.
+func about(f assay.Fault) fault {
+	return faults[slices.IndexFunc(faults, func(known fault) bool { return known.Fault == f })]
+}
+
+// subject begins the sentences about the fault; empty where no fault was come to.
+func (r *Result) subject() string {
+	known := about(r.Task.Fault)
+	if r.ofServer() {
+		return cmp.Or(known.server, known.subject)
+	}
+	return known.subject
+}
+
+// Faults lists what can be done to databases.
+func Faults() []assay.Fault {
+	all := make([]assay.Fault, len(faults))
+	for i, f := range faults {
+		all[i] = f.Fault
+	}
+	return all
+}
+
+// Usual are the faults that are tried where nobody chooses: all, and the weaker
+// model of a power cut only where the disk itself cannot be had.
+func Usual() []assay.Fault {
+	return slices.DeleteFunc(Faults(), func(f assay.Fault) bool { return f == assay.FileCut && Missing(assay.PowerCut, assay.Ext4) == "" })
+}
+
+// Share gives each task that can be done on this machine its part of a budget
+// for all of them, with so many lanes.
+func Share(tasks []Task, lanes int, budget time.Duration) {
+	total := time.Duration(0)
+	for _, t := range tasks {
+		if Missing(t.Fault, t.FileSystem) == "" {
+			total += about(t.Fault).weight
+		}
+	}
+	for i := range tasks {
+		if Missing(tasks[i].Fault, tasks[i].FileSystem) == "" {
+			tasks[i].Time = budget * time.Duration(lanes) * about(tasks[i].Fault).weight / total
+		}
+	}
+}
