@@ -25,7 +25,7 @@ type experiment struct {
 	launches int
 	rows     int
 	repeats  int
-	budget   time.Duration // of a tuning
+	budget   time.Duration // of a tuning; 0: a sixth of the time of the exhaustive search
 }
 
 // The levels of the exhaustive space, those that assay tune tries with 256 MiB for one
@@ -61,7 +61,7 @@ operations:
     args: [{next: monster.id}, {text: 12}, {uniform: [1, 9999]}]
     rows: 1
     transaction: 100
-    count: 5000
+    count: 20000
     check: {sql: "SELECT count(*), sum(hp) FROM monster", returns: [int, int]}
 `
 
@@ -229,6 +229,7 @@ func (e experiment) compare(ctx context.Context) error {
 		return err
 	}
 	fmt.Printf("best of %d: %s, in %s\n", len(configurations()), settingsText(best), exhaustive.Round(time.Second))
+	e.budget = cmp.Or(e.budget, (exhaustive / 6).Round(time.Second))
 	choices, each, err := e.tunings(ctx)
 	if err != nil {
 		return err

@@ -29,16 +29,22 @@ func (a *app) checkCommand() *cobra.Command {
 				return usage(fmt.Errorf("--only %s matches no check", strings.Join(options.Only, ",")), "the checks are listed in docs/protocol.md")
 			}
 			a.cleansUp.Store(true)
-			failed := 0
+			var passed, failed, skipped int
 			for result := range workertest.Run(cmd.Context(), program, options) {
 				fmt.Fprintln(a.stdout, result)
-				if !result.OK && !result.Skipped {
+				switch {
+				case result.Skipped:
+					skipped++
+				case result.OK:
+					passed++
+				default:
 					failed++
 				}
 			}
 			if cmd.Context().Err() != nil {
 				return cmd.Context().Err()
 			}
+			fmt.Fprintf(a.stdout, "%d passed, %d failed, %d skipped\n", passed, failed, skipped)
 			if failed > 0 {
 				return &exitError{status: statusFailed, err: fmt.Errorf("%d checks failed", failed)}
 			}
