@@ -181,6 +181,10 @@ func TestPages(t *testing.T) {
 		Claimed: assay.Power, States: 40, Held: 39, Refuted: 1, Kind: assay.LosesCommits, Replay: "seed-7"}); err != nil {
 		t.Fatal(err)
 	}
+	if err := s.KeepProof(t.Context(), "name: never-run\n", assay.Proof{Target: "zombiezen@v1.4.0", Build: "b-zombiezen", Profile: "alone", Fault: assay.PowerCut,
+		Claimed: assay.Power, States: 24, Held: 24}); err != nil {
+		t.Fatal(err)
+	}
 	web := start(t, Options{Store: s})
 	for _, test := range []struct {
 		path   string
@@ -205,7 +209,8 @@ func TestPages(t *testing.T) {
 		{"/history?cell=nosuch", 200, []string{"No finished run of this machine compares such a cell"}, "<svg"},
 		{"/history?cell=a+b", 400, []string{"operation is named twice"}, ""},
 		{"/claims", 200, []string{"Published claims"}, ""},
-		{"/proofs", 200, []string{"mattn@v1.1.0", "refuted: loses acknowledged commits", "seed-7"}, ""},
+		{"/proofs", 200, []string{"mattn@v1.1.0", "<td>quick</td>", "refuted: loses acknowledged commits", "seed-7",
+			"<td>no run of it: SHA-256 " + store.PlanDigest("name: never-run\n")[:12] + "</td><td>zombiezen@v1.4.0</td>"}, ""},
 		{"/nosuch", 404, nil, ""},
 		{"/import", 404, nil, ""},
 	} {

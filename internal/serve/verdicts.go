@@ -10,6 +10,7 @@ import (
 	"assay"
 	"assay/internal/audit"
 	"assay/internal/report"
+	"assay/internal/store"
 	"assay/internal/wording"
 )
 
@@ -70,23 +71,26 @@ type proofLine struct {
 	Words string
 }
 
-// proofs shows what faults showed of the targets of the runs.
+// proofs shows what faults showed, also of plans that no run of the store measured.
 func (s *server) proofs(ctx context.Context, _ *http.Request, a *answer) error {
 	runs, err := s.Store.Runs(ctx)
 	if err != nil {
 		return err
 	}
-	v := proofsView{Head: report.NewHead("Proofs", "durability under power cuts and other faults", links("/proofs"))}
-	seen := map[string]bool{} // plan texts
+	proofs, err := s.Store.AllProofs(ctx)
+	if err != nil {
+		return err
+	}
+	names := map[string]string{} // by the digest of the plan's text
 	for _, run := range runs {
-		if seen[run.PlanText] {
-			continue
-		}
-		seen[run.PlanText] = true
-		for _, p := range run.Proofs {
-			p.Target, p.Profile, p.Replay, p.Build = wording.Clean(p.Target), wording.Clean(p.Profile), wording.Clean(p.Replay), wording.Clean(p.Build)
-			v.Proofs = append(v.Proofs, proofLine{p, wording.Clean(run.Plan), wording.Clean(p.Words())})
-		}
+		digest := store.PlanDigest(run.PlanText)
+		names[digest] = cmp.Or(names[digest], run.Plan)
+	}
+	v := proofsView{Head: report.NewHead("Proofs", "durability under power cuts and other faults", links("/proofs"))}
+	for _, p := range proofs {
+		plan := cmp.Or(names[p.PlanDigest], "no run of it: SHA-256 "+p.PlanDigest[:min(12, len(p.PlanDigest))])
+		p.Target, p.Profile, p.Replay, p.Build = wording.Clean(p.Target), wording.Clean(p.Profile), wording.Clean(p.Replay), wording.Clean(p.Build)
+		v.Proofs = append(v.Proofs, proofLine{p.Proof, wording.Clean(plan), wording.Clean(p.Words())})
 	}
 	slices.SortStableFunc(v.Proofs, func(a, b proofLine) int {
 		return cmp.Or(b.Refuted-a.Refuted, strings.Compare(a.Plan, b.Plan), strings.Compare(a.Target, b.Target))

@@ -154,7 +154,7 @@ func TestImportMergesProofs(t *testing.T) {
 			for _, p := range order {
 				tx, err := s.db.Begin()
 				must(t, err)
-				must(t, insertProof(t.Context(), tx, planDigest("plan"), p, inOrder))
+				must(t, insertProof(t.Context(), tx, PlanDigest("plan"), p, inOrder))
 				must(t, tx.Commit())
 			}
 			got, err := datedProofs(t.Context(), s.db, "plan")

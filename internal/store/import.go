@@ -141,7 +141,7 @@ func (s *Store) importRun(ctx context.Context, tx *sql.Tx, from io.Reader, maxUn
 	if there != nil && !bytes.Equal(digest, there) {
 		return run, false, &ImportError{fmt.Errorf("the store has run %s already, with other trials or in another state: import the file into another store (--store FILE)", run.ID)}
 	}
-	err = r.readProofs(func(p datedProof) error { return insertProof(ctx, tx, planDigest(run.PlanText), p, inOrder) })
+	err = r.readProofs(func(p datedProof) error { return insertProof(ctx, tx, PlanDigest(run.PlanText), p, inOrder) })
 	return run, there == nil, err
 }
 

@@ -12,8 +12,8 @@ import (
 	"assay"
 )
 
-// planDigest names a plan by its text.
-func planDigest(text string) string {
+// PlanDigest names a plan by its text: SHA-256, hexadecimal.
+func PlanDigest(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])
 }
@@ -49,7 +49,7 @@ const inOrder = "(excluded.proved > proof.proved AND " + newer + ") OR (excluded
 // nothing in fewer states does not replace it. When it returns nil, the proof is on
 // the disk, as a trial that Append keeps.
 func (s *Store) KeepProof(ctx context.Context, planText string, p assay.Proof) error {
-	if err := s.keep(ctx, entry{plan: planDigest(planText), proof: dated(p)}); err != nil {
+	if err := s.keep(ctx, entry{plan: PlanDigest(planText), proof: dated(p)}); err != nil {
 		return s.explain("keeping a proof in", err)
 	}
 	return nil
@@ -63,7 +63,7 @@ func dated(p assay.Proof) *datedProof {
 // store that is locked, or away, will be there by then.
 func (s *Store) CheckProofs(ctx context.Context) error {
 	err := s.write(ctx, func(tx *sql.Tx) error {
-		if err := insertProof(ctx, tx, planDigest(""), *dated(assay.Proof{}), newer); err != nil {
+		if err := insertProof(ctx, tx, PlanDigest(""), *dated(assay.Proof{}), newer); err != nil {
 			return err
 		}
 		return errUnwanted
@@ -90,7 +90,7 @@ type querier interface {
 
 // datedProofs are those of the profiles of a plan.
 func datedProofs(ctx context.Context, from querier, planText string) ([]datedProof, error) {
-	rows, err := from.QueryContext(ctx, "SELECT "+proofColumns+" FROM proof WHERE plan_digest = ? ORDER BY target, build, profile, fault, filesystem", planDigest(planText))
+	rows, err := from.QueryContext(ctx, "SELECT "+proofColumns+" FROM proof WHERE plan_digest = ? ORDER BY target, build, profile, fault, filesystem", PlanDigest(planText))
 	all, err := collect(rows, err, (*datedProof).fields)
 	if err != nil {
 		return nil, fmt.Errorf("proofs: %w", err)
@@ -101,6 +101,23 @@ func datedProofs(ctx context.Context, from querier, planText string) ([]datedPro
 // Proofs returns what was proved of the profiles of a plan with this text.
 func (s *Store) Proofs(ctx context.Context, planText string) ([]assay.Proof, error) {
 	all, err := proofs(ctx, s.db, planText)
+	if err != nil {
+		return nil, s.explain("reading proofs of", err)
+	}
+	return all, nil
+}
+
+// PlanProof is a proof of a profile of a plan, which the store knows by its digest: it
+// has the plan's text only where it has a run of it.
+type PlanProof struct {
+	PlanDigest string
+	datedProof
+}
+
+// AllProofs returns what was proved of all plans.
+func (s *Store) AllProofs(ctx context.Context) ([]PlanProof, error) {
+	rows, err := s.db.QueryContext(ctx, "SELECT plan_digest, "+proofColumns+" FROM proof ORDER BY plan_digest, target, build, profile, fault, filesystem")
+	all, err := collect(rows, err, func(p *PlanProof) []any { return append([]any{&p.PlanDigest}, p.fields()...) })
 	if err != nil {
 		return nil, s.explain("reading proofs of", err)
 	}
