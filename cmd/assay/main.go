@@ -165,10 +165,11 @@ type app struct {
 	terminal       *os.File  // behind stderr; nil where it is none
 	screen         *os.File  // the terminal behind stdout; nil where it is none
 	store          string    // location of the store, as the flags say; empty: they do not
-	// environmentStore is the same, as the environment says. It may have a password,
-	// which no process that assay starts is to see.
-	environmentStore string
-	cleansUp         atomic.Bool // what was started has to be stopped, also after a signal
+	// environmentStore is the same, as the environment says, and environmentPassword the
+	// password of a store whose location has none. No process that assay starts is to see
+	// either.
+	environmentStore, environmentPassword string
+	cleansUp                              atomic.Bool // what was started has to be stopped, also after a signal
 }
 
 // newApp is the command with its outputs, which only here are made: whatever
@@ -177,7 +178,10 @@ type app struct {
 func newApp(stdout, stderr *os.File) *app {
 	a := &app{stdout: printable.NewWriter(stdout), stderr: printable.NewWriter(stderr)}
 	a.environmentStore = os.Getenv(storeVariable)
-	_ = os.Unsetenv(storeVariable) // fails for no valid name
+	a.environmentPassword = os.Getenv(passwordVariable)
+	for _, secret := range []string{storeVariable, passwordVariable} {
+		_ = os.Unsetenv(secret) // fails for no valid name
+	}
 	if term.IsTerminal(int(stderr.Fd())) {
 		a.terminal = stderr
 	}

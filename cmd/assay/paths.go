@@ -31,11 +31,14 @@ func cacheDir() (string, error) {
 // storeVariable names the store where --store does not.
 const storeVariable = "ASSAY_STORE"
 
+// passwordVariable has the password of a store on a server whose URL has none.
+const passwordVariable = "PGPASSWORD"
+
 // storeLocation is the store that the flags or the environment name, or else the
 // default.
 func (a *app) storeLocation() (string, error) {
 	if named := cmp.Or(a.store, a.environmentStore); named != "" {
-		return named, nil
+		return store.WithPassword(named, a.environmentPassword), nil
 	}
 	return store.Default()
 }

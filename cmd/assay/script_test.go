@@ -209,4 +209,4 @@ func command(ts *testscript.TestScript, args ...string) *exec.Cmd {
 }
 
 // passed are the variables that the program gets.
-var passed = []string{"PATH", "HOME", "TMPDIR", "WORK", "XDG_DATA_HOME", "XDG_CACHE_HOME", "ASSAY_SOURCE", "ASSAY_STORE", "GATE", "GATE_AT", "GATE_UNTIL"}
+var passed = []string{"PATH", "HOME", "TMPDIR", "WORK", "XDG_DATA_HOME", "XDG_CACHE_HOME", "ASSAY_SOURCE", "ASSAY_STORE", "PGPASSWORD", "GATE", "GATE_AT", "GATE_UNTIL"}

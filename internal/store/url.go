@@ -87,6 +87,22 @@ func withoutSecrets(text string, u *url.URL) string {
 	return text
 }
 
+// WithPassword is a location whose URL has a password: this one where it has none. What
+// is no URL, or none that can be read, is returned as it is.
+func WithPassword(location, password string) string {
+	u, err := url.Parse(location)
+	if password == "" || !IsURL(location) || err != nil {
+		return location
+	}
+	query := u.Query()
+	if _, has := u.User.Password(); has || query.Has("password") {
+		return location
+	}
+	query.Set("password", password)
+	u.RawQuery = query.Encode()
+	return u.String()
+}
+
 // Shown is a location without a password.
 func Shown(location string) (string, error) {
 	if !IsURL(location) {
