@@ -220,6 +220,9 @@ func (b *nullBench) Finished() assay.Run {
 	return run
 }
 
+// pidFigure is the process that made a trial.
+const pidFigure = "pid"
+
 // trialsInLaunch is how many trials each launch has.
 const trialsInLaunch = 2
 
@@ -233,7 +236,7 @@ func (b *nullBench) Launch(ctx context.Context, number int) ([]assay.Trial, erro
 	var all []assay.Trial
 	for i := range trialsInLaunch {
 		all = append(all, assay.Trial{Cell: assay.Cell{Operation: fmt.Sprint("op", i), Driver: "null", Clients: 1}, Group: "g", Launch: number,
-			Outcome: assay.OK, Figures: map[string]float64{assay.NsPerOp: float64(100 + number)}})
+			Outcome: assay.OK, Figures: map[string]float64{assay.NsPerOp: float64(100 + number), pidFigure: float64(os.Getpid())}})
 	}
 	return all, ctx.Err()
 }

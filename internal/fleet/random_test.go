@@ -47,6 +47,7 @@ type schedule struct {
 	random   *rand.Rand
 	name     string // of the database
 	folder   string // of the machines' locks
+	apart    bool   // each agent has a lock of its own, as in containers: leases alone keep them apart
 	store    *store.Store
 	fleet    store.Fleet
 	networks []*network // of the agents
@@ -57,7 +58,7 @@ type schedule struct {
 }
 
 func newSchedule(t *testing.T, random *rand.Rand, launches int) *schedule {
-	s := &schedule{random: random, name: database(t), folder: t.TempDir(), said: map[string]int{}}
+	s := &schedule{random: random, name: database(t), folder: t.TempDir(), apart: random.IntN(2) == 0, said: map[string]int{}}
 	t.Cleanup(s.heard.Wait) // when the agents have been killed
 	s.store = open(t, through(private.folder, s.name))
 	machines := 1 + random.IntN(agentsAtRandom)
@@ -74,7 +75,11 @@ var words = []string{"is kept", "is made again", "cannot be reached", "waiting f
 
 func (s *schedule) start(t *testing.T, i int) *process {
 	machine := fmt.Sprint(i % s.fleet.Machines)
-	p := launchAgent(t, through(s.networks[i].folder, s.name), machine, filepath.Join(s.folder, machine), false)
+	lock := machine
+	if s.apart {
+		lock = fmt.Sprint("agent-", i)
+	}
+	p := launchAgent(t, through(s.networks[i].folder, s.name), machine, filepath.Join(s.folder, lock), false)
 	s.heard.Go(func() {
 		for line := range p.lines {
 			s.mutex.Lock()
@@ -98,6 +103,7 @@ type fault struct {
 var faults = []fault{
 	{"kill -9", func(t *testing.T, s *schedule, i int) { s.agents[i].kill(); s.agents[i] = s.start(t, i) }},
 	{"stopped beyond its lease", func(t *testing.T, s *schedule, i int) { s.pause(t, i, testLease+testLease/4) }},
+	{"woken when another has its launch", func(t *testing.T, s *schedule, i int) { s.wakeLate(t, i) }},
 	{"stopped", func(t *testing.T, s *schedule, i int) { s.pause(t, i, s.moment()) }},
 	{"connection cut", func(_ *testing.T, s *schedule, i int) {
 		s.networks[i].set(true)
@@ -127,6 +133,79 @@ func (s *schedule) pause(t *testing.T, agent int, d time.Duration) {
 	s.agents[agent].signal(t, syscall.SIGCONT)
 }
 
+// wakeLate stops an agent in a launch, and wakes it when another agent of its machine is
+// making the launch again: what the first one measured must not be kept. Where no other
+// agent takes the launch, it is stopped beyond its lease.
+func (s *schedule) wakeLate(t *testing.T, agent int) {
+	victim := s.agents[s.holder(t, agent)]
+	victim.signal(t, syscall.SIGSTOP)
+	before, held := s.heldBy(t, victim)
+	again := held && s.apart && s.taken(t, before)
+	if !again {
+		time.Sleep(testLease + testLease/4)
+	}
+	victim.signal(t, syscall.SIGCONT)
+	if !again {
+		return
+	}
+	var after store.FleetMachine
+	for after = s.part(t, before.Position); after.Done == before.Done; after = s.part(t, before.Position) {
+		time.Sleep(time.Millisecond)
+	}
+	for trial, err := range s.store.Trials(t.Context(), after.Run) {
+		must(t, err)
+		if trial.Launch == before.Done+1 && trial.Figures[pidFigure] == float64(victim.command.Process.Pid) {
+			t.Errorf("launch %d of machine %s is kept as the agent measured it that woke after another had it", trial.Launch, before.Machine)
+		}
+	}
+	s.mutex.Lock()
+	s.said["(woken late)"]++
+	s.mutex.Unlock()
+}
+
+// taken waits until another agent has a machine's launch. It gives up where the launch is
+// kept, or nobody takes it: the machine has one agent, or the other one is in a transaction.
+func (s *schedule) taken(t *testing.T, before store.FleetMachine) bool {
+	for end := time.Now().Add(4 * testLease); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		now := s.part(t, before.Position)
+		if now.Done != before.Done {
+			return false
+		}
+		if now.Holder != "" && now.Holder != before.Holder {
+			return true
+		}
+	}
+	return false
+}
+
+// parts are those of the fleet's machines.
+func (s *schedule) parts(t *testing.T) []store.FleetMachine {
+	for {
+		machines, err := s.store.FleetMachines(t.Context(), s.fleet.Template.ID)
+		if s.store.IsLost(err) { // the server was away: the connections that it had are not valid any more
+			continue
+		}
+		must(t, err)
+		return machines
+	}
+}
+
+// part is a machine's part of the fleet, by its position.
+func (s *schedule) part(t *testing.T, position int) store.FleetMachine {
+	all := s.parts(t)
+	return all[slices.IndexFunc(all, func(m store.FleetMachine) bool { return m.Position == position })]
+}
+
+// heldBy is the part of the machine whose launch an agent has.
+func (s *schedule) heldBy(t *testing.T, p *process) (store.FleetMachine, bool) {
+	for _, m := range s.parts(t) {
+		if m.Holder == strconv.Itoa(p.command.Process.Pid) {
+			return m, true
+		}
+	}
+	return store.FleetMachine{}, false
+}
+
 // run lets faults come, each kind before one comes again, and checks what is kept.
 func (s *schedule) run(t *testing.T) {
 	all := s.fleet.Machines * s.fleet.Launches
@@ -147,6 +226,9 @@ func (s *schedule) run(t *testing.T) {
 	checkOnce(t, s.store, s.fleet)
 	s.mutex.Lock()
 	defer s.mutex.Unlock()
+	if kept := s.said["is kept"]; kept > all {
+		t.Errorf("agents said %d times that a launch is kept, want at most once for each of %d: two had the same at a time", kept, all)
+	}
 	t.Logf("%d machines with %d launches each; faults %v; agents said %v", s.fleet.Machines, s.fleet.Launches, done, s.said)
 }
 
@@ -156,17 +238,18 @@ func (s *schedule) victim(t *testing.T) int {
 	if s.random.IntN(2) == 0 {
 		return any
 	}
-	machines, err := s.store.FleetMachines(t.Context(), s.fleet.Template.ID)
-	if err != nil {
-		return any // the server was away: the connections that it had are not valid any more
-	}
-	for _, m := range machines {
+	return s.holder(t, any)
+}
+
+// holder is an agent that has a launch, or this one where none has.
+func (s *schedule) holder(t *testing.T, otherwise int) int {
+	for _, m := range s.parts(t) {
 		holds := func(p *process) bool { return strconv.Itoa(p.command.Process.Pid) == m.Holder }
 		if i := slices.IndexFunc(s.agents, holds); i >= 0 {
 			return i
 		}
 	}
-	return any
+	return otherwise
 }
 
 // untilDone waits until so many launches of a fleet are kept, or all.
