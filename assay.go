@@ -159,11 +159,13 @@ type Target struct {
 	Layouts        int               // link layouts that launches take in turn; 1: one, and the figures are of it alone
 }
 
-// Name is the driver with its version and the compile options asked for:
-// mattn@v1.14.52:DQS=0.
-func (t Target) Name() string {
-	return DriverName{t.Driver, t.DriverVersion, strings.Join(t.Options, ":")}.String()
+// DriverName is the driver with its version and the compile options asked for.
+func (t Target) DriverName() DriverName {
+	return DriverName{t.Driver, t.DriverVersion, strings.Join(t.Options, ":")}
 }
+
+// Name is DriverName in writing: mattn@v1.14.52:DQS=0.
+func (t Target) Name() string { return t.DriverName().String() }
 
 // IsFloor reports whether the target is the engine with no driver in between: others
 // are compared with it, and nobody can choose it.
@@ -205,8 +207,11 @@ func (c Cell) ParamString() string {
 	return strings.Join(names, ";")
 }
 
+// DriverName is that of the cell's target.
+func (c Cell) DriverName() DriverName { return DriverName{c.Driver, c.DriverVersion, c.Options} }
+
 // Target is the Name of the cell's target.
-func (c Cell) Target() string { return DriverName{c.Driver, c.DriverVersion, c.Options}.String() }
+func (c Cell) Target() string { return c.DriverName().String() }
 
 // Key identifies the cell within a run.
 func (c Cell) Key() string {

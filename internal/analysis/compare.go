@@ -143,7 +143,7 @@ func (t *Table) reference(run assay.Run, row *Row) *Row {
 	for _, other := range t.Rows {
 		c := other.Cell
 		same := c.Driver == baseline.Name && c.Profile == profile
-		if same && (len(builds) < 2 || c.Target() == baseline.String()) {
+		if same && (len(builds) < 2 || c.DriverName() == baseline) {
 			return other
 		}
 	}

@@ -178,7 +178,7 @@ func (r *Row) warnOfOption(d option, other *Row, ratio stat.Interval) {
 func oneOption(row, other *Row) (option, bool) {
 	a, b := row.Cell, other.Cell
 	switch {
-	case a.Target() == b.Target() && a.Profile != b.Profile:
+	case a.DriverName() == b.DriverName() && a.Profile != b.Profile:
 		d, one := onlyDifference(asked(row), asked(other))
 		return d, one && slices.Equal(row.issuedBut(d.name), other.issuedBut(d.name))
 	case a.Driver == b.Driver && a.DriverVersion == b.DriverVersion && a.Profile == b.Profile:
@@ -368,6 +368,6 @@ func (r *Result) warnOfTwinEngines() {
 
 // severalDrivers reports whether targets are not just versions of one driver.
 func severalDrivers(targets []string) bool {
-	first, _, _ := strings.Cut(targets[0], "@")
-	return slices.ContainsFunc(targets, func(name string) bool { return !strings.HasPrefix(name, first+"@") })
+	first := assay.ParseDriverName(targets[0]).Name
+	return slices.ContainsFunc(targets, func(name string) bool { return assay.ParseDriverName(name).Name != first })
 }

@@ -137,20 +137,18 @@ func apart(s, other Side) []*Row {
 
 func (s Side) has(c assay.Cell) bool {
 	for name, want := range s.Where {
-		value, ok := coordinate(c, name)
+		if name == "version" {
+			if named := (assay.DriverName{Name: c.Driver, Version: want, Options: c.Options}); !named.Means(c) {
+				return false
+			}
+			continue
+		}
+		value, ok := c.Coordinate(name)
 		if !ok || value != want {
 			return false
 		}
 	}
 	return true
-}
-
-// coordinate is Cell.Coordinate, and the version.
-func coordinate(c assay.Cell, name string) (string, bool) {
-	if name == "version" {
-		return c.DriverVersion, true
-	}
-	return c.Coordinate(name)
 }
 
 // skipped are the coordinates in which two sides differ: those that the sides

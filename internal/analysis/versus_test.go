@@ -115,6 +115,20 @@ func TestVersus(t *testing.T) {
 	}
 }
 
+// A floor is named by the driver whose SQLite it is made of.
+func TestVersusOfFloors(t *testing.T) {
+	r := sideReport(t, "r1", sideTrial{"mattn", "v2", "web", 2000}, sideTrial{"sqlite-c", "3.53.4", "web", 1500}, sideTrial{"sqlite-c", "3.53.4+mattn", "web", 1000})
+	for names, want := range map[[2]string][]string{
+		{"mattn", "sqlite-c@mattn"}:           {"v2 3.53.4+mattn (web) slower"},
+		{"sqlite-c", "sqlite-c@mattn"}:        {"3.53.4 3.53.4+mattn (web) slower"},
+		{"sqlite-c@3.53.4", "sqlite-c@mattn"}: {"3.53.4 3.53.4+mattn (web) slower"},
+	} {
+		if got := said(versus(t, r, names[0], names[1])); !reflect.DeepEqual(got, want) {
+			t.Errorf("%v: got %q, want %q", names, got, want)
+		}
+	}
+}
+
 // Under one profile, unlike promises about the data have no verdict. Between
 // profiles they may be what is compared, and are named.
 func TestVersusOfUnlikePromises(t *testing.T) {

@@ -82,8 +82,7 @@ func counts(name, value, engine string) bool {
 func withoutEach(cases []assay.Case, best assay.Cell) []assay.Case {
 	var all []assay.Case
 	for _, c := range cases {
-		named := assay.ParseDriverName(c.Cell.Target()).Means(best)
-		if !named || c.Cell.Profile != best.Profile || len(c.Profile.Settings) == 0 {
+		if !c.Cell.DriverName().Means(best) || c.Cell.Profile != best.Profile || len(c.Profile.Settings) == 0 {
 			continue
 		}
 		all = append(all, c)

@@ -30,3 +30,15 @@ func TestWithoutEach(t *testing.T) {
 		}
 	}
 }
+
+// A trial of a floor is of the case whose driver's SQLite the floor is made of.
+func TestTrialOfAFloor(t *testing.T) {
+	trial := assay.Trial{Cell: assay.Cell{Driver: "sqlite-c", DriverVersion: "3.53.4+mattn", Profile: "web"}}
+	for name, want := range map[string]bool{"sqlite-c@mattn": true, "sqlite-c@crawshaw": false, "mattn": false} {
+		driver := assay.ParseDriverName(name)
+		c := assay.Case{Cell: assay.Cell{Driver: driver.Name, DriverVersion: driver.Version, Options: driver.Options, Profile: "web"}}
+		if got := of(trial, c); got != want {
+			t.Errorf("%s: got %t, want %t", name, got, want)
+		}
+	}
+}

@@ -186,9 +186,9 @@ func (r *run) reference() string {
 	wanted := append([]string{r.now.Options.Reference, r.plan.Reference}, r.plan.Drivers...)
 	wanted = slices.DeleteFunc(wanted, func(name string) bool { return name == "" })
 	if len(wanted) > 0 {
-		name := assay.ParseDriverName(wanted[0]).String()
-		if slices.ContainsFunc(r.cases, func(c assay.Case) bool { return c.Cell.Target() == name || c.Cell.Driver == name }) {
-			return name
+		baseline := assay.ParseDriverName(wanted[0])
+		if slices.ContainsFunc(r.cases, func(c assay.Case) bool { return baseline.MeansBaseline(c.Cell) }) {
+			return baseline.String()
 		}
 	}
 	if len(r.cases) == 0 {

@@ -16,7 +16,10 @@ import (
 )
 
 // Member is a driver with a profile, as the plan names them.
-type Member struct{ Driver, Profile string }
+type Member struct {
+	Driver  assay.DriverName
+	Profile string
+}
 
 // Series is a run that is measured launch by launch: which members the next launch
 // has may follow from the launches before. It is kept like any other run. A series
@@ -124,7 +127,7 @@ func (s *Series) Launch(ctx context.Context, members []Member) ([]assay.Trial, e
 		if len(c.Operation.Terms) > 0 {
 			continue // what its operations show is known without it
 		}
-		if slices.Contains(members, Member{c.Cell.Target(), c.Cell.Profile}) && !s.ended(c) {
+		if slices.Contains(members, Member{c.Cell.DriverName(), c.Cell.Profile}) && !s.ended(c) {
 			cases = append(cases, c)
 		}
 	}
@@ -173,7 +176,7 @@ func has(trials []assay.Trial, c assay.Case) bool {
 // of reports whether a trial is of a case, whose cell is without what only the worker
 // says.
 func of(t assay.Trial, c assay.Case) bool {
-	return !t.Twin && assay.ParseDriverName(c.Cell.Target()).Means(t.Cell) && t.Cell.Profile == c.Cell.Profile && t.Cell.Peer() == c.Cell.Peer()
+	return !t.Twin && c.Cell.DriverName().Means(t.Cell) && t.Cell.Profile == c.Cell.Profile && t.Cell.Peer() == c.Cell.Peer()
 }
 
 // Trials are all that the series has of launches that were asked for.

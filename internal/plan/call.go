@@ -145,6 +145,7 @@ func (p *Plan) restrict(m *mistakes, profile string, drivers list[text]) {
 // build that the plan does not have of a driver that it names.
 func (p *Plan) isFor(profile, driver string) bool {
 	names, restricted := p.drivers[profile]
-	name := assay.ParseDriverName(driver).Name
-	return !restricted || slices.Contains(names, driver) || slices.Contains(names, name) && !slices.Contains(p.Drivers, driver)
+	named := assay.ParseDriverName(driver)
+	build := named.String()
+	return !restricted || slices.Contains(names, build) || slices.Contains(names, named.Name) && !slices.Contains(p.Drivers, build)
 }

@@ -266,6 +266,32 @@ func TestServeMistakes(t *testing.T) {
 	}
 }
 
+// A profile is for the build that it names, however the command line orders its options,
+// and not for another build.
+func TestProfileOfABuild(t *testing.T) {
+	const text = `name: p
+drivers: [mattn, "mattn:DQS=0:USE_ALLOCA"]
+profiles: {all: {}, one: {drivers: ["mattn:DQS=0:USE_ALLOCA"]}}
+workload: {file: f}
+operations: {o: {sql: SELECT 1}}
+`
+	p, err := Decode("p.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := p.Expand([]string{"mattn", "mattn:USE_ALLOCA:SQLITE_DQS=0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range cases {
+		got = append(got, c.Cell.Target()+" "+c.Cell.Profile)
+	}
+	if want := []string{"mattn all", "mattn:DQS=0:USE_ALLOCA all", "mattn:DQS=0:USE_ALLOCA one"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // TestCPUs holds that {{cpus}} is the machine's number of processors, and
 // that what it gives twice on some machine is no mistake.
 func TestCPUs(t *testing.T) {

@@ -121,7 +121,7 @@ func sums(total, part assay.Cell) bool {
 }
 
 func sameTarget(a, b assay.Cell) bool {
-	return a.Driver == b.Driver && a.DriverVersion == b.DriverVersion && a.Options == b.Options && a.Profile == b.Profile
+	return a.DriverName() == b.DriverName() && a.Profile == b.Profile
 }
 
 // withTerms adds the cells of selected sums, in the order of all cases.

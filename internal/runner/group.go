@@ -191,7 +191,7 @@ func (g *group) add(j *job) {
 
 func (m *member) is(cell assay.Cell) bool {
 	c := m.cell()
-	return c.Target() == cell.Target() && c.Build == cell.Build && c.Profile == cell.Profile && c.Without == cell.Without
+	return c.DriverName() == cell.DriverName() && c.Build == cell.Build && c.Profile == cell.Profile && c.Without == cell.Without
 }
 
 // split divides a window group that has too many members into groups of whole
@@ -218,8 +218,9 @@ func (g *group) split() []*group {
 
 // addTwin adds the reference of the first profile once more.
 func (g *group) addTwin(reference string) {
+	baseline := assay.ParseDriverName(reference)
 	for _, m := range g.members {
-		if of(m.cell(), reference) && m.cell().Without == "" {
+		if baseline.MeansBaseline(m.cell()) && m.cell().Without == "" {
 			g.members = append(g.members, &member{group: g.name, twin: true, first: m.first, jobs: m.jobs})
 			return
 		}
@@ -310,16 +311,14 @@ func (g *group) recordFigure(t *assay.Trial) {
 
 // reference finds the job that a job is compared with.
 func (g *group) reference(j *job, target string) *job {
+	baseline := assay.ParseDriverName(target)
 	for _, m := range g.members {
-		if c := m.cell(); of(c, target) && c.Profile == cmp.Or(g.base, j.Cell.Profile) && c.Without == "" {
+		if c := m.cell(); baseline.MeansBaseline(c) && c.Profile == cmp.Or(g.base, j.Cell.Profile) && c.Without == "" {
 			return m.job(j.Cell.Peer())
 		}
 	}
 	return nil
 }
-
-// of reports whether a cell is of a target, given by its name or its driver's.
-func of(c assay.Cell, target string) bool { return c.Target() == target || c.Driver == target }
 
 // launches counts those that were finished and not disturbed.
 func (g *group) launches() int { return g.finished - g.disturbed }

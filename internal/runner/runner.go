@@ -196,8 +196,9 @@ func (r *Runner) reference() string {
 	if target, ok := r.targets[r.config.Reference]; ok {
 		return target.Name()
 	}
+	baseline := assay.ParseDriverName(r.config.Reference)
 	for _, c := range r.config.Cases {
-		if target, ok := r.targets[c.Cell.Target()]; ok && c.Cell.Driver == r.config.Reference {
+		if target, ok := r.targets[c.Cell.Target()]; ok && baseline.MeansBaseline(c.Cell) {
 			return target.Name()
 		}
 	}

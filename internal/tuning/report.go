@@ -38,7 +38,7 @@ func (t *Tuning) report(outcome *tune.Outcome) (*tune.Report, error) {
 	}
 	p := outcome.Chosen.Point
 	r.Profile = t.profile(p)
-	r.Driver = t.member(p).Driver
+	r.Driver = t.member(p).Driver.String()
 	for _, o := range t.operations {
 		r.PeakNow = max(r.PeakNow, slices.Max(append(t.figuresOf(t.baseline(), o, "peak-B"), 0)))
 		r.Peak = max(r.Peak, slices.Max(append(t.figuresOf(t.member(p), o, "peak-B"), 0)))

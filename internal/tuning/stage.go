@@ -60,7 +60,7 @@ func (t *Tuning) member(p tune.Point) lab.Member {
 	if driver == "" {
 		driver = t.drivers[0]
 	}
-	return lab.Member{Driver: driver, Profile: t.profile(p).Name}
+	return lab.Member{Driver: assay.ParseDriverName(driver), Profile: t.profile(p).Name}
 }
 
 // beginSeries begins the run of a stage.
@@ -230,7 +230,9 @@ func (t *Tuning) settle(trials []assay.Trial) error {
 	return nil
 }
 
-func (t *Tuning) baseline() lab.Member { return lab.Member{Driver: t.drivers[0], Profile: currentName} }
+func (t *Tuning) baseline() lab.Member {
+	return lab.Member{Driver: assay.ParseDriverName(t.drivers[0]), Profile: currentName}
+}
 
 // judge compares a point with the current settings in one launch.
 func (t *Tuning) judge(p tune.Point, trials []assay.Trial) tune.Member {
@@ -252,7 +254,7 @@ func (t *Tuning) judge(p tune.Point, trials []assay.Trial) tune.Member {
 func (t *Tuning) trial(trials []assay.Trial, m lab.Member, o assay.Case) (assay.Trial, bool) {
 	for _, trial := range trials {
 		c := trial.Cell
-		if !trial.Twin && c.Profile == m.Profile && assay.ParseDriverName(m.Driver).Means(c) && samePlace(c, o.Cell) {
+		if !trial.Twin && c.Profile == m.Profile && m.Driver.Means(c) && samePlace(c, o.Cell) {
 			return trial, true
 		}
 	}
