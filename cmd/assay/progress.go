@@ -35,7 +35,7 @@ type progress struct {
 	drawn    int       // lines of the terminal that are rewritten
 	building []string  // workers, while they are built
 	last     time.Time // of the last plain line
-	phase    string
+	phase    runner.Phase
 	step     string // that began last
 }
 
@@ -188,12 +188,11 @@ func (p *progress) Measure(e runner.Event) {
 	if p.quiet {
 		return
 	}
-	if e.Phase == "budget" {
-		p.line("%s %s, and the budget for them is %s: some comparisons will stay undecided; raise --budget, or choose cells with --only",
-			e.What, wording.Brief(e.Total), wording.Brief(e.Budget))
+	switch {
+	case e.Phase == runner.BudgetTooSmall:
+		p.line("%s", doing(e))
 		return
-	}
-	if p.terminal != nil {
+	case p.terminal != nil:
 		p.rewrite(statusLine(e))
 		return
 	}
@@ -202,11 +201,11 @@ func (p *progress) Measure(e runner.Event) {
 		return
 	}
 	p.phase, p.last = e.Phase, now
-	if e.Phase != "measure" {
-		p.line("%s", doing(e))
+	if e.Phase == runner.Measuring {
+		p.line("measuring, %s; about %s left", doing(e), wording.Brief(timeLeft(e)))
 		return
 	}
-	p.line("measuring, round %d: %s; about %s left", e.Round, e.What, wording.Brief(timeLeft(e)))
+	p.line("%s", doing(e))
 }
 
 // timeLeft is how long measuring still takes, as far as is known: while data is
@@ -230,18 +229,23 @@ func statusLine(e runner.Event) string {
 	if left > 0 {
 		text += "about " + wording.Brief(left) + " left, "
 	}
-	if e.Phase != "measure" {
-		return text + doing(e)
-	}
-	return fmt.Sprintf("%sround %d: %s", text, e.Round, e.What)
+	return text + doing(e)
 }
 
-// doing says what is done while nothing is measured.
+// doing says what the runner does.
 func doing(e runner.Event) string {
-	if e.Phase == "wait" {
+	switch e.Phase {
+	case runner.Preparing:
+		return "preparing " + e.What
+	case runner.Waiting:
 		return "waiting for " + e.What
+	case runner.Measuring:
+		return fmt.Sprintf("round %d: %s", e.Round, e.What)
+	case runner.BudgetTooSmall:
+		return fmt.Sprintf("%s %s, and the budget for them is %s: some comparisons will stay undecided; raise --budget, or choose cells with --only",
+			e.What, wording.Brief(e.Total), wording.Brief(e.Budget))
 	}
-	return "preparing " + e.What
+	return e.What
 }
 
 // close ends the display and leaves nothing of the rewritten line. It may be

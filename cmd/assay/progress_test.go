@@ -19,15 +19,33 @@ func TestStatusLine(t *testing.T) {
 		filled int
 		left   string
 	}{
-		{runner.Event{Phase: "prepare", What: "data", Budget: budget}, 0, "about 1m40s left"},
-		{runner.Event{Phase: "measure", What: "reads", Total: budget, Budget: budget, Round: 1}, 0, "about 1m40s left"},
-		{runner.Event{Phase: "measure", What: "reads", Done: 25 * time.Second, Total: budget, Budget: budget, Round: 2}, 5, "about 1m15s left"},
-		{runner.Event{Phase: "measure", What: "reads", Done: 99 * time.Second, Total: budget, Budget: budget, Round: 9}, 19, "about 1s left"},
-		{runner.Event{Phase: "measure", What: "reads", Done: 110 * time.Second, Total: budget, Budget: budget, Round: 9}, 20, "round 9: reads"},
+		{runner.Event{Phase: runner.Preparing, What: "data", Budget: budget}, 0, "about 1m40s left"},
+		{runner.Event{Phase: runner.Measuring, What: "reads", Total: budget, Budget: budget, Round: 1}, 0, "about 1m40s left"},
+		{runner.Event{Phase: runner.Measuring, What: "reads", Done: 25 * time.Second, Total: budget, Budget: budget, Round: 2}, 5, "about 1m15s left"},
+		{runner.Event{Phase: runner.Measuring, What: "reads", Done: 99 * time.Second, Total: budget, Budget: budget, Round: 9}, 19, "about 1s left"},
+		{runner.Event{Phase: runner.Measuring, What: "reads", Done: 110 * time.Second, Total: budget, Budget: budget, Round: 9}, 20, "round 9: reads"},
 	} {
 		line := statusLine(test.event)
 		if got := strings.Count(line, "="); got != test.filled || !strings.Contains(line, test.left) || !strings.Contains(line, test.event.What) {
 			t.Errorf("%+v: got %q, want %d of 20 and %q", test.event, line, test.filled, test.left)
+		}
+	}
+}
+
+// Each phase has its own words where there is no terminal.
+func TestPhasesAreTold(t *testing.T) {
+	const second = time.Second
+	for phase, want := range map[runner.Phase]string{
+		runner.Preparing: "preparing WHAT\n",
+		runner.Waiting:   "waiting for WHAT\n",
+		runner.Measuring: "measuring, round 2: WHAT; about 20s left\n",
+		runner.BudgetTooSmall: "WHAT 30s, and the budget for them is 20s: some comparisons will stay undecided; " +
+			"raise --budget, or choose cells with --only\n",
+	} {
+		var out strings.Builder
+		(&progress{out: &out}).Measure(runner.Event{Phase: phase, What: "WHAT", Done: 10 * second, Total: 30 * second, Budget: 20 * second, Round: 2})
+		if got := out.String(); got != want {
+			t.Errorf("phase %d: got %q, want %q", phase, got, want)
 		}
 	}
 }

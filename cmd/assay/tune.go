@@ -195,11 +195,11 @@ func (w tuneWatcher) Trial(assay.Trial) {}
 
 func (w tuneWatcher) Measure(e runner.Event) {
 	switch e.Phase {
-	case "wait":
+	case runner.Waiting, runner.BudgetTooSmall:
 		w.progress.Measure(e)
-	case "measure":
+	case runner.Measuring:
 		w.progress.Within(e.What)
-	default:
+	case runner.Preparing:
 		w.progress.Within(doing(e))
 	}
 }

@@ -181,7 +181,7 @@ func (r *Runner) limited(ctx context.Context, limit time.Duration, what, key str
 	if err := r.late[key]; err != nil {
 		return err
 	}
-	r.progress("prepare", what, 0)
+	r.progress(Preparing, what, 0)
 	limited, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	err := do(limited)

@@ -308,7 +308,7 @@ func TestCancel(t *testing.T) {
 	b := newBench(t, header+read)
 	ctx, cancel := context.WithCancel(t.Context())
 	b.Progress = func(e Event) {
-		if e.Phase == "measure" && e.Round == 2 {
+		if e.Phase == Measuring && e.Round == 2 {
 			cancel()
 		}
 	}

@@ -94,9 +94,20 @@ type Config struct {
 	Wire          io.Writer  // gets a copy of what assay and the workers send each other; nil: no copy
 }
 
+// Phase is what the runner is at.
+type Phase int
+
+// The phases. BudgetTooSmall is said once: the budget is too small for Event.Total.
+const (
+	Preparing Phase = iota + 1
+	Waiting
+	Measuring
+	BudgetTooSmall
+)
+
 // Event says what the runner does.
 type Event struct {
-	Phase  string        // prepare, wait, measure, or budget: it is too small for Total
+	Phase  Phase
 	What   string        // in words
 	Done   time.Duration // of the budget
 	Total  time.Duration // that the run will take as far as is known
@@ -211,7 +222,7 @@ func (r *Runner) Reference() string { return r.config.Reference }
 // Spent returns where the wall time of the launches went.
 func (r *Runner) Spent() assay.Spent { return r.time.spent() }
 
-func (r *Runner) progress(phase, what string, total time.Duration) {
+func (r *Runner) progress(phase Phase, what string, total time.Duration) {
 	if r.config.Progress != nil {
 		r.config.Progress(Event{Phase: phase, What: what, Done: r.elapsed(), Total: total, Budget: r.config.Budget, Round: r.round})
 	}

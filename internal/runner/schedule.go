@@ -30,7 +30,7 @@ const (
 // before has been emitted.
 func (r *Runner) Run(ctx context.Context) error {
 	turn, err := r.config.Work.takeTurn(ctx, func() {
-		r.progress("wait", "another assay that measures on this machine", 0)
+		r.progress(Waiting, "another assay that measures on this machine", 0)
 	})
 	if err != nil {
 		return err
@@ -165,9 +165,9 @@ func (r *Runner) warnOfBudget() {
 	least, all := r.minTimeOfLaunched()
 	switch {
 	case !all:
-		r.progress("budget", fmt.Sprintf("%d launches of every cell take more than", r.config.Launches), max(least, r.elapsed()))
+		r.progress(BudgetTooSmall, fmt.Sprintf("%d launches of every cell take more than", r.config.Launches), max(least, r.elapsed()))
 	case least > r.budget():
-		r.progress("budget", fmt.Sprintf("%d launches of every cell take about", r.config.Launches), least)
+		r.progress(BudgetTooSmall, fmt.Sprintf("%d launches of every cell take about", r.config.Launches), least)
 	}
 }
 
@@ -203,7 +203,7 @@ func (r *Runner) launch(ctx context.Context, g *group) error {
 }
 
 func (r *Runner) launchWhole(ctx context.Context, g *group) error {
-	r.progress("measure", g.describe(), r.total())
+	r.progress(Measuring, g.describe(), r.total())
 	if g.mode == assay.Blocks {
 		if err := r.time.only(assay.StageTrace, func() error { return r.traceGroup(ctx, g) }); err != nil {
 			return err

@@ -158,7 +158,7 @@ func TestTellLeast(t *testing.T) {
 			r.groups = append(r.groups, groupCases([]*job{at(assay.Blocks, "new a p")}, "a")...)
 		}
 		r.warnOfBudget()
-		want := []Event{{Phase: "budget", What: c.want, Total: 24 * time.Second, Budget: c.budget}}
+		want := []Event{{Phase: BudgetTooSmall, What: c.want, Total: 24 * time.Second, Budget: c.budget}}
 		if c.want == "" {
 			want = nil
 		}

@@ -152,7 +152,7 @@ func (r *Runner) calibrate(ctx context.Context, cell assay.Cell, op assay.Operat
 	if _, known := r.limits[cell.Clients]; known || !op.Serve {
 		return nil
 	}
-	r.progress("prepare", fmt.Sprintf("the load generator's own limit, %d clients", cell.Clients), 0)
+	r.progress(Preparing, fmt.Sprintf("the load generator's own limit, %d clients", cell.Clients), 0)
 	limited, cancel := context.WithTimeout(ctx, r.config.Timeout)
 	defer cancel()
 	limit, err := r.limit(limited, cell.Clients)
