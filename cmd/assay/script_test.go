@@ -140,6 +140,9 @@ func condition(name string) (bool, error) {
 	case "disk":
 		_, why := host.Persistence(os.TempDir())
 		return why == "", nil
+	case "server":
+		_, err := cluster.Find(context.Background())
+		return err == nil, nil
 	case "fleet": // a server, and a machine that has an ID
 		_, err := cluster.Find(context.Background())
 		return err == nil && assay.Identity(host.Facts(os.TempDir())) != "", nil

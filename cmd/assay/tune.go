@@ -44,9 +44,9 @@ func (a *app) tuneCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tune PLAN",
 		Short: "Find the settings for a plan's schema and queries, under a durability and a memory constraint",
-		Long: `Measures what indexes and ANALYZE would do. Then searches the settings of SQLite, Badger, bbolt,
-LMDB or Pebble for those that make the plan's operations faster, without promising less about
-the data and without taking more memory than it may. It screens all settings, lets the best
+		Long: `Measures what indexes and ANALYZE would do. Then searches the settings of SQLite, PostgreSQL,
+Badger, bbolt, LMDB or Pebble for those that make the plan's operations faster, without promising
+less about the data and without taking more memory than it may. It screens all settings, lets the best
 combinations compete, drops each setting that does not matter, and measures what is left in
 fresh launches on new data: only these figures are reported. Last, it compares the proposal with
 yours on other amounts of data and with other numbers of clients. "Nothing beats yours" is an

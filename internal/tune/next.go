@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"assay"
+	"assay/kit/postgres"
 )
 
 // open reports whether the intervals leave room for settings that are better.
@@ -31,6 +32,8 @@ func (r *Report) next() []string {
 		all = append(all, "keep your settings")
 	case len(r.harmed()) > 0:
 		all = append(all, "weigh what is slower (!): --only operation=NAME tunes for the operations that you name")
+	case r.Engine == postgres.Engine:
+		all = append(all, "set them in postgresql.conf, and start the server again")
 	case r.Emitted == "" && !IsStore(r.Engine):
 		all = append(all, "print them as configuration of your program: "+r.Again+" --emit ECOSYSTEM")
 	default:

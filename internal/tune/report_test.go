@@ -229,6 +229,9 @@ func TestNext(t *testing.T) {
 		"set them in your program": func(r *Report) {
 			r.Outcome.Chosen.Operations, r.Engine = r.Outcome.Chosen.Operations[:1], "pebble"
 		},
+		"set them in postgresql.conf, and start the server again": func(r *Report) {
+			r.Outcome.Chosen.Operations, r.Engine = r.Outcome.Chosen.Operations[:1], "postgresql"
+		},
 		"keep your settings": func(r *Report) {
 			r.Outcome.Chosen, r.Outcome.Finalists[0].Gain = nil, stat.Interval{N: 12, Center: 1, Low: 0.99, High: 1.01}
 		},

@@ -19,9 +19,9 @@ type Constraints struct {
 	Connections int
 	// SingleProcess allows locks that no other process can pass.
 	SingleProcess bool
-	// Proven is what faults left of a class that settings claim; nil: nothing was
-	// tried.
-	Proven func(journal, synchronous string, claimed assay.Durability) assay.Durability
+	// Proven is what faults left of a class that the settings which it follows from
+	// claim; nil: nothing was tried.
+	Proven func(settings map[string]string, claimed assay.Durability) assay.Durability
 	// Synced are the classes of a key-value store without sync ("0") and with it ("1").
 	Synced map[string]assay.Durability
 	// OwnFile says that the data are a user's file. To change what only a new file
@@ -121,9 +121,14 @@ func (s *builder) words(name string, values ...string) {
 
 // class is the durability of a journal mode with a level of synchronous, as proved.
 func (s *builder) class(journal, synchronous string) assay.Durability {
-	claimed := assay.Durability(sqlite.Durability(map[string]string{"journal_mode": journal, "synchronous": synchronous}))
+	settings := s.pair(journal, synchronous)
+	return s.proven(settings, ClassOf(settings))
+}
+
+// proven is what is left of a class that settings claim.
+func (s *builder) proven(settings map[string]string, claimed assay.Durability) assay.Durability {
 	if s.c.Proven != nil {
-		return s.c.Proven(journal, synchronous, claimed)
+		return s.c.Proven(settings, claimed)
 	}
 	return claimed
 }

@@ -71,8 +71,8 @@ func TestEveryCombinationKeepsTheConstraints(t *testing.T) {
 // Settings whose promise was refuted are no candidates of the class that they claim.
 func TestRefutedSettingsAreNoCandidates(t *testing.T) {
 	c := Constraints{Class: assay.Power, Memory: 256 * mib, Connections: 1}
-	c.Proven = func(journal, synchronous string, claimed assay.Durability) assay.Durability {
-		if journal == "wal" {
+	c.Proven = func(settings map[string]string, claimed assay.Durability) assay.Durability {
+		if settings["journal_mode"] == "wal" {
 			return assay.Process
 		}
 		return claimed
@@ -86,7 +86,7 @@ func TestRefutedSettingsAreNoCandidates(t *testing.T) {
 			t.Errorf("got %v, whose promise was refuted", s.Settings(p))
 		}
 	})
-	c.Proven = func(string, string, assay.Durability) assay.Durability { return assay.None }
+	c.Proven = func(map[string]string, assay.Durability) assay.Durability { return assay.None }
 	if _, err := SQLite(defaults(nil), c); err == nil {
 		t.Error("got a space although everything was refuted")
 	}

@@ -9,6 +9,7 @@ import (
 
 	"assay"
 	"assay/kit/kv"
+	"assay/kit/postgres"
 )
 
 // storeOptions are the options of a key-value store that a tuning tries.
@@ -39,7 +40,9 @@ var stores = map[string]storeOptions{
 }
 
 // Engines are those whose settings tune knows.
-func Engines() []string { return append(slices.Sorted(maps.Keys(stores)), sqliteEngine) }
+func Engines() []string {
+	return append(slices.Sorted(maps.Keys(stores)), postgres.Engine, sqliteEngine)
+}
 
 // sqliteEngine is how workers name their engine.
 const sqliteEngine = "sqlite"
@@ -53,8 +56,11 @@ func IsStore(engine string) bool {
 // For is the space of an engine's settings that keeps the constraints. effective are
 // the current settings as they are read back.
 func For(engine string, effective map[string]string, c Constraints) (Space, error) {
-	if engine == sqliteEngine {
+	switch engine {
+	case sqliteEngine:
 		return SQLite(effective, c)
+	case postgres.Engine:
+		return PostgreSQL(effective, c)
 	}
 	options, ok := stores[engine]
 	if !ok {
@@ -67,7 +73,7 @@ func For(engine string, effective map[string]string, c Constraints) (Space, erro
 		}
 	}
 	if options.memtables > 0 {
-		s.storeMemory(options)
+		s.divide(division{cache: kv.BlockCache, table: kv.Memtable, tables: options.memtables, unit: 1})
 	}
 	for _, o := range options.values {
 		s.words(o.name, o.values...)
@@ -101,30 +107,38 @@ func (s *builder) sync() error {
 	return nil
 }
 
-// storeMemory adds the cache of blocks and the tables in memory. The largest of both
-// together keep to the bound, so that every combination does.
-func (s *builder) storeMemory(options storeOptions) {
-	cache, table := whole(s.now[kv.BlockCache]), whole(s.now[kv.Memtable])
+// division is what shares the memory: one cache, and tables of the same size.
+type division struct {
+	cache, table string // the settings of both, in bytes
+	tables       int64  // that there may be at the same time
+	unit         int64  // bytes that both are multiples of
+}
+
+// divide adds the cache and the tables. The largest of both together keep to the bound,
+// so that every combination does.
+func (s *builder) divide(d division) {
+	cache, table := whole(s.now[d.cache]), whole(s.now[d.table])
 	size := func(name string, bytes int64) Level {
 		return Level{Settings: map[string]string{name: strconv.FormatInt(bytes, 10)}}
 	}
-	caches, tables := Factor{Name: kv.BlockCache, Levels: []Level{{}}}, Factor{Name: kv.Memtable, Levels: []Level{{}}}
-	if cache+options.memtables*table > s.c.Memory {
+	round := func(bytes int64) int64 { return bytes / d.unit * d.unit }
+	caches, tables := Factor{Name: d.cache, Levels: []Level{{}}}, Factor{Name: d.table, Levels: []Level{{}}}
+	if cache+d.tables*table > s.c.Memory {
 		s.StartIsCurrent = false
-		cache, table = min(cache, s.c.Memory/2), min(table, s.c.Memory/2/options.memtables)
-		caches.Levels, tables.Levels = []Level{size(kv.BlockCache, cache)}, []Level{size(kv.Memtable, table)}
+		cache, table = min(cache, round(s.c.Memory/2)), min(table, round(s.c.Memory/2/d.tables))
+		caches.Levels, tables.Levels = []Level{size(d.cache, cache)}, []Level{size(d.table, table)}
 	}
 	// Beside what the other one takes now, either may take the half.
-	largest := max(cache, min(s.c.Memory/2, s.c.Memory-options.memtables*table))
-	for _, bytes := range []int64{largest, largest / 4} {
+	largest := max(cache, round(min(s.c.Memory/2, s.c.Memory-d.tables*table)))
+	for _, bytes := range []int64{largest, round(largest / 4)} {
 		if float64(bytes) > worthwhile*float64(cache) {
-			caches.Levels = append(caches.Levels, size(kv.BlockCache, bytes))
+			caches.Levels = append(caches.Levels, size(d.cache, bytes))
 		}
 	}
-	most := (s.c.Memory - largest) / options.memtables
-	for _, bytes := range []int64{most, most / 4} {
+	most := round((s.c.Memory - largest) / d.tables)
+	for _, bytes := range []int64{most, round(most / 4)} {
 		if float64(bytes) > worthwhile*float64(table) {
-			tables.Levels = append(tables.Levels, size(kv.Memtable, bytes))
+			tables.Levels = append(tables.Levels, size(d.table, bytes))
 		}
 	}
 	for _, f := range []Factor{caches, tables} {

@@ -12,6 +12,7 @@ import (
 	"assay/internal/dataset"
 	"assay/internal/expert"
 	"assay/internal/tune"
+	"assay/kit/postgres"
 )
 
 // maxIndexes bounds the indexes that are tried: all of them share a launch.
@@ -29,7 +30,11 @@ func (t *Tuning) tryIndexes(ctx context.Context) error {
 		return nil
 	}
 	first := t.operations[0]
-	if first.Operation.KV() || first.Operation.Call() {
+	switch {
+	case first.Operation.KV() || first.Operation.Call():
+		return nil
+	case t.engine == postgres.Engine:
+		t.notes = append(t.notes, "indexes and ANALYZE are tried for SQLite only")
 		return nil
 	}
 	if slices.ContainsFunc(t.operations, func(o assay.Case) bool { return !sameSchema(o.Dataset, first.Dataset) }) {

@@ -15,6 +15,7 @@ import (
 	"assay/internal/tune"
 	"assay/internal/wording"
 	"assay/kit/kv"
+	"assay/kit/postgres"
 )
 
 // currentName is the profile of the current settings in all runs of a tuning.
@@ -45,8 +46,11 @@ func (t *Tuning) explicit(settings map[string]string) {
 		return
 	}
 	names := []string{"journal_mode", "synchronous", "cache_size", "mmap_size"}
-	if tune.IsStore(t.engine) {
+	switch {
+	case tune.IsStore(t.engine):
 		names = []string{kv.Sync, kv.BlockCache, kv.Memtable}
+	case t.engine == postgres.Engine:
+		names = append(slices.Sorted(maps.Keys(tune.CommitSettings())), "shared_buffers", "work_mem")
 	}
 	for _, name := range names {
 		if value := t.effective[name]; value != "" && settings[name] == "" {

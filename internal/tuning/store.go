@@ -11,6 +11,7 @@ import (
 	"assay/internal/lab"
 	"assay/internal/tune"
 	"assay/kit/kv"
+	"assay/kit/postgres"
 )
 
 // readStore completes what is known of a key-value store's current settings: it is
@@ -22,9 +23,6 @@ func (t *Tuning) readStore(ctx context.Context) (assay.Durability, error) {
 		return "", lab.AsInputError(errors.New("tune searches the settings of one key-value store at a time: name one with --drivers"))
 	case t.request.Emit != "":
 		return "", lab.AsInputError(fmt.Errorf("--emit is for SQLite: %s has its settings in code", t.engine))
-	}
-	if t.base = maps.Clone(t.current.Settings); t.base == nil {
-		t.base = map[string]string{}
 	}
 	if !slices.ContainsFunc(t.operations, func(o assay.Case) bool { return o.Operation.Changes }) {
 		delete(t.base, kv.Sync)
@@ -70,16 +68,23 @@ func (t *Tuning) provenStore(sync string, claimed assay.Durability) assay.Durabi
 
 // currentClass is the durability of the current settings.
 func (t *Tuning) currentClass() assay.Durability {
-	if tune.IsStore(t.engine) {
+	switch {
+	case tune.IsStore(t.engine):
 		return t.synced[t.effective[kv.Sync]]
+	case t.engine == postgres.Engine:
+		return tune.ServerClass(t.effective)
 	}
 	return tune.ClassOf(t.effective)
 }
 
 // currentMemory is what the caches may take with the current settings.
 func (t *Tuning) currentMemory() int64 {
-	if tune.IsStore(t.engine) {
+	connections := t.constraints().Connections
+	switch {
+	case tune.IsStore(t.engine):
 		return tune.StoreMemory(t.engine, t.effective)
+	case t.engine == postgres.Engine:
+		return tune.ServerMemory(t.effective, connections)
 	}
-	return tune.Memory(t.effective, t.constraints().Connections)
+	return tune.Memory(t.effective, connections)
 }

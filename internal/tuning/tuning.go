@@ -17,6 +17,7 @@ import (
 	"assay/internal/tune"
 	"assay/internal/wording"
 	"assay/kit/kv"
+	"assay/kit/postgres"
 )
 
 // Request says what to tune, and within which constraints.
@@ -165,12 +166,10 @@ func (t *Tuning) readBack(ctx context.Context) error {
 		return fmt.Errorf("the current settings cannot be measured: %s: %s", found.Trial.Outcome, found.Trial.Reason)
 	}
 	t.effective = effectiveSettings(found.Trial)
-	t.base = kv.InSQLite(t.current.Settings)
-	class := tune.ClassOf(t.effective)
-	if tune.IsStore(t.engine) {
-		if class, err = t.readStore(ctx); err != nil {
-			return err
-		}
+	t.base = t.own(t.current.Settings)
+	class, err := t.readClass(ctx)
+	if err != nil {
+		return err
 	}
 	t.class = t.request.Durability
 	if t.class == "" {
@@ -181,6 +180,31 @@ func (t *Tuning) readBack(ctx context.Context) error {
 		return lab.AsInputError(fmt.Errorf("the current settings have durability %q, which tune does not search within", class), "say with --durability which every candidate has to keep")
 	}
 	return nil
+}
+
+// readClass completes what is known of the current settings, and returns their class.
+func (t *Tuning) readClass(ctx context.Context) (assay.Durability, error) {
+	switch {
+	case tune.IsStore(t.engine):
+		return t.readStore(ctx)
+	case t.engine == postgres.Engine:
+		return t.readServer()
+	}
+	return tune.ClassOf(t.effective), nil
+}
+
+// own are those of a profile's settings that the engine takes.
+func (t *Tuning) own(settings map[string]string) map[string]string {
+	switch {
+	case tune.IsStore(t.engine):
+		all := map[string]string{}
+		maps.Copy(all, settings)
+		return all
+	case t.engine == postgres.Engine:
+		all, _ := postgres.Own(kv.InPostgres(settings))
+		return all
+	}
+	return kv.InSQLite(settings)
 }
 
 // effectiveSettings are those of the connections, the writers' where they differ.
@@ -217,21 +241,36 @@ func (t *Tuning) constraints() tune.Constraints {
 
 // proven is what assay crash left of a class that settings claim, of any of the
 // drivers.
-func (t *Tuning) proven(journal, synchronous string, claimed assay.Durability) assay.Durability {
+func (t *Tuning) proven(settings map[string]string, claimed assay.Durability) assay.Durability {
 	for _, p := range t.proofs {
 		profile, _, err := t.request.Plan.Profile(p.Profile)
 		if err != nil || p.Refuted == 0 || !t.isOurs(p.Target) {
 			continue
 		}
-		settings := kv.InSQLite(profile.Settings)
-		if p.Profile == t.current.Name {
-			t.explicit(settings)
+		tried := t.own(profile.Settings)
+		switch {
+		case p.Profile == t.current.Name:
+			t.explicit(tried)
+		case t.engine == postgres.Engine:
+			defaults := tune.CommitSettings()
+			maps.Copy(defaults, tried)
+			tried = defaults
 		}
-		if settings["journal_mode"] == journal && settings["synchronous"] == synchronous && !tune.AtLeast(p.Proven(t.engine, claimed), claimed) {
+		if contains(tried, settings) && !tune.AtLeast(p.Proven(t.engine, claimed), claimed) {
 			claimed = p.Proven(t.engine, claimed)
 		}
 	}
 	return claimed
+}
+
+// contains reports whether all of some settings are among others.
+func contains(all, some map[string]string) bool {
+	for name, value := range some {
+		if all[name] != value {
+			return false
+		}
+	}
+	return true
 }
 
 // isOurs reports whether a target, NAME@VERSION[:OPTION...], is of one of the drivers.

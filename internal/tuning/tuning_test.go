@@ -5,6 +5,7 @@ import (
 
 	"assay"
 	"assay/internal/plan"
+	"assay/internal/tune"
 	"assay/kit/kv"
 )
 
@@ -44,7 +45,7 @@ operations:
 		tuning := &Tuning{engine: "sqlite", request: Request{Plan: p}, current: current, drivers: []string{"mattn:ENABLE_FTS5", "modernc@v1.61.1"},
 			effective: map[string]string{"journal_mode": "delete", "synchronous": "2"},
 			proofs:    []assay.Proof{{Target: c.target, Profile: c.profile, States: 10, Refuted: 10, Kind: assay.Corrupts}}}
-		if got := tuning.proven(c.journal, c.synchronous, assay.Power); got != c.want {
+		if got := tuning.proven(map[string]string{"journal_mode": c.journal, "synchronous": c.synchronous}, assay.Power); got != c.want {
 			t.Errorf("%s: got durability %s, want %s", name, got, c.want)
 		}
 	}
@@ -82,6 +83,32 @@ operations: {read: {sql: SELECT id FROM t WHERE id = ?, args: [{uniform: t.id}],
 	for sync, want := range map[string]assay.Durability{"0": assay.Process, "1": assay.Power} {
 		if got := tuning.provenStore(sync, assay.Power); got != want {
 			t.Errorf("sync %s: got durability %s, want %s", sync, got, want)
+		}
+	}
+}
+
+// What assay crash refuted of a server counts for what a profile leaves to PostgreSQL, and
+// for no other settings.
+func TestRefutedOfAServer(t *testing.T) {
+	p, err := plan.Decode("test.yaml", []byte(`name: test
+drivers: [pgx]
+profiles: {current: {}, unsynced: {synchronous_commit: off}}
+workload: {schema: CREATE TABLE t (id INTEGER PRIMARY KEY), data: {t: {rows: 10, columns: {id: seq}}}}
+operations: {read: {sql: SELECT id FROM t WHERE id = ?, args: [{uniform: t.id}], rows: 1}}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tuning := &Tuning{engine: "postgresql", request: Request{Plan: p}, drivers: []string{"pgx"},
+		proofs: []assay.Proof{{Target: "pgx@v5.12.0", Profile: "unsynced", States: 10, Refuted: 10, Kind: assay.Corrupts}}}
+	if tuning.current, _, err = p.Profile("current"); err != nil {
+		t.Fatal(err)
+	}
+	for commit, want := range map[string]assay.Durability{"off": assay.Process, "on": assay.Consistent} {
+		settings := tune.CommitSettings()
+		settings["synchronous_commit"] = commit
+		if got := tuning.proven(settings, assay.Consistent); got != want {
+			t.Errorf("synchronous_commit %s: got durability %s, want %s", commit, got, want)
 		}
 	}
 }

@@ -78,6 +78,9 @@ var AllSettings = slices.Concat(sqlite.Settings, Settings, postgres.Settings)
 
 // Word is the value of a setting, as it is read back, in the words of people.
 func Word(name, value string) string {
+	if _, known := postgres.Lookup(name); known {
+		return postgres.Word(name, value)
+	}
 	if s, known := AllSettings.Lookup(name); known {
 		return s.Word(value)
 	}

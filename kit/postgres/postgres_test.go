@@ -33,6 +33,8 @@ func TestNormal(t *testing.T) {
 		{"fsync", "on", "on"}, {"fsync", "0", "off"}, {"synchronous_commit", "OFF", "off"},
 		{"shared_buffers", "128MB", "134217728"}, {"shared_buffers", "134217728", "134217728"}, {"work_mem", "4096 kB", "4194304"},
 		{"shared_buffers", "much", ""}, {"shared_buffers", "9223372036854775807GB", ""}, {"synchronous_commit", "perhaps", ""},
+		{"wal_compression", "on", "pglz"}, {"wal_compression", "LZ4", "lz4"}, {"wal_compression", "off", "off"}, {"wal_compression", "gzip", ""},
+		{"effective_io_concurrency", "200", "200"}, {"effective_io_concurrency", "1001", ""}, {"effective_io_concurrency", "-1", ""},
 	} {
 		setting, ok := Lookup(test.name)
 		if !ok {

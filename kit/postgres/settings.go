@@ -8,6 +8,7 @@ package postgres
 
 import (
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -29,12 +30,14 @@ const (
 // given to the server when it is started, so that they hold on every
 // connection. Amounts of memory read back in bytes.
 var Settings = setting.Table{
+	whole("effective_io_concurrency", 1000),
 	boolean("fsync"),
 	boolean("full_page_writes"),
 	boolean("jit"),
 	memory("max_wal_size"),
 	memory("shared_buffers"),
 	words("synchronous_commit", "off", "local", "on"),
+	compression("wal_compression"),
 	words("wal_sync_method", "fsync", "fdatasync", "open_sync", "open_datasync"),
 	memory("work_mem"),
 }
@@ -94,6 +97,27 @@ func boolean(name string) setting.Setting {
 	})
 }
 
+// whole is a number from 0 to most.
+func whole(name string, most int) setting.Setting {
+	return setting.Custom(name, "a whole number up to "+strconv.Itoa(most), func(value string) (string, bool) {
+		n, err := strconv.Atoi(value)
+		return strconv.Itoa(n), err == nil && n >= 0 && n <= most
+	})
+}
+
+// compression is a method of compression. Before version 15 the only one was on, which
+// is pglz since.
+func compression(name string) setting.Setting {
+	s := words(name, "off", "pglz", "lz4", "zstd")
+	return setting.Custom(name, s.Want, func(value string) (string, bool) {
+		if strings.EqualFold(value, "on") {
+			value = "pglz"
+		}
+		normal, err := s.Normal(value)
+		return normal, err == nil
+	})
+}
+
 // words is a setting that reads back as one of some words.
 func words(name string, all ...string) setting.Setting {
 	s := setting.Custom(name, strings.Join(all, ", "), func(value string) (string, bool) {
@@ -138,6 +162,25 @@ func Argument(name, value string) string {
 	switch name {
 	case "max_wal_size", "shared_buffers", "work_mem":
 		value += "B"
+	case "wal_compression":
+		if value == "pglz" {
+			value = "on" // which every version knows
+		}
 	}
 	return name + "=" + value
+}
+
+// Word is a value as PostgreSQL shows it and as postgresql.conf has it: 128MB. Values
+// are as Normal gives them.
+func Word(name, value string) string {
+	bytes, err := strconv.ParseInt(value, 10, 64)
+	if _, amount := strings.CutSuffix(Argument(name, value), "B"); err != nil || !amount {
+		return value
+	}
+	for _, unit := range slices.Backward(units[:3]) {
+		if bytes > 0 && bytes%unit.bytes == 0 {
+			return strconv.FormatInt(bytes/unit.bytes, 10) + unit.name
+		}
+	}
+	return value
 }

@@ -122,12 +122,12 @@ func serverVersion(b *bench) error {
 }
 
 func serverSettings(b *bench) error {
-	want := map[string]string{"synchronous_commit": "off", "fsync": "off", "shared_buffers": "33554432", "work_mem": "1048576"}
+	want := map[string]string{"synchronous_commit": "off", "fsync": "off", "shared_buffers": "33554432", "work_mem": "1048576", "wal_compression": "pglz", "effective_io_concurrency": "0"}
 	var read wire.SettingsRead
 	if err := steps(
 		func() error { return b.open(wire.Open{Settings: want, Readers: 3, Idle: 3, Writers: 2}) },
 		func() error {
-			return b.call(wire.TypeSettings, wire.Settings{Names: []string{"synchronous_commit", "fsync", "shared_buffers", "work_mem"}}, &read)
+			return b.call(wire.TypeSettings, wire.Settings{Names: []string{"synchronous_commit", "fsync", "shared_buffers", "work_mem", "wal_compression", "effective_io_concurrency"}}, &read)
 		}); err != nil {
 		return err
 	}

@@ -1,0 +1,112 @@
+package tune
+
+import (
+	"fmt"
+	"slices"
+
+	"assay"
+	"assay/internal/wording"
+	"assay/kit/postgres"
+)
+
+// The settings of PostgreSQL that others of this package name.
+const (
+	sharedBuffers = "shared_buffers"
+	workMem       = "work_mem"
+)
+
+// What PostgreSQL starts with at least, and the size of a page of its cache.
+const (
+	minSharedBuffers = 128 * kib
+	minWorkMem       = 64 * kib
+	serverPage       = 8 * kib
+)
+
+// PostgreSQL is the space of the settings of a server that keeps the constraints.
+// effective are the current settings as they are read back, in their normal form.
+func PostgreSQL(effective map[string]string, c Constraints) (Space, error) {
+	s := &builder{now: effective, c: c, Space: Space{StartIsCurrent: true}}
+	if err := s.serverCommit(); err != nil {
+		return Space{}, err
+	}
+	if err := s.serverMemory(); err != nil {
+		return Space{}, err
+	}
+	s.words("wal_compression", "lz4", "pglz", "off")
+	s.words("effective_io_concurrency", "200", "16")
+	s.words("jit", "off", "on")
+	return s.Space, nil
+}
+
+// CommitSettings are those that the durability of a server's commits follows from, with
+// what they are in a new cluster.
+func CommitSettings() map[string]string {
+	return map[string]string{"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on"}
+}
+
+// ServerClass is the durability that a server's settings claim, as they are read back.
+func ServerClass(effective map[string]string) assay.Durability {
+	return assay.Durability(postgres.Durability(effective))
+}
+
+// serverCommit adds synchronous_commit. A value that keeps the class is a candidate
+// where it promises no more than the current one; the class beside the demanded one is
+// there for its price. No level turns fsync or full_page_writes off: a power cut could
+// then damage the whole cluster.
+func (s *builder) serverCommit() error {
+	now := map[string]string{}
+	for name := range CommitSettings() {
+		now[name] = s.now[name]
+	}
+	nowClass := s.proven(now, ServerClass(now))
+	kept := AtLeast(nowClass, s.c.Class)
+	f := Factor{Name: "synchronous_commit"}
+	if kept {
+		f.Levels = []Level{{}}
+	}
+	var prices []Level
+	for _, value := range []string{"off", "on"} { // the weakest first
+		settings := CommitSettings()
+		settings["synchronous_commit"] = value
+		if kept && ServerClass(settings) == ServerClass(now) {
+			continue
+		}
+		class := s.proven(settings, ServerClass(settings))
+		level := Level{Settings: settings}
+		distance := slices.Index(classes, class) - slices.Index(classes, s.c.Class)
+		switch {
+		case distance >= 0 && (kept && AtLeast(nowClass, class) || len(f.Levels) == 0):
+			f.Levels = append(f.Levels, level)
+		case distance == 1 || distance == -1:
+			level.Price = string(class)
+			prices = append(prices, level)
+		}
+	}
+	if len(f.Levels) == 0 {
+		return fmt.Errorf("PostgreSQL does not keep durability %s: assay crash refuted it of synchronous_commit=on", s.c.Class)
+	}
+	s.StartIsCurrent = s.StartIsCurrent && kept
+	if f.Levels = append(f.Levels, prices...); len(f.Levels) > 1 || !kept {
+		s.Factors = append(s.Factors, f)
+	}
+	return nil
+}
+
+// serverMemory adds the cache of the server, and what one sort or hash table of a
+// connection may take.
+func (s *builder) serverMemory() error {
+	connections := int64(max(1, s.c.Connections))
+	half := s.c.Memory / 2
+	if ServerMemory(s.now, s.c.Connections) > s.c.Memory && (half < minSharedBuffers || half/connections < minWorkMem) {
+		return fmt.Errorf("the memory of %d KiB is too little for PostgreSQL with %s: it takes at least %d KiB",
+			s.c.Memory/kib, wording.Plural(int(connections), "connection"), 2*max(minSharedBuffers, connections*minWorkMem)/kib)
+	}
+	s.divide(division{cache: sharedBuffers, table: workMem, tables: connections, unit: serverPage})
+	return nil
+}
+
+// ServerMemory is what the cache of a server may take with some settings, with one sort
+// or hash table for each connection.
+func ServerMemory(effective map[string]string, connections int) int64 {
+	return whole(effective[sharedBuffers]) + int64(max(1, connections))*whole(effective[workMem])
+}
