@@ -90,12 +90,15 @@ func (n *network) copy(to, from net.Conn, queries bool) {
 		if silent {
 			continue
 		}
+		if cut {
+			from.Close() // first, or the server's answer may come through
+		}
 		if _, err := to.Write(buffer[:count]); err != nil {
+			from.Close()
 			return
 		}
 		if cut {
-			from.Close()
-			_, _ = io.Copy(io.Discard, to) // until the server has answered
+			_, _ = io.Copy(io.Discard, to) // until the server has answered, and the way back found nobody
 			return
 		}
 	}
@@ -231,8 +234,11 @@ func TestCommitWithoutAnswer(t *testing.T) {
 		n.atCommit = true
 		n.mutex.Unlock()
 		appendAll(t, s, launch, launch+1)
-		if n.atCommit {
-			t.Fatal("the connection was not cut")
+		n.mutex.Lock()
+		waits := n.atCommit
+		n.mutex.Unlock()
+		if waits {
+			t.Fatalf("launch %d: the connection was not cut", launch)
 		}
 	}
 	n.mutex.Lock()
