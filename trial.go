@@ -1,6 +1,7 @@
 package assay
 
 import (
+	"slices"
 	"time"
 )
 
@@ -45,6 +46,22 @@ const (
 	Consistent        Durability = "consistent" // as Process, and a power cut loses the newest commits only
 	Power             Durability = "power"      // every acknowledged commit survives a power cut
 )
+
+// Durabilities are the classes, weakest first.
+var Durabilities = []Durability{DurabilityUnknown, None, Process, Consistent, Power}
+
+// AtLeast reports whether the class promises what another one does.
+func (d Durability) AtLeast(other Durability) bool {
+	return slices.Index(Durabilities, d) >= slices.Index(Durabilities, other)
+}
+
+// Weaker returns the class that promises less.
+func (d Durability) Weaker(other Durability) Durability {
+	if d.AtLeast(other) {
+		return other
+	}
+	return d
+}
 
 // Loss says in words what data of the class can lose; empty where the class is
 // not known.

@@ -77,7 +77,7 @@ func (t *tools) ratioByHand(driver string, c assay.Case) (stat.Interval, error) 
 	return t.ratio(pair{
 		name: driver, length: trace.Length, copy: data.Copy,
 		worker: program, open: wire.Open{Readers: 1, Idle: 1},
-		operation: wire.Operation{Name: "point", Trace: trace.Path, Statement: "once",
+		operation: wire.Operation{Name: "point", Trace: trace.Path, Statement: wire.Once,
 			Steps: []wire.Step{{SQL: step.SQL, Query: true, Args: 1, Rows: 1, Returns: []string{"int", "text", "int", "int"}}}},
 		byHand: byHand, path: "file:", args: []string{keys},
 	})

@@ -114,7 +114,7 @@ func largeTrial(table, row, launch int) assay.Trial {
 		Group: fmt.Sprint("group-", table), Launch: launch, Mode: assay.Windows, Outcome: assay.OK, Figures: map[string]float64{}, Digest: "d",
 		QueryPlan: "SEARCH", DSN: "file:{{path}}", Took: time.Second, Started: time.Unix(int64(1e9+launch), 0),
 	}
-	for i, metric := range []string{assay.NsPerOp, assay.OpPerS, "cpu-ns/op", "B/op", "allocs/op", "read-B/op", "bytes-written/op", "switches/op", "peak-B"} {
+	for i, metric := range []string{assay.NsPerOp, assay.OpPerS, assay.CPUPerOp, assay.AllocatedPerOp, assay.AllocationsPerOp, assay.ReadPerOp, assay.WrittenPerOp, assay.SwitchesPerOp, assay.PeakBytes} {
 		t.Figures[metric] = ns * float64(i+1)
 	}
 	for range count {
@@ -125,7 +125,7 @@ func largeTrial(table, row, launch int) assay.Trial {
 	}
 	if table%2 == 1 {
 		t.Mode, t.Samples = assay.Blocks, t.Samples[:1]
-		for i, metric := range []string{assay.P50, "p90", assay.P99, "p99.9"} {
+		for i, metric := range []string{assay.P50, assay.P90, assay.P99, assay.P999} {
 			t.Figures[metric] = ns * float64(i+1)
 		}
 		for i := range 100 {

@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"runtime"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"assay/kit/answer"
@@ -30,6 +30,7 @@ type server struct {
 	ended    chan struct{} // closed when it serves no more
 	handlers chan *room    // those that are free
 	all      []*room
+	busy     atomic.Int64 // answers of "busy" after which an operation was tried again
 }
 
 // room is a handler with the room for its answer.
@@ -96,21 +97,17 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // answer runs the operation, again while the database is busy where the
 // operation says so.
 func (s *server) answer(h *room, position int) (int, error) {
-	var began int64
-	for {
+	do := func() (int, error) {
 		h.body.Begin()
-		rows, err := h.Answer(position, h.body.Row)
-		if !errors.Is(err, ErrBusy) || !s.p.spec.RetryBusy {
-			return rows, err
-		}
-		if began == 0 {
-			began = clock()
-		}
-		if clock()-began > int64(busyPatience) {
-			return rows, err
-		}
-		runtime.Gosched()
+		return h.Answer(position, h.body.Row)
 	}
+	rows, err := do()
+	if errors.Is(err, ErrBusy) && s.p.spec.RetryBusy {
+		var busy int64
+		rows, busy, err = retry(do)
+		s.busy.Add(busy)
+	}
+	return rows, err
 }
 
 // close ends the server, and waits for the requests that are under way: their
@@ -206,6 +203,10 @@ func (s *session) stats() wire.Stats {
 	if pooled, ok := s.database.(Pooled); ok {
 		pool := pooled.Pool()
 		stats.Pool = &pool
+	}
+	if s.server != nil {
+		busy := s.server.busy.Load()
+		stats.Busy = &busy
 	}
 	return stats
 }

@@ -106,8 +106,13 @@ func TestServeBusy(t *testing.T) {
 		}}
 		op := oneRow("one")
 		op.RetryBusy = retry
-		if got := get(t, serveIt(t, f, op, 1), "/0"); got != want {
+		s := serveIt(t, f, op, 1)
+		if got := get(t, s, "/0"); got != want {
 			t.Errorf("retry %t: got %q, want %q", retry, got, want)
+		}
+		count := map[bool]int64{true: 2}[retry] // that it was tried again
+		if got := s.busy.Load(); got != count {
+			t.Errorf("retry %t: got %d operations tried again, want %d", retry, got, count)
 		}
 	}
 }

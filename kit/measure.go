@@ -204,7 +204,9 @@ func (l *lap) barrier() int64 {
 // whether the operation was right in the end, after trying again.
 func (l *lap) trouble(c Client, s *share, position, rows int, err error) bool {
 	if errors.Is(err, ErrBusy) && l.p.spec.RetryBusy {
-		rows, err = retry(c, s, position)
+		var busy int64
+		rows, busy, err = retry(func() (int, error) { return c.Do(position) })
+		s.busy += busy
 	} else if errors.Is(err, ErrBusy) {
 		s.busy++
 	}
@@ -221,12 +223,14 @@ func (l *lap) trouble(c Client, s *share, position, rows int, err error) bool {
 	return false
 }
 
-func retry(c Client, s *share, position int) (rows int, err error) {
+// retry tries an operation again for which the database was busy, and returns how often
+// it was.
+func retry(do func() (int, error)) (rows int, busy int64, err error) {
 	for began := clock(); ; runtime.Gosched() {
-		s.busy++
-		rows, err = c.Do(position)
+		busy++
+		rows, err = do()
 		if !errors.Is(err, ErrBusy) || clock()-began > int64(busyPatience) {
-			return rows, err
+			return rows, busy, err
 		}
 	}
 }

@@ -65,7 +65,7 @@ func thisAgent(l *lab.Lab) (store.Agent, error) {
 	run := assay.Run{Host: host.Facts(l.Cache)}
 	machine := assay.Identity(run.Host)
 	if machine == "" {
-		return store.Agent{}, errors.New("this machine has no ID by which its figures are told from those of others: make /etc/machine-id, for example with systemd-machine-id-setup")
+		return store.Agent{}, errors.New("this machine has no ID that tells its results from those of others: create /etc/machine-id, for example with systemd-machine-id-setup")
 	}
 	return store.Agent{Name: rand.Text(), Machine: machine, Words: run.NamedMachine(), Version: version}, nil
 }

@@ -19,6 +19,7 @@ import (
 	"assay/internal/file"
 	"assay/internal/lab"
 	"assay/internal/plan"
+	"assay/internal/store"
 	"assay/internal/wording"
 
 	"github.com/spf13/cobra"
@@ -91,21 +92,32 @@ func names[T ~string](all []T) []string {
 	return names
 }
 
+// check finds what is wrong with the flags.
+func (f crashFlags) check() error {
+	switch {
+	case f.states < 0:
+		return usage(fmt.Errorf("--states %d is negative", f.states))
+	case f.budget < 0:
+		return usage(fmt.Errorf("--budget %s is negative", f.budget))
+	case f.keep != "":
+		return usage(errors.New("--keep needs --replay"))
+	case !slices.Contains(crash.Formats(), f.format):
+		return usage(fmt.Errorf("unknown format %q", f.format), "formats are "+strings.Join(names(crash.Formats()), ", "))
+	case !slices.Contains(crash.FileSystems(), f.fs):
+		return usage(fmt.Errorf("unknown file system %q: want %s", f.fs, strings.Join(names(crash.FileSystems()), ", ")))
+	}
+	for _, name := range f.faults {
+		if !slices.Contains(names(crash.Faults()), name) {
+			return usage(fmt.Errorf("unknown fault %q: want %s", name, strings.Join(names(crash.Faults()), ", ")))
+		}
+	}
+	return nil
+}
+
 // crash tries all targets and profiles of a plan.
 func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
-	if flags.states < 0 || flags.budget < 0 || flags.keep != "" {
-		return usage(errors.New("--states and --budget must not be negative, and --keep needs --replay"))
-	}
-	if !slices.Contains(crash.Formats(), flags.format) {
-		return usage(fmt.Errorf("unknown format %q", flags.format), "formats are "+strings.Join(names(crash.Formats()), ", "))
-	}
-	if !slices.Contains(crash.FileSystems(), flags.fs) {
-		return usage(fmt.Errorf("--filesystem %q: there are %s", flags.fs, strings.Join(names(crash.FileSystems()), ", ")))
-	}
-	for _, f := range flags.faults {
-		if !slices.Contains(names(crash.Faults()), f) {
-			return usage(fmt.Errorf("--faults %q: there are %s", f, strings.Join(names(crash.Faults()), ", ")))
-		}
+	if err := flags.check(); err != nil {
+		return err
 	}
 	p, err := readPlan(name)
 	if err != nil {
@@ -138,21 +150,12 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 		return err
 	}
 	progress.close()
-	config := crash.Config{Tasks: crashTasks(p, candidates, findings, flags), Dir: filepath.Join(l.Cache, "crash"), Self: []string{self(), crashDisk}}
-	config.Lanes = min(runtime.NumCPU(), len(config.Tasks))
-	crash.Share(config.Tasks, config.Lanes, flags.budget)
-	results := couldNotBuild(unbuilt)
-	config.Done = func(r crash.Result) error {
-		results = append(results, r)
-		fmt.Fprintf(a.stderr, "%s %s, %s: %s (%s)\n", r.Task.Driver, r.Task.Profile, r.Task.Fault, r.Line(), wording.Brief(r.Took))
-		if proof := r.Proof(); proof.States > 0 { // kept at once: what ends the rest does not undo it
-			return l.KeepProof(ctx, s, p.Text, proof)
-		}
-		return nil
-	}
-	if err := crash.Run(ctx, config); err != nil {
+	tasks := crashTasks(p, candidates, findings, flags)
+	results, err := a.proofs(ctx, l, s, p.Text, tasks, flags.budget)
+	if err != nil {
 		return err
 	}
+	results = append(couldNotBuild(unbuilt), results...)
 	r := crash.Report{Title: p.Name, Command: a.commandLine(commandOf(name, flags)...), Results: results,
 		Replay: func(id string) string { return a.commandLine("crash", "--replay", id) }}
 	undelivered := l.Deliver(ctx, s)
@@ -166,6 +169,24 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 		return err
 	}
 	return undelivered
+}
+
+// proofs does tasks, and keeps each proof at once: what ends the rest does not undo it.
+func (a *app) proofs(ctx context.Context, l *lab.Lab, s *store.Store, planText string, tasks []crash.Task, budget time.Duration) ([]crash.Result, error) {
+	config := crash.Config{Tasks: tasks, Dir: filepath.Join(l.Cache, "crash"), Self: []string{self(), crashDisk}}
+	config.Lanes = min(runtime.NumCPU(), len(tasks))
+	crash.Share(tasks, config.Lanes, budget)
+	var results []crash.Result
+	config.Done = func(r crash.Result) error {
+		results = append(results, r)
+		fmt.Fprintf(a.stderr, "%s %s, %s: %s (%s)\n", r.Task.Driver, r.Task.Profile, r.Task.Fault, r.Line(), wording.Brief(r.Took))
+		if proof := r.Proof(); proof.States > 0 {
+			return l.KeepProof(ctx, s, planText, proof)
+		}
+		return nil
+	}
+	err := crash.Run(ctx, config)
+	return results, err
 }
 
 // commandOf is the command that does the same again.

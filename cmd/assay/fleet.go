@@ -87,7 +87,7 @@ func (a *app) fleetCommand() *cobra.Command {
 			return a.awaitFleet(cmd.Context(), s, f, progress)
 		},
 	}
-	cmd.Flags().BoolVar(&withdraw, "withdraw", false, "end it on the machines that have not made all of their launches, such as one that never comes back")
+	cmd.Flags().BoolVar(&withdraw, "withdraw", false, "end it on the machines that have not finished, such as one that is gone for good")
 	return cmd
 }
 

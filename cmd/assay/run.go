@@ -148,21 +148,26 @@ func (a *app) measure(ctx context.Context, s *store.Store, name string, request 
 
 // unfinished says what was kept when a run was stopped.
 func (a *app) unfinished(ctx context.Context, name string, result lab.Result, err error) error {
-	var input *lab.InputError
-	if errors.As(err, &input) {
+	if ctx.Err() == nil && errors.As(err, new(*store.UndeliveredError)) {
+		return &exitError{statusFailed, err, []string{"the run is finished; show it then with: " + a.commandLine("report", result.ID)}}
+	}
+	return stopped(ctx, err, result.ID != "", a.commandLine("run", name, "--resume"))
+}
+
+// stopped is how a command ends that an error or a signal kept from measuring all: with
+// what goes on with it, where something was kept.
+func stopped(ctx context.Context, err error, kept bool, resume string) error {
+	if errors.As(err, new(*lab.InputError)) {
 		return err
 	}
 	status, hint := statusFailed, "assay has not measured anything yet"
-	var p *guard.Panic
-	if ctx.Err() != nil && !errors.As(err, &p) {
+	if ctx.Err() != nil && !errors.As(err, new(*guard.Panic)) {
 		status, err = statusInterrupted, errors.New("interrupted")
 	}
-	switch resume := a.commandLine("run", name, "--resume"); {
+	switch {
 	case errors.Is(err, store.ErrTaken):
 		hint = "wait until that process has ended, or end it; then, where the run is unfinished, resume it with: " + resume
-	case errors.As(err, new(*store.UndeliveredError)):
-		hint = "the run is finished; show it then with: " + a.commandLine("report", result.ID)
-	case result.ID != "":
+	case kept:
 		hint = "what was finished is kept; resume with: " + resume
 	}
 	return &exitError{status, err, []string{hint}}

@@ -10,8 +10,6 @@ import (
 
 	"assay"
 	"assay/internal/emit"
-	"assay/internal/guard"
-	"assay/internal/lab"
 	"assay/internal/plan"
 	"assay/internal/runner"
 	"assay/internal/tune"
@@ -159,33 +157,16 @@ func (a *app) tune(ctx context.Context, name string, flags tuneFlags) error {
 	t := tuning.New(l, s, request)
 	report, err := t.Run(ctx)
 	if err != nil {
-		return unfinishedTuning(ctx, t.Begun(), request.Again, err)
+		return stopped(ctx, err, t.Begun(), request.Again)
 	}
 	progress.close()
 	if err := writeOutputs(a.stdout, tune.Formats(), flags.format, flags.outputs, report); err != nil {
 		return err
 	}
-	if report.Outcome.Unconfirmed || len(report.Outcome.Finalists) == 0 {
+	if len(report.Outcome.Finalists) == 0 && !report.Outcome.Unsearched {
 		return &exitError{status: statusFailed}
 	}
 	return nil
-}
-
-// unfinishedTuning says what was kept when a tuning was stopped.
-func unfinishedTuning(ctx context.Context, begun bool, again string, err error) error {
-	var input *lab.InputError
-	var p *guard.Panic
-	if errors.As(err, &input) {
-		return err
-	}
-	status, hint := statusFailed, "assay has not measured anything yet"
-	if ctx.Err() != nil && !errors.As(err, &p) {
-		status, err = statusInterrupted, errors.New("interrupted")
-	}
-	if begun {
-		hint = "what was finished is kept; resume with: " + again
-	}
-	return &exitError{status, err, []string{hint}}
 }
 
 // tuneWatcher shows of runs what is done within a step of the tuning.

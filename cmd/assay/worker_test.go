@@ -43,8 +43,9 @@ type fault struct {
 
 // request is the part of a request's line that faults look at.
 type request struct {
-	Type  string `json:"type"`
-	Nanos int64  `json:"nanos"`
+	Type      string         `json:"type"`
+	Nanos     int64          `json:"nanos"`
+	Operation wire.Operation `json:"operation"`
 }
 
 // faults are the fake workers, by name.
@@ -55,6 +56,7 @@ var faults = map[string]fault{
 	"slow":   {do: func() { time.Sleep(2 * time.Millisecond) }},
 
 	"tunable":  {ask: slowUnlessTuned, do: func() { time.Sleep(pause) }},
+	"unkept":   {line: slowUnlessKept, do: func() { time.Sleep(pause) }},
 	"outgrown": {ask: slowUnlessTuned, file: slowWhereLarge, do: func() { time.Sleep(pause) }},
 
 	"crashing": {do: dieMidway},
@@ -157,6 +159,17 @@ func slowUnlessTuned(settings map[string]string) {
 	if settings["synchronous"] == "0" {
 		pause = 0
 	}
+}
+
+// slowUnlessKept has statements that are slow unless the worker keeps them.
+func slowUnlessKept(r request) bool {
+	if r.Type == wire.TypePrepare {
+		pause = 0
+		if !r.Operation.Statement.Keeps() {
+			pause = 2 * time.Millisecond
+		}
+	}
+	return false
 }
 
 // slowWhereLarge makes what helps with little data harm with more.

@@ -247,17 +247,12 @@ func (e *Entry) stand(t *Table, baseline *Row) {
 	}
 	cost := c.Ratio
 	if t.Primary.HigherBetter {
-		cost = Inverse(cost)
+		cost = cost.Inverse()
 	}
 	e.Cost = &cost
 	if c.Verdict == stat.Undecided && e.Standing != Fastest {
 		e.Standing = Open
 	}
-}
-
-// Inverse is the interval of 1 / ratio.
-func Inverse(i stat.Interval) stat.Interval {
-	return stat.Interval{N: i.N, Center: 1 / i.Center, Low: 1 / i.High, High: 1 / i.Low}
 }
 
 // rankingOf is the ranking that has the row; nil where none has.
@@ -403,7 +398,7 @@ func (r *Result) overall(c, other Column) (stat.Interval, bool) {
 		}
 		ratio := comparison.Ratio
 		if row.Table.Primary.HigherBetter {
-			ratio = Inverse(ratio)
+			ratio = ratio.Inverse()
 		}
 		low, center, high = low+math.Log(ratio.Low), center+math.Log(ratio.Center), high+math.Log(ratio.High)
 		n++

@@ -13,11 +13,6 @@ import (
 // DefaultMargin is for runs that do not say theirs.
 const DefaultMargin = 0.02
 
-// Strength orders classes of durability, strongest first.
-var Strength = []assay.Durability{
-	assay.Power, assay.Consistent, assay.Process, assay.None, assay.DurabilityUnknown,
-}
-
 // Ranking is the order of a table's ok rows; where the operation changes
 // data, of those within one class of durability.
 type Ranking struct {
@@ -218,7 +213,7 @@ func Effective(settings []assay.Setting, name string) string {
 
 // formRankings finds the rows that may be ranked, by class of durability.
 func (t *Table) formRankings() {
-	for _, d := range Strength {
+	for _, d := range slices.Backward(assay.Durabilities) {
 		ranking := &Ranking{Durability: d, Table: t}
 		for _, row := range t.Rows {
 			known := !t.Changes || d != assay.DurabilityUnknown
@@ -252,7 +247,7 @@ func (t *Table) sortRows() {
 	slices.SortFunc(t.Rows, func(a, b *Row) int {
 		return cmp.Or(
 			cmp.Compare(min(1, b.Rank), min(1, a.Rank)),
-			slices.Index(Strength, a.Durability)-slices.Index(Strength, b.Durability),
+			slices.Index(assay.Durabilities, b.Durability)-slices.Index(assay.Durabilities, a.Durability),
 			byRank(a, b, t.Primary))
 	})
 }

@@ -130,8 +130,7 @@ func (t *Table) warnOfSyncs() {
 // stronger reports whether a promises more than b; an unknown class compares with
 // nothing.
 func stronger(a, b assay.Durability) bool {
-	x, y := slices.Index(Strength, a), slices.Index(Strength, b)
-	return x < y && a != assay.DurabilityUnknown && b != assay.DurabilityUnknown
+	return b != assay.DurabilityUnknown && !b.AtLeast(a)
 }
 
 // warnOfOptions marks rows that have one option more than another row, or another
@@ -337,7 +336,7 @@ const SyncBeforeAck = "sync-before-ack"
 // files, and some of them at no cost.
 func syncedCommits(row *Row) float64 {
 	speed, _ := row.Figure(assay.OpPerS)
-	syncs, _ := row.Figure("syncs/op")
+	syncs, _ := row.Figure(assay.SyncsPerOp)
 	if !row.Comparable() || Effective(row.Settings, SyncBeforeAck) != "yes" {
 		return 0
 	}

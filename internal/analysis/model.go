@@ -83,10 +83,10 @@ type Row struct {
 	// figures' own intervals decided on more; 0: it did not.
 	planned int
 	// generalFloor says that it is a floor for all engines of its table.
-	generalFloor bool
-	Twin         bool // the reference again
-	ablation     bool // of the stage in which settings are left out
-	disturbed    bool // disturbed trials count too: too few others are left in the table
+	generalFloor   bool
+	Twin           bool // the reference again
+	ablation       bool // of the stage in which settings are left out
+	keepsDisturbed bool // disturbed trials count too: too few others are left in the table
 	// latencies are those of calm and of disturbed trials: upper bound in ns, count.
 	latencies map[bool]map[int64]int64
 	// Trials are in the order of launches, without histograms and without
@@ -268,7 +268,7 @@ func Outcome(trials []assay.Trial) (worst assay.Outcome, reason string) {
 func finish(rows []*Row) {
 	few := fewCalm(rows)
 	for _, row := range rows {
-		row.disturbed = few
+		row.keepsDisturbed = few
 		row.finish()
 	}
 }
@@ -309,7 +309,7 @@ func fewCalm(rows []*Row) bool {
 func (r *Row) Counted() []*assay.Trial {
 	var counted []*assay.Trial
 	for i := range r.Trials {
-		if t := &r.Trials[i]; t.Measured() && (r.disturbed || !t.Disqualified) {
+		if t := &r.Trials[i]; t.Measured() && (r.keepsDisturbed || !t.Disqualified) {
 			counted = append(counted, t)
 		}
 	}

@@ -28,7 +28,7 @@ func TestPairing(t *testing.T) {
 	if !slices.Equal(figures, []float64{11, 13}) || !slices.Equal(partners, []float64{21, 23}) {
 		t.Errorf("got %v with %v", figures, partners)
 	}
-	row.disturbed = true
+	row.keepsDisturbed = true
 	figures, partners = pair(row, other, "ns/op")
 	if !slices.Equal(figures, []float64{11, 12, 13}) || !slices.Equal(partners, []float64{21, 22, 23}) {
 		t.Errorf("where disturbed launches count, got %v with %v", figures, partners)

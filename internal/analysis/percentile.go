@@ -9,9 +9,6 @@ import (
 	"assay/internal/stat"
 )
 
-// percentiles are the latency percentiles, by metric.
-var percentiles = map[string]float64{assay.P50: 0.5, "p90": 0.9, assay.P99: 0.99, "p99.9": 0.999}
-
 // pool adds a trial's latencies to those of the cell.
 func (r *Row) pool(t assay.Trial) {
 	if !t.Measured() {
@@ -28,7 +25,7 @@ func (r *Row) pool(t assay.Trial) {
 // pooled are the latencies of the trials that count.
 func (r *Row) pooled() map[int64]int64 {
 	all := maps.Clone(r.latencies[false])
-	if r.disturbed {
+	if r.keepsDisturbed {
 		for upper, count := range r.latencies[true] {
 			all[upper] += count
 		}
@@ -46,7 +43,7 @@ func (r *Row) addPooledPercentiles() {
 	for i, upper := range uppers {
 		counts[i] = latencies[upper]
 	}
-	for name, p := range percentiles {
+	for name, p := range assay.Percentiles {
 		if _, has := r.Figure(name); has {
 			continue
 		}

@@ -60,7 +60,7 @@ type tally struct {
 func suggest(tables []*Table) []Suggestion {
 	candidates := gather(tables)
 	var all []Suggestion
-	for _, d := range Strength {
+	for _, d := range slices.Backward(assay.Durabilities) {
 		var members []*tally
 		for _, c := range candidates {
 			if c.durability == d && c.ranked {
@@ -155,10 +155,10 @@ func (k *Ranking) beatsOne(row *Row) bool {
 
 // weaker returns the weaker of two classes that are known.
 func weaker(a, b assay.Durability) assay.Durability {
-	if a == "" || b != "" && slices.Index(Strength, b) > slices.Index(Strength, a) {
-		return b
+	if a == "" || b == "" {
+		return a + b
 	}
-	return a
+	return a.Weaker(b)
 }
 
 // suggestClass is the suggestion for one class; false where nothing of it was

@@ -105,12 +105,12 @@ func title(c assay.Cell, workload, pool bool) string {
 // launchTime is the mean wall time that one launch of the whole table took.
 func launchTime(rows []*Row) time.Duration {
 	var total time.Duration
-	launches := map[int]bool{}
+	launches := map[launch]bool{} // their groups are launched together
 	for _, row := range rows {
 		for _, t := range row.Trials {
 			if t.Outcome != assay.NotRun {
 				total += t.Took
-				launches[t.Launch] = true
+				launches[launch{run: t.Run, number: t.Launch}] = true
 			}
 		}
 	}

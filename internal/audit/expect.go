@@ -36,7 +36,7 @@ func gain(ratio stat.Interval, higherBetter bool) stat.Interval {
 	if higherBetter {
 		return ratio
 	}
-	return stat.Interval{N: ratio.N, Center: 1 / ratio.Center, Low: 1 / ratio.High, High: 1 / ratio.Low}
+	return ratio.Inverse()
 }
 
 // expectSize asks whether the gain is shown to be as large as the claim says.
@@ -63,7 +63,7 @@ func size(p published.Comparison, gain stat.Interval) string {
 	as := "fast"
 	if p.Expect == published.Slower {
 		low, high = 1/high, 1/low
-		gain = stat.Interval{N: gain.N, Center: 1 / gain.Center, Low: 1 / gain.High, High: 1 / gain.Low}
+		gain = gain.Inverse()
 		as = "slow"
 	}
 	expected := fmt.Sprintf("%.4gx to %.4gx", low, high)

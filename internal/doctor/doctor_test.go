@@ -85,6 +85,18 @@ func TestHealthy(t *testing.T) {
 	}
 }
 
+// An index by which SQLite finds the children of a row that is deleted is used, whatever
+// the queries are, and so is one whose name has a space.
+func TestIndexesInUse(t *testing.T) {
+	path := database(t, append(slices.Clone(healthy), `CREATE INDEX "by title" ON post(title)`, "ANALYZE")...)
+	found := examine(t, path, func(o *Options) {
+		o.Queries = []string{"SELECT count(*) FROM author", "SELECT day, author FROM post WHERE title = ?"}
+	})
+	if len(found) != 0 {
+		t.Errorf("got %+v, want nothing: both indexes are used", found)
+	}
+}
+
 // Each database has one problem more than the healthy one, and that comes first.
 func TestPlantedProblems(t *testing.T) {
 	with := func(more ...string) func(t *testing.T) string {

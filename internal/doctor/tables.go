@@ -124,13 +124,18 @@ func quoteAll(names []string) string {
 	return strings.Join(all, ", ")
 }
 
-// indexedBy reports whether rows are found by columns without a scan.
-func (t table) indexedBy(ctx context.Context, p *patient, columns []string) bool {
+// findBy is SQLite's plan of finding rows by columns.
+func (t table) findBy(ctx context.Context, p *patient, columns []string) (string, error) {
 	var where []string
 	for _, c := range columns {
 		where = append(where, quote(c)+" = ?")
 	}
-	plan, err := p.plan(ctx, "SELECT 1 FROM "+quote(t.name)+" WHERE "+strings.Join(where, " AND "))
+	return p.plan(ctx, "SELECT 1 FROM "+quote(t.name)+" WHERE "+strings.Join(where, " AND "))
+}
+
+// indexedBy reports whether rows are found by columns without a scan.
+func (t table) indexedBy(ctx context.Context, p *patient, columns []string) bool {
+	plan, err := t.findBy(ctx, p, columns)
 	return err != nil || !strings.Contains(plan, "SCAN ")
 }
 
@@ -229,7 +234,7 @@ func (p *patient) plan(ctx context.Context, query string) (string, error) {
 
 // queries looks at the plans of the application's queries.
 func (p *patient) queries(ctx context.Context) error {
-	used := map[string]bool{}
+	var used []string // steps of plans
 	for _, query := range p.Queries {
 		plan, err := p.plan(ctx, query)
 		if err != nil {
@@ -237,15 +242,18 @@ func (p *patient) queries(ctx context.Context) error {
 		}
 		for line := range strings.Lines(plan) {
 			line = strings.TrimSpace(line)
-			if _, rest, found := strings.Cut(line, "INDEX "); found {
-				used[strings.Fields(rest)[0]] = true
-			}
+			used = append(used, line)
 			p.scanned(query, line)
 		}
 	}
 	for _, t := range p.tables {
+		steps, err := p.childSteps(ctx, t)
+		if err != nil {
+			return err
+		}
+		used = append(used, steps...)
 		for _, x := range t.indexes {
-			if len(p.Queries) > 0 && x.made && !x.unique && !used[x.name] {
+			if len(p.Queries) > 0 && x.made && !x.unique && !slices.ContainsFunc(used, x.isIn) {
 				p.add("unused-index", "each write keeps an index that none of the given queries uses", fmt.Sprintf("%s on %s(%s)", x.name, t.name, short(x.columns)),
 					"where the queries are all there are: "+p.sqlite3("DROP INDEX "+quote(x.name)))
 			}
@@ -253,6 +261,22 @@ func (p *patient) queries(ctx context.Context) error {
 	}
 	return nil
 }
+
+// childSteps are the steps by which SQLite finds the rows that refer to a parent that is
+// deleted or changed.
+func (p *patient) childSteps(ctx context.Context, t table) ([]string, error) {
+	keys, err := p.keysOf(ctx, t)
+	var steps []string
+	for _, key := range keys {
+		if plan, err := t.findBy(ctx, p, key.columns); err == nil {
+			steps = append(steps, strings.Split(plan, "\n")...)
+		}
+	}
+	return steps, err
+}
+
+// isIn reports whether a step of a plan uses the index.
+func (x index) isIn(step string) bool { return strings.Contains(step+" (", "INDEX "+x.name+" (") }
 
 var selective = regexp.MustCompile(`(?i)\b(where|join)\b`)
 

@@ -154,7 +154,7 @@ func (c *Cell) compare(line analysis.VersusLine, rules Rules) {
 	c.Cost = comparison.Ratio
 	verdict := map[stat.Verdict]State{stat.Equivalent: Equivalent, stat.Faster: Faster, stat.Slower: Tolerated}[comparison.Verdict]
 	if line.Metric.HigherBetter {
-		c.Cost = analysis.Inverse(c.Cost)
+		c.Cost = c.Cost.Inverse()
 	}
 	switch {
 	case suspicious(comparison, c.Cost) && c.Cost.Center > rules.limit():
@@ -196,10 +196,9 @@ func (c *Cell) settings(base, head *analysis.Row) {
 
 // durability finds promises about the data that became weaker.
 func (c *Cell) durability(base, head *analysis.Row) {
-	was, is := slices.Index(analysis.Strength, base.Durability), slices.Index(analysis.Strength, head.Durability)
 	switch {
 	case base.Durability == head.Durability:
-	case base.Durability != assay.DurabilityUnknown && is > was:
+	case !head.Durability.AtLeast(base.Durability):
 		c.suspect(Durability, "durability is %q, and %q with %s", head.Durability, base.Durability, base.Driver)
 	default:
 		c.Notes = append(c.Notes, fmt.Sprintf("durability is %q, was %q", head.Durability, base.Durability))

@@ -167,7 +167,7 @@ func newEntry(row *analysis.Row, driver string, run assay.Run) Entry {
 	f, _ := row.Figure(row.Table.Primary.Name)
 	p := Point{Run: run.ID, Started: run.Started, Version: row.Cell.DriverVersion, Cost: f.Comparison.Ratio}
 	if row.Table.Primary.HigherBetter {
-		p.Cost = analysis.Inverse(p.Cost)
+		p.Cost = p.Cost.Inverse()
 	}
 	baseline := row.Reference.Cell.Target()
 	if profile := row.Reference.Cell.Profile; profile != row.Cell.Profile {

@@ -72,7 +72,7 @@ func Select(all []*Across, filter Filter) []*Across {
 func (a *Across) judge(margin float64) {
 	a.Over = stat.Rule{Margin: cmp.Or(margin, analysis.DefaultMargin)}.Over(a.all, a.more)
 	if a.more {
-		a.Over.Ratio, a.Over.Next = analysis.Inverse(a.Over.Ratio), analysis.Inverse(a.Over.Next)
+		a.Over.Ratio, a.Over.Next = a.Over.Ratio.Inverse(), a.Over.Next.Inverse()
 	}
 	if a.Over.Between > 0 {
 		a.Hints = a.findHints()

@@ -49,11 +49,11 @@ func (r *run) ablation(ctx context.Context, config runner.Config) error {
 		r.lab.Watcher.Note("No clear winner: skipping the ablation.")
 		return nil
 	}
-	config.Cases = withoutEach(r.cases, best)
+	config.Cases = withoutEach(r.chosen.cases, best)
 	if len(config.Cases) == 0 {
 		return nil
 	}
-	config.Ablation, config.Reference = true, best.Target()
+	config.Ablation, config.Reference, config.ReferenceProfile = true, best.Target(), ""
 	if config.Budget > 0 {
 		config.Budget = r.now.Options.Budget - config.Budget
 	}

@@ -23,11 +23,11 @@ func (l *Lab) Template(ctx context.Context, request Request) (assay.Run, error) 
 	if err := l.knowsDrivers(request); err != nil {
 		return assay.Run{}, err
 	}
-	r := &run{lab: l, request: request, plan: request.Plan}
-	if err := r.choose(ctx); err != nil {
+	r := &run{lab: l}
+	if err := r.choose(ctx, request); err != nil {
 		return assay.Run{}, err
 	}
-	for _, c := range r.cases {
+	for _, c := range r.chosen.cases {
 		if c.Dataset.File != "" {
 			return assay.Run{}, AsInputError(fmt.Errorf("plan %s measures the file %s, which the other machines do not have", r.plan.Name, c.Dataset.File),
 				"describe the data in the plan, or run the plan on each machine")
@@ -67,8 +67,7 @@ func (b *Bench) prepare(ctx context.Context, trials []assay.Trial) (err error) {
 	if !begun {
 		r.now.ID, r.now.Started, r.now.Status = newRunID(), time.Now().UTC(), assay.Running
 	}
-	r.request.Resume = len(trials) > 0 // else the run does not have the cells without a worker yet
-	if err := r.selectCases(ctx); err != nil {
+	if err := r.chooseCases(ctx); err != nil {
 		return err
 	}
 	b.note(trials)
@@ -76,7 +75,10 @@ func (b *Bench) prepare(ctx context.Context, trials []assay.Trial) (err error) {
 	if err != nil {
 		return err
 	}
-	b.first, r.done = r.done, nil
+	if len(trials) == 0 { // else the run has the cells without a worker
+		b.first = r.done
+	}
+	r.done = nil
 	if b.work, err = r.lab.workspace(newRunID()); err != nil {
 		return err
 	}
@@ -111,7 +113,7 @@ func (b *Bench) Run() assay.Run { return b.run.now }
 func (b *Bench) Launch(ctx context.Context, number int) ([]assay.Trial, error) {
 	trials := b.first
 	config := b.config
-	config.Launch, config.Cases = number, slices.DeleteFunc(slices.Clone(b.run.cases), b.ended)
+	config.Launch, config.Cases = number, slices.DeleteFunc(slices.Clone(b.run.chosen.cases), b.ended)
 	config.Emit = func(t assay.Trial) error {
 		b.run.lab.Watcher.Trial(t)
 		trials = append(trials, t)

@@ -25,21 +25,17 @@ type Candidate struct {
 // Candidates builds the drivers of a request and pairs each with the plan's
 // profiles. Drivers that could not be built are returned as trials that say why.
 func (l *Lab) Candidates(ctx context.Context, request Request) ([]Candidate, []assay.Trial, error) {
-	r := &run{lab: l, request: request, plan: request.Plan}
-	var err error
-	if r.now.Options, err = r.options(); err != nil {
+	chosen, err := l.selectCases(ctx, request.Plan, request.options())
+	if err != nil {
 		return nil, nil, err
 	}
-	if err := r.selectCases(ctx); err != nil {
-		return nil, nil, err
-	}
-	programs, err := r.build(ctx)
+	workers, err := l.build(ctx, chosen.cases)
 	if err != nil {
 		return nil, nil, err
 	}
 	var all []Candidate
 	seen := map[string]bool{}
-	for _, c := range r.cases {
+	for _, c := range workers.cases {
 		driver := c.Cell.Target()
 		if id := driver + " " + c.Profile.Name; seen[id] {
 			continue
@@ -50,9 +46,9 @@ func (l *Lab) Candidates(ctx context.Context, request Request) ([]Candidate, []a
 		if err != nil {
 			return nil, nil, err
 		}
-		all = append(all, Candidate{c.Cell.Driver, driver, c.Profile, programs[driver], c.Operation.KV(), empty})
+		all = append(all, Candidate{c.Cell.Driver, driver, c.Profile, workers.programs[driver], c.Operation.KV(), empty})
 	}
-	return all, r.done, nil
+	return all, workers.unbuilt, nil
 }
 
 // empty makes a case's file with its settings and the table of stores.

@@ -15,9 +15,8 @@ func latencyTarget(text string) (*runner.LatencyTarget, error) {
 	if text == "" {
 		return nil, nil
 	}
-	shares := map[string]float64{assay.P50: 0.5, "p90": 0.9, assay.P99: 0.99, "p99.9": 0.999}
 	name, value, _ := strings.Cut(text, "=")
-	share, known := shares[name]
+	share, known := assay.Percentiles[name]
 	limit, err := time.ParseDuration(value)
 	if !known || err != nil || limit <= 0 {
 		return nil, fmt.Errorf("--find-capacity %q: want a percentile and a time, such as p99=5ms", text)

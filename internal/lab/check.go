@@ -37,25 +37,21 @@ const timedFor = 200 * time.Millisecond
 // operation on them, until the patience ends: what is left then is estimated by
 // rule of thumb.
 func (l *Lab) Check(ctx context.Context, request Request, patience time.Duration) (Checked, error) {
-	r := &run{lab: l, request: request, plan: request.Plan}
-	var err error
-	if r.now.Options, err = r.options(); err != nil {
-		return Checked{}, err
-	}
 	unknown := l.knowsDrivers(request)
-	if err := r.selectCases(ctx); err != nil {
+	chosen, err := l.selectCases(ctx, request.Plan, request.options())
+	if err != nil {
 		return Checked{}, together(unknown, err)
 	}
 	patient, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	paces, err := l.paces(ctx, patient, r.cases, r.plan.Timeout)
+	paces, err := l.paces(ctx, patient, chosen.cases, request.Plan.Timeout)
 	if err := together(unknown, err); err != nil {
 		return Checked{}, err
 	}
 	if ctx.Err() != nil {
 		return Checked{}, ctx.Err()
 	}
-	commits := l.commitTimes(ctx, r.cases)
+	commits := l.commitTimes(ctx, chosen.cases)
 	costs := runner.Costs{
 		Sync:  commits[commitKey(synced)],
 		Pace:  func(c assay.Case) runner.Pace { return paces[paceKey(c)].Pace },
@@ -67,14 +63,14 @@ func (l *Lab) Check(ctx context.Context, request Request, patience time.Duration
 			return 0
 		},
 	}
-	checked := Checked{Cells: len(r.cases), Operations: len(paces)}
+	checked := Checked{Cells: len(chosen.cases), Operations: len(paces)}
 	for _, found := range paces {
 		if found.Each > 0 {
 			checked.Timed++
 		}
 	}
-	guessPaces(paces, r.cases)
-	checked.Least = runner.Estimate(r.cases, r.plan.Launches, costs)
+	guessPaces(paces, chosen.cases)
+	checked.Least = runner.Estimate(chosen.cases, request.Plan.Launches, costs)
 	return checked, nil
 }
 

@@ -16,6 +16,7 @@ import (
 	"assay/internal/build"
 	"assay/internal/dataset"
 	"assay/internal/guard"
+	"assay/internal/host"
 	"assay/internal/plan"
 	"assay/internal/runner"
 	"assay/internal/store"
@@ -107,6 +108,12 @@ func (l *Lab) config(cases []assay.Case, programs map[string]runner.Program, wor
 // next run removes it.
 func (l *Lab) Workspace() (*runner.Workspace, error) { return l.workspace(newRunID()) }
 
+// Storage is the strongest class of durability that databases can have where they are
+// measured, and why it is no stronger.
+func (l *Lab) Storage() (strongest assay.Durability, why string) {
+	return host.Persistence(filepath.Join(l.Cache, "runs"))
+}
+
 func (l *Lab) workspace(runID string) (*runner.Workspace, error) {
 	return runner.NewWorkspace(filepath.Join(l.Cache, "runs"), runID)
 }
@@ -133,7 +140,7 @@ func strace() string {
 // ctx ends, the run can be resumed if the result has its ID. A panic in it is an
 // error too, a *guard.Panic.
 func (l *Lab) Run(ctx context.Context, s *store.Store, request Request) (Result, error) {
-	r := &run{lab: l, store: s, request: request, plan: request.Plan}
-	err := guard.Error(func() error { return r.execute(ctx) })
+	r := &run{lab: l, store: s}
+	err := guard.Error(func() error { return r.execute(ctx, request) })
 	return r.result, err
 }

@@ -22,17 +22,33 @@ type built struct {
 	failed   map[string]error
 }
 
-// build makes the worker programs of the selected cells, several at the same
-// time. A driver that cannot be built leaves its cells unsupported, with the
-// reason, unless no driver can.
+// workers are the programs that do cases, by driver.
+type workers struct {
+	programs map[string]runner.Program
+	cases    []assay.Case
+	unbuilt  []assay.Trial // of the other cases: why they have no program
+}
+
+// build makes the run's worker programs, and leaves the cells that have none out.
 func (r *run) build(ctx context.Context) (map[string]runner.Program, error) {
-	b := r.lab.builder()
+	made, err := r.lab.build(ctx, r.chosen.cases)
+	r.chosen.cases = made.cases
+	if !r.begun() { // else it has them
+		r.done = made.unbuilt
+	}
+	return made.programs, err
+}
+
+// build makes the worker programs of cases, several at the same time. A driver that
+// cannot be built leaves its cells unsupported, with the reason, unless no driver can.
+func (l *Lab) build(ctx context.Context, cases []assay.Case) (workers, error) {
+	b := l.builder()
 	all := built{programs: map[string]runner.Program{}, failed: map[string]error{}}
 	var group errgroup.Group
 	var caught guard.Catcher
 	group.SetLimit(max(2, runtime.NumCPU()))
 	asked := map[string]bool{}
-	for _, c := range r.cases {
+	for _, c := range cases {
 		key := c.Cell.Target()
 		if asked[key] {
 			continue
@@ -40,19 +56,23 @@ func (r *run) build(ctx context.Context) (map[string]runner.Program, error) {
 		asked[key] = true
 		spec, err := build.ParseSpec(key)
 		if err != nil {
-			return nil, AsInputError(err)
+			return workers{}, AsInputError(err)
 		}
 		group.Go(func() error {
-			caught.Do(func() { all.build(ctx, b, spec, key, layouts(r.cases, spec.Name)) })
+			caught.Do(func() { all.build(ctx, b, spec, key, layouts(cases, spec.Name)) })
 			return ctx.Err()
 		})
 	}
 	err := group.Wait()
 	caught.Rethrow()
 	if err != nil {
-		return nil, err
+		return workers{}, err
 	}
-	return all.programs, r.leaveOut(b, &all)
+	known, err := b.Source.Drivers()
+	if err != nil {
+		return workers{}, err
+	}
+	return all.leaveOut(cases, known)
 }
 
 func (all *built) build(ctx context.Context, b *build.Builder, spec build.Spec, key string, layouts int) {
@@ -99,36 +119,29 @@ func program(w build.Worker, compared bool) runner.Program {
 }
 
 // leaveOut takes the cells of drivers that could not be built out of the cases.
-func (r *run) leaveOut(b *build.Builder, all *built) error {
-	known, err := b.Source.Drivers()
-	if err != nil {
-		return err
-	}
+func (all *built) leaveOut(cases []assay.Case, known []build.Driver) (workers, error) {
 	for key, reason := range all.failed {
 		spec, err := build.ParseSpec(key)
 		if err != nil || !hasDriver(known, spec.Name) {
-			return AsInputError(reason, driversHint)
+			return workers{}, AsInputError(reason, driversHint)
 		}
 		if len(all.programs) == 0 {
-			return reason
+			return workers{}, reason
 		}
 	}
-	kept := r.cases[:0:0]
-	for _, c := range r.cases {
+	w := workers{programs: all.programs}
+	for _, c := range cases {
 		reason := all.failed[c.Cell.Target()]
 		if reason == nil {
-			kept = append(kept, c)
+			w.cases = append(w.cases, c)
 			continue
 		}
-		if !r.request.Resume { // else the run has them already
-			outcome := assay.Unsupported
-			if errors.Is(reason, build.ErrNotCompiled) {
-				outcome = assay.Failed
-			}
-			r.done = append(r.done, assay.Trial{Cell: c.Cell, Outcome: outcome,
-				Reason: "its worker could not be built: " + reason.Error(), Started: time.Now().UTC()})
+		outcome := assay.Unsupported
+		if errors.Is(reason, build.ErrNotCompiled) {
+			outcome = assay.Failed
 		}
+		w.unbuilt = append(w.unbuilt, assay.Trial{Cell: c.Cell, Outcome: outcome,
+			Reason: "its worker could not be built: " + reason.Error(), Started: time.Now().UTC()})
 	}
-	r.cases = kept
-	return nil
+	return w, nil
 }

@@ -17,22 +17,29 @@ import (
 	"assay/internal/syncs"
 )
 
-// run is a run with everything that it needs.
-type run struct {
-	lab     *Lab
-	store   *store.Store
-	request Request
-	plan    *plan.Plan
-	now     assay.Run
+// selection is what is to be measured.
+type selection struct {
+	options assay.Options
 	cases   []assay.Case
-	done    []assay.Trial
 	latency *runner.LatencyTarget // nil: no capacity is searched
-	result  Result
+}
+
+// run is a run under way.
+type run struct {
+	lab    *Lab
+	store  *store.Store
+	plan   *plan.Plan
+	now    assay.Run
+	chosen selection
+	// done are trials that the run has: those of before it was resumed, or of a new
+	// one those of cells whose worker could not be built.
+	done   []assay.Trial
+	result Result
 }
 
 // execute does everything from the request to the last trial.
-func (r *run) execute(ctx context.Context) error {
-	if err := r.choose(ctx); err != nil {
+func (r *run) execute(ctx context.Context, request Request) error {
+	if err := r.choose(ctx, request); err != nil {
 		return err
 	}
 	// Whatever happens: a run that was begun and is not finished is interrupted.
@@ -44,8 +51,11 @@ func (r *run) execute(ctx context.Context) error {
 	return r.measure(ctx, programs)
 }
 
+// begun reports whether the store has the run.
+func (r *run) begun() bool { return r.result.ID != "" }
+
 func (r *run) interrupt(ctx context.Context) {
-	if r.result.ID == "" || r.now.Status == assay.Finished {
+	if !r.begun() || r.now.Status == assay.Finished {
 		return
 	}
 	r.now.Status = assay.Interrupted
@@ -53,33 +63,37 @@ func (r *run) interrupt(ctx context.Context) {
 }
 
 // choose selects the cells of the plan, new or of the run to resume.
-func (r *run) choose(ctx context.Context) error {
-	options, err := r.options()
-	if err != nil {
-		return err
-	}
-	r.now = assay.Run{ID: newRunID(), Plan: r.plan.Name, PlanText: r.plan.Text, PlanFile: r.request.PlanFile, Seed: r.plan.Seed,
-		Options: options, Started: time.Now().UTC(), Status: assay.Running, Version: r.lab.Version}
-	if r.request.Resume {
-		if err := r.recall(ctx); err != nil {
+func (r *run) choose(ctx context.Context, request Request) error {
+	if r.plan = request.Plan; request.Resume {
+		if err := r.recall(ctx, request); err != nil {
 			return err
 		}
+	} else {
+		r.now = assay.Run{ID: newRunID(), Plan: r.plan.Name, PlanText: r.plan.Text, PlanFile: request.PlanFile, Seed: r.plan.Seed,
+			Options: request.options(), Started: time.Now().UTC(), Status: assay.Running, Version: r.lab.Version}
 	}
-	return r.selectCases(ctx)
+	return r.chooseCases(ctx)
 }
 
-// options combines the request with the plan.
-func (r *run) options() (assay.Options, error) {
-	o := assay.Options{Drivers: r.request.Drivers, Reference: r.request.Reference, Only: r.request.Only, Capacity: r.request.Capacity,
-		Budget: r.plan.Budget, Precision: r.plan.Precision, Margin: r.plan.Margin, Launches: r.plan.Launches}
-	if r.request.Budget > 0 {
-		o.Budget = r.request.Budget
+// chooseCases selects the cells that the run's options ask for. The run keeps the names
+// that * stood for: another day there may be other drivers.
+func (r *run) chooseCases(ctx context.Context) (err error) {
+	r.chosen, err = r.lab.selectCases(ctx, r.plan, r.now.Options)
+	r.now.Options = r.chosen.options
+	return err
+}
+
+// options combines the request with its plan.
+func (q Request) options() assay.Options {
+	o := assay.Options{Drivers: q.Drivers, Reference: q.Reference, Only: q.Only, Capacity: q.Capacity,
+		Budget: q.Plan.Budget, Precision: q.Plan.Precision, Margin: q.Plan.Margin, Launches: q.Plan.Launches}
+	if q.Budget > 0 {
+		o.Budget = q.Budget
 	}
-	if r.request.Target > 0 {
-		o.Precision = r.request.Target
+	if q.Target > 0 {
+		o.Precision = q.Target
 	}
-	_, err := latencyTarget(o.Capacity)
-	return o, AsInputError(err)
+	return o
 }
 
 func newRunID() string {
@@ -124,10 +138,10 @@ func (r *run) finish(ctx context.Context, minTime time.Duration) error {
 }
 
 func (r *run) config(ctx context.Context, programs map[string]runner.Program, work *runner.Workspace) runner.Config {
-	c := r.lab.config(r.cases, programs, work)
+	c := r.lab.config(r.chosen.cases, programs, work)
 	c.Reference, c.ReferenceProfile = r.reference(), r.referenceProfile()
 	c.Seed, c.Launches, c.Budget = r.now.Seed, r.plan.Launches, r.mainBudget()
-	c.Precision, c.Timeout, c.Done, c.LatencyTarget = r.now.Options.Precision, r.plan.Timeout, r.done, r.latency
+	c.Precision, c.Timeout, c.Done, c.LatencyTarget = r.now.Options.Precision, r.plan.Timeout, r.done, r.chosen.latency
 	c.Emit = func(t assay.Trial) error { return r.keep(ctx, t) }
 	c.Files = runner.Files{} // shared with the ablation, which is to have the same data
 	return c
@@ -187,14 +201,14 @@ func (r *run) reference() string {
 	wanted = slices.DeleteFunc(wanted, func(name string) bool { return name == "" })
 	if len(wanted) > 0 {
 		baseline := assay.ParseDriverName(wanted[0])
-		if slices.ContainsFunc(r.cases, func(c assay.Case) bool { return baseline.MeansBaseline(c.Cell) }) {
+		if slices.ContainsFunc(r.chosen.cases, func(c assay.Case) bool { return baseline.MeansBaseline(c.Cell) }) {
 			return baseline.String()
 		}
 	}
-	if len(r.cases) == 0 {
+	if len(r.chosen.cases) == 0 {
 		return ""
 	}
-	return r.cases[0].Cell.Target()
+	return r.chosen.cases[0].Cell.Target()
 }
 
 // referenceProfile is the plan's, where it is measured and no other reference was
@@ -203,7 +217,7 @@ func (r *run) referenceProfile() string {
 	if r.now.Options.Reference != "" {
 		return ""
 	}
-	for _, c := range r.cases {
+	for _, c := range r.chosen.cases {
 		if c.Cell.Profile == r.plan.ReferenceProfile {
 			return r.plan.ReferenceProfile
 		}
@@ -213,7 +227,7 @@ func (r *run) referenceProfile() string {
 
 // begin stores the run before anything is measured.
 func (r *run) begin(ctx context.Context, all *runner.Runner, files runner.Files, workDir string) error {
-	if r.request.Resume {
+	if r.begun() {
 		if err := errors.Join(sameTargets(r.now.Targets, all.Targets()), sameFiles(r.now.Files, files)); err != nil {
 			return err
 		}
@@ -246,26 +260,25 @@ func (r *run) describe(all *runner.Runner, files runner.Files, workDir string) {
 	}
 }
 
-// selectCases fills in the cases. The run keeps the names that * stood for:
-// another day there may be other drivers.
-func (r *run) selectCases(ctx context.Context) error {
-	drivers, err := r.lab.expandDrivers(ctx, r.plan, r.now.Options.Drivers)
+// selectCases is what of a plan is to be measured with some options, of which it expands
+// the drivers.
+func (l *Lab) selectCases(ctx context.Context, p *plan.Plan, options assay.Options) (s selection, err error) {
+	if s.latency, err = latencyTarget(options.Capacity); err != nil {
+		return s, AsInputError(err)
+	}
+	if options.Drivers, err = l.expandDrivers(ctx, p, options.Drivers); err != nil {
+		return s, err
+	}
+	s.options = options
+	all, err := p.Expand(options.Drivers)
 	if err != nil {
-		return err
+		return s, AsInputError(err)
 	}
-	r.now.Options.Drivers = drivers
-	all, err := r.plan.Expand(drivers)
-	if err != nil {
-		return AsInputError(err)
-	}
-	if r.latency, err = latencyTarget(r.now.Options.Capacity); err != nil {
-		return AsInputError(err)
-	}
-	if r.latency != nil {
+	if s.latency != nil {
 		if all, err = searchable(all); err != nil {
-			return AsInputError(err)
+			return s, AsInputError(err)
 		}
 	}
-	r.cases, err = plan.SelectToMeasure(all, r.now.Options.Only)
-	return AsInputError(err)
+	s.cases, err = plan.SelectToMeasure(all, options.Only)
+	return s, AsInputError(err)
 }

@@ -36,9 +36,8 @@ type Series struct {
 // Resume takes over the newest one of the same plan text that was begun after a time.
 // Close ends it.
 func (l *Lab) Series(ctx context.Context, s *store.Store, request Request, after time.Time) (*Series, error) {
-	r := &run{lab: l, store: s, request: request, plan: request.Plan}
-	series := &Series{run: r}
-	err := guard.Error(func() error { return series.begin(ctx, after) })
+	series := &Series{run: &run{lab: l, store: s}}
+	err := guard.Error(func() error { return series.begin(ctx, request, after) })
 	if err != nil {
 		series.Close(context.WithoutCancel(ctx))
 		return nil, err
@@ -46,10 +45,10 @@ func (l *Lab) Series(ctx context.Context, s *store.Store, request Request, after
 	return series, nil
 }
 
-func (s *Series) begin(ctx context.Context, after time.Time) error {
-	r, resume := s.run, s.run.request.Resume
-	r.request.Resume = false // what choose would look for is found here
-	if err := r.choose(ctx); err != nil {
+func (s *Series) begin(ctx context.Context, request Request, after time.Time) error {
+	r, resume := s.run, request.Resume
+	request.Resume = false // what choose would look for is found here
+	if err := r.choose(ctx, request); err != nil {
 		return err
 	}
 	if resume {
@@ -87,7 +86,7 @@ func (s *Series) recall(ctx context.Context, after time.Time) error {
 	}
 	here := host.Facts(r.lab.Cache)
 	for _, before := range runs {
-		same := !before.Imported && before.OnMachine(here) && before.Version == r.now.Version && before.PlanText == r.plan.Text && before.PlanFile == r.request.PlanFile && before.Started.After(after) &&
+		same := !before.Imported && before.OnMachine(here) && before.Version == r.now.Version && before.PlanText == r.plan.Text && before.PlanFile == r.now.PlanFile && before.Started.After(after) &&
 			slices.Equal(before.Options.Drivers, r.now.Options.Drivers) && maps.EqualFunc(before.Options.Only, r.now.Options.Only, slices.Equal)
 		if !same {
 			continue
@@ -101,7 +100,6 @@ func (s *Series) recall(ctx context.Context, after time.Time) error {
 				return err
 			}
 			before.Status = assay.Running
-			r.request.Resume = true
 			r.lab.Watcher.Note(fmt.Sprintf("resuming run %s of %s, started %s", before.ID, before.Plan, before.Started.Local().Format(time.DateTime)))
 		}
 		r.now, r.result.ID = before, before.ID
@@ -123,7 +121,7 @@ func (s *Series) Started() time.Time { return s.run.now.Started }
 // that another launch cannot change are not measured again.
 func (s *Series) Launch(ctx context.Context, members []Member) ([]assay.Trial, error) {
 	var cases []assay.Case
-	for _, c := range s.run.cases {
+	for _, c := range s.run.chosen.cases {
 		if len(c.Operation.Terms) > 0 {
 			continue // what its operations show is known without it
 		}
@@ -177,11 +175,6 @@ func has(trials []assay.Trial, c assay.Case) bool {
 // says.
 func of(t assay.Trial, c assay.Case) bool {
 	return !t.Twin && c.Cell.DriverName().Means(t.Cell) && t.Cell.Profile == c.Cell.Profile && t.Cell.Peer() == c.Cell.Peer()
-}
-
-// Trials are all that the series has of launches that were asked for.
-func (s *Series) Trials() []assay.Trial {
-	return slices.DeleteFunc(slices.Clone(s.trials), func(t assay.Trial) bool { return t.Launch > s.last })
 }
 
 // Finish ends a series that has all that it was made for.

@@ -157,6 +157,7 @@ func (p *Plan) targets(all []assay.Case, base assay.Case, v variant, minCount in
 				count = c.Operation.Count
 			}
 			c.Operation = counted(c.Operation, max(count, minCount))
+			c = p.uses[profile.Name].Of(c)
 			c.Dataset.FileSettings = fileSettings(profile, p.prepared[profile.Name])
 			c.Dataset.Prepare = profile.Prepare
 			all = append(all, c)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/kit/wire"
 )
 
 // checker checks the parts of one workload as far as no values of params are
@@ -135,7 +136,7 @@ func (c checker) cacheAxis(o *operation) Axis {
 }
 
 // statementPolicies are the values of the statement axis.
-var statementPolicies = []string{"once", "each", "never"}
+var statementPolicies = []string{string(wire.Once), string(wire.Each), string(wire.Never)}
 
 func (c checker) word(t text, what string, known ...string) {
 	if t.set() && !slices.Contains(known, t.value) {

@@ -58,6 +58,9 @@ type Plan struct {
 	from string
 	// scale is by how much this plan's data and clients are those of another.
 	scale Scale
+	// uses are how the cells of a profile use their driver, by its name, where that is
+	// not as the plan says.
+	uses map[string]assay.Use
 }
 
 // Pool is a point of the pool axis. Zero Open means as many as clients;
@@ -120,6 +123,16 @@ func (p *Plan) WithProfiles(name, from string, profiles []assay.Profile, seed ui
 		fmt.Fprintln(&text)
 	}
 	other.Text = text.String()
+	return &other
+}
+
+// Using is the plan with other uses of the driver, by profile.
+func (p *Plan) Using(uses map[string]assay.Use) *Plan {
+	other := *p
+	other.uses = uses
+	for _, profile := range slices.Sorted(maps.Keys(uses)) {
+		other.Text += fmt.Sprintf("#   %s: %s\n", profile, uses[profile])
+	}
 	return &other
 }
 

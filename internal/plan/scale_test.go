@@ -113,3 +113,37 @@ func TestScaledTooFar(t *testing.T) {
 		t.Errorf("got %v, want that there are too many rows", err)
 	}
 }
+
+// A profile with another use of the driver has cells that say so, and the plan's text,
+// by which a run is found again, names it.
+func TestUsing(t *testing.T) {
+	p, err := Decode("own.yaml", []byte(`
+name: own
+drivers: [mattn]
+clients: [4]
+profiles: {now: {}, then: {}}
+workload:
+  schema: CREATE TABLE t (id INTEGER PRIMARY KEY)
+  data: {t: {rows: 5, columns: {id: seq}}}
+operations:
+  write: {sql: "INSERT INTO t VALUES (?)", args: [{next: t.id}], statement: each, count: 405}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := p.Using(map[string]assay.Use{"then": {Statement: "once", Pool: 2, Transaction: 10}})
+	cases, err := other.Expand(p.Drivers)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, c := range cases {
+		got = append(got, fmt.Sprint(c.Cell.Profile, " ", c.Cell.Statement, " ", c.Cell.Pool, " ", c.Cell.Idle, " ", c.Cell.Transaction, ", ", c.Operation.Count))
+	}
+	if want := []string{"now each 4 4 0, 405", "then once 2 2 10, 410"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if want := p.Text + "#   then: statement: once, pool: 2, transaction: 10\n"; other.Text != want {
+		t.Errorf("got the text %q, want %q", other.Text, want)
+	}
+}

@@ -270,7 +270,7 @@ func trimZeros(number string) string {
 
 // latencyRows shows the percentiles of each row; false where no row has two.
 func latencyRows(t *analysis.Table) (*chart.Rows, bool) {
-	names := slices.DeleteFunc([]string{assay.P50, "p90", assay.P99, "p99.9"}, func(name string) bool {
+	names := slices.DeleteFunc([]string{assay.P50, assay.P90, assay.P99, assay.P999}, func(name string) bool {
 		return !slices.ContainsFunc(t.Rows, func(row *analysis.Row) bool { _, has := row.Figure(name); return has })
 	})
 	rows := &chart.Rows{Marks: names, Grouped: "rank"}

@@ -19,13 +19,13 @@ func effect(t *analysis.Table, row *analysis.Row) string {
 	c := *f.Comparison
 	with := c.Ratio
 	if t.Primary.HigherBetter { // without / with; below 1 the setting helps
-		with = stat.Interval{N: with.N, Center: 1 / with.Center, Low: 1 / with.High, High: 1 / with.Low}
+		with = with.Inverse()
 	}
 	switch c.Verdict {
 	case stat.Slower:
 		return wording.Ratio(with, "%sx [%s, %s] faster with it")
 	case stat.Faster:
-		against := stat.Interval{N: with.N, Center: 1 / with.Center, Low: 1 / with.High, High: 1 / with.Low}
+		against := with.Inverse()
 		return wording.Ratio(against, "%sx [%s, %s] slower with it")
 	case stat.Equivalent:
 		return wording.Ratio(with, "no difference (%s [%s, %s])")

@@ -50,7 +50,7 @@ func phaseCells(row *analysis.Row, phases []analysis.Phase, used []string, prima
 		sum += p.Figure.Interval.Center
 		cells = append(cells, fmt.Sprintf("%s %.0f %%", human(p.Figure.Interval.Center, p.Figure.Metric.Unit), 100*p.Share))
 	}
-	clock, _ := row.Figure("clock-ns/op")
+	clock, _ := row.Figure(assay.ClockPerOp)
 	whole, _ := row.Figure(primary.Name)
 	return append(cells, human(sum, "ns"), human(clock.Interval.Center, "ns"), human(whole.Interval.Center, primary.Unit))
 }

@@ -118,7 +118,7 @@ func wouldDecide(t *analysis.Table, k *analysis.Ranking, rows []*analysis.Row) s
 		more = max(more, c.MoreLaunches())
 	}
 	if more == 0 || t.Launch == 0 {
-		return cmp.Or(reason, "results go in a circle")
+		return cmp.Or(reason, "the results contradict each other: A beats B, B beats C, C beats A")
 	}
 	unit := about(time.Duration(more) * t.Launch)
 	number, noun, _ := strings.Cut(unit, " ")

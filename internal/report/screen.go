@@ -113,7 +113,7 @@ func (r *Report) excludedLines(a analysis.Answer, s Screen) []string {
 		if i == maxExcluded {
 			return append(lines, fmt.Sprintf("  and %d more that did not end ok everywhere", len(a.Excluded)-i))
 		}
-		why := fmt.Sprintf("Not %s, which leads in as many or more: %s", with(c.Row), r.failures(c.Row))
+		why := fmt.Sprintf("Not %s, which leads at least as often: %s", with(c.Row), r.failures(c.Row))
 		lines = append(lines, s.wrap("", "  ", why)...)
 	}
 	return lines
@@ -199,7 +199,7 @@ func noPickSentence(a analysis.Answer) string {
 func noCgoSentence(n analysis.Alternative) string {
 	speed, word := n.Cost, "slower"
 	if speed.High < 1 {
-		speed, word = analysis.Inverse(speed), "faster"
+		speed, word = speed.Inverse(), "faster"
 	}
 	return fmt.Sprintf("Without cgo: %s, %s %s over %s.", n.Name, wording.Ratio(speed, "%sx [%s, %s]"), word, wording.Plural(n.Cost.N, "table"))
 }
@@ -282,7 +282,7 @@ func (r *Report) unrankedLines(s Screen) []string {
 // undecidedLines say that nothing is decided, and what would.
 func (r *Report) undecidedLines(a analysis.Answer, s Screen) []string {
 	if a.Needs == 0 {
-		return append(s.wrap("", "  ", "Undecided: nothing in this run is decided, and its spread does not tell how long it would take. A longer run:"), "  "+r.decide(a))
+		return append(s.wrap("", "  ", "Undecided: nothing in this run is decided, and its launches do not tell how long that would take. A longer run:"), "  "+r.decide(a))
 	}
 	if a.Few {
 		return append(s.wrap("", "  ", fmt.Sprintf("Undecided: too few launches; the fewest that can decide take about %s:", about(a.Needs))), "  "+r.decide(a))

@@ -64,7 +64,7 @@ func ratioText(i stat.Interval) string { return wording.Ratio(i, "%s [%s, %s]") 
 // its figure to the other's.
 func speedText(i stat.Interval, metric assay.Metric) string {
 	if !metric.HigherBetter {
-		i = analysis.Inverse(i)
+		i = i.Inverse()
 	}
 	return wording.Ratio(i, "%sx [%s, %s]")
 }

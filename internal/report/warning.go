@@ -86,7 +86,7 @@ func seriesWords(d analysis.Doubt) (evidence, advice string) {
 			"the confidence interval may be too narrow: repeat the run at another time"
 	case analysis.TwoModes:
 		return fmt.Sprintf("%d of %d launches are %s times the others, with nothing in between", d.Upper, d.Launches, wording.Digits(d.Gap)),
-			"look at both groups: no launch has their mean"
+			"look at both groups: their mean describes neither"
 	case analysis.Skewed:
 		return fmt.Sprintf("a few of %d launches lie far out on one side (skewness %.1f)", d.Launches, d.Skewness),
 			"look for stalls; the confidence interval may be too narrow"
@@ -131,7 +131,7 @@ func runWords(d analysis.Doubt) (evidence, advice string) {
 	switch d := d.(type) {
 	case analysis.Grows:
 		return fmt.Sprintf("an operation takes %s times as long with n=%s as with n=%s: the figure depends on the number of operations",
-			wording.Ratio(d.Ratio, "%s [%s, %s]"), d.Max, d.Min), "a figure of this operation holds only for its n: compare at your own n, or in transactions of a fixed size"
+			wording.Ratio(d.Ratio, "%s [%s, %s]"), d.Max, d.Min), "a figure of this operation holds only for its n: measure with the n of your application, or in transactions of a fixed size"
 	case analysis.BeyondDisk:
 		return fmt.Sprintf("%s synced commits per second, but the disk did %s syncs per second for one client when assay probed it",
 			wording.Digits(d.Commits), wording.Digits(d.Syncs)), "check whether the syncs reach the disk, and what the trace counts as one: sync-before-ack"

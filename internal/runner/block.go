@@ -192,12 +192,12 @@ func (in *instance) completeBlock(ctx context.Context, j *job, t *assay.Trial, t
 	if _, ok := t.Figures[assay.NsPerOp]; !ok {
 		return nil
 	}
-	t.Figures["close-ns"] = float64(in.closed)
+	t.Figures[assay.CloseNanos] = float64(in.closed)
 	if j.Operation.Changes && in.disk > 0 {
-		t.Figures["disk-B"] = float64(in.disk)
+		t.Figures[assay.DiskBytes] = float64(in.disk)
 	}
 	if j.put > 0 {
-		t.Figures["written-B/B"] = t.Figures["bytes-written/op"] / j.put
+		t.Figures[assay.WrittenPerPut] = t.Figures[assay.WrittenPerOp] / j.put
 	}
 	return nil
 }

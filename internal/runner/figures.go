@@ -11,14 +11,13 @@ import (
 	"assay/kit/wire"
 )
 
-// percentiles are the latency percentiles of blocks, by metric.
-var percentiles = map[string]float64{assay.P50: 0.5, "p90": 0.9, assay.P99: 0.99, "p99.9": 0.999}
-
 // tally adds up what the windows or the block of one trial measured.
 type tally struct {
 	total   wire.Measured
 	samples []assay.Sample
 	partial bool // some operations were not done: what is left behind is not known
+	// uncounted says that the worker did not count how often it tried operations again.
+	uncounted bool
 }
 
 func (t *tally) add(m wire.Measured) {
@@ -95,18 +94,18 @@ func (t *tally) record(trial *assay.Trial, op assay.Operation) {
 	executed := float64(m.Executed) * rowsPer(op)
 	figures[assay.NsPerOp] = float64(m.Nanos) / operations
 	figures[assay.OpPerS] = operations / (float64(m.Nanos) / 1e9)
-	figures["cpu-ns/op"] = float64(m.Counters.CPU) / executed
-	figures["B/op"] = float64(m.Counters.Alloc) / executed
-	figures["allocs/op"] = float64(m.Counters.Allocs) / executed
-	figures["read-B/op"] = float64(m.Counters.Read) / executed
-	figures["fetched-B/op"] = float64(m.Counters.Fetched) / executed
-	figures["bytes-written/op"] = float64(m.Counters.Written) / executed
-	figures["switches/op"] = float64(m.Counters.Switches) / executed
-	figures["peak-B"] = float64(m.Counters.Peak)
+	figures[assay.CPUPerOp] = float64(m.Counters.CPU) / executed
+	figures[assay.AllocatedPerOp] = float64(m.Counters.Alloc) / executed
+	figures[assay.AllocationsPerOp] = float64(m.Counters.Allocs) / executed
+	figures[assay.ReadPerOp] = float64(m.Counters.Read) / executed
+	figures[assay.FetchedPerOp] = float64(m.Counters.Fetched) / executed
+	figures[assay.WrittenPerOp] = float64(m.Counters.Written) / executed
+	figures[assay.SwitchesPerOp] = float64(m.Counters.Switches) / executed
+	figures[assay.PeakBytes] = float64(m.Counters.Peak)
 	if m.LoopNanos > 0 {
 		figures[assay.LoopNsPerOp] = m.LoopNanos / rowsPer(op)
 	}
-	if op.RetryBusy {
+	if op.RetryBusy && !t.uncounted {
 		figures[assay.BusyOp] = float64(m.Busy) / executed
 	}
 	recordPercentiles(figures, m.Histogram)
@@ -125,7 +124,7 @@ func rowsPer(op assay.Operation) float64 {
 }
 
 func recordPercentiles(figures map[string]float64, histogram [][2]int64) {
-	for name, p := range percentiles {
+	for name, p := range assay.Percentiles {
 		if value, ok := stat.PercentileOf(histogram, p); ok {
 			figures[name] = value
 		}

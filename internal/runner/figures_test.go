@@ -67,7 +67,7 @@ func TestPercentiles(t *testing.T) {
 		trial := recorded(assay.Operation{}, assay.OK, wire.Measured{Operations: c.samples, Nanos: 1, Executed: c.samples,
 			Histogram: [][2]int64{{127, c.samples / 2}, {255, c.samples - c.samples/2}}})
 		got := 0
-		for name := range percentiles {
+		for name := range assay.Percentiles {
 			if _, ok := trial.Figures[name]; ok {
 				got++
 			}

@@ -53,10 +53,12 @@ func (g *group) table(peer, reference string) (table stat.Table, alone [][]float
 		table.Pairs = append(table.Pairs, pairs)
 		own := slices.Collect(maps.Values(g.figures[j.Cell.Key()]))
 		switch base := g.reference(j, reference); {
+		case len(own) == 0 && g.launches() >= stat.MinPairs: // nor would it have a figure after more
 		case base == nil || g.unlike[base.Cell.Key()]:
 			alone = append(alone, own)
 		case base == j:
 			baselines = append(baselines, own)
+		case g.launches() >= stat.MinPairs && g.pairs(j, base).N == 0: // they have no ratio
 		default:
 			table.Tests = append(table.Tests, stat.Test{A: i, B: slices.Index(jobs, base), Baseline: true})
 		}
@@ -70,6 +72,9 @@ func (g *group) table(peer, reference string) (table stat.Table, alone [][]float
 // pairs compares two cells in the launches that both have.
 func (g *group) pairs(j, other *job) stat.Pairs {
 	var figures, partners []float64
+	if g.metrics[j.Cell.Key()] != g.metrics[other.Cell.Key()] {
+		return stat.Pairs{}
+	}
 	for launch, figure := range g.figures[j.Cell.Key()] {
 		if partner, ok := g.figures[other.Cell.Key()][launch]; ok {
 			figures, partners = append(figures, figure), append(partners, partner)

@@ -28,8 +28,10 @@ type group struct {
 	last      int           // the highest number that was given to a launch
 	cost      time.Duration // mean wall time of a launch; zero while unknown
 	wanted    int           // launches that are aimed at; zero while unknown
-	// figures are the primary figures of undisturbed trials, by cell and launch.
+	// figures are the primary figures of undisturbed trials, by cell and launch, and
+	// metrics what they are.
 	figures map[string]map[int]float64
+	metrics map[string]string
 	// samples are the windows of the same trials, in nanoseconds per operation;
 	// efforts is what windows took, by operation, in the launches timed.
 	samples map[string]map[int][]float64
@@ -144,7 +146,7 @@ func groupCases(jobs []*job, reference string) []*group {
 }
 
 func newGroup(name string, mode assay.Mode) *group {
-	return &group{name: name, mode: mode, figures: map[string]map[int]float64{}, tried: map[string]bool{}, unlike: map[string]bool{},
+	return &group{name: name, mode: mode, figures: map[string]map[int]float64{}, metrics: map[string]string{}, tried: map[string]bool{}, unlike: map[string]bool{},
 		samples: map[string]map[int][]float64{}, efforts: map[string]effort{}, sequences: map[string]int64{}}
 }
 
@@ -292,16 +294,17 @@ func (g *group) recordFigure(t *assay.Trial) {
 	if !t.Twin && t.Outcome != assay.OK && t.Outcome != assay.NotRun {
 		g.unlike[t.Cell.Key()] = true
 	}
-	figure, ok := t.Figures[assay.CapacityPerS]
-	if !ok {
-		figure, ok = t.Figures[t.Cell.Primary()]
+	key := t.Cell.Key()
+	metric := t.Primary()
+	if metric == assay.P99 && g.metrics[key] == assay.P50 {
+		metric = assay.P50 // some launches have no more
 	}
+	figure, ok := t.Figures[metric]
 	if !ok || t.Twin || t.Disqualified || t.Outcome != assay.OK {
 		return
 	}
-	key := t.Cell.Key()
-	if g.figures[key] == nil {
-		g.figures[key] = map[int]float64{}
+	if g.metrics[key] != metric {
+		g.figures[key], g.metrics[key] = map[int]float64{}, metric
 	}
 	g.figures[key][t.Launch] = figure
 	if g.mode == assay.Windows {

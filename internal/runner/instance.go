@@ -146,7 +146,7 @@ func (in *instance) readSettings(ctx context.Context) error {
 	if in.opened.Durability != "" {
 		claimed = assay.Durability(in.opened.Durability)
 	}
-	in.claimed = weaker(in.claimed, claimed)
+	in.claimed = in.claimed.Weaker(claimed)
 	if in.applied == nil || in.all == nil {
 		in.all, in.settings = all, condense(all)
 		in.applied = joinFailures(in.applied, err)

@@ -76,7 +76,7 @@ func recordPool(t *assay.Trial, j *job, operations int64, before, after *wire.Po
 	done := float64(max(1, operations))
 	closed := after.Closed - before.Closed // opened anew as soon as it is needed
 	t.Figures[assay.ReopensOp] = float64(closed) / done
-	t.Figures["pool-wait-ns/op"] = float64(after.Waited-before.Waited) / done
+	t.Figures[assay.PoolWaitPerOp] = float64(after.Waited-before.Waited) / done
 	if closed > 0 {
 		t.Warnings = append(t.Warnings, assay.Warning{Code: "reopens",
 			Evidence: fmt.Sprintf("the pool closed %d connections during %d operations, and opened others for them: it keeps %d of %d when they are idle", closed, operations, j.Cell.Idle, j.Cell.Pool),

@@ -86,7 +86,7 @@ func (p *phased) record(t *assay.Trial, op assay.Operation) {
 	for name, nanos := range p.nanos {
 		t.Figures[name+"-ns/op"] = float64(nanos) / operations
 	}
-	t.Figures["clock-ns/op"] = p.clock / float64(p.windows) * float64(p.readings) / operations
+	t.Figures[assay.ClockPerOp] = p.clock / float64(p.windows) * float64(p.readings) / operations
 }
 
 // warnPhases says why a trial has no phases.

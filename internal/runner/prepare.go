@@ -375,7 +375,7 @@ func latest(op assay.Operation) bool {
 
 // wireOperation translates an operation for a worker.
 func wireOperation(name string, op assay.Operation, trace *dataset.Trace) wire.Operation {
-	out := wire.Operation{Name: name, Trace: trace.Path, Changes: op.Changes, Statement: op.Statement,
+	out := wire.Operation{Name: name, Trace: trace.Path, Changes: op.Changes, Statement: wire.Policy(op.Statement),
 		Transaction: op.Transaction, RetryBusy: op.RetryBusy}
 	if len(op.Parts) > 0 {
 		for i, part := range op.Parts {

@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -69,6 +70,49 @@ func TestScheduled(t *testing.T) {
 	}
 	if next := schedule.Next(all[2:], schedule.Limits{MinLaunches: 6, Left: time.Hour}); len(next) > 0 {
 		t.Errorf("a group with nothing left to measure is launched: %+v", all[2])
+	}
+}
+
+// A cell without a figure to compare needs no more launches than those of all: another
+// one would not have it either.
+func TestNoFigureNeedsNoMore(t *testing.T) {
+	for name, figures := range map[string]map[string]float64{
+		"too few requests for the 99th percentile": {assay.P50: 100},
+		"no figure":        {},
+		"a figure of zero": {assay.P50: 0},
+	} {
+		r := planned(t, Config{Precision: 0.02})
+		a, b := at(assay.Blocks, "serve a p"), at(assay.Blocks, "serve b p")
+		a.Cell.Rate, b.Cell.Rate = 40, 40
+		g := groupCases([]*job{a, b}, "a")[0]
+		r.groups = []*group{g}
+		for launch := 1; launch <= 6; launch++ {
+			for _, j := range []*job{a, b} {
+				trial := trialOf(j, launch, false, 0)
+				trial.Figures = figures
+				g.recordFigure(&trial)
+			}
+			g.recordLaunch(time.Second, false)
+		}
+		if got, want := r.scheduled()[0].Needed, 6; got != want {
+			t.Errorf("%s: got %d launches needed, want %d", name, got, want)
+		}
+	}
+}
+
+// Where one launch has too few requests for the 99th percentile, all are compared by
+// the median.
+func TestLaunchWithFewRequests(t *testing.T) {
+	j := at(assay.Blocks, "serve a p")
+	j.Cell.Rate = 40
+	g := groupCases([]*job{j}, "a")[0]
+	for launch, figures := range []map[string]float64{{assay.P50: 1, assay.P99: 10}, {assay.P50: 2}, {assay.P50: 3, assay.P99: 30}} {
+		trial := trialOf(j, launch+1, false, 0)
+		trial.Figures = figures
+		g.recordFigure(&trial)
+	}
+	if got, want := g.figures[j.Cell.Key()], (map[int]float64{2: 2, 3: 3}); !maps.Equal(got, want) {
+		t.Errorf("got %v, want the medians of the launches after it was known: %v", got, want)
 	}
 }
 

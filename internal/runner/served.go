@@ -85,8 +85,8 @@ func (in *instance) runServed(ctx context.Context, j *job, t *assay.Trial) error
 	if err := lagged(result); err != nil {
 		return err
 	}
-	tally := tally{partial: result.Failed+result.Dropped > 0}
-	tally.add(measuredLoad(result, j, before.Counters, after.Counters))
+	tally := tally{partial: result.Failed+result.Dropped > 0, uncounted: after.Busy == nil}
+	tally.add(measuredLoad(result, j, before, after))
 	in.r.time.add(assay.StageMeasured, tally.took())
 	if err := in.completeBlock(ctx, j, t, &tally); err != nil {
 		return err
@@ -203,9 +203,13 @@ func (r *Runner) limit(ctx context.Context, clients int) (float64, error) {
 
 // measuredLoad is a load as a worker would report it. The counters are of the
 // warm-up too.
-func measuredLoad(result load.Result, j *job, before, after wire.Counters) wire.Measured {
-	return wire.Measured{Operations: result.Right, Nanos: result.Nanos, Executed: int64(j.warm) + result.Offered - result.Dropped,
-		Histogram: result.Histogram, Counters: after.Since(before)}
+func measuredLoad(result load.Result, j *job, before, after wire.Stats) wire.Measured {
+	busy := int64(0)
+	if after.Busy != nil && before.Busy != nil {
+		busy = *after.Busy - *before.Busy
+	}
+	return wire.Measured{Busy: busy, Operations: result.Right, Nanos: result.Nanos, Executed: int64(j.warm) + result.Offered - result.Dropped,
+		Histogram: result.Histogram, Counters: after.Since(before.Counters)}
 }
 
 // answered is the outcome that wrong and failed requests ask for, nil where

@@ -167,13 +167,6 @@ func contradictions(settings []assay.Setting, path string) []string {
 	return wrong
 }
 
-// classes are those of durability, weakest first.
-var classes = []assay.Durability{assay.DurabilityUnknown, assay.None, assay.Process, assay.Consistent, assay.Power}
-
-func weaker(a, b assay.Durability) assay.Durability {
-	return classes[min(slices.Index(classes, a), slices.Index(classes, b))]
-}
-
 // durability is what the settings of the connections that write claim, of
 // each alone: the weakest class. The settings are not joined over connections.
 func durability(settings []assay.Setting) assay.Durability {
@@ -192,7 +185,7 @@ func durability(settings []assay.Setting) assay.Durability {
 	}
 	weakest := assay.Power
 	for _, effective := range writers {
-		weakest = weaker(weakest, assay.Durability(cmp.Or(sqlite.Durability(effective), postgres.Durability(effective))))
+		weakest = weakest.Weaker(assay.Durability(cmp.Or(sqlite.Durability(effective), postgres.Durability(effective))))
 	}
 	return weakest
 }

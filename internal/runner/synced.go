@@ -252,7 +252,7 @@ func (in *instance) recordSyncs(t *assay.Trial, j *job) {
 	t.Settings = append(t.Settings, assay.Setting{Name: "sync-before-ack", Connection: "trace",
 		Issued: evidence, Effective: v.Answer(), Applied: true})
 	if len(j.Operation.Parts) == 0 && !j.Operation.Call() { // of a mix, only a part was traced, and of calls another size
-		t.Figures["syncs/op"] = v.Syncs / float64(max(1, j.Operation.Transaction)) / rowsPer(j.Operation)
+		t.Figures[assay.SyncsPerOp] = v.Syncs / float64(max(1, j.Operation.Transaction)) / rowsPer(j.Operation)
 	}
 	if t.Durability == assay.Power && v.Answer() != "yes" {
 		t.Warnings = append(t.Warnings, assay.Warning{Code: "acknowledged-unsynced",

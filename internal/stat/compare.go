@@ -107,7 +107,7 @@ func (c Comparison) Rule() Rule { return c.rule }
 
 // Swapped compares the other way round.
 func (c Comparison) Swapped() Comparison {
-	c.Ratio = Interval{c.Ratio.N, 1 / c.Ratio.Center, 1 / c.Ratio.High, 1 / c.Ratio.Low}
+	c.Ratio = c.Ratio.Inverse()
 	c.gain.mean = -c.gain.mean
 	switch c.Verdict {
 	case Faster:

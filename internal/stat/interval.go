@@ -30,6 +30,11 @@ func (i Interval) Known() bool {
 	return i.N >= 2 && !math.IsNaN(i.Low) && !math.IsNaN(i.High)
 }
 
+// Inverse is the interval of 1 / ratio.
+func (i Interval) Inverse() Interval {
+	return Interval{N: i.N, Center: 1 / i.Center, Low: 1 / i.High, High: 1 / i.Low}
+}
+
 // LogInterval returns the geometric mean of the values, one a launch, with
 // the t interval on their logarithms. Where a value is not above zero it
 // returns the MeanInterval.

@@ -25,6 +25,8 @@ type Outcome struct {
 	// there was nothing to try, or the budget did not pay for it.
 	Indexes       []Finalist
 	IndexLaunches int
+	// Unsearched says that no setting leaves a choice.
+	Unsearched bool
 	// IndexesUntried says that the budget did not pay for telling what these do.
 	IndexesUntried bool
 	Effects        []Effect // of the screening, by factor; nil where there was none
@@ -69,6 +71,9 @@ type Finalist struct {
 	Gain       stat.Interval
 	Operations []stat.Interval
 	Verdict    stat.Verdict // of Gain, among all finalists
+	// Verdicts are of Operations, where these are to be judged: among all operations of
+	// all points.
+	Verdicts []stat.Verdict
 
 	rows row
 }
@@ -146,8 +151,7 @@ func (t *tuning) confirm(ctx context.Context, finalists []Point) error {
 	if err != nil {
 		return err
 	}
-	finalists = slices.DeleteFunc(finalists, func(p Point) bool { return t.refused[p.Key()] != "" || rows[p.Key()].launches() < stat.MinPairs })
-	t.outcome.Unconfirmed = len(finalists) == 0
+	finalists = slices.DeleteFunc(finalists, func(p Point) bool { return t.rowOf(p, rows) == nil })
 	t.decide(finalists, rows)
 	return nil
 }
@@ -210,7 +214,7 @@ func (t *tuning) decide(finalists []Point, rows map[string]*row) {
 	whole := t.outcome.Finalists[best]
 	if t.beats(whole) {
 		t.outcome.Chosen = &whole
-		if f := t.simpler(whole, rows); t.beats(f) {
+		if f := t.simpler(whole, finalists, rows); t.beats(f) {
 			t.outcome.Chosen = &f
 		}
 	}
@@ -250,8 +254,8 @@ func (f Finalist) helps(margin float64) bool {
 
 // simpler is the proposal without one setting that is not shown to matter: the one of
 // the least effect in the screening. The confirmed figures must not choose it: the
-// best of several would be too good.
-func (t *tuning) simpler(whole Finalist, rows map[string]*row) Finalist {
+// best of several would be too good. It is one more of the family of the finalists.
+func (t *tuning) simpler(whole Finalist, finalists []Point, rows map[string]*row) Finalist {
 	weakest, least := -1, 0.0
 	for _, j := range whole.Point.changed() {
 		other := t.rowOf(whole.Point.with(j, 0), rows)
@@ -269,20 +273,17 @@ func (t *tuning) simpler(whole Finalist, rows map[string]*row) Finalist {
 	if weakest < 0 {
 		return whole
 	}
-	p := whole.Point.with(weakest, 0)
-	r := t.rowOf(p, rows)
-	return t.finalist(p, r, against(r.gains, t.zeros()))
+	family := t.asFamily(append(slices.Clone(finalists), whole.Point.with(weakest, 0)), rows, t.outcome.Launches)
+	return family[len(family)-1]
 }
 
-// rowOf is what a point measured; nil: it was not measured, or refused.
+// rowOf is what a point measured; nil: too little, or it was refused.
 func (t *tuning) rowOf(p Point, rows map[string]*row) *row {
-	if t.refused[p.Key()] != "" {
+	if t.refused[p.Key()] != "" || rows[p.Key()].launches() < stat.MinPairs {
 		return nil
 	}
 	return rows[p.Key()]
 }
-
-func (t *tuning) zeros() []float64 { return make([]float64, t.outcome.Launches) }
 
 // against compares two rows by themselves.
 func against(a, b []float64) stat.Comparison {

@@ -75,12 +75,12 @@ func figures(c *chart.Chart) ([]report.Figure, error) {
 func (r *Report) pageView() pageView {
 	v := pageView{Head: report.NewHead("Tuning of "+wording.Clean(r.Plan), "which settings, confirmed on new data", nil), IndexTitle: r.indexTitle(),
 		Answer: wording.Clean(r.answer()), Harmed: cleaned(r.harmed()), Emitted: wording.Printable(r.Emitted), Evidence: wording.Clean(r.evidence()), Next: cleaned(r.next())}
-	if !r.Outcome.Unconfirmed {
+	if len(r.Outcome.Finalists) > 0 {
 		v.Basis = wording.Clean(r.basis())
 	}
 	helping, _ := r.indexes()
 	for _, f := range helping {
-		v.Indexes = append(v.Indexes, indexView{wording.Clean(r.statements(f)), wording.Clean(r.effect(f))})
+		v.Indexes = append(v.Indexes, indexView{wording.Clean(r.change(f)), wording.Clean(r.effect(f))})
 	}
 	for i, gain := range r.figures() {
 		v.Operations = append(v.Operations, operationView{wording.Clean(r.Operations[i].Name), r.Operations[i].now(), ratio(gain)})
@@ -144,11 +144,11 @@ func interval(i stat.Interval) chart.Interval {
 
 // priceChart draws what other classes of durability cost or give.
 func (r *Report) priceChart() *chart.Chart {
-	own := slices.Index(classes, r.Class)
+	own := slices.Index(assay.Durabilities, r.Class)
 	points := []chart.Point{{X: float64(own), Y: chart.Interval{Low: 1, Center: 1, High: 1}}}
 	words := []string{string(r.Class) + " 1x"}
 	for _, p := range r.Outcome.Prices {
-		if at := slices.Index(classes, assay.Durability(p.Class)); at >= 0 && p.Gain.Center > 0 {
+		if at := slices.Index(assay.Durabilities, assay.Durability(p.Class)); at >= 0 && p.Gain.Center > 0 {
 			points = append(points, chart.Point{X: float64(at), Y: interval(p.Gain)})
 			words = append(words, p.Class+" "+ratio(p.Gain))
 		}
@@ -158,8 +158,8 @@ func (r *Report) priceChart() *chart.Chart {
 	}
 	slices.SortFunc(points, func(a, b chart.Point) int { return compareDown(b.X, a.X) })
 	tick := func(v float64) string {
-		if at := int(math.Round(v)); math.Abs(v-float64(at)) < 1e-9 && at > 0 && at < len(classes) {
-			return string(classes[at])
+		if at := int(math.Round(v)); math.Abs(v-float64(at)) < 1e-9 && at > 0 && at < len(assay.Durabilities) {
+			return string(assay.Durabilities[at])
 		}
 		return ""
 	}

@@ -66,7 +66,7 @@ func TestPageInBrowser(t *testing.T) {
 	r := raced()
 	r.Plan, r.Driver, r.Current, r.Operations[0].Name = hostile, hostile, hostile, hostile
 	r.Unindexed, r.Notes, r.Emitted = []string{hostile}, []string{hostile}, hostile
-	r.Space = r.Space.WithData([]Factor{{OfData: true, Levels: []Level{{}, {Prepare: []string{hostile}}}}})
+	r.Space = r.Space.With([]Factor{{First: true, Levels: []Level{{}, {Prepare: []string{hostile}}}}})
 	r.Outcome.Chosen.Point = append(r.Outcome.Chosen.Point, 0)
 	r.Outcome.Indexes = []Finalist{{Point: Point{0, 0, 0, 1}, Verdict: stat.Faster, Gain: stat.Interval{N: 6, Center: 3, Low: 2, High: 4}}}
 	for _, b := range r.Outcome.Blocks {

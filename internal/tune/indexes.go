@@ -15,12 +15,12 @@ const (
 	minIndexLaunches = 3
 )
 
-// indexes measures indexes and statistics with the current settings. Nobody chooses
+// indexes measures indexes, statistics and other uses of the driver with the current settings. Nobody chooses
 // among the figures: all of them are reported, adjusted for each other, so that they
 // need no confirmation. How many launches there are follows from what the first ones
 // took, not from what they showed.
 func (t *tuning) indexes(ctx context.Context) error {
-	points := t.config.Space.OfDataPoints()
+	points := t.config.Space.FirstPoints()
 	if len(points) == 0 {
 		return nil
 	}
@@ -42,9 +42,30 @@ func (t *tuning) indexes(ctx context.Context) error {
 		t.outcome.IndexesUntried = true
 		return nil
 	}
-	points = slices.DeleteFunc(points, func(p Point) bool { return t.refused[p.Key()] != "" || rows[p.Key()].launches() < stat.MinPairs })
+	points = slices.DeleteFunc(points, func(p Point) bool { return t.rowOf(p, rows) == nil })
 	t.outcome.Indexes, t.outcome.IndexLaunches = t.asFamily(points, rows, launches), launches
+	judgeOperations(t.outcome.Indexes, launches)
 	return nil
+}
+
+// judgeOperations says which operations each point makes faster or slower, adjusted for
+// all points and operations: nothing says before which of them to look at.
+func judgeOperations(all []Finalist, launches int) {
+	gains := [][]float64{make([]float64, launches)} // the current settings
+	var tests []stat.Test
+	for _, f := range all {
+		for _, values := range f.rows.operations {
+			tests = append(tests, stat.Test{A: len(gains), B: 0, Baseline: true, HigherBetter: true})
+			gains = append(gains, values)
+		}
+	}
+	verdicts := compare(gains, tests, stat.Rule{})
+	for i := range all {
+		for range all[i].rows.operations {
+			all[i].Verdicts = append(all[i].Verdicts, verdicts[0].Verdict)
+			verdicts = verdicts[1:]
+		}
+	}
 }
 
 // indexLaunches is how many launches the budget pays for the indexes, where the last of

@@ -4,14 +4,16 @@ import (
 	"fmt"
 	"strings"
 
+	"assay"
+	"assay/internal/stat"
 	"assay/internal/wording"
 )
 
-// maxIndexes is how many proposals on the data a screen has.
+// maxIndexes is how many proposals before any setting a screen has.
 const maxIndexes = 3
 
-// indexes are the states of the data that are shown to help, and those that are not.
-// All together is one of them where there is more to it than to one alone.
+// indexes are what was measured before any setting: what is shown to help, and what is
+// not. All states of the data together is one of them where there is more to it than to one alone.
 func (r *Report) indexes() (helping, idle []Finalist) {
 	alone := 0
 	for _, f := range r.Outcome.Indexes {
@@ -30,9 +32,19 @@ func (r *Report) indexes() (helping, idle []Finalist) {
 	return helping, idle
 }
 
-// statements are those of a state of the data, as one pastes them.
-func (r *Report) statements(f Finalist) string {
-	return strings.Join(r.Space.Prepare(f.Point), "; ")
+// change is what a point that is measured first changes: statements as one pastes them, or
+// what to do in the program.
+func (r *Report) change(f Finalist) string {
+	u := r.Space.Use(f.Point)
+	switch {
+	case u.Statement != "":
+		return "in the program: prepare each statement once, and keep it"
+	case u.Pool > 0:
+		return fmt.Sprintf("in the program: open at most %s, and keep all of them open", wording.Plural(u.Pool, "connection"))
+	case u.Transaction > 0:
+		return fmt.Sprintf("in the program: commit %d changes together; what is not committed is lost together", u.Transaction)
+	}
+	return strings.Join(r.Space.Prepare(f.Point), "; ") + ";"
 }
 
 // effect says what a state of the data does: over all operations, for each that it
@@ -40,13 +52,12 @@ func (r *Report) statements(f Finalist) string {
 func (r *Report) effect(f Finalist) string {
 	parts := []string{ratio(f.Gain) + " over all operations"}
 	var faster, slower []string
-	for i, gain := range f.Operations {
-		text := r.Operations[i].Name + " " + ratio(gain)
-		switch {
-		case !gain.Known():
-		case gain.Low > 1:
+	for i, verdict := range f.Verdicts {
+		text := r.Operations[i].Name + " " + ratio(f.Operations[i])
+		switch verdict {
+		case stat.Faster:
 			faster = append(faster, text)
-		case gain.High < 1:
+		case stat.Slower:
 			slower = append(slower, text)
 		}
 	}
@@ -58,7 +69,10 @@ func (r *Report) effect(f Finalist) string {
 	} else {
 		parts = append(parts, "no operation is shown to be slower")
 	}
-	return strings.Join(append(parts, r.grows(f)), "; ")
+	if r.Space.Use(f.Point) == (assay.Use{}) {
+		parts = append(parts, r.grows(f))
+	}
+	return strings.Join(parts, "; ")
 }
 
 // grows says by how much the file is larger.
@@ -78,7 +92,7 @@ func (r *Report) indexTitle() string {
 	return fmt.Sprintf("Before any setting (measured alone in %s, the settings below without it: tune again with it)", wording.Plural(r.Outcome.IndexLaunches, "launch"))
 }
 
-// indexLines are the proposals on the data as text, the first lines of a screen.
+// indexLines are the proposals before any setting as text, the first lines of a screen.
 func (r *Report) indexLines() []string {
 	helping, _ := r.indexes()
 	if len(helping) == 0 {
@@ -90,26 +104,30 @@ func (r *Report) indexLines() []string {
 			lines = append(lines, fmt.Sprintf("  and %d more: --format markdown has all", len(helping)-maxIndexes))
 			break
 		}
-		lines = append(lines, "  "+r.statements(f)+";", "    "+r.effect(f))
+		lines = append(lines, "  "+r.change(f), "    "+r.effect(f))
 	}
 	return append(lines, "")
 }
 
-// idleIndexes are what was tried on the data and is not shown to help.
+// idleIndexes are what was tried before any setting and is not shown to help.
 func (r *Report) idleIndexes() []string {
 	_, idle := r.indexes()
 	var all []string
 	for _, f := range idle {
-		all = append(all, r.statements(f)+" "+ratio(f.Gain))
+		name := strings.Join(r.Space.Prepare(f.Point), "; ")
+		if u := r.Space.Use(f.Point); u != (assay.Use{}) {
+			name = u.String()
+		}
+		all = append(all, name+" "+ratio(f.Gain))
 	}
 	return all
 }
 
-// indexValues are all states of the data as JSON has them.
+// indexValues are all that was measured before any setting, as JSON has it.
 func (r *Report) indexValues() []indexValue {
 	all := []indexValue{}
 	for _, f := range r.Outcome.Indexes {
-		v := indexValue{Statements: r.Space.Prepare(f.Point), Helps: f.helps(r.Margin), intervalValue: intervalOf(f.Gain), Operations: []operationValue{}}
+		v := indexValue{Statements: append([]string{}, r.Space.Prepare(f.Point)...), Use: r.Space.Use(f.Point).String(), Helps: f.helps(r.Margin), intervalValue: intervalOf(f.Gain), Operations: []operationValue{}}
 		if bytes, ok := r.Grows[f.Point.Key()]; ok {
 			v.Bytes = &bytes
 		}

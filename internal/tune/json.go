@@ -19,9 +19,10 @@ type operationValue struct {
 	intervalValue
 }
 
-// indexValue is a state of the data, and what it does.
+// indexValue is a state of the data or another use of the driver, and what it does.
 type indexValue struct {
 	Statements []string `json:"statements"`
+	Use        string   `json:"use,omitempty"`
 	Helps      bool     `json:"helps"`
 	Bytes      *int64   `json:"bytes"` // more in the file
 	intervalValue

@@ -18,7 +18,7 @@ func (r *Report) open() bool {
 func (r *Report) next() []string {
 	var all []string
 	if helping, _ := r.indexes(); len(helping) > 0 {
-		all = append(all, "create the index or the statistics above, and tune again: other settings may then be best")
+		all = append(all, "make the changes above, and tune again: other settings may then be best")
 	}
 	o := r.Outcome
 	switch {
@@ -26,6 +26,8 @@ func (r *Report) next() []string {
 		all = append(all, fmt.Sprintf("tune again with a --budget of about %.0fm or more, or for fewer operations: --only operation=NAME", math.Ceil(o.Enough.Minutes())))
 	case o.Unconfirmed, r.open():
 		all = append(all, "tune again with a larger --budget, on a machine that does nothing else")
+	case o.Unsearched:
+		all = append(all, "keep your settings, or change the constraints")
 	case len(o.Finalists) == 0:
 		all = append(all, "look at the notes above, which say why")
 	case o.Chosen == nil:

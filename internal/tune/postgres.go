@@ -59,7 +59,7 @@ func (s *builder) serverCommit() error {
 		now[name] = s.now[name]
 	}
 	nowClass := s.proven(now, ServerClass(now))
-	kept := AtLeast(nowClass, s.c.Class)
+	kept := nowClass.AtLeast(s.c.Class)
 	f := Factor{Name: "synchronous_commit"}
 	if kept {
 		f.Levels = []Level{{}}
@@ -73,9 +73,9 @@ func (s *builder) serverCommit() error {
 		}
 		class := s.proven(settings, ServerClass(settings))
 		level := Level{Settings: settings}
-		distance := slices.Index(classes, class) - slices.Index(classes, s.c.Class)
+		distance := slices.Index(assay.Durabilities, class) - slices.Index(assay.Durabilities, s.c.Class)
 		switch {
-		case distance >= 0 && (kept && AtLeast(nowClass, class) || len(f.Levels) == 0):
+		case distance >= 0 && (kept && nowClass.AtLeast(class) || len(f.Levels) == 0):
 			f.Levels = append(f.Levels, level)
 		case distance == 1 || distance == -1:
 			level.Price = string(class)

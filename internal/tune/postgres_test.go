@@ -35,13 +35,13 @@ func TestServerSpaceKeepsTheConstraints(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if want := AtLeast(ServerClass(now), class) && ServerMemory(now, c.Connections) <= c.Memory; s.StartIsCurrent != want {
+				if want := ServerClass(now).AtLeast(class) && ServerMemory(now, c.Connections) <= c.Memory; s.StartIsCurrent != want {
 					t.Errorf("%v, %+v: the search starts from the current settings: %t, want %t", now, c, s.StartIsCurrent, want)
 				}
 				combinations(s, func(p Point) {
 					settings := maps.Clone(now)
 					maps.Copy(settings, s.Settings(p))
-					if got := ServerClass(settings); !AtLeast(got, class) {
+					if got := ServerClass(settings); !got.AtLeast(class) {
 						t.Fatalf("%v: got durability %s, want %s", s.Settings(p), got, class)
 					}
 					if got := ServerMemory(settings, c.Connections); got > c.Memory {

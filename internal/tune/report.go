@@ -78,6 +78,8 @@ func (r *Report) answer() string {
 	switch {
 	case o.Unconfirmed:
 		return where + "undecided: what the search left of the budget does not pay for a confirmation; give a larger --budget, without --resume"
+	case o.Unsearched:
+		return where + "no setting has another value that keeps the constraints"
 	case len(o.Finalists) == 0:
 		return where + "no candidate could be measured"
 	case r.open():
@@ -89,7 +91,7 @@ func (r *Report) answer() string {
 	}
 	word := "faster"
 	if o.Chosen.Gain.Center < 1 {
-		word = "of the speed of now"
+		word = "the current speed"
 	}
 	text := fmt.Sprintf("%s %s with %s", ratio(o.Chosen.Gain), word, wording.Plural(len(r.changes()), "setting"))
 	if !r.Space.StartIsCurrent {
@@ -173,7 +175,7 @@ func (r *Report) nothing() (nothing, open []string) {
 	o := r.Outcome
 	for j, f := range r.Space.Factors {
 		switch {
-		case f.OfData || o.Chosen != nil && o.Chosen.Point[j] != 0 || o.Effects == nil || f.candidates() < 2 || f.Levels[0].Settings != nil:
+		case f.First || o.Chosen != nil && o.Chosen.Point[j] != 0 || o.Effects == nil || f.candidates() < 2 || f.Levels[0].Settings != nil:
 		case o.Effects[j].Nothing && f.candidates() > 2:
 			nothing = append(nothing, f.Levels[1].Text()+" (other values were not tried)")
 		case o.Effects[j].Nothing:
@@ -231,7 +233,7 @@ func (r *Report) evidence() string {
 func (r *Report) notes() []string {
 	all := append([]string{}, r.Notes...)
 	if r.Outcome.IndexesUntried {
-		all = append(all, "the budget is too small to tell what indexes and ANALYZE do: give a larger --budget")
+		all = append(all, "the budget is too small to tell what indexes, ANALYZE and another use of the driver do: give a larger --budget")
 	}
 	if r.Outcome.Chosen != nil && len(r.Outcome.Alone) == 0 && len(r.Outcome.Chosen.Point.changed()) > 1 {
 		all = append(all, "the budget left no launches to tell which of the settings matter: some may do nothing")

@@ -69,15 +69,16 @@ func TestFormats(t *testing.T) {
 // price and what it does to each operation; what does not help is named apart.
 func TestIndexReport(t *testing.T) {
 	r := fixture()
-	r.Space = r.Space.WithData([]Factor{
-		{OfData: true, Levels: []Level{{}, {Prepare: []string{`CREATE INDEX "a|b" ON t (a)`}}}},
-		{OfData: true, Levels: []Level{{}, {Prepare: []string{"ANALYZE"}}}},
+	r.Space = r.Space.With([]Factor{
+		{First: true, Levels: []Level{{}, {Prepare: []string{`CREATE INDEX "a|b" ON t (a)`}}}},
+		{First: true, Levels: []Level{{}, {Prepare: []string{"ANALYZE"}}}},
 	})
 	r.Outcome.Chosen.Point = append(r.Outcome.Chosen.Point, 0, 0)
 	fast, same := stat.Interval{N: 6, Center: 3, Low: 2.8, High: 3.2}, stat.Interval{N: 6, Center: 1, Low: 0.98, High: 1.02}
 	r.Outcome.IndexLaunches = 6
 	r.Outcome.Indexes = []Finalist{
-		{Point: Point{0, 0, 0, 1, 0}, Gain: fast, Verdict: stat.Faster, Operations: []stat.Interval{{N: 6, Center: 12, Low: 11, High: 13}, {N: 6, Center: 0.8, Low: 0.7, High: 0.9}}},
+		{Point: Point{0, 0, 0, 1, 0}, Gain: fast, Verdict: stat.Faster, Operations: []stat.Interval{{N: 6, Center: 12, Low: 11, High: 13}, {N: 6, Center: 0.8, Low: 0.7, High: 0.9}},
+			Verdicts: []stat.Verdict{stat.Faster, stat.Slower}},
 		{Point: Point{0, 0, 0, 0, 1}, Gain: same, Operations: []stat.Interval{same, same}},
 		{Point: Point{0, 0, 0, 1, 1}, Gain: fast, Verdict: stat.Faster, Operations: []stat.Interval{fast, same}},
 	}
@@ -90,7 +91,7 @@ func TestIndexReport(t *testing.T) {
 	if !strings.HasPrefix(got, want) {
 		t.Errorf("got %s\nwant it to begin with %s", got, want)
 	}
-	if want := "tried on the data, not shown to help: ANALYZE 1.00x [0.980, 1.02]"; !strings.Contains(got, want) {
+	if want := "tried before any setting, not shown to help: ANALYZE 1.00x [0.980, 1.02]"; !strings.Contains(got, want) {
 		t.Errorf("got %s\nwant %q in it", got, want)
 	}
 	if got, want := text(t, r, "markdown"), `CREATE INDEX "a\|b" ON t (a);: 3.00x`; !strings.Contains(got, want) {
@@ -110,6 +111,39 @@ func TestIndexReport(t *testing.T) {
 	}
 	if i := v.Indexes[0]; !i.Helps || i.Bytes == nil || *i.Bytes != 3<<20 || i.Ratio != 3 || i.Operations[1].Name != "write" || v.Indexes[1].Helps || v.Indexes[1].Bytes != nil {
 		t.Errorf("got %+v", v.Indexes)
+	}
+}
+
+// What the program may do otherwise is told as what to do, and takes no room in the file.
+func TestUseReport(t *testing.T) {
+	r := fixture()
+	r.Space = r.Space.With([]Factor{
+		{First: true, Levels: []Level{{}, {Use: assay.Use{Statement: "once"}}}},
+		{First: true, Levels: []Level{{}, {Use: assay.Use{Pool: 8}}}},
+		{First: true, Levels: []Level{{}, {Use: assay.Use{Transaction: 10}}, {Use: assay.Use{Transaction: 100}}}},
+	})
+	r.Outcome.Chosen.Point = append(r.Outcome.Chosen.Point, 0, 0, 0)
+	r.Outcome.IndexLaunches = 6
+	fast, same := stat.Interval{N: 6, Center: 3, Low: 2.8, High: 3.2}, stat.Interval{N: 6, Center: 1, Low: 0.98, High: 1.02}
+	for _, p := range []Point{{0, 0, 0, 1, 0, 0}, {0, 0, 0, 0, 1, 0}, {0, 0, 0, 0, 0, 2}} {
+		r.Outcome.Indexes = append(r.Outcome.Indexes, Finalist{Point: p, Gain: fast, Verdict: stat.Faster, Operations: []stat.Interval{fast, same}, Verdicts: []stat.Verdict{stat.Faster, stat.Undecided}})
+	}
+	r.Outcome.Indexes = append(r.Outcome.Indexes, Finalist{Point: Point{0, 0, 0, 0, 0, 1}, Gain: same, Operations: []stat.Interval{same, same}})
+	got := text(t, r, "text")
+	want := "Before any setting (measured alone in 6 launches, the settings below without it: tune again with it)\n" +
+		"  in the program: prepare each statement once, and keep it\n" +
+		"    3.00x [2.80, 3.20] over all operations; faster: read 3.00x [2.80, 3.20]; no operation is shown\n    to be slower\n" +
+		"  in the program: open at most 8 connections, and keep all of them open\n"
+	if !strings.HasPrefix(got, want) {
+		t.Errorf("got %s\nwant it to begin with %s", got, want)
+	}
+	for _, want := range []string{"in the program: commit 100 changes together; what is not committed is lost together", "not shown to help: transaction: 10 1.00x [0.980, 1.02]"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("got %s\nwant %q in it", got, want)
+		}
+	}
+	if strings.Contains(got, "in the file") {
+		t.Errorf("got %s\nwant nothing about the file", got)
 	}
 }
 
@@ -221,8 +255,8 @@ func TestNext(t *testing.T) {
 			r.Outcome.Chosen.Operations = r.Outcome.Chosen.Operations[:1]
 		},
 		"weigh what is slower (!): --only operation=NAME": func(*Report) {},
-		"create the index or the statistics above, and tune again": func(r *Report) {
-			r.Space = r.Space.WithData([]Factor{{OfData: true, Levels: []Level{{}, {Prepare: []string{"ANALYZE"}}}}})
+		"make the changes above, and tune again": func(r *Report) {
+			r.Space = r.Space.With([]Factor{{First: true, Levels: []Level{{}, {Prepare: []string{"ANALYZE"}}}}})
 			r.Outcome.Indexes = []Finalist{{Point: Point{0, 0, 0, 1}, Verdict: stat.Faster, Gain: stat.Interval{N: 6, Center: 3, Low: 2, High: 4}}}
 			r.Outcome.Chosen.Point = append(r.Outcome.Chosen.Point, 0)
 		},

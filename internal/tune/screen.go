@@ -2,7 +2,6 @@ package tune
 
 import (
 	"context"
-	"fmt"
 	"math"
 	"slices"
 
@@ -76,9 +75,6 @@ type Effect struct {
 // budget does not pay for it, the race begins with single changes and recipes.
 func (t *tuning) screen(ctx context.Context) ([]Point, error) {
 	factors := t.config.Space.active()
-	if len(factors) == 0 || len(factors) > MaxFactors {
-		return nil, fmt.Errorf("%d settings have a choice of values: tune needs 1 to %d", len(factors), MaxFactors)
-	}
 	rows := design(len(factors))
 	t.random.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 	var all []Point

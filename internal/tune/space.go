@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"assay"
 	"assay/internal/wording"
 )
 
@@ -14,6 +15,8 @@ type Level struct {
 	Settings map[string]string
 	// Prepare is SQL of indexes or statistics, which is run on copies of the data.
 	Prepare []string
+	// Use is how the program uses its driver, in its code.
+	Use assay.Use
 	// Price names the class of durability of a level that is no candidate, and that
 	// is measured only to tell what the class costs or gives. Empty: a candidate.
 	Price string
@@ -25,9 +28,10 @@ type Level struct {
 type Factor struct {
 	Name   string
 	Levels []Level
-	// OfData is true where the levels prepare the data and set nothing. They are
-	// measured before any setting, each beside the current settings as they are.
-	OfData bool
+	// First is true where the levels set nothing, but prepare the data or change the
+	// program. They are measured before any setting, each beside the current settings
+	// as they are.
+	First bool
 }
 
 // candidates are the levels that may be proposed.
@@ -97,8 +101,8 @@ func (p Point) changed() []int {
 	return all
 }
 
-// WithData is the space with more factors, which are of the data.
-func (s Space) WithData(factors []Factor) Space {
+// With is the space with more factors.
+func (s Space) With(factors []Factor) Space {
 	s.Factors = slices.Concat(s.Factors, factors)
 	recipes := s.Recipes
 	s.Recipes = nil
@@ -108,24 +112,27 @@ func (s Space) WithData(factors []Factor) Space {
 	return s
 }
 
-// OfData reports whether a point is another state of the data, with the current settings.
-func (s Space) OfData(p Point) bool {
-	return slices.ContainsFunc(p.changed(), func(j int) bool { return s.Factors[j].OfData })
+// First reports whether a point has the current settings, with other data or another
+// use of the driver.
+func (s Space) First(p Point) bool {
+	return slices.ContainsFunc(p.changed(), func(j int) bool { return s.Factors[j].First })
 }
 
-// OfDataPoints are the points that prepare the data: each level of each factor by itself, and
-// the first ones together where there are several.
-func (s Space) OfDataPoints() []Point {
+// FirstPoints are those that are measured before any setting: each level of each factor
+// by itself, and what prepares the data, where there are several, together.
+func (s Space) FirstPoints() []Point {
 	var all []Point
 	together := s.start()
 	for j, f := range s.Factors {
-		if !f.OfData {
+		if !f.First {
 			continue
 		}
 		for level := 1; level < len(f.Levels); level++ {
 			all = append(all, s.start().with(j, level))
 		}
-		together[j] = 1
+		if len(f.Levels[1].Prepare) > 0 {
+			together[j] = 1
+		}
 	}
 	if len(together.changed()) > 1 {
 		all = append(all, together)
@@ -142,11 +149,21 @@ func (s Space) Prepare(p Point) []string {
 	return all
 }
 
-// Settings are those of all factors at a point; none where it is of the data, which
-// is measured with the current settings.
+// Use is how the program uses its driver at a point.
+func (s Space) Use(p Point) assay.Use {
+	for _, j := range p.changed() {
+		if use := s.Factors[j].Levels[p[j]].Use; use != (assay.Use{}) {
+			return use
+		}
+	}
+	return assay.Use{}
+}
+
+// Settings are those of all factors at a point; none where it is one of those that are
+// measured first, with the current settings.
 func (s Space) Settings(p Point) map[string]string {
 	all := map[string]string{}
-	if s.OfData(p) {
+	if s.First(p) {
 		return all
 	}
 	for i, f := range s.Factors {
@@ -169,7 +186,7 @@ func (s Space) Priced(p Point) bool {
 func (s Space) active() []int {
 	var all []int
 	for j, f := range s.Factors {
-		if !f.OfData && f.candidates() > 1 {
+		if !f.First && f.candidates() > 1 {
 			all = append(all, j)
 		}
 	}

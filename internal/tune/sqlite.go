@@ -31,14 +31,6 @@ type Constraints struct {
 	Drivers []string
 }
 
-// classes are those of durability, weakest first.
-var classes = []assay.Durability{assay.DurabilityUnknown, assay.None, assay.Process, assay.Consistent, assay.Power}
-
-// AtLeast reports whether a class of durability promises what another does.
-func AtLeast(class, least assay.Durability) bool {
-	return slices.Index(classes, class) >= slices.Index(classes, least)
-}
-
 // ClassOf is the durability that settings claim, as they are read back.
 func ClassOf(effective map[string]string) assay.Durability {
 	return assay.Durability(sqlite.Durability(effective))
@@ -47,7 +39,7 @@ func ClassOf(effective map[string]string) assay.Durability {
 // Classes are the names of the classes of durability that can be demanded.
 func Classes() []string {
 	var names []string
-	for _, c := range classes[2:] {
+	for _, c := range assay.Durabilities[2:] {
 		names = append(names, string(c))
 	}
 	return names
@@ -139,7 +131,7 @@ func (s *builder) proven(settings map[string]string, claimed assay.Durability) a
 func (s *builder) commit() error {
 	f := Factor{Name: "journal_mode, synchronous"}
 	now := s.pair(s.now["journal_mode"], s.now["synchronous"])
-	if AtLeast(s.class(s.now["journal_mode"], s.now["synchronous"]), s.c.Class) {
+	if s.class(s.now["journal_mode"], s.now["synchronous"]).AtLeast(s.c.Class) {
 		f.Levels = append(f.Levels, Level{})
 	} else {
 		s.StartIsCurrent = false
@@ -153,9 +145,9 @@ func (s *builder) commit() error {
 	if len(f.Levels) == 0 {
 		return fmt.Errorf("no journal mode keeps durability %s: assay crash refuted all that claim it", s.c.Class)
 	}
-	for _, class := range classes[2:] {
+	for _, class := range assay.Durabilities[2:] {
 		level, ok := s.weakest("wal", class)
-		at := slices.Index(classes, class) - slices.Index(classes, s.c.Class)
+		at := slices.Index(assay.Durabilities, class) - slices.Index(assay.Durabilities, s.c.Class)
 		if ok && (at == 1 || at == -1) {
 			level.Price = string(class)
 			f.Levels = append(f.Levels, level)
@@ -175,7 +167,7 @@ func (s *builder) pair(journal, synchronous string) map[string]string {
 // a class.
 func (s *builder) weakest(journal string, class assay.Durability) (Level, bool) {
 	for _, synchronous := range []string{"0", "1", "2", "3"} {
-		if AtLeast(s.class(journal, synchronous), class) {
+		if s.class(journal, synchronous).AtLeast(class) {
 			return Level{Settings: s.pair(journal, synchronous)}, true
 		}
 	}

@@ -50,13 +50,13 @@ func TestEveryCombinationKeepsTheConstraints(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if want := AtLeast(ClassOf(now), class) && Memory(now, connections) <= c.Memory; s.StartIsCurrent != want {
+				if want := ClassOf(now).AtLeast(class) && Memory(now, connections) <= c.Memory; s.StartIsCurrent != want {
 					t.Errorf("%v, %s: the search starts from the current settings: %t, want %t", now, class, s.StartIsCurrent, want)
 				}
 				combinations(s, func(p Point) {
 					settings := maps.Clone(now)
 					maps.Copy(settings, s.Settings(p))
-					if got := ClassOf(settings); !AtLeast(got, class) {
+					if got := ClassOf(settings); !got.AtLeast(class) {
 						t.Fatalf("%v: got durability %s, want %s", s.Settings(p), got, class)
 					}
 					if got := Memory(settings, connections); got > c.Memory {

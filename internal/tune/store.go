@@ -88,7 +88,7 @@ func (s *builder) sync() error {
 	now := s.now[kv.Sync]
 	other := map[string]string{"0": "1", "1": "0"}[now]
 	level := Level{Settings: map[string]string{kv.Sync: other}}
-	kept, otherKept := AtLeast(s.c.Synced[now], s.c.Class), AtLeast(s.c.Synced[other], s.c.Class)
+	kept, otherKept := s.c.Synced[now].AtLeast(s.c.Class), s.c.Synced[other].AtLeast(s.c.Class)
 	switch {
 	case kept && otherKept:
 		f.Levels = []Level{{}, level}

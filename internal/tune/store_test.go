@@ -29,13 +29,13 @@ func TestStoreSpaceKeepsTheConstraints(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s: %v", engine, err)
 				}
-				if got, want := s.StartIsCurrent, StoreMemory(engine, now) <= memory && AtLeast(storeClasses[now[kv.Sync]], class); got != want {
+				if got, want := s.StartIsCurrent, StoreMemory(engine, now) <= memory && storeClasses[now[kv.Sync]].AtLeast(class); got != want {
 					t.Errorf("%s, %d MiB, %s: got that the current settings keep the constraints %t, want %t", engine, memory/mib, class, got, want)
 				}
 				most := maps.Clone(now)
 				for _, f := range s.Factors {
 					for i, level := range f.Levels {
-						if sync, ok := level.Settings[kv.Sync]; ok && i < f.candidates() && !AtLeast(storeClasses[sync], class) {
+						if sync, ok := level.Settings[kv.Sync]; ok && i < f.candidates() && !storeClasses[sync].AtLeast(class) {
 							t.Errorf("%s: sync=%s is a candidate for durability %s", engine, sync, class)
 						}
 						for name, value := range level.Settings {

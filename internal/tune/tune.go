@@ -14,9 +14,12 @@ package tune
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"time"
+
+	"assay/internal/wording"
 )
 
 // Stage is a part of a tuning. Each has launches of its own; the confirmation, and the
@@ -96,10 +99,18 @@ type tuning struct {
 
 // Run tunes. Its result is nil where an error ended it.
 func Run(ctx context.Context, config Config, measure Measure) (*Outcome, error) {
+	choices := len(config.Space.active())
+	if choices > MaxFactors || choices == 0 && len(config.Space.FirstPoints()) == 0 {
+		return nil, &ChoiceError{choices}
+	}
 	t := &tuning{config: config, measure: measure, random: rand.New(rand.NewPCG(config.Seed, 20)),
 		refused: map[string]string{}, gains: map[string][]float64{}, outcome: &Outcome{}}
 	if err := t.indexes(ctx); err != nil {
 		return nil, err
+	}
+	if t.outcome.Refused = t.refused; choices == 0 {
+		t.outcome.Unsearched = true
+		return t.outcome, nil
 	}
 	candidates, err := t.screen(ctx)
 	if err != nil {
@@ -119,8 +130,14 @@ func Run(ctx context.Context, config Config, measure Measure) (*Outcome, error) 
 	if err := t.robustness(ctx); err != nil {
 		return nil, err
 	}
-	t.outcome.Refused = t.refused
 	return t.outcome, nil
+}
+
+// ChoiceError says that a space has too few settings with a choice of values, or too many.
+type ChoiceError struct{ settings int }
+
+func (e *ChoiceError) Error() string {
+	return fmt.Sprintf("%s with a choice of values that keep the constraints: tune needs 1 to %d", wording.Plural(e.settings, "setting"), MaxFactors)
 }
 
 // block has a block measured, and notes what it cost and who was refused.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"assay/internal/stat"
 )
 
 // machine measures points whose gains are known, with noise of its own.
@@ -226,9 +228,9 @@ func TestNoChoice(t *testing.T) {
 
 // withIndexes is a space with two indexes beside settings.
 func withIndexes(settings int) Space {
-	return switches(settings).WithData([]Factor{
-		{Name: "a", OfData: true, Levels: []Level{{}, {Prepare: []string{"CREATE INDEX a ON t (a)"}}}},
-		{Name: "statistics", OfData: true, Levels: []Level{{}, {Prepare: []string{"ANALYZE"}}, {Prepare: []string{"PRAGMA optimize"}}}},
+	return switches(settings).With([]Factor{
+		{Name: "a", First: true, Levels: []Level{{}, {Prepare: []string{"CREATE INDEX a ON t (a)"}}}},
+		{Name: "statistics", First: true, Levels: []Level{{}, {Prepare: []string{"ANALYZE"}}, {Prepare: []string{"PRAGMA optimize"}}}},
 	})
 }
 
@@ -263,6 +265,48 @@ func TestIndexesComeFirst(t *testing.T) {
 		} else if search {
 			t.Errorf("%s was asked for after the search had begun", asked)
 		}
+	}
+}
+
+// Where no setting leaves a choice, what indexes do is an answer all the same.
+func TestIndexesWithoutSettings(t *testing.T) {
+	o := run(t, withIndexes(0), 0, newMachine(func(p Point) float64 { return 0.5 * float64(p[0]) }))
+	if !o.Unsearched || len(o.Indexes) != 4 || !o.Indexes[0].helps(0.02) {
+		t.Errorf("got unsearched %t, indexes %+v; want what four states of the data do, and the first to help", o.Unsearched, o.Indexes)
+	}
+	if _, err := Run(t.Context(), Config{Space: switches(MaxFactors + 1)}, nil); !errors.As(err, new(*ChoiceError)) {
+		t.Errorf("got %v, want that there are too many settings", err)
+	}
+}
+
+// No operation is called faster or slower for an index that does nothing: all operations
+// of all states are one family.
+func TestOperationsOfIdleIndexes(t *testing.T) {
+	named := 0
+	for seed := range uint64(200) {
+		m := newMachine(func(Point) float64 { return 0 })
+		m.random = rand.New(rand.NewPCG(seed, 4))
+		measure := func(ctx context.Context, b Block) (Measured, error) {
+			all, err := m.measure(ctx, b)
+			for i := range all.Members {
+				for range 8 {
+					all.Members[i].Gains = append(all.Members[i].Gains, m.random.NormFloat64()*m.noise)
+				}
+			}
+			return all, err
+		}
+		tuning := &tuning{config: Config{Space: withIndexes(1), Margin: 0.02}, measure: measure, refused: map[string]string{}, gains: map[string][]float64{}, outcome: &Outcome{}}
+		if err := tuning.indexes(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if slices.ContainsFunc(tuning.outcome.Indexes, func(f Finalist) bool {
+			return slices.Contains(f.Verdicts, stat.Faster) || slices.Contains(f.Verdicts, stat.Slower)
+		}) {
+			named++
+		}
+	}
+	if named > 10 {
+		t.Errorf("got a named operation in %d of 200 tunings, want at most 10 (5 %%)", named)
 	}
 }
 

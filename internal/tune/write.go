@@ -33,7 +33,7 @@ func writeText(out io.Writer, r *Report) error {
 		}
 	}
 	print(r.answer())
-	if !r.Outcome.Unconfirmed {
+	if len(r.Outcome.Finalists) > 0 {
 		print("  " + r.basis())
 	}
 	harmed := r.harmed()
@@ -81,7 +81,7 @@ func (r *Report) sections() []section {
 	}
 	all := []section{
 		{"query plans without an index", r.Unindexed},
-		{"tried on the data, not shown to help", r.idleIndexes()},
+		{"tried before any setting, not shown to help", r.idleIndexes()},
 		{"settings", paste},
 		{"what each does (the best combination against itself without it)", r.alone()},
 		{fmt.Sprintf("do nothing here (within %.3g %%)", 100*r.Margin), nothing},
@@ -162,11 +162,11 @@ func writeMarkdown(out io.Writer, r *Report) error {
 	if helping, _ := r.indexes(); len(helping) > 0 {
 		fmt.Fprintf(w, "%s:\n\n", r.indexTitle())
 		for _, f := range helping {
-			fmt.Fprintf(w, "- %s;: %s\n", escape.Replace(r.statements(f)), escape.Replace(r.effect(f)))
+			fmt.Fprintf(w, "- %s: %s\n", escape.Replace(r.change(f)), escape.Replace(r.effect(f)))
 		}
 		fmt.Fprintln(w)
 	}
-	if !r.Outcome.Unconfirmed {
+	if len(r.Outcome.Finalists) > 0 {
 		fmt.Fprintf(w, "%s\n\n", escape.Replace(r.basis()))
 	}
 	for _, text := range r.harmed() {

@@ -51,9 +51,9 @@ func (t *Tuning) tryIndexes(ctx context.Context) error {
 	}
 	var factors []tune.Factor
 	for _, index := range t.lacking(ctx, base.Path) {
-		factors = append(factors, tune.Factor{Name: index, OfData: true, Levels: []tune.Level{{}, {Prepare: []string{index}}}})
+		factors = append(factors, tune.Factor{Name: index, First: true, Levels: []tune.Level{{}, {Prepare: []string{index}}}})
 	}
-	known := tune.Factor{Name: "statistics", OfData: true, Levels: []tune.Level{{}}}
+	known := tune.Factor{Name: "statistics", First: true, Levels: []tune.Level{{}}}
 	for _, statement := range statistics {
 		known.Levels = append(known.Levels, tune.Level{Prepare: []string{statement}})
 	}
@@ -145,14 +145,14 @@ func (t *Tuning) addStates(ctx context.Context, cache dataset.Cache, base *datas
 			kept = append(kept, f)
 		}
 	}
-	t.space = t.space.WithData(kept)
+	t.space = t.space.With(kept)
 	return t.measureStates(ctx, cache, base, before.Size())
 }
 
 // measureStates notes by how much each state of the data makes the file larger.
 func (t *Tuning) measureStates(ctx context.Context, cache dataset.Cache, base *dataset.Data, before int64) error {
 	t.grows = map[string]int64{}
-	for _, p := range t.space.OfDataPoints() {
+	for _, p := range t.space.FirstPoints() {
 		data, err := cache.Derive(ctx, base, t.space.Prepare(p))
 		if err != nil {
 			return err

@@ -21,14 +21,15 @@ func (t *Tuning) report(outcome *tune.Outcome) (*tune.Report, error) {
 		Effective: t.effective, Space: t.space, Outcome: outcome, Runs: t.runs, Unindexed: t.unindexed, Grows: t.grows, Notes: t.notes, Unscaled: t.unscaled, Claim: " (claimed by settings: assay crash proves it)"}
 	for _, o := range t.operations {
 		r.OwnFile = r.OwnFile || o.Dataset.File != ""
-		r.Operations = append(r.Operations, tune.Operation{Name: operationName(o), Now: stat.LogInterval(t.figuresOf(t.baseline(), o, o.Cell.Primary()))})
+		metric := t.metricOf(o)
+		r.Operations = append(r.Operations, tune.Operation{Name: operationName(o), Now: stat.LogInterval(t.figuresOf(t.baseline(), o, metric)), Rate: metric == assay.CapacityPerS})
 	}
 	if len(t.unindexed) > 0 && expert.Find() == "" {
 		r.Notes = append(r.Notes, "install the program sqlite3, and tune tries the indexes that its command .expert finds")
 	}
 	if !t.space.StartIsCurrent {
-		r.Notes = append(r.Notes, fmt.Sprintf("the current settings break the constraints: they have durability %s and may take %d MiB of memory, wanted are %s and --memory %s",
-			t.currentClass(), t.currentMemory()>>20, t.class, t.request.Memory))
+		r.Notes = append(r.Notes, fmt.Sprintf("the current settings break the constraints: they have durability %s and may take %d MiB of memory; asked for are durability %s and --memory %s",
+			t.currentClass(), t.currentMemory(connections(t.operations))>>20, t.class, t.request.Memory))
 	}
 	if t.disturbed > 0 && len(outcome.Finalists) > 0 {
 		r.Notes = append(r.Notes, fmt.Sprintf("%d of %s were disturbed by other programs: the intervals are wider for it", t.disturbed, wording.Plural(t.launches, "launch")))
@@ -40,13 +41,19 @@ func (t *Tuning) report(outcome *tune.Outcome) (*tune.Report, error) {
 	r.Profile = t.profile(p)
 	r.Driver = t.member(p).Driver.String()
 	for _, o := range t.operations {
-		r.PeakNow = max(r.PeakNow, slices.Max(append(t.figuresOf(t.baseline(), o, "peak-B"), 0)))
-		r.Peak = max(r.Peak, slices.Max(append(t.figuresOf(t.member(p), o, "peak-B"), 0)))
+		r.PeakNow = max(r.PeakNow, slices.Max(append(t.figuresOf(t.baseline(), o, assay.PeakBytes), 0)))
+		r.Peak = max(r.Peak, slices.Max(append(t.figuresOf(t.member(p), o, assay.PeakBytes), 0)))
 	}
 	if r.Peak > float64(t.request.Memory) {
-		r.Notes = append(r.Notes, fmt.Sprintf("the worker's peak memory exceeds --memory %s, as it does now: caches and map alone keep the bound", t.request.Memory))
+		r.Notes = append(r.Notes, fmt.Sprintf("the worker's peak memory exceeds --memory %s, as with the current settings: only caches and the memory map stay within it", t.request.Memory))
 	}
 	return r, t.emitted(r)
+}
+
+// metricOf is what an operation is compared by in the confirmation.
+func (t *Tuning) metricOf(o assay.Case) string {
+	now, _ := t.trial(t.figures, t.baseline(), o)
+	return now.Primary()
 }
 
 // figuresOf are a member's figures of an operation in the confirmation.

@@ -30,7 +30,7 @@ func (t *Tuning) profile(p tune.Point) assay.Profile {
 	}
 	profile.Settings = maps.Clone(t.base)
 	profile.Prepare = slices.Concat(profile.Prepare, t.space.Prepare(p))
-	if t.space.OfData(p) {
+	if t.space.First(p) {
 		return profile // the current settings, as they are
 	}
 	t.explicit(profile.Settings)
@@ -79,6 +79,9 @@ func (t *Tuning) beginSeries(ctx context.Context, b tune.Block) error {
 		profiles = append(profiles, t.profile(p))
 	}
 	staged, only := t.stagePlan(b, profiles)
+	if uses := t.uses(b.All); len(uses) > 0 {
+		staged = staged.Using(uses)
+	}
 	staged.Launches = max(1, b.Of)
 	request := lab.Request{Plan: staged, PlanFile: t.request.PlanFile, Drivers: t.drivers, Only: only, Resume: t.request.Resume}
 	series, err := t.lab.Series(ctx, t.store, request, t.started)
@@ -93,9 +96,6 @@ func (t *Tuning) beginSeries(ctx context.Context, b tune.Block) error {
 func (t *Tuning) endSeries(ctx context.Context) error {
 	if t.series == nil {
 		return nil
-	}
-	if t.stage == tune.Confirmation {
-		t.figures = t.series.Trials()
 	}
 	err := t.series.Finish(ctx)
 	t.close(ctx)
@@ -137,6 +137,9 @@ func (t *Tuning) measure(ctx context.Context, b tune.Block) (tune.Measured, erro
 		}
 		measured.Took += took
 		t.spent += took
+		if b.Stage == tune.Confirmation {
+			t.figures = append(t.figures, trials...)
+		}
 		if e, ok := t.elsewhere[b.Stage]; ok {
 			measured.Members[0] = t.judgeElsewhere(b.Points[0], trials, e, b.Where)
 			continue
@@ -188,25 +191,18 @@ func (t *Tuning) launch(ctx context.Context, b tune.Block, chunk []int) (trials 
 	return trials, took, nil
 }
 
-// preparing is what a launch takes before its first trial, as a part of the rest:
-// workers are asked who they are, and data are looked up.
+// preparing is what a launch takes beside its trials, as a part of them: workers are
+// started and asked who they are, and data are looked up.
 const preparing = 0.3
 
-// wallTime is about how long the launch of these trials took.
+// wallTime is about how long the launch of these trials took: one instance measures at a
+// time.
 func wallTime(trials []assay.Trial) time.Duration {
-	var first, last time.Time
+	var all time.Duration
 	for _, trial := range trials {
-		if trial.Launch == 0 {
-			continue // never started
-		}
-		if first.IsZero() || trial.Started.Before(first) {
-			first = trial.Started
-		}
-		if end := trial.Started.Add(trial.Took); end.After(last) {
-			last = end
-		}
+		all += trial.Took
 	}
-	return time.Duration((1 + preparing) * float64(last.Sub(first)))
+	return time.Duration((1 + preparing) * float64(all))
 }
 
 // settle drops the operations that the current settings cannot do: nothing can be
@@ -215,7 +211,12 @@ func (t *Tuning) settle(trials []assay.Trial) error {
 	var kept []assay.Case
 	for _, o := range t.operations {
 		now, ok := t.trial(trials, t.baseline(), o)
-		if ok && now.Outcome == assay.OK {
+		figure := now.Figures[now.Primary()]
+		switch {
+		case ok && now.Outcome == assay.OK && figure <= 0 && !t.settled:
+			t.notes = append(t.notes, fmt.Sprintf("%s is not compared: it has no %s", operationName(o), now.Primary()))
+			continue
+		case ok && now.Outcome == assay.OK:
 			kept = append(kept, o)
 			if found := tune.Unindexed(now.QueryPlan); !t.settled && len(found) > 0 {
 				t.unindexed = append(t.unindexed, operationName(o)+" "+strings.Join(found, ", "))
@@ -243,7 +244,7 @@ func (t *Tuning) judge(p tune.Point, trials []assay.Trial) tune.Member {
 	var m tune.Member
 	for _, o := range t.operations {
 		now, _ := t.trial(trials, t.baseline(), o)
-		then, ok := t.trial(trials, t.member(p), o)
+		then, ok := t.trial(trials, t.member(p), t.space.Use(p).Of(o))
 		if ok {
 			if m.Refused = t.refuse(p, now, then); m.Refused != "" {
 				return m
@@ -274,17 +275,17 @@ func samePlace(a, b assay.Cell) bool {
 // refuse says why a candidate is none: it failed, or broke a constraint as it was
 // measured.
 func (t *Tuning) refuse(p tune.Point, now, then assay.Trial) string {
-	peak := then.Figures["peak-B"]
+	peak := then.Figures[assay.PeakBytes]
 	switch {
 	case then.Outcome == assay.NotRun:
 		return ""
 	case then.Outcome != assay.OK:
 		return fmt.Sprintf("%s: %s", then.Outcome, then.Reason)
-	case t.space.OfData(p):
+	case t.space.First(p):
 		return "" // it has the current settings, which may break a constraint
-	case then.Durability != assay.DurabilityUnknown && !t.space.Priced(p) && !tune.AtLeast(then.Durability, t.class):
+	case then.Durability != assay.DurabilityUnknown && !t.space.Priced(p) && !then.Durability.AtLeast(t.class):
 		return fmt.Sprintf("its durability was read back as %s", then.Durability)
-	case peak > max(float64(t.request.Memory), peakTolerance*now.Figures["peak-B"]):
+	case peak > max(float64(t.request.Memory), peakTolerance*now.Figures[assay.PeakBytes]):
 		return fmt.Sprintf("its peak memory exceeds --memory %s", t.request.Memory)
 	}
 	return ""
@@ -297,9 +298,9 @@ const peakTolerance = 1.1
 // gain is the natural logarithm of how much better a trial is; NaN where one has no
 // figure.
 func gain(now, then assay.Trial) float64 {
-	metric := now.Cell.Primary()
-	if _, ok := now.Figures[assay.CapacityPerS]; ok {
-		metric = assay.CapacityPerS
+	metric := now.Primary()
+	if _, ok := then.Figures[metric]; !ok {
+		metric = then.Primary()
 	}
 	m, _ := assay.MetricByName(metric)
 	g := math.Log(now.Figures[metric]) - math.Log(then.Figures[metric])

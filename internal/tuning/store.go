@@ -59,7 +59,7 @@ func (t *Tuning) provenStore(sync string, claimed assay.Durability) assay.Durabi
 		if asked == "" && p.Profile == t.current.Name {
 			asked = t.effective[kv.Sync] // the store's default
 		}
-		if err == nil && p.Refuted > 0 && t.isOurs(p.Target) && asked == sync && !tune.AtLeast(p.Proven(t.engine, claimed), claimed) {
+		if err == nil && p.Refuted > 0 && t.isOurs(p.Target) && asked == sync && !p.Proven(t.engine, claimed).AtLeast(claimed) {
 			claimed = p.Proven(t.engine, claimed)
 		}
 	}
@@ -77,9 +77,9 @@ func (t *Tuning) currentClass() assay.Durability {
 	return tune.ClassOf(t.effective)
 }
 
-// currentMemory is what the caches may take with the current settings.
-func (t *Tuning) currentMemory() int64 {
-	connections := t.constraints().Connections
+// currentMemory is what the caches of so many connections may take with the current
+// settings.
+func (t *Tuning) currentMemory(connections int) int64 {
 	switch {
 	case tune.IsStore(t.engine):
 		return tune.StoreMemory(t.engine, t.effective)

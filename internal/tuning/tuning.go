@@ -4,6 +4,7 @@ package tuning
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -88,6 +89,9 @@ func (t *Tuning) Run(ctx context.Context) (*tune.Report, error) {
 		return nil, err
 	}
 	outcome, err := tune.Run(ctx, tune.Config{Space: t.space, Margin: t.request.Plan.Margin, Budget: t.request.Budget, Seed: t.request.Plan.Seed, Conditions: t.conditions}, t.measure)
+	if errors.As(err, new(*tune.ChoiceError)) {
+		return nil, lab.AsInputError(err, t.notes...)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +138,11 @@ func (t *Tuning) prepare(ctx context.Context) error {
 	if err := t.tryLevels(ctx); err != nil {
 		return err
 	}
-	return t.tryIndexes(ctx)
+	if err := t.tryIndexes(ctx); err != nil {
+		return err
+	}
+	t.tryUses()
+	return nil
 }
 
 // currentProfile is the profile with the settings in use.
@@ -167,6 +175,10 @@ func (t *Tuning) readBack(ctx context.Context) error {
 	}
 	t.effective = effectiveSettings(found.Trial)
 	t.base = t.own(t.current.Settings)
+	storage, why := t.lab.Storage()
+	if err := checkStorage(storage, why, t.request.Durability, t.operations); err != nil {
+		return lab.AsInputError(err, "set XDG_CACHE_HOME to a folder on a disk that keeps what was synced, or search for --durability "+string(storage))
+	}
 	class, err := t.readClass(ctx)
 	if err != nil {
 		return err
@@ -178,6 +190,22 @@ func (t *Tuning) readBack(ctx context.Context) error {
 	silent := tune.IsStore(t.engine) && t.synced == nil
 	if !silent && (t.class == assay.DurabilityUnknown || t.class == assay.None) {
 		return lab.AsInputError(fmt.Errorf("the current settings have durability %q, which tune does not search within", class), "say with --durability which every candidate has to keep")
+	}
+	return nil
+}
+
+// checkStorage refuses storage on which no settings have the class that is asked for.
+// Without one, the class would be that of the storage, and the search would propose
+// settings that lose data on a better one.
+func checkStorage(storage assay.Durability, why string, asked assay.Durability, operations []assay.Case) error {
+	changes := slices.ContainsFunc(operations, func(o assay.Case) bool { return o.Operation.Changes })
+	switch {
+	case !changes || storage.AtLeast(assay.Power):
+		return nil
+	case asked == "":
+		return fmt.Errorf("the databases that tune measures would lie on storage that loses what was synced: %s", why)
+	case !storage.AtLeast(asked):
+		return fmt.Errorf("no settings have durability %s where tune measures: %s", asked, why)
 	}
 	return nil
 }
@@ -219,10 +247,17 @@ func effectiveSettings(trial assay.Trial) map[string]string {
 }
 
 func (t *Tuning) constraints() tune.Constraints {
-	c := tune.Constraints{Class: t.class, Memory: int64(t.request.Memory), SingleProcess: t.request.SingleProcess, Drivers: t.drivers, Proven: t.proven, Synced: t.synced}
-	readers, writers := 0, 0 // of the application, which does all operations
+	c := tune.Constraints{Connections: connections(t.operations), Class: t.class, Memory: int64(t.request.Memory), SingleProcess: t.request.SingleProcess, Drivers: t.drivers, Proven: t.proven, Synced: t.synced}
 	for _, o := range t.operations {
 		c.OwnFile = c.OwnFile || o.Dataset.File != ""
+	}
+	return c
+}
+
+// connections are those of an application that does all operations.
+func connections(operations []assay.Case) int {
+	readers, writers := 0, 0
+	for _, o := range operations {
 		switch op := o.Operation; {
 		case len(op.Parts) > 0:
 			readers = max(readers, o.Cell.Pool)
@@ -235,8 +270,7 @@ func (t *Tuning) constraints() tune.Constraints {
 			readers = max(readers, o.Cell.Pool)
 		}
 	}
-	c.Connections = readers + writers
-	return c
+	return readers + writers
 }
 
 // proven is what assay crash left of a class that settings claim, of any of the
@@ -256,7 +290,7 @@ func (t *Tuning) proven(settings map[string]string, claimed assay.Durability) as
 			maps.Copy(defaults, tried)
 			tried = defaults
 		}
-		if contains(tried, settings) && !tune.AtLeast(p.Proven(t.engine, claimed), claimed) {
+		if contains(tried, settings) && !p.Proven(t.engine, claimed).AtLeast(claimed) {
 			claimed = p.Proven(t.engine, claimed)
 		}
 	}
@@ -300,7 +334,7 @@ func (t *Tuning) tryLevels(ctx context.Context) error {
 			switch class := found.Trial.Durability; {
 			case found.Trial.Outcome != assay.OK:
 				why = "cannot be had: " + found.Trial.Reason
-			case class != assay.DurabilityUnknown && !t.space.Priced(p) && !tune.AtLeast(class, t.class):
+			case class != assay.DurabilityUnknown && !t.space.Priced(p) && !class.AtLeast(t.class):
 				why = fmt.Sprintf("is no candidate: it keeps only the durability %s", class)
 			default:
 				continue

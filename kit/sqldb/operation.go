@@ -122,9 +122,6 @@ func (o *operation) Client() (kit.Client, error) {
 	return c, err
 }
 
-// once reports whether statements are compiled before measuring.
-func (o *operation) once() bool { return o.spec.Statement == "" || o.spec.Statement == "once" }
-
 // compileReads compiles the steps on every connection of the pool, so that none
 // is compiled while measuring. A pool that opens its connections later compiles
 // on them later.
@@ -132,7 +129,7 @@ func (o *operation) compileReads() (err error) {
 	if o.reads != nil {
 		return nil
 	}
-	if o.reads, err = o.compile(o.db.readers); err != nil || !o.once() || o.db.lazy {
+	if o.reads, err = o.compile(o.db.readers); err != nil || !o.spec.Statement.Keeps() || o.db.lazy {
 		return err
 	}
 	return o.db.onEachReader(func() error { return compileInside(o.db.readers, o.reads) })
@@ -296,7 +293,7 @@ type handle interface {
 // each step.
 func (o *operation) compile(on handle) ([]*sql.Stmt, error) {
 	statements := make([]*sql.Stmt, len(o.spec.Steps))
-	if !o.once() {
+	if !o.spec.Statement.Keeps() {
 		return statements, nil
 	}
 	compiled := map[string]*sql.Stmt{}
@@ -318,7 +315,7 @@ func (c *client) bind(on handle, statements []*sql.Stmt) []preparedStep {
 	var steps []preparedStep
 	first := 0
 	for i, step := range c.o.spec.Steps {
-		steps = append(steps, preparedStep{Step: step, on: on, statement: statements[i], each: c.o.spec.Statement == "each", trace: c.o.trace,
+		steps = append(steps, preparedStep{Step: step, on: on, statement: statements[i], each: c.o.spec.Statement == wire.Each, trace: c.o.trace,
 			first: first, args: make([]any, step.Args), dest: c.destinations[i]})
 		first += step.Args
 	}

@@ -89,7 +89,7 @@ func TestPolicies(t *testing.T) {
 		t.Run("statement "+policy, func(t *testing.T) {
 			f := &fake{respond: two}
 			db := openFake(t, f, wire.Open{Readers: 1, Idle: 1})
-			op := wire.Operation{Name: "o", Statement: policy, Steps: []wire.Step{{SQL: "Q", Query: true, Args: 1, Rows: 2, Returns: []string{"int"}}}}
+			op := wire.Operation{Name: "o", Statement: wire.Policy(policy), Steps: []wire.Step{{SQL: "Q", Query: true, Args: 1, Rows: 2, Returns: []string{"int"}}}}
 			operation, err := db.Prepare(op, openTrace(t, 7, 8))
 			if err != nil {
 				t.Fatal(err)

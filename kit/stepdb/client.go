@@ -75,7 +75,7 @@ func (c *client) rollback(conn Conn, cause error) error {
 // command runs a statement of transactions by the operation's statement policy.
 func (c *client) command(conn Conn, i int) (err error) {
 	text := c.steps[i].SQL
-	if c.o.spec.Statement == "never" {
+	if c.o.spec.Statement == wire.Never {
 		return run(conn, text)
 	}
 	if _, err = c.step(conn, i, nil, nil); err != nil {
@@ -107,7 +107,7 @@ func (c *client) step(conn Conn, i int, visit func([]any) error, phases *kit.Pha
 	s := &c.steps[i]
 	phases.Begin()
 	switch c.o.spec.Statement {
-	case "each":
+	case wire.Each:
 		stmt, err := conn.Prepare(s.SQL)
 		phases.End(kit.PhasePrepare)
 		if err != nil {
@@ -119,7 +119,7 @@ func (c *client) step(conn Conn, i int, visit func([]any) error, phases *kit.Pha
 		}
 		phases.End(kit.PhaseCloseStmt)
 		return n, err
-	case "never":
+	case wire.Never:
 		return s.call(conn, visit, phases)
 	}
 	if cacher, ok := conn.(Cacher); ok {

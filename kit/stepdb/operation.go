@@ -77,7 +77,7 @@ func (o *operation) transactionSteps() ([]step, error) {
 // none is compiled while measuring. Steps of the same SQL share a statement, as they
 // would in a program.
 func (o *operation) compile(steps []step) error {
-	if o.compiled != nil || o.spec.Statement != "" && o.spec.Statement != "once" {
+	if o.compiled != nil || !o.spec.Statement.Keeps() {
 		return nil
 	}
 	o.compiled = map[Conn][]Stmt{}
@@ -139,7 +139,7 @@ func (o *operation) check(conn Conn, s step) error {
 	}
 	_, calls := conn.(Caller)
 	_, callsRows := conn.(RowCaller)
-	if o.spec.Statement == "never" && (s.Query && !callsRows || !s.Query && !calls) {
+	if o.spec.Statement == wire.Never && (s.Query && !callsRows || !s.Query && !calls) {
 		err = wire.Errorf(wire.Unsupported, "driver %s has no form to run this statement in one call: %s", o.db.driver.Name, s.SQL)
 	}
 	return errors.Join(err, stmt.Close())

@@ -19,7 +19,7 @@ func newFake() *fake {
 }
 
 func reading(policy string) wire.Operation {
-	return wire.Operation{Name: "get", Statement: policy,
+	return wire.Operation{Name: "get", Statement: wire.Policy(policy),
 		Steps: []wire.Step{{SQL: get + "\n", Query: true, Args: 1, Rows: 1, Returns: []string{"int"}}}}
 }
 

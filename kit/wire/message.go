@@ -106,12 +106,25 @@ type Operation struct {
 	// Parts makes it a mix of operations. Its trace has two int columns: the
 	// part's index and the position in that part's own trace.
 	Parts       []Operation `json:"parts,omitempty"`
-	Trace       string      `json:"trace,omitempty"`       // path of a column file; empty: no arguments
-	Changes     bool        `json:"changes,omitempty"`     // it changes data, on a writer's connection
-	Statement   string      `json:"statement,omitempty"`   // once (default), each, never
+	Trace       string      `json:"trace,omitempty"`   // path of a column file; empty: no arguments
+	Changes     bool        `json:"changes,omitempty"` // it changes data, on a writer's connection
+	Statement   Policy      `json:"statement,omitempty"`
 	Transaction int         `json:"transaction,omitempty"` // operations to a transaction; 0: none
 	RetryBusy   bool        `json:"retry_busy,omitempty"`
 }
+
+// Policy says when statements are prepared.
+type Policy string
+
+// The statement policies. Empty means Once.
+const (
+	Once  Policy = "once"  // before anything is measured, and kept
+	Each  Policy = "each"  // by every operation, which closes them
+	Never Policy = "never" // not by the worker: the driver is given the text
+)
+
+// Keeps reports whether statements are prepared before anything is measured.
+func (p Policy) Keeps() bool { return p == "" || p == Once }
 
 // The operations of key-value stores. Keys and values are blobs.
 const (
@@ -285,7 +298,8 @@ type Served struct {
 // Stats answers a request for stats.
 type Stats struct {
 	Counters
-	Pool *Pool `json:"pool,omitempty"` // of the open database; absent where there is none to tell of
+	Pool *Pool  `json:"pool,omitempty"` // of the open database; absent where there is none to tell of
+	Busy *int64 `json:"busy,omitempty"` // served operations that were tried again, once for each time; absent: not counted
 }
 
 // Pool is what the connections of an open database did so far.

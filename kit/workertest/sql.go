@@ -194,21 +194,25 @@ func policies(b *bench) error {
 	if err != nil {
 		return err
 	}
-	for _, policy := range []string{"once", "each", "never"} {
-		op := wire.Operation{Name: policy, Statement: policy, Steps: []wire.Step{{SQL: allColumns, Query: true, Rows: 3, Returns: allTypes}}}
+	for _, policy := range []wire.Policy{wire.Once, wire.Each, wire.Never} {
+		op := wire.Operation{Name: string(policy), Statement: policy, Steps: []wire.Step{{SQL: allColumns, Query: true, Rows: 3, Returns: allTypes}}}
 		var got wire.Verified
 		var m wire.Measured
 		err := b.call(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 2}, nil)
 		var lacks *wire.Error
-		if policy == "never" && errors.As(err, &lacks) && lacks.Code == wire.Unsupported {
+		if policy == wire.Never && errors.As(err, &lacks) && lacks.Code == wire.Unsupported {
 			continue // its API has no form to run a statement in one call
 		}
 		if err := steps(
 			func() error { return err },
-			func() error { return b.call(wire.TypeVerify, wire.Verify{Operation: policy, Count: 1}, &got) },
-			func() error { return expect("digest with statement "+policy, got.Digest, want) },
-			func() error { return b.call(wire.TypeMeasure, wire.Measure{Operation: policy, Operations: 50}, &m) },
-			func() error { return expect("errors and misses with statement "+policy, m.Errors+m.Misses, int64(0)) }); err != nil {
+			func() error { return b.call(wire.TypeVerify, wire.Verify{Operation: string(policy), Count: 1}, &got) },
+			func() error { return expect("digest with statement "+string(policy), got.Digest, want) },
+			func() error {
+				return b.call(wire.TypeMeasure, wire.Measure{Operation: string(policy), Operations: 50}, &m)
+			},
+			func() error {
+				return expect("errors and misses with statement "+string(policy), m.Errors+m.Misses, int64(0))
+			}); err != nil {
 			return err
 		}
 	}

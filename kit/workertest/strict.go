@@ -226,7 +226,7 @@ func compiledEach(b *bench) error {
 	for try := range tries {
 		for kind, text := range map[string]string{"short": "SELECT count(*) FROM t WHERE id = 999", "long": long} {
 			name := fmt.Sprint(kind, try)
-			op := wire.Operation{Name: name, Statement: "each", Steps: []wire.Step{{SQL: text, Query: true, Rows: 1, Returns: []string{"int"}}}}
+			op := wire.Operation{Name: name, Statement: wire.Each, Steps: []wire.Step{{SQL: text, Query: true, Rows: 1, Returns: []string{"int"}}}}
 			var m wire.Measured
 			if err := steps(
 				func() error { return b.call(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil) },

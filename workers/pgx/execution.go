@@ -56,7 +56,7 @@ func (w *writer) do(conn *pgx.Conn, position int, phases *kit.Phases) (int, erro
 
 // command runs a statement of transactions by the operation's statement policy.
 func (w *writer) command(conn *pgx.Conn, sql, text string) error {
-	e := execution{Step: wire.Step{SQL: sql}, text: text, each: w.o.spec.Statement == "each"}
+	e := execution{Step: wire.Step{SQL: sql}, text: text, each: w.o.spec.Statement == wire.Each}
 	if _, err := e.run(conn, 0, nil, nil); err != nil {
 		return fmt.Errorf("%s: %w", sql, err)
 	}

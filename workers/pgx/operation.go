@@ -45,7 +45,7 @@ func (d *database) Prepare(spec wire.Operation, trace *column.File) (kit.Operati
 		if err != nil {
 			return nil, refusal(fmt.Errorf("step %d: %w", i+1, err))
 		}
-		if o.once() {
+		if o.spec.Statement.Keeps() {
 			o.names = append(o.names, name)
 		}
 		plan, err := o.explain(i)
@@ -58,12 +58,9 @@ func (d *database) Prepare(spec wire.Operation, trace *column.File) (kit.Operati
 	return o, o.prepareTransaction()
 }
 
-// once reports whether statements are prepared before measuring.
-func (o *operation) once() bool { return o.spec.Statement == "" || o.spec.Statement == "once" }
-
 // prepareTransaction has BEGIN and COMMIT prepared where the steps are.
 func (o *operation) prepareTransaction() (err error) {
-	if o.spec.Transaction == 0 || !o.once() {
+	if o.spec.Transaction == 0 || !o.spec.Statement.Keeps() {
 		return nil
 	}
 	if o.begin, err = o.prepare(wire.Step{SQL: o.begin}); err == nil {
@@ -96,7 +93,7 @@ func (o *operation) prepare(step wire.Step) (name string, err error) {
 		}
 		return err
 	}
-	if !o.once() {
+	if !o.spec.Statement.Keeps() {
 		return "", o.db.any(func(conn *pgx.Conn) error { return check(conn, "") })
 	}
 	o.db.prepared++
@@ -151,7 +148,7 @@ func (o *operation) Client() (kit.Client, error) {
 		if err != nil {
 			return nil, err
 		}
-		s := execution{Step: step, text: step.SQL, each: o.spec.Statement == "each", trace: o.trace,
+		s := execution{Step: step, text: step.SQL, each: o.spec.Statement == wire.Each, trace: o.trace,
 			first: o.first(i), args: make([]any, step.Args), dest: dest}
 		if len(o.names) > 0 {
 			s.text = o.names[i]

@@ -1,0 +1,144 @@
+package tuning
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"assay"
+	"assay/internal/lab"
+	"assay/internal/tune"
+)
+
+// measured is a trial of the operation read.
+func measured(profile string, figures map[string]float64) assay.Trial {
+	return assay.Trial{Cell: assay.Cell{Operation: "read", Driver: "mattn", Profile: profile, Clients: 1}, Launch: 1, Outcome: assay.OK, Figures: figures}
+}
+
+// A candidate that was measured is refused where it failed, or broke a constraint as it
+// was measured; the current settings may break one.
+func TestRefused(t *testing.T) {
+	space := tune.Space{StartIsCurrent: true, Factors: []tune.Factor{
+		{Name: "journal_mode", Levels: []tune.Level{{}, {Settings: map[string]string{"journal_mode": "wal"}}, {Price: "process"}}},
+		{Name: "statistics", First: true, Levels: []tune.Level{{}, {Prepare: []string{"ANALYZE"}}}},
+	}}
+	tuning := &Tuning{space: space, class: assay.Consistent, request: Request{Memory: 100}}
+	candidate, price, data := tune.Point{1, 0}, tune.Point{2, 0}, tune.Point{0, 1}
+	with := func(peak float64, class assay.Durability, outcome assay.Outcome) assay.Trial {
+		trial := measured("p", map[string]float64{"peak-B": peak})
+		trial.Durability, trial.Outcome, trial.Reason = class, outcome, "a reason"
+		return trial
+	}
+	for name, c := range map[string]struct {
+		point tune.Point
+		now   float64 // peak memory
+		then  assay.Trial
+		want  string
+	}{
+		"as it should be":                       {candidate, 10, with(100, assay.Power, assay.OK), ""},
+		"a class that nothing shows":            {candidate, 10, with(100, assay.DurabilityUnknown, assay.OK), ""},
+		"a weaker class":                        {candidate, 10, with(100, assay.Process, assay.OK), "its durability was read back as process"},
+		"a weaker class for its price":          {price, 10, with(100, assay.Process, assay.OK), ""},
+		"too much memory":                       {candidate, 10, with(101, assay.Power, assay.OK), "its peak memory exceeds --memory 100"},
+		"not much more than now":                {candidate, 200, with(219, assay.Power, assay.OK), ""},
+		"much more than now":                    {candidate, 200, with(221, assay.Power, assay.OK), "its peak memory exceeds --memory 100"},
+		"other data, with the current settings": {data, 10, with(101, assay.Process, assay.OK), ""},
+		"a failure":                             {candidate, 10, with(10, assay.Power, assay.Failed), "failed: a reason"},
+		"a failure with other data":             {data, 10, with(10, assay.Power, assay.WrongAnswer), "wrong-answer: a reason"},
+		"the end of the budget":                 {candidate, 10, with(0, assay.DurabilityUnknown, assay.NotRun), ""},
+	} {
+		if got := tuning.refuse(c.point, with(c.now, assay.Power, assay.OK), c.then); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// A gain is the logarithm of how much better, whichever way the metric goes.
+func TestGain(t *testing.T) {
+	for name, c := range map[string]struct {
+		rate      float64
+		now, then map[string]float64
+		want      float64
+	}{
+		"time":                          {0, map[string]float64{assay.NsPerOp: 200}, map[string]float64{assay.NsPerOp: 100}, math.Log(2)},
+		"capacity":                      {0, map[string]float64{assay.CapacityPerS: 100, assay.NsPerOp: 1}, map[string]float64{assay.CapacityPerS: 200, assay.NsPerOp: 9}, math.Log(2)},
+		"latency":                       {40, map[string]float64{assay.P50: 1, assay.P99: 20}, map[string]float64{assay.P50: 1, assay.P99: 10}, math.Log(2)},
+		"latency of few requests":       {40, map[string]float64{assay.P50: 4}, map[string]float64{assay.P50: 2}, math.Log(2)},
+		"too few requests in one trial": {40, map[string]float64{assay.P50: 4, assay.P99: 9}, map[string]float64{assay.P50: 2}, math.Log(2)},
+		"no figure":                     {0, map[string]float64{assay.NsPerOp: 200}, map[string]float64{}, math.NaN()},
+	} {
+		now, then := measured("current", c.now), measured("p1", c.then)
+		now.Cell.Rate, then.Cell.Rate = c.rate, c.rate
+		if got := gain(now, then); math.Abs(got-c.want) > 1e-9 || math.IsNaN(got) != math.IsNaN(c.want) {
+			t.Errorf("%s: got %g, want %g", name, got, c.want)
+		}
+	}
+}
+
+// Instances take turns in windows: all of a launch begin together, and what each took
+// are its own turns.
+func TestTimeOfALaunch(t *testing.T) {
+	var trials []assay.Trial
+	for range 13 {
+		trials = append(trials, assay.Trial{Launch: 1, Started: time.Unix(1, 0), Took: 10 * time.Second})
+	}
+	trials = append(trials, assay.Trial{}) // never started
+	if got, want := wallTime(trials), 169*time.Second; got != want {
+		t.Errorf("got %s, want %s: 13 turns of 10s, and 30 %% for the rest", got, want)
+	}
+}
+
+// An operation that has nothing to be compared by is left out, and the reader is told.
+func TestSettledWithoutAFigure(t *testing.T) {
+	read := assay.Case{Cell: assay.Cell{Operation: "read", Clients: 1}}
+	served := assay.Case{Cell: assay.Cell{Operation: "served", Clients: 1, Rate: 40}}
+	tuning := &Tuning{drivers: []string{"mattn"}, operations: []assay.Case{read, served}}
+	request := measured(currentName, map[string]float64{assay.NsPerOp: 7})
+	request.Cell.Operation, request.Cell.Rate = "served", 40
+	if err := tuning.settle([]assay.Trial{measured(currentName, map[string]float64{assay.NsPerOp: 7}), request}); err != nil {
+		t.Fatal(err)
+	}
+	if len(tuning.operations) != 1 || tuning.operations[0].Cell.Operation != "read" {
+		t.Errorf("got %+v, want read alone", tuning.operations)
+	}
+	if got, want := strings.Join(tuning.notes, "; "), "served, 40 arrivals/s is not compared: it has no p50"; got != want {
+		t.Errorf("got the notes %q, want %q", got, want)
+	}
+}
+
+// The figures of the answer are those of the launches that it was decided by.
+func TestFiguresOfTheConfirmation(t *testing.T) {
+	tuning := &Tuning{drivers: []string{"mattn"}, figures: []assay.Trial{measured(currentName, map[string]float64{assay.NsPerOp: 7}), measured("p1", map[string]float64{assay.NsPerOp: 5})}}
+	read := assay.Case{Cell: assay.Cell{Operation: "read", Clients: 1}}
+	for profile, want := range map[string]float64{currentName: 7, "p1": 5} {
+		got := tuning.figuresOf(lab.Member{Driver: assay.ParseDriverName("mattn"), Profile: profile}, read, tuning.metricOf(read))
+		if len(got) != 1 || got[0] != want {
+			t.Errorf("%s: got %v, want %g", profile, got, want)
+		}
+	}
+}
+
+// On storage that loses what was synced, all classes would look alike.
+func TestStorageThatLosesSyncs(t *testing.T) {
+	write := []assay.Case{{Operation: assay.Operation{Changes: true}}}
+	for name, c := range map[string]struct {
+		storage, asked assay.Durability
+		operations     []assay.Case
+		want           string
+	}{
+		"a disk":                    {assay.Power, "", write, ""},
+		"tmpfs":                     {assay.Process, "", write, "the databases that tune measures would lie on storage that loses what was synced: tmpfs"},
+		"tmpfs, and it has to keep": {assay.Process, assay.Consistent, write, "no settings have durability consistent where tune measures: tmpfs"},
+		"tmpfs, and it need not":    {assay.Process, assay.Process, write, ""},
+		"tmpfs, and nothing writes": {assay.Process, "", []assay.Case{{}}, ""},
+	} {
+		got := ""
+		if err := checkStorage(c.storage, "tmpfs", c.asked, c.operations); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}

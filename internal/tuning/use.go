@@ -1,0 +1,79 @@
+package tuning
+
+import (
+	"slices"
+
+	"assay"
+	"assay/internal/tune"
+	"assay/kit/wire"
+)
+
+// tryUses adds what the program may do in another way before any setting: keep its
+// statements, have a pool of another size, and commit changes together.
+func (t *Tuning) tryUses() {
+	if tune.IsStore(t.engine) {
+		return
+	}
+	clients := 0
+	for _, o := range t.operations {
+		clients = max(clients, o.Cell.Clients)
+	}
+	var factors []tune.Factor
+	for _, uses := range [][]assay.Use{
+		{{Statement: string(wire.Once)}},
+		{{Pool: clients}, {Pool: (clients + 3) / 4}},
+		{{Transaction: 10}, {Transaction: 100}},
+	} {
+		f := tune.Factor{First: true, Levels: []tune.Level{{}}}
+		for _, u := range uses {
+			if t.isOther(u) {
+				f.Levels = append(f.Levels, tune.Level{Use: u})
+			}
+		}
+		if len(f.Levels) > 1 {
+			f.Name = f.Levels[1].Use.String()
+			factors = append(factors, f)
+		}
+	}
+	t.space = t.space.With(factors)
+}
+
+// isOther reports whether a use changes an operation, to one that the plan does not have
+// already, that was not ruled out by --only, and that keeps to the memory.
+func (t *Tuning) isOther(u assay.Use) bool {
+	var used []assay.Case
+	places, changes := map[string]bool{}, false
+	for _, o := range t.operations {
+		other := u.Of(o)
+		changes = changes || other.Cell.Peer() != o.Cell.Peer()
+		if places[other.Cell.Peer()] || !t.isChosen(o.Cell, other.Cell) {
+			return false
+		}
+		places[other.Cell.Peer()] = true
+		used = append(used, other)
+	}
+	allowed := max(int64(t.request.Memory), t.currentMemory(connections(t.operations)))
+	return changes && t.currentMemory(connections(used)) <= allowed
+}
+
+// isChosen reports whether --only, which chose a cell, would choose it after a change.
+func (t *Tuning) isChosen(before, after assay.Cell) bool {
+	for key, values := range t.request.Only {
+		was, _ := before.Coordinate(key)
+		if is, _ := after.Coordinate(key); is != was && !slices.Contains(values, is) {
+			return false
+		}
+	}
+	return true
+}
+
+// uses are those of the points, by their profile.
+func (t *Tuning) uses(points []tune.Point) map[string]assay.Use {
+	all := map[string]assay.Use{}
+	for _, p := range points {
+		if u := t.space.Use(p); u != (assay.Use{}) {
+			all[t.profile(p).Name] = u
+		}
+	}
+	return all
+}

@@ -1,0 +1,73 @@
+package tuning
+
+import (
+	"slices"
+	"testing"
+
+	"assay"
+	"assay/internal/plan"
+)
+
+const usable = `name: test
+drivers: [mattn]
+clients: [1, 8]
+profiles: {web: {journal_mode: wal, synchronous: normal}}
+workload:
+  schema: CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER NOT NULL)
+  data: {t: {rows: 10, columns: {id: seq, n: {uniform: [1, 9]}}}}
+operations:
+  read: {sql: SELECT n FROM t WHERE id = ?, args: [{uniform: t.id}], rows: 1, statement: [each], pool: [8]}
+  write: {sql: "INSERT INTO t VALUES (?, 1)", args: [{next: t.id}], clients: 1, count: 200}
+  both: {sql: "INSERT INTO t VALUES (?, 2)", args: [{next: t.id}], clients: 1, count: 200, transaction: [none, 10]}
+`
+
+// Tried is what a program may do otherwise: what changes an operation, and is not a cell
+// of the plan, ruled out by --only, or too much for the memory.
+func TestUsesThatAreTried(t *testing.T) {
+	p, err := plan.Decode("test.yaml", []byte(usable))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		only   map[string][]string
+		engine string
+		cache  string
+		want   []string
+	}{
+		"all operations":         {nil, "sqlite", "-2000", []string{"statement: once", "pool: 2"}}, // both has transactions of 10 already
+		"the reads":              {map[string][]string{"operation": {"read"}}, "sqlite", "-2000", []string{"statement: once", "pool: 2"}},
+		"the write":              {map[string][]string{"operation": {"write"}}, "sqlite", "-2000", []string{"transaction: 10"}}, // 100 needs a longer block
+		"a statement is chosen":  {map[string][]string{"operation": {"read"}, "statement": {"each"}}, "sqlite", "-2000", []string{"pool: 2"}},
+		"one client":             {map[string][]string{"operation": {"read"}, "clients": {"1"}}, "sqlite", "-2000", []string{"statement: once"}},
+		"a key-value store":      {map[string][]string{"operation": {"read"}}, "pebble", "", nil},
+		"more than there may be": {map[string][]string{"operation": {"read"}}, "sqlite", "-1000000", []string{"statement: once", "pool: 2"}},
+	} {
+		cases, err := p.Expand([]string{"mattn"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		tuning := &Tuning{engine: c.engine, request: Request{Plan: p, Only: c.only, Memory: 256 << 20}, effective: map[string]string{"cache_size": c.cache}}
+		if tuning.operations, err = plan.SelectToMeasure(cases, c.only); err != nil {
+			t.Fatal(err)
+		}
+		tuning.tryUses()
+		var got []string
+		for _, point := range tuning.space.FirstPoints() {
+			got = append(got, tuning.space.Use(point).String())
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// A larger pool has more caches: it is tried as long as they fit into the memory.
+func TestPoolWithinMemory(t *testing.T) {
+	read := assay.Case{Cell: assay.Cell{Operation: "read", Clients: 8, Pool: 2, Idle: 2}, Operation: assay.Operation{Steps: []assay.Step{{Query: true}}}}
+	for cache, want := range map[string]bool{"-2000": true, "-30000": true, "-40000": false} {
+		tuning := &Tuning{engine: "sqlite", request: Request{Memory: 256 << 20}, effective: map[string]string{"cache_size": cache}, operations: []assay.Case{read}}
+		if got := tuning.isOther(assay.Use{Pool: 8}); got != want {
+			t.Errorf("cache_size %s: got that 8 connections are tried %t, want %t", cache, got, want)
+		}
+	}
+}
