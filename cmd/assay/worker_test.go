@@ -43,9 +43,9 @@ type fault struct {
 
 // request is the part of a request's line that faults look at.
 type request struct {
-	Type      string         `json:"type"`
-	Nanos     int64          `json:"nanos"`
-	Operation wire.Operation `json:"operation"`
+	Type      string          `json:"type"`
+	Nanos     int64           `json:"nanos"`
+	Operation json.RawMessage `json:"operation"` // of prepare; others have its name
 }
 
 // faults are the fake workers, by name.
@@ -163,9 +163,10 @@ func slowUnlessTuned(settings map[string]string) {
 
 // slowUnlessKept has statements that are slow unless the worker keeps them.
 func slowUnlessKept(r request) bool {
-	if r.Type == wire.TypePrepare {
+	var op wire.Operation
+	if r.Type == wire.TypePrepare && json.Unmarshal(r.Operation, &op) == nil {
 		pause = 0
-		if !r.Operation.Statement.Keeps() {
+		if !op.Statement.Keeps() {
 			pause = 2 * time.Millisecond
 		}
 	}
