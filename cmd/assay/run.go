@@ -148,27 +148,34 @@ func (a *app) measure(ctx context.Context, s *store.Store, name string, request 
 
 // unfinished says what was kept when a run was stopped.
 func (a *app) unfinished(ctx context.Context, name string, result lab.Result, err error) error {
-	if ctx.Err() == nil && errors.As(err, new(*store.UndeliveredError)) {
-		return &exitError{statusFailed, err, []string{"the run is finished; show it then with: " + a.commandLine("report", result.ID)}}
+	resume := a.commandLine("run", name, "--resume")
+	switch {
+	case errors.As(err, new(*store.UndeliveredError)):
+		return stopped(ctx, err, resume, "the run is finished; show it then with: "+a.commandLine("report", result.ID))
+	case result.ID != "":
+		return stopped(ctx, err, resume, resumable(resume))
 	}
-	return stopped(ctx, err, result.ID != "", a.commandLine("run", name, "--resume"))
+	return stopped(ctx, err, resume, notBegun)
 }
 
-// stopped is how a command ends that an error or a signal kept from measuring all: with
-// what goes on with it, where something was kept.
-func stopped(ctx context.Context, err error, kept bool, resume string) error {
+// notBegun is the hint where nothing was kept.
+const notBegun = "assay has not measured anything yet"
+
+// resumable is the hint where a command can go on.
+func resumable(resume string) string { return "what was finished is kept; resume with: " + resume }
+
+// stopped is how a command ends that an error or a signal kept from doing all. The hint
+// says what was kept.
+func stopped(ctx context.Context, err error, resume, hint string) error {
 	if errors.As(err, new(*lab.InputError)) {
 		return err
 	}
-	status, hint := statusFailed, "assay has not measured anything yet"
+	status := statusFailed
+	if errors.Is(err, store.ErrTaken) {
+		hint = "wait until that process has ended, or end it; then, where the run is unfinished, resume it with: " + resume
+	}
 	if ctx.Err() != nil && !errors.As(err, new(*guard.Panic)) {
 		status, err = statusInterrupted, errors.New("interrupted")
-	}
-	switch {
-	case errors.Is(err, store.ErrTaken):
-		hint = "wait until that process has ended, or end it; then, where the run is unfinished, resume it with: " + resume
-	case kept:
-		hint = "what was finished is kept; resume with: " + resume
 	}
 	return &exitError{status, err, []string{hint}}
 }

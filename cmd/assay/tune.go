@@ -157,7 +157,11 @@ func (a *app) tune(ctx context.Context, name string, flags tuneFlags) error {
 	t := tuning.New(l, s, request)
 	report, err := t.Run(ctx)
 	if err != nil {
-		return stopped(ctx, err, t.Begun(), request.Again)
+		hint := notBegun
+		if t.Begun() {
+			hint = resumable(request.Again)
+		}
+		return stopped(ctx, err, request.Again, hint)
 	}
 	progress.close()
 	if err := writeOutputs(a.stdout, tune.Formats(), flags.format, flags.outputs, report); err != nil {

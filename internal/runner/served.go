@@ -85,7 +85,7 @@ func (in *instance) runServed(ctx context.Context, j *job, t *assay.Trial) error
 	if err := lagged(result); err != nil {
 		return err
 	}
-	tally := tally{partial: result.Failed+result.Dropped > 0, uncounted: after.Busy == nil}
+	tally := tally{partial: result.Failed+result.Dropped > 0, uncounted: !countsBusy(before, after)}
 	tally.add(measuredLoad(result, j, before, after))
 	in.r.time.add(assay.StageMeasured, tally.took())
 	if err := in.completeBlock(ctx, j, t, &tally); err != nil {
@@ -201,11 +201,17 @@ func (r *Runner) limit(ctx context.Context, clients int) (float64, error) {
 	return result.PerSecond(), err
 }
 
+// countsBusy reports whether a worker counts how often it tries operations again. A count
+// that went down is none.
+func countsBusy(before, after wire.Stats) bool {
+	return before.Busy != nil && after.Busy != nil && *after.Busy >= *before.Busy
+}
+
 // measuredLoad is a load as a worker would report it. The counters are of the
 // warm-up too.
 func measuredLoad(result load.Result, j *job, before, after wire.Stats) wire.Measured {
 	busy := int64(0)
-	if after.Busy != nil && before.Busy != nil {
+	if countsBusy(before, after) {
 		busy = *after.Busy - *before.Busy
 	}
 	return wire.Measured{Busy: busy, Operations: result.Right, Nanos: result.Nanos, Executed: int64(j.warm) + result.Offered - result.Dropped,

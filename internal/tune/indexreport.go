@@ -39,6 +39,8 @@ func (r *Report) change(f Finalist) string {
 	switch {
 	case u.Statement != "":
 		return "in the program: prepare each statement once, and keep it"
+	case u.Pool == 1:
+		return "in the program: open one connection, and keep it open"
 	case u.Pool > 0:
 		return fmt.Sprintf("in the program: open at most %s, and keep all of them open", wording.Plural(u.Pool, "connection"))
 	case u.Transaction > 0:

@@ -3,7 +3,7 @@
 // same answers always lead to the same questions, so that a tuning can be resumed
 // by answering from what was kept.
 //
-// The main flow: Run measures what indexes and statistics do before any setting. Then
+// The main flow: Run measures what indexes, statistics and another use of the driver do before any setting. Then
 // it screens the factors of a space by a two-level design, has the
 // combinations that remain compete in a race, drops from the leader each setting
 // that does not matter, and measures what is left on fresh data in a number of
@@ -108,7 +108,8 @@ func Run(ctx context.Context, config Config, measure Measure) (*Outcome, error) 
 	if err := t.indexes(ctx); err != nil {
 		return nil, err
 	}
-	if t.outcome.Refused = t.refused; choices == 0 {
+	t.outcome.Refused = t.refused
+	if choices == 0 {
 		t.outcome.Unsearched = true
 		return t.outcome, nil
 	}
