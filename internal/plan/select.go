@@ -3,7 +3,6 @@ package plan
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -13,16 +12,10 @@ import (
 // SelectToMeasure is Select; a sum comes with what it sums.
 func SelectToMeasure(cases []assay.Case, only map[string][]string) ([]assay.Case, error) {
 	selected, err := Select(cases, only)
-	if err == nil {
-		selected = withTerms(cases, selected)
+	if err != nil {
+		return nil, err
 	}
-	if err != nil || !slices.ContainsFunc(selected, func(c assay.Case) bool { return c.Operation.Sum > 0 }) {
-		return selected, err
-	}
-	others := maps.Clone(only)
-	delete(others, "operation")
-	calls := cellsWith(cases, others)
-	return slices.DeleteFunc(calls, func(c assay.Case) bool { return !c.Operation.Call() && !has(c.Cell, only) }), nil
+	return withTerms(cases, selected), nil
 }
 
 // Select returns the cases that have, for each key of only, one of its values.

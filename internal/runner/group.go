@@ -139,7 +139,6 @@ func groupCases(jobs []*job, reference string) []*group {
 		split = append(split, g.split()...)
 	}
 	for _, g := range split {
-		g.countCalls()
 		g.addTwin(reference)
 	}
 	return split

@@ -71,6 +71,9 @@ func launchOnce(t *testing.T, config *Config) {
 			t.Fatal(err)
 		}
 	}
+	if err := r.sumUp(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // Every operation of ActiveRecord does what the plan says that it does, on
