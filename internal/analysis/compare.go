@@ -29,7 +29,7 @@ func (t *Table) markUncompared(run assay.Run) {
 		return is == assay.OK
 	}
 	compared := func(row *Row) bool {
-		reference := t.reference(run, row)
+		reference := t.baselineOf(run, row)
 		return reference != nil && reference != row && ok(row) && ok(reference)
 	}
 	if slices.ContainsFunc(t.Rows, compared) {
@@ -50,7 +50,7 @@ func (t *Table) prepare(run assay.Run) {
 	}
 	t.Changes = slices.ContainsFunc(t.Rows, func(r *Row) bool { return r.Durability != "" })
 	for _, row := range t.Rows {
-		row.Reference = t.reference(run, row)
+		row.Reference = t.baselineOf(run, row)
 	}
 	for _, twin := range t.Twins {
 		twin.Reference = repeated(t.Rows, twin.Cell)
@@ -122,25 +122,14 @@ func (r *Row) mode() assay.Mode {
 	return ""
 }
 
-// reference finds the row of the reference driver with the same profile, or
-// with the one that the run names behind a slash. A
-// cell that never opened does not know its version, which only matters where
-// the run has several.
-func (t *Table) reference(run assay.Run, row *Row) *Row {
-	baseline, fixed := assay.ParseBaseline(run.Reference)
-	profile := cmp.Or(fixed, row.Cell.Profile)
-	builds := map[string]bool{}
-	for _, target := range run.Targets {
-		if target.Driver == baseline.Name {
-			builds[target.Name()] = true
-		}
+// baselineOf finds the row that a row is compared with; nil where there is none.
+func (t *Table) baselineOf(run assay.Run, row *Row) *Row {
+	cells := make([]assay.Cell, len(t.Rows))
+	for i, other := range t.Rows {
+		cells[i] = other.Cell
 	}
-	for _, other := range t.Rows {
-		c := other.Cell
-		same := c.Driver == baseline.Name && c.Profile == profile
-		if same && (len(builds) < 2 || c.DriverName() == baseline) {
-			return other
-		}
+	if i := assay.ParseBaseline(run.Reference).Of(row.Cell, cells); i >= 0 {
+		return t.Rows[i]
 	}
 	return nil
 }

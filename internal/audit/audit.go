@@ -183,9 +183,10 @@ func (e *Evidence) addPublished(s published.Source, metric assay.Metric) error {
 // options of their own and of factors left out.
 func find(r *analysis.Result, where ...map[string]string) []*analysis.Row {
 	var found []*analysis.Row
+	names := assay.ParseDriverNames(r.Run.Options.Drivers)
 	for _, table := range r.Tables {
 		for _, row := range table.Rows {
-			if has(row.Cell, where) {
+			if has(names, row.Cell, where) {
 				found = append(found, row)
 			}
 		}
@@ -193,7 +194,7 @@ func find(r *analysis.Result, where ...map[string]string) []*analysis.Row {
 	return found
 }
 
-func has(c assay.Cell, where []map[string]string) bool {
+func has(names assay.DriverNames, c assay.Cell, where []map[string]string) bool {
 	options := ""
 	for _, some := range where {
 		options = cmp.Or(some["options"], options)
@@ -203,7 +204,12 @@ func has(c assay.Cell, where []map[string]string) bool {
 	}
 	for _, some := range where {
 		for name, want := range some {
-			if value, ok := c.Coordinate(name); !ok || value != want {
+			value, ok := c.Coordinate(name)
+			is := value == want
+			if name == "driver" {
+				is = names.Select(assay.ParseDriverName(want), c)
+			}
+			if !ok || !is {
 				return false
 			}
 		}

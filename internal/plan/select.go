@@ -41,19 +41,25 @@ func Select(cases []assay.Case, only map[string][]string) ([]assay.Case, error) 
 
 func cellsWith(cases []assay.Case, only map[string][]string) []assay.Case {
 	var selected []assay.Case
+	names := assay.NamesOf(cases)
 	for _, c := range cases {
-		if has(c.Cell, only) {
+		if has(names, c.Cell, only) {
 			selected = append(selected, c)
 		}
 	}
 	return selected
 }
 
-// has reports whether a cell has one of the values for every key.
-func has(c assay.Cell, only map[string][]string) bool {
+// has reports whether a cell has one of the values for every key. A driver may be named
+// with its version and compile options.
+func has(names assay.DriverNames, c assay.Cell, only map[string][]string) bool {
 	for key, values := range only {
 		value, ok := c.Coordinate(key)
-		if !ok || !slices.ContainsFunc(values, func(v string) bool { return v == value || plain(v) == value }) {
+		is := func(v string) bool { return v == value || plain(v) == value }
+		if key == "driver" {
+			is = func(v string) bool { return names.Select(assay.ParseDriverName(v), c) }
+		}
+		if !ok || !slices.ContainsFunc(values, is) {
 			return false
 		}
 	}
@@ -74,7 +80,7 @@ func selectable(cases []assay.Case, key string, values []string) []error {
 	}
 	var wrong []error
 	for _, value := range values {
-		if !slices.Contains(known, value) && !slices.Contains(known, plain(value)) {
+		if len(cellsWith(cases, map[string][]string{key: {value}})) == 0 {
 			wrong = append(wrong, Unknown(key, value, known))
 		}
 	}

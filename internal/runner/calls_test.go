@@ -153,7 +153,7 @@ func told(trials []assay.Trial) map[string]string {
 // Calls run one after the other in one process, and are summed.
 func TestCalls(t *testing.T) {
 	b := newBench(t, strings.Replace(calls, "DRIVERS", "caller", 1))
-	b.Launches, b.ReferenceProfile = 1, "plain"
+	b.Launches, b.Baseline.Profile = 1, "plain"
 	asked := b.run(t)
 	want := map[string]string{
 		"caller create plain": "6 consistent", "caller save plain": "6", "caller total plain": "12 consistent",
