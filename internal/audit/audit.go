@@ -250,9 +250,6 @@ func (e *Evidence) compare(f *Finding, a, b *analysis.Row) {
 	e.Verdict, e.Reason = expect(e.Comparison, a.Rule(b), here, metric.HigherBetter)
 }
 
-// ofTime are the doubts that time is in figures that were not measured together.
-var ofTime = []string{analysis.Drift{}.Code(), analysis.Autocorrelation{}.Code()}
-
 // unsound says which doubt forbids a verdict. What a source compared is judged as
 // it did so, unlike promises about the data included: they stand beside it. Where
 // the condition is ours, rows of one profile have to be asked for alike syncs.
@@ -262,7 +259,7 @@ func (e *Evidence) unsound(f *Finding, a, b *analysis.Row) string {
 		if d.Code() == analysis.UnequalDurability && ours && !syncAlike(a, b) {
 			return d.String()
 		}
-		if !e.Paired && slices.Contains(ofTime, d.Code()) {
+		if !e.Paired && d.Is(analysis.OfTime) {
 			return "not measured in the same launches, with " + d.String()
 		}
 	}
