@@ -16,7 +16,7 @@ import (
 type Side struct {
 	Result *Result
 	Name   string            // as the user called it
-	Where  map[string]string // coordinates, or "version": the driver's; empty: all cells
+	Where  map[string]string // coordinates; empty: all cells
 }
 
 // Versus is a comparison of two sides, cell by cell.
@@ -123,11 +123,10 @@ func (s Side) Rows() []*Row {
 	return rows
 }
 
-// kind is the coordinate that a side is named by. A version and options are a
-// driver's.
+// kind is the coordinate that a side is named by. Options are a driver's.
 func (s Side) kind() string {
 	for name := range s.Where {
-		if name != "version" && name != "options" {
+		if name != "options" {
 			return name
 		}
 	}
@@ -135,27 +134,26 @@ func (s Side) kind() string {
 }
 
 // apart are the cells of a side without those that the other side names more
-// closely: against mattn@v1.14.37, mattn means its other version. Where the run was
-// asked for mattn beside versions of it, mattn means the one that is not named.
+// closely: against mattn@v1.14.37, mattn means its other version.
 func apart(s, other Side) []*Row {
-	names, name := assay.ParseDriverNames(s.Result.Run.Options.Drivers), assay.DriverName{Name: s.Where["driver"], Options: s.Where["options"]}
-	named := s.Where["version"] == "" && slices.Contains(names, name)
 	return slices.DeleteFunc(s.Rows(), func(r *Row) bool {
-		closer := s.Result == other.Result && len(other.Where) > len(s.Where) && other.has(r.Cell)
-		return closer || named && !names.Select(name, r.Cell)
+		return s.Result == other.Result && other.closeness() > s.closeness() && other.has(r.Cell)
 	})
 }
 
+// closeness is how much a side says of its cells.
+func (s Side) closeness() int {
+	n := len(s.Where)
+	if assay.ParseDriverName(s.Where["driver"]).Version != "" {
+		n++
+	}
+	return n
+}
+
 func (s Side) has(c assay.Cell) bool {
+	names := assay.ParseDriverNames(s.Result.Run.Options.Drivers)
 	for name, want := range s.Where {
-		if name == "version" {
-			if named := (assay.DriverName{Name: c.Driver, Version: want, Options: c.Options}); !named.Means(c) {
-				return false
-			}
-			continue
-		}
-		value, ok := c.Coordinate(name)
-		if !ok || value != want {
+		if !c.Has(name, want, names) {
 			return false
 		}
 	}

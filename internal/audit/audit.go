@@ -204,12 +204,7 @@ func has(names assay.DriverNames, c assay.Cell, where []map[string]string) bool 
 	}
 	for _, some := range where {
 		for name, want := range some {
-			value, ok := c.Coordinate(name)
-			is := value == want
-			if name == "driver" {
-				is = names.Select(assay.ParseDriverName(want), c)
-			}
-			if !ok || !is {
+			if !c.Has(name, want, names) {
 				return false
 			}
 		}

@@ -50,16 +50,10 @@ func cellsWith(cases []assay.Case, only map[string][]string) []assay.Case {
 	return selected
 }
 
-// has reports whether a cell has one of the values for every key. A driver may be named
-// with its version and compile options.
+// has reports whether a cell has one of the values for every key.
 func has(names assay.DriverNames, c assay.Cell, only map[string][]string) bool {
 	for key, values := range only {
-		value, ok := c.Coordinate(key)
-		is := func(v string) bool { return v == value || plain(v) == value }
-		if key == "driver" {
-			is = func(v string) bool { return names.Select(assay.ParseDriverName(v), c) }
-		}
-		if !ok || !slices.ContainsFunc(values, is) {
+		if !slices.ContainsFunc(values, func(v string) bool { return c.Has(key, v, names) || c.Has(key, plain(v), names) }) {
 			return false
 		}
 	}
