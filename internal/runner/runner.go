@@ -161,7 +161,9 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 		config.Wire = &lineWriter{to: config.Wire}
 	}
 	config.Data.Timeout = config.Timeout
-	r := &Runner{config: config, files: config.Files, keys: map[string]*oracle.Keys{}, rows: map[string]*oracle.Rows{}, told: map[string][]string{}, limits: map[int]float64{}, tracings: map[string]tracing{}, late: map[string]error{}, clusters: map[string]filled{}, random: rand.New(rand.NewPCG(config.Seed, stream(config)))}
+	r := &Runner{config: config, files: config.Files, random: rand.New(rand.NewPCG(config.Seed, stream(config))),
+		keys: map[string]*oracle.Keys{}, rows: map[string]*oracle.Rows{}, told: map[string][]string{}, late: map[string]error{},
+		limits: map[int]float64{}, tracings: map[string]tracing{}, clusters: map[string]filled{}}
 	r.storage, r.storageLoss = host.Persistence(config.Work.Dir)
 	if err := r.identify(ctx); err != nil {
 		return nil, err
