@@ -129,6 +129,7 @@ type Options struct {
 	Only      map[string][]string // coordinates that select cells
 	Budget    time.Duration       // of measuring, builds excluded
 	Precision float64             // target half-width of a confidence interval, as a fraction
+	Exact     bool                // of large differences too, of which a third is narrow enough otherwise
 	Margin    float64             // within which two targets count as equivalent, as a fraction
 	Capacity  string              // the latency at which capacities are searched, such as p99=5ms; empty: loads are as the plan says
 	Launches  int                 // minimum of each cell, fixed beforehand; the width of the confidence intervals decides on more

@@ -63,7 +63,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.StringSliceVar(&flags.drivers, "drivers", nil, "drivers instead of the plan's: NAME[@VERSION],... or * for all")
 	f.StringArrayVar(&flags.only, "only", nil, "measure only cells with KEY=VALUE[,VALUE]; may be repeated")
 	f.DurationVar(&flags.budget, "budget", 0, budgetHelp)
-	f.StringVar(&flags.precision, "precision", "", "target half-width of the confidence intervals, such as 2% (default the plan's)")
+	f.StringVar(&flags.precision, "precision", "", "half-width that all confidence intervals are to reach, such as 2% (default the plan's, or a third of a difference)")
 	f.StringVar(&flags.capacity, "find-capacity", "", "find the highest request rate that meets a latency target, such as p99=5ms (read-only HTTP operations)")
 	f.BoolVar(&flags.resume, "resume", false, "resume the latest unfinished run of this plan")
 	f.BoolVar(&flags.full, "full", false, "show the whole report, as assay report does, instead of one screen")
@@ -104,6 +104,7 @@ func (f runFlags) request(name string) (lab.Request, error) {
 	}
 	r := lab.Request{Plan: p, PlanFile: planFile(name), Drivers: f.drivers, Budget: f.budget, Capacity: f.capacity, Resume: f.resume}
 	if f.precision != "" {
+		r.Exact = true
 		if r.Target, err = fraction(f.precision); err != nil {
 			return r, usage(fmt.Errorf("--precision %w", err))
 		}

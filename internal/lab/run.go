@@ -85,7 +85,7 @@ func (r *run) chooseCases(ctx context.Context) (err error) {
 
 // options combines the request with its plan.
 func (q Request) options() assay.Options {
-	o := assay.Options{Drivers: q.Drivers, Reference: q.Reference, Only: q.Only, Capacity: q.Capacity,
+	o := assay.Options{Drivers: q.Drivers, Reference: q.Reference, Only: q.Only, Capacity: q.Capacity, Exact: q.Exact,
 		Budget: q.Plan.Budget, Precision: q.Plan.Precision, Margin: q.Plan.Margin, Launches: q.Plan.Launches}
 	if q.Budget > 0 {
 		o.Budget = q.Budget
@@ -141,7 +141,7 @@ func (r *run) config(ctx context.Context, programs map[string]runner.Program, wo
 	c := r.lab.config(r.chosen.cases, programs, work)
 	c.Baseline = r.baseline()
 	c.Seed, c.Launches, c.Budget = r.now.Seed, r.plan.Launches, r.mainBudget()
-	c.Precision, c.Timeout, c.Done, c.LatencyTarget = r.now.Options.Precision, r.plan.Timeout, r.done, r.chosen.latency
+	c.Precision, c.Exact, c.Timeout, c.Done, c.LatencyTarget = r.now.Options.Precision, r.now.Options.Exact, r.plan.Timeout, r.done, r.chosen.latency
 	c.Emit = func(t assay.Trial) error { return r.keep(ctx, t) }
 	c.Files = runner.Files{} // shared with the ablation, which is to have the same data
 	return c

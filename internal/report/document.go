@@ -316,7 +316,7 @@ func repeat(run assay.Run, store string) string {
 	o := run.Options
 	words := []string{"assay", "run", quote(planOf(run))}
 	if o.Fleet != "" { // its machines make the launches of the plan
-		words, o.Budget, o.Precision = append(words, "--fleet"), 0, 0
+		words, o.Budget, o.Exact = append(words, "--fleet"), 0, false
 	}
 	if o.Capacity != "" {
 		words = append(words, "--find-capacity", quote(o.Capacity))
@@ -330,7 +330,7 @@ func repeat(run assay.Run, store string) string {
 	if o.Budget > 0 {
 		words = append(words, "--budget", o.Budget.String())
 	}
-	if o.Precision > 0 {
+	if o.Exact {
 		words = append(words, "--precision", fmt.Sprint(o.Precision))
 	}
 	return strings.Join(append(words, storeFlag(store)...), " ")

@@ -45,18 +45,47 @@ func (g *group) recordSamples(t *assay.Trial) {
 // fixed number in the launches that every cell gets, and then the number that
 // gives the narrowest interval for the time, by what windows and launches have
 // varied and cost. Only spreads have a say in it, never the ratios themselves.
-func (r *Runner) windowCount(g *group, peer string, length time.Duration) int {
+func (r *Runner) windowCount(g *group, peer string, w window) int {
 	e, v := g.efforts[peer], g.variances(peer, r.config.Baseline)
 	if g.launches() < r.config.Launches || e.rounds == 0 || math.IsNaN(v.Windows) {
-		return windowCountOf(length)
+		return w.count()
 	}
-	return stat.Repetitions(v.Windows, v.Launches, float64(e.round()), float64(g.share()), maxWindows)
+	return max(w.min(), stat.Repetitions(v.Windows, v.Launches, float64(e.round()), float64(g.share()), maxWindows))
 }
 
-// windowCountOf is how many windows of a length an operation gets while nothing is known
-// about it.
-func windowCountOf(length time.Duration) int {
-	return int(min(windowsPerLaunch, max(1, windowsPerLaunch*windowLength/length)))
+// window is a window of an operation on the slowest of its instances.
+type window struct {
+	length time.Duration // about
+	units  int64         // operations or transactions; 0: as many as fit into it
+}
+
+// windowOf is the window of a case whose operations take so long each. One client
+// that does few operations in a window counts them, and does as many on each
+// instance, so that instances alternate at each of the slowest operations, and what
+// the machine does in between strikes all of them alike.
+func windowOf(each time.Duration, c assay.Case) window {
+	unit := each * time.Duration(max(1, c.Operation.Transaction))
+	switch {
+	case minPerWindow*unit <= windowLength:
+		return window{length: windowLength}
+	case c.Cell.Clients > 1:
+		return window{length: minPerWindow * unit}
+	}
+	units := max(1, windowLength/unit)
+	return window{length: units * unit, units: int64(units)}
+}
+
+// min is how many windows a launch has at least.
+func (w window) min() int {
+	if w.units == 0 {
+		return 1
+	}
+	return int((minPerWindow + w.units - 1) / w.units)
+}
+
+// count is how many windows a launch has while nothing is known of their spread.
+func (w window) count() int {
+	return max(w.min(), int(min(windowsPerLaunch, windowsPerLaunch*windowLength/w.length)))
 }
 
 // share is what a launch costs each of its operations beside their windows: to

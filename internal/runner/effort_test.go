@@ -51,7 +51,7 @@ func TestWindowsFollowVariances(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r, g := windowed(c.launches, c.launch, c.window)
-			if got := r.windowCount(g, g.operations()[0], windowLength); got != c.want {
+			if got := r.windowCount(g, g.operations()[0], window{length: windowLength}); got != c.want {
 				t.Errorf("%d windows, want %d (variances %+v, a window %v, the rest %v)", got, c.want,
 					g.variances(g.operations()[0], assay.ParseBaseline("a")), g.efforts[g.operations()[0]].round(), g.share())
 			}
@@ -68,11 +68,38 @@ func TestWindowsWithoutVariances(t *testing.T) {
 			launches[l] = launches[l][:1]
 		}
 	}
-	if got := r.windowCount(g, g.operations()[0], windowsPerLaunch*windowLength); got != 1 {
+	if got := r.windowCount(g, g.operations()[0], window{length: windowsPerLaunch * windowLength}); got != 1 {
 		t.Errorf("%d windows of an operation that had one, want 1", got)
 	}
 	r.config.Baseline = assay.ParseBaseline("c")
-	if got := r.windowCount(g, g.operations()[0], windowLength); got != windowsPerLaunch {
+	if got := r.windowCount(g, g.operations()[0], window{length: windowLength}); got != windowsPerLaunch {
 		t.Errorf("%d windows without a reference, want %d", got, windowsPerLaunch)
+	}
+}
+
+// One client counts slow operations, so that instances alternate at each of the
+// slowest ones; a launch has ten of them or more.
+func TestWindowOf(t *testing.T) {
+	one := assay.Case{Cell: assay.Cell{Clients: 1}}
+	two, ten := one, one
+	two.Cell.Clients, ten.Operation.Transaction = 2, 10
+	for _, test := range []struct {
+		name  string
+		each  time.Duration
+		of    assay.Case
+		want  window
+		count int
+	}{
+		{"fast", time.Microsecond, one, window{windowLength, 0}, windowsPerLaunch},
+		{"a tenth of a window", windowLength / 10, one, window{windowLength, 0}, windowsPerLaunch},
+		{"a third", 2 * time.Millisecond, one, window{4 * time.Millisecond, 2}, windowsPerLaunch},
+		{"longer than a window", 25 * time.Millisecond, one, window{25 * time.Millisecond, 1}, 10},
+		{"of several clients", 2 * time.Millisecond, two, window{20 * time.Millisecond, 0}, 10},
+		{"transactions", time.Millisecond, ten, window{10 * time.Millisecond, 1}, 20},
+	} {
+		got := windowOf(test.each, test.of)
+		if got != test.want || got.count() != test.count {
+			t.Errorf("%s: got %+v, %d of them, want %+v, %d", test.name, got, got.count(), test.want, test.count)
+		}
 	}
 }

@@ -134,10 +134,10 @@ func (k Costs) operation(c assay.Case) assay.Spent {
 // windows is what the windows of a case take in a launch.
 func (k Costs) windows(c assay.Case) assay.Spent {
 	each := k.pace(c).Each
-	length := windowLengthOf(each, c.Operation.Transaction)
-	count := time.Duration(windowCountOf(length))
+	w := windowOf(each, c)
+	count := time.Duration(w.count())
 	spent := assay.Spent{
-		assay.StageMeasured: count * length,
+		assay.StageMeasured: count * w.length,
 		assay.StageTurns:    count * typicalTurn,
 		assay.StageVerify:   (k.verified(c, c.Operation) + max(each, min(sampleTime, verifiedOperations*each))) / atOnce,
 	}

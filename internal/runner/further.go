@@ -26,7 +26,7 @@ func (r *Runner) assess() {
 		}
 	}
 	for mode, groups := range of {
-		for i, further := range rule.Further(tables[mode], r.config.Precision) {
+		for i, further := range rule.Further(tables[mode], stat.Width{Half: r.config.Precision, Exact: r.config.Exact}) {
 			groups[i].further = append(groups[i].further, further...)
 		}
 	}

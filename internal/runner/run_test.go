@@ -126,7 +126,7 @@ func TestVariantsAlternate(t *testing.T) {
 `)
 	var order []string // of the operations that rounds are of
 	for _, a := range b.run(t) {
-		if a.window() && (len(order) == 0 || order[len(order)-1] != a.Of) {
+		if (a.window() || a.short()) && (len(order) == 0 || order[len(order)-1] != a.Of) {
 			order = append(order, a.Of)
 		}
 	}

@@ -73,6 +73,7 @@ type Config struct {
 	Launch    int
 	Budget    time.Duration // of measuring; 0: as long as it takes
 	Precision float64       // target half-width of the confidence intervals of ratios, as a fraction
+	Exact     bool          // of large differences too, of which a third is narrow enough otherwise
 	Timeout   time.Duration // of one request to a worker
 	// Done holds what a resumed run has already: trials by cell.
 	Done []assay.Trial

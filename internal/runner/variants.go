@@ -53,7 +53,11 @@ func (l *windowLaunch) begin(ctx context.Context, peer string) (*variant, error)
 	for _, t := range turns {
 		v.slowest = max(v.slowest, t.each)
 	}
-	v.count = l.r.windowCount(l.g, peer, windowLengthOf(v.slowest, turns[0].j.Operation.Transaction))
+	w := windowOf(v.slowest, turns[0].j.Case)
+	for _, t := range turns {
+		t.units = w.units
+	}
+	v.count = l.r.windowCount(l.g, peer, w)
 	l.enterSequence(turns[0].j)
 	v.first = l.g.sequences[peer]
 	return v, nil

@@ -20,7 +20,8 @@ const (
 	// nothing is known of their spread; slow operations, whose windows are long
 	// anyhow, have fewer.
 	windowsPerLaunch = 40
-	// minPerWindow is how many operations every window has at least.
+	// minPerWindow is how many operations a window has at least that ends by the
+	// clock, and how many a launch has of an operation.
 	minPerWindow = 10
 	// warmUp is how long a fast operation runs before its windows.
 	warmUp = 30 * time.Millisecond
@@ -149,17 +150,12 @@ type turn struct {
 	each   time.Duration // an operation's duration, from the warm-up
 	took   time.Duration // wall time of all that was done for it
 	short  int           // calls that measured next to nothing
+	units  int64         // of each window; 0: as many as fit into it
 	pooled *wire.Pool    // what the pool did in the windows; nil where it closes nothing
 	// phased are the windows in which phases are timed; noPhases says why the
 	// worker does not time them.
 	phased   phased
 	noPhases string
-}
-
-// windowLengthOf is the length of windows in which operations are done that take so
-// long each, in transactions of so many.
-func windowLengthOf(each time.Duration, transaction int) time.Duration {
-	return max(windowLength, minPerWindow*each*time.Duration(max(1, transaction)))
 }
 
 // warmUp verifies and warms up an operation on every instance, as many at the
@@ -262,7 +258,9 @@ func (l *windowLaunch) window(ctx context.Context, t *turn, start int64) (used i
 		return 0, nil
 	}
 	request := wire.Measure{Operation: t.j.Cell.Peer(), Start: start, Nanos: int64(windowLength)}
-	if unit := t.each * time.Duration(max(1, t.j.Operation.Transaction)); unit < shortOperation {
+	if t.units > 0 {
+		request.Nanos, request.Operations = 0, t.units*int64(max(1, t.j.Operation.Transaction))
+	} else if unit := t.each * time.Duration(max(1, t.j.Operation.Transaction)); unit < shortOperation {
 		request.Batch = int64(batchLength / max(1, unit))
 	}
 	began := time.Now()

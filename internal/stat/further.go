@@ -10,18 +10,32 @@ import (
 // there that chance makes: t is then three times its quantile.
 const relativePrecision = 1.0 / 3
 
+// Width is how wide an interval may be.
+type Width struct {
+	Half  float64 // to each side, as a fraction
+	Exact bool    // of large differences too; otherwise a third of the difference is narrow enough
+}
+
+// half is the half-width of an interval about a mean, in logarithms.
+func (w Width) half(mean float64) float64 {
+	wanted := math.Log1p(max(0, w.Half))
+	if w.Exact {
+		return wanted
+	}
+	return max(wanted, relativePrecision*math.Abs(mean))
+}
+
 // Further is how many more launches each test of each table is expected to need
-// until its interval is no wider than precision to each side, as a fraction, or
-// than a third of the difference, whichever is more; 0 where it is so narrow,
-// which is when to stop. It is at most 1001: ask again after each launch. Verdicts
+// until its interval is no wider than wanted; 0 where it is so narrow, which is
+// when to stop. It is at most 1001: ask again after each launch. Verdicts
 // have no part in it, or a run would stop where chance makes one; a Rule with the
 // Planned launches allows for the stopping.
-func (r Rule) Further(tables []Table, precision float64) [][]int {
+func (r Rule) Further(tables []Table, wanted Width) [][]int {
 	all := make([][]int, len(tables))
 	for i, prior := range priors(tables) {
 		for _, test := range tables[i].Tests {
 			p := tables[i].Pair(test.A, test.B)
-			all[i] = append(all[i], r.further(p, prior(p), precision))
+			all[i] = append(all[i], r.further(p, prior(p), wanted))
 		}
 	}
 	return all
@@ -29,13 +43,13 @@ func (r Rule) Further(tables []Table, precision float64) [][]int {
 
 // further is Further of one comparison; of one with too few launches, those that
 // are missing.
-func (r Rule) further(p Pairs, prior Prior, precision float64) int {
+func (r Rule) further(p Pairs, prior Prior, wanted Width) int {
 	if p.N < MinPairs {
 		return MinPairs - p.N
 	}
 	s := r.sample(p, prior)
-	wanted := max(math.Log1p(max(0, precision)), relativePrecision*math.Abs(s.mean))
-	return s.until(func(s sample) bool { return !(s.half() > wanted) })
+	half := wanted.half(s.mean)
+	return s.until(func(s sample) bool { return !(s.half() > half) })
 }
 
 // FurtherAlone is Further of figures that are compared with nothing.
@@ -48,8 +62,8 @@ func (r Rule) FurtherAlone(figures []float64, precision float64) int {
 	if err != nil || p.N < MinPairs {
 		return max(0, MinPairs-len(figures))
 	}
-	s, wanted := r.sample(p, Prior{}), math.Log1p(max(0, precision))
-	return s.until(func(s sample) bool { return !(s.half() > wanted) })
+	s, half := r.sample(p, Prior{}), Width{Half: precision}.half(0)
+	return s.until(func(s sample) bool { return !(s.half() > half) })
 }
 
 // until is how many more launches of the same spread it takes to become done, at

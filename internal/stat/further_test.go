@@ -18,7 +18,7 @@ func TestFurtherAgreesWithSciPy(t *testing.T) {
 		}
 		// Of a comparison, where its difference has no say.
 		p.Mean = 0
-		if got := rule.further(p, Prior{}, precision); got != v.Enough-len(v.Ratios) {
+		if got := rule.further(p, Prior{}, Width{Half: precision}); got != v.Enough-len(v.Ratios) {
 			t.Errorf("case %d: a comparison needs %d more, SciPy has %d", i, got, v.Enough-len(v.Ratios))
 		}
 	}
@@ -44,8 +44,11 @@ func TestFurtherStopsEarlyWhereDifferencesAreLarge(t *testing.T) {
 	}{{0.75, true}, {-0.75, true}, {0.72, false}, {0, false}} {
 		p := Pairs{N: 6, Mean: c.mean, SD: 0.23}
 		half := (Rule{}).sample(p, Prior{}).half()
-		if got := (Rule{Planned: 6}).further(p, Prior{}, 0.02); (got == 0) != c.stop {
+		if got := (Rule{Planned: 6}).further(p, Prior{}, Width{Half: 0.02}); (got == 0) != c.stop {
 			t.Errorf("a difference of %g with a half-width of %.3g needs %d more; stop %v is wanted", c.mean, half, got, c.stop)
+		}
+		if got := (Rule{Planned: 6}).further(p, Prior{}, Width{Half: 0.02, Exact: true}); got == 0 {
+			t.Errorf("a difference of %g with a half-width of %.3g needs no more, want some where it is to be 2 %%", c.mean, half)
 		}
 	}
 }

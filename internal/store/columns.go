@@ -115,6 +115,7 @@ type options struct {
 	Only      map[string][]string `json:"only"`
 	Budget    time.Duration       `json:"budget_ns"`
 	Precision float64             `json:"precision"`
+	Exact     bool                `json:"exact,omitempty"`
 	Margin    float64             `json:"margin"`
 	Capacity  string              `json:"capacity,omitempty"`
 	Launches  int                 `json:"launches"`

@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -61,6 +62,30 @@ type Options struct {
 	Under []string  // program and arguments that run the worker, such as a tracer; empty: nothing
 	Trace io.Writer // gets a copy of every line, for debugging
 	CPUs  []int     // processors that it may use; none: all. On Linux only
+	// Paused says that the worker will be paused again and again between requests:
+	// it gets the environment of keepsMonitorAwake.
+	Paused bool
+}
+
+// keepsMonitorAwake is the variable by which the monitor thread of Go's runtime
+// (sysmon) does not sleep while all goroutines wait. After such a sleep it looks for
+// work every 20 µs for some milliseconds, longer than a window: where it shares a
+// processor with the operation, that takes a third longer. The monitor of a program
+// that serves its users is seldom asleep; that of a worker sleeps before each window.
+// By this setting the runtime also prints a line on its scheduler, but only after
+// as many milliseconds of the machine's time as it can count, 25 days.
+const keepsMonitorAwake = "GODEBUG=schedtrace=2147483647"
+
+// environment is that of a worker: this process's, and its own setting behind what
+// GODEBUG has already.
+func environment(paused bool) []string {
+	if !paused {
+		return nil // of a command: this process's
+	}
+	if set := os.Getenv("GODEBUG"); set != "" {
+		return append(os.Environ(), "GODEBUG="+set+","+strings.TrimPrefix(keepsMonitorAwake, "GODEBUG="))
+	}
+	return append(os.Environ(), keepsMonitorAwake)
 }
 
 // NotInstalled is the exit status of a worker that lacks what it is written in
@@ -99,7 +124,7 @@ var ErrTimeout = errors.New("no answer within the time limit")
 func Start(ctx context.Context, program string, options Options) (*Worker, error) {
 	all := append(slices.Clone(options.Under), program)
 	command := exec.Command(all[0], all[1:]...)
-	command.Dir = options.Dir
+	command.Dir, command.Env = options.Dir, environment(options.Paused)
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	w := &Worker{command: command, lines: make(chan line, 16), exited: make(chan struct{}),
 		tail: &tail{}, trace: options.Trace, step: stepPatience}

@@ -98,7 +98,7 @@ func SampleRun() (assay.Run, []assay.Trial) {
 	run := assay.Run{
 		ID: "20261120-153000-1f2e", Plan: "quick", PlanText: "workload: monster\n", Seed: 42,
 		Options: assay.Options{Drivers: []string{"mattn", "modernc", "glebarez"}, Only: map[string][]string{"rows": {"1000", "100000"}},
-			Budget: 5 * time.Minute, Precision: 0.01, Margin: 0.02},
+			Budget: 5 * time.Minute, Precision: 0.01, Exact: true, Margin: 0.02},
 		Started: SampleStart, Finished: SampleStart.Add(time.Hour), Status: assay.Finished, Version: "v0.1.0",
 		Host:      map[string]string{"cpu": "AMD EPYC 7K62", "kernel": "6.12", "filesystem": "ext4"},
 		Reference: "modernc@v1.61.1",
