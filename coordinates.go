@@ -124,6 +124,17 @@ func (c Cell) Coordinate(name string) (string, bool) {
 	return value, ok
 }
 
+// Has reports whether a cell has a value of a coordinate, as users and data select cells
+// by it. A driver may be named with its version and compile options; names are those of
+// the cell's plan or run.
+func (c Cell) Has(name, value string, names DriverNames) bool {
+	if name == "driver" {
+		return names.Select(ParseDriverName(value), c)
+	}
+	is, ok := c.Coordinate(name)
+	return ok && is == value
+}
+
 // Peer identifies what two cells have in common when only their target and
 // profile differ: the row of a table.
 func (c Cell) Peer() string {

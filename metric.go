@@ -5,8 +5,8 @@ type Metric struct {
 	Name         string
 	Unit         string
 	HigherBetter bool
-	MayBeZero    bool // a ratio or a logarithm does not suit it
-	Of           Subject
+	MayBeZero    bool    // a ratio or a logarithm does not suit it
+	Of           Subject // an operation unless it says otherwise
 	About        string
 }
 
@@ -58,43 +58,43 @@ const (
 
 // Metrics lists every metric, in the order of tables.
 var Metrics = []Metric{
-	{NsPerOp, "ns", false, false, OfOperation, "wall time / operations"},
-	{OpPerS, "1/s", true, false, OfOperation, "operations / wall time"},
-	{P50, "ns", false, false, OfOperation, "latency that half of the operations stayed under"},
-	{P90, "ns", false, false, OfOperation, "90th percentile of latency"},
-	{P99, "ns", false, false, OfOperation, "99th percentile of latency"},
-	{P999, "ns", false, false, OfOperation, "99.9th percentile of latency"},
-	{BusyOp, "1/op", false, true, OfOperation, "answers of 'database is busy' per operation; each was tried again"},
-	{LoopNsPerOp, "ns", false, false, OfOperation, "what the worker's own loop takes / operations, measured with statements that do nothing; it is in the other figures, and not subtracted"},
-	{CPUPerOp, "ns", false, false, OfOperation, "user and system CPU time of the worker / operations"},
-	{AllocatedPerOp, "B", false, true, OfOperation, "bytes allocated on the Go heap / operations; memory of C code is not in it"},
-	{AllocationsPerOp, "1/op", false, true, OfOperation, "allocations on the Go heap / operations"},
-	{ReadPerOp, "B", false, true, OfOperation, "bytes read through system calls / operations"},
-	{FetchedPerOp, "B", false, false, OfOperation, "bytes read from storage, what the page cache did not have / operations"},
-	{WrittenPerOp, "B", false, true, OfOperation, "bytes sent to storage / operations"},
-	{WrittenPerPut, "B/B", false, false, OfOperation, "bytes sent to storage / bytes of keys and values put; what closing writes is not in it"},
-	{SyncsPerOp, "1/op", false, false, OfOperation, "syncs of files / operations, in a trace of some commits that is not measured"},
-	{DiskBytes, "B", false, false, OfOperation, "what the database takes on the disk after the block, when it is closed"},
-	{SwitchesPerOp, "1/op", false, true, OfOperation, "voluntary and involuntary context switches / operations"},
-	{PeakBytes, "B", false, false, OfOperation, "peak resident memory of the worker process"},
-	{CloseNanos, "ns", false, true, OfOperation, "time to close the database after the block"},
-	{"prepare-ns/op", "ns", false, false, OfPhase, "phase: compile the statement; phases are timed in windows of their own"},
-	{"bind-ns/op", "ns", false, false, OfPhase, "phase: hand over the arguments, where the API has that apart"},
-	{"query-ns/op", "ns", false, false, OfPhase, "phase: hand over the arguments and start the statement"},
-	{"next-ns/op", "ns", false, false, OfPhase, "phase: step to the next row, for all rows"},
-	{"scan-ns/op", "ns", false, false, OfPhase, "phase: read the columns, of all rows"},
-	{"close-rows-ns/op", "ns", false, false, OfPhase, "phase: end the answer, or reset the statement"},
-	{"close-stmt-ns/op", "ns", false, false, OfPhase, "phase: finalize the statement"},
-	{CapacityPerS, "1/s", true, false, OfRequest, "the highest arrival rate that met the latency target"},
-	{OfferedPerS, "1/s", false, false, OfRequest, "open loop: requests a second that were to be sent"},
-	{LimitPerS, "1/s", false, false, OfRequest, "requests a second that the load generator reached without a database, with as many clients"},
-	{Lag, "ns", false, false, OfRequest, "open loop: 99th percentile of how long requests waited for the load generator alone; it is in their latency"},
-	{LateOp, "1/op", false, true, OfRequest, "open loop: requests sent over 1 ms after their time / requests"},
-	{DroppedOp, "1/op", false, true, OfRequest, "open loop: requests not sent, for want of a connection for 1 s / requests"},
-	{FailedOp, "1/op", false, true, OfRequest, "requests without an answer of status 200 / requests; they are in no other figure"},
-	{ReopensOp, "1/op", false, true, OfRequest, "connections to the database that the pool closed under load, and opened again / requests"},
-	{PoolWaitPerOp, "ns", false, true, OfRequest, "time that requests waited for a connection of the pool / requests"},
-	{ClockPerOp, "ns", false, false, OfOperation, "what reading the clock between the phases costs; it is in the phases, and not subtracted"},
+	{Name: NsPerOp, Unit: "ns", About: "wall time / operations"},
+	{Name: OpPerS, Unit: "1/s", HigherBetter: true, About: "operations / wall time"},
+	{Name: P50, Unit: "ns", About: "latency that half of the operations stayed under"},
+	{Name: P90, Unit: "ns", About: "90th percentile of latency"},
+	{Name: P99, Unit: "ns", About: "99th percentile of latency"},
+	{Name: P999, Unit: "ns", About: "99.9th percentile of latency"},
+	{Name: BusyOp, Unit: "1/op", MayBeZero: true, About: "answers of 'database is busy' per operation; each was tried again"},
+	{Name: LoopNsPerOp, Unit: "ns", About: "what the worker's own loop takes / operations, measured with statements that do nothing; it is in the other figures, and not subtracted"},
+	{Name: CPUPerOp, Unit: "ns", About: "user and system CPU time of the worker / operations"},
+	{Name: AllocatedPerOp, Unit: "B", MayBeZero: true, About: "bytes allocated on the Go heap / operations; memory of C code is not in it"},
+	{Name: AllocationsPerOp, Unit: "1/op", MayBeZero: true, About: "allocations on the Go heap / operations"},
+	{Name: ReadPerOp, Unit: "B", MayBeZero: true, About: "bytes read through system calls / operations"},
+	{Name: FetchedPerOp, Unit: "B", About: "bytes read from storage, what the page cache did not have / operations"},
+	{Name: WrittenPerOp, Unit: "B", MayBeZero: true, About: "bytes sent to storage / operations"},
+	{Name: WrittenPerPut, Unit: "B/B", About: "bytes sent to storage / bytes of keys and values put; what closing writes is not in it"},
+	{Name: SyncsPerOp, Unit: "1/op", About: "syncs of files / operations, in a trace of some commits that is not measured"},
+	{Name: DiskBytes, Unit: "B", About: "what the database takes on the disk after the block, when it is closed"},
+	{Name: SwitchesPerOp, Unit: "1/op", MayBeZero: true, About: "voluntary and involuntary context switches / operations"},
+	{Name: PeakBytes, Unit: "B", About: "peak resident memory of the worker process"},
+	{Name: CloseNanos, Unit: "ns", MayBeZero: true, About: "time to close the database after the block"},
+	{Name: "prepare-ns/op", Unit: "ns", Of: OfPhase, About: "phase: compile the statement; phases are timed in windows of their own"},
+	{Name: "bind-ns/op", Unit: "ns", Of: OfPhase, About: "phase: hand over the arguments, where the API has that apart"},
+	{Name: "query-ns/op", Unit: "ns", Of: OfPhase, About: "phase: hand over the arguments and start the statement"},
+	{Name: "next-ns/op", Unit: "ns", Of: OfPhase, About: "phase: step to the next row, for all rows"},
+	{Name: "scan-ns/op", Unit: "ns", Of: OfPhase, About: "phase: read the columns, of all rows"},
+	{Name: "close-rows-ns/op", Unit: "ns", Of: OfPhase, About: "phase: end the answer, or reset the statement"},
+	{Name: "close-stmt-ns/op", Unit: "ns", Of: OfPhase, About: "phase: finalize the statement"},
+	{Name: CapacityPerS, Unit: "1/s", HigherBetter: true, Of: OfRequest, About: "the highest arrival rate that met the latency target"},
+	{Name: OfferedPerS, Unit: "1/s", Of: OfRequest, About: "open loop: requests a second that were to be sent"},
+	{Name: LimitPerS, Unit: "1/s", Of: OfRequest, About: "requests a second that the load generator reached without a database, with as many clients"},
+	{Name: Lag, Unit: "ns", Of: OfRequest, About: "open loop: 99th percentile of how long requests waited for the load generator alone; it is in their latency"},
+	{Name: LateOp, Unit: "1/op", MayBeZero: true, Of: OfRequest, About: "open loop: requests sent over 1 ms after their time / requests"},
+	{Name: DroppedOp, Unit: "1/op", MayBeZero: true, Of: OfRequest, About: "open loop: requests not sent, for want of a connection for 1 s / requests"},
+	{Name: FailedOp, Unit: "1/op", MayBeZero: true, Of: OfRequest, About: "requests without an answer of status 200 / requests; they are in no other figure"},
+	{Name: ReopensOp, Unit: "1/op", MayBeZero: true, Of: OfRequest, About: "connections to the database that the pool closed under load, and opened again / requests"},
+	{Name: PoolWaitPerOp, Unit: "ns", MayBeZero: true, Of: OfRequest, About: "time that requests waited for a connection of the pool / requests"},
+	{Name: ClockPerOp, Unit: "ns", About: "what reading the clock between the phases costs; it is in the phases, and not subtracted"},
 }
 
 // Percentiles are the shares of operations that stay under a latency, by metric.

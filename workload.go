@@ -138,7 +138,6 @@ type Operation struct {
 	Phases      bool   // the phases of each execution are timed too, in windows of their own
 	Sorted      bool   // positions are in the order of the first argument's bytes
 	Cold        bool   // the page cache has nothing of the data when it begins; measured without a warm-up
-	Sum         int    // not an operation, but the sum of so many calls: all of the workload with these params, in the same launch
 	// Terms makes it a sum over operations that are measured beside it. It is not
 	// measured itself.
 	Terms []Term `json:",omitempty"`
@@ -154,8 +153,8 @@ func (o Operation) KV() bool {
 	return len(o.Steps) > 0 && o.Steps[0].KV != ""
 }
 
-// Call reports whether the operation is one of the worker's own, or their sum.
-func (o Operation) Call() bool { return o.Sum > 0 || len(o.Steps) > 0 && o.Steps[0].Call != "" }
+// Call reports whether the operation is one of the worker's own.
+func (o Operation) Call() bool { return len(o.Steps) > 0 && o.Steps[0].Call != "" }
 
 // Step is one SQL statement of an operation.
 type Step struct {

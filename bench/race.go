@@ -56,7 +56,7 @@ func (t *tools) race() error {
 		theirsAll, oursAll = theirsAll+theirs, oursAll+ours
 	}
 	fmt.Printf("  in all: %s and %s\n", theirsAll.Round(time.Second), oursAll.Round(time.Second))
-	say("time until +-2 % is known, assay / go test and benchstat", stat.LogInterval(ratios), "", "at most 0.33", 0, 0.33)
+	say("time until +-2 % is known, assay / go test and benchstat", stat.LogInterval(ratios), "", "at most 0.1", 0, 0.1)
 	return nil
 }
 

@@ -47,7 +47,7 @@ func (a *app) compare(ctx context.Context, first, second, run, format string) er
 		return err
 	}
 	versus, err := analysis.NewVersus(sides[0], sides[1])
-	if errors.Is(err, analysis.ErrUnlikeSides) || errors.Is(err, analysis.ErrSameSide) {
+	if errors.Is(err, analysis.ErrUnlikeSides) || errors.Is(err, analysis.ErrSeveralBuilds) || errors.Is(err, analysis.ErrSameSide) {
 		return usage(err, "name two drivers, two versions, two profiles, or two values of one coordinate")
 	}
 	if err != nil {

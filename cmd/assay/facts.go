@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"assay"
 	"assay/internal/facts"
 	"assay/kit/kv"
 
@@ -108,7 +109,7 @@ func (a *app) measureFacts(ctx context.Context, specs []string, flags factsFlags
 		return err
 	}
 	for _, spec := range specs {
-		if name, _, _ := strings.Cut(spec, "@"); slices.Contains(facts.LibraryNames(), name) {
+		if slices.Contains(facts.LibraryNames(), assay.ParseDriverName(spec).Name) {
 			if err := a.showLibrary(ctx, l.Cache, spec, flags); err != nil {
 				return err
 			}
@@ -132,12 +133,12 @@ func (a *app) measureFacts(ctx context.Context, specs []string, flags factsFlags
 
 // measureLibrary runs the experiments with a library, such as django@5.2.19.
 func measureLibrary(ctx context.Context, cache, spec string) (facts.Library, error) {
-	name, version, _ := strings.Cut(spec, "@")
-	version, driver, _ := strings.Cut(version, "+")
+	named := assay.ParseDriverName(spec)
+	version, driver, _ := strings.Cut(named.Version, "+")
 	if version == "" {
 		return facts.Library{}, usage(fmt.Errorf("%s: want a version", spec), "for example django@5.2.19, sqlalchemy@2.0.41, or activerecord@7.1.6+1.7.3 with the gem sqlite3 at 1.7.3")
 	}
-	return facts.MeasureLibrary(ctx, name, version, driver, filepath.Join(cache, "experiments"))
+	return facts.MeasureLibrary(ctx, named.Name, version, driver, filepath.Join(cache, "experiments"))
 }
 
 // showLibrary measures a library, and prints what it does.

@@ -5,8 +5,10 @@ import (
 	"fmt"
 	"strings"
 
+	"assay"
 	"assay/internal/history"
 	"assay/internal/lab"
+	"assay/internal/store"
 
 	"github.com/spf13/cobra"
 )
@@ -44,16 +46,11 @@ func (a *app) history(ctx context.Context, filter history.Filter, cell, name str
 	if err != nil {
 		return usage(err)
 	}
-	s, err := a.readStore(ctx)
+	s, runs, err := a.finishedRuns(ctx, filter)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	runs, err := s.Runs(ctx)
-	if err != nil {
-		return err
-	}
-	runs = filter.Finished(runs) // the newest first
 	same := history.OfClass(runs)
 	h := history.New(filter)
 	for _, run := range same {
@@ -82,16 +79,12 @@ func (a *app) overMachines(ctx context.Context, filter history.Filter, cell, nam
 	if err != nil {
 		return usage(err)
 	}
-	s, err := a.readStore(ctx)
+	s, runs, err := a.finishedRuns(ctx, filter)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	runs, err := s.Runs(ctx)
-	if err != nil {
-		return err
-	}
-	results, unknown, err := lab.Machines(ctx, s, filter.Finished(runs))
+	results, unknown, err := lab.Machines(ctx, s, runs)
 	if err != nil {
 		return err
 	}
@@ -104,4 +97,19 @@ func (a *app) overMachines(ctx context.Context, filter history.Filter, cell, nam
 			"measure the same plan, with the same versions, on each machine; share a store, or move runs by assay runs export and import; plan=NAME selects a plan")
 	}
 	return format.Write(a.stdout, all)
+}
+
+// finishedRuns opens the store and returns its finished runs that the filter has, the
+// newest first.
+func (a *app) finishedRuns(ctx context.Context, filter history.Filter) (*store.Store, []assay.Run, error) {
+	s, err := a.readStore(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	runs, err := s.Runs(ctx)
+	if err != nil {
+		s.Close()
+		return nil, nil, err
+	}
+	return s, filter.Finished(runs), nil
 }

@@ -21,48 +21,6 @@ type Ranking struct {
 	Table      *Table
 }
 
-// markUncompared marks the rows of a table in which nothing is compared: their own
-// confidence intervals decided how many launches they have.
-func (t *Table) markUncompared(run assay.Run) {
-	ok := func(row *Row) bool {
-		is, _ := Outcome(row.Trials)
-		return is == assay.OK
-	}
-	compared := func(row *Row) bool {
-		reference := t.reference(run, row)
-		return reference != nil && reference != row && ok(row) && ok(reference)
-	}
-	if slices.ContainsFunc(t.Rows, compared) {
-		return
-	}
-	for _, row := range slices.Concat(t.Rows, t.Twins) {
-		row.planned = run.Options.Launches
-	}
-}
-
-// prepare finds out what is to be compared with what.
-func (t *Table) prepare(run assay.Run) {
-	t.Margin = cmp.Or(run.Options.Margin, DefaultMargin)
-	t.run, t.Planned = run.ID, run.Options.Launches
-	t.Primary = t.primary()
-	for _, row := range slices.Concat(t.Rows, t.Twins, t.Factors, t.bases) {
-		row.Table = t
-	}
-	t.Changes = slices.ContainsFunc(t.Rows, func(r *Row) bool { return r.Durability != "" })
-	for _, row := range t.Rows {
-		row.Reference = t.reference(run, row)
-	}
-	for _, twin := range t.Twins {
-		twin.Reference = repeated(t.Rows, twin.Cell)
-	}
-	for _, row := range t.Factors {
-		whole := row.Cell
-		whole.Without = ""
-		row.Reference = repeated(t.bases, whole)
-	}
-	t.formRankings()
-}
-
 // repeated is the row of a cell; nil where there is none.
 func repeated(rows []*Row, cell assay.Cell) *Row {
 	if i := slices.IndexFunc(rows, func(r *Row) bool { return r.Cell.Key() == cell.Key() }); i >= 0 {
@@ -71,9 +29,11 @@ func repeated(rows []*Row, cell assay.Cell) *Row {
 	return nil
 }
 
-// conclude fills in what the comparisons of a table's rows say.
-func (t *Table) conclude() {
-	t.Noise, t.Systematic, t.noiseKnown = t.contest.judged.Noise, t.contest.judged.Systematic, t.contest.judged.NoiseKnown
+// conclude takes over what the comparisons of rows and of factors say: ratios and
+// verdicts, then the doubts about them, and the ranks and the order of rows.
+func (t *Table) conclude(judged verdicts) {
+	t.contest.judged, t.factors.judged = judged.rows, judged.factors
+	t.Noise, t.Systematic = judged.rows.Noise, judged.rows.Systematic
 	for _, row := range slices.Concat(t.Rows, t.Twins) {
 		t.compareWithReference(row, t.contest)
 	}
@@ -91,20 +51,23 @@ func (t *Table) conclude() {
 // primary is ns/op, but for blocks of several clients, where latencies
 // overlap, and for requests, the throughput; where requests arrive at a rate
 // of their own, the latency.
-func (t *Table) primary() assay.Metric {
+func primary(rows []*Row, rate float64) assay.Metric {
 	name := assay.NsPerOp
-	for _, row := range t.Rows {
+	has := func(metric string) bool {
+		return slices.ContainsFunc(rows, func(r *Row) bool { _, has := r.Figure(metric); return has })
+	}
+	for _, row := range rows {
 		_, has := row.Figure(assay.OpPerS)
 		if has && (row.Cell.Clients > 1 || row.Served()) && row.mode() == assay.Blocks {
 			name = assay.OpPerS
 		}
 	}
 	switch {
-	case t.Any(assay.CapacityPerS):
+	case has(assay.CapacityPerS):
 		name = assay.CapacityPerS
-	case t.Cell().Rate > 0:
+	case rate > 0:
 		name = assay.P50 // where no launch has enough requests for more
-		if slices.ContainsFunc(t.Rows, func(r *Row) bool { return len(r.series(assay.P99)) > 0 }) {
+		if slices.ContainsFunc(rows, func(r *Row) bool { return len(r.series(assay.P99)) > 0 }) {
 			name = assay.P99
 		}
 	}
@@ -122,25 +85,15 @@ func (r *Row) mode() assay.Mode {
 	return ""
 }
 
-// reference finds the row of the reference driver with the same profile, or
-// with the one that the run names behind a slash. A
-// cell that never opened does not know its version, which only matters where
-// the run has several.
-func (t *Table) reference(run assay.Run, row *Row) *Row {
-	baseline, fixed := assay.ParseBaseline(run.Reference)
-	profile := cmp.Or(fixed, row.Cell.Profile)
-	builds := map[string]bool{}
-	for _, target := range run.Targets {
-		if target.Driver == baseline.Name {
-			builds[target.Name()] = true
-		}
+// baselineOf finds the one of the rows that a row is compared with; nil where there is
+// none.
+func baselineOf(run assay.Run, row *Row, rows []*Row) *Row {
+	cells := make([]assay.Cell, len(rows))
+	for i, other := range rows {
+		cells[i] = other.Cell
 	}
-	for _, other := range t.Rows {
-		c := other.Cell
-		same := c.Driver == baseline.Name && c.Profile == profile
-		if same && (len(builds) < 2 || c.DriverName() == baseline) {
-			return other
-		}
+	if i := assay.ParseBaseline(run.Reference).Of(row.Cell, cells); i >= 0 {
+		return rows[i]
 	}
 	return nil
 }
@@ -211,8 +164,9 @@ func Effective(settings []assay.Setting, name string) string {
 	return strings.Join(values, "/")
 }
 
-// formRankings finds the rows that may be ranked, by class of durability.
-func (t *Table) formRankings() {
+// rankings are the rows that may be ranked, by class of durability.
+func (t *Table) rankings() []*Ranking {
+	var all []*Ranking
 	for _, d := range slices.Backward(assay.Durabilities) {
 		ranking := &Ranking{Durability: d, Table: t}
 		for _, row := range t.Rows {
@@ -222,9 +176,10 @@ func (t *Table) formRankings() {
 			}
 		}
 		if len(ranking.Rows) > 0 {
-			t.Rankings = append(t.Rankings, ranking)
+			all = append(all, ranking)
 		}
 	}
+	return all
 }
 
 // order ranks the rows by direct comparison of each two.

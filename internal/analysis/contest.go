@@ -2,7 +2,6 @@ package analysis
 
 import (
 	"cmp"
-	"slices"
 
 	"assay"
 	"assay/internal/stat"
@@ -27,34 +26,32 @@ type tested struct {
 	unlike *UnlikePromises
 }
 
-// judgeTables compares the rows of all tables. Those that were measured in the
+// verdicts are what is judged of one table.
+type verdicts struct{ rows, factors stat.Judged }
+
+// judge compares the rows of all tables. Those that were measured in the
 // same mode borrow from each other about their variance.
-func judgeTables(run assay.Run, tables []*Table) {
-	byMode := map[assay.Mode][]*contest{}
-	for _, t := range tables {
-		t.prepare(run)
-		t.contest, t.factors = newContest(t, slices.Concat(t.Rows, t.Twins)), newContest(t, slices.Concat(t.Factors, t.bases))
-		t.contest.addTable()
-		t.factors.addFactors()
-		for _, c := range []*contest{t.contest, t.factors} {
-			if len(c.rows) > 0 {
-				byMode[c.rows[0].mode()] = append(byMode[c.rows[0].mode()], c)
+func judge(run assay.Run, tables []*Table) []verdicts {
+	all := make([]verdicts, len(tables))
+	byMode, places := map[assay.Mode][]stat.Table{}, map[assay.Mode][]*stat.Judged{}
+	for i, t := range tables {
+		for _, one := range []struct {
+			*contest
+			verdict *stat.Judged
+		}{{t.contest, &all[i].rows}, {t.factors, &all[i].factors}} {
+			if len(one.rows) > 0 {
+				mode := one.rows[0].mode()
+				byMode[mode], places[mode] = append(byMode[mode], one.pairs), append(places[mode], one.verdict)
 			}
 		}
 	}
-	for _, contests := range byMode {
-		all := make([]stat.Table, len(contests))
-		for i, c := range contests {
-			all[i] = c.pairs
-		}
-		rule := stat.Rule{Margin: cmp.Or(run.Options.Margin, DefaultMargin), Planned: run.Options.Launches}
-		for i, judged := range rule.Judge(all) {
-			contests[i].judged = judged
+	rule := stat.Rule{Margin: cmp.Or(run.Options.Margin, DefaultMargin), Planned: run.Options.Launches}
+	for mode, pairs := range byMode {
+		for i, judged := range rule.Judge(pairs) {
+			*places[mode][i] = judged
 		}
 	}
-	for _, t := range tables {
-		t.conclude()
-	}
+	return all
 }
 
 // newContest pairs the rows that have figures.

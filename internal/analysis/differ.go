@@ -34,7 +34,7 @@ func differences(targets []assay.Target, rows []*Row, n naming) []Difference {
 		facts.addTarget(t, n.name(assay.Cell{Driver: t.Driver, DriverVersion: t.DriverVersion, Options: strings.Join(t.Options, ":"), Build: t.Build}))
 	}
 	for _, row := range rows {
-		if len(row.Settings) == 0 {
+		if row.Twin || len(row.Settings) == 0 {
 			continue
 		}
 		of := "profile " + row.Cell.Profile

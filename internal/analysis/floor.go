@@ -1,26 +1,6 @@
 package analysis
 
-import (
-	"slices"
-
-	"assay"
-)
-
-// markFloors finds the rows of targets that are a floor: they are what others
-// are held against, and no choice.
-func markFloors(targets []assay.Target, rows []*Row) {
-	floors, general := map[string]bool{}, map[string]bool{}
-	for _, t := range targets {
-		if t.IsFloor() {
-			floors[t.Name()] = true
-			general[t.Name()] = t.Facts["api"] == "key-value"
-		}
-	}
-	for _, row := range rows {
-		row.IsFloor = floors[row.Cell.Target()]
-		row.generalFloor = general[row.Cell.Target()]
-	}
-}
+import "slices"
 
 // floorOf is the first floor with a row's profile: that of its engine or, of
 // key-value stores, that of all.

@@ -27,26 +27,30 @@ type Result struct {
 // Table holds the cells of one operation that differ in target and profile
 // only: those with equal Cell.Peer.
 type Table struct {
-	Title      string       // the operation with its coordinates
-	Primary    assay.Metric // what is compared and ranked
-	Changes    bool         // the operation changes data: durability matters
-	Margin     float64      // within which two figures count as equivalent, as a fraction
-	Noise      float64      // what the A/A test differed by, as a fraction; 0 where that is unknown
-	Systematic float64      // the same where it is more than chance explains; otherwise 0
-	noiseKnown bool
-	contest    *contest      // of rows and twins
-	factors    *contest      // of Factors and their bases
-	run        string        // the run's identifier
-	Planned    int           // launches of each cell that were fixed beforehand
-	Launch     time.Duration // mean wall time of one launch of all rows
-	Rows       []*Row        // ranked rows first, best first; within a class of durability where data changes
-	Twins      []*Row        // the reference again
-	Factors    []*Row        // a target with one setting left out; the reference is the same with it
-	bases      []*Row        // these references: the whole profiles, measured together with the factors
-	Rankings   []*Ranking
+	// What was measured, and what is compared with what: newTable.
+	Title   string        // the operation with its coordinates
+	Primary assay.Metric  // what is compared and ranked
+	Changes bool          // the operation changes data: durability matters
+	Margin  float64       // within which two figures count as equivalent, as a fraction
+	Planned int           // launches of each cell that were fixed beforehand
+	Launch  time.Duration // mean wall time of one launch of all rows
+	Twins   []*Row        // the reference again
+	Factors []*Row        // a target with one setting left out; the reference is the same with it
+	bases   []*Row        // these references: the whole profiles, measured together with the factors
+	run     string        // the run's identifier
 	// Differences are what the targets of this table do not share, of what can
 	// explain a ratio.
 	Differences []Difference
+
+	// What the comparisons say, which are judged together with those of other
+	// tables: conclude.
+	contest *contest // of rows and twins
+	factors *contest // of Factors and their bases
+
+	Noise      float64 // what the A/A test differed by, as a fraction; 0 where that is unknown
+	Systematic float64 // the same where it is more than chance explains; otherwise 0
+	Rows       []*Row  // ranked rows first, best first; within a class of durability where data changes
+	Rankings   []*Ranking
 }
 
 // Row is one cell.
@@ -79,9 +83,6 @@ type Row struct {
 	Each      []string
 	QueryPlan string
 	Table     *Table
-	// planned is how many launches were fixed beforehand, where the width of the
-	// figures' own intervals decided on more; 0: it did not.
-	planned int
 	// generalFloor says that it is a floor for all engines of its table.
 	generalFloor   bool
 	Twin           bool // the reference again
@@ -106,29 +107,24 @@ type Figure struct {
 // New reads all trials and builds the report. It fails only where the
 // iterator does.
 func New(run assay.Run, trials iter.Seq2[assay.Trial, error]) (*Result, error) {
-	rows, twins, err := collect(trials)
+	rows, err := collect(trials)
 	if err != nil {
 		return nil, fmt.Errorf("report on run %s: reading its trials: %w", run.ID, err)
 	}
 	naming := newNaming(run.Targets, rows)
-	for _, row := range slices.Concat(rows, twins) {
-		row.Driver = naming.name(row.Cell)
-		row.prove(run.ProofsOf(row.Cell))
+	for _, row := range rows {
+		row.identify(run, naming)
 	}
-	markFloors(run.Targets, rows)
-	r := &Result{Run: run, Tables: tabulate(run.PlanText, rows, twins)}
-	for _, t := range r.Tables {
-		t.markUncompared(run)
-		finish(slices.Concat(t.Rows, t.Twins))
-		finish(slices.Concat(t.Factors, t.bases))
+	r := &Result{Run: run, Differences: differences(run.Targets, rows, naming)}
+	for _, o := range operations(run.PlanText, rows) {
+		o.summarize(run)
+		r.Tables = append(r.Tables, newTable(run, o, naming))
 	}
-	judgeTables(run, r.Tables)
-	for _, t := range r.Tables {
-		t.Differences = t.explain(run.Targets, naming)
+	for i, judged := range judge(run, r.Tables) {
+		r.Tables[i].conclude(judged)
 	}
 	r.warnAcross()
 	r.Suggestions = suggest(r.Tables)
-	r.Differences = differences(run.Targets, rows, naming)
 	return r, nil
 }
 
@@ -175,26 +171,34 @@ func (r *Row) Figure(metric string) (Figure, bool) {
 }
 
 // collect sorts trials into rows by cell, twins apart.
-func collect(trials iter.Seq2[assay.Trial, error]) (rows, twins []*Row, err error) {
+func collect(trials iter.Seq2[assay.Trial, error]) (rows []*Row, err error) {
 	byKey := map[string]*Row{}
 	for trial, err := range trials {
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		key := fmt.Sprint(trial.Twin, trial.Ablation, trial.Cell.Key())
 		row := byKey[key]
 		if row == nil {
 			row = &Row{Cell: trial.Cell, Twin: trial.Twin, ablation: trial.Ablation}
 			byKey[key] = row
-			if trial.Twin {
-				twins = append(twins, row)
-			} else {
-				rows = append(rows, row)
-			}
+			rows = append(rows, row)
 		}
 		row.add(trial)
 	}
-	return rows, twins, nil
+	return rows, nil
+}
+
+// identify adds what the run knows of a row's target: its name, whether it is a floor,
+// and what faults showed.
+func (r *Row) identify(run assay.Run, n naming) {
+	r.Driver = n.name(r.Cell)
+	r.prove(run.ProofsOf(r.Cell))
+	for _, t := range run.Targets {
+		if !r.Twin && t.IsFloor() && t.Name() == r.Cell.Target() {
+			r.IsFloor, r.generalFloor = true, t.Facts["api"] == "key-value"
+		}
+	}
 }
 
 // prove holds the class that the settings claim against what faults showed.
@@ -225,14 +229,17 @@ func (r *Row) add(trial assay.Trial) {
 	r.Trials = append(r.Trials, trial)
 }
 
-// finish computes what a row says without looking at others.
-func (r *Row) finish() {
+// summarize computes what a row says without looking at others, but for which of its
+// launches count. planned is how many were fixed beforehand; 0: the width of the
+// figures' own intervals did not decide on more.
+func (r *Row) summarize(planned int, keepsDisturbed bool) {
+	r.keepsDisturbed = keepsDisturbed
 	slices.SortStableFunc(r.Trials, func(a, b assay.Trial) int {
 		return cmp.Or(a.Launch-b.Launch, a.Started.Compare(b.Started))
 	})
 	r.Outcome, r.Reason = Outcome(r.Trials)
 	if !slices.ContainsFunc(r.Trials, func(t assay.Trial) bool { return !t.Measured() && t.Outcome != assay.NotRun }) {
-		r.Figures = figures(r.Counted(), stat.Rule{Planned: r.planned})
+		r.Figures = figures(r.Counted(), stat.Rule{Planned: planned})
 		r.addPooledPercentiles()
 	}
 	r.latencies = nil                                                     // there are many, and they are in the percentiles
@@ -260,17 +267,6 @@ func Outcome(trials []assay.Trial) (worst assay.Outcome, reason string) {
 		}
 	}
 	return worst, reason
-}
-
-// finish computes what rows say that are compared with each other. Where too
-// few undisturbed launches are left of one of them, or of two of them together,
-// the disturbed ones count for all: both halves of a pair follow the same rule.
-func finish(rows []*Row) {
-	few := fewCalm(rows)
-	for _, row := range rows {
-		row.keepsDisturbed = few
-		row.finish()
-	}
 }
 
 // fewCalm reports whether, without the disturbed trials, two rows share too few

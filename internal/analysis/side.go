@@ -24,11 +24,7 @@ func NewSide(r *Result, name string) (Side, error) {
 
 // meanings are the coordinates that a name can stand for.
 func meanings(name string) []map[string]string {
-	driver := assay.ParseDriverName(name)
-	build := map[string]string{"driver": driver.Name, "options": driver.Options}
-	if driver.Version != "" {
-		build["version"] = driver.Version
-	}
+	build := map[string]string{"driver": name, "options": assay.ParseDriverName(name).Options}
 	all := []map[string]string{build, {"driver": name}, {"profile": name}}
 	if key, value, has := strings.Cut(name, "="); has {
 		all = append(all, map[string]string{key: value})

@@ -12,57 +12,114 @@ import (
 	"assay"
 )
 
-// tabulate groups rows into tables and sorts the tables: the operations of a workload
-// in the order in which the plan names them.
-func tabulate(planText string, rows, twins []*Row) []*Table {
-	byPeer := map[string]*Table{}
-	var tables []*Table
+// operation is what one table is made of: the rows of one operation.
+type operation struct {
+	title                       string
+	rows, twins, factors, bases []*Row
+}
+
+// cell is one of the operation's, for the coordinates that all of them share.
+func (o *operation) cell() assay.Cell {
+	return slices.Concat(o.rows, o.twins, o.factors, o.bases)[0].Cell
+}
+
+func (o *operation) add(row *Row) {
+	switch {
+	case row.Twin:
+		o.twins = append(o.twins, row)
+	case row.Cell.Without != "":
+		o.factors = append(o.factors, row)
+	case row.ablation:
+		o.bases = append(o.bases, row)
+	default:
+		o.rows = append(o.rows, row)
+	}
+}
+
+// operations groups rows by operation: those of a workload in the order in which the
+// plan names them.
+func operations(planText string, rows []*Row) []*operation {
+	byPeer, position := map[string]*operation{}, map[string]int{}
+	var all []*operation
 	workloads := map[string]bool{}
-	of := func(row *Row) *Table {
-		peer := row.Cell.Peer()
-		if byPeer[peer] == nil {
-			byPeer[peer] = &Table{}
-			tables = append(tables, byPeer[peer])
-		}
-		return byPeer[peer]
-	}
+	pooled := map[[2]string]bool{} // operations that are measured with another pool than one of a connection a client
 	for _, row := range rows {
-		switch {
-		case row.Cell.Without != "":
-			of(row).Factors = append(of(row).Factors, row)
-			continue
-		case row.ablation:
-			of(row).bases = append(of(row).bases, row)
-			continue
-		}
-		of(row).Rows = append(of(row).Rows, row)
-		workloads[row.Cell.Workload] = true
-	}
-	for _, twin := range twins {
-		if twin.ablation {
+		c := row.Cell
+		if row.Twin && row.ablation {
 			continue // the noise of the run is known by then
 		}
-		of(twin).Twins = append(of(twin).Twins, twin)
+		o := byPeer[c.Peer()]
+		if o == nil {
+			o = &operation{}
+			byPeer[c.Peer()], all = o, append(all, o)
+			position[c.Operation] = keyPosition(planText, c.Operation)
+		}
+		o.add(row)
+		workloads[c.Workload] = true
+		pooled[[2]string{c.Workload, c.Operation}] = pooled[[2]string{c.Workload, c.Operation}] || c.Pool != c.Clients
 	}
-	position := map[string]int{}
-	for _, t := range tables {
-		position[t.Cell().Operation] = keyPosition(planText, t.Cell().Operation)
-	}
-	slices.SortFunc(tables, func(t, other *Table) int {
-		a, b := t.Cell(), other.Cell()
+	slices.SortFunc(all, func(o, other *operation) int {
+		a, b := o.cell(), other.cell()
 		return cmp.Or(strings.Compare(a.Workload, b.Workload), position[a.Operation]-position[b.Operation], compareCells(a, b))
 	})
-	pooled := map[string]bool{} // operations that are measured with another pool than one of a connection a client
-	for _, t := range tables {
-		c := t.Cell()
-		pooled[c.Workload+":"+c.Operation] = pooled[c.Workload+":"+c.Operation] || c.Pool != c.Clients
+	for _, o := range all {
+		c := o.cell()
+		o.title = title(c, len(workloads) > 1, pooled[[2]string{c.Workload, c.Operation}])
 	}
-	for _, t := range tables {
-		c := t.Cell()
-		t.Title = title(c, len(workloads) > 1, pooled[c.Workload+":"+c.Operation])
-		t.Launch = launchTime(append(slices.Clone(t.Rows), t.Twins...))
+	return all
+}
+
+// summarize computes the figures of the rows. Where too few undisturbed launches are
+// left of one of those that are compared with each other, or of two of them together,
+// the disturbed ones count for all: both halves of a pair follow the same rule. Where
+// nothing is compared, the rows' own intervals decided how many launches they have.
+func (o *operation) summarize(run assay.Run) {
+	ok := func(row *Row) bool {
+		is, _ := Outcome(row.Trials)
+		return is == assay.OK
 	}
-	return tables
+	compared := func(row *Row) bool {
+		baseline := baselineOf(run, row, o.rows)
+		return baseline != nil && baseline != row && ok(row) && ok(baseline)
+	}
+	planned := run.Options.Launches
+	if slices.ContainsFunc(o.rows, compared) {
+		planned = 0
+	}
+	for i, rows := range [][]*Row{slices.Concat(o.rows, o.twins), slices.Concat(o.factors, o.bases)} {
+		few := fewCalm(rows)
+		for _, row := range rows {
+			row.summarize([]int{planned, 0}[i], few)
+		}
+	}
+}
+
+// newTable is the table of an operation whose rows have their figures: what is
+// compared with what, before it is judged.
+func newTable(run assay.Run, o *operation, n naming) *Table {
+	t := &Table{Title: o.title, Primary: primary(o.rows, o.cell().Rate), Margin: cmp.Or(run.Options.Margin, DefaultMargin),
+		Changes: slices.ContainsFunc(o.rows, func(r *Row) bool { return r.Durability != "" }),
+		Planned: run.Options.Launches, Launch: launchTime(slices.Concat(o.rows, o.twins)), run: run.ID,
+		Rows: o.rows, Twins: o.twins, Factors: o.factors, bases: o.bases}
+	for _, row := range slices.Concat(o.rows, o.twins, o.factors, o.bases) {
+		row.Table = t
+	}
+	for _, row := range o.rows {
+		row.Reference = baselineOf(run, row, o.rows)
+	}
+	for _, twin := range o.twins {
+		twin.Reference = repeated(o.rows, twin.Cell)
+	}
+	for _, row := range o.factors {
+		whole := row.Cell
+		whole.Without = ""
+		row.Reference = repeated(o.bases, whole)
+	}
+	t.Rankings, t.Differences = t.rankings(), t.explain(run.Targets, n)
+	t.contest, t.factors = newContest(t, slices.Concat(o.rows, o.twins)), newContest(t, slices.Concat(o.factors, o.bases))
+	t.contest.addTable()
+	t.factors.addFactors()
+	return t
 }
 
 // keyPosition is the line of a YAML text behind "operations:" that begins with a

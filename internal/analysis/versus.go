@@ -16,7 +16,7 @@ import (
 type Side struct {
 	Result *Result
 	Name   string            // as the user called it
-	Where  map[string]string // coordinates, or "version": the driver's; empty: all cells
+	Where  map[string]string // coordinates; empty: all cells
 }
 
 // Versus is a comparison of two sides, cell by cell.
@@ -59,12 +59,16 @@ type VersusLine struct {
 // driver and a profile: it would not be said what is compared.
 var ErrUnlikeSides = errors.New("they are not of a kind")
 
+// ErrSeveralBuilds means that a side is several builds of one driver: it would not be
+// said which is compared.
+var ErrSeveralBuilds = errors.New("these are several builds of one driver, name one")
+
 // ErrSameSide means that both sides are the same cells.
 var ErrSameSide = errors.New("they are the same")
 
 // NewVersus pairs the cells of two sides. Cells of one run are paired by
 // launch where they were measured in the same launches; cells of two runs
-// never are. It fails with ErrUnlikeSides or ErrSameSide.
+// never are. It fails with ErrUnlikeSides, ErrSeveralBuilds or ErrSameSide.
 func NewVersus(a, b Side) (*Versus, error) {
 	if a.Result == b.Result && maps.Equal(a.Where, b.Where) {
 		return nil, fmt.Errorf("%s and %s: %w", a.Name, b.Name, ErrSameSide)
@@ -73,8 +77,11 @@ func NewVersus(a, b Side) (*Versus, error) {
 		return nil, fmt.Errorf("%s is of the kind %s and %s of the kind %s: %w", a.Name, a.kind(), b.Name, b.kind(), ErrUnlikeSides)
 	}
 	v := &Versus{A: a, B: b, Runs: compareRuns(a.Result, b.Result)}
-	skip := skipped(a, b)
 	left, right := apart(a, b), apart(b, a)
+	skip, err := skipped(a, b, left, right)
+	if err != nil {
+		return nil, err
+	}
 	partners := map[string]*Row{}
 	for _, row := range right {
 		partners[matchKey(row.Cell, skip)] = row
@@ -116,11 +123,10 @@ func (s Side) Rows() []*Row {
 	return rows
 }
 
-// kind is the coordinate that a side is named by. A version and options are a
-// driver's.
+// kind is the coordinate that a side is named by. Options are a driver's.
 func (s Side) kind() string {
 	for name := range s.Where {
-		if name != "version" && name != "options" {
+		if name != "options" {
 			return name
 		}
 	}
@@ -131,20 +137,23 @@ func (s Side) kind() string {
 // closely: against mattn@v1.14.37, mattn means its other version.
 func apart(s, other Side) []*Row {
 	return slices.DeleteFunc(s.Rows(), func(r *Row) bool {
-		return s.Result == other.Result && len(other.Where) > len(s.Where) && other.has(r.Cell)
+		return s.Result == other.Result && other.closeness() > s.closeness() && other.has(r.Cell)
 	})
 }
 
+// closeness is how much a side says of its cells.
+func (s Side) closeness() int {
+	n := len(s.Where)
+	if assay.ParseDriverName(s.Where["driver"]).Version != "" {
+		n++
+	}
+	return n
+}
+
 func (s Side) has(c assay.Cell) bool {
+	names := assay.ParseDriverNames(s.Result.Run.Options.Drivers)
 	for name, want := range s.Where {
-		if name == "version" {
-			if named := (assay.DriverName{Name: c.Driver, Version: want, Options: c.Options}); !named.Means(c) {
-				return false
-			}
-			continue
-		}
-		value, ok := c.Coordinate(name)
-		if !ok || value != want {
+		if !c.Has(name, want, names) {
 			return false
 		}
 	}
@@ -152,18 +161,46 @@ func (s Side) has(c assay.Cell) bool {
 }
 
 // skipped are the coordinates in which two sides differ: those that the sides
-// name, and what names the build, where that is not what they have in common.
-func skipped(a, b Side) map[string]bool {
+// name, and what names the build, where that is not what they have in common. The
+// builds of two runs are matched where one of them has several of a driver.
+func skipped(a, b Side, left, right []*Row) (map[string]bool, error) {
 	skip := map[string]bool{}
 	for _, side := range []Side{a, b} {
 		for name := range side.Where {
 			skip[name] = true
 		}
 	}
-	if skip["driver"] || a.Result != b.Result {
-		skip["version"], skip["options"] = true, true
+	if !skip["driver"] && a.Result == b.Result {
+		return skip, nil
 	}
-	return skip
+	skip["version"], skip["options"] = true, true
+	for i, rows := range [][]*Row{left, right} {
+		builds := severalBuilds(rows, skip)
+		switch {
+		case builds == nil:
+		case skip["driver"]:
+			name := []Side{a, b}[i].Name
+			return nil, fmt.Errorf("%s means %s here: %w", name, strings.Join(builds, " and "), ErrSeveralBuilds)
+		default:
+			delete(skip, "version")
+			delete(skip, "options")
+			return skip, nil
+		}
+	}
+	return skip, nil
+}
+
+// severalBuilds names the first builds whose cells are matched as one; nil where none are.
+func severalBuilds(rows []*Row, skip map[string]bool) []string {
+	seen := map[string]*Row{}
+	for _, row := range rows {
+		key := matchKey(row.Cell, skip)
+		if before := seen[key]; before != nil && before.Cell.Driver == row.Cell.Driver {
+			return []string{before.Cell.Target(), row.Cell.Target()}
+		}
+		seen[key] = row
+	}
+	return nil
 }
 
 // notMatched are coordinates that cells need not share to be compared.

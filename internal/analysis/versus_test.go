@@ -1,6 +1,7 @@
 package analysis_test
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"math"
@@ -112,6 +113,34 @@ func TestVersus(t *testing.T) {
 	}
 	if got := analysis.SideNames(r); !reflect.DeepEqual(got, []string{"default", "mattn@v1", "mattn@v2", "modernc@v9", "web"}) {
 		t.Errorf("%q", got)
+	}
+}
+
+// Where a run has several builds of a driver, its name means the one that the run calls
+// so, and no side is several of them.
+func TestVersusOfSeveralBuilds(t *testing.T) {
+	r := sideReport(t, "r1", sideTrial{"mattn", "v2", "web", 1000}, sideTrial{"mattn", "v1", "web", 4000}, sideTrial{"modernc", "v9", "web", 2000})
+	left, _ := analysis.NewSide(r, "mattn")
+	right, _ := analysis.NewSide(r, "modernc")
+	for _, sides := range [][2]analysis.Side{{left, right}, {right, left}} {
+		const want = "mattn means mattn@v2 and mattn@v1 here: these are several builds of one driver, name one"
+		if _, err := analysis.NewVersus(sides[0], sides[1]); !errors.Is(err, analysis.ErrSeveralBuilds) || err.Error() != want {
+			t.Errorf("got %v, want %s", err, want)
+		}
+	}
+	r.Run.Options.Drivers = []string{"mattn", "mattn@v1", "modernc"}
+	for _, c := range []struct{ a, b, want string }{{"mattn", "modernc", "v2 v9 (web) faster"}, {"modernc", "mattn", "v9 v2 (web) slower"}, {"mattn@v1", "modernc", "v1 v9 (web) slower"}} {
+		if got := said(versus(t, r, c.a, c.b)); !reflect.DeepEqual(got, []string{c.want}) {
+			t.Errorf("%s and %s: got %q, want %q", c.a, c.b, got, c.want)
+		}
+	}
+	other := sideReport(t, "r2", sideTrial{"mattn", "v1", "web", 2000})
+	v, err := analysis.NewVersus(analysis.Side{Result: r, Name: "r1"}, analysis.Side{Result: other, Name: "r2"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := said(v); !reflect.DeepEqual(got, []string{"v1 v1 mattn@v1 (web) slower"}) {
+		t.Errorf("of two runs: got %q, want that the same version is compared", got)
 	}
 }
 

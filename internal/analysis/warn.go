@@ -138,7 +138,7 @@ func (t *Table) warn() {
 		if t.Systematic > t.Margin {
 			row.warn(Noisy{t.Systematic, t.Margin}, t.Systematic)
 		}
-		if f, _ := row.Figure(t.Primary.Name); !t.noiseKnown && f.Comparison != nil && f.Comparison.Verdict != stat.Undecided {
+		if f, _ := row.Figure(t.Primary.Name); !t.contest.judged.NoiseKnown && f.Comparison != nil && f.Comparison.Verdict != stat.Undecided {
 			row.warn(UnknownNoise{}, 0)
 		}
 		if t.Changes && row.Durability == assay.DurabilityUnknown {

@@ -183,9 +183,10 @@ func (e *Evidence) addPublished(s published.Source, metric assay.Metric) error {
 // options of their own and of factors left out.
 func find(r *analysis.Result, where ...map[string]string) []*analysis.Row {
 	var found []*analysis.Row
+	names := assay.ParseDriverNames(r.Run.Options.Drivers)
 	for _, table := range r.Tables {
 		for _, row := range table.Rows {
-			if has(row.Cell, where) {
+			if has(names, row.Cell, where) {
 				found = append(found, row)
 			}
 		}
@@ -193,7 +194,7 @@ func find(r *analysis.Result, where ...map[string]string) []*analysis.Row {
 	return found
 }
 
-func has(c assay.Cell, where []map[string]string) bool {
+func has(names assay.DriverNames, c assay.Cell, where []map[string]string) bool {
 	options := ""
 	for _, some := range where {
 		options = cmp.Or(some["options"], options)
@@ -203,7 +204,7 @@ func has(c assay.Cell, where []map[string]string) bool {
 	}
 	for _, some := range where {
 		for name, want := range some {
-			if value, ok := c.Coordinate(name); !ok || value != want {
+			if !c.Has(name, want, names) {
 				return false
 			}
 		}
@@ -244,9 +245,6 @@ func (e *Evidence) compare(f *Finding, a, b *analysis.Row) {
 	e.Verdict, e.Reason = expect(e.Comparison, a.Rule(b), here, metric.HigherBetter)
 }
 
-// ofTime are the doubts that time is in figures that were not measured together.
-var ofTime = []string{analysis.Drift{}.Code(), analysis.Autocorrelation{}.Code()}
-
 // unsound says which doubt forbids a verdict. What a source compared is judged as
 // it did so, unlike promises about the data included: they stand beside it. Where
 // the condition is ours, rows of one profile have to be asked for alike syncs.
@@ -256,7 +254,7 @@ func (e *Evidence) unsound(f *Finding, a, b *analysis.Row) string {
 		if d.Code() == analysis.UnequalDurability && ours && !syncAlike(a, b) {
 			return d.String()
 		}
-		if !e.Paired && slices.Contains(ofTime, d.Code()) {
+		if !e.Paired && d.Is(analysis.OfTime) {
 			return "not measured in the same launches, with " + d.String()
 		}
 	}

@@ -198,6 +198,23 @@ func TestWhatIsNotThereCannotBeTold(t *testing.T) {
 	}
 }
 
+// A claim about a driver is about the version that the run calls by its name alone.
+func TestClaimAboutOneOfTwoVersions(t *testing.T) {
+	var all []assay.Trial
+	for launch := 1; launch <= 6; launch++ {
+		for version, ns := range map[string]float64{"a@v1": 1000, "a@v0": 9000, "b@v1": 3000} {
+			name := assay.ParseDriverName(version)
+			one := trial(ns+float64(launch), "g")
+			one.Launch, one.Cell = launch, assay.Cell{Driver: name.Name, DriverVersion: name.Version, Operation: "scan", Clients: 1, Pool: 1}
+			all = append(all, one)
+		}
+	}
+	run := assay.Run{ID: "r", Plan: "p", Reference: "a@v1", Options: assay.Options{Drivers: []string{"a@v0", "a", "b"}}}
+	if f := judge(t, published.Source{}, claim(published.Faster, 0), listed(t, run, all)); f.Verdict != audit.Holds {
+		t.Errorf("got %s, %s; want %s", f.Verdict, f.Reason, audit.Holds)
+	}
+}
+
 // A sized claim about a figure that is better where it is higher has its gain in
 // the same direction as the ratio.
 func TestHigherIsBetter(t *testing.T) {

@@ -4,7 +4,6 @@ import (
 	"assay"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 
 	"assay/kit/sqlite"
@@ -44,19 +43,23 @@ var (
 // ParseSpec reads a build's name. A version is a whole one, such as v1.14.37:
 // "latest" or v1 would mean another program tomorrow.
 func ParseSpec(s string) (Spec, error) {
-	parts := strings.Split(s, ":")
-	name, version, versioned := strings.Cut(parts[0], "@")
-	if !namePattern.MatchString(name) {
+	n := assay.ParseDriverName(s)
+	if !namePattern.MatchString(n.Name) {
 		return Spec{}, fmt.Errorf("driver %q: want NAME[@VERSION][:OPTION[=VALUE]...], a name of letters, digits, - and _", s)
 	}
-	if versioned && !versionPattern.MatchString(version) && !namePattern.MatchString(version) || versioned && floating(version) {
-		return Spec{}, fmt.Errorf("driver %q: want a whole version, such as %s@v1.2.3", s, name)
+	target, _, optional := strings.Cut(s, ":")
+	versioned := strings.Contains(target, "@")
+	if versioned && !versionPattern.MatchString(n.Version) && !namePattern.MatchString(n.Version) || versioned && floating(n.Version) {
+		return Spec{}, fmt.Errorf("driver %q: want a whole version, such as %s@v1.2.3", s, n.Name)
 	}
-	options, err := parseOptions(parts[1:])
-	if err != nil {
+	var options []string
+	if optional {
+		options = strings.Split(n.Options, ":")
+	}
+	if err := checkOptions(options); err != nil {
 		return Spec{}, fmt.Errorf("driver %q: %w", s, err)
 	}
-	return Spec{name, version, options}, nil
+	return Spec{n.Name, n.Version, options}, nil
 }
 
 // floating reports whether a version is none: it would be read as a driver's name.
@@ -64,28 +67,24 @@ func floating(version string) bool {
 	return version == "latest" || regexp.MustCompile(`^v?[0-9]`).MatchString(version) && !versionPattern.MatchString(version)
 }
 
-func parseOptions(words []string) ([]string, error) {
-	var options []string
+func checkOptions(options []string) error {
 	names := map[string]bool{}
-	for _, word := range words {
-		option := strings.TrimPrefix(word, "SQLITE_")
+	for _, option := range options {
 		if option != sqlite.Recommended && !optionPattern.MatchString(option) {
-			return nil, fmt.Errorf("compile option %q: want a name such as DQS=0 or OMIT_SHARED_CACHE, or "+sqlite.Recommended, word)
+			return fmt.Errorf("compile option %q: want a name such as DQS=0 or OMIT_SHARED_CACHE, or "+sqlite.Recommended, option)
 		}
 		name, _, _ := strings.Cut(option, "=")
 		if names[name] {
-			return nil, fmt.Errorf("compile option %s stands twice", name)
+			return fmt.Errorf("compile option %s stands twice", name)
 		}
 		names[name] = true
-		options = append(options, option)
 	}
 	for _, option := range sqlite.CompileOptions([]string{sqlite.Recommended}) {
 		if name, _, _ := strings.Cut(option, "="); names[sqlite.Recommended] && names[name] {
-			return nil, fmt.Errorf("compile option %s stands twice: %s has it", name, sqlite.Recommended)
+			return fmt.Errorf("compile option %s stands twice: %s has it", name, sqlite.Recommended)
 		}
 	}
-	slices.Sort(options)
-	return options, nil
+	return nil
 }
 
 // defines are the options as a C compiler takes them.

@@ -252,6 +252,18 @@ func absolute(line []byte) []byte {
 	return replace(`"allocs":\d+`, fmt.Sprintf(`"allocs":%d`, memory.Mallocs))(line)
 }
 
+// retried is what backwards says next.
+var retried = 100
+
+// backwards has stats count down how often a served operation was tried again.
+func backwards(line []byte) []byte {
+	changed := replace(`("pool":.*)"busy":\d+`, fmt.Sprintf(`$1"busy":%d`, retried))(line)
+	if !bytes.Equal(changed, line) {
+		retried--
+	}
+	return changed
+}
+
 // told changes a setting that is read back.
 func told(name string, value func(is string) string) func([]wire.Connection) {
 	return func(connections []wire.Connection) {
@@ -359,6 +371,7 @@ var faults = map[string]fault{
 	"serves POST":       {reply: behind(func(r *http.Request, _ string) { r.Method = http.MethodGet }), fails: map[string]string{onlyGET: "POST for host"}},
 	"ignores Host":      {reply: behind(func(r *http.Request, _ string) { r.Host = r.URL.Host }), fails: map[string]string{onlyGET: `GET for host "example.org"`}},
 	"ignores its path":  {reply: behind(func(r *http.Request, own string) { r.URL.Path = own + r.URL.Path[strings.LastIndex(r.URL.Path, "/"):] }), fails: map[string]string{onlyGET: "under another path"}},
+	"busy backwards":    {reply: backwards, fails: map[string]string{"serving goes on with many requests at the same time, and ends with close": "busy since -1 is no possible count"}},
 	"histogram of rows": {reply: replace(`"histogram":\[\[(\d+),\d+\]`, `"histogram":[[$1,15]`), fails: map[string]string{"transactions change what they should": `the histogram has \d+ latencies of 3 units`}},
 }
 

@@ -72,7 +72,7 @@ func NewFilter(words []string) (Filter, error) {
 
 func (f Filter) has(c assay.Cell) bool {
 	for key, want := range f {
-		if value, ok := c.Coordinate(key); !ok || value != want {
+		if !c.Has(key, want, nil) {
 			return false
 		}
 	}

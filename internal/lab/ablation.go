@@ -53,7 +53,7 @@ func (r *run) ablation(ctx context.Context, config runner.Config) error {
 	if len(config.Cases) == 0 {
 		return nil
 	}
-	config.Ablation, config.Reference, config.ReferenceProfile = true, best.Target(), ""
+	config.Ablation, config.Baseline = true, assay.Baseline{Driver: best.DriverName()}
 	if config.Budget > 0 {
 		config.Budget = r.now.Options.Budget - config.Budget
 	}
@@ -81,8 +81,9 @@ func counts(name, value, engine string) bool {
 // and without one setting.
 func withoutEach(cases []assay.Case, best assay.Cell) []assay.Case {
 	var all []assay.Case
+	name := assay.NamesOf(cases).Of(best)
 	for _, c := range cases {
-		if !c.Cell.DriverName().Means(best) || c.Cell.Profile != best.Profile || len(c.Profile.Settings) == 0 {
+		if c.Cell.DriverName() != name || c.Cell.Profile != best.Profile || len(c.Profile.Settings) == 0 {
 			continue
 		}
 		all = append(all, c)

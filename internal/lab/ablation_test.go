@@ -16,11 +16,13 @@ func TestWithoutEach(t *testing.T) {
 		cases = append(cases, assay.Case{Profile: profile,
 			Cell: assay.Cell{Driver: driver.Name, DriverVersion: driver.Version, Options: driver.Options, Profile: profile.Name}})
 	}
-	for options, want := range map[string][]string{
-		"":      {"mattn without ", "mattn without cache_size", "mattn without synchronous"},
-		"DQS=0": {"mattn:DQS=0 without ", "mattn:DQS=0 without cache_size", "mattn:DQS=0 without synchronous"},
+	for build, want := range map[string][]string{
+		"v1.14.50":       {"mattn@v1.14.50 without ", "mattn@v1.14.50 without cache_size", "mattn@v1.14.50 without synchronous"},
+		"v1.14.52":       {"mattn without ", "mattn without cache_size", "mattn without synchronous"},
+		"v1.14.52:DQS=0": {"mattn:DQS=0 without ", "mattn:DQS=0 without cache_size", "mattn:DQS=0 without synchronous"},
 	} {
-		best := assay.Cell{Engine: "sqlite", Driver: "mattn", DriverVersion: "v1.14.52", Options: options, Profile: profile.Name}
+		name := assay.ParseDriverName("mattn@" + build)
+		best := assay.Cell{Engine: "sqlite", Driver: name.Name, DriverVersion: name.Version, Options: name.Options, Profile: profile.Name}
 		var got []string
 		for _, c := range withoutEach(cases, best) {
 			got = append(got, c.Cell.Target()+" without "+c.Cell.Without)
@@ -37,7 +39,8 @@ func TestTrialOfAFloor(t *testing.T) {
 	for name, want := range map[string]bool{"sqlite-c@mattn": true, "sqlite-c@crawshaw": false, "mattn": false} {
 		driver := assay.ParseDriverName(name)
 		c := assay.Case{Cell: assay.Cell{Driver: driver.Name, DriverVersion: driver.Version, Options: driver.Options, Profile: "web"}}
-		if got := of(trial, c); got != want {
+		r := &run{chosen: selection{names: assay.NamesOf([]assay.Case{c})}}
+		if got := r.of(trial, c); got != want {
 			t.Errorf("%s: got %t, want %t", name, got, want)
 		}
 	}

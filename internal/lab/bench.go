@@ -139,7 +139,7 @@ func (b *Bench) Launch(ctx context.Context, number int) ([]assay.Trial, error) {
 
 // ended reports whether a case is not measured again.
 func (b *Bench) ended(c assay.Case) bool {
-	return slices.ContainsFunc(b.trials, func(t assay.Trial) bool { return of(t, c) })
+	return slices.ContainsFunc(b.trials, func(t assay.Trial) bool { return b.run.of(t, c) })
 }
 
 // Finished is the run with its end.

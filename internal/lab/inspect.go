@@ -38,7 +38,7 @@ func (l *Lab) Inspect(ctx context.Context, p *plan.Plan, driver, profile string)
 	defer work.Close()
 	key := c.Cell.Target()
 	config := l.config([]assay.Case{c}, map[string]runner.Program{key: program(worker, false)}, work)
-	config.Reference, config.Timeout = key, inspectTimeout
+	config.Baseline.Driver, config.Timeout = c.Cell.DriverName(), inspectTimeout
 	r, err := runner.New(ctx, config)
 	if err != nil {
 		return nil, err

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"errors"
-	"slices"
 	"strconv"
 	"time"
 
@@ -21,6 +20,7 @@ import (
 type selection struct {
 	options assay.Options
 	cases   []assay.Case
+	names   assay.DriverNames     // of the cases
 	latency *runner.LatencyTarget // nil: no capacity is searched
 }
 
@@ -139,7 +139,7 @@ func (r *run) finish(ctx context.Context, minTime time.Duration) error {
 
 func (r *run) config(ctx context.Context, programs map[string]runner.Program, work *runner.Workspace) runner.Config {
 	c := r.lab.config(r.chosen.cases, programs, work)
-	c.Reference, c.ReferenceProfile = r.reference(), r.referenceProfile()
+	c.Baseline = r.baseline()
 	c.Seed, c.Launches, c.Budget = r.now.Seed, r.plan.Launches, r.mainBudget()
 	c.Precision, c.Exact, c.Timeout, c.Done, c.LatencyTarget = r.now.Options.Precision, r.now.Options.Exact, r.plan.Timeout, r.done, r.chosen.latency
 	c.Emit = func(t assay.Trial) error { return r.keep(ctx, t) }
@@ -194,35 +194,21 @@ func (r *run) launch(ctx context.Context, all *runner.Runner) error {
 	return err
 }
 
-// reference is the one that was asked for, the plan's, or its first driver; where
+// baseline is the one that was asked for, the plan's, or the plan's first driver; where
 // that is not measured, the first that is.
-func (r *run) reference() string {
-	wanted := append([]string{r.now.Options.Reference, r.plan.Reference}, r.plan.Drivers...)
-	wanted = slices.DeleteFunc(wanted, func(name string) bool { return name == "" })
-	if len(wanted) > 0 {
-		baseline := assay.ParseDriverName(wanted[0])
-		if slices.ContainsFunc(r.chosen.cases, func(c assay.Case) bool { return baseline.MeansBaseline(c.Cell) }) {
-			return baseline.String()
-		}
-	}
-	if len(r.chosen.cases) == 0 {
-		return ""
-	}
-	return r.chosen.cases[0].Cell.Target()
-}
-
-// referenceProfile is the plan's, where it is measured and no other reference was
-// asked for.
-func (r *run) referenceProfile() string {
+func (r *run) baseline() assay.Baseline {
+	wanted := r.plan.Baseline
 	if r.now.Options.Reference != "" {
-		return ""
+		wanted = assay.ParseBaseline(r.now.Options.Reference)
 	}
-	for _, c := range r.chosen.cases {
-		if c.Cell.Profile == r.plan.ReferenceProfile {
-			return r.plan.ReferenceProfile
-		}
+	if wanted.Driver.Name == "" && len(r.plan.Drivers) > 0 {
+		wanted.Driver = assay.ParseDriverName(r.plan.Drivers[0])
 	}
-	return ""
+	cells := make([]assay.Cell, len(r.chosen.cases))
+	for i, c := range r.chosen.cases {
+		cells[i] = c.Cell
+	}
+	return wanted.Within(cells)
 }
 
 // begin stores the run before anything is measured.
@@ -254,10 +240,7 @@ func (r *run) describe(all *runner.Runner, files runner.Files, workDir string) {
 		r.now.Host["syncs-per-second"] = strconv.FormatFloat(rate, 'f', 0, 64)
 	}
 	r.now.Targets, r.now.Files = all.Targets(), files.Digests()
-	r.now.Reference = all.Reference()
-	if profile := r.referenceProfile(); profile != "" {
-		r.now.Reference += "/" + profile
-	}
+	r.now.Reference = all.Baseline().String()
 }
 
 // selectCases is what of a plan is to be measured with some options, of which it expands
@@ -280,5 +263,6 @@ func (l *Lab) selectCases(ctx context.Context, p *plan.Plan, options assay.Optio
 		}
 	}
 	s.cases, err = plan.SelectToMeasure(all, options.Only)
+	s.names = assay.NamesOf(s.cases)
 	return s, AsInputError(err)
 }

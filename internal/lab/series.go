@@ -132,7 +132,7 @@ func (s *Series) Launch(ctx context.Context, members []Member) ([]assay.Trial, e
 	for {
 		s.last++
 		kept := s.ofLaunch(s.last)
-		if len(cases) == 0 || len(kept) > 0 && !slices.ContainsFunc(cases, func(c assay.Case) bool { return !has(kept, c) }) {
+		if len(cases) == 0 || len(kept) > 0 && !slices.ContainsFunc(cases, func(c assay.Case) bool { return !s.run.has(kept, c) }) {
 			return kept, nil
 		}
 		if len(kept) == 0 {
@@ -159,7 +159,7 @@ func (s *Series) Launch(ctx context.Context, members []Member) ([]assay.Trial, e
 // this series.
 func (s *Series) ended(c assay.Case) bool {
 	return slices.ContainsFunc(s.trials, func(t assay.Trial) bool {
-		return t.Launch <= s.last && !t.Measured() && t.Outcome != assay.NotRun && of(t, c)
+		return t.Launch <= s.last && !t.Measured() && t.Outcome != assay.NotRun && s.run.of(t, c)
 	})
 }
 
@@ -167,14 +167,14 @@ func (s *Series) ofLaunch(number int) []assay.Trial {
 	return slices.DeleteFunc(slices.Clone(s.trials), func(t assay.Trial) bool { return t.Launch != number })
 }
 
-func has(trials []assay.Trial, c assay.Case) bool {
-	return slices.ContainsFunc(trials, func(t assay.Trial) bool { return of(t, c) })
+func (r *run) has(trials []assay.Trial, c assay.Case) bool {
+	return slices.ContainsFunc(trials, func(t assay.Trial) bool { return r.of(t, c) })
 }
 
 // of reports whether a trial is of a case, whose cell is without what only the worker
 // says.
-func of(t assay.Trial, c assay.Case) bool {
-	return !t.Twin && c.Cell.DriverName().Means(t.Cell) && t.Cell.Profile == c.Cell.Profile && t.Cell.Peer() == c.Cell.Peer()
+func (r *run) of(t assay.Trial, c assay.Case) bool {
+	return !t.Twin && r.chosen.names.Of(t.Cell) == c.Cell.DriverName() && t.Cell.Profile == c.Cell.Profile && t.Cell.Peer() == c.Cell.Peer()
 }
 
 // Finish ends a series that has all that it was made for.

@@ -2,7 +2,6 @@ package plan
 
 import (
 	"slices"
-	"strings"
 
 	"assay"
 )
@@ -73,15 +72,11 @@ func (c checker) call(o *operation) {
 	}
 }
 
-// call resolves an operation of the worker's own, or the sum of all.
+// call resolves an operation of the worker's own.
 func (r *resolver) call(name string, o *operation) assay.Operation {
-	op := assay.Operation{Name: name, RetryBusy: o.Busy.value == "retry", Changes: o.Changes.value || o.Sum.calls.set(), Count: 1}
+	op := assay.Operation{Name: name, RetryBusy: o.Busy.value == "retry", Changes: o.Changes.value, Count: 1}
 	if o.Count.all.set() {
 		op.Count = r.count(o, op.Changes)
-	}
-	if o.Sum.calls.set() {
-		op.Sum = 1 // counted where all cells are known
-		return op
 	}
 	step := assay.Step{Call: o.Call.value, Query: true, Rows: -1, Returns: types(o.Answer.Returns)}
 	n, whole := parseWhole(r.env["n"])
@@ -98,24 +93,6 @@ func (r *resolver) call(name string, o *operation) assay.Operation {
 	}
 	op.Steps = []assay.Step{step}
 	return op
-}
-
-// countSums tells sums how many calls they have: a run of some of them has none.
-func countSums(cases []assay.Case) {
-	calls := map[string]int{}
-	key := func(c assay.Case) string {
-		return strings.Join([]string{c.Cell.Workload, c.Cell.ParamString(), c.Cell.Profile, c.Cell.Target()}, "|")
-	}
-	for _, c := range cases {
-		if c.Operation.Call() && c.Operation.Sum == 0 {
-			calls[key(c)]++
-		}
-	}
-	for i, c := range cases {
-		if c.Operation.Sum > 0 {
-			cases[i].Operation.Sum = max(1, calls[key(c)])
-		}
-	}
 }
 
 // maxCalls bounds the size of a call: some do its cube of work.

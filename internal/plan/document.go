@@ -92,16 +92,14 @@ func (p *Plan) fillDrivers(m *mistakes, d *document) {
 			p.Drivers = append(p.Drivers, name)
 		}
 	}
-	baseline, profile := assay.ParseBaseline(d.Reference.value)
-	p.Reference = baseline.String()
+	p.Baseline = assay.ParseBaseline(d.Reference.value)
 	known := slices.Concat(p.Drivers, driverNames(p.Drivers))
-	if d.Reference.set() && !slices.Contains(known, p.Reference) {
-		m.unknown(d.Reference.place, "driver", p.Reference, p.Drivers)
+	if driver := p.Baseline.Driver.String(); d.Reference.set() && !slices.Contains(known, driver) {
+		m.unknown(d.Reference.place, "driver", driver, p.Drivers)
 	}
-	if profile != "" && !slices.Contains(d.Profiles.names(), profile) {
+	if profile := p.Baseline.Profile; profile != "" && !slices.Contains(d.Profiles.names(), profile) {
 		m.unknown(d.Reference.place, "profile", profile, d.Profiles.names())
 	}
-	p.ReferenceProfile = profile
 }
 
 // driverNames returns drivers without their versions and options.

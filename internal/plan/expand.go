@@ -34,11 +34,10 @@ func (p *Plan) Expand(drivers []string) ([]assay.Case, error) {
 			cases = append(cases, p.cases(m, v, drivers)...)
 		}
 	}
-	linkTotals(m, cases, p.sumPlaces())
+	linkTotals(m, cases, p.sums())
 	if err := m.err(); err != nil {
 		return nil, err
 	}
-	countSums(cases)
 	return cases, nil
 }
 
@@ -161,9 +160,9 @@ func (r *resolver) any(name string, o *operation, others *dict[operation]) assay
 		return r.mix(name, o, others)
 	case o.KV.set() && r.kv != nil:
 		return r.storeOperation(name, o)
-	case o.Sum.terms.set():
+	case o.Sum.set():
 		return r.total(name, o, others)
-	case o.Call.set(), o.Sum.calls.set():
+	case o.Call.set():
 		return r.call(name, o)
 	case o.SQL.set(), o.Steps.set():
 		return r.operation(name, o)

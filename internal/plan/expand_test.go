@@ -161,7 +161,7 @@ operations: {o: {sql: SELECT 1}}
 	want := &Plan{
 		Name: "p", About: "What it is for", Text: text, Seed: 3, Budget: 90 * time.Second,
 		Precision: 0.01, Margin: 0.05, Launches: 10, Timeout: 2 * time.Minute,
-		Drivers: []string{"mattn", "modernc@v1"}, Reference: "modernc",
+		Drivers: []string{"mattn", "modernc@v1"}, Baseline: assay.ParseBaseline("modernc"),
 		Clients: []int{1, 8}, Pools: []Pool{{2, 2}, {8, 3}},
 		Profiles: []assay.Profile{{Name: "b"}, {Name: "a", Settings: map[string]string{"synchronous": "0"}}},
 		file:     "p.yaml",

@@ -30,21 +30,18 @@ type Plan struct {
 	About     string
 	Text      string // the YAML as it was read
 	Seed      uint64
-	Budget    time.Duration // of measuring; zero: as long as it takes
-	Precision float64       // target half-width of the confidence intervals of ratios, as a fraction
-	Margin    float64       // of equivalence, as a fraction
-	Launches  int           // at least, of every cell
-	Timeout   time.Duration // of one block or window
-	Factors   bool          // afterwards, leave out the best profile's settings one at a time
-	Drivers   []string      // NAME or NAME@VERSION; the first is the reference unless Reference names one
-	Reference string
-	// ReferenceProfile is the profile of the reference with which all others
-	// are compared; empty: those of each profile with the reference in it.
-	ReferenceProfile string
-	Clients          []int
-	Pools            []Pool
-	Profiles         []assay.Profile // in the order of the file; the first is the twin's
-	Workloads        []Workload
+	Budget    time.Duration  // of measuring; zero: as long as it takes
+	Precision float64        // target half-width of the confidence intervals of ratios, as a fraction
+	Margin    float64        // of equivalence, as a fraction
+	Launches  int            // at least, of every cell
+	Timeout   time.Duration  // of one block or window
+	Factors   bool           // afterwards, leave out the best profile's settings one at a time
+	Drivers   []string       // NAME or NAME@VERSION
+	Baseline  assay.Baseline // without a driver, the first is it
+	Clients   []int
+	Pools     []Pool
+	Profiles  []assay.Profile // in the order of the file; the first is the twin's
+	Workloads []Workload
 
 	file string // that the text was read from; a workload's file is relative to it
 	// prepared has the settings of the file that a profile's key file gives, by
@@ -105,7 +102,7 @@ func (p *Plan) Profile(name string) (profile assay.Profile, file map[string]stri
 func (p *Plan) WithProfiles(name, from string, profiles []assay.Profile, seed uint64) *Plan {
 	other := *p
 	other.Name, other.Seed, other.Profiles, other.Factors = name, seed, profiles, false
-	other.drivers, other.ReferenceProfile, other.from = nil, profiles[0].Name, from
+	other.drivers, other.Baseline.Profile, other.from = nil, profiles[0].Name, from
 	other.prepared = map[string]map[string]string{}
 	for _, profile := range profiles {
 		other.prepared[profile.Name] = p.prepared[from]

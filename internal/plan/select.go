@@ -3,7 +3,6 @@ package plan
 import (
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 
@@ -13,16 +12,10 @@ import (
 // SelectToMeasure is Select; a sum comes with what it sums.
 func SelectToMeasure(cases []assay.Case, only map[string][]string) ([]assay.Case, error) {
 	selected, err := Select(cases, only)
-	if err == nil {
-		selected = withTerms(cases, selected)
+	if err != nil {
+		return nil, err
 	}
-	if err != nil || !slices.ContainsFunc(selected, func(c assay.Case) bool { return c.Operation.Sum > 0 }) {
-		return selected, err
-	}
-	others := maps.Clone(only)
-	delete(others, "operation")
-	calls := cellsWith(cases, others)
-	return slices.DeleteFunc(calls, func(c assay.Case) bool { return !c.Operation.Call() && !has(c.Cell, only) }), nil
+	return withTerms(cases, selected), nil
 }
 
 // Select returns the cases that have, for each key of only, one of its values.
@@ -48,8 +41,9 @@ func Select(cases []assay.Case, only map[string][]string) ([]assay.Case, error) 
 
 func cellsWith(cases []assay.Case, only map[string][]string) []assay.Case {
 	var selected []assay.Case
+	names := assay.NamesOf(cases)
 	for _, c := range cases {
-		if has(c.Cell, only) {
+		if has(names, c.Cell, only) {
 			selected = append(selected, c)
 		}
 	}
@@ -57,10 +51,9 @@ func cellsWith(cases []assay.Case, only map[string][]string) []assay.Case {
 }
 
 // has reports whether a cell has one of the values for every key.
-func has(c assay.Cell, only map[string][]string) bool {
+func has(names assay.DriverNames, c assay.Cell, only map[string][]string) bool {
 	for key, values := range only {
-		value, ok := c.Coordinate(key)
-		if !ok || !slices.ContainsFunc(values, func(v string) bool { return v == value || plain(v) == value }) {
+		if !slices.ContainsFunc(values, func(v string) bool { return c.Has(key, v, names) || c.Has(key, plain(v), names) }) {
 			return false
 		}
 	}
@@ -81,7 +74,7 @@ func selectable(cases []assay.Case, key string, values []string) []error {
 	}
 	var wrong []error
 	for _, value := range values {
-		if !slices.Contains(known, value) && !slices.Contains(known, plain(value)) {
+		if len(cellsWith(cases, map[string][]string{key: {value}})) == 0 {
 			wrong = append(wrong, Unknown(key, value, known))
 		}
 	}

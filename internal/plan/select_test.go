@@ -32,6 +32,31 @@ func TestSelect(t *testing.T) {
 	}
 }
 
+// Beside versions of it, a driver's name selects the worker's own; a version and options
+// are named as everywhere.
+func TestSelectBuilds(t *testing.T) {
+	p, err := Decode("p.yaml", []byte("name: p\ndrivers: [mattn@v1.14.37, mattn, 'mattn:DQS=0']\nworkload: {schema: CREATE TABLE t (id)}\noperations: {read: {sql: SELECT 1}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	cases, err := p.Expand(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for driver, want := range map[string][]string{
+		"mattn": {"mattn", "mattn:DQS=0"}, "mattn@v1.14.37": {"mattn@v1.14.37"}, "mattn:SQLITE_DQS=0": {"mattn:DQS=0"}, "mattn@v1.14.99": nil,
+	} {
+		selected, _ := Select(cases, map[string][]string{"driver": {driver}})
+		var got []string
+		for _, c := range selected {
+			got = append(got, c.Cell.Target())
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", driver, got, want)
+		}
+	}
+}
+
 func index(cases []assay.Case, c assay.Case) int {
 	return slices.IndexFunc(cases, func(o assay.Case) bool { return o.Cell.Key() == c.Cell.Key() })
 }

@@ -37,7 +37,7 @@ func (c checker) total(o *operation) {
 
 // total resolves a sum over operations, but for the cells that it sums.
 func (r *resolver) total(name string, o *operation, others *dict[operation]) assay.Operation {
-	op := assay.Operation{Name: name, Count: 1}
+	op := assay.Operation{Name: name, Count: 1, Changes: o.Sum.calls.set()}
 	for _, e := range o.Sum.terms.entries {
 		part, ok := others.get(e.key.value)
 		if !ok || part.Sum.set() {
@@ -54,8 +54,8 @@ func (r *resolver) total(name string, o *operation, others *dict[operation]) ass
 
 // meet meets all mistakes that values of params, and the cells, bring.
 func (p *Plan) meet(m *mistakes) {
-	variants, places := p.resolve(m), p.sumPlaces()
-	if len(places) == 0 || m.err() != nil {
+	variants, sums := p.resolve(m), p.sums()
+	if len(sums) == 0 || m.err() != nil {
 		return
 	}
 	var cases []assay.Case
@@ -64,60 +64,84 @@ func (p *Plan) meet(m *mistakes) {
 			cases = append(cases, p.cases(m, v, []string{"any"})...)
 		}
 	}
-	linkTotals(m, cases, places)
+	linkTotals(m, cases, sums)
 }
 
-// sumPlaces are where sums over operations stand, by workload and operation.
-func (p *Plan) sumPlaces() map[[2]string]place {
-	places := map[[2]string]place{}
+// sums are what the plan's text says of its sums, by workload and operation.
+func (p *Plan) sums() map[[2]string]*sum {
+	sums := map[[2]string]*sum{}
 	for _, w := range p.Workloads {
-		for _, e := range w.operations.entries {
-			if e.value.Sum.terms.set() {
-				places[[2]string{w.Name, e.key.value}] = e.value.Sum.place
+		for i := range w.operations.entries {
+			if e := &w.operations.entries[i]; e.value.Sum.set() {
+				sums[[2]string{w.Name, e.key.value}] = &e.value.Sum
 			}
 		}
 	}
-	return places
+	return sums
 }
 
-// linkTotals finds the one cell that each sum has of each of its operations.
-func linkTotals(m *mistakes, cases []assay.Case, places map[[2]string]place) {
-	if len(places) == 0 {
-		return
-	}
-	byOperation := map[[2]string][]assay.Cell{}
-	for _, c := range cases {
-		key := [2]string{c.Cell.Workload, c.Cell.Operation}
-		byOperation[key] = append(byOperation[key], c.Cell)
-	}
+// linkTotals finds the cells that each sum adds up.
+func linkTotals(m *mistakes, cases []assay.Case, sums map[[2]string]*sum) {
 	for i := range cases {
 		c := &cases[i]
-		at := places[[2]string{c.Cell.Workload, c.Cell.Operation}]
-		c.Operation.Terms = slices.Clone(c.Operation.Terms)
-		for k := range c.Operation.Terms {
-			term := &c.Operation.Terms[k]
-			found := slices.DeleteFunc(slices.Clone(byOperation[[2]string{c.Cell.Workload, term.Operation}]), func(part assay.Cell) bool { return !sums(c.Cell, part) })
-			switch {
-			case len(found) == 0:
-				m.at(at, "the sum needs a cell of %s with %d clients, pool %d, profile %s and its params, and there is none: give both the same clients, pool, profiles and params", term.Operation, c.Cell.Clients, c.Cell.Pool, c.Cell.Profile)
-			case len(found) > 1:
-				m.at(at, "the sum has several cells of %s to choose from: give the sum the same params, and %[1]s one statement and one transaction", term.Operation)
-			default:
-				term.Peer = found[0].Peer()
+		s, is := sums[[2]string{c.Cell.Workload, c.Cell.Operation}]
+		if !is {
+			continue
+		}
+		var parts []*assay.Case
+		for k := range cases {
+			if mayAdd(c.Cell, cases[k].Cell) {
+				parts = append(parts, &cases[k])
 			}
+		}
+		if s.calls.set() {
+			linkCalls(m, s.place, c, parts)
+		} else {
+			linkTerms(m, s.place, c, parts)
 		}
 	}
 }
 
-// sums reports whether a cell is one that a sum can have: alike in all that the sum
-// says.
-func sums(total, part assay.Cell) bool {
+// linkCalls has a sum add up all calls with its params, each once.
+func linkCalls(m *mistakes, at place, c *assay.Case, parts []*assay.Case) {
+	for _, part := range parts {
+		if part.Operation.Call() && part.Cell.ParamString() == c.Cell.ParamString() {
+			c.Operation.Terms = append(c.Operation.Terms, assay.Term{Operation: part.Cell.Operation, Peer: part.Cell.Peer(), Times: 1})
+		}
+	}
+	if len(c.Operation.Terms) == 0 {
+		m.at(at, "the sum needs a call with profile %s and its params, and there is none: give both the same profiles and params", c.Cell.Profile)
+	}
+}
+
+// linkTerms finds the one cell that a sum has of each of its operations.
+func linkTerms(m *mistakes, at place, c *assay.Case, parts []*assay.Case) {
+	c.Operation.Terms = slices.Clone(c.Operation.Terms)
+	for k := range c.Operation.Terms {
+		term := &c.Operation.Terms[k]
+		found := slices.DeleteFunc(slices.Clone(parts), func(part *assay.Case) bool { return part.Cell.Operation != term.Operation })
+		switch {
+		case len(found) == 0:
+			m.at(at, "the sum needs a cell of %s with %d clients, pool %d, profile %s and its params, and there is none: give both the same clients, pool, profiles and params", term.Operation, c.Cell.Clients, c.Cell.Pool, c.Cell.Profile)
+		case len(found) > 1:
+			m.at(at, "the sum has several cells of %s to choose from: give the sum the same params, and %[1]s one statement and one transaction", term.Operation)
+		default:
+			term.Peer = found[0].Cell.Peer()
+		}
+	}
+}
+
+// mayAdd reports whether a sum may have a cell: it is alike in all that the sum says.
+func mayAdd(total, part assay.Cell) bool {
+	if part.Workload != total.Workload || !sameTarget(total, part) {
+		return false
+	}
 	for name, value := range part.Params {
 		if own, has := total.Params[name]; has && own != value {
 			return false
 		}
 	}
-	return sameTarget(total, part) && total.Clients == part.Clients && total.Pool == part.Pool && total.Idle == part.Idle
+	return total.Clients == part.Clients && total.Pool == part.Pool && total.Idle == part.Idle
 }
 
 func sameTarget(a, b assay.Cell) bool {

@@ -171,11 +171,11 @@ func (r *Report) tellingSettings() map[string]bool {
 // addTables shows the evidence.
 func (r *Report) addTables(d *document) {
 	d.add(heading, "Figures")
-	baseline, profile := assay.ParseBaseline(r.Run.Reference)
+	baseline := assay.ParseBaseline(r.Run.Reference)
 	d.add(paragraph, "ratio = figure / figure of %s with %s, paired by launch, with its 95 %% CI (confidence interval). "+
 		"± is half the width of the figure's 95 %% CI. n counts launches. The data do not separate rows that share a rank. "+
 		"A/A is the baseline against itself: this run's noise. "+
-		"Durability is the class that the effective settings claim, or what power cuts showed; seen tells whether a trace of system calls shows commits synced before they are acknowledged.", cmp.Or(baseline.Name, "the reference"), profileWords(profile))
+		"Durability is the class that the effective settings claim, or what power cuts showed; seen tells whether a trace of system calls shows commits synced before they are acknowledged.", cmp.Or(baseline.Driver.Name, "the reference"), profileWords(baseline.Profile))
 	if target := r.Run.Options.Capacity; target != "" {
 		d.add(paragraph, "capacity/s is the highest arrival rate that met %s; each launch searches anew.", target)
 	}

@@ -5,6 +5,7 @@ import (
 	"go/parser"
 	"go/token"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -12,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"assay/internal/analysis"
 )
 
 // Every warning that the code can give is in the documentation, with what to do,
@@ -38,8 +41,12 @@ func TestWarningsAreDocumented(t *testing.T) {
 		}
 	}
 	slices.Sort(documented)
-	if given := slices.Compact(slices.Sorted(slices.Values(givenWarnings(t, "..")))); !slices.Equal(given, documented) {
+	given := slices.Compact(slices.Sorted(slices.Values(givenWarnings(t, ".."))))
+	if !slices.Equal(given, documented) {
 		t.Errorf("the code can give %q, docs/fairness.md has %q", given, documented)
+	}
+	if kinds := slices.Sorted(maps.Keys(analysis.Kinds)); !slices.Equal(given, kinds) {
+		t.Errorf("the code can give %q, the table of kinds has %q", given, kinds)
 	}
 }
 

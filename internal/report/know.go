@@ -18,7 +18,6 @@ type finding struct {
 	of    int // that were measured, or that there are
 	worst analysis.Warning
 	where string // the worst case's table and name
-	grave bool   // it is about whether a figure may be believed at all
 }
 
 // knowLines say what a reader must know, each kind once, in so many lines.
@@ -128,7 +127,7 @@ func (r *Report) warningFindings(m *matrix) []finding {
 			for _, code := range e.row.Codes() {
 				f := byCode[code]
 				if f == nil {
-					f = &finding{code: code, grave: slices.Contains(grave, code)}
+					f = &finding{code: code}
 					byCode[code] = f
 				}
 				f.rows++
@@ -144,18 +143,15 @@ func (r *Report) warningFindings(m *matrix) []finding {
 	for _, code := range sortedKeys(byCode) {
 		f := *byCode[code]
 		f.of = rows
-		if code != "few-launches" { // the question mark says it, and the command that decides
+		if !f.worst.Is(analysis.Obvious) {
 			all = append(all, f)
 		}
 	}
 	slices.SortStableFunc(all, func(a, b finding) int {
-		return cmp.Or(rank(b.grave)-rank(a.grave), b.rows-a.rows)
+		return cmp.Or(rank(b.worst.Is(analysis.Grave))-rank(a.worst.Is(analysis.Grave)), b.rows-a.rows)
 	})
 	return all
 }
-
-// grave are the warnings that say that a figure is not what it is taken for.
-var grave = []string{"refuted-durability", "acknowledged-unsynced", "beyond-disk", "stronger-sync-faster", "scan", "busy", "stalls", "unknown-durability", "grows"}
 
 func rank(first bool) int {
 	if first {

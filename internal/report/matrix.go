@@ -112,18 +112,11 @@ func newEntry(e analysis.Entry, t *analysis.Table, whole bool, everywhere map[st
 	case analysis.Open:
 		entry.text, entry.look = entry.text+markOpen, open
 	}
-	if slices.ContainsFunc(e.Row.Warnings, func(w analysis.Warning) bool { return alerts(w.Code()) && !everywhere[w.Code()] }) {
+	if slices.ContainsFunc(e.Row.Warnings, func(w analysis.Warning) bool { return !w.Is(analysis.Shown) && !everywhere[w.Code()] }) {
 		entry.text, entry.alert = entry.text+markAlert, true
 	}
 	return entry
 }
-
-// said are codes of warnings that the marks and the durability column say already,
-// or that are about the run rather than about one figure.
-var said = []string{"few-launches", "noise", "unknown-noise", "same-engine", "option-without-effect", "not-traced", analysis.UnequalDurability, "dropped", "disturbed"}
-
-// alerts reports whether a warning marks the figure that it is about.
-func alerts(code string) bool { return !slices.Contains(said, code) }
 
 // everywhere are the codes of warnings that all measured rows have.
 func (r *Report) everywhere() map[string]bool {

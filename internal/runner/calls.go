@@ -5,7 +5,6 @@ package runner
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -19,26 +18,14 @@ import (
 const callUnits = untracedUnits + 3
 
 // sequenceName is the group of all calls of a workload: they run one after the
-// other in one process, as an application would, and have a sum.
+// other in one process, as an application would.
 func sequenceName(c assay.Cell) string {
 	c.Operation, c.Transaction = "calls", 0
 	return c.Peer()
 }
 
-// countCalls tells sums how many calls they have.
-func (g *group) countCalls() {
-	for _, m := range g.members {
-		for _, j := range m.jobs {
-			j.calls = len(m.jobs) - 1
-		}
-	}
-}
-
 // expectCall asks the oracle for what a call answers.
 func expectCall(ctx context.Context, j *job) error {
-	if j.Operation.Sum > 0 {
-		return nil
-	}
 	found, err := j.data.Expect(ctx, j.Operation, j.trace, 0, 1)
 	if err != nil {
 		return err
@@ -69,7 +56,7 @@ type sequence struct {
 
 // sequence measures the calls of a member in the plan's order, in one process
 // on one copy of the data. A call that ends it costs its own outcome only: the
-// next one starts another. All share what disturbed them, and then are summed.
+// next one starts another. All share what disturbed them.
 func (r *Runner) sequence(ctx context.Context, g *group, m *member, launch int) error {
 	s := &sequence{r: r, m: m, launch: launch}
 	began, meter, before := time.Now(), host.Start(), host.SelfCPU()
@@ -82,7 +69,6 @@ func (r *Runner) sequence(ctx context.Context, g *group, m *member, launch int) 
 		return err
 	}
 	took, noise := time.Since(began), meter.Stop(host.SelfCPU()-before+s.used)
-	s.sum()
 	for i := range s.trials {
 		if err := r.finish(g, &s.trials[i], noise, took); err != nil {
 			return err
@@ -96,9 +82,6 @@ func (r *Runner) sequence(ctx context.Context, g *group, m *member, launch int) 
 func (s *sequence) run(ctx context.Context) error {
 	var refused error
 	for _, j := range s.m.jobs {
-		if j.Operation.Sum > 0 {
-			continue
-		}
 		began := time.Now()
 		t := newTrial(s.m, j, s.launch, assay.Blocks)
 		err := refused
@@ -183,39 +166,5 @@ func (s *sequence) end() {
 		s.in.kill()
 		s.used += s.in.used
 		s.in = nil
-	}
-}
-
-// sum adds up the calls of the launch where the plan asks for that. The sum of
-// calls of which one is missing would be smaller, and is none.
-func (s *sequence) sum() {
-	for _, j := range s.m.jobs {
-		if j.Operation.Sum == 0 {
-			continue
-		}
-		t := newTrial(s.m, j, s.launch, assay.Blocks)
-		total := 0.0
-		for _, part := range s.trials {
-			if part.Outcome != assay.OK {
-				_ = end(&t, &failure{part.Outcome, part.Cell.Operation + ": " + part.Reason}) // always a failure
-			}
-			total += part.Figures[assay.NsPerOp]
-			if part.Durability != "" {
-				t.Durability = part.Durability
-			}
-			t.Settings = part.Settings
-		}
-		if left := j.Operation.Sum - j.calls; left > 0 {
-			_ = end(&t, &failure{assay.Unsupported, fmt.Sprintf("it is the sum of %d calls, and %d of them are not selected", j.Operation.Sum, left)})
-		}
-		if missing := j.calls - len(s.trials); missing > 0 {
-			_ = end(&t, &failure{assay.Failed, fmt.Sprintf("%d of its calls were not measured, see there", missing)})
-		}
-		if t.Outcome == assay.OK || t.Outcome == assay.NotApplied {
-			t.Figures[assay.NsPerOp], t.Figures[assay.OpPerS] = total, 1e9/total
-			t.Samples = []assay.Sample{{Operations: 1, Nanos: int64(total)}}
-		}
-		s.trials = append(s.trials, t)
-		return
 	}
 }

@@ -66,7 +66,7 @@ func (c *caller) answer(kind string, line []byte) any {
 	switch kind {
 	case wire.TypeOpen:
 		read(&c.open)
-		return wire.Opened{}
+		return wire.Opened{DSN: c.open.Path}
 	case wire.TypeSettings:
 		return wire.SettingsRead{Connections: []wire.Connection{{Name: "writer-1", Settings: c.settings()}, {Name: "writer-2", Settings: c.settings()}}}
 	case wire.TypePrepare:
@@ -153,7 +153,7 @@ func told(trials []assay.Trial) map[string]string {
 // Calls run one after the other in one process, and are summed.
 func TestCalls(t *testing.T) {
 	b := newBench(t, strings.Replace(calls, "DRIVERS", "caller", 1))
-	b.Launches, b.ReferenceProfile = 1, "plain"
+	b.Launches, b.Baseline.Profile = 1, "plain"
 	asked := b.run(t)
 	want := map[string]string{
 		"caller create plain": "6 consistent", "caller save plain": "6", "caller total plain": "12 consistent",
@@ -169,6 +169,9 @@ func TestCalls(t *testing.T) {
 	for _, trial := range b.trials {
 		if trial.Cell.Operation == "create" && (trial.Samples[0].Operations != 2 || trial.Digest == "") {
 			t.Errorf("%+v", trial)
+		}
+		if trial.Cell.Operation == "total" && (trial.DSN != "{{path}}" || trial.Checked != assay.CheckAnswers) {
+			t.Errorf("the sum has the DSN %q and the check %q, want those of its calls", trial.DSN, trial.Checked)
 		}
 	}
 }
@@ -194,31 +197,22 @@ func TestCallsFail(t *testing.T) {
 	}
 }
 
-// A sum of some of the calls is none.
+// A sum of which a call is not measured is none, and runs nothing itself.
 func TestSumOfSome(t *testing.T) {
-	b := newBench(t, strings.Replace(calls, "DRIVERS", "caller", 1))
-	b.Launches = 1
-	b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool { return c.Cell.Operation == "save" })
-	b.run(t)
-	if got := told(b.trials)["caller total plain"]; got != "unsupported: it is the sum of 2 calls, and 1 of them are not selected" {
-		t.Error(got)
-	}
-}
-
-// A sum that is selected alone runs nothing, and nothing of it is traced.
-func TestSumAlone(t *testing.T) {
-	b := newBench(t, strings.Replace(calls, "DRIVERS", "caller", 1))
-	b.Launches, b.Strace = 1, "/nonexistent/strace"
-	b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool { return c.Cell.Operation != "total" })
-	r, err := New(t.Context(), b.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if got := told(b.trials)["caller total plain"]; got != "unsupported: it is the sum of 2 calls, and 2 of them are not selected" {
-		t.Error(got)
+	for _, left := range [][]string{{"create", "total"}, {"total"}} {
+		b := newBench(t, strings.Replace(calls, "DRIVERS", "caller", 1))
+		b.Launches = 1
+		b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool { return !slices.Contains(left, c.Cell.Operation) })
+		r, err := New(t.Context(), b.Config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := told(b.trials)["caller total plain"], "not-run: no launch has all operations of the sum"; got != want {
+			t.Errorf("of %v: got %s, want %s", left, got, want)
+		}
 	}
 }
 

@@ -46,7 +46,7 @@ func (g *group) recordSamples(t *assay.Trial) {
 // gives the narrowest interval for the time, by what windows and launches have
 // varied and cost. Only spreads have a say in it, never the ratios themselves.
 func (r *Runner) windowCount(g *group, peer string, w window) int {
-	e, v := g.efforts[peer], g.variances(peer, r.config.Reference)
+	e, v := g.efforts[peer], g.variances(peer, r.config.Baseline)
 	if g.launches() < r.config.Launches || e.rounds == 0 || math.IsNaN(v.Windows) {
 		return w.count()
 	}
@@ -98,16 +98,16 @@ func (g *group) share() time.Duration {
 	return max(time.Millisecond, rest/time.Duration(max(1, len(g.efforts))))
 }
 
-// variances are those of an operation's ratios to the reference, the mean over
+// variances are those of an operation's ratios to the baseline, the mean over
 // its cells.
-func (g *group) variances(peer, reference string) stat.Variances {
+func (g *group) variances(peer string, baseline assay.Baseline) stat.Variances {
 	var all []stat.Variances
 	for _, m := range g.members {
 		j := m.job(peer)
 		if j == nil || m.twin {
 			continue
 		}
-		base := g.reference(j, reference)
+		base := g.compared(j, baseline)
 		if base == nil || base.Cell.Key() == j.Cell.Key() {
 			continue
 		}

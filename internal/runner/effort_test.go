@@ -15,8 +15,8 @@ import (
 // launch^±1 · window^±1. Windows take 20 ms, the rest of a launch 200 ms.
 func windowed(launches int, launch, window float64) (*Runner, *group) {
 	a, b := at(assay.Windows, "get a p"), at(assay.Windows, "get b p")
-	g := groupCases([]*job{a, b}, "a")[0]
-	r := &Runner{config: Config{Reference: "a", Launches: 6}, groups: []*group{g}}
+	g := groupCases([]*job{a, b}, assay.ParseBaseline("a"))[0]
+	r := &Runner{config: Config{Baseline: assay.ParseBaseline("a"), Launches: 6}, groups: []*group{g}}
 	for l := 1; l <= launches; l++ {
 		figure, reference := trialOf(b, l, false, 100), trialOf(a, l, false, 100)
 		for w := range windowsPerLaunch + 1 {
@@ -53,7 +53,7 @@ func TestWindowsFollowVariances(t *testing.T) {
 			r, g := windowed(c.launches, c.launch, c.window)
 			if got := r.windowCount(g, g.operations()[0], window{length: windowLength}); got != c.want {
 				t.Errorf("%d windows, want %d (variances %+v, a window %v, the rest %v)", got, c.want,
-					g.variances(g.operations()[0], "a"), g.efforts[g.operations()[0]].round(), g.share())
+					g.variances(g.operations()[0], assay.ParseBaseline("a")), g.efforts[g.operations()[0]].round(), g.share())
 			}
 		})
 	}
@@ -71,7 +71,7 @@ func TestWindowsWithoutVariances(t *testing.T) {
 	if got := r.windowCount(g, g.operations()[0], window{length: windowsPerLaunch * windowLength}); got != 1 {
 		t.Errorf("%d windows of an operation that had one, want 1", got)
 	}
-	r.config.Reference = "c"
+	r.config.Baseline = assay.ParseBaseline("c")
 	if got := r.windowCount(g, g.operations()[0], window{length: windowLength}); got != windowsPerLaunch {
 		t.Errorf("%d windows without a reference, want %d", got, windowsPerLaunch)
 	}

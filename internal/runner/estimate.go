@@ -76,13 +76,17 @@ func Estimate(cases []assay.Case, launches int, costs Costs) assay.Spent {
 }
 
 // instancesOf names the instances that a case is measured on, its own and that of
-// the A/A test. Windows share theirs with the other windows of the same data.
+// the A/A test. Windows share theirs with the other windows of the same data,
+// and calls with the other calls of their workload.
 func instancesOf(c assay.Case) []string {
-	if len(c.Operation.Terms) > 0 || c.Operation.Call() {
-		return nil // they are a part of what is known of the operation
+	if len(c.Operation.Terms) > 0 {
+		return nil // it is of what others measured
 	}
 	group := c.Cell.Peer()
-	if modeOf(c) == assay.Windows {
+	switch {
+	case c.Operation.Call():
+		group = sequenceName(c.Cell)
+	case modeOf(c) == assay.Windows:
 		group = windowsKey(c)
 	}
 	return []string{group, group + "|" + c.Cell.Target() + "|" + c.Cell.Profile + "|" + c.Cell.Without}
@@ -220,9 +224,6 @@ func (k Costs) commit(c assay.Case) time.Duration {
 // call estimates one unit of a call, which does about a hundred times its size of
 // work.
 func (k Costs) call(c assay.Case) time.Duration {
-	if c.Operation.Sum > 0 {
-		return typicalInstance
-	}
 	work := time.Duration(c.Operation.Count * c.Operation.Steps[0].N * 100)
 	if c.Operation.Changes && c.Operation.Transaction == 0 && waits(c.Profile.Requested()) {
 		return work * k.commit(c)

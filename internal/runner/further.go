@@ -18,7 +18,7 @@ func (r *Runner) assess() {
 	for _, g := range r.groups {
 		g.further = nil
 		for _, peer := range g.operations() {
-			table, alone := g.table(peer, r.config.Reference)
+			table, alone := g.table(peer, r.config.Baseline)
 			tables[g.mode], of[g.mode] = append(tables[g.mode], table), append(of[g.mode], g)
 			for _, figures := range alone {
 				g.further = append(g.further, rule.FurtherAlone(figures, r.config.Precision))
@@ -37,7 +37,7 @@ func (r *Runner) assess() {
 // whose requests failed are not in it. Alone are the figures of cells that have no
 // baseline, because it failed or was not selected; a baseline's own figures decide
 // only where nothing is compared with it.
-func (g *group) table(peer, reference string) (table stat.Table, alone [][]float64) {
+func (g *group) table(peer string, baseline assay.Baseline) (table stat.Table, alone [][]float64) {
 	var jobs []*job
 	for _, m := range g.members {
 		if j := m.job(peer); j != nil && !m.twin && !g.unlike[j.Cell.Key()] {
@@ -52,7 +52,7 @@ func (g *group) table(peer, reference string) (table stat.Table, alone [][]float
 		}
 		table.Pairs = append(table.Pairs, pairs)
 		own := slices.Collect(maps.Values(g.figures[j.Cell.Key()]))
-		switch base := g.reference(j, reference); {
+		switch base := g.compared(j, baseline); {
 		case len(own) == 0 && g.launches() >= stat.MinPairs: // nor would it have a figure after more
 		case base == nil || g.unlike[base.Cell.Key()]:
 			alone = append(alone, own)

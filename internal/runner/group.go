@@ -3,7 +3,6 @@
 package runner
 
 import (
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -21,7 +20,6 @@ const maxMembers = 13
 type group struct {
 	name      string
 	mode      assay.Mode
-	base      string // profile of the reference that all profiles are compared with; empty: each with its own
 	members   []*member
 	finished  int           // launches
 	disturbed int           // of those from outside: they do not count
@@ -121,7 +119,7 @@ func (m *member) drop(key string) {
 // groupCases forms groups: windows of one dataset, number of clients and pool
 // share their instances; every operation that is measured in blocks is a
 // group of its own. Each group gets the twin of its reference.
-func groupCases(jobs []*job, reference string) []*group {
+func groupCases(jobs []*job, baseline assay.Baseline) []*group {
 	var groups []*group
 	byKey := map[string]*group{}
 	for _, j := range jobs {
@@ -139,8 +137,7 @@ func groupCases(jobs []*job, reference string) []*group {
 		split = append(split, g.split()...)
 	}
 	for _, g := range split {
-		g.countCalls()
-		g.addTwin(reference)
+		g.addTwin(baseline)
 	}
 	return split
 }
@@ -218,11 +215,21 @@ func (g *group) split() []*group {
 	return parts
 }
 
-// addTwin adds the reference of the first profile once more.
-func (g *group) addTwin(reference string) {
-	baseline := assay.ParseDriverName(reference)
-	for _, m := range g.members {
-		if baseline.MeansBaseline(m.cell()) && m.cell().Without == "" {
+// memberCells are the cells of members.
+func (g *group) memberCells() []assay.Cell {
+	cells := make([]assay.Cell, len(g.members))
+	for i, m := range g.members {
+		cells[i] = m.cell()
+	}
+	return cells
+}
+
+// addTwin adds the baseline's driver with the first profile once more.
+func (g *group) addTwin(baseline assay.Baseline) {
+	baseline.Profile = ""
+	cells := g.memberCells()
+	for i, m := range g.members {
+		if baseline.Of(cells[i], cells) == i {
 			g.members = append(g.members, &member{group: g.name, twin: true, first: m.first, jobs: m.jobs})
 			return
 		}
@@ -312,13 +319,10 @@ func (g *group) recordFigure(t *assay.Trial) {
 	}
 }
 
-// reference finds the job that a job is compared with.
-func (g *group) reference(j *job, target string) *job {
-	baseline := assay.ParseDriverName(target)
-	for _, m := range g.members {
-		if c := m.cell(); baseline.MeansBaseline(c) && c.Profile == cmp.Or(g.base, j.Cell.Profile) && c.Without == "" {
-			return m.job(j.Cell.Peer())
-		}
+// compared finds the job that a job is compared with; nil where there is none.
+func (g *group) compared(j *job, baseline assay.Baseline) *job {
+	if i := baseline.Of(j.Cell, g.memberCells()); i >= 0 {
+		return g.members[i].job(j.Cell.Peer())
 	}
 	return nil
 }

@@ -85,10 +85,10 @@ func TestGroups(t *testing.T) {
 			[]*job{at(assay.Windows, "read b p"), at(assay.Windows, "read c p")},
 			[]string{"windows: p/b=read p/c=read"}},
 	} {
-		t.Run(c.name, func(t *testing.T) { same(t, "groups", sketch(groupCases(c.jobs, "a")), c.want) })
+		t.Run(c.name, func(t *testing.T) { same(t, "groups", sketch(groupCases(c.jobs, assay.ParseBaseline("a"))), c.want) })
 	}
 	t.Run("too many members are split by profile", func(t *testing.T) {
-		same(t, "groups", sketch(groupCases(many, "d0")), []string{
+		same(t, "groups", sketch(groupCases(many, assay.ParseBaseline("d0"))), []string{
 			"windows: p/d0=read p/d1=read p/d2=read p/d3=read p/d4=read p/d5=read p/d6=read p/d0(twin)=read",
 			"windows: q/d0=read q/d1=read q/d2=read q/d3=read q/d4=read q/d5=read q/d6=read q/d0(twin)=read"})
 	})
@@ -127,7 +127,7 @@ func TestDrop(t *testing.T) {
 		{assay.Trial{Cell: a.Cell, Outcome: assay.TimedOut, Twin: true}, "windows: p/a=read p/b=read,scan"},
 		{assay.Trial{Cell: a.Cell, Outcome: assay.WrongAnswer}, "windows: p/b=read,scan p/a(twin)=read"},
 	} {
-		g := groupCases([]*job{a, b, scan}, "a")
+		g := groupCases([]*job{a, b, scan}, assay.ParseBaseline("a"))
 		g[0].dropPermanentFailures([]assay.Trial{c.trial})
 		same(t, "after "+string(c.trial.Outcome), sketch(g), []string{c.want})
 	}
@@ -143,7 +143,7 @@ func trialOf(j *job, launch int, twin bool, nanos float64) assay.Trial {
 // them; new ones get numbers beyond all that were begun.
 func TestRecall(t *testing.T) {
 	a, b := at(assay.Blocks, "put a p"), at(assay.Blocks, "put b p")
-	r := &Runner{config: Config{Reference: "a"}, groups: groupCases([]*job{a, b}, "a")}
+	r := &Runner{config: Config{Baseline: assay.ParseBaseline("a")}, groups: groupCases([]*job{a, b}, assay.ParseBaseline("a"))}
 	failed := trialOf(b, 3, false, 0)
 	failed.Cell.Operation, failed.Outcome = "other", assay.Failed
 	r.recall([]assay.Trial{
@@ -169,7 +169,7 @@ func TestRecallOfTheOtherStage(t *testing.T) {
 	failed.Outcome, failed.Figures = assay.Failed, nil
 	for _, stage := range []bool{false, true} {
 		for _, ofTrial := range []bool{false, true} {
-			r := &Runner{config: Config{Reference: "a", Ablation: stage}, groups: groupCases([]*job{a, b}, "a")}
+			r := &Runner{config: Config{Baseline: assay.ParseBaseline("a"), Ablation: stage}, groups: groupCases([]*job{a, b}, assay.ParseBaseline("a"))}
 			failed.Ablation = ofTrial
 			r.recall([]assay.Trial{failed})
 			if got, want := r.groups[0].has(b.Cell.Key()), stage != ofTrial; got != want {
@@ -182,7 +182,7 @@ func TestRecallOfTheOtherStage(t *testing.T) {
 // Ratios pair figures of the same launch with the reference of the profile.
 func TestRatios(t *testing.T) {
 	jobs := []*job{at(assay.Blocks, "put a p"), at(assay.Blocks, "put b p"), at(assay.Blocks, "put a q"), at(assay.Blocks, "put b q")}
-	g := groupCases(jobs, "a")[0]
+	g := groupCases(jobs, assay.ParseBaseline("a"))[0]
 	disturbed := trialOf(jobs[1], 2, false, 5)
 	disturbed.Disqualified = true
 	for _, trial := range []assay.Trial{
@@ -201,7 +201,7 @@ func TestRatios(t *testing.T) {
 // deciding are the ratios of a group's only operation, with how many launches
 // they are of, and the figures that decide by themselves.
 func deciding(g *group) string {
-	table, alone := g.table(g.operations()[0], "a")
+	table, alone := g.table(g.operations()[0], assay.ParseBaseline("a"))
 	var all []string
 	for _, test := range table.Tests {
 		p := table.Pair(test.A, test.B)
@@ -217,7 +217,7 @@ func deciding(g *group) string {
 // With nothing to compare, a group's own figures are to become narrow.
 func TestDecidingWithNothingToCompare(t *testing.T) {
 	alone := at(assay.Blocks, "put a p")
-	g := groupCases([]*job{alone}, "a")[0]
+	g := groupCases([]*job{alone}, assay.ParseBaseline("a"))[0]
 	for _, trial := range []assay.Trial{trialOf(alone, 1, false, 10), trialOf(alone, 1, true, 99), trialOf(alone, 2, false, 20)} {
 		g.recordFigure(&trial)
 	}
@@ -230,7 +230,7 @@ func TestDecidingWithNothingToCompare(t *testing.T) {
 // decide; cells of other profiles are still compared.
 func TestDecidingWithoutTheBaseline(t *testing.T) {
 	jobs := []*job{at(assay.Windows, "read a p"), at(assay.Windows, "read b p"), at(assay.Windows, "read a q"), at(assay.Windows, "read b q")}
-	g := groupCases(jobs, "a")[0]
+	g := groupCases(jobs, assay.ParseBaseline("a"))[0]
 	for i, nanos := range []float64{10, 20, 100, 50} {
 		trial := trialOf(jobs[i], 1, false, nanos)
 		g.recordFigure(&trial)

@@ -45,7 +45,6 @@ type job struct {
 	expected []expectation
 	behind   int          // operations of all clients behind the block, of a mix that changes data
 	told     []string     // the digests of what they answer then; empty where it is not known
-	calls    int          // of a sum: how many it has
 	answers  string       // path of what a served operation has to answer
 	state    string       // digest of the check's answer after the block; empty: unchecked
 	keys     *oracle.Keys // what keys may hold after several clients changed the same; nil where nobody does

@@ -52,7 +52,7 @@ func rails(t *testing.T, driver string, only map[string][]string) (*Config, *[]a
 	}
 	work, dir := newWorkspace(t)
 	trials := new([]assay.Trial)
-	return &Config{Cases: cases, Programs: map[string]Program{driver: {Path: program, Digest: "here"}}, Reference: driver,
+	return &Config{Cases: cases, Programs: map[string]Program{driver: {Path: program, Digest: "here"}}, Baseline: assay.ParseBaseline(driver),
 		Data: dataset.Cache{Dir: filepath.Join(dir, "data")}, Work: work, Seed: 1, Launches: 1, Budget: time.Nanosecond + 1,
 		Precision: 1e6, Timeout: time.Minute, Emit: func(trial assay.Trial) error { *trials = append(*trials, trial); return nil }}, trials
 }
@@ -70,6 +70,9 @@ func launchOnce(t *testing.T, config *Config) {
 		if err := r.launch(t.Context(), g); err != nil {
 			t.Fatal(err)
 		}
+	}
+	if err := r.sumUp(); err != nil {
+		t.Fatal(err)
 	}
 }
 

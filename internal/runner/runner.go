@@ -57,14 +57,11 @@ func (p Program) path(launch int) (path string, layout int) {
 
 // Config says what to measure and how.
 type Config struct {
-	Cases     []assay.Case
-	Programs  map[string]Program // by Driver: NAME[@VERSION][:OPTION...] as the plan or command line has it
-	Reference string             // the driver all others are compared with: a key of Programs, or a driver's name
-	// ReferenceProfile is the reference's profile that all profiles are compared
-	// with; empty: each with its own.
-	ReferenceProfile string
-	Ablation         bool // the cases are those of the ablation, which a run measures behind its own
-	Data             dataset.Cache
+	Cases    []assay.Case
+	Programs map[string]Program // by Driver: NAME[@VERSION][:OPTION...] as the plan or command line has it
+	Baseline assay.Baseline     // New finds its target
+	Ablation bool               // the cases are those of the ablation, which a run measures behind its own
+	Data     dataset.Cache
 	// Files has the copies of users' own files that were made before. New adds
 	// those that are missing; nil is none.
 	Files    Files
@@ -165,7 +162,9 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 		config.Wire = &lineWriter{to: config.Wire}
 	}
 	config.Data.Timeout = config.Timeout
-	r := &Runner{config: config, files: config.Files, keys: map[string]*oracle.Keys{}, rows: map[string]*oracle.Rows{}, told: map[string][]string{}, limits: map[int]float64{}, tracings: map[string]tracing{}, late: map[string]error{}, clusters: map[string]filled{}, random: rand.New(rand.NewPCG(config.Seed, stream(config)))}
+	r := &Runner{config: config, files: config.Files, random: rand.New(rand.NewPCG(config.Seed, stream(config))),
+		keys: map[string]*oracle.Keys{}, rows: map[string]*oracle.Rows{}, told: map[string][]string{}, late: map[string]error{},
+		limits: map[int]float64{}, tracings: map[string]tracing{}, clusters: map[string]filled{}}
 	r.storage, r.storageLoss = host.Persistence(config.Work.Dir)
 	if err := r.identify(ctx); err != nil {
 		return nil, err
@@ -174,11 +173,8 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.config.Reference = r.reference()
-	r.groups = groupCases(prepared, r.config.Reference)
-	for _, g := range r.groups {
-		g.base = config.ReferenceProfile
-	}
+	r.config.Baseline.Driver = r.baselineTarget()
+	r.groups = groupCases(prepared, r.config.Baseline)
 	r.recall(config.Done)
 	return r, nil
 }
@@ -202,23 +198,23 @@ func (r *Runner) Targets() []assay.Target {
 	return targets
 }
 
-// reference is the name of the target that others are compared with: of the
-// key, or of the first case of that driver.
-func (r *Runner) reference() string {
-	if target, ok := r.targets[r.config.Reference]; ok {
-		return target.Name()
-	}
-	baseline := assay.ParseDriverName(r.config.Reference)
+// baselineTarget is the baseline's driver as the worker names it; the name that was
+// asked for where none of its builds has said what it is.
+func (r *Runner) baselineTarget() assay.DriverName {
+	var cells []assay.Cell
 	for _, c := range r.config.Cases {
-		if target, ok := r.targets[c.Cell.Target()]; ok && baseline.MeansBaseline(c.Cell) {
-			return target.Name()
+		if _, known := r.targets[c.Cell.Target()]; known {
+			cells = append(cells, c.Cell)
 		}
 	}
-	return r.config.Reference
+	if i := r.config.Baseline.Driver.Closest(cells); i >= 0 {
+		return r.targets[cells[i].Target()].DriverName()
+	}
+	return r.config.Baseline.Driver
 }
 
-// Reference is the name of the target that the others are compared with.
-func (r *Runner) Reference() string { return r.config.Reference }
+// Baseline is what the others are compared with.
+func (r *Runner) Baseline() assay.Baseline { return r.config.Baseline }
 
 // Spent returns where the wall time of the launches went.
 func (r *Runner) Spent() assay.Spent { return r.time.spent() }

@@ -30,13 +30,13 @@ func planned(t *testing.T, config Config, costs ...time.Duration) *Runner {
 	if err := os.WriteFile(data, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	config.Work, config.Launches, config.Reference = work, 6, "a"
+	config.Work, config.Launches, config.Baseline = work, 6, assay.ParseBaseline("a")
 	config.Emit = func(assay.Trial) error { return nil }
 	r := &Runner{config: config, random: rand.New(rand.NewPCG(1, 1))}
 	for i, cost := range costs {
 		j := at(assay.Blocks, "put"+string('0'+rune(i))+" a p")
 		j.data = &dataset.Data{Path: data}
-		g := groupCases([]*job{j}, "a")[0]
+		g := groupCases([]*job{j}, assay.ParseBaseline("a"))[0]
 		g.recordLaunch(cost, false)
 		r.groups = append(r.groups, g)
 	}
@@ -84,7 +84,7 @@ func TestNoFigureNeedsNoMore(t *testing.T) {
 		r := planned(t, Config{Precision: 0.02})
 		a, b := at(assay.Blocks, "serve a p"), at(assay.Blocks, "serve b p")
 		a.Cell.Rate, b.Cell.Rate = 40, 40
-		g := groupCases([]*job{a, b}, "a")[0]
+		g := groupCases([]*job{a, b}, assay.ParseBaseline("a"))[0]
 		r.groups = []*group{g}
 		for launch := 1; launch <= 6; launch++ {
 			for _, j := range []*job{a, b} {
@@ -105,7 +105,7 @@ func TestNoFigureNeedsNoMore(t *testing.T) {
 func TestLaunchWithFewRequests(t *testing.T) {
 	j := at(assay.Blocks, "serve a p")
 	j.Cell.Rate = 40
-	g := groupCases([]*job{j}, "a")[0]
+	g := groupCases([]*job{j}, assay.ParseBaseline("a"))[0]
 	for launch, figures := range []map[string]float64{{assay.P50: 1, assay.P99: 10}, {assay.P50: 2}, {assay.P50: 3, assay.P99: 30}} {
 		trial := trialOf(j, launch+1, false, 0)
 		trial.Figures = figures
@@ -181,7 +181,7 @@ func TestLeast(t *testing.T) {
 	if got := r.MinTime(); got != 9*time.Second {
 		t.Errorf("least time %s with a group that is given up after its first launch, want 9s", got)
 	}
-	r.groups = append(r.groups, groupCases([]*job{at(assay.Blocks, "new a p")}, "a")...)
+	r.groups = append(r.groups, groupCases([]*job{at(assay.Blocks, "new a p")}, assay.ParseBaseline("a"))...)
 	if got := r.MinTime(); got != 0 {
 		t.Errorf("least time %s before every group was launched, want none", got)
 	}
@@ -199,7 +199,7 @@ func TestTellLeast(t *testing.T) {
 		var told []Event
 		r := planned(t, Config{Budget: c.budget, Progress: func(e Event) { told = append(told, e) }}, time.Second, 3*time.Second)
 		if c.notRun {
-			r.groups = append(r.groups, groupCases([]*job{at(assay.Blocks, "new a p")}, "a")...)
+			r.groups = append(r.groups, groupCases([]*job{at(assay.Blocks, "new a p")}, assay.ParseBaseline("a"))...)
 		}
 		r.warnOfBudget()
 		want := []Event{{Phase: BudgetTooSmall, What: c.want, Total: 24 * time.Second, Budget: c.budget}}
@@ -330,7 +330,7 @@ func TestWindowsAreDisturbedTogether(t *testing.T) {
 	j := at(assay.Windows, "read a p")
 	var got []bool
 	r := &Runner{config: Config{Emit: func(t assay.Trial) error { got = append(got, t.Disqualified); return nil }}}
-	l := &windowLaunch{r: r, g: groupCases([]*job{j}, "a")[0]}
+	l := &windowLaunch{r: r, g: groupCases([]*job{j}, assay.ParseBaseline("a"))[0]}
 	for _, took := range []time.Duration{20 * time.Millisecond, time.Second} {
 		l.trials = append(l.trials, &assay.Trial{Cell: j.Cell, Mode: assay.Windows, Outcome: assay.OK, Took: took})
 	}

@@ -87,7 +87,7 @@ func (r *Runner) traceGroup(ctx context.Context, g *group) error {
 	for _, m := range g.members {
 		for _, j := range m.jobs {
 			key := traceKey(j)
-			if _, known := r.tracings[key]; known || !traced(j) || j.Operation.Sum > 0 { // a sum runs nothing itself
+			if _, known := r.tracings[key]; known || !traced(j) {
 				continue
 			}
 			found, err := r.findTrace(ctx, m, j)

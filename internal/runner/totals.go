@@ -98,7 +98,7 @@ func (s *totals) sum(c assay.Case, twin bool, launch int) assay.Trial {
 		part, has := s.parts[partKey(term.Peer, c.Cell, twin)][launch]
 		switch {
 		case !has:
-			_ = end(&t, &failure{assay.NotRun, term.Operation + " was not measured as often as the other operations of the sum"}) // always a failure
+			_ = end(&t, &failure{assay.NotRun, "no launch has all operations of the sum"}) // always a failure
 		case part.Outcome != assay.OK:
 			_ = end(&t, &failure{part.Outcome, term.Operation + ": " + part.Reason})
 		}

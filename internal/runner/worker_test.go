@@ -200,7 +200,7 @@ func newBench(t *testing.T, text string) *bench {
 	}
 	work, dir := newWorkspace(t)
 	b := &bench{log: filepath.Join(dir, "log")}
-	b.Config = Config{Cases: cases, Programs: programs(t, dir, p.Drivers), Reference: p.Drivers[0],
+	b.Config = Config{Cases: cases, Programs: programs(t, dir, p.Drivers), Baseline: assay.ParseBaseline(p.Drivers[0]),
 		Data: dataset.Cache{Dir: filepath.Join(dir, "data")}, Work: work, Seed: 1, Launches: 2,
 		Precision: 1e6, Timeout: time.Minute,
 		Emit: func(t assay.Trial) error { b.trials = append(b.trials, t); return nil }}

@@ -53,7 +53,7 @@ func (s *server) versus(ctx context.Context, v compareView) (*analysis.Versus, e
 		return nil, err
 	}
 	versus, err := analysis.NewVersus(sides[0], sides[1])
-	if errors.Is(err, analysis.ErrUnlikeSides) || errors.Is(err, analysis.ErrSameSide) {
+	if errors.Is(err, analysis.ErrUnlikeSides) || errors.Is(err, analysis.ErrSeveralBuilds) || errors.Is(err, analysis.ErrSameSide) {
 		return nil, &problem{http.StatusBadRequest, err}
 	}
 	if err == nil && len(versus.Lines) == 0 {

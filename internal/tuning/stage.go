@@ -259,7 +259,7 @@ func (t *Tuning) judge(p tune.Point, trials []assay.Trial) tune.Member {
 func (t *Tuning) trial(trials []assay.Trial, m lab.Member, o assay.Case) (assay.Trial, bool) {
 	for _, trial := range trials {
 		c := trial.Cell
-		if !trial.Twin && c.Profile == m.Profile && m.Driver.Means(c) && samePlace(c, o.Cell) {
+		if !trial.Twin && c.Profile == m.Profile && assay.ParseDriverNames(t.drivers).Of(c) == m.Driver && samePlace(c, o.Cell) {
 			return trial, true
 		}
 	}

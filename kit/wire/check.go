@@ -280,6 +280,11 @@ func (s Stats) Check(before Stats) error {
 	if err := since.Check(); err != nil {
 		return fmt.Errorf("counted backwards: %w", err)
 	}
+	if s.Busy != nil && before.Busy != nil {
+		if err := checkCounts(count{"busy", *before.Busy}, count{"busy since", *s.Busy - *before.Busy}); err != nil {
+			return err
+		}
+	}
 	if s.Pool == nil || before.Pool == nil {
 		return nil
 	}

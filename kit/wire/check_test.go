@@ -228,10 +228,15 @@ func TestPaceOfAWrongClock(t *testing.T) {
 }
 
 func TestChecksOfOtherAnswers(t *testing.T) {
+	busy := func(n int64) Stats { return Stats{Busy: &n} }
 	for name, c := range map[string]struct {
 		err  error
 		want string
 	}{
+		"busy":             {busy(2).Check(busy(1)), ""},
+		"busy, new":        {busy(2).Check(Stats{}), ""},
+		"busy backwards":   {busy(1).Check(busy(2)), "busy since -1 is no possible count"},
+		"busy below zero":  {busy(1).Check(busy(-2)), "busy -2 is no possible count"},
 		"opened":           {Opened{Durability: "power"}.Check(), ""},
 		"durable":          {Opened{Durability: "very"}.Check(), `durability "very" is no class`},
 		"settings":         {SettingsRead{[]Connection{{Name: "reader-1"}, {Name: "writer-1"}}}.Check(), ""},

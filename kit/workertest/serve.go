@@ -186,7 +186,8 @@ func servesMix(b *bench) error {
 		func() error { return b.answers("SELECT id FROM t WHERE id >= 100", []string{"int"}, []any{int64(101)}) })
 }
 
-// servesMany asks from more clients than there are handlers or connections.
+// servesMany asks from more clients than there are handlers or connections, and holds
+// what stats counts meanwhile.
 func servesMany(b *bench) error {
 	op, err := b.byID()
 	if err != nil {
@@ -197,6 +198,10 @@ func servesMany(b *bench) error {
 	}
 	url, err := b.serve(op, 4)
 	if err != nil {
+		return err
+	}
+	var before, after wire.Stats
+	if err := b.call(wire.TypeStats, nil, &before); err != nil {
 		return err
 	}
 	wrong := make(chan error, 8)
@@ -214,6 +219,11 @@ func servesMany(b *bench) error {
 	clients.Wait()
 	close(wrong)
 	if err := <-wrong; err != nil {
+		return err
+	}
+	if err := steps(
+		func() error { return b.call(wire.TypeStats, nil, &after) },
+		func() error { return after.Check(before) }); err != nil {
 		return err
 	}
 	if _, err := b.worker.Stop(b.ctx); err != nil {
