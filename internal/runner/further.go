@@ -36,7 +36,8 @@ func (r *Runner) assess() {
 // they share, compared with their baselines; cells whose settings did not apply or
 // whose requests failed are not in it. Alone are the figures of cells that have no
 // baseline, because it failed or was not selected; a baseline's own figures decide
-// only where nothing is compared with it.
+// only where nothing is compared with it. Twins are compared with nothing, but tell how
+// much figures spread, here as in a report.
 func (g *group) table(peer string, baseline assay.Baseline) (table stat.Table, alone [][]float64) {
 	var jobs []*job
 	for _, m := range g.members {
@@ -48,7 +49,7 @@ func (g *group) table(peer string, baseline assay.Baseline) (table stat.Table, a
 	for i, j := range jobs {
 		var pairs []stat.Pairs
 		for _, other := range jobs[:i] {
-			pairs = append(pairs, g.pairs(j, other))
+			pairs = append(pairs, g.pairs(j.Cell.Key(), other.Cell.Key()))
 		}
 		table.Pairs = append(table.Pairs, pairs)
 		own := slices.Collect(maps.Values(g.figures[j.Cell.Key()]))
@@ -58,7 +59,7 @@ func (g *group) table(peer string, baseline assay.Baseline) (table stat.Table, a
 			alone = append(alone, own)
 		case base == j:
 			baselines = append(baselines, own)
-		case g.launches() >= stat.MinPairs && g.pairs(j, base).N == 0: // they have no ratio
+		case g.launches() >= stat.MinPairs && g.pairs(j.Cell.Key(), base.Cell.Key()).N == 0: // they have no ratio
 		default:
 			table.Tests = append(table.Tests, stat.Test{A: i, B: slices.Index(jobs, base), Baseline: true})
 		}
@@ -66,17 +67,39 @@ func (g *group) table(peer string, baseline assay.Baseline) (table stat.Table, a
 	if len(table.Tests)+len(alone) == 0 {
 		alone = baselines
 	}
+	table.Pairs = append(table.Pairs, g.twinPairs(peer, jobs)...)
 	return table, alone
 }
 
-// pairs compares two cells in the launches that both have.
-func (g *group) pairs(j, other *job) stat.Pairs {
+// twinPairs compares each twin with all jobs, and with the twins before it.
+func (g *group) twinPairs(peer string, jobs []*job) (rows [][]stat.Pairs) {
+	var keys []string
+	for _, j := range jobs {
+		keys = append(keys, j.Cell.Key())
+	}
+	for _, m := range g.members {
+		j := m.job(peer)
+		if j == nil || !m.twin || g.unlike[j.Cell.Key()] {
+			continue
+		}
+		key := figuresKey(j.Cell, true)
+		var pairs []stat.Pairs
+		for _, other := range keys {
+			pairs = append(pairs, g.pairs(key, other))
+		}
+		rows, keys = append(rows, pairs), append(keys, key)
+	}
+	return rows
+}
+
+// pairs compares the figures of two keys in the launches that both have.
+func (g *group) pairs(key, other string) stat.Pairs {
 	var figures, partners []float64
-	if g.metrics[j.Cell.Key()] != g.metrics[other.Cell.Key()] {
+	if g.metrics[key] != g.metrics[other] {
 		return stat.Pairs{}
 	}
-	for launch, figure := range g.figures[j.Cell.Key()] {
-		if partner, ok := g.figures[other.Cell.Key()][launch]; ok {
+	for launch, figure := range g.figures[key] {
+		if partner, ok := g.figures[other][launch]; ok {
 			figures, partners = append(figures, figure), append(partners, partner)
 		}
 	}

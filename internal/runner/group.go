@@ -301,22 +301,30 @@ func (g *group) recordFigure(t *assay.Trial) {
 	if !t.Twin && t.Outcome != assay.OK && t.Outcome != assay.NotRun {
 		g.unlike[t.Cell.Key()] = true
 	}
-	key := t.Cell.Key()
+	key := figuresKey(t.Cell, t.Twin)
 	metric := t.Primary()
 	if metric == assay.P99 && g.metrics[key] == assay.P50 {
 		metric = assay.P50 // some launches have no more
 	}
 	figure, ok := t.Figures[metric]
-	if !ok || t.Twin || t.Disqualified || t.Outcome != assay.OK {
+	if !ok || t.Disqualified || t.Outcome != assay.OK {
 		return
 	}
 	if g.metrics[key] != metric {
 		g.figures[key], g.metrics[key] = map[int]float64{}, metric
 	}
 	g.figures[key][t.Launch] = figure
-	if g.mode == assay.Windows {
+	if g.mode == assay.Windows && !t.Twin {
 		g.recordSamples(t)
 	}
+}
+
+// figuresKey names the figures of a cell, or of its twin, in a group.
+func figuresKey(c assay.Cell, twin bool) string {
+	if twin {
+		return c.Key() + "|twin"
+	}
+	return c.Key()
 }
 
 // compared finds the job that a job is compared with; nil where there is none.

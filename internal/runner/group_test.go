@@ -12,6 +12,7 @@ import (
 
 	"assay"
 	"assay/internal/dataset"
+	"assay/internal/stat"
 )
 
 // at is a job of a cell: operation driver profile.
@@ -238,5 +239,34 @@ func TestDecidingWithoutTheBaseline(t *testing.T) {
 	g.members[0].drop(jobs[0].Cell.Key()) // as in the middle of a launch: the member is still there
 	if got := deciding(g); got != "1 of 0.500, [20]" {
 		t.Errorf("%s decide, want the ratio of profile q and the figures of profile p", got)
+	}
+}
+
+// The twin of a baseline is a member of its table, as in a report: it tells how much
+// figures spread, and is compared with nothing.
+func TestTableHasTwin(t *testing.T) {
+	a, b := at(assay.Windows, "read a p"), at(assay.Windows, "read b p")
+	g := groupCases([]*job{a, b}, assay.ParseBaseline("a"))[0]
+	var figures, twins []float64
+	for launch := 1; launch <= 3; launch++ {
+		first, twin, second := trialOf(a, launch, false, 100), trialOf(a, launch, true, float64(100+launch)), trialOf(b, launch, false, float64(200-launch*launch))
+		for _, trial := range []*assay.Trial{&first, &twin, &second} {
+			g.recordFigure(trial)
+		}
+		figures, twins = append(figures, second.Figures[assay.NsPerOp]), append(twins, twin.Figures[assay.NsPerOp])
+	}
+	table, _ := g.table(g.operations()[0], assay.ParseBaseline("a"))
+	if got := len(table.Pairs); got != 3 {
+		t.Fatalf("got %d members, want two and the twin", got)
+	}
+	want, err := stat.NewPairs(twins, figures)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := table.Pair(2, 1); math.Abs(got.Mean-want.Mean) > 1e-12 || got.N != want.N {
+		t.Errorf("the twin against b: got %+v, want %+v", got, want)
+	}
+	if got, want := table.Tests, []stat.Test{{A: 1, B: 0, Baseline: true}}; !slices.Equal(got, want) {
+		t.Errorf("got the tests %v, want %v", got, want)
 	}
 }
