@@ -32,10 +32,13 @@ type shape struct {
 	ids   []string
 	texts []string
 	count int
-	nanos int64   // of all
+	nanos int64   // of all, also of others
 	took  []int64 // nanoseconds of each
-	steps []*loggedStep
-	pairs pairing
+	// A shape can stand for others, whose lists are longer or shorter.
+	others  int // operations of those
+	lengths int // how many shapes those are
+	steps   []*loggedStep
+	pairs   pairing
 }
 
 // loggedStep is a statement of a shape.
@@ -304,6 +307,7 @@ func (r *logReader) finish() (*logged, error) {
 	slices.SortFunc(r.t.shapes, func(a, b *shape) int {
 		return cmp.Or(b.count-a.count, strings.Compare(strings.Join(a.ids, " "), strings.Join(b.ids, " ")))
 	})
+	r.t.shapes = mergeLists(r.t.shapes)
 	r.arrivals()
 	return &r.t, nil
 }
@@ -340,7 +344,7 @@ func (r *logReader) arrivals() {
 func (t *logged) summary() []string {
 	count := 0
 	for _, s := range t.shapes {
-		count += s.count
+		count += s.all()
 	}
 	all := []string{fmt.Sprintf("%d operations of %d kinds, %.3g a second, %d in the busiest second; up to %d at once 95 %% of the time",
 		count, len(t.shapes), t.rate, t.peak, t.clients)}

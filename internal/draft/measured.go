@@ -23,12 +23,12 @@ func attach(scripts []*script, t *logged) ([]*script, int) {
 	}
 	made, rest := 0, 0
 	for _, shape := range t.shapes {
-		if all := known[strings.Join(shape.ids, " ")]; all != nil {
+		if all := known[anyLengths(shape.texts)]; all != nil {
 			shape.give(all)
 			continue
 		}
 		if made++; made > maxShapes {
-			rest += shape.count
+			rest += shape.all()
 			continue
 		}
 		scripts = append(scripts, shape.script())
@@ -52,13 +52,13 @@ func (s *shape) give(all []*script) {
 
 // key names a script as a log does.
 func (s *script) key() string {
-	var ids []string
+	var texts []string
 	for _, q := range s.queries {
-		if q.print, _ = traffic.Fingerprint(q.sql); len(ids) == 0 || ids[len(ids)-1] != q.print {
-			ids = append(ids, q.print)
-		}
+		var text string
+		q.print, text = traffic.Fingerprint(q.sql)
+		texts = append(texts, text)
 	}
-	return strings.Join(ids, " ")
+	return anyLengths(texts)
 }
 
 // script makes an operation of a shape.
@@ -81,6 +81,9 @@ func (s *shape) script() *script {
 		}
 	}
 	made.verb = made.queries[0].verb
+	if s.lengths > 0 {
+		made.notes = append(made.notes, fmt.Sprintf("It stands for %d statements of the log whose lists are of other lengths; its own is near the mean.", s.lengths))
+	}
 	for i, step := range s.steps {
 		if each := float64(step.times) / float64(s.count); each > 1.05 {
 			made.notes = append(made.notes, fmt.Sprintf("Statement %d comes %.3g times in a row in the log, and once here.", i+1, each))

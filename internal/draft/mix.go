@@ -137,10 +137,10 @@ func (m *mix) weights() string {
 		all := slices.Concat(m.reads, m.writes)
 		total := 0
 		for _, o := range all {
-			total += o.shape.count
+			total += o.shape.all()
 		}
 		for _, o := range all {
-			parts = append(parts, fmt.Sprintf("%s: %d", scalar(o.name), max(1, (o.shape.count*measuredShares+total/2)/total)))
+			parts = append(parts, fmt.Sprintf("%s: %d", scalar(o.name), max(1, (o.shape.all()*measuredShares+total/2)/total)))
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	}

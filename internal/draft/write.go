@@ -149,7 +149,7 @@ func (d *document) origin(o *operation) string {
 	}
 	switch {
 	case o.shape != nil:
-		return fmt.Sprintf("%s, %d times in %s", from, o.shape.count, filepath.Base(d.options.LogName))
+		return fmt.Sprintf("%s, %d times in %s", from, o.shape.all(), filepath.Base(d.options.LogName))
 	case d.log != nil:
 		return from + ", not in the log"
 	}
