@@ -140,13 +140,14 @@ type drafter struct {
 	data      *dataset.Data
 	schema    *schema
 	inserting map[*table]int64 // statements that insert into a table
+	taken     map[string]int64 // queries so far that insert into a column
 	until     time.Time        // when the time for all queries ends
 	copied    string           // the second copy, to which workers and what changes data have access; empty: none yet
 }
 
 // newDrafter copies the database and reads its schema.
 func newDrafter(ctx context.Context, options Options) (*drafter, error) {
-	d := &drafter{document: document{options: options}, inserting: map[*table]int64{}}
+	d := &drafter{document: document{options: options}, inserting: map[*table]int64{}, taken: map[string]int64{}}
 	for _, name := range drivers {
 		d.targets = append(d.targets, target{driver: name})
 	}
@@ -258,6 +259,9 @@ func (d *drafter) try(ctx context.Context) error {
 			return err
 		}
 		if err := b.learn(ctx, limit, o); err != nil {
+			return err
+		}
+		if b, err = d.relate(ctx, b, o); err != nil {
 			return err
 		}
 	}

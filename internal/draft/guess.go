@@ -29,6 +29,7 @@ type guesser struct {
 	step      *loggedStep                 // in the log; nil: there is none
 	logged    []*loggedArgument           // by argument; nil: nothing is known of them
 	twins     map[*loggedArgument]*chosen // arguments of the operation until now, as the log has them
+	related   map[any]string              // how arguments are drawn that belong together, by their root
 	rows      *[]newRow                   // that earlier statements of the operation insert
 	drawn     map[string]int              // how often a column was drawn from, by the role and its name
 	all       []use
@@ -139,6 +140,9 @@ func freshScore(c *column) int {
 // argumentAt guesses one argument.
 func (g *guesser) argumentAt(ctx context.Context, i int) (yaml, note string, err error) {
 	u := g.all[i]
+	if yaml, note = g.drawnTogether(i); yaml != "" {
+		return yaml, note, nil
+	}
 	if yaml, note = g.ofNewRow(i); yaml != "" {
 		return yaml, note, nil
 	}
@@ -153,7 +157,8 @@ func (g *guesser) argumentAt(ctx context.Context, i int) (yaml, note string, err
 	case u.role == limit:
 		return "{const: 20}", "a page of 20 rows", nil
 	case u.role == offset:
-		return "{uniform: [0, 100]}", "one of the first pages", nil
+		yaml, note = g.offsets(i)
+		return yaml, note, nil
 	case u.column == nil:
 		return "{uniform: [1, 100]}", "nothing tells what it is for", nil
 	}
