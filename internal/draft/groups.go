@@ -16,22 +16,74 @@ func (d *drafter) fitGroups(ctx context.Context, o *operation, step int, got, wa
 	if st.changes() {
 		return got
 	}
-	for _, s := range st.guess.groupSources() {
+	var low, high *candidate
+	try := func(s source) {
 		before, sources := slices.Clone(st.args), slices.Clone(o.sources)
 		o.sources = append(o.sources, s)
 		for i := range s.columns {
 			st.args[i].yaml, st.args[i].note = s.draw(i), s.notes[i]
 		}
 		rows, err := d.mean(ctx, o, step)
+		switch {
+		case err != nil:
+		case rows < want:
+			low = &candidate{s, rows}
+		default:
+			high = &candidate{s, rows}
+		}
 		if err == nil && away(rows, want) < away(got, want) {
 			got = rows
-			continue
+			return
 		}
 		copy(st.args, before)
 		o.sources = sources
 	}
+	for _, s := range st.guess.groupSources() {
+		try(s)
+	}
+	if low != nil && high != nil && differs(got, want) {
+		if s, err := st.guess.blend(ctx, *low, *high, want); err == nil {
+			try(s)
+		}
+	}
 	o.keepSources()
 	return got
+}
+
+// candidate is a source with the rows that are found by it on average.
+type candidate struct {
+	source
+	mean float64
+}
+
+// blend draws from two sources, so often from each that the rows found are those of the log.
+func (g *guesser) blend(ctx context.Context, low, high candidate, want float64) (source, error) {
+	share := (want - low.mean) / (high.mean - low.mean)
+	found, err := texts(ctx, g.schema.db, fmt.Sprintf("SELECT (SELECT count(*) FROM (%s)), (SELECT count(*) FROM (%s))", high.sql, low.sql))
+	if err != nil {
+		return source{}, err
+	}
+	var many, few float64
+	if _, err := fmt.Sscan(strings.Join(found[0], " "), &many, &few); err != nil {
+		return source{}, fmt.Errorf("count the rows of two sources: %w", err)
+	}
+	total := min(many/share, few/(1-share), sourceRows)
+	s := source{name: high.name + "-blended", columns: high.columns, notes: map[int]string{}}
+	for i := range s.columns {
+		s.notes[i] = fmt.Sprintf("%.2g of groups with rows, the rest also of groups without: as many rows as in the log", share)
+	}
+	s.sql = fmt.Sprintf("SELECT * FROM (SELECT * FROM (%s) LIMIT %.0f)\nUNION ALL SELECT * FROM (SELECT * FROM (%s) LIMIT %.0f)",
+		high.ordered(), max(1, share*total), low.ordered(), max(1, (1-share)*total))
+	return s, nil
+}
+
+// ordered is the source's query with its columns in the order of the arguments.
+func (s *source) ordered() string {
+	var names []string
+	for _, i := range slices.Sorted(maps.Keys(s.columns)) {
+		names = append(names, plain(s.columns[i]))
+	}
+	return "SELECT " + strings.Join(names, ", ") + " FROM (" + s.sql + ")"
 }
 
 // keepSources leaves out sources that no argument is drawn from.

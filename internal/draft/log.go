@@ -39,6 +39,10 @@ type shape struct {
 	lengths int // how many shapes those are
 	steps   []*loggedStep
 	pairs   pairing
+	// prepared is how often its statements were prepared for one execution (each), or not by
+	// the program (never); all others were prepared before, or the log does not show it.
+	prepared map[string]int
+	executed int // of its statements
 }
 
 // loggedStep is a statement of a shape.
@@ -81,6 +85,7 @@ type logLine struct {
 	} `json:"args"`
 	Rows *int64 `json:"rows"`
 	NS   int64  `json:"ns"`
+	Prep string `json:"prep"`
 	Err  string `json:"err"`
 }
 
@@ -232,7 +237,7 @@ func (r *logReader) add(from, to int64, lines []logLine) {
 	key := strings.Join(ids, " ")
 	s := r.shapes[key]
 	if s == nil {
-		s = &shape{ids: ids}
+		s = &shape{ids: ids, prepared: map[string]int{}}
 		for _, id := range ids {
 			s.texts, s.steps = append(s.texts, r.texts[id]), append(s.steps, &loggedStep{})
 		}
@@ -249,6 +254,8 @@ func (r *logReader) add(from, to int64, lines []logLine) {
 		if i > 0 && !again {
 			at++
 		}
+		s.executed++
+		s.prepared[l.Prep]++
 		s.steps[at].take(l)
 		for _, a := range l.Args {
 			if !again {

@@ -199,25 +199,49 @@ func (st *statement) bound(step *loggedStep) (here, logged float64) {
 
 // deviations says which operations of a share of the log's time differ from
 // it: in their rows, in the bytes that they bind, or, of those that change nothing, in
-// their time against the others; changes wait for a disk here not.
-func deviations(all []*operation) []string {
+// their time against the others; changes wait for a disk here not. Other rows take another
+// time, which is not told as well. clients is how many operations ran at once in the log.
+func deviations(all []*operation, clients int) []string {
 	total, times := spent(all), slower(all)
-	var found []string
+	var found, waited []string
 	for _, o := range all {
 		if o.shape == nil || o.leftOut != "" || float64(o.shape.nanos) < share*total {
 			continue
 		}
-		for i, st := range o.steps {
-			step := o.logged(i)
-			if want := float64(step.rows) / float64(step.counted); step.counted > 0 && differs(st.mean, want) {
-				found = append(found, fmt.Sprintf("%s: statement %d has %.3g rows each time here, and %.3g in the log", o.name, i+1, st.mean, want))
-			}
-			if here, logged := st.bound(step); differs(here, logged) && math.Abs(here-logged) > fewBytes {
-				found = append(found, fmt.Sprintf("%s: statement %d binds %.3g bytes of texts and blobs each time here, and %.3g in the log", o.name, i+1, here, logged))
-			}
+		rows := o.otherRows()
+		found = append(append(found, rows...), o.otherBytes()...)
+		took, slow := times[o]
+		switch {
+		case !slow || rows != nil:
+		case clients > 1 && took < float64(clients) && took > 1/float64(clients):
+			waited = append(waited, fmt.Sprintf("%s (%.2f)", o.name, took))
+		default:
+			found = append(found, fmt.Sprintf("%s: against the other reads it takes %.2f times as long here as in the log", o.name, took))
 		}
-		if text := times[o]; text != "" {
-			found = append(found, text)
+	}
+	if waited != nil {
+		found = append(found, fmt.Sprintf("against the other reads, some take another time here, as many times as long as in the log: %s; the log may have that from up to %d operations that ran at once and waited for each other",
+			strings.Join(waited, ", "), clients))
+	}
+	return found
+}
+
+// otherRows says which statements have other rows than in the log.
+func (o *operation) otherRows() (found []string) {
+	for i, st := range o.steps {
+		step := o.logged(i)
+		if want := float64(step.rows) / float64(step.counted); step.counted > 0 && differs(st.mean, want) {
+			found = append(found, fmt.Sprintf("%s: statement %d has %.3g rows each time here, and %.3g in the log", o.name, i+1, st.mean, want))
+		}
+	}
+	return found
+}
+
+// otherBytes says which statements bind more or less than in the log.
+func (o *operation) otherBytes() (found []string) {
+	for i, st := range o.steps {
+		if here, logged := st.bound(o.logged(i)); differs(here, logged) && math.Abs(here-logged) > fewBytes {
+			found = append(found, fmt.Sprintf("%s: statement %d binds %.3g bytes of texts and blobs each time here, and %.3g in the log", o.name, i+1, here, logged))
 		}
 	}
 	return found
