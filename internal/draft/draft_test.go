@@ -123,7 +123,7 @@ func TestInterruptedWhileDriversAreAsked(t *testing.T) {
 	if !d.Interrupted || len(d.Operations) != 1 || len(d.LeftOut) > 0 {
 		t.Errorf("got interrupted %t, operations %q, left out %q; want a draft of the one query that says so", d.Interrupted, d.Operations, d.LeftOut)
 	}
-	for _, want := range []string{"drivers: [mattn, modernc, glebarez]\n", "interrupted: modernc, glebarez\n"} {
+	for _, want := range []string{"drivers: [mattn, modernc, glebarez]\n", "because init was interrupted:\n# modernc, glebarez\n"} {
 		if !strings.Contains(d.Text, want) {
 			t.Errorf("the plan has no %q:\n%s", want, d.Text)
 		}

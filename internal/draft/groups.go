@@ -77,13 +77,14 @@ func (g *guesser) blend(ctx context.Context, low, high candidate, want float64) 
 	return s, nil
 }
 
-// ordered is the source's query with its columns in the order of the arguments.
+// ordered is the source's query with its columns in the order of the arguments, and its rows
+// scattered: those that are neighbours may be alike.
 func (s *source) ordered() string {
 	var names []string
 	for _, i := range slices.Sorted(maps.Keys(s.columns)) {
 		names = append(names, plain(s.columns[i]))
 	}
-	return "SELECT " + strings.Join(names, ", ") + " FROM (" + s.sql + ")"
+	return "SELECT " + strings.Join(names, ", ") + " FROM (SELECT *, row_number() OVER () AS nth FROM (" + s.sql + ")) ORDER BY nth * 7919 % 100003"
 }
 
 // keepSources leaves out sources that no argument is drawn from.

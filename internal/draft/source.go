@@ -237,6 +237,10 @@ func (g *guesser) newRows(ctx context.Context) (*source, error) {
 			}
 			s.rows = total
 		}
+		if keys, n := g.fewKeys(arguments); keys > 0 {
+			total, s.once = max(2, min(keys, sourceRows)), false
+			share = fmt.Sprintf("the log has at most %d different keys in %d times, half of these", keys, n)
+		}
 		there := min(total-1, int64(known*float64(total)))
 		why = fmt.Sprintf("; %s are there already: write the shares of your application into sources", share)
 		if there > 0 {
@@ -249,6 +253,26 @@ func (g *guesser) newRows(ctx context.Context) (*source, error) {
 		s.notes[n] = fmt.Sprintf("%s is a key%s", key[i], why)
 	}
 	return s, nil
+}
+
+// fewKeys is how many different keys an upsert that changes rows has in the log at most, and
+// how often it came; 0 where they may be more than half as many, and nothing is known.
+func (g *guesser) fewKeys(arguments []int) (keys int64, times int) {
+	if g.logged == nil || g.ignores() {
+		return 0, 0
+	}
+	keys = 1
+	for _, i := range arguments {
+		logged := g.logged[i]
+		if logged == nil || logged.seen < minTwins || logged.values < logged.seen || keys > int64(logged.seen) {
+			return 0, 0
+		}
+		keys, times = keys*int64(len(logged.tags)), logged.seen
+	}
+	if 2*keys > int64(times) {
+		return 0, 0
+	}
+	return keys, times
 }
 
 // mixable is how many rows a source can have, of which so large a share is there already:
