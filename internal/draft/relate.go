@@ -78,15 +78,15 @@ func (st *statement) together(o *operation) (map[any]string, source) {
 		found[root] = fmt.Sprintf("{from: %s}", scalar(s.name+"."+name))
 	}
 	for i, u := range g.all {
-		if u.role != insert || !u.bare || u.column == nil || u.column.parent.table == "" || g.fresh[u.column] {
-			continue
+		if u.role != insert || !u.bare || u.column == nil || g.fresh[u.column] || u.column.parent.table == "" && u.column.affinity() != "integer" {
+			continue // what is no key; keys may be declared as such or not
 		}
 		root := g.root(i)
 		add(root, "n."+plain(u.column.name))
 		for k, other := range o.steps {
 			alias := fmt.Sprintf("p%d_%d", i+1, k+1)
 			beside := other.guess.beside(root, u.column.parent)
-			if root == nil || len(beside) == 0 {
+			if root == nil || u.column.parent.table == "" || len(beside) == 0 {
 				continue
 			}
 			from += fmt.Sprintf(" JOIN %s AS %s ON %[2]s.%s = n.%s", plain(u.column.parent.table), alias, plain(u.column.parent.column), plain(u.column.name))
