@@ -92,6 +92,7 @@ type record struct {
 	conn, tx, rows int64
 	err            string
 	mark           string
+	prepared       string
 	template       *template // nil: it is a mark
 	from, to       int       // its arguments in the chunk
 }
@@ -195,6 +196,7 @@ type event struct {
 	conn, tx int64
 	rows     int64
 	err      error
+	prepared string // never, or each: for this execution; empty: for several
 }
 
 func (r *Recorder) now() int64 { return int64(time.Since(r.began)) }
@@ -221,7 +223,7 @@ func (r *Recorder) record(e event, s *statement, args []driver.NamedValue, descr
 	if s.mark == "" {
 		c.args = append(r.describe(c.args, s, args), described...)
 	}
-	c.records = append(c.records, record{e.began, took, e.conn, e.tx, e.rows, failed, s.mark, s.template, from, len(c.args)})
+	c.records = append(c.records, record{e.began, took, e.conn, e.tx, e.rows, failed, s.mark, e.prepared, s.template, from, len(c.args)})
 	if c.filled() {
 		r.hand()
 	}
@@ -403,6 +405,9 @@ func (e *encoder) record(rec *record, args []byte) bool {
 	line = strconv.AppendInt(line, rec.rows, 10)
 	line = append(line, `,"ns":`...)
 	line = strconv.AppendInt(line, rec.took, 10)
+	if rec.prepared != "" && rec.mark == "" {
+		line = append(append(append(line, `,"prep":"`...), rec.prepared...), '"')
+	}
 	if rec.err != "" {
 		line = append(append(append(line, `,"err":"`...), rec.err...), '"')
 	}
@@ -734,6 +739,7 @@ func (c *Conn) CheckNamedValue(v *driver.NamedValue) error {
 // ExecContext records a statement that is not prepared.
 func (c *Conn) ExecContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Result, error) {
 	e := c.begin()
+	e.prepared = "never"
 	var result driver.Result
 	var err error
 	switch x := c.Conn.(type) {
@@ -753,6 +759,7 @@ func (c *Conn) ExecContext(ctx context.Context, query string, args []driver.Name
 // QueryContext records a query that is not prepared.
 func (c *Conn) QueryContext(ctx context.Context, query string, args []driver.NamedValue) (driver.Rows, error) {
 	e := c.begin()
+	e.prepared = "never"
 	var found driver.Rows
 	var err error
 	switch x := c.Conn.(type) {
@@ -782,9 +789,9 @@ func (c *Conn) PrepareContext(ctx context.Context, query string) (driver.Stmt, e
 		return nil, err
 	}
 	if _, ok := s.(driver.ColumnConverter); ok {
-		return &convertingStmt{stmt{s, c, c.r.statement(query)}}, nil
+		return &convertingStmt{stmt{Stmt: s, c: c, s: c.r.statement(query)}}, nil
 	}
-	return &stmt{s, c, c.r.statement(query)}, nil
+	return &stmt{Stmt: s, c: c, s: c.r.statement(query)}, nil
 }
 
 // Prepare is PrepareContext without a context.
@@ -952,12 +959,23 @@ func (t *tx) end(mark string, do func() error) error {
 // stmt is a prepared statement that is recorded.
 type stmt struct {
 	driver.Stmt
-	c *Conn
-	s *statement
+	c    *Conn
+	s    *statement
+	used bool
+}
+
+// begin is that of the connection; of a statement that is used again, it was prepared for
+// several executions.
+func (s *stmt) begin() event {
+	e := s.c.begin()
+	if !s.used {
+		s.used, e.prepared = true, "each"
+	}
+	return e
 }
 
 func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
-	e := s.c.begin()
+	e := s.begin()
 	if x, ok := s.Stmt.(driver.StmtExecContext); ok {
 		result, err := x.ExecContext(ctx, args)
 		return s.c.executed(e, s.s, args, result, err)
@@ -971,7 +989,7 @@ func (s *stmt) ExecContext(ctx context.Context, args []driver.NamedValue) (drive
 }
 
 func (s *stmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
-	e := s.c.begin()
+	e := s.begin()
 	if x, ok := s.Stmt.(driver.StmtQueryContext); ok {
 		found, err := x.QueryContext(ctx, args)
 		return s.c.queried(e, s.s, args, found, err)

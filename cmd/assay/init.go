@@ -74,6 +74,9 @@ func (a *app) init(ctx context.Context, flags initFlags) error {
 		return usage(err)
 	}
 	a.printDraft(flags.output, d)
+	if d.Interrupted {
+		return ctx.Err()
+	}
 	return nil
 }
 
@@ -157,6 +160,9 @@ func (a *app) printDraft(path string, d *draft.Draft) {
 	}
 	for _, why := range d.LeftOut {
 		fmt.Fprintln(a.stdout, "left out:", why)
+	}
+	if d.Interrupted {
+		fmt.Fprintln(a.stdout, "interrupted: drivers were not asked whether they can run the queries; assay run shows it")
 	}
 	fmt.Fprintf(a.stdout, "check what the plan marks as \"guessed\", then: assay run %s\n", path)
 }

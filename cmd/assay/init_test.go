@@ -62,6 +62,9 @@ func setupOwn(env *testscript.Env) error {
 	if err := errors.Join(err, app.Close()); err != nil {
 		return err
 	}
+	if err := setupKinds(env); err != nil {
+		return err
+	}
 	live, err := sql.Open("sqlite", filepath.Join(folder, "live.db")+"?_pragma=journal_mode(wal)")
 	if err != nil {
 		return err
@@ -77,6 +80,30 @@ func setupOwn(env *testscript.Env) error {
 	env.Defer(func() { _ = writing.Commit() })
 	_, err = writing.Exec("INSERT INTO user (mail) VALUES ('never seen')")
 	return err
+}
+
+// setupKinds makes the applications of testdata/kinds: a folder each, with app.db and
+// queries.sql.
+func setupKinds(env *testscript.Env) error {
+	for _, kind := range []string{"forge", "backend", "rails"} {
+		folder := filepath.Join(env.WorkDir, kind)
+		if err := os.CopyFS(folder, os.DirFS(filepath.Join("testdata", "kinds", kind))); err != nil {
+			return err
+		}
+		schema, err := os.ReadFile(filepath.Join(folder, "schema.sql"))
+		if err != nil {
+			return err
+		}
+		db, err := sql.Open("sqlite", filepath.Join(folder, "app.db"))
+		if err != nil {
+			return err
+		}
+		_, err = db.Exec(string(schema))
+		if err := errors.Join(err, db.Close()); err != nil {
+			return fmt.Errorf("%s: %w", kind, err)
+		}
+	}
+	return nil
 }
 
 // digests is a program that prints the files of the folder own: their names, when

@@ -59,11 +59,15 @@ func (d *drafter) choose(ctx context.Context) error {
 	}
 	operations = append(operations, tables...)
 	d.targets = nil
-	for _, name := range drivers {
+	for i, name := range drivers {
 		t := target{driver: name}
 		why := d.complete(ctx, &t, operations)
 		switch {
 		case ctx.Err() != nil:
+			for _, name := range drivers[i:] {
+				d.targets = append(d.targets, target{driver: name})
+			}
+			d.unasked = drivers[i:]
 			return ctx.Err()
 		case why != "":
 			d.unfit = append(d.unfit, fmt.Sprintf("driver %s: %s", name, why))
@@ -178,6 +182,9 @@ func (d *document) writeDrivers(w *writer) {
 		}
 		w.comment(0, "The schema or the queries need %s, which %s's own build lacks and this build of it has. Your program needs: go build -tags %s",
 			strings.Join(what, " and "), t.driver, strings.Join(tags, ","))
+	}
+	if len(d.unasked) > 0 {
+		w.comment(0, "Not asked whether they can run the queries, because init was interrupted: %s", strings.Join(d.unasked, ", "))
 	}
 	for _, why := range d.unfit {
 		w.comment(0, "Left out: %s", why)

@@ -73,6 +73,9 @@ type Draft struct {
 	LeftOut    []string // statements that are not, with line and reason
 	Measured   []string // what the log shows of the traffic
 	Differs    []string // where the drafted operations differ from the log
+	// Interrupted says that the context ended when every operation had been tried: drivers
+	// are named that were not asked whether they can run them.
+	Interrupted bool
 }
 
 // InputError is a mistake in what the user gave: the database or the queries.
@@ -86,7 +89,8 @@ func (e *InputError) Unwrap() error { return e.Err }
 
 // Make drafts a plan. The database is copied to the folder, and not changed. The
 // error is an InputError where the database or the log cannot be read, and where no
-// query can be measured, with the reason of each.
+// query can be measured, with the reason of each. A context that ends when all operations
+// have been tried does not lose what they showed: the draft says that it was interrupted.
 func Make(ctx context.Context, options Options) (draft *Draft, err error) {
 	scripts, log, err := readInputs(options)
 	if err != nil {
@@ -105,12 +109,14 @@ func Make(ctx context.Context, options Options) (draft *Draft, err error) {
 	if err := d.try(ctx); err != nil {
 		return nil, err
 	}
-	if err := d.timeReads(ctx); err != nil {
+	err = d.timeReads(ctx)
+	if err == nil {
+		err = d.choose(ctx)
+	}
+	if err != nil && ctx.Err() == nil {
 		return nil, err
 	}
-	if err := d.choose(ctx); err != nil {
-		return nil, err
-	}
+	d.interrupted = ctx.Err() != nil
 	return d.finish()
 }
 
@@ -140,13 +146,14 @@ type drafter struct {
 	data      *dataset.Data
 	schema    *schema
 	inserting map[*table]int64 // statements that insert into a table
+	taken     map[string]int64 // queries so far that insert into a column
 	until     time.Time        // when the time for all queries ends
 	copied    string           // the second copy, to which workers and what changes data have access; empty: none yet
 }
 
 // newDrafter copies the database and reads its schema.
 func newDrafter(ctx context.Context, options Options) (*drafter, error) {
-	d := &drafter{document: document{options: options}, inserting: map[*table]int64{}}
+	d := &drafter{document: document{options: options}, inserting: map[*table]int64{}, taken: map[string]int64{}}
 	for _, name := range drivers {
 		d.targets = append(d.targets, target{driver: name})
 	}
@@ -260,6 +267,9 @@ func (d *drafter) try(ctx context.Context) error {
 		if err := b.learn(ctx, limit, o); err != nil {
 			return err
 		}
+		if b, err = d.relate(ctx, b, o); err != nil {
+			return err
+		}
 	}
 	if err := d.measurable(); err != nil {
 		return err
@@ -318,52 +328,6 @@ func (s *script) subject() string {
 	return s.verb
 }
 
-// tryMix adds a mix where it can be played.
-func (d *drafter) tryMix(ctx context.Context) error {
-	var kept []*operation
-	for _, o := range d.operations {
-		if o.leftOut == "" {
-			kept = append(kept, o)
-		}
-	}
-	if d.mix = newMix(kept, d.log); d.mix == nil {
-		return nil
-	}
-	d.progress("trying all of them together")
-	late, err := d.playMix(ctx)
-	for limit := mixed["web"] / 10; late && limit >= fewest && err == nil && ctx.Err() == nil; limit /= 10 {
-		d.mix.bound(limit)
-		late, err = d.playMix(ctx)
-	}
-	if d.unmixed != "" {
-		d.mix = nil
-	}
-	return errors.Join(err, ctx.Err())
-}
-
-// fewest are the operations of the smallest block of a mix.
-const fewest = 50
-
-// playMix plays the mix as the plan has it, and notes why it cannot be measured: late,
-// that it took too long.
-func (d *drafter) playMix(ctx context.Context) (late bool, err error) {
-	b, err := d.probe()
-	if err != nil {
-		return false, err
-	}
-	limited, cancel := context.WithTimeout(ctx, d.options.Timeout)
-	defer cancel()
-	d.unmixed = ""
-	switch err := b.play(limited, b.cases[d.mix.name].Operation); {
-	case limited.Err() != nil:
-		d.unmixed = d.late(d.options.Timeout).Error()
-		return true, nil
-	case err != nil:
-		d.unmixed = err.Error()
-	}
-	return false, nil
-}
-
 // finish sets the budget and holds the plan against what it was made of.
 func (d *drafter) finish() (*Draft, error) {
 	p, err := d.decode()
@@ -380,7 +344,7 @@ func (d *drafter) finish() (*Draft, error) {
 	if p, err = d.decode(); err != nil {
 		return nil, err
 	}
-	draft := &Draft{Text: p.Text, Cells: len(cases), Budget: p.Budget}
+	draft := &Draft{Text: p.Text, Cells: len(cases), Budget: p.Budget, Interrupted: d.interrupted}
 	for _, o := range d.operations {
 		if o.leftOut == "" {
 			draft.Operations = append(draft.Operations, o.name)
@@ -395,7 +359,7 @@ func (d *drafter) finish() (*Draft, error) {
 		draft.LeftOut = append(draft.LeftOut, "the mix of all operations: "+d.unmixed)
 	}
 	if d.log != nil {
-		draft.Measured, draft.Differs = slices.Concat(d.log.summary(), withoutLiterals(d.operations), untimed(d.operations)), deviations(d.operations)
+		draft.Measured, draft.Differs = slices.Concat(d.log.summary(), []string{d.log.prepares()}, withoutLiterals(d.operations), untimed(d.operations)), deviations(d.operations, d.log.clients)
 	}
 	draft.LeftOut = append(draft.LeftOut, d.unfit...)
 	for _, q := range d.statements {

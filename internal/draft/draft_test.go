@@ -105,6 +105,31 @@ func draftIn(t *testing.T, ctx context.Context, o Options) (*Draft, error) {
 	return Make(ctx, o)
 }
 
+// An interruption while drivers are asked does not lose what the operations showed.
+func TestInterruptedWhileDriversAreAsked(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	o := options(create(t, "CREATE TABLE item (id INTEGER PRIMARY KEY); INSERT INTO item VALUES (1)"), "SELECT id FROM item WHERE id = ?")
+	o.Refused = func(ctx context.Context, driver, _ string, _ *dataset.Data, _ []assay.Operation) (map[string]error, error) {
+		if driver == "modernc" {
+			cancel()
+		}
+		return nil, ctx.Err()
+	}
+	d, err := draftIn(t, ctx, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !d.Interrupted || len(d.Operations) != 1 || len(d.LeftOut) > 0 {
+		t.Errorf("got interrupted %t, operations %q, left out %q; want a draft of the one query that says so", d.Interrupted, d.Operations, d.LeftOut)
+	}
+	for _, want := range []string{"drivers: [mattn, modernc, glebarez]\n", "because init was interrupted:\n# modernc, glebarez\n"} {
+		if !strings.Contains(d.Text, want) {
+			t.Errorf("the plan has no %q:\n%s", want, d.Text)
+		}
+	}
+}
+
 // A query that does not end is left out, and the others are drafted.
 func TestEndlessQuery(t *testing.T) {
 	o := options(create(t, "CREATE TABLE item (id INTEGER PRIMARY KEY); INSERT INTO item VALUES (1)"),

@@ -44,7 +44,8 @@ func (d *drafter) fitStatement(ctx context.Context, o *operation, step int, want
 	if end < 0 {
 		low, high = st.bothEnds()
 	}
-	if parents == nil && end < 0 && low < 0 {
+	groups := !st.changes() && st.guess.groupSources() != nil
+	if parents == nil && end < 0 && low < 0 && !groups {
 		return nil
 	}
 	limited, cancel := context.WithTimeout(ctx, min(d.options.Timeout, time.Until(d.until)))
@@ -56,6 +57,9 @@ func (d *drafter) fitStatement(ctx context.Context, o *operation, step int, want
 	}
 	if parents != nil && differs(got, want) {
 		got = d.fitParents(limited, o, step, parents, got, want)
+	}
+	if groups && differs(got, want) {
+		got = d.fitGroups(limited, o, step, got, want)
 	}
 	switch {
 	case fixed: // what it is now is another value each time

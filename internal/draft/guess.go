@@ -29,6 +29,7 @@ type guesser struct {
 	step      *loggedStep                 // in the log; nil: there is none
 	logged    []*loggedArgument           // by argument; nil: nothing is known of them
 	twins     map[*loggedArgument]*chosen // arguments of the operation until now, as the log has them
+	related   map[any]string              // how arguments are drawn that belong together, by their root
 	rows      *[]newRow                   // that earlier statements of the operation insert
 	drawn     map[string]int              // how often a column was drawn from, by the role and its name
 	all       []use
@@ -139,6 +140,9 @@ func freshScore(c *column) int {
 // argumentAt guesses one argument.
 func (g *guesser) argumentAt(ctx context.Context, i int) (yaml, note string, err error) {
 	u := g.all[i]
+	if yaml, note = g.drawnTogether(i); yaml != "" {
+		return yaml, note, nil
+	}
 	if yaml, note = g.ofNewRow(i); yaml != "" {
 		return yaml, note, nil
 	}
@@ -153,7 +157,8 @@ func (g *guesser) argumentAt(ctx context.Context, i int) (yaml, note string, err
 	case u.role == limit:
 		return "{const: 20}", "a page of 20 rows", nil
 	case u.role == offset:
-		return "{uniform: [0, 100]}", "one of the first pages", nil
+		yaml, note = g.offsets(i)
+		return yaml, note, nil
 	case u.column == nil:
 		return "{uniform: [1, 100]}", "nothing tells what it is for", nil
 	}
@@ -326,36 +331,6 @@ func (g *guesser) nulls(i int) (share float64, known bool) {
 		return 0, false
 	}
 	return float64(g.logged[i].nulls) / float64(g.logged[i].seen), true
-}
-
-// resize makes texts and blobs that are stored as long as those of the log, where others
-// can be made: not values that come again, that refer to others, or that look like JSON.
-func (g *guesser) resize(i int) {
-	u, a := g.all[i], &g.args[i]
-	if g.logged == nil || g.logged[i] == nil || g.logged[i].texts == 0 || u.column == nil || u.role != insert && u.role != set || !u.bare ||
-		g.source.has(i) || u.column.parent.table != "" || u.column.found == nil {
-		return
-	}
-	f := u.column.found
-	mean := float64(g.logged[i].bytes) / float64(g.logged[i].texts)
-	made := strings.HasPrefix(a.yaml, "{text: ") || strings.HasPrefix(a.yaml, "{blob: ")
-	drawn := strings.HasPrefix(a.yaml, "{from: ") && (f.kind == "text" || f.kind == "blob") && !f.few() && !formatted(f)
-	if !made && !drawn || drawn && !differs(float64(f.average), mean) {
-		return
-	}
-	least, kind := 1.0, "text"
-	if drawn && f.kind == "blob" || strings.HasPrefix(a.yaml, "{blob: ") {
-		kind = "blob"
-	}
-	if g.fresh[u.column] {
-		least = 12 // so that none comes twice
-	}
-	_, null, _ := strings.Cut(strings.TrimSuffix(a.yaml, "}"), ", null:")
-	if null != "" {
-		null = ", null:" + null
-	}
-	a.yaml = fmt.Sprintf("{%s: %.0f%s}", kind, max(least, mean), null)
-	a.note += "; as long as in the log"
 }
 
 // oneRow reports whether the values of a new row come from one that is there:

@@ -121,8 +121,8 @@ func (d *drafter) trial(ctx context.Context, s *script, text string) (rows float
 	q.rewrite(text)
 	other.queries, other.notes = []*query{&q}, nil
 	one := *d
-	one.statements, one.mix = nil, nil
-	o, err := one.understandOne(ctx, &other, map[string]int64{})
+	one.statements, one.mix, one.taken = nil, nil, map[string]int64{}
+	o, err := one.understandOne(ctx, &other)
 	if err != nil || o.leftOut != "" {
 		return 0, false, err
 	}

@@ -32,10 +32,17 @@ type shape struct {
 	ids   []string
 	texts []string
 	count int
-	nanos int64   // of all
+	nanos int64   // of all, also of others
 	took  []int64 // nanoseconds of each
-	steps []*loggedStep
-	pairs pairing
+	// A shape can stand for others, whose lists are longer or shorter.
+	others  int // operations of those
+	lengths int // how many shapes those are
+	steps   []*loggedStep
+	pairs   pairing
+	// prepared is how often its statements were prepared for one execution (each), or not by
+	// the program (never); all others were prepared before, or the log does not show it.
+	prepared map[string]int
+	executed int // of its statements
 }
 
 // loggedStep is a statement of a shape.
@@ -78,6 +85,7 @@ type logLine struct {
 	} `json:"args"`
 	Rows *int64 `json:"rows"`
 	NS   int64  `json:"ns"`
+	Prep string `json:"prep"`
 	Err  string `json:"err"`
 }
 
@@ -229,7 +237,7 @@ func (r *logReader) add(from, to int64, lines []logLine) {
 	key := strings.Join(ids, " ")
 	s := r.shapes[key]
 	if s == nil {
-		s = &shape{ids: ids}
+		s = &shape{ids: ids, prepared: map[string]int{}}
 		for _, id := range ids {
 			s.texts, s.steps = append(s.texts, r.texts[id]), append(s.steps, &loggedStep{})
 		}
@@ -246,6 +254,8 @@ func (r *logReader) add(from, to int64, lines []logLine) {
 		if i > 0 && !again {
 			at++
 		}
+		s.executed++
+		s.prepared[l.Prep]++
 		s.steps[at].take(l)
 		for _, a := range l.Args {
 			if !again {
@@ -304,6 +314,7 @@ func (r *logReader) finish() (*logged, error) {
 	slices.SortFunc(r.t.shapes, func(a, b *shape) int {
 		return cmp.Or(b.count-a.count, strings.Compare(strings.Join(a.ids, " "), strings.Join(b.ids, " ")))
 	})
+	r.t.shapes = mergeLists(r.t.shapes)
 	r.arrivals()
 	return &r.t, nil
 }
@@ -340,7 +351,7 @@ func (r *logReader) arrivals() {
 func (t *logged) summary() []string {
 	count := 0
 	for _, s := range t.shapes {
-		count += s.count
+		count += s.all()
 	}
 	all := []string{fmt.Sprintf("%d operations of %d kinds, %.3g a second, %d in the busiest second; up to %d at once 95 %% of the time",
 		count, len(t.shapes), t.rate, t.peak, t.clients)}

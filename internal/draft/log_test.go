@@ -404,15 +404,15 @@ func TestPausesAreNotCompared(t *testing.T) {
 		return &operation{script: script{name: name, shape: &shape{count: 100, nanos: 99*1000 + pause, took: took}}, here: slices.Repeat([]float64{1000}, sections)}
 	}
 	others := []*operation{logged("a", 1000), logged("b", 1000), logged("c", 1000)}
-	if got := deviations(append(others, logged("paused", int64(time.Second)/10))); len(got) > 0 {
+	if got := deviations(append(others, logged("paused", int64(time.Second)/10)), 1); len(got) > 0 {
 		t.Errorf("got %q, want no difference", got)
 	}
 	slow := logged("slow", 1000)
 	slow.here = slices.Repeat([]float64{3000}, sections)
-	if got := deviations(append(others, slow)); len(got) != 1 || !strings.HasPrefix(got[0], "slow: ") {
+	if got := deviations(append(others, slow), 1); len(got) != 1 || !strings.HasPrefix(got[0], "slow: ") {
 		t.Errorf("got %q, want that the slow one differs", got)
 	}
-	if got := deviations([]*operation{others[0], slow}); len(got) > 0 {
+	if got := deviations([]*operation{others[0], slow}, 1); len(got) > 0 {
 		t.Errorf("got %q, want no difference of two, which do not tell what a driver takes", got)
 	}
 	if got := untimed([]*operation{others[0], slow}); len(got) != 1 || !strings.HasPrefix(got[0], "times are not compared: ") {
@@ -440,25 +440,29 @@ func TestTimesAgainstOtherReads(t *testing.T) {
 		}
 		return all
 	}
-	if got := deviations(alike()); len(got) > 0 {
+	if got := deviations(alike(), 1); len(got) > 0 {
 		t.Errorf("got %q, want no difference where the driver takes twice as long and 50 µs", got)
 	}
 	always := alike()
 	always[2].here = []float64{300_000, 310_000, 290_000, 305_000, 295_000}
-	got := deviations(always)
+	got := deviations(always, 1)
 	if len(got) != 1 || !strings.HasPrefix(got[0], "read-2: against the other reads it takes 2.") {
 		t.Errorf("got %q, want that read-2 alone takes over twice as long", got)
 	}
+	got = deviations(always, 8)
+	if len(got) != 1 || !strings.HasPrefix(got[0], "against the other reads, some take another time here") || !strings.Contains(got[0], ": read-2 (2.") {
+		t.Errorf("got %q, want that eight at once may be why", got)
+	}
 	once := alike()
 	once[2].here[1] = 900_000
-	if got := deviations(once); len(got) > 0 {
+	if got := deviations(once, 1); len(got) > 0 {
 		t.Errorf("got %q, want no difference that is in one round only", got)
 	}
 	early := alike()
 	for i := range 20 {
 		early[2].shape.took[i] = 10 * each
 	}
-	if got := deviations(early); len(got) > 0 {
+	if got := deviations(early, 1); len(got) > 0 {
 		t.Errorf("got %q, want no difference that is in one part of the log only", got)
 	}
 }

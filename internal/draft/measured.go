@@ -23,12 +23,12 @@ func attach(scripts []*script, t *logged) ([]*script, int) {
 	}
 	made, rest := 0, 0
 	for _, shape := range t.shapes {
-		if all := known[strings.Join(shape.ids, " ")]; all != nil {
+		if all := known[anyLengths(shape.texts)]; all != nil {
 			shape.give(all)
 			continue
 		}
 		if made++; made > maxShapes {
-			rest += shape.count
+			rest += shape.all()
 			continue
 		}
 		scripts = append(scripts, shape.script())
@@ -52,13 +52,13 @@ func (s *shape) give(all []*script) {
 
 // key names a script as a log does.
 func (s *script) key() string {
-	var ids []string
+	var texts []string
 	for _, q := range s.queries {
-		if q.print, _ = traffic.Fingerprint(q.sql); len(ids) == 0 || ids[len(ids)-1] != q.print {
-			ids = append(ids, q.print)
-		}
+		var text string
+		q.print, text = traffic.Fingerprint(q.sql)
+		texts = append(texts, text)
 	}
-	return strings.Join(ids, " ")
+	return anyLengths(texts)
 }
 
 // script makes an operation of a shape.
@@ -81,6 +81,9 @@ func (s *shape) script() *script {
 		}
 	}
 	made.verb = made.queries[0].verb
+	if s.lengths > 0 {
+		made.notes = append(made.notes, fmt.Sprintf("It stands for %d statements of the log whose lists are of other lengths; its own is near the mean.", s.lengths))
+	}
 	for i, step := range s.steps {
 		if each := float64(step.times) / float64(s.count); each > 1.05 {
 			made.notes = append(made.notes, fmt.Sprintf("Statement %d comes %.3g times in a row in the log, and once here.", i+1, each))
@@ -176,6 +179,9 @@ func (g *guesser) skewRow(first string, t *table, theta float64, latest bool) {
 	}
 }
 
+// fewBytes are so few that they change nothing: the fraction of a second.
+const fewBytes = 8
+
 // tolerance is how far a drafted operation may be from the log.
 const tolerance = 0.15
 
@@ -193,25 +199,49 @@ func (st *statement) bound(step *loggedStep) (here, logged float64) {
 
 // deviations says which operations of a share of the log's time differ from
 // it: in their rows, in the bytes that they bind, or, of those that change nothing, in
-// their time against the others; changes wait for a disk here not.
-func deviations(all []*operation) []string {
+// their time against the others; changes wait for a disk here not. Other rows take another
+// time, which is not told as well. clients is how many operations ran at once in the log.
+func deviations(all []*operation, clients int) []string {
 	total, times := spent(all), slower(all)
-	var found []string
+	var found, waited []string
 	for _, o := range all {
 		if o.shape == nil || o.leftOut != "" || float64(o.shape.nanos) < share*total {
 			continue
 		}
-		for i, st := range o.steps {
-			step := o.logged(i)
-			if want := float64(step.rows) / float64(step.counted); step.counted > 0 && differs(st.mean, want) {
-				found = append(found, fmt.Sprintf("%s: statement %d has %.3g rows each time here, and %.3g in the log", o.name, i+1, st.mean, want))
-			}
-			if here, logged := st.bound(step); differs(here, logged) {
-				found = append(found, fmt.Sprintf("%s: statement %d binds %.3g bytes of texts and blobs each time here, and %.3g in the log", o.name, i+1, here, logged))
-			}
+		rows := o.otherRows()
+		found = append(append(found, rows...), o.otherBytes()...)
+		took, slow := times[o]
+		switch {
+		case !slow || rows != nil:
+		case clients > 1 && took < float64(clients) && took > 1/float64(clients):
+			waited = append(waited, fmt.Sprintf("%s (%.2f)", o.name, took))
+		default:
+			found = append(found, fmt.Sprintf("%s: against the other reads it takes %.2f times as long here as in the log", o.name, took))
 		}
-		if text := times[o]; text != "" {
-			found = append(found, text)
+	}
+	if waited != nil {
+		found = append(found, fmt.Sprintf("against the other reads, some take another time here, as many times as long as in the log: %s; the log may have that from up to %d operations that ran at once and waited for each other",
+			strings.Join(waited, ", "), clients))
+	}
+	return found
+}
+
+// otherRows says which statements have other rows than in the log.
+func (o *operation) otherRows() (found []string) {
+	for i, st := range o.steps {
+		step := o.logged(i)
+		if want := float64(step.rows) / float64(step.counted); step.counted > 0 && differs(st.mean, want) {
+			found = append(found, fmt.Sprintf("%s: statement %d has %.3g rows each time here, and %.3g in the log", o.name, i+1, st.mean, want))
+		}
+	}
+	return found
+}
+
+// otherBytes says which statements bind more or less than in the log.
+func (o *operation) otherBytes() (found []string) {
+	for i, st := range o.steps {
+		if here, logged := st.bound(o.logged(i)); differs(here, logged) && math.Abs(here-logged) > fewBytes {
+			found = append(found, fmt.Sprintf("%s: statement %d binds %.3g bytes of texts and blobs each time here, and %.3g in the log", o.name, i+1, here, logged))
 		}
 	}
 	return found

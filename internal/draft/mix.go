@@ -1,6 +1,8 @@
 package draft
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -137,10 +139,10 @@ func (m *mix) weights() string {
 		all := slices.Concat(m.reads, m.writes)
 		total := 0
 		for _, o := range all {
-			total += o.shape.count
+			total += o.shape.all()
 		}
 		for _, o := range all {
-			parts = append(parts, fmt.Sprintf("%s: %d", scalar(o.name), max(1, (o.shape.count*measuredShares+total/2)/total)))
+			parts = append(parts, fmt.Sprintf("%s: %d", scalar(o.name), max(1, (o.shape.all()*measuredShares+total/2)/total)))
 		}
 		return "{" + strings.Join(parts, ", ") + "}"
 	}
@@ -152,4 +154,50 @@ func (m *mix) weights() string {
 	add(m.reads, readShare)
 	add(m.writes, writeShare)
 	return "{" + strings.Join(parts, ", ") + "}"
+}
+
+// tryMix adds a mix where it can be played.
+func (d *drafter) tryMix(ctx context.Context) error {
+	var kept []*operation
+	for _, o := range d.operations {
+		if o.leftOut == "" {
+			kept = append(kept, o)
+		}
+	}
+	if d.mix = newMix(kept, d.log); d.mix == nil {
+		return nil
+	}
+	d.progress("trying all of them together")
+	late, err := d.playMix(ctx)
+	for limit := mixed["web"] / 10; late && limit >= fewest && err == nil && ctx.Err() == nil; limit /= 10 {
+		d.mix.bound(limit)
+		late, err = d.playMix(ctx)
+	}
+	if d.unmixed != "" {
+		d.mix = nil
+	}
+	return errors.Join(err, ctx.Err())
+}
+
+// fewest are the operations of the smallest block of a mix.
+const fewest = 50
+
+// playMix plays the mix as the plan has it, and notes why it cannot be measured: late,
+// that it took too long.
+func (d *drafter) playMix(ctx context.Context) (late bool, err error) {
+	b, err := d.probe()
+	if err != nil {
+		return false, err
+	}
+	limited, cancel := context.WithTimeout(ctx, d.options.Timeout)
+	defer cancel()
+	d.unmixed = ""
+	switch err := b.play(limited, b.cases[d.mix.name].Operation); {
+	case limited.Err() != nil:
+		d.unmixed = d.late(d.options.Timeout).Error()
+		return true, nil
+	case err != nil:
+		d.unmixed = err.Error()
+	}
+	return false, nil
 }

@@ -74,6 +74,11 @@ func (o *operation) complete(ctx context.Context, s *schema) error {
 			limit = min(limit, max(1, st.deletable(f.rows)))
 		}
 	}
+	for _, s := range o.sources {
+		if s.once && s.rows > 0 { // drawn again, a row is not new
+			limit = min(limit, max(minBlock, int64(float64(s.rows)*(1-2*warmUp))))
+		}
+	}
 	o.bound(limit)
 	return o.prove(ctx, s)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"assay/internal/plan/sqltext"
@@ -15,6 +16,7 @@ type source struct {
 	name    string
 	sql     string
 	once    bool           // each of its rows is drawn once
+	rows    int64          // that it has; 0: not known
 	columns map[int]string // by argument, counted from 0
 	notes   map[int]string // by argument: why
 }
@@ -230,7 +232,14 @@ func (g *guesser) newRows(ctx context.Context) (*source, error) {
 		known, share := g.known()
 		total := max(2, min(f.rows, sourceRows))
 		if g.ignored() { // as many as there can be: drawn again, a row is not new
-			total = int64(min(sourceRows, float64(f.rows)/max(known, 1e-9)))
+			if total, err = g.mixable(ctx, missing, float64(f.rows), known); err != nil {
+				return nil, err
+			}
+			s.rows = total
+		}
+		if keys, n := g.fewKeys(arguments); keys > 0 {
+			total, s.once = max(2, min(keys, sourceRows)), false
+			share = fmt.Sprintf("the log has at most %d different keys in %d times, half of these", keys, n)
 		}
 		there := min(total-1, int64(known*float64(total)))
 		why = fmt.Sprintf("; %s are there already: write the shares of your application into sources", share)
@@ -244,6 +253,40 @@ func (g *guesser) newRows(ctx context.Context) (*source, error) {
 		s.notes[n] = fmt.Sprintf("%s is a key%s", key[i], why)
 	}
 	return s, nil
+}
+
+// fewKeys is how many different keys an upsert that changes rows has in the log at most, and
+// how often it came; 0 where they may be more than half as many, and nothing is known.
+func (g *guesser) fewKeys(arguments []int) (keys int64, times int) {
+	if g.logged == nil || g.ignores() {
+		return 0, 0
+	}
+	keys = 1
+	for _, i := range arguments {
+		logged := g.logged[i]
+		if logged == nil || logged.seen < minTwins || logged.values < logged.seen || keys > int64(logged.seen) {
+			return 0, 0
+		}
+		keys, times = keys*int64(len(logged.tags)), logged.seen
+	}
+	if 2*keys > int64(times) {
+		return 0, 0
+	}
+	return keys, times
+}
+
+// mixable is how many rows a source can have, of which so large a share is there already:
+// it is bounded by the rows that are there, and by those that are missing.
+func (g *guesser) mixable(ctx context.Context, missing string, rows, known float64) (int64, error) {
+	found, err := texts(ctx, g.schema.db, fmt.Sprintf("SELECT count(*) FROM (%s LIMIT %d)", missing, sourceRows))
+	if err != nil {
+		return 0, err
+	}
+	count, err := strconv.ParseFloat(found[0][0], 64)
+	if err != nil {
+		return 0, err
+	}
+	return max(2, int64(min(sourceRows, rows/max(known, 1e-9), count/max(1-known, 1e-9)))), nil
 }
 
 // known is the share of an upsert's rows that are there already, and its words: of one

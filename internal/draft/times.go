@@ -127,13 +127,13 @@ func untimed(all []*operation) []string {
 // and in every part of the log, each by operation. The program's driver is another one than
 // that of this process: it may take so many times as long, and a time more for each statement.
 // Both are fitted to all queries, so that what is left is that of single ones.
-func slower(all []*operation) map[*operation]string {
+func slower(all []*operation) map[*operation]float64 {
 	timed := compared(all)
 	var here, logged []float64
 	for _, o := range timed {
 		here, logged = append(here, max(1, median(o.here))), append(logged, max(1, median(o.shape.took)))
 	}
-	found := map[*operation]string{}
+	found := map[*operation]float64{}
 	if len(timed) < minLine {
 		return found
 	}
@@ -142,7 +142,7 @@ func slower(all []*operation) map[*operation]string {
 		at := func(took float64) float64 { return base + factor*took }
 		least, most := at(slices.Min(o.here))/slices.Max(o.shape.sections()), at(slices.Max(o.here))/max(1, slices.Min(o.shape.sections()))
 		if least > 1+tolerance || most < 1-tolerance {
-			found[o] = fmt.Sprintf("%s: against the other reads it takes %.2f times as long here as in the log", o.name, at(here[i])/logged[i])
+			found[o] = at(here[i]) / logged[i]
 		}
 	}
 	return found

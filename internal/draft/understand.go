@@ -21,11 +21,10 @@ func (d *drafter) understand(ctx context.Context, scripts []*script) error {
 			}
 		}
 	}
-	taken := map[string]int64{}
 	for i, s := range scripts {
 		if s.leftOut == "" {
 			d.progress(fmt.Sprintf("reading what query %s is about (%d of %d)", s.name, i+1, len(scripts)))
-			o, err := d.understandOne(ctx, s, taken)
+			o, err := d.understandOne(ctx, s)
 			if err != nil {
 				return err
 			}
@@ -41,11 +40,11 @@ func (d *drafter) understand(ctx context.Context, scripts []*script) error {
 
 // understandOne makes an operation of a script. What is wrong with it is why it is
 // left out; the error is that of everything else.
-func (d *drafter) understandOne(ctx context.Context, s *script, taken map[string]int64) (*operation, error) {
+func (d *drafter) understandOne(ctx context.Context, s *script) (*operation, error) {
 	limited, cancel, limit := d.limited(ctx)
 	defer cancel()
 	o := &operation{script: *s}
-	err := d.explainAll(limited, o, taken)
+	err := d.explainAll(limited, o, nil)
 	if err == nil {
 		err = o.finish(limited, d.schema)
 	}
@@ -77,8 +76,9 @@ func (d *drafter) late(limit time.Duration) error {
 	return fmt.Errorf("it takes longer than %s on a copy of the database", d.options.Timeout)
 }
 
-// explainAll makes the statements of an operation.
-func (d *drafter) explainAll(ctx context.Context, o *operation, taken map[string]int64) error {
+// explainAll makes the statements of an operation. related says how arguments are drawn
+// that belong together; nil: as each is guessed.
+func (d *drafter) explainAll(ctx context.Context, o *operation, related map[any]string) error {
 	first, rows, twins := 1, new([]newRow), map[*loggedArgument]*chosen{}
 	var named map[string]*chosen
 	if o.transaction {
@@ -89,7 +89,7 @@ func (d *drafter) explainAll(ctx context.Context, o *operation, taken map[string
 		if err != nil {
 			return fmt.Errorf("%s does not compile: %w", describeQuery(o, q), err)
 		}
-		st.guess = &guesser{analysis: analyse(q, d.schema), name: o.name, named: named, rows: rows, twins: twins, first: first, taken: taken, inserting: d.inserting, step: o.logged(i)}
+		st.guess = &guesser{analysis: analyse(q, d.schema), name: o.name, named: named, rows: rows, twins: twins, first: first, taken: d.taken, related: related, inserting: d.inserting, step: o.logged(i)}
 		st.guess.logged = st.guess.step.arguments(q)
 		if err := st.guess.guess(ctx); err != nil {
 			return err

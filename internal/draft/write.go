@@ -21,9 +21,12 @@ type document struct {
 	log        *logged           // nil: there is none
 	targets    []target          // what is measured
 	unfit      []string          // drivers that are left out, with the reason
-	mix        *mix
-	unmixed    string // why there is no mix, where it was tried
-	budget     time.Duration
+	// unasked are drivers of which it is not known whether they can run the operations.
+	unasked     []string
+	interrupted bool
+	mix         *mix
+	unmixed     string // why there is no mix, where it was tried
+	budget      time.Duration
 }
 
 // text writes the plan.
@@ -36,6 +39,9 @@ func (d *document) text() string {
 	w.line(2, "file: %s", scalar(d.file))
 	d.writeSources(w)
 	w.line(0, "\noperations:")
+	if d.log == nil {
+		w.comment(2, "%s", assumed)
+	}
 	for _, o := range d.operations {
 		d.writeOperation(w, o)
 	}
@@ -135,6 +141,7 @@ func (d *document) writeOperation(w *writer, o *operation) {
 		}
 		w.line(4, "transaction: 1")
 	}
+	writePolicy(w, o.policy())
 	if o.counts != nil {
 		writeCounts(w, o.counts)
 	}
@@ -149,7 +156,7 @@ func (d *document) origin(o *operation) string {
 	}
 	switch {
 	case o.shape != nil:
-		return fmt.Sprintf("%s, %d times in %s", from, o.shape.count, filepath.Base(d.options.LogName))
+		return fmt.Sprintf("%s, %d times in %s", from, o.shape.all(), filepath.Base(d.options.LogName))
 	case d.log != nil:
 		return from + ", not in the log"
 	}
@@ -246,7 +253,7 @@ func (d *document) writeMix(w *writer) {
 		w.comment(2, "What users of an application feel: eight clients, one connection writing. guessed: the weights; write yours.")
 	} else {
 		w.comment(2, "What users of the application feel, measured: the weights, how many there are at once, and how skewed what they ask for is.")
-		for _, text := range slices.Concat(d.log.summary(), deviations(d.operations)) {
+		for _, text := range slices.Concat(d.log.summary(), deviations(d.operations, d.log.clients)) {
 			w.comment(2, "  %s", text)
 		}
 	}
@@ -256,6 +263,7 @@ func (d *document) writeMix(w *writer) {
 	w.line(2, "%s:", scalar(d.mix.name))
 	w.line(4, "mix: %s", d.mix.weights())
 	w.line(4, "clients: %d\nbusy: retry", d.mix.clients)
+	writePolicy(w, d.mix.policy())
 	writeCounts(w, d.mix.counts)
 	writeCheck(w, d.mix.check, nil)
 }

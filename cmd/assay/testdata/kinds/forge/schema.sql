@@ -1,0 +1,31 @@
+-- Of the kind of a forge: an ORM's names in backquotes, times as numbers, counters in the
+-- tables themselves, many small indexes.
+CREATE TABLE `user` (`id` INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, `lower_name` TEXT NOT NULL, `name` TEXT NOT NULL, `email` TEXT NOT NULL, `type` INTEGER NULL, `is_active` INTEGER NULL, `num_repos` INTEGER NULL, `num_stars` INTEGER NOT NULL DEFAULT 0, `last_login_unix` INTEGER NULL, `created_unix` INTEGER NULL);
+CREATE UNIQUE INDEX `UQE_user_lower_name` ON `user` (`lower_name`);
+CREATE TABLE `repository` (`id` INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, `owner_id` INTEGER NULL, `lower_name` TEXT NOT NULL, `description` TEXT NULL, `is_private` INTEGER NULL, `is_fork` INTEGER NOT NULL DEFAULT 0, `fork_id` INTEGER NULL, `num_stars` INTEGER NULL, `num_issues` INTEGER NULL, `size` INTEGER NOT NULL DEFAULT 0, `updated_unix` INTEGER NULL);
+CREATE UNIQUE INDEX `UQE_repository_s` ON `repository` (`owner_id`, `lower_name`);
+CREATE INDEX `IDX_repository_updated_unix` ON `repository` (`updated_unix`);
+CREATE TABLE `access` (`id` INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, `user_id` INTEGER NULL, `repo_id` INTEGER NULL, `mode` INTEGER NULL);
+CREATE UNIQUE INDEX `UQE_access_s` ON `access` (`user_id`, `repo_id`);
+CREATE TABLE `star` (`id` INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, `uid` INTEGER NULL, `repo_id` INTEGER NULL, `created_unix` INTEGER NULL);
+CREATE UNIQUE INDEX `UQE_star_s` ON `star` (`uid`, `repo_id`);
+CREATE TABLE `issue` (`id` INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, `repo_id` INTEGER NULL, `index` INTEGER NULL, `poster_id` INTEGER NULL, `name` TEXT NULL, `content` TEXT NULL, `is_closed` INTEGER NULL, `is_pull` INTEGER NULL, `num_comments` INTEGER NULL, `created_unix` INTEGER NULL, `updated_unix` INTEGER NULL);
+CREATE UNIQUE INDEX `UQE_issue_repo_index` ON `issue` (`repo_id`, `index`);
+CREATE TABLE `comment` (`id` INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, `type` INTEGER NULL, `poster_id` INTEGER NULL, `issue_id` INTEGER NULL, `content` TEXT NULL, `created_unix` INTEGER NULL);
+CREATE INDEX `IDX_comment_issue_id` ON `comment` (`issue_id`);
+CREATE TABLE `label` (`id` INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, `repo_id` INTEGER NULL, `name` TEXT NULL, `color` TEXT NULL);
+CREATE TABLE `issue_label` (`id` INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, `issue_id` INTEGER NULL, `label_id` INTEGER NULL);
+CREATE UNIQUE INDEX `UQE_issue_label_s` ON `issue_label` (`issue_id`, `label_id`);
+CREATE TABLE `action` (`id` INTEGER PRIMARY KEY AUTOINCREMENT NOT NULL, `user_id` INTEGER NULL, `op_type` INTEGER NULL, `act_user_id` INTEGER NULL, `repo_id` INTEGER NULL, `is_deleted` INTEGER NOT NULL DEFAULT 0, `content` TEXT NULL, `created_unix` INTEGER NULL);
+CREATE INDEX `IDX_action_c_u_d` ON `action` (`created_unix`, `user_id`, `is_deleted`);
+CREATE TABLE `session` (`key` TEXT PRIMARY KEY NOT NULL, `data` BLOB NULL, `expiry` INTEGER NULL);
+WITH RECURSIVE k (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 100) INSERT INTO `user` SELECT i, 'user' || i, 'User' || i, 'user' || i || '@example.org', 0, 1, 2, i % 5, 1760000000 + i, 1700000000 + i FROM k;
+WITH RECURSIVE k (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 200) INSERT INTO `repository` SELECT i, 1 + i % 100, 'repo' || i, 'about ' || i, i % 3 = 0, 0, NULL, i % 7, 5, i * 1000, 1760000000 + i * 60 FROM k;
+INSERT INTO `access` (`user_id`, `repo_id`, `mode`) SELECT u.id, r.id, 1 + r.id % 3 FROM `user` u, `repository` r WHERE (u.id + r.id) % 40 = 0;
+INSERT INTO `star` (`uid`, `repo_id`, `created_unix`) SELECT u.id, r.id, 1760000000 + r.id FROM `user` u, `repository` r WHERE (u.id * 3 + r.id) % 50 = 0;
+WITH RECURSIVE k (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 1000) INSERT INTO `issue` SELECT i, 1 + i % 200, 1 + i / 200, 1 + i % 100, 'problem ' || i, 'the text of problem ' || i, i % 3 = 0, 0, 2, 1750000000 + i * 60, 1755000000 + i * 60 FROM k;
+WITH RECURSIVE k (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 2000) INSERT INTO `comment` SELECT i, 0, 1 + i % 100, 1 + i % 1000, 'an answer ' || i, 1755000000 + i FROM k;
+WITH RECURSIVE k (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 400) INSERT INTO `label` SELECT i, 1 + i % 200, 'label' || i, '#ff0000' FROM k;
+INSERT INTO `issue_label` (`issue_id`, `label_id`) SELECT i.id, l.id FROM `issue` i JOIN `label` l ON l.repo_id = i.repo_id WHERE (i.id + l.id) % 2 = 0;
+WITH RECURSIVE k (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 1500) INSERT INTO `action` SELECT i, 1 + i % 100, i % 9, 1 + i % 50, 1 + i % 200, 0, '{"Len":1}', 1755000000 + i * 7 FROM k;
+WITH RECURSIVE k (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 100) INSERT INTO `session` SELECT printf('%016x', i * 7919), zeroblob(100), 1760000000 + i FROM k;

@@ -1,0 +1,36 @@
+-- Of the kind of a Rails application: varchar and datetime(6), a polymorphic table, a join
+-- table, optimistic locking, jobs, full-text search kept by triggers, a tenant.
+CREATE TABLE "schema_migrations" ("version" varchar NOT NULL PRIMARY KEY);
+CREATE TABLE "ar_internal_metadata" ("key" varchar NOT NULL PRIMARY KEY, "value" varchar, "created_at" datetime(6) NOT NULL, "updated_at" datetime(6) NOT NULL);
+CREATE TABLE "accounts" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "name" varchar NOT NULL, "settings" json DEFAULT '{}' NOT NULL, "created_at" datetime(6) NOT NULL);
+CREATE TABLE "users" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "account_id" integer NOT NULL, "email_address" varchar NOT NULL, "name" varchar, "admin" boolean DEFAULT 0 NOT NULL, "created_at" datetime(6) NOT NULL, CONSTRAINT "fk_rails_1" FOREIGN KEY ("account_id") REFERENCES "accounts" ("id"));
+CREATE UNIQUE INDEX "index_users_on_email_address" ON "users" ("email_address");
+CREATE TABLE "sessions" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "user_id" integer NOT NULL, "token" varchar NOT NULL, "updated_at" datetime(6) NOT NULL, CONSTRAINT "fk_rails_2" FOREIGN KEY ("user_id") REFERENCES "users" ("id"));
+CREATE UNIQUE INDEX "index_sessions_on_token" ON "sessions" ("token");
+CREATE TABLE "cards" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "account_id" integer NOT NULL, "creator_id" integer NOT NULL, "title" varchar NOT NULL, "status" varchar DEFAULT 'open' NOT NULL, "due_on" date, "position" float, "lock_version" integer DEFAULT 0 NOT NULL, "comments_count" integer DEFAULT 0 NOT NULL, "created_at" datetime(6) NOT NULL, "updated_at" datetime(6) NOT NULL, CONSTRAINT "fk_rails_3" FOREIGN KEY ("account_id") REFERENCES "accounts" ("id"), CONSTRAINT "fk_rails_4" FOREIGN KEY ("creator_id") REFERENCES "users" ("id"));
+CREATE INDEX "index_cards_on_account_id_and_status" ON "cards" ("account_id", "status");
+CREATE TABLE "comments" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "card_id" integer NOT NULL, "creator_id" integer NOT NULL, "body" text NOT NULL, "created_at" datetime(6) NOT NULL, CONSTRAINT "fk_rails_5" FOREIGN KEY ("card_id") REFERENCES "cards" ("id") ON DELETE CASCADE);
+CREATE INDEX "index_comments_on_card_id" ON "comments" ("card_id");
+CREATE TABLE "tags" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "account_id" integer NOT NULL, "title" varchar NOT NULL, CONSTRAINT "fk_rails_6" FOREIGN KEY ("account_id") REFERENCES "accounts" ("id"));
+CREATE UNIQUE INDEX "index_tags_on_account_id_and_title" ON "tags" ("account_id", "title");
+CREATE TABLE "cards_tags" ("card_id" integer NOT NULL, "tag_id" integer NOT NULL);
+CREATE UNIQUE INDEX "index_cards_tags_on_both" ON "cards_tags" ("card_id", "tag_id");
+CREATE TABLE "events" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "eventable_type" varchar NOT NULL, "eventable_id" integer NOT NULL, "action" varchar NOT NULL, "particulars" json DEFAULT '{}', "created_at" datetime(6) NOT NULL);
+CREATE INDEX "index_events_on_eventable" ON "events" ("eventable_type", "eventable_id");
+CREATE TABLE "jobs" ("id" integer PRIMARY KEY AUTOINCREMENT NOT NULL, "queue_name" varchar NOT NULL, "class_name" varchar NOT NULL, "arguments" text, "priority" integer DEFAULT 0 NOT NULL, "scheduled_at" datetime(6), "finished_at" datetime(6));
+CREATE INDEX "index_jobs_on_queue" ON "jobs" ("queue_name", "priority", "id") WHERE "finished_at" IS NULL;
+CREATE VIRTUAL TABLE "card_search" USING fts5 (title, content='cards', content_rowid='id');
+CREATE TRIGGER cards_search AFTER INSERT ON "cards" BEGIN INSERT INTO "card_search" (rowid, title) VALUES (new.id, new.title); END;
+CREATE TRIGGER comments_count AFTER INSERT ON "comments" BEGIN UPDATE "cards" SET "comments_count" = "comments_count" + 1 WHERE "id" = new."card_id"; END;
+CREATE TRIGGER comments_tenant BEFORE INSERT ON "comments" WHEN (SELECT "account_id" FROM "users" WHERE "id" = new."creator_id") IS NOT (SELECT "account_id" FROM "cards" WHERE "id" = new."card_id") BEGIN SELECT RAISE(ABORT, 'author of another account'); END;
+INSERT INTO "schema_migrations" VALUES ('20260101000000'), ('20260102000000');
+WITH RECURSIVE k (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 10) INSERT INTO "accounts" SELECT i, 'Account ' || i, json_object('theme', iif(i % 2, 'dark', 'light')), printf('2026-01-%02d 10:00:00.123456', i) FROM k;
+WITH RECURSIVE k (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 100) INSERT INTO "users" SELECT i, 1 + i % 10, 'u' || i || '@example.org', 'User ' || i, i % 10 = 0, printf('2026-02-%02d 10:00:00.123456', 1 + i % 28) FROM k;
+INSERT INTO "sessions" SELECT id, id, printf('%032x', id * 7919), '2026-11-01 10:00:00.123456' FROM "users";
+WITH RECURSIVE k (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 800) INSERT INTO "cards" SELECT i, 1 + i % 10, 1 + (i % 10 + 9) % 10 + 10 * (i % 9), iif(i % 2, 'paint the door ', 'order new windows ') || i, iif(i % 3, 'open', 'closed'), iif(i % 2, printf('2026-12-%02d', 1 + i % 28), NULL), i * 1.5, 0, 0, printf('2026-03-%02d 10:%02d:00.123456', 1 + i % 28, i % 60), '2026-04-01 10:00:00.123456' FROM k;
+UPDATE "cards" SET "creator_id" = (SELECT min(u.id) FROM "users" u WHERE u.account_id = "cards"."account_id");
+INSERT INTO "comments" SELECT id, id, creator_id, 'I agree ' || id, '2026-05-01 10:00:00.123456' FROM "cards";
+WITH RECURSIVE k (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 50) INSERT INTO "tags" SELECT i, 1 + i % 10, 'tag' || i FROM k;
+INSERT INTO "cards_tags" SELECT c.id, t.id FROM "cards" c JOIN "tags" t ON t.account_id = c.account_id WHERE (c.id / 10 + t.id / 10) % 3 = 0;
+INSERT INTO "events" ("eventable_type", "eventable_id", "action", "particulars", "created_at") SELECT 'Card', id, 'created', json_object('title', title), created_at FROM "cards";
+WITH RECURSIVE k (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM k WHERE i < 400) INSERT INTO "jobs" SELECT i, iif(i % 4, 'default', 'mailers'), 'NotifyJob', '[' || i || ']', i % 3, NULL, iif(i % 2, '2026-06-01 10:00:00.123456', NULL) FROM k;

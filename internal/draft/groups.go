@@ -1,0 +1,195 @@
+package draft
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// fitGroups draws arguments that several rows share, such as a project and a state, so that
+// the rows found are nearer to those of the log: of rows drawn from a table, groups of many
+// rows come more often than a program may ask for them.
+func (d *drafter) fitGroups(ctx context.Context, o *operation, step int, got, want float64) float64 {
+	st := o.steps[step]
+	if st.changes() {
+		return got
+	}
+	var low, high *candidate
+	try := func(s source) {
+		before, sources := slices.Clone(st.args), slices.Clone(o.sources)
+		o.sources = append(o.sources, s)
+		for i := range s.columns {
+			st.args[i].yaml, st.args[i].note = s.draw(i), s.notes[i]
+		}
+		rows, err := d.mean(ctx, o, step)
+		switch {
+		case err != nil:
+		case rows < want:
+			low = &candidate{s, rows}
+		default:
+			high = &candidate{s, rows}
+		}
+		if err == nil && away(rows, want) < away(got, want) {
+			got = rows
+			return
+		}
+		copy(st.args, before)
+		o.sources = sources
+	}
+	for _, s := range st.guess.groupSources() {
+		try(s)
+	}
+	if low != nil && high != nil && differs(got, want) {
+		if s, err := st.guess.blend(ctx, *low, *high, want); err == nil {
+			try(s)
+		}
+	}
+	o.keepSources()
+	return got
+}
+
+// candidate is a source with the rows that are found by it on average.
+type candidate struct {
+	source
+	mean float64
+}
+
+// blend draws from two sources, so often from each that the rows found are those of the log.
+func (g *guesser) blend(ctx context.Context, low, high candidate, want float64) (source, error) {
+	share := (want - low.mean) / (high.mean - low.mean)
+	found, err := texts(ctx, g.schema.db, fmt.Sprintf("SELECT (SELECT count(*) FROM (%s)), (SELECT count(*) FROM (%s))", high.sql, low.sql))
+	if err != nil {
+		return source{}, err
+	}
+	var many, few float64
+	if _, err := fmt.Sscan(strings.Join(found[0], " "), &many, &few); err != nil {
+		return source{}, fmt.Errorf("count the rows of two sources: %w", err)
+	}
+	total := min(many/share, few/(1-share), sourceRows)
+	s := source{name: high.name + "-blended", columns: high.columns, notes: map[int]string{}}
+	for i := range s.columns {
+		s.notes[i] = fmt.Sprintf("%.2g of groups with rows, the rest also of groups without: as many rows as in the log", share)
+	}
+	s.sql = fmt.Sprintf("SELECT * FROM (SELECT * FROM (%s) LIMIT %.0f)\nUNION ALL SELECT * FROM (SELECT * FROM (%s) LIMIT %.0f)",
+		high.ordered(), max(1, share*total), low.ordered(), max(1, (1-share)*total))
+	return s, nil
+}
+
+// ordered is the source's query with its columns in the order of the arguments, and its rows
+// scattered: those that are neighbours may be alike.
+func (s *source) ordered() string {
+	var names []string
+	for _, i := range slices.Sorted(maps.Keys(s.columns)) {
+		names = append(names, plain(s.columns[i]))
+	}
+	return "SELECT " + strings.Join(names, ", ") + " FROM (SELECT *, row_number() OVER () AS nth FROM (" + s.sql + ")) ORDER BY nth * 7919 % 100003"
+}
+
+// keepSources leaves out sources that no argument is drawn from.
+func (o *operation) keepSources() {
+	o.sources = slices.DeleteFunc(o.sources, func(s source) bool {
+		return !slices.ContainsFunc(o.steps, func(st *statement) bool {
+			return slices.ContainsFunc(st.args, func(a argument) bool { return strings.Contains(a.yaml, s.name+".") })
+		})
+	})
+}
+
+// groupSources are other sources of the values that a statement compares with columns: each
+// group once, and groups that may have no row.
+func (g *guesser) groupSources() []source {
+	name := strings.ReplaceAll(g.name, ".", "-")
+	if g.first > 1 {
+		name += fmt.Sprintf("-%d", g.first)
+	}
+	if s := g.source; s != nil {
+		each := source{name: name + "-groups", columns: s.columns, notes: map[int]string{}, sql: strings.Replace(s.sql, "SELECT ", "SELECT DISTINCT ", 1)}
+		for i := range s.columns {
+			each.notes[i] = "each group of rows as often as any other: the rows are nearer to those of the log"
+		}
+		return []source{each}
+	}
+	compared := g.comparedTogether()
+	if len(compared) < 2 {
+		return nil
+	}
+	each := source{name: name + "-groups", columns: map[int]string{}, notes: map[int]string{}}
+	var names []string
+	for _, i := range slices.Sorted(maps.Keys(compared)) {
+		c := compared[i]
+		each.columns[i], each.notes[i] = c.name, fmt.Sprintf("%s is compared with it; each group of rows as often as any other: the rows are nearer to those of the log", c)
+		names = append(names, plain(c.name))
+	}
+	each.sql = fmt.Sprintf("SELECT DISTINCT %s FROM %s LIMIT %d", strings.Join(names, ", "), plain(g.all[slices.Min(slices.Collect(maps.Keys(compared)))].table.name), sourceRows)
+	return append([]source{each}, g.product(name+"-pairs", compared)...)
+}
+
+// product draws keys of the tables that columns refer to, with the values of the others.
+func (g *guesser) product(name string, compared map[int]*column) []source {
+	s := source{name: name, columns: map[int]string{}, notes: map[int]string{}}
+	var parents, others []string
+	for _, i := range slices.Sorted(maps.Keys(compared)) {
+		c := compared[i]
+		from := &others
+		query := fmt.Sprintf("SELECT DISTINCT %s FROM %s", plain(c.name), plain(c.table.name))
+		if t := g.schema.table(c.parent.table); t != nil && t.column(c.parent.column) != nil {
+			from, query = &parents, fmt.Sprintf("SELECT %s AS %s FROM %s", plain(c.parent.column), plain(c.name), plain(t.name))
+		}
+		*from = append(*from, "("+query+")")
+		s.columns[i], s.notes[i] = c.name, fmt.Sprintf("%s is compared with it; also of a group without rows: the rows are nearer to those of the log", c)
+	}
+	if len(parents) != 1 {
+		return nil
+	}
+	s.sql = fmt.Sprintf("SELECT * FROM %s LIMIT %d", strings.Join(append(parents, others...), " CROSS JOIN "), sourceRows)
+	return []source{s}
+}
+
+// comparedTogether are the columns of one table that are compared with arguments drawn from
+// one of its rows; a key finds one row, and is no group.
+func (g *guesser) comparedTogether() map[int]*column {
+	found := map[int]*column{}
+	for i, u := range g.all {
+		if u.role != equal || u.function != "" || u.column == nil || !slugged(u.column.name) || g.args[i].yaml != fmt.Sprintf("{from: %s}", scalar(u.column.String())) {
+			continue
+		}
+		for _, other := range found {
+			if other.table != u.table || other == u.column {
+				return nil
+			}
+		}
+		if u.column.unique() {
+			return nil
+		}
+		found[i] = u.column
+	}
+	return found
+}
+
+// offsetShares is into how many parts the pages of a log are divided.
+const offsetShares = 50
+
+// offsets draws OFFSET as the log has it: its values are not there, but how often each came.
+// The most frequent one is taken for the first page.
+func (g *guesser) offsets(i int) (yaml, note string) {
+	if g.logged == nil || g.logged[i] == nil || g.logged[i].values < minTwins || g.step == nil {
+		return "{uniform: [0, 100]}", "one of the first pages"
+	}
+	const why = "as often as in the log, where the most frequent is taken for the first page"
+	page := max(1, g.step.most)
+	var rows []string
+	for k, n := range slices.Backward(slices.Sorted(maps.Values(g.logged[i].tags))) {
+		parts := max(1, n*offsetShares/g.logged[i].values)
+		for range min(parts, offsetShares-len(rows)) {
+			rows = append(rows, fmt.Sprintf("(%d)", int64(len(g.logged[i].tags)-1-k)*page))
+		}
+	}
+	if len(g.logged[i].tags) == 1 {
+		return "{const: 0}", "always the same in the log: the first page"
+	}
+	s := source{name: fmt.Sprintf("%s-pages-%d", strings.ReplaceAll(g.name, ".", "-"), g.first+i)}
+	s.sql = "SELECT column1 AS first FROM (VALUES " + strings.Join(rows, ", ") + ")"
+	g.words = append(g.words, s)
+	return fmt.Sprintf("{from: %s}", scalar(s.name+".first")), why
+}

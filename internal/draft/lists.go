@@ -1,0 +1,116 @@
+package draft
+
+import (
+	"cmp"
+	"math"
+	"regexp"
+	"slices"
+	"strings"
+
+	"assay/internal/plan/sqltext"
+)
+
+// A program that asks for the tags of twenty rows writes IN (?, ?, ...), with as many
+// parameters as it has rows: each length is another statement in a log. They are one
+// operation, of which a plan has the length that is the nearest to the mean.
+
+var (
+	listed  = `(?:\?|:literal)`
+	inList  = regexp.MustCompile(`(?i)\bIN ?\( ?` + listed + `(?: ?, ?` + listed + `)* ?\)`)
+	rowList = regexp.MustCompile(`(?i)(\bVALUES ?)(\([^()]*\))(?: ?, ?\([^()]*\))+`)
+)
+
+// anyLength is the text of a statement without the lengths of its lists.
+func anyLength(text string) string {
+	text = inList.ReplaceAllString(unnamed(text), "IN (...)")
+	return rowList.ReplaceAllString(text, "$1$2")
+}
+
+// unnamed is the text of a statement whose parameters are all written alike.
+func unnamed(text string) string {
+	tokens, _ := sqltext.Scan(text)
+	var b strings.Builder
+	end := 0
+	for _, t := range tokens {
+		if !t.Parameter() {
+			continue
+		}
+		b.WriteString(text[end:t.From])
+		if strings.HasPrefix(t.Text, literal) {
+			b.WriteString(literal)
+		} else {
+			b.WriteString("?")
+		}
+		end = t.To
+	}
+	return b.String() + text[end:]
+}
+
+// anyLengths is a key of several statements; what follows itself is one, as in a shape.
+func anyLengths(all []string) string {
+	short := make([]string, len(all))
+	for i, text := range all {
+		short[i] = anyLength(text)
+	}
+	return strings.Join(slices.Compact(short), "\n")
+}
+
+// mergeLists makes one shape of those that differ in the lengths of lists alone: the one
+// whose length is the nearest to the mean stands for all.
+func mergeLists(all []*shape) []*shape {
+	groups := map[string][]*shape{}
+	for _, s := range all {
+		key := anyLengths(s.texts)
+		groups[key] = append(groups[key], s)
+	}
+	var merged []*shape
+	for _, s := range all {
+		group := groups[anyLengths(s.texts)]
+		chosen := nearestLength(group)
+		if s != chosen {
+			continue
+		}
+		for _, other := range group {
+			if other != chosen {
+				chosen.lengths++
+				chosen.others += other.count
+				chosen.nanos += other.nanos
+			}
+		}
+		merged = append(merged, chosen)
+	}
+	slices.SortStableFunc(merged, func(a, b *shape) int { return cmp.Compare(b.all(), a.all()) })
+	return merged
+}
+
+// nearMean is how far from the mean length, in proportion, a shape may be.
+const nearMean = 0.1
+
+// nearestLength is the shape whose texts are the nearest to the mean length.
+func nearestLength(group []*shape) *shape {
+	total, count := 0.0, 0.0
+	for _, s := range group {
+		total += float64(s.count * s.length())
+		count += float64(s.count)
+	}
+	mean := total / count
+	off := func(s *shape) float64 {
+		away := math.Abs(float64(s.length()) - mean)
+		if away < nearMean*mean {
+			return 0 // of these, the most frequent
+		}
+		return away
+	}
+	return slices.MinFunc(group, func(a, b *shape) int { return cmp.Or(cmp.Compare(off(a), off(b)), b.count-a.count) })
+}
+
+// length is that of the texts of a shape.
+func (s *shape) length() (n int) {
+	for _, text := range s.texts {
+		n += len(text)
+	}
+	return n
+}
+
+// all is how often a shape comes, with those for which it stands.
+func (s *shape) all() int { return s.count + s.others }
