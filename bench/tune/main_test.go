@@ -49,6 +49,34 @@ func TestGains(t *testing.T) {
 	}
 }
 
+// Where settings and pairs of settings are all there is, smoothing leaves the gains as they
+// are, free of what the launches of a chunk have in common, and the best is the best.
+func TestSmoothed(t *testing.T) {
+	truth := func(levels []int) float64 {
+		return []float64{0, 1, 0.1}[levels[0]] + 0.04*float64(levels[2]) - 0.1*float64(levels[1]) + 0.15*float64(levels[1]*levels[3])
+	}
+	var cells []cell
+	for i, c := range configurations() {
+		if i == 0 {
+			continue
+		}
+		if len(cells)%12 == 0 {
+			cells = append(cells, cell{nil, make([]int, len(grid)), len(cells) / 12, 0.01 * float64(len(cells))})
+		}
+		chunk := len(cells) / 12
+		cells = append(cells, cell{c, levelsOf(c), chunk, truth(levelsOf(c)) + 0.01*float64(12*chunk)})
+	}
+	got, err := smoothed(cells)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range cells {
+		if math.Abs(got[i]-truth(c.levels)) > 1e-9 {
+			t.Fatalf("%v: got %g, want %g", c.levels, got[i], truth(c.levels))
+		}
+	}
+}
+
 // Some tunings show that the search finds what is there, proposes nothing that is
 // not, and is repeated by its seed; docs/statistics.md has the figures of many.
 func TestSimulation(t *testing.T) {

@@ -161,8 +161,12 @@ func (t *tuning) confirm(ctx context.Context, finalists []Point) error {
 // point. Where the budget does not pay for all, the first finalist goes before what
 // tells of its settings, this before the other finalists, and prices come last.
 func (t *tuning) confirmed(finalists []Point) (points []Point, launches int) {
-	all := append(finalists[:1:1], t.without(finalists[0])...)
-	all = append(append(all, finalists[1:]...), t.priced(finalists[0])...)
+	first := 1
+	if len(finalists) > 1 && finalists[0].has(finalists[1]) {
+		first = 2
+	}
+	all := append(finalists[:first:first], t.without(finalists[0])...)
+	all = append(append(all, finalists[first:]...), t.priced(finalists[0])...)
 	all = t.config.Space.unique(all)
 	if len(t.config.Conditions) > 0 {
 		if blocks := t.affordable(confirmShare, len(all)); blocks >= minConfirmations {
@@ -252,29 +256,42 @@ func (f Finalist) helps(margin float64) bool {
 	return f.Verdict == stat.Faster && f.Gain.Center > 1+margin
 }
 
-// simpler is the proposal without one setting that is not shown to matter: the one of
-// the least effect in the screening. The confirmed figures must not choose it: the
-// best of several would be too good. It is one more of the family of the finalists.
+// simpler is the proposal without the settings that all launches together do not show to
+// matter, or where that was not confirmed, with the fewest of them that was. It is one more
+// of the family of the finalists.
 func (t *tuning) simpler(whole Finalist, finalists []Point, rows map[string]*row) Finalist {
-	weakest, least := -1, 0.0
-	for _, j := range whole.Point.changed() {
-		other := t.rowOf(whole.Point.with(j, 0), rows)
-		if other == nil {
-			continue
-		}
-		effect := 0.0
-		if t.outcome.Effects != nil {
-			effect = t.outcome.Effects[j].Gain
-		}
-		if !t.matters(against(whole.rows.gains, other.gains)) && (weakest < 0 || effect < least) {
-			weakest, least = j, effect
-		}
-	}
-	if weakest < 0 {
+	m := newModel(t.launches)
+	if m == nil {
 		return whole
 	}
-	family := t.asFamily(append(slices.Clone(finalists), whole.Point.with(weakest, 0)), rows, t.outcome.Launches)
-	return family[len(family)-1]
+	path := t.trimmed(m, whole.Point, t.shown)
+	needed := path[len(path)-1]
+	best := whole.Point
+	for _, p := range append(t.without(whole.Point), finalists...) {
+		if t.rowOf(p, rows) != nil && p.has(needed) && whole.Point.has(p) && len(p.changed()) < len(best.changed()) {
+			best = p
+		}
+	}
+	family := finalists
+	if !slices.ContainsFunc(finalists, func(p Point) bool { return p.Key() == best.Key() }) {
+		family = append(slices.Clone(finalists), best)
+	}
+	for _, f := range t.asFamily(family, rows, t.outcome.Launches) {
+		if f.Point.Key() == best.Key() {
+			return f
+		}
+	}
+	return whole
+}
+
+// has reports whether a point has all settings of another.
+func (p Point) has(other Point) bool {
+	for j, level := range other {
+		if level != 0 && p[j] != level {
+			return false
+		}
+	}
+	return true
 }
 
 // rowOf is what a point measured; nil: too little, or it was refused.
