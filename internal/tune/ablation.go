@@ -16,6 +16,8 @@ const (
 	// adding is the two-sided p-value below which a factor is added that the race did
 	// not choose: several are tried, and one without an effect must not come in.
 	adding = 0.02
+	// worth is the part of the margin that a setting has to be worth.
+	worth = 0.75
 	// likelyBelow is the one-sided p-value below which the confirmation has a setting.
 	likelyBelow = 0.10
 )
@@ -139,9 +141,10 @@ func (t *tuning) likely(d difference) bool {
 	return d.p() < likelyBelow && d.mean > math.Log1p(t.config.Margin/2)
 }
 
-// shown reports whether a difference is one to the better, by more than half of the margin.
+// shown reports whether a difference is shown to be one to the better, and is worth most of
+// the margin.
 func (t *tuning) shown(d difference) bool {
-	return d.p() < adding && d.mean > math.Log1p(t.config.Margin/2)
+	return d.p() < adding && d.mean > math.Log1p(worth*t.config.Margin)
 }
 
 // matters reports whether what a comparison is of is shown to be better, by more than

@@ -129,7 +129,7 @@ func (t *Tuning) measure(ctx context.Context, b tune.Block) (tune.Measured, erro
 		slices.Sort(order) // a run and its mirror image share a launch
 	}
 	measured := tune.Measured{Members: make([]tune.Member, len(b.Points))}
-	for chunk := range slices.Chunk(order, perLaunch) {
+	for number, chunk := range slices.Collect(slices.Chunk(order, perLaunch)) {
 		trials, took, err := t.launch(ctx, b, chunk)
 		if err != nil {
 			t.close(ctx) // what follows has a series of its own
@@ -149,6 +149,7 @@ func (t *Tuning) measure(ctx context.Context, b tune.Block) (tune.Measured, erro
 		}
 		for _, i := range chunk {
 			measured.Members[i] = t.judge(b.Points[i], trials)
+			measured.Members[i].Launch = number
 		}
 	}
 	return measured, nil
