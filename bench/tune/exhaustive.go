@@ -198,7 +198,8 @@ func levelsOf(settings map[string]string) []int {
 	levels := make([]int, len(grid))
 	for j, all := range grid {
 		for l, level := range all[1:] {
-			if slices.ContainsFunc(slices.Collect(maps.Keys(level)), func(name string) bool { return settings[name] == level[name] }) {
+			others := slices.DeleteFunc(slices.Collect(maps.Keys(level)), func(name string) bool { return settings[name] == level[name] })
+			if len(others) == 0 {
 				levels[j] = l + 1
 			}
 		}

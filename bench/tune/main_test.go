@@ -56,6 +56,7 @@ func TestSmoothed(t *testing.T) {
 		return []float64{0, 1, 0.1}[levels[0]] + 0.04*float64(levels[2]) - 0.1*float64(levels[1]) + 0.15*float64(levels[1]*levels[3])
 	}
 	var cells []cell
+	seen := map[string]bool{}
 	for i, c := range configurations() {
 		if i == 0 {
 			continue
@@ -63,8 +64,12 @@ func TestSmoothed(t *testing.T) {
 		if len(cells)%12 == 0 {
 			cells = append(cells, cell{nil, make([]int, len(grid)), len(cells) / 12, 0.01 * float64(len(cells))})
 		}
+		seen[fmt.Sprint(levelsOf(c))] = true
 		chunk := len(cells) / 12
 		cells = append(cells, cell{c, levelsOf(c), chunk, truth(levelsOf(c)) + 0.01*float64(12*chunk)})
+	}
+	if len(seen) != 71 {
+		t.Errorf("got %d different levels of 71 configurations", len(seen))
 	}
 	got, err := smoothed(cells)
 	if err != nil {

@@ -9,24 +9,23 @@ import (
 )
 
 const (
-	// ablationBlocks and minAblationBlocks are how many launches the ablation has, and
-	// the fewest that say anything.
-	ablationBlocks    = 6
-	minAblationBlocks = 1
-	// adding is the two-sided p-value below which a factor is added that the race did
-	// not choose: several are tried, and one without an effect must not come in.
-	adding = 0.02
+	// ablationBlocks is how many launches the ablation has at most.
+	ablationBlocks = 6
+	// shownBelow is the one-sided p-value below which a setting is shown to matter:
+	// several are tried, and one without an effect must not come in.
+	shownBelow = 0.02
 	// worth is the part of the margin that a setting has to be worth.
 	worth = 0.75
-	// likelyBelow is the one-sided p-value below which the confirmation has a setting.
+	// likelyBelow is the one-sided p-value below which the confirmation tries a setting.
 	likelyBelow = 0.10
+	// mattersBelow is the two-sided p-value below which the confirmation by itself shows that
+	// a setting matters.
+	mattersBelow = 0.10
 )
 
 // ablation changes one factor of the leader at a time: it leaves out each that the
 // leader changed, and adds each that the leader did not and that may yet matter
-// beside the others. It returns the finalists in the order in which they are to be
-// proposed: the leader with what mattered, the leader with only its weakest left out,
-// the leader itself, and who came in behind it.
+// beside the others. It returns the finalists in the order in which they are to be proposed.
 func (t *tuning) ablation(ctx context.Context, ranked []Point) ([]Point, error) {
 	if len(ranked) == 0 {
 		return nil, nil
@@ -43,7 +42,7 @@ func (t *tuning) ablation(ctx context.Context, ranked []Point) ([]Point, error) 
 	points = slices.DeleteFunc(points, func(p Point) bool { return t.refused[p.Key()] != "" })
 	blocks := min(ablationBlocks, t.affordable(ablationShare, len(points)))
 	// Of one setting alone, the current settings tell what it does.
-	if len(t.config.Space.unique(points)) > 1 && blocks >= minAblationBlocks {
+	if len(t.config.Space.unique(points)) > 1 && blocks > 0 {
 		if _, err := t.rows(ctx, Ablation, blocks, points); err != nil {
 			return nil, err
 		}
@@ -51,16 +50,18 @@ func (t *tuning) ablation(ctx context.Context, ranked []Point) ([]Point, error) 
 	return t.finalists(points, ranked), nil
 }
 
-// finalists are the leader of the race with what may matter, itself with just what is shown
-// to, what lies between both, and behind them who is not shown to be worse. points are the
+// finalists are the leader of the race with just what is shown to matter, with all that may,
+// with what lies between both, and behind them who is not shown to be worse. points are the
 // leader and those that differ from it by a factor.
 func (t *tuning) finalists(points, ranked []Point) []Point {
 	all := ranked
 	if m := newModel(t.launches); m != nil {
+		t.searched = m
 		whole := t.refined(m, points)
 		path := t.trimmed(m, whole, t.shown)
-		slices.Reverse(path[1:])
-		all = append(path, m.dropBehind(append([]Point{whole}, ranked...), behind)...)
+		slices.Reverse(path)
+		all = append([]Point{path[0], whole}, path[1:]...)
+		all = append(all, m.dropBehind(append([]Point{whole}, ranked...), finalistBelow)...)
 	}
 	all = t.config.Space.unique(all)
 	all = slices.DeleteFunc(all, func(p Point) bool { return t.refused[p.Key()] != "" })
@@ -144,11 +145,11 @@ func (t *tuning) likely(d difference) bool {
 // shown reports whether a difference is shown to be one to the better, and is worth most of
 // the margin.
 func (t *tuning) shown(d difference) bool {
-	return d.p() < adding && d.mean > math.Log1p(worth*t.config.Margin)
+	return d.p() < shownBelow && d.mean > math.Log1p(worth*t.config.Margin)
 }
 
 // matters reports whether what a comparison is of is shown to be better, by more than
 // half of the margin.
 func (t *tuning) matters(c stat.Comparison) bool {
-	return c.Ratio.N >= 2 && c.P < behind && c.Ratio.Center > 1+t.config.Margin/2
+	return c.Ratio.N >= 2 && c.P < mattersBelow && c.Ratio.Center > 1+t.config.Margin/2
 }

@@ -16,6 +16,9 @@ const (
 	// leastConfirmed is for how many members the search leaves a budget: the current
 	// settings, a finalist and it without a setting.
 	leastConfirmed = 3
+	// overtakes is the two-sided p-value below which a later finalist comes before the
+	// first one.
+	overtakes = 0.02
 )
 
 // Outcome is what a tuning found.
@@ -63,8 +66,7 @@ type RaceBlock struct {
 // Finalist is a point with its confirmed figures.
 type Finalist struct {
 	Point Point
-	// Search is the gain that the race had of it, as a ratio; NaN where it was not in
-	// the race.
+	// Search is the gain that the search had of it, as a ratio; NaN where it had none.
 	Search float64
 	// Gain is the mean over the operations and Operations each, as ratios: above 1 is
 	// better than the current settings.
@@ -158,11 +160,12 @@ func (t *tuning) confirm(ctx context.Context, finalists []Point) error {
 
 // confirmed are the points of the confirmation with the number of launches that the
 // budget pays. It leaves time for other data and clients only where that costs it no
-// point. Where the budget does not pay for all, the first finalist goes before what
-// tells of its settings, this before the other finalists, and prices come last.
+// point. Where the budget does not pay for all, the first finalist, and the same with more
+// settings, go before what tells of its settings, this before the other finalists, and
+// prices come last.
 func (t *tuning) confirmed(finalists []Point) (points []Point, launches int) {
 	first := 1
-	if len(finalists) > 1 && finalists[0].has(finalists[1]) {
+	if len(finalists) > 1 && finalists[1].has(finalists[0]) {
 		first = 2
 	}
 	all := append(finalists[:first:first], t.without(finalists[0])...)
@@ -211,14 +214,14 @@ func (t *tuning) decide(finalists []Point, rows map[string]*row) {
 	t.outcome.Finalists = t.asFamily(finalists, rows, t.outcome.Launches)
 	best := 0
 	for i := 1; i < len(finalists); i++ {
-		if c := against(rows[finalists[i].Key()].gains, rows[finalists[best].Key()].gains); c.P < adding && c.Ratio.Center > 1+t.config.Margin {
+		if c := against(rows[finalists[i].Key()].gains, rows[finalists[best].Key()].gains); c.P < overtakes && c.Ratio.Center > 1+t.config.Margin {
 			best = i
 		}
 	}
 	whole := t.outcome.Finalists[best]
 	if t.beats(whole) {
 		t.outcome.Chosen = &whole
-		if f := t.simpler(whole, finalists, rows); t.beats(f) {
+		if f := t.needed(whole, finalists, rows); t.beats(f) {
 			t.outcome.Chosen = &f
 		}
 	}
@@ -256,32 +259,38 @@ func (f Finalist) helps(margin float64) bool {
 	return f.Verdict == stat.Faster && f.Gain.Center > 1+margin
 }
 
-// simpler is the proposal without the settings that all launches together do not show to
-// matter, or where that was not confirmed, with the fewest of them that was. It is one more
-// of the family of the finalists.
-func (t *tuning) simpler(whole Finalist, finalists []Point, rows map[string]*row) Finalist {
+// needed is the finalist with the fewest settings that has all that all launches together
+// show to matter of the largest that has those of the chosen one. It is one of the family of
+// the finalists: what the confirmation alone says chooses nothing.
+func (t *tuning) needed(chosen Finalist, finalists []Point, rows map[string]*row) Finalist {
 	m := newModel(t.launches)
 	if m == nil {
-		return whole
+		return chosen
 	}
-	path := t.trimmed(m, whole.Point, t.shown)
-	needed := path[len(path)-1]
-	best := whole.Point
-	for _, p := range append(t.without(whole.Point), finalists...) {
-		if t.rowOf(p, rows) != nil && p.has(needed) && whole.Point.has(p) && len(p.changed()) < len(best.changed()) {
+	largest := chosen.Point
+	for _, p := range finalists {
+		if p.has(largest) {
+			largest = p
+		}
+	}
+	path := t.trimmed(m, largest, t.shown)
+	enough := path[len(path)-1]
+	best := largest
+	for _, p := range append(slices.Clone(finalists), t.without(chosen.Point)...) {
+		if t.rowOf(p, rows) != nil && p.has(enough) && largest.has(p) && len(p.changed()) < len(best.changed()) {
 			best = p
 		}
 	}
-	family := finalists
-	if !slices.ContainsFunc(finalists, func(p Point) bool { return p.Key() == best.Key() }) {
-		family = append(slices.Clone(finalists), best)
+	family := slices.Clone(finalists)
+	if !slices.ContainsFunc(family, func(p Point) bool { return p.Key() == best.Key() }) {
+		family = append(family, best)
 	}
 	for _, f := range t.asFamily(family, rows, t.outcome.Launches) {
 		if f.Point.Key() == best.Key() {
 			return f
 		}
 	}
-	return whole
+	return chosen
 }
 
 // has reports whether a point has all settings of another.
@@ -308,11 +317,20 @@ func against(a, b []float64) stat.Comparison {
 }
 
 func (t *tuning) finalist(p Point, r *row, c stat.Comparison) Finalist {
-	f := Finalist{Point: p, Search: math.Exp(mean(t.gains[p.Key()])), Gain: c.Ratio, Verdict: c.Verdict, rows: *r}
+	f := Finalist{Point: p, Search: math.Exp(t.said(p)), Gain: c.Ratio, Verdict: c.Verdict, rows: *r}
 	for _, values := range r.operations {
 		f.Operations = append(f.Operations, against(values, make([]float64, len(values))).Ratio)
 	}
 	return f
+}
+
+// said is the gain that the search had of a point: by the model of its launches, or where
+// there is none by those of the point in the race; NaN: it was not in it.
+func (t *tuning) said(p Point) float64 {
+	if t.searched != nil && t.config.Space.StartIsCurrent && !t.config.Space.First(p) {
+		return t.searched.compare(p, t.config.Space.start()).mean
+	}
+	return mean(t.gains[p.Key()])
 }
 
 // explain says what each setting of the proposal does, and what other classes cost.

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// firstDrop is the block from which on candidates are dropped.
-	firstDrop = 4
+	// minBlocks is how many blocks a race has that the budget pays for.
+	minBlocks = 4
 	// maxBlocks ends a race in which nobody is behind.
 	maxBlocks = 6
 	// minRounds is how many blocks of all candidates a budget should pay at least:
@@ -18,17 +18,15 @@ const (
 	minRounds = 2
 	// maxFinalists is how many candidates are confirmed at most.
 	maxFinalists = 4
-	// dropped is the one-sided p-value below which a candidate is dropped.
-	dropped = 0.01
-	// behind is the two-sided p-value below which a candidate is dropped: one-sided,
-	// the interval is one of 95 %.
-	behind = 0.10
+	// droppedBelow is the one-sided p-value below which a candidate leaves the race, and
+	// finalistBelow that below which it is no finalist.
+	droppedBelow  = 0.01
+	finalistBelow = 0.10
 )
 
 // race measures the candidates block by block and returns those that remain, the
-// best first. From the fourth block on whoever is shown to be behind the leader is
-// dropped. Where the budget does not pay for four blocks of all, each block drops
-// the half that is behind.
+// best first. Whoever is shown to be behind the leader is dropped. Where the budget does
+// not pay for four blocks of all, each block drops the half that is behind.
 func (t *tuning) race(ctx context.Context, candidates []Point) ([]Point, error) {
 	for len(candidates) > maxFinalists && t.affordable(raceShare, len(candidates)) < minRounds {
 		candidates = candidates[:len(candidates)-1] // the likely ones are in front
@@ -39,7 +37,7 @@ func (t *tuning) race(ctx context.Context, candidates []Point) ([]Point, error) 
 		if t.affordable(raceShare, len(left)) == 0 && n > 1 {
 			break
 		}
-		halving := t.affordable(raceShare, len(left)) < firstDrop-n
+		halving := t.affordable(raceShare, len(left)) < minBlocks-n
 		members, err := t.block(ctx, Block{Stage: Race, Number: n, Points: left, All: all})
 		if err != nil {
 			return nil, err
@@ -58,9 +56,9 @@ func (t *tuning) race(ctx context.Context, candidates []Point) ([]Point, error) 
 			left = left[:max(maxFinalists, (len(left)+1)/2)]
 		}
 		if m != nil {
-			left = m.dropBehind(left, dropped)
+			left = m.dropBehind(left, droppedBelow)
 		}
-		if n >= firstDrop && len(left) <= enough {
+		if n >= minBlocks && len(left) <= enough {
 			break
 		}
 	}
@@ -93,7 +91,7 @@ func numberOr(v float64) float64 {
 	return v
 }
 
-// dropBehind keeps whoever is not shown to be behind the first.
+// dropBehind keeps whoever is not shown to be behind the first, with a one-sided p-value.
 func (m *model) dropBehind(points []Point, p float64) []Point {
 	if len(points) == 0 {
 		return nil

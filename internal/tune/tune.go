@@ -101,6 +101,7 @@ type tuning struct {
 	// launches are what those of the search, and then of the confirmation, measured of
 	// points.
 	launches [][]observation
+	searched *model // of the launches before the confirmation; nil: they were too few
 	outcome  *Outcome
 }
 
