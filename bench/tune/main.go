@@ -55,6 +55,10 @@ func main() {
 				fmt.Fprintln(os.Stderr, "tune:", err)
 				os.Exit(1)
 			}
+			if t.forbidden > 0 {
+				fmt.Fprintf(os.Stderr, "tune: %s: %d unsafe proposals\n", s.name, t.forbidden)
+				os.Exit(1)
+			}
 			fmt.Printf("| %s | %.0f %% | %d | %d | %d | %s | %s | %d | %.0f |\n", s.name, 100*noise, t.proposed, t.nearBest, t.exhaustive,
 				share(t.held, t.proposed), share(t.firstHeld, t.confirmed), t.useless, 100*float64(t.launches)/float64(s.exhaustiveTime()*t.tunings))
 		}
@@ -93,6 +97,8 @@ type scenario struct {
 	// budget is what a tuning may take, as a part of the time of the exhaustive search; 0:
 	// as long as it takes. With one, it also asks what statistics do, and has other data.
 	budget float64
+	// small says that most gains are below what a setting has to be worth to be proposed.
+	small bool
 }
 
 var scenarios = []scenario{
@@ -104,6 +110,7 @@ var scenarios = []scenario{
 	{name: "72 configurations, 2.7x and 4, 3 and 2 %, in a sixth of the time", gains: [][]float64{{1.0, 0.75}, {0.03, 0.02}, {0.04}, {0.02}, {0}}, budget: 1. / 6},
 	{name: "the same, 2 of them together", gains: [][]float64{{1.0, 0.75}, {0.03, 0.02}, {0.06}, {0.02}, {0}}, pairs: map[[2]int]float64{{1, 2}: -0.04, {0, 3}: 0.02}, budget: 1. / 6},
 	{name: "432 configurations, 2.7x, 4 and 2 %, in a sixth of the time of 72", gains: [][]float64{{1.0, 0.12}, {0, 0.01}, {0.04}, {0.02}, {0}, {0, 0}, {0}}, budget: 1. / 36},
+	{name: "432 configurations, 2.7x and 2, 1.5 and 1 %, in a sixth of the time of 72", gains: [][]float64{{1.0, 0.11}, {0.02, 0.015}, {0.01}, {0.015}, {0}, {0, 0}, {0}}, budget: 1. / 36, small: true},
 	{name: "2.7x and 4 %, none else matters, in a sixth of the time", gains: [][]float64{{1.0, 0.75}, {0, 0}, {0.04}, {0}, {0}}, budget: 1. / 6},
 	{name: "768 configurations, 2 of 8 matter", gains: [][]float64{{0.3, 0.2}, {0.1}, {0, 0}, {0}, {0}, {0}, {0}, {-0.02, 0}}},
 	{name: "as before, with a faster unsafe setting", gains: [][]float64{{0.3, 0.2, 0.9}, {0.1}, {0, 0}, {0}, {0}, {0}, {0}, {-0.02, 0}}, unsafe: true},
