@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"math"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"gonum.org/v1/gonum/mat"
 )
 
 // experiment is a search on this machine against all configurations measured.
@@ -111,9 +114,10 @@ func (e experiment) run(ctx context.Context, args ...string) ([]byte, error) {
 	return out, nil
 }
 
-// gains measures profiles in the launches of the first one, and returns how much
+// gains measures profiles in so many launches of the first one, and returns how much
 // better each is: the mean of the natural logarithms over the operations.
-func (e experiment) gains(ctx context.Context, name string, names []string, profiles map[string]map[string]string) (map[string]float64, error) {
+func (e experiment) gains(ctx context.Context, name string, launches int, names []string, profiles map[string]map[string]string) (map[string]float64, error) {
+	e.launches = launches
 	path, err := e.plan(name, 1, names, profiles)
 	if err != nil {
 		return nil, err
@@ -156,29 +160,111 @@ func gainsOf(report []byte) (map[string]float64, error) {
 // perRun is how many profiles share a launch with the current one.
 const perRun = 11
 
-// exhaust measures all configurations, and returns the best.
-func (e experiment) exhaust(ctx context.Context) (best map[string]string, took time.Duration, err error) {
+// cell is a configuration with its measured gain. Those of a chunk were measured in the
+// same launches of the current settings.
+type cell struct {
+	settings map[string]string
+	levels   []int // by factor of the grid
+	chunk    int
+	gain     float64
+}
+
+// exhaust measures all configurations, in random order.
+func (e experiment) exhaust(ctx context.Context) (cells []cell, took time.Duration, err error) {
 	began := time.Now()
 	all := configurations()
-	best, highest := all[0], 0.0
-	for i, chunk := range slices.Collect(slices.Chunk(all[1:], perRun)) {
+	order := rand.New(rand.NewPCG(1, 72)).Perm(len(all) - 1)
+	for i, chunk := range slices.Collect(slices.Chunk(order, perRun)) {
 		names, profiles := []string{"current"}, map[string]map[string]string{"current": {}}
-		for j, c := range chunk {
-			name := fmt.Sprint("c", i*perRun+j+1)
-			names, profiles[name] = append(names, name), c
+		for _, at := range chunk {
+			name := fmt.Sprint("c", at+1)
+			names, profiles[name] = append(names, name), all[at+1]
 		}
-		gains, err := e.gains(ctx, fmt.Sprint("exhaustive-", i+1), names, profiles)
+		gains, err := e.gains(ctx, fmt.Sprint("exhaustive-", i+1), e.launches, names, profiles)
 		if err != nil {
 			return nil, 0, err
 		}
-		for _, name := range names[1:] {
-			fmt.Printf("%s: %.3fx\n", settingsText(profiles[name]), math.Exp(gains[name]))
-			if gains[name] > highest {
-				best, highest = profiles[name], gains[name]
+		for _, name := range names {
+			c := cell{profiles[name], levelsOf(profiles[name]), i, gains[name]}
+			cells = append(cells, c)
+			fmt.Printf("%s: %.3fx\n", settingsText(c.settings), math.Exp(c.gain))
+		}
+	}
+	return cells, time.Since(began), nil
+}
+
+// levelsOf are those of a configuration in the grid.
+func levelsOf(settings map[string]string) []int {
+	levels := make([]int, len(grid))
+	for j, all := range grid {
+		for l, level := range all[1:] {
+			others := slices.DeleteFunc(slices.Collect(maps.Keys(level)), func(name string) bool { return settings[name] == level[name] })
+			if len(others) == 0 {
+				levels[j] = l + 1
 			}
 		}
 	}
-	return best, time.Since(began), nil
+	return levels
+}
+
+// smoothed are the gains of the cells as the effects of all settings and of all pairs of
+// settings have them, by least squares over all cells: the highest of 72 noisy figures is
+// higher than it is true.
+func smoothed(cells []cell) ([]float64, error) {
+	columns := map[string]int{}
+	number := func(key string) int {
+		if _, known := columns[key]; !known {
+			columns[key] = len(columns)
+		}
+		return columns[key]
+	}
+	effects := make([][]int, len(cells)) // of each cell; the last is the launches'
+	for i, c := range cells {
+		for j, a := range c.levels {
+			for k, b := range c.levels[:j] {
+				if a > 0 && b > 0 {
+					effects[i] = append(effects[i], number(fmt.Sprint(j, a, k, b)))
+				}
+			}
+			if a > 0 {
+				effects[i] = append(effects[i], number(fmt.Sprint(j, a)))
+			}
+		}
+		effects[i] = append(effects[i], number(fmt.Sprint("launches ", c.chunk)))
+	}
+	x, y := mat.NewDense(len(cells), len(columns), nil), mat.NewVecDense(len(cells), nil)
+	for i, c := range cells {
+		y.SetVec(i, c.gain)
+		for _, column := range effects[i] {
+			x.Set(i, column, 1)
+		}
+	}
+	var b mat.VecDense
+	if err := b.SolveVec(x, y); err != nil {
+		return nil, err
+	}
+	gains := make([]float64, len(cells))
+	for i := range cells {
+		for _, column := range effects[i][:len(effects[i])-1] {
+			gains[i] += b.AtVec(column)
+		}
+	}
+	return gains, nil
+}
+
+// best are the configurations of the highest figure, and of the two highest smoothed ones.
+func best(cells []cell) ([]map[string]string, error) {
+	smooth, err := smoothed(cells)
+	if err != nil {
+		return nil, err
+	}
+	highest := slices.MaxFunc(cells, func(a, b cell) int { return cmp.Compare(a.gain, b.gain) })
+	order := make([]int, len(cells))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(smooth[b], smooth[a]) })
+	return []map[string]string{highest.settings, cells[order[0]].settings, cells[order[1]].settings}, nil
 }
 
 func settingsText(settings map[string]string) string {
@@ -221,36 +307,61 @@ func (e experiment) inFolder(ctx context.Context) error {
 	return e.compare(ctx)
 }
 
-// compare measures the choices beside the exhaustive best and says how many are within
-// 2 % of it.
+// compare measures the choices beside the best of the exhaustive search, each in twice as
+// many launches as the search had, and says how many are within 2 % of the best of these
+// figures: those of the search are too good of whoever is the best of them.
 func (e experiment) compare(ctx context.Context) error {
-	best, exhaustive, err := e.exhaust(ctx)
+	cells, exhaustive, err := e.exhaust(ctx)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("best of %d: %s, in %s\n", len(configurations()), settingsText(best), exhaustive.Round(time.Second))
+	bests, err := best(cells)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("best of %d: %s; smoothed: %s, then %s; in %s\n", len(configurations()), settingsText(bests[0]), settingsText(bests[1]), settingsText(bests[2]), exhaustive.Round(time.Second))
 	e.budget = cmp.Or(e.budget, (exhaustive / 6).Round(time.Second))
 	choices, each, err := e.tunings(ctx)
 	if err != nil {
 		return err
 	}
-	names, profiles := []string{"best"}, map[string]map[string]string{"best": best}
-	for i, c := range choices {
-		name := fmt.Sprint("seed-", i+1)
-		names, profiles[name] = append(names, name), c
-	}
-	near := 0
-	var gains map[string]float64
-	if gains, err = e.gains(ctx, "choices", names, profiles); err != nil {
+	gains, err := e.again(ctx, append(bests, choices...))
+	if err != nil {
 		return err
 	}
-	for _, name := range names[1:] {
-		fmt.Printf("%s against the best: %.3fx\n", name, math.Exp(gains[name]))
-		if gains[name] > -math.Log1p(margin) {
+	highest, near := max(gains[0], gains[1], gains[2]), 0
+	for i, gain := range gains[len(bests):] {
+		fmt.Printf("seed %d against the best: %.3fx\n", i+1, math.Exp(gain-highest))
+		if gain > highest-math.Log1p(margin) {
 			near++
 		}
 	}
 	fmt.Printf("%d of %d choices are within 2 %% of the exhaustive best; a tuning took %.0f %% of its time (%s of %s)\n",
 		near, len(choices), 100*each.Seconds()/exhaustive.Seconds(), each.Round(time.Second), exhaustive.Round(time.Second))
 	return nil
+}
+
+// again measures configurations beside each other, equal ones once, and returns their
+// gains against the first.
+func (e experiment) again(ctx context.Context, all []map[string]string) ([]float64, error) {
+	var names []string
+	profiles, name := map[string]map[string]string{}, map[string]string{}
+	for _, c := range all {
+		if text := settingsText(c); name[text] == "" {
+			name[text] = fmt.Sprint("p", len(names))
+			names, profiles[name[text]] = append(names, name[text]), c
+		}
+	}
+	gains, err := e.gains(ctx, "choices", 2*e.launches, names, profiles)
+	if err != nil {
+		return nil, err
+	}
+	for _, n := range names {
+		fmt.Printf("again, %s: %.3fx\n", settingsText(profiles[n]), math.Exp(gains[n]-gains[names[0]]))
+	}
+	values := make([]float64, len(all))
+	for i, c := range all {
+		values[i] = gains[name[settingsText(c)]] - gains[names[0]]
+	}
+	return values, nil
 }

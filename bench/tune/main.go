@@ -12,6 +12,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -22,6 +23,7 @@ import (
 func main() {
 	seed := flag.Uint64("seed", 2026, "of the simulation")
 	tunings := flag.Int("tunings", 200, "tunings for each row")
+	only := flag.String("only", "", "scenarios whose name has this")
 	real := flag.Bool("exhaustive", false, "instead of simulating, measure all configurations of a space on this machine, and tune it")
 	var e experiment
 	flag.StringVar(&e.assay, "assay", "bin/assay", "with -exhaustive: the program")
@@ -31,7 +33,7 @@ func main() {
 	flag.DurationVar(&e.budget, "budget", 0, "with -exhaustive: of a tuning; 0: a sixth of the time that the exhaustive search took")
 	flag.Parse()
 	if flag.NArg() > 0 || *tunings < 1 || e.launches < 2 || e.repeats < 1 || e.rows < 100 || e.budget < 0 {
-		fmt.Fprintln(os.Stderr, "usage: tune [-seed N] [-tunings N], or tune -exhaustive [-assay PROGRAM] [-launches N] [-rows N] [-repeats N] [-budget D]")
+		fmt.Fprintln(os.Stderr, "usage: tune [-seed N] [-tunings N] [-only TEXT], or tune -exhaustive [-assay PROGRAM] [-launches N] [-rows N] [-repeats N] [-budget D]")
 		os.Exit(2)
 	}
 	if *real {
@@ -44,15 +46,25 @@ func main() {
 	fmt.Println("| settings | noise | proposes | within 2 % of the best | of the exhaustive choices | intervals that hold | first finalist's | without effect in it | time, % of exhaustive |")
 	fmt.Println("| --- | --- | --- | --- | --- | --- | --- | --- | --- |")
 	for _, s := range scenarios {
+		if !strings.Contains(s.name, *only) {
+			continue
+		}
 		for _, noise := range []float64{0.02, 0.05} {
 			t, err := s.simulate(*seed, *tunings, noise)
 			if err != nil {
 				fmt.Fprintln(os.Stderr, "tune:", err)
 				os.Exit(1)
 			}
+			if t.forbidden > 0 {
+				fmt.Fprintf(os.Stderr, "tune: %s: %d unsafe proposals\n", s.name, t.forbidden)
+				os.Exit(1)
+			}
 			fmt.Printf("| %s | %.0f %% | %d | %d | %d | %s | %s | %d | %.0f |\n", s.name, 100*noise, t.proposed, t.nearBest, t.exhaustive,
-				share(t.held, t.proposed), share(t.firstHeld, t.confirmed), t.useless, 100*float64(t.launches)/float64(exhaustive*s.space().Configurations()*t.tunings))
+				share(t.held, t.proposed), share(t.firstHeld, t.confirmed), t.useless, 100*float64(t.launches)/float64(s.exhaustiveTime()*t.tunings))
 		}
+	}
+	if *only != "" {
+		return
 	}
 	if err := printRobust(*seed, *tunings); err != nil {
 		fmt.Fprintln(os.Stderr, "tune:", err)
@@ -82,6 +94,11 @@ type scenario struct {
 	gains  [][]float64
 	pairs  map[[2]int]float64 // what two factors do together, beyond each alone
 	unsafe bool               // the first factor's last level is faster than all and not allowed
+	// budget is what a tuning may take, as a part of the time of the exhaustive search; 0:
+	// as long as it takes. With one, it also asks what statistics do, and has other data.
+	budget float64
+	// small says that most gains are below what a setting has to be worth to be proposed.
+	small bool
 }
 
 var scenarios = []scenario{
@@ -90,6 +107,11 @@ var scenarios = []scenario{
 	{name: "72 configurations, 2 of 5 matter", gains: [][]float64{{0.25, 0.1}, {0, 0}, {0.08}, {0}, {0}}},
 	{name: "72 configurations, 3 of 5 matter, 2 of them together", gains: [][]float64{{0.15, 0.12}, {0.06, 0.10}, {-0.03}, {0}, {0}}, pairs: map[[2]int]float64{{0, 2}: 0.08}},
 	{name: "72 configurations, all but one make it slower", gains: [][]float64{{-0.05, -0.1}, {-0.02, -0.2}, {-0.03}, {-0.01}, {0.05}}},
+	{name: "72 configurations, 2.7x and 4, 3 and 2 %, in a sixth of the time", gains: [][]float64{{1.0, 0.75}, {0.03, 0.02}, {0.04}, {0.02}, {0}}, budget: 1. / 6},
+	{name: "the same, 2 of them together", gains: [][]float64{{1.0, 0.75}, {0.03, 0.02}, {0.06}, {0.02}, {0}}, pairs: map[[2]int]float64{{1, 2}: -0.04, {0, 3}: 0.02}, budget: 1. / 6},
+	{name: "432 configurations, 2.7x, 4 and 2 %, in a sixth of the time of 72", gains: [][]float64{{1.0, 0.12}, {0, 0.01}, {0.04}, {0.02}, {0}, {0, 0}, {0}}, budget: 1. / 36},
+	{name: "432 configurations, 2.7x and 2, 1.5 and 1 %, in a sixth of the time of 72", gains: [][]float64{{1.0, 0.11}, {0.02, 0.015}, {0.01}, {0.015}, {0}, {0, 0}, {0}}, budget: 1. / 36, small: true},
+	{name: "2.7x and 4 %, none else matters, in a sixth of the time", gains: [][]float64{{1.0, 0.75}, {0, 0}, {0.04}, {0}, {0}}, budget: 1. / 6},
 	{name: "768 configurations, 2 of 8 matter", gains: [][]float64{{0.3, 0.2}, {0.1}, {0, 0}, {0}, {0}, {0}, {0}, {-0.02, 0}}},
 	{name: "as before, with a faster unsafe setting", gains: [][]float64{{0.3, 0.2, 0.9}, {0.1}, {0, 0}, {0}, {0}, {0}, {0}, {-0.02, 0}}, unsafe: true},
 }
@@ -104,14 +126,32 @@ func (s scenario) space() tune.Space {
 		}
 		space.Factors = append(space.Factors, f)
 	}
+	if s.budget > 0 {
+		space = space.With([]tune.Factor{{Name: "statistics", First: true, Levels: make([]tune.Level, 3)}})
+	}
 	return space
+}
+
+// exhaustiveTime is that of the exhaustive search, in members of launches.
+func (s scenario) exhaustiveTime() int {
+	configurations := s.space().Configurations()
+	return exhaustive * (configurations + (configurations-1)/perLaunch)
+}
+
+// config is the scenario's.
+func (s scenario) config(seed uint64) tune.Config {
+	c := tune.Config{Space: s.space(), Margin: margin, Seed: seed}
+	if s.budget > 0 {
+		c.Budget, c.Conditions = time.Duration(s.budget*float64(s.exhaustiveTime())*float64(time.Second)), tune.Conditions()[:2]
+	}
+	return c
 }
 
 // truth is the gain of a point.
 func (s scenario) truth(p tune.Point) float64 {
 	total := 0.0
 	for j, level := range p {
-		if level > 0 {
+		if level > 0 && j < len(s.gains) {
 			total += s.gains[j][level-1]
 		}
 	}
@@ -130,7 +170,7 @@ func (s scenario) points() []tune.Point {
 		var more []tune.Point
 		for _, p := range all {
 			for level, l := range f.Levels {
-				if l.Price == "" {
+				if l.Price == "" && (level == 0 || !f.First) {
 					more = append(more, append(slices.Clone(p), level))
 				}
 			}
@@ -205,7 +245,7 @@ func (s scenario) measure(random *rand.Rand, noise float64, launches *int) tune.
 			for k := range gains {
 				gains[k] += s.truth(p) - current[k]
 			}
-			m.Members = append(m.Members, tune.Member{Gains: gains})
+			m.Members = append(m.Members, tune.Member{Gains: gains, Launch: i / perLaunch})
 		}
 		m.Took = time.Duration(*launches-before) * time.Second
 		return m, nil
@@ -230,7 +270,7 @@ func (s scenario) simulate(seed uint64, tunings int, noise float64) (tally, erro
 		wait.Go(func() {
 			var launches int
 			random := rand.New(rand.NewPCG(seed, uint64(i)))
-			outcome, err := tune.Run(context.Background(), tune.Config{Space: s.space(), Margin: margin, Seed: random.Uint64()}, s.measure(random, noise, &launches))
+			outcome, err := tune.Run(context.Background(), s.config(random.Uint64()), s.measure(random, noise, &launches))
 			other := 0
 			found, errOfAll := s.exhaustively(s.measure(random, noise, &other))
 			mu.Lock()

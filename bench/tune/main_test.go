@@ -49,6 +49,39 @@ func TestGains(t *testing.T) {
 	}
 }
 
+// Where settings and pairs of settings are all there is, smoothing leaves the gains as they
+// are, free of what the launches of a chunk have in common, and the best is the best.
+func TestSmoothed(t *testing.T) {
+	truth := func(levels []int) float64 {
+		return []float64{0, 1, 0.1}[levels[0]] + 0.04*float64(levels[2]) - 0.1*float64(levels[1]) + 0.15*float64(levels[1]*levels[3])
+	}
+	var cells []cell
+	seen := map[string]bool{}
+	for i, c := range configurations() {
+		if i == 0 {
+			continue
+		}
+		if len(cells)%12 == 0 {
+			cells = append(cells, cell{nil, make([]int, len(grid)), len(cells) / 12, 0.01 * float64(len(cells))})
+		}
+		seen[fmt.Sprint(levelsOf(c))] = true
+		chunk := len(cells) / 12
+		cells = append(cells, cell{c, levelsOf(c), chunk, truth(levelsOf(c)) + 0.01*float64(12*chunk)})
+	}
+	if len(seen) != 71 {
+		t.Errorf("got %d different levels of 71 configurations", len(seen))
+	}
+	got, err := smoothed(cells)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, c := range cells {
+		if math.Abs(got[i]-truth(c.levels)) > 1e-9 {
+			t.Fatalf("%v: got %g, want %g", c.levels, got[i], truth(c.levels))
+		}
+	}
+}
+
 // Some tunings show that the search finds what is there, proposes nothing that is
 // not, and is repeated by its seed; docs/statistics.md has the figures of many.
 func TestSimulation(t *testing.T) {
@@ -62,7 +95,7 @@ func TestSimulation(t *testing.T) {
 		if equal && got.proposed > tunings/20 {
 			t.Errorf("%s: got %d proposals of %d, want at most 1 in 20", s.name, got.proposed, tunings)
 		}
-		if !equal && got.nearBest < tunings*9/10 {
+		if !equal && !s.small && got.nearBest < tunings*9/10 {
 			t.Errorf("%s: got %d of %d within 2 %% of the best, want 9 in 10", s.name, got.nearBest, tunings)
 		}
 		if got.exhaustive < tunings*9/10 {

@@ -16,12 +16,12 @@ func (a *app) emitCommand() *cobra.Command {
 	var profile, ecosystem string
 	cmd := &cobra.Command{
 		Use:   "emit --profile PLAN/NAME --for ECOSYSTEM",
-		Short: "Print a profile as configuration: of Rails, Go, Python, Node, Django or SQLAlchemy",
+		Short: "Print a profile as configuration: of Rails, Go, Python, Node, Django, SQLAlchemy or a PostgreSQL server",
 		Args:  arguments(cobra.NoArgs),
 		RunE:  func(*cobra.Command, []string) error { return a.emit(profile, ecosystem) },
 	}
 	cmd.Flags().StringVar(&profile, "profile", "", "PLAN/NAME of the profile")
-	cmd.Flags().StringVar(&ecosystem, "for", "", strings.Join(emit.Ecosystems(), ", "))
+	cmd.Flags().StringVar(&ecosystem, "for", "", strings.Join(emit.Names(), ", "))
 	return cmd
 }
 
@@ -31,7 +31,7 @@ func (a *app) emit(profile, ecosystem string) error {
 	if profile == "" || ecosystem == "" {
 		return usage(errors.New("--profile and --for are required"), "assay help emit")
 	}
-	if known := emit.Ecosystems(); !slices.Contains(known, ecosystem) {
+	if known := emit.Names(); !slices.Contains(known, ecosystem) {
 		return usage(plan.Unknown("ecosystem", ecosystem, known))
 	}
 	p, name, err := planOfProfile(profile)

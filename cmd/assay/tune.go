@@ -68,7 +68,7 @@ Exit status 1: nothing could be confirmed, or tune could not do its work.`,
 	f.StringSliceVar(&flags.drivers, "drivers", nil, "driver in use, and others that may replace it (default the plan's first)")
 	f.StringArrayVar(&flags.only, "only", nil, "measure only cells with KEY=VALUE[,VALUE]; may be repeated")
 	f.BoolVar(&flags.singleProcess, "single-process", false, "no other process has the file: locks that shut it out are candidates")
-	f.StringVar(&flags.emit, "emit", "", "print the proposal as configuration, too: "+strings.Join(emit.Ecosystems(), ", "))
+	f.StringVar(&flags.emit, "emit", "", "print the proposal as configuration, too: "+strings.Join(emit.Names(), ", "))
 	f.StringVar(&flags.format, "format", "text", tune.Formats().Names())
 	f.StringArrayVarP(&flags.outputs, "output", "o", nil, "also write FORMAT=FILE; may be repeated")
 	f.BoolVar(&flags.resume, "resume", false, "resume the latest tuning of this plan with these flags")
@@ -109,8 +109,8 @@ func (f tuneFlags) check() error {
 	if _, err := tuning.ParseBytes(f.memory); err != nil {
 		return usage(fmt.Errorf("--memory %w", err))
 	}
-	if f.emit != "" && !slices.Contains(emit.Ecosystems(), f.emit) {
-		return usage(plan.Unknown("ecosystem", f.emit, emit.Ecosystems()))
+	if f.emit != "" && !slices.Contains(emit.Names(), f.emit) {
+		return usage(plan.Unknown("ecosystem", f.emit, emit.Names()))
 	}
 	return checkOutputs(tune.Formats(), f.format, f.outputs)
 }

@@ -1,5 +1,5 @@
 // Package emit prints a profile as the configuration of an ecosystem: Rails,
-// Go with one of its drivers, Python, Node, Django, SQLAlchemy. It opens no
+// Go with one of its drivers, Python, Node, Django, SQLAlchemy, or a server of PostgreSQL. It opens no
 // database.
 //
 // A form sets every setting on every connection, the busy timeout before all
@@ -44,16 +44,22 @@ func Ecosystems() []string {
 	return names
 }
 
-// For prints a profile for the ecosystem of that name. It fails where there is
-// no such ecosystem, and where a raw profile does not say what it means.
+// For prints a profile in the form of that name. It fails where there is
+// no such form, and where a raw profile does not say what it means.
 func For(name string, s Source) (Form, error) {
+	if name == PostgreSQL {
+		if err := s.known(); err != nil {
+			return Form{}, err
+		}
+		return server(s), nil
+	}
 	i := slices.IndexFunc(ecosystems, func(e ecosystem) bool { return e.name == name })
 	if i < 0 {
 		return Form{}, fmt.Errorf("unknown ecosystem %q", name)
 	}
 	e := ecosystems[i]
-	if len(s.Profile.Raw) > 0 && len(s.Profile.Requests) == 0 {
-		return Form{}, fmt.Errorf("profile %s is a raw DSN of a driver and has no requests that say what it is meant to set: only requests can be said in another form", s.Name)
+	if err := s.known(); err != nil {
+		return Form{}, err
 	}
 	f := e.form(s)
 	text, err := e.print(f)
@@ -61,6 +67,14 @@ func For(name string, s Source) (Form, error) {
 		return Form{}, fmt.Errorf("print profile %s for %s: %w", s.Name, name, err)
 	}
 	return Form{text, f.Unset}, nil
+}
+
+// known says why a profile cannot be said in another form; nil: it can.
+func (s Source) known() error {
+	if len(s.Profile.Raw) > 0 && len(s.Profile.Requests) == 0 {
+		return fmt.Errorf("profile %s is a raw DSN of a driver and has no requests that say what it is meant to set: only requests can be said in another form", s.Name)
+	}
+	return nil
 }
 
 //go:embed templates

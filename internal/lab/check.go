@@ -17,6 +17,7 @@ import (
 	"assay/internal/plan"
 	"assay/internal/runner"
 	"assay/kit/kv"
+	"assay/kit/postgres"
 )
 
 // Checked is what is known of a request before anything is built or measured.
@@ -128,10 +129,12 @@ func (l *Lab) commitTimes(ctx context.Context, cases []assay.Case) map[string]ti
 // they are not known.
 func committing(c assay.Case) map[string]string {
 	settings := c.Profile.Requested()
+	ofServer, _ := postgres.Own(settings)
 	switch {
-	case !c.Operation.Changes, settings["memory"] == "1", c.Operation.KV() && settings[kv.Sync] == "0":
+	case !c.Operation.Changes, settings["memory"] == "1", c.Operation.KV() && settings[kv.Sync] == "0",
+		settings["synchronous_commit"] == "off", settings["fsync"] == "off":
 		return nil
-	case c.Operation.KV():
+	case c.Operation.KV(), len(ofServer) > 0:
 		return synced
 	}
 	return settings

@@ -18,6 +18,7 @@ func TestCommitTimes(t *testing.T) {
 	cases := []assay.Case{
 		of(changes, "journal_mode", "wal"), of(changes, "journal_mode", "wal"), of(changes, "cache_size", "-2000"),
 		of(changes, "memory", "1"), of(assay.Operation{}, "journal_mode", "truncate"), of(store, "sync", "1"), of(store, "sync", "0"),
+		of(changes, "synchronous_commit", "off"), of(changes, "synchronous_commit", "on"), of(changes, "fsync", "off"),
 	}
 	var keys []string
 	for _, c := range cases {
@@ -27,7 +28,7 @@ func TestCommitTimes(t *testing.T) {
 		}
 		keys = append(keys, key)
 	}
-	want := []string{"|wal|", "|wal|", "||", "none", "none", "|wal|2", "none"}
+	want := []string{"|wal|", "|wal|", "||", "none", "none", "|wal|2", "none", "none", "|wal|2", "none"}
 	for i := range want {
 		if keys[i] != want[i] {
 			t.Errorf("case %d: got %q, want %q", i, keys[i], want[i])

@@ -244,7 +244,7 @@ func answeredRows(op assay.Operation) int {
 
 // waits reports whether every commit waits for the disk.
 func waits(requested map[string]string) bool {
-	off := requested["synchronous"] == "0" || requested["memory"] == "1" || requested[kv.Sync] == "0"
+	off := requested["synchronous"] == "0" || requested["memory"] == "1" || requested[kv.Sync] == "0" || requested["synchronous_commit"] == "off" || requested["fsync"] == "off"
 	return !off && !(requested["journal_mode"] == "wal" && requested["synchronous"] == "1")
 }
 

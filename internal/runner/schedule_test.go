@@ -245,6 +245,12 @@ func TestEstimate(t *testing.T) {
 	if a, b := once(single, "2"), once(single, "0"); a <= b {
 		t.Errorf("commits with syncs are estimated to take %s, without %s", a, b)
 	}
+	server := func(commit string) time.Duration {
+		return Estimate([]assay.Case{{Operation: single, Profile: assay.Profile{Settings: map[string]string{"synchronous_commit": commit}}}}, 1, Costs{}).Total()
+	}
+	if a, b := server("on"), server("off"); a <= b {
+		t.Errorf("commits of a server with syncs are estimated to take %s, without %s", a, b)
+	}
 	if got := once(assay.Operation{}, "2"); got < windowsPerLaunch*windowLength {
 		t.Errorf("windows are estimated to take %s", got)
 	}

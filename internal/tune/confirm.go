@@ -16,6 +16,9 @@ const (
 	// leastConfirmed is for how many members the search leaves a budget: the current
 	// settings, a finalist and it without a setting.
 	leastConfirmed = 3
+	// overtakes is the two-sided p-value below which a later finalist comes before the
+	// first one.
+	overtakes = 0.02
 )
 
 // Outcome is what a tuning found.
@@ -63,8 +66,7 @@ type RaceBlock struct {
 // Finalist is a point with its confirmed figures.
 type Finalist struct {
 	Point Point
-	// Search is the gain that the race had of it, as a ratio; NaN where it was not in
-	// the race.
+	// Search is the gain that the search had of it, as a ratio; NaN where it had none.
 	Search float64
 	// Gain is the mean over the operations and Operations each, as ratios: above 1 is
 	// better than the current settings.
@@ -158,11 +160,16 @@ func (t *tuning) confirm(ctx context.Context, finalists []Point) error {
 
 // confirmed are the points of the confirmation with the number of launches that the
 // budget pays. It leaves time for other data and clients only where that costs it no
-// point. Where the budget does not pay for all, the first finalist goes before what
-// tells of its settings, this before the other finalists, and prices come last.
+// point. Where the budget does not pay for all, the first finalist, and the same with more
+// settings, go before what tells of its settings, this before the other finalists, and
+// prices come last.
 func (t *tuning) confirmed(finalists []Point) (points []Point, launches int) {
-	all := append(finalists[:1:1], t.without(finalists[0])...)
-	all = append(append(all, finalists[1:]...), t.priced(finalists[0])...)
+	first := 1
+	if len(finalists) > 1 && finalists[1].has(finalists[0]) {
+		first = 2
+	}
+	all := append(finalists[:first:first], t.without(finalists[0])...)
+	all = append(append(all, finalists[first:]...), t.priced(finalists[0])...)
 	all = t.config.Space.unique(all)
 	if len(t.config.Conditions) > 0 {
 		if blocks := t.affordable(confirmShare, len(all)); blocks >= minConfirmations {
@@ -207,14 +214,14 @@ func (t *tuning) decide(finalists []Point, rows map[string]*row) {
 	t.outcome.Finalists = t.asFamily(finalists, rows, t.outcome.Launches)
 	best := 0
 	for i := 1; i < len(finalists); i++ {
-		if c := against(rows[finalists[i].Key()].gains, rows[finalists[best].Key()].gains); c.P < adding && c.Ratio.Center > 1+t.config.Margin {
+		if c := against(rows[finalists[i].Key()].gains, rows[finalists[best].Key()].gains); c.P < overtakes && c.Ratio.Center > 1+t.config.Margin {
 			best = i
 		}
 	}
 	whole := t.outcome.Finalists[best]
 	if t.beats(whole) {
 		t.outcome.Chosen = &whole
-		if f := t.simpler(whole, finalists, rows); t.beats(f) {
+		if f := t.needed(whole, finalists, rows); t.beats(f) {
 			t.outcome.Chosen = &f
 		}
 	}
@@ -252,29 +259,48 @@ func (f Finalist) helps(margin float64) bool {
 	return f.Verdict == stat.Faster && f.Gain.Center > 1+margin
 }
 
-// simpler is the proposal without one setting that is not shown to matter: the one of
-// the least effect in the screening. The confirmed figures must not choose it: the
-// best of several would be too good. It is one more of the family of the finalists.
-func (t *tuning) simpler(whole Finalist, finalists []Point, rows map[string]*row) Finalist {
-	weakest, least := -1, 0.0
-	for _, j := range whole.Point.changed() {
-		other := t.rowOf(whole.Point.with(j, 0), rows)
-		if other == nil {
-			continue
-		}
-		effect := 0.0
-		if t.outcome.Effects != nil {
-			effect = t.outcome.Effects[j].Gain
-		}
-		if !t.matters(against(whole.rows.gains, other.gains)) && (weakest < 0 || effect < least) {
-			weakest, least = j, effect
+// needed is the finalist with the fewest settings that has all that all launches together
+// show to matter of the largest that has those of the chosen one. It is one of the family of
+// the finalists: what the confirmation alone says chooses nothing.
+func (t *tuning) needed(chosen Finalist, finalists []Point, rows map[string]*row) Finalist {
+	m := newModel(t.launches)
+	if m == nil {
+		return chosen
+	}
+	largest := chosen.Point
+	for _, p := range finalists {
+		if p.has(largest) {
+			largest = p
 		}
 	}
-	if weakest < 0 {
-		return whole
+	path := t.trimmed(m, largest, t.shown)
+	enough := path[len(path)-1]
+	best := largest
+	for _, p := range append(slices.Clone(finalists), t.without(chosen.Point)...) {
+		if t.rowOf(p, rows) != nil && p.has(enough) && largest.has(p) && len(p.changed()) < len(best.changed()) {
+			best = p
+		}
 	}
-	family := t.asFamily(append(slices.Clone(finalists), whole.Point.with(weakest, 0)), rows, t.outcome.Launches)
-	return family[len(family)-1]
+	family := slices.Clone(finalists)
+	if !slices.ContainsFunc(family, func(p Point) bool { return p.Key() == best.Key() }) {
+		family = append(family, best)
+	}
+	for _, f := range t.asFamily(family, rows, t.outcome.Launches) {
+		if f.Point.Key() == best.Key() {
+			return f
+		}
+	}
+	return chosen
+}
+
+// has reports whether a point has all settings of another.
+func (p Point) has(other Point) bool {
+	for j, level := range other {
+		if level != 0 && p[j] != level {
+			return false
+		}
+	}
+	return true
 }
 
 // rowOf is what a point measured; nil: too little, or it was refused.
@@ -291,11 +317,20 @@ func against(a, b []float64) stat.Comparison {
 }
 
 func (t *tuning) finalist(p Point, r *row, c stat.Comparison) Finalist {
-	f := Finalist{Point: p, Search: math.Exp(mean(t.gains[p.Key()])), Gain: c.Ratio, Verdict: c.Verdict, rows: *r}
+	f := Finalist{Point: p, Search: math.Exp(t.said(p)), Gain: c.Ratio, Verdict: c.Verdict, rows: *r}
 	for _, values := range r.operations {
 		f.Operations = append(f.Operations, against(values, make([]float64, len(values))).Ratio)
 	}
 	return f
+}
+
+// said is the gain that the search had of a point: by the model of its launches, or where
+// there is none by those of the point in the race; NaN: it was not in it.
+func (t *tuning) said(p Point) float64 {
+	if t.searched != nil && t.config.Space.StartIsCurrent && !t.config.Space.First(p) {
+		return t.searched.compare(p, t.config.Space.start()).mean
+	}
+	return mean(t.gains[p.Key()])
 }
 
 // explain says what each setting of the proposal does, and what other classes cost.

@@ -34,6 +34,8 @@ func (r *Report) next() []string {
 		all = append(all, "keep your settings")
 	case len(r.harmed()) > 0:
 		all = append(all, "weigh what is slower (!): --only operation=NAME tunes for the operations that you name")
+	case r.Engine == postgres.Engine && r.Emitted == "":
+		all = append(all, "print them as lines of postgresql.conf: "+r.Again+" --emit postgresql.conf")
 	case r.Engine == postgres.Engine:
 		all = append(all, "set them in postgresql.conf, and start the server again")
 	case r.Emitted == "" && !IsStore(r.Engine):

@@ -9,8 +9,8 @@ import (
 )
 
 const (
-	// firstDrop is the block from which on candidates are dropped.
-	firstDrop = 4
+	// minBlocks is how many blocks a race has that the budget pays for.
+	minBlocks = 4
 	// maxBlocks ends a race in which nobody is behind.
 	maxBlocks = 6
 	// minRounds is how many blocks of all candidates a budget should pay at least:
@@ -18,15 +18,15 @@ const (
 	minRounds = 2
 	// maxFinalists is how many candidates are confirmed at most.
 	maxFinalists = 4
-	// behind is the two-sided p-value below which a candidate is dropped: one-sided,
-	// the interval is one of 95 %.
-	behind = 0.10
+	// droppedBelow is the one-sided p-value below which a candidate leaves the race, and
+	// finalistBelow that below which it is no finalist.
+	droppedBelow  = 0.01
+	finalistBelow = 0.10
 )
 
 // race measures the candidates block by block and returns those that remain, the
-// best first. From the fourth block on whoever is shown to be behind the leader is
-// dropped. Where the budget does not pay for four blocks of all, each block drops
-// the half that is behind.
+// best first. Whoever is shown to be behind the leader is dropped. Where the budget does
+// not pay for four blocks of all, each block drops the half that is behind.
 func (t *tuning) race(ctx context.Context, candidates []Point) ([]Point, error) {
 	for len(candidates) > maxFinalists && t.affordable(raceShare, len(candidates)) < minRounds {
 		candidates = candidates[:len(candidates)-1] // the likely ones are in front
@@ -37,7 +37,7 @@ func (t *tuning) race(ctx context.Context, candidates []Point) ([]Point, error) 
 		if t.affordable(raceShare, len(left)) == 0 && n > 1 {
 			break
 		}
-		halving := t.affordable(raceShare, len(left)) < firstDrop-n
+		halving := t.affordable(raceShare, len(left)) < minBlocks-n
 		members, err := t.block(ctx, Block{Stage: Race, Number: n, Points: left, All: all})
 		if err != nil {
 			return nil, err
@@ -47,18 +47,33 @@ func (t *tuning) race(ctx context.Context, candidates []Point) ([]Point, error) 
 		}
 		t.recordBlock(left, members)
 		left = slices.DeleteFunc(slices.Clone(left), func(p Point) bool { return t.refused[p.Key()] != "" })
-		t.sortByGain(left)
+		m := newModel(t.launches)
+		t.rank(m, left)
 		switch {
+		case m == nil && !halving:
+			continue
 		case halving && len(left) > maxFinalists:
 			left = left[:max(maxFinalists, (len(left)+1)/2)]
-		case n >= firstDrop:
-			left = t.dropBehind(left)
 		}
-		if n >= firstDrop && len(left) <= enough {
+		if m != nil {
+			left = m.dropBehind(left, droppedBelow)
+		}
+		if n >= minBlocks && len(left) <= enough {
 			break
 		}
 	}
 	return left, nil
+}
+
+// rank puts the best first: by all launches of the search, or where these are too few by
+// those of each point.
+func (t *tuning) rank(m *model, points []Point) {
+	if m == nil {
+		t.sortByGain(points)
+		return
+	}
+	start := t.config.Space.start()
+	slices.SortStableFunc(points, func(a, b Point) int { return compareDown(m.compare(a, start).mean, m.compare(b, start).mean) })
 }
 
 // sortByGain puts the best first.
@@ -76,26 +91,12 @@ func numberOr(v float64) float64 {
 	return v
 }
 
-// dropBehind keeps whoever is not shown to be behind the first. The current
-// settings are behind too where a candidate that remains is ahead of them; they are
-// measured on as the baseline.
-func (t *tuning) dropBehind(points []Point) []Point {
-	var rows [][]float64
-	for _, p := range points {
-		rows = append(rows, t.gains[p.Key()])
+// dropBehind keeps whoever is not shown to be behind the first, with a one-sided p-value.
+func (m *model) dropBehind(points []Point, p float64) []Point {
+	if len(points) == 0 {
+		return nil
 	}
-	var tests []stat.Test
-	for i := 1; i < len(rows); i++ {
-		tests = append(tests, stat.Test{A: i, B: 0, Alone: true, HigherBetter: true})
-	}
-	kept := points[:1:1]
-	for i, c := range compare(rows, tests, stat.Rule{}) {
-		if c.Ratio.N >= 2 && c.Ratio.Center < 1 && c.P < behind {
-			continue
-		}
-		kept = append(kept, points[i+1])
-	}
-	return kept
+	return append(points[:1:1], slices.DeleteFunc(slices.Clone(points[1:]), func(other Point) bool { return m.compare(points[0], other).p() < p })...)
 }
 
 // compare compares rows of log gains, block by block, as one table.

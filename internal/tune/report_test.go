@@ -264,6 +264,9 @@ func TestNext(t *testing.T) {
 			r.Outcome.Chosen.Operations, r.Engine = r.Outcome.Chosen.Operations[:1], "pebble"
 		},
 		"set them in postgresql.conf, and start the server again": func(r *Report) {
+			r.Outcome.Chosen.Operations, r.Engine, r.Emitted = r.Outcome.Chosen.Operations[:1], "postgresql", "work_mem = 4MB"
+		},
+		"print them as lines of postgresql.conf: assay tune app.yaml --resume --emit postgresql.conf": func(r *Report) {
 			r.Outcome.Chosen.Operations, r.Engine = r.Outcome.Chosen.Operations[:1], "postgresql"
 		},
 		"keep your settings": func(r *Report) {

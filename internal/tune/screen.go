@@ -197,7 +197,7 @@ func keep(all []Effect, margin float64) {
 	slices.SortStableFunc(order, func(a, b int) int { return compareDown(all[a].Gain, all[b].Gain) })
 	for i, j := range order[:min(maxKept, len(order))] {
 		e := all[j]
-		all[j].Kept = i == 0 || e.Gain > e.deviation && e.Gain+e.deviation > margin/2
+		all[j].Kept = i == 0 || e.Gain > -e.deviation && e.Gain+e.deviation > margin/2
 	}
 }
 

@@ -41,11 +41,11 @@ var stores = map[string]storeOptions{
 
 // Engines are those whose settings tune knows.
 func Engines() []string {
-	return append(slices.Sorted(maps.Keys(stores)), postgres.Engine, sqliteEngine)
+	return append(slices.Sorted(maps.Keys(stores)), postgres.Engine, SQLiteEngine)
 }
 
-// sqliteEngine is how workers name their engine.
-const sqliteEngine = "sqlite"
+// SQLiteEngine is how workers name their engine.
+const SQLiteEngine = "sqlite"
 
 // IsStore reports whether an engine is a key-value store that tune knows.
 func IsStore(engine string) bool {
@@ -57,7 +57,7 @@ func IsStore(engine string) bool {
 // the current settings as they are read back.
 func For(engine string, effective map[string]string, c Constraints) (Space, error) {
 	switch engine {
-	case sqliteEngine:
+	case SQLiteEngine:
 		return SQLite(effective, c)
 	case postgres.Engine:
 		return PostgreSQL(effective, c)

@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"assay/internal/wording"
@@ -53,6 +54,9 @@ type Member struct {
 	// Refused says why the point is no candidate: it failed, a setting did not apply,
 	// or it broke a constraint. Empty: it is one.
 	Refused string
+	// Launch numbers the launch of the block that the point shared with others, and with
+	// the current settings.
+	Launch int
 }
 
 // Measured is the answer to a block.
@@ -94,7 +98,11 @@ type tuning struct {
 	members int           // of all blocks, the current settings among them
 	refused map[string]string
 	gains   map[string][]float64 // of points in the race, by their key
-	outcome *Outcome
+	// launches are what those of the search, and then of the confirmation, measured of
+	// points.
+	launches [][]observation
+	searched *model // of the launches before the confirmation; nil: they were too few
+	outcome  *Outcome
 }
 
 // Run tunes. Its result is nil where an error ended it.
@@ -154,7 +162,30 @@ func (t *tuning) block(ctx context.Context, b Block) ([]Member, error) {
 			t.refused[b.Points[i].Key()] = m.Refused
 		}
 	}
+	t.observe(b, measured.Members)
 	return measured.Members, nil
+}
+
+// observe keeps what the launches of a block say of settings.
+func (t *tuning) observe(b Block, members []Member) {
+	if !slices.Contains([]Stage{Screening, Race, Ablation, Confirmation}, b.Stage) {
+		return
+	}
+	of := map[int]int{} // where a launch of the block is kept
+	for i, m := range members {
+		if math.IsNaN(m.gain()) || t.config.Space.Priced(b.Points[i]) {
+			continue
+		}
+		at, known := of[m.Launch]
+		if !known {
+			at, of[m.Launch] = len(t.launches), len(t.launches)
+			t.launches = append(t.launches, nil)
+			if t.config.Space.StartIsCurrent {
+				t.launches[at] = []observation{{t.config.Space.start(), 0}}
+			}
+		}
+		t.launches[at] = append(t.launches[at], observation{b.Points[i], m.gain()})
+	}
 }
 
 // affordable is how many blocks of so many points a share of the budget still pays.

@@ -12,7 +12,6 @@ import (
 	"assay/internal/dataset"
 	"assay/internal/expert"
 	"assay/internal/tune"
-	"assay/kit/postgres"
 )
 
 // maxIndexes bounds the indexes that are tried: all of them share a launch.
@@ -33,8 +32,8 @@ func (t *Tuning) tryIndexes(ctx context.Context) error {
 	switch {
 	case first.Operation.KV() || first.Operation.Call():
 		return nil
-	case t.engine == postgres.Engine:
-		t.notes = append(t.notes, "indexes and ANALYZE are tried for SQLite only")
+	case t.engine.unindexed() != "":
+		t.notes = append(t.notes, t.engine.unindexed())
 		return nil
 	}
 	if slices.ContainsFunc(t.operations, func(o assay.Case) bool { return !sameSchema(o.Dataset, first.Dataset) }) {

@@ -14,8 +14,6 @@ import (
 	"assay/internal/lab"
 	"assay/internal/tune"
 	"assay/internal/wording"
-	"assay/kit/kv"
-	"assay/kit/postgres"
 )
 
 // currentName is the profile of the current settings in all runs of a tuning.
@@ -45,14 +43,7 @@ func (t *Tuning) explicit(settings map[string]string) {
 	if t.effective["read_only"] == "1" {
 		return
 	}
-	names := []string{"journal_mode", "synchronous", "cache_size", "mmap_size"}
-	switch {
-	case tune.IsStore(t.engine):
-		names = []string{kv.Sync, kv.BlockCache, kv.Memtable}
-	case t.engine == postgres.Engine:
-		names = append(slices.Sorted(maps.Keys(tune.CommitSettings())), "shared_buffers", "work_mem")
-	}
-	for _, name := range names {
+	for _, name := range t.engine.explicit() {
 		if value := t.effective[name]; value != "" && settings[name] == "" {
 			settings[name] = value
 		}
@@ -129,7 +120,7 @@ func (t *Tuning) measure(ctx context.Context, b tune.Block) (tune.Measured, erro
 		slices.Sort(order) // a run and its mirror image share a launch
 	}
 	measured := tune.Measured{Members: make([]tune.Member, len(b.Points))}
-	for chunk := range slices.Chunk(order, perLaunch) {
+	for number, chunk := range slices.Collect(slices.Chunk(order, perLaunch)) {
 		trials, took, err := t.launch(ctx, b, chunk)
 		if err != nil {
 			t.close(ctx) // what follows has a series of its own
@@ -149,6 +140,7 @@ func (t *Tuning) measure(ctx context.Context, b tune.Block) (tune.Measured, erro
 		}
 		for _, i := range chunk {
 			measured.Members[i] = t.judge(b.Points[i], trials)
+			measured.Members[i].Launch = number
 		}
 	}
 	return measured, nil

@@ -9,20 +9,15 @@ import (
 
 	"assay"
 	"assay/internal/lab"
-	"assay/internal/tune"
 	"assay/kit/kv"
-	"assay/kit/postgres"
 )
 
 // readStore completes what is known of a key-value store's current settings: it is
 // opened without sync and with it, as not every store reads that back, and returns the
 // class of the current settings.
 func (t *Tuning) readStore(ctx context.Context) (assay.Durability, error) {
-	switch {
-	case len(t.drivers) > 1:
+	if len(t.drivers) > 1 {
 		return "", lab.AsInputError(errors.New("tune searches the settings of one key-value store at a time: name one with --drivers"))
-	case t.request.Emit != "":
-		return "", lab.AsInputError(fmt.Errorf("--emit is for SQLite: %s has its settings in code", t.engine))
 	}
 	if !slices.ContainsFunc(t.operations, func(o assay.Case) bool { return o.Operation.Changes }) {
 		delete(t.base, kv.Sync)
@@ -46,7 +41,7 @@ func (t *Tuning) readStore(ctx context.Context) (assay.Durability, error) {
 		t.effective[kv.Sync] = asked
 	}
 	if t.effective[kv.Sync] == "" {
-		return "", lab.AsInputError(fmt.Errorf("profile %s leaves sync to %s, which does not read it back", t.current.Name, t.engine), "set sync in the profile")
+		return "", lab.AsInputError(fmt.Errorf("profile %s leaves sync to %s, which does not read it back", t.current.Name, t.engine.name()), "set sync in the profile")
 	}
 	return t.synced[t.effective[kv.Sync]], nil
 }
@@ -59,32 +54,9 @@ func (t *Tuning) provenStore(sync string, claimed assay.Durability) assay.Durabi
 		if asked == "" && p.Profile == t.current.Name {
 			asked = t.effective[kv.Sync] // the store's default
 		}
-		if err == nil && p.Refuted > 0 && t.isOurs(p.Target) && asked == sync && !p.Proven(t.engine, claimed).AtLeast(claimed) {
-			claimed = p.Proven(t.engine, claimed)
+		if err == nil && p.Refuted > 0 && t.isOurs(p.Target) && asked == sync && !p.Proven(t.engine.name(), claimed).AtLeast(claimed) {
+			claimed = p.Proven(t.engine.name(), claimed)
 		}
 	}
 	return claimed
-}
-
-// currentClass is the durability of the current settings.
-func (t *Tuning) currentClass() assay.Durability {
-	switch {
-	case tune.IsStore(t.engine):
-		return t.synced[t.effective[kv.Sync]]
-	case t.engine == postgres.Engine:
-		return tune.ServerClass(t.effective)
-	}
-	return tune.ClassOf(t.effective)
-}
-
-// currentMemory is what the caches of so many connections may take with the current
-// settings.
-func (t *Tuning) currentMemory(connections int) int64 {
-	switch {
-	case tune.IsStore(t.engine):
-		return tune.StoreMemory(t.engine, t.effective)
-	case t.engine == postgres.Engine:
-		return tune.ServerMemory(t.effective, connections)
-	}
-	return tune.Memory(t.effective, connections)
 }

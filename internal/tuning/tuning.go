@@ -17,8 +17,6 @@ import (
 	"assay/internal/store"
 	"assay/internal/tune"
 	"assay/internal/wording"
-	"assay/kit/kv"
-	"assay/kit/postgres"
 )
 
 // Request says what to tune, and within which constraints.
@@ -45,7 +43,7 @@ type Tuning struct {
 	request Request
 
 	drivers    []string
-	engine     string
+	engine     engine
 	synced     map[string]assay.Durability // of a key-value store, by its setting sync
 	current    assay.Profile
 	base       map[string]string // settings that all candidates have
@@ -131,7 +129,7 @@ func (t *Tuning) prepare(ctx context.Context) error {
 	if err := t.readBack(ctx); err != nil {
 		return err
 	}
-	t.space, err = tune.For(t.engine, t.effective, t.constraints())
+	t.space, err = tune.For(t.engine.name(), t.effective, t.constraints())
 	if err != nil {
 		return lab.AsInputError(err)
 	}
@@ -167,19 +165,24 @@ func (t *Tuning) readBack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if t.engine = found.Target.Engine; !slices.Contains(tune.Engines(), t.engine) {
-		return lab.AsInputError(fmt.Errorf("driver %s is of the engine %s: tune knows the settings of %s", t.drivers[0], t.engine, strings.Join(tune.Engines(), ", ")))
+	if t.engine = engineOf(found.Target.Engine); t.engine == nil {
+		return lab.AsInputError(fmt.Errorf("driver %s is of the engine %s: tune knows the settings of %s", t.drivers[0], found.Target.Engine, strings.Join(tune.Engines(), ", ")))
+	}
+	if t.request.Emit != "" {
+		if err := t.engine.checkEmit(t.request.Emit); err != nil {
+			return lab.AsInputError(err)
+		}
 	}
 	if found.Trial.Outcome != assay.OK {
 		return fmt.Errorf("the current settings cannot be measured: %s: %s", found.Trial.Outcome, found.Trial.Reason)
 	}
 	t.effective = effectiveSettings(found.Trial)
-	t.base = t.own(t.current.Settings)
+	t.base = t.engine.own(t.current.Settings)
 	storage, why := t.lab.Storage()
 	if err := checkStorage(storage, why, t.request.Durability, t.operations); err != nil {
 		return lab.AsInputError(err, "set XDG_CACHE_HOME to a folder on a disk that keeps what was synced, or search for --durability "+string(storage))
 	}
-	class, err := t.readClass(ctx)
+	class, known, err := t.engine.read(ctx, t)
 	if err != nil {
 		return err
 	}
@@ -187,8 +190,7 @@ func (t *Tuning) readBack(ctx context.Context) error {
 	if t.class == "" {
 		t.class = class
 	}
-	silent := tune.IsStore(t.engine) && t.synced == nil
-	if !silent && (t.class == assay.DurabilityUnknown || t.class == assay.None) {
+	if known && (t.class == assay.DurabilityUnknown || t.class == assay.None) {
 		return lab.AsInputError(fmt.Errorf("the current settings have durability %q, which tune does not search within", class), "say with --durability which every candidate has to keep")
 	}
 	return nil
@@ -208,31 +210,6 @@ func checkStorage(storage assay.Durability, why string, asked assay.Durability, 
 		return fmt.Errorf("no settings have durability %s where tune measures: %s", asked, why)
 	}
 	return nil
-}
-
-// readClass completes what is known of the current settings, and returns their class.
-func (t *Tuning) readClass(ctx context.Context) (assay.Durability, error) {
-	switch {
-	case tune.IsStore(t.engine):
-		return t.readStore(ctx)
-	case t.engine == postgres.Engine:
-		return t.readServer()
-	}
-	return tune.ClassOf(t.effective), nil
-}
-
-// own are those of a profile's settings that the engine takes.
-func (t *Tuning) own(settings map[string]string) map[string]string {
-	switch {
-	case tune.IsStore(t.engine):
-		all := map[string]string{}
-		maps.Copy(all, settings)
-		return all
-	case t.engine == postgres.Engine:
-		all, _ := postgres.Own(kv.InPostgres(settings))
-		return all
-	}
-	return kv.InSQLite(settings)
 }
 
 // effectiveSettings are those of the connections, the writers' where they differ.
@@ -281,17 +258,17 @@ func (t *Tuning) proven(settings map[string]string, claimed assay.Durability) as
 		if err != nil || p.Refuted == 0 || !t.isOurs(p.Target) {
 			continue
 		}
-		tried := t.own(profile.Settings)
+		tried := t.engine.own(profile.Settings)
 		switch {
 		case p.Profile == t.current.Name:
 			t.explicit(tried)
-		case t.engine == postgres.Engine:
-			defaults := tune.CommitSettings()
+		case t.engine.defaults() != nil:
+			defaults := t.engine.defaults()
 			maps.Copy(defaults, tried)
 			tried = defaults
 		}
-		if contains(tried, settings) && !p.Proven(t.engine, claimed).AtLeast(claimed) {
-			claimed = p.Proven(t.engine, claimed)
+		if contains(tried, settings) && !p.Proven(t.engine.name(), claimed).AtLeast(claimed) {
+			claimed = p.Proven(t.engine.name(), claimed)
 		}
 	}
 	return claimed

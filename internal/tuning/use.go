@@ -11,7 +11,7 @@ import (
 // tryUses adds what the program may do in another way before any setting: keep its
 // statements, have a pool of another size, and commit changes together.
 func (t *Tuning) tryUses() {
-	if tune.IsStore(t.engine) {
+	if !t.engine.uses() {
 		return
 	}
 	clients := 0
@@ -52,8 +52,8 @@ func (t *Tuning) isOther(u assay.Use) bool {
 		places[other.Cell.Peer()] = true
 		used = append(used, other)
 	}
-	allowed := max(int64(t.request.Memory), t.currentMemory(connections(t.operations)))
-	return changes && t.currentMemory(connections(used)) <= allowed
+	allowed := max(int64(t.request.Memory), t.engine.memory(t.effective, connections(t.operations)))
+	return changes && t.engine.memory(t.effective, connections(used)) <= allowed
 }
 
 // isChosen reports whether --only, which chose a cell, would choose it after a change.

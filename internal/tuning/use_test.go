@@ -46,7 +46,7 @@ func TestUsesThatAreTried(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		tuning := &Tuning{engine: c.engine, request: Request{Plan: p, Only: c.only, Memory: 256 << 20}, effective: map[string]string{"cache_size": c.cache}}
+		tuning := &Tuning{engine: engineOf(c.engine), request: Request{Plan: p, Only: c.only, Memory: 256 << 20}, effective: map[string]string{"cache_size": c.cache}}
 		if tuning.operations, err = plan.SelectToMeasure(cases, c.only); err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +65,7 @@ func TestUsesThatAreTried(t *testing.T) {
 func TestPoolWithinMemory(t *testing.T) {
 	read := assay.Case{Cell: assay.Cell{Operation: "read", Clients: 8, Pool: 2, Idle: 2}, Operation: assay.Operation{Steps: []assay.Step{{Query: true}}}}
 	for cache, want := range map[string]bool{"-2000": true, "-30000": true, "-40000": false} {
-		tuning := &Tuning{engine: "sqlite", request: Request{Memory: 256 << 20}, effective: map[string]string{"cache_size": cache}, operations: []assay.Case{read}}
+		tuning := &Tuning{engine: engineOf("sqlite"), request: Request{Memory: 256 << 20}, effective: map[string]string{"cache_size": cache}, operations: []assay.Case{read}}
 		if got := tuning.isOther(assay.Use{Pool: 8}); got != want {
 			t.Errorf("cache_size %s: got that 8 connections are tried %t, want %t", cache, got, want)
 		}

@@ -1,0 +1,38 @@
+package emit_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"assay"
+	"assay/internal/emit"
+)
+
+// A server's settings are lines of postgresql.conf, as every version reads them. What is no
+// setting of a server is told.
+func TestServer(t *testing.T) {
+	form, err := emit.For(emit.PostgreSQL, emit.Source{Name: "app/tuned", Profile: assay.Profile{Settings: map[string]string{
+		"shared_buffers": "134217728", "work_mem": "1000", "synchronous_commit": "off", "wal_compression": "pglz", "cache_size": "-2000"}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `# Profile app/tuned for PostgreSQL: lines of postgresql.conf.
+# shared_buffers takes effect when the server is started again.
+# not set: cache_size=-2000: it is no setting of PostgreSQL
+
+shared_buffers = 128MB
+synchronous_commit = off
+wal_compression = on
+work_mem = 1000B
+`
+	if form.Text != want {
+		t.Errorf("got\n%swant\n%s", form.Text, want)
+	}
+	if len(form.Unset) != 1 || !strings.HasPrefix(form.Unset[0], "cache_size=-2000:") {
+		t.Errorf("got %q that are not set, want cache_size", form.Unset)
+	}
+	if names := emit.Names(); !slices.Contains(names, emit.PostgreSQL) || slices.Contains(emit.Ecosystems(), emit.PostgreSQL) {
+		t.Errorf("got %q, want the ecosystems and the form of a server", names)
+	}
+}

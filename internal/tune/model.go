@@ -1,0 +1,220 @@
+package tune
+
+import (
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/mat"
+	"gonum.org/v1/gonum/stat/distuv"
+)
+
+// observation is what a launch of the search measured of a point.
+type observation struct {
+	point Point
+	gain  float64 // the mean over the operations, against the current settings
+}
+
+// model is what all launches of the search say together: each setting has an effect, and so
+// have pairs of settings beyond that, of which less is expected. What a launch does to all its
+// members is in no effect.
+type model struct {
+	columns  map[column]int
+	order    []column // by their number
+	pairs    float64  // variance that is expected of them
+	mean     mat.VecDense
+	variance mat.SymDense // of the effects, as a multiple of scale
+	scale    float64      // the variance of the noise
+	freedom  float64
+}
+
+// column is an effect: of one setting, or of two together.
+type column struct{ a, b setting }
+
+// setting is a level of a factor, not the first; the zero value is none.
+type setting struct{ factor, level int }
+
+// alone reports whether the effect is of one setting.
+func (c column) alone() bool { return c.b == setting{} }
+
+// columnsOf are the effects that a point has.
+func columnsOf(p Point) []column {
+	var all []column
+	changed := p.changed()
+	for i, j := range changed {
+		all = append(all, column{a: setting{j, p[j]}})
+		for _, k := range changed[:i] {
+			all = append(all, column{a: setting{k, p[k]}, b: setting{j, p[j]}})
+		}
+	}
+	return all
+}
+
+// flat is the variance of the effect of one setting before anything is measured, as a multiple
+// of that of the noise: it may have any size.
+const flat = 1e6
+
+// pairVariances are those of the effects of pairs; the likeliest is taken.
+var pairVariances = []float64{1e-6, 1. / 16, 1. / 4, 1, 4, 16}
+
+// prior is the variance of an effect.
+func (m *model) prior(c column) float64 {
+	if c.alone() {
+		return flat
+	}
+	return m.pairs
+}
+
+// newModel is the model of launches; nil: they are too few.
+func newModel(launches [][]observation) *model {
+	m := &model{}
+	rows, settings := m.index(launches)
+	if m.freedom = float64(rows - settings); m.freedom < 2 || settings == 0 {
+		return nil
+	}
+	s := m.sums(launches)
+	likeliest := math.Inf(-1)
+	var pairs float64
+	for _, m.pairs = range pairVariances {
+		if likelihood := m.fit(s); likelihood > likeliest {
+			likeliest, pairs = likelihood, m.pairs
+		}
+	}
+	if math.IsInf(likeliest, -1) {
+		return nil
+	}
+	m.pairs = pairs
+	m.fit(s)
+	return m
+}
+
+// index numbers the effects: of the settings, and of those pairs that were
+// measured twice. rows are the differences within launches.
+func (m *model) index(launches [][]observation) (rows, settings int) {
+	counts := map[column]int{}
+	m.columns = map[column]int{}
+	for _, launch := range launches {
+		rows += max(0, len(launch)-1)
+		for _, o := range launch {
+			for _, c := range columnsOf(o.point) {
+				counts[c]++
+				if c.alone() && counts[c] == 1 {
+					settings++
+				}
+				if c.alone() && counts[c] == 1 || !c.alone() && counts[c] == 2 {
+					m.columns[c] = len(m.order)
+					m.order = append(m.order, c)
+				}
+			}
+		}
+	}
+	return rows, settings
+}
+
+// sums are those of products of the effects and the gains, within launches.
+type sums struct {
+	products *mat.SymDense
+	moments  *mat.VecDense
+	squares  float64
+}
+
+func (m *model) sums(launches [][]observation) sums {
+	n := len(m.columns)
+	s := sums{mat.NewSymDense(n, nil), mat.NewVecDense(n, nil), 0}
+	for _, launch := range launches {
+		center := m.center(launch)
+		for _, o := range launch {
+			x, y := m.vector(o.point), o.gain-center.gain
+			x.AddScaledVec(x, -1, center.effects)
+			s.products.SymRankOne(s.products, 1, x)
+			s.moments.AddScaledVec(s.moments, y, x)
+			s.squares += y * y
+		}
+	}
+	return s
+}
+
+// middle is the mean of a launch.
+type middle struct {
+	effects *mat.VecDense
+	gain    float64
+}
+
+func (m *model) center(launch []observation) middle {
+	c := middle{mat.NewVecDense(len(m.columns), nil), 0}
+	for _, o := range launch {
+		c.effects.AddScaledVec(c.effects, 1/float64(len(launch)), m.vector(o.point))
+		c.gain += o.gain / float64(len(launch))
+	}
+	return c
+}
+
+// vector has 1 for each effect of a point.
+func (m *model) vector(p Point) *mat.VecDense {
+	x := mat.NewVecDense(len(m.columns), nil)
+	for _, c := range columnsOf(p) {
+		if i, ok := m.columns[c]; ok {
+			x.SetVec(i, 1)
+		}
+	}
+	return x
+}
+
+// fit estimates the effects, and returns the logarithm of how likely it makes
+// the launches: a linear model with a conjugate prior, in which the variance of the noise is
+// unknown.
+func (m *model) fit(s sums) float64 {
+	precision := mat.NewSymDense(len(m.order), nil)
+	precision.CopySym(s.products)
+	likelihood := 0.0
+	for i, c := range m.order {
+		precision.SetSym(i, i, precision.At(i, i)+1/m.prior(c))
+		likelihood -= math.Log(m.prior(c)) / 2
+	}
+	var factors mat.Cholesky
+	if !factors.Factorize(precision) || factors.InverseTo(&m.variance) != nil {
+		return math.Inf(-1)
+	}
+	m.mean.MulVec(&m.variance, s.moments)
+	left := s.squares - mat.Dot(&m.mean, s.moments)
+	if left <= 0 {
+		return math.Inf(-1)
+	}
+	m.scale = left / m.freedom
+	return likelihood - factors.LogDet()/2 - m.freedom/2*math.Log(left)
+}
+
+// difference is by how much one point is better than another.
+type difference struct {
+	mean, error float64
+	freedom     float64
+}
+
+// compare says by how much a is better than b.
+func (m *model) compare(a, b Point) difference {
+	var x mat.VecDense
+	x.SubVec(m.vector(a), m.vector(b))
+	return difference{mat.Dot(&x, &m.mean), math.Sqrt(m.scale * (mat.Inner(&x, &m.variance, &x) + m.unseen(a, b))), m.freedom}
+}
+
+// unseen is the variance of the effects that one point has and the other one not, and of
+// which nothing was measured.
+func (m *model) unseen(a, b Point) float64 {
+	of := [2][]column{columnsOf(a), columnsOf(b)}
+	total := 0.0
+	for i, columns := range of {
+		for _, c := range columns {
+			if _, measured := m.columns[c]; !measured && !slices.Contains(of[1-i], c) {
+				total += m.prior(c)
+			}
+		}
+	}
+	return total
+}
+
+// p is the one-sided p-value of the difference being 0 or less.
+func (d difference) p() float64 {
+	if d.error == 0 {
+		return 1
+	}
+	return distuv.StudentsT{Mu: 0, Sigma: 1, Nu: d.freedom}.Survival(d.mean / d.error)
+}
