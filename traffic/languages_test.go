@@ -196,7 +196,7 @@ func TestLanguagesDraftAlike(t *testing.T) {
 				t.Errorf("got mode %v and error %v, want 0600", info.Mode(), err)
 			}
 			want := preparations.ReplaceAll(recorded, nil) // which only Go's writer has
-			if l.name == "Rails" { // which says nothing of rows before 7.2
+			if l.name == "Rails" {                         // which says nothing of rows before 7.2
 				want = rowless(want)
 			}
 			got, wanted := drafted(t, must[[]byte](t)(os.ReadFile(log))), drafted(t, want)
