@@ -85,7 +85,7 @@ var Metrics = []Metric{
 	{Name: "scan-ns/op", Unit: "ns", Of: OfPhase, About: "phase: read the columns, of all rows"},
 	{Name: "close-rows-ns/op", Unit: "ns", Of: OfPhase, About: "phase: end the answer, or reset the statement"},
 	{Name: "close-stmt-ns/op", Unit: "ns", Of: OfPhase, About: "phase: finalize the statement"},
-	{Name: CapacityPerS, Unit: "1/s", HigherBetter: true, Of: OfRequest, About: "the highest arrival rate that met the latency target"},
+	{Name: CapacityPerS, Unit: "1/s", HigherBetter: true, Of: OfRequest, About: "the mean of the arrival rates that met the latency target in the steps that confirm it"},
 	{Name: OfferedPerS, Unit: "1/s", Of: OfRequest, About: "open loop: requests a second that were to be sent"},
 	{Name: LimitPerS, Unit: "1/s", Of: OfRequest, About: "requests a second that the load generator reached without a database, with as many clients"},
 	{Name: Lag, Unit: "ns", Of: OfRequest, About: "open loop: 99th percentile of how long requests waited for the load generator alone; it is in their latency"},

@@ -61,7 +61,7 @@ Exit status 1: a regression was confirmed, or gate could not do its work.`,
 	f.StringVar(&flags.baseRef, "base-ref", "", "compare the versions of go.mod with those at this revision of git")
 	f.StringVar(&flags.dir, "dir", ".", "folder of go.mod")
 	f.StringVar(&flags.maxSlowdown, "max-slowdown", "2%", "how much slower an operation may become")
-	f.StringVar(&flags.undecided, "undecided", "pass", "pass or fail: what undecided comparisons do, and drivers that moved and cannot be measured")
+	f.StringVar(&flags.undecided, "undecided", "pass", "pass or fail: how to treat undecided comparisons, and changed drivers that cannot be measured")
 	f.DurationVar(&flags.budget, "budget", defaultGateBudget, "time to measure each driver, builds excluded; a third is kept for measuring suspicions again")
 	f.StringVar(&flags.format, "format", "text", gate.Formats(version).Names())
 	f.StringArrayVarP(&flags.outputs, "output", "o", nil, "also write FORMAT=FILE; may be repeated")

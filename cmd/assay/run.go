@@ -68,7 +68,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.BoolVar(&flags.resume, "resume", false, "resume the latest unfinished run of this plan")
 	f.BoolVar(&flags.full, "full", false, "show the whole report, as assay report does, instead of one screen")
 	f.BoolVar(&flags.quiet, "quiet", false, "show no progress")
-	f.BoolVar(&flags.fleet, "fleet", false, "measure on the machines whose agents share the store, which is on a server: assay agent")
+	f.BoolVar(&flags.fleet, "fleet", false, "measure on every machine that runs assay agent with this store, which must be on a server")
 	f.IntVar(&flags.machines, "machines", 0, "with --fleet, how many machines measure (default all that have an agent now)")
 	return cmd
 }

@@ -67,7 +67,7 @@ Exit status 1: nothing could be confirmed, or tune could not do its work.`,
 	f.StringVar(&flags.current, "current", "", "profile of the plan with the settings in use (default the first)")
 	f.StringSliceVar(&flags.drivers, "drivers", nil, "driver in use, and others that may replace it (default the plan's first)")
 	f.StringArrayVar(&flags.only, "only", nil, "measure only cells with KEY=VALUE[,VALUE]; may be repeated")
-	f.BoolVar(&flags.singleProcess, "single-process", false, "no other process has the file: locks that shut it out are candidates")
+	f.BoolVar(&flags.singleProcess, "single-process", false, "no other process opens the file, so exclusive locking may be tried")
 	f.StringVar(&flags.emit, "emit", "", "print the proposal as configuration, too: "+strings.Join(emit.Names(), ", "))
 	f.StringVar(&flags.format, "format", "text", tune.Formats().Names())
 	f.StringArrayVarP(&flags.outputs, "output", "o", nil, "also write FORMAT=FILE; may be repeated")

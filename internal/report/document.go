@@ -177,7 +177,7 @@ func (r *Report) addTables(d *document) {
 		"A/A is the baseline against itself: this run's noise. "+
 		"Durability is the class that the effective settings claim, or what power cuts showed; seen tells whether a trace of system calls shows commits synced before they are acknowledged.", cmp.Or(baseline.Driver.Name, "the reference"), profileWords(baseline.Profile))
 	if target := r.Run.Options.Capacity; target != "" {
-		d.add(paragraph, "capacity/s is the highest arrival rate that met %s; each launch searches anew.", target)
+		d.add(paragraph, "capacity/s is the mean of the arrival rates that met %s in the steps that confirm it; each launch searches anew.", target)
 	}
 	shown := map[string]string{} // what differs, and the table under which it stands
 	for _, t := range r.Tables {

@@ -13,24 +13,22 @@ import (
 type Format struct {
 	Name      string // of --format
 	Extension string // of its files
-	About     string // what it is, for readers of the documentation
 	Write     func(r *Report, w io.Writer) error
 	// Chart makes the file of one chart: the format has a file for each of them,
 	// and needs a folder.
 	Chart func(c *chart.Chart) ([]byte, error)
 }
 
-// Formats are all formats. The command, its help and the documentation take them
-// from here.
+// Formats are all formats. The command and its help take them from here.
 var Formats = []Format{
-	{Name: "text", Extension: "txt", About: "everything, for a terminal", Write: func(r *Report, w io.Writer) error { return writeText(w, r.document()) }},
-	{Name: "markdown", Extension: "md", About: "everything, for GitHub", Write: func(r *Report, w io.Writer) error { return writeMarkdown(w, r.document()) }},
-	{Name: "csv", Extension: "csv", About: "one line per cell and metric", Write: (*Report).writeCSV},
-	{Name: "json", Extension: "json", About: "everything, for programs", Write: (*Report).writeJSON},
-	{Name: "benchfmt", Extension: "txt", About: "Go benchmark format, for benchstat", Write: (*Report).writeBenchfmt},
-	{Name: "html", Extension: "html", About: "one page with charts, without scripts or network", Write: (*Report).writeHTML},
-	{Name: "svg", Extension: "svg", About: "one file per chart", Chart: (*chart.Chart).File},
-	{Name: "png", Extension: "png", About: "one file per chart", Chart: pngFile},
+	{Name: "text", Extension: "txt", Write: func(r *Report, w io.Writer) error { return writeText(w, r.document()) }},
+	{Name: "markdown", Extension: "md", Write: func(r *Report, w io.Writer) error { return writeMarkdown(w, r.document()) }},
+	{Name: "csv", Extension: "csv", Write: (*Report).writeCSV},
+	{Name: "json", Extension: "json", Write: (*Report).writeJSON},
+	{Name: "benchfmt", Extension: "txt", Write: (*Report).writeBenchfmt},
+	{Name: "html", Extension: "html", Write: (*Report).writeHTML},
+	{Name: "svg", Extension: "svg", Chart: (*chart.Chart).File},
+	{Name: "png", Extension: "png", Chart: pngFile},
 }
 
 // FormatNames are the names of all formats.

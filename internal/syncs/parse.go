@@ -117,74 +117,97 @@ func (p *parser) line(text string, number int) {
 	p.call(m[1], m[2], m[3], number, number)
 }
 
+// plain are the kinds of calls that need no look at their arguments; what is traced
+// and has no case of its own writes.
+var plain = map[string]Kind{
+	"open": Open, "openat": Open, "openat2": Open, "creat": Open, "fsync": Sync, "fdatasync": Sync, "sync": SyncAll, "syncfs": SyncAll,
+	"sync_file_range": Flush, "io_uring_enter": Unseen, "io_submit": Unseen, "ftruncate": Truncate,
+}
+
+// ended is a call of a thread that ended without an error.
+type ended struct {
+	Call
+	text       string // behind its open bracket
+	descriptor string // of its file
+	result     string
+	opened     string // path of the result, where that is a descriptor
+}
+
 // call notes a call of a thread that ended; text is what stands behind its open
 // bracket.
-func (p *parser) call(thread, name, text string, began, ended int) {
+func (p *parser) call(thread, name, text string, began, end int) {
 	result := resultPattern.FindStringSubmatch(text)
 	if result == nil || strings.HasPrefix(result[1], "-") {
 		return
 	}
 	owner := p.process(thread)
-	c := Call{Name: name, Began: began, Ended: ended}
-	descriptor := ""
+	c := ended{Call: Call{Name: name, Began: began, Ended: end}, text: text, result: result[1], opened: result[2]}
 	if m := filePattern.FindStringSubmatch(text); m != nil {
-		descriptor, c.File = m[1], m[2]
+		c.descriptor, c.File = m[1], m[2]
 	}
-	switch name {
+	if p.follow(owner, c) || !c.classify(owner) || c.Kind == Write && c.result == "0" { // 0: nothing was written
+		return
+	}
+	p.calls = append(p.calls, c.Call)
+	if c.Kind == Write && (owner.synced[c.descriptor] || c.has("RWF_DSYNC", "RWF_SYNC")) {
+		c.Kind = SyncWrite
+		p.calls = append(p.calls, c.Call)
+	}
+}
+
+// has reports whether one of the flags is among the arguments.
+func (c *ended) has(flags ...string) bool {
+	return slices.ContainsFunc(flags, func(flag string) bool { return strings.Contains(c.text, flag) })
+}
+
+// follow notes what a call does to the descriptors, mapped ranges and processes of its
+// owner. It reports whether that is all that the call does.
+func (p *parser) follow(owner *process, c ended) bool {
+	switch c.Name {
 	case "open", "openat", "openat2", "creat":
-		owner.synced[result[1]] = strings.Contains(text, "O_DSYNC") || strings.Contains(text, "O_SYNC")
-		c.Kind, c.File = Open, result[2]
+		owner.synced[c.result] = c.has("O_DSYNC", "O_SYNC")
+		return false
 	case "dup", "dup2", "dup3":
-		owner.synced[result[1]] = owner.synced[descriptor]
-		return
+		owner.synced[c.result] = owner.synced[c.descriptor]
 	case "fcntl":
-		if strings.Contains(text, "F_DUPFD") {
-			owner.synced[result[1]] = owner.synced[descriptor]
+		if c.has("F_DUPFD") {
+			owner.synced[c.result] = owner.synced[c.descriptor]
 		}
-		return
 	case "clone", "clone3", "fork", "vfork":
-		p.inherit(owner, result[1], text)
-		return
-	case "mmap":
-		if c.File = owner.mapped(text, result[1]); c.File == "" {
-			return
-		}
-		c.Kind = Map
+		p.inherit(owner, c.result, c.text)
 	case "mremap":
-		owner.remapped(text, result[1])
-		return
-	case "msync":
-		if c.Kind, c.File = owner.syncedMap(text); c.File == "" || !strings.Contains(text, "MS_SYNC") {
-			return
+		owner.remapped(c.text, c.result)
+	default:
+		return false
+	}
+	return true
+}
+
+// classify finds out what a call does to which file. It reports whether it does
+// anything that counts.
+func (c *ended) classify(owner *process) bool {
+	kind, known := plain[c.Name]
+	switch {
+	case known:
+		c.Kind = kind
+		if kind == Open {
+			c.File = c.opened
 		}
-	case "fsync", "fdatasync":
-		c.Kind = Sync
-	case "sync", "syncfs":
-		c.Kind = SyncAll
-	case "sync_file_range":
-		c.Kind = Flush
-	case "io_uring_setup":
-		if !strings.Contains(text, "IORING_SETUP_SQPOLL") {
-			return
-		}
+	case c.Name == "mmap":
+		c.Kind, c.File = Map, owner.mapped(c.text, c.result)
+		return c.File != ""
+	case c.Name == "msync":
+		c.Kind, c.File = owner.syncedMap(c.text)
+		return c.File != "" && c.has("MS_SYNC")
+	case c.Name == "io_uring_setup":
 		c.Kind = UnseenAll
-	case "io_uring_enter", "io_submit":
-		c.Kind = Unseen
-	case "ftruncate":
-		c.Kind = Truncate
-	case "copy_file_range", "splice":
-		c.Kind, c.File = Write, secondFile(text)
+		return c.has("IORING_SETUP_SQPOLL")
+	case c.Name == "copy_file_range" || c.Name == "splice":
+		c.Kind, c.File = Write, secondFile(c.text)
 	default:
 		c.Kind = Write
 	}
-	if c.Kind == Write && result[1] == "0" {
-		return // nothing was written
-	}
-	p.calls = append(p.calls, c)
-	if c.Kind == Write && (owner.synced[descriptor] || strings.Contains(text, "RWF_DSYNC") || strings.Contains(text, "RWF_SYNC")) {
-		c.Kind = SyncWrite
-		p.calls = append(p.calls, c)
-	}
+	return true
 }
 
 var anyFile = regexp.MustCompile(`\d+<(/[^>]*)>`)
