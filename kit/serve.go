@@ -16,7 +16,9 @@ import (
 // Main serves an engine on standard input and output until the input ends or
 // a close request was answered. It returns the process's exit status.
 func Main(engine Engine) int {
-	if err := Serve(engine, input(), os.Stdout); err != nil {
+	in, end := input()
+	defer end()
+	if err := Serve(engine, in, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}

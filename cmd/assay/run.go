@@ -104,7 +104,6 @@ func (f runFlags) request(name string) (lab.Request, error) {
 	}
 	r := lab.Request{Plan: p, PlanFile: planFile(name), Drivers: f.drivers, Budget: f.budget, Capacity: f.capacity, Resume: f.resume}
 	if f.precision != "" {
-		r.Exact = true
 		if r.Target, err = fraction(f.precision); err != nil {
 			return r, usage(fmt.Errorf("--precision %w", err))
 		}

@@ -109,6 +109,10 @@ func (r *Row) launches() (measured, dropped int) {
 	return measured, dropped
 }
 
+// perStall is how many operations are joined where windows have fewer: single ones may
+// differ by their arguments.
+const perStall = 10
+
 // stalled is the mean over trials of total / median time per operation of
 // their windows; 1 where too few trials have several windows: one alone may have
 // a slow one by chance.
@@ -117,9 +121,13 @@ func stalled(trials []*assay.Trial) float64 {
 	for _, t := range trials {
 		var nanos, operations []int64
 		for _, s := range t.Samples {
+			if last := len(operations) - 1; last >= 0 && operations[last] < perStall {
+				nanos[last], operations[last] = nanos[last]+s.Nanos, operations[last]+s.Operations
+				continue
+			}
 			nanos, operations = append(nanos, s.Nanos), append(operations, s.Operations)
 		}
-		if len(t.Samples) > 1 {
+		if len(operations) > 1 {
 			ratios = append(ratios, stat.Stalls(nanos, operations))
 		}
 	}

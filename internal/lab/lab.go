@@ -51,8 +51,7 @@ type Request struct {
 	Reference string              // the driver that the others are compared with, each profile with its own; empty: the plan's
 	Only      map[string][]string // coordinates that select cells
 	Budget    time.Duration       // of measuring; 0: the plan's
-	Target    float64             // half-width of the confidence intervals, as a fraction; 0: the plan's
-	Exact     bool                // the intervals of large differences are to become as narrow, too
+	Target    float64             // half-width of all confidence intervals, those of large differences too, as a fraction; 0: the plan's, or a third of a difference
 	Capacity  string              // the latency target at which capacities are searched, such as p99=5ms
 	Resume    bool                // the latest unfinished run of this plan instead of a new one
 }

@@ -85,7 +85,7 @@ func (r *run) chooseCases(ctx context.Context) (err error) {
 
 // options combines the request with its plan.
 func (q Request) options() assay.Options {
-	o := assay.Options{Drivers: q.Drivers, Reference: q.Reference, Only: q.Only, Capacity: q.Capacity, Exact: q.Exact,
+	o := assay.Options{Drivers: q.Drivers, Reference: q.Reference, Only: q.Only, Capacity: q.Capacity, Exact: q.Target > 0,
 		Budget: q.Plan.Budget, Precision: q.Plan.Precision, Margin: q.Plan.Margin, Launches: q.Plan.Launches}
 	if q.Budget > 0 {
 		o.Budget = q.Budget

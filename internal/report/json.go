@@ -34,6 +34,7 @@ type (
 		Only      map[string][]string `json:"only,omitempty"`
 		BudgetNS  int64               `json:"budget_ns"`
 		Precision float64             `json:"precision"`
+		Exact     bool                `json:"exact,omitempty"`
 		LeastNS   int64               `json:"least_ns"`
 		SpentNS   assay.Spent         `json:"spent_ns,omitempty"`
 		Host      map[string]string   `json:"host"`
@@ -195,7 +196,7 @@ func toJSONRun(run assay.Run) jsonRun {
 		ID: run.ID, Plan: run.Plan, PlanText: run.PlanText, Seed: run.Seed, Started: run.Started,
 		Status: run.Status, Version: run.Version, Reference: run.Reference,
 		Drivers: run.Options.Drivers, Only: run.Options.Only, BudgetNS: int64(run.Options.Budget),
-		Precision: run.Options.Precision, LeastNS: int64(run.MinTime), SpentNS: run.Spent, Host: run.Host,
+		Precision: run.Options.Precision, Exact: run.Options.Exact, LeastNS: int64(run.MinTime), SpentNS: run.Spent, Host: run.Host,
 		Targets: convert(run.Targets, func(t assay.Target) jsonTarget { return jsonTarget(t) }),
 		Repeat:  repeat(run, ""),
 	}

@@ -59,10 +59,14 @@ type window struct {
 	units  int64         // operations or transactions; 0: as many as fit into it
 }
 
+// minCounted is how many operations a window has at least that counts them: more than
+// three times as many as a short call, or the two would not show a slow clock.
+const minCounted = 4
+
 // windowOf is the window of a case whose operations take so long each. One client
-// that does few operations in a window counts them, and does as many on each
-// instance, so that instances alternate at each of the slowest operations, and what
-// the machine does in between strikes all of them alike.
+// that does few operations in a window counts them, and does as many on each slow
+// instance, so that instances alternate after a few operations, and what the machine
+// does in between strikes all of them alike.
 func windowOf(each time.Duration, c assay.Case) window {
 	unit := each * time.Duration(max(1, c.Operation.Transaction))
 	switch {
@@ -71,7 +75,7 @@ func windowOf(each time.Duration, c assay.Case) window {
 	case c.Cell.Clients > 1:
 		return window{length: minPerWindow * unit}
 	}
-	units := max(1, windowLength/unit)
+	units := max(minCounted, windowLength/unit)
 	return window{length: units * unit, units: int64(units)}
 }
 

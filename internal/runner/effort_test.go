@@ -77,8 +77,8 @@ func TestWindowsWithoutVariances(t *testing.T) {
 	}
 }
 
-// One client counts slow operations, so that instances alternate at each of the
-// slowest ones; a launch has ten of them or more.
+// One client counts slow operations, so that instances alternate after a few of them;
+// a launch has ten of them or more.
 func TestWindowOf(t *testing.T) {
 	one := assay.Case{Cell: assay.Cell{Clients: 1}}
 	two, ten := one, one
@@ -92,10 +92,11 @@ func TestWindowOf(t *testing.T) {
 	}{
 		{"fast", time.Microsecond, one, window{windowLength, 0}, windowsPerLaunch},
 		{"a tenth of a window", windowLength / 10, one, window{windowLength, 0}, windowsPerLaunch},
-		{"a third", 2 * time.Millisecond, one, window{4 * time.Millisecond, 2}, windowsPerLaunch},
-		{"longer than a window", 25 * time.Millisecond, one, window{25 * time.Millisecond, 1}, 10},
+		{"a sixth", 800 * time.Microsecond, one, window{4800 * time.Microsecond, 6}, windowsPerLaunch},
+		{"half", 2500 * time.Microsecond, one, window{10 * time.Millisecond, 4}, 20},
+		{"longer than a window", 25 * time.Millisecond, one, window{100 * time.Millisecond, 4}, 3},
 		{"of several clients", 2 * time.Millisecond, two, window{20 * time.Millisecond, 0}, 10},
-		{"transactions", time.Millisecond, ten, window{10 * time.Millisecond, 1}, 20},
+		{"transactions", time.Millisecond, ten, window{40 * time.Millisecond, 4}, 5},
 	} {
 		got := windowOf(test.each, test.of)
 		if got != test.want || got.count() != test.count {

@@ -71,7 +71,7 @@ func launchOnce(t *testing.T, config *Config) {
 			t.Fatal(err)
 		}
 	}
-	if err := r.sumUp(); err != nil {
+	if err := r.sumUp(true); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -51,7 +51,7 @@ func (r *Runner) Run(ctx context.Context) error {
 	if err := r.notRun(); err != nil {
 		return err
 	}
-	return r.sumUp()
+	return r.sumUp(true)
 }
 
 // launchOnce launches every group once, in random order.
@@ -64,7 +64,7 @@ func (r *Runner) launchOnce(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.sumUp()
+	return r.sumUp(true)
 }
 
 // rounds launches what the schedule says next, each group once and in random
@@ -83,6 +83,9 @@ func (r *Runner) rounds(ctx context.Context) error {
 			if err := r.launch(ctx, r.groups[next[k]]); err != nil {
 				return err
 			}
+		}
+		if err := r.sumUp(false); err != nil {
+			return err
 		}
 		if r.round == 1 {
 			r.warnOfBudget()

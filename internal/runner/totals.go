@@ -51,12 +51,13 @@ func (s *totals) note(t assay.Trial) {
 	}
 }
 
-// sumUp emits the trials of sums that are not there yet.
-func (r *Runner) sumUp() error {
+// sumUp emits the trials of sums that are not there yet: of launches, and where a run
+// ends also of sums that have none.
+func (r *Runner) sumUp(ended bool) error {
 	for _, c := range r.totals.cases {
 		for _, twin := range []bool{false, true} {
 			for _, t := range r.totals.of(c, twin) {
-				if r.totals.done[partKey(c.Cell.Peer(), c.Cell, twin)][t.Launch] {
+				if t.Launch == 0 && !ended || r.totals.done[partKey(c.Cell.Peer(), c.Cell, twin)][t.Launch] {
 					continue
 				}
 				if err := r.emit(t); err != nil {

@@ -55,7 +55,9 @@ func (l *windowLaunch) begin(ctx context.Context, peer string) (*variant, error)
 	}
 	w := windowOf(v.slowest, turns[0].j.Case)
 	for _, t := range turns {
-		t.units = w.units
+		if windowOf(t.each, t.j.Case).units > 0 { // a fast one fills its windows
+			t.units = w.units
+		}
 	}
 	v.count = l.r.windowCount(l.g, peer, w)
 	l.enterSequence(turns[0].j)

@@ -63,7 +63,7 @@ type Options struct {
 	Trace io.Writer // gets a copy of every line, for debugging
 	CPUs  []int     // processors that it may use; none: all. On Linux only
 	// Paused says that the worker will be paused again and again between requests:
-	// it gets the environment of keepsMonitorAwake.
+	// it gets the variable keepsMonitorAwake.
 	Paused bool
 }
 
@@ -72,20 +72,19 @@ type Options struct {
 // work every 20 µs for some milliseconds, longer than a window: where it shares a
 // processor with the operation, that takes a third longer. The monitor of a program
 // that serves its users is seldom asleep; that of a worker sleeps before each window.
-// By this setting the runtime also prints a line on its scheduler, but only after
-// as many milliseconds of the machine's time as it can count, 25 days.
+// By this setting the runtime also prints a line on its scheduler, where the machine
+// has run for longer than it can count in milliseconds, 25 days, and more of them when
+// the program crashes: they are no part of a worker's last words.
 const keepsMonitorAwake = "GODEBUG=schedtrace=2147483647"
 
-// environment is that of a worker: this process's, and its own setting behind what
-// GODEBUG has already.
-func environment(paused bool) []string {
-	if !paused {
-		return nil // of a command: this process's
-	}
+// keepMonitorAwake adds the variable to a command's environment, behind what GODEBUG
+// has already.
+func keepMonitorAwake(command *exec.Cmd) {
+	setting := keepsMonitorAwake
 	if set := os.Getenv("GODEBUG"); set != "" {
-		return append(os.Environ(), "GODEBUG="+set+","+strings.TrimPrefix(keepsMonitorAwake, "GODEBUG="))
+		setting = strings.Replace(setting, "=", "="+set+",", 1)
 	}
-	return append(os.Environ(), keepsMonitorAwake)
+	command.Env = append(command.Environ(), setting)
 }
 
 // NotInstalled is the exit status of a worker that lacks what it is written in
@@ -124,7 +123,10 @@ var ErrTimeout = errors.New("no answer within the time limit")
 func Start(ctx context.Context, program string, options Options) (*Worker, error) {
 	all := append(slices.Clone(options.Under), program)
 	command := exec.Command(all[0], all[1:]...)
-	command.Dir, command.Env = options.Dir, environment(options.Paused)
+	command.Dir = options.Dir
+	if options.Paused {
+		keepMonitorAwake(command)
+	}
 	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	w := &Worker{command: command, lines: make(chan line, 16), exited: make(chan struct{}),
 		tail: &tail{}, trace: options.Trace, step: stepPatience}

@@ -4,6 +4,7 @@ package process
 
 import (
 	"bytes"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -11,7 +12,7 @@ import (
 
 const (
 	tailLines = 32
-	tailBytes = 16 << 10
+	tailBytes = 64 << 10
 )
 
 // tail keeps the end of what is written to it.
@@ -30,6 +31,9 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
+// scheduler are lines that Go's runtime prints for keepsMonitorAwake.
+var scheduler = regexp.MustCompile(`^(SCHED \d+ms: |  [PMG]\d+: )`)
+
 // causes begin the line that says why a program of Go ends: the stack below it is
 // often longer than what is kept.
 var causes = []string{"panic: ", "fatal error: "}
@@ -43,7 +47,7 @@ func (t *tail) lines() []string {
 	if text == "" {
 		return nil
 	}
-	lines := strings.Split(text, "\n")
+	lines := slices.DeleteFunc(strings.Split(text, "\n"), scheduler.MatchString)
 	first := max(0, len(lines)-tailLines)
 	for i := len(lines) - 1; i >= 0; i-- {
 		if slices.ContainsFunc(causes, func(cause string) bool { return strings.HasPrefix(lines[i], cause) }) {

@@ -30,6 +30,7 @@ func TestTail(t *testing.T) {
 		"more than is kept": {[]string{long, "yy\n"}, []string{long[3:] + "yy"}},
 		"a long stack":      {[]string{"log\npanic: no page\n", strings.Join(numbers(1, 100), "\n")}, append([]string{"panic: no page"}, numbers(70, 100)...)},
 		"a short stack":     {[]string{"panic: a\n", strings.Join(numbers(1, 40), "\n"), "\nfatal error: b\nx"}, append(numbers(11, 40), "fatal error: b", "x")},
+		"of the scheduler":  {[]string{"a\nSCHED 0ms: gomaxprocs=2 idleprocs=2\n  P0: status=0\n  G1: status=4(sleep)\nb"}, []string{"a", "b"}},
 		"long ago":          {[]string{"a\n", long}, []string{long}},
 	} {
 		t.Run(name, func(t *testing.T) {
