@@ -341,15 +341,6 @@ func TestFirstWords(t *testing.T) {
 	}
 }
 
-func TestCounterDifference(t *testing.T) {
-	before := wire.Counters{CPU: 1, Allocs: 2, Alloc: 3, Read: 4, Written: 5, Switches: 6, Peak: 7}
-	after := wire.Counters{CPU: 11, Allocs: 22, Alloc: 33, Read: 44, Written: 55, Switches: 66, Peak: 77}
-	want := wire.Counters{CPU: 10, Allocs: 20, Alloc: 30, Read: 40, Written: 50, Switches: 60, Peak: 77}
-	if got := after.Since(before); got != want {
-		t.Errorf("got %+v, want %+v", got, want)
-	}
-}
-
 // TestAllocationsAreCounted: the loop itself allocates nothing.
 func TestAllocationsAreCounted(t *testing.T) {
 	var sink []byte

@@ -323,6 +323,7 @@ var faults = map[string]fault{
 	"no retry":         {request: replace(`"retry_busy":true`, `"retry_busy":false`), fails: map[string]string{"busy answers are counted, and tried again where that is asked for": `errors \(.*locked.*\) with retry_busy, .* is 1, want 0`}},
 	"busy not counted": {reply: replace(`"busy":\d+,`, ""), fails: map[string]string{"busy answers are counted, and tried again where that is asked for": "busy without retry_busy is 0, want 1", "a transaction takes the lock when it begins": "busy is 0, want 1"}},
 	"absolute":         {reply: absolute, fails: map[string]string{"counters are those of the measurement alone": "allocs is .* only .* were used"}},
+	"total of fetched": {reply: replace(`"fetched_bytes":\d+`, `"fetched_bytes":1048576`), fails: map[string]string{"counters are those of the measurement alone": "fetched_bytes is 1048576 .* only 0 were used"}},
 	"plain begin":      {sql: replaced("BEGIN IMMEDIATE", "BEGIN"), fails: map[string]string{"a transaction takes the lock when it begins": "holds the lock is 0, want 1"}},
 	"no rollback":      {sql: replaced("ROLLBACK", "COMMIT"), fails: map[string]string{"a transaction that fails leaves nothing": "SELECT count.* FROM parent: 1 rows with digest"}},
 	"no minimum":       {request: replace(`"nanos":1}`, `"operations":2}`), fails: map[string]string{"a window has ten operations of every client": "2 operations were executed in a window of 2 clients, want at least 20"}},

@@ -36,14 +36,7 @@ func (t *tally) add(m wire.Measured) {
 	if a.Miss == "" {
 		a.Miss = b.Miss
 	}
-	a.Counters.CPU += b.Counters.CPU
-	a.Counters.Allocs += b.Counters.Allocs
-	a.Counters.Alloc += b.Counters.Alloc
-	a.Counters.Read += b.Counters.Read
-	a.Counters.Fetched += b.Counters.Fetched
-	a.Counters.Written += b.Counters.Written
-	a.Counters.Switches += b.Counters.Switches
-	a.Counters.Peak = max(a.Counters.Peak, b.Counters.Peak)
+	a.Counters.Add(b.Counters)
 	a.Histogram = append(a.Histogram, b.Histogram...)
 	a.LoopNanos = b.LoopNanos
 }

@@ -215,11 +215,7 @@ func (in *instance) measure(ctx context.Context, request wire.Measure, m *wire.M
 		return err
 	}
 	used := in.server.Snapshot().Since(before)
-	m.Counters.CPU += int64(used.CPU)
-	m.Counters.Read += used.Read
-	m.Counters.Fetched += used.Fetched
-	m.Counters.Written += used.Written
-	m.Counters.Switches += used.Switches
+	m.Counters.Add(wire.Counters{CPU: int64(used.CPU), Read: used.Read, Fetched: used.Fetched, Written: used.Written, Switches: used.Switches})
 	return nil
 }
 

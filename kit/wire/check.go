@@ -79,12 +79,6 @@ func (m Measured) checkCounts(Call) error {
 	return m.Counters.Check()
 }
 
-// Check returns why a process cannot have such counters.
-func (c Counters) Check() error {
-	return checkCounts(count{"cpu_ns", c.CPU}, count{"allocs", c.Allocs}, count{"alloc_bytes", c.Alloc}, count{"read_bytes", c.Read},
-		count{"fetched_bytes", c.Fetched}, count{"written_bytes", c.Written}, count{"switches", c.Switches}, count{"peak_bytes", c.Peak})
-}
-
 // checkOperations compares what was done with what was asked for.
 func (m Measured) checkOperations(call Call) error {
 	wrong := m.Errors + m.Misses

@@ -234,34 +234,6 @@ const (
 	PhaseCloseStmt = "close-stmt" // finalize the statement
 )
 
-// Counters are amounts over a window; Peak is the process's peak so far. Those
-// that the worker cannot count are zero, and named in the hello's fact
-// "uncounted".
-type Counters struct {
-	CPU      int64 `json:"cpu_ns"`        // user and system time
-	Allocs   int64 `json:"allocs"`        // on the language's heap
-	Alloc    int64 `json:"alloc_bytes"`   // on the language's heap
-	Read     int64 `json:"read_bytes"`    // through system calls
-	Fetched  int64 `json:"fetched_bytes"` // read from storage: what no cache had
-	Written  int64 `json:"written_bytes"` // sent to storage
-	Switches int64 `json:"switches"`      // context switches
-	Peak     int64 `json:"peak_bytes"`    // resident memory
-}
-
-// Since returns what was used after before. Peak stays the peak so far.
-func (c Counters) Since(before Counters) Counters {
-	return Counters{
-		CPU:      c.CPU - before.CPU,
-		Allocs:   c.Allocs - before.Allocs,
-		Alloc:    c.Alloc - before.Alloc,
-		Read:     c.Read - before.Read,
-		Fetched:  c.Fetched - before.Fetched,
-		Written:  c.Written - before.Written,
-		Switches: c.Switches - before.Switches,
-		Peak:     c.Peak,
-	}
-}
-
 // Verify asks for a digest: of the answers of a prepared operation at Count
 // positions from Start on, or of the answer to SQL.
 type Verify struct {
