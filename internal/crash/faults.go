@@ -8,9 +8,20 @@ import (
 	"assay"
 )
 
+// level is where a fault is injected.
+type level int
+
+// The levels. The zero value is none: a fault of the table must have one.
+const (
+	diskLevel    level = iota + 1 // a file system that is mounted for the fault, on a disk or in memory
+	fileLevel                     // files and folders, in a file system that is only a model
+	processLevel                  // the process: no file system
+)
+
 // fault is what there is to know of a fault, whatever the target.
 type fault struct {
 	Fault   assay.Fault
+	level   level
 	subject string        // begins the sentences about it
 	weight  time.Duration // its part of a budget
 	// losesUnsynced: what was not synced may be gone. A process that is killed, and a
@@ -22,19 +33,23 @@ type fault struct {
 // faults are what can be done to databases, in the order of reports. Cutting the
 // power has the most different states, and the most controls.
 var faults = []fault{
-	{assay.PowerCut, "A power cut", 5, true, ""},
-	{assay.FileCut, "A power cut (weaker model, of files)", 4, true, ""},
-	{assay.Kill, "A process that is killed", 2, false, "A server that is killed"},
-	{assay.FullDisk, "A full disk", 2, false, ""},
-	{assay.FailingIO, "A disk that fails", 2, true, ""}, // a write that fails later is seen by a sync only
+	{assay.PowerCut, diskLevel, "A power cut", 5, true, ""},
+	{assay.FileCut, fileLevel, "A power cut (weaker model, of files)", 4, true, ""},
+	{assay.Kill, processLevel, "A process that is killed", 2, false, "A server that is killed"},
+	{assay.FullDisk, diskLevel, "A full disk", 2, false, ""},
+	{assay.FailingIO, diskLevel, "A disk that fails", 2, true, ""}, // a write that fails later is seen by a sync only
 }
 
-// about returns what there is to know of a fault.
+// about returns what there is to know of a fault; the zero value where it is none of them.
 func about(f assay.Fault) fault {
-	return faults[slices.IndexFunc(faults, func(known fault) bool { return known.Fault == f })]
+	if i := slices.IndexFunc(faults, func(known fault) bool { return known.Fault == f }); i >= 0 {
+		return faults[i]
+	}
+	return fault{}
 }
 
-// subject begins the sentences about the fault; empty where no fault was come to.
+// subject begins the sentences about the fault; empty where the driver
+// could not be built, so that no fault was injected.
 func (r *Result) subject() string {
 	known := about(r.Task.Fault)
 	if r.ofServer() {

@@ -37,21 +37,35 @@ func (t *trial) fault(ctx context.Context) error {
 			return err
 		}
 	}
+	inject, err := t.injection()
+	if err != nil {
+		return err
+	}
+	return inject(ctx)
+}
+
+// injection is the function that does the task's fault.
+func (t *trial) injection() (func(context.Context) error, error) {
+	attempts := func(once func(context.Context) (evidence, observation, error)) (func(context.Context) error, error) {
+		return func(ctx context.Context) error { return t.attempts(ctx, once) }, nil
+	}
 	switch t.task.Fault {
+	case assay.PowerCut, assay.FileCut:
+		return t.power, nil
 	case assay.Kill:
 		if t.server {
-			return t.attempts(ctx, t.killedServer)
+			return attempts(t.killedServer)
 		}
-		return t.attempts(ctx, t.killed)
+		return attempts(t.killed)
 	case assay.FullDisk:
 		if t.task.FileSystem == assay.Tmpfs {
-			return t.attempts(ctx, t.filledMemory)
+			return attempts(t.filledMemory)
 		}
-		return t.attempts(ctx, t.filled)
+		return attempts(t.filled)
 	case assay.FailingIO:
-		return t.attempts(ctx, t.failing)
+		return attempts(t.failing)
 	}
-	return t.power(ctx)
+	return nil, fmt.Errorf("nothing here does the fault %q", t.task.Fault)
 }
 
 // attempts does a fault again and again, each time from an empty database, and once

@@ -41,6 +41,26 @@ func TestMet(t *testing.T) {
 	}
 }
 
+// Every fault has its words, a level, and a function that does it. One that has no
+// function is an error, and not a power cut.
+func TestEveryFaultIsDone(t *testing.T) {
+	levels := map[assay.Fault]level{assay.PowerCut: diskLevel, assay.FileCut: fileLevel, assay.Kill: processLevel, assay.FullDisk: diskLevel, assay.FailingIO: diskLevel}
+	for _, f := range Faults() {
+		known := about(f)
+		if known.level == 0 || known.level != levels[f] || known.subject == "" || f.Times(1) == "" {
+			t.Errorf("%s: got %+v, counted as %q; want level %d and words", f, known, f.Times(1), levels[f])
+		}
+		if inject, err := (&trial{task: Task{Fault: f}}).injection(); inject == nil || err != nil {
+			t.Errorf("%s: got error %v, want a function that does it", f, err)
+		}
+	}
+	for _, f := range []assay.Fault{"", "flood"} {
+		if inject, err := (&trial{task: Task{Fault: f}}).injection(); inject != nil || err == nil {
+			t.Errorf("%q: got no error, want one", f)
+		}
+	}
+}
+
 // A call that is made twice can be the second one at which a worker is killed.
 func TestDrawNumber(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))

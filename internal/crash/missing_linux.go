@@ -14,11 +14,11 @@ import (
 // and what to do about it; empty where it can be done.
 func Missing(fault assay.Fault, fs assay.FileSystem) string {
 	switch {
-	case fault == assay.Kill:
+	case about(fault).level == processLevel:
 		return ""
 	case fs == assay.Tmpfs && fault == assay.FullDisk:
 		return missingTmpfs(rootMounts() || ownNamespace())
-	case fault == assay.FileCut:
+	case about(fault).level == fileLevel:
 		return cmp.Or(missingFUSE(), missingMount(rootMounts() || ownNamespace(), os.Geteuid() == 0))
 	}
 	known, _ := os.ReadFile("/proc/filesystems") // else its module is looked for

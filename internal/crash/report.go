@@ -227,7 +227,9 @@ func (t Target) Sentences() []string {
 		if moments := r.moments(); moments != "" {
 			text += " " + moments + "."
 		}
-		all = append(all, text)
+		if !slices.Contains(all, text) { // a driver that could not be built has one result for all faults
+			all = append(all, text)
+		}
 	}
 	return all
 }

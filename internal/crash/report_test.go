@@ -62,6 +62,23 @@ func TestReportFormats(t *testing.T) {
 	}
 }
 
+// A driver that could not be built has one result, of no fault: the report says so
+// once, beside those of others.
+func TestReportOfNoFault(t *testing.T) {
+	r := sampleReport()
+	r.Results = append(r.Results, Result{Task: Task{Driver: "broken", Profile: "full"}, Outcome: assay.Failed, Reason: "it does not compile"},
+		Result{Task: Task{Driver: "mattn", Profile: "full", Fault: assay.Kill}, Outcome: assay.Unsupported, Reason: "it takes root"})
+	for format, want := range map[Format]string{Text: "All faults: failed: it does not compile.", HTML: "All faults: failed: it does not compile.", Markdown: "| failed | failed | failed |"} {
+		var out strings.Builder
+		if err := r.Write(&out, format); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Count(out.String(), want); got != 1 {
+			t.Errorf("%s: got %q %d times, want once, in\n%s", format, want, got, out.String())
+		}
+	}
+}
+
 // A worker's last words stand in the report as it said them, each on a line of its
 // own: that it ended is no cause.
 func TestLastWords(t *testing.T) {

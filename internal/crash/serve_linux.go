@@ -42,7 +42,7 @@ func Serve(ctx context.Context, dir string, in io.Reader, out io.Writer) error {
 // do does one task. What goes wrong is its outcome.
 func (l *lane) do(ctx context.Context, task Task) Result {
 	began := time.Now()
-	l.onFiles = !task.onDisk() && task.Fault != assay.Kill
+	l.onFiles = !task.onDisk() && about(task.Fault).level != processLevel // files, or a file system in memory
 	t, err := newTrial(l, task)
 	if task.Time > 0 {
 		t.deadline = began.Add(task.Time)

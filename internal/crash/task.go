@@ -32,7 +32,7 @@ type Task struct {
 }
 
 // onFileSystem reports whether the fault is of a file system that is mounted for it.
-func (t Task) onFileSystem() bool { return t.Fault != assay.Kill && t.Fault != assay.FileCut }
+func (t Task) onFileSystem() bool { return about(t.Fault).level == diskLevel }
 
 // onDisk reports whether that file system lies on a disk.
 func (t Task) onDisk() bool { return t.onFileSystem() && t.FileSystem != assay.Tmpfs }
