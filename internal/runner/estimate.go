@@ -141,9 +141,8 @@ func (k Costs) windows(c assay.Case) assay.Spent {
 		assay.StageTurns:    count * typicalTurn,
 		assay.StageVerify:   (k.verified(c, c.Operation) + max(each, min(sampleTime, verifiedOperations*each))) / atOnce,
 	}
-	spent[assay.StageWarmUp] = warmUp / atOnce
-	if minPerWindow*each > warmUp {
-		spent[assay.StageWarmUp] = each * time.Duration(max(1, c.Operation.Transaction)) / atOnce
+	if minPerWindow*each <= warmUp {
+		spent[assay.StageWarmUp] = warmUp / atOnce
 	}
 	return spent
 }

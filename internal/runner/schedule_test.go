@@ -299,7 +299,7 @@ func TestEstimateOfKnownCosts(t *testing.T) {
 			assay.StageVerify, twins * (time.Hour + verifiedRows/100*time.Minute)},
 		"windows":              {[]assay.Case{{Cell: cell}}, assay.StageMeasured, twins * 3 * minCounted * time.Minute},
 		"answers of windows":   {[]assay.Case{{Cell: cell, Operation: assay.Operation{Steps: query}}}, assay.StageVerify, twins * (verifiedRows/100 + 1) * time.Minute / atOnce},
-		"warm-up of windows":   {[]assay.Case{{Cell: cell}}, assay.StageWarmUp, twins * time.Minute / atOnce},
+		"warm-up of windows":   {[]assay.Case{{Cell: cell}}, assay.StageWarmUp, 0},
 		"copies of windows":    {[]assay.Case{{Cell: cell}}, assay.StageCopy, 0},
 		"instances of windows": {[]assay.Case{{Cell: cell}}, assay.StageStart, twins * start / atOnce},
 		"instances that windows share": {[]assay.Case{{Cell: cell}, {Cell: cell, Operation: assay.Operation{Name: "other"}}},

@@ -204,17 +204,14 @@ func (t *turn) warmUp(ctx context.Context) error {
 	if t.trial.Digest, t.each, err = t.verify(ctx, t.j); err != nil {
 		return err
 	}
-	once := wire.Measure{Operation: t.j.Cell.Peer(), Operations: int64(max(1, t.j.Operation.Transaction))}
-	for _, request := range []wire.Measure{once, {Operation: once.Operation, Nanos: int64(warmUp)}} {
-		if request.Operations > 0 != (minPerWindow*t.each > warmUp) {
-			continue // of a slow operation verifying was warm-up enough, but it may have been cold then
-		}
-		m, err := t.warm(ctx, request)
-		if err != nil {
-			return err
-		}
-		t.each = time.Duration(m.Nanos / max(1, m.Operations))
+	if minPerWindow*t.each > warmUp {
+		return nil // verifying it was enough
 	}
+	m, err := t.warm(ctx, wire.Measure{Operation: t.j.Cell.Peer(), Nanos: int64(warmUp)})
+	if err != nil {
+		return err
+	}
+	t.each = time.Duration(m.Nanos / max(1, m.Operations))
 	return nil
 }
 
