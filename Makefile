@@ -6,7 +6,7 @@ VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 SOURCES := internal/build/archive/source.zip
 
 .DEFAULT_GOAL := help
-.PHONY: help build run test check bench calibrate deps clean
+.PHONY: help build run setup test check bench calibrate deps clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z]+:.*## / {printf "make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -18,8 +18,10 @@ build: ## build bin/assay with the sources of all workers in it
 run: build ## build, and run the quick plan
 	bin/assay run quick
 
-test: ## install what tests need, check, and test every module
+setup: ## install the programs that tests need
 	@scripts/tools
+
+test: setup ## install what tests need, check, and test every module
 	@go run ./scripts/test
 
 check: ## format, vet, static analysis, and a compile for macOS
