@@ -17,6 +17,7 @@ const (
 	StageVerify   Stage = "verifying"  // preparing operations and checking their answers
 	StageWarmUp   Stage = "warming up" // operations before the measured ones
 	StageMeasured Stage = "measured"   // inside measured windows and blocks
+	StageAgain    Stage = "disturbed"  // windows that others disturbed and that were measured again
 	StageTurns    Stage = "turns"      // resuming, asking and pausing the instances between windows
 	StageClose    Stage = "closing"    // closing databases and ending processes
 	StageTrace    Stage = "tracing"    // launches that show system calls and are not measured

@@ -12,21 +12,21 @@ import (
 // last, after it first.
 
 // countersBefore reads what the process used so far, before a window.
-func countersBefore() wire.Counters {
-	var c wire.Counters
+func countersBefore() (c wire.Counters, d delay) {
 	readSystem(&c)
 	readHeap(&c)
+	d = readDelay()
 	readUsage(&c)
-	return c
+	return c, d
 }
 
 // countersAfter reads the same after a window.
-func countersAfter() wire.Counters {
-	var c wire.Counters
+func countersAfter() (c wire.Counters, d delay) {
 	readUsage(&c)
+	d = readDelay()
 	readHeap(&c)
 	readSystem(&c)
-	return c
+	return c, d
 }
 
 func readHeap(c *wire.Counters) {

@@ -199,7 +199,8 @@ func (s *session) serve(request wire.Serve) (wire.Served, error) {
 
 // stats says what the process, and the open database's pools, did so far.
 func (s *session) stats() wire.Stats {
-	stats := wire.Stats{Counters: countersAfter()}
+	counters, _ := countersAfter()
+	stats := wire.Stats{Counters: counters}
 	if pooled, ok := s.database.(Pooled); ok {
 		pool := pooled.Pool()
 		stats.Pool = &pool

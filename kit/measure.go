@@ -90,11 +90,14 @@ func (p *prepared) measure(request wire.Measure) (wire.Measured, error) {
 			shares[i].histogram = new(wire.Histogram)
 		}
 	}
-	before := countersBefore()
+	before, delayed := countersBefore()
 	l.run(shares)
-	after := countersAfter()
+	after, then := countersAfter()
 	result := l.sum(shares)
 	result.Counters = after.Since(before)
+	if len(shares) == 1 { // which ran on this thread
+		result.Delayed = then.since(delayed)
+	}
 	if l.marks != nil {
 		err = l.marks.Close()
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // maxWindows bounds how many windows an operation gets in a launch.
-const maxWindows = 3 * windowsPerLaunch
+const maxWindows = 6 * windowsPerLaunch
 
 // effort is what the windows of an operation took so far, on all instances.
 type effort struct {
@@ -44,13 +44,15 @@ func (g *group) recordSamples(t *assay.Trial) {
 // windowCount is how many windows of a length an operation gets in a launch: a
 // fixed number in the launches that every cell gets, and then the number that
 // gives the narrowest interval for the time, by what windows and launches have
-// varied and cost. Only spreads have a say in it, never the ratios themselves.
+// varied and cost. Only spreads have a say in it, never the ratios themselves. It is
+// never fewer than that fixed number: what disturbs a machine lasts longer than a window,
+// so that launches with few windows differ more than the estimate knows.
 func (r *Runner) windowCount(g *group, peer string, w window) int {
 	e, v := g.efforts[peer], g.variances(peer, r.config.Baseline)
 	if g.launches() < r.config.Launches || e.rounds == 0 || math.IsNaN(v.Windows) {
 		return w.count()
 	}
-	return max(w.min(), stat.Repetitions(v.Windows, v.Launches, float64(e.round()), float64(g.share()), maxWindows))
+	return max(w.count(), stat.Repetitions(v.Windows, v.Launches, float64(e.round()), float64(g.share()), maxWindows))
 }
 
 // window is a window of an operation on the slowest of its instances.
@@ -89,7 +91,7 @@ func (w window) min() int {
 
 // count is how many windows a launch has while nothing is known of their spread.
 func (w window) count() int {
-	return max(w.min(), int(min(windowsPerLaunch, windowsPerLaunch*windowLength/w.length)))
+	return max(w.min(), int(min(windowsPerLaunch, longWindows/w.length)))
 }
 
 // share is what a launch costs each of its operations beside their windows: to

@@ -42,11 +42,11 @@ func TestWindowsFollowVariances(t *testing.T) {
 		want           int
 	}{
 		{"while nothing is known", 5, 1.01, 1.2, windowsPerLaunch},
-		// n of which half are up and half down by ln x have the variance
-		// n/(n-1) ln² x: √(200/5 · 0.00377/(0.01090-0.00377/41)) = 3.7.
-		{"launches vary more", 6, 1.10, 1.0625, 4},
-		{"windows vary more", 6, 1.06, 1.10, 10}, // √(40 · 0.00931/(0.00407-0.00931/41)) = 9.8
-		{"windows do not vary", 6, 1.05, 1, 1},
+		{"launches vary more", 6, 1.10, 1.0625, windowsPerLaunch},
+		// n of which half are up and half down by ln x have the variance n/(n-1) ln² x:
+		// √(200/5 · 0.03490/(0.00407-0.03490/21)) = 24.1.
+		{"windows vary more", 6, 1.06, 1.20, 25},
+		{"windows do not vary", 6, 1.05, 1, windowsPerLaunch},
 		{"launches do not vary", 6, 1, 1.1, maxWindows},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -68,7 +68,7 @@ func TestWindowsWithoutVariances(t *testing.T) {
 			launches[l] = launches[l][:1]
 		}
 	}
-	if got := r.windowCount(g, g.operations()[0], window{length: windowsPerLaunch * windowLength}); got != 1 {
+	if got := r.windowCount(g, g.operations()[0], window{length: longWindows}); got != 1 {
 		t.Errorf("%d windows of an operation that had one, want 1", got)
 	}
 	r.config.Baseline = assay.ParseBaseline("c")

@@ -29,6 +29,7 @@ const (
 	forgets  = "forgets"  // the last connection is not read back
 	dies     = "dies"     // it ends at open
 	quits    = "quits"    // it ends after some windows
+	stalls   = "stalls"   // every 200th operation sleeps for a millisecond
 	full     = "full"     // its disk is full at open
 	// fewFilesName may open few files.
 	fewFilesName = "few-files"
@@ -129,6 +130,14 @@ func (d *faultyDatabase) Prepare(op wire.Operation, trace *column.File) (kit.Ope
 		return skippingOperation{prepared, func(c kit.Client, position int) (int, error) {
 			if d.working.Add(1) > 20_000 {
 				os.Exit(3)
+			}
+			return c.Do(position)
+		}}, err
+	}
+	if d.name == stalls {
+		return skippingOperation{prepared, func(c kit.Client, position int) (int, error) {
+			if d.working.Add(1)%stallEvery == 0 {
+				time.Sleep(stallLength)
 			}
 			return c.Do(position)
 		}}, err

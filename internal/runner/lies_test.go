@@ -53,6 +53,7 @@ var lies = map[string]lie{
 	"lies-id":       {reply: swap(`"id":`, `"id":7`), reason: "it answered request 7"},
 	"lies-garbage":  {reply: func([]byte) []byte { return []byte("\xff\x00garbage\n") }, reason: "not a reply"},
 	"lies-bodiless": {reply: swap(`"body":`, `"x":`), reason: "took 0 ns|operations were executed"},
+	"lies-delayed":  {measured: func(m *wire.Measured) { m.Delayed = -1 }, reason: "delayed_ns -1 is no possible count"},
 	"lies-durable":  {kind: wire.TypeOpen, reply: swap(`"body":{`, `"body":{"durability":"very",`), reason: `durability "very" is no class`},
 	"lies-settings": {kind: wire.TypeSettings, reply: swap(`-1"`, `-9","name":"reader-9"`), outcome: assay.NotApplied, reason: "was not read back"},
 	"lies-late":     {kind: wire.TypeVerify, late: true, reply: swap(`"digest":"`, `"digest":"0`), outcome: assay.WrongAnswer, reason: "after measuring, the answers at the positions"},
@@ -79,11 +80,17 @@ func longer(times float64) func([]byte) []byte {
 
 // lying is where a worker of this name writes its replies.
 func lying(name string, in *requests) io.Writer {
-	l, is := lies[name]
-	if !is {
+	if l, is := lies[name]; is {
+		return liar{l, in}
+	}
+	if name == stalls {
 		return os.Stdout
 	}
-	return liar{l, in}
+	delayed := func(m *wire.Measured) { m.Delayed = 0 } // whatever else this machine does
+	if name == disturbed {
+		delayed = func(m *wire.Measured) { m.Delayed, m.Counters.CPU = m.Nanos/2, m.Nanos/2 }
+	}
+	return liar{lie{measured: delayed}, in}
 }
 
 type liar struct {

@@ -276,7 +276,7 @@ func (r *Runner) finish(g *group, t *assay.Trial, noise assay.Noise, took time.D
 		return err
 	}
 	t.Noise = noise
-	t.Disqualified = disturbed(t.Mode, noise, took)
+	t.Disqualified = disturbedLaunch(t.Mode, noise, took)
 	r.disturbed = r.disturbed || t.Disqualified
 	if permanentFailure(t) {
 		for _, m := range g.members {
@@ -290,7 +290,7 @@ func (r *Runner) finish(g *group, t *assay.Trial, noise assay.Noise, took time.D
 	return r.emit(*t)
 }
 
-func disturbed(mode assay.Mode, noise assay.Noise, took time.Duration) bool {
+func disturbedLaunch(mode assay.Mode, noise assay.Noise, took time.Duration) bool {
 	limit := disturbedBlocks
 	if mode == assay.Windows {
 		limit = disturbedWindows

@@ -226,8 +226,8 @@ func TestDisturbed(t *testing.T) {
 		{assay.Blocks, assay.Noise{Steal: 0.06, Foreign: 0.06}, time.Minute, false},
 		{assay.Blocks, assay.Noise{Steal: 0.16, Foreign: 0.06}, time.Minute, true},
 	} {
-		if got := disturbed(c.mode, c.noise, c.took); got != c.want {
-			t.Errorf("disturbed(%s, %+v, %s) = %v, want %v", c.mode, c.noise, c.took, got, c.want)
+		if got := disturbedLaunch(c.mode, c.noise, c.took); got != c.want {
+			t.Errorf("disturbedLaunch(%s, %+v, %s) = %v, want %v", c.mode, c.noise, c.took, got, c.want)
 		}
 	}
 }

@@ -12,6 +12,7 @@ import (
 
 	"assay"
 	"assay/internal/guard"
+	"assay/kit/wire"
 )
 
 // timing adds up where the wall time of launches goes.
@@ -28,6 +29,16 @@ func (t *timing) add(part assay.Stage, took time.Duration) {
 		t.parts = assay.Spent{}
 	}
 	t.parts[part] += took
+}
+
+// addWindow adds a window and what was done around it.
+func (t *timing) addWindow(m wire.Measured, took time.Duration, again bool) {
+	if again {
+		t.add(assay.StageAgain, took)
+		return
+	}
+	t.add(assay.StageMeasured, time.Duration(m.Nanos))
+	t.add(assay.StageTurns, took-time.Duration(m.Nanos))
 }
 
 // during adds the time of do to a part.

@@ -60,6 +60,9 @@ func (l *windowLaunch) begin(ctx context.Context, peer string) (*variant, error)
 		}
 	}
 	v.count = l.r.windowCount(l.g, peer, w)
+	for _, t := range turns {
+		t.spare = v.count / maxAgain
+	}
 	l.enterSequence(turns[0].j)
 	v.first = l.g.sequences[peer]
 	return v, nil

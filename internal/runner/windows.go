@@ -17,9 +17,11 @@ const (
 	// fast, so that what drifts or comes from outside is alike for all instances.
 	windowLength = 5 * time.Millisecond
 	// windowsPerLaunch is how many windows an operation has in a launch while
-	// nothing is known of their spread; slow operations, whose windows are long
-	// anyhow, have fewer.
-	windowsPerLaunch = 40
+	// nothing is known of their spread.
+	windowsPerLaunch = 20
+	// longWindows is how long those of a slow operation take in a launch: they are
+	// longer, and fewer.
+	longWindows = 200 * time.Millisecond
 	// minPerWindow is how many operations a window has at least that ends by the
 	// clock, and how many a launch has of an operation.
 	minPerWindow = 10
@@ -151,6 +153,7 @@ type turn struct {
 	took   time.Duration // wall time of all that was done for it
 	short  int           // calls that measured next to nothing
 	units  int64         // of each window; 0: as many as fit into it
+	spare  int           // how many more windows may be measured again
 	pooled *wire.Pool    // what the pool did in the windows; nil where it closes nothing
 	// phased are the windows in which phases are timed; noPhases says why the
 	// worker does not time them.
@@ -251,20 +254,33 @@ func (l *windowLaunch) recordTurn(t *turn) {
 	l.note(&t.trial)
 }
 
-// window measures one window of one instance, and returns how many operations
-// were run.
+// window measures one window of one instance, and returns how many operations were run.
+// A window that was disturbed is measured once more, with the arguments behind it.
 func (l *windowLaunch) window(ctx context.Context, t *turn, start int64) (used int64, err error) {
-	if l.ended(t) {
-		return 0, nil
+	for !l.ended(t) {
+		began := time.Now()
+		m, err := l.measureWindow(ctx, t, start+used)
+		again := err == nil && t.again(m)
+		if err == nil && !again {
+			t.tally.add(m)
+		}
+		l.r.time.addWindow(m, time.Since(began), again)
+		t.took += time.Since(began)
+		used += m.Executed
+		if ok, err := l.settle(t, err); err != nil || !ok || !again {
+			return used, err
+		}
 	}
+	return used, nil
+}
+
+func (l *windowLaunch) measureWindow(ctx context.Context, t *turn, start int64) (m wire.Measured, err error) {
 	request := wire.Measure{Operation: t.j.Cell.Peer(), Start: start, Nanos: int64(windowLength)}
 	if t.units > 0 {
 		request.Nanos, request.Operations = 0, t.units*int64(max(1, t.j.Operation.Transaction))
 	} else if unit := t.each * time.Duration(max(1, t.j.Operation.Transaction)); unit < shortOperation {
 		request.Batch = int64(batchLength / max(1, unit))
 	}
-	began := time.Now()
-	var m wire.Measured
 	err = whileResumed(ctx, t.instance, func() error {
 		if t.short++; t.short <= shortCalls {
 			if err := t.shortCall(ctx); err != nil {
@@ -273,15 +289,7 @@ func (l *windowLaunch) window(ctx context.Context, t *turn, start int64) (used i
 		}
 		return t.measurePooled(ctx, request, &m)
 	})
-	took := time.Since(began)
-	if err == nil {
-		t.tally.add(m)
-		l.r.time.add(assay.StageMeasured, time.Duration(m.Nanos))
-		l.r.time.add(assay.StageTurns, took-time.Duration(m.Nanos))
-	}
-	t.took += took
-	_, err = l.settle(t, err)
-	return m.Executed, err
+	return m, err
 }
 
 // measurePooled measures a window, and adds up what the pool did in it.

@@ -73,7 +73,7 @@ func checkCounts(counts ...count) error {
 
 func (m Measured) checkCounts(Call) error {
 	if err := checkCounts(count{"operations", m.Operations}, count{"nanos", m.Nanos}, count{"executed", m.Executed}, count{"errors", m.Errors},
-		count{"misses", m.Misses}, count{"busy", m.Busy}, count{"splits", m.Splits}); err != nil {
+		count{"misses", m.Misses}, count{"busy", m.Busy}, count{"splits", m.Splits}, count{"delayed_ns", m.Delayed}); err != nil {
 		return err
 	}
 	return m.Counters.Check()

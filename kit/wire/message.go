@@ -200,19 +200,20 @@ type Measure struct {
 type Measured struct {
 	Operations int64      `json:"operations"`
 	Nanos      int64      `json:"nanos"`
-	Executed   int64      `json:"executed"`            // all positions taken
-	Errors     int64      `json:"errors,omitempty"`    // operations that failed
-	Error      string     `json:"error,omitempty"`     // the first one's words
-	Misses     int64      `json:"misses,omitempty"`    // operations with another number of rows than expected
-	Miss       string     `json:"miss,omitempty"`      // the first one in words
-	Busy       int64      `json:"busy,omitempty"`      // answers of "busy"; tried again where the operation says so
-	Splits     int64      `json:"splits,omitempty"`    // commits in the middle of transactions that were too big for the engine
-	Counters   Counters   `json:"counters"`            // of the worker process, over the window
-	Histogram  [][2]int64 `json:"histogram,omitempty"` // [upper bound in ns, count], see Bucket
-	Phases     []Phase    `json:"phases,omitempty"`    // that the driver has, in their order
-	ClockNanos float64    `json:"clock_ns,omitempty"`  // what one reading of the clock costs; with Phases
-	Digests    []string   `json:"digests,omitempty"`   // of each unit's answer, in the order of positions; empty where the unit changes data or went wrong; with Answers
-	LoopNanos  float64    `json:"loop_ns,omitempty"`   // what the worker's own loop takes for an operation; 0: unknown
+	Executed   int64      `json:"executed"`             // all positions taken
+	Errors     int64      `json:"errors,omitempty"`     // operations that failed
+	Error      string     `json:"error,omitempty"`      // the first one's words
+	Misses     int64      `json:"misses,omitempty"`     // operations with another number of rows than expected
+	Miss       string     `json:"miss,omitempty"`       // the first one in words
+	Busy       int64      `json:"busy,omitempty"`       // answers of "busy"; tried again where the operation says so
+	Splits     int64      `json:"splits,omitempty"`     // commits in the middle of transactions that were too big for the engine
+	Counters   Counters   `json:"counters"`             // of the worker process, over the window
+	Delayed    int64      `json:"delayed_ns,omitempty"` // for which the measuring thread was ready to run and waited for a processor; 0: none, or unknown
+	Histogram  [][2]int64 `json:"histogram,omitempty"`  // [upper bound in ns, count], see Bucket
+	Phases     []Phase    `json:"phases,omitempty"`     // that the driver has, in their order
+	ClockNanos float64    `json:"clock_ns,omitempty"`   // what one reading of the clock costs; with Phases
+	Digests    []string   `json:"digests,omitempty"`    // of each unit's answer, in the order of positions; empty where the unit changes data or went wrong; with Answers
+	LoopNanos  float64    `json:"loop_ns,omitempty"`    // what the worker's own loop takes for an operation; 0: unknown
 }
 
 // Phase is the time that all operations of a measurement spent in one phase.
