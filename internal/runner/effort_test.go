@@ -4,6 +4,7 @@ package runner
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -101,6 +102,31 @@ func TestWindowOf(t *testing.T) {
 		got := windowOf(test.each, test.of)
 		if got != test.want || got.count() != test.count {
 			t.Errorf("%s: got %+v, %d of them, want %+v, %d", test.name, got, got.count(), test.want, test.count)
+		}
+	}
+}
+
+// Beside a slow instance a fast one fills its windows by the clock: as few operations
+// as the slow one does take next to no time.
+func TestFastBesideSlow(t *testing.T) {
+	for name, c := range map[string]struct {
+		each []time.Duration
+		want []int64 // units of the windows
+	}{
+		"both fast":               {[]time.Duration{time.Microsecond, 2 * time.Microsecond}, []int64{0, 0}},
+		"fast beside slow":        {[]time.Duration{time.Microsecond, 25 * time.Millisecond}, []int64{0, minCounted}},
+		"slow beside the slowest": {[]time.Duration{800 * time.Microsecond, 2500 * time.Microsecond}, []int64{4, 4}},
+	} {
+		v, got := &variant{}, []int64(nil)
+		for _, each := range c.each {
+			v.turns = append(v.turns, &turn{each: each, j: &job{Case: assay.Case{Cell: assay.Cell{Clients: 1}}}})
+		}
+		v.window()
+		for _, turn := range v.turns {
+			got = append(got, turn.units)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: windows of %v have the units %v, want %v", name, c.each, got, c.want)
 		}
 	}
 }

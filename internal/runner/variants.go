@@ -50,19 +50,25 @@ func (l *windowLaunch) begin(ctx context.Context, peer string) (*variant, error)
 	if err != nil || len(turns) == 0 {
 		return v, err
 	}
-	for _, t := range turns {
-		v.slowest = max(v.slowest, t.each)
-	}
-	w := windowOf(v.slowest, turns[0].j.Case)
-	for _, t := range turns {
-		if windowOf(t.each, t.j.Case).units > 0 { // a fast one fills its windows
-			t.units = w.units
-		}
-	}
-	v.count = l.r.windowCount(l.g, peer, w)
+	v.count = l.r.windowCount(l.g, peer, v.window())
 	l.enterSequence(turns[0].j)
 	v.first = l.g.sequences[peer]
 	return v, nil
+}
+
+// window returns the window of the slowest instance. Each slow one counts as many
+// operations as that in its windows; a fast one fills them by the clock.
+func (v *variant) window() window {
+	for _, t := range v.turns {
+		v.slowest = max(v.slowest, t.each)
+	}
+	w := windowOf(v.slowest, v.turns[0].j.Case)
+	for _, t := range v.turns {
+		if windowOf(t.each, t.j.Case).units > 0 {
+			t.units = w.units
+		}
+	}
+	return w
 }
 
 // alternate measures all windows: of each variant one round at a time, those of one
