@@ -26,11 +26,11 @@ func windowed(launches int, launch, window float64) (*Runner, *group) {
 			figure.Samples = append(figure.Samples, assay.Sample{Operations: 1, Nanos: int64(1e8 * ratio)})
 			reference.Samples = append(reference.Samples, assay.Sample{Operations: 1, Nanos: 1e8})
 		}
-		g.recordFigure(&figure)
-		g.recordFigure(&reference)
-		g.recordWindows(a.Cell.Peer(), windowsPerLaunch+1, (windowsPerLaunch+1)*windowLength)
-		g.timed++
-		g.recordLaunch(200*time.Millisecond+(windowsPerLaunch+1)*windowLength, false)
+		g.record.note(&figure)
+		g.record.note(&reference)
+		g.windows.add(a.Cell.Peer(), windowsPerLaunch+1, (windowsPerLaunch+1)*windowLength)
+		g.windows.launches++
+		g.launches.add(200*time.Millisecond+(windowsPerLaunch+1)*windowLength, false)
 	}
 	return r, g
 }
@@ -54,7 +54,7 @@ func TestWindowsFollowVariances(t *testing.T) {
 			r, g := windowed(c.launches, c.launch, c.window)
 			if got := r.windowCount(g, g.operations()[0], window{length: windowLength}); got != c.want {
 				t.Errorf("%d windows, want %d (variances %+v, a window %v, the rest %v)", got, c.want,
-					g.variances(g.operations()[0], assay.ParseBaseline("a")), g.efforts[g.operations()[0]].round(), g.share())
+					g.variances(g.operations()[0], assay.ParseBaseline("a")), g.windows.efforts[g.operations()[0]].round(), g.share())
 			}
 		})
 	}
@@ -64,7 +64,7 @@ func TestWindowsFollowVariances(t *testing.T) {
 // without a reference has no ratio: both keep the fixed number.
 func TestWindowsWithoutVariances(t *testing.T) {
 	r, g := windowed(6, 1.1, 1.1)
-	for _, launches := range g.samples {
+	for _, launches := range g.record.samples {
 		for l := range launches {
 			launches[l] = launches[l][:1]
 		}
