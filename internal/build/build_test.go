@@ -211,6 +211,9 @@ func TestCompileError(t *testing.T) {
 	_, err := b.Build(t.Context(), Spec{Name: "plain"})
 	checkError(t, err, "worker plain: compile workers/plain and no driver with "+runtime.Version()+": it does not compile: go build ",
 		"exit status 1\n\t# assay/workers/plain\n\t", "main.go:3:15: undefined: missing")
+	if got := FirstError(err); !strings.HasSuffix(got, "main.go:3:15: undefined: missing") || strings.Contains(got, "\n") {
+		t.Errorf("the first error is %q, want the line of main.go", got)
+	}
 	if !errors.Is(err, ErrNotCompiled) {
 		t.Errorf("got %v, want an error that is ErrNotCompiled", err)
 	}
@@ -253,6 +256,25 @@ exit 1`)
 	}
 	if !errors.Is(err, ErrNotCompiled) {
 		t.Errorf("got %v, want an error that is ErrNotCompiled", err)
+	}
+}
+
+// The first error is a line of a compiler that names what it refuses; of a linker, and
+// of what is no compiler's, one line that says what is wrong.
+func TestFirstError(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		want string
+	}{
+		"Go":             {&commandError{command: "go build", said: "# assay/workers/a\n./main.go:3:15: undefined: a\n./main.go:4:1: undefined: b\n", error: io.EOF}, "./main.go:3:15: undefined: a"},
+		"C":              {&commandError{command: "gcc", said: "In file included from a.h:1:\na.c: In function 'f':\na.c:5:2: warning: odd\na.c:7:3: error: 'x' undeclared\na.c:9:1: error: no\n", error: io.EOF}, "a.c:7:3: error: 'x' undeclared"},
+		"beyond the end": {&commandError{command: "go build", said: "./a.go:1:2: first\n" + strings.Repeat("./a.go:2:2: other\n", 2*shownLines), error: io.EOF}, "./a.go:1:2: first"},
+		"a linker":       {&commandError{command: "gcc", said: "gcc -m64\na.c:1: undefined reference to 'log'\ncollect2: error: ld returned 1 exit status\n", error: io.EOF}, "a.c:1: undefined reference to 'log'"},
+		"no compiler":    {errors.New("no modules\nat all"), "no modules"},
+	} {
+		if got := FirstError(c.err); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
 	}
 }
 
