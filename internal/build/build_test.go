@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestParseSpec(t *testing.T) {
@@ -116,8 +118,8 @@ func TestBuildAndCache(t *testing.T) {
 	first := mustBuild(t, b, Spec{Name: "plain"})
 	want := Worker{Name: "plain", Program: first.Program, Digest: first.Digest, Modules: []string{"assay/kit@v0.0.0"},
 		Toolchain: runtime.Version(), Took: first.Took}
-	if !reflect.DeepEqual(first, want) {
-		t.Errorf("got  %+v\nwant %+v", first, want)
+	if diff := cmp.Diff(want, first); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if got := output(t, first); got != "one\n" {
 		t.Errorf("the program printed %q", got)
@@ -125,8 +127,8 @@ func TestBuildAndCache(t *testing.T) {
 
 	second := mustBuild(t, b, Spec{Name: "plain"})
 	want.Cached, want.Took = true, second.Took
-	if !reflect.DeepEqual(second, want) {
-		t.Errorf("got  %+v\nwant %+v", second, want)
+	if diff := cmp.Diff(want, second); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if want := []string{"plain building", "plain built", "plain cached"}; !reflect.DeepEqual(*states, want) {
 		t.Errorf("events %q, want %q", *states, want)

@@ -1,9 +1,10 @@
 package build
 
 import (
-	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const exampleMod = `// a comment
@@ -29,8 +30,8 @@ func TestParseGoMod(t *testing.T) {
 	got, err := parseGoMod([]byte(exampleMod))
 	want := goMod{"assay/workers/x", "1.26.0", map[string]string{
 		"assay/kit": "v0.0.0", "example.test/db": "v1.2.3", "example.test/db/v2": "v2.0.0-rc.1"}}
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("error %v, (-want +got)\n%s", err, diff)
 	}
 	for path, want := range map[string]string{
 		"example.test/db":        "example.test/db",
@@ -51,8 +52,8 @@ func TestOnlyDriverDropsTheRest(t *testing.T) {
 	}
 	got, err := parseGoMod(mod.onlyDriver("example.test/db", "v1.3.0", ""))
 	want := goMod{"assay/workers/x", "1.26.0", map[string]string{"assay/kit": "v0.0.0", "example.test/db": "v1.3.0"}}
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("error %v, (-want +got)\n%s", err, diff)
 	}
 }
 

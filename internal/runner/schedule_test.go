@@ -14,6 +14,8 @@ import (
 	"assay"
 	"assay/internal/dataset"
 	"assay/internal/schedule"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // planned is a runner with a group for each cost of a launch, of one cell
@@ -206,8 +208,8 @@ func TestTellLeast(t *testing.T) {
 		if c.want == "" {
 			want = nil
 		}
-		if !slices.Equal(told, want) {
-			t.Errorf("budget %s, some not run %v: %+v, want %+v", c.budget, c.notRun, told, want)
+		if diff := cmp.Diff(want, told); diff != "" {
+			t.Errorf("budget %s, some not run %v: (-want +got)\n%s", c.budget, c.notRun, diff)
 		}
 	}
 }
