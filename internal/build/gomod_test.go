@@ -1,6 +1,7 @@
 package build
 
 import (
+	"reflect"
 	"slices"
 	"testing"
 
@@ -30,7 +31,7 @@ func TestParseGoMod(t *testing.T) {
 	got, err := parseGoMod([]byte(exampleMod))
 	want := goMod{"assay/workers/x", "1.26.0", map[string]string{
 		"assay/kit": "v0.0.0", "example.test/db": "v1.2.3", "example.test/db/v2": "v2.0.0-rc.1"}}
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+	if diff := cmp.Diff(want, got, unexported); err != nil || diff != "" {
 		t.Errorf("error %v, (-want +got)\n%s", err, diff)
 	}
 	for path, want := range map[string]string{
@@ -52,7 +53,7 @@ func TestOnlyDriverDropsTheRest(t *testing.T) {
 	}
 	got, err := parseGoMod(mod.onlyDriver("example.test/db", "v1.3.0", ""))
 	want := goMod{"assay/workers/x", "1.26.0", map[string]string{"assay/kit": "v0.0.0", "example.test/db": "v1.3.0"}}
-	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+	if diff := cmp.Diff(want, got, unexported); err != nil || diff != "" {
 		t.Errorf("error %v, (-want +got)\n%s", err, diff)
 	}
 }
@@ -98,3 +99,6 @@ func TestMoved(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// unexported has cmp compare fields that are not exported, too.
+var unexported = cmp.Exporter(func(reflect.Type) bool { return true })
