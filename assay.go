@@ -41,10 +41,9 @@ type Run struct {
 	// Files are the digests of the data that users' own files gave, by the
 	// file's path with its file settings: all trials are of this data.
 	Files map[string]string
-	// Reference is the baseline, the driver that all others are compared with, alike
-	// on all other axes: Target.Name of one of Targets. With /PROFILE behind it, it
-	// is the baseline of all profiles.
-	Reference string
+	// Baseline is what all others are compared with: its driver is that of one of
+	// Targets.
+	Baseline Baseline
 	// Imported tells that the run came from another store, in a file.
 	Imported bool
 	// Proofs are what tests by faults showed of its targets with its profiles.
@@ -133,7 +132,7 @@ type Options struct {
 	Margin    float64             // within which two targets count as equivalent, as a fraction
 	Capacity  string              // the latency at which capacities are searched, such as p99=5ms; empty: loads are as the plan says
 	Launches  int                 // minimum of each cell, fixed beforehand; the width of the confidence intervals decides on more
-	Reference string              // the driver that the others are compared with, instead of the plan's
+	Baseline  Baseline            // what the others are compared with, instead of the plan's; zero: the plan's
 	Fleet     string              // that the run is a machine's part of; empty: of none
 }
 

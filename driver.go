@@ -119,6 +119,15 @@ func (b Baseline) String() string {
 	return b.Driver.String() + "/" + b.Profile
 }
 
+// MarshalText and UnmarshalText keep a baseline as it is written.
+func (b Baseline) MarshalText() ([]byte, error) { return []byte(b.String()), nil }
+
+// UnmarshalText is MarshalText reversed; it accepts any text.
+func (b *Baseline) UnmarshalText(text []byte) error {
+	*b = ParseBaseline(string(text))
+	return nil
+}
+
 // Within returns the baseline of a run with these cells. A driver that no cell is of
 // gives way to that of the first, and a profile that none has to each profile's own.
 func (b Baseline) Within(cells []Cell) Baseline {

@@ -17,6 +17,7 @@ require (
 	github.com/andybalholm/brotli v1.2.6 // indirect
 	github.com/campoy/embedmd v1.0.0 // indirect
 	github.com/golang/freetype v0.0.0-20170609003504-e2365dfdc4a0 // indirect
+	github.com/google/go-cmp v0.7.0
 	github.com/google/renameio/v2 v2.0.0
 	github.com/klauspost/compress v1.20.1
 	github.com/pmezard/go-difflib v1.0.0 // indirect

@@ -75,7 +75,7 @@ func maxrssUnit() float64 {
 func writeLargeReport() error {
 	debug.SetGCPercent(40) // as assay report does
 	began := time.Now()
-	run := assay.Run{ID: "large", Plan: "large", Status: assay.Finished, Reference: "driver-00@v1", Options: assay.Options{Launches: reportLaunches}}
+	run := assay.Run{ID: "large", Plan: "large", Status: assay.Finished, Baseline: assay.ParseBaseline("driver-00@v1"), Options: assay.Options{Launches: reportLaunches}}
 	r, err := analysis.New(run, largeTrials())
 	if err != nil {
 		return err

@@ -9,6 +9,8 @@ import (
 	"assay"
 	"assay/internal/plan"
 	"assay/plans"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // cases expands a built-in plan.
@@ -79,8 +81,8 @@ func TestGoSQLitePerformance(t *testing.T) {
 		Cell: Cell{Plan: "monster", Metric: "allocs/op", Only: map[string][]string{
 			"workload": {"monster"}, "operation": {"SelectAll"}, "driver": {"glebarez"}, "profile": {"P9-published"},
 			"clients": {"1000"}, "pool": {"100"}}}}
-	if got := figures[275]; !reflect.DeepEqual(got, want) {
-		t.Errorf("the last is\n%+v, want\n%+v", got, want)
+	if diff := cmp.Diff(want, figures[275]); diff != "" {
+		t.Errorf("the last is (-want +got)\n%s", diff)
 	}
 	metrics := map[string]int{}
 	for _, f := range figures {
@@ -127,8 +129,8 @@ func TestRead(t *testing.T) {
 	got, err := read(header + `s,c,d,"a, b",8,4,ns/op,"1,5",ns,1.5` + "\n")
 	want := []Figure{{Source: "s", Case: "c", Driver: "d", Config: "a, b", Parallelism: "8", Pool: "4",
 		Metric: "ns/op", Printed: "1,5", Unit: "ns", Value: 1.5}}
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, %v", got, err)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("error %v, (-want +got)\n%s", err, diff)
 	}
 	for text, want := range map[string]string{
 		"":                                    "the header is not source,case,",
@@ -179,8 +181,8 @@ except:
 		if (err != nil) != (c.err != "") || err != nil && err.Error() != c.err {
 			t.Errorf("%+v: got %v, want %q", c.figure, err, c.err)
 		}
-		if !reflect.DeepEqual(got.Cell, c.want.Cell) || got.Reason != c.want.Reason {
-			t.Errorf("%+v: got %+v, %q", c.figure, got.Cell, got.Reason)
+		if diff := cmp.Diff(c.want.Cell, got.Cell); diff != "" || got.Reason != c.want.Reason {
+			t.Errorf("%+v: got the reason %q, want %q; cell (-want +got)\n%s", c.figure, got.Reason, c.want.Reason, diff)
 		}
 	}
 }

@@ -171,7 +171,7 @@ var versions = []string{"v1.0.0", "v1.1.0"}
 
 // measure draws a run and has it judged.
 func measure(random *rand.Rand, operations []operation, launches int, rules gate.Rules) (*gate.Measurement, error) {
-	run := assay.Run{ID: "simulated", Plan: "quick", Reference: "modernc@" + versions[0], Options: assay.Options{Margin: margin, Launches: planned}}
+	run := assay.Run{ID: "simulated", Plan: "quick", Baseline: assay.ParseBaseline("modernc@" + versions[0]), Options: assay.Options{Margin: margin, Launches: planned}}
 	for _, version := range versions {
 		run.Targets = append(run.Targets, assay.Target{Driver: "modernc", DriverVersion: version, Engine: "sqlite", Build: version, Layouts: layouts})
 	}

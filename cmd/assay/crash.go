@@ -155,7 +155,7 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 	if err != nil {
 		return err
 	}
-	results = append(couldNotBuild(unbuilt), results...)
+	results = append(a.couldNotBuild(unbuilt), results...)
 	r := crash.Report{Title: p.Name, Command: a.commandLine(commandOf(name, flags)...), Results: results,
 		Replay: func(id string) string { return a.commandLine("crash", "--replay", id) }}
 	undelivered := l.Deliver(ctx, s)
@@ -228,15 +228,19 @@ func self() string {
 	return path
 }
 
-// couldNotBuild are the results of drivers without a worker.
-func couldNotBuild(unbuilt []assay.Trial) []crash.Result {
+// couldNotBuild are the results of drivers without a worker, each with what to do.
+func (a *app) couldNotBuild(unbuilt []assay.Trial) []crash.Result {
 	var all []crash.Result
 	seen := map[string]bool{}
 	for _, t := range unbuilt {
-		task := crash.Task{Driver: t.Cell.Driver, Profile: t.Cell.Profile}
+		task := crash.Task{Driver: t.Cell.Target(), Profile: t.Cell.Profile}
 		if id := task.Driver + " " + task.Profile; !seen[id] {
 			seen[id] = true
-			all = append(all, crash.Result{Task: task, Outcome: t.Outcome, Reason: t.Reason})
+			result := crash.Result{Task: task, Outcome: t.Outcome, Reason: t.Reason}
+			if result.Outcome == assay.Failed {
+				result.Reason += "; all that the compiler says: " + a.commandLine("build", task.Driver)
+			}
+			all = append(all, result)
 		}
 	}
 	return all

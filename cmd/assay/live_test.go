@@ -4,11 +4,12 @@ package main
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
 	"assay"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func liveTrial(driver, operation string, clients int, ns float64) assay.Trial {
@@ -44,8 +45,8 @@ func TestLiveTable(t *testing.T) {
 		`write\x1b[2J 1c                    5ms`,
 		`read 8c          wrong-answer   12.3µs`,
 	}
-	if got := l.lines(80, 24); !slices.Equal(got, want) {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	if diff := cmp.Diff(want, l.lines(80, 24)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 

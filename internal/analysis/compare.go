@@ -92,7 +92,7 @@ func baselineOf(run assay.Run, row *Row, rows []*Row) *Row {
 	for i, other := range rows {
 		cells[i] = other.Cell
 	}
-	if i := assay.ParseBaseline(run.Reference).Of(row.Cell, cells); i >= 0 {
+	if i := run.Baseline.Of(row.Cell, cells); i >= 0 {
 		return rows[i]
 	}
 	return nil

@@ -211,7 +211,7 @@ func TestWarnings(t *testing.T) {
 		"not-steady: window 2 of 3 of a launch still differs from those after it: the warm-up did not end; advice: use blocks with a longer count, so that the start weighs less",
 	}
 	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got\n%s", strings.Join(got, "\n"))
+		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 	}
 }
 

@@ -1,10 +1,11 @@
 package analysis
 
 import (
-	"reflect"
 	"testing"
 
 	"assay"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // What can explain a ratio between drivers of several languages: that clients take
@@ -29,8 +30,8 @@ func TestDifferencesOfLanguages(t *testing.T) {
 		for _, target := range c.of {
 			rows = append(rows, &Row{Driver: target.Driver, Cell: assay.Cell{Driver: target.Driver, DriverVersion: target.DriverVersion, Build: target.Build, Engine: "sqlite"}})
 		}
-		if got := (&Table{Rows: rows}).explain(targets, newNaming(targets, rows)); !reflect.DeepEqual(got, c.want) {
-			t.Errorf("%s: got %+v, want %+v", name, got, c.want)
+		if diff := cmp.Diff(c.want, (&Table{Rows: rows}).explain(targets, newNaming(targets, rows))); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", name, diff)
 		}
 	}
 }

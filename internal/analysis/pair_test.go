@@ -8,6 +8,8 @@ import (
 
 	"assay"
 	"assay/internal/analysis/analysistest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestPairing(t *testing.T) {
@@ -25,13 +27,13 @@ func TestPairing(t *testing.T) {
 		trial(3, 30, 23, assay.OK, false), trial(4, 40, 24, assay.OK, false), trial(5, 50, 25, assay.Failed, false),
 	}}
 	figures, partners := pair(row, other, "ns/op")
-	if !slices.Equal(figures, []float64{11, 13}) || !slices.Equal(partners, []float64{21, 23}) {
-		t.Errorf("got %v with %v", figures, partners)
+	if diff := cmp.Diff([][]float64{{11, 13}, {21, 23}}, [][]float64{figures, partners}); diff != "" {
+		t.Errorf("figures and partners (-want +got)\n%s", diff)
 	}
 	row.keepsDisturbed = true
 	figures, partners = pair(row, other, "ns/op")
-	if !slices.Equal(figures, []float64{11, 12, 13}) || !slices.Equal(partners, []float64{21, 22, 23}) {
-		t.Errorf("where disturbed launches count, got %v with %v", figures, partners)
+	if diff := cmp.Diff([][]float64{{11, 12, 13}, {21, 22, 23}}, [][]float64{figures, partners}); diff != "" {
+		t.Errorf("where disturbed launches count (-want +got)\n%s", diff)
 	}
 }
 

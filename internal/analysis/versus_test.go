@@ -14,6 +14,8 @@ import (
 	"assay/internal/analysis"
 	"assay/internal/report"
 	"assay/internal/stat"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // launches of a run: driver@version, profile and figure.
@@ -50,7 +52,7 @@ func sideRun(t *testing.T, id string, trials []assay.Trial) *analysis.Result {
 			}
 		}
 	}
-	r, err := analysis.New(assay.Run{ID: id, Plan: "p", Reference: "mattn@v2", Options: assay.Options{Launches: 6}, Started: time.Unix(0, 0).UTC(),
+	r, err := analysis.New(assay.Run{ID: id, Plan: "p", Baseline: assay.ParseBaseline("mattn@v2"), Options: assay.Options{Launches: 6}, Started: time.Unix(0, 0).UTC(),
 		Host: map[string]string{"cpu": id}}, all)
 	if err != nil {
 		t.Fatal(err)
@@ -106,13 +108,13 @@ func TestVersus(t *testing.T) {
 		}
 	}
 	if v := versus(t, r, "modernc", "mattn@v1"); !reflect.DeepEqual(v.OnlyA, []string{"read, 1 client: modernc (default)"}) || v.OnlyB != nil {
-		t.Errorf("only A %q, only B %q", v.OnlyA, v.OnlyB)
+		t.Errorf("got %q in A alone and %q in B alone, want the default profile of modernc in A", v.OnlyA, v.OnlyB)
 	}
 	if _, err := analysis.NewSide(r, "oracle"); err == nil {
 		t.Error("there is no oracle")
 	}
-	if got := analysis.SideNames(r); !reflect.DeepEqual(got, []string{"default", "mattn@v1", "mattn@v2", "modernc@v9", "web"}) {
-		t.Errorf("%q", got)
+	if diff := cmp.Diff([]string{"default", "mattn@v1", "mattn@v2", "modernc@v9", "web"}, analysis.SideNames(r)); diff != "" {
+		t.Errorf("names of sides (-want +got)\n%s", diff)
 	}
 }
 
@@ -286,8 +288,8 @@ func TestVersusOfTwoRuns(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := said(v); !reflect.DeepEqual(got, []string{"v1 v2 mattn (web) faster"}) {
-		t.Errorf("%q", got)
+	if diff := cmp.Diff([]string{"v1 v2 mattn (web) faster"}, said(v)); diff != "" {
+		t.Errorf("lines (-want +got)\n%s", diff)
 	}
 	if l := v.Lines[0]; l.Paired || l.Comparison.Verdict != stat.Faster {
 		t.Errorf("%+v", l)

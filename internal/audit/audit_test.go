@@ -52,7 +52,7 @@ func reports(t *testing.T, cells ...map[string]assay.Trial) audit.Runs {
 
 func reported(t *testing.T, id string, cells map[string]assay.Trial) *analysis.Result {
 	t.Helper()
-	r, err := analysis.New(assay.Run{ID: id, Plan: "p", Reference: "a@v1", Host: map[string]string{"cpu": "test"}, Version: "v9",
+	r, err := analysis.New(assay.Run{ID: id, Plan: "p", Baseline: assay.ParseBaseline("a@v1"), Host: map[string]string{"cpu": "test"}, Version: "v9",
 		Started: time.Unix(0, 0), Finished: time.Unix(60, 0), Targets: []assay.Target{{Driver: "a", DriverVersion: "v1"}}}, measured(cells))
 	if err != nil {
 		t.Fatal(err)
@@ -209,7 +209,7 @@ func TestClaimAboutOneOfTwoVersions(t *testing.T) {
 			all = append(all, one)
 		}
 	}
-	run := assay.Run{ID: "r", Plan: "p", Reference: "a@v1", Options: assay.Options{Drivers: []string{"a@v0", "a", "b"}}}
+	run := assay.Run{ID: "r", Plan: "p", Baseline: assay.ParseBaseline("a@v1"), Options: assay.Options{Drivers: []string{"a@v0", "a", "b"}}}
 	if f := judge(t, published.Source{}, claim(published.Faster, 0), listed(t, run, all)); f.Verdict != audit.Holds {
 		t.Errorf("got %s, %s; want %s", f.Verdict, f.Reason, audit.Holds)
 	}
@@ -256,7 +256,7 @@ func TestNoiseOfSizes(t *testing.T) {
 			all = append(all, one)
 		}
 	}
-	runs := listed(t, assay.Run{ID: "r", Plan: "p", Reference: "a@v1"}, all)
+	runs := listed(t, assay.Run{ID: "r", Plan: "p", Baseline: assay.ParseBaseline("a@v1")}, all)
 	f := judge(t, published.Source{}, claim(published.Faster, 3), runs)
 	if want := "undecided: it is 2.5x as fast (2.5x to 2.5x), and the claim is of 2x to 5x; A against A differs by 60 %, which counts to both sides"; f.Verdict != audit.Unknown || f.Reason != want {
 		t.Errorf("%s: %s, want %s", f.Verdict, f.Reason, want)

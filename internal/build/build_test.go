@@ -13,6 +13,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestParseSpec(t *testing.T) {
@@ -116,8 +118,8 @@ func TestBuildAndCache(t *testing.T) {
 	first := mustBuild(t, b, Spec{Name: "plain"})
 	want := Worker{Name: "plain", Program: first.Program, Digest: first.Digest, Modules: []string{"assay/kit@v0.0.0"},
 		Toolchain: runtime.Version(), Took: first.Took}
-	if !reflect.DeepEqual(first, want) {
-		t.Errorf("got  %+v\nwant %+v", first, want)
+	if diff := cmp.Diff(want, first); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if got := output(t, first); got != "one\n" {
 		t.Errorf("the program printed %q", got)
@@ -125,8 +127,8 @@ func TestBuildAndCache(t *testing.T) {
 
 	second := mustBuild(t, b, Spec{Name: "plain"})
 	want.Cached, want.Took = true, second.Took
-	if !reflect.DeepEqual(second, want) {
-		t.Errorf("got  %+v\nwant %+v", second, want)
+	if diff := cmp.Diff(want, second); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if want := []string{"plain building", "plain built", "plain cached"}; !reflect.DeepEqual(*states, want) {
 		t.Errorf("events %q, want %q", *states, want)
@@ -211,6 +213,9 @@ func TestCompileError(t *testing.T) {
 	_, err := b.Build(t.Context(), Spec{Name: "plain"})
 	checkError(t, err, "worker plain: compile workers/plain and no driver with "+runtime.Version()+": it does not compile: go build ",
 		"exit status 1\n\t# assay/workers/plain\n\t", "main.go:3:15: undefined: missing")
+	if got := FirstError(err); !strings.HasSuffix(got, "main.go:3:15: undefined: missing") || strings.Contains(got, "\n") {
+		t.Errorf("the first error is %q, want the line of main.go", got)
+	}
 	if !errors.Is(err, ErrNotCompiled) {
 		t.Errorf("got %v, want an error that is ErrNotCompiled", err)
 	}
@@ -253,6 +258,25 @@ exit 1`)
 	}
 	if !errors.Is(err, ErrNotCompiled) {
 		t.Errorf("got %v, want an error that is ErrNotCompiled", err)
+	}
+}
+
+// The first error is a line of a compiler that names what it refuses; of a linker, and
+// of what is no compiler's, one line that says what is wrong.
+func TestFirstError(t *testing.T) {
+	for name, c := range map[string]struct {
+		err  error
+		want string
+	}{
+		"Go":             {&commandError{command: "go build", said: "# assay/workers/a\n./main.go:3:15: undefined: a\n./main.go:4:1: undefined: b\n", error: io.EOF}, "./main.go:3:15: undefined: a"},
+		"C":              {&commandError{command: "gcc", said: "In file included from a.h:1:\na.c: In function 'f':\na.c:5:2: warning: odd\na.c:7:3: error: 'x' undeclared\na.c:9:1: error: no\n", error: io.EOF}, "a.c:7:3: error: 'x' undeclared"},
+		"beyond the end": {&commandError{command: "go build", said: "./a.go:1:2: first\n" + strings.Repeat("./a.go:2:2: other\n", 2*shownLines), error: io.EOF}, "./a.go:1:2: first"},
+		"a linker":       {&commandError{command: "gcc", said: "gcc -m64\na.c:1: undefined reference to 'log'\ncollect2: error: ld returned 1 exit status\n", error: io.EOF}, "a.c:1: undefined reference to 'log'"},
+		"no compiler":    {errors.New("no modules\nat all"), "no modules"},
+	} {
+		if got := FirstError(c.err); got != c.want {
+			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
 	}
 }
 

@@ -187,19 +187,24 @@ func execute(ctx context.Context, dir, temporary string, command ...string) (str
 		return "", context.Cause(ctx)
 	}
 	if err != nil {
-		return "", &commandError{command[0], stderr.String(), err}
+		return "", &commandError{command: command[0], said: stderr.String(), error: err}
 	}
 	return stdout.String(), nil
 }
 
-// commandError is that of a command that failed, with all that it said.
+// commandError is that of a command that failed, with all that it said, and what to do
+// about it where that is known.
 type commandError struct {
-	command, stderr string
+	command, said, hint string
 	error
 }
 
 func (e *commandError) Error() string {
-	return e.command + ": " + e.error.Error() + "\n\t" + lastLines(e.stderr)
+	text := e.command + ": " + e.error.Error() + "\n\t" + lastLines(e.said)
+	if e.hint != "" {
+		text += "\n" + e.hint
+	}
+	return text
 }
 
 func (e *commandError) Unwrap() error { return e.error }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const (
@@ -67,8 +69,8 @@ func TestWorkerInC(t *testing.T) {
 	}
 	second := mustBuild(t, b, Spec{Name: "floor"})
 	want.Cached, want.Took = true, second.Took
-	if !reflect.DeepEqual(second, want) {
-		t.Errorf("got  %+v\nwant %+v", second, want)
+	if diff := cmp.Diff(want, second); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if want := []string{"floor building", "floor built", "floor cached"}; !reflect.DeepEqual(*states, want) {
 		t.Errorf("events %q, want %q", *states, want)

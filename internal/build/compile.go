@@ -332,8 +332,9 @@ func explain(args []string, output string, err error) error {
 	if errors.Is(err, exec.ErrNotFound) {
 		return fmt.Errorf("%w; install Go 1.26 or newer and have it in PATH", err)
 	}
-	text := "go " + strings.Join(args, " ") + ": " + err.Error() + "\n\t" + lastLines(output)
-	return errors.New(withHint(args, text))
+	failed := &commandError{command: "go " + strings.Join(args, " "), said: output, error: err}
+	failed.hint = hintFor(args, failed.Error())
+	return failed
 }
 
 // withHint adds to what the go command said what to do about it.
@@ -358,6 +359,33 @@ func lastLines(output string) string {
 		}
 	}
 	return strings.Join(lines[max(0, len(lines)-shownLines):], "\n\t")
+}
+
+// refusal matches a line in which a compiler says where a source is wrong, and harmless
+// what it says so of others.
+var (
+	refusal  = regexp.MustCompile(`^\S.*?:\d+:(\d+:)? `)
+	harmless = regexp.MustCompile(`: (warning|note): `)
+)
+
+// FirstError is the first line in which a compiler says what is wrong; of a linker, and
+// of what is no compiler's error, the first line that says anything.
+func FirstError(err error) string {
+	text := err.Error()
+	var failed *commandError
+	if errors.As(err, &failed) && strings.TrimSpace(failed.said) != "" {
+		text = failed.said
+		if last := lastLines(text); !strings.Contains(last, "\n") {
+			return last
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	for _, line := range lines {
+		if refusal.MatchString(line) && !harmless.MatchString(line) {
+			return line
+		}
+	}
+	return lines[0]
 }
 
 // hints are tried in order; the first whose words are in the output is given.

@@ -4,6 +4,8 @@ import (
 	"reflect"
 	"slices"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const exampleMod = `// a comment
@@ -29,8 +31,8 @@ func TestParseGoMod(t *testing.T) {
 	got, err := parseGoMod([]byte(exampleMod))
 	want := goMod{"assay/workers/x", "1.26.0", map[string]string{
 		"assay/kit": "v0.0.0", "example.test/db": "v1.2.3", "example.test/db/v2": "v2.0.0-rc.1"}}
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	if diff := cmp.Diff(want, got, unexported); err != nil || diff != "" {
+		t.Errorf("error %v, (-want +got)\n%s", err, diff)
 	}
 	for path, want := range map[string]string{
 		"example.test/db":        "example.test/db",
@@ -51,8 +53,8 @@ func TestOnlyDriverDropsTheRest(t *testing.T) {
 	}
 	got, err := parseGoMod(mod.onlyDriver("example.test/db", "v1.3.0", ""))
 	want := goMod{"assay/workers/x", "1.26.0", map[string]string{"assay/kit": "v0.0.0", "example.test/db": "v1.3.0"}}
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	if diff := cmp.Diff(want, got, unexported); err != nil || diff != "" {
+		t.Errorf("error %v, (-want +got)\n%s", err, diff)
 	}
 }
 
@@ -97,3 +99,6 @@ func TestMoved(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// unexported has cmp compare fields that are not exported, too.
+var unexported = cmp.Exporter(func(reflect.Type) bool { return true })

@@ -170,7 +170,7 @@ func runInstaller(ctx context.Context, dir string) error {
 	switch {
 	case err == nil:
 		return nil
-	case errors.As(err, &failed) && noConnection.MatchString(failed.stderr):
+	case errors.As(err, &failed) && noConnection.MatchString(failed.said):
 		return fmt.Errorf("install what the worker needs: %w: %w", ErrUnreachable, err)
 	}
 	return fmt.Errorf("install what the worker needs: %w", notInstalled(err))
@@ -194,5 +194,5 @@ func notInstalled(err error) error {
 	if !errors.As(err, &ended) || ended.ExitCode() != process.NotInstalled || !errors.As(err, &failed) {
 		return err
 	}
-	return &NotInstalledError{lastLines(failed.stderr)}
+	return &NotInstalledError{lastLines(failed.said)}
 }

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // put writes files, whose names have slashes, below a folder. Names that end
@@ -71,8 +72,8 @@ func TestDrivers(t *testing.T) {
 	for i := range want {
 		want[i].Dir = filepath.Join(s.Dir, "workers", want[i].Name)
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
@@ -139,8 +140,8 @@ func checkUnpacked(t *testing.T, s Source) {
 	}
 	want := []string{"kit/go.mod", "kit/kit.go", "workers/plain/go.mod", "workers/plain/main.go", "workers/plain/part.c",
 		"workers/script/README.md", "workers/script/lib/a.sh", "workers/script/worker*"}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("unpacked %q\nwant %q", got, want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("unpacked (-want +got)\n%s", diff)
 	}
 	if string(files[3].data) != plainMain {
 		t.Errorf("main.go has %q", files[3].data)

@@ -3,10 +3,11 @@ package build
 import (
 	"errors"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // publish puts a version of a module into a module proxy that is a folder.
@@ -84,8 +85,8 @@ func TestVersions(t *testing.T) {
 		want := Worker{Name: "db", Version: c.version, Program: w.Program, Digest: w.Digest, Module: "example.test/db",
 			Modules:   []string{"assay/kit@v0.0.0", "example.test/db@" + c.version, "modernc.org/libc@" + c.libc},
 			Toolchain: runtime.Version(), Took: w.Took, Cached: c.asked == "v1.0.0"} // asking for the pinned one is not another build
-		if !reflect.DeepEqual(w, want) {
-			t.Errorf("%q: got  %+v\nwant %+v", c.asked, w, want)
+		if diff := cmp.Diff(want, w); diff != "" {
+			t.Errorf("%q: (-want +got)\n%s", c.asked, diff)
 		}
 		if got := output(t, w); got != "one "+c.version+" libc "+c.libc+"\n" {
 			t.Errorf("%q: printed %q", c.asked, got)

@@ -72,14 +72,20 @@ func (r *Report) writeText(out io.Writer) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	b.WriteString("\nWhat each fault does\n")
+	if len(r.Faults()) > 0 {
+		b.WriteString("\nWhat each fault does\n")
+	}
 	for _, t := range r.Targets() {
+		sentences := t.Sentences()
+		if len(sentences) == 0 {
+			continue // why is below
+		}
 		fmt.Fprintf(&b, "\n%s, profile %s", t.Name(), t.Profile)
 		if settings := t.Settings(); settings != "" {
 			fmt.Fprintf(&b, " (%s)", settings)
 		}
 		fmt.Fprintf(&b, ", claims %s\n", t.Claims())
-		for _, s := range t.Sentences() {
+		for _, s := range sentences {
 			fmt.Fprintf(&b, "  %s\n", below(s, "  "))
 		}
 		if words := t.Documentation(); words != "" {
@@ -103,7 +109,7 @@ func (r *Report) writeRest(b *strings.Builder, indent string) {
 			fmt.Fprintf(b, "%s  again: %s\n", indent, again)
 		}
 	}
-	for i, line := range r.Unsupported() {
+	for i, line := range r.NotTried() {
 		if i == 0 {
 			b.WriteString("\nNot tried\n\n")
 		}
@@ -149,7 +155,7 @@ func (r *Report) writeMarkdown(out io.Writer) error {
 	for _, list := range []struct {
 		title string
 		lines []string
-	}{{"Not tried", r.Unsupported()}, {"States by moment", r.Moments()}} {
+	}{{"Not tried", r.NotTried()}, {"States by moment", r.Moments()}} {
 		for i, line := range list.lines {
 			if i == 0 {
 				fmt.Fprintf(&b, "\n%s:\n\n", list.title)

@@ -138,7 +138,7 @@ func (r *Result) Plain() string {
 	subject := r.subject()
 	switch bad := r.beyondLoss(); {
 	case r.Outcome != assay.OK:
-		return fmt.Sprintf("%s: %s: %s.", cmp.Or(subject, "All faults"), r.Outcome, strings.TrimRight(r.Reason, ".\n"))
+		return fmt.Sprintf("%s: %s: %s.", subject, r.Outcome, strings.TrimRight(r.Reason, ".\n"))
 	case r.Void():
 		return subject + ": nothing is known, since a control that must fail did not."
 	case r.States == 0:
@@ -217,7 +217,7 @@ func (t Target) Source() string {
 func (t Target) Sentences() []string {
 	var all []string
 	for _, r := range t.Results {
-		if r == nil || r.Outcome == assay.Unsupported {
+		if r == nil || r.Outcome == assay.Unsupported || r.Task.Fault == "" {
 			continue
 		}
 		text := r.Plain()
@@ -227,9 +227,7 @@ func (t Target) Sentences() []string {
 		if moments := r.moments(); moments != "" {
 			text += " " + moments + "."
 		}
-		if !slices.Contains(all, text) { // a driver that could not be built has one result for all faults
-			all = append(all, text)
-		}
+		all = append(all, text)
 	}
 	return all
 }
@@ -275,12 +273,13 @@ func (r *Report) Moments() []string {
 	return all
 }
 
-// Unsupported lists, once each, what could not be tried and why.
-func (r *Report) Unsupported() []string {
+// NotTried lists, once each, what could not be tried and why: what is unsupported, and
+// drivers that could not be built.
+func (r *Report) NotTried() []string {
 	var all []string
 	for i := range r.Results {
 		result := &r.Results[i]
-		if result.Outcome != assay.Unsupported {
+		if result.Outcome != assay.Unsupported && result.Task.Fault != "" {
 			continue
 		}
 		what := string(result.Task.Fault)

@@ -62,19 +62,30 @@ func TestReportFormats(t *testing.T) {
 	}
 }
 
-// A driver that could not be built has one result, of no fault: the report says so
-// once, beside those of others.
+// A driver that could not be built has one result, of no fault: the report says why
+// once, beside those of others and where there is no other.
 func TestReportOfNoFault(t *testing.T) {
-	r := sampleReport()
-	r.Results = append(r.Results, Result{Task: Task{Driver: "broken", Profile: "full"}, Outcome: assay.Failed, Reason: "it does not compile"},
-		Result{Task: Task{Driver: "mattn", Profile: "full", Fault: assay.Kill}, Outcome: assay.Unsupported, Reason: "it takes root"})
-	for format, want := range map[Format]string{Text: "All faults: failed: it does not compile.", HTML: "All faults: failed: it does not compile.", Markdown: "| failed | failed | failed |"} {
-		var out strings.Builder
-		if err := r.Write(&out, format); err != nil {
-			t.Fatal(err)
-		}
-		if got := strings.Count(out.String(), want); got != 1 {
-			t.Errorf("%s: got %q %d times, want once, in\n%s", format, want, got, out.String())
+	broken := Result{Task: Task{Driver: "broken", Profile: "full"}, Outcome: assay.Failed, Reason: "it does not compile: main.go:3:15: undefined: missing"}
+	worse := Result{Task: Task{Driver: "worse", Profile: "full"}, Outcome: assay.Unsupported, Reason: "there is no C compiler"}
+	beside := sampleReport()
+	beside.Results = append(beside.Results, broken, Result{Task: Task{Driver: "mattn", Profile: "full", Fault: assay.Kill}, Outcome: assay.Unsupported, Reason: "it takes root"})
+	for name, c := range map[string]struct {
+		report Report
+		want   []string
+	}{
+		"beside others": {beside, []string{"broken, full: it does not compile: main.go:3:15: undefined: missing"}},
+		"alone":         {Report{Title: "quick", Results: []Result{broken, worse}}, []string{"broken, full: it does not compile: main.go:3:15: undefined: missing", "worse, full: there is no C compiler"}},
+	} {
+		for _, format := range Formats() {
+			var out strings.Builder
+			if err := c.report.Write(&out, format); err != nil {
+				t.Fatal(err)
+			}
+			for _, want := range c.want {
+				if got := strings.Count(out.String(), want); got != 1 {
+					t.Errorf("%s, %s: got %q %d times, want once, in\n%s", name, format, want, got, out.String())
+				}
+			}
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 
 	"assay"
 	"assay/kit/postgres"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // What each class excludes. A loss of the newest commits refutes power only, and
@@ -114,8 +116,8 @@ func TestFindingKept(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again.image().Sum() != e.image().Sum() || !reflect.DeepEqual(again.Finding, e.Finding) {
-		t.Errorf("%+v, want %+v", again.Finding, e.Finding)
+	if diff := cmp.Diff(e.Finding, again.Finding); diff != "" || again.image().Sum() != e.image().Sum() {
+		t.Errorf("image %x, want %x; finding (-want +got)\n%s", again.image().Sum(), e.image().Sum(), diff)
 	}
 	if _, err := load(dir, "other"); err == nil {
 		t.Error("no error for a finding that is not there")

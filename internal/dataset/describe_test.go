@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"assay"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestDescribe(t *testing.T) {
@@ -40,8 +42,8 @@ func TestDescribe(t *testing.T) {
 		for _, one := range strings.Fields(c.want) {
 			want = append(want, assay.Type(one))
 		}
-		if err != nil || !reflect.DeepEqual(got, want) {
-			t.Errorf("%s\ngot  %v, %v\nwant %v", c.query, got, err, want)
+		if diff := cmp.Diff(want, got); err != nil || diff != "" {
+			t.Errorf("%s: error %v, (-want +got)\n%s", c.query, err, diff)
 		}
 	}
 }

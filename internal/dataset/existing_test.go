@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"assay"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // towns is a dataset with values that no generator would draw.
@@ -226,8 +228,8 @@ func TestTryOnKeptCopy(t *testing.T) {
 		}
 		found = append(found, tried.Steps[0])
 	}
-	if !reflect.DeepEqual(found[0], found[1]) {
-		t.Errorf("the second time: got %+v, want %+v", found[1], found[0])
+	if diff := cmp.Diff(found[0], found[1]); diff != "" {
+		t.Errorf("the second time (-want +got)\n%s", diff)
 	}
 	fails := assay.Operation{Name: "fails", Changes: true, Steps: []assay.Step{clear.Steps[0], {SQL: "INSERT OR ROLLBACK INTO town (zip) VALUES (json('{'))", Rows: -1}}}
 	if _, err := d.Try(t.Context(), fails, makeTrace(t, d, fails, 10), 10, time.Minute); err == nil || strings.Contains(err.Error(), "rollback") {

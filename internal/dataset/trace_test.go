@@ -13,6 +13,8 @@ import (
 
 	"assay"
 	"assay/kit/column"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // transfer has two steps, the second with an argument derived from the first
@@ -121,8 +123,8 @@ func TestTraceOfMix(t *testing.T) {
 	}
 	for i, part := range trace.Parts {
 		own := makeTrace(t, d, mix.Parts[i].Operation, int(next[i]))
-		if !reflect.DeepEqual(part, *own) {
-			t.Errorf("part %d has %+v, alone it has %+v", i, part, own)
+		if diff := cmp.Diff(*own, part); diff != "" {
+			t.Errorf("part %d (-alone +in the mix)\n%s", i, diff)
 		}
 	}
 }

@@ -2,11 +2,12 @@ package draft
 
 import (
 	"fmt"
-	"reflect"
 	"strings"
 	"testing"
 
 	"assay/internal/plan"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestSplit(t *testing.T) {
@@ -25,8 +26,8 @@ func TestSplit(t *testing.T) {
 		"14 far: WITH x AS (SELECT 1) INSERT INTO main.t SELECT * FROM x", "16 GetUser-2: UPDATE OR IGNORE t SET a = 1",
 		"18 delete-t-1: DELETE FROM t", "18 select-2: SELECT 4",
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 

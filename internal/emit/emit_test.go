@@ -11,6 +11,8 @@ import (
 
 	"assay"
 	"assay/internal/emit"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -83,8 +85,8 @@ func TestUnset(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !slices.Equal(form.Unset, test.want) {
-			t.Errorf("%s for %s: got\n%s\nwant\n%s", test.profile, test.ecosystem, strings.Join(form.Unset, "\n"), strings.Join(test.want, "\n"))
+		if diff := cmp.Diff(test.want, form.Unset); diff != "" {
+			t.Errorf("%s for %s: (-want +got)\n%s", test.profile, test.ecosystem, diff)
 		}
 	}
 }

@@ -7,13 +7,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	"assay/internal/build"
 	"assay/internal/guard"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func load(t *testing.T, folder string) *Table {
@@ -84,8 +85,9 @@ func TestSavedFactsReplace(t *testing.T) {
 	if _, err := f.Save(folder); err != nil {
 		t.Fatal(err)
 	}
-	if got, ok := load(t, folder).Find("modernc", "v1.54.0"); !ok || !reflect.DeepEqual(got, f) {
-		t.Errorf("got %+v, want %+v", got, f)
+	got, ok := load(t, folder).Find("modernc", "v1.54.0")
+	if diff := cmp.Diff(f, got); !ok || diff != "" {
+		t.Errorf("there %v, (-want +got)\n%s", ok, diff)
 	}
 	if err := os.WriteFile(filepath.Join(folder, "broken.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
@@ -180,12 +182,8 @@ func TestMeasure(t *testing.T) {
 	}
 	want, ok := load(t, "").Find(w.Name, w.Version)
 	got.On = want.On
-	if !ok || !reflect.DeepEqual(got.Effects, want.Effects) {
-		t.Errorf("got effects  %v\nwant %v", got.Effects, want.Effects)
-	}
-	got.Effects, want.Effects = nil, nil
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %+v\nwant %+v", got, want)
+	if diff := cmp.Diff(want, got); !ok || diff != "" {
+		t.Errorf("there %v, (-want +got)\n%s", ok, diff)
 	}
 	if got.Exec != 1 || got.Reopened != 0 || !maps.Equal(got.ReadOnlyWAL, map[string]Effect{"mode=ro": Fails, "immutable=1": Ignored}) {
 		t.Errorf("got Exec %d, Reopened %d, ReadOnlyWAL %v, want 1, 0, fails and ignored", got.Exec, got.Reopened, got.ReadOnlyWAL)

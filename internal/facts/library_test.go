@@ -5,10 +5,11 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func libraries(t *testing.T, folder string) *Libraries {
@@ -117,8 +118,8 @@ func TestSavedLibraryReplaces(t *testing.T) {
 	if _, err := want.Save(folder); err != nil {
 		t.Fatal(err)
 	}
-	if got := libraries(t, folder).Judges(ActiveRecord, "7.1.6", "1.7.3"); len(got) != 1 || !reflect.DeepEqual(got[0], want) {
-		t.Errorf("got %+v, want %+v", got, want)
+	if diff := cmp.Diff([]Library{want}, libraries(t, folder).Judges(ActiveRecord, "7.1.6", "1.7.3")); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if err := os.WriteFile(filepath.Join(folder, "broken.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)

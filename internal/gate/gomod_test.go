@@ -4,9 +4,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const (
@@ -98,8 +99,8 @@ func TestMoves(t *testing.T) {
 		{Requirement{Module: "example.test/fork", Version: "v1.0.0", Fork: "example.test/mine@v1.0.0", Line: 10}, Requirement{Module: "example.test/fork", Version: "v1.1.0", Fork: "example.test/mine@v1.1.0", Line: 10}},
 		{Requirement{Module: "example.test/outside", Version: "v1.0.0", Folder: "../outside", Line: 13}, Requirement{Module: "example.test/outside", Version: "v1.0.0", Folder: "../outside", Line: 13}},
 	}
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v, %v, want %+v", got, err, want)
+	if diff := cmp.Diff(want, got); err != nil || diff != "" {
+		t.Errorf("error %v, (-want +got)\n%s", err, diff)
 	}
 	if got := Line(dir, "example.test/b"); got != 7 {
 		t.Errorf("got line %d of example.test/b, want 7", got)

@@ -38,7 +38,7 @@ func twin(c assay.Cell, ns float64) []assay.Trial {
 // judged judges a run of trials.
 func judged(t *testing.T, id string, trials ...[]assay.Trial) *Measurement {
 	t.Helper()
-	run := assay.Run{ID: id, Plan: "quick", Reference: "modernc@v1.0.0", Options: assay.Options{Margin: 0.02, Launches: 3}}
+	run := assay.Run{ID: id, Plan: "quick", Baseline: assay.ParseBaseline("modernc@v1.0.0"), Options: assay.Options{Margin: 0.02, Launches: 3}}
 	for _, version := range []string{"v1.0.0", "v1.1.0"} {
 		run.Targets = append(run.Targets, assay.Target{Driver: "modernc", DriverVersion: version, Engine: "sqlite", Build: "b-" + version})
 	}

@@ -4,13 +4,14 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"runtime"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"assay"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func files(content map[string]string) fstest.MapFS {
@@ -97,8 +98,8 @@ func TestMachineFacts(t *testing.T) {
 		"kernel": "6.18.44", "distribution": "Debian GNU/Linux 12 (bookworm)", "clocksource": "tsc", "load": "0.18",
 		"virtualization": "QEMU Standard PC", "container": "docker",
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v\nwant %v", got, want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
@@ -118,8 +119,8 @@ func TestStorageFacts(t *testing.T) {
 	} {
 		got := map[string]string{}
 		addStorage(got, machine(), test.dir)
-		if !reflect.DeepEqual(got, test.want) {
-			t.Errorf("%q: got %v\nwant %v", test.dir, got, test.want)
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("%q: (-want +got)\n%s", test.dir, diff)
 		}
 	}
 }

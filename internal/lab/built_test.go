@@ -9,6 +9,8 @@ import (
 	"assay"
 	"assay/internal/build"
 	"assay/internal/runner"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // A build that the compiler refuses is failed, and one that is impossible here
@@ -37,7 +39,7 @@ func TestOutcomeOfABuild(t *testing.T) {
 		got[trial.Cell.Driver] = trial.Outcome
 	}
 	want := map[string]assay.Outcome{"mattn": assay.Failed, "modernc": assay.Unsupported}
-	if fmt.Sprint(got) != fmt.Sprint(want) || len(w.cases) != 1 {
-		t.Errorf("got %v and %d cases left, want %v and one", got, len(w.cases), want)
+	if diff := cmp.Diff(want, got); diff != "" || len(w.cases) != 1 {
+		t.Errorf("%d cases are left, want one; outcomes (-want +got)\n%s", len(w.cases), diff)
 	}
 }

@@ -2,10 +2,12 @@ package lab
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 
 	"assay"
+	"assay/internal/build"
 	"assay/internal/runner"
 	"assay/kit/kv"
 )
@@ -23,7 +25,8 @@ type Candidate struct {
 }
 
 // Candidates builds the drivers of a request and pairs each with the plan's
-// profiles. Drivers that could not be built are returned as trials that say why.
+// profiles. Drivers that could not be built are returned as trials that say why: of one
+// that does not compile, the first error.
 func (l *Lab) Candidates(ctx context.Context, request Request) ([]Candidate, []assay.Trial, error) {
 	chosen, err := l.selectCases(ctx, request.Plan, request.options())
 	if err != nil {
@@ -47,6 +50,11 @@ func (l *Lab) Candidates(ctx context.Context, request Request) ([]Candidate, []a
 			return nil, nil, err
 		}
 		all = append(all, Candidate{c.Cell.Driver, driver, c.Profile, workers.programs[driver], c.Operation.KV(), empty})
+	}
+	for i := range workers.unbuilt {
+		if err := workers.failed[workers.unbuilt[i].Cell.Target()]; errors.Is(err, build.ErrNotCompiled) {
+			workers.unbuilt[i].Reason = build.ErrNotCompiled.Error() + ": " + build.FirstError(err)
+		}
 	}
 	return all, workers.unbuilt, nil
 }

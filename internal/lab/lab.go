@@ -45,15 +45,15 @@ type Watcher interface {
 
 // Request says what to run.
 type Request struct {
-	Plan      *plan.Plan
-	PlanFile  string              // where the plan lies: files that it names are found from there
-	Drivers   []string            // instead of the plan's; * is all that can run it
-	Reference string              // the driver that the others are compared with, each profile with its own; empty: the plan's
-	Only      map[string][]string // coordinates that select cells
-	Budget    time.Duration       // of measuring; 0: the plan's
-	Target    float64             // half-width of all confidence intervals, those of large differences too, as a fraction; 0: the plan's, or a third of a difference
-	Capacity  string              // the latency target at which capacities are searched, such as p99=5ms
-	Resume    bool                // the latest unfinished run of this plan instead of a new one
+	Plan     *plan.Plan
+	PlanFile string              // where the plan lies: files that it names are found from there
+	Drivers  []string            // instead of the plan's; * is all that can run it
+	Baseline assay.Baseline      // what the others are compared with; zero: the plan's
+	Only     map[string][]string // coordinates that select cells
+	Budget   time.Duration       // of measuring; 0: the plan's
+	Target   float64             // half-width of all confidence intervals, those of large differences too, as a fraction; 0: the plan's, or a third of a difference
+	Capacity string              // the latency target at which capacities are searched, such as p99=5ms
+	Resume   bool                // the latest unfinished run of this plan instead of a new one
 }
 
 // Result is what became of a run.

@@ -25,7 +25,7 @@ func TestPool(t *testing.T) {
 		return []assay.Target{{Driver: "a", DriverVersion: "v1", Build: "x"}, {Driver: "b", DriverVersion: "v1", Build: b}}
 	}
 	newest := assay.Run{ID: "20261120-120400-0005", Plan: "p", PlanText: "name: p", Started: at, Status: assay.Finished, Host: map[string]string{"cpu": "one"},
-		Targets: targets("y"), Reference: "a@v1", Options: assay.Options{Launches: 6}}
+		Targets: targets("y"), Baseline: assay.ParseBaseline("a@v1"), Options: assay.Options{Launches: 6}}
 	same, rebuilt, elsewhere, otherPlan := newest, newest, newest, newest
 	same.ID, rebuilt.ID, elsewhere.ID, otherPlan.ID = "20261120-120300-0004", "20261120-120200-0003", "20261120-120100-0002", "20261120-120000-0001"
 	rebuilt.Targets = targets("z")

@@ -3,7 +3,9 @@ package lab
 import (
 	"context"
 	"errors"
+	"maps"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -26,21 +28,38 @@ type built struct {
 type workers struct {
 	programs map[string]runner.Program
 	cases    []assay.Case
-	unbuilt  []assay.Trial // of the other cases: why they have no program
+	unbuilt  []assay.Trial    // of the other cases: why they have no program
+	failed   map[string]error // likewise, by driver
+}
+
+// none is the error of a run without any worker: why each could not be built.
+func (w workers) none() error {
+	var all []error
+	for _, key := range slices.Sorted(maps.Keys(w.failed)) {
+		all = append(all, w.failed[key])
+	}
+	return errors.Join(all...)
 }
 
 // build makes the run's worker programs, and leaves the cells that have none out.
 func (r *run) build(ctx context.Context) (map[string]runner.Program, error) {
 	made, err := r.lab.build(ctx, r.chosen.cases)
+	if err == nil && len(made.programs) == 0 {
+		err = made.none()
+	}
+	if err != nil {
+		return nil, err
+	}
 	r.chosen.cases = made.cases
 	if !r.begun() { // else it has them
 		r.done = made.unbuilt
 	}
-	return made.programs, err
+	return made.programs, nil
 }
 
 // build makes the worker programs of cases, several at the same time. A driver that
-// cannot be built leaves its cells unsupported, with the reason, unless no driver can.
+// cannot be built leaves its cells unsupported, or failed where it does not compile, with
+// the reason.
 func (l *Lab) build(ctx context.Context, cases []assay.Case) (workers, error) {
 	b := l.builder()
 	all := built{programs: map[string]runner.Program{}, failed: map[string]error{}}
@@ -120,16 +139,13 @@ func program(w build.Worker, compared bool) runner.Program {
 
 // leaveOut takes the cells of drivers that could not be built out of the cases.
 func (all *built) leaveOut(cases []assay.Case, known []build.Driver) (workers, error) {
-	for key, reason := range all.failed {
+	for _, key := range slices.Sorted(maps.Keys(all.failed)) {
 		spec, err := build.ParseSpec(key)
 		if err != nil || !hasDriver(known, spec.Name) {
-			return workers{}, AsInputError(reason, driversHint)
-		}
-		if len(all.programs) == 0 {
-			return workers{}, reason
+			return workers{}, AsInputError(all.failed[key], driversHint)
 		}
 	}
-	w := workers{programs: all.programs}
+	w := workers{programs: all.programs, failed: all.failed}
 	for _, c := range cases {
 		reason := all.failed[c.Cell.Target()]
 		if reason == nil {

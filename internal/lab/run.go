@@ -85,7 +85,7 @@ func (r *run) chooseCases(ctx context.Context) (err error) {
 
 // options combines the request with its plan.
 func (q Request) options() assay.Options {
-	o := assay.Options{Drivers: q.Drivers, Reference: q.Reference, Only: q.Only, Capacity: q.Capacity, Exact: q.Target > 0,
+	o := assay.Options{Drivers: q.Drivers, Baseline: q.Baseline, Only: q.Only, Capacity: q.Capacity, Exact: q.Target > 0,
 		Budget: q.Plan.Budget, Precision: q.Plan.Precision, Margin: q.Plan.Margin, Launches: q.Plan.Launches}
 	if q.Budget > 0 {
 		o.Budget = q.Budget
@@ -198,8 +198,8 @@ func (r *run) launch(ctx context.Context, all *runner.Runner) error {
 // that is not measured, the first that is.
 func (r *run) baseline() assay.Baseline {
 	wanted := r.plan.Baseline
-	if r.now.Options.Reference != "" {
-		wanted = assay.ParseBaseline(r.now.Options.Reference)
+	if asked := r.now.Options.Baseline; asked != (assay.Baseline{}) {
+		wanted = asked
 	}
 	if wanted.Driver.Name == "" && len(r.plan.Drivers) > 0 {
 		wanted.Driver = assay.ParseDriverName(r.plan.Drivers[0])
@@ -240,7 +240,7 @@ func (r *run) describe(all *runner.Runner, files runner.Files, workDir string) {
 		r.now.Host["syncs-per-second"] = strconv.FormatFloat(rate, 'f', 0, 64)
 	}
 	r.now.Targets, r.now.Files = all.Targets(), files.Digests()
-	r.now.Reference = all.Baseline().String()
+	r.now.Baseline = all.Baseline()
 }
 
 // selectCases is what of a plan is to be measured with some options, of which it expands

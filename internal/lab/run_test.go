@@ -284,16 +284,16 @@ func TestReferenceThatIsAskedFor(t *testing.T) {
 			planted()
 		}
 	}})
-	request.Reference = "two"
+	request.Baseline = assay.ParseBaseline("two")
 	result, err := l.Run(t.Context(), s, request)
 	checkPanic(t, err)
-	request.Reference, request.Resume = "", true
+	request.Baseline, request.Resume = assay.Baseline{}, true
 	if result, err = l.Run(t.Context(), s, request); err != nil {
 		t.Fatal(err)
 	}
 	found, err := s.Run(t.Context(), result.ID)
-	if err != nil || !strings.HasPrefix(found.Reference, "two@") {
-		t.Errorf("got the reference %q, %v; want two", found.Reference, err)
+	if err != nil || found.Baseline.Driver.Name != "two" || found.Baseline.Driver.Version == "" {
+		t.Errorf("got the reference %q, %v; want two", found.Baseline, err)
 	}
 	for trial, err := range s.Trials(t.Context(), result.ID) {
 		if err != nil || trial.Twin && trial.Cell.Driver != "two" {

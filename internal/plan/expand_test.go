@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"assay"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -166,8 +168,8 @@ operations: {o: {sql: SELECT 1}}
 		Profiles: []assay.Profile{{Name: "b"}, {Name: "a", Settings: map[string]string{"synchronous": "0"}}},
 		file:     "p.yaml",
 	}
-	if !reflect.DeepEqual(p, want) {
-		t.Errorf("got  %+v\nwant %+v", p, want)
+	if diff := cmp.Diff(want, p, unexported); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
@@ -185,8 +187,8 @@ func TestDecodeDefaults(t *testing.T) {
 		Name: "p", Text: text, Seed: 1, Precision: 0.02, Margin: 0.02, Launches: 3, Timeout: time.Minute,
 		Clients: []int{1}, Pools: []Pool{{}}, Profiles: []assay.Profile{{Name: "default"}}, file: "p.yaml",
 	}
-	if !reflect.DeepEqual(p, want) {
-		t.Errorf("got  %+v\nwant %+v", p, want)
+	if diff := cmp.Diff(want, p, unexported); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
@@ -351,3 +353,6 @@ func TestCount(t *testing.T) {
 		}
 	}
 }
+
+// unexported has cmp compare fields that are not exported, too.
+var unexported = cmp.Exporter(func(reflect.Type) bool { return true })

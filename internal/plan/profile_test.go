@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"assay"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestProfileByName(t *testing.T) {
@@ -25,11 +27,11 @@ operations:
 		t.Fatal(err)
 	}
 	profile, file, err := p.Profile("reader")
-	if err != nil || profile.Name != "reader" || !maps.Equal(profile.Settings, map[string]string{"page_size": "8192", "read_only": "1"}) {
-		t.Errorf("got %+v, %v", profile, err)
+	if diff := cmp.Diff(map[string]string{"page_size": "8192", "read_only": "1"}, profile.Settings); err != nil || profile.Name != "reader" || diff != "" {
+		t.Errorf("got profile %q and error %v, want reader; settings (-want +got)\n%s", profile.Name, err, diff)
 	}
-	if !maps.Equal(file, map[string]string{"journal_mode": "wal", "page_size": "8192"}) {
-		t.Errorf("the file has %v", file)
+	if diff := cmp.Diff(map[string]string{"journal_mode": "wal", "page_size": "8192"}, file); diff != "" {
+		t.Errorf("settings of the file (-want +got)\n%s", diff)
 	}
 	if _, _, err := p.Profile("raeder"); err == nil || err.Error() != `unknown profile "raeder" (did you mean "reader"?)` {
 		t.Errorf("got %v", err)

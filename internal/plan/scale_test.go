@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"assay"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const scalable = `
@@ -79,8 +81,8 @@ func TestScaled(t *testing.T) {
 		for _, one := range cases {
 			got = append(got, fmt.Sprintf("%s %d rows, was %s", shape(one.Cell), rowsIn(one.Dataset), strings.TrimPrefix(shape(one.Unscaled), one.Cell.Workload+"/"+one.Cell.Operation+" ")))
 		}
-		if !slices.Equal(got, c.want) {
-			t.Errorf("%+v: got\n%s\nwant\n%s", c.by, strings.Join(got, "\n"), strings.Join(c.want, "\n"))
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%+v: (-want +got)\n%s", c.by, diff)
 		}
 		if scaled.Text == p.Text {
 			t.Errorf("%+v: the text is that of the plan that it scales: a run would be taken for one of it", c.by)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"assay"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const shop = `name: shop
@@ -52,8 +54,8 @@ func TestRepeatedSteps(t *testing.T) {
 		8: {{Kind: assay.Seq, From: 6, Step: 6}, {Kind: assay.Derive, Of: 14, Mul: 1}, {Kind: assay.Derive, Of: 23, Mul: 1, Format: "c%d"}},
 	}
 	for i, args := range want {
-		if !slices.Equal(steps[i].Args, args) {
-			t.Errorf("step %d has the arguments\n%+v, want\n%+v", i+1, steps[i].Args, args)
+		if diff := cmp.Diff(args, steps[i].Args); diff != "" {
+			t.Errorf("step %d has the arguments (-want +got)\n%s", i+1, diff)
 		}
 	}
 }

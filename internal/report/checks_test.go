@@ -1,12 +1,13 @@
 package report
 
 import (
-	"reflect"
 	"strings"
 	"testing"
 
 	"assay"
 	"assay/internal/analysis"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // What was checked is said once, by extent; a trial that did not end ok, or of an
@@ -40,8 +41,8 @@ func TestChecks(t *testing.T) {
 	}
 	want := []string{"Answers checked:", "insert, delete: " + words(assay.CheckRows), "read (b): " + words(assay.CheckAnswers),
 		"read (a, d): " + words(assay.CheckSample), "update: " + words(assay.CheckKeys)}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %q\nwant %q", got, want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 	mixed := row("a read", assay.OK, assay.CheckSample)
 	mixed.Trials[1].Checked = assay.CheckUnknown
@@ -49,8 +50,8 @@ func TestChecks(t *testing.T) {
 		t.Errorf("where a launch was not checked: got %q, want nothing", got)
 	}
 	mixed.Trials[1].Checked = assay.CheckAnswers
-	if got, want := document(mixed), []string{"Answers checked:", "read: " + words(assay.CheckAnswers)}; !reflect.DeepEqual(got, want) {
-		t.Errorf("where launches differ: got %q\nwant %q", got, want)
+	if diff := cmp.Diff([]string{"Answers checked:", "read: " + words(assay.CheckAnswers)}, document(mixed)); diff != "" {
+		t.Errorf("where launches differ (-want +got)\n%s", diff)
 	}
 	if got := document(row("a old", assay.OK, assay.CheckUnknown)); got != nil {
 		t.Errorf("of a run of an earlier version: got %q, want nothing", got)

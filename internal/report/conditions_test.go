@@ -37,7 +37,7 @@ func TestConditions(t *testing.T) {
 // A reference with a profile is what all profiles are compared with.
 func TestReferenceWithProfile(t *testing.T) {
 	run, trials := analysistest.SampleRun()
-	run.Reference += "/web"
+	run.Baseline.Profile = "web"
 	r := mustReport(t, run, trials)
 	compared := 0
 	for _, row := range r.Tables[0].Rows {

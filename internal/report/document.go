@@ -171,7 +171,7 @@ func (r *Report) tellingSettings() map[string]bool {
 // addTables shows the evidence.
 func (r *Report) addTables(d *document) {
 	d.add(heading, "Figures")
-	baseline := assay.ParseBaseline(r.Run.Reference)
+	baseline := r.Run.Baseline
 	d.add(paragraph, "ratio = figure / figure of %s with %s, paired by launch, with its 95 %% CI (confidence interval). "+
 		"± is half the width of the figure's 95 %% CI. n counts launches. The data do not separate rows that share a rank. "+
 		"A/A is the baseline against itself: this run's noise. "+

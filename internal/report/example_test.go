@@ -30,7 +30,7 @@ func measured() iter.Seq2[assay.Trial, error] {
 
 // From trials to a verdict.
 func Example() {
-	run := assay.Run{ID: "r1", Plan: "quick", Reference: "modernc@v1.61.1", Status: assay.Finished}
+	run := assay.Run{ID: "r1", Plan: "quick", Baseline: assay.ParseBaseline("modernc@v1.61.1"), Status: assay.Finished}
 	r, err := analysis.New(run, measured())
 	if err != nil {
 		fmt.Println(err)

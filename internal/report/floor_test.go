@@ -27,7 +27,7 @@ func targetsOf(t *testing.T, targets []assay.Target, trial func(target assay.Tar
 			}
 		}
 	}
-	r, err := analysis.New(assay.Run{ID: "r", Plan: "p", Reference: targets[0].Name(), Targets: targets}, all)
+	r, err := analysis.New(assay.Run{ID: "r", Plan: "p", Baseline: assay.ParseBaseline(targets[0].Name()), Targets: targets}, all)
 	if err != nil {
 		t.Fatal(err)
 	}

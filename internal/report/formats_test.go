@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"assay/internal/analysis/analysistest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // key names a cell of one operation, with its coordinates, in any format.
@@ -29,8 +31,8 @@ func parseCSV(t *testing.T, r *Report) []map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(records[0], csvHeader) {
-		t.Fatalf("header %q", records[0])
+	if diff := cmp.Diff(csvHeader, records[0]); diff != "" {
+		t.Fatalf("header (-want +got)\n%s", diff)
 	}
 	var all []map[string]string
 	for _, record := range records[1:] {

@@ -33,7 +33,7 @@ func planRun(t *testing.T, name string, drivers ...string) (assay.Run, []assay.T
 		t.Fatal(err)
 	}
 	run, _ := analysistest.SampleRun()
-	run.Plan, run.PlanText, run.Reference = name, string(source), drivers[0]
+	run.Plan, run.PlanText, run.Baseline = name, string(source), assay.ParseBaseline(drivers[0])
 	var trials []assay.Trial
 	for i, c := range cases {
 		c.Cell.Engine, c.Cell.DriverVersion, c.Cell.Build = "sqlite", analysistest.Versions[c.Cell.Driver], strings.Repeat("b", 64)

@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"golang.org/x/net/html"
 
 	"assay"
@@ -342,8 +342,8 @@ func TestHTMLSettings(t *testing.T) {
 		{"temp_store", "", "PRAGMA", "DEFAULT", "mattn", "differs"},
 		{"temp_store", "", "PRAGMA", "FILE", "modernc", "differs"},
 	}}}
-	if quiet != 1 || !reflect.DeepEqual(views, want) {
-		t.Errorf("%d quiet, %+v", quiet, views)
+	if diff := cmp.Diff(want, views, unexported); quiet != 1 || diff != "" {
+		t.Errorf("%d quiet, want 1; (-want +got)\n%s", quiet, diff)
 	}
 }
 

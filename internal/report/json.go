@@ -194,7 +194,7 @@ func convert[A, B any](list []A, to func(A) B) []B {
 func toJSONRun(run assay.Run) jsonRun {
 	j := jsonRun{
 		ID: run.ID, Plan: run.Plan, PlanText: run.PlanText, Seed: run.Seed, Started: run.Started,
-		Status: run.Status, Version: run.Version, Reference: run.Reference,
+		Status: run.Status, Version: run.Version, Reference: run.Baseline.String(),
 		Drivers: run.Options.Drivers, Only: run.Options.Only, BudgetNS: int64(run.Options.Budget),
 		Precision: run.Options.Precision, Exact: run.Options.Exact, LeastNS: int64(run.MinTime), SpentNS: run.Spent, Host: run.Host,
 		Targets: convert(run.Targets, func(t assay.Target) jsonTarget { return jsonTarget(t) }),

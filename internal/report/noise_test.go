@@ -24,7 +24,7 @@ func TestNull(t *testing.T) {
 			}
 		}
 	}
-	r, err := analysis.New(assay.Run{Plan: "null", Reference: "modernc@"}, all)
+	r, err := analysis.New(assay.Run{Plan: "null", Baseline: assay.ParseBaseline("modernc@")}, all)
 	if err != nil {
 		t.Fatal(err)
 	}

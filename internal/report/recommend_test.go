@@ -9,6 +9,8 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/analysistest"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // sentences returns all recommendations of a report.
@@ -56,8 +58,8 @@ func TestRecommendations(t *testing.T) {
 			trials = append(trials, part...)
 		}
 		got := sentences(mustReport(t, analysistest.PlainRun, trials))
-		if want := []string{begin + test.want}; !reflect.DeepEqual(got, want) {
-			t.Errorf("%s:\n got %q\nwant %q", test.name, got, want)
+		if diff := cmp.Diff([]string{begin + test.want}, got); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", test.name, diff)
 		}
 	}
 }
@@ -109,8 +111,8 @@ func TestSuggestions(t *testing.T) {
 		"For durability power (every acknowledged commit survives a power cut): no driver and profile is ahead of the others",
 		"For durability none (a killed application may lose or corrupt data): mattn with profile fast: fastest, or equivalent to the fastest, in 1 of 2 comparisons that the data decide, elsewhere at most 1.46x slower (95 % bound)",
 	}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got %q", got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
@@ -123,8 +125,8 @@ func TestConnection(t *testing.T) {
 	want := analysis.Connection{Name: "mattn", DSN: "file:app.db?mode=rw", Each: []string{"PRAGMA a=1"}, Settings: []assay.Setting{
 		{Name: "cache", Effective: "10"}, {Name: "sync", Requested: "full", Effective: "1/2"},
 	}}
-	if got := analysis.NewConnection(row); !reflect.DeepEqual(got, want) {
-		t.Errorf("got %+v", got)
+	if diff := cmp.Diff(want, analysis.NewConnection(row), unexported); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
@@ -186,3 +188,6 @@ func TestUnits(t *testing.T) {
 		}
 	}
 }
+
+// unexported has cmp compare fields that are not exported, too.
+var unexported = cmp.Exporter(func(reflect.Type) bool { return true })

@@ -149,7 +149,7 @@ func TestHostileText(t *testing.T) {
 	other := c
 	other.Driver = "other"
 	trials = append(trials, analysistest.Ended(other, assay.Failed, evil))
-	run := assay.Run{ID: evil, Plan: evil, Reference: evil, Host: map[string]string{evil: evil}, Version: evil,
+	run := assay.Run{ID: evil, Plan: evil, Baseline: assay.ParseBaseline(evil), Host: map[string]string{evil: evil}, Version: evil,
 		Targets: []assay.Target{{Driver: evil, Engine: evil, EngineVersion: evil, Facts: map[string]string{evil: evil}, CompileOptions: []string{evil}}}}
 	r := mustReport(t, run, trials)
 	for _, format := range plainFormats {

@@ -31,7 +31,7 @@ const planText = "drivers: [mattn]\noperations:\n  point-read:\n    sql: a\n  ra
 
 // plainRun is a run of these drivers, the first of which is the baseline.
 func plainRun(drivers ...string) assay.Run {
-	run := assay.Run{ID: "20261120-153000-1f2e", Plan: "quick", PlanText: planText, Status: assay.Finished, Reference: drivers[0] + "@v1",
+	run := assay.Run{ID: "20261120-153000-1f2e", Plan: "quick", PlanText: planText, Status: assay.Finished, Baseline: assay.ParseBaseline(drivers[0] + "@v1"),
 		Started: analysistest.SampleStart, Finished: analysistest.SampleStart.Add(140e9), Options: assay.Options{Margin: 0.02, Budget: 140e9, Drivers: drivers}}
 	for _, d := range drivers {
 		run.Targets = append(run.Targets, assay.Target{Driver: d, DriverVersion: "v1", Engine: "sqlite", Build: "b-" + d, Facts: map[string]string{"cgo": fmt.Sprint(d == "mattn")}})

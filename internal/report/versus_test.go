@@ -16,7 +16,7 @@ func TestVersusOfTwoRunsInWords(t *testing.T) {
 		for _, driver := range drivers {
 			trials = append(trials, analysistest.Launches(analysistest.Cell("read", driver, "web"), 6, 1000, 1)...)
 		}
-		return mustReport(t, assay.Run{ID: id, Reference: "mattn@v1.14.52", Host: map[string]string{"cpu": id}}, trials).Result
+		return mustReport(t, assay.Run{ID: id, Baseline: assay.ParseBaseline("mattn@v1.14.52"), Host: map[string]string{"cpu": id}}, trials).Result
 	}
 	v, err := analysis.NewVersus(analysis.Side{Result: run("r1", "mattn", "modernc"), Name: "r1"}, analysis.Side{Result: run("r2", "mattn"), Name: "r2"})
 	if err != nil {

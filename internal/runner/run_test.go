@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"assay"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const header = `name: test
@@ -63,8 +65,8 @@ func (b *bench) lived(t *testing.T, all []asked, life string) {
 
 func same(t *testing.T, what string, got, want []string) {
 	t.Helper()
-	if !slices.Equal(got, want) {
-		t.Errorf("%s:\n%s\nwant\n%s", what, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("%s: (-want +got)\n%s", what, diff)
 	}
 }
 
@@ -173,8 +175,8 @@ func TestLifeOfAnInstanceInABlock(t *testing.T) {
 	// The warm-up is a tenth, the block is undivided and goes on behind it, and
 	// nobody else is there.
 	want := slices.Repeat([]asked{{Count: 2}, {Start: 2, Count: 20}}, 3*b.launches())
-	if !slices.Equal(measured, want) {
-		t.Errorf("measured %+v, want %+v", measured, want)
+	if diff := cmp.Diff(want, measured); diff != "" {
+		t.Errorf("measured (-want +got)\n%s", diff)
 	}
 }
 
@@ -274,7 +276,7 @@ func TestBudgetEndsInTheFirstRound(t *testing.T) {
 			opened = len(lives(b.asked(t)))
 		}
 		b.trials = append(b.trials, trial)
-		r.spent += b.Budget
+		r.clock.spent += b.Budget
 		return nil
 	}
 	if err := r.Run(t.Context()); err != nil {

@@ -34,7 +34,7 @@ func hostileServer(t *testing.T) serving {
 				t.DSN, t.QueryPlan, t.Reason = h, h, h
 			})...)
 		}
-		run.Reference = "modernc@" + h
+		run.Baseline = assay.ParseBaseline("modernc@" + h)
 		put(t, s, run, trials)
 		proof := assay.Proof{Target: h, Build: h, Profile: h, Fault: assay.Fault(h), Claimed: assay.Durability(h), States: 2, Refuted: 2, Kind: assay.Refutation(h), Replay: h}
 		if err := s.KeepProof(t.Context(), h, proof); err != nil {

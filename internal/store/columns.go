@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"database/sql/driver"
+	"encoding"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -22,7 +23,7 @@ const runColumns = "id, plan, plan_text, plan_file, options, seed, started, fini
 func runFields(r *assay.Run) []any {
 	return []any{&r.ID, &r.Plan, &r.PlanText, &r.PlanFile, asJSON{(*options)(&r.Options)}, asJSON{&r.Seed},
 		asTime{&r.Started}, asTime{&r.Finished}, &r.Status, &r.Version, asJSON{&r.Host},
-		&r.Reference, &r.MinTime, listSize[assay.Target]{&r.Targets}, asJSON{&r.Files}, asJSON{&r.Spent}}
+		asText{&r.Baseline}, &r.MinTime, listSize[assay.Target]{&r.Targets}, asJSON{&r.Files}, asJSON{&r.Spent}}
 }
 
 const targetColumns = "driver, driver_version, engine, engine_version, build, facts, compile_options, options, layouts"
@@ -119,7 +120,7 @@ type options struct {
 	Margin    float64             `json:"margin"`
 	Capacity  string              `json:"capacity,omitempty"`
 	Launches  int                 `json:"launches"`
-	Reference string              `json:"reference,omitempty"`
+	Baseline  assay.Baseline      `json:"reference,omitzero"`
 	Fleet     string              `json:"fleet,omitempty"`
 }
 
@@ -137,6 +138,27 @@ func fromSample(s assay.Sample) [2]int64 { return [2]int64{s.Operations, s.Nanos
 
 func toBucket(p [2]int64) assay.Bucket   { return assay.Bucket{Upper: p[0], Count: p[1]} }
 func fromBucket(b assay.Bucket) [2]int64 { return [2]int64{b.Upper, b.Count} }
+
+// asText keeps a value as it is written.
+type asText struct {
+	value interface {
+		encoding.TextMarshaler
+		encoding.TextUnmarshaler
+	}
+}
+
+func (c asText) Value() (driver.Value, error) {
+	text, err := c.value.MarshalText()
+	return string(text), err
+}
+
+func (c asText) Scan(text any) error {
+	s, ok := text.(string)
+	if !ok {
+		return fmt.Errorf("a text expected, found %T", text)
+	}
+	return c.value.UnmarshalText([]byte(s))
+}
 
 // asJSON keeps what value points to as JSON text.
 type asJSON struct{ value any }

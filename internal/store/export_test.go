@@ -12,13 +12,14 @@ import (
 	"math"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"assay"
 	"pgregory.net/rapid"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const exportedID = "20261120-153000-1f2e"
@@ -64,11 +65,12 @@ func TestExportImport(t *testing.T) {
 	must(t, err)
 	want.Imported = true
 	got, err := to.Run(t.Context(), exportedID)
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %+v, %v\nwant %+v", got, err, want)
+	if diff := cmp.Diff(want, got, sameTime); err != nil || diff != "" {
+		t.Errorf("error %v, (-want +got)\n%s", err, diff)
 	}
-	if got, want := trials(t, to, exportedID), trials(t, from, exportedID); !reflect.DeepEqual(got, want) || len(got) != 2 {
-		t.Errorf("got  %+v\nwant %+v", got, want)
+	moved := trials(t, to, exportedID)
+	if diff := cmp.Diff(trials(t, from, exportedID), moved, sameTime); diff != "" || len(moved) != 2 {
+		t.Errorf("%d trials, want 2; (-want +got)\n%s", len(moved), diff)
 	}
 	if again := export(t, to); !bytes.Equal(unzip(t, again), unzip(t, file)) {
 		t.Errorf("exported again: got %s\nwant %s", unzip(t, again), unzip(t, file))
@@ -343,8 +345,8 @@ func TestExportRoundTrip(t *testing.T) {
 		if _, added, err := to.Import(t.Context(), bytes.NewReader(file.Bytes()), MaxUnpacked); err != nil || !added {
 			rt.Fatalf("added %v, %v", added, err)
 		}
-		if got, want := trials(t, to, run.ID), trials(t, from, run.ID); !reflect.DeepEqual(got, want) {
-			rt.Fatalf("got  %#v\nwant %#v", got, want)
+		if diff := cmp.Diff(trials(t, from, run.ID), trials(t, to, run.ID), sameTime); diff != "" {
+			rt.Fatalf("(-want +got)\n%s", diff)
 		}
 	})
 }

@@ -7,7 +7,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -17,6 +16,8 @@ import (
 	"assay/kit/postgres"
 	"assay/kit/postgres/cluster"
 	"pgregory.net/rapid"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // onServer are the tests of this package that hold for both engines.
@@ -299,8 +300,8 @@ func TestBetweenStores(t *testing.T) {
 	importInto(t, to, file, true)
 	importInto(t, to, file, false)
 	again := export(t, to)
-	if got, want := unzip(t, again), unzip(t, file); !reflect.DeepEqual(got, want) {
-		t.Errorf("exported from the server: got %s\nwant %s", got, want)
+	if diff := cmp.Diff(unzip(t, file), unzip(t, again)); diff != "" {
+		t.Errorf("exported from the server (-want +got)\n%s", diff)
 	}
 	importInto(t, from, again, false)
 	importInto(t, open(t, filepath.Join(t.TempDir(), "b.db")), again, true)

@@ -3,11 +3,12 @@ package store
 import (
 	"errors"
 	"net/url"
-	"reflect"
 	"strings"
 	"testing"
 
 	"assay"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // Proofs stand at the runs of a plan with the same text, and of no other one. A
@@ -27,19 +28,21 @@ func TestProofs(t *testing.T) {
 		must(t, s.KeepProof(t.Context(), "text", step.keep))
 		run, err := s.Run(t.Context(), "same")
 		must(t, err)
-		if want := []assay.Proof{step.want}; !reflect.DeepEqual(run.Proofs, want) {
-			t.Errorf("step %d: proofs %+v, want %+v", i, run.Proofs, want)
+		if diff := cmp.Diff([]assay.Proof{step.want}, run.Proofs, sameTime); diff != "" {
+			t.Errorf("step %d: proofs (-want +got)\n%s", i, diff)
 		}
-		if all, err := s.Proofs(t.Context(), "text"); err != nil || !reflect.DeepEqual(all, run.Proofs) {
-			t.Errorf("step %d: by the plan's text got %+v, %v, want %+v", i, all, err, run.Proofs)
+		all, err := s.Proofs(t.Context(), "text")
+		if diff := cmp.Diff(run.Proofs, all, sameTime); err != nil || diff != "" {
+			t.Errorf("step %d, by the plan's text: error %v, (-want +got)\n%s", i, err, diff)
 		}
 	}
 	onXFS := more
 	onXFS.FileSystem, onXFS.States, onXFS.Held, onXFS.Refuted, onXFS.Kind = assay.XFS, 9, 8, 1, assay.Corrupts
 	must(t, s.KeepProof(t.Context(), "text", onXFS))
 	must(t, s.KeepProof(t.Context(), "text", more)) // of another file system: it restores nothing
-	if all, err := s.Proofs(t.Context(), "text"); err != nil || !reflect.DeepEqual(all, []assay.Proof{more, onXFS}) {
-		t.Errorf("with one on XFS: got %+v, %v, want both", all, err)
+	all, err := s.Proofs(t.Context(), "text")
+	if diff := cmp.Diff([]assay.Proof{more, onXFS}, all, sameTime); err != nil || diff != "" {
+		t.Errorf("with one on XFS: error %v, (-want +got)\n%s", err, diff)
 	}
 	run, err := s.Run(t.Context(), "other")
 	must(t, err)
@@ -63,8 +66,8 @@ func refute(p assay.Proof) assay.Proof {
 func wantProofs(t *testing.T, location string, want ...assay.Proof) {
 	t.Helper()
 	got, err := open(t, location).Proofs(t.Context(), "text")
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("got the proofs %+v, %v, want %+v", got, err, want)
+	if diff := cmp.Diff(want, got, sameTime); err != nil || diff != "" {
+		t.Errorf("proofs: error %v, (-want +got)\n%s", err, diff)
 	}
 }
 

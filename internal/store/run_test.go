@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"reflect"
 	"strings"
 	"testing"
 	"time"
 
 	"assay"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestRunLifeCycle(t *testing.T) {
@@ -29,10 +30,10 @@ func TestRunLifeCycle(t *testing.T) {
 			Facts: map[string]string{"cgo": "no"}, CompileOptions: []string{"THREADSAFE=1", "USE_URI"}},
 		{Driver: "bbolt", CompileOptions: []string{}},
 	}
-	run.Reference, run.MinTime = "modernc@v1.61.1", 42*time.Second
+	run.Baseline, run.MinTime = assay.ParseBaseline("modernc@v1.61.1:DQS=0/web"), 42*time.Second
 	run.Spent = assay.Spent{assay.StageMeasured: 62 * time.Second, assay.StageWarmUp: 38 * time.Second}
 	run.Files = map[string]string{"/home/a/shop.db page_size=8192": "00ff"}
-	run.Options.Budget = time.Hour
+	run.Options.Budget, run.Options.Baseline = time.Hour, run.Baseline
 	must(t, s.Update(t.Context(), run))
 	same(t, s, run)
 
@@ -46,10 +47,13 @@ func TestRunLifeCycle(t *testing.T) {
 func same(t *testing.T, s *Store, want assay.Run) {
 	t.Helper()
 	got, err := s.Runs(t.Context())
-	if err != nil || !reflect.DeepEqual(got, []assay.Run{want}) {
-		t.Errorf("got %+v, %v\nwant %+v", got, err, want)
+	if diff := cmp.Diff([]assay.Run{want}, got, sameTime); err != nil || diff != "" {
+		t.Errorf("error %v, (-want +got)\n%s", err, diff)
 	}
 }
+
+// sameTime compares times with their locations: what is stored comes back in UTC.
+var sameTime = cmp.Comparer(func(a, b time.Time) bool { return a == b })
 
 func TestRunErrors(t *testing.T) {
 	s := fresh(t)

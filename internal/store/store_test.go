@@ -10,13 +10,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"assay"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // open opens a store that is closed at the end of the test.
@@ -259,8 +260,8 @@ func TestAppendIsDurable(t *testing.T) {
 		t.Fatalf("the process was to be killed, ended with %v: %s", err, output)
 	}
 	for id, want := range map[string][]assay.Trial{"run": {{Launch: 6}}, "killed": {{Launch: 7}}} {
-		if got := trials(t, open(t, path), id); !reflect.DeepEqual(got, want) {
-			t.Errorf("run %s: got %+v, want %+v", id, got, want)
+		if diff := cmp.Diff(want, trials(t, open(t, path), id), sameTime); diff != "" {
+			t.Errorf("run %s: (-want +got)\n%s", id, diff)
 		}
 	}
 	// A run whose process was killed can be claimed.

@@ -12,6 +12,8 @@ import (
 
 	"assay"
 	"pgregory.net/rapid"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -34,9 +36,10 @@ var instants = rapid.Custom(func(t *rapid.T) time.Time {
 // generator knows how to draw what rapid alone would draw differently.
 func generator() rapid.MakeConfig {
 	return rapid.MakeConfig{Types: map[reflect.Type]*rapid.Generator[any]{
-		reflect.TypeFor[string]():    hostile.AsAny(),
-		reflect.TypeFor[time.Time](): instants.AsAny(),
-		reflect.TypeFor[float64]():   rapid.Float64().AsAny(), // never NaN
+		reflect.TypeFor[string]():         hostile.AsAny(),
+		reflect.TypeFor[time.Time]():      instants.AsAny(),
+		reflect.TypeFor[assay.Baseline](): rapid.Map(hostile, assay.ParseBaseline).AsAny(),
+		reflect.TypeFor[float64]():        rapid.Float64().AsAny(), // never NaN
 	}}
 }
 
@@ -55,8 +58,8 @@ func TestTrialRoundTrip(t *testing.T) {
 			trial = want[i]
 			must(t, s.Append(t.Context(), id, trial))
 		}
-		if got := trials(t, s, id); !reflect.DeepEqual(got, want) {
-			rt.Fatalf("got  %#v\nwant %#v", got, want)
+		if diff := cmp.Diff(want, trials(t, s, id), sameTime); diff != "" {
+			rt.Fatalf("(-want +got)\n%s", diff)
 		}
 	})
 }
@@ -87,8 +90,8 @@ func TestRunRoundTrip(t *testing.T) {
 		want.Proofs, want.Imported = nil, false // they are kept apart from runs
 		must(t, s.Begin(t.Context(), want))
 		got, err := s.Run(t.Context(), want.ID)
-		if err != nil || !reflect.DeepEqual(got, want) {
-			rt.Fatalf("got  %#v, %v\nwant %#v", got, err, want)
+		if diff := cmp.Diff(want, got, sameTime); err != nil || diff != "" {
+			rt.Fatalf("error %v, (-want +got)\n%s", err, diff)
 		}
 	})
 }
@@ -105,8 +108,8 @@ func TestNilAndEmpty(t *testing.T) {
 	for _, trial := range want {
 		must(t, s.Append(t.Context(), "run", trial))
 	}
-	if got := trials(t, s, "run"); !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %#v\nwant %#v", got, want)
+	if diff := cmp.Diff(want, trials(t, s, "run"), sameTime); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 

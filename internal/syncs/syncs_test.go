@@ -1,9 +1,10 @@
 package syncs
 
 import (
-	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // judged judges a trace of marks in /m and files in /d.
@@ -123,8 +124,8 @@ func TestVerdictMapped(t *testing.T) {
 7 mmap(NULL, 4096, PROT_READ|PROT_WRITE, MAP_PRIVATE, 5</lib/libc.so>, 0) = 0x7f00
 `+"7 pwrite64(5</d/data.mdb>, \"\"..., 10, 0) = 10\n7 fdatasync(5</d/data.mdb>) = 0\n"+mark)
 	want := Verdict{Units: 1, Covered: 1, Syncs: 1, Calls: map[string]int{"pwrite64": 1, "fdatasync": 1}, Mapped: []string{"data.mdb"}}
-	if !reflect.DeepEqual(v, want) {
-		t.Errorf("%+v\nwant %+v", v, want)
+	if diff := cmp.Diff(want, v); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 	if got := v.Evidence(); got != "1 commits: 1 fdatasync, 1 pwrite64; stores into mapped memory (data.mdb) are not seen" {
 		t.Error(got)

@@ -159,7 +159,7 @@ func (m *Measuring) run(ctx context.Context, s *store.Store, p pair, only map[st
 	if measured.Precision > 0 {
 		target = min(target, measured.Precision)
 	}
-	result, err := m.lab.Run(ctx, s, lab.Request{Plan: &measured, PlanFile: m.request.PlanFile, Drivers: []string{p.base, p.head}, Reference: p.base,
+	result, err := m.lab.Run(ctx, s, lab.Request{Plan: &measured, PlanFile: m.request.PlanFile, Drivers: []string{p.base, p.head}, Baseline: assay.ParseBaseline(p.base),
 		Only: only, Budget: budget, Target: target})
 	if err != nil {
 		return nil, &StoppedError{result.ID, err}

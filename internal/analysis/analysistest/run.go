@@ -100,8 +100,8 @@ func SampleRun() (assay.Run, []assay.Trial) {
 		Options: assay.Options{Drivers: []string{"mattn", "modernc", "glebarez"}, Only: map[string][]string{"rows": {"1000", "100000"}},
 			Budget: 5 * time.Minute, Precision: 0.01, Exact: true, Margin: 0.02},
 		Started: SampleStart, Finished: SampleStart.Add(time.Hour), Status: assay.Finished, Version: "v0.1.0",
-		Host:      map[string]string{"cpu": "AMD EPYC 7K62", "kernel": "6.12", "filesystem": "ext4"},
-		Reference: "modernc@v1.61.1",
+		Host:     map[string]string{"cpu": "AMD EPYC 7K62", "kernel": "6.12", "filesystem": "ext4"},
+		Baseline: assay.ParseBaseline("modernc@v1.61.1"),
 	}
 	for i, driver := range []string{"mattn", "modernc", "glebarez"} {
 		run.Targets = append(run.Targets, assay.Target{
@@ -202,4 +202,4 @@ func Without(trials []assay.Trial, setting string) []assay.Trial {
 }
 
 // PlainRun is a run against modernc that says nothing else.
-var PlainRun = assay.Run{Reference: "modernc@v1.61.1", Options: assay.Options{Margin: 0.02}}
+var PlainRun = assay.Run{Baseline: assay.ParseBaseline("modernc@v1.61.1"), Options: assay.Options{Margin: 0.02}}

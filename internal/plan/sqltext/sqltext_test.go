@@ -1,9 +1,10 @@
 package sqltext
 
 import (
-	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func TestScan(t *testing.T) {
@@ -24,8 +25,8 @@ func TestScan(t *testing.T) {
 	}
 	want := []string{"wSELECT", "ia ", "]]", `ib"c`, ",,", "s'it''s;'", "wFROM", "wt", "wWHERE", "((", "wx", "==", "::n",
 		"wOR", "??2", ">>", ":$v$1", "))", "wAND", "wy", "==", ":@z", "++", "n1", "..", "n5"}
-	if !reflect.DeepEqual(got, want) {
-		t.Errorf("got  %q\nwant %q", got, want)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
@@ -54,8 +55,8 @@ func TestStatements(t *testing.T) {
 		for _, s := range Statements(tokens) {
 			got = append(got, sql[s[0].From:s[len(s)-1].To])
 		}
-		if !reflect.DeepEqual(got, want) {
-			t.Errorf("%s\ngot  %q\nwant %q", sql, got, want)
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", sql, diff)
 		}
 	}
 }
