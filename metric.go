@@ -17,7 +17,7 @@ type Subject int
 const (
 	OfOperation Subject = iota // operations, or the worker that does them
 	OfPhase                    // one phase of a statement
-	OfRequest                  // requests to a server: only rows that are served have it
+	OfRequest                  // requests to a server: all that are served over HTTP have some, and nothing else does
 )
 
 // The names of metrics that code refers to.
@@ -92,8 +92,8 @@ var Metrics = []Metric{
 	{Name: LateOp, Unit: "1/op", MayBeZero: true, Of: OfRequest, About: "open loop: requests sent over 1 ms after their time / requests"},
 	{Name: DroppedOp, Unit: "1/op", MayBeZero: true, Of: OfRequest, About: "open loop: requests not sent, for want of a connection for 1 s / requests"},
 	{Name: FailedOp, Unit: "1/op", MayBeZero: true, Of: OfRequest, About: "requests without an answer of status 200 / requests; they are in no other figure"},
-	{Name: ReopensOp, Unit: "1/op", MayBeZero: true, Of: OfRequest, About: "connections to the database that the pool closed under load, and opened again / requests"},
-	{Name: PoolWaitPerOp, Unit: "ns", MayBeZero: true, Of: OfRequest, About: "time that requests waited for a connection of the pool / requests"},
+	{Name: ReopensOp, Unit: "1/op", MayBeZero: true, About: "connections to the database that the pool closed under load, and opened again / operations"},
+	{Name: PoolWaitPerOp, Unit: "ns", MayBeZero: true, About: "time that operations waited for a connection of the pool / operations"},
 	{Name: ClockPerOp, Unit: "ns", About: "what reading the clock between the phases costs; it is in the phases, and not subtracted"},
 }
 
