@@ -85,6 +85,31 @@ func TestDoubtsOfLaunches(t *testing.T) {
 	}
 }
 
+// Windows of a few slow operations are joined to ten of them before stalls are sought:
+// single operations differ by their arguments.
+func TestStallsOfSlowOperations(t *testing.T) {
+	one := slices.Repeat([]float64{1}, 30)
+	one[7] = 5
+	for name, c := range map[string]struct {
+		windows []float64 // of four operations each
+		want    []string
+	}{
+		"each third has slow arguments": {slices.Repeat([]float64{1, 1.3, 1}, 10), nil},
+		"one that stalls":               {one, []string{"modernc (web): stalls: the total time per operation is 1.13 times that of the median window"}},
+	} {
+		trials := series(analysistest.Cell("get", "modernc", "web"), 1000, 1000, 1000, 1000)
+		analysistest.Change(trials, func(t *assay.Trial) {
+			t.Samples = nil
+			for _, factor := range c.windows {
+				t.Samples = append(t.Samples, assay.Sample{Operations: 4, Nanos: int64(4e6 * factor)})
+			}
+		})
+		if got := warned(mustReport(t, analysistest.PlainRun, trials), "stalls"); !slices.Equal(got, c.want) {
+			t.Errorf("%s: warnings %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // The worker's own loop is a doubt where it is more than a twentieth of the figure.
 func TestOwnLoop(t *testing.T) {
 	for loop, want := range map[float64][]string{0: nil, 45: nil, 60: {"python (web): own-loop: at least 6.00 % of the figure is the worker's own loop, not the driver"}} {

@@ -58,7 +58,7 @@ func (r *Runner) sampleOf(ctx context.Context, j *job, from, to int64, each time
 		return nil, nil
 	}
 	key := "sample of " + j.data.Path + "|" + j.Cell.Peer()
-	if r.late[key] != nil {
+	if r.prepared.late[key] != nil {
 		return &sample{late: true}, nil // it would be late again
 	}
 	began := time.Now()
@@ -76,7 +76,7 @@ func (r *Runner) sampleOf(ctx context.Context, j *job, from, to int64, each time
 			return nil, err
 		}
 		if limited.Err() != nil {
-			r.late[key] = err
+			r.prepared.late[key] = err
 			return &sample{late: true}, nil
 		}
 		err = fmt.Errorf("the right answers of %s: %w", describe(j.Cell), err)
@@ -232,18 +232,10 @@ func (r *Runner) expectBehind(ctx context.Context, j *job) (err error) {
 	done := oracle.Done{Warm: j.warm, Measured: j.Operation.Count}
 	ordered := j.Cell.Clients == 1
 	key := fmt.Sprint(j.data.Digest, oracle.Name(j.Operation, j.trace, done), j.behind, ordered, j.engine.plays())
-	known, ok := r.told[key]
-	if !ok {
-		limited, cancel := context.WithTimeout(ctx, r.config.Timeout/2)
-		defer cancel()
-		known, err = oracle.Behind(limited, j.data, j.Operation, j.trace, done, j.behind, j.Cell.Clients, j.engine.plays())
-		if err != nil && limited.Err() == nil || ctx.Err() != nil {
-			return err
-		}
-		r.told[key] = known
-	}
-	j.told = known
-	return nil
+	j.told, err = once(ctx, r.prepared.told, key, r.config.Timeout/2, func(ctx context.Context) ([]string, error) {
+		return oracle.Behind(ctx, j.data, j.Operation, j.trace, done, j.behind, j.Cell.Clients, j.engine.plays())
+	})
+	return err
 }
 
 // runBehind has the clients go on behind the block, and compares what they answer.

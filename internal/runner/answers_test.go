@@ -107,7 +107,7 @@ func TestSampleOf(t *testing.T) {
 	if again, err := r.sampleOf(t.Context(), j, from, to, time.Microsecond); err != nil || !again.late {
 		t.Errorf("once more: got %+v (%v), want that it is not asked for again", again, err)
 	}
-	clear(r.late)
+	clear(r.prepared.late)
 	if s, err := r.sampleOf(t.Context(), j, 7, 9, time.Second); err != nil || len(s.units) != 1 || s.start != 7 && s.start != 8 {
 		t.Errorf("of slow operations: got %+v (%v), want one position, 7 or 8", s, err)
 	}

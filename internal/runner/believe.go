@@ -42,7 +42,7 @@ func (in *instance) checkedMeasure(ctx context.Context, request wire.Measure, m 
 	if err := m.Check(call); err != nil {
 		return untrue(wire.TypeMeasure, err)
 	}
-	return untrue(wire.TypeMeasure, in.r.paces.add(strings.Join([]string{in.cell().Driver, in.cell().Build, in.cell().Profile, request.Operation}, "|"), *m, call))
+	return untrue(wire.TypeMeasure, in.r.observed.paces.add(strings.Join([]string{in.cell().Driver, in.cell().Build, in.cell().Profile, request.Operation}, "|"), *m, call))
 }
 
 const (

@@ -151,7 +151,7 @@ func (in *instance) findCapacity(ctx context.Context, j *job, url string, t *ass
 	target := in.r.config.LatencyTarget
 	began := time.Now()
 	var late error // the generator was, at the last rate that missed the target
-	rate, limited, err := search{limit: nearLimit * in.r.limits[j.Cell.Clients], holds: func(rate float64, confirm bool) (bool, error) {
+	rate, limited, err := search{limit: nearLimit * in.r.observed.limits[j.Cell.Clients], holds: func(rate float64, confirm bool) (bool, error) {
 		result, err := in.step(ctx, j, url, rate, target.requests(rate, confirm))
 		if err == nil && result.Wrong > 0 {
 			err = answered(result, j)
@@ -176,7 +176,7 @@ func (in *instance) findCapacity(ctx context.Context, j *job, url string, t *ass
 		return err
 	}
 	t.Figures[assay.CapacityPerS] = rate
-	t.Figures[assay.LimitPerS] = in.r.limits[j.Cell.Clients]
+	t.Figures[assay.LimitPerS] = in.r.observed.limits[j.Cell.Clients]
 	t.Warnings = append(t.Warnings, target.sampleWarning(rate)...)
 	if late != nil {
 		t.Warnings = append(t.Warnings, assay.Warning{Code: "generator-bound",

@@ -4,7 +4,6 @@ package runner
 
 import (
 	"math"
-	"slices"
 	"time"
 
 	"assay"
@@ -23,22 +22,17 @@ type effort struct {
 // round is what one window on each instance takes.
 func (e effort) round() time.Duration { return e.took / time.Duration(max(1, e.rounds)) }
 
-// recordWindows adds what an operation's windows took in a launch.
-func (g *group) recordWindows(peer string, rounds int, took time.Duration) {
-	e := g.efforts[peer]
-	g.efforts[peer] = effort{e.rounds + rounds, e.took + took}
+// windowUse is what the windows of a group's operations used so far.
+type windowUse struct {
+	efforts   map[string]effort // by operation
+	launches  int               // in which they were made
+	sequences map[string]int64  // how far they have used up the arguments, by operation
 }
 
-// recordSamples keeps the time per operation of a trial's windows.
-func (g *group) recordSamples(t *assay.Trial) {
-	var windows []float64
-	for _, s := range t.Samples {
-		windows = append(windows, float64(s.Nanos)/float64(s.Operations))
-	}
-	if g.samples[t.Cell.Key()] == nil {
-		g.samples[t.Cell.Key()] = map[int][]float64{}
-	}
-	g.samples[t.Cell.Key()][t.Launch] = windows
+// add adds what an operation's windows took in a launch.
+func (u *windowUse) add(peer string, rounds int, took time.Duration) {
+	e := u.efforts[peer]
+	u.efforts[peer] = effort{e.rounds + rounds, e.took + took}
 }
 
 // windowCount is how many windows of a length an operation gets in a launch: a
@@ -46,8 +40,8 @@ func (g *group) recordSamples(t *assay.Trial) {
 // gives the narrowest interval for the time, by what windows and launches have
 // varied and cost. Only spreads have a say in it, never the ratios themselves.
 func (r *Runner) windowCount(g *group, peer string, w window) int {
-	e, v := g.efforts[peer], g.variances(peer, r.config.Baseline)
-	if g.launches() < r.config.Launches || e.rounds == 0 || math.IsNaN(v.Windows) {
+	e, v := g.windows.efforts[peer], g.variances(peer, r.config.Baseline)
+	if g.launches.counted() < r.config.Launches || e.rounds == 0 || math.IsNaN(v.Windows) {
 		return w.count()
 	}
 	return max(w.min(), stat.Repetitions(v.Windows, v.Launches, float64(e.round()), float64(g.share()), maxWindows))
@@ -95,11 +89,11 @@ func (w window) count() int {
 // share is what a launch costs each of its operations beside their windows: to
 // start and warm up the instances, to check answers and to end them.
 func (g *group) share() time.Duration {
-	rest := g.cost
-	for _, e := range g.efforts {
-		rest -= e.took / time.Duration(max(1, g.timed))
+	rest, use := g.launches.cost, g.windows
+	for _, e := range use.efforts {
+		rest -= e.took / time.Duration(max(1, use.launches))
 	}
-	return max(time.Millisecond, rest/time.Duration(max(1, len(g.efforts))))
+	return max(time.Millisecond, rest/time.Duration(max(1, len(use.efforts))))
 }
 
 // variances are those of an operation's ratios to the baseline, the mean over
@@ -115,29 +109,11 @@ func (g *group) variances(peer string, baseline assay.Baseline) stat.Variances {
 		if base == nil || base.Cell.Key() == j.Cell.Key() {
 			continue
 		}
-		if v, err := stat.EstimateVariances([][][]float64{g.windowRatios(j, base)}); err == nil {
+		if v, err := stat.EstimateVariances([][][]float64{g.record.windowRatios(j.Cell.Key(), base.Cell.Key())}); err == nil {
 			all = append(all, v)
 		}
 	}
 	return meanVariances(all)
-}
-
-// windowRatios are the ratios of windows that were measured next to each other,
-// by launch.
-func (g *group) windowRatios(j, base *job) [][]float64 {
-	var launches [][]float64
-	for launch, windows := range g.samples[j.Cell.Key()] {
-		others := g.samples[base.Cell.Key()][launch]
-		if len(windows) == 0 || len(windows) != len(others) {
-			continue
-		}
-		ratios := slices.Clone(windows)
-		for i := range ratios {
-			ratios[i] /= others[i]
-		}
-		launches = append(launches, ratios)
-	}
-	return launches
 }
 
 // meanVariances is NaN where there are none.

@@ -4,6 +4,7 @@ package runner
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,11 +26,11 @@ func windowed(launches int, launch, window float64) (*Runner, *group) {
 			figure.Samples = append(figure.Samples, assay.Sample{Operations: 1, Nanos: int64(1e8 * ratio)})
 			reference.Samples = append(reference.Samples, assay.Sample{Operations: 1, Nanos: 1e8})
 		}
-		g.recordFigure(&figure)
-		g.recordFigure(&reference)
-		g.recordWindows(a.Cell.Peer(), windowsPerLaunch+1, (windowsPerLaunch+1)*windowLength)
-		g.timed++
-		g.recordLaunch(200*time.Millisecond+(windowsPerLaunch+1)*windowLength, false)
+		g.record.note(&figure)
+		g.record.note(&reference)
+		g.windows.add(a.Cell.Peer(), windowsPerLaunch+1, (windowsPerLaunch+1)*windowLength)
+		g.windows.launches++
+		g.launches.add(200*time.Millisecond+(windowsPerLaunch+1)*windowLength, false)
 	}
 	return r, g
 }
@@ -53,7 +54,7 @@ func TestWindowsFollowVariances(t *testing.T) {
 			r, g := windowed(c.launches, c.launch, c.window)
 			if got := r.windowCount(g, g.operations()[0], window{length: windowLength}); got != c.want {
 				t.Errorf("%d windows, want %d (variances %+v, a window %v, the rest %v)", got, c.want,
-					g.variances(g.operations()[0], assay.ParseBaseline("a")), g.efforts[g.operations()[0]].round(), g.share())
+					g.variances(g.operations()[0], assay.ParseBaseline("a")), g.windows.efforts[g.operations()[0]].round(), g.share())
 			}
 		})
 	}
@@ -63,7 +64,7 @@ func TestWindowsFollowVariances(t *testing.T) {
 // without a reference has no ratio: both keep the fixed number.
 func TestWindowsWithoutVariances(t *testing.T) {
 	r, g := windowed(6, 1.1, 1.1)
-	for _, launches := range g.samples {
+	for _, launches := range g.record.samples {
 		for l := range launches {
 			launches[l] = launches[l][:1]
 		}
@@ -101,6 +102,31 @@ func TestWindowOf(t *testing.T) {
 		got := windowOf(test.each, test.of)
 		if got != test.want || got.count() != test.count {
 			t.Errorf("%s: got %+v, %d of them, want %+v, %d", test.name, got, got.count(), test.want, test.count)
+		}
+	}
+}
+
+// Beside a slow instance a fast one fills its windows by the clock: as few operations
+// as the slow one does take next to no time.
+func TestFastBesideSlow(t *testing.T) {
+	for name, c := range map[string]struct {
+		each []time.Duration
+		want []int64 // units of the windows
+	}{
+		"both fast":               {[]time.Duration{time.Microsecond, 2 * time.Microsecond}, []int64{0, 0}},
+		"fast beside slow":        {[]time.Duration{time.Microsecond, 25 * time.Millisecond}, []int64{0, minCounted}},
+		"slow beside the slowest": {[]time.Duration{800 * time.Microsecond, 2500 * time.Microsecond}, []int64{4, 4}},
+	} {
+		v, got := &variant{}, []int64(nil)
+		for _, each := range c.each {
+			v.turns = append(v.turns, &turn{each: each, j: &job{Case: assay.Case{Cell: assay.Cell{Clients: 1}}}})
+		}
+		v.window()
+		for _, turn := range v.turns {
+			got = append(got, turn.units)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: windows of %v have the units %v, want %v", name, c.each, got, c.want)
 		}
 	}
 }

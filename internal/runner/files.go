@@ -45,15 +45,15 @@ func (r *Runner) data(ctx context.Context, ds assay.Dataset) (*dataset.Data, err
 	statements := ds.Prepare
 	ds.Prepare = nil
 	key := fileKey(ds)
-	if r.files[key] == nil {
+	if r.config.Files[key] == nil {
 		data, err := r.config.Data.Prepare(ctx, ds)
 		if err != nil {
 			return nil, err
 		}
-		r.files[key] = data
+		r.config.Files[key] = data
 	}
 	if len(statements) == 0 {
-		return r.files[key], nil
+		return r.config.Files[key], nil
 	}
-	return r.config.Data.Derive(ctx, r.files[key], statements)
+	return r.config.Data.Derive(ctx, r.config.Files[key], statements)
 }

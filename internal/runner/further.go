@@ -10,24 +10,43 @@ import (
 	"assay/internal/stat"
 )
 
+// need is what a group's intervals need to become as narrow as wished.
+type need struct {
+	further  []int // launches, of each interval
+	launches int   // that are aimed at, together; zero while unknown
+}
+
+// wide counts the intervals that are too wide.
+func (n need) wide() int {
+	wide := 0
+	for _, further := range n.further {
+		wide += min(1, further)
+	}
+	return wide
+}
+
+// enough is the number of launches at which the group's widest interval would
+// be as narrow as wished: as many as it has where that is so.
+func (g *group) enough() int { return g.launches.counted() + slices.Max(append(g.need.further, 0)) }
+
 // assess finds out how many more launches the intervals of each group need to
 // become as narrow as wished, from their width alone.
 func (r *Runner) assess() {
 	rule := stat.Rule{Margin: r.config.Precision, Planned: r.config.Launches}
 	tables, of := map[assay.Mode][]stat.Table{}, map[assay.Mode][]*group{}
 	for _, g := range r.groups {
-		g.further = nil
+		g.need.further = nil
 		for _, peer := range g.operations() {
 			table, alone := g.table(peer, r.config.Baseline)
 			tables[g.mode], of[g.mode] = append(tables[g.mode], table), append(of[g.mode], g)
 			for _, figures := range alone {
-				g.further = append(g.further, rule.FurtherAlone(figures, r.config.Precision))
+				g.need.further = append(g.need.further, rule.FurtherAlone(figures, r.config.Precision))
 			}
 		}
 	}
 	for mode, groups := range of {
 		for i, further := range rule.Further(tables[mode], stat.Width{Half: r.config.Precision, Exact: r.config.Exact}) {
-			groups[i].further = append(groups[i].further, further...)
+			groups[i].need.further = append(groups[i].need.further, further...)
 		}
 	}
 }
@@ -41,7 +60,7 @@ func (r *Runner) assess() {
 func (g *group) table(peer string, baseline assay.Baseline) (table stat.Table, alone [][]float64) {
 	var jobs []*job
 	for _, m := range g.members {
-		if j := m.job(peer); j != nil && !m.twin && !g.unlike[j.Cell.Key()] {
+		if j := m.job(peer); j != nil && !m.twin && !g.record.unlike[j.Cell.Key()] {
 			jobs = append(jobs, j)
 		}
 	}
@@ -49,17 +68,17 @@ func (g *group) table(peer string, baseline assay.Baseline) (table stat.Table, a
 	for i, j := range jobs {
 		var pairs []stat.Pairs
 		for _, other := range jobs[:i] {
-			pairs = append(pairs, g.pairs(j.Cell.Key(), other.Cell.Key()))
+			pairs = append(pairs, g.record.pairs(j.Cell.Key(), other.Cell.Key()))
 		}
 		table.Pairs = append(table.Pairs, pairs)
-		own := slices.Collect(maps.Values(g.figures[j.Cell.Key()]))
+		own := slices.Collect(maps.Values(g.record.figures[j.Cell.Key()]))
 		switch base := g.compared(j, baseline); {
-		case len(own) == 0 && g.launches() >= stat.MinPairs: // nor would it have a figure after more
-		case base == nil || g.unlike[base.Cell.Key()]:
+		case len(own) == 0 && g.launches.counted() >= stat.MinPairs: // nor would it have a figure after more
+		case base == nil || g.record.unlike[base.Cell.Key()]:
 			alone = append(alone, own)
 		case base == j:
 			baselines = append(baselines, own)
-		case g.launches() >= stat.MinPairs && g.pairs(j.Cell.Key(), base.Cell.Key()).N == 0: // they have no ratio
+		case g.launches.counted() >= stat.MinPairs && g.record.pairs(j.Cell.Key(), base.Cell.Key()).N == 0: // they have no ratio
 		default:
 			table.Tests = append(table.Tests, stat.Test{A: i, B: slices.Index(jobs, base), Baseline: true})
 		}
@@ -79,33 +98,15 @@ func (g *group) twinPairs(peer string, jobs []*job) (rows [][]stat.Pairs) {
 	}
 	for _, m := range g.members {
 		j := m.job(peer)
-		if j == nil || !m.twin || g.unlike[j.Cell.Key()] {
+		if j == nil || !m.twin || g.record.unlike[j.Cell.Key()] {
 			continue
 		}
 		key := figuresKey(j.Cell, true)
 		var pairs []stat.Pairs
 		for _, other := range keys {
-			pairs = append(pairs, g.pairs(key, other))
+			pairs = append(pairs, g.record.pairs(key, other))
 		}
 		rows, keys = append(rows, pairs), append(keys, key)
 	}
 	return rows
-}
-
-// pairs compares the figures of two keys in the launches that both have.
-func (g *group) pairs(key, other string) stat.Pairs {
-	var figures, partners []float64
-	if g.metrics[key] != g.metrics[other] {
-		return stat.Pairs{}
-	}
-	for launch, figure := range g.figures[key] {
-		if partner, ok := g.figures[other][launch]; ok {
-			figures, partners = append(figures, figure), append(partners, partner)
-		}
-	}
-	p, err := stat.NewPairs(figures, partners)
-	if err != nil { // a figure of zero has no ratio
-		return stat.Pairs{}
-	}
-	return p
 }

@@ -18,30 +18,13 @@ const maxMembers = 13
 // group is what is compared within a launch: instances that are alike but for
 // their target and profile.
 type group struct {
-	name      string
-	mode      assay.Mode
-	members   []*member
-	finished  int           // launches
-	disturbed int           // of those from outside: they do not count
-	last      int           // the highest number that was given to a launch
-	cost      time.Duration // mean wall time of a launch; zero while unknown
-	wanted    int           // launches that are aimed at; zero while unknown
-	// figures are the primary figures of undisturbed trials, by cell and launch, and
-	// metrics what they are.
-	figures map[string]map[int]float64
-	metrics map[string]string
-	// samples are the windows of the same trials, in nanoseconds per operation;
-	// efforts is what windows took, by operation, in the launches timed.
-	samples map[string]map[int][]float64
-	efforts map[string]effort
-	timed   int
-	tried   map[string]bool // cells that have a trial
-	unlike  map[string]bool // cells that have a trial with figures that are never compared
-	// further are the launches that its intervals still need to become narrow.
-	further []int
-	// sequences is how far the windows of an operation have used up its sequence
-	// of arguments.
-	sequences map[string]int64
+	name     string
+	mode     assay.Mode
+	members  []*member // that have something left to measure
+	launches launches
+	record   record
+	windows  windowUse
+	need     need
 }
 
 // member is one instance of a group: one target with one profile.
@@ -104,16 +87,9 @@ func (m *member) job(peer string) *job {
 	return nil
 }
 
-// drop takes a job out, so that it is not measured again: it ended in a way
-// that another launch cannot mend.
+// drop takes a job out, so that it is not measured again.
 func (m *member) drop(key string) {
-	kept := m.jobs[:0:0]
-	for _, j := range m.jobs {
-		if j.Cell.Key() != key {
-			kept = append(kept, j)
-		}
-	}
-	m.jobs = kept
+	m.jobs = slices.DeleteFunc(slices.Clone(m.jobs), func(j *job) bool { return j.Cell.Key() == key })
 }
 
 // groupCases forms groups: windows of one dataset, number of clients and pool
@@ -143,8 +119,7 @@ func groupCases(jobs []*job, baseline assay.Baseline) []*group {
 }
 
 func newGroup(name string, mode assay.Mode) *group {
-	return &group{name: name, mode: mode, figures: map[string]map[int]float64{}, metrics: map[string]string{}, tried: map[string]bool{}, unlike: map[string]bool{},
-		samples: map[string]map[int][]float64{}, efforts: map[string]effort{}, sequences: map[string]int64{}}
+	return &group{name: name, mode: mode, record: newRecord(), windows: windowUse{efforts: map[string]effort{}, sequences: map[string]int64{}}}
 }
 
 // groupKey tells groups apart. Files of the same rows with other settings, such as
@@ -254,10 +229,10 @@ func (r *Runner) recall(done []assay.Trial) {
 		disturbed := map[int]bool{}
 		own := r.trialsOf(g, done)
 		for _, t := range own {
-			r.spent += t.Took
-			g.last = max(g.last, t.Launch)
-			g.recordFigure(&t)
-			g.tried[t.Cell.Key()] = g.tried[t.Cell.Key()] || !t.Twin
+			r.clock.spent += t.Took
+			g.launches.last = max(g.launches.last, t.Launch)
+			g.record.note(&t)
+			g.dropPermanentFailure(&t)
 			if finished[t.Launch] == nil {
 				finished[t.Launch] = map[launch]bool{}
 			}
@@ -265,10 +240,10 @@ func (r *Runner) recall(done []assay.Trial) {
 			took[t.Launch] += t.Took
 			disturbed[t.Launch] = disturbed[t.Launch] || t.Disqualified
 		}
-		g.dropPermanentFailures(own)
+		g.prune()
 		for number, trials := range finished {
 			if len(trials) >= g.cells() {
-				g.recordLaunch(took[number], disturbed[number])
+				g.launches.add(took[number], disturbed[number])
 			}
 		}
 	}
@@ -297,36 +272,6 @@ func (g *group) has(key string) bool {
 	return false
 }
 
-func (g *group) recordFigure(t *assay.Trial) {
-	if !t.Twin && t.Outcome != assay.OK && t.Outcome != assay.NotRun {
-		g.unlike[t.Cell.Key()] = true
-	}
-	key := figuresKey(t.Cell, t.Twin)
-	metric := t.Primary()
-	if metric == assay.P99 && g.metrics[key] == assay.P50 {
-		metric = assay.P50 // some launches have no more
-	}
-	figure, ok := t.Figures[metric]
-	if !ok || t.Disqualified || t.Outcome != assay.OK {
-		return
-	}
-	if g.metrics[key] != metric {
-		g.figures[key], g.metrics[key] = map[int]float64{}, metric
-	}
-	g.figures[key][t.Launch] = figure
-	if g.mode == assay.Windows && !t.Twin {
-		g.recordSamples(t)
-	}
-}
-
-// figuresKey names the figures of a cell, or of its twin, in a group.
-func figuresKey(c assay.Cell, twin bool) string {
-	if twin {
-		return c.Key() + "|twin"
-	}
-	return c.Key()
-}
-
 // compared finds the job that a job is compared with; nil where there is none.
 func (g *group) compared(j *job, baseline assay.Baseline) *job {
 	if i := baseline.Of(j.Cell, g.memberCells()); i >= 0 {
@@ -335,41 +280,22 @@ func (g *group) compared(j *job, baseline assay.Baseline) *job {
 	return nil
 }
 
-// launches counts those that were finished and not disturbed.
-func (g *group) launches() int { return g.finished - g.disturbed }
-
-func (g *group) recordLaunch(took time.Duration, disturbed bool) {
-	g.cost = (g.cost*time.Duration(g.finished) + took) / time.Duration(g.finished+1)
-	g.finished++
-	if disturbed {
-		g.disturbed++
+// dropPermanentFailure takes out the cell of a trial that ended in a way that another
+// launch cannot mend.
+func (g *group) dropPermanentFailure(t *assay.Trial) {
+	if !permanentFailure(t) {
+		return
 	}
-}
-
-// dropPermanentFailures takes out the cells that failed permanently: another
-// launch would end alike.
-func (g *group) dropPermanentFailures(trials []assay.Trial) {
-	for _, t := range trials {
-		if permanentFailure(&t) {
-			for _, m := range g.members {
-				if m.twin == t.Twin {
-					m.drop(t.Cell.Key())
-				}
-			}
+	for _, m := range g.members {
+		if m.twin == t.Twin {
+			m.drop(t.Cell.Key())
 		}
 	}
-	g.prune()
 }
 
 func permanentFailure(t *assay.Trial) bool { return !t.Measured() && t.Outcome != assay.NotRun }
 
 // prune removes members without jobs.
 func (g *group) prune() {
-	kept := g.members[:0:0]
-	for _, m := range g.members {
-		if len(m.jobs) > 0 {
-			kept = append(kept, m)
-		}
-	}
-	g.members = kept
+	g.members = slices.DeleteFunc(slices.Clone(g.members), func(m *member) bool { return len(m.jobs) == 0 })
 }

@@ -129,7 +129,8 @@ func TestDrop(t *testing.T) {
 		{assay.Trial{Cell: a.Cell, Outcome: assay.WrongAnswer}, "windows: p/b=read,scan p/a(twin)=read"},
 	} {
 		g := groupCases([]*job{a, b, scan}, assay.ParseBaseline("a"))
-		g[0].dropPermanentFailures([]assay.Trial{c.trial})
+		g[0].dropPermanentFailure(&c.trial)
+		g[0].prune()
 		same(t, "after "+string(c.trial.Outcome), sketch(g), []string{c.want})
 	}
 }
@@ -154,8 +155,8 @@ func TestRecall(t *testing.T) {
 		{Cell: a.Cell, Outcome: assay.NotRun},
 	})
 	g := r.groups[0]
-	if g.launches() != 1 || g.last != 3 || g.cost != 3*time.Second {
-		t.Errorf("%d launches, the last is %d, one costs %s; want 1, 3, 3s", g.launches(), g.last, g.cost)
+	if g.launches.counted() != 1 || g.launches.last != 3 || g.launches.cost != 3*time.Second {
+		t.Errorf("%d launches, the last is %d, one costs %s; want 1, 3, 3s", g.launches.counted(), g.launches.last, g.launches.cost)
 	}
 	if got := deciding(g); got != "2 of 2.449" {
 		t.Errorf("ratios %s, want those of launches 1 and 2, of which the mean is the root of 6", got)
@@ -192,7 +193,7 @@ func TestRatios(t *testing.T) {
 		trialOf(jobs[0], 2, false, 10), disturbed,
 		trialOf(jobs[1], 3, false, 20), // without a reference
 	} {
-		g.recordFigure(&trial)
+		g.record.note(&trial)
 	}
 	if got := deciding(g); got != "1 of 2.000, 1 of 0.500" {
 		t.Errorf("ratios %s, want one of 2 and one of 0.5", got)
@@ -220,7 +221,7 @@ func TestDecidingWithNothingToCompare(t *testing.T) {
 	alone := at(assay.Blocks, "put a p")
 	g := groupCases([]*job{alone}, assay.ParseBaseline("a"))[0]
 	for _, trial := range []assay.Trial{trialOf(alone, 1, false, 10), trialOf(alone, 1, true, 99), trialOf(alone, 2, false, 20)} {
-		g.recordFigure(&trial)
+		g.record.note(&trial)
 	}
 	if got := deciding(g); got != "[10 20]" {
 		t.Errorf("%v decide, want the reference's own figures", got)
@@ -234,7 +235,7 @@ func TestDecidingWithoutTheBaseline(t *testing.T) {
 	g := groupCases(jobs, assay.ParseBaseline("a"))[0]
 	for i, nanos := range []float64{10, 20, 100, 50} {
 		trial := trialOf(jobs[i], 1, false, nanos)
-		g.recordFigure(&trial)
+		g.record.note(&trial)
 	}
 	g.members[0].drop(jobs[0].Cell.Key()) // as in the middle of a launch: the member is still there
 	if got := deciding(g); got != "1 of 0.500, [20]" {
@@ -251,7 +252,7 @@ func TestTableHasTwin(t *testing.T) {
 	for launch := 1; launch <= 3; launch++ {
 		first, twin, second := trialOf(a, launch, false, 100), trialOf(a, launch, true, float64(100+launch)), trialOf(b, launch, false, float64(200-launch*launch))
 		for _, trial := range []*assay.Trial{&first, &twin, &second} {
-			g.recordFigure(trial)
+			g.record.note(trial)
 		}
 		figures, twins = append(figures, second.Figures[assay.NsPerOp]), append(twins, twin.Figures[assay.NsPerOp])
 	}

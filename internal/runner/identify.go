@@ -15,43 +15,61 @@ import (
 	"assay/kit/wire"
 )
 
-// identify starts every program once and asks what it is, which fills targets
-// and engines. Those that do not say it are in refused, each with its *failure.
+// identity is what a worker said of itself.
+type identity struct {
+	target       assay.Target
+	engine       engine // nil: there is no such worker
+	capabilities []string
+	refused      error // a *failure: it did not say what it is
+}
+
+// known reports whether the worker can be measured.
+func (i identity) known() bool { return i.engine != nil && i.refused == nil }
+
+// identify starts every program once and asks what it is.
 func (r *Runner) identify(ctx context.Context) error {
-	config := r.config
-	targets, refused := map[string]assay.Target{}, map[string]error{}
-	r.targets, r.refused, r.engines, r.can = targets, refused, map[string]engine{}, map[string][]string{}
-	for _, key := range slices.Sorted(maps.Keys(config.Programs)) {
-		program := config.Programs[key]
-		worker, err := startWorker(ctx, config, program.Path, process.Options{})
-		if ctx.Err() != nil {
-			return ctx.Err()
-		}
-		var environment *EnvironmentError
-		if err = notStarted(err); errors.As(err, &environment) {
+	r.workers = map[string]identity{}
+	var refused error
+	measurable := false
+	for _, key := range slices.Sorted(maps.Keys(r.config.Programs)) {
+		w, err := r.ask(ctx, r.config.Programs[key])
+		if err != nil {
 			return err
 		}
-		if err != nil {
-			refused[key] = err
-			continue
+		r.workers[key] = w
+		measurable = measurable || w.known()
+		if w.refused != nil && refused == nil {
+			refused = fmt.Errorf("no worker can be measured; %s: %w", key, w.refused)
 		}
-		said := worker.Hello().Target
-		r.can[key] = worker.Hello().Capabilities
-		r.engines[key] = engineOf(r.can[key])
-		_, _ = stopWorker(ctx, config, worker) // it has nothing open that could fail to close
-		if said.EngineVersion, err = r.engines[key].version(ctx, r, said.EngineVersion); err != nil {
-			refused[key] = err
-			continue
-		}
-		targets[key] = assay.Target{Driver: said.Driver, DriverVersion: cmp.Or(program.Version, said.DriverVersion), Engine: said.Engine,
-			EngineVersion: said.EngineVersion, Build: program.Digest, Facts: said.Facts, CompileOptions: said.CompileOptions,
-			Options: program.Options, Layouts: len(program.Layouts)}
 	}
-	if len(targets) == 0 && len(refused) > 0 {
-		key := slices.Min(slices.Collect(maps.Keys(refused)))
-		return fmt.Errorf("no worker can be measured; %s: %w", key, refused[key])
+	if measurable {
+		return nil
 	}
-	return nil
+	return refused
+}
+
+// ask starts a program and asks what it is. Its error ends the run.
+func (r *Runner) ask(ctx context.Context, program Program) (identity, error) {
+	worker, err := startWorker(ctx, r.config, program.Path, process.Options{})
+	if ctx.Err() != nil {
+		return identity{}, ctx.Err()
+	}
+	var environment *EnvironmentError
+	if err = notStarted(err); errors.As(err, &environment) {
+		return identity{}, err
+	}
+	if err != nil {
+		return identity{refused: err}, nil
+	}
+	said, capabilities := worker.Hello().Target, worker.Hello().Capabilities
+	w := identity{engine: engineOf(capabilities), capabilities: capabilities}
+	_, _ = stopWorker(ctx, r.config, worker) // it has nothing open that could fail to close
+	version, err := w.engine.version(ctx, r, said.EngineVersion)
+	w.refused = err
+	w.target = assay.Target{Driver: said.Driver, DriverVersion: cmp.Or(program.Version, said.DriverVersion), Engine: said.Engine,
+		EngineVersion: version, Build: program.Digest, Facts: said.Facts, CompileOptions: said.CompileOptions,
+		Options: program.Options, Layouts: len(program.Layouts)}
+	return w, nil
 }
 
 // startWorker and stopWorker keep to the plan's time limit.

@@ -60,7 +60,7 @@ func (r *Runner) startUnder(ctx context.Context, m *member, launch int, c connec
 	if r.over() {
 		return nil, errBudgetEnded
 	}
-	in := &instance{member: m, r: r, asked: c, claimed: r.storage, began: time.Now(), traced: len(under) > 0, applied: m.first.options}
+	in := &instance{member: m, r: r, asked: c, claimed: r.storage.durability, began: time.Now(), traced: len(under) > 0, applied: m.first.options}
 	if err := in.open(ctx, launch, under); err != nil {
 		in.kill()
 		return nil, err

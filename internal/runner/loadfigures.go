@@ -26,7 +26,7 @@ const (
 func (in *instance) recordLoad(t *assay.Trial, j *job, result load.Result) {
 	all, figures := float64(result.Offered), t.Figures
 	figures[assay.FailedOp] = float64(result.Failed) / (all + float64(j.warm))
-	limit := in.r.limits[j.Cell.Clients]
+	limit := in.r.observed.limits[j.Cell.Clients]
 	figures[assay.LimitPerS] = limit
 	if j.Cell.Rate > 0 {
 		figures[assay.OfferedPerS] = all / (float64(result.Nanos) / 1e9)

@@ -78,26 +78,27 @@ func (r *Runner) prepare(ctx context.Context) ([]*job, error) {
 	jobs := make([]*job, 0, len(r.config.Cases))
 	for _, c := range r.config.Cases {
 		key := c.Cell.Target()
-		if err := r.refused[key]; err != nil {
-			c.Cell.Build = r.config.Programs[key].Digest
-			if err := r.leaveOut(c, err); err != nil {
+		program, worker := r.config.Programs[key], r.workers[key]
+		switch {
+		case worker.refused != nil:
+			c.Cell.Build = program.Digest
+			if err := r.leaveOut(c, worker.refused); err != nil {
 				return nil, err
 			}
 			continue // the others are measured all the same
-		}
-		target, ok := r.targets[key]
-		if !ok {
+		case !worker.known():
 			return nil, fmt.Errorf("no worker program for driver %s", key)
 		}
+		target := worker.target
 		c.Cell.Driver, c.Cell.DriverVersion = target.Driver, target.DriverVersion
 		c.Cell.Engine, c.Cell.Build = target.Engine, target.Build
 		if len(c.Operation.Terms) > 0 {
 			r.totals.add(c)
 			continue
 		}
-		err := fits(c, r.can[key])
+		err := fits(c, worker.capabilities)
 		if err == nil {
-			c, err = r.engines[key].adapt(c)
+			c, err = worker.engine.adapt(c)
 		}
 		if err != nil {
 			if err := r.leaveOut(c, err); err != nil {
@@ -105,7 +106,7 @@ func (r *Runner) prepare(ctx context.Context) ([]*job, error) {
 			}
 			continue
 		}
-		j := &job{Case: c, target: target, program: r.config.Programs[key], engine: r.engines[key], mode: modeOf(c), options: compareOptions(target)}
+		j := &job{Case: c, target: target, program: program, engine: worker.engine, mode: modeOf(c), options: compareOptions(target)}
 		err = r.prepareJob(ctx, j)
 		var f *failure
 		if errors.As(err, &f) {
@@ -177,7 +178,7 @@ func (r *Runner) prepareJob(ctx context.Context, j *job) error {
 // limited does a part of preparing within a time limit, and says which part that
 // is. What took too long once is not begun again.
 func (r *Runner) limited(ctx context.Context, limit time.Duration, what, key string, do func(context.Context) error) error {
-	if err := r.late[key]; err != nil {
+	if err := r.prepared.late[key]; err != nil {
 		return err
 	}
 	r.progress(Preparing, what, 0)
@@ -188,13 +189,13 @@ func (r *Runner) limited(ctx context.Context, limit time.Duration, what, key str
 	case err == nil || ctx.Err() != nil:
 		return err
 	case errors.Is(err, dataset.ErrTimeout):
-		r.late[key] = &failure{assay.TimedOut, fmt.Sprintf("to prepare %s: %v", what, err)}
+		r.prepared.late[key] = &failure{assay.TimedOut, fmt.Sprintf("to prepare %s: %v", what, err)}
 	case limited.Err() == nil:
 		return err
 	default:
-		r.late[key] = &failure{assay.TimedOut, fmt.Sprintf("to prepare %s took longer than %s; the plan's timeout is %s", what, limit, r.config.Timeout)}
+		r.prepared.late[key] = &failure{assay.TimedOut, fmt.Sprintf("to prepare %s took longer than %s; the plan's timeout is %s", what, limit, r.config.Timeout)}
 	}
-	return r.late[key]
+	return r.prepared.late[key]
 }
 
 // prepareAnswers makes the arguments and the expected answers.
@@ -300,11 +301,11 @@ func (r *Runner) expect(ctx context.Context, j *job) error {
 // the same ones, so that nobody knows in which order.
 func (r *Runner) expectKeys(ctx context.Context, j *job) (err error) {
 	key := j.data.Digest + oracle.Name(j.Operation, j.trace, j.done())
-	if j.keys = r.keys[key]; j.keys != nil {
+	if j.keys = r.prepared.keys[key]; j.keys != nil {
 		return nil
 	}
 	if j.keys, err = oracle.After(ctx, j.data, j.Operation, j.trace, j.done()); err == nil {
-		r.keys[key] = j.keys
+		r.prepared.keys[key] = j.keys
 	}
 	return err
 }
@@ -316,18 +317,10 @@ func (r *Runner) expectRows(ctx context.Context, j *job) (err error) {
 		return nil
 	}
 	key := fmt.Sprint(j.data.Digest, oracle.Name(j.Operation, j.trace, j.done()), j.Cell.Clients, j.engine.plays())
-	known, ok := r.rows[key]
-	if !ok {
-		limited, cancel := context.WithTimeout(ctx, r.config.Timeout/2)
-		defer cancel()
-		known, err = oracle.RowsAfter(limited, j.data, j.Operation, j.trace, j.done(), j.Cell.Clients, j.engine.plays())
-		if err != nil && limited.Err() == nil || ctx.Err() != nil {
-			return err
-		}
-		r.rows[key] = known
-	}
-	j.rows = known
-	return nil
+	j.rows, err = once(ctx, r.prepared.rows, key, r.config.Timeout/2, func(ctx context.Context) (*oracle.Rows, error) {
+		return oracle.RowsAfter(ctx, j.data, j.Operation, j.trace, j.done(), j.Cell.Clients, j.engine.plays())
+	})
+	return err
 }
 
 // checked is how much of the job is compared with what is right.

@@ -274,7 +274,7 @@ func TestBudgetEndsInTheFirstRound(t *testing.T) {
 			opened = len(lives(b.asked(t)))
 		}
 		b.trials = append(b.trials, trial)
-		r.spent += b.Budget
+		r.clock.spent += b.Budget
 		return nil
 	}
 	if err := r.Run(t.Context()); err != nil {

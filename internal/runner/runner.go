@@ -27,8 +27,6 @@ import (
 	"assay"
 	"assay/internal/dataset"
 	"assay/internal/host"
-	"assay/internal/oracle"
-	"assay/kit/postgres/cluster"
 )
 
 // Program is a worker program that was built.
@@ -115,40 +113,17 @@ type Event struct {
 
 // Runner measures the cases of one run.
 type Runner struct {
-	config  Config
-	targets map[string]assay.Target
-	refused map[string]error    // workers that did not say what they are
-	engines map[string]engine   // of the workers, by Driver
-	can     map[string][]string // what workers are capable of, likewise
-	// server is the installed PostgreSQL; without a version until it was looked
-	// for.
-	server cluster.Programs
-	// clusters are the datasets that are in PostgreSQL, by their path.
-	clusters map[string]filled
-	limits   map[int]float64 // requests a second that the load generator reaches, by clients
-	// tracings are what is known of the syncs of cells, by traceKey.
-	tracings map[string]tracing
-	paces    paces
-	late     map[string]error // what took too long to prepare, each with its *failure
-	// unmeasured are the trials of their cells.
-	unmeasured []assay.Trial
-	totals     totals
-	files      Files
-	keys       map[string]*oracle.Keys // by what they follow from
-	rows       map[string]*oracle.Rows // likewise
-	told       map[string][]string     // likewise: what is answered behind blocks
-	groups     []*group
+	config     Config
 	random     *rand.Rand
-	began      time.Time
-	round      int
-	// disturbed reports whether the launch that goes on was, from outside.
-	disturbed bool
-	// storage is the strongest class of durability that the file system of the
-	// databases allows, and storageLoss why it is not assay.Power.
-	storage     assay.Durability
-	storageLoss string
-	spent       time.Duration // of the budget, before this process
-	time        timing        // of the launches
+	storage    storage
+	workers    map[string]identity // by Driver
+	prepared   preparations
+	observed   observations
+	unmeasured []assay.Trial // of the cells that cannot be measured
+	groups     []*group      // of those that can
+	totals     totals        // of both
+	clock      clock
+	time       timing // of the launches
 }
 
 // New prepares everything that is needed before measuring: it starts each
@@ -162,10 +137,9 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 		config.Wire = &lineWriter{to: config.Wire}
 	}
 	config.Data.Timeout = config.Timeout
-	r := &Runner{config: config, files: config.Files, random: rand.New(rand.NewPCG(config.Seed, stream(config))),
-		keys: map[string]*oracle.Keys{}, rows: map[string]*oracle.Rows{}, told: map[string][]string{}, late: map[string]error{},
-		limits: map[int]float64{}, tracings: map[string]tracing{}, clusters: map[string]filled{}}
-	r.storage, r.storageLoss = host.Persistence(config.Work.Dir)
+	r := &Runner{config: config, random: rand.New(rand.NewPCG(config.Seed, stream(config))), prepared: newPreparations(),
+		observed: observations{limits: map[int]float64{}, tracings: map[string]tracing{}}}
+	r.storage.durability, r.storage.loss = host.Persistence(config.Work.Dir)
 	if err := r.identify(ctx); err != nil {
 		return nil, err
 	}
@@ -190,9 +164,9 @@ func (r *Runner) Targets() []assay.Target {
 	seen := map[string]bool{}
 	for _, c := range r.config.Cases {
 		key := c.Cell.Target()
-		if target, ok := r.targets[key]; ok && !seen[key] {
+		if w := r.workers[key]; w.known() && !seen[key] {
 			seen[key] = true
-			targets = append(targets, target)
+			targets = append(targets, w.target)
 		}
 	}
 	return targets
@@ -203,12 +177,12 @@ func (r *Runner) Targets() []assay.Target {
 func (r *Runner) baselineTarget() assay.DriverName {
 	var cells []assay.Cell
 	for _, c := range r.config.Cases {
-		if _, known := r.targets[c.Cell.Target()]; known {
+		if r.workers[c.Cell.Target()].known() {
 			cells = append(cells, c.Cell)
 		}
 	}
 	if i := r.config.Baseline.Driver.Closest(cells); i >= 0 {
-		return r.targets[cells[i].Target()].DriverName()
+		return r.workers[cells[i].Target()].target.DriverName()
 	}
 	return r.config.Baseline.Driver
 }
@@ -221,7 +195,7 @@ func (r *Runner) Spent() assay.Spent { return r.time.spent() }
 
 func (r *Runner) progress(phase Phase, what string, total time.Duration) {
 	if r.config.Progress != nil {
-		r.config.Progress(Event{Phase: phase, What: what, Done: r.elapsed(), Total: total, Budget: r.config.Budget, Round: r.round})
+		r.config.Progress(Event{Phase: phase, What: what, Done: r.clock.elapsed(), Total: total, Budget: r.config.Budget, Round: r.clock.round})
 	}
 }
 
@@ -234,13 +208,6 @@ func (r *Runner) emit(t assay.Trial) error {
 
 // budget is the time for measuring; without one, more than any run takes.
 func (r *Runner) budget() time.Duration { return cmp.Or(r.config.Budget, math.MaxInt64/2) }
-
-func (r *Runner) elapsed() time.Duration {
-	if r.began.IsZero() {
-		return r.spent
-	}
-	return r.spent + time.Since(r.began)
-}
 
 // shuffled returns the numbers below n in random order.
 func (r *Runner) shuffled(n int) []int { return r.random.Perm(n) }

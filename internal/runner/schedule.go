@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"math"
 	"runtime"
-	"slices"
 	"time"
 
 	"assay"
@@ -36,7 +35,7 @@ func (r *Runner) Run(ctx context.Context) error {
 		return err
 	}
 	defer turn.Close()
-	r.began = time.Now()
+	r.clock.began = time.Now()
 	for _, t := range r.unmeasured {
 		if err := r.emit(t); err != nil {
 			return err
@@ -56,10 +55,10 @@ func (r *Runner) Run(ctx context.Context) error {
 
 // launchOnce launches every group once, in random order.
 func (r *Runner) launchOnce(ctx context.Context) error {
-	r.round = r.config.Launch
+	r.clock.round = r.config.Launch
 	for _, k := range r.shuffled(len(r.groups)) {
 		g := r.groups[k]
-		g.last = r.config.Launch - 1
+		g.launches.last = r.config.Launch - 1
 		if err := r.launch(ctx, g); err != nil {
 			return err
 		}
@@ -75,7 +74,7 @@ func (r *Runner) rounds(ctx context.Context) error {
 		if len(next) == 0 {
 			return nil
 		}
-		r.round++
+		r.clock.round++
 		for _, k := range r.shuffled(len(next)) {
 			if r.over() {
 				break
@@ -87,7 +86,7 @@ func (r *Runner) rounds(ctx context.Context) error {
 		if err := r.sumUp(false); err != nil {
 			return err
 		}
-		if r.round == 1 {
+		if r.clock.round == 1 {
 			r.warnOfBudget()
 		}
 	}
@@ -98,13 +97,13 @@ func (r *Runner) scheduled() []schedule.Group {
 	r.assess()
 	all := make([]schedule.Group, len(r.groups))
 	for i, g := range r.groups {
-		all[i] = schedule.Group{Cost: g.cost, Launches: g.launches(), Tries: g.finished, Divisible: g.mode == assay.Windows && len(g.variants()) > 1}
+		all[i] = schedule.Group{Cost: g.launches.cost, Launches: g.launches.counted(), Tries: g.launches.finished, Divisible: g.mode == assay.Windows && len(g.variants()) > 1}
 		switch {
 		case len(g.members) == 0: // nothing is left to be measured: it needs no more
 			all[i].Launches = math.MaxInt
-		case g.launches() >= r.config.Launches:
-			g.wanted = g.enough()
-			all[i].Needed, all[i].Wide = g.wanted, g.wide()
+		case g.launches.counted() >= r.config.Launches:
+			g.need.launches = g.enough()
+			all[i].Needed, all[i].Wide = g.need.launches, g.need.wide()
 		}
 	}
 	return all
@@ -112,19 +111,19 @@ func (r *Runner) scheduled() []schedule.Group {
 
 // limitsNow are the limits for what is still to be launched.
 func (r *Runner) limitsNow() schedule.Limits {
-	return schedule.Limits{MinLaunches: r.config.Launches, Left: r.budget() - r.elapsed(), Bounded: r.config.Budget > 0}
+	return schedule.Limits{MinLaunches: r.config.Launches, Left: r.budget() - r.clock.elapsed(), Bounded: r.config.Budget > 0}
 }
 
 // over reports whether the budget has ended. Launches look at it between
 // operations and between instances.
-func (r *Runner) over() bool { return r.elapsed() >= r.budget() }
+func (r *Runner) over() bool { return r.clock.elapsed() >= r.budget() }
 
 // notRun gives an outcome to the cells for which the budget left no time.
 func (r *Runner) notRun() error {
 	for _, g := range r.groups {
 		for _, m := range g.members {
 			for _, j := range m.jobs {
-				if m.twin || g.tried[j.Cell.Key()] {
+				if m.twin || g.record.tried[j.Cell.Key()] {
 					continue
 				}
 				t := newTrial(m, j, 0, g.mode)
@@ -155,10 +154,10 @@ func (r *Runner) minTimeOfLaunched() (least time.Duration, all bool) {
 	for _, g := range r.groups {
 		launches := r.config.Launches
 		if len(g.members) == 0 { // it is given up
-			launches = g.finished
+			launches = g.launches.finished
 		}
-		least += time.Duration(launches) * g.cost
-		all = all && g.cost > 0
+		least += time.Duration(launches) * g.launches.cost
+		all = all && g.launches.cost > 0
 	}
 	return least, all
 }
@@ -168,24 +167,11 @@ func (r *Runner) warnOfBudget() {
 	least, all := r.minTimeOfLaunched()
 	switch {
 	case !all:
-		r.progress(BudgetTooSmall, fmt.Sprintf("%d launches of every cell take more than", r.config.Launches), max(least, r.elapsed()))
+		r.progress(BudgetTooSmall, fmt.Sprintf("%d launches of every cell take more than", r.config.Launches), max(least, r.clock.elapsed()))
 	case least > r.budget():
 		r.progress(BudgetTooSmall, fmt.Sprintf("%d launches of every cell take about", r.config.Launches), least)
 	}
 }
-
-// wide counts the group's intervals that are too wide.
-func (g *group) wide() int {
-	wide := 0
-	for _, further := range g.further {
-		wide += min(1, further)
-	}
-	return wide
-}
-
-// enough is the number of launches at which the group's widest interval would
-// be as narrow as wished: as many as it has where that is so.
-func (g *group) enough() int { return g.launches() + slices.Max(append(g.further, 0)) }
 
 // errBudgetEnded ends a launch in the middle: what was measured until then is
 // kept, and no instance is started any more.
@@ -215,20 +201,19 @@ func (r *Runner) launchWhole(ctx context.Context, g *group) error {
 			return err
 		}
 	}
-	g.last++
-	r.disturbed = false
+	number := g.launches.begin()
 	began := time.Now()
 	measure := r.blocks
 	if g.mode == assay.Windows {
 		measure = r.windows
 	}
-	err := measure(ctx, g, g.last)
+	err := measure(ctx, g, number)
 	took := time.Since(began)
 	r.time.wall += took // also where the budget or the user ended it
 	if err != nil {
 		return err
 	}
-	g.recordLaunch(took, r.disturbed)
+	g.launches.end(took)
 	return nil
 }
 
@@ -251,12 +236,13 @@ func (g *group) describe() string {
 // total estimates how long the run will take: the budget, or less where all
 // that is wanted is known and costs less.
 func (r *Runner) total() time.Duration {
-	total := r.elapsed()
+	total := r.clock.elapsed()
 	for _, g := range r.groups {
-		if g.cost == 0 && len(g.members) > 0 {
+		if g.launches.cost == 0 && len(g.members) > 0 {
 			return r.budget()
 		}
-		total += time.Duration(max(g.wanted, r.config.Launches)-min(g.launches(), max(g.wanted, r.config.Launches))) * g.cost
+		left := max(g.need.launches, r.config.Launches) - g.launches.counted()
+		total += time.Duration(max(0, left)) * g.launches.cost
 	}
 	return min(total, r.budget())
 }
@@ -277,16 +263,9 @@ func (r *Runner) finish(g *group, t *assay.Trial, noise assay.Noise, took time.D
 	}
 	t.Noise = noise
 	t.Disqualified = disturbed(t.Mode, noise, took)
-	r.disturbed = r.disturbed || t.Disqualified
-	if permanentFailure(t) {
-		for _, m := range g.members {
-			if m.twin == t.Twin {
-				m.drop(t.Cell.Key())
-			}
-		}
-	}
-	g.recordFigure(t)
-	g.tried[t.Cell.Key()] = g.tried[t.Cell.Key()] || !t.Twin
+	g.launches.noisy = g.launches.noisy || t.Disqualified
+	g.dropPermanentFailure(t)
+	g.record.note(t)
 	return r.emit(*t)
 }
 

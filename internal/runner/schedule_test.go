@@ -37,7 +37,7 @@ func planned(t *testing.T, config Config, costs ...time.Duration) *Runner {
 		j := at(assay.Blocks, "put"+string('0'+rune(i))+" a p")
 		j.data = &dataset.Data{Path: data}
 		g := groupCases([]*job{j}, assay.ParseBaseline("a"))[0]
-		g.recordLaunch(cost, false)
+		g.launches.add(cost, false)
 		r.groups = append(r.groups, g)
 	}
 	return r
@@ -46,11 +46,11 @@ func planned(t *testing.T, config Config, costs ...time.Duration) *Runner {
 // What a resumed run has spent is spent.
 func TestSpentBudgetIsNotLeft(t *testing.T) {
 	r := planned(t, Config{Budget: 100 * time.Second}, time.Second)
-	r.spent = 97 * time.Second
+	r.clock.spent = 97 * time.Second
 	if got := r.limitsNow(); got.Left != 3*time.Second || !got.Bounded || got.MinLaunches != 6 {
 		t.Errorf("limits %+v, want 3s left for 6 launches of each group", got)
 	}
-	r.spent = 101 * time.Second
+	r.clock.spent = 101 * time.Second
 	if !r.over() {
 		t.Error("101s of 100s are spent, and the budget is not over")
 	}
@@ -90,9 +90,9 @@ func TestNoFigureNeedsNoMore(t *testing.T) {
 			for _, j := range []*job{a, b} {
 				trial := trialOf(j, launch, false, 0)
 				trial.Figures = figures
-				g.recordFigure(&trial)
+				g.record.note(&trial)
 			}
-			g.recordLaunch(time.Second, false)
+			g.launches.add(time.Second, false)
 		}
 		if got, want := r.scheduled()[0].Needed, 6; got != want {
 			t.Errorf("%s: got %d launches needed, want %d", name, got, want)
@@ -109,9 +109,9 @@ func TestLaunchWithFewRequests(t *testing.T) {
 	for launch, figures := range []map[string]float64{{assay.P50: 1, assay.P99: 10}, {assay.P50: 2}, {assay.P50: 3, assay.P99: 30}} {
 		trial := trialOf(j, launch+1, false, 0)
 		trial.Figures = figures
-		g.recordFigure(&trial)
+		g.record.note(&trial)
 	}
-	if got, want := g.figures[j.Cell.Key()], (map[int]float64{2: 2, 3: 3}); !maps.Equal(got, want) {
+	if got, want := g.record.figures[j.Cell.Key()], (map[int]float64{2: 2, 3: 3}); !maps.Equal(got, want) {
 		t.Errorf("got %v, want the medians of the launches after it was known: %v", got, want)
 	}
 }
@@ -127,10 +127,10 @@ func spread(g *group, launches int, by float64) {
 			nanos = 100 / by
 		}
 		for _, trial := range []assay.Trial{trialOf(a, launch, false, 100), trialOf(b, launch, false, nanos)} {
-			g.recordFigure(&trial)
+			g.record.note(&trial)
 		}
 	}
-	g.finished = launches
+	g.launches.finished = launches
 }
 
 // More launches follow from the spread so far: none where all are alike, four
@@ -160,7 +160,7 @@ func TestLaunchesOfWhichSomeAreDisturbed(t *testing.T) {
 	r := planned(t, Config{Precision: 0.5}, time.Second)
 	g := r.groups[0]
 	spread(g, 8, 1.05)
-	g.disturbed = 2
+	g.launches.disturbed = 2
 	r.assess()
 	if got := g.enough(); got != 6 {
 		t.Errorf("%d launches are wanted, want the 6 there are", got)

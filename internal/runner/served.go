@@ -149,7 +149,7 @@ func (r *Runner) self(ctx context.Context, args ...string) *exec.Cmd {
 // calibrate finds once how many requests a second the generator reaches with so
 // many clients where nothing is behind the answers.
 func (r *Runner) calibrate(ctx context.Context, cell assay.Cell, op assay.Operation) error {
-	if _, known := r.limits[cell.Clients]; known || !op.Serve {
+	if _, known := r.observed.limits[cell.Clients]; known || !op.Serve {
 		return nil
 	}
 	r.progress(Preparing, fmt.Sprintf("the load generator's own limit, %d clients", cell.Clients), 0)
@@ -162,7 +162,7 @@ func (r *Runner) calibrate(ctx context.Context, cell assay.Cell, op assay.Operat
 	if err != nil {
 		return fmt.Errorf("the load generator's own limit: %w", err)
 	}
-	r.limits[cell.Clients] = limit
+	r.observed.limits[cell.Clients] = limit
 	return nil
 }
 

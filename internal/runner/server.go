@@ -23,14 +23,15 @@ import (
 
 // postgreSQL finds the server's programs, once. The error is a *failure.
 func (r *Runner) postgreSQL(ctx context.Context) (cluster.Programs, error) {
-	if r.server.Version != "" {
-		return r.server, nil
+	server := &r.prepared.server
+	if server.Version != "" {
+		return *server, nil
 	}
 	var err error
-	if r.server, err = cluster.Find(ctx); err != nil {
-		return r.server, &failure{assay.Unsupported, err.Error()}
+	if *server, err = cluster.Find(ctx); err != nil {
+		return *server, &failure{assay.Unsupported, err.Error()}
 	}
-	return r.server, nil
+	return *server, nil
 }
 
 // postgresServer is a PostgreSQL server, which is started for each instance.
@@ -99,7 +100,7 @@ func (d clusterData) Copy(dst string) error { return cluster.Copy(dst, d.Path) }
 // fill finds the data in a PostgreSQL cluster, or has them put there. The error is
 // a *failure where they cannot be.
 func (postgresServer) fill(ctx context.Context, r *Runner, j *job) (dataset.Source, error) {
-	if known, ok := r.clusters[j.data.Path]; ok {
+	if known, ok := r.prepared.clusters[j.data.Path]; ok {
 		return known.data, known.err
 	}
 	programs, err := r.postgreSQL(ctx)
@@ -119,7 +120,7 @@ func (postgresServer) fill(ctx context.Context, r *Runner, j *job) (dataset.Sour
 		err = &failure{assay.Unsupported, "the data cannot be had in PostgreSQL: " + err.Error()}
 	}
 	known := filled{clusterData{store}, err}
-	r.clusters[j.data.Path] = known
+	r.prepared.clusters[j.data.Path] = known
 	return known.data, known.err
 }
 
@@ -188,7 +189,7 @@ func (in *instance) ofServer() error {
 		return nil
 	}
 	said, _, _ := strings.Cut(in.opened.EngineVersion, " ") // behind it stands what a distribution adds
-	if want := in.r.server.Version; said != want {
+	if want := in.r.prepared.server.Version; said != want {
 		return &failure{assay.Failed, fmt.Sprintf("the worker is connected to PostgreSQL %q, started was %s", said, want)}
 	}
 	in.opened.Issued = in.options.Arguments()

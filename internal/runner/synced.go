@@ -87,14 +87,14 @@ func (r *Runner) traceGroup(ctx context.Context, g *group) error {
 	for _, m := range g.members {
 		for _, j := range m.jobs {
 			key := traceKey(j)
-			if _, known := r.tracings[key]; known || !traced(j) {
+			if _, known := r.observed.tracings[key]; known || !traced(j) {
 				continue
 			}
 			found, err := r.findTrace(ctx, m, j)
 			if err != nil {
 				return err
 			}
-			r.tracings[key] = found
+			r.observed.tracings[key] = found
 		}
 	}
 	return nil
@@ -206,7 +206,7 @@ func (in *instance) commit(ctx context.Context, j *job, marks string) error {
 
 // synced is what is known of the syncs of a job's commits.
 func (r *Runner) synced(j *job) (tracing, bool) {
-	found, known := r.tracings[traceKey(j)]
+	found, known := r.observed.tracings[traceKey(j)]
 	return found, known && found.why == ""
 }
 
@@ -239,7 +239,7 @@ func (in *instance) recordSyncs(t *assay.Trial, j *job) {
 	}
 	found, known := in.r.synced(j)
 	if !known {
-		why := cmp.Or(in.r.tracings[traceKey(j)].why, "strace is not installed")
+		why := cmp.Or(in.r.observed.tracings[traceKey(j)].why, "strace is not installed")
 		t.Warnings = append(t.Warnings, assay.Warning{Code: "not-traced",
 			Evidence: "whether commits are synced before they are acknowledged was not seen: " + why,
 			Advice:   "durability is what the settings claim; install strace, or allow tracing, to see it"})

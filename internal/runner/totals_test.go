@@ -5,6 +5,7 @@ package runner
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	"assay"
@@ -79,4 +80,20 @@ func TestTotalsOfAResumedRun(t *testing.T) {
 	if want := []string{"2 false", "3 true"}; !slices.Equal(got, want) {
 		t.Errorf("emitted %v, want %v", got, want)
 	}
+}
+
+// Sums appear with each round, not at the end of the run alone: whoever looks at a run
+// that goes on sees them.
+func TestTotalsOfARound(t *testing.T) {
+	b := newBench(t, header+read+strings.ReplaceAll(read, "  read", "  again")+"  total: {sum: {read: 1, again: 2}}\n")
+	b.run(t)
+	var got, want []string
+	for _, trial := range b.trials {
+		kind := map[bool]string{true: "sum", false: "measured"}[trial.Cell.Operation == "total"]
+		got = append(got, fmt.Sprintf("launch %d: %s", trial.Launch, kind))
+	}
+	for launch := range b.launches() {
+		want = append(want, fmt.Sprintf("launch %d: measured", launch+1), fmt.Sprintf("launch %d: sum", launch+1))
+	}
+	same(t, "trials", slices.Compact(got), want)
 }

@@ -50,19 +50,25 @@ func (l *windowLaunch) begin(ctx context.Context, peer string) (*variant, error)
 	if err != nil || len(turns) == 0 {
 		return v, err
 	}
-	for _, t := range turns {
+	v.count = l.r.windowCount(l.g, peer, v.window())
+	l.enterSequence(turns[0].j)
+	v.first = l.g.windows.sequences[peer]
+	return v, nil
+}
+
+// window returns the window of the slowest instance. Each slow one counts as many
+// operations as that in its windows; a fast one fills them by the clock.
+func (v *variant) window() window {
+	for _, t := range v.turns {
 		v.slowest = max(v.slowest, t.each)
 	}
-	w := windowOf(v.slowest, turns[0].j.Case)
-	for _, t := range turns {
-		if windowOf(t.each, t.j.Case).units > 0 { // a fast one fills its windows
+	w := windowOf(v.slowest, v.turns[0].j.Case)
+	for _, t := range v.turns {
+		if windowOf(t.each, t.j.Case).units > 0 {
 			t.units = w.units
 		}
 	}
-	v.count = l.r.windowCount(l.g, peer, w)
-	l.enterSequence(turns[0].j)
-	v.first = l.g.sequences[peer]
-	return v, nil
+	return w
 }
 
 // alternate measures all windows: of each variant one round at a time, those of one
@@ -90,9 +96,9 @@ func (l *windowLaunch) alternate(ctx context.Context, variants []*variant) error
 
 // end checks its answers and completes its trials.
 func (l *windowLaunch) end(ctx context.Context, v *variant) error {
-	l.g.recordWindows(v.peer, v.count, v.took)
+	l.g.windows.add(v.peer, v.count, v.took)
 	began := time.Now()
-	sample, err := l.r.sampleOf(ctx, v.turns[0].j, v.first, l.g.sequences[v.peer], v.slowest)
+	sample, err := l.r.sampleOf(ctx, v.turns[0].j, v.first, l.g.windows.sequences[v.peer], v.slowest)
 	if err != nil {
 		return err
 	}
@@ -107,18 +113,18 @@ func (l *windowLaunch) end(ctx context.Context, v *variant) error {
 // of arguments. From there on windows and launches use it up: all instances of
 // a round have the same part of it, and the next round has another one.
 func (l *windowLaunch) enterSequence(j *job) {
-	if _, entered := l.g.sequences[j.Cell.Peer()]; entered {
+	if _, entered := l.g.windows.sequences[j.Cell.Peer()]; entered {
 		return
 	}
 	unit := max(1, j.Operation.Transaction)
-	l.g.sequences[j.Cell.Peer()] = int64(l.r.random.IntN(max(1, j.trace.Length/unit)) * unit)
+	l.g.windows.sequences[j.Cell.Peer()] = int64(l.r.random.IntN(max(1, j.trace.Length/unit)) * unit)
 }
 
 // round measures one window of every instance, in random order, with the same
 // part of the sequence of arguments. The next round has the part behind it.
 func (l *windowLaunch) round(ctx context.Context, turns []*turn, window func(context.Context, *turn, int64) (int64, error)) error {
 	peer, most := turns[0].j.Cell.Peer(), int64(0)
-	start := l.g.sequences[peer]
+	start := l.g.windows.sequences[peer]
 	for _, i := range l.r.shuffled(len(turns)) {
 		used, err := window(ctx, turns[i], start)
 		if err != nil {
@@ -126,6 +132,6 @@ func (l *windowLaunch) round(ctx context.Context, turns []*turn, window func(con
 		}
 		most = max(most, used)
 	}
-	l.g.sequences[peer] = start + most
+	l.g.windows.sequences[peer] = start + most
 	return nil
 }

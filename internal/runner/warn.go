@@ -56,10 +56,10 @@ func (j *job) cacheWarning() []assay.Warning {
 
 // storageWarning says why no setting makes commits survive a power cut here.
 func (in *instance) storageWarning(op assay.Operation) []assay.Warning {
-	if !op.Changes || in.r.storageLoss == "" {
+	if !op.Changes || in.r.storage.loss == "" {
 		return nil
 	}
 	return []assay.Warning{{Code: "storage-loses-syncs",
-		Evidence: "whatever the settings are, synced commits need not survive a power cut: " + in.r.storageLoss,
+		Evidence: "whatever the settings are, synced commits need not survive a power cut: " + in.r.storage.loss,
 		Advice:   "set XDG_CACHE_HOME to a folder on a local disk"}}
 }

@@ -54,7 +54,7 @@ func (r *Runner) windows(ctx context.Context, g *group, launch int) error {
 			return err
 		}
 	}
-	g.timed++
+	g.windows.launches++
 	return l.stopAll(ctx)
 }
 

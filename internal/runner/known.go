@@ -1,0 +1,72 @@
+//go:build unix
+
+package runner
+
+import (
+	"context"
+	"time"
+
+	"assay"
+	"assay/internal/oracle"
+	"assay/kit/postgres/cluster"
+)
+
+// storage is what the file system of the databases allows.
+type storage struct {
+	durability assay.Durability // the strongest class
+	loss       string           // why that is not assay.Power
+}
+
+// preparations are what is made once for all cells that need it, by what it follows
+// from.
+type preparations struct {
+	keys     map[string]*oracle.Keys
+	rows     map[string]*oracle.Rows
+	told     map[string][]string // what is answered behind blocks
+	server   cluster.Programs    // the installed PostgreSQL; without a version until it was looked for
+	clusters map[string]filled   // the datasets that are in PostgreSQL, by their path
+	late     map[string]error    // what took too long to prepare, each with its *failure
+}
+
+func newPreparations() preparations {
+	return preparations{keys: map[string]*oracle.Keys{}, rows: map[string]*oracle.Rows{}, told: map[string][]string{},
+		clusters: map[string]filled{}, late: map[string]error{}}
+}
+
+// once returns what is known by a key, or finds it. What it does not find within the
+// limit stays unknown, and that is no error.
+func once[T any](ctx context.Context, known map[string]T, key string, limit time.Duration, find func(context.Context) (T, error)) (T, error) {
+	if found, ok := known[key]; ok {
+		return found, nil
+	}
+	limited, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	found, err := find(limited)
+	if err != nil && limited.Err() == nil || ctx.Err() != nil {
+		return found, err
+	}
+	known[key] = found
+	return found, nil
+}
+
+// observations are what was seen beside the trials, which checks and figures of later
+// ones need.
+type observations struct {
+	limits   map[int]float64    // requests a second that the load generator reaches, by clients
+	tracings map[string]tracing // of the syncs of cells, by traceKey
+	paces    paces
+}
+
+// clock is how far a run is.
+type clock struct {
+	spent time.Duration // of the budget, before this process
+	began time.Time     // measuring, in this process
+	round int           // counts from 1
+}
+
+func (c clock) elapsed() time.Duration {
+	if c.began.IsZero() {
+		return c.spent
+	}
+	return c.spent + time.Since(c.began)
+}

@@ -1,0 +1,132 @@
+//go:build unix
+
+package runner
+
+import (
+	"slices"
+	"time"
+
+	"assay"
+	"assay/internal/stat"
+)
+
+// launches are those of a group.
+type launches struct {
+	last      int  // the highest number that was given to one
+	noisy     bool // the one that goes on was disturbed from outside
+	finished  int
+	disturbed int           // of the finished: they do not count
+	cost      time.Duration // mean wall time of one; zero while unknown
+}
+
+// begin returns the number of a new launch.
+func (l *launches) begin() int {
+	l.last, l.noisy = l.last+1, false
+	return l.last
+}
+
+// end adds the launch that went on.
+func (l *launches) end(took time.Duration) { l.add(took, l.noisy) }
+
+// add adds a finished launch.
+func (l *launches) add(took time.Duration, disturbed bool) {
+	l.cost = (l.cost*time.Duration(l.finished) + took) / time.Duration(l.finished+1)
+	l.finished++
+	if disturbed {
+		l.disturbed++
+	}
+}
+
+// counted is how many were finished and not disturbed.
+func (l launches) counted() int { return l.finished - l.disturbed }
+
+// record is what the trials of a group showed, by cell.
+type record struct {
+	// figures are the primary figures of undisturbed trials, by launch, and metrics what
+	// they are; twins have keys of their own.
+	figures map[string]map[int]float64
+	metrics map[string]string
+	samples map[string]map[int][]float64 // the windows of the same trials, in nanoseconds per operation
+	tried   map[string]bool              // cells that have a trial
+	unlike  map[string]bool              // cells that have a trial with figures that are never compared
+}
+
+func newRecord() record {
+	return record{figures: map[string]map[int]float64{}, metrics: map[string]string{}, samples: map[string]map[int][]float64{},
+		tried: map[string]bool{}, unlike: map[string]bool{}}
+}
+
+// note takes in a finished trial.
+func (r *record) note(t *assay.Trial) {
+	cell, key, metric := t.Cell.Key(), figuresKey(t.Cell, t.Twin), t.Primary()
+	if !t.Twin {
+		r.tried[cell] = true
+		r.unlike[cell] = r.unlike[cell] || t.Outcome != assay.OK && t.Outcome != assay.NotRun
+	}
+	if metric == assay.P99 && r.metrics[key] == assay.P50 {
+		metric = assay.P50 // some launches have no more
+	}
+	figure, ok := t.Figures[metric]
+	if !ok || t.Disqualified || t.Outcome != assay.OK {
+		return
+	}
+	if r.metrics[key] != metric {
+		r.figures[key], r.metrics[key] = map[int]float64{}, metric
+	}
+	r.figures[key][t.Launch] = figure
+	if t.Twin {
+		return
+	}
+	var windows []float64
+	for _, s := range t.Samples {
+		windows = append(windows, float64(s.Nanos)/float64(s.Operations))
+	}
+	if r.samples[cell] == nil {
+		r.samples[cell] = map[int][]float64{}
+	}
+	r.samples[cell][t.Launch] = windows
+}
+
+// figuresKey names the figures of a cell, or of its twin, in a group.
+func figuresKey(c assay.Cell, twin bool) string {
+	if twin {
+		return c.Key() + "|twin"
+	}
+	return c.Key()
+}
+
+// pairs compares the figures of two keys in the launches that both have.
+func (r *record) pairs(key, other string) stat.Pairs {
+	var figures, partners []float64
+	if r.metrics[key] != r.metrics[other] {
+		return stat.Pairs{}
+	}
+	for launch, figure := range r.figures[key] {
+		if partner, ok := r.figures[other][launch]; ok {
+			figures, partners = append(figures, figure), append(partners, partner)
+		}
+	}
+	p, err := stat.NewPairs(figures, partners)
+	if err != nil { // a figure of zero has no ratio
+		return stat.Pairs{}
+	}
+	return p
+}
+
+// windowRatios are the ratios of windows that were measured next to each other,
+// by launch.
+func (r *record) windowRatios(key, base string) [][]float64 {
+	var launches [][]float64
+	for launch, windows := range r.samples[key] {
+		others := r.samples[base][launch]
+		if len(windows) == 0 || len(windows) != len(others) {
+			continue
+		}
+		ratios := slices.Clone(windows)
+		for i := range ratios {
+			ratios[i] /= others[i]
+		}
+		launches = append(launches, ratios)
+	}
+	return launches
+}
