@@ -264,9 +264,6 @@ func (b bench) writeFixtures(t *testing.T, readme string) {
 // The words that readers meet in output must be explained somewhere.
 func TestDocumentsNameTheVocabulary(t *testing.T) {
 	var words []string
-	for _, m := range assay.Metrics {
-		words = append(words, m.Name)
-	}
 	for _, place := range []struct {
 		file, pattern string
 		least         int
@@ -294,6 +291,29 @@ func TestDocumentsNameTheVocabulary(t *testing.T) {
 		}
 	}
 	wantNamed(t, words)
+}
+
+// Every metric has its row in the table of metrics, with its unit.
+func TestDocumentedMetrics(t *testing.T) {
+	text, err := os.ReadFile("docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, found := strings.Cut(string(text), "\n## Metrics\n")
+	if section, _, _ = strings.Cut(section, "\n## "); !found {
+		t.Fatal("docs/architecture.md has no section Metrics")
+	}
+	units := map[string][]string{}
+	for _, row := range regexp.MustCompile("(?m)^\\| (`[^|]+`) \\| ([^|]+) \\|").FindAllStringSubmatch(section, -1) {
+		for _, name := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row[1], -1) {
+			units[name[1]] = strings.Split(row[2], ", ")
+		}
+	}
+	for _, m := range assay.Metrics {
+		if !slices.Contains(units[m.Name], m.Unit) {
+			t.Errorf("the table of metrics gives `%s` the units %q, want %q in it", m.Name, units[m.Name], m.Unit)
+		}
+	}
 }
 
 func TestDocumentsNameEveryVariableOfTheEnvironment(t *testing.T) {

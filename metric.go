@@ -1,5 +1,7 @@
 package assay
 
+import "slices"
+
 // Metric is a quantity that trials have a figure of.
 type Metric struct {
 	Name         string
@@ -17,7 +19,7 @@ type Subject int
 const (
 	OfOperation Subject = iota // operations, or the worker that does them
 	OfPhase                    // one phase of a statement
-	OfRequest                  // requests to a server: only rows that are served have it
+	OfRequest                  // requests to a server: all that are served over HTTP have some, and nothing else does
 )
 
 // The names of metrics that code refers to.
@@ -43,8 +45,16 @@ const (
 	SwitchesPerOp    = "switches/op"
 	PeakBytes        = "peak-B"
 	CloseNanos       = "close-ns"
-	ClockPerOp       = "clock-ns/op"
 	PoolWaitPerOp    = "pool-wait-ns/op"
+
+	PreparePerOp   = "prepare" + PhaseSuffix
+	BindPerOp      = "bind" + PhaseSuffix
+	QueryPerOp     = "query" + PhaseSuffix
+	NextPerOp      = "next" + PhaseSuffix
+	ScanPerOp      = "scan" + PhaseSuffix
+	CloseRowsPerOp = "close-rows" + PhaseSuffix
+	CloseStmtPerOp = "close-stmt" + PhaseSuffix
+	ClockPerOp     = "clock-ns/op" // of all phases
 
 	CapacityPerS = "capacity/s"
 	OfferedPerS  = "offered/s"
@@ -55,6 +65,9 @@ const (
 	FailedOp     = "failed/op"
 	ReopensOp    = "reopens/op"
 )
+
+// PhaseSuffix makes the name of a phase that of its metric.
+const PhaseSuffix = "-ns/op"
 
 // Metrics lists every metric, in the order of tables.
 var Metrics = []Metric{
@@ -78,13 +91,13 @@ var Metrics = []Metric{
 	{Name: SwitchesPerOp, Unit: "1/op", MayBeZero: true, About: "voluntary and involuntary context switches / operations"},
 	{Name: PeakBytes, Unit: "B", About: "peak resident memory of the worker process"},
 	{Name: CloseNanos, Unit: "ns", MayBeZero: true, About: "time to close the database after the block"},
-	{Name: "prepare-ns/op", Unit: "ns", Of: OfPhase, About: "phase: compile the statement; phases are timed in windows of their own"},
-	{Name: "bind-ns/op", Unit: "ns", Of: OfPhase, About: "phase: hand over the arguments, where the API has that apart"},
-	{Name: "query-ns/op", Unit: "ns", Of: OfPhase, About: "phase: hand over the arguments and start the statement"},
-	{Name: "next-ns/op", Unit: "ns", Of: OfPhase, About: "phase: step to the next row, for all rows"},
-	{Name: "scan-ns/op", Unit: "ns", Of: OfPhase, About: "phase: read the columns, of all rows"},
-	{Name: "close-rows-ns/op", Unit: "ns", Of: OfPhase, About: "phase: end the answer, or reset the statement"},
-	{Name: "close-stmt-ns/op", Unit: "ns", Of: OfPhase, About: "phase: finalize the statement"},
+	{Name: PreparePerOp, Unit: "ns", Of: OfPhase, About: "phase: compile the statement; phases are timed in windows of their own"},
+	{Name: BindPerOp, Unit: "ns", Of: OfPhase, About: "phase: hand over the arguments, where the API has that apart"},
+	{Name: QueryPerOp, Unit: "ns", Of: OfPhase, About: "phase: hand over the arguments and start the statement"},
+	{Name: NextPerOp, Unit: "ns", Of: OfPhase, About: "phase: step to the next row, for all rows"},
+	{Name: ScanPerOp, Unit: "ns", Of: OfPhase, About: "phase: read the columns, of all rows"},
+	{Name: CloseRowsPerOp, Unit: "ns", Of: OfPhase, About: "phase: end the answer, or reset the statement"},
+	{Name: CloseStmtPerOp, Unit: "ns", Of: OfPhase, About: "phase: finalize the statement"},
 	{Name: CapacityPerS, Unit: "1/s", HigherBetter: true, Of: OfRequest, About: "the mean of the arrival rates that met the latency target in the steps that confirm it"},
 	{Name: OfferedPerS, Unit: "1/s", Of: OfRequest, About: "open loop: requests a second that were to be sent"},
 	{Name: LimitPerS, Unit: "1/s", Of: OfRequest, About: "requests a second that the load generator reached without a database, with as many clients"},
@@ -92,8 +105,8 @@ var Metrics = []Metric{
 	{Name: LateOp, Unit: "1/op", MayBeZero: true, Of: OfRequest, About: "open loop: requests sent over 1 ms after their time / requests"},
 	{Name: DroppedOp, Unit: "1/op", MayBeZero: true, Of: OfRequest, About: "open loop: requests not sent, for want of a connection for 1 s / requests"},
 	{Name: FailedOp, Unit: "1/op", MayBeZero: true, Of: OfRequest, About: "requests without an answer of status 200 / requests; they are in no other figure"},
-	{Name: ReopensOp, Unit: "1/op", MayBeZero: true, Of: OfRequest, About: "connections to the database that the pool closed under load, and opened again / requests"},
-	{Name: PoolWaitPerOp, Unit: "ns", MayBeZero: true, Of: OfRequest, About: "time that requests waited for a connection of the pool / requests"},
+	{Name: ReopensOp, Unit: "1/op", MayBeZero: true, About: "connections to the database that the pool closed under load, and opened again / operations"},
+	{Name: PoolWaitPerOp, Unit: "ns", MayBeZero: true, About: "time that operations waited for a connection of the pool / operations"},
 	{Name: ClockPerOp, Unit: "ns", About: "what reading the clock between the phases costs; it is in the phases, and not subtracted"},
 }
 
@@ -111,17 +124,59 @@ func MetricByName(name string) (Metric, bool) {
 	return Metric{}, false
 }
 
-// Primary is the metric by which a trial is compared: what a search for the capacity
-// found, or at a fixed rate of arrivals the latency, of few requests their median.
-func (t Trial) Primary() string {
-	if _, searched := t.Figures[CapacityPerS]; searched {
+// Primary is the metric by which the cells of a table are compared, all of them alike
+// but for target and profile, by the trials of each that count:
+//   - what a search for the capacity found;
+//   - where requests arrive at a rate of their own, the latency: its 99th percentile if
+//     some cell has it in every launch, else the median;
+//   - the throughput of requests, and of blocks of several clients, whose latencies overlap;
+//   - otherwise the time of an operation.
+func Primary(alike Cell, cells [][]*Trial) string {
+	trials := slices.Concat(cells...)
+	switch {
+	case slices.ContainsFunc(trials, func(t *Trial) bool { return t.has(CapacityPerS) }):
 		return CapacityPerS
-	}
-	if t.Cell.Rate == 0 {
-		return NsPerOp
-	}
-	if _, enough := t.Figures[P99]; enough {
+	case alike.Rate > 0 && slices.ContainsFunc(cells, allHaveP99):
 		return P99
+	case alike.Rate > 0:
+		return P50
+	case slices.ContainsFunc(trials, func(t *Trial) bool { return t.Mode == Blocks && t.has(OpPerS) && (alike.Clients > 1 || t.Served()) }):
+		return OpPerS
 	}
-	return P50
+	return NsPerOp
+}
+
+// allHaveP99 reports whether a cell has the 99th percentile in every launch that can
+// be compared.
+func allHaveP99(trials []*Trial) bool {
+	compared := slices.DeleteFunc(slices.Clone(trials), func(t *Trial) bool { return t.Outcome != OK })
+	return len(compared) > 0 && !slices.ContainsFunc(compared, func(t *Trial) bool { return !t.has(P99) })
+}
+
+// Primary is the metric by which the trial would be compared if there were no other.
+func (t Trial) Primary() string { return Primary(t.Cell, [][]*Trial{{&t}}) }
+
+// Served reports whether the operation was asked for over HTTP: only then the trial
+// has figures of requests.
+func (t *Trial) Served() bool { return slices.ContainsFunc(ofRequests, t.has) }
+
+// has reports whether the trial has a figure of a metric.
+func (t *Trial) has(metric string) bool {
+	_, has := t.Figures[metric]
+	return has
+}
+
+// PhaseMetrics are the metrics of phases, and ofRequests those of requests, in the order
+// of tables.
+var PhaseMetrics, ofRequests = namesOf(OfPhase), namesOf(OfRequest)
+
+// namesOf lists the metrics of a subject.
+func namesOf(subject Subject) []string {
+	var names []string
+	for _, m := range Metrics {
+		if m.Of == subject {
+			names = append(names, m.Name)
+		}
+	}
+	return names
 }

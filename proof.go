@@ -139,12 +139,19 @@ func (p Proof) Proven(engine string, claimed Durability) Durability {
 		return claimed
 	case !strong:
 		return None
-	case (p.Fault == Kill || p.Fault == FullDisk) && !IsServer(engine):
-		return None // the others lose nothing while the system runs; a server's own memory is lost with the server
+	case !p.Fault.LosesUnsynced(engine):
+		return None // the others lose nothing while the system runs
 	case p.Kind == LosesCommits:
 		return Consistent // what is there is whole
 	}
 	return Process
+}
+
+// LosesUnsynced reports whether the fault may take what an engine did not sync. A process
+// that is killed, and a disk that is full, take nothing from the operating system's
+// memory; a server that is killed takes along what is in its own.
+func (f Fault) LosesUnsynced(engine string) bool {
+	return f != Kill && f != FullDisk || IsServer(engine)
 }
 
 // Times counts a fault in words.

@@ -2,7 +2,6 @@ package kit
 
 import (
 	"errors"
-	"fmt"
 
 	"assay/kit/wire"
 )
@@ -21,7 +20,7 @@ func (t Turns[C]) Lend(use func(C) error) error {
 // Each visits all connections, by the names that settings are read back under.
 func (t Turns[C]) Each(visit func(name string, conn C) error) error {
 	for i := range cap(t) {
-		if err := t.Lend(func(conn C) error { return visit(fmt.Sprintf("writer-%d", i+1), conn) }); err != nil {
+		if err := t.Lend(func(conn C) error { return visit(wire.WriterName(i), conn) }); err != nil {
 			return err
 		}
 	}

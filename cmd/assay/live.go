@@ -13,69 +13,91 @@ import (
 	"assay/internal/printable"
 )
 
-// liveTable has the mean time per operation of every cell measured so far: a row
-// for each table of the report, a column for each target with its profile.
+// liveTable has the mean so far of every cell, of the metric by which the report will
+// compare it: a row for each table of the report, a column for each target with its
+// profile.
 type liveTable struct {
 	rows, columns []assay.Cell // the first cell that was seen of each
-	times         map[place]liveTime
+	cells         map[place]liveCell
 	latest        int // row of the newest figure
 }
 
 // place is a row and a column.
 type place struct{ row, column int }
 
-// liveTime is what is known of one cell.
-type liveTime struct {
-	logs      float64 // sum of the logarithms of ns/op
-	launches  int
-	disturbed bool          // all launches were: they count until one is not
-	outcome   assay.Outcome // the worst so far
+// liveCell is what is known of one cell.
+type liveCell struct {
+	trials    []*assay.Trial // that count
+	disturbed bool           // all launches were: they count until one is not
+	outcome   assay.Outcome  // the worst so far
 }
 
-func (t liveTime) String() string {
-	if t.outcome != assay.OK {
-		return string(t.outcome)
+// text is the cell's mean of a metric.
+func (c liveCell) text(metric string) string {
+	if c.outcome != assay.OK {
+		return string(c.outcome)
 	}
-	return threeDigits(math.Exp(t.logs / float64(t.launches))).String()
+	logs, launches := 0.0, 0.0
+	for _, t := range c.trials {
+		if figure := t.Figures[metric]; figure > 0 {
+			logs += math.Log(figure)
+			launches++
+		}
+	}
+	mean := math.Exp(logs / launches)
+	switch m, _ := assay.MetricByName(metric); {
+	case launches == 0:
+		return "-"
+	case m.Unit == "ns":
+		return time.Duration(threeDigits(mean)).String()
+	}
+	return fmt.Sprintf("%.0f/s", threeDigits(mean))
 }
 
-// threeDigits rounds nanoseconds to three digits.
-func threeDigits(ns float64) time.Duration {
-	unit := math.Pow(10, math.Floor(math.Log10(ns))-2)
-	return time.Duration(math.Round(math.Round(ns/unit) * unit))
+// threeDigits rounds a figure to three digits, and to whole numbers.
+func threeDigits(v float64) float64 {
+	unit := math.Pow(10, math.Floor(math.Log10(v))-2)
+	return math.Round(math.Round(v/unit) * unit)
 }
 
-// add counts a trial, unless the report does not either or it has no time.
+// add counts a trial, unless the report does not either or it has no figure.
 func (l *liveTable) add(t assay.Trial) {
-	ns := t.Figures[assay.NsPerOp]
-	if t.Twin || t.Cell.Without != "" || t.Outcome == assay.OK && !(ns > 0) {
+	if t.Twin || t.Cell.Without != "" || t.Outcome == assay.OK && !(t.Figures[t.Primary()] > 0) {
 		return
 	}
-	if l.times == nil {
-		l.times = map[place]liveTime{}
+	if l.cells == nil {
+		l.cells = map[place]liveCell{}
 	}
 	l.latest = position(&l.rows, t.Cell, assay.Cell.Peer)
 	at := place{l.latest, position(&l.columns, t.Cell, columnKey)}
-	cell, known := l.times[at]
+	cell, known := l.cells[at]
 	if !known {
 		cell.outcome = assay.OK
 	}
 	cell.outcome = assay.Worse(cell.outcome, t.Outcome)
 	if t.Outcome == assay.OK {
-		cell.addLaunch(ns, t.Disqualified)
+		cell.addLaunch(t)
 	}
-	l.times[at] = cell
+	l.cells[at] = cell
 }
 
-func (t *liveTime) addLaunch(ns float64, disturbed bool) {
+func (c *liveCell) addLaunch(t assay.Trial) {
 	switch {
-	case t.launches == 0 || t.disturbed && !disturbed:
-		t.logs, t.launches, t.disturbed = 0, 0, disturbed
-	case disturbed && !t.disturbed:
+	case len(c.trials) == 0 || c.disturbed && !t.Disqualified:
+		c.trials, c.disturbed = nil, t.Disqualified
+	case t.Disqualified && !c.disturbed:
 		return
 	}
-	t.logs += math.Log(ns)
-	t.launches++
+	c.trials = append(c.trials, &assay.Trial{Cell: t.Cell, Mode: t.Mode, Outcome: t.Outcome, Figures: t.Figures})
+}
+
+// primary is what the cells of a row are compared by.
+func (l *liveTable) primary(row int) string {
+	var cells [][]*assay.Trial
+	for column := range l.columns {
+		cells = append(cells, l.cells[place{row, column}].trials)
+	}
+	return assay.Primary(l.rows[row], cells)
 }
 
 // position is that of the first cell with the same key, which is added where there
@@ -111,8 +133,8 @@ func (l *liveTable) lines(width, height int) []string {
 		entries := []string{l.name(column), column.Profile}
 		for row := first; row < first+rows; row++ {
 			entry := ""
-			if t, known := l.times[place{row, c}]; known {
-				entry = t.String()
+			if cell, known := l.cells[place{row, c}]; known {
+				entry = cell.text(l.primary(row))
 			}
 			entries = append(entries, entry)
 		}

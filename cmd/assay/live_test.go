@@ -50,6 +50,32 @@ func TestLiveTable(t *testing.T) {
 	}
 }
 
+// Each row has the metric by which the report will compare it.
+func TestLiveTableHasPrimaryMetric(t *testing.T) {
+	var l liveTable
+	for i, figures := range []map[string]float64{
+		{assay.NsPerOp: 1000, assay.OpPerS: 1e6},
+		{assay.NsPerOp: 81_000, assay.OpPerS: 12_345},
+		{assay.NsPerOp: 100, assay.P50: 2e6, assay.P99: 5e6, assay.LimitPerS: 1e5},
+		{assay.CapacityPerS: 912.3, assay.LimitPerS: 1e5},
+	} {
+		trial := liveTrial("mattn", fmt.Sprintf("operation %d", i), []int{1, 8, 8, 8}[i], 0)
+		trial.Mode, trial.Figures = assay.Blocks, figures
+		if i == 2 {
+			trial.Cell.Rate = 40
+		}
+		l.add(trial)
+	}
+	var got []string
+	for _, line := range l.lines(80, 24)[2:] {
+		words := strings.Fields(line)
+		got = append(got, words[len(words)-1])
+	}
+	if want := []string{"1µs", "12300/s", "5ms", "912/s"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 // Disturbed launches count until there is one that was not.
 func TestLiveTableOfDisturbedLaunches(t *testing.T) {
 	for _, c := range []struct {
@@ -64,7 +90,7 @@ func TestLiveTableOfDisturbedLaunches(t *testing.T) {
 			trial.Disqualified = is
 			l.add(trial)
 		}
-		if got := l.times[place{0, 0}].String(); got != c.want {
+		if got := l.cells[place{0, 0}].text(assay.NsPerOp); got != c.want {
 			t.Errorf("disturbed %v: got %s, want %s", c.disturbed, got, c.want)
 		}
 	}

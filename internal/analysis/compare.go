@@ -48,30 +48,16 @@ func (t *Table) conclude(judged verdicts) {
 	t.sortRows()
 }
 
-// primary is ns/op, but for blocks of several clients, where latencies
-// overlap, and for requests, the throughput; where requests arrive at a rate
-// of their own, the latency.
-func primary(rows []*Row, rate float64) assay.Metric {
-	name := assay.NsPerOp
-	has := func(metric string) bool {
-		return slices.ContainsFunc(rows, func(r *Row) bool { _, has := r.Figure(metric); return has })
-	}
+// primary is what the rows of a table are compared by. A row that failed in some launch
+// has no figures and no say.
+func primary(rows []*Row, alike assay.Cell) assay.Metric {
+	var cells [][]*assay.Trial
 	for _, row := range rows {
-		_, has := row.Figure(assay.OpPerS)
-		if has && (row.Cell.Clients > 1 || row.Served()) && row.mode() == assay.Blocks {
-			name = assay.OpPerS
+		if len(row.Figures) > 0 {
+			cells = append(cells, row.Counted())
 		}
 	}
-	switch {
-	case has(assay.CapacityPerS):
-		name = assay.CapacityPerS
-	case rate > 0:
-		name = assay.P50 // where no launch has enough requests for more
-		if slices.ContainsFunc(rows, func(r *Row) bool { return len(r.series(assay.P99)) > 0 }) {
-			name = assay.P99
-		}
-	}
-	metric, _ := assay.MetricByName(name)
+	metric, _ := assay.MetricByName(assay.Primary(alike, cells))
 	return metric
 }
 

@@ -148,6 +148,32 @@ func TestPrimary(t *testing.T) {
 	}
 }
 
+// A pool that reopens connections does so without a server, too: its figures do not
+// make a row one that is served.
+func TestPoolIsNoServer(t *testing.T) {
+	for name, c := range map[string]struct {
+		clients int
+		figure  string
+		served  bool
+		primary string
+	}{
+		"a pool of one client":      {1, assay.ReopensOp, false, assay.NsPerOp},
+		"waiting for it":            {1, assay.PoolWaitPerOp, false, assay.NsPerOp},
+		"a pool of several clients": {16, assay.ReopensOp, false, assay.OpPerS},
+		"requests of one client":    {1, assay.LimitPerS, true, assay.OpPerS},
+	} {
+		cell := analysistest.Cell("get", "mattn", "web")
+		cell.Clients, cell.Pool, cell.Idle = c.clients, 100, 2
+		trials := analysistest.Change(analysistest.Launches(cell, 3, 100, 1), func(t *assay.Trial) {
+			t.Mode, t.Figures[c.figure] = assay.Blocks, 0.5
+		})
+		table := mustReport(t, analysistest.PlainRun, trials).Tables[0]
+		if got := table.Rows[0].Served(); got != c.served || table.Primary.Name != c.primary {
+			t.Errorf("%s: served %v, compared by %s, want %v, %s", name, got, table.Primary.Name, c.served, c.primary)
+		}
+	}
+}
+
 // The reference is found by its version only where the run has several.
 func TestReferenceVersion(t *testing.T) {
 	older := analysistest.Cell("get", "modernc", "web")

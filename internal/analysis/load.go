@@ -6,7 +6,8 @@ import (
 	"assay"
 )
 
-// Served reports whether the row was asked for over HTTP.
+// Served reports whether the row was asked for over HTTP: only then it has figures of
+// requests.
 func (r *Row) Served() bool {
 	return slices.ContainsFunc(r.Figures, func(f Figure) bool { return f.Metric.Of == assay.OfRequest })
 }

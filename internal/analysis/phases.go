@@ -7,22 +7,6 @@ import (
 	"assay"
 )
 
-// PhaseSuffix ends the names of metrics of phases.
-const PhaseSuffix = "-ns/op"
-
-// PhaseMetrics are those of phases, in their order.
-var PhaseMetrics = phaseMetrics()
-
-func phaseMetrics() []string {
-	var names []string
-	for _, m := range assay.Metrics {
-		if m.Of == assay.OfPhase {
-			names = append(names, m.Name)
-		}
-	}
-	return names
-}
-
 // Phase is what a row spends in one phase of an execution.
 type Phase struct {
 	Name   string // query, next, ...
@@ -35,9 +19,9 @@ type Phase struct {
 func (r *Row) Phases() []Phase {
 	var phases []Phase
 	total := 0.0
-	for _, name := range PhaseMetrics {
+	for _, name := range assay.PhaseMetrics {
 		if f, ok := r.Figure(name); ok && f.Interval.N > 0 {
-			phases = append(phases, Phase{Name: strings.TrimSuffix(name, PhaseSuffix), Figure: f})
+			phases = append(phases, Phase{Name: strings.TrimSuffix(name, assay.PhaseSuffix), Figure: f})
 			total += f.Interval.Center
 		}
 	}

@@ -97,7 +97,7 @@ func (o *operation) summarize(run assay.Run) {
 // newTable is the table of an operation whose rows have their figures: what is
 // compared with what, before it is judged.
 func newTable(run assay.Run, o *operation, n naming) *Table {
-	t := &Table{Title: o.title, Primary: primary(o.rows, o.cell().Rate), Margin: cmp.Or(run.Options.Margin, DefaultMargin),
+	t := &Table{Title: o.title, Primary: primary(o.rows, o.cell()), Margin: cmp.Or(run.Options.Margin, DefaultMargin),
 		Changes: slices.ContainsFunc(o.rows, func(r *Row) bool { return r.Durability != "" }),
 		Planned: run.Options.Launches, Launch: launchTime(slices.Concat(o.rows, o.twins)), run: run.ID,
 		Rows: o.rows, Twins: o.twins, Factors: o.factors, bases: o.bases}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"assay/kit/kv"
 	"assay/kit/postgres"
 	"assay/kit/process"
-	"assay/kit/sqlite"
 	"assay/kit/wire"
 )
 
@@ -152,22 +150,14 @@ func (db *database) claimed(ctx context.Context) (assay.Durability, map[string]s
 	if err := db.call(ctx, wire.TypeSettings, wire.Settings{Names: names}, &read); err != nil {
 		return "", nil, err
 	}
-	for _, c := range read.Connections {
-		switch {
-		case !strings.HasPrefix(c.Name, "writer-"):
-		case db.native:
-			settings := maps.Clone(c.Settings)
-			if asked, ok := db.task.Settings[kv.Sync]; ok && settings[kv.Sync] == "" {
-				settings = map[string]string{kv.Sync: asked}
-			}
-			return assay.Durability(db.opened.Durability), settings, nil
-		case db.server != nil:
-			return assay.Durability(postgres.Durability(c.Settings)), c.Settings, nil
-		default:
-			return assay.Durability(sqlite.Durability(c.Settings)), c.Settings, nil
-		}
+	class, settings := kv.Claimed(db.worker.Hello().Capabilities, db.opened, read.Connections)
+	if settings == nil {
+		return "", nil, errors.New("the worker read back no setting of a writer")
 	}
-	return "", nil, errors.New("the worker read back no setting of a writer")
+	if asked, ok := db.task.Settings[kv.Sync]; ok && db.native && settings[kv.Sync] == "" {
+		settings = map[string]string{kv.Sync: asked}
+	}
+	return assay.Durability(class), settings, nil
 }
 
 // prepare makes the workload's operation ready.

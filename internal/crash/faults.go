@@ -24,20 +24,17 @@ type fault struct {
 	level   level
 	subject string        // begins the sentences about it
 	weight  time.Duration // its part of a budget
-	// losesUnsynced: what was not synced may be gone. A process that is killed, and a
-	// disk that is full, take nothing from the operating system's memory.
-	losesUnsynced bool
-	server        string // begins the sentences where the engine is a server; empty: as of others
+	server  string        // begins the sentences where the engine is a server; empty: as of others
 }
 
 // faults are what can be done to databases, in the order of reports. Cutting the
 // power has the most different states, and the most controls.
 var faults = []fault{
-	{assay.PowerCut, diskLevel, "A power cut", 5, true, ""},
-	{assay.FileCut, fileLevel, "A power cut (weaker model, of files)", 4, true, ""},
-	{assay.Kill, processLevel, "A process that is killed", 2, false, "A server that is killed"},
-	{assay.FullDisk, diskLevel, "A full disk", 2, false, ""},
-	{assay.FailingIO, diskLevel, "A disk that fails", 2, true, ""}, // a write that fails later is seen by a sync only
+	{assay.PowerCut, diskLevel, "A power cut", 5, ""},
+	{assay.FileCut, fileLevel, "A power cut (weaker model, of files)", 4, ""},
+	{assay.Kill, processLevel, "A process that is killed", 2, "A server that is killed"},
+	{assay.FullDisk, diskLevel, "A full disk", 2, ""},
+	{assay.FailingIO, diskLevel, "A disk that fails", 2, ""}, // a write that fails later is seen by a sync only
 }
 
 // about returns what there is to know of a fault; the zero value where it is none of them.

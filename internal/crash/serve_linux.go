@@ -14,7 +14,6 @@ import (
 	"assay"
 	"assay/internal/guard"
 	"assay/kit/process"
-	"assay/kit/wire"
 )
 
 // Serve does tasks: one JSON object a line in, one Result a line out. dir is an
@@ -58,13 +57,11 @@ func (l *lane) do(ctx context.Context, task Task) Result {
 			return t.keep()
 		})
 	}
-	var remote *wire.Error
-	var ended *process.ExitError
 	var fault *guard.Panic
 	switch {
 	case errors.As(err, &fault):
 		t.result.Outcome, t.result.Reason, t.result.Stack = assay.Failed, fault.Error(), string(fault.Stack)
-	case errors.As(err, &remote) && remote.Code == wire.Unsupported, errors.As(err, &ended) && ended.Status == "exit status 69":
+	case process.IsUnsupported(err):
 		t.result.Outcome, t.result.Reason = assay.Unsupported, err.Error()
 	case err != nil:
 		t.result.Outcome, t.result.Reason = assay.Failed, err.Error()

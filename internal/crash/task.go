@@ -139,9 +139,8 @@ func promised(class assay.Durability, losesUnsynced bool, d Damage) bool {
 	return class != assay.None
 }
 
-// losesUnsynced reports whether the fault may take what was not synced. A server that
-// is killed takes along what is in its own memory.
-func (r *Result) losesUnsynced() bool { return about(r.Task.Fault).losesUnsynced || r.ofServer() }
+// losesUnsynced reports whether the fault may take what was not synced.
+func (r *Result) losesUnsynced() bool { return r.Task.Fault.LosesUnsynced(r.Engine) }
 
 // ofServer reports whether the engine is a server, and the worker its client.
 func (r *Result) ofServer() bool { return assay.IsServer(r.Engine) }

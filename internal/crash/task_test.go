@@ -26,7 +26,7 @@ func TestPromised(t *testing.T) {
 		{assay.Consistent, assay.Kill, Lost, true}, {assay.Consistent, assay.Kill, Inconsistent, true},
 		{assay.None, assay.Kill, Corrupt, false}, {assay.DurabilityUnknown, assay.PowerCut, Corrupt, false},
 	} {
-		if got := promised(c.class, about(c.fault).losesUnsynced, c.damage); got != c.want {
+		if got := promised(c.class, c.fault.LosesUnsynced("sqlite"), c.damage); got != c.want {
 			t.Errorf("%s, %s, %q: excluded %v, want %v", c.class, c.fault, c.damage, got, c.want)
 		}
 	}

@@ -302,10 +302,10 @@ func latencyRows(t *analysis.Table) (*chart.Rows, bool) {
 func phaseRows(t *analysis.Table) (*chart.Rows, bool) {
 	rows := &chart.Rows{Grouped: "rank"}
 	var used []string
-	for _, name := range analysis.PhaseMetrics {
+	for _, name := range assay.PhaseMetrics {
 		if slices.ContainsFunc(t.Rows, func(r *analysis.Row) bool { _, has := r.Figure(name); return has }) {
 			used = append(used, name)
-			rows.Parts = append(rows.Parts, strings.TrimSuffix(name, analysis.PhaseSuffix))
+			rows.Parts = append(rows.Parts, strings.TrimSuffix(name, assay.PhaseSuffix))
 		}
 	}
 	rows.Marks = []string{"sum of the phases, with 95 % CI"}

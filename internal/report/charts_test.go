@@ -123,7 +123,7 @@ func TestPhaseChart(t *testing.T) {
 		sum += v
 	}
 	total := cell.Marks[0]
-	if len(rows.Parts) != len(analysis.PhaseMetrics) || !(total.Low < total.Center && total.Center < total.High) || math.Abs(sum/total.Center-1) > 0.001 {
+	if len(rows.Parts) != len(assay.PhaseMetrics) || !(total.Low < total.Center && total.Center < total.High) || math.Abs(sum/total.Center-1) > 0.001 {
 		t.Errorf("%d parts of %g, the sum is %+v", len(rows.Parts), sum, total)
 	}
 }

@@ -87,6 +87,9 @@ func columnsOf(t *analysis.Table, n *notes) []column {
 			column{assay.P99, true, centreColumn(assay.P99)},
 			column{assay.BusyOp, true, centreColumn(assay.BusyOp)})
 	}
+	if t.Any(assay.ReopensOp) {
+		all = append(all, column{assay.ReopensOp, true, centreColumn(assay.ReopensOp)})
+	}
 	better := "<1 is faster"
 	if t.Primary.HigherBetter {
 		better = ">1 is faster"

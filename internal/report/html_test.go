@@ -106,7 +106,7 @@ func samplePhases() []assay.Trial {
 	var trials []assay.Trial
 	for i, driver := range []string{"mattn", "modernc"} {
 		trials = append(trials, analysistest.Change(analysistest.Launches(analysistest.Cell("phased", driver, "web"), 6, 5000, 1+i), func(t *assay.Trial) {
-			for k, name := range analysis.PhaseMetrics {
+			for k, name := range assay.PhaseMetrics {
 				t.Figures[name] = 100 * float64(k+1+i) * analysistest.Wobble(t.Launch, k)
 			}
 		})...)

@@ -5,8 +5,7 @@ import (
 	"assay/internal/analysis"
 )
 
-// loadColumns lists what became of requests. The closed loop has no rate, and a
-// pool that opens nothing no column.
+// loadColumns lists what became of requests. The closed loop has no rate.
 func loadColumns(t *analysis.Table) []column {
 	if t.Primary.Name == assay.CapacityPerS {
 		return nil
@@ -14,9 +13,6 @@ func loadColumns(t *analysis.Table) []column {
 	names := []string{assay.P50, assay.P99, assay.OpPerS, assay.FailedOp}
 	if t.Cell().Rate > 0 {
 		names = []string{assay.P50, assay.P99, assay.OpPerS, assay.OfferedPerS, assay.Lag, assay.LateOp, assay.DroppedOp, assay.FailedOp}
-	}
-	if t.Any(assay.ReopensOp) {
-		names = append(names, assay.ReopensOp)
 	}
 	var all []column
 	for _, name := range names {

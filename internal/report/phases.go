@@ -18,10 +18,10 @@ func addPhases(t *analysis.Table, d *document) {
 	}
 	g := &grid{header: []string{"phases: driver", "profile"}, right: []bool{false, false}}
 	var used []string
-	for _, name := range analysis.PhaseMetrics {
+	for _, name := range assay.PhaseMetrics {
 		if slices.ContainsFunc(t.Rows, func(r *analysis.Row) bool { _, ok := r.Figure(name); return ok }) {
 			used = append(used, name)
-			g.header = append(g.header, strings.TrimSuffix(name, analysis.PhaseSuffix))
+			g.header = append(g.header, strings.TrimSuffix(name, assay.PhaseSuffix))
 			g.right = append(g.right, true)
 		}
 	}
@@ -41,7 +41,7 @@ func phaseCells(row *analysis.Row, phases []analysis.Phase, used []string, prima
 	cells := []string{row.Driver, wording.Clean(row.Cell.Profile)}
 	sum := 0.0
 	for _, name := range used {
-		i := slices.IndexFunc(phases, func(p analysis.Phase) bool { return p.Name+analysis.PhaseSuffix == name })
+		i := slices.IndexFunc(phases, func(p analysis.Phase) bool { return p.Name+assay.PhaseSuffix == name })
 		if i < 0 {
 			cells = append(cells, "-")
 			continue

@@ -5,6 +5,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -41,6 +42,28 @@ func TestGolden(t *testing.T) {
 				t.Errorf("%s differs from %s; got:\n%s", format, golden, out.Bytes())
 			}
 		})
+	}
+}
+
+// A block in process whose pool reopens connections has the columns of a block in
+// process; those of requests would be empty.
+func TestColumnsWithAPool(t *testing.T) {
+	for clients, want := range map[int][]string{
+		1:  {"driver", "profile", "ns/op", "reopens/op", "ratio, <1 is faster"},
+		16: {"driver", "profile", "op/s", "p50", "p99", "busy/op", "reopens/op", "ratio, >1 is faster"},
+	} {
+		cell := analysistest.Cell("get", "mattn", "web")
+		cell.Clients, cell.Pool, cell.Idle = clients, 100, 2
+		trials := analysistest.Change(analysistest.Launches(cell, 3, 100, 1), func(t *assay.Trial) {
+			t.Mode, t.Figures[assay.ReopensOp], t.Figures[assay.PoolWaitPerOp] = assay.Blocks, 0.5, 10
+		})
+		var got []string
+		for _, c := range columnsOf(mustReport(t, analysistest.PlainRun, trials).Tables[0], &notes{}) {
+			got = append(got, c.name)
+		}
+		if got = got[:min(len(want), len(got))]; !slices.Equal(got, want) {
+			t.Errorf("%d clients: got the columns %q, want %q", clients, got, want)
+		}
 	}
 }
 

@@ -29,7 +29,7 @@ func untrue(kind string, err error) error {
 // what was asked, the time of the call or the CPU time that the system counted.
 func (in *instance) checkedMeasure(ctx context.Context, request wire.Measure, m *wire.Measured) error {
 	p := in.prepared[request.Operation]
-	call := wire.Call{Measure: request, Clients: p.clients, Unit: p.unit, CPU: -1, CPUCounted: in.countsCPU(), Prepares: p.call}
+	call := wire.Call{Measure: request, Clients: p.clients, Unit: p.unit, CPU: -1, Prepares: p.call}
 	before, known := in.processCPU()
 	began := time.Now()
 	if err := in.call(ctx, wire.TypeMeasure, request, m); err != nil {
@@ -78,11 +78,6 @@ func (p *paces) add(key string, m wire.Measured, call wire.Call) error {
 		p.all[key] = &wire.Pace{}
 	}
 	return p.all[key].Add(m, call)
-}
-
-// countsCPU reports whether the worker counts its CPU time.
-func (in *instance) countsCPU() bool {
-	return !strings.Contains(strings.ToLower(in.worker.Hello().Target.Facts["uncounted"]), "cpu")
 }
 
 // processCPU is the CPU time that the system counted for the worker's process.

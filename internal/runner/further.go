@@ -3,7 +3,6 @@
 package runner
 
 import (
-	"maps"
 	"slices"
 
 	"assay"
@@ -65,20 +64,21 @@ func (g *group) table(peer string, baseline assay.Baseline) (table stat.Table, a
 		}
 	}
 	var baselines [][]float64
+	metric := g.primary(jobs)
 	for i, j := range jobs {
 		var pairs []stat.Pairs
 		for _, other := range jobs[:i] {
-			pairs = append(pairs, g.record.pairs(j.Cell.Key(), other.Cell.Key()))
+			pairs = append(pairs, g.record.pairs(j.Cell.Key(), other.Cell.Key(), metric))
 		}
 		table.Pairs = append(table.Pairs, pairs)
-		own := slices.Collect(maps.Values(g.record.figures[j.Cell.Key()]))
+		own := g.record.figures(j.Cell.Key(), metric)
 		switch base := g.compared(j, baseline); {
 		case len(own) == 0 && g.launches.counted() >= stat.MinPairs: // nor would it have a figure after more
 		case base == nil || g.record.unlike[base.Cell.Key()]:
 			alone = append(alone, own)
 		case base == j:
 			baselines = append(baselines, own)
-		case g.launches.counted() >= stat.MinPairs && g.record.pairs(j.Cell.Key(), base.Cell.Key()).N == 0: // they have no ratio
+		case g.launches.counted() >= stat.MinPairs && g.record.pairs(j.Cell.Key(), base.Cell.Key(), metric).N == 0: // they have no ratio
 		default:
 			table.Tests = append(table.Tests, stat.Test{A: i, B: slices.Index(jobs, base), Baseline: true})
 		}
@@ -86,12 +86,25 @@ func (g *group) table(peer string, baseline assay.Baseline) (table stat.Table, a
 	if len(table.Tests)+len(alone) == 0 {
 		alone = baselines
 	}
-	table.Pairs = append(table.Pairs, g.twinPairs(peer, jobs)...)
+	table.Pairs = append(table.Pairs, g.twinPairs(peer, jobs, metric)...)
 	return table, alone
 }
 
+// primary is what the report will compare the cells of an operation by, as far as
+// they are measured.
+func (g *group) primary(jobs []*job) string {
+	var cells [][]*assay.Trial
+	for _, j := range jobs {
+		cells = append(cells, g.record.trials(j.Cell.Key()))
+	}
+	if len(jobs) == 0 {
+		return assay.NsPerOp
+	}
+	return assay.Primary(jobs[0].Cell, cells)
+}
+
 // twinPairs compares each twin with all jobs, and with the twins before it.
-func (g *group) twinPairs(peer string, jobs []*job) (rows [][]stat.Pairs) {
+func (g *group) twinPairs(peer string, jobs []*job, metric string) (rows [][]stat.Pairs) {
 	var keys []string
 	for _, j := range jobs {
 		keys = append(keys, j.Cell.Key())
@@ -104,7 +117,7 @@ func (g *group) twinPairs(peer string, jobs []*job) (rows [][]stat.Pairs) {
 		key := figuresKey(j.Cell, true)
 		var pairs []stat.Pairs
 		for _, other := range keys {
-			pairs = append(pairs, g.record.pairs(key, other))
+			pairs = append(pairs, g.record.pairs(key, other, metric))
 		}
 		rows, keys = append(rows, pairs), append(keys, key)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"assay"
 	"assay/internal/dataset"
+	"assay/kit/kv"
 	"assay/kit/postgres/cluster"
 	"assay/kit/process"
 	"assay/kit/wire"
@@ -142,11 +143,8 @@ func (in *instance) readSettings(ctx context.Context) error {
 	}
 	in.proveSync(read.Connections)
 	all, err := compareSettings(in.first.Profile, in.opened, in.asked, read.Connections, in.path)
-	claimed := durability(all)
-	if in.opened.Durability != "" {
-		claimed = assay.Durability(in.opened.Durability)
-	}
-	in.claimed = in.claimed.Weaker(claimed)
+	claimed, _ := kv.Claimed(in.worker.Hello().Capabilities, in.opened, read.Connections)
+	in.claimed = in.claimed.Weaker(assay.Durability(claimed))
 	if in.applied == nil || in.all == nil {
 		in.all, in.settings = all, condense(all)
 		in.applied = joinFailures(in.applied, err)

@@ -3,11 +3,13 @@
 package runner
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
 
 	"assay"
+	"assay/kit/wire"
 )
 
 func TestCompareOptions(t *testing.T) {
@@ -65,6 +67,21 @@ func TestLayoutsAndOptions(t *testing.T) {
 	}
 	if len(layouts) < 2 {
 		t.Errorf("%d launches, want two at least", len(layouts))
+	}
+}
+
+// Every phase that a worker may report has a metric.
+func TestPhaseMetrics(t *testing.T) {
+	var got []string
+	for _, phase := range []string{wire.PhasePrepare, wire.PhaseBind, wire.PhaseQuery, wire.PhaseNext, wire.PhaseScan, wire.PhaseCloseRows, wire.PhaseCloseStmt} {
+		trial := assay.Trial{Figures: map[string]float64{}}
+		p := phased{operations: 1, windows: 1, nanos: map[string]int64{phase: 1}}
+		p.record(&trial, assay.Operation{})
+		delete(trial.Figures, assay.ClockPerOp)
+		got = append(got, slices.Collect(maps.Keys(trial.Figures))...)
+	}
+	if !slices.Equal(got, assay.PhaseMetrics) {
+		t.Errorf("got figures of %q, want %q", got, assay.PhaseMetrics)
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"assay"
 	"assay/kit/process"
-	"assay/kit/wire"
 )
 
 // failure is how measuring a cell ended badly: data, not an error of the run.
@@ -33,12 +32,8 @@ func fail(doing string, err error) error {
 		return err
 	}
 	reason := doing + ": " + err.Error()
-	var remote *wire.Error
-	var ended *process.ExitError
 	switch {
-	case errors.As(err, &remote) && remote.Code == wire.Unsupported:
-		return &failure{assay.Unsupported, reason}
-	case errors.As(err, &ended) && ended.Code == process.NotInstalled:
+	case process.IsUnsupported(err):
 		return &failure{assay.Unsupported, reason}
 	case errors.Is(err, process.ErrTimeout):
 		return &failure{assay.TimedOut, reason}

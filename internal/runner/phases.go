@@ -84,7 +84,7 @@ func (p *phased) record(t *assay.Trial, op assay.Operation) {
 	}
 	operations := float64(p.operations) * rowsPer(op)
 	for name, nanos := range p.nanos {
-		t.Figures[name+"-ns/op"] = float64(nanos) / operations
+		t.Figures[name+assay.PhaseSuffix] = float64(nanos) / operations
 	}
 	t.Figures[assay.ClockPerOp] = p.clock / float64(p.windows) * float64(p.readings) / operations
 }

@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -42,38 +43,33 @@ func (l launches) counted() int { return l.finished - l.disturbed }
 
 // record is what the trials of a group showed, by cell.
 type record struct {
-	// figures are the primary figures of undisturbed trials, by launch, and metrics what
-	// they are; twins have keys of their own.
-	figures map[string]map[int]float64
-	metrics map[string]string
+	// counted are the ok and undisturbed trials, by launch, without what no schedule
+	// needs; twins have keys of their own.
+	counted map[string]map[int]*assay.Trial
 	samples map[string]map[int][]float64 // the windows of the same trials, in nanoseconds per operation
 	tried   map[string]bool              // cells that have a trial
 	unlike  map[string]bool              // cells that have a trial with figures that are never compared
 }
 
 func newRecord() record {
-	return record{figures: map[string]map[int]float64{}, metrics: map[string]string{}, samples: map[string]map[int][]float64{},
+	return record{counted: map[string]map[int]*assay.Trial{}, samples: map[string]map[int][]float64{},
 		tried: map[string]bool{}, unlike: map[string]bool{}}
 }
 
 // note takes in a finished trial.
 func (r *record) note(t *assay.Trial) {
-	cell, key, metric := t.Cell.Key(), figuresKey(t.Cell, t.Twin), t.Primary()
+	cell, key := t.Cell.Key(), figuresKey(t.Cell, t.Twin)
 	if !t.Twin {
 		r.tried[cell] = true
 		r.unlike[cell] = r.unlike[cell] || t.Outcome != assay.OK && t.Outcome != assay.NotRun
 	}
-	if metric == assay.P99 && r.metrics[key] == assay.P50 {
-		metric = assay.P50 // some launches have no more
-	}
-	figure, ok := t.Figures[metric]
-	if !ok || t.Disqualified || t.Outcome != assay.OK {
+	if t.Disqualified || t.Outcome != assay.OK {
 		return
 	}
-	if r.metrics[key] != metric {
-		r.figures[key], r.metrics[key] = map[int]float64{}, metric
+	if r.counted[key] == nil {
+		r.counted[key] = map[int]*assay.Trial{}
 	}
-	r.figures[key][t.Launch] = figure
+	r.counted[key][t.Launch] = &assay.Trial{Cell: t.Cell, Mode: t.Mode, Outcome: t.Outcome, Figures: t.Figures}
 	if t.Twin {
 		return
 	}
@@ -95,15 +91,34 @@ func figuresKey(c assay.Cell, twin bool) string {
 	return c.Key()
 }
 
-// pairs compares the figures of two keys in the launches that both have.
-func (r *record) pairs(key, other string) stat.Pairs {
-	var figures, partners []float64
-	if r.metrics[key] != r.metrics[other] {
-		return stat.Pairs{}
+// trials are those of a key that count.
+func (r *record) trials(key string) []*assay.Trial {
+	return slices.Collect(maps.Values(r.counted[key]))
+}
+
+// figures are a key's figures of a metric.
+func (r *record) figures(key, metric string) []float64 {
+	var figures []float64
+	for _, t := range r.counted[key] {
+		if figure, has := t.Figures[metric]; has {
+			figures = append(figures, figure)
+		}
 	}
-	for launch, figure := range r.figures[key] {
-		if partner, ok := r.figures[other][launch]; ok {
-			figures, partners = append(figures, figure), append(partners, partner)
+	return figures
+}
+
+// pairs compares the figures of two keys in the launches that both have.
+func (r *record) pairs(key, other, metric string) stat.Pairs {
+	var figures, partners []float64
+	for launch, t := range r.counted[key] {
+		partner := r.counted[other][launch]
+		if partner == nil {
+			continue
+		}
+		a, has := t.Figures[metric]
+		b, both := partner.Figures[metric]
+		if has && both {
+			figures, partners = append(figures, a), append(partners, b)
 		}
 	}
 	p, err := stat.NewPairs(figures, partners)

@@ -369,6 +369,11 @@ func TestPoolThatReopens(t *testing.T) {
 		for _, trial := range b.trials {
 			reopens, known := trial.Figures[assay.ReopensOp]
 			warned := slices.ContainsFunc(trial.Warnings, func(w assay.Warning) bool { return w.Code == "reopens" })
+			for name := range trial.Figures {
+				if m, _ := assay.MetricByName(name); m.Of == assay.OfRequest {
+					t.Errorf("%d clients in process: got a figure of %s, want none of requests: a report would say that the cell was served", clients, name)
+				}
+			}
 			if trial.Mode != mode || !known || warned != (reopens > 0) {
 				t.Errorf("%d clients: mode %v, reopens/op %g, known %v, warned %v: want mode %v, a figure, and the warning where it is above 0: %+v", clients, trial.Mode, reopens, known, warned, mode, trial)
 			}

@@ -3,7 +3,6 @@
 package runner
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -12,8 +11,6 @@ import (
 	"assay"
 	"assay/internal/dataset"
 	"assay/kit/kv"
-	"assay/kit/postgres"
-	"assay/kit/sqlite"
 	"assay/kit/wire"
 )
 
@@ -59,12 +56,12 @@ func unread(asked connections, read []wire.Connection) []string {
 	}
 	var all []string
 	for _, kind := range []struct {
-		name  string
+		name  func(int) string
 		count int
-	}{{"reader", asked.readers}, {"writer", asked.writers}} {
+	}{{wire.ReaderName, asked.readers}, {wire.WriterName, asked.writers}} {
 		var missing []string
 		for i := range kind.count {
-			if name := fmt.Sprintf("%s-%d", kind.name, i+1); !seen[name] {
+			if name := kind.name(i); !seen[name] {
 				missing = append(missing, name)
 			}
 		}
@@ -165,27 +162,4 @@ func contradictions(settings []assay.Setting, path string) []string {
 		}
 	}
 	return wrong
-}
-
-// durability is what the settings of the connections that write claim, of
-// each alone: the weakest class. The settings are not joined over connections.
-func durability(settings []assay.Setting) assay.Durability {
-	writers := map[string]map[string]string{}
-	for _, s := range settings {
-		if !strings.HasPrefix(s.Connection, "writer-") {
-			continue
-		}
-		if writers[s.Connection] == nil {
-			writers[s.Connection] = map[string]string{}
-		}
-		writers[s.Connection][s.Name] = s.Effective
-	}
-	if len(writers) == 0 {
-		return assay.DurabilityUnknown
-	}
-	weakest := assay.Power
-	for _, effective := range writers {
-		weakest = weakest.Weaker(assay.Durability(cmp.Or(sqlite.Durability(effective), postgres.Durability(effective))))
-	}
-	return weakest
 }

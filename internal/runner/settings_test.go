@@ -171,26 +171,11 @@ func TestSettingsNobodyAskedFor(t *testing.T) {
 	same(t, "settings", got, []string{"reader-1..reader-2 (2) 1", "reader-3 2", "writer-1 2"})
 }
 
-func TestDurabilityIsTheWriters(t *testing.T) {
-	on := func(connection, mode, sync string) []assay.Setting {
-		return []assay.Setting{{Name: "journal_mode", Connection: connection, Effective: mode}, {Name: "synchronous", Connection: connection, Effective: sync}}
+// The classes of the wire are those of the vocabulary, in its order.
+func TestDurabilities(t *testing.T) {
+	var want []string
+	for _, d := range assay.Durabilities {
+		want = append(want, string(d))
 	}
-	for _, c := range []struct {
-		settings []assay.Setting
-		want     assay.Durability
-	}{
-		{append(on("reader-1", "wal", "0"), on("writer-1", "wal", "2")...), assay.Power},
-		{append(on("reader-1", "wal", "2"), on("writer-1", "wal", "1")...), assay.Consistent},
-		{on("writer-1", "wal", "0"), assay.Process},
-		{on("writer-1", "memory", "2"), assay.None},
-		{on("reader-1", "wal", "2"), assay.DurabilityUnknown},
-		{append(on("writer-1", "wal", "0"), on("writer-2", "wal", "2")...), assay.Process},
-		{append(on("writer-1", "wal", "2"), on("writer-2", "wal", "1")...), assay.Consistent},
-		{append(on("writer-1", "wal", "2"), on("writer-2", "wal", "")...), assay.DurabilityUnknown},
-		{append(on("writer-1", "wal", "1"), on("writer-2", "memory", "2")...), assay.None},
-	} {
-		if got := durability(c.settings); got != c.want {
-			t.Errorf("durability(%+v) = %q, want %q", c.settings, got, c.want)
-		}
-	}
+	same(t, "classes", wire.Durabilities, want)
 }

@@ -17,6 +17,7 @@ import (
 	"assay/internal/store"
 	"assay/internal/tune"
 	"assay/internal/wording"
+	"assay/kit/wire"
 )
 
 // Request says what to tune, and within which constraints.
@@ -216,7 +217,7 @@ func checkStorage(storage assay.Durability, why string, asked assay.Durability, 
 func effectiveSettings(trial assay.Trial) map[string]string {
 	all := map[string]string{}
 	for _, s := range trial.Settings {
-		if _, known := all[s.Name]; !known || strings.HasPrefix(s.Connection, "writer") {
+		if _, known := all[s.Name]; !known || wire.IsWriter(s.Connection) {
 			all[s.Name] = s.Effective
 		}
 	}

@@ -182,10 +182,10 @@ func (d *database) Settings(names []string) ([]wire.Connection, error) {
 	maps.DeleteFunc(effective, func(name, _ string) bool { return !slices.Contains(names, name) })
 	var all []wire.Connection
 	for i := range d.request.Readers {
-		all = append(all, wire.Connection{Name: fmt.Sprintf("reader-%d", i+1), Settings: effective})
+		all = append(all, wire.Connection{Name: wire.ReaderName(i), Settings: effective})
 	}
 	for i := range d.request.Writers {
-		all = append(all, wire.Connection{Name: fmt.Sprintf("writer-%d", i+1), Settings: effective})
+		all = append(all, wire.Connection{Name: wire.WriterName(i), Settings: effective})
 	}
 	return all, nil
 }

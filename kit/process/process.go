@@ -91,6 +91,14 @@ func keepMonitorAwake(command *exec.Cmd) {
 // (EX_UNAVAILABLE of sysexits.h).
 const NotInstalled = 69
 
+// IsUnsupported reports whether an error of a worker says that it cannot do something:
+// it said so, or it ended for want of what it is written in.
+func IsUnsupported(err error) bool {
+	var remote *wire.Error
+	var ended *ExitError
+	return errors.As(err, &remote) && remote.Code == wire.Unsupported || errors.As(err, &ended) && ended.Code == NotInstalled
+}
+
 // ExitError says that a worker ended, or had to be ended, before it answered.
 type ExitError struct {
 	Status string   // exit status or signal, in words

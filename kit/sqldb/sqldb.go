@@ -195,7 +195,7 @@ func (d *database) holdReaders(use func(held []*sql.Conn) error) error {
 func (d *database) eachReader(visit func(name string, conn *sql.Conn) error) error {
 	return d.holdReaders(func(held []*sql.Conn) error {
 		for i, conn := range held {
-			if err := visit(fmt.Sprintf("reader-%d", i+1), conn); err != nil {
+			if err := visit(wire.ReaderName(i), conn); err != nil {
 				return err
 			}
 		}

@@ -133,7 +133,7 @@ func (d *database) every(visit func(name string, writes bool, conn Conn) error) 
 		readers = held
 	}
 	for i, conn := range readers {
-		if err := visit(fmt.Sprintf("reader-%d", i+1), false, conn); err != nil {
+		if err := visit(wire.ReaderName(i), false, conn); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"net"
 	"regexp"
 	"runtime"
+	"slices"
 	"time"
 )
 
@@ -40,8 +41,6 @@ type Call struct {
 	// CPU is what the system says that the worker's process used meanwhile;
 	// negative: unknown.
 	CPU time.Duration
-	// CPUCounted is false where the worker does not count its CPU time.
-	CPUCounted bool
 	// Prepares is true where the worker prepares each unit within the call, and
 	// measures none of that: neither time nor CPU time is too little then.
 	Prepares bool
@@ -158,7 +157,7 @@ func (m Measured) checkCPU(call Call) error {
 	if cpu > call.CPU+call.CPU/10+cpuSlack {
 		return fmt.Errorf("it reports %s of CPU time, and the system counted %s", cpu, call.CPU)
 	}
-	if call.CPUCounted && !call.Prepares && cpu < call.CPU/2-5*cpuSlack {
+	if !call.Prepares && cpu < call.CPU/2-5*cpuSlack {
 		return fmt.Errorf("it reports %s of CPU time, and the system counted %s", cpu, call.CPU)
 	}
 	return nil
@@ -246,8 +245,7 @@ func (m Measured) checkLoop(Call) error {
 
 // Check returns why a class of durability or an issued setting cannot be.
 func (o Opened) Check() error {
-	switch o.Durability {
-	case "", "none", "process", "consistent", "power":
+	if slices.Contains(Durabilities, o.Durability) {
 		return nil
 	}
 	return fmt.Errorf("durability %q is no class: want none, process, consistent or power", o.Durability)

@@ -15,7 +15,7 @@ import (
 func honest() (Call, Measured) {
 	const each = 100 * time.Microsecond
 	return Call{Measure: Measure{Operations: 100, Latency: true}, Clients: 1, Unit: 1, Took: 11 * time.Millisecond,
-			CPU: 9 * time.Millisecond, CPUCounted: true},
+			CPU: 9 * time.Millisecond},
 		Measured{Operations: 100, Executed: 100, Nanos: 100 * int64(each), Histogram: [][2]int64{{Bucket(int64(each)), 100}},
 			Counters: Counters{CPU: int64(9 * time.Millisecond), Peak: 1 << 20}}
 }
@@ -31,7 +31,6 @@ func TestBelievable(t *testing.T) {
 	for name, change := range map[string]func(*Call, *Measured){
 		"as it is":                    func(*Call, *Measured) {},
 		"the system's CPU is unknown": func(c *Call, _ *Measured) { c.CPU = -1 },
-		"CPU time is not counted":     func(c *Call, m *Measured) { c.CPU, c.CPUCounted, m.Counters.CPU = time.Hour, false, 0 },
 		"a pause around it":           func(c *Call, _ *Measured) { c.Took = 400 * time.Millisecond },
 		"units that are prepared within the call": func(c *Call, _ *Measured) {
 			c.Prepares, c.Took, c.CPU = true, time.Minute, 50*time.Second

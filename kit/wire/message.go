@@ -1,5 +1,10 @@
 package wire
 
+import (
+	"fmt"
+	"strings"
+)
+
 // Hello is the worker's first line.
 type Hello struct {
 	Type         string   `json:"type"` // hello
@@ -67,6 +72,9 @@ type Opened struct {
 	EngineVersion string `json:"engine_version,omitempty"`
 }
 
+// Durabilities are the classes of durability, weakest first; the first one is unknown.
+var Durabilities = []string{"", "none", "process", "consistent", "power"}
+
 // Load asks to put records into the open, empty store, as fast as it can.
 type Load struct {
 	Records string `json:"records"` // path of a column file with keys and values, both blobs
@@ -98,6 +106,15 @@ type Connection struct {
 	Name     string            `json:"name"` // reader-1, ..., writer-1, ...
 	Settings map[string]string `json:"settings"`
 }
+
+// ReaderName is the name of the connection with an index, from 0, that reads.
+func ReaderName(i int) string { return fmt.Sprintf("reader-%d", i+1) }
+
+// WriterName is the name of the connection with an index, from 0, that writes.
+func WriterName(i int) string { return fmt.Sprintf("writer-%d", i+1) }
+
+// IsWriter reports whether a connection of that name writes.
+func IsWriter(connection string) bool { return strings.HasPrefix(connection, "writer-") }
 
 // Operation is what prepare makes ready.
 type Operation struct {

@@ -140,7 +140,7 @@ func (d *database) eachReader(visit func(name string, conn *pgx.Conn) error) err
 		held = append(held, conn)
 	}
 	for i, conn := range held {
-		if err := visit(fmt.Sprintf("reader-%d", i+1), conn.Conn()); err != nil {
+		if err := visit(wire.ReaderName(i), conn.Conn()); err != nil {
 			return err
 		}
 	}
