@@ -158,7 +158,7 @@ func (a *app) tune(ctx context.Context, name string, flags tuneFlags) error {
 	report, err := t.Run(ctx)
 	if err != nil {
 		hint := notBegun
-		if t.Begun() {
+		if t.Begun() || flags.resume {
 			hint = resumable(request.Again)
 		}
 		return stopped(ctx, err, request.Again, hint)

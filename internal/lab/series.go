@@ -107,7 +107,7 @@ func (s *Series) recall(ctx context.Context, after time.Time) error {
 		return nil
 	}
 	if after.IsZero() {
-		return AsInputError(errors.New("there is no stored run of this plan, its drivers and operations by this version of assay on this machine"), "start it without --resume")
+		return AsInputError(errors.New("there is no stored run of this plan, its drivers, operations and constraints by this version of assay on this machine"), "start it without --resume")
 	}
 	return nil
 }
