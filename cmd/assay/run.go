@@ -91,7 +91,7 @@ const budgetHelp = "time to measure, builds excluded (default the plan's)"
 // checkBudget refuses a budget that was given and is no time.
 func checkBudget(cmd *cobra.Command, budget time.Duration) error {
 	if cmd.Flags().Changed("budget") && budget <= 0 {
-		return usage(fmt.Errorf("--budget %s is not a time to measure", budget), "leave --budget out for the plan's own")
+		return usage(fmt.Errorf("--budget %s is not a time to measure", budget), "leave --budget out for the default")
 	}
 	return nil
 }

@@ -108,6 +108,9 @@ func (t *Tuning) prepare(ctx context.Context) error {
 	if t.drivers = t.request.Drivers; len(t.drivers) == 0 {
 		t.drivers = t.request.Plan.Drivers[:1]
 	}
+	if _, err := t.request.Plan.Expand(t.drivers); err != nil {
+		return lab.AsInputError(err)
+	}
 	cases, err := t.request.Plan.Expand(t.drivers[:1])
 	if err != nil {
 		return lab.AsInputError(err)
