@@ -41,6 +41,8 @@ type Report struct {
 	Emitted       string // the proposal as configuration; empty: nobody asked
 	// Again is the command that prints the answer again, to which flags can be added.
 	Again string
+	// Show is the command that shows a run of the store in place of RUN.
+	Show string
 	// Unscaled says of conditions why the plan cannot have them.
 	Unscaled []string
 }
@@ -226,7 +228,7 @@ func (r *Report) evidence() string {
 	for _, run := range r.Runs {
 		parts = append(parts, fmt.Sprintf("%s %s", run.Stage, run.ID))
 	}
-	return "assay report RUN shows the measurements: " + strings.Join(parts, ", ")
+	return r.Show + " shows the measurements: " + strings.Join(parts, ", ")
 }
 
 // notes are what the reader has to know beside the figures.

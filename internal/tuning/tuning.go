@@ -32,6 +32,7 @@ type Request struct {
 	SingleProcess bool                // no other process has the file
 	Emit          string              // ecosystem that the proposal is printed for; empty: none
 	Again         string              // command that goes on with the tuning
+	Show          string              // command that shows the run RUN
 	Resume        bool
 	Step          func(what string) // is called when a step begins
 }
