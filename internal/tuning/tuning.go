@@ -107,9 +107,11 @@ func (t *Tuning) prepare(ctx context.Context) error {
 		return err
 	}
 	if t.drivers = t.request.Drivers; len(t.drivers) == 0 {
-		t.drivers = t.request.Plan.Drivers[:1]
+		t.drivers = slices.Clone(t.request.Plan.Drivers[:min(1, len(t.request.Plan.Drivers))])
 	}
-	if _, err := t.request.Plan.Expand(t.drivers); err != nil {
+	if _, err := t.request.Plan.Expand(t.drivers); len(t.drivers) == 0 {
+		return lab.AsInputError(err, "name the driver in use with --drivers")
+	} else if err != nil {
 		return lab.AsInputError(err)
 	}
 	cases, err := t.request.Plan.Expand(t.drivers[:1])
