@@ -60,7 +60,9 @@ func (r *Report) next() []step {
 		all = append(all, step{"print them as lines of postgresql.conf", r.Again + " --emit postgresql.conf"})
 	case r.Engine == postgres.Engine:
 		do("set them in postgresql.conf, and start the server again")
-	case r.Emitted == "" && !IsStore(r.Engine):
+	case IsStore(r.Engine):
+		do("set them where your program opens the store")
+	case r.Emitted == "":
 		all = append(all, step{"print them as configuration of your program", r.Again + " --emit ECOSYSTEM"})
 	default:
 		do("set them in your program")

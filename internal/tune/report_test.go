@@ -347,8 +347,11 @@ func TestNext(t *testing.T) {
 			r.Outcome.Indexes = []Finalist{{Point: Point{0, 0, 0, 1}, Verdict: stat.Faster, Gain: stat.Interval{N: 6, Center: 3, Low: 2, High: 4}}}
 			r.Outcome.Chosen.Point = append(r.Outcome.Chosen.Point, 0)
 		},
-		"set them in your program": func(r *Report) {
+		"set them where your program opens the store": func(r *Report) {
 			r.Outcome.Chosen.Operations, r.Engine = r.Outcome.Chosen.Operations[:1], "pebble"
+		},
+		"set them in your program; prove that": func(r *Report) {
+			r.Outcome.Chosen.Operations, r.Emitted = r.Outcome.Chosen.Operations[:1], "dsn"
 		},
 		"set them in postgresql.conf, and start the server again": func(r *Report) {
 			r.Outcome.Chosen.Operations, r.Engine, r.Emitted = r.Outcome.Chosen.Operations[:1], "postgresql", "work_mem = 4MB"
