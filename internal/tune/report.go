@@ -92,12 +92,12 @@ func (r *Report) answer() string {
 		return where + "no settings that keep the constraints could be confirmed"
 	}
 	word := "faster"
-	if o.Chosen.Gain.Center < 1 {
+	if !(o.Chosen.Gain.Low > 1) { // it is proposed for the constraints, however fast it is
 		word = "the current speed"
 	}
 	text := fmt.Sprintf("%s %s with %s", ratio(o.Chosen.Gain), word, wording.Plural(len(r.changes()), "setting"))
 	if !r.Space.StartIsCurrent {
-		text += " that keep the constraints, as the current ones do not"
+		text += ", and keeps the constraints, as the current ones do not"
 	}
 	return where + text
 }

@@ -134,7 +134,7 @@ func (s screen) operations(r *Report) {
 		s.line(fmt.Sprintf("  %-*s  %*s  %s", longest[0], names[len(names)-1], longest[1], row[1], row[2]))
 	}
 	if left := len(figures) - maxRows; left > 0 {
-		s.text(fmt.Sprintf("  and %s: --format markdown has all", wording.Plural(left, "operation")), "  ")
+		s.text(fmt.Sprintf("  and %d more: --format markdown has all", left), "  ")
 	}
 	s.line("")
 }
