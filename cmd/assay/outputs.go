@@ -31,14 +31,18 @@ func checkOutputs[T any](formats format.List[T], name string, outputs []string) 
 	return nil
 }
 
-// writeOutputs writes a report as --format and each --output say: all files that can
-// be written.
+// writeOutputs writes a report as --format and each --output say.
 func writeOutputs[T any](out io.Writer, formats format.List[T], name string, outputs []string, report T) error {
 	format, err := formats.Named(name)
 	if err != nil {
 		return err
 	}
-	all := []error{format.Write(out, report)}
+	return errors.Join(format.Write(out, report), writeFiles(formats, outputs, report))
+}
+
+// writeFiles writes a report as each --output says: all files that can be written.
+func writeFiles[T any](formats format.List[T], outputs []string, report T) error {
+	var all []error
 	for _, output := range outputs {
 		name, path, _ := strings.Cut(output, "=")
 		format, err := formats.Named(name)

@@ -91,7 +91,7 @@ const budgetHelp = "time to measure, builds excluded (default the plan's)"
 // checkBudget refuses a budget that was given and is no time.
 func checkBudget(cmd *cobra.Command, budget time.Duration) error {
 	if cmd.Flags().Changed("budget") && budget <= 0 {
-		return usage(fmt.Errorf("--budget %s is not a time to measure", budget), "leave --budget out for the plan's own")
+		return usage(fmt.Errorf("--budget %s is not a time to measure", budget), "leave --budget out for the default")
 	}
 	return nil
 }
@@ -273,9 +273,17 @@ func (a *app) showScreen(r *report.Report) error {
 	if a.screen == nil {
 		return r.WriteScreen(a.stdout, report.Screen{})
 	}
+	return r.WriteScreen(a.screen, report.Screen{Width: a.columns(), Color: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"})
+}
+
+// columns is how wide the terminal behind stdout is; 0: there is none, or it does not say.
+func (a *app) columns() int {
+	if a.screen == nil {
+		return 0
+	}
 	width, _, err := term.GetSize(int(a.screen.Fd()))
 	if err != nil {
-		width = 0 // the default
+		return 0
 	}
-	return r.WriteScreen(a.screen, report.Screen{Width: width, Color: os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"})
+	return width
 }

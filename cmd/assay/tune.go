@@ -133,7 +133,7 @@ func (f tuneFlags) request(a *app, name string) (tuning.Request, error) {
 	memory, err := tuning.ParseBytes(f.memory)
 	again := a.commandLine(slices.Concat([]string{"tune", name}, f.words(), []string{"--resume"})...)
 	return tuning.Request{Plan: p, PlanFile: planFile(name), Durability: assay.Durability(f.durability), Memory: memory, Budget: f.budget, Current: f.current,
-		Drivers: f.drivers, Only: only, SingleProcess: f.singleProcess, Emit: f.emit, Again: again, Resume: f.resume}, err
+		Drivers: f.drivers, Only: only, SingleProcess: f.singleProcess, Emit: f.emit, Again: again, Show: a.commandLine("report", "RUN"), Resume: f.resume}, err
 }
 
 // tune searches, confirms and shows what was found.
@@ -158,19 +158,27 @@ func (a *app) tune(ctx context.Context, name string, flags tuneFlags) error {
 	report, err := t.Run(ctx)
 	if err != nil {
 		hint := notBegun
-		if t.Begun() {
+		if t.Begun() || flags.resume {
 			hint = resumable(request.Again)
 		}
 		return stopped(ctx, err, request.Again, hint)
 	}
 	progress.close()
-	if err := writeOutputs(a.stdout, tune.Formats(), flags.format, flags.outputs, report); err != nil {
+	if err := a.showTuning(report, flags); err != nil {
 		return err
 	}
 	if len(report.Outcome.Finalists) == 0 && !report.Outcome.Unsearched {
 		return &exitError{status: statusFailed}
 	}
 	return nil
+}
+
+// showTuning prints a tuning, as text as wide as the terminal, and writes its files.
+func (a *app) showTuning(report *tune.Report, flags tuneFlags) error {
+	if flags.format != "text" {
+		return writeOutputs(a.stdout, tune.Formats(), flags.format, flags.outputs, report)
+	}
+	return errors.Join(report.WriteScreen(a.stdout, a.columns()), writeFiles(tune.Formats(), flags.outputs, report))
 }
 
 // tuneWatcher shows of runs what is done within a step of the tuning.

@@ -73,6 +73,7 @@ func (s *Series) begin(ctx context.Context, request Request, after time.Time) er
 	if err != nil {
 		return err
 	}
+	s.trials = append(s.trials, r.done...) // of drivers that cannot be built
 	return r.begin(ctx, all, s.config.Files, s.work.Dir)
 }
 
@@ -106,7 +107,7 @@ func (s *Series) recall(ctx context.Context, after time.Time) error {
 		return nil
 	}
 	if after.IsZero() {
-		return AsInputError(errors.New("there is no stored run of this plan, its drivers and operations by this version of assay on this machine"), "start it without --resume")
+		return AsInputError(errors.New("there is no stored run of this plan, its drivers, operations and constraints by this version of assay on this machine"), "start it without --resume")
 	}
 	return nil
 }
@@ -133,7 +134,7 @@ func (s *Series) Launch(ctx context.Context, members []Member) ([]assay.Trial, e
 		s.last++
 		kept := s.ofLaunch(s.last)
 		if len(cases) == 0 || len(kept) > 0 && !slices.ContainsFunc(cases, func(c assay.Case) bool { return !s.run.has(kept, c) }) {
-			return kept, nil
+			return append(s.unmeasurable(members), kept...), nil
 		}
 		if len(kept) == 0 {
 			break
@@ -144,7 +145,7 @@ func (s *Series) Launch(ctx context.Context, members []Member) ([]assay.Trial, e
 	}
 	config := s.config
 	config.Cases, config.Launch = cases, s.last
-	before := len(s.trials)
+	before, unmeasurable := len(s.trials), s.unmeasurable(members)
 	err := guard.Error(func() error {
 		r, err := runner.New(ctx, config)
 		if err != nil {
@@ -152,7 +153,16 @@ func (s *Series) Launch(ctx context.Context, members []Member) ([]assay.Trial, e
 		}
 		return s.run.launch(ctx, r)
 	})
-	return s.trials[before:], err
+	return append(unmeasurable, s.trials[before:]...), err
+}
+
+// unmeasurable are the trials of cells of members that no launch can measure, such as those
+// of a worker that does not start. They belong to no launch, and are told with each, so that
+// a series that is resumed says what the first one said.
+func (s *Series) unmeasurable(members []Member) []assay.Trial {
+	return slices.DeleteFunc(s.ofLaunch(0), func(t assay.Trial) bool {
+		return !slices.Contains(members, Member{s.run.chosen.names.Of(t.Cell), t.Cell.Profile})
+	})
 }
 
 // ended reports whether a case has a trial after which it is not measured again in

@@ -143,9 +143,7 @@ func (t *tuning) confirm(ctx context.Context, finalists []Point) error {
 	}
 	points, launches := t.confirmed(finalists)
 	if launches == 0 {
-		t.outcome.Unconfirmed = true
-		// What the search leaves has to pay for it, as the launches took so far.
-		t.outcome.Enough = time.Duration(float64(minConfirmations*t.memberTime(leastConfirmed)) / (1 - ablationShare))
+		t.endUnconfirmed()
 		return nil
 	}
 	t.outcome.Launches = launches
@@ -156,6 +154,13 @@ func (t *tuning) confirm(ctx context.Context, finalists []Point) error {
 	finalists = slices.DeleteFunc(finalists, func(p Point) bool { return t.rowOf(p, rows) == nil })
 	t.decide(finalists, rows)
 	return nil
+}
+
+// endUnconfirmed ends a tuning whose budget does not pay for the confirmation. What the
+// search leaves would have to pay for it, as the launches took so far.
+func (t *tuning) endUnconfirmed() {
+	t.outcome.Unconfirmed = true
+	t.outcome.Enough = time.Duration(float64(minConfirmations*t.memberTime(leastConfirmed)) / (1 - ablationShare))
 }
 
 // confirmed are the points of the confirmation with the number of launches that the

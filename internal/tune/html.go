@@ -74,7 +74,7 @@ func figures(c *chart.Chart) ([]report.Figure, error) {
 
 func (r *Report) pageView() pageView {
 	v := pageView{Head: report.NewHead("Tuning of "+wording.Clean(r.Plan), "which settings, confirmed on new data", nil), IndexTitle: r.indexTitle(),
-		Answer: wording.Clean(r.answer()), Harmed: cleaned(r.harmed()), Emitted: wording.Printable(r.Emitted), Evidence: wording.Clean(r.evidence()), Next: cleaned(r.next())}
+		Answer: wording.Clean(r.answer()), Harmed: cleaned(r.harmed()), Emitted: wording.Printable(r.Emitted), Evidence: wording.Clean(r.evidence()), Next: cleaned(r.nextTexts())}
 	if len(r.Outcome.Finalists) > 0 {
 		v.Basis = wording.Clean(r.basis())
 	}

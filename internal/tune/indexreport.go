@@ -94,23 +94,6 @@ func (r *Report) indexTitle() string {
 	return fmt.Sprintf("Before any setting (measured alone in %s, the settings below without it: tune again with it)", wording.Plural(r.Outcome.IndexLaunches, "launch"))
 }
 
-// indexLines are the proposals before any setting as text, the first lines of a screen.
-func (r *Report) indexLines() []string {
-	helping, _ := r.indexes()
-	if len(helping) == 0 {
-		return nil
-	}
-	lines := []string{r.indexTitle()}
-	for i, f := range helping {
-		if i == maxIndexes {
-			lines = append(lines, fmt.Sprintf("  and %d more: --format markdown has all", len(helping)-maxIndexes))
-			break
-		}
-		lines = append(lines, "  "+r.change(f), "    "+r.effect(f))
-	}
-	return append(lines, "")
-}
-
 // idleIndexes are what was tried before any setting and is not shown to help.
 func (r *Report) idleIndexes() []string {
 	_, idle := r.indexes()

@@ -108,7 +108,7 @@ func (r *Report) values() reportValue {
 		v.Prices = append(v.Prices, priceValue{p.Class, intervalOf(p.Gain)})
 	}
 	v.Robustness, v.Unscaled = r.robustnessValues(), append([]string{}, r.Unscaled...)
-	v.Next = r.next()
+	v.Next = r.nextTexts()
 	v.Unindexed, v.Notes = append([]string{}, r.Unindexed...), r.notes()
 	for _, run := range r.Runs {
 		v.Runs = append(v.Runs, stageValue{run.Stage, run.ID})

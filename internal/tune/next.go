@@ -14,37 +14,61 @@ func (r *Report) open() bool {
 	return r.Outcome.Chosen == nil && r.Space.StartIsCurrent && slices.ContainsFunc(r.Outcome.Finalists, func(f Finalist) bool { return f.Gain.High > 1+r.Margin })
 }
 
-// next is what the reader would do with the answer.
-func (r *Report) next() []string {
+// step is something that the reader would do with the answer.
+type step struct {
+	text    string
+	command string // that does it; empty: none does
+}
+
+func (s step) String() string {
+	if s.command == "" {
+		return s.text
+	}
+	return s.text + ": " + s.command
+}
+
+func (r *Report) nextTexts() []string {
 	var all []string
+	for _, s := range r.next() {
+		all = append(all, s.String())
+	}
+	return all
+}
+
+// next is what the reader would do with the answer, step by step.
+func (r *Report) next() []step {
+	var all []step
+	do := func(text string) { all = append(all, step{text: text}) }
 	if helping, _ := r.indexes(); len(helping) > 0 {
-		all = append(all, "make the changes above, and tune again: other settings may then be best")
+		do("make the changes above, and tune again: other settings may then be best")
 	}
 	o := r.Outcome
 	switch {
 	case o.Unconfirmed && o.Enough > 0:
-		all = append(all, fmt.Sprintf("tune again with a --budget of about %.0fm or more, or for fewer operations: --only operation=NAME", math.Ceil(o.Enough.Minutes())))
+		do(fmt.Sprintf("tune again with a --budget of about %.0fm or more, or for fewer operations: --only operation=NAME", math.Ceil(o.Enough.Minutes())))
 	case o.Unconfirmed, r.open():
-		all = append(all, "tune again with a larger --budget, on a machine that does nothing else")
+		do("tune again with a larger --budget, on a machine that does nothing else")
 	case o.Unsearched:
-		all = append(all, "keep your settings, or change the constraints")
+		do("keep your settings, or change the constraints")
 	case len(o.Finalists) == 0:
-		all = append(all, "look at the notes above, which say why")
+		do("look at the notes above, which say why")
 	case o.Chosen == nil:
-		all = append(all, "keep your settings")
+		do("keep your settings")
 	case len(r.harmed()) > 0:
-		all = append(all, "weigh what is slower (!): --only operation=NAME tunes for the operations that you name")
+		do("weigh what is slower (!): --only operation=NAME tunes for the operations that you name")
 	case r.Engine == postgres.Engine && r.Emitted == "":
-		all = append(all, "print them as lines of postgresql.conf: "+r.Again+" --emit postgresql.conf")
+		all = append(all, step{"print them as lines of postgresql.conf", r.Again + " --emit postgresql.conf"})
 	case r.Engine == postgres.Engine:
-		all = append(all, "set them in postgresql.conf, and start the server again")
-	case r.Emitted == "" && !IsStore(r.Engine):
-		all = append(all, "print them as configuration of your program: "+r.Again+" --emit ECOSYSTEM")
+		do("set them in postgresql.conf, and start the server again")
+	case IsStore(r.Engine):
+		do("set them where your program opens the store")
+	case r.Emitted == "":
+		all = append(all, step{"print them as configuration of your program", r.Again + " --emit ECOSYSTEM"})
 	default:
-		all = append(all, "set them in your program")
+		do("set them in your program")
 	}
 	if o.Chosen != nil && r.Class != assay.DurabilityUnknown {
-		all = append(all, "prove that they keep the data: assay crash, with these settings as a profile of the plan")
+		do("prove that they keep the data: assay crash, with these settings as a profile of the plan")
 	}
 	return all
 }

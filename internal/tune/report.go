@@ -41,6 +41,8 @@ type Report struct {
 	Emitted       string // the proposal as configuration; empty: nobody asked
 	// Again is the command that prints the answer again, to which flags can be added.
 	Again string
+	// Show is the command that shows a run of the store in place of RUN.
+	Show string
 	// Unscaled says of conditions why the plan cannot have them.
 	Unscaled []string
 }
@@ -90,12 +92,12 @@ func (r *Report) answer() string {
 		return where + "no settings that keep the constraints could be confirmed"
 	}
 	word := "faster"
-	if o.Chosen.Gain.Center < 1 {
+	if !(o.Chosen.Gain.Low > 1) { // it is proposed for the constraints, however fast it is
 		word = "the current speed"
 	}
 	text := fmt.Sprintf("%s %s with %s", ratio(o.Chosen.Gain), word, wording.Plural(len(r.changes()), "setting"))
 	if !r.Space.StartIsCurrent {
-		text += " that keep the constraints, as the current ones do not"
+		text += ", and keeps the constraints, as the current ones do not"
 	}
 	return where + text
 }
@@ -226,7 +228,7 @@ func (r *Report) evidence() string {
 	for _, run := range r.Runs {
 		parts = append(parts, fmt.Sprintf("%s %s", run.Stage, run.ID))
 	}
-	return "assay report RUN shows the measurements: " + strings.Join(parts, ", ")
+	return r.Show + " shows the measurements: " + strings.Join(parts, ", ")
 }
 
 // notes are what the reader has to know beside the figures.

@@ -4,9 +4,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"assay"
 	"assay/internal/stat"
@@ -27,7 +29,7 @@ func fixture() *Report {
 			Explained: Point{1, 0, 0},
 			Alone:     []Alone{{Factor: 0, Gain: gain, Matters: true}},
 			Prices:    []Price{{Class: "consistent", Gain: stat.Interval{Center: math.NaN()}}}, Refused: map[string]string{"a": "failed: gone", "b": "failed: gone"}},
-		Unindexed: []string{"read reads all of t"}, Runs: []StageRun{{Confirmation, "run-1"}}}
+		Unindexed: []string{"read reads all of t"}, Runs: []StageRun{{Confirmation, "run-1"}}, Show: "assay report RUN --store other.db"}
 }
 
 func text(t *testing.T, r *Report, name string) string {
@@ -49,7 +51,7 @@ func TestFormats(t *testing.T) {
 		for _, want := range []string{
 			"app, mattn (default): 1.33x [1.29, 1.37] faster with 1 setting", "the search had said 1.41x; confirmed in 12 launches on new data",
 			"! write is slower than now: 0.900x [0.880, 0.920] of its speed", "14.2 us", "2.50 ms", "cache_size -2000 -", "read reads all of t",
-			"temp_store", "mmap_size 1.02x [0.990, 1.05]", "2 candidates refused: failed: gone", "confirmation run-1",
+			"temp_store", "mmap_size 1.02x [0.990, 1.05]", "2 candidates refused: failed: gone", "assay report RUN --store other.db shows the measurements: confirmation run-1",
 		} {
 			if name == "markdown" {
 				want = strings.TrimPrefix(want, "! ")
@@ -147,20 +149,105 @@ func TestUseReport(t *testing.T) {
 	}
 }
 
+// crowded has more of everything than a screen shows, and names that are longer than it.
+func crowded() *Report {
+	r := fixture()
+	r.Again = "assay tune app.yaml --memory 256M --budget 20m0s --drivers mattn --only operation=write --resume"
+	r.Operations[0].Name, r.Operations[1].Name = strings.Repeat("long_name_", 9), "write, statement each, size=1000000, 64 clients, 32 connections, 1000 arrivals/s"
+	for range 40 {
+		r.Operations = append(r.Operations, r.Operations[0])
+		r.Outcome.Chosen.Operations = append(r.Outcome.Chosen.Operations, r.Outcome.Chosen.Gain)
+	}
+	r.Space = r.Space.With([]Factor{
+		{First: true, Levels: []Level{{}, {Prepare: []string{`CREATE INDEX "idx_customer_mail_and_name_and_everything_else" ON "customer" ("mail", "first name")`}}}},
+		{First: true, Levels: []Level{{}, {Use: assay.Use{Pool: 8}}}},
+	})
+	fast := stat.Interval{N: 6, Center: 3, Low: 2.8, High: 3.2}
+	r.Outcome.Chosen.Point, r.Outcome.IndexLaunches = append(r.Outcome.Chosen.Point, 0, 0), 6
+	for _, p := range []Point{{0, 0, 0, 1, 0}, {0, 0, 0, 0, 1}} {
+		r.Outcome.Indexes = append(r.Outcome.Indexes, Finalist{Point: p, Gain: fast, Verdict: stat.Faster, Operations: []stat.Interval{fast, fast}, Verdicts: []stat.Verdict{stat.Faster, stat.Undecided}})
+	}
+	r.Notes = []string{"not tried: /a/path/of/a/library/that/is/longer/than/a/line/of/a/narrow/terminal/which/has/to/be/broken/somewhere.so: no such file"}
+	return r
+}
+
+// screenOf is the screen of a terminal of so many columns.
+func screenOf(t *testing.T, r *Report, width int) []string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := r.WriteScreen(&out, width); err != nil {
+		t.Fatal(err)
+	}
+	return strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+}
+
 func TestTextIsOneScreen(t *testing.T) {
 	r := fixture()
 	for range 40 {
 		r.Operations = append(r.Operations, r.Operations[0])
 		r.Outcome.Chosen.Operations = append(r.Outcome.Chosen.Operations, r.Outcome.Chosen.Gain)
 	}
-	lines := strings.Split(text(t, r, "text"), "\n")
-	if len(lines) > 45 {
+	if lines := screenOf(t, r, 0); len(lines) > 45 {
 		t.Errorf("got %d lines, want at most 45", len(lines))
 	}
-	for _, line := range lines {
-		if len([]rune(line)) > width {
-			t.Errorf("got a line of %d columns, want at most %d: %s", len([]rune(line)), width, line)
+}
+
+// No line is wider than the terminal, but those to be copied. Its first lines decide.
+func TestScreens(t *testing.T) {
+	r, plain := crowded(), crowded()
+	plain.Outcome.Indexes = nil
+	helped := crowded()
+	helped.Outcome.Chosen.Operations = helped.Outcome.Chosen.Operations[:1]
+	helped.Emitted = "dsn := \"file:app.db?" + strings.Repeat("x", 90) + "\"\n"
+	for name, c := range map[string]struct {
+		report *Report
+		first  string // how the screen begins
+		copied []string
+	}{
+		"an index": {r, "Before any setting (measured alone in 6 launches, the settings below without it: tune again with it) CREATE INDEX",
+			[]string{`  CREATE INDEX "idx_customer_mail_and_name_and_everything_else" ON "customer" ("mail", "first name");`}},
+		"settings": {plain, "app, mattn (default): 1.33x [1.29, 1.37] faster with 1 setting at durability power and at most 256 MiB of memory;", nil},
+		"configuration": {helped, "Before any setting", []string{`  CREATE INDEX "idx_customer_mail_and_name_and_everything_else" ON "customer" ("mail", "first name");`,
+			strings.TrimSuffix(helped.Emitted, "\n")}},
+		"what comes next": {func() *Report {
+			h := crowded()
+			h.Outcome.Indexes, h.Outcome.Chosen.Operations = nil, h.Outcome.Chosen.Operations[:1]
+			return h
+		}(),
+			"app, mattn (default): 1.33x", []string{"  " + r.Again + " --emit ECOSYSTEM"}},
+	} {
+		for _, width := range []int{60, 80, 100} {
+			lines := screenOf(t, c.report, width)
+			copied := 0
+			for _, line := range lines {
+				if slices.Contains(c.copied, line) {
+					copied++
+				} else if got := utf8.RuneCountInString(line); got > width {
+					t.Errorf("%s: got a line of %d columns, want at most %d: %s", name, got, width, line)
+				}
+			}
+			if copied != len(c.copied) {
+				t.Errorf("%s: %d columns: got %s\nwant each of these on a line: %q", name, width, strings.Join(lines, "\n"), c.copied)
+			}
+			if got := strings.Join(strings.Fields(strings.Join(lines[:6], " ")), " "); !strings.HasPrefix(got, c.first) {
+				t.Errorf("%s: %d columns: got %s\nwant it to begin with %s", name, width, got, c.first)
+			}
 		}
+	}
+}
+
+// A narrow table has long names on lines of their own, and its figures in columns.
+func TestNarrowTable(t *testing.T) {
+	r := fixture()
+	r.Operations[0].Name = "read by the name of a customer, 64 clients, size=1000000"
+	got := strings.Join(screenOf(t, r, 60), "\n")
+	want := "                                  now  confirmed\n" +
+		"  read by the name of a\n" +
+		"  customer, 64 clients,\n" +
+		"  size=1000000                14.2 us  1.33x [1.29, 1.37]\n" +
+		"  write                       2.50 ms  0.900x [0.880, 0.920]\n"
+	if !strings.Contains(got, want) {
+		t.Errorf("got %s\nwant %s in it", got, want)
 	}
 }
 
@@ -178,7 +265,10 @@ func TestAnswers(t *testing.T) {
 		},
 		"undecided: what the search left": func(r *Report) { r.Outcome = &Outcome{Unconfirmed: true} },
 		"no candidate could be":           func(r *Report) { r.Outcome = &Outcome{} },
-		"as the current ones do not":      func(r *Report) { r.Space.StartIsCurrent = false },
+		"1.22x [0.780, 1.92] the current speed with 1 setting, and keeps the constraints, as the current ones do not": func(r *Report) { // not shown to be faster
+			r.Space.StartIsCurrent, r.Outcome.Chosen.Gain = false, stat.Interval{N: 6, Center: 1.22, Low: 0.78, High: 1.92}
+		},
+		"as the current ones do not": func(r *Report) { r.Space.StartIsCurrent = false },
 	} {
 		r := fixture()
 		change(r)
@@ -260,8 +350,11 @@ func TestNext(t *testing.T) {
 			r.Outcome.Indexes = []Finalist{{Point: Point{0, 0, 0, 1}, Verdict: stat.Faster, Gain: stat.Interval{N: 6, Center: 3, Low: 2, High: 4}}}
 			r.Outcome.Chosen.Point = append(r.Outcome.Chosen.Point, 0)
 		},
-		"set them in your program": func(r *Report) {
+		"set them where your program opens the store": func(r *Report) {
 			r.Outcome.Chosen.Operations, r.Engine = r.Outcome.Chosen.Operations[:1], "pebble"
+		},
+		"set them in your program; prove that": func(r *Report) {
+			r.Outcome.Chosen.Operations, r.Emitted = r.Outcome.Chosen.Operations[:1], "dsn"
 		},
 		"set them in postgresql.conf, and start the server again": func(r *Report) {
 			r.Outcome.Chosen.Operations, r.Engine, r.Emitted = r.Outcome.Chosen.Operations[:1], "postgresql", "work_mem = 4MB"
@@ -282,6 +375,9 @@ func TestNext(t *testing.T) {
 		change(r)
 		for _, name := range []string{"text", "markdown", "html", "json"} {
 			got := strings.Join(strings.Fields(text(t, r, name)), " ")
+			if name == "text" {
+				got = strings.ReplaceAll(got, " then: ", "; ")
+			}
 			if name == "html" {
 				got = strings.ReplaceAll(got, "</li><li>", "; ")
 			}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"assay"
+	"assay/internal/wording"
 	"assay/kit/sqlite"
 )
 
@@ -72,7 +73,9 @@ func SQLite(effective map[string]string, c Constraints) (Space, error) {
 			return Space{}, err
 		}
 	}
-	s.memory()
+	if err := s.memory(); err != nil {
+		return Space{}, err
+	}
 	if !c.OwnFile && whole(effective["cache_size"]) <= 0 { // else it is counted in pages, and larger ones would take more memory
 		s.words("page_size", "8192", "16384")
 	}
@@ -174,14 +177,20 @@ func (s *builder) weakest(journal string, class assay.Durability) (Level, bool) 
 	return Level{}, false
 }
 
+// minPages is the smallest cache that a connection of SQLite has.
+const minPages = 10
+
 // memory adds the cache and the memory map. The largest of both together keep to the
 // bound, so that every combination does.
-func (s *builder) memory() {
+func (s *builder) memory() error {
 	bound, connections := s.c.Memory, int64(max(1, s.c.Connections))
 	cache, mapped := s.cacheNow(), whole(s.now["mmap_size"])
 	cacheFactor, mapFactor := Factor{Name: "cache_size", Levels: []Level{{}}}, Factor{Name: "mmap_size", Levels: []Level{{}}}
 	half := bound / 2 / connections
 	if cache*connections+mapped > bound {
+		if least := minPages * cmp.Or(whole(s.now["page_size"]), 4096); half < least {
+			return fmt.Errorf("the memory of %d KiB is too little for SQLite with %s: it takes at least %d KiB", bound/kib, wording.Plural(int(connections), "connection"), 2*connections*least/kib)
+		}
 		s.StartIsCurrent = false
 		cache, mapped = min(cache, half), 0
 		cacheFactor.Levels, mapFactor.Levels = []Level{cacheLevel(cache)}, []Level{{Settings: map[string]string{"mmap_size": "0"}}}
@@ -202,6 +211,7 @@ func (s *builder) memory() {
 			s.Factors = append(s.Factors, f)
 		}
 	}
+	return nil
 }
 
 // cacheNow is the current cache of a connection in bytes.

@@ -148,3 +148,21 @@ func TestWithoutALevel(t *testing.T) {
 		}
 	}
 }
+
+// A bound below the smallest caches that the connections can have is no constraint that a
+// proposal could keep.
+func TestTooLittleMemoryForSQLite(t *testing.T) {
+	for _, c := range []struct {
+		memory int64
+		want   string
+	}{{80 * kib, ""}, {79 * kib, "the memory of 79 KiB is too little for SQLite with 1 connection: it takes at least 80 KiB"}} {
+		got := ""
+		s, err := SQLite(defaults(nil), Constraints{Class: assay.Consistent, Memory: c.memory, Connections: 1})
+		if err != nil {
+			got = err.Error()
+		}
+		if got != c.want || err == nil && s.Settings(s.start())["cache_size"] != "-40" {
+			t.Errorf("%d bytes: got %q and %v, want %q", c.memory, got, s.Factors, c.want)
+		}
+	}
+}

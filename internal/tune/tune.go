@@ -121,9 +121,16 @@ func Run(ctx context.Context, config Config, measure Measure) (*Outcome, error) 
 		t.outcome.Unsearched = true
 		return t.outcome, nil
 	}
-	candidates, err := t.screen(ctx)
-	if err != nil {
-		return nil, err
+	var candidates []Point
+	if !t.exhausted() {
+		var err error
+		if candidates, err = t.screen(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if t.exhausted() {
+		t.endUnconfirmed()
+		return t.outcome, nil
 	}
 	ranked, err := t.race(ctx, candidates)
 	if err != nil {
@@ -199,6 +206,10 @@ func (t *tuning) affordable(share float64, points int) int {
 	}
 	return max(0, int(left/t.memberTime(1+points)))
 }
+
+// exhausted reports whether all of the budget is used: nothing that is still found could be
+// confirmed.
+func (t *tuning) exhausted() bool { return t.config.Budget > 0 && t.spent >= t.config.Budget }
 
 // gain is the mean over the operations, each of which counts alike; NaN where one
 // was not measured.

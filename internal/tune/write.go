@@ -7,59 +7,10 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"assay/internal/stat"
 	"assay/internal/wording"
 )
-
-const (
-	width   = 100 // columns of a screen
-	maxRows = 14  // operations of it
-	maxHarm = 6   // lines that say what is slower
-)
-
-// writeText prints one screen, and below it the configuration that was asked for.
-func writeText(out io.Writer, r *Report) error {
-	w := bufio.NewWriter(out)
-	print := func(text string) {
-		for _, line := range wrap(text, "  ") {
-			fmt.Fprintln(w, wording.Printable(line))
-		}
-	}
-	for _, text := range r.indexLines() {
-		for _, line := range wrap(text, "    ") {
-			fmt.Fprintln(w, wording.Printable(line))
-		}
-	}
-	print(r.answer())
-	if len(r.Outcome.Finalists) > 0 {
-		print("  " + r.basis())
-	}
-	harmed := r.harmed()
-	for _, text := range harmed[:min(maxHarm, len(harmed))] {
-		print("! " + text)
-	}
-	if more := len(harmed) - maxHarm; more > 0 {
-		print(fmt.Sprintf("! and %d more: --format markdown has all", more))
-	}
-	if rows := r.rows(); len(rows) > 0 {
-		fmt.Fprintln(w)
-		for _, line := range rows {
-			fmt.Fprintln(w, wording.Printable(line))
-		}
-		fmt.Fprintln(w)
-	}
-	for _, s := range r.sections() {
-		print(s.title + ": " + strings.Join(s.items, "; "))
-	}
-	print(r.evidence())
-	print("next: " + strings.Join(r.next(), "; "))
-	if r.Emitted != "" {
-		fmt.Fprintf(w, "\n%s", r.Emitted)
-	}
-	return w.Flush()
-}
 
 // section is a list with its title.
 type section struct {
@@ -106,54 +57,6 @@ func (r *Report) figures() []stat.Interval {
 	return nil
 }
 
-// rows are the table of operations.
-func (r *Report) rows() []string {
-	figures := r.figures()
-	if figures == nil {
-		return nil
-	}
-	cells := [][3]string{{"", "now", "confirmed: above 1 is faster"}}
-	longest := [2]int{}
-	for i, gain := range figures {
-		cells = append(cells, [3]string{r.Operations[i].Name, r.Operations[i].now(), ratio(gain)})
-	}
-	left := len(cells) - 1 - maxRows
-	if left > 0 {
-		cells = cells[:1+maxRows]
-	}
-	for _, c := range cells {
-		for i := range longest {
-			longest[i] = max(longest[i], utf8.RuneCountInString(c[i]))
-		}
-	}
-	var lines []string
-	for _, c := range cells {
-		lines = append(lines, fmt.Sprintf("  %-*s  %*s  %s", longest[0], c[0], longest[1], c[1], c[2]))
-	}
-	if left > 0 {
-		lines = append(lines, fmt.Sprintf("  and %s: --format markdown has all", wording.Plural(left, "operation")))
-	}
-	return lines
-}
-
-// wrap breaks a text between words. Lines behind the first are indented.
-func wrap(text, indent string) []string {
-	var lines []string
-	line := text[:len(text)-len(strings.TrimLeft(text, " "))]
-	for i, word := range strings.Fields(text) {
-		switch {
-		case i > 0 && utf8.RuneCountInString(line+" "+word) > width:
-			lines = append(lines, line)
-			line = indent + word
-		case i > 0:
-			line += " " + word
-		default:
-			line += word
-		}
-	}
-	return append(lines, line)
-}
-
 // writeMarkdown prints everything, the race too.
 func writeMarkdown(out io.Writer, r *Report) error {
 	w := bufio.NewWriter(out)
@@ -188,7 +91,7 @@ func writeMarkdown(out io.Writer, r *Report) error {
 	}
 	r.writeElsewhere(w, escape)
 	r.writeRace(w, escape)
-	fmt.Fprintf(w, "%s\n\nNext: %s\n", escape.Replace(r.evidence()), escape.Replace(strings.Join(r.next(), "; ")))
+	fmt.Fprintf(w, "%s\n\nNext: %s\n", escape.Replace(r.evidence()), escape.Replace(strings.Join(r.nextTexts(), "; ")))
 	if r.Emitted != "" {
 		fmt.Fprintf(w, "\n```text\n%s```\n", r.Emitted)
 	}

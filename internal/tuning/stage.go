@@ -74,6 +74,7 @@ func (t *Tuning) beginSeries(ctx context.Context, b tune.Block) error {
 		staged = staged.Using(uses)
 	}
 	staged.Launches = max(1, b.Of)
+	staged.Text += t.within()
 	request := lab.Request{Plan: staged, PlanFile: t.request.PlanFile, Drivers: t.drivers, Only: only, Resume: t.request.Resume}
 	series, err := t.lab.Series(ctx, t.store, request, t.started)
 	if err != nil {
@@ -82,6 +83,16 @@ func (t *Tuning) beginSeries(ctx context.Context, b tune.Block) error {
 	t.series, t.stage, t.started = series, b.Stage, series.Started()
 	t.runs = append(t.runs, tune.StageRun{Stage: b.Stage, ID: series.ID()})
 	return nil
+}
+
+// within says at the end of a stage's plan what its tuning keeps to: stages of tunings within
+// other constraints may have the same profiles, and are not resumed in their place.
+func (t *Tuning) within() string {
+	text := fmt.Sprintf("#   within durability %s and %s of memory", t.class, t.request.Memory)
+	if t.request.SingleProcess {
+		text += ", by one process"
+	}
+	return text + "\n"
 }
 
 func (t *Tuning) endSeries(ctx context.Context) error {

@@ -33,6 +33,7 @@ type Request struct {
 	SingleProcess bool                // no other process has the file
 	Emit          string              // ecosystem that the proposal is printed for; empty: none
 	Again         string              // command that goes on with the tuning
+	Show          string              // command that shows the run RUN
 	Resume        bool
 	Step          func(what string) // is called when a step begins
 }
@@ -107,7 +108,12 @@ func (t *Tuning) prepare(ctx context.Context) error {
 		return err
 	}
 	if t.drivers = t.request.Drivers; len(t.drivers) == 0 {
-		t.drivers = t.request.Plan.Drivers[:1]
+		t.drivers = slices.Clone(t.request.Plan.Drivers[:min(1, len(t.request.Plan.Drivers))])
+	}
+	if _, err := t.request.Plan.Expand(t.drivers); len(t.drivers) == 0 {
+		return lab.AsInputError(err, "name the driver in use with --drivers")
+	} else if err != nil {
+		return lab.AsInputError(err)
 	}
 	cases, err := t.request.Plan.Expand(t.drivers[:1])
 	if err != nil {

@@ -1,0 +1,314 @@
+package tuning
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"assay"
+	"assay/internal/build"
+	"assay/internal/lab"
+	"assay/internal/plan"
+	"assay/internal/runner"
+	"assay/internal/store"
+	"assay/internal/tune"
+	"assay/kit"
+	"assay/kit/column"
+	"assay/kit/sqldb"
+	"assay/kit/wire"
+
+	_ "modernc.org/sqlite"
+)
+
+// workerVariable, in the environment, makes this program a worker.
+const workerVariable = "TUNING_TEST_WORKER"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(workerVariable) == "" {
+		os.Exit(m.Run())
+	}
+	driver := sqldb.Driver{Name: "tunable", SQLName: "sqlite",
+		Key:  func(name, value string) string { return "_pragma=" + name + "(" + value + ")" },
+		Busy: func(err error) bool { return strings.Contains(err.Error(), "(SQLITE_BUSY)") }}
+	if err := kit.Serve(tunable{sqldb.New(driver)}, os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+// tunable is an engine with two settings that make it faster, and hardly any others.
+type tunable struct{ kit.Engine }
+
+func (e tunable) Open(r wire.Open) (kit.Database, wire.Opened, error) {
+	pause := 4 * time.Millisecond
+	for name, value := range map[string]string{"temp_store": "2", "journal_size_limit": "67108864"} {
+		if r.Settings[name] == value {
+			pause /= 2
+		}
+	}
+	for _, name := range []string{"cache_size", "mmap_size", "page_size", "wal_autocheckpoint"} {
+		delete(r.Settings, name) // they cannot be had
+	}
+	db, opened, err := e.Engine.Open(r)
+	return slowDatabase{db, pause}, opened, err
+}
+
+type slowDatabase struct {
+	kit.Database
+	pause time.Duration
+}
+
+func (d slowDatabase) Prepare(op wire.Operation, trace *column.File) (kit.Operation, error) {
+	prepared, err := d.Database.Prepare(op, trace)
+	return slowOperation{prepared, d.pause}, err
+}
+
+func (d slowDatabase) Pool() wire.Pool { return d.Database.(kit.Pooled).Pool() }
+
+type slowOperation struct {
+	kit.Operation
+	pause time.Duration
+}
+
+func (o slowOperation) Client() (kit.Client, error) {
+	client, err := o.Operation.Client()
+	return slowClient{client, o.pause}, err
+}
+
+type slowClient struct {
+	kit.Client
+	pause time.Duration
+}
+
+func (c slowClient) Do(position int) (int, error) {
+	time.Sleep(c.pause)
+	return c.Client.Do(position)
+}
+
+const tunablePlan = `name: app
+precision: 50%
+timeout: 10s
+drivers: [tunable]
+profiles:
+  web: {journal_mode: wal, synchronous: normal, busy_timeout: 5s}
+workload:
+  name: monster
+  schema: CREATE TABLE monster (id INTEGER PRIMARY KEY, hp INTEGER NOT NULL); CREATE INDEX monster_hp ON monster (hp);
+  data:
+    monster: {rows: 100, columns: {id: seq, hp: {uniform: [1, 99]}}}
+operations:
+  insert:
+    sql: INSERT INTO monster (id, hp) VALUES (?, ?)
+    args: [{next: monster.id}, {uniform: [1, 99]}]
+    rows: 1
+    count: 10
+`
+
+// silent is a watcher that calls a function at each trial.
+type silent struct{ trial func() }
+
+func (silent) Build(build.Event)     {}
+func (silent) Note(string)           {}
+func (silent) Data(string, int, int) {}
+func (silent) Measure(runner.Event)  {}
+func (w silent) Trial(assay.Trial)   { w.trial() }
+
+// bench is where a tuning of the plan is run, stopped and resumed.
+type bench struct {
+	t       *testing.T
+	dir     string
+	store   *store.Store
+	request Request
+}
+
+func newBench(t *testing.T) *bench {
+	t.Helper()
+	dir := t.TempDir()
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{
+		"kit/go.mod":             "module assay/kit\n",
+		"workers/tunable/worker": "#!/bin/sh\n" + workerVariable + "=1 exec '" + program + "'\n",
+		"workers/tunable/README": "Worker tunable\n",
+	} {
+		path := filepath.Join(dir, "source", name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s, err := store.Open(t.Context(), filepath.Join(dir, "assay.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	p, err := plan.Decode("app.yaml", []byte(tunablePlan))
+	if err != nil {
+		t.Fatal(err)
+	}
+	memory, _ := ParseBytes("256M")
+	return &bench{t, dir, s, Request{Plan: p, PlanFile: "/app.yaml", Memory: memory, Budget: time.Hour, Again: "assay tune app.yaml --resume"}}
+}
+
+// run tunes until its end, or until a stage has kept so many trials.
+func (b *bench) run(until tune.Stage, trials int) (*tune.Report, *Tuning, error) {
+	b.t.Helper()
+	ctx, stop := context.WithCancel(b.t.Context())
+	defer stop()
+	stage, kept := "", 0
+	request := b.request
+	request.Step = func(what string) {
+		if now, _, _ := strings.Cut(what, ", block"); now != stage {
+			stage, kept = now, 0
+		}
+	}
+	watcher := silent{func() {
+		if kept++; stage == string(until) && kept == trials {
+			stop()
+		}
+	}}
+	l := &lab.Lab{Cache: filepath.Join(b.dir, "cache"), Source: build.Source{Dir: filepath.Join(b.dir, "source")}, Watcher: watcher}
+	t := New(l, b.store, request)
+	r, err := t.Run(ctx)
+	return r, t, err
+}
+
+// kept are the store's runs by plan, and its trials, each named by what it is of.
+func (b *bench) kept() (runs map[string]assay.Status, trials []string) {
+	b.t.Helper()
+	all, err := b.store.Runs(b.t.Context())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	runs = map[string]assay.Status{}
+	for _, run := range all {
+		if _, twice := runs[run.Plan]; twice {
+			b.t.Errorf("there are two runs of %s", run.Plan)
+		}
+		runs[run.Plan] = run.Status
+		for trial, err := range b.store.Trials(b.t.Context(), run.ID) {
+			if err != nil {
+				b.t.Fatal(err)
+			}
+			trials = append(trials, fmt.Sprint(run.Plan, " launch ", trial.Launch, " of ", trial.Cell.Key(), " ", trial.Twin))
+		}
+	}
+	slices.Sort(trials)
+	return runs, trials
+}
+
+// A tuning that is stopped in the middle of a launch of each of its stages, and resumed
+// each time, ends as one that was not stopped: everything that was measured is there
+// once, and the answer can be printed again.
+func TestResumedInEachStage(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it tunes")
+	}
+	b := newBench(t)
+	var before []string
+	for _, stop := range []struct {
+		stage  tune.Stage
+		trials int // the stage has by then: in the first launch, or in a later one
+	}{{tune.Indexes, 1}, {tune.Indexes, 8}, {tune.Screening, 1}, {tune.Race, 16}, {tune.Ablation, 1}, {tune.Confirmation, 16}, {"four-times-data", 1}, {"quarter-data", 4}} {
+		_, tuning, err := b.run(stop.stage, stop.trials)
+		if err == nil {
+			t.Fatalf("the tuning ended without %d trials of %s", stop.trials, stop.stage)
+		}
+		if !tuning.Begun() {
+			t.Errorf("%s: got %v and nothing begun", stop.stage, err)
+		}
+		runs, now := b.kept()
+		if got := runs["app."+string(stop.stage)]; got != assay.Interrupted {
+			t.Errorf("stopped in %s: its run is %q, want interrupted", stop.stage, got)
+		}
+		checkKept(t, string(stop.stage), before, now)
+		before = now
+		b.request.Resume = true
+	}
+	report, _, err := b.run("", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if o := report.Outcome; o.Chosen == nil || report.Profile.Settings["temp_store"] != "2" || report.Profile.Settings["journal_size_limit"] != "67108864" {
+		t.Errorf("got the proposal %v, want the two settings that help", report.Profile.Settings)
+	}
+	runs, after := b.kept()
+	checkKept(t, "the end", before, after)
+	for plan, status := range runs {
+		if status != assay.Finished {
+			t.Errorf("%s is %s at the end", plan, status)
+		}
+	}
+	again, _, err := b.run("", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := printed(t, again), printed(t, report); got != want {
+		t.Errorf("the same again: got %s\nwant %s", got, want)
+	}
+	if _, last := b.kept(); !slices.Equal(last, after) {
+		t.Errorf("printing the answer again measured something: %d trials, then %d", len(after), len(last))
+	}
+}
+
+// A tuning within other constraints is another one, also where its first stage is alike:
+// each is resumed by its own flags.
+func TestResumedWithinItsConstraints(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it measures")
+	}
+	b := newBench(t)
+	begun := map[Bytes]string{}
+	for _, resume := range []bool{false, true} {
+		for _, memory := range []Bytes{256 << 20, 128 << 20} {
+			b.request.Memory, b.request.Resume = memory, resume
+			_, tuning, err := b.run(tune.Indexes, 1)
+			if err == nil || !tuning.Begun() {
+				t.Fatalf("--memory %s: got %v, want an interruption after the first trial", memory, err)
+			}
+			if got := tuning.runs[0].ID; resume && got != begun[memory] {
+				t.Errorf("--memory %s: resumed %s, want %s", memory, got, begun[memory])
+			} else if !resume {
+				begun[memory] = got
+			}
+		}
+	}
+}
+
+// checkKept demands that nothing measured is lost, and that nothing is there twice.
+func checkKept(t *testing.T, when string, before, now []string) {
+	t.Helper()
+	for i, name := range now {
+		if i > 0 && now[i-1] == name {
+			t.Errorf("%s: measured twice: %s", when, name)
+		}
+	}
+	for _, name := range before {
+		if _, found := slices.BinarySearch(now, name); !found {
+			t.Errorf("%s: lost: %s", when, name)
+		}
+	}
+}
+
+func printed(t *testing.T, r *tune.Report) string {
+	t.Helper()
+	f, err := tune.Formats().Named("json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	if err := f.Write(&out, r); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
