@@ -5,3 +5,6 @@ func Mark(query string) string {
 	mark, _ := control(query)
 	return mark
 }
+
+// Waiting is how many chunks wait to be written.
+func (r *Recorder) Waiting() int { return len(r.chunks) }

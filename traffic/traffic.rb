@@ -157,7 +157,10 @@ module Traffic
     # Adds a line of ASCII, and says whether it did.
     def line(text)
       return false if @closed || @filled || @buffered > 2 * BUFFERED
-      return !(@filled = true) if @spent + text.bytesize > @max
+      if @spent + text.bytesize > @max
+        @filled = true
+        return false
+      end
 
       @spent += text.bytesize
       @buffered += text.bytesize

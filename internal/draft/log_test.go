@@ -480,12 +480,39 @@ func TestBlocksOfAMix(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "count: {current: 1000, web: 5000, durable: 1000}"; tries != 1 || !strings.Contains(d.Text, want) {
+	// A tenth of the mix changes one page: 1,000 changes are 10,000 operations, of which
+	// the log would take ten times as many.
+	if want := "count: {current: 10000, web: 20000, durable: 10000}"; tries != 1 || !strings.Contains(d.Text, want) {
 		t.Errorf("got %d tries and no %q:\n%s", tries, want, d.Text)
 	}
 	m := &mix{counts: maps.Clone(mixed)}
 	m.bound(500)
 	if want := map[string]int64{"current": 500, "web": 500, "durable": 500}; !reflect.DeepEqual(m.counts, want) {
 		t.Errorf("got blocks %v, want %v", m.counts, want)
+	}
+}
+
+// The warm-up of a block, a tenth of it, fills the log once, within what a block may
+// take.
+func TestBlocksThatFillTheLog(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		pages, changing float64
+		each            time.Duration
+		web, synced     int64
+	}{
+		{"as many as fill the log", 1.25, 0.1, 100 * time.Microsecond, 8000, 8000},
+		{"commits that wait", 0.5, 0.2, 100 * time.Microsecond, 20_000, 5000},
+		{"many pages", 5, 0.5, 100 * time.Microsecond, 5000, 2000},
+		{"few pages", 0.01, 0.01, 100 * time.Microsecond, 20_000, 20_000},
+		{"slow", 0.5, 0.1, time.Millisecond, 5000, 5000},
+		{"very slow", 0.5, 0.1, time.Second, 5000, 1000},
+		{"no page", 0, 0.1, time.Microsecond, 5000, 1000},
+	} {
+		m := &mix{counts: maps.Clone(mixed)}
+		m.last(c.pages, c.changing, c.each)
+		if want := map[string]int64{"current": c.synced, "web": c.web, "durable": c.synced}; !reflect.DeepEqual(m.counts, want) {
+			t.Errorf("%s: got blocks %v, want %v", c.name, m.counts, want)
+		}
 	}
 }

@@ -84,11 +84,6 @@ func (s *shape) script() *script {
 	if s.lengths > 0 {
 		made.notes = append(made.notes, fmt.Sprintf("It stands for %d statements of the log whose lists are of other lengths; its own is near the mean.", s.lengths))
 	}
-	for i, step := range s.steps {
-		if each := float64(step.times) / float64(s.count); each > 1.05 {
-			made.notes = append(made.notes, fmt.Sprintf("Statement %d comes %.3g times in a row in the log, and once here.", i+1, each))
-		}
-	}
 	return made
 }
 
@@ -230,6 +225,9 @@ func deviations(all []*operation, clients int) []string {
 func (o *operation) otherRows() (found []string) {
 	for i, st := range o.steps {
 		step := o.logged(i)
+		if i > 0 && step == o.logged(i-1) {
+			continue // the same again
+		}
 		if want := float64(step.rows) / float64(step.counted); step.counted > 0 && differs(st.mean, want) {
 			found = append(found, fmt.Sprintf("%s: statement %d has %.3g rows each time here, and %.3g in the log", o.name, i+1, st.mean, want))
 		}
@@ -240,6 +238,9 @@ func (o *operation) otherRows() (found []string) {
 // otherBytes says which statements bind more or less than in the log.
 func (o *operation) otherBytes() (found []string) {
 	for i, st := range o.steps {
+		if i > 0 && o.logged(i) == o.logged(i-1) {
+			continue
+		}
 		if here, logged := st.bound(o.logged(i)); differs(here, logged) && math.Abs(here-logged) > fewBytes {
 			found = append(found, fmt.Sprintf("%s: statement %d binds %.3g bytes of texts and blobs each time here, and %.3g in the log", o.name, i+1, here, logged))
 		}

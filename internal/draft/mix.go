@@ -168,8 +168,11 @@ func (d *drafter) tryMix(ctx context.Context) error {
 		return nil
 	}
 	d.progress("trying all of them together")
+	if err := d.lengthen(ctx); err != nil {
+		return err
+	}
 	late, err := d.playMix(ctx)
-	for limit := mixed["web"] / 10; late && limit >= fewest && err == nil && ctx.Err() == nil; limit /= 10 {
+	for limit := mixed["web"]; late && limit >= fewest && err == nil && ctx.Err() == nil; limit /= 10 {
 		d.mix.bound(limit)
 		late, err = d.playMix(ctx)
 	}

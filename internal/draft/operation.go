@@ -16,6 +16,7 @@ type operation struct {
 	sources []source         // of the arguments
 	counts  map[string]int64 // of a block, by profile; nil: the plan's default
 	each    time.Duration    // of one operation, in this process
+	usual   time.Duration    // the same, but where few took nearly all: these may be interruptions
 	here    []float64        // nanoseconds of it in this process, the median of each round
 	check   string
 	checked []string // types of the check's answer

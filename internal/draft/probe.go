@@ -24,6 +24,9 @@ const (
 	meant = 500
 	// meanShare is the share of the time for a query that this may take.
 	meanShare = 4
+	// interrupted is how many times as long as the median the mean of an operation is
+	// at most without an interruption.
+	interrupted = 10
 )
 
 // probe runs the operations as a run prepares them, on the private copy, to
@@ -101,6 +104,7 @@ func (b *probe) run(ctx context.Context, o *operation, op assay.Operation, limit
 			return err
 		}
 	}
+	o.usual = min(each, interrupted*found.Median)
 	o.pace(each, b.block)
 	o.conclude(found, found.Times == length)
 	return nil

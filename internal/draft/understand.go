@@ -11,7 +11,13 @@ import (
 // understand makes operations of the queries. One that cannot be understood is left
 // out, with the reason.
 func (d *drafter) understand(ctx context.Context, scripts []*script) error {
-	if err := errors.Join(d.guessLiterals(ctx, scripts), d.giveIDs(ctx, scripts)); err != nil {
+	if err := d.guessLiterals(ctx, scripts); err != nil {
+		return err
+	}
+	for _, s := range scripts {
+		s.unroll()
+	}
+	if err := d.giveIDs(ctx, scripts); err != nil {
 		return err
 	}
 	for _, s := range scripts {

@@ -121,7 +121,10 @@ func (d *document) writeOperation(w *writer, o *operation) {
 		defer func() { w.prefix = "" }()
 	}
 	w.comment(2, "%s%s", d.origin(o), o.runs())
-	for _, st := range o.steps {
+	for i, st := range o.steps {
+		if i > 0 && st.sql == o.steps[i-1].sql {
+			continue
+		}
 		for _, step := range st.steps {
 			w.line(2, "#   %s", clean(step))
 		}

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -54,9 +55,10 @@ func (l *Lab) Check(ctx context.Context, request Request, patience time.Duration
 	}
 	commits := l.commitTimes(ctx, chosen.cases)
 	costs := runner.Costs{
-		Sync:  commits[commitKey(synced)],
-		Pace:  func(c assay.Case) runner.Pace { return paces[paceKey(c)].Pace },
-		Bytes: func(c assay.Case) int64 { return paces[paceKey(c)].bytes },
+		Processors: runtime.GOMAXPROCS(0),
+		Sync:       commits[commitKey(synced)],
+		Pace:       func(c assay.Case) runner.Pace { return paces[paceKey(c)].Pace },
+		Bytes:      func(c assay.Case) int64 { return paces[paceKey(c)].bytes },
 		Commit: func(c assay.Case) time.Duration {
 			if settings := committing(c); settings != nil {
 				return commits[commitKey(settings)]

@@ -44,6 +44,8 @@ type Costs struct {
 	Commit func(assay.Case) time.Duration
 	// Sync is how long a file's sync takes; 0: unknown.
 	Sync time.Duration
+	// Processors are those that clients share which ask at the same time; 0: one.
+	Processors int
 	// Bytes are those of a case's data, which every instance has a copy of. nil
 	// knows none.
 	Bytes func(assay.Case) int64
@@ -191,10 +193,24 @@ func (k Costs) block(c assay.Case, count int) time.Duration {
 	if c.Operation.Serve {
 		took += time.Duration(count) * typicalRequest
 	}
-	if c.Operation.Changes {
-		took += time.Duration(commits(c.Operation, count)) * k.commit(c)
+	if !c.Operation.Changes {
+		return took / k.atATime(c)
 	}
-	return took
+	waited := time.Duration(commits(c.Operation, count)) * k.commit(c)
+	if len(c.Operation.Parts) == 0 {
+		return took + waited
+	}
+	return max(took/k.atATime(c), waited) // some ask while another one waits for the disk
+}
+
+// atATime is how many operations of a block run at the same time: clients of a served
+// operation share the processors with the requests. Those that change one database wait
+// for each other.
+func (k Costs) atATime(c assay.Case) time.Duration {
+	if c.Operation.Serve {
+		return 1
+	}
+	return time.Duration(max(1, min(k.Processors, c.Cell.Clients)))
 }
 
 // pace is what is known of an operation, and the rest by rule of thumb.

@@ -326,6 +326,36 @@ func TestEstimateOfKnownCosts(t *testing.T) {
 	}
 }
 
+// Clients that ask at the same time share the processors, and wait for each other where
+// they change data: a mix takes as long as the slower of both.
+func TestEstimateOfSeveralClients(t *testing.T) {
+	const processors, twins = 3, 2
+	query := []assay.Step{{Query: true, Rows: 100}}
+	parts := []assay.Part{{Operation: assay.Operation{Steps: query}, Weight: 1}, {Operation: assay.Operation{Changes: true}, Weight: 1}}
+	busy := assay.Cell{Driver: "a", Clients: 8}
+	for name, test := range map[string]struct {
+		op     assay.Operation
+		commit time.Duration
+		want   time.Duration
+	}{
+		"reads":                       {assay.Operation{Count: 900}, time.Second, twins * 300 * time.Minute},
+		"changes":                     {assay.Operation{Count: 900, Changes: true}, time.Second, twins * 900 * 61 * time.Second},
+		"a mix":                       {assay.Operation{Count: 900, Changes: true, Parts: parts}, time.Second, twins * 300 * time.Minute},
+		"a mix that waits for a disk": {assay.Operation{Count: 900, Changes: true, Parts: parts}, time.Hour, twins * 450 * time.Hour},
+		"served":                      {assay.Operation{Count: 900, Serve: true}, time.Second, twins * 900 * (time.Minute + typicalRequest)},
+	} {
+		known := Costs{
+			Pace:       func(assay.Case) Pace { return Pace{Each: time.Minute} },
+			Commit:     func(assay.Case) time.Duration { return test.commit },
+			Processors: processors,
+		}
+		got := Estimate([]assay.Case{{Cell: busy, Operation: test.op}}, 1, known)[assay.StageMeasured]
+		if got != test.want {
+			t.Errorf("%s of 8 clients: got %s, want %s", name, got, test.want)
+		}
+	}
+}
+
 // Each launch of a series, and what is resumed, has an order of its own.
 func TestStreams(t *testing.T) {
 	seen := map[uint64]bool{}
