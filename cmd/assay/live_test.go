@@ -71,8 +71,8 @@ func TestLiveTableHasPrimaryMetric(t *testing.T) {
 		words := strings.Fields(line)
 		got = append(got, words[len(words)-1])
 	}
-	if want := []string{"1µs", "12300/s", "5ms", "912/s"}; !slices.Equal(got, want) {
-		t.Errorf("got %q, want %q", got, want)
+	if diff := cmp.Diff([]string{"1µs", "12300/s", "5ms", "912/s"}, got); diff != "" {
+		t.Errorf("figures (-want +got):\n%s", diff)
 	}
 }
 

@@ -61,7 +61,7 @@ func TestScheduleAndReportCompareBySameMetric(t *testing.T) {
 			for _, trial := range slices.Clone(trials) {
 				g.record.note(&trial)
 			}
-			result, err := analysis.New(assay.Run{ID: "r", Reference: "a"}, analysistest.Each(trials))
+			result, err := analysis.New(assay.Run{ID: "r", Baseline: assay.ParseBaseline("a")}, analysistest.Each(trials))
 			if err != nil {
 				t.Fatal(err)
 			}
