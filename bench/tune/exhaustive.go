@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"math"
@@ -28,7 +27,8 @@ type experiment struct {
 	launches int
 	rows     int
 	repeats  int
-	budget   time.Duration // of a tuning; 0: a sixth of the time of the exhaustive search
+	share    float64       // of the time of the exhaustive search, that a tuning may take
+	budget   time.Duration // of a tuning; 0: as share has it
 }
 
 // The levels of the exhaustive space, those that assay tune tries with 256 MiB for one
@@ -275,25 +275,6 @@ func settingsText(settings map[string]string) string {
 	return cmp.Or(strings.Join(parts, " "), "the current settings")
 }
 
-// tunings are what assay tune proposes with different seeds, and the mean time.
-func (e experiment) tunings(ctx context.Context) (choices []map[string]string, took time.Duration, err error) {
-	began := time.Now()
-	for seed := 1; seed <= e.repeats; seed++ {
-		path, err := e.plan(fmt.Sprint("tuning-", seed), seed, []string{"current"}, map[string]map[string]string{"current": {}})
-		if err != nil {
-			return nil, 0, err
-		}
-		out, err := e.run(ctx, "tune", path, "--durability", "consistent", "--memory", "256M", "--budget", e.budget.String(), "--quiet", "--format", "json")
-		var answer struct{ Settings map[string]string }
-		if wrong := json.Unmarshal(out, &answer); wrong != nil { // an undecided tuning is an answer, with a status of its own
-			return nil, 0, cmp.Or(err, wrong)
-		}
-		fmt.Printf("seed %d: %s\n", seed, settingsText(answer.Settings))
-		choices = append(choices, answer.Settings)
-	}
-	return choices, time.Since(began) / time.Duration(max(1, e.repeats)), nil
-}
-
 // inFolder makes the experiment in a folder of its own.
 func (e experiment) inFolder(ctx context.Context) error {
 	var err error
@@ -305,63 +286,4 @@ func (e experiment) inFolder(ctx context.Context) error {
 		return err
 	}
 	return e.compare(ctx)
-}
-
-// compare measures the choices beside the best of the exhaustive search, each in twice as
-// many launches as the search had, and says how many are within 2 % of the best of these
-// figures: those of the search are too good of whoever is the best of them.
-func (e experiment) compare(ctx context.Context) error {
-	cells, exhaustive, err := e.exhaust(ctx)
-	if err != nil {
-		return err
-	}
-	bests, err := best(cells)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("best of %d: %s; smoothed: %s, then %s; in %s\n", len(configurations()), settingsText(bests[0]), settingsText(bests[1]), settingsText(bests[2]), exhaustive.Round(time.Second))
-	e.budget = cmp.Or(e.budget, (exhaustive / 6).Round(time.Second))
-	choices, each, err := e.tunings(ctx)
-	if err != nil {
-		return err
-	}
-	gains, err := e.again(ctx, append(bests, choices...))
-	if err != nil {
-		return err
-	}
-	highest, near := max(gains[0], gains[1], gains[2]), 0
-	for i, gain := range gains[len(bests):] {
-		fmt.Printf("seed %d against the best: %.3fx\n", i+1, math.Exp(gain-highest))
-		if gain > highest-math.Log1p(margin) {
-			near++
-		}
-	}
-	fmt.Printf("%d of %d choices are within 2 %% of the exhaustive best; a tuning took %.0f %% of its time (%s of %s)\n",
-		near, len(choices), 100*each.Seconds()/exhaustive.Seconds(), each.Round(time.Second), exhaustive.Round(time.Second))
-	return nil
-}
-
-// again measures configurations beside each other, equal ones once, and returns their
-// gains against the first.
-func (e experiment) again(ctx context.Context, all []map[string]string) ([]float64, error) {
-	var names []string
-	profiles, name := map[string]map[string]string{}, map[string]string{}
-	for _, c := range all {
-		if text := settingsText(c); name[text] == "" {
-			name[text] = fmt.Sprint("p", len(names))
-			names, profiles[name[text]] = append(names, name[text]), c
-		}
-	}
-	gains, err := e.gains(ctx, "choices", 2*e.launches, names, profiles)
-	if err != nil {
-		return nil, err
-	}
-	for _, n := range names {
-		fmt.Printf("again, %s: %.3fx\n", settingsText(profiles[n]), math.Exp(gains[n]-gains[names[0]]))
-	}
-	values := make([]float64, len(all))
-	for i, c := range all {
-		values[i] = gains[name[settingsText(c)]] - gains[names[0]]
-	}
-	return values, nil
 }

@@ -30,10 +30,11 @@ func main() {
 	flag.IntVar(&e.launches, "launches", exhaustive, "with -exhaustive: of each configuration")
 	flag.IntVar(&e.rows, "rows", 300_000, "with -exhaustive: of the table")
 	flag.IntVar(&e.repeats, "repeats", 10, "with -exhaustive: tunings, each with a seed of its own")
-	flag.DurationVar(&e.budget, "budget", 0, "with -exhaustive: of a tuning; 0: a sixth of the time that the exhaustive search took")
+	flag.DurationVar(&e.budget, "budget", 0, "with -exhaustive: of a tuning; 0: as -share has it")
+	flag.Float64Var(&e.share, "share", 1./6, "with -exhaustive: the part of the time of the exhaustive search that is a tuning's budget")
 	flag.Parse()
-	if flag.NArg() > 0 || *tunings < 1 || e.launches < 2 || e.repeats < 1 || e.rows < 100 || e.budget < 0 {
-		fmt.Fprintln(os.Stderr, "usage: tune [-seed N] [-tunings N] [-only TEXT], or tune -exhaustive [-assay PROGRAM] [-launches N] [-rows N] [-repeats N] [-budget D]")
+	if flag.NArg() > 0 || *tunings < 1 || e.launches < 2 || e.repeats < 1 || e.rows < 100 || e.budget < 0 || e.share <= 0 {
+		fmt.Fprintln(os.Stderr, "usage: tune [-seed N] [-tunings N] [-only TEXT], or tune -exhaustive [-assay PROGRAM] [-launches N] [-rows N] [-repeats N] [-budget D] [-share N]")
 		os.Exit(2)
 	}
 	if *real {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -138,5 +140,47 @@ func TestRobustness(t *testing.T) {
 		if lost < -0.15 && got.slower < tunings*8/10 {
 			t.Errorf("%s: got a slower operation in %d of %d tunings, want most", e.name, got.slower, tunings)
 		}
+	}
+}
+
+// A choice is compared launch by launch, over all operations, with the highest of the bests.
+func TestSeries(t *testing.T) {
+	row := func(operation, profile string, values ...string) string {
+		var trials []string
+		for i, v := range values {
+			trials = append(trials, fmt.Sprintf(`{"launch": %d, "figures": {"ns/op": %s}}`, i+1, v))
+		}
+		return fmt.Sprintf(`{"operation": %q, "profile": %q, "trials": [%s]}`, operation, profile, strings.Join(trials, ","))
+	}
+	report := `{"tables": [{"rows": [` + strings.Join([]string{
+		row("read", "p0", "100", "200", "100"), row("read", "p1", "50", "100", "null"),
+	}, ",") + `]}, {"rows": [` + strings.Join([]string{row("write", "p0", "10", "10", "10"), row("write", "p1", "5", "5", "5")}, ",") + `]}]}`
+	all, err := seriesOf([]byte(report))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := all["p1"].against(all["p0"]); got.N != 2 || math.Abs(got.Center-2) > 1e-9 {
+		t.Errorf("got %+v; want 2 in the 2 launches with all operations", got)
+	}
+	if got := all["p0"].against(all["p0"]); got.N != 3 || math.Abs(got.Center-1) > 1e-9 {
+		t.Errorf("got %+v against itself; want 1 in 3 launches", got)
+	}
+}
+
+// A tuning that fails does not end the experiment, and counts as none within 2 %.
+func TestTuningsGoOnAfterAFailure(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "assay")
+	script := "#!/bin/sh\ncase $2 in *tuning-2*) exit 1;; esac\necho '{\"settings\": {\"temp_store\": \"memory\"}}'\n"
+	if err := os.WriteFile(program, []byte(script), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	e := experiment{assay: program, folder: t.TempDir(), launches: 2, rows: 100, repeats: 3}
+	var got []string
+	for _, c := range e.tunings(t.Context()) {
+		got = append(got, fmt.Sprint(c.seed, settingsText(c.settings), c.failed != nil))
+	}
+	want := []string{"1temp_store=memoryfalse", "2the current settingstrue", "3temp_store=memoryfalse"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

@@ -10,12 +10,12 @@ import (
 
 const (
 	// ablationBlocks is how many launches the ablation has at most.
-	ablationBlocks = 6
-	// shownBelow is the one-sided p-value below which a setting is shown to matter:
-	// several are tried, and one without an effect must not come in.
-	shownBelow = 0.02
+	ablationBlocks = 8
+	// shownBelow is the one-sided p-value below which settings are shown to matter, adjusted
+	// for all that were tried: none without an effect must come in.
+	shownBelow = 0.025
 	// worth is the part of the margin that a setting has to be worth.
-	worth = 0.75
+	worth = 0.6
 	// likelyBelow is the one-sided p-value below which the confirmation tries a setting.
 	likelyBelow = 0.10
 	// mattersBelow is the two-sided p-value below which the confirmation by itself shows that
@@ -23,31 +23,89 @@ const (
 	mattersBelow = 0.10
 )
 
-// ablation changes one factor of the leader at a time: it leaves out each that the
-// leader changed, and adds each that the leader did not and that may yet matter
-// beside the others. It returns the finalists in the order in which they are to be proposed.
+// ablation changes the leader in those factors of which it is not known yet what they do beside
+// the others: it leaves out what the leader changed, and adds what it did not, in balanced
+// combinations, so that each launch tells of each factor. It returns the finalists in the order
+// in which they are to be proposed.
 func (t *tuning) ablation(ctx context.Context, ranked []Point) ([]Point, error) {
 	if len(ranked) == 0 {
 		return nil, nil
 	}
 	leader := ranked[0]
-	points := []Point{leader}
-	for j, level := range leader {
-		if level != 0 {
-			points = append(points, leader.with(j, 0))
-		} else if t.mayMatter(j) {
-			points = append(points, leader.with(j, 1))
-		}
+	others := t.doubtful(leader)
+	rounds := t.balanced(leader, others)
+	var all []Point
+	for _, points := range rounds {
+		all = append(all, points...)
 	}
-	points = slices.DeleteFunc(points, func(p Point) bool { return t.refused[p.Key()] != "" })
-	blocks := min(ablationBlocks, t.affordable(ablationShare, len(points)))
+	all = t.config.Space.unique(all)
 	// Of one setting alone, the current settings tell what it does.
-	if len(t.config.Space.unique(points)) > 1 && blocks > 0 {
-		if _, err := t.rows(ctx, Ablation, blocks, points); err != nil {
-			return nil, err
+	if len(all) > 1 {
+		blocks := min(ablationBlocks, t.affordable(ablationShare, len(rounds[0])))
+		for n := range blocks {
+			points := t.permitted(t.config.Space.unique(rounds[n%len(rounds)]))
+			if len(points) == 0 {
+				continue
+			}
+			if _, err := t.block(ctx, Block{Stage: Ablation, Number: n + 1, Of: blocks, Points: points, All: all}); err != nil {
+				return nil, err
+			}
 		}
 	}
-	return t.finalists(points, ranked), nil
+	points := []Point{leader}
+	for _, o := range others {
+		points = append(points, leader.with(o.factor, o.level))
+	}
+	return t.finalists(t.permitted(points), ranked), nil
+}
+
+// permitted are those of the points that were not refused.
+func (t *tuning) permitted(points []Point) []Point {
+	return slices.DeleteFunc(slices.Clone(points), func(p Point) bool { return t.refused[p.Key()] != "" })
+}
+
+// doubtful are the changes of a point by one factor that may make it better.
+func (t *tuning) doubtful(p Point) []setting {
+	m := newModel(t.launches)
+	var all []setting
+	for j, level := range p {
+		switch {
+		case level == 0 && t.mayMatter(j):
+			all = append(all, setting{j, 1})
+		case level != 0 && (m == nil || !t.certain(m.compare(p, p.with(j, 0)))):
+			all = append(all, setting{j, 0})
+		}
+	}
+	return all
+}
+
+// certain reports whether a difference needs no more launches: it is far more than the margin.
+func (t *tuning) certain(d difference) bool {
+	return d.mean-sure*d.error > t.config.Margin
+}
+
+// balanced are combinations of a point and of changes of it, in a two-level design, and those
+// of its mirror image, without those that were refused.
+func (t *tuning) balanced(p Point, changes []setting) [][]Point {
+	if len(changes) == 0 {
+		return nil
+	}
+	rounds := make([][]Point, 2)
+	for _, row := range design(len(changes), 1) {
+		for i, sign := range []float64{1, -1} {
+			changed := p
+			for j, c := range changes {
+				if row[j]*sign < 0 {
+					changed = changed.with(c.factor, c.level)
+				}
+			}
+			rounds[i] = append(rounds[i], changed)
+		}
+	}
+	for i := range rounds {
+		rounds[i] = t.permitted(rounds[i])
+	}
+	return rounds
 }
 
 // finalists are the leader of the race with just what is shown to matter, with all that may,
@@ -64,7 +122,7 @@ func (t *tuning) finalists(points, ranked []Point) []Point {
 		all = append(all, m.dropBehind(append([]Point{whole}, ranked...), finalistBelow)...)
 	}
 	all = t.config.Space.unique(all)
-	all = slices.DeleteFunc(all, func(p Point) bool { return t.refused[p.Key()] != "" })
+	all = t.permitted(all)
 	return all[:min(maxFinalists, len(all))]
 }
 
@@ -122,8 +180,11 @@ func (t *tuning) trimmed(m *model, p Point, matters func(difference) bool) []Poi
 	path := []Point{p}
 	for {
 		weakest, least := -1, math.Inf(1)
-		for _, j := range p.changed() {
+		changed := p.changed()
+		for _, j := range changed {
 			d := m.compare(p, p.with(j, 0))
+			// Hochberg's method: the settings that stay are surer than those that have left.
+			d.family = max(1, t.config.Space.settings()-len(changed)+1)
 			if sure := d.mean / d.error; !matters(d) && sure < least {
 				weakest, least = j, sure
 			}
@@ -139,13 +200,13 @@ func (t *tuning) trimmed(m *model, p Point, matters func(difference) bool) []Poi
 // likely reports whether a difference is probably one to the better that is worth half of
 // the margin: the confirmation tells more of it.
 func (t *tuning) likely(d difference) bool {
-	return d.p() < likelyBelow && d.mean > math.Log1p(t.config.Margin/2)
+	return d.p() < likelyBelow && d.mean > math.Log1p(worth*t.config.Margin)
 }
 
-// shown reports whether a difference is shown to be one to the better, and is worth most of
-// the margin.
+// shown reports whether a difference is shown to be one to the better, among all settings that
+// were tried, and is worth half of the margin.
 func (t *tuning) shown(d difference) bool {
-	return d.p() < shownBelow && d.mean > math.Log1p(worth*t.config.Margin)
+	return d.p()*float64(d.family) < shownBelow && d.mean > math.Log1p(worth*t.config.Margin)
 }
 
 // matters reports whether what a comparison is of is shown to be better, by more than

@@ -152,7 +152,7 @@ func (t *tuning) confirm(ctx context.Context, finalists []Point) error {
 		return err
 	}
 	finalists = slices.DeleteFunc(finalists, func(p Point) bool { return t.rowOf(p, rows) == nil })
-	t.decide(finalists, rows)
+	t.decide(finalists, points, rows)
 	return nil
 }
 
@@ -173,7 +173,7 @@ func (t *tuning) confirmed(finalists []Point) (points []Point, launches int) {
 	if len(finalists) > 1 && finalists[1].has(finalists[0]) {
 		first = 2
 	}
-	all := append(finalists[:first:first], t.without(finalists[0])...)
+	all := append(finalists[:first:first], t.weakestFirst(finalists[0])...)
 	all = append(append(all, finalists[first:]...), t.priced(finalists[0])...)
 	all = t.config.Space.unique(all)
 	if len(t.config.Conditions) > 0 {
@@ -198,6 +198,25 @@ func (t *tuning) without(p Point) []Point {
 	return all
 }
 
+// weakestFirst are a point without each of its settings, first those that are shown least to
+// matter, and behind the two weakest the point without both: of these the launches may show that
+// they do not.
+func (t *tuning) weakestFirst(p Point) []Point {
+	all := t.without(p)
+	if t.searched == nil {
+		return all
+	}
+	sure := func(without Point) float64 {
+		d := t.searched.compare(p, without)
+		return d.mean / d.error
+	}
+	slices.SortStableFunc(all, func(a, b Point) int { return compareDown(sure(b), sure(a)) })
+	if len(all) > 2 {
+		all = slices.Insert(all, 2, all[0].with(p.differs(all[1]), 0))
+	}
+	return all
+}
+
 // priced are a point with other classes of durability.
 func (t *tuning) priced(p Point) []Point {
 	var all []Point
@@ -212,7 +231,7 @@ func (t *tuning) priced(p Point) []Point {
 // decide chooses the proposal: the first finalist, unless a later one is shown to be
 // better than it by more than the margin. It has to be shown to be better than the
 // current settings, all finalists together, and by more than the margin.
-func (t *tuning) decide(finalists []Point, rows map[string]*row) {
+func (t *tuning) decide(finalists, points []Point, rows map[string]*row) {
 	if len(finalists) == 0 {
 		return
 	}
@@ -226,7 +245,7 @@ func (t *tuning) decide(finalists []Point, rows map[string]*row) {
 	whole := t.outcome.Finalists[best]
 	if t.beats(whole) {
 		t.outcome.Chosen = &whole
-		if f := t.needed(whole, finalists, rows); t.beats(f) {
+		if f := t.needed(whole, finalists, points, rows); t.beats(f) {
 			t.outcome.Chosen = &f
 		}
 	}
@@ -264,10 +283,10 @@ func (f Finalist) helps(margin float64) bool {
 	return f.Verdict == stat.Faster && f.Gain.Center > 1+margin
 }
 
-// needed is the finalist with the fewest settings that has all that all launches together
-// show to matter of the largest that has those of the chosen one. It is one of the family of
-// the finalists: what the confirmation alone says chooses nothing.
-func (t *tuning) needed(chosen Finalist, finalists []Point, rows map[string]*row) Finalist {
+// needed is the confirmed point with just what all launches together show to matter, of the
+// largest finalist that has the settings of the chosen one. It is one of the family of the
+// finalists: what the confirmation alone says chooses nothing.
+func (t *tuning) needed(chosen Finalist, finalists, points []Point, rows map[string]*row) Finalist {
 	m := newModel(t.launches)
 	if m == nil {
 		return chosen
@@ -279,13 +298,8 @@ func (t *tuning) needed(chosen Finalist, finalists []Point, rows map[string]*row
 		}
 	}
 	path := t.trimmed(m, largest, t.shown)
-	enough := path[len(path)-1]
-	best := largest
-	for _, p := range append(slices.Clone(finalists), t.without(chosen.Point)...) {
-		if t.rowOf(p, rows) != nil && p.has(enough) && largest.has(p) && len(p.changed()) < len(best.changed()) {
-			best = p
-		}
-	}
+	points = slices.DeleteFunc(slices.Clone(points), func(p Point) bool { return t.rowOf(p, rows) == nil || !largest.has(p) })
+	best := nearest(m, path[len(path)-1], append(points, largest))
 	family := slices.Clone(finalists)
 	if !slices.ContainsFunc(family, func(p Point) bool { return p.Key() == best.Key() }) {
 		family = append(family, best)
@@ -296,6 +310,25 @@ func (t *tuning) needed(chosen Finalist, finalists []Point, rows map[string]*row
 		}
 	}
 	return chosen
+}
+
+// nearest is the best of those points that have nothing but what is needed, and lack one of it at
+// most, and where there is none, the one with the fewest settings that has all of it.
+func nearest(m *model, needed Point, points []Point) Point {
+	var within, beyond Point
+	for _, p := range points {
+		extra := len(p.changed()) - len(needed.changed())
+		switch {
+		case needed.has(p) && extra >= -1 && !p.isStart() && (within == nil || m.compare(p, within).mean > 0):
+			within = p
+		case p.has(needed) && (beyond == nil || len(p.changed()) < len(beyond.changed())):
+			beyond = p
+		}
+	}
+	if within != nil {
+		return within
+	}
+	return beyond
 }
 
 // has reports whether a point has all settings of another.

@@ -187,13 +187,14 @@ func (m *model) fit(s sums) float64 {
 type difference struct {
 	mean, error float64
 	freedom     float64
+	family      int // of how many settings it may be the one that looks best
 }
 
 // compare says by how much a is better than b.
 func (m *model) compare(a, b Point) difference {
 	var x mat.VecDense
 	x.SubVec(m.vector(a), m.vector(b))
-	return difference{mat.Dot(&x, &m.mean), math.Sqrt(m.scale * (mat.Inner(&x, &m.variance, &x) + m.unseen(a, b))), m.freedom}
+	return difference{mat.Dot(&x, &m.mean), math.Sqrt(m.scale * (mat.Inner(&x, &m.variance, &x) + m.unseen(a, b))), m.freedom, 1}
 }
 
 // unseen is the variance of the effects that one point has and the other one not, and of

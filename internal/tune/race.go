@@ -58,7 +58,8 @@ func (t *tuning) race(ctx context.Context, candidates []Point) ([]Point, error) 
 		if m != nil {
 			left = m.dropBehind(left, droppedBelow)
 		}
-		if n >= minBlocks && len(left) <= enough {
+		// What sets so few apart, the ablation tells better.
+		if m != nil && len(left) <= maxFinalists || n >= minBlocks && len(left) <= enough {
 			break
 		}
 	}

@@ -24,6 +24,7 @@ const (
 // generators are the first rows of Plackett and Burman's designs (1946), by the
 // number of runs. Every factor but the last has the row, rotated.
 var generators = map[int]string{
+	4:  "++-",
 	8:  "+++-+--",
 	12: "++-+++---+-",
 	16: "++++-+-++--+---",
@@ -31,12 +32,12 @@ var generators = map[int]string{
 	24: "+++++-+-++--++--+-+----",
 }
 
-// design is a Plackett-Burman design of at least so many runs more than factors, as
+// design is a Plackett-Burman design of so many runs more than factors, at least, as
 // signs by run and factor. With its mirror image (the fold-over), the main effects
 // are free of the interactions of any two factors.
-func design(factors int) [][]float64 {
-	for _, runs := range []int{8, 12, 16, 20, 24} {
-		if runs < factors+spareRuns {
+func design(factors, spare int) [][]float64 {
+	for _, runs := range []int{4, 8, 12, 16, 20, 24} {
+		if runs < factors+spare {
 			continue
 		}
 		generator := generators[runs]
@@ -75,7 +76,7 @@ type Effect struct {
 // budget does not pay for it, the race begins with single changes and recipes.
 func (t *tuning) screen(ctx context.Context) ([]Point, error) {
 	factors := t.config.Space.active()
-	rows := design(len(factors))
+	rows := design(len(factors), spareRuns)
 	t.random.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
 	var all []Point
 	for _, row := range rows {

@@ -225,3 +225,12 @@ func (s Space) unique(points []Point) []Point {
 	}
 	return kept
 }
+
+// settings is how many there are to choose, beside those that the search starts from.
+func (s Space) settings() int {
+	n := 0
+	for _, j := range s.active() {
+		n += s.Factors[j].candidates() - 1
+	}
+	return n
+}

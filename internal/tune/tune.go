@@ -5,8 +5,8 @@
 //
 // The main flow: Run measures what indexes, statistics and another use of the driver do before any setting. Then
 // it screens the factors of a space by a two-level design, has the
-// combinations that remain compete in a race, drops from the leader each setting
-// that does not matter, and measures what is left on fresh data in a number of
+// combinations that remain compete in a race, finds out which settings of the leader
+// matter, and measures what is left on fresh data in a number of
 // launches that is fixed before. Only the figures of this confirmation are reported. Last,
 // the proposal is compared with the current settings on other amounts of data and with
 // other numbers of clients.

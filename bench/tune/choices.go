@@ -1,0 +1,200 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"assay/internal/stat"
+)
+
+// choice is what a tuning proposed.
+type choice struct {
+	seed     int
+	settings map[string]string
+	took     time.Duration
+	failed   error
+}
+
+// tunings are what assay tune proposes with different seeds. One that fails is a choice, too:
+// of the current settings.
+func (e experiment) tunings(ctx context.Context) []choice {
+	var all []choice
+	for seed := 1; seed <= e.repeats && ctx.Err() == nil; seed++ {
+		c := choice{seed: seed}
+		began := time.Now()
+		c.settings, c.failed = e.tuned(ctx, seed)
+		c.took = time.Since(began)
+		fmt.Printf("seed %d: %s; in %s\n", seed, c, c.took.Round(time.Second))
+		all = append(all, c)
+	}
+	return all
+}
+
+func (c choice) String() string {
+	if c.failed != nil {
+		return "failed: " + c.failed.Error()
+	}
+	return settingsText(c.settings)
+}
+
+// tuned is what assay tune proposes with a seed.
+func (e experiment) tuned(ctx context.Context, seed int) (map[string]string, error) {
+	path, err := e.plan(fmt.Sprint("tuning-", seed), seed, []string{"current"}, map[string]map[string]string{"current": {}})
+	if err != nil {
+		return nil, err
+	}
+	out, err := e.run(ctx, "tune", path, "--durability", "consistent", "--memory", "256M", "--budget", e.budget.String(), "--quiet", "--format", "json")
+	var answer struct{ Settings map[string]string }
+	if wrong := json.Unmarshal(out, &answer); wrong != nil { // an undecided tuning is an answer, with a status of its own
+		return nil, cmp.Or(err, wrong)
+	}
+	return answer.Settings, nil
+}
+
+// compare measures the choices beside the best of the exhaustive search, each in twice as
+// many launches as the search had, and says how many are within 2 % of the best of these
+// figures: those of the search are too good of whoever is the best of them.
+func (e experiment) compare(ctx context.Context) error {
+	cells, exhaustive, err := e.exhaust(ctx)
+	if err != nil {
+		return err
+	}
+	bests, err := best(cells)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("best of %d: %s; smoothed: %s, then %s; in %s\n", len(configurations()), settingsText(bests[0]), settingsText(bests[1]), settingsText(bests[2]), exhaustive.Round(time.Second))
+	e.budget = cmp.Or(e.budget, time.Duration(e.share*float64(exhaustive)).Round(time.Second))
+	choices := e.tunings(ctx)
+	all := bests
+	for _, c := range choices {
+		all = append(all, c.settings)
+	}
+	measured, err := e.again(ctx, all)
+	if err != nil {
+		return err
+	}
+	conclude(bests, choices, measured, exhaustive)
+	return nil
+}
+
+// conclude says how good the choices are, beside the best of the exhaustive search.
+func conclude(bests []map[string]string, choices []choice, measured map[string]series, exhaustive time.Duration) {
+	best := measured[settingsText(bests[0])]
+	for _, other := range bests[1:] {
+		if s := measured[settingsText(other)]; s.against(best).Center > 1 {
+			best = s
+		}
+	}
+	near, most, total := 0, 0.0, 0.0
+	for _, c := range choices {
+		ratio, part := measured[settingsText(c.settings)].against(best), c.took.Seconds()/exhaustive.Seconds()
+		total, most = total+part, max(most, part)
+		fmt.Printf("seed %d: %.3fx [%.3f, %.3f] of the best in %.0f %% of the time: %s\n", c.seed, ratio.Center, ratio.Low, ratio.High, 100*part, c)
+		if c.failed == nil && math.Log(ratio.Center) > -math.Log1p(margin) {
+			near++
+		}
+	}
+	fmt.Printf("%d of %d choices are within 2 %% of the exhaustive best; a tuning took %.0f %% of its time, %.0f %% at most\n",
+		near, len(choices), 100*total/float64(max(1, len(choices))), 100*most)
+}
+
+// again measures configurations beside each other, equal ones once.
+func (e experiment) again(ctx context.Context, all []map[string]string) (map[string]series, error) {
+	var names []string
+	profiles, name := map[string]map[string]string{}, map[string]string{}
+	for _, c := range all {
+		if text := settingsText(c); name[text] == "" {
+			name[text] = fmt.Sprint("p", len(names))
+			names, profiles[name[text]] = append(names, name[text]), c
+		}
+	}
+	e.launches *= 2
+	path, err := e.plan("choices", 1, names, profiles)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := e.run(ctx, "run", path, "--quiet"); err != nil {
+		return nil, err
+	}
+	out, err := e.run(ctx, "report", "--format", "json")
+	if err != nil {
+		return nil, err
+	}
+	of, err := seriesOf(out)
+	if err != nil {
+		return nil, err
+	}
+	measured := map[string]series{}
+	for text, n := range name {
+		measured[text] = of[n]
+	}
+	return measured, nil
+}
+
+// series are, by launch and operation, the natural logarithms of figures in ns/op.
+type series map[int]map[string]float64
+
+// seriesOf are those of a report's profiles.
+func seriesOf(report []byte) (map[string]series, error) {
+	var r struct {
+		Tables []struct {
+			Rows []struct {
+				Operation, Profile string
+				Trials             []struct {
+					Launch       int
+					Disqualified bool
+					Figures      map[string]*float64
+				}
+			}
+		}
+	}
+	if err := json.Unmarshal(report, &r); err != nil {
+		return nil, err
+	}
+	all := map[string]series{}
+	for _, table := range r.Tables {
+		for _, row := range table.Rows {
+			for _, t := range row.Trials {
+				ns := t.Figures["ns/op"]
+				if t.Disqualified || ns == nil || *ns <= 0 {
+					continue
+				}
+				if all[row.Profile] == nil {
+					all[row.Profile] = series{}
+				}
+				if all[row.Profile][t.Launch] == nil {
+					all[row.Profile][t.Launch] = map[string]float64{}
+				}
+				all[row.Profile][t.Launch][row.Operation] = math.Log(*ns)
+			}
+		}
+	}
+	return all, nil
+}
+
+// against is how much better a series is than another one, as a ratio: the mean over the
+// operations, in the launches that have all of them.
+func (s series) against(other series) stat.Interval {
+	operations := 0
+	for _, of := range s {
+		operations = max(operations, len(of))
+	}
+	var ratios []float64
+	for launch, of := range s {
+		total, n := 0.0, 0
+		for operation, v := range of {
+			if w, ok := other[launch][operation]; ok {
+				total, n = total+w-v, n+1
+			}
+		}
+		if n == operations {
+			ratios = append(ratios, math.Exp(total/float64(n)))
+		}
+	}
+	return stat.LogInterval(ratios)
+}

@@ -1,0 +1,98 @@
+package tune
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// The ablation has each setting that is not certain in half of the points of each launch, and
+// those that are certain in all of them.
+func TestAblationIsBalanced(t *testing.T) {
+	good := func(p Point) float64 { return 0.5*float64(p[0]) + 0.03*float64(p[1]) + 0.02*float64(p[2]) }
+	m := newMachine(good)
+	m.noise = 0.01
+	launches := 0
+	_, err := Run(t.Context(), Config{Space: switches(6), Margin: 0.02, Seed: 7}, func(ctx context.Context, b Block) (Measured, error) {
+		if b.Stage != Ablation {
+			return m.measure(ctx, b)
+		}
+		launches++
+		mixed := 0
+		for j := range b.Points[0] {
+			on := 0
+			for _, p := range b.Points {
+				on += p[j]
+			}
+			if j == 0 && on != len(b.Points) {
+				t.Errorf("launch %d: the certain setting is in %d of %d points, want all", b.Number, on, len(b.Points))
+			}
+			if on > 0 && on < len(b.Points) {
+				mixed++
+				if 2*on != len(b.Points) {
+					t.Errorf("launch %d: setting %d is in %d of %d points, want half", b.Number, j, on, len(b.Points))
+				}
+			}
+		}
+		if mixed < 2 {
+			t.Errorf("launch %d tells of %d settings, want those that are open: %v", b.Number, mixed, b.Points)
+		}
+		return m.measure(ctx, b)
+	})
+	if err != nil || launches != ablationBlocks {
+		t.Errorf("got %d launches, %v; want %d", launches, err, ablationBlocks)
+	}
+}
+
+// The more settings were tried, the surer has one to be that is shown to matter.
+func TestShownAmongAll(t *testing.T) {
+	launches := launched(rand.New(rand.NewPCG(5, 1)), 12, 3, 0.033, func(p Point) float64 { return 0.5*float64(p[0]) + 0.016*float64(p[1]) })
+	m := newModel(launches)
+	p := m.compare(Point{1, 1, 0}, Point{1, 0, 0}).p()
+	if p > shownBelow/2 || p < shownBelow/19 {
+		t.Fatalf("got p %g of the small setting; the test wants it between %g and %g", p, shownBelow/19, shownBelow/2)
+	}
+	for _, c := range []struct {
+		settings int
+		want     Point
+	}{{3, Point{1, 1, 0}}, {20, Point{1, 0, 0}}} {
+		tuned := &tuning{config: Config{Space: switches(c.settings), Margin: 0.02}}
+		path := tuned.trimmed(m, Point{1, 1, 0}, tuned.shown)
+		if got := path[len(path)-1]; !slices.Equal(got, c.want) {
+			t.Errorf("of %d settings: got %v shown to matter, want %v", c.settings, got, c.want)
+		}
+	}
+}
+
+// A setting that is not shown to matter is in no proposal where a confirmed point without it
+// lacks at most one that is.
+func TestNearest(t *testing.T) {
+	gain := func(p Point) float64 { return 0.5*float64(p[0]) + 0.04*float64(p[1]) + 0.03*float64(p[2]) }
+	m := newModel(launched(rand.New(rand.NewPCG(1, 1)), 20, 4, 0.001, gain))
+	needed := Point{1, 1, 1, 0}
+	for _, c := range []struct {
+		name   string
+		points []Point
+		want   Point
+	}{
+		{"itself", []Point{{1, 1, 1, 1}, {1, 1, 0, 0}, {1, 1, 1, 0}}, Point{1, 1, 1, 0}},
+		{"the better of two that lack one", []Point{{1, 1, 1, 1}, {1, 0, 1, 0}, {1, 1, 0, 0}}, Point{1, 1, 0, 0}},
+		{"too little", []Point{{1, 1, 1, 1}, {1, 0, 0, 0}, {0, 0, 0, 0}}, Point{1, 1, 1, 1}},
+	} {
+		if got := nearest(m, needed, c.points); !slices.Equal(got, c.want) {
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// The confirmation has the first finalist without each of its settings, the weakest first, and
+// without the two weakest.
+func TestWeakestFirst(t *testing.T) {
+	gain := func(p Point) float64 { return 0.5*float64(p[0]) + 0.03*float64(p[1]) + 0.04*float64(p[2]) }
+	tuned := &tuning{searched: newModel(launched(rand.New(rand.NewPCG(1, 1)), 20, 4, 0.001, gain))}
+	want := []Point{{1, 0, 1, 0}, {1, 1, 0, 0}, {1, 0, 0, 0}, {0, 1, 1, 0}}
+	if got := tuned.weakestFirst(Point{1, 1, 1, 0}); !slices.EqualFunc(got, want, func(a, b Point) bool { return slices.Equal(a, b) }) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}
