@@ -13,9 +13,9 @@ const (
 	// confirmations is how many launches confirm, minConfirmations the fewest.
 	confirmations    = 12
 	minConfirmations = 6
-	// leastConfirmed is for how many members the search leaves a budget: the current
+	// minConfirmed is for how many members the search leaves a budget: the current
 	// settings, a finalist and it without a setting.
-	leastConfirmed = 3
+	minConfirmed = 3
 	// overtakes is the two-sided p-value below which a later finalist comes before the
 	// first one.
 	overtakes = 0.02
@@ -145,7 +145,7 @@ func (t *tuning) confirm(ctx context.Context, finalists []Point) error {
 	if launches == 0 {
 		t.outcome.Unconfirmed = true
 		// What the search leaves has to pay for it, as the launches took so far.
-		t.outcome.Enough = time.Duration(float64(minConfirmations*t.memberTime(leastConfirmed)) / (1 - ablationShare))
+		t.outcome.Enough = time.Duration(float64(minConfirmations*t.memberTime(minConfirmed)) / (1 - ablationShare))
 		return nil
 	}
 	t.outcome.Launches = launches
