@@ -47,7 +47,7 @@ type lap struct {
 	first    int64        // unit at which the trace is entered
 	units    int64        // to run; MaxInt64 in a window
 	window   int64        // ns; 0 in a block
-	least    int64        // units to run in a window whatever the clock says
+	minUnits int64        // units to run in a window whatever the clock says
 	arrived  atomic.Int64 // clients that are ready
 	began    int64        // clock when the last client arrived
 	deadline int64        // clock; MaxInt64 in a block
@@ -123,7 +123,7 @@ func (p *prepared) newLap(request wire.Measure) (*lap, error) {
 		l.units = request.Operations / p.unit
 	} else {
 		l.window = request.Nanos
-		l.least = minOperations * int64(len(p.clients))
+		l.minUnits = minOperations * int64(len(p.clients))
 	}
 	var err error
 	switch {
@@ -156,7 +156,7 @@ func (l *lap) client(c Client, s *share) {
 	previous := l.barrier()
 	for {
 		from := l.next.Add(l.batch) - l.batch
-		if from >= l.units || from >= math.MaxInt64/2 || previous >= l.deadline && from >= l.least {
+		if from >= l.units || from >= math.MaxInt64/2 || previous >= l.deadline && from >= l.minUnits {
 			s.exit = clock() // not previous: others may have worked on since then
 			return
 		}

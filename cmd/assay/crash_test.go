@@ -20,7 +20,7 @@ func TestCrashVerdict(t *testing.T) {
 	none := crash.Result{Task: task, Outcome: assay.OK, Claimed: assay.Power}
 	void := crash.Result{Task: task, Outcome: assay.OK, States: 5, Controls: []crash.Control{{Name: "a disk that ignores flushes"}}}
 	failed := crash.Result{Task: task, Outcome: assay.Failed, Reason: "mount: it hangs"}
-	unsupported := crash.Result{Task: task, Outcome: assay.Unsupported, Reason: "it takes root"}
+	unsupported := crash.Result{Task: task, Outcome: assay.Unsupported, Reason: "it needs root"}
 	for name, c := range map[string]struct {
 		results []crash.Result
 		want    string // empty: no error

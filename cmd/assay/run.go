@@ -10,6 +10,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
 	"assay/internal/guard"
 	"assay/internal/host"
 	"assay/internal/lab"
@@ -17,9 +20,6 @@ import (
 	"assay/internal/store"
 	"assay/internal/wording"
 	"assay/plans"
-
-	"github.com/spf13/cobra"
-	"golang.org/x/term"
 )
 
 // runFlags are what the run subcommand was asked for.
@@ -91,7 +91,7 @@ const budgetHelp = "time to measure, builds excluded (default the plan's)"
 // checkBudget refuses a budget that was given and is no time.
 func checkBudget(cmd *cobra.Command, budget time.Duration) error {
 	if cmd.Flags().Changed("budget") && budget <= 0 {
-		return usage(fmt.Errorf("--budget %s is not a time to measure", budget), "leave --budget out for the default")
+		return usage(errors.New("--budget must be greater than zero"), "leave --budget out for the default")
 	}
 	return nil
 }

@@ -11,7 +11,7 @@ import (
 // breakage is a disk that breaks under the workload and works again later.
 type breakage struct {
 	breaks func(ctx context.Context, db *database) error // db is nil where the breakage is cold
-	mend   func(ctx context.Context) error
+	repair func(ctx context.Context) error
 	// cold says that it breaks for a database that was written before, closed, and
 	// is in no cache.
 	cold bool
@@ -38,7 +38,7 @@ func (t *trial) full(left int64) breakage {
 			return t.run(ctx, "sh", "-c", fmt.Sprintf(
 				`fallocate -l $(( $(stat -f -c '%%a * %%S' "$1") - %d )) "$1/ballast"`, left), "sh", t.mount)
 		},
-		mend: func(ctx context.Context) error { return t.run(ctx, "rm", "-f", ballast) },
+		repair: func(ctx context.Context) error { return t.run(ctx, "rm", "-f", ballast) },
 	}
 }
 
@@ -77,7 +77,7 @@ func (t *trial) failing(ctx context.Context) (evidence, observation, error) {
 			t.disk.fail(func(k OpKind) bool { return k == kind && left.Add(-1) < 0 })
 			return nil
 		},
-		mend: func(context.Context) error { t.disk.fail(nil); return nil },
+		repair: func(context.Context) error { t.disk.fail(nil); return nil },
 	})
 	e.Finding.Moment = map[OpKind]Moment{OpWrite: "failing writes", OpFlush: "failing flushes", OpRead: "failing reads"}[kind]
 	return e, found, err
@@ -92,7 +92,7 @@ func (t *trial) remount(ctx context.Context) error {
 	return t.mountDisk(ctx)
 }
 
-// broken runs the workload on a disk that breaks, then mends it and looks at what
+// broken runs the workload on a disk that breaks, then repairs it and looks at what
 // is there. The workload has to see an error: what it did not see, it
 // acknowledged.
 func (t *trial) broken(ctx context.Context, b breakage) (evidence, observation, error) {
@@ -104,8 +104,8 @@ func (t *trial) broken(ctx context.Context, b breakage) (evidence, observation, 
 			return err
 		}
 		found, e.unfelt, err = t.writeBroken(ctx, path, from, b)
-		recording := t.disk.recorded() // before it is mended: what comes later is no part of it
-		if err := errors.Join(err, b.mend(ctx)); err != nil {
+		recording := t.disk.recorded() // before it is repaired: what comes later is no part of it
+		if err := errors.Join(err, b.repair(ctx)); err != nil {
 			return err
 		}
 		e.Finding.Acked = recording.Acked(len(recording.Ops))
@@ -190,7 +190,7 @@ func (t *trial) writeBroken(ctx context.Context, path string, from int, b breaka
 		unfelt = db.close(ctx) == nil
 	}
 	if b.goesOn && !unfelt {
-		if err := b.mend(ctx); err != nil {
+		if err := b.repair(ctx); err != nil {
 			return found, unfelt, err
 		}
 		found = t.goOn(ctx, db, failed)

@@ -118,9 +118,9 @@ func isClient(capabilities []string) bool {
 func unfit(capabilities []string, t Task) error {
 	switch {
 	case isClient(capabilities) && t.FileSystem == assay.Tmpfs:
-		return wire.Errorf(wire.Unsupported, "%s is a client of a server, which is started as a user of its own: it needs a disk that runs full, which takes root. Run it with sudo", t.Driver)
+		return wire.Errorf(wire.Unsupported, "%s is a client of a server, which is started as a user of its own: it needs a disk that runs full, which needs root. Run it with sudo", t.Driver)
 	case isClient(capabilities) && about(t.Fault).level == fileLevel:
-		return wire.Errorf(wire.Unsupported, "%s is a client of a server, whose files are another user's: the model of files is for engines in the worker's own process. Cut the power of a disk (--faults power), which takes root", t.Driver)
+		return wire.Errorf(wire.Unsupported, "%s is a client of a server, whose files are another user's: the model of files is for engines in the worker's own process. Cut the power of a disk (--faults power), which needs root", t.Driver)
 	case len(capabilities) == 0: // one with calls alone may run the workload's SQL: it says so itself
 		return wire.Errorf(wire.Unsupported, "%s runs neither SQL nor the operations of a key-value store", t.Driver)
 	}

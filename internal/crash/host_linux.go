@@ -186,7 +186,7 @@ func (l *lane) copyCluster(ctx context.Context, path string) error {
 			return err
 		}
 		if alone() {
-			return wire.Errorf(wire.Unsupported, "a server is started as a user of its own, which takes root: run it with sudo")
+			return wire.Errorf(wire.Unsupported, "a server is started as a user of its own, which needs root: run it with sudo")
 		}
 		if err := programs.Init(ctx, made); err != nil {
 			return errors.Join(err, os.RemoveAll(made))

@@ -37,17 +37,17 @@ func Available(fault assay.Fault, fs assay.FileSystem) assay.FileSystem {
 // missingDisk says what is missing to serve a disk and to mount what lies on it.
 func missingDisk() string {
 	if !rootMounts() {
-		return "it takes root: run it with sudo, or in a container with --privileged"
+		return "it needs root: run it with sudo, or in a container with --privileged"
 	}
 	if missing := missingFUSE(); missing != "" {
 		return missing
 	}
 	if _, err := os.Stat("/dev/loop-control"); err != nil {
-		return "it takes loop devices (" + err.Error() + "): load the module loop, or start the container with --privileged"
+		return "it needs loop devices (" + err.Error() + "): load the module loop, or start the container with --privileged"
 	}
 	for program, install := range map[string]string{"mount": "mount", "umount": "mount", "nsenter": "util-linux"} {
 		if _, err := exec.LookPath(program); err != nil {
-			return "it takes " + program + ": apt-get install " + install
+			return "it needs " + program + ": apt-get install " + install
 		}
 	}
 	return ""
@@ -59,13 +59,13 @@ func missingTmpfs(own bool) string {
 	if own {
 		return ""
 	}
-	return "it takes a disk, or a mount namespace of the user's own, which this system does not give: run it with sudo, or in a container with --privileged"
+	return "it needs a disk, or a mount namespace of the user's own, which this system does not give: run it with sudo, or in a container with --privileged"
 }
 
 func missingFUSE() string {
 	file, err := os.OpenFile("/dev/fuse", os.O_RDWR, 0)
 	if err != nil {
-		return "it takes /dev/fuse (" + err.Error() + "): load the module fuse, or start the container with --privileged"
+		return "it needs /dev/fuse (" + err.Error() + "): load the module fuse, or start the container with --privileged"
 	}
 	_ = file.Close()
 	return ""
@@ -78,10 +78,10 @@ func missingMount(own, root bool) string {
 		return ""
 	}
 	if root { // of a container: its fusermount3 may not mount either
-		return "it takes the right to mount: start the container with --privileged"
+		return "it needs the right to mount: start the container with --privileged"
 	}
 	if _, err := exec.LookPath("fusermount3"); err != nil {
-		return "it takes fusermount3, since this system gives users no mount namespace: apt-get install fuse3"
+		return "it needs fusermount3, since this system gives users no mount namespace: apt-get install fuse3"
 	}
 	return ""
 }

@@ -27,7 +27,7 @@ func TestFileSystemsThatAreMissing(t *testing.T) {
 		if got := missingFileSystem(fs, "nodev\tproc\n\t"+string(fs)+"\n"); got != "" {
 			t.Errorf("%s with its program: got %q, want that nothing is missing", fs, got)
 		}
-		if got, want := missingFileSystem(fs, "nodev\tproc\n"), "it takes a kernel with "+string(fs); got != want {
+		if got, want := missingFileSystem(fs, "nodev\tproc\n"), "it needs a kernel with "+string(fs); got != want {
 			t.Errorf("%s in a kernel without it: got %q, want %q", fs, got, want)
 		}
 	}

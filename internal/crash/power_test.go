@@ -351,7 +351,7 @@ func weakerModels(t *testing.T, results []Result, mounts map[assay.Fault]bool) {
 			t.Logf("%s: %s", r.Task.Fault, r.Reason)
 			continue
 		}
-		if r.Task.FileSystem == assay.Tmpfs && !strings.Contains(strings.Join(r.Notes, " "), "it takes root") {
+		if r.Task.FileSystem == assay.Tmpfs && !strings.Contains(strings.Join(r.Notes, " "), "it needs root") {
 			t.Errorf("notes %q; want what a disk takes", r.Notes)
 		}
 		if r.Outcome != assay.OK || r.Counts[Unharmed] != 5 {

@@ -25,7 +25,7 @@ func sampleReport() Report {
 	held := result("normal", "1", assay.Consistent, assay.PowerCut, map[Damage]int{Unharmed: 20, Lost: 40})
 	held.ByMoment = map[Moment]int{Acked: 20, MemtableFlush: 25, Commit: 15}
 	held.MaxLost, held.Controls = 12, []Control{{Name: "a", Caught: true}}
-	unsupported := Result{Task: Task{Driver: "mattn", Profile: "normal", Fault: assay.FullDisk}, Outcome: assay.Unsupported, Reason: "it takes root"}
+	unsupported := Result{Task: Task{Driver: "mattn", Profile: "normal", Fault: assay.FullDisk}, Outcome: assay.Unsupported, Reason: "it needs root"}
 	return Report{Title: "quick", Command: "assay crash quick --seed 1", Results: []Result{lost, held, unsupported},
 		Replay: func(id string) string { return "assay crash --replay " + id }}
 }
@@ -40,7 +40,7 @@ func TestReportFormats(t *testing.T) {
 			"A power cut can lose the newest acknowledged commits, up to 12 of them (in 40 of 60 states).", "All that is left is whole. Moments: memtable flush 25, acknowledged 20, commit 15.",
 			"A power cut can damage the database: in 1 of 60 states the engine's own check finds damage, in 9 of 60 states acknowledged commits are missing.",
 			"Documented (power): ", "NOT what was seen: a power cut does more than that.", "Documented (consistent): ", "Nothing here contradicts that.",
-			"https://www.sqlite.org/pragma.html#pragma_synchronous", "corrupt (seed 7, commit, after operation 7, keep none (0 writes))", "Opening it afterwards took 12.3 ms or less.", "again: assay crash --replay abc", "it takes root", "1 of 1 controls that must fail did"},
+			"https://www.sqlite.org/pragma.html#pragma_synchronous", "corrupt (seed 7, commit, after operation 7, keep none (0 writes))", "Opening it afterwards took 12.3 ms or less.", "again: assay crash --replay abc", "it needs root", "1 of 1 controls that must fail did"},
 		Markdown: {"| target | profile | settings | claims | documented | power | full |\n| --- | --- | --- | --- | --- | --- | --- |\n",
 			"| mattn@v1 (sqlite 3.53) | full | journal_mode wal, synchronous 2 | power | [power](https://www.sqlite.org/pragma.html#pragma_synchronous) | 50 held, 1 corrupt, 9 lost! | - |\n",
 			"States by moment:\n\n- mattn, normal, power: memtable flush 25, acknowledged 20, commit 15\n"},
@@ -68,7 +68,7 @@ func TestReportOfNoFault(t *testing.T) {
 	broken := Result{Task: Task{Driver: "broken", Profile: "full"}, Outcome: assay.Failed, Reason: "it does not compile: main.go:3:15: undefined: missing"}
 	worse := Result{Task: Task{Driver: "worse", Profile: "full"}, Outcome: assay.Unsupported, Reason: "there is no C compiler"}
 	beside := sampleReport()
-	beside.Results = append(beside.Results, broken, Result{Task: Task{Driver: "mattn", Profile: "full", Fault: assay.Kill}, Outcome: assay.Unsupported, Reason: "it takes root"})
+	beside.Results = append(beside.Results, broken, Result{Task: Task{Driver: "mattn", Profile: "full", Fault: assay.Kill}, Outcome: assay.Unsupported, Reason: "it needs root"})
 	for name, c := range map[string]struct {
 		report Report
 		want   []string
@@ -108,7 +108,7 @@ func TestLastWords(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, doing := range []string{"open", "prepare", "hello"} {
-			want := doing + ": worker ended (exit status 2); its last words:" + indent + "panic: no such page" + indent + indent + "goroutine 1 [running]"
+			want := doing + ": worker ended (exit status 2); last lines of stderr:" + indent + "panic: no such page" + indent + indent + "goroutine 1 [running]"
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("%s: no %q in\n%s", format, want, out.String())
 			}

@@ -95,8 +95,8 @@ func TestServerUnsupported(t *testing.T) {
 			t.Errorf("%s: got unfit %v, want %v", fault, got, want)
 		}
 	}
-	if err := unfit(client, Task{Fault: assay.FullDisk, FileSystem: assay.Tmpfs}); err == nil || !strings.Contains(err.Error(), "takes root") {
-		t.Errorf("a full file system in memory: got %v, want that it takes root", err)
+	if err := unfit(client, Task{Fault: assay.FullDisk, FileSystem: assay.Tmpfs}); err == nil || !strings.Contains(err.Error(), "needs root") {
+		t.Errorf("a full file system in memory: got %v, want that it needs root", err)
 	}
 	own, err := settingsOfServer(Task{Settings: map[string]string{"fsync": "off", kv.Sync: "1", "journal_mode": "wal"}})
 	if want := map[string]string{"fsync": "off", "synchronous_commit": "on"}; err != nil || !maps.Equal(own, want) {
@@ -132,7 +132,7 @@ func TestServerOnABadDisk(t *testing.T) {
 // than was written is missing each time.
 func TestReplayOfAServersKill(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("the folder of a lane is given to another user, which takes root")
+		t.Skip("the folder of a lane is given to another user, which needs root")
 	}
 	program := serverProgram(t)
 	l, err := newLane(t.Context(), t.TempDir(), false)
@@ -164,7 +164,7 @@ func TestReplayOfAServersKill(t *testing.T) {
 	}
 }
 
-// An ordinary user who has mounts of his own is told that a server takes root, whatever
+// An ordinary user who has mounts of his own is told that a server needs root, whatever
 // the fault. Without such mounts a server is the user's own, and is killed.
 func TestServerOfAnOrdinaryUser(t *testing.T) {
 	if os.Geteuid() != 0 {
@@ -174,7 +174,7 @@ func TestServerOfAnOrdinaryUser(t *testing.T) {
 		if r.Task.Fault == assay.Kill && r.Outcome == assay.OK && r.Counts[Unharmed] == 1 {
 			continue // without mounts of his own
 		}
-		if r.Outcome != assay.Unsupported || !strings.Contains(r.Reason, "takes root") {
+		if r.Outcome != assay.Unsupported || !strings.Contains(r.Reason, "needs root") {
 			t.Errorf("%s: %s: %s, want unsupported for want of root", r.Task.Fault, r.Outcome, r.Reason)
 		}
 	}

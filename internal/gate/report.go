@@ -122,35 +122,35 @@ func (u *Upgrade) evidence() string {
 	if u.First == nil {
 		return ""
 	}
-	least, most := u.First.launches()
-	text := fmt.Sprintf("%s, %s each", wording.Plural(len(u.First.Cells), "cell"), between(least, most, "launch"))
+	minimum, maximum := u.First.launches()
+	text := fmt.Sprintf("%s, %s each", wording.Plural(len(u.First.Cells), "cell"), between(minimum, maximum, "launch"))
 	if u.First.Noise > 0 {
 		text += ", A/A noise up to " + percent(u.First.Noise)
 	}
 	text += "; assay report " + u.First.Run
 	if u.Second != nil {
-		least, most := u.Second.launches()
-		text += fmt.Sprintf("; suspicions measured again in %s: assay report %s", between(least, most, "fresh launch"), u.Second.Run)
+		minimum, maximum := u.Second.launches()
+		text += fmt.Sprintf("; suspicions measured again in %s: assay report %s", between(minimum, maximum, "fresh launch"), u.Second.Run)
 	}
 	return text
 }
 
-// launches are the fewest and the most of a cell.
-func (m *Measurement) launches() (least, most int) {
+// launches are the minimum and the maximum of a cell.
+func (m *Measurement) launches() (minimum, maximum int) {
 	for i, c := range m.Cells {
-		if i == 0 || c.Launches < least {
-			least = c.Launches
+		if i == 0 || c.Launches < minimum {
+			minimum = c.Launches
 		}
-		most = max(most, c.Launches)
+		maximum = max(maximum, c.Launches)
 	}
-	return least, most
+	return minimum, maximum
 }
 
-func between(least, most int, noun string) string {
-	if least == most {
-		return wording.Plural(most, noun)
+func between(minimum, maximum int, noun string) string {
+	if minimum == maximum {
+		return wording.Plural(maximum, noun)
 	}
-	return fmt.Sprintf("%d to %s", least, wording.Plural(most, noun))
+	return fmt.Sprintf("%d to %s", minimum, wording.Plural(maximum, noun))
 }
 
 // percent prints a fraction.

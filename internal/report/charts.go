@@ -33,7 +33,7 @@ func (r *Report) Charts() []NamedChart {
 	return uniqueNames(all)
 }
 
-// charts are those of one table; none where no row has a figure to draw. Only
+// tableCharts are those of one table; none where no row has a figure to draw. Only
 // the first has the rows without figures too.
 func tableCharts(t *analysis.Table) []NamedChart {
 	var all []NamedChart
@@ -189,7 +189,7 @@ func ratioCellOf(c *analysis.Comparison) chart.Cell {
 // has a log scale.
 const minLogSpread = 10
 
-// axis is that of a metric, for the values that are on it.
+// metricAxis is that of a metric, for the values that are on it.
 func metricAxis(t *analysis.Table, m assay.Metric, values []float64) chart.Axis {
 	return chart.Axis{Label: metricWords(m), Log: spread(values) > minLogSpread, Tick: unitTick(m.Unit)}
 }
@@ -208,7 +208,7 @@ func spread(values []float64) float64 {
 	return high / low
 }
 
-// values are the primary figures that are drawn.
+// drawnValues are the primary figures that are drawn.
 func drawnValues(t *analysis.Table) []float64 {
 	var all []float64
 	for _, row := range t.Rows {

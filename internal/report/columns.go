@@ -31,7 +31,7 @@ func (n *notes) mark(text string) string {
 	return fmt.Sprintf("[%d]", i+1)
 }
 
-// addTo shows the table with its footnotes.
+// addTable shows the table with its footnotes.
 func addTable(t *analysis.Table, d *document) {
 	d.add(subheading, "%s", t.Title)
 	var n notes
@@ -51,7 +51,7 @@ func addTable(t *analysis.Table, d *document) {
 	addPhases(t, d)
 }
 
-// cells is a row as printed; one without figures says why instead.
+// tableCells is a row as printed; one without figures says why instead.
 func tableCells(t *analysis.Table, row *analysis.Row, columns []column, n *notes) []string {
 	if _, has := row.Figure(t.Primary.Name); !has {
 		why := string(row.Outcome)
@@ -70,7 +70,7 @@ func tableCells(t *analysis.Table, row *analysis.Row, columns []column, n *notes
 	return cells
 }
 
-// columns lists what a table shows: more for several clients, and the
+// columnsOf lists what a table shows: more for several clients, and the
 // durability where data changes.
 func columnsOf(t *analysis.Table, n *notes) []column {
 	all := []column{
@@ -131,7 +131,7 @@ func centreColumn(metric string) func(*analysis.Row) string {
 	}
 }
 
-// ratio shows the comparison with the reference.
+// ratioCell shows the comparison with the reference.
 func ratioCell(t *analysis.Table, r *analysis.Row) string {
 	if f, _ := r.Figure(t.Primary.Name); f.Comparison != nil {
 		return ratioText(f.Comparison.Ratio)

@@ -32,7 +32,7 @@ func (r *Report) addConditions(d *document) {
 	}
 }
 
-// whole reports whether everything that a PRAGMA shows was read back, or a
+// readWhole reports whether everything that a PRAGMA shows was read back, or a
 // server's settings were.
 func readWhole(r *analysis.Row) bool {
 	return slices.ContainsFunc(r.Settings, func(s assay.Setting) bool {

@@ -52,7 +52,7 @@ type noteLink struct{ Anchor, Code string }
 // noteView is a note: its code, what was found, and what to do.
 type noteView struct{ Anchor, Code, Text string }
 
-// view draws and lists a table.
+// viewTable draws and lists a table.
 func viewTable(t *analysis.Table, id string, p *packer) (*tableView, error) {
 	v := &tableView{ID: id, Title: t.Title}
 	var err error
@@ -87,7 +87,7 @@ func viewTable(t *analysis.Table, id string, p *packer) (*tableView, error) {
 	return v, err
 }
 
-// words is the difference as a line.
+// differenceWords is the difference as a line.
 func differenceWords(d analysis.Difference) string {
 	of := d.Name
 	if d.Of != "engine" {
@@ -99,7 +99,7 @@ func differenceWords(d analysis.Difference) string {
 // noteMark is what notes.mark returns.
 var noteMark = regexp.MustCompile(`\[(\d+)\]`)
 
-// rowView lists a row. The codes of its notes are their numbers until all of
+// viewRow lists a row. The codes of its notes are their numbers until all of
 // them are known.
 func viewRow(t *analysis.Table, id string, row *analysis.Row, columns []column, n *notes) rowView {
 	v := rowView{ID: id, Kind: "ok", Name: rowName(t, row), Reason: wording.Clean(row.Reason), Right: make([]bool, len(columns))}

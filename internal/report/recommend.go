@@ -21,7 +21,7 @@ func Sentence(k *analysis.Ranking) string {
 	return wording.Clean(holdsFor(k.Table, k.Durability) + ": " + verdictWords(k.Table, k))
 }
 
-// conditions is what a recommendation holds for.
+// holdsFor is what a recommendation holds for.
 func holdsFor(t *analysis.Table, d assay.Durability) string {
 	if t.Changes {
 		return t.Title + ", durability " + class(d)
@@ -32,7 +32,7 @@ func holdsFor(t *analysis.Table, d assay.Durability) string {
 	return t.Title + ", warm cache"
 }
 
-// verdict is the sentence's second half.
+// verdictWords is the sentence's second half.
 func verdictWords(t *analysis.Table, k *analysis.Ranking) string {
 	leaders := k.Leaders()
 	first := leaders[0]
@@ -47,7 +47,7 @@ func verdictWords(t *analysis.Table, k *analysis.Ranking) string {
 	return strings.Join(append([]string{tieWords(t, k, leaders)}, clauses...), "; ")
 }
 
-// tie says what is known about rows that share the best rank.
+// tieWords says what is known about rows that share the best rank.
 func tieWords(t *analysis.Table, k *analysis.Ranking, leaders []*analysis.Row) string {
 	equal, open := k.Equivalent(leaders)
 	against := append(leaders[:1:1], open...)

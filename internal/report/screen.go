@@ -248,7 +248,7 @@ func (r *Report) failures(row *analysis.Row) string {
 			}
 		}
 	}
-	return fmt.Sprintf("it did not end ok in %s (%s)", wording.Plural(n, "table"), short(why, maxReason))
+	return fmt.Sprintf("it failed in %s (%s)", wording.Plural(n, "table"), short(why, maxReason))
 }
 
 // unrankedLines say why nothing can be ranked: the most frequent reasons.

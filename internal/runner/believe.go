@@ -98,7 +98,7 @@ func (in *instance) processCPU() (time.Duration, bool) {
 func impossible(t *assay.Trial) error {
 	for _, name := range slices.Sorted(maps.Keys(t.Figures)) {
 		if v := t.Figures[name]; math.IsNaN(v) || math.IsInf(v, 0) || v < 0 {
-			return &failure{assay.Failed, fmt.Sprintf("%s is %g, which is no figure", name, v)}
+			return &failure{assay.Failed, fmt.Sprintf("the worker reported an impossible value for %s: %g", name, v)}
 		}
 	}
 	return nil

@@ -188,7 +188,7 @@ func TestCallsFail(t *testing.T) {
 		"caller-lies save plain":   "wrong-answer: the answers",
 		"caller-lies total plain":  "wrong-answer: create: the answers",
 		"caller-dies create plain": "6 consistent",
-		"caller-dies save plain":   "failed: measure: worker ended (exit status 9); its last words:\n  killed by save",
+		"caller-dies save plain":   "failed: measure: worker ended (exit status 9); last lines of stderr:\n  killed by save",
 		"caller-dies total plain":  "failed: save: measure: worker ended",
 	} {
 		if !strings.HasPrefix(got[cell], want) {

@@ -9,7 +9,7 @@ import (
 	"assay/internal/stat"
 )
 
-// need is what a group's intervals need to become as narrow as wished.
+// need is what a group's confidence intervals need to reach the target half-width.
 type need struct {
 	further  []int // launches, of each interval
 	launches int   // that are aimed at, together; zero while unknown
@@ -24,12 +24,12 @@ func (n need) wide() int {
 	return wide
 }
 
-// enough is the number of launches at which the group's widest interval would
-// be as narrow as wished: as many as it has where that is so.
+// enough is the number of launches at which every confidence interval of the group
+// would reach the target half-width: as many as it has where that is so.
 func (g *group) enough() int { return g.launches.counted() + slices.Max(append(g.need.further, 0)) }
 
-// assess finds out how many more launches the intervals of each group need to
-// become as narrow as wished, from their width alone.
+// assess finds out how many more launches each group needs until every confidence
+// interval reaches the target half-width, from their width alone.
 func (r *Runner) assess() {
 	rule := stat.Rule{Margin: r.config.Precision, Planned: r.config.Launches}
 	tables, of := map[assay.Mode][]stat.Table{}, map[assay.Mode][]*group{}

@@ -281,7 +281,7 @@ func (g *group) compared(j *job, baseline assay.Baseline) *job {
 }
 
 // dropPermanentFailure takes out the cell of a trial that ended in a way that another
-// launch cannot mend.
+// launch cannot fix.
 func (g *group) dropPermanentFailure(t *assay.Trial) {
 	if !permanentFailure(t) {
 		return

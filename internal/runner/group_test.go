@@ -113,7 +113,7 @@ func TestModeOf(t *testing.T) {
 	}
 }
 
-// A cell that ended in a way that another launch cannot mend is dropped; the
+// A cell that ended in a way that another launch cannot fix is dropped; the
 // twin is a cell of its own.
 func TestDrop(t *testing.T) {
 	a, b := at(assay.Windows, "read a p"), at(assay.Windows, "read b p")

@@ -80,6 +80,6 @@ func recordPool(t *assay.Trial, j *job, operations int64, before, after *wire.Po
 	if closed > 0 {
 		t.Warnings = append(t.Warnings, assay.Warning{Code: "reopens",
 			Evidence: fmt.Sprintf("the pool closed %d connections during %d operations, and opened others for them: it keeps %d of %d when they are idle", closed, operations, j.Cell.Idle, j.Cell.Pool),
-			Advice:   "keep as many idle as may be open (SetMaxIdleConns), or it is opening that is measured"})
+			Advice:   "set SetMaxIdleConns to the number of open connections; otherwise you measure connection setup"})
 	}
 }

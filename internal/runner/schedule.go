@@ -24,8 +24,8 @@ const (
 	disturbedTime    = 50 * time.Millisecond
 )
 
-// Run measures until every cell is as precise as wished or the budget is
-// spent. It returns the context's error when interrupted; what was finished
+// Run measures until every confidence interval reaches the target half-width, or the
+// budget ends. It returns the context's error when interrupted; what was finished
 // before has been emitted.
 func (r *Runner) Run(ctx context.Context) error {
 	turn, err := r.config.Work.takeTurn(ctx, func() {
@@ -140,36 +140,36 @@ func (r *Runner) notRun() error {
 // MinTime estimates the wall time that the minimum number of launches of every
 // cell takes, from the launches so far; zero where a group had none yet.
 func (r *Runner) MinTime() time.Duration {
-	least, all := r.minTimeOfLaunched()
+	minimum, all := r.minTimeOfLaunched()
 	if !all {
 		return 0
 	}
-	return least
+	return minimum
 }
 
 // minTimeOfLaunched is MinTime of the groups that were launched, and reports whether
 // all were.
-func (r *Runner) minTimeOfLaunched() (least time.Duration, all bool) {
+func (r *Runner) minTimeOfLaunched() (minimum time.Duration, all bool) {
 	all = true
 	for _, g := range r.groups {
 		launches := r.config.Launches
 		if len(g.members) == 0 { // it is given up
 			launches = g.launches.finished
 		}
-		least += time.Duration(launches) * g.launches.cost
+		minimum += time.Duration(launches) * g.launches.cost
 		all = all && g.launches.cost > 0
 	}
-	return least, all
+	return minimum, all
 }
 
 // warnOfBudget says early that the budget is too small.
 func (r *Runner) warnOfBudget() {
-	least, all := r.minTimeOfLaunched()
+	minimum, all := r.minTimeOfLaunched()
 	switch {
 	case !all:
-		r.progress(BudgetTooSmall, fmt.Sprintf("%d launches of every cell take more than", r.config.Launches), max(least, r.clock.elapsed()))
-	case least > r.budget():
-		r.progress(BudgetTooSmall, fmt.Sprintf("%d launches of every cell take about", r.config.Launches), least)
+		r.progress(BudgetTooSmall, fmt.Sprintf("%d launches of every cell take more than", r.config.Launches), max(minimum, r.clock.elapsed()))
+	case minimum > r.budget():
+		r.progress(BudgetTooSmall, fmt.Sprintf("%d launches of every cell take about", r.config.Launches), minimum)
 	}
 }
 

@@ -223,7 +223,7 @@ func whileResumed(ctx context.Context, in *instance, do func() error) error {
 	limited, cancel := context.WithTimeout(ctx, in.r.config.Timeout)
 	defer cancel()
 	if err := in.worker.Resume(limited); err != nil {
-		return fail("wake", err)
+		return fail("resume", err)
 	}
 	if err := do(); err != nil {
 		if in.worker.Alive() {
@@ -231,7 +231,7 @@ func whileResumed(ctx context.Context, in *instance, do func() error) error {
 		}
 		return err
 	}
-	return fail("stop", in.worker.Pause())
+	return fail("pause", in.worker.Pause())
 }
 
 // settle ends a turn that failed. It reports whether the turn goes on.

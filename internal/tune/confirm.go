@@ -13,9 +13,9 @@ const (
 	// confirmations is how many launches confirm, minConfirmations the fewest.
 	confirmations    = 12
 	minConfirmations = 6
-	// leastConfirmed is for how many members the search leaves a budget: the current
+	// minConfirmed is for how many members the search leaves a budget: the current
 	// settings, a finalist and it without a setting.
-	leastConfirmed = 3
+	minConfirmed = 3
 	// overtakes is the two-sided p-value below which a later finalist comes before the
 	// first one.
 	overtakes = 0.02
@@ -160,7 +160,7 @@ func (t *tuning) confirm(ctx context.Context, finalists []Point) error {
 // search leaves would have to pay for it, as the launches took so far.
 func (t *tuning) endUnconfirmed() {
 	t.outcome.Unconfirmed = true
-	t.outcome.Enough = time.Duration(float64(minConfirmations*t.memberTime(leastConfirmed)) / (1 - ablationShare))
+	t.outcome.Enough = time.Duration(float64(minConfirmations*t.memberTime(minConfirmed)) / (1 - ablationShare))
 }
 
 // confirmed are the points of the confirmation with the number of launches that the

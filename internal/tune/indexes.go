@@ -74,7 +74,7 @@ func (t *tuning) indexLaunches(done int, last time.Duration, members int) int {
 	if t.config.Budget == 0 {
 		return indexLaunches
 	}
-	confirming := minConfirmations * leastConfirmed * last / time.Duration(members)
+	confirming := minConfirmations * minConfirmed * last / time.Duration(members)
 	left := min(time.Duration(indexShare*float64(t.config.Budget)), t.config.Budget-confirming) - t.spent
 	return launchesWithin(done, indexLaunches, last, left)
 }

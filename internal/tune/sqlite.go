@@ -2,6 +2,7 @@ package tune
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -66,7 +67,7 @@ func SQLite(effective map[string]string, c Constraints) (Space, error) {
 	s := &builder{now: effective, c: c, Space: Space{StartIsCurrent: true}}
 	fixed := effective["memory"] == "1" || effective["immutable"] == "1"
 	if fixed {
-		return Space{}, fmt.Errorf("the current profile has memory or immutable on: nothing of it is on a disk that could be tuned")
+		return Space{}, errors.New("the current profile keeps the database in memory or opens it immutable: there is nothing to tune")
 	}
 	if effective["read_only"] != "1" {
 		if err := s.commit(); err != nil {

@@ -202,7 +202,7 @@ func (t *tuning) affordable(share float64, points int) int {
 	}
 	left := t.before + time.Duration(share*float64(t.config.Budget-t.before)) - t.spent
 	if share < confirmShare { // what is found without being confirmed is worth nothing
-		left = min(left, t.config.Budget-t.spent-minConfirmations*t.memberTime(leastConfirmed))
+		left = min(left, t.config.Budget-t.spent-minConfirmations*t.memberTime(minConfirmed))
 	}
 	return max(0, int(left/t.memberTime(1+points)))
 }

@@ -109,7 +109,7 @@ type ExitError struct {
 func (e *ExitError) Error() string {
 	message := "worker ended (" + e.Status + ")"
 	if len(e.Tail) > 0 {
-		message += "; its last words:"
+		message += "; last lines of stderr:"
 		for _, l := range e.Tail {
 			message += "\n  " + l
 		}

@@ -174,7 +174,7 @@ func TestStartFails(t *testing.T) {
 		"french":         `hello: worker broke the protocol: its first line is not a hello: "bonjour"`,
 		"early reply":    `hello: worker broke the protocol: its first line is not a hello: "{\"type\":\"ok\",\"id\":1}"`,
 		"next protocol":  "hello: worker broke the protocol: it speaks version 2, this is version 1: build worker and assay from the same source",
-		"dead on arrive": "hello: worker ended (exit status 2); its last words:\n  no such library",
+		"dead on arrive": "hello: worker ended (exit status 2); last lines of stderr:\n  no such library",
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -364,7 +364,7 @@ func expectSize(path string, want int64) error {
 	return expect("bytes of "+filepath.Base(path), info.Size(), want)
 }
 
-// soundStore: a check that fails where nothing is wrong would turn every crash
+// soundStore passes what nothing is wrong with: a check that failed there would turn every crash
 // into a corruption.
 func soundStore(b *bench) error {
 	s, err := newStore(b, nil)
