@@ -13,7 +13,7 @@ const (
 	// counted is by how many operations of a mix the pages of each are counted.
 	counted = 1000
 	// longest is how many operations the block of a mix has at most.
-	longest = 20_000
+	longest = 10_000
 	// syncedChanges is how many of them change data, about and at most, where commits
 	// wait for the disk.
 	syncedChanges = 1000
