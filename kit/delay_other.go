@@ -7,4 +7,4 @@ type delay struct{}
 
 func readDelay() delay { return delay{} }
 
-func (delay) since(delay) int64 { return 0 }
+func (delay) since(delay, int64) *int64 { return nil }

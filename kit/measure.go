@@ -96,7 +96,7 @@ func (p *prepared) measure(request wire.Measure) (wire.Measured, error) {
 	result := l.sum(shares)
 	result.Counters = after.Since(before)
 	if len(shares) == 1 { // which ran on this thread
-		result.Delayed = then.since(delayed)
+		result.Delayed = then.since(delayed, result.Counters.CPU)
 	}
 	if l.marks != nil {
 		err = l.marks.Close()

@@ -91,11 +91,13 @@ func (c *liveCell) addLaunch(t assay.Trial) {
 	c.trials = append(c.trials, &assay.Trial{Cell: t.Cell, Mode: t.Mode, Outcome: t.Outcome, Figures: t.Figures})
 }
 
-// primary is what the cells of a row are compared by.
+// primary is what the cells of a row are compared by: those that have not failed.
 func (l *liveTable) primary(row int) string {
 	var cells [][]*assay.Trial
 	for column := range l.columns {
-		cells = append(cells, l.cells[place{row, column}].trials)
+		if c := l.cells[place{row, column}]; c.outcome == assay.OK {
+			cells = append(cells, c.trials)
+		}
 	}
 	return assay.Primary(l.rows[row], cells)
 }

@@ -76,6 +76,22 @@ func TestLiveTableHasPrimaryMetric(t *testing.T) {
 	}
 }
 
+// A cell that failed does not say what others are compared by: the report leaves it out.
+func TestLiveTableLeavesOutWhatFailed(t *testing.T) {
+	var l liveTable
+	add := func(driver string, figures map[string]float64, outcome assay.Outcome) {
+		trial := liveTrial(driver, "read", 8, 0)
+		trial.Cell.Rate, trial.Mode, trial.Figures, trial.Outcome = 40, assay.Blocks, figures, outcome
+		l.add(trial)
+	}
+	add("mattn", map[string]float64{assay.NsPerOp: 100, assay.P50: 2e6}, assay.OK)
+	add("modernc", map[string]float64{assay.NsPerOp: 100, assay.P50: 2e6, assay.P99: 5e6}, assay.OK)
+	add("modernc", nil, assay.Failed)
+	if got := l.primary(0); got != assay.P50 {
+		t.Errorf("compared by %s, want %s: only a driver that failed has more", got, assay.P50)
+	}
+}
+
 // Disturbed launches count until there is one that was not.
 func TestLiveTableOfDisturbedLaunches(t *testing.T) {
 	for _, c := range []struct {

@@ -3,33 +3,110 @@
 package runner
 
 import (
+	"context"
+	"fmt"
+	"time"
+
+	"assay/internal/host"
 	"assay/kit/wire"
 )
 
 const (
-	// maxDelay is the share of a window for which its thread may wait for a processor.
+	// maxDelay is the share of a window for which its thread may wait for a processor
+	// that other processes have.
 	maxDelay = 0.02
-	// maxAgain is the part of a launch's windows that may be measured again: 1/maxAgain.
-	// Where more are disturbed, the machine is so all the time, and the launch counts
-	// as it is, or not at all.
+	// maxAgain is the part of a launch's rounds that may be measured again: 1/maxAgain.
+	// Where more are disturbed, the rest counts as it is.
 	maxAgain = 4
+	// delaySlack is for what a worker and this process read at different moments.
+	delaySlack = 100 * time.Microsecond
 )
 
-// again reports whether a window is to be measured once more, and counts it.
-func (t *turn) again(m wire.Measured) bool {
-	if t.spare == 0 || !disturbedWindow(m) {
+// countedRound measures a round of windows that count. Where others disturbed one of them,
+// all of them are measured again, with the next part of the arguments: so that what is left
+// out is left out for all instances alike.
+func (l *windowLaunch) countedRound(ctx context.Context, v *variant) error {
+	for {
+		if err := l.round(ctx, v.turns, l.window); err != nil {
+			return err
+		}
+		again := v.again()
+		for _, t := range v.turns {
+			if t.last == nil { // it has ended
+				continue
+			}
+			l.r.time.addWindow(*t.last, again)
+			t.delays.claim(t.last.Measured)
+			if !again {
+				t.keep(*t.last)
+			}
+			t.last = nil
+		}
+		if !again {
+			return nil
+		}
+	}
+}
+
+// again reports whether the round that was measured is to be measured again, and counts it.
+// Nothing is where a worker does not tell its delays, which keeps its disturbed windows: others
+// would have an advantage over it; nor is what went wrong.
+func (v *variant) again() bool {
+	disturbed := false
+	for _, t := range v.turns {
+		if t.last == nil {
+			continue
+		}
+		m := t.last.Measured
+		if m.Delayed == nil || m.Errors+m.Misses > 0 {
+			return false
+		}
+		disturbed = disturbed || float64(*m.Delayed) > maxDelay*float64(m.Nanos)
+	}
+	if !disturbed || v.spare == 0 {
 		return false
 	}
-	t.spare--
+	v.spare--
 	return true
 }
 
-// disturbedWindow reports whether others had the processor that the measuring thread was
-// ready to run on. What the operation itself waits for, storage or a lock, is a part of it,
-// and so is work of the process's own threads that was in its way: the process has used
-// the processor then. A window in which something was wrong stays.
-func disturbedWindow(m wire.Measured) bool {
-	limit := maxDelay * float64(m.Nanos)
-	unused := m.Nanos - m.Counters.CPU
-	return float64(min(m.Delayed, unused)) > limit && m.Errors+m.Misses == 0
+// keep adds a window to what the trial measured.
+func (t *turn) keep(w measured) {
+	t.tally.add(w.Measured)
+	if w.pool == nil {
+		return
+	}
+	if t.pooled == nil {
+		t.pooled = &wire.Pool{}
+	}
+	t.pooled.Closed += w.pool.Closed
+	t.pooled.Waited += w.pool.Waited
+}
+
+// delays compare what a worker says of its delays with what the kernel counted of all its
+// threads: it must not choose its windows by them.
+type delays struct {
+	before  time.Duration
+	known   bool
+	claimed time.Duration
+}
+
+func (d *delays) begin(pid int) { d.before, d.known = host.Waited(pid) }
+
+func (d *delays) claim(m wire.Measured) {
+	if m.Delayed != nil {
+		d.claimed += time.Duration(*m.Delayed)
+	}
+}
+
+// untrue is the outcome of a worker that claims more delay than the kernel counted since
+// begin; nil where it does not. Threads that have ended meanwhile took their time with
+// them: then nothing is known.
+func (d *delays) untrue(pid int) error {
+	after, known := host.Waited(pid)
+	counted := after - d.before
+	if !d.known || !known || counted < 0 || d.claimed <= counted+counted/10+delaySlack {
+		return nil
+	}
+	return untrue(wire.TypeMeasure, fmt.Errorf("it claims to have waited %s for a processor, and the system counted %s", d.claimed, counted))
 }

@@ -3,6 +3,8 @@
 package runner
 
 import (
+	"errors"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -11,36 +13,74 @@ import (
 	"assay/kit/wire"
 )
 
-// disturbed is a worker for which others have the processor half of the time.
-const disturbed = "disturbed"
+// roundOf is a variant of instances that were delayed in their windows for so long; -1 of a
+// worker that does not tell.
+func roundOf(delays ...time.Duration) *variant {
+	v := &variant{spare: 2}
+	for _, d := range delays {
+		w := &measured{Measured: wire.Measured{Operations: 10, Executed: 10, Nanos: int64(5 * time.Millisecond)}}
+		if nanos := int64(d); nanos >= 0 {
+			w.Delayed = &nanos
+		}
+		v.turns = append(v.turns, &turn{last: w})
+	}
+	return v
+}
 
-// A quarter of the windows may be measured again. All of them have arguments of their
-// own, and the trial has as many as that of a neighbour that nobody disturbed.
-func TestDisturbedWindowsAreMeasuredAgain(t *testing.T) {
-	b := newBench(t, strings.Replace(header, "second", disturbed, 1)+read)
-	b.Launches = 1
-	all := b.run(t)
-	for _, trial := range b.trials {
-		if trial.Outcome != assay.OK || len(trial.Samples) != windowsPerLaunch {
-			t.Errorf("%s: %d windows, %s %s, want %d, ok", trial.Cell.Driver, len(trial.Samples), trial.Outcome, trial.Reason, windowsPerLaunch)
+func TestDisturbedRounds(t *testing.T) {
+	wrong, ended, spent := roundOf(time.Millisecond, 0), roundOf(0, time.Millisecond), roundOf(time.Millisecond, 0)
+	wrong.turns[0].last.Misses = 1
+	ended.turns[0].last = nil
+	spent.spare = 0
+	for _, test := range []struct {
+		name string
+		of   *variant
+		want bool
+	}{
+		{"nobody else ran", roundOf(0, 0), false},
+		{"one of them waited for a fifth", roundOf(0, time.Millisecond), true},
+		{"for a hundredth", roundOf(0, 50*time.Microsecond), false},
+		{"another one does not tell", roundOf(-1, time.Millisecond), false},
+		{"an answer was wrong", wrong, false},
+		{"another one has ended", ended, true},
+		{"a quarter was measured again", spent, false},
+	} {
+		before := test.of.spare
+		if got := test.of.again(); got != test.want || got != (test.of.spare < before) {
+			t.Errorf("%s: got %t with %d of %d left, want %t", test.name, got, test.of.spare, before, test.want)
 		}
 	}
-	windows, starts := map[string]int{}, map[string]map[int64]bool{}
-	for _, a := range all {
-		if a.window() {
-			windows[a.Worker]++
-			if starts[a.Worker] == nil {
-				starts[a.Worker] = map[int64]bool{}
-			}
-			starts[a.Worker][a.Start] = true
-		}
+}
+
+// A worker cannot choose its windows by delays that the kernel did not count.
+func TestClaimedDelays(t *testing.T) {
+	var d delays
+	if d.begin(os.Getpid()); !d.known {
+		t.Skip("the system does not tell for how long threads wait")
 	}
-	want := b.launches() * (windowsPerLaunch + windowsPerLaunch/maxAgain)
-	if got := windows[disturbed]; got != want || len(starts[disturbed]) != want {
-		t.Errorf("%d windows with %d parts of the arguments, want %d", got, len(starts[disturbed]), want)
+	short, long := int64(1), int64(time.Hour)
+	d.claim(wire.Measured{})
+	d.claim(wire.Measured{Delayed: &short})
+	if err := d.untrue(os.Getpid()); err != nil {
+		t.Errorf("1 ns: got %v, want no error", err)
 	}
-	if got := windows["honest"]; got == 0 || got%windowsPerLaunch != 0 {
-		t.Errorf("%d windows of its neighbour and the twin, want %d a launch", got, windowsPerLaunch)
+	d.claim(wire.Measured{Delayed: &long})
+	var f *failure
+	if err := d.untrue(os.Getpid()); !errors.As(err, &f) || f.outcome != assay.Failed || !strings.Contains(f.reason, "it claims to have waited 1h0m0") {
+		t.Errorf("an hour: got %v, want a failure", err)
+	}
+}
+
+// What the pool did is counted for the windows that count.
+func TestKeptWindows(t *testing.T) {
+	v := roundOf(time.Millisecond)
+	got := v.turns[0]
+	w := *got.last
+	w.pool = &wire.Pool{Closed: 3, Waited: 5}
+	got.keep(w)
+	got.keep(w)
+	if got.tally.total.Executed != 20 || len(got.tally.samples) != 2 || got.pooled.Closed != 6 || got.pooled.Waited != 10 {
+		t.Errorf("got %d operations, %d windows, pool %+v, want 20, 2 and 6 closed, 10 waited", got.tally.total.Executed, len(got.tally.samples), got.pooled)
 	}
 }
 
@@ -60,30 +100,5 @@ func TestStallsStayInTheFigure(t *testing.T) {
 	}
 	if len(b.of(stalls)) < 2 {
 		t.Errorf("%d trials, want 2 or more", len(b.of(stalls)))
-	}
-}
-
-func TestDisturbedWindow(t *testing.T) {
-	measured := func(delayed, cpu time.Duration) wire.Measured {
-		return wire.Measured{Operations: 10, Executed: 10, Nanos: int64(5 * time.Millisecond), Delayed: int64(delayed), Counters: wire.Counters{CPU: int64(cpu)}}
-	}
-	wrong := measured(time.Millisecond, 4*time.Millisecond)
-	wrong.Misses = 1
-	for _, test := range []struct {
-		name string
-		of   wire.Measured
-		want bool
-	}{
-		{"nobody else ran", measured(0, 5*time.Millisecond), false},
-		{"others had the processor for a fifth", measured(time.Millisecond, 4*time.Millisecond), true},
-		{"for a hundredth", measured(50*time.Microsecond, 4950*time.Microsecond), false},
-		{"its own threads had it", measured(time.Millisecond, 5*time.Millisecond), false},
-		{"it waited for storage", measured(0, time.Millisecond), false},
-		{"the worker does not count its CPU time", measured(time.Millisecond, 0), true},
-		{"an answer was wrong", wrong, false},
-	} {
-		if got := disturbedWindow(test.of); got != test.want {
-			t.Errorf("%s: got %t, want %t", test.name, got, test.want)
-		}
 	}
 }

@@ -44,20 +44,28 @@ var lies = map[string]lie{
 	"lies-overflow":      {measured: func(m *wire.Measured) { m.Counters.Allocs = math.MaxInt64 }, reason: "allocs 9223372036854775807 is no possible count"},
 	"lies-descending": {measured: func(m *wire.Measured) { m.Histogram = append(m.Histogram, [2]int64{1, 1}) },
 		reason: "comes after|was not asked for"},
-	"lies-cpu":      {measured: func(m *wire.Measured) { m.Counters.CPU += 1e12 }, reason: "of CPU time"},
-	"lies-nothing":  {measured: func(m *wire.Measured) { *m = wire.Measured{} }, reason: "took 0 ns|operations were executed"},
-	"lies-infinite": {reply: swap(`"nanos":`, `"nanos":1e999,"x":`), reason: "its reply does not fit"},
-	"lies-nan":      {reply: swap(`"nanos":`, `"nanos":NaN,"x":`), reason: "not a reply"},
-	"lies-huge":     {reply: swap(`"executed":`, `"executed":99999999999999999999,"x":`), reason: "its reply does not fit"},
-	"lies-fraction": {reply: swap(`"operations":`, `"operations":0.5,"x":`), reason: "its reply does not fit"},
-	"lies-id":       {reply: swap(`"id":`, `"id":7`), reason: "it answered request 7"},
-	"lies-garbage":  {reply: func([]byte) []byte { return []byte("\xff\x00garbage\n") }, reason: "not a reply"},
-	"lies-bodiless": {reply: swap(`"body":`, `"x":`), reason: "took 0 ns|operations were executed"},
-	"lies-delayed":  {measured: func(m *wire.Measured) { m.Delayed = -1 }, reason: "delayed_ns -1 is no possible count"},
-	"lies-durable":  {kind: wire.TypeOpen, reply: swap(`"body":{`, `"body":{"durability":"very",`), reason: `durability "very" is no class`},
-	"lies-settings": {kind: wire.TypeSettings, reply: swap(`-1"`, `-9","name":"reader-9"`), outcome: assay.NotApplied, reason: "was not read back"},
-	"lies-late":     {kind: wire.TypeVerify, late: true, reply: swap(`"digest":"`, `"digest":"0`), outcome: assay.WrongAnswer, reason: "after measuring, the answers at the positions"},
-	"lies-digest":   {kind: wire.TypeVerify, reply: swap(`"digest":"`, `"digest":"0`), outcome: assay.WrongAnswer, reason: "digest 0"},
+	"lies-cpu":            {measured: func(m *wire.Measured) { m.Counters.CPU += 1e12 }, reason: "of CPU time"},
+	"lies-nothing":        {measured: func(m *wire.Measured) { *m = wire.Measured{} }, reason: "took 0 ns|operations were executed"},
+	"lies-infinite":       {reply: swap(`"nanos":`, `"nanos":1e999,"x":`), reason: "its reply does not fit"},
+	"lies-nan":            {reply: swap(`"nanos":`, `"nanos":NaN,"x":`), reason: "not a reply"},
+	"lies-huge":           {reply: swap(`"executed":`, `"executed":99999999999999999999,"x":`), reason: "its reply does not fit"},
+	"lies-fraction":       {reply: swap(`"operations":`, `"operations":0.5,"x":`), reason: "its reply does not fit"},
+	"lies-id":             {reply: swap(`"id":`, `"id":7`), reason: "it answered request 7"},
+	"lies-garbage":        {reply: func([]byte) []byte { return []byte("\xff\x00garbage\n") }, reason: "not a reply"},
+	"lies-bodiless":       {reply: swap(`"body":`, `"x":`), reason: "took 0 ns|operations were executed"},
+	"lies-negative-delay": {measured: delayedFor(-1), reason: "delayed_ns -1 is no possible part"},
+	"lies-long-delay":     {measured: delayedFor(time.Hour), reason: "is no possible part"},
+	"lies-durable":        {kind: wire.TypeOpen, reply: swap(`"body":{`, `"body":{"durability":"very",`), reason: `durability "very" is no class`},
+	"lies-settings":       {kind: wire.TypeSettings, reply: swap(`-1"`, `-9","name":"reader-9"`), outcome: assay.NotApplied, reason: "was not read back"},
+	"lies-late":           {kind: wire.TypeVerify, late: true, reply: swap(`"digest":"`, `"digest":"0`), outcome: assay.WrongAnswer, reason: "after measuring, the answers at the positions"},
+	"lies-digest":         {kind: wire.TypeVerify, reply: swap(`"digest":"`, `"digest":"0`), outcome: assay.WrongAnswer, reason: "digest 0"},
+}
+
+func delayedFor(d time.Duration) func(*wire.Measured) {
+	return func(m *wire.Measured) {
+		nanos := int64(d)
+		m.Delayed = &nanos
+	}
 }
 
 func swap(what, with string) func([]byte) []byte {
@@ -86,11 +94,12 @@ func lying(name string, in *requests) io.Writer {
 	if name == stalls {
 		return os.Stdout
 	}
-	delayed := func(m *wire.Measured) { m.Delayed = 0 } // whatever else this machine does
-	if name == disturbed {
-		delayed = func(m *wire.Measured) { m.Delayed, m.Counters.CPU = m.Nanos/2, m.Nanos/2 }
+	calm := func(m *wire.Measured) { // whatever else this machine does
+		if m.Delayed != nil {
+			*m.Delayed = 0
+		}
 	}
-	return liar{lie{measured: delayed}, in}
+	return liar{lie{measured: calm}, in}
 }
 
 type liar struct {

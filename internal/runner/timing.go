@@ -12,7 +12,6 @@ import (
 
 	"assay"
 	"assay/internal/guard"
-	"assay/kit/wire"
 )
 
 // timing adds up where the wall time of launches goes.
@@ -32,13 +31,13 @@ func (t *timing) add(part assay.Stage, took time.Duration) {
 }
 
 // addWindow adds a window and what was done around it.
-func (t *timing) addWindow(m wire.Measured, took time.Duration, again bool) {
+func (t *timing) addWindow(w measured, again bool) {
 	if again {
-		t.add(assay.StageAgain, took)
+		t.add(assay.StageAgain, w.took)
 		return
 	}
-	t.add(assay.StageMeasured, time.Duration(m.Nanos))
-	t.add(assay.StageTurns, took-time.Duration(m.Nanos))
+	t.add(assay.StageMeasured, time.Duration(w.Nanos))
+	t.add(assay.StageTurns, w.took-time.Duration(w.Nanos))
 }
 
 // during adds the time of do to a part.

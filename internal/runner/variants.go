@@ -14,6 +14,7 @@ type variant struct {
 	turns   []*turn
 	slowest time.Duration // operation
 	count   int           // of windows
+	spare   int           // how many more rounds may be measured again
 	first   int64         // where in the sequence of arguments it begins
 	took    time.Duration // by its windows
 }
@@ -51,8 +52,9 @@ func (l *windowLaunch) begin(ctx context.Context, peer string) (*variant, error)
 		return v, err
 	}
 	v.count = l.r.windowCount(l.g, peer, v.window())
+	v.spare = v.count / maxAgain
 	for _, t := range turns {
-		t.spare = v.count / maxAgain
+		t.delays.begin(t.worker.PID())
 	}
 	l.enterSequence(turns[0].j)
 	v.first = l.g.windows.sequences[peer]
@@ -88,7 +90,7 @@ func (l *windowLaunch) alternate(ctx context.Context, variants []*variant) error
 				continue
 			}
 			began := time.Now()
-			if err := l.round(ctx, v.turns, l.window); err != nil {
+			if err := l.countedRound(ctx, v); err != nil {
 				return err
 			}
 			v.took += time.Since(began)

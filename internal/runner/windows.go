@@ -153,8 +153,9 @@ type turn struct {
 	took   time.Duration // wall time of all that was done for it
 	short  int           // calls that measured next to nothing
 	units  int64         // of each window; 0: as many as fit into it
-	spare  int           // how many more windows may be measured again
+	last   *measured     // the window of the round that goes on; nil where there is none
 	pooled *wire.Pool    // what the pool did in the windows; nil where it closes nothing
+	delays delays
 	// phased are the windows in which phases are timed; noPhases says why the
 	// worker does not time them.
 	phased   phased
@@ -254,27 +255,30 @@ func (l *windowLaunch) recordTurn(t *turn) {
 	l.note(&t.trial)
 }
 
-// window measures one window of one instance, and returns how many operations were run.
-// A window that was disturbed is measured once more, with the arguments behind it.
-func (l *windowLaunch) window(ctx context.Context, t *turn, start int64) (used int64, err error) {
-	for !l.ended(t) {
-		began := time.Now()
-		m, err := l.measureWindow(ctx, t, start+used)
-		again := err == nil && t.again(m)
-		if err == nil && !again {
-			t.tally.add(m)
-		}
-		l.r.time.addWindow(m, time.Since(began), again)
-		t.took += time.Since(began)
-		used += m.Executed
-		if ok, err := l.settle(t, err); err != nil || !ok || !again {
-			return used, err
-		}
-	}
-	return used, nil
+// measured is a window that was measured, until it is known whether its round counts.
+type measured struct {
+	wire.Measured
+	pool *wire.Pool // what the pool did in it; nil where it closes nothing
+	took time.Duration
 }
 
-func (l *windowLaunch) measureWindow(ctx context.Context, t *turn, start int64) (m wire.Measured, err error) {
+// window measures one window of one instance, and returns how many operations were run.
+func (l *windowLaunch) window(ctx context.Context, t *turn, start int64) (used int64, err error) {
+	if l.ended(t) {
+		return 0, nil
+	}
+	began := time.Now()
+	w, err := l.measureWindow(ctx, t, start)
+	w.took = time.Since(began)
+	t.took += w.took
+	if err == nil {
+		t.last = &w
+	}
+	_, err = l.settle(t, err)
+	return w.Executed, err
+}
+
+func (l *windowLaunch) measureWindow(ctx context.Context, t *turn, start int64) (w measured, err error) {
 	request := wire.Measure{Operation: t.j.Cell.Peer(), Start: start, Nanos: int64(windowLength)}
 	if t.units > 0 {
 		request.Nanos, request.Operations = 0, t.units*int64(max(1, t.j.Operation.Transaction))
@@ -287,29 +291,25 @@ func (l *windowLaunch) measureWindow(ctx context.Context, t *turn, start int64) 
 				return err
 			}
 		}
-		return t.measurePooled(ctx, request, &m)
+		return t.measurePooled(ctx, request, &w)
 	})
-	return m, err
+	return w, err
 }
 
-// measurePooled measures a window, and adds up what the pool did in it.
-func (t *turn) measurePooled(ctx context.Context, request wire.Measure, m *wire.Measured) error {
+// measurePooled measures a window, and what the pool did in it.
+func (t *turn) measurePooled(ctx context.Context, request wire.Measure, w *measured) error {
 	var before, after wire.Stats
 	if err := t.pool(ctx, t.j, &before); err != nil {
 		return err
 	}
-	if err := t.measure(ctx, request, m); err != nil {
+	if err := t.measure(ctx, request, &w.Measured); err != nil {
 		return err
 	}
 	if err := t.pool(ctx, t.j, &after); err != nil {
 		return err
 	}
 	if before.Pool != nil && after.Pool != nil {
-		if t.pooled == nil {
-			t.pooled = &wire.Pool{}
-		}
-		t.pooled.Closed += after.Pool.Closed - before.Pool.Closed
-		t.pooled.Waited += after.Pool.Waited - before.Pool.Waited
+		w.pool = &wire.Pool{Closed: after.Pool.Closed - before.Pool.Closed, Waited: after.Pool.Waited - before.Pool.Waited}
 	}
 	return nil
 }
@@ -340,7 +340,7 @@ func (l *windowLaunch) finish(ctx context.Context, turns []*turn, s *sample) err
 // complete writes what was measured and read back into a trial.
 func (l *windowLaunch) complete(t *turn) error {
 	t.recordSettings(&t.trial, t.j.Operation)
-	for _, err := range []error{t.applied, t.tally.failure()} {
+	for _, err := range []error{t.applied, t.tally.failure(), t.delays.untrue(t.worker.PID())} {
 		if err := end(&t.trial, err); err != nil {
 			return err
 		}

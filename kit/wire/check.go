@@ -72,7 +72,7 @@ func checkCounts(counts ...count) error {
 
 func (m Measured) checkCounts(Call) error {
 	if err := checkCounts(count{"operations", m.Operations}, count{"nanos", m.Nanos}, count{"executed", m.Executed}, count{"errors", m.Errors},
-		count{"misses", m.Misses}, count{"busy", m.Busy}, count{"splits", m.Splits}, count{"delayed_ns", m.Delayed}); err != nil {
+		count{"misses", m.Misses}, count{"busy", m.Busy}, count{"splits", m.Splits}); err != nil {
 		return err
 	}
 	return m.Counters.Check()
@@ -112,6 +112,8 @@ func (c Call) unreported() bool { return c.Marks != "" || c.Answers || c.Prepare
 func (m Measured) checkTime(call Call) error {
 	took, nanos := int64(call.Took), m.Nanos
 	switch {
+	case m.Delayed != nil && (*m.Delayed < 0 || *m.Delayed > took):
+		return fmt.Errorf("delayed_ns %d is no possible part of a call of %s", *m.Delayed, call.Took)
 	case nanos <= 0:
 		return fmt.Errorf("%d operations took %d ns", m.Operations, nanos)
 	case nanos > took+slackOf(call.Took):

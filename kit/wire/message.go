@@ -225,7 +225,7 @@ type Measured struct {
 	Busy       int64      `json:"busy,omitempty"`       // answers of "busy"; tried again where the operation says so
 	Splits     int64      `json:"splits,omitempty"`     // commits in the middle of transactions that were too big for the engine
 	Counters   Counters   `json:"counters"`             // of the worker process, over the window
-	Delayed    int64      `json:"delayed_ns,omitempty"` // for which the measuring thread was ready to run and waited for a processor; 0: none, or unknown
+	Delayed    *int64     `json:"delayed_ns,omitempty"` // for which the measuring thread was ready to run and waited for a processor that other processes had; nil: unknown
 	Histogram  [][2]int64 `json:"histogram,omitempty"`  // [upper bound in ns, count], see Bucket
 	Phases     []Phase    `json:"phases,omitempty"`     // that the driver has, in their order
 	ClockNanos float64    `json:"clock_ns,omitempty"`   // what one reading of the clock costs; with Phases

@@ -48,13 +48,24 @@ static void read_system(counters *c) {
 	c->written = field(text, "\nwrite_bytes:");
 	own_reads += (int64_t)strlen(text);
 }
+// schedstat has for how long, in ns, the thread ran, then for how long it waited for a
+// processor, and how often it ran.
+static void read_waited(counters *c) {
+	char text[128];
+	read_file("/proc/thread-self/schedstat", text, sizeof text);
+	own_reads += (int64_t)strlen(text);
+	const char *second = strchr(text, ' ');
+	c->waited = second == NULL ? -1 : strtoll(second, NULL, 10);
+}
 #else
 static void read_system(counters *c) { (void)c; }
+static void read_waited(counters *c) { c->waited = -1; }
 #endif
 
 counters counters_before(void) {
 	counters c = {0};
 	read_system(&c);
+	read_waited(&c);
 	read_usage(&c);
 	return c;
 }
@@ -62,17 +73,23 @@ counters counters_before(void) {
 counters counters_after(void) {
 	counters c = {0};
 	read_usage(&c);
+	read_waited(&c);
 	read_system(&c);
 	return c;
 }
 
 counters counters_difference(counters after, counters before) {
 	counters d = {after.cpu - before.cpu, 0, 0, after.read - before.read, after.fetched - before.fetched,
-		after.written - before.written, after.switches - before.switches, after.peak};
+		after.written - before.written, after.switches - before.switches, after.peak,
+		before.waited < 0 || after.waited < 0 ? -1 : after.waited - before.waited};
 	return d;
 }
 
 void put_counters(out *o, counters c) {
 	put(o, "{\"cpu_ns\":%" PRId64 ",\"allocs\":%" PRId64 ",\"alloc_bytes\":%" PRId64 ",\"read_bytes\":%" PRId64, c.cpu, c.allocs, c.alloc_bytes, c.read);
 	put(o, ",\"fetched_bytes\":%" PRId64 ",\"written_bytes\":%" PRId64 ",\"switches\":%" PRId64 ",\"peak_bytes\":%" PRId64 "}", c.fetched, c.written, c.switches, c.peak);
+}
+
+void put_delay(out *o, counters difference) {
+	if (difference.waited >= 0) put(o, ",\"delayed_ns\":%" PRId64, difference.waited);
 }

@@ -253,6 +253,7 @@ static void put_measured(out *o, const lap *l, const share *shares, counters c) 
 	put_first(o, "miss", miss);
 	put(o, ",\"counters\":");
 	put_counters(o, c);
+	if (l->client_count == 1) put_delay(o, c);
 	if (l->latency) put_histogram(o, shares, l->client_count);
 	if (l->phases != NULL) put_phases(o, l->phases);
 	if (l->digests != NULL) put_digests(o, l);
