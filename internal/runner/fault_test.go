@@ -378,7 +378,7 @@ func TestDurabilityAfterTheBlock(t *testing.T) {
 // The CPU time of a worker that ended in a launch stays ours.
 func TestCPUOfAnEndedWorker(t *testing.T) {
 	b := newBench(t, header+read)
-	r, err := New(t.Context(), b.Config)
+	r, err := Prepare(t.Context(), b.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -430,7 +430,7 @@ func TestFolderThatIsEscaped(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer b.Work.Close()
-		r, err := New(t.Context(), b.Config)
+		r, err := Prepare(t.Context(), b.Config)
 		if err != nil {
 			t.Fatal(err)
 		}

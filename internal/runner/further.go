@@ -36,7 +36,7 @@ func (r *Runner) assess() {
 	for _, g := range r.groups {
 		g.need.further = nil
 		for _, peer := range g.operations() {
-			table, alone := g.table(peer, r.config.Baseline)
+			table, alone := g.table(peer, r.baseline)
 			tables[g.mode], of[g.mode] = append(tables[g.mode], table), append(of[g.mode], g)
 			for _, figures := range alone {
 				g.need.further = append(g.need.further, rule.FurtherAlone(figures, r.config.Precision))

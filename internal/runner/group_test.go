@@ -145,7 +145,7 @@ func trialOf(j *job, launch int, twin bool, nanos float64) assay.Trial {
 // them; new ones get numbers beyond all that were begun.
 func TestRecall(t *testing.T) {
 	a, b := at(assay.Blocks, "put a p"), at(assay.Blocks, "put b p")
-	r := &Runner{config: Config{Baseline: assay.ParseBaseline("a")}, groups: groupCases([]*job{a, b}, assay.ParseBaseline("a"))}
+	r := &Runner{measurement: measurement{groups: groupCases([]*job{a, b}, assay.ParseBaseline("a"))}}
 	failed := trialOf(b, 3, false, 0)
 	failed.Cell.Operation, failed.Outcome = "other", assay.Failed
 	r.recall([]assay.Trial{
@@ -171,7 +171,7 @@ func TestRecallOfTheOtherStage(t *testing.T) {
 	failed.Outcome, failed.Figures = assay.Failed, nil
 	for _, stage := range []bool{false, true} {
 		for _, ofTrial := range []bool{false, true} {
-			r := &Runner{config: Config{Baseline: assay.ParseBaseline("a"), Ablation: stage}, groups: groupCases([]*job{a, b}, assay.ParseBaseline("a"))}
+			r := &Runner{config: Config{Ablation: stage}, measurement: measurement{groups: groupCases([]*job{a, b}, assay.ParseBaseline("a"))}}
 			failed.Ablation = ofTrial
 			r.recall([]assay.Trial{failed})
 			if got, want := r.groups[0].has(b.Cell.Key()), stage != ofTrial; got != want {

@@ -73,63 +73,66 @@ func (j *job) named(e expectation) string {
 
 func partName(part assay.Operation) string { return "part " + part.Name }
 
-// prepare makes data, traces and expected answers, each once.
-func (r *Runner) prepare(ctx context.Context) ([]*job, error) {
-	jobs := make([]*job, 0, len(r.config.Cases))
-	for _, c := range r.config.Cases {
-		key := c.Cell.Target()
-		program, worker := r.config.Programs[key], r.workers[key]
-		switch {
-		case worker.refused != nil:
-			c.Cell.Build = program.Digest
-			if err := r.leaveOut(c, worker.refused); err != nil {
-				return nil, err
-			}
-			continue // the others are measured all the same
-		case !worker.known():
-			return nil, fmt.Errorf("no worker program for driver %s", key)
-		}
-		target := worker.target
-		c.Cell.Driver, c.Cell.DriverVersion = target.Driver, target.DriverVersion
-		c.Cell.Engine, c.Cell.Build = target.Engine, target.Build
-		if len(c.Operation.Terms) > 0 {
-			r.totals.add(c)
-			continue
-		}
-		err := fits(c, worker.capabilities)
-		if err == nil {
-			c, err = worker.engine.adapt(c)
-		}
-		if err != nil {
-			if err := r.leaveOut(c, err); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		j := &job{Case: c, target: target, program: program, engine: worker.engine, mode: modeOf(c), options: compareOptions(target)}
-		err = r.prepareJob(ctx, j)
-		var f *failure
-		if errors.As(err, &f) {
-			if err := r.leaveOut(c, err); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w%s", describe(c.Cell), err, makeRoom(err.Error()))
-		}
-		jobs = append(jobs, j)
-	}
-	return jobs, nil
+// readyCase is what preparing made of a case, one of these.
+type readyCase struct {
+	job        *job
+	sum        *assay.Case  // nothing runs for it
+	unmeasured *assay.Trial // says why it cannot be measured
 }
 
-// leaveOut notes the outcome of a case that cannot be measured. Its error says
-// that nothing can be.
-func (r *Runner) leaveOut(c assay.Case, why error) error {
+// prepare makes data, traces and expected answers, each once.
+func (r *Runner) prepare(ctx context.Context) error {
+	for _, c := range r.config.Cases {
+		made, err := r.prepareCase(ctx, c)
+		if err != nil {
+			return err
+		}
+		r.ready[c.Cell.Key()] = made
+	}
+	return nil
+}
+
+func (r *Runner) prepareCase(ctx context.Context, c assay.Case) (readyCase, error) {
+	key := c.Cell.Target()
+	program, worker := r.config.Programs[key], r.workers[key]
+	switch {
+	case worker.refused != nil:
+		c.Cell.Build = program.Digest
+		return r.leaveOut(c, worker.refused) // the others are measured all the same
+	case !worker.known():
+		return readyCase{}, fmt.Errorf("no worker program for driver %s", key)
+	}
+	target := worker.target
+	c.Cell.Driver, c.Cell.DriverVersion = target.Driver, target.DriverVersion
+	c.Cell.Engine, c.Cell.Build = target.Engine, target.Build
+	if len(c.Operation.Terms) > 0 {
+		return readyCase{sum: &c}, nil
+	}
+	err := fits(c, worker.capabilities)
+	if err == nil {
+		c, err = worker.engine.adapt(c)
+	}
+	if err != nil {
+		return r.leaveOut(c, err)
+	}
+	j := &job{Case: c, target: target, program: program, engine: worker.engine, mode: modeOf(c), options: compareOptions(target)}
+	err = r.prepareJob(ctx, j)
+	var f *failure
+	switch {
+	case errors.As(err, &f):
+		return r.leaveOut(c, err)
+	case err != nil:
+		return readyCase{}, fmt.Errorf("%s: %w%s", describe(c.Cell), err, makeRoom(err.Error()))
+	}
+	return readyCase{job: j}, nil
+}
+
+// leaveOut gives a case that cannot be measured its outcome. Its error says that
+// nothing can be.
+func (r *Runner) leaveOut(c assay.Case, why error) (readyCase, error) {
 	t := newTrial(&member{}, &job{Case: c}, 0, modeOf(c))
 	_ = end(&t, why) // always a failure
-	r.unmeasured = append(r.unmeasured, t)
-	return r.checkEnvironment(&t)
+	return readyCase{unmeasured: &t}, r.checkEnvironment(&t)
 }
 
 func describe(cell assay.Cell) string {

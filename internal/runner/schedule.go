@@ -28,6 +28,34 @@ const (
 // spent. It returns the context's error when interrupted; what was finished
 // before has been emitted.
 func (r *Runner) Run(ctx context.Context) error {
+	return r.measure(ctx, func() error {
+		if err := r.rounds(ctx); err != nil {
+			return err
+		}
+		return r.notRun()
+	})
+}
+
+// Launch launches the groups of some of the prepared cases once, in random order,
+// under a number above 0.
+func (r *Runner) Launch(ctx context.Context, number int, cases []assay.Case) error {
+	r.begin(cases, number)
+	return r.measure(ctx, func() error {
+		r.clock.round = number
+		for _, k := range r.shuffled(len(r.groups)) {
+			g := r.groups[k]
+			g.launches.last = number - 1
+			if err := r.launch(ctx, g); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// measure measures while no other assay does. It emits the trials of cells that cannot
+// be measured before, and those of sums afterwards.
+func (r *Runner) measure(ctx context.Context, launch func() error) error {
 	turn, err := r.config.Work.takeTurn(ctx, func() {
 		r.progress(Waiting, "another assay that measures on this machine", 0)
 	})
@@ -41,27 +69,8 @@ func (r *Runner) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.config.Launch > 0 {
-		return r.launchOnce(ctx)
-	}
-	if err := r.rounds(ctx); err != nil {
+	if err := launch(); err != nil {
 		return err
-	}
-	if err := r.notRun(); err != nil {
-		return err
-	}
-	return r.sumUp(true)
-}
-
-// launchOnce launches every group once, in random order.
-func (r *Runner) launchOnce(ctx context.Context) error {
-	r.clock.round = r.config.Launch
-	for _, k := range r.shuffled(len(r.groups)) {
-		g := r.groups[k]
-		g.launches.last = r.config.Launch - 1
-		if err := r.launch(ctx, g); err != nil {
-			return err
-		}
 	}
 	return r.sumUp(true)
 }
