@@ -11,21 +11,13 @@ import (
 	"assay/kit/wire"
 )
 
-// blocks measures a launch of a group one instance at a time, in random
-// order, each on a fresh copy of the data.
-func (r *Runner) blocks(ctx context.Context, g *group, launch int) error {
+// inTurn measures the members of a group one after the other, in random order, each on a
+// fresh copy of the data.
+func (r *Runner) inTurn(g *group, measure func(*member) error) error {
 	members := g.members // a member that fails drops out of g.members
 	for _, i := range r.shuffled(len(members)) {
-		if members[i].first.Operation.Call() {
-			if err := r.sequence(ctx, g, members[i], launch); err != nil {
-				return err
-			}
-			continue
-		}
-		for _, j := range members[i].jobs {
-			if err := r.block(ctx, g, members[i], j, launch); err != nil {
-				return err
-			}
+		if err := measure(members[i]); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -37,10 +29,10 @@ func (r *Runner) block(ctx context.Context, g *group, m *member, j *job, launch 
 	began := time.Now()
 	meter := host.Start()
 	before := host.SelfCPU()
-	t := newTrial(m, j, launch, assay.Blocks)
-	in, err := r.start(ctx, m, launch, blockConnections(j))
+	t := newTrial(m, j, launch)
+	in, err := r.start(ctx, m, launch, j.method.connections(j))
 	if err == nil {
-		t = in.trial(j, launch, assay.Blocks)
+		t = in.trial(j, launch)
 		err = in.runBlock(ctx, j, &t)
 		in.kill()
 	}
@@ -53,29 +45,6 @@ func (r *Runner) block(ctx context.Context, g *group, m *member, j *job, launch 
 	}
 	t.Took = time.Since(began)
 	return r.finish(g, &t, meter.Stop(used), t.Took)
-}
-
-// blockConnections is what an operation needs: connections for readers unless
-// it only changes data, and writers if it changes any.
-func blockConnections(j *job) connections {
-	if j.Operation.Call() {
-		return connections{writers: j.Cell.Pool}
-	}
-	if len(j.Operation.Parts) > 0 {
-		writers := 0
-		if j.Operation.Changes {
-			writers = max(1, j.Operation.Writers)
-		}
-		return connections{readers: j.Cell.Pool, idle: j.Cell.Idle, writers: writers, lazy: j.Operation.Serve && j.Profile.Lazy}
-	}
-	if j.Operation.Changes {
-		c := connections{writers: max(1, j.Cell.Pool)}
-		if j.keys != nil || j.rows != nil {
-			c.readers, c.idle = 1, 1 // to read them afterwards
-		}
-		return c
-	}
-	return connections{readers: j.Cell.Pool, idle: j.Cell.Idle, lazy: j.Operation.Serve && j.Profile.Lazy}
 }
 
 // runBlock does everything from the prepared operation to the closed worker.

@@ -411,7 +411,7 @@ func TestPathThatIsEscaped(t *testing.T) {
 			t.Errorf("DSN of %s: %s, want %s", raw, got, want)
 		}
 		in.opened = wire.Opened{DSN: got, Each: in.withPath([]string{"ATTACH '{{path}}' AS a"})}
-		trial := in.trial(at(assay.Windows, "read a p"), 1, assay.Windows)
+		trial := in.trial(at(assay.Windows, "read a p"), 1)
 		if trial.DSN != raw || !slices.Equal(trial.Each, []string{"ATTACH '{{path}}' AS a"}) {
 			t.Errorf("the trial has %s and %q, want %s", trial.DSN, trial.Each, raw)
 		}

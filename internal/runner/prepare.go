@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"time"
 
 	"assay"
@@ -38,7 +37,7 @@ type job struct {
 	source   dataset.Source // the data as the engine has them
 	trace    *dataset.Trace
 	put      float64 // bytes that an operation puts into a store; 0: unknown
-	mode     assay.Mode
+	method   method
 	warm     int   // operations before the block
 	alone    int   // operations behind it, of one client
 	options  error // a *failure where a compile option that was asked for is not in the build
@@ -115,7 +114,7 @@ func (r *Runner) prepareCase(ctx context.Context, c assay.Case) (readyCase, erro
 	if err != nil {
 		return r.leaveOut(c, err)
 	}
-	j := &job{Case: c, target: target, program: program, engine: worker.engine, mode: modeOf(c), options: compareOptions(target)}
+	j := &job{Case: c, target: target, program: program, engine: worker.engine, method: methodOf(c), options: compareOptions(target)}
 	err = r.prepareJob(ctx, j)
 	var f *failure
 	switch {
@@ -130,7 +129,7 @@ func (r *Runner) prepareCase(ctx context.Context, c assay.Case) (readyCase, erro
 // leaveOut gives a case that cannot be measured its outcome. Its error says that
 // nothing can be.
 func (r *Runner) leaveOut(c assay.Case, why error) (readyCase, error) {
-	t := newTrial(&member{}, &job{Case: c}, 0, modeOf(c))
+	t := newTrial(&member{}, &job{Case: c, method: methodOf(c)}, 0)
 	_ = end(&t, why) // always a failure
 	return readyCase{unmeasured: &t}, r.checkEnvironment(&t)
 }
@@ -141,23 +140,6 @@ func describe(cell assay.Cell) string {
 		text += " (" + params + ")"
 	}
 	return text
-}
-
-// modeOf chooses how a case is measured: windows show the smallest
-// differences, but only where nothing is left behind from one window to the
-// next, the clients are not more than the processors, and a transaction is
-// shorter than a block.
-func modeOf(c assay.Case) assay.Mode {
-	op := c.Operation
-	if op.Call() || op.Changes || op.Cold || op.Serve || len(op.Parts) > 0 || c.Cell.Clients > runtime.NumCPU() || wholeTransaction(op) {
-		return assay.Blocks
-	}
-	return assay.Windows
-}
-
-// wholeTransaction reports whether all operations of a block are one transaction.
-func wholeTransaction(op assay.Operation) bool {
-	return op.Transaction > 0 && op.Transaction >= op.Count
 }
 
 func (r *Runner) prepareJob(ctx context.Context, j *job) error {
@@ -207,24 +189,9 @@ func (r *Runner) prepareAnswers(ctx context.Context, j *job) error {
 	if j.Operation, err = j.data.Resolve(ctx, j.Operation); err != nil {
 		return err
 	}
-	length, err := sequenceLength(ctx, j)
+	length, err := j.method.arguments(ctx, j)
 	if err != nil {
 		return err
-	}
-	if j.mode == assay.Blocks {
-		unit := max(1, j.Operation.Transaction)
-		j.warm = (j.Operation.Count/warmShare + unit - 1) / unit * unit
-		if j.Operation.KV() && j.Operation.Changes && wholeTransaction(j.Operation) {
-			j.warm = 0 // all of it goes into the store as it is
-		}
-		if j.Operation.Cold {
-			j.warm = 0
-		}
-		j.behind, j.alone = operationsBehind(j), loneOperations(j)
-		length = j.warm + j.Operation.Count + j.behind + j.alone
-	}
-	if j.Operation.Call() {
-		j.warm, length = 0, 1
 	}
 	if j.trace, err = j.data.Trace(ctx, j.Operation, length); err != nil {
 		return err
@@ -254,7 +221,7 @@ const (
 // keys that it writes.
 func loneOperations(j *job) int {
 	op := j.Operation
-	if !op.Changes || op.Check != nil || op.Sorted || op.Serve || op.Cold || op.Call() || j.Cell.Clients == 1 || !op.KV() && j.engine.plays() == oracle.PostgreSQL && !oracle.Portable(op) {
+	if !op.Changes || op.Check != nil || op.Sorted || op.Serve || op.Cold || j.Cell.Clients == 1 || !op.KV() && j.engine.plays() == oracle.PostgreSQL && !oracle.Portable(op) {
 		return 0
 	}
 	unit := max(1, op.Transaction)
@@ -316,9 +283,6 @@ func (r *Runner) expectKeys(ctx context.Context, j *job) (err error) {
 // expectRows finds what rows may hold where no check of the plan says what to
 // read.
 func (r *Runner) expectRows(ctx context.Context, j *job) (err error) {
-	if j.Operation.Call() {
-		return nil
-	}
 	key := fmt.Sprint(j.data.Digest, oracle.Name(j.Operation, j.trace, j.done()), j.Cell.Clients, j.engine.plays())
 	j.rows, err = once(ctx, r.prepared.rows, key, r.config.Timeout/2, func(ctx context.Context) (*oracle.Rows, error) {
 		return oracle.RowsAfter(ctx, j.data, j.Operation, j.trace, j.done(), j.Cell.Clients, j.engine.plays())

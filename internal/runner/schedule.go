@@ -106,7 +106,7 @@ func (r *Runner) scheduled() []schedule.Group {
 	r.assess()
 	all := make([]schedule.Group, len(r.groups))
 	for i, g := range r.groups {
-		all[i] = schedule.Group{Cost: g.launches.cost, Launches: g.launches.counted(), Tries: g.launches.finished, Divisible: g.mode == assay.Windows && len(g.variants()) > 1}
+		all[i] = schedule.Group{Cost: g.launches.cost, Launches: g.launches.counted(), Tries: g.launches.finished, Divisible: g.mode() == assay.Windows && len(g.variants()) > 1}
 		switch {
 		case len(g.members) == 0: // nothing is left to be measured: it needs no more
 			all[i].Launches = math.MaxInt
@@ -135,7 +135,7 @@ func (r *Runner) notRun() error {
 				if m.twin || g.record.tried[j.Cell.Key()] {
 					continue
 				}
-				t := newTrial(m, j, 0, g.mode)
+				t := newTrial(m, j, 0)
 				t.Outcome, t.Reason = assay.NotRun, "the budget of "+r.config.Budget.String()+" ended before its turn"
 				if err := r.emit(t); err != nil {
 					return err
@@ -201,8 +201,8 @@ func (r *Runner) launch(ctx context.Context, g *group) error {
 }
 
 func (r *Runner) launchWhole(ctx context.Context, g *group) error {
-	r.progress(Measuring, g.describe(), r.total())
-	if g.mode == assay.Blocks {
+	r.progress(Measuring, g.method.describe(g.members[0].cell()), r.total())
+	if g.mode() == assay.Blocks {
 		if err := r.time.only(assay.StageTrace, func() error { return r.traceGroup(ctx, g) }); err != nil {
 			return err
 		}
@@ -212,11 +212,7 @@ func (r *Runner) launchWhole(ctx context.Context, g *group) error {
 	}
 	number := g.launches.begin()
 	began := time.Now()
-	measure := r.blocks
-	if g.mode == assay.Windows {
-		measure = r.windows
-	}
-	err := measure(ctx, g, number)
+	err := g.method.launch(ctx, r, g, number)
 	took := time.Since(began)
 	r.time.wall += took // also where the budget or the user ended it
 	if err != nil {
@@ -224,22 +220,6 @@ func (r *Runner) launchWhole(ctx context.Context, g *group) error {
 	}
 	g.launches.end(took)
 	return nil
-}
-
-func (g *group) describe() string {
-	first := g.members[0].first
-	if g.mode == assay.Blocks {
-		cell := first.Cell
-		if first.Operation.Call() {
-			cell.Operation = "calls"
-		}
-		return describe(cell)
-	}
-	text := first.Cell.Workload + ", reads"
-	if params := first.Cell.ParamString(); params != "" {
-		text += " (" + params + ")"
-	}
-	return text
 }
 
 // total estimates how long the run will take: the budget, or less where all
