@@ -23,9 +23,24 @@ func (r *Runner) inTurn(g *group, measure func(*member) error) error {
 	return nil
 }
 
+// blocks measures a launch of a group, of which each block is run as it says.
+func (r *Runner) blocks(ctx context.Context, g *group, launch int, run runsBlock) error {
+	return r.inTurn(g, func(m *member) error {
+		for _, j := range m.jobs {
+			if err := r.block(ctx, g, m, j, launch, run); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// runsBlock does everything from the opened database to the closed worker.
+type runsBlock func(in *instance, ctx context.Context, j *job, t *assay.Trial) error
+
 // block measures one block: a fixed number of operations, undivided, after a
 // warm-up; closing is timed apart.
-func (r *Runner) block(ctx context.Context, g *group, m *member, j *job, launch int) error {
+func (r *Runner) block(ctx context.Context, g *group, m *member, j *job, launch int, run runsBlock) error {
 	began := time.Now()
 	meter := host.Start()
 	before := host.SelfCPU()
@@ -33,7 +48,7 @@ func (r *Runner) block(ctx context.Context, g *group, m *member, j *job, launch 
 	in, err := r.start(ctx, m, launch, j.method.connections(j))
 	if err == nil {
 		t = in.trial(j, launch)
-		err = in.runBlock(ctx, j, &t)
+		err = run(in, ctx, j, &t)
 		in.kill()
 	}
 	if err := end(&t, err); err != nil {
@@ -47,19 +62,22 @@ func (r *Runner) block(ctx context.Context, g *group, m *member, j *job, launch 
 	return r.finish(g, &t, meter.Stop(used), t.Took)
 }
 
-// runBlock does everything from the prepared operation to the closed worker.
-func (in *instance) runBlock(ctx context.Context, j *job, t *assay.Trial) error {
-	var err error
+// prepareBlock prepares a block's operation and verifies its answers.
+func (in *instance) prepareBlock(ctx context.Context, j *job, t *assay.Trial) (err error) {
 	if t.QueryPlan, err = in.prepareOperation(ctx, j); err != nil {
 		return err
 	}
 	if !j.Operation.Cold && !in.asked.lazy { // else it would no longer be
-		if t.Digest, _, err = in.verify(ctx, j); err != nil {
-			return err
-		}
+		t.Digest, _, err = in.verify(ctx, j)
 	}
-	if j.Operation.Serve {
-		return in.runServed(ctx, j, t)
+	return err
+}
+
+// runBlock has the worker run a block.
+func (in *instance) runBlock(ctx context.Context, j *job, t *assay.Trial) error {
+	err := in.prepareBlock(ctx, j, t)
+	if err != nil {
+		return err
 	}
 	if j.warm > 0 {
 		if _, err := in.warm(ctx, wire.Measure{Operation: j.Cell.Peer(), Operations: int64(j.warm)}); err != nil {

@@ -111,7 +111,7 @@ func TestMethodOf(t *testing.T) {
 		{assay.Operation{Parts: part}, 1, inBlocks{}},
 		{assay.Operation{}, 100_000, inBlocks{}},
 		{assay.Operation{Cold: true}, 1, inBlocks{}},
-		{assay.Operation{Serve: true}, 1, inBlocks{}},
+		{assay.Operation{Serve: true}, 1, overHTTP{}},
 		{assay.Operation{Transaction: 10, Count: 10}, 1, inBlocks{}},
 		{assay.Operation{Transaction: 5, Count: 10}, 1, inWindows{}},
 		{assay.Operation{Steps: []assay.Step{{Call: "save"}}, Changes: true}, 1, inCalls{}},

@@ -11,8 +11,8 @@ import (
 	"assay"
 )
 
-// method is how a case is measured: in windows, in blocks, or as a call. What follows
-// from it is here, as what depends on a target's engine is in engine.
+// method is how a case is measured: in windows, in blocks, over HTTP, or as a call. What
+// follows from it is here, as what depends on a target's engine is in engine.
 type method interface {
 	// mode is how trials name it.
 	mode() assay.Mode
@@ -27,6 +27,8 @@ type method interface {
 	arguments(ctx context.Context, j *job) (length int, err error)
 	// connections are what an instance opens for a job.
 	connections(j *job) connections
+	// ready finds out what figures of a group need beside its launches, each once.
+	ready(ctx context.Context, r *Runner, g *group) error
 	// launch measures a group in the launch of a number.
 	launch(ctx context.Context, r *Runner, g *group, number int) error
 	// spent estimates what one launch of a case takes, without its instance.
@@ -42,7 +44,9 @@ func methodOf(c assay.Case) method {
 	switch {
 	case op.Call():
 		return inCalls{}
-	case op.Changes || op.Cold || op.Serve || len(op.Parts) > 0 || c.Cell.Clients > runtime.NumCPU() || wholeTransaction(op):
+	case op.Serve:
+		return overHTTP{}
+	case op.Changes || op.Cold || len(op.Parts) > 0 || c.Cell.Clients > runtime.NumCPU() || wholeTransaction(op):
 		return inBlocks{}
 	}
 	return inWindows{}
@@ -103,6 +107,8 @@ func (inWindows) connections(j *job) connections {
 	return connections{readers: j.Cell.Pool, idle: j.Cell.Idle}
 }
 
+func (inWindows) ready(context.Context, *Runner, *group) error { return nil }
+
 func (inWindows) launch(ctx context.Context, r *Runner, g *group, number int) error {
 	return r.windows(ctx, g, number)
 }
@@ -121,15 +127,19 @@ func (b inBlocks) name(j *job) string { return b.key(j.Case) }
 func (inBlocks) describe(cell assay.Cell) string { return describe(cell) }
 
 func (inBlocks) arguments(_ context.Context, j *job) (int, error) {
-	op := j.Operation
-	// A whole transaction goes into a store as it is, and nothing may be read before an
-	// operation on data that no cache has seen.
-	if !op.Cold && !(op.KV() && op.Changes && wholeTransaction(op)) {
-		unit := max(1, op.Transaction)
-		j.warm = (op.Count/warmShare + unit - 1) / unit * unit
+	j.warm, j.behind, j.alone = warmOperations(j.Operation), operationsBehind(j), loneOperations(j)
+	return j.warm + j.Operation.Count + j.behind + j.alone, nil
+}
+
+// warmOperations is how many operations come before a block. A whole transaction goes into
+// a store as it is, and nothing may be read before an operation on data that no cache has
+// seen.
+func warmOperations(op assay.Operation) int {
+	if op.Cold || op.KV() && op.Changes && wholeTransaction(op) {
+		return 0
 	}
-	j.behind, j.alone = operationsBehind(j), loneOperations(j)
-	return j.warm + op.Count + j.behind + j.alone, nil
+	unit := max(1, op.Transaction)
+	return (op.Count/warmShare + unit - 1) / unit * unit
 }
 
 // connections are for readers unless an operation only changes data, and for writers if
@@ -153,24 +163,40 @@ func (inBlocks) connections(j *job) connections {
 	return connections{readers: j.Cell.Pool, idle: j.Cell.Idle, lazy: lazy}
 }
 
+// ready traces commits.
+func (inBlocks) ready(ctx context.Context, r *Runner, g *group) error {
+	return r.time.only(assay.StageTrace, func() error { return r.traceGroup(ctx, g) })
+}
+
 func (inBlocks) launch(ctx context.Context, r *Runner, g *group, number int) error {
-	return r.inTurn(g, func(m *member) error {
-		for _, j := range m.jobs {
-			if err := r.block(ctx, g, m, j, number); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	return r.blocks(ctx, g, number, (*instance).runBlock)
 }
 
 func (inBlocks) spent(k Costs, c assay.Case) assay.Spent { return k.blocks(c) }
 
-// inCalls: the calls of a workload are a group, and run one after the other in one
-// process, as an application would.
-type inCalls struct{}
+// overHTTP: a block that is asked for over HTTP. Nothing is done behind it.
+type overHTTP struct{ inBlocks }
 
-func (inCalls) mode() assay.Mode { return assay.Blocks }
+func (overHTTP) arguments(_ context.Context, j *job) (int, error) {
+	j.warm = warmOperations(j.Operation)
+	return j.warm + j.Operation.Count, nil
+}
+
+// ready also finds the load generator's own limit.
+func (o overHTTP) ready(ctx context.Context, r *Runner, g *group) error {
+	if err := o.inBlocks.ready(ctx, r, g); err != nil {
+		return err
+	}
+	return r.calibrate(ctx, g.members[0].cell())
+}
+
+func (overHTTP) launch(ctx context.Context, r *Runner, g *group, number int) error {
+	return r.blocks(ctx, g, number, (*instance).runServed)
+}
+
+// inCalls: the calls of a workload are a group of blocks, which run one after the other in
+// one process, as an application would.
+type inCalls struct{ inBlocks }
 
 func (inCalls) key(c assay.Case) string {
 	cell := c.Cell

@@ -221,7 +221,7 @@ const (
 // keys that it writes.
 func loneOperations(j *job) int {
 	op := j.Operation
-	if !op.Changes || op.Check != nil || op.Sorted || op.Serve || op.Cold || j.Cell.Clients == 1 || !op.KV() && j.engine.plays() == oracle.PostgreSQL && !oracle.Portable(op) {
+	if !op.Changes || op.Check != nil || op.Sorted || op.Cold || j.Cell.Clients == 1 || !op.KV() && j.engine.plays() == oracle.PostgreSQL && !oracle.Portable(op) {
 		return 0
 	}
 	unit := max(1, op.Transaction)

@@ -202,13 +202,8 @@ func (r *Runner) launch(ctx context.Context, g *group) error {
 
 func (r *Runner) launchWhole(ctx context.Context, g *group) error {
 	r.progress(Measuring, g.method.describe(g.members[0].cell()), r.total())
-	if g.mode() == assay.Blocks {
-		if err := r.time.only(assay.StageTrace, func() error { return r.traceGroup(ctx, g) }); err != nil {
-			return err
-		}
-		if err := r.calibrate(ctx, g.members[0].cell(), g.members[0].first.Operation); err != nil {
-			return err
-		}
+	if err := g.method.ready(ctx, r, g); err != nil {
+		return err
 	}
 	number := g.launches.begin()
 	began := time.Now()
