@@ -57,11 +57,11 @@ func (r *run) ablation(ctx context.Context, config runner.Config) error {
 	if config.Budget > 0 {
 		config.Budget = r.now.Options.Budget - config.Budget
 	}
-	second, err := runner.New(ctx, config)
+	second, err := runner.Prepare(ctx, config)
 	if err != nil {
 		return err
 	}
-	return r.launch(ctx, second)
+	return r.launch(second, func() error { return second.Run(ctx) })
 }
 
 // counts reports whether a setting is one of an engine's.

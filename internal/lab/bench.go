@@ -37,13 +37,15 @@ func (l *Lab) Template(ctx context.Context, request Request) (assay.Run, error) 
 	return r.now, nil
 }
 
-// Bench measures a run launch by launch, and keeps nothing: its caller does.
+// Bench measures a run launch by launch, without a budget, so that each machine makes the
+// same launches. It keeps nothing: its caller does.
 type Bench struct {
 	run    *run
-	config runner.Config
+	runner *runner.Runner
 	work   *runner.Workspace
-	trials []assay.Trial // that ended their cells
+	ended  []assay.Trial // after which their cells are not measured again
 	first  []assay.Trial // of cells whose worker could not be built, for the first launch
+	made   []assay.Trial // of the launch under way
 }
 
 // Bench prepares a run: a new one where it has no targets yet, or else one that was
@@ -82,16 +84,18 @@ func (b *Bench) prepare(ctx context.Context, trials []assay.Trial) (err error) {
 	if b.work, err = r.lab.workspace(newRunID()); err != nil {
 		return err
 	}
-	b.config = r.config(ctx, programs, b.work)
-	b.config.Budget = 0 // each machine makes the same launches
-	all, err := runner.New(ctx, b.config)
-	if err != nil {
+	config := r.config(programs, b.work, func(t assay.Trial) error {
+		r.lab.Watcher.Trial(t)
+		b.made = append(b.made, t)
+		return nil
+	})
+	if b.runner, err = runner.Prepare(ctx, config); err != nil {
 		return err
 	}
 	if begun {
-		return errors.Join(sameTargets(r.now.Targets, all.Targets()), sameFiles(r.now.Files, b.config.Files))
+		return r.same(b.runner)
 	}
-	r.describe(all, b.config.Files, b.work.Dir)
+	r.describe(b.runner, b.work.Dir)
 	return nil
 }
 
@@ -101,7 +105,7 @@ func (b *Bench) note(trials []assay.Trial) {
 	for _, t := range trials {
 		if !t.Measured() && t.Outcome != assay.NotRun || t.Launch == 0 {
 			t.Histogram, t.Samples, t.Settings = nil, nil, nil
-			b.trials = append(b.trials, t)
+			b.ended = append(b.ended, t)
 		}
 	}
 }
@@ -111,35 +115,20 @@ func (b *Bench) Run() assay.Run { return b.run.now }
 
 // Launch launches every group once, under a number, and returns the trials.
 func (b *Bench) Launch(ctx context.Context, number int) ([]assay.Trial, error) {
-	trials := b.first
-	config := b.config
-	config.Launch, config.Cases = number, slices.DeleteFunc(slices.Clone(b.run.chosen.cases), b.ended)
-	config.Emit = func(t assay.Trial) error {
-		b.run.lab.Watcher.Trial(t)
-		trials = append(trials, t)
-		return nil
+	cases := slices.DeleteFunc(slices.Clone(b.run.chosen.cases), func(c assay.Case) bool { return b.run.has(b.ended, c) })
+	if len(cases) == 0 {
+		return b.first, nil
 	}
-	if len(config.Cases) == 0 {
-		return trials, nil
-	}
+	b.made = slices.Clone(b.first)
 	err := guard.Error(func() error {
-		all, err := runner.New(ctx, config)
-		if err != nil {
-			return err
-		}
-		return b.run.launch(ctx, all)
+		return b.run.launch(b.runner, func() error { return b.runner.Launch(ctx, number, cases) })
 	})
 	if err != nil {
 		return nil, err
 	}
 	b.first = nil
-	b.note(trials)
-	return trials, nil
-}
-
-// ended reports whether a case is not measured again.
-func (b *Bench) ended(c assay.Case) bool {
-	return slices.ContainsFunc(b.trials, func(t assay.Trial) bool { return b.run.of(t, c) })
+	b.note(b.made)
+	return b.made, nil
 }
 
 // Finished is the run with its end.

@@ -37,9 +37,8 @@ func (l *Lab) Inspect(ctx context.Context, p *plan.Plan, driver, profile string)
 	}
 	defer work.Close()
 	key := c.Cell.Target()
-	config := l.config([]assay.Case{c}, map[string]runner.Program{key: program(worker, false)}, work)
-	config.Baseline.Driver, config.Timeout = c.Cell.DriverName(), inspectTimeout
-	r, err := runner.New(ctx, config)
+	r, err := runner.Prepare(ctx, runner.Config{Machine: l.machine(work), Cases: []assay.Case{c}, Programs: map[string]runner.Program{key: program(worker, false)},
+		Baseline: assay.Baseline{Driver: c.Cell.DriverName()}, Timeout: inspectTimeout})
 	if err != nil {
 		return nil, err
 	}

@@ -95,13 +95,10 @@ func (l *Lab) Datasets() dataset.Cache {
 	return dataset.Cache{Dir: filepath.Join(l.Cache, "data"), Progress: l.Watcher.Data}
 }
 
-// config is what all measuring has in common.
-func (l *Lab) config(cases []assay.Case, programs map[string]runner.Program, work *runner.Workspace) runner.Config {
-	return runner.Config{
-		Cases: cases, Programs: programs, Work: work,
-		Data:     l.Datasets(),
-		Progress: l.Watcher.Measure, Wire: l.Wire, Strace: strace(), Traces: runner.TraceCache(filepath.Join(l.Cache, "traces", url.PathEscape(l.Version))), Assay: self(),
-	}
+// machine is what all measuring has in common.
+func (l *Lab) machine(work *runner.Workspace) runner.Machine {
+	return runner.Machine{Data: l.Datasets(), Work: work, Assay: self(), Strace: strace(),
+		Traces: runner.TraceCache(filepath.Join(l.Cache, "traces", url.PathEscape(l.Version))), Wire: l.Wire, Progress: l.Watcher.Measure}
 }
 
 // Workspace makes a folder for a purpose other than a run. If it is not closed, the

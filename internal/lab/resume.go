@@ -65,6 +65,11 @@ func (r *run) recallTrials(ctx context.Context, id string) (spent time.Duration,
 	return spent, nil
 }
 
+// same refuses to go on with a run where what it would measure now is something else.
+func (r *run) same(all *runner.Runner) error {
+	return errors.Join(sameTargets(r.now.Targets, all.Targets()), sameFiles(r.now.Files, all.Files()))
+}
+
 // sameTargets refuses to go on with other drivers or builds than the run was
 // started with: their figures would stand for one target, and are of two.
 func sameTargets(before, now []assay.Target) error {

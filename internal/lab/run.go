@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"errors"
 	"strconv"
 	"time"
 
@@ -109,15 +108,16 @@ func (r *run) measure(ctx context.Context, programs map[string]runner.Program) e
 		return err
 	}
 	defer work.Close()
-	config := r.config(ctx, programs, work)
-	all, err := runner.New(ctx, config)
+	config := r.config(programs, work, func(t assay.Trial) error { return r.keep(ctx, t) })
+	config.Budget, config.Done = r.mainBudget(), r.done
+	all, err := runner.Prepare(ctx, config)
 	if err != nil {
 		return err
 	}
-	if err := r.begin(ctx, all, config.Files, work.Dir); err != nil {
+	if err := r.begin(ctx, all, work.Dir); err != nil {
 		return err
 	}
-	if err := r.launch(ctx, all); err != nil {
+	if err := r.launch(all, func() error { return all.Run(ctx) }); err != nil {
 		return err
 	}
 	if err := r.ablation(ctx, config); err != nil {
@@ -137,14 +137,13 @@ func (r *run) finish(ctx context.Context, minTime time.Duration) error {
 	return r.whenUnlocked(ctx, r.store.Deliver)
 }
 
-func (r *run) config(ctx context.Context, programs map[string]runner.Program, work *runner.Workspace) runner.Config {
-	c := r.lab.config(r.chosen.cases, programs, work)
-	c.Baseline = r.baseline()
-	c.Seed, c.Launches, c.Budget = r.now.Seed, r.plan.Launches, r.mainBudget()
-	c.Precision, c.Exact, c.Timeout, c.Done, c.LatencyTarget = r.now.Options.Precision, r.now.Options.Exact, r.plan.Timeout, r.done, r.chosen.latency
-	c.Emit = func(t assay.Trial) error { return r.keep(ctx, t) }
-	c.Files = runner.Files{} // shared with the ablation, which is to have the same data
-	return c
+// config is what the run measures, as long as it takes.
+func (r *run) config(programs map[string]runner.Program, work *runner.Workspace, emit func(assay.Trial) error) runner.Config {
+	return runner.Config{Machine: r.lab.machine(work), Cases: r.chosen.cases, Programs: programs, Baseline: r.baseline(),
+		Seed: r.now.Seed, Launches: r.plan.Launches, Precision: r.now.Options.Precision, Exact: r.now.Options.Exact,
+		Timeout: r.plan.Timeout, LatencyTarget: r.chosen.latency, Emit: emit,
+		Files: runner.Files{}, // shared with the ablation, which is to have the same data
+	}
 }
 
 // keep puts a trial into the store, also when the run is being interrupted.
@@ -184,10 +183,10 @@ func (l *Lab) Deliver(ctx context.Context, s *store.Store) error {
 	return l.whenUnlocked(ctx, s, s.Deliver)
 }
 
-// launch runs a runner and adds up what it took.
-func (r *run) launch(ctx context.Context, all *runner.Runner) error {
+// launch has a runner do launches and adds up what they took.
+func (r *run) launch(all *runner.Runner, do func() error) error {
 	began := time.Now()
-	err := all.Run(ctx)
+	err := do()
 	r.result.Took += time.Since(began)
 	r.now.Spent = r.now.Spent.Plus(all.Spent())
 	r.result.Spent = r.now.Spent
@@ -212,14 +211,14 @@ func (r *run) baseline() assay.Baseline {
 }
 
 // begin stores the run before anything is measured.
-func (r *run) begin(ctx context.Context, all *runner.Runner, files runner.Files, workDir string) error {
+func (r *run) begin(ctx context.Context, all *runner.Runner, workDir string) error {
 	if r.begun() {
-		if err := errors.Join(sameTargets(r.now.Targets, all.Targets()), sameFiles(r.now.Files, files)); err != nil {
+		if err := r.same(all); err != nil {
 			return err
 		}
 		return r.store.Update(ctx, r.now)
 	}
-	r.describe(all, files, workDir)
+	r.describe(all, workDir)
 	if err := r.store.Begin(ctx, r.now); err != nil {
 		return err
 	}
@@ -234,12 +233,12 @@ func (r *run) begin(ctx context.Context, all *runner.Runner, files runner.Files,
 
 // describe fills in what is known when everything is prepared: the machine, and what
 // is measured.
-func (r *run) describe(all *runner.Runner, files runner.Files, workDir string) {
+func (r *run) describe(all *runner.Runner, workDir string) {
 	r.now.Host = host.Facts(workDir)
 	if rate, err := syncs.Rate(workDir); err == nil { // unknown is no fact
 		r.now.Host["syncs-per-second"] = strconv.FormatFloat(rate, 'f', 0, 64)
 	}
-	r.now.Targets, r.now.Files = all.Targets(), files.Digests()
+	r.now.Targets, r.now.Files = all.Targets(), all.Files().Digests()
 	r.now.Baseline = all.Baseline()
 }
 

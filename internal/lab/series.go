@@ -26,7 +26,7 @@ type Member struct {
 // that is resumed answers from what was kept as long as it has the answer.
 type Series struct {
 	run    *run
-	config runner.Config
+	runner *runner.Runner // nil of a finished series, which only answers from what was kept
 	work   *runner.Workspace
 	trials []assay.Trial // of all launches
 	last   int           // launch
@@ -63,18 +63,15 @@ func (s *Series) begin(ctx context.Context, request Request, after time.Time) er
 	if s.work, err = r.lab.workspace(newRunID()); err != nil {
 		return err
 	}
-	s.config = r.config(ctx, programs, s.work)
-	s.config.Done, s.config.Budget = nil, 0
-	s.config.Emit = func(t assay.Trial) error {
+	config := r.config(programs, s.work, func(t assay.Trial) error {
 		s.trials = append(s.trials, t)
 		return r.keep(ctx, t)
-	}
-	all, err := runner.New(ctx, s.config)
-	if err != nil {
+	})
+	if s.runner, err = runner.Prepare(ctx, config); err != nil {
 		return err
 	}
 	s.trials = append(s.trials, r.done...) // of drivers that cannot be built
-	return r.begin(ctx, all, s.config.Files, s.work.Dir)
+	return r.begin(ctx, s.runner, s.work.Dir)
 }
 
 // recall takes over the newest series of the same plan and request, where there is
@@ -143,15 +140,9 @@ func (s *Series) Launch(ctx context.Context, members []Member) ([]assay.Trial, e
 	if s.run.now.Status == assay.Finished {
 		return nil, AsInputError(fmt.Errorf("run %s was kept and has no such launch: its plan or the budget was another", s.ID()), "start anew without --resume")
 	}
-	config := s.config
-	config.Cases, config.Launch = cases, s.last
 	before, unmeasurable := len(s.trials), s.unmeasurable(members)
 	err := guard.Error(func() error {
-		r, err := runner.New(ctx, config)
-		if err != nil {
-			return err
-		}
-		return s.run.launch(ctx, r)
+		return s.run.launch(s.runner, func() error { return s.runner.Launch(ctx, s.last, cases) })
 	})
 	return append(unmeasurable, s.trials[before:]...), err
 }

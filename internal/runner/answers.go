@@ -217,7 +217,7 @@ func compareAnswers(when string, j *job, start int64, got, want []string) error 
 func operationsBehind(j *job) int {
 	op := j.Operation
 	reads := slices.ContainsFunc(op.Parts, func(p assay.Part) bool { return !p.Operation.Changes })
-	if !op.Changes || !reads || op.Serve {
+	if !op.Changes || !reads {
 		return 0
 	}
 	return min(op.Count, max(min(maxBehind, op.Count/behindShare), j.Cell.Clients))

@@ -68,7 +68,7 @@ func TestAnswersOfTheMeasuredPart(t *testing.T) {
 // those of its positions.
 func TestSampleOf(t *testing.T) {
 	b := newBench(t, header+read)
-	r, err := New(t.Context(), b.Config)
+	r, err := Prepare(t.Context(), b.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +131,7 @@ func TestSampleThatFails(t *testing.T) {
 			t.Errorf("%s: got %s (%s), want that operations failed", trial.Cell.Driver, trial.Outcome, trial.Reason)
 		}
 	}
-	r, err := New(t.Context(), b.Config)
+	r, err := Prepare(t.Context(), b.Config)
 	if err != nil {
 		t.Fatal(err)
 	}

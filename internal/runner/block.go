@@ -11,37 +11,44 @@ import (
 	"assay/kit/wire"
 )
 
-// blocks measures a launch of a group one instance at a time, in random
-// order, each on a fresh copy of the data.
-func (r *Runner) blocks(ctx context.Context, g *group, launch int) error {
+// inTurn measures the members of a group one after the other, in random order, each on a
+// fresh copy of the data.
+func (r *Runner) inTurn(g *group, measure func(*member) error) error {
 	members := g.members // a member that fails drops out of g.members
 	for _, i := range r.shuffled(len(members)) {
-		if members[i].first.Operation.Call() {
-			if err := r.sequence(ctx, g, members[i], launch); err != nil {
-				return err
-			}
-			continue
-		}
-		for _, j := range members[i].jobs {
-			if err := r.block(ctx, g, members[i], j, launch); err != nil {
-				return err
-			}
+		if err := measure(members[i]); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+// blocks measures a launch of a group, of which each block is run as it says.
+func (r *Runner) blocks(ctx context.Context, g *group, launch int, run runsBlock) error {
+	return r.inTurn(g, func(m *member) error {
+		for _, j := range m.jobs {
+			if err := r.block(ctx, g, m, j, launch, run); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// runsBlock does everything from the opened database to the closed worker.
+type runsBlock func(in *instance, ctx context.Context, j *job, t *assay.Trial) error
+
 // block measures one block: a fixed number of operations, undivided, after a
 // warm-up; closing is timed apart.
-func (r *Runner) block(ctx context.Context, g *group, m *member, j *job, launch int) error {
+func (r *Runner) block(ctx context.Context, g *group, m *member, j *job, launch int, run runsBlock) error {
 	began := time.Now()
 	meter := host.Start()
 	before := host.SelfCPU()
-	t := newTrial(m, j, launch, assay.Blocks)
-	in, err := r.start(ctx, m, launch, blockConnections(j))
+	t := newTrial(m, j, launch)
+	in, err := r.start(ctx, m, launch, j.method.connections(j))
 	if err == nil {
-		t = in.trial(j, launch, assay.Blocks)
-		err = in.runBlock(ctx, j, &t)
+		t = in.trial(j, launch)
+		err = run(in, ctx, j, &t)
 		in.kill()
 	}
 	if err := end(&t, err); err != nil {
@@ -55,42 +62,22 @@ func (r *Runner) block(ctx context.Context, g *group, m *member, j *job, launch 
 	return r.finish(g, &t, meter.Stop(used), t.Took)
 }
 
-// blockConnections is what an operation needs: connections for readers unless
-// it only changes data, and writers if it changes any.
-func blockConnections(j *job) connections {
-	if j.Operation.Call() {
-		return connections{writers: j.Cell.Pool}
-	}
-	if len(j.Operation.Parts) > 0 {
-		writers := 0
-		if j.Operation.Changes {
-			writers = max(1, j.Operation.Writers)
-		}
-		return connections{readers: j.Cell.Pool, idle: j.Cell.Idle, writers: writers, lazy: j.Operation.Serve && j.Profile.Lazy}
-	}
-	if j.Operation.Changes {
-		c := connections{writers: max(1, j.Cell.Pool)}
-		if j.keys != nil || j.rows != nil {
-			c.readers, c.idle = 1, 1 // to read them afterwards
-		}
-		return c
-	}
-	return connections{readers: j.Cell.Pool, idle: j.Cell.Idle, lazy: j.Operation.Serve && j.Profile.Lazy}
-}
-
-// runBlock does everything from the prepared operation to the closed worker.
-func (in *instance) runBlock(ctx context.Context, j *job, t *assay.Trial) error {
-	var err error
+// prepareBlock prepares a block's operation and verifies its answers.
+func (in *instance) prepareBlock(ctx context.Context, j *job, t *assay.Trial) (err error) {
 	if t.QueryPlan, err = in.prepareOperation(ctx, j); err != nil {
 		return err
 	}
 	if !j.Operation.Cold && !in.asked.lazy { // else it would no longer be
-		if t.Digest, _, err = in.verify(ctx, j); err != nil {
-			return err
-		}
+		t.Digest, _, err = in.verify(ctx, j)
 	}
-	if j.Operation.Serve {
-		return in.runServed(ctx, j, t)
+	return err
+}
+
+// runBlock has the worker run a block.
+func (in *instance) runBlock(ctx context.Context, j *job, t *assay.Trial) error {
+	err := in.prepareBlock(ctx, j, t)
+	if err != nil {
+		return err
 	}
 	if j.warm > 0 {
 		if _, err := in.warm(ctx, wire.Measure{Operation: j.Cell.Peer(), Operations: int64(j.warm)}); err != nil {

@@ -17,13 +17,6 @@ import (
 // them with many commits; they come after untracedUnits more.
 const callUnits = untracedUnits + 3
 
-// sequenceName is the group of all calls of a workload: they run one after the
-// other in one process, as an application would.
-func sequenceName(c assay.Cell) string {
-	c.Operation, c.Transaction = "calls", 0
-	return c.Peer()
-}
-
 // expectCall asks the oracle for what a call answers.
 func expectCall(ctx context.Context, j *job) error {
 	found, err := j.data.Expect(ctx, j.Operation, j.trace, 0, 1)
@@ -83,14 +76,14 @@ func (s *sequence) run(ctx context.Context) error {
 	var refused error
 	for _, j := range s.m.jobs {
 		began := time.Now()
-		t := newTrial(s.m, j, s.launch, assay.Blocks)
+		t := newTrial(s.m, j, s.launch)
 		err := refused
 		if err == nil && s.in == nil {
-			s.in, refused = s.r.start(ctx, s.m, s.launch, blockConnections(j))
+			s.in, refused = s.r.start(ctx, s.m, s.launch, j.method.connections(j))
 			err, s.since = refused, len(s.trials)
 		}
 		if err == nil {
-			t = s.in.trial(j, s.launch, assay.Blocks)
+			t = s.in.trial(j, s.launch)
 			err = s.in.measureCall(ctx, j, &t)
 		}
 		if err := end(&t, err); err != nil {

@@ -203,7 +203,7 @@ func TestSumOfSome(t *testing.T) {
 		b := newBench(t, strings.Replace(calls, "DRIVERS", "caller", 1))
 		b.Launches = 1
 		b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool { return !slices.Contains(left, c.Cell.Operation) })
-		r, err := New(t.Context(), b.Config)
+		r, err := Prepare(t.Context(), b.Config)
 		if err != nil {
 			t.Fatal(err)
 		}

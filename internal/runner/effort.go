@@ -42,7 +42,7 @@ func (u *windowUse) add(peer string, rounds int, took time.Duration) {
 // never fewer than that fixed number: what disturbs a machine lasts longer than a window,
 // so that launches with few windows differ more than the estimate knows.
 func (r *Runner) windowCount(g *group, peer string, w window) int {
-	e, v := g.windows.efforts[peer], g.variances(peer, r.config.Baseline)
+	e, v := g.windows.efforts[peer], g.variances(peer, r.baseline)
 	if g.launches.counted() < r.config.Launches || e.rounds == 0 || math.IsNaN(v.Windows) {
 		return w.count()
 	}

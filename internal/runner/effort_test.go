@@ -17,7 +17,7 @@ import (
 func windowed(launches int, launch, window float64) (*Runner, *group) {
 	a, b := at(assay.Windows, "get a p"), at(assay.Windows, "get b p")
 	g := groupCases([]*job{a, b}, assay.ParseBaseline("a"))[0]
-	r := &Runner{config: Config{Baseline: assay.ParseBaseline("a"), Launches: 6}, groups: []*group{g}}
+	r := &Runner{config: Config{Launches: 6}, measurement: measurement{baseline: assay.ParseBaseline("a"), groups: []*group{g}}}
 	for l := 1; l <= launches; l++ {
 		figure, reference := trialOf(b, l, false, 100), trialOf(a, l, false, 100)
 		for w := range windowsPerLaunch + 1 {
@@ -72,7 +72,7 @@ func TestWindowsWithoutVariances(t *testing.T) {
 	if got := r.windowCount(g, g.operations()[0], window{length: longWindows}); got != 1 {
 		t.Errorf("%d windows of an operation that had one, want 1", got)
 	}
-	r.config.Baseline = assay.ParseBaseline("c")
+	r.baseline = assay.ParseBaseline("c")
 	if got := r.windowCount(g, g.operations()[0], window{length: windowLength}); got != windowsPerLaunch {
 		t.Errorf("%d windows without a reference, want %d", got, windowsPerLaunch)
 	}

@@ -51,7 +51,7 @@ func fewFiles(t *testing.T, left int) (more func()) {
 // and can be resumed.
 func TestTooManyOpenFiles(t *testing.T) {
 	b := newBench(t, header+read)
-	r, err := New(t.Context(), b.Config)
+	r, err := Prepare(t.Context(), b.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -115,7 +115,7 @@ func TestTooManyOpenFilesOfAWorker(t *testing.T) {
 // everything is still to be measured.
 func TestCacheThatIsGone(t *testing.T) {
 	b := newBench(t, header+insert)
-	r, err := New(t.Context(), b.Config)
+	r, err := Prepare(t.Context(), b.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func TestCacheThatIsGone(t *testing.T) {
 // A cell that fails because the disk is full has no outcome; the run ends.
 func TestDiskThatIsFull(t *testing.T) {
 	b := newBench(t, strings.Replace(header, "second", "full", 1)+read)
-	r, err := New(t.Context(), b.Config)
+	r, err := Prepare(t.Context(), b.Config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,16 +58,20 @@ func Estimate(cases []assay.Case, launches int, costs Costs) assay.Spent {
 	sum := assay.Spent{}
 	seen, started := map[string]bool{}, map[string]bool{}
 	for _, c := range cases {
-		once := costs.operation(c)
+		if len(c.Operation.Terms) > 0 {
+			continue // a sum is of what others measured
+		}
+		method := methodOf(c)
+		once, group := method.spent(costs, c), method.key(c)
 		sum = sum.Plus(once)
 		if peer := c.Cell.Peer(); !seen[peer] {
 			seen[peer] = true
 			sum = sum.Plus(once)
 		}
-		for _, instance := range instancesOf(c) {
+		for _, instance := range []string{group, group + "|" + c.Cell.Target() + "|" + c.Cell.Profile + "|" + c.Cell.Without} { // the A/A test's and its own
 			if !started[instance] {
 				started[instance] = true
-				sum = sum.Plus(costs.instance(c))
+				sum = sum.Plus(costs.instance(c, method.mode()))
 			}
 		}
 	}
@@ -77,28 +81,11 @@ func Estimate(cases []assay.Case, launches int, costs Costs) assay.Spent {
 	return sum
 }
 
-// instancesOf names the instances that a case is measured on, its own and that of
-// the A/A test. Windows share theirs with the other windows of the same data,
-// and calls with the other calls of their workload.
-func instancesOf(c assay.Case) []string {
-	if len(c.Operation.Terms) > 0 {
-		return nil // it is of what others measured
-	}
-	group := c.Cell.Peer()
-	switch {
-	case c.Operation.Call():
-		group = sequenceName(c.Cell)
-	case modeOf(c) == assay.Windows:
-		group = windowsKey(c)
-	}
-	return []string{group, group + "|" + c.Cell.Target() + "|" + c.Cell.Profile + "|" + c.Cell.Without}
-}
-
 // instance is what it takes to start an instance in a launch, and to end it. Those
 // of windows are started together, and have copies that earlier launches made.
-func (k Costs) instance(c assay.Case) assay.Spent {
+func (k Costs) instance(c assay.Case, mode assay.Mode) assay.Spent {
 	spent := assay.Spent{assay.StageStart: typicalInstance + syncsToOpen*k.Sync}
-	if modeOf(c) == assay.Windows {
+	if mode == assay.Windows {
 		spent[assay.StageStart] /= atOnce
 		return spent
 	}
@@ -113,16 +100,8 @@ func (k Costs) instance(c assay.Case) assay.Spent {
 // measured, at least: a run uses all processors for it.
 const atOnce = 2
 
-// operation is what one launch of a case takes, without its instance.
-func (k Costs) operation(c assay.Case) assay.Spent {
-	switch {
-	case len(c.Operation.Terms) > 0:
-		return assay.Spent{} // of what others measured
-	case c.Operation.Call():
-		return assay.Spent{assay.StageMeasured: k.call(c)}
-	case modeOf(c) == assay.Windows:
-		return k.windows(c)
-	}
+// blocks is what a block of a case takes, with all that is beside it.
+func (k Costs) blocks(c assay.Case) assay.Spent {
 	spent := assay.Spent{
 		assay.StageMeasured: k.block(c, c.Operation.Count),
 		assay.StageVerify:   k.verified(c, c.Operation) + k.checked(c),

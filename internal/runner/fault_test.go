@@ -378,7 +378,7 @@ func TestDurabilityAfterTheBlock(t *testing.T) {
 // The CPU time of a worker that ended in a launch stays ours.
 func TestCPUOfAnEndedWorker(t *testing.T) {
 	b := newBench(t, header+read)
-	r, err := New(t.Context(), b.Config)
+	r, err := Prepare(t.Context(), b.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -411,7 +411,7 @@ func TestPathThatIsEscaped(t *testing.T) {
 			t.Errorf("DSN of %s: %s, want %s", raw, got, want)
 		}
 		in.opened = wire.Opened{DSN: got, Each: in.withPath([]string{"ATTACH '{{path}}' AS a"})}
-		trial := in.trial(at(assay.Windows, "read a p"), 1, assay.Windows)
+		trial := in.trial(at(assay.Windows, "read a p"), 1)
 		if trial.DSN != raw || !slices.Equal(trial.Each, []string{"ATTACH '{{path}}' AS a"}) {
 			t.Errorf("the trial has %s and %q, want %s", trial.DSN, trial.Each, raw)
 		}
@@ -430,7 +430,7 @@ func TestFolderThatIsEscaped(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer b.Work.Close()
-		r, err := New(t.Context(), b.Config)
+		r, err := Prepare(t.Context(), b.Config)
 		if err != nil {
 			t.Fatal(err)
 		}

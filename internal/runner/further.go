@@ -35,9 +35,10 @@ func (r *Runner) assess() {
 	tables, of := map[assay.Mode][]stat.Table{}, map[assay.Mode][]*group{}
 	for _, g := range r.groups {
 		g.need.further = nil
+		mode := g.mode()
 		for _, peer := range g.operations() {
-			table, alone := g.table(peer, r.config.Baseline)
-			tables[g.mode], of[g.mode] = append(tables[g.mode], table), append(of[g.mode], g)
+			table, alone := g.table(peer, r.baseline)
+			tables[mode], of[mode] = append(tables[mode], table), append(of[mode], g)
 			for _, figures := range alone {
 				g.need.further = append(g.need.further, rule.FurtherAlone(figures, r.config.Precision))
 			}

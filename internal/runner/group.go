@@ -3,8 +3,6 @@
 package runner
 
 import (
-	"encoding/json"
-	"fmt"
 	"slices"
 	"time"
 
@@ -19,7 +17,7 @@ const maxMembers = 13
 // their target and profile.
 type group struct {
 	name     string
-	mode     assay.Mode
+	method   method
 	members  []*member // that have something left to measure
 	launches launches
 	record   record
@@ -43,6 +41,8 @@ func newMember(group string, first *job) *member {
 
 // cell has the coordinates that all jobs of the member share.
 func (m *member) cell() assay.Cell { return m.first.Cell }
+
+func (g *group) mode() assay.Mode { return g.method.mode() }
 
 func (g *group) cells() int {
 	n := 0
@@ -92,17 +92,16 @@ func (m *member) drop(key string) {
 	m.jobs = slices.DeleteFunc(slices.Clone(m.jobs), func(j *job) bool { return j.Cell.Key() == key })
 }
 
-// groupCases forms groups: windows of one dataset, number of clients and pool
-// share their instances; every operation that is measured in blocks is a
-// group of its own. Each group gets the twin of its reference.
+// groupCases forms groups, as the method of each job has them. Each group gets the twin
+// of its reference.
 func groupCases(jobs []*job, baseline assay.Baseline) []*group {
 	var groups []*group
 	byKey := map[string]*group{}
 	for _, j := range jobs {
-		key := groupKey(j)
+		key := j.method.key(j.Case)
 		g, ok := byKey[key]
 		if !ok {
-			g = newGroup(groupName(j), j.mode)
+			g = newGroup(j.method.name(j), j.method)
 			byKey[key] = g
 			groups = append(groups, g)
 		}
@@ -118,39 +117,8 @@ func groupCases(jobs []*job, baseline assay.Baseline) []*group {
 	return split
 }
 
-func newGroup(name string, mode assay.Mode) *group {
-	return &group{name: name, mode: mode, record: newRecord(), windows: windowUse{efforts: map[string]effort{}, sequences: map[string]int64{}}}
-}
-
-// groupKey tells groups apart. Files of the same rows with other settings, such as
-// another page size or index, share a group: profiles are compared within a launch.
-func groupKey(j *job) string {
-	if j.Operation.Call() || j.mode == assay.Blocks {
-		return groupName(j)
-	}
-	return windowsKey(j.Case)
-}
-
-// windowsKey tells groups of windows apart.
-func windowsKey(c assay.Case) string {
-	rows := c.Dataset
-	rows.Workload, rows.FileSettings, rows.Prepare = "", nil, nil
-	text, err := json.Marshal(rows)
-	if err != nil { // a constant that JSON has no form for
-		text = fmt.Appendf(nil, "%+v", c.Dataset)
-	}
-	return fmt.Sprintf("%s|%d|%d|%d", text, c.Cell.Clients, c.Cell.Pool, c.Cell.Idle)
-}
-
-// groupName is the name of a group that begins with this job.
-func groupName(j *job) string {
-	if j.Operation.Call() {
-		return sequenceName(j.Cell)
-	}
-	if j.mode == assay.Blocks {
-		return j.Cell.Peer()
-	}
-	return fmt.Sprintf("%s|%d|%d|%d", j.data.Digest, j.Cell.Clients, j.Cell.Pool, j.Cell.Idle)
+func newGroup(name string, method method) *group {
+	return &group{name: name, method: method, record: newRecord(), windows: windowUse{efforts: map[string]effort{}, sequences: map[string]int64{}}}
 }
 
 func (g *group) add(j *job) {
@@ -171,7 +139,7 @@ func (m *member) is(cell assay.Cell) bool {
 // split divides a window group that has too many members into groups of whole
 // profiles, so that each cell stays beside the reference of its profile.
 func (g *group) split() []*group {
-	if g.mode == assay.Blocks || len(g.members) < maxMembers {
+	if g.mode() == assay.Blocks || len(g.members) < maxMembers {
 		return []*group{g}
 	}
 	var parts []*group
@@ -180,7 +148,7 @@ func (g *group) split() []*group {
 		profile := m.cell().Profile
 		part, ok := byProfile[profile]
 		if !ok {
-			part = newGroup(g.name+"|"+profile, g.mode)
+			part = newGroup(g.name+"|"+profile, g.method)
 			byProfile[profile] = part
 			parts = append(parts, part)
 		}

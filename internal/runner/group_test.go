@@ -18,7 +18,11 @@ import (
 // at is a job of a cell: operation driver profile.
 func at(mode assay.Mode, words string) *job {
 	w := strings.Fields(words)
-	return &job{mode: mode, data: &dataset.Data{Digest: "digest"}, Case: assay.Case{
+	var how method = inBlocks{}
+	if mode == assay.Windows {
+		how = inWindows{}
+	}
+	return &job{method: how, data: &dataset.Data{Digest: "digest"}, Case: assay.Case{
 		Cell: assay.Cell{Operation: w[0], Driver: w[1], Profile: w[2], Clients: 1, Pool: 1, Idle: 1}}}
 }
 
@@ -27,7 +31,7 @@ func at(mode assay.Mode, words string) *job {
 func sketch(groups []*group) []string {
 	var all []string
 	for _, g := range groups {
-		line := string(g.mode) + ":"
+		line := string(g.mode()) + ":"
 		for _, m := range g.members {
 			line += " " + m.cell().Profile + "/" + m.cell().Driver
 			if m.twin {
@@ -95,20 +99,25 @@ func TestGroups(t *testing.T) {
 	})
 }
 
-func TestModeOf(t *testing.T) {
+func TestMethodOf(t *testing.T) {
 	part := []assay.Part{{}}
 	for _, c := range []struct {
 		op      assay.Operation
 		clients int
-		want    assay.Mode
+		want    method
 	}{
-		{assay.Operation{}, 1, assay.Windows},
-		{assay.Operation{Changes: true}, 1, assay.Blocks},
-		{assay.Operation{Parts: part}, 1, assay.Blocks},
-		{assay.Operation{}, 100_000, assay.Blocks},
+		{assay.Operation{}, 1, inWindows{}},
+		{assay.Operation{Changes: true}, 1, inBlocks{}},
+		{assay.Operation{Parts: part}, 1, inBlocks{}},
+		{assay.Operation{}, 100_000, inBlocks{}},
+		{assay.Operation{Cold: true}, 1, inBlocks{}},
+		{assay.Operation{Serve: true}, 1, overHTTP{}},
+		{assay.Operation{Transaction: 10, Count: 10}, 1, inBlocks{}},
+		{assay.Operation{Transaction: 5, Count: 10}, 1, inWindows{}},
+		{assay.Operation{Steps: []assay.Step{{Call: "save"}}, Changes: true}, 1, inCalls{}},
 	} {
-		if got := modeOf(assay.Case{Operation: c.op, Cell: assay.Cell{Clients: c.clients}}); got != c.want {
-			t.Errorf("modeOf(%+v, %d clients) = %s, want %s", c.op, c.clients, got, c.want)
+		if got := methodOf(assay.Case{Operation: c.op, Cell: assay.Cell{Clients: c.clients}}); got != c.want {
+			t.Errorf("methodOf(%+v, %d clients) = %T, want %T", c.op, c.clients, got, c.want)
 		}
 	}
 }
@@ -137,7 +146,7 @@ func TestDrop(t *testing.T) {
 
 // trialOf is a trial of a finished launch.
 func trialOf(j *job, launch int, twin bool, nanos float64) assay.Trial {
-	return assay.Trial{Cell: j.Cell, Group: groupName(j), Launch: launch, Twin: twin, Outcome: assay.OK, Took: time.Second,
+	return assay.Trial{Cell: j.Cell, Group: j.method.name(j), Launch: launch, Twin: twin, Outcome: assay.OK, Took: time.Second,
 		Figures: map[string]float64{assay.NsPerOp: nanos}}
 }
 
@@ -145,7 +154,7 @@ func trialOf(j *job, launch int, twin bool, nanos float64) assay.Trial {
 // them; new ones get numbers beyond all that were begun.
 func TestRecall(t *testing.T) {
 	a, b := at(assay.Blocks, "put a p"), at(assay.Blocks, "put b p")
-	r := &Runner{config: Config{Baseline: assay.ParseBaseline("a")}, groups: groupCases([]*job{a, b}, assay.ParseBaseline("a"))}
+	r := &Runner{measurement: measurement{groups: groupCases([]*job{a, b}, assay.ParseBaseline("a"))}}
 	failed := trialOf(b, 3, false, 0)
 	failed.Cell.Operation, failed.Outcome = "other", assay.Failed
 	r.recall([]assay.Trial{
@@ -171,7 +180,7 @@ func TestRecallOfTheOtherStage(t *testing.T) {
 	failed.Outcome, failed.Figures = assay.Failed, nil
 	for _, stage := range []bool{false, true} {
 		for _, ofTrial := range []bool{false, true} {
-			r := &Runner{config: Config{Baseline: assay.ParseBaseline("a"), Ablation: stage}, groups: groupCases([]*job{a, b}, assay.ParseBaseline("a"))}
+			r := &Runner{config: Config{Ablation: stage}, measurement: measurement{groups: groupCases([]*job{a, b}, assay.ParseBaseline("a"))}}
 			failed.Ablation = ofTrial
 			r.recall([]assay.Trial{failed})
 			if got, want := r.groups[0].has(b.Cell.Key()), stage != ofTrial; got != want {

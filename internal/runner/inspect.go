@@ -17,7 +17,7 @@ func (r *Runner) Inspect(ctx context.Context) (assay.Trial, error) {
 	}
 	m := r.groups[0].members[0]
 	j := m.first
-	want := blockConnections(j)
+	want := j.method.connections(j)
 	if want.readers == 0 { // an operation that only changes data: show both kinds
 		want.readers, want.idle = 1, 1
 	}
@@ -26,10 +26,10 @@ func (r *Runner) Inspect(ctx context.Context) (assay.Trial, error) {
 	}
 	in, err := r.start(ctx, m, 0, want)
 	if err != nil {
-		t := newTrial(m, j, 0, j.mode)
+		t := newTrial(m, j, 0)
 		return t, end(&t, err)
 	}
-	t := in.trial(j, 0, j.mode)
+	t := in.trial(j, 0)
 	t.Settings = in.all
 	in.recordSyncs(&t, j)
 	stopped := in.stop(ctx)

@@ -344,7 +344,7 @@ func TestStoresThatDoNotLoad(t *testing.T) {
 func TestDiskThatIsFullWhileLoading(t *testing.T) {
 	b := newBench(t, strings.Replace(stores, "[store, honest]", "[store-full, honest]", 1))
 	var environment *EnvironmentError
-	if _, err := New(t.Context(), b.Config); !errors.As(err, &environment) || !strings.Contains(err.Error(), "no space left on device") {
+	if _, err := Prepare(t.Context(), b.Config); !errors.As(err, &environment) || !strings.Contains(err.Error(), "no space left on device") {
 		t.Errorf("got %v, want that the disk is full", err)
 	}
 }

@@ -43,8 +43,8 @@ func fail(doing string, err error) error {
 
 // trial starts the record of a job in a launch, with all that is known before
 // measuring.
-func (in *instance) trial(j *job, launch int, mode assay.Mode) assay.Trial {
-	t := newTrial(in.member, j, launch, mode)
+func (in *instance) trial(j *job, launch int) assay.Trial {
+	t := newTrial(in.member, j, launch)
 	t.Layout = in.layout
 	t.Checked = j.checked()
 	in.recordSettings(&t, j.Operation)
@@ -56,8 +56,8 @@ func (in *instance) trial(j *job, launch int, mode assay.Mode) assay.Trial {
 	return t
 }
 
-func newTrial(m *member, j *job, launch int, mode assay.Mode) assay.Trial {
-	return assay.Trial{Cell: j.Cell, Group: m.group, Launch: launch, Twin: m.twin, Mode: mode, Outcome: assay.OK,
+func newTrial(m *member, j *job, launch int) assay.Trial {
+	return assay.Trial{Cell: j.Cell, Group: m.group, Launch: launch, Twin: m.twin, Mode: j.method.mode(), Outcome: assay.OK,
 		Figures: map[string]float64{}, Started: time.Now().UTC()}
 }
 

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"runtime"
 	"time"
 
 	"assay"
@@ -38,7 +37,7 @@ type job struct {
 	source   dataset.Source // the data as the engine has them
 	trace    *dataset.Trace
 	put      float64 // bytes that an operation puts into a store; 0: unknown
-	mode     assay.Mode
+	method   method
 	warm     int   // operations before the block
 	alone    int   // operations behind it, of one client
 	options  error // a *failure where a compile option that was asked for is not in the build
@@ -73,63 +72,66 @@ func (j *job) named(e expectation) string {
 
 func partName(part assay.Operation) string { return "part " + part.Name }
 
-// prepare makes data, traces and expected answers, each once.
-func (r *Runner) prepare(ctx context.Context) ([]*job, error) {
-	jobs := make([]*job, 0, len(r.config.Cases))
-	for _, c := range r.config.Cases {
-		key := c.Cell.Target()
-		program, worker := r.config.Programs[key], r.workers[key]
-		switch {
-		case worker.refused != nil:
-			c.Cell.Build = program.Digest
-			if err := r.leaveOut(c, worker.refused); err != nil {
-				return nil, err
-			}
-			continue // the others are measured all the same
-		case !worker.known():
-			return nil, fmt.Errorf("no worker program for driver %s", key)
-		}
-		target := worker.target
-		c.Cell.Driver, c.Cell.DriverVersion = target.Driver, target.DriverVersion
-		c.Cell.Engine, c.Cell.Build = target.Engine, target.Build
-		if len(c.Operation.Terms) > 0 {
-			r.totals.add(c)
-			continue
-		}
-		err := fits(c, worker.capabilities)
-		if err == nil {
-			c, err = worker.engine.adapt(c)
-		}
-		if err != nil {
-			if err := r.leaveOut(c, err); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		j := &job{Case: c, target: target, program: program, engine: worker.engine, mode: modeOf(c), options: compareOptions(target)}
-		err = r.prepareJob(ctx, j)
-		var f *failure
-		if errors.As(err, &f) {
-			if err := r.leaveOut(c, err); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w%s", describe(c.Cell), err, makeRoom(err.Error()))
-		}
-		jobs = append(jobs, j)
-	}
-	return jobs, nil
+// readyCase is what preparing made of a case, one of these.
+type readyCase struct {
+	job        *job
+	sum        *assay.Case  // nothing runs for it
+	unmeasured *assay.Trial // says why it cannot be measured
 }
 
-// leaveOut notes the outcome of a case that cannot be measured. Its error says
-// that nothing can be.
-func (r *Runner) leaveOut(c assay.Case, why error) error {
-	t := newTrial(&member{}, &job{Case: c}, 0, modeOf(c))
+// prepare makes data, traces and expected answers, each once.
+func (r *Runner) prepare(ctx context.Context) error {
+	for _, c := range r.config.Cases {
+		made, err := r.prepareCase(ctx, c)
+		if err != nil {
+			return err
+		}
+		r.ready[c.Cell.Key()] = made
+	}
+	return nil
+}
+
+func (r *Runner) prepareCase(ctx context.Context, c assay.Case) (readyCase, error) {
+	key := c.Cell.Target()
+	program, worker := r.config.Programs[key], r.workers[key]
+	switch {
+	case worker.refused != nil:
+		c.Cell.Build = program.Digest
+		return r.leaveOut(c, worker.refused) // the others are measured all the same
+	case !worker.known():
+		return readyCase{}, fmt.Errorf("no worker program for driver %s", key)
+	}
+	target := worker.target
+	c.Cell.Driver, c.Cell.DriverVersion = target.Driver, target.DriverVersion
+	c.Cell.Engine, c.Cell.Build = target.Engine, target.Build
+	if len(c.Operation.Terms) > 0 {
+		return readyCase{sum: &c}, nil
+	}
+	err := fits(c, worker.capabilities)
+	if err == nil {
+		c, err = worker.engine.adapt(c)
+	}
+	if err != nil {
+		return r.leaveOut(c, err)
+	}
+	j := &job{Case: c, target: target, program: program, engine: worker.engine, method: methodOf(c), options: compareOptions(target)}
+	err = r.prepareJob(ctx, j)
+	var f *failure
+	switch {
+	case errors.As(err, &f):
+		return r.leaveOut(c, err)
+	case err != nil:
+		return readyCase{}, fmt.Errorf("%s: %w%s", describe(c.Cell), err, makeRoom(err.Error()))
+	}
+	return readyCase{job: j}, nil
+}
+
+// leaveOut gives a case that cannot be measured its outcome. Its error says that
+// nothing can be.
+func (r *Runner) leaveOut(c assay.Case, why error) (readyCase, error) {
+	t := newTrial(&member{}, &job{Case: c, method: methodOf(c)}, 0)
 	_ = end(&t, why) // always a failure
-	r.unmeasured = append(r.unmeasured, t)
-	return r.checkEnvironment(&t)
+	return readyCase{unmeasured: &t}, r.checkEnvironment(&t)
 }
 
 func describe(cell assay.Cell) string {
@@ -138,23 +140,6 @@ func describe(cell assay.Cell) string {
 		text += " (" + params + ")"
 	}
 	return text
-}
-
-// modeOf chooses how a case is measured: windows show the smallest
-// differences, but only where nothing is left behind from one window to the
-// next, the clients are not more than the processors, and a transaction is
-// shorter than a block.
-func modeOf(c assay.Case) assay.Mode {
-	op := c.Operation
-	if op.Call() || op.Changes || op.Cold || op.Serve || len(op.Parts) > 0 || c.Cell.Clients > runtime.NumCPU() || wholeTransaction(op) {
-		return assay.Blocks
-	}
-	return assay.Windows
-}
-
-// wholeTransaction reports whether all operations of a block are one transaction.
-func wholeTransaction(op assay.Operation) bool {
-	return op.Transaction > 0 && op.Transaction >= op.Count
 }
 
 func (r *Runner) prepareJob(ctx context.Context, j *job) error {
@@ -204,24 +189,9 @@ func (r *Runner) prepareAnswers(ctx context.Context, j *job) error {
 	if j.Operation, err = j.data.Resolve(ctx, j.Operation); err != nil {
 		return err
 	}
-	length, err := sequenceLength(ctx, j)
+	length, err := j.method.arguments(ctx, j)
 	if err != nil {
 		return err
-	}
-	if j.mode == assay.Blocks {
-		unit := max(1, j.Operation.Transaction)
-		j.warm = (j.Operation.Count/warmShare + unit - 1) / unit * unit
-		if j.Operation.KV() && j.Operation.Changes && wholeTransaction(j.Operation) {
-			j.warm = 0 // all of it goes into the store as it is
-		}
-		if j.Operation.Cold {
-			j.warm = 0
-		}
-		j.behind, j.alone = operationsBehind(j), loneOperations(j)
-		length = j.warm + j.Operation.Count + j.behind + j.alone
-	}
-	if j.Operation.Call() {
-		j.warm, length = 0, 1
 	}
 	if j.trace, err = j.data.Trace(ctx, j.Operation, length); err != nil {
 		return err
@@ -251,7 +221,7 @@ const (
 // keys that it writes.
 func loneOperations(j *job) int {
 	op := j.Operation
-	if !op.Changes || op.Check != nil || op.Sorted || op.Serve || op.Cold || op.Call() || j.Cell.Clients == 1 || !op.KV() && j.engine.plays() == oracle.PostgreSQL && !oracle.Portable(op) {
+	if !op.Changes || op.Check != nil || op.Sorted || op.Cold || j.Cell.Clients == 1 || !op.KV() && j.engine.plays() == oracle.PostgreSQL && !oracle.Portable(op) {
 		return 0
 	}
 	unit := max(1, op.Transaction)
@@ -313,9 +283,6 @@ func (r *Runner) expectKeys(ctx context.Context, j *job) (err error) {
 // expectRows finds what rows may hold where no check of the plan says what to
 // read.
 func (r *Runner) expectRows(ctx context.Context, j *job) (err error) {
-	if j.Operation.Call() {
-		return nil
-	}
 	key := fmt.Sprint(j.data.Digest, oracle.Name(j.Operation, j.trace, j.done()), j.Cell.Clients, j.engine.plays())
 	j.rows, err = once(ctx, r.prepared.rows, key, r.config.Timeout/2, func(ctx context.Context) (*oracle.Rows, error) {
 		return oracle.RowsAfter(ctx, j.data, j.Operation, j.trace, j.done(), j.Cell.Clients, j.engine.plays())

@@ -13,7 +13,7 @@ import (
 // and driver, and the operations that could.
 func unprepared(t *testing.T, b *bench) (outcomes map[string]string, prepared []string) {
 	t.Helper()
-	r, err := New(t.Context(), b.Config)
+	r, err := Prepare(t.Context(), b.Config)
 	if err != nil {
 		t.Fatal(err)
 	}

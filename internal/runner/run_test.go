@@ -266,7 +266,7 @@ func TestTrialsOfLaunches(t *testing.T) {
 func TestBudgetEndsInTheFirstRound(t *testing.T) {
 	b := newBench(t, header+read+strings.ReplaceAll(read, "  read", "  again")+insert+mix)
 	b.Budget = time.Hour
-	r, err := New(t.Context(), b.Config)
+	r, err := Prepare(t.Context(), b.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -314,7 +314,7 @@ func TestCancel(t *testing.T) {
 			cancel()
 		}
 	}
-	r, err := New(ctx, b.Config)
+	r, err := Prepare(ctx, b.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -356,6 +356,43 @@ func TestResume(t *testing.T) {
 	disturbed := slices.ContainsFunc(b.trials[:3], func(trial assay.Trial) bool { return trial.Disqualified })
 	if len(launches) > 3 && !disturbed {
 		t.Errorf("launches %v, want a third one alone", launches)
+	}
+}
+
+// A runner that is prepared once launches some of its cases under the numbers that it is
+// told. No worker is started again to be asked what it is.
+func TestLaunchesOfAPreparedRunner(t *testing.T) {
+	b := newBench(t, header+insert)
+	r, err := Prepare(t.Context(), b.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(b.log); err != nil { // to find out the targets
+		t.Fatal(err)
+	}
+	onlySecond := slices.DeleteFunc(slices.Clone(b.Cases), func(c assay.Case) bool { return c.Cell.Driver != "second" })
+	for _, launch := range []struct {
+		number int
+		cases  []assay.Case
+	}{{3, b.Cases}, {7, onlySecond}} {
+		r.time.add(assay.StageMeasured, time.Hour) // of a launch before
+		if err := r.Launch(t.Context(), launch.number, launch.cases); err != nil {
+			t.Fatal(err)
+		}
+		if spent := r.Spent()[assay.StageMeasured]; spent >= time.Hour {
+			t.Errorf("launch %d: %s were spent on measuring, want what it took without the launches before", launch.number, spent)
+		}
+	}
+	var got []string
+	for _, trial := range b.trials {
+		got = append(got, fmt.Sprint(trial.Launch, " ", trial.Cell.Driver, " ", trial.Twin))
+	}
+	slices.Sort(got)
+	same(t, "trials", got, []string{"3 honest false", "3 honest true", "3 second false", "7 second false"})
+	for _, life := range lives(b.asked(t)) {
+		if !strings.HasPrefix(life, "open ") {
+			t.Errorf("a worker was asked %q, want that each opens the data", life)
+		}
 	}
 }
 

@@ -5,11 +5,13 @@
 // finished trial to a function; it knows neither where trials are kept nor
 // how they are shown.
 //
-// The main flow: identify asks the workers what they are, prepare makes data,
-// argument sequences and expected answers, New groups the cases, and Run launches groups,
-// round by round, as package schedule says: every group the minimum number of
+// The main flow: Prepare asks the workers what they are (identify), makes data,
+// argument sequences and expected answers (prepare) and groups the cases. Run launches
+// groups, round by round, as package schedule says: every group the minimum number of
 // times, and then those whose intervals are too wide, until the budget ends.
 // Where it ends in a launch, the operation that is measured then is the last.
+// Launch launches the groups of some cases once, for a caller that decides itself
+// what comes next.
 //
 // A launch starts fresh processes on fresh copies of the data. Operations that
 // change nothing, with few clients, are measured in windows that alternate
@@ -53,41 +55,43 @@ func (p Program) path(launch int) (path string, layout int) {
 	return p.Layouts[i], i + 1
 }
 
-// Config says what to measure and how.
+// Machine is what all measuring on a machine has in common.
+type Machine struct {
+	Data dataset.Cache
+	Work *Workspace
+	// Assay is the path of this program, which makes the load for operations that
+	// are served: assay load, in a process of its own.
+	Assay  string
+	Strace string     // path of strace, by which commits are traced; empty: they are not
+	Traces TraceCache // what earlier runs saw so
+	Wire   io.Writer  // gets a copy of what assay and the workers send each other; nil: no copy
+	// Progress gets an event before each launch and trial. It may be nil.
+	Progress func(Event)
+}
+
+// Config says what to measure, where and how well.
 type Config struct {
-	Cases    []assay.Case
-	Programs map[string]Program // by Driver: NAME[@VERSION][:OPTION...] as the plan or command line has it
-	Baseline assay.Baseline     // New finds its target
-	Ablation bool               // the cases are those of the ablation, which a run measures behind its own
-	Data     dataset.Cache
-	// Files has the copies of users' own files that were made before. New adds
-	// those that are missing; nil is none.
-	Files    Files
-	Work     *Workspace
-	Seed     uint64
-	Launches int // at least, of every cell
-	// Launch has every group launched once, under this number, instead of as the
-	// schedule says; 0: as the schedule says.
-	Launch    int
+	Machine
+	Cases     []assay.Case
+	Programs  map[string]Program // by Driver: NAME[@VERSION][:OPTION...] as the plan or command line has it
+	Baseline  assay.Baseline     // as it was asked for; Runner.Baseline has the target's name
+	Ablation  bool               // the cases are those of the ablation, which a run measures behind its own
+	Seed      uint64
+	Launches  int           // at least, of every cell
 	Budget    time.Duration // of measuring; 0: as long as it takes
 	Precision float64       // target half-width of the confidence intervals of ratios, as a fraction
 	Exact     bool          // of large differences too, of which a third is narrow enough otherwise
 	Timeout   time.Duration // of one request to a worker
+	// LatencyTarget has the capacity of served operations searched instead of
+	// measuring them; nil: none.
+	LatencyTarget *LatencyTarget
+	// Files has the copies of users' own files that were made before. Prepare adds
+	// those that are missing; nil is none.
+	Files Files
 	// Done holds what a resumed run has already: trials by cell.
 	Done []assay.Trial
 	// Emit gets every trial as soon as it is finished. Its error ends the run.
 	Emit func(assay.Trial) error
-	// Progress gets an event before each launch and trial. It may be nil.
-	Progress func(Event)
-	// Assay is the path of this program, which makes the load for operations that
-	// are served: assay load, in a process of its own.
-	Assay string
-	// LatencyTarget has the capacity of served operations searched instead of
-	// measuring them; nil: none.
-	LatencyTarget *LatencyTarget
-	Traces        TraceCache // what earlier runs saw so
-	Strace        string     // path of strace, by which commits are traced; empty: they are not
-	Wire          io.Writer  // gets a copy of what assay and the workers send each other; nil: no copy
 }
 
 // Phase is what the runner is at.
@@ -111,25 +115,32 @@ type Event struct {
 	Round  int           // counts from 1
 }
 
-// Runner measures the cases of one run.
+// Runner measures cases that are prepared: in one run, or launch by launch.
 type Runner struct {
-	config     Config
+	config   Config
+	storage  storage
+	workers  map[string]identity // by Driver
+	prepared preparations
+	observed observations
+	ready    map[string]readyCase // by the Key that a case's cell was asked for by
+	measurement
+}
+
+// measurement is a run under way, or one launch for a caller that makes several.
+type measurement struct {
 	random     *rand.Rand
-	storage    storage
-	workers    map[string]identity // by Driver
-	prepared   preparations
-	observed   observations
-	unmeasured []assay.Trial // of the cells that cannot be measured
-	groups     []*group      // of those that can
-	totals     totals        // of both
+	baseline   assay.Baseline // with the name of its target
+	unmeasured []assay.Trial  // of the cells that cannot be measured
+	groups     []*group       // of those that can
+	totals     totals         // of both
 	clock      clock
 	time       timing // of the launches
 }
 
-// New prepares everything that is needed before measuring: it starts each
-// program once to know its target, makes datasets, argument sequences and expected
-// answers, and groups the cases. Its error means that nothing can be measured.
-func New(ctx context.Context, config Config) (*Runner, error) {
+// Prepare does everything that is needed before measuring: it starts each program
+// once to know its target, makes datasets, argument sequences and expected answers,
+// and groups the cases. Its error means that nothing can be measured.
+func Prepare(ctx context.Context, config Config) (*Runner, error) {
 	if config.Files == nil {
 		config.Files = Files{}
 	}
@@ -137,25 +148,42 @@ func New(ctx context.Context, config Config) (*Runner, error) {
 		config.Wire = &lineWriter{to: config.Wire}
 	}
 	config.Data.Timeout = config.Timeout
-	r := &Runner{config: config, random: rand.New(rand.NewPCG(config.Seed, stream(config))), prepared: newPreparations(),
+	r := &Runner{config: config, prepared: newPreparations(), ready: map[string]readyCase{},
 		observed: observations{limits: map[int]float64{}, tracings: map[string]tracing{}}}
 	r.storage.durability, r.storage.loss = host.Persistence(config.Work.Dir)
 	if err := r.identify(ctx); err != nil {
 		return nil, err
 	}
-	prepared, err := r.prepare(ctx)
-	if err != nil {
+	if err := r.prepare(ctx); err != nil {
 		return nil, err
 	}
-	r.config.Baseline.Driver = r.baselineTarget()
-	r.groups = groupCases(prepared, r.config.Baseline)
+	r.begin(config.Cases, 0)
 	r.recall(config.Done)
 	return r, nil
 }
 
+// begin begins a measurement of some of the prepared cases: a launch with a number, or
+// a run, which has the number 0.
+func (r *Runner) begin(cases []assay.Case, launch int) {
+	r.measurement = measurement{random: rand.New(rand.NewPCG(r.config.Seed, stream(len(r.config.Done), launch))), baseline: r.config.Baseline}
+	r.baseline.Driver = r.baselineTarget(cases)
+	var jobs []*job
+	for _, c := range cases {
+		switch made := r.ready[c.Cell.Key()]; {
+		case made.job != nil:
+			jobs = append(jobs, made.job)
+		case made.sum != nil:
+			r.totals.add(*made.sum)
+		case made.unmeasured != nil:
+			r.unmeasured = append(r.unmeasured, *made.unmeasured)
+		}
+	}
+	r.groups = groupCases(jobs, r.baseline)
+}
+
 // stream tells the random choices of a process apart from those of others of the same
-// run: of one that resumes it, or that makes another launch.
-func stream(config Config) uint64 { return uint64(len(config.Done)) + uint64(config.Launch)<<32 }
+// run: of one that resumes it with the trials that are done, or that makes another launch.
+func stream(done, launch int) uint64 { return uint64(done) + uint64(launch)<<32 }
 
 // Targets returns what the workers said of themselves, in the order of the
 // cases.
@@ -174,9 +202,9 @@ func (r *Runner) Targets() []assay.Target {
 
 // baselineTarget is the baseline's driver as the worker names it; the name that was
 // asked for where none of its builds has said what it is.
-func (r *Runner) baselineTarget() assay.DriverName {
+func (r *Runner) baselineTarget(cases []assay.Case) assay.DriverName {
 	var cells []assay.Cell
-	for _, c := range r.config.Cases {
+	for _, c := range cases {
 		if r.workers[c.Cell.Target()].known() {
 			cells = append(cells, c.Cell)
 		}
@@ -188,9 +216,13 @@ func (r *Runner) baselineTarget() assay.DriverName {
 }
 
 // Baseline is what the others are compared with.
-func (r *Runner) Baseline() assay.Baseline { return r.config.Baseline }
+func (r *Runner) Baseline() assay.Baseline { return r.baseline }
 
-// Spent returns where the wall time of the launches went.
+// Files are the copies of users' own files that the cases have.
+func (r *Runner) Files() Files { return r.config.Files }
+
+// Spent returns where the wall time of the launches of the run went, or of the last call
+// of Launch.
 func (r *Runner) Spent() assay.Spent { return r.time.spent() }
 
 func (r *Runner) progress(phase Phase, what string, total time.Duration) {

@@ -28,6 +28,34 @@ const (
 // budget ends. It returns the context's error when interrupted; what was finished
 // before has been emitted.
 func (r *Runner) Run(ctx context.Context) error {
+	return r.measure(ctx, func() error {
+		if err := r.rounds(ctx); err != nil {
+			return err
+		}
+		return r.notRun()
+	})
+}
+
+// Launch launches the groups of some of the prepared cases once, in random order,
+// under a number above 0.
+func (r *Runner) Launch(ctx context.Context, number int, cases []assay.Case) error {
+	r.begin(cases, number)
+	return r.measure(ctx, func() error {
+		r.clock.round = number
+		for _, k := range r.shuffled(len(r.groups)) {
+			g := r.groups[k]
+			g.launches.last = number - 1
+			if err := r.launch(ctx, g); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// measure measures while no other assay does. It emits the trials of cells that cannot
+// be measured before, and those of sums afterwards.
+func (r *Runner) measure(ctx context.Context, launch func() error) error {
 	turn, err := r.config.Work.takeTurn(ctx, func() {
 		r.progress(Waiting, "another assay that measures on this machine", 0)
 	})
@@ -41,27 +69,8 @@ func (r *Runner) Run(ctx context.Context) error {
 			return err
 		}
 	}
-	if r.config.Launch > 0 {
-		return r.launchOnce(ctx)
-	}
-	if err := r.rounds(ctx); err != nil {
+	if err := launch(); err != nil {
 		return err
-	}
-	if err := r.notRun(); err != nil {
-		return err
-	}
-	return r.sumUp(true)
-}
-
-// launchOnce launches every group once, in random order.
-func (r *Runner) launchOnce(ctx context.Context) error {
-	r.clock.round = r.config.Launch
-	for _, k := range r.shuffled(len(r.groups)) {
-		g := r.groups[k]
-		g.launches.last = r.config.Launch - 1
-		if err := r.launch(ctx, g); err != nil {
-			return err
-		}
 	}
 	return r.sumUp(true)
 }
@@ -97,7 +106,7 @@ func (r *Runner) scheduled() []schedule.Group {
 	r.assess()
 	all := make([]schedule.Group, len(r.groups))
 	for i, g := range r.groups {
-		all[i] = schedule.Group{Cost: g.launches.cost, Launches: g.launches.counted(), Tries: g.launches.finished, Divisible: g.mode == assay.Windows && len(g.variants()) > 1}
+		all[i] = schedule.Group{Cost: g.launches.cost, Launches: g.launches.counted(), Tries: g.launches.finished, Divisible: g.mode() == assay.Windows && len(g.variants()) > 1}
 		switch {
 		case len(g.members) == 0: // nothing is left to be measured: it needs no more
 			all[i].Launches = math.MaxInt
@@ -126,7 +135,7 @@ func (r *Runner) notRun() error {
 				if m.twin || g.record.tried[j.Cell.Key()] {
 					continue
 				}
-				t := newTrial(m, j, 0, g.mode)
+				t := newTrial(m, j, 0)
 				t.Outcome, t.Reason = assay.NotRun, "the budget of "+r.config.Budget.String()+" ended before its turn"
 				if err := r.emit(t); err != nil {
 					return err
@@ -192,22 +201,13 @@ func (r *Runner) launch(ctx context.Context, g *group) error {
 }
 
 func (r *Runner) launchWhole(ctx context.Context, g *group) error {
-	r.progress(Measuring, g.describe(), r.total())
-	if g.mode == assay.Blocks {
-		if err := r.time.only(assay.StageTrace, func() error { return r.traceGroup(ctx, g) }); err != nil {
-			return err
-		}
-		if err := r.calibrate(ctx, g.members[0].cell(), g.members[0].first.Operation); err != nil {
-			return err
-		}
+	r.progress(Measuring, g.method.describe(g.members[0].cell()), r.total())
+	if err := g.method.ready(ctx, r, g); err != nil {
+		return err
 	}
 	number := g.launches.begin()
 	began := time.Now()
-	measure := r.blocks
-	if g.mode == assay.Windows {
-		measure = r.windows
-	}
-	err := measure(ctx, g, number)
+	err := g.method.launch(ctx, r, g, number)
 	took := time.Since(began)
 	r.time.wall += took // also where the budget or the user ended it
 	if err != nil {
@@ -215,22 +215,6 @@ func (r *Runner) launchWhole(ctx context.Context, g *group) error {
 	}
 	g.launches.end(took)
 	return nil
-}
-
-func (g *group) describe() string {
-	first := g.members[0].first
-	if g.mode == assay.Blocks {
-		cell := first.Cell
-		if first.Operation.Call() {
-			cell.Operation = "calls"
-		}
-		return describe(cell)
-	}
-	text := first.Cell.Workload + ", reads"
-	if params := first.Cell.ParamString(); params != "" {
-		text += " (" + params + ")"
-	}
-	return text
 }
 
 // total estimates how long the run will take: the budget, or less where all

@@ -32,9 +32,9 @@ func planned(t *testing.T, config Config, costs ...time.Duration) *Runner {
 	if err := os.WriteFile(data, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	config.Work, config.Launches, config.Baseline = work, 6, assay.ParseBaseline("a")
+	config.Work, config.Launches = work, 6
 	config.Emit = func(assay.Trial) error { return nil }
-	r := &Runner{config: config, random: rand.New(rand.NewPCG(1, 1))}
+	r := &Runner{config: config, measurement: measurement{random: rand.New(rand.NewPCG(1, 1)), baseline: assay.ParseBaseline("a")}}
 	for i, cost := range costs {
 		j := at(assay.Blocks, "put"+string('0'+rune(i))+" a p")
 		j.data = &dataset.Data{Path: data}
@@ -203,7 +203,7 @@ func TestTellLeast(t *testing.T) {
 		want   string
 	}{{23 * time.Second, false, about}, {24 * time.Second, false, ""}, {0, false, ""}, {23 * time.Second, true, more}} {
 		var told []Event
-		r := planned(t, Config{Budget: c.budget, Progress: func(e Event) { told = append(told, e) }}, time.Second, 3*time.Second)
+		r := planned(t, Config{Budget: c.budget, Machine: Machine{Progress: func(e Event) { told = append(told, e) }}}, time.Second, 3*time.Second)
 		if c.notRun {
 			r.groups = append(r.groups, groupCases([]*job{at(assay.Blocks, "new a p")}, assay.ParseBaseline("a"))...)
 		}
@@ -359,8 +359,8 @@ func TestEstimateOfSeveralClients(t *testing.T) {
 // Each launch of a series, and what is resumed, has an order of its own.
 func TestStreams(t *testing.T) {
 	seen := map[uint64]bool{}
-	for _, config := range []Config{{}, {Launch: 1}, {Launch: 2}, {Done: make([]assay.Trial, 1)}, {Done: make([]assay.Trial, 2)}} {
-		seen[stream(config)] = true
+	for _, of := range []struct{ done, launch int }{{0, 0}, {0, 1}, {0, 2}, {1, 0}, {2, 0}} {
+		seen[stream(of.done, of.launch)] = true
 	}
 	if len(seen) != 5 {
 		t.Errorf("got %d streams of random choices, want 5", len(seen))

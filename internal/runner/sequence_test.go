@@ -22,8 +22,8 @@ func TestSequenceLength(t *testing.T) {
 		8_388_608: {maxSequence, "draws from 8388608 values: at least 75 % of them are never used"},
 	} {
 		op := assay.Operation{Name: "read", Steps: []assay.Step{{SQL: "SELECT 1", Args: []assay.Values{{Kind: assay.Uniform, From: 1, To: int64(rows)}}}}}
-		j := &job{Case: assay.Case{Operation: op}, mode: assay.Windows, data: &dataset.Data{Spec: assay.Dataset{Tables: []assay.Table{{Rows: rows}}}}}
-		length, err := sequenceLength(t.Context(), j)
+		j := &job{Case: assay.Case{Operation: op}, data: &dataset.Data{Spec: assay.Dataset{Tables: []assay.Table{{Rows: rows}}}}}
+		length, err := inWindows{}.arguments(t.Context(), j)
 		if err != nil || length != want.length {
 			t.Errorf("%d rows: got a sequence of %d (%v), want %d", rows, length, err, want.length)
 		}
@@ -32,9 +32,9 @@ func TestSequenceLength(t *testing.T) {
 		if (len(warnings) > 0) != (want.warning != "") || len(warnings) > 0 && !strings.Contains(warnings[0].Evidence, want.warning) {
 			t.Errorf("%d rows: got %v, want a warning: %q", rows, warnings, want.warning)
 		}
-		j.mode = assay.Blocks
-		if length, err := sequenceLength(t.Context(), j); err != nil || length != minSequence {
-			t.Errorf("a block on %d rows: got %d (%v), want %d", rows, length, err, minSequence)
+		j.Operation.Count = 500
+		if length, err := (inBlocks{}).arguments(t.Context(), j); err != nil || length != 550 || j.warm != 50 {
+			t.Errorf("a block of 500 on %d rows: got %d arguments, of which %d are for the warm-up (%v); want 550, 50", rows, length, j.warm, err)
 		}
 	}
 }

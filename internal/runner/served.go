@@ -42,9 +42,11 @@ func (j *job) cpus() []int {
 	return server
 }
 
-// runServed has the prepared operation asked for over HTTP, by a process of its
-// own, and does everything up to the closed worker.
+// runServed has the operation asked for over HTTP, by a process of its own.
 func (in *instance) runServed(ctx context.Context, j *job, t *assay.Trial) error {
+	if err := in.prepareBlock(ctx, j, t); err != nil {
+		return err
+	}
 	var served wire.Served
 	request := wire.Serve{Operation: j.Cell.Peer(), Clients: j.Cell.Clients}
 	if err := in.call(ctx, wire.TypeServe, request, &served); err != nil {
@@ -148,8 +150,8 @@ func (r *Runner) self(ctx context.Context, args ...string) *exec.Cmd {
 
 // calibrate finds once how many requests a second the generator reaches with so
 // many clients where nothing is behind the answers.
-func (r *Runner) calibrate(ctx context.Context, cell assay.Cell, op assay.Operation) error {
-	if _, known := r.observed.limits[cell.Clients]; known || !op.Serve {
+func (r *Runner) calibrate(ctx context.Context, cell assay.Cell) error {
+	if _, known := r.observed.limits[cell.Clients]; known {
 		return nil
 	}
 	r.progress(Preparing, fmt.Sprintf("the load generator's own limit, %d clients", cell.Clients), 0)

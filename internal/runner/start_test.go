@@ -33,7 +33,7 @@ func TestWorkerThatDoesNotStart(t *testing.T) {
 		t.Errorf("outcomes %v", outcomes)
 	}
 	b.Programs["honest"] = b.Programs["second"]
-	if _, err := New(t.Context(), b.Config); err == nil || !strings.Contains(err.Error(), "no worker can be measured; honest: ") {
+	if _, err := Prepare(t.Context(), b.Config); err == nil || !strings.Contains(err.Error(), "no worker can be measured; honest: ") {
 		t.Errorf("without a worker: %v", err)
 	}
 }
@@ -85,7 +85,7 @@ func (b *bench) killOne(t *testing.T) {
 func TestRunTakesNoLongerThanItsTimeouts(t *testing.T) {
 	b := newBench(t, header+insert)
 	b.Timeout = time.Nanosecond
-	if _, err := New(t.Context(), b.Config); err == nil || !strings.Contains(err.Error(), "no answer within the time limit") {
+	if _, err := Prepare(t.Context(), b.Config); err == nil || !strings.Contains(err.Error(), "no answer within the time limit") {
 		t.Errorf("with no time to answer: %v", err)
 	}
 }

@@ -142,7 +142,7 @@ func (r *Runner) trace(ctx context.Context, m *member, j *job) (tracing, error) 
 
 func (r *Runner) traceIn(ctx context.Context, m *member, j *job, dir string) (syncs.Verdict, error) {
 	output, marks := filepath.Join(dir, "calls"), filepath.Join(dir, "marks")
-	in, err := r.startUnder(ctx, m, 0, blockConnections(j), syncs.Command(r.config.Strace, output))
+	in, err := r.startUnder(ctx, m, 0, j.method.connections(j), syncs.Command(r.config.Strace, output))
 	if err != nil {
 		return syncs.Verdict{}, err
 	}

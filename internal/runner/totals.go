@@ -93,7 +93,7 @@ func (s *totals) of(c assay.Case, twin bool) []assay.Trial {
 // sum adds up one launch. A sum of which an operation is missing would be smaller,
 // and is none.
 func (s *totals) sum(c assay.Case, twin bool, launch int) assay.Trial {
-	t := newTrial(&member{group: c.Cell.Peer(), twin: twin}, &job{Case: c}, launch, assay.Blocks)
+	t := newTrial(&member{group: c.Cell.Peer(), twin: twin}, &job{Case: c, method: inBlocks{}}, launch)
 	total := 0.0
 	for i, term := range c.Operation.Terms {
 		part, has := s.parts[partKey(term.Peer, c.Cell, twin)][launch]

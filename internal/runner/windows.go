@@ -94,8 +94,8 @@ func (l *windowLaunch) cpu() time.Duration {
 func (l *windowLaunch) startAll(ctx context.Context) error {
 	started, errs := make([]*instance, len(l.g.members)), make([]error, len(l.g.members))
 	l.r.time.together(l.r.random, len(l.g.members), func(i int) {
-		cell := l.g.members[i].cell()
-		started[i], errs[i] = l.r.start(ctx, l.g.members[i], l.number, connections{readers: cell.Pool, idle: cell.Idle})
+		m := l.g.members[i]
+		started[i], errs[i] = l.r.start(ctx, m, l.number, l.g.method.connections(m.first))
 		if errs[i] == nil {
 			errs[i] = started[i].worker.Pause()
 		}
@@ -122,9 +122,9 @@ func (l *windowLaunch) giveUp(m *member, in *instance, err error) error {
 		if l.tried[trialKey{j.Cell.Key(), m.twin}] {
 			continue
 		}
-		t := newTrial(m, j, l.number, assay.Windows)
+		t := newTrial(m, j, l.number)
 		if in != nil {
-			t = in.trial(j, l.number, assay.Windows)
+			t = in.trial(j, l.number)
 		}
 		if err := end(&t, err); err != nil {
 			return err
@@ -171,7 +171,7 @@ func (l *windowLaunch) warmUp(ctx context.Context, peer string) ([]*turn, error)
 		if j == nil || l.tried[trialKey{j.Cell.Key(), in.twin}] {
 			continue // it has no such operation, or has ended and its trials are given up
 		}
-		all = append(all, &turn{instance: in, j: j, trial: in.trial(j, l.number, assay.Windows)})
+		all = append(all, &turn{instance: in, j: j, trial: in.trial(j, l.number)})
 	}
 	errs := l.each(all, func(t *turn) error {
 		return whileResumed(ctx, t.instance, func() error { return t.warmUp(ctx) })

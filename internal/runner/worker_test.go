@@ -201,7 +201,7 @@ func newBench(t *testing.T, text string) *bench {
 	work, dir := newWorkspace(t)
 	b := &bench{log: filepath.Join(dir, "log")}
 	b.Config = Config{Cases: cases, Programs: programs(t, dir, p.Drivers), Baseline: assay.ParseBaseline(p.Drivers[0]),
-		Data: dataset.Cache{Dir: filepath.Join(dir, "data")}, Work: work, Seed: 1, Launches: 2,
+		Machine: Machine{Data: dataset.Cache{Dir: filepath.Join(dir, "data")}, Work: work}, Seed: 1, Launches: 2,
 		Precision: 1e6, Timeout: time.Minute,
 		Emit: func(t assay.Trial) error { b.trials = append(b.trials, t); return nil }}
 	t.Setenv(logVariable, b.log)
@@ -229,7 +229,7 @@ func programs(t *testing.T, dir string, drivers []string) map[string]Program {
 // run measures, and returns what the workers were asked while it did.
 func (b *bench) run(t *testing.T) []asked {
 	t.Helper()
-	r, err := New(t.Context(), b.Config)
+	r, err := Prepare(t.Context(), b.Config)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -194,8 +194,8 @@ func (t *Tuning) launch(ctx context.Context, b tune.Block, chunk []int) (trials 
 	return trials, took, nil
 }
 
-// preparing is what a launch takes beside its trials, as a part of them: workers are
-// started and asked who they are, and data are looked up.
+// preparing is what a launch takes beside its trials, as a part of them: data are copied,
+// and workers are started and ended.
 const preparing = 0.3
 
 // wallTime is about how long the launch of these trials took: one instance measures at a
