@@ -100,7 +100,7 @@ func (l *Lab) config(cases []assay.Case, programs map[string]runner.Program, wor
 	return runner.Config{
 		Cases: cases, Programs: programs, Work: work,
 		Data:     l.Datasets(),
-		Progress: l.Watcher.Measure, Wire: l.Wire, Strace: strace(), Traces: runner.TraceCache(filepath.Join(l.Cache, "traces", url.PathEscape(l.Version))), Assay: self(),
+		Progress: l.Watcher.Measure, Wire: l.Wire, Strace: strace(), Traces: runner.TraceCache(filepath.Join(l.Cache, "traces", url.PathEscape(l.Version))), Assay: Self(),
 	}
 }
 
@@ -118,8 +118,8 @@ func (l *Lab) workspace(runID string) (*runner.Workspace, error) {
 	return runner.NewWorkspace(filepath.Join(l.Cache, "runs"), runID)
 }
 
-// self is the path of this program.
-func self() string {
+// Self is the path of this program.
+func Self() string {
 	path, err := os.Executable()
 	if err != nil {
 		return os.Args[0]
