@@ -52,11 +52,11 @@ func (t *tuning) ablation(ctx context.Context, ranked []Point) ([]Point, error) 
 			}
 		}
 	}
-	points := []Point{leader}
+	var changed []Point
 	for _, o := range others {
-		points = append(points, leader.with(o.factor, o.level))
+		changed = append(changed, leader.with(o.factor, o.level))
 	}
-	return t.finalists(t.permitted(points), ranked), nil
+	return t.finalists(leader, changed, ranked), nil
 }
 
 // permitted are those of the points that were not refused.
@@ -109,13 +109,24 @@ func (t *tuning) balanced(p Point, changes []setting) [][]Point {
 }
 
 // finalists are the leader of the race with just what is shown to matter, with all that may,
-// with what lies between both, and behind them who is not shown to be worse. points are the
-// leader and those that differ from it by a factor.
-func (t *tuning) finalists(points, ranked []Point) []Point {
+// with what lies between both, and behind them who is not shown to be worse. others differ from
+// the leader by a factor. Where the ablation refused the leader, the best of the rest takes its
+// place.
+func (t *tuning) finalists(leader Point, others, ranked []Point) []Point {
+	m := newModel(t.launches)
+	others, ranked = t.permitted(others), t.permitted(ranked)
+	if t.refused[leader.Key()] != "" {
+		ranked, others = append(ranked, others...), nil
+		t.rank(m, ranked)
+		if len(ranked) == 0 {
+			return nil
+		}
+		leader = ranked[0]
+	}
 	all := ranked
-	if m := newModel(t.launches); m != nil {
+	if m != nil {
 		t.searched = m
-		whole := t.refined(m, points)
+		whole := t.refined(m, leader, others)
 		path := t.trimmed(m, whole, t.shown)
 		slices.Reverse(path)
 		all = append([]Point{path[0], whole}, path[1:]...)
@@ -161,13 +172,13 @@ func collect(rows map[string]*row, points []Point, members []Member) {
 	}
 }
 
-// refined is the leader, the first of the points, without the settings that hardly matter,
-// and with those of the other points that do.
-func (t *tuning) refined(m *model, points []Point) Point {
-	path := t.trimmed(m, points[0], t.likely)
+// refined is the leader without the settings that hardly matter, and with those that do of the
+// others, each of which differs from it by a factor.
+func (t *tuning) refined(m *model, leader Point, others []Point) Point {
+	path := t.trimmed(m, leader, t.likely)
 	best := path[len(path)-1]
-	for _, p := range points[1:] {
-		if j := points[0].differs(p); points[0][j] == 0 && t.likely(m.compare(best.with(j, p[j]), best)) {
+	for _, p := range others {
+		if j := leader.differs(p); leader[j] == 0 && t.likely(m.compare(best.with(j, p[j]), best)) {
 			best = best.with(j, p[j])
 		}
 	}

@@ -96,3 +96,38 @@ func TestWeakestFirst(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
+
+// A leader that the ablation refuses is no finalist, and neither are those of its variants that
+// are refused: the rest is.
+func TestLeaderRefused(t *testing.T) {
+	leader, without := Point{1, 1, 0}, Point{1, 0, 0}
+	gain := func(p Point) float64 { return 0.5*float64(p[0]) + 0.02*float64(p[1]) + 0.005*float64(p[2]) }
+	for _, c := range []struct {
+		name            string
+		refused, ranked []Point
+		want            []Point
+	}{
+		{"no one", nil, []Point{leader}, []Point{leader}},
+		{"the leader", []Point{leader}, []Point{leader, {0, 1, 0}}, []Point{without}},
+		{"the leader and its variant", []Point{leader, without}, []Point{leader, {1, 0, 1}}, []Point{{1, 0, 1}}},
+		{"all there are", []Point{leader, without}, []Point{leader}, nil},
+	} {
+		tuned := &tuning{config: Config{Space: switches(3), Margin: 0.02}, refused: map[string]string{}, gains: map[string][]float64{}, outcome: &Outcome{},
+			launches: launched(rand.New(rand.NewPCG(1, 1)), 4, 3, 0.005, gain)}
+		tuned.measure = func(_ context.Context, b Block) (Measured, error) {
+			var m Measured
+			for _, p := range b.Points {
+				member := Member{Gains: []float64{gain(p)}}
+				if p.in(c.refused) {
+					member.Refused = "failed: timeout"
+				}
+				m.Members = append(m.Members, member)
+			}
+			return m, nil
+		}
+		got, err := tuned.ablation(t.Context(), c.ranked)
+		if err != nil || !slices.EqualFunc(got, c.want, func(a, b Point) bool { return slices.Equal(a, b) }) {
+			t.Errorf("%s: got the finalists %v, %v; want %v", c.name, got, err, c.want)
+		}
+	}
+}
