@@ -35,15 +35,18 @@ func (t *tuning) ablation(ctx context.Context, ranked []Point) ([]Point, error) 
 	others := t.doubtful(leader)
 	rounds := t.balanced(leader, others)
 	var all []Point
-	for _, points := range rounds {
+	largest := 0
+	for i, points := range rounds {
+		rounds[i] = t.config.Space.unique(points)
+		largest = max(largest, len(rounds[i]))
 		all = append(all, points...)
 	}
 	all = t.config.Space.unique(all)
 	// Of one setting alone, the current settings tell what it does.
 	if len(all) > 1 {
-		blocks := min(ablationBlocks, t.affordable(ablationShare, len(rounds[0])))
+		blocks := min(ablationBlocks, t.affordable(ablationShare, largest))
 		for n := range blocks {
-			points := t.permitted(t.config.Space.unique(rounds[n%len(rounds)]))
+			points := t.permitted(rounds[n%len(rounds)])
 			if len(points) == 0 {
 				continue
 			}

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 )
 
 // The ablation has each setting that is not certain in half of the points of each launch, and
@@ -129,5 +130,25 @@ func TestLeaderRefused(t *testing.T) {
 		if err != nil || !slices.EqualFunc(got, c.want, func(a, b Point) bool { return slices.Equal(a, b) }) {
 			t.Errorf("%s: got the finalists %v, %v; want %v", c.name, got, err, c.want)
 		}
+	}
+}
+
+// A launch of the ablation has each of its points once, and is paid for so.
+func TestAblationWithinBudget(t *testing.T) {
+	gain := func(p Point) float64 { return 0.5*float64(p[0]) + 0.02*float64(p[1]) }
+	tuned := &tuning{config: Config{Space: switches(2), Margin: 0.02, Budget: 168 * time.Second}, spent: 100 * time.Second, members: 100,
+		refused: map[string]string{}, gains: map[string][]float64{}, outcome: &Outcome{}, launches: launched(rand.New(rand.NewPCG(1, 1)), 4, 2, 0.005, gain)}
+	launches := 0
+	tuned.measure = func(_ context.Context, b Block) (Measured, error) {
+		launches++
+		m := Measured{Took: time.Duration(1+len(b.Points)) * time.Second}
+		for _, p := range b.Points {
+			m.Members = append(m.Members, Member{Gains: []float64{gain(p)}})
+		}
+		return m, nil
+	}
+	// The ablation may take 26 s: 8 launches of two points and the current settings, a second each.
+	if _, err := tuned.ablation(t.Context(), []Point{{1, 1}}); err != nil || launches != 8 {
+		t.Errorf("got %d launches, %v; want 8", launches, err)
 	}
 }
