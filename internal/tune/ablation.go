@@ -211,14 +211,14 @@ func (t *tuning) trimmed(m *model, p Point, matters func(difference) bool) []Poi
 	}
 }
 
-// likely reports whether a difference is probably one to the better that is worth half of
-// the margin: the confirmation tells more of it.
+// likely reports whether a difference is probably one to the better that is worth
+// enough of the margin (worth): the confirmation tells more of it.
 func (t *tuning) likely(d difference) bool {
 	return d.p() < likelyBelow && d.mean > math.Log1p(worth*t.config.Margin)
 }
 
 // shown reports whether a difference is shown to be one to the better, among all settings that
-// were tried, and is worth half of the margin.
+// were tried, and is worth enough of the margin (worth).
 func (t *tuning) shown(d difference) bool {
 	return d.p()*float64(d.family) < shownBelow && d.mean > math.Log1p(worth*t.config.Margin)
 }
