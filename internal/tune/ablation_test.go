@@ -67,10 +67,11 @@ func TestShownAmongAll(t *testing.T) {
 }
 
 // A setting that is not shown to matter is in no proposal where a confirmed point without it
-// lacks at most one that is.
+// lacks at most one that is, and this one is worth less than the margin.
 func TestNearest(t *testing.T) {
-	gain := func(p Point) float64 { return 0.5*float64(p[0]) + 0.04*float64(p[1]) + 0.03*float64(p[2]) }
+	gain := func(p Point) float64 { return 0.5*float64(p[0]) + 0.018*float64(p[1]) + 0.015*float64(p[2]) }
 	m := newModel(launched(rand.New(rand.NewPCG(1, 1)), 20, 4, 0.001, gain))
+	tuned := &tuning{config: Config{Margin: 0.02}}
 	needed := Point{1, 1, 1, 0}
 	for _, c := range []struct {
 		name   string
@@ -79,9 +80,10 @@ func TestNearest(t *testing.T) {
 	}{
 		{"itself", []Point{{1, 1, 1, 1}, {1, 1, 0, 0}, {1, 1, 1, 0}}, Point{1, 1, 1, 0}},
 		{"the better of two that lack one", []Point{{1, 1, 1, 1}, {1, 0, 1, 0}, {1, 1, 0, 0}}, Point{1, 1, 0, 0}},
+		{"one that lacks too much", []Point{{1, 1, 1, 1}, {0, 1, 1, 0}}, Point{1, 1, 1, 1}},
 		{"too little", []Point{{1, 1, 1, 1}, {1, 0, 0, 0}, {0, 0, 0, 0}}, Point{1, 1, 1, 1}},
 	} {
-		if got := nearest(m, needed, c.points); !slices.Equal(got, c.want) {
+		if got := tuned.nearest(m, needed, c.points); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
 		}
 	}
