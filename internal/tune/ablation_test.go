@@ -71,7 +71,7 @@ func TestShownAmongAll(t *testing.T) {
 func TestNearest(t *testing.T) {
 	gain := func(p Point) float64 { return 0.5*float64(p[0]) + 0.018*float64(p[1]) + 0.015*float64(p[2]) }
 	m := newModel(launched(rand.New(rand.NewPCG(1, 1)), 20, 4, 0.001, gain))
-	tuned := &tuning{config: Config{Margin: 0.02}}
+	tuned := &tuning{config: Config{Margin: 0.02}, searched: m}
 	needed := Point{1, 1, 1, 0}
 	for _, c := range []struct {
 		name   string

@@ -318,25 +318,31 @@ func (t *tuning) needed(chosen Finalist, finalists, overtaken, points []Point, r
 	return chosen
 }
 
-// nearest is the best of those points that have nothing but what is needed, and lack at most one
-// setting that is worth less than the margin; where there is none, the one with the fewest
-// settings that has all of it.
+// nearest is the point that has just what is needed; where there is none, the best of those that
+// have nothing else and lack one setting that is worth less than the margin; and where there is
+// none either, the one with the fewest settings that has all of it.
 func (t *tuning) nearest(m *model, needed Point, points []Point) Point {
 	var within, beyond Point
 	for _, p := range points {
 		extra := len(p.changed()) - len(needed.changed())
 		lacks := m.compare(needed, p).mean
 		switch {
-		case needed.has(p) && extra >= -1 && lacks < math.Log1p(t.config.Margin) && !p.isStart() && (within == nil || m.compare(p, within).mean > 0):
-			within = p
 		case p.has(needed) && (beyond == nil || len(p.changed()) < len(beyond.changed())):
 			beyond = p
+		case needed.has(p) && extra == -1 && lacks < math.Log1p(t.config.Margin) && !p.isStart() && (within == nil || t.lookedBetter(p, within)):
+			within = p
 		}
 	}
-	if within != nil {
-		return within
+	if within == nil || slices.Equal(beyond, needed) {
+		return beyond
 	}
-	return beyond
+	return within
+}
+
+// lookedBetter reports whether one point was better than another before the confirmation: whoever
+// is better in it may have had luck there, and its figure would be too high.
+func (t *tuning) lookedBetter(a, b Point) bool {
+	return t.searched != nil && t.searched.compare(a, b).mean > 0
 }
 
 // has reports whether a point has all settings of another.

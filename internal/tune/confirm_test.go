@@ -56,3 +56,20 @@ func TestProposalKeepsWhatMatters(t *testing.T) {
 		}
 	}
 }
+
+// Of two candidates that lack little, the one that looked better before the confirmation is
+// proposed: what was luck in the confirmation chooses nothing.
+func TestSearchChoosesTheNearest(t *testing.T) {
+	whole, b, c := Point{1, 1, 1, 1}, Point{1, 1, 0, 0}, Point{1, 0, 1, 0}
+	search, all := effectsOf(0.5, 0.018, 0.014, 0), effectsOf(0.5, 0.014, 0.018, 0)
+	launches := func(gain func(Point) float64) [][]observation {
+		return launched(rand.New(rand.NewPCG(1, 1)), 20, 4, 0.001, gain)
+	}
+	points := []Point{whole, c, b}
+	tuned := &tuning{config: Config{Space: switches(4), Margin: 0.02}, refused: map[string]string{}, outcome: &Outcome{Launches: confirmations},
+		launches: launches(all), searched: newModel(launches(search))}
+	tuned.decide([]Point{whole}, points, confirmed(points, all))
+	if got := tuned.outcome.Chosen; got == nil || !slices.Equal(got.Point, b) {
+		t.Errorf("got %+v, want %v", got, b)
+	}
+}
