@@ -35,15 +35,18 @@ func (t *tuning) ablation(ctx context.Context, ranked []Point) ([]Point, error) 
 	others := t.doubtful(leader)
 	rounds := t.balanced(leader, others)
 	var all []Point
-	for _, points := range rounds {
+	largest := 0
+	for i, points := range rounds {
+		rounds[i] = t.config.Space.unique(points)
+		largest = max(largest, len(rounds[i]))
 		all = append(all, points...)
 	}
 	all = t.config.Space.unique(all)
 	// Of one setting alone, the current settings tell what it does.
 	if len(all) > 1 {
-		blocks := min(ablationBlocks, t.affordable(ablationShare, len(rounds[0])))
+		blocks := min(ablationBlocks, t.affordable(ablationShare, largest))
 		for n := range blocks {
-			points := t.permitted(t.config.Space.unique(rounds[n%len(rounds)]))
+			points := t.permitted(rounds[n%len(rounds)])
 			if len(points) == 0 {
 				continue
 			}
@@ -52,11 +55,11 @@ func (t *tuning) ablation(ctx context.Context, ranked []Point) ([]Point, error) 
 			}
 		}
 	}
-	points := []Point{leader}
+	var changed []Point
 	for _, o := range others {
-		points = append(points, leader.with(o.factor, o.level))
+		changed = append(changed, leader.with(o.factor, o.level))
 	}
-	return t.finalists(t.permitted(points), ranked), nil
+	return t.finalists(leader, changed, ranked), nil
 }
 
 // permitted are those of the points that were not refused.
@@ -109,13 +112,24 @@ func (t *tuning) balanced(p Point, changes []setting) [][]Point {
 }
 
 // finalists are the leader of the race with just what is shown to matter, with all that may,
-// with what lies between both, and behind them who is not shown to be worse. points are the
-// leader and those that differ from it by a factor.
-func (t *tuning) finalists(points, ranked []Point) []Point {
+// with what lies between both, and behind them who is not shown to be worse. others differ from
+// the leader by a factor. Where the ablation refused the leader, the best of the rest takes its
+// place.
+func (t *tuning) finalists(leader Point, others, ranked []Point) []Point {
+	m := newModel(t.launches)
+	others, ranked = t.permitted(others), t.permitted(ranked)
+	if t.refused[leader.Key()] != "" {
+		ranked, others = append(ranked, others...), nil
+		t.rank(m, ranked)
+		if len(ranked) == 0 {
+			return nil
+		}
+		leader = ranked[0]
+	}
 	all := ranked
-	if m := newModel(t.launches); m != nil {
+	if m != nil {
 		t.searched = m
-		whole := t.refined(m, points)
+		whole := t.refined(m, leader, others)
 		path := t.trimmed(m, whole, t.shown)
 		slices.Reverse(path)
 		all = append([]Point{path[0], whole}, path[1:]...)
@@ -161,13 +175,13 @@ func collect(rows map[string]*row, points []Point, members []Member) {
 	}
 }
 
-// refined is the leader, the first of the points, without the settings that hardly matter,
-// and with those of the other points that do.
-func (t *tuning) refined(m *model, points []Point) Point {
-	path := t.trimmed(m, points[0], t.likely)
+// refined is the leader without the settings that hardly matter, and with those that do of the
+// others, each of which differs from it by a factor.
+func (t *tuning) refined(m *model, leader Point, others []Point) Point {
+	path := t.trimmed(m, leader, t.likely)
 	best := path[len(path)-1]
-	for _, p := range points[1:] {
-		if j := points[0].differs(p); points[0][j] == 0 && t.likely(m.compare(best.with(j, p[j]), best)) {
+	for _, p := range others {
+		if j := leader.differs(p); leader[j] == 0 && t.likely(m.compare(best.with(j, p[j]), best)) {
 			best = best.with(j, p[j])
 		}
 	}
@@ -197,14 +211,14 @@ func (t *tuning) trimmed(m *model, p Point, matters func(difference) bool) []Poi
 	}
 }
 
-// likely reports whether a difference is probably one to the better that is worth half of
-// the margin: the confirmation tells more of it.
+// likely reports whether a difference is probably one to the better that is worth
+// enough of the margin (worth): the confirmation tells more of it.
 func (t *tuning) likely(d difference) bool {
 	return d.p() < likelyBelow && d.mean > math.Log1p(worth*t.config.Margin)
 }
 
 // shown reports whether a difference is shown to be one to the better, among all settings that
-// were tried, and is worth half of the margin.
+// were tried, and is worth enough of the margin (worth).
 func (t *tuning) shown(d difference) bool {
 	return d.p()*float64(d.family) < shownBelow && d.mean > math.Log1p(worth*t.config.Margin)
 }

@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+	"time"
 )
 
 // The ablation has each setting that is not certain in half of the points of each launch, and
@@ -66,10 +67,11 @@ func TestShownAmongAll(t *testing.T) {
 }
 
 // A setting that is not shown to matter is in no proposal where a confirmed point without it
-// lacks at most one that is.
+// lacks at most one that is, and this one is worth less than the margin.
 func TestNearest(t *testing.T) {
-	gain := func(p Point) float64 { return 0.5*float64(p[0]) + 0.04*float64(p[1]) + 0.03*float64(p[2]) }
+	gain := func(p Point) float64 { return 0.5*float64(p[0]) + 0.018*float64(p[1]) + 0.015*float64(p[2]) }
 	m := newModel(launched(rand.New(rand.NewPCG(1, 1)), 20, 4, 0.001, gain))
+	tuned := &tuning{config: Config{Margin: 0.02}, searched: m}
 	needed := Point{1, 1, 1, 0}
 	for _, c := range []struct {
 		name   string
@@ -78,9 +80,10 @@ func TestNearest(t *testing.T) {
 	}{
 		{"itself", []Point{{1, 1, 1, 1}, {1, 1, 0, 0}, {1, 1, 1, 0}}, Point{1, 1, 1, 0}},
 		{"the better of two that lack one", []Point{{1, 1, 1, 1}, {1, 0, 1, 0}, {1, 1, 0, 0}}, Point{1, 1, 0, 0}},
+		{"one that lacks too much", []Point{{1, 1, 1, 1}, {0, 1, 1, 0}}, Point{1, 1, 1, 1}},
 		{"too little", []Point{{1, 1, 1, 1}, {1, 0, 0, 0}, {0, 0, 0, 0}}, Point{1, 1, 1, 1}},
 	} {
-		if got := nearest(m, needed, c.points); !slices.Equal(got, c.want) {
+		if got := tuned.nearest(m, needed, c.points); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
 		}
 	}
@@ -94,5 +97,60 @@ func TestWeakestFirst(t *testing.T) {
 	want := []Point{{1, 0, 1, 0}, {1, 1, 0, 0}, {1, 0, 0, 0}, {0, 1, 1, 0}}
 	if got := tuned.weakestFirst(Point{1, 1, 1, 0}); !slices.EqualFunc(got, want, func(a, b Point) bool { return slices.Equal(a, b) }) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+}
+
+// A leader that the ablation refuses is no finalist, and neither are those of its variants that
+// are refused: the rest is.
+func TestLeaderRefused(t *testing.T) {
+	leader, without := Point{1, 1, 0}, Point{1, 0, 0}
+	gain := func(p Point) float64 { return 0.5*float64(p[0]) + 0.02*float64(p[1]) + 0.005*float64(p[2]) }
+	for _, c := range []struct {
+		name            string
+		refused, ranked []Point
+		want            []Point
+	}{
+		{"no one", nil, []Point{leader}, []Point{leader}},
+		{"the leader", []Point{leader}, []Point{leader, {0, 1, 0}}, []Point{without}},
+		{"the leader and its variant", []Point{leader, without}, []Point{leader, {1, 0, 1}}, []Point{{1, 0, 1}}},
+		{"all there are", []Point{leader, without}, []Point{leader}, nil},
+	} {
+		tuned := &tuning{config: Config{Space: switches(3), Margin: 0.02}, refused: map[string]string{}, gains: map[string][]float64{}, outcome: &Outcome{},
+			launches: launched(rand.New(rand.NewPCG(1, 1)), 4, 3, 0.005, gain)}
+		tuned.measure = func(_ context.Context, b Block) (Measured, error) {
+			var m Measured
+			for _, p := range b.Points {
+				member := Member{Gains: []float64{gain(p)}}
+				if p.in(c.refused) {
+					member.Refused = "failed: timeout"
+				}
+				m.Members = append(m.Members, member)
+			}
+			return m, nil
+		}
+		got, err := tuned.ablation(t.Context(), c.ranked)
+		if err != nil || !slices.EqualFunc(got, c.want, func(a, b Point) bool { return slices.Equal(a, b) }) {
+			t.Errorf("%s: got the finalists %v, %v; want %v", c.name, got, err, c.want)
+		}
+	}
+}
+
+// A launch of the ablation has each of its points once, and is paid for so.
+func TestAblationWithinBudget(t *testing.T) {
+	gain := func(p Point) float64 { return 0.5*float64(p[0]) + 0.02*float64(p[1]) }
+	tuned := &tuning{config: Config{Space: switches(2), Margin: 0.02, Budget: 168 * time.Second}, spent: 100 * time.Second, members: 100,
+		refused: map[string]string{}, gains: map[string][]float64{}, outcome: &Outcome{}, launches: launched(rand.New(rand.NewPCG(1, 1)), 4, 2, 0.005, gain)}
+	launches := 0
+	tuned.measure = func(_ context.Context, b Block) (Measured, error) {
+		launches++
+		m := Measured{Took: time.Duration(1+len(b.Points)) * time.Second}
+		for _, p := range b.Points {
+			m.Members = append(m.Members, Member{Gains: []float64{gain(p)}})
+		}
+		return m, nil
+	}
+	// The ablation may take 26 s: 8 launches of two points and the current settings, a second each.
+	if _, err := tuned.ablation(t.Context(), []Point{{1, 1}}); err != nil || launches != 8 {
+		t.Errorf("got %d launches, %v; want 8", launches, err)
 	}
 }

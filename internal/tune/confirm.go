@@ -237,15 +237,17 @@ func (t *tuning) decide(finalists, points []Point, rows map[string]*row) {
 	}
 	t.outcome.Finalists = t.asFamily(finalists, rows, t.outcome.Launches)
 	best := 0
+	var overtaken []Point
 	for i := 1; i < len(finalists); i++ {
 		if c := against(rows[finalists[i].Key()].gains, rows[finalists[best].Key()].gains); c.P < overtakes && c.Ratio.Center > 1+t.config.Margin {
+			overtaken = append(overtaken, finalists[best])
 			best = i
 		}
 	}
 	whole := t.outcome.Finalists[best]
 	if t.beats(whole) {
 		t.outcome.Chosen = &whole
-		if f := t.needed(whole, finalists, points, rows); t.beats(f) {
+		if f := t.needed(whole, finalists, overtaken, points, rows); t.beats(f) {
 			t.outcome.Chosen = &f
 		}
 	}
@@ -284,24 +286,28 @@ func (f Finalist) helps(margin float64) bool {
 }
 
 // needed is the confirmed point with just what all launches together show to matter, of the
-// largest finalist that has the settings of the chosen one. It is one of the family of the
-// finalists: what the confirmation alone says chooses nothing.
-func (t *tuning) needed(chosen Finalist, finalists, points []Point, rows map[string]*row) Finalist {
+// largest finalist that has the settings of the chosen one, or the nearest to it that was not
+// overtaken by the chosen one. It is one of the family of the finalists: what the confirmation
+// alone says chooses nothing.
+func (t *tuning) needed(chosen Finalist, finalists, overtaken, points []Point, rows map[string]*row) Finalist {
 	m := newModel(t.launches)
 	if m == nil {
 		return chosen
 	}
 	largest := chosen.Point
 	for _, p := range finalists {
-		if p.has(largest) {
+		if !p.in(overtaken) && p.has(largest) {
 			largest = p
 		}
 	}
 	path := t.trimmed(m, largest, t.shown)
-	points = slices.DeleteFunc(slices.Clone(points), func(p Point) bool { return t.rowOf(p, rows) == nil || !largest.has(p) })
-	best := nearest(m, path[len(path)-1], append(points, largest))
+	just := path[len(path)-1]
+	points = slices.DeleteFunc(slices.Clone(points), func(p Point) bool {
+		return t.rowOf(p, rows) == nil || !largest.has(p) || p.in(overtaken) && !slices.Equal(p, just)
+	})
+	best := t.nearest(m, just, append(points, largest))
 	family := slices.Clone(finalists)
-	if !slices.ContainsFunc(family, func(p Point) bool { return p.Key() == best.Key() }) {
+	if !best.in(family) {
 		family = append(family, best)
 	}
 	for _, f := range t.asFamily(family, rows, t.outcome.Launches) {
@@ -312,23 +318,31 @@ func (t *tuning) needed(chosen Finalist, finalists, points []Point, rows map[str
 	return chosen
 }
 
-// nearest is the best of those points that have nothing but what is needed, and lack one of it at
-// most, and where there is none, the one with the fewest settings that has all of it.
-func nearest(m *model, needed Point, points []Point) Point {
+// nearest is the point that has just what is needed; where there is none, the best of those that
+// have nothing else and lack one setting that is worth less than the margin; and where there is
+// none either, the one with the fewest settings that has all of it.
+func (t *tuning) nearest(m *model, needed Point, points []Point) Point {
 	var within, beyond Point
 	for _, p := range points {
 		extra := len(p.changed()) - len(needed.changed())
+		lacks := m.compare(needed, p).mean
 		switch {
-		case needed.has(p) && extra >= -1 && !p.isStart() && (within == nil || m.compare(p, within).mean > 0):
-			within = p
 		case p.has(needed) && (beyond == nil || len(p.changed()) < len(beyond.changed())):
 			beyond = p
+		case needed.has(p) && extra == -1 && lacks < math.Log1p(t.config.Margin) && !p.isStart() && (within == nil || t.lookedBetter(p, within)):
+			within = p
 		}
 	}
-	if within != nil {
-		return within
+	if within == nil || slices.Equal(beyond, needed) {
+		return beyond
 	}
-	return beyond
+	return within
+}
+
+// lookedBetter reports whether one point was better than another before the confirmation: whoever
+// is better in it may have had luck there, and its figure would be too high.
+func (t *tuning) lookedBetter(a, b Point) bool {
+	return t.searched != nil && t.searched.compare(a, b).mean > 0
 }
 
 // has reports whether a point has all settings of another.

@@ -9,7 +9,9 @@ import (
 )
 
 const (
-	// minBlocks is how many blocks a race has that the budget pays for.
+	// minBlocks is how many blocks a race should have: where the budget does not pay for
+	// them, each drops the half that is behind. A race ends earlier where a model says that
+	// few are left.
 	minBlocks = 4
 	// maxBlocks ends a race in which nobody is behind.
 	maxBlocks = 6

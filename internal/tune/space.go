@@ -73,6 +73,11 @@ func (p Point) isStart() bool {
 	return !slices.ContainsFunc(p, func(level int) bool { return level != 0 })
 }
 
+// in reports whether the point is one of several.
+func (p Point) in(points []Point) bool {
+	return slices.ContainsFunc(points, func(other Point) bool { return slices.Equal(p, other) })
+}
+
 // with is the point with another level of a factor.
 func (p Point) with(factor, level int) Point {
 	other := slices.Clone(p)

@@ -21,7 +21,7 @@ func (t *Tuning) report(outcome *tune.Outcome) (*tune.Report, error) {
 		Effective: t.effective, Space: t.space, Outcome: outcome, Runs: t.runs, Unindexed: t.unindexed, Grows: t.grows, Notes: t.notes, Unscaled: t.unscaled, Claim: " (claimed by settings: assay crash proves it)"}
 	for _, o := range t.operations {
 		r.OwnFile = r.OwnFile || o.Dataset.File != ""
-		metric := t.metricOf(o)
+		metric := t.metric("", o, t.figures)
 		r.Operations = append(r.Operations, tune.Operation{Name: operationName(o), Now: stat.LogInterval(t.figuresOf(t.baseline(), o, metric)), Rate: metric == assay.CapacityPerS})
 	}
 	if len(t.unindexed) > 0 && expert.Find() == "" {
@@ -48,12 +48,6 @@ func (t *Tuning) report(outcome *tune.Outcome) (*tune.Report, error) {
 		r.Notes = append(r.Notes, fmt.Sprintf("the worker's peak memory exceeds --memory %s, as with the current settings: only caches and the memory map stay within it", t.request.Memory))
 	}
 	return r, t.emitted(r)
-}
-
-// metricOf is what an operation is compared by in the confirmation.
-func (t *Tuning) metricOf(o assay.Case) string {
-	now, _ := t.trial(t.figures, t.baseline(), o)
-	return now.Primary()
 }
 
 // figuresOf are a member's figures of an operation in the confirmation.

@@ -93,7 +93,7 @@ func (t *Tuning) judgeElsewhere(p tune.Point, trials []assay.Trial, e elsewhere,
 		}
 		change := math.NaN()
 		if now.Outcome == assay.OK && then.Outcome == assay.OK {
-			change = gain(now, then)
+			change = t.gain(t.metric(where, here, trials), o, now, then)
 		}
 		m.Gains = append(m.Gains, change)
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -209,17 +208,22 @@ func wallTime(trials []assay.Trial) time.Duration {
 }
 
 // settle drops the operations that the current settings cannot do: nothing can be
-// compared with them. Later launches must be able to do what the first ones did.
+// compared with them. It chooses what the others are compared by. Later launches must be able to
+// do what the first ones did.
 func (t *Tuning) settle(trials []assay.Trial) error {
 	var kept []assay.Case
 	for _, o := range t.operations {
 		now, ok := t.trial(trials, t.baseline(), o)
-		figure := now.Figures[now.Primary()]
+		ok = ok && now.Outcome == assay.OK
+		metric := ""
+		if ok {
+			metric = t.metric("", o, trials)
+		}
 		switch {
-		case ok && now.Outcome == assay.OK && figure <= 0 && !t.settled:
-			t.notes = append(t.notes, fmt.Sprintf("%s is not compared: it has no %s", operationName(o), now.Primary()))
+		case ok && now.Figures[metric] <= 0 && !t.settled:
+			t.notes = append(t.notes, fmt.Sprintf("%s is not compared: it has no %s", operationName(o), metric))
 			continue
-		case ok && now.Outcome == assay.OK:
+		case ok:
 			kept = append(kept, o)
 			if found := tune.Unindexed(now.QueryPlan); !t.settled && len(found) > 0 {
 				t.unindexed = append(t.unindexed, operationName(o)+" "+strings.Join(found, ", "))
@@ -253,7 +257,7 @@ func (t *Tuning) judge(p tune.Point, trials []assay.Trial) tune.Member {
 				return m
 			}
 		}
-		m.Gains = append(m.Gains, gain(now, then))
+		m.Gains = append(m.Gains, t.gain(t.metric("", o, trials), o, now, then))
 	}
 	return m
 }
@@ -261,12 +265,17 @@ func (t *Tuning) judge(p tune.Point, trials []assay.Trial) tune.Member {
 // trial is a member's trial of an operation.
 func (t *Tuning) trial(trials []assay.Trial, m lab.Member, o assay.Case) (assay.Trial, bool) {
 	for _, trial := range trials {
-		c := trial.Cell
-		if !trial.Twin && c.Profile == m.Profile && assay.ParseDriverNames(t.drivers).Of(c) == m.Driver && samePlace(c, o.Cell) {
+		if !trial.Twin && t.isOf(trial, m, o) {
 			return trial, true
 		}
 	}
 	return assay.Trial{}, false
+}
+
+// isOf reports whether a trial is a member's, or its twin's, of an operation.
+func (t *Tuning) isOf(trial assay.Trial, m lab.Member, o assay.Case) bool {
+	c := trial.Cell
+	return c.Profile == m.Profile && assay.ParseDriverNames(t.drivers).Of(c) == m.Driver && samePlace(c, o.Cell)
 }
 
 // samePlace reports whether two cells are alike in all but target, profile and plan.
@@ -297,21 +306,3 @@ func (t *Tuning) refuse(p tune.Point, now, then assay.Trial) string {
 // peakTolerance is by how much the peak memory may exceed that of the current
 // settings where these exceed the bound already.
 const peakTolerance = 1.1
-
-// gain is the natural logarithm of how much better a trial is; NaN where one has no
-// figure.
-func gain(now, then assay.Trial) float64 {
-	metric := now.Primary()
-	if _, ok := then.Figures[metric]; !ok {
-		metric = then.Primary()
-	}
-	m, _ := assay.MetricByName(metric)
-	g := math.Log(now.Figures[metric]) - math.Log(then.Figures[metric])
-	if m.HigherBetter {
-		g = -g
-	}
-	if math.IsInf(g, 0) {
-		return math.NaN()
-	}
-	return g
-}

@@ -54,24 +54,71 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A gain is the logarithm of how much better, whichever way the metric goes.
+// A gain is the logarithm of how much better, whichever way the metric goes. A launch without
+// the metric has none, and not that of another metric.
 func TestGain(t *testing.T) {
 	for name, c := range map[string]struct {
-		rate      float64
+		metric    string
 		now, then map[string]float64
 		want      float64
 	}{
-		"time":                          {0, map[string]float64{assay.NsPerOp: 200}, map[string]float64{assay.NsPerOp: 100}, math.Log(2)},
-		"capacity":                      {0, map[string]float64{assay.CapacityPerS: 100, assay.NsPerOp: 1}, map[string]float64{assay.CapacityPerS: 200, assay.NsPerOp: 9}, math.Log(2)},
-		"latency":                       {40, map[string]float64{assay.P50: 1, assay.P99: 20}, map[string]float64{assay.P50: 1, assay.P99: 10}, math.Log(2)},
-		"latency of few requests":       {40, map[string]float64{assay.P50: 4}, map[string]float64{assay.P50: 2}, math.Log(2)},
-		"too few requests in one trial": {40, map[string]float64{assay.P50: 4, assay.P99: 9}, map[string]float64{assay.P50: 2}, math.Log(2)},
-		"no figure":                     {0, map[string]float64{assay.NsPerOp: 200}, map[string]float64{}, math.NaN()},
+		"time":                          {assay.NsPerOp, map[string]float64{assay.NsPerOp: 200}, map[string]float64{assay.NsPerOp: 100}, math.Log(2)},
+		"capacity":                      {assay.CapacityPerS, map[string]float64{assay.CapacityPerS: 100, assay.NsPerOp: 1}, map[string]float64{assay.CapacityPerS: 200, assay.NsPerOp: 9}, math.Log(2)},
+		"latency":                       {assay.P99, map[string]float64{assay.P50: 1, assay.P99: 20}, map[string]float64{assay.P50: 1, assay.P99: 10}, math.Log(2)},
+		"latency of few requests":       {assay.P50, map[string]float64{assay.P50: 4}, map[string]float64{assay.P50: 2}, math.Log(2)},
+		"too few requests in one trial": {assay.P99, map[string]float64{assay.P50: 4, assay.P99: 9}, map[string]float64{assay.P50: 2}, math.NaN()},
+		"no figure":                     {assay.NsPerOp, map[string]float64{assay.NsPerOp: 200}, map[string]float64{}, math.NaN()},
 	} {
-		now, then := measured("current", c.now), measured("p1", c.then)
-		now.Cell.Rate, then.Cell.Rate = c.rate, c.rate
-		if got := gain(now, then); math.Abs(got-c.want) > 1e-9 || math.IsNaN(got) != math.IsNaN(c.want) {
+		tuning := &Tuning{}
+		got := tuning.gain(c.metric, assay.Case{Cell: assay.Cell{Operation: "read", Clients: 1}}, measured("current", c.now), measured("p1", c.then))
+		if math.Abs(got-c.want) > 1e-9 || math.IsNaN(got) != math.IsNaN(c.want) {
 			t.Errorf("%s: got %g, want %g", name, got, c.want)
+		}
+		if few := name == "too few requests in one trial"; (len(tuning.notes) == 1) != few {
+			t.Errorf("%s: got the notes %q, want one: %t", name, tuning.notes, few)
+		}
+	}
+}
+
+// An operation is compared by one metric in all launches, whatever these have: the one that all
+// trials of the current settings have in the first launch.
+func TestOneMetric(t *testing.T) {
+	cell := assay.Cell{Operation: "read", Driver: "mattn", Clients: 1, Rate: 40}
+	trial := func(profile string, twin bool, p50, p99 float64) assay.Trial {
+		all := measured(profile, map[string]float64{assay.P50: p50})
+		all.Cell.Rate, all.Twin = cell.Rate, twin
+		if p99 > 0 {
+			all.Figures[assay.P99] = p99
+		}
+		return all
+	}
+	p := tune.Point{1}
+	few := []assay.Trial{trial(currentName, false, 4, 0), trial(currentName, true, 4, 0), trial("p1", false, 2, 0)}
+	many := []assay.Trial{trial(currentName, false, 4, 90), trial(currentName, true, 4, 90), trial("p1", false, 2, 30)}
+	mixed := []assay.Trial{trial(currentName, false, 4, 90), trial(currentName, true, 4, 0), trial("p1", false, 2, 30)}
+	for _, c := range []struct {
+		name     string
+		launches [][]assay.Trial
+		metric   string
+		want     []float64
+	}{
+		{"the median", [][]assay.Trial{few, many}, assay.P50, []float64{math.Log(2), math.Log(2)}},
+		{"the percentile", [][]assay.Trial{many, few}, assay.P99, []float64{math.Log(3), math.NaN()}},
+		{"the median, as the twin has no percentile", [][]assay.Trial{mixed, many}, assay.P50, []float64{math.Log(2), math.Log(2)}},
+	} {
+		tuning := &Tuning{drivers: []string{"mattn"}, operations: []assay.Case{{Cell: cell}}, request: Request{Memory: 100}, engine: engineOf("sqlite"),
+			space: tune.Space{Factors: []tune.Factor{{Name: "cache", Levels: make([]tune.Level, 2)}}}}
+		for i, trials := range c.launches {
+			if err := tuning.settle(trials); err != nil {
+				t.Fatal(err)
+			}
+			got := tuning.judge(p, trials)
+			if len(got.Gains) != 1 || math.IsNaN(got.Gains[0]) != math.IsNaN(c.want[i]) || math.Abs(got.Gains[0]-c.want[i]) > 1e-9 {
+				t.Errorf("%s, launch %d: got %+v, want the gain %g", c.name, i+1, got, c.want[i])
+			}
+		}
+		if got := tuning.metric("", tuning.operations[0], nil); got != c.metric {
+			t.Errorf("%s: the report shows %s, want %s", c.name, got, c.metric)
 		}
 	}
 }
@@ -112,7 +159,7 @@ func TestFiguresOfTheConfirmation(t *testing.T) {
 	tuning := &Tuning{drivers: []string{"mattn"}, figures: []assay.Trial{measured(currentName, map[string]float64{assay.NsPerOp: 7}), measured("p1", map[string]float64{assay.NsPerOp: 5})}}
 	read := assay.Case{Cell: assay.Cell{Operation: "read", Clients: 1}}
 	for profile, want := range map[string]float64{currentName: 7, "p1": 5} {
-		got := tuning.figuresOf(lab.Member{Driver: assay.ParseDriverName("mattn"), Profile: profile}, read, tuning.metricOf(read))
+		got := tuning.figuresOf(lab.Member{Driver: assay.ParseDriverName("mattn"), Profile: profile}, read, tuning.metric("", read, tuning.figures))
 		if len(got) != 1 || got[0] != want {
 			t.Errorf("%s: got %v, want %g", profile, got, want)
 		}

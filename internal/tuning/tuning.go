@@ -53,10 +53,11 @@ type Tuning struct {
 	class      assay.Durability
 	proofs     []assay.Proof
 	space      tune.Space
-	operations []assay.Case     // of the current settings
-	settled    bool             // they are known to be measurable
-	unindexed  []string         // operations that read whole tables
-	grows      map[string]int64 // by how much each state of the data is larger, by its point
+	operations []assay.Case      // of the current settings
+	settled    bool              // they are known to be measurable
+	metrics    map[string]string // what each is compared by, by condition and place
+	unindexed  []string          // operations that read whole tables
+	grows      map[string]int64  // by how much each state of the data is larger, by its point
 	notes      []string
 
 	spent     time.Duration // of the budget

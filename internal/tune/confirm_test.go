@@ -1,0 +1,75 @@
+package tune
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// confirmed is what the confirmation measured of points, with a little noise.
+func confirmed(points []Point, gain func(Point) float64) map[string]*row {
+	random := rand.New(rand.NewPCG(3, 3))
+	rows := map[string]*row{}
+	for _, p := range points {
+		r := &row{}
+		for range confirmations {
+			r.add(Member{Gains: []float64{gain(p) + random.NormFloat64()*0.003}})
+		}
+		rows[p.Key()] = r
+	}
+	return rows
+}
+
+// effectsOf is the gain of settings that add up.
+func effectsOf(effects ...float64) func(Point) float64 {
+	return func(p Point) float64 {
+		total := 0.0
+		for j, level := range p {
+			total += effects[j] * float64(level)
+		}
+		return total
+	}
+}
+
+// What the proposal leaves out at last is what does not matter: not what the confirmation has
+// just shown to matter, and no setting that is worth the margin.
+func TestProposalKeepsWhatMatters(t *testing.T) {
+	a, ab, abc, ac := Point{1, 0, 0}, Point{1, 1, 0}, Point{1, 1, 1}, Point{1, 0, 1}
+	for _, c := range []struct {
+		name              string
+		finalists, points []Point
+		launches, rows    func(Point) float64
+		want              Point
+	}{
+		{"just what is needed", []Point{abc}, []Point{abc, a, ab}, effectsOf(0.5, 0.05, 0), effectsOf(0.5, 0.05, 0), ab},
+		{"it was not measured", []Point{abc}, []Point{abc, a}, effectsOf(0.5, 0.05, 0), effectsOf(0.5, 0.05, 0), abc},
+		{"what lacks little was", []Point{abc}, []Point{abc, a}, effectsOf(0.5, 0.015, 0), effectsOf(0.5, 0.015, 0), a},
+		{"one was overtaken", []Point{a, abc, ac}, []Point{a, abc, ac}, effectsOf(0.5, 0.05, 0), effectsOf(0.5, 0.05, 0), abc},
+		{"one was, by more than the model says", []Point{a, abc, ac}, []Point{a, abc, ac}, effectsOf(0.5, 0.015, 0), effectsOf(0.5, 0.05, 0), abc},
+		{"one was, and has all that is needed", []Point{a, ab}, []Point{a, ab}, effectsOf(0.5, 0, 0), effectsOf(0.5, 0.05, 0), a},
+	} {
+		tuned := &tuning{config: Config{Space: switches(3), Margin: 0.02}, refused: map[string]string{}, outcome: &Outcome{Launches: confirmations},
+			launches: launched(rand.New(rand.NewPCG(1, 1)), 20, 3, 0.002, c.launches)}
+		tuned.decide(c.finalists, c.points, confirmed(c.points, c.rows))
+		if got := tuned.outcome.Chosen; got == nil || !slices.Equal(got.Point, c.want) {
+			t.Errorf("%s: got %+v, want %v", c.name, got, c.want)
+		}
+	}
+}
+
+// Of two candidates that lack little, the one that looked better before the confirmation is
+// proposed: what was luck in the confirmation chooses nothing.
+func TestSearchChoosesTheNearest(t *testing.T) {
+	whole, b, c := Point{1, 1, 1, 1}, Point{1, 1, 0, 0}, Point{1, 0, 1, 0}
+	search, all := effectsOf(0.5, 0.018, 0.014, 0), effectsOf(0.5, 0.014, 0.018, 0)
+	launches := func(gain func(Point) float64) [][]observation {
+		return launched(rand.New(rand.NewPCG(1, 1)), 20, 4, 0.001, gain)
+	}
+	points := []Point{whole, c, b}
+	tuned := &tuning{config: Config{Space: switches(4), Margin: 0.02}, refused: map[string]string{}, outcome: &Outcome{Launches: confirmations},
+		launches: launches(all), searched: newModel(launches(search))}
+	tuned.decide([]Point{whole}, points, confirmed(points, all))
+	if got := tuned.outcome.Chosen; got == nil || !slices.Equal(got.Point, b) {
+		t.Errorf("got %+v, want %v", got, b)
+	}
+}
