@@ -57,13 +57,11 @@ func writeFiles[T any](formats format.List[T], outputs []string, report T) error
 // writeReport writes a report to a file.
 func writeReport(path string, write func(io.Writer) error) error {
 	var text bytes.Buffer
-	if err := write(&text); err != nil {
-		return err
+	err := write(&text)
+	if err == nil {
+		err = file.Write(path, text.Bytes())
 	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return usage(fmt.Errorf("%s is a folder: name a file", path))
-	}
-	if err := file.Write(path, text.Bytes()); err != nil {
+	if err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
 	return nil

@@ -58,6 +58,9 @@ func (a *app) showRun(ctx context.Context, id string, format report.Format, outp
 	case output == "":
 		return format.Write(r, a.stdout)
 	}
+	if info, err := os.Stat(output); err == nil && info.IsDir() {
+		return usage(fmt.Errorf("%s is a folder: name a file", output))
+	}
 	return writeReport(output, func(w io.Writer) error { return format.Write(r, w) })
 }
 
