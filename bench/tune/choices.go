@@ -139,8 +139,23 @@ func (e experiment) again(ctx context.Context, all []map[string]string) (map[str
 // series are, by launch and operation, the natural logarithms of figures in ns/op.
 type series map[int]map[string]float64
 
-// seriesOf are those of a report's profiles.
+// seriesOf are those of a report's profiles, without disturbed launches, unless these are most.
 func seriesOf(report []byte) (map[string]series, error) {
+	all, err := launchesOf(report, true)
+	if err != nil {
+		return nil, err
+	}
+	calm, err := launchesOf(report, false)
+	for profile := range all {
+		if 2*len(calm[profile]) <= len(all[profile]) {
+			return all, err
+		}
+	}
+	return calm, err
+}
+
+// launchesOf are the series of all launches, or of those that were not disturbed.
+func launchesOf(report []byte, disturbed bool) (map[string]series, error) {
 	var r struct {
 		Tables []struct {
 			Rows []struct {
@@ -161,7 +176,7 @@ func seriesOf(report []byte) (map[string]series, error) {
 		for _, row := range table.Rows {
 			for _, t := range row.Trials {
 				ns := t.Figures["ns/op"]
-				if t.Disqualified || ns == nil || *ns <= 0 {
+				if t.Disqualified && !disturbed || ns == nil || *ns <= 0 {
 					continue
 				}
 				if all[row.Profile] == nil {

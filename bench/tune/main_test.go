@@ -162,6 +162,14 @@ func TestSeries(t *testing.T) {
 	if got := all["p1"].against(all["p0"]); got.N != 2 || math.Abs(got.Center-2) > 1e-9 {
 		t.Errorf("got %+v; want 2 in the 2 launches with all operations", got)
 	}
+	disturbed := strings.ReplaceAll(report, `"launch": 2,`, `"launch": 2, "disqualified": true,`)
+	if some, err := seriesOf([]byte(disturbed)); err != nil || some["p0"].against(some["p0"]).N != 2 {
+		t.Errorf("got %v, %v; want the 2 launches that were not disturbed", some, err)
+	}
+	disturbed = strings.ReplaceAll(report, `"launch"`, `"disqualified": true, "launch"`)
+	if some, err := seriesOf([]byte(disturbed)); err != nil || some["p0"].against(some["p0"]).N != 3 {
+		t.Errorf("got %v, %v; want all launches, since all were disturbed", some, err)
+	}
 	if got := all["p0"].against(all["p0"]); got.N != 3 || math.Abs(got.Center-1) > 1e-9 {
 		t.Errorf("got %+v against itself; want 1 in 3 launches", got)
 	}

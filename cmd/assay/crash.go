@@ -1,11 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,15 +14,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
+
 	"assay"
 	"assay/internal/crash"
-	"assay/internal/file"
 	"assay/internal/lab"
 	"assay/internal/plan"
 	"assay/internal/store"
 	"assay/internal/wording"
-
-	"github.com/spf13/cobra"
 )
 
 // crashFlags are what the crash subcommand was asked for.
@@ -173,7 +172,7 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 
 // proofs does tasks, and keeps each proof at once: what ends the rest does not undo it.
 func (a *app) proofs(ctx context.Context, l *lab.Lab, s *store.Store, planText string, tasks []crash.Task, budget time.Duration) ([]crash.Result, error) {
-	config := crash.Config{Tasks: tasks, Dir: filepath.Join(l.Cache, "crash"), Self: []string{self(), crashDisk}}
+	config := crash.Config{Tasks: tasks, Dir: filepath.Join(l.Cache, "crash"), Self: []string{lab.Self(), crashDisk}}
 	config.Lanes = min(runtime.NumCPU(), len(tasks))
 	crash.Share(tasks, config.Lanes, budget)
 	var results []crash.Result
@@ -219,15 +218,6 @@ func (a *app) findingsDir() (string, error) {
 	return filepath.Join(dir, "crash"), err
 }
 
-// self is the path of this program.
-func self() string {
-	path, err := os.Executable()
-	if err != nil {
-		return os.Args[0]
-	}
-	return path
-}
-
 // couldNotBuild are the results of drivers without a worker, each with what to do.
 func (a *app) couldNotBuild(unbuilt []assay.Trial) []crash.Result {
 	var all []crash.Result
@@ -271,14 +261,11 @@ func crashTasks(p *plan.Plan, candidates []lab.Candidate, findings string, flags
 
 // printCrash writes the report, to a file where one is named.
 func (a *app) printCrash(r crash.Report, flags crashFlags) error {
+	write := func(w io.Writer) error { return r.Write(w, flags.format) }
 	if flags.output == "" {
-		return r.Write(a.stdout, flags.format)
+		return write(a.stdout)
 	}
-	var text bytes.Buffer
-	if err := r.Write(&text, flags.format); err != nil {
-		return err
-	}
-	return file.Write(flags.output, text.Bytes())
+	return writeReport(flags.output, write)
 }
 
 // verdict says by its error what the results come to. What is unsupported counts
@@ -380,7 +367,7 @@ func (a *app) replay(ctx context.Context, flags crashFlags) error {
 			return err
 		}
 	}
-	command := exec.Command(self(), crashDisk, "--replay", flags.replay, "--findings", findings, "--program", worker.Program, "--keep", keep)
+	command := exec.Command(lab.Self(), crashDisk, "--replay", flags.replay, "--findings", findings, "--program", worker.Program, "--keep", keep)
 	out, err := crash.Apart(ctx, filepath.Join(l.Cache, "crash"), command)
 	if err != nil {
 		return err

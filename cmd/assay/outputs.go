@@ -49,13 +49,22 @@ func writeFiles[T any](formats format.List[T], outputs []string, report T) error
 		if err != nil {
 			return err
 		}
-		var text bytes.Buffer
-		if err = format.Write(&text, report); err == nil {
-			err = file.Write(path, text.Bytes())
-		}
-		if err != nil {
-			all = append(all, fmt.Errorf("write the report: %w", err))
-		}
+		all = append(all, writeReport(path, func(w io.Writer) error { return format.Write(w, report) }))
 	}
 	return errors.Join(all...)
+}
+
+// writeReport writes a report to a file.
+func writeReport(path string, write func(io.Writer) error) error {
+	var text bytes.Buffer
+	if err := write(&text); err != nil {
+		return err
+	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return usage(fmt.Errorf("%s is a folder: name a file", path))
+	}
+	if err := file.Write(path, text.Bytes()); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	return nil
 }

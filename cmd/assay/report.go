@@ -1,20 +1,19 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"runtime/debug"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"assay/internal/analysis"
 	"assay/internal/audit"
-	"assay/internal/file"
 	"assay/internal/lab"
 	"assay/internal/report"
-
-	"github.com/spf13/cobra"
 )
 
 func (a *app) reportCommand() *cobra.Command {
@@ -59,7 +58,7 @@ func (a *app) showRun(ctx context.Context, id string, format report.Format, outp
 	case output == "":
 		return format.Write(r, a.stdout)
 	}
-	return writeReport(r, format, output)
+	return writeReport(output, func(w io.Writer) error { return format.Write(r, w) })
 }
 
 // reportOn is the report on a run, with what was published of its plan.
@@ -81,20 +80,5 @@ func (a *app) writeCharts(r *report.Report, format report.Format, dir string) er
 		return err
 	}
 	fmt.Fprintf(a.stderr, "%s: charts as files: %d\n", dir, len(paths))
-	return nil
-}
-
-// writeReport writes a report to a file.
-func writeReport(r *report.Report, format report.Format, path string) error {
-	var text bytes.Buffer
-	if err := format.Write(r, &text); err != nil {
-		return err
-	}
-	if info, err := os.Stat(path); err == nil && info.IsDir() {
-		return usage(fmt.Errorf("%s is a folder: name a file", path))
-	}
-	if err := file.Write(path, text.Bytes()); err != nil {
-		return fmt.Errorf("write report: %w", err)
-	}
 	return nil
 }

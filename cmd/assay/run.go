@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -239,7 +240,7 @@ func (a *app) showResult(ctx context.Context, s *store.Store, result lab.Result,
 	}
 	markdown, err := report.FormatNamed("markdown")
 	if err == nil {
-		err = writeReport(r, markdown, path)
+		err = writeReport(path, func(w io.Writer) error { return markdown.Write(r, w) })
 	}
 	if err != nil {
 		return err

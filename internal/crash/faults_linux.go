@@ -121,20 +121,14 @@ func (t *trial) control(ctx context.Context, once func(context.Context) (evidenc
 	drawn := t.random // what states draw must not depend on how many attempts a control takes
 	t.random = rand.New(rand.NewPCG(t.task.Seed, 4))
 	defer func() { t.ahead, t.random = 0, drawn }()
-	control := Control{Name: earlyControl}
-	for control.States < controlStates && !control.Caught {
-		t.turn = control.States
+	return t.tryControl(earlyControl, func(state int) (Damage, error) {
+		t.turn = state
 		_, found, err := once(ctx)
 		if err != nil {
-			if err := t.unmountable(err); err != nil {
-				return err
-			}
+			return Unharmed, t.unmountable(err)
 		}
-		control.States++
-		control.Caught = err == nil && promised(assay.Power, true, found.damage)
-	}
-	t.result.Controls = append(t.result.Controls, control)
-	return nil
+		return found.damage, nil
+	})
 }
 
 // inspectAcked inspects what is left of acknowledged transactions, of which a

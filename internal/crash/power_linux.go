@@ -324,22 +324,36 @@ func (t *trial) controls(ctx context.Context, r *Recording) error {
 		{"a database that does not sync", unsynced, true, 0},
 		{earlyControl, r, true, 1},
 	} {
-		control := Control{Name: c.name}
 		chooser := newChooser(c.recording, c.flushes, t.task.Seed)
-		for control.States < controlStates && !control.Caught {
+		err := t.tryControl(c.name, func(int) (Damage, error) {
 			cut, _ := chooser.next()
 			acked := min(c.recording.Acked(cut.At)+c.ahead, t.history.transactions())
 			found, err := t.look(ctx, c.recording, cut, c.flushes, acked)
 			if errors.Is(err, errMount) {
-				found.damage = Unopened // a disk that lies can break the file system, too
-			} else if err != nil {
-				return err
+				return Unopened, nil // a disk that lies can break the file system, too
 			}
-			control.States++
-			control.Caught = promised(assay.Power, true, found.damage)
+			return found.damage, err
+		})
+		if err != nil {
+			return err
 		}
-		t.result.Controls = append(t.result.Controls, control)
 	}
+	return nil
+}
+
+// tryControl tries states of what must fail until one is caught. once returns the damage
+// of a state by its number.
+func (t *trial) tryControl(name string, once func(state int) (Damage, error)) error {
+	control := Control{Name: name}
+	for control.States < controlStates && !control.Caught {
+		damage, err := once(control.States)
+		if err != nil {
+			return err
+		}
+		control.States++
+		control.Caught = promised(assay.Power, true, damage)
+	}
+	t.result.Controls = append(t.result.Controls, control)
 	return nil
 }
 

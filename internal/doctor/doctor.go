@@ -13,9 +13,10 @@ import (
 	"slices"
 	"strings"
 
-	"assay/kit/sqlite"
-
 	_ "modernc.org/sqlite" // driver sqlite
+
+	"assay/kit/sqlite"
+	"assay/kit/sqlrows"
 )
 
 // Finding is one thing that is wrong.
@@ -127,31 +128,12 @@ func (p *patient) add(problem, says, evidence, fix string) {
 }
 
 // texts runs a query and returns its rows as texts.
-func (p *patient) texts(ctx context.Context, query string, args ...any) (all [][]string, err error) {
+func (p *patient) texts(ctx context.Context, query string, args ...any) ([][]string, error) {
 	rows, err := p.db.QueryContext(ctx, query, args...)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", query, err)
 	}
-	defer func() { err = errors.Join(err, rows.Close()) }()
-	columns, err := rows.Columns()
-	if err != nil {
-		return nil, err
-	}
-	for rows.Next() {
-		values, pointers := make([]sql.NullString, len(columns)), make([]any, len(columns))
-		for i := range values {
-			pointers[i] = &values[i]
-		}
-		if err := rows.Scan(pointers...); err != nil {
-			return nil, err
-		}
-		row := make([]string, len(columns))
-		for i, v := range values {
-			row[i] = v.String
-		}
-		all = append(all, row)
-	}
-	return all, rows.Err()
+	return sqlrows.Texts(rows)
 }
 
 func (p *patient) number(ctx context.Context, query string) (n int64, err error) {

@@ -8,9 +8,10 @@ import (
 	"slices"
 	"strings"
 
-	"assay/internal/plan/sqltext"
-
 	_ "modernc.org/sqlite" // reads the private copy, registered as "sqlite"
+
+	"assay/internal/plan/sqltext"
+	"assay/kit/sqlrows"
 )
 
 // schema is what the private copy of the user's database has.
@@ -282,27 +283,7 @@ func texts(ctx context.Context, db *sql.DB, query string, args ...any) ([][]stri
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	names, err := rows.Columns()
-	if err != nil {
-		return nil, err
-	}
-	var all [][]string
-	for rows.Next() {
-		row, into := make([]sql.NullString, len(names)), make([]any, len(names))
-		for i := range row {
-			into[i] = &row[i]
-		}
-		if err := rows.Scan(into...); err != nil {
-			return nil, err
-		}
-		values := make([]string, len(row))
-		for i, v := range row {
-			values[i] = v.String
-		}
-		all = append(all, values)
-	}
-	return all, rows.Err()
+	return sqlrows.Texts(rows)
 }
 
 func quote(name string) string { return `"` + strings.ReplaceAll(name, `"`, `""`) + `"` }

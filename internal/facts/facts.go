@@ -7,6 +7,8 @@ import (
 	"embed"
 	"encoding/json"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,9 +16,9 @@ import (
 	"sort"
 	"strings"
 
-	"assay/internal/file"
-
 	"golang.org/x/mod/semver"
+
+	"assay/internal/file"
 )
 
 // Effect is what a spelling in a DSN does.
@@ -133,44 +135,41 @@ type Table struct {
 // that does not exist holds none.
 func Load(folder string) (*Table, error) {
 	t := &Table{}
-	names, err := measured.ReadDir("data")
-	if err != nil {
+	if err := collect(measured, "data", folder, t.Add); err != nil {
 		return nil, err
-	}
-	for _, entry := range names {
-		data, err := measured.ReadFile("data/" + entry.Name())
-		if err != nil {
-			return nil, err
-		}
-		if err := t.decode(entry.Name(), data); err != nil {
-			return nil, err
-		}
-	}
-	if folder == "" {
-		return t, nil
-	}
-	saved, err := filepath.Glob(filepath.Join(folder, "*.json"))
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range saved {
-		data, err := os.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		if err := t.decode(name, data); err != nil {
-			return nil, err
-		}
 	}
 	return t, nil
 }
 
-func (t *Table) decode(name string, data []byte) error {
-	var f Facts
-	if err := json.Unmarshal(data, &f); err != nil {
-		return fmt.Errorf("facts %s: %w; remove it and measure again with assay facts", name, err)
+// collect adds what is measured: first what is part of the program, then what was saved in
+// a folder, if one is named.
+func collect[T any](measured embed.FS, dir, folder string, add func(T)) error {
+	part, err := fs.Sub(measured, dir)
+	if err != nil {
+		return err
 	}
-	t.Add(f)
+	sources := map[string]fs.FS{"": part}
+	if folder != "" {
+		sources[folder] = os.DirFS(folder)
+	}
+	for _, place := range slices.Sorted(maps.Keys(sources)) {
+		source := sources[place]
+		names, err := fs.Glob(source, "*.json")
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			data, err := fs.ReadFile(source, name)
+			if err != nil {
+				return err
+			}
+			var one T
+			if err := json.Unmarshal(data, &one); err != nil {
+				return fmt.Errorf("facts %s: %w; remove it and measure again with assay facts", filepath.Join(place, name), err)
+			}
+			add(one)
+		}
+	}
 	return nil
 }
 

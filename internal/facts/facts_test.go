@@ -92,8 +92,8 @@ func TestSavedFactsReplace(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(folder, "broken.json"), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(folder); err == nil {
-		t.Error("a broken file is no error")
+	if _, err := Load(folder); err == nil || !strings.Contains(err.Error(), filepath.Join(folder, "broken.json")) {
+		t.Errorf("got %v, want an error that names the broken file", err)
 	}
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"embed"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
@@ -95,42 +94,10 @@ type Libraries struct{ all []Library }
 // were saved in a folder, which replace them; an empty name means none.
 func LoadLibraries(folder string) (*Libraries, error) {
 	ls := &Libraries{}
-	entries, err := measuredLibraries.ReadDir("libraries")
-	if err != nil {
+	if err := collect(measuredLibraries, "libraries", folder, ls.Add); err != nil {
 		return nil, err
-	}
-	for _, entry := range entries {
-		data, err := measuredLibraries.ReadFile("libraries/" + entry.Name())
-		if err := ls.decode(entry.Name(), data, err); err != nil {
-			return nil, err
-		}
-	}
-	if folder == "" {
-		return ls, nil
-	}
-	saved, err := filepath.Glob(filepath.Join(folder, "*.json"))
-	if err != nil {
-		return nil, err
-	}
-	for _, name := range saved {
-		data, err := os.ReadFile(name)
-		if err := ls.decode(name, data, err); err != nil {
-			return nil, err
-		}
 	}
 	return ls, nil
-}
-
-func (ls *Libraries) decode(name string, data []byte, err error) error {
-	if err != nil {
-		return err
-	}
-	var l Library
-	if err := json.Unmarshal(data, &l); err != nil {
-		return fmt.Errorf("facts %s: %w; remove it and measure again with assay facts", name, err)
-	}
-	ls.Add(l)
-	return nil
 }
 
 // Add puts facts in, in the place of older ones of the same versions.

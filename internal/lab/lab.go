@@ -97,7 +97,7 @@ func (l *Lab) Datasets() dataset.Cache {
 
 // machine is what all measuring has in common.
 func (l *Lab) machine(work *runner.Workspace) runner.Machine {
-	return runner.Machine{Data: l.Datasets(), Work: work, Assay: self(), Strace: strace(),
+	return runner.Machine{Data: l.Datasets(), Work: work, Assay: Self(), Strace: strace(),
 		Traces: runner.TraceCache(filepath.Join(l.Cache, "traces", url.PathEscape(l.Version))), Wire: l.Wire, Progress: l.Watcher.Measure}
 }
 
@@ -115,8 +115,8 @@ func (l *Lab) workspace(runID string) (*runner.Workspace, error) {
 	return runner.NewWorkspace(filepath.Join(l.Cache, "runs"), runID)
 }
 
-// self is the path of this program.
-func self() string {
+// Self is the path of this program.
+func Self() string {
 	path, err := os.Executable()
 	if err != nil {
 		return os.Args[0]

@@ -8,6 +8,7 @@ import (
 
 	"assay/kit/proof"
 	"assay/kit/sqlite"
+	"assay/kit/sqlrows"
 	"assay/kit/wire"
 )
 
@@ -29,27 +30,7 @@ func (c plainConn) Texts(text string) ([][]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", text, err)
 	}
-	defer rows.Close()
-	columns, err := rows.Columns()
-	if err != nil {
-		return nil, err
-	}
-	var all [][]string
-	for rows.Next() {
-		values, pointers := make([]sql.NullString, len(columns)), make([]any, len(columns))
-		for i := range values {
-			pointers[i] = &values[i]
-		}
-		if err := rows.Scan(pointers...); err != nil {
-			return nil, err
-		}
-		row := make([]string, len(columns))
-		for i, v := range values {
-			row[i] = v.String
-		}
-		all = append(all, row)
-	}
-	return all, rows.Err()
+	return sqlrows.Texts(rows)
 }
 
 func (c plainConn) Close() error {
