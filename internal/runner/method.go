@@ -57,7 +57,7 @@ func wholeTransaction(op assay.Operation) bool {
 	return op.Transaction > 0 && op.Transaction >= op.Count
 }
 
-// inWindows: operations that change nothing, on instances that are alive together.
+// inWindows is for operations that change nothing, on instances that are alive together.
 // Those of one dataset, number of clients and pool share them.
 type inWindows struct{}
 
@@ -115,7 +115,7 @@ func (inWindows) launch(ctx context.Context, r *Runner, g *group, number int) er
 
 func (inWindows) spent(k Costs, c assay.Case) assay.Spent { return k.windows(c) }
 
-// inBlocks: every operation is a group of its own, with one instance at a time.
+// inBlocks has a group for every operation, and one instance at a time.
 type inBlocks struct{}
 
 func (inBlocks) mode() assay.Mode { return assay.Blocks }
@@ -174,7 +174,7 @@ func (inBlocks) launch(ctx context.Context, r *Runner, g *group, number int) err
 
 func (inBlocks) spent(k Costs, c assay.Case) assay.Spent { return k.blocks(c) }
 
-// overHTTP: a block that is asked for over HTTP. Nothing is done behind it.
+// overHTTP is for a block that is asked for over HTTP. Nothing is done behind it.
 type overHTTP struct{ inBlocks }
 
 func (overHTTP) arguments(_ context.Context, j *job) (int, error) {
@@ -194,7 +194,7 @@ func (overHTTP) launch(ctx context.Context, r *Runner, g *group, number int) err
 	return r.blocks(ctx, g, number, (*instance).runServed)
 }
 
-// inCalls: the calls of a workload are a group of blocks, which run one after the other in
+// inCalls has one group for the calls of a workload: blocks which run one after the other in
 // one process, as an application would.
 type inCalls struct{ inBlocks }
 
