@@ -399,7 +399,7 @@ func TestCPUOfAnEndedWorker(t *testing.T) {
 // A path that a URI must escape is escaped where a DSN is one, and shows
 // nowhere in the trial.
 func TestPathThatIsEscaped(t *testing.T) {
-	in := &instance{member: &member{}, path: "/a b/it's 5%/data.db"}
+	in := &instance{member: &member{}, place: place{path: "/a b/it's 5%/data.db"}}
 	for raw, want := range map[string]string{
 		"file:{{path}}?mode=ro":      "file:/a%20b/it%27s%205%25/data.db?mode=ro",
 		"{{path}}?mode=ro":           "/a b/it's 5%/data.db?mode=ro",

@@ -19,29 +19,44 @@ import (
 // instance is a running worker with an open database.
 type instance struct {
 	*member
+	place
+	readings
+	ending
 	r        *Runner
 	worker   *process.Worker
-	dir      string
-	path     string           // of the database
-	copied   *dataset.Copy    // what path is
-	reuse    bool             // another launch may have the copy
 	server   *cluster.Cluster // nil where the engine is in the worker
 	options  cluster.Options  // that it was started with
 	opened   wire.Opened
 	asked    connections
+	prepared map[string]preparedOperation
+	began    time.Time // of its start
+	layout   int       // of the program; 0: there is one only
+	traced   bool      // it runs under a tracer
+	single   *bool     // it is one process; nil: not looked yet
+}
+
+// place is where an instance's files are.
+type place struct {
+	dir    string
+	path   string        // of the database
+	copied *dataset.Copy // what path is
+	reuse  bool          // another launch may have the copy
+}
+
+// readings are what an instance's settings were, each time that they were read.
+type readings struct {
 	settings []assay.Setting // all, with connections that read alike joined
 	all      []assay.Setting
 	applied  error            // a *failure where a setting was not effective at any read
 	claimed  assay.Durability // the weakest at any read, and no stronger than the file system allows
-	began    time.Time        // of its start
-	closed   time.Duration    // what closing took
-	used     time.Duration    // CPU time of the ended process
-	layout   int              // of the program; 0: there is one only
-	loadUsed time.Duration    // CPU time of what made the load
-	disk     int64            // bytes that the closed database took
-	prepared map[string]preparedOperation
-	traced   bool  // it runs under a tracer
-	single   *bool // it is one process; nil: not looked yet
+}
+
+// ending is what is known of an instance that has ended.
+type ending struct {
+	closed   time.Duration // what closing took
+	used     time.Duration // CPU time of its processes
+	loadUsed time.Duration // CPU time of what made the load
+	disk     int64         // bytes that the database takes
 }
 
 // connections is what an instance opens.
@@ -61,7 +76,8 @@ func (r *Runner) startUnder(ctx context.Context, m *member, launch int, c connec
 	if r.over() {
 		return nil, errBudgetEnded
 	}
-	in := &instance{member: m, r: r, asked: c, claimed: r.storage.durability, began: time.Now(), traced: len(under) > 0, applied: m.first.options}
+	in := &instance{member: m, r: r, asked: c, began: time.Now(), traced: len(under) > 0,
+		readings: readings{claimed: r.storage.durability, applied: m.first.options}}
 	if err := in.open(ctx, launch, under); err != nil {
 		in.kill()
 		return nil, err
