@@ -29,10 +29,10 @@ func missingFileSystem(f assay.FileSystem, known string) string {
 	f = cmp.Or(f, assay.Ext4)
 	program := makers[f].program[0]
 	if _, err := exec.LookPath(program); err != nil {
-		return "it takes " + program + ": apt-get install " + makers[f].installed
+		return "it needs " + program + ": apt-get install " + makers[f].installed
 	}
 	if !slices.Contains(strings.Fields(known), string(f)) && exec.Command("modprobe", "-q", "-n", string(f)).Run() != nil {
-		return "it takes a kernel with " + string(f)
+		return "it needs a kernel with " + string(f)
 	}
 	return ""
 }
