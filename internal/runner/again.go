@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"time"
 
-	"assay/internal/host"
 	"assay/kit/wire"
 )
 
@@ -91,7 +90,7 @@ type delays struct {
 	claimed time.Duration
 }
 
-func (d *delays) begin(pid int) { d.before, d.known = host.Waited(pid) }
+func (d *delays) begin(counted time.Duration, known bool) { d.before, d.known = counted, known }
 
 func (d *delays) claim(m wire.Measured) {
 	if m.Delayed != nil {
@@ -102,8 +101,7 @@ func (d *delays) claim(m wire.Measured) {
 // untrue is the outcome of a worker that claims more delay than the kernel counted since
 // begin; nil where it does not. Threads that have ended meanwhile took their time with
 // them: then nothing is known.
-func (d *delays) untrue(pid int) error {
-	after, known := host.Waited(pid)
+func (d *delays) untrue(after time.Duration, known bool) error {
 	counted := after - d.before
 	if !d.known || !known || counted < 0 || d.claimed <= counted+counted/10+delaySlack {
 		return nil

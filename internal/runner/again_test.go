@@ -4,7 +4,6 @@ package runner
 
 import (
 	"errors"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -54,20 +53,29 @@ func TestDisturbedRounds(t *testing.T) {
 
 // A worker cannot choose its windows by delays that the kernel did not count.
 func TestClaimedDelays(t *testing.T) {
-	var d delays
-	if d.begin(os.Getpid()); !d.known {
-		t.Skip("the system does not tell for how long threads wait")
-	}
-	short, long := int64(1), int64(time.Hour)
-	d.claim(wire.Measured{})
-	d.claim(wire.Measured{Delayed: &short})
-	if err := d.untrue(os.Getpid()); err != nil {
-		t.Errorf("1 ns: got %v, want no error", err)
-	}
-	d.claim(wire.Measured{Delayed: &long})
-	var f *failure
-	if err := d.untrue(os.Getpid()); !errors.As(err, &f) || f.outcome != assay.Failed || !strings.Contains(f.reason, "it claims to have waited 1h0m0") {
-		t.Errorf("an hour: got %v, want a failure", err)
+	for _, test := range []struct {
+		name          string
+		claimed       time.Duration
+		before, after time.Duration
+		known         bool
+		refused       bool
+	}{
+		{"as counted", 3 * time.Millisecond, time.Second, time.Second + 3*time.Millisecond, true, false},
+		{"more than counted", 3 * time.Millisecond, time.Second, time.Second + 2*time.Millisecond, true, true},
+		{"a worker of several processes", 3 * time.Millisecond, 0, 0, false, false},
+		{"a thread has ended", 3 * time.Millisecond, time.Second, time.Millisecond, true, false},
+		{"nothing claimed", 0, time.Second, time.Second, true, false},
+	} {
+		var d delays
+		d.begin(test.before, test.known)
+		d.claim(wire.Measured{})
+		nanos := int64(test.claimed)
+		d.claim(wire.Measured{Delayed: &nanos})
+		err := d.untrue(test.after, test.known)
+		var f *failure
+		if refused := errors.As(err, &f) && f.outcome == assay.Failed && strings.Contains(f.reason, "it claims to have waited 3ms"); refused != test.refused || err != nil && !refused {
+			t.Errorf("%s: got %v, refused: want %t", test.name, err, test.refused)
+		}
 	}
 }
 

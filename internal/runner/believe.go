@@ -83,14 +83,28 @@ func (p *paces) add(key string, m wire.Measured, call wire.Call) error {
 // processCPU is the CPU time that the system counted for the worker's process.
 // It is not known of a worker that is more than one process, nor under a tracer.
 func (in *instance) processCPU() (time.Duration, bool) {
+	if !in.isOneProcess() {
+		return 0, false
+	}
+	return host.ProcessCPU(in.worker.PID())
+}
+
+// waited is for how long the worker's threads waited for a processor so far, known where
+// processCPU is.
+func (in *instance) waited() (time.Duration, bool) {
+	if !in.isOneProcess() {
+		return 0, false
+	}
+	return host.Waited(in.worker.PID())
+}
+
+// isOneProcess reports whether the worker is one process that nobody traces.
+func (in *instance) isOneProcess() bool {
 	if in.single == nil {
 		single := !in.traced && host.GroupSize(in.worker.PID()) == 1
 		in.single = &single
 	}
-	if !*in.single {
-		return 0, false
-	}
-	return host.ProcessCPU(in.worker.PID())
+	return *in.single
 }
 
 // impossible names a figure that is no number or below zero; nil where there is

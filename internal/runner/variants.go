@@ -54,7 +54,7 @@ func (l *windowLaunch) begin(ctx context.Context, peer string) (*variant, error)
 	v.count = l.r.windowCount(l.g, peer, v.window())
 	v.spare = v.count / maxAgain
 	for _, t := range turns {
-		t.delays.begin(t.worker.PID())
+		t.delays.begin(t.waited())
 	}
 	l.enterSequence(turns[0].j)
 	v.first = l.g.windows.sequences[peer]

@@ -340,7 +340,7 @@ func (l *windowLaunch) finish(ctx context.Context, turns []*turn, s *sample) err
 // complete writes what was measured and read back into a trial.
 func (l *windowLaunch) complete(t *turn) error {
 	t.recordSettings(&t.trial, t.j.Operation)
-	for _, err := range []error{t.applied, t.tally.failure(), t.delays.untrue(t.worker.PID())} {
+	for _, err := range []error{t.applied, t.tally.failure(), t.delays.untrue(t.waited())} {
 		if err := end(&t.trial, err); err != nil {
 			return err
 		}
