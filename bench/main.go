@@ -109,13 +109,34 @@ func (t *tools) worker(name string) (string, error) {
 	return w.Program, err
 }
 
-// handwritten builds the loop written by hand that lies beside a worker.
-func (t *tools) handwritten(name string) (string, error) {
-	program := filepath.Join(t.dir, "handwritten-"+name)
-	if name == "sqlite-c" {
-		return program, t.builder.BuildBeside(t.ctx, build.Spec{Name: name}, "handwritten", program)
+// programs is a worker and the loop written by hand that lies beside it.
+type programs struct{ worker, byHand string }
+
+// programs builds them in several layouts: orders of their functions. C is not reordered.
+func (t *tools) programs(name string) ([]programs, error) {
+	w, err := t.builder.BuildLayouts(t.ctx, build.Spec{Name: name}, layouts)
+	if err != nil {
+		return nil, err
 	}
-	command := exec.CommandContext(t.ctx, "go", "build", "-trimpath", "-o", program, "./handwritten")
+	if name == "sqlite-c" {
+		byHand := filepath.Join(t.dir, "handwritten-"+name)
+		return []programs{{w.Program, byHand}}, t.builder.BuildBeside(t.ctx, build.Spec{Name: name}, "handwritten", byHand)
+	}
+	var all []programs
+	for i, program := range w.Layouts {
+		byHand, err := t.handwritten(name, i+1)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, programs{program, byHand})
+	}
+	return all, nil
+}
+
+// handwritten builds the loop written by hand in a layout.
+func (t *tools) handwritten(name string, layout int) (string, error) {
+	program := filepath.Join(t.dir, fmt.Sprintf("handwritten-%s-%d", name, layout))
+	command := exec.CommandContext(t.ctx, "go", "build", "-trimpath", fmt.Sprintf("-ldflags=-randlayout=%d", layout), "-o", program, "./handwritten")
 	command.Dir = filepath.Join(t.builder.Source.Dir, "workers", name)
 	if out, err := command.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the loop by hand of %s: %w\n%s", name, err, out)

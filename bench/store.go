@@ -58,7 +58,7 @@ func (t *tools) storePair(driver string, c assay.Case) (pair, error) {
 	if err != nil {
 		return pair{}, err
 	}
-	byHand, err := t.handwritten(driver)
+	both, err := t.programs(driver)
 	if err != nil {
 		return pair{}, err
 	}
@@ -70,8 +70,8 @@ func (t *tools) storePair(driver string, c assay.Case) (pair, error) {
 	step := c.Operation.Steps[0]
 	operation := wire.Operation{Name: c.Cell.Operation, Trace: trace.Path, Changes: c.Operation.Changes,
 		Steps: []wire.Step{{KV: step.KV, Query: step.Query, Args: len(step.Args), Rows: 1, Returns: []string{"blob"}}}}
-	return pair{name: driver + "-" + c.Cell.Operation, length: trace.Length, copy: store.Copy, worker: program, open: open,
-		operation: operation, byHand: byHand, args: []string{keys, c.Cell.Operation}}, nil
+	return pair{name: driver + "-" + c.Cell.Operation, length: trace.Length, copy: store.Copy, programs: both, open: open,
+		operation: operation, args: []string{keys, c.Cell.Operation}}, nil
 }
 
 // fill loads the records into a new store.

@@ -67,7 +67,11 @@ func read(statement *sql.Stmt, key int64) error {
 		}
 		found++
 	}
-	if err := rows.Close(); err != nil || found != 1 {
+	err = rows.Err()
+	if closed := rows.Close(); err == nil {
+		err = closed
+	}
+	if err != nil || found != 1 {
 		return fmt.Errorf("%d rows: %w", found, err)
 	}
 	return nil

@@ -78,7 +78,10 @@ func (d *destinations) scan(rows *sql.Rows, visit func([]any) error, phases *kit
 			phases.End(kit.PhaseCloseRows)
 			return n, err
 		}
-		err := d.scanRow(rows)
+		err := rows.Scan(d.pointers...)
+		if err != nil && d.truths {
+			err = d.scanTruths(rows, err)
+		}
 		phases.End(kit.PhaseScan)
 		if err == nil && visit != nil {
 			err = visit(d.row())
@@ -90,13 +93,9 @@ func (d *destinations) scan(rows *sql.Rows, visit func([]any) error, phases *kit
 	}
 }
 
-// scanRow scans one row. Numbers other than 0 and 1 are true, but database/sql
-// refuses them: only such a row is scanned a second time.
-func (d *destinations) scanRow(rows *sql.Rows) error {
-	err := rows.Scan(d.pointers...)
-	if err == nil || !d.truths {
-		return err
-	}
+// scanTruths scans a row again whose scan has failed. Numbers other than 0 and 1 are
+// true, but database/sql refuses them. Another reason stays the error.
+func (d *destinations) scanTruths(rows *sql.Rows, err error) error {
 	pointers, numbers := slices.Clone(d.pointers), make([]sql.NullInt64, len(d.pointers))
 	for i, pointer := range d.pointers {
 		switch pointer.(type) {

@@ -27,26 +27,29 @@ func (c *client) Do(position int) (int, error) { return c.DoPhases(position, nil
 
 // DoPhases does the same and times the phases of each statement. To take a
 // connection, to begin a transaction and to commit it are none of them.
-func (c *client) DoPhases(position int, phases *kit.Phases) (int, error) {
+//
+// From here to the driver there are few functions on purpose: between system calls, which
+// leave the caches cold, a call of one costs 20 to 40 ns, and a point read 5 us.
+func (c *client) DoPhases(position int, phases *kit.Phases) (n int, err error) {
 	conn, err := c.o.take(c.number)
 	if err != nil {
 		return 0, err
 	}
-	n, err := c.do(conn, position, phases)
+	if c.o.spec.Transaction > 0 {
+		n, err = c.transaction(conn, position, phases)
+	} else {
+		n, err = c.all(conn, position, phases)
+	}
 	c.o.give(conn)
-	return n, c.o.db.mark(err)
+	return n, c.failed(n, err)
 }
 
-func (c *client) do(conn Conn, position int, phases *kit.Phases) (int, error) {
-	if c.o.spec.Transaction > 0 {
-		return c.transaction(conn, position, phases)
+// failed is the error of an operation that has changed so many rows.
+func (c *client) failed(changed int, err error) error {
+	if err != nil && changed > 0 && c.o.spec.Changes {
+		return fmt.Errorf("after a step that changed %d rows: %v", changed, err) // not to be tried again
 	}
-	n, err := c.all(conn, position, phases)
-	if err != nil && n > 0 && c.o.spec.Changes {
-		// Not to be tried again: an earlier step has changed data.
-		err = fmt.Errorf("after a step that changed %d rows: %v", n, err)
-	}
-	return n, err
+	return c.o.db.mark(err)
 }
 
 func (c *client) transaction(conn Conn, position int, phases *kit.Phases) (int, error) {

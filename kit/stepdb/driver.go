@@ -147,31 +147,28 @@ func (a *Args) Values() []any {
 }
 
 // Bind binds every argument as its type.
-func Bind(to Binder, a *Args) error {
+func Bind(to Binder, a *Args) (err error) {
 	for i := range a.values {
-		if err := a.bind(to, a.first+i, i+1); err != nil {
+		from, parameter := a.first+i, i+1
+		switch {
+		case a.trace.Null(from, a.row):
+			err = to.BindNull(parameter)
+		case a.trace.Type(from) == column.Int:
+			err = to.BindInt(parameter, a.trace.Int(from, a.row))
+		case a.trace.Type(from) == column.Real:
+			err = to.BindReal(parameter, a.trace.Real(from, a.row))
+		case a.trace.Type(from) == column.Text:
+			err = to.BindText(parameter, a.trace.Text(from, a.row))
+		case a.trace.Type(from) == column.Blob:
+			err = to.BindBlob(parameter, a.trace.Bytes(from, a.row))
+		default:
+			err = to.BindBool(parameter, a.trace.Int(from, a.row) != 0)
+		}
+		if err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-func (a *Args) bind(to Binder, from, parameter int) error {
-	if a.trace.Null(from, a.row) {
-		return to.BindNull(parameter)
-	}
-	switch a.trace.Type(from) {
-	case column.Int:
-		return to.BindInt(parameter, a.trace.Int(from, a.row))
-	case column.Real:
-		return to.BindReal(parameter, a.trace.Real(from, a.row))
-	case column.Text:
-		return to.BindText(parameter, a.trace.Text(from, a.row))
-	case column.Blob:
-		return to.BindBlob(parameter, a.trace.Bytes(from, a.row))
-	default:
-		return to.BindBool(parameter, a.trace.Int(from, a.row) != 0)
-	}
 }
 
 // Main serves the driver as a worker and returns the exit status.

@@ -72,7 +72,26 @@ func (d *destinations) row(stmt Stmt, visit func([]any) error) error {
 		return d.storedRow(stmt, visit)
 	}
 	for i := range d.columns {
-		if err := d.columns[i].read(stmt, i); err != nil {
+		c := &d.columns[i]
+		if c.nullable {
+			if c.null = stmt.Type(i) == Null; c.null {
+				continue
+			}
+		}
+		var err error
+		switch c.kind {
+		case integer:
+			c.number, err = stmt.Int(i)
+		case real:
+			c.real, err = stmt.Real(i)
+		case text:
+			c.text, err = stmt.Text(i)
+		case blob:
+			c.blob, err = stmt.Blob(i, c.blob)
+		case boolean:
+			c.truth, err = stmt.Bool(i)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -106,27 +125,6 @@ func (d *destinations) storedRow(stmt Stmt, visit func([]any) error) (err error)
 		}
 	}
 	return visit(d.values)
-}
-
-func (c *destination) read(stmt Stmt, i int) (err error) {
-	if c.nullable {
-		if c.null = stmt.Type(i) == Null; c.null {
-			return nil
-		}
-	}
-	switch c.kind {
-	case integer:
-		c.number, err = stmt.Int(i)
-	case real:
-		c.real, err = stmt.Real(i)
-	case text:
-		c.text, err = stmt.Text(i)
-	case blob:
-		c.blob, err = stmt.Blob(i, c.blob)
-	case boolean:
-		c.truth, err = stmt.Bool(i)
-	}
-	return err
 }
 
 func (c *destination) value() any {

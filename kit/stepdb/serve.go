@@ -37,9 +37,14 @@ func (h *handler) Answer(position int, visit func(types []string, row []any) err
 	if err != nil {
 		return 0, err
 	}
-	n, err := h.do(conn, position, nil)
+	var n int
+	if h.o.spec.Transaction > 0 {
+		n, err = h.transaction(conn, position, nil)
+	} else {
+		n, err = h.all(conn, position, nil)
+	}
 	h.o.giveCounted(conn)
-	return n, h.o.db.mark(err)
+	return n, h.failed(n, err)
 }
 
 // takeCounted takes a connection that is free, and notes where it had to wait.
