@@ -225,6 +225,8 @@ type Case struct {
 	Dataset   Dataset
 	Operation Operation
 	Profile   Profile
+	// ForSum says that the case was not selected: it is measured for a sum that was.
+	ForSum bool
 	// Unscaled is the cell of the plan whose data or clients this case has other
 	// amounts of, without driver and profile; zero where it is of no such plan.
 	Unscaled Cell

@@ -34,6 +34,7 @@ type Table struct {
 	Margin  float64       // within which two figures count as equivalent, as a fraction
 	Planned int           // launches of each cell that were fixed beforehand
 	Launch  time.Duration // mean wall time of one launch of all rows
+	ForSum  bool          // the run was not asked for it, but for a sum that has it
 	Twins   []*Row        // the reference again
 	Factors []*Row        // a target with one setting left out; the reference is the same with it
 	bases   []*Row        // these references: the whole profiles, measured together with the factors
@@ -120,6 +121,7 @@ func New(run assay.Run, trials iter.Seq2[assay.Trial, error]) (*Result, error) {
 		o.summarize(run)
 		r.Tables = append(r.Tables, newTable(run, o, naming))
 	}
+	linkSums(run.Options.Only, r.Tables)
 	for i, judged := range judge(run, r.Tables) {
 		r.Tables[i].conclude(judged)
 	}

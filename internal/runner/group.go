@@ -23,6 +23,7 @@ type group struct {
 	record   record
 	windows  windowUse
 	need     need
+	parts    []*group // of a group of sums, which is never launched: the groups of their operations
 }
 
 // member is one instance of a group: one target with one profile.
@@ -85,6 +86,11 @@ func (m *member) job(peer string) *job {
 		}
 	}
 	return nil
+}
+
+// forSum reports whether an operation is measured for a sum alone.
+func (g *group) forSum(peer string) bool {
+	return slices.ContainsFunc(g.members, func(m *member) bool { j := m.job(peer); return j != nil && j.ForSum })
 }
 
 // drop takes a job out, so that it is not measured again.
