@@ -21,6 +21,14 @@ type Dataset struct {
 	Prepare []string `json:",omitempty"`
 }
 
+// Rows are those of all tables.
+func (d Dataset) Rows() (n int) {
+	for _, t := range d.Tables {
+		n += t.Rows
+	}
+	return n
+}
+
 // Table is a table of generated rows.
 type Table struct {
 	Name    string

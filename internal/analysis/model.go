@@ -240,7 +240,7 @@ func (r *Row) summarize(planned int, keepsDisturbed bool) {
 		return cmp.Or(a.Launch-b.Launch, a.Started.Compare(b.Started))
 	})
 	r.Outcome, r.Reason = Outcome(r.Trials)
-	if !slices.ContainsFunc(r.Trials, func(t assay.Trial) bool { return !t.Measured() && t.Outcome != assay.NotRun }) {
+	if !slices.ContainsFunc(r.Trials, func(t assay.Trial) bool { return t.PermanentFailure() }) {
 		r.Figures = figures(r.Counted(), stat.Rule{Planned: planned})
 		r.addPooledPercentiles()
 	}

@@ -257,7 +257,7 @@ func (g *group) compared(j *job, baseline assay.Baseline) *job {
 // dropPermanentFailure takes out the cell of a trial that ended in a way that another
 // launch cannot fix.
 func (g *group) dropPermanentFailure(t *assay.Trial) {
-	if !permanentFailure(t) {
+	if !t.PermanentFailure() {
 		return
 	}
 	for _, m := range g.members {
@@ -266,8 +266,6 @@ func (g *group) dropPermanentFailure(t *assay.Trial) {
 		}
 	}
 }
-
-func permanentFailure(t *assay.Trial) bool { return !t.Measured() && t.Outcome != assay.NotRun }
 
 // prune removes members without jobs.
 func (g *group) prune() {
