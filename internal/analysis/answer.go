@@ -232,7 +232,7 @@ func (e *Entry) stand(t *Table, baseline *Row) {
 		return
 	}
 	ranking := t.rankingOf(row)
-	e.Standing = ranking.standing(row)
+	e.Standing = ranking.Standing(row)
 	if baseline == nil || row == baseline || !baseline.Comparable() {
 		return
 	}
@@ -269,12 +269,12 @@ func (t *Table) rankingOf(row *Row) *Ranking {
 // equivalent.
 func (t *Table) settles() bool {
 	return slices.ContainsFunc(t.Rankings, func(k *Ranking) bool {
-		return k.Decided() || len(k.Rows) > 1 && k.standing(k.Rows[0]) == Tied
+		return k.Decided() || len(k.Rows) > 1 && k.Standing(k.Rows[0]) == Tied
 	})
 }
 
-// standing is how a row stands among those that are ranked with it.
-func (k *Ranking) standing(row *Row) Standing {
+// Standing is how a row stands among those that are ranked with it.
+func (k *Ranking) Standing(row *Row) Standing {
 	switch {
 	case k == nil || len(k.Rows) == 1:
 		return Alone

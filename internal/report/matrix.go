@@ -24,7 +24,8 @@ type matrixLine struct {
 	label   string
 	table   *analysis.Table
 	entries []matrixEntry
-	weight  int // of two lines the heavier one stays where not both fit
+	leaders []string // who leads, for screens that have no room for the entries
+	weight  int      // of two lines the heavier one stays where not both fit
 }
 
 // matrixEntry is what one target with one profile reached in a table.
@@ -66,7 +67,7 @@ func (r *Report) matrix(a analysis.Answer) *matrix {
 		}
 	}
 	for _, l := range a.Lines {
-		line := matrixLine{label: r.label(l.Table), table: l.Table}
+		line := matrixLine{label: r.label(l.Table), table: l.Table, leaders: leaders(l.Table, m.hasProfiles())}
 		if l.Empty() {
 			line.weight = -1
 		}
@@ -104,18 +105,25 @@ func newEntry(e analysis.Entry, t *analysis.Table, whole bool, everywhere map[st
 	if e.Cost != nil {
 		entry.text = wording.Digits(e.Cost.Center) + "x"
 	}
-	switch e.Standing {
-	case analysis.Fastest:
-		entry.text, entry.look = entry.text+markFastest, best
-	case analysis.Tied:
-		entry.text, entry.look = entry.text+markTied, best
-	case analysis.Open:
-		entry.text, entry.look = entry.text+markOpen, open
-	}
+	mark, look := markOf(e.Standing)
+	entry.text, entry.look = entry.text+mark, look
 	if slices.ContainsFunc(e.Row.Warnings, func(w analysis.Warning) bool { return !w.Is(analysis.Shown) && !everywhere[w.Code()] }) {
 		entry.text, entry.alert = entry.text+markAlert, true
 	}
 	return entry
+}
+
+// markOf is how a standing is marked.
+func markOf(s analysis.Standing) (string, look) {
+	switch s {
+	case analysis.Fastest:
+		return markFastest, best
+	case analysis.Tied:
+		return markTied, best
+	case analysis.Open:
+		return markOpen, open
+	}
+	return "", plain
 }
 
 // everywhere are the codes of warnings that all measured rows have.
@@ -225,8 +233,8 @@ const (
 )
 
 // render prints the matrix in at most so many lines: columns in groups where they
-// are wider than the screen, and the lines that say least folded where they are
-// too many.
+// are wider than the screen, and where these are too long, only who leads in each table;
+// the lines that say least are folded where they are too many.
 func (m *matrix) render(s Screen, free int) []string {
 	if len(m.lines) == 0 || len(m.columns) == 0 {
 		return nil
@@ -237,6 +245,9 @@ func (m *matrix) render(s Screen, free int) []string {
 	room := func(other int) int { return (free-len(legend)-other)/len(groups) - m.headers() }
 	kept, folded := m.lines, 0
 	if len(m.lines) > room(1) { // the empty line above
+		if len(groups) > 1 {
+			return m.renderLeaders(s, free)
+		}
 		kept, folded = m.fit(room(2)) // and the one that counts the others
 	}
 	lines := []string{""}

@@ -1,0 +1,102 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"unicode/utf8"
+
+	"assay/internal/analysis"
+	"assay/internal/wording"
+)
+
+// maxLeaders are named where several lead.
+const maxLeaders = 2
+
+// leaders names who leads in a table: in each class of durability, where it changes data.
+func leaders(t *analysis.Table, profiles bool) []string {
+	var all []string
+	for _, k := range t.Rankings {
+		if len(k.Rows) == 1 && len(t.Rankings) > 1 {
+			continue // nothing to choose from
+		}
+		text := leadersOf(k, profiles)
+		if len(t.Rankings) > 1 {
+			text = string(k.Durability) + ": " + text
+		}
+		all = append(all, wording.Clean(text))
+	}
+	if len(all) == 0 {
+		return []string{"-"}
+	}
+	return all
+}
+
+// leadersOf names them with the figure of the first one.
+func leadersOf(k *analysis.Ranking, profiles bool) string {
+	all := k.Leaders()
+	var names []string
+	for i, row := range all {
+		if i == maxLeaders {
+			names = append(names, fmt.Sprintf("%d more", len(all)-i))
+			break
+		}
+		name := row.Driver
+		if profiles && row.Cell.Profile != "" {
+			name += " " + row.Cell.Profile
+		}
+		names = append(names, name)
+	}
+	text := strings.Join(names, ", ")
+	if f, has := k.Rows[0].Figure(k.Table.Primary.Name); has {
+		text += " " + human(f.Interval.Center, f.Metric.Unit)
+	}
+	mark, _ := markOf(k.Standing(k.Rows[0]))
+	return text + mark
+}
+
+// leadersLegend explains the marks that the lines have.
+func (m *matrix) leadersLegend() string {
+	text := ""
+	for _, l := range m.lines {
+		text += strings.Join(l.leaders, " ")
+	}
+	parts := []string{"who leads, with the first one's figure"}
+	for _, l := range []struct{ mark, words string }{{markFastest, "fastest"}, {markTied, "equivalent"}, {markOpen, "undecided between these"}, {": ", "before the colon: the class of durability"}} {
+		if strings.Contains(text, l.mark) {
+			parts = append(parts, strings.TrimPrefix(l.mark+" "+l.words, ":  "))
+		}
+	}
+	return strings.Join(parts, "; ")
+}
+
+// renderLeaders prints who leads in each table in at most so many lines.
+func (m *matrix) renderLeaders(s Screen, free int) []string {
+	label := m.labelWidth(s)
+	legend := s.wrap("  ", "  ", m.leadersLegend())
+	free -= len(legend) + 2 // the empty line above, and the one that counts the others
+	kept, folded := m.fit(len(m.lines))
+	for len(kept) > 1 && height(kept) > free {
+		kept, folded = m.fit(len(kept) - 1)
+	}
+	lines := []string{""}
+	for _, l := range kept {
+		name := short(l.label, label)
+		for _, text := range l.leaders {
+			lines = append(lines, short(name+strings.Repeat(" ", label-utf8.RuneCountInString(name)+columnGap)+text, s.Width))
+			name = ""
+		}
+	}
+	if folded > 0 {
+		lines = append(lines, fmt.Sprintf("  and %d more, see Details", folded))
+	}
+	return append(lines, legend...)
+}
+
+// height is how many lines the leaders of some tables take.
+func height(tables []matrixLine) int {
+	n := 0
+	for _, l := range tables {
+		n += len(l.leaders)
+	}
+	return n
+}
