@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -35,8 +34,7 @@ type crashFlags struct {
 	seed    uint64
 	replay  string
 	keep    string
-	format  crash.Format
-	output  string
+	outputs[*crash.Report]
 }
 
 // defaultCrashBudget is for all targets and profiles together.
@@ -77,8 +75,7 @@ refuted, a control that is known to lose data was not caught, or a supported fau
 	f.DurationVar(&flags.budget, "budget", defaultCrashBudget, "time for all states, builds excluded; without limit where --states is given alone")
 	f.Uint64Var(&flags.seed, "seed", 1, "seed of the workload and of the choice of states")
 	f.StringVar(&flags.replay, "replay", "", "make the state of the finding with this ID again, and show what is wrong with it")
-	f.StringVar((*string)(&flags.format), "format", string(crash.Text), strings.Join(names(crash.Formats()), "|"))
-	f.StringVarP(&flags.output, "output", "o", "", "file to write instead of standard output")
+	flags.fileFlags(cmd, crash.Formats, "file to write instead of standard output")
 	f.StringVar(&flags.keep, "keep", "", "with --replay: leave the image of the disk in this file")
 	return cmd
 }
@@ -100,8 +97,6 @@ func (f crashFlags) check() error {
 		return usage(fmt.Errorf("--budget %s is negative", f.budget))
 	case f.keep != "":
 		return usage(errors.New("--keep needs --replay"))
-	case !slices.Contains(crash.Formats(), f.format):
-		return usage(fmt.Errorf("unknown format %q", f.format), "formats are "+strings.Join(names(crash.Formats()), ", "))
 	case !slices.Contains(crash.FileSystems(), f.fs):
 		return usage(fmt.Errorf("unknown file system %q: want %s", f.fs, strings.Join(names(crash.FileSystems()), ", ")))
 	}
@@ -155,10 +150,10 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 		return err
 	}
 	results = append(a.couldNotBuild(unbuilt), results...)
-	r := crash.Report{Title: p.Name, Command: a.commandLine(commandOf(name, flags)...), Results: results,
+	r := &crash.Report{Title: p.Name, Command: a.commandLine(commandOf(name, flags)...), Results: results,
 		Replay: func(id string) string { return a.commandLine("crash", "--replay", id) }}
 	undelivered := l.Deliver(ctx, s)
-	if err := a.printCrash(r, flags); err != nil {
+	if err := flags.write(a.stdout, r); err != nil {
 		return err
 	}
 	if err := verdict(results); err != nil {
@@ -257,15 +252,6 @@ func crashTasks(p *plan.Plan, candidates []lab.Candidate, findings string, flags
 		}
 	}
 	return tasks
-}
-
-// printCrash writes the report, to a file where one is named.
-func (a *app) printCrash(r crash.Report, flags crashFlags) error {
-	write := func(w io.Writer) error { return r.Write(w, flags.format) }
-	if flags.output == "" {
-		return write(a.stdout)
-	}
-	return writeReport(flags.output, write)
 }
 
 // verdict says by its error what the results come to. What is unsupported counts

@@ -238,16 +238,12 @@ func (a *app) showResult(ctx context.Context, s *store.Store, result lab.Result,
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	markdown, err := report.FormatNamed("markdown")
-	if err == nil {
-		err = writeReport(path, func(w io.Writer) error { return markdown.Write(r, w) })
-	}
-	if err != nil {
+	if err := writeReport(path, func(w io.Writer) error { return r.Write(w, "markdown") }); err != nil {
 		return err
 	}
 	a.summarize(result)
 	fmt.Fprintf(a.stderr, "report: %s\nresults: %s; again: %s --format %s\n", path, s.Name(),
-		a.commandLine("report", result.ID), strings.Join(report.FormatNames(), "|"))
+		a.commandLine("report", result.ID), strings.Join(report.Formats.Names(), "|"))
 	if full {
 		err = r.Write(a.stdout, "text")
 	} else {

@@ -34,21 +34,21 @@ func sampleReport() Report {
 // and the command that shows the counterexample again.
 func TestReportFormats(t *testing.T) {
 	r := sampleReport()
-	for format, wants := range map[Format][]string{
-		Text: {"driver  profile  claims      power                        full\n", "mattn   full     power       50 held, 1 corrupt, 9 lost!  -\n",
+	for format, wants := range map[string][]string{
+		"text": {"driver  profile  claims      power                        full\n", "mattn   full     power       50 held, 1 corrupt, 9 lost!  -\n",
 			"mattn   normal   consistent  20 held, 40 lost             unsupported\n",
 			"A power cut can lose the newest acknowledged commits, up to 12 of them (in 40 of 60 states).", "All that is left is whole. Moments: memtable flush 25, acknowledged 20, commit 15.",
 			"A power cut can damage the database: in 1 of 60 states the engine's own check finds damage, in 9 of 60 states acknowledged commits are missing.",
 			"Documented (power): ", "NOT what was seen: a power cut does more than that.", "Documented (consistent): ", "Nothing here contradicts that.",
 			"https://www.sqlite.org/pragma.html#pragma_synchronous", "corrupt (seed 7, commit, after operation 7, keep none (0 writes))", "Opening it afterwards took 12.3 ms or less.", "again: assay crash --replay abc", "it needs root", "1 of 1 controls that must fail did"},
-		Markdown: {"| target | profile | settings | claims | documented | power | full |\n| --- | --- | --- | --- | --- | --- | --- |\n",
+		"markdown": {"| target | profile | settings | claims | documented | power | full |\n| --- | --- | --- | --- | --- | --- | --- |\n",
 			"| mattn@v1 (sqlite 3.53) | full | journal_mode wal, synchronous 2 | power | [power](https://www.sqlite.org/pragma.html#pragma_synchronous) | 50 held, 1 corrupt, 9 lost! | - |\n",
 			"States by moment:\n\n- mattn, normal, power: memtable flush 25, acknowledged 20, commit 15\n"},
-		HTML: {`<td class="refuted">50 held, 1 corrupt, 9 lost!</td>`, "<td>20 held, 40 lost</td>", "&lt;integrity_check&gt; said no", "<code>assay crash --replay abc</code>",
+		"html": {`<td class="refuted">50 held, 1 corrupt, 9 lost!</td>`, "<td>20 held, 40 lost</td>", "&lt;integrity_check&gt; said no", "<code>assay crash --replay abc</code>",
 			"NOT what was seen", "(seed 7, commit", "took 12.3 ms or less", "What a power cut and other faults do to you"},
 	} {
 		var out strings.Builder
-		if err := r.Write(&out, format); err != nil {
+		if err := Formats.Write(&out, format, &r); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range wants {
@@ -56,7 +56,7 @@ func TestReportFormats(t *testing.T) {
 				t.Errorf("%s: no %q in\n%s", format, want, out.String())
 			}
 		}
-		if strings.Contains(out.String(), "<integrity_check>") && format == HTML {
+		if strings.Contains(out.String(), "<integrity_check>") && format == "html" {
 			t.Error("the words of a worker are in the page as they are")
 		}
 	}
@@ -76,9 +76,9 @@ func TestReportOfNoFault(t *testing.T) {
 		"beside others": {beside, []string{"broken, full: it does not compile: main.go:3:15: undefined: missing"}},
 		"alone":         {Report{Title: "quick", Results: []Result{broken, worse}}, []string{"broken, full: it does not compile: main.go:3:15: undefined: missing", "worse, full: there is no C compiler"}},
 	} {
-		for _, format := range Formats() {
+		for _, format := range Formats.Names() {
 			var out strings.Builder
-			if err := c.report.Write(&out, format); err != nil {
+			if err := Formats.Write(&out, format, &c.report); err != nil {
 				t.Fatal(err)
 			}
 			for _, want := range c.want {
@@ -102,9 +102,9 @@ func TestLastWords(t *testing.T) {
 	task.Fault = assay.FullDisk
 	unsupported := Result{Task: task, Outcome: assay.Unsupported, Reason: "hello: " + ended.Error()}
 	r := Report{Title: "quick", Results: []Result{found, failed, unsupported}, Replay: func(id string) string { return "assay crash --replay " + id }}
-	for format, indent := range map[Format]string{Text: "\n    ", HTML: "\n  "} {
+	for format, indent := range map[string]string{"text": "\n    ", "html": "\n  "} {
 		var out strings.Builder
-		if err := r.Write(&out, format); err != nil {
+		if err := Formats.Write(&out, format, &r); err != nil {
 			t.Fatal(err)
 		}
 		for _, doing := range []string{"open", "prepare", "hello"} {

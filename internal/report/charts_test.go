@@ -193,13 +193,12 @@ func TestWriteCharts(t *testing.T) {
 	run, trials := analysistest.SampleRun()
 	r := mustReport(t, run, trials)
 	dir := filepath.Join(t.TempDir(), "a", "b")
-	svg, _ := FormatNamed("svg")
 	for _, f := range Formats {
-		if f.Chart == nil {
+		if f.Files == nil {
 			continue
 		}
 		format := f.Name
-		paths, err := r.WriteCharts(dir, f)
+		paths, err := f.Files(dir, r)
 		if err != nil || len(paths) != len(r.Charts()) {
 			t.Fatalf("%s: %d of %d files, %v", format, len(paths), len(r.Charts()), err)
 		}
@@ -222,7 +221,11 @@ func TestWriteCharts(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.WriteCharts(file, svg); err == nil || !strings.Contains(err.Error(), "write charts: ") {
+	svg, err := Formats.Named("svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := svg.Files(file, r); err == nil || !strings.Contains(err.Error(), "write charts: ") {
 		t.Errorf("into a file: %v", err)
 	}
 	for _, name := range []string{"gif", "svg"} {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"html/template"
+	"io"
 	"maps"
 	"runtime"
 	"slices"
@@ -160,7 +161,7 @@ type madeFile struct {
 func (v *pageView) makeCSV() {
 	var made madeFile
 	made.err = guard.Error(func() (err error) {
-		made.file, err = v.packer.download(cmp.Or(fileName(v.report.Run.ID, ""), "run")+".csv", v.report.writeCSV)
+		made.file, err = v.packer.download(cmp.Or(fileName(v.report.Run.ID, ""), "run")+".csv", func(w io.Writer) error { return writeCSV(w, v.report) })
 		return err
 	})
 	v.csv <- made
