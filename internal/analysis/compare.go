@@ -71,17 +71,13 @@ func (r *Row) mode() assay.Mode {
 	return ""
 }
 
-// baselineOf finds the one of the rows that a row is compared with; nil where there is
-// none.
-func baselineOf(run assay.Run, row *Row, rows []*Row) *Row {
-	cells := make([]assay.Cell, len(rows))
-	for i, other := range rows {
+// baselineOf finds the one of several that a cell is compared with; -1 where there is none.
+func baselineOf(run assay.Run, of assay.Cell, among []*cell) int {
+	cells := make([]assay.Cell, len(among))
+	for i, other := range among {
 		cells[i] = other.Cell
 	}
-	if i := run.Baseline.Of(row.Cell, cells); i >= 0 {
-		return rows[i]
-	}
-	return nil
+	return run.Baseline.Of(of, cells)
 }
 
 // Comparable reports whether a row's figures may be set against others.

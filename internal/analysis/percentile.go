@@ -10,23 +10,23 @@ import (
 )
 
 // pool adds a trial's latencies to those of the cell.
-func (r *Row) pool(t assay.Trial) {
+func (c *cell) pool(t assay.Trial) {
 	if !t.Measured() {
 		return
 	}
-	if r.latencies == nil {
-		r.latencies = map[bool]map[int64]int64{false: {}, true: {}}
+	if c.latencies == nil {
+		c.latencies = map[bool]map[int64]int64{false: {}, true: {}}
 	}
 	for _, b := range t.Histogram {
-		r.latencies[t.Disqualified][b.Upper] += b.Count
+		c.latencies[t.Disqualified][b.Upper] += b.Count
 	}
 }
 
 // pooled are the latencies of the trials that count.
-func (r *Row) pooled() map[int64]int64 {
-	all := maps.Clone(r.latencies[false])
-	if r.keepsDisturbed {
-		for upper, count := range r.latencies[true] {
+func (c *cell) pooled(keepsDisturbed bool) map[int64]int64 {
+	all := maps.Clone(c.latencies[false])
+	if keepsDisturbed {
+		for upper, count := range c.latencies[true] {
 			all[upper] += count
 		}
 	}
@@ -36,8 +36,7 @@ func (r *Row) pooled() map[int64]int64 {
 // addPooledPercentiles adds the percentiles that no launch has enough
 // operations for, but all of them together have. They have no interval: there
 // is one figure, not one a launch.
-func (r *Row) addPooledPercentiles() {
-	latencies := r.pooled()
+func (r *Row) addPooledPercentiles(latencies map[int64]int64) {
 	uppers := slices.Sorted(maps.Keys(latencies))
 	counts := make([]int64, len(uppers))
 	for i, upper := range uppers {

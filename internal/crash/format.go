@@ -9,7 +9,6 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"assay"
 	"assay/internal/format"
 )
 
@@ -49,7 +48,7 @@ func (r *Report) Notes() []string {
 func writeText(out io.Writer, r *Report) error {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
-	fmt.Fprintf(w, "driver\tprofile\tclaims\t%s\n", joined(r.Faults()))
+	fmt.Fprintf(w, "driver\tprofile\tclaims\t%s\n", strings.Join(names(r.Faults()), "\t"))
 	for _, t := range r.Targets() {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", t.Driver, t.Profile, t.Claims(), strings.Join(t.Cells(), "\t"))
 	}
@@ -107,14 +106,6 @@ func (r *Report) writeRest(b *strings.Builder, indent string) {
 
 // below indents all lines but the first.
 func below(text, indent string) string { return strings.ReplaceAll(text, "\n", "\n"+indent) }
-
-func joined(faults []assay.Fault) string {
-	var all []string
-	for _, f := range faults {
-		all = append(all, string(f))
-	}
-	return strings.Join(all, "\t")
-}
 
 // writeMarkdown prints the table of docs/durability.md and the sentences below.
 func writeMarkdown(out io.Writer, r *Report) error {

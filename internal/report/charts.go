@@ -270,9 +270,7 @@ func trimZeros(number string) string {
 
 // latencyRows shows the percentiles of each row; false where no row has two.
 func latencyRows(t *analysis.Table) (*chart.Rows, bool) {
-	names := slices.DeleteFunc([]string{assay.P50, assay.P90, assay.P99, assay.P999}, func(name string) bool {
-		return !slices.ContainsFunc(t.Rows, func(row *analysis.Row) bool { _, has := row.Figure(name); return has })
-	})
+	names := t.Have([]string{assay.P50, assay.P90, assay.P99, assay.P999})
 	rows := &chart.Rows{Marks: names, Grouped: "rank"}
 	any := false
 	for _, row := range t.Rows {
@@ -300,15 +298,11 @@ func latencyRows(t *analysis.Table) (*chart.Rows, bool) {
 
 // phaseRows stacks the phases of each row; false where none were timed.
 func phaseRows(t *analysis.Table) (*chart.Rows, bool) {
-	rows := &chart.Rows{Grouped: "rank"}
-	var used []string
-	for _, name := range assay.PhaseMetrics {
-		if slices.ContainsFunc(t.Rows, func(r *analysis.Row) bool { _, has := r.Figure(name); return has }) {
-			used = append(used, name)
-			rows.Parts = append(rows.Parts, strings.TrimSuffix(name, assay.PhaseSuffix))
-		}
+	rows := &chart.Rows{Grouped: "rank", Marks: []string{"sum of the phases, with 95 % CI"}}
+	used := t.Have(assay.PhaseMetrics)
+	for _, name := range used {
+		rows.Parts = append(rows.Parts, strings.TrimSuffix(name, assay.PhaseSuffix))
 	}
-	rows.Marks = []string{"sum of the phases, with 95 % CI"}
 	for _, row := range t.Rows {
 		if !isDrawn(t, row) {
 			continue

@@ -54,14 +54,7 @@ func addTable(t *analysis.Table, d *document) {
 // tableCells is a row as printed; one without figures says why instead.
 func tableCells(t *analysis.Table, row *analysis.Row, columns []column, n *notes) []string {
 	if _, has := row.Figure(t.Primary.Name); !has {
-		why := string(row.Outcome)
-		if row.Outcome == assay.OK {
-			why = "no figure of " + t.Primary.Name
-		}
-		if row.Reason != "" {
-			why += ": " + row.Reason
-		}
-		return []string{row.Driver, wording.Clean(row.Cell.Profile), strings.TrimSpace(wording.Clean(why) + " " + marks(row, n))}
+		return []string{row.Driver, wording.Clean(row.Cell.Profile), strings.TrimSpace(noFigure(t, row) + " " + marks(row, n))}
 	}
 	cells := make([]string, len(columns))
 	for i, c := range columns {

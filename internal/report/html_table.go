@@ -81,19 +81,10 @@ func viewTable(t *analysis.Table, id string, p *packer) (*tableView, error) {
 	}
 	addPhases(t, &v.Phases)
 	for _, d := range t.Differences {
-		v.Differences = append(v.Differences, differenceWords(d))
+		v.Differences = append(v.Differences, wording.Clean(differing(d)))
 	}
 	v.Samples, err = p.download(fileName(t.Title, "samples")+".csv", func(to io.Writer) error { return writeSamples(t, to) })
 	return v, err
-}
-
-// differenceWords is the difference as a line.
-func differenceWords(d analysis.Difference) string {
-	of := d.Name
-	if d.Of != "engine" {
-		of = d.Of + ", " + d.Name
-	}
-	return wording.Clean(of + ": " + held(d))
 }
 
 // noteMark is what notes.mark returns.
@@ -119,11 +110,7 @@ func viewRow(t *analysis.Table, id string, row *analysis.Row, columns []column, 
 			v.Cells = append(v.Cells, c.value(row))
 		}
 	} else {
-		why := ended(row)
-		if row.Outcome == assay.OK {
-			why = "no figure of " + t.Primary.Name
-		}
-		v.Cells, v.Span = []string{row.Driver, wording.Clean(row.Cell.Profile), why}, len(columns)-2
+		v.Cells, v.Span = []string{row.Driver, wording.Clean(row.Cell.Profile), noFigure(t, row)}, len(columns)-2
 	}
 	for _, match := range noteMark.FindAllStringSubmatch(marks(row, n), -1) {
 		v.Notes = append(v.Notes, noteLink{Code: match[1]})

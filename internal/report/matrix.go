@@ -121,15 +121,13 @@ func newEntry(e analysis.Entry, t *analysis.Table, whole bool, everywhere map[st
 // everywhere are the codes of warnings that all measured rows have.
 func (r *Report) everywhere() map[string]bool {
 	counts, rows := map[string]int{}, 0
-	for _, t := range r.Tables {
-		for _, row := range t.Rows {
-			if len(row.Figures) == 0 {
-				continue
-			}
-			rows++
-			for _, code := range row.Codes() {
-				counts[code]++
-			}
+	for row := range r.Rows() {
+		if len(row.Figures) == 0 {
+			continue
+		}
+		rows++
+		for _, code := range row.Codes() {
+			counts[code]++
 		}
 	}
 	all := map[string]bool{}

@@ -66,7 +66,7 @@ func speedText(i stat.Interval, metric assay.Metric) string {
 	if !metric.HigherBetter {
 		i = i.Inverse()
 	}
-	return wording.Ratio(i, "%sx [%s, %s]")
+	return wording.Times(i)
 }
 
 // about is a duration as people say it.

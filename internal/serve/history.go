@@ -103,7 +103,7 @@ func (v *historyView) fill(h *history.History, asked bool) error {
 func viewSeries(s *history.Series) (seriesView, error) {
 	v := seriesView{Name: wording.Clean(s.Name()), Plan: wording.Clean(s.Plan), Runs: wording.Plural(len(s.Points), "run")}
 	for _, p := range slices.Backward(s.Points) { // the newest first
-		v.Points = append(v.Points, pointView{p.Started.UTC().Format("2006-01-02 15:04"), wording.Clean(p.Version), wording.Ratio(p.Cost, "%sx [%s, %s]"), p.Run})
+		v.Points = append(v.Points, pointView{p.Started.UTC().Format("2006-01-02 15:04"), wording.Clean(p.Version), wording.Times(p.Cost), p.Run})
 	}
 	for _, c := range s.Changes {
 		v.Changes = append(v.Changes, s.Describe(c))

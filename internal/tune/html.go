@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"io"
@@ -156,7 +157,7 @@ func (r *Report) priceChart() *chart.Chart {
 	if own < 1 || len(points) < 2 {
 		return nil
 	}
-	slices.SortFunc(points, func(a, b chart.Point) int { return compareDown(b.X, a.X) })
+	slices.SortFunc(points, func(a, b chart.Point) int { return cmp.Compare(a.X, b.X) })
 	tick := func(v float64) string {
 		if at := int(math.Round(v)); math.Abs(v-float64(at)) < 1e-9 && at > 0 && at < len(assay.Durabilities) {
 			return string(assay.Durabilities[at])

@@ -260,7 +260,7 @@ func ratio(i stat.Interval) string {
 	if !i.Known() {
 		return wording.Digits(i.Center) + "x"
 	}
-	return wording.Ratio(i, "%sx [%s, %s]")
+	return wording.Times(i)
 }
 
 func size(bytes float64) string {

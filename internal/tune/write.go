@@ -2,6 +2,7 @@ package tune
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -157,7 +158,7 @@ func (r *Report) candidates() []candidate {
 		all = append(all, candidate{name, len(values), values, against(values, make([]float64, len(values))).Ratio})
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int {
-		return compareDown(float64(a.blocks)+numberOr(mean(a.gains)), float64(b.blocks)+numberOr(mean(b.gains)))
+		return cmp.Compare(float64(b.blocks)+mean(b.gains), float64(a.blocks)+mean(a.gains))
 	})
 	return all
 }
