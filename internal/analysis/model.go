@@ -362,8 +362,8 @@ func figures(trials []*assay.Trial, rule stat.Rule) []Figure {
 }
 
 // MetricOrder places metrics that the vocabulary does not know at the end.
-func MetricOrder(f Figure) int {
-	i := slices.IndexFunc(assay.Metrics, func(m assay.Metric) bool { return m.Name == f.Metric.Name })
+func MetricOrder(name string) int {
+	i := slices.IndexFunc(assay.Metrics, func(m assay.Metric) bool { return m.Name == name })
 	if i < 0 {
 		return len(assay.Metrics)
 	}

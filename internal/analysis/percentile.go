@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -58,8 +59,5 @@ func (r *Row) addPooledPercentiles(latencies map[int64]int64) {
 
 // byMetric orders figures as tables show them.
 func byMetric(a, b Figure) int {
-	if order := MetricOrder(a) - MetricOrder(b); order != 0 {
-		return order
-	}
-	return strings.Compare(a.Metric.Name, b.Metric.Name)
+	return cmp.Or(MetricOrder(a.Metric.Name)-MetricOrder(b.Metric.Name), strings.Compare(a.Metric.Name, b.Metric.Name))
 }

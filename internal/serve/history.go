@@ -130,7 +130,7 @@ func seriesChart(s *history.Series) *chart.Chart {
 			lines.Series = append(lines.Series, chart.Curve{Name: "from " + p.Started.UTC().Format(time.DateOnly)})
 		}
 		last := &lines.Series[len(lines.Series)-1]
-		last.Points = append(last.Points, chart.Point{X: float64(at), Y: chart.Interval{Low: p.Cost.Low, Center: p.Cost.Center, High: p.Cost.High}})
+		last.Points = append(last.Points, chart.Point{X: float64(at), Y: report.Drawable(p.Cost)})
 	}
 	title := wording.Clean(s.Name())
 	if first > 0 {

@@ -12,7 +12,6 @@ import (
 	"assay"
 	"assay/internal/chart"
 	"assay/internal/report"
-	"assay/internal/stat"
 	"assay/internal/wording"
 )
 
@@ -121,7 +120,7 @@ func (r *Report) raceChart() *chart.Chart {
 		if c.gain.N == 0 {
 			row.Text = "not measured"
 		} else {
-			cell := chart.Cell{Marks: []chart.Interval{interval(c.gain)}, Text: ratio(c.gain)}
+			cell := chart.Cell{Marks: []chart.Interval{report.Drawable(c.gain)}, Text: ratio(c.gain)}
 			for _, g := range c.gains {
 				if !math.IsNaN(g) {
 					cell.Dots = append(cell.Dots, math.Exp(g))
@@ -135,14 +134,6 @@ func (r *Report) raceChart() *chart.Chart {
 		wording.Plural(len(r.Outcome.Blocks), "block"), wording.Clean(candidates[0].name), ratio(candidates[0].gain)), Body: rows}
 }
 
-// interval is one of package stat as it is drawn.
-func interval(i stat.Interval) chart.Interval {
-	if !i.Known() {
-		return chart.Interval{Low: math.NaN(), Center: i.Center, High: math.NaN()}
-	}
-	return chart.Interval{Low: i.Low, Center: i.Center, High: i.High}
-}
-
 // priceChart draws what other classes of durability cost or give.
 func (r *Report) priceChart() *chart.Chart {
 	own := slices.Index(assay.Durabilities, r.Class)
@@ -150,7 +141,7 @@ func (r *Report) priceChart() *chart.Chart {
 	words := []string{string(r.Class) + " 1x"}
 	for _, p := range r.Outcome.Prices {
 		if at := slices.Index(assay.Durabilities, assay.Durability(p.Class)); at >= 0 && p.Gain.Center > 0 {
-			points = append(points, chart.Point{X: float64(at), Y: interval(p.Gain)})
+			points = append(points, chart.Point{X: float64(at), Y: report.Drawable(p.Gain)})
 			words = append(words, p.Class+" "+ratio(p.Gain))
 		}
 	}
