@@ -117,9 +117,7 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 	if err := s.CheckProofs(ctx); err != nil {
 		return err
 	}
-	progress := newProgress(a, false)
-	defer progress.close()
-	l, err := a.lab(progress)
+	l, err := a.lab(false)
 	if err != nil {
 		return err
 	}
@@ -127,7 +125,7 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 	if err != nil {
 		return err
 	}
-	progress.close()
+	a.progress.close()
 	results, err := a.proofs(ctx, l, s, p.Text, request.Config(subjects(candidates)))
 	if err != nil {
 		return err
@@ -241,9 +239,7 @@ func (a *app) replay(ctx context.Context, flags crashFlags) error {
 	if reason := crash.Missing(finding.Task.Fault, finding.Task.FileSystem); reason != "" {
 		return errors.New(reason)
 	}
-	progress := newProgress(a, false)
-	defer progress.close()
-	l, err := a.lab(progress)
+	l, err := a.lab(false)
 	if err != nil {
 		return err
 	}
@@ -251,7 +247,7 @@ func (a *app) replay(ctx context.Context, flags crashFlags) error {
 	if err != nil {
 		return err
 	}
-	progress.close()
+	a.progress.close()
 	r.Program = worker.Program
 	if flags.keep != "" {
 		if r.Keep, err = filepath.Abs(flags.keep); err != nil {

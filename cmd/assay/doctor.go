@@ -82,9 +82,7 @@ func (a *app) doctor(ctx context.Context, path string, flags doctorFlags) error 
 	if err := flags.check(path); err != nil {
 		return err
 	}
-	progress := newProgress(a, false)
-	defer progress.close()
-	l, err := a.lab(progress)
+	l, err := a.lab(false)
 	if err != nil {
 		return err
 	}
@@ -119,7 +117,7 @@ func (a *app) doctor(ctx context.Context, path string, flags doctorFlags) error 
 	if err != nil {
 		return err
 	}
-	progress.close()
+	a.progress.close()
 	if err := flags.write(a.stdout, examined{path, found}); err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -125,9 +126,7 @@ func (a *app) listFacts() error {
 }
 
 func (a *app) measureFacts(ctx context.Context, specs []string, flags factsFlags) error {
-	progress := newProgress(a, false)
-	defer progress.close()
-	l, err := a.lab(progress)
+	l, err := a.lab(false)
 	if err != nil {
 		return err
 	}
@@ -163,10 +162,10 @@ func measureLibrary(ctx context.Context, cache, spec string) (facts.Library, err
 
 func printLibrary(out io.Writer, l facts.Library) {
 	fmt.Fprintf(out, "%s, SQLite %s, measured on %s\n", l.Label(), l.Engine, l.On)
-	fmt.Fprintf(out, "  default: busy_timeout %s, foreign_keys %s, journal_mode %s, synchronous %s, transactions %s\n", orDash(l.Defaults["busy_timeout"]),
+	fmt.Fprintf(out, "  default: busy_timeout %s, foreign_keys %s, journal_mode %s, synchronous %s, transactions %s\n", cmp.Or(l.Defaults["busy_timeout"], "-"),
 		kv.Word("foreign_keys", l.Defaults["foreign_keys"]), l.Defaults["journal_mode"], kv.Word("synchronous", l.Defaults["synchronous"]), l.Defaults[facts.Begin])
 	for _, effect := range []facts.Effect{facts.Applied, facts.Ignored, facts.Fails, facts.Literal} {
-		fmt.Fprintf(out, "  %-8s %s\n", effect, orDash(strings.Join(l.Effects[effect], " ")))
+		fmt.Fprintf(out, "  %-8s %s\n", effect, cmp.Or(strings.Join(l.Effects[effect], " "), "-"))
 	}
 }
 
@@ -182,7 +181,7 @@ func printFacts(out io.Writer, f facts.Facts) {
 		fmt.Fprintf(out, "  %-32s %s\n", dsn, f.Memory[dsn])
 	}
 	for _, setting := range facts.Settings() {
-		fmt.Fprintf(out, "  %-24s works: %s\n", setting, orDash(workingSpellings(f, setting)))
+		fmt.Fprintf(out, "  %-24s works: %s\n", setting, cmp.Or(workingSpellings(f, setting), "-"))
 	}
 	fmt.Fprintf(out, "%d spellings are ignored, %d become part of the file's name: --format json lists them\n",
 		len(f.Effects[facts.Ignored]), len(f.Effects[facts.Literal]))

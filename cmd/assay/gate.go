@@ -99,9 +99,7 @@ func (a *app) gate(ctx context.Context, name string, flags gateFlags) error {
 	if err != nil {
 		return err
 	}
-	progress := newProgress(a, flags.quiet)
-	defer progress.close()
-	l, err := a.lab(progress)
+	l, err := a.lab(flags.quiet)
 	if err != nil {
 		return err
 	}
@@ -119,7 +117,7 @@ func (a *app) gate(ctx context.Context, name string, flags gateFlags) error {
 	var failure error
 	report.Upgrades, failure = m.Run(ctx, s)
 	failure = a.stoppedGate(ctx, failure)
-	progress.close()
+	a.progress.close()
 	if failure != nil && !report.Measured() {
 		return failure
 	}

@@ -46,6 +46,7 @@ func (a *app) lint(ctx context.Context, patterns []string, flags lintFlags) erro
 	if err != nil {
 		return lintError(ctx, err)
 	}
+	a.progress.close()
 	if err := flags.write(a.stdout, result); err != nil {
 		return err
 	}
@@ -162,9 +163,7 @@ func (a *app) measureUnmeasured(ctx context.Context, patterns []string, flags li
 	if err != nil || len(drivers) == 0 {
 		return err
 	}
-	progress := newProgress(a, false)
-	defer progress.close()
-	l, err := a.lab(progress)
+	l, err := a.lab(false)
 	if err != nil {
 		return err
 	}

@@ -110,9 +110,11 @@ func wrongLocation(err error) error {
 	return err
 }
 
-// lab is where runs are made.
-func (a *app) lab(w lab.Watcher) (*lab.Lab, error) {
+// lab is where runs are made. The progress of what is done in it is shown until the
+// command ends, or closes it to print something.
+func (a *app) lab(quiet bool) (*lab.Lab, error) {
 	a.cleansUp.Store(true)
+	a.progress = newProgress(a, quiet)
 	cache, err := cacheDir()
 	if err != nil {
 		return nil, err
@@ -126,7 +128,7 @@ func (a *app) lab(w lab.Watcher) (*lab.Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &lab.Lab{Cache: cache, Source: source, Version: version, Wire: a.wireTrace(), Watcher: w}, nil
+	return &lab.Lab{Cache: cache, Source: source, Version: version, Wire: a.wireTrace(), Watcher: a.progress}, nil
 }
 
 // commandLine is an assay command on the same store.

@@ -247,6 +247,9 @@ func doing(e runner.Event) string {
 // close ends the display and leaves nothing of the rewritten line. It may be
 // called again.
 func (p *progress) close() {
+	if p == nil {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.erase()

@@ -133,14 +133,12 @@ func (a *app) run(ctx context.Context, name string, flags runFlags) error {
 
 // measure makes a run and shows its progress.
 func (a *app) measure(ctx context.Context, s *store.Store, name string, request lab.Request, quiet bool) (lab.Result, error) {
-	progress := newProgress(a, quiet)
-	defer progress.close()
-	l, err := a.lab(progress)
+	l, err := a.lab(quiet)
 	if err != nil {
 		return lab.Result{}, err
 	}
 	result, err := l.Run(ctx, s, request)
-	progress.close()
+	a.progress.close()
 	if err == nil {
 		return result, nil
 	}

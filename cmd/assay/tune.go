@@ -140,13 +140,11 @@ func (a *app) tune(ctx context.Context, name string, flags tuneFlags) error {
 	if err != nil {
 		return err
 	}
-	progress := newProgress(a, flags.quiet)
-	defer progress.close()
-	request.Step = progress.Step
-	l, err := a.lab(tuneWatcher{progress})
+	l, err := a.lab(flags.quiet)
 	if err != nil {
 		return err
 	}
+	request.Step, l.Watcher = a.progress.Step, tuneWatcher{a.progress}
 	s, err := a.openStore(ctx)
 	if err != nil {
 		return err
@@ -161,7 +159,7 @@ func (a *app) tune(ctx context.Context, name string, flags tuneFlags) error {
 		}
 		return stopped(ctx, err, request.Again, hint)
 	}
-	progress.close()
+	a.progress.close()
 	if err := a.showTuning(report, flags); err != nil {
 		return err
 	}

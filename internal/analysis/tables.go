@@ -76,7 +76,7 @@ func operations(planText string, cells []*cell) []*operation {
 // how many launches they have.
 func newTable(run assay.Run, o *operation, n naming) *Table {
 	t := &Table{Title: o.title, Margin: cmp.Or(run.Options.Margin, DefaultMargin), Planned: run.Options.Launches, run: run.ID}
-	make := func(cells []*cell, planned int, few bool) (rows []*Row) {
+	newRows := func(cells []*cell, planned int, few bool) (rows []*Row) {
 		for _, c := range cells {
 			row := newRow(run, n, c, planned, few)
 			row.Table = t
@@ -89,9 +89,9 @@ func newTable(run assay.Run, o *operation, n naming) *Table {
 		planned = 0
 	}
 	few := fewCalm(slices.Concat(o.rows, o.twins))
-	t.Rows, t.Twins = make(o.rows, planned, few), make(o.twins, planned, few)
+	t.Rows, t.Twins = newRows(o.rows, planned, few), newRows(o.twins, planned, few)
 	few = fewCalm(slices.Concat(o.factors, o.bases))
-	t.Factors, t.bases = make(o.factors, 0, few), make(o.bases, 0, few)
+	t.Factors, t.bases = newRows(o.factors, 0, few), newRows(o.bases, 0, few)
 	t.Primary, t.Launch = primary(t.Rows, o.cell()), launchTime(t.WithTwins())
 	t.Changes = slices.ContainsFunc(t.Rows, func(r *Row) bool { return r.Durability != "" })
 	for _, row := range t.Rows {

@@ -249,8 +249,6 @@ func gather(values map[string][]string, cell map[string]string) {
 	}
 }
 
-func sortedKeys[V any](all map[string]V) []string { return slices.Sorted(maps.Keys(all)) }
-
 // flat makes one line of a query plan.
 func flat(plan string) string {
 	return wording.Clean(strings.Join(strings.FieldsFunc(plan, func(r rune) bool { return r == '\n' }), "; "))

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -138,7 +139,7 @@ func (r *Report) warningFindings(m *matrix) []finding {
 		}
 	}
 	var all []finding
-	for _, code := range sortedKeys(byCode) {
+	for _, code := range slices.Sorted(maps.Keys(byCode)) {
 		f := *byCode[code]
 		f.of = rows
 		if !f.worst.Is(analysis.Obvious) {

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -188,7 +189,7 @@ func (r *Report) label(t *analysis.Table) string {
 // lone one without its name.
 func (r *Report) paramLabels(cell assay.Cell) []string {
 	var names []string
-	for _, name := range sortedKeys(cell.Params) {
+	for _, name := range slices.Sorted(maps.Keys(cell.Params)) {
 		if slices.ContainsFunc(r.Tables, func(t *analysis.Table) bool { return t.Cell().Params[name] != cell.Params[name] }) {
 			names = append(names, name)
 		}

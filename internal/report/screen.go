@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -371,7 +372,7 @@ func short(text string, n int) string {
 
 // withOnly is a selection of cells with another one added.
 func withOnly(only map[string][]string, name string, values map[string]bool) map[string][]string {
-	all := map[string][]string{name: sortedKeys(values)}
+	all := map[string][]string{name: slices.Sorted(maps.Keys(values))}
 	for other, list := range only {
 		if other != name {
 			all[other] = list

@@ -1,9 +1,7 @@
 package report
 
 import (
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -88,6 +86,3 @@ func list(names []string) string {
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
-
-// sortedKeys are the names in a map.
-func sortedKeys[V any](all map[string]V) []string { return slices.Sorted(maps.Keys(all)) }

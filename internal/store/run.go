@@ -58,7 +58,7 @@ func updateRun(ctx context.Context, tx *sql.Tx, run *assay.Run) error {
 	_, err := tx.ExecContext(ctx,
 		"UPDATE run SET status = ?, finished = ?, options = ?, reference = ?, least_ns = ?, targets = ?, files = ?, spent = ? WHERE id = ?",
 		run.Status, asTime{&run.Finished}, asJSON{(*options)(&run.Options)}, asText{&run.Baseline}, run.MinTime,
-		listSize[assay.Target]{&run.Targets}, asJSON{&run.Files}, asJSON{&run.Spent}, run.ID)
+		rowCount{&run.Targets}, asJSON{&run.Files}, asJSON{&run.Spent}, run.ID)
 	if err != nil {
 		return err
 	}
