@@ -83,12 +83,18 @@ func baselineOf(run assay.Run, of assay.Cell, among []*cell) int {
 // Comparable reports whether a row's figures may be set against others.
 func (r *Row) Comparable() bool { return r.Outcome == assay.OK }
 
+// compared reports whether the row has another one to be compared with, and both have
+// figures that may be.
+func (r *Row) compared() bool {
+	return r.Reference != nil && r.Reference != r && r.Comparable() && r.Reference.Comparable()
+}
+
 // compareWithReference gives each figure of a row its ratio.
 func (t *Table) compareWithReference(row *Row, c *contest) {
-	ref := row.Reference
-	if ref == nil || ref == row || !row.Comparable() || !ref.Comparable() {
+	if !row.compared() {
 		return
 	}
+	ref := row.Reference
 	for i, f := range row.Figures {
 		if f.Metric.Name == t.Primary.Name {
 			if comparison, ok := c.compare(row, ref); ok && comparison.Ratio.N > 0 {

@@ -19,7 +19,7 @@ func (r *Row) warnOfLaunches(t *Table) {
 	}
 	figures := r.series(t.Primary.Name)
 	r.warnOfOrder(OfFigure, figures, t.Margin)
-	if r.Reference != nil && r.Reference != r && r.Reference.Comparable() {
+	if r.compared() {
 		x, y := pair(r, r.Reference, t.Primary.Name)
 		r.warnOfOrder(OfRatio, quotients(x, y), t.Margin)
 	}

@@ -157,7 +157,7 @@ func (t *Table) warn() {
 			row.warn(UnknownDurability{}, 0)
 		}
 		row.warnOfRefutations()
-		if row.Reference != nil && row.Reference != row && row.Reference.Comparable() {
+		if row.compared() {
 			if unlike := t.unequal(row, row.Reference); unlike != nil {
 				row.warn(*unlike, 0)
 			}

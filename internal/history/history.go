@@ -146,9 +146,6 @@ func Entries(r *analysis.Result) []Entry {
 
 // hasRatio reports whether a row is compared with a baseline.
 func hasRatio(row *analysis.Row) bool {
-	if row.Reference == nil || row.Reference == row || !row.Comparable() {
-		return false
-	}
 	f, has := row.Figure(row.Table.Primary.Name)
 	return has && f.Comparison != nil && f.Comparison.Ratio.Known()
 }
