@@ -53,7 +53,7 @@ func (a *app) auditCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	flags.flag(cmd, audit.Formats)
+	flags.addFormat(cmd, audit.Formats)
 	f.BoolVar(&flags.measure, "measure", false, "first measure the cells that open claims need, the most valuable first")
 	f.DurationVar(&flags.budget, "budget", 30*time.Minute, "with --measure: time to measure, builds excluded")
 	f.BoolVar(&flags.quiet, "quiet", false, "with --measure: show no progress")

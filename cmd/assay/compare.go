@@ -30,7 +30,7 @@ are compared: by launch within a run. Launches of two runs are not paired.`,
 		},
 	}
 	cmd.Flags().StringVar(&run, "run", "", "the run that has both; the newest by default")
-	out.flag(cmd, report.VersusFormats)
+	out.addFormat(cmd, report.VersusFormats)
 	return cmd
 }
 

@@ -65,7 +65,7 @@ refuted, a control that is known to lose data was not caught, or a supported fau
 	f.DurationVar(&flags.Budget, "budget", crash.DefaultBudget, "time for all states, builds excluded; without limit where --states is given alone")
 	f.Uint64Var(&flags.Seed, "seed", 1, "seed of the workload and of the choice of states")
 	f.StringVar(&flags.replay, "replay", "", "make the state of the finding with this ID again, and show what is wrong with it")
-	flags.fileFlags(cmd, crash.Formats, "file to write instead of standard output")
+	flags.addOutput(cmd, crash.Formats, "file to write instead of standard output")
 	f.StringVar(&flags.keep, "keep", "", "with --replay: leave the image of the disk in this file")
 	return cmd
 }

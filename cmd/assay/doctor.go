@@ -60,7 +60,7 @@ application would and reads the settings back. Exit status 1: there are findings
 		RunE: func(cmd *cobra.Command, args []string) error { return a.doctor(cmd.Context(), args[0], flags) },
 	}
 	f := cmd.Flags()
-	flags.flag(cmd, doctorFormats)
+	flags.addFormat(cmd, doctorFormats)
 	f.StringVar(&flags.queries, "queries", "", "file with the application's SQL statements, separated by semicolons")
 	f.StringVar(&flags.driver, "driver", "", "driver of the application, NAME[@VERSION], to read its settings back")
 	f.StringVar(&flags.dsn, "dsn", "", "the application's DSN; it must contain FILE as it was given here")

@@ -64,7 +64,7 @@ Without a driver it lists the versions that were measured.`,
 			return a.measureFacts(cmd.Context(), args, flags)
 		},
 	}
-	flags.flag(cmd, factsFormats)
+	flags.addFormat(cmd, factsFormats)
 	cmd.Flags().StringVar(&flags.save, "save", "", "also write the facts of each version into a file of this folder")
 	return cmd
 }

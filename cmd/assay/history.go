@@ -36,7 +36,7 @@ one's plan, and says what holds over machines like these.`,
 			return a.history(cmd.Context(), filter, strings.Join(args, " "), out)
 		},
 	}
-	out.flag(cmd, history.Formats())
+	out.addFormat(cmd, history.Formats())
 	cmd.Flags().BoolVar(&machines, "machines", false, "over machines instead of over time")
 	return cmd
 }

@@ -35,7 +35,7 @@ Exit status 1: there are findings.`,
 			return a.lint(cmd.Context(), args, flags)
 		},
 	}
-	flags.flag(cmd, lint.Formats(version))
+	flags.addFormat(cmd, lint.Formats(version))
 	cmd.Flags().StringVar(&flags.dir, "dir", ".", "folder of the module")
 	cmd.Flags().BoolVar(&flags.measure, "measure", false, "first measure the driver versions that have no facts: builds each, which takes minutes")
 	return cmd

@@ -29,8 +29,8 @@ type outputFile[T any] struct {
 	path   string
 }
 
-// flag makes a command take --format.
-func (o *outputs[T]) flag(cmd *cobra.Command, formats format.List[T]) {
+// addFormat makes a command take --format.
+func (o *outputs[T]) addFormat(cmd *cobra.Command, formats format.List[T]) {
 	o.formats, o.format = formats, formats[0]
 	set := func(name string) (err error) {
 		o.format, err = formats.Named(name)
@@ -39,9 +39,9 @@ func (o *outputs[T]) flag(cmd *cobra.Command, formats format.List[T]) {
 	cmd.Flags().Var(parsed{func() string { return o.format.Name }, set}, "format", strings.Join(formats.Names(), "|"))
 }
 
-// flags makes a command take --format, and --output FORMAT=FILE several times.
-func (o *outputs[T]) flags(cmd *cobra.Command, formats format.List[T]) {
-	o.flag(cmd, formats)
+// addOutputs makes a command take --format, and --output FORMAT=FILE several times.
+func (o *outputs[T]) addOutputs(cmd *cobra.Command, formats format.List[T]) {
+	o.addFormat(cmd, formats)
 	set := func(text string) error {
 		name, path, _ := strings.Cut(text, "=")
 		f, err := formats.Named(name)
@@ -57,9 +57,9 @@ func (o *outputs[T]) flags(cmd *cobra.Command, formats format.List[T]) {
 	cmd.Flags().VarP(parsed{func() string { return "" }, set}, "output", "o", "also write FORMAT=FILE; may be repeated")
 }
 
-// fileFlags makes a command take --format, and --output FILE.
-func (o *outputs[T]) fileFlags(cmd *cobra.Command, formats format.List[T], help string) {
-	o.flag(cmd, formats)
+// addOutput makes a command take --format, and --output FILE.
+func (o *outputs[T]) addOutput(cmd *cobra.Command, formats format.List[T], help string) {
+	o.addFormat(cmd, formats)
 	cmd.Flags().StringVarP(&o.file, "output", "o", "", help)
 }
 

@@ -28,7 +28,7 @@ func (a *app) reportCommand() *cobra.Command {
 			return a.showRun(cmd.Context(), strings.Join(args, ""), out)
 		},
 	}
-	out.fileFlags(cmd, report.Formats, "file to write instead of standard output; for svg and png, a folder")
+	out.addOutput(cmd, report.Formats, "file to write instead of standard output; for svg and png, a folder")
 	return cmd
 }
 

@@ -68,7 +68,7 @@ Exit status 1: nothing could be confirmed, or tune could not do its work.`,
 	f.StringArrayVar(&flags.only, "only", nil, "measure only cells with KEY=VALUE[,VALUE]; may be repeated")
 	f.BoolVar(&flags.singleProcess, "single-process", false, "no other process opens the file, so exclusive locking may be tried")
 	f.StringVar(&flags.emit, "emit", "", "print the proposal as configuration, too: "+strings.Join(emit.Names(), ", "))
-	flags.flags(cmd, tune.Formats())
+	flags.addOutputs(cmd, tune.Formats())
 	f.BoolVar(&flags.resume, "resume", false, "resume the latest tuning of this plan with these flags")
 	f.BoolVar(&flags.quiet, "quiet", false, "show no progress")
 	return cmd

@@ -30,10 +30,9 @@ type matrixLine struct {
 
 // matrixEntry is what one target with one profile reached in a table.
 type matrixEntry struct {
-	text  string
-	row   *analysis.Row
-	look  look
-	alert bool // it has a warning of its own
+	text string
+	row  *analysis.Row
+	look look
 }
 
 // look is how an entry stands out.
@@ -94,7 +93,7 @@ func newEntry(e analysis.Entry, t *analysis.Table, whole bool, everywhere map[st
 	case analysis.Missing:
 		return entry
 	case analysis.Bad:
-		return matrixEntry{row: e.Row, text: string(e.Row.Outcome) + markAlert, look: bad, alert: true}
+		return matrixEntry{row: e.Row, text: string(e.Row.Outcome) + markAlert, look: bad}
 	case analysis.OtherDurability:
 		entry.text = "differs"
 		return entry
@@ -114,7 +113,7 @@ func newEntry(e analysis.Entry, t *analysis.Table, whole bool, everywhere map[st
 		entry.text, entry.look = entry.text+markOpen, open
 	}
 	if slices.ContainsFunc(e.Row.Warnings, func(w analysis.Warning) bool { return !w.Is(analysis.Shown) && !everywhere[w.Code()] }) {
-		entry.text, entry.alert = entry.text+markAlert, true
+		entry.text += markAlert
 	}
 	return entry
 }
