@@ -147,6 +147,17 @@ func (c Cell) Peer() string {
 	return key.String() + c.ParamString()
 }
 
+// Adds reports whether the cell of a sum may add up another one, of the same target and
+// profile: that is alike in all that the sum says.
+func (c Cell) Adds(part Cell) bool {
+	for name, value := range part.Params {
+		if own, has := c.Params[name]; has && own != value {
+			return false
+		}
+	}
+	return c.Workload == part.Workload && c.Clients == part.Clients && c.Pool == part.Pool && c.Idle == part.Idle
+}
+
 // Compare orders two cells by a coordinate, numbers as numbers.
 func (k Coordinate) Compare(a, b Cell) int {
 	if k.Number != nil {

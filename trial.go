@@ -180,3 +180,7 @@ type Trial struct {
 func (t *Trial) Measured() bool {
 	return t.Outcome == OK || t.Outcome == NotApplied || t.Outcome == Failed && len(t.Figures) > 0
 }
+
+// PermanentFailure reports whether the trial has no figures and another launch would have
+// none either.
+func (t *Trial) PermanentFailure() bool { return !t.Measured() && t.Outcome != NotRun }

@@ -21,6 +21,14 @@ type Dataset struct {
 	Prepare []string `json:",omitempty"`
 }
 
+// Rows are those of all tables.
+func (d Dataset) Rows() (n int) {
+	for _, t := range d.Tables {
+		n += t.Rows
+	}
+	return n
+}
+
 // Table is a table of generated rows.
 type Table struct {
 	Name    string
@@ -225,6 +233,8 @@ type Case struct {
 	Dataset   Dataset
 	Operation Operation
 	Profile   Profile
+	// ForSum says that the case was not selected: it is measured for a sum that was.
+	ForSum bool
 	// Unscaled is the cell of the plan whose data or clients this case has other
 	// amounts of, without driver and profile; zero where it is of no such plan.
 	Unscaled Cell

@@ -22,7 +22,7 @@ type Answer struct {
 	Candidates []*Row     // without picks: those that may turn out to be the best
 	Only       *Candidate // without picks: the one that ran every operation; nil where several did
 	Decided    int        // tables in which something is decided
-	Open       []*Table   // tables in which a comparison with the baseline is undecided
+	Open       []*Table   // tables that were asked for in which a comparison with the baseline is undecided
 	// Decidable are those of which Needs tells how long a run takes that measures
 	// them again and decides; 0 where there are none.
 	Decidable []*Table
@@ -85,7 +85,7 @@ func (r *Result) Answer() Answer {
 		if l.Table.settles() {
 			a.Decided++
 		}
-		if l.open() {
+		if l.open() && !l.Table.ForSum {
 			a.Open = append(a.Open, l.Table)
 		}
 	}

@@ -34,6 +34,7 @@ type Table struct {
 	Margin  float64       // within which two figures count as equivalent, as a fraction
 	Planned int           // launches of each cell that were fixed beforehand
 	Launch  time.Duration // mean wall time of one launch of all rows
+	ForSum  bool          // the run was not asked for it, but for a sum that has it
 	Twins   []*Row        // the reference again
 	Factors []*Row        // a target with one setting left out; the reference is the same with it
 	bases   []*Row        // these references: the whole profiles, measured together with the factors
@@ -124,6 +125,7 @@ func New(run assay.Run, trials iter.Seq2[assay.Trial, error]) (*Result, error) {
 		r.Tables, rows = append(r.Tables, t), slices.Concat(rows, t.Rows, t.Factors, t.bases)
 	}
 	r.Differences = differences(run.Targets, rows, naming)
+	linkSums(run.Options.Only, r.Tables)
 	for i, judged := range judge(run, r.Tables) {
 		r.Tables[i].conclude(judged)
 	}
@@ -253,7 +255,7 @@ func newRow(run assay.Run, n naming, c *cell, planned int, keepsDisturbed bool) 
 		}
 	}
 	r.Outcome, r.Reason = Outcome(r.Trials)
-	if !slices.ContainsFunc(r.Trials, func(t assay.Trial) bool { return !t.Measured() && t.Outcome != assay.NotRun }) {
+	if !slices.ContainsFunc(r.Trials, func(t assay.Trial) bool { return t.PermanentFailure() }) {
 		r.Figures = figures(r.Counted(), stat.Rule{Planned: planned})
 		r.addPooledPercentiles(c.pooled(keepsDisturbed))
 	}

@@ -103,7 +103,7 @@ func (b *Bench) prepare(ctx context.Context, trials []assay.Trial) (err error) {
 // another launch cannot change.
 func (b *Bench) note(trials []assay.Trial) {
 	for _, t := range trials {
-		if !t.Measured() && t.Outcome != assay.NotRun || t.Launch == 0 {
+		if t.PermanentFailure() || t.Launch == 0 {
 			t.Histogram, t.Samples, t.Settings = nil, nil, nil
 			b.ended = append(b.ended, t)
 		}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strings"
@@ -220,7 +219,8 @@ type pace struct {
 // names every operation that is refused: all SQL is compiled, however little time
 // there is.
 func (l *Lab) paces(ctx, patient context.Context, cases []assay.Case, timeout time.Duration) (map[string]pace, error) {
-	cache := dataset.Cache{Dir: filepath.Join(l.Cache, "data"), Progress: l.Watcher.Data, Timeout: timeout}
+	cache := l.Datasets()
+	cache.Timeout = timeout
 	paces := map[string]pace{}
 	var wrong []error
 	lacks := map[string]error{}

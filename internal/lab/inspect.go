@@ -57,7 +57,7 @@ func smallestCase(p *plan.Plan, driver, profile string) (assay.Case, error) {
 		return assay.Case{}, AsInputError(err)
 	}
 	return slices.MinFunc(cases, func(a, b assay.Case) int {
-		return cmp.Or(rowsOf(a)-rowsOf(b), a.Cell.Pool-b.Cell.Pool, silence(a)-silence(b))
+		return cmp.Or(a.Dataset.Rows()-b.Dataset.Rows(), a.Cell.Pool-b.Cell.Pool, silence(a)-silence(b))
 	}), nil
 }
 
@@ -68,12 +68,4 @@ func silence(c assay.Case) int {
 		return 1
 	}
 	return 0
-}
-
-func rowsOf(c assay.Case) int {
-	rows := 0
-	for _, t := range c.Dataset.Tables {
-		rows += t.Rows
-	}
-	return rows
 }

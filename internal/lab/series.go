@@ -160,7 +160,7 @@ func (s *Series) unmeasurable(members []Member) []assay.Trial {
 // this series.
 func (s *Series) ended(c assay.Case) bool {
 	return slices.ContainsFunc(s.trials, func(t assay.Trial) bool {
-		return t.Launch <= s.last && !t.Measured() && t.Outcome != assay.NotRun && s.run.of(t, c)
+		return t.Launch <= s.last && t.PermanentFailure() && s.run.of(t, c)
 	})
 }
 

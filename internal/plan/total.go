@@ -90,7 +90,7 @@ func linkTotals(m *mistakes, cases []assay.Case, sums map[[2]string]*sum) {
 		}
 		var parts []*assay.Case
 		for k := range cases {
-			if mayAdd(c.Cell, cases[k].Cell) {
+			if sameTarget(c.Cell, cases[k].Cell) && c.Cell.Adds(cases[k].Cell) {
 				parts = append(parts, &cases[k])
 			}
 		}
@@ -131,24 +131,12 @@ func linkTerms(m *mistakes, at place, c *assay.Case, parts []*assay.Case) {
 	}
 }
 
-// mayAdd reports whether a sum may have a cell: it is alike in all that the sum says.
-func mayAdd(total, part assay.Cell) bool {
-	if part.Workload != total.Workload || !sameTarget(total, part) {
-		return false
-	}
-	for name, value := range part.Params {
-		if own, has := total.Params[name]; has && own != value {
-			return false
-		}
-	}
-	return total.Clients == part.Clients && total.Pool == part.Pool && total.Idle == part.Idle
-}
-
 func sameTarget(a, b assay.Cell) bool {
 	return a.DriverName() == b.DriverName() && a.Profile == b.Profile
 }
 
-// withTerms adds the cells of selected sums, in the order of all cases.
+// withTerms adds the cells of selected sums, in the order of all cases. Those that were
+// not selected themselves are marked.
 func withTerms(all, selected []assay.Case) []assay.Case {
 	keys, needed := map[string]bool{}, map[string][]assay.Cell{}
 	for _, c := range selected {
@@ -162,7 +150,8 @@ func withTerms(all, selected []assay.Case) []assay.Case {
 	}
 	var with []assay.Case
 	for _, c := range all {
-		if keys[c.Cell.Key()] || slices.ContainsFunc(needed[c.Cell.Peer()], func(total assay.Cell) bool { return sameTarget(total, c.Cell) }) {
+		c.ForSum = !keys[c.Cell.Key()]
+		if !c.ForSum || slices.ContainsFunc(needed[c.Cell.Peer()], func(total assay.Cell) bool { return sameTarget(total, c.Cell) }) {
 			with = append(with, c)
 		}
 	}

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -25,7 +26,7 @@ operations:
   total: {sum: `
 
 // A sum has, for each operation, the cell that is alike in all that the sum says; it is
-// selected together with these.
+// selected together with these, which are marked.
 func TestTotal(t *testing.T) {
 	p, err := Decode("totals.yaml", []byte(totals+`{insert: "{{size}}", read: 3}, clients: 1}`))
 	if err != nil {
@@ -41,9 +42,9 @@ func TestTotal(t *testing.T) {
 	}
 	var got []string
 	for _, c := range selected {
-		got = append(got, strings.Join([]string{c.Cell.Operation, c.Cell.Driver, c.Cell.Profile, c.Cell.ParamString()}, " "))
+		got = append(got, strings.Join([]string{c.Cell.Operation, c.Cell.Driver, c.Cell.Profile, c.Cell.ParamString(), fmt.Sprint(c.ForSum)}, " "))
 	}
-	want := []string{"read modernc web size=20", "insert modernc web size=20", "total modernc web size=20"}
+	want := []string{"read modernc web size=20 true", "insert modernc web size=20 true", "total modernc web size=20 false"}
 	if !slices.Equal(got, want) {
 		t.Fatalf("got %v, want %v", got, want)
 	}

@@ -154,11 +154,7 @@ func (k Costs) checked(c assay.Case) time.Duration {
 		return 0
 	}
 	if c.Operation.KV() {
-		rows := c.Operation.Count
-		for _, table := range c.Dataset.Tables {
-			rows += table.Rows
-		}
-		return time.Duration(rows) * typicalRead
+		return time.Duration(c.Operation.Count+c.Dataset.Rows()) * typicalRead
 	}
 	return k.pace(c).Check
 }

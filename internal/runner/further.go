@@ -29,25 +29,48 @@ func (n need) wide() int {
 func (g *group) enough() int { return g.launches.counted() + slices.Max(append(g.need.further, 0)) }
 
 // assess finds out how many more launches each group needs until every confidence
-// interval reaches the target half-width, from their width alone.
+// interval that was asked for reaches the target half-width, from their width alone.
 func (r *Runner) assess() {
-	rule := stat.Rule{Margin: r.config.Precision, Planned: r.config.Launches}
-	tables, of := map[assay.Mode][]stat.Table{}, map[assay.Mode][]*group{}
 	for _, g := range r.groups {
 		g.need.further = nil
+	}
+	rule := stat.Rule{Margin: r.config.Precision, Planned: r.config.Launches}
+	tables, launched := map[assay.Mode][]stat.Table{}, map[assay.Mode][][]*group{}
+	for _, g := range slices.Concat(r.groups, r.totals.update()) {
 		mode := g.mode()
 		for _, peer := range g.operations() {
 			table, alone := g.table(peer, r.baseline)
-			tables[mode], of[mode] = append(tables[mode], table), append(of[mode], g)
+			groups := g.launchedFor(peer)
+			tables[mode], launched[mode] = append(tables[mode], table), append(launched[mode], groups)
 			for _, figures := range alone {
-				g.need.further = append(g.need.further, rule.FurtherAlone(figures, r.config.Precision))
+				addNeed(groups, rule.FurtherAlone(figures, r.config.Precision))
 			}
 		}
 	}
-	for mode, groups := range of {
+	for mode, groups := range launched {
 		for i, further := range rule.Further(tables[mode], stat.Width{Half: r.config.Precision, Exact: r.config.Exact}) {
-			groups[i].need.further = append(groups[i].need.further, further...)
+			addNeed(groups[i], further...)
 		}
+	}
+}
+
+// launchedFor are the groups that get more launches where an interval of an operation is
+// too wide: its own; of a sum, those of its operations; none where it is measured for a
+// sum alone.
+func (g *group) launchedFor(peer string) []*group {
+	switch {
+	case len(g.parts) > 0:
+		return g.parts
+	case g.forSum(peer):
+		return nil
+	}
+	return []*group{g}
+}
+
+// addNeed gives each group the launches that intervals need.
+func addNeed(groups []*group, further ...int) {
+	for _, g := range groups {
+		g.need.further = append(g.need.further, further...)
 	}
 }
 

@@ -23,6 +23,7 @@ type group struct {
 	record   record
 	windows  windowUse
 	need     need
+	parts    []*group // of a group of sums, which is never launched: the groups of their operations
 }
 
 // member is one instance of a group: one target with one profile.
@@ -85,6 +86,11 @@ func (m *member) job(peer string) *job {
 		}
 	}
 	return nil
+}
+
+// forSum reports whether an operation is measured for a sum alone.
+func (g *group) forSum(peer string) bool {
+	return slices.ContainsFunc(g.members, func(m *member) bool { j := m.job(peer); return j != nil && j.ForSum })
 }
 
 // drop takes a job out, so that it is not measured again.
@@ -251,7 +257,7 @@ func (g *group) compared(j *job, baseline assay.Baseline) *job {
 // dropPermanentFailure takes out the cell of a trial that ended in a way that another
 // launch cannot fix.
 func (g *group) dropPermanentFailure(t *assay.Trial) {
-	if !permanentFailure(t) {
+	if !t.PermanentFailure() {
 		return
 	}
 	for _, m := range g.members {
@@ -260,8 +266,6 @@ func (g *group) dropPermanentFailure(t *assay.Trial) {
 		}
 	}
 }
-
-func permanentFailure(t *assay.Trial) bool { return !t.Measured() && t.Outcome != assay.NotRun }
 
 // prune removes members without jobs.
 func (g *group) prune() {

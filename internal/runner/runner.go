@@ -179,6 +179,7 @@ func (r *Runner) begin(cases []assay.Case, launch int) {
 		}
 	}
 	r.groups = groupCases(jobs, r.baseline)
+	r.totals.group(r.groups, r.baseline)
 }
 
 // stream tells the random choices of a process apart from those of others of the same

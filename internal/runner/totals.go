@@ -5,6 +5,7 @@ package runner
 import (
 	"cmp"
 	"maps"
+	"math"
 	"slices"
 
 	"assay"
@@ -14,8 +15,11 @@ import (
 // it adds up what the launch of the same number measured of each of its operations.
 type totals struct {
 	cases []assay.Case
-	parts map[string]map[int]assay.Trial // of the operations of sums, by partKey and launch
-	done  map[string]map[int]bool        // trials of sums that there are, likewise
+	// groups are of the sums with operations that are measured for them alone: not the
+	// operations' intervals decide how often these are launched, but those of the sum.
+	groups []*group
+	parts  map[string]map[int]assay.Trial // of the operations of sums, by partKey and launch
+	done   map[string]map[int]bool        // trials of sums that there are, likewise
 }
 
 // partKey names the trials of one cell, or of its twin, of one target.
@@ -37,6 +41,48 @@ func (s *totals) add(c assay.Case) {
 			}
 		}
 	}
+}
+
+// group forms the groups of sums, from all groups that are measured.
+func (s *totals) group(measured []*group, baseline assay.Baseline) {
+	parts, forSum := map[string][]*group{}, map[string]bool{} // by operation
+	for _, g := range measured {
+		for _, peer := range g.operations() {
+			parts[peer], forSum[peer] = append(parts[peer], g), forSum[peer] || g.forSum(peer)
+		}
+	}
+	var sums []*job
+	for _, c := range s.cases {
+		if slices.ContainsFunc(c.Operation.Terms, func(term assay.Term) bool { return forSum[term.Peer] }) {
+			sums = append(sums, &job{Case: c, method: inBlocks{}})
+		}
+	}
+	s.groups = groupCases(sums, baseline)
+	for _, g := range s.groups {
+		for _, term := range g.members[0].first.Operation.Terms {
+			for _, part := range parts[term.Peer] {
+				if !slices.Contains(g.parts, part) {
+					g.parts = append(g.parts, part)
+				}
+			}
+		}
+	}
+}
+
+// update returns the groups with what their sums show so far.
+func (s *totals) update() []*group {
+	for _, g := range s.groups {
+		g.record, g.launches.finished = newRecord(), math.MaxInt
+		for _, part := range g.parts {
+			g.launches.finished = min(g.launches.finished, part.launches.counted())
+		}
+		for _, m := range g.members {
+			for _, t := range s.of(m.first.Case, m.twin) {
+				g.record.note(&t)
+			}
+		}
+	}
+	return s.groups
 }
 
 // note keeps what a sum needs of a trial.

@@ -4,11 +4,16 @@ package runner
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"assay"
+	"assay/internal/analysis"
+	"assay/internal/analysis/analysistest"
+	"assay/internal/plan"
 )
 
 // A launch of a sum is the sum of what the launch of the same number measured of each
@@ -96,4 +101,131 @@ func TestTotalsOfARound(t *testing.T) {
 		want = append(want, fmt.Sprintf("launch %d: measured", launch+1), fmt.Sprintf("launch %d: sum", launch+1))
 	}
 	same(t, "trials", slices.Compact(got), want)
+}
+
+// calmly measures as if nothing ever disturbed the machine: disturbed launches count in a
+// run that is resumed, until there is nothing left to measure.
+func (b *bench) calmly(t *testing.T) {
+	t.Helper()
+	for more := true; more; more = len(b.trials) > len(b.Done) {
+		b.Done = slices.Clone(b.trials)
+		for i := range b.trials {
+			b.trials[i].Disqualified, b.Done[i].Disqualified = false, false
+		}
+		r, err := Prepare(t.Context(), b.Config)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := r.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// halfWidths are those of the confidence intervals that a report on the run has, as
+// fractions, by operation.
+func (b *bench) halfWidths(t *testing.T) map[string]float64 {
+	t.Helper()
+	r, err := analysis.New(assay.Run{Baseline: b.Baseline, Options: assay.Options{Launches: b.Launches}}, analysistest.Each(b.trials))
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[string]float64{}
+	for _, table := range r.Tables {
+		for _, row := range table.Rows {
+			if f, has := row.Figure(table.Primary.Name); has && f.Comparison != nil {
+				all[table.Cell().Operation] = math.Sqrt(f.Comparison.Ratio.High/f.Comparison.Ratio.Low) - 1
+			}
+		}
+	}
+	return all
+}
+
+// A run of a sum alone ends when the sum's intervals are narrow enough, however wide those
+// of its operations are; a run of all ends when all are.
+func TestOnlyASumIsNarrow(t *testing.T) {
+	const precision = 0.25
+	for name, c := range map[string]struct {
+		only   map[string][]string
+		narrow []string
+	}{
+		"all":               {nil, []string{"create", "save", "total"}},
+		"the sum":           {map[string][]string{"operation": {"total"}}, []string{"create", "total"}},
+		"it and some of it": {map[string][]string{"operation": {"total", "save"}}, []string{"create", "save", "total"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, strings.NewReplacer("DRIVERS", "caller, caller-uneven", "caller/plain", "caller", ", tuned: {synchronous: normal}", "").Replace(calls))
+			var err error
+			if b.Cases, err = plan.SelectToMeasure(b.Cases, c.only); err != nil {
+				t.Fatal(err)
+			}
+			b.Launches, b.Precision, b.Exact = 4, precision, true
+			b.calmly(t)
+			var narrow []string
+			half := b.halfWidths(t)
+			for _, operation := range []string{"create", "save", "total"} {
+				if half[operation] <= precision {
+					narrow = append(narrow, operation)
+				}
+			}
+			if !slices.Equal(narrow, c.narrow) {
+				t.Errorf("after %d launches %v are narrow enough, want %v: %v", b.launches(), narrow, c.narrow, half)
+			}
+		})
+	}
+}
+
+// Each group gets as many launches as the sums and operations need that were asked for.
+func TestNeedsOfSums(t *testing.T) {
+	const wide, narrow = 1.5, 1.0
+	for _, c := range []struct {
+		name          string
+		forSum        []string
+		first, second float64 // how the ratios of the operations spread
+		needs         []bool
+	}{
+		{"all is asked for", nil, narrow, wide, []bool{false, true}},
+		{"the sum", []string{"first", "second"}, narrow, wide, []bool{false, false}},
+		{"the sum and what is wide", []string{"first"}, narrow, wide, []bool{false, true}},
+		{"the sum and what is narrow", []string{"second"}, narrow, wide, []bool{false, false}},
+		{"a sum that is wide itself", []string{"first", "second"}, wide, wide, []bool{true, true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := planned(t, Config{Precision: 0.1})
+			var jobs []*job
+			for _, driver := range []string{"a", "b"} {
+				total := at(assay.Blocks, "total "+driver+" p")
+				for _, name := range []string{"first", "second"} {
+					j := at(assay.Blocks, name+" "+driver+" p")
+					j.ForSum = slices.Contains(c.forSum, name)
+					jobs = append(jobs, j)
+					total.Operation.Terms = append(total.Operation.Terms, assay.Term{Operation: name, Peer: j.Cell.Peer(), Times: 1})
+				}
+				r.totals.add(total.Case)
+			}
+			r.groups = groupCases(jobs, r.baseline)
+			r.totals.group(r.groups, r.baseline)
+			for i, g := range r.groups {
+				for launch := range 6 {
+					for _, m := range g.members {
+						nanos := []float64{1000, 10}[i]
+						if m.cell().Driver == "b" && launch%2 == 0 {
+							nanos *= []float64{c.first, c.second}[i]
+						}
+						trial := trialOf(m.first, launch+1, m.twin, nanos)
+						g.record.note(&trial)
+						r.totals.note(trial)
+					}
+					g.launches.add(time.Second, false)
+				}
+			}
+			var needs []bool
+			for _, g := range r.scheduled() {
+				needs = append(needs, g.Needed > 6)
+			}
+			if !slices.Equal(needs, c.needs) {
+				t.Errorf("got %v, want %v", needs, c.needs)
+			}
+		})
+	}
 }

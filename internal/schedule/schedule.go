@@ -14,8 +14,9 @@ import (
 	"time"
 )
 
-// maxTries bounds the launches of a group without a budget, as a multiple of
-// those it needs: where all of them are disturbed, the run would never end.
+// maxTries is how often a launch is made until it counts even if it is disturbed each
+// time: for whose turn it is, and without a budget for the end of the run, which would
+// never come where all launches are disturbed.
 const maxTries = 2
 
 // Group is what the schedule knows of cells that are launched together.
@@ -29,6 +30,10 @@ type Group struct {
 	// was measured until then is kept.
 	Divisible bool
 }
+
+// level is how many launches the group has for whose turn it is. Disturbed ones are
+// tried again, but not for as long as others have had no turn.
+func (g Group) level() int { return max(g.Launches, g.Tries/maxTries) }
 
 // Limits are those of a whole run.
 type Limits struct {
@@ -77,17 +82,17 @@ func Next(groups []Group, limits Limits) []int {
 func lowestLevel(groups []Group, wanting []int, limits Limits) []int {
 	var below []int
 	for _, i := range wanting {
-		if g := groups[i]; g.Launches < limits.MinLaunches && g.Cost <= limits.Left {
+		if g := groups[i]; g.level() < limits.MinLaunches && g.Cost <= limits.Left {
 			below = append(below, i)
 		}
 	}
 	slices.SortStableFunc(below, func(a, b int) int {
-		return cmp.Or(cmp.Compare(groups[a].Launches, groups[b].Launches), cmp.Compare(groups[a].Cost, groups[b].Cost))
+		return cmp.Or(cmp.Compare(groups[a].level(), groups[b].level()), cmp.Compare(groups[a].Cost, groups[b].Cost))
 	})
 	var next []int
 	left := limits.Left
 	for _, i := range below {
-		if groups[i].Launches == groups[below[0]].Launches && groups[i].Cost <= left {
+		if groups[i].level() == groups[below[0]].level() && groups[i].Cost <= left {
 			left -= groups[i].Cost
 			next = append(next, i)
 		}
@@ -102,7 +107,7 @@ func lowestLevel(groups []Group, wanting []int, limits Limits) []int {
 func narrowing(groups []Group, wanting []int, limits Limits) []int {
 	var above []int
 	for _, i := range wanting {
-		if groups[i].Launches >= limits.MinLaunches {
+		if groups[i].level() >= limits.MinLaunches {
 			above = append(above, i)
 		}
 	}
@@ -124,7 +129,7 @@ func narrowing(groups []Group, wanting []int, limits Limits) []int {
 	// One launch beside n makes an interval narrower by 1/2n.
 	perNarrowing := func(i int) float64 {
 		g := groups[i]
-		return float64(g.Cost) * float64(g.Launches) / float64(max(1, g.Wide))
+		return float64(g.Cost) * float64(g.level()) / float64(max(1, g.Wide))
 	}
 	return []int{slices.MinFunc(startable, func(a, b int) int { return cmp.Compare(perNarrowing(a), perNarrowing(b)) })}
 }

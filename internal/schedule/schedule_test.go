@@ -58,6 +58,22 @@ func TestDisturbedLaunches(t *testing.T) {
 	}
 }
 
+// Groups whose launches are disturbed again and again do not keep the others waiting.
+func TestDisturbedGroupsGiveWay(t *testing.T) {
+	groups := []Group{{Cost: second}, {Cost: second}}
+	left := 9 * second
+	for left > 0 {
+		for _, i := range Next(groups, Limits{MinLaunches: 3, Left: left, Bounded: true}) {
+			groups[i].Tries++
+			groups[i].Launches += i // of the first one, none counts
+			left -= groups[i].Cost
+		}
+	}
+	if got := groups[1].Launches; got != 3 {
+		t.Errorf("got %d launches of the group that nothing disturbs, and %d tries of the other one; want 3", got, groups[0].Tries)
+	}
+}
+
 // A launch that the budget ends is begun where nothing else fits.
 func TestDivisible(t *testing.T) {
 	groups := []Group{{Cost: 20 * second, Launches: 1}, {Cost: 30 * second, Launches: 1, Divisible: true}}
@@ -98,8 +114,8 @@ func TestProperties(t *testing.T) {
 			}
 			for _, i := range next {
 				for k, other := range groups {
-					if other.Launches < min(groups[i].Launches, limits.MinLaunches) && other.Cost <= limits.Left {
-						t.Fatalf("group %d with %d launches is launched before group %d with %d, for which there is time", i, groups[i].Launches, k, other.Launches)
+					if other.level() < min(groups[i].level(), limits.MinLaunches) && other.Cost <= limits.Left {
+						t.Fatalf("group %d at level %d is launched before group %d at %d, for which there is time", i, groups[i].level(), k, other.level())
 					}
 				}
 			}

@@ -41,7 +41,7 @@ func (t *Tuning) tryIndexes(ctx context.Context) error {
 		return nil
 	}
 	t.request.Step("looking for indexes that the queries lack, on a copy of the data")
-	largest := slices.MaxFunc(t.operations, func(a, b assay.Case) int { return rows(a.Dataset) - rows(b.Dataset) }).Dataset
+	largest := slices.MaxFunc(t.operations, func(a, b assay.Case) int { return a.Dataset.Rows() - b.Dataset.Rows() }).Dataset
 	cache := t.lab.Datasets()
 	cache.Timeout = t.request.Plan.Timeout
 	base, err := cache.Prepare(ctx, largest)
@@ -60,14 +60,6 @@ func (t *Tuning) tryIndexes(ctx context.Context) error {
 }
 
 func sameSchema(a, b assay.Dataset) bool { return a.Schema == b.Schema && a.File == b.File }
-
-func rows(ds assay.Dataset) int {
-	n := 0
-	for _, table := range ds.Tables {
-		n += table.Rows
-	}
-	return n
-}
 
 // lacking are the indexes that SQLite's adviser finds for the operations, those first
 // that most statements lack.

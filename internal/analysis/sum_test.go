@@ -1,0 +1,78 @@
+package analysis_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"assay"
+	"assay/internal/analysis"
+	"assay/internal/analysis/analysistest"
+)
+
+// A run that was asked for a sum is open where the sum is. To decide that takes launches
+// of all operations that the sum adds up.
+func TestOpenSum(t *testing.T) {
+	var trials []assay.Trial
+	add := func(operation, rows string, sum bool) {
+		for i, driver := range []string{"modernc", "mattn"} {
+			c := analysistest.Cell(operation, driver, "web")
+			c.Params = map[string]string{"rows": rows}
+			trials = append(trials, analysistest.Change(analysistest.Launches(c, 6, 100, i), func(t *assay.Trial) {
+				if i == 1 {
+					t.Figures[assay.NsPerOp] *= []float64{0.9, 1.1}[t.Launch%2]
+				}
+				if sum {
+					t.Mode, t.Took = assay.Blocks, 0
+				}
+			})...)
+		}
+	}
+	add("first", "1000", false)
+	add("second", "1000", false)
+	add("total", "1000", true)
+	add("second", "20", false)
+	add("total", "20", true)
+	const first, second = 2 * 20 * time.Second, 2 * 20 * time.Second // of both drivers
+	for _, c := range []struct {
+		name string
+		only map[string][]string
+		open []string
+		want map[string]time.Duration // of one launch
+	}{
+		{"all", nil, []string{"first 1000", "second 20", "second 1000", "total 20", "total 1000"},
+			map[string]time.Duration{"total 20": 0, "total 1000": 0}},
+		{"the sums", map[string][]string{"operation": {"total"}, "driver": {"mattn", "modernc"}, "rows": {"1e3", "20"}}, []string{"total 20", "total 1000"},
+			map[string]time.Duration{"total 20": second, "total 1000": first + second}},
+		{"sums and an operation of them", map[string][]string{"operation": {"total", "first"}}, []string{"first 1000", "total 20", "total 1000"},
+			map[string]time.Duration{"total 20": second, "total 1000": second}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			run := analysistest.PlainRun
+			run.Options.Only, run.MinTime = c.only, time.Second
+			r, err := analysis.New(run, analysistest.Each(trials))
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := func(table *analysis.Table) string { return table.Cell().Operation + " " + table.Cell().Params["rows"] }
+			a := r.Answer()
+			var open []string
+			for _, table := range a.Open {
+				open = append(open, name(table))
+			}
+			slices.Sort(open)
+			slices.Sort(c.open)
+			if !slices.Equal(open, c.open) {
+				t.Errorf("open are %q, want %q", open, c.open)
+			}
+			if c.only != nil && (a.Few || a.Needs == 0) {
+				t.Errorf("few launches: %t, needs %s; want enough, and the time to decide", a.Few, a.Needs)
+			}
+			for _, table := range r.Tables {
+				if want, has := c.want[name(table)]; has && table.Launch != want {
+					t.Errorf("a launch of %s takes %s, want %s", name(table), table.Launch, want)
+				}
+			}
+		})
+	}
+}
