@@ -105,11 +105,9 @@ func changed(a, b stat.Verdict) string {
 // verdicts of all rows of a run, by their cells.
 func verdicts(r *analysis.Result) map[string]stat.Verdict {
 	all := map[string]stat.Verdict{}
-	for _, table := range r.Tables {
-		for _, row := range table.Rows {
-			if f, ok := row.Figure(table.Primary.Name); ok && f.Comparison != nil && row.Outcome == assay.OK {
-				all[row.Cell.Key()] = f.Comparison.Verdict
-			}
+	for row := range r.Rows() {
+		if f, ok := row.Figure(row.Table.Primary.Name); ok && f.Comparison != nil && row.Outcome == assay.OK {
+			all[row.Cell.Key()] = f.Comparison.Verdict
 		}
 	}
 	return all

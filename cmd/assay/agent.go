@@ -39,8 +39,7 @@ func (a *app) agent(ctx context.Context, idle time.Duration) error {
 		return err
 	}
 	defer s.Close()
-	progress := newProgress(a, true)
-	l, err := a.lab(progress)
+	l, err := a.lab(true)
 	if err != nil {
 		return err
 	}
@@ -48,8 +47,8 @@ func (a *app) agent(ctx context.Context, idle time.Duration) error {
 	if err != nil {
 		return err
 	}
-	progress.Note(fmt.Sprintf("agent of %s, assay %s: waiting for launches in %s", who.Words, version, s.Name()))
-	err = (&fleet.Agent{Store: s, Who: who, Lock: fleet.HostLock, Lease: fleet.Lease, Poll: fleet.Poll, Idle: idle, Note: progress.Note,
+	a.progress.Note(fmt.Sprintf("agent of %s, assay %s: waiting for launches in %s", who.Words, version, s.Name()))
+	err = (&fleet.Agent{Store: s, Who: who, Lock: fleet.HostLock, Lease: fleet.Lease, Poll: fleet.Poll, Idle: idle, Note: a.progress.Note,
 		Open: func(ctx context.Context, run assay.Run, trials []assay.Trial) (fleet.Bench, error) {
 			return l.Bench(ctx, run, trials)
 		}}).Run(ctx)

@@ -21,7 +21,7 @@ import (
 
 // auditFlags are what the audit subcommand was asked for.
 type auditFlags struct {
-	format  string
+	outputs[[]audit.Finding]
 	measure bool
 	budget  time.Duration
 	quiet   bool
@@ -34,9 +34,6 @@ func (a *app) auditCommand() *cobra.Command {
 		Short: "Check published claims against your measurements",
 		Args:  arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if !slices.Contains(audit.Formats, flags.format) {
-				return usage(fmt.Errorf("unknown format %q", flags.format), "formats are "+strings.Join(audit.Formats, ", "))
-			}
 			if err := checkBudget(cmd, flags.budget); err != nil {
 				return err
 			}
@@ -47,7 +44,7 @@ func (a *app) auditCommand() *cobra.Command {
 				return usage(errors.New("--budget needs --measure"), "add --measure, or leave --budget out")
 			}
 			if !flags.measure {
-				return a.audit(cmd.Context(), strings.Join(args, ""), flags.format)
+				return a.audit(cmd.Context(), strings.Join(args, ""), flags)
 			}
 			if len(args) > 0 {
 				return usage(errors.New("--measure makes new runs and cannot take the run that you named"), "leave out "+args[0])
@@ -56,14 +53,14 @@ func (a *app) auditCommand() *cobra.Command {
 		},
 	}
 	f := cmd.Flags()
-	f.StringVar(&flags.format, "format", "markdown", strings.Join(audit.Formats, "|"))
+	flags.addFormat(cmd, audit.Formats)
 	f.BoolVar(&flags.measure, "measure", false, "first measure the cells that open claims need, the most valuable first")
 	f.DurationVar(&flags.budget, "budget", 30*time.Minute, "with --measure: time to measure, builds excluded")
 	f.BoolVar(&flags.quiet, "quiet", false, "with --measure: show no progress")
 	return cmd
 }
 
-func (a *app) audit(ctx context.Context, id, format string) error {
+func (a *app) audit(ctx context.Context, id string, flags auditFlags) error {
 	s, err := a.readStore(ctx)
 	switch {
 	case errors.Is(err, store.ErrNotFound) && id == "" && a.store == "" && a.environmentStore == "":
@@ -77,7 +74,7 @@ func (a *app) audit(ctx context.Context, id, format string) error {
 	if err != nil {
 		return err
 	}
-	return audit.Write(a.stdout, format, findings)
+	return flags.write(a.stdout, findings)
 }
 
 // auditMeasuring measures what open claims need, and prints all verdicts.
@@ -95,7 +92,7 @@ func (a *app) auditMeasuring(ctx context.Context, flags auditFlags) error {
 	if err != nil {
 		return err
 	}
-	return audit.Write(a.stdout, flags.format, findings)
+	return flags.write(a.stdout, findings)
 }
 
 // measureClaim makes a run of a claim's cells.

@@ -12,9 +12,7 @@ func (a *app) buildCommand() *cobra.Command {
 		Short: "Build worker programs and print their paths",
 		Args:  arguments(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			progress := newProgress(a, false)
-			defer progress.close()
-			l, err := a.lab(progress)
+			l, err := a.lab(false)
 			if err != nil {
 				return err
 			}

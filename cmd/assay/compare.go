@@ -13,7 +13,8 @@ import (
 )
 
 func (a *app) compareCommand() *cobra.Command {
-	var run, format string
+	var run string
+	var out outputs[*analysis.Versus]
 	cmd := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Compare two runs, or two drivers, versions or profiles of one run",
@@ -25,18 +26,15 @@ profile (web), or any coordinate (clients=8). Cells that are alike in all else
 are compared: by launch within a run. Launches of two runs are not paired.`,
 		Args: arguments(cobra.ExactArgs(2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if format != "text" && format != "markdown" {
-				return usage(fmt.Errorf("unknown format %q", format), "formats are text and markdown")
-			}
-			return a.compare(cmd.Context(), args[0], args[1], run, format)
+			return a.compare(cmd.Context(), args[0], args[1], run, out)
 		},
 	}
 	cmd.Flags().StringVar(&run, "run", "", "the run that has both; the newest by default")
-	cmd.Flags().StringVar(&format, "format", "text", "text|markdown")
+	out.addFormat(cmd, report.VersusFormats)
 	return cmd
 }
 
-func (a *app) compare(ctx context.Context, first, second, run, format string) error {
+func (a *app) compare(ctx context.Context, first, second, run string, out outputs[*analysis.Versus]) error {
 	s, err := a.readStore(ctx)
 	if err != nil {
 		return err
@@ -56,5 +54,5 @@ func (a *app) compare(ctx context.Context, first, second, run, format string) er
 	if len(versus.Lines) == 0 {
 		return usage(fmt.Errorf("no cell of %s matches one of %s in all other coordinates", first, second), "assay report shows the cells of a run")
 	}
-	return report.WriteVersus(versus, a.stdout, format)
+	return out.write(a.stdout, versus)
 }

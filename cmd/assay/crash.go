@@ -2,17 +2,12 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,21 +21,14 @@ import (
 
 // crashFlags are what the crash subcommand was asked for.
 type crashFlags struct {
+	crash.Request
 	drivers []string
 	only    []string
 	faults  []string
-	fs      assay.FileSystem
-	states  int
-	budget  time.Duration
-	seed    uint64
 	replay  string
 	keep    string
-	format  crash.Format
-	output  string
+	outputs[*crash.Report]
 }
-
-// defaultCrashBudget is for all targets and profiles together.
-const defaultCrashBudget = 2 * time.Minute
 
 func (a *app) crashCommand() *cobra.Command {
 	var flags crashFlags
@@ -60,7 +48,7 @@ refuted, a control that is known to lose data was not caught, or a supported fau
 				name = args[0]
 			}
 			if cmd.Flags().Changed("states") && !cmd.Flags().Changed("budget") {
-				flags.budget = 0
+				flags.Budget = 0
 			}
 			if flags.replay != "" {
 				return a.replay(cmd.Context(), flags)
@@ -72,13 +60,12 @@ refuted, a control that is known to lose data was not caught, or a supported fau
 	f.StringSliceVar(&flags.drivers, "drivers", nil, "drivers instead of the plan's: NAME[@VERSION],... or * for all")
 	f.StringArrayVar(&flags.only, "only", nil, "try only cells with KEY=VALUE[,VALUE]; may be repeated")
 	f.StringSliceVar(&flags.faults, "faults", names(crash.Usual()), "what to do to the databases: "+strings.Join(names(crash.Faults()), ", "))
-	f.StringVar((*string)(&flags.fs), "filesystem", string(assay.Ext4), "file system of the disk: "+strings.Join(names(crash.FileSystems()), "|"))
-	f.IntVar(&flags.states, "states", 0, "check this many states of each target and profile (default: as many as the budget allows)")
-	f.DurationVar(&flags.budget, "budget", defaultCrashBudget, "time for all states, builds excluded; without limit where --states is given alone")
-	f.Uint64Var(&flags.seed, "seed", 1, "seed of the workload and of the choice of states")
+	f.StringVar((*string)(&flags.FileSystem), "filesystem", string(assay.Ext4), "file system of the disk: "+strings.Join(names(crash.FileSystems()), "|"))
+	f.IntVar(&flags.States, "states", 0, "check this many states of each target and profile (default: as many as the budget allows)")
+	f.DurationVar(&flags.Budget, "budget", crash.DefaultBudget, "time for all states, builds excluded; without limit where --states is given alone")
+	f.Uint64Var(&flags.Seed, "seed", 1, "seed of the workload and of the choice of states")
 	f.StringVar(&flags.replay, "replay", "", "make the state of the finding with this ID again, and show what is wrong with it")
-	f.StringVar((*string)(&flags.format), "format", string(crash.Text), strings.Join(names(crash.Formats()), "|"))
-	f.StringVarP(&flags.output, "output", "o", "", "file to write instead of standard output")
+	flags.addOutput(cmd, crash.Formats, "file to write instead of standard output")
 	f.StringVar(&flags.keep, "keep", "", "with --replay: leave the image of the disk in this file")
 	return cmd
 }
@@ -91,34 +78,30 @@ func names[T ~string](all []T) []string {
 	return names
 }
 
-// check finds what is wrong with the flags.
-func (f crashFlags) check() error {
-	switch {
-	case f.states < 0:
-		return usage(fmt.Errorf("--states %d is negative", f.states))
-	case f.budget < 0:
-		return usage(fmt.Errorf("--budget %s is negative", f.budget))
-	case f.keep != "":
-		return usage(errors.New("--keep needs --replay"))
-	case !slices.Contains(crash.Formats(), f.format):
-		return usage(fmt.Errorf("unknown format %q", f.format), "formats are "+strings.Join(names(crash.Formats()), ", "))
-	case !slices.Contains(crash.FileSystems(), f.fs):
-		return usage(fmt.Errorf("unknown file system %q: want %s", f.fs, strings.Join(names(crash.FileSystems()), ", ")))
-	}
+// request is what the flags ask for of a plan.
+func (f crashFlags) request(p *plan.Plan, findings string) (crash.Request, error) {
+	r := f.Request
+	r.Plan, r.Findings = p.Name, findings
 	for _, name := range f.faults {
-		if !slices.Contains(names(crash.Faults()), name) {
-			return usage(fmt.Errorf("unknown fault %q: want %s", name, strings.Join(names(crash.Faults()), ", ")))
-		}
+		r.Faults = append(r.Faults, assay.Fault(name))
 	}
-	return nil
+	return r, usage(r.Check())
 }
 
 // crash tries all targets and profiles of a plan.
 func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
-	if err := flags.check(); err != nil {
-		return err
+	if flags.keep != "" {
+		return usage(errors.New("--keep needs --replay"))
 	}
 	p, err := readPlan(name)
+	if err != nil {
+		return err
+	}
+	findings, err := a.findingsDir()
+	if err != nil {
+		return err
+	}
+	request, err := flags.request(p, findings)
 	if err != nil {
 		return err
 	}
@@ -134,13 +117,7 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 	if err := s.CheckProofs(ctx); err != nil {
 		return err
 	}
-	findings, err := a.findingsDir()
-	if err != nil {
-		return err
-	}
-	progress := newProgress(a, false)
-	defer progress.close()
-	l, err := a.lab(progress)
+	l, err := a.lab(false)
 	if err != nil {
 		return err
 	}
@@ -148,20 +125,19 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 	if err != nil {
 		return err
 	}
-	progress.close()
-	tasks := crashTasks(p, candidates, findings, flags)
-	results, err := a.proofs(ctx, l, s, p.Text, tasks, flags.budget)
+	a.progress.close()
+	results, err := a.proofs(ctx, l, s, p.Text, request.Config(subjects(candidates)))
 	if err != nil {
 		return err
 	}
-	results = append(a.couldNotBuild(unbuilt), results...)
-	r := crash.Report{Title: p.Name, Command: a.commandLine(commandOf(name, flags)...), Results: results,
+	notBuilt := crash.NotBuilt(unbuilt, func(driver string) string { return a.commandLine("build", driver) })
+	r := &crash.Report{Title: p.Name, Command: a.commandLine(commandOf(name, flags)...), Results: append(notBuilt, results...),
 		Replay: func(id string) string { return a.commandLine("crash", "--replay", id) }}
 	undelivered := l.Deliver(ctx, s)
-	if err := a.printCrash(r, flags); err != nil {
+	if err := flags.write(a.stdout, r); err != nil {
 		return err
 	}
-	if err := verdict(results); err != nil {
+	if err := r.Err(); err != nil {
 		if undelivered != nil {
 			fmt.Fprintln(a.stderr, "assay: note:", undelivered)
 		}
@@ -170,12 +146,19 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 	return undelivered
 }
 
+// subjects are candidates as package crash has them.
+func subjects(candidates []lab.Candidate) []crash.Subject {
+	var all []crash.Subject
+	for _, c := range candidates {
+		all = append(all, crash.Subject{Name: c.Name, Driver: c.Driver, Options: c.Program.Options, Build: c.Program.Digest, Program: c.Program.Path,
+			Profile: c.Profile, KV: c.KV, Initial: c.Empty})
+	}
+	return all
+}
+
 // proofs does tasks, and keeps each proof at once: what ends the rest does not undo it.
-func (a *app) proofs(ctx context.Context, l *lab.Lab, s *store.Store, planText string, tasks []crash.Task, budget time.Duration) ([]crash.Result, error) {
-	config := crash.Config{Tasks: tasks, Dir: filepath.Join(l.Cache, "crash"), Self: []string{lab.Self(), crashDisk}}
-	config.Lanes = min(runtime.NumCPU(), len(tasks))
-	crash.Share(tasks, config.Lanes, budget)
-	var results []crash.Result
+func (a *app) proofs(ctx context.Context, l *lab.Lab, s *store.Store, planText string, config crash.Config) (results []crash.Result, err error) {
+	config.Dir, config.Self = filepath.Join(l.Cache, "crash"), []string{lab.Self(), crashDisk}
 	config.Done = func(r crash.Result) error {
 		results = append(results, r)
 		fmt.Fprintf(a.stderr, "%s %s, %s: %s (%s)\n", r.Task.Driver, r.Task.Profile, r.Task.Fault, r.Line(), wording.Brief(r.Took))
@@ -184,7 +167,7 @@ func (a *app) proofs(ctx context.Context, l *lab.Lab, s *store.Store, planText s
 		}
 		return nil
 	}
-	err := crash.Run(ctx, config)
+	err = crash.Run(ctx, config)
 	return results, err
 }
 
@@ -200,16 +183,16 @@ func commandOf(plan string, flags crashFlags) []string {
 	if !slices.Equal(flags.faults, names(crash.Usual())) {
 		words = append(words, "--faults", strings.Join(flags.faults, ","))
 	}
-	if flags.fs != assay.Ext4 {
-		words = append(words, "--filesystem", string(flags.fs))
+	if flags.FileSystem != assay.Ext4 {
+		words = append(words, "--filesystem", string(flags.FileSystem))
 	}
-	if flags.states > 0 {
-		words = append(words, "--states", fmt.Sprint(flags.states))
+	if flags.States > 0 {
+		words = append(words, "--states", fmt.Sprint(flags.States))
 	}
-	if flags.budget > 0 && flags.budget != defaultCrashBudget {
-		words = append(words, "--budget", flags.budget.String())
+	if flags.Budget > 0 && flags.Budget != crash.DefaultBudget {
+		words = append(words, "--budget", flags.Budget.String())
 	}
-	return append(words, "--seed", fmt.Sprint(flags.seed))
+	return append(words, "--seed", fmt.Sprint(flags.Seed))
 }
 
 // findingsDir is where counterexamples lie: beside the results.
@@ -218,114 +201,19 @@ func (a *app) findingsDir() (string, error) {
 	return filepath.Join(dir, "crash"), err
 }
 
-// couldNotBuild are the results of drivers without a worker, each with what to do.
-func (a *app) couldNotBuild(unbuilt []assay.Trial) []crash.Result {
-	var all []crash.Result
-	seen := map[string]bool{}
-	for _, t := range unbuilt {
-		task := crash.Task{Driver: t.Cell.Target(), Profile: t.Cell.Profile}
-		if id := task.Driver + " " + task.Profile; !seen[id] {
-			seen[id] = true
-			result := crash.Result{Task: task, Outcome: t.Outcome, Reason: t.Reason}
-			if result.Outcome == assay.Failed {
-				result.Reason += "; all that the compiler says: " + a.commandLine("build", task.Driver)
-			}
-			all = append(all, result)
-		}
-	}
-	return all
-}
-
-// crashTasks are the candidates, by fault, each with its controls.
-func crashTasks(p *plan.Plan, candidates []lab.Candidate, findings string, flags crashFlags) []crash.Task {
-	var tasks []crash.Task
-	for _, name := range flags.faults {
-		fault := assay.Fault(name)
-		for _, c := range candidates {
-			t := crash.Task{Driver: c.Driver, Options: c.Program.Options, Build: c.Program.Digest, Program: c.Program.Path, Plan: p.Name, Profile: c.Profile.Name,
-				Settings: c.Profile.Settings, Once: c.Profile.Once, Each: c.Profile.Each, Initial: c.Empty, Fault: fault, FileSystem: crash.Available(fault, flags.fs), Seed: flags.seed,
-				States: flags.states, Controls: true, Findings: findings}
-			if c.KV {
-				t.Bytes = crash.StoreBytes
-			}
-			if len(c.Profile.Raw) > 0 {
-				if t.DSN = c.Profile.Raw[c.Name]; t.DSN == "" {
-					continue // the profile is not for this driver
-				}
-			}
-			tasks = append(tasks, t)
-		}
-	}
-	return tasks
-}
-
-// printCrash writes the report, to a file where one is named.
-func (a *app) printCrash(r crash.Report, flags crashFlags) error {
-	write := func(w io.Writer) error { return r.Write(w, flags.format) }
-	if flags.output == "" {
-		return write(a.stdout)
-	}
-	return writeReport(flags.output, write)
-}
-
-// verdict says by its error what the results come to. What is unsupported counts
-// only where nothing else was tried.
-func verdict(results []crash.Result) error {
-	refuted, void, failed, untried, tried := 0, 0, 0, 0, 0
-	for _, r := range results {
-		switch {
-		case r.Outcome == assay.Unsupported:
-		case r.Outcome != assay.OK:
-			failed++
-		case r.Void():
-			void++
-		case r.States == 0:
-			untried++
-		case r.Refuted() != crash.Unharmed:
-			refuted++
-		default:
-			tried++
-		}
-	}
-	switch {
-	case void > 0:
-		return fmt.Errorf("%s void: a control that must fail did not", wording.Plural(void, "result"))
-	case failed > 0:
-		return fmt.Errorf("%s could not be tried", wording.Plural(failed, "target"))
-	case refuted > 0:
-		return fmt.Errorf("%s refuted", wording.Plural(refuted, "promise"))
-	case untried > 0:
-		return fmt.Errorf("no state was checked for %s: give a larger --budget", wording.Plural(untried, "result"))
-	case tried == 0:
-		return errors.New("nothing was tried: these targets support none of the faults here; the report says why")
-	}
-	return nil
-}
-
 // crashDisk is the hidden command that serves one disk, in a process of its own.
 const crashDisk = "crash-disk"
 
 // crashDiskCommand does tasks from its input, or replays one finding.
 func (a *app) crashDiskCommand() *cobra.Command {
-	var replay, program, keep, findings string
-	cmd := &cobra.Command{Use: crashDisk + " FOLDER", Hidden: true, Args: arguments(cobra.ExactArgs(1)),
+	return &cobra.Command{Use: crashDisk + " [REPLAY] FOLDER", Hidden: true, Args: arguments(cobra.RangeArgs(1, 2)),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.cleansUp.Store(true) // a disk that is mounted
-			if replay == "" {
+			if len(args) == 1 {
 				return crash.Serve(cmd.Context(), args[0], os.Stdin, a.stdout)
 			}
-			again, err := crash.Replay(cmd.Context(), findings, replay, program, keep, args[0])
-			if err != nil {
-				return err
-			}
-			return json.NewEncoder(a.stdout).Encode(again)
+			return crash.ServeReplay(cmd.Context(), args[1], args[0], a.stdout)
 		}}
-	f := cmd.Flags()
-	f.StringVar(&replay, "replay", "", "finding to show again, instead of tasks")
-	f.StringVar(&findings, "findings", "", "folder of findings")
-	f.StringVar(&program, "program", "", "worker")
-	f.StringVar(&keep, "keep", "", "file for the image")
-	return cmd
 }
 
 // crashHostCommand runs a server where the disk is mounted, in a process of its own.
@@ -343,16 +231,15 @@ func (a *app) replay(ctx context.Context, flags crashFlags) error {
 	if err != nil {
 		return err
 	}
-	finding, err := crash.Find(findings, flags.replay)
+	r := crash.Replay{Findings: findings, ID: flags.replay}
+	finding, err := r.Finding()
 	if err != nil {
 		return usage(err)
 	}
 	if reason := crash.Missing(finding.Task.Fault, finding.Task.FileSystem); reason != "" {
 		return errors.New(reason)
 	}
-	progress := newProgress(a, false)
-	defer progress.close()
-	l, err := a.lab(progress)
+	l, err := a.lab(false)
 	if err != nil {
 		return err
 	}
@@ -360,30 +247,20 @@ func (a *app) replay(ctx context.Context, flags crashFlags) error {
 	if err != nil {
 		return err
 	}
-	progress.close()
-	keep := flags.keep
-	if keep != "" {
-		if keep, err = filepath.Abs(keep); err != nil {
+	a.progress.close()
+	r.Program = worker.Program
+	if flags.keep != "" {
+		if r.Keep, err = filepath.Abs(flags.keep); err != nil {
 			return err
 		}
 	}
-	command := exec.Command(lab.Self(), crashDisk, "--replay", flags.replay, "--findings", findings, "--program", worker.Program, "--keep", keep)
-	out, err := crash.Apart(ctx, filepath.Join(l.Cache, "crash"), command)
+	again, err := r.Do(ctx, filepath.Join(l.Cache, "crash"), lab.Self(), crashDisk)
 	if err != nil {
 		return err
 	}
-	var again crash.Replayed
-	if err := json.Unmarshal(out, &again); err != nil {
-		return fmt.Errorf("the disk's answer: %w", err)
+	fmt.Fprint(a.stdout, again.Text())
+	if r.Keep != "" {
+		fmt.Fprintf(a.stdout, "the state is in %s: a folder with the files, or an image of the disk to mount -o loop\n", r.Keep)
 	}
-	f := again.Finding
-	fmt.Fprintf(a.stdout, "%s with profile %s of %s, %s: %s\nseed %d; %d transactions were acknowledged\nthen: %s: %s\nnow:  %s: %s\n", f.Task.Driver, f.Task.Profile, f.Task.Plan,
-		f.Task.Fault, f.Circumstances(), f.Task.Seed, f.Acked, f.Damage, f.Words, again.Damage, again.Words)
-	if keep != "" {
-		fmt.Fprintf(a.stdout, "the state is in %s: a folder with the files, or an image of the disk to mount -o loop\n", keep)
-	}
-	if again.Damage != f.Damage {
-		return fmt.Errorf("the state shows %q now, and %q when it was found", again.Damage, f.Damage)
-	}
-	return nil
+	return again.Err()
 }

@@ -2,15 +2,16 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 
 	"assay/internal/dataset"
 	"assay/internal/doctor"
 	"assay/internal/file"
+	"assay/internal/format"
 	"assay/internal/host"
 	"assay/internal/lab"
 	"assay/internal/syncs"
@@ -23,8 +24,28 @@ import (
 
 // doctorFlags are what the doctor subcommand was asked for.
 type doctorFlags struct {
-	format, queries, driver, dsn string
-	disk                         bool
+	outputs[examined]
+	queries, driver, dsn string
+	disk                 bool
+}
+
+// examined is what was found in a file.
+type examined struct {
+	path  string
+	found []doctor.Finding
+}
+
+var doctorFormats = format.List[examined]{
+	{Name: "text", Write: func(out io.Writer, e examined) error {
+		for i, f := range e.found {
+			fmt.Fprintf(out, "%d. %s: %s\n   %s\n   fix: %s\n", i+1, f.Problem, f.Says, f.Evidence, f.Fix)
+		}
+		if len(e.found) == 0 {
+			fmt.Fprintf(out, "%s: nothing found\n", e.path)
+		}
+		return nil
+	}},
+	{Name: "json", Write: func(out io.Writer, e examined) error { return format.JSON(out, append([]doctor.Finding{}, e.found...)) }},
 }
 
 func (a *app) doctorCommand() *cobra.Command {
@@ -39,7 +60,7 @@ application would and reads the settings back. Exit status 1: there are findings
 		RunE: func(cmd *cobra.Command, args []string) error { return a.doctor(cmd.Context(), args[0], flags) },
 	}
 	f := cmd.Flags()
-	f.StringVar(&flags.format, "format", "text", "text or json")
+	flags.addFormat(cmd, doctorFormats)
 	f.StringVar(&flags.queries, "queries", "", "file with the application's SQL statements, separated by semicolons")
 	f.StringVar(&flags.driver, "driver", "", "driver of the application, NAME[@VERSION], to read its settings back")
 	f.StringVar(&flags.dsn, "dsn", "", "the application's DSN; it must contain FILE as it was given here")
@@ -49,8 +70,6 @@ application would and reads the settings back. Exit status 1: there are findings
 
 func (f doctorFlags) check(path string) error {
 	switch {
-	case f.format != "text" && f.format != "json":
-		return usage(fmt.Errorf("--format %q: want text or json", f.format))
 	case (f.driver == "") != (f.dsn == ""):
 		return usage(errors.New("--driver and --dsn go together"), "assay drivers lists the drivers")
 	case f.dsn != "" && !strings.Contains(f.dsn, path):
@@ -63,9 +82,7 @@ func (a *app) doctor(ctx context.Context, path string, flags doctorFlags) error 
 	if err := flags.check(path); err != nil {
 		return err
 	}
-	progress := newProgress(a, false)
-	defer progress.close()
-	l, err := a.lab(progress)
+	l, err := a.lab(false)
 	if err != nil {
 		return err
 	}
@@ -100,8 +117,14 @@ func (a *app) doctor(ctx context.Context, path string, flags doctorFlags) error 
 	if err != nil {
 		return err
 	}
-	progress.close()
-	return a.printFindings(path, found, flags)
+	a.progress.close()
+	if err := flags.write(a.stdout, examined{path, found}); err != nil {
+		return err
+	}
+	if len(found) > 0 {
+		return &exitError{status: statusFailed}
+	}
+	return nil
 }
 
 // lossyDisk says why the disk of a folder loses what was synced.
@@ -144,28 +167,4 @@ func settingsOf(ctx context.Context, l *lab.Lab, path, folder string, flags doct
 		return nil, err
 	}
 	return read.Connections[0].Settings, nil
-}
-
-func (a *app) printFindings(path string, found []doctor.Finding, flags doctorFlags) error {
-	if flags.format == "json" {
-		encoder := json.NewEncoder(a.stdout)
-		encoder.SetIndent("", "  ")
-		if found == nil {
-			found = []doctor.Finding{}
-		}
-		if err := encoder.Encode(found); err != nil {
-			return err
-		}
-	} else {
-		for i, f := range found {
-			fmt.Fprintf(a.stdout, "%d. %s: %s\n   %s\n   fix: %s\n", i+1, f.Problem, f.Says, f.Evidence, f.Fix)
-		}
-		if len(found) == 0 {
-			fmt.Fprintf(a.stdout, "%s: nothing found\n", path)
-		}
-	}
-	if len(found) > 0 {
-		return &exitError{status: statusFailed}
-	}
-	return nil
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -27,9 +28,7 @@ func (a *app) driversCommand() *cobra.Command {
 }
 
 func (a *app) listDrivers(ctx context.Context, all bool) error {
-	progress := newProgress(a, false)
-	defer progress.close()
-	l, err := a.lab(progress)
+	l, err := a.lab(false)
 	if err != nil {
 		return err
 	}
@@ -81,14 +80,7 @@ func listDriver(ctx context.Context, w io.Writer, d build.Driver, target wire.Ta
 	columns := []string{d.Name, version, strings.TrimSpace(target.Engine + " " + strings.TrimSuffix(target.EngineVersion, "server")),
 		target.Facts["cgo"], target.Facts["api"], library.Licence, released, d.About}
 	for i, text := range columns {
-		columns[i] = orDash(text)
+		columns[i] = cmp.Or(text, "-")
 	}
 	fmt.Fprintln(w, strings.Join(columns, "\t"))
-}
-
-func orDash(text string) string {
-	if text == "" {
-		return "-"
-	}
-	return text
 }

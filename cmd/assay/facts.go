@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 
 	"assay"
 	"assay/internal/facts"
+	"assay/internal/format"
 	"assay/kit/kv"
 
 	"github.com/spf13/cobra"
@@ -18,8 +20,33 @@ import (
 
 // factsFlags are what the facts subcommand was asked for.
 type factsFlags struct {
-	format string
-	save   string
+	outputs[measuredFacts]
+	save string
+}
+
+// measuredFacts are those of a driver or of a library.
+type measuredFacts interface {
+	Encode() ([]byte, error)
+	Save(dir string) (path string, err error)
+}
+
+var factsFormats = format.List[measuredFacts]{
+	{Name: "text", Write: func(out io.Writer, f measuredFacts) error {
+		switch f := f.(type) {
+		case facts.Facts:
+			printFacts(out, f)
+		case facts.Library:
+			printLibrary(out, f)
+		}
+		return nil
+	}},
+	{Name: "json", Write: func(out io.Writer, f measuredFacts) error {
+		data, err := f.Encode()
+		if err == nil {
+			_, err = out.Write(data)
+		}
+		return err
+	}},
 }
 
 func (a *app) factsCommand() *cobra.Command {
@@ -31,16 +58,13 @@ func (a *app) factsCommand() *cobra.Command {
 and reads the settings back on every connection of a pool. assay lint uses these facts.
 Without a driver it lists the versions that were measured.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if flags.format != "text" && flags.format != "json" {
-				return usage(fmt.Errorf("--format %q: want text or json", flags.format))
-			}
 			if len(args) == 0 {
 				return a.listFacts()
 			}
 			return a.measureFacts(cmd.Context(), args, flags)
 		},
 	}
-	cmd.Flags().StringVar(&flags.format, "format", "text", "text or json")
+	flags.addFormat(cmd, factsFormats)
 	cmd.Flags().StringVar(&flags.save, "save", "", "also write the facts of each version into a file of this folder")
 	return cmd
 }
@@ -102,29 +126,24 @@ func (a *app) listFacts() error {
 }
 
 func (a *app) measureFacts(ctx context.Context, specs []string, flags factsFlags) error {
-	progress := newProgress(a, false)
-	defer progress.close()
-	l, err := a.lab(progress)
+	l, err := a.lab(false)
 	if err != nil {
 		return err
 	}
 	for _, spec := range specs {
+		var f measuredFacts
 		if slices.Contains(facts.LibraryNames(), assay.ParseDriverName(spec).Name) {
-			if err := a.showLibrary(ctx, l.Cache, spec, flags); err != nil {
-				return err
-			}
-			continue
+			f, err = measureLibrary(ctx, l.Cache, spec)
+		} else {
+			f, err = l.Facts(ctx, spec)
 		}
-		f, err := l.Facts(ctx, spec)
+		if err == nil && flags.save != "" {
+			_, err = f.Save(flags.save)
+		}
+		if err == nil {
+			err = flags.write(a.stdout, f)
+		}
 		if err != nil {
-			return err
-		}
-		if flags.save != "" {
-			if _, err := f.Save(flags.save); err != nil {
-				return err
-			}
-		}
-		if err := printFacts(a.stdout, f, flags.format); err != nil {
 			return err
 		}
 	}
@@ -141,45 +160,16 @@ func measureLibrary(ctx context.Context, cache, spec string) (facts.Library, err
 	return facts.MeasureLibrary(ctx, named.Name, version, driver, filepath.Join(cache, "experiments"))
 }
 
-// showLibrary measures a library, and prints what it does.
-func (a *app) showLibrary(ctx context.Context, cache, spec string, flags factsFlags) error {
-	l, err := measureLibrary(ctx, cache, spec)
-	if err == nil && flags.save != "" {
-		_, err = l.Save(flags.save)
-	}
-	if err != nil {
-		return err
-	}
-	return printLibrary(a.stdout, l, flags.format)
-}
-
-func printLibrary(out io.Writer, l facts.Library, format string) error {
-	if format == "json" {
-		data, err := l.Encode()
-		if err != nil {
-			return err
-		}
-		_, err = out.Write(data)
-		return err
-	}
+func printLibrary(out io.Writer, l facts.Library) {
 	fmt.Fprintf(out, "%s, SQLite %s, measured on %s\n", l.Label(), l.Engine, l.On)
-	fmt.Fprintf(out, "  default: busy_timeout %s, foreign_keys %s, journal_mode %s, synchronous %s, transactions %s\n", orDash(l.Defaults["busy_timeout"]),
+	fmt.Fprintf(out, "  default: busy_timeout %s, foreign_keys %s, journal_mode %s, synchronous %s, transactions %s\n", cmp.Or(l.Defaults["busy_timeout"], "-"),
 		kv.Word("foreign_keys", l.Defaults["foreign_keys"]), l.Defaults["journal_mode"], kv.Word("synchronous", l.Defaults["synchronous"]), l.Defaults[facts.Begin])
 	for _, effect := range []facts.Effect{facts.Applied, facts.Ignored, facts.Fails, facts.Literal} {
-		fmt.Fprintf(out, "  %-8s %s\n", effect, orDash(strings.Join(l.Effects[effect], " ")))
+		fmt.Fprintf(out, "  %-8s %s\n", effect, cmp.Or(strings.Join(l.Effects[effect], " "), "-"))
 	}
-	return nil
 }
 
-func printFacts(out io.Writer, f facts.Facts, format string) error {
-	if format == "json" {
-		data, err := f.Encode()
-		if err != nil {
-			return err
-		}
-		_, err = out.Write(data)
-		return err
-	}
+func printFacts(out io.Writer, f facts.Facts) {
 	fmt.Fprintf(out, "%s (%s), SQLite %s, measured on %s\n", f.Name(), f.Module, f.Engine, f.On)
 	fmt.Fprintf(out, "  default: busy_timeout %s, foreign_keys %s, journal_mode %s, synchronous %s\n",
 		f.Defaults["busy_timeout"], kv.Word("foreign_keys", f.Defaults["foreign_keys"]), f.Defaults["journal_mode"], kv.Word("synchronous", f.Defaults["synchronous"]))
@@ -191,11 +181,10 @@ func printFacts(out io.Writer, f facts.Facts, format string) error {
 		fmt.Fprintf(out, "  %-32s %s\n", dsn, f.Memory[dsn])
 	}
 	for _, setting := range facts.Settings() {
-		fmt.Fprintf(out, "  %-24s works: %s\n", setting, orDash(workingSpellings(f, setting)))
+		fmt.Fprintf(out, "  %-24s works: %s\n", setting, cmp.Or(workingSpellings(f, setting), "-"))
 	}
 	fmt.Fprintf(out, "%d spellings are ignored, %d become part of the file's name: --format json lists them\n",
 		len(f.Effects[facts.Ignored]), len(f.Effects[facts.Literal]))
-	return nil
 }
 
 // workingSpellings lists how a setting is written, and where only with file:.

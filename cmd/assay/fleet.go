@@ -127,7 +127,7 @@ func (a *app) withdraw(ctx context.Context, s *store.Store, f store.Fleet) error
 
 // queue adds a fleet to the store: of as many machines as asked for, or as have an agent.
 func (a *app) queue(ctx context.Context, s *store.Store, request lab.Request, machines int) (store.Fleet, error) {
-	l, err := a.lab(newProgress(a, true))
+	l, err := a.lab(true)
 	if err != nil {
 		return store.Fleet{}, err
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,9 +42,7 @@ func footprintDir() (string, error) {
 }
 
 func (a *app) footprint(ctx context.Context, names []string, cold bool) error {
-	progress := newProgress(a, false)
-	defer progress.close()
-	l, err := a.lab(progress)
+	l, err := a.lab(false)
 	if err != nil {
 		return err
 	}
@@ -70,7 +69,7 @@ func (a *app) footprint(ctx context.Context, names []string, cold bool) error {
 			return usage(errors.New("no footprint was measured yet"), "assay footprint mattn modernc measures two")
 		}
 	}
-	progress.close()
+	a.progress.close()
 	return a.showFootprints(all)
 }
 
@@ -108,7 +107,7 @@ func (a *app) showFootprints(all []footprint.Footprint) error {
 	fmt.Fprintln(w, "DRIVER\tVERSION\tPROGRAM\tFIRST ANSWER\tCOLD BUILD\tWITHOUT CGO\tMEASURED")
 	for _, f := range all {
 		cold, without := coldBuild(f)
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.Driver, orDash(f.Version), size(f), known(f.Start), cold, without, f.Measured.Format(time.DateOnly)+", "+f.Machine)
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", f.Driver, cmp.Or(f.Version, "-"), size(f), known(f.Start), cold, without, f.Measured.Format(time.DateOnly)+", "+f.Machine)
 	}
 	return w.Flush()
 }

@@ -21,9 +21,8 @@ type gateFlags struct {
 	maxSlowdown        string
 	undecided          string
 	budget             time.Duration
-	format             string
-	outputs            []string
-	quiet              bool
+	outputs[*gate.Report]
+	quiet bool
 }
 
 // defaultGateBudget is the time to measure of each driver.
@@ -63,8 +62,7 @@ Exit status 1: a regression was confirmed, or gate could not do its work.`,
 	f.StringVar(&flags.maxSlowdown, "max-slowdown", "2%", "how much slower an operation may become")
 	f.StringVar(&flags.undecided, "undecided", "pass", "pass or fail: how to treat undecided comparisons, and changed drivers that cannot be measured")
 	f.DurationVar(&flags.budget, "budget", defaultGateBudget, "time to measure each driver, builds excluded; a third is kept for measuring suspicions again")
-	f.StringVar(&flags.format, "format", "text", gate.Formats(version).Names())
-	f.StringArrayVarP(&flags.outputs, "output", "o", nil, "also write FORMAT=FILE; may be repeated")
+	flags.addOutputs(cmd, gate.Formats(version))
 	f.BoolVar(&flags.quiet, "quiet", false, "show no progress")
 	return cmd
 }
@@ -80,7 +78,7 @@ func (f gateFlags) check() error {
 	case f.undecided != "pass" && f.undecided != "fail":
 		return usage(fmt.Errorf("--undecided %q: want pass or fail", f.undecided))
 	}
-	return checkOutputs(gate.Formats(version), f.format, f.outputs)
+	return nil
 }
 
 func (f gateFlags) rules() (gate.Rules, error) {
@@ -101,9 +99,7 @@ func (a *app) gate(ctx context.Context, name string, flags gateFlags) error {
 	if err != nil {
 		return err
 	}
-	progress := newProgress(a, flags.quiet)
-	defer progress.close()
-	l, err := a.lab(progress)
+	l, err := a.lab(flags.quiet)
 	if err != nil {
 		return err
 	}
@@ -121,11 +117,11 @@ func (a *app) gate(ctx context.Context, name string, flags gateFlags) error {
 	var failure error
 	report.Upgrades, failure = m.Run(ctx, s)
 	failure = a.stoppedGate(ctx, failure)
-	progress.close()
+	a.progress.close()
 	if failure != nil && !report.Measured() {
 		return failure
 	}
-	written := writeOutputs(a.stdout, gate.Formats(version), flags.format, flags.outputs, report)
+	written := flags.write(a.stdout, report)
 	switch {
 	case failure != nil && written != nil:
 		fmt.Fprintln(a.stderr, "assay: note:", written)

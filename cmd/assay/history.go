@@ -14,7 +14,7 @@ import (
 )
 
 func (a *app) historyCommand() *cobra.Command {
-	var format string
+	var out outputs[[]*history.Series]
 	var machines bool
 	cmd := &cobra.Command{
 		Use:   "history CELL...",
@@ -31,21 +31,17 @@ one's plan, and says what holds over machines like these.`,
 				return usage(err)
 			}
 			if machines {
-				return a.overMachines(cmd.Context(), filter, strings.Join(args, " "), format)
+				return a.overMachines(cmd.Context(), filter, strings.Join(args, " "), out)
 			}
-			return a.history(cmd.Context(), filter, strings.Join(args, " "), format)
+			return a.history(cmd.Context(), filter, strings.Join(args, " "), out)
 		},
 	}
-	cmd.Flags().StringVar(&format, "format", "text", history.Formats().Names()+"; with --machines "+history.MachineFormats().Names())
+	out.addFormat(cmd, history.Formats())
 	cmd.Flags().BoolVar(&machines, "machines", false, "over machines instead of over time")
 	return cmd
 }
 
-func (a *app) history(ctx context.Context, filter history.Filter, cell, name string) error {
-	format, err := history.Formats().Named(name)
-	if err != nil {
-		return usage(err)
-	}
+func (a *app) history(ctx context.Context, filter history.Filter, cell string, out outputs[[]*history.Series]) error {
 	s, runs, err := a.finishedRuns(ctx, filter)
 	if err != nil {
 		return err
@@ -70,15 +66,11 @@ func (a *app) history(ctx context.Context, filter history.Filter, cell, name str
 	if others := len(runs) - len(same); others > 0 {
 		fmt.Fprintf(a.stderr, "assay: note: runs of other machines that are left out: %d\n", others)
 	}
-	return format.Write(a.stdout, series)
+	return out.write(a.stdout, series)
 }
 
 // overMachines shows what holds over the machines of the store.
-func (a *app) overMachines(ctx context.Context, filter history.Filter, cell, name string) error {
-	format, err := history.MachineFormats().Named(name)
-	if err != nil {
-		return usage(err)
-	}
+func (a *app) overMachines(ctx context.Context, filter history.Filter, cell string, out outputs[[]*history.Series]) error {
 	s, runs, err := a.finishedRuns(ctx, filter)
 	if err != nil {
 		return err
@@ -96,7 +88,7 @@ func (a *app) overMachines(ctx context.Context, filter history.Filter, cell, nam
 		return usage(fmt.Errorf("no two machines compare %s with the same baseline by the same plan", cell),
 			"measure the same plan, with the same versions, on each machine; share a store, or move runs by assay runs export and import; plan=NAME selects a plan")
 	}
-	return format.Write(a.stdout, all)
+	return history.MachineFormats().Write(a.stdout, out.format.Name, all)
 }
 
 // finishedRuns opens the store and returns its finished runs that the filter has, the

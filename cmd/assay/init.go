@@ -73,6 +73,7 @@ func (a *app) init(ctx context.Context, flags initFlags) error {
 	if err := file.Write(flags.output, []byte(d.Text)); err != nil {
 		return usage(err)
 	}
+	a.progress.close()
 	a.printDraft(flags.output, d)
 	if d.Interrupted {
 		return ctx.Err()
@@ -104,9 +105,7 @@ const (
 
 // draft tries the queries on a copy of the database.
 func (a *app) draft(ctx context.Context, flags initFlags, queries string, log []byte) (*draft.Draft, error) {
-	progress := newProgress(a, false)
-	defer progress.close()
-	l, err := a.lab(progress)
+	l, err := a.lab(false)
 	if err != nil {
 		return nil, err
 	}
@@ -116,7 +115,7 @@ func (a *app) draft(ctx context.Context, flags initFlags, queries string, log []
 	}
 	defer work.Close()
 	return draft.Make(ctx, draft.Options{Database: flags.db, Queries: flags.queries, SQL: queries, Log: log, LogName: flags.log, Plan: flags.output,
-		Folder: work.Dir, Timeout: queryTimeout, Total: totalTimeout, Block: blockTime, CopyTimeout: copyTimeout, Progress: progress.Step, Estimate: estimate,
+		Folder: work.Dir, Timeout: queryTimeout, Total: totalTimeout, Block: blockTime, CopyTimeout: copyTimeout, Progress: a.progress.Step, Estimate: estimate,
 		Refused: func(ctx context.Context, driver, path string, data *dataset.Data, operations []assay.Operation) (map[string]error, error) {
 			return l.Refused(ctx, driver, path, data, operations, queryTimeout)
 		}})

@@ -41,9 +41,7 @@ type inspection struct {
 }
 
 func (a *app) inspect(ctx context.Context, driver, profile, diff string) error {
-	progress := newProgress(a, false)
-	defer progress.close()
-	l, err := a.lab(progress)
+	l, err := a.lab(false)
 	if err != nil {
 		return err
 	}
@@ -93,7 +91,7 @@ func (i *inspection) print(out io.Writer) error {
 	for _, name := range slices.Sorted(maps.Keys(t.Facts)) {
 		fmt.Fprintf(out, "%-8s %s\n", name, t.Facts[name])
 	}
-	fmt.Fprintf(out, "DSN      %s\n", orDash(i.trial.DSN))
+	fmt.Fprintf(out, "DSN      %s\n", cmp.Or(i.trial.DSN, "-"))
 	for _, text := range i.trial.Each {
 		fmt.Fprintf(out, "on every new connection: %s\n", text)
 	}
@@ -125,7 +123,7 @@ func (i *inspection) printSettings(out io.Writer) error {
 		if s.Requested != "" {
 			applied = map[bool]string{true: "yes", false: "NO"}[s.Applied]
 		}
-		l := line{s.Name, orDash(kv.Word(s.Name, s.Requested)), orDash(s.Issued), orDash(kv.Word(s.Name, s.Effective)), applied}
+		l := line{s.Name, cmp.Or(kv.Word(s.Name, s.Requested), "-"), cmp.Or(s.Issued, "-"), cmp.Or(kv.Word(s.Name, s.Effective), "-"), applied}
 		if connections[l] == nil {
 			order = append(order, l)
 		}
@@ -153,7 +151,7 @@ func printDifferences(out io.Writer, a, b *inspection) error {
 	x, y := a.facts(), b.facts()
 	for _, name := range slices.Sorted(maps.Keys(union(x, y))) {
 		if x[name] != y[name] {
-			fmt.Fprintf(w, "%s\t%s\t%s\n", name, orDash(x[name]), orDash(y[name]))
+			fmt.Fprintf(w, "%s\t%s\t%s\n", name, cmp.Or(x[name], "-"), cmp.Or(y[name], "-"))
 		}
 	}
 	return w.Flush()

@@ -14,7 +14,7 @@ import (
 
 // lintFlags are what the lint subcommand was asked for.
 type lintFlags struct {
-	format  string
+	outputs[lint.Result]
 	dir     string
 	measure bool
 }
@@ -35,22 +35,19 @@ Exit status 1: there are findings.`,
 			return a.lint(cmd.Context(), args, flags)
 		},
 	}
-	cmd.Flags().StringVar(&flags.format, "format", "text", lint.Formats(version).Names())
+	flags.addFormat(cmd, lint.Formats(version))
 	cmd.Flags().StringVar(&flags.dir, "dir", ".", "folder of the module")
 	cmd.Flags().BoolVar(&flags.measure, "measure", false, "first measure the driver versions that have no facts: builds each, which takes minutes")
 	return cmd
 }
 
 func (a *app) lint(ctx context.Context, patterns []string, flags lintFlags) error {
-	format, err := lint.Formats(version).Named(flags.format)
-	if err != nil {
-		return usage(err)
-	}
 	result, err := a.lintResult(ctx, patterns, flags)
 	if err != nil {
 		return lintError(ctx, err)
 	}
-	if err := format.Write(a.stdout, result); err != nil {
+	a.progress.close()
+	if err := flags.write(a.stdout, result); err != nil {
 		return err
 	}
 	a.lintNotes(result)
@@ -166,9 +163,7 @@ func (a *app) measureUnmeasured(ctx context.Context, patterns []string, flags li
 	if err != nil || len(drivers) == 0 {
 		return err
 	}
-	progress := newProgress(a, false)
-	defer progress.close()
-	l, err := a.lab(progress)
+	l, err := a.lab(false)
 	if err != nil {
 		return err
 	}

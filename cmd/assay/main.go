@@ -94,6 +94,7 @@ func (a *app) main(ctx context.Context, args []string) (status int) {
 	root.SetErr(a.stderr)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
+		a.progress.close()
 		return statusOK
 	}
 	return a.printError(ctx, err)
@@ -102,6 +103,7 @@ func (a *app) main(ctx context.Context, args []string) (status int) {
 // printError prints an error with what to do about it, and returns the status that it
 // ends the command with.
 func (a *app) printError(ctx context.Context, err error) int {
+	a.progress.close()
 	exit := asExit(ctx, err)
 	var p *guard.Panic
 	if errors.As(err, &p) {
@@ -170,6 +172,7 @@ type app struct {
 	// either.
 	environmentStore, environmentPassword string
 	cleansUp                              atomic.Bool // what was started has to be stopped, also after a signal
+	progress                              *progress   // of the lab that is in use; nil: none was yet
 }
 
 // newApp is the command with its outputs, which only here are made: whatever

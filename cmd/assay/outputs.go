@@ -11,48 +11,91 @@ import (
 
 	"assay/internal/file"
 	"assay/internal/format"
+
+	"github.com/spf13/cobra"
 )
 
-// checkOutputs finds what is wrong with --format and --output FORMAT=FILE before
-// anything is measured.
-func checkOutputs[T any](formats format.List[T], name string, outputs []string) error {
-	if _, err := formats.Named(name); err != nil {
-		return usage(err)
-	}
-	for _, output := range outputs {
-		name, path, _ := strings.Cut(output, "=")
-		if _, err := formats.Named(name); err != nil || path == "" {
-			return usage(fmt.Errorf("--output %q: want FORMAT=FILE, with one of the formats %s", output, formats.Names()))
-		}
-		if _, err := os.Stat(filepath.Dir(path)); err != nil {
-			return usage(fmt.Errorf("--output %q: %w", output, err))
-		}
-	}
-	return nil
+// outputs are the formats of a command's report, as flags choose them.
+type outputs[T any] struct {
+	formats format.List[T]
+	format  format.Format[T] // --format: of standard output
+	also    []outputFile[T]  // --output FORMAT=FILE
+	file    string           // --output FILE, instead of standard output
 }
 
-// writeOutputs writes a report as --format and each --output say.
-func writeOutputs[T any](out io.Writer, formats format.List[T], name string, outputs []string, report T) error {
-	format, err := formats.Named(name)
-	if err != nil {
+// outputFile is one more file.
+type outputFile[T any] struct {
+	format format.Format[T]
+	path   string
+}
+
+// addFormat makes a command take --format.
+func (o *outputs[T]) addFormat(cmd *cobra.Command, formats format.List[T]) {
+	o.formats, o.format = formats, formats[0]
+	set := func(name string) (err error) {
+		o.format, err = formats.Named(name)
 		return err
 	}
-	return errors.Join(format.Write(out, report), writeFiles(formats, outputs, report))
+	cmd.Flags().Var(parsed{func() string { return o.format.Name }, set}, "format", strings.Join(formats.Names(), "|"))
 }
 
-// writeFiles writes a report as each --output says: all files that can be written.
-func writeFiles[T any](formats format.List[T], outputs []string, report T) error {
-	var all []error
-	for _, output := range outputs {
-		name, path, _ := strings.Cut(output, "=")
-		format, err := formats.Named(name)
-		if err != nil {
-			return err
+// addOutputs makes a command take --format, and --output FORMAT=FILE several times.
+func (o *outputs[T]) addOutputs(cmd *cobra.Command, formats format.List[T]) {
+	o.addFormat(cmd, formats)
+	set := func(text string) error {
+		name, path, _ := strings.Cut(text, "=")
+		f, err := formats.Named(name)
+		if err != nil || path == "" {
+			return fmt.Errorf("--output %q: want FORMAT=FILE, with one of the formats %s", text, strings.Join(formats.Names(), ", "))
 		}
-		all = append(all, writeReport(path, func(w io.Writer) error { return format.Write(w, report) }))
+		if _, err := os.Stat(filepath.Dir(path)); err != nil {
+			return fmt.Errorf("--output %q: %w", text, err)
+		}
+		o.also = append(o.also, outputFile[T]{f, path})
+		return nil
+	}
+	cmd.Flags().VarP(parsed{func() string { return "" }, set}, "output", "o", "also write FORMAT=FILE; may be repeated")
+}
+
+// addOutput makes a command take --format, and --output FILE.
+func (o *outputs[T]) addOutput(cmd *cobra.Command, formats format.List[T], help string) {
+	o.addFormat(cmd, formats)
+	cmd.Flags().StringVarP(&o.file, "output", "o", "", help)
+}
+
+// write writes a report as the flags say.
+func (o *outputs[T]) write(out io.Writer, report T) error {
+	if o.file != "" {
+		return writeReport(o.file, func(w io.Writer) error { return o.format.Write(w, report) })
+	}
+	return errors.Join(o.format.Write(out, report), o.writeFiles(report))
+}
+
+// writeFiles writes a report to each further file that can be written.
+func (o *outputs[T]) writeFiles(report T) error {
+	var all []error
+	for _, also := range o.also {
+		all = append(all, writeReport(also.path, func(w io.Writer) error { return also.format.Write(w, report) }))
 	}
 	return errors.Join(all...)
 }
+
+// parsed is the value of a flag that is not kept as text.
+type parsed struct {
+	text func() string
+	set  func(string) error
+}
+
+func (p parsed) String() string {
+	if p.text == nil {
+		return ""
+	}
+	return p.text()
+}
+
+func (p parsed) Set(text string) error { return p.set(text) }
+
+func (p parsed) Type() string { return "string" }
 
 // writeReport writes a report to a file.
 func writeReport(path string, write func(io.Writer) error) error {

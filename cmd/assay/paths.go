@@ -7,12 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"assay/internal/build"
 	"assay/internal/file"
 	"assay/internal/lab"
 	"assay/internal/store"
+	"assay/internal/wording"
 )
 
 // cacheDir is where workers, datasets and running databases lie; all of it
@@ -110,9 +110,11 @@ func wrongLocation(err error) error {
 	return err
 }
 
-// lab is where runs are made.
-func (a *app) lab(w lab.Watcher) (*lab.Lab, error) {
+// lab is where runs are made. The progress of what is done in it is shown until the
+// command ends, or closes it to print something.
+func (a *app) lab(quiet bool) (*lab.Lab, error) {
 	a.cleansUp.Store(true)
+	a.progress = newProgress(a, quiet)
 	cache, err := cacheDir()
 	if err != nil {
 		return nil, err
@@ -126,23 +128,10 @@ func (a *app) lab(w lab.Watcher) (*lab.Lab, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &lab.Lab{Cache: cache, Source: source, Version: version, Wire: a.wireTrace(), Watcher: w}, nil
+	return &lab.Lab{Cache: cache, Source: source, Version: version, Wire: a.wireTrace(), Watcher: a.progress}, nil
 }
 
-// commandLine is an assay command that works when it is pasted into a shell: on
-// the same store, with words quoted where they need it.
+// commandLine is an assay command on the same store.
 func (a *app) commandLine(words ...string) string {
-	words = append([]string{"assay"}, words...)
-	if shown := a.storeToShow(); shown != "" {
-		words = append(words, "--store", shown)
-	}
-	for i, word := range words {
-		if word == "" || strings.Trim(word, plainLetters) != "" {
-			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-		}
-	}
-	return strings.Join(words, " ")
+	return wording.Command(a.storeToShow(), words...)
 }
-
-// plainLetters need no quotes in any shell.
-const plainLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./@:,+%="

@@ -45,9 +45,7 @@ func (a *app) planCheckCommand() *cobra.Command {
 const checkPatience = 15 * time.Second
 
 func (a *app) checkPlan(ctx context.Context, name string, drivers, only []string) error {
-	progress := newProgress(a, false)
-	defer progress.close()
-	l, err := a.lab(progress)
+	l, err := a.lab(false)
 	if err != nil {
 		return err
 	}
@@ -62,7 +60,7 @@ func (a *app) checkPlan(ctx context.Context, name string, drivers, only []string
 		return err
 	}
 	checked, err := l.Check(ctx, request, checkPatience)
-	progress.close()
+	a.progress.close()
 	if err != nil {
 		return err
 	}

@@ -148,13 +148,18 @@ func (p *progress) Step(what string) {
 func (p *progress) Within(what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.pass(p.step + ": " + what)
+}
+
+// pass shows what is soon over: without a terminal only from time to time.
+func (p *progress) pass(text string) {
 	switch now := time.Now(); {
 	case p.quiet:
 	case p.terminal != nil:
-		p.rewrite(p.step + ": " + what)
+		p.rewrite(text)
 	case now.Sub(p.last) >= plainEvery:
 		p.last = now
-		p.line("%s: %s", p.step, what)
+		p.line("%s", text)
 	}
 }
 
@@ -162,16 +167,7 @@ func (p *progress) Within(what string) {
 func (p *progress) Data(table string, done, rows int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.quiet {
-		return
-	}
-	text := fmt.Sprintf("making data: table %s, %d of %d rows", table, done, rows)
-	if p.terminal != nil {
-		p.rewrite(text)
-	} else if now := time.Now(); now.Sub(p.last) >= plainEvery {
-		p.last = now
-		p.line("%s", text)
-	}
+	p.pass(fmt.Sprintf("making data: table %s, %d of %d rows", table, done, rows))
 }
 
 // Trial adds a trial to the table, which the next status brings to the terminal.
@@ -251,6 +247,9 @@ func doing(e runner.Event) string {
 // close ends the display and leaves nothing of the rewritten line. It may be
 // called again.
 func (p *progress) close() {
+	if p == nil {
+		return
+	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.erase()

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"os"
 	"runtime/debug"
 	"strings"
@@ -17,28 +16,23 @@ import (
 )
 
 func (a *app) reportCommand() *cobra.Command {
-	var name, output string
+	var out outputs[*report.Report]
 	cmd := &cobra.Command{
 		Use:   "report [RUN]",
 		Short: "Show a run again, the newest by default",
 		Args:  arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			format, err := report.FormatNamed(name)
-			if err != nil {
-				return usage(fmt.Errorf("unknown format %q", name), "formats are "+strings.Join(report.FormatNames(), ", "))
+			if out.format.Files != nil && out.file == "" {
+				return usage(fmt.Errorf("format %s is one file for each chart", out.format.Name), "name a folder: -o FOLDER")
 			}
-			if format.Chart != nil && output == "" {
-				return usage(fmt.Errorf("format %s is one file for each chart", name), "name a folder: -o FOLDER")
-			}
-			return a.showRun(cmd.Context(), strings.Join(args, ""), format, output)
+			return a.showRun(cmd.Context(), strings.Join(args, ""), out)
 		},
 	}
-	cmd.Flags().StringVar(&name, "format", "text", strings.Join(report.FormatNames(), "|"))
-	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write instead of standard output; for svg and png, a folder")
+	out.addOutput(cmd, report.Formats, "file to write instead of standard output; for svg and png, a folder")
 	return cmd
 }
 
-func (a *app) showRun(ctx context.Context, id string, format report.Format, output string) error {
+func (a *app) showRun(ctx context.Context, id string, out outputs[*report.Report]) error {
 	debug.SetGCPercent(40) // a report keeps most of what it reads until it is written
 	s, err := a.readStore(ctx)
 	if err != nil {
@@ -50,18 +44,24 @@ func (a *app) showRun(ctx context.Context, id string, format report.Format, outp
 		return err
 	}
 	r, err := a.reportOn(result)
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case format.Chart != nil:
-		return a.writeCharts(r, format, output)
-	case output == "":
-		return format.Write(r, a.stdout)
 	}
-	if info, err := os.Stat(output); err == nil && info.IsDir() {
-		return usage(fmt.Errorf("%s is a folder: name a file", output))
+	info, err := os.Stat(out.file)
+	there := err == nil
+	switch {
+	case out.format.Files != nil && there && !info.IsDir():
+		return usage(fmt.Errorf("%s is a file: name a folder", out.file))
+	case out.format.Files != nil:
+		paths, err := out.format.Files(out.file, r)
+		if err == nil {
+			fmt.Fprintf(a.stderr, "%s: charts as files: %d\n", out.file, len(paths))
+		}
+		return err
+	case there && info.IsDir():
+		return usage(fmt.Errorf("%s is a folder: name a file", out.file))
 	}
-	return writeReport(output, func(w io.Writer) error { return format.Write(r, w) })
+	return out.write(a.stdout, r)
 }
 
 // reportOn is the report on a run, with what was published of its plan.
@@ -71,17 +71,4 @@ func (a *app) reportOn(result *analysis.Result) (*report.Report, error) {
 	var err error
 	r.Published, err = audit.Relations(result.Run.Plan)
 	return r, err
-}
-
-// writeCharts writes a file for each chart and says where.
-func (a *app) writeCharts(r *report.Report, format report.Format, dir string) error {
-	if info, err := os.Stat(dir); err == nil && !info.IsDir() {
-		return usage(fmt.Errorf("%s is a file: name a folder", dir))
-	}
-	paths, err := r.WriteCharts(dir, format)
-	if err != nil {
-		return err
-	}
-	fmt.Fprintf(a.stderr, "%s: charts as files: %d\n", dir, len(paths))
-	return nil
 }

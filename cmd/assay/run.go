@@ -133,14 +133,12 @@ func (a *app) run(ctx context.Context, name string, flags runFlags) error {
 
 // measure makes a run and shows its progress.
 func (a *app) measure(ctx context.Context, s *store.Store, name string, request lab.Request, quiet bool) (lab.Result, error) {
-	progress := newProgress(a, quiet)
-	defer progress.close()
-	l, err := a.lab(progress)
+	l, err := a.lab(quiet)
 	if err != nil {
 		return lab.Result{}, err
 	}
 	result, err := l.Run(ctx, s, request)
-	progress.close()
+	a.progress.close()
 	if err == nil {
 		return result, nil
 	}
@@ -238,16 +236,12 @@ func (a *app) showResult(ctx context.Context, s *store.Store, result lab.Result,
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		return err
 	}
-	markdown, err := report.FormatNamed("markdown")
-	if err == nil {
-		err = writeReport(path, func(w io.Writer) error { return markdown.Write(r, w) })
-	}
-	if err != nil {
+	if err := writeReport(path, func(w io.Writer) error { return r.Write(w, "markdown") }); err != nil {
 		return err
 	}
 	a.summarize(result)
 	fmt.Fprintf(a.stderr, "report: %s\nresults: %s; again: %s --format %s\n", path, s.Name(),
-		a.commandLine("report", result.ID), strings.Join(report.FormatNames(), "|"))
+		a.commandLine("report", result.ID), strings.Join(report.Formats.Names(), "|"))
 	if full {
 		err = r.Write(a.stdout, "text")
 	} else {

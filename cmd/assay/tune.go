@@ -28,10 +28,9 @@ type tuneFlags struct {
 	only          []string
 	singleProcess bool
 	emit          string
-	format        string
-	outputs       []string
-	resume        bool
-	quiet         bool
+	outputs[*tune.Report]
+	resume bool
+	quiet  bool
 }
 
 // defaultTuneBudget is the time to measure.
@@ -69,8 +68,7 @@ Exit status 1: nothing could be confirmed, or tune could not do its work.`,
 	f.StringArrayVar(&flags.only, "only", nil, "measure only cells with KEY=VALUE[,VALUE]; may be repeated")
 	f.BoolVar(&flags.singleProcess, "single-process", false, "no other process opens the file, so exclusive locking may be tried")
 	f.StringVar(&flags.emit, "emit", "", "print the proposal as configuration, too: "+strings.Join(emit.Names(), ", "))
-	f.StringVar(&flags.format, "format", "text", tune.Formats().Names())
-	f.StringArrayVarP(&flags.outputs, "output", "o", nil, "also write FORMAT=FILE; may be repeated")
+	flags.addOutputs(cmd, tune.Formats())
 	f.BoolVar(&flags.resume, "resume", false, "resume the latest tuning of this plan with these flags")
 	f.BoolVar(&flags.quiet, "quiet", false, "show no progress")
 	return cmd
@@ -112,7 +110,7 @@ func (f tuneFlags) check() error {
 	if f.emit != "" && !slices.Contains(emit.Names(), f.emit) {
 		return usage(plan.Unknown("ecosystem", f.emit, emit.Names()))
 	}
-	return checkOutputs(tune.Formats(), f.format, f.outputs)
+	return nil
 }
 
 // request is what the flags ask for.
@@ -142,13 +140,11 @@ func (a *app) tune(ctx context.Context, name string, flags tuneFlags) error {
 	if err != nil {
 		return err
 	}
-	progress := newProgress(a, flags.quiet)
-	defer progress.close()
-	request.Step = progress.Step
-	l, err := a.lab(tuneWatcher{progress})
+	l, err := a.lab(flags.quiet)
 	if err != nil {
 		return err
 	}
+	request.Step, l.Watcher = a.progress.Step, tuneWatcher{a.progress}
 	s, err := a.openStore(ctx)
 	if err != nil {
 		return err
@@ -163,7 +159,7 @@ func (a *app) tune(ctx context.Context, name string, flags tuneFlags) error {
 		}
 		return stopped(ctx, err, request.Again, hint)
 	}
-	progress.close()
+	a.progress.close()
 	if err := a.showTuning(report, flags); err != nil {
 		return err
 	}
@@ -175,10 +171,10 @@ func (a *app) tune(ctx context.Context, name string, flags tuneFlags) error {
 
 // showTuning prints a tuning, as text as wide as the terminal, and writes its files.
 func (a *app) showTuning(report *tune.Report, flags tuneFlags) error {
-	if flags.format != "text" {
-		return writeOutputs(a.stdout, tune.Formats(), flags.format, flags.outputs, report)
+	if flags.format.Name != "text" {
+		return flags.write(a.stdout, report)
 	}
-	return errors.Join(report.WriteScreen(a.stdout, a.columns()), writeFiles(tune.Formats(), flags.outputs, report))
+	return errors.Join(report.WriteScreen(a.stdout, a.columns()), flags.writeFiles(report))
 }
 
 // tuneWatcher shows of runs what is done within a step of the tuning.

@@ -172,17 +172,15 @@ func (a *Answer) columns(r *Result) {
 	baselines := map[Column]bool{}
 	position := map[Column]int{}
 	measured := map[string]int{} // rows with figures, by profile
-	for _, t := range r.Tables {
-		for _, row := range t.Rows {
-			c := Column{row.Driver, row.Cell.Profile}
-			measured[c.Profile] += min(1, len(row.Figures))
-			baselines[c] = baselines[c] || row.Reference == row && row.Comparable()
-			if _, seen := position[c]; seen {
-				continue
-			}
-			position[c] = slices.IndexFunc(r.Run.Targets, func(t assay.Target) bool { return t.Name() == row.Cell.Target() })
-			a.Columns = append(a.Columns, c)
+	for row := range r.Rows() {
+		c := Column{row.Driver, row.Cell.Profile}
+		measured[c.Profile] += min(1, len(row.Figures))
+		baselines[c] = baselines[c] || row.Reference == row && row.Comparable()
+		if _, seen := position[c]; seen {
+			continue
 		}
+		position[c] = slices.IndexFunc(r.Run.Targets, func(t assay.Target) bool { return t.Name() == row.Cell.Target() })
+		a.Columns = append(a.Columns, c)
 	}
 	wanted := ""
 	if len(a.Picks) > 0 {
@@ -363,11 +361,9 @@ func (a *Answer) withoutCgo(r *Result) {
 
 func (r *Result) rowsOf(c Column) []*Row {
 	var rows []*Row
-	for _, t := range r.Tables {
-		for _, row := range t.Rows {
-			if row.Driver == c.Driver && row.Cell.Profile == c.Profile {
-				rows = append(rows, row)
-			}
+	for row := range r.Rows() {
+		if row.Driver == c.Driver && row.Cell.Profile == c.Profile {
+			rows = append(rows, row)
 		}
 	}
 	return rows

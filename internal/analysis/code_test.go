@@ -45,7 +45,7 @@ func TestCode(t *testing.T) {
 		"what Ruby replaces":     {map[string]string{"open": open}, "#{x}", nil, []string{`connection = connect("\u0023{x}")`}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
-			row := &Row{Cell: assay.Cell{Driver: "one", Build: "b1"}, DSN: test.dsn, Each: test.each, Settings: test.settings}
+			row := &Row{Measured: Measured{Cell: assay.Cell{Driver: "one", Build: "b1"}, DSN: test.dsn, Each: test.each, Settings: test.settings}}
 			target := assay.Target{Driver: "one", Build: "b1", Facts: test.facts}
 			others := []assay.Target{
 				{Driver: "two", Build: "b1", Facts: map[string]string{"open": "of another driver {{dsn}}"}},

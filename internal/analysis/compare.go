@@ -71,28 +71,30 @@ func (r *Row) mode() assay.Mode {
 	return ""
 }
 
-// baselineOf finds the one of the rows that a row is compared with; nil where there is
-// none.
-func baselineOf(run assay.Run, row *Row, rows []*Row) *Row {
-	cells := make([]assay.Cell, len(rows))
-	for i, other := range rows {
+// baselineOf finds the one of several that a cell is compared with; -1 where there is none.
+func baselineOf(run assay.Run, of assay.Cell, among []*cell) int {
+	cells := make([]assay.Cell, len(among))
+	for i, other := range among {
 		cells[i] = other.Cell
 	}
-	if i := run.Baseline.Of(row.Cell, cells); i >= 0 {
-		return rows[i]
-	}
-	return nil
+	return run.Baseline.Of(of, cells)
 }
 
 // Comparable reports whether a row's figures may be set against others.
 func (r *Row) Comparable() bool { return r.Outcome == assay.OK }
 
+// compared reports whether the row has another one to be compared with, and both have
+// figures that may be.
+func (r *Row) compared() bool {
+	return r.Reference != nil && r.Reference != r && r.Comparable() && r.Reference.Comparable()
+}
+
 // compareWithReference gives each figure of a row its ratio.
 func (t *Table) compareWithReference(row *Row, c *contest) {
-	ref := row.Reference
-	if ref == nil || ref == row || !row.Comparable() || !ref.Comparable() {
+	if !row.compared() {
 		return
 	}
+	ref := row.Reference
 	for i, f := range row.Figures {
 		if f.Metric.Name == t.Primary.Name {
 			if comparison, ok := c.compare(row, ref); ok && comparison.Ratio.N > 0 {

@@ -45,20 +45,20 @@ func differences(targets []assay.Target, rows []*Row, n naming) []Difference {
 	return facts.differences()
 }
 
-// factTable holds facts by engine and kind, name, driver: the last are
-// sets, since a setting can differ between workloads.
-type factTable map[[2]string]map[string]map[string]map[string]bool
+// fact is one of a kind, such as a compile option, of the targets of an engine.
+type fact struct{ engine, of, name string }
+
+// factTable holds the values of facts by driver: sets, since a setting can differ between
+// workloads.
+type factTable map[fact]map[string]map[string]bool
 
 // add notes that a driver has a value.
 func (f factTable) add(engine, of, name, driver, value string) {
-	key := [2]string{engine, of}
+	key := fact{engine, of, name}
 	if f[key] == nil {
-		f[key] = map[string]map[string]map[string]bool{}
+		f[key] = map[string]map[string]bool{}
 	}
-	if f[key][name] == nil {
-		f[key][name] = map[string]map[string]bool{}
-	}
-	Count(f[key][name], driver, value)
+	Count(f[key], driver, value)
 }
 
 // addTarget notes what a target says of itself.
@@ -79,31 +79,25 @@ func (f factTable) addTarget(t assay.Target, driver string) {
 	}
 }
 
-// drivers returns all drivers that have any fact of this kind.
-func drivers(names map[string]map[string]map[string]bool) []string {
-	all := map[string]bool{}
-	for _, holders := range names {
+// differences returns the facts with more than one value, over all drivers that have any
+// fact of the kind.
+func (f factTable) differences() []Difference {
+	drivers := map[string]map[string]bool{} // by kind
+	for key, holders := range f {
 		for driver := range holders {
-			all[driver] = true
+			Count(drivers, key.engine+"|"+key.of, driver)
 		}
 	}
-	return slices.Sorted(maps.Keys(all))
-}
-
-// differences returns the facts with more than one value.
-func (f factTable) differences() []Difference {
 	var all []Difference
-	for key, names := range f {
-		for name, holders := range names {
-			byValue := map[string][]string{}
-			for _, driver := range drivers(names) {
-				value := strings.Join(slices.Sorted(maps.Keys(holders[driver])), " or ")
-				value = cmp.Or(value, Absent(key[1]))
-				byValue[value] = append(byValue[value], driver)
-			}
-			if len(byValue) > 1 {
-				all = append(all, newDifference(key[1], name, byValue))
-			}
+	for key, holders := range f {
+		byValue := map[string][]string{}
+		for _, driver := range slices.Sorted(maps.Keys(drivers[key.engine+"|"+key.of])) {
+			value := strings.Join(slices.Sorted(maps.Keys(holders[driver])), " or ")
+			value = cmp.Or(value, Absent(key.of))
+			byValue[value] = append(byValue[value], driver)
+		}
+		if len(byValue) > 1 {
+			all = append(all, newDifference(key.of, key.name, byValue))
 		}
 	}
 	slices.SortFunc(all, func(a, b Difference) int {

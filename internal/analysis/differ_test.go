@@ -27,10 +27,12 @@ func TestDifferencesOfLanguages(t *testing.T) {
 		"Go alone":       {targets[:2], []Difference{cgo}},
 	} {
 		var rows []*Row
+		var cells []*cell
 		for _, target := range c.of {
-			rows = append(rows, &Row{Driver: target.Driver, Cell: assay.Cell{Driver: target.Driver, DriverVersion: target.DriverVersion, Build: target.Build, Engine: "sqlite"}})
+			m := Measured{Cell: assay.Cell{Driver: target.Driver, DriverVersion: target.DriverVersion, Build: target.Build, Engine: "sqlite"}}
+			rows, cells = append(rows, &Row{Driver: target.Driver, Measured: m}), append(cells, &cell{Measured: m})
 		}
-		if diff := cmp.Diff(c.want, (&Table{Rows: rows}).explain(targets, newNaming(targets, rows))); diff != "" {
+		if diff := cmp.Diff(c.want, (&Table{Rows: rows}).explain(targets, newNaming(targets, cells))); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", name, diff)
 		}
 	}

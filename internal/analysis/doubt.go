@@ -19,7 +19,7 @@ func (r *Row) warnOfLaunches(t *Table) {
 	}
 	figures := r.series(t.Primary.Name)
 	r.warnOfOrder(OfFigure, figures, t.Margin)
-	if r.Reference != nil && r.Reference != r && r.Reference.Comparable() {
+	if r.compared() {
 		x, y := pair(r, r.Reference, t.Primary.Name)
 		r.warnOfOrder(OfRatio, quotients(x, y), t.Margin)
 	}
@@ -262,17 +262,15 @@ const (
 func (r *Result) warnOfGrowth() {
 	families := map[string][]*Row{}
 	var order []string
-	for _, t := range r.Tables {
-		for _, row := range t.Rows {
-			if _, ok := row.Cell.Params[countParam]; !ok || !t.Changes || !row.Comparable() {
-				continue
-			}
-			key := familyOf(row.Cell)
-			if families[key] == nil {
-				order = append(order, key)
-			}
-			families[key] = append(families[key], row)
+	for row := range r.Rows() {
+		if _, ok := row.Cell.Params[countParam]; !ok || !row.Table.Changes || !row.Comparable() {
+			continue
 		}
+		key := familyOf(row.Cell)
+		if families[key] == nil {
+			order = append(order, key)
+		}
+		families[key] = append(families[key], row)
 	}
 	for _, key := range order {
 		warnIfGrown(families[key])
@@ -317,11 +315,9 @@ func (r *Result) warnOfDisk() {
 	if err != nil || !(rate > 0) {
 		return
 	}
-	for _, t := range r.Tables {
-		for _, row := range t.Rows {
-			if commits := syncedCommits(row); commits > beyondDisk*rate*float64(row.Cell.Clients) {
-				row.warn(BeyondDisk{commits, rate}, commits/rate)
-			}
+	for row := range r.Rows() {
+		if commits := syncedCommits(row); commits > beyondDisk*rate*float64(row.Cell.Clients) {
+			row.warn(BeyondDisk{commits, rate}, commits/rate)
 		}
 	}
 }
@@ -354,12 +350,10 @@ func (r *Result) warnOfTwinEngines() {
 			names[key] = append(names[key], t.Name())
 		}
 	}
-	for _, t := range r.Tables {
-		for _, row := range t.Rows {
-			for _, same := range names {
-				if slices.Contains(same, row.Cell.Target()) && severalDrivers(same) {
-					row.warn(SameEngine{same}, 0)
-				}
+	for row := range r.Rows() {
+		for _, same := range names {
+			if slices.Contains(same, row.Cell.Target()) && severalDrivers(same) {
+				row.warn(SameEngine{same}, 0)
 			}
 		}
 	}

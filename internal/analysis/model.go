@@ -54,46 +54,51 @@ type Table struct {
 	Rankings   []*Ranking
 }
 
-// Row is one cell.
+// Row is one cell. newTable builds it whole, but for what the comparisons say.
 type Row struct {
-	Cell    assay.Cell
+	Measured
+	Table   *Table
 	Driver  string // the driver, with version and build where there are several
 	Outcome assay.Outcome
 	Reason  string // why the outcome is not ok
 	Figures []Figure
-	// Reference is the cell that this one is compared with; nil where the
-	// table has none for this profile.
-	Reference *Row
-	Rank      int // 1 is best, ties share a rank; 0: not ranked
 	// IsFloor says that the target is the engine with nothing in between. It is
 	// shown and not ranked.
 	IsFloor bool
-	// Floor is the ratio of the table's primary metric to the floor's, paired by
-	// launch; nil where the table has no floor with this profile.
-	Floor    *stat.Interval
-	Warnings []Warning
-
-	// Durability is the class that the settings claim, or what a refutation leaves
-	// of it.
+	// Proofs are what faults showed of the target with the profile, and Durability is
+	// what they leave of the class that the settings claim.
+	Proofs     []assay.Proof
 	Durability assay.Durability
-	Claimed    assay.Durability // by the settings
-	// Proofs are what faults showed of the target with the profile.
-	Proofs    []assay.Proof
+	// Reference is the cell that this one is compared with; nil where the
+	// table has none for this profile.
+	Reference *Row
+	// generalFloor says that it is a floor for all engines of its table.
+	generalFloor   bool
+	keepsDisturbed bool // disturbed trials count too: too few others are left in the table
+	Judged
+}
+
+// Measured is what the trials of a cell have in common, and what they measured.
+type Measured struct {
+	Cell      assay.Cell
+	Twin      bool             // the reference again
+	Claimed   assay.Durability // the class that the settings claim
 	Settings  []assay.Setting
 	DSN       string
 	Each      []string
 	QueryPlan string
-	Table     *Table
-	// generalFloor says that it is a floor for all engines of its table.
-	generalFloor   bool
-	Twin           bool // the reference again
-	ablation       bool // of the stage in which settings are left out
-	keepsDisturbed bool // disturbed trials count too: too few others are left in the table
-	// latencies are those of calm and of disturbed trials: upper bound in ns, count.
-	latencies map[bool]map[int64]int64
 	// Trials are in the order of launches, without histograms and without
-	// what the row holds once for all of them.
+	// what Measured holds once for all of them.
 	Trials []assay.Trial
+}
+
+// Judged is what comparisons say of a row: conclude.
+type Judged struct {
+	Rank int // 1 is best, ties share a rank; 0: not ranked
+	// Floor is the ratio of the table's primary metric to the floor's, paired by
+	// launch; nil where the table has no floor with this profile.
+	Floor    *stat.Interval
+	Warnings []Warning
 }
 
 // Figure is one metric of a cell over its launches.
@@ -108,19 +113,18 @@ type Figure struct {
 // New reads all trials and builds the report. It fails only where the
 // iterator does.
 func New(run assay.Run, trials iter.Seq2[assay.Trial, error]) (*Result, error) {
-	rows, err := collect(trials)
+	cells, err := collect(trials)
 	if err != nil {
 		return nil, fmt.Errorf("report on run %s: reading its trials: %w", run.ID, err)
 	}
-	naming := newNaming(run.Targets, rows)
-	for _, row := range rows {
-		row.identify(run, naming)
+	naming := newNaming(run.Targets, cells)
+	r := &Result{Run: run}
+	var rows []*Row
+	for _, o := range operations(run.PlanText, cells) {
+		t := newTable(run, o, naming)
+		r.Tables, rows = append(r.Tables, t), slices.Concat(rows, t.Rows, t.Factors, t.bases)
 	}
-	r := &Result{Run: run, Differences: differences(run.Targets, rows, naming)}
-	for _, o := range operations(run.PlanText, rows) {
-		o.summarize(run)
-		r.Tables = append(r.Tables, newTable(run, o, naming))
-	}
+	r.Differences = differences(run.Targets, rows, naming)
 	linkSums(run.Options.Only, r.Tables)
 	for i, judged := range judge(run, r.Tables) {
 		r.Tables[i].conclude(judged)
@@ -128,6 +132,19 @@ func New(run assay.Run, trials iter.Seq2[assay.Trial, error]) (*Result, error) {
 	r.warnAcross()
 	r.Suggestions = suggest(r.Tables)
 	return r, nil
+}
+
+// Rows are those of all tables, in their order, without twins and factors.
+func (r *Result) Rows() iter.Seq[*Row] {
+	return func(yield func(*Row) bool) {
+		for _, t := range r.Tables {
+			for _, row := range t.Rows {
+				if !yield(row) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Failed reports whether some cell ended failed, with a wrong answer, without a
@@ -172,82 +189,77 @@ func (r *Row) Figure(metric string) (Figure, bool) {
 	return r.Figures[i], true
 }
 
-// collect sorts trials into rows by cell, twins apart.
-func collect(trials iter.Seq2[assay.Trial, error]) (rows []*Row, err error) {
-	byKey := map[string]*Row{}
+// cell is all trials of a cell as they are read.
+type cell struct {
+	Measured
+	ablation bool // of the stage in which settings are left out
+	// latencies are those of calm and of disturbed trials: upper bound in ns, count.
+	latencies map[bool]map[int64]int64
+}
+
+// collect sorts trials by cell, twins apart.
+func collect(trials iter.Seq2[assay.Trial, error]) (cells []*cell, err error) {
+	byKey := map[string]*cell{}
 	for trial, err := range trials {
 		if err != nil {
 			return nil, err
 		}
 		key := fmt.Sprint(trial.Twin, trial.Ablation, trial.Cell.Key())
-		row := byKey[key]
-		if row == nil {
-			row = &Row{Cell: trial.Cell, Twin: trial.Twin, ablation: trial.Ablation}
-			byKey[key] = row
-			rows = append(rows, row)
+		c := byKey[key]
+		if c == nil {
+			c = &cell{Measured: Measured{Cell: trial.Cell, Twin: trial.Twin}, ablation: trial.Ablation}
+			byKey[key] = c
+			cells = append(cells, c)
 		}
-		row.add(trial)
+		c.add(trial)
 	}
-	return rows, nil
+	return cells, nil
 }
 
-// identify adds what the run knows of a row's target: its name, whether it is a floor,
-// and what faults showed.
-func (r *Row) identify(run assay.Run, n naming) {
-	r.Driver = n.name(r.Cell)
-	r.prove(run.ProofsOf(r.Cell))
+// add keeps what is the same in all trials of a cell once, and drops what no
+// format prints.
+func (c *cell) add(trial assay.Trial) {
+	c.Claimed = cmp.Or(c.Claimed, trial.Durability)
+	c.DSN = cmp.Or(c.DSN, trial.DSN)
+	c.QueryPlan = cmp.Or(c.QueryPlan, trial.QueryPlan)
+	if len(c.Settings) == 0 {
+		c.Settings = trial.Settings
+	}
+	if len(c.Each) == 0 {
+		c.Each = trial.Each
+	}
+	c.pool(trial)
+	trial.Histogram, trial.Settings, trial.Each = nil, nil, nil
+	trial.DSN, trial.QueryPlan = "", ""
+	c.Trials = append(c.Trials, trial)
+}
+
+// newRow is a cell with what it says without looking at others, but for which of its
+// launches count. planned is how many were fixed beforehand; 0: the width of the
+// figures' own intervals did not decide on more.
+func newRow(run assay.Run, n naming, c *cell, planned int, keepsDisturbed bool) *Row {
+	r := &Row{Measured: c.Measured, Driver: n.name(c.Cell), Proofs: run.ProofsOf(c.Cell), Durability: c.Claimed, keepsDisturbed: keepsDisturbed}
+	r.Trials = append(make([]assay.Trial, 0, len(c.Trials)), c.Trials...) // no room to grow
+	c.Trials = nil                                                        // there are many, and the row has them
+	slices.SortStableFunc(r.Trials, func(a, b assay.Trial) int {
+		return cmp.Or(a.Launch-b.Launch, a.Started.Compare(b.Started))
+	})
+	for _, p := range r.Proofs {
+		if left := p.Proven(c.Cell.Engine, r.Durability); stronger(r.Durability, left) {
+			r.Durability = left
+		}
+	}
 	for _, t := range run.Targets {
 		if !r.Twin && t.IsFloor() && t.Name() == r.Cell.Target() {
 			r.IsFloor, r.generalFloor = true, t.Facts["api"] == "key-value"
 		}
 	}
-}
-
-// prove holds the class that the settings claim against what faults showed.
-func (r *Row) prove(proofs []assay.Proof) {
-	r.Proofs, r.Claimed = proofs, r.Durability
-	for _, p := range proofs {
-		if left := p.Proven(r.Cell.Engine, r.Durability); stronger(r.Durability, left) {
-			r.Durability = left
-		}
-	}
-}
-
-// add keeps what is the same in all trials of a cell once, and drops what no
-// format prints.
-func (r *Row) add(trial assay.Trial) {
-	r.Durability = cmp.Or(r.Durability, trial.Durability)
-	r.DSN = cmp.Or(r.DSN, trial.DSN)
-	r.QueryPlan = cmp.Or(r.QueryPlan, trial.QueryPlan)
-	if len(r.Settings) == 0 {
-		r.Settings = trial.Settings
-	}
-	if len(r.Each) == 0 {
-		r.Each = trial.Each
-	}
-	r.pool(trial)
-	trial.Histogram, trial.Settings, trial.Each = nil, nil, nil
-	trial.DSN, trial.QueryPlan = "", ""
-	r.Trials = append(r.Trials, trial)
-}
-
-// summarize computes what a row says without looking at others, but for which of its
-// launches count. planned is how many were fixed beforehand; 0: the width of the
-// figures' own intervals did not decide on more.
-func (r *Row) summarize(planned int, keepsDisturbed bool) {
-	r.keepsDisturbed = keepsDisturbed
-	slices.SortStableFunc(r.Trials, func(a, b assay.Trial) int {
-		return cmp.Or(a.Launch-b.Launch, a.Started.Compare(b.Started))
-	})
 	r.Outcome, r.Reason = Outcome(r.Trials)
 	if !slices.ContainsFunc(r.Trials, func(t assay.Trial) bool { return t.PermanentFailure() }) {
 		r.Figures = figures(r.Counted(), stat.Rule{Planned: planned})
-		r.addPooledPercentiles()
+		r.addPooledPercentiles(c.pooled(keepsDisturbed))
 	}
-	r.latencies = nil                                                     // there are many, and they are in the percentiles
-	r.Trials = append(make([]assay.Trial, 0, len(r.Trials)), r.Trials...) // no room to grow
-	r.Warnings = trialWarnings(r.Trials)
-	r.warnOfTrials()
+	return r
 }
 
 // Outcome returns the worst outcome with its first reason. Not-run only says
@@ -271,13 +283,13 @@ func Outcome(trials []assay.Trial) (worst assay.Outcome, reason string) {
 	return worst, reason
 }
 
-// fewCalm reports whether, without the disturbed trials, two rows share too few
+// fewCalm reports whether, without the disturbed trials, two cells share too few
 // launches. A launch can be disturbed for one of them alone.
-func fewCalm(rows []*Row) bool {
-	calm := make([]map[launch]bool, len(rows)) // of each row's measured launches, whether it is
-	for i, row := range rows {
+func fewCalm(cells []*cell) bool {
+	calm := make([]map[launch]bool, len(cells)) // of each one's measured launches, whether it is
+	for i, c := range cells {
 		calm[i] = map[launch]bool{}
-		for _, t := range row.Trials {
+		for _, t := range c.Trials {
 			if t.Measured() {
 				calm[i][launch{t.Run, t.Group, t.Launch}] = !t.Disqualified
 			}
@@ -352,8 +364,8 @@ func figures(trials []*assay.Trial, rule stat.Rule) []Figure {
 }
 
 // MetricOrder places metrics that the vocabulary does not know at the end.
-func MetricOrder(f Figure) int {
-	i := slices.IndexFunc(assay.Metrics, func(m assay.Metric) bool { return m.Name == f.Metric.Name })
+func MetricOrder(name string) int {
+	i := slices.IndexFunc(assay.Metrics, func(m assay.Metric) bool { return m.Name == name })
 	if i < 0 {
 		return len(assay.Metrics)
 	}

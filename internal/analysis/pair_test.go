@@ -17,15 +17,15 @@ func TestPairing(t *testing.T) {
 		return assay.Trial{Launch: launch, Outcome: outcome, Disqualified: disqualified,
 			Started: analysistest.SampleStart.Add(time.Duration(minute) * time.Minute), Figures: map[string]float64{"ns/op": ns}}
 	}
-	row := &Row{Trials: []assay.Trial{
+	row := &Row{Measured: Measured{Trials: []assay.Trial{
 		trial(1, 10, 11, assay.OK, false), trial(2, 20, 12, assay.OK, true),
 		trial(3, 30, 13, assay.OK, false), trial(4, 40, 14, assay.NotApplied, false),
 		trial(5, 50, 15, assay.OK, false),
-	}}
-	other := &Row{Trials: []assay.Trial{
+	}}}
+	other := &Row{Measured: Measured{Trials: []assay.Trial{
 		trial(1, 11, 21, assay.OK, false), trial(2, 20, 22, assay.OK, false),
 		trial(3, 30, 23, assay.OK, false), trial(4, 40, 24, assay.OK, false), trial(5, 50, 25, assay.Failed, false),
-	}}
+	}}}
 	figures, partners := pair(row, other, "ns/op")
 	if diff := cmp.Diff([][]float64{{11, 13}, {21, 23}}, [][]float64{figures, partners}); diff != "" {
 		t.Errorf("figures and partners (-want +got)\n%s", diff)
@@ -54,25 +54,25 @@ func TestLaunchesOfOneLayoutAreOnePair(t *testing.T) {
 // A launch can be disturbed for one of two rows alone. Where they share too few
 // others, the disturbed ones count for all rows that are compared.
 func TestFewCalmLaunchesTogether(t *testing.T) {
-	row := func(launches int, disturbed ...int) *Row {
-		r := &Row{}
+	of := func(launches int, disturbed ...int) *cell {
+		c := &cell{}
 		for launch := range launches {
-			r.Trials = append(r.Trials, assay.Trial{Launch: launch + 1, Outcome: assay.OK, Disqualified: slices.Contains(disturbed, launch+1)})
+			c.Trials = append(c.Trials, assay.Trial{Launch: launch + 1, Outcome: assay.OK, Disqualified: slices.Contains(disturbed, launch+1)})
 		}
-		return r
+		return c
 	}
 	for _, c := range []struct {
-		name string
-		rows []*Row
-		want bool
+		name  string
+		cells []*cell
+		want  bool
 	}{
-		{"none is disturbed", []*Row{row(2), row(2)}, false},
-		{"three are left of both", []*Row{row(5, 1), row(5, 2)}, false},
-		{"three are left of each, none of both", []*Row{row(6, 1, 2, 3), row(6, 4, 5, 6)}, true},
-		{"two are left of one", []*Row{row(3, 1), row(3)}, true},
-		{"one has no launch with the other", []*Row{row(3), {}}, false},
+		{"none is disturbed", []*cell{of(2), of(2)}, false},
+		{"three are left of both", []*cell{of(5, 1), of(5, 2)}, false},
+		{"three are left of each, none of both", []*cell{of(6, 1, 2, 3), of(6, 4, 5, 6)}, true},
+		{"two are left of one", []*cell{of(3, 1), of(3)}, true},
+		{"one has no launch with the other", []*cell{of(3), {}}, false},
 	} {
-		if got := fewCalm(c.rows); got != c.want {
+		if got := fewCalm(c.cells); got != c.want {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
 		}
 	}

@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strings"
@@ -10,23 +11,23 @@ import (
 )
 
 // pool adds a trial's latencies to those of the cell.
-func (r *Row) pool(t assay.Trial) {
+func (c *cell) pool(t assay.Trial) {
 	if !t.Measured() {
 		return
 	}
-	if r.latencies == nil {
-		r.latencies = map[bool]map[int64]int64{false: {}, true: {}}
+	if c.latencies == nil {
+		c.latencies = map[bool]map[int64]int64{false: {}, true: {}}
 	}
 	for _, b := range t.Histogram {
-		r.latencies[t.Disqualified][b.Upper] += b.Count
+		c.latencies[t.Disqualified][b.Upper] += b.Count
 	}
 }
 
 // pooled are the latencies of the trials that count.
-func (r *Row) pooled() map[int64]int64 {
-	all := maps.Clone(r.latencies[false])
-	if r.keepsDisturbed {
-		for upper, count := range r.latencies[true] {
+func (c *cell) pooled(keepsDisturbed bool) map[int64]int64 {
+	all := maps.Clone(c.latencies[false])
+	if keepsDisturbed {
+		for upper, count := range c.latencies[true] {
 			all[upper] += count
 		}
 	}
@@ -36,8 +37,7 @@ func (r *Row) pooled() map[int64]int64 {
 // addPooledPercentiles adds the percentiles that no launch has enough
 // operations for, but all of them together have. They have no interval: there
 // is one figure, not one a launch.
-func (r *Row) addPooledPercentiles() {
-	latencies := r.pooled()
+func (r *Row) addPooledPercentiles(latencies map[int64]int64) {
 	uppers := slices.Sorted(maps.Keys(latencies))
 	counts := make([]int64, len(uppers))
 	for i, upper := range uppers {
@@ -59,8 +59,5 @@ func (r *Row) addPooledPercentiles() {
 
 // byMetric orders figures as tables show them.
 func byMetric(a, b Figure) int {
-	if order := MetricOrder(a) - MetricOrder(b); order != 0 {
-		return order
-	}
-	return strings.Compare(a.Metric.Name, b.Metric.Name)
+	return cmp.Or(MetricOrder(a.Metric.Name)-MetricOrder(b.Metric.Name), strings.Compare(a.Metric.Name, b.Metric.Name))
 }

@@ -31,6 +31,13 @@ func (r *Row) Phases() []Phase {
 	return phases
 }
 
+// Have are those of the metrics that some row of the table has.
+func (t *Table) Have(metrics []string) []string {
+	return slices.DeleteFunc(slices.Clone(metrics), func(name string) bool {
+		return !slices.ContainsFunc(t.Rows, func(r *Row) bool { _, has := r.Figure(name); return has })
+	})
+}
+
 // HasPhases reports whether phases of some row were timed.
 func (t *Table) HasPhases() bool {
 	return slices.ContainsFunc(t.Rows, func(r *Row) bool { return len(r.Phases()) > 0 })

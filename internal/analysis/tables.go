@@ -12,10 +12,10 @@ import (
 	"assay"
 )
 
-// operation is what one table is made of: the rows of one operation.
+// operation is what one table is made of: the cells of one operation.
 type operation struct {
 	title                       string
-	rows, twins, factors, bases []*Row
+	rows, twins, factors, bases []*cell
 }
 
 // cell is one of the operation's, for the coordinates that all of them share.
@@ -23,29 +23,29 @@ func (o *operation) cell() assay.Cell {
 	return slices.Concat(o.rows, o.twins, o.factors, o.bases)[0].Cell
 }
 
-func (o *operation) add(row *Row) {
+func (o *operation) add(c *cell) {
 	switch {
-	case row.Twin:
-		o.twins = append(o.twins, row)
-	case row.Cell.Without != "":
-		o.factors = append(o.factors, row)
-	case row.ablation:
-		o.bases = append(o.bases, row)
+	case c.Twin:
+		o.twins = append(o.twins, c)
+	case c.Cell.Without != "":
+		o.factors = append(o.factors, c)
+	case c.ablation:
+		o.bases = append(o.bases, c)
 	default:
-		o.rows = append(o.rows, row)
+		o.rows = append(o.rows, c)
 	}
 }
 
-// operations groups rows by operation: those of a workload in the order in which the
+// operations groups cells by operation: those of a workload in the order in which the
 // plan names them.
-func operations(planText string, rows []*Row) []*operation {
+func operations(planText string, cells []*cell) []*operation {
 	byPeer, position := map[string]*operation{}, map[string]int{}
 	var all []*operation
 	workloads := map[string]bool{}
 	pooled := map[[2]string]bool{} // operations that are measured with another pool than one of a connection a client
-	for _, row := range rows {
-		c := row.Cell
-		if row.Twin && row.ablation {
+	for _, one := range cells {
+		c := one.Cell
+		if one.Twin && one.ablation {
 			continue // the noise of the run is known by then
 		}
 		o := byPeer[c.Peer()]
@@ -54,7 +54,7 @@ func operations(planText string, rows []*Row) []*operation {
 			byPeer[c.Peer()], all = o, append(all, o)
 			position[c.Operation] = keyPosition(planText, c.Operation)
 		}
-		o.add(row)
+		o.add(one)
 		workloads[c.Workload] = true
 		pooled[[2]string{c.Workload, c.Operation}] = pooled[[2]string{c.Workload, c.Operation}] || c.Pool != c.Clients
 	}
@@ -69,57 +69,60 @@ func operations(planText string, rows []*Row) []*operation {
 	return all
 }
 
-// summarize computes the figures of the rows. Where too few undisturbed launches are
-// left of one of those that are compared with each other, or of two of them together,
-// the disturbed ones count for all: both halves of a pair follow the same rule. Where
-// nothing is compared, the rows' own intervals decided how many launches they have.
-func (o *operation) summarize(run assay.Run) {
-	ok := func(row *Row) bool {
-		is, _ := Outcome(row.Trials)
-		return is == assay.OK
-	}
-	compared := func(row *Row) bool {
-		baseline := baselineOf(run, row, o.rows)
-		return baseline != nil && baseline != row && ok(row) && ok(baseline)
+// newTable is the table of an operation: what is compared with what, before it is judged.
+// Where too few undisturbed launches are left of one of the cells that are compared with
+// each other, or of two of them together, the disturbed ones count for all: both halves of
+// a pair follow the same rule. Where nothing is compared, the rows' own intervals decided
+// how many launches they have.
+func newTable(run assay.Run, o *operation, n naming) *Table {
+	t := &Table{Title: o.title, Margin: cmp.Or(run.Options.Margin, DefaultMargin), Planned: run.Options.Launches, run: run.ID}
+	newRows := func(cells []*cell, planned int, few bool) (rows []*Row) {
+		for _, c := range cells {
+			row := newRow(run, n, c, planned, few)
+			row.Table = t
+			rows = append(rows, row)
+		}
+		return rows
 	}
 	planned := run.Options.Launches
-	if slices.ContainsFunc(o.rows, compared) {
+	if slices.ContainsFunc(o.rows, func(c *cell) bool { return o.compared(run, c) }) {
 		planned = 0
 	}
-	for i, rows := range [][]*Row{slices.Concat(o.rows, o.twins), slices.Concat(o.factors, o.bases)} {
-		few := fewCalm(rows)
-		for _, row := range rows {
-			row.summarize([]int{planned, 0}[i], few)
+	few := fewCalm(slices.Concat(o.rows, o.twins))
+	t.Rows, t.Twins = newRows(o.rows, planned, few), newRows(o.twins, planned, few)
+	few = fewCalm(slices.Concat(o.factors, o.bases))
+	t.Factors, t.bases = newRows(o.factors, 0, few), newRows(o.bases, 0, few)
+	t.Primary, t.Launch = primary(t.Rows, o.cell()), launchTime(t.WithTwins())
+	t.Changes = slices.ContainsFunc(t.Rows, func(r *Row) bool { return r.Durability != "" })
+	for _, row := range t.Rows {
+		if i := baselineOf(run, row.Cell, o.rows); i >= 0 {
+			row.Reference = t.Rows[i]
 		}
 	}
-}
-
-// newTable is the table of an operation whose rows have their figures: what is
-// compared with what, before it is judged.
-func newTable(run assay.Run, o *operation, n naming) *Table {
-	t := &Table{Title: o.title, Primary: primary(o.rows, o.cell()), Margin: cmp.Or(run.Options.Margin, DefaultMargin),
-		Changes: slices.ContainsFunc(o.rows, func(r *Row) bool { return r.Durability != "" }),
-		Planned: run.Options.Launches, Launch: launchTime(slices.Concat(o.rows, o.twins)), run: run.ID,
-		Rows: o.rows, Twins: o.twins, Factors: o.factors, bases: o.bases}
-	for _, row := range slices.Concat(o.rows, o.twins, o.factors, o.bases) {
-		row.Table = t
+	for _, twin := range t.Twins {
+		twin.Reference = repeated(t.Rows, twin.Cell)
 	}
-	for _, row := range o.rows {
-		row.Reference = baselineOf(run, row, o.rows)
-	}
-	for _, twin := range o.twins {
-		twin.Reference = repeated(o.rows, twin.Cell)
-	}
-	for _, row := range o.factors {
+	for _, row := range t.Factors {
 		whole := row.Cell
 		whole.Without = ""
-		row.Reference = repeated(o.bases, whole)
+		row.Reference = repeated(t.bases, whole)
 	}
 	t.Rankings, t.Differences = t.rankings(), t.explain(run.Targets, n)
-	t.contest, t.factors = newContest(t, slices.Concat(o.rows, o.twins)), newContest(t, slices.Concat(o.factors, o.bases))
+	t.contest, t.factors = newContest(t, t.WithTwins()), newContest(t, slices.Concat(t.Factors, t.bases))
 	t.contest.addTable()
 	t.factors.addFactors()
 	return t
+}
+
+// compared reports whether a cell is compared with its baseline: both ended ok.
+func (o *operation) compared(run assay.Run, c *cell) bool {
+	i := baselineOf(run, c.Cell, o.rows)
+	if i < 0 || o.rows[i] == c {
+		return false
+	}
+	ours, _ := Outcome(c.Trials)
+	theirs, _ := Outcome(o.rows[i].Trials)
+	return ours == assay.OK && theirs == assay.OK
 }
 
 // keyPosition is the line of a YAML text behind "operations:" that begins with a
@@ -225,13 +228,13 @@ type naming struct {
 
 // newNaming looks at all targets and at all cells: a cell that never opened
 // does not know its version.
-func newNaming(targets []assay.Target, rows []*Row) naming {
+func newNaming(targets []assay.Target, cells []*cell) naming {
 	n := naming{map[string]map[string]bool{}, map[string]map[string]bool{}}
 	for _, t := range targets {
 		n.add(assay.Cell{Driver: t.Driver, DriverVersion: t.DriverVersion, Options: strings.Join(t.Options, ":"), Build: t.Build})
 	}
-	for _, row := range rows {
-		n.add(row.Cell)
+	for _, c := range cells {
+		n.add(c.Cell)
 	}
 	return n
 }

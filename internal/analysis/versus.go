@@ -113,11 +113,9 @@ func (r *Row) fullName() string { return r.Table.Title + ": " + r.Name() }
 
 func (s Side) Rows() []*Row {
 	var rows []*Row
-	for _, table := range s.Result.Tables {
-		for _, row := range table.Rows {
-			if s.has(row.Cell) {
-				rows = append(rows, row)
-			}
+	for row := range s.Result.Rows() {
+		if s.has(row.Cell) {
+			rows = append(rows, row)
 		}
 	}
 	return rows

@@ -139,6 +139,10 @@ func stalled(trials []*assay.Trial) float64 {
 
 // warn adds the doubts that a table raises about its rows.
 func (t *Table) warn() {
+	for _, row := range slices.Concat(t.Rows, t.Factors) {
+		row.Warnings = trialWarnings(row.Trials)
+		row.warnOfTrials()
+	}
 	for _, row := range t.Rows {
 		if !row.Comparable() || len(row.Figures) == 0 {
 			continue
@@ -153,7 +157,7 @@ func (t *Table) warn() {
 			row.warn(UnknownDurability{}, 0)
 		}
 		row.warnOfRefutations()
-		if row.Reference != nil && row.Reference != row && row.Reference.Comparable() {
+		if row.compared() {
 			if unlike := t.unequal(row, row.Reference); unlike != nil {
 				row.warn(*unlike, 0)
 			}
@@ -164,9 +168,6 @@ func (t *Table) warn() {
 	t.warnOfOptions()
 	for _, row := range t.Rows {
 		row.warnOfLaunches(t)
-	}
-	for _, twin := range t.Twins {
-		twin.Warnings = nil // the reference's own row has them
 	}
 }
 

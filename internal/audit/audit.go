@@ -184,11 +184,9 @@ func (e *Evidence) addPublished(s published.Source, metric assay.Metric) error {
 func find(r *analysis.Result, where ...map[string]string) []*analysis.Row {
 	var found []*analysis.Row
 	names := assay.ParseDriverNames(r.Run.Options.Drivers)
-	for _, table := range r.Tables {
-		for _, row := range table.Rows {
-			if has(names, row.Cell, where) {
-				found = append(found, row)
-			}
+	for row := range r.Rows() {
+		if has(names, row.Cell, where) {
+			found = append(found, row)
 		}
 	}
 	return found

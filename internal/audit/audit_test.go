@@ -157,7 +157,7 @@ func TestCommandIsToldWhereItHelps(t *testing.T) {
 		}
 		f := judge(t, published.Source{}, claim(published.Faster, size), reports(t, test.cells))
 		var out bytes.Buffer
-		if err := audit.Write(&out, "markdown", []audit.Finding{f}); err != nil {
+		if err := audit.Formats.Write(&out, "markdown", []audit.Finding{f}); err != nil {
 			t.Fatal(err)
 		}
 		if got := strings.Contains(out.String(), "`assay run p --only driver=a,b --only operation=scan`"); got != test.want {
@@ -339,7 +339,7 @@ func TestFormats(t *testing.T) {
 		"csv": {"s,c,a | is so,quoted,holds here,,p,r1,operation=scan driver=a,operation=scan driver=b,faster,ns/op,,,,1003.5"},
 	} {
 		var out bytes.Buffer
-		if err := audit.Write(&out, format, []audit.Finding{f}); err != nil {
+		if err := audit.Formats.Write(&out, format, []audit.Finding{f}); err != nil {
 			t.Fatal(err)
 		}
 		for _, line := range want {
@@ -348,7 +348,7 @@ func TestFormats(t *testing.T) {
 			}
 		}
 	}
-	if err := audit.Write(&bytes.Buffer{}, "xml", nil); fmt.Sprint(err) != `unknown format "xml": use one of markdown, csv` {
+	if err := audit.Formats.Write(&bytes.Buffer{}, "xml", nil); fmt.Sprint(err) != `unknown format "xml": use one of markdown, csv` {
 		t.Error(err)
 	}
 }
@@ -415,7 +415,7 @@ func TestDoubts(t *testing.T) {
 	b.Warnings = []assay.Warning{{Code: "reopens", Evidence: "9 of 10"}}
 	f := judge(t, published.Source{}, claim(published.Faster, 0), reports(t, map[string]assay.Trial{"a": a, "b": b}))
 	var out bytes.Buffer
-	if err := audit.Write(&out, "markdown", []audit.Finding{f}); err != nil {
+	if err := audit.Formats.Write(&out, "markdown", []audit.Finding{f}); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"| **holds here** | reopens, unequal-durability |", "- unequal-durability: b power, a process", "- driver=b: reopens: 9 of 10 (in 6 of 6 launches)"} {

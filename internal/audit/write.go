@@ -10,23 +10,18 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/format"
 	"assay/internal/report"
 	"assay/published"
 )
 
-// Formats lists the formats that Write knows.
-var Formats = []string{"markdown", "csv"}
-
-// Write prints findings, in one of Formats.
-func Write(w io.Writer, format string, findings []Finding) error {
-	switch format {
-	case "markdown":
+// Formats are those of findings.
+var Formats = format.List[[]Finding]{
+	{Name: "markdown", Write: func(w io.Writer, findings []Finding) error {
 		_, err := io.WriteString(w, markdown(findings))
 		return err
-	case "csv":
-		return writeCSV(w, findings)
-	}
-	return fmt.Errorf("unknown format %q: use one of %s", format, strings.Join(Formats, ", "))
+	}},
+	{Name: "csv", Write: writeCSV},
 }
 
 func markdown(findings []Finding) string {

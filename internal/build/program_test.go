@@ -113,7 +113,7 @@ func codeOf(t *testing.T, w Worker, settings map[string]string) []string {
 	if err := worker.Call(t.Context(), wire.TypeOpen, wire.Open{Path: path, Settings: settings, Writers: 1}, &opened); err != nil {
 		t.Fatal(err)
 	}
-	row := &analysis.Row{Cell: assay.Cell{Driver: w.Name}, DSN: opened.DSN, Each: opened.Each}
+	row := &analysis.Row{Measured: analysis.Measured{Cell: assay.Cell{Driver: w.Name}, DSN: opened.DSN, Each: opened.Each}}
 	for _, name := range slices.Sorted(maps.Keys(opened.Issued)) {
 		row.Settings = append(row.Settings, assay.Setting{Name: name, Issued: opened.Issued[name]})
 	}

@@ -7,10 +7,10 @@
 package chart
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"image/color"
-	"io"
 
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -77,22 +77,23 @@ const pixelRatio = 2
 // maxPixels is how high a PNG may be, so that its memory is bounded.
 const maxPixels = 20_000
 
-// PNG writes a wide drawing on light paper.
-func (c *Chart) PNG(w io.Writer) error {
+// PNG returns a wide drawing on light paper.
+func (c *Chart) PNG() ([]byte, error) {
 	height, err := c.height(Wide)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if height*pixelRatio > maxPixels {
-		return fmt.Errorf("draw %q: %.0f pixels high, a PNG has at most %d: use SVG", c.Title, height*pixelRatio, maxPixels)
+		return nil, fmt.Errorf("draw %q: %.0f pixels high, a PNG has at most %d: use SVG", c.Title, height*pixelRatio, maxPixels)
 	}
 	const dotsPerInch = 72 * pixelRatio
 	canvas := vgimg.NewWith(vgimg.UseWH(vg.Length(Wide), height), vgimg.UseDPI(dotsPerInch), vgimg.UseBackgroundColor(color.White))
 	c.draw(draw.New(canvas), Wide)
-	if _, err := (vgimg.PngCanvas{Canvas: canvas}).WriteTo(w); err != nil {
-		return fmt.Errorf("draw %q: %w", c.Title, err)
+	var out bytes.Buffer
+	if _, err := (vgimg.PngCanvas{Canvas: canvas}).WriteTo(&out); err != nil {
+		return nil, fmt.Errorf("draw %q: %w", c.Title, err)
 	}
-	return nil
+	return out.Bytes(), nil
 }
 
 // margin is around the whole drawing.

@@ -230,11 +230,11 @@ func TestFile(t *testing.T) {
 
 func TestPNG(t *testing.T) {
 	for name, c := range samples() {
-		var out bytes.Buffer
-		if err := c.PNG(&out); err != nil {
+		drawn, err := c.PNG()
+		if err != nil {
 			t.Fatal(err)
 		}
-		image, err := png.Decode(&out)
+		image, err := png.Decode(bytes.NewReader(drawn))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -276,7 +276,7 @@ func TestErrors(t *testing.T) {
 		"many lines": {many, "it has 9 curves, and at most 8 can be told apart"},
 		"too high":   {high, "a PNG has at most 20000: use SVG"},
 	} {
-		err := (&Chart{Title: "t", Body: test.body}).PNG(io.Discard)
+		_, err := (&Chart{Title: "t", Body: test.body}).PNG()
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: %v, want %s", name, err, test.want)
 		}

@@ -56,10 +56,7 @@ func TestMain(m *testing.M) {
 	case os.Getenv(asUser) != "":
 		err = runUser(os.Args[1], last)
 	case os.Getenv(asReplay) != "":
-		var again Replayed
-		if again, err = Replay(ctx, os.Args[1], os.Args[2], os.Args[3], os.Args[4], last); err == nil {
-			err = json.NewEncoder(os.Stdout).Encode(again)
-		}
+		err = ServeReplay(ctx, last, os.Args[1], os.Stdout)
 	case os.Getenv(asHung) != "":
 		err = serveHung(ctx, last)
 	case os.Getenv(asFaulty) != "":
@@ -91,7 +88,7 @@ func runUser(dir, program string) error {
 	}
 	var tasks []Task
 	for _, fault := range faults {
-		task.Fault, task.FileSystem = fault, Available(fault, assay.Ext4)
+		task.Fault, task.FileSystem = fault, available(fault, assay.Ext4)
 		tasks = append(tasks, task)
 	}
 	var results []Result

@@ -70,9 +70,9 @@ func Usual() []assay.Fault {
 	return slices.DeleteFunc(Faults(), func(f assay.Fault) bool { return f == assay.FileCut && Missing(assay.PowerCut, assay.Ext4) == "" })
 }
 
-// Share gives each task that can be done on this machine its part of a budget
+// share gives each task that can be done on this machine its part of a budget
 // for all of them, with so many lanes.
-func Share(tasks []Task, lanes int, budget time.Duration) {
+func share(tasks []Task, lanes int, budget time.Duration) {
 	total := time.Duration(0)
 	for _, t := range tasks {
 		if Missing(t.Fault, t.FileSystem) == "" {

@@ -25,7 +25,7 @@ func TestMet(t *testing.T) {
 		{unfelt: 5, states: 5, lost: 1, note: "full of mattn, web: in 5 of 5 nothing failed"},
 	} {
 		task := Task{Driver: "mattn", Profile: "web", Fault: assay.FullDisk}
-		tried := &trial{task: task, result: &Result{Task: task, States: c.states, Counts: map[Damage]int{Unharmed: c.states - c.lost, Lost: c.lost}}}
+		tried := &trial{task: task, result: &Result{Task: task, Tried: Tried{States: c.states, Counts: map[Damage]int{Unharmed: c.states - c.lost, Lost: c.lost}}}}
 		err := tried.met(c.unfelt)
 		var refused *wire.Error
 		if got := errors.As(err, &refused) && refused.Code == wire.Unsupported; got != c.unsupported || !got && err != nil {

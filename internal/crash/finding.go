@@ -176,17 +176,3 @@ func (e evidence) image() *Image {
 	}
 	return e.Recording.Image(e.Finding.Cut, true)
 }
-
-// Replayed is what a finding's state showed when it was made again.
-type Replayed struct {
-	Finding Finding
-	Damage  Damage
-	Found   int
-	Words   string
-}
-
-// Find returns a finding without the states of its disk.
-func Find(dir, id string) (Finding, error) {
-	e, err := load(dir, id)
-	return e.Finding, err
-}

@@ -9,31 +9,14 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"assay"
+	"assay/internal/format"
 )
 
-// Format is a form of a report.
-type Format string
-
-// The formats.
-const (
-	Text     Format = "text"
-	Markdown Format = "markdown"
-	HTML     Format = "html"
-)
-
-// Formats lists all formats, the default first.
-func Formats() []Format { return []Format{Text, Markdown, HTML} }
-
-// Write prints the report.
-func (r *Report) Write(w io.Writer, format Format) error {
-	switch format {
-	case Markdown:
-		return r.writeMarkdown(w)
-	case HTML:
-		return pageTemplate.Execute(w, r)
-	}
-	return r.writeText(w)
+// Formats are those of a report.
+var Formats = format.List[*Report]{
+	{Name: "text", Write: writeText},
+	{Name: "markdown", Write: writeMarkdown},
+	{Name: "html", Write: func(w io.Writer, r *Report) error { return pageTemplate.Execute(w, r) }},
 }
 
 // legend explains the words of the cells.
@@ -62,10 +45,10 @@ func (r *Report) Notes() []string {
 	return notes
 }
 
-func (r *Report) writeText(out io.Writer) error {
+func writeText(out io.Writer, r *Report) error {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
-	fmt.Fprintf(w, "driver\tprofile\tclaims\t%s\n", joined(r.Faults()))
+	fmt.Fprintf(w, "driver\tprofile\tclaims\t%s\n", strings.Join(names(r.Faults()), "\t"))
 	for _, t := range r.Targets() {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", t.Driver, t.Profile, t.Claims(), strings.Join(t.Cells(), "\t"))
 	}
@@ -124,16 +107,8 @@ func (r *Report) writeRest(b *strings.Builder, indent string) {
 // below indents all lines but the first.
 func below(text, indent string) string { return strings.ReplaceAll(text, "\n", "\n"+indent) }
 
-func joined(faults []assay.Fault) string {
-	var all []string
-	for _, f := range faults {
-		all = append(all, string(f))
-	}
-	return strings.Join(all, "\t")
-}
-
 // writeMarkdown prints the table of docs/durability.md and the sentences below.
-func (r *Report) writeMarkdown(out io.Writer) error {
+func writeMarkdown(out io.Writer, r *Report) error {
 	var b strings.Builder
 	cell := strings.NewReplacer("|", "\\|", "\n", " ")
 	fmt.Fprintf(&b, "### %s\n\n```sh\n%s\n```\n\n| target | profile | settings | claims | documented |", r.Title, r.Command)

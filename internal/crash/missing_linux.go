@@ -25,9 +25,9 @@ func Missing(fault assay.Fault, fs assay.FileSystem) string {
 	return cmp.Or(missingDisk(), missingFileSystem(fs, string(known)))
 }
 
-// Available is the file system that a fault is done to here: the one that is asked
+// available is the file system that a fault is done to here: the one that is asked
 // for, or else, to fill a disk where there is none with the usual one, one in memory.
-func Available(fault assay.Fault, fs assay.FileSystem) assay.FileSystem {
+func available(fault assay.Fault, fs assay.FileSystem) assay.FileSystem {
 	if fault == assay.FullDisk && fs == assay.Ext4 && Missing(fault, fs) != "" && Missing(fault, assay.Tmpfs) == "" {
 		return assay.Tmpfs
 	}

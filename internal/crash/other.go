@@ -16,8 +16,7 @@ const needsLinux = "it takes Linux, with FUSE and loop devices"
 // Missing says what this machine lacks for a fault.
 func Missing(assay.Fault, assay.FileSystem) string { return needsLinux }
 
-// Available is the file system that is asked for.
-func Available(_ assay.Fault, fs assay.FileSystem) assay.FileSystem { return fs }
+func available(_ assay.Fault, fs assay.FileSystem) assay.FileSystem { return fs }
 
 // Serve is not there: it takes Linux.
 func Serve(context.Context, string, io.Reader, io.Writer) error { return errors.New(needsLinux) }
@@ -27,9 +26,7 @@ func Host(context.Context, string, string, string, io.Reader, io.Writer) error {
 	return errors.New(needsLinux)
 }
 
-// Replay is not there: it takes Linux.
-func Replay(context.Context, string, string, string, string, string) (Replayed, error) {
-	return Replayed{}, errors.New(needsLinux)
-}
+// ServeReplay is not there: it takes Linux.
+func ServeReplay(context.Context, string, string, io.Writer) error { return errors.New(needsLinux) }
 
 func apart() *syscall.SysProcAttr { return nil }

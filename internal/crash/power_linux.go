@@ -289,8 +289,8 @@ func (t *trial) note(e evidence, found observation) {
 // worse reports whether a finding shows more than another one, or the same in a
 // smaller state.
 func worse(a, b Finding) bool {
-	if severity[a.Damage] != severity[b.Damage] {
-		return severity[a.Damage] > severity[b.Damage]
+	if a.Damage != b.Damage {
+		return a.Damage.severity() > b.Damage.severity()
 	}
 	if (a.Second == nil) != (b.Second == nil) {
 		return a.Second == nil
@@ -390,8 +390,7 @@ func (t *trial) identify(ctx context.Context, db *database) error {
 		return err
 	}
 	target := db.worker.Hello().Target
-	t.result.Settings = settings
-	t.result.Claimed, t.result.Engine, t.result.Version = claimed, target.Engine, cmp.Or(db.opened.EngineVersion, target.EngineVersion)
-	t.result.Target = assay.Target{Driver: target.Driver, DriverVersion: target.DriverVersion, Options: t.task.Options}.Name()
+	t.result.Identity = Identity{Target: assay.Target{Driver: target.Driver, DriverVersion: target.DriverVersion, Options: t.task.Options}.Name(),
+		Engine: target.Engine, Version: cmp.Or(db.opened.EngineVersion, target.EngineVersion), Settings: settings, Claimed: claimed}
 	return nil
 }

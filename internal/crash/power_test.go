@@ -76,23 +76,19 @@ func again(t *testing.T, r Result, keep string) {
 	if r.Worst == nil || r.Worst.ID == "" {
 		t.Fatalf("there is nothing to replay in %+v", r)
 	}
-	command := exec.Command(self, r.Worst.Task.Findings, r.Worst.ID, r.Task.Program, keep)
-	command.Env = append(os.Environ(), asReplay+"=1", asDisk+"=")
+	t.Setenv(asReplay, "1")
+	t.Setenv(asDisk, "")
 	dir := t.TempDir()
 	killed := filepath.Join(dir, lanePrefix+"999999999-apart") // of a process that is gone
 	if err := os.MkdirAll(killed, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	out, err := Apart(t.Context(), dir, command)
+	got, err := Replay{Findings: r.Worst.Task.Findings, ID: r.Worst.ID, Program: r.Task.Program, Keep: keep}.Do(t.Context(), dir, self)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
-	}
-	var got Replayed
-	if err := json.Unmarshal(out, &got); err != nil {
-		t.Fatal(err)
 	}
 	if got.Damage != r.Worst.Damage || got.Found != r.Worst.Found {
 		t.Errorf("replayed: %s with %d transactions (%s), want %s with %d", got.Damage, got.Found, got.Words, r.Worst.Damage, r.Worst.Found)
@@ -398,7 +394,7 @@ func TestKnownAnswers(t *testing.T) {
 		if all := r.damages(); len(all) > 0 {
 			worst = all[0]
 		}
-		if want := known[name].worst; worst != want && (want != Inconsistent || severity[worst] < severity[want]) {
+		if want := known[name].worst; worst != want && (want != Inconsistent || worst.severity() < want.severity()) {
 			t.Errorf("%s: %v in %d states, want %q as the worst of them", name, r.Counts, r.States, want)
 		}
 	}

@@ -2,22 +2,36 @@ package crash
 
 import (
 	"context"
+	"encoding/json"
+	"fmt"
+	"io"
 	"os"
 
 	"assay/kit/postgres/cluster"
 )
 
-// Replay makes the state of a finding again, from its recording or from the
-// files that were left, and looks at it with a worker program. Where keep is a
-// path, the image of the disk, or a folder with the files, is left there. It is to
+// ServeReplay makes the state of a finding again, from its recording or from the files
+// that were left, looks at it, and writes what it showed. text is the Replay. It is to
 // run as Serve is.
-func Replay(ctx context.Context, findings, id, program, keep, dir string) (Replayed, error) {
-	e, err := load(findings, id)
+func ServeReplay(ctx context.Context, dir, text string, out io.Writer) error {
+	var r Replay
+	if err := json.Unmarshal([]byte(text), &r); err != nil {
+		return fmt.Errorf("read what to replay: %w", err)
+	}
+	again, err := r.again(ctx, dir)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(out).Encode(again)
+}
+
+func (r Replay) again(ctx context.Context, dir string) (Replayed, error) {
+	e, err := load(r.Findings, r.ID)
 	if err != nil {
 		return Replayed{}, err
 	}
-	if keep != "" {
-		if err := e.leave(keep); err != nil {
+	if r.Keep != "" {
+		if err := e.leave(r.Keep); err != nil {
 			return Replayed{}, err
 		}
 	}
@@ -27,7 +41,7 @@ func Replay(ctx context.Context, findings, id, program, keep, dir string) (Repla
 	}
 	defer l.close()
 	task := e.Finding.Task
-	task.Program = program
+	task.Program = r.Program
 	t, err := newTrial(l, task)
 	if err != nil {
 		return Replayed{}, err

@@ -101,7 +101,7 @@ func (t Target) Cells() []string {
 // damages are the kinds of damage that were seen, the worst first.
 func (r *Result) damages() []Damage {
 	all := slices.DeleteFunc(slices.Collect(maps.Keys(r.Counts)), func(d Damage) bool { return d == Unharmed || r.Counts[d] == 0 })
-	slices.SortFunc(all, func(a, b Damage) int { return cmp.Compare(severity[b], severity[a]) })
+	slices.SortFunc(all, func(a, b Damage) int { return b.severity() - a.severity() })
 	return all
 }
 
@@ -151,7 +151,7 @@ func (r *Result) Plain() string {
 	default:
 		text := fmt.Sprintf("%s lost nothing that was acknowledged, in %d of %d states.", subject, r.States-r.Counts[Unmade], r.States)
 		if n := r.Counts[Unmade]; n > 0 {
-			text += fmt.Sprintf(" In %d %s.", n, Unmade.words())
+			text += fmt.Sprintf(" In %d %s.", n, Unmade.about().line)
 		}
 		return text
 	}
@@ -161,29 +161,9 @@ func (r *Result) Plain() string {
 func (r *Result) damageWords() string {
 	var parts []string
 	for _, d := range r.damages() {
-		parts = append(parts, fmt.Sprintf("in %d of %d states %s", r.Counts[d], r.States, d.plainly()))
+		parts = append(parts, fmt.Sprintf("in %d of %d states %s", r.Counts[d], r.States, d.about().sentence))
 	}
 	return strings.Join(parts, ", ")
-}
-
-func (d Damage) plainly() string {
-	switch d {
-	case Lost:
-		return "acknowledged commits are missing"
-	case Unmade:
-		return "it does not open, and nothing had been acknowledged"
-	case Unwritable:
-		return "it cannot be written to"
-	case Unstable:
-		return "it shows something else when it is opened again"
-	case Inconsistent:
-		return "it has parts of transactions"
-	case Corrupt:
-		return "the engine's own check finds damage"
-	case Unopened:
-		return "it does not open or cannot be read"
-	}
-	return "nothing is wrong"
 }
 
 // Documentation holds the promise against what was seen; empty where no promise

@@ -12,8 +12,7 @@ import (
 // could not be tried.
 func sampleReport() Report {
 	result := func(profile, synchronous string, claimed assay.Durability, fault assay.Fault, counts map[Damage]int) Result {
-		r := Result{Task: Task{Driver: "mattn", Profile: profile, Fault: fault}, Target: "mattn@v1", Engine: "sqlite", Version: "3.53", Claimed: claimed,
-			Outcome: assay.OK, Counts: counts, Settings: map[string]string{"journal_mode": "wal", "synchronous": synchronous}}
+		r := Result{Task: Task{Driver: "mattn", Profile: profile, Fault: fault}, Identity: Identity{Target: "mattn@v1", Engine: "sqlite", Version: "3.53", Claimed: claimed, Settings: map[string]string{"journal_mode": "wal", "synchronous": synchronous}}, Ending: Ending{Outcome: assay.OK}, Tried: Tried{Counts: counts}}
 		for _, n := range counts {
 			r.States += n
 		}
@@ -25,7 +24,7 @@ func sampleReport() Report {
 	held := result("normal", "1", assay.Consistent, assay.PowerCut, map[Damage]int{Unharmed: 20, Lost: 40})
 	held.ByMoment = map[Moment]int{Acked: 20, MemtableFlush: 25, Commit: 15}
 	held.MaxLost, held.Controls = 12, []Control{{Name: "a", Caught: true}}
-	unsupported := Result{Task: Task{Driver: "mattn", Profile: "normal", Fault: assay.FullDisk}, Outcome: assay.Unsupported, Reason: "it needs root"}
+	unsupported := Result{Task: Task{Driver: "mattn", Profile: "normal", Fault: assay.FullDisk}, Ending: Ending{Outcome: assay.Unsupported, Reason: "it needs root"}}
 	return Report{Title: "quick", Command: "assay crash quick --seed 1", Results: []Result{lost, held, unsupported},
 		Replay: func(id string) string { return "assay crash --replay " + id }}
 }
@@ -34,21 +33,21 @@ func sampleReport() Report {
 // and the command that shows the counterexample again.
 func TestReportFormats(t *testing.T) {
 	r := sampleReport()
-	for format, wants := range map[Format][]string{
-		Text: {"driver  profile  claims      power                        full\n", "mattn   full     power       50 held, 1 corrupt, 9 lost!  -\n",
+	for format, wants := range map[string][]string{
+		"text": {"driver  profile  claims      power                        full\n", "mattn   full     power       50 held, 1 corrupt, 9 lost!  -\n",
 			"mattn   normal   consistent  20 held, 40 lost             unsupported\n",
 			"A power cut can lose the newest acknowledged commits, up to 12 of them (in 40 of 60 states).", "All that is left is whole. Moments: memtable flush 25, acknowledged 20, commit 15.",
 			"A power cut can damage the database: in 1 of 60 states the engine's own check finds damage, in 9 of 60 states acknowledged commits are missing.",
 			"Documented (power): ", "NOT what was seen: a power cut does more than that.", "Documented (consistent): ", "Nothing here contradicts that.",
 			"https://www.sqlite.org/pragma.html#pragma_synchronous", "corrupt (seed 7, commit, after operation 7, keep none (0 writes))", "Opening it afterwards took 12.3 ms or less.", "again: assay crash --replay abc", "it needs root", "1 of 1 controls that must fail did"},
-		Markdown: {"| target | profile | settings | claims | documented | power | full |\n| --- | --- | --- | --- | --- | --- | --- |\n",
+		"markdown": {"| target | profile | settings | claims | documented | power | full |\n| --- | --- | --- | --- | --- | --- | --- |\n",
 			"| mattn@v1 (sqlite 3.53) | full | journal_mode wal, synchronous 2 | power | [power](https://www.sqlite.org/pragma.html#pragma_synchronous) | 50 held, 1 corrupt, 9 lost! | - |\n",
 			"States by moment:\n\n- mattn, normal, power: memtable flush 25, acknowledged 20, commit 15\n"},
-		HTML: {`<td class="refuted">50 held, 1 corrupt, 9 lost!</td>`, "<td>20 held, 40 lost</td>", "&lt;integrity_check&gt; said no", "<code>assay crash --replay abc</code>",
+		"html": {`<td class="refuted">50 held, 1 corrupt, 9 lost!</td>`, "<td>20 held, 40 lost</td>", "&lt;integrity_check&gt; said no", "<code>assay crash --replay abc</code>",
 			"NOT what was seen", "(seed 7, commit", "took 12.3 ms or less", "What a power cut and other faults do to you"},
 	} {
 		var out strings.Builder
-		if err := r.Write(&out, format); err != nil {
+		if err := Formats.Write(&out, format, &r); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range wants {
@@ -56,7 +55,7 @@ func TestReportFormats(t *testing.T) {
 				t.Errorf("%s: no %q in\n%s", format, want, out.String())
 			}
 		}
-		if strings.Contains(out.String(), "<integrity_check>") && format == HTML {
+		if strings.Contains(out.String(), "<integrity_check>") && format == "html" {
 			t.Error("the words of a worker are in the page as they are")
 		}
 	}
@@ -65,10 +64,10 @@ func TestReportFormats(t *testing.T) {
 // A driver that could not be built has one result, of no fault: the report says why
 // once, beside those of others and where there is no other.
 func TestReportOfNoFault(t *testing.T) {
-	broken := Result{Task: Task{Driver: "broken", Profile: "full"}, Outcome: assay.Failed, Reason: "it does not compile: main.go:3:15: undefined: missing"}
-	worse := Result{Task: Task{Driver: "worse", Profile: "full"}, Outcome: assay.Unsupported, Reason: "there is no C compiler"}
+	broken := Result{Task: Task{Driver: "broken", Profile: "full"}, Ending: Ending{Outcome: assay.Failed, Reason: "it does not compile: main.go:3:15: undefined: missing"}}
+	worse := Result{Task: Task{Driver: "worse", Profile: "full"}, Ending: Ending{Outcome: assay.Unsupported, Reason: "there is no C compiler"}}
 	beside := sampleReport()
-	beside.Results = append(beside.Results, broken, Result{Task: Task{Driver: "mattn", Profile: "full", Fault: assay.Kill}, Outcome: assay.Unsupported, Reason: "it needs root"})
+	beside.Results = append(beside.Results, broken, Result{Task: Task{Driver: "mattn", Profile: "full", Fault: assay.Kill}, Ending: Ending{Outcome: assay.Unsupported, Reason: "it needs root"}})
 	for name, c := range map[string]struct {
 		report Report
 		want   []string
@@ -76,9 +75,9 @@ func TestReportOfNoFault(t *testing.T) {
 		"beside others": {beside, []string{"broken, full: it does not compile: main.go:3:15: undefined: missing"}},
 		"alone":         {Report{Title: "quick", Results: []Result{broken, worse}}, []string{"broken, full: it does not compile: main.go:3:15: undefined: missing", "worse, full: there is no C compiler"}},
 	} {
-		for _, format := range Formats() {
+		for _, format := range Formats.Names() {
 			var out strings.Builder
-			if err := c.report.Write(&out, format); err != nil {
+			if err := Formats.Write(&out, format, &c.report); err != nil {
 				t.Fatal(err)
 			}
 			for _, want := range c.want {
@@ -95,16 +94,15 @@ func TestReportOfNoFault(t *testing.T) {
 func TestLastWords(t *testing.T) {
 	ended := &process.ExitError{Status: "exit status 2", Tail: []string{"panic: no such page", "", "goroutine 1 [running]:"}}
 	task := Task{Driver: "mattn", Profile: "web", Fault: assay.PowerCut}
-	found := Result{Task: task, Outcome: assay.OK, States: 1, Counts: map[Damage]int{Unopened: 1},
-		Worst: &Finding{ID: "abc", Damage: Unopened, Words: "open: " + ended.Error(), Cut: Cut{At: 7, Choice: KeepNone}}}
+	found := Result{Task: task, Ending: Ending{Outcome: assay.OK}, Tried: Tried{States: 1, Counts: map[Damage]int{Unopened: 1}, Worst: &Finding{ID: "abc", Damage: Unopened, Words: "open: " + ended.Error(), Cut: Cut{At: 7, Choice: KeepNone}}}}
 	task.Fault = assay.Kill
-	failed := Result{Task: task, Outcome: assay.Failed, Reason: "prepare: " + ended.Error()}
+	failed := Result{Task: task, Ending: Ending{Outcome: assay.Failed, Reason: "prepare: " + ended.Error()}}
 	task.Fault = assay.FullDisk
-	unsupported := Result{Task: task, Outcome: assay.Unsupported, Reason: "hello: " + ended.Error()}
+	unsupported := Result{Task: task, Ending: Ending{Outcome: assay.Unsupported, Reason: "hello: " + ended.Error()}}
 	r := Report{Title: "quick", Results: []Result{found, failed, unsupported}, Replay: func(id string) string { return "assay crash --replay " + id }}
-	for format, indent := range map[Format]string{Text: "\n    ", HTML: "\n  "} {
+	for format, indent := range map[string]string{"text": "\n    ", "html": "\n  "} {
 		var out strings.Builder
-		if err := r.Write(&out, format); err != nil {
+		if err := Formats.Write(&out, format, &r); err != nil {
 			t.Fatal(err)
 		}
 		for _, doing := range []string{"open", "prepare", "hello"} {
@@ -125,7 +123,7 @@ func TestShare(t *testing.T) {
 		}
 		tasks = append(tasks, Task{Fault: f})
 	}
-	Share(tasks, 2, 100e9)
+	share(tasks, 2, 100e9)
 	total := 0.0
 	for _, task := range tasks {
 		if total += task.Time.Seconds(); (task.Time == 0) != (Missing(task.Fault, assay.Ext4) != "") {
@@ -144,7 +142,7 @@ func TestPromises(t *testing.T) {
 		if p.Says == "" || !strings.HasPrefix(p.Source, "http") || p.Class.Loss() == "" {
 			t.Errorf("promise %d is not whole: %+v", i, p)
 		}
-		r := Result{Engine: p.Engine, Settings: map[string]string{}}
+		r := Result{Identity: Identity{Engine: p.Engine, Settings: map[string]string{}}}
 		for name, values := range p.Settings {
 			r.Settings[name] = values[len(values)-1]
 		}
@@ -153,7 +151,7 @@ func TestPromises(t *testing.T) {
 		}
 	}
 	pebble := func(fault assay.Fault, d Damage) *Result {
-		return &Result{Engine: "pebble", Settings: map[string]string{"sync": "0"}, Task: Task{Fault: fault}, Counts: map[Damage]int{d: 1}}
+		return &Result{Task: Task{Fault: fault}, Identity: Identity{Engine: "pebble", Settings: map[string]string{"sync": "0"}}, Tried: Tried{Counts: map[Damage]int{d: 1}}}
 	}
 	for r, want := range map[*Result]bool{pebble(assay.Kill, Lost): false, pebble(assay.PowerCut, Lost): false, pebble(assay.PowerCut, Unmade): false,
 		pebble(assay.Kill, Corrupt): true, pebble(assay.PowerCut, Inconsistent): true} {
@@ -162,7 +160,7 @@ func TestPromises(t *testing.T) {
 			t.Errorf("%v by %s: documented %+v, contradicted %v, want %v", r.Counts, r.Task.Fault, p, got, want)
 		}
 	}
-	if got, ok := (&Result{Engine: "sqlite"}).Documented(); ok {
+	if got, ok := (&Result{Identity: Identity{Engine: "sqlite"}}).Documented(); ok {
 		t.Errorf("settings that are not known have the promise %+v", got)
 	}
 }

@@ -93,10 +93,10 @@ func (c Config) do(ctx context.Context, p **lanePeer, number int, task Task) Res
 		(*p).end()
 		*p = nil
 		reason, stack, _ := strings.Cut(err.Error(), "\n") // of the process that serves the disk, which is assay
-		return Result{Task: task, Outcome: outcome, Reason: reason, Stack: stack}
+		return Result{Task: task, Ending: Ending{outcome, reason, stack}}
 	}
 	if reason := Missing(task.Fault, task.FileSystem); reason != "" {
-		return Result{Task: task, Outcome: assay.Unsupported, Reason: reason}
+		return Result{Task: task, Ending: Ending{Outcome: assay.Unsupported, Reason: reason}}
 	}
 	if *p == nil {
 		started, err := c.start(number)
@@ -268,10 +268,10 @@ func sweep(dir string) error {
 	return nil
 }
 
-// Apart runs a command in a mount namespace of its own, and returns what it
+// inNamespace runs a command in a mount namespace of its own, and returns what it
 // wrote to its output. Its last argument is an empty folder below dir, which is
 // removed: now, or at the next start of whatever uses dir.
-func Apart(ctx context.Context, dir string, command *exec.Cmd) ([]byte, error) {
+func inNamespace(ctx context.Context, dir string, command *exec.Cmd) ([]byte, error) {
 	if err := sweep(dir); err != nil {
 		return nil, err
 	}

@@ -60,11 +60,11 @@ func (l *lane) do(ctx context.Context, task Task) Result {
 	var fault *guard.Panic
 	switch {
 	case errors.As(err, &fault):
-		t.result.Outcome, t.result.Reason, t.result.Stack = assay.Failed, fault.Error(), string(fault.Stack)
+		t.result.Ending = Ending{assay.Failed, fault.Error(), string(fault.Stack)}
 	case process.IsUnsupported(err):
-		t.result.Outcome, t.result.Reason = assay.Unsupported, err.Error()
+		t.result.Ending = Ending{Outcome: assay.Unsupported, Reason: err.Error()}
 	case err != nil:
-		t.result.Outcome, t.result.Reason = assay.Failed, err.Error()
+		t.result.Ending = Ending{Outcome: assay.Failed, Reason: err.Error()}
 	}
 	t.result.Took = time.Since(began)
 	return *t.result
@@ -74,6 +74,6 @@ func (l *lane) do(ctx context.Context, task Task) Result {
 func newTrial(l *lane, task Task) (*trial, error) {
 	t := &trial{lane: l, task: task, digests: map[int]string{}, random: rand.New(rand.NewPCG(task.Seed, 3)),
 		history: newHistory(transactions, cmp.Or(task.Bytes, valueBytes), task.Seed), arguments: filepath.Join(l.work, "arguments.col"),
-		result: &Result{Task: task, Outcome: assay.OK, Counts: map[Damage]int{}, ByMoment: map[Moment]int{}}}
+		result: &Result{Task: task, Ending: Ending{Outcome: assay.OK}, Tried: Tried{Counts: map[Damage]int{}, ByMoment: map[Moment]int{}}}}
 	return t, t.history.arguments(t.arguments)
 }

@@ -158,7 +158,7 @@ func TestReplayOfAServersKill(t *testing.T) {
 		t.Fatal(err)
 	}
 	keep := filepath.Join(t.TempDir(), "files")
-	again(t, Result{Task: task, Worst: &e.Finding}, keep)
+	again(t, Result{Task: task, Tried: Tried{Worst: &e.Finding}}, keep)
 	if info, err := os.Stat(filepath.Join(keep, dataName, "pg_wal")); err != nil || !info.IsDir() {
 		t.Errorf("the server's data are not left: %v", err)
 	}

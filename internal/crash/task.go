@@ -37,10 +37,10 @@ func (t Task) onFileSystem() bool { return about(t.Fault).level == diskLevel }
 // onDisk reports whether that file system lies on a disk.
 func (t Task) onDisk() bool { return t.onFileSystem() && t.FileSystem != assay.Tmpfs }
 
-// StoreBytes is how long values of a key-value store are: the workload fills a
+// storeBytes is how long values of a key-value store are: the workload fills a
 // memtable of 4 MB, as Pebble and LevelDB have it, several times, so that tables
 // are written and compacted.
-const StoreBytes = 12 << 10
+const storeBytes = 12 << 10
 
 // readOnly reports whether the settings open the database for reading only: then
 // nothing is committed that could be lost.
@@ -53,23 +53,6 @@ func (t Task) readOnly() bool {
 	attached := func(sql string) bool { return strings.Contains(sql, "ATTACH") && strings.Contains(sql, "mode=ro") }
 	return slices.ContainsFunc(t.Once, attached) || slices.ContainsFunc(t.Each, attached) || strings.Contains(t.DSN, "mode=ro") || strings.Contains(t.DSN, "?immutable=1") || strings.Contains(t.DSN, "&immutable=1")
 }
-
-// Damage is what a fault did to a database, worst last.
-type Damage string
-
-// The kinds of damage.
-const (
-	Unharmed     Damage = ""
-	Lost         Damage = "lost"         // the newest acknowledged transactions are gone; what is there is whole
-	Unmade       Damage = "unmade"       // it does not open, and nothing was acknowledged yet: its creation was cut short
-	Unwritable   Damage = "unwritable"   // everything is there, and nothing can be written
-	Unstable     Damage = "unstable"     // a second open finds something else than the first
-	Inconsistent Damage = "inconsistent" // half a transaction, a hole in their order, or a wrong value
-	Corrupt      Damage = "corrupt"      // the engine's own check fails
-	Unopened     Damage = "unopened"     // it does not open, or cannot be read
-)
-
-var severity = map[Damage]int{Unharmed: 0, Unmade: 1, Lost: 2, Unwritable: 3, Unstable: 4, Inconsistent: 5, Corrupt: 6, Unopened: 7}
 
 // Finding is one state that was found damaged.
 type Finding struct {
@@ -88,28 +71,43 @@ type Finding struct {
 
 // Result is what a task found.
 type Result struct {
-	Task       Task
-	Target     string // the worker's own name of itself, with versions
-	Engine     string
-	Version    string            // of the engine
-	Settings   map[string]string // that decide durability, as they were read back
-	Claimed    assay.Durability  // by those settings
-	Outcome    assay.Outcome
-	Reason     string
-	Stack      string   // of a fault of assay
-	Notes      []string // what was done less than is possible, and what that takes
-	States     int      // different ones that were checked
-	Equal      int      // that were the same as one before, and not checked again
-	Unmounted  int      // of which the file system did not mount: nothing is known of the database
+	Task Task
+	Identity
+	Ending
+	Tried
+	Notes    []string      // what was done less than is possible, and what that takes
+	Controls []Control     // that this task had to fail
+	Took     time.Duration // all of it
+}
+
+// Identity is a worker with its settings, as the worker itself says.
+type Identity struct {
+	Target   string // its name of itself, with versions
+	Engine   string
+	Version  string            // of the engine
+	Settings map[string]string // that decide durability, as they were read back
+	Claimed  assay.Durability  // by those settings
+}
+
+// Ending is how a task ended.
+type Ending struct {
+	Outcome assay.Outcome
+	Reason  string
+	Stack   string // of a fault of assay
+}
+
+// Tried is what was done to the database, and what that did.
+type Tried struct {
+	Acked      int // transactions of the workload
+	Operations int // of the disk, in the recording
+	States     int // different ones that were checked
+	Equal      int // that were the same as one before, and not checked again
+	Unmounted  int // of which the file system did not mount: nothing is known of the database
 	Counts     map[Damage]int
-	MaxLost    int // acknowledged transactions that one state lost
 	ByMoment   map[Moment]int
-	Worst      *Finding      // the smallest counterexample of the worst damage
-	SlowestNs  int64         // the longest that opening took
-	Controls   []Control     // that this task had to fail
-	Took       time.Duration // all of it
-	Acked      int           // transactions of the workload
-	Operations int           // of the disk, in the recording
+	MaxLost    int      // acknowledged transactions that one state lost
+	Worst      *Finding // the smallest counterexample of the worst damage
+	SlowestNs  int64    // the longest that opening took
 }
 
 // remark notes once what was done less than is possible.
@@ -182,14 +180,8 @@ func (r *Result) Proof() assay.Proof {
 		}
 	}
 	p.Held = p.States - p.Refuted
-	if p.Kind = refutations[r.Refuted()]; p.Refuted > 0 && r.Worst != nil {
+	if p.Kind = r.Refuted().about().refutation; p.Refuted > 0 && r.Worst != nil {
 		p.Replay = r.Worst.ID
 	}
 	return p
-}
-
-// refutations are the kinds of damage in the words of a proof.
-var refutations = map[Damage]assay.Refutation{
-	Lost: assay.LosesCommits, Inconsistent: assay.TearsCommits, Unstable: assay.TearsCommits,
-	Unwritable: assay.Corrupts, Corrupt: assay.Corrupts, Unopened: assay.DoesNotOpen,
 }

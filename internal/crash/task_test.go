@@ -36,7 +36,7 @@ func TestPromised(t *testing.T) {
 // promises each commit, and none that promises whole ones.
 func TestPromiseOfAServer(t *testing.T) {
 	for class, want := range map[assay.Durability]Damage{assay.Power: Lost, assay.Consistent: Unharmed} {
-		r := Result{Task: Task{Fault: assay.Kill}, Engine: postgres.Engine, Claimed: class, Counts: map[Damage]int{Lost: 1}}
+		r := Result{Task: Task{Fault: assay.Kill}, Identity: Identity{Engine: postgres.Engine, Claimed: class}, Tried: Tried{Counts: map[Damage]int{Lost: 1}}}
 		if got := r.Refuted(); got != want {
 			t.Errorf("%s of a server that is killed: refuted %q, want %q", class, got, want)
 		}
@@ -51,8 +51,7 @@ func TestPromiseOfAServer(t *testing.T) {
 }
 
 func TestProof(t *testing.T) {
-	r := Result{Task: Task{Profile: "web", Build: "b", Fault: assay.PowerCut}, Target: "mattn@v1", Outcome: assay.OK, Claimed: assay.Power,
-		States: 10, Counts: map[Damage]int{Unharmed: 7, Lost: 2, Corrupt: 1}, Worst: &Finding{ID: "abc"}}
+	r := Result{Task: Task{Profile: "web", Build: "b", Fault: assay.PowerCut}, Identity: Identity{Target: "mattn@v1", Claimed: assay.Power}, Ending: Ending{Outcome: assay.OK}, Tried: Tried{States: 10, Counts: map[Damage]int{Unharmed: 7, Lost: 2, Corrupt: 1}, Worst: &Finding{ID: "abc"}}}
 	want := assay.Proof{Target: "mattn@v1", Build: "b", Profile: "web", Fault: assay.PowerCut, Claimed: assay.Power, States: 10, Held: 7, Refuted: 3, Kind: assay.Corrupts, Replay: "abc"}
 	if got := r.Proof(); got != want {
 		t.Errorf("%+v\nwant %+v", got, want)
@@ -141,7 +140,7 @@ func TestFindingID(t *testing.T) {
 	}
 	fs, bytes, once, content := disk(), disk(), disk(), disk()
 	fs.Finding.Task.FileSystem = assay.XFS
-	bytes.Finding.Task.Bytes = StoreBytes
+	bytes.Finding.Task.Bytes = storeBytes
 	once.Finding.Task.Once = []string{"PRAGMA a"}
 	content.Recording = recording(flush, write(1, 3))
 	ids := map[string]string{want: "the first"}

@@ -18,7 +18,7 @@ func (r *Result) Line() string {
 	var parts []string
 	switch bad := r.beyondLoss(); {
 	case bad > 0:
-		parts = append(parts, fmt.Sprintf("%s in %d of %s", r.damages()[0].words(), bad, counted(r.Task.Fault, r.States)))
+		parts = append(parts, fmt.Sprintf("%s in %d of %s", r.damages()[0].about().line, bad, counted(r.Task.Fault, r.States)))
 		if n := r.Counts[Lost]; n > 0 {
 			parts = append(parts, fmt.Sprintf("loses acknowledged commits in %d", n))
 		}
@@ -30,7 +30,7 @@ func (r *Result) Line() string {
 		parts = append(parts, fmt.Sprintf("held in %d of %s", r.States-r.Counts[Unmade], counted(r.Task.Fault, r.States)))
 	}
 	if n := r.Counts[Unmade]; n > 0 {
-		parts = append(parts, fmt.Sprintf("in %d %s", n, Unmade.words()))
+		parts = append(parts, fmt.Sprintf("in %d %s", n, Unmade.about().line))
 	}
 	if r.Refuted() != Unharmed {
 		parts = append(parts, "REFUTED: its settings claim "+string(r.Claimed))
@@ -48,26 +48,6 @@ func (r *Result) beyondLoss() int {
 		}
 	}
 	return n
-}
-
-func (d Damage) words() string {
-	switch d {
-	case Lost:
-		return "loses acknowledged commits"
-	case Unmade:
-		return "it did not open, cut off while it was created, with nothing acknowledged yet"
-	case Unwritable:
-		return "cannot be written to afterwards"
-	case Unstable:
-		return "changes when it is opened again"
-	case Inconsistent:
-		return "keeps parts of transactions"
-	case Corrupt:
-		return "corrupts: the engine's own check fails"
-	case Unopened:
-		return "does not open"
-	}
-	return "unharmed"
 }
 
 func counted(f assay.Fault, n int) string {

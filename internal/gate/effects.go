@@ -3,6 +3,7 @@ package gate
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -50,7 +51,7 @@ func effectsOnce(base, head func() (facts.Facts, error)) Effects {
 func Compare(base, head facts.Facts) Effects {
 	var e Effects
 	e.parameters(base, head)
-	for _, dsn := range sortedKeys(base.Memory) {
+	for _, dsn := range slices.Sorted(maps.Keys(base.Memory)) {
 		was, is := base.Memory[dsn], head.Memory[dsn]
 		switch {
 		case was == is || is == "":
@@ -60,7 +61,7 @@ func Compare(base, head facts.Facts) Effects {
 			e.Notes = append(e.Notes, fmt.Sprintf("%s was %s, and is %s", dsn, sharing[was], sharing[is]))
 		}
 	}
-	for _, name := range sortedKeys(base.Defaults) {
+	for _, name := range slices.Sorted(maps.Keys(base.Defaults)) {
 		if was, is := base.Defaults[name], head.Defaults[name]; was != is && is != "" {
 			e.Notes = append(e.Notes, fmt.Sprintf("default of %s: %s, was %s", name, is, was))
 		}

@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"assay/internal/stat"
+	"assay/internal/wording"
 )
 
 // Rules are what a head has to keep to.
@@ -111,7 +112,7 @@ func (c Cell) confirm(second *Measurement) Cell {
 	case len(again.Suspicions) > 0:
 		again.State = Regressed
 	case again.State == Regressed: // by something that was not suspected, or not for sure
-		again.State, again.Reason = Undecided, c.Suspicions[0].Message+", and "+ratio(again.Cost)+" in the second run"
+		again.State, again.Reason = Undecided, c.Suspicions[0].Message+", and "+wording.Times(again.Cost)+" in the second run"
 	case again.State == Undecided:
 		again.Reason = fmt.Sprintf("%s, not confirmed: %s", c.Suspicions[0].Message, again.Reason)
 	}

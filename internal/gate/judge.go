@@ -159,13 +159,13 @@ func (c *Cell) compare(line analysis.VersusLine, rules Rules) {
 	switch {
 	case suspicious(comparison, c.Cost) && c.Cost.Center > rules.limit():
 		c.decided = comparison.Verdict == stat.Slower
-		c.suspect(Slower, "%s slower", ratio(c.Cost))
+		c.suspect(Slower, "%s slower", wording.Times(c.Cost))
 	case verdict != "":
 		c.State = verdict
 	case rules.allows(comparison.Rule(), c.Cost):
 		c.State = Tolerated
 	default:
-		c.State, c.Reason = Undecided, ratio(c.Cost)+": "+report.Why(comparison)
+		c.State, c.Reason = Undecided, wording.Times(c.Cost)+": "+report.Why(comparison)
 	}
 }
 
@@ -174,9 +174,6 @@ func (c *Cell) compare(line analysis.VersusLine, rules Rules) {
 func suspicious(c analysis.Comparison, cost stat.Interval) bool {
 	return c.Verdict == stat.Slower || c.Reason == stat.TooMany && cost.Low > 1
 }
-
-// ratio prints a cost with its interval.
-func ratio(cost stat.Interval) string { return wording.Ratio(cost, "%sx [%s, %s]") }
 
 // settings finds what the base applies and the head does not.
 func (c *Cell) settings(base, head *analysis.Row) {
@@ -251,8 +248,6 @@ func gather(values map[string][]string, cell map[string]string) {
 		}
 	}
 }
-
-func sortedKeys[V any](all map[string]V) []string { return slices.Sorted(maps.Keys(all)) }
 
 // flat makes one line of a query plan.
 func flat(plan string) string {

@@ -59,7 +59,7 @@ func writeCells(w io.Writer, u *Upgrade) {
 	for _, c := range cells {
 		cost := ""
 		if c.Cost.N > 0 {
-			cost = ratio(c.Cost)
+			cost = wording.Times(c.Cost)
 		}
 		text := string(c.State)
 		if c.Reason != "" {

@@ -168,7 +168,7 @@ func (u *Upgrade) in(state State) []string {
 		case c.Reason != "":
 			text += ": " + c.Reason
 		case c.Cost.N > 0:
-			text += " " + ratio(c.Cost)
+			text += " " + wording.Times(c.Cost)
 		}
 		all = append(all, text)
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strings"
 	"unicode/utf8"
 
 	"assay/internal/wording"
@@ -64,16 +63,16 @@ func orderOf(values []int) []int {
 // lines are an upgrade in so many lines: findings first, of which none is left
 // out without a word.
 func (r *Report) lines(u *Upgrade, room int) []string {
-	head := wrap(r.title(u), "  ")
+	head := wrap(r.title(u))
 	var findings, last []string
 	for _, f := range u.Findings(r.Rules) {
-		findings = append(findings, wrap("! "+f.Text(), "  ")...)
+		findings = append(findings, wrap("! "+f.Text())...)
 	}
 	if counts := u.counts(r.Rules); counts != "" {
-		last = append(last, wrap(counts, "  ")...)
+		last = append(last, wrap(counts)...)
 	}
 	if u.NotMeasured != "" && !r.Rules.FailUndecided {
-		last = append(last, wrap("not measured: "+u.NotMeasured, "  ")...)
+		last = append(last, wrap("not measured: "+u.NotMeasured)...)
 	}
 	last = append(last, entries("faster", u.in(Faster), room)...)
 	if !r.Rules.FailUndecided { // else they are findings
@@ -82,7 +81,7 @@ func (r *Report) lines(u *Upgrade, room int) []string {
 	last = append(last, entries("not compared", u.in(NotCompared), room)...)
 	last = append(last, entries("changed", u.Notes(), room)...)
 	if text := u.evidence(); text != "" {
-		last = append(last, wrap(text, "  ")...)
+		last = append(last, wrap(text)...)
 	}
 	free := max(3, room-len(head)-len(last))
 	if len(findings) > free {
@@ -114,19 +113,4 @@ func clip(line string) string {
 }
 
 // wrap breaks a text between words. Lines behind the first are indented.
-func wrap(text, indent string) []string {
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && utf8.RuneCountInString(line+" "+word) > width {
-			lines = append(lines, line)
-			line = indent + word
-			continue
-		}
-		if line != "" {
-			line += " "
-		}
-		line += word
-	}
-	return append(lines, line)
-}
+func wrap(text string) []string { return wording.Wrap(width, "", "  ", text) }

@@ -54,7 +54,7 @@ func (s *Series) write(w io.Writer) {
 			next++
 		}
 		fmt.Fprintf(w, "%-16s  %-*s  %-22s  %s  %s\n", p.Started.UTC().Format("2006-01-02 15:04"), wide, wording.Clean(p.Version),
-			wording.Ratio(p.Cost, "%sx [%s, %s]"), plot(p, low, high), p.Run)
+			wording.Times(p.Cost), plot(p, low, high), p.Run)
 	}
 	if len(s.Changes) == 0 {
 		fmt.Fprintln(w, "no change point")

@@ -124,15 +124,13 @@ type Entry struct {
 func Entries(r *analysis.Result) []Entry {
 	var rows []*analysis.Row
 	versions := map[string][]string{} // that the run has of a driver
-	for _, t := range r.Tables {
-		for _, row := range t.Rows {
-			if !hasRatio(row) {
-				continue
-			}
-			rows = append(rows, row)
-			if driver := driver(row.Cell); !slices.Contains(versions[driver], row.Cell.DriverVersion) {
-				versions[driver] = append(versions[driver], row.Cell.DriverVersion)
-			}
+	for row := range r.Rows() {
+		if !hasRatio(row) {
+			continue
+		}
+		rows = append(rows, row)
+		if driver := driver(row.Cell); !slices.Contains(versions[driver], row.Cell.DriverVersion) {
+			versions[driver] = append(versions[driver], row.Cell.DriverVersion)
 		}
 	}
 	var all []Entry
@@ -148,9 +146,6 @@ func Entries(r *analysis.Result) []Entry {
 
 // hasRatio reports whether a row is compared with a baseline.
 func hasRatio(row *analysis.Row) bool {
-	if row.Reference == nil || row.Reference == row || !row.Comparable() {
-		return false
-	}
 	f, has := row.Figure(row.Table.Primary.Name)
 	return has && f.Comparison != nil && f.Comparison.Ratio.Known()
 }

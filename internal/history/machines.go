@@ -174,7 +174,7 @@ func (a *Across) Verdict() string {
 		}
 	}
 	counts[0] += " of " + wording.Plural(len(a.Points), "machine")
-	return fmt.Sprintf("%s; time / baseline %s over machines like these: %s", strings.Join(counts, ", "), wording.Ratio(a.Over.Ratio, "%sx [%s, %s]"), a.Over.Verdict)
+	return fmt.Sprintf("%s; time / baseline %s over machines like these: %s", strings.Join(counts, ", "), wording.Times(a.Over.Ratio), a.Over.Verdict)
 }
 
 // MachineFormats are those of cells over machines.
@@ -207,14 +207,14 @@ func (a *Across) write(w io.Writer) {
 		low, high = min(low, p.Cost.Low), max(high, p.Cost.High)
 	}
 	line := func(name string, cost stat.Interval, end string) {
-		fmt.Fprintf(w, "%-*s  %-22s  %s  %s\n", wide, name, wording.Ratio(cost, "%sx [%s, %s]"), plot(Point{Cost: cost}, low, high), end)
+		fmt.Fprintf(w, "%-*s  %-22s  %s  %s\n", wide, name, wording.Times(cost), plot(Point{Cost: cost}, low, high), end)
 	}
 	for i, p := range a.Points {
 		line(wording.Clean(a.Machine(i)), p.Cost, p.Run)
 	}
 	line(over, a.Over.Ratio, "")
 	if a.Over.Next.Known() {
-		fmt.Fprintf(w, "%-*s  %s\n", wide, next, wording.Ratio(a.Over.Next, "%sx [%s, %s]"))
+		fmt.Fprintf(w, "%-*s  %s\n", wide, next, wording.Times(a.Over.Next))
 	}
 	for _, text := range a.Marked() {
 		fmt.Fprintln(w, "! "+text)

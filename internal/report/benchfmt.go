@@ -20,7 +20,7 @@ import (
 // centres is in it: trials that are ok and not disqualified. What belongs to
 // one target is in the names, since benchstat splits its tables where a
 // configuration line changes: use -col /driver.
-func (r *Report) writeBenchfmt(w io.Writer) error {
+func writeBenchfmt(w io.Writer, r *Report) error {
 	out := bufio.NewWriter(w)
 	r.benchConfig(out)
 	for _, t := range r.Tables {

@@ -97,7 +97,7 @@ func figureRows(t *analysis.Table) *chart.Rows {
 	for _, row := range t.WithTwins() {
 		rows.Rows = append(rows.Rows, chartRow(t, row, func() []chart.Cell {
 			f, _ := row.Figure(t.Primary.Name)
-			cells := []chart.Cell{{Marks: []chart.Interval{drawable(f.Interval)}, Dots: row.PerLaunch(t.Primary.Name), Text: human(f.Interval.Center, f.Metric.Unit)}}
+			cells := []chart.Cell{{Marks: []chart.Interval{Drawable(f.Interval)}, Dots: row.PerLaunch(t.Primary.Name), Text: human(f.Interval.Center, f.Metric.Unit)}}
 			if hasRatios {
 				cells = append(cells, ratioCellOf(f.Comparison))
 			}
@@ -162,8 +162,8 @@ func rankGroup(t *analysis.Table, row *analysis.Row) string {
 	return fmt.Sprint(row.Rank)
 }
 
-// drawable is an interval as charts take it.
-func drawable(i stat.Interval) chart.Interval {
+// Drawable is an interval as charts take it.
+func Drawable(i stat.Interval) chart.Interval {
 	if !i.Known() {
 		return chart.Interval{Center: i.Center, Low: math.NaN(), High: math.NaN()}
 	}
@@ -175,7 +175,7 @@ func intervalCell(i *stat.Interval) chart.Cell {
 	if i == nil {
 		return chart.Cell{}
 	}
-	return chart.Cell{Marks: []chart.Interval{drawable(*i)}, Text: wording.Digits(i.Center)}
+	return chart.Cell{Marks: []chart.Interval{Drawable(*i)}, Text: wording.Digits(i.Center)}
 }
 
 func ratioCellOf(c *analysis.Comparison) chart.Cell {
@@ -270,9 +270,7 @@ func trimZeros(number string) string {
 
 // latencyRows shows the percentiles of each row; false where no row has two.
 func latencyRows(t *analysis.Table) (*chart.Rows, bool) {
-	names := slices.DeleteFunc([]string{assay.P50, assay.P90, assay.P99, assay.P999}, func(name string) bool {
-		return !slices.ContainsFunc(t.Rows, func(row *analysis.Row) bool { _, has := row.Figure(name); return has })
-	})
+	names := t.Have([]string{assay.P50, assay.P90, assay.P99, assay.P999})
 	rows := &chart.Rows{Marks: names, Grouped: "rank"}
 	any := false
 	for _, row := range t.Rows {
@@ -282,9 +280,9 @@ func latencyRows(t *analysis.Table) (*chart.Rows, bool) {
 		rows.Rows = append(rows.Rows, chartRow(t, row, func() []chart.Cell {
 			cell, has := chart.Cell{}, 0
 			for _, name := range names {
-				at := drawable(stat.MeanInterval(nil))
+				at := Drawable(stat.MeanInterval(nil))
 				if f, ok := row.Figure(name); ok && f.Interval.Center > 0 {
-					at = drawable(f.Interval)
+					at = Drawable(f.Interval)
 					has++
 				}
 				cell.Marks = append(cell.Marks, at)
@@ -300,15 +298,11 @@ func latencyRows(t *analysis.Table) (*chart.Rows, bool) {
 
 // phaseRows stacks the phases of each row; false where none were timed.
 func phaseRows(t *analysis.Table) (*chart.Rows, bool) {
-	rows := &chart.Rows{Grouped: "rank"}
-	var used []string
-	for _, name := range assay.PhaseMetrics {
-		if slices.ContainsFunc(t.Rows, func(r *analysis.Row) bool { _, has := r.Figure(name); return has }) {
-			used = append(used, name)
-			rows.Parts = append(rows.Parts, strings.TrimSuffix(name, assay.PhaseSuffix))
-		}
+	rows := &chart.Rows{Grouped: "rank", Marks: []string{"sum of the phases, with 95 % CI"}}
+	used := t.Have(assay.PhaseMetrics)
+	for _, name := range used {
+		rows.Parts = append(rows.Parts, strings.TrimSuffix(name, assay.PhaseSuffix))
 	}
-	rows.Marks = []string{"sum of the phases, with 95 % CI"}
 	for _, row := range t.Rows {
 		if !isDrawn(t, row) {
 			continue
@@ -346,7 +340,7 @@ func phaseCell(row *analysis.Row, used []string) chart.Cell {
 		}
 	}
 	total := stat.LogInterval(sums)
-	cell.Marks = []chart.Interval{drawable(total)}
+	cell.Marks = []chart.Interval{Drawable(total)}
 	cell.Text = human(total.Center, "ns")
 	return cell
 }

@@ -135,7 +135,7 @@ func (f *family) lines() (lines *chart.Lines, left int) {
 				series[name] = &chart.Curve{Name: name}
 				order = append(order, name)
 			}
-			series[name].Points = append(series[name].Points, chart.Point{X: v, Y: drawable(figure.Interval)})
+			series[name].Points = append(series[name].Points, chart.Point{X: v, Y: Drawable(figure.Interval)})
 			all = append(all, figure.Interval.Center)
 		}
 	}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"bytes"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -9,37 +8,32 @@ import (
 
 	"assay/internal/chart"
 	"assay/internal/file"
+	"assay/internal/format"
 )
 
 // longestName is how long a chart's file name may be, without its extension.
 const longestName = 100
 
-// WriteCharts writes every chart to a file of its own in a folder, which is
-// made where it is missing, and returns their paths.
-func (r *Report) WriteCharts(dir string, format Format) ([]string, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return nil, fmt.Errorf("write charts: %w", err)
-	}
-	var paths []string
-	for _, named := range r.Charts() {
-		data, err := format.Chart(named.Chart)
-		if err != nil {
-			return paths, err
+// ofCharts is the format that has a file for every chart.
+func ofCharts(name string, draw func(*chart.Chart) ([]byte, error)) format.Format[*Report] {
+	return format.Format[*Report]{Name: name, Files: func(dir string, r *Report) ([]string, error) {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
+			return nil, fmt.Errorf("write charts: %w", err)
 		}
-		path := filepath.Join(dir, named.Name+"."+format.Extension)
-		if err := file.Write(path, data); err != nil {
-			return paths, fmt.Errorf("write charts: %w", err)
+		var paths []string
+		for _, named := range r.Charts() {
+			data, err := draw(named.Chart)
+			if err != nil {
+				return paths, err
+			}
+			path := filepath.Join(dir, named.Name+"."+name)
+			if err := file.Write(path, data); err != nil {
+				return paths, fmt.Errorf("write charts: %w", err)
+			}
+			paths = append(paths, path)
 		}
-		paths = append(paths, path)
-	}
-	return paths, nil
-}
-
-// pngFile is a chart as a bitmap.
-func pngFile(c *chart.Chart) ([]byte, error) {
-	var out bytes.Buffer
-	err := c.PNG(&out)
-	return out.Bytes(), err
+		return paths, nil
+	}}
 }
 
 // fileName makes a name of letters, digits and dashes, which no system reads as

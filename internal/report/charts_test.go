@@ -47,11 +47,11 @@ func TestFigureChart(t *testing.T) {
 	for i, row := range r.Tables[slices.IndexFunc(r.Tables, func(t *analysis.Table) bool { return t.Title == "point-read, rows=1000, 1 client" })].WithTwins() {
 		f, _ := row.Figure(assay.NsPerOp)
 		cell := rows.Rows[i].Cells[0]
-		if cell.Marks[0] != drawable(f.Interval) || len(cell.Dots) != f.Interval.N || cell.Text != human(f.Interval.Center, "ns") {
+		if cell.Marks[0] != Drawable(f.Interval) || len(cell.Dots) != f.Interval.N || cell.Text != human(f.Interval.Center, "ns") {
 			t.Errorf("%s: %+v is not %+v", row.Name(), cell, f.Interval)
 		}
 		ratio := rows.Rows[i].Cells[1]
-		if (f.Comparison != nil) != (len(ratio.Marks) == 1) || f.Comparison != nil && ratio.Marks[0] != drawable(f.Comparison.Ratio) {
+		if (f.Comparison != nil) != (len(ratio.Marks) == 1) || f.Comparison != nil && ratio.Marks[0] != Drawable(f.Comparison.Ratio) {
 			t.Errorf("%s: the ratio %+v is not %+v", row.Name(), ratio, f.Comparison)
 		}
 	}
@@ -193,13 +193,12 @@ func TestWriteCharts(t *testing.T) {
 	run, trials := analysistest.SampleRun()
 	r := mustReport(t, run, trials)
 	dir := filepath.Join(t.TempDir(), "a", "b")
-	svg, _ := FormatNamed("svg")
 	for _, f := range Formats {
-		if f.Chart == nil {
+		if f.Files == nil {
 			continue
 		}
 		format := f.Name
-		paths, err := r.WriteCharts(dir, f)
+		paths, err := f.Files(dir, r)
 		if err != nil || len(paths) != len(r.Charts()) {
 			t.Fatalf("%s: %d of %d files, %v", format, len(paths), len(r.Charts()), err)
 		}
@@ -222,7 +221,11 @@ func TestWriteCharts(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.WriteCharts(file, svg); err == nil || !strings.Contains(err.Error(), "write charts: ") {
+	svg, err := Formats.Named("svg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := svg.Files(file, r); err == nil || !strings.Contains(err.Error(), "write charts: ") {
 		t.Errorf("into a file: %v", err)
 	}
 	for _, name := range []string{"gif", "svg"} {

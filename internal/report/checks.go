@@ -77,11 +77,9 @@ func (r *Report) addChecks(d *document) {
 
 // measuredRows are those with a launch that ended well.
 func (r *Report) measuredRows() (rows []*analysis.Row) {
-	for _, t := range r.Tables {
-		for _, row := range t.Rows {
-			if slices.ContainsFunc(row.Trials, func(trial assay.Trial) bool { return trial.Outcome == assay.OK }) {
-				rows = append(rows, row)
-			}
+	for row := range r.Rows() {
+		if slices.ContainsFunc(row.Trials, func(trial assay.Trial) bool { return trial.Outcome == assay.OK }) {
+			rows = append(rows, row)
 		}
 	}
 	return rows

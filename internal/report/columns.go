@@ -21,14 +21,23 @@ type column struct {
 // notes numbers the warnings of one table.
 type notes []string
 
-// mark returns the footnote mark of a text.
-func (n *notes) mark(text string) string {
+// mark returns the place of a text.
+func (n *notes) mark(text string) int {
 	i := slices.Index(*n, text)
 	if i < 0 {
 		i = len(*n)
 		*n = append(*n, text)
 	}
-	return fmt.Sprintf("[%d]", i+1)
+	return i
+}
+
+// footnotes are the footnote marks of a row.
+func footnotes(r *analysis.Row, n *notes) string {
+	text := ""
+	for _, i := range marks(r, n) {
+		text += fmt.Sprintf("[%d]", i+1)
+	}
+	return text
 }
 
 // addTable shows the table with its footnotes.
@@ -54,14 +63,7 @@ func addTable(t *analysis.Table, d *document) {
 // tableCells is a row as printed; one without figures says why instead.
 func tableCells(t *analysis.Table, row *analysis.Row, columns []column, n *notes) []string {
 	if _, has := row.Figure(t.Primary.Name); !has {
-		why := string(row.Outcome)
-		if row.Outcome == assay.OK {
-			why = "no figure of " + t.Primary.Name
-		}
-		if row.Reason != "" {
-			why += ": " + row.Reason
-		}
-		return []string{row.Driver, wording.Clean(row.Cell.Profile), strings.TrimSpace(wording.Clean(why) + " " + marks(row, n))}
+		return []string{row.Driver, wording.Clean(row.Cell.Profile), strings.TrimSpace(noFigure(t, row) + " " + footnotes(row, n))}
 	}
 	cells := make([]string, len(columns))
 	for i, c := range columns {
@@ -109,7 +111,7 @@ func columnsOf(t *analysis.Table, n *notes) []column {
 	}
 	return append(all,
 		column{"n", true, func(r *analysis.Row) string { f, _ := r.Figure(t.Primary.Name); return fmt.Sprint(f.Interval.N) }},
-		column{"notes", false, func(r *analysis.Row) string { return marks(r, n) }})
+		column{"notes", false, func(r *analysis.Row) string { return footnotes(r, n) }})
 }
 
 // figureColumn shows a figure with its interval.
@@ -210,9 +212,9 @@ func lastingWords(r *analysis.Row) string {
 	return fmt.Sprintf("%s (%s)", r.Durability, proof.Words())
 }
 
-// marks notes a row's warnings and returns their marks.
-func marks(r *analysis.Row, n *notes) string {
-	var all []string
+// marks notes a row's warnings and returns their places.
+func marks(r *analysis.Row, n *notes) []int {
+	var all []int
 	if r.Outcome != assay.OK && len(r.Figures) > 0 {
 		all = append(all, n.mark(wording.Clean(string(r.Outcome)+": "+r.Reason+"; not compared and not ranked")))
 	}
@@ -236,5 +238,5 @@ func marks(r *analysis.Row, n *notes) string {
 	if r.Cell.AsPublished {
 		all = append(all, n.mark("as-published: this condition is as published, faults included"))
 	}
-	return strings.Join(all, "")
+	return all
 }

@@ -11,6 +11,14 @@ import (
 // class names a class of durability in tables.
 func class(d assay.Durability) string { return cmp.Or(string(d), "unknown") }
 
+// noFigure says why a row has none of what its table is compared by.
+func noFigure(t *analysis.Table, row *analysis.Row) string {
+	if row.Outcome == assay.OK {
+		return "no figure of " + t.Primary.Name
+	}
+	return ended(row)
+}
+
 // ended says how a row ended that is not ok.
 func ended(row *analysis.Row) string {
 	text := string(row.Outcome)

@@ -16,19 +16,17 @@ import (
 // to see them whole.
 func (r *Report) addConditions(d *document) {
 	shown := map[[2]string]bool{}
-	for _, t := range r.Tables {
-		for _, row := range t.Rows {
-			key := [2]string{row.Driver, row.Cell.Profile}
-			if !readWhole(row) || shown[key] {
-				continue
-			}
-			if len(shown) == 0 {
-				d.add(heading, "Conditions")
-			}
-			shown[key] = true
-			d.add(subheading, "%s (%s)", row.Driver, row.Cell.Profile)
-			*d = append(*d, block{kind: table, grid: r.conditions(row)})
+	for row := range r.Rows() {
+		key := [2]string{row.Driver, row.Cell.Profile}
+		if !readWhole(row) || shown[key] {
+			continue
 		}
+		if len(shown) == 0 {
+			d.add(heading, "Conditions")
+		}
+		shown[key] = true
+		d.add(subheading, "%s (%s)", row.Driver, row.Cell.Profile)
+		*d = append(*d, block{kind: table, grid: r.conditions(row)})
 	}
 }
 

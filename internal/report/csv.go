@@ -20,7 +20,7 @@ var csvHeader = strings.Split("run,plan,workload,operation,engine,driver,driver_
 
 // writeCSV prints one row per cell and metric, and one without a metric for a
 // cell without figures.
-func (r *Report) writeCSV(w io.Writer) error {
+func writeCSV(w io.Writer, r *Report) error {
 	out := csv.NewWriter(w)
 	write := func(record []string) {
 		for i := range record {

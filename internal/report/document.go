@@ -156,13 +156,11 @@ func (r *Report) addOpening(d *document, c analysis.Connection) {
 // are not the same everywhere: the others explain nothing.
 func (r *Report) tellingSettings() map[string]bool {
 	telling, values := map[string]bool{}, map[string]string{}
-	for _, t := range r.Tables {
-		for _, row := range t.Rows {
-			for _, s := range row.Settings {
-				before, seen := values[s.Name]
-				telling[s.Name] = telling[s.Name] || s.Requested != "" || seen && before != s.Effective
-				values[s.Name] = s.Effective
-			}
+	for row := range r.Rows() {
+		for _, s := range row.Settings {
+			before, seen := values[s.Name]
+			telling[s.Name] = telling[s.Name] || s.Requested != "" || seen && before != s.Effective
+			values[s.Name] = s.Effective
 		}
 	}
 	return telling
@@ -198,12 +196,8 @@ func profileWords(fixed string) string {
 // all tables that have the same.
 func addDiffering(t *analysis.Table, d *document, shown map[string]string) {
 	var lines []string
-	for _, difference := range t.Differences {
-		of := difference.Name
-		if difference.Of != "engine" {
-			of = difference.Of + ", " + difference.Name
-		}
-		lines = append(lines, of+": "+held(difference))
+	for _, d := range t.Differences {
+		lines = append(lines, differing(d))
 	}
 	if len(lines) == 0 {
 		return
@@ -218,6 +212,15 @@ func addDiffering(t *analysis.Table, d *document, shown map[string]string) {
 	for _, line := range lines {
 		d.add(item, "%s", line)
 	}
+}
+
+// differing says of whom a difference is, and who has which value; of engines it goes
+// without saying.
+func differing(d analysis.Difference) string {
+	if d.Of == "engine" {
+		return d.Name + ": " + held(d)
+	}
+	return d.Of + ", " + d.Name + ": " + held(d)
 }
 
 // held says who has which value.
@@ -303,29 +306,21 @@ func (r *Report) addRepeat(d *document) {
 	}
 }
 
-// storeFlag names the store in a command, where one was given.
-func storeFlag(store string) []string {
-	if store == "" {
-		return nil
-	}
-	return []string{"--store", quote(store)}
-}
-
 // repeat is the command line of a run.
 func repeat(run assay.Run, store string) string {
 	o := run.Options
-	words := []string{"assay", "run", quote(planOf(run))}
+	words := []string{"run", planOf(run)}
 	if o.Fleet != "" { // its machines make the launches of the plan
 		words, o.Budget, o.Exact = append(words, "--fleet"), 0, false
 	}
 	if o.Capacity != "" {
-		words = append(words, "--find-capacity", quote(o.Capacity))
+		words = append(words, "--find-capacity", o.Capacity)
 	}
 	if len(o.Drivers) > 0 {
-		words = append(words, "--drivers", quote(strings.Join(o.Drivers, ",")))
+		words = append(words, "--drivers", strings.Join(o.Drivers, ","))
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Only)) {
-		words = append(words, "--only", quote(name+"="+strings.Join(o.Only[name], ",")))
+		words = append(words, "--only", name+"="+strings.Join(o.Only[name], ","))
 	}
 	if o.Budget > 0 {
 		words = append(words, "--budget", o.Budget.String())
@@ -333,7 +328,7 @@ func repeat(run assay.Run, store string) string {
 	if o.Exact {
 		words = append(words, "--precision", fmt.Sprint(o.Precision))
 	}
-	return strings.Join(append(words, storeFlag(store)...), " ")
+	return wording.Command(store, words...)
 }
 
 // planOf is the plan as a command names it: a built-in one by name, a user's
@@ -343,15 +338,4 @@ func planOf(run assay.Run) string {
 		return run.PlanFile
 	}
 	return run.Plan
-}
-
-// quote protects a word from the shell where it needs it.
-func quote(word string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_./,=@:+", r)
-	}
-	if word != "" && strings.IndexFunc(word, func(r rune) bool { return !plain(r) }) < 0 {
-		return word
-	}
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

@@ -36,7 +36,7 @@ func policy(style, forms string) string {
 
 // writeHTML writes the report as one HTML file that needs no network and runs no
 // script.
-func (r *Report) writeHTML(w io.Writer) error {
+func writeHTML(w io.Writer, r *Report) error {
 	if err := r.page(r.Published).write(w); err != nil {
 		return fmt.Errorf("write report of run %s: %w", r.Run.ID, err)
 	}

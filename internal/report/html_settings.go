@@ -32,22 +32,20 @@ func (r *Report) settingsViews() (views []settingsView, quiet int) {
 	byProfile := map[string]map[settingLine][]string{}
 	var profiles []string
 	skipped := map[string]bool{}
-	for _, t := range r.Tables {
-		for _, row := range t.Rows {
-			profile := wording.Clean(row.Cell.Profile)
-			if byProfile[profile] == nil && len(row.Settings) > 0 {
-				byProfile[profile] = map[settingLine][]string{}
-				profiles = append(profiles, profile)
+	for row := range r.Rows() {
+		profile := wording.Clean(row.Cell.Profile)
+		if byProfile[profile] == nil && len(row.Settings) > 0 {
+			byProfile[profile] = map[settingLine][]string{}
+			profiles = append(profiles, profile)
+		}
+		for _, s := range analysis.JoinConnections(row.Settings) {
+			if !telling[s.Name] {
+				skipped[s.Name] = true
+				continue
 			}
-			for _, s := range analysis.JoinConnections(row.Settings) {
-				if !telling[s.Name] {
-					skipped[s.Name] = true
-					continue
-				}
-				line := newSettingLine(s)
-				if drivers := byProfile[profile][line]; !slices.Contains(drivers, row.Driver) {
-					byProfile[profile][line] = append(drivers, row.Driver)
-				}
+			line := newSettingLine(s)
+			if drivers := byProfile[profile][line]; !slices.Contains(drivers, row.Driver) {
+				byProfile[profile][line] = append(drivers, row.Driver)
 			}
 		}
 	}

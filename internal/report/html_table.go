@@ -7,7 +7,6 @@ import (
 	"html/template"
 	"io"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,8 +48,17 @@ type rowView struct {
 // noteLink leads to a note under the table.
 type noteLink struct{ Anchor, Code string }
 
-// noteView is a note: its code, what was found, and what to do.
-type noteView struct{ Anchor, Code, Text string }
+// noteView is a note: what was found, and what to do.
+type noteView struct {
+	noteLink
+	Text string
+}
+
+// link leads to a note.
+func (v *tableView) link(i int, text string) noteLink {
+	code, _, _ := strings.Cut(text, ": ")
+	return noteLink{fmt.Sprint(v.ID, "n", i+1), code}
+}
 
 // viewTable draws and lists a table.
 func viewTable(t *analysis.Table, id string, p *packer) (*tableView, error) {
@@ -65,71 +73,44 @@ func viewTable(t *analysis.Table, id string, p *packer) (*tableView, error) {
 	for _, c := range columns {
 		v.Header, v.Right = append(v.Header, c.name), append(v.Right, c.right)
 	}
-	for i, row := range t.WithTwins() {
-		v.Rows = append(v.Rows, viewRow(t, fmt.Sprint(id, "r", i+1), row, columns, &n))
+	for _, row := range t.WithTwins() {
+		v.addRow(t, row, columns, &n)
 	}
 	for i, text := range n {
-		code, rest, _ := strings.Cut(text, ": ")
-		v.Notes = append(v.Notes, noteView{fmt.Sprint(id, "n", i+1), code, rest})
-	}
-	for i := range v.Rows {
-		for j := range v.Rows[i].Notes {
-			link := &v.Rows[i].Notes[j]
-			number, _ := strconv.Atoi(link.Code)
-			*link = noteLink{v.Notes[number-1].Anchor, v.Notes[number-1].Code}
-		}
+		_, rest, _ := strings.Cut(text, ": ")
+		v.Notes = append(v.Notes, noteView{v.link(i, text), rest})
 	}
 	addPhases(t, &v.Phases)
 	for _, d := range t.Differences {
-		v.Differences = append(v.Differences, differenceWords(d))
+		v.Differences = append(v.Differences, wording.Clean(differing(d)))
 	}
 	v.Samples, err = p.download(fileName(t.Title, "samples")+".csv", func(to io.Writer) error { return writeSamples(t, to) })
 	return v, err
 }
 
-// differenceWords is the difference as a line.
-func differenceWords(d analysis.Difference) string {
-	of := d.Name
-	if d.Of != "engine" {
-		of = d.Of + ", " + d.Name
-	}
-	return wording.Clean(of + ": " + held(d))
-}
-
-// noteMark is what notes.mark returns.
-var noteMark = regexp.MustCompile(`\[(\d+)\]`)
-
-// viewRow lists a row. The codes of its notes are their numbers until all of
-// them are known.
-func viewRow(t *analysis.Table, id string, row *analysis.Row, columns []column, n *notes) rowView {
-	v := rowView{ID: id, Kind: "ok", Name: rowName(t, row), Reason: wording.Clean(row.Reason), Right: make([]bool, len(columns))}
-	for i, c := range columns {
-		v.Right[i] = c.right
-	}
+// addRow lists a row.
+func (v *tableView) addRow(t *analysis.Table, row *analysis.Row, columns []column, n *notes) {
+	r := rowView{ID: fmt.Sprint(v.ID, "r", len(v.Rows)+1), Kind: "ok", Name: rowName(t, row), Reason: wording.Clean(row.Reason), Right: v.Right,
+		Metrics: metricLines(row), Trials: trialLines(t, row)}
 	switch {
 	case row.Twin:
-		v.Kind = "twin"
+		r.Kind = "twin"
 	case row.IsFloor:
-		v.Kind = "floor"
+		r.Kind = "floor"
 	case row.Outcome != assay.OK:
-		v.Kind = "other"
+		r.Kind = "other"
 	}
 	if _, has := row.Figure(t.Primary.Name); has {
 		for _, c := range columns {
-			v.Cells = append(v.Cells, c.value(row))
+			r.Cells = append(r.Cells, c.value(row))
 		}
 	} else {
-		why := ended(row)
-		if row.Outcome == assay.OK {
-			why = "no figure of " + t.Primary.Name
-		}
-		v.Cells, v.Span = []string{row.Driver, wording.Clean(row.Cell.Profile), why}, len(columns)-2
+		r.Cells, r.Span = []string{row.Driver, wording.Clean(row.Cell.Profile), noFigure(t, row)}, len(columns)-2
 	}
-	for _, match := range noteMark.FindAllStringSubmatch(marks(row, n), -1) {
-		v.Notes = append(v.Notes, noteLink{Code: match[1]})
+	for _, i := range marks(row, n) {
+		r.Notes = append(r.Notes, v.link(i, (*n)[i]))
 	}
-	v.Metrics, v.Trials = metricLines(row), trialLines(t, row)
-	return v
+	v.Rows = append(v.Rows, r)
 }
 
 // writeSamples writes all launches of the table as CSV: one line a launch, its windows or its block as OPERATIONS:NANOSECONDS.
@@ -165,8 +146,7 @@ func writeSamples(t *analysis.Table, to io.Writer) error {
 
 // compareMetrics orders metrics as tables do.
 func compareMetrics(a, b string) int {
-	at := func(name string) int { return analysis.MetricOrder(analysis.Figure{Metric: assay.Metric{Name: name}}) }
-	return cmp.Or(at(a)-at(b), strings.Compare(a, b))
+	return cmp.Or(analysis.MetricOrder(a)-analysis.MetricOrder(b), strings.Compare(a, b))
 }
 
 // trialFigure has nine digits, more than any clock, or is a whole number; empty

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"html/template"
+	"io"
 	"maps"
 	"runtime"
 	"slices"
@@ -160,7 +161,7 @@ type madeFile struct {
 func (v *pageView) makeCSV() {
 	var made madeFile
 	made.err = guard.Error(func() (err error) {
-		made.file, err = v.packer.download(cmp.Or(fileName(v.report.Run.ID, ""), "run")+".csv", v.report.writeCSV)
+		made.file, err = v.packer.download(cmp.Or(fileName(v.report.Run.ID, ""), "run")+".csv", func(w io.Writer) error { return writeCSV(w, v.report) })
 		return err
 	})
 	v.csv <- made
@@ -169,10 +170,8 @@ func (v *pageView) makeCSV() {
 // figures counts the figures of the report: the lines of its CSV.
 func (r *Report) figures() int {
 	n := 0
-	for _, t := range r.Tables {
-		for _, row := range t.Rows {
-			n += len(row.Figures)
-		}
+	for row := range r.Rows() {
+		n += len(row.Figures)
 	}
 	return n
 }
@@ -276,24 +275,22 @@ type warningView struct {
 // warningViews counts warnings by code, the most frequent first.
 func (r *Report) warningViews() []warningView {
 	byCode := map[string]*warningView{}
-	for _, t := range r.Tables {
-		for _, row := range t.Rows {
-			seen := map[string]bool{}
-			for _, w := range row.Warnings {
-				code := w.Code()
-				v := byCode[code]
-				if v == nil {
-					evidence, advice := words(w.Doubt)
-					v = &warningView{Code: wording.Clean(code), Example: wording.Clean(evidence), Advice: wording.Clean(advice)}
-					byCode[code] = v
-				}
-				if !seen[code] {
-					v.Rows++
-				}
-				seen[code] = true
-				if title := t.Title; !slices.Contains(v.Tables, title) {
-					v.Tables = append(v.Tables, title)
-				}
+	for row := range r.Rows() {
+		seen := map[string]bool{}
+		for _, w := range row.Warnings {
+			code := w.Code()
+			v := byCode[code]
+			if v == nil {
+				evidence, advice := words(w.Doubt)
+				v = &warningView{Code: wording.Clean(code), Example: wording.Clean(evidence), Advice: wording.Clean(advice)}
+				byCode[code] = v
+			}
+			if !seen[code] {
+				v.Rows++
+			}
+			seen[code] = true
+			if title := row.Table.Title; !slices.Contains(v.Tables, title) {
+				v.Tables = append(v.Tables, title)
 			}
 		}
 	}

@@ -170,7 +170,7 @@ type (
 )
 
 // writeJSON prints the whole model.
-func (r *Report) writeJSON(w io.Writer) error {
+func writeJSON(w io.Writer, r *Report) error {
 	doc := jsonReport{
 		Run:         toJSONRun(r.Run),
 		Suggestions: convert(r.Suggestions, toJSONSuggestion),

@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -89,19 +90,17 @@ func (f finding) words(s Screen) string {
 func (r *Report) outcomeFindings() []finding {
 	byOutcome := map[assay.Outcome]*finding{}
 	rows := 0
-	for _, t := range r.Tables {
-		for _, row := range t.Rows {
-			rows++
-			if row.Outcome == assay.OK {
-				continue
-			}
-			f := byOutcome[row.Outcome]
-			if f == nil {
-				f = &finding{code: string(row.Outcome), where: row.Name() + ", " + r.label(t), worst: analysis.Warning{Doubt: analysis.Reported{Warning: assay.Warning{Evidence: row.Reason}}}}
-				byOutcome[row.Outcome] = f
-			}
-			f.rows++
+	for row := range r.Rows() {
+		rows++
+		if row.Outcome == assay.OK {
+			continue
 		}
+		f := byOutcome[row.Outcome]
+		if f == nil {
+			f = &finding{code: string(row.Outcome), where: row.Name() + ", " + r.label(row.Table), worst: analysis.Warning{Doubt: analysis.Reported{Warning: assay.Warning{Evidence: row.Reason}}}}
+			byOutcome[row.Outcome] = f
+		}
+		f.rows++
 	}
 	var all []finding
 	for _, outcome := range []assay.Outcome{assay.Failed, assay.WrongAnswer, assay.NotApplied, assay.TimedOut, assay.Unsupported, assay.NotRun} {
@@ -140,7 +139,7 @@ func (r *Report) warningFindings(m *matrix) []finding {
 		}
 	}
 	var all []finding
-	for _, code := range sortedKeys(byCode) {
+	for _, code := range slices.Sorted(maps.Keys(byCode)) {
 		f := *byCode[code]
 		f.of = rows
 		if !f.worst.Is(analysis.Obvious) {

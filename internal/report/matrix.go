@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -30,10 +31,9 @@ type matrixLine struct {
 
 // matrixEntry is what one target with one profile reached in a table.
 type matrixEntry struct {
-	text  string
-	row   *analysis.Row
-	look  look
-	alert bool // it has a warning of its own
+	text string
+	row  *analysis.Row
+	look look
 }
 
 // look is how an entry stands out.
@@ -94,7 +94,7 @@ func newEntry(e analysis.Entry, t *analysis.Table, whole bool, everywhere map[st
 	case analysis.Missing:
 		return entry
 	case analysis.Bad:
-		return matrixEntry{row: e.Row, text: string(e.Row.Outcome) + markAlert, look: bad, alert: true}
+		return matrixEntry{row: e.Row, text: string(e.Row.Outcome) + markAlert, look: bad}
 	case analysis.OtherDurability:
 		entry.text = "differs"
 		return entry
@@ -108,7 +108,7 @@ func newEntry(e analysis.Entry, t *analysis.Table, whole bool, everywhere map[st
 	mark, look := markOf(e.Standing)
 	entry.text, entry.look = entry.text+mark, look
 	if slices.ContainsFunc(e.Row.Warnings, func(w analysis.Warning) bool { return !w.Is(analysis.Shown) && !everywhere[w.Code()] }) {
-		entry.text, entry.alert = entry.text+markAlert, true
+		entry.text += markAlert
 	}
 	return entry
 }
@@ -129,15 +129,13 @@ func markOf(s analysis.Standing) (string, look) {
 // everywhere are the codes of warnings that all measured rows have.
 func (r *Report) everywhere() map[string]bool {
 	counts, rows := map[string]int{}, 0
-	for _, t := range r.Tables {
-		for _, row := range t.Rows {
-			if len(row.Figures) == 0 {
-				continue
-			}
-			rows++
-			for _, code := range row.Codes() {
-				counts[code]++
-			}
+	for row := range r.Rows() {
+		if len(row.Figures) == 0 {
+			continue
+		}
+		rows++
+		for _, code := range row.Codes() {
+			counts[code]++
 		}
 	}
 	all := map[string]bool{}
@@ -198,7 +196,7 @@ func (r *Report) label(t *analysis.Table) string {
 // lone one without its name.
 func (r *Report) paramLabels(cell assay.Cell) []string {
 	var names []string
-	for _, name := range sortedKeys(cell.Params) {
+	for _, name := range slices.Sorted(maps.Keys(cell.Params)) {
 		if slices.ContainsFunc(r.Tables, func(t *analysis.Table) bool { return t.Cell().Params[name] != cell.Params[name] }) {
 			names = append(names, name)
 		}

@@ -17,13 +17,9 @@ func addPhases(t *analysis.Table, d *document) {
 		return
 	}
 	g := &grid{header: []string{"phases: driver", "profile"}, right: []bool{false, false}}
-	var used []string
-	for _, name := range assay.PhaseMetrics {
-		if slices.ContainsFunc(t.Rows, func(r *analysis.Row) bool { _, ok := r.Figure(name); return ok }) {
-			used = append(used, name)
-			g.header = append(g.header, strings.TrimSuffix(name, assay.PhaseSuffix))
-			g.right = append(g.right, true)
-		}
+	used := t.Have(assay.PhaseMetrics)
+	for _, name := range used {
+		g.header, g.right = append(g.header, strings.TrimSuffix(name, assay.PhaseSuffix)), append(g.right, true)
 	}
 	g.header, g.right = append(g.header, "sum", "of which clock", t.Primary.Name+" without"), append(g.right, true, true, true)
 	for _, row := range t.Rows {

@@ -117,11 +117,11 @@ func TestSuggestions(t *testing.T) {
 }
 
 func TestConnection(t *testing.T) {
-	row := &analysis.Row{Driver: "mattn", DSN: "file:{{path}}?mode=rw", Each: []string{"PRAGMA a=1"}, Settings: []assay.Setting{
+	row := &analysis.Row{Driver: "mattn", Measured: analysis.Measured{DSN: "file:{{path}}?mode=rw", Each: []string{"PRAGMA a=1"}, Settings: []assay.Setting{
 		{Name: "sync", Connection: "writer-1", Requested: "full", Effective: "2"},
 		{Name: "cache", Connection: "writer-1", Effective: "10"},
 		{Name: "sync", Connection: "reader-1", Requested: "full", Effective: "1"},
-	}}
+	}}}
 	want := analysis.Connection{Name: "mattn", DSN: "file:app.db?mode=rw", Each: []string{"PRAGMA a=1"}, Settings: []assay.Setting{
 		{Name: "cache", Effective: "10"}, {Name: "sync", Requested: "full", Effective: "1/2"},
 	}}

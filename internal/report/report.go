@@ -4,7 +4,6 @@
 package report
 
 import (
-	"fmt"
 	"io"
 
 	"assay/internal/analysis"
@@ -25,13 +24,4 @@ type Report struct {
 func New(r *analysis.Result) *Report { return &Report{Result: r} }
 
 // Write prints the report in one of the formats that are one file.
-func (r *Report) Write(w io.Writer, format string) error {
-	f, err := FormatNamed(format)
-	switch {
-	case err != nil:
-		return err
-	case f.Write == nil:
-		return fmt.Errorf("format %s is one file for each chart: it needs a folder", format)
-	}
-	return f.Write(r, w)
-}
+func (r *Report) Write(w io.Writer, format string) error { return Formats.Write(w, format, r) }

@@ -14,8 +14,11 @@ import (
 	"assay/internal/analysis/analysistest"
 )
 
-// plainFormats are those of a golden file.
-var plainFormats = []string{"text", "markdown", "csv", "json", "benchfmt"}
+// plainFormats are those of a golden file: of one file, and no page.
+var plainFormats = slices.DeleteFunc(Formats.Names(), func(name string) bool {
+	f, err := Formats.Named(name)
+	return err != nil || f.Files != nil || name == "html"
+})
 
 var update = flag.Bool("update", false, "write the golden files anew")
 

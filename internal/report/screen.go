@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -74,7 +75,7 @@ func (s Screen) height(lines []string) int {
 
 // wrap breaks a text at the width of the screen.
 func (s Screen) wrap(first, other, text string) []string {
-	return wrapAt(s.Width, first, other, text)
+	return wording.Wrap(s.Width, first, other, text)
 }
 
 // pickLines say what was measured and what to use.
@@ -201,7 +202,7 @@ func noCgoSentence(n analysis.Alternative) string {
 	if speed.High < 1 {
 		speed, word = speed.Inverse(), "faster"
 	}
-	return fmt.Sprintf("Without cgo: %s, %s %s over %s.", n.Name, wording.Ratio(speed, "%sx [%s, %s]"), word, wording.Plural(n.Cost.N, "table"))
+	return fmt.Sprintf("Without cgo: %s, %s %s over %s.", n.Name, wording.Times(speed), word, wording.Plural(n.Cost.N, "table"))
 }
 
 // connectionLines show how to open what was picked: the code of a program in the
@@ -240,12 +241,10 @@ func (r *Report) connectionLines(c analysis.Connection, s Screen) []string {
 // why it did not in the first of them.
 func (r *Report) failures(row *analysis.Row) string {
 	n, why := 0, ""
-	for _, t := range r.Tables {
-		for _, other := range t.Rows {
-			if other.Name() == row.Name() && other.Outcome != assay.OK && other.Outcome != assay.NotRun {
-				n++
-				why = cmp.Or(why, ended(other))
-			}
+	for other := range r.Rows() {
+		if other.Name() == row.Name() && other.Outcome != assay.OK && other.Outcome != assay.NotRun {
+			n++
+			why = cmp.Or(why, ended(other))
 		}
 	}
 	return fmt.Sprintf("it failed in %s (%s)", wording.Plural(n, "table"), short(why, maxReason))
@@ -255,16 +254,14 @@ func (r *Report) failures(row *analysis.Row) string {
 func (r *Report) unrankedLines(s Screen) []string {
 	counts := map[string]int{}
 	var reasons []string
-	for _, t := range r.Tables {
-		for _, row := range t.Rows {
-			why := ended(row)
-			if row.Outcome == assay.OK {
-				why = "the settings that were read back do not tell what a power cut loses"
-			}
-			why = row.Name() + ": " + why
-			if counts[why]++; counts[why] == 1 {
-				reasons = append(reasons, why)
-			}
+	for row := range r.Rows() {
+		why := ended(row)
+		if row.Outcome == assay.OK {
+			why = "the settings that were read back do not tell what a power cut loses"
+		}
+		why = row.Name() + ": " + why
+		if counts[why]++; counts[why] == 1 {
+			reasons = append(reasons, why)
 		}
 	}
 	slices.SortStableFunc(reasons, func(a, b string) int { return counts[b] - counts[a] })
@@ -351,15 +348,10 @@ func (s Screen) command(does, command string) []string {
 	return []string{does, "  " + command}
 }
 
-// command is a command of assay that reads the store of this report.
+// command is a command of assay that reads the store of this report; empty words are
+// none.
 func (r *Report) command(words ...string) string {
-	all := []string{"assay"}
-	for _, word := range words {
-		if word != "" {
-			all = append(all, quote(word))
-		}
-	}
-	return strings.Join(append(all, storeFlag(r.Store)...), " ")
+	return wording.Command(r.Store, slices.DeleteFunc(words, func(word string) bool { return word == "" })...)
 }
 
 // firstFew joins the first of some names and counts the others.
@@ -380,7 +372,7 @@ func short(text string, n int) string {
 
 // withOnly is a selection of cells with another one added.
 func withOnly(only map[string][]string, name string, values map[string]bool) map[string][]string {
-	all := map[string][]string{name: sortedKeys(values)}
+	all := map[string][]string{name: slices.Sorted(maps.Keys(values))}
 	for other, list := range only {
 		if other != name {
 			all[other] = list

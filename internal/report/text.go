@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"assay/internal/wording"
 )
 
 // width is that of paragraphs and of the widest reason in a table.
@@ -46,25 +48,7 @@ func textLines(b block) []string {
 
 // wrap breaks a text at spaces, with what comes before its first and before
 // its other lines.
-func wrap(first, other, text string) []string { return wrapAt(width, first, other, text) }
-
-// wrapAt is wrap at another width.
-func wrapAt(width int, first, other, text string) []string {
-	var lines []string
-	line, empty := first, true
-	for _, word := range strings.Fields(text) {
-		if !empty && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
-			lines = append(lines, line)
-			line, empty = other, true
-		}
-		if !empty {
-			line += " "
-		}
-		line += word
-		empty = false
-	}
-	return append(lines, line)
-}
+func wrap(first, other, text string) []string { return wording.Wrap(width, first, other, text) }
 
 // lines aligns the grid.
 func (g *grid) lines() []string {

@@ -1,9 +1,7 @@
 package report
 
 import (
-	"maps"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -66,7 +64,7 @@ func speedText(i stat.Interval, metric assay.Metric) string {
 	if !metric.HigherBetter {
 		i = i.Inverse()
 	}
-	return wording.Ratio(i, "%sx [%s, %s]")
+	return wording.Times(i)
 }
 
 // about is a duration as people say it.
@@ -88,6 +86,3 @@ func list(names []string) string {
 	last := len(names) - 1
 	return strings.Join(names[:last], ", ") + " and " + names[last]
 }
-
-// sortedKeys are the names in a map.
-func sortedKeys[V any](all map[string]V) []string { return slices.Sorted(maps.Keys(all)) }

@@ -2,28 +2,14 @@ package report
 
 import (
 	"fmt"
-	"io"
 
 	"assay/internal/analysis"
 	"assay/internal/stat"
 	"assay/internal/wording"
 )
 
-// WriteVersus prints the comparison as text or markdown.
-func WriteVersus(v *analysis.Versus, w io.Writer, format string) error {
-	switch format {
-	case "text":
-		return writeText(w, versusDocument(v))
-	case "markdown":
-		return writeMarkdown(w, versusDocument(v))
-	}
-	return fmt.Errorf("unknown format %q: use text or markdown", format)
-}
-
-// VersusDocument is the comparison for a page.
-func VersusDocument(v *analysis.Versus) Document { return versusDocument(v) }
-
-func versusDocument(v *analysis.Versus) document {
+// VersusDocument is the comparison, in words.
+func VersusDocument(v *analysis.Versus) Document {
 	var d document
 	d.add(subheading, "%s against %s", v.A.Name, v.B.Name)
 	addRunDifference(&d, v.Runs)

@@ -23,7 +23,7 @@ func TestVersusOfTwoRunsInWords(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	if err := WriteVersus(v, &out, "text"); err != nil {
+	if err := VersusFormats.Write(&out, "text", v); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"r1 against r2\n", "launches are not paired", "cpu: r1 against r2", "6 unpaired", "Only r1 has these 1 cell", "modernc (web)"} {

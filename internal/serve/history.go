@@ -103,7 +103,7 @@ func (v *historyView) fill(h *history.History, asked bool) error {
 func viewSeries(s *history.Series) (seriesView, error) {
 	v := seriesView{Name: wording.Clean(s.Name()), Plan: wording.Clean(s.Plan), Runs: wording.Plural(len(s.Points), "run")}
 	for _, p := range slices.Backward(s.Points) { // the newest first
-		v.Points = append(v.Points, pointView{p.Started.UTC().Format("2006-01-02 15:04"), wording.Clean(p.Version), wording.Ratio(p.Cost, "%sx [%s, %s]"), p.Run})
+		v.Points = append(v.Points, pointView{p.Started.UTC().Format("2006-01-02 15:04"), wording.Clean(p.Version), wording.Times(p.Cost), p.Run})
 	}
 	for _, c := range s.Changes {
 		v.Changes = append(v.Changes, s.Describe(c))
@@ -130,7 +130,7 @@ func seriesChart(s *history.Series) *chart.Chart {
 			lines.Series = append(lines.Series, chart.Curve{Name: "from " + p.Started.UTC().Format(time.DateOnly)})
 		}
 		last := &lines.Series[len(lines.Series)-1]
-		last.Points = append(last.Points, chart.Point{X: float64(at), Y: chart.Interval{Low: p.Cost.Low, Center: p.Cost.Center, High: p.Cost.High}})
+		last.Points = append(last.Points, chart.Point{X: float64(at), Y: report.Drawable(p.Cost)})
 	}
 	title := wording.Clean(s.Name())
 	if first > 0 {

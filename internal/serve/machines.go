@@ -96,7 +96,7 @@ func forest(a *history.Across) *chart.Chart {
 	rows := &chart.Rows{Panels: []chart.Panel{{Line: 1, Axis: chart.Axis{Label: "time / time of the baseline; less is better",
 		Tick: func(v float64) string { return wording.Digits(v) + "x" }}}}, Marks: []string{"ratio with its 95 % interval"}}
 	add := func(section, name string, p history.Point) {
-		cell := chart.Cell{Marks: []chart.Interval{{Low: p.Cost.Low, Center: p.Cost.Center, High: p.Cost.High}}, Text: wording.Ratio(p.Cost, "%sx [%s, %s]")}
+		cell := chart.Cell{Marks: []chart.Interval{report.Drawable(p.Cost)}, Text: wording.Times(p.Cost)}
 		rows.Rows = append(rows.Rows, chart.Row{Section: section, Name: name, Cells: []chart.Cell{cell}})
 	}
 	for i, p := range a.Points {

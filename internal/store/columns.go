@@ -7,6 +7,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -23,7 +24,7 @@ const runColumns = "id, plan, plan_text, plan_file, options, seed, started, fini
 func runFields(r *assay.Run) []any {
 	return []any{&r.ID, &r.Plan, &r.PlanText, &r.PlanFile, asJSON{(*options)(&r.Options)}, asJSON{&r.Seed},
 		asTime{&r.Started}, asTime{&r.Finished}, &r.Status, &r.Version, asJSON{&r.Host},
-		asText{&r.Baseline}, &r.MinTime, listSize[assay.Target]{&r.Targets}, asJSON{&r.Files}, asJSON{&r.Spent}}
+		asText{&r.Baseline}, &r.MinTime, rowCount{&r.Targets}, asJSON{&r.Files}, asJSON{&r.Spent}}
 }
 
 const targetColumns = "driver, driver_version, engine, engine_version, build, facts, compile_options, options, layouts"
@@ -49,7 +50,7 @@ func trialFields(t *assay.Trial) []any {
 		asJSONList[assay.Sample, [2]int64]{&t.Samples, toSample, fromSample},
 		asJSONList[assay.Bucket, [2]int64]{&t.Histogram, toBucket, fromBucket},
 		asTime{&t.Started}, &t.Took, &t.Noise.Steal, &t.Noise.Foreign, &t.Disqualified,
-		mapSize{&t.Figures}, listSize[assay.Setting]{&t.Settings}, &c.Options, &t.Layout, &t.Checked,
+		rowCount{&t.Figures}, rowCount{&t.Settings}, &c.Options, &t.Layout, &t.Checked,
 	}
 }
 
@@ -231,39 +232,27 @@ func (c asTime) Scan(text any) (err error) {
 	return err
 }
 
-// listSize keeps how many rows of another table a list has, and NULL for nil.
-// Scanning leaves an empty list with room for them.
-type listSize[T any] struct{ list *[]T }
+// rowCount keeps how many rows of another table a list or a map has, and NULL for nil.
+// Scanning leaves an empty one with room for them.
+type rowCount struct{ of any } // points to it
 
-func (c listSize[T]) Value() (driver.Value, error) {
-	if *c.list == nil {
+func (c rowCount) Value() (driver.Value, error) {
+	of := reflect.ValueOf(c.of).Elem()
+	if of.IsNil() {
 		return nil, nil
 	}
-	return int64(len(*c.list)), nil
+	return int64(of.Len()), nil
 }
 
-func (c listSize[T]) Scan(size any) error {
-	*c.list = nil
-	if size != nil {
-		*c.list = []T{}
-	}
-	return nil
-}
-
-// mapSize is listSize for the map of figures.
-type mapSize struct{ m *map[string]float64 }
-
-func (c mapSize) Value() (driver.Value, error) {
-	if *c.m == nil {
-		return nil, nil
-	}
-	return int64(len(*c.m)), nil
-}
-
-func (c mapSize) Scan(size any) error {
-	*c.m = nil
-	if size != nil {
-		*c.m = map[string]float64{}
+func (c rowCount) Scan(size any) error {
+	of := reflect.ValueOf(c.of).Elem()
+	switch {
+	case size == nil:
+		of.SetZero()
+	case of.Kind() == reflect.Map:
+		of.Set(reflect.MakeMap(of.Type()))
+	default:
+		of.Set(reflect.MakeSlice(of.Type(), 0, 0))
 	}
 	return nil
 }

@@ -114,25 +114,13 @@ type lineWriter struct {
 func newLineWriter(to io.Writer) *lineWriter { return &lineWriter{to, sha256.New()} }
 
 func (w *lineWriter) write(line exportLine) error {
-	text, err := json.Marshal(line)
-	if err != nil {
-		return err
-	}
-	text = append(text, '\n')
-	w.digest.Write(text)
-	_, err = w.to.Write(text)
-	return err
+	return json.NewEncoder(io.MultiWriter(w.digest, w.to)).Encode(line)
 }
 
 func (w *lineWriter) writeEnd(of string) error {
 	line := exportLine{End: of, SHA256: hex.EncodeToString(w.digest.Sum(nil))}
 	w.digest.Reset()
-	text, err := json.Marshal(line)
-	if err != nil {
-		return err
-	}
-	_, err = w.to.Write(append(text, '\n'))
-	return err
+	return json.NewEncoder(w.to).Encode(line)
 }
 
 // writeRun writes the lines before the trials.

@@ -74,10 +74,7 @@ func (s *Store) onServer(ctx context.Context, doing string, f func(*sql.Tx) erro
 		}
 		return f(tx)
 	})
-	if err != nil {
-		return s.explain(doing, err)
-	}
-	return nil
+	return s.explain(doing, err)
 }
 
 // IsLost reports whether an error of this store says that its server cannot be reached

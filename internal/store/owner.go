@@ -105,10 +105,7 @@ func (s *Store) Claim(ctx context.Context, runID string) error {
 		_, err = tx.ExecContext(ctx, "UPDATE run SET owner = ? WHERE id = ?", s.owner, runID)
 		return err
 	})
-	if err != nil {
-		return s.explain(fmt.Sprintf("claiming run %q in", runID), err)
-	}
-	return nil
+	return s.explain(fmt.Sprintf("claiming run %q in", runID), err)
 }
 
 // ofFleet reports whether a run is a machine's part of a fleet.

@@ -49,10 +49,7 @@ const inOrder = "(excluded.proved > proof.proved AND " + newer + ") OR (excluded
 // nothing in fewer states does not replace it. When it returns nil, the proof is on
 // the disk, as a trial that Append keeps.
 func (s *Store) KeepProof(ctx context.Context, planText string, p assay.Proof) error {
-	if err := s.keep(ctx, entry{plan: PlanDigest(planText), proof: dated(p)}); err != nil {
-		return s.explain("keeping a proof in", err)
-	}
-	return nil
+	return s.explain("keeping a proof in", s.keep(ctx, entry{plan: PlanDigest(planText), proof: dated(p)}))
 }
 
 func dated(p assay.Proof) *datedProof {
@@ -101,10 +98,7 @@ func datedProofs(ctx context.Context, from querier, planText string) ([]datedPro
 // Proofs returns what was proved of the profiles of a plan with this text.
 func (s *Store) Proofs(ctx context.Context, planText string) ([]assay.Proof, error) {
 	all, err := proofs(ctx, s.db, planText)
-	if err != nil {
-		return nil, s.explain("reading proofs of", err)
-	}
-	return all, nil
+	return all, s.explain("reading proofs of", err)
 }
 
 // PlanProof is a proof of a profile of a plan, which the store knows by its digest: it
@@ -118,10 +112,7 @@ type PlanProof struct {
 func (s *Store) AllProofs(ctx context.Context) ([]PlanProof, error) {
 	rows, err := s.db.QueryContext(ctx, "SELECT plan_digest, "+proofColumns+" FROM proof ORDER BY plan_digest, target, build, profile, fault, filesystem")
 	all, err := collect(rows, err, func(p *PlanProof) []any { return append([]any{&p.PlanDigest}, p.fields()...) })
-	if err != nil {
-		return nil, s.explain("reading proofs of", err)
-	}
-	return all, nil
+	return all, s.explain("reading proofs of", err)
 }
 
 // proofs returns what was proved of the profiles of a run's plan.

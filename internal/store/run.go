@@ -23,10 +23,7 @@ func (s *Store) Begin(ctx context.Context, run assay.Run) error {
 		return s.explain("beginning a run in", invalidID(run.ID))
 	}
 	err := s.writeOwn(ctx, func(tx *sql.Tx) error { return s.insertRun(ctx, tx, &run, s.owner) })
-	if err != nil {
-		return s.explain(fmt.Sprintf("beginning run %q in", run.ID), err)
-	}
-	return nil
+	return s.explain(fmt.Sprintf("beginning run %q in", run.ID), err)
 }
 
 // insertRun adds a run with its targets, behind all others.
@@ -54,17 +51,14 @@ func (s *Store) insertRun(ctx context.Context, tx *sql.Tx, run *assay.Run, owner
 // a run of another owner ErrTaken.
 func (s *Store) Update(ctx context.Context, run assay.Run) error {
 	err := s.keep(ctx, entry{run: run.ID, owner: s.owner, update: &run})
-	if err != nil {
-		return s.explain(fmt.Sprintf("updating run %q in", run.ID), err)
-	}
-	return nil
+	return s.explain(fmt.Sprintf("updating run %q in", run.ID), err)
 }
 
 func updateRun(ctx context.Context, tx *sql.Tx, run *assay.Run) error {
 	_, err := tx.ExecContext(ctx,
 		"UPDATE run SET status = ?, finished = ?, options = ?, reference = ?, least_ns = ?, targets = ?, files = ?, spent = ? WHERE id = ?",
 		run.Status, asTime{&run.Finished}, asJSON{(*options)(&run.Options)}, asText{&run.Baseline}, run.MinTime,
-		listSize[assay.Target]{&run.Targets}, asJSON{&run.Files}, asJSON{&run.Spent}, run.ID)
+		rowCount{&run.Targets}, asJSON{&run.Files}, asJSON{&run.Spent}, run.ID)
 	if err != nil {
 		return err
 	}
@@ -94,18 +88,12 @@ func (s *Store) Run(ctx context.Context, id string) (assay.Run, error) {
 }
 
 // Runs returns all runs, newest first, the imported ones behind the others.
-func (s *Store) Runs(ctx context.Context) ([]assay.Run, error) {
-	// One transaction, so that the runs and their targets belong together.
-	tx, err := s.db.BeginTx(ctx, s.engine.snapshot())
-	if err != nil {
-		return nil, s.explain("reading runs of", err)
-	}
-	defer tx.Rollback()
-	runs, err := s.allRuns(ctx, tx)
-	if err != nil {
-		return nil, s.explain("reading runs of", err)
-	}
-	return runs, nil
+func (s *Store) Runs(ctx context.Context) (runs []assay.Run, err error) {
+	err = s.read(ctx, func(tx *sql.Tx) error {
+		runs, err = s.allRuns(ctx, tx)
+		return err
+	})
+	return runs, s.explain("reading runs of", err)
 }
 
 // allRuns reads each table once: a store has thousands of runs.
@@ -227,30 +215,30 @@ func enumerate(ids []string) string {
 }
 
 func (s *Store) load(ctx context.Context, id string) (run assay.Run, err error) {
-	// One transaction, so that the run and its targets belong together.
-	tx, err := s.db.BeginTx(ctx, s.engine.snapshot())
-	if err != nil {
-		return run, s.explain("reading", err)
-	}
-	defer tx.Rollback()
+	err = s.read(ctx, func(tx *sql.Tx) error {
+		run, err = s.oneRun(ctx, tx, id)
+		return err
+	})
+	return run, s.explain(fmt.Sprintf("reading run %q of", id), err)
+}
+
+func (s *Store) oneRun(ctx context.Context, tx *sql.Tx, id string) (run assay.Run, err error) {
 	var found ownedRun
 	err = tx.QueryRowContext(ctx, "SELECT "+ownedColumns+" FROM run WHERE id = ?", id).Scan(found.fields()...)
 	if err == nil {
 		run, err = s.judge(ctx, tx, found)
 	}
 	if err != nil {
-		return run, s.explain(fmt.Sprintf("reading run %q of", id), err)
+		return run, err
 	}
 	rows, err := tx.QueryContext(ctx, "SELECT "+targetColumns+" FROM target WHERE run_id = ? ORDER BY position", id)
 	targets, err := collect(rows, err, targetFields)
 	if err != nil {
-		return run, s.explain(fmt.Sprintf("reading targets of run %q of", id), err)
+		return run, err
 	}
 	run.Targets = append(run.Targets, targets...)
-	if run.Proofs, err = proofs(ctx, tx, run.PlanText); err != nil {
-		return run, s.explain(fmt.Sprintf("reading run %q of", id), err)
-	}
-	return run, nil
+	run.Proofs, err = proofs(ctx, tx, run.PlanText)
+	return run, err
 }
 
 // ownedRun is a run as it is stored.
@@ -284,6 +272,17 @@ func insertTargets(ctx context.Context, tx *sql.Tx, run assay.Run) error {
 		rows = append(rows, append([]any{run.ID, i}, targetFields(&run.Targets[i])...))
 	}
 	return insertAll(ctx, tx, "target", "run_id, position, "+targetColumns, rows)
+}
+
+// read runs the function in one transaction whose queries all see one state: runs, targets
+// and trials belong together.
+func (s *Store) read(ctx context.Context, f func(*sql.Tx) error) error {
+	tx, err := s.db.BeginTx(ctx, s.engine.snapshot())
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback()
+	return f(tx)
 }
 
 // write runs the function in one transaction.

@@ -207,15 +207,11 @@ func (p *spool) add(target string, e entry) error {
 	if err != nil {
 		return err
 	}
-	text, err := json.Marshal(line)
-	if err != nil {
-		return err
-	}
 	info, err := p.file.Stat()
 	if err != nil {
 		return err
 	}
-	if _, err := p.file.Write(append(text, '\n')); err != nil {
+	if err := json.NewEncoder(p.file).Encode(line); err != nil {
 		return errors.Join(err, p.file.Truncate(info.Size())) // or what follows a part of a line could not be read
 	}
 	p.entries++

@@ -195,8 +195,12 @@ func tooNew(current, known int64) error {
 
 func (s *Store) explain(doing string, err error) error { return explain(s.engine, s.name, doing, err) }
 
-// explain says what failed, in which store, and what to do about it.
+// explain says what failed, in which store, and what to do about it; nil where nothing
+// did.
 func explain(e engine, name, doing string, err error) error {
+	if err == nil {
+		return nil
+	}
 	if text := e.advice(err); text != "" {
 		return fmt.Errorf("%s store %s: %s: %w", doing, name, text, err)
 	}

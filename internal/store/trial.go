@@ -25,10 +25,7 @@ var errTrialTwice = errors.New("the run has this trial already")
 // is an error, and so is a trial that the run has already.
 func (s *Store) Append(ctx context.Context, runID string, trial assay.Trial) error {
 	err := s.keep(ctx, entry{run: runID, owner: s.owner, place: s.place(trial), trial: &trial})
-	if err != nil {
-		return s.explain(fmt.Sprintf("appending a trial of %s to run %q in", trial.Cell.Operation, runID), err)
-	}
-	return nil
+	return s.explain(fmt.Sprintf("appending a trial of %s to run %q in", trial.Cell.Operation, runID), err)
 }
 
 func insertTrial(ctx context.Context, tx *sql.Tx, runID string, place *string, trial assay.Trial) error {
@@ -98,33 +95,30 @@ func (s *Store) Trials(ctx context.Context, runID string) iter.Seq2[assay.Trial,
 
 // eachTrial returns an error only where yield may be called again.
 func (s *Store) eachTrial(ctx context.Context, runID string, yield func(assay.Trial, error) bool) error {
-	tx, err := s.db.BeginTx(ctx, s.engine.snapshot())
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback()
-	var known bool
-	if err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM run WHERE id = ?)", runID).Scan(&known); err != nil {
-		return err
-	}
-	if !known {
-		return ErrNotFound
-	}
-	for after := int64(math.MinInt64); ; {
-		ids, page, err := readPage(ctx, tx, runID, after)
-		if err != nil {
+	return s.read(ctx, func(tx *sql.Tx) error {
+		var known bool
+		if err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM run WHERE id = ?)", runID).Scan(&known); err != nil {
 			return err
 		}
-		for _, trial := range page {
-			if !yield(trial, nil) {
+		if !known {
+			return ErrNotFound
+		}
+		for after := int64(math.MinInt64); ; {
+			ids, page, err := readPage(ctx, tx, runID, after)
+			if err != nil {
+				return err
+			}
+			for _, trial := range page {
+				if !yield(trial, nil) {
+					return nil
+				}
+			}
+			if len(ids) < trialsInPage {
 				return nil
 			}
+			after = ids[len(ids)-1]
 		}
-		if len(ids) < trialsInPage {
-			return nil
-		}
-		after = ids[len(ids)-1]
-	}
+	})
 }
 
 // trialsInPage is how many trials are read at a time: a connection to a server

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -210,7 +211,7 @@ func (t *tuning) weakestFirst(p Point) []Point {
 		d := t.searched.compare(p, without)
 		return d.mean / d.error
 	}
-	slices.SortStableFunc(all, func(a, b Point) int { return compareDown(sure(b), sure(a)) })
+	slices.SortStableFunc(all, func(a, b Point) int { return cmp.Compare(sure(a), sure(b)) })
 	if len(all) > 2 {
 		all = slices.Insert(all, 2, all[0].with(p.differs(all[1]), 0))
 	}

@@ -1,8 +1,10 @@
 package tune
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
+	"html/template"
 	"io"
 	"math"
 	"slices"
@@ -11,37 +13,11 @@ import (
 	"assay"
 	"assay/internal/chart"
 	"assay/internal/report"
-	"assay/internal/stat"
 	"assay/internal/wording"
 )
 
 //go:embed html/tune.html
 var pageTemplate string
-
-type pageView struct {
-	Head          report.Head
-	IndexTitle    string
-	Indexes       []indexView
-	Answer, Basis string
-	Harmed        []string
-	Operations    []operationView
-	Sections      []sectionView
-	Prices, Race  []report.Figure
-	Elsewhere     []elsewhereRow
-	ElsewhereText string
-	Emitted       string
-	Evidence      string
-	Next          []string
-}
-
-type (
-	indexView     struct{ Name, Text string }
-	operationView struct{ Name, Now, Ratio string }
-	sectionView   struct {
-		Title string
-		Items []string
-	}
-)
 
 // writeHTML writes a page in the style of reports, which needs no network and runs no
 // script.
@@ -50,58 +26,32 @@ func writeHTML(out io.Writer, r *Report) error {
 	if err != nil {
 		return err
 	}
-	page, err := parts.New("tune").Parse(pageTemplate)
+	page, err := parts.New("tune").Funcs(r.parts()).Parse(pageTemplate)
 	if err != nil {
 		return err
 	}
-	v := r.pageView()
-	if v.Prices, err = figures(r.priceChart()); err != nil {
-		return err
-	}
-	if v.Race, err = figures(r.raceChart()); err != nil {
-		return err
-	}
-	return page.Execute(out, v)
+	return page.Execute(out, report.NewHead("Tuning of "+wording.Clean(r.Plan), "which settings, confirmed on new data", nil))
 }
 
-// figures draws a chart; nil has nothing to show.
-func figures(c *chart.Chart) ([]report.Figure, error) {
-	if c == nil {
-		return nil, nil
+// parts are what the page is made of, by the names that its template calls them by.
+func (r *Report) parts() template.FuncMap {
+	drawn := func(c *chart.Chart) ([]report.Figure, error) {
+		if c == nil { // there is nothing to show
+			return nil, nil
+		}
+		return report.Figures([]*chart.Chart{c})
 	}
-	return report.Figures([]*chart.Chart{c})
-}
-
-func (r *Report) pageView() pageView {
-	v := pageView{Head: report.NewHead("Tuning of "+wording.Clean(r.Plan), "which settings, confirmed on new data", nil), IndexTitle: r.indexTitle(),
-		Answer: wording.Clean(r.answer()), Harmed: cleaned(r.harmed()), Emitted: wording.Printable(r.Emitted), Evidence: wording.Clean(r.evidence()), Next: cleaned(r.nextTexts())}
-	if len(r.Outcome.Finalists) > 0 {
-		v.Basis = wording.Clean(r.basis())
+	return template.FuncMap{
+		"clean": wording.Clean, "printable": wording.Printable,
+		"indexes":    func() []Finalist { helping, _ := r.indexes(); return helping },
+		"indexTitle": r.indexTitle, "change": r.change, "effect": r.effect,
+		"answer": r.answer, "basis": r.basis, "harmed": r.harmed, "operations": r.table, "sections": r.sections,
+		"elsewhere": r.elsewhereRows, "elsewhereTitle": elsewhereTitle,
+		"prices":  func() ([]report.Figure, error) { return drawn(r.priceChart()) },
+		"race":    func() ([]report.Figure, error) { return drawn(r.raceChart()) },
+		"emitted": func() string { return r.Emitted },
+		"next":    r.nextTexts, "evidence": r.evidence,
 	}
-	helping, _ := r.indexes()
-	for _, f := range helping {
-		v.Indexes = append(v.Indexes, indexView{wording.Clean(r.change(f)), wording.Clean(r.effect(f))})
-	}
-	for i, gain := range r.figures() {
-		v.Operations = append(v.Operations, operationView{wording.Clean(r.Operations[i].Name), r.Operations[i].now(), ratio(gain)})
-	}
-	v.ElsewhereText = elsewhereTitle()
-	for _, row := range r.elsewhereRows() {
-		row.Operation = wording.Clean(row.Operation)
-		v.Elsewhere = append(v.Elsewhere, row)
-	}
-	for _, s := range r.sections() {
-		v.Sections = append(v.Sections, sectionView{s.title, cleaned(s.items)})
-	}
-	return v
-}
-
-func cleaned(texts []string) []string {
-	var all []string
-	for _, text := range texts {
-		all = append(all, wording.Clean(text))
-	}
-	return all
 }
 
 func tickRatio(v float64) string { return wording.Digits(v) + "x" }
@@ -120,7 +70,7 @@ func (r *Report) raceChart() *chart.Chart {
 		if c.gain.N == 0 {
 			row.Text = "not measured"
 		} else {
-			cell := chart.Cell{Marks: []chart.Interval{interval(c.gain)}, Text: ratio(c.gain)}
+			cell := chart.Cell{Marks: []chart.Interval{report.Drawable(c.gain)}, Text: ratio(c.gain)}
 			for _, g := range c.gains {
 				if !math.IsNaN(g) {
 					cell.Dots = append(cell.Dots, math.Exp(g))
@@ -134,14 +84,6 @@ func (r *Report) raceChart() *chart.Chart {
 		wording.Plural(len(r.Outcome.Blocks), "block"), wording.Clean(candidates[0].name), ratio(candidates[0].gain)), Body: rows}
 }
 
-// interval is one of package stat as it is drawn.
-func interval(i stat.Interval) chart.Interval {
-	if !i.Known() {
-		return chart.Interval{Low: math.NaN(), Center: i.Center, High: math.NaN()}
-	}
-	return chart.Interval{Low: i.Low, Center: i.Center, High: i.High}
-}
-
 // priceChart draws what other classes of durability cost or give.
 func (r *Report) priceChart() *chart.Chart {
 	own := slices.Index(assay.Durabilities, r.Class)
@@ -149,14 +91,14 @@ func (r *Report) priceChart() *chart.Chart {
 	words := []string{string(r.Class) + " 1x"}
 	for _, p := range r.Outcome.Prices {
 		if at := slices.Index(assay.Durabilities, assay.Durability(p.Class)); at >= 0 && p.Gain.Center > 0 {
-			points = append(points, chart.Point{X: float64(at), Y: interval(p.Gain)})
+			points = append(points, chart.Point{X: float64(at), Y: report.Drawable(p.Gain)})
 			words = append(words, p.Class+" "+ratio(p.Gain))
 		}
 	}
 	if own < 1 || len(points) < 2 {
 		return nil
 	}
-	slices.SortFunc(points, func(a, b chart.Point) int { return compareDown(b.X, a.X) })
+	slices.SortFunc(points, func(a, b chart.Point) int { return cmp.Compare(a.X, b.X) })
 	tick := func(v float64) string {
 		if at := int(math.Round(v)); math.Abs(v-float64(at)) < 1e-9 && at > 0 && at < len(assay.Durabilities) {
 			return string(assay.Durabilities[at])

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -76,22 +77,14 @@ func (t *tuning) rank(m *model, points []Point) {
 		return
 	}
 	start := t.config.Space.start()
-	slices.SortStableFunc(points, func(a, b Point) int { return compareDown(m.compare(a, start).mean, m.compare(b, start).mean) })
+	slices.SortStableFunc(points, func(a, b Point) int { return cmp.Compare(m.compare(b, start).mean, m.compare(a, start).mean) })
 }
 
-// sortByGain puts the best first.
+// sortByGain puts the best first, and last what was never measured, whose mean is no number.
 func (t *tuning) sortByGain(points []Point) {
 	slices.SortStableFunc(points, func(a, b Point) int {
-		return compareDown(numberOr(mean(t.gains[a.Key()])), numberOr(mean(t.gains[b.Key()])))
+		return cmp.Compare(mean(t.gains[b.Key()]), mean(t.gains[a.Key()]))
 	})
-}
-
-// numberOr makes what was never measured the worst.
-func numberOr(v float64) float64 {
-	if math.IsNaN(v) {
-		return math.Inf(-1)
-	}
-	return v
 }
 
 // dropBehind keeps whoever is not shown to be behind the first, with a one-sided p-value.

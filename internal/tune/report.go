@@ -102,29 +102,29 @@ func (r *Report) answer() string {
 	return where + text
 }
 
-// basis says what the answer rests on.
+// basis says what the answer rests on; empty where nothing was confirmed.
 func (r *Report) basis() string {
 	o := r.Outcome
+	if len(o.Finalists) == 0 {
+		return ""
+	}
 	f := o.Chosen
 	text := fmt.Sprintf("at most %s of memory; ", size(float64(r.Memory)))
 	if r.Class != assay.DurabilityUnknown {
 		text = fmt.Sprintf("at durability %s%s and %s", r.Class, r.Claim, text)
 	}
-	if f == nil && len(o.Finalists) > 0 {
+	if f == nil {
 		f = &o.Finalists[0]
 		text = fmt.Sprintf("the best of %s, confirmed %s; ", wording.Plural(r.Space.Configurations(), "combination"), ratio(f.Gain)) + text
 	}
-	if f != nil {
-		if !math.IsNaN(f.Search) {
-			text += fmt.Sprintf("the search had said %sx; ", wording.Digits(f.Search))
-		}
-		fresh := "new data and argument sequences"
-		if r.OwnFile {
-			fresh = "fresh copies with new argument sequences"
-		}
-		text += fmt.Sprintf("confirmed in %s on %s", wording.Plural(o.Launches, "launch"), fresh)
+	if !math.IsNaN(f.Search) {
+		text += fmt.Sprintf("the search had said %sx; ", wording.Digits(f.Search))
 	}
-	return text
+	fresh := "new data and argument sequences"
+	if r.OwnFile {
+		fresh = "fresh copies with new argument sequences"
+	}
+	return text + fmt.Sprintf("confirmed in %s on %s", wording.Plural(o.Launches, "launch"), fresh)
 }
 
 // changes are the settings that the proposal changes, sorted.
@@ -260,7 +260,7 @@ func ratio(i stat.Interval) string {
 	if !i.Known() {
 		return wording.Digits(i.Center) + "x"
 	}
-	return wording.Ratio(i, "%sx [%s, %s]")
+	return wording.Times(i)
 }
 
 func size(bytes float64) string {

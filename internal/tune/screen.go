@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -195,21 +196,11 @@ func keep(all []Effect, margin float64) {
 	for j := range order {
 		order[j] = j
 	}
-	slices.SortStableFunc(order, func(a, b int) int { return compareDown(all[a].Gain, all[b].Gain) })
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(all[b].Gain, all[a].Gain) })
 	for i, j := range order[:min(maxKept, len(order))] {
 		e := all[j]
 		all[j].Kept = i == 0 || e.Gain > -e.deviation && e.Gain+e.deviation > margin/2
 	}
-}
-
-func compareDown(a, b float64) int {
-	switch {
-	case a > b:
-		return -1
-	case a < b:
-		return 1
-	}
-	return 0
 }
 
 // sure is by how many standard errors the gain of a factor must exceed the margin
@@ -238,7 +229,7 @@ func (t *tuning) combinations() []Point {
 		}
 		points = more
 	}
-	slices.SortStableFunc(points, func(a, b Point) int { return compareDown(t.predicted(a), t.predicted(b)) })
+	slices.SortStableFunc(points, func(a, b Point) int { return cmp.Compare(t.predicted(b), t.predicted(a)) })
 	return t.limited(append(t.recipes(), points...))
 }
 

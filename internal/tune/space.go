@@ -219,16 +219,7 @@ func (l Level) Text() string {
 // unique drops points that were there before, and those that are the current
 // settings: these are measured in every block.
 func (s Space) unique(points []Point) []Point {
-	seen := map[string]bool{}
-	var kept []Point
-	for _, p := range points {
-		if seen[p.Key()] || p.isStart() && s.StartIsCurrent {
-			continue
-		}
-		seen[p.Key()] = true
-		kept = append(kept, p)
-	}
-	return kept
+	return slices.DeleteFunc(distinct(points), func(p Point) bool { return p.isStart() && s.StartIsCurrent })
 }
 
 // settings is how many there are to choose, beside those that the search starts from.

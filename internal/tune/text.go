@@ -28,8 +28,8 @@ func (r *Report) WriteScreen(out io.Writer, width int) error {
 	s := screen{bufio.NewWriter(out), max(cmp.Or(width, defaultWidth), minWidth)}
 	s.indexes(r)
 	s.text(r.answer(), "  ")
-	if len(r.Outcome.Finalists) > 0 {
-		s.text("  "+r.basis(), "  ")
+	if basis := r.basis(); basis != "" {
+		s.text("  "+basis, "  ")
 	}
 	harmed := r.harmed()
 	for _, text := range harmed[:min(maxHarm, len(harmed))] {
@@ -40,7 +40,7 @@ func (r *Report) WriteScreen(out io.Writer, width int) error {
 	}
 	s.operations(r)
 	for _, section := range r.sections() {
-		s.text(section.title+": "+strings.Join(section.items, "; "), "  ")
+		s.text(section.Title+": "+strings.Join(section.Items, "; "), "  ")
 	}
 	s.text(r.evidence(), "  ")
 	for i, step := range r.next() {
@@ -105,18 +105,15 @@ func (s screen) step(word string, step step) {
 // operations prints the table of operations. A name that leaves no room for the figures
 // takes several lines.
 func (s screen) operations(r *Report) {
-	figures := r.figures()
-	if figures == nil {
+	all := r.table()
+	if len(all) == 0 {
 		return
 	}
 	title := "confirmed: above 1 is faster"
 	if s.width < fullWidth {
 		title = "confirmed"
 	}
-	rows := [][3]string{{"", "now", title}}
-	for i, gain := range figures[:min(maxRows, len(figures))] {
-		rows = append(rows, [3]string{r.Operations[i].Name, r.Operations[i].now(), ratio(gain)})
-	}
+	rows := append([][3]string{{"", "now", title}}, all[:min(maxRows, len(all))]...)
 	longest := [3]int{}
 	for _, row := range rows {
 		for i, cell := range row {
@@ -133,7 +130,7 @@ func (s screen) operations(r *Report) {
 		}
 		s.line(fmt.Sprintf("  %-*s  %*s  %s", longest[0], names[len(names)-1], longest[1], row[1], row[2]))
 	}
-	if left := len(figures) - maxRows; left > 0 {
+	if left := len(all) - maxRows; left > 0 {
 		s.text(fmt.Sprintf("  and %d more: --format markdown has all", left), "  ")
 	}
 	s.line("")

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"maps"
@@ -14,8 +15,8 @@ import (
 
 // section is a list with its title.
 type section struct {
-	title string
-	items []string
+	Title string
+	Items []string
 }
 
 // sections are all that follows the operations, without those that are empty.
@@ -42,7 +43,7 @@ func (r *Report) sections() []section {
 		{"memory", memory},
 		{"note", r.notes()},
 	}
-	return slices.DeleteFunc(all, func(s section) bool { return len(s.items) == 0 })
+	return slices.DeleteFunc(all, func(s section) bool { return len(s.Items) == 0 })
 }
 
 // figures are the operations of whom the report tells: of the proposal, or of the
@@ -57,6 +58,16 @@ func (r *Report) figures() []stat.Interval {
 	return nil
 }
 
+// table has, of each of these operations, its name, its current figure and the confirmed
+// ratio.
+func (r *Report) table() [][3]string {
+	var all [][3]string
+	for i, gain := range r.figures() {
+		all = append(all, [3]string{r.Operations[i].Name, r.Operations[i].now(), ratio(gain)})
+	}
+	return all
+}
+
 // writeMarkdown prints everything, the race too.
 func writeMarkdown(out io.Writer, r *Report) error {
 	w := bufio.NewWriter(out)
@@ -69,22 +80,22 @@ func writeMarkdown(out io.Writer, r *Report) error {
 		}
 		fmt.Fprintln(w)
 	}
-	if len(r.Outcome.Finalists) > 0 {
-		fmt.Fprintf(w, "%s\n\n", escape.Replace(r.basis()))
+	if basis := r.basis(); basis != "" {
+		fmt.Fprintf(w, "%s\n\n", escape.Replace(basis))
 	}
 	for _, text := range r.harmed() {
 		fmt.Fprintf(w, "**%s**\n\n", escape.Replace(text))
 	}
-	if figures := r.figures(); figures != nil {
+	if rows := r.table(); len(rows) > 0 {
 		fmt.Fprintf(w, "| operation | now | confirmed ratio, above 1 is faster |\n| --- | --- | --- |\n")
-		for i, gain := range figures {
-			fmt.Fprintf(w, "| %s | %s | %s |\n", escape.Replace(r.Operations[i].Name), r.Operations[i].now(), ratio(gain))
+		for _, row := range rows {
+			fmt.Fprintf(w, "| %s | %s | %s |\n", escape.Replace(row[0]), row[1], row[2])
 		}
 		fmt.Fprintln(w)
 	}
 	for _, s := range r.sections() {
-		fmt.Fprintf(w, "%s:\n\n", escape.Replace(s.title))
-		for _, item := range s.items {
+		fmt.Fprintf(w, "%s:\n\n", escape.Replace(s.Title))
+		for _, item := range s.Items {
 			fmt.Fprintf(w, "- %s\n", escape.Replace(item))
 		}
 		fmt.Fprintln(w)
@@ -157,7 +168,7 @@ func (r *Report) candidates() []candidate {
 		all = append(all, candidate{name, len(values), values, against(values, make([]float64, len(values))).Ratio})
 	}
 	slices.SortStableFunc(all, func(a, b candidate) int {
-		return compareDown(float64(a.blocks)+numberOr(mean(a.gains)), float64(b.blocks)+numberOr(mean(b.gains)))
+		return cmp.Compare(float64(b.blocks)+mean(b.gains), float64(a.blocks)+mean(a.gains))
 	})
 	return all
 }

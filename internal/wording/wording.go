@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"assay/internal/stat"
 	"assay/kit/kv"
@@ -36,6 +37,9 @@ func Ratio(i stat.Interval, format string) string {
 	}
 	return fmt.Sprintf(format, Significant(i.Center, n), Significant(i.Low, n), Significant(i.High, n))
 }
+
+// Times prints how many times something is, with its interval.
+func Times(i stat.Interval) string { return Ratio(i, "%sx [%s, %s]") }
 
 // hidesSide reports whether v looks like 1 when printed with n digits.
 func hidesSide(v float64, n int) bool {
@@ -84,6 +88,43 @@ func Printable(s string) string {
 		}
 		return r
 	}, strings.ToValidUTF8(s, "?"))
+}
+
+// Wrap breaks a text at spaces into lines of a width, with what comes before its first and
+// before its other lines.
+func Wrap(width int, first, other, text string) []string {
+	var lines []string
+	line, empty := first, true
+	for _, word := range strings.Fields(text) {
+		if !empty && utf8.RuneCountInString(line)+1+utf8.RuneCountInString(word) > width {
+			lines = append(lines, line)
+			line, empty = other, true
+		}
+		if !empty {
+			line += " "
+		}
+		line += word
+		empty = false
+	}
+	return append(lines, line)
+}
+
+// plainLetters need no quotes in any shell.
+const plainLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./@:,+%="
+
+// Command is an assay command that works when it is pasted into a shell: on a store,
+// empty for the default, with words quoted where they need it.
+func Command(store string, words ...string) string {
+	words = append([]string{"assay"}, words...)
+	if store != "" {
+		words = append(words, "--store", store)
+	}
+	for i, word := range words {
+		if word == "" || strings.Trim(word, plainLetters) != "" {
+			words[i] = "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+		}
+	}
+	return strings.Join(words, " ")
 }
 
 // Setting is the value of a setting, as it is read back, in the words of people:
