@@ -180,13 +180,9 @@ type assayLoop struct {
 }
 
 func (t *tools) startWorker(p pair, program, path string) (*assayLoop, error) {
-	worker, err := process.Start(t.ctx, program, process.Options{Dir: t.dir})
-	if err != nil {
-		return nil, err
-	}
 	p.open.Path = path
-	if err := worker.Call(t.ctx, wire.TypeOpen, p.open, nil); err != nil {
-		worker.Kill()
+	worker, err := t.opened(program, t.dir, p.open)
+	if err != nil {
 		return nil, err
 	}
 	return &assayLoop{t: t, worker: worker, operation: p.operation}, worker.Call(t.ctx, wire.TypePrepare, wire.Prepare{Operation: p.operation, Clients: 1}, nil)

@@ -7,7 +7,6 @@ import (
 	"math"
 
 	"assay/internal/stat"
-	"assay/kit/process"
 	"assay/kit/wire"
 )
 
@@ -23,15 +22,12 @@ func (t *tools) loop() error {
 	if err != nil {
 		return err
 	}
-	worker, err := process.Start(t.ctx, program, process.Options{Dir: t.dir})
+	worker, err := t.opened(program, t.dir, wire.Open{Path: t.dir, Readers: 1, Idle: 1})
 	if err != nil {
 		return err
 	}
 	defer worker.Kill()
 	op := wire.Operation{Name: "nothing", Steps: []wire.Step{{SQL: "nothing", Query: true, Rows: 1}}}
-	if err := worker.Call(t.ctx, wire.TypeOpen, wire.Open{Path: t.dir, Readers: 1, Idle: 1}, nil); err != nil {
-		return err
-	}
 	if err := worker.Call(t.ctx, wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil); err != nil {
 		return err
 	}

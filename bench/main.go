@@ -17,6 +17,8 @@ import (
 	"slices"
 
 	"assay/internal/build"
+	"assay/kit/process"
+	"assay/kit/wire"
 )
 
 func main() {
@@ -107,6 +109,19 @@ func bench(ctx context.Context, names []string) error {
 func (t *tools) worker(name string) (string, error) {
 	w, err := t.builder.Build(t.ctx, build.Spec{Name: name})
 	return w.Program, err
+}
+
+// opened starts a worker in a folder and has it open a database.
+func (t *tools) opened(program, dir string, open wire.Open) (*process.Worker, error) {
+	worker, err := process.Start(t.ctx, program, process.Options{Dir: dir})
+	if err != nil {
+		return nil, err
+	}
+	if err := worker.Call(t.ctx, wire.TypeOpen, open, nil); err != nil {
+		worker.Kill()
+		return nil, err
+	}
+	return worker, nil
 }
 
 // programs is a worker and the loop written by hand that lies beside it.

@@ -9,7 +9,6 @@ import (
 	"assay"
 	"assay/internal/plan"
 	"assay/kit/kv"
-	"assay/kit/process"
 	"assay/kit/wire"
 )
 
@@ -76,15 +75,12 @@ func (t *tools) storePair(driver string, c assay.Case) (pair, error) {
 
 // fill loads the records into a new store.
 func (t *tools) fill(program, path, records string, open wire.Open) error {
-	worker, err := process.Start(t.ctx, program, process.Options{Dir: filepath.Dir(path)})
+	open.Path = path
+	worker, err := t.opened(program, filepath.Dir(path), open)
 	if err != nil {
 		return err
 	}
 	defer worker.Kill()
-	open.Path = path
-	if err := worker.Call(t.ctx, wire.TypeOpen, open, nil); err != nil {
-		return err
-	}
 	if err := worker.Call(t.ctx, wire.TypeLoad, wire.Load{Records: records}, nil); err != nil {
 		return err
 	}

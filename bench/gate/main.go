@@ -9,7 +9,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"sync"
+
+	"golang.org/x/sync/errgroup"
 
 	"assay"
 	"assay/internal/analysis"
@@ -71,22 +74,18 @@ type tally struct{ suspected, failed int }
 // simulate makes jobs, each from a seed of its own.
 func (s scenario) simulate(seed uint64, jobs, launches int) (tally, error) {
 	var all tally
-	var failure error
 	var mu sync.Mutex
-	var wait sync.WaitGroup
+	var wait errgroup.Group
 	for job := range jobs {
-		wait.Go(func() {
+		wait.Go(func() error {
 			suspected, failed, err := s.job(rand.New(rand.NewPCG(seed, uint64(job))), launches)
 			mu.Lock()
 			defer mu.Unlock()
 			all.suspected, all.failed = all.suspected+count(suspected), all.failed+count(failed)
-			if err != nil {
-				failure = err
-			}
+			return err
 		})
 	}
-	wait.Wait()
-	return all, failure
+	return all, wait.Wait()
 }
 
 func count(yes bool) int {
@@ -149,22 +148,14 @@ func (s scenario) operations(random *rand.Rand) []operation {
 
 // selected are those that a confirmation measures.
 func selected(all []operation, only map[string][]string) []operation {
-	var kept []operation
-	for _, o := range all {
-		wanted := true
+	return slices.DeleteFunc(slices.Clone(all), func(o operation) bool {
 		for name, values := range only {
-			value, _ := o.cell.Coordinate(name)
-			found := false
-			for _, v := range values {
-				found = found || v == value
+			if value, _ := o.cell.Coordinate(name); !slices.Contains(values, value) {
+				return true
 			}
-			wanted = wanted && found
 		}
-		if wanted {
-			kept = append(kept, o)
-		}
-	}
-	return kept
+		return false
+	})
 }
 
 var versions = []string{"v1.0.0", "v1.1.0"}
@@ -175,15 +166,13 @@ func measure(random *rand.Rand, operations []operation, launches int, rules gate
 	for _, version := range versions {
 		run.Targets = append(run.Targets, assay.Target{Driver: "modernc", DriverVersion: version, Engine: "sqlite", Build: version, Layouts: layouts})
 	}
-	var trials []assay.Trial
-	for i, o := range operations {
-		twin := i == 0 || operations[i-1].cell.Operation != o.cell.Operation // of the first profile
-		trials = append(trials, o.trials(random, launches, twin)...)
-	}
 	r, err := analysis.New(run, func(yield func(assay.Trial, error) bool) {
-		for _, t := range trials {
-			if !yield(t, nil) {
-				return
+		for i, o := range operations {
+			twin := i == 0 || operations[i-1].cell.Operation != o.cell.Operation // of the first profile
+			for _, t := range o.trials(random, launches, twin) {
+				if !yield(t, nil) {
+					return
+				}
 			}
 		}
 	})

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
+
 	"assay/internal/stat"
 	"assay/internal/tune"
 )
@@ -263,12 +265,11 @@ type tally struct {
 // simulate makes tunings, each from a seed of its own.
 func (s scenario) simulate(seed uint64, tunings int, noise float64) (tally, error) {
 	var all tally
-	var failure error
 	var mu sync.Mutex
-	var wait sync.WaitGroup
+	var wait errgroup.Group
 	best := s.best()
 	for i := range tunings {
-		wait.Go(func() {
+		wait.Go(func() error {
 			var launches int
 			random := rand.New(rand.NewPCG(seed, uint64(i)))
 			outcome, err := tune.Run(context.Background(), s.config(random.Uint64()), s.measure(random, noise, &launches))
@@ -277,18 +278,17 @@ func (s scenario) simulate(seed uint64, tunings int, noise float64) (tally, erro
 			mu.Lock()
 			defer mu.Unlock()
 			if err := cmp.Or(err, errOfAll); err != nil {
-				failure = cmp.Or(failure, err)
-				return
+				return err
 			}
 			all.add(s, outcome, best)
 			if near(found, best) {
 				all.exhaustive++
 			}
 			all.launches += launches
+			return nil
 		})
 	}
-	wait.Wait()
-	return all, failure
+	return all, wait.Wait()
 }
 
 func (t *tally) add(s scenario, o *tune.Outcome, best float64) {

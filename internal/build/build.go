@@ -7,9 +7,7 @@ package build
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
 	"debug/buildinfo"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"path/filepath"
@@ -160,9 +158,9 @@ func (b *Builder) find(ctx context.Context, spec Spec, start time.Time) (Worker,
 // unknown says which workers there are.
 func (b *Builder) unknown(name string, err error) error {
 	drivers, _ := b.Source.Drivers()
-	names := make([]string, len(drivers))
-	for i, d := range drivers {
-		names[i] = d.Name
+	var names []string
+	for _, d := range drivers {
+		names = append(names, d.Name)
 	}
 	return fmt.Errorf("%w in %s; there are: %s", err, b.Source.Dir, strings.Join(names, ", "))
 }
@@ -180,10 +178,8 @@ func (b *Builder) prebuilt(ctx context.Context, d Driver, spec Spec, start time.
 	if err != nil {
 		return Worker{}, err
 	}
-	h := sha256.New()
-	files.digest(h)
 	program, err := filepath.Abs(filepath.Join(d.Dir, "worker"))
-	return Worker{Name: d.Name, Program: program, Digest: hex.EncodeToString(h.Sum(nil)), Cached: true}, err
+	return Worker{Name: d.Name, Program: program, Digest: files.sum(""), Cached: true}, err
 }
 
 // job is one build: everything that goes into it, and where its result is.
@@ -220,18 +216,15 @@ func (b *Builder) newJob(ctx context.Context, d Driver, spec Spec) (*job, error)
 	if j.tools, err = findToolchain(ctx, d.Dir); err != nil {
 		return nil, err
 	}
-	h := sha256.New()
-	fmt.Fprintf(h, "worker %s %q %q %q ", d.Name, j.version, j.options, j.tools.lines())
-	j.files.digest(h)
-	j.digest = hex.EncodeToString(h.Sum(nil))
+	j.digest = j.files.sum("worker %s %q %q %q ", d.Name, j.version, j.options, j.tools.lines())
 	name := Spec{d.Name, cmp.Or(j.version, d.Version), j.options}.String()
-	j.program, err = filepath.Abs(filepath.Join(b.Cache, "workers", cacheName(name, j.digest)))
+	j.program, err = b.cached(name, j.digest)
 	return j, err
 }
 
-// cacheName is a build's name as a file's.
-func cacheName(spec, digest string) string {
-	return strings.NewReplacer(":", "+", "=", "-").Replace(spec) + "-" + digest[:16]
+// cached is where in the cache a build of a name and a digest lies.
+func (b *Builder) cached(name, digest string) (string, error) {
+	return filepath.Abs(filepath.Join(b.Cache, "workers", strings.NewReplacer(":", "+", "=", "-").Replace(name)+"-"+digest[:16]))
 }
 
 // sources returns kit and the worker, with a go.mod for the version asked.

@@ -3,8 +3,6 @@ package build
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"os/exec"
@@ -84,20 +82,18 @@ func (b *Builder) newCJob(ctx context.Context, d Driver, spec Spec, env ...strin
 	if j.files, err = b.Source.worker(d); err != nil {
 		return nil, err
 	}
-	h := sha256.New()
-	fmt.Fprintf(h, "worker %s %s ", spec, j.compiled())
+	of := fmt.Sprintf("worker %s %s ", spec, j.compiled())
 	if d.Script {
-		fmt.Fprintf(h, "%s %s ", sharedLibrary, columnMetadata)
+		of += fmt.Sprintf("%s %s ", sharedLibrary, columnMetadata)
 	}
 	if d.Installs {
 		if j.packages, err = b.newPackages(ctx, d, j.files); err != nil {
 			return nil, err
 		}
-		fmt.Fprintf(h, "%q ", j.packages.tools)
+		of += fmt.Sprintf("%q ", j.packages.tools)
 	}
-	j.files.digest(h)
-	j.digest = hex.EncodeToString(h.Sum(nil))
-	j.program, err = filepath.Abs(filepath.Join(b.Cache, "workers", cacheName(spec.String(), j.digest)))
+	j.digest = j.files.sum("%s", of)
+	j.program, err = b.cached(spec.String(), j.digest)
 	return j, err
 }
 
@@ -143,16 +139,12 @@ func (j *cJob) buildIn(ctx context.Context, temp string) error {
 }
 
 func (j *cJob) compileSQLite() []string {
-	args := append([]string{}, optimization...)
-	args = append(args, "-w") // warnings of SQLite are not ours
-	args = append(args, j.sqlite.flags...)
-	args = append(args, j.spec.defines()...)
-	return append(args, "-I"+filepath.Dir(j.sqlite.header), "-c", j.sqlite.source, "-o", "sqlite3.o")
+	return slices.Concat(optimization, []string{"-w"}, j.sqlite.flags, j.spec.defines(), // warnings of SQLite are not ours
+		[]string{"-I" + filepath.Dir(j.sqlite.header), "-c", j.sqlite.source, "-o", "sqlite3.o"})
 }
 
 func (j *cJob) compileWorker(temp string) []string {
-	args := append([]string{}, optimization...)
-	args = append(args, "-std=gnu11", "-I"+filepath.Dir(j.sqlite.header),
+	args := append(slices.Clone(optimization), "-std=gnu11", "-I"+filepath.Dir(j.sqlite.header),
 		"-DASSAY_SQLITE_HEADER=<"+filepath.Base(j.sqlite.header)+">", `-DASSAY_DRIVER_VERSION="`+j.sqlite.version+`"`)
 	if j.spec.Version != "" {
 		args = append(args, `-DASSAY_LIKE="`+j.spec.Version+`"`)
@@ -167,29 +159,37 @@ func (j *cJob) run(ctx context.Context, dir string, args ...string) (string, err
 	return execute(ctx, dir, dir, slices.Concat(j.compiler, args)...)
 }
 
-// execute runs a program in a folder, in a process group of its own, and returns
-// what it prints. Its temporary files are in a folder of the caller's too, so that
-// a killed one leaves nothing elsewhere.
+// execute runs a program in a folder and returns what it prints. Its temporary files
+// are in a folder of the caller's too, so that a killed one leaves nothing elsewhere.
 func execute(ctx context.Context, dir, temporary string, command ...string) (string, error) {
-	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
-	cmd.Dir = dir
-	cmd.Env = cmd.Environ()
+	var env []string
 	if temporary != "" {
-		cmd.Env = append(cmd.Env, "TMPDIR="+temporary)
+		env = []string{"TMPDIR=" + temporary}
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = 5 * time.Second
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
+	out, said, err := outputOf(ctx, dir, env, command...)
 	if ctx.Err() != nil {
 		return "", context.Cause(ctx)
 	}
 	if err != nil {
-		return "", &commandError{command: command[0], said: stderr.String(), error: err}
+		return "", &commandError{command: command[0], said: said, error: err}
 	}
-	return stdout.String(), nil
+	return string(out), nil
+}
+
+// outputOf runs a program with more variables and returns what it prints, and what it says on
+// standard error, also where it failed. It is in a process group of its own, which is killed as a
+// whole when ctx ends.
+func outputOf(ctx context.Context, dir string, env []string, command ...string) (out []byte, said string, err error) {
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Dir = dir
+	cmd.Env = append(cmd.Environ(), env...)
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 5 * time.Second // where something outlives the group and holds the pipes
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	err = cmd.Run()
+	return stdout.Bytes(), stderr.String(), err
 }
 
 // commandError is that of a command that failed, with all that it said, and what to do

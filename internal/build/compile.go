@@ -1,7 +1,6 @@
 package build
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"debug/buildinfo"
@@ -16,7 +15,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 )
 
 // toolchain is the Go version and the settings that change what it makes.
@@ -299,25 +297,16 @@ func (c *compilation) driverGoMod(ctx context.Context) (goMod, error) {
 }
 
 // run runs the go command and returns its standard output, also where it
-// failed. It is in a process group of its own, which is killed as a whole when
-// ctx ends.
+// failed.
 func run(ctx context.Context, dir string, env []string, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, "go", args...)
-	cmd.Dir = dir
-	cmd.Env = append(cmd.Environ(), env...)
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = 5 * time.Second // where something outlives the group and holds the pipes
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &stdout, &stderr
-	err := cmd.Run()
+	out, said, err := outputOf(ctx, dir, env, append([]string{"go"}, args...)...)
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("go %s: %w", args[0], context.Cause(ctx))
 	}
 	if err != nil {
-		return stdout.Bytes(), explain(args, stderr.String(), err)
+		err = explain(args, said, err)
 	}
-	return stdout.Bytes(), nil
+	return out, err
 }
 
 const (

@@ -1,6 +1,7 @@
 package build
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"go/ast"
@@ -66,40 +67,41 @@ func (s Source) driver(name string) (Driver, error) {
 	if err != nil {
 		return Driver{}, fmt.Errorf("workers/%s/go.mod: %w", name, err)
 	}
-	if d.C, err = writtenInC(d.Dir); err != nil {
-		return Driver{}, fmt.Errorf("workers/%s: %w", name, err)
-	}
-	if d.Script, err = isScript(d.Dir); err != nil {
+	if err := d.kind(); err != nil {
 		return Driver{}, fmt.Errorf("workers/%s: %w", name, err)
 	}
 	if d.C || d.Script {
 		return d.ofModule(mod)
 	}
-	imports, about, err := readPackage(d.Dir)
-	if err != nil {
+	if err := d.ofPackage(mod); err != nil {
 		return Driver{}, fmt.Errorf("workers/%s: %w", name, err)
-	}
-	d.Module, err = driverModule(mod, imports)
-	if err != nil {
-		return Driver{}, fmt.Errorf("workers/%s: %w", name, err)
-	}
-	d.Version = mod.requires[d.Module]
-	d.Store = slices.Contains(imports, "assay/kit/kvdb")
-	d.About = about
-	if d.About == "" {
-		d.About = readmeTitle(d.Dir)
 	}
 	return d, nil
 }
 
-// writtenInC reports whether a folder has C files and no Go files.
-func writtenInC(dir string) (bool, error) {
-	c, err := filepath.Glob(filepath.Join(dir, "*.c"))
-	if err != nil {
-		return false, err
+// kind finds out whether a folder without Go files has C files, or an executable file named
+// worker.
+func (d *Driver) kind() error {
+	goFiles, err := filepath.Glob(filepath.Join(d.Dir, "*.go"))
+	if err != nil || len(goFiles) > 0 {
+		return err
 	}
-	goFiles, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	return len(c) > 0 && len(goFiles) == 0, err
+	c, err := filepath.Glob(filepath.Join(d.Dir, "*.c"))
+	d.C, d.Script = len(c) > 0, isExecutable(filepath.Join(d.Dir, "worker"))
+	return err
+}
+
+// ofPackage takes the driver that the Go files of a worker import.
+func (d *Driver) ofPackage(mod goMod) error {
+	imports, about, err := readPackage(d.Dir)
+	if err != nil {
+		return err
+	}
+	d.Module, err = driverModule(mod, imports)
+	d.Version = mod.requires[d.Module]
+	d.Store = slices.Contains(imports, "assay/kit/kvdb")
+	d.About = cmp.Or(about, readmeTitle(d.Dir))
+	return err
 }
 
 // ofModule takes the one module that a worker in C requires.

@@ -2,12 +2,13 @@ package build
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/semver"
 )
 
 const kitModule = "assay/kit"
@@ -22,43 +23,21 @@ type goMod struct {
 // parseGoMod reads a go.mod file. It does so without the go command, so that
 // drivers can be listed where Go is not installed.
 func parseGoMod(data []byte) (goMod, error) {
-	mod := goMod{requires: map[string]string{}}
-	block := ""
-	for line := range strings.Lines(string(data)) {
-		line, _, _ = strings.Cut(line, "//")
-		words := strings.Fields(line)
-		switch {
-		case len(words) == 0:
-		case words[0] == ")":
-			block = ""
-		case len(words) == 2 && words[1] == "(":
-			block = words[0]
-		case block != "":
-			mod.add(block, words)
-		default:
-			mod.add(words[0], words[1:])
-		}
+	file, err := modfile.ParseLax("go.mod", data, nil)
+	if err != nil {
+		return goMod{}, err
 	}
-	if mod.module == "" {
-		return goMod{}, fmt.Errorf("no module line")
+	if file.Module == nil || file.Module.Mod.Path == "" {
+		return goMod{}, errors.New("no module line")
+	}
+	mod := goMod{module: file.Module.Mod.Path, requires: map[string]string{}}
+	if file.Go != nil {
+		mod.language = file.Go.Version
+	}
+	for _, r := range file.Require {
+		mod.requires[r.Mod.Path] = r.Mod.Version
 	}
 	return mod, nil
-}
-
-func (m *goMod) add(verb string, words []string) {
-	for i, word := range words {
-		if plain, err := strconv.Unquote(word); err == nil {
-			words[i] = plain
-		}
-	}
-	switch {
-	case verb == "module" && len(words) == 1:
-		m.module = words[0]
-	case verb == "go" && len(words) == 1:
-		m.language = words[0]
-	case verb == "require" && len(words) == 2:
-		m.requires[words[0]] = words[1]
-	}
 }
 
 // provider returns the required module that an imported package is in, or
@@ -102,49 +81,10 @@ func (m goMod) moved(resolved map[string]string) []string {
 		case !ok || got == want:
 		case slices.Contains(sameVersion, module):
 			lines = append(lines, fmt.Sprintf("%s is %s, the driver was made with %s", module, got, want))
-		case compareVersions(got, want) < 0:
+		case semver.Compare(got, want) < 0:
 			lines = append(lines, fmt.Sprintf("%s is %s, the driver needs at least %s", module, got, want))
 		}
 	}
 	slices.Sort(lines)
 	return lines
 }
-
-// compareVersions orders module versions by the rules of semantic versioning.
-func compareVersions(a, b string) int {
-	aRelease, aPre := splitVersion(a)
-	bRelease, bPre := splitVersion(b)
-	if c := slices.CompareFunc(aRelease, bRelease, compareIdentifiers); c != 0 {
-		return c
-	}
-	if len(aPre) == 0 || len(bPre) == 0 { // a release is newer than what led to it
-		return cmp.Compare(len(bPre), len(aPre))
-	}
-	return slices.CompareFunc(aPre, bPre, compareIdentifiers)
-}
-
-func splitVersion(v string) (release, pre []string) {
-	v, _, _ = strings.Cut(strings.TrimPrefix(v, "v"), "+")
-	v, rest, found := strings.Cut(v, "-")
-	if found {
-		pre = strings.Split(rest, ".")
-	}
-	return strings.Split(v, "."), pre
-}
-
-// compareIdentifiers orders numbers by value and before all others. Versions
-// have no leading zeros, so the longer number is the higher one.
-func compareIdentifiers(a, b string) int {
-	aNumber, bNumber := isNumber(a), isNumber(b)
-	switch {
-	case aNumber && bNumber:
-		return cmp.Or(cmp.Compare(len(a), len(b)), cmp.Compare(a, b))
-	case aNumber:
-		return -1
-	case bNumber:
-		return 1
-	}
-	return cmp.Compare(a, b)
-}
-
-func isNumber(s string) bool { return strings.Trim(s, "0123456789") == "" }

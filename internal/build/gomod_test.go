@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"golang.org/x/mod/semver"
 )
 
 const exampleMod = `// a comment
@@ -81,8 +82,8 @@ func TestCompareVersions(t *testing.T) {
 			} else if i > k {
 				want = 1
 			}
-			if got := compareVersions(a, b); got != want {
-				t.Errorf("compareVersions(%s, %s) = %d, want %d", a, b, got, want)
+			if got := semver.Compare(a, b); got != want {
+				t.Errorf("semver.Compare(%s, %s) = %d, want %d", a, b, got, want)
 			}
 		}
 	}

@@ -48,11 +48,8 @@ func (b *Builder) newInstallation(ctx context.Context, d Driver) (installation, 
 	if i.packages, err = b.newPackages(ctx, d, i.files); err != nil {
 		return i, err
 	}
-	h := sha256.New()
-	fmt.Fprintf(h, "worker %s %q ", d.Name, i.packages.tools)
-	i.files.digest(h)
-	i.digest = hex.EncodeToString(h.Sum(nil))
-	i.program, err = filepath.Abs(filepath.Join(b.Cache, "workers", cacheName(d.Name, i.digest)))
+	i.digest = i.files.sum("worker %s %q ", d.Name, i.packages.tools)
+	i.program, err = b.cached(d.Name, i.digest)
 	return i, err
 }
 
@@ -109,10 +106,7 @@ func (b *Builder) newPackages(ctx context.Context, d Driver, files tree) (packag
 		p.files = append(p.files, file{installFolder + "/" + name, files[at].executable, files[at].data})
 	}
 	p.files.sort()
-	h := sha256.New()
-	fmt.Fprintf(h, "packages %q ", p.tools)
-	p.files.digest(h)
-	p.folder, err = filepath.Abs(filepath.Join(b.Cache, "packages", hex.EncodeToString(h.Sum(nil))[:16]))
+	p.folder, err = filepath.Abs(filepath.Join(b.Cache, "packages", p.files.sum("packages %q ", p.tools)[:16]))
 	return p, err
 }
 

@@ -2,11 +2,10 @@ package build
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 )
 
@@ -17,16 +16,6 @@ const (
 	// not load without the functions that it adds.
 	columnMetadata = "-DSQLITE_ENABLE_COLUMN_METADATA"
 )
-
-// isScript reports whether a folder has an executable file named worker, and no
-// Go files.
-func isScript(dir string) (bool, error) {
-	goFiles, err := filepath.Glob(filepath.Join(dir, "*.go"))
-	if err != nil || len(goFiles) > 0 {
-		return false, err
-	}
-	return isExecutable(filepath.Join(dir, "worker")), nil
-}
 
 // buildScript puts the worker's files and a SQLite compiled for it into one
 // folder of the cache. The program finds the library beside itself.
@@ -74,10 +63,9 @@ func (j *cJob) buildLibraryIn(ctx context.Context, temp string) error {
 // libraryBeside puts SQLite beside a worker's files. It is compiled once for all
 // workers that load the same one, however their files change.
 func (j *cJob) libraryBeside(ctx context.Context, own string) error {
-	h := sha256.New()
-	fmt.Fprintf(h, "%s %s %s %q %q", j.compiled(), sharedLibrary, columnMetadata, j.spec.defines(), j.compiler[0])
+	sum := tree{}.sum("%s %s %s %q %q", j.compiled(), sharedLibrary, columnMetadata, j.spec.defines(), j.compiler[0])
 	cache := filepath.Dir(filepath.Dir(j.program))
-	folder := filepath.Join(cache, "libraries", hex.EncodeToString(h.Sum(nil))[:16])
+	folder := filepath.Join(cache, "libraries", sum[:16])
 	if !intact(folder) {
 		err := tree{}.building(folder, func(temp string) error {
 			made := filepath.Join(temp, "made")
@@ -100,9 +88,6 @@ func (j *cJob) libraryBeside(ctx context.Context, own string) error {
 }
 
 func (j *cJob) shareSQLite(output string) []string {
-	args := append([]string{}, optimization...)
-	args = append(args, "-w", "-fPIC", "-shared", "-Wl,-soname,"+sharedLibrary, columnMetadata)
-	args = append(args, j.sqlite.flags...)
-	args = append(args, j.spec.defines()...)
-	return append(args, "-I"+filepath.Dir(j.sqlite.header), j.sqlite.source, "-o", output, mathLibrary, "-ldl", "-lpthread")
+	return slices.Concat(optimization, []string{"-w", "-fPIC", "-shared", "-Wl,-soname," + sharedLibrary, columnMetadata}, j.sqlite.flags, j.spec.defines(),
+		[]string{"-I" + filepath.Dir(j.sqlite.header), j.sqlite.source, "-o", output, mathLibrary, "-ldl", "-lpthread"})
 }

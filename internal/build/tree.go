@@ -3,7 +3,9 @@ package build
 import (
 	"archive/zip"
 	"bytes"
+	"crypto/sha256"
 	"encoding/binary"
+	"encoding/hex"
 	"fmt"
 	"hash"
 	"io"
@@ -100,6 +102,14 @@ func (t tree) digest(h hash.Hash) {
 		h.Write(binary.LittleEndian.AppendUint64(nil, uint64(len(f.data))))
 		h.Write(f.data)
 	}
+}
+
+// sum is the digest of what is said of a tree and of the tree itself, in hex.
+func (t tree) sum(format string, args ...any) string {
+	h := sha256.New()
+	fmt.Fprintf(h, format, args...)
+	t.digest(h)
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // write puts the files into a folder.

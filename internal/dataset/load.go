@@ -61,11 +61,7 @@ func (c Cache) write(ctx context.Context, ds assay.Dataset, path string) (err er
 // derive runs the statements that the file is prepared with.
 func (c Cache) derive(ctx context.Context, conn *sql.Conn, statements []string) error {
 	for _, statement := range statements {
-		err := c.within(ctx, func(ctx context.Context) error {
-			_, err := conn.ExecContext(ctx, statement)
-			return err
-		})
-		if err != nil {
+		if err := c.within(ctx, func(ctx context.Context) (sql.Result, error) { return conn.ExecContext(ctx, statement) }); err != nil {
 			return fmt.Errorf("%s: %w", statement, err)
 		}
 	}
@@ -87,11 +83,7 @@ func (c Cache) fill(ctx context.Context, conn *sql.Conn, ds assay.Dataset) error
 		_, err := conn.ExecContext(ctx, "VACUUM")
 		return wrap(err, "VACUUM, to apply the file settings")
 	}
-	err := c.within(ctx, func(ctx context.Context) error {
-		_, err := conn.ExecContext(ctx, ds.Schema)
-		return err
-	})
-	if err != nil {
+	if err := c.within(ctx, func(ctx context.Context) (sql.Result, error) { return conn.ExecContext(ctx, ds.Schema) }); err != nil {
 		return fmt.Errorf("schema: %w; the SQL is:\n%s", err, ds.Schema)
 	}
 	for _, table := range ds.Tables {
@@ -104,13 +96,14 @@ func (c Cache) fill(ctx context.Context, conn *sql.Conn, ds assay.Dataset) error
 
 // within runs a statement, which may have no end: a view, a trigger or a query of
 // the schema can go round in a circle.
-func (c Cache) within(ctx context.Context, run func(context.Context) error) error {
+func (c Cache) within(ctx context.Context, run func(context.Context) (sql.Result, error)) error {
 	if c.Timeout == 0 {
-		return run(ctx)
+		_, err := run(ctx)
+		return err
 	}
 	limited, cancel := context.WithTimeout(ctx, c.Timeout)
 	defer cancel()
-	err := run(limited)
+	_, err := run(limited)
 	if err != nil && ctx.Err() == nil && limited.Err() != nil {
 		return fmt.Errorf("%w (%s)", ErrTimeout, c.Timeout)
 	}
@@ -139,40 +132,45 @@ func (c Cache) load(ctx context.Context, conn *sql.Conn, seed uint64, table assa
 	}
 	batch := min(batchRows, max(1, maxVariables/len(table.Columns)))
 	whole := table.Rows - table.Rows%batch
-	if err := c.insert(ctx, conn, g, table, 0, whole, batch); err != nil {
+	l := loader{c, conn, g, table}
+	if err := l.insert(ctx, 0, whole, batch); err != nil {
 		return err
 	}
-	if err := c.insert(ctx, conn, g, table, whole, table.Rows, table.Rows-whole); err != nil {
+	if err := l.insert(ctx, whole, table.Rows, table.Rows-whole); err != nil {
 		return err
 	}
 	_, err = conn.ExecContext(ctx, "COMMIT")
 	return err
 }
 
+// loader loads the rows of a table.
+type loader struct {
+	Cache
+	conn      *sql.Conn
+	generator *generator
+	table     assay.Table
+}
+
 // insert loads the rows from, ..., to-1, which are whole batches.
-func (c Cache) insert(ctx context.Context, conn *sql.Conn, g *generator, table assay.Table, from, to, batch int) error {
+func (l loader) insert(ctx context.Context, from, to, batch int) error {
 	if from == to {
 		return nil
 	}
-	stmt, err := conn.PrepareContext(ctx, insertSQL(table, batch))
+	stmt, err := l.conn.PrepareContext(ctx, insertSQL(l.table, batch))
 	if err != nil {
-		return fmt.Errorf("%s: %w", insertSQL(table, 1), err)
+		return fmt.Errorf("%s: %w", insertSQL(l.table, 1), err)
 	}
 	defer stmt.Close()
-	width := len(table.Columns)
+	width := len(l.table.Columns)
 	args := make([]any, batch*width)
 	for ; from < to; from += batch {
 		for i := range batch {
-			g.row(from+i, args[i*width:(i+1)*width])
+			l.generator.row(from+i, args[i*width:(i+1)*width])
 		}
-		err := c.within(ctx, func(ctx context.Context) error {
-			_, err := stmt.ExecContext(ctx, args...)
-			return err
-		})
-		if err != nil {
-			return fmt.Errorf("rows %d to %d: %s: %w", from, from+batch-1, insertSQL(table, 1), err)
+		if err := l.within(ctx, func(ctx context.Context) (sql.Result, error) { return stmt.ExecContext(ctx, args...) }); err != nil {
+			return fmt.Errorf("rows %d to %d: %s: %w", from, from+batch-1, insertSQL(l.table, 1), err)
 		}
-		c.report(table, from, batch)
+		l.report(l.table, from, batch)
 	}
 	return nil
 }

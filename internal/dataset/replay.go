@@ -10,18 +10,25 @@ import (
 	"assay/kit/column"
 )
 
+// Watch looks at the data while operations are done, or has logged what changes.
+type Watch struct {
+	Begin func(context.Context, *sql.Conn) error // before all; nil: nothing is to be done
+	// End comes after each phase. The teller tells what is answered meanwhile.
+	End func(context.Context, *sql.Conn, *Teller) error
+}
+
 // Replay does the operation on a private copy of the data at the positions of
-// each phase, in their order. Begin is called before all, and end after each
-// phase: they may look at the data, or log what changes. The teller tells what is
-// answered meanwhile.
-func (d *Data) Replay(ctx context.Context, op assay.Operation, trace *Trace, phases [][]int, begin func(context.Context, *sql.Conn) error, end func(context.Context, *sql.Conn, *Teller) error) (err error) {
+// each phase, in their order.
+func (d *Data) Replay(ctx context.Context, op assay.Operation, trace *Trace, phases [][]int, watch Watch) (err error) {
 	conn, done, err := d.connect(ctx, true)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	if err := begin(ctx, conn); err != nil {
-		return err
+	if watch.Begin != nil {
+		if err := watch.Begin(ctx, conn); err != nil {
+			return err
+		}
 	}
 	p, err := newPlayer(ctx, conn, op, trace, true)
 	if err != nil {
@@ -34,7 +41,7 @@ func (d *Data) Replay(ctx context.Context, op assay.Operation, trace *Trace, pha
 		if err := batches(ctx, conn, 0, len(positions), func(i int) error { return p.do(ctx, positions[i]) }); err != nil {
 			return err
 		}
-		if err := end(ctx, conn, t); err != nil {
+		if err := watch.End(ctx, conn, t); err != nil {
 			return err
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"assay"
+	"assay/kit/sqlrows"
 )
 
 // Scans reports whether a step of the operation reads a whole table or index,
@@ -23,16 +24,12 @@ func (d *Data) Scans(ctx context.Context, op assay.Operation) (scans bool, err e
 		if err != nil {
 			return false, fmt.Errorf("operation %q: %w", op.Name, err)
 		}
-		for rows.Next() {
-			var id, parent, unused int64
-			var detail string
-			if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
-				return false, errors.Join(err, rows.Close())
-			}
-			scans = scans || strings.HasPrefix(detail, "SCAN ") && detail != "SCAN CONSTANT ROW"
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		plan, err := sqlrows.Texts(rows)
+		if err != nil {
 			return false, err
+		}
+		for _, row := range plan { // id, parent, unused, detail
+			scans = scans || strings.HasPrefix(row[3], "SCAN ") && row[3] != "SCAN CONSTANT ROW"
 		}
 	}
 	return scans, nil

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"assay/internal/plan/sqltext"
 )
 
 // checkedBytes is how many bytes of a table a check reads at most: it runs after
@@ -56,16 +54,10 @@ func (o *statement) inserted(ctx context.Context, s *schema) (string, error) {
 			key, above = c, start
 		}
 	}
-	given := map[*column]bool{}
-	for _, u := range g.all {
-		if u.role == insert && u.bare && u.column != nil {
-			given[u.column] = true
-		}
-	}
 	if key == nil {
 		key = g.target.column("rowid")
 		if key == nil || !key.rowid || slices.Contains(g.listed, key) {
-			return o.insertedAnywhere(ctx, s, given)
+			return o.listedInOrder(ctx, s, nil, "SELECT count(*) FROM "+plain(g.target.name))
 		}
 		f, err := s.stats(ctx, key)
 		if err != nil {
@@ -74,27 +66,28 @@ func (o *statement) inserted(ctx context.Context, s *schema) (string, error) {
 		above = number(f.high)
 	}
 	names := []string{plain(key.name)}
-	for _, c := range g.listed {
-		if c != nil && c != key && given[c] {
+	for _, c := range o.given() {
+		if c != key {
 			names = append(names, plain(c.name))
 		}
 	}
 	return fmt.Sprintf("SELECT %s FROM %s WHERE %s > %d ORDER BY %s", strings.Join(names, ", "), plain(g.target.name), names[0], above, names[0]), nil
 }
 
-// insertedAnywhere reads all rows where new ones are not behind the others.
-func (o *statement) insertedAnywhere(ctx context.Context, s *schema, given map[*column]bool) (string, error) {
-	t := o.guess.target
-	var columns []*column
-	for _, c := range o.guess.listed {
-		if c != nil && given[c] {
-			columns = append(columns, c)
-		}
-	}
-	// A key that is not given may be another one each time.
-	check, err := s.rowsInOrder(ctx, t, columns, func(c *column) bool { return given[c] })
+// given are the columns that an INSERT lists and gives values which are its arguments.
+func (o *statement) given() []*column {
+	written := o.written()
+	return slices.DeleteFunc(slices.Clone(o.guess.listed), func(c *column) bool { return c == nil || !slices.Contains(written, c) })
+}
+
+// listedInOrder reads columns and those that are given of all rows, where new ones are not
+// behind the others; or what it is told else. A key that is not given may be another one each
+// time.
+func (o *statement) listedInOrder(ctx context.Context, s *schema, columns []*column, otherwise string) (string, error) {
+	written := o.written()
+	check, err := s.rowsInOrder(ctx, o.guess.target, append(columns, o.given()...), func(c *column) bool { return slices.Contains(written, c) })
 	if check == "" {
-		check = "SELECT count(*) FROM " + plain(t.name)
+		check = otherwise
 	}
 	return check, err
 }
@@ -102,21 +95,7 @@ func (o *statement) insertedAnywhere(ctx context.Context, s *schema, given map[*
 // upserted reads all rows that are there, with what is written to them, or sums
 // them up.
 func (o *statement) upserted(ctx context.Context, s *schema) (string, error) {
-	given := map[*column]bool{}
-	for _, c := range o.written() {
-		given[c] = true
-	}
-	columns := o.assigned()
-	for _, c := range o.guess.listed {
-		if c != nil && given[c] {
-			columns = append(columns, c)
-		}
-	}
-	check, err := s.rowsInOrder(ctx, o.guess.target, columns, func(c *column) bool { return given[c] })
-	if check == "" {
-		check = "SELECT " + strings.Join(o.sums(), ", ")
-	}
-	return check, err
+	return o.listedInOrder(ctx, s, o.assigned(), "SELECT "+strings.Join(o.sums(), ", "))
 }
 
 // deleted reads the keys that are left, or counts.
@@ -159,8 +138,7 @@ func (o *statement) updated(ctx context.Context, s *schema) (string, error) {
 func (o *statement) assigned() []*column {
 	g := o.guess
 	var all []*column
-	start := slices.IndexFunc(g.tokens, func(t sqltext.Token) bool { return t.Depth == 0 && t.Is("SET") })
-	for i := start; i >= 0 && i+1 < len(g.tokens); {
+	for i := g.top("SET"); i >= 0 && i+1 < len(g.tokens); {
 		end := i + 1
 		for end < len(g.tokens) && !(g.group[end] == -1 && (g.tokens[end].Kind == ',' || g.tokens[end].Is("WHERE") || g.tokens[end].Is("FROM") || g.tokens[end].Is("RETURNING"))) {
 			end++

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 )
 
 // triedShare is the share of the time for one bisection in which no new try begins.
@@ -14,6 +13,15 @@ const triedShare = 4
 
 // bisections bounds how often the end of a range is moved.
 const bisections = 12
+
+// fitting makes a statement of an operation have as many rows as in the log.
+type fitting struct {
+	*drafter
+	o         *operation
+	step      int
+	st        *statement
+	want, got float64 // rows each time: in the log, and as the plan stands
+}
 
 // fit changes how arguments are drawn until a statement has as many rows as in the log: a
 // range from a value that any row has would, of "expires_at < now", delete most rows
@@ -25,9 +33,9 @@ func (d *drafter) fit(ctx context.Context, o *operation) (moved bool, err error)
 		if step == nil || step.counted == 0 {
 			continue
 		}
-		want := float64(step.rows) / float64(step.counted)
 		before := slices.Clone(st.args)
-		if err := d.fitStatement(ctx, o, i, want); err != nil {
+		f := &fitting{drafter: d, o: o, step: i, st: st, want: float64(step.rows) / float64(step.counted)}
+		if err := f.statement(ctx); err != nil {
 			return false, err
 		}
 		moved = moved || !slices.Equal(st.args, before)
@@ -35,50 +43,53 @@ func (d *drafter) fit(ctx context.Context, o *operation) (moved bool, err error)
 	return moved, nil
 }
 
-// fitStatement tries what can be changed of a statement: from which table keys are drawn,
+// statement tries what can be changed of the statement: from which table keys are drawn,
 // and where a range begins and ends.
-func (d *drafter) fitStatement(ctx context.Context, o *operation, step int, want float64) error {
-	st := o.steps[step]
-	parents, low, high := st.guess.drawnFromParents(), -1, -1
-	end := st.openEnd()
+func (f *fitting) statement(ctx context.Context) error {
+	guess := f.st.guess
+	parents, low, high := guess.drawnFromParents(), -1, -1
+	end := f.st.openEnd()
 	if end < 0 {
-		low, high = st.bothEnds()
+		low, high = f.st.bothEnds()
 	}
-	groups := !st.changes() && st.guess.groupSources() != nil
+	groups := !f.st.changes() && guess.groupSources() != nil
 	if parents == nil && end < 0 && low < 0 && !groups {
 		return nil
 	}
-	limited, cancel := context.WithTimeout(ctx, min(d.options.Timeout, time.Until(d.until)))
+	limited, cancel, _ := f.limited(ctx)
 	defer cancel()
-	got, err := d.mean(limited, o, step)
-	fixed := end >= 0 && st.guess.fixed(end)
-	if err != nil || !differs(got, want) && !fixed {
+	var err error
+	f.got, err = f.mean(limited, f.o, f.step)
+	fixed := end >= 0 && guess.fixed(end)
+	if err != nil || !f.off() && !fixed {
 		return ctx.Err()
 	}
-	if parents != nil && differs(got, want) {
-		got = d.fitParents(limited, o, step, parents, got, want)
+	if parents != nil && f.off() {
+		f.parents(limited, parents)
 	}
-	if groups && differs(got, want) {
-		got = d.fitGroups(limited, o, step, got, want)
+	if groups && f.off() {
+		f.groups(limited)
 	}
 	switch {
 	case fixed: // what it is now is another value each time
-		d.fitEnd(limited, o, step, end, math.Inf(1), want)
-	case !differs(got, want):
+		f.got = math.Inf(1)
+		f.end(limited, end)
+	case !f.off():
 	case end >= 0:
-		d.fitEnd(limited, o, step, end, got, want)
+		f.end(limited, end)
 	case low >= 0:
-		d.fitBoth(limited, o, step, low, high, got, want)
+		f.both(limited, low, high)
 	}
 	return ctx.Err()
 }
 
+// off reports whether the rows are not those of the log.
+func (f *fitting) off() bool { return differs(f.got, f.want) }
+
 // fixed reports whether an argument is drawn where the log always has the same value.
 func (g *guesser) fixed(i int) bool {
-	if g.logged == nil || g.logged[i] == nil || strings.HasPrefix(g.args[i].yaml, "{const:") {
-		return false
-	}
-	return g.logged[i].seen >= minTwins && g.logged[i].nulls == 0 && len(g.logged[i].tags) == 1
+	logged := g.inLog(i)
+	return logged != nil && !strings.HasPrefix(g.args[i].yaml, "{const:") && logged.seen >= minTwins && logged.nulls == 0 && len(logged.tags) == 1
 }
 
 // drawnFromParents are arguments whose column refers to another table, drawn from that
@@ -107,20 +118,18 @@ func (g *guesser) drawnFromParents() map[int]argument {
 	return found
 }
 
-// fitParents takes arguments from other tables if the rows are nearer to the log then, and
-// returns how many there are.
-func (d *drafter) fitParents(ctx context.Context, o *operation, step int, parents map[int]argument, got, want float64) float64 {
-	st := o.steps[step]
-	before := slices.Clone(st.args)
+// parents takes arguments from other tables if the rows are nearer to the log then.
+func (f *fitting) parents(ctx context.Context, parents map[int]argument) {
+	before := slices.Clone(f.st.args)
 	for i, a := range parents {
-		st.args[i] = a
+		f.st.args[i] = a
 	}
-	rows, err := d.mean(ctx, o, step)
-	if err == nil && away(rows, want) < away(got, want) {
-		return rows
+	rows, err := f.mean(ctx, f.o, f.step)
+	if err == nil && away(rows, f.want) < away(f.got, f.want) {
+		f.got = rows
+		return
 	}
-	copy(st.args, before)
-	return got
+	copy(f.st.args, before)
 }
 
 // fitted is the probe of the plan in which an operation fits the log.
@@ -173,43 +182,40 @@ func (st *statement) bothEnds() (low, high int) {
 	return low, high
 }
 
-// fitEnd tries values of the column from the least to the greatest: the rows grow or
+// end tries values of the column from the least to the greatest: the rows grow or
 // shrink with them.
-func (d *drafter) fitEnd(ctx context.Context, o *operation, step, end int, got, want float64) {
-	st := o.steps[step]
-	a, u := &st.args[end], st.guess.all[end]
-	d.bisect(ctx, o, step, u.column.found.values-1, u.role == below, got, want, func(place int64) error {
-		value, err := d.schema.at(ctx, u.column, place)
+func (f *fitting) end(ctx context.Context, end int) {
+	a, u := &f.st.args[end], f.st.guess.all[end]
+	f.bisect(ctx, u.column.found.values-1, u.role == below, func(place int64) error {
+		value, err := f.schema.at(ctx, u.column, place)
 		a.yaml, a.note = constant(value), fmt.Sprintf("%s is %s it; "+asInLog, u.column, u.role)
 		return err
 	})
 }
 
-// fitBoth makes a range in the middle of the column wider or narrower.
-func (d *drafter) fitBoth(ctx context.Context, o *operation, step, low, high int, got, want float64) {
-	st := o.steps[step]
-	c := st.guess.all[low].column
+// both makes a range in the middle of the column wider or narrower.
+func (f *fitting) both(ctx context.Context, low, high int) {
+	c := f.st.guess.all[low].column
 	last := c.found.values - 1
-	d.bisect(ctx, o, step, last, true, got, want, func(width int64) error {
+	f.bisect(ctx, last, true, func(width int64) error {
 		from := (last - width) / 2
 		for i, place := range map[int]int64{low: from, high: from + width} {
-			value, err := d.schema.at(ctx, c, place)
+			value, err := f.schema.at(ctx, c, place)
 			if err != nil {
 				return err
 			}
-			st.args[i].yaml, st.args[i].note = constant(value), fmt.Sprintf("%s is %s it; "+asInLog, c, st.guess.all[i].role)
+			f.st.args[i].yaml, f.st.args[i].note = constant(value), fmt.Sprintf("%s is %s it; "+asInLog, c, f.st.guess.all[i].role)
 		}
 		return nil
 	})
 }
 
-// bisect looks for the place, from 0 to the last, with which a step has as many rows as are
+// bisect looks for the place, from 0 to the last, with which the step has as many rows as are
 // wanted. The best one stays; what was there, if none is better.
-func (d *drafter) bisect(ctx context.Context, o *operation, step int, last int64, grows bool, got, want float64, set func(place int64) error) {
-	st := o.steps[step]
-	best, off := slices.Clone(st.args), away(got, want)
-	low, high, nearest := int64(0), last, got
-	for n := 0; n < bisections+2 && low <= high && differs(got, want); n++ {
+func (f *fitting) bisect(ctx context.Context, last int64, grows bool, set func(place int64) error) {
+	best, nearest := slices.Clone(f.st.args), f.got
+	low, high := int64(0), last
+	for n := 0; n < bisections+2 && low <= high && f.off(); n++ {
 		place := (low + high) / 2
 		switch n {
 		case 0:
@@ -221,27 +227,27 @@ func (d *drafter) bisect(ctx context.Context, o *operation, step int, last int64
 			break
 		}
 		var err error
-		if got, err = d.mean(ctx, o, step); err != nil {
+		if f.got, err = f.mean(ctx, f.o, f.step); err != nil {
 			break
 		}
-		if away(got, want) < off {
-			off, best, nearest = away(got, want), slices.Clone(st.args), got
+		if away(f.got, f.want) < away(nearest, f.want) {
+			best, nearest = slices.Clone(f.st.args), f.got
 		}
 		if n < 2 {
 			continue
 		}
-		if (got < want) == grows {
+		if (f.got < f.want) == grows {
 			low = place + 1
 		} else {
 			high = place - 1
 		}
 	}
-	if differs(nearest, want) {
+	if differs(nearest, f.want) {
 		for i := range best {
 			best[i].note = strings.Replace(best[i].note, asInLog, "of what was tried, the rows are the nearest to those of the log", 1)
 		}
 	}
-	copy(st.args, best)
+	copy(f.st.args, best)
 }
 
 // asInLog says why a range ends where it does.

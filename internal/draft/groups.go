@@ -8,14 +8,11 @@ import (
 	"strings"
 )
 
-// fitGroups draws arguments that several rows share, such as a project and a state, so that
+// groups draws arguments that several rows share, such as a project and a state, so that
 // the rows found are nearer to those of the log: of rows drawn from a table, groups of many
 // rows come more often than a program may ask for them.
-func (d *drafter) fitGroups(ctx context.Context, o *operation, step int, got, want float64) float64 {
-	st := o.steps[step]
-	if st.changes() {
-		return got
-	}
+func (f *fitting) groups(ctx context.Context) {
+	o, st := f.o, f.st
 	var low, high *candidate
 	try := func(s source) {
 		before, sources := slices.Clone(st.args), slices.Clone(o.sources)
@@ -23,16 +20,16 @@ func (d *drafter) fitGroups(ctx context.Context, o *operation, step int, got, wa
 		for i := range s.columns {
 			st.args[i].yaml, st.args[i].note = s.draw(i), s.notes[i]
 		}
-		rows, err := d.mean(ctx, o, step)
+		rows, err := f.mean(ctx, o, f.step)
 		switch {
 		case err != nil:
-		case rows < want:
+		case rows < f.want:
 			low = &candidate{s, rows}
 		default:
 			high = &candidate{s, rows}
 		}
-		if err == nil && away(rows, want) < away(got, want) {
-			got = rows
+		if err == nil && away(rows, f.want) < away(f.got, f.want) {
+			f.got = rows
 			return
 		}
 		copy(st.args, before)
@@ -41,13 +38,12 @@ func (d *drafter) fitGroups(ctx context.Context, o *operation, step int, got, wa
 	for _, s := range st.guess.groupSources() {
 		try(s)
 	}
-	if low != nil && high != nil && differs(got, want) {
-		if s, err := st.guess.blend(ctx, *low, *high, want); err == nil {
+	if low != nil && high != nil && f.off() {
+		if s, err := st.guess.blend(ctx, *low, *high, f.want); err == nil {
 			try(s)
 		}
 	}
 	o.keepSources()
-	return got
 }
 
 // candidate is a source with the rows that are found by it on average.
@@ -99,10 +95,7 @@ func (o *operation) keepSources() {
 // groupSources are other sources of the values that a statement compares with columns: each
 // group once, and groups that may have no row.
 func (g *guesser) groupSources() []source {
-	name := strings.ReplaceAll(g.name, ".", "-")
-	if g.first > 1 {
-		name += fmt.Sprintf("-%d", g.first)
-	}
+	name := g.sourceName()
 	if s := g.source; s != nil {
 		each := source{name: name + "-groups", columns: s.columns, notes: map[int]string{}, sql: strings.Replace(s.sql, "SELECT ", "SELECT DISTINCT ", 1)}
 		for i := range s.columns {
@@ -173,19 +166,20 @@ const offsetShares = 50
 // offsets draws OFFSET as the log has it: its values are not there, but how often each came.
 // The most frequent one is taken for the first page.
 func (g *guesser) offsets(i int) (yaml, note string) {
-	if g.logged == nil || g.logged[i] == nil || g.logged[i].values < minTwins || g.step == nil {
+	logged := g.inLog(i)
+	if logged == nil || logged.values < minTwins || g.step == nil {
 		return "{uniform: [0, 100]}", "one of the first pages"
 	}
 	const why = "as often as in the log, where the most frequent is taken for the first page"
 	page := max(1, g.step.most)
 	var rows []string
-	for k, n := range slices.Backward(slices.Sorted(maps.Values(g.logged[i].tags))) {
-		parts := max(1, n*offsetShares/g.logged[i].values)
+	for k, n := range slices.Backward(slices.Sorted(maps.Values(logged.tags))) {
+		parts := max(1, n*offsetShares/logged.values)
 		for range min(parts, offsetShares-len(rows)) {
-			rows = append(rows, fmt.Sprintf("(%d)", int64(len(g.logged[i].tags)-1-k)*page))
+			rows = append(rows, fmt.Sprintf("(%d)", int64(len(logged.tags)-1-k)*page))
 		}
 	}
-	if len(g.logged[i].tags) == 1 {
+	if len(logged.tags) == 1 {
 		return "{const: 0}", "always the same in the log: the first page"
 	}
 	s := source{name: fmt.Sprintf("%s-pages-%d", strings.ReplaceAll(g.name, ".", "-"), g.first+i)}

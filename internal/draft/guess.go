@@ -327,10 +327,19 @@ func (g *guesser) inserts(ctx context.Context, i int, c *column, f *stats) (yaml
 
 // nulls is how often an argument is NULL in the log; false where too few tell.
 func (g *guesser) nulls(i int) (share float64, known bool) {
-	if g.logged == nil || g.logged[i] == nil || g.logged[i].seen < minTwins {
+	logged := g.inLog(i)
+	if logged == nil || logged.seen < minTwins {
 		return 0, false
 	}
-	return float64(g.logged[i].nulls) / float64(g.logged[i].seen), true
+	return float64(logged.nulls) / float64(logged.seen), true
+}
+
+// inLog is what the log has of an argument; nil where it has nothing.
+func (g *guesser) inLog(i int) *loggedArgument {
+	if g.logged == nil {
+		return nil
+	}
+	return g.logged[i]
 }
 
 // oneRow reports whether the values of a new row come from one that is there:

@@ -28,22 +28,12 @@ func anyLength(text string) string {
 
 // unnamed is the text of a statement whose parameters are all written alike.
 func unnamed(text string) string {
-	tokens, _ := sqltext.Scan(text)
-	var b strings.Builder
-	end := 0
-	for _, t := range tokens {
-		if !t.Parameter() {
-			continue
-		}
-		b.WriteString(text[end:t.From])
+	return replaced(text, func(t sqltext.Token) string {
 		if strings.HasPrefix(t.Text, literal) {
-			b.WriteString(literal)
-		} else {
-			b.WriteString("?")
+			return literal
 		}
-		end = t.To
-	}
-	return b.String() + text[end:]
+		return "?"
+	})
 }
 
 // anyLengths is a key of several statements; what follows itself is one, as in a shape.

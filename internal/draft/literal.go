@@ -137,16 +137,15 @@ func (d *drafter) trial(ctx context.Context, s *script, text string) (rows float
 // literals finds what may stand for the literals of a statement, from the last to the
 // first.
 func (s *schema) literals(ctx context.Context, q *query, text string, step *loggedStep) ([]guessed, error) {
-	a := analyse(q, s)
-	uses := a.uses()
+	f := &literalFinder{analysis: analyse(q, s), step: step, paths: map[*column][]string{}, values: map[*column]int{}}
+	uses := f.uses()
 	tokens, _ := sqltext.Scan(text)
 	var all []guessed
-	paths, values := map[*column][]string{}, map[*column]int{}
 	for i, t := range tokens { // from the first on: the second value of a list is another one
 		if !strings.HasPrefix(t.Text, literal) {
 			continue
 		}
-		g, err := s.literal(ctx, a, uses[a.argument[i]], i, step, paths, values)
+		g, err := f.literal(ctx, uses[f.argument[i]], i)
 		if err != nil {
 			return nil, err
 		}
@@ -158,22 +157,30 @@ func (s *schema) literals(ctx context.Context, q *query, text string, step *logg
 	return all, nil
 }
 
+// literalFinder finds literals of one statement.
+type literalFinder struct {
+	*analysis
+	step   *loggedStep
+	paths  map[*column][]string // until now, into the JSON of a column
+	values map[*column]int      // how many until now are values of a column
+}
+
 // literal finds what may stand for one literal; nothing where it stays an argument.
-func (s *schema) literal(ctx context.Context, a *analysis, u use, at int, step *loggedStep, paths map[*column][]string, values map[*column]int) (g guessed, err error) {
-	if c := a.pathInto(at); c != nil {
-		path, err := s.path(ctx, c, a.next(at, step), paths[c])
+func (f *literalFinder) literal(ctx context.Context, u use, at int) (g guessed, err error) {
+	if c := f.pathInto(at); c != nil {
+		path, err := f.schema.path(ctx, c, f.next(at, f.step), f.paths[c])
 		if path == "" || err != nil {
 			return guessed{}, err
 		}
-		paths[c] = append(paths[c], path)
+		f.paths[c] = append(f.paths[c], path)
 		return guessed{choices: []string{path}, what: "the path into " + c.String()}, nil
 	}
-	if text, of := a.constantOf(at); text != "" {
+	if text, of := f.constantOf(at); text != "" {
 		return guessed{choices: []string{text}, what: "of " + of}, nil
 	}
 	switch {
-	case u.role == limit && step.most > 0 && !a.changes():
-		return guessed{choices: []string{strconv.FormatInt(step.most, 10)}, what: "LIMIT: the most rows in the log"}, nil
+	case u.role == limit && f.step.most > 0 && !f.changes():
+		return guessed{choices: []string{strconv.FormatInt(f.step.most, 10)}, what: "LIMIT: the most rows in the log"}, nil
 	case u.role == offset:
 		return guessed{choices: []string{"0"}, what: "OFFSET"}, nil
 	case u.role == unknown && u.column == nil:
@@ -181,21 +188,21 @@ func (s *schema) literal(ctx context.Context, a *analysis, u use, at int, step *
 	case u.column == nil || u.function != "":
 		return g, nil
 	}
-	f, err := s.stats(ctx, u.column)
+	found, err := f.schema.stats(ctx, u.column)
 	if err != nil {
 		return g, err
 	}
-	_, _, whole := f.bounds()
+	_, _, whole := found.bounds()
 	switch {
 	case u.role == set && !u.bare && whole:
 		return guessed{choices: []string{"1"}, what: u.column.String() + " is computed from it"}, nil
-	case u.role != equal && u.role != related && !(u.role == insert && u.bare) || !f.few():
+	case u.role != equal && u.role != related && !(u.role == insert && u.bare) || !found.few():
 		return g, nil
 	}
-	if g.choices, err = s.frequent(ctx, u.column, values[u.column]); err != nil {
+	if g.choices, err = f.schema.frequent(ctx, u.column, f.values[u.column]); err != nil {
 		return g, err
 	}
-	values[u.column]++
+	f.values[u.column]++
 	g.what = fmt.Sprintf("a value of %s", u.column)
 	return g, nil
 }

@@ -99,11 +99,7 @@ func (d *drafter) laterName(t *table, queries []*query) bool {
 
 // refersTo is the column of a table that refers to another one; nil where none does.
 func (t *table) refersTo(to parent) *column {
-	i := slices.IndexFunc(t.columns, func(c *column) bool { return to.table != "" && c.parent == to })
-	if i < 0 {
-		return nil
-	}
-	return t.columns[i]
+	return first(t.columns, func(c *column) bool { return to.table != "" && c.parent == to })
 }
 
 // names reports whether an argument is the id of a row of a table.
@@ -117,11 +113,7 @@ func (u use) names(t *table) bool {
 
 // rowID is the INTEGER PRIMARY KEY of a table; nil where it has none with a name.
 func (t *table) rowID() *column {
-	i := slices.IndexFunc(t.columns, func(c *column) bool { return c.rowid && !c.hidden })
-	if i < 0 {
-		return nil
-	}
-	return t.columns[i]
+	return first(t.columns, func(c *column) bool { return c.rowid && !c.hidden })
 }
 
 // withoutID is the table into which a statement inserts rows whose id SQLite gives;

@@ -33,6 +33,11 @@ type argument struct {
 // changes reports whether the query changes data.
 func (q *query) changes() bool { return q.verb != "SELECT" && q.verb != "VALUES" }
 
+// top is the place of the first of some words that stands in no parentheses; -1 where none does.
+func (q *query) top(words ...string) int {
+	return slices.IndexFunc(q.tokens, func(t sqltext.Token) bool { return t.Depth == 0 && slices.ContainsFunc(words, t.Is) })
+}
+
 // rewrite takes a statement's text over with ? for its arguments: in order
 // where each is used once, and otherwise ?1, ?2, ..., as one argument can stand
 // in several places.
@@ -44,22 +49,14 @@ func (q *query) rewrite(text string) {
 		q.args[i].written = w
 	}
 	plain := slices.IsSorted(numbers) && len(numbers) == len(written)
-	var b strings.Builder
-	end, n := 0, 0
-	for _, t := range tokens {
-		if !t.Parameter() {
-			continue
-		}
-		b.WriteString(text[end:t.From])
-		b.WriteString("?")
-		if !plain {
-			b.WriteString(strconv.Itoa(numbers[n] + 1))
-		}
-		end = t.To
+	n := 0
+	q.sql = replaced(text, func(sqltext.Token) string {
 		n++
-	}
-	b.WriteString(text[end:])
-	q.sql = b.String()
+		if plain {
+			return "?"
+		}
+		return "?" + strconv.Itoa(numbers[n-1]+1)
+	})
 	q.tokens, _ = sqltext.Scan(q.sql)
 	q.argument = map[int]int{}
 	n = 0
@@ -69,6 +66,20 @@ func (q *query) rewrite(text string) {
 			n++
 		}
 	}
+}
+
+// replaced is a statement's text with others in the places of its parameters.
+func replaced(text string, by func(parameter sqltext.Token) string) string {
+	tokens, _ := sqltext.Scan(text)
+	var b strings.Builder
+	end := 0
+	for _, t := range tokens {
+		if t.Parameter() {
+			b.WriteString(text[end:t.From] + by(t))
+			end = t.To
+		}
+	}
+	return b.String() + text[end:]
 }
 
 // numbered returns the argument of each parameter, counted from 0, and how

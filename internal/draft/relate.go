@@ -123,8 +123,7 @@ func (g *guesser) beside(root any, key parent) map[any]*column {
 // root is what an argument has in common with those that have the same value each time: the
 // first of them in the log, or their name; nil where there is neither.
 func (g *guesser) root(i int) any {
-	if g.logged != nil && g.logged[i] != nil {
-		first := g.logged[i]
+	if first := g.inLog(i); first != nil {
 		for first.twin != nil {
 			first = first.twin
 		}

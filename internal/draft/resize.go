@@ -8,13 +8,13 @@ import (
 // resize makes texts and blobs that are stored as long as those of the log, where others
 // can be made: not values that come again, that refer to others, or that look like JSON.
 func (g *guesser) resize(i int) {
-	u, a := g.all[i], &g.args[i]
-	if g.logged == nil || g.logged[i] == nil || g.logged[i].texts == 0 || u.column == nil || u.role != insert && u.role != set || !u.bare ||
+	u, a, logged := g.all[i], &g.args[i], g.inLog(i)
+	if logged == nil || logged.texts == 0 || u.column == nil || u.role != insert && u.role != set || !u.bare ||
 		g.source.has(i) || u.column.parent.table != "" || u.column.found == nil {
 		return
 	}
 	f := u.column.found
-	mean := float64(g.logged[i].bytes) / float64(g.logged[i].texts)
+	mean := float64(logged.bytes) / float64(logged.texts)
 	made := strings.HasPrefix(a.yaml, "{text: ") || strings.HasPrefix(a.yaml, "{blob: ")
 	drawn := strings.HasPrefix(a.yaml, "{from: ") && (f.kind == "text" || f.kind == "blob") && !f.few() && !formatted(f)
 	if !made && !drawn || drawn && !differs(float64(f.average), mean) {

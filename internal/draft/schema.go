@@ -157,11 +157,15 @@ func (s *schema) readForeign(ctx context.Context, t *table) error {
 
 // table finds a table by its name; nil where there is none.
 func (s *schema) table(name string) *table {
-	i := slices.IndexFunc(s.tables, func(t *table) bool { return strings.EqualFold(t.name, name) })
-	if i < 0 {
-		return nil
+	return first(s.tables, func(t *table) bool { return strings.EqualFold(t.name, name) })
+}
+
+// first is the first of which something is true; nil where there is none.
+func first[T any](all []*T, is func(*T) bool) *T {
+	if i := slices.IndexFunc(all, is); i >= 0 {
+		return all[i]
 	}
-	return s.tables[i]
+	return nil
 }
 
 // read adds to tables those that views among them read.
@@ -179,19 +183,11 @@ func (s *schema) read(refs []reference) []reference {
 // column finds a column by its name, or the row id by one of its names; nil
 // where there is none.
 func (t *table) column(name string) *column {
-	i := slices.IndexFunc(t.columns, func(c *column) bool { return strings.EqualFold(c.name, name) })
-	if i >= 0 {
-		return t.columns[i]
+	named := first(t.columns, func(c *column) bool { return strings.EqualFold(c.name, name) })
+	if named == nil && slices.Contains([]string{"rowid", "oid", "_rowid_"}, strings.ToLower(name)) {
+		return first(t.columns, func(c *column) bool { return c.rowid })
 	}
-	for _, other := range []string{"rowid", "oid", "_rowid_"} {
-		if strings.EqualFold(name, other) {
-			i = slices.IndexFunc(t.columns, func(c *column) bool { return c.rowid })
-		}
-	}
-	if i < 0 {
-		return nil
-	}
-	return t.columns[i]
+	return named
 }
 
 // unique reports whether the column alone is a key.

@@ -52,10 +52,7 @@ func (g *guesser) chooseSource(ctx context.Context) error {
 	if found == nil || err != nil {
 		return err
 	}
-	found.name = strings.ReplaceAll(g.name, ".", "-")
-	if g.first > 1 {
-		found.name += fmt.Sprintf("-%d", g.first)
-	}
+	found.name = g.sourceName()
 	rows, err := texts(ctx, g.schema.db, "SELECT count(*) FROM (SELECT * FROM ("+found.sql+"\n) LIMIT 1)")
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -64,6 +61,15 @@ func (g *guesser) chooseSource(ctx context.Context) error {
 		g.source = found
 	}
 	return nil
+}
+
+// sourceName is a name for a source of the statement.
+func (g *guesser) sourceName() string {
+	name := strings.ReplaceAll(g.name, ".", "-")
+	if g.first > 1 {
+		name += fmt.Sprintf("-%d", g.first)
+	}
+	return name
 }
 
 // conditions draws the arguments that are compared for equality in WHERE from the
@@ -121,18 +127,15 @@ type clause struct {
 // clauses takes a statement apart that has one FROM and one WHERE around which
 // nothing is combined; false for any other.
 func (g *guesser) clauses() (c clause, ok bool) {
-	top := func(words ...string) int {
-		return slices.IndexFunc(g.tokens, func(t sqltext.Token) bool { return t.Depth == 0 && slices.ContainsFunc(words, t.Is) })
-	}
-	where := top("WHERE")
-	if where < 0 || top("WITH", "UNION", "EXCEPT", "INTERSECT", "OR") >= 0 {
+	where := g.top("WHERE")
+	if where < 0 || g.top("WITH", "UNION", "EXCEPT", "INTERSECT", "OR") >= 0 {
 		return c, false
 	}
 	end := where + 1
 	for end < len(g.tokens) && !(g.tokens[end].Depth == 0 && slices.ContainsFunc([]string{"GROUP", "ORDER", "LIMIT", "HAVING", "WINDOW", "RETURNING"}, g.tokens[end].Is)) {
 		end++
 	}
-	switch from := top("FROM"); {
+	switch from := g.top("FROM"); {
 	case g.verb == "SELECT" && from >= 0 && from < where:
 		tables := g.tokens[from+1 : where]
 		if slices.ContainsFunc(tables, sqltext.Token.Parameter) {

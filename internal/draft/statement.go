@@ -28,23 +28,15 @@ type statement struct {
 // explain asks SQLite how it runs a query; its error is the query's mistake.
 func explain(ctx context.Context, s *schema, q *query) (*statement, error) {
 	o := &statement{query: q, rows: -1}
-	rows, err := s.db.QueryContext(ctx, "EXPLAIN QUERY PLAN "+q.sql, make([]any, len(q.args))...)
+	rows, err := texts(ctx, s.db, "EXPLAIN QUERY PLAN "+q.sql, make([]any, len(q.args))...)
 	if err != nil {
 		return nil, err
 	}
-	defer rows.Close()
-	depth := map[int64]int{}
-	for rows.Next() {
-		var id, parent, unused int64
-		var detail string
-		if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
-			return nil, err
-		}
+	depth := map[string]int{}
+	for _, row := range rows {
+		id, parent, detail := row[0], row[1], row[3]
 		depth[id] = depth[parent] + 1
 		o.steps = append(o.steps, strings.Repeat("  ", depth[parent])+detail)
-	}
-	if err := rows.Err(); err != nil {
-		return nil, err
 	}
 	return o, o.scans(ctx, s)
 }
@@ -98,10 +90,7 @@ func clock(tokens []sqltext.Token) bool {
 // doubt says why a reading query's answers cannot be compared, or adds what to
 // keep in mind.
 func (o *statement) doubt() string {
-	top := func(word string) int {
-		return slices.IndexFunc(o.tokens, func(t sqltext.Token) bool { return t.Depth == 0 && t.Is(word) })
-	}
-	from := top("FROM")
+	from := o.top("FROM")
 	if from < 0 {
 		from = len(o.tokens)
 	}
@@ -113,7 +102,7 @@ func (o *statement) doubt() string {
 	case clock(o.tokens):
 		o.notes = append(o.notes, "It asks for the time: its answer may change from one day to the next, and then counts as wrong.")
 	}
-	if top("ORDER") < 0 && !o.aggregate() && !o.lookup() && len(o.guess.refs) > 0 {
+	if o.top("ORDER") < 0 && !o.aggregate() && !o.lookup() && len(o.guess.refs) > 0 {
 		o.notes = append(o.notes, "It has no ORDER BY: the order of its rows is up to SQLite, and another one counts as wrong.")
 	}
 	return ""
@@ -150,12 +139,7 @@ func (o *statement) lookup() bool {
 	if len(g.refs) != 1 || slices.ContainsFunc(g.tokens, func(t sqltext.Token) bool { return t.Is("OR") }) {
 		return false
 	}
-	ands := 0
-	for _, t := range g.tokens {
-		if t.Is("AND") {
-			ands++
-		}
-	}
+	ands := len(slices.DeleteFunc(slices.Clone(g.tokens), func(t sqltext.Token) bool { return !t.Is("AND") }))
 	compared := map[*column]bool{}
 	for _, u := range g.all {
 		if u.role == equal && u.bare && u.function == "" && u.column != nil {

@@ -79,10 +79,10 @@ func (g *guesser) twin(i int) (yaml, note string, ok bool) {
 
 // twinOf is the argument to the left that one repeats; nil where there is none.
 func (g *guesser) twinOf(i int) *chosen {
-	if g.logged == nil || g.logged[i] == nil || g.logged[i].twin == nil {
-		return nil
+	if logged := g.inLog(i); logged != nil && logged.twin != nil {
+		return g.twins[logged.twin]
 	}
-	return g.twins[g.logged[i].twin]
+	return nil
 }
 
 // remember keeps how the arguments of a statement are drawn for those that repeat them.

@@ -71,8 +71,7 @@ func (a *analysis) insertColumns() []*column {
 	if a.target == nil || a.verb != "INSERT" && a.verb != "REPLACE" {
 		return nil
 	}
-	into := slices.IndexFunc(a.tokens, func(t sqltext.Token) bool { return t.Is("INTO") && t.Depth == 0 })
-	for i := max(into, 0); i < len(a.tokens) && !a.tokens[i].Is("VALUES") && !a.tokens[i].Is("SELECT"); i++ {
+	for i := max(a.top("INTO"), 0); i < len(a.tokens) && !a.tokens[i].Is("VALUES") && !a.tokens[i].Is("SELECT"); i++ {
 		if a.tokens[i].Kind != '(' {
 			continue
 		}

@@ -4,6 +4,7 @@
 package facts
 
 import (
+	"cmp"
 	"embed"
 	"encoding/json"
 	"fmt"
@@ -13,7 +14,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
-	"sort"
 	"strings"
 
 	"golang.org/x/mod/semver"
@@ -107,19 +107,30 @@ func (f Facts) Name() string { return f.Driver + "@" + f.Version }
 var arrays = regexp.MustCompile(`\[\s+("[^\]]*")\s+\]`)
 
 // Encode returns the facts as JSON with each list on one line.
-func (f Facts) Encode() ([]byte, error) {
-	data, err := json.MarshalIndent(f, "", " ")
-	if err != nil {
-		return nil, err
-	}
-	return append(oneLine(data), '\n'), nil
-}
+func (f Facts) Encode() ([]byte, error) { return encode(f) }
 
-// oneLine writes each array of strings on one line.
-func oneLine(data []byte) []byte {
-	return arrays.ReplaceAllFunc(data, func(array []byte) []byte {
+// encode writes each array of strings on one line.
+func encode(of any) ([]byte, error) {
+	data, err := json.MarshalIndent(of, "", " ")
+	data = arrays.ReplaceAllFunc(data, func(array []byte) []byte {
 		return []byte(strings.Join(strings.Fields(string(array)), " "))
 	})
+	return append(data, '\n'), err
+}
+
+// Save writes the facts into a folder, which it makes.
+func (f Facts) Save(folder string) (string, error) { return save(folder, f.Name(), f) }
+
+func save(folder, name string, of any) (string, error) {
+	data, err := encode(of)
+	if err != nil {
+		return "", err
+	}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return "", err
+	}
+	path := filepath.Join(folder, name+".json")
+	return path, file.Write(path, data)
 }
 
 //go:embed data/*.json
@@ -177,12 +188,8 @@ func collect[T any](measured embed.FS, dir, folder string, add func(T)) error {
 func (t *Table) Add(f Facts) {
 	t.all = slices.DeleteFunc(t.all, func(g Facts) bool { return g.Name() == f.Name() })
 	t.all = append(t.all, f)
-	sort.Slice(t.all, func(i, j int) bool {
-		a, b := t.all[i], t.all[j]
-		if a.Driver != b.Driver {
-			return a.Driver < b.Driver
-		}
-		return semver.Compare(a.Version, b.Version) < 0
+	slices.SortFunc(t.all, func(a, b Facts) int {
+		return cmp.Or(strings.Compare(a.Driver, b.Driver), semver.Compare(a.Version, b.Version))
 	})
 }
 
@@ -217,13 +224,7 @@ func (t *Table) Around(driver, version string) (before, after Facts, ok bool) {
 
 // Versions returns what was measured of a driver, oldest version first.
 func (t *Table) Versions(driver string) []Facts {
-	var all []Facts
-	for _, f := range t.all {
-		if f.Driver == driver {
-			all = append(all, f)
-		}
-	}
-	return all
+	return slices.DeleteFunc(slices.Clone(t.all), func(f Facts) bool { return f.Driver != driver })
 }
 
 // Drivers returns the drivers that have facts, by name.
@@ -233,20 +234,4 @@ func (t *Table) Drivers() []string {
 		names = append(names, f.Driver)
 	}
 	return slices.Compact(names)
-}
-
-// FileName is the name of the file that holds the facts.
-func (f Facts) FileName() string { return f.Name() + ".json" }
-
-// Save writes the facts into a folder, which it makes.
-func (f Facts) Save(folder string) (string, error) {
-	data, err := f.Encode()
-	if err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return "", err
-	}
-	name := filepath.Join(folder, f.FileName())
-	return name, file.Write(name, data)
 }

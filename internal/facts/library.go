@@ -3,14 +3,9 @@ package facts
 import (
 	"cmp"
 	"embed"
-	"encoding/json"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-
-	"assay/internal/file"
 )
 
 // Library is what was measured of a library with a configuration of its own,
@@ -66,23 +61,10 @@ func (l Library) Working(meaning string) []Option {
 }
 
 // Encode returns the facts as JSON with each list on one line.
-func (l Library) Encode() ([]byte, error) {
-	data, err := json.MarshalIndent(l, "", " ")
-	return append(oneLine(data), '\n'), err
-}
+func (l Library) Encode() ([]byte, error) { return encode(l) }
 
 // Save writes the facts into a folder, which it makes.
-func (l Library) Save(folder string) (string, error) {
-	data, err := l.Encode()
-	if err != nil {
-		return "", err
-	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		return "", err
-	}
-	name := filepath.Join(folder, l.Label()+".json")
-	return name, file.Write(name, data)
-}
+func (l Library) Save(folder string) (string, error) { return save(folder, l.Label(), l) }
 
 //go:embed libraries/*.json
 var measuredLibraries embed.FS

@@ -128,6 +128,17 @@ func (e *experiment) settings(ctx context.Context, request wire.Open, names ...s
 	return all, err, nil
 }
 
+// having is how many connections have a value of a setting.
+func having(all []map[string]string, setting, value string) int {
+	n := 0
+	for _, settings := range all {
+		if settings[setting] == value {
+			n++
+		}
+	}
+	return n
+}
+
 func (l *lab) defaults(ctx context.Context, f *Facts) error {
 	read := func(parameters string) (settings map[string]string, err error) {
 		err = l.experiment(ctx, func(e *experiment) error {
@@ -206,21 +217,15 @@ func (l *lab) effect(ctx context.Context, s Spelling, v value) (effect Effect, e
 		if err := errors.Join(err, globErr); err != nil {
 			return err
 		}
-		has := 0
-		for _, settings := range all {
-			if _, known := settings[s.Setting]; !known {
-				return nil
-			}
-			if settings[s.Setting] == v.read {
-				has++
-			}
+		if slices.ContainsFunc(all, func(settings map[string]string) bool { _, known := settings[s.Setting]; return !known }) {
+			return nil
 		}
 		switch {
 		case literal:
 			effect = Literal
 		case refusal != nil:
 			effect = Fails
-		case has == len(all):
+		case having(all, s.Setting, v.read) == len(all):
 			effect = Applied
 		default:
 			effect = Ignored
@@ -262,11 +267,7 @@ func (l *lab) pool(ctx context.Context, f *Facts) error {
 		err := l.experiment(ctx, func(e *experiment) error {
 			request := wire.Open{DSN: "file:" + e.path, Idle: idle, Once: []string{"PRAGMA cache_size = 4321"}}
 			all, err, refusal := e.settings(ctx, request, "cache_size")
-			for _, settings := range all {
-				if settings["cache_size"] == "4321" {
-					*count++
-				}
-			}
+			*count = having(all, "cache_size", "4321")
 			return errors.Join(err, refusal)
 		})
 		if err != nil {
@@ -286,19 +287,13 @@ func (l *lab) memory(ctx context.Context, f *Facts) error {
 			if err := errors.Join(err, listErr); err != nil {
 				return err
 			}
-			has := 0
-			for _, settings := range all {
-				if settings["user_version"] == "7" {
-					has++
-				}
-			}
 			f.Memory[dsn] = Private
 			switch {
 			case len(entries) > 0:
 				f.Memory[dsn] = OnDisk
 			case refusal != nil:
 				f.Memory[dsn] = Refused
-			case has == connections:
+			case having(all, "user_version", "7") == connections:
 				f.Memory[dsn] = Shared
 			}
 			return nil

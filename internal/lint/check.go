@@ -69,10 +69,8 @@ func (c *checker) run() {
 
 func (c *checker) report(at token.Pos, rule Rule, format string, args ...any) {
 	position := c.pass.Fset.Position(at)
-	for _, id := range c.silent[line{position.Filename, position.Line}] {
-		if id == rule.ID {
-			return
-		}
+	if slices.Contains(c.silent[line{position.Filename, position.Line}], rule.ID) {
+		return
 	}
 	c.pass.Report(analysis.Diagnostic{Pos: at, Category: rule.ID, Message: fmt.Sprintf(format, args...), URL: docs + "#" + rule.ID})
 }

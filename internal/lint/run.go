@@ -1,10 +1,12 @@
 package lint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"go/token"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -98,11 +100,11 @@ func Run(ctx context.Context, dir string, patterns []string, table *facts.Table)
 	if err != nil {
 		return Result{}, err
 	}
-	unmeasured, opened := map[string]bool{}, map[token.Position]bool{}
+	opened := map[token.Position]bool{}
 	result := Result{Findings: []Finding{}, Packages: len(p.roots)}
 	analyzer := Analyzer(Config{Facts: table, Resolve: p.resolve,
 		Opened:     func(at token.Position) { opened[at] = true },
-		Unmeasured: func(d Driver) { unmeasured[d.Name+"@"+d.Version] = true }})
+		Unmeasured: func(d Driver) { result.Unmeasured = append(result.Unmeasured, d.Name+"@"+d.Version) }})
 	graph, err := goanalysis.Analyze([]*analysis.Analyzer{analyzer}, all, &goanalysis.Options{Sequential: true})
 	if err != nil {
 		return Result{}, err
@@ -118,14 +120,8 @@ func Run(ctx context.Context, dir string, patterns []string, table *facts.Table)
 			result.Findings = append(result.Findings, finding(dir, action, d))
 		}
 	}
-	for name := range unmeasured {
-		result.Unmeasured = append(result.Unmeasured, name)
-	}
 	result.Opens = len(opened)
-	slices.Sort(result.Unmeasured)
-	slices.Sort(result.Broken)
-	result.Broken = slices.Compact(result.Broken)
-	slices.SortFunc(result.Findings, compare)
+	result.sort()
 	result.Findings = slices.CompactFunc(result.Findings, func(a, b Finding) bool { // a package is there again with its tests
 		return a.File == b.File && a.Line == b.Line && a.Column == b.Column && a.Rule == b.Rule
 	})
@@ -144,16 +140,7 @@ func finding(dir string, action *goanalysis.Action, d analysis.Diagnostic) Findi
 }
 
 func compare(a, b Finding) int {
-	if c := strings.Compare(a.File, b.File); c != 0 {
-		return c
-	}
-	if a.Line != b.Line {
-		return a.Line - b.Line
-	}
-	if a.Column != b.Column {
-		return a.Column - b.Column
-	}
-	return strings.Compare(a.Rule+a.Message, b.Rule+b.Message)
+	return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line, a.Column-b.Column, strings.Compare(a.Rule+a.Message, b.Rule+b.Message))
 }
 
 // loadProgram asks the go command what packages are made of.
@@ -182,14 +169,7 @@ func loadProgram(ctx context.Context, dir string, patterns []string) (*program, 
 	return p, nil
 }
 
-func libraryPaths() []string {
-	var all []string
-	for path := range libraries {
-		all = append(all, path)
-	}
-	slices.Sort(all)
-	return all
-}
+func libraryPaths() []string { return slices.Sorted(maps.Keys(libraries)) }
 
 // version is the driver that the program has, with the version that was chosen.
 func (p *program) version(path string) (Driver, bool) {
@@ -263,22 +243,12 @@ func (p *program) resolve(pkg, library string) (Driver, bool) {
 
 // imports reports whether a package imports another, by itself or through others.
 func (p *program) imports(pkg, library string) bool {
-	seen := map[string]bool{}
-	var visit func(*packages.Package) bool
-	visit = func(from *packages.Package) bool {
-		if from == nil || seen[from.PkgPath] {
-			return false
-		}
-		seen[from.PkgPath] = true
-		if from.PkgPath == library {
-			return true
-		}
-		for _, imported := range from.Imports {
-			if visit(imported) {
-				return true
-			}
-		}
-		return false
+	found := false
+	if from := p.byPath[pkg]; from != nil {
+		packages.Visit([]*packages.Package{from}, func(of *packages.Package) bool {
+			found = found || of.PkgPath == library
+			return !found
+		}, nil)
 	}
-	return visit(p.byPath[pkg])
+	return found
 }

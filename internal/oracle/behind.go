@@ -82,13 +82,12 @@ func (b *behind) find(ctx context.Context, done Done, count int, ordered bool) e
 	if err := b.forgetSeveral(positions); err != nil {
 		return err
 	}
-	begin := func(context.Context, *sql.Conn) error { return nil }
 	for range 2 {
 		var all [][]int
 		for _, r := range found {
 			all = append(all, r.all...)
 		}
-		if err := b.data.Replay(ctx, b.op, b.trace, all, begin, b.drop); err != nil {
+		if err := b.data.Replay(ctx, b.op, b.trace, all, dataset.Watch{End: b.drop}); err != nil {
 			return err // it is only right in the order of the sequence
 		}
 		for _, r := range found {
@@ -114,7 +113,7 @@ func (b *behind) tell(ctx context.Context, before [][]int, positions []int) erro
 		}
 		return err
 	}
-	return b.data.Replay(ctx, b.op, b.trace, before, begin, end)
+	return b.data.Replay(ctx, b.op, b.trace, before, dataset.Watch{Begin: begin, End: end})
 }
 
 // drop forgets all answers that are others by now.

@@ -191,7 +191,7 @@ func TestEveryOrderIsAccepted(t *testing.T) {
 					}
 					return nil
 				}
-				if err := d.Replay(t.Context(), op, trace, all, begin, end); err != nil {
+				if err := d.Replay(t.Context(), op, trace, all, dataset.Watch{Begin: begin, End: end}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -259,7 +259,7 @@ func TestAnswersBehindEveryOrder(t *testing.T) {
 					}
 					return nil
 				}
-				if err := d.Replay(t.Context(), op, trace, all, begin, end); err != nil {
+				if err := d.Replay(t.Context(), op, trace, all, dataset.Watch{Begin: begin, End: end}); err != nil {
 					t.Fatal(err)
 				}
 			}

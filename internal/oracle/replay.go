@@ -291,7 +291,7 @@ func (r *replays) replay(ctx context.Context, phases [][]int) error {
 		}
 		return nil
 	}
-	if err := r.data.Replay(ctx, r.op, r.trace, phases, begin, end); err != nil {
+	if err := r.data.Replay(ctx, r.op, r.trace, phases, dataset.Watch{Begin: begin, End: end}); err != nil {
 		return err
 	}
 	for t, p := range all {

@@ -76,7 +76,7 @@ func (b *behind) rounds(ctx context.Context, phases [][]int) ([]*rounds, error) 
 		done++
 		return nil
 	}
-	return found, b.data.Replay(ctx, b.op, b.trace, singles, begin, end)
+	return found, b.data.Replay(ctx, b.op, b.trace, singles, dataset.Watch{Begin: begin, End: end})
 }
 
 // changing are those of the positions of a mix at which it changes data.

@@ -33,14 +33,7 @@ func (c checker) callsAlone(w *workload) {
 			c.m.at(o.Sum.place, "sum needs calls in its workload")
 		}
 	}
-	for _, other := range []struct {
-		place
-		name string
-	}{{w.Schema.place, "schema"}, {w.File.place, "file"}, {w.Records.place, "records"}, {w.Data.place, "data"}} {
-		if other.set() {
-			c.m.at(other.place, "a workload with calls has no %s: the worker makes its own tables", other.name)
-		}
-	}
+	c.m.misplaced(w, "a workload with calls has no %s: the worker makes its own tables", "schema", "file", "records", "data")
 }
 
 // call checks the keys of a call as far as no values of params are needed.
@@ -53,15 +46,7 @@ func (c checker) call(o *operation) {
 	if o.Call.set() && !o.Answer.set() {
 		c.m.at(o.place, "a call needs an answer: a query that says what it answers, such as SELECT 'Halloween', {{n * 50}}")
 	}
-	for _, k := range []struct {
-		key string
-		place
-	}{{"statement", o.Statement.place}, {"per", o.Per.place}, {"phases", o.Phases.place},
-		{"cache", o.Cache.place}, {"check", o.Check.place}, {"clients", o.Clients.place}, {"load", o.Load.place}} {
-		if k.set() {
-			c.m.at(k.place, "%s is not for a call, which is one worker's own", k.key)
-		}
-	}
+	c.m.misplaced(o, "%s is not for a call, which is one worker's own", "statement", "per", "phases", "cache", "check", "clients", "load")
 	for _, s := range o.Transaction.items {
 		if s.set() && s.text != "none" && s.text != "1" {
 			c.m.at(s.place, "a call is in a transaction or not: transaction is none or 1")
@@ -84,13 +69,7 @@ func (r *resolver) call(name string, o *operation) assay.Operation {
 		r.m.at(o.place, "a call needs the param n, its size: 1 to %d", maxCalls)
 	}
 	step.N = int(n)
-	if sql, ok := r.env.expand(r.m, o.Answer.SQL.place, o.Answer.SQL.value); ok && o.Answer.SQL.set() {
-		step.SQL = sql
-		kind, ok := r.m.statement(o.Answer.SQL.place, sql)
-		if ok && (!kind.query || kind.changes || kind.params > 0) {
-			r.m.at(o.Answer.SQL.place, "an answer is a query without arguments that changes nothing")
-		}
-	}
+	step.SQL, _ = r.query(o.Answer.SQL, "an answer")
 	op.Steps = []assay.Step{step}
 	return op
 }

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -168,18 +169,11 @@ func (c checker) form(o *operation) {
 		return
 	}
 	form := o.forms[0]
-	for _, k := range []struct {
-		owner, key string
-		place
-	}{
-		{"sql", "args", o.Args.place}, {"sql", "returns", o.Returns.place}, {"sql", "rows", o.Rows.place},
-		{"mix", "writers", o.Writers.place},
-		{"kv", "key", o.Key.place}, {"kv", "value", o.Value.place}, {"kv", "draw", o.Draw.place},
-		{"kv", "order", o.Order.place}, {"kv", "limit", o.Limit.place},
-		{"call", "answer", o.Answer.place}, {"call", "changes", o.Changes.place},
-	} {
-		if k.set() && form != k.owner {
-			c.m.at(k.place, "%s belongs to %s, not to %s", k.key, k.owner, form)
+	for _, group := range reflect.VisibleFields(reflect.TypeFor[operation]()) {
+		if owner := group.Tag.Get("form"); owner != "" && owner != form {
+			_, keys := keysOf(reflect.New(group.Type).Interface())
+			keys = slices.DeleteFunc(keys, func(key string) bool { return slices.Contains(forms, key) })
+			c.m.misplaced(o, "%s belongs to "+owner+", not to "+form, keys...)
 		}
 	}
 	if form == "mix" && o.Per.set() {

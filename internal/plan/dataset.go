@@ -68,14 +68,7 @@ func (r *resolver) sourcesOf(w *workload) map[string]string {
 		if strings.Contains(e.key.value, ".") {
 			r.m.at(e.key.place, "a source's name has no dot: it stands before the one of source.column")
 		}
-		sql, ok := r.env.expand(r.m, e.value.place, e.value.value)
-		if !ok || !e.value.set() {
-			continue
-		}
-		kind, ok := r.m.statement(e.value.place, sql)
-		if ok && (!kind.query || kind.changes || kind.params > 0) {
-			r.m.at(e.value.place, "a source is a query without arguments that changes nothing")
-		}
+		sql, _ := r.query(e.value, "a source")
 		sources[e.key.value] = strings.TrimRight(sql, "; \t\r\n")
 	}
 	return sources

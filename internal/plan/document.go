@@ -104,23 +104,24 @@ func (p *Plan) fillDrivers(m *mistakes, d *document) {
 
 // driverNames returns drivers without their versions and options.
 func driverNames(drivers []string) []string {
-	names := make([]string, len(drivers))
-	for i, d := range drivers {
-		names[i] = assay.ParseDriverName(d).Name
-	}
-	return names
+	return namesOf(drivers, func(d string) string { return assay.ParseDriverName(d).Name })
 }
 
 func clients(m *mistakes, l list[number], fallback []int) []int {
+	if all := counts(m, l, "clients", maxClients); all != nil {
+		return all
+	}
+	return fallback
+}
+
+// counts are the different numbers of an axis.
+func counts(m *mistakes, l list[number], what string, limit int64) []int {
 	var d distinct[int]
 	for _, n := range l.items {
-		c := int(m.whole(n, "clients", 1, maxClients, 0))
-		if d.add(c, n) && c > 0 {
-			m.at(n.place, "clients %d is listed twice", c)
+		count := int(m.whole(n, what, 1, limit, 0))
+		if d.add(count, n) && count > 0 {
+			m.at(n.place, "%s %d is listed twice", what, count)
 		}
-	}
-	if d.all == nil {
-		return fallback
 	}
 	return d.all
 }
@@ -261,11 +262,7 @@ func (p *Plan) checkUse(m *mistakes, d *document) {
 }
 
 func profileNames(profiles []assay.Profile) []string {
-	names := make([]string, len(profiles))
-	for i, p := range profiles {
-		names[i] = p.Name
-	}
-	return names
+	return namesOf(profiles, func(p assay.Profile) string { return p.Name })
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

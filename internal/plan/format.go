@@ -31,7 +31,6 @@ type document struct {
 
 func (d *document) read(m *mistakes, n ast.Node) {
 	found, ok := m.fields(n, "a plan", "key", d)
-	m.complete(place{1, 1}, "a plan", found, ok, "name")
 	if ok && !slices.Contains(found, "workload") && !slices.Contains(found, "workloads") {
 		m.at(place{1, 1}, "a plan needs a workload or workloads")
 	}
@@ -53,7 +52,6 @@ type workload struct {
 }
 
 func (w *workload) read(m *mistakes, n ast.Node) {
-	w.place = placeOf(n)
 	_, ok := m.fields(n, "a workload", "key of a workload", w)
 	w.misspelt = !ok
 }
@@ -65,56 +63,89 @@ type tableOfPlan struct {
 	Columns dict[generator] `yaml:"columns" jsonschema:"required" jsonschema_description:"How each column's values are drawn."`
 }
 
-func (t *tableOfPlan) read(m *mistakes, n ast.Node) {
-	t.place = placeOf(n)
-	found, ok := m.fields(n, "a table", "key of a table", t)
-	m.complete(t.place, "a table", found, ok, "rows", "columns")
-}
+func (t *tableOfPlan) read(m *mistakes, n ast.Node) { m.fields(n, "a table", "key of a table", t) }
 
-// operation is what is timed.
+// operation is what is timed. It is of one form, which has keys of its own.
 type operation struct {
 	place
-	forms []string // the keys that say what kind of operation it is: one, in a valid plan
+	forms []string // the keys that say of which form it is: one, in a valid plan
 	axes  []Axis   // of Params, set where the workload is checked
 
-	SQL         text               `yaml:"sql" jsonschema_description:"One SQL statement with ? for arguments."`
-	Steps       list[step]         `yaml:"steps" jsonschema_description:"Several statements that are one operation together."`
-	Args        list[generator]    `yaml:"args" jsonschema_description:"How each argument is drawn."`
-	Rows        number             `yaml:"rows" jsonschema_description:"Rows answered or changed, checked each time."`
-	Returns     list[text]         `yaml:"returns" jsonschema_description:"Types of the answer's columns: int, real, text, blob or bool, with ? where NULL may occur."`
+	ofSQL `form:"sql"`
+	ofAxes
+	ofMeasuring
+	ofMix   `form:"mix"`
+	Only    text `yaml:"only" jsonschema_description:"mix: the operation is not measured alone."`
+	ofStore `form:"kv"`
+	ofCall  `form:"call"`
+	Sum     sum `yaml:"sum" jsonschema_description:"No operation but a sum: calls, of all calls of the workload with the same params; or a map, of operations with how many times each is done."`
+	ofServing
+}
+
+// forms are the keys of which an operation has one.
+var forms = []string{"sql", "steps", "mix", "kv", "call", "sum"}
+
+// ofSQL is what an operation of statements does.
+type ofSQL struct {
+	SQL     text            `yaml:"sql" jsonschema_description:"One SQL statement with ? for arguments."`
+	Steps   list[step]      `yaml:"steps" jsonschema_description:"Several statements that are one operation together."`
+	Args    list[generator] `yaml:"args" jsonschema_description:"How each argument is drawn."`
+	Rows    number          `yaml:"rows" jsonschema_description:"Rows answered or changed, checked each time."`
+	Returns list[text]      `yaml:"returns" jsonschema_description:"Types of the answer's columns: int, real, text, blob or bool, with ? where NULL may occur."`
+}
+
+// ofAxes makes several cells of an operation.
+type ofAxes struct {
 	Statement   list[text]         `yaml:"statement" jsonschema_description:"Prepared once, prepared each time, or never; once by default."`
 	Transaction list[scalar]       `yaml:"transaction" jsonschema_description:"Operations to a transaction: none, a number or whole; none by default."`
 	Params      dict[list[scalar]] `yaml:"params" jsonschema_description:"Axes of the operation: name and values."`
 	Clients     list[number]       `yaml:"clients" jsonschema_description:"Numbers of parallel clients, instead of the plan's."`
 	Pool        list[pool]         `yaml:"pool" jsonschema_description:"Numbers of open connections, instead of the plan's."`
 	Profiles    list[text]         `yaml:"profiles" jsonschema_description:"The profiles that the operation runs with; all by default."`
-	Count       count              `yaml:"count" jsonschema_description:"Operations of a block, or a map of them by profile; 1000 by default where data is changed, otherwise 10000."`
-	Per         text               `yaml:"per" jsonschema_description:"row: figures are per row, not per operation."`
-	Busy        text               `yaml:"busy" jsonschema_description:"What an answer of busy does: fail (default) or retry."`
-	Phases      boolean            `yaml:"phases" jsonschema_description:"true: the phases of each execution are timed too, in windows of their own; for reading operations, in cells with one client."`
-	Cache       list[text]         `yaml:"cache" jsonschema_description:"warm (default) or cold: whether the page cache has the data when the operation begins; an axis."`
-	Check       check              `yaml:"check" jsonschema_description:"What is read after the block to prove the change."`
-	Mix         dict[number]       `yaml:"mix" jsonschema_description:"Operations of the workload with their weights."`
-	Writers     number             `yaml:"writers" jsonschema_description:"Connections that the changing operations of a mix share; 1 by default."`
-	Only        text               `yaml:"only" jsonschema_description:"mix: the operation is not measured alone."`
-	KV          text               `yaml:"kv" jsonschema_description:"get, put, delete, scan, update (of one field), rmw (get and put in one transaction) or read-update (get, then update), on a key-value store."`
-	Key         text               `yaml:"key" jsonschema_description:"Template of the key; that of the records by default."`
-	Draw        text               `yaml:"draw" jsonschema_description:"How keys are chosen: next (a new one, for put), seq, uniform, zipf or latest."`
-	Order       text               `yaml:"order" jsonschema_description:"sorted: the keys of a block are drawn first and then used in their order; drawn by default."`
-	Value       kvValue            `yaml:"value" jsonschema_description:"The value that is put; as those of the records by default."`
-	Limit       scanLimit          `yaml:"limit" jsonschema_description:"Keys that a scan answers: a number, or [low, high]; [1, 100] by default."`
-	Call        text               `yaml:"call" jsonschema_description:"An operation of the worker's own, by its name; the param n is its size."`
-	Answer      check              `yaml:"answer" jsonschema_description:"What a call answers: a query that needs no table, and the types of its answer."`
-	Changes     boolean            `yaml:"changes" jsonschema_description:"true: the call changes data."`
-	Sum         sum                `yaml:"sum" jsonschema_description:"No operation but a sum: calls, of all calls of the workload with the same params; or a map, of operations with how many times each is done."`
-	Serve       text               `yaml:"serve" jsonschema_description:"http: the operation is asked for over HTTP."`
-	Load        load               `yaml:"load" jsonschema_description:"How requests arrive: closed or open. Without it, from clients that each wait for their answer."`
+}
+
+// ofMeasuring says how an operation of any form is measured, and proved.
+type ofMeasuring struct {
+	Count  count      `yaml:"count" jsonschema_description:"Operations of a block, or a map of them by profile; 1000 by default where data is changed, otherwise 10000."`
+	Per    text       `yaml:"per" jsonschema_description:"row: figures are per row, not per operation."`
+	Busy   text       `yaml:"busy" jsonschema_description:"What an answer of busy does: fail (default) or retry."`
+	Phases boolean    `yaml:"phases" jsonschema_description:"true: the phases of each execution are timed too, in windows of their own; for reading operations, in cells with one client."`
+	Cache  list[text] `yaml:"cache" jsonschema_description:"warm (default) or cold: whether the page cache has the data when the operation begins; an axis."`
+	Check  check      `yaml:"check" jsonschema_description:"What is read after the block to prove the change."`
+}
+
+// ofMix is what a mix has.
+type ofMix struct {
+	Mix     dict[number] `yaml:"mix" jsonschema_description:"Operations of the workload with their weights."`
+	Writers number       `yaml:"writers" jsonschema_description:"Connections that the changing operations of a mix share; 1 by default."`
+}
+
+// ofStore is what an operation of a key-value store does.
+type ofStore struct {
+	KV    text      `yaml:"kv" jsonschema_description:"get, put, delete, scan, update (of one field), rmw (get and put in one transaction) or read-update (get, then update), on a key-value store."`
+	Key   text      `yaml:"key" jsonschema_description:"Template of the key; that of the records by default."`
+	Draw  text      `yaml:"draw" jsonschema_description:"How keys are chosen: next (a new one, for put), seq, uniform, zipf or latest."`
+	Order text      `yaml:"order" jsonschema_description:"sorted: the keys of a block are drawn first and then used in their order; drawn by default."`
+	Value kvValue   `yaml:"value" jsonschema_description:"The value that is put; as those of the records by default."`
+	Limit scanLimit `yaml:"limit" jsonschema_description:"Keys that a scan answers: a number, or [low, high]; [1, 100] by default."`
+}
+
+// ofCall is what an operation of the worker's own does.
+type ofCall struct {
+	Call    text    `yaml:"call" jsonschema_description:"An operation of the worker's own, by its name; the param n is its size."`
+	Answer  check   `yaml:"answer" jsonschema_description:"What a call answers: a query that needs no table, and the types of its answer."`
+	Changes boolean `yaml:"changes" jsonschema_description:"true: the call changes data."`
+}
+
+// ofServing has an operation asked for over HTTP.
+type ofServing struct {
+	Serve text `yaml:"serve" jsonschema_description:"http: the operation is asked for over HTTP."`
+	Load  load `yaml:"load" jsonschema_description:"How requests arrive: closed or open. Without it, from clients that each wait for their answer."`
 }
 
 func (o *operation) read(m *mistakes, n ast.Node) {
-	o.place = placeOf(n)
 	found, ok := m.fields(n, "an operation", "key of an operation", o)
-	for _, key := range []string{"sql", "steps", "mix", "kv", "call", "sum"} {
+	for _, key := range forms {
 		if slices.Contains(found, key) {
 			o.forms = append(o.forms, key)
 		}
@@ -155,7 +186,6 @@ type step struct {
 }
 
 func (s *step) read(m *mistakes, n ast.Node) {
-	s.place = placeOf(n)
 	found, ok := m.fields(n, "a step", "key of a step", s)
 	switch {
 	case ok && !s.SQL.set() && !s.Steps.set() && !slices.Contains(found, "sql"):
@@ -163,13 +193,8 @@ func (s *step) read(m *mistakes, n ast.Node) {
 	case s.Steps.set() && !s.Repeat.set():
 		m.at(s.Steps.place, "steps within a step are repeated together: say how many times, as in repeat: 20")
 	}
-	for _, other := range []struct {
-		key string
-		place
-	}{{"sql", s.SQL.place}, {"args", s.Args.place}, {"rows", s.Rows.place}, {"returns", s.Returns.place}} {
-		if s.Steps.set() && other.set() {
-			m.at(other.place, "%s belongs to the steps that are repeated", other.key)
-		}
+	if s.Steps.set() {
+		m.misplaced(s, "%s belongs to the steps that are repeated", "sql", "args", "rows", "returns")
 	}
 }
 
@@ -181,13 +206,12 @@ type check struct {
 }
 
 func (c *check) read(m *mistakes, n ast.Node) {
-	c.place = placeOf(n)
 	if _, alone := n.(ast.ScalarNode); alone {
+		c.put(placeOf(n))
 		c.SQL.read(m, n)
 		return
 	}
-	found, ok := m.fields(n, "a check", "key of a check", c)
-	m.complete(c.place, "a check", found, ok, "sql")
+	m.fields(n, "a check", "key of a check", c)
 }
 
 // count is a number of operations, alone or by profile: a block should last
@@ -216,13 +240,12 @@ type pool struct {
 }
 
 func (p *pool) read(m *mistakes, n ast.Node) {
-	p.place = placeOf(n)
 	if _, alone := n.(ast.ScalarNode); alone {
+		p.put(placeOf(n))
 		p.Open.read(m, n)
 		return
 	}
-	found, ok := m.fields(n, "a pool", "key of a pool", p)
-	m.complete(p.place, "a pool", found, ok, "open")
+	m.fields(n, "a pool", "key of a pool", p)
 }
 
 // kvValue is the value of a put.
@@ -233,11 +256,7 @@ type kvValue struct {
 	Compress number `yaml:"compress" jsonschema_description:"Share of the bytes that are zero, and compress well; 0 by default."`
 }
 
-func (v *kvValue) read(m *mistakes, n ast.Node) {
-	v.place = placeOf(n)
-	found, ok := m.fields(n, "a value", "key of a value", v)
-	m.complete(v.place, "a value", found, ok, "bytes")
-}
+func (v *kvValue) read(m *mistakes, n ast.Node) { m.fields(n, "a value", "key of a value", v) }
 
 // records are the keys and values that a store begins with.
 type records struct {
@@ -247,11 +266,7 @@ type records struct {
 	Value kvValue `yaml:"value" jsonschema:"required" jsonschema_description:"The values."`
 }
 
-func (r *records) read(m *mistakes, n ast.Node) {
-	r.place = placeOf(n)
-	found, ok := m.fields(n, "records", "key of records", r)
-	m.complete(r.place, "records", found, ok, "n", "key", "value")
-}
+func (r *records) read(m *mistakes, n ast.Node) { m.fields(n, "records", "key of records", r) }
 
 // scanLimit is a number, or [low, high].
 type scanLimit struct {
@@ -261,16 +276,21 @@ type scanLimit struct {
 
 func (l *scanLimit) read(m *mistakes, n ast.Node) {
 	l.place = placeOf(n)
-	bounds, isRange := n.(*ast.SequenceNode)
-	switch {
-	case !isRange:
-		l.alone.read(m, n)
-	case len(bounds.Values) != 2:
-		m.at(l.place, "want [low, high], not %d values", len(bounds.Values))
-	default:
-		l.low.read(m, bounds.Values[0])
-		l.high.read(m, bounds.Values[1])
+	if bounds, isRange := n.(*ast.SequenceNode); isRange {
+		m.bounds(bounds, &l.low, &l.high)
+		return
 	}
+	l.alone.read(m, n)
+}
+
+// bounds reads [low, high].
+func (m *mistakes) bounds(n *ast.SequenceNode, low, high *number) {
+	if len(n.Values) != 2 {
+		m.at(placeOf(n), "want [low, high], not %d values", len(n.Values))
+		return
+	}
+	low.read(m, n.Values[0])
+	high.read(m, n.Values[1])
 }
 
 // load says how requests arrive at a server.
@@ -280,7 +300,4 @@ type load struct {
 	Open   list[number] `yaml:"open" jsonschema_description:"Requests a second, at a constant rate: an axis. clients is the most that are under way."`
 }
 
-func (l *load) read(m *mistakes, n ast.Node) {
-	l.place = placeOf(n)
-	m.fields(n, "a load", "kind of load", l)
-}
+func (l *load) read(m *mistakes, n ast.Node) { m.fields(n, "a load", "kind of load", l) }

@@ -106,12 +106,7 @@ func (s *span) read(m *mistakes, n ast.Node) {
 	case *ast.StringNode:
 		s.column = text{s.place, v.Value}
 	case *ast.SequenceNode:
-		if len(v.Values) == 2 {
-			s.low.read(m, v.Values[0])
-			s.high.read(m, v.Values[1])
-			return
-		}
-		m.at(s.place, "want [low, high], not %d values", len(v.Values))
+		m.bounds(v, &s.low, &s.high)
 	default:
 		m.at(s.place, "want [low, high] or table.column, not %s", describe(n))
 	}
@@ -127,8 +122,4 @@ type derivation struct {
 	Format text   `yaml:"format" jsonschema_description:"Text in which %d, or %08d for eight digits, stands for the number."`
 }
 
-func (d *derivation) read(m *mistakes, n ast.Node) {
-	d.place = placeOf(n)
-	found, ok := m.fields(n, "derive", "key of derive", d)
-	m.complete(d.place, "derive", found, ok, "of")
-}
+func (d *derivation) read(m *mistakes, n ast.Node) { m.fields(n, "derive", "key of derive", d) }

@@ -89,14 +89,7 @@ func (c checker) records(w *workload) {
 	if !w.Records.set() {
 		return
 	}
-	for _, other := range []struct {
-		place
-		name string
-	}{{w.Schema.place, "schema"}, {w.File.place, "file"}, {w.Data.place, "data"}} {
-		if other.set() {
-			c.m.at(other.place, "a workload with records has no %s", other.name)
-		}
-	}
+	c.m.misplaced(w, "a workload with records has no %s", "schema", "file", "data")
 	for _, e := range c.operations.entries {
 		if e.value.SQL.set() || e.value.Steps.set() {
 			c.m.at(e.key.place, "%s is SQL, and the workload has records: it takes kv operations and mixes of them", e.key.value)

@@ -127,22 +127,28 @@ func (r *resolver) counts(o *operation) map[string]int {
 
 // check resolves what is read after the block.
 func (r *resolver) check(o *operation, changes bool) *assay.Query {
-	if !o.Check.set() || !o.Check.SQL.set() {
-		return nil
-	}
-	at := o.Check.SQL.place
-	sql, ok := r.env.expand(r.m, at, o.Check.SQL.value)
-	if !ok {
-		return nil
-	}
-	kind, ok := r.m.statement(at, sql)
-	switch {
-	case ok && (!kind.query || kind.changes || kind.params > 0):
-		r.m.at(at, "a check is a query without arguments that changes nothing")
-	case ok && !changes:
+	sql, ok := r.query(o.Check.SQL, "a check")
+	if ok && !changes {
 		r.m.at(o.Check.place, "check belongs to an operation that changes data")
 	}
+	if sql == "" {
+		return nil
+	}
 	return &assay.Query{SQL: sql, Returns: types(o.Check.Returns)}
+}
+
+// query resolves SQL that takes no arguments and changes nothing, and reports whether it is
+// such a query; empty where there is none.
+func (r *resolver) query(t text, what string) (sql string, ok bool) {
+	if sql, ok = r.env.expand(r.m, t.place, t.value); !ok || !t.set() {
+		return "", false
+	}
+	kind, ok := r.m.statement(t.place, sql)
+	if ok && (!kind.query || kind.changes || kind.params > 0) {
+		r.m.at(t.place, "%s is a query without arguments that changes nothing", what)
+		return sql, false
+	}
+	return sql, ok
 }
 
 func types(l list[text]) []assay.Type {

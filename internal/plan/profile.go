@@ -37,7 +37,7 @@ func (p *profile) read(m *mistakes, n ast.Node) {
 		m.at(p.place, "a profile is a map, such as {} or {journal_mode: wal}, not %s", describe(n))
 		return
 	}
-	own := map[string]reader{"raw": &p.Raw, "file": &p.File, "prepare": &p.Prepare, "requests": &p.Requests, "once": &p.Once, "each": &p.Each, "lazy": &p.Lazy, "drivers": &p.Drivers, "published": &p.Published}
+	own, _ := keysOf(p)
 	for _, pair := range m.pairs(n, "a profile") {
 		if part, ok := own[pair.key]; ok {
 			part.read(m, pair.value)
@@ -57,7 +57,7 @@ func (p *profile) resolve(m *mistakes, name string, drivers []string) assay.Prof
 	if p.Requests.set() && !p.Raw.set() && !p.Once.set() && !p.Each.set() {
 		m.at(p.Requests.place, "requests belongs to raw, once or each: write the settings themselves into the profile")
 	}
-	own := []string{"raw", "file", "prepare", "requests", "once", "each", "lazy", "drivers", "published"}
+	_, own := keysOf(p)
 	return assay.Profile{
 		Name:        name,
 		Settings:    settings(m, p.settings, own),

@@ -4,8 +4,8 @@ import "cmp"
 
 // serve checks the keys of an operation that is asked for over HTTP.
 func (c checker) serve(o *operation) {
-	loads(c.m, o.Load.Closed, maxClients)
-	loads(c.m, o.Load.Open, maxCount)
+	counts(c.m, o.Load.Closed, "load", maxClients)
+	counts(c.m, o.Load.Open, "load", maxCount)
 	if o.Load.Closed.set() && o.Load.Open.set() {
 		c.m.at(o.Load.place, "a load is closed or open: make two operations of it")
 	}
@@ -15,14 +15,7 @@ func (c checker) serve(o *operation) {
 	if !o.Serve.set() {
 		return
 	}
-	for _, k := range []struct {
-		key string
-		place
-	}{{"kv", o.KV.place}, {"phases", o.Phases.place}, {"cache", o.Cache.place}, {"per", o.Per.place}, {"only", o.Only.place}} {
-		if k.set() {
-			c.m.at(k.place, "%s does not go with serve", k.key)
-		}
-	}
+	c.m.misplaced(o, "%s does not go with serve", "kv", "phases", "cache", "per", "only")
 	for _, s := range o.Transaction.items {
 		if s.text != "none" && s.text != "1" {
 			c.m.at(s.place, "a request is one operation: with serve, transaction is none or 1")
@@ -38,7 +31,7 @@ func (c checker) serve(o *operation) {
 // clients are the numbers of clients of an operation: of a closed load, or those
 // that the open one has connections for.
 func (o *operation) clients(m *mistakes, p *Plan) []int {
-	if all := loads(m, o.Load.Closed, maxClients); all != nil {
+	if all := counts(m, o.Load.Closed, "load", maxClients); all != nil {
 		return all
 	}
 	return clients(m, o.Clients, p.Clients)
@@ -46,22 +39,10 @@ func (o *operation) clients(m *mistakes, p *Plan) []int {
 
 // rates are the arrivals a second of an open load; 0 is the closed loop.
 func (o *operation) rates(m *mistakes) []int {
-	if all := loads(m, o.Load.Open, maxCount); all != nil {
+	if all := counts(m, o.Load.Open, "load", maxCount); all != nil {
 		return all
 	}
 	return []int{0}
-}
-
-// loads are the different numbers of a load.
-func loads(m *mistakes, l list[number], limit int64) []int {
-	var d distinct[int]
-	for _, n := range l.items {
-		load := int(m.whole(n, "load", 1, limit, 1))
-		if d.add(load, n) {
-			m.at(n.place, "load %d is listed twice", load)
-		}
-	}
-	return d.all
 }
 
 // axisSizes are how many clients and rates there are.

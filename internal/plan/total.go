@@ -24,14 +24,8 @@ func (c checker) total(o *operation) {
 			c.m.at(e.key.place, "%s is measured per row: a sum needs the time of the operation", e.key.value)
 		}
 	}
-	for _, k := range []struct {
-		key string
-		place
-	}{{"statement", o.Statement.place}, {"transaction", o.Transaction.place}, {"count", o.Count.place}, {"per", o.Per.place},
-		{"busy", o.Busy.place}, {"phases", o.Phases.place}, {"cache", o.Cache.place}, {"check", o.Check.place}, {"serve", o.Serve.place}} {
-		if o.Sum.terms.set() && k.set() {
-			c.m.at(k.place, "%s is for the operations of a sum, not for the sum", k.key)
-		}
+	if o.Sum.terms.set() {
+		c.m.misplaced(o, "%s is for the operations of a sum, not for the sum", "statement", "transaction", "count", "per", "busy", "phases", "cache", "check", "serve")
 	}
 }
 

@@ -265,7 +265,7 @@ func (r *resolver) column(t text) (*assay.Table, *assay.Values) {
 	}
 	i := slices.IndexFunc(r.tables, func(t assay.Table) bool { return t.Name == tableName })
 	if i < 0 {
-		r.m.unknown(t.place, "table of the data", tableName, tableNames(r.tables))
+		r.m.unknown(t.place, "table of the data", tableName, namesOf(r.tables, func(t assay.Table) string { return t.Name }))
 		return nil, nil
 	}
 	table := &r.tables[i]
@@ -286,18 +286,6 @@ func (r *resolver) column(t text) (*assay.Table, *assay.Values) {
 	return table, values
 }
 
-func tableNames(tables []assay.Table) []string {
-	names := make([]string, len(tables))
-	for i, t := range tables {
-		names[i] = t.Name
-	}
-	return names
-}
-
 func columnNames(columns []assay.Column) []string {
-	names := make([]string, len(columns))
-	for i, c := range columns {
-		names[i] = c.Name
-	}
-	return names
+	return namesOf(columns, func(c assay.Column) string { return c.Name })
 }

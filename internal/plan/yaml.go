@@ -27,6 +27,7 @@ const (
 // what is wrong with it.
 type reader interface {
 	read(m *mistakes, n ast.Node)
+	where() place
 }
 
 // parse returns the plan's root, or nil where the text is no YAML.
@@ -224,17 +225,22 @@ func keyText(key ast.MapKeyNode) (string, bool) {
 
 // fields reads a map into the struct that into points to: a key goes to the
 // field with that yaml tag. It returns the keys that the map has, and false
-// where n is no map or has a key that is unknown or misspelt.
+// where n is no map or has a key that is unknown or misspelt. Only where it is true
+// are keys that the format requires reported as missing: one may be there, misspelt.
 func (m *mistakes) fields(n ast.Node, what, keys string, into any) (found []string, ok bool) {
+	at := place{1, 1} // of the plan itself
+	if part, has := into.(interface{ put(place) }); has {
+		at = placeOf(n)
+		part.put(at)
+	}
 	if !isMap(n) {
 		m.at(placeOf(n), "%s is a map, not %s", what, describe(n))
 		return nil, false
 	}
-	target := reflect.ValueOf(into).Elem()
-	index, names := tags(target.Type())
+	fields, names := keysOf(into)
 	ok = true
 	for _, p := range m.pairs(n, what) {
-		i, known := index[p.key]
+		field, known := fields[p.key]
 		if _, alone := p.value.(*ast.NullNode); !known && alone && strings.ContainsAny(p.key, " =*") {
 			m.at(p.place, "a value of %s ends at the comma before %q: put quotes around a text that has commas", what, p.key)
 			ok = false
@@ -246,33 +252,44 @@ func (m *mistakes) fields(n ast.Node, what, keys string, into any) (found []stri
 			continue
 		}
 		found = append(found, p.key)
-		target.Field(i).Addr().Interface().(reader).read(m, p.value)
+		field.read(m, p.value)
+	}
+	for _, name := range names {
+		if ok && fields[name].required && !slices.Contains(found, name) {
+			m.at(at, "%s needs %s", what, name)
+		}
 	}
 	return found, ok
 }
 
-// complete reports the keys that a map must have and has not. It is silent
-// where ok is false: the key is there, misspelt.
-func (m *mistakes) complete(at place, what string, found []string, ok bool, needed ...string) {
-	for _, key := range needed {
-		if ok && !slices.Contains(found, key) {
-			m.at(at, "%s needs %s", what, key)
+// misplaced reports those of the keys that a part has; the format takes the key.
+func (m *mistakes) misplaced(part any, format string, keys ...string) {
+	fields, _ := keysOf(part)
+	for _, key := range keys {
+		if at := fields[key].where(); at.set() {
+			m.at(at, format, key)
 		}
 	}
 }
 
-// tags returns the fields of a struct by their yaml tag, and the tags in order.
-func tags(t reflect.Type) (map[string]int, []string) {
-	index := map[string]int{}
+// field is the part of a struct that a key is read into.
+type field struct {
+	reader
+	required bool
+}
+
+// keysOf returns the fields of the struct that a part points to by their yaml tag, and
+// the tags in order.
+func keysOf(part any) (map[string]field, []string) {
+	fields, target := map[string]field{}, reflect.ValueOf(part).Elem()
 	var names []string
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("yaml"), ",")
-		if name != "" && name != "-" {
-			index[name] = i
+	for _, f := range reflect.VisibleFields(target.Type()) {
+		if name := f.Tag.Get("yaml"); name != "" {
+			fields[name] = field{target.FieldByIndex(f.Index).Addr().Interface().(reader), f.Tag.Get("jsonschema") == "required"}
 			names = append(names, name)
 		}
 	}
-	return index, names
+	return fields, names
 }
 
 // list is a list of parts; a single part may stand without brackets.
@@ -322,9 +339,14 @@ func (d *dict[T]) read(m *mistakes, n ast.Node) {
 }
 
 func (d *dict[T]) names() []string {
-	names := make([]string, len(d.entries))
-	for i, e := range d.entries {
-		names[i] = e.key.value
+	return namesOf(d.entries, func(e entry[T]) string { return e.key.value })
+}
+
+// namesOf are the names of parts, in order.
+func namesOf[T any](all []T, name func(T) string) []string {
+	names := make([]string, len(all))
+	for i, each := range all {
+		names[i] = name(each)
 	}
 	return names
 }

@@ -10,6 +10,7 @@ import (
 
 	"assay/kit"
 	"assay/kit/column"
+	"assay/kit/sqlrows"
 	"assay/kit/wire"
 )
 
@@ -79,16 +80,11 @@ func (d *database) explain(step wire.Step, args []any) (string, error) {
 		if err != nil {
 			return err
 		}
-		defer rows.Close()
-		for rows.Next() {
-			var id, parent, unused int64
-			var detail string
-			if err := rows.Scan(&id, &parent, &unused, &detail); err != nil {
-				return err
-			}
-			lines = append(lines, detail)
+		plan, err := sqlrows.Texts(rows)
+		for _, row := range plan { // id, parent, unused, detail
+			lines = append(lines, row[3])
 		}
-		return rows.Err()
+		return err
 	})
 	return strings.Join(lines, "\n"), err
 }

@@ -8,7 +8,6 @@ import (
 
 	"assay/kit/proof"
 	"assay/kit/sqlite"
-	"assay/kit/sqlrows"
 	"assay/kit/wire"
 )
 
@@ -26,11 +25,7 @@ func (c plainConn) Exec(text string) error {
 }
 
 func (c plainConn) Texts(text string) ([][]string, error) {
-	rows, err := c.QueryContext(context.Background(), text)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", text, err)
-	}
-	return sqlrows.Texts(rows)
+	return query(c, text)
 }
 
 func (c plainConn) Close() error {

@@ -4,8 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
 
+	"assay/kit"
 	"assay/kit/proof"
 	"assay/kit/sqlite"
 	"assay/kit/wire"
@@ -16,29 +16,12 @@ import (
 func (d *database) Settings(names []string) ([]wire.Connection, error) {
 	var connections []wire.Connection
 	read := func(name string, conn *sql.Conn) error {
-		settings, err := d.readSettings(conn, names)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		connections = append(connections, wire.Connection{Name: name, Settings: settings})
-		return nil
+		c, err := kit.ReadSettings(name, names, func(setting string) (string, bool, error) { return d.readSetting(conn, setting) })
+		connections = append(connections, c)
+		return err
 	}
 	err := errors.Join(d.eachReader(read), d.writers.Each(read))
 	return connections, err
-}
-
-func (d *database) readSettings(conn *sql.Conn, names []string) (map[string]string, error) {
-	settings := map[string]string{}
-	for _, name := range names {
-		value, ok, err := d.readSetting(conn, name)
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", name, err)
-		}
-		if ok {
-			settings[name] = value
-		}
-	}
-	return settings, nil
 }
 
 // readSetting returns a PRAGMA's value, or what behaviour shows of settings

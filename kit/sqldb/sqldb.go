@@ -19,6 +19,7 @@ import (
 
 	"assay/kit"
 	"assay/kit/proof"
+	"assay/kit/sqlrows"
 	"assay/kit/wire"
 )
 
@@ -66,7 +67,10 @@ func (e engine) Target() (wire.Target, error) {
 	if err := db.QueryRow("SELECT sqlite_version(), sqlite_source_id()").Scan(&target.EngineVersion, &source); err != nil {
 		return target, fmt.Errorf("sqlite_version: %w", err)
 	}
-	target.CompileOptions, err = texts(db, "PRAGMA compile_options")
+	options, err := query(db, "PRAGMA compile_options")
+	for _, option := range options {
+		target.CompileOptions = append(target.CompileOptions, option[0])
+	}
 	target.Facts = map[string]string{
 		"api": "database/sql", "cgo": fmt.Sprint(e.driver.Cgo), "go": runtime.Version(), "module": e.driver.Module,
 		"pool": "database/sql", "statement_cache": cmp.Or(e.driver.Cache, "none"), "source_id": source, "uncounted": "B/op and allocs/op leave out what SQLite itself allocates",
@@ -74,21 +78,13 @@ func (e engine) Target() (wire.Target, error) {
 	return target, err
 }
 
-func texts(db *sql.DB, query string) ([]string, error) {
-	rows, err := db.Query(query)
+// query returns an answer that is not measured.
+func query(on handle, text string, args ...any) ([][]string, error) {
+	rows, err := on.QueryContext(context.Background(), text, args...)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", query, err)
+		return nil, fmt.Errorf("%s: %w", text, err)
 	}
-	defer rows.Close()
-	var values []string
-	for rows.Next() {
-		var value string
-		if err := rows.Scan(&value); err != nil {
-			return nil, err
-		}
-		values = append(values, value)
-	}
-	return values, rows.Err()
+	return sqlrows.Texts(rows)
 }
 
 // Open opens all connections, so that none is opened while measuring.

@@ -1,8 +1,7 @@
 package stepdb
 
 import (
-	"fmt"
-
+	"assay/kit"
 	"assay/kit/proof"
 	"assay/kit/sqlite"
 	"assay/kit/wire"
@@ -68,28 +67,11 @@ func (s *setup) set(name, value string) {
 func (d *database) Settings(names []string) ([]wire.Connection, error) {
 	var connections []wire.Connection
 	err := d.every(func(name string, _ bool, conn Conn) error {
-		settings, err := d.read(conn, names)
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		connections = append(connections, wire.Connection{Name: name, Settings: settings})
-		return nil
+		c, err := kit.ReadSettings(name, names, func(setting string) (string, bool, error) { return d.setting(conn, setting) })
+		connections = append(connections, c)
+		return err
 	})
 	return connections, err
-}
-
-func (d *database) read(conn Conn, names []string) (map[string]string, error) {
-	settings := map[string]string{}
-	for _, name := range names {
-		value, ok, err := d.setting(conn, name)
-		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", name, err)
-		}
-		if ok {
-			settings[name] = value
-		}
-	}
-	return settings, nil
 }
 
 // setting returns what a PRAGMA, a proof or the driver shows of a setting;

@@ -51,39 +51,35 @@ var (
 )
 
 // oddValues reads them as stored, and again when they were arguments.
-func oddValues(b *bench) error {
-	if err := b.open(wire.Open{Readers: 1, Idle: 1, Writers: 1, Once: slices.Concat(oddTable, unixTable)}); err != nil {
-		return err
-	}
+func oddValues(b *bench) {
+	b.open(wire.Open{Readers: 1, Idle: 1, Writers: 1, Once: slices.Concat(oddTable, unixTable)})
 	oddBound, unixBound := renumbered(oddRows), renumbered(unixRows)
-	return steps(
-		func() error { return b.keeps("odd", oddColumns, oddTypes, oddRows) },
-		func() error { return b.keeps("unix", unixColumns, unixTypes, unixRows) },
-		func() error {
-			return b.insertInto("odd", oddBound, column.Int, column.Int, column.Real, column.Text, column.Blob, column.Bool, column.Text, column.Text, column.Text)
-		},
-		func() error { return b.insertInto("unix", unixBound, column.Int, column.Int, column.Int, column.Int) },
-		func() error { return b.keeps("odd", oddColumns, oddTypes, slices.Concat(oddRows, oddBound)) },
-		func() error { return b.keeps("unix", unixColumns, unixTypes, slices.Concat(unixRows, unixBound)) })
+	b.keeps("odd", oddColumns, oddTypes, oddRows)
+	b.keeps("unix", unixColumns, unixTypes, unixRows)
+	b.insertInto("odd", oddBound, column.Int, column.Int, column.Real, column.Text, column.Blob, column.Bool, column.Text, column.Text, column.Text)
+	b.insertInto("unix", unixBound, column.Int, column.Int, column.Int, column.Int)
+	b.keeps("odd", oddColumns, oddTypes, slices.Concat(oddRows, oddBound))
+	b.keeps("unix", unixColumns, unixTypes, slices.Concat(unixRows, unixBound))
 }
 
 // keeps checks that a table has these rows, of which the first value is the id. Where
 // it has not, the error names the first value that is not right: a digest of all says
 // nothing to look for.
-func (b *bench) keeps(table string, columns, types []string, rows [][]any) error {
-	err := b.answers(fmt.Sprintf("SELECT %s FROM %s ORDER BY id", strings.Join(columns, ", "), table), types, rows...)
+func (b *bench) keeps(table string, columns, types []string, rows [][]any) {
+	err := caught(func() {
+		b.answers(fmt.Sprintf("SELECT %s FROM %s ORDER BY id", strings.Join(columns, ", "), table), types, rows...)
+	})
 	if err == nil {
-		return nil
+		return
 	}
 	for _, row := range rows {
 		for i, name := range columns {
-			one := fmt.Sprintf("SELECT %s FROM %s WHERE id = %d", name, table, row[0])
-			if wrong := b.answers(one, types[i:i+1], row[i:i+1]); wrong != nil {
-				return fmt.Errorf("%s of id %d, which is %s, read as %s: %w", name, row[0], literal(row[i]), types[i], wrong)
-			}
+			about(fmt.Sprintf("%s of id %d, which is %s, read as %s", name, row[0], literal(row[i]), types[i]), func() {
+				b.answers(fmt.Sprintf("SELECT %s FROM %s WHERE id = %d", name, table, row[0]), types[i:i+1], row[i:i+1])
+			})
 		}
 	}
-	return err
+	must(err)
 }
 
 // literal is a value as SQL writes it, all of it on one line.
@@ -109,12 +105,8 @@ func renumbered(rows [][]any) [][]any {
 }
 
 // insertInto inserts rows as arguments.
-func (b *bench) insertInto(table string, rows [][]any, types ...column.Type) error {
-	path, err := b.trace(table, types, rows...)
-	if err != nil {
-		return err
-	}
+func (b *bench) insertInto(table string, rows [][]any, types ...column.Type) {
 	sql := "INSERT INTO " + table + " VALUES (?" + strings.Repeat(", ?", len(types)-1) + ")"
-	op := wire.Operation{Name: table, Trace: path, Changes: true, Steps: []wire.Step{{SQL: sql, Args: len(types), Rows: 1}}}
-	return b.runs(op, 1, int64(len(rows)))
+	op := wire.Operation{Name: table, Trace: b.trace(table, types, rows...), Changes: true, Steps: []wire.Step{{SQL: sql, Args: len(types), Rows: 1}}}
+	b.runs(op, 1, int64(len(rows)))
 }

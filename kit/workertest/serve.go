@@ -3,12 +3,12 @@
 package workertest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
 	"net/http"
 	"strings"
-	"sync"
 
 	"assay/kit/column"
 	"assay/kit/wire"
@@ -25,62 +25,48 @@ var serveChecks = []check{
 }
 
 // serve prepares an operation and has it served.
-func (b *bench) serve(op wire.Operation, clients int) (url string, err error) {
+func (b *bench) serve(op wire.Operation, clients int) (url string) {
+	request := wire.Serve{Operation: op.Name, Clients: clients}
+	b.refused(wire.TypeServe, request, wire.Invalid)
+	b.prepare(op, 1)
+	b.refused(wire.TypeServe, wire.Serve{Operation: op.Name}, wire.Invalid)
 	var served wire.Served
-	err = steps(
-		func() error {
-			return b.refused(wire.TypeServe, wire.Serve{Operation: op.Name, Clients: clients}, wire.Invalid)
-		},
-		func() error { return b.call(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil) },
-		func() error { return b.refused(wire.TypeServe, wire.Serve{Operation: op.Name}, wire.Invalid) },
-		func() error { return b.call(wire.TypeServe, wire.Serve{Operation: op.Name, Clients: clients}, &served) },
-		func() error {
-			return b.refused(wire.TypeServe, wire.Serve{Operation: op.Name, Clients: clients}, wire.Invalid)
-		})
-	if err != nil {
-		return "", err
-	}
-	if url, err = served.URL(); err != nil {
-		return "", err
-	}
-	return url, b.asks(url, "", http.StatusNoContent, "")
+	b.call(wire.TypeServe, request, &served)
+	b.refused(wire.TypeServe, request, wire.Invalid)
+	url, err := served.URL()
+	must(err)
+	b.asks(url, "", http.StatusNoContent, "")
+	return url
 }
 
 // asks checks what is answered to a request. The body of an error is any text.
-func (b *bench) asks(url, path string, status int, body string) error {
+func (b *bench) asks(url, path string, status int, body string) {
 	request, err := http.NewRequest(http.MethodGet, url+"/"+path, nil)
-	if err != nil {
-		return err
-	}
-	return b.answersRequest(request, status, body)
+	must(err)
+	b.answersRequest(request, status, body)
 }
 
-func (b *bench) answersRequest(request *http.Request, status int, body string) error {
+func (b *bench) answersRequest(request *http.Request, status int, body string) {
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
 	request, path := request.WithContext(ctx), request.URL.Path
 	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
+	must(err)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		return err
-	}
+	must(err)
 	if response.StatusCode != status || status < http.StatusBadRequest && string(text) != body {
-		return fmt.Errorf("%s %s is answered %d %s, want %d %s", request.Method, path, response.StatusCode, text, status, body)
+		fail("%s %s is answered %d %s, want %d %s", request.Method, path, response.StatusCode, text, status, body)
 	}
 	if status >= http.StatusBadRequest && len(text) == 0 {
-		return fmt.Errorf("%s %s is answered %d without a word", request.Method, path, status)
+		fail("%s %s is answered %d without a word", request.Method, path, status)
 	}
-	return nil
 }
 
-func (b *bench) byID() (wire.Operation, error) {
-	path, err := b.trace("by-id", []column.Type{column.Int}, []any{int64(1)}, []any{int64(2)}, []any{int64(3)}, []any{int64(9)})
+func (b *bench) byID() wire.Operation {
+	path := b.trace("by-id", []column.Type{column.Int}, []any{int64(1)}, []any{int64(2)}, []any{int64(3)}, []any{int64(9)})
 	return wire.Operation{Name: "by-id", Trace: path,
-		Steps: []wire.Step{{SQL: "SELECT id, n, x, s, b, yes FROM t WHERE id = ?", Query: true, Args: 1, Rows: 1, Returns: allTypes}}}, err
+		Steps: []wire.Step{{SQL: "SELECT id, n, x, s, b, yes FROM t WHERE id = ?", Query: true, Args: 1, Rows: 1, Returns: allTypes}}}
 }
 
 var servedRows = []string{
@@ -91,160 +77,93 @@ var servedRows = []string{
 	`{"answer":[[1,42,1.5,"grüße","AP8=",true]],"rows":1}`, // around the trace's end
 }
 
-func serves(b *bench) error {
-	op, err := b.byID()
-	if err != nil {
-		return err
-	}
-	if err := b.make(wire.Open{Readers: 2, Idle: 2}); err != nil {
-		return err
-	}
-	url, err := b.serve(op, 2)
-	if err != nil {
-		return err
-	}
+func serves(b *bench) {
+	op := b.byID()
+	b.make(wire.Open{Readers: 2, Idle: 2})
+	url := b.serve(op, 2)
 	for i, body := range servedRows {
-		if err := b.asks(url, fmt.Sprint(i), http.StatusOK, body); err != nil {
-			return err
-		}
+		b.asks(url, fmt.Sprint(i), http.StatusOK, body)
 	}
-	return b.asks(url, "frobnicate", http.StatusNotFound, "")
+	b.asks(url, "frobnicate", http.StatusNotFound, "")
 }
 
-func servesChanges(b *bench) error {
-	op, err := b.insert("insert", 1, 2)
-	if err != nil {
-		return err
-	}
-	var url string
-	return steps(
-		func() error { return b.make(wire.Open{Writers: 1}) },
-		func() (err error) { url, err = b.serve(op, 2); return err },
-		func() error { return b.asks(url, "1", http.StatusOK, `{"answer":[],"rows":1}`) },
-		func() error { return b.asks(url, "1", http.StatusInternalServerError, "") },
-		func() error { return b.asks(url, "0", http.StatusOK, `{"answer":[],"rows":1}`) },
-		func() error {
-			return b.answers("SELECT id FROM t WHERE id >= 100 ORDER BY id", []string{"int"}, []any{int64(100)}, []any{int64(101)})
-		})
+func servesChanges(b *bench) {
+	op := b.insert("insert", 1, 2)
+	b.make(wire.Open{Writers: 1})
+	url := b.serve(op, 2)
+	b.asks(url, "1", http.StatusOK, `{"answer":[],"rows":1}`)
+	b.asks(url, "1", http.StatusInternalServerError, "")
+	b.asks(url, "0", http.StatusOK, `{"answer":[],"rows":1}`)
+	b.answers("SELECT id FROM t WHERE id >= 100 ORDER BY id", []string{"int"}, []any{int64(100)}, []any{int64(101)})
 }
 
 // servesLocalOnly asks as a page in a browser could, which any site can have
 // ask this machine: none of it may run the operation.
-func servesLocalOnly(b *bench) error {
-	op, err := b.insert("insert", 1, 2)
-	if err != nil {
-		return err
-	}
-	if err := b.make(wire.Open{Writers: 1}); err != nil {
-		return err
-	}
-	url, err := b.serve(op, 2)
-	if err != nil {
-		return err
-	}
+func servesLocalOnly(b *bench) {
+	op := b.insert("insert", 1, 2)
+	b.make(wire.Open{Writers: 1})
+	url := b.serve(op, 2)
 	for _, other := range []struct{ method, host string }{
 		{http.MethodPost, ""}, {http.MethodPut, ""}, {http.MethodOptions, ""}, {http.MethodGet, "example.org"}} {
 		request, err := http.NewRequest(other.method, url+"/0", nil)
-		if err != nil {
-			return err
-		}
+		must(err)
 		request.Host = other.host
-		if err := b.answersRequest(request, http.StatusNotFound, ""); err != nil {
-			return fmt.Errorf("asked by %s for host %q: %w", other.method, other.host, err)
-		}
+		about(fmt.Sprintf("asked by %s for host %q", other.method, other.host), func() { b.answersRequest(request, http.StatusNotFound, "") })
 	}
 	scheme, rest, _ := strings.Cut(url, "://")
 	address, path, _ := strings.Cut(rest, "/")
-	if err := b.asks(scheme+"://"+address, "x/"+path+"/0", http.StatusNotFound, ""); err != nil {
-		return fmt.Errorf("asked under another path: %w", err)
-	}
-	return steps(
-		func() error { return b.answers("SELECT id FROM t WHERE id >= 100", []string{"int"}) },
-		func() error { return b.asks(url, "0", http.StatusOK, `{"answer":[],"rows":1}`) })
+	about("asked under another path", func() { b.asks(scheme+"://"+address, "x/"+path+"/0", http.StatusNotFound, "") })
+	b.answers("SELECT id FROM t WHERE id >= 100", []string{"int"})
+	b.asks(url, "0", http.StatusOK, `{"answer":[],"rows":1}`)
 }
 
-func servesMix(b *bench) error {
-	read, err := b.byID()
-	if err != nil {
-		return err
-	}
-	insert, err := b.insert("insert", 0, 2)
-	if err != nil {
-		return err
-	}
-	order, err := b.trace("mix", []column.Type{column.Int, column.Int}, []any{int64(1), int64(1)}, []any{int64(0), int64(1)})
-	if err != nil {
-		return err
-	}
-	mix := wire.Operation{Name: "mix", Trace: order, Changes: true, Parts: []wire.Operation{read, insert}}
-	var url string
-	return steps(
-		func() error { return b.make(wire.Open{Readers: 2, Idle: 2, Writers: 1}) },
-		func() (err error) { url, err = b.serve(mix, 2); return err },
-		func() error { return b.asks(url, "0", http.StatusOK, `{"answer":[],"rows":1}`) },
-		func() error { return b.asks(url, "1", http.StatusOK, servedRows[1]) },
-		func() error { return b.answers("SELECT id FROM t WHERE id >= 100", []string{"int"}, []any{int64(101)}) })
+func servesMix(b *bench) {
+	order := b.trace("mix", []column.Type{column.Int, column.Int}, []any{int64(1), int64(1)}, []any{int64(0), int64(1)})
+	mix := wire.Operation{Name: "mix", Trace: order, Changes: true, Parts: []wire.Operation{b.byID(), b.insert("insert", 0, 2)}}
+	b.make(wire.Open{Readers: 2, Idle: 2, Writers: 1})
+	url := b.serve(mix, 2)
+	b.asks(url, "0", http.StatusOK, `{"answer":[],"rows":1}`)
+	b.asks(url, "1", http.StatusOK, servedRows[1])
+	b.answers("SELECT id FROM t WHERE id >= 100", []string{"int"}, []any{int64(101)})
 }
 
 // servesMany asks from more clients than there are handlers or connections, and holds
 // what stats counts meanwhile.
-func servesMany(b *bench) error {
-	op, err := b.byID()
-	if err != nil {
-		return err
-	}
-	if err := b.make(wire.Open{Readers: 2, Idle: 2}); err != nil {
-		return err
-	}
-	url, err := b.serve(op, 4)
-	if err != nil {
-		return err
-	}
-	var before, after wire.Stats
-	if err := b.call(wire.TypeStats, nil, &before); err != nil {
-		return err
-	}
+func servesMany(b *bench) {
+	op := b.byID()
+	b.make(wire.Open{Readers: 2, Idle: 2})
+	url := b.serve(op, 4)
+	before := b.stats()
 	wrong := make(chan error, 8)
-	var clients sync.WaitGroup
 	for range cap(wrong) {
-		clients.Go(func() {
-			for i := range 5 * len(servedRows) {
-				if err := b.asks(url, fmt.Sprint(i%len(servedRows)), http.StatusOK, servedRows[i%len(servedRows)]); err != nil {
-					wrong <- err
-					return
+		go func() {
+			wrong <- caught(func() {
+				for i := range 5 * len(servedRows) {
+					b.asks(url, fmt.Sprint(i%len(servedRows)), http.StatusOK, servedRows[i%len(servedRows)])
 				}
-			}
-		})
+			})
+		}()
 	}
-	clients.Wait()
-	close(wrong)
-	if err := <-wrong; err != nil {
-		return err
+	var errs []error
+	for range cap(wrong) {
+		errs = append(errs, <-wrong)
 	}
-	if err := steps(
-		func() error { return b.call(wire.TypeStats, nil, &after) },
-		func() error { return after.Check(before) }); err != nil {
-		return err
+	must(cmp.Or(errs...))
+	after := b.stats()
+	must(after.Check(before))
+	b.stop()
+	err := caught(func() { b.asks(url, "0", http.StatusOK, "") })
+	if err == nil || strings.Contains(err.Error(), "is answered") {
+		fail("it is still serving after close: %v", err)
 	}
-	if _, err := b.worker.Stop(b.ctx); err != nil {
-		return err
-	}
-	if err := b.asks(url, "0", http.StatusOK, ""); err == nil || strings.Contains(err.Error(), "is answered") {
-		return fmt.Errorf("it is still serving after close: %v", err)
-	}
-	return nil
 }
 
-func countsPoolWaits(b *bench) error {
-	var before, after wire.Stats
-	if err := steps(
-		func() error { return b.call(wire.TypeStats, nil, &before) },
-		func() error { return b.open(wire.Open{Readers: 3, Idle: 3, Writers: 1}) },
-		func() error { return b.call(wire.TypeStats, nil, &after) }); err != nil {
-		return err
-	}
+func countsPoolWaits(b *bench) {
+	before := b.stats()
+	b.open(wire.Open{Readers: 3, Idle: 3, Writers: 1})
+	after := b.stats()
 	if before.Pool != nil || after.Pool == nil {
-		return fmt.Errorf("the pool before open is %v, after it %v", before.Pool, after.Pool)
+		fail("the pool before open is %v, after it %v", before.Pool, after.Pool)
 	}
-	return expect("opened less closed", after.Pool.Opened-after.Pool.Closed, int64(4))
+	expect("opened less closed", after.Pool.Opened-after.Pool.Closed, int64(4))
 }

@@ -5,6 +5,7 @@ package workertest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -66,12 +67,7 @@ func (s *servers) start(b *bench, settings map[string]string) (*cluster.Cluster,
 
 // openServer starts a server with those settings that it has, and has the worker
 // connect to it.
-func (b *bench) openServer(request wire.Open) error {
-	var opened wire.Opened
-	return b.openedServer(request, &opened)
-}
-
-func (b *bench) openedServer(request wire.Open, opened *wire.Opened) error {
+func (b *bench) openServer(request wire.Open, opened *wire.Opened) error {
 	settings, _ := postgres.Own(request.Settings)
 	var err error
 	if b.server, err = b.servers.start(b, settings); err != nil {
@@ -82,7 +78,7 @@ func (b *bench) openedServer(request wire.Open, opened *wire.Opened) error {
 		request.Once = slices.Clone(request.Once)
 		request.Once[i] = blobs.ReplaceAllString(postgres.Schema(text), `'\x$1'`)
 	}
-	return b.call(wire.TypeOpen, request, opened)
+	return b.ask(wire.TypeOpen, request, opened)
 }
 
 // blobs are SQLite's.
@@ -112,36 +108,27 @@ func (b *bench) refusals() []string {
 	return []string{wire.Failed, wire.Invalid}
 }
 
-func serverVersion(b *bench) error {
+func serverVersion(b *bench) {
 	var opened wire.Opened
-	if err := b.openedServer(wire.Open{Writers: 1}, &opened); err != nil {
-		return err
-	}
+	must(b.openServer(wire.Open{Writers: 1}, &opened))
 	version, _, _ := strings.Cut(opened.EngineVersion, " ") // what a distribution adds
-	return expect("engine_version", version, b.servers.programs.Version)
+	expect("engine_version", version, b.servers.programs.Version)
 }
 
-func serverSettings(b *bench) error {
+func serverSettings(b *bench) {
 	want := map[string]string{"synchronous_commit": "off", "fsync": "off", "shared_buffers": "33554432", "work_mem": "1048576", "wal_compression": "pglz", "effective_io_concurrency": "0"}
-	var read wire.SettingsRead
-	if err := steps(
-		func() error { return b.open(wire.Open{Settings: want, Readers: 3, Idle: 3, Writers: 2}) },
-		func() error {
-			return b.call(wire.TypeSettings, wire.Settings{Names: []string{"synchronous_commit", "fsync", "shared_buffers", "work_mem", "wal_compression", "effective_io_concurrency"}}, &read)
-		}); err != nil {
-		return err
-	}
+	b.open(wire.Open{Settings: want, Readers: 3, Idle: 3, Writers: 2})
 	var names []string
-	for _, c := range read.Connections {
+	for _, c := range b.settings(slices.Sorted(maps.Keys(want))...) {
 		names = append(names, c.Name)
 		for name, value := range want {
 			setting, _ := postgres.Lookup(name)
 			if got, err := setting.Normal(c.Settings[name]); err != nil || got != value {
-				return fmt.Errorf("%s reads %s=%q, want %q", c.Name, name, c.Settings[name], value)
+				fail("%s reads %s=%q, want %q", c.Name, name, c.Settings[name], value)
 			}
 		}
 	}
-	return expect("connections", strings.Join(names, " "), "reader-1 reader-2 reader-3 writer-1 writer-2")
+	expect("connections", strings.Join(names, " "), "reader-1 reader-2 reader-3 writer-1 writer-2")
 }
 
 // Values at the ends of their ranges; and answers whose types are not those that
@@ -157,31 +144,24 @@ var (
 	}
 )
 
-func oddServerValues(b *bench) error {
+func oddServerValues(b *bench) {
 	if !b.can(wire.CapSQL) {
-		return fmt.Errorf("%w: the worker has not the capability %s", errNotApplicable, wire.CapSQL)
+		fail("%w: the worker has not the capability %s", errNotApplicable, wire.CapSQL)
 	}
-	return steps(
-		func() error { return b.open(wire.Open{Readers: 1, Idle: 1, Writers: 1, Once: []string{serverTable}}) },
-		func() error {
-			return b.insertInto("odd", serverRows, column.Int, column.Int, column.Real, column.Text, column.Blob, column.Bool)
-		},
-		func() error { return b.answers(serverColumns, allTypes, serverRows...) },
-		func() error {
-			return b.answers("SELECT count(*), sum(id), avg(id), max(s), bool_or(yes) FROM odd", []string{"int", "int", "real", "text?", "bool?"},
-				[]any{int64(4), int64(10), 2.5, "🐘 grün\n\t\\", true})
-		})
+	b.open(wire.Open{Readers: 1, Idle: 1, Writers: 1, Once: []string{serverTable}})
+	b.insertInto("odd", serverRows, column.Int, column.Int, column.Real, column.Text, column.Blob, column.Bool)
+	b.answers(serverColumns, allTypes, serverRows...)
+	b.answers("SELECT count(*), sum(id), avg(id), max(s), bool_or(yes) FROM odd", []string{"int", "int", "real", "text?", "bool?"},
+		[]any{int64(4), int64(10), 2.5, "🐘 grün\n\t\\", true})
 }
 
-func serverEnds(b *bench) error {
+func serverEnds(b *bench) {
 	read := wire.Operation{Name: "read", Steps: []wire.Step{{SQL: "SELECT 1", Query: true, Rows: 1, Returns: []string{"int"}}}}
-	var m wire.Measured
-	return steps(
-		func() error { return b.open(wire.Open{Readers: 1, Idle: 1}) },
-		func() error { return b.runs(read, 1, 10) },
-		func() error { b.server.Kill(); return nil },
-		func() error { return b.call(wire.TypeMeasure, wire.Measure{Operation: "read", Operations: 10}, &m) },
-		func() error { return expect("operations", m.Operations, int64(0)) },
-		func() error { return expect("errors", m.Errors, int64(10)) },
-		func() error { return b.call(wire.TypeStats, nil, nil) })
+	b.open(wire.Open{Readers: 1, Idle: 1})
+	b.runs(read, 1, 10)
+	b.server.Kill()
+	m := b.block("read", 10)
+	expect("operations", m.Operations, int64(0))
+	expect("errors", m.Errors, int64(10))
+	b.stats()
 }

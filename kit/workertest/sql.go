@@ -3,8 +3,7 @@
 package workertest
 
 import (
-	"errors"
-	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -22,11 +21,11 @@ const (
 // sqliteChecks are about SQLite's settings and values.
 var sqliteChecks = []check{
 	{"settings are read back on every connection", sqliteOnly, settingsEverywhere},
-	{"foreign_keys is effective, not only said", sqliteOnly, func(b *bench) error {
-		return b.changeFails(map[string]string{"foreign_keys": "1"}, "INSERT INTO child VALUES (1, 99)")
+	{"foreign_keys is effective, not only said", sqliteOnly, func(b *bench) {
+		b.changeFails(map[string]string{"foreign_keys": "1"}, "INSERT INTO child VALUES (1, 99)")
 	}},
-	{"query_only is effective, not only said", sqliteOnly, func(b *bench) error {
-		return b.changeFails(map[string]string{"query_only": "1"}, "INSERT INTO parent VALUES (5)")
+	{"query_only is effective, not only said", sqliteOnly, func(b *bench) {
+		b.changeFails(map[string]string{"query_only": "1"}, "INSERT INTO parent VALUES (5)")
 	}},
 	{"odd values have the right digest, stored and as arguments", sqliteOnly, oddValues},
 	{"stored values are of their declared type, or an error", sqliteOnly, typesDeclared},
@@ -81,84 +80,60 @@ var (
 )
 
 // make opens a database with the schema, through a connection of its own kind.
-func (b *bench) make(request wire.Open) error {
+func (b *bench) make(request wire.Open) {
 	request.Once = slices.Concat(schema, request.Once)
-	return b.open(request)
+	b.open(request)
 }
 
-func digest(types []string, rows [][]any) (string, error) {
+func digest(types []string, rows [][]any) string {
 	hash, err := answer.New(types)
-	if err != nil {
-		return "", err
-	}
+	must(err)
 	for _, row := range rows {
-		if err := hash.Row(row); err != nil {
-			return "", err
-		}
+		must(hash.Row(row))
 	}
-	return hash.Sum(), nil
+	return hash.Sum()
 }
 
 // answers checks the answer to SQL.
-func (b *bench) answers(sql string, types []string, rows ...[]any) error {
-	want, err := digest(types, rows)
-	if err != nil {
-		return err
-	}
-	var got wire.Verified
-	if err := b.call(wire.TypeVerify, wire.Verify{SQL: sql, Returns: types}, &got); err != nil {
-		return err
-	}
+func (b *bench) answers(sql string, types []string, rows ...[]any) {
+	want, got := digest(types, rows), b.verify(wire.Verify{SQL: sql, Returns: types})
 	if got.Rows != int64(len(rows)) || got.Digest != want {
-		return fmt.Errorf("%s: %d rows with digest %.12s, want %d with %.12s", sql, got.Rows, got.Digest, len(rows), want)
+		fail("%s: %d rows with digest %.12s, want %d with %.12s", sql, got.Rows, got.Digest, len(rows), want)
 	}
-	return nil
 }
 
-func settingsEverywhere(b *bench) error {
+func settingsEverywhere(b *bench) {
 	want := map[string]string{"journal_mode": "wal", "synchronous": "1", "busy_timeout": "1234", "cache_size": "-5000", "foreign_keys": "1"}
-	var read wire.SettingsRead
-	if err := steps(
-		func() error { return b.open(wire.Open{Settings: want, Readers: 3, Idle: 3, Writers: 1}) },
-		func() error {
-			return b.call(wire.TypeSettings, wire.Settings{Names: []string{"journal_mode", "synchronous", "busy_timeout", "cache_size", "foreign_keys"}}, &read)
-		}); err != nil {
-		return err
-	}
+	b.open(wire.Open{Settings: want, Readers: 3, Idle: 3, Writers: 1})
 	names := map[string]bool{}
-	for _, c := range read.Connections {
+	for _, c := range b.settings(slices.Sorted(maps.Keys(want))...) {
 		names[c.Name] = true
 		for name, value := range want {
 			if c.Settings[name] != value {
-				return fmt.Errorf("%s reads %s=%q, want %q", c.Name, name, c.Settings[name], value)
+				fail("%s reads %s=%q, want %q", c.Name, name, c.Settings[name], value)
 			}
 		}
 	}
 	for _, name := range []string{"reader-1", "reader-2", "reader-3", "writer-1"} {
 		if !names[name] {
-			return fmt.Errorf("connection %s is missing from %v", name, names)
+			fail("connection %s is missing from %v", name, names)
 		}
 	}
-	return nil
 }
 
-func unknownSetting(b *bench) error {
-	var read wire.SettingsRead
-	if err := steps(
-		func() error { return b.open(wire.Open{Readers: 1, Idle: 1}) },
-		func() error { return b.call(wire.TypeSettings, wire.Settings{Names: []string{"frobnicate"}}, &read) }); err != nil {
-		return err
-	}
-	for _, c := range read.Connections {
+func unknownSetting(b *bench) {
+	b.open(wire.Open{Readers: 1, Idle: 1})
+	connections := b.settings("frobnicate")
+	for _, c := range connections {
 		if value, ok := c.Settings["frobnicate"]; ok {
-			return fmt.Errorf("%s reads frobnicate=%q", c.Name, value)
+			fail("%s reads frobnicate=%q", c.Name, value)
 		}
 	}
-	return expect("number of connections", len(read.Connections), 1)
+	expect("number of connections", len(connections), 1)
 }
 
 // changeFails checks that a setting makes a change fail that works without it.
-func (b *bench) changeFails(settings map[string]string, change string) error {
+func (b *bench) changeFails(settings map[string]string, change string) {
 	op := wire.Operation{Name: "change", Changes: true, Steps: []wire.Step{{SQL: change, Rows: 1}}}
 	// Once runs after the settings, so that query_only is turned off for the
 	// schema and on again.
@@ -167,60 +142,37 @@ func (b *bench) changeFails(settings map[string]string, change string) error {
 	for name, value := range settings {
 		request.Once = append(request.Once, "PRAGMA "+name+" = "+value)
 	}
-	var m wire.Measured
-	if err := steps(
-		func() error { return b.open(request) },
-		func() error { return b.call(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil) },
-		func() error { return b.call(wire.TypeMeasure, wire.Measure{Operation: "change", Operations: 1}, &m) }); err != nil {
-		return err
+	b.open(request)
+	b.prepare(op, 1)
+	if m := b.block("change", 1); m.Errors != 1 || m.Operations != 0 {
+		fail("%q was done (%d operations, %d errors) although %v", change, m.Operations, m.Errors, settings)
 	}
-	if m.Errors != 1 || m.Operations != 0 {
-		return fmt.Errorf("%q was done (%d operations, %d errors) although %v", change, m.Operations, m.Errors, settings)
-	}
-	return nil
 }
 
-func answersOfEveryType(b *bench) error {
-	return steps(
-		func() error { return b.make(wire.Open{Readers: 1, Idle: 1}) },
-		func() error { return b.answers(allColumns, allTypes, allRows...) })
+func answersOfEveryType(b *bench) {
+	b.make(wire.Open{Readers: 1, Idle: 1})
+	b.answers(allColumns, allTypes, allRows...)
 }
 
-func policies(b *bench) error {
-	if err := b.make(wire.Open{Readers: 2, Idle: 2}); err != nil {
-		return err
-	}
-	want, err := digest(allTypes, allRows)
-	if err != nil {
-		return err
-	}
+func policies(b *bench) {
+	b.make(wire.Open{Readers: 2, Idle: 2})
+	want := digest(allTypes, allRows)
 	for _, policy := range []wire.Policy{wire.Once, wire.Each, wire.Never} {
-		op := wire.Operation{Name: string(policy), Statement: policy, Steps: []wire.Step{{SQL: allColumns, Query: true, Rows: 3, Returns: allTypes}}}
-		var got wire.Verified
-		var m wire.Measured
-		err := b.call(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 2}, nil)
-		var lacks *wire.Error
-		if policy == wire.Never && errors.As(err, &lacks) && lacks.Code == wire.Unsupported {
+		name := string(policy)
+		op := wire.Operation{Name: name, Statement: policy, Steps: []wire.Step{{SQL: allColumns, Query: true, Rows: 3, Returns: allTypes}}}
+		err := b.ask(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 2}, nil)
+		if policy == wire.Never && refusal(err) != nil {
 			continue // its API has no form to run a statement in one call
 		}
-		if err := steps(
-			func() error { return err },
-			func() error { return b.call(wire.TypeVerify, wire.Verify{Operation: string(policy), Count: 1}, &got) },
-			func() error { return expect("digest with statement "+string(policy), got.Digest, want) },
-			func() error {
-				return b.call(wire.TypeMeasure, wire.Measure{Operation: string(policy), Operations: 50}, &m)
-			},
-			func() error {
-				return expect("errors and misses with statement "+string(policy), m.Errors+m.Misses, int64(0))
-			}); err != nil {
-			return err
-		}
+		must(err)
+		expect("digest with statement "+name, b.verify(wire.Verify{Operation: name, Count: 1}).Digest, want)
+		m := b.block(name, 50)
+		expect("errors and misses with statement "+name, m.Errors+m.Misses, int64(0))
 	}
-	return nil
 }
 
 // insert is an operation that inserts rows of a trace into t.
-func (b *bench) insert(name string, transaction, rows int) (wire.Operation, error) {
+func (b *bench) insert(name string, transaction, rows int) wire.Operation {
 	var values [][]any
 	for i := range rows {
 		n := any(int64(i))
@@ -230,157 +182,95 @@ func (b *bench) insert(name string, transaction, rows int) (wire.Operation, erro
 		values = append(values, []any{int64(100 + i), n, float64(i) / 2, strings.Repeat("x", i), []byte{byte(i)}, i%2 == 0})
 	}
 	types := []column.Type{column.Int, column.Int, column.Real, column.Text, column.Blob, column.Bool}
-	path, err := b.trace(name, types, values...)
-	return wire.Operation{Name: name, Trace: path, Changes: true, Transaction: transaction,
-		Steps: []wire.Step{{SQL: "INSERT INTO t VALUES (?, ?, ?, ?, ?, ?)", Args: 6, Rows: 1}}}, err
+	return wire.Operation{Name: name, Trace: b.trace(name, types, values...), Changes: true, Transaction: transaction,
+		Steps: []wire.Step{{SQL: "INSERT INTO t VALUES (?, ?, ?, ?, ?, ?)", Args: 6, Rows: 1}}}
 }
 
-func argumentsFromTrace(b *bench) error {
-	op, err := b.insert("insert", 0, 4)
-	if err != nil {
-		return err
-	}
-	var m wire.Measured
-	return steps(
-		func() error { return b.make(wire.Open{Readers: 1, Idle: 1, Writers: 1}) },
-		func() error { return b.call(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil) },
-		func() error { return b.call(wire.TypeMeasure, wire.Measure{Operation: "insert", Operations: 4}, &m) },
-		func() error { return expect("operations", m.Operations, int64(4)) },
-		func() error {
-			return b.answers("SELECT id, n, x, s, b, yes FROM t WHERE id >= 100 ORDER BY id", allTypes,
-				[]any{int64(100), nil, 0.0, "", []byte{0}, true},
-				[]any{int64(101), int64(1), 0.5, "x", []byte{1}, false},
-				[]any{int64(102), int64(2), 1.0, "xx", []byte{2}, true},
-				[]any{int64(103), nil, 1.5, "xxx", []byte{3}, false})
-		})
+func argumentsFromTrace(b *bench) {
+	op := b.insert("insert", 0, 4)
+	b.make(wire.Open{Readers: 1, Idle: 1, Writers: 1})
+	b.prepare(op, 1)
+	expect("operations", b.block("insert", 4).Operations, int64(4))
+	b.answers("SELECT id, n, x, s, b, yes FROM t WHERE id >= 100 ORDER BY id", allTypes,
+		[]any{int64(100), nil, 0.0, "", []byte{0}, true},
+		[]any{int64(101), int64(1), 0.5, "x", []byte{1}, false},
+		[]any{int64(102), int64(2), 1.0, "xx", []byte{2}, true},
+		[]any{int64(103), nil, 1.5, "xxx", []byte{3}, false})
 }
 
-func transactions(b *bench) error {
-	op, err := b.insert("batch", 5, 20)
-	if err != nil {
-		return err
-	}
-	var m wire.Measured
-	return steps(
-		func() error { return b.make(wire.Open{Readers: 1, Idle: 1, Writers: 1}) },
-		func() error { return b.call(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil) },
-		func() error {
-			return b.refused(wire.TypeMeasure, wire.Measure{Operation: "batch", Operations: 7}, wire.Invalid)
-		},
-		func() error {
-			return b.call(wire.TypeMeasure, wire.Measure{Operation: "batch", Start: 5, Operations: 15, Latency: true}, &m)
-		},
-		func() error { return expect("operations", m.Operations, int64(15)) },
-		func() error { return expect("transactions in the histogram", histogramCount(m), int64(3)) },
-		func() error {
-			return b.answers("SELECT count(*), min(id), max(id) FROM t WHERE id >= 100", []string{"int", "int", "int"},
-				[]any{int64(15), int64(105), int64(119)})
-		})
+func transactions(b *bench) {
+	op := b.insert("batch", 5, 20)
+	b.make(wire.Open{Readers: 1, Idle: 1, Writers: 1})
+	b.prepare(op, 1)
+	b.refused(wire.TypeMeasure, wire.Measure{Operation: "batch", Operations: 7}, wire.Invalid)
+	m := b.measure(wire.Measure{Operation: "batch", Start: 5, Operations: 15, Latency: true})
+	expect("operations", m.Operations, int64(15))
+	expect("transactions in the histogram", histogramCount(m), int64(3))
+	b.answers("SELECT count(*), min(id), max(id) FROM t WHERE id >= 100", []string{"int", "int", "int"},
+		[]any{int64(15), int64(105), int64(119)})
 }
 
-func transactionsMarked(b *bench) error {
-	op, err := b.insert("marked", 5, 20)
-	if err != nil {
-		return err
-	}
+func transactionsMarked(b *bench) {
+	op := b.insert("marked", 5, 20)
 	marks := b.path() + ".marks"
-	return steps(
-		func() error { return b.make(wire.Open{Writers: 1}) },
-		func() error { return b.call(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil) },
-		func() error {
-			return b.call(wire.TypeMeasure, wire.Measure{Operation: "marked", Operations: 20, Marks: marks}, nil)
-		},
-		func() error { return expectSize(marks, 4) },
-		func() error {
-			return b.answers("SELECT count(*) FROM t WHERE id >= 100", []string{"int"}, []any{int64(20)})
-		})
+	b.make(wire.Open{Writers: 1})
+	b.prepare(op, 1)
+	b.measure(wire.Measure{Operation: "marked", Operations: 20, Marks: marks})
+	expectSize(marks, 4)
+	b.answers("SELECT count(*) FROM t WHERE id >= 100", []string{"int"}, []any{int64(20)})
 }
 
-func errorsCounted(b *bench) error {
+func errorsCounted(b *bench) {
 	op := wire.Operation{Name: "twice", Changes: true, Steps: []wire.Step{{SQL: "INSERT INTO parent VALUES (7)", Rows: 1}}}
-	var m wire.Measured
-	return steps(
-		func() error { return b.make(wire.Open{Writers: 1}) },
-		func() error { return b.call(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil) },
-		func() error { return b.call(wire.TypeMeasure, wire.Measure{Operation: "twice", Operations: 5}, &m) },
-		func() error { return expect("operations", m.Operations, int64(1)) },
-		func() error { return expect("errors", m.Errors, int64(4)) },
-		func() error {
-			if m.Error == "" {
-				return fmt.Errorf("the first error's words are missing")
-			}
-			return nil
-		})
+	b.make(wire.Open{Writers: 1})
+	b.prepare(op, 1)
+	m := b.block("twice", 5)
+	expect("operations", m.Operations, int64(1))
+	expect("errors", m.Errors, int64(4))
+	if m.Error == "" {
+		fail("the first error's words are missing")
+	}
 }
 
-func missesCounted(b *bench) error {
+func missesCounted(b *bench) {
 	op := wire.Operation{Name: "miss", Steps: []wire.Step{{SQL: "SELECT id FROM t WHERE id < 3", Query: true, Rows: 1, Returns: []string{"int"}}}}
-	var m wire.Measured
-	return steps(
-		func() error { return b.make(wire.Open{Readers: 1, Idle: 1}) },
-		func() error { return b.call(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil) },
-		func() error { return b.call(wire.TypeMeasure, wire.Measure{Operation: "miss", Operations: 5}, &m) },
-		func() error { return expect("operations", m.Operations, int64(0)) },
-		func() error { return expect("misses", m.Misses, int64(5)) })
+	b.make(wire.Open{Readers: 1, Idle: 1})
+	b.prepare(op, 1)
+	m := b.block("miss", 5)
+	expect("operations", m.Operations, int64(0))
+	expect("misses", m.Misses, int64(5))
 }
 
-func mixes(b *bench) error {
-	insert, err := b.insert("put", 0, 10)
-	if err != nil {
-		return err
-	}
-	keys, err := b.trace("keys", []column.Type{column.Int}, []any{int64(1)}, []any{int64(3)})
-	if err != nil {
-		return err
-	}
+func mixes(b *bench) {
+	insert := b.insert("put", 0, 10)
+	keys := b.trace("keys", []column.Type{column.Int}, []any{int64(1)}, []any{int64(3)})
 	read := wire.Operation{Name: "get", Trace: keys, Steps: []wire.Step{{SQL: "SELECT s FROM t WHERE id = ?", Query: true, Args: 1, Rows: 1, Returns: []string{"text"}}}}
-	order, err := b.trace("order", []column.Type{column.Int, column.Int}, []any{int64(0), int64(0)}, []any{int64(1), int64(0)},
+	order := b.trace("order", []column.Type{column.Int, column.Int}, []any{int64(0), int64(0)}, []any{int64(1), int64(0)},
 		[]any{int64(1), int64(1)}, []any{int64(0), int64(1)}, []any{int64(1), int64(2)})
-	if err != nil {
-		return err
-	}
 	mix := wire.Operation{Name: "mix", Trace: order, Changes: true, RetryBusy: true, Parts: []wire.Operation{read, insert}}
-	var m wire.Measured
-	return steps(
-		func() error {
-			return b.make(wire.Open{Settings: map[string]string{"busy_timeout": "5000"}, Readers: 2, Idle: 2, Writers: 1})
-		},
-		func() error { return b.call(wire.TypePrepare, wire.Prepare{Operation: mix, Clients: 2}, nil) },
-		func() error { return b.call(wire.TypeMeasure, wire.Measure{Operation: "mix", Operations: 5}, &m) },
-		func() error { return expect("executed", m.Executed, int64(5)) },
-		func() error { return expect("errors ("+m.Error+") and misses", m.Errors+m.Misses, int64(0)) },
-		func() error {
-			return b.answers("SELECT id FROM t WHERE id >= 100 ORDER BY id", []string{"int"},
-				[]any{int64(100)}, []any{int64(101)}, []any{int64(102)})
-		})
+	b.make(wire.Open{Settings: map[string]string{"busy_timeout": "5000"}, Readers: 2, Idle: 2, Writers: 1})
+	b.prepare(mix, 2)
+	m := b.block("mix", 5)
+	expect("executed", m.Executed, int64(5))
+	expect("errors ("+m.Error+") and misses", m.Errors+m.Misses, int64(0))
+	b.answers("SELECT id FROM t WHERE id >= 100 ORDER BY id", []string{"int"}, []any{int64(100)}, []any{int64(101)}, []any{int64(102)})
 }
 
-func severalSteps(b *bench) error {
-	path, err := b.trace("two", []column.Type{column.Int, column.Int, column.Int}, []any{int64(1), int64(1), int64(50)}, []any{int64(2), int64(2), int64(60)})
-	if err != nil {
-		return err
-	}
+func severalSteps(b *bench) {
+	path := b.trace("two", []column.Type{column.Int, column.Int, column.Int}, []any{int64(1), int64(1), int64(50)}, []any{int64(2), int64(2), int64(60)})
 	op := wire.Operation{Name: "two", Trace: path, Changes: true, Transaction: 1, Steps: []wire.Step{
 		{SQL: "INSERT INTO parent VALUES (?)", Args: 1, Rows: 1},
 		{SQL: "UPDATE t SET n = ?2 WHERE id = ?1", Args: 2, Rows: 1},
 	}}
-	var m wire.Measured
-	return steps(
-		func() error { return b.make(wire.Open{Writers: 1}) },
-		func() error { return b.call(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, nil) },
-		func() error { return b.call(wire.TypeMeasure, wire.Measure{Operation: "two", Operations: 2}, &m) },
-		func() error { return expect("operations", m.Operations, int64(2)) },
-		func() error {
-			return b.answers("SELECT n, (SELECT count(*) FROM parent) FROM t WHERE id < 3 ORDER BY id", []string{"int", "int"},
-				[]any{int64(50), int64(2)}, []any{int64(60), int64(2)})
-		})
+	b.make(wire.Open{Writers: 1})
+	b.prepare(op, 1)
+	expect("operations", b.block("two", 2).Operations, int64(2))
+	b.answers("SELECT n, (SELECT count(*) FROM parent) FROM t WHERE id < 3 ORDER BY id", []string{"int", "int"},
+		[]any{int64(50), int64(2)}, []any{int64(60), int64(2)})
 }
 
-func badSQL(b *bench) error {
+func badSQL(b *bench) {
 	op := wire.Operation{Name: "bad", Steps: []wire.Step{{SQL: "SELEKT 1", Query: true, Rows: 1, Returns: []string{"int"}}}}
-	return steps(
-		func() error { return b.open(wire.Open{Readers: 1, Idle: 1}) },
-		func() error {
-			return b.refused(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, b.refusals()...)
-		})
+	b.open(wire.Open{Readers: 1, Idle: 1})
+	b.refused(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 1}, b.refusals()...)
 }

@@ -18,61 +18,46 @@ type store struct {
 	prepared int
 }
 
-func newStore(b *bench, settings map[string]string) (*store, error) {
-	return &store{bench: b, model: map[string]string{}},
-		b.open(wire.Open{Settings: settings, Readers: 4, Idle: 4, Writers: 4})
+func newStore(b *bench, settings map[string]string) *store {
+	b.open(wire.Open{Settings: settings, Readers: 4, Idle: 4, Writers: 4})
+	return &store{bench: b, model: map[string]string{}}
 }
 
 // reopen ends the worker and opens its store with a new one.
-func (s *store) reopen() error {
-	if err := s.restart(); err != nil {
-		return err
-	}
-	return s.open(wire.Open{Readers: 4, Idle: 4, Writers: 4})
+func (s *store) reopen() {
+	s.restart()
+	s.open(wire.Open{Readers: 4, Idle: 4, Writers: 4})
 }
 
 // load loads records into the empty store and the model.
-func (s *store) load(records map[string]string, order []string) error {
+func (s *store) load(records map[string]string, order []string) {
 	var rows [][]any
 	for _, key := range order {
 		rows = append(rows, []any{[]byte(key), []byte(records[key])})
 	}
 	s.model = maps.Clone(records)
-	path, err := s.trace("records", []column.Type{column.Blob, column.Blob}, rows...)
-	if err != nil {
-		return err
-	}
+	path := s.trace("records", []column.Type{column.Blob, column.Blob}, rows...)
 	var loaded wire.Loaded
-	if err := s.call(wire.TypeLoad, wire.Load{Records: path}, &loaded); err != nil {
-		return err
-	}
-	return expect("records loaded", loaded.Records, int64(len(rows)))
+	s.call(wire.TypeLoad, wire.Load{Records: path}, &loaded)
+	expect("records loaded", loaded.Records, int64(len(rows)))
 }
 
 // agrees checks that the store has what the model has.
-func (s *store) agrees(when string) error {
+func (s *store) agrees(when string) {
 	keys := slices.Sorted(maps.Keys(s.model))
 	rows := make([][]any, len(keys))
 	for i, key := range keys {
 		rows[i] = []any{[]byte(key), []byte(s.model[key])}
 	}
 	types := []string{"blob", "blob"}
-	want, err := digest(types, rows)
-	if err != nil {
-		return err
-	}
-	var got wire.Verified
-	if err := s.call(wire.TypeVerify, wire.Verify{All: true, Returns: types}, &got); err != nil {
-		return err
-	}
+	want, got := digest(types, rows), s.verify(wire.Verify{All: true, Returns: types})
 	if got.Rows != int64(len(rows)) || got.Digest != want {
-		return fmt.Errorf("%s: the store has %d keys with digest %.12s, the model %d with %.12s", when, got.Rows, got.Digest, len(rows), want)
+		fail("%s: the store has %d keys with digest %.12s, the model %d with %.12s", when, got.Rows, got.Digest, len(rows), want)
 	}
-	return nil
 }
 
-// prepare makes an operation of some steps ready, with the rows of its trace.
-func (s *store) prepare(op wire.Operation, clients int, rows ...[]any) (string, error) {
+// tryPrepare makes an operation of some steps ready, with the rows of its trace.
+func (s *store) tryPrepare(op wire.Operation, clients int, rows ...[]any) (string, error) {
 	s.prepared++
 	op.Name = fmt.Sprintf("operation %d", s.prepared)
 	var types []column.Type
@@ -86,50 +71,30 @@ func (s *store) prepare(op wire.Operation, clients int, rows ...[]any) (string, 
 			types = append(types, column.Blob)
 		}
 	}
-	var err error
-	if op.Trace, err = s.trace(fmt.Sprintf("trace-%d", s.prepared), types, rows...); err != nil {
-		return "", err
-	}
-	return op.Name, s.call(wire.TypePrepare, wire.Prepare{Operation: op, Clients: clients}, nil)
+	op.Trace = s.trace(fmt.Sprintf("trace-%d", s.prepared), types, rows...)
+	return op.Name, s.ask(wire.TypePrepare, wire.Prepare{Operation: op, Clients: clients}, nil)
 }
 
 // run executes an operation once for each row of its trace.
-func (s *store) run(op wire.Operation, clients int, rows ...[]any) (wire.Measured, error) {
-	var m wire.Measured
-	name, err := s.prepare(op, clients, rows...)
-	if err != nil {
-		return m, err
-	}
-	return m, s.call(wire.TypeMeasure, wire.Measure{Operation: name, Operations: int64(len(rows))}, &m)
+func (s *store) run(op wire.Operation, clients int, rows ...[]any) wire.Measured {
+	name, err := s.tryPrepare(op, clients, rows...)
+	must(err)
+	return s.block(name, int64(len(rows)))
 }
 
 // right is run, where nothing may go wrong.
-func (s *store) right(op wire.Operation, clients int, rows ...[]any) error {
-	m, err := s.run(op, clients, rows...)
-	if err == nil && m.Errors+m.Misses > 0 {
-		err = fmt.Errorf("%d errors (%s), %d misses (%s)", m.Errors, m.Error, m.Misses, m.Miss)
-	}
-	return err
+func (s *store) right(op wire.Operation, clients int, rows ...[]any) {
+	without(s.run(op, clients, rows...))
 }
 
 // answered checks the digest of a reading operation's answers.
-func (s *store) answered(step wire.Step, want [][]any, rows ...[]any) error {
-	name, err := s.prepare(wire.Operation{Steps: []wire.Step{step}}, 1, rows...)
-	if err != nil {
-		return err
-	}
-	sum, err := digest(step.Returns, want)
-	if err != nil {
-		return err
-	}
-	var got wire.Verified
-	if err := s.call(wire.TypeVerify, wire.Verify{Operation: name, Count: int64(len(rows))}, &got); err != nil {
-		return err
-	}
+func (s *store) answered(step wire.Step, want [][]any, rows ...[]any) {
+	name, err := s.tryPrepare(wire.Operation{Steps: []wire.Step{step}}, 1, rows...)
+	must(err)
+	sum, got := digest(step.Returns, want), s.verify(wire.Verify{Operation: name, Count: int64(len(rows))})
 	if got.Rows != int64(len(want)) || got.Digest != sum {
-		return fmt.Errorf("%s: %d rows with digest %.12s, want %d with %.12s", step.KV, got.Rows, got.Digest, len(want), sum)
+		fail("%s: %d rows with digest %.12s, want %d with %.12s", step.KV, got.Rows, got.Digest, len(want), sum)
 	}
-	return nil
 }
 
 func putStep() wire.Step    { return wire.Step{KV: wire.Put, Args: 2, Rows: 1} }

@@ -3,7 +3,6 @@
 package workertest
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -23,31 +22,20 @@ const (
 // consistentViews has writers put one of two keys and delete the other in a
 // transaction, so that one of them is there at any moment. Whoever gets both in
 // a read transaction, again and again, finds one each time.
-func consistentViews(b *bench) error {
-	s, err := newStore(b, map[string]string{"sync": "0"})
-	if err != nil {
-		return err
+func consistentViews(b *bench) {
+	s := newStore(b, map[string]string{"sync": "0"})
+	s.load(map[string]string{"a": "1"}, []string{"a"})
+	op := s.looksAndChanges()
+	err := s.ask(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 4}, nil)
+	if refusal(err) != nil {
+		return // a store may have no read transactions
 	}
-	if err := s.load(map[string]string{"a": "1"}, []string{"a"}); err != nil {
-		return err
-	}
-	op, err := s.looksAndChanges()
-	if err != nil {
-		return err
-	}
-	if err := s.call(wire.TypePrepare, wire.Prepare{Operation: op, Clients: 4}, nil); err != nil {
-		return unlessUnsupported(err)
-	}
+	must(err)
 	for began := time.Now(); time.Since(began) < viewing; {
-		var m wire.Measured
-		if err := s.call(wire.TypeMeasure, wire.Measure{Operation: op.Name, Operations: viewingOperations}, &m); err != nil {
-			return err
-		}
-		if m.Misses > 0 {
-			return fmt.Errorf("%d read transactions that got two keys %d times, of which one is there at any moment, saw changes of others: %s", m.Misses, viewed, m.Miss)
+		if m := s.block(op.Name, viewingOperations); m.Misses > 0 {
+			fail("%d read transactions that got two keys %d times, of which one is there at any moment, saw changes of others: %s", m.Misses, viewed, m.Miss)
 		}
 	}
-	return nil
 }
 
 // viewingOperations is how many operations that mix has. Stores that do not delete
@@ -56,7 +44,7 @@ func consistentViews(b *bench) error {
 const viewingOperations = 900
 
 // looksAndChanges is the mix that consistentViews runs.
-func (s *store) looksAndChanges() (wire.Operation, error) {
+func (s *store) looksAndChanges() wire.Operation {
 	blob := column.Blob
 	looks := wire.Operation{Name: "looks", Transaction: 1}
 	var keys []any
@@ -64,55 +52,38 @@ func (s *store) looksAndChanges() (wire.Operation, error) {
 		looks.Steps = append(looks.Steps, getStep(1), getStep(0)) // the sum is what is checked
 		keys = append(keys, []byte("a"), []byte("b"))
 	}
-	op := wire.Operation{Name: "looks and changes", RetryBusy: true}
-	var err error
-	if looks.Trace, err = s.trace("looks", slices.Repeat([]column.Type{blob}, len(keys)), keys); err != nil {
-		return op, err
-	}
-	op.Parts = append(op.Parts, looks)
+	looks.Trace = s.trace("looks", slices.Repeat([]column.Type{blob}, len(keys)), keys)
+	op := wire.Operation{Name: "looks and changes", RetryBusy: true, Parts: []wire.Operation{looks}}
 	for key, other := range map[string]string{"a": "b", "b": "a"} {
 		change := wire.Operation{Name: "only " + key, Changes: true, Transaction: 1, Steps: []wire.Step{putStep(), deleteStep()}}
-		if change.Trace, err = s.trace("only-"+key, []column.Type{blob, blob, blob}, []any{[]byte(key), []byte("1"), []byte(other)}); err != nil {
-			return op, err
-		}
+		change.Trace = s.trace("only-"+key, []column.Type{blob, blob, blob}, []any{[]byte(key), []byte("1"), []byte(other)})
 		op.Parts = append(op.Parts, change)
 	}
 	var draws [][]any
 	for i := range viewingOperations {
 		draws = append(draws, []any{[]int64{0, 1, 0, 2}[i%4], int64(0)})
 	}
-	op.Trace, err = s.trace("draws", []column.Type{column.Int, column.Int}, draws...)
-	return op, err
+	op.Trace = s.trace("draws", []column.Type{column.Int, column.Int}, draws...)
+	return op
 }
 
 // freshViews gets two keys in one transaction before and after one of them is
 // put.
-func freshViews(b *bench) error {
-	s, err := newStore(b, nil)
-	if err != nil {
-		return err
-	}
-	if err := s.load(map[string]string{"a": "1"}, []string{"a"}); err != nil {
-		return err
-	}
+func freshViews(b *bench) {
+	s := newStore(b, nil)
+	s.load(map[string]string{"a": "1"}, []string{"a"})
 	keys := [][]any{{[]byte("a")}, {[]byte("b")}}
-	name, err := s.prepare(wire.Operation{Steps: []wire.Step{getStep(1)}, Transaction: len(keys)}, 1, keys...)
-	if err != nil {
-		return unlessUnsupported(err)
+	name, err := s.tryPrepare(wire.Operation{Steps: []wire.Step{getStep(1)}, Transaction: len(keys)}, 1, keys...)
+	if refusal(err) != nil {
+		return
 	}
-	look := func(when string, units, misses int64) error {
-		var m wire.Measured
-		if err := s.call(wire.TypeMeasure, wire.Measure{Operation: name, Operations: 2}, &m); err != nil {
-			return err
-		}
-		return steps(
-			func() error { return expect("operations "+when, m.Operations, units*2) },
-			func() error { return expect("misses "+when, m.Misses, misses) })
+	must(err)
+	look := func(when string, units, misses int64) {
+		m := s.block(name, 2)
+		expect("operations "+when, m.Operations, units*2)
+		expect("misses "+when, m.Misses, misses)
 	}
-	return steps(
-		func() error { return look("before the second key is put", 0, 1) },
-		func() error {
-			return s.right(wire.Operation{Steps: []wire.Step{putStep()}, Changes: true}, 1, []any{[]byte("b"), []byte("2")})
-		},
-		func() error { return look("after the second key was put", 1, 0) })
+	look("before the second key is put", 0, 1)
+	s.right(wire.Operation{Steps: []wire.Step{putStep()}, Changes: true}, 1, []any{[]byte("b"), []byte("2")})
+	look("after the second key was put", 1, 0)
 }

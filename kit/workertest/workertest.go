@@ -78,8 +78,8 @@ func Names(o Options) []string {
 // check is one promise of the protocol.
 type check struct {
 	name  string
-	needs string // the capability without which it does not apply; empty: none
-	run   func(*bench) error
+	needs string       // the capability without which it does not apply; empty: none
+	run   func(*bench) // until the first thing that is wrong, by must or fail
 }
 
 var checks = slices.Concat(talkChecks, measureChecks, sqlChecks, sqliteChecks, serverChecks, serveChecks, answersChecks, kvChecks, callChecks)
@@ -129,6 +129,41 @@ type startError struct{ cause error }
 func (e *startError) Error() string { return e.cause.Error() }
 func (e *startError) Unwrap() error { return e.cause }
 
+// failure ends a check, from wherever in it.
+type failure struct{ error }
+
+// must ends the check with an error.
+func must(err error) {
+	if err != nil {
+		panic(failure{err})
+	}
+}
+
+// fail ends the check with a message.
+func fail(format string, args ...any) { must(fmt.Errorf(format, args...)) }
+
+// caught runs a part of a check and returns what ended it.
+func caught(part func()) (err error) {
+	defer func() {
+		switch ended := recover().(type) {
+		case nil:
+		case failure:
+			err = ended.error
+		default:
+			panic(ended)
+		}
+	}()
+	part()
+	return nil
+}
+
+// about puts words before what ends a part of a check.
+func about(words string, part func()) {
+	if err := caught(part); err != nil {
+		fail("%s: %w", words, err)
+	}
+}
+
 // check runs one check.
 func (s *suite) check(c check) Result {
 	if s.ended != "" {
@@ -144,7 +179,7 @@ func (s *suite) check(c check) Result {
 		if c.needs == sqliteOnly && b.can(wire.CapPostgreSQL) {
 			return fmt.Errorf("%w: it is about SQLite", errNotApplicable)
 		}
-		return b.withStderr(c.run(b))
+		return b.withStderr(caught(func() { c.run(b) }))
 	})
 	var noStart *startError
 	if errors.As(err, &noStart) {
@@ -224,9 +259,9 @@ func answerTo(request any) any {
 	return nil
 }
 
-// call sends a request, and holds what is answered to the rules that a run
+// ask sends a request, and holds what is answered to the rules that a run
 // holds it to.
-func (b *bench) call(kind string, request, reply any) error {
+func (b *bench) ask(kind string, request, reply any) error {
 	ctx, cancel := context.WithTimeout(b.ctx, patience)
 	defer cancel()
 	if reply == nil {
@@ -262,35 +297,82 @@ func (b *bench) untrue(request, reply any, took time.Duration) error {
 	return nil
 }
 
+// call asks, and must get an answer.
+func (b *bench) call(kind string, request, reply any) { must(b.ask(kind, request, reply)) }
+
+func (b *bench) prepare(op wire.Operation, clients int) {
+	b.call(wire.TypePrepare, wire.Prepare{Operation: op, Clients: clients}, nil)
+}
+
+func (b *bench) measure(request wire.Measure) (m wire.Measured) {
+	b.call(wire.TypeMeasure, request, &m)
+	return m
+}
+
+// block measures so many of an operation.
+func (b *bench) block(operation string, operations int64) wire.Measured {
+	return b.measure(wire.Measure{Operation: operation, Operations: operations})
+}
+
+func (b *bench) verify(request wire.Verify) (v wire.Verified) {
+	b.call(wire.TypeVerify, request, &v)
+	return v
+}
+
+// settings reads settings back on every connection.
+func (b *bench) settings(names ...string) []wire.Connection {
+	var read wire.SettingsRead
+	b.call(wire.TypeSettings, wire.Settings{Names: names}, &read)
+	return read.Connections
+}
+
+func (b *bench) stats() (s wire.Stats) {
+	b.call(wire.TypeStats, nil, &s)
+	return s
+}
+
+// refusal is the error by which a worker says that it has not what was asked for;
+// nil for any other.
+func refusal(err error) *wire.Error {
+	var lacks *wire.Error
+	if errors.As(err, &lacks) && lacks.Code == wire.Unsupported {
+		return lacks
+	}
+	return nil
+}
+
+// applies ends the check as one that does not apply where a worker refused what it may.
+func applies(err error) {
+	if lacks := refusal(err); lacks != nil {
+		fail("%w: %s", errNotApplicable, lacks.Message)
+	}
+	must(err)
+}
+
 // refused checks that a request is answered by an error with one of the codes.
-func (b *bench) refused(kind string, request any, codes ...string) error {
-	err := b.call(kind, request, nil)
+func (b *bench) refused(kind string, request any, codes ...string) {
+	err := b.ask(kind, request, nil)
 	var answered *wire.Error
 	if !errors.As(err, &answered) {
-		return fmt.Errorf("%s: want an error reply, got %v", kind, err)
+		fail("%s: want an error reply, got %v", kind, err)
 	}
 	if !slices.Contains(codes, answered.Code) {
-		return fmt.Errorf("%s: error code %q, want %s", kind, answered.Code, strings.Join(codes, " or "))
+		fail("%s: error code %q, want %s", kind, answered.Code, strings.Join(codes, " or "))
 	}
 	if answered.Message == "" {
-		return fmt.Errorf("%s: the error has no message", kind)
+		fail("%s: the error has no message", kind)
 	}
-	return nil
 }
 
-// steps runs until the first error.
-func steps(run ...func() error) error {
-	for _, step := range run {
-		if err := step(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func expect(what string, got, want any) error {
+func expect(what string, got, want any) {
 	if got != want {
-		return fmt.Errorf("%s is %v, want %v", what, got, want)
+		fail("%s is %v, want %v", what, got, want)
 	}
-	return nil
+}
+
+// without checks that what was measured has neither errors nor misses.
+func without(m wire.Measured) {
+	if m.Errors+m.Misses > 0 {
+		fail("%d errors (%s), %d misses (%s)", m.Errors, m.Error, m.Misses, m.Miss)
+	}
 }

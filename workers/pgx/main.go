@@ -15,6 +15,7 @@ import (
 	"assay/kit/wire"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgtype"
 	"github.com/jackc/pgx/v5/pgxpool"
 )
 
@@ -159,18 +160,13 @@ func (d *database) any(use func(*pgx.Conn) error) error {
 func (d *database) Settings(names []string) ([]wire.Connection, error) {
 	var connections []wire.Connection
 	read := func(name string, conn *pgx.Conn) error {
-		settings := map[string]string{}
-		for _, setting := range names {
-			var value *string // NULL where the server does not know it
-			if err := conn.QueryRow(context.Background(), "SELECT current_setting($1, true)", setting).Scan(&value); err != nil {
-				return fmt.Errorf("%s: read %s: %w", name, setting, err)
-			}
-			if value != nil {
-				settings[setting] = *value
-			}
-		}
-		connections = append(connections, wire.Connection{Name: name, Settings: settings})
-		return nil
+		c, err := kit.ReadSettings(name, names, func(setting string) (string, bool, error) {
+			var value pgtype.Text // NULL where the server does not know it
+			err := conn.QueryRow(context.Background(), "SELECT current_setting($1, true)", setting).Scan(&value)
+			return value.String, value.Valid, err
+		})
+		connections = append(connections, c)
+		return err
 	}
 	err := errors.Join(d.eachReader(read), d.writers.Each(read))
 	return connections, err

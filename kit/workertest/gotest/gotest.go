@@ -174,14 +174,9 @@ func effective(t *testing.T, program, name string, settings map[string]string) (
 	if err := os.WriteFile(path, nil, 0o644); err != nil { // an empty database; read_only does not make one
 		t.Fatal(err)
 	}
-	worker, err := process.Start(t.Context(), program, process.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer worker.Kill()
+	worker := started(t, program)
 	request := wire.Open{Path: path, Settings: settings, Readers: 2, Idle: 1, Writers: 1}
-	var read wire.SettingsRead
-	err = worker.Call(t.Context(), wire.TypeOpen, request, nil)
+	err := worker.Call(t.Context(), wire.TypeOpen, request, nil)
 	var refused *wire.Error
 	if errors.As(err, &refused) && refused.Code == wire.Unsupported { // it may be a driver whose connections all stay open
 		request.Idle = request.Readers
@@ -190,12 +185,26 @@ func effective(t *testing.T, program, name string, settings map[string]string) (
 	if err != nil {
 		return nil, err
 	}
-	if err := worker.Call(t.Context(), wire.TypeSettings, wire.Settings{Names: []string{name}}, &read); err != nil {
-		return nil, err
+	return readBack(t, worker, name)
+}
+
+// started is a worker of its own, until the test ends.
+func started(t *testing.T, program string) *process.Worker {
+	t.Helper()
+	worker, err := process.Start(t.Context(), program, process.Options{})
+	if err != nil {
+		t.Fatal(err)
 	}
-	var found []string
+	t.Cleanup(worker.Kill)
+	return worker
+}
+
+// readBack is what each connection reads back for a setting.
+func readBack(t *testing.T, worker *process.Worker, name string) (found []string, err error) {
+	var read wire.SettingsRead
+	err = worker.Call(t.Context(), wire.TypeSettings, wire.Settings{Names: []string{name}}, &read)
 	for _, connection := range read.Connections {
 		found = append(found, connection.Settings[name])
 	}
-	return found, nil
+	return found, err
 }

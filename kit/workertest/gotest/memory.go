@@ -94,11 +94,7 @@ func digested(t *testing.T, worker *process.Worker, sql string, rows ...[]any) {
 // call opens a database in a worker of its own, uses it and closes it.
 func call(t *testing.T, program string, request wire.Open, use func(*process.Worker)) {
 	t.Helper()
-	worker, err := process.Start(t.Context(), program, process.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer worker.Kill()
+	worker := started(t, program)
 	if err := worker.Call(t.Context(), wire.TypeOpen, request, nil); err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"assay/kit/process"
 	"assay/kit/wire"
 )
 
@@ -151,7 +150,10 @@ func Spellings(t *testing.T, program string, effects ...Effects) {
 		maps.Copy(listed, e)
 	}
 	made := filepath.Join(t.TempDir(), "made.db")
-	makeDatabase(t, program, made)
+	call(t, program, wire.Open{Path: made, Readers: 1, Idle: 1, Once: []string{"CREATE TABLE t (n)"}}, nil)
+	if _, err := os.Stat(made); err != nil {
+		t.Fatal(err)
+	}
 	for _, s := range spellings {
 		want, there := listed[s.dsn]
 		if !there {
@@ -181,22 +183,18 @@ func (s spelling) effect(t *testing.T, program, made string) (Effect, string) {
 	defer os.RemoveAll(folder)
 	path := filepath.Join(folder, "data.db")
 	copyFile(t, made, path)
-	worker, err := process.Start(t.Context(), program, process.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer worker.Kill()
+	worker := started(t, program)
 	request := wire.Open{Path: path, DSN: strings.ReplaceAll(s.dsn, "{{path}}", path), Readers: 2, Idle: 2}
 	if err := worker.Call(t.Context(), wire.TypeOpen, request, nil); err != nil {
 		return Error, err.Error()
 	}
-	var read wire.SettingsRead
-	if err := worker.Call(t.Context(), wire.TypeSettings, wire.Settings{Names: []string{s.setting}}, &read); err != nil {
+	read, err := readBack(t, worker, s.setting)
+	if err != nil {
 		return Error, err.Error()
 	}
-	for _, c := range read.Connections {
-		if c.Settings[s.setting] != s.value {
-			return Ignored, s.setting + " reads " + c.Settings[s.setting]
+	for _, value := range read {
+		if value != s.value {
+			return Ignored, s.setting + " reads " + value
 		}
 	}
 	return Applied, ""
@@ -209,25 +207,6 @@ func copyFile(t *testing.T, from, to string) {
 		err = os.WriteFile(to, data, 0o644)
 	}
 	if err != nil {
-		t.Fatal(err)
-	}
-}
-
-// makeDatabase makes a database with a table, closed.
-func makeDatabase(t *testing.T, program, path string) {
-	t.Helper()
-	worker, err := process.Start(t.Context(), program, process.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	request := wire.Open{Path: path, Readers: 1, Idle: 1, Once: []string{"CREATE TABLE t (n)"}}
-	if err := worker.Call(t.Context(), wire.TypeOpen, request, nil); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := worker.Stop(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := os.Stat(path); err != nil {
 		t.Fatal(err)
 	}
 }
