@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/renameio/v2"
 
-	"assay"
 	"assay/internal/dataset"
 )
 
@@ -29,19 +28,19 @@ const behindRules = 3
 // two opposite orders. It returns nil where nothing is known, and so where the order
 // decides which rows a statement changes, and where PostgreSQL may rightly change
 // other rows than SQLite does. What is found is kept beside the data.
-func Behind(ctx context.Context, d *dataset.Data, op assay.Operation, trace *dataset.Trace, done Done, count, clients int, engine Engine) ([]string, error) {
-	if engine == PostgreSQL && !Portable(op) {
+func (p Played) Behind(ctx context.Context, count int) ([]string, error) {
+	if p.Engine == PostgreSQL && !Portable(p.Operation) {
 		return nil, nil
 	}
-	ordered := clients == 1 && engine == SQLite
-	key := sha256.Sum256(fmt.Append(nil, behindRules, d.Digest, Name(op, trace, done), count, ordered))
-	path := filepath.Join(filepath.Dir(d.Path), fmt.Sprintf("behind-%.16x.json", key))
+	ordered := p.Clients == 1 && p.Engine == SQLite
+	key := sha256.Sum256(fmt.Append(nil, behindRules, p.Data.Digest, p.Name(), count, ordered))
+	path := filepath.Join(filepath.Dir(p.Data.Path), fmt.Sprintf("behind-%.16x.json", key))
 	var told []string
 	if text, err := os.ReadFile(path); err == nil && json.Unmarshal(text, &told) == nil {
 		return told, nil
 	}
-	b := &behind{data: d, op: op, trace: trace, first: done.Warm + done.Measured}
-	if err := b.find(ctx, done, count, ordered); err != nil {
+	b := &behind{Played: p, first: p.Done.Warm + p.Done.Measured}
+	if err := b.find(ctx, count, ordered); err != nil {
 		if err := SystemError(ctx, err); err != nil {
 			return nil, err
 		}
@@ -56,9 +55,7 @@ func Behind(ctx context.Context, d *dataset.Data, op assay.Operation, trace *dat
 
 // behind finds out what is answered behind operations.
 type behind struct {
-	data  *dataset.Data
-	op    assay.Operation
-	trace *dataset.Trace
+	Played
 	first int      // position
 	told  []string // by position, from the first on
 	// single tells of each part whether what it answers is about one row at most of
@@ -66,10 +63,10 @@ type behind struct {
 	single []bool
 }
 
-func (b *behind) find(ctx context.Context, done Done, count int, ordered bool) error {
-	before, positions := [][]int{span(0, done.Warm), span(done.Warm, b.first)}, span(b.first, b.first+count)
+func (b *behind) find(ctx context.Context, count int, ordered bool) error {
+	before, positions := [][]int{span(0, b.Done.Warm), span(b.Done.Warm, b.first)}, span(b.first, b.first+count)
 	var err error
-	if b.told, err = b.data.Digests(ctx, b.op, b.trace, positions); err != nil {
+	if b.told, err = b.Data.Digests(ctx, b.Operation, b.Trace, positions); err != nil {
 		return err
 	}
 	if ordered {
@@ -87,7 +84,7 @@ func (b *behind) find(ctx context.Context, done Done, count int, ordered bool) e
 		for _, r := range found {
 			all = append(all, r.all...)
 		}
-		if err := b.data.Replay(ctx, b.op, b.trace, all, dataset.Watch{End: b.drop}); err != nil {
+		if err := b.Data.Replay(ctx, b.Operation, b.Trace, all, dataset.Watch{End: b.drop}); err != nil {
 			return err // it is only right in the order of the sequence
 		}
 		for _, r := range found {
@@ -105,7 +102,7 @@ func (b *behind) tell(ctx context.Context, before [][]int, positions []int) erro
 	for i := range positions {
 		before = append(before, positions[i:i+1])
 	}
-	begin := func(ctx context.Context, conn *sql.Conn) error { return repeats(ctx, conn, b.op) }
+	begin := func(ctx context.Context, conn *sql.Conn) error { return repeats(ctx, conn, b.Operation) }
 	next := len(positions) - len(before)
 	end := func(ctx context.Context, _ *sql.Conn, teller *dataset.Teller) (err error) {
 		if next++; 0 <= next && next < len(positions) {
@@ -113,7 +110,7 @@ func (b *behind) tell(ctx context.Context, before [][]int, positions []int) erro
 		}
 		return err
 	}
-	return b.data.Replay(ctx, b.op, b.trace, before, dataset.Watch{Begin: begin, End: end})
+	return b.Data.Replay(ctx, b.Operation, b.Trace, before, dataset.Watch{Begin: begin, End: end})
 }
 
 // drop forgets all answers that are others by now.

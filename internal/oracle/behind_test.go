@@ -44,7 +44,7 @@ func TestBehind(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		told, err := Behind(t.Context(), d, mix, trace, Done{Warm: 10, Measured: 30}, 20, c.clients, c.engine)
+		told, err := Played{d, mix, trace, Done{Warm: 10, Measured: 30}, c.clients, c.engine}.Behind(t.Context(), 20)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -113,7 +113,7 @@ func TestChangedAndBack(t *testing.T) {
 		if changes < 3 || changes%2 == 0 {
 			continue
 		}
-		told, err := Behind(t.Context(), d, mix, trace, Done{Measured: position}, 1, 4, SQLite)
+		told, err := Played{d, mix, trace, Done{Measured: position}, 4, SQLite}.Behind(t.Context(), 1)
 		if err != nil || told == nil || told[0] != "" {
 			t.Errorf("behind %d changes: got %.12q (%v), want that the answer is not known", changes, told, err)
 		}
@@ -132,13 +132,13 @@ func TestBehindIsFoundAnew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	done := Done{Warm: 3, Measured: 3}
-	earlier := sha256.Sum256(fmt.Append(nil, d.Digest, Name(mix, trace, done), 3, false))
+	played := Played{d, mix, trace, Done{Warm: 3, Measured: 3}, 4, SQLite}
+	earlier := sha256.Sum256(fmt.Append(nil, d.Digest, played.Name(), 3, false))
 	path := filepath.Join(filepath.Dir(d.Path), fmt.Sprintf("behind-%.16x.json", earlier))
 	if err := os.WriteFile(path, []byte(`["kept","kept","kept"]`), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	told, err := Behind(t.Context(), d, mix, trace, done, 3, 4, SQLite)
+	told, err := played.Behind(t.Context(), 3)
 	if err != nil || slices.Contains(told, "kept") {
 		t.Errorf("got %q (%v), want digests", told, err)
 	}

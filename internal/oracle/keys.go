@@ -61,39 +61,50 @@ type Values struct {
 // alone. None began before all of the kind before it had ended.
 type Done struct{ Warm, Measured, Alone int }
 
-// Name names what operations leave in data: they and their arguments decide it.
-// Operations with the same arguments have the same trace.
-func Name(op assay.Operation, trace *dataset.Trace, done Done) string {
-	text, err := json.Marshal([]any{op, trace.Digest, done})
+// Played is operations that clients have done to data.
+type Played struct {
+	Data      *dataset.Data
+	Operation assay.Operation
+	Trace     *dataset.Trace
+	Done      Done
+	Clients   int // during those that were measured
+	Engine    Engine
+}
+
+// Name names what the operations leave in the data where the order does not matter:
+// they and their arguments decide it. Operations with the same arguments have the same
+// trace.
+func (p Played) Name() string {
+	text, err := json.Marshal([]any{p.Operation, p.Trace.Digest, p.Done})
 	if err != nil {
 		panic(err) // a constant of a plan is a number, a text, bytes or a truth
 	}
 	return fmt.Sprintf("%.8x", sha256.Sum256(text))
 }
 
-// After returns what the keys may hold after operations.
-func After(ctx context.Context, d *dataset.Data, op assay.Operation, trace *dataset.Trace, done Done) (_ *Keys, err error) {
-	records, err := recordsOf(ctx, d)
+// Keys returns what a store's keys may hold afterwards.
+func (p Played) Keys(ctx context.Context) (_ *Keys, err error) {
+	records, err := recordsOf(ctx, p.Data)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, records.Close()) }()
-	w, err := newWrites(op, trace)
+	w, err := newWrites(p.Operation, p.Trace)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, w.close()) }()
-	c, err := newCollection(records, w.fields, d.Spec.Seed, filepath.Join(filepath.Dir(d.Path), "keys-"+Name(op, trace, done)))
+	c, err := newCollection(records, w.fields, p.Data.Spec.Seed, filepath.Join(filepath.Dir(p.Data.Path), "keys-"+p.Name()))
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, c.close()) }()
-	for _, part := range shards(records, w, done) {
+	for _, part := range shards(records, w, p.Done) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		h := newHistory(records, w.fields, part)
-		h.replay(w, done)
+		h.replay(w, p.Done)
 		if err := c.add(h); err != nil {
 			return nil, err
 		}

@@ -158,7 +158,7 @@ func TestEveryOrderIsAccepted(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			rows, err := RowsAfter(t.Context(), d, op, trace, Done{Warm: warm, Measured: measured, Alone: lone}, clients, SQLite)
+			rows, err := Played{d, op, trace, Done{Warm: warm, Measured: measured, Alone: lone}, clients, SQLite}.Rows(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -229,7 +229,7 @@ func TestAnswersBehindEveryOrder(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			told, err := Behind(t.Context(), d, op, trace, Done{Warm: warm, Measured: measured}, count, clients, SQLite)
+			told, err := Played{d, op, trace, Done{Warm: warm, Measured: measured}, clients, SQLite}.Behind(t.Context(), count)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -252,14 +252,14 @@ func (r *replays) replay(ctx context.Context, phases [][]int) error {
 	now := warmingUp
 	begin := func(ctx context.Context, conn *sql.Conn) (err error) {
 		if r.tables == nil {
-			if err := repeats(ctx, conn, r.op); err != nil {
+			if err := repeats(ctx, conn, r.Operation); err != nil {
 				return err
 			}
 			if r.tables, err = tablesOf(ctx, conn); err != nil {
 				return err
 			}
 			if r.several {
-				if r.influences, err = influencesOf(ctx, conn, r.op, r.tables); err != nil {
+				if r.influences, err = influencesOf(ctx, conn, r.Operation, r.tables); err != nil {
 					return err
 				}
 			}
@@ -291,7 +291,7 @@ func (r *replays) replay(ctx context.Context, phases [][]int) error {
 		}
 		return nil
 	}
-	if err := r.data.Replay(ctx, r.op, r.trace, phases, dataset.Watch{Begin: begin, End: end}); err != nil {
+	if err := r.Data.Replay(ctx, r.Operation, r.Trace, phases, dataset.Watch{Begin: begin, End: end}); err != nil {
 		return err
 	}
 	for t, p := range all {
@@ -317,10 +317,10 @@ func (r *replays) sample(ctx context.Context, conn *sql.Conn, t *table, p *play)
 func (r *replays) typesOf(ctx context.Context, t *table) []assay.Type {
 	types := make([]assay.Type, len(t.columns))
 	for i, c := range t.columns {
-		if t.volatile(i) || r.engine == PostgreSQL && !t.sameElsewhere(i) {
+		if t.volatile(i) || r.Engine == PostgreSQL && !t.sameElsewhere(i) {
 			continue
 		}
-		found, err := r.data.Describe(ctx, fmt.Sprintf("SELECT %s FROM main.%s LIMIT 1000", quoted(c), quoted(t.name)), nil)
+		found, err := r.Data.Describe(ctx, fmt.Sprintf("SELECT %s FROM main.%s LIMIT 1000", quoted(c), quoted(t.name)), nil)
 		if err != nil {
 			continue // nothing tells the type: it is not looked at
 		}

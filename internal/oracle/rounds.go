@@ -76,18 +76,18 @@ func (b *behind) rounds(ctx context.Context, phases [][]int) ([]*rounds, error) 
 		done++
 		return nil
 	}
-	return found, b.data.Replay(ctx, b.op, b.trace, singles, dataset.Watch{Begin: begin, End: end})
+	return found, b.Data.Replay(ctx, b.Operation, b.Trace, singles, dataset.Watch{Begin: begin, End: end})
 }
 
 // changing are those of the positions of a mix at which it changes data.
 func (b *behind) changing(positions []int) (changing []int, err error) {
-	choice, err := column.Open(b.trace.Path)
+	choice, err := column.Open(b.Trace.Path)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, choice.Close()) }()
 	for _, position := range positions {
-		if b.op.Parts[choice.Int(0, position%choice.Rows())].Operation.Changes {
+		if b.Operation.Parts[choice.Int(0, position%choice.Rows())].Operation.Changes {
 			changing = append(changing, position)
 		}
 	}
@@ -96,14 +96,14 @@ func (b *behind) changing(positions []int) (changing []int, err error) {
 
 // watch logs what becomes of the rows of the tables that change.
 func (b *behind) watch(ctx context.Context, conn *sql.Conn) (watched []*table, err error) {
-	if err := repeats(ctx, conn, b.op); err != nil {
+	if err := repeats(ctx, conn, b.Operation); err != nil {
 		return nil, err
 	}
 	tables, err := tablesOf(ctx, conn)
 	if err != nil {
 		return nil, err
 	}
-	influences, err := influencesOf(ctx, conn, b.op, tables)
+	influences, err := influencesOf(ctx, conn, b.Operation, tables)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func (b *behind) watch(ctx context.Context, conn *sql.Conn) (watched []*table, e
 		}
 		watched = append(watched, t)
 	}
-	b.single, err = singles(ctx, conn, b.op, watched)
+	b.single, err = singles(ctx, conn, b.Operation, watched)
 	return watched, err
 }
 

@@ -101,7 +101,7 @@ func (l *rowLooks) count() (c Count, err error) {
 // one by one where only some are, or may have one value or another.
 func (l *rowLooks) look(ctx context.Context, path string) ([]Values, error) {
 	t := l.table
-	if l.engine == PostgreSQL && !t.askedElsewhere() || !l.settled() || slices.ContainsFunc(t.key, t.volatile) {
+	if l.Engine == PostgreSQL && !t.askedElsewhere() || !l.settled() || slices.ContainsFunc(t.key, t.volatile) {
 		return nil, nil
 	}
 	l.types = l.typesOf(ctx, t)

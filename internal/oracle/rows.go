@@ -14,7 +14,6 @@ import (
 	sqlite3 "modernc.org/sqlite/lib"
 
 	"assay"
-	"assay/internal/dataset"
 	"assay/kit/answer"
 )
 
@@ -37,10 +36,7 @@ type Count struct {
 
 // replays is what an operation does to tables, in different orders.
 type replays struct {
-	data      *dataset.Data
-	op        assay.Operation
-	trace     *dataset.Trace
-	engine    Engine
+	Played
 	tables    []*table
 	plays     map[*table][]*play
 	untouched map[*table][][]any
@@ -61,20 +57,21 @@ const (
 	PostgreSQL
 )
 
-// RowsAfter returns what the rows of tables may hold after operations. Of one
+// Rows returns what the rows of tables may hold afterwards. Of one
 // client everything is known. The order in which several did theirs is not: what
 // is the same in every order follows from the text of the statements, and which
 // values are written to a row from playing them in the order of the sequence and
 // backwards, which shows of each two operations either one behind the other. It
 // returns nil where the operation cannot be played here, in both orders, or may do
 // something else in the engine.
-func RowsAfter(ctx context.Context, d *dataset.Data, op assay.Operation, trace *dataset.Trace, done Done, clients int, engine Engine) (*Rows, error) {
-	if engine == PostgreSQL && !Portable(op) {
+func (p Played) Rows(ctx context.Context) (*Rows, error) {
+	if p.Engine == PostgreSQL && !Portable(p.Operation) {
 		return nil, nil
 	}
-	r := &replays{data: d, op: op, trace: trace, engine: engine, plays: map[*table][]*play{}, untouched: map[*table][][]any{}, several: clients > 1,
-		path:   fmt.Sprintf("%s/rows-%s-%d-%d", filepath.Dir(d.Path), Name(op, trace, done), clients, engine),
-		random: rand.New(rand.NewPCG(d.Spec.Seed, uint64(done.Measured)))}
+	done := p.Done
+	r := &replays{Played: p, plays: map[*table][]*play{}, untouched: map[*table][][]any{}, several: p.Clients > 1,
+		path:   fmt.Sprintf("%s/rows-%s-%d-%d", filepath.Dir(p.Data.Path), p.Name(), p.Clients, p.Engine),
+		random: rand.New(rand.NewPCG(p.Data.Spec.Seed, uint64(done.Measured)))}
 	lone := done.Warm + done.Measured
 	all := [][]int{span(0, done.Warm), span(done.Warm, lone), span(lone, lone+done.Alone)}
 	if err := r.replay(ctx, all); err != nil {
@@ -123,7 +120,7 @@ func (r *replays) found(ctx context.Context) (*Rows, error) {
 			continue // nothing changes it
 		}
 		looks := &rowLooks{replays: r, table: t}
-		if looks.counted() && (r.engine == SQLite || folded(t.name)) {
+		if looks.counted() && (r.Engine == SQLite || folded(t.name)) {
 			count, err := looks.count()
 			if err != nil {
 				return nil, err

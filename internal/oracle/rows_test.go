@@ -39,7 +39,7 @@ func rowsAfter(t *testing.T, schema string, clients int, engine Engine, steps ..
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := RowsAfter(t.Context(), d, op, trace, Done{Warm: 10, Measured: 30}, clients, engine)
+	rows, err := Played{d, op, trace, Done{Warm: 10, Measured: 30}, clients, engine}.Rows(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,7 +56,7 @@ var (
 
 // What is known of rows follows from whether the order of the operations decides
 // it: nothing is said that another order would make false.
-func TestRowsAfter(t *testing.T) {
+func TestRows(t *testing.T) {
 	for name, c := range map[string]struct {
 		sql              string
 		args             []assay.Values
@@ -141,7 +141,7 @@ func TestRowsOfTwoEngines(t *testing.T) {
 		t.Fatal(err)
 	}
 	find := func(engine Engine) *Rows {
-		rows, err := RowsAfter(t.Context(), d, op, trace, Done{Warm: 10, Measured: 30}, 1, engine)
+		rows, err := Played{d, op, trace, Done{Warm: 10, Measured: 30}, 1, engine}.Rows(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 // time: their least value, or their first by an order, may be the same at each moment
 // of two orders and another one in a third.
 func (b *behind) forgetSeveral(positions []int) (err error) {
-	choice, err := column.Open(b.trace.Path)
+	choice, err := column.Open(b.Trace.Path)
 	if err != nil {
 		return err
 	}

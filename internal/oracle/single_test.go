@@ -45,7 +45,7 @@ func TestBehindSeveralRows(t *testing.T) {
 		t.Fatal(err)
 	}
 	for clients, known := range map[int]bool{1: true, 4: false} {
-		told, err := Behind(t.Context(), d, mix, trace, Done{Measured: 20}, 20, clients, SQLite)
+		told, err := Played{d, mix, trace, Done{Measured: 20}, clients, SQLite}.Behind(t.Context(), 20)
 		if err != nil {
 			t.Fatal(err)
 		}

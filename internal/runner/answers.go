@@ -229,11 +229,11 @@ func (r *Runner) expectBehind(ctx context.Context, j *job) (err error) {
 	if j.behind == 0 {
 		return nil
 	}
-	done := oracle.Done{Warm: j.warm, Measured: j.Operation.Count}
+	played := j.played(oracle.Done{Warm: j.warm, Measured: j.Operation.Count})
 	ordered := j.Cell.Clients == 1
-	key := fmt.Sprint(j.data.Digest, oracle.Name(j.Operation, j.trace, done), j.behind, ordered, j.engine.plays())
+	key := fmt.Sprint(j.data.Digest, played.Name(), j.behind, ordered, played.Engine)
 	j.told, err = once(ctx, r.prepared.told, key, r.config.Timeout/2, func(ctx context.Context) ([]string, error) {
-		return oracle.Behind(ctx, j.data, j.Operation, j.trace, done, j.behind, j.Cell.Clients, j.engine.plays())
+		return played.Behind(ctx, j.behind)
 	})
 	return err
 }

@@ -233,6 +233,11 @@ func (j *job) done() oracle.Done {
 	return oracle.Done{Warm: j.warm, Measured: j.Operation.Count + j.behind, Alone: j.alone}
 }
 
+// played is so much of the job, for the oracle.
+func (j *job) played(done oracle.Done) oracle.Played {
+	return oracle.Played{Data: j.data, Operation: j.Operation, Trace: j.trace, Done: done, Clients: j.Cell.Clients, Engine: j.engine.plays()}
+}
+
 // expect asks the oracle for the right answers.
 func (r *Runner) expect(ctx context.Context, j *job) error {
 	for _, e := range verifiable(j.Operation, j.trace) {
@@ -270,11 +275,12 @@ func (r *Runner) expect(ctx context.Context, j *job) error {
 // expectKeys finds what the keys of a store may hold where its clients change
 // the same ones, so that nobody knows in which order.
 func (r *Runner) expectKeys(ctx context.Context, j *job) (err error) {
-	key := j.data.Digest + oracle.Name(j.Operation, j.trace, j.done())
+	played := j.played(j.done())
+	key := j.data.Digest + played.Name()
 	if j.keys = r.prepared.keys[key]; j.keys != nil {
 		return nil
 	}
-	if j.keys, err = oracle.After(ctx, j.data, j.Operation, j.trace, j.done()); err == nil {
+	if j.keys, err = played.Keys(ctx); err == nil {
 		r.prepared.keys[key] = j.keys
 	}
 	return err
@@ -283,9 +289,10 @@ func (r *Runner) expectKeys(ctx context.Context, j *job) (err error) {
 // expectRows finds what rows may hold where no check of the plan says what to
 // read.
 func (r *Runner) expectRows(ctx context.Context, j *job) (err error) {
-	key := fmt.Sprint(j.data.Digest, oracle.Name(j.Operation, j.trace, j.done()), j.Cell.Clients, j.engine.plays())
+	played := j.played(j.done())
+	key := fmt.Sprint(j.data.Digest, played.Name(), played.Clients, played.Engine)
 	j.rows, err = once(ctx, r.prepared.rows, key, r.config.Timeout/2, func(ctx context.Context) (*oracle.Rows, error) {
-		return oracle.RowsAfter(ctx, j.data, j.Operation, j.trace, j.done(), j.Cell.Clients, j.engine.plays())
+		return played.Rows(ctx)
 	})
 	return err
 }
