@@ -72,6 +72,9 @@ func (m *matrix) leadersLegend() string {
 // renderLeaders prints who leads in each table in at most so many lines.
 func (m *matrix) renderLeaders(s Screen, free int) []string {
 	label := m.labelWidth(s)
+	if all := m.longest(func(l matrixLine) []string { return l.leaders }); s.Width-columnGap-all > label { // what the names leave
+		label = min(m.longest(matrixLine.name), s.Width-columnGap-all)
+	}
 	legend := s.wrap("  ", "  ", m.leadersLegend())
 	free -= len(legend) + 2 // the empty line above, and the one that counts the others
 	kept, folded := m.fit(len(m.lines))
@@ -90,6 +93,17 @@ func (m *matrix) renderLeaders(s Screen, free int) []string {
 		lines = append(lines, fmt.Sprintf("  and %d more, see Details", folded))
 	}
 	return append(lines, legend...)
+}
+
+// longest is the length of the longest of some texts of all lines.
+func (m *matrix) longest(texts func(matrixLine) []string) int {
+	n := 0
+	for _, l := range m.lines {
+		for _, text := range texts(l) {
+			n = max(n, utf8.RuneCountInString(text))
+		}
+	}
+	return n
 }
 
 // height is how many lines the leaders of some tables take.

@@ -261,6 +261,9 @@ func (m *matrix) render(s Screen, free int) []string {
 	return append(lines, legend...)
 }
 
+// name is the table's name, as a text of the line.
+func (l matrixLine) name() []string { return []string{l.label} }
+
 // headers is how many lines name the columns.
 func (m *matrix) headers() int {
 	if m.hasProfiles() {
@@ -271,11 +274,7 @@ func (m *matrix) headers() int {
 
 // labelWidth is the width of the tables' names.
 func (m *matrix) labelWidth(s Screen) int {
-	label := 0
-	for _, l := range m.lines {
-		label = max(label, utf8.RuneCountInString(l.label))
-	}
-	return min(label, max(minLabel, s.Width/3))
+	return min(m.longest(matrixLine.name), max(minLabel, s.Width/3))
 }
 
 // wanted is how many lines it needs to show a few tables, or all where there are

@@ -22,6 +22,7 @@ var screenRuns = map[string]func() (assay.Run, []assay.Trial){
 	"nine": func() (assay.Run, []assay.Trial) {
 		return readsOf(8, strings.Fields("a-driver bbolt crawshaw eatonphil glebarez mattn modernc ncruces zombiezen")...)
 	},
+	"many":   manyRun,
 	"kv":     kvRun,
 	"http":   httpRun,
 	"sample": analysistest.SampleRun,
@@ -123,6 +124,23 @@ func openRun() (assay.Run, []assay.Trial) {
 		trials = append(trials, analysistest.Change(analysistest.Launches(cellOf("point-read", c.driver, "web", ""), 6, c.ns, 1), func(t *assay.Trial) {
 			t.Figures["ns/op"] *= 1 + c.spread*float64(t.Launch>>(i%3)&1)
 		})...)
+	}
+	return run, trials
+}
+
+// manyRun has more tables and targets than a screen has room for.
+func manyRun() (assay.Run, []assay.Trial) {
+	drivers := strings.Fields("bbolt badger goleveldb lmdb nutsdb pebble")
+	run := plainRun(drivers...)
+	run.Plan = "kv"
+	var trials []assay.Trial
+	for o := range 20 {
+		for i, driver := range drivers {
+			for j, profile := range []string{"as-published", "unsynced"} {
+				all := analysistest.Launches(cellOf(fmt.Sprintf("put-in-order-%02d", o), driver, profile, "100000"), 6, 1000*float64(1+(i+o)%6)*(1-0.3*float64(j)), i+1)
+				trials = append(trials, analysistest.Durable(all, []assay.Durability{assay.Power, assay.Process}[j], "")...)
+			}
+		}
 	}
 	return run, trials
 }
