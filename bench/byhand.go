@@ -116,6 +116,9 @@ func (t *tools) launchPair(p pair, launch int) (float64, error) {
 		}
 		defer os.RemoveAll(path)
 	}
+	if launch/len(p.programs)%2 == 1 {
+		copies[0], copies[1] = copies[1], copies[0] // neither always has the older copy
+	}
 	both := p.programs[launch%len(p.programs)]
 	ours, err := t.startWorker(p, both.worker, copies[0])
 	if err != nil {

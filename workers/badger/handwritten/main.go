@@ -24,7 +24,7 @@ func open(path string) (get, put handwritten.Operation[[]byte], err error) {
 		})
 	}
 	put = func(key []byte) error {
-		return db.Update(func(tx *badger.Txn) error { return tx.Set(key, handwritten.Value) })
+		return db.Update(func(tx *badger.Txn) error { return tx.Set(key, handwritten.Value()) })
 	}
 	return get, put, err
 }

@@ -34,7 +34,7 @@ func open(path string) (get, put handwritten.Operation[[]byte], err error) {
 		})
 	}
 	put = func(key []byte) error {
-		return db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(bucket).Put(key, handwritten.Value) })
+		return db.Update(func(tx *bbolt.Tx) error { return tx.Bucket(bucket).Put(key, handwritten.Value()) })
 	}
 	return get, put, err
 }

@@ -30,6 +30,6 @@ func open(path string) (get, put handwritten.Operation[[]byte], err error) {
 		value = append(value[:0], stored...)
 		return closer.Close()
 	}
-	put = func(key []byte) error { return db.Set(key, handwritten.Value, pebble.NoSync) }
+	put = func(key []byte) error { return db.Set(key, handwritten.Value(), pebble.NoSync) }
 	return get, put, err
 }
