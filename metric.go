@@ -146,6 +146,16 @@ func Primary(alike Cell, cells [][]*Trial) string {
 	return NsPerOp
 }
 
+// Kind is what the spread of a cell's figures depends on beside the target: where the
+// operation changes data, which then has a class of durability, the profile. A commit that
+// waits for the disk spreads by several times as much as one that does not.
+func Kind(c Cell, d Durability) string {
+	if d == "" {
+		return ""
+	}
+	return c.Profile
+}
+
 // allHaveP99 reports whether a cell has the 99th percentile in every launch that can
 // be compared.
 func allHaveP99(trials []*Trial) bool {

@@ -42,7 +42,7 @@ func (e experiment) timely(seed uint64, runs int) [2]int {
 		var tables []stat.Table
 		for range count {
 			drawn = append(drawn, e.draw(random, spare*enough.budget, e.truth(random, members)))
-			tables = append(tables, newTable(e.first(drawn[len(drawn)-1], e.launches)))
+			tables = append(tables, e.table(e.first(drawn[len(drawn)-1], e.launches)))
 		}
 		for i, judged := range e.rule().Judge(tables) {
 			for j, test := range tables[i].Tests {
@@ -52,7 +52,7 @@ func (e experiment) timely(seed uint64, runs int) [2]int {
 				}
 				counts[1]++
 				longer := append([]stat.Table{}, tables...)
-				longer[i] = newTable(e.first(drawn[i], e.launches+2*more))
+				longer[i] = e.table(e.first(drawn[i], e.launches+2*more))
 				if e.rule().Judge(longer)[i].Comparisons[j].Verdict.Decided() {
 					counts[0]++
 				}

@@ -93,7 +93,7 @@ type decisions map[[2]int]int
 func (e experiment) look(rule stat.Rule, drawn []measured, launches int, decided decisions) {
 	tables := make([]stat.Table, len(drawn))
 	for i := range drawn {
-		tables[i] = newTable(e.first(drawn[i], launches))
+		tables[i] = e.table(e.first(drawn[i], launches))
 	}
 	for i, judged := range rule.Judge(tables) {
 		for j, test := range tables[i].Tests {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"runtime"
@@ -94,15 +95,19 @@ func (t *tally) note(table stat.Table, judged stat.Judged, truth []float64) {
 	}
 }
 
-// newTable asks for all comparisons of members: the first is the baseline, the
-// last its twin.
-func newTable(logs [][]float64) stat.Table {
+// table asks for all comparisons of members: the first of a kind is its baseline, the
+// last member the twin of the first.
+func (s scenario) table(logs [][]float64) stat.Table {
 	table := stat.NewTable(logs)
 	twin := len(logs) - 1
 	table.Controls = []stat.Test{{A: twin, B: 0}}
-	for i := range twin {
-		for j := range i {
-			table.Tests = append(table.Tests, stat.Test{A: i, B: j, Baseline: j == 0})
+	for i, row := range table.Pairs {
+		for j := range row {
+			kind, other := s.kind(i, twin), s.kind(j, twin)
+			row[j].Kind = stat.CommonKind(fmt.Sprint(kind), fmt.Sprint(other))
+			if i < twin {
+				table.Tests = append(table.Tests, stat.Test{A: i, B: j, Baseline: kind == other && j == kind})
+			}
 		}
 	}
 	return table
@@ -176,14 +181,14 @@ func (e experiment) begin(random *rand.Rand) *state {
 		r.truths = append(r.truths, truth)
 		r.drawn = append(r.drawn, e.draw(random, spare*most, truth))
 		r.counts = append(r.counts, e.launches)
-		r.tables = append(r.tables, newTable(e.first(r.drawn[len(r.drawn)-1], e.launches)))
+		r.tables = append(r.tables, e.table(e.first(r.drawn[len(r.drawn)-1], e.launches)))
 	}
 	for launched := e.budget > e.launches; launched; {
 		launched = false
 		for i, further := range e.rule().Further(r.baselines(), stat.Width{Half: precision}) {
 			if r.counts[i] < e.budget && slices.Max(further) > 0 {
 				r.counts[i]++
-				r.tables[i] = newTable(e.first(r.drawn[i], r.counts[i]))
+				r.tables[i] = e.table(e.first(r.drawn[i], r.counts[i]))
 				launched = true
 			}
 		}

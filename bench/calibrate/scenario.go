@@ -20,7 +20,10 @@ type scenario struct {
 	// deviation of 1; nil: normal.
 	side func(random *rand.Rand, n int) []float64
 	// extra adds to one member what the baseline does not have; nil: nothing.
-	extra    func(random *rand.Rand, n int) []float64
+	extra func(random *rand.Rand, n int) []float64
+	// unlike is by how much more the figures of every other member spread, which are
+	// of another kind; 0: all are of one.
+	unlike   float64
 	layouts  int     // link layouts of each build, used by turns; 0: they have no effect
 	byLayout bool    // compare means of layouts instead of launches
 	drift    float64 // of the whole machine, in a launch
@@ -72,6 +75,8 @@ var scenarios = []scenario{
 	{name: "one layout", spread: always(0.03), layouts: 1, limit: "the warning layout"},
 	{name: "6 layouts, by launch", spread: always(0.03), layouts: 6, limit: "comparing by layout"},
 	{name: "6 layouts, by layout", spread: always(0.03), layouts: 6, byLayout: true},
+	{name: "two kinds, one 5x, 2-12 %", members: 6, tables: 7, spread: between(0.02, 0.12), unlike: 5},
+	{name: "two kinds, one 5x, drivers differ 3x", members: 6, tables: 7, spread: between(0.02, 0.06), factor: between(1, 3), unlike: 5},
 }
 
 // measured is what one table of a run measured: the log figures by member and
@@ -111,6 +116,9 @@ func (s scenario) draw(random *rand.Rand, n int, truth []float64) measured {
 	var baseline []float64
 	for i := range len(truth) + 1 {
 		deviations, mine := side(random, n), spread/math.Sqrt2*factor(random)
+		if s.kind(i, len(truth)) == 1 {
+			mine *= s.unlike
+		}
 		effects := s.effects(random)
 		switch i {
 		case 0:
@@ -129,6 +137,14 @@ func (s scenario) draw(random *rand.Rand, n int, truth []float64) measured {
 	}
 	s.disturbance(random, m)
 	return m
+}
+
+// kind is that of a member, 0 or 1; the twin is of the first one's.
+func (s scenario) kind(i, members int) int {
+	if s.unlike == 0 || i == members {
+		return 0
+	}
+	return i % 2
 }
 
 // layoutEffect is the standard deviation of a ratio between layouts.

@@ -85,6 +85,7 @@ func (r *Row) pairs(other *Row, metric string) stat.Pairs {
 	launches := len(r.Counted())
 	p.Added = p.N < launches && r.Table.Planned > 0 && launches > r.Table.Planned
 	p.Looks = r.Looks(other)
+	p.Kind = stat.CommonKind(assay.Kind(r.Cell, r.Durability), assay.Kind(other.Cell, other.Durability))
 	return p
 }
 

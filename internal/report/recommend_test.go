@@ -46,7 +46,7 @@ func TestRecommendations(t *testing.T) {
 		{"tie with a loser", [][]assay.Trial{get("modernc", "a", 6, 1001), get("mattn", "a", 6, 1000), get("glebarez", "a", 6, 2000)},
 			"mattn (a) and modernc (a) are equivalent: take any of them; mattn (a) is 2.00x [2.00, 2.00] faster than glebarez (a)"},
 		{"undecided with time", [][]assay.Trial{get("modernc", "a", 6, 1000), rough(get("mattn", "a", 6, 980))},
-			"modernc (a) and mattn (a) cannot be told apart yet: about 39 more minutes would decide"},
+			"modernc (a) and mattn (a) cannot be told apart yet: about 67 more minutes would decide"},
 		{"few launches", [][]assay.Trial{get("modernc", "a", 1, 1000), get("mattn", "a", 1, 500)},
 			"mattn (a) and modernc (a) cannot be told apart yet: 1 launch of at least 2"},
 		{"one", [][]assay.Trial{get("modernc", "a", 6, 1000)},

@@ -69,7 +69,7 @@ func (r *record) note(t *assay.Trial) {
 	if r.counted[key] == nil {
 		r.counted[key] = map[int]*assay.Trial{}
 	}
-	r.counted[key][t.Launch] = &assay.Trial{Cell: t.Cell, Mode: t.Mode, Outcome: t.Outcome, Figures: t.Figures}
+	r.counted[key][t.Launch] = &assay.Trial{Cell: t.Cell, Mode: t.Mode, Outcome: t.Outcome, Durability: t.Durability, Figures: t.Figures}
 	if t.Twin {
 		return
 	}
@@ -110,6 +110,7 @@ func (r *record) figures(key, metric string) []float64 {
 // pairs compares the figures of two keys in the launches that both have.
 func (r *record) pairs(key, other, metric string) stat.Pairs {
 	var figures, partners []float64
+	kind := ""
 	for launch, t := range r.counted[key] {
 		partner := r.counted[other][launch]
 		if partner == nil {
@@ -119,12 +120,14 @@ func (r *record) pairs(key, other, metric string) stat.Pairs {
 		b, both := partner.Figures[metric]
 		if has && both {
 			figures, partners = append(figures, a), append(partners, b)
+			kind = stat.CommonKind(assay.Kind(t.Cell, t.Durability), assay.Kind(partner.Cell, partner.Durability))
 		}
 	}
 	p, err := stat.NewPairs(figures, partners)
 	if err != nil { // a figure of zero has no ratio
 		return stat.Pairs{}
 	}
+	p.Kind = kind
 	return p
 }
 

@@ -24,7 +24,8 @@ const (
 // borrowing is what the tables of a run that were measured in the same mode say
 // about each other's variances: an empirical Bayes estimate in two levels (Smyth
 // 2004). The variances of a table's comparisons scatter about the table's, and
-// the tables' about that of the run, like scaled inverse chi-squares.
+// the tables' about that of the run, like scaled inverse chi-squares. A table counts as
+// one for each kind of its pairs.
 type borrowing struct {
 	run    Prior   // the variance of a table, from all tables
 	within float64 // variance of the log variances of one table's comparisons
@@ -58,7 +59,7 @@ func borrow(tables []spread) borrowing {
 }
 
 // prior is what a comparison of a table borrows: from the other comparisons of
-// its table and from other tables. What the comparison says of itself is not in
+// its kind in its table, and from other tables. What the comparison says of itself is not in
 // it, but for its small part in the variance of the run.
 func (b borrowing) prior(table spread, own Pairs) Prior {
 	p := b.run
@@ -75,7 +76,7 @@ func (b borrowing) prior(table spread, own Pairs) Prior {
 	return p
 }
 
-// spread is what the members of one table say about the variance between
+// spread is what the pairs of one kind of a table say about the variance between
 // launches. Of members that all have the same launches, the mean variance over
 // all pairs is twice the residual variance of an analysis of variance by members
 // and blocks, which has (members - 1) (launches - 1) degrees of freedom.
@@ -86,12 +87,12 @@ type spread struct {
 	scatter, weight float64
 }
 
-func newSpread(t Table) spread {
+func newSpread(t Table, kind string) spread {
 	var squares, freedom, noise float64
 	var logs []float64
 	for _, row := range t.Pairs {
 		for _, p := range row {
-			if p.N < 2 || !(p.SD > 0) { // of figures that do not vary nothing is to be learnt
+			if p.N < 2 || !(p.SD > 0) || p.Kind != kind { // of figures that do not vary nothing is to be learnt
 				continue
 			}
 			squares += p.freedom() * p.variance()
@@ -103,7 +104,7 @@ func newSpread(t Table) spread {
 	if len(logs) == 0 {
 		return spread{}
 	}
-	pairs, contrasts := float64(len(logs)), float64(t.contrasts())
+	pairs, contrasts := float64(len(logs)), float64(t.contrasts(kind))
 	s := spread{variance: squares / freedom, freedom: freedom / pairs * contrasts}
 	if len(logs) > 1 {
 		// Of the others, so many share a member with a pair and are correlated.
@@ -117,7 +118,7 @@ func newSpread(t Table) spread {
 
 // contrasts is the number of independent comparisons: one less than the members
 // of each set that is connected by comparisons.
-func (t Table) contrasts() int {
+func (t Table) contrasts(kind string) int {
 	root := make([]int, len(t.Pairs))
 	for i := range root {
 		root[i] = i
@@ -131,7 +132,7 @@ func (t Table) contrasts() int {
 	contrasts := 0
 	for i, row := range t.Pairs {
 		for j, p := range row {
-			if a, b := find(i), find(j); p.N > 1 && p.SD > 0 && a != b {
+			if a, b := find(i), find(j); p.N > 1 && p.SD > 0 && p.Kind == kind && a != b {
 				root[a] = b
 				contrasts++
 			}

@@ -138,9 +138,14 @@ func (c Comparison) MoreLaunches() int {
 // the launches.
 const likely = 0.9
 
+// cautious is the chance that the spread is no larger than MoreLaunches assumes: few
+// launches say little about it.
+const cautious = 0.7
+
 // chance is that of being decided after so many more launches.
 func (c Comparison) chance(launches int) float64 {
 	then, n, more := c.gain.longer(launches), float64(c.gain.n), float64(launches)
+	then.sd *= math.Sqrt(c.gain.freedom / distuv.ChiSquared{K: c.gain.freedom}.Quantile(1-cautious))
 	mean := distuv.StudentsT{Mu: c.gain.mean, Sigma: c.gain.sd * math.Sqrt(more/(n*(n+more))), Nu: c.gain.freedom}
 	t := distuv.StudentsT{Sigma: 1, Nu: then.freedom}.Quantile(1 - (1-then.level())/max(1, c.factor)/2)
 	differs := c.rule.band() + t*then.sd/math.Sqrt(float64(then.n))

@@ -15,6 +15,17 @@ type Pairs struct {
 	// where that does not show in N.
 	Added bool
 	Looks int // as of a Rule
+	// Kind is that of both members, whose spread depends on it, or of pairs across kinds.
+	// Pairs borrow from those of their kind.
+	Kind string
+}
+
+// CommonKind is the kind of a pair of members of these kinds.
+func CommonKind(a, b string) string {
+	if a != b {
+		return "across"
+	}
+	return a
 }
 
 // NewPairs pairs figures by index. It fails where the lengths differ, and where

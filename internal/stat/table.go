@@ -1,5 +1,7 @@
 package stat
 
+import "slices"
+
 // Table is what members that are compared with each other have measured, in
 // launches that they share.
 type Table struct {
@@ -60,6 +62,19 @@ func NewTable(logs [][]float64) Table {
 	return t
 }
 
+// kinds are those of the table's pairs.
+func (t Table) kinds() []string {
+	var kinds []string
+	for _, row := range t.Pairs {
+		for _, p := range row {
+			if !slices.Contains(kinds, p.Kind) {
+				kinds = append(kinds, p.Kind)
+			}
+		}
+	}
+	return kinds
+}
+
 // Pair is the comparison of a with b.
 func (t Table) Pair(a, b int) Pairs {
 	if a < b {
@@ -81,14 +96,19 @@ func (r Rule) Judge(tables []Table) []Judged {
 
 // priors says, for each table, what its comparisons borrow.
 func priors(tables []Table) []func(Pairs) Prior {
-	spreads := make([]spread, len(tables))
+	spreads := make([]map[string]spread, len(tables)) // by kind
+	var kinds []spread
 	for i, t := range tables {
-		spreads[i] = newSpread(t)
+		spreads[i] = map[string]spread{}
+		for _, kind := range t.kinds() {
+			s := newSpread(t, kind)
+			spreads[i][kind], kinds = s, append(kinds, s)
+		}
 	}
-	b := borrow(spreads)
+	b := borrow(kinds)
 	all := make([]func(Pairs) Prior, len(tables))
 	for i := range tables {
-		all[i] = func(p Pairs) Prior { return b.prior(spreads[i], p) }
+		all[i] = func(p Pairs) Prior { return b.prior(spreads[i][p.Kind], p) }
 	}
 	return all
 }
