@@ -147,10 +147,10 @@ func Primary(alike Cell, cells [][]*Trial) string {
 }
 
 // Kind is what the spread of a cell's figures depends on beside the target: where the
-// operation changes data, which then has a class of durability, the profile. A commit that
-// waits for the disk spreads by several times as much as one that does not.
-func Kind(c Cell, d Durability) string {
-	if d == "" {
+// operation changes data, the profile. A commit that waits for the disk spreads by several
+// times as much as one that does not.
+func Kind(c Cell, changes bool) string {
+	if !changes {
 		return ""
 	}
 	return c.Profile

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"assay/internal/format"
 	"assay/internal/load"
 	"assay/internal/stat"
 
@@ -20,7 +21,19 @@ type loadFlags struct {
 	config   load.Config
 	rates    []float64
 	duration time.Duration
-	format   string
+	outputs[loaded]
+}
+
+// loaded is what load measured.
+type loaded struct {
+	clients int
+	rates   []float64 // 0: as fast as answers come
+	results []load.Result
+}
+
+var loadFormats = format.List[loaded]{
+	{Name: "text", Write: writeLoad},
+	{Name: "json", Write: func(out io.Writer, l loaded) error { return json.NewEncoder(out).Encode(l.results) }},
 }
 
 func (a *app) loadCommand() *cobra.Command {
@@ -45,22 +58,19 @@ latency counts from that time; several rates are measured one after the other.`,
 	f.Float64SliceVar(&flags.rates, "rate", nil, "requests a second, one or several numbers (default: as fast as answers come)")
 	f.DurationVar(&flags.duration, "duration", 0, "with --rate: how long each rate lasts, instead of --requests")
 	f.StringVar(&flags.config.Expect, "expect", "", "column file with the digests of the expected answers")
-	f.StringVar(&flags.format, "format", "text", "text or json")
+	flags.addFormat(cmd, loadFormats)
 	return cmd
 }
 
 // load makes the load, once or for each rate, and fails where a request did.
 func (a *app) load(cmd *cobra.Command, flags loadFlags) error {
-	if flags.format != "text" && flags.format != "json" {
-		return usage(fmt.Errorf("unknown format %q: use text or json", flags.format))
-	}
 	if flags.duration != 0 && (len(flags.rates) == 0 || flags.duration < 0) {
 		return usage(errors.New("--duration says how long each --rate lasts"))
 	}
 	if len(flags.rates) == 0 {
 		flags.rates = []float64{0}
 	}
-	var results []load.Result
+	l := loaded{clients: flags.config.Clients, rates: flags.rates}
 	wrong := int64(0)
 	for _, rate := range flags.rates {
 		c := flags.config
@@ -74,13 +84,10 @@ func (a *app) load(cmd *cobra.Command, flags loadFlags) error {
 		if err != nil {
 			return err
 		}
-		results = append(results, result)
+		l.results = append(l.results, result)
 		wrong += result.Failed + result.Wrong + result.Dropped
 	}
-	if flags.format == "json" {
-		return json.NewEncoder(a.stdout).Encode(results)
-	}
-	if err := writeLoad(a.stdout, flags, results); err != nil {
+	if err := flags.write(a.stdout, l); err != nil {
 		return err
 	}
 	if wrong > 0 {
@@ -90,13 +97,13 @@ func (a *app) load(cmd *cobra.Command, flags loadFlags) error {
 }
 
 // writeLoad prints a line for each rate.
-func writeLoad(out io.Writer, flags loadFlags, results []load.Result) error {
+func writeLoad(out io.Writer, l loaded) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(w, "load\treq/s\tp50\tp99\tp99.9\tlag p99\tlate\tdropped\tfailed\twrong\t")
-	for i, r := range results {
-		name := fmt.Sprintf("closed, %d clients", flags.config.Clients)
-		if flags.rates[i] > 0 {
-			name = fmt.Sprintf("open, %g/s", flags.rates[i])
+	for i, r := range l.results {
+		name := fmt.Sprintf("closed, %d clients", l.clients)
+		if l.rates[i] > 0 {
+			name = fmt.Sprintf("open, %g/s", l.rates[i])
 		}
 		fmt.Fprintf(w, "%s\t%.0f\t%s\t%s\t%s\t%s\t%d\t%d\t%d\t%d\t\n", name, r.PerSecond(), percentile(r.Histogram, 0.5),
 			percentile(r.Histogram, 0.99), percentile(r.Histogram, 0.999), percentile(r.Lag, 0.99), r.Late, r.Dropped, r.Failed, r.Wrong)
@@ -104,7 +111,7 @@ func writeLoad(out io.Writer, flags loadFlags, results []load.Result) error {
 	if err := w.Flush(); err != nil {
 		return err
 	}
-	for _, r := range results {
+	for _, r := range l.results {
 		for _, text := range []string{r.Error, r.WrongText} {
 			if text != "" {
 				fmt.Fprintln(out, "the first:", text)

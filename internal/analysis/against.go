@@ -78,13 +78,3 @@ func (r *Row) runs() map[string]bool {
 	}
 	return runs
 }
-
-// Unequal is how the promises of two rows about the data that they change differ,
-// by the settings that were read back; nil where they do not.
-func (r *Row) Unequal(other *Row) *UnlikePromises {
-	t := r.Table
-	if other.Table.Changes {
-		t = other.Table
-	}
-	return t.unequal(r, other)
-}

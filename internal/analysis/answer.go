@@ -234,7 +234,7 @@ func (e *Entry) stand(t *Table, baseline *Row) {
 	if baseline == nil || row == baseline || !baseline.Comparable() {
 		return
 	}
-	if t.Changes && row.Durability != baseline.Durability || t.unequal(row, baseline) != nil {
+	if row.Unequal(baseline) != nil {
 		e.Standing = OtherDurability
 		return
 	}
@@ -336,7 +336,7 @@ func (t *Table) launchesToDecide() int {
 	launches := stat.MinLaunches
 	for _, row := range t.Rows {
 		for _, f := range row.Figures {
-			if c := f.Comparison; c != nil && f.Metric.Name == t.Primary.Name && c.Verdict == stat.Undecided {
+			if c := f.Comparison; c != nil && f.Metric.Name == t.Primary.Name && c.Verdict == stat.Undecided && c.Unlike == nil {
 				if c.MoreLaunches() == 0 && c.Ratio.N >= stat.MinLaunches {
 					return 0
 				}
@@ -401,7 +401,7 @@ func (r *Result) overall(c, other Column) (stat.Interval, bool) {
 		if partner == nil || !row.Comparable() || !partner.Comparable() {
 			return stat.Interval{}, false
 		}
-		if row.Table.unequal(row, partner) != nil {
+		if row.Unequal(partner) != nil {
 			continue
 		}
 		comparison, _, err := row.Against(partner, row.Table.Primary)

@@ -110,46 +110,23 @@ func (t *Table) compareWithReference(row *Row, c *contest) {
 	}
 }
 
-// unequal is how the promises of two rows about the data differ, those of ref
-// first; nil where they do not.
-func (t *Table) unequal(row, ref *Row) *UnlikePromises {
-	if !t.Changes || inMemory(row) && inMemory(ref) {
+// promise is what the row promises about the data that it changes.
+func (r *Row) promise() assay.Promise {
+	return assay.Promise{Durability: r.Durability, Settings: r.Settings}
+}
+
+// Unequal is how the promises of two rows about the data that they change differ, the
+// other's first; nil where they do not.
+func (r *Row) Unequal(other *Row) *UnlikePromises {
+	setting, have, unequal := other.promise().Unequal(r.promise())
+	if !unequal || !r.Table.Changes && !other.Table.Changes {
 		return nil
 	}
-	names := [2]string{ref.Driver, row.Driver}
+	names := [2]string{other.Driver, r.Driver}
 	if names[0] == names[1] {
-		names = [2]string{ref.Name(), row.Name()}
+		names = [2]string{other.Name(), r.Name()}
 	}
-	for _, setting := range []string{"synchronous", "journal_mode"} {
-		was, is := Effective(ref.Settings, setting), Effective(row.Settings, setting)
-		if is != "" && was != "" && is != was {
-			return &UnlikePromises{setting, names, [2]string{was, is}}
-		}
-	}
-	if row.Durability != ref.Durability {
-		return &UnlikePromises{"", names, [2]string{string(ref.Durability), string(row.Durability)}}
-	}
-	return nil
-}
-
-// inMemory reports whether the database has no file: there is nothing to sync, and
-// drivers may well differ in what they show for it.
-func inMemory(r *Row) bool {
-	memory := Effective(r.Settings, "memory")
-	return memory != "" && memory != "0"
-}
-
-// Effective returns a setting as read back, with all values where connections
-// differ; empty where it was not read.
-func Effective(settings []assay.Setting, name string) string {
-	var values []string
-	for _, s := range settings {
-		if s.Name == name && s.Effective != "" && !slices.Contains(values, s.Effective) {
-			values = append(values, s.Effective)
-		}
-	}
-	slices.Sort(values)
-	return strings.Join(values, "/")
+	return &UnlikePromises{setting, names, have}
 }
 
 // rankings are the rows that may be ranked, by class of durability.

@@ -85,7 +85,7 @@ func (r *Row) pairs(other *Row, metric string) stat.Pairs {
 	launches := len(r.Counted())
 	p.Added = p.N < launches && r.Table.Planned > 0 && launches > r.Table.Planned
 	p.Looks = r.Looks(other)
-	p.Kind = stat.CommonKind(assay.Kind(r.Cell, r.Durability), assay.Kind(other.Cell, other.Durability))
+	p.Kind = stat.CommonKind(assay.Kind(r.Cell, r.Table.Changes), assay.Kind(other.Cell, other.Table.Changes))
 	return p
 }
 
@@ -137,7 +137,7 @@ func (c *contest) add(a, b *Row, test stat.Test) {
 	}
 	var unlike *UnlikePromises
 	if a.Cell.Without == "" && (test.Baseline || a.Cell.Profile == b.Cell.Profile) {
-		unlike = c.table.unequal(a, b)
+		unlike = a.Unequal(b)
 	}
 	test.A, test.B, test.HigherBetter = i, j, c.table.Primary.HigherBetter
 	test.Alone = test.Alone || unlike != nil

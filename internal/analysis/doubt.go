@@ -165,7 +165,7 @@ const IsSet = "set"
 func (r *Row) warnOfOption(d option, other *Row, ratio stat.Interval) {
 	found := OptionWithoutEffect{d.name, [2]string{r.Name(), other.Name()}, [2]string{d.with, d.without}, ratio, "",
 		[2]assay.Durability{r.Durability, other.Durability}}
-	if is := Effective(r.Settings, d.name); is == Effective(other.Settings, d.name) {
+	if is := assay.Effective(r.Settings, d.name); is == assay.Effective(other.Settings, d.name) {
 		found.Effective = is
 	}
 	r.warn(found, 0)
@@ -333,7 +333,7 @@ const SyncBeforeAck = "sync-before-ack"
 func syncedCommits(row *Row) float64 {
 	speed, _ := row.Figure(assay.OpPerS)
 	syncs, _ := row.Figure(assay.SyncsPerOp)
-	if !row.Comparable() || Effective(row.Settings, SyncBeforeAck) != "yes" {
+	if !row.Comparable() || assay.Effective(row.Settings, SyncBeforeAck) != "yes" {
 		return 0
 	}
 	return speed.Interval.Center * min(syncs.Interval.Center, 1/float64(max(1, row.Cell.Transaction)))

@@ -265,7 +265,7 @@ func JoinConnections(settings []assay.Setting) []assay.Setting {
 		if slices.ContainsFunc(all, func(o assay.Setting) bool { return o.Name == s.Name }) {
 			continue
 		}
-		s.Effective = Effective(settings, s.Name)
+		s.Effective = assay.Effective(settings, s.Name)
 		s.Connection = ""
 		all = append(all, s)
 	}

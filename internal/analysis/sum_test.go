@@ -76,3 +76,26 @@ func TestOpenSum(t *testing.T) {
 		})
 	}
 }
+
+// A row that is not compared, because it promises another durability, does not hide how
+// long the others take to decide.
+func TestUnlikeRowsAreNotWaitedFor(t *testing.T) {
+	var trials []assay.Trial
+	for i, driver := range []string{"mattn", "modernc", "glebarez"} {
+		all := analysistest.Change(analysistest.Launches(analysistest.Cell("insert", driver, "web"), 6, 100, i), func(t *assay.Trial) {
+			t.Figures[assay.NsPerOp] *= []float64{0.95, 1.05 + 0.02*float64(i)}[t.Launch>>i&1]
+		})
+		class, synchronous := assay.Power, "2"
+		if driver == "glebarez" {
+			class, synchronous = assay.Consistent, "1"
+		}
+		trials = append(trials, analysistest.Durable(all, class, synchronous)...)
+	}
+	r, err := analysis.New(analysistest.PlainRun, analysistest.Each(trials))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if a := r.Answer(); len(a.Open) != 1 || len(a.Decidable) != 1 || a.Needs == 0 {
+		t.Errorf("%d tables are open, %d can be decided, in %s; want one, one, and a time", len(a.Open), len(a.Decidable), a.Needs)
+	}
+}

@@ -158,7 +158,7 @@ func (t *Table) warn() {
 		}
 		row.warnOfRefutations()
 		if row.compared() {
-			if unlike := t.unequal(row, row.Reference); unlike != nil {
+			if unlike := row.Unequal(row.Reference); unlike != nil {
 				row.warn(*unlike, 0)
 			}
 		}

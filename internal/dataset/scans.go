@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
+	"slices"
 
 	"assay"
+	"assay/internal/queryplan"
 	"assay/kit/sqlrows"
 )
 
@@ -29,7 +30,7 @@ func (d *Data) Scans(ctx context.Context, op assay.Operation) (scans bool, err e
 			return false, err
 		}
 		for _, row := range plan { // id, parent, unused, detail
-			scans = scans || strings.HasPrefix(row[3], "SCAN ") && row[3] != "SCAN CONSTANT ROW"
+			scans = scans || slices.ContainsFunc(queryplan.Parse(row[3]), func(s queryplan.Step) bool { return s.Scan })
 		}
 	}
 	return scans, nil

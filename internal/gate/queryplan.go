@@ -1,9 +1,10 @@
 package gate
 
 import (
-	"regexp"
 	"slices"
 	"strings"
+
+	"assay/internal/queryplan"
 )
 
 // access is how a query plan reaches its rows.
@@ -14,33 +15,19 @@ type access struct {
 	automatic int      // indexes that are made for one query
 }
 
-var (
-	step      = regexp.MustCompile(`\b(SCAN|SEARCH) (?:TABLE )?(\S+)(.*)`)
-	automatic = regexp.MustCompile(`USING AUTOMATIC (?:PARTIAL )?(?:COVERING )?INDEX`)
-	named     = regexp.MustCompile(`USING (?:COVERING )?INDEX (\S+)`)
-	primary   = regexp.MustCompile(`USING (?:INTEGER )?PRIMARY KEY`)
-)
-
 // accessOf reads the lines of EXPLAIN QUERY PLAN.
 func accessOf(plan string) access {
 	var a access
-	for line := range strings.Lines(plan) {
-		m := step.FindStringSubmatch(line)
-		if m == nil {
-			continue
-		}
-		how, scan := m[3], m[1] == "SCAN" && !strings.Contains(line, "CONSTANT ROW")
-		if scan {
+	for _, step := range queryplan.Parse(plan) {
+		if step.Scan {
 			a.scans++
 		}
-		switch index := named.FindStringSubmatch(how); {
-		case automatic.MatchString(how):
+		switch {
+		case step.Automatic:
 			a.automatic++
-		case index != nil:
-			a.indexes = append(a.indexes, index[1])
-		case primary.MatchString(how):
-			a.indexes = append(a.indexes, "the primary key of "+m[2])
-		case scan:
+		case step.Index != "":
+			a.indexes = append(a.indexes, step.Index)
+		case step.Scan:
 			a.tables++
 		}
 	}

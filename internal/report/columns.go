@@ -186,14 +186,14 @@ func durabilityCell(r *analysis.Row) string {
 	text := lastingWords(r)
 	var by []string
 	for _, name := range []string{"journal_mode", "synchronous"} {
-		if value := analysis.Effective(r.Settings, name); value != "" {
+		if value := assay.Effective(r.Settings, name); value != "" {
 			by = append(by, wording.Setting(name, value))
 		}
 	}
 	if len(by) > 0 {
 		text += ", " + strings.Join(by, " ")
 	}
-	if seen := analysis.Effective(r.Settings, analysis.SyncBeforeAck); seen != "" {
+	if seen := assay.Effective(r.Settings, analysis.SyncBeforeAck); seen != "" {
 		text += ", seen: " + seen
 	}
 	return text

@@ -284,7 +284,18 @@ func (r *Report) undecidedLines(a analysis.Answer, s Screen) []string {
 	if a.Few {
 		return append(s.wrap("", "  ", fmt.Sprintf("Undecided: too few launches; the fewest that can decide take about %s:", about(a.Needs))), "  "+r.decide(a))
 	}
-	return append(s.wrap("", "  ", fmt.Sprintf("Undecided: needs about %s:", about(a.Needs))), "  "+r.decide(a))
+	return append(s.wrap("", "  ", fmt.Sprintf("Undecided: needs about %s%s:", about(a.Needs), calmer(a.Needs))), "  "+r.decide(a))
+}
+
+// long is from when on nobody waits for a run: its launches differ by too much.
+const long = 2 * time.Hour
+
+// calmer says behind a long time what shortens it.
+func calmer(needs time.Duration) string {
+	if needs < long {
+		return ""
+	}
+	return " (less where nothing else runs on the machine)"
 }
 
 // openLines say what is undecided, and the command that decides it.
@@ -298,7 +309,7 @@ func (r *Report) openLines(a analysis.Answer, s Screen) []string {
 	}
 	needs := "the time to decide cannot be estimated"
 	if a.Needs > 0 {
-		needs = "about " + about(a.Needs) + " decide"
+		needs = "about " + about(a.Needs) + calmer(a.Needs) + " decide"
 		if n := len(a.Decidable); n < len(a.Open) {
 			needs += fmt.Sprintf(" %d of them; for the others no time can be estimated", n)
 		}
@@ -308,11 +319,13 @@ func (r *Report) openLines(a analysis.Answer, s Screen) []string {
 }
 
 // decide is the command that measures the open tables for as long as they need, or
-// those of which that can be told.
+// those of which that can be told. All of them where some were never measured: what these
+// need, the run that measures them tells.
 func (r *Report) decide(a analysis.Answer) string {
 	run := r.Run
 	tables := a.Decidable
-	if len(tables) == 0 {
+	unmeasured := run.MinTime == 0 && slices.ContainsFunc(a.Open, func(t *analysis.Table) bool { return t.Launch == 0 })
+	if len(tables) == 0 || unmeasured {
 		tables = a.Open
 	}
 	operations := map[string]bool{}
@@ -327,9 +340,14 @@ func (r *Report) decide(a analysis.Answer) string {
 		run.Options.Only = withOnly(run.Options.Only, "operation", operations)
 	}
 	run.Options.Fleet = "" // each machine decides by itself
-	run.Options.Budget = max(a.Needs, run.Options.Budget*2).Round(time.Second)
-	if a.Needs > 0 {
-		run.Options.Budget = (a.Needs + a.Needs/5).Truncate(10*time.Second) + 10*time.Second
+	needed, double := (a.Needs+a.Needs/5).Truncate(10*time.Second)+10*time.Second, (2 * run.Options.Budget).Round(time.Second)
+	switch {
+	case a.Needs == 0:
+		run.Options.Budget = double
+	case unmeasured:
+		run.Options.Budget = max(needed, double)
+	default:
+		run.Options.Budget = needed
 	}
 	return repeat(run, r.Store)
 }

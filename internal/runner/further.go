@@ -102,6 +102,7 @@ func (g *group) table(peer string, baseline assay.Baseline) (table stat.Table, a
 			alone = append(alone, own)
 		case base == j:
 			baselines = append(baselines, own)
+		case j.Cell.Without == "" && g.record.unequal(j.Cell, base.Cell): // they get no verdict
 		case g.launches.counted() >= stat.MinPairs && g.record.pairs(j.Cell.Key(), base.Cell.Key(), metric).N == 0: // they have no ratio
 		default:
 			table.Tests = append(table.Tests, stat.Test{A: i, B: slices.Index(jobs, base), Baseline: true})

@@ -49,11 +49,13 @@ type record struct {
 	samples map[string]map[int][]float64 // the windows of the same trials, in nanoseconds per operation
 	tried   map[string]bool              // cells that have a trial
 	unlike  map[string]bool              // cells that have a trial with figures that are never compared
+	// promises are what cells promise about the data that they change.
+	promises map[string]assay.Promise
 }
 
 func newRecord() record {
 	return record{counted: map[string]map[int]*assay.Trial{}, samples: map[string]map[int][]float64{},
-		tried: map[string]bool{}, unlike: map[string]bool{}}
+		tried: map[string]bool{}, unlike: map[string]bool{}, promises: map[string]assay.Promise{}}
 }
 
 // note takes in a finished trial.
@@ -69,6 +71,7 @@ func (r *record) note(t *assay.Trial) {
 	if r.counted[key] == nil {
 		r.counted[key] = map[int]*assay.Trial{}
 	}
+	r.promises[cell] = assay.Promise{Durability: t.Durability, Settings: t.Settings}
 	r.counted[key][t.Launch] = &assay.Trial{Cell: t.Cell, Mode: t.Mode, Outcome: t.Outcome, Durability: t.Durability, Figures: t.Figures}
 	if t.Twin {
 		return
@@ -81,6 +84,16 @@ func (r *record) note(t *assay.Trial) {
 		r.samples[cell] = map[int][]float64{}
 	}
 	r.samples[cell][t.Launch] = windows
+}
+
+// unequal reports whether two cells, both of which were measured, promise unequally about
+// the data that they change.
+func (r *record) unequal(a, b assay.Cell) bool {
+	ours, one := r.promises[a.Key()]
+	theirs, both := r.promises[b.Key()]
+	_, _, unequal := ours.Unequal(theirs)
+	reads := ours.Durability == assay.DurabilityUnknown && theirs.Durability == assay.DurabilityUnknown
+	return one && both && unequal && !reads
 }
 
 // figuresKey names the figures of a cell, or of its twin, in a group.
@@ -120,7 +133,7 @@ func (r *record) pairs(key, other, metric string) stat.Pairs {
 		b, both := partner.Figures[metric]
 		if has && both {
 			figures, partners = append(figures, a), append(partners, b)
-			kind = stat.CommonKind(assay.Kind(t.Cell, t.Durability), assay.Kind(partner.Cell, partner.Durability))
+			kind = stat.CommonKind(assay.Kind(t.Cell, t.Durability != assay.DurabilityUnknown), assay.Kind(partner.Cell, partner.Durability != assay.DurabilityUnknown))
 		}
 	}
 	p, err := stat.NewPairs(figures, partners)

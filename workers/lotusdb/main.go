@@ -19,6 +19,7 @@ import (
 )
 
 func main() {
+	_ = os.Remove(lotusdb.DefaultOptions.DirPath) // the library makes a folder when it is loaded, which nobody uses
 	os.Exit(kvdb.Main(kvdb.Driver{
 		Name:     "lotusdb",
 		Module:   "github.com/lotusdblabs/lotusdb/v2",
@@ -40,7 +41,6 @@ type store struct {
 // the table leaves them to the log (memtable.putBatch).
 func open(c kvdb.Config) (kvdb.Store, error) {
 	options := lotusdb.DefaultOptions
-	_ = os.Remove(options.DirPath) // the library makes one for itself when it is loaded
 	options.DirPath = c.Path
 	if text, ok := c.Settings[kv.BlockCache]; ok {
 		size, err := strconv.ParseUint(text, 10, 32)

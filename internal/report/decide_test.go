@@ -1,0 +1,48 @@
+package report
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"assay"
+	"assay/internal/analysis/analysistest"
+)
+
+// The command that decides measures what was never measured, too, and a time that nobody
+// waits for says what shortens it.
+func TestDecide(t *testing.T) {
+	widely := func(t *assay.Trial) { t.Figures[assay.NsPerOp] *= []float64{0.97, 1.05}[t.Launch%2] }
+	open := append(analysistest.Launches(cellOf("point-read", "mattn", "web", ""), 6, 1000, 1),
+		analysistest.Change(analysistest.Launches(cellOf("point-read", "modernc", "web", ""), 6, 1000, 2), widely)...)
+	slow := analysistest.Change(append([]assay.Trial{}, open...), func(t *assay.Trial) { t.Took = time.Hour })
+	for name, c := range map[string]struct {
+		trials  []assay.Trial
+		minTime time.Duration
+		has     []string
+		not     string
+	}{
+		"all were measured": {open, time.Minute, []string{"decide"}, "nothing else runs"},
+		"one was not": {append([]assay.Trial{analysistest.Ended(cellOf("insert", "mattn", "web", ""), assay.NotRun, "the budget ended"),
+			analysistest.Ended(cellOf("insert", "modernc", "web", ""), assay.NotRun, "the budget ended")}, open...), 0, nil, "--only"},
+		"a long time": {slow, time.Minute, []string{"hours (less where nothing else runs on the machine)"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			run := plainRun("mattn", "modernc")
+			run.MinTime = c.minTime
+			var out strings.Builder
+			if err := mustReport(t, run, c.trials).WriteScreen(&out, Screen{Width: 100}); err != nil {
+				t.Fatal(err)
+			}
+			text := strings.Join(strings.Fields(out.String()), " ")
+			for _, part := range c.has {
+				if !strings.Contains(text, part) {
+					t.Errorf("got no %q in\n%s", part, out.String())
+				}
+			}
+			if c.not != "" && strings.Contains(text, c.not) {
+				t.Errorf("got %q in\n%s", c.not, out.String())
+			}
+		})
+	}
+}

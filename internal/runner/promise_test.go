@@ -1,0 +1,41 @@
+//go:build unix
+
+package runner
+
+import (
+	"testing"
+
+	"assay"
+)
+
+// What promises unequally about the data gets no verdict, and no launches to reach one.
+func TestUnequalPromisesGetNoLaunches(t *testing.T) {
+	weak, strong := assay.Consistent, assay.Power
+	for _, c := range []struct {
+		name    string
+		classes map[string]assay.Durability
+		tests   int // with the baseline a
+		alone   int // figures that are compared with nothing
+	}{
+		{"all alike", map[string]assay.Durability{"a": strong, "b": strong, "c": strong}, 2, 0},
+		{"one unlike", map[string]assay.Durability{"a": strong, "b": weak, "c": strong}, 1, 0},
+		{"the baseline alone", map[string]assay.Durability{"a": strong, "b": weak, "c": weak}, 0, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			jobs := []*job{at(assay.Blocks, "put a p"), at(assay.Blocks, "put b p"), at(assay.Blocks, "put c p")}
+			g := groupCases(jobs, assay.ParseBaseline("a"))[0]
+			for launch := range 3 {
+				for i, j := range jobs {
+					trial := trialOf(j, launch+1, false, float64(1000*(1+i)+launch))
+					trial.Durability = c.classes[j.Cell.Driver]
+					g.record.note(&trial)
+				}
+				g.launches.add(trialOf(jobs[0], 1, false, 1).Took, false)
+			}
+			table, alone := g.table(jobs[0].Cell.Peer(), assay.ParseBaseline("a"))
+			if len(table.Tests) != c.tests || len(alone) != c.alone {
+				t.Errorf("got %d comparisons and %d figures alone, want %d and %d", len(table.Tests), len(alone), c.tests, c.alone)
+			}
+		})
+	}
+}
