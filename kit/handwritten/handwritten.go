@@ -117,9 +117,9 @@ type keys[K any] struct {
 	key   func(int) K
 }
 
-// outside makes room outside of the heap. How often Go collects depends on the size of the
-// heap: with the keys and values in it, a loop that allocates gets faster by up to 14 %, and
-// with a pointer for each key it gets slower by 5 %. A worker maps its trace, too.
+// outside makes room outside of the heap. How often Go collects, and what it looks through
+// then, depends on the heap: with its keys and values there, a loop would pay for the
+// collector what a worker, which maps its trace, does not.
 func outside[T any](n int) []T {
 	data, err := syscall.Mmap(-1, 0, n*int(unsafe.Sizeof(*new(T))), syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_ANON|syscall.MAP_PRIVATE)
 	exit(err)
