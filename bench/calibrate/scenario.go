@@ -75,6 +75,7 @@ var scenarios = []scenario{
 	{name: "one layout", spread: always(0.03), layouts: 1, limit: "the warning layout"},
 	{name: "6 layouts, by launch", spread: always(0.03), layouts: 6, limit: "comparing by layout"},
 	{name: "6 layouts, by layout", spread: always(0.03), layouts: 6, byLayout: true},
+	{name: "one table of 2 kinds of 2", members: 4, tables: 1, unlike: 1},
 	{name: "two kinds, one 5x, 2-12 %", members: 6, tables: 7, spread: between(0.02, 0.12), unlike: 5},
 	{name: "two kinds, one 5x, drivers differ 3x", members: 6, tables: 7, spread: between(0.02, 0.06), factor: between(1, 3), unlike: 5},
 }

@@ -306,28 +306,12 @@ func decidable(open []*Table, least time.Duration) (tables []*Table, needs time.
 			tables, needs = append(tables, t), max(needs, least)
 		}
 	}
-	launched := map[*Table]int{} // an operation of an open sum is launched once for both
 	for _, t := range open {
-		launches := t.launchesToDecide()
-		if t.Launch == 0 || launches == 0 {
-			continue
-		}
-		tables = append(tables, t)
-		for _, part := range t.launchedFor() {
-			needs += time.Duration(max(0, launches-launched[part])) * part.Launch
-			launched[part] = max(launched[part], launches)
+		if launches := t.launchesToDecide(); t.Launch > 0 && launches > 0 {
+			tables, needs = append(tables, t), needs+time.Duration(launches)*t.Launch
 		}
 	}
 	return tables, needs
-}
-
-// launchedFor are the tables that are launched where the table needs more launches: its
-// own operation, or those that it adds up.
-func (t *Table) launchedFor() []*Table {
-	if t.parts == nil {
-		return []*Table{t}
-	}
-	return t.parts
 }
 
 // launchesToDecide is how many launches all comparisons with baselines are decided

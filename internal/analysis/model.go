@@ -33,9 +33,8 @@ type Table struct {
 	Changes bool          // the operation changes data: durability matters
 	Margin  float64       // within which two figures count as equivalent, as a fraction
 	Planned int           // launches of each cell that were fixed beforehand
-	Launch  time.Duration // mean wall time of one launch of all rows; of a sum, of all its parts
+	Launch  time.Duration // mean wall time of one launch of all rows
 	ForSum  bool          // the run was not asked for it, but for a sum that has it
-	parts   []*Table      // what a sum adds up; nil of any other
 	Twins   []*Row        // the reference again
 	Factors []*Row        // a target with one setting left out; the reference is the same with it
 	bases   []*Row        // these references: the whole profiles, measured together with the factors

@@ -8,32 +8,20 @@ import (
 	"assay"
 )
 
-// linkSums finds the tables that sums add up: operations at the same coordinates. Those
-// that a run was not asked for it has for its sums. Nothing runs for a sum: a launch of
-// it is one of each of its parts.
+// linkSums finds the tables that a run was not asked for and has for the sums that it
+// was asked for. Nothing runs for a sum: a launch of it is one of each of these.
 func linkSums(only map[string][]string, tables []*Table) {
-	ran := func(t *Table) bool { return t.Launch > 0 }
-	sums := slices.DeleteFunc(slices.Clone(tables), ran)
-	for _, part := range slices.DeleteFunc(slices.Clone(tables), func(t *Table) bool { return !ran(t) }) {
-		for _, t := range sums {
-			alone := t.asked(only) && !part.asked(only)
-			// What took no time and was not measured may be an operation that did not run.
-			if t.Cell().Adds(part.Cell()) && (alone || t.measured()) {
-				t.parts = append(t.parts, part)
-				part.ForSum = part.ForSum || alone
+	for _, t := range tables {
+		if t.Launch > 0 || !t.asked(only) {
+			continue
+		}
+		for _, part := range tables {
+			if !part.asked(only) && t.Cell().Adds(part.Cell()) {
+				part.ForSum = true
+				t.Launch += part.Launch
 			}
 		}
 	}
-	for _, t := range sums {
-		for _, part := range t.parts {
-			t.Launch += part.Launch
-		}
-	}
-}
-
-// measured reports whether a row of the table has figures.
-func (t *Table) measured() bool {
-	return slices.ContainsFunc(t.Rows, func(row *Row) bool { return len(row.Figures) > 0 })
 }
 
 // asked reports whether the table is one of those that --only selects.

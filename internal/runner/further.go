@@ -88,6 +88,7 @@ func (g *group) table(peer string, baseline assay.Baseline) (table stat.Table, a
 		}
 	}
 	var baselines [][]float64
+	var unequal []int // whose promises are not their baseline's: they get no verdict against it
 	metric := g.primary(jobs)
 	for i, j := range jobs {
 		var pairs []stat.Pairs
@@ -102,17 +103,34 @@ func (g *group) table(peer string, baseline assay.Baseline) (table stat.Table, a
 			alone = append(alone, own)
 		case base == j:
 			baselines = append(baselines, own)
-		case j.Cell.Without == "" && g.record.unequal(j.Cell, base.Cell): // they get no verdict
+		case j.Cell.Without == "" && g.record.unequal(j.Cell, base.Cell):
+			unequal = append(unequal, i)
 		case g.launches.counted() >= stat.MinPairs && g.record.pairs(j.Cell.Key(), base.Cell.Key(), metric).N == 0: // they have no ratio
 		default:
 			table.Tests = append(table.Tests, stat.Test{A: i, B: slices.Index(jobs, base), Baseline: true})
 		}
+	}
+	if len(table.Tests) == 0 {
+		table.Tests = g.amongThemselves(jobs, unequal)
 	}
 	if len(table.Tests)+len(alone) == 0 {
 		alone = baselines
 	}
 	table.Pairs = append(table.Pairs, g.twinPairs(peer, jobs, metric)...)
 	return table, alone
+}
+
+// amongThemselves compares each of some jobs with the first before it that promises alike.
+func (g *group) amongThemselves(jobs []*job, some []int) (tests []stat.Test) {
+	for k, i := range some {
+		for _, first := range some[:k] {
+			if !g.record.unequal(jobs[i].Cell, jobs[first].Cell) {
+				tests = append(tests, stat.Test{A: i, B: first, Baseline: true})
+				break
+			}
+		}
+	}
+	return tests
 }
 
 // primary is what the report will compare the cells of an operation by, as far as

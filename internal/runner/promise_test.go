@@ -14,12 +14,13 @@ func TestUnequalPromisesGetNoLaunches(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		classes map[string]assay.Durability
-		tests   int // with the baseline a
+		tests   int // with the baseline a, or of b and c where none is
 		alone   int // figures that are compared with nothing
 	}{
 		{"all alike", map[string]assay.Durability{"a": strong, "b": strong, "c": strong}, 2, 0},
 		{"one unlike", map[string]assay.Durability{"a": strong, "b": weak, "c": strong}, 1, 0},
-		{"the baseline alone", map[string]assay.Durability{"a": strong, "b": weak, "c": weak}, 0, 1},
+		{"the baseline alone", map[string]assay.Durability{"a": strong, "b": weak, "c": weak}, 1, 0},
+		{"each alone", map[string]assay.Durability{"a": strong, "b": weak, "c": assay.None}, 0, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			jobs := []*job{at(assay.Blocks, "put a p"), at(assay.Blocks, "put b p"), at(assay.Blocks, "put c p")}

@@ -118,8 +118,7 @@ func (c Comparison) Swapped() Comparison {
 	return c
 }
 
-// MoreLaunches are the further launches after which the comparison is more likely
-// decided than not; 0 where it is decided or that cannot be told. The ratio and
+// MoreLaunches are the further launches after which the comparison is likely decided; 0 where it is decided or that cannot be told. The ratio and
 // the spread seen so far are those of few launches: where the ratio will be then
 // is a t distribution about it.
 func (c Comparison) MoreLaunches() int {
@@ -134,8 +133,8 @@ func (c Comparison) MoreLaunches() int {
 }
 
 // likely is the chance of being decided at which MoreLaunches stops to count. Of
-// what is so told, make calibrate shows that two thirds are decided within twice
-// the launches.
+// what is so told, make calibrate shows that about two thirds or more are decided within
+// twice the launches.
 const likely = 0.9
 
 // cautious is the chance that the spread is no larger than MoreLaunches assumes: few

@@ -41,7 +41,10 @@ func TestKinds(t *testing.T) {
 			apart[kind] = table
 		}
 	}
-	mixed, separate := Rule{}.Judge([]Table{one})[0], Rule{}.Judge([]Table{apart["quiet"], apart["loud"], apart[CommonKind("quiet", "loud")]})
+	// With other tables, which say something of the run.
+	other := NewTable([][]float64{{0, 0.01, 0.02}, {0.01, 0.03, 0.01}, {0.02, 0, 0}})
+	mixed := Rule{}.Judge([]Table{one, other})[0]
+	separate := Rule{}.Judge([]Table{apart["quiet"], apart["loud"], apart[CommonKind("quiet", "loud")], other})
 	for _, test := range one.Tests {
 		p := one.Pair(test.A, test.B)
 		place := slices.Index([]string{"quiet", "loud"}, p.Kind)

@@ -102,7 +102,10 @@ func priors(tables []Table) []func(Pairs) Prior {
 		spreads[i] = map[string]spread{}
 		for _, kind := range t.kinds() {
 			s := newSpread(t, kind)
-			spreads[i][kind], kinds = s, append(kinds, s)
+			spreads[i][kind] = s
+			if len(tables) > 1 || len(t.kinds()) == 1 { // the kinds of one table share launches: they are no tables that say something of each other
+				kinds = append(kinds, s)
+			}
 		}
 	}
 	b := borrow(kinds)
