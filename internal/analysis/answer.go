@@ -308,7 +308,7 @@ func decidable(open []*Table, least time.Duration) (tables []*Table, needs time.
 	}
 	for _, t := range open {
 		if launches := t.launchesToDecide(); t.Launch > 0 && launches > 0 {
-			tables, needs = append(tables, t), needs+time.Duration(launches)*t.Launch
+			tables, needs = append(tables, t), needs+t.timeOf(launches)
 		}
 	}
 	return tables, needs
@@ -319,13 +319,11 @@ func decidable(open []*Table, least time.Duration) (tables []*Table, needs time.
 func (t *Table) launchesToDecide() int {
 	launches := stat.MinLaunches
 	for _, row := range t.Rows {
-		for _, f := range row.Figures {
-			if c := f.Comparison; c != nil && f.Metric.Name == t.Primary.Name && c.Verdict == stat.Undecided && c.Unlike == nil {
-				if c.MoreLaunches() == 0 && c.Ratio.N >= stat.MinLaunches {
-					return 0
-				}
-				launches = max(launches, c.Ratio.N+c.MoreLaunches())
+		if c, has := row.comparison(); has && c.Verdict == stat.Undecided && c.Unlike == nil {
+			if c.MoreLaunches() == 0 && c.Ratio.N >= stat.MinLaunches {
+				return 0
 			}
+			launches = max(launches, c.Ratio.N+c.MoreLaunches())
 		}
 	}
 	return launches

@@ -283,8 +283,30 @@ func Outcome(trials []assay.Trial) (worst assay.Outcome, reason string) {
 	return worst, reason
 }
 
-// fewCalm reports whether, without the disturbed trials, two cells share too few
-// launches. A launch can be disturbed for one of them alone.
+// alikePromises divides cells into those that promise alike about the data that they
+// change: only these are compared.
+func alikePromises(cells []*cell) (classes [][]*cell) {
+	for _, c := range cells {
+		i := slices.IndexFunc(classes, func(class []*cell) bool { return c.promisesLike(class[0]) })
+		if i < 0 {
+			i, classes = len(classes), append(classes, nil)
+		}
+		classes[i] = append(classes[i], c)
+	}
+	return classes
+}
+
+// promisesLike reports whether two cells promise alike. Those that change nothing do.
+func (c *cell) promisesLike(other *cell) bool {
+	if c.Claimed == assay.DurabilityUnknown && other.Claimed == assay.DurabilityUnknown {
+		return true
+	}
+	_, _, unequal := assay.Promise{Durability: c.Claimed, Settings: c.Settings}.Unequal(assay.Promise{Durability: other.Claimed, Settings: other.Settings})
+	return !unequal
+}
+
+// fewCalm reports whether, without the disturbed trials, two of some cells that promise
+// alike share too few launches. A launch can be disturbed for one of them alone.
 func fewCalm(cells []*cell) bool {
 	calm := make([]map[launch]bool, len(cells)) // of each one's measured launches, whether it is
 	for i, c := range cells {

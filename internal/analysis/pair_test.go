@@ -77,3 +77,29 @@ func TestFewCalmLaunchesTogether(t *testing.T) {
 		}
 	}
 }
+
+// Only what promises alike is compared, and keeps its disturbed launches together.
+func TestDisturbedLaunchesCountByPromise(t *testing.T) {
+	var trials []assay.Trial
+	for _, profile := range []string{"default", "web"} {
+		for i, driver := range []string{"modernc", "mattn"} {
+			class, synchronous := assay.Consistent, "normal"
+			if profile == "default" {
+				class, synchronous = assay.Power, "full"
+			}
+			launches := analysistest.Launches(analysistest.Cell("put", driver, profile), 4, 1000, i)
+			trials = append(trials, analysistest.Change(analysistest.Durable(launches, class, synchronous), func(t *assay.Trial) {
+				t.Disqualified = profile == "default" && t.Launch <= 2
+			})...)
+		}
+	}
+	r, err := New(analysistest.PlainRun, analysistest.Each(trials))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range r.Tables[0].Rows {
+		if want := row.Cell.Profile == "default"; row.keepsDisturbed != want {
+			t.Errorf("%s keeps its disturbed launches: %v, want %v", row.Name(), row.keepsDisturbed, want)
+		}
+	}
+}

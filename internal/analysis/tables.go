@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"assay/internal/wording"
-
 	"assay"
+	"assay/internal/stat"
+	"assay/internal/wording"
 )
 
 // operation is what one table is made of: the cells of one operation.
@@ -70,15 +70,23 @@ func operations(planText string, cells []*cell) []*operation {
 }
 
 // newTable is the table of an operation: what is compared with what, before it is judged.
-// Where too few undisturbed launches are left of one of the cells that are compared with
-// each other, or of two of them together, the disturbed ones count for all: both halves of
-// a pair follow the same rule. Where nothing is compared, the rows' own intervals decided
+// Where too few undisturbed launches are left of one of the cells that promise alike, and so
+// are compared, or of two of them together, the disturbed ones count for all of these: both
+// halves of a pair follow the same rule. What is left out of a profile may be what it
+// promises: such cells are compared with it all the same. Where nothing is compared, the rows' own intervals decided
 // how many launches they have.
 func newTable(run assay.Run, o *operation, n naming) *Table {
 	t := &Table{Title: o.title, Margin: cmp.Or(run.Options.Margin, DefaultMargin), Planned: run.Options.Launches, run: run.ID}
-	newRows := func(cells []*cell, planned int, few bool) (rows []*Row) {
+	few := map[*cell]bool{}
+	for _, class := range append(alikePromises(slices.Concat(o.rows, o.twins)), slices.Concat(o.factors, o.bases)) {
+		keep := fewCalm(class)
+		for _, c := range class {
+			few[c] = keep
+		}
+	}
+	newRows := func(cells []*cell, planned int) (rows []*Row) {
 		for _, c := range cells {
-			row := newRow(run, n, c, planned, few)
+			row := newRow(run, n, c, planned, few[c])
 			row.Table = t
 			rows = append(rows, row)
 		}
@@ -88,10 +96,8 @@ func newTable(run assay.Run, o *operation, n naming) *Table {
 	if slices.ContainsFunc(o.rows, func(c *cell) bool { return o.compared(run, c) }) {
 		planned = 0
 	}
-	few := fewCalm(slices.Concat(o.rows, o.twins))
-	t.Rows, t.Twins = newRows(o.rows, planned, few), newRows(o.twins, planned, few)
-	few = fewCalm(slices.Concat(o.factors, o.bases))
-	t.Factors, t.bases = newRows(o.factors, 0, few), newRows(o.bases, 0, few)
+	t.Rows, t.Twins = newRows(o.rows, planned), newRows(o.twins, planned)
+	t.Factors, t.bases = newRows(o.factors, 0), newRows(o.bases, 0)
 	t.Primary, t.Launch = primary(t.Rows, o.cell()), launchTime(t.WithTwins())
 	t.Changes = slices.ContainsFunc(t.Rows, func(r *Row) bool { return r.Durability != "" })
 	for _, row := range t.Rows {
@@ -160,6 +166,44 @@ func title(c assay.Cell, workload, pool bool) string {
 		named = append(named, "pool")
 	}
 	return wording.Clean(strings.Join(append([]string{name}, c.Words(named...)...), ", "))
+}
+
+// timeOf is what a number of launches of the table take. Rows that get no verdict have the
+// least of them only, and those that failed no more than they had. Nothing runs for a sum: its
+// launch is that of its operations.
+func (t *Table) timeOf(launches int) time.Duration {
+	deciding := map[*Row]bool{}
+	for _, row := range t.Rows {
+		if c, has := row.comparison(); has && c.Unlike == nil {
+			deciding[row], deciding[row.Reference] = true, true
+		}
+	}
+	sum := time.Duration(0)
+	for _, row := range t.WithTwins() {
+		n, of := launches, row
+		if row.Twin {
+			of = row.Reference
+		}
+		if !row.Comparable() {
+			n = min(n, len(row.Trials))
+		} else if len(deciding) > 0 && !deciding[of] {
+			n = min(n, cmp.Or(t.Planned, stat.MinLaunches))
+		}
+		sum += time.Duration(n) * launchTime([]*Row{row})
+	}
+	if sum == 0 {
+		return time.Duration(launches) * t.Launch
+	}
+	return sum
+}
+
+// comparison is that of a row with its baseline, by the table's primary metric.
+func (r *Row) comparison() (Comparison, bool) {
+	f, has := r.Figure(r.Table.Primary.Name)
+	if !has || f.Comparison == nil {
+		return Comparison{}, false
+	}
+	return *f.Comparison, true
 }
 
 // launchTime is the mean wall time that one launch of the whole table took.

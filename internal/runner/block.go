@@ -11,10 +11,9 @@ import (
 	"assay/kit/wire"
 )
 
-// inTurn measures the members of a group one after the other, in random order, each on a
+// inTurn measures members of a group one after the other, in random order, each on a
 // fresh copy of the data.
-func (r *Runner) inTurn(g *group, measure func(*member) error) error {
-	members := g.members // a member that fails drops out of g.members
+func (r *Runner) inTurn(members []*member, measure func(*member) error) error {
 	for _, i := range r.shuffled(len(members)) {
 		if err := measure(members[i]); err != nil {
 			return err
@@ -24,8 +23,8 @@ func (r *Runner) inTurn(g *group, measure func(*member) error) error {
 }
 
 // blocks measures a launch of a group, of which each block is run as it says.
-func (r *Runner) blocks(ctx context.Context, g *group, launch int, run runsBlock) error {
-	return r.inTurn(g, func(m *member) error {
+func (r *Runner) blocks(ctx context.Context, g *group, members []*member, launch int, run runsBlock) error {
+	return r.inTurn(members, func(m *member) error {
 		for _, j := range m.jobs {
 			if err := r.block(ctx, g, m, j, launch, run); err != nil {
 				return err

@@ -32,24 +32,26 @@ func (g *group) enough() int { return g.launches.counted() + slices.Max(append(g
 // interval that was asked for reaches the target half-width, from their width alone.
 func (r *Runner) assess() {
 	for _, g := range r.groups {
-		g.need.further = nil
+		g.need.further, g.apart = nil, map[string]bool{}
 	}
 	rule := stat.Rule{Margin: r.config.Precision, Planned: r.config.Launches}
-	tables, launched := map[assay.Mode][]stat.Table{}, map[assay.Mode][][]*group{}
+	all, tables := map[assay.Mode][]comparisons{}, map[assay.Mode][]stat.Table{}
 	for _, g := range slices.Concat(r.groups, r.totals.update()) {
 		mode := g.mode()
 		for _, peer := range g.operations() {
-			table, alone := g.table(peer, r.baseline)
-			groups := g.launchedFor(peer)
-			tables[mode], launched[mode] = append(tables[mode], table), append(launched[mode], groups)
-			for _, figures := range alone {
-				addNeed(groups, rule.FurtherAlone(figures, r.config.Precision))
-			}
+			c := g.comparisons(peer, r.baseline)
+			all[mode], tables[mode] = append(all[mode], c), append(tables[mode], c.table)
 		}
 	}
-	for mode, groups := range launched {
-		for i, further := range rule.Further(tables[mode], stat.Width{Half: r.config.Precision, Exact: r.config.Exact}) {
-			addNeed(groups[i], further...)
+	for mode, compared := range all {
+		further := rule.Further(tables[mode], stat.Width{Half: r.config.Precision, Exact: r.config.Exact})
+		for i, c := range compared {
+			groups := c.group.launchedFor(c.peer)
+			addNeed(groups, further[i][:c.verdicts]...)
+			for _, figures := range c.alone {
+				addNeed(groups, rule.FurtherAlone(figures, r.config.Precision))
+			}
+			c.setApart(further[i][c.verdicts:])
 		}
 	}
 }
@@ -74,50 +76,71 @@ func addNeed(groups []*group, further ...int) {
 	}
 }
 
-// table is what an operation has measured: its cells' figures in the launches that
-// they share, compared with their baselines; cells whose settings did not apply or
-// whose requests failed are not in it. Alone are the figures of cells that have no
-// baseline, because it failed or was not selected; a baseline's own figures decide
-// only where nothing is compared with it. Twins are compared with nothing, but tell how
-// much figures spread, here as in a report.
-func (g *group) table(peer string, baseline assay.Baseline) (table stat.Table, alone [][]float64) {
-	var jobs []*job
+// comparisons are those of an operation's cells, as far as they are measured.
+type comparisons struct {
+	group *group
+	peer  string
+	jobs  []*job
+	// table has the figures of the launches that cells share. Twins are compared with
+	// nothing, but tell how much figures spread, here as in a report. Its first tests,
+	// so many as verdicts, are those that launches are made for; the others compare a
+	// cell that is apart with those of other profiles that it is ranked with.
+	table    stat.Table
+	verdicts int
+	// alone are the figures of cells that have no baseline, because it failed or was not
+	// selected; a baseline's own figures are among them only where nothing is compared.
+	alone [][]float64
+	// apart are the cells that get no verdict because their promises are not their
+	// baseline's, and the baselines with which nothing is compared for that reason; none
+	// where nothing else is compared.
+	apart []int
+}
+
+// comparisons compares an operation's cells with their baselines. Cells whose settings did
+// not apply or whose requests failed are not compared.
+func (g *group) comparisons(peer string, baseline assay.Baseline) comparisons {
+	c := comparisons{group: g, peer: peer}
 	for _, m := range g.members {
 		if j := m.job(peer); j != nil && !m.twin && !g.record.unlike[j.Cell.Key()] {
-			jobs = append(jobs, j)
+			c.jobs = append(c.jobs, j)
 		}
 	}
-	var baselines [][]float64
-	var unequal []int // whose promises are not their baseline's: they get no verdict against it
-	metric := g.primary(jobs)
-	for i, j := range jobs {
+	var bases, unequal []int
+	metric := g.primary(c.jobs)
+	for i, j := range c.jobs {
 		var pairs []stat.Pairs
-		for _, other := range jobs[:i] {
+		for _, other := range c.jobs[:i] {
 			pairs = append(pairs, g.record.pairs(j.Cell.Key(), other.Cell.Key(), metric))
 		}
-		table.Pairs = append(table.Pairs, pairs)
+		c.table.Pairs = append(c.table.Pairs, pairs)
 		own := g.record.figures(j.Cell.Key(), metric)
 		switch base := g.compared(j, baseline); {
 		case len(own) == 0 && g.launches.counted() >= stat.MinPairs: // nor would it have a figure after more
 		case base == nil || g.record.unlike[base.Cell.Key()]:
-			alone = append(alone, own)
+			c.alone = append(c.alone, own)
 		case base == j:
-			baselines = append(baselines, own)
+			bases = append(bases, i)
 		case j.Cell.Without == "" && g.record.unequal(j.Cell, base.Cell):
 			unequal = append(unequal, i)
 		case g.launches.counted() >= stat.MinPairs && g.record.pairs(j.Cell.Key(), base.Cell.Key(), metric).N == 0: // they have no ratio
 		default:
-			table.Tests = append(table.Tests, stat.Test{A: i, B: slices.Index(jobs, base), Baseline: true})
+			c.table.Tests = append(c.table.Tests, stat.Test{A: i, B: slices.Index(c.jobs, base), Baseline: true})
 		}
 	}
-	if len(table.Tests) == 0 {
-		table.Tests = g.amongThemselves(jobs, unequal)
+	if len(c.table.Tests) == 0 {
+		c.table.Tests = g.amongThemselves(c.jobs, unequal)
 	}
-	if len(table.Tests)+len(alone) == 0 {
-		alone = baselines
+	if len(c.table.Tests)+len(c.alone) == 0 {
+		for _, i := range bases {
+			c.alone = append(c.alone, g.record.figures(c.jobs[i].Cell.Key(), metric))
+		}
 	}
-	table.Pairs = append(table.Pairs, g.twinPairs(peer, jobs, metric)...)
-	return table, alone
+	c.verdicts = len(c.table.Tests)
+	if len(unequal) > 0 && c.verdicts > 0 {
+		c.setAside(slices.Concat(unequal, bases))
+	}
+	c.table.Pairs = append(c.table.Pairs, g.twinPairs(peer, c.jobs, metric)...)
+	return c
 }
 
 // amongThemselves compares each of some jobs with the first before it that promises alike.

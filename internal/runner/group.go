@@ -23,7 +23,8 @@ type group struct {
 	record   record
 	windows  windowUse
 	need     need
-	parts    []*group // of a group of sums, which is never launched: the groups of their operations
+	apart    map[string]bool // keys of cells that get no verdict
+	parts    []*group        // of a group of sums, which is never launched: the groups of their operations
 }
 
 // member is one instance of a group: one target with one profile.
@@ -44,14 +45,6 @@ func newMember(group string, first *job) *member {
 func (m *member) cell() assay.Cell { return m.first.Cell }
 
 func (g *group) mode() assay.Mode { return g.method.mode() }
-
-func (g *group) cells() int {
-	n := 0
-	for _, m := range g.members {
-		n += len(m.jobs)
-	}
-	return n
-}
 
 // operations lists the group's operations by Peer.
 func (g *group) operations() []string { return slices.Concat(g.variants()...) }
@@ -124,7 +117,7 @@ func groupCases(jobs []*job, baseline assay.Baseline) []*group {
 }
 
 func newGroup(name string, method method) *group {
-	return &group{name: name, method: method, record: newRecord(), windows: windowUse{efforts: map[string]effort{}, sequences: map[string]int64{}}}
+	return &group{name: name, method: method, record: newRecord(), apart: map[string]bool{}, windows: windowUse{efforts: map[string]effort{}, sequences: map[string]int64{}}}
 }
 
 func (g *group) add(j *job) {
@@ -188,39 +181,49 @@ func (g *group) addTwin(baseline assay.Baseline) {
 // recall takes over what a resumed run has: launches that every member
 // finished count, and new ones get numbers beyond all that were begun.
 func (r *Runner) recall(done []assay.Trial) {
-	type launch struct {
-		key  string
-		twin bool
-	}
 	for _, t := range done {
 		if t.Ablation == r.config.Ablation {
 			r.totals.note(t)
 		}
 	}
+	launches := map[*group]map[int][]assay.Trial{}
 	for _, g := range r.groups {
-		finished := map[int]map[launch]bool{}
-		took := map[int]time.Duration{}
-		disturbed := map[int]bool{}
-		own := r.trialsOf(g, done)
-		for _, t := range own {
+		launches[g] = map[int][]assay.Trial{}
+		for _, t := range r.trialsOf(g, done) {
 			r.clock.spent += t.Took
 			g.launches.last = max(g.launches.last, t.Launch)
 			g.record.note(&t)
 			g.dropPermanentFailure(&t)
-			if finished[t.Launch] == nil {
-				finished[t.Launch] = map[launch]bool{}
-			}
-			finished[t.Launch][launch{t.Cell.Key(), t.Twin}] = true
-			took[t.Launch] += t.Took
-			disturbed[t.Launch] = disturbed[t.Launch] || t.Disqualified
+			launches[g][t.Launch] = append(launches[g][t.Launch], t)
 		}
 		g.prune()
-		for number, trials := range finished {
-			if len(trials) >= g.cells() {
-				g.launches.add(took[number], disturbed[number])
-			}
+	}
+	r.assess() // which cells need not be in a launch
+	for _, g := range r.groups {
+		for _, trials := range launches[g] {
+			g.recallLaunch(trials)
 		}
 	}
+}
+
+// recallLaunch counts a launch if every member finished it that is not apart.
+func (g *group) recallLaunch(trials []assay.Trial) {
+	took, disturbed, has := time.Duration(0), false, map[string]bool{}
+	for _, t := range trials {
+		took += t.Took
+		disturbed = disturbed || t.Disqualified
+		has[figuresKey(t.Cell, t.Twin)] = true
+	}
+	var members []*member
+	for _, m := range g.members {
+		switch {
+		case m.every(func(j *job) bool { return has[figuresKey(j.Cell, m.twin)] }):
+			members = append(members, m)
+		case !m.every(func(j *job) bool { return g.apart[j.Cell.Key()] }):
+			return
+		}
+	}
+	g.launches.add(g.whole(took, members), disturbed)
 }
 
 // trialsOf returns a group's own trials: a group of the ablation can have the name

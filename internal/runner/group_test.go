@@ -212,13 +212,13 @@ func TestRatios(t *testing.T) {
 // deciding are the ratios of a group's only operation, with how many launches
 // they are of, and the figures that decide by themselves.
 func deciding(g *group) string {
-	table, alone := g.table(g.operations()[0], assay.ParseBaseline("a"))
+	c := g.comparisons(g.operations()[0], assay.ParseBaseline("a"))
 	var all []string
-	for _, test := range table.Tests {
-		p := table.Pair(test.A, test.B)
+	for _, test := range c.table.Tests[:c.verdicts] {
+		p := c.table.Pair(test.A, test.B)
 		all = append(all, fmt.Sprintf("%d of %.3f", p.N, math.Exp(p.Mean)))
 	}
-	for _, figures := range alone {
+	for _, figures := range c.alone {
 		slices.Sort(figures)
 		all = append(all, fmt.Sprint(figures))
 	}
@@ -265,7 +265,7 @@ func TestTableHasTwin(t *testing.T) {
 		}
 		figures, twins = append(figures, second.Figures[assay.NsPerOp]), append(twins, twin.Figures[assay.NsPerOp])
 	}
-	table, _ := g.table(g.operations()[0], assay.ParseBaseline("a"))
+	table := g.comparisons(g.operations()[0], assay.ParseBaseline("a")).table
 	if got := len(table.Pairs); got != 3 {
 		t.Fatalf("got %d members, want two and the twin", got)
 	}

@@ -29,8 +29,8 @@ type method interface {
 	connections(j *job) connections
 	// ready finds out what figures of a group need beside its launches, each once.
 	ready(ctx context.Context, r *Runner, g *group) error
-	// launch measures a group in the launch of a number.
-	launch(ctx context.Context, r *Runner, g *group, number int) error
+	// launch measures members of a group in the launch of a number.
+	launch(ctx context.Context, r *Runner, g *group, members []*member, number int) error
 	// spent estimates what one launch of a case takes, without its instance.
 	spent(k Costs, c assay.Case) assay.Spent
 }
@@ -109,8 +109,8 @@ func (inWindows) connections(j *job) connections {
 
 func (inWindows) ready(context.Context, *Runner, *group) error { return nil }
 
-func (inWindows) launch(ctx context.Context, r *Runner, g *group, number int) error {
-	return r.windows(ctx, g, number)
+func (inWindows) launch(ctx context.Context, r *Runner, g *group, members []*member, number int) error {
+	return r.windows(ctx, g, members, number)
 }
 
 func (inWindows) spent(k Costs, c assay.Case) assay.Spent { return k.windows(c) }
@@ -168,8 +168,8 @@ func (inBlocks) ready(ctx context.Context, r *Runner, g *group) error {
 	return r.time.only(assay.StageTrace, func() error { return r.traceGroup(ctx, g) })
 }
 
-func (inBlocks) launch(ctx context.Context, r *Runner, g *group, number int) error {
-	return r.blocks(ctx, g, number, (*instance).runBlock)
+func (inBlocks) launch(ctx context.Context, r *Runner, g *group, members []*member, number int) error {
+	return r.blocks(ctx, g, members, number, (*instance).runBlock)
 }
 
 func (inBlocks) spent(k Costs, c assay.Case) assay.Spent { return k.blocks(c) }
@@ -190,8 +190,8 @@ func (o overHTTP) ready(ctx context.Context, r *Runner, g *group) error {
 	return r.calibrate(ctx, g.members[0].cell())
 }
 
-func (overHTTP) launch(ctx context.Context, r *Runner, g *group, number int) error {
-	return r.blocks(ctx, g, number, (*instance).runServed)
+func (overHTTP) launch(ctx context.Context, r *Runner, g *group, members []*member, number int) error {
+	return r.blocks(ctx, g, members, number, (*instance).runServed)
 }
 
 // inCalls has one group for the calls of a workload: blocks which run one after the other in
@@ -215,8 +215,8 @@ func (inCalls) arguments(context.Context, *job) (int, error) { return 1, nil }
 
 func (inCalls) connections(j *job) connections { return connections{writers: j.Cell.Pool} }
 
-func (inCalls) launch(ctx context.Context, r *Runner, g *group, number int) error {
-	return r.inTurn(g, func(m *member) error { return r.sequence(ctx, g, m, number) })
+func (inCalls) launch(ctx context.Context, r *Runner, g *group, members []*member, number int) error {
+	return r.inTurn(members, func(m *member) error { return r.sequence(ctx, g, m, number) })
 }
 
 func (inCalls) spent(k Costs, c assay.Case) assay.Spent {

@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"strings"
 	"testing"
 
 	"assay"
@@ -16,11 +17,12 @@ func TestUnequalPromisesGetNoLaunches(t *testing.T) {
 		classes map[string]assay.Durability
 		tests   int // with the baseline a, or of b and c where none is
 		alone   int // figures that are compared with nothing
+		apart   string
 	}{
-		{"all alike", map[string]assay.Durability{"a": strong, "b": strong, "c": strong}, 2, 0},
-		{"one unlike", map[string]assay.Durability{"a": strong, "b": weak, "c": strong}, 1, 0},
-		{"the baseline alone", map[string]assay.Durability{"a": strong, "b": weak, "c": weak}, 1, 0},
-		{"each alone", map[string]assay.Durability{"a": strong, "b": weak, "c": assay.None}, 0, 1},
+		{"all alike", map[string]assay.Durability{"a": strong, "b": strong, "c": strong}, 2, 0, ""},
+		{"one unlike", map[string]assay.Durability{"a": strong, "b": weak, "c": strong}, 1, 0, "b"},
+		{"the baseline alone", map[string]assay.Durability{"a": strong, "b": weak, "c": weak}, 1, 0, "a"},
+		{"each alone", map[string]assay.Durability{"a": strong, "b": weak, "c": assay.None}, 0, 1, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			jobs := []*job{at(assay.Blocks, "put a p"), at(assay.Blocks, "put b p"), at(assay.Blocks, "put c p")}
@@ -33,9 +35,16 @@ func TestUnequalPromisesGetNoLaunches(t *testing.T) {
 				}
 				g.launches.add(trialOf(jobs[0], 1, false, 1).Took, false)
 			}
-			table, alone := g.table(jobs[0].Cell.Peer(), assay.ParseBaseline("a"))
-			if len(table.Tests) != c.tests || len(alone) != c.alone {
-				t.Errorf("got %d comparisons and %d figures alone, want %d and %d", len(table.Tests), len(alone), c.tests, c.alone)
+			found := g.comparisons(jobs[0].Cell.Peer(), assay.ParseBaseline("a"))
+			if found.verdicts != c.tests || len(found.alone) != c.alone {
+				t.Errorf("got %d comparisons and %d figures alone, want %d and %d", found.verdicts, len(found.alone), c.tests, c.alone)
+			}
+			var apart []string
+			for _, i := range found.apart {
+				apart = append(apart, jobs[i].Cell.Driver)
+			}
+			if got := strings.Join(apart, " "); got != c.apart {
+				t.Errorf("got %q apart, want %q", got, c.apart)
 			}
 		})
 	}

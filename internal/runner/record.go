@@ -17,7 +17,7 @@ type launches struct {
 	noisy     bool // the one that goes on was disturbed from outside
 	finished  int
 	disturbed int           // of the finished: they do not count
-	cost      time.Duration // mean wall time of one; zero while unknown
+	cost      time.Duration // mean wall time of one with all members; zero while unknown
 }
 
 // begin returns the number of a new launch.
@@ -26,7 +26,7 @@ func (l *launches) begin() int {
 	return l.last
 }
 
-// end adds the launch that went on.
+// end adds the launch that went on, which would have taken so long with all members.
 func (l *launches) end(took time.Duration) { l.add(took, l.noisy) }
 
 // add adds a finished launch.
@@ -72,7 +72,7 @@ func (r *record) note(t *assay.Trial) {
 		r.counted[key] = map[int]*assay.Trial{}
 	}
 	r.promises[cell] = assay.Promise{Durability: t.Durability, Settings: t.Settings}
-	r.counted[key][t.Launch] = &assay.Trial{Cell: t.Cell, Mode: t.Mode, Outcome: t.Outcome, Durability: t.Durability, Figures: t.Figures}
+	r.counted[key][t.Launch] = &assay.Trial{Cell: t.Cell, Mode: t.Mode, Outcome: t.Outcome, Durability: t.Durability, Figures: t.Figures, Took: t.Took}
 	if t.Twin {
 		return
 	}
@@ -94,6 +94,12 @@ func (r *record) unequal(a, b assay.Cell) bool {
 	_, _, unequal := ours.Unequal(theirs)
 	reads := ours.Durability == assay.DurabilityUnknown && theirs.Durability == assay.DurabilityUnknown
 	return one && both && unequal && !reads
+}
+
+// ranked reports whether a report ranks two cells of different profiles together: they
+// promise the same durability.
+func (r *record) ranked(a, b assay.Cell) bool {
+	return a.Profile != b.Profile && r.promises[a.Key()].Durability == r.promises[b.Key()].Durability
 }
 
 // figuresKey names the figures of a cell, or of its twin, in a group.

@@ -106,7 +106,7 @@ func (r *Runner) scheduled() []schedule.Group {
 	r.assess()
 	all := make([]schedule.Group, len(r.groups))
 	for i, g := range r.groups {
-		all[i] = schedule.Group{Cost: g.launches.cost, Launches: g.launches.counted(), Tries: g.launches.finished, Divisible: g.mode() == assay.Windows && len(g.variants()) > 1}
+		all[i] = schedule.Group{Cost: r.nextCost(g), Launches: g.launches.counted(), Tries: g.launches.finished, Divisible: g.mode() == assay.Windows && len(g.variants()) > 1}
 		switch {
 		case len(g.members) == 0: // nothing is left to be measured: it needs no more
 			all[i].Launches = math.MaxInt
@@ -206,14 +206,15 @@ func (r *Runner) launchWhole(ctx context.Context, g *group) error {
 		return err
 	}
 	number := g.launches.begin()
+	members := r.takingPart(g)
 	began := time.Now()
-	err := g.method.launch(ctx, r, g, number)
+	err := g.method.launch(ctx, r, g, members, number)
 	took := time.Since(began)
 	r.time.wall += took // also where the budget or the user ended it
 	if err != nil {
 		return err
 	}
-	g.launches.end(took)
+	g.launches.end(g.whole(took, members))
 	return nil
 }
 
@@ -226,7 +227,7 @@ func (r *Runner) total() time.Duration {
 			return r.budget()
 		}
 		left := max(g.need.launches, r.config.Launches) - g.launches.counted()
-		total += time.Duration(max(0, left)) * g.launches.cost
+		total += time.Duration(max(0, left)) * r.nextCost(g)
 	}
 	return min(total, r.budget())
 }

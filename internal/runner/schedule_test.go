@@ -113,7 +113,7 @@ func TestLaunchWithFewRequests(t *testing.T) {
 		trial.Figures = figures
 		g.record.note(&trial)
 	}
-	_, alone := g.table(j.Cell.Peer(), assay.ParseBaseline("a"))
+	alone := g.comparisons(j.Cell.Peer(), assay.ParseBaseline("a")).alone
 	for _, figures := range alone {
 		slices.Sort(figures)
 	}

@@ -37,8 +37,8 @@ const (
 // windows measures a launch of a group whose instances are alive together.
 // Instances that are not being measured are stopped. The order in which instances are
 // started, warmed up and measured is random each time.
-func (r *Runner) windows(ctx context.Context, g *group, launch int) error {
-	l := &windowLaunch{r: r, g: g, number: launch, tried: map[trialKey]bool{}}
+func (r *Runner) windows(ctx context.Context, g *group, members []*member, launch int) error {
+	l := &windowLaunch{r: r, g: g, members: members, number: launch, tried: map[trialKey]bool{}}
 	defer l.killAll()
 	if err := l.startAll(ctx); err != nil {
 		return err
@@ -64,6 +64,7 @@ func (r *Runner) windows(ctx context.Context, g *group, launch int) error {
 type windowLaunch struct {
 	r         *Runner
 	g         *group
+	members   []*member
 	number    int
 	instances []*instance
 	trials    []*assay.Trial // finished and not yet emitted
@@ -92,9 +93,9 @@ func (l *windowLaunch) cpu() time.Duration {
 // startAll starts an instance of every member, as many at the same time as
 // there are processors, and pauses it.
 func (l *windowLaunch) startAll(ctx context.Context) error {
-	started, errs := make([]*instance, len(l.g.members)), make([]error, len(l.g.members))
-	l.r.time.together(l.r.random, len(l.g.members), func(i int) {
-		m := l.g.members[i]
+	started, errs := make([]*instance, len(l.members)), make([]error, len(l.members))
+	l.r.time.together(l.r.random, len(l.members), func(i int) {
+		m := l.members[i]
 		started[i], errs[i] = l.r.start(ctx, m, l.number, l.g.method.connections(m.first))
 		if errs[i] == nil {
 			errs[i] = started[i].worker.Pause()
@@ -109,7 +110,7 @@ func (l *windowLaunch) startAll(ctx context.Context) error {
 		if err == nil {
 			continue
 		}
-		if err := l.giveUp(l.g.members[i], nil, err); err != nil {
+		if err := l.giveUp(l.members[i], nil, err); err != nil {
 			return err
 		}
 	}

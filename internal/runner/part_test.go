@@ -1,0 +1,123 @@
+//go:build unix
+
+package runner
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"assay"
+)
+
+// promising is a group of two profiles: those of q promise alike, and of p the drivers b
+// and c less than their baseline a. Each cell of p takes 8 s, of q 1 s.
+func promising() (*Runner, *group, []*job) {
+	jobs := []*job{at(assay.Blocks, "put a p"), at(assay.Blocks, "put b p"), at(assay.Blocks, "put c p"),
+		at(assay.Blocks, "put a q"), at(assay.Blocks, "put b q"), at(assay.Blocks, "put c q")}
+	baseline := assay.ParseBaseline("a")
+	g := groupCases(jobs, baseline)[0]
+	return &Runner{config: Config{Launches: 3}, measurement: measurement{groups: []*group{g}, baseline: baseline}}, g, jobs
+}
+
+// promisingTrial is a trial of one of its members.
+func promisingTrial(m *member, launch int) assay.Trial {
+	t := trialOf(m.first, launch, m.twin, float64(1000+launch))
+	t.Durability = assay.Consistent
+	if t.Cell.Profile == "p" {
+		t.Took = 8 * time.Second
+		if t.Cell.Driver == "a" {
+			t.Durability = assay.Power
+		}
+	}
+	return t
+}
+
+// launchTakingPart measures the members that take part once.
+func launchTakingPart(r *Runner, g *group) (took time.Duration) {
+	members, number := r.takingPart(g), g.launches.begin()
+	for _, m := range members {
+		t := promisingTrial(m, number)
+		took += t.Took
+		g.record.note(&t)
+	}
+	g.launches.end(g.whole(took, members))
+	r.assess()
+	return took
+}
+
+func sketchMembers(members []*member) string {
+	return strings.TrimPrefix(sketch([]*group{{method: inBlocks{}, members: members}})[0], "blocks: ")
+}
+
+// Cells without a verdict are in the least launches; then those that decide go on alone,
+// and the schedule knows what that costs.
+func TestCellsWithoutVerdictGetLeastLaunches(t *testing.T) {
+	r, g, _ := promising()
+	const all, deciding = 4*8 + 3, 3 // seconds; the twin is of p
+	for launch, want := range []time.Duration{all, all, all, deciding, deciding} {
+		if got := r.nextCost(g); launch > 0 && got.Round(time.Millisecond) != want*time.Second {
+			t.Errorf("launch %d: it is to take %s, want %ds", launch+1, got, want)
+		}
+		if got := launchTakingPart(r, g); got != want*time.Second {
+			t.Errorf("launch %d takes %s, want %ds", launch+1, got, want)
+		}
+	}
+	if got, want := sketchMembers(r.takingPart(g)), "q/a=put q/b=put q/c=put"; got != want {
+		t.Errorf("got members %q, want %q", got, want)
+	}
+	if got := g.launches.cost.Round(time.Millisecond); got != all*time.Second {
+		t.Errorf("a whole launch takes %s, want %ds", got, all)
+	}
+}
+
+// A budget that is too small for the least launches has two of a cell without a verdict:
+// so many that there is an interval.
+func TestSmallBudgetHasTwoLaunchesOfCellsWithoutVerdict(t *testing.T) {
+	r, g, _ := promising()
+	r.config.Budget = 80 * time.Second
+	for _, want := range []time.Duration{35, 35, 3} {
+		if got := launchTakingPart(r, g); got != want*time.Second {
+			t.Errorf("launch %d takes %s, want %ds", g.launches.last, got, want)
+		}
+	}
+}
+
+// Disturbed launches of cells without a verdict are made again, as those of others.
+func TestDisturbedLaunchesOfCellsWithoutVerdictDoNotCount(t *testing.T) {
+	r, g, jobs := promising()
+	for launch := range 4 {
+		for _, m := range g.members {
+			trial := promisingTrial(m, launch+1)
+			trial.Disqualified = launch == 1 && m.first == jobs[1]
+			g.record.note(&trial)
+		}
+	}
+	r.assess()
+	delete(g.record.counted[jobs[1].Cell.Key()], 4)
+	if got, want := sketchMembers(r.takingPart(g)), "p/b=put q/a=put q/b=put q/c=put"; got != want {
+		t.Errorf("got members %q, want %q", got, want)
+	}
+}
+
+// A resumed run counts launches that lack only cells without a verdict, and knows what a
+// whole one takes.
+func TestRecallOfLaunchesOfSome(t *testing.T) {
+	_, g, _ := promising()
+	r := &Runner{config: Config{Launches: 3}, measurement: measurement{groups: []*group{g}, baseline: assay.ParseBaseline("a")}}
+	var done []assay.Trial
+	for launch := range 5 {
+		for _, m := range g.members {
+			if launch < 3 || m.cell().Profile == "q" && (launch < 4 || m.cell().Driver != "c") {
+				done = append(done, promisingTrial(m, launch+1))
+			}
+		}
+	}
+	r.recall(done)
+	if g.launches.counted() != 4 || g.launches.last != 5 || g.launches.cost.Round(time.Millisecond) != 35*time.Second {
+		t.Errorf("%d launches, the last is %d, a whole one costs %s; want 4, 5, 35s", g.launches.counted(), g.launches.last, g.launches.cost)
+	}
+	if got, want := sketchMembers(r.takingPart(g)), "q/a=put q/b=put q/c=put"; got != want {
+		t.Errorf("got members %q, want %q", got, want)
+	}
+}
