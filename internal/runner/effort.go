@@ -15,8 +15,9 @@ const maxWindows = 6 * windowsPerLaunch
 
 // effort is what the windows of an operation took so far, on all instances.
 type effort struct {
-	rounds int // windows of each instance
-	took   time.Duration
+	launches int
+	rounds   int // windows of each instance
+	took     time.Duration
 }
 
 // round is what one window on each instance takes.
@@ -25,14 +26,13 @@ func (e effort) round() time.Duration { return e.took / time.Duration(max(1, e.r
 // windowUse is what the windows of a group's operations used so far.
 type windowUse struct {
 	efforts   map[string]effort // by operation
-	launches  int               // in which they were made
 	sequences map[string]int64  // how far they have used up the arguments, by operation
 }
 
 // add adds what an operation's windows took in a launch.
 func (u *windowUse) add(peer string, rounds int, took time.Duration) {
 	e := u.efforts[peer]
-	u.efforts[peer] = effort{e.rounds + rounds, e.took + took}
+	u.efforts[peer] = effort{e.launches + 1, e.rounds + rounds, e.took + took}
 }
 
 // windowCount is how many windows of a length an operation gets in a launch: a
@@ -93,7 +93,7 @@ func (w window) count() int {
 func (g *group) share() time.Duration {
 	rest, use := g.launches.cost, g.windows
 	for _, e := range use.efforts {
-		rest -= e.took / time.Duration(max(1, use.launches))
+		rest -= e.took / time.Duration(e.launches)
 	}
 	return max(time.Millisecond, rest/time.Duration(max(1, len(use.efforts))))
 }

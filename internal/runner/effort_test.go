@@ -29,7 +29,6 @@ func windowed(launches int, launch, window float64) (*Runner, *group) {
 		g.record.note(&figure)
 		g.record.note(&reference)
 		g.windows.add(a.Cell.Peer(), windowsPerLaunch+1, (windowsPerLaunch+1)*windowLength)
-		g.windows.launches++
 		g.launches.add(200*time.Millisecond+(windowsPerLaunch+1)*windowLength, false)
 	}
 	return r, g

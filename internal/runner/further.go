@@ -11,8 +11,9 @@ import (
 
 // need is what a group's confidence intervals need to reach the target half-width.
 type need struct {
-	further  []int // launches, of each interval
-	launches int   // that are aimed at, together; zero while unknown
+	further  []int           // launches, of each interval
+	launches int             // that are aimed at, together; zero while unknown
+	open     map[string]bool // operations with such an interval, or of which a sum has one
 }
 
 // wide counts the intervals that are too wide.
@@ -32,7 +33,7 @@ func (g *group) enough() int { return g.launches.counted() + slices.Max(append(g
 // interval that was asked for reaches the target half-width, from their width alone.
 func (r *Runner) assess() {
 	for _, g := range r.groups {
-		g.need.further, g.apart = nil, map[string]bool{}
+		g.need.further, g.need.open, g.apart = nil, map[string]bool{}, map[string]bool{}
 	}
 	rule := stat.Rule{Margin: r.config.Precision, Planned: r.config.Launches}
 	all, tables := map[assay.Mode][]comparisons{}, map[assay.Mode][]stat.Table{}
@@ -46,33 +47,39 @@ func (r *Runner) assess() {
 	for mode, compared := range all {
 		further := rule.Further(tables[mode], stat.Width{Half: r.config.Precision, Exact: r.config.Exact})
 		for i, c := range compared {
-			groups := c.group.launchedFor(c.peer)
-			addNeed(groups, further[i][:c.verdicts]...)
+			more := further[i][:c.verdicts]
 			for _, figures := range c.alone {
-				addNeed(groups, rule.FurtherAlone(figures, r.config.Precision))
+				more = append(more, rule.FurtherAlone(figures, r.config.Precision))
 			}
+			c.addNeed(more)
 			c.setApart(further[i][c.verdicts:])
 		}
 	}
 }
 
-// launchedFor are the groups that get more launches where an interval of an operation is
-// too wide: its own; of a sum, those of its operations; none where it is measured for a
-// sum alone.
-func (g *group) launchedFor(peer string) []*group {
+// addNeed adds the launches that an operation's intervals need: to its own group; of a sum,
+// to those of its operations; to none where it is measured for a sum alone.
+func (c *comparisons) addNeed(further []int) {
+	g := c.group
 	switch {
 	case len(g.parts) > 0:
-		return g.parts
-	case g.forSum(peer):
-		return nil
+		var peers []string
+		for _, term := range g.members[0].first.Operation.Terms {
+			peers = append(peers, term.Peer)
+		}
+		for _, part := range g.parts {
+			part.need.add(further, peers...)
+		}
+	case !g.forSum(c.peer):
+		g.need.add(further, c.peer)
 	}
-	return []*group{g}
 }
 
-// addNeed gives each group the launches that intervals need.
-func addNeed(groups []*group, further ...int) {
-	for _, g := range groups {
-		g.need.further = append(g.need.further, further...)
+// add adds what intervals need that are of some operations.
+func (n *need) add(further []int, peers ...string) {
+	n.further = append(n.further, further...)
+	for _, peer := range peers {
+		n.open[peer] = n.open[peer] || slices.Max(append(further, 0)) > 0
 	}
 }
 

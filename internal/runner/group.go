@@ -47,14 +47,14 @@ func (m *member) cell() assay.Cell { return m.first.Cell }
 func (g *group) mode() assay.Mode { return g.method.mode() }
 
 // operations lists the group's operations by Peer.
-func (g *group) operations() []string { return slices.Concat(g.variants()...) }
+func (g *group) operations() []string { return slices.Concat(variantsOf(g.members)...) }
 
-// variants lists the group's operations, those of one name together: they differ in
+// variantsOf lists the operations of members, those of one name together: they differ in
 // what the name does not say, such as the use of statements or a size.
-func (g *group) variants() [][]string {
+func variantsOf(members []*member) [][]string {
 	var all [][]string
 	place, seen := map[string]int{}, map[string]bool{}
-	for _, m := range g.members {
+	for _, m := range members {
 		for _, j := range m.jobs {
 			name, peer := j.Cell.Workload+"|"+j.Cell.Operation, j.Cell.Peer()
 			i, has := place[name]

@@ -6,26 +6,68 @@ import (
 	"slices"
 	"time"
 
+	"assay"
 	"assay/internal/stat"
 )
 
-// takingPart are the members that the next launch of a group measures: all, but once they
-// have their least launches not those whose cells get no verdict. More launches of these
-// would decide nothing, and with several clients and a sync for each commit they can take
-// most of a launch.
+// takingPart are the members that the next launch of a group measures, with the jobs that
+// it measures of them. Once they have their least launches, cells that get no verdict have
+// no part in it, since more of theirs would decide nothing, and with several clients and a
+// sync for each commit they can take most of a launch; nor have operations in windows whose
+// intervals are narrow enough, as those in blocks have not, which have groups of their own.
 func (r *Runner) takingPart(g *group) []*member {
-	least := r.leastApart()
+	least := r.leastForAll()
+	if g.mode() == assay.Windows {
+		return g.membersWith(r.openOperations(g, least))
+	}
 	return slices.DeleteFunc(slices.Clone(g.members), func(m *member) bool {
-		return m.every(func(j *job) bool {
-			key := j.Cell.Key()
-			return g.apart[key] && len(g.record.counted[key]) >= least
-		})
+		return m.every(func(j *job) bool { return g.apart[j.Cell.Key()] && g.hasLaunches(j, least) })
 	})
 }
 
-// leastApart is how many launches cells without verdict have: as many as every cell, and
-// where the budget is too small for these only so many that there is an interval.
-func (r *Runner) leastApart() int {
+// openOperations are those in windows that are still to be measured. All variants of one
+// are, or none: they alternate, and may be compared.
+func (r *Runner) openOperations(g *group, least int) map[string]bool {
+	open := map[string]bool{}
+	for _, peers := range variantsOf(g.members) {
+		if slices.ContainsFunc(peers, func(peer string) bool { return g.need.open[peer] || g.lacks(peer, least) }) {
+			for _, peer := range peers {
+				open[peer] = true
+			}
+		}
+	}
+	return open
+}
+
+// lacks reports whether a cell of an operation has fewer launches than every cell is to
+// have.
+func (g *group) lacks(peer string, least int) bool {
+	return slices.ContainsFunc(g.members, func(m *member) bool {
+		j := m.job(peer)
+		return j != nil && !g.hasLaunches(j, least)
+	})
+}
+
+// hasLaunches reports whether so many launches of a job count.
+func (g *group) hasLaunches(j *job, launches int) bool {
+	return len(g.record.counted[j.Cell.Key()]) >= launches
+}
+
+// membersWith are the group's members with no other jobs than those of some operations.
+func (g *group) membersWith(peers map[string]bool) (some []*member) {
+	for _, m := range g.members {
+		part := *m
+		part.jobs = slices.DeleteFunc(slices.Clone(m.jobs), func(j *job) bool { return !peers[j.Cell.Peer()] })
+		if len(part.jobs) > 0 {
+			some = append(some, &part)
+		}
+	}
+	return some
+}
+
+// leastForAll is how many launches every cell has: as many as the plan says, and where the
+// budget is too small for these, so many that there is an interval.
+func (r *Runner) leastForAll() int {
 	if minimum, _ := r.minTimeOfLaunched(); minimum > r.budget() {
 		return min(stat.MinPairs, r.config.Launches)
 	}
@@ -83,30 +125,25 @@ func (g *group) whole(took time.Duration, some []*member) time.Duration {
 // part is the share of a launch's time that some of the group's members take; 1 while
 // nothing is known of it.
 func (g *group) part(some []*member) float64 {
-	part, all := time.Duration(0), time.Duration(0)
-	for _, m := range g.members {
-		took := g.record.took(m)
-		all += took
-		if slices.Contains(some, m) {
-			part += took
-		}
-	}
+	part, all := g.record.took(some), g.record.took(g.members)
 	if part == 0 {
 		return 1
 	}
 	return float64(part) / float64(all)
 }
 
-// took is the mean time that a launch of a member took.
-func (r *record) took(m *member) time.Duration {
+// took is the mean time that the trials of a launch of members took.
+func (r *record) took(members []*member) time.Duration {
 	var sum time.Duration
-	for _, j := range m.jobs {
-		trials := r.counted[figuresKey(j.Cell, m.twin)]
-		var own time.Duration
-		for _, t := range trials {
-			own += t.Took
+	for _, m := range members {
+		for _, j := range m.jobs {
+			trials := r.counted[figuresKey(j.Cell, m.twin)]
+			var own time.Duration
+			for _, t := range trials {
+				own += t.Took
+			}
+			sum += own / time.Duration(max(1, len(trials)))
 		}
-		sum += own / time.Duration(max(1, len(trials)))
 	}
 	return sum
 }

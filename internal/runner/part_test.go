@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -119,5 +120,56 @@ func TestRecallOfLaunchesOfSome(t *testing.T) {
 	}
 	if got, want := sketchMembers(r.takingPart(g)), "q/a=put q/b=put q/c=put"; got != want {
 		t.Errorf("got members %q, want %q", got, want)
+	}
+}
+
+// In windows, operations whose intervals are narrow enough are left out of further
+// launches, but for variants of one that is not.
+func TestNarrowOperationsAreLeftOut(t *testing.T) {
+	var jobs []*job
+	for _, words := range []string{"read a p", "scan a p", "range a p", "range a p", "read b p", "scan b p", "range b p", "range b p"} {
+		j := at(assay.Windows, words)
+		if len(jobs)%4 == 3 {
+			j.Cell.Statement = "never"
+		}
+		jobs = append(jobs, j)
+	}
+	baseline := assay.ParseBaseline("a")
+	g := groupCases(jobs, baseline)[0]
+	r := &Runner{config: Config{Launches: 3, Precision: 0.02, Exact: true}, measurement: measurement{groups: []*group{g}, baseline: baseline}}
+	spread := map[string]float64{"read": 1.3, "scan": 1.0001, "range": 1.0001, "range never": 1.3}
+	took := map[string]time.Duration{"read": time.Second, "scan": 6 * time.Second, "range": time.Second, "range never": time.Second}
+	for launch := range 4 {
+		if launch == 3 {
+			if got, want := sketchMembers(r.takingPart(g)), "p/a=read,range,range p/b=read,range,range p/a(twin)=read,range,range"; got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+			if got, want := r.nextCost(g).Round(time.Millisecond), 9*time.Second; got != want {
+				t.Errorf("the next launch is to take %s, want %s", got, want)
+			}
+			if !r.divisible(g) {
+				t.Error("the next launch cannot be ended between its operations, want that it can")
+			}
+			return
+		}
+		members, number, all := r.takingPart(g), g.launches.begin(), time.Duration(0)
+		for _, m := range members {
+			for _, j := range m.jobs {
+				name := j.Cell.Operation
+				if j.Cell.Statement != "" {
+					name += " " + j.Cell.Statement
+				}
+				nanos := 1000.0
+				if j.Cell.Driver == "b" {
+					nanos *= math.Pow(spread[name], float64(number))
+				}
+				trial := trialOf(j, number, m.twin, nanos)
+				trial.Mode, trial.Took = assay.Windows, took[name]
+				all += trial.Took
+				g.record.note(&trial)
+			}
+		}
+		g.launches.end(g.whole(all, members))
+		r.assess()
 	}
 }

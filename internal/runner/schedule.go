@@ -106,7 +106,7 @@ func (r *Runner) scheduled() []schedule.Group {
 	r.assess()
 	all := make([]schedule.Group, len(r.groups))
 	for i, g := range r.groups {
-		all[i] = schedule.Group{Cost: r.nextCost(g), Launches: g.launches.counted(), Tries: g.launches.finished, Divisible: g.mode() == assay.Windows && len(g.variants()) > 1}
+		all[i] = schedule.Group{Cost: r.nextCost(g), Launches: g.launches.counted(), Tries: g.launches.finished, Divisible: r.divisible(g)}
 		switch {
 		case len(g.members) == 0: // nothing is left to be measured: it needs no more
 			all[i].Launches = math.MaxInt
@@ -116,6 +116,12 @@ func (r *Runner) scheduled() []schedule.Group {
 		}
 	}
 	return all
+}
+
+// divisible reports whether the next launch of a group measures several operations, each in
+// its turn.
+func (r *Runner) divisible(g *group) bool {
+	return g.mode() == assay.Windows && len(variantsOf(r.takingPart(g))) > 1
 }
 
 // limitsNow are the limits for what is still to be launched.

@@ -43,7 +43,7 @@ func (r *Runner) windows(ctx context.Context, g *group, members []*member, launc
 	if err := l.startAll(ctx); err != nil {
 		return err
 	}
-	variants := g.variants()
+	variants := variantsOf(members)
 	for _, i := range r.shuffled(len(variants)) {
 		if r.over() {
 			return errBudgetEnded
@@ -56,7 +56,6 @@ func (r *Runner) windows(ctx context.Context, g *group, members []*member, launc
 			return err
 		}
 	}
-	g.windows.launches++
 	return l.stopAll(ctx)
 }
 
