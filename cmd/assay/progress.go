@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -198,19 +199,37 @@ func (p *progress) Measure(e runner.Event) {
 	}
 	p.phase, p.last = e.Phase, now
 	if e.Phase == runner.Measuring {
-		p.line("measuring, %s; about %s left", doing(e), wording.Brief(timeLeft(e)))
+		p.line("measuring, %s%s", doing(e), joined("; ", remaining(e)))
 		return
 	}
 	p.line("%s", doing(e))
 }
 
-// timeLeft is how long measuring still takes, as far as is known: while data is
-// prepared, all of the budget.
+// timeLeft is how long measuring still takes; while that is unknown, all of the budget.
 func timeLeft(e runner.Event) time.Duration {
-	if e.Total == 0 {
-		return max(0, e.Budget-e.Done)
+	return max(0, cmp.Or(e.Total, e.Budget)-e.Done)
+}
+
+// remaining says how long measuring still takes; empty where that is unknown and nothing
+// limits it. Until each operation was measured once, it is known that a run ends with its
+// budget, and not how much earlier.
+func remaining(e runner.Event) string {
+	left := wording.Brief(timeLeft(e))
+	switch {
+	case timeLeft(e) == 0:
+		return ""
+	case e.Total == 0:
+		return "at most " + left + " of measuring left"
 	}
-	return max(0, e.Total-e.Done) // far too long where nothing limits the run yet
+	return "about " + left + " left"
+}
+
+// joined is a text with what joins it to another one; empty where it is empty.
+func joined(by, text string) string {
+	if text == "" {
+		return ""
+	}
+	return by + text
 }
 
 // statusLine is a bar, what is done, and how long it will take.
@@ -218,12 +237,12 @@ func statusLine(e runner.Event) string {
 	const width = 20
 	left := timeLeft(e)
 	filled := 0
-	if e.Done > 0 {
+	if e.Done > 0 && cmp.Or(e.Total, e.Budget) > 0 {
 		filled = int(width * e.Done / (e.Done + left))
 	}
 	text := "[" + strings.Repeat("=", filled) + strings.Repeat(" ", width-filled) + "] "
-	if left > 0 {
-		text += "about " + wording.Brief(left) + " left, "
+	if said := remaining(e); said != "" {
+		text += said + ", "
 	}
 	return text + doing(e)
 }

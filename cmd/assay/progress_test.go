@@ -11,7 +11,8 @@ import (
 	"assay/internal/runner"
 )
 
-// The bar moves with the time, and what is left is known from preparing on.
+// The bar moves with the time, and what is left is bounded from preparing on, and known once
+// each operation was measured.
 func TestStatusLine(t *testing.T) {
 	const budget = 100 * time.Second
 	for _, test := range []struct {
@@ -19,8 +20,9 @@ func TestStatusLine(t *testing.T) {
 		filled int
 		left   string
 	}{
-		{runner.Event{Phase: runner.Preparing, What: "data", Budget: budget}, 0, "about 1m40s left"},
-		{runner.Event{Phase: runner.Measuring, What: "reads", Total: budget, Budget: budget, Round: 1}, 0, "about 1m40s left"},
+		{runner.Event{Phase: runner.Preparing, What: "data", Budget: budget}, 0, "at most 1m40s of measuring left, preparing"},
+		{runner.Event{Phase: runner.Measuring, What: "reads", Budget: budget, Round: 1}, 0, "at most 1m40s of measuring left, round 1"},
+		{runner.Event{Phase: runner.Measuring, What: "reads", Done: time.Second, Round: 1}, 0, "] round 1: reads"},
 		{runner.Event{Phase: runner.Measuring, What: "reads", Done: 25 * time.Second, Total: budget, Budget: budget, Round: 2}, 5, "about 1m15s left"},
 		{runner.Event{Phase: runner.Measuring, What: "reads", Done: 99 * time.Second, Total: budget, Budget: budget, Round: 9}, 19, "about 1s left"},
 		{runner.Event{Phase: runner.Measuring, What: "reads", Done: 110 * time.Second, Total: budget, Budget: budget, Round: 9}, 20, "round 9: reads"},

@@ -47,12 +47,15 @@ func (r *Runner) assess() {
 	for mode, compared := range all {
 		further := rule.Further(tables[mode], stat.Width{Half: r.config.Precision, Exact: r.config.Exact})
 		for i, c := range compared {
-			more := further[i][:c.verdicts]
 			for _, figures := range c.alone {
-				more = append(more, rule.FurtherAlone(figures, r.config.Precision))
+				further[i] = append(further[i], rule.FurtherAlone(figures, r.config.Precision))
 			}
-			c.addNeed(more)
-			c.setApart(further[i][c.verdicts:])
+			c.addNeed(further[i])
+			tables[mode][i].Tests = c.rivals
+		}
+		// A rank takes no exact ratio.
+		for i, further := range rule.Further(tables[mode], stat.Width{Half: r.config.Precision}) {
+			compared[i].setApart(further)
 		}
 	}
 }
@@ -89,11 +92,8 @@ type comparisons struct {
 	peer  string
 	jobs  []*job
 	// table has the figures of the launches that cells share. Twins are compared with
-	// nothing, but tell how much figures spread, here as in a report. Its first tests,
-	// so many as verdicts, are those that launches are made for; the others compare a
-	// cell that is apart with those of other profiles that it is ranked with.
-	table    stat.Table
-	verdicts int
+	// nothing, but tell how much figures spread, here as in a report.
+	table stat.Table
 	// alone are the figures of cells that have no baseline, because it failed or was not
 	// selected; a baseline's own figures are among them only where nothing is compared.
 	alone [][]float64
@@ -101,6 +101,9 @@ type comparisons struct {
 	// baseline's, and the baselines with which nothing is compared for that reason; none
 	// where nothing else is compared.
 	apart []int
+	// rivals compare the cells that are apart with those of other profiles that they are
+	// ranked with and that are not.
+	rivals []stat.Test
 }
 
 // comparisons compares an operation's cells with their baselines. Cells whose settings did
@@ -113,11 +116,11 @@ func (g *group) comparisons(peer string, baseline assay.Baseline) comparisons {
 		}
 	}
 	var bases, unequal []int
-	metric := g.primary(c.jobs)
+	metric, changes := g.primary(c.jobs), g.record.changes(c.jobs)
 	for i, j := range c.jobs {
 		var pairs []stat.Pairs
 		for _, other := range c.jobs[:i] {
-			pairs = append(pairs, g.record.pairs(j.Cell.Key(), other.Cell.Key(), metric))
+			pairs = append(pairs, g.record.pairs(j.Cell.Key(), other.Cell.Key(), metric, changes))
 		}
 		c.table.Pairs = append(c.table.Pairs, pairs)
 		own := g.record.figures(j.Cell.Key(), metric)
@@ -129,7 +132,7 @@ func (g *group) comparisons(peer string, baseline assay.Baseline) comparisons {
 			bases = append(bases, i)
 		case j.Cell.Without == "" && g.record.unequal(j.Cell, base.Cell):
 			unequal = append(unequal, i)
-		case g.launches.counted() >= stat.MinPairs && g.record.pairs(j.Cell.Key(), base.Cell.Key(), metric).N == 0: // they have no ratio
+		case g.launches.counted() >= stat.MinPairs && g.record.pairs(j.Cell.Key(), base.Cell.Key(), metric, changes).N == 0: // they have no ratio
 		default:
 			c.table.Tests = append(c.table.Tests, stat.Test{A: i, B: slices.Index(c.jobs, base), Baseline: true})
 		}
@@ -142,11 +145,10 @@ func (g *group) comparisons(peer string, baseline assay.Baseline) comparisons {
 			c.alone = append(c.alone, g.record.figures(c.jobs[i].Cell.Key(), metric))
 		}
 	}
-	c.verdicts = len(c.table.Tests)
-	if len(unequal) > 0 && c.verdicts > 0 {
+	if len(unequal) > 0 && len(c.table.Tests) > 0 {
 		c.setAside(slices.Concat(unequal, bases))
 	}
-	c.table.Pairs = append(c.table.Pairs, g.twinPairs(peer, c.jobs, metric)...)
+	c.table.Pairs = append(c.table.Pairs, g.twinPairs(peer, c.jobs, metric, changes)...)
 	return c
 }
 
@@ -177,7 +179,7 @@ func (g *group) primary(jobs []*job) string {
 }
 
 // twinPairs compares each twin with all jobs, and with the twins before it.
-func (g *group) twinPairs(peer string, jobs []*job, metric string) (rows [][]stat.Pairs) {
+func (g *group) twinPairs(peer string, jobs []*job, metric string, changes bool) (rows [][]stat.Pairs) {
 	var keys []string
 	for _, j := range jobs {
 		keys = append(keys, j.Cell.Key())
@@ -190,7 +192,7 @@ func (g *group) twinPairs(peer string, jobs []*job, metric string) (rows [][]sta
 		key := figuresKey(j.Cell, true)
 		var pairs []stat.Pairs
 		for _, other := range keys {
-			pairs = append(pairs, g.record.pairs(key, other, metric))
+			pairs = append(pairs, g.record.pairs(key, other, metric, changes))
 		}
 		rows, keys = append(rows, pairs), append(keys, key)
 	}

@@ -206,7 +206,8 @@ func (r *Runner) recall(done []assay.Trial) {
 	}
 }
 
-// recallLaunch counts a launch if every member finished it that is not apart.
+// recallLaunch counts a launch if every member finished it that is not apart. One that left
+// out operations does not count: at worst, there is another.
 func (g *group) recallLaunch(trials []assay.Trial) {
 	took, disturbed, has := time.Duration(0), false, map[string]bool{}
 	for _, t := range trials {
@@ -223,7 +224,9 @@ func (g *group) recallLaunch(trials []assay.Trial) {
 			return
 		}
 	}
-	g.launches.add(g.whole(took, members), disturbed)
+	if len(members) > 0 {
+		g.launches.add(g.whole(took, members), disturbed)
+	}
 }
 
 // trialsOf returns a group's own trials: a group of the ablation can have the name

@@ -21,7 +21,7 @@ func (r *Runner) takingPart(g *group) []*member {
 		return g.membersWith(r.openOperations(g, least))
 	}
 	return slices.DeleteFunc(slices.Clone(g.members), func(m *member) bool {
-		return m.every(func(j *job) bool { return g.apart[j.Cell.Key()] && g.hasLaunches(j, least) })
+		return m.every(func(j *job) bool { return g.apart[j.Cell.Key()] && g.record.has(j, least) })
 	})
 }
 
@@ -44,13 +44,18 @@ func (r *Runner) openOperations(g *group, least int) map[string]bool {
 func (g *group) lacks(peer string, least int) bool {
 	return slices.ContainsFunc(g.members, func(m *member) bool {
 		j := m.job(peer)
-		return j != nil && !g.hasLaunches(j, least)
+		return j != nil && !g.record.has(j, least)
 	})
 }
 
-// hasLaunches reports whether so many launches of a job count.
-func (g *group) hasLaunches(j *job, launches int) bool {
-	return len(g.record.counted[j.Cell.Key()]) >= launches
+// has reports whether a job has so many launches: those that count, and all of one whose
+// figures never do.
+func (r *record) has(j *job, launches int) bool {
+	key := j.Cell.Key()
+	if r.unlike[key] {
+		return r.tried[key] >= launches
+	}
+	return len(r.counted[key]) >= launches
 }
 
 // membersWith are the group's members with no other jobs than those of some operations.
@@ -65,17 +70,25 @@ func (g *group) membersWith(peers map[string]bool) (some []*member) {
 	return some
 }
 
-// leastForAll is how many launches every cell has: as many as the plan says, and where the
-// budget is too small for these, so many that there is an interval.
+// leastForAll is how many launches every cell has before others get more: as many as the
+// plan says, and where the budget is too small for these and something is still open, so
+// many that there is an interval.
 func (r *Runner) leastForAll() int {
-	if minimum, _ := r.minTimeOfLaunched(); minimum > r.budget() {
-		return min(stat.MinPairs, r.config.Launches)
+	planned := max(stat.MinPairs, r.config.Launches)
+	if minimum, _ := r.minTimeOfLaunched(); minimum <= r.budget() || !r.open() {
+		return planned
 	}
-	return r.config.Launches
+	return stat.MinPairs
 }
 
-// setAside finds those of some cells that are in no comparison, and compares them with the
-// cells that are and that they are ranked with.
+// open reports whether a group has an interval that is too wide, or none.
+func (r *Runner) open() bool {
+	return slices.ContainsFunc(r.groups, func(g *group) bool {
+		return len(g.members) > 0 && (g.launches.counted() < stat.MinPairs || g.need.wide() > 0)
+	})
+}
+
+// setAside finds those of some cells that are in no comparison, and their rivals.
 func (c *comparisons) setAside(some []int) {
 	tested := map[int]bool{}
 	for _, test := range c.table.Tests {
@@ -85,19 +98,19 @@ func (c *comparisons) setAside(some []int) {
 	for _, i := range c.apart {
 		for k, other := range c.jobs {
 			if tested[k] && c.group.record.ranked(c.jobs[i].Cell, other.Cell) {
-				c.table.Tests = append(c.table.Tests, stat.Test{A: i, B: k, Alone: true})
+				c.rivals = append(c.rivals, stat.Test{A: i, B: k})
 			}
 		}
 	}
 }
 
-// setApart notes the cells that are apart, but for those whose rank more launches would
-// tell: as many as the tests behind the verdicts are expected to need.
+// setApart notes the cells that are apart, but for those whose rank takes further launches,
+// as their comparisons with rivals need them.
 func (c *comparisons) setApart(further []int) {
 	near := map[int]bool{}
 	for i, more := range further {
 		if more > 0 {
-			near[c.table.Tests[c.verdicts+i].A] = true
+			near[c.rivals[i].A] = true
 		}
 	}
 	for _, i := range c.apart {
@@ -126,10 +139,10 @@ func (g *group) whole(took time.Duration, some []*member) time.Duration {
 // nothing is known of it.
 func (g *group) part(some []*member) float64 {
 	part, all := g.record.took(some), g.record.took(g.members)
-	if part == 0 {
+	if part == 0 && len(some) > 0 {
 		return 1
 	}
-	return float64(part) / float64(all)
+	return float64(part) / float64(max(1, all))
 }
 
 // took is the mean time that the trials of a launch of members took.

@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -12,7 +13,8 @@ import (
 )
 
 // promising is a group of two profiles: those of q promise alike, and of p the drivers b
-// and c less than their baseline a. Each cell of p takes 8 s, of q 1 s.
+// and c less than their baseline a. Each cell of p takes 8 s, of q 1 s. The figures of b
+// spread.
 func promising() (*Runner, *group, []*job) {
 	jobs := []*job{at(assay.Blocks, "put a p"), at(assay.Blocks, "put b p"), at(assay.Blocks, "put c p"),
 		at(assay.Blocks, "put a q"), at(assay.Blocks, "put b q"), at(assay.Blocks, "put c q")}
@@ -23,10 +25,14 @@ func promising() (*Runner, *group, []*job) {
 
 // promisingTrial is a trial of one of its members.
 func promisingTrial(m *member, launch int) assay.Trial {
-	t := trialOf(m.first, launch, m.twin, float64(1000+launch))
+	nanos := 1000.0
+	if m.first.Cell.Driver == "b" {
+		nanos *= 1 + 0.3*float64(launch%2)
+	}
+	t := trialOf(m.first, launch, m.twin, nanos)
 	t.Durability = assay.Consistent
 	if t.Cell.Profile == "p" {
-		t.Took = 8 * time.Second
+		t.Took, t.Durability = 8*time.Second, assay.Process
 		if t.Cell.Driver == "a" {
 			t.Durability = assay.Power
 		}
@@ -72,8 +78,8 @@ func TestCellsWithoutVerdictGetLeastLaunches(t *testing.T) {
 	}
 }
 
-// A budget that is too small for the least launches has two of a cell without a verdict:
-// so many that there is an interval.
+// A budget that is too small for the least launches has two of a cell without a verdict, so
+// many that there is an interval, while others are open.
 func TestSmallBudgetHasTwoLaunchesOfCellsWithoutVerdict(t *testing.T) {
 	r, g, _ := promising()
 	r.config.Budget = 80 * time.Second
@@ -81,6 +87,100 @@ func TestSmallBudgetHasTwoLaunchesOfCellsWithoutVerdict(t *testing.T) {
 		if got := launchTakingPart(r, g); got != want*time.Second {
 			t.Errorf("launch %d takes %s, want %ds", g.launches.last, got, want)
 		}
+	}
+}
+
+// Where the budget is too small, what is narrow enough waits with two launches until nothing
+// else is open, and then gets its third one.
+func TestNarrowGroupsWait(t *testing.T) {
+	baseline := assay.ParseBaseline("a")
+	r := &Runner{config: Config{Launches: 3, Precision: 0.02, Budget: 5 * time.Second}, measurement: measurement{baseline: baseline}}
+	for i, spread := range []float64{1.0001, 1.2} {
+		jobs := []*job{at(assay.Windows, "read a p"), at(assay.Windows, "read b p")}
+		for _, j := range jobs {
+			j.Cell.Pool, j.Cell.Workload = i+1, "w"
+			j.Cell.Params = map[string]string{"rows": "1"}
+		}
+		g := groupCases(jobs, baseline)[0]
+		for launch := range 2 {
+			for _, j := range jobs {
+				trial := trialOf(j, launch+1, false, 1000)
+				if j == jobs[1] && launch == 1 {
+					trial.Figures[assay.NsPerOp] *= spread
+				}
+				g.record.note(&trial)
+			}
+			g.launches.add(2*time.Second, false)
+		}
+		r.groups = append(r.groups, g)
+	}
+	r.assess()
+	taking := func() (all []string) {
+		for _, g := range r.groups {
+			all = append(all, fmt.Sprint(len(r.takingPart(g))))
+		}
+		return all
+	}
+	same(t, "members where one group is open", taking(), []string{"0", "3"})
+	if got := r.scheduled()[0].Launches; got != math.MaxInt {
+		t.Errorf("the narrow group has %d launches, want as many as it needs", got)
+	}
+	for _, g := range r.groups {
+		g.need.further = nil
+	}
+	same(t, "members where none is", taking(), []string{"3", "3"})
+}
+
+// What has figures that never count has the least launches, and is no reason for more.
+func TestUnlikeCellsAreNoReasonForLaunches(t *testing.T) {
+	jobs := []*job{at(assay.Windows, "read a p"), at(assay.Windows, "read b p"), at(assay.Windows, "read c p")}
+	g := groupCases(jobs, assay.ParseBaseline("a"))[0]
+	for launch := range 3 {
+		for i, j := range jobs {
+			trial := trialOf(j, launch+1, false, 1000)
+			if i == 2 {
+				trial.Outcome = assay.NotApplied
+			}
+			g.record.note(&trial)
+		}
+	}
+	for least, want := range map[int]bool{3: false, 4: true} {
+		if got := g.lacks(jobs[0].Cell.Peer(), least); got != want {
+			t.Errorf("a cell lacks launches where %d are the least: %v, want %v", least, got, want)
+		}
+	}
+}
+
+// A cell without a verdict is ranked with those of other profiles that promise as it does:
+// it goes on where its figures are close to theirs, whatever precision is asked for.
+func TestCellsThatAreRankedGoOn(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		times float64 // that cells of p take, of q's
+		want  string
+	}{
+		{"close", 1.02, "p/b=put p/c=put q/a=put q/b=put q/c=put"},
+		{"far", 30, "q/a=put q/b=put q/c=put"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, g, _ := promising()
+			r.config.Exact = true
+			for launch := range 3 {
+				for _, m := range g.members {
+					trial := promisingTrial(m, launch+1)
+					if trial.Durability == assay.Process {
+						trial.Durability = assay.Consistent
+						trial.Figures[assay.NsPerOp] *= c.times * (1 + 0.1*float64(launch))
+					}
+					g.record.note(&trial)
+				}
+				g.launches.add(time.Second, false)
+			}
+			r.assess()
+			if got := sketchMembers(r.takingPart(g)); got != c.want {
+				t.Errorf("got members %q, want %q", got, c.want)
+			}
+		})
 	}
 }
 

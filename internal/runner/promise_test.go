@@ -36,8 +36,8 @@ func TestUnequalPromisesGetNoLaunches(t *testing.T) {
 				g.launches.add(trialOf(jobs[0], 1, false, 1).Took, false)
 			}
 			found := g.comparisons(jobs[0].Cell.Peer(), assay.ParseBaseline("a"))
-			if found.verdicts != c.tests || len(found.alone) != c.alone {
-				t.Errorf("got %d comparisons and %d figures alone, want %d and %d", found.verdicts, len(found.alone), c.tests, c.alone)
+			if len(found.table.Tests) != c.tests || len(found.alone) != c.alone {
+				t.Errorf("got %d comparisons and %d figures alone, want %d and %d", len(found.table.Tests), len(found.alone), c.tests, c.alone)
 			}
 			var apart []string
 			for _, i := range found.apart {
@@ -46,6 +46,38 @@ func TestUnequalPromisesGetNoLaunches(t *testing.T) {
 			if got := strings.Join(apart, " "); got != c.apart {
 				t.Errorf("got %q apart, want %q", got, c.apart)
 			}
+		})
+	}
+}
+
+// Comparisons borrow within a profile where data change, whatever single cells promise, and
+// among all where none does: as a report does.
+func TestKindsOfPairs(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		classes [2]assay.Durability // of the profiles
+		want    []string
+	}{
+		{"nothing changes", [2]assay.Durability{}, []string{"", "", ""}},
+		{"data change", [2]assay.Durability{assay.Power, assay.Power}, []string{"p", "across", "q"}},
+		{"a class is unknown", [2]assay.Durability{assay.DurabilityUnknown, assay.Power}, []string{"p", "across", "q"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			jobs := []*job{at(assay.Blocks, "put a p"), at(assay.Blocks, "put b p"), at(assay.Blocks, "put a q"), at(assay.Blocks, "put b q")}
+			g := groupCases(jobs, assay.ParseBaseline("a"))[0]
+			for launch := range 2 {
+				for i, j := range jobs {
+					trial := trialOf(j, launch+1, false, float64(1000+i))
+					trial.Durability = c.classes[i/2]
+					g.record.note(&trial)
+				}
+			}
+			pairs := g.comparisons(jobs[0].Cell.Peer(), assay.ParseBaseline("a")).table.Pairs
+			var got []string
+			for _, at := range [][2]int{{1, 0}, {2, 0}, {3, 2}} {
+				got = append(got, strings.TrimPrefix(pairs[at[0]][at[1]].Kind, "\x00"))
+			}
+			same(t, "kinds of b to a, a to a of the other profile, b to a there", got, c.want)
 		})
 	}
 }

@@ -47,7 +47,7 @@ type record struct {
 	// needs; twins have keys of their own.
 	counted map[string]map[int]*assay.Trial
 	samples map[string]map[int][]float64 // the windows of the same trials, in nanoseconds per operation
-	tried   map[string]bool              // cells that have a trial
+	tried   map[string]int               // trials of cells, whatever became of them
 	unlike  map[string]bool              // cells that have a trial with figures that are never compared
 	// promises are what cells promise about the data that they change.
 	promises map[string]assay.Promise
@@ -55,14 +55,14 @@ type record struct {
 
 func newRecord() record {
 	return record{counted: map[string]map[int]*assay.Trial{}, samples: map[string]map[int][]float64{},
-		tried: map[string]bool{}, unlike: map[string]bool{}, promises: map[string]assay.Promise{}}
+		tried: map[string]int{}, unlike: map[string]bool{}, promises: map[string]assay.Promise{}}
 }
 
 // note takes in a finished trial.
 func (r *record) note(t *assay.Trial) {
 	cell, key := t.Cell.Key(), figuresKey(t.Cell, t.Twin)
 	if !t.Twin {
-		r.tried[cell] = true
+		r.tried[cell]++
 		r.unlike[cell] = r.unlike[cell] || t.Outcome != assay.OK && t.Outcome != assay.NotRun
 	}
 	if t.Disqualified || t.Outcome != assay.OK {
@@ -102,6 +102,12 @@ func (r *record) ranked(a, b assay.Cell) bool {
 	return a.Profile != b.Profile && r.promises[a.Key()].Durability == r.promises[b.Key()].Durability
 }
 
+// changes reports whether one of some cells promises anything about data: the operation
+// changes it.
+func (r *record) changes(jobs []*job) bool {
+	return slices.ContainsFunc(jobs, func(j *job) bool { return r.promises[j.Cell.Key()].Durability != assay.DurabilityUnknown })
+}
+
 // figuresKey names the figures of a cell, or of its twin, in a group.
 func figuresKey(c assay.Cell, twin bool) string {
 	if twin {
@@ -126,8 +132,9 @@ func (r *record) figures(key, metric string) []float64 {
 	return figures
 }
 
-// pairs compares the figures of two keys in the launches that both have.
-func (r *record) pairs(key, other, metric string) stat.Pairs {
+// pairs compares the figures of two keys in the launches that both have, of an operation
+// that changes data or not.
+func (r *record) pairs(key, other, metric string, changes bool) stat.Pairs {
 	var figures, partners []float64
 	kind := ""
 	for launch, t := range r.counted[key] {
@@ -139,7 +146,7 @@ func (r *record) pairs(key, other, metric string) stat.Pairs {
 		b, both := partner.Figures[metric]
 		if has && both {
 			figures, partners = append(figures, a), append(partners, b)
-			kind = stat.CommonKind(assay.Kind(t.Cell, t.Durability != assay.DurabilityUnknown), assay.Kind(partner.Cell, partner.Durability != assay.DurabilityUnknown))
+			kind = stat.CommonKind(assay.Kind(t.Cell, changes), assay.Kind(partner.Cell, changes))
 		}
 	}
 	p, err := stat.NewPairs(figures, partners)

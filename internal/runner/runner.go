@@ -110,7 +110,7 @@ type Event struct {
 	Phase  Phase
 	What   string        // in words
 	Done   time.Duration // of the budget
-	Total  time.Duration // that the run will take as far as is known
+	Total  time.Duration // that the run will take; 0: unknown, but no longer than the budget
 	Budget time.Duration // of measuring; 0: as long as it takes
 	Round  int           // counts from 1
 }

@@ -12,6 +12,7 @@ import (
 
 	"assay"
 	"assay/internal/schedule"
+	"assay/internal/stat"
 )
 
 const (
@@ -108,11 +109,13 @@ func (r *Runner) scheduled() []schedule.Group {
 	for i, g := range r.groups {
 		all[i] = schedule.Group{Cost: r.nextCost(g), Launches: g.launches.counted(), Tries: g.launches.finished, Divisible: r.divisible(g)}
 		switch {
-		case len(g.members) == 0: // nothing is left to be measured: it needs no more
+		case len(r.takingPart(g)) == 0: // nothing is left to be measured: it needs no more
 			all[i].Launches = math.MaxInt
-		case g.launches.counted() >= r.config.Launches:
+		case g.launches.counted() >= stat.MinPairs:
 			g.need.launches = g.enough()
-			all[i].Needed, all[i].Wide = g.need.launches, g.need.wide()
+			if g.launches.counted() >= r.config.Launches {
+				all[i].Needed, all[i].Wide = g.need.launches, g.need.wide()
+			}
 		}
 	}
 	return all
@@ -138,7 +141,7 @@ func (r *Runner) notRun() error {
 	for _, g := range r.groups {
 		for _, m := range g.members {
 			for _, j := range m.jobs {
-				if m.twin || g.record.tried[j.Cell.Key()] {
+				if m.twin || g.record.tried[j.Cell.Key()] > 0 {
 					continue
 				}
 				t := newTrial(m, j, 0)
@@ -195,7 +198,7 @@ var errBudgetEnded = errors.New("the budget ended")
 // launch measures a group once. A launch that the budget ends does not count,
 // but what it measured does.
 func (r *Runner) launch(ctx context.Context, g *group) error {
-	if len(g.members) == 0 {
+	if len(r.takingPart(g)) == 0 {
 		return nil
 	}
 	defer g.prune()
@@ -224,13 +227,13 @@ func (r *Runner) launchWhole(ctx context.Context, g *group) error {
 	return nil
 }
 
-// total estimates how long the run will take: the budget, or less where all
-// that is wanted is known and costs less.
+// total estimates how long the run will take: the budget, or less where all that is wanted
+// costs less; 0 while some group was never launched.
 func (r *Runner) total() time.Duration {
 	total := r.clock.elapsed()
 	for _, g := range r.groups {
 		if g.launches.cost == 0 && len(g.members) > 0 {
-			return r.budget()
+			return 0
 		}
 		left := max(g.need.launches, r.config.Launches) - g.launches.counted()
 		total += time.Duration(max(0, left)) * r.nextCost(g)
