@@ -11,14 +11,13 @@ import (
 )
 
 // takingPart are the members that the next launch of a group measures, with the jobs that
-// it measures of them. Once they have their least launches, cells that get no verdict have
+// it measures of them. Once all have the least launches, cells that get no verdict have
 // no part in it, since more of theirs would decide nothing, and with several clients and a
 // sync for each commit they can take most of a launch; nor have operations in windows whose
 // intervals are narrow enough, as those in blocks have not, which have groups of their own.
-func (r *Runner) takingPart(g *group) []*member {
-	least := r.leastForAll()
+func (g *group) takingPart(least int) []*member {
 	if g.mode() == assay.Windows {
-		return g.membersWith(r.openOperations(g, least))
+		return g.membersWith(g.openOperations(least))
 	}
 	return slices.DeleteFunc(slices.Clone(g.members), func(m *member) bool {
 		return m.every(func(j *job) bool { return g.apart[j.Cell.Key()] && g.record.has(j, least) })
@@ -27,7 +26,7 @@ func (r *Runner) takingPart(g *group) []*member {
 
 // openOperations are those in windows that are still to be measured. All variants of one
 // are, or none: they alternate, and may be compared.
-func (r *Runner) openOperations(g *group, least int) map[string]bool {
+func (g *group) openOperations(least int) map[string]bool {
 	open := map[string]bool{}
 	for _, peers := range variantsOf(g.members) {
 		if slices.ContainsFunc(peers, func(peer string) bool { return g.need.open[peer] || g.lacks(peer, least) }) {
@@ -61,9 +60,14 @@ func (r *record) has(j *job, launches int) bool {
 // membersWith are the group's members with no other jobs than those of some operations.
 func (g *group) membersWith(peers map[string]bool) (some []*member) {
 	for _, m := range g.members {
-		part := *m
-		part.jobs = slices.DeleteFunc(slices.Clone(m.jobs), func(j *job) bool { return !peers[j.Cell.Peer()] })
-		if len(part.jobs) > 0 {
+		jobs := slices.DeleteFunc(slices.Clone(m.jobs), func(j *job) bool { return !peers[j.Cell.Peer()] })
+		switch len(jobs) {
+		case 0:
+		case len(m.jobs):
+			some = append(some, m)
+		default:
+			part := *m
+			part.jobs = jobs
 			some = append(some, &part)
 		}
 	}
@@ -125,9 +129,9 @@ func (m *member) every(is func(*job) bool) bool {
 	return !slices.ContainsFunc(m.jobs, func(j *job) bool { return !is(j) })
 }
 
-// nextCost is what the next launch of a group costs; zero while unknown.
-func (r *Runner) nextCost(g *group) time.Duration {
-	return time.Duration(float64(g.launches.cost) * g.part(r.takingPart(g)))
+// costOf is what a launch of some of the group's members costs; zero while unknown.
+func (g *group) costOf(some []*member) time.Duration {
+	return time.Duration(float64(g.launches.cost) * g.part(some))
 }
 
 // whole is what a launch takes with all members that took so long with some.

@@ -42,7 +42,7 @@ func promisingTrial(m *member, launch int) assay.Trial {
 
 // launchTakingPart measures the members that take part once.
 func launchTakingPart(r *Runner, g *group) (took time.Duration) {
-	members, number := r.takingPart(g), g.launches.begin()
+	members, number := g.takingPart(r.leastForAll()), g.launches.begin()
 	for _, m := range members {
 		t := promisingTrial(m, number)
 		took += t.Took
@@ -63,14 +63,14 @@ func TestCellsWithoutVerdictGetLeastLaunches(t *testing.T) {
 	r, g, _ := promising()
 	const all, deciding = 4*8 + 3, 3 // seconds; the twin is of p
 	for launch, want := range []time.Duration{all, all, all, deciding, deciding} {
-		if got := r.nextCost(g); launch > 0 && got.Round(time.Millisecond) != want*time.Second {
+		if got := g.costOf(g.takingPart(r.leastForAll())); launch > 0 && got.Round(time.Millisecond) != want*time.Second {
 			t.Errorf("launch %d: it is to take %s, want %ds", launch+1, got, want)
 		}
 		if got := launchTakingPart(r, g); got != want*time.Second {
 			t.Errorf("launch %d takes %s, want %ds", launch+1, got, want)
 		}
 	}
-	if got, want := sketchMembers(r.takingPart(g)), "q/a=put q/b=put q/c=put"; got != want {
+	if got, want := sketchMembers(g.takingPart(r.leastForAll())), "q/a=put q/b=put q/c=put"; got != want {
 		t.Errorf("got members %q, want %q", got, want)
 	}
 	if got := g.launches.cost.Round(time.Millisecond); got != all*time.Second {
@@ -117,7 +117,7 @@ func TestNarrowGroupsWait(t *testing.T) {
 	r.assess()
 	taking := func() (all []string) {
 		for _, g := range r.groups {
-			all = append(all, fmt.Sprint(len(r.takingPart(g))))
+			all = append(all, fmt.Sprint(len(g.takingPart(r.leastForAll()))))
 		}
 		return all
 	}
@@ -177,7 +177,7 @@ func TestCellsThatAreRankedGoOn(t *testing.T) {
 				g.launches.add(time.Second, false)
 			}
 			r.assess()
-			if got := sketchMembers(r.takingPart(g)); got != c.want {
+			if got := sketchMembers(g.takingPart(r.leastForAll())); got != c.want {
 				t.Errorf("got members %q, want %q", got, c.want)
 			}
 		})
@@ -196,7 +196,7 @@ func TestDisturbedLaunchesOfCellsWithoutVerdictDoNotCount(t *testing.T) {
 	}
 	r.assess()
 	delete(g.record.counted[jobs[1].Cell.Key()], 4)
-	if got, want := sketchMembers(r.takingPart(g)), "p/b=put q/a=put q/b=put q/c=put"; got != want {
+	if got, want := sketchMembers(g.takingPart(r.leastForAll())), "p/b=put q/a=put q/b=put q/c=put"; got != want {
 		t.Errorf("got members %q, want %q", got, want)
 	}
 }
@@ -218,7 +218,7 @@ func TestRecallOfLaunchesOfSome(t *testing.T) {
 	if g.launches.counted() != 4 || g.launches.last != 5 || g.launches.cost.Round(time.Millisecond) != 35*time.Second {
 		t.Errorf("%d launches, the last is %d, a whole one costs %s; want 4, 5, 35s", g.launches.counted(), g.launches.last, g.launches.cost)
 	}
-	if got, want := sketchMembers(r.takingPart(g)), "q/a=put q/b=put q/c=put"; got != want {
+	if got, want := sketchMembers(g.takingPart(r.leastForAll())), "q/a=put q/b=put q/c=put"; got != want {
 		t.Errorf("got members %q, want %q", got, want)
 	}
 }
@@ -241,18 +241,15 @@ func TestNarrowOperationsAreLeftOut(t *testing.T) {
 	took := map[string]time.Duration{"read": time.Second, "scan": 6 * time.Second, "range": time.Second, "range never": time.Second}
 	for launch := range 4 {
 		if launch == 3 {
-			if got, want := sketchMembers(r.takingPart(g)), "p/a=read,range,range p/b=read,range,range p/a(twin)=read,range,range"; got != want {
+			if got, want := sketchMembers(g.takingPart(r.leastForAll())), "p/a=read,range,range p/b=read,range,range p/a(twin)=read,range,range"; got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
-			if got, want := r.nextCost(g).Round(time.Millisecond), 9*time.Second; got != want {
+			if got, want := g.costOf(g.takingPart(r.leastForAll())).Round(time.Millisecond), 9*time.Second; got != want {
 				t.Errorf("the next launch is to take %s, want %s", got, want)
-			}
-			if !r.divisible(g) {
-				t.Error("the next launch cannot be ended between its operations, want that it can")
 			}
 			return
 		}
-		members, number, all := r.takingPart(g), g.launches.begin(), time.Duration(0)
+		members, number, all := g.takingPart(r.leastForAll()), g.launches.begin(), time.Duration(0)
 		for _, m := range members {
 			for _, j := range m.jobs {
 				name := j.Cell.Operation

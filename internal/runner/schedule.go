@@ -105,11 +105,13 @@ func (r *Runner) rounds(ctx context.Context) error {
 // scheduled is what the schedule has to know of each group.
 func (r *Runner) scheduled() []schedule.Group {
 	r.assess()
-	all := make([]schedule.Group, len(r.groups))
+	all, least := make([]schedule.Group, len(r.groups)), r.leastForAll()
 	for i, g := range r.groups {
-		all[i] = schedule.Group{Cost: r.nextCost(g), Launches: g.launches.counted(), Tries: g.launches.finished, Divisible: r.divisible(g)}
+		members := g.takingPart(least)
+		all[i] = schedule.Group{Cost: g.costOf(members), Launches: g.launches.counted(), Tries: g.launches.finished,
+			Divisible: g.mode() == assay.Windows && len(variantsOf(members)) > 1}
 		switch {
-		case len(r.takingPart(g)) == 0: // nothing is left to be measured: it needs no more
+		case len(members) == 0: // nothing is left to be measured: it needs no more
 			all[i].Launches = math.MaxInt
 		case g.launches.counted() >= stat.MinPairs:
 			g.need.launches = g.enough()
@@ -119,12 +121,6 @@ func (r *Runner) scheduled() []schedule.Group {
 		}
 	}
 	return all
-}
-
-// divisible reports whether the next launch of a group measures several operations, each in
-// its turn.
-func (r *Runner) divisible(g *group) bool {
-	return g.mode() == assay.Windows && len(variantsOf(r.takingPart(g))) > 1
 }
 
 // limitsNow are the limits for what is still to be launched.
@@ -198,24 +194,24 @@ var errBudgetEnded = errors.New("the budget ended")
 // launch measures a group once. A launch that the budget ends does not count,
 // but what it measured does.
 func (r *Runner) launch(ctx context.Context, g *group) error {
-	if len(r.takingPart(g)) == 0 {
+	least := r.leastForAll()
+	if len(g.takingPart(least)) == 0 {
 		return nil
 	}
 	defer g.prune()
-	err := r.launchWhole(ctx, g)
+	err := r.launchWhole(ctx, g, least)
 	if errors.Is(err, errBudgetEnded) {
 		return nil
 	}
 	return err
 }
 
-func (r *Runner) launchWhole(ctx context.Context, g *group) error {
+func (r *Runner) launchWhole(ctx context.Context, g *group, least int) error {
 	r.progress(Measuring, g.method.describe(g.members[0].cell()), r.total())
 	if err := g.method.ready(ctx, r, g); err != nil {
 		return err
 	}
-	number := g.launches.begin()
-	members := r.takingPart(g)
+	members, number := g.takingPart(least), g.launches.begin()
 	began := time.Now()
 	err := g.method.launch(ctx, r, g, members, number)
 	took := time.Since(began)
@@ -230,13 +226,13 @@ func (r *Runner) launchWhole(ctx context.Context, g *group) error {
 // total estimates how long the run will take: the budget, or less where all that is wanted
 // costs less; 0 while some group was never launched.
 func (r *Runner) total() time.Duration {
-	total := r.clock.elapsed()
+	total, least := r.clock.elapsed(), r.leastForAll()
 	for _, g := range r.groups {
 		if g.launches.cost == 0 && len(g.members) > 0 {
 			return 0
 		}
 		left := max(g.need.launches, r.config.Launches) - g.launches.counted()
-		total += time.Duration(max(0, left)) * r.nextCost(g)
+		total += time.Duration(max(0, left)) * g.costOf(g.takingPart(least))
 	}
 	return min(total, r.budget())
 }
