@@ -283,15 +283,20 @@ func Outcome(trials []assay.Trial) (worst assay.Outcome, reason string) {
 	return worst, reason
 }
 
-// alikePromises divides cells into those that promise alike about the data that they
-// change: only these are compared.
+// alikePromises divides cells so that those that promise alike about the data that they
+// change are together, and with them what promises like one of these: a setting that was
+// not read is like any.
 func alikePromises(cells []*cell) (classes [][]*cell) {
 	for _, c := range cells {
-		i := slices.IndexFunc(classes, func(class []*cell) bool { return c.promisesLike(class[0]) })
-		if i < 0 {
-			i, classes = len(classes), append(classes, nil)
-		}
-		classes[i] = append(classes[i], c)
+		class := []*cell{c}
+		classes = slices.DeleteFunc(classes, func(other []*cell) bool {
+			alike := slices.ContainsFunc(other, c.promisesLike)
+			if alike {
+				class = append(class, other...)
+			}
+			return alike
+		})
+		classes = append(classes, class)
 	}
 	return classes
 }

@@ -103,3 +103,30 @@ func TestDisturbedLaunchesCountByPromise(t *testing.T) {
 		}
 	}
 }
+
+// A setting that was not read is like any: what is compared across it follows one rule.
+func TestDisturbedLaunchesCountAcrossUnreadSettings(t *testing.T) {
+	var trials []assay.Trial
+	add := func(driver, profile, synchronous string, disturbed ...int) {
+		launches := analysistest.Durable(analysistest.Launches(analysistest.Cell("put", driver, profile), 6, 1000, 1), assay.Power, synchronous)
+		trials = append(trials, analysistest.Change(launches, func(t *assay.Trial) {
+			if synchronous == "" {
+				t.Settings = nil
+			}
+			t.Disqualified = slices.Contains(disturbed, t.Launch)
+		})...)
+	}
+	add("modernc", "default", "full")
+	add("mattn", "default", "")
+	add("modernc", "web", "extra", 1, 2, 3)
+	add("mattn", "web", "", 4, 5, 6)
+	r, err := New(analysistest.PlainRun, analysistest.Each(trials))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, row := range r.Tables[0].Rows {
+		if !row.keepsDisturbed {
+			t.Errorf("%s drops its disturbed launches, want that all keep them", row.Name())
+		}
+	}
+}

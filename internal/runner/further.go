@@ -12,12 +12,12 @@ import (
 // need is what a group's confidence intervals need to reach the target half-width.
 type need struct {
 	further  []int           // launches, of each interval
-	launches int             // that are aimed at, together; zero while unknown
+	launches int             // that the members of the next one are to have, with it and behind it; zero while unknown
 	open     map[string]bool // operations with such an interval, or of which a sum has one
 }
 
 // wide counts the intervals that are too wide.
-func (n need) wide() int {
+func (n *need) wide() int {
 	wide := 0
 	for _, further := range n.further {
 		wide += min(1, further)
@@ -25,9 +25,8 @@ func (n need) wide() int {
 	return wide
 }
 
-// enough is the number of launches at which every confidence interval of the group
-// would reach the target half-width: as many as it has where that is so.
-func (g *group) enough() int { return g.launches.counted() + slices.Max(append(g.need.further, 0)) }
+// most is how many further launches the interval needs that needs most.
+func (n *need) most() int { return slices.Max(append(n.further, 0)) }
 
 // assess finds out how many more launches each group needs until every confidence
 // interval that was asked for reaches the target half-width, from their width alone.
@@ -55,7 +54,9 @@ func (r *Runner) assess() {
 		}
 		// A rank takes no exact ratio.
 		for i, further := range rule.Further(tables[mode], stat.Width{Half: r.config.Precision}) {
-			compared[i].setApart(further)
+			if !r.totals.terms[compared[i].peer] { // else the sum may need what the operation does not
+				compared[i].setApart(further)
+			}
 		}
 	}
 }
@@ -115,7 +116,7 @@ func (g *group) comparisons(peer string, baseline assay.Baseline) comparisons {
 			c.jobs = append(c.jobs, j)
 		}
 	}
-	var bases, unequal []int
+	var bases, unequal, theirs []int // theirs are the baselines of the unequal ones
 	metric, changes := g.primary(c.jobs), g.record.changes(c.jobs)
 	for i, j := range c.jobs {
 		var pairs []stat.Pairs
@@ -131,7 +132,7 @@ func (g *group) comparisons(peer string, baseline assay.Baseline) comparisons {
 		case base == j:
 			bases = append(bases, i)
 		case j.Cell.Without == "" && g.record.unequal(j.Cell, base.Cell):
-			unequal = append(unequal, i)
+			unequal, theirs = append(unequal, i), append(theirs, slices.Index(c.jobs, base))
 		case g.launches.counted() >= stat.MinPairs && g.record.pairs(j.Cell.Key(), base.Cell.Key(), metric, changes).N == 0: // they have no ratio
 		default:
 			c.table.Tests = append(c.table.Tests, stat.Test{A: i, B: slices.Index(c.jobs, base), Baseline: true})
@@ -145,8 +146,8 @@ func (g *group) comparisons(peer string, baseline assay.Baseline) comparisons {
 			c.alone = append(c.alone, g.record.figures(c.jobs[i].Cell.Key(), metric))
 		}
 	}
-	if len(unequal) > 0 && len(c.table.Tests) > 0 {
-		c.setAside(slices.Concat(unequal, bases))
+	if len(c.table.Tests) > 0 {
+		c.setAside(slices.Concat(unequal, slices.Compact(slices.Sorted(slices.Values(theirs)))))
 	}
 	c.table.Pairs = append(c.table.Pairs, g.twinPairs(peer, c.jobs, metric, changes)...)
 	return c

@@ -23,7 +23,9 @@ type group struct {
 	record   record
 	windows  windowUse
 	need     need
+	next     turnout
 	apart    map[string]bool // keys of cells that get no verdict
+	terms    []string        // its operations that sums add up
 	parts    []*group        // of a group of sums, which is never launched: the groups of their operations
 }
 
@@ -206,8 +208,8 @@ func (r *Runner) recall(done []assay.Trial) {
 	}
 }
 
-// recallLaunch counts a launch if every member finished it that is not apart. One that left
-// out operations does not count: at worst, there is another.
+// recallLaunch counts a launch if every member finished it whose cells may get a verdict. One
+// that left out operations does not count: at worst, there is another.
 func (g *group) recallLaunch(trials []assay.Trial) {
 	took, disturbed, has := time.Duration(0), false, map[string]bool{}
 	for _, t := range trials {
@@ -220,12 +222,12 @@ func (g *group) recallLaunch(trials []assay.Trial) {
 		switch {
 		case m.every(func(j *job) bool { return has[figuresKey(j.Cell, m.twin)] }):
 			members = append(members, m)
-		case !m.every(func(j *job) bool { return g.apart[j.Cell.Key()] }):
+		case !m.every(g.needless):
 			return
 		}
 	}
 	if len(members) > 0 {
-		g.launches.add(g.whole(took, members), disturbed)
+		g.launches.add(g.wholeCost(took, members), disturbed)
 	}
 }
 

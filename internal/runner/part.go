@@ -10,27 +10,61 @@ import (
 	"assay/internal/stat"
 )
 
-// takingPart are the members that the next launch of a group measures, with the jobs that
-// it measures of them. Once all have the least launches, cells that get no verdict have
-// no part in it, since more of theirs would decide nothing, and with several clients and a
-// sync for each commit they can take most of a launch; nor have operations in windows whose
-// intervals are narrow enough, as those in blocks have not, which have groups of their own.
+// turnout is what the next launch of a group measures.
+type turnout struct {
+	members  []*member
+	launches int           // that count, and that all jobs of the members have
+	cost     time.Duration // zero while unknown
+}
+
+// turnOut finds what the next launch of each group measures.
+func (r *Runner) turnOut() {
+	least := r.leastForAll()
+	for _, g := range r.groups {
+		members := g.takingPart(least)
+		g.next = turnout{members: members, launches: g.launches.counted(), cost: g.costOf(members)}
+		for _, m := range members {
+			for _, j := range m.jobs {
+				g.next.launches = min(g.next.launches, g.record.launches(j))
+			}
+		}
+	}
+}
+
+// takingPart are the members that a launch measures, with the jobs that it measures of
+// them. Cells that have the least launches and get no verdict have no part in it: more of
+// theirs would decide nothing, and with several clients and a sync for each commit they can
+// take most of a launch. Nor have operations in windows whose intervals are narrow enough,
+// as those in blocks have not, which have groups of their own.
 func (g *group) takingPart(least int) []*member {
 	if g.mode() == assay.Windows {
 		return g.membersWith(g.openOperations(least))
 	}
 	return slices.DeleteFunc(slices.Clone(g.members), func(m *member) bool {
-		return m.every(func(j *job) bool { return g.apart[j.Cell.Key()] && g.record.has(j, least) })
+		return m.every(func(j *job) bool { return g.needless(j) && g.record.launches(j) >= least })
 	})
 }
 
+// needless reports whether a job's cell gets no verdict: it is apart, or its figures are
+// never compared.
+func (g *group) needless(j *job) bool {
+	return g.apart[j.Cell.Key()] || g.record.unlike[j.Cell.Key()]
+}
+
 // openOperations are those in windows that are still to be measured. All variants of one
-// are, or none: they alternate, and may be compared.
+// are, or none: they alternate, and may be compared. So are all that sums add up, which are
+// of the launches that have all of them.
 func (g *group) openOperations(least int) map[string]bool {
 	open := map[string]bool{}
-	for _, peers := range variantsOf(g.members) {
-		if slices.ContainsFunc(peers, func(peer string) bool { return g.need.open[peer] || g.lacks(peer, least) }) {
-			for _, peer := range peers {
+	for _, m := range g.members {
+		for _, j := range m.jobs {
+			peer := j.Cell.Peer()
+			open[peer] = open[peer] || g.need.open[peer] || g.record.launches(j) < least
+		}
+	}
+	for _, together := range append([][]string{g.terms}, variantsOf(g.members)...) {
+		if slices.ContainsFunc(together, func(peer string) bool { return open[peer] }) {
+			for _, peer := range together {
 				open[peer] = true
 			}
 		}
@@ -38,23 +72,13 @@ func (g *group) openOperations(least int) map[string]bool {
 	return open
 }
 
-// lacks reports whether a cell of an operation has fewer launches than every cell is to
-// have.
-func (g *group) lacks(peer string, least int) bool {
-	return slices.ContainsFunc(g.members, func(m *member) bool {
-		j := m.job(peer)
-		return j != nil && !g.record.has(j, least)
-	})
-}
-
-// has reports whether a job has so many launches: those that count, and all of one whose
-// figures never do.
-func (r *record) has(j *job, launches int) bool {
+// launches are how many a job has: those that count, and all where its figures never do.
+func (r *record) launches(j *job) int {
 	key := j.Cell.Key()
 	if r.unlike[key] {
-		return r.tried[key] >= launches
+		return r.tried[key]
 	}
-	return len(r.counted[key]) >= launches
+	return len(r.counted[key])
 }
 
 // membersWith are the group's members with no other jobs than those of some operations.
@@ -74,22 +98,28 @@ func (g *group) membersWith(peers map[string]bool) (some []*member) {
 	return some
 }
 
-// leastForAll is how many launches every cell has before others get more: as many as the
-// plan says, and where the budget is too small for these and something is still open, so
-// many that there is an interval.
-func (r *Runner) leastForAll() int {
-	planned := max(stat.MinPairs, r.config.Launches)
-	if minimum, _ := r.minTimeOfLaunched(); minimum <= r.budget() || !r.open() {
-		return planned
+// whole is the group's member of which one is a part; the same where it has ended.
+func (g *group) whole(part *member) *member {
+	i := slices.IndexFunc(g.members, func(m *member) bool { return m.twin == part.twin && m.is(part.cell()) })
+	if i < 0 {
+		return part
 	}
-	return stat.MinPairs
+	return g.members[i]
 }
 
-// open reports whether a group has an interval that is too wide, or none.
-func (r *Runner) open() bool {
-	return slices.ContainsFunc(r.groups, func(g *group) bool {
-		return len(g.members) > 0 && (g.launches.counted() < stat.MinPairs || g.need.wide() > 0)
-	})
+// leastForAll is how many launches every cell has before others get more: as many as the
+// plan says, and where the budget is too small for these and another launch of what is open
+// fits into it, so many that there is an interval.
+func (r *Runner) leastForAll() int {
+	planned := max(stat.MinPairs, r.config.Launches)
+	if minimum, _ := r.minTimeOfLaunched(); minimum <= r.budget() {
+		return planned
+	}
+	left := r.budget() - r.clock.elapsed()
+	if slices.ContainsFunc(r.groups, func(g *group) bool { return g.need.wide() > 0 && g.costOf(g.takingPart(stat.MinPairs)) <= left }) {
+		return stat.MinPairs
+	}
+	return planned
 }
 
 // setAside finds those of some cells that are in no comparison, and their rivals.
@@ -129,24 +159,28 @@ func (m *member) every(is func(*job) bool) bool {
 	return !slices.ContainsFunc(m.jobs, func(j *job) bool { return !is(j) })
 }
 
-// costOf is what a launch of some of the group's members costs; zero while unknown.
+// costOf is what a launch of some of the group's members costs; zero while unknown. To
+// start and to end instances of windows is in no trial's time.
 func (g *group) costOf(some []*member) time.Duration {
-	return time.Duration(float64(g.launches.cost) * g.part(some))
-}
-
-// whole is what a launch takes with all members that took so long with some.
-func (g *group) whole(took time.Duration, some []*member) time.Duration {
-	return time.Duration(float64(took) / g.part(some))
-}
-
-// part is the share of a launch's time that some of the group's members take; 1 while
-// nothing is known of it.
-func (g *group) part(some []*member) float64 {
 	part, all := g.record.took(some), g.record.took(g.members)
-	if part == 0 && len(some) > 0 {
-		return 1
+	if part == 0 || all == 0 {
+		return g.launches.cost
 	}
-	return float64(part) / float64(max(1, all))
+	return max(g.launches.cost-(all-part), share(g.launches.cost, part, all))
+}
+
+// wholeCost is what a launch would have cost with all members that took so long with some.
+func (g *group) wholeCost(took time.Duration, some []*member) time.Duration {
+	part, all := g.record.took(some), g.record.took(g.members)
+	if part == 0 || all == 0 {
+		return took
+	}
+	return min(took+all-part, share(took, all, part))
+}
+
+// share is a time times the ratio of two others.
+func share(t, a, b time.Duration) time.Duration {
+	return time.Duration(float64(t) * float64(a) / float64(b))
 }
 
 // took is the mean time that the trials of a launch of members took.

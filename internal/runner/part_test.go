@@ -42,15 +42,26 @@ func promisingTrial(m *member, launch int) assay.Trial {
 
 // launchTakingPart measures the members that take part once.
 func launchTakingPart(r *Runner, g *group) (took time.Duration) {
-	members, number := g.takingPart(r.leastForAll()), g.launches.begin()
+	members, number := taking(r, g), g.launches.begin()
 	for _, m := range members {
 		t := promisingTrial(m, number)
 		took += t.Took
 		g.record.note(&t)
 	}
-	g.launches.end(g.whole(took, members))
+	g.launches.end(g.wholeCost(took, members))
 	r.assess()
 	return took
+}
+
+// taking are the members that the next launch measures.
+func taking(r *Runner, g *group) []*member {
+	r.turnOut()
+	return g.next.members
+}
+
+func costOfNext(r *Runner, g *group) time.Duration {
+	r.turnOut()
+	return g.next.cost
 }
 
 func sketchMembers(members []*member) string {
@@ -63,14 +74,14 @@ func TestCellsWithoutVerdictGetLeastLaunches(t *testing.T) {
 	r, g, _ := promising()
 	const all, deciding = 4*8 + 3, 3 // seconds; the twin is of p
 	for launch, want := range []time.Duration{all, all, all, deciding, deciding} {
-		if got := g.costOf(g.takingPart(r.leastForAll())); launch > 0 && got.Round(time.Millisecond) != want*time.Second {
+		if got := costOfNext(r, g); launch > 0 && got.Round(time.Millisecond) != want*time.Second {
 			t.Errorf("launch %d: it is to take %s, want %ds", launch+1, got, want)
 		}
 		if got := launchTakingPart(r, g); got != want*time.Second {
 			t.Errorf("launch %d takes %s, want %ds", launch+1, got, want)
 		}
 	}
-	if got, want := sketchMembers(g.takingPart(r.leastForAll())), "q/a=put q/b=put q/c=put"; got != want {
+	if got, want := sketchMembers(taking(r, g)), "q/a=put q/b=put q/c=put"; got != want {
 		t.Errorf("got members %q, want %q", got, want)
 	}
 	if got := g.launches.cost.Round(time.Millisecond); got != all*time.Second {
@@ -115,20 +126,20 @@ func TestNarrowGroupsWait(t *testing.T) {
 		r.groups = append(r.groups, g)
 	}
 	r.assess()
-	taking := func() (all []string) {
+	counts := func() (all []string) {
 		for _, g := range r.groups {
-			all = append(all, fmt.Sprint(len(g.takingPart(r.leastForAll()))))
+			all = append(all, fmt.Sprint(len(taking(r, g))))
 		}
 		return all
 	}
-	same(t, "members where one group is open", taking(), []string{"0", "3"})
+	same(t, "members where one group is open", counts(), []string{"0", "3"})
 	if got := r.scheduled()[0].Launches; got != math.MaxInt {
 		t.Errorf("the narrow group has %d launches, want as many as it needs", got)
 	}
 	for _, g := range r.groups {
 		g.need.further = nil
 	}
-	same(t, "members where none is", taking(), []string{"3", "3"})
+	same(t, "members where none is", counts(), []string{"3", "3"})
 }
 
 // What has figures that never count has the least launches, and is no reason for more.
@@ -144,9 +155,9 @@ func TestUnlikeCellsAreNoReasonForLaunches(t *testing.T) {
 			g.record.note(&trial)
 		}
 	}
-	for least, want := range map[int]bool{3: false, 4: true} {
-		if got := g.lacks(jobs[0].Cell.Peer(), least); got != want {
-			t.Errorf("a cell lacks launches where %d are the least: %v, want %v", least, got, want)
+	for least, want := range map[int]int{3: 0, 4: 4} {
+		if got := len(g.takingPart(least)); got != want {
+			t.Errorf("%d members take part where %d launches are the least, want %d", got, least, want)
 		}
 	}
 }
@@ -177,7 +188,7 @@ func TestCellsThatAreRankedGoOn(t *testing.T) {
 				g.launches.add(time.Second, false)
 			}
 			r.assess()
-			if got := sketchMembers(g.takingPart(r.leastForAll())); got != c.want {
+			if got := sketchMembers(taking(r, g)); got != c.want {
 				t.Errorf("got members %q, want %q", got, c.want)
 			}
 		})
@@ -196,7 +207,7 @@ func TestDisturbedLaunchesOfCellsWithoutVerdictDoNotCount(t *testing.T) {
 	}
 	r.assess()
 	delete(g.record.counted[jobs[1].Cell.Key()], 4)
-	if got, want := sketchMembers(g.takingPart(r.leastForAll())), "p/b=put q/a=put q/b=put q/c=put"; got != want {
+	if got, want := sketchMembers(taking(r, g)), "p/b=put q/a=put q/b=put q/c=put"; got != want {
 		t.Errorf("got members %q, want %q", got, want)
 	}
 }
@@ -218,7 +229,7 @@ func TestRecallOfLaunchesOfSome(t *testing.T) {
 	if g.launches.counted() != 4 || g.launches.last != 5 || g.launches.cost.Round(time.Millisecond) != 35*time.Second {
 		t.Errorf("%d launches, the last is %d, a whole one costs %s; want 4, 5, 35s", g.launches.counted(), g.launches.last, g.launches.cost)
 	}
-	if got, want := sketchMembers(g.takingPart(r.leastForAll())), "q/a=put q/b=put q/c=put"; got != want {
+	if got, want := sketchMembers(taking(r, g)), "q/a=put q/b=put q/c=put"; got != want {
 		t.Errorf("got members %q, want %q", got, want)
 	}
 }
@@ -241,15 +252,15 @@ func TestNarrowOperationsAreLeftOut(t *testing.T) {
 	took := map[string]time.Duration{"read": time.Second, "scan": 6 * time.Second, "range": time.Second, "range never": time.Second}
 	for launch := range 4 {
 		if launch == 3 {
-			if got, want := sketchMembers(g.takingPart(r.leastForAll())), "p/a=read,range,range p/b=read,range,range p/a(twin)=read,range,range"; got != want {
+			if got, want := sketchMembers(taking(r, g)), "p/a=read,range,range p/b=read,range,range p/a(twin)=read,range,range"; got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
-			if got, want := g.costOf(g.takingPart(r.leastForAll())).Round(time.Millisecond), 9*time.Second; got != want {
+			if got, want := costOfNext(r, g).Round(time.Millisecond), 9*time.Second; got != want {
 				t.Errorf("the next launch is to take %s, want %s", got, want)
 			}
 			return
 		}
-		members, number, all := g.takingPart(r.leastForAll()), g.launches.begin(), time.Duration(0)
+		members, number, all := taking(r, g), g.launches.begin(), time.Duration(0)
 		for _, m := range members {
 			for _, j := range m.jobs {
 				name := j.Cell.Operation
@@ -266,7 +277,7 @@ func TestNarrowOperationsAreLeftOut(t *testing.T) {
 				g.record.note(&trial)
 			}
 		}
-		g.launches.end(g.whole(all, members))
+		g.launches.end(g.wholeCost(all, members))
 		r.assess()
 	}
 }

@@ -67,7 +67,7 @@ func launchOnce(t *testing.T, config *Config) {
 	}
 	for _, g := range r.groups {
 		g.members = slices.DeleteFunc(g.members, func(m *member) bool { return m.twin })
-		if err := r.launch(t.Context(), g); err != nil {
+		if err := r.launch(t.Context(), g, g.members); err != nil {
 			t.Fatal(err)
 		}
 	}

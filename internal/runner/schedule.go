@@ -12,7 +12,6 @@ import (
 
 	"assay"
 	"assay/internal/schedule"
-	"assay/internal/stat"
 )
 
 const (
@@ -46,7 +45,7 @@ func (r *Runner) Launch(ctx context.Context, number int, cases []assay.Case) err
 		for _, k := range r.shuffled(len(r.groups)) {
 			g := r.groups[k]
 			g.launches.last = number - 1
-			if err := r.launch(ctx, g); err != nil {
+			if err := r.launch(ctx, g, g.members); err != nil {
 				return err
 			}
 		}
@@ -89,7 +88,8 @@ func (r *Runner) rounds(ctx context.Context) error {
 			if r.over() {
 				break
 			}
-			if err := r.launch(ctx, r.groups[next[k]]); err != nil {
+			g := r.groups[next[k]]
+			if err := r.launch(ctx, g, g.next.members); err != nil {
 				return err
 			}
 		}
@@ -105,19 +105,18 @@ func (r *Runner) rounds(ctx context.Context) error {
 // scheduled is what the schedule has to know of each group.
 func (r *Runner) scheduled() []schedule.Group {
 	r.assess()
-	all, least := make([]schedule.Group, len(r.groups)), r.leastForAll()
+	r.turnOut()
+	all := make([]schedule.Group, len(r.groups))
 	for i, g := range r.groups {
-		members := g.takingPart(least)
-		all[i] = schedule.Group{Cost: g.costOf(members), Launches: g.launches.counted(), Tries: g.launches.finished,
-			Divisible: g.mode() == assay.Windows && len(variantsOf(members)) > 1}
+		next := g.next
+		all[i] = schedule.Group{Cost: next.cost, Launches: next.launches, Tries: g.launches.finished,
+			Divisible: g.mode() == assay.Windows && len(variantsOf(next.members)) > 1}
 		switch {
-		case len(members) == 0: // nothing is left to be measured: it needs no more
+		case len(next.members) == 0: // nothing is left to be measured: it needs no more
 			all[i].Launches = math.MaxInt
-		case g.launches.counted() >= stat.MinPairs:
-			g.need.launches = g.enough()
-			if g.launches.counted() >= r.config.Launches {
-				all[i].Needed, all[i].Wide = g.need.launches, g.need.wide()
-			}
+		case next.launches >= r.config.Launches:
+			g.need.launches = next.launches + g.need.most()
+			all[i].Needed, all[i].Wide = g.need.launches, g.need.wide()
 		}
 	}
 	return all
@@ -191,27 +190,26 @@ func (r *Runner) warnOfBudget() {
 // kept, and no instance is started any more.
 var errBudgetEnded = errors.New("the budget ended")
 
-// launch measures a group once. A launch that the budget ends does not count,
-// but what it measured does.
-func (r *Runner) launch(ctx context.Context, g *group) error {
-	least := r.leastForAll()
-	if len(g.takingPart(least)) == 0 {
+// launch measures members of a group once. A launch that the budget ends does not
+// count, but what it measured does.
+func (r *Runner) launch(ctx context.Context, g *group, members []*member) error {
+	if len(members) == 0 {
 		return nil
 	}
 	defer g.prune()
-	err := r.launchWhole(ctx, g, least)
+	err := r.launchWhole(ctx, g, members)
 	if errors.Is(err, errBudgetEnded) {
 		return nil
 	}
 	return err
 }
 
-func (r *Runner) launchWhole(ctx context.Context, g *group, least int) error {
-	r.progress(Measuring, g.method.describe(g.members[0].cell()), r.total())
+func (r *Runner) launchWhole(ctx context.Context, g *group, members []*member) error {
+	r.progress(Measuring, g.method.describe(members[0].cell()), r.total())
 	if err := g.method.ready(ctx, r, g); err != nil {
 		return err
 	}
-	members, number := g.takingPart(least), g.launches.begin()
+	number := g.launches.begin()
 	began := time.Now()
 	err := g.method.launch(ctx, r, g, members, number)
 	took := time.Since(began)
@@ -219,20 +217,23 @@ func (r *Runner) launchWhole(ctx context.Context, g *group, least int) error {
 	if err != nil {
 		return err
 	}
-	g.launches.end(g.whole(took, members))
+	g.launches.end(g.wholeCost(took, members))
+	g.next.launches++
 	return nil
 }
 
 // total estimates how long the run will take: the budget, or less where all that is wanted
 // costs less; 0 while some group was never launched.
 func (r *Runner) total() time.Duration {
-	total, least := r.clock.elapsed(), r.leastForAll()
+	total := r.clock.elapsed()
 	for _, g := range r.groups {
 		if g.launches.cost == 0 && len(g.members) > 0 {
 			return 0
 		}
-		left := max(g.need.launches, r.config.Launches) - g.launches.counted()
-		total += time.Duration(max(0, left)) * g.costOf(g.takingPart(least))
+		if len(g.next.members) > 0 {
+			left := max(g.need.launches, r.config.Launches) - g.next.launches
+			total += time.Duration(max(0, left)) * g.next.cost
+		}
 	}
 	return min(total, r.budget())
 }

@@ -18,6 +18,7 @@ type totals struct {
 	// groups are of the sums with operations that are measured for them alone: not the
 	// operations' intervals decide how often these are launched, but those of the sum.
 	groups []*group
+	terms  map[string]bool                // operations that sums add up, by Peer
 	parts  map[string]map[int]assay.Trial // of the operations of sums, by partKey and launch
 	done   map[string]map[int]bool        // trials of sums that there are, likewise
 }
@@ -30,11 +31,12 @@ func partKey(peer string, c assay.Cell, twin bool) string {
 // add takes in a sum before anything is measured.
 func (s *totals) add(c assay.Case) {
 	if s.parts == nil {
-		s.parts, s.done = map[string]map[int]assay.Trial{}, map[string]map[int]bool{}
+		s.parts, s.done, s.terms = map[string]map[int]assay.Trial{}, map[string]map[int]bool{}, map[string]bool{}
 	}
 	s.cases = append(s.cases, c)
 	s.done[partKey(c.Cell.Peer(), c.Cell, false)], s.done[partKey(c.Cell.Peer(), c.Cell, true)] = map[int]bool{}, map[int]bool{}
 	for _, term := range c.Operation.Terms {
+		s.terms[term.Peer] = true
 		for _, twin := range []bool{false, true} {
 			if key := partKey(term.Peer, c.Cell, twin); s.parts[key] == nil {
 				s.parts[key] = map[int]assay.Trial{}
@@ -49,6 +51,9 @@ func (s *totals) group(measured []*group, baseline assay.Baseline) {
 	for _, g := range measured {
 		for _, peer := range g.operations() {
 			parts[peer], forSum[peer] = append(parts[peer], g), forSum[peer] || g.forSum(peer)
+			if s.terms[peer] {
+				g.terms = append(g.terms, peer)
+			}
 		}
 	}
 	var sums []*job

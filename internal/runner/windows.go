@@ -374,7 +374,7 @@ func (l *windowLaunch) stopAll(ctx context.Context) error {
 			continue
 		}
 		l.tried = map[trialKey]bool{}
-		if err := l.giveUp(l.instances[i].member, l.instances[i], err); err != nil {
+		if err := l.giveUp(l.g.whole(l.instances[i].member), l.instances[i], err); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,262 @@
+//go:build unix
+
+package runner
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"assay"
+	"assay/internal/schedule"
+)
+
+// playRounds schedules a runner's groups and makes their launches, until the schedule says nothing
+// more or after so many rounds. Trials are what a function makes of them; took is what a
+// launch takes.
+func playRounds(r *Runner, rounds int, figure func(t *assay.Trial), took func(members []*member, launch int) time.Duration) int {
+	for round := range rounds {
+		next := schedule.Next(r.scheduled(), r.limitsNow())
+		if len(next) == 0 {
+			return round
+		}
+		for _, k := range next {
+			g := r.groups[k]
+			members, number := g.next.members, g.launches.begin()
+			for _, m := range members {
+				for _, j := range m.jobs {
+					trial := trialOf(j, number, m.twin, 1000)
+					figure(&trial)
+					g.record.note(&trial)
+					r.totals.note(trial)
+				}
+			}
+			cost := took(members, number)
+			r.clock.spent += cost
+			g.launches.end(g.wholeCost(cost, members))
+			g.next.launches++
+		}
+	}
+	return rounds
+}
+
+func aSecond([]*member, int) time.Duration { return time.Second }
+
+// summing adds the sum of some operations, of each of some jobs' targets.
+func summing(r *Runner, operations, targets []*job) (cases []assay.Case) {
+	for _, j := range targets {
+		c := assay.Case{Cell: j.Cell}
+		c.Cell.Operation = "total"
+		for _, part := range operations {
+			c.Operation.Terms = append(c.Operation.Terms, assay.Term{Operation: part.Cell.Operation, Peer: part.Cell.Peer(), Times: 1})
+		}
+		r.totals.add(c)
+		cases = append(cases, c)
+	}
+	return cases
+}
+
+// A sum may have a verdict where one of its operations has none: that operation's cells go
+// on, and the run ends.
+func TestSumKeepsItsOperations(t *testing.T) {
+	baseline := assay.ParseBaseline("a")
+	var jobs []*job
+	for _, operation := range []string{"ins", "del"} {
+		for _, target := range []string{" a p", " b p", " a q", " b q"} {
+			j := at(assay.Blocks, operation+target)
+			j.ForSum = true
+			jobs = append(jobs, j)
+		}
+	}
+	r := &Runner{config: Config{Launches: 3, Precision: 0.02}, measurement: measurement{baseline: baseline}}
+	cases := summing(r, []*job{jobs[0], jobs[4]}, jobs[:4])
+	r.groups = groupCases(jobs, baseline)
+	r.totals.group(r.groups, baseline)
+	rounds := playRounds(r, 300, func(trial *assay.Trial) {
+		c := trial.Cell
+		if c.Driver == "b" {
+			trial.Figures[assay.NsPerOp] *= 1 + 0.1*float64(trial.Launch%3)
+		}
+		trial.Durability = assay.Power
+		synchronous := "full"
+		if c.Profile == "p" {
+			trial.Figures[assay.NsPerOp] *= 30
+			if c.Operation == "del" && c.Driver == "b" {
+				synchronous = "extra"
+			}
+		}
+		trial.Settings = []assay.Setting{{Name: "synchronous", Effective: synchronous}}
+	}, aSecond)
+	if rounds == 300 {
+		t.Fatal("the run does not end, though nothing limits it")
+	}
+	if got, want := len(r.totals.of(cases[1], false)), r.groups[0].launches.counted(); got != want {
+		t.Errorf("the sum has %d launches, its operations have %d", got, want)
+	}
+}
+
+// What a sum adds up is measured in the same launches, narrow or not.
+func TestSumOfWindowsHasAllLaunches(t *testing.T) {
+	baseline := assay.ParseBaseline("a")
+	jobs := []*job{at(assay.Windows, "read a p"), at(assay.Windows, "read b p"), at(assay.Windows, "scan a p"), at(assay.Windows, "scan b p")}
+	r := &Runner{config: Config{Launches: 3, Precision: 0.02}, measurement: measurement{baseline: baseline, groups: groupCases(jobs, baseline)}}
+	cases := summing(r, []*job{jobs[0], jobs[2]}, jobs[:2])
+	r.totals.group(r.groups, baseline)
+	playRounds(r, 300, func(trial *assay.Trial) {
+		if trial.Cell.Operation == "scan" && trial.Cell.Driver == "b" {
+			trial.Figures[assay.NsPerOp] *= 1 + 0.03*float64(trial.Launch%3)
+		}
+	}, aSecond)
+	launches := r.groups[0].launches.counted()
+	if got := len(r.totals.of(cases[1], false)); got != launches || launches <= 3 {
+		t.Errorf("the sum has %d launches, its operations have %d; want as many, and more than 3", got, launches)
+	}
+}
+
+// An operation that waited with two launches gets its third one when there is time for it.
+func TestOperationThatWaitedGoesOn(t *testing.T) {
+	baseline := assay.ParseBaseline("a")
+	jobs := []*job{at(assay.Windows, "read a p"), at(assay.Windows, "read b p"), at(assay.Windows, "scan a p"), at(assay.Windows, "scan b p")}
+	g := groupCases(jobs, baseline)[0]
+	r := &Runner{config: Config{Launches: 3, Precision: 0.02, Budget: 50 * time.Second}, measurement: measurement{baseline: baseline, groups: []*group{g}}}
+	playRounds(r, 50, func(trial *assay.Trial) {
+		nanos := 1 + 0.0001*float64(trial.Launch)
+		if trial.Cell.Driver == "b" {
+			nanos *= 1 + 0.0002*float64(trial.Launch%2)
+			if trial.Cell.Operation == "scan" && trial.Launch == 1 {
+				nanos *= 1.012
+			}
+		}
+		trial.Figures[assay.NsPerOp] *= nanos
+	}, func(_ []*member, launch int) time.Duration {
+		if launch <= 2 {
+			return 20 * time.Second
+		}
+		return time.Second
+	})
+	for _, j := range jobs {
+		if got := g.record.launches(j); got < 3 {
+			t.Errorf("%s of %s has %d launches, want 3 at least", j.Cell.Operation, j.Cell.Driver, got)
+		}
+	}
+}
+
+// Where no launch of what is open fits into what is left, what waited gets its third one.
+func TestWhatWaitedUsesRestOfBudget(t *testing.T) {
+	baseline := assay.ParseBaseline("a")
+	r := &Runner{config: Config{Launches: 3, Precision: 0.02, Budget: 30 * time.Second}, measurement: measurement{baseline: baseline}}
+	r.clock.spent = 22 * time.Second
+	for i, spread := range []float64{1.0001, 1.2} {
+		jobs := []*job{at(assay.Windows, "read a p"), at(assay.Windows, "read b p")}
+		for _, j := range jobs {
+			j.Cell.Pool = i + 1
+		}
+		g := groupCases(jobs, baseline)[0]
+		for launch := range 2 {
+			for _, j := range jobs {
+				trial := trialOf(j, launch+1, false, 1000)
+				if j == jobs[1] && launch == 1 {
+					trial.Figures[assay.NsPerOp] *= spread
+				}
+				g.record.note(&trial)
+			}
+			g.launches.add([]time.Duration{time.Second, 10 * time.Second}[i], false)
+		}
+		r.groups = append(r.groups, g)
+	}
+	if got := fmt.Sprint(schedule.Next(r.scheduled(), r.limitsNow())); got != "[0]" {
+		t.Errorf("got groups %s, want the first, which is narrow and has two launches", got)
+	}
+}
+
+// A run that was interrupted before cells that get no verdict measures these again.
+func TestResumedRunHasLeastLaunchesOfAll(t *testing.T) {
+	_, g, jobs := promising()
+	r := &Runner{config: Config{Launches: 2, Precision: 1}, measurement: measurement{groups: []*group{g}, baseline: assay.ParseBaseline("a")}}
+	var done []assay.Trial
+	for launch := range 2 {
+		for _, m := range g.members {
+			if launch < 1 || m.cell().Profile == "q" {
+				done = append(done, promisingTrial(m, launch+1))
+			}
+		}
+	}
+	r.recall(done)
+	playRounds(r, 20, func(*assay.Trial) {}, aSecond)
+	for _, j := range jobs {
+		if got := g.record.launches(j); got < 2 {
+			t.Errorf("%s of %s has %d launches, want 2 at least", j.Cell.Profile, j.Cell.Driver, got)
+		}
+	}
+}
+
+// What a launch of windows takes beside its operations is not saved by leaving some out.
+func TestCostOfFewOperations(t *testing.T) {
+	const start, each = 2 * time.Second, 100 * time.Millisecond
+	baseline := assay.ParseBaseline("a")
+	var jobs []*job
+	for i := range 20 {
+		jobs = append(jobs, at(assay.Windows, fmt.Sprintf("op%d a p", i)), at(assay.Windows, fmt.Sprintf("op%d b p", i)))
+	}
+	g := groupCases(jobs, baseline)[0]
+	r := &Runner{config: Config{Launches: 3, Precision: 0.02, Budget: 90 * time.Second}, measurement: measurement{baseline: baseline, groups: []*group{g}}}
+	playRounds(r, 12, func(trial *assay.Trial) {
+		trial.Took = each
+		if trial.Cell.Operation == "op0" && trial.Cell.Driver == "b" {
+			trial.Figures[assay.NsPerOp] *= 1 + 0.2*float64(trial.Launch%2)
+		}
+	}, func(members []*member, launch int) time.Duration {
+		took := start
+		for _, m := range members {
+			took += time.Duration(len(m.jobs)) * each
+		}
+		if launch > 3 {
+			if want := start + 3*each; took != want || g.next.cost != want {
+				t.Errorf("launch %d takes %s and was to take %s, want %s", launch, took, g.next.cost, want)
+			}
+		}
+		return took
+	})
+	if got, want := g.launches.cost, start+60*each; got != want {
+		t.Errorf("a whole launch takes %s, want %s", got, want)
+	}
+	if got := g.launches.counted(); got < 6 {
+		t.Errorf("%d launches, want so many that what is left out shows", got)
+	}
+}
+
+// Cells whose settings did not apply get no verdict: they have the least launches.
+func TestCellsThatAreNeverComparedAreLeftOut(t *testing.T) {
+	r, g, jobs := promising()
+	for range 4 {
+		r.turnOut()
+		number := g.launches.begin()
+		for _, m := range g.next.members {
+			trial := promisingTrial(m, number)
+			if m.first == jobs[5] {
+				trial.Outcome = assay.NotApplied
+			}
+			g.record.note(&trial)
+		}
+		g.launches.end(time.Second)
+		r.assess()
+	}
+	r.turnOut()
+	if got, want := sketchMembers(g.next.members), "q/a=put q/b=put"; got != want {
+		t.Errorf("got members %q, want %q", got, want)
+	}
+}
+
+// Instances that cannot be closed are the end of all of their operations, those that the
+// launch left out too, but not of what has ended.
+func TestWholeMember(t *testing.T) {
+	jobs := []*job{at(assay.Windows, "read a p"), at(assay.Windows, "read b p"), at(assay.Windows, "scan a p"), at(assay.Windows, "scan b p"), at(assay.Windows, "get b p")}
+	g := groupCases(jobs, assay.ParseBaseline("a"))[0]
+	part := g.membersWith(map[string]bool{jobs[0].Cell.Peer(): true})[1]
+	failed := trialOf(jobs[3], 1, false, 0)
+	failed.Outcome = assay.WrongAnswer
+	g.dropPermanentFailure(&failed)
+	if got, want := sketchMembers([]*member{part, g.whole(part)}), "p/b=read p/b=read,get"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
