@@ -144,9 +144,9 @@ func TestOperationThatWaitedGoesOn(t *testing.T) {
 // Where no launch of what is open fits into what is left, what waited gets its third one.
 func TestWhatWaitedUsesRestOfBudget(t *testing.T) {
 	baseline := assay.ParseBaseline("a")
-	r := &Runner{config: Config{Launches: 3, Precision: 0.02, Budget: 30 * time.Second}, measurement: measurement{baseline: baseline}}
+	r := &Runner{config: Config{Launches: 3, Precision: 0.3, Budget: 30 * time.Second}, measurement: measurement{baseline: baseline}}
 	r.clock.spent = 22 * time.Second
-	for i, spread := range []float64{1.0001, 1.2} {
+	for i, spread := range []float64{1.0001, 9} {
 		jobs := []*job{at(assay.Windows, "read a p"), at(assay.Windows, "read b p")}
 		for _, j := range jobs {
 			j.Cell.Pool = i + 1
@@ -163,6 +163,10 @@ func TestWhatWaitedUsesRestOfBudget(t *testing.T) {
 			g.launches.add([]time.Duration{time.Second, 10 * time.Second}[i], false)
 		}
 		r.groups = append(r.groups, g)
+	}
+	r.assess()
+	if a, b := r.groups[0].need.wide(), r.groups[1].need.wide(); a != 0 || b != 1 {
+		t.Fatalf("%d and %d intervals are too wide, want 0 and 1", a, b)
 	}
 	if got := fmt.Sprint(schedule.Next(r.scheduled(), r.limitsNow())); got != "[0]" {
 		t.Errorf("got groups %s, want the first, which is narrow and has two launches", got)
