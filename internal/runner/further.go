@@ -12,7 +12,7 @@ import (
 // need is what a group's confidence intervals need to reach the target half-width.
 type need struct {
 	further  []int           // launches, of each interval
-	launches int             // that the members of the next one are to have, with it and behind it; zero while unknown
+	launches int             // that the group is to have, as far as is known
 	open     map[string]bool // operations with such an interval, or of which a sum has one
 }
 

@@ -263,13 +263,13 @@ func (g *group) compared(j *job, baseline assay.Baseline) *job {
 }
 
 // dropPermanentFailure takes out the cell of a trial that ended in a way that another
-// launch cannot fix.
+// launch cannot fix, and its twin, which is compared with nothing else.
 func (g *group) dropPermanentFailure(t *assay.Trial) {
 	if !t.PermanentFailure() {
 		return
 	}
 	for _, m := range g.members {
-		if m.twin == t.Twin {
+		if m.twin || !t.Twin {
 			m.drop(t.Cell.Key())
 		}
 	}

@@ -4,6 +4,7 @@ package runner
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -34,7 +35,6 @@ func playRounds(r *Runner, rounds int, figure func(t *assay.Trial), took func(me
 			cost := took(members, number)
 			r.clock.spent += cost
 			g.launches.end(g.wholeCost(cost, members))
-			g.next.launches++
 		}
 	}
 	return rounds
@@ -95,21 +95,27 @@ func TestSumKeepsItsOperations(t *testing.T) {
 	}
 }
 
-// What a sum adds up is measured in the same launches, narrow or not.
+// What a sum adds up is measured in the same launches, narrow or not, also where a variant
+// of one of its operations goes on.
 func TestSumOfWindowsHasAllLaunches(t *testing.T) {
-	baseline := assay.ParseBaseline("a")
-	jobs := []*job{at(assay.Windows, "read a p"), at(assay.Windows, "read b p"), at(assay.Windows, "scan a p"), at(assay.Windows, "scan b p")}
-	r := &Runner{config: Config{Launches: 3, Precision: 0.02}, measurement: measurement{baseline: baseline, groups: groupCases(jobs, baseline)}}
-	cases := summing(r, []*job{jobs[0], jobs[2]}, jobs[:2])
-	r.totals.group(r.groups, baseline)
-	playRounds(r, 300, func(trial *assay.Trial) {
-		if trial.Cell.Operation == "scan" && trial.Cell.Driver == "b" {
-			trial.Figures[assay.NsPerOp] *= 1 + 0.03*float64(trial.Launch%3)
+	for _, open := range []string{"scan", "read never"} {
+		baseline := assay.ParseBaseline("a")
+		jobs := []*job{at(assay.Windows, "read a p"), at(assay.Windows, "read b p"), at(assay.Windows, "scan a p"), at(assay.Windows, "scan b p"),
+			at(assay.Windows, "read a p"), at(assay.Windows, "read b p")}
+		jobs[4].Cell.Statement, jobs[5].Cell.Statement = "never", "never"
+		r := &Runner{config: Config{Launches: 3, Precision: 0.02}, measurement: measurement{baseline: baseline, groups: groupCases(jobs, baseline)}}
+		cases := summing(r, []*job{jobs[0], jobs[2]}, jobs[:2])
+		r.totals.group(r.groups, baseline)
+		playRounds(r, 300, func(trial *assay.Trial) {
+			name := strings.TrimSpace(trial.Cell.Operation + " " + trial.Cell.Statement)
+			if name == open && trial.Cell.Driver == "b" {
+				trial.Figures[assay.NsPerOp] *= 1 + 0.03*float64(trial.Launch%3)
+			}
+		}, aSecond)
+		launches := r.groups[0].launches.counted()
+		if got := len(r.totals.of(cases[1], false)); got != launches || launches <= 3 {
+			t.Errorf("%s is open: the sum has %d launches, its operations have %d; want as many, and more than 3", open, got, launches)
 		}
-	}, aSecond)
-	launches := r.groups[0].launches.counted()
-	if got := len(r.totals.of(cases[1], false)); got != launches || launches <= 3 {
-		t.Errorf("the sum has %d launches, its operations have %d; want as many, and more than 3", got, launches)
 	}
 }
 
@@ -226,6 +232,49 @@ func TestCostOfFewOperations(t *testing.T) {
 	}
 	if got := g.launches.counted(); got < 6 {
 		t.Errorf("%d launches, want so many that what is left out shows", got)
+	}
+}
+
+// The twin of a baseline that has failed for good is compared with nothing: it holds up no
+// launches and gets none.
+func TestTwinOfFailedBaseline(t *testing.T) {
+	for _, mode := range []assay.Mode{assay.Windows, assay.Blocks} {
+		baseline := assay.ParseBaseline("a")
+		jobs := []*job{at(mode, "read a p"), at(mode, "read b p"), at(mode, "read c p")}
+		r := &Runner{config: Config{Launches: 3, Precision: 0.02, Budget: 1000 * time.Second}, measurement: measurement{baseline: baseline, groups: groupCases(jobs, baseline)}}
+		g := r.groups[0]
+		playRounds(r, 50, func(trial *assay.Trial) {
+			if trial.Cell.Driver == "a" && !trial.Twin {
+				trial.Outcome, trial.Figures = assay.Failed, nil
+				g.dropPermanentFailure(trial)
+			}
+		}, func([]*member, int) time.Duration { g.prune(); return time.Second })
+		if got := g.launches.counted(); got != 3 {
+			t.Errorf("%s: %d launches, want 3", mode, got)
+		}
+	}
+}
+
+// What a cell takes whose figures never count is known, and saved where it is left out.
+func TestCostWithoutCellsThatNeverCount(t *testing.T) {
+	r, g, jobs := promising()
+	r.config.Budget = 150 * time.Second
+	playRounds(r, 50, func(trial *assay.Trial) {
+		*trial = promisingTrial(&member{first: &job{method: inBlocks{}, data: jobs[0].data, Case: assay.Case{Cell: trial.Cell}}, twin: trial.Twin}, trial.Launch)
+		if trial.Cell.Profile == "p" && trial.Cell.Driver == "c" {
+			trial.Outcome = assay.NotApplied
+		}
+	}, func(members []*member, _ int) (took time.Duration) {
+		for _, m := range members {
+			took += promisingTrial(m, 1).Took
+		}
+		if len(members) == 3 && g.next.cost != took {
+			t.Errorf("a launch of %s was to take %s, and takes %s", sketchMembers(members), g.next.cost, took)
+		}
+		return took
+	})
+	if got := g.launches.counted(); got <= 4 {
+		t.Errorf("%d launches, want those that fit", got)
 	}
 }
 

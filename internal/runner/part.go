@@ -7,14 +7,16 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/schedule"
 	"assay/internal/stat"
 )
 
 // turnout is what the next launch of a group measures.
 type turnout struct {
-	members  []*member
-	launches int           // that count, and that all jobs of the members have
-	cost     time.Duration // zero while unknown
+	members []*member
+	fewest  int           // launches of one of their jobs
+	cost    time.Duration // zero while unknown
+	later   time.Duration // the same once all have the least launches
 }
 
 // turnOut finds what the next launch of each group measures.
@@ -22,26 +24,30 @@ func (r *Runner) turnOut() {
 	least := r.leastForAll()
 	for _, g := range r.groups {
 		members := g.takingPart(least)
-		g.next = turnout{members: members, launches: g.launches.counted(), cost: g.costOf(members)}
+		g.next = turnout{members: members, fewest: g.launches.counted(), cost: g.costOf(members), later: g.costOf(g.takingPart(0))}
 		for _, m := range members {
 			for _, j := range m.jobs {
-				g.next.launches = min(g.next.launches, g.record.launches(j))
+				g.next.fewest = min(g.next.fewest, g.record.launches(j))
 			}
 		}
 	}
 }
 
 // takingPart are the members that a launch measures, with the jobs that it measures of
-// them. Cells that have the least launches and get no verdict have no part in it: more of
-// theirs would decide nothing, and with several clients and a sync for each commit they can
-// take most of a launch. Nor have operations in windows whose intervals are narrow enough,
-// as those in blocks have not, which have groups of their own.
+// them. Once they have the least launches, groups of blocks have no part in it whose
+// intervals are narrow enough, nor have operations in windows; nor cells in blocks that get
+// no verdict: more of theirs would decide nothing, and with several clients and a sync for
+// each commit they can take most of a launch.
 func (g *group) takingPart(least int) []*member {
 	if g.mode() == assay.Windows {
 		return g.membersWith(g.openOperations(least))
 	}
+	has := func(j *job) bool { return g.record.launches(j) >= least }
+	if len(g.terms) == 0 && g.need.wide() == 0 && !slices.ContainsFunc(g.members, func(m *member) bool { return !m.every(has) }) {
+		return nil
+	}
 	return slices.DeleteFunc(slices.Clone(g.members), func(m *member) bool {
-		return m.every(func(j *job) bool { return g.needless(j) && g.record.launches(j) >= least })
+		return m.every(func(j *job) bool { return g.needless(j) && has(j) })
 	})
 }
 
@@ -62,7 +68,7 @@ func (g *group) openOperations(least int) map[string]bool {
 			open[peer] = open[peer] || g.need.open[peer] || g.record.launches(j) < least
 		}
 	}
-	for _, together := range append([][]string{g.terms}, variantsOf(g.members)...) {
+	for _, together := range g.together() {
 		if slices.ContainsFunc(together, func(peer string) bool { return open[peer] }) {
 			for _, peer := range together {
 				open[peer] = true
@@ -72,13 +78,27 @@ func (g *group) openOperations(least int) map[string]bool {
 	return open
 }
 
+// together are the operations in windows that are measured in the same launches.
+func (g *group) together() (all [][]string) {
+	var summed []string
+	for _, peers := range variantsOf(g.members) {
+		if slices.ContainsFunc(peers, func(peer string) bool { return slices.Contains(g.terms, peer) }) {
+			summed = append(summed, peers...)
+		} else {
+			all = append(all, peers)
+		}
+	}
+	return append(all, summed)
+}
+
 // launches are how many a job has: those that count, and all where its figures never do.
+// Where each is disturbed, it has one for each of the tries that the schedule makes of it.
 func (r *record) launches(j *job) int {
 	key := j.Cell.Key()
 	if r.unlike[key] {
 		return r.tried[key]
 	}
-	return len(r.counted[key])
+	return max(len(r.counted[key]), r.tried[key]/schedule.MaxTries)
 }
 
 // membersWith are the group's members with no other jobs than those of some operations.
@@ -163,7 +183,10 @@ func (m *member) every(is func(*job) bool) bool {
 // start and to end instances of windows is in no trial's time.
 func (g *group) costOf(some []*member) time.Duration {
 	part, all := g.record.took(some), g.record.took(g.members)
-	if part == 0 || all == 0 {
+	switch {
+	case len(some) == 0:
+		return 0
+	case part == 0:
 		return g.launches.cost
 	}
 	return max(g.launches.cost-(all-part), share(g.launches.cost, part, all))
@@ -172,7 +195,7 @@ func (g *group) costOf(some []*member) time.Duration {
 // wholeCost is what a launch would have cost with all members that took so long with some.
 func (g *group) wholeCost(took time.Duration, some []*member) time.Duration {
 	part, all := g.record.took(some), g.record.took(g.members)
-	if part == 0 || all == 0 {
+	if part == 0 {
 		return took
 	}
 	return min(took+all-part, share(took, all, part))
@@ -184,16 +207,12 @@ func share(t, a, b time.Duration) time.Duration {
 }
 
 // took is the mean time that the trials of a launch of members took.
-func (r *record) took(members []*member) time.Duration {
-	var sum time.Duration
+func (r *record) took(members []*member) (sum time.Duration) {
 	for _, m := range members {
 		for _, j := range m.jobs {
-			trials := r.counted[figuresKey(j.Cell, m.twin)]
-			var own time.Duration
-			for _, t := range trials {
-				own += t.Took
+			if s := r.spent[figuresKey(j.Cell, m.twin)]; s.trials > 0 {
+				sum += s.took / time.Duration(s.trials)
 			}
-			sum += own / time.Duration(max(1, len(trials)))
 		}
 	}
 	return sum

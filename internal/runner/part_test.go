@@ -104,10 +104,16 @@ func TestSmallBudgetHasTwoLaunchesOfCellsWithoutVerdict(t *testing.T) {
 // Where the budget is too small, what is narrow enough waits with two launches until nothing
 // else is open, and then gets its third one.
 func TestNarrowGroupsWait(t *testing.T) {
+	for _, mode := range []assay.Mode{assay.Windows, assay.Blocks} {
+		t.Run(string(mode), func(t *testing.T) { narrowGroupWaits(t, mode) })
+	}
+}
+
+func narrowGroupWaits(t *testing.T, mode assay.Mode) {
 	baseline := assay.ParseBaseline("a")
 	r := &Runner{config: Config{Launches: 3, Precision: 0.02, Budget: 5 * time.Second}, measurement: measurement{baseline: baseline}}
 	for i, spread := range []float64{1.0001, 1.2} {
-		jobs := []*job{at(assay.Windows, "read a p"), at(assay.Windows, "read b p")}
+		jobs := []*job{at(mode, "read a p"), at(mode, "read b p")}
 		for _, j := range jobs {
 			j.Cell.Pool, j.Cell.Workload = i+1, "w"
 			j.Cell.Params = map[string]string{"rows": "1"}

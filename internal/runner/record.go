@@ -48,19 +48,30 @@ type record struct {
 	counted map[string]map[int]*assay.Trial
 	samples map[string]map[int][]float64 // the windows of the same trials, in nanoseconds per operation
 	tried   map[string]int               // trials of cells, whatever became of them
+	spent   map[string]spent             // on the same trials, and on those of twins
 	unlike  map[string]bool              // cells that have a trial with figures that are never compared
 	// promises are what cells promise about the data that they change.
 	promises map[string]assay.Promise
 }
 
+// spent is what trials took together.
+type spent struct {
+	trials int
+	took   time.Duration
+}
+
 func newRecord() record {
 	return record{counted: map[string]map[int]*assay.Trial{}, samples: map[string]map[int][]float64{},
-		tried: map[string]int{}, unlike: map[string]bool{}, promises: map[string]assay.Promise{}}
+		tried: map[string]int{}, spent: map[string]spent{}, unlike: map[string]bool{}, promises: map[string]assay.Promise{}}
 }
 
 // note takes in a finished trial.
 func (r *record) note(t *assay.Trial) {
 	cell, key := t.Cell.Key(), figuresKey(t.Cell, t.Twin)
+	if t.Outcome != assay.NotRun {
+		s := r.spent[key]
+		r.spent[key] = spent{s.trials + 1, s.took + t.Took}
+	}
 	if !t.Twin {
 		r.tried[cell]++
 		r.unlike[cell] = r.unlike[cell] || t.Outcome != assay.OK && t.Outcome != assay.NotRun
@@ -72,7 +83,7 @@ func (r *record) note(t *assay.Trial) {
 		r.counted[key] = map[int]*assay.Trial{}
 	}
 	r.promises[cell] = assay.Promise{Durability: t.Durability, Settings: t.Settings}
-	r.counted[key][t.Launch] = &assay.Trial{Cell: t.Cell, Mode: t.Mode, Outcome: t.Outcome, Durability: t.Durability, Figures: t.Figures, Took: t.Took}
+	r.counted[key][t.Launch] = &assay.Trial{Cell: t.Cell, Mode: t.Mode, Outcome: t.Outcome, Durability: t.Durability, Figures: t.Figures}
 	if t.Twin {
 		return
 	}

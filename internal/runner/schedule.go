@@ -108,14 +108,15 @@ func (r *Runner) scheduled() []schedule.Group {
 	r.turnOut()
 	all := make([]schedule.Group, len(r.groups))
 	for i, g := range r.groups {
-		next := g.next
-		all[i] = schedule.Group{Cost: next.cost, Launches: next.launches, Tries: g.launches.finished,
-			Divisible: g.mode() == assay.Windows && len(variantsOf(next.members)) > 1}
+		counted := g.launches.counted()
+		all[i] = schedule.Group{Cost: g.next.cost, Launches: counted, Tries: g.launches.finished,
+			Divisible: g.mode() == assay.Windows && len(variantsOf(g.next.members)) > 1}
+		lacking := max(0, r.config.Launches-g.next.fewest) // of what waited
+		g.need.launches = counted + max(g.need.most(), lacking)
 		switch {
-		case len(next.members) == 0: // nothing is left to be measured: it needs no more
+		case len(g.next.members) == 0: // nothing is left to be measured: it needs no more
 			all[i].Launches = math.MaxInt
-		case next.launches >= r.config.Launches:
-			g.need.launches = next.launches + g.need.most()
+		case counted >= r.config.Launches:
 			all[i].Needed, all[i].Wide = g.need.launches, g.need.wide()
 		}
 	}
@@ -218,7 +219,6 @@ func (r *Runner) launchWhole(ctx context.Context, g *group, members []*member) e
 		return err
 	}
 	g.launches.end(g.wholeCost(took, members))
-	g.next.launches++
 	return nil
 }
 
@@ -230,10 +230,9 @@ func (r *Runner) total() time.Duration {
 		if g.launches.cost == 0 && len(g.members) > 0 {
 			return 0
 		}
-		if len(g.next.members) > 0 {
-			left := max(g.need.launches, r.config.Launches) - g.next.launches
-			total += time.Duration(max(0, left)) * g.next.cost
-		}
+		counted := g.launches.counted()
+		least := max(0, r.config.Launches-counted)
+		total += time.Duration(least)*g.next.cost + time.Duration(max(0, g.need.launches-counted-least))*g.next.later
 	}
 	return min(total, r.budget())
 }

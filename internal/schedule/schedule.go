@@ -14,10 +14,10 @@ import (
 	"time"
 )
 
-// maxTries is how often a launch is made until it counts even if it is disturbed each
+// MaxTries is how often a launch is made until it counts even if it is disturbed each
 // time: for whose turn it is, and without a budget for the end of the run, which would
 // never come where all launches are disturbed.
-const maxTries = 2
+const MaxTries = 2
 
 // Group is what the schedule knows of cells that are launched together.
 type Group struct {
@@ -33,7 +33,7 @@ type Group struct {
 
 // level is how many launches the group has for whose turn it is. Disturbed ones are
 // tried again, but not for as long as others have had no turn.
-func (g Group) level() int { return max(g.Launches, g.Tries/maxTries) }
+func (g Group) level() int { return max(g.Launches, g.Tries/MaxTries) }
 
 // Limits are those of a whole run.
 type Limits struct {
@@ -47,7 +47,7 @@ func (l Limits) needed(g Group) int { return max(l.MinLaunches, g.Needed) }
 
 // wants reports whether a group is to be launched again.
 func (l Limits) wants(g Group) bool {
-	return g.Launches < l.needed(g) && (l.Bounded || g.Tries < maxTries*l.needed(g))
+	return g.Launches < l.needed(g) && (l.Bounded || g.Tries < MaxTries*l.needed(g))
 }
 
 // missing is the time of the launches that a group still needs.

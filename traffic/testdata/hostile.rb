@@ -14,7 +14,18 @@ def query(sql, *values)
   ActiveRecord::Base.connection_pool.with_connection { |connection| connection.exec_query(sql, "SQL", binds) }
 end
 
-4.times.map { Thread.new { 50.times { |i| query("SELECT id FROM item WHERE id = ?", i) } } }.each(&:join)
+# Each has a connection of its own before one of them reads, or the first may be at its end
+# when the second begins.
+ready = Queue.new
+4.times.map do
+  Thread.new do
+    ActiveRecord::Base.connection_pool.with_connection do
+      ready << true
+      Thread.pass until ready.size == 4
+      50.times { |i| query("SELECT id FROM item WHERE id = ?", i) }
+    end
+  end
+end.each(&:join)
 
 child = fork { query("SELECT stock FROM item") }
 Process.wait(child)
