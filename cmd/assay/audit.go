@@ -101,6 +101,7 @@ func (a *app) measureClaim(ctx context.Context, s *store.Store, claim published.
 	if err != nil {
 		return 0, err
 	}
+	p.Factors = false // no claim is about them, and they would have a part of the budget
 	request := lab.Request{Plan: p, PlanFile: planFile(claim.Plan), Only: claim.Selection(), Budget: budget, Target: claim.Precision()}
 	result, err := a.measure(ctx, s, claim.Plan, request, quiet)
 	return result.Took, err
