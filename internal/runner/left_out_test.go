@@ -179,6 +179,25 @@ func TestWhatWaitedUsesRestOfBudget(t *testing.T) {
 	}
 }
 
+// Cells whose disturbed launches are different ones share too few: another one is made.
+func TestCellsShareLeastLaunches(t *testing.T) {
+	baseline := assay.ParseBaseline("a")
+	jobs := []*job{at(assay.Blocks, "put a p"), at(assay.Blocks, "put b p")}
+	g := groupCases(jobs, baseline)[0]
+	r := &Runner{config: Config{Launches: 3, Precision: 0.02, Budget: time.Minute}, measurement: measurement{baseline: baseline, groups: []*group{g}}}
+	for launch := 1; launch <= 4; launch++ {
+		for i, j := range jobs {
+			trial := trialOf(j, launch, false, 1000)
+			trial.Disqualified = launch == i+1
+			g.record.note(&trial)
+		}
+		g.launches.add(time.Second, launch <= 2)
+	}
+	if got := fmt.Sprint(schedule.Next(r.scheduled(), r.limitsNow())); got != "[0]" {
+		t.Errorf("got groups %s, want another launch: the cells share two of three", got)
+	}
+}
+
 // A run that was interrupted before cells that get no verdict measures these again.
 func TestResumedRunHasLeastLaunchesOfAll(t *testing.T) {
 	_, g, jobs := promising()

@@ -43,7 +43,8 @@ func (g *group) takingPart(least int) []*member {
 		return g.membersWith(g.openOperations(least))
 	}
 	has := func(j *job) bool { return g.record.launches(j) >= least }
-	if len(g.terms) == 0 && g.need.wide() == 0 && !slices.ContainsFunc(g.members, func(m *member) bool { return !m.every(has) }) {
+	if len(g.terms) == 0 && g.need.wide() == 0 && g.launches.counted() >= least &&
+		!slices.ContainsFunc(g.members, func(m *member) bool { return !m.every(has) }) {
 		return nil
 	}
 	return slices.DeleteFunc(slices.Clone(g.members), func(m *member) bool {
