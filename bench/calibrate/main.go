@@ -1,8 +1,8 @@
 // Command calibrate simulates runs whose truth is known, and prints how often
 // package stat's intervals hold it, in how many tables equals are called different
 // or ordered, and how large a difference is found with how many launches. It is
-// for whoever changes the rule or doubts it: docs/calibration.md is its output. It fails where a bar is missed outside of the conditions of which
-// that is known.
+// for whoever changes the rule or doubts it: docs/calibration.md is its output. It fails
+// where a bar is missed outside of the conditions of which that is known.
 package main
 
 import (
@@ -26,6 +26,7 @@ func main() {
 	p := newPrinter(os.Stdout, *seed, *draws)
 	p.equals(chosen, scenarios)
 	p.adaptive(scenarios)
+	p.smallBudgets(scenarios[:16])
 	p.different(scenarios[:16])
 	p.power(scenarios[:7])
 	p.estimates(scenarios[1:7])

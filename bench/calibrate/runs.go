@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -120,6 +121,7 @@ type experiment struct {
 	// launches are those of each table; with budget above zero they go on, up to
 	// the budget, until intervals are narrow enough.
 	launches, budget int
+	planned          int // launches that the plan fixed; 0: those that each table has
 	// truth draws the true log ratios of a table's members to the baseline.
 	truth func(random *rand.Rand, members int) []float64
 }
@@ -156,7 +158,7 @@ func (e experiment) run(random *rand.Rand) tally {
 }
 
 func (e experiment) rule() stat.Rule {
-	planned := e.launches
+	planned := cmp.Or(e.planned, e.launches)
 	if e.byLayout && e.budget > e.scenario.layouts {
 		planned = e.scenario.layouts - 1 // the spread decided on the number of launches
 	}

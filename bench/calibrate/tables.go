@@ -124,8 +124,8 @@ func (p *printer) equals(judge judge, all []scenario) {
 	}
 }
 
-// alarms prints and judges the row of a scenario.
-func (p *printer) alarms(s scenario, tallies []tally, fixed bool) {
+// alarms prints and judges the row of a scenario, with more cells behind.
+func (p *printer) alarms(s scenario, tallies []tally, fixed bool, more ...any) {
 	var covered, alarmed, ordered, half, alone, borrowed, launches []float64
 	for _, t := range tallies {
 		n := float64(t.comparisons)
@@ -141,7 +141,7 @@ func (p *printer) alarms(s scenario, tallies []tally, fixed bool) {
 		p.row(s.name, list(covered), list(alarmed), list(ordered), list(half), list(alone), list(borrowed))
 		return
 	}
-	p.row(s.name, list(covered), list(alarmed), list(ordered), list(half), list(launches))
+	p.row(append([]any{s.name, list(covered), list(alarmed), list(ordered), list(half), list(launches)}, more...)...)
 }
 
 var budgets = []int{6, 12, 24, 48}
@@ -156,6 +156,31 @@ func (p *printer) adaptive(all []scenario) {
 		p.alarms(all[i], tallies, false)
 	}
 }
+
+// smallBudgets checks the same where the budget is too small for the planned launches of
+// all: tables that are narrow with two wait, and the others go on. Members differ as drivers
+// do, or are alike with so little spread that two launches are often enough.
+func (p *printer) smallBudgets(all []scenario) {
+	p.title("Adaptive stopping from %d launches of %d that were planned, with budgets of %v: tables of equals as above; then the coverage and the mean launches of tables of which two thirds differ by 1 to 40 %%.", stat.MinPairs, stat.MinLaunches, smallBudgets)
+	p.head("scenario", "coverage", "false verdicts", "ordered", "half-width", "launches", "coverage of differences", "launches of differences")
+	waiting := func(truth func(*rand.Rand, int) []float64) func(scenario, int) experiment {
+		return func(s scenario, n int) experiment {
+			return experiment{scenario: s, judge: chosen, launches: stat.MinPairs, planned: stat.MinLaunches, budget: n, truth: truth}
+		}
+	}
+	all = append([]scenario{{name: "spread 0.5 %", members: 5, tables: 7, spread: always(0.005)}, {name: "spread 1 %", members: 5, tables: 7, spread: always(0.01)}}, all...)
+	alike, real := p.grid(all, smallBudgets, waiting(equals), p.draws/2), p.grid(all, smallBudgets, waiting(mixed), p.draws/2)
+	for i, s := range all {
+		var covered, launches []float64
+		for _, t := range real[i] {
+			covered, launches = append(covered, percent(t.covered, t.comparisons)), append(launches, t.launches/float64(t.comparisons))
+			p.covered(s, "coverage of differences with a small budget", t)
+		}
+		p.alarms(s, alike[i], false, list(covered), list(launches))
+	}
+}
+
+var smallBudgets = []int{3, 4, 6, 12}
 
 // different checks tables in which members differ: intervals hold, none is
 // ordered the wrong way round, and what differs by twice the margin is not

@@ -97,14 +97,23 @@ func (a *app) auditMeasuring(ctx context.Context, flags auditFlags) error {
 
 // measureClaim makes a run of a claim's cells.
 func (a *app) measureClaim(ctx context.Context, s *store.Store, claim published.Claim, budget time.Duration, quiet bool) (time.Duration, error) {
-	p, err := readPlan(claim.Plan)
+	request, err := claimRequest(claim, budget)
 	if err != nil {
 		return 0, err
 	}
-	p.Factors = false // no claim is about them, and they would have a part of the budget
-	request := lab.Request{Plan: p, PlanFile: planFile(claim.Plan), Only: claim.Selection(), Budget: budget, Target: claim.Precision()}
 	result, err := a.measure(ctx, s, claim.Plan, request, quiet)
 	return result.Took, err
+}
+
+// claimRequest asks for a claim's cells, and for all of the budget for them: no claim is
+// about what single settings do.
+func claimRequest(claim published.Claim, budget time.Duration) (lab.Request, error) {
+	p, err := readPlan(claim.Plan)
+	if err != nil {
+		return lab.Request{}, err
+	}
+	p.Factors = false
+	return lab.Request{Plan: p, PlanFile: planFile(claim.Plan), Only: claim.Selection(), Budget: budget, Target: claim.Precision()}, nil
 }
 
 // judge judges all claims by the run of that id, or by all runs of a store; nil

@@ -55,7 +55,7 @@ func (r *Runner) assess() {
 		// A rank takes no exact ratio.
 		for i, further := range rule.Further(tables[mode], stat.Width{Half: r.config.Precision}) {
 			if !r.totals.terms[compared[i].peer] { // else the sum may need what the operation does not
-				compared[i].setApart(further)
+				compared[i].noteApart(further)
 			}
 		}
 	}
@@ -147,7 +147,7 @@ func (g *group) comparisons(peer string, baseline assay.Baseline) comparisons {
 		}
 	}
 	if len(c.table.Tests) > 0 {
-		c.setAside(slices.Concat(unequal, slices.Compact(slices.Sorted(slices.Values(theirs)))))
+		c.findApart(slices.Concat(unequal, slices.Compact(slices.Sorted(slices.Values(theirs)))))
 	}
 	c.table.Pairs = append(c.table.Pairs, g.twinPairs(peer, c.jobs, metric, changes)...)
 	return c

@@ -23,7 +23,7 @@ type group struct {
 	record   record
 	windows  windowUse
 	need     need
-	next     turnout
+	next     nextLaunch
 	apart    map[string]bool // keys of cells that get no verdict
 	terms    []string        // its operations that sums add up
 	parts    []*group        // of a group of sums, which is never launched: the groups of their operations

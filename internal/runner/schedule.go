@@ -105,7 +105,7 @@ func (r *Runner) rounds(ctx context.Context) error {
 // scheduled is what the schedule has to know of each group.
 func (r *Runner) scheduled() []schedule.Group {
 	r.assess()
-	r.turnOut()
+	r.planNext()
 	all := make([]schedule.Group, len(r.groups))
 	for i, g := range r.groups {
 		counted := g.launches.counted()

@@ -118,9 +118,9 @@ func (c Comparison) Swapped() Comparison {
 	return c
 }
 
-// MoreLaunches are the further launches after which the comparison is likely decided; 0 where it is decided or that cannot be told. The ratio and
-// the spread seen so far are those of few launches: where the ratio will be then
-// is a t distribution about it.
+// MoreLaunches are the further launches after which the comparison is likely decided; 0
+// where it is decided or that cannot be told. The ratio and the spread seen so far are
+// those of few launches: where the ratio will be then is a t distribution about it.
 func (c Comparison) MoreLaunches() int {
 	if c.Verdict.Decided() || !(c.gain.sd > 0) {
 		return 0

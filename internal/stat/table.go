@@ -103,7 +103,8 @@ func priors(tables []Table) []func(Pairs) Prior {
 		for _, kind := range t.kinds() {
 			s := newSpread(t, kind)
 			spreads[i][kind] = s
-			if len(tables) > 1 || len(t.kinds()) == 1 { // the kinds of one table share launches: they are no tables that say something of each other
+			// The kinds of one table share launches: they say nothing of each other.
+			if len(tables) > 1 || len(t.kinds()) == 1 {
 				kinds = append(kinds, s)
 			}
 		}

@@ -55,12 +55,12 @@ func launchTakingPart(r *Runner, g *group) (took time.Duration) {
 
 // taking are the members that the next launch measures.
 func taking(r *Runner, g *group) []*member {
-	r.turnOut()
+	r.planNext()
 	return g.next.members
 }
 
 func costOfNext(r *Runner, g *group) time.Duration {
-	r.turnOut()
+	r.planNext()
 	return g.next.cost
 }
 
@@ -109,16 +109,15 @@ func TestNarrowGroupsWait(t *testing.T) {
 	}
 }
 
-func narrowGroupWaits(t *testing.T, mode assay.Mode) {
-	baseline := assay.ParseBaseline("a")
-	r := &Runner{config: Config{Launches: 3, Precision: 0.02, Budget: 5 * time.Second}, measurement: measurement{baseline: baseline}}
-	for i, spread := range []float64{1.0001, 1.2} {
+// narrowAndWide adds two groups with two launches each, of which so much is the cost of one:
+// the ratio of the first one does not spread, that of the second by a factor.
+func narrowAndWide(r *Runner, mode assay.Mode, factor float64, costs [2]time.Duration) {
+	for i, spread := range []float64{1.0001, factor} {
 		jobs := []*job{at(mode, "read a p"), at(mode, "read b p")}
 		for _, j := range jobs {
-			j.Cell.Pool, j.Cell.Workload = i+1, "w"
-			j.Cell.Params = map[string]string{"rows": "1"}
+			j.Cell.Pool = i + 1
 		}
-		g := groupCases(jobs, baseline)[0]
+		g := groupCases(jobs, r.baseline)[0]
 		for launch := range 2 {
 			for _, j := range jobs {
 				trial := trialOf(j, launch+1, false, 1000)
@@ -127,10 +126,15 @@ func narrowGroupWaits(t *testing.T, mode assay.Mode) {
 				}
 				g.record.note(&trial)
 			}
-			g.launches.add(2*time.Second, false)
+			g.launches.add(costs[i], false)
 		}
 		r.groups = append(r.groups, g)
 	}
+}
+
+func narrowGroupWaits(t *testing.T, mode assay.Mode) {
+	r := &Runner{config: Config{Launches: 3, Precision: 0.02, Budget: 5 * time.Second}, measurement: measurement{baseline: assay.ParseBaseline("a")}}
+	narrowAndWide(r, mode, 1.2, [2]time.Duration{2 * time.Second, 2 * time.Second})
 	r.assess()
 	counts := func() (all []string) {
 		for _, g := range r.groups {

@@ -149,27 +149,9 @@ func TestOperationThatWaitedGoesOn(t *testing.T) {
 
 // Where no launch of what is open fits into what is left, what waited gets its third one.
 func TestWhatWaitedUsesRestOfBudget(t *testing.T) {
-	baseline := assay.ParseBaseline("a")
-	r := &Runner{config: Config{Launches: 3, Precision: 0.3, Budget: 30 * time.Second}, measurement: measurement{baseline: baseline}}
+	r := &Runner{config: Config{Launches: 3, Precision: 0.3, Budget: 30 * time.Second}, measurement: measurement{baseline: assay.ParseBaseline("a")}}
 	r.clock.spent = 22 * time.Second
-	for i, spread := range []float64{1.0001, 9} {
-		jobs := []*job{at(assay.Windows, "read a p"), at(assay.Windows, "read b p")}
-		for _, j := range jobs {
-			j.Cell.Pool = i + 1
-		}
-		g := groupCases(jobs, baseline)[0]
-		for launch := range 2 {
-			for _, j := range jobs {
-				trial := trialOf(j, launch+1, false, 1000)
-				if j == jobs[1] && launch == 1 {
-					trial.Figures[assay.NsPerOp] *= spread
-				}
-				g.record.note(&trial)
-			}
-			g.launches.add([]time.Duration{time.Second, 10 * time.Second}[i], false)
-		}
-		r.groups = append(r.groups, g)
-	}
+	narrowAndWide(r, assay.Windows, 9, [2]time.Duration{time.Second, 10 * time.Second})
 	r.assess()
 	if a, b := r.groups[0].need.wide(), r.groups[1].need.wide(); a != 0 || b != 1 {
 		t.Fatalf("%d and %d intervals are too wide, want 0 and 1", a, b)
@@ -301,7 +283,7 @@ func TestCostWithoutCellsThatNeverCount(t *testing.T) {
 func TestCellsThatAreNeverComparedAreLeftOut(t *testing.T) {
 	r, g, jobs := promising()
 	for range 4 {
-		r.turnOut()
+		r.planNext()
 		number := g.launches.begin()
 		for _, m := range g.next.members {
 			trial := promisingTrial(m, number)
@@ -313,7 +295,7 @@ func TestCellsThatAreNeverComparedAreLeftOut(t *testing.T) {
 		g.launches.end(time.Second)
 		r.assess()
 	}
-	r.turnOut()
+	r.planNext()
 	if got, want := sketchMembers(g.next.members), "q/a=put q/b=put"; got != want {
 		t.Errorf("got members %q, want %q", got, want)
 	}

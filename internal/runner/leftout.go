@@ -11,20 +11,20 @@ import (
 	"assay/internal/stat"
 )
 
-// turnout is what the next launch of a group measures.
-type turnout struct {
+// nextLaunch is what the next launch of a group measures, and what it costs.
+type nextLaunch struct {
 	members []*member
 	fewest  int           // launches of one of their jobs
 	cost    time.Duration // zero while unknown
 	later   time.Duration // the same once all have the least launches
 }
 
-// turnOut finds what the next launch of each group measures.
-func (r *Runner) turnOut() {
+// planNext finds the next launch of each group.
+func (r *Runner) planNext() {
 	least := r.leastForAll()
 	for _, g := range r.groups {
 		members := g.takingPart(least)
-		g.next = turnout{members: members, fewest: g.launches.counted(), cost: g.costOf(members), later: g.costOf(g.takingPart(0))}
+		g.next = nextLaunch{members: members, fewest: g.launches.counted(), cost: g.costOf(members), later: g.costOf(g.takingPart(0))}
 		for _, m := range members {
 			for _, j := range m.jobs {
 				g.next.fewest = min(g.next.fewest, g.record.launches(j))
@@ -143,8 +143,8 @@ func (r *Runner) leastForAll() int {
 	return planned
 }
 
-// setAside finds those of some cells that are in no comparison, and their rivals.
-func (c *comparisons) setAside(some []int) {
+// findApart finds those of some cells that are in no comparison, and their rivals.
+func (c *comparisons) findApart(some []int) {
 	tested := map[int]bool{}
 	for _, test := range c.table.Tests {
 		tested[test.A], tested[test.B] = true, true
@@ -159,9 +159,9 @@ func (c *comparisons) setAside(some []int) {
 	}
 }
 
-// setApart notes the cells that are apart, but for those whose rank takes further launches,
+// noteApart notes the cells that are apart, but for those whose rank takes further launches,
 // as their comparisons with rivals need them.
-func (c *comparisons) setApart(further []int) {
+func (c *comparisons) noteApart(further []int) {
 	near := map[int]bool{}
 	for i, more := range further {
 		if more > 0 {

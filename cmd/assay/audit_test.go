@@ -1,0 +1,41 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"assay/published"
+)
+
+// All of a claim's budget is for its cells, though some plans measure single settings, too.
+func TestClaimsMeasureNoFactors(t *testing.T) {
+	sources, err := published.Claims()
+	if err != nil {
+		t.Fatal(err)
+	}
+	factors := 0
+	for _, source := range sources {
+		for _, claim := range source.Claims {
+			if claim.Plan == "" { // it is not tested
+				continue
+			}
+			p, err := readPlan(claim.Plan)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.Factors {
+				factors++
+			}
+			request, err := claimRequest(claim, time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if request.Plan.Factors || request.Budget != time.Minute {
+				t.Errorf("%s: factors %v, budget %s; want none and 1m", claim.Says, request.Plan.Factors, request.Budget)
+			}
+		}
+	}
+	if factors == 0 {
+		t.Error("no claim's plan measures single settings: this test tests nothing")
+	}
+}
