@@ -194,12 +194,14 @@ func (c Comparison) Bounds() (low, high float64) {
 	return low, high
 }
 
-// Selection has, by coordinate, the values that select the cells of a claim and
-// few others: of the coordinates that every cell of it has.
-func (c Claim) Selection() map[string][]string {
+// Selection has, by coordinate, the values that select the cells of claims about one
+// plan and few others: of the coordinates that every cell of them has.
+func Selection(claims ...Claim) map[string][]string {
 	var cells []map[string]string
-	for _, p := range c.Compare {
-		cells = append(cells, c.cell(p.A), c.cell(p.B))
+	for _, c := range claims {
+		for _, p := range c.Compare {
+			cells = append(cells, c.cell(p.A), c.cell(p.B))
+		}
 	}
 	values := map[string][]string{}
 	for _, cell := range cells {
@@ -227,7 +229,7 @@ func (c Claim) Command() string {
 // Cells are the plan and the flags that select the claim's cells.
 func (c Claim) Cells() string {
 	words := []string{c.Plan}
-	selection := c.Selection()
+	selection := Selection(c)
 	for _, name := range slices.Sorted(maps.Keys(selection)) {
 		words = append(words, "--only", name+"="+strings.Join(slices.Sorted(slices.Values(selection[name])), ","))
 	}

@@ -13,7 +13,9 @@ import (
 	"assay/internal/audit"
 	"assay/internal/host"
 	"assay/internal/lab"
+	"assay/internal/plan"
 	"assay/internal/store"
+	"assay/internal/wording"
 	"assay/published"
 
 	"github.com/spf13/cobra"
@@ -85,35 +87,81 @@ func (a *app) auditMeasuring(ctx context.Context, flags auditFlags) error {
 	}
 	defer s.Close()
 	findings, err := audit.Measure(ctx, flags.budget, func() ([]audit.Finding, error) { return judge(ctx, s, "") },
-		func(ctx context.Context, claim published.Claim, budget time.Duration) (time.Duration, error) {
-			fmt.Fprintf(a.stderr, "%s: %s (up to %s)\n", claim.Plan, claim.Says, budget.Round(time.Second))
-			return a.measureClaim(ctx, s, claim, budget, flags.quiet)
-		})
+		&claimMeter{app: a, store: s, quiet: flags.quiet})
 	if err != nil {
 		return err
 	}
 	return flags.write(a.stdout, findings)
 }
 
-// measureClaim makes a run of a claim's cells.
-func (a *app) measureClaim(ctx context.Context, s *store.Store, claim published.Claim, budget time.Duration, quiet bool) (time.Duration, error) {
-	request, err := claimRequest(claim, budget)
+// claimMeter measures the cells of claims, each work as a run of its own.
+type claimMeter struct {
+	app   *app
+	store *store.Store
+	quiet bool
+	cases map[string][]assay.Case // of each plan, all
+}
+
+func (m *claimMeter) Cells(w audit.Work) (int, error) {
+	all, known := m.cases[w.Plan]
+	if !known {
+		p, err := readPlan(w.Plan)
+		if err != nil {
+			return 0, err
+		}
+		if all, err = p.Expand(nil); err != nil {
+			return 0, err
+		}
+		if m.cases == nil {
+			m.cases = map[string][]assay.Case{}
+		}
+		m.cases[w.Plan] = all
+	}
+	cases, err := plan.SelectToMeasure(all, w.Only())
+	return len(cases), err
+}
+
+// Launch asks the data, as plan check does.
+func (m *claimMeter) Launch(ctx context.Context, w audit.Work) (time.Duration, error) {
+	request, err := claimRequest(w, 0)
 	if err != nil {
 		return 0, err
 	}
-	result, err := a.measure(ctx, s, claim.Plan, request, quiet)
+	l, err := m.app.lab(m.quiet)
+	if err != nil {
+		return 0, err
+	}
+	checked, err := l.Check(ctx, request, checkPatience)
+	m.app.progress.close()
+	return checked.Least.Total() / time.Duration(max(1, request.Plan.Launches)), err
+}
+
+// Measure makes a run. One that cannot be made here, where a worker lacks what it needs,
+// is told and measures nothing.
+func (m *claimMeter) Measure(ctx context.Context, w audit.Work, budget time.Duration) (time.Duration, error) {
+	fmt.Fprintf(m.app.stderr, "%s (up to %s), for these claims:\n  %s\n", w.Plan, wording.Brief(budget.Round(time.Second)), strings.ReplaceAll(w.Says(), "\n", "\n  "))
+	request, err := claimRequest(w, budget)
+	if err != nil {
+		return 0, err
+	}
+	result, err := m.app.measure(ctx, m.store, w.Plan, request, m.quiet)
+	var cannot *lab.InputError
+	if errors.As(err, &cannot) {
+		fmt.Fprintf(m.app.stderr, "not measured: %v\n", cannot)
+		return 0, nil
+	}
 	return result.Took, err
 }
 
-// claimRequest asks for a claim's cells, and for all of the budget for them: no claim is
-// about what single settings do.
-func claimRequest(claim published.Claim, budget time.Duration) (lab.Request, error) {
-	p, err := readPlan(claim.Plan)
+// claimRequest asks for the cells of claims, and for all of the budget for them: no
+// claim is about what single settings do.
+func claimRequest(w audit.Work, budget time.Duration) (lab.Request, error) {
+	p, err := readPlan(w.Plan)
 	if err != nil {
 		return lab.Request{}, err
 	}
 	p.Factors = false
-	return lab.Request{Plan: p, PlanFile: planFile(claim.Plan), Only: claim.Selection(), Budget: budget, Target: claim.Precision()}, nil
+	return lab.Request{Plan: p, PlanFile: planFile(w.Plan), Only: w.Only(), Budget: budget, Target: w.Precision()}, nil
 }
 
 // judge judges all claims by the run of that id, or by all runs of a store; nil

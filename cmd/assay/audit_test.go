@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"assay/internal/audit"
 	"assay/published"
 )
 
@@ -26,7 +27,7 @@ func TestClaimsMeasureNoFactors(t *testing.T) {
 			if p.Factors {
 				factors++
 			}
-			request, err := claimRequest(claim, time.Minute)
+			request, err := claimRequest(audit.Work{Plan: claim.Plan, Claims: []published.Claim{claim}}, time.Minute)
 			if err != nil {
 				t.Fatal(err)
 			}

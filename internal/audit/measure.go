@@ -3,87 +3,226 @@ package audit
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"assay/published"
 )
 
-// Meter measures the cells of a claim for some time, and returns how long it
-// measured.
-type Meter func(ctx context.Context, claim published.Claim, budget time.Duration) (time.Duration, error)
+// Work is what one run measures: the cells of claims about one plan.
+type Work struct {
+	Plan   string
+	Claims []published.Claim
+	needs  int // launches that may decide the claims, by an estimate
+}
+
+// Only selects the cells of the claims, see [published.Selection].
+func (w Work) Only() map[string][]string { return published.Selection(w.Claims...) }
+
+// Precision is the narrowest half-width that a claim needs; 0: the usual one.
+func (w Work) Precision() float64 {
+	least := 0.0
+	for _, c := range w.Claims {
+		if p := c.Precision(); p > 0 && (least == 0 || p < least) {
+			least = p
+		}
+	}
+	return least
+}
+
+// Says is what the claims say, each on a line.
+func (w Work) Says() string {
+	var lines []string
+	for _, c := range w.Claims {
+		lines = append(lines, c.Says)
+	}
+	return strings.Join(lines, "\n")
+}
+
+// key names the cells that are measured.
+func (w Work) key() string { return fmt.Sprint(w.Plan, w.Only()) }
+
+// with is both works as one.
+func (w Work) with(other Work) Work {
+	return Work{w.Plan, slices.Concat(w.Claims, other.Claims), max(w.needs, other.needs)}
+}
+
+// Meter measures works.
+type Meter interface {
+	// Cells counts the cells of a work.
+	Cells(Work) (int, error)
+	// Launch estimates how long one launch of all its cells takes.
+	Launch(context.Context, Work) (time.Duration, error)
+	// Measure measures for some time, and returns how long it measured: 0 where
+	// nothing could be.
+	Measure(ctx context.Context, w Work, budget time.Duration) (time.Duration, error)
+}
 
 // MinSlice is the shortest time that is worth the building and preparing before
 // it.
 const MinSlice = 20 * time.Second
 
-// Measure measures what open claims need until each was measured once or the
-// budget has passed, and returns the findings after that: claims without any
-// figure first, those of few cells before others, then those that need the fewest
-// launches. What one leaves of its share is the others'. Claims about the same
-// cells are measured together.
+// Measure measures what open claims need until the budget has passed or more of it
+// would tell nothing, and returns the findings after that. Claims whose cells overlap
+// are measured in one run, so that they share its launches. What needs the least time
+// comes first, and each gets the time that it needs or more; what was measured without
+// a verdict is measured again where the rest of the budget may give it one.
 //
 // A claim is judged by all launches of all runs, see lab.Pool, and each run is a
 // look at a higher level: one long run tells more than several short ones.
-func Measure(ctx context.Context, budget time.Duration, judge func() ([]Finding, error), measure Meter) ([]Finding, error) {
-	measured := map[string]bool{}
+func Measure(ctx context.Context, budget time.Duration, judge func() ([]Finding, error), meter Meter) ([]Finding, error) {
+	s := session{meter: meter, launches: map[string]time.Duration{}, measured: map[string]bool{}, stuck: map[string]bool{}}
 	for {
 		findings, err := judge()
 		if err != nil {
 			return nil, err
 		}
-		open := slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool { return !f.open() || measured[f.Claim.Cells()] })
-		if len(open) == 0 || budget < MinSlice {
+		if budget < MinSlice {
 			return findings, nil
 		}
-		next := slices.MinFunc(open, func(a, b Finding) int { return cmp.Compare(a.needs(), b.needs()) })
-		measured[next.Claim.Cells()] = true
-		slice := min(budget, max(MinSlice, budget/time.Duration(selections(open))))
-		took, err := measure(ctx, strictest(open, next), slice)
+		work, slice, err := s.next(ctx, findings, budget)
+		if err != nil || len(work.Claims) == 0 {
+			return findings, err
+		}
+		took, err := meter.Measure(ctx, work, slice)
 		if err != nil {
 			return findings, err
+		}
+		for _, c := range work.Claims {
+			s.measured[id(c)] = true
+			s.stuck[id(c)] = took == 0
 		}
 		budget -= took
 	}
 }
 
-// selections counts the different selections of cells.
-func selections(findings []Finding) int {
-	all := map[string]bool{}
-	for _, f := range findings {
-		all[f.Claim.Cells()] = true
-	}
-	return len(all)
+// session is what Measure knows while it goes on.
+type session struct {
+	meter    Meter
+	launches map[string]time.Duration // estimates, by the work's key
+	measured map[string]bool          // claims, by id
+	stuck    map[string]bool          // claims whose run measured nothing, by id
 }
 
-// strictest is the claim that needs the narrowest intervals of those about the
-// same cells.
-func strictest(findings []Finding, f Finding) published.Claim {
-	claim := f.Claim
-	for _, other := range findings {
-		precision := other.Claim.Precision()
-		if other.Claim.Cells() == claim.Cells() && precision > 0 && (claim.Precision() == 0 || precision < claim.Precision()) {
-			claim = other.Claim
+// id tells claims of all sources apart.
+func id(c published.Claim) string { return strings.Join([]string{c.Plan, c.Name, c.Says}, "/") }
+
+// next is the work to be done next, and the time that it gets: first what was not
+// measured yet. There is none where the budget is too short for what is left.
+func (s session) next(ctx context.Context, findings []Finding, budget time.Duration) (Work, time.Duration, error) {
+	for _, again := range []bool{false, true} {
+		works, err := s.works(findings, again)
+		if err != nil {
+			return Work{}, 0, err
+		}
+		var next Work
+		var least, sum time.Duration
+		for _, w := range works {
+			need, err := s.need(ctx, w, budget, again)
+			if err != nil {
+				return Work{}, 0, err
+			}
+			sum += need
+			if need > 0 && (least == 0 || need < least) {
+				next, least = w, need
+			}
+		}
+		if least > 0 {
+			share := time.Duration(float64(budget) * float64(least) / float64(sum))
+			return next, min(budget, max(MinSlice, least, share)), nil
 		}
 	}
-	return claim
+	return Work{}, 0, nil
 }
 
-// needs is an estimate of the launches that decide an open claim, times its
-// cells: what is worth most is cheapest.
-func (f Finding) needs() int {
+// need estimates how long a work takes to decide; 0 where that is not worth a try: the
+// budget is shorter than two launches, or than what a work needs that was measured.
+func (s session) need(ctx context.Context, w Work, budget time.Duration, again bool) (time.Duration, error) {
+	launch, known := s.launches[w.key()]
+	if !known {
+		var err error
+		if launch, err = s.meter.Launch(ctx, w); err != nil {
+			return 0, err
+		}
+		s.launches[w.key()] = launch
+	}
+	need := max(time.Millisecond, time.Duration(w.needs)*launch)
+	if 2*launch > budget || again && need > budget {
+		return 0, nil
+	}
+	return need, nil
+}
+
+// works are the open claims that were measured already, or those that were not: claims
+// together that have fewer cells than apart.
+func (s session) works(findings []Finding, measured bool) ([]Work, error) {
+	var works []Work
+	for _, f := range findings {
+		if !f.open() || s.measured[id(f.Claim)] != measured || s.stuck[id(f.Claim)] || measured && f.lacksFigures() {
+			continue
+		}
+		works = append(works, Work{f.Claim.Plan, []published.Claim{f.Claim}, f.launches()})
+	}
+	cells := make([]int, len(works))
+	for i, w := range works {
+		var err error
+		if cells[i], err = s.meter.Cells(w); err != nil {
+			return nil, err
+		}
+	}
+	for {
+		i, j, both, err := s.closest(works, cells)
+		if err != nil || i == j {
+			return works, err
+		}
+		works[i], cells[i] = works[i].with(works[j]), both
+		works, cells = slices.Delete(works, j, j+1), slices.Delete(cells, j, j+1)
+	}
+}
+
+// closest are the two works that save the most cells together, and how many both have;
+// twice the same where no two save any.
+func (s session) closest(works []Work, cells []int) (first, second, both int, err error) {
+	most := 0
+	for i, w := range works {
+		for j, other := range works[:i] {
+			if other.Plan != w.Plan {
+				continue
+			}
+			n, err := s.meter.Cells(other.with(w))
+			if err != nil {
+				return 0, 0, 0, err
+			}
+			if saved := cells[i] + cells[j] - n; saved > most {
+				first, second, both, most = j, i, n, saved
+			}
+		}
+	}
+	return first, second, both, nil
+}
+
+// lacksFigures reports whether something that is open was not compared at all.
+func (f Finding) lacksFigures() bool {
+	return slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return e.Open && e.Here == nil })
+}
+
+// leastLaunches are what a claim without figures needs.
+const leastLaunches = 3
+
+// launches estimates how many decide an open claim. Where no estimate can be made, they
+// are as many as it has.
+func (f Finding) launches() int {
 	launches := 0
 	for _, e := range f.Evidence {
 		switch {
 		case !e.Open || e.Verdict != Unknown:
 		case e.Here == nil:
-			launches = max(launches, 1)
+			launches = max(launches, leastLaunches)
 		default:
-			launches = max(launches, cmp.Or(e.Here.MoreLaunches(), notEstimable))
+			launches = max(launches, cmp.Or(e.Here.MoreLaunches(), e.Here.Ratio.N, leastLaunches))
 		}
 	}
-	return launches * len(f.Evidence)
+	return launches
 }
-
-// notEstimable stands for an estimate that there is none of: such claims come last.
-const notEstimable = 1000

@@ -3,7 +3,9 @@ package audit_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -12,48 +14,100 @@ import (
 	"assay/published"
 )
 
-// Claims are measured in order of what they need, those about the same cells once,
-// and only while the budget lasts.
+// fakeMeter takes some time for each launch of a cell, and has no other cells than
+// drivers and operations.
+type fakeMeter struct {
+	launch time.Duration // of one cell
+	took   func(budget time.Duration) time.Duration
+	err    error
+
+	measured []string // what was measured: its claims, and the time it got
+}
+
+func (m *fakeMeter) Cells(w audit.Work) (int, error) {
+	n := 1
+	for _, values := range w.Only() {
+		n *= len(values)
+	}
+	return n, nil
+}
+
+func (m *fakeMeter) Launch(_ context.Context, w audit.Work) (time.Duration, error) {
+	n, err := m.Cells(w)
+	return time.Duration(n) * m.launch, err
+}
+
+func (m *fakeMeter) Measure(_ context.Context, w audit.Work, budget time.Duration) (time.Duration, error) {
+	var names []string
+	for _, c := range w.Claims {
+		names = append(names, c.Name)
+	}
+	m.measured = append(m.measured, fmt.Sprint(strings.Join(names, "+"), " ", budget.Round(time.Second)))
+	return m.took(budget), m.err
+}
+
+// asked is a claim about drivers of a plan.
+func asked(name, plan string, drivers ...string) published.Claim {
+	c := claim(published.Faster, 0)
+	c.Name, c.Plan, c.Compare = name, plan, nil
+	for _, driver := range drivers[1:] {
+		c.Compare = append(c.Compare, published.Comparison{A: map[string]string{"driver": drivers[0]}, B: map[string]string{"driver": driver}, Expect: published.Faster})
+	}
+	return c
+}
+
+// What needs the least time is measured first, claims whose cells overlap together, and
+// each for what its launches take or more.
 func TestMeasureOpenClaims(t *testing.T) {
 	told := map[string]assay.Trial{"a": trial(1000, "g"), "b": trial(2000, "g")}
 	open := map[string]assay.Trial{"a": trial(1, "g"), "b": trial(4, "g")}
-	decided, sized, unmeasured := claim(published.Faster, 0), claim(published.Faster, 3), claim(published.Faster, 0)
-	decided.Name, sized.Name, unmeasured.Name = "decided", "sized", "unmeasured"
-	unmeasured.Plan = "q"
-	again := sized
-	again.Name = "again"
+	sized := claim(published.Faster, 3)
+	sized.Name = "sized"
+	all := func(budget time.Duration) time.Duration { return budget }
+	nothing := func(time.Duration) time.Duration { return 0 }
 	for name, test := range map[string]struct {
 		cells  map[string]assay.Trial
 		claims []published.Claim
 		budget time.Duration
-		took   time.Duration
+		launch time.Duration
+		took   func(time.Duration) time.Duration
 		want   []string
 	}{
-		"what is decided is not measured": {told, []published.Claim{decided}, time.Hour, time.Minute, nil},
-		"unmeasured first":                {open, []published.Claim{sized, unmeasured}, time.Hour, time.Minute, []string{"unmeasured", "sized"}},
-		"the same cells are one run":      {open, []published.Claim{sized, again}, time.Hour, time.Minute, []string{"sized"}},
-		"until the budget ends":           {open, []published.Claim{sized, unmeasured}, 50 * time.Second, 45 * time.Second, []string{"unmeasured"}},
-		"too short for any":               {open, []published.Claim{sized}, 19 * time.Second, time.Minute, nil},
-		"one that measures nothing":       {open, []published.Claim{sized}, 21 * time.Second, 0, []string{"sized"}},
+		"what is decided is not measured": {told, []published.Claim{asked("decided", "p", "a", "b")}, time.Hour, time.Second, all, nil},
+		"too short for any":               {open, []published.Claim{sized}, 19 * time.Second, time.Second, all, nil},
+		"all of the budget is for one":    {open, []published.Claim{sized}, time.Minute, time.Second, all, []string{"sized 1m0s"}},
+		"what takes less first, each as it needs": {nil, []published.Claim{asked("three", "q", "a", "b", "c"), asked("two", "r", "a", "b")},
+			5 * time.Minute, 10 * time.Second, all, []string{"two 2m0s", "three 3m0s"}},
+		"what one leaves is the others'": {nil, []published.Claim{asked("three", "q", "a", "b", "c"), asked("two", "r", "a", "b")},
+			5 * time.Minute, 10 * time.Second, func(b time.Duration) time.Duration { return min(b, 30*time.Second) },
+			[]string{"two 2m0s", "three 4m30s"}},
+		"cells that overlap are one run": {nil, []published.Claim{asked("one", "q", "a", "b"), asked("other", "q", "a", "c")},
+			5 * time.Minute, 10 * time.Second, all, []string{"one+other 5m0s"}},
+		"those that do not are two": {nil, []published.Claim{asked("one", "q", "a", "b"), asked("other", "q", "c", "d")},
+			4 * time.Minute, 10 * time.Second, all, []string{"one 2m0s", "other 2m0s"}},
+		"nor are those of other plans one": {nil, []published.Claim{asked("one", "q", "a", "b"), asked("other", "r", "a", "b")},
+			4 * time.Minute, 10 * time.Second, all, []string{"one 2m0s", "other 2m0s"}},
+		"three launches where the budget is small": {nil, []published.Claim{asked("one", "q", "a", "b"), asked("other", "r", "a", "b")},
+			80 * time.Second, 10 * time.Second, all, []string{"one 1m0s"}},
+		"none where it is too small for two": {nil, []published.Claim{asked("one", "q", "a", "b")}, 39 * time.Second, 10 * time.Second, all, nil},
+		"again where the rest may tell it": {open, []published.Claim{sized}, time.Minute, 2 * time.Second,
+			func(b time.Duration) time.Duration { return min(b, 30*time.Second) }, []string{"sized 1m0s", "sized 30s"}},
+		"not again where it does not": {open, []published.Claim{sized}, time.Minute, 3 * time.Second,
+			func(b time.Duration) time.Duration { return min(b, 30*time.Second) }, []string{"sized 1m0s"}},
+		"one that measures nothing": {open, []published.Claim{sized}, time.Minute, time.Second, nothing, []string{"sized 1m0s"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			source := published.Source{Name: "s", Claims: test.claims}
-			var got []string
+			meter := &fakeMeter{launch: test.launch, took: test.took}
 			judge := func() ([]audit.Finding, error) {
 				return audit.Judge([]published.Source{source}, reports(t, test.cells))
 			}
-			findings, err := audit.Measure(t.Context(), test.budget, judge, func(_ context.Context, c published.Claim, budget time.Duration) (time.Duration, error) {
-				if budget > test.budget || budget <= 0 {
-					t.Errorf("%s gets %s of %s", c.Name, budget, test.budget)
-				}
-				got = append(got, c.Name)
-				return test.took, nil
-			})
+			findings, err := audit.Measure(t.Context(), test.budget, judge, meter)
 			if err != nil || len(findings) != len(test.claims) {
 				t.Errorf("got %d findings, %v, want %d", len(findings), err, len(test.claims))
 			}
-			if !slices.Equal(got, test.want) {
-				t.Errorf("measured %q, want %q", got, test.want)
+			if !slices.Equal(meter.measured, test.want) {
+				t.Errorf("measured %q, want %q", meter.measured, test.want)
 			}
 		})
 	}
@@ -61,10 +115,26 @@ func TestMeasureOpenClaims(t *testing.T) {
 
 func TestMeasureEndsWithTheFirstError(t *testing.T) {
 	source := published.Source{Name: "s", Claims: []published.Claim{claim(published.Faster, 0)}}
-	broken := errors.New("no disk")
 	judge := func() ([]audit.Finding, error) { return audit.Judge([]published.Source{source}, reports(t)) }
-	_, err := audit.Measure(t.Context(), time.Hour, judge, func(context.Context, published.Claim, time.Duration) (time.Duration, error) { return 0, broken })
-	if !errors.Is(err, broken) {
-		t.Errorf("got %v, want %v", err, broken)
+	broken := &fakeMeter{took: func(time.Duration) time.Duration { return 0 }, err: errors.New("no disk")}
+	if _, err := audit.Measure(t.Context(), time.Hour, judge, broken); !errors.Is(err, broken.err) {
+		t.Errorf("got %v, want %v", err, broken.err)
+	}
+}
+
+// A run of several claims is as narrow as the strictest of them needs.
+func TestPrecisionOfWork(t *testing.T) {
+	usual, wide, narrow := claim(published.Faster, 0), claim(published.Alike, 1.06), claim(published.Alike, 1.02)
+	for _, test := range []struct {
+		claims []published.Claim
+		want   float64
+	}{
+		{[]published.Claim{usual}, 0},
+		{[]published.Claim{usual, wide}, wide.Precision()},
+		{[]published.Claim{narrow, usual, wide}, narrow.Precision()},
+	} {
+		if got := (audit.Work{Claims: test.claims}).Precision(); got != test.want {
+			t.Errorf("%d claims: got %v, want %v", len(test.claims), got, test.want)
+		}
 	}
 }
