@@ -42,7 +42,10 @@ func (r *Row) Against(other *Row, metric assay.Metric) (c Comparison, paired boo
 	}
 	rule.Looks = r.Looks(other)
 	one, err := rule.CompareUnpaired(x, y, metric.HigherBetter)
-	return Comparison{Comparison: one}, false, err
+	if err != nil {
+		return Comparison{}, false, err
+	}
+	return Comparison{Comparison: one.Allowing(stat.Dependent(x, y), metric.HigherBetter)}, false, nil
 }
 
 // borrows is what a comparison of two rows by their tables' primary metric borrows

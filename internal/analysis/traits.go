@@ -12,8 +12,6 @@ const (
 	Shown
 	// Obvious: the mark of what is undecided, and the command that decides it, say it all.
 	Obvious
-	// OfTime: time is in the figures, so that those of different launches cannot be compared.
-	OfTime
 )
 
 // Kinds are all kinds of doubts by code, with their traits: those of this package, and
@@ -21,12 +19,12 @@ const (
 // a row in docs/fairness.md.
 var Kinds = map[string]Trait{
 	"acknowledged-unsynced": Grave,
-	"autocorrelation":       OfTime,
+	"autocorrelation":       0,
 	"beyond-disk":           Grave,
 	"busy":                  Grave,
 	"dropped":               Shown,
 	"disturbed":             Shown,
-	"drift":                 OfTime,
+	"drift":                 0,
 	"few-launches":          Shown | Obvious,
 	"few-samples":           0,
 	"generator-bound":       0,

@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -113,28 +112,38 @@ func id(c published.Claim) string { return strings.Join([]string{c.Plan, c.Name,
 // measured yet. There is none where the budget is too short for what is left.
 func (s session) next(ctx context.Context, findings []Finding, budget time.Duration) (Work, time.Duration, error) {
 	for _, again := range []bool{false, true} {
-		works, err := s.works(findings, again)
+		works, err := s.works(ctx, findings, budget, again)
 		if err != nil {
 			return Work{}, 0, err
 		}
-		var next Work
-		var least, sum time.Duration
-		for _, w := range works {
-			need, err := s.need(ctx, w, budget, again)
-			if err != nil {
+		needs := make([]time.Duration, len(works))
+		for i, w := range works {
+			if needs[i], err = s.need(ctx, w, budget, again); err != nil {
 				return Work{}, 0, err
 			}
-			sum += need
-			if need > 0 && (least == 0 || need < least) {
-				next, least = w, need
-			}
 		}
-		if least > 0 {
-			share := time.Duration(float64(budget) * float64(least) / float64(sum))
-			return next, min(budget, max(MinSlice, least, share)), nil
+		if first, slice := share(needs, budget); slice > 0 {
+			return works[first], slice, nil
 		}
 	}
 	return Work{}, 0, nil
+}
+
+// share gives what needs the least its part of the budget, or all that it needs if that
+// is more. Needs of 0 are none.
+func share(needs []time.Duration, budget time.Duration) (first int, slice time.Duration) {
+	var least, sum time.Duration
+	for i, need := range needs {
+		sum += need
+		if need > 0 && (least == 0 || need < least) {
+			first, least = i, need
+		}
+	}
+	if least == 0 {
+		return 0, 0
+	}
+	part := time.Duration(float64(budget) * float64(least) / float64(sum))
+	return first, min(budget, max(MinSlice, least, part))
 }
 
 // need estimates how long a work takes to decide; 0 where that is not worth a try: the
@@ -156,14 +165,22 @@ func (s session) need(ctx context.Context, w Work, budget time.Duration, again b
 }
 
 // works are the open claims that were measured already, or those that were not: claims
-// together that have fewer cells than apart.
-func (s session) works(findings []Finding, measured bool) ([]Work, error) {
+// together that have fewer cells than apart. One that needs more than the budget is none
+// the second time: it would take the time of those that it shares cells with.
+func (s session) works(ctx context.Context, findings []Finding, budget time.Duration, again bool) ([]Work, error) {
 	var works []Work
 	for _, f := range findings {
-		if !f.open() || s.measured[id(f.Claim)] != measured || s.stuck[id(f.Claim)] || measured && f.lacksFigures() {
+		if !f.open() || s.measured[id(f.Claim)] != again || s.stuck[id(f.Claim)] || again && f.lacksFigures() {
 			continue
 		}
-		works = append(works, Work{f.Claim.Plan, []published.Claim{f.Claim}, f.launches()})
+		w := Work{f.Claim.Plan, []published.Claim{f.Claim}, f.launches()}
+		need, err := s.need(ctx, w, budget, again)
+		if err != nil {
+			return nil, err
+		}
+		if need > 0 || !again {
+			works = append(works, w)
+		}
 	}
 	cells := make([]int, len(works))
 	for i, w := range works {
@@ -211,17 +228,13 @@ func (f Finding) lacksFigures() bool {
 // leastLaunches are what a claim without figures needs.
 const leastLaunches = 3
 
-// launches estimates how many decide an open claim. Where no estimate can be made, they
-// are as many as it has.
+// launches estimates how many more decide an open claim: at least as many as it has, so
+// that it is looked at a few times, and not often.
 func (f Finding) launches() int {
-	launches := 0
+	launches := leastLaunches
 	for _, e := range f.Evidence {
-		switch {
-		case !e.Open || e.Verdict != Unknown:
-		case e.Here == nil:
-			launches = max(launches, leastLaunches)
-		default:
-			launches = max(launches, cmp.Or(e.Here.MoreLaunches(), e.Here.Ratio.N, leastLaunches))
+		if e.Open && e.Verdict == Unknown && e.Here != nil {
+			launches = max(launches, e.Here.MoreLaunches(), e.Here.Ratio.N)
 		}
 	}
 	return launches

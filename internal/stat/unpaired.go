@@ -60,3 +60,65 @@ func welch(a, b sample) (difference, half float64) {
 	t := distuv.StudentsT{Sigma: 1, Nu: freedom}.Quantile((1 + max(a.level(), b.level())) / 2)
 	return difference, t * math.Sqrt(va+vb)
 }
+
+// Dependence is what was found of launches that are not independent of those before
+// them; zero: nothing.
+type Dependence struct {
+	Correlation float64 // of each launch with the next one, of what does not drift
+	Drift       float64 // by how much both series drifted, as logarithms without sign
+}
+
+// Dependent looks at two series of launches, in their order, by Drift and
+// Autocorrelation. Where one of them finds something in one series, the estimates of
+// both count for both series: drift and correlation hide each other, a test of few
+// launches misses much, and both series had the same machine.
+func Dependent(figures, others []float64) Dependence {
+	var d Dependence
+	any := false
+	for _, series := range [][]float64{figures, others} {
+		total, _, drifts := Drift(series)
+		r, resembles := Autocorrelation(series)
+		any = any || drifts || resembles
+		d.Drift += math.Abs(math.Log(total))
+		if drifts {
+			r, _ = Autocorrelation(without(series, math.Log(total)))
+		}
+		// Pearson's formula for ranks of normal values, and the bias of so many (Kendall 1954).
+		r = 2 * math.Sin(math.Pi*r/6)
+		d.Correlation = max(d.Correlation, r+(1+4*r)/float64(max(1, len(series))))
+	}
+	if !any {
+		return Dependence{}
+	}
+	return d
+}
+
+// without is a series without its drift.
+func without(series []float64, drift float64) []float64 {
+	flat := make([]float64, len(series))
+	for i, x := range series {
+		flat[i] = x * math.Exp(-drift*float64(i)/float64(max(1, len(series)-1)))
+	}
+	return flat
+}
+
+// Allowing is an unpaired comparison whose interval allows for dependent launches. The
+// standard error of a mean of an autoregressive series of first order is
+// sqrt((1+r)/(1-r)) times that of independent values; what drifted may be all of a
+// difference, so that it counts to both sides. TestAllowingCovers simulates both.
+func (c Comparison) Allowing(d Dependence, higherBetter bool) Comparison {
+	r := min(mostCorrelated, max(0, d.Correlation))
+	wider := math.Sqrt((1 + r) / (1 - r))
+	center := math.Log(c.Ratio.Center)
+	low := center - wider*(center-math.Log(c.Ratio.Low)) - d.Drift
+	high := center + wider*(math.Log(c.Ratio.High)-center) + d.Drift
+	c.Ratio.Low, c.Ratio.High = math.Exp(low), math.Exp(high)
+	if !higherBetter {
+		low, high = -high, -low
+	}
+	c.Verdict, c.Reason = c.rule.decideBounds(c.Ratio.N, low, high)
+	return c
+}
+
+// mostCorrelated keeps the interval finite: 14 times as wide as of independent launches.
+const mostCorrelated = 0.99

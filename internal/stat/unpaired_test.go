@@ -1,0 +1,96 @@
+package stat_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"assay/internal/stat"
+)
+
+// series are figures whose logarithms have a spread of 5 %, resemble those before them,
+// and drift by some total.
+func series(r *rand.Rand, n int, correlation, drift float64) []float64 {
+	const spread = 0.05
+	figures := make([]float64, n)
+	x := spread * r.NormFloat64()
+	for i := range figures {
+		figures[i] = 1000 * math.Exp(x+drift*(float64(i)/float64(n-1)-0.5))
+		x = correlation*x + spread*math.Sqrt(1-correlation*correlation)*r.NormFloat64()
+	}
+	return figures
+}
+
+// Where dependent launches were found, the interval that allows for them covers the true
+// ratio as often as one of independent launches does.
+func TestAllowingCovers(t *testing.T) {
+	const draws = 1000
+	r := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{10, 30, 100} {
+		for _, test := range []struct{ correlation, drift, apart float64 }{
+			{0.4, 0, 0}, {0.6, 0, 0}, {0.8, 0, 0},
+			{0, 0.1, 0}, {0, 0.2, 0.1}, {0.4, 0.15, 0.075}, // apart: one series is of the first half of the drift, the other of the second
+		} {
+			found, plain, allowing := 0, 0, 0
+			for range draws {
+				a, b := series(r, n, test.correlation, test.drift-test.apart), series(r, n, test.correlation, test.drift-test.apart)
+				for i := range b {
+					b[i] *= math.Exp(test.apart)
+				}
+				d := stat.Dependent(a, b)
+				if d == (stat.Dependence{}) {
+					continue
+				}
+				c, err := stat.Rule{}.CompareUnpaired(a, b, false)
+				if err != nil {
+					t.Fatal(err)
+				}
+				found++
+				plain += covers(c)
+				allowing += covers(c.Allowing(d, false))
+			}
+			if found < 50 {
+				continue
+			}
+			name := fmt.Sprintf("n %d, correlation %v, drift %v apart %v", n, test.correlation, test.drift, test.apart)
+			t.Logf("%s: found in %d of %d; coverage %.1f %%, allowing %.1f %%", name, found, draws, 100*float64(plain)/float64(found), 100*float64(allowing)/float64(found))
+			if got := float64(allowing) / float64(found); got < 0.93 {
+				t.Errorf("%s: coverage of %d intervals is %.3f, want at least 0.93", name, found, got)
+			}
+		}
+	}
+}
+
+func covers(c stat.Comparison) int {
+	if c.Ratio.Low <= 1 && 1 <= c.Ratio.High {
+		return 1
+	}
+	return 0
+}
+
+// What is allowed for widens the interval, and can take a verdict away.
+func TestAllowing(t *testing.T) {
+	a, b := []float64{100, 101, 102, 103}, []float64{110, 111, 112, 113}
+	c, err := stat.Rule{}.CompareUnpaired(a, b, false)
+	if err != nil || c.Verdict != stat.Faster {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	half := math.Log(c.Ratio.High / c.Ratio.Center)
+	for _, test := range []struct {
+		d    stat.Dependence
+		half float64
+		want stat.Verdict
+	}{
+		{stat.Dependence{}, half, stat.Faster},
+		{stat.Dependence{Drift: 0.02}, half + 0.02, stat.Faster},
+		{stat.Dependence{Drift: 0.1}, half + 0.1, stat.Undecided},
+		{stat.Dependence{Correlation: 0.5}, half * math.Sqrt(3), stat.Faster},
+		{stat.Dependence{Correlation: 0.99}, 0, stat.Undecided},
+	} {
+		got := c.Allowing(test.d, false)
+		if gotHalf := math.Log(got.Ratio.High / got.Ratio.Center); got.Verdict != test.want || test.half > 0 && math.Abs(gotHalf-test.half) > 1e-9 {
+			t.Errorf("%+v: got %s, half-width %v; want %s, %v", test.d, got.Verdict, gotHalf, test.want, test.half)
+		}
+	}
+}
