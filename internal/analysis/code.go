@@ -45,12 +45,12 @@ func (c Connection) Code(targets []assay.Target) []string {
 	return lines
 }
 
-// options are what the worker issued neither as SQL nor within the DSN: what its driver
-// takes as arguments beside the DSN.
+// options are what the worker issued for what was asked neither as SQL nor within the DSN:
+// what its driver takes as arguments beside the DSN.
 func (c Connection) options() string {
 	var all []string
 	for _, s := range c.Settings {
-		if s.Issued != "" && !strings.HasPrefix(s.Issued, pragmaStatement) && !strings.Contains(c.DSN, s.Issued) {
+		if s.Requested != "" && s.Issued != "" && !strings.HasPrefix(s.Issued, pragmaStatement) && !strings.Contains(c.DSN, s.Issued) {
 			all = append(all, s.Issued)
 		}
 	}

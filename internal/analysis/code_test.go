@@ -13,7 +13,7 @@ func TestCode(t *testing.T) {
 	const open, with, execute = `connection = connect({{dsn}})`, `connection = connect({{dsn}}, {{options}})`, `connection.run({{sql}})`
 	issued := func(all ...string) (settings []assay.Setting) {
 		for _, text := range all {
-			settings = append(settings, assay.Setting{Name: "setting of " + text, Issued: text})
+			settings = append(settings, assay.Setting{Name: "setting of " + text, Requested: "something", Issued: text})
 		}
 		return settings
 	}
@@ -33,7 +33,9 @@ func TestCode(t *testing.T) {
 			[]string{`connection = connect("app.db?a=1", readonly: true, timeout: 5)`, `connection.run("PRAGMA b = 1")`},
 			issued("a=1", "PRAGMA b = 1", "readonly: true", "", "timeout: 5"),
 		},
-		"no options":             {map[string]string{"open": open, "open_with": with}, "{{path}}", nil, []string{`connection = connect("app.db")`}, issued("PRAGMA a = 1")},
+		"no options": {map[string]string{"open": open, "open_with": with}, "{{path}}", nil, []string{`connection = connect("app.db")`}, issued("PRAGMA a = 1")},
+		"what a trace saw is no option": {map[string]string{"open": open, "open_with": with}, "{{path}}", nil, []string{`connection = connect("app.db")`},
+			[]assay.Setting{{Name: SyncBeforeAck, Connection: "trace", Issued: "3 commits: 42 pwrite64", Effective: "no"}}},
 		"no place for options":   {map[string]string{"open": open}, "{{path}}", nil, []string{`connection = connect("app.db")`}, issued("not in the URI")},
 		"no SQL to run":          {map[string]string{"open": open}, "{{path}}", nil, []string{`connection = connect("app.db")`}, nil},
 		"nothing of SQL":         {map[string]string{"open": open}, "{{path}}", []string{"PRAGMA a = 1"}, nil, nil},

@@ -12,7 +12,7 @@ import (
 func (r *Result) Best() (assay.Cell, bool) {
 	for _, s := range r.Suggestions {
 		for _, c := range s.Connections {
-			if c.cell.Profile != "" && slices.ContainsFunc(c.Settings, func(s assay.Setting) bool { return s.Issued != "" }) {
+			if c.cell.Profile != "" && slices.ContainsFunc(c.Settings, func(s assay.Setting) bool { return s.Requested != "" && s.Issued != "" }) {
 				return c.cell, true
 			}
 		}

@@ -174,13 +174,16 @@ func (s session) works(ctx context.Context, findings []Finding, budget time.Dura
 			continue
 		}
 		w := Work{f.Claim.Plan, []published.Claim{f.Claim}, f.launches()}
-		need, err := s.need(ctx, w, budget, again)
-		if err != nil {
-			return nil, err
+		if again {
+			need, err := s.need(ctx, w, budget, again)
+			if err != nil {
+				return nil, err
+			}
+			if need == 0 {
+				continue
+			}
 		}
-		if need > 0 || !again {
-			works = append(works, w)
-		}
+		works = append(works, w)
 	}
 	cells := make([]int, len(works))
 	for i, w := range works {

@@ -63,6 +63,11 @@ func TestMeasureOpenClaims(t *testing.T) {
 	open := map[string]assay.Trial{"a": trial(1, "g"), "b": trial(4, "g")}
 	sized := claim(published.Faster, 3)
 	sized.Name = "sized"
+	three := asked("three", "p", "a", "b", "c")
+	for i := range three.Compare {
+		three.Compare[i].Size = 3
+	}
+	half := func(b time.Duration) time.Duration { return min(b, 30*time.Second) }
 	all := func(budget time.Duration) time.Duration { return budget }
 	nothing := func(time.Duration) time.Duration { return 0 }
 	for name, test := range map[string]struct {
@@ -79,8 +84,7 @@ func TestMeasureOpenClaims(t *testing.T) {
 		"what takes less first, each as it needs": {nil, []published.Claim{asked("three", "q", "a", "b", "c"), asked("two", "r", "a", "b")},
 			5 * time.Minute, 10 * time.Second, all, []string{"two 2m0s", "three 3m0s"}},
 		"what one leaves is the others'": {nil, []published.Claim{asked("three", "q", "a", "b", "c"), asked("two", "r", "a", "b")},
-			5 * time.Minute, 10 * time.Second, func(b time.Duration) time.Duration { return min(b, 30*time.Second) },
-			[]string{"two 2m0s", "three 4m30s"}},
+			5 * time.Minute, 10 * time.Second, half, []string{"two 2m0s", "three 4m30s"}},
 		"cells that overlap are one run": {nil, []published.Claim{asked("one", "q", "a", "b"), asked("other", "q", "a", "c")},
 			5 * time.Minute, 10 * time.Second, all, []string{"one+other 5m0s"}},
 		"those that do not are two": {nil, []published.Claim{asked("one", "q", "a", "b"), asked("other", "q", "c", "d")},
@@ -91,9 +95,11 @@ func TestMeasureOpenClaims(t *testing.T) {
 			80 * time.Second, 10 * time.Second, all, []string{"one 1m0s"}},
 		"none where it is too small for two": {nil, []published.Claim{asked("one", "q", "a", "b")}, 39 * time.Second, 10 * time.Second, all, nil},
 		"again where the rest may tell it": {open, []published.Claim{sized}, time.Minute, 2 * time.Second,
-			func(b time.Duration) time.Duration { return min(b, 30*time.Second) }, []string{"sized 1m0s", "sized 30s"}},
+			half, []string{"sized 1m0s", "sized 30s"}},
 		"not again where it does not": {open, []published.Claim{sized}, time.Minute, 3 * time.Second,
-			func(b time.Duration) time.Duration { return min(b, 30*time.Second) }, []string{"sized 1m0s"}},
+			half, []string{"sized 1m0s"}},
+		"what the rest cannot tell holds nothing up": {map[string]assay.Trial{"a": trial(1, "g"), "b": trial(4, "g"), "c": trial(4, "g")},
+			[]published.Claim{sized, three}, time.Minute, 2 * time.Second, half, []string{"sized+three 1m0s", "sized 30s"}},
 		"one that measures nothing": {open, []published.Claim{sized}, time.Minute, time.Second, nothing, []string{"sized 1m0s"}},
 	} {
 		t.Run(name, func(t *testing.T) {

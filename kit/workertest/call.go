@@ -22,6 +22,18 @@ var callChecks = []check{
 		b.callOnce(b.firstCall(), wire.Measure{Operations: 4, Marks: marks})
 		expectSize(marks, 4)
 	}},
+	{"a call of which no unit is right says why, and how long it took", wire.CapCall, func(b *bench) {
+		name := b.firstCall()
+		wrong := prepareCall(name, 1)
+		wrong.Operation.Steps[0].Rows = 1 << 20
+		b.open(wire.Open{Writers: 2})
+		b.call(wire.TypePrepare, wrong, nil)
+		m := b.measure(wire.Measure{Operation: name, Operations: 2})
+		expect("operations", m.Operations, int64(0))
+		expect("misses", m.Misses, int64(2))
+		expect("a reason", m.Miss != "", true)
+		expect("a time", m.Nanos > 0, true)
+	}},
 	{"a call that there is not is refused", wire.CapCall, func(b *bench) {
 		b.open(wire.Open{Writers: 2})
 		b.refused(wire.TypePrepare, prepareCall("x-grease-call", 1), wire.Unsupported)

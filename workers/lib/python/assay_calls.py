@@ -81,6 +81,7 @@ class Call:
         marks = open(request["marks"], "ab", buffering=0) if request.get("marks") else None
         while total["executed"] < units or window and (total["nanos"] < window or total["executed"] < MIN_UNITS):
             total["executed"] += 1
+            began = clock()
             if self._is_right(total, busy):
                 total["operations"] += 1
                 total["nanos"] += self.calls.nanos
@@ -88,7 +89,9 @@ class Call:
                 add(total["counters"], self.calls.counters)
                 if marks:
                     marks.write(b".")
-            elif total["errors"] + total["misses"] >= MAX_FAILURES:
+                continue
+            total["nanos"] += clock() - began  # what fails takes time, too
+            if total["errors"] + total["misses"] >= MAX_FAILURES:
                 break
         if marks:
             marks.close()
