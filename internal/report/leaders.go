@@ -31,7 +31,8 @@ func leaders(t *analysis.Table, profiles bool) []string {
 	return all
 }
 
-// leadersOf names them with the figure of the first one.
+// leadersOf is the figure of the first one, and then their names, which a narrow screen
+// cuts.
 func leadersOf(k *analysis.Ranking, profiles bool) string {
 	all := k.Leaders()
 	var names []string
@@ -47,20 +48,20 @@ func leadersOf(k *analysis.Ranking, profiles bool) string {
 		names = append(names, name)
 	}
 	text := strings.Join(names, ", ")
-	if f, has := k.Rows[0].Figure(k.Table.Primary.Name); has {
-		text += " " + human(f.Interval.Center, f.Metric.Unit)
-	}
 	mark, _ := markOf(k.Standing(k.Rows[0]))
+	if f, has := k.Rows[0].Figure(k.Table.Primary.Name); has {
+		return human(f.Interval.Center, f.Metric.Unit) + mark + " " + text
+	}
 	return text + mark
 }
 
-// leadersLegend explains the marks that the lines have.
-func (m *matrix) leadersLegend() string {
+// leadersLegend explains the marks that some lines have.
+func leadersLegend(lines []matrixLine) string {
 	text := ""
-	for _, l := range m.lines {
+	for _, l := range lines {
 		text += strings.Join(l.leaders, " ")
 	}
-	parts := []string{"who leads, with the first one's figure"}
+	parts := []string{"the first one's figure, and who leads"}
 	for _, l := range []struct{ mark, words string }{{markFastest, "fastest"}, {markTied, "equivalent"}, {markOpen, "undecided between these"}, {": ", "before the colon: the class of durability"}} {
 		if strings.Contains(text, l.mark) {
 			parts = append(parts, strings.TrimPrefix(l.mark+" "+l.words, ":  "))
@@ -75,8 +76,7 @@ func (m *matrix) renderLeaders(s Screen, free int) []string {
 	if all := m.longest(func(l matrixLine) []string { return l.leaders }); s.Width-columnGap-all > label { // what the names leave
 		label = min(m.longest(matrixLine.name), s.Width-columnGap-all)
 	}
-	legend := s.wrap("  ", "  ", m.leadersLegend())
-	free -= len(legend) + 2 // the empty line above, and the one that counts the others
+	free -= len(s.wrap("  ", "  ", leadersLegend(m.lines))) + 2 // the empty line above, and the one that counts the others
 	kept, folded := m.fit(len(m.lines))
 	for len(kept) > 1 && height(kept) > free {
 		kept, folded = m.fit(len(kept) - 1)
@@ -92,7 +92,7 @@ func (m *matrix) renderLeaders(s Screen, free int) []string {
 	if folded > 0 {
 		lines = append(lines, fmt.Sprintf("  and %d more, see Details", folded))
 	}
-	return append(lines, legend...)
+	return append(lines, s.wrap("  ", "  ", leadersLegend(kept))...)
 }
 
 // longest is the length of the longest of some texts of all lines.
