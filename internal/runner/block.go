@@ -74,8 +74,7 @@ func (in *instance) prepareBlock(ctx context.Context, j *job, t *assay.Trial) (e
 
 // runBlock has the worker run a block.
 func (in *instance) runBlock(ctx context.Context, j *job, t *assay.Trial) error {
-	err := in.prepareBlock(ctx, j, t)
-	if err != nil {
+	if err := in.prepareBlock(ctx, j, t); err != nil {
 		return err
 	}
 	if j.warm > 0 {
@@ -86,14 +85,8 @@ func (in *instance) runBlock(ctx context.Context, j *job, t *assay.Trial) error 
 	var tally tally
 	var m wire.Measured
 	request := wire.Measure{Operation: j.Cell.Peer(), Start: int64(j.warm), Operations: int64(j.Operation.Count), Latency: true}
-	var before, after wire.Stats
-	if err := in.pool(ctx, j, &before); err != nil {
-		return err
-	}
-	if err := in.measure(ctx, request, &m); err != nil {
-		return err
-	}
-	if err := in.pool(ctx, j, &after); err != nil {
+	did, err := in.measurePooled(ctx, j, request, &m)
+	if err != nil {
 		return err
 	}
 	tally.add(m)
@@ -110,7 +103,7 @@ func (in *instance) runBlock(ctx context.Context, j *job, t *assay.Trial) error 
 		return err
 	}
 	if t.Measured() {
-		recordPool(t, j, m.Executed, before.Pool, after.Pool)
+		recordPool(t, j, m.Executed, did)
 	}
 	return nil
 }

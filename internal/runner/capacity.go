@@ -152,7 +152,8 @@ func (in *instance) findCapacity(ctx context.Context, j *job, url string, t *ass
 	began := time.Now()
 	var late error // the generator was, at the last rate that missed the target
 	rate, limited, err := search{limit: nearLimit * in.r.observed.limits[j.Cell.Clients], holds: func(rate float64, confirm bool) (bool, error) {
-		result, err := in.step(ctx, j, url, rate, target.requests(rate, confirm))
+		count := target.requests(rate, confirm)
+		result, err := in.load(ctx, j, url, loadSize{count, count / warmShare, rate})
 		if err == nil && result.Wrong > 0 {
 			err = answered(result, j)
 		}
@@ -211,16 +212,6 @@ func (t LatencyTarget) sampleWarning(rate float64) []assay.Warning {
 	return []assay.Warning{{Code: "few-samples",
 		Evidence: fmt.Sprintf("each step that confirms the rate has about %d requests, of which %.0f lie beyond the percentile; %d are needed", requests, beyond, minBeyondQuantile),
 		Advice:   "use a lower percentile in --find-capacity, or read the rate as an estimate with more noise"}}
-}
-
-// step measures one rate for a moment.
-func (in *instance) step(ctx context.Context, j *job, url string, rate float64, requests int) (load.Result, error) {
-	limited, cancel := context.WithTimeout(ctx, in.r.config.Timeout)
-	defer cancel()
-	result, used, err := in.r.generate(limited, load.Config{URL: url + "/{n}", Clients: j.Cell.Clients,
-		Requests: requests, Warm: requests / warmShare, Rate: rate, Expect: j.answers})
-	in.loadUsed += used
-	return result, err
 }
 
 // holds reports whether all was answered in time.

@@ -68,15 +68,39 @@ func (in *instance) pool(ctx context.Context, j *job, stats *wire.Stats) error {
 	return in.call(ctx, wire.TypeStats, nil, stats)
 }
 
-// recordPool writes down what the pool did during some operations.
-func recordPool(t *assay.Trial, j *job, operations int64, before, after *wire.Pool) {
+// measurePooled measures, and returns what the pool did meanwhile; nil where it closes
+// nothing.
+func (in *instance) measurePooled(ctx context.Context, j *job, request wire.Measure, m *wire.Measured) (*wire.Pool, error) {
+	var before, after wire.Stats
+	if err := in.pool(ctx, j, &before); err != nil {
+		return nil, err
+	}
+	if err := in.measure(ctx, request, m); err != nil {
+		return nil, err
+	}
+	if err := in.pool(ctx, j, &after); err != nil {
+		return nil, err
+	}
+	return poolDid(before.Pool, after.Pool), nil
+}
+
+// poolDid is what a pool did between two counts; nil where there is none.
+func poolDid(before, after *wire.Pool) *wire.Pool {
 	if before == nil || after == nil {
+		return nil
+	}
+	return &wire.Pool{Closed: after.Closed - before.Closed, Waited: after.Waited - before.Waited}
+}
+
+// recordPool writes down what the pool did during some operations; nil: nothing.
+func recordPool(t *assay.Trial, j *job, operations int64, did *wire.Pool) {
+	if did == nil {
 		return
 	}
 	done := float64(max(1, operations))
-	closed := after.Closed - before.Closed // opened anew as soon as it is needed
+	closed := did.Closed // opened anew as soon as it is needed
 	t.Figures[assay.ReopensOp] = float64(closed) / done
-	t.Figures[assay.PoolWaitPerOp] = float64(after.Waited-before.Waited) / done
+	t.Figures[assay.PoolWaitPerOp] = float64(did.Waited) / done
 	if closed > 0 {
 		t.Warnings = append(t.Warnings, assay.Warning{Code: "reopens",
 			Evidence: fmt.Sprintf("the pool closed %d connections during %d operations, and opened others for them: it keeps %d of %d when they are idle", closed, operations, j.Cell.Idle, j.Cell.Pool),

@@ -66,7 +66,7 @@ func (in *instance) runServed(ctx context.Context, j *job, t *assay.Trial) error
 	if err := in.call(ctx, wire.TypeStats, nil, &before); err != nil {
 		return err
 	}
-	result, made := in.load(ctx, j, url)
+	result, made := in.load(ctx, j, url, loadSize{j.Operation.Count, j.warm, j.Cell.Rate})
 	if err = in.call(ctx, wire.TypeStats, nil, &after); err != nil {
 		return err // first of all: without a worker nothing is answered
 	}
@@ -95,7 +95,7 @@ func (in *instance) runServed(ctx context.Context, j *job, t *assay.Trial) error
 	}
 	if t.Measured() {
 		in.recordLoad(t, j, result)
-		recordPool(t, j, int64(j.warm+j.Operation.Count), before.Pool, after.Pool)
+		recordPool(t, j, int64(j.warm+j.Operation.Count), poolDid(before.Pool, after.Pool))
 	}
 	return end(t, answered(result, j))
 }
@@ -119,15 +119,21 @@ func ready(ctx context.Context, url string) error {
 	return nil
 }
 
+// loadSize is how many requests a load has.
+type loadSize struct {
+	measured, warm int
+	rate           float64 // a second; 0: as fast as they are answered
+}
+
 // load runs the load generator within the time limit of a block.
-func (in *instance) load(ctx context.Context, j *job, url string) (load.Result, error) {
+func (in *instance) load(ctx context.Context, j *job, url string, n loadSize) (load.Result, error) {
 	limited, cancel := context.WithTimeout(ctx, in.r.config.Timeout)
 	defer cancel()
 	result, used, err := in.r.generate(limited, load.Config{URL: url + "/{n}", Clients: j.Cell.Clients,
-		Requests: j.Operation.Count, Warm: j.warm, Rate: j.Cell.Rate, Expect: j.answers})
+		Requests: n.measured, Warm: n.warm, Rate: n.rate, Expect: j.answers})
 	in.loadUsed += used
 	if ctx.Err() == nil && limited.Err() != nil {
-		return result, &failure{assay.TimedOut, fmt.Sprintf("load: %d requests were not answered within %s", j.warm+j.Operation.Count, in.r.config.Timeout)}
+		return result, &failure{assay.TimedOut, fmt.Sprintf("load: %d requests were not answered within %s", n.warm+n.measured, in.r.config.Timeout)}
 	}
 	return result, err
 }

@@ -7,9 +7,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"assay"
 	"assay/internal/load"
@@ -114,16 +117,35 @@ func TestLoadWarnings(t *testing.T) {
 
 func TestRecordPool(t *testing.T) {
 	trial := &assay.Trial{Figures: map[string]float64{}}
-	recordPool(trial, servedJob(0), 1100, &wire.Pool{Opened: 50, Closed: 48}, &wire.Pool{Opened: 160, Closed: 158, Waits: 5, Waited: 2200})
+	recordPool(trial, servedJob(0), 1100, poolDid(&wire.Pool{Opened: 50, Closed: 48}, &wire.Pool{Opened: 160, Closed: 158, Waits: 5, Waited: 2200}))
 	if trial.Figures[assay.ReopensOp] != 0.1 || trial.Figures["pool-wait-ns/op"] != 2 || len(trial.Warnings) != 1 || trial.Warnings[0].Code != "reopens" {
 		t.Errorf("%+v", trial)
 	}
 	calm := &assay.Trial{Figures: map[string]float64{}}
-	recordPool(calm, servedJob(0), 1100, &wire.Pool{Opened: 50}, &wire.Pool{Opened: 90}) // opened late, and kept
+	recordPool(calm, servedJob(0), 1100, poolDid(&wire.Pool{Opened: 50}, &wire.Pool{Opened: 90})) // opened late, and kept
 	if calm.Figures[assay.ReopensOp] != 0 || len(calm.Warnings) != 0 {
 		t.Errorf("%+v", calm)
 	}
-	recordPool(calm, servedJob(0), 1100, nil, nil)
+	recordPool(calm, servedJob(0), 1100, poolDid(nil, &wire.Pool{Closed: 9}))
+}
+
+// A load that does not end in time is timed out, also at a rate of a search.
+func TestLoadTimesOut(t *testing.T) {
+	generator := filepath.Join(t.TempDir(), "assay")
+	if err := os.WriteFile(generator, []byte("#!/bin/sh\nsleep 20\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	target := &LatencyTarget{Quantile: 0.99, Max: time.Millisecond}
+	in := &instance{r: &Runner{config: Config{Machine: Machine{Assay: generator}, Timeout: 50 * time.Millisecond, LatencyTarget: target}}}
+	_, direct := in.load(t.Context(), servedJob(0), "http://127.0.0.1:1", loadSize{100, 10, 0})
+	in.r.observed.limits = map[int]float64{servedJob(0).Cell.Clients: 1000}
+	searching := in.findCapacity(t.Context(), servedJob(0), "http://127.0.0.1:1", &assay.Trial{Figures: map[string]float64{}})
+	for name, err := range map[string]error{"a block": direct, "a search": searching} {
+		var ended *failure
+		if !errors.As(err, &ended) || ended.outcome != assay.TimedOut || !strings.Contains(ended.reason, "were not answered within 50ms") {
+			t.Errorf("%s: got %v, want timed-out", name, err)
+		}
+	}
 }
 
 func TestReady(t *testing.T) {

@@ -291,27 +291,11 @@ func (l *windowLaunch) measureWindow(ctx context.Context, t *turn, start int64) 
 				return err
 			}
 		}
-		return t.measurePooled(ctx, request, &w)
+		var err error
+		w.pool, err = t.measurePooled(ctx, t.j, request, &w.Measured)
+		return err
 	})
 	return w, err
-}
-
-// measurePooled measures a window, and what the pool did in it.
-func (t *turn) measurePooled(ctx context.Context, request wire.Measure, w *measured) error {
-	var before, after wire.Stats
-	if err := t.pool(ctx, t.j, &before); err != nil {
-		return err
-	}
-	if err := t.measure(ctx, request, &w.Measured); err != nil {
-		return err
-	}
-	if err := t.pool(ctx, t.j, &after); err != nil {
-		return err
-	}
-	if before.Pool != nil && after.Pool != nil {
-		w.pool = &wire.Pool{Closed: after.Pool.Closed - before.Pool.Closed, Waited: after.Pool.Waited - before.Pool.Waited}
-	}
-	return nil
 }
 
 // finish reads the settings back once more, of all instances, verifies a sample of
@@ -347,7 +331,7 @@ func (l *windowLaunch) complete(t *turn) error {
 	}
 	t.tally.record(&t.trial, t.j.Operation)
 	if t.trial.Measured() {
-		recordPool(&t.trial, t.j, t.tally.total.Executed, &wire.Pool{}, t.pooled)
+		recordPool(&t.trial, t.j, t.tally.total.Executed, t.pooled)
 	}
 	if t.trial.Outcome == assay.OK || t.trial.Outcome == assay.NotApplied {
 		t.phased.record(&t.trial, t.j.Operation)
