@@ -11,6 +11,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/audit"
+	"assay/internal/build"
 	"assay/internal/host"
 	"assay/internal/lab"
 	"assay/internal/plan"
@@ -56,8 +57,8 @@ func (a *app) auditCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	flags.addFormat(cmd, audit.Formats)
-	f.BoolVar(&flags.measure, "measure", false, "first measure the cells that open claims need, the most valuable first")
-	f.DurationVar(&flags.budget, "budget", 30*time.Minute, "with --measure: time to measure, builds excluded")
+	f.BoolVar(&flags.measure, "measure", false, "first measure the cells that open claims need, what takes the least time first")
+	f.DurationVar(&flags.budget, "budget", 30*time.Minute, "with --measure: time to measure, builds and estimates excluded")
 	f.BoolVar(&flags.quiet, "quiet", false, "with --measure: show no progress")
 	return cmd
 }
@@ -133,6 +134,9 @@ func (m *claimMeter) Launch(ctx context.Context, w audit.Work) (time.Duration, e
 	}
 	checked, err := l.Check(ctx, request, checkPatience)
 	m.app.progress.close()
+	if cannotMeasure(err) {
+		return 0, nil // Measure will say why
+	}
 	return checked.Least.Total() / time.Duration(max(1, request.Plan.Launches)), err
 }
 
@@ -145,12 +149,17 @@ func (m *claimMeter) Measure(ctx context.Context, w audit.Work, budget time.Dura
 		return 0, err
 	}
 	result, err := m.app.measure(ctx, m.store, w.Plan, request, m.quiet)
-	var cannot *lab.InputError
-	if errors.As(err, &cannot) {
-		fmt.Fprintf(m.app.stderr, "not measured: %v\n", cannot)
+	if cannotMeasure(err) {
+		fmt.Fprintf(m.app.stderr, "not measured: %v\n", err)
 		return 0, nil
 	}
 	return result.Took, err
+}
+
+// cannotMeasure reports whether an error is about what was asked, or about what this
+// machine lacks for it: other claims can still be measured.
+func cannotMeasure(err error) bool {
+	return errors.As(err, new(*lab.InputError)) || errors.As(err, new(*build.NotInstalledError))
 }
 
 // claimRequest asks for the cells of claims, and for all of the budget for them: no

@@ -1,10 +1,15 @@
 package main
 
 import (
+	"context"
+	"errors"
+	"fmt"
 	"testing"
 	"time"
 
 	"assay/internal/audit"
+	"assay/internal/build"
+	"assay/internal/lab"
 	"assay/published"
 )
 
@@ -38,5 +43,24 @@ func TestClaimsMeasureNoFactors(t *testing.T) {
 	}
 	if factors == 0 {
 		t.Error("no claim's plan measures single settings: this test tests nothing")
+	}
+}
+
+// A claim whose workers lack what they need leaves the others to be measured; an
+// interrupt and a full disk do not.
+func TestClaimsThatCannotBeMeasured(t *testing.T) {
+	for name, test := range map[string]struct {
+		err  error
+		want bool
+	}{
+		"no Ruby":        {stopped(t.Context(), fmt.Errorf("worker activerecord: %w", &build.NotInstalledError{Words: "Ruby is not installed"}), "", ""), true},
+		"a mistake":      {lab.AsInputError(errors.New("no such driver")), true},
+		"interrupted":    {context.Canceled, false},
+		"no disk":        {errors.New("no space left on device"), false},
+		"nothing at all": {nil, false},
+	} {
+		if got := cannotMeasure(test.err); got != test.want {
+			t.Errorf("%s: got %v, want %v", name, got, test.want)
+		}
 	}
 }

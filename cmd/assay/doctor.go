@@ -53,7 +53,7 @@ func (a *app) doctorCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "doctor FILE",
 		Short: "Say what is wrong with an SQLite file, its disk and an application's settings; the file is only read",
-		Long: `Copies the file by SQLite's backup API, also while programs write to it, and looks at the copy.
+		Long: `Copies the file with SQLite's backup API, even while programs write to it, and examines the copy.
 With --queries it also checks the query plans. With --driver and --dsn it opens the copy as the
 application would and reads the settings back. Exit status 1: there are findings.`,
 		Args: arguments(cobra.ExactArgs(1)),

@@ -39,7 +39,7 @@ do. It measures suspected regressions again in fresh launches, and only those de
   assay gate --driver modernc --base v1.60.0 --head v1.61.1
   assay gate --driver modernc --base v1.61.1 --head ../my-checkout
   assay gate --base-ref origin/main
-Without --driver, --base and --head are drivers: NAME[@VERSION][:OPTION...].
+If you omit --driver, --base and --head are whole names of drivers: NAME[@VERSION][:OPTION...].
 Exit status 1: a regression was confirmed, or gate could not do its work.`,
 		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -19,8 +19,8 @@ func (a *app) historyCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "history CELL...",
 		Short: "Show a cell over the runs of one class of machines, and where its ratio to the baseline shifts",
-		Long: `Shows the ratio to the baseline of the same run over all finished runs of machines like that of
-the newest one, and finds where it shifts. CELL is an operation and KEY=VALUE for coordinates:
+		Long: `Shows the cell's ratio to the baseline of its run, for every finished run on machines like the
+newest run's, and finds where it shifts. CELL is an operation and KEY=VALUE for coordinates:
   assay history point-read driver=modernc profile=web rows=100000
 With --machines it compares the machines of the store instead, by their finished runs of the newest
 one's plan, and says what holds over machines like these.`,

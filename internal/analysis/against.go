@@ -2,6 +2,8 @@ package analysis
 
 import (
 	"cmp"
+	"slices"
+	"time"
 
 	"assay"
 	"assay/internal/stat"
@@ -27,6 +29,7 @@ func (r *Row) Against(other *Row, metric assay.Metric) (c Comparison, paired boo
 	}
 	x, _ := pair(r, r, metric.Name) // joins launches of one layout
 	y, _ := pair(other, other, metric.Name)
+	dependence := stat.Dependent(x, y)
 	if sameRun {
 		if p := r.pairs(other, metric.Name); p.N > 0 && p.N >= min(stat.MinPairs, len(x), len(y)) {
 			return Comparison{Comparison: r.Rule(other).JudgeOne(p, r.borrows(other, metric, p), metric.HigherBetter)}, true, nil
@@ -45,7 +48,7 @@ func (r *Row) Against(other *Row, metric assay.Metric) (c Comparison, paired boo
 	if err != nil {
 		return Comparison{}, false, err
 	}
-	return Comparison{Comparison: one.Allowing(stat.Dependent(x, y), metric.HigherBetter)}, false, nil
+	return Comparison{Comparison: one.Allowing(dependence, metric.HigherBetter)}, false, nil
 }
 
 // borrows is what a comparison of two rows by their tables' primary metric borrows
@@ -71,6 +74,30 @@ func (r *Row) Looks(other *Row) int {
 		}
 	}
 	return cmp.Or(both, max(len(ours), len(theirs)))
+}
+
+// SameTime reports whether the launches of two rows are of the same time: what both span
+// together is at most twice what each does. What drifts within them says little about
+// another time.
+func (r *Row) SameTime(other *Row) bool {
+	from, to := r.span()
+	otherFrom, otherTo := other.span()
+	shorter := min(to.Sub(from), otherTo.Sub(otherFrom))
+	first, last := slices.MinFunc([]time.Time{from, otherFrom}, time.Time.Compare), slices.MaxFunc([]time.Time{to, otherTo}, time.Time.Compare)
+	return last.Sub(first) <= 2*shorter
+}
+
+// span is from the start of the row's first launch to that of its last; zero without any.
+func (r *Row) span() (from, to time.Time) {
+	for i, t := range r.Counted() {
+		if i == 0 || t.Started.Before(from) {
+			from = t.Started
+		}
+		if i == 0 || t.Started.After(to) {
+			to = t.Started
+		}
+	}
+	return from, to
 }
 
 // runs are those that the row's launches are of.

@@ -218,14 +218,9 @@ func (e *Evidence) compare(f *Finding, a, b *analysis.Row) {
 			e.noEffect(f, row)
 			return
 		}
-	}
-	for i, row := range []*analysis.Row{a, b} {
 		if row.Outcome != assay.OK {
 			e.Open = row.Outcome == assay.NotRun
 			e.Reason = fmt.Sprintf("%s is %s here: %s", row.Name(), row.Outcome, row.Reason)
-			if row.Outcome == assay.Failed && []*analysis.Row{b, a}[i].Outcome == assay.OK && atLeastAsGood(e.Comparison.Expect, i) {
-				e.Verdict = Fails
-			}
 			return
 		}
 	}
@@ -248,20 +243,6 @@ func (e *Evidence) compare(f *Finding, a, b *analysis.Row) {
 	e.Verdict, e.Reason = expect(e.Comparison, a.Rule(b), here, metric.HigherBetter)
 }
 
-// atLeastAsGood reports whether the claim is that a side, A or B by its index, is no
-// worse than the other: what fails where the other does its work is worse.
-func atLeastAsGood(expect published.Expectation, side int) bool {
-	switch expect {
-	case published.Alike:
-		return true
-	case published.Faster:
-		return side == 0
-	case published.Slower:
-		return side == 1
-	}
-	return false
-}
-
 // unsound says which doubt forbids a verdict. What a source compared is judged as
 // it did so, unlike promises about the data included: they stand beside it. Where
 // the condition is ours, rows of one profile have to be asked for alike syncs.
@@ -270,6 +251,9 @@ func (e *Evidence) unsound(f *Finding, a, b *analysis.Row) string {
 		ours := f.Claim.Provenance == published.Inferred && a.Cell.Profile == b.Cell.Profile
 		if d.Code() == analysis.UnequalDurability && ours && !syncAlike(a, b) {
 			return d.String()
+		}
+		if !e.Paired && d.Code() == (analysis.Drift{}).Code() && !a.SameTime(b) {
+			return "measured at other times, with " + d.String()
 		}
 	}
 	return ""

@@ -123,13 +123,7 @@ func TestVerdicts(t *testing.T) {
 		"other launches":       {trial(1000, "g"), trial(2000, "h"), published.Faster, 0, audit.Holds, ""},
 		"not applied": {notApplied, trial(2000, "g"), published.Faster, 0, audit.Unknown,
 			"a is not-applied here: mmap_size was ignored"},
-		"failed":                      {trial(1000, "g"), failed, published.Faster, 0, audit.Unknown, "b is failed here: it died"},
-		"what is said to be faster":   {failed, trial(1000, "g"), published.Faster, 0, audit.Fails, "a is failed here: it died"},
-		"what is said to be alike":    {trial(1000, "g"), failed, published.Alike, 1.5, audit.Fails, "b is failed here: it died"},
-		"what is said to be slower":   {failed, trial(1000, "g"), published.Slower, 0, audit.Unknown, "a is failed here: it died"},
-		"slower than what failed":     {trial(1000, "g"), failed, published.Slower, 0, audit.Fails, "b is failed here: it died"},
-		"not faster than what failed": {trial(1000, "g"), failed, published.NotFaster, 0, audit.Unknown, "b is failed here: it died"},
-		"both failed":                 {failed, failed, published.Alike, 1.5, audit.Unknown, "a is failed here: it died"},
+		"failed": {trial(1000, "g"), failed, published.Faster, 0, audit.Unknown, "b is failed here: it died"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -305,15 +299,21 @@ func TestUnlikePromises(t *testing.T) {
 // the difference leaves it open. Each launch of these takes 1 ns more.
 func TestDriftWithoutPairs(t *testing.T) {
 	for name, test := range map[string]struct {
-		a, b float64 // ns
-		with string  // the group of b; a is in g
-		want audit.Verdict
+		a, b  float64 // ns
+		with  string  // the group of b; a is in g
+		later time.Duration
+		want  audit.Verdict
 	}{
-		"paired":                              {2, 8, "g", audit.Holds},
-		"unpaired":                            {2, 8, "h", audit.Unknown},
-		"unpaired, a drift that is too small": {1000, 2000, "h", audit.Holds},
+		"paired":                                {2, 8, "g", 0, audit.Holds},
+		"unpaired":                              {2, 8, "h", 0, audit.Unknown},
+		"unpaired, a difference that is larger": {2, 80, "h", 0, audit.Holds},
+		"unpaired, at another time":             {2, 80, "h", time.Hour, audit.Unknown},
+		"nothing drifts":                        {1000, 2000, "h", time.Hour, audit.Holds},
 	} {
-		f := judge(t, published.Source{}, claim(published.Faster, 0), reports(t, map[string]assay.Trial{"a": trial(test.a, "g"), "b": trial(test.b, test.with)}))
+		a, b := trial(test.a, "g"), trial(test.b, test.with)
+		a.Started = time.Unix(0, 0)
+		b.Started = a.Started.Add(test.later)
+		f := judge(t, published.Source{}, claim(published.Faster, 0), reports(t, map[string]assay.Trial{"a": a, "b": b}))
 		if f.Verdict != test.want {
 			t.Errorf("%s: got %s: %s; want %s", name, f.Verdict, f.Reason, test.want)
 		}

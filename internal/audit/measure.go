@@ -72,7 +72,7 @@ const MinSlice = 20 * time.Second
 // A claim is judged by all launches of all runs, see lab.Pool, and each run is a
 // look at a higher level: one long run tells more than several short ones.
 func Measure(ctx context.Context, budget time.Duration, judge func() ([]Finding, error), meter Meter) ([]Finding, error) {
-	s := session{meter: meter, launches: map[string]time.Duration{}, measured: map[string]bool{}, stuck: map[string]bool{}}
+	s := session{meter: meter, launches: map[string]time.Duration{}, measured: map[string]int{}, stuck: map[string]bool{}}
 	for {
 		findings, err := judge()
 		if err != nil {
@@ -90,8 +90,8 @@ func Measure(ctx context.Context, budget time.Duration, judge func() ([]Finding,
 			return findings, err
 		}
 		for _, c := range work.Claims {
-			s.measured[id(c)] = true
-			s.stuck[id(c)] = took == 0
+			s.measured[id(c)]++
+			s.stuck[id(c)] = took == 0 || s.measured[id(c)] == maxRuns
 		}
 		budget -= took
 	}
@@ -101,9 +101,13 @@ func Measure(ctx context.Context, budget time.Duration, judge func() ([]Finding,
 type session struct {
 	meter    Meter
 	launches map[string]time.Duration // estimates, by the work's key
-	measured map[string]bool          // claims, by id
-	stuck    map[string]bool          // claims whose run measured nothing, by id
+	measured map[string]int           // runs of claims, by id
+	stuck    map[string]bool          // claims that another run is no use to, by id
 }
+
+// maxRuns is how often a claim is measured: each run is a look, after which the next one
+// has to show more.
+const maxRuns = 3
 
 // id tells claims of all sources apart.
 func id(c published.Claim) string { return strings.Join([]string{c.Plan, c.Name, c.Says}, "/") }
@@ -165,12 +169,12 @@ func (s session) need(ctx context.Context, w Work, budget time.Duration, again b
 }
 
 // works are the open claims that were measured already, or those that were not: claims
-// together that have fewer cells than apart. One that needs more than the budget is none
+// together that have fewer cells than apart, as long as the budget allows it. One that needs more than the budget is none
 // the second time: it would take the time of those that it shares cells with.
 func (s session) works(ctx context.Context, findings []Finding, budget time.Duration, again bool) ([]Work, error) {
 	var works []Work
 	for _, f := range findings {
-		if !f.open() || s.measured[id(f.Claim)] != again || s.stuck[id(f.Claim)] || again && f.lacksFigures() {
+		if !f.open() || s.measured[id(f.Claim)] > 0 != again || s.stuck[id(f.Claim)] || again && f.lacksFigures() {
 			continue
 		}
 		w := Work{f.Claim.Plan, []published.Claim{f.Claim}, f.launches()}
@@ -197,18 +201,22 @@ func (s session) works(ctx context.Context, findings []Finding, budget time.Dura
 		if err != nil || i == j {
 			return works, err
 		}
-		works[i], cells[i] = works[i].with(works[j]), both
+		merged := works[i].with(works[j])
+		if need, err := s.need(ctx, merged, budget, again); err != nil || need == 0 {
+			return works, err // the budget is enough for one at a time
+		}
+		works[i], cells[i] = merged, both
 		works, cells = slices.Delete(works, j, j+1), slices.Delete(cells, j, j+1)
 	}
 }
 
-// closest are the two works that save the most cells together, and how many both have;
-// twice the same where no two save any.
+// closest are the two works of one precision that save the most cells together, and how
+// many both have; twice the same where no two save any.
 func (s session) closest(works []Work, cells []int) (first, second, both int, err error) {
 	most := 0
 	for i, w := range works {
 		for j, other := range works[:i] {
-			if other.Plan != w.Plan {
+			if other.Plan != w.Plan || other.Precision() != w.Precision() { // a run is as narrow everywhere
 				continue
 			}
 			n, err := s.meter.Cells(other.with(w))

@@ -100,6 +100,10 @@ func TestMeasureOpenClaims(t *testing.T) {
 			half, []string{"sized 1m0s"}},
 		"what the rest cannot tell holds nothing up": {map[string]assay.Trial{"a": trial(1, "g"), "b": trial(4, "g"), "c": trial(4, "g")},
 			[]published.Claim{sized, three}, time.Minute, 2 * time.Second, half, []string{"sized+three 1m0s", "sized 30s"}},
+		"one at a time where both are too much": {nil, []published.Claim{asked("one", "q", "a", "b"), asked("other", "q", "a", "c")},
+			50 * time.Second, 10 * time.Second, all, []string{"one 50s"}},
+		"three times at most": {open, []published.Claim{sized}, time.Hour, time.Millisecond,
+			func(time.Duration) time.Duration { return 3 * time.Second }, []string{"sized 1h0m0s", "sized 59m57s", "sized 59m54s"}},
 		"one that measures nothing": {open, []published.Claim{sized}, time.Minute, time.Second, nothing, []string{"sized 1m0s"}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -22,8 +22,8 @@ type breakage struct {
 	goesOn bool
 }
 
-// filled lets the disk run full under the workload, and makes room again.
-func (t *trial) filled(ctx context.Context) (evidence, observation, error) {
+// fillDisk lets the disk run full under the workload, and makes room again.
+func (t *trial) fillDisk(ctx context.Context) (evidence, observation, error) {
 	if t.server {
 		return t.filledServer(ctx)
 	}
@@ -52,10 +52,10 @@ const mostRoom = 160
 // roomLeft is how many bytes a disk has left, a few blocks as often as many.
 func (t *trial) roomLeft() int64 { return 4096 * int64(drawNumber(t.random, mostRoom)) }
 
-// failing lets reads, writes or flushes of the disk fail from a random one on. A disk
+// failIO lets reads, writes or flushes of the disk fail from a random one on. A disk
 // whose flushes fail loses what they were to keep: an engine that goes on as if nothing
 // had been is found out.
-func (t *trial) failing(ctx context.Context) (evidence, observation, error) {
+func (t *trial) failIO(ctx context.Context) (evidence, observation, error) {
 	kind, most := OpWrite, int64(300)
 	switch t.turn % 3 {
 	case 1:

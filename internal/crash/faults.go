@@ -22,19 +22,19 @@ const (
 type fault struct {
 	Fault   assay.Fault
 	level   level
-	subject string        // begins the sentences about it
-	weight  time.Duration // its part of a budget
-	server  string        // begins the sentences where the engine is a server; empty: as of others
+	subject string // begins the sentences about it
+	weight  int    // its part of a budget
+	server  string // begins the sentences where the engine is a server; empty: as of others
 }
 
 // faults are what can be done to databases, in the order of reports. Cutting the
 // power has the most different states, and the most controls.
 var faults = []fault{
-	{assay.PowerCut, diskLevel, "A power cut", 5, ""},
-	{assay.FileCut, fileLevel, "A power cut (weaker model, of files)", 4, ""},
-	{assay.Kill, processLevel, "A process that is killed", 2, "A server that is killed"},
-	{assay.FullDisk, diskLevel, "A full disk", 2, ""},
-	{assay.FailingIO, diskLevel, "A disk that fails", 2, ""}, // a write that fails later is seen by a sync only
+	{Fault: assay.PowerCut, level: diskLevel, subject: "A power cut", weight: 5},
+	{Fault: assay.FileCut, level: fileLevel, subject: "A power cut (weaker model, of files)", weight: 4},
+	{Fault: assay.Kill, level: processLevel, subject: "A process that is killed", weight: 2, server: "A server that is killed"},
+	{Fault: assay.FullDisk, level: diskLevel, subject: "A full disk", weight: 2},
+	{Fault: assay.FailingIO, level: diskLevel, subject: "A disk that fails", weight: 2}, // a write that fails later is seen by a sync only
 }
 
 // about returns what there is to know of a fault; the zero value where it is none of them.
@@ -73,7 +73,7 @@ func Usual() []assay.Fault {
 // share gives each task that can be done on this machine its part of a budget
 // for all of them, with so many lanes.
 func share(tasks []Task, lanes int, budget time.Duration) {
-	total := time.Duration(0)
+	total := 0
 	for _, t := range tasks {
 		if Missing(t.Fault, t.FileSystem) == "" {
 			total += about(t.Fault).weight
@@ -81,7 +81,7 @@ func share(tasks []Task, lanes int, budget time.Duration) {
 	}
 	for i := range tasks {
 		if Missing(tasks[i].Fault, tasks[i].FileSystem) == "" {
-			tasks[i].Time = budget * time.Duration(lanes) * about(tasks[i].Fault).weight / total
+			tasks[i].Time = budget * time.Duration(lanes*about(tasks[i].Fault).weight) / time.Duration(total)
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (t *trial) fault(ctx context.Context) error {
 	if t.task.readOnly() {
 		return wire.Errorf(wire.Unsupported, "the profile opens the database for reading only: it commits nothing that could be lost")
 	}
-	if err := t.meet(ctx); err != nil {
+	if err := t.checkWorker(ctx); err != nil {
 		return err
 	}
 	if t.server && t.task.onDisk() {
@@ -56,14 +56,14 @@ func (t *trial) injection() (func(context.Context) error, error) {
 		if t.server {
 			return attempts(t.killedServer)
 		}
-		return attempts(t.killed)
+		return attempts(t.killWorker)
 	case assay.FullDisk:
 		if t.task.FileSystem == assay.Tmpfs {
 			return attempts(t.filledMemory)
 		}
-		return attempts(t.filled)
+		return attempts(t.fillDisk)
 	case assay.FailingIO:
-		return attempts(t.failing)
+		return attempts(t.failIO)
 	}
 	return nil, fmt.Errorf("nothing here does the fault %q", t.task.Fault)
 }
@@ -98,12 +98,12 @@ func (t *trial) attempts(ctx context.Context, once func(context.Context) (eviden
 			unfelt++
 		}
 	}
-	return t.met(unfelt)
+	return t.noteUntouched(unfelt)
 }
 
-// met notes in how many states no transaction failed. A fault that no transaction met,
+// noteUntouched notes in how many states no transaction failed. A fault that no transaction met,
 // and that damaged nothing, was not tried.
-func (t *trial) met(unfelt int) error {
+func (t *trial) noteUntouched(unfelt int) error {
 	r := t.result
 	if unfelt > 0 && unfelt == r.States && r.Counts[Unharmed] == r.States {
 		return wire.Errorf(wire.Unsupported, "no transaction failed in %d states: %s did not meet the fault", r.States, t.task.Driver)
@@ -137,11 +137,11 @@ func (t *trial) inspectAcked(ctx context.Context, path string, acked int) (obser
 	return t.inspect(ctx, path, min(acked+t.ahead, t.history.transactions()))
 }
 
-// killed kills the worker, at a random time or at a system call in turns, and
+// killWorker kills the worker, at a random time or at a system call in turns, and
 // looks at what it left.
-func (t *trial) killed(ctx context.Context) (evidence, observation, error) {
+func (t *trial) killWorker(ctx context.Context) (evidence, observation, error) {
 	e := evidence{Finding: Finding{Moment: Anywhere}}
-	call, under, err := t.killer(ctx)
+	call, under, err := t.drawKillPoint(ctx)
 	if err != nil {
 		return e, observation{}, err
 	}
@@ -167,9 +167,9 @@ func (t *trial) killed(ctx context.Context) (evidence, observation, error) {
 	return e, found, err
 }
 
-// killer draws a system call to kill the worker at, and the program that does so;
+// drawKillPoint draws a system call to kill the worker at, and the program that does so;
 // none in every other attempt, where a time decides, and without a tracer.
-func (t *trial) killer(ctx context.Context) (call string, under []string, err error) {
+func (t *trial) drawKillPoint(ctx context.Context) (call string, under []string, err error) {
 	if missing := strace().missing; missing != "" {
 		t.result.remark("killed at random times only, and not at system calls: " + missing)
 		return "", nil, nil

@@ -26,7 +26,7 @@ func TestMet(t *testing.T) {
 	} {
 		task := Task{Driver: "mattn", Profile: "web", Fault: assay.FullDisk}
 		tried := &trial{task: task, result: &Result{Task: task, Tried: Tried{States: c.states, Counts: map[Damage]int{Unharmed: c.states - c.lost, Lost: c.lost}}}}
-		err := tried.met(c.unfelt)
+		err := tried.noteUntouched(c.unfelt)
 		var refused *wire.Error
 		if got := errors.As(err, &refused) && refused.Code == wire.Unsupported; got != c.unsupported || !got && err != nil {
 			t.Errorf("%+v: got error %v", c, err)

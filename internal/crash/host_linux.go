@@ -145,9 +145,9 @@ func settingsOfServer(t Task) (map[string]string, error) {
 	return own, nil
 }
 
-// meet finds out whether the task's worker is a client of a server, and fit for the
+// checkWorker finds out whether the task's worker is a client of a server, and fit for the
 // fault.
-func (t *trial) meet(ctx context.Context) error {
+func (t *trial) checkWorker(ctx context.Context) error {
 	worker, err := process.Start(ctx, t.task.Program, process.Options{Dir: t.work})
 	if err != nil {
 		return fmt.Errorf("start: %w", err)

@@ -98,7 +98,7 @@ func (t *trial) enough() bool {
 // record runs the workload on an empty disk that records everything.
 func (t *trial) record(ctx context.Context, task Task, note bool) (*Recording, error) {
 	written := 0
-	recording, err := t.recorded(ctx, func() error {
+	recording, err := t.recordWhile(ctx, func() error {
 		path := dataPath(t.home())
 		if err := t.install(ctx, task, path); err != nil {
 			return err
@@ -149,8 +149,8 @@ func (t *trial) traced() []string {
 	return strace().recording(filepath.Join(t.fuse, callsName))
 }
 
-// recorded runs do on an empty disk, or in an empty folder, that records.
-func (t *trial) recorded(ctx context.Context, do func() error) (*Recording, error) {
+// recordWhile runs do on an empty disk, or in an empty folder, that records.
+func (t *trial) recordWhile(ctx context.Context, do func() error) (*Recording, error) {
 	if t.onFiles {
 		return t.filed(ctx, do)
 	}

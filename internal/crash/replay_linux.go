@@ -51,7 +51,7 @@ func (r Replay) again(ctx context.Context, dir string) (Replayed, error) {
 			return Replayed{}, err
 		}
 	}
-	if err := t.meet(ctx); err != nil {
+	if err := t.checkWorker(ctx); err != nil {
 		return Replayed{}, err
 	}
 	found, err := t.again(ctx, e)

@@ -144,7 +144,7 @@ func TestReplayOfAServersKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := tried.meet(t.Context()); err != nil {
+	if err := tried.checkWorker(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	e, found, err := tried.killedServer(t.Context())

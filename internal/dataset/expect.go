@@ -72,13 +72,14 @@ func (d *Data) expect(ctx context.Context, op assay.Operation, trace *Trace, fro
 		return Expected{}, err
 	}
 	defer func() { err = errors.Join(err, done()) }()
-	switch {
-	case len(op.Parts) > 0:
-		err = applyMix(ctx, conn, op, trace, 0, from+count)
-	case changes:
-		expected, err = play(ctx, conn, op, trace, 0, from, from+count)
-	default:
-		expected, err = play(ctx, conn, op, trace, from, from, from+count)
+	run := stretch{start: from, told: from, end: from + count}
+	if changes {
+		run.start = 0 // the data have what was changed before
+	}
+	if len(op.Parts) > 0 {
+		err = applyMix(ctx, conn, op, trace, run.start, run.end)
+	} else {
+		expected, err = play(ctx, conn, op, trace, run)
 	}
 	if err == nil && changes && op.Check != nil {
 		expected.State, err = answerDigest(ctx, conn, *op.Check)
@@ -128,16 +129,19 @@ func changesData(op assay.Operation) bool {
 	return op.Changes
 }
 
-// play runs positions start, ..., end-1 and digests the answers from position
-// from on.
-func play(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Trace, start, from, end int) (expected Expected, err error) {
+// stretch is the positions start, ..., end-1 of a trace, of which the answers from told
+// on are digested.
+type stretch struct{ start, told, end int }
+
+// play runs a stretch of an operation.
+func play(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Trace, run stretch) (expected Expected, err error) {
 	s, err := newSession(ctx, conn, op, trace)
 	if err != nil {
 		return Expected{}, err
 	}
 	defer func() { err = errors.Join(err, s.close()) }()
-	err = batches(ctx, conn, start, end, func(position int) error {
-		return s.do(ctx, position, position >= from)
+	err = batches(ctx, conn, run.start, run.end, func(position int) error {
+		return s.do(ctx, position, position >= run.told)
 	})
 	if err != nil {
 		return Expected{}, err

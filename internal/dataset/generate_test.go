@@ -289,7 +289,7 @@ func TestCheck(t *testing.T) {
 		{assay.Dataset{Schema: "x", Tables: []assay.Table{{Name: "t", Rows: 1}}}, `table "t": no columns to fill`},
 		{assay.Dataset{Schema: "x", FileSettings: map[string]string{"cache_size": "1"}}, `file setting "cache_size": there are auto_vacuum, encoding, journal_mode, page_size`},
 		{assay.Dataset{Schema: "x", FileSettings: map[string]string{"auto_vacuum": "yes"}}, `file setting auto_vacuum="yes": want one of 0, 1, 2, full, incremental, none`},
-		{column(assay.Values{Kind: "guess"}), `table "t", column "c": "guess" is no way to draw values; there are seq, uniform, zipf, real, text, blob, bool, const, derive and from`},
+		{column(assay.Values{Kind: "guess"}), `table "t", column "c": unknown way to draw values "guess"; there are seq, uniform, zipf, real, text, blob, bool, const, derive and from`},
 		{column(assay.Values{Kind: assay.Uniform, From: 2, To: 1}), `table "t", column "c": the range 2 to 1 is empty`},
 		{column(assay.Values{Kind: assay.Zipf, From: math.MinInt64, To: math.MaxInt64, Theta: 0.5}), `table "t", column "c": the range -9223372036854775808 to 9223372036854775807 is empty or too large`},
 		{column(assay.Values{Kind: assay.Zipf, To: 9, Theta: 1}), `table "t", column "c": a theta of 1 is not between 0 and 1`},

@@ -117,5 +117,5 @@ func checkKey(v assay.Values) error {
 	case assay.Zipf, assay.Latest:
 		return checkZipf(v)
 	}
-	return fmt.Errorf("%q is no way to draw keys; there are seq, uniform, zipf, scrambled and latest", v.Draw)
+	return fmt.Errorf("unknown way to draw keys %q; there are seq, uniform, zipf, scrambled and latest", v.Draw)
 }

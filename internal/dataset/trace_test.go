@@ -195,7 +195,7 @@ func TestTraceErrors(t *testing.T) {
 		want   string
 	}{
 		{byID(), -1, `trace of operation "by-id": a length of -1`},
-		{bad, 1, `trace of operation "by-id": step 1, argument 1: "x" is no way to draw values`},
+		{bad, 1, `trace of operation "by-id": step 1, argument 1: unknown way to draw values "x"`},
 		{part(byID(), 0), 1, `trace of operation "app": part "by-id" has a weight of 0`},
 		{part(part(byID(), 1), 1), 1, `trace of operation "app": part "app" is a mix itself`},
 		{both, 1, `trace of operation "app": a mix has steps of its own`},

@@ -54,7 +54,7 @@ func checkValues(v assay.Values, left []assay.Values) error {
 		}
 		return checkRowDraw(v, left)
 	}
-	return fmt.Errorf("%q is no way to draw values; there are seq, uniform, zipf, real, text, blob, bool, const, derive and from", v.Kind)
+	return fmt.Errorf("unknown way to draw values %q; there are seq, uniform, zipf, real, text, blob, bool, const, derive and from", v.Kind)
 }
 
 // checkRowDraw says what is wrong with the way to draw a row; all arguments that
@@ -67,7 +67,7 @@ func checkRowDraw(v assay.Values, left []assay.Values) error {
 			return fmt.Errorf("a theta of %g is not between 0 and 1", v.Theta)
 		}
 	default:
-		return fmt.Errorf("%q is no way to draw rows; there are uniform, zipf, latest and once", v.Draw)
+		return fmt.Errorf("unknown way to draw rows %q; there are uniform, zipf, latest and once", v.Draw)
 	}
 	for _, other := range left {
 		if other.Kind == assay.From && other.Table == v.Table && other.Of == v.Of && (other.Draw != v.Draw || other.Theta != v.Theta) {

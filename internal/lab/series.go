@@ -138,7 +138,7 @@ func (s *Series) Launch(ctx context.Context, members []Member) ([]assay.Trial, e
 		}
 	}
 	if s.run.now.Status == assay.Finished {
-		return nil, AsInputError(fmt.Errorf("run %s was kept and has no such launch: its plan or the budget was another", s.ID()), "start anew without --resume")
+		return nil, AsInputError(fmt.Errorf("cannot resume run %s: it was made with another plan or budget", s.ID()), "start anew without --resume")
 	}
 	before, unmeasurable := len(s.trials), s.unmeasurable(members)
 	err := guard.Error(func() error {

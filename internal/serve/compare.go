@@ -57,7 +57,7 @@ func (s *server) versus(ctx context.Context, v compareView) (*analysis.Versus, e
 		return nil, &problem{http.StatusBadRequest, err}
 	}
 	if err == nil && len(versus.Lines) == 0 {
-		return nil, &problem{http.StatusBadRequest, errors.New("no cell of A has one of B that differs from it in nothing else")}
+		return nil, &problem{http.StatusBadRequest, errors.New("no cell of A matches one of B in all other coordinates")}
 	}
 	return versus, err
 }

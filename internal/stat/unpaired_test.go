@@ -22,8 +22,8 @@ func series(r *rand.Rand, n int, correlation, drift float64) []float64 {
 	return figures
 }
 
-// Where dependent launches were found, the interval that allows for them covers the true
-// ratio as often as one of independent launches does.
+// Where dependent launches are found, the interval that allows for them covers the true
+// ratio at least as often as one of independent launches does. Few launches hide much.
 func TestAllowingCovers(t *testing.T) {
 	const draws = 1000
 	r := rand.New(rand.NewPCG(1, 2))
@@ -50,13 +50,13 @@ func TestAllowingCovers(t *testing.T) {
 				plain += covers(c)
 				allowing += covers(c.Allowing(d, false))
 			}
-			if found < 50 {
-				continue
+			if found < draws/20 {
+				t.Fatalf("n %d, %+v: dependence was found in %d of %d draws only", n, test, found, draws)
 			}
 			name := fmt.Sprintf("n %d, correlation %v, drift %v apart %v", n, test.correlation, test.drift, test.apart)
 			t.Logf("%s: found in %d of %d; coverage %.1f %%, allowing %.1f %%", name, found, draws, 100*float64(plain)/float64(found), 100*float64(allowing)/float64(found))
-			if got := float64(allowing) / float64(found); got < 0.93 {
-				t.Errorf("%s: coverage of %d intervals is %.3f, want at least 0.93", name, found, got)
+			if got := float64(allowing) / float64(found); got < 0.97 {
+				t.Errorf("%s: coverage of %d intervals is %.3f, want at least 0.97", name, found, got)
 			}
 		}
 	}

@@ -230,7 +230,7 @@ func hostileFiles(t testing.TB) map[string][]byte {
 		"it is not a file that":       []byte("text"),
 		"it is not a file":            nil,
 		"unexpected EOF":              file[:len(file)/2],
-		"the digest of its lines":     zip(t, changed),
+		"its checksum does not match": zip(t, changed),
 		"the file is not whole":       zip(t, text[:bytes.LastIndexByte(text[:len(text)-1], '\n')+1]),
 		"more behind the end":         zip(t, append(bytes.Clone(text), "{}\n"...)),
 		"last line\nunexpected EOF":   append(bytes.Clone(file), "more"...),

@@ -205,7 +205,7 @@ func (r *lineReader) next() (line exportLine, err error) {
 	case line.End == "":
 		r.digest.Write(text)
 	case line.SHA256 != hex.EncodeToString(r.digest.Sum(nil)):
-		err = errors.New("the file is damaged: the digest of its lines is another one")
+		err = errors.New("the file is damaged: its checksum does not match")
 	default:
 		r.digest.Reset()
 	}
