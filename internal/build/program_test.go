@@ -115,7 +115,7 @@ func codeOf(t *testing.T, w Worker, settings map[string]string) []string {
 	}
 	row := &analysis.Row{Measured: analysis.Measured{Cell: assay.Cell{Driver: w.Name}, DSN: opened.DSN, Each: opened.Each}}
 	for _, name := range slices.Sorted(maps.Keys(opened.Issued)) {
-		row.Settings = append(row.Settings, assay.Setting{Name: name, Issued: opened.Issued[name]})
+		row.Settings = append(row.Settings, assay.Setting{Name: name, Requested: settings[name], Issued: opened.Issued[name]})
 	}
 	code := analysis.NewConnection(row).Code([]assay.Target{{Driver: w.Name, Facts: worker.Hello().Target.Facts}})
 	if len(code) == 0 {
