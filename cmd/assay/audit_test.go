@@ -4,6 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -63,4 +68,46 @@ func TestClaimsThatCannotBeMeasured(t *testing.T) {
 			t.Errorf("%s: got %v, want %v", name, got, test.want)
 		}
 	}
+}
+
+// Where Ruby is missing, the claims about Rails are told and measure nothing.
+func TestClaimsWithoutRuby(t *testing.T) {
+	programs := t.TempDir()
+	for _, name := range []string{"go", "gcc", "env", "sh", "bash", "dirname", "uname", "cat"} {
+		if path, err := exec.LookPath(name); err == nil {
+			if err := os.Symlink(path, filepath.Join(programs, name)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	t.Setenv("PATH", programs)
+	var said strings.Builder
+	a := &app{stdout: io.Discard, stderr: &said, store: filepath.Join(t.TempDir(), "store.db")}
+	s, err := a.openStore(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	meter := &claimMeter{app: a, store: s, quiet: true}
+	took, err := meter.Measure(t.Context(), audit.Work{Plan: "rails", Claims: claimsOf(t, "rails")}, time.Minute)
+	if took != 0 || err != nil || !strings.Contains(said.String(), "not measured: ") || !strings.Contains(said.String(), "Ruby is not installed") {
+		t.Errorf("took %s, %v, and said:\n%s", took, err, said.String())
+	}
+}
+
+// claimsOf are the claims about a plan.
+func claimsOf(t *testing.T, plan string) (all []published.Claim) {
+	t.Helper()
+	sources, err := published.Claims()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, source := range sources {
+		for _, c := range source.Claims {
+			if c.Plan == plan {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
 }

@@ -303,3 +303,26 @@ func sameRatio(a, b stat.Interval) bool {
 	near := func(x, y float64) bool { return math.Abs(x-y) <= 1e-12*math.Abs(y) }
 	return a.N == b.N && near(a.Center, b.Center) && near(a.Low, b.Low) && near(a.High, b.High)
 }
+
+// Whether launches drift is looked for in all of them, not only in as many as the other
+// side has: too few to find anything.
+func TestAgainstLooksAtAllLaunches(t *testing.T) {
+	var all []assay.Trial
+	for launch := 1; launch <= 40; launch++ {
+		long := sideTrial{"mattn", "v2", "web", 1000 + 10*float64(launch)}.trial(launch)
+		long.Group = "long"
+		all = append(all, long)
+		if launch <= 5 {
+			all = append(all, sideTrial{"modernc", "v9", "default", 1150 + 3*float64(launch%2)}.trial(launch))
+		}
+	}
+	r := sideRun(t, "r1", all)
+	row := func(driver string) *analysis.Row {
+		return analysis.Side{Result: r, Where: map[string]string{"driver": driver}}.Rows()[0]
+	}
+	metric, _ := assay.MetricByName(assay.NsPerOp)
+	got, paired, err := row("mattn").Against(row("modernc"), metric)
+	if err != nil || paired || got.Ratio.N != 5 || got.Verdict != stat.Undecided || got.Ratio.High < 1.1 {
+		t.Errorf("got %+v, paired %v, %v; want five launches without a verdict: in 40 the figure rises by a third", got, paired, err)
+	}
+}

@@ -169,8 +169,9 @@ func (s session) need(ctx context.Context, w Work, budget time.Duration, again b
 }
 
 // works are the open claims that were measured already, or those that were not: claims
-// together that have fewer cells than apart, as long as the budget allows it. One that needs more than the budget is none
-// the second time: it would take the time of those that it shares cells with.
+// together that have fewer cells than apart, as long as the budget allows it. One that
+// needs more than the budget is none the second time: it would take the time of those
+// that it shares cells with.
 func (s session) works(ctx context.Context, findings []Finding, budget time.Duration, again bool) ([]Work, error) {
 	var works []Work
 	for _, f := range findings {

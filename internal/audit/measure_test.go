@@ -67,6 +67,8 @@ func TestMeasureOpenClaims(t *testing.T) {
 	for i := range three.Compare {
 		three.Compare[i].Size = 3
 	}
+	narrow := asked("narrow", "q", "a", "c")
+	narrow.Compare[0].Expect, narrow.Compare[0].Size = published.Alike, 1.02
 	half := func(b time.Duration) time.Duration { return min(b, 30*time.Second) }
 	all := func(budget time.Duration) time.Duration { return budget }
 	nothing := func(time.Duration) time.Duration { return 0 }
@@ -89,6 +91,8 @@ func TestMeasureOpenClaims(t *testing.T) {
 			5 * time.Minute, 10 * time.Second, all, []string{"one+other 5m0s"}},
 		"those that do not are two": {nil, []published.Claim{asked("one", "q", "a", "b"), asked("other", "q", "c", "d")},
 			4 * time.Minute, 10 * time.Second, all, []string{"one 2m0s", "other 2m0s"}},
+		"nor are those of which one needs narrower intervals": {nil, []published.Claim{asked("one", "q", "a", "b"), narrow},
+			4 * time.Minute, 10 * time.Second, all, []string{"one 2m0s", "narrow 2m0s"}},
 		"nor are those of other plans one": {nil, []published.Claim{asked("one", "q", "a", "b"), asked("other", "r", "a", "b")},
 			4 * time.Minute, 10 * time.Second, all, []string{"one 2m0s", "other 2m0s"}},
 		"three launches where the budget is small": {nil, []published.Claim{asked("one", "q", "a", "b"), asked("other", "r", "a", "b")},

@@ -74,11 +74,11 @@ type Dependence struct {
 // launches misses much, and both series had the same machine.
 func Dependent(figures, others []float64) Dependence {
 	var d Dependence
-	any := false
+	found := false
 	for _, series := range [][]float64{figures, others} {
 		total, _, drifts := Drift(series)
 		r, resembles := Autocorrelation(series)
-		any = any || drifts || resembles
+		found = found || drifts || resembles
 		d.Drift += math.Abs(math.Log(total))
 		if drifts {
 			r, _ = Autocorrelation(without(series, math.Log(total)))
@@ -87,7 +87,7 @@ func Dependent(figures, others []float64) Dependence {
 		r = 2 * math.Sin(math.Pi*r/6)
 		d.Correlation = max(d.Correlation, r+(1+4*r)/float64(max(1, len(series))))
 	}
-	if !any {
+	if !found {
 		return Dependence{}
 	}
 	return d
