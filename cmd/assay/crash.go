@@ -43,17 +43,13 @@ later reports beside the durability that the settings claim. Power cuts of a dis
 refuted, a control that is known to lose data was not caught, or a supported fault was not tried.`,
 		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name := "quick"
-			if len(args) > 0 {
-				name = args[0]
-			}
 			if cmd.Flags().Changed("states") && !cmd.Flags().Changed("budget") {
 				flags.Budget = 0
 			}
 			if flags.replay != "" {
 				return a.replay(cmd.Context(), flags)
 			}
-			return a.crash(cmd.Context(), name, flags)
+			return a.crash(cmd.Context(), planArgument(args), flags)
 		},
 	}
 	f := cmd.Flags()
@@ -66,7 +62,7 @@ refuted, a control that is known to lose data was not caught, or a supported fau
 	f.Uint64Var(&flags.Seed, "seed", 1, "seed of the workload and of the choice of states")
 	f.StringVar(&flags.replay, "replay", "", "make the state of the finding with this ID again, and show what is wrong with it")
 	flags.addOutput(cmd, crash.Formats, "file to write instead of standard output")
-	f.StringVar(&flags.keep, "keep", "", "with --replay: leave the image of the disk in this file")
+	f.StringVar(&flags.keep, "keep", "", "with --replay: write the image of the disk to this file")
 	return cmd
 }
 
@@ -121,17 +117,11 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 	if err != nil {
 		return err
 	}
-	candidates, unbuilt, err := l.Candidates(ctx, lab.Request{Plan: p, PlanFile: planFile(name), Drivers: flags.drivers, Only: only})
+	results, err := a.proveAll(ctx, l, s, lab.Request{Plan: p, PlanFile: planFile(name), Drivers: flags.drivers, Only: only}, request)
 	if err != nil {
 		return err
 	}
-	a.progress.close()
-	results, err := a.proofs(ctx, l, s, p.Text, request.Config(subjects(candidates)))
-	if err != nil {
-		return err
-	}
-	notBuilt := crash.NotBuilt(unbuilt, func(driver string) string { return a.commandLine("build", driver) })
-	r := &crash.Report{Title: p.Name, Command: a.commandLine(commandOf(name, flags)...), Results: append(notBuilt, results...),
+	r := &crash.Report{Title: p.Name, Command: a.commandLine(commandOf(name, flags)...), Results: results,
 		Replay: func(id string) string { return a.commandLine("crash", "--replay", id) }}
 	undelivered := l.Deliver(ctx, s)
 	if err := flags.write(a.stdout, r); err != nil {
@@ -144,6 +134,20 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 		return err
 	}
 	return undelivered
+}
+
+// proveAll tries all candidates of a plan; those that cannot be built come first.
+func (a *app) proveAll(ctx context.Context, l *lab.Lab, s *store.Store, of lab.Request, request crash.Request) ([]crash.Result, error) {
+	candidates, unbuilt, err := l.Candidates(ctx, of)
+	if err != nil {
+		return nil, err
+	}
+	a.progress.close()
+	results, err := a.proofs(ctx, l, s, of.Plan.Text, request.Config(subjects(candidates)))
+	if err != nil {
+		return nil, err
+	}
+	return append(crash.NotBuilt(unbuilt, func(driver string) string { return a.commandLine("build", driver) }), results...), nil
 }
 
 // subjects are candidates as package crash has them.

@@ -43,14 +43,10 @@ If you omit --driver, --base and --head are whole names of drivers: NAME[@VERSIO
 Exit status 1: a regression was confirmed, or gate could not do its work.`,
 		Args: arguments(cobra.MaximumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name := "quick"
-			if len(args) > 0 {
-				name = args[0]
-			}
 			if err := errors.Join(checkBudget(cmd, flags.budget), flags.check()); err != nil {
 				return err
 			}
-			return a.gate(cmd.Context(), name, flags)
+			return a.gate(cmd.Context(), planArgument(args), flags)
 		},
 	}
 	f := cmd.Flags()

@@ -214,8 +214,12 @@ func newRoot(a *app) *cobra.Command {
 		return usage(err, "assay help "+strings.TrimPrefix(cmd.CommandPath(), "assay "))
 	})
 	root.PersistentFlags().StringVar(&a.store, "store", "", "file, or postgres:// URL of a database, that keeps results (default $ASSAY_STORE, or $XDG_DATA_HOME/assay/assay.db)")
-	root.AddCommand(a.runCommand(), a.agentCommand(), a.fleetCommand(), a.initCommand(), a.plansCommand(), a.driversCommand(), a.runsCommand(), a.serveCommand(), a.reportCommand(), a.compareCommand(), a.auditCommand(), a.noiseCommand(), a.inspectCommand(), a.emitCommand(),
-		a.buildCommand(), a.checkCommand(), a.newWorkerCommand(), a.planCommand(), a.loadCommand(), a.crashCommand(), a.crashDiskCommand(), a.crashHostCommand(), a.factsCommand(), a.lintCommand(), a.doctorCommand(), a.gateCommand(), a.tuneCommand(), a.historyCommand(), a.footprintCommand())
+	root.AddCommand(
+		a.runCommand(), a.agentCommand(), a.fleetCommand(), a.initCommand(), a.plansCommand(), a.driversCommand(), a.runsCommand(),
+		a.serveCommand(), a.reportCommand(), a.compareCommand(), a.auditCommand(), a.noiseCommand(), a.inspectCommand(), a.emitCommand(),
+		a.buildCommand(), a.checkCommand(), a.newWorkerCommand(), a.planCommand(), a.loadCommand(), a.crashCommand(), a.crashDiskCommand(),
+		a.crashHostCommand(), a.factsCommand(), a.lintCommand(), a.doctorCommand(), a.gateCommand(), a.tuneCommand(), a.historyCommand(),
+		a.footprintCommand())
 	root.AddCommand(a.loadProcesses()...)
 	return root
 }

@@ -47,17 +47,13 @@ func (a *app) runCommand() *cobra.Command {
 			if err := checkBudget(cmd, flags.budget); err != nil {
 				return err
 			}
-			name := "quick"
-			if len(args) > 0 {
-				name = args[0]
-			}
 			if err := checkMachines(cmd, flags); err != nil {
 				return err
 			}
 			if flags.fleet {
-				return a.runFleet(cmd.Context(), name, flags)
+				return a.runFleet(cmd.Context(), planArgument(args), flags)
 			}
-			return a.run(cmd.Context(), name, flags)
+			return a.run(cmd.Context(), planArgument(args), flags)
 		},
 	}
 	f := cmd.Flags()
@@ -88,6 +84,14 @@ func checkMachines(cmd *cobra.Command, flags runFlags) error {
 }
 
 const budgetHelp = "time to measure, builds excluded (default the plan's)"
+
+// planArgument is the plan of a command that may leave it out.
+func planArgument(args []string) string {
+	if len(args) == 0 {
+		return "quick"
+	}
+	return args[0]
+}
 
 // checkBudget refuses a budget that was given and is no time.
 func checkBudget(cmd *cobra.Command, budget time.Duration) error {

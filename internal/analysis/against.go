@@ -3,6 +3,7 @@ package analysis
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	"assay"
@@ -15,28 +16,34 @@ func (r *Row) Rule(other *Row) stat.Rule {
 	return stat.Rule{Margin: min(r.Table.Margin, other.Table.Margin), Noise: max(r.Table.Systematic, other.Table.Systematic), Planned: r.Table.Planned}
 }
 
+// Basis is what the launches of two rows that are compared have in common.
+type Basis int
+
+// The bases, weakest first.
+const (
+	Apart  Basis = iota // nothing: what changed between the launches is in the interval
+	InTurn              // launches of one run that followed each other, one of each
+	Joint               // both rows were measured in the same launches
+)
+
 // Against compares a row's figures of a metric with another row's. What the
 // table says of the two, it says here. Other rows of one run are paired by the
 // launches that both have, where these are enough for a verdict, or as many as
-// there are. Otherwise paired is false, and what drifted between the launches is
-// in the interval. It fails where a figure is not above zero.
-func (r *Row) Against(other *Row, metric assay.Metric) (c Comparison, paired bool, err error) {
-	sameRun := r.Table.run == other.Table.run
+// there are. Rows of other launches are paired by those that were made in turn, where
+// launches are found to depend on time. It fails where a figure is not above zero.
+func (r *Row) Against(other *Row, metric assay.Metric) (Comparison, Basis, error) {
 	if r.Table == other.Table && metric.Name == r.Table.Primary.Name {
 		if c, ok := r.Table.contest.figures(r, other); ok && c.Reason != Unpaired && c.Ratio.N >= stat.MinPairs {
-			return c, true, nil
+			return c, Joint, nil
 		}
 	}
 	x, _ := pair(r, r, metric.Name) // joins launches of one layout
 	y, _ := pair(other, other, metric.Name)
-	dependence := stat.Dependent(x, y)
+	sameRun := r.Table.run == other.Table.run
 	if sameRun {
 		if p := r.pairs(other, metric.Name); p.N > 0 && p.N >= min(stat.MinPairs, len(x), len(y)) {
-			return Comparison{Comparison: r.Rule(other).JudgeOne(p, r.borrows(other, metric, p), metric.HigherBetter)}, true, nil
+			return Comparison{Comparison: r.Rule(other).JudgeOne(p, r.borrows(other, metric, p), metric.HigherBetter)}, Joint, nil
 		}
-		// The first ones of both are of one time, the others of a group that got more are later.
-		n := min(len(x), len(y))
-		x, y = x[:n], y[:n]
 	}
 	rule := r.Rule(other)
 	rule.Planned = 0
@@ -44,11 +51,55 @@ func (r *Row) Against(other *Row, metric assay.Metric) (c Comparison, paired boo
 		rule.Planned = 1 // both allow for it
 	}
 	rule.Looks = r.Looks(other)
-	one, err := rule.CompareUnpaired(x, y, metric.HigherBetter)
-	if err != nil {
-		return Comparison{}, false, err
+	dependence := stat.Dependent(x, y)
+	if dependence.Found() {
+		if c, ok := rule.CompareInTurn(inTurn(r, other, metric)); ok {
+			return Comparison{Comparison: c}, InTurn, nil
+		}
 	}
-	return Comparison{Comparison: one.Allowing(dependence, metric.HigherBetter)}, false, nil
+	if sameRun {
+		// The first ones of both are of one time, the others of a group that got more are later.
+		n := min(len(x), len(y))
+		x, y = x[:n], y[:n]
+	}
+	c, err := rule.CompareUnpaired(x, y, metric.HigherBetter)
+	if err != nil {
+		return Comparison{}, Apart, err
+	}
+	return Comparison{Comparison: c.Allowing(dependence, metric.HigherBetter)}, Apart, nil
+}
+
+// inTurn are the figures of two rows' launches that followed each other in a run, one of
+// each, and no launch twice. Launches of several link layouts are left out: those of one
+// layout would have to follow each other.
+func inTurn(row, other *Row, metric assay.Metric) (figures, partners []float64, higherBetter bool) {
+	type made struct {
+		*assay.Trial
+		row *Row
+	}
+	var all []made
+	for _, r := range []*Row{row, other} {
+		for _, t := range Paired(r, metric.Name) {
+			if t.Layout == 0 && !t.Started.IsZero() {
+				all = append(all, made{t, r})
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b made) int {
+		return cmp.Or(strings.Compare(a.Run, b.Run), a.Started.Compare(b.Started))
+	})
+	for i := 1; i < len(all); i++ {
+		a, b := all[i-1], all[i]
+		if a.row == b.row || a.Run != b.Run {
+			continue
+		}
+		if a.row == other {
+			a, b = b, a
+		}
+		figures, partners = append(figures, a.Figures[metric.Name]), append(partners, b.Figures[metric.Name])
+		i++
+	}
+	return figures, partners, metric.HigherBetter
 }
 
 // borrows is what a comparison of two rows by their tables' primary metric borrows

@@ -103,8 +103,8 @@ func (t *Table) against(row, other *Row) (Comparison, bool) {
 	if row == other || !row.Comparable() || !other.Comparable() {
 		return Comparison{}, false
 	}
-	c, paired, err := row.Against(other, t.Primary)
-	return c, paired && err == nil
+	c, basis, err := row.Against(other, t.Primary)
+	return c, basis == Joint && err == nil
 }
 
 // warnOfSyncs marks rows of one target that are faster with the stronger

@@ -50,8 +50,8 @@ type VersusLine struct {
 	Cell       string // what else the cells have in common: driver and profile
 	Metric     assay.Metric
 	A, B       *Row
-	Comparison Comparison      // A / B
-	Paired     bool            // by launch; otherwise what drifted between the launches is in the interval
+	Comparison Comparison // A / B
+	Basis      Basis
 	Unequal    *UnlikePromises // nil where their promises about the data do not differ
 }
 
@@ -243,7 +243,7 @@ func (r *Row) Line(partner *Row, metric assay.Metric, skip map[string]bool) (Ver
 		}
 	}
 	var err error
-	line.Comparison, line.Paired, err = r.Against(partner, line.Metric)
+	line.Comparison, line.Basis, err = r.Against(partner, line.Metric)
 	line.Unequal = r.Unequal(partner)
 	if line.Unequal != nil && r.Cell.Profile == partner.Cell.Profile {
 		line.Comparison = line.Comparison.unlike(line.Unequal)

@@ -102,7 +102,7 @@ func TestVersus(t *testing.T) {
 			t.Errorf("%v: %q, want %q", names, got, want)
 		}
 		for _, l := range v.Lines {
-			if !l.Paired || l.Comparison.Ratio.N != 6 {
+			if l.Basis != analysis.Joint || l.Comparison.Ratio.N != 6 {
 				t.Errorf("%v: not paired: %+v", names, l)
 			}
 		}
@@ -225,9 +225,9 @@ func TestAgainstAllowsForAddedLaunches(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got, paired, err := row(one, "mattn").Against(row(other, "modernc"), metric)
-		if err != nil || !sameRatio(got.Ratio, want.Ratio) || got.Verdict != want.Verdict || paired != (other == one) {
-			t.Errorf("%s: %+v, paired %v, %v; want %+v", name, got, paired, err, want)
+		got, basis, err := row(one, "mattn").Against(row(other, "modernc"), metric)
+		if err != nil || !sameRatio(got.Ratio, want.Ratio) || got.Verdict != want.Verdict || (basis == analysis.Joint) != (other == one) {
+			t.Errorf("%s: %+v, basis %v, %v; want %+v", name, got, basis, err, want)
 		}
 	}
 }
@@ -274,9 +274,9 @@ func TestAgainstWithFewInCommon(t *testing.T) {
 	row := func(driver string) *analysis.Row {
 		return analysis.Side{Result: r, Where: map[string]string{"driver": driver}}.Rows()[0]
 	}
-	c, paired, err := row("mattn").Against(row("modernc"), metric)
-	if err != nil || paired || c.Ratio.N != 11 {
-		t.Errorf("%+v, paired %v, %v; want 11 launches each, unpaired", c.Ratio, paired, err)
+	c, basis, err := row("mattn").Against(row("modernc"), metric)
+	if err != nil || basis != analysis.Apart || c.Ratio.N != 11 {
+		t.Errorf("%+v, basis %v, %v; want 11 launches each, apart", c.Ratio, basis, err)
 	}
 	if v := (&analysis.Ranking{Table: r.Tables[0]}).Compare(row("mattn"), row("modernc")); v.Verdict != stat.Undecided || v.Reason != stat.TooFew {
 		t.Errorf("ranked by %+v", v)
@@ -293,7 +293,7 @@ func TestVersusOfTwoRuns(t *testing.T) {
 	if diff := cmp.Diff([]string{"v1 v2 mattn (web) faster"}, said(v)); diff != "" {
 		t.Errorf("lines (-want +got)\n%s", diff)
 	}
-	if l := v.Lines[0]; l.Paired || l.Comparison.Verdict != stat.Faster {
+	if l := v.Lines[0]; l.Basis != analysis.Apart || l.Comparison.Verdict != stat.Faster {
 		t.Errorf("%+v", l)
 	}
 }
@@ -321,8 +321,8 @@ func TestAgainstLooksAtAllLaunches(t *testing.T) {
 		return analysis.Side{Result: r, Where: map[string]string{"driver": driver}}.Rows()[0]
 	}
 	metric, _ := assay.MetricByName(assay.NsPerOp)
-	got, paired, err := row("mattn").Against(row("modernc"), metric)
-	if err != nil || paired || got.Ratio.N != 5 || got.Verdict != stat.Undecided || got.Ratio.High < 1.1 {
-		t.Errorf("got %+v, paired %v, %v; want five launches without a verdict: in 40 the figure rises by a third", got, paired, err)
+	got, basis, err := row("mattn").Against(row("modernc"), metric)
+	if err != nil || basis != analysis.Apart || got.Ratio.N != 5 || got.Verdict != stat.Undecided || got.Ratio.High < 1.1 {
+		t.Errorf("got %+v, basis %v, %v; want five launches without a verdict: in 40 the figure rises by a third", got, basis, err)
 	}
 }

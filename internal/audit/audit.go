@@ -53,7 +53,7 @@ type Evidence struct {
 	Against    bool                 // the source's own figures are not what it claims
 	Here       *analysis.Comparison // A / B here; nil where it was not compared
 	Looks      int                  // runs that its launches are of, each made since those before it told nothing
-	Paired     bool                 // both were measured in the same launches
+	Basis      analysis.Basis       // what the launches of both have in common
 	Centers    [2]float64           // both figures here, in the metric's unit
 	Doubts     []Doubt              // about both cells
 	// Open says that more measuring can tell what cannot be told now.
@@ -225,12 +225,12 @@ func (e *Evidence) compare(f *Finding, a, b *analysis.Row) {
 		}
 	}
 	metric := f.metric()
-	here, paired, err := a.Against(b, metric)
+	here, basis, err := a.Against(b, metric)
 	if err != nil {
 		e.Open, e.Reason = false, err.Error()
 		return
 	}
-	e.Here, e.Paired, e.Looks = &here, paired, a.Looks(b)
+	e.Here, e.Basis, e.Looks = &here, basis, a.Looks(b)
 	e.doubt(a, b)
 	for i, row := range []*analysis.Row{a, b} {
 		figure, _ := row.Figure(metric.Name)
@@ -252,7 +252,7 @@ func (e *Evidence) unsound(f *Finding, a, b *analysis.Row) string {
 		if d.Code() == analysis.UnequalDurability && ours && !syncAlike(a, b) {
 			return d.String()
 		}
-		if !e.Paired && d.Code() == (analysis.Drift{}).Code() && !a.SameTime(b) {
+		if e.Basis == analysis.Apart && d.Code() == (analysis.Drift{}).Code() && !a.SameTime(b) {
 			return "measured at other times, with " + d.String()
 		}
 	}

@@ -227,9 +227,7 @@ func (e Evidence) here() string {
 	if e.Looks > 1 {
 		how += fmt.Sprintf(" of %d runs, %s CI", e.Looks, report.Level(*e.Here))
 	}
-	if !e.Paired {
-		how += ", other launches"
-	}
+	how += map[analysis.Basis]string{analysis.Apart: ", other launches", analysis.InTurn: ", launches in turn"}[e.Basis]
 	low, high := "?", "?"
 	if e.Here.Ratio.Low > 0 { // one launch has no interval
 		low, high = fmt.Sprintf("%.3g", e.Here.Ratio.Low), fmt.Sprintf("%.3g", e.Here.Ratio.High)
@@ -290,7 +288,7 @@ func (f Finding) record(e Evidence) []string {
 	if e.Here != nil {
 		r := e.Here.Ratio
 		here = []string{number(e.Centers[0]), number(e.Centers[1]), number(r.Center), number(r.Low), number(r.High),
-			fmt.Sprint(r.N), fmt.Sprint(e.Paired)}
+			fmt.Sprint(r.N), fmt.Sprint(e.Basis == analysis.Joint)}
 	}
 	record = append(append(record, here...), string(e.Verdict), strings.Join(f.Codes(), " "))
 	command := ""

@@ -147,7 +147,7 @@ func (c *Cell) compare(line analysis.VersusLine, rules Rules) {
 	case line.Unequal != nil:
 		c.State, c.Reason = NotCompared, "their durability differs: "+report.Evidence(*line.Unequal)
 		return
-	case !line.Paired || comparison.Ratio.N == 0:
+	case line.Basis != analysis.Joint || comparison.Ratio.N == 0:
 		c.State, c.Reason = Undecided, "too few launches have both"
 		return
 	}

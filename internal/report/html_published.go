@@ -89,7 +89,7 @@ func ownRelation(a, b *analysis.Row, metric assay.Metric) (ratio, verdict string
 		return "not compared", wording.Clean(verdict)
 	}
 	ratio = ratioText(c.Ratio)
-	if !line.Paired && c.Ratio.N > 1 {
+	if line.Basis != analysis.Joint && c.Ratio.N > 1 {
 		verdict += "; not measured in the same launches"
 	}
 	return ratio, wording.Clean(verdict)

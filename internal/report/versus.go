@@ -63,9 +63,7 @@ func lineCells(l analysis.VersusLine) []string {
 	ratio, n := "-", "-"
 	if c.Ratio.N > 0 {
 		ratio, n = ratioText(c.Ratio), fmt.Sprint(c.Ratio.N)
-		if !l.Paired {
-			n += " unpaired"
-		}
+		n += map[analysis.Basis]string{analysis.Apart: " unpaired", analysis.InTurn: " in turn"}[l.Basis]
 	}
 	verdict := string(c.Verdict)
 	if c.Reason != "" {

@@ -34,6 +34,35 @@ func (r Rule) CompareUnpaired(figures, others []float64, higherBetter bool) (Com
 	return c, nil
 }
 
+// CompareInTurn judges figures against others of launches that were made in turn, the
+// first of both, then the second, and so on: by the mean of the differences of their
+// logarithms. What changed slowly changed both figures of a difference. The interval
+// allows for what still drifts or correlates, and for what both drift from one launch to
+// the next, since one of the two may always be the first. The correlation is taken to be
+// one standard error larger than it is estimated, and n launches are as many independent
+// ones as the mean of n is worth. There is no comparison of fewer than minForOrder launches, whose
+// order says too little, nor of figures that are not finite and above zero.
+func (r Rule) CompareInTurn(figures, others []float64, higherBetter bool) (c Comparison, ok bool) {
+	p, err := NewPairs(figures, others)
+	if err != nil || p.N < minForOrder {
+		return Comparison{}, false
+	}
+	ratios := make([]float64, p.N)
+	for i := range ratios {
+		ratios[i] = figures[i] / others[i]
+	}
+	d, drifts, _ := dependence(ratios)
+	if !drifts {
+		d.Drift = 0
+	}
+	d.Drift += Dependent(figures, others).Drift / float64(2*p.N)
+	d.Correlation += math.Sqrt(max(0, 1-d.Correlation*d.Correlation) / float64(p.N))
+	differences := r.sample(p, Prior{})
+	differences.freedom = max(1, float64(p.N)/(d.wider()*d.wider())-1)
+	c = Comparison{Ratio: differences.interval(math.Exp), Level: differences.claimed(), rule: r}
+	return c.Allowing(d, higherBetter), true
+}
+
 // logSample summarizes the logarithms of figures.
 func logSample(figures []float64) (sample, error) {
 	ones := make([]float64, len(figures))
@@ -68,29 +97,38 @@ type Dependence struct {
 	Drift       float64 // by how much both series drifted, as logarithms without sign
 }
 
-// Dependent looks at two series of launches, in their order, by Drift and
+// Found reports whether anything was.
+func (d Dependence) Found() bool { return d != Dependence{} }
+
+// Dependent looks at series of launches, in their order, by Drift and
 // Autocorrelation. Where one of them finds something in one series, the estimates of
-// both count for both series: drift and correlation hide each other, a test of few
-// launches misses much, and both series had the same machine.
-func Dependent(figures, others []float64) Dependence {
+// both count for all: drift and correlation hide each other, a test of few
+// launches misses much, and all series had the same machine.
+func Dependent(all ...[]float64) Dependence {
 	var d Dependence
 	found := false
-	for _, series := range [][]float64{figures, others} {
-		total, _, drifts := Drift(series)
-		r, resembles := Autocorrelation(series)
+	for _, series := range all {
+		one, drifts, resembles := dependence(series)
 		found = found || drifts || resembles
-		d.Drift += math.Abs(math.Log(total))
-		if drifts {
-			r, _ = Autocorrelation(without(series, math.Log(total)))
-		}
-		// Pearson's formula for ranks of normal values, and the bias of so many (Kendall 1954).
-		r = 2 * math.Sin(math.Pi*r/6)
-		d.Correlation = max(d.Correlation, r+(1+4*r)/float64(max(1, len(series))))
+		d.Drift += one.Drift
+		d.Correlation = max(d.Correlation, one.Correlation)
 	}
 	if !found {
 		return Dependence{}
 	}
 	return d
+}
+
+// dependence estimates that of one series, and reports what the tests find.
+func dependence(series []float64) (d Dependence, drifts, resembles bool) {
+	total, _, drifts := Drift(series)
+	r, resembles := Autocorrelation(series)
+	if drifts {
+		r, _ = Autocorrelation(without(series, math.Log(total)))
+	}
+	// Pearson's formula for ranks of normal values, and the bias of so many (Kendall 1954).
+	r = 2 * math.Sin(math.Pi*r/6)
+	return Dependence{Correlation: r + (1+4*r)/float64(max(1, len(series))), Drift: math.Abs(math.Log(total))}, drifts, resembles
 }
 
 // without is a series without its drift.
@@ -102,13 +140,12 @@ func without(series []float64, drift float64) []float64 {
 	return flat
 }
 
-// Allowing is an unpaired comparison whose interval allows for dependent launches. The
+// Allowing is a comparison whose interval allows for dependent launches. The
 // standard error of a mean of an autoregressive series of first order is
 // sqrt((1+r)/(1-r)) times that of independent values; what drifted may be all of a
 // difference, so that it counts to both sides. TestAllowingCovers simulates both.
 func (c Comparison) Allowing(d Dependence, higherBetter bool) Comparison {
-	r := min(mostCorrelated, max(0, d.Correlation))
-	wider := math.Sqrt((1 + r) / (1 - r))
+	wider := d.wider()
 	center := math.Log(c.Ratio.Center)
 	low := center - wider*(center-math.Log(c.Ratio.Low)) - d.Drift
 	high := center + wider*(math.Log(c.Ratio.High)-center) + d.Drift
@@ -118,6 +155,12 @@ func (c Comparison) Allowing(d Dependence, higherBetter bool) Comparison {
 	}
 	c.Verdict, c.Reason = c.rule.decideBounds(c.Ratio.N, low, high)
 	return c
+}
+
+// wider is by how much.
+func (d Dependence) wider() float64 {
+	r := min(mostCorrelated, max(0, d.Correlation))
+	return math.Sqrt((1 + r) / (1 - r))
 }
 
 // mostCorrelated keeps the interval finite: 14 times as wide as of independent launches.

@@ -39,7 +39,7 @@ func TestAllowingCovers(t *testing.T) {
 					b[i] *= math.Exp(test.apart)
 				}
 				d := stat.Dependent(a, b)
-				if d == (stat.Dependence{}) {
+				if !d.Found() {
 					continue
 				}
 				c, err := stat.Rule{}.CompareUnpaired(a, b, false)
@@ -57,6 +57,53 @@ func TestAllowingCovers(t *testing.T) {
 			t.Logf("%s: found in %d of %d; coverage %.1f %%, allowing %.1f %%", name, found, draws, 100*float64(plain)/float64(found), 100*float64(allowing)/float64(found))
 			if got := float64(allowing) / float64(found); got < 0.97 {
 				t.Errorf("%s: coverage of %d intervals is %.3f, want at least 0.97", name, found, got)
+			}
+		}
+	}
+}
+
+// What changes slowly is common to launches in turn: where it is found, their interval
+// covers as often as one of independent launches does, and is narrower than that of
+// launches apart.
+func TestInTurnCovers(t *testing.T) {
+	const draws = 1000
+	r := rand.New(rand.NewPCG(3, 4))
+	for _, n := range []int{10, 30, 100} {
+		for _, test := range []struct{ correlation, drift, own float64 }{ // own: correlation of what each has for itself
+			{0, 0, 0}, {0.6, 0, 0}, {0.9, 0, 0}, {0, 0.2, 0}, {0.8, 0.2, 0}, {0, 0, 0.6}, {0.6, 0.2, 0.6},
+		} {
+			found, turn, apart, width := 0, 0, 0, 0.0 // width is a sum of logarithms
+			for range draws {
+				common := series(r, 2*n, test.correlation, test.drift)
+				a, b := series(r, n, test.own, 0), series(r, n, test.own, 0)
+				for i := range a {
+					a[i] *= common[2*i]
+					b[i] *= common[2*i+1]
+				}
+				d := stat.Dependent(a, b)
+				if !d.Found() {
+					continue
+				}
+				one, ok := stat.Rule{}.CompareInTurn(a, b, false)
+				other, err := stat.Rule{}.CompareUnpaired(a, b, false)
+				if !ok || err != nil {
+					t.Fatalf("compared in turn: %v, apart: %v", ok, err)
+				}
+				other = other.Allowing(d, false)
+				found++
+				turn += covers(one)
+				apart += covers(other)
+				width += math.Log(math.Log(one.Ratio.High/one.Ratio.Low) / math.Log(other.Ratio.High/other.Ratio.Low))
+			}
+			name := fmt.Sprintf("n %d, common correlation %v and drift %v, own correlation %v", n, test.correlation, test.drift, test.own)
+			coverage := float64(turn) / float64(found)
+			t.Logf("%s: found in %d of %d; coverage %.1f %%, apart %.1f %%; width %.2f of apart", name, found, draws,
+				100*coverage, 100*float64(apart)/float64(found), math.Exp(width/float64(found)))
+			if found >= draws/10 && coverage < 0.93 {
+				t.Errorf("%s: coverage %.3f, want at least 0.93", name, coverage)
+			}
+			if got := math.Exp(width / float64(found)); test.drift > 0 && got > 0.6 {
+				t.Errorf("%s: width %.2f of launches apart, want at most 0.6", name, got)
 			}
 		}
 	}
