@@ -15,7 +15,7 @@ type Promise struct {
 // alone, and what the two have. Figures with unequal promises have no verdict. Two
 // databases in memory promise alike: there is nothing to sync.
 func (p Promise) Unequal(other Promise) (setting string, have [2]string, unequal bool) {
-	if p.inMemory() && other.inMemory() {
+	if p.InMemory() && other.InMemory() {
 		return "", have, false
 	}
 	for _, name := range []string{"synchronous", "journal_mode"} {
@@ -27,8 +27,8 @@ func (p Promise) Unequal(other Promise) (setting string, have [2]string, unequal
 	return "", [2]string{string(p.Durability), string(other.Durability)}, p.Durability != other.Durability
 }
 
-// inMemory reports whether the database has no file.
-func (p Promise) inMemory() bool {
+// InMemory reports whether the database has no file.
+func (p Promise) InMemory() bool {
 	memory := Effective(p.Settings, "memory")
 	return memory != "" && memory != "0"
 }

@@ -326,3 +326,60 @@ func TestAgainstLooksAtAllLaunches(t *testing.T) {
 		t.Errorf("got %+v, basis %v, %v; want five launches without a verdict: in 40 the figure rises by a third", got, basis, err)
 	}
 }
+
+// Figures of two groups that rise together, by 40 % in twelve launches, are told apart by
+// the launches that follow each other, and only by those.
+func TestAgainstInTurn(t *testing.T) {
+	for name, test := range map[string]struct {
+		change func(trial *assay.Trial, second bool) // of how the launches were made
+		want   analysis.Basis
+		n      int
+	}{
+		"in turn": {func(*assay.Trial, bool) {}, analysis.InTurn, 12},
+		"the second first": {func(trial *assay.Trial, second bool) {
+			trial.Started = trial.Started.Add(-later(second, 45*time.Second))
+		}, analysis.InTurn, 12},
+		"all of one after the other's": {func(trial *assay.Trial, second bool) { trial.Started = trial.Started.Add(later(second, time.Hour)) }, analysis.Apart, 12},
+		"in two runs":                  {func(trial *assay.Trial, second bool) { trial.Run = map[bool]string{true: "r2"}[second] }, analysis.Apart, 12},
+		"few in turn": {func(trial *assay.Trial, second bool) {
+			if second && trial.Launch > 8 {
+				trial.Started = trial.Started.Add(time.Hour)
+			}
+		}, analysis.Apart, 12},
+		"two link layouts": {func(trial *assay.Trial, _ bool) { trial.Layout = 1 + trial.Launch%2 }, analysis.Apart, 2},
+		"at unknown times": {func(trial *assay.Trial, _ bool) { trial.Started = time.Time{} }, analysis.Apart, 12},
+	} {
+		var all []assay.Trial
+		for launch := 1; launch <= 12; launch++ {
+			for i, driver := range []string{"mattn", "modernc"} {
+				second := i == 1
+				trial := sideTrial{driver, "v2", "web", 0}.trial(launch)
+				trial.Group += driver
+				trial.Figures[assay.NsPerOp] = 1000 * math.Pow(1.03, float64(launch)) * (1 + 0.2*float64(i)) * (1 + 0.004*float64(launch*launch%3))
+				trial.Started = time.Unix(int64(60*launch+15*i), 0)
+				test.change(&trial, second)
+				all = append(all, trial)
+			}
+		}
+		r := sideRun(t, "r1", all)
+		row := func(driver string) *analysis.Row {
+			return analysis.Side{Result: r, Where: map[string]string{"driver": driver}}.Rows()[0]
+		}
+		metric, _ := assay.MetricByName(assay.NsPerOp)
+		got, basis, err := row("modernc").Against(row("mattn"), metric)
+		if err != nil || basis != test.want || got.Ratio.N != test.n {
+			t.Errorf("%s: %d launches, basis %d, %v; want %d launches, basis %d", name, got.Ratio.N, basis, err, test.n, test.want)
+		}
+		if decided := got.Verdict == stat.Slower; decided != (test.want == analysis.InTurn) && test.n > 2 {
+			t.Errorf("%s: %s, %+v", name, got.Verdict, got.Ratio)
+		}
+	}
+}
+
+// later is some time for the second of two, and none for the first.
+func later(second bool, some time.Duration) time.Duration {
+	if second {
+		return some
+	}
+	return 0
+}

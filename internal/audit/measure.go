@@ -66,8 +66,8 @@ const MinSlice = 20 * time.Second
 // Measure measures what open claims need until the budget has passed or more of it
 // would tell nothing, and returns the findings after that. Claims whose cells overlap
 // are measured in one run, so that they share its launches. What needs the least time
-// comes first, and each gets the time that it needs or more; what was measured without
-// a verdict is measured again where the rest of the budget may give it one.
+// comes first, and each gets the time that it needs or more, of half of the budget; what was
+// measured without a verdict is measured again where the rest may give it one.
 //
 // A claim is judged by all launches of all runs, see lab.Pool, and each run is a
 // look at a higher level: one long run tells more than several short ones.
@@ -126,16 +126,25 @@ func (s session) next(ctx context.Context, findings []Finding, budget time.Durat
 				return Work{}, 0, err
 			}
 		}
-		if first, slice := share(needs, budget); slice > 0 {
+		shared := budget
+		if !again && (len(works) > 1 || slices.ContainsFunc(findings, s.canLookAgain)) {
+			shared /= 2 // what is known after the first run says where the rest decides most
+		}
+		if first, slice := share(needs, budget, shared); slice > 0 {
 			return works[first], slice, nil
 		}
 	}
 	return Work{}, 0, nil
 }
 
-// share gives what needs the least its part of the budget, or all that it needs if that
-// is more. Needs of 0 are none.
-func share(needs []time.Duration, budget time.Duration) (first int, slice time.Duration) {
+// canLookAgain reports whether a claim is open that was measured and may be again.
+func (s session) canLookAgain(f Finding) bool {
+	return f.open() && s.measured[id(f.Claim)] > 0 && !s.stuck[id(f.Claim)] && !f.lacksFigures()
+}
+
+// share gives what needs the least its part of what is shared, or all that it needs if
+// that is more. Needs of 0 are none.
+func share(needs []time.Duration, budget, shared time.Duration) (first int, slice time.Duration) {
 	var least, sum time.Duration
 	for i, need := range needs {
 		sum += need
@@ -146,7 +155,7 @@ func share(needs []time.Duration, budget time.Duration) (first int, slice time.D
 	if least == 0 {
 		return 0, 0
 	}
-	part := time.Duration(float64(budget) * float64(least) / float64(sum))
+	part := time.Duration(float64(shared) * float64(least) / float64(sum))
 	return first, min(budget, max(MinSlice, least, part))
 }
 
@@ -175,7 +184,8 @@ func (s session) need(ctx context.Context, w Work, budget time.Duration, again b
 func (s session) works(ctx context.Context, findings []Finding, budget time.Duration, again bool) ([]Work, error) {
 	var works []Work
 	for _, f := range findings {
-		if !f.open() || s.measured[id(f.Claim)] > 0 != again || s.stuck[id(f.Claim)] || again && f.lacksFigures() {
+		fresh := f.open() && s.measured[id(f.Claim)] == 0
+		if again && !s.canLookAgain(f) || !again && !fresh {
 			continue
 		}
 		w := Work{f.Claim.Plan, []published.Claim{f.Claim}, f.launches()}

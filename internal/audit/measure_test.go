@@ -67,6 +67,8 @@ func TestMeasureOpenClaims(t *testing.T) {
 	for i := range three.Compare {
 		three.Compare[i].Size = 3
 	}
+	pairs := []published.Claim{asked("one", "p", "a", "b"), asked("other", "p", "c", "d")}
+	pairs[0].Compare[0].Size, pairs[1].Compare[0].Size = 3, 3
 	narrow := asked("narrow", "q", "a", "c")
 	narrow.Compare[0].Expect, narrow.Compare[0].Size = published.Alike, 1.02
 	half := func(b time.Duration) time.Duration { return min(b, 30*time.Second) }
@@ -84,22 +86,25 @@ func TestMeasureOpenClaims(t *testing.T) {
 		"too short for any":               {open, []published.Claim{sized}, 19 * time.Second, time.Second, all, nil},
 		"all of the budget is for one":    {open, []published.Claim{sized}, time.Minute, time.Second, all, []string{"sized 1m0s"}},
 		"what takes less first, each as it needs": {nil, []published.Claim{asked("three", "q", "a", "b", "c"), asked("two", "r", "a", "b")},
-			5 * time.Minute, 10 * time.Second, all, []string{"two 2m0s", "three 3m0s"}},
+			5 * time.Minute, 10 * time.Second, all, []string{"two 1m0s", "three 4m0s"}},
 		"what one leaves is the others'": {nil, []published.Claim{asked("three", "q", "a", "b", "c"), asked("two", "r", "a", "b")},
-			5 * time.Minute, 10 * time.Second, half, []string{"two 2m0s", "three 4m30s"}},
+			5 * time.Minute, 10 * time.Second, half, []string{"two 1m0s", "three 4m30s"}},
 		"cells that overlap are one run": {nil, []published.Claim{asked("one", "q", "a", "b"), asked("other", "q", "a", "c")},
 			5 * time.Minute, 10 * time.Second, all, []string{"one+other 5m0s"}},
 		"those that do not are two": {nil, []published.Claim{asked("one", "q", "a", "b"), asked("other", "q", "c", "d")},
-			4 * time.Minute, 10 * time.Second, all, []string{"one 2m0s", "other 2m0s"}},
+			4 * time.Minute, 10 * time.Second, all, []string{"one 1m0s", "other 3m0s"}},
 		"nor are those of which one needs narrower intervals": {nil, []published.Claim{asked("one", "q", "a", "b"), narrow},
-			4 * time.Minute, 10 * time.Second, all, []string{"one 2m0s", "narrow 2m0s"}},
+			4 * time.Minute, 10 * time.Second, all, []string{"one 1m0s", "narrow 3m0s"}},
 		"nor are those of other plans one": {nil, []published.Claim{asked("one", "q", "a", "b"), asked("other", "r", "a", "b")},
-			4 * time.Minute, 10 * time.Second, all, []string{"one 2m0s", "other 2m0s"}},
+			4 * time.Minute, 10 * time.Second, all, []string{"one 1m0s", "other 3m0s"}},
 		"three launches where the budget is small": {nil, []published.Claim{asked("one", "q", "a", "b"), asked("other", "r", "a", "b")},
 			80 * time.Second, 10 * time.Second, all, []string{"one 1m0s"}},
 		"none where it is too small for two": {nil, []published.Claim{asked("one", "q", "a", "b")}, 39 * time.Second, 10 * time.Second, all, nil},
 		"again where the rest may tell it": {open, []published.Claim{sized}, time.Minute, 2 * time.Second,
 			half, []string{"sized 1m0s", "sized 30s"}},
+		"half of the budget first, then what the figures say": {map[string]assay.Trial{"a": trial(1, "g"), "b": trial(4, "g"), "c": trial(1, "g"), "d": trial(4, "g")},
+			[]published.Claim{pairs[0], pairs[1]}, 4 * time.Minute, time.Second, all,
+			[]string{"one 1m0s", "other 1m30s", "one 45s", "one 23s", "other 23s"}},
 		"not again where it does not": {open, []published.Claim{sized}, time.Minute, 3 * time.Second,
 			half, []string{"sized 1m0s"}},
 		"what the rest cannot tell holds nothing up": {map[string]assay.Trial{"a": trial(1, "g"), "b": trial(4, "g"), "c": trial(4, "g")},
@@ -138,7 +143,8 @@ func TestMeasureEndsWithTheFirstError(t *testing.T) {
 
 // A run of several claims is as narrow as the strictest of them needs.
 func TestPrecisionOfWork(t *testing.T) {
-	usual, wide, narrow := claim(published.Faster, 0), claim(published.Alike, 1.06), claim(published.Alike, 1.02)
+	usual, wide, narrow, apart := claim(published.Faster, 0), claim(published.Alike, 1.06), claim(published.Alike, 1.02), claim(published.Faster, 0)
+	apart.Compare = []published.Comparison{{A: map[string]string{"pool": "4"}, B: map[string]string{"pool": "1"}}}
 	for _, test := range []struct {
 		claims []published.Claim
 		want   float64
@@ -146,6 +152,7 @@ func TestPrecisionOfWork(t *testing.T) {
 		{[]published.Claim{usual}, 0},
 		{[]published.Claim{usual, wide}, wide.Precision()},
 		{[]published.Claim{narrow, usual, wide}, narrow.Precision()},
+		{[]published.Claim{narrow, apart}, apart.Precision()},
 	} {
 		if got := (audit.Work{Claims: test.claims}).Precision(); got != test.want {
 			t.Errorf("%d claims: got %v, want %v", len(test.claims), got, test.want)

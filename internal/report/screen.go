@@ -173,7 +173,7 @@ func pickSentence(pick analysis.Suggestion) string {
 	for _, c := range pick.Best {
 		best = append(best, with(c.Row))
 	}
-	text := fmt.Sprintf("Use %s: fastest or tied in %d of %s", strings.Join(best, " or "), pick.Leads, wording.Plural(pick.Decided+pick.Undecided, "comparison")) + lossWords(pick)
+	text := fmt.Sprintf("Use %s: fastest or tied in %d of %s", strings.Join(best, " or "), pick.Leads, wording.Plural(pick.Decided+pick.Undecided, "comparison")) + lossWords(pick) + memoryWords(pick)
 	if d := pick.Durability; d != assay.DurabilityUnknown {
 		row := *pick.Best[0].Row
 		row.Durability = d // what it is of may change nothing, and promise nothing

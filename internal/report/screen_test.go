@@ -1,9 +1,11 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -220,6 +222,28 @@ func checkScreen(t *testing.T, name, text string, width int) {
 	}
 	if got := strings.Join(strings.Fields(text), " "); strings.Count(got, "assay run ")+strings.Count(got, "assay report ") != strings.Count(got, "--store '/data/my runs.db'") {
 		t.Errorf("%s: a command does not name the store:\n%s", name, text)
+	}
+}
+
+// A pick whose database is in memory says so: nobody is to take it for a faster file.
+func TestPickInMemory(t *testing.T) {
+	run, trials := readsOf(8, "mattn", "modernc")
+	for i := range trials {
+		if c := trials[i].Cell; c.Profile == "web" && c.Operation != "insert" {
+			trials[i].Settings = append(trials[i].Settings, assay.Setting{Name: "memory", Effective: "1"})
+		}
+	}
+	trials = slices.DeleteFunc(trials, func(trial assay.Trial) bool { return trial.Cell.Operation == "insert" })
+	r := mustReport(t, run, trials)
+	var screen, page strings.Builder
+	if err := errors.Join(r.WriteScreen(&screen, Screen{Width: 100}), r.Write(&page, "text")); err != nil {
+		t.Fatal(err)
+	}
+	const want = "the data of mattn with profile web are in memory, and end with the program"
+	for name, text := range map[string]string{"screen": screen.String(), "report": page.String()} {
+		if got := strings.Join(strings.Fields(text), " "); !strings.Contains(got, want) {
+			t.Errorf("%s: no %q in\n%s", name, want, text)
+		}
 	}
 }
 

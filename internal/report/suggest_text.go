@@ -40,8 +40,8 @@ func suggestionWords(s analysis.Suggestion) string {
 	if s.Undecided > 0 {
 		undecided = fmt.Sprintf("; %d more are undecided", s.Undecided)
 	}
-	return fmt.Sprintf("%s: %sfastest, or equivalent to the fastest, in %d of %s that the data decide%s%s",
-		list(best), each, s.Leads, wording.Plural(s.Decided, "comparison"), lossWords(s), undecided)
+	return fmt.Sprintf("%s: %sfastest, or equivalent to the fastest, in %d of %s that the data decide%s%s%s",
+		list(best), each, s.Leads, wording.Plural(s.Decided, "comparison"), lossWords(s), undecided, memoryWords(s))
 }
 
 // lossWords say what the pick costs at most where it is not shown to be the fastest.
@@ -50,6 +50,16 @@ func lossWords(s analysis.Suggestion) string {
 		return ""
 	}
 	return fmt.Sprintf(", elsewhere at most %.2fx slower (95 %% bound)", math.Ceil(100*s.Loss)/100)
+}
+
+// memoryWords say that nothing of the data of a pick lasts.
+func memoryWords(s analysis.Suggestion) string {
+	for _, c := range s.Best {
+		if (assay.Promise{Settings: c.Row.Settings}).InMemory() {
+			return fmt.Sprintf("; the data of %s are in memory, and end with the program", with(c.Row))
+		}
+	}
+	return ""
 }
 
 // condition is the condition of a suggestion.
