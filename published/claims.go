@@ -217,6 +217,11 @@ func Selection(claims ...Claim) map[string][]string {
 	return values
 }
 
+// Side selects the cells of one side of the claim's comparisons.
+func (c Claim) Side(side map[string]string) map[string][]string {
+	return Selection(Claim{Where: c.Where, Compare: []Comparison{{A: side, B: side}}})
+}
+
 // Command is what measures the cells of a claim.
 func (c Claim) Command() string {
 	text := "assay run " + c.Cells()
@@ -249,17 +254,9 @@ func (c Claim) cell(side map[string]string) map[string]string {
 // usualPrecision is the half-width that runs aim at.
 const usualPrecision = 0.02
 
-// inTurn is a half-width that no run reaches: it launches all its groups in turn, until
-// its budget ends.
-const inTurn = 0.001
-
 // Precision is the half-width that would tell the smallest stated gain from half
-// of it, were it that of the claim's ratio; a run knows others. 0: the usual one. Cells
-// that a run does not compare with each other are launched in turn.
+// of it, were it that of the claim's ratio; a run knows others. 0: the usual one.
 func (c Claim) Precision() float64 {
-	if slices.ContainsFunc(c.Compare, c.apart) {
-		return inTurn
-	}
 	least := usualPrecision
 	for _, p := range c.Compare {
 		if p.Size > 0 {
@@ -270,19 +267,6 @@ func (c Claim) Precision() float64 {
 		return 0
 	}
 	return least
-}
-
-// apart reports whether the two cells of a comparison are not measured in the same
-// launches: they differ in more than what is compared in these.
-func (c Claim) apart(p Comparison) bool {
-	b := c.cell(p.B)
-	for name, value := range c.cell(p.A) {
-		other, both := b[name]
-		if both && value != other && !slices.Contains([]string{"driver", "profile", "options"}, name) {
-			return true
-		}
-	}
-	return false
 }
 
 // Ratio is the quotient of the two published figures that a comparison names;

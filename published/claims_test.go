@@ -99,15 +99,6 @@ func TestCommand(t *testing.T) {
 	}
 }
 
-// A run that compares drivers with each other ends when they are told apart. Two pools are
-// in other groups of it, which it has to launch in turn.
-func TestCommandForCellsApart(t *testing.T) {
-	c := Claim{Plan: "p", Where: map[string]string{"driver": "a"}, Compare: []Comparison{{A: map[string]string{"pool": "4"}, B: map[string]string{"pool": "1"}}}}
-	if got, want := c.Command(), "assay run p --only driver=a --only pool=1,4 --precision 0.001"; got != want {
-		t.Errorf("%s, want %s", got, want)
-	}
-}
-
 // With the usual precision, none is told.
 func TestCommandWithUsualPrecision(t *testing.T) {
 	c := Claim{Plan: "p", Compare: []Comparison{{A: map[string]string{"driver": "a"}, B: map[string]string{"driver": "b"}, Size: 3}}}

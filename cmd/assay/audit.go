@@ -15,6 +15,7 @@ import (
 	"assay/internal/host"
 	"assay/internal/lab"
 	"assay/internal/plan"
+	"assay/internal/runner"
 	"assay/internal/store"
 	"assay/internal/wording"
 	"assay/published"
@@ -104,22 +105,54 @@ type claimMeter struct {
 }
 
 func (m *claimMeter) Cells(w audit.Work) (int, error) {
-	all, known := m.cases[w.Plan]
-	if !known {
-		p, err := readPlan(w.Plan)
-		if err != nil {
-			return 0, err
-		}
-		if all, err = p.Expand(nil); err != nil {
-			return 0, err
-		}
-		if m.cases == nil {
-			m.cases = map[string][]assay.Case{}
-		}
-		m.cases[w.Plan] = all
+	all, err := m.casesOf(w.Plan)
+	if err != nil {
+		return 0, err
 	}
 	cases, err := plan.SelectToMeasure(all, w.Only())
 	return len(cases), err
+}
+
+// casesOf are all cases of a plan.
+func (m *claimMeter) casesOf(name string) ([]assay.Case, error) {
+	if all, known := m.cases[name]; known {
+		return all, nil
+	}
+	p, err := readPlan(name)
+	if err != nil {
+		return nil, err
+	}
+	all, err := p.Expand(nil)
+	if err != nil {
+		return nil, err
+	}
+	if m.cases == nil {
+		m.cases = map[string][]assay.Case{}
+	}
+	m.cases[name] = all
+	return all, nil
+}
+
+// apart reports whether claims compare cells that are measured in different launches. What
+// a run compares, and so has enough launches of, are those of the same ones.
+func (m *claimMeter) apart(w audit.Work) (bool, error) {
+	all, err := m.casesOf(w.Plan)
+	if err != nil {
+		return false, err
+	}
+	for _, c := range w.Claims {
+		for _, p := range c.Compare {
+			a, errA := plan.Select(all, c.Side(p.A))
+			b, errB := plan.Select(all, c.Side(p.B))
+			if err := errors.Join(errA, errB); err != nil {
+				return false, err
+			}
+			if len(a) > 0 && len(b) > 0 && !runner.Together(a[0], b[0]) {
+				return true, nil
+			}
+		}
+	}
+	return false, nil
 }
 
 // Launch asks the data, as plan check does.
@@ -146,6 +179,9 @@ func (m *claimMeter) Measure(ctx context.Context, w audit.Work, budget time.Dura
 	fmt.Fprintf(m.app.stderr, "%s (up to %s), for these claims:\n  %s\n", w.Plan, wording.Brief(budget.Round(time.Second)), strings.ReplaceAll(w.Says(), "\n", "\n  "))
 	request, err := claimRequest(w, budget)
 	if err != nil {
+		return 0, err
+	}
+	if request.InTurn, err = m.apart(w); err != nil {
 		return 0, err
 	}
 	result, err := m.app.measure(ctx, m.store, w.Plan, request, m.quiet)

@@ -100,6 +100,33 @@ func TestClaimsWithoutRuby(t *testing.T) {
 	}
 }
 
+// Sizes of a pool are measured in different launches, forms of a read in the same ones.
+func TestClaimsApart(t *testing.T) {
+	meter := &claimMeter{}
+	for says, want := range map[string]bool{
+		"zombiezen is faster with a pool of 50 than with one of 4":      true,
+		"an update is somewhat faster than an insert":                   true,
+		"a statement that is prepared once is the fastest to read with": false,
+		"in memory mattn is fastest with a single thread":               false,
+	} {
+		found := false
+		for _, plan := range []string{"http", "statements", "monster"} {
+			for _, c := range claimsOf(t, plan) {
+				if c.Says != says {
+					continue
+				}
+				found = true
+				if got, err := meter.apart(audit.Work{Plan: plan, Claims: []published.Claim{c}}); err != nil || got != want {
+					t.Errorf("%s: got %v, %v; want %v", says, got, err, want)
+				}
+			}
+		}
+		if !found {
+			t.Errorf("no claim says %q", says)
+		}
+	}
+}
+
 // claimsOf are the claims about a plan.
 func claimsOf(t *testing.T, plan string) (all []published.Claim) {
 	t.Helper()

@@ -3,7 +3,6 @@ package analysis
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"assay"
@@ -52,7 +51,7 @@ func (r *Row) Against(other *Row, metric assay.Metric) (Comparison, Basis, error
 	}
 	rule.Looks = r.Looks(other)
 	dependence := stat.Dependent(x, y)
-	if dependence.Found() {
+	if sameRun && dependence.Found() {
 		if c, ok := rule.CompareInTurn(inTurn(r, other, metric)); ok {
 			return Comparison{Comparison: c}, InTurn, nil
 		}
@@ -85,9 +84,7 @@ func inTurn(row, other *Row, metric assay.Metric) (figures, partners []float64, 
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b made) int {
-		return cmp.Or(strings.Compare(a.Run, b.Run), a.Started.Compare(b.Started))
-	})
+	slices.SortFunc(all, func(a, b made) int { return a.Started.Compare(b.Started) })
 	for i := 1; i < len(all); i++ {
 		a, b := all[i-1], all[i]
 		if a.row == b.row || a.Run != b.Run {

@@ -327,7 +327,7 @@ func TestAgainstLooksAtAllLaunches(t *testing.T) {
 	}
 }
 
-// Figures of two groups that rise together, by 40 % in twelve launches, are told apart by
+// Figures of two groups that rise together, to twice in 24 launches, are told apart by
 // the launches that follow each other, and only by those.
 func TestAgainstInTurn(t *testing.T) {
 	for name, test := range map[string]struct {
@@ -335,22 +335,22 @@ func TestAgainstInTurn(t *testing.T) {
 		want   analysis.Basis
 		n      int
 	}{
-		"in turn": {func(*assay.Trial, bool) {}, analysis.InTurn, 12},
+		"in turn": {func(*assay.Trial, bool) {}, analysis.InTurn, 24},
 		"the second first": {func(trial *assay.Trial, second bool) {
 			trial.Started = trial.Started.Add(-later(second, 45*time.Second))
-		}, analysis.InTurn, 12},
-		"all of one after the other's": {func(trial *assay.Trial, second bool) { trial.Started = trial.Started.Add(later(second, time.Hour)) }, analysis.Apart, 12},
-		"in two runs":                  {func(trial *assay.Trial, second bool) { trial.Run = map[bool]string{true: "r2"}[second] }, analysis.Apart, 12},
+		}, analysis.InTurn, 24},
+		"all of one after the other's": {func(trial *assay.Trial, second bool) { trial.Started = trial.Started.Add(later(second, time.Hour)) }, analysis.Apart, 24},
+		"in two runs":                  {func(trial *assay.Trial, second bool) { trial.Run = map[bool]string{true: "r2"}[second] }, analysis.Apart, 24},
 		"few in turn": {func(trial *assay.Trial, second bool) {
-			if second && trial.Launch > 8 {
+			if second && trial.Launch > 18 {
 				trial.Started = trial.Started.Add(time.Hour)
 			}
-		}, analysis.Apart, 12},
+		}, analysis.Apart, 24},
 		"two link layouts": {func(trial *assay.Trial, _ bool) { trial.Layout = 1 + trial.Launch%2 }, analysis.Apart, 2},
-		"at unknown times": {func(trial *assay.Trial, _ bool) { trial.Started = time.Time{} }, analysis.Apart, 12},
+		"at unknown times": {func(trial *assay.Trial, _ bool) { trial.Started = time.Time{} }, analysis.Apart, 24},
 	} {
 		var all []assay.Trial
-		for launch := 1; launch <= 12; launch++ {
+		for launch := 1; launch <= 24; launch++ {
 			for i, driver := range []string{"mattn", "modernc"} {
 				second := i == 1
 				trial := sideTrial{driver, "v2", "web", 0}.trial(launch)
@@ -382,4 +382,22 @@ func later(second bool, some time.Duration) time.Duration {
 		return some
 	}
 	return 0
+}
+
+// Launches of two runs of one time are not in turn: they may be of two machines.
+func TestTwoRunsAreNotInTurn(t *testing.T) {
+	var rows []*analysis.Row
+	for i, id := range []string{"r1", "r2"} {
+		var all []assay.Trial
+		for launch := 1; launch <= 24; launch++ {
+			trial := sideTrial{"mattn", "v2", "web", 1000 * math.Pow(1.03, float64(launch)) * (1 + 0.2*float64(i))}.trial(launch)
+			trial.Started = time.Unix(int64(60*launch+15*i), 0)
+			all = append(all, trial)
+		}
+		rows = append(rows, analysis.Side{Result: sideRun(t, id, all)}.Rows()[0])
+	}
+	metric, _ := assay.MetricByName(assay.NsPerOp)
+	if got, basis, err := rows[1].Against(rows[0], metric); err != nil || basis != analysis.Apart || got.Verdict != stat.Undecided {
+		t.Errorf("got basis %d, %s, %v; want launches apart without a verdict", basis, got.Verdict, err)
+	}
 }

@@ -66,8 +66,9 @@ const MinSlice = 20 * time.Second
 // Measure measures what open claims need until the budget has passed or more of it
 // would tell nothing, and returns the findings after that. Claims whose cells overlap
 // are measured in one run, so that they share its launches. What needs the least time
-// comes first, and each gets the time that it needs or more, of half of the budget; what was
-// measured without a verdict is measured again where the rest may give it one.
+// comes first, and each gets the time that it needs or more. What was measured without a
+// verdict is measured again where the rest of the budget may give it one: as long as there
+// are other claims that this may help, a first run gets its part of half of what is left.
 //
 // A claim is judged by all launches of all runs, see lab.Pool, and each run is a
 // look at a higher level: one long run tells more than several short ones.
@@ -127,8 +128,14 @@ func (s session) next(ctx context.Context, findings []Finding, budget time.Durat
 			}
 		}
 		shared := budget
-		if !again && (len(works) > 1 || slices.ContainsFunc(findings, s.canLookAgain)) {
-			shared /= 2 // what is known after the first run says where the rest decides most
+		if !again {
+			useful, err := s.works(ctx, findings, budget/2, true)
+			if err != nil {
+				return Work{}, 0, err
+			}
+			if len(works) > 1 || len(useful) > 0 {
+				shared /= 2 // the figures of the first runs say where the rest decides most
+			}
 		}
 		if first, slice := share(needs, budget, shared); slice > 0 {
 			return works[first], slice, nil

@@ -52,6 +52,7 @@ type Request struct {
 	Only     map[string][]string // coordinates that select cells
 	Budget   time.Duration       // of measuring; 0: the plan's
 	Target   float64             // half-width of all confidence intervals, those of large differences too, as a fraction; 0: the plan's, or a third of a difference
+	InTurn   bool                // all cells get as many launches as the budget allows, whatever their own comparisons need; a resumed run forgets it
 	Capacity string              // the latency target at which capacities are searched, such as p99=5ms
 	Resume   bool                // the latest unfinished run of this plan instead of a new one
 }

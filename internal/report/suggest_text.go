@@ -54,12 +54,16 @@ func lossWords(s analysis.Suggestion) string {
 
 // memoryWords say that nothing of the data of a pick lasts.
 func memoryWords(s analysis.Suggestion) string {
+	var lost []string
 	for _, c := range s.Best {
 		if (assay.Promise{Settings: c.Row.Settings}).InMemory() {
-			return fmt.Sprintf("; the data of %s are in memory, and end with the program", with(c.Row))
+			lost = append(lost, with(c.Row))
 		}
 	}
-	return ""
+	if len(lost) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; the data of %s are in memory, and end with the program", list(lost))
 }
 
 // condition is the condition of a suggestion.

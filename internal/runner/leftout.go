@@ -3,6 +3,7 @@
 package runner
 
 import (
+	"math"
 	"slices"
 	"time"
 
@@ -132,6 +133,9 @@ func (g *group) whole(part *member) *member {
 // plan says, and where the budget is too small for these and another launch of what is open
 // fits into it, so many that there is an interval.
 func (r *Runner) leastForAll() int {
+	if r.config.InTurn {
+		return math.MaxInt
+	}
 	planned := max(stat.MinPairs, r.config.Launches)
 	if minimum, _ := r.minTimeOfLaunched(); minimum <= r.budget() {
 		return planned

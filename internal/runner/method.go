@@ -52,6 +52,12 @@ func methodOf(c assay.Case) method {
 	return inWindows{}
 }
 
+// Together reports whether two cases are measured in the same launches.
+func Together(a, b assay.Case) bool {
+	m := methodOf(a)
+	return m == methodOf(b) && m.key(a) == m.key(b)
+}
+
 // wholeTransaction reports whether all operations of a block are one transaction.
 func wholeTransaction(op assay.Operation) bool {
 	return op.Transaction > 0 && op.Transaction >= op.Count

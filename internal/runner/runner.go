@@ -81,6 +81,7 @@ type Config struct {
 	Budget    time.Duration // of measuring; 0: as long as it takes
 	Precision float64       // target half-width of the confidence intervals of ratios, as a fraction
 	Exact     bool          // of large differences too, of which a third is narrow enough otherwise
+	InTurn    bool          // all groups get as many launches as the budget allows, whatever they need
 	Timeout   time.Duration // of one request to a worker
 	// LatencyTarget has the capacity of served operations searched instead of
 	// measuring them; nil: none.

@@ -125,7 +125,11 @@ func (r *Runner) scheduled() []schedule.Group {
 
 // limitsNow are the limits for what is still to be launched.
 func (r *Runner) limitsNow() schedule.Limits {
-	return schedule.Limits{MinLaunches: r.config.Launches, Left: r.budget() - r.clock.elapsed(), Bounded: r.config.Budget > 0}
+	least := r.config.Launches
+	if r.config.InTurn {
+		least = math.MaxInt
+	}
+	return schedule.Limits{MinLaunches: least, Left: r.budget() - r.clock.elapsed(), Bounded: r.config.Budget > 0}
 }
 
 // over reports whether the budget has ended. Launches look at it between
@@ -225,6 +229,9 @@ func (r *Runner) launchWhole(ctx context.Context, g *group, members []*member) e
 // total estimates how long the run will take: the budget, or less where all that is wanted
 // costs less; 0 while some group was never launched.
 func (r *Runner) total() time.Duration {
+	if r.config.InTurn {
+		return r.budget()
+	}
 	total := r.clock.elapsed()
 	for _, g := range r.groups {
 		if g.launches.cost == 0 && len(g.members) > 0 {

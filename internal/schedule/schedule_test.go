@@ -2,6 +2,7 @@ package schedule
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 	"time"
@@ -137,4 +138,26 @@ func TestProperties(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Without a limit on launches all groups get equally many, whatever they need and cost.
+func TestInTurn(t *testing.T) {
+	groups := []Group{{Cost: time.Second, Needed: 1000, Wide: 7}, {Cost: 3 * time.Second}, {Cost: time.Second, Needed: 4}}
+	left := time.Minute
+	var order []int
+	for {
+		next := Next(groups, Limits{MinLaunches: math.MaxInt, Left: left, Bounded: true})
+		if len(next) == 0 {
+			break
+		}
+		for _, i := range next {
+			left -= groups[i].Cost
+			groups[i].Launches++
+			groups[i].Tries++
+			order = append(order, i)
+		}
+	}
+	if got := []int{groups[0].Launches, groups[1].Launches, groups[2].Launches}; !slices.Equal(got, []int{12, 12, 12}) || left != 0 {
+		t.Errorf("got %v launches in the order %v, and %s left", got, order, left)
+	}
 }

@@ -34,17 +34,26 @@ func (r Rule) CompareUnpaired(figures, others []float64, higherBetter bool) (Com
 	return c, nil
 }
 
+const (
+	// minInTurn is how many launches in turn are needed: of fewer, their order says too
+	// little of how they depend on each other.
+	minInTurn = 20
+	// minInTurnFreedom is the least degrees of freedom of their interval: with fewer, it
+	// would be wider than that of launches apart.
+	minInTurnFreedom = 4
+)
+
 // CompareInTurn judges figures against others of launches that were made in turn, the
 // first of both, then the second, and so on: by the mean of the differences of their
 // logarithms. What changed slowly changed both figures of a difference. The interval
 // allows for what still drifts or correlates, and for what both drift from one launch to
 // the next, since one of the two may always be the first. The correlation is taken to be
 // one standard error larger than it is estimated, and n launches are as many independent
-// ones as the mean of n is worth. There is no comparison of fewer than minForOrder launches, whose
-// order says too little, nor of figures that are not finite and above zero.
+// ones as the mean of n is worth. There is no comparison of too few launches, nor of
+// figures that are not finite and above zero.
 func (r Rule) CompareInTurn(figures, others []float64, higherBetter bool) (c Comparison, ok bool) {
 	p, err := NewPairs(figures, others)
-	if err != nil || p.N < minForOrder {
+	if err != nil || p.N < minInTurn {
 		return Comparison{}, false
 	}
 	ratios := make([]float64, p.N)
@@ -58,7 +67,9 @@ func (r Rule) CompareInTurn(figures, others []float64, higherBetter bool) (c Com
 	d.Drift += Dependent(figures, others).Drift / float64(2*p.N)
 	d.Correlation += math.Sqrt(max(0, 1-d.Correlation*d.Correlation) / float64(p.N))
 	differences := r.sample(p, Prior{})
-	differences.freedom = max(1, float64(p.N)/(d.wider()*d.wider())-1)
+	if differences.freedom = float64(p.N)/(d.wider()*d.wider()) - 1; differences.freedom < minInTurnFreedom {
+		return Comparison{}, false
+	}
 	c = Comparison{Ratio: differences.interval(math.Exp), Level: differences.claimed(), rule: r}
 	return c.Allowing(d, higherBetter), true
 }
