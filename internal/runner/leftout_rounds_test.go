@@ -314,3 +314,36 @@ func TestWholeMember(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// A run in turn gives all its cells as many launches as its budget allows: those that are
+// narrow, and those that get no verdict.
+func TestInTurnLeavesNothingOut(t *testing.T) {
+	for _, mode := range []assay.Mode{assay.Windows, assay.Blocks} {
+		baseline := assay.ParseBaseline("a")
+		jobs := []*job{at(mode, "put a p"), at(mode, "put b p"), at(mode, "del a p"), at(mode, "del b p")}
+		jobs[2].Cell.Clients, jobs[3].Cell.Clients = 2, 2
+		r := &Runner{config: Config{Launches: 3, Precision: 0.02, Budget: time.Minute, InTurn: true}, measurement: measurement{baseline: baseline, groups: groupCases(jobs, baseline)}}
+		playRounds(r, 300, func(trial *assay.Trial) {
+			trial.Figures[assay.NsPerOp] *= 1 + 0.0001*float64(trial.Launch%2) // narrow
+			if trial.Cell.Driver == "b" && trial.Cell.Operation == "del" {
+				trial.Durability = assay.Power
+				trial.Figures[assay.NsPerOp] *= 1 + float64(trial.Launch%3) // wide, and promises what its baseline does not
+			}
+		}, aSecond)
+		if len(r.groups) != 2 {
+			t.Fatalf("got %d groups, want 2", len(r.groups))
+		}
+		for _, g := range r.groups {
+			for _, m := range g.members {
+				for _, j := range m.jobs {
+					if got := g.record.launches(j); got != 30 {
+						t.Errorf("%s: %s of %s has %d launches, want 30", mode, j.Cell.Operation, j.Cell.Driver, got)
+					}
+				}
+			}
+		}
+		if got := r.total(); got != time.Minute {
+			t.Errorf("%s: it says that it takes %s, want 1m0s", mode, got)
+		}
+	}
+}
