@@ -157,7 +157,7 @@ func (m *claimMeter) apart(w audit.Work) (bool, error) {
 
 // Launch asks the data, as plan check does.
 func (m *claimMeter) Launch(ctx context.Context, w audit.Work) (time.Duration, error) {
-	request, err := claimRequest(w, 0)
+	request, err := m.request(w, 0)
 	if err != nil {
 		return 0, err
 	}
@@ -177,11 +177,8 @@ func (m *claimMeter) Launch(ctx context.Context, w audit.Work) (time.Duration, e
 // is told and measures nothing.
 func (m *claimMeter) Measure(ctx context.Context, w audit.Work, budget time.Duration) (time.Duration, error) {
 	fmt.Fprintf(m.app.stderr, "%s (up to %s), for these claims:\n  %s\n", w.Plan, wording.Brief(budget.Round(time.Second)), strings.ReplaceAll(w.Says(), "\n", "\n  "))
-	request, err := claimRequest(w, budget)
+	request, err := m.request(w, budget)
 	if err != nil {
-		return 0, err
-	}
-	if request.InTurn, err = m.apart(w); err != nil {
 		return 0, err
 	}
 	result, err := m.app.measure(ctx, m.store, w.Plan, request, m.quiet)
@@ -198,15 +195,19 @@ func cannotMeasure(err error) bool {
 	return errors.As(err, new(*lab.InputError)) || errors.As(err, new(*build.NotInstalledError))
 }
 
-// claimRequest asks for the cells of claims, and for all of the budget for them: no
+// request asks for the cells of claims, and for all of the budget for them: no
 // claim is about what single settings do.
-func claimRequest(w audit.Work, budget time.Duration) (lab.Request, error) {
+func (m *claimMeter) request(w audit.Work, budget time.Duration) (lab.Request, error) {
 	p, err := readPlan(w.Plan)
 	if err != nil {
 		return lab.Request{}, err
 	}
+	inTurn, err := m.apart(w)
+	if err != nil {
+		return lab.Request{}, err
+	}
 	p.Factors = false
-	return lab.Request{Plan: p, PlanFile: planFile(w.Plan), Only: w.Only(), Budget: budget, Target: w.Precision()}, nil
+	return lab.Request{Plan: p, PlanFile: planFile(w.Plan), Only: w.Only(), Budget: budget, Target: w.Precision(), InTurn: inTurn}, nil
 }
 
 // judge judges all claims by the run of that id, or by all runs of a store; nil

@@ -37,7 +37,7 @@ func TestClaimsMeasureNoFactors(t *testing.T) {
 			if p.Factors {
 				factors++
 			}
-			request, err := claimRequest(audit.Work{Plan: claim.Plan, Claims: []published.Claim{claim}}, time.Minute)
+			request, err := new(claimMeter).request(audit.Work{Plan: claim.Plan, Claims: []published.Claim{claim}}, time.Minute)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -116,8 +116,8 @@ func TestClaimsApart(t *testing.T) {
 					continue
 				}
 				found = true
-				if got, err := meter.apart(audit.Work{Plan: plan, Claims: []published.Claim{c}}); err != nil || got != want {
-					t.Errorf("%s: got %v, %v; want %v", says, got, err, want)
+				if got, err := meter.request(audit.Work{Plan: plan, Claims: []published.Claim{c}}, time.Minute); err != nil || got.InTurn != want {
+					t.Errorf("%s: in turn: got %v, %v; want %v", says, got.InTurn, err, want)
 				}
 			}
 		}

@@ -79,12 +79,13 @@ func inTurn(row, other *Row, metric assay.Metric) (figures, partners []float64, 
 	var all []made
 	for _, r := range []*Row{row, other} {
 		for _, t := range Paired(r, metric.Name) {
-			if t.Layout == 0 && !t.Started.IsZero() {
+			if t.Layout == 0 {
 				all = append(all, made{t, r})
 			}
 		}
 	}
-	slices.SortFunc(all, func(a, b made) int { return a.Started.Compare(b.Started) })
+	// Where times are unknown, the rows stay apart.
+	slices.SortStableFunc(all, func(a, b made) int { return a.Started.Compare(b.Started) })
 	for i := 1; i < len(all); i++ {
 		a, b := all[i-1], all[i]
 		if a.row == b.row || a.Run != b.Run {

@@ -346,8 +346,8 @@ func TestAgainstInTurn(t *testing.T) {
 				trial.Started = trial.Started.Add(time.Hour)
 			}
 		}, analysis.Apart, 24},
-		"two link layouts": {func(trial *assay.Trial, _ bool) { trial.Layout = 1 + trial.Launch%2 }, analysis.Apart, 2},
-		"at unknown times": {func(trial *assay.Trial, _ bool) { trial.Started = time.Time{} }, analysis.Apart, 24},
+		"eight link layouts": {func(trial *assay.Trial, _ bool) { trial.Layout = 1 + trial.Launch%8 }, analysis.Apart, 8},
+		"at unknown times":   {func(trial *assay.Trial, _ bool) { trial.Started = time.Time{} }, analysis.Apart, 24},
 	} {
 		var all []assay.Trial
 		for launch := 1; launch <= 24; launch++ {
@@ -370,7 +370,7 @@ func TestAgainstInTurn(t *testing.T) {
 		if err != nil || basis != test.want || got.Ratio.N != test.n {
 			t.Errorf("%s: %d launches, basis %d, %v; want %d launches, basis %d", name, got.Ratio.N, basis, err, test.n, test.want)
 		}
-		if decided := got.Verdict == stat.Slower; decided != (test.want == analysis.InTurn) && test.n > 2 {
+		if decided := got.Verdict == stat.Slower; decided != (test.want == analysis.InTurn) {
 			t.Errorf("%s: %s, %+v", name, got.Verdict, got.Ratio)
 		}
 	}
@@ -390,7 +390,8 @@ func TestTwoRunsAreNotInTurn(t *testing.T) {
 	for i, id := range []string{"r1", "r2"} {
 		var all []assay.Trial
 		for launch := 1; launch <= 24; launch++ {
-			trial := sideTrial{"mattn", "v2", "web", 1000 * math.Pow(1.03, float64(launch)) * (1 + 0.2*float64(i))}.trial(launch)
+			trial := sideTrial{"mattn", "v2", "web", 0}.trial(launch)
+			trial.Figures[assay.NsPerOp] = 1000 * math.Pow(1.03, float64(launch)) * (1 + 0.2*float64(i)) * (1 + 0.004*float64(i)*float64(launch*launch%3))
 			trial.Started = time.Unix(int64(60*launch+15*i), 0)
 			all = append(all, trial)
 		}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"assay"
 	"assay/internal/build"
@@ -298,6 +299,26 @@ func TestReferenceThatIsAskedFor(t *testing.T) {
 	for trial, err := range s.Trials(t.Context(), result.ID) {
 		if err != nil || trial.Twin && trial.Cell.Driver != "two" {
 			t.Errorf("got an A/A test of %s, %v; want only of two", trial.Cell.Driver, err)
+		}
+	}
+}
+
+// A run in turn goes on when all its intervals are narrow enough: it ends with its budget,
+// or here when it is interrupted.
+func TestRunInTurn(t *testing.T) {
+	for _, inTurn := range []bool{false, true} {
+		ctx, cancel := context.WithCancel(t.Context())
+		trials := 0
+		l, s, request := bench(t, &watcher{trial: func() {
+			if trials++; trials == 20 {
+				cancel()
+			}
+		}})
+		request.InTurn, request.Target, request.Budget = inTurn, 100, time.Hour
+		_, err := l.Run(ctx, s, request)
+		cancel()
+		if got := errors.Is(err, context.Canceled); got != inTurn {
+			t.Errorf("in turn %v: got %v after %d trials, want an interrupt at the twentieth: %v", inTurn, err, trials, inTurn)
 		}
 	}
 }

@@ -173,13 +173,13 @@ func pickSentence(pick analysis.Suggestion) string {
 	for _, c := range pick.Best {
 		best = append(best, with(c.Row))
 	}
-	text := fmt.Sprintf("Use %s: fastest or tied in %d of %s", strings.Join(best, " or "), pick.Leads, wording.Plural(pick.Decided+pick.Undecided, "comparison")) + lossWords(pick) + memoryWords(pick)
+	text := fmt.Sprintf("Use %s: fastest or tied in %d of %s", strings.Join(best, " or "), pick.Leads, wording.Plural(pick.Decided+pick.Undecided, "comparison")) + lossWords(pick)
 	if d := pick.Durability; d != assay.DurabilityUnknown {
 		row := *pick.Best[0].Row
 		row.Durability = d // what it is of may change nothing, and promise nothing
 		text += fmt.Sprintf(", at durability %s: %s", lastingWords(&row), d.Loss())
 	}
-	return wording.Clean(text + ".")
+	return wording.Clean(text + memoryWords(pick) + ".")
 }
 
 func onlySentence(a analysis.Answer) string {

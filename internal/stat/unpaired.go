@@ -168,7 +168,7 @@ func (c Comparison) Allowing(d Dependence, higherBetter bool) Comparison {
 	return c
 }
 
-// wider is by how much.
+// wider is the factor by which correlation widens the interval of a mean.
 func (d Dependence) wider() float64 {
 	r := min(mostCorrelated, max(0, d.Correlation))
 	return math.Sqrt((1 + r) / (1 - r))

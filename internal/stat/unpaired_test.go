@@ -102,6 +102,9 @@ func TestInTurnCovers(t *testing.T) {
 			coverage := float64(turn) / float64(found)
 			t.Logf("%s: in turn in %d of %d; coverage %.1f %%, apart %.1f %%; width %.2f of apart", name, found, draws,
 				100*coverage, 100*float64(apart)/float64(found), math.Exp(width/float64(found)))
+			if test.drift > 0 && found < draws/2 {
+				t.Errorf("%s: in turn in %d of %d draws only", name, found, draws)
+			}
 			if found >= draws/10 && coverage < 0.93 {
 				t.Errorf("%s: coverage %.3f, want at least 0.93", name, coverage)
 			}
