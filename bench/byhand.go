@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"assay"
 	"assay/internal/dataset"
@@ -65,22 +66,28 @@ func pointRead(driver string) (assay.Case, error) {
 }
 
 func (t *tools) ratioByHand(driver string, c assay.Case) (stat.Interval, error) {
+	p, err := t.pointReads(driver, c)
+	if err != nil {
+		return stat.Interval{}, err
+	}
+	return t.ratio(p)
+}
+
+// pointReads are the worker of a driver and the loop written by hand, with what both need.
+func (t *tools) pointReads(driver string, c assay.Case) (pair, error) {
 	data, trace, keys, err := t.material(c)
 	if err != nil {
-		return stat.Interval{}, err
+		return pair{}, err
 	}
 	both, err := t.programs(driver)
-	if err != nil {
-		return stat.Interval{}, err
-	}
 	step := c.Operation.Steps[0]
-	return t.ratio(pair{
+	return pair{
 		name: driver, length: trace.Length, copy: data.Copy,
 		programs: both, open: wire.Open{Readers: 1, Idle: 1},
 		operation: wire.Operation{Name: "point", Trace: trace.Path, Statement: wire.Once,
 			Steps: []wire.Step{{SQL: step.SQL, Query: true, Args: 1, Rows: 1, Returns: []string{"int", "text", "int", "int"}}}},
 		path: "file:", args: []string{keys},
-	})
+	}, err
 }
 
 // pair is a worker and a loop written by hand that do the same.
@@ -154,7 +161,7 @@ func alternate(ours *assayLoop, theirs *handLoop, length int) (float64, error) {
 		first := rand.IntN(length)
 		for i := range 2 {
 			which := (i + round) % 2
-			n, took, err := []func(int) (int64, int64, error){ours.window, theirs.window}[which](first)
+			n, took, err := []func(time.Duration, int) (int64, int64, error){ours.window, theirs.window}[which](windowLength, first)
 			if err != nil {
 				return 0, err
 			}
@@ -191,9 +198,9 @@ func (t *tools) startWorker(p pair, program, path string) (*assayLoop, error) {
 	return &assayLoop{t: t, worker: worker, operation: p.operation}, worker.Call(t.ctx, wire.TypePrepare, wire.Prepare{Operation: p.operation, Clients: 1}, nil)
 }
 
-func (l *assayLoop) window(first int) (operations, nanos int64, err error) {
+func (l *assayLoop) window(length time.Duration, first int) (operations, nanos int64, err error) {
 	var m wire.Measured
-	request := wire.Measure{Operation: l.operation.Name, Start: int64(first), Nanos: windowNanos, Batch: l.batch}
+	request := wire.Measure{Operation: l.operation.Name, Start: int64(first), Nanos: int64(length), Batch: l.batch}
 	err = l.worker.Call(l.t.ctx, wire.TypeMeasure, request, &m)
 	if err == nil && m.Errors+m.Misses > 0 {
 		err = fmt.Errorf("%s %s", m.Error, m.Miss)
@@ -237,8 +244,8 @@ func (t *tools) startByHand(p pair, program, path string) (*handLoop, error) {
 	return &handLoop{command, in, bufio.NewReader(out)}, err
 }
 
-func (l *handLoop) window(first int) (operations, nanos int64, err error) {
-	if _, err := fmt.Fprintln(l.in, windowNanos, first); err != nil {
+func (l *handLoop) window(length time.Duration, first int) (operations, nanos int64, err error) {
+	if _, err := fmt.Fprintln(l.in, int64(length), first); err != nil {
 		return 0, 0, err
 	}
 	line, err := l.out.ReadString('\n')

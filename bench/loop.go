@@ -5,14 +5,15 @@ package main
 import (
 	"fmt"
 	"math"
+	"time"
 
 	"assay/internal/stat"
 	"assay/kit/wire"
 )
 
 const (
-	windowNanos = 20_000_000
-	rounds      = 40
+	windowLength = 20 * time.Millisecond
+	rounds       = 40
 )
 
 // loop measures what the measured loop costs by an operation that does
@@ -35,7 +36,7 @@ func (t *tools) loop() error {
 	for range rounds {
 		for batch, figures := range map[int64]*[]float64{1: &alone, 1000: &batched} {
 			var m wire.Measured
-			request := wire.Measure{Operation: "nothing", Nanos: windowNanos, Batch: batch, Latency: batch == 1}
+			request := wire.Measure{Operation: "nothing", Nanos: int64(windowLength), Batch: batch, Latency: batch == 1}
 			if err := worker.Call(t.ctx, wire.TypeMeasure, request, &m); err != nil {
 				return err
 			}

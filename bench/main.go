@@ -1,10 +1,11 @@
 //go:build unix
 
 // Command bench checks assay's own speed: what its loop costs, whether it
-// measures the same as a loop written by hand, how much of a run is spent in
-// measured windows, how much memory it takes, what a large report costs, how
-// long it takes to decide, and what the queue of a fleet costs. Everything that is compared is measured side by side
-// in this one run; each line ends with its bar. Arguments name the parts to run.
+// measures the same as a loop written by hand, what the length of a window does to its
+// figure, how much of a run is spent in measured windows, how much memory it takes, what
+// a large report costs, how long it takes to decide, and what the queue of a fleet costs.
+// Everything that is compared is measured side by side in this one run; each line ends
+// with its bar. Arguments name the parts to run.
 package main
 
 import (
@@ -54,8 +55,10 @@ type part struct {
 
 var parts = []part{
 	{name: "loop", run: (*tools).loop}, {name: "byhand", run: (*tools).byHand}, {name: "stores", run: (*tools).stores},
-	{name: "reports", run: (*tools).reports}, {name: "quick", run: (*tools).quick}, {name: "twins", run: (*tools).twins},
-	{name: "race", run: (*tools).race}, {name: "load", run: (*tools).load}, {name: "fleet", run: (*tools).fleet}, {name: "alike", run: (*tools).alike, named: true}, {name: "pairs", run: (*tools).pairs, named: true}, {name: "left", run: (*tools).left, named: true},
+	{name: "lengths", run: (*tools).lengths}, {name: "reports", run: (*tools).reports}, {name: "quick", run: (*tools).quick},
+	{name: "twins", run: (*tools).twins}, {name: "race", run: (*tools).race}, {name: "load", run: (*tools).load},
+	{name: "fleet", run: (*tools).fleet}, {name: "alike", run: (*tools).alike, named: true},
+	{name: "pairs", run: (*tools).pairs, named: true}, {name: "left", run: (*tools).left, named: true},
 }
 
 // choose returns the parts of these names.

@@ -141,6 +141,11 @@ func (f *Finding) examine(c published.Comparison, r *analysis.Result) (Evidence,
 	return e, nil
 }
 
+// ended says how a row ended that has no figures.
+func ended(row *analysis.Row) string {
+	return fmt.Sprintf("%s: %s here: %s", row.Name(), row.Outcome, row.Reason)
+}
+
 // metric is the one that the claim compares.
 func (f *Finding) metric() assay.Metric {
 	metric, _ := assay.MetricByName(f.Claim.Metric) // known: the claim was checked
@@ -220,7 +225,7 @@ func (e *Evidence) compare(f *Finding, a, b *analysis.Row) {
 		}
 		if row.Outcome != assay.OK {
 			e.Open = row.Outcome == assay.NotRun
-			e.Reason = fmt.Sprintf("%s is %s here: %s", row.Name(), row.Outcome, row.Reason)
+			e.Reason = ended(row)
 			return
 		}
 	}
@@ -325,7 +330,7 @@ func (f Finding) doubts() []Doubt {
 func (e *Evidence) noEffect(f *Finding, row *analysis.Row) {
 	e.Open = false
 	if !row.Cell.AsPublished {
-		e.Reason = fmt.Sprintf("%s is %s here: %s", row.Name(), row.Outcome, row.Reason)
+		e.Reason = ended(row)
 		return
 	}
 	version := cmp.Or(f.Source.Versions[row.Cell.Driver], "not stated")

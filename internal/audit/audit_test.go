@@ -122,8 +122,8 @@ func TestVerdicts(t *testing.T) {
 		"alike refutes faster": {trial(1000, "g"), trial(1001, "g"), published.Faster, 0, audit.Fails, "it is equivalent"},
 		"other launches":       {trial(1000, "g"), trial(2000, "h"), published.Faster, 0, audit.Holds, ""},
 		"not applied": {notApplied, trial(2000, "g"), published.Faster, 0, audit.Unknown,
-			"a is not-applied here: mmap_size was ignored"},
-		"failed": {trial(1000, "g"), failed, published.Faster, 0, audit.Unknown, "b is failed here: it died"},
+			"a: not-applied here: mmap_size was ignored"},
+		"failed": {trial(1000, "g"), failed, published.Faster, 0, audit.Unknown, "b: failed here: it died"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -432,6 +432,43 @@ func TestDoubts(t *testing.T) {
 	for _, want := range []string{"| **holds here** | reopens, unequal-durability |", "- unequal-durability: b power, a process", "- driver=b: reopens: 9 of 10 (in 6 of 6 launches)"} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+}
+
+func printed(t *testing.T, findings ...audit.Finding) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := audit.Formats.Write(&out, "markdown", findings); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// What a driver fails at is not decided by more launches, and the first lines say so.
+func TestMoreMeasuringDoesNotHelp(t *testing.T) {
+	failed := trial(2000, "g")
+	failed.Outcome, failed.Reason = assay.Failed, "it died"
+	fails := judge(t, published.Source{}, claim(published.Faster, 0), reports(t, map[string]assay.Trial{"a": trial(1000, "g"), "b": failed}))
+	open := judge(t, published.Source{}, claim(published.Faster, 3), reports(t, map[string]assay.Trial{"a": trial(1, "g"), "b": trial(4, "g")}))
+	if got, want := printed(t, fails, open), "Of 2 claims, cannot be told: 2. More measuring does not tell 1 of those that cannot be told: their reasons say why.\n"; !strings.Contains(got, want) {
+		t.Errorf("no %q in\n%s", want, got)
+	}
+	if got := printed(t, open); strings.Contains(got, "More measuring") {
+		t.Errorf("more measuring tells it, and is said not to in\n%s", got)
+	}
+}
+
+// Many runs are named once, at the end, and not beside each claim.
+func TestManyRuns(t *testing.T) {
+	for earlier, want := range map[int]string{2: "Runs: r1 r2 r3.", 3: "Runs: the 4 of `p` that are listed at the end."} {
+		f := judge(t, published.Source{}, claim(published.Faster, 0), reports(t, map[string]assay.Trial{"a": trial(1000, "g"), "b": trial(2000, "g")}))
+		for n := range earlier {
+			f.Report.Earlier = append(f.Report.Earlier, assay.Run{ID: fmt.Sprint("r", n+2), Plan: "p"})
+		}
+		got := printed(t, f)
+		if !strings.Contains(got, want) || !strings.Contains(got, fmt.Sprintf("| r%d | p |", earlier+1)) {
+			t.Errorf("with %d earlier runs: no %q, or not each of them in the table, in\n%s", earlier, want, got)
 		}
 	}
 }

@@ -47,13 +47,16 @@ func markdown(findings []Finding) string {
 }
 
 // summary counts the verdicts, and says what to do where there is nothing to
-// judge by.
+// judge by, and what more measuring is no use to.
 func summary(findings []Finding) string {
 	counts := map[Verdict]int{}
-	measured := false
+	measured, settled := false, 0
 	for _, f := range findings {
 		counts[f.Verdict]++
 		measured = measured || f.Report != nil
+		if f.Verdict == Unknown && !f.open() {
+			settled++
+		}
 	}
 	var words []string
 	for _, v := range []Verdict{Holds, Fails, NoEffect, Unknown, Untested} {
@@ -62,8 +65,11 @@ func summary(findings []Finding) string {
 		}
 	}
 	text := fmt.Sprintf("Of %d claims, %s.", len(findings), strings.Join(words, "; "))
-	if !measured {
+	switch {
+	case !measured:
 		text += " No run has their cells yet: run their plans, or below each claim is the command that measures its cells alone."
+	case settled > 0:
+		text += fmt.Sprintf(" More measuring does not tell %d of those that cannot be told: their reasons say why.", settled)
 	}
 	return text + "\n\n"
 }
@@ -139,13 +145,19 @@ func heading(b *strings.Builder, f Finding) {
 	fmt.Fprintf(b, "\n## %s\n\n%s Published on: %s.\n", f.Source.Name, f.Source.About, f.Source.Machine)
 }
 
+// fewRuns are named beside each claim; more are named once.
+const fewRuns = 3
+
 func (f Finding) addTo(b *strings.Builder) {
 	fmt.Fprintf(b, "\n### %s\n\n**%s**%s. Its condition is %s.", f.Claim.Says, f.Verdict, because(f.Reason), f.Claim.Provenance)
 	if f.Claim.Basis == published.Reading {
 		b.WriteString(" The claim is our reading of the source's figures, not a sentence of it.")
 	}
-	if run := f.run(); run != "" {
-		fmt.Fprintf(b, " Runs: %s.", run)
+	switch runs := f.runs(); {
+	case len(runs) > fewRuns:
+		fmt.Fprintf(b, " Runs: the %d of `%s` that are listed at the end.", len(runs), f.Claim.Plan)
+	case len(runs) > 0:
+		fmt.Fprintf(b, " Runs: %s.", f.run())
 	}
 	b.WriteString("\n")
 	if len(f.Evidence) == 0 {

@@ -17,36 +17,60 @@ import (
 // ablationShare is the part of the budget that is kept for the ablation.
 const ablationShare = 0.3
 
-// mainBudget is the budget of the plan's own cells.
-func (r *run) mainBudget() time.Duration {
-	budget := r.now.Options.Budget
+// keepForAblation divides the budget: what it returns is that of the plan's own cells.
+func (r *run) keepForAblation() (budget time.Duration) {
+	budget = r.now.Options.Budget
 	if r.plan.Factors {
-		return budget - time.Duration(ablationShare*float64(budget))
+		r.kept = time.Duration(ablationShare * float64(budget))
 	}
-	return budget
+	return budget - r.kept
+}
+
+// more is how much longer the plan's own cells are measured when their part of the budget
+// has ended: as long as the ablation was to be, where there is nothing to leave settings out of.
+func (r *run) more(ctx context.Context) (time.Duration, error) {
+	_, why, err := r.winner(ctx)
+	if err != nil || why == "" || r.kept == 0 {
+		return 0, err
+	}
+	r.lab.Watcher.Note(why + ": what was kept of the budget for the ablation goes to the other cells.")
+	more := r.kept
+	r.kept = 0
+	return more, nil
+}
+
+// winner is the cell of which the ablation leaves settings out, or why there is none.
+func (r *run) winner(ctx context.Context) (best assay.Cell, why string, err error) {
+	err = r.whenUnlocked(ctx, r.store.Deliver)
+	if errors.As(err, new(*store.UndeliveredError)) {
+		return best, "The store cannot be reached", nil
+	}
+	if err != nil {
+		return best, "", err
+	}
+	result, err := Analyze(ctx, r.store, r.now.ID)
+	if err != nil {
+		return best, "", err
+	}
+	best, found := result.Best()
+	if !found {
+		why = "No clear winner"
+	}
+	return best, why, nil
 }
 
 // ablation measures the best driver and profile again, as it is and without
 // each of its settings: one factor at a time.
 func (r *run) ablation(ctx context.Context, config runner.Config) error {
-	if !r.plan.Factors {
+	if !r.plan.Factors || r.now.Options.Budget > 0 && r.kept == 0 {
 		return nil
 	}
-	err := r.whenUnlocked(ctx, r.store.Deliver)
-	if errors.As(err, new(*store.UndeliveredError)) {
-		r.lab.Watcher.Note("The store cannot be reached: skipping the ablation.")
-		return nil
-	}
+	best, why, err := r.winner(ctx)
 	if err != nil {
 		return err
 	}
-	result, err := Analyze(ctx, r.store, r.now.ID)
-	if err != nil {
-		return err
-	}
-	best, found := result.Best()
-	if !found {
-		r.lab.Watcher.Note("No clear winner: skipping the ablation.")
+	if why != "" {
+		r.lab.Watcher.Note(why + ": skipping the ablation.")
 		return nil
 	}
 	config.Cases = withoutEach(r.chosen.cases, best)
@@ -54,9 +78,7 @@ func (r *run) ablation(ctx context.Context, config runner.Config) error {
 		return nil
 	}
 	config.Ablation, config.Baseline = true, assay.Baseline{Driver: best.DriverName()}
-	if config.Budget > 0 {
-		config.Budget = r.now.Options.Budget - config.Budget
-	}
+	config.Budget, config.More = r.kept, nil
 	second, err := runner.Prepare(ctx, config)
 	if err != nil {
 		return err
