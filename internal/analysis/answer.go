@@ -320,10 +320,11 @@ func (t *Table) launchesToDecide() int {
 	launches := stat.MinLaunches
 	for _, row := range t.Rows {
 		if c, has := row.comparison(); has && c.Verdict == stat.Undecided && c.Unlike == nil {
-			if c.MoreLaunches() == 0 && c.Ratio.N >= stat.MinLaunches {
+			more := c.MoreLaunches()
+			if more == 0 && c.Ratio.N >= stat.MinLaunches {
 				return 0
 			}
-			launches = max(launches, c.Ratio.N+c.MoreLaunches())
+			launches = max(launches, c.Ratio.N+more)
 		}
 	}
 	return launches

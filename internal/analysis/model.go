@@ -122,7 +122,7 @@ func New(run assay.Run, trials iter.Seq2[assay.Trial, error]) (*Result, error) {
 	var rows []*Row
 	for _, o := range operations(run.PlanText, cells) {
 		t := newTable(run, o, naming)
-		r.Tables, rows = append(r.Tables, t), slices.Concat(rows, t.Rows, t.Factors, t.bases)
+		r.Tables, rows = append(r.Tables, t), append(rows, slices.Concat(t.Rows, t.Factors, t.bases)...)
 	}
 	r.Differences = differences(run.Targets, rows, naming)
 	linkSums(run.Options.Only, r.Tables)
@@ -229,6 +229,7 @@ func (c *cell) add(trial assay.Trial) {
 		c.Each = trial.Each
 	}
 	c.pool(trial)
+	trial.Cell = c.Cell // its texts and parameters once
 	trial.Histogram, trial.Settings, trial.Each = nil, nil, nil
 	trial.DSN, trial.QueryPlan = "", ""
 	c.Trials = append(c.Trials, trial)

@@ -149,7 +149,12 @@ func keyPosition(text, key string) int {
 
 // Cell returns a cell of the table, for the coordinates that all of them share.
 func (t *Table) Cell() assay.Cell {
-	return slices.Concat(t.Rows, t.Twins, t.Factors, t.bases)[0].Cell
+	for _, rows := range [][]*Row{t.Rows, t.Twins, t.Factors} {
+		if len(rows) > 0 {
+			return rows[0].Cell
+		}
+	}
+	return t.bases[0].Cell
 }
 
 // WithTwins are all rows that a table shows, in its order.

@@ -147,15 +147,15 @@ func (r *Report) everywhere() map[string]bool {
 
 // legend explains the marks that the matrix has.
 func legend(m *matrix, baseline string) string {
-	text := ""
+	var text strings.Builder
 	for _, l := range m.lines {
 		for _, e := range l.entries {
-			text += e.text
+			text.WriteString(e.text)
 		}
 	}
 	var parts []string
 	add := func(mark, words string) {
-		if strings.Contains(text, mark) {
+		if strings.Contains(text.String(), mark) {
 			parts = append(parts, words)
 		}
 	}
@@ -173,19 +173,13 @@ func legend(m *matrix, baseline string) string {
 // label names a table in few characters: the operation, with the coordinates that
 // are not the same in all tables.
 func (r *Report) label(t *analysis.Table) string {
-	differ := map[string]bool{}
-	for _, c := range assay.TableCoordinates() {
-		for _, other := range r.Tables {
-			differ[c.Name] = differ[c.Name] || c.Value(other.Cell()) != c.Value(t.Cell())
-		}
-	}
 	cell := t.Cell()
 	parts := []string{cell.Operation}
-	if differ["workload"] {
+	if r.differing["workload"] {
 		parts[0] = cell.Workload + ":" + cell.Operation
 	}
 	for _, c := range assay.TableCoordinates() {
-		if short := c.ShortWords(cell); differ[c.Name] && short != "" {
+		if short := c.ShortWords(cell); r.differing[c.Name] && short != "" {
 			parts = append(parts, short)
 		}
 	}
@@ -197,7 +191,7 @@ func (r *Report) label(t *analysis.Table) string {
 func (r *Report) paramLabels(cell assay.Cell) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(cell.Params)) {
-		if slices.ContainsFunc(r.Tables, func(t *analysis.Table) bool { return t.Cell().Params[name] != cell.Params[name] }) {
+		if r.differingParams[name] {
 			names = append(names, name)
 		}
 	}

@@ -111,11 +111,12 @@ func wouldDecide(t *analysis.Table, k *analysis.Ranking, rows []*analysis.Row) s
 			continue
 		}
 		reason = cmp.Or(reason, Why(c))
-		if c.MoreLaunches() == 0 {
+		launches := c.MoreLaunches()
+		if launches == 0 {
 			more = 0
 			break
 		}
-		more = max(more, c.MoreLaunches())
+		more = max(more, launches)
 	}
 	if more == 0 || t.Launch == 0 {
 		return cmp.Or(reason, "the results contradict each other: A beats B, B beats C, C beats A")

@@ -6,6 +6,7 @@ package report
 import (
 	"io"
 
+	"assay"
 	"assay/internal/analysis"
 )
 
@@ -18,10 +19,26 @@ type Report struct {
 	Published []Published
 	// Links lead from the page to others of the same server; there need be none.
 	Links []Link
+	// differing are the coordinates and the parameters that are not the same in all tables.
+	differing, differingParams map[string]bool
 }
 
 // New is the report on a run.
-func New(r *analysis.Result) *Report { return &Report{Result: r} }
+func New(r *analysis.Result) *Report {
+	report := &Report{Result: r, differing: map[string]bool{}, differingParams: map[string]bool{}}
+	for _, t := range r.Tables {
+		first, cell := r.Tables[0].Cell(), t.Cell()
+		for _, c := range assay.TableCoordinates() {
+			report.differing[c.Name] = report.differing[c.Name] || c.Value(cell) != c.Value(first)
+		}
+		for _, params := range []map[string]string{first.Params, cell.Params} {
+			for name := range params {
+				report.differingParams[name] = report.differingParams[name] || cell.Params[name] != first.Params[name]
+			}
+		}
+	}
+	return report
+}
 
 // Write prints the report in one of the formats that are one file.
 func (r *Report) Write(w io.Writer, format string) error { return Formats.Write(w, format, r) }

@@ -2,7 +2,6 @@ package stat
 
 import (
 	"math"
-	"sort"
 
 	"gonum.org/v1/gonum/stat/distuv"
 )
@@ -125,7 +124,8 @@ func (c Comparison) MoreLaunches() int {
 	if c.Verdict.Decided() || !(c.gain.sd > 0) {
 		return 0
 	}
-	more := 1 + sort.Search(maxMore, func(k int) bool { return c.chance(1+k) >= likely })
+	wider := math.Sqrt(c.gain.freedom / distuv.ChiSquared{K: c.gain.freedom}.Quantile(1-cautious))
+	more := least(func(launches int) bool { return c.chance(launches, wider) >= likely })
 	if more > maxMore {
 		return 0
 	}
@@ -141,10 +141,11 @@ const likely = 0.9
 // launches say little about it.
 const cautious = 0.7
 
-// chance is that of being decided after so many more launches.
-func (c Comparison) chance(launches int) float64 {
+// chance is that of being decided after so many more launches, whose spread is so many
+// times as wide as what was seen.
+func (c Comparison) chance(launches int, wider float64) float64 {
 	then, n, more := c.gain.longer(launches), float64(c.gain.n), float64(launches)
-	then.sd *= math.Sqrt(c.gain.freedom / distuv.ChiSquared{K: c.gain.freedom}.Quantile(1-cautious))
+	then.sd *= wider
 	mean := distuv.StudentsT{Mu: c.gain.mean, Sigma: c.gain.sd * math.Sqrt(more/(n*(n+more))), Nu: c.gain.freedom}
 	t := distuv.StudentsT{Sigma: 1, Nu: then.freedom}.Quantile(1 - (1-then.level())/max(1, c.factor)/2)
 	differs := c.rule.band() + t*then.sd/math.Sqrt(float64(then.n))

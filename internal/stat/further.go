@@ -72,5 +72,16 @@ func (s sample) until(done func(sample) bool) int {
 	if done(s) {
 		return 0
 	}
-	return 1 + sort.Search(maxMore, func(k int) bool { return done(s.longer(1 + k)) })
+	return least(func(launches int) bool { return done(s.longer(launches)) })
+}
+
+// least is the smallest number from 1 on that is enough, at most maxMore + 1. More are
+// enough, too. Small numbers are found in few steps.
+func least(enough func(int) bool) int {
+	high := 1
+	for high <= maxMore && !enough(high) {
+		high *= 2
+	}
+	low := high/2 + 1
+	return low + sort.Search(min(high, maxMore+1)-low, func(k int) bool { return enough(low + k) })
 }
