@@ -347,3 +347,25 @@ func TestInTurnLeavesNothingOut(t *testing.T) {
 		}
 	}
 }
+
+// How long a run takes is not known before each group has the launches of an interval: what
+// it needs may be many more.
+func TestTotal(t *testing.T) {
+	baseline := assay.ParseBaseline("a")
+	jobs := []*job{at(assay.Blocks, "put a p"), at(assay.Blocks, "put b p"), at(assay.Blocks, "del a p"), at(assay.Blocks, "del b p")}
+	r := &Runner{config: Config{Launches: 3, Precision: 0.1, Budget: time.Hour}, measurement: measurement{baseline: baseline, groups: groupCases(jobs, baseline)}}
+	spread := func(trial *assay.Trial) {
+		if trial.Cell.Driver == "b" && trial.Launch%2 == 1 {
+			trial.Figures[assay.NsPerOp] *= 1.3
+		}
+	}
+	for rounds, want := range []time.Duration{0, 0, 10 * time.Second} {
+		if rounds > 0 {
+			playRounds(r, 1, spread, aSecond)
+		}
+		r.scheduled()
+		if got := r.total(); got < want || want == 0 && got != 0 {
+			t.Errorf("after %d launches of each group: it takes %s, want %s or more, and 0 where that is unknown", rounds, got, want)
+		}
+	}
+}

@@ -12,6 +12,7 @@ import (
 
 	"assay"
 	"assay/internal/schedule"
+	"assay/internal/stat"
 )
 
 const (
@@ -246,17 +247,17 @@ func (r *Runner) launchWhole(ctx context.Context, g *group, members []*member) e
 }
 
 // total estimates how long the run will take: the budget, or less where all that is wanted
-// costs less; 0 while some group was never launched.
+// costs less; 0 while it is not known of some group what it needs.
 func (r *Runner) total() time.Duration {
 	if r.config.InTurn {
 		return r.budget()
 	}
 	total := r.clock.elapsed()
 	for _, g := range r.groups {
-		if g.launches.cost == 0 && len(g.members) > 0 {
+		counted := g.launches.counted()
+		if counted < stat.MinPairs && len(g.members) > 0 {
 			return 0
 		}
-		counted := g.launches.counted()
 		least := max(0, r.config.Launches-counted)
 		total += time.Duration(least)*g.next.cost + time.Duration(max(0, g.need.launches-counted-least))*g.next.later
 	}
