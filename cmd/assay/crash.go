@@ -193,7 +193,7 @@ func commandOf(plan string, flags crashFlags) []string {
 	if flags.States > 0 {
 		words = append(words, "--states", fmt.Sprint(flags.States))
 	}
-	if flags.Budget > 0 && flags.Budget != crash.DefaultBudget {
+	if flags.Budget > 0 && (flags.States > 0 || flags.Budget != crash.DefaultBudget) { // --states alone has no limit
 		words = append(words, "--budget", flags.Budget.String())
 	}
 	return append(words, "--seed", fmt.Sprint(flags.Seed))

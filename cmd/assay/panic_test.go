@@ -43,7 +43,7 @@ func TestResumeOfATakenRun(t *testing.T) {
 	taken := fmt.Errorf("claiming run: %w: process 7 measures it", store.ErrTaken)
 	exit := asExit(t.Context(), a.unfinished(t.Context(), "quick", lab.Result{}, taken))
 	said := exit.Error() + " " + strings.Join(exit.hints, " ")
-	if exit.status != statusFailed || !strings.Contains(said, "process 7 measures it") || !strings.Contains(said, "wait until that process has ended") || strings.Contains(said, "not measured anything") {
+	if exit.status != statusFailed || !strings.Contains(said, "process 7 measures it") || !strings.Contains(said, "wait for that process or stop it") || strings.Contains(said, "not measured anything") {
 		t.Errorf("got status %d, %q; want 1, the process and that it is waited for", exit.status, said)
 	}
 }

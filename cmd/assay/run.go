@@ -60,7 +60,7 @@ func (a *app) runCommand() *cobra.Command {
 	f.StringSliceVar(&flags.drivers, "drivers", nil, "drivers instead of the plan's: NAME[@VERSION],... or * for all")
 	f.StringArrayVar(&flags.only, "only", nil, "measure only cells with KEY=VALUE[,VALUE]; may be repeated")
 	f.DurationVar(&flags.budget, "budget", 0, budgetHelp)
-	f.StringVar(&flags.precision, "precision", "", "half-width that all confidence intervals are to reach, such as 2% (default the plan's, or a third of a difference)")
+	f.StringVar(&flags.precision, "precision", "", "target half-width of every confidence interval, such as 2% (default the plan's, or a third of the measured difference)")
 	f.StringVar(&flags.capacity, "find-capacity", "", "find the highest request rate that meets a latency target, such as p99=5ms (read-only HTTP operations)")
 	f.BoolVar(&flags.resume, "resume", false, "resume the latest unfinished run of this plan")
 	f.BoolVar(&flags.full, "full", false, "show the whole report, as assay report does, instead of one screen")
@@ -175,7 +175,7 @@ func stopped(ctx context.Context, err error, resume, hint string) error {
 	}
 	status := statusFailed
 	if errors.Is(err, store.ErrTaken) {
-		hint = "wait until that process has ended, or end it; then, where the run is unfinished, resume it with: " + resume
+		hint = "wait for that process or stop it; if the run is unfinished then, resume it with: " + resume
 	}
 	if ctx.Err() != nil && !errors.As(err, new(*guard.Panic)) {
 		status, err = statusInterrupted, errors.New("interrupted")

@@ -38,6 +38,7 @@ type Finding struct {
 	Claim   published.Claim
 	Verdict Verdict
 	Reason  string // of the verdict; empty where it holds
+	Missed  Miss   // of the comparison that decides
 	// Report is of the runs whose cells were compared, nil where there is none.
 	Report   *analysis.Result
 	Evidence []Evidence // one per comparison of the claim
@@ -48,6 +49,7 @@ type Evidence struct {
 	Comparison published.Comparison
 	Verdict    Verdict
 	Reason     string
+	Missed     Miss
 	Published  [2]string            // both figures as printed, with their unit; empty where the source has none
 	Claimed    float64              // A / B as published; 0 where the source has none
 	Against    bool                 // the source's own figures are not what it claims
@@ -117,7 +119,7 @@ func (f *Finding) conclude() {
 	worst := slices.MaxFunc(f.Evidence, func(a, b Evidence) int {
 		return slices.Index(order, a.Verdict) - slices.Index(order, b.Verdict)
 	})
-	f.Verdict, f.Reason = worst.Verdict, worst.Reason
+	f.Verdict, f.Reason, f.Missed = worst.Verdict, worst.Reason, worst.Missed
 }
 
 // examine makes one comparison.
@@ -133,6 +135,7 @@ func (f *Finding) examine(c published.Comparison, r *analysis.Result) (Evidence,
 	a, b := find(r, f.Claim.Where, c.A), find(r, f.Claim.Where, c.B)
 	for i, cell := range [][]*analysis.Row{a, b} {
 		if len(cell) != 1 {
+			e.Open = len(cell) == 0
 			e.Reason = missing(len(cell), f.Claim, []map[string]string{c.A, c.B}[i])
 			return e, nil
 		}
@@ -241,27 +244,28 @@ func (e *Evidence) compare(f *Finding, a, b *analysis.Row) {
 		figure, _ := row.Figure(metric.Name)
 		e.Centers[i] = figure.Interval.Center
 	}
-	if why := e.unsound(f, a, b); why != "" {
-		e.Reason = why
+	if why, otherwise := e.unsound(f, a, b); why != "" {
+		e.Reason, e.Open = why, otherwise
 		return
 	}
-	e.Verdict, e.Reason = expect(e.Comparison, a.Rule(b), here, metric.HigherBetter)
+	e.Verdict, e.Missed, e.Reason = expect(e.Comparison, a.Rule(b), here, metric.HigherBetter)
 }
 
 // unsound says which doubt forbids a verdict. What a source compared is judged as
 // it did so, unlike promises about the data included: they stand beside it. Where
-// the condition is ours, rows of one profile have to be asked for alike syncs.
-func (e *Evidence) unsound(f *Finding, a, b *analysis.Row) string {
+// the condition is ours, rows of one profile have to be asked for alike syncs. It says
+// whether other launches may be without it.
+func (e *Evidence) unsound(f *Finding, a, b *analysis.Row) (why string, otherwise bool) {
 	for _, d := range e.Doubts {
 		ours := f.Claim.Provenance == published.Inferred && a.Cell.Profile == b.Cell.Profile
 		if d.Code() == analysis.UnequalDurability && ours && !syncAlike(a, b) {
-			return d.String()
+			return d.String(), false
 		}
 		if e.Basis == analysis.Apart && d.Code() == (analysis.Drift{}).Code() && !a.SameTime(b) {
-			return "measured at other times, with " + d.String()
+			return "measured at other times, with " + d.String(), true
 		}
 	}
-	return ""
+	return "", true
 }
 
 // syncAlike reports whether two stores were asked for the same syncs: what a fault

@@ -451,10 +451,12 @@ func TestMoreMeasuringDoesNotHelp(t *testing.T) {
 	failed.Outcome, failed.Reason = assay.Failed, "it died"
 	fails := judge(t, published.Source{}, claim(published.Faster, 0), reports(t, map[string]assay.Trial{"a": trial(1000, "g"), "b": failed}))
 	open := judge(t, published.Source{}, claim(published.Faster, 3), reports(t, map[string]assay.Trial{"a": trial(1, "g"), "b": trial(4, "g")}))
-	if got, want := printed(t, fails, open), "Of 2 claims, cannot be told: 2. More measuring does not tell 1 of those that cannot be told: their reasons say why.\n"; !strings.Contains(got, want) {
+	holds := judge(t, published.Source{}, claim(published.Faster, 0), reports(t, map[string]assay.Trial{"a": trial(1000, "g"), "b": trial(2000, "g")}))
+	want := "Of 3 claims, holds here: 1; cannot be told: 2. For 1 of those that cannot be told, more measuring does not help: their reasons say why.\n"
+	if got := printed(t, holds, fails, open); !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
-	if got := printed(t, open); strings.Contains(got, "More measuring") {
+	if got := printed(t, open); strings.Contains(got, "more measuring does not help") {
 		t.Errorf("more measuring tells it, and is said not to in\n%s", got)
 	}
 }

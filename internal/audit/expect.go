@@ -12,12 +12,12 @@ import (
 
 // expect compares a comparison with what the claim expects of it. Alike always
 // has a size.
-func expect(p published.Comparison, rule stat.Rule, here analysis.Comparison, higherBetter bool) (Verdict, string) {
+func expect(p published.Comparison, rule stat.Rule, here analysis.Comparison, higherBetter bool) (Verdict, Miss, string) {
 	if p.Size+p.AtLeast > 0 && here.Ratio.N >= stat.MinPairs {
 		return expectSize(p, rule, gain(here.Ratio, higherBetter))
 	}
 	if here.Verdict == stat.Undecided {
-		return Unknown, "undecided: " + report.Why(here)
+		return Unknown, "", "undecided: " + report.Why(here)
 	}
 	is := here.Verdict
 	holds := map[published.Expectation]bool{
@@ -26,9 +26,9 @@ func expect(p published.Comparison, rule stat.Rule, here analysis.Comparison, hi
 		published.NotFaster: is != stat.Faster,
 	}[p.Expect]
 	if !holds {
-		return Fails, fmt.Sprintf("it is %s", is)
+		return Fails, "", fmt.Sprintf("it is %s", is)
 	}
-	return Holds, ""
+	return Holds, "", ""
 }
 
 // gain is how much better A is than B, above 1 where it is.
@@ -40,7 +40,7 @@ func gain(ratio stat.Interval, higherBetter bool) stat.Interval {
 }
 
 // expectSize asks whether the gain is shown to be as large as the claim says.
-func expectSize(p published.Comparison, rule stat.Rule, gain stat.Interval) (Verdict, string) {
+func expectSize(p published.Comparison, rule stat.Rule, gain stat.Interval) (Verdict, Miss, string) {
 	low, high := p.Bounds()
 	inside, outside := rule.Place(gain, low, high)
 	noise := ""
@@ -49,11 +49,12 @@ func expectSize(p published.Comparison, rule stat.Rule, gain stat.Interval) (Ver
 	}
 	switch {
 	case inside:
-		return Holds, ""
+		return Holds, "", ""
 	case outside:
-		return Fails, beyond(p, gain) + size(p, gain) + noise
+		missed := beyond(p, gain)
+		return Fails, missed, missed.before(size(p, gain) + noise)
 	}
-	return Unknown, "undecided: " + size(p, gain) + noise
+	return Unknown, "", "undecided: " + size(p, gain) + noise
 }
 
 // size says what the gain is and what was expected, both in the direction of the
@@ -76,20 +77,31 @@ func size(p published.Comparison, gain stat.Interval) string {
 	return fmt.Sprintf("it is %.3gx as %s (%.3gx to %.3gx), and the claim is of %s", gain.Center, as, gain.Low, gain.High, expected)
 }
 
-// What a claim of a size is missed by, at the beginning of the reason.
+// Miss is the side on which a claimed size is missed; empty where none is, or the claim has
+// no side.
+type Miss string
+
 const (
-	more = "more than claimed"
-	less = "less than claimed"
+	more Miss = "more than claimed"
+	less Miss = "less than claimed"
 )
 
+// before puts the side before a text.
+func (m Miss) before(text string) string {
+	if m == "" {
+		return text
+	}
+	return string(m) + ": " + text
+}
+
 // beyond tells on which side of the claimed size the gain is.
-func beyond(p published.Comparison, gain stat.Interval) string {
+func beyond(p published.Comparison, gain stat.Interval) Miss {
 	low, high := p.Bounds()
 	switch {
 	case p.Expect == published.Faster && gain.Center > high, p.Expect == published.Slower && gain.Center < low:
-		return more + ": "
+		return more
 	case p.Expect == published.Faster, p.Expect == published.Slower:
-		return less + ": "
+		return less
 	}
 	return ""
 }

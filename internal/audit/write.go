@@ -32,7 +32,11 @@ func markdown(findings []Finding) string {
 	b.WriteString(summary(findings))
 	b.WriteString("| claim | source | verdict | doubts |\n| --- | --- | --- | --- |\n")
 	for _, f := range findings {
-		fmt.Fprintf(&b, "| %s | %s | **%s**%s | %s |\n", cell(f.Claim.Says), f.Source.Name, f.Verdict, f.missed(), strings.Join(f.Codes(), ", "))
+		missed := ""
+		if f.Missed != "" {
+			missed = ", " + string(f.Missed)
+		}
+		fmt.Fprintf(&b, "| %s | %s | **%s**%s | %s |\n", cell(f.Claim.Says), f.Source.Name, f.Verdict, missed, strings.Join(f.Codes(), ", "))
 	}
 	last := ""
 	for _, f := range findings {
@@ -69,19 +73,9 @@ func summary(findings []Finding) string {
 	case !measured:
 		text += " No run has their cells yet: run their plans, or below each claim is the command that measures its cells alone."
 	case settled > 0:
-		text += fmt.Sprintf(" More measuring does not tell %d of those that cannot be told: their reasons say why.", settled)
+		text += fmt.Sprintf(" For %d of those that cannot be told, more measuring does not help: their reasons say why.", settled)
 	}
 	return text + "\n\n"
-}
-
-// missed says on which side of a claimed size this machine is.
-func (f Finding) missed() string {
-	for _, side := range []string{more, less} {
-		if strings.HasPrefix(f.Reason, side) {
-			return ", " + side
-		}
-	}
-	return ""
 }
 
 // Codes are those of the doubts, each once.
@@ -167,7 +161,7 @@ func (f Finding) addTo(b *strings.Builder) {
 	b.WriteString("| --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, e := range f.Evidence {
 		fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s |\n", cell(coordinates(e.Comparison.A)), cell(coordinates(e.Comparison.B)),
-			e.expected(), cell(e.claimed()), e.here(), e.centers(), e.Verdict+Verdict(because(e.Reason)))
+			e.expected(), cell(e.claimed()), e.here(), e.centers(), string(e.Verdict)+because(e.Reason))
 	}
 	if doubts := f.doubts(); len(doubts) > 0 {
 		b.WriteString("\nDoubts:\n\n")

@@ -74,7 +74,7 @@ func (t Target) Name() string {
 	return name
 }
 
-// Claims is the class that the settings claim, and the settings.
+// Claims is the class that the settings claim.
 func (t Target) Claims() string { return cmp.Or(string(t.shown().Claimed), "unknown") }
 
 // Settings are those that decide it, as they were read back.
@@ -205,7 +205,7 @@ func (t Target) Sentences() []string {
 			text += " " + opening + "."
 		}
 		if moments := r.moments(); moments != "" {
-			text += " " + moments + "."
+			text += " Moments: " + moments + "."
 		}
 		all = append(all, text)
 	}
@@ -238,7 +238,7 @@ func (r *Result) moments() string {
 	for _, m := range all {
 		parts = append(parts, fmt.Sprintf("%s %d", m, r.ByMoment[m]))
 	}
-	return "Moments: " + strings.Join(parts, ", ")
+	return strings.Join(parts, ", ")
 }
 
 // Moments has a line for each result of which several are known.
@@ -247,7 +247,7 @@ func (r *Report) Moments() []string {
 	for i := range r.Results {
 		result := &r.Results[i]
 		if moments := result.moments(); moments != "" {
-			all = append(all, fmt.Sprintf("%s, %s, %s: %s", result.Task.Driver, result.Task.Profile, result.Task.Fault, strings.TrimPrefix(moments, "Moments: ")))
+			all = append(all, fmt.Sprintf("%s, %s, %s: %s", result.Task.Driver, result.Task.Profile, result.Task.Fault, moments))
 		}
 	}
 	return all

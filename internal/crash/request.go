@@ -115,12 +115,13 @@ func NotBuilt(unbuilt []assay.Trial, command func(driver string) string) []Resul
 // Err says what the results come to; nil where all was tried and promises held. What is
 // unsupported counts only where nothing else was tried.
 func (r *Report) Err() error {
-	refuted, void, failed, untried, tried := 0, 0, 0, 0, 0
+	refuted, void, untried, tried := 0, 0, 0, 0
+	failed := map[string]bool{} // targets
 	for _, r := range r.Results {
 		switch {
 		case r.Outcome == assay.Unsupported:
 		case r.Outcome != assay.OK:
-			failed++
+			failed[r.Task.Driver+" "+r.Task.Profile] = true
 		case r.Void():
 			void++
 		case r.States == 0:
@@ -134,8 +135,8 @@ func (r *Report) Err() error {
 	switch {
 	case void > 0:
 		return fmt.Errorf("%s void: a control that must fail did not", wording.Plural(void, "result"))
-	case failed > 0:
-		return fmt.Errorf("%s could not be tried", wording.Plural(failed, "target"))
+	case len(failed) > 0:
+		return fmt.Errorf("%s could not be tried", wording.Plural(len(failed), "target"))
 	case refuted > 0:
 		return fmt.Errorf("%s refuted", wording.Plural(refuted, "promise"))
 	case untried > 0:

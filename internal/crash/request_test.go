@@ -30,6 +30,7 @@ func TestReportErr(t *testing.T) {
 		"neither time nor support":    {[]Result{none, unsupported}, "no state was checked for 1 result"},
 		"refuted":                     {[]Result{held, lost, unsupported}, "1 promise refuted"},
 		"failed":                      {[]Result{held, failed}, "1 target could not be tried"},
+		"failed with two faults":      {[]Result{failed, failed}, "1 target could not be tried"},
 		"void":                        {[]Result{held, void}, "1 result void"},
 	} {
 		got := ""

@@ -17,68 +17,48 @@ import (
 // ablationShare is the part of the budget that is kept for the ablation.
 const ablationShare = 0.3
 
-// keepForAblation divides the budget: what it returns is that of the plan's own cells.
-func (r *run) keepForAblation() (budget time.Duration) {
-	budget = r.now.Options.Budget
+// mainBudget is the budget of the plan's own cells.
+func (r *run) mainBudget() time.Duration {
+	budget := r.now.Options.Budget
 	if r.plan.Factors {
-		r.kept = time.Duration(ablationShare * float64(budget))
+		return budget - time.Duration(ablationShare*float64(budget))
 	}
-	return budget - r.kept
+	return budget
 }
 
-// more is how much longer the plan's own cells are measured when their part of the budget
-// has ended: as long as the ablation was to be, where there is nothing to leave settings out of.
-func (r *run) more(ctx context.Context) (time.Duration, error) {
-	_, why, err := r.winner(ctx)
-	if err != nil || why == "" || r.kept == 0 {
-		return 0, err
-	}
-	r.lab.Watcher.Note(why + ": what was kept of the budget for the ablation goes to the other cells.")
-	more := r.kept
-	r.kept = 0
-	return more, nil
-}
-
-// winner is the cell of which the ablation leaves settings out, or why there is none.
-func (r *run) winner(ctx context.Context) (best assay.Cell, why string, err error) {
-	err = r.whenUnlocked(ctx, r.store.Deliver)
-	if errors.As(err, new(*store.UndeliveredError)) {
-		return best, "The store cannot be reached", nil
-	}
-	if err != nil {
-		return best, "", err
-	}
-	result, err := Analyze(ctx, r.store, r.now.ID)
-	if err != nil {
-		return best, "", err
-	}
-	best, found := result.Best()
-	if !found {
-		why = "No clear winner"
-	}
-	return best, why, nil
-}
-
-// ablation measures the best driver and profile again, as it is and without
-// each of its settings: one factor at a time.
+// ablation measures the best driver and profile again, or one that may be the best, as it
+// is and without each of its settings: one factor at a time.
 func (r *run) ablation(ctx context.Context, config runner.Config) error {
-	if !r.plan.Factors || r.now.Options.Budget > 0 && r.kept == 0 {
+	if !r.plan.Factors {
 		return nil
 	}
-	best, why, err := r.winner(ctx)
+	err := r.whenUnlocked(ctx, r.store.Deliver)
+	if errors.As(err, new(*store.UndeliveredError)) {
+		r.lab.Watcher.Note("The store cannot be reached: skipping the ablation.")
+		return nil
+	}
 	if err != nil {
 		return err
 	}
-	if why != "" {
-		r.lab.Watcher.Note(why + ": skipping the ablation.")
+	result, err := Analyze(ctx, r.store, r.now.ID)
+	if err != nil {
+		return err
+	}
+	best, clear, found := result.Best()
+	if found {
+		config.Cases = withoutEach(r.chosen.cases, best)
+	}
+	if !found || len(config.Cases) == 0 {
+		r.lab.Watcher.Note("There is nothing to leave settings out of: skipping the ablation.")
 		return nil
 	}
-	config.Cases = withoutEach(r.chosen.cases, best)
-	if len(config.Cases) == 0 {
-		return nil
+	if !clear {
+		r.lab.Watcher.Note("No clear winner has settings to leave out: leaving out those of " + best.Target() + " with profile " + best.Profile + ", which may turn out to be the best.")
 	}
 	config.Ablation, config.Baseline = true, assay.Baseline{Driver: best.DriverName()}
-	config.Budget, config.More = r.kept, nil
+	if config.Budget > 0 {
+		config.Budget = r.now.Options.Budget - config.Budget
+	}
 	second, err := runner.Prepare(ctx, config)
 	if err != nil {
 		return err

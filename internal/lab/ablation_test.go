@@ -2,12 +2,9 @@ package lab
 
 import (
 	"slices"
-	"strings"
 	"testing"
-	"time"
 
 	"assay"
-	"assay/internal/runner"
 )
 
 // What is measured without each setting is the best build, not another one of its driver.
@@ -32,34 +29,6 @@ func TestWithoutEach(t *testing.T) {
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("best is %s: got %q, want %q", best.Target(), got, want)
-		}
-	}
-}
-
-// What is kept of the budget for the ablation goes to the other cells where nothing is the
-// best: two workers that are the same program.
-func TestWithoutAWinner(t *testing.T) {
-	var budgets []time.Duration
-	w := &watcher{measure: func(e runner.Event) {
-		if e.Phase == runner.Measuring {
-			budgets = append(budgets, e.Budget)
-		}
-	}}
-	l, s, request := bench(t, w)
-	request.Plan.Factors, request.Budget, request.Target = true, 2*time.Second, 1e-6
-	result, err := l.Run(t.Context(), s, request)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, want := slices.Compact(budgets), []time.Duration{1400 * time.Millisecond, 2 * time.Second}; !slices.Equal(got, want) {
-		t.Errorf("launches had the budgets %v, want %v", got, want)
-	}
-	if !strings.HasPrefix(strings.Join(w.notes, ""), "No clear winner: what was kept") || len(w.notes) != 1 {
-		t.Errorf("got the notes %q, want one, that there is no clear winner", w.notes)
-	}
-	for trial, err := range s.Trials(t.Context(), result.ID) {
-		if err != nil || trial.Ablation {
-			t.Fatalf("got a trial of the ablation, or %v", err)
 		}
 	}
 }

@@ -33,8 +33,8 @@ type Checked struct {
 // timedFor is how long Check does one operation.
 const timedFor = 200 * time.Millisecond
 
-// Check finds the mistakes that a run of a request would end with: drivers that
-// there are not, and SQL that the data refuse. It makes the data and does each
+// Check finds the mistakes that a run of a request would end with: unknown
+// drivers, and SQL that does not compile on the data. It makes the data and does each
 // operation on them, until the patience ends: what is left then is estimated by
 // rule of thumb.
 func (l *Lab) Check(ctx context.Context, request Request, patience time.Duration) (Checked, error) {
@@ -158,7 +158,7 @@ func together(unknown, err error) error {
 	return AsInputError(errors.Join(unknown, err), driversHint)
 }
 
-// knowsDrivers refuses drivers that there are not, all at once.
+// knowsDrivers refuses unknown drivers, all at once.
 func (l *Lab) knowsDrivers(request Request) error {
 	known, err := l.Source.Drivers()
 	if err != nil {

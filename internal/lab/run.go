@@ -34,7 +34,6 @@ type run struct {
 	// done are trials that the run has: those of before it was resumed, or of a new
 	// one those of cells whose worker could not be built.
 	done   []assay.Trial
-	kept   time.Duration // of the budget, for the ablation
 	result Result
 }
 
@@ -112,8 +111,7 @@ func (r *run) measure(ctx context.Context, programs map[string]runner.Program) e
 	}
 	defer work.Close()
 	config := r.config(programs, work, func(t assay.Trial) error { return r.keep(ctx, t) })
-	config.Budget, config.Done = r.keepForAblation(), r.done
-	config.More = func() (time.Duration, error) { return r.more(ctx) }
+	config.Budget, config.Done = r.mainBudget(), r.done
 	all, err := runner.Prepare(ctx, config)
 	if err != nil {
 		return err

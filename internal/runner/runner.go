@@ -72,18 +72,15 @@ type Machine struct {
 // Config says what to measure, where and how well.
 type Config struct {
 	Machine
-	Cases    []assay.Case
-	Programs map[string]Program // by Driver: NAME[@VERSION][:OPTION...] as the plan or command line has it
-	Baseline assay.Baseline     // as it was asked for; Runner.Baseline has the target's name
-	Ablation bool               // the cases are those of the ablation, which a run measures behind its own
-	Seed     uint64
-	Launches int           // at least, of every cell
-	Budget   time.Duration // of measuring; 0: as long as it takes
-	// More is asked once where the budget ends before every interval is narrow enough: how
-	// much longer to measure. nil: no longer.
-	More      func() (time.Duration, error)
+	Cases     []assay.Case
+	Programs  map[string]Program // by Driver: NAME[@VERSION][:OPTION...] as the plan or command line has it
+	Baseline  assay.Baseline     // as it was asked for; Runner.Baseline has the target's name
+	Ablation  bool               // the cases are those of the ablation, which a run measures behind its own
+	Seed      uint64
+	Launches  int           // at least, of every cell
+	Budget    time.Duration // of measuring; 0: as long as it takes
 	Precision float64       // target half-width of the confidence intervals of ratios, as a fraction
-	Exact     bool          // of large differences too, of which a third is narrow enough otherwise
+	Exact     bool          // large differences reach Precision, too; otherwise a third of the difference is narrow enough
 	InTurn    bool          // all groups get as many launches as the budget allows, whatever they need
 	Timeout   time.Duration // of one request to a worker
 	// LatencyTarget has the capacity of served operations searched instead of

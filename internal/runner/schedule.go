@@ -33,27 +33,8 @@ func (r *Runner) Run(ctx context.Context) error {
 		if err := r.rounds(ctx); err != nil {
 			return err
 		}
-		if err := r.moreRounds(ctx); err != nil {
-			return err
-		}
 		return r.notRun()
 	})
-}
-
-// moreRounds goes on where something is still wanted that a longer budget would have
-// had time for.
-func (r *Runner) moreRounds(ctx context.Context) error {
-	unlimited := r.limitsNow()
-	unlimited.Left = math.MaxInt64
-	if r.config.More == nil || len(schedule.Next(r.scheduled(), unlimited)) == 0 {
-		return nil
-	}
-	more, err := r.config.More()
-	if err != nil || more == 0 {
-		return err
-	}
-	r.config.Budget += more
-	return r.rounds(ctx)
 }
 
 // Launch launches the groups of some of the prepared cases once, in random order,

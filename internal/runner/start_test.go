@@ -5,6 +5,7 @@ package runner
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -35,6 +36,28 @@ func TestWorkerThatDoesNotStart(t *testing.T) {
 	b.Programs["honest"] = b.Programs["second"]
 	if _, err := Prepare(t.Context(), b.Config); err == nil || !strings.Contains(err.Error(), "no worker can be measured; honest: ") {
 		t.Errorf("without a worker: %v", err)
+	}
+}
+
+// The failure of a worker that does not open is kept even if the budget ends before the first
+// operation of its launch: the cell would count as not measured, or as ok.
+func TestFailureToStartIsKept(t *testing.T) {
+	b := newBench(t, strings.Replace(header, "second", "dies", 1)+read)
+	r, err := Prepare(t.Context(), b.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &windowLaunch{r: r, g: r.groups[0], members: r.groups[0].members, number: 1, tried: map[trialKey]bool{}}
+	defer l.killAll()
+	if err := l.startAll(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, trial := range b.trials {
+		got = append(got, trial.Cell.Driver+" "+string(trial.Outcome))
+	}
+	if got := slices.Compact(got); !slices.Equal(got, []string{"dies failed"}) {
+		t.Errorf("got trials %v, want those of the driver that dies alone", got)
 	}
 }
 

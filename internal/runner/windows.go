@@ -90,7 +90,8 @@ func (l *windowLaunch) cpu() time.Duration {
 }
 
 // startAll starts an instance of every member, as many at the same time as
-// there are processors, and pauses it.
+// there are processors, and pauses it. The trials of those that do not start are
+// emitted, whatever comes next: the budget may end before the first operation.
 func (l *windowLaunch) startAll(ctx context.Context) error {
 	started, errs := make([]*instance, len(l.members)), make([]error, len(l.members))
 	l.r.time.together(l.r.random, len(l.members), func(i int) {
@@ -105,38 +106,53 @@ func (l *windowLaunch) startAll(ctx context.Context) error {
 			l.instances = append(l.instances, in)
 		}
 	}
+	var first error
 	for i, err := range errs {
 		if err == nil {
 			continue
 		}
-		if err := l.giveUp(l.members[i], nil, err); err != nil {
-			return err
+		if err := l.giveUp(l.members[i], nil, err); first == nil {
+			first = err
 		}
 	}
-	return nil
+	if err := l.emit(assay.Noise{}); first == nil {
+		first = err
+	}
+	return first
 }
 
 // giveUp records a failure for the member's jobs that have no trial yet.
 func (l *windowLaunch) giveUp(m *member, in *instance, err error) error {
 	for _, j := range m.jobs {
-		if l.tried[trialKey{j.Cell.Key(), m.twin}] {
+		if l.has(j, m.twin) {
 			continue
 		}
-		t := newTrial(m, j, l.number)
-		if in != nil {
-			t = in.trial(j, l.number)
-		}
-		if err := end(&t, err); err != nil {
+		if err := l.fail(m, in, j, l.number, err); err != nil {
 			return err
 		}
-		l.note(&t)
 	}
 	return nil
 }
 
+// fail records a failure as the trial of a member's job; in is nil where there is no instance.
+func (l *windowLaunch) fail(m *member, in *instance, j *job, launch int, err error) error {
+	t := newTrial(m, j, launch)
+	if in != nil {
+		t = in.trial(j, launch)
+	}
+	if err := end(&t, err); err != nil {
+		return err
+	}
+	l.note(&t)
+	return nil
+}
+
+// has reports whether a job has its trial of this launch.
+func (l *windowLaunch) has(j *job, twin bool) bool { return l.tried[trialKey{j.Cell.Key(), twin}] }
+
 // ended reports whether a turn's trial is noted already: it failed, or its instance
 // did in another turn.
-func (l *windowLaunch) ended(t *turn) bool { return l.tried[trialKey{t.j.Cell.Key(), t.twin}] }
+func (l *windowLaunch) ended(t *turn) bool { return l.has(t.j, t.twin) }
 
 func (l *windowLaunch) note(t *assay.Trial) {
 	l.tried[trialKey{t.Cell.Key(), t.Twin}] = true
@@ -168,7 +184,7 @@ func (l *windowLaunch) warmUp(ctx context.Context, peer string) ([]*turn, error)
 	var all, ready []*turn
 	for _, in := range l.instances {
 		j := in.job(peer)
-		if j == nil || l.tried[trialKey{j.Cell.Key(), in.twin}] {
+		if j == nil || l.has(j, in.twin) {
 			continue // it has no such operation, or has ended and its trials are given up
 		}
 		all = append(all, &turn{instance: in, j: j, trial: in.trial(j, l.number)})
@@ -352,14 +368,16 @@ func (l *windowLaunch) stopAll(ctx context.Context) error {
 		}
 		l.instances[i].kill()
 	})
-	l.number++
 	for i, err := range errs {
 		if err == nil {
 			continue
 		}
-		l.tried = map[trialKey]bool{}
-		if err := l.giveUp(l.g.whole(l.instances[i].member), l.instances[i], err); err != nil {
-			return err
+		in := l.instances[i]
+		m := l.g.whole(in.member)
+		for _, j := range m.jobs {
+			if err := l.fail(m, in, j, l.number+1, err); err != nil {
+				return err
+			}
 		}
 	}
 	l.instances = nil

@@ -279,7 +279,7 @@ func (o Operation) now() string {
 	for _, unit := range []struct {
 		name string
 		in   float64
-	}{{"ns", 1e3}, {"us", 1e6}, {"ms", 1e9}} {
+	}{{"ns", 1e3}, {"µs", 1e6}, {"ms", 1e9}} {
 		if v < unit.in {
 			return wording.Digits(v*1e3/unit.in) + " " + unit.name
 		}

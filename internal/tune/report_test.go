@@ -50,7 +50,7 @@ func TestFormats(t *testing.T) {
 		got := strings.Join(strings.Fields(text(t, fixture(), name)), " ")
 		for _, want := range []string{
 			"app, mattn (default): 1.33x [1.29, 1.37] faster with 1 setting", "the search had said 1.41x; confirmed in 12 launches on new data",
-			"! write is slower than now: 0.900x [0.880, 0.920] of its speed", "14.2 us", "2.50 ms", "cache_size -2000 -", "read reads all of t",
+			"! write is slower than now: 0.900x [0.880, 0.920] of its speed", "14.2 µs", "2.50 ms", "cache_size -2000 -", "read reads all of t",
 			"temp_store", "mmap_size 1.02x [0.990, 1.05]", "2 candidates refused: failed: gone", "assay report RUN --store other.db shows the measurements: confirmation run-1",
 		} {
 			if name == "markdown" {
@@ -244,7 +244,7 @@ func TestNarrowTable(t *testing.T) {
 	want := "                                  now  confirmed\n" +
 		"  read by the name of a\n" +
 		"  customer, 64 clients,\n" +
-		"  size=1000000                14.2 us  1.33x [1.29, 1.37]\n" +
+		"  size=1000000                14.2 µs  1.33x [1.29, 1.37]\n" +
 		"  write                       2.50 ms  0.900x [0.880, 0.920]\n"
 	if !strings.Contains(got, want) {
 		t.Errorf("got %s\nwant %s in it", got, want)

@@ -3,6 +3,7 @@ package tune
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"assay/internal/stat"
@@ -34,57 +35,79 @@ func (r *Report) elsewhere() []string {
 	if r.Outcome.Chosen == nil {
 		return nil
 	}
-	var kept, open, missing, unpaid, all []string
-	within, beyond, lowest := 0, 0, math.Inf(1)
-	for _, c := range r.Outcome.Robustness {
-		if c.Failed != "" {
-			missing = append(missing, fmt.Sprintf("%s could not be measured: %s", c.Condition.Name, wording.Clean(c.Failed)))
-			continue
-		}
-		if c.Launches == 0 {
-			unpaid = append(unpaid, c.Condition.Name)
-			continue
-		}
-		if names := r.unmeasured(c); len(names) > 0 {
-			missing = append(missing, fmt.Sprintf("not compared at %s: %s", c.Condition.Name, strings.Join(names, ", ")))
-		}
-		if c.measured() == 0 {
-			continue
-		}
-		kept = append(kept, r.extent(c))
-		lowest = min(lowest, c.lowest())
-		for i, l := range c.Losses {
-			switch {
-			case !l.Measured:
-			case l.Beyond:
-				beyond++
-			case l.Within:
-				within++
-			default:
-				open = append(open, fmt.Sprintf("%s at %s %s", r.Operations[i].Name, c.Condition.Name, bounded(l)))
-			}
-		}
+	c := conditions{lowest: math.Inf(1)}
+	for _, one := range r.Outcome.Robustness {
+		r.addTo(&c, one)
 	}
-	limit := fmt.Sprintf("%.3g %%", 100*harm)
-	switch {
-	case within+beyond+len(open) == 0:
-	case beyond+len(open) == 0:
-		all = append(all, fmt.Sprintf("no operation is more than %s slower than now at %s (each at least %sx)", limit, strings.Join(kept, ", "), wording.Digits(lowest)))
-	default:
-		all = append(all, fmt.Sprintf("of %s at %s, %d are shown to keep within %s of now", wording.Plural(within+beyond+len(open), "comparison"), strings.Join(kept, ", "), within, limit))
-	}
-	if len(open) > 0 {
-		text := "open: " + strings.Join(open[:min(maxOpen, len(open))], ", ")
-		if len(open) > maxOpen {
-			text += fmt.Sprintf(", and %d more: --format markdown has all", len(open)-maxOpen)
-		}
-		all = append(all, text)
-	}
-	all = append(all, missing...)
-	if len(unpaid) > 0 {
-		all = append(all, "not measured, as the budget does not pay for it: "+strings.Join(unpaid, ", "))
+	all := slices.Concat(c.compared(), c.stillOpen(), c.missing)
+	if len(c.unpaid) > 0 {
+		all = append(all, "not measured, as the budget does not pay for it: "+strings.Join(c.unpaid, ", "))
 	}
 	return append(all, r.Unscaled...)
+}
+
+// conditions adds up what is known of the proposal in all of them.
+type conditions struct {
+	names, unpaid  []string // of those that were compared, and of those without a launch
+	missing        []string // sentences of what could not be
+	open           []string // operations of which it is open whether they lose
+	within, beyond int      // operations that are shown to keep within harm, and that are not
+	lowest         float64  // speed of an operation over that of now
+}
+
+// addTo adds a condition.
+func (r *Report) addTo(c *conditions, one Robustness) {
+	switch {
+	case one.Failed != "":
+		c.missing = append(c.missing, fmt.Sprintf("%s could not be measured: %s", one.Condition.Name, wording.Clean(one.Failed)))
+		return
+	case one.Launches == 0:
+		c.unpaid = append(c.unpaid, one.Condition.Name)
+		return
+	}
+	if names := r.unmeasured(one); len(names) > 0 {
+		c.missing = append(c.missing, fmt.Sprintf("not compared at %s: %s", one.Condition.Name, strings.Join(names, ", ")))
+	}
+	if one.measured() == 0 {
+		return
+	}
+	c.names = append(c.names, r.extent(one))
+	c.lowest = min(c.lowest, one.lowest())
+	for i, l := range one.Losses {
+		switch {
+		case !l.Measured:
+		case l.Beyond:
+			c.beyond++
+		case l.Within:
+			c.within++
+		default:
+			c.open = append(c.open, fmt.Sprintf("%s at %s %s", r.Operations[i].Name, one.Condition.Name, bounded(l)))
+		}
+	}
+}
+
+// compared says how many operations keep their speed.
+func (c *conditions) compared() []string {
+	limit, where := fmt.Sprintf("%.3g %%", 100*harm), strings.Join(c.names, ", ")
+	switch {
+	case c.within+c.beyond+len(c.open) == 0:
+		return nil
+	case c.beyond+len(c.open) == 0:
+		return []string{fmt.Sprintf("no operation is more than %s slower than now at %s (each at least %sx)", limit, where, wording.Digits(c.lowest))}
+	}
+	return []string{fmt.Sprintf("of %s at %s, %d are shown to keep within %s of now", wording.Plural(c.within+c.beyond+len(c.open), "comparison"), where, c.within, limit)}
+}
+
+// stillOpen names the first of those that are open.
+func (c *conditions) stillOpen() []string {
+	if len(c.open) == 0 {
+		return nil
+	}
+	text := "open: " + strings.Join(c.open[:min(maxOpen, len(c.open))], ", ")
+	if len(c.open) > maxOpen {
+		text += fmt.Sprintf(", and %d more: --format markdown has all", len(c.open)-maxOpen)
+	}
+	return []string{text}
 }
 
 // extent names a condition, and of how many operations it is where that is not all.

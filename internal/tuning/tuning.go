@@ -111,9 +111,11 @@ func (t *Tuning) prepare(ctx context.Context) error {
 	if t.drivers = t.request.Drivers; len(t.drivers) == 0 {
 		t.drivers = slices.Clone(t.request.Plan.Drivers[:min(1, len(t.request.Plan.Drivers))])
 	}
-	if _, err := t.request.Plan.Expand(t.drivers); len(t.drivers) == 0 {
+	_, err = t.request.Plan.Expand(t.drivers) // all of them are to be right
+	switch {
+	case len(t.drivers) == 0:
 		return lab.AsInputError(err, "name the driver in use with --drivers")
-	} else if err != nil {
+	case err != nil:
 		return lab.AsInputError(err)
 	}
 	cases, err := t.request.Plan.Expand(t.drivers[:1])
