@@ -38,10 +38,10 @@ func (t *tools) lengths() error {
 	}
 	windows := fmt.Sprintf("windows of %s / %s", shortWindow, longWindow)
 	for _, driver := range drivers {
-		say("point reads of "+driver+", "+windows, stat.LogInterval(figures[driver]), "", "at most 1.15", 0, 1.15)
+		say("point reads of "+driver+", "+windows, stat.LogInterval(figures[driver]), "", "1 to 1.2", 1, 1.2)
 	}
 	for _, driver := range drivers[1:] {
-		say("ratio "+driver+" / "+lengthsAgainst+", "+windows, stat.LogInterval(ratios[driver]), "", "0.95 to 1.05", 0.95, 1.05)
+		say("ratio "+driver+" / "+lengthsAgainst+", "+windows, stat.LogInterval(ratios[driver]), "", "0.93 to 1.07", 0.93, 1.07)
 	}
 	return nil
 }
