@@ -237,7 +237,7 @@ func compareCells(a, b assay.Cell) int {
 			return order
 		}
 		if c.Name == "operation" {
-			if order := CompareParams(a.Params, b.Params); order != 0 {
+			if order := compareParams(a.Params, b.Params); order != 0 {
 				return order
 			}
 		}
@@ -245,9 +245,9 @@ func compareCells(a, b assay.Cell) int {
 	return strings.Compare(a.Peer(), b.Peer())
 }
 
-// CompareParams orders by the params that both have; the rest is left to the
+// compareParams orders by the params that both have; the rest is left to the
 // caller's last key.
-func CompareParams(a, b map[string]string) int {
+func compareParams(a, b map[string]string) int {
 	names := make([]string, 0, len(a))
 	for name := range a {
 		if _, both := b[name]; both {
@@ -256,17 +256,21 @@ func CompareParams(a, b map[string]string) int {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		x, errX := strconv.ParseFloat(a[name], 64)
-		y, errY := strconv.ParseFloat(b[name], 64)
-		order := strings.Compare(a[name], b[name])
-		if errX == nil && errY == nil {
-			order = cmp.Compare(x, y)
-		}
-		if order != 0 {
+		if order := CompareValues(a[name], b[name]); order != 0 {
 			return order
 		}
 	}
 	return 0
+}
+
+// CompareValues orders two numbers as numbers, and other texts as texts.
+func CompareValues(a, b string) int {
+	x, errX := strconv.ParseFloat(a, 64)
+	y, errY := strconv.ParseFloat(b, 64)
+	if errX == nil && errY == nil {
+		return cmp.Compare(x, y)
+	}
+	return strings.Compare(a, b)
 }
 
 // naming knows what it takes to tell the drivers of a run apart.

@@ -238,7 +238,7 @@ func (r *Report) holds() []fact {
 	var all []fact
 	for _, name := range order {
 		if list := slices.Sorted(maps.Keys(values[name])); len(list) > 0 {
-			slices.SortFunc(list, compareNumbers)
+			slices.SortFunc(list, analysis.CompareValues)
 			all = append(all, fact{wording.Clean(name), wording.Clean(strings.Join(list, ", "))})
 		}
 	}
@@ -246,11 +246,6 @@ func (r *Report) holds() []fact {
 		all = append(all, fact{"machine", machine})
 	}
 	return all
-}
-
-// compareNumbers orders numbers as numbers, and other texts behind them.
-func compareNumbers(a, b string) int {
-	return analysis.CompareParams(map[string]string{"": a}, map[string]string{"": b})
 }
 
 // machine is the machine in a few words, with everything else in the section on
