@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"assay"
 	"assay/internal/build"
@@ -303,22 +302,25 @@ func TestReferenceThatIsAskedFor(t *testing.T) {
 	}
 }
 
-// A run in turn goes on when all its intervals are narrow enough: it ends with its budget,
-// or here when it is interrupted.
+// A request in turn reaches the runner, which goes on until the budget ends
+// (TestInTurnLeavesNothingOut of package runner).
 func TestRunInTurn(t *testing.T) {
-	for _, inTurn := range []bool{false, true} {
-		ctx, cancel := context.WithCancel(t.Context())
-		trials := 0
-		l, s, request := bench(t, &watcher{trial: func() {
-			if trials++; trials == 20 {
-				cancel()
-			}
-		}})
-		request.InTurn, request.Target, request.Budget = inTurn, 100, time.Hour
-		_, err := l.Run(ctx, s, request)
-		cancel()
-		if got := errors.Is(err, context.Canceled); got != inTurn {
-			t.Errorf("in turn %v: got %v after %d trials, want an interrupt at the twentieth: %v", inTurn, err, trials, inTurn)
+	for _, want := range []bool{false, true} {
+		l, s, request := bench(t, &watcher{})
+		request.InTurn = want
+		r := &run{lab: l, store: s}
+		if err := r.choose(t.Context(), request); err != nil {
+			t.Fatal(err)
+		}
+		work, err := l.Workspace()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.config(nil, work, nil).InTurn; got != want {
+			t.Errorf("asked for in turn %t, got a run with %t", want, got)
+		}
+		if err := work.Close(); err != nil {
+			t.Error(err)
 		}
 	}
 }
