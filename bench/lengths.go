@@ -24,62 +24,67 @@ const (
 // lengths compares point reads in short windows with those in long ones: the figures, and
 // their ratios.
 func (t *tools) lengths() error {
-	drivers := []string{lengthsAgainst, "modernc", "ncruces", "sqlite-c"}
-	figures, ratios := map[string][]float64{}, map[string][]float64{}
-	for launch := range launches {
-		short, long, err := t.lengthsOf(drivers, launch)
+	var all []pair
+	for _, driver := range []string{lengthsAgainst, "modernc", "ncruces", "sqlite-c"} {
+		c, err := pointRead(driver)
 		if err != nil {
 			return err
 		}
-		for _, driver := range drivers {
-			figures[driver] = append(figures[driver], short[driver]/long[driver])
-			ratios[driver] = append(ratios[driver], short[driver]/short[lengthsAgainst]/(long[driver]/long[lengthsAgainst]))
+		p, err := t.pointReads(driver, c)
+		if err != nil {
+			return fmt.Errorf("windows of %s: %w", driver, err)
+		}
+		all = append(all, p)
+	}
+	figures, ratios := map[string][]float64{}, map[string][]float64{}
+	for launch := range launches {
+		short, long, err := t.lengthsOf(all, launch)
+		if err != nil {
+			return err
+		}
+		for _, p := range all {
+			longer := short[p.name] / long[p.name]
+			figures[p.name] = append(figures[p.name], longer)
+			ratios[p.name] = append(ratios[p.name], longer/(short[lengthsAgainst]/long[lengthsAgainst]))
 		}
 	}
 	windows := fmt.Sprintf("windows of %s / %s", shortWindow, longWindow)
-	for _, driver := range drivers {
-		say("point reads of "+driver+", "+windows, stat.LogInterval(figures[driver]), "", "1 to 1.2", 1, 1.2)
+	for _, p := range all {
+		say("point reads of "+p.name+", "+windows, stat.LogInterval(figures[p.name]), "", "1 to 1.2", 1, 1.2)
 	}
-	for _, driver := range drivers[1:] {
-		say("ratio "+driver+" / "+lengthsAgainst+", "+windows, stat.LogInterval(ratios[driver]), "", "0.93 to 1.07", 0.93, 1.07)
+	for _, p := range all[1:] {
+		say("ratio "+p.name+" / "+lengthsAgainst+", "+windows, stat.LogInterval(ratios[p.name]), "", "0.93 to 1.07", 0.93, 1.07)
 	}
 	return nil
 }
 
-// lengthsOf measures one launch of several drivers whose instances are alive together. It
-// returns ns per operation by driver.
-func (t *tools) lengthsOf(drivers []string, launch int) (short, long map[string]float64, err error) {
-	loops, length := map[string]*assayLoop{}, 0
-	for _, driver := range drivers {
-		c, err := pointRead(driver)
-		if err != nil {
-			return nil, nil, err
-		}
-		p, err := t.pointReads(driver, c)
-		if err != nil {
-			return nil, nil, err
-		}
-		path := filepath.Join(t.dir, driver+"-lengths.db")
+// lengthsOf measures one launch of workers whose instances are alive together. It returns
+// ns per operation by driver.
+func (t *tools) lengthsOf(all []pair, launch int) (short, long map[string]float64, err error) {
+	var loops []*assayLoop
+	for _, p := range all {
+		path := filepath.Join(t.dir, p.name+"-lengths.db")
 		if err := p.copy(path); err != nil {
 			return nil, nil, err
 		}
 		defer os.Remove(path)
-		if loops[driver], err = t.startWorker(p, p.programs[launch%len(p.programs)].worker, path); err != nil {
+		loop, err := t.startWorker(p, p.programs[launch%len(p.programs)].worker, path)
+		if err != nil {
 			return nil, nil, err
 		}
-		defer loops[driver].worker.Kill()
-		length = p.length
+		defer loop.worker.Kill()
+		loops = append(loops, loop)
 	}
 	short, long = map[string]float64{}, map[string]float64{}
 	for round := range lengthRounds {
 		for window, sums := range map[time.Duration]map[string]float64{shortWindow: short, longWindow: long} {
-			for _, k := range rand.Perm(len(drivers)) {
-				n, took, err := loops[drivers[k]].window(window, rand.IntN(length))
+			for _, k := range rand.Perm(len(all)) {
+				n, took, err := loops[k].window(window, rand.IntN(all[k].length))
 				if err != nil {
 					return nil, nil, err
 				}
 				if round > 0 { // the first is the warm-up
-					sums[drivers[k]] += float64(took) / float64(n)
+					sums[all[k].name] += float64(took) / float64(n)
 				}
 			}
 		}

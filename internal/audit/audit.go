@@ -244,8 +244,8 @@ func (e *Evidence) compare(f *Finding, a, b *analysis.Row) {
 		figure, _ := row.Figure(metric.Name)
 		e.Centers[i] = figure.Interval.Center
 	}
-	if why, otherwise := e.unsound(f, a, b); why != "" {
-		e.Reason, e.Open = why, otherwise
+	if why, passes := e.unsound(f, a, b); why != "" {
+		e.Reason, e.Open = why, passes
 		return
 	}
 	e.Verdict, e.Missed, e.Reason = expect(e.Comparison, a.Rule(b), here, metric.HigherBetter)
@@ -253,9 +253,9 @@ func (e *Evidence) compare(f *Finding, a, b *analysis.Row) {
 
 // unsound says which doubt forbids a verdict. What a source compared is judged as
 // it did so, unlike promises about the data included: they stand beside it. Where
-// the condition is ours, rows of one profile have to be asked for alike syncs. It says
-// whether other launches may be without it.
-func (e *Evidence) unsound(f *Finding, a, b *analysis.Row) (why string, otherwise bool) {
+// the condition is ours, rows of one profile have to be asked for alike syncs. passes
+// reports whether new launches may be free of the doubt.
+func (e *Evidence) unsound(f *Finding, a, b *analysis.Row) (why string, passes bool) {
 	for _, d := range e.Doubts {
 		ours := f.Claim.Provenance == published.Inferred && a.Cell.Profile == b.Cell.Profile
 		if d.Code() == analysis.UnequalDurability && ours && !syncAlike(a, b) {

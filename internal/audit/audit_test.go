@@ -292,6 +292,9 @@ func TestUnlikePromises(t *testing.T) {
 		if f.Verdict != c.want || f.Reason != c.reason || len(f.Evidence) != 1 || len(f.Evidence[0].Doubts) == 0 || f.Evidence[0].Doubts[0].String() != unlike {
 			t.Errorf("%s: got %s: %q, doubts %v; want %s: %q, with the doubt %q", name, f.Verdict, f.Reason, f.Evidence[0].Doubts, c.want, c.reason, unlike)
 		}
+		if c.want == audit.Unknown && f.Evidence[0].Open {
+			t.Errorf("%s: got it open, want that more measuring does not help", name)
+		}
 	}
 }
 
@@ -316,6 +319,28 @@ func TestDriftWithoutPairs(t *testing.T) {
 		f := judge(t, published.Source{}, claim(published.Faster, 0), reports(t, map[string]assay.Trial{"a": a, "b": b}))
 		if f.Verdict != test.want {
 			t.Errorf("%s: got %s: %s; want %s", name, f.Verdict, f.Reason, test.want)
+		}
+		if f.Verdict == audit.Unknown && !f.Evidence[0].Open {
+			t.Errorf("%s: got that more measuring does not help, want it open", name)
+		}
+	}
+}
+
+// Where a claim's words fit several cells, more measuring does not help; where they fit
+// none, it may.
+func TestCellsThatAreNotOne(t *testing.T) {
+	for driver, want := range map[string]struct {
+		reason string
+		open   bool
+	}{"": {"the run has 2 cells with operation=scan", false}, "c": {"the run has no cell with operation=scan driver=c", true}} {
+		c := claim(published.Faster, 0)
+		c.Compare[0].A = map[string]string{}
+		if driver != "" {
+			c.Compare[0].A["driver"] = driver
+		}
+		f := judge(t, published.Source{}, c, reports(t, map[string]assay.Trial{"a": trial(1000, "g"), "b": trial(2000, "g")}))
+		if f.Verdict != audit.Unknown || f.Reason != want.reason || f.Evidence[0].Open != want.open {
+			t.Errorf("driver %q: got %s: %q, open %t; want %q, open %t", driver, f.Verdict, f.Reason, f.Evidence[0].Open, want.reason, want.open)
 		}
 	}
 }

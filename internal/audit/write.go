@@ -50,8 +50,8 @@ func markdown(findings []Finding) string {
 	return b.String()
 }
 
-// summary counts the verdicts, and says what to do where there is nothing to
-// judge by, and what more measuring is no use to.
+// summary counts the verdicts. It says what to do where there is nothing to judge by, and
+// how many claims more measuring does not decide.
 func summary(findings []Finding) string {
 	counts := map[Verdict]int{}
 	measured, settled := false, 0

@@ -80,7 +80,7 @@ func counts(name, value, engine string) bool {
 }
 
 // withoutEach returns the cases of one target with one profile, each as it is
-// and without one setting.
+// and without one setting; none where no setting can be left out.
 func withoutEach(cases []assay.Case, best assay.Cell) []assay.Case {
 	var all []assay.Case
 	name := assay.NamesOf(cases).Of(best)
@@ -88,7 +88,7 @@ func withoutEach(cases []assay.Case, best assay.Cell) []assay.Case {
 		if c.Cell.DriverName() != name || c.Cell.Profile != best.Profile || len(c.Profile.Settings) == 0 {
 			continue
 		}
-		all = append(all, c)
+		var fewer []assay.Case
 		for _, name := range slices.Sorted(maps.Keys(c.Profile.Settings)) {
 			if _, ofFile := c.Dataset.FileSettings[name]; ofFile {
 				continue // it would be another file
@@ -100,7 +100,10 @@ func withoutEach(cases []assay.Case, best assay.Cell) []assay.Case {
 			less.Cell.Without = name
 			less.Profile.Settings = maps.Clone(c.Profile.Settings)
 			delete(less.Profile.Settings, name)
-			all = append(all, less)
+			fewer = append(fewer, less)
+		}
+		if len(fewer) > 0 { // else there is nothing to compare it with
+			all = append(append(all, c), fewer...)
 		}
 	}
 	return all

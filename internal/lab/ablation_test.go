@@ -33,6 +33,18 @@ func TestWithoutEach(t *testing.T) {
 	}
 }
 
+// A profile of which no setting can be left out has no ablation: those of the file make
+// another one.
+func TestWithoutEachOfTheFile(t *testing.T) {
+	settings := map[string]string{"page_size": "8192"}
+	c := assay.Case{Cell: assay.Cell{Driver: "mattn", Profile: "pages"}, Profile: assay.Profile{Name: "pages", Settings: settings}}
+	c.Dataset.FileSettings = settings
+	best := assay.Cell{Engine: "sqlite", Driver: "mattn", DriverVersion: "v1.14.52", Profile: "pages"}
+	if got := withoutEach([]assay.Case{c}, best); len(got) > 0 {
+		t.Errorf("got %d cases, want none", len(got))
+	}
+}
+
 // A trial of a floor is of the case whose driver's SQLite the floor is made of.
 func TestTrialOfAFloor(t *testing.T) {
 	trial := assay.Trial{Cell: assay.Cell{Driver: "sqlite-c", DriverVersion: "3.53.4+mattn", Profile: "web"}}
