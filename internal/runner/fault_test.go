@@ -29,6 +29,7 @@ const (
 	forgets  = "forgets"  // the last connection is not read back
 	dies     = "dies"     // it ends at open
 	quits    = "quits"    // it ends after some windows
+	clings   = "clings"   // its database cannot be closed
 	stalls   = "stalls"   // every 200th operation sleeps for a millisecond
 	full     = "full"     // its disk is full at open
 	// fewFilesName may open few files.

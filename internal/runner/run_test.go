@@ -162,6 +162,29 @@ func TestInstanceEndsAmongVariants(t *testing.T) {
 	}
 }
 
+// What an instance measured that cannot be closed is kept. The failure is of the launch
+// behind it, which is not tried.
+func TestInstanceThatCannotBeClosed(t *testing.T) {
+	b := newBench(t, strings.Replace(header, "second", clings, 1)+read)
+	b.run(t)
+	trials := map[string]string{}
+	for _, trial := range b.trials {
+		if trial.Cell.Driver == clings {
+			trials[fmt.Sprint(trial.Launch, " ", trial.Outcome)] = trial.Reason
+		}
+	}
+	if len(trials) != 2 || trials["1 ok"] != "" || !strings.Contains(trials["2 failed"], "it clings") {
+		t.Errorf("got trials %q, want one of the first launch that is ok, and one of the second with the error", trials)
+	}
+}
+
+func (d *faultyDatabase) Close() error {
+	if d.name == clings {
+		return errors.New("it clings")
+	}
+	return d.Database.Close()
+}
+
 func TestLifeOfAnInstanceInABlock(t *testing.T) {
 	b := newBench(t, header+insert)
 	all := b.run(t)
