@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
-	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -423,79 +421,6 @@ func TestClaimsOfAllSources(t *testing.T) {
 }
 
 // The documented table has every claim with a verdict.
-func TestClaimsAreDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../docs/claims.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sources, err := published.Claims()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, source := range sources {
-		for _, c := range source.Claims {
-			const verdicts = `\*\*(holds here|does not hold here|cannot be told|condition had no effect|not tested)\*\*[^|\n]*`
-			row := regexp.MustCompile(fmt.Sprintf(`(?m)^\| %s \| %s \| %s\|`, regexp.QuoteMeta(c.Says), source.Name, verdicts)).FindStringSubmatch(string(text))
-			section := regexp.MustCompile(fmt.Sprintf(`(?m)^### %s\n\n%s`, regexp.QuoteMeta(c.Says), verdicts)).FindStringSubmatch(string(text))
-			if row == nil || section == nil || row[1] != section[1] {
-				t.Errorf("docs/claims.md says of %q of %s: %q in its table, %q below", c.Says, source.Name, row, section)
-			}
-		}
-	}
-}
-
 // A verdict stands beside what is doubtful about the figures that it is of.
-func TestDoubts(t *testing.T) {
-	a, b := trial(1000, "g"), trial(2000, "g")
-	a.Durability, b.Durability = assay.Process, assay.Power
-	b.Warnings = []assay.Warning{{Code: "reopens", Evidence: "9 of 10"}}
-	f := judge(t, published.Source{}, claim(published.Faster, 0), reports(t, map[string]assay.Trial{"a": a, "b": b}))
-	var out bytes.Buffer
-	if err := audit.Formats.Write(&out, "markdown", []audit.Finding{f}); err != nil {
-		t.Fatal(err)
-	}
-	for _, want := range []string{"| **holds here** | reopens, unequal-durability |", "- unequal-durability: b power, a process", "- driver=b: reopens: 9 of 10 (in 6 of 6 launches)"} {
-		if !strings.Contains(out.String(), want) {
-			t.Errorf("no %q in\n%s", want, out.String())
-		}
-	}
-}
-
-func printed(t *testing.T, findings ...audit.Finding) string {
-	t.Helper()
-	var out bytes.Buffer
-	if err := audit.Formats.Write(&out, "markdown", findings); err != nil {
-		t.Fatal(err)
-	}
-	return out.String()
-}
-
 // What a driver fails at is not decided by more launches, and the first lines say so.
-func TestMoreMeasuringDoesNotHelp(t *testing.T) {
-	failed := trial(2000, "g")
-	failed.Outcome, failed.Reason = assay.Failed, "it died"
-	fails := judge(t, published.Source{}, claim(published.Faster, 0), reports(t, map[string]assay.Trial{"a": trial(1000, "g"), "b": failed}))
-	open := judge(t, published.Source{}, claim(published.Faster, 3), reports(t, map[string]assay.Trial{"a": trial(1, "g"), "b": trial(4, "g")}))
-	holds := judge(t, published.Source{}, claim(published.Faster, 0), reports(t, map[string]assay.Trial{"a": trial(1000, "g"), "b": trial(2000, "g")}))
-	want := "Of 3 claims, holds here: 1; cannot be told: 2. For 1 of those that cannot be told, more measuring does not help: their reasons say why.\n"
-	if got := printed(t, holds, fails, open); !strings.Contains(got, want) {
-		t.Errorf("no %q in\n%s", want, got)
-	}
-	if got := printed(t, open); strings.Contains(got, "more measuring does not help") {
-		t.Errorf("more measuring tells it, and is said not to in\n%s", got)
-	}
-}
-
 // Many runs are named once, at the end, and not beside each claim.
-func TestManyRuns(t *testing.T) {
-	for earlier, want := range map[int]string{2: "Runs: r1 r2 r3.", 3: "Runs: the 4 of `p` that are listed at the end."} {
-		f := judge(t, published.Source{}, claim(published.Faster, 0), reports(t, map[string]assay.Trial{"a": trial(1000, "g"), "b": trial(2000, "g")}))
-		for n := range earlier {
-			f.Report.Earlier = append(f.Report.Earlier, assay.Run{ID: fmt.Sprint("r", n+2), Plan: "p"})
-		}
-		got := printed(t, f)
-		if !strings.Contains(got, want) || !strings.Contains(got, fmt.Sprintf("| r%d | p |", earlier+1)) {
-			t.Errorf("with %d earlier runs: no %q, or not each of them in the table, in\n%s", earlier, want, got)
-		}
-	}
-}
