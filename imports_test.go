@@ -19,7 +19,7 @@ import (
 var imports = map[string][]string{
 	"root":      {},
 	"kit":       {},
-	"stat":      {},
+	"stat":      {"guard"},
 	"plans":     {},
 	"published": {"root"},
 	"scripts":   {},
@@ -44,7 +44,7 @@ var imports = map[string][]string{
 	"syncs":     {},
 	"chart":     {},
 	"wording":   {"stat", "kit"},
-	"analysis":  {"root", "stat", "wording"},
+	"analysis":  {"root", "stat", "wording", "guard"},
 	"report":    {"root", "stat", "wording", "analysis", "chart", "file", "guard", "format"},
 	"audit":     {"root", "kit", "stat", "published", "analysis", "report", "format"},
 	"bench":     {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "analysis", "report", "load", "gate", "tune", "fleet"},

@@ -71,15 +71,6 @@ func (r *Row) mode() assay.Mode {
 	return ""
 }
 
-// baselineOf finds the one of several that a cell is compared with; -1 where there is none.
-func baselineOf(run assay.Run, of assay.Cell, among []*cell) int {
-	cells := make([]assay.Cell, len(among))
-	for i, other := range among {
-		cells[i] = other.Cell
-	}
-	return run.Baseline.Of(of, cells)
-}
-
 // Comparable reports whether a row's figures may be set against others.
 func (r *Row) Comparable() bool { return r.Outcome == assay.OK }
 
@@ -98,14 +89,13 @@ func (t *Table) compareWithReference(row *Row, c *contest) {
 	for i, f := range row.Figures {
 		if f.Metric.Name == t.Primary.Name {
 			if comparison, ok := c.compare(row, ref); ok && comparison.Ratio.N > 0 {
-				row.Figures[i].Comparison = &comparison
+				row.Figures[i].Comparison, row.Figures[i].Ratio = &comparison, &comparison.Ratio
 			}
 			continue
 		}
-		p := row.pairs(ref, f.Metric.Name)
-		if p.N > 0 {
-			ratio := stat.Rule{Planned: t.Planned}.JudgeOne(p, stat.Prior{}, f.Metric.HigherBetter).Ratio
-			row.Figures[i].Comparison = &Comparison{Comparison: stat.Comparison{Ratio: ratio}}
+		if p := row.pairs(ref, f.Metric.Name); p.N > 0 {
+			ratio := stat.Rule{Planned: t.Planned}.Ratio(p)
+			row.Figures[i].Ratio = &ratio
 		}
 	}
 }

@@ -14,16 +14,11 @@ type contest struct {
 	rows   []*Row
 	index  map[*Row]int
 	pairs  stat.Table
-	tests  []tested // in the order of pairs.Tests
+	unlike []*UnlikePromises // of each of pairs.Tests; where it is not nil, there is no verdict
 	judged stat.Judged
-	places map[[2]*Row]int // of tests
-}
-
-// tested is one comparison that is asked for. Where the promises of the two about
-// the data differ, it has no verdict.
-type tested struct {
-	a, b   *Row
-	unlike *UnlikePromises
+	// places[i][j], of each j < i, is the test of rows i and j, counted from 1; 0: nobody
+	// asked for it.
+	places [][]int
 }
 
 // verdicts are what is judged of one table.
@@ -56,18 +51,19 @@ func judge(run assay.Run, tables []*Table) []verdicts {
 
 // newContest pairs the rows that have figures.
 func newContest(t *Table, rows []*Row) *contest {
-	c := &contest{table: t, index: map[*Row]int{}, places: map[[2]*Row]int{}}
+	c := &contest{table: t, index: map[*Row]int{}}
 	for _, row := range rows {
 		f, ok := row.Figure(t.Primary.Name)
 		if !ok || f.Interval.N == 0 || !row.Comparable() {
 			continue
 		}
-		var pairs []stat.Pairs
-		for _, other := range c.rows {
-			pairs = append(pairs, row.pairs(other, t.Primary.Name))
+		i := len(c.rows)
+		pairs := make([]stat.Pairs, i)
+		for j, other := range c.rows {
+			pairs[j] = row.pairs(other, t.Primary.Name)
 		}
-		c.index[row] = len(c.rows)
-		c.rows, c.pairs.Pairs = append(c.rows, row), append(c.pairs.Pairs, pairs)
+		c.index[row] = i
+		c.rows, c.pairs.Pairs, c.places = append(c.rows, row), append(c.pairs.Pairs, pairs), append(c.places, make([]int, i))
 	}
 	return c
 }
@@ -129,21 +125,18 @@ func (c *contest) addFactors() {
 // add asks for one comparison, once. Promises about the data that differ under
 // one profile leave it without a verdict and outside of the family.
 func (c *contest) add(a, b *Row, test stat.Test) {
-	_, known := c.find(a, b)
-	i, has := c.index[a]
-	j, also := c.index[b]
-	if known || !has || !also {
+	place := c.place(a, b)
+	if place == nil || *place > 0 {
 		return
 	}
 	var unlike *UnlikePromises
 	if a.Cell.Without == "" && (test.Baseline || a.Cell.Profile == b.Cell.Profile) {
 		unlike = a.Unequal(b)
 	}
-	test.A, test.B, test.HigherBetter = i, j, c.table.Primary.HigherBetter
+	test.A, test.B, test.HigherBetter = c.index[a], c.index[b], c.table.Primary.HigherBetter
 	test.Alone = test.Alone || unlike != nil
-	c.places[[2]*Row{a, b}] = len(c.tests)
-	c.tests = append(c.tests, tested{a, b, unlike})
-	c.pairs.Tests = append(c.pairs.Tests, test)
+	c.pairs.Tests, c.unlike = append(c.pairs.Tests, test), append(c.unlike, unlike)
+	*place = len(c.pairs.Tests)
 }
 
 // control makes a twin and its row an A/A test.
@@ -154,12 +147,21 @@ func (c *contest) control(twin, row *Row) {
 	}
 }
 
-// find is the place of a comparison, whichever way round.
-func (c *contest) find(a, b *Row) (int, bool) {
-	for _, key := range [][2]*Row{{a, b}, {b, a}} {
-		if i, ok := c.places[key]; ok {
-			return i, true
-		}
+// place is that of the test of two rows, whichever way round; nil where they cannot be
+// compared.
+func (c *contest) place(a, b *Row) *int {
+	i, has := c.index[a]
+	j, also := c.index[b]
+	if !has || !also || i == j {
+		return nil
+	}
+	return &c.places[max(i, j)][min(i, j)]
+}
+
+// find is the test of two rows, whichever way round.
+func (c *contest) find(a, b *Row) (test int, asked bool) {
+	if place := c.place(a, b); place != nil && *place > 0 {
+		return *place - 1, true
 	}
 	return 0, false
 }
@@ -172,7 +174,7 @@ func (c *contest) compare(a, b *Row) (Comparison, bool) {
 		return all, false
 	}
 	i, _ := c.find(a, b)
-	if unlike := c.tests[i].unlike; unlike != nil && all.Reason != Unpaired {
+	if unlike := c.unlike[i]; unlike != nil && all.Reason != Unpaired {
 		all = all.unlike(unlike)
 	}
 	return all, true
@@ -188,7 +190,7 @@ func (c *contest) figures(a, b *Row) (Comparison, bool) {
 	if all.Ratio.N == 0 {
 		all = undecided(Unpaired)
 	}
-	if c.tests[i].a != a {
+	if c.rows[c.pairs.Tests[i].A] != a {
 		all = all.Swapped()
 	}
 	return all, true

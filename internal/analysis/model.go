@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/guard"
 	"assay/internal/stat"
 )
 
@@ -105,8 +106,9 @@ type Judged struct {
 type Figure struct {
 	Metric   assay.Metric
 	Interval stat.Interval // N counts launches
-	// Comparison is with the row's reference; nil where no launch has both.
-	// Only the comparison of the table's primary metric has a verdict.
+	// Ratio is to the figure of the row's reference; nil where no launch has both.
+	Ratio *stat.Interval
+	// Comparison is what the ratio of the table's primary metric says; nil for others.
 	Comparison *Comparison
 }
 
@@ -119,16 +121,17 @@ func New(run assay.Run, trials iter.Seq2[assay.Trial, error]) (*Result, error) {
 	}
 	naming := newNaming(run.Targets, cells)
 	r := &Result{Run: run}
+	all := operations(run.PlanText, cells)
+	r.Tables = make([]*Table, len(all))
+	guard.Each(len(all), func(i int) { r.Tables[i] = newTable(run, all[i], naming) })
 	var rows []*Row
-	for _, o := range operations(run.PlanText, cells) {
-		t := newTable(run, o, naming)
-		r.Tables, rows = append(r.Tables, t), append(rows, slices.Concat(t.Rows, t.Factors, t.bases)...)
+	for _, t := range r.Tables {
+		rows = append(rows, slices.Concat(t.Rows, t.Factors, t.bases)...)
 	}
 	r.Differences = differences(run.Targets, rows, naming)
 	linkSums(run.Options.Only, r.Tables)
-	for i, judged := range judge(run, r.Tables) {
-		r.Tables[i].conclude(judged)
-	}
+	judged := judge(run, r.Tables)
+	guard.Each(len(all), func(i int) { r.Tables[i].conclude(judged[i]) })
 	r.warnAcross()
 	r.Suggestions = suggest(r.Tables)
 	return r, nil
@@ -345,7 +348,7 @@ func fewCalm(cells []*cell) bool {
 // Counted returns the trials whose figures count: those that were not
 // disturbed from outside or, where too few of them are left, all.
 func (r *Row) Counted() []*assay.Trial {
-	var counted []*assay.Trial
+	counted := make([]*assay.Trial, 0, len(r.Trials))
 	for i := range r.Trials {
 		if t := &r.Trials[i]; t.Measured() && (r.keepsDisturbed || !t.Disqualified) {
 			counted = append(counted, t)
@@ -375,7 +378,7 @@ func figures(trials []*assay.Trial, rule stat.Rule) []Figure {
 			}
 		}
 	}
-	var all []Figure
+	all := make([]Figure, 0, len(values))
 	for name, list := range values {
 		metric, known := assay.MetricByName(name)
 		if !known {

@@ -16,6 +16,7 @@ import (
 type operation struct {
 	title                       string
 	rows, twins, factors, bases []*cell
+	plain                       []assay.Cell // of rows
 }
 
 // cell is one of the operation's, for the coordinates that all of them share.
@@ -32,7 +33,7 @@ func (o *operation) add(c *cell) {
 	case c.ablation:
 		o.bases = append(o.bases, c)
 	default:
-		o.rows = append(o.rows, c)
+		o.rows, o.plain = append(o.rows, c), append(o.plain, c.Cell)
 	}
 }
 
@@ -101,7 +102,7 @@ func newTable(run assay.Run, o *operation, n naming) *Table {
 	t.Primary, t.Launch = primary(t.Rows, o.cell()), launchTime(t.WithTwins())
 	t.Changes = slices.ContainsFunc(t.Rows, func(r *Row) bool { return r.Durability != "" })
 	for _, row := range t.Rows {
-		if i := baselineOf(run, row.Cell, o.rows); i >= 0 {
+		if i := run.Baseline.Of(row.Cell, o.plain); i >= 0 {
 			row.Reference = t.Rows[i]
 		}
 	}
@@ -122,7 +123,7 @@ func newTable(run assay.Run, o *operation, n naming) *Table {
 
 // compared reports whether a cell is compared with its baseline: both ended ok.
 func (o *operation) compared(run assay.Run, c *cell) bool {
-	i := baselineOf(run, c.Cell, o.rows)
+	i := run.Baseline.Of(c.Cell, o.plain)
 	if i < 0 || o.rows[i] == c {
 		return false
 	}

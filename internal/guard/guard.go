@@ -5,8 +5,11 @@ package guard
 
 import (
 	"fmt"
+	"runtime"
 	"runtime/debug"
 	"sync"
+
+	"golang.org/x/sync/errgroup"
 )
 
 // Panic is an error of this program itself.
@@ -84,4 +87,20 @@ func (c *Catcher) Rethrow() {
 	if c.first != nil {
 		panic(c.first)
 	}
+}
+
+// Each calls a function with each number below n, on all processors at once, and
+// returns when all calls have. The first panic of a call is panicked again.
+func Each(n int, call func(int)) {
+	var caught Catcher
+	var group errgroup.Group
+	group.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range n {
+		group.Go(func() error {
+			caught.Do(func() { call(i) })
+			return nil
+		})
+	}
+	_ = group.Wait() // no call returns an error
+	caught.Rethrow()
 }

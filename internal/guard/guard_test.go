@@ -60,3 +60,25 @@ func TestError(t *testing.T) {
 		}
 	}
 }
+
+// Each makes every call once, and panics as the first call that did.
+func TestEach(t *testing.T) {
+	got := make([]int, 100)
+	Each(len(got), func(i int) { got[i] += i })
+	for i, n := range got {
+		if n != i {
+			t.Errorf("got %d from call %d, want %d", n, i, i)
+		}
+	}
+	defer func() {
+		p := Recovered(recover())
+		if p == nil || !strings.Contains(p.Error(), "planted") || !strings.Contains(string(p.Stack), "guard.fault") {
+			t.Errorf("got %v, want the planted panic, with the function's name in its stack", p)
+		}
+	}()
+	Each(3, func(i int) {
+		if i == 1 {
+			fault()
+		}
+	})
+}

@@ -46,11 +46,12 @@ func writeCSV(w io.Writer, r *Report) error {
 // record is one line of the CSV.
 func (r *Report) record(row *analysis.Row, f analysis.Figure) []string {
 	c := row.Cell
-	var ratio analysis.Comparison
-	ratios := []string{"", "", ""}
+	ratios, verdict := []string{"", "", ""}, ""
+	if f.Ratio != nil {
+		ratios = []string{number(f.Ratio.Center), number(f.Ratio.Low), number(f.Ratio.High)}
+	}
 	if f.Comparison != nil {
-		ratio = *f.Comparison
-		ratios = []string{number(ratio.Ratio.Center), number(ratio.Ratio.Low), number(ratio.Ratio.High)}
+		verdict = string(f.Comparison.Verdict)
 	}
 	floor := []string{"", "", ""}
 	if row.Floor != nil && f.Metric.Name == row.Table.Primary.Name {
@@ -66,7 +67,7 @@ func (r *Report) record(row *analysis.Row, f analysis.Figure) []string {
 		f.Metric.Name, f.Metric.Unit, strconv.Itoa(f.Interval.N), centre[0], centre[1], centre[2],
 		string(row.Outcome), strings.Join(row.Codes(), ";"), c.ParamString(), strconv.Itoa(c.Idle), c.Statement,
 		assay.TransactionString(c.Transaction), number(c.Rate), string(row.Durability),
-		row.Reference.ID(), ratios[0], ratios[1], ratios[2], string(ratio.Verdict), c.Without, c.Options, floor[0], floor[1], floor[2],
+		row.Reference.ID(), ratios[0], ratios[1], ratios[2], verdict, c.Without, c.Options, floor[0], floor[1], floor[2],
 		r.Run.Machine(), assay.Foremost(row.Proofs).Code(),
 	}
 }

@@ -38,8 +38,11 @@ func metricLines(row *analysis.Row) template.HTML {
 		if f.Interval.Known() {
 			interval = human(f.Interval.Low, unit) + " to " + human(f.Interval.High, unit)
 		}
-		if c := f.Comparison; c != nil {
-			ratio, verdict = ratioText(c.Ratio), string(c.Verdict)
+		if f.Ratio != nil {
+			ratio = ratioText(*f.Ratio)
+		}
+		if f.Comparison != nil {
+			verdict = string(f.Comparison.Verdict)
 		}
 		lines.add(number(f.Interval.Center), wording.Clean(f.Metric.Name), human(f.Interval.Center, unit), interval, strconv.Itoa(f.Interval.N), ratio, verdict)
 	}

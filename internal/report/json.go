@@ -258,9 +258,12 @@ func toJSONRow(r *analysis.Row) jsonRow {
 
 func toJSONFigure(f analysis.Figure) jsonFigure {
 	j := jsonFigure{Metric: f.Metric.Name, Unit: f.Metric.Unit, jsonInterval: toJSONInterval(f.Interval)}
+	if f.Ratio != nil {
+		ratio := toJSONInterval(*f.Ratio)
+		j.Ratio = &ratio
+	}
 	if c := f.Comparison; c != nil {
-		ratio := toJSONInterval(c.Ratio)
-		j.Ratio, j.Verdict, j.Reason, j.MoreLaunches = &ratio, c.Verdict, Why(*c), c.MoreLaunches()
+		j.Verdict, j.Reason, j.MoreLaunches = c.Verdict, Why(*c), c.MoreLaunches()
 	}
 	return j
 }

@@ -2,6 +2,7 @@ package stat
 
 import (
 	"math"
+	"sync"
 
 	"gonum.org/v1/gonum/mathext"
 )
@@ -27,12 +28,13 @@ const (
 // the tables' about that of the run, like scaled inverse chi-squares. A table counts as
 // one for each kind of its pairs.
 type borrowing struct {
-	run    Prior   // the variance of a table, from all tables
-	within float64 // variance of the log variances of one table's comparisons
+	run    Prior    // the variance of a table, from all tables
+	within float64  // variance of the log variances of one table's comparisons
+	shrunk sync.Map // what shrink computed
 }
 
 // borrow estimates how variances scatter, from all comparisons of the tables.
-func borrow(tables []spread) borrowing {
+func borrow(tables []spread) *borrowing {
 	var within, weight float64
 	var logs, noise []float64
 	for _, t := range tables {
@@ -44,7 +46,7 @@ func borrow(tables []spread) borrowing {
 		within += t.weight * t.scatter
 		weight += t.weight
 	}
-	b := borrowing{within: trigamma(maxFromTable / 2)}
+	b := &borrowing{within: trigamma(maxFromTable / 2)}
 	if weight > 0 {
 		b.within = max(b.within, within/weight)
 	}
@@ -61,7 +63,7 @@ func borrow(tables []spread) borrowing {
 // prior is what a comparison of a table borrows: from the other comparisons of
 // its kind in its table, and from other tables. What the comparison says of itself is not in
 // it, but for its small part in the variance of the run.
-func (b borrowing) prior(table spread, own Pairs) Prior {
+func (b *borrowing) prior(table spread, own Pairs) Prior {
 	p := b.run
 	if freedom := table.freedom - own.freedom(); freedom > 0 {
 		// What is orthogonal to the comparison in the table's blocks.
@@ -72,8 +74,19 @@ func (b borrowing) prior(table spread, own Pairs) Prior {
 	if !(p.Freedom > 0) || !(p.Variance > 0) {
 		return Prior{}
 	}
-	p.Freedom = 2 * inverseTrigamma(b.within+trigamma(p.Freedom/2))
+	p.Freedom = b.shrink(p.Freedom)
 	return p
+}
+
+// shrink takes from degrees of freedom what the comparisons of one table differ by. The
+// comparisons of a table ask for the same few again and again.
+func (b *borrowing) shrink(freedom float64) float64 {
+	if known, is := b.shrunk.Load(freedom); is {
+		return known.(float64)
+	}
+	left := 2 * inverseTrigamma(b.within+trigamma(freedom/2))
+	b.shrunk.Store(freedom, left)
+	return left
 }
 
 // spread is what the pairs of one kind of a table say about the variance between

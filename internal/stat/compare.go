@@ -95,6 +95,9 @@ func (r Rule) JudgeOne(p Pairs, prior Prior, higherBetter bool) Comparison {
 	return c
 }
 
+// Ratio is that of pairs, with nothing borrowed and no verdict.
+func (r Rule) Ratio(p Pairs) Interval { return r.sample(p, Prior{}).interval(math.Exp) }
+
 // settle takes what the comparison is worth in a family.
 func (c *Comparison) settle(adjusted, factor float64, together int) {
 	c.Adjusted, c.factor, c.Together = adjusted, factor, together

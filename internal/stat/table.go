@@ -1,6 +1,10 @@
 package stat
 
-import "slices"
+import (
+	"slices"
+
+	"assay/internal/guard"
+)
 
 // Table is what members that are compared with each other have measured, in
 // launches that they share.
@@ -87,10 +91,8 @@ func (t Table) Pair(a, b int) Pairs {
 // family of its own, and they borrow from each other about their variance. The
 // rule's noise is found from the tables' A/A tests.
 func (r Rule) Judge(tables []Table) []Judged {
-	all := make([]Judged, len(tables))
-	for i, prior := range priors(tables) {
-		all[i] = r.judgeTable(tables[i], prior)
-	}
+	all, borrowed := make([]Judged, len(tables)), priors(tables)
+	guard.Each(len(tables), func(i int) { all[i] = r.judgeTable(tables[i], borrowed[i]) })
 	return all
 }
 
