@@ -55,8 +55,8 @@ refuted, a control that is known to lose data was not caught, or a supported fau
 	f := cmd.Flags()
 	f.StringSliceVar(&flags.drivers, "drivers", nil, "drivers instead of the plan's: NAME[@VERSION],... or * for all")
 	f.StringArrayVar(&flags.only, "only", nil, "try only cells with KEY=VALUE[,VALUE]; may be repeated")
-	f.StringSliceVar(&flags.faults, "faults", names(crash.Usual()), "what to do to the databases: "+strings.Join(names(crash.Faults()), ", "))
-	f.StringVar((*string)(&flags.FileSystem), "filesystem", string(assay.Ext4), "file system of the disk: "+strings.Join(names(crash.FileSystems()), "|"))
+	f.StringSliceVar(&flags.faults, "faults", wording.Texts(crash.Usual()), "what to do to the databases: "+strings.Join(wording.Texts(crash.Faults()), ", "))
+	f.StringVar((*string)(&flags.FileSystem), "filesystem", string(assay.Ext4), "file system of the disk: "+strings.Join(wording.Texts(crash.FileSystems()), "|"))
 	f.IntVar(&flags.States, "states", 0, "check this many states of each target and profile (default: as many as the budget allows)")
 	f.DurationVar(&flags.Budget, "budget", crash.DefaultBudget, "time for all states, builds excluded; without limit where --states is given alone")
 	f.Uint64Var(&flags.Seed, "seed", 1, "seed of the workload and of the choice of states")
@@ -64,14 +64,6 @@ refuted, a control that is known to lose data was not caught, or a supported fau
 	flags.addOutput(cmd, crash.Formats, "file to write instead of standard output")
 	f.StringVar(&flags.keep, "keep", "", "with --replay: write the image of the disk to this file")
 	return cmd
-}
-
-func names[T ~string](all []T) []string {
-	var names []string
-	for _, one := range all {
-		names = append(names, string(one))
-	}
-	return names
 }
 
 // request is what the flags ask for of a plan.
@@ -184,7 +176,7 @@ func commandOf(plan string, flags crashFlags) []string {
 	for _, only := range flags.only {
 		words = append(words, "--only", only)
 	}
-	if !slices.Equal(flags.faults, names(crash.Usual())) {
+	if !slices.Equal(flags.faults, wording.Texts(crash.Usual())) {
 		words = append(words, "--faults", strings.Join(flags.faults, ","))
 	}
 	if flags.FileSystem != assay.Ext4 {

@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 
 	"assay/internal/format"
+	"assay/internal/wording"
 )
 
 // Formats are those of a report.
@@ -48,7 +49,7 @@ func (r *Report) Notes() []string {
 func writeText(out io.Writer, r *Report) error {
 	var b strings.Builder
 	w := tabwriter.NewWriter(&b, 0, 8, 2, ' ', 0)
-	fmt.Fprintf(w, "driver\tprofile\tclaims\t%s\n", strings.Join(names(r.Faults()), "\t"))
+	fmt.Fprintf(w, "driver\tprofile\tclaims\t%s\n", strings.Join(wording.Texts(r.Faults()), "\t"))
 	for _, t := range r.Targets() {
 		fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", t.Driver, t.Profile, t.Claims(), strings.Join(t.Cells(), "\t"))
 	}

@@ -46,22 +46,14 @@ func (r Request) Check() error {
 	case r.Budget < 0:
 		return fmt.Errorf("--budget %s is negative", r.Budget)
 	case !slices.Contains(FileSystems(), r.FileSystem):
-		return fmt.Errorf("unknown file system %q: want %s", r.FileSystem, strings.Join(names(FileSystems()), ", "))
+		return fmt.Errorf("unknown file system %q: want %s", r.FileSystem, strings.Join(wording.Texts(FileSystems()), ", "))
 	}
 	for _, fault := range r.Faults {
 		if !slices.Contains(Faults(), fault) {
-			return fmt.Errorf("unknown fault %q: want %s", fault, strings.Join(names(Faults()), ", "))
+			return fmt.Errorf("unknown fault %q: want %s", fault, strings.Join(wording.Texts(Faults()), ", "))
 		}
 	}
 	return nil
-}
-
-func names[T ~string](all []T) []string {
-	var names []string
-	for _, one := range all {
-		names = append(names, string(one))
-	}
-	return names
 }
 
 // Config says how the request is done: a task for each fault and subject, in as many lanes

@@ -11,9 +11,9 @@ import (
 	"assay/kit/wire"
 )
 
-// inTurn measures members of a group one after the other, in random order, each on a
+// oneByOne measures members of a group one after the other, in random order, each on a
 // fresh copy of the data.
-func (r *Runner) inTurn(members []*member, measure func(*member) error) error {
+func (r *Runner) oneByOne(members []*member, measure func(*member) error) error {
 	for _, i := range r.shuffled(len(members)) {
 		if err := measure(members[i]); err != nil {
 			return err
@@ -24,7 +24,7 @@ func (r *Runner) inTurn(members []*member, measure func(*member) error) error {
 
 // blocks measures a launch of a group, of which each block is run as it says.
 func (r *Runner) blocks(ctx context.Context, g *group, members []*member, launch int, run runsBlock) error {
-	return r.inTurn(members, func(m *member) error {
+	return r.oneByOne(members, func(m *member) error {
 		for _, j := range m.jobs {
 			if err := r.block(ctx, g, m, j, launch, run); err != nil {
 				return err

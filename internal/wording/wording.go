@@ -131,6 +131,15 @@ func Command(store string, words ...string) string {
 // synchronous 1 is NORMAL.
 func Setting(name, value string) string { return kv.Word(name, value) }
 
+// Texts are names of a type of their own as plain texts.
+func Texts[T ~string](all []T) []string {
+	texts := make([]string, len(all))
+	for i, one := range all {
+		texts[i] = string(one)
+	}
+	return texts
+}
+
 // Brief writes a duration for people: 1m40s, 12s, 340ms, 6.68µs.
 func Brief(d time.Duration) string {
 	switch {
