@@ -7,6 +7,7 @@ import (
 
 	"assay"
 	"assay/internal/crash"
+	"assay/internal/wording"
 )
 
 // The command that a report prints does the same again: states without a budget have no
@@ -22,7 +23,7 @@ func TestCrashCommand(t *testing.T) {
 		{9, 0, "crash p --states 9 --seed 1"},
 		{9, crash.DefaultBudget, "crash p --states 9 --budget " + crash.DefaultBudget.String() + " --seed 1"},
 	} {
-		flags := crashFlags{Request: crash.Request{States: c.states, Budget: c.budget, Seed: 1, FileSystem: assay.Ext4}, faults: names(crash.Usual())}
+		flags := crashFlags{Request: crash.Request{States: c.states, Budget: c.budget, Seed: 1, FileSystem: assay.Ext4}, faults: wording.Texts(crash.Usual())}
 		if got := strings.Join(commandOf("p", flags), " "); got != c.want {
 			t.Errorf("got %q, want %q", got, c.want)
 		}

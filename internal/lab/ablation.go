@@ -57,7 +57,7 @@ func (r *run) ablation(ctx context.Context, config runner.Config) error {
 	}
 	config.Ablation, config.Baseline = true, assay.Baseline{Driver: best.DriverName()}
 	if config.Budget > 0 {
-		config.Budget = r.now.Options.Budget - config.Budget
+		config.Budget, config.Kept = config.Kept, 0
 	}
 	second, err := runner.Prepare(ctx, config)
 	if err != nil {

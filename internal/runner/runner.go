@@ -79,6 +79,7 @@ type Config struct {
 	Seed      uint64
 	Launches  int           // at least, of every cell
 	Budget    time.Duration // of measuring; 0: as long as it takes
+	Kept      time.Duration // of the run's budget, for what a run measures behind these cases
 	Precision float64       // target half-width of the confidence intervals of ratios, as a fraction
 	Exact     bool          // large differences reach Precision, too; otherwise a third of the difference is narrow enough
 	InTurn    bool          // all groups get as many launches as the budget allows, whatever they need

@@ -139,6 +139,10 @@ func (r *Runner) over() bool { return r.clock.elapsed() >= r.budget() }
 
 // notRun gives an outcome to the cells for which the budget left no time.
 func (r *Runner) notRun() error {
+	reason := fmt.Sprintf("the budget of %s ended before its turn", r.config.Budget)
+	if r.config.Kept > 0 {
+		reason += fmt.Sprintf(" (%s are kept for factors)", r.config.Kept)
+	}
 	for _, g := range r.groups {
 		for _, m := range g.members {
 			for _, j := range m.jobs {
@@ -146,7 +150,7 @@ func (r *Runner) notRun() error {
 					continue
 				}
 				t := newTrial(m, j, 0)
-				t.Outcome, t.Reason = assay.NotRun, "the budget of "+r.config.Budget.String()+" ended before its turn"
+				t.Outcome, t.Reason = assay.NotRun, reason
 				if err := r.emit(t); err != nil {
 					return err
 				}
