@@ -171,6 +171,9 @@ func (f Finding) addTo(b *strings.Builder) {
 	}
 	if f.open() {
 		fmt.Fprintf(b, "\nTo measure these cells, and few others: `%s`; `assay plan check` with its selection tells how long that takes at least.\n", f.Claim.Command())
+		if slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return e.Here != nil && e.Basis == analysis.Apart }) {
+			b.WriteString("Some are of other launches than what they are compared with: `assay audit --measure` makes these in turn, a run does not.\n")
+		}
 	}
 }
 
