@@ -384,11 +384,12 @@ func figures(trials []*assay.Trial, rule stat.Rule) []Figure {
 		if !known {
 			metric = assay.Metric{Name: name}
 		}
-		interval := rule.Interval
+		interval := rule.Interval(list)
 		if metric.MayBeZero {
-			interval = stat.MeanInterval
+			interval = stat.MeanInterval(list)
+			interval.Low = max(0, interval.Low) // none of these can be less
 		}
-		all = append(all, Figure{Metric: metric, Interval: interval(list)})
+		all = append(all, Figure{Metric: metric, Interval: interval})
 	}
 	slices.SortFunc(all, byMetric)
 	return all
