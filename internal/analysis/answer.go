@@ -330,7 +330,9 @@ func (t *Table) launchesToDecide() int {
 	return launches
 }
 
-// withoutCgo finds the best target without cgo where the pick has it.
+// withoutCgo finds the best target without cgo where the pick has it: that with the least
+// cost, whether or not it is shown to differ from the pick, among those that are compared
+// in the most tables.
 func (a *Answer) withoutCgo(r *Result) {
 	if len(a.Picks) == 0 {
 		return
@@ -352,7 +354,7 @@ func (a *Answer) withoutCgo(r *Result) {
 			continue
 		}
 		cost, ok := r.overall(c, Column{pick.Driver, pick.Cell.Profile})
-		if ok && (a.NoCgo == nil || cost.Center < a.NoCgo.Cost.Center) {
+		if best := a.NoCgo; ok && (best == nil || cost.N > best.Cost.N || cost.N == best.Cost.N && cost.Center < best.Cost.Center) {
 			a.NoCgo = &Alternative{rows[0].Driver, cost}
 		}
 	}
@@ -371,7 +373,7 @@ func (r *Result) rowsOf(c Column) []*Row {
 // overall is the geometric mean of what one column costs over another, over all
 // tables. The ends are the means of the intervals' ends, so that the interval
 // holds however the errors of the tables depend on each other. It is false where a
-// table has no such comparison or the interval contains 1.
+// table has no such comparison.
 func (r *Result) overall(c, other Column) (stat.Interval, bool) {
 	var low, center, high float64
 	n := 0
@@ -398,6 +400,5 @@ func (r *Result) overall(c, other Column) (stat.Interval, bool) {
 		low, center, high = low+math.Log(ratio.Low), center+math.Log(ratio.Center), high+math.Log(ratio.High)
 		n++
 	}
-	mean := stat.Interval{N: n, Center: math.Exp(center / float64(n)), Low: math.Exp(low / float64(n)), High: math.Exp(high / float64(n))}
-	return mean, n > 0 && (mean.Low > 1 || mean.High < 1)
+	return stat.Interval{N: n, Center: math.Exp(center / float64(n)), Low: math.Exp(low / float64(n)), High: math.Exp(high / float64(n))}, n > 0
 }

@@ -52,6 +52,7 @@ const (
 	markTied    = "="
 	markOpen    = "?"
 	markAlert   = "!"
+	markApart   = "~"
 )
 
 // matrix builds it from the answer.
@@ -96,7 +97,9 @@ func newEntry(e analysis.Entry, t *analysis.Table, whole bool, everywhere map[st
 	case analysis.Bad:
 		return matrixEntry{row: e.Row, text: string(e.Row.Outcome) + markAlert, look: bad}
 	case analysis.OtherDurability:
-		entry.text = "differs"
+		if f, has := e.Row.Figure(t.Primary.Name); has {
+			entry.text = human(f.Interval.Center, f.Metric.Unit) + markApart
+		}
 		return entry
 	}
 	if f, has := e.Row.Figure(t.Primary.Name); has && (whole || e.Cost == nil) {
@@ -166,7 +169,7 @@ func legend(m *matrix, baseline string) string {
 	add(markTied, "= tied with the fastest")
 	add(markOpen, "? undecided")
 	add(markAlert, "! see below")
-	add("differs", "differs: another durability, not compared")
+	add(markApart, "~ promises another durability: not compared")
 	return strings.Join(parts, "; ")
 }
 

@@ -198,11 +198,14 @@ func noPickSentence(a analysis.Answer) string {
 
 // noCgoSentence answers the first question of many Go developers.
 func noCgoSentence(n analysis.Alternative) string {
-	speed, word := n.Cost, "slower"
-	if speed.High < 1 {
+	speed, word, end := n.Cost, "slower", "."
+	switch {
+	case speed.High < 1:
 		speed, word = speed.Inverse(), "faster"
+	case speed.Low <= 1:
+		word, end = "of its time", ": undecided."
 	}
-	return fmt.Sprintf("Without cgo: %s, %s %s over %s.", n.Name, wording.Times(speed), word, wording.Plural(n.Cost.N, "table"))
+	return fmt.Sprintf("Without cgo: %s, %s %s over %s%s", n.Name, wording.Times(speed), word, wording.Plural(n.Cost.N, "table"), end)
 }
 
 // connectionLines show how to open what was picked: the code of a program in the

@@ -11,7 +11,9 @@ import (
 	"unicode/utf8"
 
 	"assay"
+	"assay/internal/analysis"
 	"assay/internal/analysis/analysistest"
+	"assay/internal/stat"
 )
 
 // screenRuns are runs of every kind that a screen has to show.
@@ -271,5 +273,17 @@ func TestScreenColors(t *testing.T) {
 	without := strings.NewReplacer("\x1b[31m", "", "\x1b[32m", "", "\x1b[33m", "", "\x1b[0m", "").Replace(colored.String())
 	if got, want := strings.Join(strings.Fields(without), " "), strings.Join(strings.Fields(plain.String()), " "); got != want {
 		t.Errorf("got with colours\n%s\nwant what it is without\n%s", got, want)
+	}
+}
+
+func TestNoCgoSentence(t *testing.T) {
+	for want, cost := range map[string]stat.Interval{
+		"Without cgo: a, 1.50x [1.20, 1.80] slower over 2 tables.":                 {N: 2, Center: 1.5, Low: 1.2, High: 1.8},
+		"Without cgo: a, 2.00x [1.60, 2.50] faster over 1 table.":                  {N: 1, Center: 0.5, Low: 0.4, High: 0.625},
+		"Without cgo: a, 1.10x [0.950, 1.30] of its time over 2 tables: undecided.": {N: 2, Center: 1.1, Low: 0.95, High: 1.3},
+	} {
+		if got := noCgoSentence(analysis.Alternative{Name: "a", Cost: cost}); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
 	}
 }
