@@ -271,29 +271,38 @@ func (t *Table) settles() bool {
 	})
 }
 
-// Standing is how a row stands among those that are ranked with it.
+// Standing is how a row stands among those that are ranked with it and promise alike:
+// with the others it gets no verdict, however long it is measured.
 func (k *Ranking) Standing(row *Row) Standing {
+	if k == nil {
+		return Alone
+	}
+	leaders := k.Leaders()
+	standing, against, decided := Fastest, k.Rows, stat.Faster
+	if len(leaders) > 1 {
+		standing, against, decided = Tied, leaders, stat.Equivalent
+	}
+	alone := true
+	for _, other := range k.Rows {
+		if other == row {
+			continue
+		}
+		c := k.Compare(row, other)
+		if c.Unlike != nil {
+			continue
+		}
+		alone = false
+		if slices.Contains(against, other) && c.Verdict != decided {
+			standing = Open
+		}
+	}
 	switch {
-	case k == nil || len(k.Rows) == 1:
+	case alone:
 		return Alone
 	case row.Rank > k.Rows[0].Rank:
 		return Behind
 	}
-	leaders := k.Leaders()
-	if len(leaders) == 1 {
-		for _, other := range k.Rows {
-			if other != row && k.Compare(row, other).Verdict != stat.Faster {
-				return Open
-			}
-		}
-		return Fastest
-	}
-	for _, other := range leaders {
-		if other != row && k.Compare(row, other).Verdict != stat.Equivalent {
-			return Open
-		}
-	}
-	return Tied
+	return standing
 }
 
 // decidable are the open tables of which it can be told how long they take, and

@@ -203,6 +203,13 @@ func (t *Table) timeOf(launches int) time.Duration {
 	return sum
 }
 
+// Unlike is how the promises of a row differ from those of its reference; nil where they do
+// not, or where they are not compared.
+func (r *Row) Unlike() *UnlikePromises {
+	c, _ := r.comparison()
+	return c.Unlike
+}
+
 // comparison is that of a row with its baseline, by the table's primary metric.
 func (r *Row) comparison() (Comparison, bool) {
 	f, has := r.Figure(r.Table.Primary.Name)

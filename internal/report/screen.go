@@ -87,6 +87,8 @@ func (r *Report) pickLines(a analysis.Answer, s Screen) []string {
 		return append(lines, "The run has no trials: there is nothing to compare.")
 	case !a.Ranked():
 		return append(lines, r.unrankedLines(s)...)
+	case a.Decided == 0 && len(a.Open) == 0:
+		return append(lines, s.wrap("", "  ", r.incomparableSentence(a))...)
 	case a.Decided == 0:
 		return append(lines, r.undecidedLines(a, s)...)
 	case a.Only != nil:
@@ -277,6 +279,20 @@ func (r *Report) unrankedLines(s Screen) []string {
 		lines = append(lines, s.wrap("  ", "    ", fmt.Sprintf("%s (%s)", short(why, 2*s.Width), wording.Plural(counts[why], "table")))...)
 	}
 	return lines
+}
+
+// incomparableSentence says why there is no verdict, and will be none.
+func (r *Report) incomparableSentence(a analysis.Answer) string {
+	if len(a.Columns) == 1 {
+		return "Nothing to compare: the run has one driver with one profile. Its times:"
+	}
+	for row := range r.Rows() {
+		if unlike := row.Unlike(); unlike != nil {
+			evidence, advice := words(*unlike)
+			return wording.Clean(fmt.Sprintf("Nothing to compare: settings promise different durability (%s): %s.", evidence, advice))
+		}
+	}
+	return "Nothing to compare: no two drivers or profiles ended ok in one table."
 }
 
 // undecidedLines say that nothing is decided, and what would.

@@ -30,6 +30,16 @@ var screenRuns = map[string]func() (assay.Run, []assay.Trial){
 	"kv":     kvRun,
 	"http":   httpRun,
 	"sample": analysistest.SampleRun,
+	"alone": func() (assay.Run, []assay.Trial) {
+		return plainRun("mattn"), analysistest.Launches(cellOf("point-read", "mattn", "web", ""), 6, 9000, 1)
+	},
+	"unlike": unlikeRun,
+}
+
+// unlikeRun has two drivers of one class of durability, of which one syncs more often.
+func unlikeRun() (assay.Run, []assay.Trial) {
+	trials := analysistest.Durable(analysistest.Launches(cellOf("insert", "mattn", "default", ""), 6, 9000, 1), assay.Consistent, "1")
+	return plainRun("mattn", "modernc"), append(trials, analysistest.Durable(analysistest.Launches(cellOf("insert", "modernc", "default", ""), 6, 12000, 2), assay.Consistent, "2")...)
 }
 
 const planText = "drivers: [mattn]\noperations:\n  point-read:\n    sql: a\n  range-100:\n    sql: b\n  insert:\n    sql: c\n  full-text:\n    sql: d\n"
@@ -278,8 +288,8 @@ func TestScreenColors(t *testing.T) {
 
 func TestNoCgoSentence(t *testing.T) {
 	for want, cost := range map[string]stat.Interval{
-		"Without cgo: a, 1.50x [1.20, 1.80] slower over 2 tables.":                 {N: 2, Center: 1.5, Low: 1.2, High: 1.8},
-		"Without cgo: a, 2.00x [1.60, 2.50] faster over 1 table.":                  {N: 1, Center: 0.5, Low: 0.4, High: 0.625},
+		"Without cgo: a, 1.50x [1.20, 1.80] slower over 2 tables.":                  {N: 2, Center: 1.5, Low: 1.2, High: 1.8},
+		"Without cgo: a, 2.00x [1.60, 2.50] faster over 1 table.":                   {N: 1, Center: 0.5, Low: 0.4, High: 0.625},
 		"Without cgo: a, 1.10x [0.950, 1.30] of its time over 2 tables: undecided.": {N: 2, Center: 1.1, Low: 0.95, High: 1.3},
 	} {
 		if got := noCgoSentence(analysis.Alternative{Name: "a", Cost: cost}); got != want {
