@@ -259,7 +259,7 @@ func (a *app) showResult(ctx context.Context, s *store.Store, result lab.Result,
 
 // summarize says what the run itself cost.
 func (a *app) summarize(result lab.Result) {
-	fmt.Fprintf(a.stderr, "\nmeasuring took %s%s", wording.Brief(result.Took), timeShares(result.Spent))
+	fmt.Fprintf(a.stderr, "\nmeasuring took %s%s", wording.Brief(result.Spent.Total()), timeShares(result.Spent))
 	if peak, err := host.PeakMemory(); err == nil {
 		fmt.Fprintf(a.stderr, "; peak memory of assay %.0f MB", float64(peak)/1e6)
 	}

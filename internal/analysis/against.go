@@ -36,8 +36,8 @@ func (r *Row) Against(other *Row, metric assay.Metric) (Comparison, Basis, error
 			return c, Joint, nil
 		}
 	}
-	x, _ := pair(r, r, metric.Name) // joins launches of one layout
-	y, _ := pair(other, other, metric.Name)
+	x, _, _ := pair(r, r, metric.Name) // joins launches of one layout
+	y, _, _ := pair(other, other, metric.Name)
 	sameRun := r.Table.run == other.Table.run
 	if sameRun {
 		if p := r.pairs(other, metric.Name); p.N > 0 && p.N >= min(stat.MinPairs, len(x), len(y)) {

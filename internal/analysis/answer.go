@@ -379,10 +379,10 @@ func (r *Result) rowsOf(c Column) []*Row {
 	return rows
 }
 
-// overall is the geometric mean of what one column costs over another, over all
-// tables. The ends are the means of the intervals' ends, so that the interval
-// holds however the errors of the tables depend on each other. It is false where a
-// table has no such comparison.
+// overall is the geometric mean of what one column costs over another, over the tables in
+// which both promise alike. The ends are the means of the intervals' ends, so that the
+// interval holds however the errors of the tables depend on each other. It is false where
+// there are none, and where one of the two did not end ok in a table of the column.
 func (r *Result) overall(c, other Column) (stat.Interval, bool) {
 	var low, center, high float64
 	n := 0

@@ -175,8 +175,8 @@ func byRank(a, b *Row, primary assay.Metric) int {
 
 // pair returns the figures of launches that both rows have, paired by index.
 // Launches of one link layout share what it does to them: of those, the
-// geometric means are one pair.
-func pair(row, other *Row, metric string) (figures, partners []float64) {
+// geometric means are one pair, and the pairs are joined.
+func pair(row, other *Row, metric string) (figures, partners []float64, joined bool) {
 	theirs := map[launch]*assay.Trial{}
 	for _, t := range Paired(other, metric) {
 		theirs[launch{t.Run, t.Group, t.Launch}] = t
@@ -190,7 +190,7 @@ func pair(row, other *Row, metric string) (figures, partners []float64) {
 		}
 		key := layout{t.Run, t.Group, max(t.Layout, partner.Layout)}
 		i, seen := places[key]
-		if !seen || key.number == 0 {
+		if joined = joined || seen && key.number > 0; !seen || key.number == 0 {
 			i = len(figures)
 			places[key] = i
 			figures, partners, sizes = append(figures, 1), append(partners, 1), append(sizes, 0)
@@ -199,7 +199,7 @@ func pair(row, other *Row, metric string) (figures, partners []float64) {
 		figures[i] = joinMean(figures[i], t.Figures[metric], sizes[i])
 		partners[i] = joinMean(partners[i], partner.Figures[metric], sizes[i])
 	}
-	return figures, partners
+	return figures, partners, joined
 }
 
 // joinMean is the geometric mean of n values, given that of all but the last.

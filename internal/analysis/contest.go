@@ -71,15 +71,14 @@ func newContest(t *Table, rows []*Row) *contest {
 // pairs are the launches that both rows have; none where a figure is not above
 // zero.
 func (r *Row) pairs(other *Row, metric string) stat.Pairs {
-	figures, partners := pair(r, other, metric)
+	figures, partners, joined := pair(r, other, metric)
 	p, err := stat.NewPairs(figures, partners)
 	if err != nil {
 		return stat.Pairs{}
 	}
-	// Launches of one layout are one pair, and of launches there are more than
-	// were planned.
-	launches := len(r.Counted())
-	p.Added = p.N < launches && r.Table.Planned > 0 && launches > r.Table.Planned
+	// Of launches there may be more than were planned, and of pairs not.
+	launches := min(len(r.Counted()), len(other.Counted()))
+	p.Joined, p.Added = joined, p.N < launches && r.Table.Planned > 0 && launches > r.Table.Planned
 	p.Looks = r.Looks(other)
 	p.Kind = stat.CommonKind(assay.Kind(r.Cell, r.Table.Changes), assay.Kind(other.Cell, other.Table.Changes))
 	return p

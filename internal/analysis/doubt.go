@@ -20,7 +20,7 @@ func (r *Row) warnOfLaunches(t *Table) {
 	figures := r.series(t.Primary.Name)
 	r.warnOfOrder(OfFigure, figures, t.Margin)
 	if r.compared() {
-		x, y := pair(r, r.Reference, t.Primary.Name)
+		x, y, _ := pair(r, r.Reference, t.Primary.Name)
 		r.warnOfOrder(OfRatio, quotients(x, y), t.Margin)
 	}
 	r.warnOfShape(figures, t.Margin)

@@ -156,7 +156,7 @@ func (r *Result) Rows() iter.Seq[*Row] {
 func (r *Result) Failed() bool {
 	bad := []assay.Outcome{assay.Failed, assay.WrongAnswer, assay.TimedOut, assay.NotApplied}
 	for _, t := range r.Tables {
-		for _, row := range slices.Concat(t.Rows, t.Twins, t.Factors) {
+		for _, row := range slices.Concat(t.Rows, t.Twins, t.Factors, t.bases) {
 			if !row.Cell.AsPublished && slices.Contains(bad, row.Outcome) {
 				return true
 			}

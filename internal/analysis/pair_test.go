@@ -1,6 +1,7 @@
 package analysis
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"testing"
@@ -26,12 +27,12 @@ func TestPairing(t *testing.T) {
 		trial(1, 11, 21, assay.OK, false), trial(2, 20, 22, assay.OK, false),
 		trial(3, 30, 23, assay.OK, false), trial(4, 40, 24, assay.OK, false), trial(5, 50, 25, assay.Failed, false),
 	}}}
-	figures, partners := pair(row, other, "ns/op")
+	figures, partners, _ := pair(row, other, "ns/op")
 	if diff := cmp.Diff([][]float64{{11, 13}, {21, 23}}, [][]float64{figures, partners}); diff != "" {
 		t.Errorf("figures and partners (-want +got)\n%s", diff)
 	}
 	row.keepsDisturbed = true
-	figures, partners = pair(row, other, "ns/op")
+	figures, partners, _ = pair(row, other, "ns/op")
 	if diff := cmp.Diff([][]float64{{11, 12, 13}, {21, 22, 23}}, [][]float64{figures, partners}); diff != "" {
 		t.Errorf("where disturbed launches count (-want +got)\n%s", diff)
 	}
@@ -45,9 +46,41 @@ func TestLaunchesOfOneLayoutAreOnePair(t *testing.T) {
 				Figures: map[string]float64{assay.NsPerOp: figures[i]}})
 		}
 	}
-	x, y := pair(row, other, assay.NsPerOp)
+	x, y, joined := pair(row, other, assay.NsPerOp)
 	if len(x) != 2 || math.Abs(x[0]-math.Sqrt(100*200)) > 1e-9 || x[1] != 400 || math.Abs(y[0]-100) > 1e-9 || y[1] != 50 {
 		t.Errorf("%v, %v", x, y)
+	}
+	if !joined {
+		t.Error("got pairs that are not joined, want them joined: more launches are not more pairs")
+	}
+}
+
+// A layout is one of a run and of a group: launches of others are not joined with it.
+func TestLayoutsAreOfOneGroup(t *testing.T) {
+	for name, change := range map[string]func(*assay.Trial){
+		"two runs":   func(t *assay.Trial) { t.Run = fmt.Sprint("run-", t.Launch%2) },
+		"two groups": func(t *assay.Trial) { t.Group = fmt.Sprint("group-", t.Launch%2) },
+	} {
+		row, other := &Row{}, &Row{}
+		for launch := range 4 {
+			for _, r := range []*Row{row, other} {
+				trial := assay.Trial{Launch: launch, Outcome: assay.OK, Figures: map[string]float64{assay.NsPerOp: 100}}
+				if r == row {
+					trial.Layout = 1 // the other one has one layout only
+				}
+				change(&trial)
+				r.Trials = append(r.Trials, trial)
+			}
+		}
+		for _, swap := range []bool{false, true} {
+			a, b := row, other
+			if swap {
+				a, b = other, row
+			}
+			if x, _, joined := pair(a, b, assay.NsPerOp); len(x) != 2 || !joined {
+				t.Errorf("%s, swapped %t: got %d pairs, joined %t; want 2, joined", name, swap, len(x), joined)
+			}
+		}
 	}
 }
 

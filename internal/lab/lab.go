@@ -60,8 +60,8 @@ type Request struct {
 // Result is what became of a run.
 type Result struct {
 	ID    string        // of the run; empty where none was begun
-	Took  time.Duration // wall time of measuring
-	Spent assay.Spent   // where the wall time of all launches went
+	Took  time.Duration // wall time of the launches, without the wait for another assay
+	Spent assay.Spent   // where that went, of a resumed run with what went before
 }
 
 // InputError is an error in the request, with hints for the user.

@@ -188,9 +188,8 @@ func (l *Lab) Deliver(ctx context.Context, s *store.Store) error {
 
 // launch has a runner do launches and adds up what they took.
 func (r *run) launch(all *runner.Runner, do func() error) error {
-	began := time.Now()
 	err := do()
-	r.result.Took += time.Since(began)
+	r.result.Took += all.Spent().Total()
 	r.now.Spent = r.now.Spent.Plus(all.Spent())
 	r.result.Spent = r.now.Spent
 	return err

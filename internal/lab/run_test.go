@@ -187,6 +187,9 @@ func TestPanicInARun(t *testing.T) {
 	if err != nil || resumed.ID != result.ID {
 		t.Fatalf("resumed: got run %q, %v; want %q", resumed.ID, err, result.ID)
 	}
+	if got, want := result.Took+resumed.Took, resumed.Spent.Total(); got != want {
+		t.Errorf("the launches of both parts took %s, and what was spent on the run is %s", got, want)
+	}
 	complete := map[string]int{}
 	for trial, err := range s.Trials(t.Context(), result.ID) {
 		if err != nil {

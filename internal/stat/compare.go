@@ -80,13 +80,14 @@ type Comparison struct {
 	rule   Rule
 	gain   sample  // above zero where the figure is better
 	factor float64 // by which the family raises P
+	joined bool    // as of its Pairs
 }
 
 // JudgeOne compares by pairs, with what is borrowed about their variance, as if
 // it were the only comparison.
 func (r Rule) JudgeOne(p Pairs, prior Prior, higherBetter bool) Comparison {
 	ratios := r.sample(p, prior)
-	c := Comparison{Ratio: ratios.interval(math.Exp), Own: p.freedom(), Borrowed: prior.Freedom, Level: ratios.claimed(), rule: r, gain: ratios}
+	c := Comparison{Ratio: ratios.interval(math.Exp), Own: p.freedom(), Borrowed: prior.Freedom, Level: ratios.claimed(), rule: r, gain: ratios, joined: p.Joined}
 	if !higherBetter {
 		c.gain.mean = -c.gain.mean
 	}
@@ -124,7 +125,7 @@ func (c Comparison) Swapped() Comparison {
 // where it is decided or that cannot be told. The ratio and the spread seen so far are
 // those of few launches: where the ratio will be then is a t distribution about it.
 func (c Comparison) MoreLaunches() int {
-	if c.Verdict.Decided() || !(c.gain.sd > 0) {
+	if c.Verdict.Decided() || !(c.gain.sd > 0) || c.joined {
 		return 0
 	}
 	wider := math.Sqrt(c.gain.freedom / distuv.ChiSquared{K: c.gain.freedom}.Quantile(1-cautious))

@@ -14,7 +14,9 @@ type Pairs struct {
 	// Added says that the width of intervals decided on the number of launches,
 	// where that does not show in N.
 	Added bool
-	Looks int // as of a Rule
+	// Joined says that several launches are one pair: more launches are not more pairs.
+	Joined bool
+	Looks  int // as of a Rule
 	// Kind is that of both members, whose spread depends on it, or of pairs across kinds.
 	// Pairs borrow from those of their kind.
 	Kind string

@@ -105,7 +105,7 @@ func priors(tables []Table) []func(Pairs) Prior {
 		for _, kind := range t.kinds() {
 			s := newSpread(t, kind)
 			spreads[i][kind] = s
-			// The kinds of one table share launches: they say nothing of each other.
+			// The kinds of a lone table share all launches: they say nothing of each other.
 			if len(tables) > 1 || len(t.kinds()) == 1 {
 				kinds = append(kinds, s)
 			}
