@@ -1,7 +1,9 @@
 package analysis_test
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"assay"
 	"assay/internal/analysis/analysistest"
@@ -26,5 +28,52 @@ func TestWithoutCgo(t *testing.T) {
 	got := mustReport(t, run, trials).Answer().NoCgo
 	if got == nil || got.Name != "modernc" || got.Cost.N != 2 || !(got.Cost.Low < 1 && got.Cost.Center > 1 && got.Cost.Center < 1.3) {
 		t.Errorf("got %+v, want modernc over 2 tables, with an interval that contains 1", got)
+	}
+}
+
+// A table that nobody measured costs the least launches of all, once however many there are.
+func TestTimeOfUnmeasuredTables(t *testing.T) {
+	run := analysistest.PlainRun
+	run.MinTime = time.Minute
+	var trials []assay.Trial
+	for _, operation := range []string{"get", "scan"} {
+		trial := analysistest.Ended(analysistest.Cell(operation, "modernc", "web"), assay.NotRun, "the budget ended")
+		trial.Launch, trial.Took = 0, 0
+		trials = append(trials, trial)
+	}
+	if a := mustReport(t, run, trials).Answer(); a.Needs != time.Minute || len(a.Decidable) != 2 || !a.Few {
+		t.Errorf("got %s for %d tables, few launches %t; want 1m0s for 2, true", a.Needs, len(a.Decidable), a.Few)
+	}
+}
+
+// One that leads as often as the pick and failed elsewhere is named; one for which only the
+// budget ended is a pick like another; what is measured as it was published is none.
+func TestWhoIsSuggested(t *testing.T) {
+	reads := func(driver, operation string, ns float64) []assay.Trial {
+		return analysistest.Launches(analysistest.Cell(operation, driver, "web"), 6, ns, 1)
+	}
+	ended := func(driver, operation string, outcome assay.Outcome) []assay.Trial {
+		return []assay.Trial{analysistest.Ended(analysistest.Cell(operation, driver, "web"), outcome, "so")}
+	}
+	both := slices.Concat(reads("modernc", "get", 1000), reads("mattn", "get", 2000))
+	for name, c := range map[string]struct {
+		trials     []assay.Trial
+		pick, cant string
+	}{
+		"failed elsewhere": {slices.Concat(both, reads("modernc", "scan", 2000), reads("mattn", "scan", 1000), ended("modernc", "match", assay.Failed), reads("mattn", "match", 5)), "mattn", "modernc"},
+		"out of budget":    {slices.Concat(both, ended("modernc", "scan", assay.NotRun), reads("mattn", "scan", 1000)), "modernc", ""},
+		"as published":     {slices.Concat(both, analysistest.Change(reads("glebarez", "get", 100), func(t *assay.Trial) { t.Cell.AsPublished = true })), "", ""},
+	} {
+		a := mustReport(t, analysistest.PlainRun, c.trials).Answer()
+		pick, cant := "", ""
+		if len(a.Picks) > 0 {
+			pick = a.Picks[0].Best[0].Row.Driver
+		}
+		if len(a.Excluded) > 0 {
+			cant = a.Excluded[0].Row.Driver
+		}
+		if pick != c.pick || cant != c.cant {
+			t.Errorf("%s: got pick %q and %q that cannot; want %q and %q", name, pick, cant, c.pick, c.cant)
+		}
 	}
 }

@@ -92,6 +92,8 @@ func TestRecommendedRows(t *testing.T) {
 			map[string]float64{"mattn": 0.001, "modernc": 0.001, "glebarez": 0.001}, "map[mattn (web):true modernc (web):true]", "map[]"},
 		"undecided leaders": {map[string]float64{"mattn": 1000, "modernc": 1010, "glebarez": 4000},
 			map[string]float64{"mattn": 0.1, "modernc": 0.1, "glebarez": 0.1}, "map[]", "map[mattn (web):true modernc (web):true]"},
+		"equivalent, and beat nobody": {map[string]float64{"mattn": 1000, "modernc": 1001, "glebarez": 1010},
+			map[string]float64{"mattn": 0.001, "modernc": 0.001, "glebarez": 0.5}, "map[]", "map[]"},
 		"nothing decided": {map[string]float64{"mattn": 1000, "modernc": 1010, "glebarez": 1020},
 			map[string]float64{"mattn": 0.3, "modernc": 0.3, "glebarez": 0.3}, "map[]", "map[]"},
 	} {

@@ -37,4 +37,8 @@ func TestTimeOfLaunches(t *testing.T) {
 			t.Errorf("%d launches take %s, want %s", launches, got, want)
 		}
 	}
+	table.Planned = 6
+	if got, want := table.timeOf(10), 6*17*time.Second+10*3*time.Second+500*time.Millisecond; got != want {
+		t.Errorf("where 6 launches are planned: 10 take %s, want %s", got, want)
+	}
 }
