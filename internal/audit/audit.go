@@ -187,8 +187,8 @@ func (e *Evidence) addPublished(s published.Source, metric assay.Metric) error {
 	return nil
 }
 
-// find returns the rows with these coordinates, those of builds with compile
-// options of their own and of factors left out.
+// find returns the rows with these coordinates, but for builds with compile options of
+// their own that are not asked for.
 func find(r *analysis.Result, where ...map[string]string) []*analysis.Row {
 	var found []*analysis.Row
 	names := assay.ParseDriverNames(r.Run.Options.Drivers)
@@ -205,7 +205,7 @@ func has(names assay.DriverNames, c assay.Cell, where []map[string]string) bool 
 	for _, some := range where {
 		options = cmp.Or(some["options"], options)
 	}
-	if c.Options != options || c.Without != "" {
+	if c.Options != options {
 		return false
 	}
 	for _, some := range where {
