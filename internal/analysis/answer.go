@@ -46,6 +46,9 @@ type Line struct {
 type Entry struct {
 	Row      *Row // nil: the table has no such cell
 	Standing Standing
+	// Apart says that the row promises something else than the baseline: they are not
+	// compared, and it is open where it is against the reference of its own profile.
+	Apart bool
 	// Cost is the time that the row takes, or the inverse of its throughput, over
 	// the baseline's; nil where they are not compared.
 	Cost *stat.Interval
@@ -56,14 +59,13 @@ type Standing int
 
 // The standings.
 const (
-	Missing         Standing = iota // there is no such cell, or it was not run
-	Bad                             // it did not end ok
-	OtherDurability                 // it promises something else than the baseline: not compared
-	Behind                          // decidedly slower than the fastest
-	Open                            // undecided against the baseline or the fastest
-	Tied                            // equivalent to the fastest
-	Fastest                         // decidedly faster than all others
-	Alone                           // there is nothing to compare it with
+	Missing Standing = iota // there is no such cell, or it was not run
+	Bad                     // it did not end ok
+	Behind                  // decidedly slower than the fastest
+	Open                    // undecided against the baseline or the fastest
+	Tied                    // equivalent to the fastest
+	Fastest                 // decidedly faster than all others
+	Alone                   // there is nothing to compare it with
 )
 
 // Alternative is the best target without cgo, against a pick with it.
@@ -235,7 +237,10 @@ func (e *Entry) stand(t *Table, baseline *Row) {
 		return
 	}
 	if row.Unequal(baseline) != nil {
-		e.Standing = OtherDurability
+		e.Apart, e.Standing = true, Alone
+		if c, has := row.comparison(); has && c.Verdict == stat.Undecided && c.Unlike == nil {
+			e.Standing = Open
+		}
 		return
 	}
 	c, _, err := row.Against(baseline, t.Primary)
@@ -323,20 +328,38 @@ func decidable(open []*Table, least time.Duration) (tables []*Table, needs time.
 	return tables, needs
 }
 
-// launchesToDecide is how many launches all comparisons with baselines are decided
-// with; 0 where that cannot be told.
+// launchesToDecide is how many launches everything is decided with that is open; 0 where
+// that cannot be told.
 func (t *Table) launchesToDecide() int {
 	launches := stat.MinLaunches
-	for _, row := range t.Rows {
-		if c, has := row.comparison(); has && c.Verdict == stat.Undecided && c.Unlike == nil {
-			more := c.MoreLaunches()
-			if more == 0 && c.Ratio.N >= stat.MinLaunches {
-				return 0
-			}
-			launches = max(launches, c.Ratio.N+more)
+	for _, c := range t.undecided() {
+		more := c.MoreLaunches()
+		if more == 0 && c.Ratio.N >= stat.MinLaunches {
+			return 0
 		}
+		launches = max(launches, c.Ratio.N+more)
 	}
 	return launches
+}
+
+// undecided are the comparisons that leave the table open: those with baselines, and those
+// of each two that may be the fastest.
+func (t *Table) undecided() []Comparison {
+	var all []Comparison
+	for _, row := range t.Rows {
+		if c, has := row.comparison(); has {
+			all = append(all, c)
+		}
+	}
+	for _, k := range t.Rankings {
+		leaders := k.Leaders()
+		for i, a := range leaders {
+			for _, b := range leaders[:i] {
+				all = append(all, k.Compare(a, b))
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(c Comparison) bool { return c.Verdict != stat.Undecided || c.Unlike != nil })
 }
 
 // withoutCgo finds the best target without cgo where the pick has it: that with the least

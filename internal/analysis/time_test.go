@@ -6,6 +6,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis/analysistest"
+	"assay/internal/stat"
 )
 
 // More launches are made of rows that may get a verdict only, and none of what fails.
@@ -40,5 +41,62 @@ func TestTimeOfLaunches(t *testing.T) {
 	table.Planned = 6
 	if got, want := table.timeOf(10), 6*17*time.Second+10*3*time.Second+500*time.Millisecond; got != want {
 		t.Errorf("where 6 launches are planned: 10 take %s, want %s", got, want)
+	}
+}
+
+// Two profiles of the baseline's driver are each other's rivals, and no comparison with a
+// baseline: what decides between them is in the time all the same.
+func TestLaunchesBetweenLeaders(t *testing.T) {
+	var trials []assay.Trial
+	for i, profile := range []string{"default", "web"} {
+		trials = append(trials, analysistest.Change(analysistest.Launches(analysistest.Cell("get", "modernc", profile), 6, 1000, 1), func(t *assay.Trial) {
+			t.Figures["ns/op"] *= 1 + 0.1*float64(t.Launch*(i+1)%4)
+		})...)
+	}
+	r, err := New(analysistest.PlainRun, analysistest.Each(trials))
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := r.Tables[0]
+	c := table.Rankings[0].Compare(table.Rows[0], table.Rows[1])
+	if got, want := table.launchesToDecide(), 6+c.MoreLaunches(); c.Verdict != stat.Undecided || got != want || want == 6 {
+		t.Errorf("%s: got %d launches, want %d, which are more than the 6 that were made", c.Verdict, got, want)
+	}
+	if a := r.Answer(); len(a.Open) != 1 || a.Needs == 0 {
+		t.Errorf("got %d open tables and %s, want one and its time", len(a.Open), a.Needs)
+	}
+}
+
+// What promises otherwise than the baseline is open where it is undecided against the
+// reference of its own profile.
+func TestOpenApartFromTheBaseline(t *testing.T) {
+	for spread, want := range map[float64]Standing{0: Alone, 1: Open} {
+		var trials []assay.Trial
+		for i, driver := range []string{"modernc", "mattn"} {
+			for synchronous, profile := range map[string]string{"2": "default", "1": "web"} {
+				class := map[string]assay.Durability{"1": assay.Consistent, "2": assay.Power}[synchronous]
+				all := analysistest.Launches(analysistest.Cell("put", driver, profile), 6, 1000*float64(i+1), i)
+				trials = append(trials, analysistest.Change(analysistest.Durable(all, class, synchronous), func(t *assay.Trial) {
+					if profile == "web" {
+						t.Figures["ns/op"] *= 1 + spread*float64(t.Launch*(i+1)%4)
+					}
+				})...)
+			}
+		}
+		r, err := New(analysistest.PlainRun, analysistest.Each(trials))
+		if err != nil {
+			t.Fatal(err)
+		}
+		a := r.Answer()
+		apart := map[string]Standing{}
+		for _, e := range a.Lines[0].Entries {
+			if e.Apart {
+				apart[e.Row.Name()] = e.Standing
+			}
+		}
+		one, has := apart["mattn (web)"]
+		if spread > 0 && (!has || one != want) || spread == 0 && len(a.Open) > 0 {
+			t.Errorf("with spread %g: got %v apart and %d open tables; want mattn (web) %v", spread, apart, len(a.Open), want)
+		}
 	}
 }

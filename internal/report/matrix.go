@@ -96,9 +96,12 @@ func newEntry(e analysis.Entry, t *analysis.Table, whole bool, everywhere map[st
 		return entry
 	case analysis.Bad:
 		return matrixEntry{row: e.Row, text: string(e.Row.Outcome) + markAlert, look: bad}
-	case analysis.OtherDurability:
-		if f, has := e.Row.Figure(t.Primary.Name); has {
-			entry.text = human(f.Interval.Center, f.Metric.Unit) + markApart
+	}
+	mark, look := markOf(e.Standing)
+	entry.look = look
+	if f, has := e.Row.Figure(t.Primary.Name); e.Apart {
+		if has {
+			entry.text = human(f.Interval.Center, f.Metric.Unit) + markApart + mark
 		}
 		return entry
 	}
@@ -108,8 +111,7 @@ func newEntry(e analysis.Entry, t *analysis.Table, whole bool, everywhere map[st
 	if e.Cost != nil {
 		entry.text = wording.Digits(e.Cost.Center) + "x"
 	}
-	mark, look := markOf(e.Standing)
-	entry.text, entry.look = entry.text+mark, look
+	entry.text += mark
 	if slices.ContainsFunc(e.Row.Warnings, func(w analysis.Warning) bool { return !w.Is(analysis.Shown) && !everywhere[w.Code()] }) {
 		entry.text += markAlert
 	}
