@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"assay/internal/facts"
@@ -37,7 +38,7 @@ Exit status 1: there are findings.`,
 	}
 	flags.addFormat(cmd, lint.Formats(version))
 	cmd.Flags().StringVar(&flags.dir, "dir", ".", "folder of the module")
-	cmd.Flags().BoolVar(&flags.measure, "measure", false, "first measure the driver versions that have no facts: builds each, which takes minutes")
+	cmd.Flags().BoolVar(&flags.measure, "measure", false, "first measure the driver versions that have no facts, and misspelled parameters: builds each driver, which takes minutes")
 	return cmd
 }
 
@@ -81,6 +82,11 @@ func (a *app) lintResult(ctx context.Context, patterns []string, flags lintFlags
 		}
 	}
 	packages, err := lint.Run(ctx, flags.dir, patterns, table)
+	if err == nil && flags.measure && len(packages.Untried) > 0 {
+		if err = a.tryUntried(ctx, packages.Untried, table); err == nil {
+			packages, err = lint.Run(ctx, flags.dir, patterns, table)
+		}
+	}
 	if err != nil {
 		return result, err
 	}
@@ -135,8 +141,11 @@ func (a *app) lintNotes(result lint.Result) {
 	if result.Configurations > 0 {
 		configurations = fmt.Sprintf("; configurations of SQLite: %d", result.Configurations)
 	}
-	fmt.Fprintf(a.stderr, "assay: findings: %d; calls that open SQLite: %d; packages: %d%s; docs/lint.md explains each rule\n",
-		len(result.Findings), result.Opens, result.Packages, configurations)
+	if len(result.Untried) > 0 {
+		fmt.Fprintln(a.stderr, "assay: note: no experiment was made with misspelled parameters; assay lint --measure makes it")
+	}
+	fmt.Fprintf(a.stderr, "assay: findings: %d; not judged: %d; calls that open SQLite: %d; packages: %d%s; docs/lint.md explains each rule\n",
+		len(result.Findings), len(result.NotJudged), result.Opens, result.Packages, configurations)
 }
 
 // lintError is the error of source that was not checked: status 1 would be
@@ -173,6 +182,37 @@ func (a *app) measureUnmeasured(ctx context.Context, patterns []string, flags li
 	}
 	for _, d := range drivers {
 		f, err := l.Facts(ctx, d.Name+"@"+d.Version)
+		if err == nil {
+			_, err = f.Save(dir)
+		}
+		if err != nil {
+			return &measuringError{err}
+		}
+		table.Add(f)
+	}
+	return nil
+}
+
+// tryUntried makes experiments with parameters that are nearly known ones, and keeps
+// their effects.
+func (a *app) tryUntried(ctx context.Context, untried []lint.Untried, table *facts.Table) error {
+	l, err := a.lab(false)
+	if err != nil {
+		return err
+	}
+	dir, err := factsDir()
+	if err != nil {
+		return err
+	}
+	slips := map[lint.Driver][]facts.Slip{}
+	for _, u := range untried {
+		if !slices.Contains(slips[u.Driver], u.Slip) {
+			slips[u.Driver] = append(slips[u.Driver], u.Slip)
+		}
+	}
+	for d, all := range slips {
+		f, _ := table.Find(d.Name, d.Version)
+		f, err := l.TryInDSN(ctx, f, all)
 		if err == nil {
 			_, err = f.Save(dir)
 		}

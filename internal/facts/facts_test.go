@@ -185,8 +185,50 @@ func TestMeasure(t *testing.T) {
 	if diff := cmp.Diff(want, got); !ok || diff != "" {
 		t.Errorf("there %v, (-want +got)\n%s", ok, diff)
 	}
+	checkTry(t, Worker{w.Program, w.Name, w.Module, w.Version}, want)
 	if got.Exec != 1 || got.Reopened != 0 || !maps.Equal(got.ReadOnlyWAL, map[string]Effect{"mode=ro": Fails, "immutable=1": Ignored}) {
 		t.Errorf("got Exec %d, Reopened %d, ReadOnlyWAL %v, want 1, 0, fails and ignored", got.Exec, got.Reopened, got.ReadOnlyWAL)
+	}
+}
+
+// checkTry tries misspellings: an experiment tells that the driver ignores them.
+func checkTry(t *testing.T, w Worker, f Facts) {
+	t.Helper()
+	var slips []Slip
+	for _, parameter := range []string{"_pragma=jurnal_mode(WAL)", "_pragm=journal_mode(WAL)", "_jurnal_mode=WAL"} {
+		s, _, known := Parse(true, parameter)
+		slip, found := f.Near(s)
+		if known || !found {
+			t.Fatalf("%s: known %v, near a known one %v", parameter, known, found)
+		}
+		slips = append(slips, slip)
+	}
+	got, err := Try(t.Context(), w, f, slips, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range slips {
+		if effect, _ := got.Effect(s.Written); effect != Ignored {
+			t.Errorf("%s: got %q, want ignored", s.Written, effect)
+		}
+		if effect, tried := f.Effect(s.Written); tried {
+			t.Errorf("%s is %s in the facts that were given, too", s.Written, effect)
+		}
+	}
+}
+
+// What the driver has under another name is near nothing.
+func TestNear(t *testing.T) {
+	f, _ := load(t, "").Find("mattn", "v1.14.52")
+	for parameter, want := range map[string]string{
+		"_sychronous=1": "_synchronous", "_Journal_Mode=WAL": "_journal_mode", "_fks=1": "_fk", "_jurnal_mod=WAL": "_journal_mode",
+		"_tz=UTC": "", "vfs=unix": "", "modeof=a": "", "_timefmt=a": "", "_txlock=immediate": "", "_pragma=jurnal_mode(WAL)": "", "_wibble=1": "",
+	} {
+		s, _, _ := Parse(true, parameter)
+		slip, _ := f.Near(s)
+		if slip.Meant.Key != want {
+			t.Errorf("%s: got %q, want %q", parameter, slip.Meant.Key, want)
+		}
 	}
 }
 

@@ -165,22 +165,39 @@ func (l *lab) defaults(ctx context.Context, f *Facts) error {
 	return nil
 }
 
-// spellings tries every spelling with a value that is not the default.
-func (l *lab) spellings(ctx context.Context, f *Facts) error {
-	type trial struct {
-		Spelling
-		value value
+// tried is a spelling with a value that is not the default.
+type tried struct {
+	Spelling
+	value value
+}
+
+// value returns the value to try, which is not the default; false where nothing
+// could be told.
+func (q question) value(f Facts) (value, bool) {
+	i := slices.IndexFunc(q.values[:], func(v value) bool { return v.read != "" && v.read != f.Defaults[q.setting] })
+	if _, readable := f.Defaults[q.setting]; !readable || i < 0 {
+		return value{}, false
 	}
-	var trials []trial
+	return q.values[i], true
+}
+
+// spellings tries every spelling.
+func (l *lab) spellings(ctx context.Context, f *Facts) error {
+	var trials []tried
 	for _, q := range questions {
-		i := slices.IndexFunc(q.values[:], func(v value) bool { return v.read != "" && v.read != f.Defaults[q.setting] })
-		if _, readable := f.Defaults[q.setting]; !readable || i < 0 {
-			continue // nothing could be told
+		v, tells := q.value(*f)
+		if !tells {
+			continue
 		}
 		for _, s := range q.spellings() {
-			trials = append(trials, trial{s, q.values[i]})
+			trials = append(trials, tried{s, v})
 		}
 	}
+	return l.try(ctx, f, trials)
+}
+
+// try makes trials and notes their effects.
+func (l *lab) try(ctx context.Context, f *Facts, trials []tried) error {
 	effects := make([]Effect, len(trials))
 	var group errgroup.Group
 	group.SetLimit(runtime.NumCPU())
@@ -195,11 +212,16 @@ func (l *lab) spellings(ctx context.Context, f *Facts) error {
 	if err := group.Wait(); err != nil {
 		return err
 	}
+	all := map[Effect][]string{}
+	for effect, spellings := range f.Effects {
+		all[effect] = slices.Clone(spellings)
+	}
 	for i, t := range trials {
 		if effects[i] != "" {
-			f.Effects[effects[i]] = append(f.Effects[effects[i]], t.String())
+			all[effects[i]] = append(all[effects[i]], t.String())
 		}
 	}
+	f.Effects = all
 	return nil
 }
 

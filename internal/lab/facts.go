@@ -5,8 +5,18 @@ import (
 	"errors"
 	"path/filepath"
 
+	"assay/internal/build"
 	"assay/internal/facts"
 )
+
+// TryInDSN builds a driver, and tries spellings that no experiment was made about.
+func (l *Lab) TryInDSN(ctx context.Context, f facts.Facts, slips []facts.Slip) (facts.Facts, error) {
+	worker, err := l.Build(ctx, f.Name())
+	if err != nil {
+		return f, err
+	}
+	return facts.Try(ctx, asWorker(worker), f, slips, filepath.Join(l.Cache, "experiments"))
+}
 
 // Facts builds a driver of SQLite, and finds out by experiment what its settings do.
 func (l *Lab) Facts(ctx context.Context, spec string) (facts.Facts, error) {
@@ -14,10 +24,14 @@ func (l *Lab) Facts(ctx context.Context, spec string) (facts.Facts, error) {
 	if err != nil {
 		return facts.Facts{}, err
 	}
-	f, err := facts.Measure(ctx, facts.Worker{Program: worker.Program, Driver: worker.Name, Module: worker.Module, Version: worker.Version}, filepath.Join(l.Cache, "experiments"))
+	f, err := facts.Measure(ctx, asWorker(worker), filepath.Join(l.Cache, "experiments"))
 	var other *facts.NoSQLiteError
 	if errors.As(err, &other) {
 		return f, AsInputError(err, "assay drivers lists the drivers with their engines")
 	}
 	return f, err
+}
+
+func asWorker(w build.Worker) facts.Worker {
+	return facts.Worker{Program: w.Program, Driver: w.Name, Module: w.Module, Version: w.Version}
 }

@@ -24,6 +24,12 @@ type Config struct {
 	Opened func(token.Position)
 	// Unmeasured is called with each driver and version without facts.
 	Unmeasured func(Driver)
+	// NotJudged, which may be nil, is called with each parameter that nothing is
+	// known about, and why.
+	NotJudged func(at token.Position, d Driver, parameter, reason string)
+	// Untried, which may be nil, is called with each parameter that is nearly one
+	// that the driver knows, and that an experiment could decide about.
+	Untried func(Untried)
 }
 
 // docs is where each rule is explained.
@@ -67,9 +73,14 @@ func (c *checker) run() {
 	}
 }
 
-func (c *checker) report(at token.Pos, rule Rule, format string, args ...any) {
+// silences reports whether a comment switches a rule off at a place.
+func (c *checker) silences(at token.Pos, rule string) bool {
 	position := c.pass.Fset.Position(at)
-	if slices.Contains(c.silent[line{position.Filename, position.Line}], rule.ID) {
+	return slices.Contains(c.silent[line{position.Filename, position.Line}], rule)
+}
+
+func (c *checker) report(at token.Pos, rule Rule, format string, args ...any) {
+	if c.silences(at, rule.ID) {
 		return
 	}
 	c.pass.Report(analysis.Diagnostic{Pos: at, Category: rule.ID, Message: fmt.Sprintf(format, args...), URL: docs + "#" + rule.ID})
@@ -77,13 +88,10 @@ func (c *checker) report(at token.Pos, rule Rule, format string, args ...any) {
 
 func (c *checker) checkOpen(o *open) {
 	around := c.factsOf(o.driver)
-	if len(around) == 0 {
-		return
-	}
 	for _, parameter := range o.dsn.parameters {
 		c.checkParameter(o, parameter, around)
 	}
-	if len(around) > 1 {
+	if len(around) != 1 {
 		return // what else it does at this version is not known
 	}
 	f := around[0]
@@ -114,6 +122,9 @@ func (c *checker) factsOf(d Driver) []facts.Facts {
 // without reports whether a parameter is without effect in all facts and in all
 // forms that the DSN may have, and how.
 func without(o *open, parameter string, around []facts.Facts) (s facts.Spelling, value string, effect facts.Effect, none bool) {
+	if len(around) == 0 {
+		return s, "", "", false
+	}
 	for _, uri := range o.dsn.forms {
 		var known bool
 		if s, value, known = facts.Parse(uri, parameter); !known {
@@ -132,6 +143,7 @@ func without(o *open, parameter string, around []facts.Facts) (s facts.Spelling,
 func (c *checker) checkParameter(o *open, parameter string, around []facts.Facts) {
 	s, value, effect, none := without(o, parameter, around)
 	if !none {
+		c.checkUnjudged(o, parameter, around)
 		return
 	}
 	rule, what := IgnoredKey, "ignores "+parameter

@@ -3,6 +3,7 @@ package lint
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"assay/internal/format"
 )
@@ -20,6 +21,11 @@ func Formats(version string) format.List[Result] {
 func writeText(out io.Writer, r Result) error {
 	for _, f := range r.Findings {
 		if _, err := fmt.Fprintf(out, "%s:%d:%d: %s: %s [%s]\n", f.File, f.Line, f.Column, f.Severity, f.Message, f.Rule); err != nil {
+			return err
+		}
+	}
+	for _, u := range r.NotJudged {
+		if _, err := fmt.Fprintf(out, "%s:%d:%d: not judged: %s: %s: %s\n", u.File, u.Line, u.Column, strings.TrimSpace(u.Driver+" "+u.Version), u.Parameter, u.Reason); err != nil {
 			return err
 		}
 	}

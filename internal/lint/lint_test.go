@@ -3,6 +3,9 @@ package lint
 import (
 	"bytes"
 	"encoding/json"
+	"go/ast"
+	"go/token"
+	"go/types"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,6 +16,8 @@ import (
 	"assay/internal/facts"
 	"assay/internal/format"
 
+	"github.com/google/go-cmp/cmp"
+	"golang.org/x/tools/go/analysis"
 	"golang.org/x/tools/go/analysis/analysistest"
 )
 
@@ -38,6 +43,59 @@ func TestRules(t *testing.T) {
 	}
 	packages := slices.Sorted(maps.Keys(versions))
 	analysistest.Run(t, analysistest.TestData(), Analyzer(Config{Facts: between(table(t)), Resolve: resolve}), packages...)
+}
+
+// Each parameter that nothing is known about is listed, with the reason.
+func TestNotJudged(t *testing.T) {
+	var got []string
+	resolve := func(_, library string) (Driver, bool) {
+		return versions["matt"], libraries[library].driver == "mattn"
+	}
+	analysistest.Run(t, analysistest.TestData(), Analyzer(Config{Facts: between(table(t)), Resolve: resolve, NotJudged: func(_ token.Position, _ Driver, parameter, reason string) {
+		got = append(got, parameter+": "+reason)
+	}}), "matt")
+	const none, value = ": no experiment is about it", ": no experiment is about this value, and "
+	want := []string{"vfs=unix" + none, "modeof=a.db" + none, "_txlock=immediat" + none, "_tz=UTC" + none, "_timefmt=iso" + none, "_stmt_cache_size=9" + none,
+		"_journal_mode=WALL" + value + "journal_mode is not known to take it", "_busy_timeout=5s" + value + "busy_timeout is not known to take it",
+		"_cache_size=64MB" + value + "cache_size is not known to take it", "mode=rwx" + value + "read_only is not known to take it"}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
+// An experiment settles whether a driver knows a parameter.
+func TestExperimentSettlesSpelling(t *testing.T) {
+	f, _ := table(t).Find("mattn", "v1.14.52")
+	s, _, _ := facts.Parse(true, "_sychronous=NORMAL")
+	slip, found := f.Near(s)
+	if !found {
+		t.Fatal("_sychronous is near nothing")
+	}
+	for effect, want := range map[facts.Effect]string{facts.Applied: "", facts.Ignored: "ignores _sychronous: did you mean _synchronous?", facts.Fails: "refuses _sychronous: did you mean _synchronous?"} {
+		var all facts.Table
+		f.Effects = maps.Clone(f.Effects)
+		for e, spellings := range f.Effects {
+			f.Effects[e] = slices.DeleteFunc(slices.Clone(spellings), func(s string) bool { return s == slip.Written.String() })
+		}
+		f.Effects[effect] = append(f.Effects[effect], slip.Written.String())
+		all.Add(f)
+		got := spelled(t, &all)
+		if !strings.HasSuffix(got, want) || (want == "") != (got == "") {
+			t.Errorf("%s: got %q, want %q", effect, got, want)
+		}
+	}
+}
+
+// spelled is what is said of a misspelled key.
+func spelled(t *testing.T, all *facts.Table) string {
+	t.Helper()
+	said := ""
+	c := checker{evaluator: &evaluator{info: &types.Info{}}, Config: Config{Facts: all}, pass: &analysis.Pass{
+		Fset: token.NewFileSet(), Report: func(d analysis.Diagnostic) { said = d.Message }}}
+	arg := &ast.BasicLit{Kind: token.STRING, Value: "`file:a?_sychronous=NORMAL`"}
+	o := &open{arg: arg, dsn: parseDSN("file:a?_sychronous=NORMAL"), driver: versions["matt"]}
+	c.checkParameter(o, "_sychronous=NORMAL", all.Versions("mattn"))
+	return said
 }
 
 // between is the table without what lies between two versions, so that later

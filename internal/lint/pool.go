@@ -210,8 +210,8 @@ func isDefault(f facts.Facts, s facts.Spelling, value string) bool {
 	if s.Setting == "shared_cache" {
 		return value != "shared"
 	}
-	normal, err := sqlite.Normal(s.Setting, strings.Trim(value, `'"`))
-	return err == nil && normal == f.Defaults[s.Setting]
+	read, valid := normal(s.Setting, value)
+	return valid && read == f.Defaults[s.Setting]
 }
 
 // checkIdle looks at pools that keep fewer connections than they open.

@@ -34,6 +34,10 @@ type Finding struct {
 // Result is what was found.
 type Result struct {
 	Findings []Finding `json:"findings"`
+	// NotJudged are parameters that nothing is known about: no findings.
+	NotJudged []Unjudged `json:"not_judged,omitempty"`
+	// Untried are parameters that an experiment could decide about.
+	Untried []Untried `json:"-"`
 	// Unmeasured are the drivers whose version has no facts of its own.
 	Unmeasured []string `json:"unmeasured,omitempty"`
 	// Broken are packages that could not be read in full.
@@ -49,6 +53,7 @@ type Result struct {
 // Add puts another result in.
 func (r *Result) Add(other Result) {
 	r.Findings = append(r.Findings, other.Findings...)
+	r.NotJudged = append(r.NotJudged, other.NotJudged...)
 	r.Unmeasured = append(r.Unmeasured, other.Unmeasured...)
 	r.Broken = append(r.Broken, other.Broken...)
 	r.Packages += other.Packages
@@ -59,6 +64,10 @@ func (r *Result) Add(other Result) {
 
 func (r *Result) sort() {
 	slices.SortFunc(r.Findings, compare)
+	slices.SortFunc(r.NotJudged, func(a, b Unjudged) int {
+		return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line, a.Column-b.Column, strings.Compare(a.Parameter, b.Parameter))
+	})
+	r.NotJudged = slices.Compact(r.NotJudged) // a package is there again with its tests
 	slices.Sort(r.Unmeasured)
 	r.Unmeasured = slices.Compact(r.Unmeasured)
 	slices.Sort(r.Broken)
@@ -103,7 +112,11 @@ func Run(ctx context.Context, dir string, patterns []string, table *facts.Table)
 	opened := map[token.Position]bool{}
 	result := Result{Findings: []Finding{}, Packages: len(p.roots)}
 	analyzer := Analyzer(Config{Facts: table, Resolve: p.resolve,
-		Opened:     func(at token.Position) { opened[at] = true },
+		Opened: func(at token.Position) { opened[at] = true },
+		NotJudged: func(at token.Position, d Driver, parameter, reason string) {
+			result.NotJudged = append(result.NotJudged, Unjudged{relative(dir, at.Filename), at.Line, at.Column, d.Name, d.Version, parameter, reason})
+		},
+		Untried:    func(u Untried) { result.Untried = append(result.Untried, u) },
 		Unmeasured: func(d Driver) { result.Unmeasured = append(result.Unmeasured, d.Name+"@"+d.Version) }})
 	graph, err := goanalysis.Analyze([]*analysis.Analyzer{analyzer}, all, &goanalysis.Options{Sequential: true})
 	if err != nil {
@@ -130,13 +143,17 @@ func Run(ctx context.Context, dir string, patterns []string, table *facts.Table)
 
 func finding(dir string, action *goanalysis.Action, d analysis.Diagnostic) Finding {
 	at := action.Package.Fset.Position(d.Pos)
-	name := at.Filename
+	return Finding{d.Category, ruleOf(d.Category).Severity, relative(dir, at.Filename), at.Line, at.Column, d.Message, d.URL}
+}
+
+// relative is a file's name from a folder, where it lies below that.
+func relative(dir, name string) string {
 	if absolute, err := filepath.Abs(dir); err == nil {
-		if relative, err := filepath.Rel(absolute, name); err == nil && !strings.HasPrefix(relative, "..") {
-			name = relative
+		if below, err := filepath.Rel(absolute, name); err == nil && !strings.HasPrefix(below, "..") {
+			name = below
 		}
 	}
-	return Finding{d.Category, ruleOf(d.Category).Severity, filepath.ToSlash(name), at.Line, at.Column, d.Message, d.URL}
+	return filepath.ToSlash(name)
 }
 
 func compare(a, b Finding) int {

@@ -6,6 +6,13 @@ import (
 	_ "github.com/mattn/go-sqlite3"
 )
 
+func misspelled(path string) {
+	sql.Open("sqlite3", "file:app.db?_sychronous=NORMAL&_jurnal_mode=WAL") // want `mattn v1.14.52: does not know _sychronous, as far as is known: did you mean _synchronous\?` `does not know _jurnal_mode, .*: did you mean _journal_mode\?`
+	sql.Open("sqlite3", path+"?_Foreign_Keys=1")                           // want `does not know _Foreign_Keys, .*: did you mean _foreign_keys\?`
+	sql.Open("sqlite3", "file:app.db?vfs=unix&modeof=a.db&_txlock=immediat&_tz=UTC&_timefmt=iso&_stmt_cache_size=9")
+	sql.Open("sqlite3", "file:app.db?_journal_mode=WALL&_busy_timeout=5s&_cache_size=64MB&mode=rwx&_cache_size="+path)
+}
+
 func open() {
 	db, _ := sql.Open("sqlite3", "app.db?_pragma=foreign_keys(1)&_journal=WAL") // want `mattn v1.14.52: ignores _pragma=foreign_keys\(1\); write _foreign_keys=1`
 	db.SetMaxOpenConns(20)                                                      // want `opens up to 20 connections and keeps 2`
