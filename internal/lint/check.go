@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"assay/internal/facts"
+	"assay/kit/sqlite"
 
 	"golang.org/x/tools/go/analysis"
 )
@@ -186,8 +187,17 @@ func (c *checker) since(d Driver, s facts.Spelling) string {
 	return text
 }
 
-// advice is the spelling that works.
+// advice is the spelling that works, with a value that the setting takes.
 func (c *checker) advice(o *open, s facts.Spelling, value string, around []facts.Facts) string {
+	setting, _ := sqlite.Lookup(s.Setting)
+	if setting.Name == "" || isValue(s, value) {
+		return workingSpelling(o, s, value, around)
+	}
+	return fmt.Sprintf("%s is not known to take %s: want %s; %s", s.Setting, value, want(setting), workingSpelling(o, s, "VALUE", around))
+}
+
+// workingSpelling is the spelling that works, with a value.
+func workingSpelling(o *open, s facts.Spelling, value string, around []facts.Facts) string {
 	for _, works := range preferred(around[0].Working(s.Setting, o.dsn.forms[0])) {
 		if working(around, works) {
 			return "write " + works.With(value)

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"assay/internal/facts"
+	"assay/kit/setting"
 	"assay/kit/sqlite"
 )
 
@@ -108,6 +109,12 @@ func normal(setting, value string) (string, bool) {
 		return "", false
 	}
 	return read, err == nil
+}
+
+// want says which values a setting takes, without the units that plans have.
+func want(s setting.Setting) string {
+	before, _, _ := strings.Cut(s.Want, " or a duration")
+	return before
 }
 
 // checkSlip reports a parameter that is nearly one that the driver knows; false

@@ -18,6 +18,7 @@ func open(path string, cache int) {
 	sql.Open("sqlite", "app.db?mode=rwc&_pragma=busy_timeout(5000)")
 	sql.Open("sqlite", "file:app.db?_pragma=busy_timeout(5000)&_pragma=journal_mode(WAL)&mode=ro&_unheard=1") // want `_pragma=journal_mode\(WAL\) together with mode=ro is an error`
 	sql.Open("sqlite", path)
+	sql.Open("sqlite", "file:app.db?_journal_mode=WALL&_pragma=busy_timeout(5000)") // want `ignores _journal_mode=WALL .*; journal_mode is not known to take WALL: want delete, .*; write _pragma=journal_mode\(VALUE\)`
 
 	dsn := "file:app.db?_journal=WAL" // want `ignores _journal=WAL`
 	dsn += "&_pragma=busy_timeout(1)"
