@@ -34,7 +34,7 @@ func table(t *testing.T) *facts.Table {
 var versions = map[string]Driver{
 	"modern54": {"modernc", "v1.54.0"}, "modern55": {"modernc", "v1.55.0"}, "matt": {"mattn", "v1.14.52"},
 	"elsewhere": {"modernc", "v1.61.1"}, "limited": {"modernc", "v1.61.1"}, "schema": {"modernc", "v1.61.1"}, "between": {"modernc", "v1.60.9"},
-	"nc": {"ncruces", "v0.32.0"},
+	"nc": {"ncruces", "v0.32.0"}, "handle": {"mattn", "v1.14.52"},
 }
 
 func TestRules(t *testing.T) {

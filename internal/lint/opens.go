@@ -1,9 +1,6 @@
 package lint
 
-import (
-	"go/ast"
-	"go/types"
-)
+import "go/ast"
 
 // Driver is a driver at a version.
 type Driver struct {
@@ -65,20 +62,13 @@ type open struct {
 	dsn    dsn
 	driver Driver
 	pool   bool
-	into   types.Object // the variable that the pool is kept in; nil where that is not seen
 }
 
 // opens finds all calls of a package that open SQLite. It also reports whether
 // the package opens anything else.
 func (c *checker) opens(files []*ast.File) (found []*open, others bool) {
 	for _, f := range files {
-		into := map[*ast.CallExpr]types.Object{}
 		ast.Inspect(f, func(n ast.Node) bool {
-			if assign, ok := n.(*ast.AssignStmt); ok && len(assign.Rhs) == 1 {
-				if call, ok := assign.Rhs[0].(*ast.CallExpr); ok {
-					into[call] = c.object(assign.Lhs[0])
-				}
-			}
 			call, ok := n.(*ast.CallExpr)
 			if !ok {
 				return true
@@ -94,7 +84,7 @@ func (c *checker) opens(files []*ast.File) (found []*open, others bool) {
 				return true
 			}
 			arg := call.Args[opener.dsn]
-			found = append(found, &open{call, arg, parseDSN(c.text(arg)), driver, opener.pool, into[call]})
+			found = append(found, &open{call, arg, parseDSN(c.text(arg)), driver, opener.pool})
 			return true
 		})
 	}

@@ -119,6 +119,7 @@ func (c *checker) checkPragmas(opens []*open) {
 	if len(opens) == 0 || c.pools.single || c.pools.unsure || c.pools.hooks {
 		return
 	}
+	handles := c.findHandles(opens)
 	for _, call := range c.pools.pragmas {
 		if call.pool == nil { // what another function gives
 			continue
@@ -128,40 +129,29 @@ func (c *checker) checkPragmas(opens []*open) {
 			if !ok || !ofConnection(name, value) {
 				continue
 			}
-			o := opened(opens, call.pool)
-			if c.alsoByDSN(o, name, value) {
-				continue
-			}
-			advice := "set it in the DSN, or call SetMaxOpenConns(1)"
-			if o != nil {
-				if around := c.factsOf(o.driver); len(around) > 0 {
-					advice = c.advice(o, facts.Spelling{Setting: name}, value, around)
-				}
-			}
-			c.report(c.find(call.arg, name), PoolPragma, "PRAGMA %s reaches one connection of the pool; the others, and all that are opened later, keep the default; %s", name, advice)
+			c.checkPragma(call, handles, name, value)
 		}
 	}
 }
 
-// opened returns the call that made a pool; where it is not seen and the
-// package opens SQLite once, that call.
-func opened(opens []*open, pool types.Object) *open {
-	for _, o := range opens {
-		if pool != nil && o.into == pool {
-			return o
-		}
+func (c *checker) checkPragma(call pragmaCall, handles handles, name, value string) {
+	made, seen := handles.of(call.pool)
+	if slices.ContainsFunc(made, func(o *open) bool { return c.alsoByDSN(o, name, value) }) {
+		return
 	}
-	if len(opens) == 1 {
-		return opens[0]
+	advice := "set it in the DSN, or call SetMaxOpenConns(1)"
+	if around := c.factsOf(made[0].driver); len(made) == 1 && len(around) > 0 {
+		advice = c.advice(made[0], facts.Spelling{Setting: name}, value, around)
 	}
-	return nil
+	others := "keep the default"
+	if !seen || slices.ContainsFunc(made, func(o *open) bool { return !o.dsn.whole }) {
+		others = "have it only where their DSN sets it, and the DSN is not seen here in full"
+	}
+	c.report(c.find(call.arg, name), PoolPragma, "PRAGMA %s reaches one connection of the pool; the others, and all that are opened later, %s; %s", name, others, advice)
 }
 
 // alsoByDSN reports whether connections have the setting without the PRAGMA.
 func (c *checker) alsoByDSN(o *open, name, value string) bool {
-	if o == nil {
-		return false
-	}
 	around := c.factsOf(o.driver)
 	for _, f := range around {
 		if o.sets(name, f) || isDefault(f, facts.Spelling{Setting: name}, value) {
