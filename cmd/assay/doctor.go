@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"strings"
 
 	"assay/internal/dataset"
 	"assay/internal/doctor"
@@ -31,8 +30,10 @@ type doctorFlags struct {
 
 // examined is what was found in a file.
 type examined struct {
-	path  string
-	found []doctor.Finding
+	path     string
+	found    []doctor.Finding
+	settings map[string]string // of a connection; nil: not asked for
+	asked    []doctor.Asked    // parameters of its DSN
 }
 
 var doctorFormats = format.List[examined]{
@@ -43,7 +44,7 @@ var doctorFormats = format.List[examined]{
 		if len(e.found) == 0 {
 			fmt.Fprintf(out, "%s: nothing found\n", e.path)
 		}
-		return nil
+		return e.printSettings(out)
 	}},
 	{Name: "json", Write: func(out io.Writer, e examined) error { return format.JSON(out, append([]doctor.Finding{}, e.found...)) }},
 }
@@ -55,7 +56,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		Short: "Say what is wrong with an SQLite file, its disk and an application's settings; the file is only read",
 		Long: `Copies the file with SQLite's backup API, even while programs write to it, and examines the copy.
 With --queries it also checks the query plans. With --driver and --dsn it opens the copy as the
-application would and reads the settings back. Exit status 1: there are findings.`,
+application would, and prints what the DSN asks for and what the settings read back as. Exit status 1: there are findings.`,
 		Args: arguments(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.doctor(cmd.Context(), args[0], flags) },
 	}
@@ -63,7 +64,7 @@ application would and reads the settings back. Exit status 1: there are findings
 	flags.addFormat(cmd, doctorFormats)
 	f.StringVar(&flags.queries, "queries", "", "file with the application's SQL statements, separated by semicolons")
 	f.StringVar(&flags.driver, "driver", "", "driver of the application, NAME[@VERSION], to read its settings back")
-	f.StringVar(&flags.dsn, "dsn", "", "the application's DSN; it must contain FILE as it was given here")
+	f.StringVar(&flags.dsn, "dsn", "", "the application's DSN; it must name FILE, by any path")
 	f.BoolVar(&flags.disk, "disk", false, "also measure how many syncs the disk does, with a file in the folder that is removed again")
 	return cmd
 }
@@ -72,10 +73,15 @@ func (f doctorFlags) check(path string) error {
 	switch {
 	case (f.driver == "") != (f.dsn == ""):
 		return usage(errors.New("--driver and --dsn go together"), "assay drivers lists the drivers")
-	case f.dsn != "" && !strings.Contains(f.dsn, path):
-		return usage(fmt.Errorf("--dsn %q does not contain %s: the settings are read back on a copy that takes its place", f.dsn, path))
 	}
-	return usage(file.CheckRegular(path))
+	if err := file.CheckRegular(path); err != nil {
+		return usage(err)
+	}
+	if _, same := onCopy(f.dsn, path, ""); f.dsn != "" && !same {
+		return usage(fmt.Errorf("--dsn %q does not name %s: the settings are read back on a copy that takes its place", f.dsn, path),
+			"paths in the DSN begin in the folder that assay runs in")
+	}
+	return nil
 }
 
 func (a *app) doctor(ctx context.Context, path string, flags doctorFlags) error {
@@ -105,7 +111,7 @@ func (a *app) doctor(ctx context.Context, path string, flags doctorFlags) error 
 		}
 	}
 	if flags.driver != "" {
-		if options.Settings, err = settingsOf(ctx, l, path, work.Dir, flags); err != nil {
+		if err := readSettings(ctx, l, work.Dir, flags, &options); err != nil {
 			return err
 		}
 	}
@@ -118,7 +124,7 @@ func (a *app) doctor(ctx context.Context, path string, flags doctorFlags) error 
 		return err
 	}
 	a.progress.close()
-	if err := flags.write(a.stdout, examined{path, found}); err != nil {
+	if err := flags.write(a.stdout, examined{path, found, options.Settings, options.Asked}); err != nil {
 		return err
 	}
 	if len(found) > 0 {
@@ -133,18 +139,35 @@ func lossyDisk(folder string) string {
 	return why
 }
 
-// settingsOf opens a copy as the application opens its file, and reads back
+// readSettings opens a copy as the application opens its file, and reads back
 // what connections have.
-func settingsOf(ctx context.Context, l *lab.Lab, path, folder string, flags doctorFlags) (map[string]string, error) {
+func readSettings(ctx context.Context, l *lab.Lab, folder string, flags doctorFlags, options *doctor.Options) error {
 	program, err := l.Build(ctx, flags.driver)
 	if err != nil {
-		return nil, err
+		return err
 	}
+	table, err := factsTable()
+	if err != nil {
+		return err
+	}
+	f, _ := table.Find(program.Name, program.Version)
 	copied := filepath.Join(folder, "settings.db")
-	if err := dataset.Snapshot(ctx, path, copied); err != nil {
-		return nil, err
+	if err := dataset.Snapshot(ctx, options.Path, copied); err != nil {
+		return err
 	}
-	worker, err := process.Start(ctx, program.Program, process.Options{Dir: folder})
+	dsn, _ := onCopy(flags.dsn, options.Path, copied)
+	options.Asked = askedBy(flags.dsn, f)
+	options.Settings, err = settingsOf(ctx, program.Program, wire.Open{Path: copied, DSN: dsn, Readers: 1, Idle: 1})
+	var refusal *wire.Error
+	if errors.As(err, &refusal) {
+		return usage(fmt.Errorf("driver %s cannot open %q: %w", flags.driver, flags.dsn, err))
+	}
+	return err
+}
+
+// settingsOf returns the settings of a connection.
+func settingsOf(ctx context.Context, program string, open wire.Open) (map[string]string, error) {
+	worker, err := process.Start(ctx, program, process.Options{Dir: filepath.Dir(open.Path)})
 	if err != nil {
 		return nil, err
 	}
@@ -154,14 +177,9 @@ func settingsOf(ctx context.Context, l *lab.Lab, path, folder string, flags doct
 		names = append(names, s.Name)
 	}
 	var read wire.SettingsRead
-	open := wire.Open{Path: copied, DSN: strings.ReplaceAll(flags.dsn, path, copied), Readers: 1, Idle: 1}
 	err = worker.Call(ctx, wire.TypeOpen, open, nil)
 	if err == nil {
 		err = worker.Call(ctx, wire.TypeSettings, wire.Settings{Names: names}, &read)
-	}
-	var refusal *wire.Error
-	if errors.As(err, &refusal) {
-		return nil, usage(fmt.Errorf("driver %s cannot open %q: %w", flags.driver, flags.dsn, err))
 	}
 	if err != nil || len(read.Connections) == 0 {
 		return nil, err

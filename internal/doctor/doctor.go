@@ -29,7 +29,7 @@ type Finding struct {
 
 // The problems, the most important one first: lost data, then lost commits,
 // then failures under load, then speed, then space.
-var order = []string{"corrupt", "foreign-key-violations", "disk", "setting", "wal-size", "journal-mode", "scan", "foreign-key-index",
+var order = []string{"corrupt", "foreign-key-violations", "disk", "setting", "parameter", "wal-size", "journal-mode", "scan", "foreign-key-index",
 	"statistics", "stale-statistics", "unused-index", "duplicate-index", "page-size", "auto-vacuum", "free-pages", "sync-latency"}
 
 // Options say what to look at.
@@ -47,6 +47,16 @@ type Options struct {
 	// Settings are those of the application's connections, read back through its
 	// driver; nil: not known.
 	Settings map[string]string
+	// Asked are the parameters of the application's DSN.
+	Asked []Asked
+}
+
+// Asked is a parameter of a DSN, with the setting that it names.
+type Asked struct {
+	Parameter string
+	Setting   string // empty: it names none that can be read back
+	Value     string // as it reads back where it takes effect; empty: the setting is not known to take it
+	Fix       string // what sets it
 }
 
 // InputError says that the file is none that can be examined.

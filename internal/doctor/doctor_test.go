@@ -129,6 +129,11 @@ func TestPlantedProblems(t *testing.T) {
 		{"setting", "synchronous reads back as 0", with(), func(o *Options) {
 			o.Settings = map[string]string{"synchronous": "0", "busy_timeout": "5000", "foreign_keys": "1"}
 		}},
+		{"parameter", "_sychronous=OFF asks for synchronous = 0, which reads back as 1", with(), func(o *Options) {
+			o.Settings = map[string]string{"synchronous": "1", "busy_timeout": "5000", "foreign_keys": "1"}
+			o.Asked = []Asked{{"_sychronous=OFF", "synchronous", "0", "fix"}, {"_fk=1", "foreign_keys", "1", "fix"}, {"_txlock=exclusive", "", "", ""},
+				{"_timeout=5s", "busy_timeout", "", ""}, {"_mutex=no", "mutex", "no", ""}}
+		}},
 	} {
 		t.Run(c.problem, func(t *testing.T) {
 			var path string

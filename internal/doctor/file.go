@@ -114,9 +114,22 @@ func (p *patient) settings(ctx context.Context) error {
 	if value("busy_timeout") == 0 {
 		p.add("setting", "a locked database is an error at once", "busy_timeout reads back as 0", "PRAGMA busy_timeout = 5000 on each connection, or in the DSN")
 	}
+	p.asked()
 	keys, err := p.hasForeignKeys(ctx)
 	if err == nil && keys && value("foreign_keys") == 0 {
 		p.add("setting", "the schema's foreign keys are not enforced", "foreign_keys reads back as 0", "PRAGMA foreign_keys = 1 on each connection, or in the DSN")
 	}
 	return err
+}
+
+// asked finds parameters of the DSN that did not set what they name.
+func (p *patient) asked() {
+	for _, a := range p.Asked {
+		read, known := p.Settings[a.Setting]
+		if !known || a.Value == "" || read == a.Value {
+			continue
+		}
+		p.add("parameter", "a parameter of the DSN does not set what it names",
+			fmt.Sprintf("%s asks for %s = %s, which reads back as %s", a.Parameter, a.Setting, a.Value, read), a.Fix)
+	}
 }

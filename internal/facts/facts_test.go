@@ -232,6 +232,24 @@ func TestNear(t *testing.T) {
 	}
 }
 
+// A parameter names a setting also where it is misspelled.
+func TestNamed(t *testing.T) {
+	for parameter, want := range map[string]string{
+		"_sychronous=OFF": "synchronous=0", "cache_size=-64000": "cache_size=-64000", "_pragma=journal_mode(WAL)": "journal_mode=wal",
+		"_pragm=journal_mode(WAL)": "journal_mode=wal", "_pragma=jurnal_mode(WAL)": "journal_mode=wal", "mode=ro": "read_only=1", "mode=rwx": "read_only=",
+		"cache=private": "shared_cache=0", "_timeout=5s": "busy_timeout=", "_txlock=immediate": "", "vfs=unix": "",
+	} {
+		got := ""
+		if s, value, named := Named(true, parameter); named {
+			read, _ := s.Reads(value)
+			got = s.Setting + "=" + read
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", parameter, got, want)
+		}
+	}
+}
+
 // A fault in one of several experiments at the same time is an error.
 func TestPanicInAnExperiment(t *testing.T) {
 	program, err := exec.LookPath("true")

@@ -43,14 +43,39 @@ func isSlip(word, meant string) (distance int, slip bool) {
 
 // Near returns the spelling with effect that an untried one is nearest to; false
 // where none is near.
-func (f Facts) Near(untried Spelling) (best Slip, found bool) {
+func (f Facts) Near(untried Spelling) (Slip, bool) {
+	return nearestSpelling(untried, func(s Spelling) bool {
+		effect, _ := f.Effect(s)
+		return effect == Applied
+	})
+}
+
+// Named returns the spelling that a parameter is, or is nearest to, whatever drivers
+// do with it, and the value; false where it is near none.
+func Named(uri bool, parameter string) (Spelling, string, bool) {
+	s, value, known := Parse(uri, parameter)
+	if known {
+		return s, value, true
+	}
+	slip, found := nearestSpelling(s, func(Spelling) bool { return true })
+	switch {
+	case !found:
+		return s, value, false
+	case isPragmaKey(s.Key):
+		return slip.Meant, value, true
+	}
+	_, text, _ := strings.Cut(parameter, "=")
+	return Parse(uri, slip.Meant.Key+"="+text)
+}
+
+// nearestSpelling returns the spelling of some that an untried one is nearest to.
+func nearestSpelling(untried Spelling, some func(Spelling) bool) (best Slip, found bool) {
 	if slices.Contains(otherKeys, untried.Key) {
 		return best, false
 	}
 	least := longWord
 	for _, s := range Spellings() {
-		effect, _ := f.Effect(s)
-		if effect != Applied || s.URI != untried.URI {
+		if s.URI != untried.URI || !some(s) {
 			continue
 		}
 		written, word, meant := s, untried.Key, s.Key

@@ -3,7 +3,10 @@ package facts
 import (
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
+
+	"assay/kit/sqlite"
 )
 
 // Spelling is one way to write a setting in a DSN, without its value.
@@ -39,6 +42,26 @@ func (s Spelling) With(value string) string {
 		return s.Key + "=" + s.Pragma + "=" + value
 	}
 	return s.Key + "=" + s.Pragma + "(" + value + ")"
+}
+
+// Reads is a value as it reads back where it takes effect; false where the setting
+// is not known to take it. It knows no units: 5s is a time for plans only.
+func (s Spelling) Reads(value string) (string, bool) {
+	value = strings.Trim(value, `'"`)
+	if read, known := opening[s.Setting][value]; known && s.Key != s.Setting {
+		return read, true
+	}
+	read, err := sqlite.Normal(s.Setting, value)
+	if _, noNumber := strconv.Atoi(value); s.Setting == "busy_timeout" && noNumber != nil {
+		return "", false
+	}
+	return read, err == nil
+}
+
+// opening are the words for how a file is opened, and what they read back as.
+var opening = map[string]map[string]string{
+	"read_only":    {"ro": "1", "rw": "0", "rwc": "0", "memory": "0"},
+	"shared_cache": {"shared": "1", "private": "0"},
 }
 
 // dsn is a whole DSN for a file.

@@ -200,7 +200,7 @@ func isDefault(f facts.Facts, s facts.Spelling, value string) bool {
 	if s.Setting == "shared_cache" {
 		return value != "shared"
 	}
-	read, valid := normal(s.Setting, value)
+	read, valid := s.Reads(value)
 	return valid && read == f.Defaults[s.Setting]
 }
 

@@ -1,12 +1,10 @@
 package lint
 
 import (
-	"strconv"
 	"strings"
 
 	"assay/internal/facts"
 	"assay/kit/setting"
-	"assay/kit/sqlite"
 )
 
 // Unjudged is a parameter that nothing is known about, and where it stands.
@@ -88,27 +86,8 @@ func unjudged(o *open, parameter string, around []facts.Facts) string {
 // isValue reports whether a setting is known to take a value. What only the
 // running program knows may be one.
 func isValue(s facts.Spelling, value string) bool {
-	switch {
-	case strings.Contains(value, unknown):
-		return true
-	case s.Key == "mode" || s.Key == "_mode":
-		return value == "ro" || value == "rw" || value == "rwc" || value == "memory"
-	case s.Setting == "shared_cache":
-		return value == "shared" || value == "private"
-	}
-	_, valid := normal(s.Setting, value)
-	return valid
-}
-
-// normal is a value of a setting as it reads back; false where SQLite has no such
-// value. It knows no units: 5s is a time for plans only.
-func normal(setting, value string) (string, bool) {
-	value = strings.Trim(value, `'"`)
-	read, err := sqlite.Normal(setting, value)
-	if _, noNumber := strconv.Atoi(value); setting == "busy_timeout" && noNumber != nil {
-		return "", false
-	}
-	return read, err == nil
+	_, valid := s.Reads(value)
+	return valid || strings.Contains(value, unknown)
 }
 
 // want says which values a setting takes, without the units that plans have.
