@@ -50,6 +50,7 @@ func (a *app) inspect(ctx context.Context, driver, profile, diff string) error {
 		return err
 	}
 	if diff == "" {
+		a.progress.close()
 		return one.print(a.stdout)
 	}
 	otherDriver, otherProfile := diff, profile
@@ -60,6 +61,7 @@ func (a *app) inspect(ctx context.Context, driver, profile, diff string) error {
 	if err != nil {
 		return err
 	}
+	a.progress.close()
 	return printDifferences(a.stdout, one, other)
 }
 
