@@ -31,7 +31,7 @@ var imports = map[string][]string{
 	"scaffold":  {},
 	"queryplan": {},
 	"dataset":   {"root", "kit", "scratch", "queryplan"},
-	"build":     {"root", "kit", "scratch", "guard"},
+	"build":     {"root", "kit", "scratch", "guard", "near"},
 	"store":     {"root", "kit"},
 	"emit":      {"root", "kit"},
 	"draft":     {"root", "kit", "plan", "dataset", "traffic"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"strings"
 
@@ -157,6 +158,8 @@ func lintError(ctx context.Context, err error) error {
 		return ctx.Err()
 	case errors.As(err, &failed):
 		return usage(err)
+	case errors.Is(err, fs.ErrNotExist):
+		return usage(err, "name the folder of the program with --dir")
 	}
 	return usage(err, "run it in the folder of a Go module that go list ./... can read, or of a program of Rails, Django or SQLAlchemy that configures SQLite, or name one with --dir")
 }

@@ -10,6 +10,7 @@ import (
 	"debug/buildinfo"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"assay/internal/guard"
+	"assay/internal/near"
 )
 
 // Event tells how the build of a worker goes on.
@@ -75,7 +77,7 @@ func (b *Builder) Build(ctx context.Context, spec Spec) (Worker, error) {
 	start := time.Now()
 	w, err := b.find(ctx, spec, start)
 	if err != nil {
-		return Worker{}, fmt.Errorf("worker %s: %w", spec, err)
+		return Worker{}, b.failed(spec, err)
 	}
 	w.Took = time.Since(start)
 	state := Built
@@ -126,9 +128,6 @@ func (b *Builder) find(ctx context.Context, spec Spec, start time.Time) (Worker,
 		return Worker{}, err
 	}
 	d, err := b.Source.driver(spec.Name)
-	if errors.Is(err, errNoWorker) {
-		return Worker{}, b.unknown(spec.Name, err)
-	}
 	if err != nil {
 		return Worker{}, err
 	}
@@ -155,14 +154,23 @@ func (b *Builder) find(ctx context.Context, spec Spec, start time.Time) (Worker,
 	return j.worker(cached)
 }
 
-// unknown says which workers there are.
-func (b *Builder) unknown(name string, err error) error {
-	drivers, _ := b.Source.Drivers()
-	var names []string
-	for _, d := range drivers {
-		names = append(names, d.Name)
+// failed names the worker that could not be built, or says that there is none and
+// which one was probably meant.
+func (b *Builder) failed(spec Spec, err error) error {
+	if !errors.Is(err, errNoWorker) {
+		return fmt.Errorf("worker %s: %w", spec, err)
 	}
-	return fmt.Errorf("%w in %s; there are: %s", err, b.Source.Dir, strings.Join(names, ", "))
+	if _, problem := os.Stat(filepath.Join(b.Source.Dir, "workers", spec.Name)); problem == nil {
+		return fmt.Errorf("worker %s: %w in %s", spec, err, b.Source.Dir)
+	}
+	text := fmt.Sprintf("there is no driver %q", spec.Name)
+	drivers, _ := b.Source.Drivers()
+	for _, d := range drivers {
+		if near.Distance(spec.Name, d.Name) <= 1+len(spec.Name)/10 {
+			text += fmt.Sprintf(" (did you mean %q?)", d.Name)
+		}
+	}
+	return errors.New(text)
 }
 
 // prebuilt uses the executable as it is, in any language, or with what its

@@ -379,8 +379,14 @@ func TestPrebuilt(t *testing.T) {
 func TestUnknownWorker(t *testing.T) {
 	b, _ := builder(t, fakeSource(t))
 	_, err := b.Build(t.Context(), Spec{Name: "nobody"})
-	checkError(t, err, "worker nobody: workers/nobody: neither go.mod nor an executable file named worker in "+b.Source.Dir+
-		"; there are: plain, script")
+	if want := `there is no driver "nobody"`; err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	_, err = b.Build(t.Context(), Spec{Name: "plian"})
+	checkError(t, err, `there is no driver "plian" (did you mean "plain"?)`)
+	put(t, b.Source.Dir, map[string]string{"workers/empty/README": "nothing yet"})
+	_, err = b.Build(t.Context(), Spec{Name: "empty"})
+	checkError(t, err, "worker empty: workers/empty: neither go.mod nor an executable file named worker in "+b.Source.Dir)
 	_, err = b.Build(t.Context(), Spec{Name: "../plain"})
 	checkError(t, err, `driver "../plain": want NAME[@VERSION]`)
 	_, err = b.Build(t.Context(), Spec{Name: "plain", Version: "v1.0.0"})

@@ -3,7 +3,6 @@ package build
 import (
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"strings"
 	"time"
@@ -33,7 +32,7 @@ func Cross() string { return crossed[0] + "/" + crossed[1] }
 func (b *Builder) Cold(ctx context.Context, spec Spec) (Cold, error) {
 	cold, err := b.cold(ctx, spec)
 	if err != nil {
-		return Cold{}, fmt.Errorf("worker %s: %w", spec, err)
+		return Cold{}, b.failed(spec, err)
 	}
 	return cold, nil
 }

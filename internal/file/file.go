@@ -95,6 +95,9 @@ func regular(in *os.File) error {
 // CheckRegular refuses what is not a regular file, or a link to one.
 func CheckRegular(path string) error {
 	info, err := os.Stat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w: name a file by its path from the folder that assay runs in, or by the whole path", path, fs.ErrNotExist)
+	}
 	if err != nil {
 		return err
 	}

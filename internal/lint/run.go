@@ -178,12 +178,24 @@ func loadProgram(ctx context.Context, dir string, patterns []string) (*program, 
 	if files == 0 {
 		for _, root := range roots {
 			for _, e := range root.Errors {
-				return nil, fmt.Errorf("%w: %s", ErrNothing, e.Msg)
+				return nil, nothing(dir, root.PkgPath, e.Msg)
 			}
 		}
 		return nil, fmt.Errorf("%w %s", ErrNothing, strings.Join(patterns, " "))
 	}
 	return p, nil
+}
+
+// nothing says that a pattern matches no package. The go command takes a folder
+// without ./ before it for a package of the standard library.
+func nothing(dir, pattern, problem string) error {
+	if !strings.Contains(problem, "is not in std") {
+		return fmt.Errorf("%w: %s", ErrNothing, problem)
+	}
+	if info, err := os.Stat(filepath.Join(dir, pattern)); err == nil && info.IsDir() {
+		return fmt.Errorf("%w %s: write ./%s for the folder, or ./%s/... with those below it", ErrNothing, pattern, pattern, pattern)
+	}
+	return fmt.Errorf("%w %s: write ./FOLDER for a folder of the module, ./... for all of them", ErrNothing, pattern)
 }
 
 func libraryPaths() []string { return slices.Sorted(maps.Keys(libraries)) }
