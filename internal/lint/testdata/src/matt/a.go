@@ -13,6 +13,11 @@ func misspelled(path string) {
 	sql.Open("sqlite3", "file:app.db?_journal_mode=WALL&_busy_timeout=5s&_cache_size=64MB&mode=rwx&_cache_size="+path)
 }
 
+func silenced() {
+	//assay:ignore not-judged the driver's documentation has it
+	sql.Open("sqlite3", "file:app.db?_txlock=deferred")
+}
+
 func open() {
 	db, _ := sql.Open("sqlite3", "app.db?_pragma=foreign_keys(1)&_journal=WAL") // want `mattn v1.14.52: ignores _pragma=foreign_keys\(1\); write _foreign_keys=1`
 	db.SetMaxOpenConns(20)                                                      // want `opens up to 20 connections and keeps 2`
