@@ -39,6 +39,28 @@ func TestRestOfBudgetIsShared(t *testing.T) {
 	}
 }
 
+// What decides five intervals goes before what decides one in a little less time.
+func TestBudgetGoesToManyIntervals(t *testing.T) {
+	groups := []Group{{Cost: second, Launches: 6, Needed: 16, Wide: 1}, {Cost: second, Launches: 6, Needed: 21, Wide: 5}}
+	if got := Next(groups, Limits{MinLaunches: 6, Left: 20 * second, Bounded: true}); !slices.Equal(got, []int{1}) {
+		t.Errorf("10s are missing for one interval, 15s for five, and 20s are left: got %v, want the second group", got)
+	}
+}
+
+// Of groups that the budget cannot make narrow enough, one whose launches are all disturbed
+// does not get everything, and one of many intervals goes before one of a few.
+func TestRestOfBudgetIsSharedByTriesAndIntervals(t *testing.T) {
+	for name, first := range map[string]Group{
+		"40 disturbed launches": {Cost: second, Tries: 40, Needed: 1000, Wide: 5},
+		"one interval":          {Cost: second, Launches: 8, Tries: 8, Needed: 1000, Wide: 1},
+	} {
+		groups := []Group{first, {Cost: second, Launches: 10, Tries: 10, Needed: 1000, Wide: 5}}
+		if got := Next(groups, Limits{MinLaunches: 6, Left: 10 * second, Bounded: true}); !slices.Equal(got, []int{1}) {
+			t.Errorf("%s against ten launches of five intervals: got %v, want the second group", name, got)
+		}
+	}
+}
+
 // A budget that just misses the minimum of a group is used all the same.
 func TestBudgetThatJustMisses(t *testing.T) {
 	group := []Group{{Cost: 10 * second, Launches: 1, Tries: 2}}
