@@ -52,7 +52,7 @@ func (c Cell) Name() string {
 // Measurement is what one run says of a head and its base.
 type Measurement struct {
 	Run    string  // its ID
-	Margin float64 // within which figures are equivalent, as a fraction
+	Margin float64 // within which figures are equivalent, as a fraction: no more than the slowdown that is allowed
 	Noise  float64 // the largest difference of its A/A tests, as a fraction; 0 where there was none
 	Cells  []Cell
 }
@@ -76,7 +76,7 @@ func Judge(r *analysis.Result, base, head string, rules Rules) (*Measurement, er
 	}
 	m := &Measurement{Run: r.Run.ID}
 	for _, t := range r.Tables {
-		m.Margin, m.Noise = t.Margin, max(m.Noise, t.Noise)
+		m.Margin, m.Noise = min(t.Margin, rules.MaxSlowdown), max(m.Noise, t.Noise)
 	}
 	for _, line := range versus.Lines {
 		m.Cells = append(m.Cells, newCell(line, rules))
@@ -140,7 +140,8 @@ func (c *Cell) ended(head *analysis.Row) {
 	c.State = Regressed
 }
 
-// compare judges the figures.
+// compare judges the figures. What differs by more than is allowed is not equivalent,
+// however wide the plan's margin is.
 func (c *Cell) compare(line analysis.VersusLine, rules Rules) {
 	comparison := line.Comparison
 	switch {
@@ -151,6 +152,7 @@ func (c *Cell) compare(line analysis.VersusLine, rules Rules) {
 		c.State, c.Reason = Undecided, "too few launches have both"
 		return
 	}
+	comparison.Comparison = comparison.Within(rules.MaxSlowdown)
 	c.Cost = comparison.Ratio
 	verdict := map[stat.Verdict]State{stat.Equivalent: Equivalent, stat.Faster: Faster, stat.Slower: Tolerated}[comparison.Verdict]
 	if line.Metric.HigherBetter {

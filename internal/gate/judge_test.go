@@ -88,13 +88,26 @@ func TestStates(t *testing.T) {
 	}
 }
 
-// A slowdown counts only where it is larger than what is allowed.
+// A slowdown counts only where it is larger than what is allowed, and there even if it lies
+// within the plan's margin of 2 %.
 func TestMaxSlowdown(t *testing.T) {
 	before := rule
 	defer func() { rule = before }()
-	rule = Rules{MaxSlowdown: 0.2}
-	if c := find(t, judged(t, "first", both("read", 1.1, nil)), "read"); c.State != Tolerated || len(c.Suspicions) > 0 {
-		t.Errorf("got %+v, want 10 %% tolerated", c)
+	for _, c := range []struct {
+		allowed, times, margin float64
+		want                   State
+	}{
+		{0.2, 1.1, 0.02, Tolerated},
+		{0.02, 1.012, 0.02, Equivalent},
+		{0.005, 1.012, 0.005, Regressed},
+		{0.005, 1.0005, 0.005, Equivalent},
+		{0.005, 0.988, 0.005, Faster},
+	} {
+		rule = Rules{MaxSlowdown: c.allowed}
+		m := judged(t, "first", both("read", c.times, nil))
+		if got := find(t, m, "read"); got.State != c.want || (got.State == Regressed) != (len(got.Suspicions) == 1) || got.State == Regressed && !got.decided || m.Margin != c.margin {
+			t.Errorf("%g times as long, %g allowed: got %+v and the margin %g, want %s and %g", c.times, c.allowed, got, m.Margin, c.want, c.margin)
+		}
 	}
 }
 

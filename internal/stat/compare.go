@@ -108,6 +108,15 @@ func (c *Comparison) settle(adjusted, factor float64, together int) {
 // Rule is the one that judged, with the noise that was found.
 func (c Comparison) Rule() Rule { return c.rule }
 
+// Within judges paired launches with a margin, where that is smaller than the rule's.
+func (c Comparison) Within(margin float64) Comparison {
+	if margin < c.rule.Margin {
+		c.rule.Margin = margin
+		c.Verdict, c.Reason = c.rule.decide(c.gain, c.factor)
+	}
+	return c
+}
+
 // Swapped compares the other way round.
 func (c Comparison) Swapped() Comparison {
 	c.Ratio = c.Ratio.Inverse()

@@ -282,6 +282,25 @@ func ExampleRule_Compare() {
 	// Output: 1.100 (1.092 to 1.108) slower <nil>
 }
 
+// A comparison within a smaller margin is what that margin says from the beginning, in its
+// family and turned round; a larger margin changes nothing.
+func TestWithin(t *testing.T) {
+	table := NewTable([][]float64{{0, 0.01, 0.02, 0}, {0.012, 0.022, 0.033, 0.011}, {0.001, 0.012, 0.02, 0.001}, {0.1, 0.111, 0.12, 0.1}, {0.009, 0.011, 0.028, 0.002}})
+	table.Tests = []Test{{A: 1, Baseline: true}, {A: 2, Baseline: true}, {A: 3, Baseline: true}, {A: 4, Baseline: true}}
+	judged := func(margin float64) []Comparison { return Rule{Margin: margin}.Judge([]Table{table})[0].Comparisons }
+	for margin, verdicts := range map[float64][]Verdict{0.005: {Slower, Equivalent, Slower, Undecided}, 0.02: {Equivalent, Equivalent, Slower, Equivalent}, 0.3: {Equivalent, Equivalent, Slower, Equivalent}} {
+		want := judged(min(margin, 0.02))
+		for i, c := range judged(0.02) {
+			if got := c.Within(margin); got != want[i] || got.Verdict != verdicts[i] {
+				t.Errorf("comparison %d within %g: got %+v, want %+v, %s", i, margin, got, want[i], verdicts[i])
+			}
+			if got := c.Swapped().Within(margin); got != want[i].Swapped() {
+				t.Errorf("comparison %d turned round within %g: got %+v, want %+v", i, margin, got, want[i].Swapped())
+			}
+		}
+	}
+}
+
 // A ratio is inside or outside where its whole interval is, with the noise added to both ends.
 func TestPlace(t *testing.T) {
 	for _, c := range []struct {
