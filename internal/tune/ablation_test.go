@@ -6,6 +6,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"assay/internal/stat"
 )
 
 // The ablation has each setting that is not certain in half of the points of each launch, and
@@ -152,5 +154,44 @@ func TestAblationWithinBudget(t *testing.T) {
 	// The ablation may take 26 s: 8 launches of two points and the current settings, a second each.
 	if _, err := tuned.ablation(t.Context(), []Point{{1, 1}}); err != nil || launches != 8 {
 		t.Errorf("got %d launches, %v; want 8", launches, err)
+	}
+}
+
+// A setting matters where it is shown to be worth half of the margin of 2 %.
+func TestMatters(t *testing.T) {
+	tuned := &tuning{config: Config{Margin: 0.02}}
+	for _, c := range []struct {
+		n         int
+		center, p float64
+		want      bool
+	}{{12, 1.03, 0.05, true}, {12, 1.03, 0.2, false}, {12, 1.008, 0.001, false}, {12, 1.012, 0.001, true}, {12, 0.97, 0.001, false}, {1, 1.03, 0.05, false}} {
+		if got := tuned.matters(stat.Comparison{P: c.p, Ratio: stat.Interval{N: c.n, Center: c.center}}); got != c.want {
+			t.Errorf("a ratio of %g with p %g of %d launches: got that it matters %t, want %t", c.center, c.p, c.n, got, c.want)
+		}
+	}
+}
+
+// No more launches are needed of a difference that is three standard errors above the margin.
+func TestCertain(t *testing.T) {
+	tuned := &tuning{config: Config{Margin: 0.02}}
+	for _, c := range []struct {
+		d    difference
+		want bool
+	}{{difference{mean: 0.06, error: 0.01}, true}, {difference{mean: 0.04, error: 0.01}, false}, {difference{mean: -0.06, error: 0.01}, false}} {
+		if got := tuned.certain(c.d); got != c.want {
+			t.Errorf("%+v: got that it is certain %t, want %t", c.d, got, c.want)
+		}
+	}
+}
+
+// Whoever is behind with a p-value below the limit is dropped, and nobody else.
+func TestDropBehind(t *testing.T) {
+	m := newModel(launched(rand.New(rand.NewPCG(1, 1)), 12, 3, 0.02, func(p Point) float64 { return 0.02 * float64(p[0]) }))
+	leader, other := Point{1, 0, 0}, Point{0, 0, 0}
+	p := m.compare(leader, other).p()
+	for limit, want := range map[float64]int{0.75 * p: 2, 1.5 * p: 1} {
+		if got := m.dropBehind([]Point{leader, other}, limit); len(got) != want || !slices.Equal(got[0], leader) {
+			t.Errorf("p is %g, the limit %g: got %v left, want %d", p, limit, got, want)
+		}
 	}
 }

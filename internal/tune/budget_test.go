@@ -25,3 +25,33 @@ func TestSpentBudget(t *testing.T) {
 		}
 	}
 }
+
+// A budget that would have been enough leaves a quarter of itself to six launches of three
+// members, which take a second each.
+func TestEnough(t *testing.T) {
+	tuned := &tuning{spent: 100 * time.Second, members: 100, outcome: &Outcome{}}
+	tuned.endUnconfirmed()
+	if got, want := tuned.outcome.Enough, 72*time.Second; got != want || !tuned.outcome.Unconfirmed {
+		t.Errorf("got that %s would be enough, unconfirmed %t; want %s", got, tuned.outcome.Unconfirmed, want)
+	}
+}
+
+// Shares are of what the indexes leave of the budget, and each leaves time for a confirmation.
+func TestAffordable(t *testing.T) {
+	for _, c := range []struct {
+		share          float64
+		before, budget time.Duration
+		want           int // blocks of one point and the current settings, 2 s
+	}{
+		{0.6, 0, 100 * time.Second, 10},                // 60 - 40
+		{0.6, 30 * time.Second, 100 * time.Second, 16}, // 30 + 42 - 40
+		{1, 30 * time.Second, 100 * time.Second, 30},   // 100 - 40
+		{0.6, 30 * time.Second, 60 * time.Second, 1},   // 60 - 40 - 18 for a confirmation
+		{0.6, 30 * time.Second, 50 * time.Second, 0},
+	} {
+		tuned := &tuning{config: Config{Budget: c.budget}, spent: 40 * time.Second, members: 40, before: c.before}
+		if got := tuned.affordable(c.share, 1); got != c.want {
+			t.Errorf("%g of %s, %s of it for indexes: got %d blocks, want %d", c.share, c.budget, c.before, got, c.want)
+		}
+	}
+}

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"assay/internal/stat"
 )
 
 // confirmed is what the confirmation measured of points, with a little noise.
@@ -71,5 +73,38 @@ func TestSearchChoosesTheNearest(t *testing.T) {
 	tuned.decide([]Point{whole}, points, confirmed(points, all))
 	if got := tuned.outcome.Chosen; got == nil || !slices.Equal(got.Point, b) {
 		t.Errorf("got %+v, want %v", got, b)
+	}
+}
+
+// What is shown to be better by less than the margin is not proposed.
+func TestGainWithinTheMargin(t *testing.T) {
+	for gain, want := range map[float64]bool{0.01: false, 0.03: true} {
+		m := newMachine(func(p Point) float64 { return gain * float64(p[0]) })
+		m.noise = 0
+		if o := run(t, switches(4), 0, m); (o.Chosen != nil) != want || len(o.Finalists) == 0 || o.Finalists[0].Verdict != stat.Faster {
+			t.Errorf("a gain of %g without noise: got the proposal %+v and the finalists %+v, want a proposal %t", gain, o.Chosen, o.Finalists, want)
+		}
+	}
+}
+
+// A later finalist comes first where it is shown to be better by more than the margin, not
+// where it may be.
+func TestOvertaking(t *testing.T) {
+	first, second := Point{1, 0}, Point{0, 1}
+	for _, c := range []struct {
+		better, spread float64
+		want           Point
+	}{{0.03, 0.1, first}, {0.03, 0.01, second}, {0.01, 0.001, first}} {
+		a, b := &row{}, &row{}
+		for i := range confirmations {
+			d := c.spread * float64(1-2*(i%2))
+			a.add(Member{Gains: []float64{0.2}})
+			b.add(Member{Gains: []float64{0.2 + c.better + d}})
+		}
+		tuned := &tuning{config: Config{Space: switches(2), Margin: 0.02}, outcome: &Outcome{Launches: confirmations}}
+		tuned.decide([]Point{first, second}, nil, map[string]*row{first.Key(): a, second.Key(): b})
+		if got := tuned.outcome.Explained; !slices.Equal(got, c.want) {
+			t.Errorf("better by %g with p %.2g: got %v first, want %v", c.better, against(b.gains, a.gains).P, got, c.want)
+		}
 	}
 }
