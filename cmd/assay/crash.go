@@ -62,7 +62,7 @@ refuted, a control that is known to lose data was not caught, or a supported fau
 	f.Uint64Var(&flags.Seed, "seed", 1, "seed of the workload and of the choice of states")
 	f.StringVar(&flags.replay, "replay", "", "make the state of the finding with this ID again, and show what is wrong with it")
 	flags.addOutput(cmd, crash.Formats, "file to write instead of standard output")
-	f.StringVar(&flags.keep, "keep", "", "with --replay: write the image of the disk to this file")
+	addFile(cmd, &flags.keep, "keep", "", "with --replay: write the image of the disk to this file")
 	return cmd
 }
 

@@ -38,7 +38,7 @@ func (a *app) initCommand() *cobra.Command {
 	f.StringVar(&flags.db, "db", "", "your SQLite file; other programs may use it meanwhile")
 	f.StringVar(&flags.queries, "queries", "", "file with SQL statements, separated by semicolons")
 	f.StringVar(&flags.log, "log", "", "log of your program's traffic, as docs/traffic.md says")
-	f.StringVarP(&flags.output, "output", "o", "", "file of the plan (default the database's name with .yaml, in this folder)")
+	addFile(cmd, &flags.output, "output", "o", "file of the plan (default the database's name with .yaml, in this folder)")
 	f.BoolVar(&flags.force, "force", false, "overwrite the plan")
 	return cmd
 }
@@ -52,7 +52,7 @@ func (a *app) init(ctx context.Context, flags initFlags) error {
 		base := filepath.Base(flags.db)
 		flags.output = strings.TrimSuffix(base, filepath.Ext(base)) + ".yaml"
 	}
-	if err := flags.writable(); err != nil {
+	if err := errors.Join(a.checkFile(flags.output), flags.writable()); err != nil {
 		return err
 	}
 	queries, log, err := flags.read()
@@ -128,7 +128,10 @@ func estimate(cases []assay.Case, launches int) time.Duration {
 
 // writable says why the plan cannot be written where it should.
 func (f initFlags) writable() error {
-	there, err := os.Stat(f.output)
+	if err := checkOverwrite(f.output, append([]string{f.db, f.queries, f.log}, file.OfDatabase(f.db)...)...); err != nil {
+		return err
+	}
+	_, err := os.Stat(f.output)
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, err := os.Stat(filepath.Dir(f.output)); err != nil {
 			return usage(fmt.Errorf("%s: no such folder", filepath.Dir(f.output)))
@@ -137,11 +140,6 @@ func (f initFlags) writable() error {
 	}
 	if err != nil {
 		return usage(err)
-	}
-	for _, source := range []string{f.db, f.queries, f.log} {
-		if info, err := os.Stat(source); err == nil && os.SameFile(info, there) {
-			return usage(fmt.Errorf("the plan would overwrite %s", source), "-o FILE writes it elsewhere")
-		}
 	}
 	if !f.force {
 		return usage(fmt.Errorf("%s exists already", f.output), "--force overwrites it; -o FILE writes another one")

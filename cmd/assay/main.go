@@ -209,6 +209,8 @@ func newRoot(a *app) *cobra.Command {
 		SilenceUsage:  true,
 		Args:          noSubcommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+
+		PersistentPreRunE: a.checkFiles,
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(err, "assay help "+strings.TrimPrefix(cmd.CommandPath(), "assay "))

@@ -11,8 +11,10 @@ import (
 
 	"assay/internal/file"
 	"assay/internal/format"
+	"assay/internal/store"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // outputs are the formats of a command's report, as flags choose them.
@@ -54,13 +56,23 @@ func (o *outputs[T]) addOutputs(cmd *cobra.Command, formats format.List[T]) {
 		o.also = append(o.also, outputFile[T]{f, path})
 		return nil
 	}
-	cmd.Flags().VarP(parsed{func() string { return "" }, set}, "output", "o", "also write FORMAT=FILE; may be repeated")
+	value := parsed{func() string { return "" }, set}
+	cmd.Flags().VarP(fileFlag{value, o.files}, "output", "o", "also write FORMAT=FILE; may be repeated")
 }
 
 // addOutput makes a command take --format, and --output FILE.
 func (o *outputs[T]) addOutput(cmd *cobra.Command, formats format.List[T], help string) {
 	o.addFormat(cmd, formats)
-	cmd.Flags().StringVarP(&o.file, "output", "o", "", help)
+	addFile(cmd, &o.file, "output", "o", help)
+}
+
+// files are those of --output FORMAT=FILE.
+func (o *outputs[T]) files() []string {
+	var all []string
+	for _, also := range o.also {
+		all = append(all, also.path)
+	}
+	return all
 }
 
 // write writes a report as the flags say.
@@ -96,6 +108,54 @@ func (p parsed) String() string {
 func (p parsed) Set(text string) error { return p.set(text) }
 
 func (p parsed) Type() string { return "string" }
+
+// fileFlag is the value of a flag that names files to write.
+type fileFlag struct {
+	parsed
+	files func() []string
+}
+
+// addFile makes a command take a flag that names a file to write.
+func addFile(cmd *cobra.Command, path *string, name, short, help string) {
+	set := func(text string) error {
+		*path = text
+		return nil
+	}
+	value := parsed{func() string { return *path }, set}
+	cmd.Flags().VarP(fileFlag{value, func() []string { return []string{*path} }}, name, short, help)
+}
+
+// checkFiles refuses a command whose flags would overwrite the store.
+func (a *app) checkFiles(cmd *cobra.Command, _ []string) error {
+	var all []error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		if value, is := f.Value.(fileFlag); is {
+			for _, path := range value.files() {
+				all = append(all, a.checkFile(path))
+			}
+		}
+	})
+	return errors.Join(all...)
+}
+
+// checkFile refuses to write the store, or what lies beside it and belongs to it.
+func (a *app) checkFile(path string) error {
+	location, err := a.storeLocation()
+	if err != nil || store.IsURL(location) {
+		return nil // whoever needs a store says why there is none
+	}
+	return checkOverwrite(path, file.OfDatabase(location)...)
+}
+
+// checkOverwrite refuses to write a file that is one of those to keep.
+func checkOverwrite(path string, keep ...string) error {
+	for _, kept := range keep {
+		if kept != "" && file.Same(path, kept) {
+			return usage(fmt.Errorf("writing %s would overwrite %s", path, kept), "-o FILE writes another file")
+		}
+	}
+	return nil
+}
 
 // writeReport writes a report to a file.
 func writeReport(path string, write func(io.Writer) error) error {

@@ -68,7 +68,7 @@ func (a *app) exportCommand() *cobra.Command {
 			return a.export(cmd.Context(), args[0], output)
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "file to write")
+	addFile(cmd, &output, "output", "o", "file to write")
 	return cmd
 }
 
