@@ -312,7 +312,7 @@ func TestHints(t *testing.T) {
 	for output, want := range map[string]string{
 		`cgo: C compiler "gcc" not found: exec: "gcc": executable file not found in $PATH`: cgoHint,
 		"main.go:4:2: missing go.sum entry for module":                                     "the worker's go.sum does not fit its sources: run make deps",
-		"go: module example.test/db: 404 Not Found":                                        "this version cannot be had; the versions there are: go list -m -versions example.test/db",
+		"go: module example.test/db: 404 Not Found":                                        "this version cannot be had; to see which versions there are: go list -m -versions example.test/db",
 	} {
 		if got := hintFor(get, output); got != want {
 			t.Errorf("%q: hint %q, want %q", output, got, want)

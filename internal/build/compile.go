@@ -131,10 +131,19 @@ func (c *compilation) get(ctx context.Context) error {
 		return nil
 	}
 	_, err := c.run(ctx, "get", c.driver.Module+"@"+c.version)
-	if err == nil || ctx.Err() != nil || outside(err) {
+	if err == nil || ctx.Err() != nil || outside(err) && !forbids(err, c.version) {
 		return err
 	}
 	return &SpecError{err}
+}
+
+// forbids reports whether a registry answered that it gives nobody this version. One that
+// lacks it may say so, too, instead of that there is none.
+func forbids(err error, version string) bool {
+	file := "/@v/" + version + "."
+	return slices.ContainsFunc(unreachable.FindAllString(err.Error(), -1), func(line string) bool {
+		return strings.Contains(line, file) && strings.Contains(line, "403 Forbidden")
+	})
 }
 
 // download fetches the sources of all packages in the program. go build would do
@@ -395,7 +404,7 @@ func hintFor(args []string, output string) string {
 	}
 	if args[0] == "get" {
 		module, _, _ := strings.Cut(args[1], "@")
-		return "this version cannot be had; the versions there are: go list -m -versions " + module
+		return "this version cannot be had; to see which versions there are: go list -m -versions " + module
 	}
 	return ""
 }

@@ -2,6 +2,8 @@ package build
 
 import (
 	"errors"
+	"net/http"
+	"net/http/httptest"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -113,8 +115,39 @@ func TestVersionThatDoesNotExist(t *testing.T) {
 		t.Errorf("got %v, want a SpecError", err)
 	}
 	checkError(t, err, "worker db@v9.0.0: ", "go get example.test/db@v9.0.0: exit status 1", "v9.0.0",
-		"\nthis version cannot be had; the versions there are: go list -m -versions example.test/db")
+		"\nthis version cannot be had; to see which versions there are: go list -m -versions example.test/db")
 	checkNothingLeft(t, b)
+}
+
+// A registry that answers for this version alone has none of it; one that does not answer,
+// or forbids something else, says nothing of the version.
+func TestRefusedVersion(t *testing.T) {
+	b, _ := builder(t, driverSource(t))
+	status := http.StatusForbidden
+	registry := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		http.Error(w, "This module version is not available.", status)
+	}))
+	defer registry.Close()
+	t.Setenv("GOPROXY", registry.URL)
+	for _, c := range []struct {
+		status int
+		wrong  bool
+	}{{http.StatusForbidden, true}, {http.StatusNotFound, true}, {http.StatusServiceUnavailable, false}, {http.StatusUnauthorized, false}} {
+		status = c.status
+		_, err := b.Build(t.Context(), Spec{Name: "db", Version: "v1.9.0"})
+		if err == nil || errors.As(err, new(*SpecError)) != c.wrong {
+			t.Errorf("status %d: got %v, want a SpecError: %t", c.status, err, c.wrong)
+		}
+	}
+	for text, want := range map[string]bool{
+		"go: example.test/db@v1.9.0: reading https://proxy.test/db/@v/v1.9.0.mod: 403 Forbidden":    true,
+		"go: example.test/db@v1.9.0: reading https://proxy.test/other/@v/v1.0.0.mod: 403 Forbidden": false,
+		"go: example.test/db@v1.9.0: Get \"https://proxy.test/db/@v/v1.9.0.mod\": Forbidden":        false,
+	} {
+		if got := forbids(errors.New(text), "v1.9.0"); got != want {
+			t.Errorf("%s: got %t, want %t", text, got, want)
+		}
+	}
 }
 
 func TestCgoDriverWithoutCgo(t *testing.T) {

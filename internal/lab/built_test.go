@@ -43,3 +43,21 @@ func TestOutcomeOfABuild(t *testing.T) {
 		t.Errorf("%d cases are left, want one; outcomes (-want +got)\n%s", len(w.cases), diff)
 	}
 }
+
+// A run without any worker is a mistake of who asked for it only where no machine can
+// build one.
+func TestNoWorker(t *testing.T) {
+	impossible, here := &build.SpecError{Err: errors.New("no such version")}, errors.New("no C compiler")
+	for _, c := range []struct {
+		failed map[string]error
+		input  bool
+	}{
+		{map[string]error{"mattn@v1.99.0": impossible}, true},
+		{map[string]error{"mattn@v1.99.0": impossible, "modernc": here}, false},
+		{map[string]error{"modernc": here}, false},
+	} {
+		if err := (workers{failed: c.failed}).none(); err == nil || errors.As(err, new(*InputError)) != c.input {
+			t.Errorf("%v: got %v, want an InputError: %t", c.failed, err, c.input)
+		}
+	}
+}

@@ -32,11 +32,17 @@ type workers struct {
 	failed   map[string]error // likewise, by driver
 }
 
-// none is the error of a run without any worker: why each could not be built.
+// none is the error of a run without any worker: why each could not be built. It is one
+// of the input where no machine can build any of them.
 func (w workers) none() error {
 	var all []error
+	impossible := true
 	for _, key := range slices.Sorted(maps.Keys(w.failed)) {
 		all = append(all, w.failed[key])
+		impossible = impossible && errors.As(w.failed[key], new(*build.SpecError))
+	}
+	if impossible {
+		return AsInputError(errors.Join(all...))
 	}
 	return errors.Join(all...)
 }
