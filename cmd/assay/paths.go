@@ -102,8 +102,12 @@ func (a *app) readStore(ctx context.Context) (*store.Store, error) {
 	return s, nil
 }
 
-// wrongLocation makes wrong usage of a location that no store can have.
+// wrongLocation makes wrong usage of a location that no store can have, or where something
+// else lies.
 func wrongLocation(err error) error {
+	if store.IsForeign(err) {
+		return usage(err)
+	}
 	if wrong := (*store.LocationError)(nil); errors.As(err, &wrong) {
 		return usage(wrong)
 	}

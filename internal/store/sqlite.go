@@ -196,12 +196,21 @@ func setMode(ctx context.Context, db *sql.DB) error {
 	})
 }
 
+// errForeign says whose a file is that is no store.
+var errForeign = errors.New("it is the database of another program: choose another file")
+
+// IsForeign reports whether an error of opening a store says that the file is something
+// else: the user has to name another one.
+func IsForeign(err error) bool {
+	return errors.Is(err, errForeign) || resultCode(err)&0xff == sqlite3.SQLITE_NOTADB
+}
+
 // checkApplication refuses the database of another program.
 func checkApplication(ctx context.Context, db *sql.DB) error {
 	var id, objects int
 	err := db.QueryRowContext(ctx, "SELECT application_id, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id").Scan(&id, &objects)
 	if err == nil && objects > 0 && id != applicationID {
-		err = errors.New("it is the database of another program: choose another file")
+		err = errForeign
 	}
 	return err
 }
