@@ -173,14 +173,17 @@ func stopped(ctx context.Context, err error, resume, hint string) error {
 	if errors.As(err, new(*lab.InputError)) {
 		return err
 	}
-	status := statusFailed
-	if errors.Is(err, store.ErrTaken) {
-		hint = "wait for that process or stop it; if the run is unfinished then, resume it with: " + resume
+	status, hints := statusFailed, []string{hint}
+	switch {
+	case errors.Is(err, lab.ErrChanged):
+		hints = nil // the error says what to do instead
+	case errors.Is(err, store.ErrTaken):
+		hints[0] = "wait for that process or stop it; if the run is unfinished then, resume it with: " + resume
 	}
 	if ctx.Err() != nil && !errors.As(err, new(*guard.Panic)) {
 		status, err = statusInterrupted, errors.New("interrupted")
 	}
-	return &exitError{status, err, []string{hint}}
+	return &exitError{status, err, hints}
 }
 
 // planFile is where a run's plan lies, so that it is found again from another

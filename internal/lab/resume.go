@@ -65,6 +65,9 @@ func (r *run) recallTrials(ctx context.Context, id string) (spent time.Duration,
 	return spent, nil
 }
 
+// ErrChanged says that a run cannot be resumed: what it measures is something else now.
+var ErrChanged = errors.New("start a new run")
+
 // same refuses to go on with a run where what it would measure now is something else.
 func (r *run) same(all *runner.Runner) error {
 	return errors.Join(sameTargets(r.now.Targets, all.Targets()), sameFiles(r.now.Files, all.Files()))
@@ -75,7 +78,7 @@ func (r *run) same(all *runner.Runner) error {
 func sameTargets(before, now []assay.Target) error {
 	for _, t := range now {
 		if !slices.ContainsFunc(before, func(b assay.Target) bool { return sameBuild(b, t) }) {
-			return fmt.Errorf("driver %s: its worker was rebuilt since the run was started: start a new run", t.Name())
+			return fmt.Errorf("driver %s: its worker was rebuilt since the run was started: %w", t.Name(), ErrChanged)
 		}
 	}
 	for _, t := range before {
@@ -96,7 +99,7 @@ func sameFiles(before map[string]string, now runner.Files) error {
 		data := now[key]
 		if data.Digest != before[key] && data.Spec.File != last {
 			last = data.Spec.File
-			changed = append(changed, fmt.Errorf("%s has changed since the run was started: start a new run", last))
+			changed = append(changed, fmt.Errorf("%s has changed since the run was started: %w", last, ErrChanged))
 		}
 	}
 	return errors.Join(changed...)

@@ -1,7 +1,9 @@
 package lab
 
 import (
+	"errors"
 	"fmt"
+	"strings"
 	"testing"
 
 	"assay"
@@ -27,6 +29,9 @@ func TestSameTargets(t *testing.T) {
 	} {
 		if got := fmt.Sprint(sameTargets(before, test.now)); got != test.want {
 			t.Errorf("%v: got %s, want %s", test.now, got, test.want)
+		}
+		if err := sameTargets(before, test.now); errors.Is(err, ErrChanged) != strings.HasSuffix(test.want, "since the run was started: start a new run") {
+			t.Errorf("%v: got %v, want ErrChanged only where no repair lets the run go on", test.now, err)
 		}
 	}
 }
