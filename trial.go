@@ -1,6 +1,7 @@
 package assay
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
@@ -22,6 +23,11 @@ const (
 // severity orders outcomes: where several hold, the highest is reported.
 var severity = map[Outcome]int{
 	OK: 0, NotRun: 1, Unsupported: 2, TimedOut: 3, NotApplied: 4, WrongAnswer: 5, Failed: 6,
+}
+
+// Outcomes are all of them, the mildest first.
+func Outcomes() []Outcome {
+	return slices.SortedFunc(maps.Keys(severity), func(a, b Outcome) int { return severity[a] - severity[b] })
 }
 
 // Worse returns the one of two outcomes that is to be reported.

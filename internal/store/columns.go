@@ -7,6 +7,7 @@ import (
 	"encoding"
 	"encoding/json"
 	"fmt"
+	"math"
 	"reflect"
 	"slices"
 	"strings"
@@ -247,6 +248,8 @@ func (c rowCount) Value() (driver.Value, error) {
 func (c rowCount) Scan(size any) error {
 	of := reflect.ValueOf(c.of).Elem()
 	switch {
+	case !isCount(size):
+		return fmt.Errorf("a count or no value expected, found %v", size)
 	case size == nil:
 		of.SetZero()
 	case of.Kind() == reflect.Map:
@@ -255,4 +258,18 @@ func (c rowCount) Scan(size any) error {
 		of.Set(reflect.MakeSlice(of.Type(), 0, 0))
 	}
 	return nil
+}
+
+// isCount reports whether a value of a database or of a file is how many rows there are,
+// or none.
+func isCount(size any) bool {
+	switch n := size.(type) {
+	case nil:
+		return true
+	case int64:
+		return n >= 0
+	case float64:
+		return n >= 0 && n == math.Trunc(n)
+	}
+	return false
 }

@@ -13,7 +13,6 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"slices"
 	"time"
 
 	"assay"
@@ -250,11 +249,14 @@ func (r *lineReader) readRun() (run assay.Run, err error) {
 	if err != nil {
 		return run, err
 	}
-	if run, err = line.run(); err != nil {
-		return run, err
+	if run, err = line.run(); err == nil {
+		err = checkAll(&run, runChecks)
+	}
+	if err != nil {
+		return run, fmt.Errorf("line %d: %w", r.number, err)
 	}
 	run.Imported = true
-	return run, checkRun(run)
+	return run, nil
 }
 
 func (l exportLine) run() (run assay.Run, err error) {
@@ -267,16 +269,6 @@ func (l exportLine) run() (run assay.Run, err error) {
 	}
 	run.Targets = append(run.Targets, targets...)
 	return run, nil
-}
-
-func checkRun(run assay.Run) error {
-	if !assay.ValidRunID(run.ID) {
-		return invalidID(run.ID)
-	}
-	if !slices.Contains([]assay.Status{assay.Running, assay.Interrupted, assay.Finished}, run.Status) {
-		return fmt.Errorf("the run's status is %q, which no run has", run.Status)
-	}
-	return nil
 }
 
 // readTrials hands over the trials and returns the digest of the run with them, as
@@ -295,6 +287,9 @@ func (r *lineReader) readTrials(run assay.Run, keep func(assay.Trial) error) ([]
 			return w.digest.Sum(nil), nil
 		}
 		trial, err := line.trial()
+		if err == nil {
+			err = checkAll(&trial, trialChecks)
+		}
 		if err == nil {
 			err = w.writeTrial(trial)
 		}
