@@ -80,6 +80,7 @@ var faults = map[string]fault{
 	"silent":      {serve: func([]any) error { hang(); return nil }},
 
 	"liar-row":     {row: lieOnce},
+	"liar-text":    {row: lieOfText},
 	"liar-rows":    {rows: func(n int) int { return n + 1 }},
 	"liar-setting": {ask: ignore("journal_mode"), told: func(s map[string]string) { s["journal_mode"] = "wal" }},
 	"not-applied":  {ask: ignore("cache_size")},
@@ -197,6 +198,15 @@ func lieOnce(row []any) {
 	for i, value := range row {
 		if n, ok := value.(int64); ok && !lied {
 			row[i], lied = n+1, true
+		}
+	}
+}
+
+// lieOfText makes the first text of the first answer that has one longer.
+func lieOfText(row []any) {
+	for i, value := range row {
+		if text, ok := value.(string); ok && !lied {
+			row[i], lied = text+"?", true
 		}
 	}
 }

@@ -48,6 +48,16 @@ func (d *Data) Replay(ctx context.Context, op assay.Operation, trace *Trace, pha
 	return nil
 }
 
+// ReplayedState is the digest of the answer to the operation's check after the operation
+// was done at the positions of each phase, in their order.
+func (d *Data) ReplayedState(ctx context.Context, op assay.Operation, trace *Trace, phases [][]int) (state string, err error) {
+	end := func(ctx context.Context, conn *sql.Conn, _ *Teller) (err error) {
+		state, err = answerDigest(ctx, conn, *op.Check)
+		return err
+	}
+	return state, d.Replay(ctx, op, trace, phases, Watch{End: end})
+}
+
 // player plays an operation, or of a mix those parts that change data, or those of
 // the others that have one answer.
 type player struct {

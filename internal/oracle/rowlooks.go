@@ -107,12 +107,17 @@ func (l *rowLooks) look(ctx context.Context, path string) ([]Values, error) {
 	l.types = l.typesOf(ctx, t)
 	l.readable()
 	l.sort()
+	if !l.askable() {
+		return nil, nil
+	}
 	var all []Values
 	rows, err := l.rows(path + ".col")
-	if err != nil || rows == nil {
+	if err != nil {
 		return nil, err
 	}
-	all = append(all, *rows)
+	if rows != nil {
+		all = append(all, *rows)
+	}
 	for c := range t.columns {
 		one, err := l.column(c, fmt.Sprintf("%s-%d.col", path, c))
 		if err != nil {
@@ -181,14 +186,10 @@ func (l *rowLooks) keyOf(row []any) []any {
 // final is a row in the end of a play; nil where it is not there.
 func (l *rowLooks) final(i int, text string) []any { return l.plays[l.table][i].final[text] }
 
-// rows are those that are known as they are; nil where the keys are none that
-// could be asked for.
+// rows are those that are known as they are; nil where there are none.
 func (l *rowLooks) rows(path string) (*Values, error) {
-	if !l.askable() {
-		return nil, nil
-	}
 	names, types := l.selected()
-	if len(names) == 0 {
+	if len(names) == 0 || len(l.exact) == 0 {
 		return nil, nil
 	}
 	v := &Values{Get: l.get("rows of "+l.table.name+" after the block", names, types), Path: path, Exact: len(l.exact)}

@@ -22,6 +22,7 @@ type storage struct {
 type preparations struct {
 	keys     map[string]*oracle.Keys
 	rows     map[string]*oracle.Rows
+	ordered  map[string]bool     // checks whose answer depends on the order of commits
 	told     map[string][]string // what is answered behind blocks
 	server   cluster.Programs    // the installed PostgreSQL; without a version until it was looked for
 	clusters map[string]filled   // the datasets that are in PostgreSQL, by their path
@@ -29,7 +30,7 @@ type preparations struct {
 }
 
 func newPreparations() preparations {
-	return preparations{keys: map[string]*oracle.Keys{}, rows: map[string]*oracle.Rows{}, told: map[string][]string{},
+	return preparations{keys: map[string]*oracle.Keys{}, rows: map[string]*oracle.Rows{}, ordered: map[string]bool{}, told: map[string][]string{},
 		clusters: map[string]filled{}, late: map[string]error{}}
 }
 

@@ -1,0 +1,22 @@
+package oracle
+
+import (
+	"context"
+	"slices"
+)
+
+// Ordered reports whether the answer to the operation's check depends on the order in
+// which clients commit: in the opposite order it is another one, or the SQL fails. State is
+// the digest of the answer in the order of the sequence.
+func (p Played) Ordered(ctx context.Context, state string) (bool, error) {
+	warm := span(0, p.Done.Warm)
+	measured := span(p.Done.Warm, p.Done.Warm+p.Done.Measured)
+	slices.Reverse(warm)
+	slices.Reverse(measured)
+	// Both in one phase: the check is asked once, at the end.
+	found, err := p.Data.ReplayedState(ctx, p.Operation, p.Trace, [][]int{append(warm, measured...)})
+	if err != nil {
+		return true, SystemError(ctx, err)
+	}
+	return found != state, nil
+}

@@ -1,0 +1,64 @@
+//go:build unix
+
+package runner
+
+import (
+	"strings"
+	"testing"
+
+	"assay"
+)
+
+// orders are changes whose checks depend on the order of commits, and one that does not.
+const orders = `name: orders
+drivers: [honest]
+profiles: {unsynced: {journal_mode: wal, synchronous: off}}
+workload:
+  name: bank
+  schema: |
+    CREATE TABLE account (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+    CREATE TABLE entry (id INTEGER PRIMARY KEY, account INTEGER NOT NULL, text TEXT);
+  data:
+    account: {rows: 5, columns: {id: seq, name: {text: 8}}}
+    entry: {rows: 10, columns: {id: seq, account: {uniform: account.id}, text: {text: 8}}}
+operations:
+  any-order: {sql: "INSERT INTO entry (account, text) VALUES (?, ?)", args: [{uniform: account.id}, {text: 8}], rows: 1, count: 400, busy: retry, check: "SELECT account, text FROM entry WHERE id > 10 ORDER BY account, text"}
+  numbered: {sql: "INSERT INTO entry (account, text) VALUES (?, ?)", args: [{uniform: account.id}, {text: 8}], rows: 1, count: 400, busy: retry, check: "SELECT id, account, text FROM entry WHERE id > 10 ORDER BY id"}
+  rename: {sql: UPDATE account SET name = ?2 WHERE id = ?1, args: [{uniform: account.id}, {text: 8}], rows: 1, count: 400, busy: retry, check: "SELECT id, name FROM account ORDER BY id"}
+`
+
+// A right driver is not blamed for the order in which its clients commit, and one that
+// loses a row is found with any number of clients.
+func TestOrderOfCommits(t *testing.T) {
+	for _, clients := range []string{"1", "2"} {
+		for driver, want := range map[string]assay.Outcome{"honest": assay.OK, drops: assay.WrongAnswer, forgetsLast: assay.WrongAnswer} {
+			t.Run(driver+" with "+clients, func(t *testing.T) {
+				b := newBench(t, strings.Replace(orders, "drivers: [honest]", "drivers: ["+driver+"]\nclients: "+clients+"\npool: "+clients, 1))
+				b.Launches = 2
+				b.run(t)
+				seen := map[string]bool{}
+				for _, trial := range b.trials {
+					name := trial.Cell.Operation
+					seen[name] = true
+					if clients == "2" && name == "rename" && driver == forgetsLast {
+						continue // another client may write the same row later
+					}
+					if trial.Outcome != want {
+						t.Errorf("%s: got %s, %s; want %s", name, trial.Outcome, trial.Reason, want)
+					}
+					whole := clients == "1" || name == "any-order"
+					if want == assay.OK && (trial.Checked == assay.CheckState) != whole {
+						t.Errorf("%s: checked %q", name, trial.Checked)
+					}
+					hint := strings.Contains(trial.Reason, "; 2 clients commit in any order")
+					if want == assay.WrongAnswer && hint != (clients == "2" && whole) {
+						t.Errorf("%s: the reason is %q", name, trial.Reason)
+					}
+				}
+				if len(seen) != 3 {
+					t.Errorf("measured were %v, want 3 operations", seen)
+				}
+			})
+		}
+	}
+}
