@@ -45,7 +45,9 @@ func (s *schema) rowsInOrder(ctx context.Context, t *table, columns []*column, u
 	return fmt.Sprintf("SELECT %s FROM %s ORDER BY %s", strings.Join(names, ", "), plain(t.name), strings.Join(names[:len(t.keys[i])], ", ")), nil
 }
 
-// inserted reads the rows behind the greatest key that was there, or counts.
+// inserted reads the rows behind the greatest key that was there, or counts. A key that
+// the engine assigns is not read: of several clients, the order of commits decides which
+// row gets which.
 func (o *statement) inserted(ctx context.Context, s *schema) (string, error) {
 	g := o.guess
 	key, above := (*column)(nil), int64(0)
@@ -63,7 +65,7 @@ func (o *statement) inserted(ctx context.Context, s *schema) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		above = number(f.high)
+		return o.newRows(key, number(f.high)), nil
 	}
 	names := []string{plain(key.name)}
 	for _, c := range o.given() {
@@ -72,6 +74,25 @@ func (o *statement) inserted(ctx context.Context, s *schema) (string, error) {
 		}
 	}
 	return fmt.Sprintf("SELECT %s FROM %s WHERE %s > %d ORDER BY %s", strings.Join(names, ", "), plain(g.target.name), names[0], above, names[0]), nil
+}
+
+// newRows reads what is given of the rows behind an id, in the order of all that it
+// reads; or it counts them.
+func (o *statement) newRows(id *column, above int64) string {
+	var names, order []string
+	for _, c := range o.given() {
+		name := plain(c.name)
+		names = append(names, name)
+		if c.table.collates {
+			name += " COLLATE BINARY" // else rows that differ have any order
+		}
+		order = append(order, name)
+	}
+	from := fmt.Sprintf("FROM %s WHERE %s > %d", plain(o.guess.target.name), plain(id.name), above)
+	if len(names) == 0 {
+		return "SELECT count(*) " + from
+	}
+	return fmt.Sprintf("SELECT %s %s ORDER BY %s", strings.Join(names, ", "), from, strings.Join(order, ", "))
 }
 
 // given are the columns that an INSERT lists and gives values which are its arguments.
