@@ -65,16 +65,27 @@ func (a *app) checkPlan(ctx context.Context, name string, drivers, only []string
 		return err
 	}
 	p := request.Plan
-	fmt.Fprintf(a.stdout, "plan %s is valid: %d cells, budget %s, %d launches of each cell at least\n",
-		p.Name, checked.Cells, wording.Brief(p.Budget), p.Launches)
+	fmt.Fprintf(a.stdout, "plan %s is valid: %s, %s, %s of each cell at least\n",
+		p.Name, wording.Plural(checked.Cells, "cell"), budgetOf(p), wording.Plural(p.Launches, "launch"))
 	fmt.Fprintf(a.stdout, "estimated minimum time to measure: %s%s%s\n", wording.Brief(checked.Least.Total()), timeShares(checked.Least), byThumb(checked))
 	_, err = fmt.Fprintln(a.stdout, ofBudget(checked.Least.Total(), p.Budget, p.Launches))
 	return err
 }
 
+// budgetOf is the budget of a plan; without one, nothing limits it.
+func budgetOf(p *plan.Plan) string {
+	if p.Budget == 0 {
+		return "no budget"
+	}
+	return "budget " + wording.Brief(p.Budget)
+}
+
 // ofBudget says what a budget is for, seen from the minimum time.
 func ofBudget(least, budget time.Duration, launches int) string {
-	if least <= budget {
+	switch {
+	case budget == 0:
+		return "a run without a budget goes on until every comparison is decided, or more launches do not help; --budget limits it"
+	case least <= budget:
 		return fmt.Sprintf("the rest of the budget, up to %s in all, is for comparisons that are still undecided then: a run ends earlier if there are none", wording.Brief(budget))
 	}
 	return fmt.Sprintf("the budget of %s is too small for %s of each cell: some comparisons will stay undecided; --budget %s is enough by this estimate",

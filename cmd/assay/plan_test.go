@@ -4,7 +4,18 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"assay/internal/plan"
 )
+
+// A plan without a budget is said to have none.
+func TestBudgetOf(t *testing.T) {
+	for want, budget := range map[string]time.Duration{"no budget": 0, "budget 1m30s": 90 * time.Second} {
+		if got := budgetOf(&plan.Plan{Budget: budget}); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
 
 // What a budget is for depends on whether the minimum fits.
 func TestOfBudget(t *testing.T) {
@@ -15,6 +26,7 @@ func TestOfBudget(t *testing.T) {
 		{104 * time.Second, 140 * time.Second, "the rest of the budget, up to 2m20s in all, is for comparisons that are still undecided then"},
 		{140 * time.Second, 140 * time.Second, "the rest of the budget, up to 2m20s in all, "},
 		{141 * time.Second, 140 * time.Second, "the budget of 2m20s is too small for 3 launches of each cell: some comparisons will stay undecided; --budget 2m30s is enough by this estimate"},
+		{9 * time.Minute, 0, "a run without a budget goes on until every comparison is decided"},
 		{9 * time.Minute, 140 * time.Second, "--budget 9m0s is enough"},
 	} {
 		if got := ofBudget(c.least, c.budget, 3); !strings.HasPrefix(got, c.want) && !strings.Contains(got, c.want) {
