@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"assay/internal/file"
@@ -67,7 +68,7 @@ func (a *app) checkPlan(ctx context.Context, name string, drivers, only []string
 	p := request.Plan
 	fmt.Fprintf(a.stdout, "plan %s is valid: %s, %s, %s of each cell at least\n",
 		p.Name, wording.Plural(checked.Cells, "cell"), budgetOf(p), wording.Plural(p.Launches, "launch"))
-	fmt.Fprintf(a.stdout, "estimated minimum time to measure: %s%s%s\n", wording.Brief(checked.Least.Total()), timeShares(checked.Least), byThumb(checked))
+	fmt.Fprintf(a.stdout, "estimated minimum time to measure: %s%s%s\n", wording.Brief(checked.Least.Total()), timeShares(checked.Least), guesses(checked, checkPatience))
 	_, err = fmt.Fprintln(a.stdout, ofBudget(checked.Least.Total(), p.Budget, p.Launches))
 	return err
 }
@@ -98,12 +99,22 @@ func enough(least time.Duration) time.Duration {
 	return (least + step - 1).Truncate(step)
 }
 
-// byThumb says which part of an estimate is none of the data's.
-func byThumb(c lab.Checked) string {
-	if c.Timed == c.Operations {
+// guesses names the operations of which the estimate is a guess.
+func guesses(c lab.Checked, patience time.Duration) string {
+	if len(c.Guessed) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("\n%d of %d operations were timed on their data, the others are estimated by rule of thumb", c.Timed, c.Operations)
+	const shown = 10
+	names := strings.Join(c.Guessed[:min(shown, len(c.Guessed))], ", ")
+	if more := len(c.Guessed) - shown; more > 0 {
+		names += fmt.Sprintf(" and %d more", more)
+	}
+	text := fmt.Sprintf("\n%d of %s were not done within %s, and their part of the estimate is a guess: %s",
+		len(c.Guessed), wording.Plural(c.Operations, "operation"), wording.Brief(patience), names)
+	if c.Endless {
+		text += fmt.Sprintf("\n%s did not end within that time: make sure that it ends", c.Guessed[0])
+	}
+	return text
 }
 
 func (a *app) planSchemaCommand() *cobra.Command {

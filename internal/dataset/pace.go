@@ -23,12 +23,15 @@ const (
 	// interrupted is the share of them that Pace leaves out, the slowest ones: a fast
 	// operation that another program interrupts takes a thousand times as long.
 	interrupted = 0.05
+	// typedOperations is of how many operations Pace compares the answers' types with those that
+	// the plan declares.
+	typedOperations = 100
 )
 
 // Pace is how long one operation takes on the data: in this process, without the
 // driver under test, one client alone and nothing synced. It is the mean of those
 // that begin within the limit. Of a mix it is the mean of its parts by their
-// weights. It fails where the data refuse the SQL.
+// weights. It fails where the data refuse the SQL, or answer other types than declared.
 func (d *Data) Pace(ctx context.Context, op assay.Operation, limit time.Duration) (time.Duration, error) {
 	if len(op.Parts) == 0 {
 		return d.pace(ctx, op, limit)
@@ -74,14 +77,14 @@ func (s *session) pace(ctx context.Context, conn *sql.Conn, limit time.Duration)
 		return 0, err
 	}
 	began := time.Now()
-	if err := s.do(ctx, 0, false); err != nil {
+	if err := s.do(ctx, 0, true); err != nil {
 		return 0, err
 	}
 	each = time.Since(began)
 	var took []time.Duration
 	for position := 1; position < pacedOperations && time.Since(began) < limit; position++ {
 		started := time.Now()
-		if err := s.do(ctx, position, false); err != nil {
+		if err := s.do(ctx, position, position < typedOperations); err != nil {
 			return 0, err
 		}
 		took = append(took, time.Since(started))

@@ -59,7 +59,7 @@ func (r *run) ablation(ctx context.Context, config runner.Config) error {
 	if config.Budget > 0 {
 		config.Budget, config.Kept = config.Kept, 0
 	}
-	second, err := runner.Prepare(ctx, config)
+	second, err := prepare(ctx, config)
 	if err != nil {
 		return err
 	}

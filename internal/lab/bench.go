@@ -89,7 +89,7 @@ func (b *Bench) prepare(ctx context.Context, trials []assay.Trial) (err error) {
 		b.made = append(b.made, t)
 		return nil
 	})
-	if b.runner, err = runner.Prepare(ctx, config); err != nil {
+	if b.runner, err = prepare(ctx, config); err != nil {
 		return err
 	}
 	if begun {

@@ -25,9 +25,12 @@ type Checked struct {
 	Cells int
 	// Least is what the minimum launches of all cells take, by an estimate.
 	Least assay.Spent
-	// Operations are those of the cells, each data counting anew, and Timed how many
-	// of them were timed on their data.
-	Operations, Timed int
+	// Operations is how many those of the cells are, each data counting anew. Guessed names
+	// those that were not done within the patience, so that their time is a guess: first
+	// the one in which it ended, if any.
+	Operations int
+	Guessed    []string
+	Endless    bool // the patience ended in the first of Guessed
 }
 
 // timedFor is how long Check does one operation.
@@ -66,14 +69,31 @@ func (l *Lab) Check(ctx context.Context, request Request, patience time.Duration
 		},
 	}
 	checked := Checked{Cells: len(chosen.cases), Operations: len(paces)}
-	for _, found := range paces {
-		if found.Each > 0 {
-			checked.Timed++
-		}
-	}
+	checked.Guessed, checked.Endless = guessed(paces, chosen.cases)
 	guessPaces(paces, chosen.cases)
 	checked.Least = runner.Estimate(chosen.cases, request.Plan.Launches, costs)
 	return checked, nil
+}
+
+// guessed names the operations that were not timed, in the order of the cells: first the
+// one in which the patience ended.
+func guessed(paces map[string]pace, cases []assay.Case) (names []string, ended bool) {
+	seen := map[string]bool{}
+	for _, c := range cases {
+		key := paceKey(c)
+		found, known := paces[key]
+		if !known || seen[key] || found.Each > 0 {
+			continue
+		}
+		seen[key] = true
+		name := strings.TrimSpace(c.Cell.Operation + " " + c.Cell.ParamString())
+		if found.ended {
+			names, ended = append([]string{name}, names...), true
+		} else {
+			names = append(names, name)
+		}
+	}
+	return names, ended
 }
 
 // guessPaces gives operations that there was no time for the median of those that were
@@ -212,6 +232,7 @@ func paceKey(c assay.Case) string {
 type pace struct {
 	runner.Pace
 	bytes int64 // of the data
+	ended bool  // the patience ended while it was done
 }
 
 // paces are those of each operation, zero of those that the context left no time
@@ -281,6 +302,7 @@ func paceOf(ctx, patient context.Context, cache dataset.Cache, c assay.Case, unf
 		return pace{}, unless(patient, err)
 	}
 	found, err := timed(patient, data, c.Operation)
+	found.ended = err != nil && patient.Err() != nil
 	return found, unless(patient, err)
 }
 

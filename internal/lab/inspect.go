@@ -37,7 +37,7 @@ func (l *Lab) Inspect(ctx context.Context, p *plan.Plan, driver, profile string)
 	}
 	defer work.Close()
 	key := c.Cell.Target()
-	r, err := runner.Prepare(ctx, runner.Config{Machine: l.machine(work), Cases: []assay.Case{c}, Programs: map[string]runner.Program{key: program(worker, false)},
+	r, err := prepare(ctx, runner.Config{Machine: l.machine(work), Cases: []assay.Case{c}, Programs: map[string]runner.Program{key: program(worker, false)},
 		Baseline: assay.Baseline{Driver: c.Cell.DriverName()}, Timeout: inspectTimeout})
 	if err != nil {
 		return nil, err

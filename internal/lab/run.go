@@ -113,7 +113,7 @@ func (r *run) measure(ctx context.Context, programs map[string]runner.Program) e
 	config := r.config(programs, work, func(t assay.Trial) error { return r.keep(ctx, t) })
 	config.Budget, config.Done = r.mainBudget(), r.done
 	config.Kept = r.now.Options.Budget - config.Budget
-	all, err := runner.Prepare(ctx, config)
+	all, err := prepare(ctx, config)
 	if err != nil {
 		return err
 	}

@@ -67,7 +67,7 @@ func (s *Series) begin(ctx context.Context, request Request, after time.Time) er
 		s.trials = append(s.trials, t)
 		return r.keep(ctx, t)
 	})
-	if s.runner, err = runner.Prepare(ctx, config); err != nil {
+	if s.runner, err = prepare(ctx, config); err != nil {
 		return err
 	}
 	s.trials = append(s.trials, r.done...) // of drivers that cannot be built

@@ -154,7 +154,7 @@ func (r *Runner) prepareJob(ctx context.Context, j *job) error {
 	key := j.data.Path + "|" + j.Cell.Peer()
 	err = r.limited(ctx, r.config.Timeout, "the expected answers of "+describe(j.Cell), key, func(ctx context.Context) error { return r.prepareAnswers(ctx, j) })
 	if err != nil {
-		return err
+		return asMistake(ctx, err)
 	}
 	j.source, err = j.engine.fill(ctx, r, j)
 	return err
