@@ -38,6 +38,7 @@ type progress struct {
 	last     time.Time // of the last plain line
 	phase    runner.Phase
 	step     string // that began last
+	making   string // the table of the last plain line, while it is made
 }
 
 func newProgress(a *app, quiet bool) *progress {
@@ -168,7 +169,16 @@ func (p *progress) pass(text string) {
 func (p *progress) Data(table string, done, rows int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.pass(fmt.Sprintf("making data: table %s, %d of %d rows", table, done, rows))
+	text, before := fmt.Sprintf("making data: table %s, %d of %d rows", table, done, rows), p.last
+	switch {
+	case p.making == table && done == rows && !p.quiet && p.terminal == nil:
+		p.line("%s", text) // else it would seem to stand still
+		p.making = ""
+	default:
+		if p.pass(text); p.last != before && done < rows {
+			p.making = table
+		}
+	}
 }
 
 // Trial adds a trial to the table, which the next status brings to the terminal.

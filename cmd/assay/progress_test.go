@@ -52,6 +52,21 @@ func TestPhasesAreTold(t *testing.T) {
 	}
 }
 
+// Without a terminal, a table whose making is told is told to be done.
+func TestDataIsToldToItsEnd(t *testing.T) {
+	var out strings.Builder
+	p := &progress{out: &out}
+	for _, done := range []int{10_048, 20_096, 100_000} {
+		p.Data("user", done, 100_000)
+	}
+	p.Data("item", 50_000, 100_000)
+	p.Data("item", 100_000, 100_000) // soon after: neither is told
+	const want = "making data: table user, 10048 of 100000 rows\nmaking data: table user, 100000 of 100000 rows\n"
+	if got := out.String(); got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
 func TestCommandLine(t *testing.T) {
 	for _, test := range []struct {
 		store string
