@@ -32,7 +32,7 @@ func (a *app) emit(profile, ecosystem string) error {
 		return usage(errors.New("--profile and --for are required"), "assay help emit")
 	}
 	if known := emit.Names(); !slices.Contains(known, ecosystem) {
-		return usage(plan.Unknown("ecosystem", ecosystem, known))
+		return usage(unknownEcosystem(ecosystem))
 	}
 	p, name, err := planOfProfile(profile)
 	if err != nil {
@@ -51,4 +51,17 @@ func (a *app) emit(profile, ecosystem string) error {
 		return fmt.Errorf("%s does not set all of profile %s:\n  %s", ecosystem, profile, strings.Join(form.Unset, "\n  "))
 	}
 	return nil
+}
+
+// unknownEcosystem names all that there are, and the one that was probably meant.
+func unknownEcosystem(name string) error {
+	known := emit.Names()
+	meant := plan.Suggest(name, known)
+	if i := slices.IndexFunc(known, func(k string) bool { return strings.HasPrefix(k, name+"-") }); meant == "" && i >= 0 {
+		meant = known[i]
+	}
+	if meant != "" {
+		meant = fmt.Sprintf(" (did you mean %q?)", meant)
+	}
+	return fmt.Errorf("unknown ecosystem %q%s: there is %s", name, meant, strings.Join(known, ", "))
 }

@@ -108,7 +108,7 @@ func (f tuneFlags) check() error {
 		return usage(fmt.Errorf("--memory %w", err))
 	}
 	if f.emit != "" && !slices.Contains(emit.Names(), f.emit) {
-		return usage(plan.Unknown("ecosystem", f.emit, emit.Names()))
+		return usage(unknownEcosystem(f.emit))
 	}
 	return nil
 }

@@ -44,6 +44,22 @@ func Ecosystems() []string {
 	return names
 }
 
+// OfDriver is the ecosystem whose programs use a driver; empty where none is known.
+func OfDriver(driver string) string {
+	switch driver {
+	case "activerecord":
+		return "rails"
+	case "better-sqlite3":
+		return "node"
+	}
+	for _, name := range []string{driver, "go-" + driver} {
+		if slices.Contains(Ecosystems(), name) {
+			return name
+		}
+	}
+	return ""
+}
+
 // For prints a profile in the form of that name. It fails where there is
 // no such form, and where a raw profile does not say what it means.
 func For(name string, s Source) (Form, error) {

@@ -144,3 +144,14 @@ func TestRefused(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// The ecosystem of a driver is one that For prints for.
+func TestOfDriver(t *testing.T) {
+	for driver, want := range map[string]string{"mattn": "go-mattn", "ncruces-direct": "go-ncruces-direct", "django": "django", "activerecord": "rails",
+		"better-sqlite3": "node", "apsw": "", "null": ""} {
+		got := emit.OfDriver(driver)
+		if got != want || got != "" && !slices.Contains(emit.Ecosystems(), got) {
+			t.Errorf("%s: got %q, want %q", driver, got, want)
+		}
+	}
+}

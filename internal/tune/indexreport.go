@@ -91,7 +91,7 @@ func (r *Report) grows(f Finalist) string {
 
 // indexTitle introduces what helps before any setting.
 func (r *Report) indexTitle() string {
-	return fmt.Sprintf("Before any setting (measured alone in %s, the settings below without it: tune again with it)", wording.Plural(r.Outcome.IndexLaunches, "launch"))
+	return fmt.Sprintf("Make these changes first (%s measured them). The settings below were measured without them, so tune again afterwards", wording.Plural(r.Outcome.IndexLaunches, "launch"))
 }
 
 // idleIndexes are what was tried before any setting and is not shown to help.

@@ -62,8 +62,8 @@ func (r *Report) next() []step {
 		do("set them in postgresql.conf, and start the server again")
 	case IsStore(r.Engine):
 		do("set them where your program opens the store")
-	case r.Emitted == "":
-		all = append(all, step{"print them as configuration of your program", r.Again + " --emit ECOSYSTEM"})
+	case r.Emitted == "" && r.Ecosystem != "":
+		all = append(all, step{"print them as configuration of your program", r.Again + " --emit " + r.Ecosystem})
 	default:
 		do("set them in your program")
 	}

@@ -39,6 +39,8 @@ type Report struct {
 	PeakNow, Peak float64
 	Runs          []StageRun
 	Emitted       string // the proposal as configuration; empty: nobody asked
+	// Ecosystem is the one whose programs use the driver, for --emit; empty: none is known.
+	Ecosystem string
 	// Again is the command that prints the answer again, to which flags can be added.
 	Again string
 	// Show is the command that shows a run of the store in place of RUN.
@@ -97,7 +99,7 @@ func (r *Report) answer() string {
 	}
 	text := fmt.Sprintf("%s %s with %s", ratio(o.Chosen.Gain), word, wording.Plural(len(r.changes()), "setting"))
 	if !r.Space.StartIsCurrent {
-		text += ", and keeps the constraints, as the current ones do not"
+		text += "; they keep the constraints, and your current settings break them"
 	}
 	return where + text
 }
@@ -140,6 +142,27 @@ func (r *Report) changes() []string {
 		}
 	}
 	return all
+}
+
+// proposed are the settings of the proposal: those that it changes, and the others.
+func (r *Report) proposed() (changed, kept []string) {
+	if r.Outcome.Chosen == nil {
+		return nil, nil
+	}
+	changes := r.changes()
+	for _, name := range slices.Sorted(maps.Keys(r.Profile.Settings)) {
+		then := wording.Setting(name, r.Profile.Settings[name])
+		now, known := r.Effective[name]
+		switch {
+		case !slices.Contains(changes, name):
+			kept = append(kept, name+": "+then)
+		case known:
+			changed = append(changed, fmt.Sprintf("%s %s -> %s", name, wording.Setting(name, now), then))
+		default:
+			changed = append(changed, name+": "+then)
+		}
+	}
+	return changed, kept
 }
 
 // changed says what a factor's level changes: name now -> then.

@@ -29,7 +29,7 @@ func fixture() *Report {
 			Explained: Point{1, 0, 0},
 			Alone:     []Alone{{Factor: 0, Gain: gain, Matters: true}},
 			Prices:    []Price{{Class: "consistent", Gain: stat.Interval{Center: math.NaN()}}}, Refused: map[string]string{"a": "failed: gone", "b": "failed: gone"}},
-		Unindexed: []string{"read reads all of t"}, Runs: []StageRun{{Confirmation, "run-1"}}, Show: "assay report RUN --store other.db"}
+		Unindexed: []string{"read reads all of t"}, Runs: []StageRun{{Confirmation, "run-1"}}, Show: "assay report RUN --store other.db", Ecosystem: "go-mattn"}
 }
 
 func text(t *testing.T, r *Report, name string) string {
@@ -67,6 +67,19 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// What changes stands apart from what stays as it is.
+func TestProposed(t *testing.T) {
+	r := fixture()
+	r.Profile.Settings = map[string]string{"cache_size": "-65536", "temp_store": "0"}
+	if got, want := text(t, r, "text"), "\nchange: cache_size -2000 -> -65536\nas before: temp_store: DEFAULT\n"; !strings.Contains(got, want) {
+		t.Errorf("got %s\nwant %q in it", got, want)
+	}
+	r.Outcome.Chosen = nil
+	if got := text(t, r, "text"); strings.Contains(got, "as before") {
+		t.Errorf("got %s\nwant no settings, as none are proposed", got)
+	}
+}
+
 // What helps before any setting stands in the first lines, with its statement, its
 // price and what it does to each operation; what does not help is named apart.
 func TestIndexReport(t *testing.T) {
@@ -86,7 +99,7 @@ func TestIndexReport(t *testing.T) {
 	}
 	r.Grows = map[string]int64{Point{0, 0, 0, 1, 0}.Key(): 3 << 20}
 	got := text(t, r, "text")
-	want := "Before any setting (measured alone in 6 launches, the settings below without it: tune again with it)\n" +
+	want := "Make these changes first (6 launches measured them). The settings below were measured without them,\n    so tune again afterwards\n" +
 		"  CREATE INDEX \"a|b\" ON t (a);\n" +
 		"    3.00x [2.80, 3.20] over all operations; faster: read 12.0x [11.0, 13.0]; slower: write 0.800x\n" +
 		"    [0.700, 0.900]; 3.00 MiB more in the file\n\napp, mattn (default): 1.33x"
@@ -132,7 +145,7 @@ func TestUseReport(t *testing.T) {
 	}
 	r.Outcome.Indexes = append(r.Outcome.Indexes, Finalist{Point: Point{0, 0, 0, 0, 0, 1}, Gain: same, Operations: []stat.Interval{same, same}})
 	got := text(t, r, "text")
-	want := "Before any setting (measured alone in 6 launches, the settings below without it: tune again with it)\n" +
+	want := "Make these changes first (6 launches measured them). The settings below were measured without them,\n    so tune again afterwards\n" +
 		"  in the program: prepare each statement once, and keep it\n" +
 		"    3.00x [2.80, 3.20] over all operations; faster: read 3.00x [2.80, 3.20]; no operation is shown\n    to be slower\n" +
 		"  in the program: open at most 8 connections, and keep all of them open\n"
@@ -204,17 +217,17 @@ func TestScreens(t *testing.T) {
 		first  string // how the screen begins
 		copied []string
 	}{
-		"an index": {r, "Before any setting (measured alone in 6 launches, the settings below without it: tune again with it) CREATE INDEX",
+		"an index": {r, "Make these changes first (6 launches measured them). The settings below were measured without them, so tune again afterwards CREATE INDEX",
 			[]string{`  CREATE INDEX "idx_customer_mail_and_name_and_everything_else" ON "customer" ("mail", "first name");`}},
 		"settings": {plain, "app, mattn (default): 1.33x [1.29, 1.37] faster with 1 setting at durability power and at most 256 MiB of memory;", nil},
-		"configuration": {helped, "Before any setting", []string{`  CREATE INDEX "idx_customer_mail_and_name_and_everything_else" ON "customer" ("mail", "first name");`,
+		"configuration": {helped, "Make these changes first", []string{`  CREATE INDEX "idx_customer_mail_and_name_and_everything_else" ON "customer" ("mail", "first name");`,
 			strings.TrimSuffix(helped.Emitted, "\n")}},
 		"what comes next": {func() *Report {
 			h := crowded()
 			h.Outcome.Indexes, h.Outcome.Chosen.Operations = nil, h.Outcome.Chosen.Operations[:1]
 			return h
 		}(),
-			"app, mattn (default): 1.33x", []string{"  " + r.Again + " --emit ECOSYSTEM"}},
+			"app, mattn (default): 1.33x", []string{"  " + r.Again + " --emit go-mattn"}},
 	} {
 		for _, width := range []int{60, 80, 100} {
 			lines := screenOf(t, c.report, width)
@@ -265,10 +278,10 @@ func TestAnswers(t *testing.T) {
 		},
 		"undecided: what the search left": func(r *Report) { r.Outcome = &Outcome{Unconfirmed: true} },
 		"no candidate could be":           func(r *Report) { r.Outcome = &Outcome{} },
-		"1.22x [0.780, 1.92] the current speed with 1 setting, and keeps the constraints, as the current ones do not": func(r *Report) { // not shown to be faster
+		"1.22x [0.780, 1.92] the current speed with 1 setting; they keep the constraints, and your current settings break them": func(r *Report) { // not shown to be faster
 			r.Space.StartIsCurrent, r.Outcome.Chosen.Gain = false, stat.Interval{N: 6, Center: 1.22, Low: 0.78, High: 1.92}
 		},
-		"as the current ones do not": func(r *Report) { r.Space.StartIsCurrent = false },
+		"your current settings break them": func(r *Report) { r.Space.StartIsCurrent = false },
 	} {
 		r := fixture()
 		change(r)
@@ -341,8 +354,11 @@ func TestRobustnessReport(t *testing.T) {
 // An answer ends with what to do with it.
 func TestNext(t *testing.T) {
 	for want, change := range map[string]func(*Report){
-		"print them as configuration of your program: assay tune app.yaml --resume --emit ECOSYSTEM; prove that they keep the data: assay crash": func(r *Report) {
+		"print them as configuration of your program: assay tune app.yaml --resume --emit go-mattn; prove that they keep the data: assay crash": func(r *Report) {
 			r.Outcome.Chosen.Operations = r.Outcome.Chosen.Operations[:1]
+		},
+		"set them in your program; prove that they keep the data": func(r *Report) {
+			r.Outcome.Chosen.Operations, r.Ecosystem = r.Outcome.Chosen.Operations[:1], ""
 		},
 		"weigh what is slower (!): --only operation=NAME": func(*Report) {},
 		"make the changes above, and tune again": func(r *Report) {

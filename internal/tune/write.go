@@ -5,12 +5,10 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
 	"assay/internal/stat"
-	"assay/internal/wording"
 )
 
 // section is a list with its title.
@@ -22,19 +20,16 @@ type section struct {
 // sections are all that follows the operations, without those that are empty.
 func (r *Report) sections() []section {
 	nothing, open := r.nothing()
-	var paste, memory []string
-	if r.Outcome.Chosen != nil {
-		for _, name := range slices.Sorted(maps.Keys(r.Profile.Settings)) {
-			paste = append(paste, name+": "+wording.Setting(name, r.Profile.Settings[name]))
-		}
-	}
+	changed, kept := r.proposed()
+	var memory []string
 	if text := r.memory(); text != "" {
 		memory = []string{text}
 	}
 	all := []section{
 		{"query plans without an index", r.Unindexed},
 		{"tried before any setting, not shown to help", r.idleIndexes()},
-		{"settings", paste},
+		{"change", changed},
+		{"as before", kept},
 		{"what each does (the best combination against itself without it)", r.alone()},
 		{fmt.Sprintf("do nothing here (within %.3g %%)", 100*r.Margin), nothing},
 		{"not in the proposal (what the screening saw)", open},

@@ -40,6 +40,7 @@ func (t *Tuning) report(outcome *tune.Outcome) (*tune.Report, error) {
 	p := outcome.Chosen.Point
 	r.Profile = t.profile(p)
 	r.Driver = t.member(p).Driver.String()
+	r.Ecosystem = emit.OfDriver(t.member(p).Driver.Name)
 	for _, o := range t.operations {
 		r.PeakNow = max(r.PeakNow, slices.Max(append(t.figuresOf(t.baseline(), o, assay.PeakBytes), 0)))
 		r.Peak = max(r.Peak, slices.Max(append(t.figuresOf(t.member(p), o, assay.PeakBytes), 0)))
