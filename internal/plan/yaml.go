@@ -40,7 +40,8 @@ func (m *mistakes) parse(data []byte) ast.Node {
 		m.at(place{}, "the plan is not UTF-8 text")
 		return nil
 	}
-	tokens := lexer.Tokenize(string(data))
+	const mark = "\ufeff" // some editors begin a file with it
+	tokens := lexer.Tokenize(strings.TrimPrefix(string(data), mark))
 	if !m.readable(tokens) {
 		return nil
 	}
