@@ -29,10 +29,12 @@ type initFlags struct {
 func (a *app) initCommand() *cobra.Command {
 	var flags initFlags
 	cmd := &cobra.Command{
-		Use:   "init --db FILE [--queries FILE] [--log FILE]",
+		Use:   "init --db FILE {--queries FILE | --log FILE}",
 		Short: "Draft a plan for your own SQLite file, and its queries or a log of its traffic; the file is only read",
-		Args:  arguments(cobra.NoArgs),
-		RunE:  func(cmd *cobra.Command, _ []string) error { return a.init(cmd.Context(), flags) },
+		Long: `Drafts a plan for your own SQLite file. Give a file of queries, a log of your program's traffic, or both.
+The database is only read.`,
+		Args: arguments(cobra.NoArgs),
+		RunE: func(cmd *cobra.Command, _ []string) error { return a.init(cmd.Context(), flags) },
 	}
 	f := cmd.Flags()
 	f.StringVar(&flags.db, "db", "", "your SQLite file; other programs may use it meanwhile")
@@ -45,6 +47,11 @@ func (a *app) initCommand() *cobra.Command {
 
 // init drafts a plan and writes it.
 func (a *app) init(ctx context.Context, flags initFlags) error {
+	if flags.db != "" {
+		if err := file.CheckRegular(flags.db); err != nil {
+			return usage(err)
+		}
+	}
 	if flags.db == "" || flags.queries == "" && flags.log == "" {
 		return usage(errors.New("--db and --queries are required, or --db and --log"), "assay help init")
 	}
@@ -56,9 +63,6 @@ func (a *app) init(ctx context.Context, flags initFlags) error {
 		return err
 	}
 	queries, log, err := flags.read()
-	if err == nil {
-		err = file.CheckRegular(flags.db)
-	}
 	if err != nil {
 		return usage(err)
 	}
