@@ -198,7 +198,13 @@ func (c *column) unique() bool {
 }
 
 // String is the column as plans name it.
-func (c *column) String() string { return c.table.name + "." + c.name }
+func (c *column) String() string {
+	table := c.table.name
+	if strings.ContainsAny(table, `."`) {
+		table = quote(table) // else the name would end at its dot
+	}
+	return table + "." + c.name
+}
 
 // sql is the column in quotes, with its table: an unknown name that stands alone
 // in quotes is a text to SQLite.

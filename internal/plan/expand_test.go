@@ -356,3 +356,32 @@ func TestCount(t *testing.T) {
 
 // unexported has cmp compare fields that are not exported, too.
 var unexported = cmp.Exporter(func(reflect.Type) bool { return true })
+
+// A byte order mark before the plan is no part of it.
+func TestByteOrderMark(t *testing.T) {
+	const text = "name: marked\ndrivers: [d]\nworkload: {schema: CREATE TABLE t (id INTEGER PRIMARY KEY)}\noperations: {a: {sql: SELECT id FROM t}}\n"
+	p, err := Decode("plan.yaml", []byte("\ufeff"+text))
+	if err != nil || p.Name != "marked" {
+		t.Errorf("got %v, %v; want the plan", p, err)
+	}
+	if _, err := Decode("plan.yaml", []byte("\ufeffnme: marked\n"+text)); err == nil || !strings.Contains(err.Error(), "plan.yaml:1:1: ") {
+		t.Errorf("got %v, want a mistake in the first column", err)
+	}
+}
+
+// A table whose name has a dot or a quote stands in quotes.
+func TestCutColumn(t *testing.T) {
+	for text, want := range map[string][2]string{
+		"t.c": {"t", "c"}, "t.c.d": {"t", "c.d"}, `"a.b".id`: {"a.b", "id"}, `"c"".d".id`: {`c".d`, "id"},
+	} {
+		table, column, ok := cutColumn(text)
+		if got := [2]string{table, column}; got != want || !ok {
+			t.Errorf("%s: got %q, %t; want %q", text, got, ok, want)
+		}
+	}
+	for _, text := range []string{"t", `"a.b`, `"a.b"`, `"a.b"id`} {
+		if _, _, ok := cutColumn(text); ok {
+			t.Errorf("%s: got a column, want none", text)
+		}
+	}
+}

@@ -231,7 +231,7 @@ func (r *resolver) existing(g *generator, column bool) assay.Values {
 	if !ok || !g.From.set() {
 		return v
 	}
-	if v.Table, v.Column, ok = strings.Cut(text, "."); !ok || v.Table == "" || v.Column == "" {
+	if v.Table, v.Column, ok = cutColumn(text); !ok || v.Table == "" || v.Column == "" {
 		r.m.at(g.From.place, "want table.column, not %q", text)
 	}
 	v.Query = r.sources[v.Table]
@@ -256,7 +256,7 @@ func (r *resolver) drawn(g *generator, v *assay.Values) {
 
 // column finds the seq column that table.column names, or reports why not.
 func (r *resolver) column(t text) (*assay.Table, *assay.Values) {
-	tableName, columnName, ok := strings.Cut(t.value, ".")
+	tableName, columnName, ok := cutColumn(t.value)
 	if !ok {
 		if t.set() {
 			r.m.at(t.place, "want table.column, not %q", t.value)
@@ -284,6 +284,25 @@ func (r *resolver) column(t text) (*assay.Table, *assay.Values) {
 		return nil, nil
 	}
 	return table, values
+}
+
+// cutColumn parts table.column at its first dot. A table whose name has one stands in
+// double quotes.
+func cutColumn(text string) (table, column string, ok bool) {
+	if !strings.HasPrefix(text, `"`) {
+		return strings.Cut(text, ".")
+	}
+	for i := 1; i < len(text); i++ {
+		switch {
+		case text[i] != '"':
+		case strings.HasPrefix(text[i:], `""`): // one within the name
+			i++
+		default:
+			column, ok = strings.CutPrefix(text[i+1:], ".")
+			return strings.ReplaceAll(text[1:i], `""`, `"`), column, ok
+		}
+	}
+	return "", "", false
 }
 
 func columnNames(columns []assay.Column) []string {
