@@ -130,7 +130,8 @@ func (l *liveTable) lines(width, height int) []string {
 		lines = append(lines, l.label(row))
 	}
 	used := align(lines, "%-*s")
-	for _, c := range l.order() {
+	order := l.order()
+	for i, c := range order {
 		column := l.columns[c]
 		entries := []string{l.name(column), column.Profile}
 		for row := first; row < first+rows; row++ {
@@ -141,6 +142,7 @@ func (l *liveTable) lines(width, height int) []string {
 			entries = append(entries, entry)
 		}
 		if used += 2 + align(entries, "%*s"); used > width {
+			lines[0] += leftOut(len(order)-i, width-utf8.RuneCountInString(lines[0]))
 			break
 		}
 		for i := range lines {
@@ -148,6 +150,16 @@ func (l *liveTable) lines(width, height int) []string {
 		}
 	}
 	return lines
+}
+
+// leftOut says how many columns are left out, in so many letters; nothing where that does
+// not fit.
+func leftOut(columns, room int) string {
+	text := fmt.Sprintf("  +%d", columns)
+	if utf8.RuneCountInString(text) > room {
+		return ""
+	}
+	return text
 }
 
 // order is that of the columns: by profile and driver.

@@ -48,6 +48,14 @@ func TestLiveTable(t *testing.T) {
 	if diff := cmp.Diff(want, l.lines(80, 24)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
+	narrow := []string{`mean so far             mattn  +1`, `                          WAL`, `read 1c                   2µs`, `write\x1b[2J 1c              `, `read 8c          wrong-answer`}
+	if diff := cmp.Diff(narrow, l.lines(33, 24)); diff != "" {
+		t.Errorf("where a column does not fit (-want +got)\n%s", diff)
+	}
+	narrow[0] = strings.TrimSuffix(narrow[0], "  +1")
+	if diff := cmp.Diff(narrow, l.lines(32, 24)); diff != "" {
+		t.Errorf("where their number does not fit either (-want +got)\n%s", diff)
+	}
 }
 
 // Each row has the metric by which the report will compare it.

@@ -36,7 +36,7 @@ func TestReportFormats(t *testing.T) {
 	for format, wants := range map[string][]string{
 		"text": {"driver  profile  claims      power                        full\n", "mattn   full     power       50 held, 1 corrupt, 9 lost!  -\n",
 			"mattn   normal   consistent  20 held, 40 lost             unsupported\n",
-			"A power cut can lose the newest acknowledged commits, up to 12 of them (in 40 of 60 states).", "All that is left is whole. Moments: memtable flush 25, acknowledged 20, commit 15.",
+			"A power cut can lose up to 12 of the newest acknowledged commits (in 40 of 60 states).", "All that is left is whole. Moments: memtable flush 25, acknowledged 20, commit 15.",
 			"A power cut can damage the database: in 1 of 60 states the engine's own check finds damage, in 9 of 60 states acknowledged commits are missing.",
 			"Documented (power): ", "NOT what was seen: a power cut does more than that.", "Documented (consistent): ", "Nothing here contradicts that.",
 			"https://www.sqlite.org/pragma.html#pragma_synchronous", "corrupt (seed 7, commit, after operation 7, keep none (0 writes))", "Opening it afterwards took 12.3 ms or less.", "again: assay crash --replay abc", "it needs root", "1 of 1 controls that must fail did"},

@@ -175,7 +175,11 @@ func pickSentence(pick analysis.Suggestion) string {
 	for _, c := range pick.Best {
 		best = append(best, with(c.Row))
 	}
-	text := fmt.Sprintf("Use %s: fastest or tied in %d of %s", strings.Join(best, " or "), pick.Leads, wording.Plural(pick.Decided+pick.Undecided, "comparison")) + lossWords(pick)
+	text := fmt.Sprintf("Use %s: fastest or tied in %d of %s", strings.Join(best, " or "), pick.Leads, wording.Plural(pick.Decided+pick.Undecided, "comparison"))
+	if pick.Undecided > 0 {
+		text += fmt.Sprintf(" (%d undecided)", pick.Undecided)
+	}
+	text += lossWords(pick)
 	if d := pick.Durability; d != assay.DurabilityUnknown {
 		row := *pick.Best[0].Row
 		row.Durability = d // what it is of may change nothing, and promise nothing

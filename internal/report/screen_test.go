@@ -297,3 +297,16 @@ func TestNoCgoSentence(t *testing.T) {
 		}
 	}
 }
+
+func TestPickSentence(t *testing.T) {
+	pick := analysis.Suggestion{Best: []analysis.Candidate{{Row: &analysis.Row{Driver: "a"}}}, Leads: 1, Decided: 1, Loss: 2}
+	for undecided, want := range map[int]string{
+		0: "Use a: fastest or tied in 1 of 1 comparison.",
+		3: "Use a: fastest or tied in 1 of 4 comparisons (3 undecided), elsewhere at most 2.00x slower (95 % bound).",
+	} {
+		pick.Undecided = undecided
+		if got := pickSentence(pick); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
