@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"assay/internal/facts"
+	"assay/internal/lab"
 	"assay/internal/lint"
 
 	"github.com/spf13/cobra"
@@ -169,29 +170,48 @@ type measuringError struct{ error }
 
 func (e *measuringError) Unwrap() error { return e.error }
 
+// factsKeeper keeps what is measured for lint.
+type factsKeeper struct {
+	lab   *lab.Lab
+	dir   string
+	table *facts.Table
+}
+
+func (a *app) factsKeeper(table *facts.Table) (factsKeeper, error) {
+	l, err := a.lab(false)
+	if err != nil {
+		return factsKeeper{}, err
+	}
+	dir, err := factsDir()
+	return factsKeeper{l, dir, table}, err
+}
+
+// keep takes facts, or why there are none.
+func (k factsKeeper) keep(f facts.Facts, err error) error {
+	if err == nil {
+		_, err = f.Save(k.dir)
+	}
+	if err != nil {
+		return &measuringError{err}
+	}
+	k.table.Add(f)
+	return nil
+}
+
 // measureUnmeasured measures the drivers of the packages that have no facts.
 func (a *app) measureUnmeasured(ctx context.Context, patterns []string, flags lintFlags, table *facts.Table) error {
 	drivers, err := lint.Unmeasured(ctx, flags.dir, patterns, table)
 	if err != nil || len(drivers) == 0 {
 		return err
 	}
-	l, err := a.lab(false)
-	if err != nil {
-		return err
-	}
-	dir, err := factsDir()
+	k, err := a.factsKeeper(table)
 	if err != nil {
 		return err
 	}
 	for _, d := range drivers {
-		f, err := l.Facts(ctx, d.Name+"@"+d.Version)
-		if err == nil {
-			_, err = f.Save(dir)
+		if err := k.keep(k.lab.Facts(ctx, d.Name+"@"+d.Version)); err != nil {
+			return err
 		}
-		if err != nil {
-			return &measuringError{err}
-		}
-		table.Add(f)
 	}
 	return nil
 }
@@ -199,11 +219,7 @@ func (a *app) measureUnmeasured(ctx context.Context, patterns []string, flags li
 // tryUntried makes experiments with parameters that are nearly known ones, and keeps
 // their effects.
 func (a *app) tryUntried(ctx context.Context, untried []lint.Untried, table *facts.Table) error {
-	l, err := a.lab(false)
-	if err != nil {
-		return err
-	}
-	dir, err := factsDir()
+	k, err := a.factsKeeper(table)
 	if err != nil {
 		return err
 	}
@@ -215,14 +231,9 @@ func (a *app) tryUntried(ctx context.Context, untried []lint.Untried, table *fac
 	}
 	for d, all := range slips {
 		f, _ := table.Find(d.Name, d.Version)
-		f, err := l.TryInDSN(ctx, f, all)
-		if err == nil {
-			_, err = f.Save(dir)
+		if err := k.keep(k.lab.TryInDSN(ctx, f, all)); err != nil {
+			return err
 		}
-		if err != nil {
-			return &measuringError{err}
-		}
-		table.Add(f)
 	}
 	return nil
 }
