@@ -85,7 +85,7 @@ func budgetOf(p *plan.Plan) string {
 func ofBudget(least, budget time.Duration, launches int) string {
 	switch {
 	case budget == 0:
-		return "a run without a budget goes on until every comparison is decided, or more launches do not help; --budget limits it"
+		return "a run without a budget goes on until its intervals are narrow enough, or more launches do not help; --budget limits it"
 	case least <= budget:
 		return fmt.Sprintf("the rest of the budget, up to %s in all, is for comparisons that are still undecided then: a run ends earlier if there are none", wording.Brief(budget))
 	}

@@ -32,13 +32,15 @@ var otherKeys = []string{
 	"_time_format", "_timezone", "_time_integer_format", "_inttotime", "_texttotime", "_dqs", "_error_rc", "_timefmt", // of others
 }
 
-// longWord is the least number of letters of a word in which two may be wrong.
-const longWord = 7
+const (
+	mostWrong = 2 // letters of a slip
+	longWord  = 7 // the least number of letters of a word in which so many may be wrong
+)
 
 // isSlip reports whether a word is another one with one or two letters wrong.
 func isSlip(word, meant string) (distance int, slip bool) {
 	distance = max(1, near.Distance(strings.ToLower(word), strings.ToLower(meant)))
-	return distance, distance == 1 || distance == 2 && len(meant) >= longWord
+	return distance, distance == 1 || distance == mostWrong && len(meant) >= longWord
 }
 
 // Near returns the spelling with effect that an untried one is nearest to; false
@@ -73,7 +75,7 @@ func nearestSpelling(untried Spelling, some func(Spelling) bool) (best Slip, fou
 	if slices.Contains(otherKeys, untried.Key) {
 		return best, false
 	}
-	least := longWord
+	least := mostWrong + 1
 	for _, s := range Spellings() {
 		if s.URI != untried.URI || !some(s) {
 			continue

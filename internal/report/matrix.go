@@ -99,14 +99,12 @@ func newEntry(e analysis.Entry, t *analysis.Table, whole bool, everywhere map[st
 	}
 	mark, look := markOf(e.Standing)
 	entry.look = look
-	if f, has := e.Row.Figure(t.Primary.Name); e.Apart {
-		if has {
-			entry.text = human(f.Interval.Center, f.Metric.Unit) + markApart + mark
-		}
-		return entry
-	}
-	if f, has := e.Row.Figure(t.Primary.Name); has && (whole || e.Cost == nil) {
+	if f, has := e.Row.Figure(t.Primary.Name); has && (whole || e.Apart || e.Cost == nil) {
 		entry.text = human(f.Interval.Center, f.Metric.Unit)
+	}
+	if e.Apart {
+		entry.text += markApart + mark
+		return entry
 	}
 	if e.Cost != nil {
 		entry.text = wording.Digits(e.Cost.Center) + "x"
@@ -238,7 +236,10 @@ func (m *matrix) render(s Screen, free int) []string {
 	}
 	label := m.labelWidth(s)
 	groups := m.groups(s.Width - label)
-	legend := s.wrap("  ", "  ", m.legend)
+	var legend []string
+	if m.legend != "" {
+		legend = s.wrap("  ", "  ", m.legend)
+	}
 	room := func(other int) int { return (free-len(legend)-other)/len(groups) - m.headers() }
 	kept, folded := m.lines, 0
 	if len(m.lines) > room(1) { // the empty line above

@@ -288,7 +288,7 @@ func (r *Report) unrankedLines(s Screen) []string {
 // incomparableSentence says why there is no verdict, and will be none.
 func (r *Report) incomparableSentence(a analysis.Answer) string {
 	if len(a.Columns) == 1 {
-		return "Nothing to compare: the run has one driver with one profile. Its times:"
+		return "Nothing to compare: the run has one driver with one profile. Its figures:"
 	}
 	for row := range r.Rows() {
 		if unlike := row.Unlike(); unlike != nil {
@@ -296,7 +296,7 @@ func (r *Report) incomparableSentence(a analysis.Answer) string {
 			return wording.Clean(fmt.Sprintf("Nothing to compare: settings promise different durability (%s): %s.", evidence, advice))
 		}
 	}
-	return "Nothing to compare: no two drivers or profiles ended ok in one table."
+	return "Nothing to compare: in no table did two drivers or profiles end ok and promise the same durability."
 }
 
 // undecidedLines say that nothing is decided, and what would.

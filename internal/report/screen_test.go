@@ -34,6 +34,10 @@ var screenRuns = map[string]func() (assay.Run, []assay.Trial){
 		return plainRun("mattn"), analysistest.Launches(cellOf("point-read", "mattn", "web", ""), 6, 9000, 1)
 	},
 	"unlike": unlikeRun,
+	"classes": func() (assay.Run, []assay.Trial) {
+		lasting := analysistest.Durable(analysistest.Launches(cellOf("insert", "mattn", "default", ""), 6, 9000, 1), assay.Power, "2")
+		return plainRun("mattn"), append(lasting, analysistest.Durable(analysistest.Launches(cellOf("insert", "mattn", "web", ""), 6, 2000, 2), assay.Consistent, "1")...)
+	},
 }
 
 // unlikeRun has two drivers of one class of durability, of which one syncs more often.

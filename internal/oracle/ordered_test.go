@@ -1,0 +1,40 @@
+package oracle
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"assay"
+)
+
+// Of a row that is written again the last commit decides, and of a count none does. Where
+// there is no time to find out, a check is not given up.
+func TestOrdered(t *testing.T) {
+	for check, want := range map[string]bool{"SELECT id, n FROM t ORDER BY id": true, "SELECT count(*) FROM t": false} {
+		d := tableOfFive(t, schema)
+		op := assay.Operation{Name: "o", Changes: true, Count: 30, Check: &assay.Query{SQL: check},
+			Steps: []assay.Step{{SQL: "UPDATE t SET n = ?2 WHERE id = ?1", Args: []assay.Values{id, value}, Rows: 1}}}
+		op, err := d.Resolve(t.Context(), op)
+		if err != nil {
+			t.Fatal(err)
+		}
+		trace, err := d.Trace(t.Context(), op, 40)
+		if err != nil {
+			t.Fatal(err)
+		}
+		right, err := d.Expect(t.Context(), op, trace, 10, 30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		played := Played{d, op, trace, Done{Warm: 10, Measured: 30}, 4, SQLite}
+		if got, err := played.Ordered(t.Context(), right.State); err != nil || got != want {
+			t.Errorf("%s: got %t, %v; want %t", check, got, err, want)
+		}
+		ended, end := context.WithCancel(t.Context())
+		end()
+		if got, err := played.Ordered(ended, right.State); got || !errors.Is(err, context.Canceled) {
+			t.Errorf("%s, without time: got %t, %v; want false and that it was canceled", check, got, err)
+		}
+	}
+}
