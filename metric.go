@@ -131,16 +131,16 @@ func MetricByName(name string) (Metric, bool) {
 //     some cell has it in every launch, else the median;
 //   - the throughput of requests, and of blocks of several clients, whose latencies overlap;
 //   - otherwise the time of an operation.
-func Primary(alike Cell, cells [][]*Trial) string {
+func Primary[T measured](alike Cell, cells [][]T) string {
 	trials := slices.Concat(cells...)
 	switch {
-	case slices.ContainsFunc(trials, func(t *Trial) bool { return t.has(CapacityPerS) }):
+	case slices.ContainsFunc(trials, func(t T) bool { return t.Has(CapacityPerS) }):
 		return CapacityPerS
-	case alike.Rate > 0 && slices.ContainsFunc(cells, allHaveP99):
+	case alike.Rate > 0 && slices.ContainsFunc(cells, allHaveP99[T]):
 		return P99
 	case alike.Rate > 0:
 		return P50
-	case slices.ContainsFunc(trials, func(t *Trial) bool { return t.Mode == Blocks && t.has(OpPerS) && (alike.Clients > 1 || t.Served()) }):
+	case slices.ContainsFunc(trials, func(t T) bool { return t.As() == Blocks && t.Has(OpPerS) && (alike.Clients > 1 || served(t)) }):
 		return OpPerS
 	}
 	return NsPerOp
@@ -158,9 +158,9 @@ func Kind(c Cell, changes bool) string {
 
 // allHaveP99 reports whether a cell has the 99th percentile in every launch that can
 // be compared.
-func allHaveP99(trials []*Trial) bool {
-	compared := slices.DeleteFunc(slices.Clone(trials), func(t *Trial) bool { return t.Outcome != OK })
-	return len(compared) > 0 && !slices.ContainsFunc(compared, func(t *Trial) bool { return !t.has(P99) })
+func allHaveP99[T measured](trials []T) bool {
+	compared := slices.DeleteFunc(slices.Clone(trials), func(t T) bool { return t.Ended() != OK })
+	return len(compared) > 0 && !slices.ContainsFunc(compared, func(t T) bool { return !t.Has(P99) })
 }
 
 // Primary is the metric by which the trial would be compared if there were no other.
@@ -168,13 +168,28 @@ func (t Trial) Primary() string { return Primary(t.Cell, [][]*Trial{{&t}}) }
 
 // Served reports whether the operation was asked for over HTTP: only then the trial
 // has figures of requests.
-func (t *Trial) Served() bool { return slices.ContainsFunc(ofRequests, t.has) }
+func (t *Trial) Served() bool { return served(t) }
 
-// has reports whether the trial has a figure of a metric.
-func (t *Trial) has(metric string) bool {
+func served(t measured) bool { return slices.ContainsFunc(ofRequests, t.Has) }
+
+// measured is a trial, or what is kept of one.
+type measured interface {
+	Has(metric string) bool
+	As() Mode
+	Ended() Outcome
+}
+
+// Has reports whether the trial has a figure of a metric.
+func (t *Trial) Has(metric string) bool {
 	_, has := t.Figures[metric]
 	return has
 }
+
+// As is how the trial was measured.
+func (t *Trial) As() Mode { return t.Mode }
+
+// Ended is how the trial ended.
+func (t *Trial) Ended() Outcome { return t.Outcome }
 
 // PhaseMetrics are the metrics of phases, and ofRequests those of requests, in the order
 // of tables.

@@ -73,7 +73,7 @@ func (r *Row) Against(other *Row, metric assay.Metric) (Comparison, Basis, error
 // layout would have to follow each other.
 func inTurn(row, other *Row, metric assay.Metric) (figures, partners []float64, higherBetter bool) {
 	type made struct {
-		*assay.Trial
+		*Trial
 		row *Row
 	}
 	var all []made
@@ -94,7 +94,7 @@ func inTurn(row, other *Row, metric assay.Metric) (figures, partners []float64, 
 		if a.row == other {
 			a, b = b, a
 		}
-		figures, partners = append(figures, a.Figures[metric.Name]), append(partners, b.Figures[metric.Name])
+		figures, partners = append(figures, a.Figures.Value(metric.Name)), append(partners, b.Figures.Value(metric.Name))
 		i++
 	}
 	return figures, partners, metric.HigherBetter

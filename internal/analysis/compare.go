@@ -51,7 +51,7 @@ func (t *Table) conclude(judged verdicts) {
 // primary is what the rows of a table are compared by. A row that failed in some launch
 // has no figures and no say.
 func primary(rows []*Row, alike assay.Cell) assay.Metric {
-	var cells [][]*assay.Trial
+	var cells [][]*Trial
 	for _, row := range rows {
 		if len(row.Figures) > 0 {
 			cells = append(cells, row.Counted())
@@ -177,15 +177,12 @@ func byRank(a, b *Row, primary assay.Metric) int {
 // Launches of one link layout share what it does to them: of those, the
 // geometric means are one pair, and the pairs are joined.
 func pair(row, other *Row, metric string) (figures, partners []float64, joined bool) {
-	theirs := map[launch]*assay.Trial{}
-	for _, t := range Paired(other, metric) {
-		theirs[launch{t.Run, t.Group, t.Launch}] = t
-	}
+	theirs := Paired(other, metric)
 	places := map[layout]int{}
 	var sizes []float64
-	for _, t := range Paired(row, metric) {
-		partner, has := theirs[launch{t.Run, t.Group, t.Launch}]
-		if !has {
+	for place, t := range Paired(row, metric) {
+		partner := ofLaunch(theirs, t.launch(), place)
+		if partner == nil {
 			continue
 		}
 		key := layout{t.Run, t.Group, max(t.Layout, partner.Layout)}
@@ -196,10 +193,22 @@ func pair(row, other *Row, metric string) (figures, partners []float64, joined b
 			figures, partners, sizes = append(figures, 1), append(partners, 1), append(sizes, 0)
 		}
 		sizes[i]++
-		figures[i] = joinMean(figures[i], t.Figures[metric], sizes[i])
-		partners[i] = joinMean(partners[i], partner.Figures[metric], sizes[i])
+		figures[i] = joinMean(figures[i], t.Figures.Value(metric), sizes[i])
+		partners[i] = joinMean(partners[i], partner.Figures.Value(metric), sizes[i])
 	}
 	return figures, partners, joined
+}
+
+// ofLaunch is the trial of a launch; nil where there is none. All trials are in the order of
+// launches, so that it mostly is at the place of the one that it is sought for.
+func ofLaunch(trials []*Trial, l launch, place int) *Trial {
+	if place < len(trials) && trials[place].launch() == l {
+		return trials[place]
+	}
+	if i := slices.IndexFunc(trials, func(t *Trial) bool { return t.launch() == l }); i >= 0 {
+		return trials[i]
+	}
+	return nil
 }
 
 // joinMean is the geometric mean of n values, given that of all but the last.
@@ -225,10 +234,12 @@ type launch struct {
 	number int
 }
 
+func (t *Trial) launch() launch { return launch{t.Run, t.Group, t.Launch} }
+
 // Paired returns the trials that can have a partner.
-func Paired(row *Row, metric string) []*assay.Trial {
-	return slices.DeleteFunc(row.Counted(), func(t *assay.Trial) bool {
-		v, has := t.Figures[metric]
+func Paired(row *Row, metric string) []*Trial {
+	return slices.DeleteFunc(row.Counted(), func(t *Trial) bool {
+		v, has := t.Figures.Of(metric)
 		return t.Outcome != assay.OK || !has || !Finite(v)
 	})
 }

@@ -66,7 +66,7 @@ func beyond(ratio, margin float64) bool { return ratio > 1+margin || ratio < 1/(
 func (r *Row) series(metric string) []float64 {
 	var figures []float64
 	for _, t := range Paired(r, metric) {
-		figures = append(figures, t.Figures[metric])
+		figures = append(figures, t.Figures.Value(metric))
 	}
 	return figures
 }

@@ -88,9 +88,7 @@ type Measured struct {
 	DSN       string
 	Each      []string
 	QueryPlan string
-	// Trials are in the order of launches, without histograms and without
-	// what Measured holds once for all of them.
-	Trials []assay.Trial
+	Trials    []Trial // in the order of launches
 }
 
 // Judged is what comparisons say of a row: conclude.
@@ -219,8 +217,7 @@ func collect(trials iter.Seq2[assay.Trial, error]) (cells []*cell, err error) {
 	return cells, nil
 }
 
-// add keeps what is the same in all trials of a cell once, and drops what no
-// format prints.
+// add keeps what is the same in all trials of a cell once.
 func (c *cell) add(trial assay.Trial) {
 	c.Claimed = cmp.Or(c.Claimed, trial.Durability)
 	c.DSN = cmp.Or(c.DSN, trial.DSN)
@@ -232,10 +229,11 @@ func (c *cell) add(trial assay.Trial) {
 		c.Each = trial.Each
 	}
 	c.pool(trial)
-	trial.Cell = c.Cell // its texts and parameters once
-	trial.Histogram, trial.Settings, trial.Each = nil, nil, nil
-	trial.DSN, trial.QueryPlan = "", ""
-	c.Trials = append(c.Trials, trial)
+	var names []string
+	if n := len(c.Trials); n > 0 {
+		names = c.Trials[n-1].Figures.names
+	}
+	c.Trials = append(c.Trials, newTrial(&trial, names))
 }
 
 // newRow is a cell with what it says without looking at others, but for which of its
@@ -243,9 +241,8 @@ func (c *cell) add(trial assay.Trial) {
 // figures' own intervals did not decide on more.
 func newRow(run assay.Run, n naming, c *cell, planned int, keepsDisturbed bool) *Row {
 	r := &Row{Measured: c.Measured, Driver: n.name(c.Cell), Proofs: run.ProofsOf(c.Cell), Durability: c.Claimed, keepsDisturbed: keepsDisturbed}
-	r.Trials = append(make([]assay.Trial, 0, len(c.Trials)), c.Trials...) // no room to grow
-	c.Trials = nil                                                        // there are many, and the row has them
-	slices.SortStableFunc(r.Trials, func(a, b assay.Trial) int {
+	r.Trials, c.Trials = slices.Clone(c.Trials), nil // there are many: no room to grow, and none twice
+	slices.SortStableFunc(r.Trials, func(a, b Trial) int {
 		return cmp.Or(a.Launch-b.Launch, a.Started.Compare(b.Started))
 	})
 	for _, p := range r.Proofs {
@@ -259,7 +256,7 @@ func newRow(run assay.Run, n naming, c *cell, planned int, keepsDisturbed bool) 
 		}
 	}
 	r.Outcome, r.Reason = Outcome(r.Trials)
-	if !slices.ContainsFunc(r.Trials, func(t assay.Trial) bool { return t.PermanentFailure() }) {
+	if !slices.ContainsFunc(r.Trials, func(t Trial) bool { return t.permanentFailure() }) {
 		r.Figures = figures(r.Counted(), stat.Rule{Planned: planned})
 		r.addPooledPercentiles(c.pooled(keepsDisturbed))
 	}
@@ -268,7 +265,7 @@ func newRow(run assay.Run, n naming, c *cell, planned int, keepsDisturbed bool) 
 
 // Outcome returns the worst outcome with its first reason. Not-run only says
 // that the budget ended: it counts where there is nothing else.
-func Outcome(trials []assay.Trial) (worst assay.Outcome, reason string) {
+func Outcome(trials []Trial) (worst assay.Outcome, reason string) {
 	worst = assay.NotRun
 	for _, t := range trials {
 		switch {
@@ -321,8 +318,8 @@ func fewCalm(cells []*cell) bool {
 	for i, c := range cells {
 		calm[i] = map[launch]bool{}
 		for _, t := range c.Trials {
-			if t.Measured() {
-				calm[i][launch{t.Run, t.Group, t.Launch}] = !t.Disqualified
+			if t.measured {
+				calm[i][t.launch()] = !t.Disqualified
 			}
 		}
 	}
@@ -347,10 +344,10 @@ func fewCalm(cells []*cell) bool {
 
 // Counted returns the trials whose figures count: those that were not
 // disturbed from outside or, where too few of them are left, all.
-func (r *Row) Counted() []*assay.Trial {
-	counted := make([]*assay.Trial, 0, len(r.Trials))
+func (r *Row) Counted() []*Trial {
+	counted := make([]*Trial, 0, len(r.Trials))
 	for i := range r.Trials {
-		if t := &r.Trials[i]; t.Measured() && (r.keepsDisturbed || !t.Disqualified) {
+		if t := &r.Trials[i]; t.measured && (r.keepsDisturbed || !t.Disqualified) {
 			counted = append(counted, t)
 		}
 	}
@@ -361,7 +358,7 @@ func (r *Row) Counted() []*assay.Trial {
 func (r *Row) PerLaunch(metric string) []float64 {
 	var all []float64
 	for _, trial := range r.Counted() {
-		if v, has := trial.Figures[metric]; has && Finite(v) {
+		if v, has := trial.Figures.Of(metric); has && Finite(v) {
 			all = append(all, v)
 		}
 	}
@@ -369,10 +366,10 @@ func (r *Row) PerLaunch(metric string) []float64 {
 }
 
 // figures summarizes every metric over launches, in the order of tables.
-func figures(trials []*assay.Trial, rule stat.Rule) []Figure {
+func figures(trials []*Trial, rule stat.Rule) []Figure {
 	values := map[string][]float64{}
 	for _, t := range trials {
-		for name, v := range t.Figures {
+		for name, v := range t.Figures.All() {
 			if Finite(v) {
 				values[name] = append(values[name], v)
 			}

@@ -14,16 +14,16 @@ import (
 )
 
 func TestPairing(t *testing.T) {
-	trial := func(launch int, minute int, ns float64, outcome assay.Outcome, disqualified bool) assay.Trial {
-		return assay.Trial{Launch: launch, Outcome: outcome, Disqualified: disqualified,
-			Started: analysistest.SampleStart.Add(time.Duration(minute) * time.Minute), Figures: map[string]float64{"ns/op": ns}}
+	trial := func(launch int, minute int, ns float64, outcome assay.Outcome, disqualified bool) Trial {
+		return newTrial(&assay.Trial{Launch: launch, Outcome: outcome, Disqualified: disqualified,
+			Started: analysistest.SampleStart.Add(time.Duration(minute) * time.Minute), Figures: map[string]float64{"ns/op": ns}}, nil)
 	}
-	row := &Row{Measured: Measured{Trials: []assay.Trial{
+	row := &Row{Measured: Measured{Trials: []Trial{
 		trial(1, 10, 11, assay.OK, false), trial(2, 20, 12, assay.OK, true),
 		trial(3, 30, 13, assay.OK, false), trial(4, 40, 14, assay.NotApplied, false),
 		trial(5, 50, 15, assay.OK, false),
 	}}}
-	other := &Row{Measured: Measured{Trials: []assay.Trial{
+	other := &Row{Measured: Measured{Trials: []Trial{
 		trial(1, 11, 21, assay.OK, false), trial(2, 20, 22, assay.OK, false),
 		trial(3, 30, 23, assay.OK, false), trial(4, 40, 24, assay.OK, false), trial(5, 50, 25, assay.Failed, false),
 	}}}
@@ -42,8 +42,8 @@ func TestLaunchesOfOneLayoutAreOnePair(t *testing.T) {
 	row, other := &Row{}, &Row{}
 	for launch, figures := range [][2]float64{{100, 50}, {400, 50}, {200, 200}} {
 		for i, r := range []*Row{row, other} {
-			r.Trials = append(r.Trials, assay.Trial{Group: "g", Launch: launch + 1, Layout: launch%2 + 1, Outcome: assay.OK,
-				Figures: map[string]float64{assay.NsPerOp: figures[i]}})
+			r.Trials = append(r.Trials, newTrial(&assay.Trial{Group: "g", Launch: launch + 1, Layout: launch%2 + 1, Outcome: assay.OK,
+				Figures: map[string]float64{assay.NsPerOp: figures[i]}}, nil))
 		}
 	}
 	x, y, joined := pair(row, other, assay.NsPerOp)
@@ -69,7 +69,7 @@ func TestLayoutsAreOfOneGroup(t *testing.T) {
 					trial.Layout = 1 // the other one has one layout only
 				}
 				change(&trial)
-				r.Trials = append(r.Trials, trial)
+				r.Trials = append(r.Trials, newTrial(&trial, nil))
 			}
 		}
 		for _, swap := range []bool{false, true} {
@@ -90,7 +90,7 @@ func TestFewCalmLaunchesTogether(t *testing.T) {
 	of := func(launches int, disturbed ...int) *cell {
 		c := &cell{}
 		for launch := range launches {
-			c.Trials = append(c.Trials, assay.Trial{Launch: launch + 1, Outcome: assay.OK, Disqualified: slices.Contains(disturbed, launch+1)})
+			c.Trials = append(c.Trials, newTrial(&assay.Trial{Launch: launch + 1, Outcome: assay.OK, Disqualified: slices.Contains(disturbed, launch+1)}, nil))
 		}
 		return c
 	}

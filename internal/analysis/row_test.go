@@ -23,7 +23,7 @@ func TestSameTime(t *testing.T) {
 	row := func(from, to int64) *Row {
 		r := &Row{}
 		for _, at := range []int64{from, to} {
-			r.Trials = append(r.Trials, assay.Trial{Outcome: assay.OK, Started: time.Unix(at, 0)})
+			r.Trials = append(r.Trials, newTrial(&assay.Trial{Outcome: assay.OK, Started: time.Unix(at, 0)}, nil))
 		}
 		return r
 	}
@@ -43,7 +43,7 @@ func TestSameTime(t *testing.T) {
 func TestLaunchTimeOfTwoRuns(t *testing.T) {
 	row := &Row{}
 	for _, run := range []string{"a", "b"} {
-		row.Trials = append(row.Trials, assay.Trial{Run: run, Launch: 1, Outcome: assay.OK, Took: 10 * time.Second})
+		row.Trials = append(row.Trials, newTrial(&assay.Trial{Run: run, Launch: 1, Outcome: assay.OK, Took: 10 * time.Second}, nil))
 	}
 	if got := launchTime([]*Row{row}); got != 10*time.Second {
 		t.Errorf("got %s for a launch, want 10s", got)

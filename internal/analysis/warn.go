@@ -27,7 +27,7 @@ type Warning struct {
 
 // trialWarnings joins the warnings of a cell's trials. Those that differ in
 // their numbers only are one, with the numbers of the first.
-func trialWarnings(trials []assay.Trial) []Warning {
+func trialWarnings(trials []Trial) []Warning {
 	var all []Warning
 	index := map[string]int{}
 	for _, t := range trials {
@@ -99,7 +99,7 @@ func (r *Row) LoopShare() float64 {
 // them that were disqualified.
 func (r *Row) launches() (measured, dropped int) {
 	for _, t := range r.Trials {
-		if t.Measured() {
+		if t.measured {
 			measured++
 			if t.Disqualified {
 				dropped++
@@ -116,7 +116,7 @@ const perStall = 10
 // stalled is the mean over trials of total / median time per operation of
 // their windows; 1 where too few trials have several windows: one alone may have
 // a slow one by chance.
-func stalled(trials []*assay.Trial) float64 {
+func stalled(trials []*Trial) float64 {
 	var ratios []float64
 	for _, t := range trials {
 		var nanos, operations []int64

@@ -68,7 +68,7 @@ func configKey(s string) string {
 
 // benchLine is one trial. The last number of its name, where Go has
 // GOMAXPROCS, is the number of clients.
-func benchLine(row *analysis.Row, trial *assay.Trial, twin bool) string {
+func benchLine(row *analysis.Row, trial *analysis.Trial, twin bool) string {
 	operations := int64(0)
 	for _, s := range trial.Samples {
 		operations += s.Operations
@@ -79,7 +79,7 @@ func benchLine(row *analysis.Row, trial *assay.Trial, twin bool) string {
 		if f.Metric.Unit == "ns" && !strings.Contains(unit, "ns") {
 			unit += "-ns"
 		}
-		if v, has := trial.Figures[f.Metric.Name]; has && analysis.Finite(v) {
+		if v, has := trial.Figures.Of(f.Metric.Name); has && analysis.Finite(v) {
 			line += " " + number(v) + " " + oneWord(unit)
 		}
 	}

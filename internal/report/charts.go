@@ -333,7 +333,7 @@ func phaseCell(row *analysis.Row, used []string) chart.Cell {
 	for _, trial := range row.Counted() {
 		sum := 0.0
 		for _, name := range used {
-			sum += trial.Figures[name]
+			sum += trial.Figures.Value(name)
 		}
 		if sum > 0 && analysis.Finite(sum) {
 			sums = append(sums, sum)

@@ -78,7 +78,7 @@ func (r *Report) addChecks(d *document) {
 // measuredRows are those with a launch that ended well.
 func (r *Report) measuredRows() (rows []*analysis.Row) {
 	for row := range r.Rows() {
-		if slices.ContainsFunc(row.Trials, func(trial assay.Trial) bool { return trial.Outcome == assay.OK }) {
+		if slices.ContainsFunc(row.Trials, func(trial analysis.Trial) bool { return trial.Outcome == assay.OK }) {
 			rows = append(rows, row)
 		}
 	}
@@ -86,7 +86,7 @@ func (r *Report) measuredRows() (rows []*analysis.Row) {
 }
 
 // leastCheck is the smallest extent of those launches that ended well.
-func leastCheck(trials []assay.Trial) assay.Check {
+func leastCheck(trials []analysis.Trial) assay.Check {
 	least := len(extents)
 	for _, trial := range trials {
 		if trial.Outcome == assay.OK {

@@ -15,8 +15,8 @@ import (
 func TestChecks(t *testing.T) {
 	row := func(operation string, outcome assay.Outcome, checked assay.Check) *analysis.Row {
 		driver, operation, _ := strings.Cut(operation, " ")
-		trial := assay.Trial{Outcome: outcome, Checked: checked}
-		return &analysis.Row{Measured: analysis.Measured{Cell: assay.Cell{Driver: driver, Operation: operation}, Trials: []assay.Trial{trial, trial}}}
+		trial := analysis.Trial{Outcome: outcome, Checked: checked}
+		return &analysis.Row{Measured: analysis.Measured{Cell: assay.Cell{Driver: driver, Operation: operation}, Trials: []analysis.Trial{trial, trial}}}
 	}
 	document := func(rows ...*analysis.Row) (text []string) {
 		r := &Report{Result: &analysis.Result{Tables: []*analysis.Table{{Rows: rows}}}}

@@ -55,7 +55,7 @@ func trialLines(t *analysis.Table, row *analysis.Row) template.HTML {
 	var lines tableLines
 	for _, trial := range row.Trials {
 		shown := "-"
-		if figure, has := trial.Figures[t.Primary.Name]; has {
+		if figure, has := trial.Figures.Of(t.Primary.Name); has {
 			shown = human(figure, t.Primary.Unit)
 		}
 		var samples []string
@@ -73,7 +73,7 @@ func trialLines(t *analysis.Table, row *analysis.Row) template.HTML {
 
 // remarks are what is to be said of a launch; empty where all is well. The row's
 // own reason is not repeated.
-func remarks(row *analysis.Row, t assay.Trial) string {
+func remarks(row *analysis.Row, t analysis.Trial) string {
 	var all []string
 	switch {
 	case t.Outcome == assay.OK:

@@ -118,7 +118,7 @@ func writeSamples(t *analysis.Table, to io.Writer) error {
 	names := map[string]bool{}
 	for _, row := range t.WithTwins() {
 		for _, trial := range row.Trials {
-			for name := range trial.Figures {
+			for name := range trial.Figures.All() {
 				names[name] = true
 			}
 		}
@@ -151,8 +151,8 @@ func compareMetrics(a, b string) int {
 
 // trialFigure has nine digits, more than any clock, or is a whole number; empty
 // where a launch has no such figure. The exact time is in the samples.
-func trialFigure(t assay.Trial, metric string) string {
-	v, has := t.Figures[metric]
+func trialFigure(t analysis.Trial, metric string) string {
+	v, has := t.Figures.Of(metric)
 	switch {
 	case !has || !analysis.Finite(v):
 		return ""

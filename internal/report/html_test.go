@@ -212,7 +212,7 @@ func checkSamples(t *testing.T, table *analysis.Table, text []byte) {
 			if record["launch"] != fmt.Sprint(trial.Launch) || record["outcome"] != string(trial.Outcome) || record["samples"] != rawSamples(trial.Samples) {
 				t.Errorf("%s: %v is not of %+v", table.Title, record, trial)
 			}
-			for name, v := range trial.Figures {
+			for name, v := range trial.Figures.All() {
 				if math.Abs(float(record[name])-v) > 1e-8*v {
 					t.Errorf("%s: %s is %s, want %g", table.Title, name, record[name], v)
 				}

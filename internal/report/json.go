@@ -272,9 +272,9 @@ func toJSONInterval(i stat.Interval) jsonInterval {
 	return jsonInterval{i.N, known(i.Center), known(i.Low), known(i.High)}
 }
 
-func toJSONTrial(t assay.Trial) jsonTrial {
+func toJSONTrial(t analysis.Trial) jsonTrial {
 	figures := map[string]*float64{}
-	for name, v := range t.Figures {
+	for name, v := range t.Figures.All() {
 		figures[name] = known(v)
 	}
 	return jsonTrial{

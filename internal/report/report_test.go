@@ -149,9 +149,9 @@ func TestOutcome(t *testing.T) {
 		{[]assay.Outcome{assay.Failed, assay.WrongAnswer}, assay.Failed, "failed 0"},
 	}
 	for _, test := range tests {
-		var trials []assay.Trial
+		var trials []analysis.Trial
 		for i, o := range test.outcomes {
-			trials = append(trials, assay.Trial{Outcome: o, Reason: string(o) + " " + string(rune('0'+i))})
+			trials = append(trials, analysis.Trial{Outcome: o, Reason: string(o) + " " + string(rune('0'+i))})
 		}
 		got, reason := analysis.Outcome(trials)
 		if got != test.want || reason != test.reason {
