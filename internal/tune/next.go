@@ -55,7 +55,7 @@ func (r *Report) next() []step {
 	case o.Chosen == nil:
 		do("keep your settings")
 	case len(r.harmed()) > 0:
-		do("weigh what is slower (!): --only operation=NAME tunes for the operations that you name")
+		do("weigh the lines with !: --only operation=NAME tunes for the operations that you name")
 	case r.Engine == postgres.Engine && r.Emitted == "":
 		all = append(all, step{"print them as lines of postgresql.conf", r.Again + " --emit postgresql.conf"})
 	case r.Engine == postgres.Engine:

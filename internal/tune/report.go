@@ -222,8 +222,8 @@ func (r *Report) prices() []string {
 	return all
 }
 
-// harmed are the operations that are more than 5 % worse than now, also on other data and
-// with other clients.
+// harmed are the operations whose estimate is more than 5 % worse than now, and those that
+// are shown to be so on other data and with other clients.
 func (r *Report) harmed() []string {
 	if r.Outcome.Chosen == nil {
 		return nil
@@ -231,7 +231,11 @@ func (r *Report) harmed() []string {
 	var all []string
 	for i, gain := range r.Outcome.Chosen.Operations {
 		if gain.Center < 1/(1+harm) {
-			all = append(all, fmt.Sprintf("%s is slower than now: %s of its speed", r.Operations[i].Name, ratio(gain)))
+			is := "may be"
+			if gain.Known() && gain.High < 1 {
+				is = "is"
+			}
+			all = append(all, fmt.Sprintf("%s %s slower than now: %s of its speed", r.Operations[i].Name, is, ratio(gain)))
 		}
 	}
 	return append(all, r.lost()...)

@@ -67,6 +67,25 @@ func TestFormats(t *testing.T) {
 	}
 }
 
+// An operation is slower where its whole interval says so, and else it only may be.
+func TestHarmed(t *testing.T) {
+	for _, c := range []struct {
+		gain stat.Interval
+		want []string
+	}{
+		{stat.Interval{N: 7, Center: 0.9, Low: 0.88, High: 0.92}, []string{"write is slower than now: 0.900x [0.880, 0.920] of its speed"}},
+		{stat.Interval{N: 7, Center: 0.818, Low: 0.527, High: 1.27}, []string{"write may be slower than now: 0.818x [0.527, 1.27] of its speed"}},
+		{stat.Interval{N: 1, Center: 0.8, Low: math.NaN(), High: math.NaN()}, []string{"write may be slower than now: 0.800x of its speed"}},
+		{stat.Interval{N: 7, Center: 0.97, Low: 0.95, High: 0.99}, nil},
+	} {
+		r := fixture()
+		r.Outcome.Chosen.Operations[1] = c.gain
+		if got := r.harmed(); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: got %q, want %q", c.gain, got, c.want)
+		}
+	}
+}
+
 // What changes stands apart from what stays as it is.
 func TestProposed(t *testing.T) {
 	r := fixture()
@@ -360,7 +379,7 @@ func TestNext(t *testing.T) {
 		"set them in your program; prove that they keep the data": func(r *Report) {
 			r.Outcome.Chosen.Operations, r.Ecosystem = r.Outcome.Chosen.Operations[:1], ""
 		},
-		"weigh what is slower (!): --only operation=NAME": func(*Report) {},
+		"weigh the lines with !: --only operation=NAME": func(*Report) {},
 		"make the changes above, and tune again": func(r *Report) {
 			r.Space = r.Space.With([]Factor{{First: true, Levels: []Level{{}, {Prepare: []string{"ANALYZE"}}}}})
 			r.Outcome.Indexes = []Finalist{{Point: Point{0, 0, 0, 1}, Verdict: stat.Faster, Gain: stat.Interval{N: 6, Center: 3, Low: 2, High: 4}}}
