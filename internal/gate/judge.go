@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -54,6 +55,7 @@ type Measurement struct {
 	Run    string  // its ID
 	Margin float64 // within which figures are equivalent, as a fraction: no more than the slowdown that is allowed
 	Noise  float64 // the largest difference of its A/A tests, as a fraction; 0 where there was none
+	Layout string  // what differences can be where the link layout of compared code did not vary; empty where it did
 	Cells  []Cell
 }
 
@@ -80,8 +82,19 @@ func Judge(r *analysis.Result, base, head string, rules Rules) (*Measurement, er
 	}
 	for _, line := range versus.Lines {
 		m.Cells = append(m.Cells, newCell(line, rules))
+		m.Layout = cmp.Or(m.Layout, layout(line.A))
 	}
 	return m, nil
+}
+
+// layout is the advice of the runner's warning that the link layout did not vary.
+func layout(head *analysis.Row) string {
+	for _, w := range head.Warnings {
+		if reported, is := w.Doubt.(analysis.Reported); is && w.Code() == "layout" {
+			return reported.Advice
+		}
+	}
+	return ""
 }
 
 // cell finds a cell that was measured again. A nil measurement has none.
@@ -167,7 +180,11 @@ func (c *Cell) compare(line analysis.VersusLine, rules Rules) {
 	case rules.allows(comparison.Rule(), c.Cost):
 		c.State = Tolerated
 	default:
-		c.State, c.Reason = Undecided, wording.Times(c.Cost)+": "+report.Why(comparison)
+		c.State, c.Reason = Undecided, wording.Times(c.Cost)
+		limit := 1 + comparison.Rule().Margin
+		if comparison.Reason != stat.TooWide || c.Cost.High <= limit && c.Cost.Low >= 1/limit { // else the interval shows why
+			c.Reason += ": " + report.Why(comparison)
+		}
 	}
 }
 

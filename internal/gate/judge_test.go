@@ -88,6 +88,37 @@ func TestStates(t *testing.T) {
 	}
 }
 
+// An interval that includes 1 and reaches beyond the margin says so by itself; one that
+// only the noise keeps from being equivalent does not.
+func TestReasonOfUndecided(t *testing.T) {
+	base, head := cell("noise", "v1.0.0", "web"), cell("noise", "v1.1.0", "web")
+	m := judged(t, "first", both("wide", 1, func(t *assay.Trial) { t.Figures["ns/op"] *= math.Pow(1.3, float64(1-2*(t.Launch%2))) }),
+		side(base, 10000, 1, nil), twin(base, 10500), side(head, 10000, 1, nil))
+	for operation, want := range map[string]string{"wide": "1.00x [0.785, 1.27]",
+		"noise": "1.0000x [0.99964, 1.0004]: the 95 % CI of the ratio, 0.99964 to 1.0004, includes 1 and, with the 4.95 % by which the A/A test of this table differs, reaches beyond the margin of 2.00 %"} {
+		if got := find(t, m, operation).Reason; got != want {
+			t.Errorf("%s: got %q, want %q", operation, got, want)
+		}
+	}
+}
+
+// Code whose link layout is the same in all launches can be faster or slower by that alone.
+func TestLayout(t *testing.T) {
+	const advice = "a difference of a few percent, up to ten, can be the layout alone"
+	fixed := func(t *assay.Trial) { t.Warnings = []assay.Warning{{Code: "layout", Advice: advice}} }
+	for _, c := range []struct {
+		times  float64
+		change func(*assay.Trial)
+		want   bool
+	}{{1.1, fixed, true}, {0.9, fixed, true}, {1, fixed, false}, {1.1, nil, false}} {
+		m := judged(t, "first", both("read", c.times, c.change))
+		u := &Upgrade{Driver: "mattn", First: m, Second: m}
+		if got := strings.HasSuffix(u.evidence(), "; the link layout did not vary: "+advice); got != c.want {
+			t.Errorf("%g times as long: got %q, want the layout in it: %v", c.times, u.evidence(), c.want)
+		}
+	}
+}
+
 // A slowdown counts only where it is larger than what is allowed, and there even if it lies
 // within the plan's margin of 2 %.
 func TestMaxSlowdown(t *testing.T) {

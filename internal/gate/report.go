@@ -132,7 +132,17 @@ func (u *Upgrade) evidence() string {
 		minimum, maximum := u.Second.launches()
 		text += fmt.Sprintf("; suspicions measured again in %s: assay report %s", between(minimum, maximum, "fresh launch"), u.Second.Run)
 	}
+	if u.First.Layout != "" && u.differs() {
+		text += "; the link layout did not vary: " + u.First.Layout
+	}
 	return text
+}
+
+// differs reports whether a time is said to have changed.
+func (u *Upgrade) differs() bool {
+	return slices.ContainsFunc(u.Cells(), func(c Cell) bool {
+		return c.State == Faster || slices.ContainsFunc(c.Suspicions, func(f Finding) bool { return f.Kind == Slower })
+	})
 }
 
 // launches are the minimum and the maximum of a cell.

@@ -137,3 +137,12 @@ func TestParametersThatStopWorking(t *testing.T) {
 		t.Errorf("not confirmed: got %+v, want nothing lost", got)
 	}
 }
+
+// The word of one entry that is left out would take the line of the entry.
+func TestEntries(t *testing.T) {
+	for most, want := range map[int]string{4: "a: 1, a: 2, a: 3, a: 4", 3: "a: 1, a: 2, a: 3, a: 4", 2: "a: 1, a: 2, a: and 2 more"} {
+		if got := strings.Join(entries("a", []string{"1", "2", "3", "4"}, most*lists), ", "); got != want {
+			t.Errorf("%d of 4: got %q, want %q", most, got, want)
+		}
+	}
+}

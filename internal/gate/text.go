@@ -96,7 +96,7 @@ func entries(title string, all []string, room int) []string {
 	var lines []string
 	most := max(1, min(maxList, room/lists))
 	for i, text := range all {
-		if i == most {
+		if i == most && len(all)-i > 1 { // one more takes no more room than the word of it
 			return append(lines, fmt.Sprintf("%s: and %d more", title, len(all)-i))
 		}
 		lines = append(lines, clip(title+": "+text))

@@ -189,8 +189,12 @@ func Why(c analysis.Comparison) string {
 	case stat.TooFew:
 		return fmt.Sprintf("%s of at least %d", wording.Plural(c.Ratio.N, "launch"), stat.MinPairs)
 	case stat.TooWide:
-		return fmt.Sprintf("the %s CI of the ratio, %s, includes 1 and reaches beyond the margin of %s %%", Level(c),
-			wording.Ratio(c.Ratio, "%[2]s to %[3]s"), wording.Digits(100*rule.Margin))
+		noise := ""
+		if limit := 1 + rule.Margin; c.Ratio.High <= limit && c.Ratio.Low >= 1/limit { // else the interval reaches beyond it by itself
+			noise = fmt.Sprintf(", with the %s %% by which the A/A test of this table differs,", wording.Digits(100*rule.Noise))
+		}
+		return fmt.Sprintf("the %s CI of the ratio, %s, includes 1 and%s reaches beyond the margin of %s %%", Level(c),
+			wording.Ratio(c.Ratio, "%[2]s to %[3]s"), noise, wording.Digits(100*rule.Margin))
 	case stat.NotClear:
 		return fmt.Sprintf("the %s CI of the ratio, %s, does not lie beyond the %s %% by which the A/A test of this table differs", Level(c),
 			wording.Ratio(c.Ratio, "%[2]s to %[3]s"), wording.Digits(100*rule.Noise))
