@@ -43,8 +43,8 @@ const (
 const measuredShares = 1_000_000
 
 // newMix takes the operations that can be mixed; nil where there is nothing to
-// mix.
-func newMix(all []*operation, log *logged) *mix {
+// mix, with the reason where operations do not fit.
+func newMix(all []*operation, log *logged) (made *mix, lacks string) {
 	m := &mix{name: "app", clients: 8, counts: maps.Clone(mixed)}
 	if log != nil {
 		m.clients, m.measured = log.clients, true
@@ -70,17 +70,36 @@ func newMix(all []*operation, log *logged) *mix {
 		}
 	}
 	if !m.measured && (len(m.reads) == 0 || len(m.writes) == 0) || len(m.reads)+len(m.writes) == 0 {
-		return nil
+		return nil, m.lacks(all)
 	}
 	if len(changed) == 0 {
-		return m
+		return m, ""
 	}
 	counts := make([]string, len(changed))
 	for i, name := range changed {
 		counts[i] = "(SELECT count(*) FROM " + plain(name) + ")"
 	}
 	m.check = "SELECT " + strings.Join(counts, ", ")
-	return m
+	return m, ""
+}
+
+// lacks says why none of the reads, or none of the changes, is in a mix; nothing where
+// there are only reads or only changes.
+func (m *mix) lacks(all []*operation) string {
+	var reasons []string
+	if !slices.ContainsFunc(all, (*operation).changes) || !slices.ContainsFunc(all, func(o *operation) bool { return !o.changes() }) {
+		return ""
+	}
+	for _, o := range all {
+		missing := len(m.reads) == 0
+		if o.changes() {
+			missing = len(m.writes) == 0
+		}
+		if why := m.unfit(o); missing && why != "" {
+			reasons = append(reasons, o.name+": "+why)
+		}
+	}
+	return strings.Join(reasons, "; ")
 }
 
 // unfit says why an operation is not mixed with others that change tables.
@@ -164,7 +183,7 @@ func (d *drafter) tryMix(ctx context.Context) error {
 			kept = append(kept, o)
 		}
 	}
-	if d.mix = newMix(kept, d.log); d.mix == nil {
+	if d.mix, d.unmixed = newMix(kept, d.log); d.mix == nil {
 		return nil
 	}
 	d.progress("trying all of them together")
