@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"assay/internal/wording"
 	"assay/kit/process"
 	"assay/kit/workertest"
 
@@ -46,7 +47,7 @@ func (a *app) checkCommand() *cobra.Command {
 			}
 			fmt.Fprintf(a.stdout, "%d passed, %d failed, %d skipped\n", passed, failed, skipped)
 			if failed > 0 {
-				return &exitError{status: statusFailed, err: fmt.Errorf("%d checks failed", failed)}
+				return &exitError{status: statusFailed, err: fmt.Errorf("%s failed", wording.Plural(failed, "check"))}
 			}
 			return nil
 		},

@@ -46,6 +46,9 @@ refuted, a control that is known to lose data was not caught, or a supported fau
 			if cmd.Flags().Changed("states") && !cmd.Flags().Changed("budget") {
 				flags.Budget = 0
 			}
+			if err := errors.Join(checkPlace(flags.file), checkPlace(flags.keep)); err != nil {
+				return usage(err)
+			}
 			if flags.replay != "" {
 				return a.replay(cmd.Context(), flags)
 			}

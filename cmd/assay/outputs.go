@@ -50,7 +50,7 @@ func (o *outputs[T]) addOutputs(cmd *cobra.Command, formats format.List[T]) {
 		if err != nil || path == "" {
 			return fmt.Errorf("--output %q: want FORMAT=FILE, with one of the formats %s", text, strings.Join(formats.Names(), ", "))
 		}
-		if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		if err := checkPlace(path); err != nil {
 			return fmt.Errorf("--output %q: %w", text, err)
 		}
 		o.also = append(o.also, outputFile[T]{f, path})
@@ -145,6 +145,16 @@ func (a *app) checkFile(path string) error {
 		return nil // whoever needs a store says why there is none
 	}
 	return checkOverwrite(path, file.OfDatabase(location)...)
+}
+
+// checkPlace refuses a file that cannot be written, before the work whose result it
+// would lose.
+func checkPlace(path string) error {
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("%s is a folder: name a file", path)
+	}
+	_, err := os.Stat(filepath.Dir(path))
+	return err
 }
 
 // checkOverwrite refuses to write a file that is one of those to keep.

@@ -4,14 +4,18 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"golang.org/x/mod/semver"
 
 	"assay"
 	"assay/internal/build"
 	"assay/internal/gate"
 	"assay/internal/lab"
+	"assay/internal/wording"
 )
 
 // pair is a base and a head that are to be compared.
@@ -71,6 +75,9 @@ func (m *Measuring) side(ctx context.Context, d build.Driver, name string) (stri
 	if !isFolder(name) {
 		spec := assay.DriverName{Name: d.Name, Version: name}.String()
 		_, err := build.ParseSpec(spec)
+		if _, absent := os.Stat(filepath.Join(name, "go.mod")); err == nil && absent == nil && required(d) && !semver.IsValid(name) {
+			err = fmt.Errorf("%s is no version of driver %s", name, d.Name) // it would be read as the name of a driver
+		}
 		return spec, lab.AsInputError(err, "a folder has a slash in its name: ./"+name)
 	}
 	c, err := build.NewCheckout(ctx, name)
@@ -151,7 +158,8 @@ func (m *Measuring) movedPair(ctx context.Context, d build.Driver, move gate.Mov
 func (m *Measuring) hindrance(d build.Driver, move gate.Move) string {
 	switch byHand := "measure it with assay gate --driver " + d.Name + " --base VERSION --head FOLDER"; {
 	case d.Store && !m.request.Plan.KV():
-		return "it is a key-value store, which plan " + m.request.Plan.Name + " cannot run: assay gate kv can"
+		return "it is a key-value store, which plan " + m.request.Plan.Name + " cannot run: measure it with " +
+			wording.Command("", "gate", "kv", "--base-ref", m.request.Revision, "--dir", m.request.Dir, "--driver", d.Name)
 	case move.Head.Fork != "":
 		return "go.mod replaces it with " + move.Head.Fork + ", and assay builds versions and checkouts of " + d.Module + " only: " + byHand
 	case move.Base.Fork != "":

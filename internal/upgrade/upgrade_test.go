@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"assay/internal/build"
 	"assay/internal/gate"
 	"assay/internal/plan"
 )
@@ -34,5 +35,14 @@ func TestUpgradesBeforeAnError(t *testing.T) {
 	}
 	if !(&gate.Report{Upgrades: all}).Measured() || (&gate.Report{Upgrades: all[2:]}).Measured() {
 		t.Error("Measured: want true with a and false without")
+	}
+}
+
+// What would measure a key-value store can be pasted.
+func TestHindranceOfStore(t *testing.T) {
+	m := &Measuring{request: Request{Plan: &plan.Plan{Name: "quick"}, Revision: "HEAD~1", Dir: "app"}}
+	want := "it is a key-value store, which plan quick cannot run: measure it with assay gate kv --base-ref 'HEAD~1' --dir app --driver bbolt"
+	if got := m.hindrance(build.Driver{Name: "bbolt", Store: true}, gate.Move{}); got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
