@@ -40,9 +40,13 @@ func TestUpgradesBeforeAnError(t *testing.T) {
 
 // What would measure a key-value store can be pasted.
 func TestHindranceOfStore(t *testing.T) {
-	m := &Measuring{request: Request{Plan: &plan.Plan{Name: "quick"}, Revision: "HEAD~1", Dir: "app"}}
-	want := "it is a key-value store, which plan quick cannot run: measure it with assay gate kv --base-ref 'HEAD~1' --dir app --driver bbolt"
-	if got := m.hindrance(build.Driver{Name: "bbolt", Store: true}, gate.Move{}); got != want {
-		t.Errorf("got %q, want %q", got, want)
+	for dir, want := range map[string]string{
+		".":   "plan quick has no kv operations: assay gate kv --base-ref origin/main --driver bbolt",
+		"app": "plan quick has no kv operations: assay gate kv --base-ref origin/main --driver bbolt --dir app",
+	} {
+		m := &Measuring{request: Request{Plan: &plan.Plan{Name: "quick"}, Revision: "origin/main", Dir: dir}}
+		if got := m.hindrance(build.Driver{Name: "bbolt", Store: true}, gate.Move{}); got != want {
+			t.Errorf("%s: got %q, want %q", dir, got, want)
+		}
 	}
 }
