@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"mime"
 	"net/http"
 	"net/url"
@@ -22,8 +23,12 @@ import (
 	"assay/internal/wording"
 )
 
-// pageLength is how many runs a page lists.
-const pageLength = 100
+const (
+	// pageLength is how many runs a page lists.
+	pageLength = 100
+	// maxPage keeps the numbers of a page's runs below the largest int.
+	maxPage = math.MaxInt/pageLength - 1
+)
 
 // runsQuery selects runs; empty: all.
 type runsQuery struct {
@@ -33,7 +38,7 @@ type runsQuery struct {
 
 func newRunsQuery(values url.Values) runsQuery {
 	page, err := strconv.Atoi(values.Get("page"))
-	if err != nil || page < 0 {
+	if err != nil || page < 0 || page > maxPage {
 		page = 0
 	}
 	return runsQuery{values.Get("plan"), values.Get("driver"), values.Get("machine"), page}

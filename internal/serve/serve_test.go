@@ -196,6 +196,8 @@ func TestPages(t *testing.T) {
 		{"/?plan=quick&driver=mattn&machine=x%2C+2+cores%2C+4+GB", 200, []string{"1 to 12 of 12 runs", "<option selected>mattn</option>"}, ""},
 		{"/?driver=bbolt", 200, []string{"No run fits"}, firstID},
 		{"/?page=99", 200, []string{"No run fits"}, firstID},
+		{"/?page=92233720368547758", 200, []string{"1 to 12 of 12 runs"}, ""},
+		{"/?page=9223372036854775807", 200, []string{"1 to 12 of 12 runs"}, ""},
 		{"/runs/" + firstID, 200, []string{"run " + firstID, `href="/history"`, `href="/runs/` + firstID + `/export"`, "<svg"}, ""},
 		{"/runs/nosuch", 404, []string{"the store has no such run"}, ""},
 		{"/compare", 200, []string{`name="a"`}, "is faster in"},
