@@ -106,10 +106,11 @@ func (r *Row) promise() assay.Promise {
 }
 
 // Unequal is how the promises of two rows about the data that they change differ, the
-// other's first; nil where they do not.
+// other's first; nil where they do not, or where one of them only reads: it promises
+// nothing.
 func (r *Row) Unequal(other *Row) *UnlikePromises {
 	setting, have, unequal := other.promise().Unequal(r.promise())
-	if !unequal || !r.Table.Changes && !other.Table.Changes {
+	if !unequal || !r.Table.Changes || !other.Table.Changes {
 		return nil
 	}
 	names := [2]string{other.Driver, r.Driver}

@@ -194,6 +194,26 @@ func TestVersusOfUnlikePromises(t *testing.T) {
 	}
 }
 
+// A read promises nothing about the data: against a write it has a verdict.
+func TestVersusOfReadAndWrite(t *testing.T) {
+	var all []assay.Trial
+	for launch := 1; launch <= 6; launch++ {
+		read, write := sideTrial{"mattn", "v2", "web", 1000}.trial(launch), sideTrial{"mattn", "v2", "web", 3000}.trial(launch)
+		write.Cell.Operation, write.Durability = "insert", assay.Power
+		all = append(all, read, write)
+	}
+	v := versus(t, sideRun(t, "r1", all), "operation=read", "operation=insert")
+	want := []string{"v2 v2 mattn (web) faster"}
+	if diff := cmp.Diff(want, said(v)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	for _, l := range v.Lines {
+		if l.Unequal != nil {
+			t.Errorf("unequal promises: got %v, want none", l.Unequal)
+		}
+	}
+}
+
 // Rows with more launches than were fixed have the wider interval that allows
 // for it, paired or not.
 func TestAgainstAllowsForAddedLaunches(t *testing.T) {
