@@ -73,7 +73,7 @@ func (s *Store) keep(ctx context.Context, e entry) error {
 		if s.spool, err = s.openSpool(err); err != nil {
 			return err
 		}
-		s.notes = append(s.notes, fmt.Sprintf("%s; measuring goes on, and what is measured is kept in %s until then",
+		s.notes = append(s.notes, fmt.Sprintf("%s; measuring goes on, and what is measured is kept in %s until the server is back",
 			s.explain("writing to", s.spool.cause), s.spool.path))
 		return s.spool.add(s.target, e)
 	}
