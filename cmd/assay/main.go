@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
@@ -23,6 +24,7 @@ import (
 	"assay/internal/printable"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 )
 
@@ -210,7 +212,12 @@ func newRoot(a *app) *cobra.Command {
 		Args:          noSubcommand,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 
-		PersistentPreRunE: a.checkFiles,
+		PersistentPreRunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkGiven(cmd, args); err != nil {
+				return err
+			}
+			return a.checkFiles(cmd)
+		},
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usage(err, "assay help "+strings.TrimPrefix(cmd.CommandPath(), "assay "))
@@ -244,6 +251,23 @@ func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		return usage(check(cmd, args), cmd.UseLine())
 	}
+}
+
+// checkGiven refuses empty words, such as those of a variable that is not set: a
+// default, such as the newest run or the store in a file, would silently take the place
+// of what the user meant.
+func checkGiven(cmd *cobra.Command, args []string) error {
+	if slices.Contains(args, "") {
+		return usage(errors.New("an argument is empty"), cmd.UseLine())
+	}
+	var err error
+	cmd.Flags().Visit(func(f *pflag.Flag) {
+		_, checked := f.Value.(fileFlag)
+		if !checked && f.Value.Type() == "string" && f.Value.String() == "" {
+			err = usage(fmt.Errorf("--%s is empty", f.Name), "leave --"+f.Name+" out for the default")
+		}
+	})
+	return err
 }
 
 // wireTrace returns where the talk with workers is copied to, as the

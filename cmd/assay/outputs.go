@@ -126,7 +126,7 @@ func addFile(cmd *cobra.Command, path *string, name, short, help string) {
 }
 
 // checkFiles refuses a command whose flags would overwrite the store.
-func (a *app) checkFiles(cmd *cobra.Command, _ []string) error {
+func (a *app) checkFiles(cmd *cobra.Command) error {
 	var all []error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if value, is := f.Value.(fileFlag); is {
