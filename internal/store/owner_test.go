@@ -121,6 +121,14 @@ func TestOpenToRead(t *testing.T) {
 	if _, err := os.Stat(filepath.Dir(path)); err == nil {
 		t.Errorf("reading made the folder %s", filepath.Dir(path))
 	}
+	empty := filepath.Join(t.TempDir(), "empty.db")
+	must(t, os.WriteFile(empty, nil, 0o600))
+	if _, err := OpenToRead(t.Context(), empty); !errors.Is(err, ErrNotFound) || !strings.Contains(err.Error(), "the file is empty") {
+		t.Errorf("empty file: got %v, want ErrNotFound", err)
+	}
+	if info, err := os.Stat(empty); err != nil || info.Size() != 0 {
+		t.Errorf("reading wrote to the empty file: got %v, %v", info, err)
+	}
 	s := open(t, path)
 	must(t, s.Begin(t.Context(), start("run", "quick", 0)))
 	reader, err := OpenToRead(t.Context(), path)

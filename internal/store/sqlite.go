@@ -66,8 +66,8 @@ func openFile(ctx context.Context, location string) (*Store, error) {
 
 // openFileToRead opens a file of results that is there already, to read it: it
 // makes nothing and changes nothing, except that the tables of an earlier
-// version are brought up to date. Where there is no file, the error is
-// ErrNotFound.
+// version are brought up to date. Where there is no file, or an empty one, the error
+// is ErrNotFound.
 func openFileToRead(ctx context.Context, location string) (*Store, error) {
 	path, err := absolute(location)
 	if err != nil {
@@ -84,6 +84,9 @@ func openFileToRead(ctx context.Context, location string) (*Store, error) {
 	if err != nil || older {
 		err = errors.Join(err, db.Close())
 	}
+	if resultCode(err) == sqlite3.SQLITE_ERROR { // no such table: the file is empty
+		return nil, fmt.Errorf("%w: there is no store in %s yet: the file is empty", ErrNotFound, path)
+	}
 	if err != nil {
 		return nil, explain(file{}, path, "opening", err)
 	}
@@ -99,11 +102,7 @@ func isOlder(ctx context.Context, db *sql.DB) (bool, error) {
 	if err := checkApplication(ctx, db); err != nil {
 		return false, err
 	}
-	older, err := madeEarlier(ctx, db, "goose_db_version")
-	if resultCode(err) == sqlite3.SQLITE_ERROR { // no such table: the file is empty
-		return true, nil
-	}
-	return older, err
+	return madeEarlier(ctx, db, "goose_db_version")
 }
 
 // prepare returns the absolute path of the file, after making its folder.
