@@ -135,9 +135,12 @@ func (a *app) queue(ctx context.Context, s *store.Store, request lab.Request, ma
 	if err != nil {
 		return store.Fleet{}, err
 	}
-	there, err := fleet.Machines(ctx, s, version)
+	there, others, err := fleet.Machines(ctx, s, version)
 	if err != nil {
 		return store.Fleet{}, err
+	}
+	for _, other := range others {
+		fmt.Fprintf(a.stderr, "assay: note: %s does not take part: its agent is of assay %s, and this is %s\n", other.Words, other.Version, version)
 	}
 	if machines == 0 {
 		machines = there

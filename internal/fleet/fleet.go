@@ -12,14 +12,25 @@ import (
 // heardOf is within how long an agent that lives is heard of.
 const heardOf = 30 * time.Second
 
-// Machines are how many machines have an agent of a version of assay now.
-func Machines(ctx context.Context, s *store.Store, version string) (int, error) {
-	agents, err := s.Agents(ctx, version, heardOf)
-	machines := map[string]bool{}
+// Machines are how many machines have an agent of a version of assay now, and the agents
+// of other versions on machines that have none of it.
+func Machines(ctx context.Context, s *store.Store, version string) (machines int, others []store.Agent, err error) {
+	agents, err := s.Agents(ctx, heardOf)
+	have := map[string]bool{}
 	for _, a := range agents {
-		machines[a.Machine] = true
+		have[a.Machine] = have[a.Machine] || a.Version == version
 	}
-	return len(machines), err
+	for _, a := range agents {
+		if !have[a.Machine] {
+			others = append(others, a)
+		}
+	}
+	for _, is := range have {
+		if is {
+			machines++
+		}
+	}
+	return machines, others, err
 }
 
 // Wait returns the machines of a fleet when each has made its launches, or given up.

@@ -182,11 +182,11 @@ func giveUp(ctx context.Context, tx *sql.Tx, fleet string, m FleetMachine, probl
 	return err
 }
 
-// Agents are those of a version of assay that were heard of within a time.
-func (s *Store) Agents(ctx context.Context, version string, within time.Duration) (all []Agent, err error) {
+// Agents are those that were heard of within a time, by machine.
+func (s *Store) Agents(ctx context.Context, within time.Duration) (all []Agent, err error) {
 	err = s.onServer(ctx, "reading the agents of", func(tx *sql.Tx) error {
-		rows, err := tx.QueryContext(ctx, "SELECT agent, machine, name, version FROM fleet_agent WHERE version = ? AND seen > "+clock+" - ? ORDER BY machine, agent",
-			version, within.Milliseconds())
+		rows, err := tx.QueryContext(ctx, "SELECT agent, machine, name, version FROM fleet_agent WHERE seen > "+clock+" - ? ORDER BY machine, agent",
+			within.Milliseconds())
 		all, err = collect(rows, err, func(a *Agent) []any { return []any{&a.Name, &a.Machine, &a.Words, &a.Version} })
 		return err
 	})

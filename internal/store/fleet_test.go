@@ -234,11 +234,11 @@ func TestFleetAgents(t *testing.T) {
 	}
 	must(t, s.Present(t.Context(), b))
 	must(t, s.Leave(t.Context(), b))
-	all, err := s.Agents(t.Context(), "v1", aMinute)
+	all, err := s.Agents(t.Context(), aMinute)
 	if err != nil || len(all) != 1 || all[0] != a {
 		t.Errorf("got %+v, %v; want a", all, err)
 	}
-	if gone, err := s.Agents(t.Context(), "v1", -aMinute); err != nil || len(gone) > 0 {
+	if gone, err := s.Agents(t.Context(), -aMinute); err != nil || len(gone) > 0 {
 		t.Errorf("not heard of: got %+v, %v; want none", gone, err)
 	}
 }
