@@ -102,7 +102,7 @@ func (a *app) listFleets(ctx context.Context, s *store.Store) error {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(a.stdout, "%s  %s, queued %s\n", f.Template.ID, f.Template.Plan, f.Template.Started.Local().Format(time.DateTime))
+		fmt.Fprintf(a.stdout, "%s  %s, queued %s\n", f.Template.ID, wording.Clean(f.Template.Plan), f.Template.Started.Local().Format(time.DateTime))
 		for _, m := range machines {
 			fmt.Fprintf(a.stdout, "  %s\n", fleet.State(m, f.Launches))
 		}
@@ -170,7 +170,7 @@ func (a *app) showFleet(ctx context.Context, s *store.Store, f store.Fleet, mach
 	var failed []string
 	for _, m := range machines {
 		if m.Problem != "" {
-			failed = append(failed, fmt.Sprintf("%s after %d of %d launches: %s", fleet.Name(m), m.Done, f.Launches, m.Problem))
+			failed = append(failed, fmt.Sprintf("%s after %d of %d launches: %s", fleet.Name(m), m.Done, f.Launches, fleet.Problem(m)))
 			continue
 		}
 		r, err := lab.Analyze(ctx, s, m.Run)

@@ -12,6 +12,7 @@ import (
 	"assay"
 	"assay/internal/file"
 	"assay/internal/store"
+	"assay/internal/wording"
 
 	"github.com/spf13/cobra"
 )
@@ -50,7 +51,8 @@ func (a *app) listRuns(runs []assay.Run) error {
 		if run.Imported {
 			status += ", imported"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", run.ID, run.Plan, run.Started.Local().Format(time.DateTime), status, strings.Join(targets, " "))
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", run.ID, wording.Clean(run.Plan), run.Started.Local().Format(time.DateTime), status,
+			wording.Clean(strings.Join(targets, " ")))
 	}
 	return w.Flush()
 }

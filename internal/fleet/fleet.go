@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"assay/internal/store"
+	"assay/internal/wording"
 )
 
 // heardOf is within how long an agent that lives is heard of.
@@ -70,7 +72,12 @@ func Ended(m store.FleetMachine, launches int) bool { return m.Problem != "" || 
 
 // Name is what a machine is called, also before an agent of it has begun.
 func Name(m store.FleetMachine) string {
-	return cmp.Or(m.Machine, fmt.Sprint("machine ", m.Position))
+	return cmp.Or(wording.Clean(m.Machine), fmt.Sprint("machine ", m.Position))
+}
+
+// Problem says in one line why a machine gave up; empty where it did not.
+func Problem(m store.FleetMachine) string {
+	return wording.Clean(strings.ReplaceAll(m.Problem, "\n", "; "))
 }
 
 // State says how far a machine is.
@@ -81,7 +88,7 @@ func State(m store.FleetMachine, launches int) string {
 	text := fmt.Sprintf("%s: %d of %d launches", Name(m), m.Done, launches)
 	switch {
 	case m.Problem != "":
-		return text + ", given up: " + m.Problem
+		return text + ", given up: " + Problem(m)
 	case m.Done < launches && m.Holder == "":
 		return text + ", waiting for its agent"
 	}

@@ -27,3 +27,11 @@ func TestMachines(t *testing.T) {
 		t.Errorf("of other versions: (-want +got)\n%s", diff)
 	}
 }
+
+// What a machine says is one line, whatever is in the store.
+func TestStateIsALine(t *testing.T) {
+	m := store.FleetMachine{Position: 2, Machine: "EPYC\x1b[2J\n#1", Done: 1, Problem: "worker a: no go\nworker b: no go"}
+	if got, want := State(m, 3), "EPYC [2J #1: 1 of 3 launches, given up: worker a: no go; worker b: no go"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
