@@ -79,9 +79,14 @@ func checkMachines(cmd *cobra.Command, flags runFlags) error {
 		return usage(errors.New("--machines is for a fleet: give --fleet too"))
 	case flags.machines < 1:
 		return usage(fmt.Errorf("--machines %d: a fleet has at least one machine", flags.machines))
+	case flags.machines > maxMachines:
+		return usage(fmt.Errorf("--machines %d: a fleet has at most %d machines", flags.machines, maxMachines))
 	}
 	return nil
 }
+
+// maxMachines is beyond any fleet: the store gets a row for each machine at once.
+const maxMachines = 1000
 
 const budgetHelp = "time to measure, builds excluded (default the plan's)"
 
