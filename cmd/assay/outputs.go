@@ -138,8 +138,12 @@ func (a *app) checkFiles(cmd *cobra.Command) error {
 	return errors.Join(all...)
 }
 
-// checkFile refuses to write the store, or what lies beside it and belongs to it.
+// checkFile refuses to write the store, or what lies beside it and belongs to it, and
+// the sign by which other programs mean standard output.
 func (a *app) checkFile(path string) error {
+	if path == "-" {
+		return usage(errors.New("-o -: - names no file"), "-o FILE writes a file, and -o ./- one of that name")
+	}
 	location, err := a.storeLocation()
 	if err != nil || store.IsURL(location) {
 		return nil // whoever needs a store says why there is none
