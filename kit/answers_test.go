@@ -67,9 +67,7 @@ func told(t *testing.T, texts string) (digests []string) {
 		if err == nil {
 			err = h.Row([]any{text})
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		digest := h.Sum()
 		if text == "-" {
 			digest = ""
@@ -98,9 +96,7 @@ func TestAnswers(t *testing.T) {
 		{mix, 4, 1, 5, "- r1 r3 - r1"},
 	} {
 		p, err := prepareOperation(tellingDatabase{fakeDatabase{&fake{}}}, c.op, c.clients)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		m, err := p.measure(wire.Measure{Start: c.start, Operations: c.operations, Answers: true})
 		if err != nil || !slices.Equal(m.Digests, told(t, c.want)) {
 			t.Errorf("%s, %d clients: got %.12q (%v), want those of %s", c.op.Name, c.clients, m.Digests, err, c.want)
@@ -123,9 +119,7 @@ func TestAnswersOfFailures(t *testing.T) {
 		return 1, nil
 	}}
 	p, err := prepareOperation(tellingDatabase{fakeDatabase{f}}, tellingOperationOf("r", numbers(t, 3)), 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	m, err := p.measure(wire.Measure{Operations: 3, Answers: true})
 	if want := told(t, "r0 - r2"); err != nil || m.Errors != 1 || !slices.Equal(m.Digests, want) {
 		t.Errorf("got %d errors and %.12q (%v), want 1 and %.12q", m.Errors, m.Digests, err, want)

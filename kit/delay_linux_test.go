@@ -60,15 +60,11 @@ func TestDelaySince(t *testing.T) {
 func TestDelayOfAWorker(t *testing.T) {
 	t.Setenv(asWorker, "1")
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	start := func() *process.Worker {
 		t.Helper()
 		w, err := process.Start(t.Context(), program, process.Options{Dir: t.TempDir()})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(w.Kill)
 		for _, ask := range []struct {
 			kind    string
@@ -90,9 +86,7 @@ func TestDelayOfAWorker(t *testing.T) {
 	}()
 	var m wire.Measured
 	for range 20 { // until the other one has begun
-		if err := measured.Call(t.Context(), wire.TypeMeasure, wire.Measure{Operation: "one", Nanos: int64(100 * time.Millisecond)}, &m); err != nil {
-			t.Fatal(err)
-		}
+		must(t, measured.Call(t.Context(), wire.TypeMeasure, wire.Measure{Operation: "one", Nanos: int64(100 * time.Millisecond)}, &m))
 		if m.Delayed != nil && *m.Delayed > 0 {
 			return
 		}

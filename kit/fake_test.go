@@ -139,19 +139,22 @@ func oneRow(name string) wire.Operation {
 	return wire.Operation{Name: name, Steps: []wire.Step{{SQL: "SELECT 1", Query: true, Rows: 1, Returns: []string{"int"}}}}
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // makeTrace writes a trace and returns its path.
 func makeTrace(t testing.TB, types []column.Type, rows ...[]any) string {
 	t.Helper()
 	builder := column.NewBuilder(types...)
 	for _, row := range rows {
-		if err := builder.Append(row...); err != nil {
-			t.Fatal(err)
-		}
+		must(t, builder.Append(row...))
 	}
 	path := filepath.Join(t.TempDir(), "trace.col")
-	if err := builder.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, builder.WriteFile(path))
 	return path
 }
 
@@ -168,9 +171,7 @@ func numbers(t testing.TB, n int) string {
 func prepareFake(t *testing.T, f *fake, op wire.Operation, clients int) *prepared {
 	t.Helper()
 	p, err := prepareOperation(fakeDatabase{f}, op, clients)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := p.close(); err != nil {
 			t.Error(err)

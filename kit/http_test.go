@@ -36,9 +36,7 @@ func (h fakeHandler) Answer(position int, visit func([]string, []any) error) (in
 func serveIt(t *testing.T, f *fake, op wire.Operation, clients int) *server {
 	t.Helper()
 	s, err := prepareFake(t, f, op, 1).serve(clients)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := s.close(); err != nil {
 			t.Error(err)
@@ -51,14 +49,10 @@ func serveIt(t *testing.T, f *fake, op wire.Operation, clients int) *server {
 func get(t *testing.T, s *server, path string) string {
 	t.Helper()
 	response, err := http.Get("http://" + s.address + s.path + path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer response.Body.Close()
 	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return fmt.Sprint(response.StatusCode, " ", response.Header.Get("Content-Type"), " ", string(text))
 }
 
@@ -212,14 +206,10 @@ func TestServeRefusesOthers(t *testing.T) {
 		{"GET", "", "/other" + s.path + "/0", 404},
 	} {
 		request, err := http.NewRequest(try.method, "http://"+s.address+try.path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		request.Host = try.host
 		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		response.Body.Close()
 		if response.StatusCode != try.want {
 			t.Errorf("%s %s of host %q: got %d, want %d", try.method, try.path, try.host, response.StatusCode, try.want)

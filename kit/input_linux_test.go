@@ -13,25 +13,17 @@ import (
 // to the pipe, and a program that reads it next expects a read to block.
 func TestInputIsAsBefore(t *testing.T) {
 	var ends [2]int
-	if err := syscall.Pipe2(ends[:], syscall.O_CLOEXEC); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Pipe2(ends[:], syscall.O_CLOEXEC))
 	in, requests := os.NewFile(uintptr(ends[0]), "in"), os.NewFile(uintptr(ends[1]), "requests")
 	defer in.Close()
 	defer requests.Close()
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	worker := exec.Command(program)
 	worker.Env, worker.Stdin, worker.Stderr = append(os.Environ(), asWorker+"=1"), in, os.Stderr
 	replies, err := worker.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := worker.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, worker.Start())
 	out := bufio.NewReader(replies)
 	if _, err := out.ReadString('\n'); err != nil { // its hello: it reads now
 		t.Error(err)

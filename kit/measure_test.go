@@ -30,9 +30,7 @@ func counts(m wire.Measured) counted {
 func measure(t *testing.T, p *prepared, request wire.Measure) wire.Measured {
 	t.Helper()
 	m, err := p.measure(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if m.Nanos < 0 {
 		t.Errorf("it took %d ns", m.Nanos)
 	}

@@ -32,9 +32,7 @@ func TestMix(t *testing.T) {
 	}}
 	op := mixOf(t, order(t, draw(0, 2), draw(1, 0), draw(0, 0)))
 	p, err := prepareOperation(fakeDatabase{f}, op, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got, want := p.operation.QueryPlan(), "a: plan of a\nb: plan of b\n"; got != want {
 		t.Errorf("plan %q, want %q", got, want)
 	}

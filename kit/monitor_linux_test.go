@@ -41,13 +41,9 @@ func TestMonitorOfAPausedWorker(t *testing.T) {
 func switchesInWindows(t *testing.T) (switches []int64) {
 	t.Setenv(asWorker, "1")
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w, err := process.Start(t.Context(), program, process.Options{Dir: t.TempDir(), Paused: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer w.Kill()
 	ask := func(kind string, request, reply any) {
 		t.Helper()
@@ -59,13 +55,9 @@ func switchesInWindows(t *testing.T) (switches []int64) {
 	ask(wire.TypePrepare, wire.Prepare{Operation: oneRow("one"), Clients: 1}, nil)
 	ask(wire.TypeMeasure, wire.Measure{Operation: "one", Nanos: int64(50 * time.Millisecond)}, nil)
 	for range 41 {
-		if err := w.Pause(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Pause())
 		time.Sleep(20 * time.Millisecond) // others have their turns
-		if err := w.Resume(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, w.Resume(t.Context()))
 		var m wire.Measured
 		ask(wire.TypeMeasure, wire.Measure{Operation: "one", Nanos: int64(5 * time.Millisecond), Batch: 1000}, &m)
 		switches = append(switches, m.Counters.Switches)

@@ -22,9 +22,7 @@ import (
 func page(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile("../docs/protocol.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }
 
@@ -214,9 +212,7 @@ func typed(t *testing.T, types []string, row []any) []any {
 		case string:
 			if types[i] == "blob" {
 				blob, err := hex.DecodeString(v)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				values[i] = blob
 			}
 		}
@@ -233,9 +229,7 @@ func bare(t *testing.T, lines ...string) []byte {
 		text += strings.ReplaceAll(digits, " ", "")
 	}
 	data, err := hex.DecodeString(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return data
 }
 
@@ -252,9 +246,7 @@ func TestPageColumnFile(t *testing.T) {
 	}
 	builder := column.NewBuilder(types...)
 	for _, row := range table.Rows {
-		if err := builder.Append(typed(t, table.Columns, row)...); err != nil {
-			t.Fatal(err)
-		}
+		must(t, builder.Append(typed(t, table.Columns, row)...))
 	}
 	var file bytes.Buffer
 	if _, err := builder.WriteTo(&file); err != nil {
@@ -282,9 +274,7 @@ func TestPageDigests(t *testing.T) {
 		}
 		decode(t, line, &vector)
 		hash, err := answer.New(vector.Returns)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, row := range vector.Rows {
 			if err := hash.Row(typed(t, vector.Returns, row)); err != nil {
 				t.Errorf("%v in %s", err, line)

@@ -96,9 +96,7 @@ func digestOf(t *testing.T, types []string, rows ...[]any) string {
 	for _, row := range rows {
 		err = errors.Join(err, hash.Row(row))
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return hash.Sum()
 }
 
@@ -293,9 +291,7 @@ func TestVerifySteps(t *testing.T) {
 	f := &fake{answers: rows}
 	p := prepareFake(t, f, op, 1)
 	got, err := p.verify(wire.Verify{Start: 2, Count: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	twice := append(rows, rows...)
 	sum := sha256.Sum256([]byte(digestOf(t, []string{"int"}, twice...) + digestOf(t, []string{"bool"}, twice...)))
 	if want := (wire.Verified{Digest: hex.EncodeToString(sum[:]), Rows: 4}); got != want {

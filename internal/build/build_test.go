@@ -66,6 +66,13 @@ func FuzzParseSpec(f *testing.F) {
 	})
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // builder returns a builder over a source, and what it reports.
 func builder(t *testing.T, s Source) (*Builder, *[]string) {
 	t.Helper()
@@ -81,9 +88,7 @@ func builder(t *testing.T, s Source) (*Builder, *[]string) {
 func mustBuild(t *testing.T, b *Builder, spec Spec) Worker {
 	t.Helper()
 	w, err := b.Build(t.Context(), spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return w
 }
 
@@ -91,9 +96,7 @@ func mustBuild(t *testing.T, b *Builder, spec Spec) Worker {
 func output(t *testing.T, w Worker) string {
 	t.Helper()
 	out, err := exec.Command(w.Program).CombinedOutput()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(out)
 }
 
@@ -102,9 +105,7 @@ func output(t *testing.T, w Worker) string {
 func fakeGo(t *testing.T, script string) {
 	t.Helper()
 	real, err := exec.LookPath("go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir := t.TempDir()
 	put(t, dir, map[string]string{"go*": "#!/bin/sh\nREAL='" + real + "'\n" + script})
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
@@ -147,9 +148,7 @@ func TestChangedProgramIsBuiltAgain(t *testing.T) {
 		"program": func() error { return os.WriteFile(first.Program, []byte("#!/bin/sh\necho owned\n"), 0o755) },
 		"digest":  func() error { return os.Remove(first.Program + besideSum) },
 	} {
-		if err := change(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, change())
 		again := mustBuild(t, b, Spec{Name: "plain"})
 		if got := output(t, again); again.Cached || got != "one\n" {
 			t.Errorf("%s changed: cached %v, and the program printed %q; want it built again, and one", name, again.Cached, got)
@@ -327,9 +326,7 @@ func TestHints(t *testing.T) {
 // that the test reads to the end.
 func TestCancelKillsTheCompilerAndItsChildren(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mkfifo(pipe, 0o600))
 	fakeGo(t, `test "$1" = env && exec "$REAL" "$@"
 exec 3>'`+pipe+`'
 sleep 1000 & wait`)
@@ -342,9 +339,7 @@ sleep 1000 & wait`)
 		result <- err
 	}()
 	held, err := os.Open(pipe) // returns when the compiler has started
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer held.Close()
 	cancel(stopped)
 	if err := <-result; !errors.Is(err, stopped) {

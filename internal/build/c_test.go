@@ -90,9 +90,7 @@ func TestWorkerInCVariants(t *testing.T) {
 	} {
 		t.Setenv("GOFLAGS", "-modcacherw "+c.flags)
 		spec, err := ParseSpec(c.spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		w := mustBuild(t, b, spec)
 		if got := output(t, w); got != c.want || seen[w.Digest] != "" || !reflect.DeepEqual(w.Options, spec.Options) {
 			t.Errorf("%s with %q: printed %q, want %q; same digest as %q; options %q", c.spec, c.flags, got, c.want, seen[w.Digest], w.Options)
@@ -115,9 +113,7 @@ func TestWorkerInCErrors(t *testing.T) {
 		{"db@cgodb", `"cgodb" is no version: want a whole one, such as db@v1.2.3`},
 	} {
 		spec, err := ParseSpec(c.spec)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, err = b.Build(t.Context(), spec)
 		checkError(t, err, c.want)
 	}
@@ -193,18 +189,14 @@ func TestLibrary(t *testing.T) {
 		"cgodb": {},
 	} {
 		d, err := s.driver(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got, err := d.Library(t.Context()); err != nil || got != want {
 			t.Errorf("%s: %+v, %v, want %+v", name, got, err, want)
 		}
 	}
 	t.Setenv("GOMODCACHE", t.TempDir())
 	d, err := s.driver("floor")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, err = d.Library(t.Context())
 	checkError(t, err, "look example.test/tiny up: fetch module: ", "GOPROXY=off")
 	ctx, cancel := context.WithCancel(t.Context())

@@ -23,9 +23,7 @@ func checkoutOf(t *testing.T, module string) string {
 func mustCheckout(t *testing.T, dir string) Checkout {
 	t.Helper()
 	c, err := NewCheckout(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c
 }
 

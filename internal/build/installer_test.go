@@ -81,9 +81,7 @@ func TestInstallationThatChanges(t *testing.T) {
 		t.Errorf("a changed installation was used: %+v", again)
 	}
 	before, err := withOutput("digest", folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	put(t, filepath.Dir(folder), map[string]string{filepath.Base(folder) + besideSum: "another"})
 	if after, err := withOutput("digest", folder); err != nil || after == before {
 		t.Errorf("the digest is %s, %v for another output too", after, err)
@@ -98,9 +96,7 @@ func TestInstalledOnce(t *testing.T) {
 	first := mustBuild(t, b, Spec{Name: "installs"})
 	put(t, s.Dir, map[string]string{"workers/installs/main.rb": "puts 1\n"})
 	changed := mustBuild(t, b, Spec{Name: "installs"})
-	if err := os.CopyFS(filepath.Join(s.Dir, "workers/second"), os.DirFS(filepath.Join(s.Dir, "workers/installs"))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.CopyFS(filepath.Join(s.Dir, "workers/second"), os.DirFS(filepath.Join(s.Dir, "workers/installs"))))
 	second := mustBuild(t, b, Spec{Name: "second"})
 	for _, w := range []Worker{changed, second} {
 		if w.Cached || w.Digest == first.Digest || output(t, w) != "one 1.0\n" {

@@ -21,9 +21,7 @@ import (
 func opened(t *testing.T, name string, request wire.Open) (*process.Worker, wire.Opened) {
 	t.Helper()
 	program, err := filepath.Abs(filepath.Join("..", "..", "workers", name, "worker"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	w := started(t, program)
 	var reply wire.Opened
 	ask(t, w, wire.TypeOpen, request, &reply)
@@ -92,9 +90,7 @@ func TestOwnLoopIsThatOfANullDriver(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := os.CopyFS(dir, followed(filepath.Join("..", "..", "workers", name))); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.CopyFS(dir, followed(filepath.Join("..", "..", "workers", name))))
 			text, err := os.ReadFile(filepath.Join(dir, c.main))
 			if err != nil || strings.Count(string(text), c.before) != 1 {
 				t.Fatalf("%s: %v, want %q in it once", c.main, err, c.before)
@@ -159,27 +155,19 @@ func TestActiveRecordOnPostgreSQLWithoutArguments(t *testing.T) {
 		t.Skip(err)
 	}
 	dir, mkErr := os.MkdirTemp("", "assay-") // short, for the socket's name
-	if err := errors.Join(err, mkErr); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, mkErr))
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	data := filepath.Join(dir, "data")
-	if err := programs.Init(t.Context(), data); err != nil {
-		t.Fatal(err)
-	}
+	must(t, programs.Init(t.Context(), data))
 	server, err := programs.Start(t.Context(), cluster.Options{Data: data, Socket: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(server.Kill)
 	w, _ := opened(t, "activerecord-postgresql", wire.Open{Path: server.Socket(), Readers: 1, Writers: 1})
 	trace := filepath.Join(dir, "trace")
 	column := []byte("ASSAYCOL\x01\x00\x00\x00\x01\x00\x00\x00\x01\x00\x00\x00\x00\x00\x00\x00" + // one column, one row
 		"\x01\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x38\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00\x00" +
 		"\x07\x00\x00\x00\x00\x00\x00\x00")
-	if err := os.WriteFile(trace, column, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(trace, column, 0o600))
 	op := one("SELECT $1::int")
 	op.Operation.Trace, op.Operation.Steps[0].Args = trace, 1
 	var refused *wire.Error
@@ -218,9 +206,7 @@ func TestWhatPythonLacks(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"assay_start.py", "worker"} {
 		text, err := os.ReadFile(filepath.Join("..", "..", "workers", "lib", "python", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		put(t, dir, map[string]string{name + "*": string(text)})
 	}
 	old := "#!/bin/sh\nexec " + python + ` -c 'import sys; sys.version_info = (3, 9); sys.argv = ["", sys.argv[-1]]; exec(open(sys.argv[1] + "/assay_start.py").read())' "$@"` + "\n"

@@ -18,9 +18,7 @@ func TestLicence(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := os.WriteFile(filepath.Join(dir, c.file), []byte(c.text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(dir, c.file), []byte(c.text), 0o644))
 			if got := licence(dir); got != c.want {
 				t.Errorf("%q, want %q", got, c.want)
 			}

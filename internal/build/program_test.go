@@ -83,9 +83,7 @@ func TestProgramsOpenAsWorkersDo(t *testing.T) {
 			if errors.As(err, &lacks) || errors.Is(err, ErrUnreachable) {
 				t.Skip(err)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for _, able := range program.able {
 				want, settings := "-4321 2500 "+able, map[string]string{"cache_size": "-4321", "busy_timeout": "2500"}
 				if able == "reads" {
@@ -106,13 +104,9 @@ func codeOf(t *testing.T, w Worker, settings map[string]string) []string {
 	t.Helper()
 	worker := started(t, w.Program)
 	path := filepath.Join(t.TempDir(), "app.db")
-	if err := os.WriteFile(path, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, nil, 0o644))
 	var opened wire.Opened
-	if err := worker.Call(t.Context(), wire.TypeOpen, wire.Open{Path: path, Settings: settings, Writers: 1}, &opened); err != nil {
-		t.Fatal(err)
-	}
+	must(t, worker.Call(t.Context(), wire.TypeOpen, wire.Open{Path: path, Settings: settings, Writers: 1}, &opened))
 	row := &analysis.Row{Measured: analysis.Measured{Cell: assay.Cell{Driver: w.Name}, DSN: opened.DSN, Each: opened.Each}}
 	for _, name := range slices.Sorted(maps.Keys(opened.Issued)) {
 		row.Settings = append(row.Settings, assay.Setting{Name: name, Requested: settings[name], Issued: opened.Issued[name]})
@@ -133,9 +127,7 @@ func interpreted(t *testing.T, dir, interpreter, variable, folder, text string) 
 		}
 	}
 	file := filepath.Join(t.TempDir(), "program")
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, []byte(text), 0o644))
 	cmd := exec.CommandContext(t.Context(), interpreter, file)
 	cmd.Env = append(os.Environ(), variable+"="+filepath.Join(dir, folder))
 	out, err := cmd.Output()
@@ -143,8 +135,6 @@ func interpreted(t *testing.T, dir, interpreter, variable, folder, text string) 
 	if errors.As(err, &failed) {
 		t.Fatalf("%s: %v: %s, of\n%s", interpreter, err, failed.Stderr, text)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return strings.TrimSpace(string(out))
 }

@@ -27,22 +27,16 @@ func checkout(t *testing.T) *Builder {
 		t.Skip("no C compiler: ", err)
 	}
 	dir, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return &Builder{Source: Source{dir}, Cache: filepath.Join(cache, "assay")}
 }
 
 func hello(t *testing.T, w Worker) wire.Target {
 	t.Helper()
 	worker, err := process.Start(t.Context(), w.Program, process.Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer worker.Kill()
 	return worker.Hello().Target
 }
@@ -50,9 +44,7 @@ func hello(t *testing.T, w Worker) wire.Target {
 func built(t *testing.T, b *Builder, spec string) Worker {
 	t.Helper()
 	s, err := ParseSpec(spec)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return mustBuild(t, b, s)
 }
 
@@ -110,14 +102,10 @@ func TestOptionsInDocuments(t *testing.T) {
 	b := checkout(t)
 	specs := map[string]bool{"mattn:ENABLE_FTS5": true}
 	pages, err := filepath.Glob(filepath.Join(b.Source.Dir, "docs", "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, page := range append(pages, filepath.Join(b.Source.Dir, "README.md")) {
 		text, err := os.ReadFile(page)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, spec := range documentedSpec.FindAllString(string(text), -1) {
 			specs[spec] = true
 		}
@@ -142,9 +130,7 @@ func TestOptionsInDocuments(t *testing.T) {
 
 func TestOptionsWithoutC(t *testing.T) {
 	spec, err := ParseSpec("modernc:DQS=0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := checkout(t).Build(t.Context(), spec); err == nil || !strings.Contains(err.Error(), "modernc is not written with cgo") {
 		t.Error(err)
 	}
@@ -158,9 +144,7 @@ func TestLayouts(t *testing.T) {
 		t.Fatalf("%+v, %v", w, err)
 	}
 	first, err := os.ReadFile(w.Layouts[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	second, err := os.ReadFile(w.Layouts[1])
 	if err != nil || string(first) == string(second) {
 		t.Errorf("the layouts are alike, %v", err)

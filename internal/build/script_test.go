@@ -66,20 +66,14 @@ func TestLinkedFilesBelongToTheWorker(t *testing.T) {
 	const linked, library = "workers/script/shared.py", "workers/lib/python/shared.py"
 	s := fakeSource(t)
 	put(t, s.Dir, map[string]string{library: "one = 1\n"})
-	if err := os.Symlink("../lib/python/shared.py", filepath.Join(s.Dir, filepath.FromSlash(linked))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink("../lib/python/shared.py", filepath.Join(s.Dir, filepath.FromSlash(linked))))
 	b, _ := builder(t, s)
 	before := mustBuild(t, b, Spec{Name: "script"})
 	var archive bytes.Buffer
 	err := Pack(&archive, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	unpacked, err := findSource("", filepath.Join(t.TempDir(), "assay"), archive.Bytes(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	content, err := os.ReadFile(filepath.Join(unpacked.Dir, filepath.FromSlash(linked)))
 	if err != nil || string(content) != "one = 1\n" {
 		t.Errorf("%s of the archive is %q, %v; want the library's file", linked, content, err)
@@ -151,9 +145,7 @@ func started(t *testing.T, program string) *process.Worker {
 	if errors.As(err, &ended) && ended.Code == process.NotInstalled {
 		t.Skip(err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(w.Kill)
 	return w
 }
@@ -192,9 +184,7 @@ func TestLibraries(t *testing.T) {
 			if errors.As(err, &lacks) || errors.Is(err, ErrUnreachable) {
 				t.Skip(err)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			started(t, w.Program).Kill()
 			for result := range workertest.Run(t.Context(), w.Program, workertest.Options{}) {
 				if known := faults[name][result.Name]; result.OK == known {
@@ -276,9 +266,7 @@ func TestLibrariesWithoutRuntime(t *testing.T) {
 	bare(t, "sh")
 	for name, install := range map[string]string{"python": "apt-get install python3", "apsw": "apt-get install python3", "node-sqlite": "install Node.js"} {
 		program, err := filepath.Abs(filepath.Join("..", "..", "workers", name, "worker"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, err = process.Start(t.Context(), program, process.Options{})
 		if err == nil || !strings.Contains(err.Error(), "exit status 69") || !strings.Contains(err.Error(), install) {
 			t.Errorf("%s: got %v, want exit status 69 and %q", name, err, install)
@@ -304,9 +292,7 @@ func TestGemsArePartOfTheBuild(t *testing.T) {
 			t.Fatalf("%s is built with %q, %v, want the version of Ruby first", name, tools, err)
 		}
 		program, err := filepath.Abs(filepath.Join(dir, "worker"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		target := started(t, program).Hello().Target
 		gems := target.Facts["gems"]
 		for _, want := range []string{"activerecord " + target.DriverVersion, "activesupport " + target.DriverVersion, gem + " "} {
@@ -326,9 +312,7 @@ func TestGemThatIsMissing(t *testing.T) {
 	s := fakeSource(t)
 	text := func(name string) string {
 		content, err := os.ReadFile(filepath.Join("..", "..", "workers", "lib", "ruby", name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return string(content)
 	}
 	put(t, s.Dir, map[string]string{"workers/gems/worker*": "#!/bin/sh\n", "workers/gems/gems.rb": text("gems.rb"), "workers/gems/build*": text("build"),
@@ -346,9 +330,7 @@ func TestActiveRecordWithoutRuby(t *testing.T) {
 	bare(t, "dirname", "sh")
 	for _, name := range []string{"activerecord", "activerecord-postgresql"} {
 		program, err := filepath.Abs(filepath.Join("..", "..", "workers", name, "worker"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, err = process.Start(t.Context(), program, process.Options{})
 		if err == nil || !strings.Contains(err.Error(), "exit status 69") || !strings.Contains(err.Error(), "apt-get install ruby") {
 			t.Errorf("%s: %v", name, err)

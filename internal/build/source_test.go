@@ -17,9 +17,7 @@ func put(t *testing.T, dir string, files map[string]string) {
 	for path, content := range files {
 		plain, executable := strings.CutSuffix(path, "*")
 		f := tree{{plain, executable, []byte(content)}}
-		if err := f.write(dir); err != nil {
-			t.Fatal(err)
-		}
+		must(t, f.write(dir))
 	}
 }
 
@@ -61,9 +59,7 @@ func TestDrivers(t *testing.T) {
 		"workers/driven/README.md": "The db driver.\n",
 	})
 	got, err := s.Drivers()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := []Driver{
 		{Name: "driven", Module: "example.test/db/v2", Version: "v2.3.4", About: "The db driver."},
 		{Name: "plain", About: "Command plain prints what kit says."},
@@ -107,9 +103,7 @@ func TestPackIsDeterministicAndUnpacksToTheSame(t *testing.T) {
 	})
 	var first, second bytes.Buffer
 	for _, w := range []*bytes.Buffer{&first, &second} {
-		if err := Pack(w, s); err != nil {
-			t.Fatal(err)
-		}
+		must(t, Pack(w, s))
 	}
 	if !bytes.Equal(first.Bytes(), second.Bytes()) {
 		t.Error("two archives of the same sources differ")
@@ -117,9 +111,7 @@ func TestPackIsDeterministicAndUnpacksToTheSame(t *testing.T) {
 	cache := t.TempDir()
 	for range 2 { // the second finds it there
 		unpacked, err := findSource("", filepath.Join(cache, "assay"), first.Bytes(), cache)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		checkUnpacked(t, unpacked)
 	}
 }
@@ -127,9 +119,7 @@ func TestPackIsDeterministicAndUnpacksToTheSame(t *testing.T) {
 func checkUnpacked(t *testing.T, s Source) {
 	t.Helper()
 	files, err := readTree(s.Dir, ".", anySource)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got []string
 	for _, f := range files {
 		name := f.path
@@ -151,9 +141,7 @@ func checkUnpacked(t *testing.T, s Source) {
 func TestFindSourceOrder(t *testing.T) {
 	named, beside, cache, empty := fakeSource(t).Dir, fakeSource(t).Dir, t.TempDir(), t.TempDir()
 	var archive bytes.Buffer
-	if err := Pack(&archive, fakeSource(t)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, Pack(&archive, fakeSource(t)))
 	for _, c := range []struct {
 		name, variable, executable string
 		archive                    []byte
@@ -198,9 +186,7 @@ func TestFindSourceUsesTheVariable(t *testing.T) {
 
 func TestUnpackRefusesPathsOutside(t *testing.T) {
 	var archive bytes.Buffer
-	if err := (tree{{"../out", false, nil}}).zip(&archive); err != nil {
-		t.Fatal(err)
-	}
+	must(t, (tree{{"../out", false, nil}}).zip(&archive))
 	cache := t.TempDir()
 	for _, data := range [][]byte{archive.Bytes(), []byte("no zip")} {
 		if got, err := unpack(data, cache); err == nil {

@@ -22,9 +22,7 @@ func publish(t *testing.T, proxy, module, version, requires string, sources map[
 		content = append(content, file{prefix + name, false, []byte(source)})
 	}
 	var archive strings.Builder
-	if err := content.zip(&archive); err != nil {
-		t.Fatal(err)
-	}
+	must(t, content.zip(&archive))
 	base := module + "/@v/" + version
 	put(t, proxy, map[string]string{
 		base + ".info": `{"Version":"` + version + `"}`,

@@ -101,9 +101,7 @@ func runUser(dir, program string) error {
 func mounts(t *testing.T, dir string) string {
 	t.Helper()
 	text, err := os.ReadFile("/proc/self/mountinfo")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	loops, _ := exec.Command("losetup", "-l", "-n", "-O", "BACK-FILE").Output() // where it is not installed there are none
 	var found []string
 	for line := range strings.Lines(string(text) + string(loops)) {
@@ -124,9 +122,7 @@ func TestNothingIsLeft(t *testing.T) {
 		t.Skip("waits for a disk to be under way")
 	}
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, c := range map[string]struct {
 		mode  string // of the disk's process
 		busy  string // command line of a process that runs in the middle of the work
@@ -144,13 +140,9 @@ func TestNothingIsLeft(t *testing.T) {
 			dir, program := t.TempDir(), storeProgram(t, "store-honest")
 			command := exec.Command(self, dir, program)
 			command.Env = append(os.Environ(), asAssay+"="+c.mode)
-			if err := command.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, command.Start())
 			waitFor(t, strings.NewReplacer("PROGRAM", program, "DIR", dir).Replace(c.busy))
-			if err := c.ended(command, dir); err != nil {
-				t.Fatal(err)
-			}
+			must(t, c.ended(command, dir))
 			_ = command.Wait() // it was ended
 			gone(t, dir, program)
 		})
@@ -177,13 +169,9 @@ func TestNoServerIsLeft(t *testing.T) {
 			dir := t.TempDir()
 			command := exec.Command(os.Args[0], dir, program)
 			command.Env, command.Stderr = append(os.Environ(), asAssay+"="+asDisk, faultOfAssay+"="+string(c.fault)), os.Stderr
-			if err := command.Start(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, command.Start())
 			waitFor(t, "postgres .*-D "+dir+"/.*"+dataName)
-			if err := command.Process.Signal(c.ended); err != nil {
-				t.Fatal(err)
-			}
+			must(t, command.Process.Signal(c.ended))
 			_ = command.Wait() // it was ended
 			gone(t, dir, dir)
 		})
@@ -197,19 +185,13 @@ func TestSweepOfAMount(t *testing.T) {
 		t.Skip("no fusermount3, or no FUSE: ", missingFUSE())
 	}
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir := t.TempDir()
 	folder := filepath.Join(dir, lanePrefix+"999999999-0", filesName) // of a process that is gone
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(folder, 0o700))
 	server := exec.Command(self, folder)
 	server.Env = append(os.Environ(), asFiles+"=1")
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, server.Start())
 	for deadline := time.Now().Add(5 * time.Minute); mounts(t, dir) == "" && time.Now().Before(deadline); {
 		time.Sleep(10 * time.Millisecond)
 	}
@@ -338,9 +320,7 @@ func faultyRun(t *testing.T, part string, done func(Result) error) error {
 	t.Setenv(asDisk, "1")
 	t.Setenv(asFaulty, part)
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	dir, program := t.TempDir(), storeProgram(t, "store-honest")
 	task := Task{Driver: "store-honest", Program: program, Fault: assay.PowerCut, Seed: 1, States: 3, Findings: t.TempDir(), Settings: map[string]string{kv.Sync: "1"}}
 	err = guard.Error(func() error {
@@ -356,9 +336,7 @@ func TestPanicOfADisk(t *testing.T) {
 	for _, part := range []string{"task", "disk"} {
 		t.Run(part, func(t *testing.T) {
 			var results []Result
-			if err := faultyRun(t, part, func(r Result) error { results = append(results, r); return nil }); err != nil {
-				t.Fatal(err)
-			}
+			must(t, faultyRun(t, part, func(r Result) error { results = append(results, r); return nil }))
 			if len(results) != 2 {
 				t.Fatalf("got %d results, want 2", len(results))
 			}

@@ -21,9 +21,7 @@ func TestFileSystemsThatAreMissing(t *testing.T) {
 		if got := missingFileSystem(fs, "nodev\tproc\n\t"+string(fs)+"\n"); !strings.Contains(got, program) || !strings.Contains(got, install) {
 			t.Errorf("%s without its program: got %q, want %s and %s", fs, got, program, install)
 		}
-		if err := os.WriteFile(filepath.Join(dir, program), []byte("#!/bin/sh\n"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, program), []byte("#!/bin/sh\n"), 0o755))
 		if got := missingFileSystem(fs, "nodev\tproc\n\t"+string(fs)+"\n"); got != "" {
 			t.Errorf("%s with its program: got %q, want that nothing is missing", fs, got)
 		}
@@ -43,9 +41,7 @@ func TestMountThatIsMissing(t *testing.T) {
 	if got := missingMount(true, false); got != "" {
 		t.Errorf("with a namespace: got %q, want nothing", got)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "fusermount3"), []byte("#!/bin/sh\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "fusermount3"), []byte("#!/bin/sh\n"), 0o755))
 	if got := missingMount(false, false); got != "" {
 		t.Errorf("with fusermount3: got %q, want nothing", got)
 	}

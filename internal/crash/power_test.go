@@ -24,13 +24,9 @@ import (
 func storeProgram(t *testing.T, name string) string {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	path := filepath.Join(t.TempDir(), name)
-	if err := os.Symlink(self, path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(self, path))
 	return path
 }
 
@@ -49,14 +45,10 @@ func do(t *testing.T, tasks ...Task) map[string]Result {
 	}
 	t.Setenv(asDisk, "1")
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	results := map[string]Result{}
 	err = Run(t.Context(), Config{Tasks: tasks, Lanes: min(2, len(tasks)), Dir: t.TempDir(), Self: []string{self}, Done: func(r Result) error { results[r.Task.Driver] = r; return nil }})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, r := range results {
 		if r.Outcome != assay.OK {
 			t.Fatalf("%s: %s: %s", r.Task.Driver, r.Outcome, r.Reason)
@@ -70,9 +62,7 @@ func do(t *testing.T, tasks ...Task) map[string]Result {
 func again(t *testing.T, r Result, keep string) {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if r.Worst == nil || r.Worst.ID == "" {
 		t.Fatalf("there is nothing to replay in %+v", r)
 	}
@@ -80,13 +70,9 @@ func again(t *testing.T, r Result, keep string) {
 	t.Setenv(asDisk, "")
 	dir := t.TempDir()
 	killed := filepath.Join(dir, lanePrefix+"999999999-apart") // of a process that is gone
-	if err := os.MkdirAll(killed, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(killed, 0o700))
 	got, err := Replay{Findings: r.Worst.Task.Findings, ID: r.Worst.ID, Program: r.Task.Program, Keep: keep}.Do(t.Context(), dir, self)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if left, err := os.ReadDir(dir); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
@@ -113,9 +99,7 @@ func TestPowerCut(t *testing.T) {
 	keep := filepath.Join(t.TempDir(), "disk.img")
 	again(t, lied, keep)
 	image, err := os.Open(keep)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer image.Close()
 	magic := make([]byte, 2)
 	if _, err := image.ReadAt(magic, 1024+56); err != nil || !bytes.Equal(magic, []byte{0x53, 0xef}) {
@@ -221,9 +205,7 @@ func TestActiveRecord(t *testing.T) {
 		t.Skip("no Ruby with ActiveRecord: ", err)
 	}
 	program, err := filepath.Abs(filepath.Join("..", "..", "workers", "activerecord", "worker"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	task := Task{Driver: "activerecord", Program: program, Fault: assay.PowerCut, Seed: 1, States: 3, Time: 2 * time.Minute, Settings: map[string]string{"journal_mode": "wal", "synchronous": "full"}}
 	r := do(t, task)["activerecord"]
 	if r.Claimed != assay.Power || r.Counts[Unharmed] != 3 || r.Acked != transactions {
@@ -264,9 +246,7 @@ func TestOrdinaryUser(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			self, err := os.Executable()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			out := runAs(t, c.owner, c.under, self, "store-honest")
 			user := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(c.owner), Gid: uint32(c.owner)}}
 			weakerModels(t, out, mountsOf(c.under, user))
@@ -282,15 +262,11 @@ const nobody = 65534
 func runAs(t *testing.T, owner int, under []string, worker, name string) []Result {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "crash-user-") // a test's own folder is closed to others
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	program, work, assayProgram := filepath.Join(dir, name), filepath.Join(dir, "work"), filepath.Join(dir, "assay")
 	err = errors.Join(copyProgram(worker, program), copyProgram(os.Args[0], assayProgram), os.Chmod(dir, 0o755), os.Mkdir(work, 0o700), os.Chown(work, owner, owner))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	words := append(under, assayProgram, work, program)
 	if _, err := exec.LookPath(words[0]); err != nil {
 		t.Skip(err)
@@ -365,9 +341,7 @@ func TestKnownAnswers(t *testing.T) {
 		t.Skip("no Python with SQLite: ", err)
 	}
 	program, err := filepath.Abs(filepath.Join("..", "..", "workers", "python", "worker"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, folder := range []string{"python", filepath.Join("lib", "python")} { // which the go command takes for inputs by this
 		if _, err := os.ReadDir(filepath.Join("..", "..", "workers", folder)); err != nil {
 			t.Fatal(err)

@@ -47,9 +47,7 @@ func TestReportFormats(t *testing.T) {
 			"NOT what was seen", "(seed 7, commit", "took 12.3 ms or less", "What a power cut and other faults do to you"},
 	} {
 		var out strings.Builder
-		if err := Formats.Write(&out, format, &r); err != nil {
-			t.Fatal(err)
-		}
+		must(t, Formats.Write(&out, format, &r))
 		for _, want := range wants {
 			if !strings.Contains(out.String(), want) {
 				t.Errorf("%s: no %q in\n%s", format, want, out.String())
@@ -77,9 +75,7 @@ func TestReportOfNoFault(t *testing.T) {
 	} {
 		for _, format := range Formats.Names() {
 			var out strings.Builder
-			if err := Formats.Write(&out, format, &c.report); err != nil {
-				t.Fatal(err)
-			}
+			must(t, Formats.Write(&out, format, &c.report))
 			for _, want := range c.want {
 				if got := strings.Count(out.String(), want); got != 1 {
 					t.Errorf("%s, %s: got %q %d times, want once, in\n%s", name, format, want, got, out.String())
@@ -102,9 +98,7 @@ func TestLastWords(t *testing.T) {
 	r := Report{Title: "quick", Results: []Result{found, failed, unsupported}, Replay: func(id string) string { return "assay crash --replay " + id }}
 	for format, indent := range map[string]string{"text": "\n    ", "html": "\n  "} {
 		var out strings.Builder
-		if err := Formats.Write(&out, format, &r); err != nil {
-			t.Fatal(err)
-		}
+		must(t, Formats.Write(&out, format, &r))
 		for _, doing := range []string{"open", "prepare", "hello"} {
 			want := doing + ": worker ended (exit status 2); last lines of stderr:" + indent + "panic: no such page" + indent + indent + "goroutine 1 [running]"
 			if !strings.Contains(out.String(), want) {

@@ -36,9 +36,7 @@ func serverProgram(t *testing.T) string {
 		t.Fatal(err)
 	}
 	program, err := builtServer()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return program
 }
 
@@ -136,17 +134,11 @@ func TestReplayOfAServersKill(t *testing.T) {
 	}
 	program := serverProgram(t)
 	l, err := newLane(t.Context(), t.TempDir(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	task := Task{Driver: serverDriver, Program: program, Fault: assay.Kill, Seed: 1, Findings: t.TempDir(), Settings: map[string]string{"synchronous_commit": "on"}}
 	tried, err := newTrial(l, task)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := tried.checkWorker(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, tried.checkWorker(t.Context()))
 	e, found, err := tried.killedServer(t.Context())
 	if err != nil || found.damage != Unharmed || found.transactions < e.Finding.Acked {
 		t.Fatalf("got %v, %+v, want that the %d acknowledged transactions are there", err, found, e.Finding.Acked)
@@ -154,9 +146,7 @@ func TestReplayOfAServersKill(t *testing.T) {
 	e.Finding.Task, e.Finding.Attempt, e.Finding.Damage = task, 1, Lost
 	e.Finding.Acked, e.Finding.Found = found.transactions+1, found.transactions
 	e.Finding.ID = e.id()
-	if err := e.save(task.Findings); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.save(task.Findings))
 	keep := filepath.Join(t.TempDir(), "files")
 	again(t, Result{Task: task, Tried: Tried{Worst: &e.Finding}}, keep)
 	if info, err := os.Stat(filepath.Join(keep, dataName, "pg_wal")); err != nil || !info.IsDir() {

@@ -108,13 +108,9 @@ func TestFindingKept(t *testing.T) {
 	e := evidence{Finding: Finding{Task: Task{Driver: "mattn", Fault: assay.PowerCut}, Cut: Cut{At: 4, Choice: KeepOne, Kept: []int{3}}, Damage: Lost}, Recording: r}
 	e.Finding.ID = e.id()
 	dir := filepath.Join(t.TempDir(), "crash")
-	if err := e.save(dir); err != nil {
-		t.Fatal(err)
-	}
+	must(t, e.save(dir))
 	again, err := load(dir, e.Finding.ID)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if diff := cmp.Diff(e.Finding, again.Finding); diff != "" || again.image().Sum() != e.image().Sum() {
 		t.Errorf("image %x, want %x; finding (-want +got)\n%s", again.image().Sum(), e.image().Sum(), diff)
 	}

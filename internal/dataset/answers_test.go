@@ -14,13 +14,9 @@ import (
 func answersOf(t *testing.T, d *Data, op assay.Operation, length int) []expectedAnswer {
 	t.Helper()
 	path, err := d.Answers(t.Context(), op, makeTrace(t, d, op, length))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	file, err := column.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
 	var all []expectedAnswer
 	for i := range file.Rows() {
@@ -79,9 +75,7 @@ func TestAnswersOfMix(t *testing.T) {
 	want := []expectedAnswer{whole(`{"answer":[[3]],"rows":1}`), rowsOnly(`{"answer":[[30]],"rows":1}`), whole(`{"answer":[],"rows":20}`)}
 	trace := makeTrace(t, d, mix, 30)
 	choice, err := trace.open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer choice.Close()
 	seen := map[int64]bool{}
 	for i, got := range answersOf(t, d, mix, 30) {
@@ -129,17 +123,13 @@ func TestAnswersOfMixThereAndBack(t *testing.T) {
 	for length := 40; length < 50; length++ { // some of them have an even number of changes
 		trace := makeTrace(t, d, mix, length)
 		choice, err := trace.open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for i, got := range answersOf(t, d, mix, length) {
 			if choice.Int(0, i) == 0 && got != rowsOnly(`{"answer":[[30]],"rows":1}`) {
 				t.Errorf("length %d: the answer to request %d is expected whole", length, i)
 			}
 		}
-		if err := choice.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, choice.Close())
 	}
 }
 

@@ -24,9 +24,7 @@ func TestScript(t *testing.T) {
 			column("no", assay.Values{Kind: assay.Const, Value: nil}),
 		}}}}}
 	var out strings.Builder
-	if err := data.Script(t.Context(), &out, 1500*time.Millisecond); err != nil {
-		t.Fatal(err)
-	}
+	must(t, data.Script(t.Context(), &out, 1500*time.Millisecond))
 	want := `SET statement_timeout = '1500000us';
 BEGIN;
 CREATE TABLE t (id bigint PRIMARY KEY, s TEXT, b bytea, x double precision, yes BOOLEAN, no TEXT);
@@ -44,9 +42,7 @@ CHECKPOINT;
 	}
 	out.Reset()
 	data.Spec.Tables[0].Rows = copyRows + 1
-	if err := data.Script(t.Context(), &out, 0); err != nil {
-		t.Fatal(err)
-	}
+	must(t, data.Script(t.Context(), &out, 0))
 	if got := strings.Count(out.String(), "\n"+`\.`+"\n"); got != 2 {
 		t.Errorf("%d rows are copied by %d statements, want 2", copyRows+1, got)
 	}
@@ -59,9 +55,7 @@ CHECKPOINT;
 // A cluster is made once, and again when it is no longer what it was.
 func TestCluster(t *testing.T) {
 	cache := filepath.Join(t.TempDir(), "cache")
-	if err := os.MkdirAll(filepath.Join(cache, "key"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Join(cache, "key"), 0o755))
 	data := &Data{Path: filepath.Join(cache, "key", "data.db")}
 	made := 0
 	fill := func(path string) error {
@@ -81,9 +75,7 @@ func TestCluster(t *testing.T) {
 	}
 	find(1)
 	find(1)
-	if err := os.WriteFile(filepath.Join(store.Path, "PG_VERSION"), []byte("14\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(store.Path, "PG_VERSION"), []byte("14\n"), 0o600))
 	find(2)
 	if _, err := data.Cluster("16.1", fill); err != nil || made != 3 {
 		t.Errorf("another version: %d, %v", made, err)

@@ -17,28 +17,20 @@ func newCopies(t *testing.T, limit int64) *Copies {
 
 func writeFile(t *testing.T, path string, content []byte) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, content, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must(t, os.WriteFile(path, content, 0o644))
 }
 
 func take(t *testing.T, c *Copies, source Source) *Copy {
 	t.Helper()
 	copied, err := c.Take(source)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return copied
 }
 
 func give(t *testing.T, c *Copies, copied *Copy) {
 	t.Helper()
-	if err := c.Give(copied); err != nil {
-		t.Fatal(err)
-	}
+	must(t, c.Give(copied))
 }
 
 // folder is a store of three files, one of them with a hole.
@@ -49,9 +41,7 @@ func folder(t *testing.T) *Store {
 	writeFile(t, filepath.Join(path, "sub", "table"), bytes.Repeat([]byte("table"), 50_000))
 	holes := filepath.Join(path, "holes")
 	writeFile(t, holes, []byte("begin"))
-	if err := os.Truncate(holes, 10*chunk); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Truncate(holes, 10*chunk))
 	return &Store{Path: path}
 }
 
@@ -113,9 +103,7 @@ func TestCopiesAreRestored(t *testing.T) {
 			t.Parallel()
 			source, copies := folder(t), newCopies(t, 1<<30)
 			want, err := folderSum(source.Path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			first := take(t, copies, source)
 			settle()
 			give(t, copies, first)
@@ -123,9 +111,7 @@ func TestCopiesAreRestored(t *testing.T) {
 			if second != first {
 				t.Fatal("the copy that was given back is not handed out again")
 			}
-			if err := change(second.Dir, second.Path()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, change(second.Dir, second.Path()))
 			give(t, copies, second)
 			third := take(t, copies, source)
 			if got, err := folderSum(third.Path()); err != nil || got != want {
@@ -166,9 +152,7 @@ func TestCopiesKnowWhatWasTouched(t *testing.T) {
 func TestCopiesAreApart(t *testing.T) {
 	source := folder(t)
 	size, err := sizeOf(take(t, newCopies(t, 0), source).Dir) // its holes may be smaller than the source's
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	copies := newCopies(t, 2*size)
 	all := map[string]*Copy{}
 	for range 4 {

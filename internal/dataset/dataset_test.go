@@ -41,21 +41,24 @@ func monsters(rows int) assay.Dataset {
 	}
 }
 
-func prepare(t *testing.T, ds assay.Dataset) *Data {
+func must(t testing.TB, err error) {
 	t.Helper()
-	d, err := Cache{Dir: t.TempDir()}.Prepare(t.Context(), ds)
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func prepare(t *testing.T, ds assay.Dataset) *Data {
+	t.Helper()
+	d, err := Cache{Dir: t.TempDir()}.Prepare(t.Context(), ds)
+	must(t, err)
 	return d
 }
 
 func read(t *testing.T, path string) string {
 	t.Helper()
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(content)
 }
 
@@ -63,9 +66,7 @@ func read(t *testing.T, path string) string {
 func names(t *testing.T, dir string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	list := []string{}
 	for _, entry := range entries {
 		if entry.Name() != "sweeping.lock" { // of package scratch
@@ -79,22 +80,16 @@ func names(t *testing.T, dir string) []string {
 func queryAll(t *testing.T, path, query string) string {
 	t.Helper()
 	conn, done, err := connect(t.Context(), path, "mode=ro")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer done()
 	rows, err := conn.QueryContext(t.Context(), query)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	lines := []string{}
 	err = Visit(rows, func(row []any) error {
 		lines = append(lines, strings.TrimSuffix(fmt.Sprintln(row...), "\n"))
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return strings.Join(lines, "\n")
 }
 
@@ -140,9 +135,7 @@ func TestPrepareFindsWhatIsThere(t *testing.T) {
 	cache := Cache{Dir: t.TempDir()}
 	ds := monsters(500)
 	first, err := cache.Prepare(t.Context(), ds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	calls := 0
 	cache.Progress = func(string, int, int) { calls++ }
 	ds.Workload = "another name"
@@ -153,9 +146,7 @@ func TestPrepareFindsWhatIsThere(t *testing.T) {
 	// A constant 1.0 is not a constant 1, though JSON writes them alike.
 	ds.Tables[0].Columns[8].Values.Value = int64(1)
 	a, err := cache.Prepare(t.Context(), ds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	ds.Tables[0].Columns[8].Values.Value = 1.0
 	b, err := cache.Prepare(t.Context(), ds)
 	if err != nil || a.Path == b.Path {
@@ -166,9 +157,7 @@ func TestPrepareFindsWhatIsThere(t *testing.T) {
 func TestPrepareRepairsDamage(t *testing.T) {
 	cache := Cache{Dir: t.TempDir()}
 	d, err := cache.Prepare(t.Context(), monsters(500))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	good := read(t, d.Path)
 	damages := map[string]func() error{
 		"cut":     func() error { return os.Truncate(d.Path, 5000) },
@@ -177,9 +166,7 @@ func TestPrepareRepairsDamage(t *testing.T) {
 		"no sum":  func() error { return os.Remove(filepath.Join(filepath.Dir(d.Path), sumName)) },
 	}
 	for name, damage := range damages {
-		if err := errors.Join(os.Chmod(d.Path, 0o644), damage()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.Chmod(d.Path, 0o644), damage()))
 		again, err := cache.Prepare(t.Context(), monsters(500))
 		if err != nil || again.Digest != d.Digest || read(t, d.Path) != good {
 			t.Errorf("%s: %v, %v", name, again, err)
@@ -252,13 +239,9 @@ func TestSweep(t *testing.T) {
 	data := prepare(t, monsters(10))
 	cache := filepath.Dir(filepath.Dir(data.Path))
 	going, err := data.scratch()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, name := range []string{workPrefix + "killed", workPrefix + "locked", "mine"} {
-		if err := os.MkdirAll(filepath.Join(cache, name, "x"), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(cache, name, "x"), 0o755))
 	}
 	if _, err := (Cache{Dir: cache}).Prepare(t.Context(), monsters(10)); err != nil {
 		t.Fatal(err)
@@ -277,16 +260,12 @@ func TestHostilePaths(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			dir := filepath.Join(t.TempDir(), name)
 			d, err := Cache{Dir: dir}.Prepare(t.Context(), monsters(10))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if filepath.Dir(filepath.Dir(d.Path)) != dir {
 				t.Errorf("made at %s", d.Path)
 			}
 			src, dst := filepath.Join(dir, name+".db"), filepath.Join(dir, name+" copy.db")
-			if err := errors.Join(d.Copy(src), Snapshot(t.Context(), src, dst)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(d.Copy(src), Snapshot(t.Context(), src, dst)))
 			if got := queryAll(t, dst, "SELECT count(*) FROM monster"); got != "10" {
 				t.Errorf("%s rows", got)
 			}
@@ -310,9 +289,7 @@ func TestFileSettings(t *testing.T) {
 		ds.FileSettings = settings
 		d := prepare(t, ds)
 		header, err := Header(d.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for name, value := range settings {
 			want, err := fileSetting(name, value)
 			if err != nil || header[name] != want {
@@ -401,9 +378,7 @@ func TestTimeout(t *testing.T) {
 func TestCopy(t *testing.T) {
 	d := prepare(t, monsters(100))
 	dst := filepath.Join(t.TempDir(), "copy.db")
-	if err := d.Copy(dst); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.Copy(dst))
 	if read(t, dst) != read(t, d.Path) {
 		t.Error("the copy differs")
 	}
@@ -420,13 +395,9 @@ func TestCopy(t *testing.T) {
 func execute(t *testing.T, path, script string) {
 	t.Helper()
 	conn, done, err := connect(t.Context(), path, "mode=rwc&_pragma=busy_timeout(5000)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, err = conn.ExecContext(t.Context(), script)
-	if err := errors.Join(err, done()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, done()))
 }
 
 // An index and statistics change the file and neither its rows nor the arguments:
@@ -440,13 +411,9 @@ func TestPrepareChangesNoArgument(t *testing.T) {
 	var sums, drawn []string
 	for _, ds := range []assay.Dataset{plain, indexed} {
 		d, err := cache.Prepare(t.Context(), ds)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		trace, err := d.Trace(t.Context(), op, 50)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		sums, drawn = append(sums, d.Digest), append(drawn, trace.Digest)
 		if got, want := queryAll(t, d.Path, "SELECT count(*) FROM sqlite_schema WHERE name IN ('by_name', 'sqlite_stat1')"), map[bool]string{false: "0", true: "2"}[len(ds.Prepare) > 0]; got != want {
 			t.Errorf("%q: got %s of the index and the statistics, want %s", ds.Prepare, got, want)

@@ -84,9 +84,7 @@ func TestResolve(t *testing.T) {
 		}, Check: &assay.Query{SQL: "SELECT max(name) FROM account WHERE id >= 100"}}},
 	}, Check: &assay.Query{SQL: "SELECT balance FROM account"}}
 	got, err := d.Resolve(t.Context(), op)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	types := func(op assay.Operation) [][]assay.Type {
 		return [][]assay.Type{op.Parts[0].Operation.Steps[0].Returns, op.Parts[0].Operation.Steps[1].Returns, op.Parts[1].Operation.Steps[0].Returns,
 			op.Parts[1].Operation.Steps[1].Returns, op.Parts[1].Operation.Check.Returns, op.Check.Returns}

@@ -212,13 +212,9 @@ func TestFromOneRowDrawnTwice(t *testing.T) {
 func TestTryOnKeptCopy(t *testing.T) {
 	d := towns(t)
 	kept := filepath.Join(t.TempDir(), "kept.db")
-	if err := d.KeepCopy(t.Context(), kept); err != nil {
-		t.Fatal(err)
-	}
+	must(t, d.KeepCopy(t.Context(), kept))
 	before, err := fileSum(kept)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	clear := assay.Operation{Name: "clear", Changes: true, Steps: []assay.Step{{SQL: "DELETE FROM town WHERE zip = ?", Rows: -1, Args: []assay.Values{from("town.zip", 0)}}}}
 	var found []TriedStep
 	for range 2 {
@@ -257,9 +253,7 @@ func TestTry(t *testing.T) {
 		{SQL: "UPDATE town SET height = 1 WHERE zip = ? AND height IS NULL", Rows: -1, Args: []assay.Values{zip}},
 	}}
 	tried, err := d.Try(t.Context(), op, makeTrace(t, d, op, 100), 100, time.Minute)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	total := tried.Steps[0].Total // of as many rows as the draw found, one to three each time
 	if total <= 100 || total >= 300 {
 		t.Errorf("the first step had %d rows in all, want between 100 and 300", total)

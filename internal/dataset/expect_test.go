@@ -19,13 +19,9 @@ import (
 func digestOf(t *testing.T, types string, rows ...[]any) string {
 	t.Helper()
 	h, err := answer.New(strings.Fields(types))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, row := range rows {
-		if err := h.Row(row); err != nil {
-			t.Fatal(err)
-		}
+		must(t, h.Row(row))
 	}
 	return h.Sum()
 }
@@ -56,9 +52,7 @@ func query(sql string, rows int, returns ...assay.Type) assay.Step {
 func expect(t *testing.T, d *Data, op assay.Operation, length, from, count int) Expected {
 	t.Helper()
 	expected, err := d.Expect(t.Context(), op, makeTrace(t, d, op, length), from, count)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return expected
 }
 
@@ -187,9 +181,7 @@ func TestExpectIsCached(t *testing.T) {
 	if err != nil || len(cached) != 1 {
 		t.Fatalf("%q, %v", cached, err)
 	}
-	if err := os.WriteFile(cached[0], []byte(`{"Digest":"from the cache"}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(cached[0], []byte(`{"Digest":"from the cache"}`), 0o644))
 	if got := expect(t, d, op, 10, 0, 5); got.Digest != "from the cache" {
 		t.Errorf("computed again: %+v", got)
 	}
@@ -200,9 +192,7 @@ func TestExpectIsCached(t *testing.T) {
 			t.Errorf("another %s: %+v", name, other)
 		}
 	}
-	if err := os.WriteFile(cached[0], []byte(`{"Dig`), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(cached[0], []byte(`{"Dig`), 0o644))
 	if got := expect(t, d, op, 10, 0, 5); got != first {
 		t.Errorf("after damage: %+v, want %+v", got, first)
 	}

@@ -24,9 +24,7 @@ func TestNumbersInTexts(t *testing.T) {
 		{Kind: assay.Zipf, From: 5, To: 5, Theta: 0.5, Format: "c%d"}, {Kind: assay.Seq, From: 1}, {Kind: assay.Derive, Of: 3, Mul: 2, Format: "d%03d"},
 	}
 	g, err := newGenerator(1, "table/t", make([]string, len(columns)), columns)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, want := range []any{"a10", "b5", "c5", int64(2), "d004"} {
 		if got := drawRows(g, 2)[1][i]; got != want {
 			t.Errorf("column %d of row 2 is %v, want %v", i+1, got, want)

@@ -45,9 +45,7 @@ func TestVectors(t *testing.T) {
 	for _, seed := range []uint64{0, math.MaxUint64} {
 		for _, stream := range []string{"table/monster", "operation/by-id"} {
 			g, err := newGenerator(seed, stream, make([]string, len(columns)), columns)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			rows := drawRows(g, 6)
 			for i, v := range columns {
 				vector := drawVector{Seed: seed, Stream: stream, Column: i, Values: v}
@@ -65,18 +63,12 @@ func compareGolden(t *testing.T, name string, got any) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
 	text, err := json.MarshalIndent(got, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if *update {
-		if err := os.WriteFile(path, append(text, '\n'), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, append(text, '\n'), 0o644))
 	}
 	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if strings.TrimSpace(string(want)) != string(text) {
 		t.Errorf("%s differs; other values change every dataset, see formatVersion. Got:\n%s", path, text)
 	}
@@ -105,9 +97,7 @@ func shown(value any) string {
 func drawOne(t *testing.T, v assay.Values, n int) []any {
 	t.Helper()
 	g, err := newGenerator(1, "table/t", []string{"column"}, []assay.Values{v})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out := make([]any, n)
 	for i, row := range drawRows(g, n) {
 		out[i] = row[0]
@@ -148,9 +138,7 @@ func TestDerive(t *testing.T) {
 		}
 	}
 	g, err := newGenerator(1, "s", make([]string, 2), []assay.Values{{Kind: assay.Seq, Null: 1}, {Kind: assay.Derive, Mul: 1}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got := drawRows(g, 1); !reflect.DeepEqual(got, [][]any{{nil, nil}}) {
 		t.Errorf("derived of NULL: %v", got)
 	}
@@ -251,9 +239,7 @@ func TestValuesDependOnPositionOnly(t *testing.T) {
 	v := assay.Values{Kind: assay.Text, Length: 5}
 	all := drawOne(t, v, 100)
 	g, err := newGenerator(1, "table/t", make([]string, 2), []assay.Values{v, {Kind: assay.Seq}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	row := make([]any, 2)
 	for _, i := range []int{99, 0, 50} {
 		if g.row(i, row); row[0] != all[i] || row[1] != int64(i) {

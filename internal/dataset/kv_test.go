@@ -30,9 +30,7 @@ func records(n int, key string) assay.Dataset {
 func drawnKeys(t *testing.T, v assay.Values, n int) []string {
 	t.Helper()
 	g, err := newGenerator(7, "operation/get", []string{"argument"}, []assay.Values{v})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	keys, row := make([]string, n), make([]any, 1)
 	for i := range keys {
 		g.row(i, row)
@@ -97,9 +95,7 @@ func put(key string, v assay.Values) assay.Operation {
 func traceRows(t *testing.T, trace *Trace) (keys [][]byte, file *column.File) {
 	t.Helper()
 	file, err := column.Open(trace.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = file.Close() })
 	for row := range file.Rows() {
 		keys = append(keys, file.Bytes(0, row))
@@ -112,14 +108,10 @@ func TestSorted(t *testing.T) {
 	d := prepare(t, records(10, "{{hex i}}"))
 	op := put("{{hex16 random}}", assay.Values{Draw: assay.Seq, From: 10, To: math.MaxInt64})
 	drawn, err := d.Trace(t.Context(), op, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	op.Sorted = true
 	sorted, err := d.Trace(t.Context(), op, 100)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	before, values := traceRows(t, drawn)
 	after, sortedValues := traceRows(t, sorted)
 	if slices.IsSortedFunc(before, bytes.Compare) || !slices.IsSortedFunc(after, bytes.Compare) {
@@ -143,13 +135,9 @@ func TestLatestInAMix(t *testing.T) {
 	mix := assay.Operation{Name: "mix", Changes: true, Check: &assay.Query{SQL: kv.All, Returns: []assay.Type{"blob", "blob"}},
 		Parts: []assay.Part{{Operation: get, Weight: 1}, {Operation: put("k{{hex16 i}}", assay.Values{Draw: assay.Seq, From: n, To: math.MaxInt64}), Weight: 1}}}
 	trace, err := d.Trace(t.Context(), mix, 1000)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	choice, err := column.Open(trace.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer choice.Close()
 	gets, _ := traceRows(t, &trace.Parts[0])
 	added, late := 0, 0
@@ -186,9 +174,7 @@ func TestSame(t *testing.T) {
 	op.Steps[0].Args[0] = assay.Values{Kind: assay.Same}
 	op.Steps = append([]assay.Step{{KV: wire.Get, SQL: kv.Get, Query: true, Rows: 1, Returns: []assay.Type{"blob"}, Args: []assay.Values{key}}}, op.Steps...)
 	trace, err := d.Trace(t.Context(), op, 50)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, file := traceRows(t, trace)
 	for row := range file.Rows() {
 		if !bytes.Equal(file.Bytes(0, row), file.Bytes(1, row)) {
@@ -201,13 +187,9 @@ func TestSame(t *testing.T) {
 func TestRecords(t *testing.T) {
 	d := prepare(t, records(30, "{{hex16 random}}"))
 	path, err := d.Records(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	file, err := column.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer file.Close()
 	want := queryAll(t, d.Path, "SELECT hex(key), hex(value) FROM kv ORDER BY key")
 	var rows []string
@@ -250,18 +232,14 @@ func TestStore(t *testing.T) {
 	}
 	for i, want := range []int{1, 1, 2} {
 		if i == 2 {
-			if err := os.WriteFile(filepath.Join(filepath.Dir(d.Path), "store-b", "deep", "data"), []byte("damaged"), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(filepath.Join(filepath.Dir(d.Path), "store-b", "deep", "data"), []byte("damaged"), 0o644))
 		}
 		s, err := d.Store(t.Context(), "b", fill)
 		if err != nil || fills != want {
 			t.Fatalf("filled %d times, want %d; %v", fills, want, err)
 		}
 		dst := filepath.Join(t.TempDir(), "copy")
-		if err := s.Copy(dst); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Copy(dst))
 		content := read(t, filepath.Join(dst, "deep", "data"))
 		if len(content) != 10<<20+3 || !strings.HasSuffix(content, "end") {
 			t.Errorf("the copy has %d bytes", len(content))

@@ -13,9 +13,7 @@ import (
 func TestLogPages(t *testing.T) {
 	d := account(t)
 	before, err := fileSum(d.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	write := func(name string, statements ...string) assay.Operation {
 		op := assay.Operation{Name: name, Changes: true}
 		for _, sql := range statements {

@@ -19,9 +19,7 @@ import (
 func TestPace(t *testing.T) {
 	d := account(t)
 	before, err := fileSum(d.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	pace := func(op assay.Operation) time.Duration {
 		t.Helper()
 		each, err := d.Pace(t.Context(), op, time.Second)
@@ -91,9 +89,7 @@ func TestIsRefusal(t *testing.T) {
 	wrong := assay.Operation{Name: "wrong", Steps: []assay.Step{query("SELECT colour FROM account WHERE id = ?", 1, "int")}}
 	refused := d.Compile(t.Context(), wrong)
 	folder, err := sql.Open("sqlite", t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer folder.Close()
 	for name, c := range map[string]struct {
 		err  error

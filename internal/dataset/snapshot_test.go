@@ -75,22 +75,14 @@ func write(path string) error {
 func startWriter(t *testing.T, path string) (end func()) {
 	t.Helper()
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cmd := exec.Command(program)
 	cmd.Env = append(os.Environ(), writerFile+"="+path)
 	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, cmd.Start())
 	end = func() { _ = in.Close(); _ = cmd.Wait() }
 	t.Cleanup(end)
 	if line, err := bufio.NewReader(out).ReadString('\n'); err != nil || line != "ready\n" {
@@ -118,9 +110,7 @@ func TestSnapshotWhileWritten(t *testing.T) {
 			end := startWriter(t, src)
 			for i := range 8 {
 				dst := filepath.Join(t.TempDir(), fmt.Sprint(i))
-				if err := Snapshot(t.Context(), src, dst); err != nil {
-					t.Fatal(err)
-				}
+				must(t, Snapshot(t.Context(), src, dst))
 				checkSnapshot(t, dst)
 			}
 			end()
@@ -154,9 +144,7 @@ func files(t *testing.T, dir string) map[string]string {
 	for _, name := range names(t, dir) {
 		path := filepath.Join(dir, name)
 		info, err := os.Stat(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		all[name] = info.ModTime().String() + " " + read(t, path)
 	}
 	return all
@@ -174,15 +162,11 @@ func TestSnapshotLeavesTheSourceAlone(t *testing.T) {
 		"killed, index of nothing left": func(t *testing.T, path string) {
 			execute(t, path, "PRAGMA journal_mode=wal")
 			startWriter(t, path)()
-			if err := os.Truncate(path+"-shm", 0); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.Truncate(path+"-shm", 0))
 		},
 		"closed, empty log left": func(t *testing.T, path string) {
 			execute(t, path, "PRAGMA journal_mode=wal;"+fill)
-			if err := os.WriteFile(path+"-wal", nil, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(path+"-wal", nil, 0o644))
 		},
 		"persistent journal": func(t *testing.T, path string) { execute(t, path, "PRAGMA journal_mode=persist;"+fill) },
 	}
@@ -192,9 +176,7 @@ func TestSnapshotLeavesTheSourceAlone(t *testing.T) {
 			make(t, src)
 			before := files(t, filepath.Dir(src))
 			dst := filepath.Join(t.TempDir(), "copy.db")
-			if err := Snapshot(t.Context(), src, dst); err != nil {
-				t.Fatal(err)
-			}
+			must(t, Snapshot(t.Context(), src, dst))
 			checkSnapshot(t, dst)
 			if after := files(t, filepath.Dir(src)); !reflect.DeepEqual(after, before) {
 				for name := range maps.Keys(before) {
@@ -212,13 +194,9 @@ func TestSnapshotThroughLink(t *testing.T) {
 	src := ledger(t, "wal")
 	startWriter(t, src)() // its rows are in the log only
 	link := filepath.Join(t.TempDir(), "link.db")
-	if err := os.Symlink(src, link); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Symlink(src, link))
 	dst := filepath.Join(t.TempDir(), "copy.db")
-	if err := Snapshot(t.Context(), link, dst); err != nil {
-		t.Fatal(err)
-	}
+	must(t, Snapshot(t.Context(), link, dst))
 	checkSnapshot(t, dst)
 }
 
@@ -226,16 +204,12 @@ func TestSnapshotErrors(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, content string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(content), 0o644))
 		return path
 	}
 	lost := ledger(t, "wal")
 	startWriter(t, lost)()
-	if err := os.Remove(lost + "-shm"); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.Remove(lost+"-shm"))
 	hot := ledger(t, "delete")
 	execute(t, hot, "WITH RECURSIVE s (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM s LIMIT 50000) INSERT INTO credit (n) SELECT n FROM s")
 	t.Setenv(killed, "yes")
@@ -296,9 +270,7 @@ func TestPrepareFile(t *testing.T) {
 	cache := Cache{Dir: t.TempDir()}
 	ds := assay.Dataset{Workload: "mine", File: src}
 	first, err := cache.Prepare(t.Context(), ds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got := queryAll(t, first.Path, "SELECT * FROM t"); got != "1 x\n2 y" {
 		t.Errorf("%q", got)
 	}
@@ -312,9 +284,7 @@ func TestPrepareFile(t *testing.T) {
 	}
 	ds.FileSettings = map[string]string{"page_size": "16384", "auto_vacuum": "full"}
 	large, err := cache.Prepare(t.Context(), ds)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if header, err := Header(large.Path); err != nil || header["page_size"] != "16384" || header["auto_vacuum"] != "full" {
 		t.Errorf("%v, %v", header, err)
 	}
@@ -338,9 +308,7 @@ func TestPrepareDamagedFile(t *testing.T) {
 		content[5*4096+i] = 0xff
 	}
 	src := filepath.Join(t.TempDir(), "damaged.db")
-	if err := os.WriteFile(src, content, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(src, content, 0o644))
 	dir := t.TempDir()
 	_, err := Cache{Dir: dir}.Prepare(t.Context(), assay.Dataset{Workload: "mine", File: src})
 	if err == nil || !strings.Contains(err.Error(), src+" is damaged or cannot be checked") {

@@ -35,21 +35,15 @@ func TestDigests(t *testing.T) {
 	}
 	trace := makeTrace(t, d, mix, 10)
 	choice, err := trace.open()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer choice.Close()
 	got, err := d.Digests(t.Context(), mix, trace, []int{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, digest := range got {
 		want := ""
 		if choice.Int(0, i) == 0 {
 			e, err := d.Expect(t.Context(), read, &trace.Parts[0], int(choice.Int(1, i)), 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			want = e.Digest
 		}
 		if digest != want {

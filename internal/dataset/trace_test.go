@@ -36,9 +36,7 @@ func byID() assay.Operation {
 func makeTrace(t *testing.T, d *Data, op assay.Operation, length int) *Trace {
 	t.Helper()
 	trace, err := d.Trace(t.Context(), op, length)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return trace
 }
 
@@ -46,9 +44,7 @@ func makeTrace(t *testing.T, d *Data, op assay.Operation, length int) *Trace {
 func values(t *testing.T, path string) [][]any {
 	t.Helper()
 	f, err := column.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer f.Close()
 	rows := make([][]any, f.Rows())
 	for r := range rows {
@@ -152,9 +148,7 @@ func TestTraceIsMadeAgainWhenDamaged(t *testing.T) {
 	d := prepare(t, monsters(10))
 	trace := makeTrace(t, d, byID(), 100)
 	for name, content := range map[string]string{"empty": "", "foreign": strings.Repeat("x", 500), "cut": read(t, trace.Path)[:100]} {
-		if err := os.WriteFile(trace.Path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(trace.Path, []byte(content), 0o644))
 		if again := makeTrace(t, d, byID(), 100); again.Digest != trace.Digest {
 			t.Errorf("%s: another trace", name)
 		}
@@ -168,13 +162,9 @@ func TestTraceIsMadeAgainWhenChanged(t *testing.T) {
 	trace := makeTrace(t, d, byID(), 100)
 	builder := column.NewBuilder(column.Int)
 	for range 100 {
-		if err := builder.Append(int64(1)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, builder.Append(int64(1)))
 	}
-	if err := builder.WriteFile(trace.Path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, builder.WriteFile(trace.Path))
 	if again := makeTrace(t, d, byID(), 100); again.Digest != trace.Digest || read(t, again.Path) == "" {
 		t.Errorf("got the trace %s, want %s as before", again.Digest, trace.Digest)
 	}

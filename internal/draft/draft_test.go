@@ -22,27 +22,28 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // create makes a database by SQL and returns its path.
 func create(t testing.TB, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "own.db")
 	db, err := sql.Open("sqlite", path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, err = db.Exec(text)
-	if err := errors.Join(err, db.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(err, db.Close()))
 	return path
 }
 
 func read(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return string(text)
 }
 
@@ -50,9 +51,7 @@ func read(t *testing.T, path string) string {
 func folder(t *testing.T, path string) []string {
 	t.Helper()
 	entries, err := os.ReadDir(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var all []string
 	for _, e := range entries {
 		all = append(all, fmt.Sprintf("%s %x", e.Name(), sha256.Sum256([]byte(read(t, filepath.Join(path, e.Name()))))))
@@ -117,9 +116,7 @@ func TestInterruptedWhileDriversAreAsked(t *testing.T) {
 		return nil, ctx.Err()
 	}
 	d, err := draftIn(t, ctx, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !d.Interrupted || len(d.Operations) != 1 || len(d.LeftOut) > 0 {
 		t.Errorf("got interrupted %t, operations %q, left out %q; want a draft of the one query that says so", d.Interrupted, d.Operations, d.LeftOut)
 	}
@@ -138,9 +135,7 @@ func TestEndlessQuery(t *testing.T) {
 	var steps []string
 	o.Progress = func(what string) { steps = append(steps, what) }
 	d, err := draftIn(t, t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(d.Operations) != 1 || len(d.LeftOut) != 1 || !strings.Contains(d.LeftOut[0], "it takes longer than 1s on a copy of the database") {
 		t.Errorf("got operations %q, left out %q, want the endless query left out for its time", d.Operations, d.LeftOut)
 	}
@@ -152,9 +147,7 @@ func TestEndlessQuery(t *testing.T) {
 func drafted(t *testing.T, database, queries string) *Draft {
 	t.Helper()
 	d, err := draftIn(t, t.Context(), options(database, queries))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return d
 }
 
@@ -162,13 +155,9 @@ func drafted(t *testing.T, database, queries string) *Draft {
 func expanded(t *testing.T, d *Draft) map[string]assay.Operation {
 	t.Helper()
 	p, err := plan.Decode("plan.yaml", []byte(d.Text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cases, err := p.Expand([]string{"mattn"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := map[string]assay.Operation{}
 	for _, c := range cases {
 		if c.Cell.Profile == "current" {
@@ -184,17 +173,13 @@ func TestGolden(t *testing.T) {
 	before := folder(t, filepath.Dir(database))
 	d, err := draftIn(t, t.Context(), Options{Database: database, Queries: "testdata/queries.sql", SQL: read(t, "testdata/queries.sql"),
 		Plan: filepath.Join(filepath.Dir(database), "plans", "shop.yaml"), Estimate: options("", "").Estimate, Refused: options("", "").Refused})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if after := folder(t, filepath.Dir(database)); !reflect.DeepEqual(after, before) {
 		t.Errorf("the folder has %q, before it had %q", after, before)
 	}
 	got := strings.ReplaceAll(d.Text, filepath.Dir(database), "DIR")
 	if *update {
-		if err := os.WriteFile("testdata/shop.yaml", []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile("testdata/shop.yaml", []byte(got), 0o644))
 	}
 	if want := read(t, "testdata/shop.yaml"); got != want {
 		t.Errorf("drafted\n%s\nwant\n%s", got, want)
@@ -250,13 +235,9 @@ func TestArguments(t *testing.T) {
 		"SELECT 1 FROM word WHERE word MATCH ?":                                            `{from: q-words-1.word}`,
 	} {
 		s, err := open(t.Context(), database)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		all, err := split(query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		q := all[0].queries[0]
 		if _, err := explain(t.Context(), s, q); err != nil {
 			if want != "" {
@@ -284,17 +265,13 @@ func TestArguments(t *testing.T) {
 func TestRunning(t *testing.T) {
 	database := create(t, "PRAGMA journal_mode = wal")
 	db, err := sql.Open("sqlite", database+"?_pragma=busy_timeout(5000)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	if _, err := db.Exec("CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT); INSERT INTO t VALUES (1, 'a'), (2, 'b'), (3, 'c')"); err != nil {
 		t.Fatal(err)
 	}
 	writing, err := db.Begin()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := writing.Exec("INSERT INTO t VALUES (4, 'not committed')"); err != nil {
 		t.Fatal(err)
 	}
@@ -387,9 +364,7 @@ func TestMistakes(t *testing.T) {
 	dir := t.TempDir()
 	file := func(name, content string) string {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, []byte(content), 0o644))
 		return path
 	}
 	damaged := []byte(read(t, create(t, read(t, "testdata/shop.sql"))))
@@ -446,9 +421,7 @@ func TestCopiesAreShared(t *testing.T) {
 			return ask(ctx, driver, path, data, operations)
 		}
 		d, err := draftIn(t, t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if copies != want || len(paths) != 1 || paths[database] || len(d.LeftOut) > 0 {
 			t.Errorf("%s: got %d copies, drivers asked at %v and %q left out; want %d copies, one of them for all drivers", queries, copies, paths, d.LeftOut, want)
 		}
@@ -479,9 +452,7 @@ func TestManyTables(t *testing.T) {
 	made := time.Since(began)
 	began = time.Now()
 	s, err := open(t.Context(), path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.db.Close()
 	took := time.Since(began)
 	last := s.table(fmt.Sprintf("v%d", tables-1))

@@ -41,9 +41,7 @@ func TestRowsOfTheLog(t *testing.T) {
 	o := options(database, fmt.Sprintf("-- name: visitor\n%s;\n-- name: expire\n%s;\n-- name: soon\n%s;\n-- name: marks\n%s;", visitor, expire, soon, marks))
 	o.Log, o.LogName = written(40, map[string][]int{visitor: {1}, expire: {0}, soon: {100}, marks: {1, 1, 1, 0}}), "app.ndjson"
 	d, err := draftIn(t, t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, each := range d.Differs {
 		if strings.Contains(each, " rows each time") {
 			t.Errorf("got %q, want rows as in the log", each)

@@ -63,9 +63,7 @@ func FuzzMake(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte, queries string) {
 		path := filepath.Join(t.TempDir(), "own.db")
-		if err := os.WriteFile(path, data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(path, data, 0o644))
 		before := folder(t, filepath.Dir(path))
 		o := options(path, queries)
 		o.Timeout, o.CopyTimeout = 200*time.Millisecond, 10*time.Second

@@ -17,9 +17,7 @@ func inTransaction(t *testing.T, db *sql.DB, do func(tx *sql.Tx) error) {
 	if err == nil {
 		err = tx.Commit()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // What a trigger demands to belong together is drawn from a row that has passed it.
@@ -122,9 +120,7 @@ func TestPreparedAsInTheLog(t *testing.T) {
 	} {
 		d := draftedFromLog(t, shopSchema, func(db *sql.DB) {
 			for range 20 {
-				if err := do(db); err != nil {
-					t.Fatal(err)
-				}
+				must(t, do(db))
 			}
 		})
 		if got := strings.Count(d.Text, "    statement: "+want+"\n"); got != 2 {
@@ -133,14 +129,10 @@ func TestPreparedAsInTheLog(t *testing.T) {
 	}
 	d := draftedFromLog(t, shopSchema, func(db *sql.DB) {
 		s, err := db.Prepare(query)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer s.Close()
 		for range 20 {
-			if err := s.QueryRow(7).Scan(new(string)); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.QueryRow(7).Scan(new(string)))
 		}
 	})
 	if strings.Contains(d.Text, "    statement: ") || !strings.Contains(strings.Join(d.Measured, "\n"), "statement: once in the plan") {

@@ -23,9 +23,7 @@ func TestHelpdesk(t *testing.T) {
 		return refused(driver, operations), nil
 	}
 	d, err := draftIn(t, t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := strings.Fields("SignIn GetSession GetTicket Inbox Comments Search BySource Labels Tagged Counts Report Between " +
 		"Close Rename SetSetting CountView AddLabel StartSession OpenTicket Reply RemoveComment app")
 	if !slices.Equal(d.Operations, want) {
@@ -74,9 +72,7 @@ func TestSlowQueries(t *testing.T) {
 	o := options(create(t, "CREATE TABLE item (id INTEGER PRIMARY KEY); INSERT INTO item VALUES (1), (2)"), "-- name: slow\n"+slow)
 	o.Block = 10 * time.Millisecond
 	d, err := draftIn(t, t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got := expanded(t, d)["slow"].Count; got != minBlock {
 		t.Errorf("a block of slow operations has %d of them, want %d", got, minBlock)
 	}

@@ -29,9 +29,7 @@ func TestPathsOfALog(t *testing.T) {
 	o := options(database, "")
 	o.Log, o.LogName = log, "app.ndjson"
 	d, err := draftIn(t, t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(d.LeftOut) > 0 {
 		t.Errorf("got %q left out, want nothing", d.LeftOut)
 	}

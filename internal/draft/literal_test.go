@@ -28,9 +28,7 @@ func draftedFromLog(t *testing.T, schema string, do func(db *sql.DB)) *Draft {
 		do(db)
 	}), "app.ndjson"
 	d, err := draftIn(t, t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return d
 }
 
@@ -38,14 +36,10 @@ func draftedFromLog(t *testing.T, schema string, do func(db *sql.DB)) *Draft {
 func ask(t *testing.T, db *sql.DB, query string, args ...any) {
 	t.Helper()
 	rows, err := db.Query(query, args...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for rows.Next() {
 	}
-	if err := rows.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, rows.Close())
 }
 
 // A log has no literals: values that fit stand for them, so that indexes on some rows
@@ -78,9 +72,7 @@ func TestArgumentsThatRepeatOthers(t *testing.T) {
 	d := draftedFromLog(t, libraryLog, func(db *sql.DB) {
 		for i := range 40 {
 			tx, err := db.Begin()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			loan := 1 + i*71%3000
 			for _, each := range []struct {
 				query string
@@ -93,9 +85,7 @@ func TestArgumentsThatRepeatOthers(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if err := tx.Commit(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, tx.Commit())
 		}
 	})
 	if got := strings.Count(d.Text, "guessed: the same as argument 2, as in the log"); got != 2 || len(d.LeftOut) > 0 {

@@ -28,19 +28,13 @@ func record(t *testing.T, database string, most int64, do func(db *sql.DB)) []by
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "app.ndjson")
 	r, err := traffic.Open(path, most)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	name := "recorded " + path
 	sql.Register(name, r.Driver(&sqlite.Driver{}))
 	db, err := sql.Open(name, "file:"+database+"?_pragma=busy_timeout(10000)&_pragma=journal_mode(wal)&_pragma=synchronous(0)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	do(db)
-	if err := errors.Join(db.Close(), r.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(db.Close(), r.Close()))
 	return []byte(read(t, path))
 }
 
@@ -69,30 +63,22 @@ func TestLog(t *testing.T) {
 			id := 1 + rank*7919%items // frequent ones are scattered
 			if i%10 < 9 {
 				var name string
-				if err := db.QueryRow("SELECT name FROM item WHERE id = ?", id).Scan(&name); err != nil {
-					t.Fatal(err)
-				}
+				must(t, db.QueryRow("SELECT name FROM item WHERE id = ?", id).Scan(&name))
 				continue
 			}
 			tx, err := db.Begin()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			_, err = tx.Exec("UPDATE item SET stock = stock - 1 WHERE id = ?", id)
 			if err == nil {
 				_, err = tx.Exec("INSERT INTO sale (item_id, at) VALUES (?, 77)", id)
 			}
-			if err := errors.Join(err, tx.Commit()); err != nil {
-				t.Fatal(err)
-			}
+			must(t, errors.Join(err, tx.Commit()))
 		}
 	})
 	o := options(database, "")
 	o.Queries, o.Log, o.LogName = "", log, "app.ndjson"
 	d, err := draftIn(t, t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := expanded(t, d)
 	var weights []int
 	for _, part := range all["app"].Parts {
@@ -126,9 +112,7 @@ func TestLogDiffers(t *testing.T) {
 		db.SetMaxOpenConns(1)
 		for i := range 100 {
 			rows, err := db.Query(query, -1-i) // never there
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			for rows.Next() {
 			}
 			_ = rows.Close()
@@ -137,9 +121,7 @@ func TestLogDiffers(t *testing.T) {
 	o := options(database, "-- name: sales\n"+query)
 	o.Log, o.LogName = log, "app.ndjson"
 	d, err := draftIn(t, t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(d.Operations) != 2 || d.Operations[0] != "sales" {
 		t.Errorf("got operations %q, want the query under its name, and the mix", d.Operations)
 	}
@@ -158,9 +140,7 @@ func TestLogClients(t *testing.T) {
 		}
 	}
 	l, err := readLog([]byte(text.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if l.clients != 4 || l.peak != 4000 || l.rate < 3900 || l.rate > 4100 {
 		t.Errorf("got %d clients, %d in a second, %.0f a second; want 4, 4000 and about 4000", l.clients, l.peak, l.rate)
 	}
@@ -280,14 +260,10 @@ func TestLogThatIsFull(t *testing.T) {
 // Of queries that a log cannot tell apart one stands for all.
 func TestLogOfQueriesThatAreAlike(t *testing.T) {
 	scripts, err := split("-- name: pens\nSELECT id FROM item WHERE name = 'pen'\n;\n-- name: ink\nSELECT id FROM item WHERE name = 'ink';")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	id, text := traffic.Fingerprint("SELECT id FROM item WHERE name = 'x'")
 	l, err := readLog(fmt.Appendf(nil, "{\"traffic\":1}\n{\"id\":%q,\"sql\":%q}\n{\"s\":%q,\"at\":1,\"conn\":1}\n", id, text, id))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all, _ := attach(scripts, l)
 	if len(all) != 2 || all[0].shape == nil || all[1].shape != nil {
 		t.Fatalf("got %d operations, want 2 and the traffic with the first", len(all))
@@ -333,9 +309,7 @@ func TestLogOfOtherLengths(t *testing.T) {
 		o := options(database, "-- name: rename\n"+query)
 		o.Log, o.LogName = log, "app.ndjson"
 		d, err := draftIn(t, t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if want := fmt.Sprintf("- {text: %d} # guessed: item.name gets it; as long as its values are; as long as in the log", length); !strings.Contains(d.Text, want) {
 			t.Errorf("length %d: the plan has no %q:\n%s", length, want, d.Text)
 		}
@@ -364,9 +338,7 @@ func TestLogOfOtherValues(t *testing.T) {
 	o := options(database, "-- name: open\n"+query)
 	o.Log, o.LogName = log, "app.ndjson"
 	d, err := draftIn(t, t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if differs := strings.Join(d.Differs, "\n"); !strings.Contains(differs, "open: statement 1 binds 1") || !strings.Contains(d.Text, "- {from: door.state, row: 2}") {
 		t.Errorf("got differences %q and\n%s\nwant those of the bytes, and values that the column has", d.Differs, d.Text)
 	}
@@ -389,9 +361,7 @@ func TestMixThatIsLeftOutIsTold(t *testing.T) {
 		}
 	}
 	d, err := Make(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(d.LeftOut) != 1 || !strings.HasPrefix(d.LeftOut[0], "the mix of all operations: ") {
 		t.Errorf("got %q left out, want the mix", d.LeftOut)
 	}
@@ -477,9 +447,7 @@ func TestBlocksOfAMix(t *testing.T) {
 		}
 	}
 	d, err := draftIn(t, t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// A tenth of the mix changes one page: the log would take ten times as many.
 	if want := "count: 10000"; tries != 1 || !strings.Contains(d.Text, want) {
 		t.Errorf("got %d tries and no %q:\n%s", tries, want, d.Text)

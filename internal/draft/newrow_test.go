@@ -75,9 +75,7 @@ func TestCanGiveID(t *testing.T) {
 		"WITH x AS (SELECT (1)) INSERT INTO bill (shop) VALUES ((SELECT * FROM x))": false,
 	} {
 		all, err := split(text)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := all[0].queries[0].canGiveID(); got != want {
 			t.Errorf("%s: got %v, want %v", text, got, want)
 		}

@@ -14,9 +14,7 @@ func TestSplit(t *testing.T) {
 	all, err := split("\ufeff-- The first\r\n-- of all\r\nSELECT 1; -- not a name\n\nSELECT 2;;\n-- name: GetUser :one\n-- with more words\nSELECT 3;\n" +
 		"/* Users, by (mail)! */\nSELECT ';' FROM [a;b];\n\n-- far\n\nWITH x AS (SELECT 1) INSERT INTO main.t SELECT * FROM x;\n" +
 		"-- name: GetUser\nUPDATE OR IGNORE t SET a = 1;\n-- ---\nDELETE FROM t; SELECT 4 -- end")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got []string
 	for _, q := range all {
 		got = append(got, fmt.Sprintf("%d %s: %s", q.line, q.name, q.queries[0].sql))
@@ -105,9 +103,7 @@ func inPlan(t *testing.T, s *script) {
 		t.Fatalf("%v\n%s", err, text)
 	}
 	cases, err := p.Expand(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, step := range cases[0].Operation.Steps {
 		if q := s.queries[i]; step.SQL != q.sql || len(step.Args) != len(q.args) {
 			t.Fatalf("%q with %d arguments became %q with %d", q.sql, len(q.args), step.SQL, len(step.Args))

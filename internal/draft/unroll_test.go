@@ -20,20 +20,14 @@ func TestLoopsOfALog(t *testing.T) {
 	d := draftedFromLog(t, schema, func(db *sql.DB) {
 		within := func(do func(exec func(query string, args ...any) int64)) {
 			tx, err := db.Begin()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			do(func(query string, args ...any) int64 {
 				r, err := tx.Exec(query, args...)
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				id, _ := r.LastInsertId()
 				return id
 			})
-			if err := tx.Commit(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, tx.Commit())
 		}
 		for i := range 60 {
 			within(func(exec func(string, ...any) int64) {

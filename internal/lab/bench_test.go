@@ -21,9 +21,7 @@ func TestBench(t *testing.T) {
 		t.Fatalf("got a template of plan %q with %d launches, %v; want small with 2", template.Plan, template.Options.Launches, err)
 	}
 	first, err := l.Bench(t.Context(), template, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer first.Close()
 	run := first.Run()
 	if run.ID == "" || len(run.Targets) != 2 || run.Host["cores"] == "" || run.Status != assay.Running {
@@ -32,9 +30,7 @@ func TestBench(t *testing.T) {
 	want := []string{"1 one false", "1 one true", "1 two false"}
 	trials := checkLaunch(t, first, 1, want)
 	second, err := l.Bench(t.Context(), run, trials)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer second.Close()
 	if got := second.Run().ID; got != run.ID {
 		t.Errorf("going on: got run %s, want %s", got, run.ID)
@@ -52,9 +48,7 @@ func TestBench(t *testing.T) {
 		}
 	}
 	third, err := l.Bench(t.Context(), run, ended)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer third.Close()
 	checkLaunch(t, third, 2, []string{"2 one false", "2 one true"})
 	// A worker that was rebuilt would be another target.
@@ -70,30 +64,20 @@ func TestBenchKeepsUnbuilt(t *testing.T) {
 	l, _, request := bench(t, &watcher{})
 	folder := filepath.Join(l.Source.Dir, "workers", "broken")
 	for name, text := range map[string]string{"go.mod": "module assay/workers/broken\n\ngo 1.24\n", "main.go": "package main\n\nfunc main() { broken }\n"} {
-		if err := errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(os.MkdirAll(folder, 0o755), os.WriteFile(filepath.Join(folder, name), []byte(text), 0o644)))
 	}
 	request.Drivers = []string{"one", "broken"}
 	template, err := l.Template(t.Context(), request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	first, err := l.Bench(t.Context(), template, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	run := first.Run()
 	first.Close()
 	again, err := l.Bench(t.Context(), run, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer again.Close()
 	trials, err := again.Launch(t.Context(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if !slices.ContainsFunc(trials, func(trial assay.Trial) bool { return trial.Cell.Driver == "broken" && trial.Outcome == assay.Failed }) {
 		t.Errorf("the first launch has no trial of the driver without a worker: %+v", trials)
 	}
@@ -103,9 +87,7 @@ func TestBenchKeepsUnbuilt(t *testing.T) {
 func checkLaunch(t *testing.T, b *Bench, number int, want []string) []assay.Trial {
 	t.Helper()
 	trials, err := b.Launch(t.Context(), number)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got []string
 	for i, trial := range trials {
 		trials[i].Outcome = assay.OK // on a crowded machine, a worker's clock may be doubted
@@ -122,14 +104,10 @@ func checkLaunch(t *testing.T, b *Bench, number int, want []string) []assay.Tria
 func TestTemplateRefuses(t *testing.T) {
 	l, _, request := bench(t, &watcher{})
 	path := filepath.Join(t.TempDir(), "app.db")
-	if err := os.WriteFile(path, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, nil, 0o600))
 	before, _, _ := strings.Cut(small, "workload:")
 	own, err := plan.Decode("own.yaml", []byte(before+"workload: {name: own, file: "+path+"}\noperations:\n  one: {sql: SELECT 1, rows: 1}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, change := range map[string]func(*Request){
 		"each makes the launches of the plan": func(r *Request) { r.Budget = 1 },
 		"cannot give --budget, --precision":   func(r *Request) { r.Target = 0.1 },

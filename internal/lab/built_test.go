@@ -17,23 +17,17 @@ import (
 // unsupported.
 func TestOutcomeOfABuild(t *testing.T) {
 	dir, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	of := func(driver string) assay.Case { return assay.Case{Cell: assay.Cell{Driver: driver}} }
 	failed := map[string]error{
 		"mattn":   fmt.Errorf("compile: %w", build.ErrNotCompiled),
 		"modernc": errors.New("no C compiler"),
 	}
 	known, err := build.Source{Dir: dir}.Drivers()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := &built{programs: map[string]runner.Program{"null": {}}, failed: failed}
 	w, err := all.leaveOut([]assay.Case{of("mattn"), of("modernc"), of("null")}, known)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got := map[string]assay.Outcome{}
 	for _, trial := range w.unbuilt {
 		got[trial.Cell.Driver] = trial.Outcome

@@ -64,20 +64,14 @@ func TestKilledAtRandom(t *testing.T) {
 func start(t *testing.T, dir string, after time.Duration) bool {
 	t.Helper()
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	command := exec.Command(program)
 	command.Env = append(os.Environ(), runVariable+"="+dir)
 	output, err := os.Create(filepath.Join(dir, "output"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer output.Close()
 	command.Stdout, command.Stderr = output, output
-	if err := command.Start(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, command.Start())
 	timer := time.AfterFunc(after, func() { _ = command.Process.Kill() })
 	defer timer.Stop()
 	err = command.Wait()
@@ -97,9 +91,7 @@ func trialsOf(t *testing.T, s *store.Store) (all []assay.Trial) {
 	}
 	for _, run := range runs {
 		for trial, err := range s.Trials(t.Context(), run.ID) {
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			all = append(all, trial)
 		}
 	}

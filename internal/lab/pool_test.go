@@ -16,9 +16,7 @@ import (
 // runs; those of another machine, plan or build do not.
 func TestPool(t *testing.T) {
 	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "assay.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	at := time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
 	targets := func(b string) []assay.Target {
@@ -33,23 +31,17 @@ func TestPool(t *testing.T) {
 	otherPlan.PlanText = "name: p # other"
 	runs := []assay.Run{newest, same, rebuilt, elsewhere, otherPlan}
 	for _, run := range runs {
-		if err := s.Begin(t.Context(), run); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Begin(t.Context(), run))
 		for launch := 1; launch <= 2; launch++ {
 			for driver, ns := range map[string]float64{"a": 1000, "b": 2000} {
 				trial := assay.Trial{Group: "g", Launch: launch, Outcome: assay.OK, Figures: map[string]float64{assay.NsPerOp: ns + float64(launch)},
 					Cell: assay.Cell{Plan: "p", Operation: "get", Driver: driver, DriverVersion: "v1", Clients: 1, Pool: 1, Idle: 1}}
-				if err := s.Append(t.Context(), run.ID, trial); err != nil {
-					t.Fatal(err)
-				}
+				must(t, s.Append(t.Context(), run.ID, trial))
 			}
 		}
 	}
 	pooled, err := Pool(t.Context(), s, runs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got := map[string]int{}
 	for _, row := range pooled.Tables[0].Rows {
 		got[row.Cell.Driver] = len(row.Counted())
@@ -66,9 +58,7 @@ func TestPool(t *testing.T) {
 	}
 	// The second run is the second look.
 	p, err := stat.NewPairs([]float64{1001, 1002, 1001, 1002}, []float64{2001, 2002, 2001, 2002})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	width := func(i stat.Interval) float64 { return math.Log(i.High / i.Low) }
 	once := stat.Rule{}.JudgeOne(p, stat.Prior{}, false).Ratio
 	p.Looks = 2
@@ -82,9 +72,7 @@ func TestPool(t *testing.T) {
 // which machine it was is left out, and so is another plan text.
 func TestMachines(t *testing.T) {
 	s, err := store.Open(t.Context(), filepath.Join(t.TempDir(), "assay.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer s.Close()
 	var runs []assay.Run
 	for i, machine := range []string{"one", "two", "one", "", "one"} {
@@ -93,15 +81,11 @@ func TestMachines(t *testing.T) {
 		if i == 4 {
 			run.PlanText += " # other"
 		}
-		if err := s.Begin(t.Context(), run); err != nil {
-			t.Fatal(err)
-		}
+		must(t, s.Begin(t.Context(), run))
 		for launch := 1; launch <= 3; launch++ {
 			trial := assay.Trial{Group: "g", Launch: launch, Outcome: assay.OK, Figures: map[string]float64{assay.NsPerOp: 1000},
 				Cell: assay.Cell{Plan: "p", Operation: "get", Driver: "a", DriverVersion: "v1", Clients: 1, Pool: 1, Idle: 1}}
-			if err := s.Append(t.Context(), run.ID, trial); err != nil {
-				t.Fatal(err)
-			}
+			must(t, s.Append(t.Context(), run.ID, trial))
 		}
 		runs = append(runs, run)
 	}

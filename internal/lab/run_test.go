@@ -89,14 +89,19 @@ func (w *watcher) call(do func()) {
 	}
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // bench is a lab of its own with two workers, and a store.
 func bench(t *testing.T, w *watcher) (*Lab, *store.Store, Request) {
 	t.Helper()
 	dir := t.TempDir()
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	files := map[string]string{"kit/go.mod": "module assay/kit\n"}
 	for _, name := range []string{"one", "two"} {
 		files["workers/"+name+"/worker"] = "#!/bin/sh\n" + workerVariable + "=" + name + " exec '" + program + "'\n"
@@ -104,22 +109,14 @@ func bench(t *testing.T, w *watcher) (*Lab, *store.Store, Request) {
 	}
 	for name, text := range files {
 		path := filepath.Join(dir, "source", name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, []byte(text), 0o755))
 	}
 	s, err := store.Open(t.Context(), filepath.Join(dir, "assay.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	l, request, err := labIn(dir, w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return l, s, request
 }
 
@@ -192,9 +189,7 @@ func TestPanicInARun(t *testing.T) {
 	}
 	complete := map[string]int{}
 	for trial, err := range s.Trials(t.Context(), result.ID) {
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if trial.Outcome != assay.OK {
 			t.Errorf("got %s: %s", trial.Outcome, trial.Reason)
 		}
@@ -222,14 +217,10 @@ func lockedStore(t *testing.T) (write func(context.Context) error, unlock func()
 	path := filepath.Join(t.TempDir(), "x.db")
 	open := func() *sql.Conn {
 		db, err := sql.Open("sqlite", path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		t.Cleanup(func() { _ = db.Close() })
 		conn, err := db.Conn(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return conn
 	}
 	other, own := open(), open()
@@ -312,13 +303,9 @@ func TestRunInTurn(t *testing.T) {
 		l, s, request := bench(t, &watcher{})
 		request.InTurn = want
 		r := &run{lab: l, store: s}
-		if err := r.choose(t.Context(), request); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.choose(t.Context(), request))
 		work, err := l.Workspace()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := r.config(nil, work, nil).InTurn; got != want {
 			t.Errorf("asked for in turn %t, got a run with %t", want, got)
 		}

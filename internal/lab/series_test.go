@@ -20,28 +20,20 @@ func TestSeriesWithAMemberThatCannotBeMeasured(t *testing.T) {
 		dir := filepath.Join(l.Source.Dir, "workers", name)
 		text := map[string]string{"worker": "#!/bin/sh\nexit 3\n", "go.mod": "module broken\n\nno such directive\n"}[file]
 		for path, text := range map[string]string{file: text, "README": "Worker " + name + "\n"} {
-			if err := os.MkdirAll(dir, 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(filepath.Join(dir, path), []byte(text), 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.MkdirAll(dir, 0o755))
+			must(t, os.WriteFile(filepath.Join(dir, path), []byte(text), 0o755))
 		}
 	}
 	request.Drivers = []string{"one", "silent", "unbuilt"}
 	members := []Member{{assay.ParseDriverName("one"), "default"}, {assay.ParseDriverName("silent"), "default"}, {assay.ParseDriverName("unbuilt"), "default"}}
 	launch := func(launches int) []string {
 		series, err := l.Series(t.Context(), s, request, time.Time{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer series.Close(t.Context())
 		var said []string
 		for range launches {
 			trials, err := series.Launch(t.Context(), members)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			var names []string
 			for _, trial := range trials {
 				if !trial.Twin {

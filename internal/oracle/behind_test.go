@@ -41,13 +41,9 @@ func TestBehind(t *testing.T) {
 		mix := assay.Operation{Name: "mix", Changes: true, Count: 30, Parts: []assay.Part{{Operation: read, Weight: 1}, {Operation: c.change, Weight: 1}}}
 		d := tableOfFive(t, schema)
 		trace, err := d.Trace(t.Context(), mix, 60)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		told, err := Played{d, mix, trace, Done{Warm: 10, Measured: 30}, c.clients, c.engine}.Behind(t.Context(), 20)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if c.want == nil {
 			if told != nil {
 				t.Errorf("%s: got %d answers, want none", name, len(told))
@@ -78,17 +74,13 @@ func TestBehind(t *testing.T) {
 func readAt(t *testing.T, trace *dataset.Trace, position int) (id int64, is bool) {
 	t.Helper()
 	choice, err := column.Open(trace.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer choice.Close()
 	if choice.Int(0, position) != 0 {
 		return 0, false
 	}
 	part, err := column.Open(trace.Parts[0].Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer part.Close()
 	return part.Int(0, int(choice.Int(1, position))), true
 }
@@ -101,9 +93,7 @@ func TestChangedAndBack(t *testing.T) {
 	change := assay.Operation{Name: "change", Changes: true, Steps: []assay.Step{{SQL: "UPDATE t SET n = ? % 2 WHERE id = 1", Args: []assay.Values{{Kind: assay.Seq, To: 1 << 40}}, Rows: 1}}}
 	mix := assay.Operation{Name: "mix", Changes: true, Parts: []assay.Part{{Operation: read, Weight: 1}, {Operation: change, Weight: 1}}}
 	trace, err := d.Trace(t.Context(), mix, 40)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	changes := 0 // that set 0, 1, 0 and so on
 	for position := range 40 {
 		if _, is := readAt(t, trace, position); !is {
@@ -129,15 +119,11 @@ func TestBehindIsFoundAnew(t *testing.T) {
 	change := assay.Operation{Name: "change", Changes: true, Steps: []assay.Step{{SQL: "UPDATE t SET n = 1 WHERE id = 1", Rows: 1}}}
 	mix := assay.Operation{Name: "mix", Changes: true, Count: 3, Parts: []assay.Part{{Operation: read, Weight: 1}, {Operation: change, Weight: 1}}}
 	trace, err := d.Trace(t.Context(), mix, 9)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	played := Played{d, mix, trace, Done{Warm: 3, Measured: 3}, 4, SQLite}
 	earlier := sha256.Sum256(fmt.Append(nil, d.Digest, played.Name(), 3, false))
 	path := filepath.Join(filepath.Dir(d.Path), fmt.Sprintf("behind-%.16x.json", earlier))
-	if err := os.WriteFile(path, []byte(`["kept","kept","kept"]`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, []byte(`["kept","kept","kept"]`), 0o600))
 	told, err := played.Behind(t.Context(), 3)
 	if err != nil || slices.Contains(told, "kept") {
 		t.Errorf("got %q (%v), want digests", told, err)
@@ -147,15 +133,11 @@ func TestBehindIsFoundAnew(t *testing.T) {
 // That the system fails is no fault of SQL, and nothing to keep.
 func TestSystemError(t *testing.T) {
 	db, err := sql.Open("sqlite", filepath.Join(t.TempDir(), "missing", "data.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer db.Close()
 	_, missing := db.ExecContext(t.Context(), "CREATE TABLE t (n)")
 	full, err := sql.Open("sqlite", ":memory:")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer full.Close()
 	full.SetMaxOpenConns(1)
 	_, overflow := full.ExecContext(t.Context(), "PRAGMA max_page_count = 1; CREATE TABLE t (n); CREATE TABLE u (n)")

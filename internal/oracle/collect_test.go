@@ -12,23 +12,24 @@ import (
 	"assay/kit/wire"
 )
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // file writes keys with values, and opens them.
 func file(t *testing.T, name string, keys, values []string) *column.File {
 	t.Helper()
 	b := column.NewBuilder(column.Blob, column.Blob)
 	for i := range keys {
-		if err := b.Append([]byte(keys[i]), []byte(values[i])); err != nil {
-			t.Fatal(err)
-		}
+		must(t, b.Append([]byte(keys[i]), []byte(values[i])))
 	}
 	path := filepath.Join(t.TempDir(), name)
-	if err := b.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, b.WriteFile(path))
 	f, err := column.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = f.Close() })
 	return f
 }
@@ -54,9 +55,7 @@ func TestCollectionOfShards(t *testing.T) {
 	w := &writes{fields: 1, parts: []written{{trace: file(t, "trace", newKeys, newValues), steps: []assay.Step{put}}}}
 	done := Done{Measured: changed}
 	c, err := newCollection(records, 1, 7, filepath.Join(t.TempDir(), "keys"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer c.close()
 	parts := shards(records, w, done)
 	for _, part := range parts {
@@ -65,14 +64,10 @@ func TestCollectionOfShards(t *testing.T) {
 		if len(h.keys)+len(h.rows) > 2*shardKeys {
 			t.Errorf("a shard of %d keys and %d records, want some %d", len(h.keys), len(h.rows), shardKeys)
 		}
-		if err := c.add(h); err != nil {
-			t.Fatal(err)
-		}
+		must(t, c.add(h))
 	}
 	found, err := c.keys()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(parts) < 3 || found.Written != len(times) || found.Least != len(model) || found.Most != len(model) {
 		t.Errorf("got %d shards, %d keys written, %d to %d in all; want several, %d and %d", len(parts), found.Written, found.Least, found.Most, len(times), len(model))
 	}
@@ -83,9 +78,7 @@ func TestCollectionOfShards(t *testing.T) {
 func checkValues(t *testing.T, v Values, model map[string]string, times map[string]int) {
 	t.Helper()
 	looked, err := column.Open(v.Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer looked.Close()
 	once := 0
 	for _, n := range times {

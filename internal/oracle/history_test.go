@@ -13,18 +13,12 @@ func newWritten(t *testing.T) *history {
 	t.Helper()
 	builder := column.NewBuilder(column.Blob, column.Blob)
 	for _, key := range []string{"a", "b"} {
-		if err := builder.Append([]byte(key), []byte(key+"0"+key+"1")); err != nil {
-			t.Fatal(err)
-		}
+		must(t, builder.Append([]byte(key), []byte(key+"0"+key+"1")))
 	}
 	path := filepath.Join(t.TempDir(), "records.col")
-	if err := builder.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, builder.WriteFile(path))
 	records, err := column.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = records.Close() })
 	return newHistory(records, 2, shard{})
 }

@@ -16,17 +16,11 @@ func TestOrdered(t *testing.T) {
 		op := assay.Operation{Name: "o", Changes: true, Count: 30, Check: &assay.Query{SQL: check},
 			Steps: []assay.Step{{SQL: "UPDATE t SET n = ?2 WHERE id = ?1", Args: []assay.Values{id, value}, Rows: 1}}}
 		op, err := d.Resolve(t.Context(), op)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		trace, err := d.Trace(t.Context(), op, 40)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		right, err := d.Expect(t.Context(), op, trace, 10, 30)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		played := Played{d, op, trace, Done{Warm: 10, Measured: 30}, 4, SQLite}
 		if got, err := played.Ordered(t.Context(), right.State); err != nil || got != want {
 			t.Errorf("%s: got %t, %v; want %t", check, got, err, want)

@@ -48,16 +48,12 @@ func refusal(t *testing.T, ctx context.Context, conn *sql.Conn, rows *Rows) stri
 				err = dataset.Visit(found, hash.Row)
 			}
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return hash.Sum()
 	}
 	for _, v := range rows.Values {
 		file, err := column.Open(v.Path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		defer file.Close()
 		var keys [][]any
 		for row := range file.Rows() {
@@ -155,13 +151,9 @@ func TestEveryOrderIsAccepted(t *testing.T) {
 				}
 			}
 			trace, err := d.Trace(t.Context(), op, warm+measured+lone)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			rows, err := Played{d, op, trace, Done{Warm: warm, Measured: measured, Alone: lone}, clients, SQLite}.Rows(t.Context())
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if rows == nil {
 				if c.wrong != "" {
 					t.Error("got that nothing is known")
@@ -191,9 +183,7 @@ func TestEveryOrderIsAccepted(t *testing.T) {
 					}
 					return nil
 				}
-				if err := d.Replay(t.Context(), op, trace, all, dataset.Watch{Begin: begin, End: end}); err != nil {
-					t.Fatal(err)
-				}
+				must(t, d.Replay(t.Context(), op, trace, all, dataset.Watch{Begin: begin, End: end}))
 			}
 		})
 	}
@@ -226,13 +216,9 @@ func TestAnswersBehindEveryOrder(t *testing.T) {
 				{Operation: query("SELECT n FROM t WHERE id = ?", assay.Values{Kind: assay.Uniform, From: 1, To: 25}), Weight: 3},
 				{Operation: query("SELECT count(*) FROM t WHERE n = ?", flag), Weight: 1}}}
 			trace, err := d.Trace(t.Context(), op, warm+measured+count)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			told, err := Played{d, op, trace, Done{Warm: warm, Measured: measured}, clients, SQLite}.Behind(t.Context(), count)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if known := slices.ContainsFunc(told, func(digest string) bool { return digest != "" }); known != c.known {
 				t.Errorf("got that answers are known: %t, want %t", known, c.known)
 			}
@@ -259,9 +245,7 @@ func TestAnswersBehindEveryOrder(t *testing.T) {
 					}
 					return nil
 				}
-				if err := d.Replay(t.Context(), op, trace, all, dataset.Watch{Begin: begin, End: end}); err != nil {
-					t.Fatal(err)
-				}
+				must(t, d.Replay(t.Context(), op, trace, all, dataset.Watch{Begin: begin, End: end}))
 			}
 		})
 	}

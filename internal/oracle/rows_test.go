@@ -19,9 +19,7 @@ func tableOf(t *testing.T, schema string, rows int) *dataset.Data {
 	table := assay.Table{Name: "t", Rows: rows, Columns: []assay.Column{{Name: "id", Values: assay.Values{Kind: assay.Seq, From: 1, To: int64(rows)}},
 		{Name: "n", Values: assay.Values{Kind: assay.Const, Value: int64(0)}}}}
 	d, err := dataset.Cache{Dir: t.TempDir()}.Prepare(t.Context(), assay.Dataset{Workload: "w", Schema: schema, Seed: 1, Tables: []assay.Table{table}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return d
 }
 
@@ -36,13 +34,9 @@ func rowsAfter(t *testing.T, schema string, clients int, engine Engine, steps ..
 	d := tableOfFive(t, schema)
 	op := assay.Operation{Name: "o", Changes: true, Steps: steps, Count: 30}
 	trace, err := d.Trace(t.Context(), op, 40)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	rows, err := Played{d, op, trace, Done{Warm: 10, Measured: 30}, clients, engine}.Rows(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return rows
 }
 
@@ -91,9 +85,7 @@ func TestRows(t *testing.T) {
 func TestContestedRow(t *testing.T) {
 	rows := after(t, schema, 4, assay.Step{SQL: "UPDATE t SET n = ?2 WHERE id = ?1", Args: []assay.Values{id, value}, Rows: 1})
 	before, err := digestRows([]assay.Type{"int?"}, []any{int64(0)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := 0
 	for _, v := range rows.Values {
 		for _, allowed := range v.Allowed {
@@ -137,14 +129,10 @@ func TestRowsOfTwoEngines(t *testing.T) {
 	d := tableOf(t, schema, 5000)
 	op := assay.Operation{Name: "o", Changes: true, Count: 30, Steps: []assay.Step{{SQL: "UPDATE t SET n = ?2 WHERE id = ?1", Args: []assay.Values{id, value}, Rows: 1}}}
 	trace, err := d.Trace(t.Context(), op, 40)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	find := func(engine Engine) *Rows {
 		rows, err := Played{d, op, trace, Done{Warm: 10, Measured: 30}, 1, engine}.Rows(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		return rows
 	}
 	rows, again, other := find(SQLite), find(SQLite), find(PostgreSQL)

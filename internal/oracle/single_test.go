@@ -41,14 +41,10 @@ func TestBehindSeveralRows(t *testing.T) {
 	change := assay.Operation{Name: "change", Changes: true, Steps: []assay.Step{{SQL: "UPDATE t SET n = 1000000 WHERE id = 1", Rows: 1}}}
 	mix := assay.Operation{Name: "mix", Changes: true, Parts: []assay.Part{{Operation: read, Weight: 1}, {Operation: change, Weight: 1}}}
 	trace, err := d.Trace(t.Context(), mix, 40)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for clients, known := range map[int]bool{1: true, 4: false} {
 		told, err := Played{d, mix, trace, Done{Measured: 20}, clients, SQLite}.Behind(t.Context(), 20)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for i, digest := range told {
 			if _, is := readAt(t, trace, 20+i); is && (digest != "") != known {
 				t.Errorf("%d clients: got that the count of several rows is known: %t, want %t", clients, digest != "", known)

@@ -18,9 +18,7 @@ const docs = "../../docs/plan-format.md"
 func examples(t *testing.T) []string {
 	t.Helper()
 	page, err := os.ReadFile(docs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var all []string
 	for _, match := range regexp.MustCompile("(?s)```yaml\n(.*?)```").FindAllStringSubmatch(string(page), -1) {
 		all = append(all, match[1])
@@ -52,9 +50,7 @@ func TestDocsExamples(t *testing.T) {
 // TestDocsComplete holds that the contract names every key and every setting.
 func TestDocsComplete(t *testing.T) {
 	page, err := os.ReadFile(docs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, name := range append(schemaKeys(t), kv.AllSettings.Names()...) {
 		if !regexp.MustCompile(`\b` + name + `\b`).Match(page) {
 			t.Errorf("%s does not name %s", docs, name)

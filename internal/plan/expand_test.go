@@ -32,39 +32,36 @@ func TestExpand(t *testing.T) {
 		got := golden(t, expandFile(t, file))
 		name := strings.TrimSuffix(file, ".yaml") + ".golden"
 		if *update {
-			if err := os.WriteFile(name, got, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(name, got, 0o644))
 		}
 		want, err := os.ReadFile(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if !bytes.Equal(got, want) {
 			t.Errorf("%s expands to\n%s\nwant\n%s", file, got, want)
 		}
 	}
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func decodeFile(t *testing.T, file string) *Plan {
 	t.Helper()
 	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p, err := Decode(file, data)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return p
 }
 
 func expandFile(t *testing.T, file string) []assay.Case {
 	t.Helper()
 	cases, err := decodeFile(t, file).Expand(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return cases
 }
 
@@ -86,9 +83,7 @@ func golden(t *testing.T, cases []assay.Case) []byte {
 		last = c
 		c.Operation.Statement, c.Operation.Transaction, c.Operation.Count = cell.Statement, cell.Transaction, count
 		text, err := json.MarshalIndent(nonzero(t, c), "  ", " ")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		fmt.Fprintf(&b, "  %s\n", text)
 	}
 	return b.Bytes()
@@ -98,13 +93,9 @@ func golden(t *testing.T, cases []assay.Case) []byte {
 func nonzero(t *testing.T, v any) any {
 	t.Helper()
 	text, err := json.Marshal(v)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var tree any
-	if err := json.Unmarshal(text, &tree); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(text, &tree))
 	return prune(tree)
 }
 
@@ -149,9 +140,7 @@ workload: {name: w, file: f, params: {z: [1e3], a: [x, y]}}
 operations: {o: {sql: SELECT 1}}
 `
 	p, err := Decode("p.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(p.Workloads) != 1 {
 		t.Fatalf("got %d workloads, want 1", len(p.Workloads))
 	}
@@ -176,9 +165,7 @@ operations: {o: {sql: SELECT 1}}
 func TestDecodeDefaults(t *testing.T) {
 	const text = `{name: p, workload: {file: f}, operations: {o: {sql: SELECT 1}}}`
 	p, err := Decode("p.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if p.Workloads[0].Name != "p" {
 		t.Errorf("the workload's name is %q, want the plan's", p.Workloads[0].Name)
 	}
@@ -194,9 +181,7 @@ func TestDecodeDefaults(t *testing.T) {
 
 func TestExpandDrivers(t *testing.T) {
 	p, err := Decode("p.yaml", []byte(`{name: p, workload: {file: f}, operations: {o: {sql: SELECT 1}}}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	wanted := []string{"mattn", "mattn@v1.14.0", "mattn:DQS=0:USE_ALLOCA"}
 	cases, err := p.Expand([]string{"mattn", "mattn@v1.14.0", "mattn:USE_ALLOCA:DQS=0"})
 	if err != nil || len(cases) != len(wanted) {
@@ -230,13 +215,9 @@ func TestServe(t *testing.T) {
 		"serve: http, load: {open: 100}, transaction: 1": {"3 100", "4 100"},
 	} {
 		p, err := Decode("p.yaml", []byte(`{name: p, drivers: [d], clients: [3, 4], workload: {file: f}, operations: {o: {sql: SELECT 1, `+text+`}}}`))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		cases, err := p.Expand(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got []string
 		for _, c := range cases {
 			got = append(got, fmt.Sprint(c.Cell.Clients, " ", c.Cell.Rate))
@@ -278,13 +259,9 @@ workload: {file: f}
 operations: {o: {sql: SELECT 1}}
 `
 	p, err := Decode("p.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cases, err := p.Expand([]string{"mattn", "mattn:USE_ALLOCA:SQLITE_DQS=0"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got []string
 	for _, c := range cases {
 		got = append(got, c.Cell.Target()+" "+c.Cell.Profile)
@@ -306,9 +283,7 @@ operations: {o: {sql: "SELECT {{cpus}}"}}
 `
 	cpus := runtime.NumCPU()
 	p, err := Decode("p.yaml", fmt.Appendf(nil, text, cpus))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	pools := []Pool{{1, 1}, {cpus, cpus}, {cpus, 1}}
 	if cpus == 1 {
 		pools = pools[:1]
@@ -317,9 +292,7 @@ operations: {o: {sql: "SELECT {{cpus}}"}}
 		t.Errorf("clients %v, pools %v; want %v, %v", p.Clients, p.Pools, want, pools)
 	}
 	cases, err := p.Expand(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got, want := cases[0].Operation.Steps[0].SQL, fmt.Sprintf("SELECT %d", cpus); got != want || cases[0].Cell.Params != nil {
 		t.Errorf("SQL %q with params %v, want %q and none", got, cases[0].Cell.Params, want)
 	}
@@ -341,13 +314,9 @@ func TestCount(t *testing.T) {
 		{"count: 3, transaction: whole", [2]int{10, 10}},
 	} {
 		p, err := Decode("p.yaml", fmt.Appendf(nil, `{name: p, drivers: [d], workload: {file: f}, operations: {o: {sql: DELETE FROM t, %s}}}`, test.operation))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		cases, err := p.Expand(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if got := [2]int{cases[0].Cell.Transaction, cases[0].Operation.Count}; got != test.want {
 			t.Errorf("%s: got transaction and count %v, want %v", test.operation, got, test.want)
 		}

@@ -20,9 +20,7 @@ func TestMistakes(t *testing.T) {
 	for _, file := range files {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			data, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			want := announced(file, string(data))
 			_, err = Decode(file, data)
 			var found Errors
@@ -151,9 +149,7 @@ func TestTooManyCells(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 	p, err := Decode("p.yaml", fmt.Appendf(nil, text, strings.Join(values[:100], ", ")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want = "the plan has 30000 cells, more than 20000: leave values out"
 	if _, err = p.Expand([]string{"a", "b", "c"}); err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)

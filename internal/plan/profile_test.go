@@ -23,9 +23,7 @@ workload:
 operations:
   read: {sql: SELECT id FROM t WHERE id = ?, args: [{uniform: t.id}]}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	profile, file, err := p.Profile("reader")
 	if diff := cmp.Diff(map[string]string{"page_size": "8192", "read_only": "1"}, profile.Settings); err != nil || profile.Name != "reader" || diff != "" {
 		t.Errorf("got profile %q and error %v, want reader; settings (-want +got)\n%s", profile.Name, err, diff)
@@ -54,9 +52,7 @@ operations:
   read: {sql: SELECT id FROM t WHERE id = ?, args: [{uniform: t.id}], profiles: [reader], count: {reader: 70, plain: 50}}
   other: {sql: SELECT id FROM t, profiles: [plain]}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	other := p.WithProfiles("own.race", "reader", []assay.Profile{{Name: "now"}, {Name: "large", Settings: map[string]string{"page_size": "8192"}, Prepare: []string{"ANALYZE"}}}, 8)
 	cases, err := other.Expand(nil)
 	if err != nil || len(cases) != 2 {

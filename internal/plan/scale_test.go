@@ -40,9 +40,7 @@ workloads:
 // that it was.
 func TestScaled(t *testing.T) {
 	p, err := Decode("own.yaml", []byte(scalable))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, c := range []struct {
 		by   Scale
 		want []string
@@ -108,9 +106,7 @@ func rowsIn(d assay.Dataset) int {
 // What scaling makes impossible is an error that names it.
 func TestScaledTooFar(t *testing.T) {
 	p, err := Decode("own.yaml", []byte(scalable))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := p.Scaled(Scale{Data: 1e9}).Expand(nil); err == nil || !strings.Contains(err.Error(), "the number of rows must be 0 to 1000000000") {
 		t.Errorf("got %v, want that there are too many rows", err)
 	}
@@ -130,14 +126,10 @@ workload:
 operations:
   write: {sql: "INSERT INTO t VALUES (?)", args: [{next: t.id}], statement: each, count: 405}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	other := p.Using(map[string]assay.Use{"then": {Statement: "once", Pool: 2, Transaction: 10}})
 	cases, err := other.Expand(p.Drivers)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got []string
 	for _, c := range cases {
 		got = append(got, fmt.Sprint(c.Cell.Profile, " ", c.Cell.Statement, " ", c.Cell.Pool, " ", c.Cell.Idle, " ", c.Cell.Transaction, ", ", c.Operation.Count))

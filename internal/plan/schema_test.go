@@ -40,13 +40,9 @@ func (s *schemaOrFalse) UnmarshalJSON(text []byte) error {
 func readSchema(t *testing.T) *schema {
 	t.Helper()
 	text, err := Schema()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s := &schema{}
-	if err := json.Unmarshal(text, s); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(text, s))
 	return s
 }
 
@@ -145,18 +141,14 @@ func TestSchemaAccepts(t *testing.T) {
 		}
 		for _, file := range files {
 			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			plans = append(plans, string(text))
 		}
 	}
 	s := readSchema(t)
 	for _, text := range plans {
 		var v any
-		if err := yaml.Unmarshal([]byte(text), &v); err != nil {
-			t.Fatal(err)
-		}
+		must(t, yaml.Unmarshal([]byte(text), &v))
 		if why := s.accepts(s, v); why != "" {
 			t.Errorf("the schema refuses: %s\nin\n%s", why, text)
 		}
@@ -175,9 +167,7 @@ func TestSchemaRefuses(t *testing.T) {
 		`{name: p, operations: {a: {args: [{texts: 3}]}}}`:       "operations: a: args: [map[texts:3]] is none of the forms",
 	} {
 		var v any
-		if err := yaml.Unmarshal([]byte(text), &v); err != nil {
-			t.Fatal(err)
-		}
+		must(t, yaml.Unmarshal([]byte(text), &v))
 		if why := s.accepts(s, v); why != want {
 			t.Errorf("%s: got %q, want %q", text, why, want)
 		}

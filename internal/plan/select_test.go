@@ -36,13 +36,9 @@ func TestSelect(t *testing.T) {
 // are named as everywhere.
 func TestSelectBuilds(t *testing.T) {
 	p, err := Decode("p.yaml", []byte("name: p\ndrivers: [mattn@v1.14.37, mattn, 'mattn:DQS=0']\nworkload: {schema: CREATE TABLE t (id)}\noperations: {read: {sql: SELECT 1}}\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cases, err := p.Expand(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for driver, want := range map[string][]string{
 		"mattn": {"mattn", "mattn:DQS=0"}, "mattn@v1.14.37": {"mattn@v1.14.37"}, "mattn:SQLITE_DQS=0": {"mattn:DQS=0"}, "mattn@v1.14.99": nil,
 	} {
@@ -88,18 +84,12 @@ operations:
   save: {call: save, answer: "SELECT 1", transaction: 1}
   total: {sum: calls}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all, err := p.Expand(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for operation, want := range map[string][]string{"total": {"create", "save", "total"}, "save": {"save"}} {
 		selected, err := SelectToMeasure(all, map[string][]string{"operation": {operation}, "profile": {"tuned"}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got []string
 		for _, c := range selected {
 			got = append(got, c.Cell.Operation)

@@ -34,13 +34,9 @@ func TestRepeatedSteps(t *testing.T) {
           - {sql: "INSERT INTO article VALUES (?, ?, ?)", args: [{seq: 1}, {next: user.id}, {from: user.id, draw: once}], rows: 1}
           - {repeat: 3, sql: "INSERT INTO comment VALUES (?, ?, ?)", args: [{seq: 1}, {derive: {of: 3}}, {derive: {of: 6, format: "c%d"}}], rows: 1}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cases, err := p.Expand(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	steps := cases[0].Operation.Steps
 	if len(steps) != 1+2*(1+3) || !cases[0].Operation.Changes {
 		t.Fatalf("got %d steps and changes %v, want 9 and true", len(steps), cases[0].Operation.Changes)
@@ -70,13 +66,9 @@ func TestRepeatedNext(t *testing.T) {
           - {sql: "INSERT INTO user VALUES (?, 'x')", args: [{next: user.id}]}
           - {repeat: 2, sql: "INSERT INTO article (user) VALUES (?)", args: [{next: user.id}]}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cases, err := p.Expand(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got []int64
 	for _, s := range cases[0].Operation.Steps {
 		got = append(got, s.Args[0].From, s.Args[0].Step)

@@ -29,17 +29,11 @@ operations:
 // selected together with these, which are marked.
 func TestTotal(t *testing.T) {
 	p, err := Decode("totals.yaml", []byte(totals+`{insert: "{{size}}", read: 3}, clients: 1}`))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cases, err := p.Expand(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	selected, err := SelectToMeasure(cases, map[string][]string{"operation": {"total"}, "size": {"20"}, "driver": {"modernc"}, "profile": {"web"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got []string
 	for _, c := range selected {
 		got = append(got, strings.Join([]string{c.Cell.Operation, c.Cell.Driver, c.Cell.Profile, c.Cell.ParamString(), fmt.Sprint(c.ForSum)}, " "))

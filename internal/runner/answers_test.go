@@ -69,9 +69,7 @@ func TestAnswersOfTheMeasuredPart(t *testing.T) {
 func TestSampleOf(t *testing.T) {
 	b := newBench(t, header+read)
 	r, err := Prepare(t.Context(), b.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	j := r.groups[0].members[0].jobs[0]
 	length := int64(j.trace.Length)
 	from, to := length-50, length+250 // around the end
@@ -132,9 +130,7 @@ func TestSampleThatFails(t *testing.T) {
 		}
 	}
 	r, err := Prepare(t.Context(), b.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	j := r.groups[0].members[0].jobs[0]
 	s, err := r.sampleOf(t.Context(), j, 1000, 2000, time.Microsecond)
 	if err != nil {

@@ -46,13 +46,9 @@ func builtinCases(t *testing.T) []assay.Case {
 	for _, name := range plans.Names() {
 		text, _ := plans.Read(name)
 		p, err := plan.Decode(name+".yaml", []byte(smallData.Replace(string(text))))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		cases, err := p.Expand(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, c := range cases {
 			key := fmt.Sprint(name, c.Cell.Workload, c.Operation.Name, c.Operation.Steps)
 			if c.Operation.Call() || len(c.Operation.Terms) > 0 || seen[key] {
@@ -124,9 +120,7 @@ func play(t *testing.T, cache dataset.Cache, program string, c assay.Case) *play
 	if p.trace, err = p.data.Trace(t.Context(), p.op, length); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.data.Copy(p.path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, p.data.Copy(p.path))
 	if p.worker, err = process.Start(t.Context(), program, process.Options{Dir: filepath.Dir(p.path)}); err != nil {
 		t.Fatal(err)
 	}
@@ -148,9 +142,7 @@ func (p *played) answers(t *testing.T, op assay.Operation, trace *dataset.Trace)
 	t.Helper()
 	count := min(smallTrace, trace.Length)
 	want, err := p.data.Expect(t.Context(), op, trace, 0, count)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p.ask(t, wire.TypePrepare, wire.Prepare{Operation: wireOperation(op.Name, op, trace), Clients: 1}, nil)
 	var got wire.Verified
 	p.ask(t, wire.TypeVerify, wire.Verify{Operation: op.Name, Count: int64(count)}, &got)
@@ -189,9 +181,7 @@ func (p *played) state(t *testing.T) string {
 func (p *played) expectedState(t *testing.T) string {
 	t.Helper()
 	want, err := p.data.Expect(t.Context(), p.op, p.trace, 0, p.op.Count)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return want.State
 }
 
@@ -229,18 +219,14 @@ func cLibrary(t *testing.T) string {
 		t.Skip("no C compiler: ", err)
 	}
 	dir, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cache, err := os.UserCacheDir()
 	if err != nil {
 		t.Skip("no folder to keep the compiled SQLite in: ", err)
 	}
 	b := &build.Builder{Source: build.Source{Dir: dir}, Cache: filepath.Join(cache, "assay")}
 	worker, err := b.Build(t.Context(), build.Spec{Name: "sqlite-c"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return worker.Program
 }
 
@@ -290,9 +276,7 @@ func newForger(t *testing.T, p *played) *forger {
 	t.Helper()
 	f := &forger{t: t, table: p.data.Spec.Tables[0].Name}
 	db, err := sql.Open("sqlite", "file:"+escaped(p.path)+"?_pragma=busy_timeout(5000)&_pragma=synchronous(off)")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() { _ = db.Close() })
 	f.db = db

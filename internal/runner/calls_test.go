@@ -224,12 +224,8 @@ func TestSumOfSome(t *testing.T) {
 		b.Launches = 1
 		b.Cases = slices.DeleteFunc(b.Cases, func(c assay.Case) bool { return !slices.Contains(left, c.Cell.Operation) })
 		r, err := Prepare(t.Context(), b.Config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, r.Run(t.Context()))
 		if got, want := told(b.trials)["caller total plain"], "not-run: no launch has all operations of the sum"; got != want {
 			t.Errorf("of %v: got %s, want %s", left, got, want)
 		}

@@ -55,9 +55,7 @@ func TestSearchIsNotBiased(t *testing.T) {
 			rate, _, err := search{limit: 1e5, holds: func(rate float64, _ bool) (bool, error) {
 				return rate <= right*math.Exp(spread*random.NormFloat64()), nil
 			}}.run()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			sum += rate / right
 		}
 		if got := sum / searches; got < 0.95 || got > 1.02 {

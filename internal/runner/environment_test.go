@@ -17,14 +17,10 @@ import (
 func fewFiles(t *testing.T, left int) (more func()) {
 	t.Helper()
 	var before syscall.Rlimit
-	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Getrlimit(syscall.RLIMIT_NOFILE, &before))
 	low := before
 	low.Cur = 100
-	if err := syscall.Setrlimit(syscall.RLIMIT_NOFILE, &low); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Setrlimit(syscall.RLIMIT_NOFILE, &low))
 	var opened []*os.File
 	for {
 		file, err := os.Open(os.DevNull)
@@ -52,9 +48,7 @@ func fewFiles(t *testing.T, left int) (more func()) {
 func TestTooManyOpenFiles(t *testing.T) {
 	b := newBench(t, header+read)
 	r, err := Prepare(t.Context(), b.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	refused := 0
 	for left := range 12 {
 		more := fewFiles(t, left)
@@ -103,9 +97,7 @@ func TestTooManyClientsOfAWorker(t *testing.T) {
 // A worker that may open no more files has that outcome, with what to do.
 func TestTooManyOpenFilesOfAWorker(t *testing.T) {
 	trial := assay.Trial{Outcome: assay.OK}
-	if err := end(&trial, fail("open", errors.New("unable to open database file: too many open files"))); err != nil {
-		t.Fatal(err)
-	}
+	must(t, end(&trial, fail("open", errors.New("unable to open database file: too many open files"))))
 	if trial.Outcome != assay.Failed || !strings.Contains(trial.Reason, "raise the limit of open files (ulimit -n)") {
 		t.Errorf("got %s (%s), want that it failed, and what to do", trial.Outcome, trial.Reason)
 	}
@@ -116,12 +108,8 @@ func TestTooManyOpenFilesOfAWorker(t *testing.T) {
 func TestCacheThatIsGone(t *testing.T) {
 	b := newBench(t, header+insert)
 	r, err := Prepare(t.Context(), b.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.RemoveAll(b.Data.Dir); err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
+	must(t, os.RemoveAll(b.Data.Dir))
 	var gone *EnvironmentError
 	if err := r.Run(t.Context()); !errors.As(err, &gone) || !strings.Contains(err.Error(), "resume it with --resume") {
 		t.Errorf("got %v, want that the run cannot go on and can be resumed", err)
@@ -135,9 +123,7 @@ func TestCacheThatIsGone(t *testing.T) {
 func TestDiskThatIsFull(t *testing.T) {
 	b := newBench(t, strings.Replace(header, "second", "full", 1)+read)
 	r, err := Prepare(t.Context(), b.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var full *EnvironmentError
 	if err := r.Run(t.Context()); !errors.As(err, &full) || !strings.Contains(err.Error(), "no space left on device") {
 		t.Errorf("got %v, want that the disk is full", err)

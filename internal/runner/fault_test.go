@@ -380,13 +380,9 @@ func TestDurabilityAfterTheBlock(t *testing.T) {
 func TestCPUOfAnEndedWorker(t *testing.T) {
 	b := newBench(t, header+read)
 	r, err := Prepare(t.Context(), b.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	in, err := r.start(t.Context(), r.groups[0].members[0], 1, connections{readers: 1, idle: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	in.kill()
 	l := &windowLaunch{r: r, instances: []*instance{in}}
 	before := host.SelfCPU()
@@ -432,9 +428,7 @@ func TestFolderThatIsEscaped(t *testing.T) {
 		}
 		defer b.Work.Close()
 		r, err := Prepare(t.Context(), b.Config)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		trial, err := r.Inspect(t.Context())
 		if err != nil || trial.Outcome != assay.OK || !strings.HasPrefix(trial.DSN, dsn) {
 			t.Errorf("%v, outcome %s (%s), DSN %s, want %s", err, trial.Outcome, trial.Reason, trial.DSN, dsn)

@@ -270,9 +270,7 @@ func TestTableHasTwin(t *testing.T) {
 		t.Fatalf("got %d members, want two and the twin", got)
 	}
 	want, err := stat.NewPairs(twins, figures)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got := table.Pair(2, 1); math.Abs(got.Mean-want.Mean) > 1e-12 || got.N != want.N {
 		t.Errorf("the twin against b: got %+v, want %+v", got, want)
 	}

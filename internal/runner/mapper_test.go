@@ -22,13 +22,9 @@ func TestMappersAnswerAlike(t *testing.T) {
 		t.Skip("installs packages, and compiles SQLite")
 	}
 	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	checkout, err := filepath.Abs(filepath.Join("..", ".."))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b := &build.Builder{Source: build.Source{Dir: checkout}, Cache: filepath.Join(cache, "assay")}
 	for driver, unsupported := range map[string]string{"python": "", "sqlalchemy": "", "django": "eager-join"} {
 		t.Run(driver, func(t *testing.T) {
@@ -37,9 +33,7 @@ func TestMappersAnswerAlike(t *testing.T) {
 			if errors.As(err, &lacks) || errors.Is(err, build.ErrUnreachable) {
 				t.Skip(err)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			config, trials := mapped(t, driver, worker)
 			launchOnce(t, config)
 			for _, trial := range *trials {
@@ -62,17 +56,11 @@ func TestMappersAnswerAlike(t *testing.T) {
 func mapped(t *testing.T, driver string, worker build.Worker) (*Config, *[]assay.Trial) {
 	t.Helper()
 	text, err := os.ReadFile("../../plans/orm.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p, err := plan.Decode("orm.yaml", text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cases, err := p.Expand([]string{driver})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	work, dir := newWorkspace(t)
 	trials := new([]assay.Trial)
 	return &Config{Cases: cases, Programs: map[string]Program{driver: {Path: worker.Program, Digest: worker.Digest}}, Baseline: assay.ParseBaseline(driver),

@@ -14,9 +14,7 @@ import (
 func unprepared(t *testing.T, b *bench) (outcomes map[string]string, prepared []string) {
 	t.Helper()
 	r, err := Prepare(t.Context(), b.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	outcomes = map[string]string{}
 	for _, trial := range r.unmeasured {
 		outcomes[trial.Cell.Operation+" "+trial.Cell.Driver] = string(trial.Outcome) + ": " + trial.Reason

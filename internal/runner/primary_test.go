@@ -62,9 +62,7 @@ func TestScheduleAndReportCompareBySameMetric(t *testing.T) {
 				g.record.note(&trial)
 			}
 			result, err := analysis.New(assay.Run{ID: "r", Baseline: assay.ParseBaseline("a")}, analysistest.Each(trials))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if scheduled, reported := g.primary(jobs), result.Tables[0].Primary.Name; scheduled != c.want || reported != c.want {
 				t.Errorf("the schedule compares by %s and the report by %s, want %s", scheduled, reported, c.want)
 			}

@@ -31,25 +31,17 @@ func rails(t *testing.T, driver string, only map[string][]string) (*Config, *[]a
 		t.Skip("no Ruby with ActiveRecord: ", err)
 	}
 	text, err := os.ReadFile("../../plans/rails.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	small := strings.NewReplacer("n: 4}", "n: 2}", "count: 2", "count: 1").Replace(string(text))
 	p, err := plan.Decode("rails.yaml", []byte(small))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cases, err := p.Expand([]string{driver})
 	if err == nil {
 		cases, err = plan.Select(cases, only)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	program, err := filepath.Abs(filepath.Join("..", "..", "workers", driver, "worker"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	work, dir := newWorkspace(t)
 	trials := new([]assay.Trial)
 	return &Config{Cases: cases, Programs: map[string]Program{driver: {Path: program, Digest: "here"}}, Baseline: assay.ParseBaseline(driver),
@@ -62,18 +54,12 @@ func rails(t *testing.T, driver string, only map[string][]string) (*Config, *[]a
 func launchOnce(t *testing.T, config *Config) {
 	t.Helper()
 	r, err := Prepare(t.Context(), *config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, g := range r.groups {
 		g.members = slices.DeleteFunc(g.members, func(m *member) bool { return m.twin })
-		if err := r.launch(t.Context(), g, g.members); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.launch(t.Context(), g, g.members))
 	}
-	if err := r.sumUp(true); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.sumUp(true))
 }
 
 // Every operation of ActiveRecord does what the plan says that it does, on

@@ -290,9 +290,7 @@ func TestBudgetEndsInTheFirstRound(t *testing.T) {
 	b := newBench(t, header+read+strings.ReplaceAll(read, "  read", "  again")+insert+mix)
 	b.Budget = time.Hour
 	r, err := Prepare(t.Context(), b.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	opened := 0
 	r.config.Emit = func(trial assay.Trial) error {
 		if len(b.trials) == 0 {
@@ -302,9 +300,7 @@ func TestBudgetEndsInTheFirstRound(t *testing.T) {
 		r.clock.spent += b.Budget
 		return nil
 	}
-	if err := r.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Run(t.Context()))
 	outcomes, measured := map[string][]assay.Outcome{}, map[string]bool{}
 	for _, trial := range b.trials {
 		if !trial.Twin {
@@ -338,9 +334,7 @@ func TestCancel(t *testing.T) {
 		}
 	}
 	r, err := Prepare(ctx, b.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := r.Run(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled run: %v", err)
 	}
@@ -387,9 +381,7 @@ func TestResume(t *testing.T) {
 func TestLaunchesOfAPreparedRunner(t *testing.T) {
 	b := newBench(t, header+insert)
 	r, err := Prepare(t.Context(), b.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := os.Remove(b.log); err != nil { // to find out the targets
 		t.Fatal(err)
 	}
@@ -399,9 +391,7 @@ func TestLaunchesOfAPreparedRunner(t *testing.T) {
 		cases  []assay.Case
 	}{{3, b.Cases}, {7, onlySecond}} {
 		r.time.add(assay.StageMeasured, time.Hour) // of a launch before
-		if err := r.Launch(t.Context(), launch.number, launch.cases); err != nil {
-			t.Fatal(err)
-		}
+		must(t, r.Launch(t.Context(), launch.number, launch.cases))
 		if spent := r.Spent()[assay.StageMeasured]; spent >= time.Hour {
 			t.Errorf("launch %d: %s were spent on measuring, want what it took without the launches before", launch.number, spent)
 		}

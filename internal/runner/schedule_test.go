@@ -24,14 +24,10 @@ func planned(t *testing.T, config Config, costs ...time.Duration) *Runner {
 	t.Helper()
 	dir := t.TempDir()
 	work, err := NewWorkspace(dir, "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = work.Close() })
 	data := filepath.Join(dir, "data")
-	if err := os.WriteFile(data, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(data, nil, 0o644))
 	config.Work, config.Launches = work, 6
 	config.Emit = func(assay.Trial) error { return nil }
 	r := &Runner{config: config, measurement: measurement{random: rand.New(rand.NewPCG(1, 1)), baseline: assay.ParseBaseline("a")}}
@@ -376,9 +372,7 @@ func TestWindowsAreDisturbedTogether(t *testing.T) {
 	for _, took := range []time.Duration{20 * time.Millisecond, time.Second} {
 		l.trials = append(l.trials, &assay.Trial{Cell: j.Cell, Mode: assay.Windows, Outcome: assay.OK, Took: took})
 	}
-	if err := l.emit(assay.Noise{Steal: 0.2}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.emit(assay.Noise{Steal: 0.2}))
 	if !slices.Equal(got, []bool{true, true}) {
 		t.Errorf("disturbed %v, want both", got)
 	}

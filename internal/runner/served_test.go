@@ -132,9 +132,7 @@ func TestRecordPool(t *testing.T) {
 // A load that does not end in time is timed out, also at a rate of a search.
 func TestLoadTimesOut(t *testing.T) {
 	generator := filepath.Join(t.TempDir(), "assay")
-	if err := os.WriteFile(generator, []byte("#!/bin/sh\nsleep 20\n"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(generator, []byte("#!/bin/sh\nsleep 20\n"), 0o700))
 	target := &LatencyTarget{Quantile: 0.99, Max: time.Millisecond}
 	in := &instance{r: &Runner{config: Config{Machine: Machine{Assay: generator}, Timeout: 50 * time.Millisecond, LatencyTarget: target}}}
 	_, direct := in.load(t.Context(), servedJob(0), "http://127.0.0.1:1", loadSize{100, 10, 0})

@@ -25,9 +25,7 @@ func database(t *testing.T, wal bool) string {
 		header[18], header[19] = 2, 2
 	}
 	path := filepath.Join(t.TempDir(), "data.db")
-	if err := os.WriteFile(path, header, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(path, header, 0o644))
 	return path
 }
 

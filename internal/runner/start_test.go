@@ -18,9 +18,7 @@ import (
 func TestWorkerThatDoesNotStart(t *testing.T) {
 	b := newBench(t, header+insert)
 	broken := filepath.Join(t.TempDir(), "broken")
-	if err := os.WriteFile(broken, []byte("#!/bin/sh\necho no library >&2\nexit 5\n"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(broken, []byte("#!/bin/sh\necho no library >&2\nexit 5\n"), 0o755))
 	b.Programs["second"] = Program{Path: broken, Digest: "broken build"}
 	b.run(t)
 	outcomes := map[string]int{}
@@ -44,14 +42,10 @@ func TestWorkerThatDoesNotStart(t *testing.T) {
 func TestFailureToStartIsKept(t *testing.T) {
 	b := newBench(t, strings.Replace(header, "second", "dies", 1)+read)
 	r, err := Prepare(t.Context(), b.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	l := &windowLaunch{r: r, g: r.groups[0], members: r.groups[0].members, number: 1, tried: map[trialKey]bool{}}
 	defer l.killAll()
-	if err := l.startAll(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, l.startAll(t.Context()))
 	var got []string
 	for _, trial := range b.trials {
 		got = append(got, trial.Cell.Driver+" "+string(trial.Outcome))

@@ -75,9 +75,7 @@ func TestTotalsOfAResumedRun(t *testing.T) {
 		r.totals.note(trial)
 	}
 	r.totals.note(assay.Trial{Cell: total.Cell, Launch: 1, Outcome: assay.OK})
-	if err := r.sumUp(true); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.sumUp(true))
 	got := []string{}
 	for _, trial := range emitted {
 		got = append(got, fmt.Sprint(trial.Launch, trial.Disqualified))
@@ -113,12 +111,8 @@ func (b *bench) calmly(t *testing.T) {
 			b.trials[i].Disqualified, b.Done[i].Disqualified = false, false
 		}
 		r, err := Prepare(t.Context(), b.Config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
+		must(t, r.Run(t.Context()))
 	}
 }
 
@@ -127,9 +121,7 @@ func (b *bench) calmly(t *testing.T) {
 func (b *bench) halfWidths(t *testing.T) map[string]float64 {
 	t.Helper()
 	r, err := analysis.New(assay.Run{Baseline: b.Baseline, Options: assay.Options{Launches: b.Launches}}, analysistest.Each(b.trials))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := map[string]float64{}
 	for _, table := range r.Tables {
 		for _, row := range table.Rows {

@@ -172,14 +172,19 @@ type bench struct {
 	trials []assay.Trial
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // newWorkspace makes a workspace in a folder of the test.
 func newWorkspace(t *testing.T) (work *Workspace, dir string) {
 	t.Helper()
 	dir = t.TempDir()
 	work, err := NewWorkspace(filepath.Join(dir, "work"), "test")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := work.Close(); err != nil {
 			t.Error(err)
@@ -191,13 +196,9 @@ func newWorkspace(t *testing.T) (work *Workspace, dir string) {
 func newBench(t *testing.T, text string) *bench {
 	t.Helper()
 	p, err := plan.Decode("test.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cases, err := p.Expand(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	work, dir := newWorkspace(t)
 	b := &bench{log: filepath.Join(dir, "log")}
 	b.Config = Config{Cases: cases, Programs: programs(t, dir, p.Drivers), Baseline: assay.ParseBaseline(p.Drivers[0]),
@@ -212,15 +213,11 @@ func newBench(t *testing.T, text string) *bench {
 func programs(t *testing.T, dir string, drivers []string) map[string]Program {
 	t.Helper()
 	self, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	all := map[string]Program{}
 	for _, name := range drivers {
 		path := filepath.Join(dir, name)
-		if err := os.Symlink(self, path); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Symlink(self, path))
 		all[name] = Program{Path: path, Digest: "build of " + name}
 	}
 	return all
@@ -230,30 +227,22 @@ func programs(t *testing.T, dir string, drivers []string) map[string]Program {
 func (b *bench) run(t *testing.T) []asked {
 	t.Helper()
 	r, err := Prepare(t.Context(), b.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if err := os.Remove(b.log); err != nil { // to find out the targets
 		t.Fatal(err)
 	}
-	if err := r.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must(t, r.Run(t.Context()))
 	return b.asked(t)
 }
 
 func (b *bench) asked(t *testing.T) []asked {
 	t.Helper()
 	text, err := os.ReadFile(b.log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var all []asked
 	for line := range strings.Lines(string(text)) {
 		var a asked
-		if err := json.Unmarshal([]byte(line), &a); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal([]byte(line), &a))
 		all = append(all, a)
 	}
 	return all
@@ -279,9 +268,7 @@ func lives(all []asked) []string {
 
 func kill(t *testing.T, pid int) {
 	t.Helper()
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Kill(pid, syscall.SIGKILL))
 }
 
 func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }

@@ -14,18 +14,14 @@ import (
 func workspace(t *testing.T, dir, id string) *Workspace {
 	t.Helper()
 	w, err := NewWorkspace(dir, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return w
 }
 
 func entries(t *testing.T, dir string) []string {
 	t.Helper()
 	all, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var names []string
 	for _, entry := range all {
 		names = append(names, entry.Name())
@@ -39,16 +35,10 @@ func TestSweep(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "not", "there")
 	used := workspace(t, dir, "used")
 	for _, path := range []string{"run-killed/instance-1/data.db", "run-empty/lock", "mine/data.db"} {
-		if err := os.MkdirAll(filepath.Join(dir, filepath.Dir(path)), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, path), []byte("x"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Join(dir, filepath.Dir(path)), 0o755))
+		must(t, os.WriteFile(filepath.Join(dir, path), []byte("x"), 0o600))
 	}
-	if err := os.WriteFile(filepath.Join(dir, "run-file"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(dir, "run-file"), nil, 0o600))
 	own := workspace(t, dir, "own")
 	same(t, "folders", entries(t, dir), []string{"mine", "run-file", "run-own", "run-used", "sweeping.lock"})
 	if _, err := own.folder(); err != nil {
@@ -73,9 +63,7 @@ func TestWorkspaceOfOneRunTwice(t *testing.T) {
 	if _, err := first.folder(); err != nil {
 		t.Fatal(err)
 	}
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, first.Close())
 	again := workspace(t, dir, "x")
 	defer again.Close()
 	same(t, "the folder", entries(t, again.Dir), []string{"lock"})
@@ -83,9 +71,7 @@ func TestWorkspaceOfOneRunTwice(t *testing.T) {
 
 func TestWorkspaceThatCannotBe(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(file, nil, 0o600))
 	if _, err := NewWorkspace(file, "x"); err == nil || !strings.Contains(err.Error(), "folder for databases") {
 		t.Errorf("below a file: %v", err)
 	}
@@ -97,9 +83,7 @@ func TestTurns(t *testing.T) {
 	dir := t.TempDir()
 	first, second := openWorkspace(t, dir, "20261120-153000-0001"), openWorkspace(t, dir, "20261120-153000-0002")
 	turn, err := first.takeTurn(t.Context(), func() { t.Error("the first one waits") })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	cancelled, cancel := context.WithCancel(t.Context())
 	if _, err := second.takeTurn(cancelled, cancel); !errors.Is(err, context.Canceled) {
 		t.Errorf("while another measures, a cancelled run gets %v, want that it was cancelled", err)
@@ -122,9 +106,7 @@ func TestTurns(t *testing.T) {
 func openWorkspace(t *testing.T, dir, id string) *Workspace {
 	t.Helper()
 	w, err := NewWorkspace(dir, id)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = w.Close() })
 	return w
 }
@@ -136,9 +118,7 @@ func TestWorkspaceCheck(t *testing.T) {
 	if err := w.check(); err != nil {
 		t.Errorf("check: %v", err)
 	}
-	if err := os.RemoveAll(w.Dir); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.RemoveAll(w.Dir))
 	if err := w.check(); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("check of a folder that is gone: %v, want that it does not exist", err)
 	}

@@ -213,14 +213,19 @@ func (s modernStmt) QueryContext(_ context.Context, args []driver.NamedValue) (d
 	return s.Query(values)
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // openFake opens a database of the fake and closes it after the test.
 func openFake(t *testing.T, f *fake, request wire.Open) *database {
 	t.Helper()
 	request.Path = "/d"
 	db, _, err := New(f.register()).Open(request)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := db.Close(); err != nil {
 			t.Error(err)

@@ -42,9 +42,7 @@ func TestMemoryDSN(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if dsn := withoutNumber(got.dsn); dsn != c.dsn {
 				t.Errorf("opened %s, want %s", dsn, c.dsn)
 			}

@@ -30,17 +30,13 @@ func TestNothingIsCompiledWhileMeasuring(t *testing.T) {
 			db := openFake(t, f, wire.Open{Readers: 5, Idle: 5, Writers: 3})
 			c.op.Name = name
 			operation, err := db.Prepare(c.op, openTrace(t, 7, 8))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			f.did()
 			const clients = 40
 			var all []kit.Client
 			for range clients {
 				client, err := operation.Client()
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				all = append(all, client)
 			}
 			compiled := countPrepares(f.did())

@@ -19,18 +19,12 @@ func openTrace(t *testing.T, values ...int64) *column.File {
 	t.Helper()
 	builder := column.NewBuilder(column.Int)
 	for _, value := range values {
-		if err := builder.Append(value); err != nil {
-			t.Fatal(err)
-		}
+		must(t, builder.Append(value))
 	}
 	path := filepath.Join(t.TempDir(), "trace.col")
-	if err := builder.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
+	must(t, builder.WriteFile(path))
 	trace, err := column.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { trace.Close() })
 	return trace
 }
@@ -39,13 +33,9 @@ func openTrace(t *testing.T, values ...int64) *column.File {
 func prepareOn(t *testing.T, f *fake, db *database, op wire.Operation, trace *column.File) (kit.Operation, kit.Client) {
 	t.Helper()
 	operation, err := db.Prepare(op, trace)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	client, err := operation.Client()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() {
 		if err := errors.Join(client.Close(), operation.Close()); err != nil {
 			t.Error(err)
@@ -91,17 +81,13 @@ func TestPolicies(t *testing.T) {
 			db := openFake(t, f, wire.Open{Readers: 1, Idle: 1})
 			op := wire.Operation{Name: "o", Statement: wire.Policy(policy), Steps: []wire.Step{{SQL: "Q", Query: true, Args: 1, Rows: 2, Returns: []string{"int"}}}}
 			operation, err := db.Prepare(op, openTrace(t, 7, 8))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if got := operation.QueryPlan(); got != "SCAN t\nB-TREE" {
 				t.Errorf("plan %q", got)
 			}
 			checkDid(t, f, "1: prepare EXPLAIN QUERY PLAN Q", "1: EXPLAIN QUERY PLAN Q [7]", "1: release EXPLAIN QUERY PLAN Q")
 			client, err := operation.Client()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			checkDid(t, f, c.prepared...)
 			do(t, client, 0, 2)
 			do(t, client, 1, 2)
@@ -119,17 +105,13 @@ func TestSteps(t *testing.T) {
 	f := &fake{respond: two}
 	db := openFake(t, f, wire.Open{Readers: 1, Idle: 1})
 	builder := column.NewBuilder(column.Int, column.Text, column.Blob)
-	if err := errors.Join(builder.Append(int64(1), "a", []byte("b")), builder.Append(nil, "c", nil)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, errors.Join(builder.Append(int64(1), "a", []byte("b")), builder.Append(nil, "c", nil)))
 	var file strings.Builder
 	if _, err := builder.WriteTo(&file); err != nil {
 		t.Fatal(err)
 	}
 	trace, err := column.Parse([]byte(file.String()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	op := wire.Operation{Name: "o", Steps: []wire.Step{
 		{SQL: "A", Query: true, Args: 1, Returns: []string{"int"}}, {SQL: "B"}, {SQL: "C", Query: true, Args: 2, Returns: []string{"int?"}}}}
 	operation, client := prepareOn(t, f, db, op, trace)
@@ -141,9 +123,7 @@ func TestSteps(t *testing.T) {
 		value any
 	}
 	var got []visited
-	if err := operation.Answer(0, func(step int, row []any) error { got = append(got, visited{step, row[0]}); return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, operation.Answer(0, func(step int, row []any) error { got = append(got, visited{step, row[0]}); return nil }))
 	if want := []visited{{0, int64(1)}, {0, int64(2)}, {2, int64(1)}, {2, int64(2)}}; !reflect.DeepEqual(got, want) {
 		t.Errorf("visited %v, want %v", got, want)
 	}
@@ -178,9 +158,7 @@ func TestPrepareFails(t *testing.T) {
 		})
 	}
 	operation, err := readers.Prepare(wire.Operation{Name: "o", Steps: []wire.Step{{SQL: "Q", Query: true, Returns: []string{"date"}}}}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if _, err := operation.Client(); err == nil {
 		t.Error("a client scans dates")
 	}

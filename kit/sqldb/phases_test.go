@@ -88,23 +88,15 @@ func measurePhases(t *testing.T, op wire.Operation, operations int64) wire.Measu
 		{wire.TypeClose, struct{}{}},
 	} {
 		body, err := json.Marshal(request.body)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		fields := map[string]any{}
-		if err := json.Unmarshal(body, &fields); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.Unmarshal(body, &fields))
 		fields["type"], fields["id"] = request.kind, i+1
-		if err := wire.Write(&in, fields); err != nil {
-			t.Fatal(err)
-		}
+		must(t, wire.Write(&in, fields))
 	}
 	d := f.register()
 	d.Module = "example.org/none"
-	if err := kit.Serve(New(d), &in, &out); err != nil {
-		t.Fatal(err)
-	}
+	must(t, kit.Serve(New(d), &in, &out))
 	lines := strings.Split(out.String(), "\n")
 	var reply struct {
 		Message string

@@ -16,13 +16,9 @@ func scanOne(t *testing.T, declared string, value driver.Value) (got any, err er
 	f := &fake{respond: func(int, string, []driver.Value) answer { return answer{rows: [][]driver.Value{{value}}} }}
 	db := openFake(t, f, wire.Open{Readers: 1, Idle: 1})
 	dest, err := newDestinations([]string{declared})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	rows, err := db.readers.Query("SELECT")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	_, err = dest.scan(rows, func(row []any) error { got = row[0]; return nil }, nil)
 	return got, err
 }

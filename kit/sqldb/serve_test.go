@@ -19,9 +19,7 @@ func handlersOf(t *testing.T, operation kit.Operation, n int) []kit.Handler {
 	var all []kit.Handler
 	for range n {
 		h, err := operation.(kit.Server).Handler()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		all = append(all, h)
 	}
 	return all
@@ -79,9 +77,7 @@ func TestPool(t *testing.T) {
 	if got := db.Pool(); got != want {
 		t.Errorf("after open: %+v, want %+v", got, want)
 	}
-	if err := db.eachReader(func(string, *sql.Conn) error { return nil }); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.eachReader(func(string, *sql.Conn) error { return nil }))
 	want = wire.Pool{Opened: 6, Closed: 4}
 	if got := db.Pool(); got != want {
 		t.Errorf("after two more: %+v, want %+v", got, want)

@@ -61,9 +61,7 @@ func TestConnect(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			connector, err := connect(Driver{Key: c.key}, c.request)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if got := connector.opened(); !reflect.DeepEqual(got, c.want) {
 				t.Errorf("got  %+v\nwant %+v", got, c.want)
 			}
@@ -87,9 +85,7 @@ func TestSettings(t *testing.T) {
 	}}
 	db := openFake(t, f, wire.Open{Readers: 3, Idle: 1, Writers: 2, Settings: map[string]string{"cache_size": "7"}})
 	got, err := db.Settings([]string{"known", "unknown"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// Connections 1 and 2 are the writers'; of 3, 4 and 5 one stayed open.
 	seen := map[string]bool{}
 	for _, c := range got {

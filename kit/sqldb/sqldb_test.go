@@ -54,9 +54,7 @@ func TestOpen(t *testing.T) {
 	f := &fake{}
 	_, opened, err := New(f.register()).Open(wire.Open{Path: "/d", Readers: 2, Idle: 2, Writers: 1,
 		Settings: map[string]string{"cache_size": "7"}, Each: []string{"PRAGMA x"}, Once: []string{"CREATE TABLE t"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := wire.Opened{DSN: "file:/d", Each: []string{"PRAGMA cache_size = 7", "PRAGMA x"}, Issued: map[string]string{"cache_size": "PRAGMA cache_size = 7"}}
 	if !reflect.DeepEqual(opened, want) {
 		t.Errorf("opened %+v, want %+v", opened, want)
@@ -96,9 +94,7 @@ func TestOpenWithConnector(t *testing.T) {
 	d.SQLName += "-modern"
 	sql.Register(d.SQLName, modern{f})
 	db, _, err := New(d).Open(wire.Open{Path: "/d", Readers: 1, Idle: 1, Each: []string{"PRAGMA x"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := []string{"1: open file:/d by connector", "1: prepare PRAGMA x", "1: PRAGMA x", "1: release PRAGMA x"}
 	if did := f.did(); !reflect.DeepEqual(did, want) {
 		t.Errorf("did  %q\nwant %q", did, want)
@@ -167,9 +163,7 @@ func TestQuery(t *testing.T) {
 			db := openFake(t, f, c.request)
 			var got [][]any
 			visit := func(row []any) error { got = append(got, append([]any{}, row...)); return nil }
-			if err := db.Query("SELECT", types, visit); err != nil {
-				t.Fatal(err)
-			}
+			must(t, db.Query("SELECT", types, visit))
 			if want := [][]any{{c.conn, "a"}, {int64(5), nil}}; !reflect.DeepEqual(got, want) {
 				t.Errorf("got %v, want %v", got, want)
 			}

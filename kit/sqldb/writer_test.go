@@ -18,13 +18,9 @@ func TestWritersInTurn(t *testing.T) {
 	f := &fake{}
 	db := openFake(t, f, wire.Open{Writers: 2})
 	operation, err := db.Prepare(insert, openTrace(t, 7, 8, 9))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	client, err := operation.Client()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	// Explaining took the first connection and gave it back.
 	checkDid(t, f, "1: prepare EXPLAIN QUERY PLAN INSERT", "1: EXPLAIN QUERY PLAN INSERT [7]", "1: release EXPLAIN QUERY PLAN INSERT",
 		"2: prepare INSERT", "1: prepare INSERT")
