@@ -8,6 +8,7 @@ import (
 
 	"assay/kit/answer"
 	"assay/kit/column"
+	"assay/kit/column/columntest"
 	"assay/kit/wire"
 )
 
@@ -83,7 +84,7 @@ func TestAnswers(t *testing.T) {
 	read := tellingOperationOf("r", numbers(t, 4))
 	change := wire.Operation{Name: "c", Changes: true, Trace: numbers(t, 4), Steps: []wire.Step{{SQL: "UPDATE", Args: 1, Rows: 1}}}
 	mix := wire.Operation{Name: "mix", Changes: true, Parts: []wire.Operation{read, change},
-		Trace: makeTrace(t, []column.Type{column.Int, column.Int}, []any{int64(0), int64(3)}, []any{int64(1), int64(0)}, []any{int64(0), int64(1)})}
+		Trace: columntest.Write(t, []column.Type{column.Int, column.Int}, []any{int64(0), int64(3)}, []any{int64(1), int64(0)}, []any{int64(0), int64(1)})}
 	for _, c := range []struct {
 		op                wire.Operation
 		clients           int

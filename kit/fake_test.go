@@ -3,11 +3,11 @@ package kit
 import (
 	"errors"
 	"fmt"
-	"path/filepath"
 	"sync"
 	"testing"
 
 	"assay/kit/column"
+	"assay/kit/column/columntest"
 	"assay/kit/wire"
 )
 
@@ -146,25 +146,13 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// makeTrace writes a trace and returns its path.
-func makeTrace(t testing.TB, types []column.Type, rows ...[]any) string {
-	t.Helper()
-	builder := column.NewBuilder(types...)
-	for _, row := range rows {
-		must(t, builder.Append(row...))
-	}
-	path := filepath.Join(t.TempDir(), "trace.col")
-	must(t, builder.WriteFile(path))
-	return path
-}
-
 // numbers is a trace of one column with the numbers below n.
 func numbers(t testing.TB, n int) string {
 	rows := make([][]any, n)
 	for i := range rows {
 		rows[i] = []any{int64(i)}
 	}
-	return makeTrace(t, []column.Type{column.Int}, rows...)
+	return columntest.Write(t, []column.Type{column.Int}, rows...)
 }
 
 // prepareFake makes an operation ready and closes it after the test.

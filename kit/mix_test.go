@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"assay/kit/column"
+	"assay/kit/column/columntest"
 	"assay/kit/wire"
 )
 
@@ -19,7 +20,7 @@ func mixOf(t *testing.T, trace string) wire.Operation {
 }
 
 func order(t *testing.T, rows ...[]any) string {
-	return makeTrace(t, []column.Type{column.Int, column.Int}, rows...)
+	return columntest.Write(t, []column.Type{column.Int, column.Int}, rows...)
 }
 
 func draw(part, position int64) []any { return []any{part, position} }
@@ -91,7 +92,7 @@ func TestBadMix(t *testing.T) {
 	for want, change := range map[string]func(*wire.Operation){
 		"invalid: trace of the mix: open " + missing + ": no such file or directory": func(op *wire.Operation) { op.Trace = missing },
 		"invalid: the trace of a mix wants two int columns": func(op *wire.Operation) {
-			op.Trace = makeTrace(t, []column.Type{column.Int, column.Int, column.Int}, []any{int64(0), int64(0), int64(0)})
+			op.Trace = columntest.Write(t, []column.Type{column.Int, column.Int, column.Int}, []any{int64(0), int64(0), int64(0)})
 		},
 		"invalid: row 1 of the mix's trace: part 2, position 0 do not exist":  func(op *wire.Operation) { op.Trace = order(t, draw(0, 0), draw(2, 0)) },
 		"invalid: row 0 of the mix's trace: part -1, position 0 do not exist": func(op *wire.Operation) { op.Trace = order(t, draw(-1, 0)) },

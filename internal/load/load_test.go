@@ -10,7 +10,6 @@ import (
 	"net"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +21,7 @@ import (
 	"assay/internal/stat"
 	"assay/kit/answer"
 	"assay/kit/column"
+	"assay/kit/column/columntest"
 )
 
 // serve answers by a handler and returns the URL.
@@ -51,17 +51,11 @@ func count(histogram [][2]int64) (n int64) {
 // expect writes a file of expected answers.
 func expect(t *testing.T, rows ...[2]int64) string {
 	t.Helper()
-	builder := column.NewBuilder(column.Int, column.Int)
+	var all [][]any
 	for _, row := range rows {
-		if err := builder.Append(row[0], row[1]); err != nil {
-			t.Fatal(err)
-		}
+		all = append(all, []any{row[0], row[1]})
 	}
-	path := filepath.Join(t.TempDir(), "answers.col")
-	if err := builder.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
-	return path
+	return columntest.Write(t, []column.Type{column.Int, column.Int}, all...)
 }
 
 // TestEveryRequestOnce: all numbers are asked for, each once, in both loops.

@@ -9,6 +9,7 @@ import (
 
 	"assay"
 	"assay/kit/column"
+	"assay/kit/column/columntest"
 	"assay/kit/wire"
 )
 
@@ -20,18 +21,13 @@ func must(t testing.TB, err error) {
 }
 
 // file writes keys with values, and opens them.
-func file(t *testing.T, name string, keys, values []string) *column.File {
+func file(t *testing.T, keys, values []string) *column.File {
 	t.Helper()
-	b := column.NewBuilder(column.Blob, column.Blob)
+	var rows [][]any
 	for i := range keys {
-		must(t, b.Append([]byte(keys[i]), []byte(values[i])))
+		rows = append(rows, []any{[]byte(keys[i]), []byte(values[i])})
 	}
-	path := filepath.Join(t.TempDir(), name)
-	must(t, b.WriteFile(path))
-	f, err := column.Open(path)
-	must(t, err)
-	t.Cleanup(func() { _ = f.Close() })
-	return f
+	return columntest.Open(t, []column.Type{column.Blob, column.Blob}, rows...)
 }
 
 // Keys in several shards are found like those of a plain map: each written key
@@ -50,9 +46,9 @@ func TestCollectionOfShards(t *testing.T) {
 		model[newKeys[i]] = newValues[i]
 		times[newKeys[i]]++
 	}
-	records := file(t, "records", keys, values)
+	records := file(t, keys, values)
 	put := assay.Step{KV: wire.Put, Args: make([]assay.Values, 2)}
-	w := &writes{fields: 1, parts: []written{{trace: file(t, "trace", newKeys, newValues), steps: []assay.Step{put}}}}
+	w := &writes{fields: 1, parts: []written{{trace: file(t, newKeys, newValues), steps: []assay.Step{put}}}}
 	done := Done{Measured: changed}
 	c, err := newCollection(records, 1, 7, filepath.Join(t.TempDir(), "keys"))
 	must(t, err)

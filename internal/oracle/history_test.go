@@ -1,26 +1,14 @@
 package oracle
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"assay/kit/column"
 )
 
 // newWritten is a history of the keys a and b with two fields, a0 a1 and b0 b1.
 func newWritten(t *testing.T) *history {
 	t.Helper()
-	builder := column.NewBuilder(column.Blob, column.Blob)
-	for _, key := range []string{"a", "b"} {
-		must(t, builder.Append([]byte(key), []byte(key+"0"+key+"1")))
-	}
-	path := filepath.Join(t.TempDir(), "records.col")
-	must(t, builder.WriteFile(path))
-	records, err := column.Open(path)
-	must(t, err)
-	t.Cleanup(func() { _ = records.Close() })
-	return newHistory(records, 2, shard{})
+	return newHistory(file(t, []string{"a", "b"}, []string{"a0a1", "b0b1"}), 2, shard{})
 }
 
 // mayText is what the fields of a key may be, such as "a0|a1 x".

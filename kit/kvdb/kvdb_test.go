@@ -15,6 +15,7 @@ import (
 
 	"assay/kit"
 	"assay/kit/column"
+	"assay/kit/column/columntest"
 	"assay/kit/kv"
 	"assay/kit/wire"
 	"assay/kit/workertest"
@@ -243,31 +244,11 @@ func open(t *testing.T, d Driver) *database {
 	return db.(*database)
 }
 
-func traceOf(t *testing.T, types []column.Type, rows ...[]any) *column.File {
-	t.Helper()
-	builder := column.NewBuilder(types...)
-	for _, row := range rows {
-		if err := builder.Append(row...); err != nil {
-			t.Fatal(err)
-		}
-	}
-	path := filepath.Join(t.TempDir(), "trace.col")
-	if err := builder.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
-	file, err := column.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = file.Close() })
-	return file
-}
-
 func TestRefused(t *testing.T) {
 	d := driver("")
 	d.NoScan = "it has no order"
 	db := open(t, d)
-	trace := traceOf(t, []column.Type{column.Blob, column.Int}, []any{[]byte("a"), int64(1)})
+	trace := columntest.Open(t, []column.Type{column.Blob, column.Int}, []any{[]byte("a"), int64(1)})
 	for want, op := range map[string]wire.Operation{
 		"unsupported: step 1: a key-value store has get, put, delete, scan, update and get-field, and not \"SELECT 1\"": {Steps: []wire.Step{{SQL: "SELECT 1"}}},
 		"unsupported: step 1: no scan with memory: it has no order":                                                     {Steps: []wire.Step{{KV: wire.Scan, Args: 2}}},
@@ -298,8 +279,8 @@ func TestRefused(t *testing.T) {
 
 // Loading goes in batches that are bounded in records and in bytes.
 func TestBatchEnd(t *testing.T) {
-	small := traceOf(t, []column.Type{column.Blob, column.Blob}, slices.Repeat([][]any{{[]byte("k"), []byte("v")}}, 2500)...)
-	large := traceOf(t, []column.Type{column.Blob, column.Blob}, slices.Repeat([][]any{{[]byte("k"), make([]byte, 3<<20)}}, 4)...)
+	small := columntest.Open(t, []column.Type{column.Blob, column.Blob}, slices.Repeat([][]any{{[]byte("k"), []byte("v")}}, 2500)...)
+	large := columntest.Open(t, []column.Type{column.Blob, column.Blob}, slices.Repeat([][]any{{[]byte("k"), make([]byte, 3<<20)}}, 4)...)
 	for _, c := range []struct {
 		file       *column.File
 		from, want int
@@ -324,7 +305,7 @@ func fieldsOf(t *testing.T, op wire.Operation, value string) (stored string, row
 			types, row = append(types, column.Blob), append(row, []byte{'x', 'y' + byte(i)})
 		}
 	}
-	prepared, err := db.Prepare(op, traceOf(t, types, row))
+	prepared, err := db.Prepare(op, columntest.Open(t, types, row))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -381,7 +362,7 @@ func TestStepsWithoutTransaction(t *testing.T) {
 		put := wire.Step{KV: wire.Put, Args: 2}
 		row := []any{[]byte("a"), []byte("1"), []byte("b"), []byte("2")}
 		prepared, err := db.Prepare(wire.Operation{Changes: true, Transaction: transaction, Steps: []wire.Step{put, put}},
-			traceOf(t, []column.Type{column.Blob, column.Blob, column.Blob, column.Blob}, row))
+			columntest.Open(t, []column.Type{column.Blob, column.Blob, column.Blob, column.Blob}, row))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -425,7 +406,7 @@ func TestNoReadTransactions(t *testing.T) {
 		s, err := whole(c)
 		return struct{ Store }{s}, err
 	}
-	trace := traceOf(t, []column.Type{column.Blob}, []any{[]byte("a")})
+	trace := columntest.Open(t, []column.Type{column.Blob}, []any{[]byte("a")})
 	_, err := open(t, d).Prepare(wire.Operation{Transaction: 1, Steps: []wire.Step{{KV: wire.Get, Args: 1}}}, trace)
 	if want := "memory has no read transactions"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %s", err, want)
@@ -437,21 +418,11 @@ func TestNoReadTransactions(t *testing.T) {
 func TestShow(t *testing.T) {
 	store := &memory{keys: map[string]string{"a": "onetwo", "b": "sixten"}}
 	db := &database{driver: Driver{Name: "memory"}, store: twice{store}}
-	builder := column.NewBuilder(column.Blob, column.Blob)
+	var rows [][]any
 	for _, key := range []string{"a", "b", "c", "a"} {
-		if err := builder.Append([]byte(key), []byte("b")); err != nil {
-			t.Fatal(err)
-		}
+		rows = append(rows, []any{[]byte(key), []byte("b")})
 	}
-	path := filepath.Join(t.TempDir(), "trace.col")
-	if err := builder.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
-	trace, err := column.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer trace.Close()
+	trace := columntest.Open(t, []column.Type{column.Blob, column.Blob}, rows...)
 	get := wire.Step{KV: wire.Get, Query: true, Args: 1, Rows: -1, Returns: []string{"blob"}}
 	field := wire.Step{KV: wire.GetField, Query: true, Args: 1, Rows: -1, Fields: 2, Field: 1, Returns: []string{"blob"}}
 	for _, c := range []struct {

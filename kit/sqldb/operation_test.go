@@ -4,29 +4,24 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
 	"assay/kit"
 	"assay/kit/column"
+	"assay/kit/column/columntest"
 	"assay/kit/wire"
 )
 
 // openTrace is a trace of one column with these values.
 func openTrace(t *testing.T, values ...int64) *column.File {
 	t.Helper()
-	builder := column.NewBuilder(column.Int)
+	var rows [][]any
 	for _, value := range values {
-		must(t, builder.Append(value))
+		rows = append(rows, []any{value})
 	}
-	path := filepath.Join(t.TempDir(), "trace.col")
-	must(t, builder.WriteFile(path))
-	trace, err := column.Open(path)
-	must(t, err)
-	t.Cleanup(func() { trace.Close() })
-	return trace
+	return columntest.Open(t, []column.Type{column.Int}, rows...)
 }
 
 // prepareOn makes an operation ready, with one client.
@@ -104,14 +99,7 @@ func TestPolicies(t *testing.T) {
 func TestSteps(t *testing.T) {
 	f := &fake{respond: two}
 	db := openFake(t, f, wire.Open{Readers: 1, Idle: 1})
-	builder := column.NewBuilder(column.Int, column.Text, column.Blob)
-	must(t, errors.Join(builder.Append(int64(1), "a", []byte("b")), builder.Append(nil, "c", nil)))
-	var file strings.Builder
-	if _, err := builder.WriteTo(&file); err != nil {
-		t.Fatal(err)
-	}
-	trace, err := column.Parse([]byte(file.String()))
-	must(t, err)
+	trace := columntest.Open(t, []column.Type{column.Int, column.Text, column.Blob}, []any{int64(1), "a", []byte("b")}, []any{nil, "c", nil})
 	op := wire.Operation{Name: "o", Steps: []wire.Step{
 		{SQL: "A", Query: true, Args: 1, Returns: []string{"int"}}, {SQL: "B"}, {SQL: "C", Query: true, Args: 2, Returns: []string{"int?"}}}}
 	operation, client := prepareOn(t, f, db, op, trace)

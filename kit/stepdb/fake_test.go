@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"assay/kit/column"
+	"assay/kit/column/columntest"
 	"assay/kit/wire"
 )
 
@@ -139,20 +140,9 @@ func (f *fake) database(t *testing.T, d Driver, request wire.Open) *database {
 // traceOf is a trace of rows of keys.
 func traceOf(t *testing.T, keys ...int64) *column.File {
 	t.Helper()
-	builder := column.NewBuilder(column.Int)
+	var rows [][]any
 	for _, key := range keys {
-		if err := builder.Append(key); err != nil {
-			t.Fatal(err)
-		}
+		rows = append(rows, []any{key})
 	}
-	path := filepath.Join(t.TempDir(), "trace.col")
-	if err := builder.WriteFile(path); err != nil {
-		t.Fatal(err)
-	}
-	file, err := column.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = file.Close() })
-	return file
+	return columntest.Open(t, []column.Type{column.Int}, rows...)
 }
