@@ -47,7 +47,7 @@ func (d *database) Prepare(spec wire.Operation, trace *column.File) (kit.Operati
 		return o, nil // to ask for a plan would open a connection
 	}
 	for i, step := range spec.Steps {
-		plan, err := d.explain(step, o.arguments(i))
+		plan, err := d.explain(step, kit.FirstArguments(spec.Steps, i, trace))
 		if err != nil {
 			return nil, fmt.Errorf("step %d: %w", i+1, err)
 		}
@@ -55,21 +55,6 @@ func (d *database) Prepare(spec wire.Operation, trace *column.File) (kit.Operati
 	}
 	o.plan = strings.Join(plans, "\n")
 	return o, nil
-}
-
-// arguments returns the first arguments of a step.
-func (o *operation) arguments(step int) []any {
-	first := 0
-	for _, before := range o.spec.Steps[:step] {
-		first += before.Args
-	}
-	values := make([]any, o.spec.Steps[step].Args)
-	for i := range values {
-		if o.trace.Rows() > 0 {
-			values[i] = o.trace.Value(first+i, 0)
-		}
-	}
-	return values
 }
 
 // explain returns the details of EXPLAIN QUERY PLAN, a line each.
@@ -213,7 +198,7 @@ func (o *operation) findStoring() error {
 	}
 	var all []string
 	for i, step := range o.spec.Steps {
-		text, err := stored(o.db.readers, step.SQL, o.arguments(i))
+		text, err := stored(o.db.readers, step.SQL, kit.FirstArguments(o.spec.Steps, i, o.trace))
 		if err != nil {
 			return err
 		}

@@ -107,12 +107,7 @@ func (o *operation) prepare(step wire.Step) (name string, err error) {
 
 // explain returns how the server says that it will run a step.
 func (o *operation) explain(step int) (string, error) {
-	args, first := make([]any, o.spec.Steps[step].Args), o.first(step)
-	for i := range args {
-		if o.trace.Rows() > 0 {
-			args[i] = o.trace.Value(first+i, 0)
-		}
-	}
+	args := kit.FirstArguments(o.spec.Steps, step, o.trace)
 	var lines []string
 	err := o.db.any(func(conn *pgx.Conn) error {
 		rows, err := conn.Query(context.Background(), "EXPLAIN (COSTS OFF) "+o.spec.Steps[step].SQL, args...)
@@ -125,15 +120,6 @@ func (o *operation) explain(step int) (string, error) {
 	return strings.Join(lines, "\n"), err
 }
 
-// first is the column of the trace with a step's first argument.
-func (o *operation) first(step int) int {
-	first := 0
-	for _, before := range o.spec.Steps[:step] {
-		first += before.Args
-	}
-	return first
-}
-
 func (o *operation) QueryPlan() string { return o.plan }
 
 // Close has nothing to close: prepared statements end with their connections.
@@ -143,17 +129,19 @@ func (o *operation) Close() error { return nil }
 // writer's connection.
 func (o *operation) Client() (kit.Client, error) {
 	c := &client{o: o}
+	first := 0
 	for i, step := range o.spec.Steps {
 		dest, err := newDestinations(step.Returns)
 		if err != nil {
 			return nil, err
 		}
 		s := execution{Step: step, text: step.SQL, each: o.spec.Statement == wire.Each, trace: o.trace,
-			first: o.first(i), args: make([]any, step.Args), dest: dest}
+			first: first, args: make([]any, step.Args), dest: dest}
 		if len(o.names) > 0 {
 			s.text = o.names[i]
 		}
 		c.steps = append(c.steps, s)
+		first += step.Args
 	}
 	if o.spec.Changes {
 		return &writer{c}, nil
