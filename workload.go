@@ -1,6 +1,7 @@
 package assay
 
 import (
+	"maps"
 	"math"
 	"regexp"
 )
@@ -128,6 +129,15 @@ func (v Values) Range() int64 {
 // because drivers differ: a BOOLEAN scans as bool in one and int64 in another.
 type Type string
 
+// TypeNames are types as workers are told them.
+func TypeNames(types []Type) []string {
+	names := make([]string, len(types))
+	for i, t := range types {
+		names[i] = string(t)
+	}
+	return names
+}
+
 // Operation is what is timed, fully resolved.
 type Operation struct {
 	Name  string
@@ -218,12 +228,8 @@ type Profile struct {
 // Requested returns all settings that the profile asks for, typed or meant.
 func (p Profile) Requested() map[string]string {
 	all := map[string]string{}
-	for name, value := range p.Requests {
-		all[name] = value
-	}
-	for name, value := range p.Settings {
-		all[name] = value
-	}
+	maps.Copy(all, p.Requests)
+	maps.Copy(all, p.Settings)
 	return all
 }
 

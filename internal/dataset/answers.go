@@ -233,7 +233,7 @@ func (s *session) body(ctx context.Context, position int, body *answer.Body) ([]
 		}
 		found, err := st.stmt.QueryContext(ctx, st.args...)
 		if err == nil {
-			types := typeNames(st.Returns)
+			types := assay.TypeNames(st.Returns)
 			err = Visit(found, func(row []any) error {
 				rows++
 				return body.Row(types, row)

@@ -7,8 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -28,22 +26,7 @@ const copyRows = 10_000
 // made: fill makes the data folder at path, of a server that has ended. All
 // workers have the same. One that is no longer what it was is made again.
 func (d *Data) Cluster(version string, fill func(path string) error) (*Store, error) {
-	path := filepath.Join(filepath.Dir(d.Path), fmt.Sprintf("postgresql-%s-%d", version, scriptVersion))
-	sum, err := folderSum(path)
-	want, wantErr := os.ReadFile(path + besideSum)
-	if err == nil && wantErr == nil && sum == string(want) {
-		return &Store{path}, nil
-	}
-	work, err := d.scratch()
-	if err != nil {
-		return nil, err
-	}
-	defer work.Remove()
-	made := filepath.Join(work.Path, "data")
-	if err := fill(made); err != nil {
-		return nil, err
-	}
-	return &Store{path}, installStore(made, path)
+	return d.filled(fmt.Sprintf("postgresql-%s-%d", version, scriptVersion), fill)
 }
 
 // ErrFile says that the data are a user's own SQLite file, which only SQLite

@@ -214,7 +214,7 @@ func applyMix(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Tr
 }
 
 func answerDigest(ctx context.Context, conn *sql.Conn, query assay.Query) (string, error) {
-	hash, err := answer.New(typeNames(query.Returns))
+	hash, err := answer.New(assay.TypeNames(query.Returns))
 	if err == nil {
 		err = visitQuery(ctx, conn, query.SQL, nil, hash.Row)
 	}

@@ -60,7 +60,7 @@ func newSession(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *
 func (s *step) prepare(ctx context.Context, conn *sql.Conn) (err error) {
 	text := s.SQL
 	if s.Query {
-		if s.hash, err = answer.New(typeNames(s.Returns)); err != nil {
+		if s.hash, err = answer.New(assay.TypeNames(s.Returns)); err != nil {
 			return err
 		}
 		if text, err = plainQuery(conn, s.SQL); err != nil {
@@ -69,14 +69,6 @@ func (s *step) prepare(ctx context.Context, conn *sql.Conn) (err error) {
 	}
 	s.stmt, err = conn.PrepareContext(ctx, text)
 	return err
-}
-
-func typeNames(types []assay.Type) []string {
-	names := make([]string, len(types))
-	for i, t := range types {
-		names[i] = string(t)
-	}
-	return names
 }
 
 // do runs the operation with the arguments at a position, around the trace's

@@ -25,6 +25,8 @@ type Store struct {
 // Records returns the path of a column file with the keys and values of the
 // data, in the order in which they are to be loaded.
 func (d *Data) Records(ctx context.Context) (string, error) {
+	var rows int
+	var record func(i int) []any
 	for _, table := range d.Spec.Tables {
 		if table.Name != kv.Table {
 			continue
@@ -34,20 +36,16 @@ func (d *Data) Records(ctx context.Context) (string, error) {
 			return "", err
 		}
 		row := make([]any, len(table.Columns))
-		trace, err := d.columns(ctx, "records", []column.Type{column.Blob, column.Blob}, table.Rows, func(i int) []any {
+		rows, record = table.Rows, func(i int) []any {
 			g.row(i, row)
 			value, _ := row[1].([]byte)
 			for _, field := range row[2:] {
 				value = append(value, field.([]byte)...)
 			}
 			return []any{row[0], value}
-		})
-		if err != nil {
-			return "", fmt.Errorf("the records: %w", err)
 		}
-		return trace.Path, nil
 	}
-	trace, err := d.columns(ctx, "records", []column.Type{column.Blob, column.Blob}, 0, nil)
+	trace, err := d.columns(ctx, "records", []column.Type{column.Blob, column.Blob}, rows, record)
 	if err != nil {
 		return "", fmt.Errorf("the records: %w", err)
 	}
@@ -64,23 +62,30 @@ const besideSum = ".sha256"
 // otherwise. A store that
 // is no longer what it was is made again.
 func (d *Data) Store(ctx context.Context, build string, fill func(path, records string) error) (*Store, error) {
-	path := filepath.Join(filepath.Dir(d.Path), "store-"+build)
+	return d.filled("store-"+build, func(path string) error {
+		records, err := d.Records(ctx)
+		if err != nil {
+			return err
+		}
+		return fill(path, records)
+	})
+}
+
+// filled finds a folder beside the data, or has fill make it.
+func (d *Data) filled(name string, fill func(path string) error) (*Store, error) {
+	path := filepath.Join(filepath.Dir(d.Path), name)
 	sum, err := folderSum(path)
 	want, wantErr := os.ReadFile(path + besideSum)
 	if err == nil && wantErr == nil && sum == string(want) {
 		return &Store{path}, nil
-	}
-	records, err := d.Records(ctx)
-	if err != nil {
-		return nil, err
 	}
 	work, err := d.scratch()
 	if err != nil {
 		return nil, err
 	}
 	defer work.Remove()
-	made := filepath.Join(work.Path, "store")
-	if err := fill(made, records); err != nil {
+	made := filepath.Join(work.Path, "data")
+	if err := fill(made); err != nil {
 		return nil, err
 	}
 	return &Store{path}, installStore(made, path)

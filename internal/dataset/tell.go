@@ -96,7 +96,7 @@ func (s *session) digest(ctx context.Context, position, count int) (string, erro
 	for i := range s.steps {
 		if st := &s.steps[i]; st.Query {
 			var err error
-			if st.hash, err = answer.New(typeNames(st.Returns)); err != nil {
+			if st.hash, err = answer.New(assay.TypeNames(st.Returns)); err != nil {
 				return "", err
 			}
 		}

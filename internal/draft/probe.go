@@ -135,11 +135,11 @@ func (b *probe) resolve(ctx context.Context, o *operation, op assay.Operation) (
 	}
 	for i, step := range resolved.Steps {
 		if step.Query {
-			o.steps[i].returns = typeNames(step.Returns)
+			o.steps[i].returns = assay.TypeNames(step.Returns)
 		}
 	}
 	if resolved.Check != nil {
-		o.checked = typeNames(resolved.Check.Returns)
+		o.checked = assay.TypeNames(resolved.Check.Returns)
 	}
 	return resolved, nil
 }
@@ -171,14 +171,6 @@ func (a *analysis) valueRows() int {
 		}
 	}
 	return rows
-}
-
-func typeNames(types []assay.Type) []string {
-	names := make([]string, len(types))
-	for i, t := range types {
-		names[i] = string(t)
-	}
-	return names
 }
 
 // play plays a mix as a run prepares it.

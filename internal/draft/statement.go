@@ -115,10 +115,8 @@ func (o *statement) aggregate() bool {
 		if t.Depth > 0 {
 			continue
 		}
-		for _, word := range []string{"GROUP", "HAVING", "UNION", "EXCEPT", "INTERSECT", "LIMIT", "OVER", "WITH"} {
-			if t.Is(word) {
-				return false
-			}
+		if slices.ContainsFunc([]string{"GROUP", "HAVING", "UNION", "EXCEPT", "INTERSECT", "LIMIT", "OVER", "WITH"}, t.Is) {
+			return false
 		}
 		ended = ended || t.Is("FROM")
 		call := !ended && i+1 < len(o.tokens) && o.tokens[i+1].Kind == '('

@@ -208,7 +208,7 @@ func workingSpelling(o *open, s facts.Spelling, value string, around []facts.Fac
 			return "write file:...?" + works.With(value)
 		}
 	}
-	if s.Pragma != "" || !isOpenMode(s.Setting) {
+	if s.Pragma != "" || !slices.Contains(openModes, s.Setting) {
 		return "the DSN has no way to set it: run PRAGMA " + s.Setting + " = " + value + " on every new connection"
 	}
 	return "this driver has no way to set " + s.Setting
@@ -223,14 +223,8 @@ func working(around []facts.Facts, s facts.Spelling) bool {
 	return true
 }
 
-// isOpenMode reports whether a setting is none of a PRAGMA.
-func isOpenMode(setting string) bool {
-	switch setting {
-	case "read_only", "immutable", "shared_cache", "mutex":
-		return true
-	}
-	return false
-}
+// openModes are the settings that are none of a PRAGMA.
+var openModes = []string{"read_only", "immutable", "shared_cache", "mutex"}
 
 // preferred puts _pragma=NAME(VALUE) first: all drivers that take it spell it
 // alike.

@@ -137,11 +137,7 @@ func (r *replays) found(ctx context.Context) (*Rows, error) {
 }
 
 func digestRows(types []assay.Type, rows ...[]any) (string, error) {
-	names := make([]string, len(types))
-	for i, t := range types {
-		names[i] = string(t)
-	}
-	hash, err := answer.New(names)
+	hash, err := answer.New(assay.TypeNames(types))
 	for _, row := range rows {
 		if err == nil {
 			err = hash.Row(row)
