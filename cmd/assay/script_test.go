@@ -18,6 +18,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"assay"
@@ -83,19 +84,13 @@ func setup(env *testscript.Env) error {
 		return err
 	}
 	source := filepath.Join(env.WorkDir, "source")
-	files := map[string]string{"kit/go.mod": "module assay/kit\n"}
+	files := fstest.MapFS{"kit/go.mod": {Data: []byte("module assay/kit\n")}}
 	for name := range faults {
-		files["workers/"+name+"/worker"] = "#!/bin/sh\nexec fake-worker " + name + "\n"
-		files["workers/"+name+"/README"] = "Fake worker " + name + "\n"
+		files["workers/"+name+"/worker"] = &fstest.MapFile{Data: []byte("#!/bin/sh\nexec fake-worker " + name + "\n"), Mode: 0o755}
+		files["workers/"+name+"/README"] = &fstest.MapFile{Data: []byte("Fake worker " + name + "\n")}
 	}
-	for name, text := range files {
-		path := filepath.Join(source, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			return err
-		}
-		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-			return err
-		}
+	if err := os.CopyFS(source, files); err != nil {
+		return err
 	}
 	return os.CopyFS(filepath.Join(env.WorkDir, "plans"), os.DirFS("testdata/plans"))
 }

@@ -73,17 +73,7 @@ func TestProgramsOpenAsWorkersDo(t *testing.T) {
 	b := checkout(t)
 	for name, program := range written {
 		t.Run(name, func(t *testing.T) {
-			if name == "node-sqlite" {
-				node24(t) // sets the environment, which others share
-			} else {
-				t.Parallel() // most of the time is the interpreter's start
-			}
-			w, err := b.Build(t.Context(), Spec{Name: name})
-			var lacks *NotInstalledError
-			if errors.As(err, &lacks) || errors.Is(err, ErrUnreachable) {
-				t.Skip(err)
-			}
-			must(t, err)
+			w := builtOnLibrary(t, b, name)
 			for _, able := range program.able {
 				want, settings := "-4321 2500 "+able, map[string]string{"cache_size": "-4321", "busy_timeout": "2500"}
 				if able == "reads" {

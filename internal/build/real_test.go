@@ -12,7 +12,6 @@ import (
 	"assay/kit/process"
 	"assay/kit/sqlite"
 	"assay/kit/wire"
-	"assay/kit/workertest"
 	"assay/kit/workertest/gotest"
 )
 
@@ -55,11 +54,7 @@ func TestFloor(t *testing.T) {
 	for _, spec := range []string{"sqlite-c", "sqlite-c@mattn", "sqlite-c@crawshaw"} {
 		t.Run(spec, func(t *testing.T) {
 			w := built(t, b, spec)
-			for result := range workertest.Run(t.Context(), w.Program, workertest.Options{}) {
-				if !result.OK {
-					t.Errorf("%s: %s", result.Name, result.Detail)
-				}
-			}
+			conforms(t, w)
 			if spec == "sqlite-c" { // SQLite 3.32 has no database in memory that connections share
 				gotest.Memory(t, w.Program)
 			}

@@ -102,11 +102,7 @@ func TestActiveRecord(t *testing.T) {
 	ruby(t)
 	b := checkout(t)
 	w := built(t, b, "activerecord:recommended")
-	for result := range workertest.Run(t.Context(), w.Program, workertest.Options{}) {
-		if !result.OK {
-			t.Errorf("%s: %s", result.Name, result.Detail)
-		}
-	}
+	conforms(t, w)
 	target, floor := hello(t, w), hello(t, built(t, b, "sqlite-c"))
 	if target.EngineVersion != floor.EngineVersion || target.Facts["source_id"] != floor.Facts["source_id"] || target.Facts["threadsafe"] != "false" {
 		t.Errorf("ActiveRecord has SQLite %s, %v; pinned is %s", target.EngineVersion, target.Facts, floor.EngineVersion)
@@ -130,6 +126,12 @@ func TestActiveRecordOnPostgreSQL(t *testing.T) {
 		t.Skip(err)
 	}
 	w := built(t, checkout(t), "activerecord-postgresql")
+	conforms(t, w)
+}
+
+// conforms runs the conformance suite on a worker.
+func conforms(t *testing.T, w Worker) {
+	t.Helper()
 	for result := range workertest.Run(t.Context(), w.Program, workertest.Options{}) {
 		if !result.OK {
 			t.Errorf("%s: %s", result.Name, result.Detail)
@@ -147,6 +149,24 @@ func started(t *testing.T, program string) *process.Worker {
 	}
 	must(t, err)
 	t.Cleanup(w.Kill)
+	return w
+}
+
+// builtOnLibrary builds a worker on a library, beside others. Where what it is written
+// in is missing, or the registry of its packages, the test is skipped.
+func builtOnLibrary(t *testing.T, b *Builder, name string) Worker {
+	t.Helper()
+	if name == "node-sqlite" {
+		node24(t) // sets the environment, which others share
+	} else {
+		t.Parallel() // most of the time is the interpreter's start
+	}
+	w, err := b.Build(t.Context(), Spec{Name: name})
+	var lacks *NotInstalledError
+	if errors.As(err, &lacks) || errors.Is(err, ErrUnreachable) {
+		t.Skip(err)
+	}
+	must(t, err)
 	return w
 }
 
@@ -174,17 +194,7 @@ func TestLibraries(t *testing.T) {
 	b := checkout(t)
 	for _, name := range libraryWorkers {
 		t.Run(name, func(t *testing.T) {
-			if name == "node-sqlite" {
-				node24(t) // sets the environment, which others share
-			} else {
-				t.Parallel() // most of the time is the interpreter's start
-			}
-			w, err := b.Build(t.Context(), Spec{Name: name})
-			var lacks *NotInstalledError
-			if errors.As(err, &lacks) || errors.Is(err, ErrUnreachable) {
-				t.Skip(err)
-			}
-			must(t, err)
+			w := builtOnLibrary(t, b, name)
 			started(t, w.Program).Kill()
 			for result := range workertest.Run(t.Context(), w.Program, workertest.Options{}) {
 				if known := faults[name][result.Name]; result.OK == known {

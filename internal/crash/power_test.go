@@ -81,10 +81,11 @@ func again(t *testing.T, r Result, keep string) {
 	}
 }
 
-// A store that syncs keeps its promise, one that says so and does not is
-// refuted. Its finding shows the same again, and leaves an image of a file system.
-func TestPowerCut(t *testing.T) {
-	task := Task{Fault: assay.PowerCut, Seed: 1, States: 10, Settings: map[string]string{kv.Sync: "1"}}
+// honestAndLying does a fault to a store that syncs, which keeps its promise, and to one
+// that only says so, whose result it returns.
+func honestAndLying(t *testing.T, fault assay.Fault) Result {
+	t.Helper()
+	task := Task{Fault: fault, Seed: 1, States: 10, Settings: map[string]string{kv.Sync: "1"}}
 	honest, lies := task, task
 	honest.Driver, honest.Program, honest.Controls = "store-honest", storeProgram(t, "store-honest"), true
 	lies.Driver, lies.Program = "store-lies", storeProgram(t, "store-lies")
@@ -92,7 +93,13 @@ func TestPowerCut(t *testing.T) {
 	if r := results["store-honest"]; r.Claimed != assay.Power || r.Counts[Unharmed] != 10 || r.Void() || len(r.Controls) != 3 {
 		t.Errorf("an honest store: claims %s, %v, controls %+v; want power, 10 unharmed, three that were caught; %+v", r.Claimed, r.Counts, r.Controls, r.Worst)
 	}
-	lied := results["store-lies"]
+	return results["store-lies"]
+}
+
+// A store that syncs keeps its promise, one that says so and does not is
+// refuted. Its finding shows the same again, and leaves an image of a file system.
+func TestPowerCut(t *testing.T) {
+	lied := honestAndLying(t, assay.PowerCut)
 	if lied.Refuted() != Lost || lied.Proof().Kind != assay.LosesCommits {
 		t.Fatalf("a store that does not sync: %v, refuted %q", lied.Counts, lied.Refuted())
 	}
@@ -216,15 +223,7 @@ func TestActiveRecord(t *testing.T) {
 // Without root the weaker model finds the same of a store that syncs and of one
 // that does not, and the latter's finding shows it again.
 func TestFileCut(t *testing.T) {
-	task := Task{Fault: assay.FileCut, Seed: 1, States: 10, Settings: map[string]string{kv.Sync: "1"}}
-	honest, lies := task, task
-	honest.Driver, honest.Program, honest.Controls = "store-honest", storeProgram(t, "store-honest"), true
-	lies.Driver, lies.Program = "store-lies", storeProgram(t, "store-lies")
-	results := do(t, honest, lies)
-	if r := results["store-honest"]; r.Claimed != assay.Power || r.Counts[Unharmed] != 10 || r.Void() || len(r.Controls) != 3 {
-		t.Errorf("an honest store: claims %s, %v, controls %+v; want power, 10 unharmed, three that were caught; %+v", r.Claimed, r.Counts, r.Controls, r.Worst)
-	}
-	lied := results["store-lies"]
+	lied := honestAndLying(t, assay.FileCut)
 	if lied.Refuted() != Lost {
 		t.Fatalf("a store that does not sync: %v, refuted %q", lied.Counts, lied.Refuted())
 	}

@@ -3,6 +3,7 @@ package host
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math"
 	"os"
 	"os/exec"
@@ -94,9 +95,7 @@ func TestMeter(t *testing.T) {
 		proc := files(before)
 		m := start(proc)
 		clear(proc)
-		for name, file := range files(after) {
-			proc[name] = file
-		}
+		maps.Copy(proc, files(after))
 		got := m.Stop(test.own)
 		if math.Abs(got.Steal-test.want.Steal) > 1e-12 || math.Abs(got.Foreign-test.want.Foreign) > 1e-12 {
 			t.Errorf("%s: got %+v, want %+v", test.name, got, test.want)

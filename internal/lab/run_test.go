@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"assay"
 	"assay/internal/build"
@@ -102,16 +103,12 @@ func bench(t *testing.T, w *watcher) (*Lab, *store.Store, Request) {
 	dir := t.TempDir()
 	program, err := os.Executable()
 	must(t, err)
-	files := map[string]string{"kit/go.mod": "module assay/kit\n"}
+	files := fstest.MapFS{"kit/go.mod": {Data: []byte("module assay/kit\n")}}
 	for _, name := range []string{"one", "two"} {
-		files["workers/"+name+"/worker"] = "#!/bin/sh\n" + workerVariable + "=" + name + " exec '" + program + "'\n"
-		files["workers/"+name+"/README"] = "Worker " + name + "\n"
+		files["workers/"+name+"/worker"] = &fstest.MapFile{Data: []byte("#!/bin/sh\n" + workerVariable + "=" + name + " exec '" + program + "'\n"), Mode: 0o755}
+		files["workers/"+name+"/README"] = &fstest.MapFile{Data: []byte("Worker " + name + "\n")}
 	}
-	for name, text := range files {
-		path := filepath.Join(dir, "source", name)
-		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
-		must(t, os.WriteFile(path, []byte(text), 0o755))
-	}
+	must(t, os.CopyFS(filepath.Join(dir, "source"), files))
 	s, err := store.Open(t.Context(), filepath.Join(dir, "assay.db"))
 	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })

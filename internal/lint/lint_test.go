@@ -8,7 +8,6 @@ import (
 	"go/types"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -127,24 +126,14 @@ func TestRulesAreDocumented(t *testing.T) {
 // place of the real ones.
 func module(t *testing.T, version, source string) string {
 	t.Helper()
-	dir := t.TempDir()
-	for name, text := range map[string]string{
+	return folder(t, map[string]string{
 		"go.mod": "module example.test/app\n\ngo 1.26\n\nrequire modernc.org/sqlite " + version +
 			"\n\nreplace modernc.org/sqlite " + version + " => ./sqlite\n",
 		"sqlite/go.mod":    "module modernc.org/sqlite\n\ngo 1.26\n",
 		"sqlite/sqlite.go": "package sqlite\n",
 		"app/app.go":       source,
 		"app/broken.go":    "package app\n\nfunc (\n",
-	} {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return dir
+	})
 }
 
 const app = `package app

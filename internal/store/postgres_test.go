@@ -247,27 +247,7 @@ func TestServerVersions(t *testing.T) {
 
 // Many open an empty database at once: one makes the tables, all can write.
 func TestServerOpenTogether(t *testing.T) {
-	at := database(t, admin, false)
-	const many = 4
-	var group sync.WaitGroup
-	for i := range many {
-		group.Go(func() {
-			s, err := Open(t.Context(), at)
-			if err != nil {
-				t.Error(err)
-				return
-			}
-			defer s.Close()
-			if err := s.Begin(t.Context(), start(string(rune('a'+i)), "quick", i)); err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	group.Wait()
-	runs, err := open(t, at).Runs(t.Context())
-	if err != nil || len(runs) != many {
-		t.Errorf("got %d runs, %v; want %d", len(runs), err, many)
-	}
+	openTogether(t, database(t, admin, false), 4)
 }
 
 // A run has one owner, whatever machine it is on: it owns the run while its

@@ -175,8 +175,12 @@ func TestOpenIsSilentAndKeepsResults(t *testing.T) {
 
 // Many open a new file at once: one makes the tables, all can write.
 func TestOpenTogether(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "a.db")
-	const many = 8
+	openTogether(t, filepath.Join(t.TempDir(), "a.db"), 8)
+}
+
+// openTogether has so many open one store at once, and each begin a run.
+func openTogether(t *testing.T, path string, many int) {
+	t.Helper()
 	var group sync.WaitGroup
 	for i := range many {
 		group.Go(func() {

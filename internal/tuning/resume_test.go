@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"assay"
@@ -134,18 +135,13 @@ func newBench(t *testing.T) *bench {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, text := range map[string]string{
-		"kit/go.mod":             "module assay/kit\n",
-		"workers/tunable/worker": "#!/bin/sh\n" + workerVariable + "=1 exec '" + program + "'\n",
-		"workers/tunable/README": "Worker tunable\n",
-	} {
-		path := filepath.Join(dir, "source", name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o755); err != nil {
-			t.Fatal(err)
-		}
+	err = os.CopyFS(filepath.Join(dir, "source"), fstest.MapFS{
+		"kit/go.mod":             {Data: []byte("module assay/kit\n")},
+		"workers/tunable/worker": {Data: []byte("#!/bin/sh\n" + workerVariable + "=1 exec '" + program + "'\n"), Mode: 0o755},
+		"workers/tunable/README": {Data: []byte("Worker tunable\n")},
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	s, err := store.Open(t.Context(), filepath.Join(dir, "assay.db"))
 	if err != nil {
