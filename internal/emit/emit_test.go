@@ -17,15 +17,20 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func TestGolden(t *testing.T) {
 	for _, name := range slices.Sorted(maps.Keys(profiles)) {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
 			for _, ecosystem := range emit.Ecosystems() {
 				form, err := emit.For(ecosystem, named(name))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				out.WriteString("-- " + ecosystem + " --\n" + form.Text)
 				for _, unset := range form.Unset {
 					if !strings.Contains(form.Text, "NOT SET: "+unset+".\n") {
@@ -35,14 +40,10 @@ func TestGolden(t *testing.T) {
 			}
 			file := filepath.Join("testdata", name+".golden")
 			if *update {
-				if err := os.WriteFile(file, []byte(out.String()), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				must(t, os.WriteFile(file, []byte(out.String()), 0o644))
 			}
 			want, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if got := out.String(); got != string(want) {
 				t.Errorf("%s differs (go test ./emit -update writes it anew):\n%s", file, got)
 			}
@@ -82,9 +83,7 @@ func TestUnset(t *testing.T) {
 	}
 	for _, test := range tests {
 		form, err := emit.For(test.ecosystem, named(test.profile))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if diff := cmp.Diff(test.want, form.Unset); diff != "" {
 			t.Errorf("%s for %s: (-want +got)\n%s", test.profile, test.ecosystem, diff)
 		}
@@ -124,9 +123,7 @@ func TestPoolsPrinted(t *testing.T) {
 				continue
 			}
 			form, err := emit.For(ecosystem, source)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			if got := strings.Contains(form.Text, "func OpenPools("); got != want {
 				t.Errorf("%s with %q: prints OpenPools: got %v, want %v", ecosystem, settings, got, want)
 			}

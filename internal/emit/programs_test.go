@@ -63,15 +63,11 @@ func (p program) write(t *testing.T, dir, text string) {
 		files = map[string]string{"database.yml": config, "sqlite_profile.rb": initializer}
 	}
 	for name, text := range files {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	if p.ecosystem == "node" {
 		program, err := os.ReadFile("testdata/read/read.mjs")
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_ = os.WriteFile(filepath.Join(dir, "read.mjs"), program, 0o644)
 		_ = os.Symlink(filepath.Join(tools(), "node_modules"), filepath.Join(dir, "node_modules"))
 	}
@@ -100,9 +96,7 @@ func programs(t *testing.T, ecosystem string) []program {
 func absolute(t *testing.T, name string) string {
 	t.Helper()
 	path, err := filepath.Abs(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return path
 }
 
@@ -193,16 +187,10 @@ func goProgram(t *testing.T, ecosystem string) program {
 func goForms(t *testing.T, ecosystem, dir string) (imports, forms, pools string) {
 	for i, c := range checks {
 		form, err := emit.For(ecosystem, named(c.profile))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		name := fmt.Sprintf("p%d", i)
-		if err := os.Mkdir(filepath.Join(dir, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name, "database.go"), []byte(form.Text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.Mkdir(filepath.Join(dir, name), 0o755))
+		must(t, os.WriteFile(filepath.Join(dir, name, "database.go"), []byte(form.Text), 0o644))
 		imports += fmt.Sprintf("%s \"forms/%s\"\n", name, name)
 		one, both := name+".Open", name+".OpenPools"
 		if strings.Contains(form.Text, "type Pool struct") { // each form has a type of its own
@@ -225,9 +213,7 @@ func copyFile(t *testing.T, from, to string, change func(string) string) {
 	if err == nil {
 		err = os.WriteFile(to, text, 0o644)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 // lockedOut is what drivers say of a database that another connection changes.

@@ -118,9 +118,7 @@ func (c check) all(ecosystem string) []step {
 
 func (p program) check(t *testing.T, c check) {
 	form, err := emit.For(p.ecosystem, named(c.profile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(form.Unset) > 0 {
 		t.Skipf("not all of it can be set: %s", strings.Join(form.Unset, "; "))
 	}
@@ -144,14 +142,10 @@ func (p program) check(t *testing.T, c check) {
 func openFile(t *testing.T, dir, text string) *sql.Conn {
 	t.Helper()
 	db, err := sql.Open("sqlite", filepath.Join(dir, "app.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = db.Close() })
 	conn, err := db.Conn(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	execute(t, conn, text)
 	return conn
 }
@@ -169,9 +163,7 @@ func TestEverySettingIsNoDefault(t *testing.T) {
 		p.needed(t)
 		steps := check{profile: "every"}.all("python")
 		form, err := emit.For("python", named("nothing"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for i, got := range p.answers(t, t.TempDir(), "nothing", form, steps) {
 			s := steps[i]
 			if got == s.want && s.sql != "PRAGMA locking_mode" && s.sql != "PRAGMA foreign_keys" {

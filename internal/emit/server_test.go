@@ -14,9 +14,7 @@ import (
 func TestServer(t *testing.T) {
 	form, err := emit.For(emit.PostgreSQL, emit.Source{Name: "app/tuned", Profile: assay.Profile{Settings: map[string]string{
 		"shared_buffers": "134217728", "work_mem": "1000", "synchronous_commit": "off", "wal_compression": "pglz", "cache_size": "-2000"}}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want := `# Profile app/tuned for PostgreSQL: lines of postgresql.conf.
 # shared_buffers takes effect when the server is started again.
 # not set: cache_size=-2000: it is no setting of PostgreSQL

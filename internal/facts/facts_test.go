@@ -17,12 +17,17 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func load(t *testing.T, folder string) *Table {
+func must(t testing.TB, err error) {
 	t.Helper()
-	all, err := Load(folder)
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func load(t *testing.T, folder string) *Table {
+	t.Helper()
+	all, err := Load(folder)
+	must(t, err)
 	return all
 }
 
@@ -89,9 +94,7 @@ func TestSavedFactsReplace(t *testing.T) {
 	if diff := cmp.Diff(f, got); !ok || diff != "" {
 		t.Errorf("there %v, (-want +got)\n%s", ok, diff)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "broken.json"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(folder, "broken.json"), []byte("{"), 0o600))
 	if _, err := Load(folder); err == nil || !strings.Contains(err.Error(), filepath.Join(folder, "broken.json")) {
 		t.Errorf("got %v, want an error that names the broken file", err)
 	}
@@ -102,9 +105,7 @@ func TestSaveReplacesTheFile(t *testing.T) {
 	folder := t.TempDir()
 	f := Facts{Driver: "mattn", Version: "v1.0.0"}
 	name, err := f.Save(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	old := filepath.Join(folder, "old")
 	if err := os.Link(name, old); err != nil {
 		t.Skip(err)
@@ -140,9 +141,7 @@ func TestAround(t *testing.T) {
 func checkout(t *testing.T) build.Source {
 	t.Helper()
 	dir, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return build.Source{Dir: dir}
 }
 
@@ -152,9 +151,7 @@ var measuredDrivers = []string{"mattn", "modernc", "glebarez", "zombiezen", "cra
 // A new version of a driver needs new facts.
 func TestPinnedVersionsHaveFacts(t *testing.T) {
 	drivers, err := checkout(t).Drivers()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, d := range drivers {
 		if _, ok := load(t, "").Find(d.Name, d.Version); slices.Contains(measuredDrivers, d.Name) && !ok {
 			t.Errorf("%s %s has no facts: run bin/assay facts %s --save internal/facts/data", d.Name, d.Version, d.Name)
@@ -168,18 +165,12 @@ func TestMeasure(t *testing.T) {
 		t.Skip("builds a driver and opens 350 databases")
 	}
 	cache, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	b := &build.Builder{Source: checkout(t), Cache: filepath.Join(cache, "assay")}
 	w, err := b.Build(t.Context(), build.Spec{Name: "modernc"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	got, err := Measure(t.Context(), Worker{w.Program, w.Name, w.Module, w.Version}, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	want, ok := load(t, "").Find(w.Name, w.Version)
 	got.On = want.On
 	if diff := cmp.Diff(want, got); !ok || diff != "" {
@@ -204,9 +195,7 @@ func checkTry(t *testing.T, w Worker, f Facts) {
 		slips = append(slips, slip)
 	}
 	got, err := Try(t.Context(), w, f, slips, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, s := range slips {
 		if effect, _ := got.Effect(s.Written); effect != Ignored {
 			t.Errorf("%s: got %q, want ignored", s.Written, effect)

@@ -15,9 +15,7 @@ import (
 func libraries(t *testing.T, folder string) *Libraries {
 	t.Helper()
 	all, err := LoadLibraries(folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return all
 }
 
@@ -121,9 +119,7 @@ func TestSavedLibraryReplaces(t *testing.T) {
 	if diff := cmp.Diff([]Library{want}, libraries(t, folder).Judges(ActiveRecord, "7.1.6", "1.7.3")); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
-	if err := os.WriteFile(filepath.Join(folder, "broken.json"), []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, os.WriteFile(filepath.Join(folder, "broken.json"), []byte("{"), 0o600))
 	if _, err := LoadLibraries(folder); err == nil {
 		t.Error("a broken file is no error")
 	}
@@ -138,9 +134,7 @@ func TestProbe(t *testing.T) {
 		t.Skip("a program of other tests")
 	}
 	var request struct{ Trials []trial }
-	if err := json.NewDecoder(os.Stdin).Decode(&request); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.NewDecoder(os.Stdin).Decode(&request))
 	fmt.Println(`{"version": "7.1.6", "engine": "3.40.1", "beside": {"ruby": "3.1", "sqlite3": "1.7.3"}}`)
 	for _, trial := range request.Trials {
 		connection := map[string]string{}
@@ -162,9 +156,7 @@ func TestProbe(t *testing.T) {
 				a.Connections[1] = map[string]string{Waits: "1"}
 			}
 		}
-		if err := json.NewEncoder(os.Stdout).Encode(a); err != nil {
-			t.Fatal(err)
-		}
+		must(t, json.NewEncoder(os.Stdout).Encode(a))
 	}
 	os.Exit(0)
 }
@@ -172,14 +164,10 @@ func TestProbe(t *testing.T) {
 func TestMeasureLibrary(t *testing.T) {
 	t.Setenv(actAsProbe, "1")
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	p := &probe{name: ActiveRecord, folder: t.TempDir(), command: []string{program, "-test.run=^TestProbe$"}}
 	l, err := p.measure(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if l.Label() != "activerecord@7.1.6+1.7.3" || !strings.HasSuffix(l.On, " ruby 3.1") || l.Defaults[Waits] != "0" {
 		t.Errorf("got %s on %s with %v", l.Label(), l.On, l.Defaults)
 	}
@@ -260,9 +248,7 @@ func TestInstall(t *testing.T) {
 		folder := t.TempDir()
 		program := filepath.Join(folder, "python")
 		if c.script != "" {
-			if err := os.WriteFile(program, []byte("#!/bin/sh\n"+c.script+"\n"), 0o700); err != nil {
-				t.Fatal(err)
-			}
+			must(t, os.WriteFile(program, []byte("#!/bin/sh\n"+c.script+"\n"), 0o700))
 		}
 		t.Setenv("ASSAY_PYTHON", program)
 		p := &probe{name: Django, folder: folder}

@@ -29,18 +29,21 @@ func measured() *facts.Libraries {
 	return &all
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // folder writes files into a new folder.
 func folder(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	return dir
 }
@@ -83,9 +86,7 @@ func TestConfigurations(t *testing.T) {
 	} {
 		dir := folder(t, map[string]string{"app/Gemfile.lock": lockfile(c.rails, c.sqlite3), "app/config/database.yml": "test:\n  adapter: sqlite3\n  " + c.settings + "\n"})
 		result, err := Configurations(t.Context(), dir, measured())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var got []string
 		for _, f := range result.Findings {
 			got = append(got, fmt.Sprintf("%d %s %s", f.Line, f.Rule, f.Message))
@@ -117,9 +118,7 @@ func TestConfigurationsNotJudged(t *testing.T) {
 		"of another format": {map[string]string{"config/databases.txt": sqlite}, "", "", 0},
 	} {
 		result, err := Configurations(t.Context(), folder(t, c.files), measured())
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		unmeasured, broken := strings.Join(result.Unmeasured, " "), strings.Join(result.Broken, " ")
 		if unmeasured != c.unmeasured || broken != c.broken || result.Configurations != c.configurations || len(result.Findings) > 0 {
 			t.Errorf("%s: got %+v, want unmeasured %q, broken %q, %d configurations", name, result, c.unmeasured, c.broken, c.configurations)

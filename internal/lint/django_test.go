@@ -61,9 +61,7 @@ func TestDjangoSettings(t *testing.T) {
 		files = append(files, source{"settings.py", text})
 	}
 	all, err := parsePython(t.Context(), files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, f := range files {
 		got := fmt.Sprint(all[i].databases)
 		for _, w := range all[i].settings {
@@ -85,9 +83,7 @@ func TestHostileSettings(t *testing.T) {
 	}
 	files = append(files, source{"c.py", database(`"timeout": 5`)})
 	all, err := parsePython(t.Context(), files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if last := all[len(all)-1]; len(last.settings) != 1 || last.problem != "" {
 		t.Errorf("got %+v of the last file, want one setting", last)
 	}
@@ -102,9 +98,7 @@ func FuzzPython(f *testing.F) {
 			t.Skip("JSON has no such text")
 		}
 		all, err := parsePython(t.Context(), []source{{"a.py", text}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		for _, w := range all[0].settings {
 			if w.line < 1 || w.line > strings.Count(text, "\n")+strings.Count(text, "\r")+strings.Count(text, "\f")+1 || w.column < 1 {
 				t.Errorf("%s is at %d:%d", w, w.line, w.column)

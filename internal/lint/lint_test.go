@@ -23,9 +23,7 @@ import (
 func table(t *testing.T) *facts.Table {
 	t.Helper()
 	all, err := facts.Load("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return all
 }
 
@@ -112,9 +110,7 @@ func between(all *facts.Table) *facts.Table {
 // Each rule has a section in the documentation.
 func TestRulesAreDocumented(t *testing.T) {
 	page, err := os.ReadFile("../../" + docs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for _, rule := range Rules() {
 		if !strings.Contains(string(page), "\n### "+rule.ID+"\n") {
 			t.Errorf("%s has no section ### %s", docs, rule.ID)
@@ -162,9 +158,7 @@ func (s store) tune(ctx context.Context) {
 // a file of wrong syntax is still read; neither passes in silence.
 func TestRunSaysWhatItCannotKnow(t *testing.T) {
 	result, err := Run(t.Context(), module(t, "v1.54.0", app), []string{"./..."}, table(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if len(result.Findings) != 2 || result.Findings[0].Rule != PoolPragma.ID || result.Findings[0].File != "app/app.go" || !slices.Equal(result.Unmeasured, []string{"modernc@"}) || len(result.Broken) != 1 || result.Opens != 1 {
 		t.Errorf("got %+v, want two PRAGMAs on a pool, one open, modernc@ unmeasured, one package broken", result)
 	}
@@ -176,24 +170,18 @@ func TestRunSaysWhatItCannotKnow(t *testing.T) {
 func write(t *testing.T, name string) format.Format[Result] {
 	t.Helper()
 	f, err := Formats("v1").Named(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return f
 }
 
 func TestFormats(t *testing.T) {
 	r := Result{Findings: []Finding{{IgnoredKey.ID, WithoutEffect, "a.go", 3, 7, "x", docs + "#ignored-key"}, {NoTimeout.ID, Risk, "b.go", 1, 1, "y", ""}}}
 	var text, sarif bytes.Buffer
-	if err := write(t, "text").Write(&text, r); err != nil {
-		t.Fatal(err)
-	}
+	must(t, write(t, "text").Write(&text, r))
 	if want := "a.go:3:7: without effect: x [ignored-key]\nb.go:1:1: risk: y [no-busy-timeout]\n"; text.String() != want {
 		t.Errorf("got %q, want %q", text.String(), want)
 	}
-	if err := write(t, "sarif").Write(&sarif, r); err != nil {
-		t.Fatal(err)
-	}
+	must(t, write(t, "sarif").Write(&sarif, r))
 	var log struct {
 		Runs []struct {
 			Tool    struct{ Driver struct{ Rules []any } }
@@ -205,9 +193,7 @@ func TestFormats(t *testing.T) {
 			}
 		}
 	}
-	if err := json.Unmarshal(sarif.Bytes(), &log); err != nil {
-		t.Fatal(err)
-	}
+	must(t, json.Unmarshal(sarif.Bytes(), &log))
 	got := log.Runs[0].Results
 	if len(got) != 2 || got[0].Level != "error" || got[1].Level != "warning" || got[0].Locations[0].PhysicalLocation.Region.StartLine != 3 {
 		t.Errorf("got %+v, want an error at line 3 and a warning", got)

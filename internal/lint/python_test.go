@@ -52,9 +52,7 @@ func TestPythonSettings(t *testing.T) {
 		files = append(files, source{text, "from sqlalchemy import create_engine\n" + text})
 	}
 	all, err := parsePython(t.Context(), files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, f := range files {
 		var got []string
 		for _, w := range all[i].settings {
@@ -70,9 +68,7 @@ func TestPythonSettings(t *testing.T) {
 func TestPythonProblems(t *testing.T) {
 	needPython(t)
 	all, err := parsePython(t.Context(), []source{{"a.py", "print 'x'"}, {"b.py", "x\x00"}, {"c.py", strings.Repeat("(", 5000)}, {"d.py", "x = 1"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for i, want := range []bool{true, true, true, false} {
 		if got := all[i].problem != ""; got != want || len(all[i].settings) > 0 {
 			t.Errorf("file %d: got %+v, want a problem: %v", i, all[i], want)
@@ -110,9 +106,7 @@ create_engine("sqlite:///a.db", connect_args={"time_out": 5})
 create_engine("sqlite:///a.db?_journal_mode=WAL")  # assay:ignore ignored-option later
 `})
 	result, err := Configurations(t.Context(), dir, &all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got []string
 	for _, f := range result.Findings {
 		got = append(got, fmt.Sprintf("%d %s %s", f.Line, f.Rule, f.Message))

@@ -9,9 +9,7 @@ import (
 func settingsOf(t *testing.T, text string) string {
 	t.Helper()
 	all, err := railsSettings([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var lines []string
 	for _, w := range all {
 		lines = append(lines, fmt.Sprintf("%d:%d %s", w.line, w.column, w))

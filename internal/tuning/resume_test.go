@@ -128,30 +128,29 @@ type bench struct {
 	request Request
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 func newBench(t *testing.T) *bench {
 	t.Helper()
 	dir := t.TempDir()
 	program, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	err = os.CopyFS(filepath.Join(dir, "source"), fstest.MapFS{
 		"kit/go.mod":             {Data: []byte("module assay/kit\n")},
 		"workers/tunable/worker": {Data: []byte("#!/bin/sh\n" + workerVariable + "=1 exec '" + program + "'\n"), Mode: 0o755},
 		"workers/tunable/README": {Data: []byte("Worker tunable\n")},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	s, err := store.Open(t.Context(), filepath.Join(dir, "assay.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	t.Cleanup(func() { _ = s.Close() })
 	p, err := plan.Decode("app.yaml", []byte(tunablePlan))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	memory, _ := ParseBytes("256M")
 	return &bench{t, dir, s, Request{Plan: p, PlanFile: "/app.yaml", Memory: memory, Budget: time.Hour, Again: "assay tune app.yaml --resume"}}
 }
@@ -233,9 +232,7 @@ func TestResumedInEachStage(t *testing.T) {
 		b.request.Resume = true
 	}
 	report, _, err := b.run(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if o := report.Outcome; o.Chosen == nil || report.Profile.Settings["temp_store"] != "2" || report.Profile.Settings["journal_size_limit"] != "67108864" {
 		t.Errorf("got the proposal %v, want the two settings that help", report.Profile.Settings)
 	}
@@ -247,9 +244,7 @@ func TestResumedInEachStage(t *testing.T) {
 		}
 	}
 	again, _, err := b.run(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if got, want := printed(t, again), printed(t, report); got != want {
 		t.Errorf("the same again: got %s\nwant %s", got, want)
 	}
@@ -300,12 +295,8 @@ func checkKept(t *testing.T, when string, before, now []string) {
 func printed(t *testing.T, r *tune.Report) string {
 	t.Helper()
 	f, err := tune.Formats().Named("json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var out bytes.Buffer
-	if err := f.Write(&out, r); err != nil {
-		t.Fatal(err)
-	}
+	must(t, f.Write(&out, r))
 	return out.String()
 }

@@ -109,9 +109,7 @@ func TestOneMetric(t *testing.T) {
 		tuning := &Tuning{drivers: []string{"mattn"}, operations: []assay.Case{{Cell: cell}}, request: Request{Memory: 100}, engine: engineOf("sqlite"),
 			space: tune.Space{Factors: []tune.Factor{{Name: "cache", Levels: make([]tune.Level, 2)}}}}
 		for i, trials := range c.launches {
-			if err := tuning.settle(trials); err != nil {
-				t.Fatal(err)
-			}
+			must(t, tuning.settle(trials))
 			got := tuning.judge(p, trials)
 			if len(got.Gains) != 1 || math.IsNaN(got.Gains[0]) != math.IsNaN(c.want[i]) || math.Abs(got.Gains[0]-c.want[i]) > 1e-9 {
 				t.Errorf("%s, launch %d: got %+v, want the gain %g", c.name, i+1, got, c.want[i])
@@ -143,9 +141,7 @@ func TestSettledWithoutAFigure(t *testing.T) {
 	tuning := &Tuning{drivers: []string{"mattn"}, operations: []assay.Case{read, served}}
 	request := measured(currentName, map[string]float64{assay.NsPerOp: 7})
 	request.Cell.Operation, request.Cell.Rate = "served", 40
-	if err := tuning.settle([]assay.Trial{measured(currentName, map[string]float64{assay.NsPerOp: 7}), request}); err != nil {
-		t.Fatal(err)
-	}
+	must(t, tuning.settle([]assay.Trial{measured(currentName, map[string]float64{assay.NsPerOp: 7}), request}))
 	if len(tuning.operations) != 1 || tuning.operations[0].Cell.Operation != "read" {
 		t.Errorf("got %+v, want read alone", tuning.operations)
 	}

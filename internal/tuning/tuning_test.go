@@ -23,13 +23,9 @@ workload:
 operations:
   read: {sql: SELECT id FROM t WHERE id = ?, args: [{uniform: t.id}], rows: 1}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	current, _, err := p.Profile("current")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, c := range map[string]struct {
 		target, profile      string
 		journal, synchronous string
@@ -71,13 +67,9 @@ profiles: {current: {}, synced: {sync: "1"}}
 workload: {schema: CREATE TABLE t (id INTEGER PRIMARY KEY), data: {t: {rows: 10, columns: {id: seq}}}}
 operations: {read: {sql: SELECT id FROM t WHERE id = ?, args: [{uniform: t.id}], rows: 1}}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	current, _, err := p.Profile("current")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tuning := &Tuning{engine: engineOf("badger"), request: Request{Plan: p}, current: current, drivers: []string{"badger"}, effective: map[string]string{kv.Sync: "0"},
 		proofs: []assay.Proof{{Target: "badger@v4.9.6", Profile: "current", States: 10, Refuted: 10, Kind: assay.Corrupts}}}
 	for sync, want := range map[string]assay.Durability{"0": assay.Process, "1": assay.Power} {
@@ -96,9 +88,7 @@ profiles: {current: {}, unsynced: {synchronous_commit: off}}
 workload: {schema: CREATE TABLE t (id INTEGER PRIMARY KEY), data: {t: {rows: 10, columns: {id: seq}}}}
 operations: {read: {sql: SELECT id FROM t WHERE id = ?, args: [{uniform: t.id}], rows: 1}}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	tuning := &Tuning{engine: engineOf("postgresql"), request: Request{Plan: p}, drivers: []string{"pgx"},
 		proofs: []assay.Proof{{Target: "pgx@v5.12.0", Profile: "unsynced", States: 10, Refuted: 10, Kind: assay.Corrupts}}}
 	if tuning.current, _, err = p.Profile("current"); err != nil {

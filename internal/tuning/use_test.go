@@ -25,9 +25,7 @@ operations:
 // of the plan, ruled out by --only, or too much for the memory.
 func TestUsesThatAreTried(t *testing.T) {
 	p, err := plan.Decode("test.yaml", []byte(usable))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	for name, c := range map[string]struct {
 		only   map[string][]string
 		engine string
@@ -43,9 +41,7 @@ func TestUsesThatAreTried(t *testing.T) {
 		"more than there may be": {map[string][]string{"operation": {"read"}}, "sqlite", "-1000000", []string{"statement: once", "pool: 2"}},
 	} {
 		cases, err := p.Expand([]string{"mattn"})
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		tuning := &Tuning{engine: engineOf(c.engine), request: Request{Plan: p, Only: c.only, Memory: 256 << 20}, effective: map[string]string{"cache_size": c.cache}}
 		if tuning.operations, err = plan.SelectToMeasure(cases, c.only); err != nil {
 			t.Fatal(err)

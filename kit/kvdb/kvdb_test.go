@@ -214,9 +214,7 @@ func TestConformance(t *testing.T) {
 			if err == nil {
 				err = os.Symlink(self, program)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			var failed []string
 			for result := range workertest.Run(t.Context(), program, workertest.Options{}) {
 				if !result.OK {
@@ -231,13 +229,18 @@ func TestConformance(t *testing.T) {
 	}
 }
 
+func must(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
 // open opens a store in memory with some records.
 func open(t *testing.T, d Driver) *database {
 	t.Helper()
 	db, opened, err := New(d).Open(wire.Open{Path: t.TempDir(), Settings: map[string]string{kv.Sync: "0"}, Readers: 1, Writers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	if opened.Durability != "process" || opened.Issued[kv.Sync] != "0" {
 		t.Errorf("opened %+v", opened)
 	}
@@ -295,9 +298,7 @@ func TestBatchEnd(t *testing.T) {
 func fieldsOf(t *testing.T, op wire.Operation, value string) (stored string, rows int, err error) {
 	t.Helper()
 	db := open(t, driver(""))
-	if err := db.store.Put([]byte("k"), []byte(value)); err != nil {
-		t.Fatal(err)
-	}
+	must(t, db.store.Put([]byte("k"), []byte(value)))
 	types, row := []column.Type{}, []any{}
 	for _, s := range op.Steps {
 		types, row = append(types, column.Blob), append(row, []byte("k"))
@@ -306,13 +307,9 @@ func fieldsOf(t *testing.T, op wire.Operation, value string) (stored string, row
 		}
 	}
 	prepared, err := db.Prepare(op, columntest.Open(t, types, row))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	client, err := prepared.Client()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	rows, err = client.Do(0)
 	found, _, getErr := db.store.Get([]byte("k"), nil)
 	if getErr != nil {
@@ -363,13 +360,9 @@ func TestStepsWithoutTransaction(t *testing.T) {
 		row := []any{[]byte("a"), []byte("1"), []byte("b"), []byte("2")}
 		prepared, err := db.Prepare(wire.Operation{Changes: true, Transaction: transaction, Steps: []wire.Step{put, put}},
 			columntest.Open(t, []column.Type{column.Blob, column.Blob, column.Blob, column.Blob}, row))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		client, err := prepared.Client()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		if _, err := client.Do(0); err != nil {
 			t.Fatal(err)
 		}
@@ -442,9 +435,7 @@ func TestShow(t *testing.T) {
 		})
 		for _, position := range c.positions {
 			rows, err := shown.Do(position)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			got = append(got, fmt.Sprint(rows, " rows"))
 		}
 		if !slices.Equal(got, c.want) {
@@ -457,17 +448,11 @@ func TestShow(t *testing.T) {
 func show(t *testing.T, db *database, op wire.Operation, trace *column.File, visit func(int, []any) error) kit.Client {
 	t.Helper()
 	prepared, err := db.Prepare(op, trace)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	client, err := prepared.Client()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	shown, err := client.(kit.Shower).Show(visit)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return shown
 }
 

@@ -91,9 +91,7 @@ func linkSelf(t *testing.T, path string) {
 	if err == nil {
 		err = os.Symlink(self, path)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 }
 
 func check(err error) {

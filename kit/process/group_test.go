@@ -17,9 +17,7 @@ import (
 func pipe(t *testing.T, dir, name string) (held, free func()) {
 	t.Helper()
 	path := filepath.Join(dir, name)
-	if err := syscall.Mkfifo(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mkfifo(path, 0o600))
 	var reader *os.File
 	held = func() {
 		var err error
@@ -85,14 +83,10 @@ func TestDeserter(t *testing.T) {
 	dir := t.TempDir()
 	linkSelf(t, filepath.Join(dir, "leashed"))
 	leash := filepath.Join(dir, "leash")
-	if err := syscall.Mkfifo(leash, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must(t, syscall.Mkfifo(leash, 0o600))
 	w := begin(t, "daemon", Options{Dir: dir})
 	writer, err := os.OpenFile(leash, os.O_WRONLY, 0) // the deserter is there
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	defer writer.Close()
 	if closed, err := w.Stop(t.Context()); err != nil || closed.Nanos != 7 {
 		t.Errorf("closed %+v, %v", closed, err)

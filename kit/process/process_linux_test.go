@@ -26,16 +26,12 @@ func TestOrphanDies(t *testing.T) {
 	if err == nil {
 		err = parent.Start()
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	held()
 	if line, err := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
 		t.Fatalf("the parent said %q, %v", line, err)
 	}
-	if err := parent.Process.Kill(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, parent.Process.Kill())
 	free()
 	if err := parent.Wait(); err == nil {
 		t.Error("the parent was not killed")
@@ -46,14 +42,10 @@ func TestOrphanDies(t *testing.T) {
 func TestPauseStops(t *testing.T) {
 	t.Parallel()
 	w := begin(t, "honest", Options{})
-	if err := w.Pause(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Pause())
 	for state := byte(0); state != 'T'; { // the signal takes its time
 		stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", w.PID()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		_, rest, _ := bytes.Cut(stat, []byte(") "))
 		state = rest[0]
 	}
@@ -70,9 +62,7 @@ func TestPanicWhileStarting(t *testing.T) {
 		t.Errorf("got %v, want the panic of the other goroutine with its stack", fault)
 	}
 	command := exec.Command("true")
-	if err := Launch(command); err != nil {
-		t.Fatal(err)
-	}
+	must(t, Launch(command))
 	if err := command.Wait(); err != nil {
 		t.Errorf("the next command: %v", err)
 	}
@@ -90,12 +80,8 @@ func TestStartOn(t *testing.T) {
 		command := exec.Command("grep", "Cpus_allowed_list", "/proc/self/status")
 		var out bytes.Buffer
 		command.Stdout = &out
-		if err := StartOn(command, cpus); err != nil {
-			t.Fatal(err)
-		}
-		if err := command.Wait(); err != nil {
-			t.Fatal(err)
-		}
+		must(t, StartOn(command, cpus))
+		must(t, command.Wait())
 		return out.String()
 	}
 	before := allowed(nil)

@@ -25,12 +25,17 @@ var testContext = context.Background()
 // a moment is how long a test waits for what never comes.
 const moment = 50 * time.Millisecond
 
-func begin(t *testing.T, name string, options Options) *Worker {
+func must(t testing.TB, err error) {
 	t.Helper()
-	w, err := Start(t.Context(), program(t, name), options)
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+func begin(t *testing.T, name string, options Options) *Worker {
+	t.Helper()
+	w, err := Start(t.Context(), program(t, name), options)
+	must(t, err)
 	t.Cleanup(w.Kill)
 	return w
 }
@@ -130,9 +135,7 @@ func TestPanicInAGoroutine(t *testing.T) {
 			command := exec.Command(program(t, "honest"))
 			command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 			w := &Worker{command: command, lines: make(chan line, 16), exited: make(chan struct{}), tail: &tail{}, step: stepPatience}
-			if err := w.start(nil); err != nil {
-				t.Fatal(err)
-			}
+			must(t, w.start(nil))
 			t.Cleanup(w.Kill)
 			plant(w)
 			go w.read()
@@ -267,9 +270,7 @@ func TestExit(t *testing.T) {
 	t.Run("before a request", func(t *testing.T) {
 		t.Parallel()
 		w := begin(t, "honest", Options{})
-		if err := syscall.Kill(w.PID(), syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		must(t, syscall.Kill(w.PID(), syscall.SIGKILL))
 		<-w.exited
 		var got *ExitError
 		if err := w.Call(t.Context(), wire.TypeStats, nil, nil); !errors.As(err, &got) || got.Status != "signal: killed" {
@@ -350,13 +351,9 @@ func TestPause(t *testing.T) {
 	t.Parallel()
 	w := begin(t, "honest", Options{})
 	for range 3 {
-		if err := errors.Join(w.Pause(), w.Resume(t.Context())); err != nil {
-			t.Fatal(err)
-		}
+		must(t, errors.Join(w.Pause(), w.Resume(t.Context())))
 	}
-	if err := w.Pause(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Pause())
 	closed, err := w.Stop(t.Context())
 	if err != nil || closed.Nanos != 7 {
 		t.Errorf("stopped while paused: %+v, %v", closed, err)
@@ -367,9 +364,7 @@ func TestPause(t *testing.T) {
 func TestPausedWorkerDoesNotAnswer(t *testing.T) {
 	t.Parallel()
 	w := begin(t, "honest", Options{})
-	if err := w.Pause(); err != nil {
-		t.Fatal(err)
-	}
+	must(t, w.Pause())
 	if err := w.Call(soon(t), wire.TypeStats, nil, nil); !errors.Is(err, ErrTimeout) {
 		t.Errorf("got %v", err)
 	}
@@ -379,9 +374,7 @@ func TestPausedWorkerDoesNotAnswer(t *testing.T) {
 func TestFind(t *testing.T) {
 	dir := t.TempDir()
 	for name, mode := range map[string]os.FileMode{"program": 0o755, "text": 0o644} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, mode); err != nil {
-			t.Fatal(err)
-		}
+		must(t, os.WriteFile(filepath.Join(dir, name), nil, mode))
 	}
 	t.Chdir(dir)
 	if got, err := Find("program"); err != nil || got != filepath.Join(dir, "program") {

@@ -130,11 +130,16 @@ func (f *fake) database(t *testing.T, d Driver, request wire.Open) *database {
 	t.Helper()
 	request.Path = filepath.Join(t.TempDir(), "data.db")
 	db, _, err := New(d).Open(request)
+	must(t, err)
+	f.log = nil
+	return db.(*database)
+}
+
+func must(t testing.TB, err error) {
+	t.Helper()
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.log = nil
-	return db.(*database)
 }
 
 // traceOf is a trace of rows of keys.

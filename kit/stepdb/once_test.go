@@ -25,16 +25,12 @@ func TestNothingIsCompiledWhileMeasuring(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := newFake()
 			o, err := f.database(t, f.driver(), wire.Open{Readers: 2, Writers: 3}).Prepare(c.op, traceOf(t, 1, 2))
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			f.taken()
 			var clients []kit.Client
 			for range 20 {
 				client, err := o.Client()
-				if err != nil {
-					t.Fatal(err)
-				}
+				must(t, err)
 				clients = append(clients, client)
 			}
 			if got := countPrepares(f.taken()); fmt.Sprint(got) != fmt.Sprint(c.compiled) {
@@ -62,9 +58,7 @@ func TestNothingIsCompiledWhileMeasuring(t *testing.T) {
 func TestCachesAreFilledBeforeMeasuring(t *testing.T) {
 	f := newFake()
 	o, err := f.database(t, f.caching(), wire.Open{Readers: 1}).Prepare(reading("once"), traceOf(t, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	f.taken()
 	if _, err := o.Client(); err != nil {
 		t.Fatal(err)

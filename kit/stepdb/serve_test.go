@@ -32,15 +32,11 @@ func TestHandlers(t *testing.T) {
 		}
 		db := f.database(t, d, wire.Open{Readers: 1})
 		o, err := db.Prepare(reading("each"), traceOf(t, 1, 2))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var handlers []kit.Handler
 		for range 2 {
 			h, err := o.(kit.Server).Handler()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			handlers = append(handlers, h)
 		}
 		waits, done := make(chan struct{}), make(chan string)

@@ -26,13 +26,9 @@ func reading(policy string) wire.Operation {
 func clientOf(t *testing.T, db *database, spec wire.Operation, trace *column.File) kit.Client {
 	t.Helper()
 	o, err := db.Prepare(spec, trace)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	c, err := o.Client()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	return c
 }
 
@@ -55,9 +51,7 @@ func TestStatementPolicies(t *testing.T) {
 			f.taken()
 			do(t, c, 0, 1)
 			do(t, c, 1, 1)
-			if err := c.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must(t, c.Close())
 			if got := f.taken(); !slices.Equal(got, want) {
 				t.Errorf("%q, want %q", got, want)
 			}
@@ -145,15 +139,11 @@ func TestClientsKeepOrShareConnections(t *testing.T) {
 	} {
 		f := newFake()
 		o, err := f.database(t, f.driver(), wire.Open{Readers: 2}).Prepare(reading("once"), traceOf(t, 1))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must(t, err)
 		var all []kit.Client
 		for range clients {
 			c, err := o.Client()
-			if err != nil {
-				t.Fatal(err)
-			}
+			must(t, err)
 			all = append(all, c)
 		}
 		f.taken()
@@ -219,17 +209,11 @@ func TestEveryTypeIsRead(t *testing.T) {
 	types := []string{"int", "real", "text", "blob", "bool", "int?", "text?"}
 	f.answers[all] = []any{int64(1), 1.5, "ü", []byte{0}, true, nil, "x"}
 	dest, err := newDestinations(types)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	conn, err := f.open(Source{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	stmt, err := conn.Prepare(all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	var got []any
 	_, err = dest.all(stmt, func(row []any) error {
 		got = slices.Clone(row)
@@ -262,9 +246,7 @@ func TestSettingsAreIssued(t *testing.T) {
 	settings := map[string]string{"journal_mode": "wal", "synchronous": "1", "busy_timeout": "5000", "read_only": "1", "shared_cache": "0", "mutex": "full"}
 	f := newFake()
 	_, opened, err := New(f.driver()).Open(wire.Open{Path: "/no/such dir/data.db", Settings: settings, Each: []string{"PRAGMA optimize"}, Readers: 1, Writers: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	must(t, err)
 	uri := "file:/no/such%20dir/data.db?mode=ro&cache=private"
 	each := []string{"PRAGMA busy_timeout = 5000", "PRAGMA journal_mode = WAL", "PRAGMA synchronous = NORMAL", "PRAGMA optimize"}
 	if opened.DSN != uri || !slices.Equal(opened.Each, each) || len(opened.Issued) != len(settings) {
