@@ -93,6 +93,13 @@ func TestTornWrite(t *testing.T) {
 			t.Errorf("torn at %d: byte %d is %d, byte %d is %d", tear, tear-1, p[tear-1], tear, p[tear])
 		}
 	}
+	two := recording(flush, write(0, 1), write(1, 2)).Image(Cut{At: 3, Kept: []int{1, 2}, Tear: 512}, true)
+	ends := make([]byte, 2)
+	two.Read(ends[:1], blockBytes-1)
+	two.Read(ends[1:], 2*blockBytes-1)
+	if want := []byte{1, 0}; !bytes.Equal(ends, want) {
+		t.Errorf("of two writes, the last one torn, there are the ends %v, want %v", ends, want)
+	}
 }
 
 // Equal content has equal sums, whatever it was written by; other content, and
@@ -173,7 +180,7 @@ func TestChooser(t *testing.T) {
 			t.Errorf("no cut in the moment %s: %v", m, moments)
 		}
 	}
-	for _, c := range []Choice{KeepNone, KeepAll, KeepPrefix, KeepOne, DropOne, KeepSome} {
+	for _, c := range []Choice{KeepNone, KeepAll, KeepPrefix, KeepOne, DropOne, KeepSome, KeepTorn} {
 		if drawn[c] == 0 {
 			t.Errorf("no cut keeps %s: %v", c, drawn)
 		}

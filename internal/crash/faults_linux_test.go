@@ -10,6 +10,8 @@ import (
 
 	"assay"
 	"assay/kit/wire"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // A disk that no transaction met proves nothing; damage and errors are findings each.
@@ -38,6 +40,42 @@ func TestMet(t *testing.T) {
 		if got := tried.result.Notes; fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%+v: got notes %q, want %q", c, got, want)
 		}
+	}
+}
+
+// The finding that is kept is of the worst damage, and of the smallest state that shows
+// it, without a second cut where one does. The most that was lost is of what was acknowledged.
+func TestNote(t *testing.T) {
+	at := func(cut int, second *Cut) evidence {
+		return evidence{Finding: Finding{Moment: Commit, Acked: 10, Cut: Cut{At: cut}, Second: second}}
+	}
+	tried := &trial{result: &Result{Tried: Tried{Counts: map[Damage]int{}, ByMoment: map[Moment]int{}}}}
+	for _, step := range []struct {
+		e     evidence
+		found observation
+		worst int // the cut of the finding that is kept then; 0: none
+	}{
+		{at(9, nil), observation{transactions: 10, opening: 3}, 0},
+		{at(8, nil), observation{damage: Lost, transactions: 9}, 8},
+		{at(7, &Cut{}), observation{damage: Lost, transactions: 7}, 8},
+		{at(6, nil), observation{damage: Lost, transactions: 8}, 6},
+		{at(5, &Cut{}), observation{damage: Corrupt, transactions: -1}, 5},
+		{at(4, nil), observation{damage: Inconsistent, transactions: -1}, 5},
+		{at(7, nil), observation{damage: Corrupt, transactions: -1, opening: 2}, 7},
+		{at(8, nil), observation{damage: Corrupt, transactions: -1}, 7},
+	} {
+		tried.note(step.e, step.found)
+		got := 0
+		if tried.worst != nil {
+			got = tried.worst.Finding.Cut.At
+		}
+		if got != step.worst {
+			t.Errorf("after %q at %d: the finding at %d is kept, want %d", step.found.damage, step.e.Finding.Cut.At, got, step.worst)
+		}
+	}
+	want := Tried{States: 8, Counts: map[Damage]int{Unharmed: 1, Lost: 3, Corrupt: 3, Inconsistent: 1}, ByMoment: map[Moment]int{Commit: 8}, MaxLost: 3, SlowestNs: 3}
+	if diff := cmp.Diff(want, tried.result.Tried); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 

@@ -21,12 +21,17 @@ import (
 // logStore is a log of transactions and what they come to. Its name may be that of
 // a fault: store-lies does not sync, store-swallows goes on after errors of the
 // disk, store-deaf reads nothing from a disk that fails, store-damaged fails its
-// own check.
+// own check, store-late writes a transaction when the second one after it is done. Others
+// have their fault where they are opened again: store-locked does not open, store-changes
+// has another value, store-frozen writes nothing, and store-forgets keeps nothing that is
+// written.
 type logStore struct {
-	name string
-	log  *os.File
-	sync bool
-	keys map[string][]byte
+	name   string
+	log    *os.File
+	sync   bool
+	keys   map[string][]byte
+	reopen bool // it has keys from before
+	late   [][]byte
 }
 
 type logged struct{ Key, Value []byte }
@@ -47,7 +52,19 @@ func openLog(name string, c kvdb.Config) (*logStore, error) {
 		return nil, err
 	}
 	s := &logStore{name: name, log: log, sync: c.Sync(true), keys: map[string][]byte{}}
-	return s, s.replay()
+	if err := s.replay(); err != nil {
+		return nil, err
+	}
+	if s.reopen = len(s.keys) > 0; s.reopen && name == "store-locked" {
+		return nil, errors.New("this store is locked")
+	}
+	if s.reopen && name == "store-changes" {
+		for key, value := range s.keys {
+			s.keys[key] = append([]byte{value[0] + 1}, value[1:]...)
+			break
+		}
+	}
+	return s, nil
 }
 
 // replay applies whole transactions and cuts off what is behind them.
@@ -134,7 +151,21 @@ func (s *logStore) Update(do func(kvdb.Writer) error) error {
 	}
 	head := binary.LittleEndian.AppendUint32(nil, uint32(out.Len()))
 	head = binary.LittleEndian.AppendUint32(head, crc32.ChecksumIEEE(out.Bytes()))
-	if _, err := s.log.Write(append(head, out.Bytes()...)); err != nil && s.name != "store-swallows" {
+	if s.reopen && s.name == "store-frozen" {
+		return errors.New("this store is frozen")
+	}
+	if s.reopen && s.name == "store-forgets" {
+		return nil
+	}
+	whole := append(head, out.Bytes()...)
+	if s.name == "store-late" {
+		s.late = append(s.late, whole)
+		whole = nil
+		if len(s.late) > 2 {
+			whole, s.late = s.late[0], s.late[1:]
+		}
+	}
+	if _, err := s.log.Write(whole); err != nil && s.name != "store-swallows" {
 		return err
 	}
 	for _, p := range w.all {
@@ -167,7 +198,10 @@ func (s *logStore) Effective() map[string]string {
 	return map[string]string{kv.Sync: map[bool]string{true: "1", false: "0"}[s.sync]}
 }
 
-func (s *logStore) Close() error { return s.log.Close() }
+func (s *logStore) Close() error {
+	_, err := s.log.Write(slices.Concat(s.late...))
+	return errors.Join(err, s.log.Close())
+}
 
 type logWriter struct {
 	*logStore

@@ -60,6 +60,31 @@ func TestFolder(t *testing.T) {
 	}
 }
 
+// Of the writes that are kept, the last one is torn, and no other.
+func TestTornWriteOfAFile(t *testing.T) {
+	r := &Recording{Ops: []Op{{Kind: OpName, Node: rootNode, Name: "a", Child: 2},
+		{Kind: OpWrite, Node: 2, Data: []byte("hello")}, {Kind: OpWrite, Node: 2, Offset: 5, Data: []byte("world")}}}
+	got := content(r.Folder(Cut{At: 3, Kept: []int{0, 1, 2}, Tear: 2}, true))
+	if want := map[string]string{"a": "hellowo"}; !maps.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// Folders are the same state where they have the same files: a length of zeros and a
+// name count as content does.
+func TestFolderSum(t *testing.T) {
+	filled := NewImage(1)
+	filled.Write([]byte{1}, 0)
+	seen := map[[16]byte]string{}
+	for name, f := range map[string]folder{"empty": {}, "an empty file": {"a": NewImage(0)}, "a file of a zero": {"a": NewImage(1)},
+		"another name": {"b": NewImage(0)}, "a file of a one": {"a": filled}, "a folder": {"a": nil}} {
+		if other, known := seen[f.Sum()]; known {
+			t.Errorf("%s has the sum of %s", name, other)
+		}
+		seen[f.Sum()] = name
+	}
+}
+
 // A length cuts an image off, and what is behind it is zeros when it grows again.
 func TestTruncate(t *testing.T) {
 	image, want := NewImage(0), NewImage(0)
