@@ -362,6 +362,32 @@ func TestAddedLaunchesWidenIntervals(t *testing.T) {
 	}
 }
 
+// Where their width decided on the number of launches, intervals of pairs are as wide as
+// with a launch that was not planned.
+func TestAddedPairs(t *testing.T) {
+	figures, baseline := pairs(12, 1.1, 0.03)
+	p, err := NewPairs(figures, baseline)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Rule{Planned: 11}.Ratio(p)
+	p.Added = true
+	if got := (Rule{Planned: 12}).Ratio(p); got != want {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// The side with fewer launches decides how many there are.
+func TestUnpairedCountsTheFewer(t *testing.T) {
+	many, _ := pairs(6, 1.5, 0.01)
+	for name, sides := range map[string][2][]float64{"first": {many[:1], many}, "second": {many, many[:1]}} {
+		got, err := Rule{}.CompareUnpaired(sides[0], sides[1], false)
+		if err != nil || got.Ratio.N != 1 || got.Verdict != Undecided || got.Reason != TooFew {
+			t.Errorf("%s: got %d launches, %s: %s, %v; want 1, undecided: %s", name, got.Ratio.N, got.Verdict, got.Reason, err, TooFew)
+		}
+	}
+}
+
 // One side with added launches is enough.
 func TestUnpairedAllowsForEitherSide(t *testing.T) {
 	long, _ := pairs(12, 1, 0.03)
