@@ -3,6 +3,9 @@ package oracle
 import (
 	"strings"
 	"testing"
+
+	"assay"
+	"assay/kit/wire"
 )
 
 // newWritten is a history of the keys a and b with two fields, a0 a1 and b0 b1.
@@ -47,12 +50,37 @@ func TestHistory(t *testing.T) {
 		"a field keeps what the warm-up may have left": {[]func(*history){update(0, "x"), update(0, "y"), measured, update(1, "z")}, "a0 x y|z"},
 		"of one client the newest is there":            {[]func(*history){put, update(0, "x"), one, update(0, "y"), update(0, "z")}, "z|a1 p1"},
 		"one client deletes, and puts again":           {[]func(*history){put, one, func(h *history) { h.delete([]byte("a")) }, put}, "p0|p1"},
+		"an empty value is not one that is missing":    {[]func(*history){func(h *history) { h.put([]byte("a"), [][]byte{{}, {}}) }, func(h *history) { h.delete([]byte("a")) }}, "- |- "},
 		"a key that is deleted is not there":           {[]func(*history){func(h *history) { h.delete([]byte("a")) }}, "-|-"},
 	} {
 		h := newWritten(t)
 		for _, do := range c.does {
 			do(h)
 		}
+		h.keys["a"].close()
+		if got := h.mayText("a"); got != c.want {
+			t.Errorf("%s: got %s, want %s", name, got, c.want)
+		}
+	}
+}
+
+// Each position is of the phase that it was done in: the first one alone is behind the
+// last one that was measured.
+func TestReplayPhases(t *testing.T) {
+	for name, c := range map[string]struct {
+		done Done
+		want string
+	}{
+		"all measured":     {Done{Measured: 3}, "v0 v1 v2"},
+		"one warmed up":    {Done{Warm: 1, Measured: 2}, "v1 v2"},
+		"one was alone":    {Done{Measured: 2, Alone: 1}, "v2"},
+		"one of each":      {Done{Warm: 1, Measured: 1, Alone: 1}, "v2"},
+		"alone begins new": {Done{Measured: 1, Alone: 2}, "v2"},
+	} {
+		put := assay.Step{KV: wire.Put, Args: make([]assay.Values, 2)}
+		w := &writes{fields: 1, parts: []written{{trace: file(t, []string{"a", "a", "a"}, []string{"v0", "v1", "v2"}), steps: []assay.Step{put}}}}
+		h := newHistory(file(t, []string{"a"}, []string{"old"}), 1, shard{})
+		h.replay(w, c.done)
 		h.keys["a"].close()
 		if got := h.mayText("a"); got != c.want {
 			t.Errorf("%s: got %s, want %s", name, got, c.want)

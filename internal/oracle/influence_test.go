@@ -1,0 +1,86 @@
+package oracle
+
+import (
+	"database/sql"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"assay"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// A key that may be NULL is given by the engine: also where it is another argument, or
+// computed from one.
+func TestMayBeNull(t *testing.T) {
+	sometimes := assay.Values{Kind: assay.Uniform, To: 9, Null: 0.1}
+	args := []assay.Values{sometimes, id, {Kind: assay.Same, Of: 0}, {Kind: assay.Derive, Of: 2}, {Kind: assay.Same, Of: 1},
+		{Kind: assay.Const}, {Kind: assay.Const, Value: int64(1)}, {Kind: assay.Derive, Of: 1, Null: 0.1}}
+	var got []int
+	for i := -1; i <= len(args); i++ {
+		if mayBeNull(args, i) {
+			got = append(got, i)
+		}
+	}
+	if want := []int{-1, 0, 2, 3, 5, 7, 8}; !slices.Equal(got, want) {
+		t.Errorf("got that the arguments %v may be NULL, want %v", got, want)
+	}
+}
+
+// What statements do to tables, with all that they set off.
+func TestInfluences(t *testing.T) {
+	const tables = "CREATE TABLE t (id INTEGER PRIMARY KEY, n INTEGER, g INTEGER AS (n + 1)); CREATE TABLE u (id INTEGER PRIMARY KEY, n INTEGER); CREATE TABLE v (id INTEGER PRIMARY KEY, n INTEGER);"
+	const first = "CREATE TRIGGER r AFTER UPDATE ON t BEGIN UPDATE u SET n = 1; END;"
+	for name, c := range map[string]struct {
+		triggers, sql string
+		want          []string // TABLE, and whether the order decides which rows change
+		problem       string
+	}{
+		"one row":                       {"", "UPDATE t SET n = ? WHERE id = ?", []string{"t"}, ""},
+		"a column that is written":      {"", "UPDATE t SET n = ? WHERE n = ?", []string{"t decided"}, ""},
+		"a column that is not stored":   {"", "UPDATE t SET n = ? WHERE g = ?", []string{"t decided"}, ""},
+		"a key that moves":              {"", "UPDATE t SET id = ? WHERE id = ?", []string{"t decided"}, ""},
+		"a trigger":                     {first, "UPDATE t SET n = ? WHERE id = ?", []string{"t", "u decided"}, ""},
+		"a trigger of a trigger":        {first + "CREATE TRIGGER s AFTER UPDATE ON u BEGIN UPDATE v SET n = 1; END", "UPDATE t SET n = ? WHERE id = ?", []string{"t", "u decided", "v decided"}, ""},
+		"a trigger of another table":    {"CREATE TRIGGER s AFTER UPDATE ON u BEGIN UPDATE v SET n = 1; END", "UPDATE t SET n = ? WHERE id = ?", []string{"t"}, ""},
+		"a trigger that refuses":        {"CREATE TRIGGER r BEFORE UPDATE ON t BEGIN SELECT RAISE(IGNORE); END", "UPDATE t SET n = ? WHERE id = ?", nil, "decides what becomes of a row"},
+		"a trigger of one that refuses": {first + "CREATE TRIGGER s BEFORE UPDATE ON u BEGIN SELECT RAISE(IGNORE); END", "UPDATE t SET n = ? WHERE id = ?", nil, "decides what becomes of a row"},
+	} {
+		db, err := sql.Open("sqlite", ":memory:")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer db.Close()
+		conn, err := db.Conn(t.Context())
+		if err == nil {
+			_, err = conn.ExecContext(t.Context(), tables+c.triggers)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, err := tablesOf(t.Context(), conn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found, err := influencesOf(t.Context(), conn, assay.Operation{Changes: true, Steps: []assay.Step{{SQL: c.sql, Args: []assay.Values{value, id}}}}, all)
+		if c.problem != "" {
+			if err == nil || !strings.Contains(err.Error(), c.problem) {
+				t.Errorf("%s: got %v, want ...%s", name, err, c.problem)
+			}
+			continue
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for of, in := range found {
+			got = append(got, strings.TrimSpace(fmt.Sprint(of.name, map[bool]string{true: " decided"}[in.decided])))
+		}
+		slices.Sort(got)
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
+		}
+	}
+}
