@@ -167,6 +167,14 @@ func TestBatch(t *testing.T) {
 	if got := counts(m); got != (counted{Operations: 1000, Executed: 1000, Latencies: 16}) {
 		t.Errorf("block: %+v", got)
 	}
+	m = measure(t, p, wire.Measure{Operations: 1024, Batch: 64, Latency: true})
+	all := int64(0) // of operations, if each took as long as the mean of its batch
+	for _, bucket := range m.Histogram {
+		all += 64 * bucket[0] * bucket[1]
+	}
+	if all > 2*m.Nanos {
+		t.Errorf("the latencies of single operations add up to %d ns of %d", all, m.Nanos)
+	}
 	many := prepareFake(t, &fake{}, oneRow("b"), 8)
 	m = measure(t, many, wire.Measure{Operations: 10_000, Batch: 64, Latency: true})
 	if m.Executed != 10_000 || m.Operations > 10_000 || m.Operations <= 10_000-8*64 || count(m) != 157 {
@@ -313,12 +321,13 @@ func TestInFlight(t *testing.T) {
 		{done: 8, executed: 8, before: 157, last: 161, lastRight: 3, exit: 180, histogram: right()},            // a quarter of a batch too late
 		{done: 2, executed: 3, before: 155, last: 190, lastRight: 0, exit: 191, histogram: right(), misses: 1}, // late, and wrong
 		{done: 0, executed: 0, exit: 165, histogram: right()},                                                  // never had any
+		{done: 1, executed: 1, before: 180, last: 190, lastRight: 1, exit: 195, histogram: right()},            // all of it too late
 	}
 	shares[0].histogram.Record(5)
 	shares[2].histogram.Record(5)
 	got := l.sum(shares)
-	want := wire.Measured{Operations: 116, // (5 + 9 + 8-3/4 + 2) * 5
-		Executed: 26 * 5, Nanos: 60, Misses: 1, Histogram: [][2]int64{{5, 2}}}
+	want := wire.Measured{Operations: 116, // (5 + 9 + 8-3/4 + 2 + 0) * 5
+		Executed: 27 * 5, Nanos: 60, Misses: 1, Histogram: [][2]int64{{5, 2}}}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
