@@ -139,6 +139,9 @@ func TestLatestInAMix(t *testing.T) {
 	choice, err := column.Open(trace.Path)
 	must(t, err)
 	defer choice.Close()
+	if alone, err := d.Trace(t.Context(), get, trace.Parts[0].Length); err != nil || alone.Path == trace.Parts[0].Path {
+		t.Errorf("got the trace %v (%v) where no key is added, and in the mix that adds some, want two", alone, err)
+	}
 	gets, _ := traceRows(t, &trace.Parts[0])
 	added, late := 0, 0
 	for row := range choice.Rows() {

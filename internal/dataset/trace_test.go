@@ -147,10 +147,11 @@ func TestTraceOfMixWithoutArguments(t *testing.T) {
 func TestTraceIsMadeAgainWhenDamaged(t *testing.T) {
 	d := prepare(t, monsters(10))
 	trace := makeTrace(t, d, byID(), 100)
-	for name, content := range map[string]string{"empty": "", "foreign": strings.Repeat("x", 500), "cut": read(t, trace.Path)[:100]} {
+	whole := read(t, trace.Path)
+	for name, content := range map[string]string{"empty": "", "foreign": strings.Repeat("x", 500), "cut": whole[:100]} {
 		must(t, os.WriteFile(trace.Path, []byte(content), 0o644))
-		if again := makeTrace(t, d, byID(), 100); again.Digest != trace.Digest {
-			t.Errorf("%s: another trace", name)
+		if again := makeTrace(t, d, byID(), 100); again.Digest != trace.Digest || read(t, again.Path) != whole {
+			t.Errorf("%s: got the trace %s of %d bytes, want %s of %d as before", name, again.Digest, len(read(t, again.Path)), trace.Digest, len(whole))
 		}
 	}
 }
@@ -160,13 +161,14 @@ func TestTraceIsMadeAgainWhenDamaged(t *testing.T) {
 func TestTraceIsMadeAgainWhenChanged(t *testing.T) {
 	d := prepare(t, monsters(10))
 	trace := makeTrace(t, d, byID(), 100)
+	made := read(t, trace.Path)
 	builder := column.NewBuilder(column.Int)
 	for range 100 {
 		must(t, builder.Append(int64(1)))
 	}
 	must(t, builder.WriteFile(trace.Path))
-	if again := makeTrace(t, d, byID(), 100); again.Digest != trace.Digest || read(t, again.Path) == "" {
-		t.Errorf("got the trace %s, want %s as before", again.Digest, trace.Digest)
+	if again := makeTrace(t, d, byID(), 100); again.Digest != trace.Digest || read(t, again.Path) != made {
+		t.Errorf("got the trace %s, with the arguments as they were made: %t; want %s, with them", again.Digest, read(t, again.Path) == made, trace.Digest)
 	}
 }
 
