@@ -103,6 +103,17 @@ func TestMeter(t *testing.T) {
 	}
 }
 
+// A kernel's thread that ended takes its time with it: that is no time of other programs.
+func TestMeterOfAThreadThatEnded(t *testing.T) {
+	proc := files(map[string]string{"proc/stat": before["proc/stat"], "proc/2/stat": stat("kworker", kernel, "0", "70")})
+	m := start(proc)
+	delete(proc, "proc/2/stat")
+	proc["proc/stat"] = files(after)["proc/stat"]
+	if got := m.Stop(0); math.Abs(got.Foreign-0.4) > 1e-12 {
+		t.Errorf("got %g of other programs, want 0.4, which all processes used", got.Foreign)
+	}
+}
+
 func TestMeterSeesNothing(t *testing.T) {
 	for name, m := range map[string]*Meter{
 		"unreadable": start(fstest.MapFS{}),

@@ -260,9 +260,13 @@ func TestForeignRequests(t *testing.T) {
 	}{
 		"own origin":          {"GET", func(r *http.Request) { r.Header.Set("Origin", own) }, 200},
 		"localhost":           {"GET", func(r *http.Request) { r.Host = "localhost" + own[strings.LastIndex(own, ":"):] }, 200},
+		"in capitals":         {"GET", func(r *http.Request) { r.Host = "LOCALHOST" + own[strings.LastIndex(own, ":"):] }, 200},
+		"without the port":    {"GET", func(r *http.Request) { r.Host = "localhost" }, 403},
 		"another name":        {"GET", func(r *http.Request) { r.Host = "evil.example" }, 403},
 		"another port":        {"GET", func(r *http.Request) { r.Host = "127.0.0.1:1" }, 403},
 		"another origin":      {"GET", func(r *http.Request) { r.Header.Set("Origin", "http://evil.example") }, 403},
+		"a longer origin":     {"GET", func(r *http.Request) { r.Header.Set("Origin", own+"0") }, 403}, // another port
+		"a domain of another": {"GET", func(r *http.Request) { r.Header.Set("Origin", own+".evil.example") }, 403},
 		"no origin at all":    {"GET", func(r *http.Request) { r.Header.Set("Origin", "null") }, 403},
 		"sent by another":     {"POST", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "cross-site") }, 403},
 		"sent by a neighbour": {"POST", func(r *http.Request) { r.Header.Set("Sec-Fetch-Site", "same-site") }, 403},
@@ -310,7 +314,7 @@ func TestCheckAddress(t *testing.T) {
 		{"127.0.0.1:7070", "", ""}, {"localhost:0", "", ""}, {"[::1]:7070", "", ""},
 		{"0.0.0.0:7070", "", "can be reached from other machines"}, {":7070", "", "can be reached"}, {"192.0.2.1:7070", "", "can be reached"},
 		{"evil.example:1", "", "can be reached"}, {"7070", "", "want HOST:PORT"},
-		{":7070", token, ""}, {"127.0.0.1:7070", "short", "needs at least 16"},
+		{":7070", token, ""}, {"127.0.0.1:7070", token[1:], "has 15 bytes, and needs at least 16"},
 	} {
 		err := CheckAddress(test.address, test.token)
 		if (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
