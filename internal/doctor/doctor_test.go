@@ -273,3 +273,76 @@ func TestFixOfHostileNames(t *testing.T) {
 		t.Errorf("the fix made %v, %v; want nothing", left, err)
 	}
 }
+
+// Statistics are stale also where a table has lost most of its rows.
+func TestStatisticsOfRowsThatAreGone(t *testing.T) {
+	for rows, want := range map[int]int{50_000: 0, 60_000: 1} { // of 5000 rows
+		path := database(t, append(slices.Clone(healthy), fmt.Sprintf("UPDATE sqlite_stat1 SET stat = '%d 1200 4' WHERE tbl = 'post'", rows))...)
+		found := examine(t, path, func(*Options) {})
+		if len(found) != want || want > 0 && (found[0].Problem != "stale-statistics" || !strings.Contains(found[0].Evidence, "post had 60000 rows, has 5000")) {
+			t.Errorf("statistics of %d rows: got %+v, want %d finding", rows, found, want)
+		}
+	}
+}
+
+// Rows are found by a foreign key where an index begins with all of its columns; and an
+// index that sorts otherwise replaces none.
+func TestKeysOfSeveralColumns(t *testing.T) {
+	more := []string{"CREATE TABLE place (x INTEGER, y INTEGER, name TEXT, PRIMARY KEY (x, y))", "INSERT INTO place VALUES (1, 2, 'a')",
+		"CREATE TABLE tree (id INTEGER PRIMARY KEY, x INTEGER, y INTEGER, name TEXT, FOREIGN KEY (x, y) REFERENCES place)",
+		"WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 2000) INSERT INTO tree SELECT i, 1, 2, 'n' || i FROM n",
+		"CREATE INDEX tree_name ON tree(name COLLATE NOCASE)", "CREATE INDEX tree_name_id ON tree(name, id)", "ANALYZE"}
+	found := examine(t, database(t, slices.Concat(healthy, more)...), func(o *Options) { o.Queries = nil })
+	if len(found) != 1 || found[0].Problem != "foreign-key-index" || !strings.Contains(found[0].Evidence, "tree has 2000 rows and no index that begins with x, y") {
+		t.Errorf("got %+v, want the index of x, y alone", found)
+	}
+	found = examine(t, database(t, slices.Concat(healthy, more, []string{"CREATE INDEX tree_place ON tree(x, y)", "ANALYZE"})...), func(o *Options) { o.Queries = nil })
+	if len(found) != 0 {
+		t.Errorf("with the index: got %+v, want nothing", found)
+	}
+}
+
+// An index is superfluous where another one begins with all of its columns, sorted
+// alike, and holds all rows. One that keeps rows unique, or that a constraint made, is not.
+func TestDuplicates(t *testing.T) {
+	of := func(name string, columns ...string) index {
+		x := index{name: name, made: true}
+		for _, c := range columns {
+			x.columns = append(x.columns, c+" BINARY")
+		}
+		return x
+	}
+	unique := func(x index) index { x.unique = true; return x }
+	partial := func(x index) index { x.partial = true; return x }
+	constraint := func(x index) index { x.made, x.unique = false, true; return x }
+	for name, c := range map[string]struct {
+		indexes []index
+		want    []string // that are superfluous
+	}{
+		"a beginning":                   {[]index{of("a", "x"), of("b", "x", "y")}, []string{"a"}},
+		"another order":                 {[]index{of("a", "y"), of("b", "x", "y")}, nil},
+		"two that are alike":            {[]index{of("a", "x"), of("b", "x")}, []string{"b"}},
+		"alike, the second one unique":  {[]index{of("a", "x"), unique(of("b", "x"))}, []string{"a"}},
+		"alike, the first one unique":   {[]index{unique(of("a", "x")), of("b", "x")}, []string{"b"}},
+		"a unique beginning":            {[]index{unique(of("a", "x")), of("b", "x", "y")}, nil},
+		"a constraint":                  {[]index{constraint(of("a", "x")), of("b", "x", "y")}, nil},
+		"of a constraint":               {[]index{of("a", "x"), constraint(of("b", "x", "y"))}, []string{"a"}},
+		"the longer has some rows only": {[]index{of("a", "x"), partial(of("b", "x", "y"))}, nil},
+		"the shorter has some only":     {[]index{partial(of("a", "x")), of("b", "x", "y")}, nil},
+		"another collation":             {[]index{{name: "a", made: true, columns: []string{"x NOCASE"}}, of("b", "x", "y")}, nil},
+		"two expressions":               {[]index{of("a", "(expression)"), of("b", "(expression)", "y")}, nil},
+	} {
+		p := &patient{tables: []table{{name: "t", indexes: c.indexes}}}
+		if err := p.duplicates(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range p.found {
+			dropped, _, _ := strings.Cut(f.Evidence, "(")
+			got = append(got, dropped)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s: got that %q are superfluous, want %q", name, got, c.want)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package history
 import (
 	"bytes"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -110,12 +111,35 @@ func TestVersionsOfOneRun(t *testing.T) {
 	}
 }
 
+// Machines are of one class where all is alike that decides how fast they are.
 func TestSameClass(t *testing.T) {
-	a := assay.Run{Host: map[string]string{"cpu": "x", "cores": "2", "kernel": "6.1"}}
-	b := assay.Run{Host: map[string]string{"cpu": "x", "cores": "2", "kernel": "6.2"}}
-	c := assay.Run{Host: map[string]string{"cpu": "x", "cores": "4", "kernel": "6.1"}}
-	if !SameClass(a, b) || SameClass(a, c) {
-		t.Errorf("another kernel: got %v, want true; other cores: got %v, want false", SameClass(a, b), SameClass(a, c))
+	facts := map[string]string{"cpu": "x", "cores": "2", "memory": "4 GB", "virtualization": "kvm", "filesystem": "ext4", "kernel": "6.1"}
+	for fact := range facts {
+		other := maps.Clone(facts)
+		other[fact] = "another"
+		a, b := assay.Run{ID: "a", Host: facts}, assay.Run{ID: "b", Host: other}
+		want := fact == "kernel"
+		if got := SameClass(a, b); got != want {
+			t.Errorf("another %s: got %v, want %v", fact, got, want)
+		}
+		if got := OfClass([]assay.Run{a, b, a}); len(got) != map[bool]int{true: 3, false: 2}[want] {
+			t.Errorf("another %s: got %d of 3 runs of the first one's class", fact, len(got))
+		}
+	}
+}
+
+// Runs that were interrupted have no place in a history, nor those of another plan.
+func TestFinished(t *testing.T) {
+	runs := []assay.Run{{ID: "a", Plan: "quick", Status: assay.Finished}, {ID: "b", Plan: "quick", Status: assay.Interrupted},
+		{ID: "c", Plan: "quick", Status: assay.Running}, {ID: "d", Plan: "kv", Status: assay.Finished}}
+	for plan, want := range map[string]string{"": "ad", "quick": "a"} {
+		got := ""
+		for _, r := range (Filter{"plan": plan}).Finished(runs) {
+			got += r.ID
+		}
+		if got != want {
+			t.Errorf("plan %q: got the runs %s, want %s", plan, got, want)
+		}
 	}
 }
 

@@ -1,0 +1,69 @@
+package upgrade
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"assay/internal/build"
+	"assay/internal/gate"
+	"assay/internal/lab"
+	"assay/internal/plan"
+)
+
+// The base is what go.mod required, and the head what it requires now. What assay cannot
+// build is not measured, and says why.
+func TestMovedPair(t *testing.T) {
+	const module = "example.org/driver"
+	of := func(version, fork, folder string) gate.Requirement {
+		return gate.Requirement{Module: module, Version: version, Fork: fork, Folder: folder, Line: 7}
+	}
+	plain, store := build.Driver{Name: "mattn", Module: module}, build.Driver{Name: "bbolt", Module: module, Store: true}
+	for name, c := range map[string]struct {
+		driver      build.Driver
+		base, head  gate.Requirement
+		want        string // BASE HEAD
+		notMeasured string
+	}{
+		"a version":                    {plain, of("v1.0.0", "", ""), of("v1.1.0", "", ""), "mattn@v1.0.0 mattn@v1.1.0", ""},
+		"a version before":             {plain, of("v1.1.0", "", ""), of("v1.0.0", "", ""), "mattn@v1.1.0 mattn@v1.0.0", ""},
+		"to a fork":                    {plain, of("v1.0.0", "", ""), of("v1.1.0", "example.org/fork", ""), "", "go.mod replaces it with example.org/fork"},
+		"from a fork":                  {plain, of("v1.0.0", "example.org/fork", ""), of("v1.1.0", "", ""), "", "go.mod replaced it with example.org/fork"},
+		"from a folder":                {plain, of("v1.0.0", "", "../fork"), of("v1.1.0", "", ""), "", "only the files of now are there"},
+		"a store, which SQL says none": {store, of("v1.0.0", "", ""), of("v1.1.0", "", ""), "", "it is a key-value store"},
+	} {
+		m := &Measuring{request: Request{Plan: &plan.Plan{Name: "quick"}, Dir: "app"}}
+		got, err := m.movedPair(t.Context(), c.driver, gate.Move{Base: c.base, Head: c.head})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.notMeasured != "" {
+			if !strings.Contains(got.notMeasured, c.notMeasured) {
+				t.Errorf("%s: got %+v, want that it is not measured: %s", name, got, c.notMeasured)
+			}
+			continue
+		}
+		if pair := got.base + " " + got.head; pair != c.want || got.notMeasured != "" || got.line != 7 || got.file != "app/go.mod" {
+			t.Errorf("%s: got %+v, want %s of line 7 of app/go.mod", name, got, c.want)
+		}
+	}
+}
+
+// The checkout of another module is no build of a driver.
+func TestCheckoutOfAnotherModule(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "checkout")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.org/driver\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for module, want := range map[string]bool{"example.org/driver": true, "example.org/other": false} {
+		m := &Measuring{lab: &lab.Lab{}}
+		got, err := m.side(t.Context(), build.Driver{Name: "mattn", Module: module}, dir)
+		if (err == nil) != want || want && (!strings.HasPrefix(got, "mattn@") || len(m.lab.Checkouts) != 1) {
+			t.Errorf("a driver of %s: got %q of %d checkouts, %v; want a build: %v", module, got, len(m.lab.Checkouts), err, want)
+		}
+	}
+}
