@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"testing"
+	"time"
 
 	"assay"
 	"assay/kit/wire"
@@ -22,27 +23,41 @@ func recorded(op assay.Operation, outcome assay.Outcome, windows ...wire.Measure
 	return trial
 }
 
-// The figures are totals over totals, of several windows too.
+// The figures are totals over totals, of several windows too. Times are of the operations
+// that were right within them, and what is used is of all that were executed.
 func TestFigures(t *testing.T) {
 	windows := []wire.Measured{
 		{Operations: 10, Nanos: 1000, Executed: 16, Busy: 4, Counters: wire.Counters{CPU: 800, Allocs: 32, Alloc: 320, Read: 160, Fetched: 80, Written: 1600, Switches: 8, Peak: 500}},
-		{Operations: 30, Nanos: 1000, Executed: 24, Counters: wire.Counters{CPU: 1200, Peak: 400}},
+		{Operations: 22, Nanos: 1000, Executed: 24, Counters: wire.Counters{CPU: 1200, Peak: 400}},
 	}
-	want := map[string]float64{assay.NsPerOp: 50, assay.OpPerS: 2e7, "cpu-ns/op": 50, "B/op": 8, "allocs/op": 0.8,
+	want := map[string]float64{assay.NsPerOp: 62.5, assay.OpPerS: 1.6e7, "cpu-ns/op": 50, "B/op": 8, "allocs/op": 0.8,
 		"read-B/op": 4, "fetched-B/op": 2, "bytes-written/op": 40, "switches/op": 0.2, "peak-B": 500}
 	trial := recorded(assay.Operation{}, assay.OK, windows...)
 	if !maps.Equal(trial.Figures, want) {
 		t.Errorf("figures %v, want %v", trial.Figures, want)
 	}
-	if len(trial.Samples) != 2 || trial.Samples[1] != (assay.Sample{Operations: 30, Nanos: 1000}) {
+	if len(trial.Samples) != 2 || trial.Samples[1] != (assay.Sample{Operations: 22, Nanos: 1000}) {
 		t.Errorf("samples %v", trial.Samples)
 	}
 	if trial := recorded(assay.Operation{RetryBusy: true}, assay.NotApplied, windows...); trial.Figures[assay.BusyOp] != 0.1 {
 		t.Errorf("figures of a not-applied trial that is tried again: %v", trial.Figures)
 	}
 	perRow := assay.Operation{PerRow: true, Steps: []assay.Step{{Rows: 4}, {Rows: -1}}}
-	if trial := recorded(perRow, assay.OK, windows...); trial.Figures[assay.NsPerOp] != 12.5 || trial.Figures["B/op"] != 2 {
+	if trial := recorded(perRow, assay.OK, windows...); trial.Figures[assay.NsPerOp] != 15.625 || trial.Figures["B/op"] != 2 {
 		t.Errorf("figures per row: %v", trial.Figures)
+	}
+	loop := windows[0]
+	loop.LoopNanos = 8
+	if got := recorded(perRow, assay.OK, loop).Figures[assay.LoopNsPerOp]; got != 2 {
+		t.Errorf("got %v ns of the loop by itself for each of 4 rows, want 2", got)
+	}
+	uncounted := assay.Trial{Outcome: assay.OK, Figures: map[string]float64{}}
+	(&tally{total: windows[0], uncounted: true}).record(&uncounted, assay.Operation{RetryBusy: true})
+	if got, has := uncounted.Figures[assay.BusyOp]; has {
+		t.Errorf("got %v busy answers of a worker that does not count them, want no figure", got)
+	}
+	if got, want := (&tally{total: loop}).each(3), 300*time.Nanosecond; got != want { // 10 in 1000 ns, three at a time
+		t.Errorf("got %s for one operation of three clients, want %s", got, want)
 	}
 	for _, outcome := range []assay.Outcome{assay.Failed, assay.WrongAnswer, assay.TimedOut} {
 		if trial := recorded(assay.Operation{}, outcome, windows...); len(trial.Figures) > 0 || len(trial.Samples) != 2 {

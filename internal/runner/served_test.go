@@ -17,6 +17,8 @@ import (
 	"assay"
 	"assay/internal/load"
 	"assay/kit/wire"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 func servedJob(rate float64) *job {
@@ -40,6 +42,17 @@ func TestCountsBusy(t *testing.T) {
 		if got := measuredLoad(load.Result{}, servedJob(0), before, after).Busy; got != c.busy {
 			t.Errorf("%s: got %d tried again, want %d", name, got, c.busy)
 		}
+	}
+}
+
+// What a worker used under load is of all requests that reached it, with those of the
+// warm-up, and its time is of those that were right.
+func TestMeasuredLoad(t *testing.T) {
+	before, after := wire.Stats{Counters: wire.Counters{CPU: 100}}, wire.Stats{Counters: wire.Counters{CPU: 1190}}
+	got := measuredLoad(load.Result{Offered: 1000, Dropped: 10, Right: 980, Failed: 10, Nanos: 5000}, servedJob(0), before, after)
+	want := wire.Measured{Operations: 980, Executed: 1090, Nanos: 5000, Counters: wire.Counters{CPU: 1090}}
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
 	}
 }
 
