@@ -18,13 +18,16 @@ func TestProofs(t *testing.T) {
 	proof := assay.Proof{Target: "mattn@v1", Build: "b", Profile: "web", Fault: assay.PowerCut, Claimed: assay.Power, States: 100, Held: 100}
 	refuted := proof
 	refuted.Held, refuted.Refuted, refuted.Kind, refuted.Replay = 99, 1, assay.LosesCommits, "abc"
+	again := refuted
+	again.States, again.Held, again.Replay = 50, 49, "abd"
 	fewer, more := proof, proof
 	fewer.States, fewer.Held, more.States, more.Held = 50, 50, 200, 200
 	same, other := start("same", "quick", 0), start("other", "quick", 1)
 	same.PlanText, other.PlanText = "text", "another text"
 	must(t, s.Begin(t.Context(), same))
 	must(t, s.Begin(t.Context(), other))
-	for i, step := range []struct{ keep, want assay.Proof }{{proof, proof}, {fewer, proof}, {refuted, refuted}, {fewer, refuted}, {more, more}} {
+	for i, step := range []struct{ keep, want assay.Proof }{{proof, proof}, {fewer, proof}, {refuted, refuted}, {fewer, refuted}, {proof, proof},
+		{refuted, refuted}, {again, again}, {fewer, fewer}, {more, more}} {
 		must(t, s.KeepProof(t.Context(), "text", step.keep))
 		run, err := s.Run(t.Context(), "same")
 		must(t, err)
