@@ -131,7 +131,8 @@ func TestWorstOutcomeStays(t *testing.T) {
 	trial := assay.Trial{Outcome: assay.OK}
 	for _, err := range []error{
 		&failure{assay.NotApplied, "a setting"}, &failure{assay.TimedOut, "too late"},
-		&failure{assay.WrongAnswer, "one"}, &failure{assay.WrongAnswer, "two"}, nil,
+		&failure{assay.WrongAnswer, "one"}, &failure{assay.WrongAnswer, "two"},
+		&failure{assay.NotApplied, "another setting"}, &failure{assay.TimedOut, "later"}, nil,
 	} {
 		if err := end(&trial, err); err != nil {
 			t.Error(err)

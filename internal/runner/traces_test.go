@@ -10,6 +10,11 @@ import (
 	"testing"
 
 	"assay"
+	"assay/internal/syncs"
+	"assay/kit/kv"
+	"assay/kit/wire"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // A trace serves the next run of the same build, settings, data and environment, which says so.
@@ -67,6 +72,30 @@ func TestNotTraced(t *testing.T) {
 		}
 		if !slices.ContainsFunc(trial.Warnings, func(w assay.Warning) bool { return w.Code == "not-traced" }) {
 			t.Errorf("warnings %v", trial.Warnings)
+		}
+	}
+}
+
+// A store that cannot read back whether it syncs is taken to do so where a trace shows it
+// of each commit, and what it reads back stays as it is.
+func TestProveSync(t *testing.T) {
+	for name, c := range map[string]struct {
+		found tracing
+		read  map[string]string
+		want  map[string]string
+	}{
+		"each commit is synced":   {tracing{verdict: syncs.Verdict{Units: 20, Covered: 20}}, map[string]string{"a": "b"}, map[string]string{"a": "b", kv.Sync: "1"}},
+		"some happen to be":       {tracing{verdict: syncs.Verdict{Units: 20, Covered: 19}}, nil, map[string]string{kv.Sync: "0"}},
+		"none is":                 {tracing{verdict: syncs.Verdict{Units: 20}}, nil, map[string]string{kv.Sync: "0"}},
+		"the trace tells nothing": {tracing{why: "it hides"}, nil, nil},
+		"it is read back":         {tracing{verdict: syncs.Verdict{Units: 20, Covered: 20}}, map[string]string{kv.Sync: "0"}, map[string]string{kv.Sync: "0"}},
+	} {
+		j := &job{engine: keyValueStore{}}
+		r := &Runner{observed: observations{tracings: map[string]tracing{traceKey(j): c.found}}}
+		read := []wire.Connection{{Name: "writer-1", Settings: c.read}}
+		(&instance{r: r, member: &member{first: j}}).proveSync(read)
+		if diff := cmp.Diff(c.want, read[0].Settings); diff != "" {
+			t.Errorf("%s (-want +got)\n%s", name, diff)
 		}
 	}
 }
