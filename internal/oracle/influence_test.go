@@ -41,7 +41,7 @@ func TestInfluences(t *testing.T) {
 		"one row":                       {"", "UPDATE t SET n = ? WHERE id = ?", []string{"t"}, ""},
 		"a column that is written":      {"", "UPDATE t SET n = ? WHERE n = ?", []string{"t decided"}, ""},
 		"a column that is not stored":   {"", "UPDATE t SET n = ? WHERE g = ?", []string{"t decided"}, ""},
-		"a key that moves":              {"", "UPDATE t SET id = ? WHERE id = ?", []string{"t decided"}, ""},
+		"a key that moves":              {"", "UPDATE t SET id = ? WHERE n = ?", []string{"t decided"}, ""},
 		"a trigger":                     {first, "UPDATE t SET n = ? WHERE id = ?", []string{"t", "u decided"}, ""},
 		"a trigger of a trigger":        {first + "CREATE TRIGGER s AFTER UPDATE ON u BEGIN UPDATE v SET n = 1; END", "UPDATE t SET n = ? WHERE id = ?", []string{"t", "u decided", "v decided"}, ""},
 		"a trigger of another table":    {"CREATE TRIGGER s AFTER UPDATE ON u BEGIN UPDATE v SET n = 1; END", "UPDATE t SET n = ? WHERE id = ?", []string{"t"}, ""},
