@@ -63,6 +63,27 @@ func TestTotals(t *testing.T) {
 	}
 }
 
+// The answers of a sum are checked as far as those of all of its operations are.
+func TestTotalsAreCheckedAsAllAre(t *testing.T) {
+	cell := func(name string) assay.Cell {
+		return assay.Cell{Operation: name, Driver: "d", Clients: 1, Profile: "p"}
+	}
+	total := assay.Case{Cell: cell("total")}
+	for _, name := range []string{"a", "b", "c"} {
+		total.Operation.Terms = append(total.Operation.Terms, assay.Term{Operation: name, Peer: cell(name).Peer(), Times: 1})
+	}
+	for last, want := range map[assay.Check]assay.Check{assay.CheckState: assay.CheckState, assay.CheckAnswers: assay.CheckRows} {
+		var s totals
+		s.add(total)
+		for name, checked := range map[string]assay.Check{"a": assay.CheckState, "b": assay.CheckState, "c": last} {
+			s.note(assay.Trial{Cell: cell(name), Launch: 1, Outcome: assay.OK, Checked: checked, Figures: map[string]float64{assay.NsPerOp: 1}})
+		}
+		if got := s.of(total, false); len(got) != 1 || got[0].Checked != want {
+			t.Errorf("operations checked by %s and %s: got the sums %+v, want one that is checked by %s", assay.CheckState, last, got, want)
+		}
+	}
+}
+
 // What is disturbed in one operation is disturbed in the sum, and a sum that a resumed
 // run has is not emitted again.
 func TestTotalsOfAResumedRun(t *testing.T) {
