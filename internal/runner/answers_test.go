@@ -164,3 +164,20 @@ func TestAnswersThatVary(t *testing.T) {
 		t.Errorf("got %d trials, want each operation of both drivers", len(b.trials))
 	}
 }
+
+// An answer that is missing is not right, and one that nobody knows is not wrong.
+func TestCompareAnswers(t *testing.T) {
+	for name, c := range map[string]struct {
+		got, want []string
+		right     bool
+	}{
+		"alike":   {[]string{"a", "b"}, []string{"a", "b"}, true},
+		"another": {[]string{"a", "c"}, []string{"a", "b"}, false},
+		"missing": {[]string{"a"}, []string{"a", "b"}, false},
+		"unknown": {[]string{"a"}, []string{"a", ""}, true},
+	} {
+		if err := compareAnswers("behind", &job{}, 0, c.got, c.want); (err == nil) != c.right {
+			t.Errorf("%s: got %v, want that it is right: %v", name, err, c.right)
+		}
+	}
+}
