@@ -13,6 +13,7 @@ import (
 
 	"assay"
 	"assay/internal/crash"
+	"assay/internal/guard"
 	"assay/internal/lab"
 	"assay/internal/plan"
 	"assay/internal/store"
@@ -114,7 +115,7 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 	}
 	results, err := a.proveAll(ctx, l, s, lab.Request{Plan: p, PlanFile: planFile(name), Drivers: flags.drivers, Only: only}, request)
 	if err != nil {
-		return err
+		return a.stoppedCrash(ctx, results, err)
 	}
 	r := &crash.Report{Title: p.Name, Command: a.commandLine(commandOf(name, flags)...), Results: results,
 		Replay: func(id string) string { return a.commandLine("crash", "--replay", id) }}
@@ -131,6 +132,19 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 	return undelivered
 }
 
+// stoppedCrash says what was kept when a crash was interrupted.
+func (a *app) stoppedCrash(ctx context.Context, results []crash.Result, err error) error {
+	var p *guard.Panic
+	if ctx.Err() == nil || errors.As(err, &p) {
+		return err
+	}
+	hint := "no state was checked yet"
+	if slices.ContainsFunc(results, func(r crash.Result) bool { return r.States > 0 }) {
+		hint = "what was checked is kept, and stands beside the durability in later reports"
+	}
+	return &exitError{statusInterrupted, errors.New("interrupted"), []string{hint}}
+}
+
 // proveAll tries all candidates of a plan; those that cannot be built come first.
 func (a *app) proveAll(ctx context.Context, l *lab.Lab, s *store.Store, of lab.Request, request crash.Request) ([]crash.Result, error) {
 	candidates, unbuilt, err := l.Candidates(ctx, of)
@@ -139,10 +153,7 @@ func (a *app) proveAll(ctx context.Context, l *lab.Lab, s *store.Store, of lab.R
 	}
 	a.progress.close()
 	results, err := a.proofs(ctx, l, s, of.Plan.Text, request.Config(subjects(candidates)))
-	if err != nil {
-		return nil, err
-	}
-	return append(crash.NotBuilt(unbuilt, func(driver string) string { return a.commandLine("build", driver) }), results...), nil
+	return append(crash.NotBuilt(unbuilt, func(driver string) string { return a.commandLine("build", driver) }), results...), err
 }
 
 // subjects are candidates as package crash has them.
@@ -162,7 +173,7 @@ func (a *app) proofs(ctx context.Context, l *lab.Lab, s *store.Store, planText s
 		results = append(results, r)
 		fmt.Fprintf(a.stderr, "%s %s, %s: %s (%s)\n", r.Task.Driver, r.Task.Profile, r.Task.Fault, r.Line(), wording.Brief(r.Took))
 		if proof := r.Proof(); proof.States > 0 {
-			return l.KeepProof(ctx, s, planText, proof)
+			return l.KeepProof(context.WithoutCancel(ctx), s, planText, proof)
 		}
 		return nil
 	}

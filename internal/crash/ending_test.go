@@ -330,6 +330,34 @@ func faultyRun(t *testing.T, part string, done func(Result) error) error {
 	return err
 }
 
+// Of a task that is interrupted, the states that were tried are kept.
+func TestInterruptedTask(t *testing.T) {
+	if testing.Short() {
+		t.Skip("kills processes")
+	}
+	t.Setenv(asDisk, "1")
+	self, err := os.Executable()
+	must(t, err)
+	dir, program := t.TempDir(), storeProgram(t, "store-honest")
+	task := Task{Driver: "store-honest", Program: program, Fault: assay.Kill, Seed: 1, States: 100000, Findings: t.TempDir(), Settings: map[string]string{kv.Sync: "1"}}
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	var results []Result
+	ended := make(chan error, 1)
+	go func() {
+		ended <- Run(ctx, Config{Tasks: []Task{task, task}, Lanes: 1, Dir: dir, Self: []string{self}, Done: func(r Result) error { results = append(results, r); return nil }})
+	}()
+	waitFor(t, program) // the lane is there, and does the task
+	interrupt()
+	if err := <-ended; !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v, want that it was interrupted", err)
+	}
+	if len(results) != 1 || results[0].Outcome != assay.OK || results[0].States < 1 || results[0].States >= task.States {
+		t.Errorf("got %+v, want one result with some states", results)
+	}
+	gone(t, dir, program)
+}
+
 // A fault of assay in the process of a disk fails the task, with its stack, and
 // the next task gets a new process. Nothing is left.
 func TestPanicOfADisk(t *testing.T) {

@@ -46,6 +46,8 @@ type lane struct {
 	files    string // folder that a recording file system is mounted on, in the lane's own namespace
 	// onFiles says that the task at hand is done there, and not on the disk.
 	onFiles bool
+	soon    chan os.Signal // endSoon was sent; nil where nobody sends it
+	last    bool           // the state at hand is the last one
 }
 
 // newLane makes a lane below a folder, with an empty disk where that is asked

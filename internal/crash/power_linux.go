@@ -92,7 +92,12 @@ type state struct {
 }
 
 func (t *trial) enough() bool {
-	return t.task.States > 0 && t.result.States >= t.task.States || !t.deadline.IsZero() && time.Now().After(t.deadline)
+	select {
+	case <-t.soon:
+		t.last = true
+	default:
+	}
+	return t.last || t.task.States > 0 && t.result.States >= t.task.States || !t.deadline.IsZero() && time.Now().After(t.deadline)
 }
 
 // record runs the workload on an empty disk that records everything.

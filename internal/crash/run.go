@@ -35,6 +35,13 @@ type Config struct {
 // grace is how long a lane may take beyond the time of its task.
 const grace = 3 * time.Minute
 
+const (
+	// endSoon tells a lane that the state at hand is the last one of its task.
+	endSoon = syscall.SIGUSR1
+	// lastPatience is how long that state may take.
+	lastPatience = 5 * time.Second
+)
+
 // Run does all tasks. When it returns, or panics, nothing is mounted, attached or
 // running any more. It panics where a goroutine of it did.
 func Run(ctx context.Context, c Config) error {
@@ -71,17 +78,20 @@ func Run(ctx context.Context, c Config) error {
 }
 
 // lane does tasks one after the other in a process of its own, until there are no
-// more.
+// more. Of a task that is interrupted, it hands over the states that were tried.
 func (c Config) lane(ctx context.Context, number int, tasks <-chan Task, done func(Result) error) error {
 	var p *lanePeer
 	defer func() { p.end() }()
 	for task := range tasks {
 		result := c.do(ctx, &p, number, task)
-		if ctx.Err() != nil {
+		if ctx.Err() != nil && (result.Outcome != assay.OK || result.States == 0) {
 			return nil
 		}
 		if err := done(result); err != nil {
 			return err
+		}
+		if ctx.Err() != nil {
+			return nil
 		}
 	}
 	return nil
@@ -169,8 +179,8 @@ func (c Config) start(number int) (*lanePeer, error) {
 	return p, nil
 }
 
-// ask hands a task over and waits for its result, or for the end of either
-// context.
+// ask hands a task over and waits for its result, or for the end of limit. Where ctx ends,
+// the task is to end soon.
 func (p *lanePeer) ask(ctx, limit context.Context, task Task) (Result, error) {
 	answer := make(chan error, 1)
 	var result Result
@@ -182,8 +192,13 @@ func (p *lanePeer) ask(ctx, limit context.Context, task Task) (Result, error) {
 			return p.results.Decode(&result)
 		})
 	}()
+	last := make(chan struct{})
+	defer context.AfterFunc(ctx, func() {
+		_ = p.command.Process.Signal(endSoon) // it may have ended
+		time.AfterFunc(lastPatience, func() { close(last) })
+	})()
 	select {
-	case <-ctx.Done():
+	case <-last:
 		return Result{}, ctx.Err()
 	case <-limit.Done():
 		return Result{}, limit.Err()

@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"io"
 	"math/rand/v2"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"time"
 
@@ -17,13 +19,16 @@ import (
 )
 
 // Serve does tasks: one JSON object a line in, one Result a line out. dir is an
-// empty folder. It is to run in a process and a mount namespace of its own.
+// empty folder. It is to run in a process and a mount namespace of its own. After the
+// signal endSoon, the state at hand is the last one.
 func Serve(ctx context.Context, dir string, in io.Reader, out io.Writer) error {
 	l, err := newLane(ctx, dir, missingDisk() == "")
 	if err != nil {
 		return err
 	}
 	defer l.close()
+	l.soon = make(chan os.Signal, 1)
+	signal.Notify(l.soon, endSoon)
 	tasks, results := json.NewDecoder(in), json.NewEncoder(out)
 	for {
 		var task Task
