@@ -178,7 +178,7 @@ func TestPanicInARun(t *testing.T) {
 	if left, err := filepath.Glob(filepath.Join(l.Cache, "runs", "run-*")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
 	}
-	request.Resume = true
+	request.Resume, request.Budget = true, result.Took+4*time.Second
 	resumed, err := l.Run(t.Context(), s, request)
 	if err != nil || resumed.ID != result.ID {
 		t.Fatalf("resumed: got run %q, %v; want %q", resumed.ID, err, result.ID)
