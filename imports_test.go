@@ -64,7 +64,7 @@ var imports = map[string][]string{
 	"doctor":    {"kit"},
 	"lab":       {"root", "kit", "host", "plan", "dataset", "build", "store", "runner", "analysis", "syncs", "guard", "facts"},
 	"tuning":    {"root", "kit", "plan", "dataset", "store", "stat", "lab", "tune", "expert", "emit", "wording"},
-	"upgrade":   {"root", "plan", "build", "store", "facts", "gate", "lab"},
+	"upgrade":   {"root", "plan", "build", "store", "facts", "gate", "lab", "wording"},
 	"cmd": {"root", "kit", "stat", "plans", "published", "host", "plan", "build", "store",
 		"draft", "lab", "runner", "analysis", "report", "audit", "crash", "emit", "load", "file", "printable", "guard",
 		"facts", "lint", "doctor", "gate", "history", "serve", "footprint", "dataset", "syncs", "scaffold", "tune", "tuning", "upgrade", "wording", "fleet", "format"},

@@ -42,7 +42,8 @@ func newTrial(t *assay.Trial, names []string) Trial {
 	}
 }
 
-// Has, As and Ended are what assay.Primary asks.
+// Has reports whether the trial has a figure of a metric. assay.Primary asks it, and As and
+// Ended.
 func (t *Trial) Has(metric string) bool {
 	_, has := t.Figures.Of(metric)
 	return has

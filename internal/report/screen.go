@@ -330,7 +330,7 @@ func (r *Report) openLines(a analysis.Answer, s Screen) []string {
 	for _, t := range a.Open {
 		names = append(names, r.label(t))
 	}
-	needs := "the time to decide cannot be estimated"
+	needs := "its launches do not tell how long that takes; a longer run"
 	if a.Needs > 0 {
 		needs = "about " + about(a.Needs) + calmer(a.Needs) + " decide"
 		if n := len(a.Decidable); n < len(a.Open) {

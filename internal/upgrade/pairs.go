@@ -15,6 +15,7 @@ import (
 	"assay/internal/build"
 	"assay/internal/gate"
 	"assay/internal/lab"
+	"assay/internal/wording"
 )
 
 // pair is a base and a head that are to be compared.
@@ -157,11 +158,11 @@ func (m *Measuring) movedPair(ctx context.Context, d build.Driver, move gate.Mov
 func (m *Measuring) hindrance(d build.Driver, move gate.Move) string {
 	switch byHand := "measure it with assay gate --driver " + d.Name + " --base VERSION --head FOLDER"; {
 	case d.Store && !m.request.Plan.KV():
-		command := "assay gate kv --base-ref " + m.request.Revision + " --driver " + d.Name
+		words := []string{"gate", "kv", "--base-ref", m.request.Revision, "--driver", d.Name}
 		if m.request.Dir != "." {
-			command += " --dir " + m.request.Dir
+			words = append(words, "--dir", m.request.Dir)
 		}
-		return "plan " + m.request.Plan.Name + " has no kv operations: " + command
+		return "plan " + m.request.Plan.Name + " has no kv operations: " + wording.Command("", words...)
 	case move.Head.Fork != "":
 		return "go.mod replaces it with " + move.Head.Fork + ", and assay builds versions and checkouts of " + d.Module + " only: " + byHand
 	case move.Base.Fork != "":
