@@ -218,7 +218,7 @@ func judge(ctx context.Context, s *store.Store, id string) ([]audit.Finding, err
 		return nil, err
 	}
 	if s == nil {
-		return audit.Judge(sources, func(string) (*analysis.Result, error) { return nil, nil })
+		return audit.Judge(sources, func(string, int) (*analysis.Result, error) { return nil, nil })
 	}
 	runs, err := readRuns(ctx, s, id)
 	if err != nil {

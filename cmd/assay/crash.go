@@ -270,7 +270,11 @@ func (a *app) replay(ctx context.Context, flags crashFlags) error {
 	}
 	fmt.Fprint(a.stdout, again.Text())
 	if r.Keep != "" {
-		fmt.Fprintf(a.stdout, "the state is in %s: a folder with the files, or an image of the disk to mount -o loop\n", r.Keep)
+		what := "an image of the disk to mount -o loop"
+		if info, err := os.Stat(r.Keep); err == nil && info.IsDir() {
+			what = "a folder with the files"
+		}
+		fmt.Fprintf(a.stdout, "the state is in %s, %s\n", r.Keep, what)
 	}
 	return again.Err()
 }

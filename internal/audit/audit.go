@@ -16,6 +16,7 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
+	"assay/internal/stat"
 	"assay/kit/kv"
 	"assay/published"
 )
@@ -68,8 +69,9 @@ type Doubt struct {
 	analysis.Warning
 }
 
-// Runs is the analysis of a plan's runs, nil where there is none.
-type Runs func(plan string) (*analysis.Result, error)
+// Runs is the analysis of a plan's runs, nil where there is none: of age 0 of the newest ones,
+// and of ages above of those that can stand in where the newest ones lack a cell.
+type Runs func(plan string, age int) (*analysis.Result, error)
 
 // Judge gives every claim of the sources its verdict. It fails where a claim's
 // data is wrong, such as a published figure that is not there, and where a run
@@ -94,8 +96,7 @@ func judge(source published.Source, claim published.Claim, runs Runs) (Finding, 
 		f.Verdict, f.Reason = Untested, claim.Untested
 		return f, nil
 	}
-	var err error
-	if f.Report, err = runs(claim.Plan); err != nil {
+	if err := f.choose(runs); err != nil {
 		return f, err
 	}
 	for _, comparison := range claim.Compare {
@@ -107,6 +108,39 @@ func judge(source published.Source, claim published.Claim, runs Runs) (Finding, 
 	}
 	f.conclude()
 	return f, nil
+}
+
+// choose takes the newest runs that have all cells of the claim: what was measured anew of
+// other cells does not undo what an earlier assay measured of these. Where none have, it takes
+// the newest.
+func (f *Finding) choose(runs Runs) error {
+	for age := 0; ; age++ {
+		r, err := runs(f.Claim.Plan, age)
+		if err != nil || r == nil {
+			return err
+		}
+		if age == 0 || f.measuredIn(r) {
+			f.Report = r
+		}
+		if f.measuredIn(r) {
+			return nil
+		}
+	}
+}
+
+// measuredIn reports whether runs have all cells of the claim, each in as many launches as a
+// comparison takes, or ended in a way that more launches do not change.
+func (f *Finding) measuredIn(r *analysis.Result) bool {
+	for _, c := range f.Claim.Compare {
+		for _, cell := range []map[string]string{c.A, c.B} {
+			if !slices.ContainsFunc(find(r, f.Claim.Where, cell), func(row *analysis.Row) bool {
+				return row.Outcome == assay.OK && len(row.Counted()) >= stat.MinLaunches || row.Outcome != assay.OK && row.Outcome != assay.NotRun
+			}) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // conclude joins the comparisons: one that fails refutes the claim, and all

@@ -40,8 +40,8 @@ func trial(ns float64, group string) assay.Trial {
 // reports is the run r1 of plan p with these cells, or none.
 func reports(t *testing.T, cells ...map[string]assay.Trial) audit.Runs {
 	t.Helper()
-	return func(plan string) (*analysis.Result, error) {
-		if plan != "p" || len(cells) == 0 {
+	return func(plan string, age int) (*analysis.Result, error) {
+		if plan != "p" || age > 0 || len(cells) == 0 {
 			return nil, nil
 		}
 		return reported(t, "r1", cells[0]), nil
@@ -58,6 +58,16 @@ func reported(t *testing.T, id string, cells map[string]assay.Trial) *analysis.R
 	return r
 }
 
+// ages are runs of each age, the newest first.
+func ages(all ...*analysis.Result) audit.Runs {
+	return func(_ string, age int) (*analysis.Result, error) {
+		if age >= len(all) {
+			return nil, nil
+		}
+		return all[age], nil
+	}
+}
+
 // listed is the one run with these trials.
 func listed(t *testing.T, run assay.Run, trials []assay.Trial) audit.Runs {
 	t.Helper()
@@ -71,7 +81,7 @@ func listed(t *testing.T, run assay.Run, trials []assay.Trial) audit.Runs {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(string) (*analysis.Result, error) { return r, nil }
+	return ages(r)
 }
 
 func claim(expect published.Expectation, size float64) published.Claim {

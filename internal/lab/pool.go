@@ -37,8 +37,11 @@ func Pool(ctx context.Context, s *store.Store, runs []assay.Run) (*analysis.Resu
 	return result, err
 }
 
-func alike(a, b assay.Run) bool {
-	return a.OnMachine(b.Host) && a.PlanText == b.PlanText && a.Version == b.Version && a.Options.Launches == b.Options.Launches &&
+func alike(a, b assay.Run) bool { return sameCells(a, b) && a.Version == b.Version }
+
+// sameCells reports whether two runs are of the same cells on the same machine.
+func sameCells(a, b assay.Run) bool {
+	return a.OnMachine(b.Host) && a.PlanText == b.PlanText && a.Options.Launches == b.Options.Launches &&
 		!slices.ContainsFunc(sameMachine, func(fact string) bool { return a.Host[fact] != b.Host[fact] })
 }
 
@@ -95,17 +98,42 @@ func Machines(ctx context.Context, s *store.Store, runs []assay.Run) (results []
 	return results, unknown, nil
 }
 
-// Pools are the runs pooled by plan, each when it is asked for; nil where a plan has
-// none.
-func Pools(ctx context.Context, s *store.Store, runs []assay.Run) func(plan string) (*analysis.Result, error) {
-	pools := map[string]*analysis.Result{}
-	return func(plan string) (*analysis.Result, error) {
-		those := slices.DeleteFunc(slices.Clone(runs), func(r assay.Run) bool { return r.Plan != plan })
-		if pools[plan] != nil || len(those) == 0 {
-			return pools[plan], nil
-		}
-		var err error
-		pools[plan], err = Pool(ctx, s, those)
-		return pools[plan], err
+// Pools are the runs pooled by plan, each pool when it is asked for. Of age 0 are the newest
+// run and those like it; of age 1 the newest of the runs that an earlier assay, or earlier
+// builds of drivers, made of the same plan text on the same machine; and so on. A pool is nil
+// where there are no more.
+func Pools(ctx context.Context, s *store.Store, runs []assay.Run) func(plan string, age int) (*analysis.Result, error) {
+	type pools struct {
+		made []*analysis.Result
+		left []assay.Run // the newest first
 	}
+	all := map[string]*pools{}
+	return func(plan string, age int) (*analysis.Result, error) {
+		p := all[plan]
+		if p == nil {
+			p = &pools{left: slices.DeleteFunc(slices.Clone(runs), func(r assay.Run) bool { return r.Plan != plan })}
+			p.left = slices.DeleteFunc(p.left, func(r assay.Run) bool { return !sameCells(r, p.left[0]) })
+			all[plan] = p
+		}
+		for age >= len(p.made) && len(p.left) > 0 {
+			result, err := Pool(ctx, s, p.left)
+			if err != nil {
+				return nil, err
+			}
+			p.made, p.left = append(p.made, result), outdated(p.left, result.Run)
+		}
+		if age >= len(p.made) {
+			return nil, nil
+		}
+		return p.made[age], nil
+	}
+}
+
+// outdated are the runs that a pool has not, or not with all their drivers: pooled is its run.
+func outdated(runs []assay.Run, pooled assay.Run) []assay.Run {
+	return slices.DeleteFunc(slices.Clone(runs), func(r assay.Run) bool {
+		return alike(r, pooled) && !slices.ContainsFunc(r.Targets, func(t assay.Target) bool {
+			return !slices.ContainsFunc(pooled.Targets, func(other assay.Target) bool { return other.Name() == t.Name() && other.Build == t.Build })
+		})
+	})
 }

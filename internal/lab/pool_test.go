@@ -10,6 +10,8 @@ import (
 	"assay"
 	"assay/internal/stat"
 	"assay/internal/store"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // Launches of runs that are alike count together, and are never paired across
@@ -24,12 +26,13 @@ func TestPool(t *testing.T) {
 	}
 	newest := assay.Run{ID: "20261120-120400-0005", Plan: "p", PlanText: "name: p", Started: at, Status: assay.Finished, Host: map[string]string{"cpu": "one"},
 		Targets: targets("y"), Baseline: assay.ParseBaseline("a@v1"), Options: assay.Options{Launches: 6}}
-	same, rebuilt, elsewhere, otherPlan := newest, newest, newest, newest
+	same, rebuilt, elsewhere, otherPlan, earlier := newest, newest, newest, newest, newest
+	earlier.ID, earlier.Version = "20261120-115900-0000", "v0"
 	same.ID, rebuilt.ID, elsewhere.ID, otherPlan.ID = "20261120-120300-0004", "20261120-120200-0003", "20261120-120100-0002", "20261120-120000-0001"
 	rebuilt.Targets = targets("z")
 	elsewhere.Host = map[string]string{"cpu": "two"}
 	otherPlan.PlanText = "name: p # other"
-	runs := []assay.Run{newest, same, rebuilt, elsewhere, otherPlan}
+	runs := []assay.Run{newest, same, rebuilt, elsewhere, otherPlan, earlier}
 	for _, run := range runs {
 		must(t, s.Begin(t.Context(), run))
 		for launch := 1; launch <= 2; launch++ {
@@ -65,6 +68,23 @@ func TestPool(t *testing.T) {
 	twice := stat.Rule{}.JudgeOne(p, stat.Prior{}, false).Ratio
 	if width(c.Ratio) <= 1.5*width(once) || math.Abs(width(c.Ratio)/width(twice)-1) > 1e-9 {
 		t.Errorf("interval %v: want that of two looks, %v, not of one, %v", c.Ratio, twice, once)
+	}
+	// Behind the newest: earlier builds, then an earlier assay; never another machine or plan text.
+	pools := Pools(t.Context(), s, runs)
+	var ages []string
+	for age := 0; age < 4; age++ {
+		r, err := pools("p", age)
+		must(t, err)
+		if r == nil {
+			break
+		}
+		for _, row := range r.Tables[0].Rows {
+			ages = append(ages, fmt.Sprint(r.Run.ID, " ", row.Cell.Driver, " ", len(row.Counted())))
+		}
+	}
+	want := []string{newest.ID + " a 6", newest.ID + " b 4", rebuilt.ID + " a 2", rebuilt.ID + " b 2", earlier.ID + " a 2", earlier.ID + " b 2"}
+	if diff := cmp.Diff(want, ages); diff != "" {
+		t.Errorf("runs by age (-want +got)\n%s", diff)
 	}
 }
 

@@ -120,7 +120,7 @@ func TestProofWithoutAnswer(t *testing.T) {
 	wantProofs(t, direct, proofIn(10, "a"))
 	n.set(false, false)
 	next := open(t, at)
-	if notes := strings.Join(next.Notes(), "\n"); spooled(t) != 0 || !strings.Contains(notes, "delivered 2 results") {
+	if notes := strings.Join(next.Notes(), "\n"); spooled(t) != 0 || !strings.Contains(notes, "(results: 2)") {
 		t.Errorf("got %d spools and the notes %q, want none and 2 results delivered", spooled(t), notes)
 	}
 	wantProofs(t, direct, proofIn(10, "a"), proofIn(20, "b"))

@@ -112,7 +112,7 @@ func (s *Store) deliver(ctx context.Context) error {
 		return &UndeliveredError{s.name, s.spool.path, n, err}
 	}
 	if err != nil {
-		return fmt.Errorf("%w; %d results that were measured meanwhile are kept in %s", err, n, s.spool.path)
+		return fmt.Errorf("%w; what was measured meanwhile is kept in %s (results: %d)", err, s.spool.path, n)
 	}
 	s.notes = append(s.notes, fmt.Sprintf("store %s can be reached again: it has all that was measured meanwhile", s.name))
 	err = s.spool.remove()
@@ -129,8 +129,8 @@ type UndeliveredError struct {
 }
 
 func (e *UndeliveredError) Error() string {
-	return fmt.Sprintf("store %s cannot be reached: %d results wait in %s; the next assay command of this user and machine that opens the store delivers them: %v",
-		e.store, e.entries, e.file, e.cause)
+	return fmt.Sprintf("store %s cannot be reached: what was measured waits in %s (results: %d); the next assay command of this user and machine that opens the store delivers it: %v",
+		e.store, e.file, e.entries, e.cause)
 }
 
 func (e *UndeliveredError) Unwrap() error { return e.cause }
@@ -327,10 +327,10 @@ func (s *Store) deliverFile(ctx context.Context, left *spool) {
 		err = s.write(ctx, func(tx *sql.Tx) error { return s.applyAll(ctx, tx, left) })
 	}
 	if err != nil {
-		s.notes = append(s.notes, fmt.Sprintf("%d results that were measured while store %s could not be reached are in %s, and are not delivered: %v", left.entries, s.name, left.path, err))
+		s.notes = append(s.notes, fmt.Sprintf("what was measured while store %s could not be reached is in %s (results: %d), and is not delivered: %v", s.name, left.path, left.entries, err))
 		return
 	}
-	s.notes = append(s.notes, fmt.Sprintf("delivered %d results that were measured while store %s could not be reached", left.entries, s.name))
+	s.notes = append(s.notes, fmt.Sprintf("delivered what was measured while store %s could not be reached (results: %d)", s.name, left.entries))
 	if err := os.Remove(left.path); err != nil {
 		s.notes = append(s.notes, err.Error())
 	}

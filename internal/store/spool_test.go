@@ -289,7 +289,7 @@ func TestSpoolOfEndedProcess(t *testing.T) {
 	reader, err := OpenToRead(t.Context(), at)
 	must(t, err)
 	defer reader.Close()
-	if notes := strings.Join(reader.Notes(), "\n"); spooled(t) != 0 || !strings.Contains(notes, "delivered 2 results") {
+	if notes := strings.Join(reader.Notes(), "\n"); spooled(t) != 0 || !strings.Contains(notes, "(results: 2)") {
 		t.Errorf("got %d spools and the notes %q, want none and 2 results delivered", spooled(t), notes)
 	}
 	wantLaunches(t, direct, 4)
@@ -311,10 +311,10 @@ func TestClaimedMeanwhile(t *testing.T) {
 	}
 	must(t, other.Append(t.Context(), "run", assay.Trial{Launch: 2, Reason: "other"}))
 	n.set(false, false)
-	expect(t, s.Append(t.Context(), "run", assay.Trial{Launch: 3}), ErrTaken, "are kept in")
+	expect(t, s.Append(t.Context(), "run", assay.Trial{Launch: 3}), ErrTaken, "is kept in")
 	must(t, s.Close())
 	next := open(t, at)
-	if notes := strings.Join(next.Notes(), "\n"); spooled(t) != 1 || !strings.Contains(notes, "2 results") || !strings.Contains(notes, "are not delivered") {
+	if notes := strings.Join(next.Notes(), "\n"); spooled(t) != 1 || !strings.Contains(notes, "(results: 2)") || !strings.Contains(notes, "is not delivered") {
 		t.Errorf("got %d spools and the notes %q, want 1 and that it is not delivered", spooled(t), notes)
 	}
 	if got := trials(t, next, "run"); len(got) != 3 || got[2].Reason != "other" {
