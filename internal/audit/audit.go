@@ -119,17 +119,18 @@ func (f *Finding) choose(runs Runs) error {
 		if err != nil || r == nil {
 			return err
 		}
-		if age == 0 || f.measuredIn(r) {
+		has := f.measuredIn(r)
+		if age == 0 || has {
 			f.Report = r
 		}
-		if f.measuredIn(r) {
+		if has {
 			return nil
 		}
 	}
 }
 
-// measuredIn reports whether runs have all cells of the claim, each in as many launches as a
-// comparison takes, or ended in a way that more launches do not change.
+// measuredIn reports whether runs have all cells of the claim: each in at least as many launches
+// as are fixed beforehand, or ended in a way that more launches do not change.
 func (f *Finding) measuredIn(r *analysis.Result) bool {
 	for _, c := range f.Claim.Compare {
 		for _, cell := range []map[string]string{c.A, c.B} {

@@ -70,8 +70,8 @@ const MinSlice = 20 * time.Second
 // verdict is measured again where the rest of the budget may give it one: as long as there
 // are other claims that this may help, a first run gets its part of half of what is left.
 //
-// A claim is judged by all launches of all runs, see lab.Pool, and each run is a
-// look at a higher level: one long run tells more than several short ones.
+// A claim is judged by all launches of the newest runs that have its cells, see lab.Pools, and
+// each run is a look at a higher level: one long run tells more than several short ones.
 func Measure(ctx context.Context, budget time.Duration, judge func() ([]Finding, error), meter Meter) ([]Finding, error) {
 	s := session{meter: meter, launches: map[string]time.Duration{}, measured: map[string]int{}, stuck: map[string]bool{}}
 	for {
