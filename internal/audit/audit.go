@@ -28,6 +28,7 @@ type Verdict string
 const (
 	Holds    Verdict = "holds here"
 	Fails    Verdict = "does not hold here"
+	Broken   Verdict = "its operations fail here" // there is no speed to compare, and more measuring makes none
 	Unknown  Verdict = "cannot be told"
 	NoEffect Verdict = "condition had no effect"
 	Untested Verdict = "not tested" // the claim's data says why
@@ -35,30 +36,30 @@ const (
 
 // Finding is a claim with its verdict.
 type Finding struct {
-	Source  published.Source
-	Claim   published.Claim
-	Verdict Verdict
-	Reason  string // of the verdict; empty where it holds
-	Missed  Miss   // of the comparison that decides
-	// Report is of the runs whose cells were compared, nil where there is none.
-	Report   *analysis.Result
+	Source   published.Source
+	Claim    published.Claim
+	Verdict  Verdict
+	Reason   string     // of the verdict; empty where it holds
+	Missed   Miss       // of the comparison that decides
 	Evidence []Evidence // one per comparison of the claim
 }
 
 // Evidence is one comparison of a claim.
 type Evidence struct {
 	Comparison published.Comparison
-	Verdict    Verdict
-	Reason     string
-	Missed     Miss
-	Published  [2]string            // both figures as printed, with their unit; empty where the source has none
-	Claimed    float64              // A / B as published; 0 where the source has none
-	Against    bool                 // the source's own figures are not what it claims
-	Here       *analysis.Comparison // A / B here; nil where it was not compared
-	Looks      int                  // runs that its launches are of, each made since those before it told nothing
-	Basis      analysis.Basis       // what the launches of both have in common
-	Centers    [2]float64           // both figures here, in the metric's unit
-	Doubts     []Doubt              // about both cells
+	// Report is of the runs whose cells were compared, nil where there is none.
+	Report    *analysis.Result
+	Verdict   Verdict
+	Reason    string
+	Missed    Miss
+	Published [2]string            // both figures as printed, with their unit; empty where the source has none
+	Claimed   float64              // A / B as published; 0 where the source has none
+	Against   bool                 // the source's own figures are not what it claims
+	Here      *analysis.Comparison // A / B here; nil where it was not compared
+	Looks     int                  // runs that its launches are of, each made since those before it told nothing
+	Basis     analysis.Basis       // what the launches of both have in common
+	Centers   [2]float64           // both figures here, in the metric's unit
+	Doubts    []Doubt              // about both cells
 	// Open says that more measuring can tell what cannot be told now.
 	Open bool
 }
@@ -96,11 +97,8 @@ func judge(source published.Source, claim published.Claim, runs Runs) (Finding, 
 		f.Verdict, f.Reason = Untested, claim.Untested
 		return f, nil
 	}
-	if err := f.choose(runs); err != nil {
-		return f, err
-	}
 	for _, comparison := range claim.Compare {
-		e, err := f.examine(comparison, f.Report)
+		e, err := f.examine(comparison, runs)
 		if err != nil {
 			return f, err
 		}
@@ -110,38 +108,31 @@ func judge(source published.Source, claim published.Claim, runs Runs) (Finding, 
 	return f, nil
 }
 
-// choose takes the newest runs that have all cells of the claim: what was measured anew of
+// choose takes the newest runs that have both cells of a comparison: what was measured anew of
 // other cells does not undo what an earlier assay measured of these. Where none have, it takes
 // the newest.
-func (f *Finding) choose(runs Runs) error {
+func (f *Finding) choose(c published.Comparison, runs Runs) (*analysis.Result, error) {
+	var newest *analysis.Result
 	for age := 0; ; age++ {
 		r, err := runs(f.Claim.Plan, age)
 		if err != nil || r == nil {
-			return err
+			return newest, err
 		}
-		has := f.measuredIn(r)
-		if age == 0 || has {
-			f.Report = r
+		if f.measuredIn(r, c.A) && f.measuredIn(r, c.B) {
+			return r, nil
 		}
-		if has {
-			return nil
+		if age == 0 {
+			newest = r
 		}
 	}
 }
 
-// measuredIn reports whether runs have all cells of the claim: each in at least as many launches
-// as are fixed beforehand, or ended in a way that more launches do not change.
-func (f *Finding) measuredIn(r *analysis.Result) bool {
-	for _, c := range f.Claim.Compare {
-		for _, cell := range []map[string]string{c.A, c.B} {
-			if !slices.ContainsFunc(find(r, f.Claim.Where, cell), func(row *analysis.Row) bool {
-				return row.Outcome == assay.OK && len(row.Counted()) >= stat.MinLaunches || row.Outcome != assay.OK && row.Outcome != assay.NotRun
-			}) {
-				return false
-			}
-		}
-	}
-	return true
+// measuredIn reports whether runs have a cell, in at least as many launches as are fixed
+// beforehand, or ended in a way that more launches do not change.
+func (f *Finding) measuredIn(r *analysis.Result, cell map[string]string) bool {
+	return slices.ContainsFunc(find(r, f.Claim.Where, cell), func(row *analysis.Row) bool {
+		return row.Outcome == assay.OK && len(row.Counted()) >= stat.MinLaunches || row.Outcome != assay.OK && row.Outcome != assay.NotRun
+	})
 }
 
 // conclude joins the comparisons: one that fails refutes the claim, and all
@@ -150,7 +141,7 @@ func (f *Finding) conclude() {
 	if len(f.Evidence) == 0 {
 		return
 	}
-	order := []Verdict{Holds, Unknown, NoEffect, Fails}
+	order := []Verdict{Holds, Unknown, Broken, NoEffect, Fails}
 	worst := slices.MaxFunc(f.Evidence, func(a, b Evidence) int {
 		return slices.Index(order, a.Verdict) - slices.Index(order, b.Verdict)
 	})
@@ -158,11 +149,16 @@ func (f *Finding) conclude() {
 }
 
 // examine makes one comparison.
-func (f *Finding) examine(c published.Comparison, r *analysis.Result) (Evidence, error) {
+func (f *Finding) examine(c published.Comparison, runs Runs) (Evidence, error) {
 	e := Evidence{Comparison: c, Verdict: Unknown, Open: true}
 	if err := e.addPublished(f.Source, f.metric()); err != nil {
 		return e, err
 	}
+	r, err := f.choose(c, runs)
+	if err != nil {
+		return e, err
+	}
+	e.Report = r
 	if r == nil {
 		e.Reason = "not measured yet"
 		return e, nil
@@ -257,15 +253,17 @@ func has(names assay.DriverNames, c assay.Cell, where []map[string]string) bool 
 // and refutes nothing.
 func (e *Evidence) compare(f *Finding, a, b *analysis.Row) {
 	for _, row := range []*analysis.Row{a, b} {
-		if row.Outcome == assay.NotApplied {
+		switch row.Outcome {
+		case assay.OK:
+			continue
+		case assay.NotApplied:
 			e.noEffect(f, row)
 			return
+		case assay.Failed, assay.WrongAnswer, assay.TimedOut:
+			e.Verdict = Broken
 		}
-		if row.Outcome != assay.OK {
-			e.Open = row.Outcome == assay.NotRun
-			e.Reason = ended(row)
-			return
-		}
+		e.Open, e.Reason = row.Outcome == assay.NotRun, ended(row)
+		return
 	}
 	metric := f.metric()
 	here, basis, err := a.Against(b, metric)
@@ -346,8 +344,23 @@ func contains[T any](all []T, one T) bool {
 }
 
 // open reports whether more measuring can tell what cannot be told now.
+func (e Evidence) open() bool { return e.Open && e.Verdict == Unknown }
+
+// open reports whether more measuring can tell what cannot be told now.
 func (f Finding) open() bool {
-	return f.Verdict == Unknown && slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return e.Open && e.Verdict == Unknown })
+	return f.Verdict == Unknown && slices.ContainsFunc(f.Evidence, Evidence.open)
+}
+
+// rest is the claim with the comparisons that more measuring can tell alone.
+func (f Finding) rest() published.Claim {
+	claim := f.Claim
+	claim.Compare = nil
+	for _, e := range f.Evidence {
+		if e.open() {
+			claim.Compare = append(claim.Compare, e.Comparison)
+		}
+	}
+	return claim
 }
 
 // doubts are those of all comparisons, each once.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -106,6 +107,9 @@ func TestVerdicts(t *testing.T) {
 	notApplied.Outcome, notApplied.Reason = assay.NotApplied, "mmap_size was ignored"
 	failed := trial(0, "g")
 	failed.Outcome, failed.Reason = assay.Failed, "it died"
+	wrong, late := trial(0, "g"), trial(0, "g")
+	wrong.Outcome, wrong.Reason = assay.WrongAnswer, "1 row less"
+	late.Outcome, late.Reason = assay.TimedOut, "after 1m"
 	tests := map[string]struct {
 		a, b   assay.Trial
 		expect published.Expectation
@@ -131,7 +135,9 @@ func TestVerdicts(t *testing.T) {
 		"other launches":       {trial(1000, "g"), trial(2000, "h"), published.Faster, 0, audit.Holds, ""},
 		"not applied": {notApplied, trial(2000, "g"), published.Faster, 0, audit.Unknown,
 			"a: not-applied here: mmap_size was ignored"},
-		"failed": {trial(1000, "g"), failed, published.Faster, 0, audit.Unknown, "b: failed here: it died"},
+		"failed":       {trial(1000, "g"), failed, published.Faster, 0, audit.Broken, "b: failed here: it died"},
+		"wrong answer": {wrong, trial(1000, "g"), published.Faster, 0, audit.Broken, "a: wrong-answer here: 1 row less"},
+		"no answer":    {late, trial(1000, "g"), published.Faster, 0, audit.Broken, "a: timed-out here: after 1m"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -353,13 +359,30 @@ func TestCellsThatAreNotOne(t *testing.T) {
 	}
 }
 
-// A claim of which one part holds and another cannot be told cannot be told.
+// A claim of which one part holds and another cannot be told cannot be told; where operations of
+// one part fail, they fail, and where one part does not hold, it does not.
 func TestAllComparisonsHaveToHold(t *testing.T) {
-	r := reports(t, map[string]assay.Trial{"a": trial(1000, "g"), "b": trial(2000, "g")})
-	c := claim(published.Faster, 0)
-	c.Compare = append(c.Compare, published.Comparison{A: map[string]string{"driver": "a"}, B: map[string]string{"driver": "c"}, Expect: published.Faster})
-	if f := judge(t, published.Source{}, c, r); f.Verdict != audit.Unknown || f.Evidence[0].Verdict != audit.Holds {
-		t.Errorf("%+v", f)
+	failed := trial(0, "g")
+	failed.Outcome = assay.Failed
+	for name, test := range map[string]struct {
+		others map[string]assay.Trial
+		want   audit.Verdict
+	}{
+		"one is not there":                {nil, audit.Unknown},
+		"one fails":                       {map[string]assay.Trial{"c": failed}, audit.Broken},
+		"one fails, another is faster":    {map[string]assay.Trial{"c": failed, "d": trial(500, "g")}, audit.Fails},
+		"one fails, another is not there": {map[string]assay.Trial{"d": failed}, audit.Broken},
+	} {
+		cells := map[string]assay.Trial{"a": trial(1000, "g"), "b": trial(2000, "g")}
+		maps.Copy(cells, test.others)
+		drivers := []string{"a", "b", "c"}
+		if test.others["d"].Group != "" {
+			drivers = append(drivers, "d")
+		}
+		f := judge(t, published.Source{}, asked("c", "p", drivers...), reports(t, cells))
+		if f.Verdict != test.want || f.Evidence[0].Verdict != audit.Holds {
+			t.Errorf("%s: got %s, of which the first %s; want %s, and that the first holds", name, f.Verdict, f.Evidence[0].Verdict, test.want)
+		}
 	}
 }
 

@@ -1,7 +1,10 @@
 package audit_test
 
 import (
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"assay"
 	"assay/internal/analysis"
@@ -9,9 +12,9 @@ import (
 	"assay/published"
 )
 
-// A claim is judged by the newest runs that have all of its cells in enough launches: what was
-// measured anew of other cells, or too briefly, undoes nothing.
-func TestNewestRunsWithAllCells(t *testing.T) {
+// A comparison is judged by the newest runs that have both of its cells in enough launches: what
+// was measured anew of other cells, or too briefly, undoes nothing.
+func TestNewestRunsWithBothCells(t *testing.T) {
 	of := func(id string, drivers ...string) *analysis.Result {
 		cells := map[string]assay.Trial{}
 		for i, driver := range drivers {
@@ -33,16 +36,41 @@ func TestNewestRunsWithAllCells(t *testing.T) {
 		want string
 		told audit.Verdict
 	}{
-		"the newest has all":          {[]*analysis.Result{of("new", "a", "b"), of("old", "b", "a")}, "new", audit.Holds},
+		"the newest has both":         {[]*analysis.Result{of("new", "a", "b"), of("old", "b", "a")}, "new", audit.Holds},
 		"the newest lacks one":        {[]*analysis.Result{of("new", "a"), of("old", "a", "b")}, "old", audit.Holds},
 		"the two newest lack one":     {[]*analysis.Result{of("new", "a"), of("old", "b"), of("oldest", "a", "b")}, "oldest", audit.Holds},
 		"the newest has two launches": {[]*analysis.Result{brief("new"), of("old", "a", "b")}, "old", audit.Holds},
-		"one fails in the newest":     {[]*analysis.Result{failed, of("old", "a", "b")}, "new", audit.Unknown},
+		"one fails in the newest":     {[]*analysis.Result{failed, of("old", "a", "b")}, "new", audit.Broken},
 		"all lack one":                {[]*analysis.Result{of("new", "a"), of("old", "b")}, "new", audit.Unknown},
 	} {
 		f := judge(t, published.Source{}, claim(published.Faster, 0), ages(c.ages...))
-		if f.Report.Run.ID != c.want || f.Verdict != c.told {
-			t.Errorf("%s: got %s by run %s (%s), want %s by %s", name, f.Verdict, f.Report.Run.ID, f.Reason, c.told, c.want)
+		if f.Evidence[0].Report.Run.ID != c.want || f.Verdict != c.told {
+			t.Errorf("%s: got %s by run %s (%s), want %s by %s", name, f.Verdict, f.Evidence[0].Report.Run.ID, f.Reason, c.told, c.want)
 		}
+	}
+}
+
+// Each comparison of a claim has the newest runs of its own cells, and the claim names the runs of all.
+func TestRunsOfEachComparison(t *testing.T) {
+	of := func(id string, started int64, drivers ...string) *analysis.Result {
+		cells := map[string]assay.Trial{}
+		for i, driver := range drivers {
+			cells[driver] = trial(float64(1000*(i+1)), "g")
+		}
+		r := reported(t, id, cells)
+		r.Run.Started = time.Unix(started, 0)
+		return r
+	}
+	c := asked("c", "p", "a", "b", "c")
+	f := judge(t, published.Source{}, c, ages(of("new", 200, "a", "c"), of("old", 100, "c", "a", "b")))
+	var got []string
+	for _, e := range f.Evidence {
+		got = append(got, e.Report.Run.ID+": "+string(e.Verdict))
+	}
+	if want := []string{"old: holds here", "new: holds here"}; !slices.Equal(got, want) || f.Verdict != audit.Holds {
+		t.Errorf("got %q and that the claim %s, want %q and that it holds", got, f.Verdict, want)
+	}
+	if out := printed(t, f); !strings.Contains(out, "Runs: new old.") {
+		t.Errorf("no runs of both comparisons, the newest first, in\n%s", out)
 	}
 }

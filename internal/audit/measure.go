@@ -13,8 +13,8 @@ import (
 // Work is what one run measures: the cells of claims about one plan.
 type Work struct {
 	Plan   string
-	Claims []published.Claim
-	needs  int // launches that may decide the claims, by an estimate
+	Claims []published.Claim // with what is open of each alone
+	needs  int               // launches that may decide the claims, by an estimate
 }
 
 // Only selects the cells of the claims, see [published.Selection].
@@ -195,7 +195,7 @@ func (s session) works(ctx context.Context, findings []Finding, budget time.Dura
 		if again && !s.canLookAgain(f) || !again && !fresh {
 			continue
 		}
-		w := Work{f.Claim.Plan, []published.Claim{f.Claim}, f.launches()}
+		w := Work{f.Claim.Plan, []published.Claim{f.rest()}, f.launches()}
 		if again {
 			need, err := s.need(ctx, w, budget, again)
 			if err != nil {
@@ -251,7 +251,7 @@ func (s session) closest(works []Work, cells []int) (first, second, both int, er
 
 // lacksFigures reports whether something that is open was not compared at all.
 func (f Finding) lacksFigures() bool {
-	return slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return e.Open && e.Here == nil })
+	return slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return e.open() && e.Here == nil })
 }
 
 // leastLaunches are what a claim without figures needs.
@@ -262,7 +262,7 @@ const leastLaunches = 3
 func (f Finding) launches() int {
 	launches := leastLaunches
 	for _, e := range f.Evidence {
-		if e.Open && e.Verdict == Unknown && e.Here != nil {
+		if e.open() && e.Here != nil {
 			launches = max(launches, e.Here.MoreLaunches(), e.Here.Ratio.N)
 		}
 	}

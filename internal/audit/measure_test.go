@@ -22,6 +22,7 @@ type fakeMeter struct {
 	err    error
 
 	measured []string // what was measured: its claims, and the time it got
+	cells    []string // the drivers of each
 }
 
 func (m *fakeMeter) Cells(w audit.Work) (int, error) {
@@ -43,6 +44,7 @@ func (m *fakeMeter) Measure(_ context.Context, w audit.Work, budget time.Duratio
 		names = append(names, c.Name)
 	}
 	m.measured = append(m.measured, fmt.Sprint(strings.Join(names, "+"), " ", budget.Round(time.Second)))
+	m.cells = append(m.cells, fmt.Sprint(w.Only()["driver"]))
 	return m.took(budget), m.err
 }
 
@@ -129,6 +131,24 @@ func TestMeasureOpenClaims(t *testing.T) {
 				t.Errorf("measured %q, want %q", meter.measured, test.want)
 			}
 		})
+	}
+}
+
+// Comparisons of a claim that are told take no time of those that are not.
+func TestMeasureOpenComparisons(t *testing.T) {
+	cells := map[string]assay.Trial{"a": trial(1000, "g"), "b": trial(2000, "g")}
+	source := published.Source{Name: "s", Claims: []published.Claim{asked("three", "p", "b", "a", "c"), asked("other", "p", "a", "b", "d")}}
+	source.Claims[0].Compare[0].Expect = published.Slower
+	meter := &fakeMeter{launch: time.Second, took: func(budget time.Duration) time.Duration { return budget }}
+	judge := func() ([]audit.Finding, error) { return audit.Judge([]published.Source{source}, reports(t, cells)) }
+	findings, err := audit.Measure(t.Context(), time.Minute, judge, meter)
+	if want := []string{"[b c]", "[a d]"}; err != nil || !slices.Equal(meter.cells, want) {
+		t.Errorf("measured the drivers %q, %v; want %q", meter.cells, err, want)
+	}
+	for i, want := range []string{"`assay run p --only driver=b,c --only operation=scan`", "`assay run p --only driver=a,d --only operation=scan`"} {
+		if got := printed(t, findings[i]); !strings.Contains(got, want) {
+			t.Errorf("no %s in\n%s", want, got)
+		}
 	}
 }
 

@@ -57,13 +57,13 @@ func summary(findings []Finding) string {
 	measured, settled := false, 0
 	for _, f := range findings {
 		counts[f.Verdict]++
-		measured = measured || f.Report != nil
+		measured = measured || len(f.runs()) > 0
 		if f.Verdict == Unknown && !f.open() {
 			settled++
 		}
 	}
 	var words []string
-	for _, v := range []Verdict{Holds, Fails, NoEffect, Unknown, Untested} {
+	for _, v := range []Verdict{Holds, Fails, NoEffect, Broken, Unknown, Untested} {
 		if counts[v] > 0 {
 			words = append(words, fmt.Sprintf("%s: %d", v, counts[v]))
 		}
@@ -92,11 +92,7 @@ func (f Finding) Codes() []string {
 func addRuns(b *strings.Builder, findings []Finding) {
 	var runs []assay.Run
 	for _, f := range findings {
-		for _, run := range f.runs() {
-			if !slices.ContainsFunc(runs, func(r assay.Run) bool { return r.ID == run.ID }) {
-				runs = append(runs, run)
-			}
-		}
+		runs = appendNew(runs, f.runs())
 	}
 	if len(runs) == 0 {
 		return
@@ -151,7 +147,7 @@ func (f Finding) addTo(b *strings.Builder) {
 	case len(runs) > fewRuns:
 		fmt.Fprintf(b, " Runs: the %d of `%s` that are listed at the end.", len(runs), f.Claim.Plan)
 	case len(runs) > 0:
-		fmt.Fprintf(b, " Runs: %s.", f.run())
+		fmt.Fprintf(b, " Runs: %s.", identifiers(runs))
 	}
 	b.WriteString("\n")
 	if len(f.Evidence) == 0 {
@@ -170,8 +166,8 @@ func (f Finding) addTo(b *strings.Builder) {
 		}
 	}
 	if f.open() {
-		fmt.Fprintf(b, "\nTo measure these cells, and few others: `%s`; `assay plan check` with its selection tells how long that takes at least.\n", f.Claim.Command())
-		if slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return e.Here != nil && e.Basis == analysis.Apart }) {
+		fmt.Fprintf(b, "\nTo measure these cells, and few others: `%s`; `assay plan check` with its selection tells how long that takes at least.\n", f.rest().Command())
+		if slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return e.open() && e.Here != nil && e.Basis == analysis.Apart }) {
 			b.WriteString("Some are of other launches than what they are compared with: `assay audit --measure` makes these in turn, a run does not.\n")
 		}
 	}
@@ -273,17 +269,37 @@ func writeCSV(w io.Writer, findings []Finding) error {
 }
 
 // runs are those whose launches were compared, the newest first.
-func (f Finding) runs() []assay.Run {
-	if f.Report == nil {
+func (e Evidence) runs() []assay.Run {
+	if e.Report == nil {
 		return nil
 	}
-	return append([]assay.Run{f.Report.Run}, f.Report.Earlier...)
+	return append([]assay.Run{e.Report.Run}, e.Report.Earlier...)
 }
 
-// run has the identifiers of its runs, separated by blanks.
-func (f Finding) run() string {
+// runs are those of all comparisons, each once, the newest first.
+func (f Finding) runs() []assay.Run {
+	var all []assay.Run
+	for _, e := range f.Evidence {
+		all = appendNew(all, e.runs())
+	}
+	slices.SortStableFunc(all, func(a, b assay.Run) int { return b.Started.Compare(a.Started) })
+	return all
+}
+
+// appendNew adds the runs that are not in the list.
+func appendNew(all, more []assay.Run) []assay.Run {
+	for _, run := range more {
+		if !slices.ContainsFunc(all, func(r assay.Run) bool { return r.ID == run.ID }) {
+			all = append(all, run)
+		}
+	}
+	return all
+}
+
+// identifiers are those of runs, separated by blanks.
+func identifiers(runs []assay.Run) string {
 	var ids []string
-	for _, r := range f.runs() {
+	for _, r := range runs {
 		ids = append(ids, r.ID)
 	}
 	return strings.Join(ids, " ")
@@ -291,7 +307,7 @@ func (f Finding) run() string {
 
 func (f Finding) record(e Evidence) []string {
 	record := []string{f.Source.Name, f.Claim.Name, f.Claim.Says, string(f.Claim.Provenance), string(f.Verdict), f.Reason,
-		f.Claim.Plan, f.run(), coordinates(f.Claim.Where, e.Comparison.A), coordinates(f.Claim.Where, e.Comparison.B),
+		f.Claim.Plan, identifiers(e.runs()), coordinates(f.Claim.Where, e.Comparison.A), coordinates(f.Claim.Where, e.Comparison.B),
 		e.expected(), f.Claim.Metric, e.Published[0], e.Published[1], number(e.Claimed)}
 	here := make([]string, 7)
 	if e.Here != nil {
@@ -302,7 +318,7 @@ func (f Finding) record(e Evidence) []string {
 	record = append(append(record, here...), string(e.Verdict), strings.Join(f.Codes(), " "))
 	command := ""
 	if f.open() {
-		command = f.Claim.Command()
+		command = f.rest().Command()
 	}
 	return append(record, command, string(f.Claim.Basis))
 }

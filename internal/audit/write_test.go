@@ -24,7 +24,7 @@ func TestClaimsAreDocumented(t *testing.T) {
 	}
 	for _, source := range sources {
 		for _, c := range source.Claims {
-			const verdicts = `\*\*(holds here|does not hold here|cannot be told|condition had no effect|not tested)\*\*[^|\n]*`
+			const verdicts = `\*\*(holds here|does not hold here|cannot be told|condition had no effect|its operations fail here|not tested)\*\*[^|\n]*`
 			row := regexp.MustCompile(fmt.Sprintf(`(?m)^\| %s \| %s \| %s\|`, regexp.QuoteMeta(c.Says), source.Name, verdicts)).FindStringSubmatch(string(text))
 			section := regexp.MustCompile(fmt.Sprintf(`(?m)^### %s\n\n%s`, regexp.QuoteMeta(c.Says), verdicts)).FindStringSubmatch(string(text))
 			if row == nil || section == nil || row[1] != section[1] {
@@ -57,13 +57,16 @@ func printed(t *testing.T, findings ...audit.Finding) string {
 }
 
 func TestMoreMeasuringDoesNotHelp(t *testing.T) {
-	failed := trial(2000, "g")
+	unsupported, failed := trial(2000, "g"), trial(2000, "g")
+	unsupported.Outcome, unsupported.Reason = assay.Unsupported, "it has none"
 	failed.Outcome, failed.Reason = assay.Failed, "it died"
-	fails := judge(t, published.Source{}, claim(published.Faster, 0), reports(t, map[string]assay.Trial{"a": trial(1000, "g"), "b": failed}))
-	open := judge(t, published.Source{}, claim(published.Faster, 3), reports(t, map[string]assay.Trial{"a": trial(1, "g"), "b": trial(4, "g")}))
-	holds := judge(t, published.Source{}, claim(published.Faster, 0), reports(t, map[string]assay.Trial{"a": trial(1000, "g"), "b": trial(2000, "g")}))
-	want := "Of 3 claims, holds here: 1; cannot be told: 2. For 1 of those that cannot be told, more measuring does not help: their reasons say why.\n"
-	if got := printed(t, holds, fails, open); !strings.Contains(got, want) {
+	of := func(size float64, a, b assay.Trial) audit.Finding {
+		return judge(t, published.Source{}, claim(published.Faster, size), reports(t, map[string]assay.Trial{"a": a, "b": b}))
+	}
+	open := of(3, trial(1, "g"), trial(4, "g"))
+	all := []audit.Finding{of(0, trial(1000, "g"), failed), of(0, trial(1000, "g"), unsupported), open, of(0, trial(1000, "g"), trial(2000, "g"))}
+	want := "Of 4 claims, holds here: 1; its operations fail here: 1; cannot be told: 2. For 1 of those that cannot be told, more measuring does not help: their reasons say why.\n"
+	if got := printed(t, all...); !strings.Contains(got, want) {
 		t.Errorf("no %q in\n%s", want, got)
 	}
 	if got := printed(t, open); strings.Contains(got, "more measuring does not help") {
@@ -75,7 +78,7 @@ func TestManyRuns(t *testing.T) {
 	for earlier, want := range map[int]string{2: "Runs: r1 r2 r3.", 3: "Runs: the 4 of `p` that are listed at the end."} {
 		f := judge(t, published.Source{}, claim(published.Faster, 0), reports(t, map[string]assay.Trial{"a": trial(1000, "g"), "b": trial(2000, "g")}))
 		for n := range earlier {
-			f.Report.Earlier = append(f.Report.Earlier, assay.Run{ID: fmt.Sprint("r", n+2), Plan: "p"})
+			f.Evidence[0].Report.Earlier = append(f.Evidence[0].Report.Earlier, assay.Run{ID: fmt.Sprint("r", n+2), Plan: "p"})
 		}
 		got := printed(t, f)
 		if !strings.Contains(got, want) || !strings.Contains(got, fmt.Sprintf("| r%d | p |", earlier+1)) {
