@@ -384,8 +384,8 @@ func figures(trials []*Trial, rule stat.Rule) []Figure {
 		interval := rule.Interval(list)
 		if metric.MayBeZero {
 			interval = stat.MeanInterval(list)
-			interval.Low = max(0, interval.Low) // none of these can be less
 		}
+		interval.Low = max(0, interval.Low) // no metric can be less
 		all = append(all, Figure{Metric: metric, Interval: interval})
 	}
 	slices.SortFunc(all, byMetric)
