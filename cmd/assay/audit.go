@@ -58,7 +58,7 @@ func (a *app) auditCommand() *cobra.Command {
 	}
 	f := cmd.Flags()
 	flags.addFormat(cmd, audit.Formats)
-	f.BoolVar(&flags.measure, "measure", false, "first measure the cells that open claims need, what takes the least time first")
+	f.BoolVar(&flags.measure, "measure", false, "first measure the cells that open comparisons need, what takes the least time first")
 	f.DurationVar(&flags.budget, "budget", 30*time.Minute, "with --measure: time to measure, builds and estimates excluded")
 	f.BoolVar(&flags.quiet, "quiet", false, "with --measure: show no progress")
 	return cmd
@@ -81,7 +81,7 @@ func (a *app) audit(ctx context.Context, id string, flags auditFlags) error {
 	return flags.write(a.stdout, findings)
 }
 
-// auditMeasuring measures what open claims need, and prints all verdicts.
+// auditMeasuring measures what open comparisons need, and prints all verdicts.
 func (a *app) auditMeasuring(ctx context.Context, flags auditFlags) error {
 	s, err := a.openStore(ctx)
 	if err != nil {

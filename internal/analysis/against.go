@@ -2,6 +2,7 @@ package analysis
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"time"
 
@@ -29,18 +30,28 @@ const (
 // table says of the two, it says here. Other rows of one run are paired by the
 // launches that both have, where these are enough for a verdict, or as many as
 // there are. Rows of other launches are paired by those that were made in turn, where
-// launches are found to depend on time. It fails where a figure is not above zero.
+// launches are found to depend on time. Of rows of pooled runs, the launches of runs that
+// have both count. It fails where a figure is not above zero.
 func (r *Row) Against(other *Row, metric assay.Metric) (Comparison, Basis, error) {
+	return r.AgainstAfter(0, other, metric)
+}
+
+// AgainstAfter compares as Against does, after so many earlier looks, each at launches that
+// the rows do not have.
+func (r *Row) AgainstAfter(looks int, other *Row, metric assay.Metric) (Comparison, Basis, error) {
 	if r.Table == other.Table && metric.Name == r.Table.Primary.Name {
 		if c, ok := r.Table.contest.figures(r, other); ok && c.Reason != Unpaired && c.Ratio.N >= stat.MinPairs {
+			c.Comparison = c.After(looks)
 			return c, Joint, nil
 		}
 	}
+	r, other = r.Shared(other)
 	x, _, _ := pair(r, r, metric.Name) // joins launches of one layout
 	y, _, _ := pair(other, other, metric.Name)
 	sameRun := r.Table.run == other.Table.run
 	if sameRun {
 		if p := r.pairs(other, metric.Name); p.N > 0 && p.N >= min(stat.MinPairs, len(x), len(y)) {
+			p.Looks += looks
 			return Comparison{Comparison: r.Rule(other).JudgeOne(p, r.borrows(other, metric, p), metric.HigherBetter)}, Joint, nil
 		}
 	}
@@ -49,7 +60,7 @@ func (r *Row) Against(other *Row, metric assay.Metric) (Comparison, Basis, error
 	if r.added() || other.added() {
 		rule.Planned = 1 // both allow for it
 	}
-	rule.Looks = r.Looks(other)
+	rule.Looks = r.Looks(other) + looks
 	dependence := stat.Dependent(x, y)
 	if sameRun && dependence.Found() {
 		if c, ok := rule.CompareInTurn(inTurn(r, other, metric)); ok {
@@ -57,15 +68,76 @@ func (r *Row) Against(other *Row, metric assay.Metric) (Comparison, Basis, error
 		}
 	}
 	if sameRun {
-		// The first ones of both are of one time, the others of a group that got more are later.
-		n := min(len(x), len(y))
-		x, y = x[:n], y[:n]
+		first, second := r.level(other, metric.Name)
+		x, _, _ = pair(first, first, metric.Name)
+		y, _, _ = pair(second, second, metric.Name)
 	}
 	c, err := rule.CompareUnpaired(x, y, metric.HigherBetter)
 	if err != nil {
 		return Comparison{}, Apart, err
 	}
 	return Comparison{Comparison: c.Allowing(dependence, metric.HigherBetter)}, Apart, nil
+}
+
+// Shared are two rows with the launches of the runs that have both: what one has of another
+// run is of another time. Rows of two results, or without a common run, are as they were.
+func (r *Row) Shared(other *Row) (*Row, *Row) {
+	if r.Table.run != other.Table.run {
+		return r, other
+	}
+	common := r.common(other)
+	if len(common) == 0 {
+		return r, other
+	}
+	shared := func(t *Trial) bool { return common[t.Run] }
+	return r.only(shared), other.only(shared)
+}
+
+// InRunOf reports whether some run has launches of both rows.
+func (r *Row) InRunOf(other *Row) bool { return len(r.common(other)) > 0 }
+
+// common are the runs that have launches of both rows.
+func (r *Row) common(other *Row) map[string]bool {
+	both, theirs := r.runs(), other.runs()
+	maps.DeleteFunc(both, func(run string, _ bool) bool { return !theirs[run] })
+	return both
+}
+
+// only is the row with some of its launches.
+func (r *Row) only(keep func(*Trial) bool) *Row {
+	some := *r
+	some.Trials = slices.DeleteFunc(slices.Clone(r.Trials), func(t Trial) bool { return !keep(&t) })
+	return &some
+}
+
+// level are two rows with the first launches of each run, as many as both have: they are of
+// one time, and those of a group that got more are later. Without a common run, all are as if
+// of one.
+func (r *Row) level(other *Row, metric string) (*Row, *Row) {
+	run := func(t *Trial) string { return t.Run }
+	if len(r.common(other)) == 0 {
+		run = func(*Trial) string { return "" }
+	}
+	ours, theirs := perRun(r, metric, run), perRun(other, metric, run)
+	first := func(row *Row) *Row {
+		kept, counted := map[launch]bool{}, map[string]int{}
+		for _, t := range Paired(row, metric) {
+			if counted[run(t)]++; counted[run(t)] <= min(ours[run(t)], theirs[run(t)]) {
+				kept[t.launch()] = true
+			}
+		}
+		return row.only(func(t *Trial) bool { return kept[t.launch()] })
+	}
+	return first(r), first(other)
+}
+
+// perRun counts the launches of a row that can be compared, by run.
+func perRun(row *Row, metric string, run func(*Trial) string) map[string]int {
+	n := map[string]int{}
+	for _, t := range Paired(row, metric) {
+		n[run(t)]++
+	}
+	return n
 }
 
 // inTurn are the figures of two rows' launches that followed each other in a run, one of
@@ -116,13 +188,7 @@ func (r *Row) added() bool { return r.Table.Planned > 0 && len(r.Counted()) > r.
 // those before it left something undecided: in the runs that have both, or, where
 // there is none, in those that have the one that was measured more often.
 func (r *Row) Looks(other *Row) int {
-	ours, theirs, both := r.runs(), other.runs(), 0
-	for run := range ours {
-		if theirs[run] {
-			both++
-		}
-	}
-	return cmp.Or(both, max(len(ours), len(theirs)))
+	return cmp.Or(len(r.common(other)), max(len(r.runs()), len(other.runs())))
 }
 
 // SameTime reports whether the launches of two rows are of the same time: what both span

@@ -242,9 +242,7 @@ func (c *cell) add(trial assay.Trial) {
 func newRow(run assay.Run, n naming, c *cell, planned int, keepsDisturbed bool) *Row {
 	r := &Row{Measured: c.Measured, Driver: n.name(c.Cell), Proofs: run.ProofsOf(c.Cell), Durability: c.Claimed, keepsDisturbed: keepsDisturbed}
 	r.Trials, c.Trials = slices.Clone(c.Trials), nil // there are many: no room to grow, and none twice
-	slices.SortStableFunc(r.Trials, func(a, b Trial) int {
-		return cmp.Or(a.Launch-b.Launch, a.Started.Compare(b.Started))
-	})
+	inOrder(r.Trials)
 	for _, p := range r.Proofs {
 		if left := p.Proven(c.Cell.Engine, r.Durability); stronger(r.Durability, left) {
 			r.Durability = left
@@ -261,6 +259,20 @@ func newRow(run assay.Run, n naming, c *cell, planned int, keepsDisturbed bool) 
 		r.addPooledPercentiles(c.pooled(keepsDisturbed))
 	}
 	return r
+}
+
+// inOrder sorts the trials of each run, which follow each other, by launch.
+func inOrder(trials []Trial) {
+	for len(trials) > 0 {
+		n := slices.IndexFunc(trials, func(t Trial) bool { return t.Run != trials[0].Run })
+		if n < 0 {
+			n = len(trials)
+		}
+		slices.SortStableFunc(trials[:n], func(a, b Trial) int {
+			return cmp.Or(a.Launch-b.Launch, a.Started.Compare(b.Started))
+		})
+		trials = trials[n:]
+	}
 }
 
 // Outcome returns the worst outcome with its first reason. Not-run only says

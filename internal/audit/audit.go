@@ -16,7 +16,6 @@ import (
 
 	"assay"
 	"assay/internal/analysis"
-	"assay/internal/stat"
 	"assay/kit/kv"
 	"assay/published"
 )
@@ -49,6 +48,7 @@ type Evidence struct {
 	Comparison published.Comparison
 	// Report is of the runs whose cells were compared, nil where there is none.
 	Report    *analysis.Result
+	Age       int // of the runs, as of Runs
 	Verdict   Verdict
 	Reason    string
 	Missed    Miss
@@ -56,11 +56,11 @@ type Evidence struct {
 	Claimed   float64              // A / B as published; 0 where the source has none
 	Against   bool                 // the source's own figures are not what it claims
 	Here      *analysis.Comparison // A / B here; nil where it was not compared
-	Looks     int                  // runs that its launches are of, each made since those before it told nothing
+	Looks     int                  // at how many runs it was looked at by now, each made since those before it told nothing
 	Basis     analysis.Basis       // what the launches of both have in common
 	Centers   [2]float64           // both figures here, in the metric's unit
 	Doubts    []Doubt              // about both cells
-	// Open says that more measuring can tell what cannot be told now.
+	// Open says that more measuring can tell what is not told now.
 	Open bool
 }
 
@@ -108,33 +108,6 @@ func judge(source published.Source, claim published.Claim, runs Runs) (Finding, 
 	return f, nil
 }
 
-// choose takes the newest runs that have both cells of a comparison: what was measured anew of
-// other cells does not undo what an earlier assay measured of these. Where none have, it takes
-// the newest.
-func (f *Finding) choose(c published.Comparison, runs Runs) (*analysis.Result, error) {
-	var newest *analysis.Result
-	for age := 0; ; age++ {
-		r, err := runs(f.Claim.Plan, age)
-		if err != nil || r == nil {
-			return newest, err
-		}
-		if f.measuredIn(r, c.A) && f.measuredIn(r, c.B) {
-			return r, nil
-		}
-		if age == 0 {
-			newest = r
-		}
-	}
-}
-
-// measuredIn reports whether runs have a cell, in at least as many launches as are fixed
-// beforehand, or ended in a way that more launches do not change.
-func (f *Finding) measuredIn(r *analysis.Result, cell map[string]string) bool {
-	return slices.ContainsFunc(find(r, f.Claim.Where, cell), func(row *analysis.Row) bool {
-		return row.Outcome == assay.OK && len(row.Counted()) >= stat.MinLaunches || row.Outcome != assay.OK && row.Outcome != assay.NotRun
-	})
-}
-
 // conclude joins the comparisons: one that fails refutes the claim, and all
 // have to hold.
 func (f *Finding) conclude() {
@@ -154,30 +127,39 @@ func (f *Finding) examine(c published.Comparison, runs Runs) (Evidence, error) {
 	if err := e.addPublished(f.Source, f.metric()); err != nil {
 		return e, err
 	}
-	r, err := f.choose(c, runs)
+	found, err := f.choose(c, runs)
 	if err != nil {
 		return e, err
 	}
-	e.Report = r
-	if r == nil {
+	e.Report, e.Age = found.report, found.age
+	if found.report == nil {
 		e.Reason = "not measured yet"
 		return e, nil
 	}
-	a, b := find(r, f.Claim.Where, c.A), find(r, f.Claim.Where, c.B)
-	for i, cell := range [][]*analysis.Row{a, b} {
+	for i, cell := range [][]*analysis.Row{found.a, found.b} {
 		if len(cell) != 1 {
 			e.Open = len(cell) == 0
 			e.Reason = missing(len(cell), f.Claim, []map[string]string{c.A, c.B}[i])
 			return e, nil
 		}
 	}
-	e.compare(f, a[0], b[0])
+	e.compare(f, found)
 	return e, nil
 }
 
-// ended says how a row ended that has no figures.
+// ended says how a row ended that is not compared, and in how many launches where not in all.
 func ended(row *analysis.Row) string {
-	return fmt.Sprintf("%s: %s here: %s", row.Name(), row.Outcome, row.Reason)
+	n := 0
+	for _, t := range row.Trials {
+		if t.Outcome == row.Outcome {
+			n++
+		}
+	}
+	in := ""
+	if n < len(row.Trials) {
+		in = fmt.Sprintf(" in %d of %d launches", n, len(row.Trials))
+	}
+	return fmt.Sprintf("%s: %s here%s: %s", row.Name(), row.Outcome, in, row.Reason)
 }
 
 // metric is the one that the claim compares.
@@ -251,27 +233,23 @@ func has(names assay.DriverNames, c assay.Cell, where []map[string]string) bool 
 
 // compare looks at the outcomes first: what was not measured as asked supports
 // and refutes nothing.
-func (e *Evidence) compare(f *Finding, a, b *analysis.Row) {
-	for _, row := range []*analysis.Row{a, b} {
-		switch row.Outcome {
-		case assay.OK:
-			continue
-		case assay.NotApplied:
-			e.noEffect(f, row)
-			return
-		case assay.Failed, assay.WrongAnswer, assay.TimedOut:
-			e.Verdict = Broken
-		}
-		e.Open, e.Reason = row.Outcome == assay.NotRun, ended(row)
+func (e *Evidence) compare(f *Finding, of cells) {
+	a, b := of.a[0], of.b[0]
+	worse := a
+	if assay.Worse(a.Outcome, b.Outcome) != a.Outcome {
+		worse = b
+	}
+	if worse.Outcome != assay.OK {
+		e.end(f, worse)
 		return
 	}
 	metric := f.metric()
-	here, basis, err := a.Against(b, metric)
+	here, basis, err := a.AgainstAfter(of.looks, b, metric)
 	if err != nil {
 		e.Open, e.Reason = false, err.Error()
 		return
 	}
-	e.Here, e.Basis, e.Looks = &here, basis, a.Looks(b)
+	e.Here, e.Basis, e.Looks = &here, basis, a.Looks(b)+of.looks
 	e.doubt(a, b)
 	for i, row := range []*analysis.Row{a, b} {
 		figure, _ := row.Figure(metric.Name)
@@ -284,6 +262,18 @@ func (e *Evidence) compare(f *Finding, a, b *analysis.Row) {
 	e.Verdict, e.Missed, e.Reason = expect(e.Comparison, a.Rule(b), here, metric.HigherBetter)
 }
 
+// end judges by a row that is not compared: by how it ended. Another assay, or other builds
+// than those of the runs, may end in another way.
+func (e *Evidence) end(f *Finding, row *analysis.Row) {
+	e.Open, e.Reason = row.Outcome == assay.NotRun || e.Age > 0, ended(row)
+	switch row.Outcome {
+	case assay.NotApplied:
+		e.noEffect(f, row)
+	case assay.Failed, assay.WrongAnswer, assay.TimedOut:
+		e.Verdict = Broken
+	}
+}
+
 // unsound says which doubt forbids a verdict. What a source compared is judged as
 // it did so, unlike promises about the data included: they stand beside it. Where
 // the condition is ours, rows of one profile have to be asked for alike syncs. passes
@@ -294,11 +284,17 @@ func (e *Evidence) unsound(f *Finding, a, b *analysis.Row) (why string, passes b
 		if d.Code() == analysis.UnequalDurability && ours && !syncAlike(a, b) {
 			return d.String(), false
 		}
-		if e.Basis == analysis.Apart && d.Code() == (analysis.Drift{}).Code() && !a.SameTime(b) {
+		if e.Basis == analysis.Apart && d.Code() == (analysis.Drift{}).Code() && !sameTime(a, b) {
 			return "measured at other times, with " + d.String(), true
 		}
 	}
 	return "", true
+}
+
+// sameTime reports whether what two rows are compared by is of one time.
+func sameTime(a, b *analysis.Row) bool {
+	a, b = a.Shared(b)
+	return a.SameTime(b)
 }
 
 // syncAlike reports whether two stores were asked for the same syncs: what a fault
@@ -343,12 +339,15 @@ func contains[T any](all []T, one T) bool {
 	return slices.ContainsFunc(all, func(other T) bool { return reflect.DeepEqual(one, other) })
 }
 
-// open reports whether more measuring can tell what cannot be told now.
-func (e Evidence) open() bool { return e.Open && e.Verdict == Unknown }
+// told reports whether a verdict is about the claim, and not about why it has none.
+func (v Verdict) told() bool { return v == Holds || v == Fails }
 
-// open reports whether more measuring can tell what cannot be told now.
+// open reports whether more measuring can tell what is not told now.
+func (e Evidence) open() bool { return e.Open && !e.Verdict.told() }
+
+// open reports whether more measuring can tell what is not told now.
 func (f Finding) open() bool {
-	return f.Verdict == Unknown && slices.ContainsFunc(f.Evidence, Evidence.open)
+	return !f.Verdict.told() && slices.ContainsFunc(f.Evidence, Evidence.open)
 }
 
 // rest is the claim with the comparisons that more measuring can tell alone.
@@ -380,9 +379,7 @@ func (f Finding) doubts() []Doubt {
 // version ignores what the published condition asks for. That the source may
 // have had another version is said beside it.
 func (e *Evidence) noEffect(f *Finding, row *analysis.Row) {
-	e.Open = false
 	if !row.Cell.AsPublished {
-		e.Reason = ended(row)
 		return
 	}
 	version := cmp.Or(f.Source.Versions[row.Cell.Driver], "not stated")

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -356,43 +355,6 @@ func TestCellsThatAreNotOne(t *testing.T) {
 		if f.Verdict != audit.Unknown || f.Reason != want.reason || f.Evidence[0].Open != want.open {
 			t.Errorf("driver %q: got %s: %q, open %t; want %q, open %t", driver, f.Verdict, f.Reason, f.Evidence[0].Open, want.reason, want.open)
 		}
-	}
-}
-
-// A claim of which one part holds and another cannot be told cannot be told; where operations of
-// one part fail, they fail, and where one part does not hold, it does not.
-func TestAllComparisonsHaveToHold(t *testing.T) {
-	failed := trial(0, "g")
-	failed.Outcome = assay.Failed
-	for name, test := range map[string]struct {
-		others map[string]assay.Trial
-		want   audit.Verdict
-	}{
-		"one is not there":                {nil, audit.Unknown},
-		"one fails":                       {map[string]assay.Trial{"c": failed}, audit.Broken},
-		"one fails, another is faster":    {map[string]assay.Trial{"c": failed, "d": trial(500, "g")}, audit.Fails},
-		"one fails, another is not there": {map[string]assay.Trial{"d": failed}, audit.Broken},
-	} {
-		cells := map[string]assay.Trial{"a": trial(1000, "g"), "b": trial(2000, "g")}
-		maps.Copy(cells, test.others)
-		drivers := []string{"a", "b", "c"}
-		if test.others["d"].Group != "" {
-			drivers = append(drivers, "d")
-		}
-		f := judge(t, published.Source{}, asked("c", "p", drivers...), reports(t, cells))
-		if f.Verdict != test.want || f.Evidence[0].Verdict != audit.Holds {
-			t.Errorf("%s: got %s, of which the first %s; want %s, and that the first holds", name, f.Verdict, f.Evidence[0].Verdict, test.want)
-		}
-	}
-}
-
-// One comparison that fails refutes a claim, whatever the others say.
-func TestWorstComparisonDecides(t *testing.T) {
-	r := reports(t, map[string]assay.Trial{"a": trial(1000, "g"), "b": trial(2000, "g"), "c": trial(500, "g")})
-	c := claim(published.Faster, 0)
-	c.Compare = append(c.Compare, published.Comparison{A: map[string]string{"driver": "a"}, B: map[string]string{"driver": "c"}, Expect: published.Faster})
-	if f := judge(t, published.Source{}, c, r); f.Verdict != audit.Fails || len(f.Evidence) != 2 || f.Evidence[0].Verdict != audit.Holds {
-		t.Errorf("%+v", f)
 	}
 }
 

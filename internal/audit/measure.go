@@ -63,15 +63,15 @@ type Meter interface {
 // it.
 const MinSlice = 20 * time.Second
 
-// Measure measures what open claims need until the budget has passed or more of it
+// Measure measures what open comparisons need until the budget has passed or more of it
 // would tell nothing, and returns the findings after that. Claims whose cells overlap
 // are measured in one run, so that they share its launches. What needs the least time
 // comes first, and each gets the time that it needs or more. What was measured without a
 // verdict is measured again where the rest of the budget may give it one: as long as there
 // are other claims that this may help, a first run gets its part of half of what is left.
 //
-// A claim is judged by all launches of the newest runs that have its cells, see lab.Pools, and
-// each run is a look at a higher level: one long run tells more than several short ones.
+// A comparison is judged by all launches of the newest runs that have its cells, see lab.Pools,
+// and each run is a look at a higher level: one long run tells more than several short ones.
 func Measure(ctx context.Context, budget time.Duration, judge func() ([]Finding, error), meter Meter) ([]Finding, error) {
 	s := session{meter: meter, launches: map[string]time.Duration{}, measured: map[string]int{}, stuck: map[string]bool{}}
 	for {

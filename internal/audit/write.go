@@ -166,7 +166,7 @@ func (f Finding) addTo(b *strings.Builder) {
 		}
 	}
 	if f.open() {
-		fmt.Fprintf(b, "\nTo measure these cells, and few others: `%s`; `assay plan check` with its selection tells how long that takes at least.\n", f.rest().Command())
+		fmt.Fprintf(b, "\nTo measure what is open of it, and few other cells: `%s`; `assay plan check` with its selection tells how long that takes at least.\n", f.rest().Command())
 		if slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return e.open() && e.Here != nil && e.Basis == analysis.Apart }) {
 			b.WriteString("Some are of other launches than what they are compared with: `assay audit --measure` makes these in turn, a run does not.\n")
 		}
@@ -230,7 +230,10 @@ func (e Evidence) here() string {
 	}
 	how := "n = " + fmt.Sprint(e.Here.Ratio.N)
 	if e.Looks > 1 {
-		how += fmt.Sprintf(" of %d runs, %s CI", e.Looks, report.Level(*e.Here))
+		how += fmt.Sprintf(", look %d, %s CI", e.Looks, report.Level(*e.Here))
+	}
+	if e.Age > 0 {
+		how += ", of earlier builds or an earlier assay"
 	}
 	how += map[analysis.Basis]string{analysis.Apart: ", other launches", analysis.InTurn: ", launches in turn"}[e.Basis]
 	low, high := "?", "?"
@@ -317,7 +320,7 @@ func (f Finding) record(e Evidence) []string {
 	}
 	record = append(append(record, here...), string(e.Verdict), strings.Join(f.Codes(), " "))
 	command := ""
-	if f.open() {
+	if f.open() && e.open() {
 		command = f.rest().Command()
 	}
 	return append(record, command, string(f.Claim.Basis))

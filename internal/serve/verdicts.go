@@ -54,7 +54,7 @@ func (s *server) claims(ctx context.Context, _ *http.Request, a *answer) error {
 			if i == len(v.Claims) {
 				v.Claims = append(v.Claims, claimLine{Says: wording.Clean(c.says), Source: wording.Clean(c.source)})
 			}
-			v.Claims[i].Verdicts = append(v.Claims[i].Verdicts, verdictView{c.verdict, wording.Clean(c.reason), strings.Join(c.doubts, ", "), c.verdict == audit.Fails})
+			v.Claims[i].Verdicts = append(v.Claims[i].Verdicts, verdictView{c.verdict, wording.Clean(c.reason), strings.Join(c.doubts, ", "), c.verdict == audit.Fails || c.verdict == audit.Broken})
 		}
 	}
 	return a.show("claims", v)

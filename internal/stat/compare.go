@@ -108,6 +108,20 @@ func (c *Comparison) settle(adjusted, factor float64, together int) {
 // Rule is the one that judged, with the noise that was found.
 func (c Comparison) Rule() Rule { return c.rule }
 
+// After is the comparison of paired launches as it is after so many earlier looks, each at
+// launches that are not in it.
+func (c Comparison) After(looks int) Comparison {
+	if looks == 0 {
+		return c
+	}
+	c.gain.looks = max(1, c.gain.looks) + looks
+	center, half := math.Log(c.Ratio.Center), c.gain.half()
+	c.Ratio.Low, c.Ratio.High = math.Exp(center-half), math.Exp(center+half)
+	c.Level, c.P = c.gain.claimed(), c.gain.p(c.rule.band())
+	c.settle(min(1, c.P*c.factor), c.factor, c.Together)
+	return c
+}
+
 // Within judges paired launches with a margin, where that is smaller than the rule's.
 func (c Comparison) Within(margin float64) Comparison {
 	if margin < c.rule.Margin {
