@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"bytes"
 	"fmt"
 	"maps"
 	"math"
@@ -115,6 +116,16 @@ func TestLayout(t *testing.T) {
 		u := &Upgrade{Driver: "mattn", First: m, Second: m}
 		if got := strings.HasSuffix(u.evidence(), "; the link layout did not vary: "+advice); got != c.want {
 			t.Errorf("%g times as long: got %q, want the layout in it: %v", c.times, u.evidence(), c.want)
+		}
+		for _, f := range Formats("v1.0.0") {
+			var text bytes.Buffer
+			if err := f.Write(&text, &Report{Rules: rule, Upgrades: []*Upgrade{u}}); err != nil {
+				t.Fatal(err)
+			}
+			want := c.want && (c.times > 1 || f.Name != "sarif" && f.Name != "junit") // these have findings only
+			if got := strings.Contains(strings.Join(strings.Fields(text.String()), " "), advice); got != want {
+				t.Errorf("%g times as long, %s: got %s, want the layout in it: %v", c.times, f.Name, text.String(), want)
+			}
 		}
 	}
 }

@@ -82,6 +82,7 @@ func (r *Report) suites() []format.Suite {
 		suite := format.Suite{Name: "assay gate " + u.Name()}
 		failures := map[string][]string{}
 		for _, f := range u.Findings(r.Rules) {
+			f.Message = u.message(f)
 			failures[f.Cell] = append(failures[f.Cell], wording.Clean(f.withKind()))
 		}
 		for _, c := range u.Cells() {
@@ -126,6 +127,7 @@ func (r *Report) sarif() []format.Finding {
 	var all []format.Finding
 	for _, u := range r.Upgrades {
 		for _, f := range u.Findings(r.Rules) {
+			f.Message = u.message(f)
 			all = append(all, format.Finding{Rule: string(f.Kind), Level: format.Error,
 				Message: wording.Clean(u.Name() + ": " + f.Text()), File: u.File, Line: u.Line})
 		}
@@ -151,6 +153,7 @@ type (
 		Plan        string     `json:"plan"`
 		Runs        []string   `json:"runs"`
 		Noise       float64    `json:"noise"`
+		Layout      string     `json:"layout,omitempty"` // what the link layout can do to the times that changed
 		Findings    []Finding  `json:"findings"`
 		Cells       []jsonCell `json:"cells"`
 		Notes       []string   `json:"notes"`
@@ -178,7 +181,7 @@ func (r *Report) values() jsonReport {
 	for _, u := range r.Upgrades {
 		one := jsonUpgrade{Driver: u.Driver, Base: u.Base, Head: u.Head, Plan: u.Plan, Runs: []string{}, Cells: []jsonCell{},
 			Findings: append([]Finding{}, u.Findings(r.Rules)...), Notes: append([]string{}, u.Notes()...),
-			NotMeasured: u.NotMeasured, Undecided: append([]string{}, u.Effects.Open...)}
+			NotMeasured: u.NotMeasured, Layout: u.layout(), Undecided: append([]string{}, u.Effects.Open...)}
 		for _, m := range []*Measurement{u.First, u.Second} {
 			if m != nil {
 				one.Runs = append(one.Runs, m.Run)

@@ -56,12 +56,10 @@ func (r *Report) title(u *Upgrade) string {
 
 // word is how an upgrade came out.
 func (r *Report) word(u *Upgrade) string {
-	regressions, open := 0, 0
+	regressions, open := u.regressions(), 0
 	for _, f := range u.Findings(r.Rules) {
 		if f.Kind == Open {
 			open++
-		} else {
-			regressions++
 		}
 	}
 	switch {
@@ -80,6 +78,20 @@ func (r *Report) word(u *Upgrade) string {
 	}
 }
 
+// regressions counts what regressed, as counts does: a cell with several findings is one.
+func (u *Upgrade) regressions() int {
+	n := len(u.Effects.Lost)
+	if u.NotBuilt != "" {
+		n++
+	}
+	for _, c := range u.Cells() {
+		if c.State == Regressed {
+			n++
+		}
+	}
+	return n
+}
+
 // Text is the finding in a line.
 func (f Finding) Text() string {
 	if f.Cell == "" {
@@ -88,12 +100,12 @@ func (f Finding) Text() string {
 	return f.Cell + ": " + f.Message
 }
 
-// counts says how many cells are in which state, without those that failed.
+// counts says how many cells, and results of the experiments with a DSN, are in which state.
 func (u *Upgrade) counts(rules Rules) string {
 	if u.First == nil {
 		return ""
 	}
-	numbers := map[State]int{Undecided: len(u.Effects.Open)}
+	numbers := map[State]int{Undecided: len(u.Effects.Open), Regressed: len(u.Effects.Lost)}
 	for _, c := range u.Cells() {
 		numbers[c.State]++
 	}
@@ -132,10 +144,27 @@ func (u *Upgrade) evidence() string {
 		minimum, maximum := u.Second.launches()
 		text += fmt.Sprintf("; suspicions measured again in %s: assay report %s", between(minimum, maximum, "fresh launch"), u.Second.Run)
 	}
-	if u.First.Layout != "" && u.differs() {
-		text += "; the link layout did not vary: " + u.First.Layout
+	if layout := u.layout(); layout != "" {
+		text += "; " + layout
 	}
 	return text
+}
+
+// layout says what the link layout can do to the times that are said to have changed;
+// empty where it varied, or none changed.
+func (u *Upgrade) layout() string {
+	if u.First == nil || u.First.Layout == "" || !u.differs() {
+		return ""
+	}
+	return "the link layout did not vary: " + u.First.Layout
+}
+
+// message is the finding's own, with what the link layout can do to its times.
+func (u *Upgrade) message(f Finding) string {
+	if layout := u.layout(); f.Kind == Slower && layout != "" {
+		return f.Message + "; " + layout
+	}
+	return f.Message
 }
 
 // differs reports whether a time is said to have changed.

@@ -69,6 +69,20 @@ func TestGoldenFormats(t *testing.T) {
 	}
 }
 
+// The first line counts what the line of counts does: a cell with two findings is one regression.
+func TestRegressionsAreCountedOnce(t *testing.T) {
+	m := judged(t, "first", both("read", 1.1, nil))
+	u := &Upgrade{Driver: "modernc", Base: "v1", Head: "v2", Plan: "quick", First: m, Second: m, Effects: Effects{Lost: []Finding{{Parameter, "", "_x in a DSN is ignored"}}}}
+	u.First.Cells[0].Suspicions = append(u.First.Cells[0].Suspicions, Finding{Setting, u.First.Cells[0].Name(), "cache_size=1 has no effect"})
+	r := &Report{Rules: rule, Upgrades: []*Upgrade{u}}
+	if n := len(u.Findings(rule)); n != 3 {
+		t.Fatalf("got %d findings, want 3", n)
+	}
+	if word, counts := r.word(u), u.counts(rule); word != "FAIL, 2 regressions" || counts != "2 regressed (confirmed)" {
+		t.Errorf("got %q and %q, want 2 regressions in both", word, counts)
+	}
+}
+
 // What a DSN's experiments found is told, though the run that followed them failed.
 func TestFoundBeforeAnError(t *testing.T) {
 	u := &Upgrade{Driver: "modernc", Base: "v1", Head: "v2", Plan: "quick", NotMeasured: "the disk is full", Effects: Effects{Lost: []Finding{{Parameter, "", "_x in a DSN is ignored"}}}}
