@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"strings"
 	"sync"
 	"time"
 
@@ -53,7 +54,7 @@ func openServer(ctx context.Context, location string) (*Store, error) {
 		return nil, err
 	}
 	if err := migrateServer(ctx, s.db); err != nil {
-		return nil, s.explain("opening", errors.Join(err, s.db.Close()))
+		return nil, s.notOpened(errors.Join(err, s.db.Close()))
 	}
 	s.owner = newOwner().String()
 	s.deliverLeft(ctx)
@@ -74,10 +75,25 @@ func openServerToRead(ctx context.Context, location string) (*Store, error) {
 		err = migrateServer(ctx, s.db)
 	}
 	if err != nil {
-		return nil, s.explain("opening", errors.Join(err, s.db.Close()))
+		return nil, s.notOpened(errors.Join(err, s.db.Close()))
 	}
 	s.deliverLeft(ctx)
 	return s, nil
+}
+
+// notOpened says why a store could not be opened. Parameters of a URL that the driver does
+// not know are settings of the session: the server refuses those that it does not know.
+func (s *Store) notOpened(err error) error {
+	switch failure := (*pq.Error)(nil); errorCode(err) {
+	case pqerror.UndefinedObject, pqerror.InvalidParameterValue, pqerror.CantChangeRuntimeParam:
+		errors.As(err, &failure)
+		text, _, hasValue := strings.Cut(failure.Message, `": `)
+		if hasValue {
+			text += `"` // the value may be a secret
+		}
+		return &LocationError{"the server refuses a parameter of the URL (" + text + "): correct its name or value, or leave it out"}
+	}
+	return s.explain("opening", err)
 }
 
 func connect(location string) (*Store, error) {

@@ -205,6 +205,15 @@ func TestServerErrors(t *testing.T) {
 			}
 		})
 	}
+	// A parameter that the server refuses is the user's to correct; its value is not shown.
+	for parameter, want := range map[string]string{"nosuch=1": `"nosuch"`, "statement_timeout=secret": `"statement_timeout"`, "max_connections=5": `"max_connections"`} {
+		for _, open := range []func(context.Context, string) (*Store, error){Open, OpenToRead} {
+			_, err := open(t.Context(), at+"&"+parameter)
+			if !errors.As(err, new(*LocationError)) || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+				t.Errorf("%s: got %v, want a LocationError with %s and without the value", parameter, err, want)
+			}
+		}
+	}
 	// A role that may only read can read, and is told so when it writes.
 	s := open(t, at)
 	must(t, s.Begin(t.Context(), start("run", "quick", 0)))
