@@ -110,18 +110,17 @@ func (a *app) importFile(ctx context.Context, path string) error {
 		return usage(err)
 	}
 	defer in.Close()
+	if err := store.CheckImport(ctx, in, store.MaxUnpacked); err != nil { // before a store is made
+		return notImported(path, err)
+	}
 	s, err := a.openStore(ctx)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
 	run, added, err := s.Import(ctx, in, store.MaxUnpacked)
-	var bad *store.ImportError
-	if errors.As(err, &bad) {
-		return usage(fmt.Errorf("%s: %w", path, err), "nothing was added; assay runs export writes such a file")
-	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", path, err)
+		return notImported(path, err)
 	}
 	if !added {
 		fmt.Fprintf(a.stderr, "run %s is there already: nothing was changed\n", run.ID)
@@ -129,4 +128,12 @@ func (a *app) importFile(ctx context.Context, path string) error {
 	}
 	fmt.Fprintf(a.stderr, "imported run %s of plan %s; show it with: %s\n", run.ID, run.Plan, a.commandLine("report", run.ID))
 	return nil
+}
+
+// notImported makes wrong usage of what the file is to blame for.
+func notImported(path string, err error) error {
+	if errors.As(err, new(*store.ImportError)) {
+		return usage(fmt.Errorf("%s: %w", path, err), "nothing was added; assay runs export writes such a file")
+	}
+	return fmt.Errorf("%s: %w", path, err)
 }

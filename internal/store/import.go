@@ -48,10 +48,7 @@ func (e *ImportError) Unwrap() error { return e.err }
 //
 // The digest finds damage. It does not tell who wrote the file.
 func (s *Store) Import(ctx context.Context, from io.ReadSeeker, maxUnpacked int64) (run assay.Run, added bool, err error) {
-	if err := checkFile(ctx, from, maxUnpacked); err != nil {
-		return run, false, err
-	}
-	if _, err := from.Seek(0, io.SeekStart); err != nil {
+	if err := CheckImport(ctx, from, maxUnpacked); err != nil {
 		return run, false, err
 	}
 	err = s.write(ctx, func(tx *sql.Tx) error {
@@ -67,14 +64,19 @@ func (s *Store) Import(ctx context.Context, from io.ReadSeeker, maxUnpacked int6
 	return run, added, nil
 }
 
-// checkFile reads all of a file.
-func checkFile(ctx context.Context, from io.Reader, maxUnpacked int64) error {
+// CheckImport reads all of a file that Import is to add, and returns to its beginning. It
+// needs no store. Its errors are those of Import.
+func CheckImport(ctx context.Context, from io.ReadSeeker, maxUnpacked int64) error {
 	source := &source{from: from}
 	err := checkLines(ctx, source, maxUnpacked)
-	if failed := errors.Join(ctx.Err(), source.err); err == nil || failed != nil {
+	switch failed := errors.Join(ctx.Err(), source.err); {
+	case failed != nil:
 		return failed
+	case err != nil:
+		return &ImportError{err}
 	}
-	return &ImportError{err}
+	_, err = from.Seek(0, io.SeekStart)
+	return err
 }
 
 func checkLines(ctx context.Context, from io.Reader, maxUnpacked int64) error {
