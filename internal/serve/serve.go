@@ -22,13 +22,14 @@ import (
 	"assay/internal/guard"
 	"assay/internal/report"
 	"assay/internal/store"
+	"assay/internal/wording"
 )
 
 //go:embed html/pages.html
 var pages string
 
 // parsed has the parts of a report's page and the pages of this package.
-var parsed = template.Must(template.Must(report.Parts()).Parse(pages))
+var parsed = template.Must(template.Must(report.Parts()).Funcs(template.FuncMap{"clean": wording.Clean}).Parse(pages))
 
 // Options say what is served, and to whom.
 type Options struct {

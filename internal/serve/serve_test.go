@@ -193,7 +193,7 @@ func TestPages(t *testing.T) {
 		not    string
 	}{
 		{"/", 200, []string{"12 runs in the store", `href="/runs/` + firstID + `"`, "1 to 12 of 12 runs", "x, 2 cores, 4 GB"}, "Import a run"},
-		{"/?plan=quick&driver=mattn&machine=x%2C+2+cores%2C+4+GB", 200, []string{"1 to 12 of 12 runs", "<option selected>mattn</option>"}, ""},
+		{"/?plan=quick&driver=mattn&machine=x%2C+2+cores%2C+4+GB", 200, []string{"1 to 12 of 12 runs", `<option value="mattn" selected>mattn</option>`}, ""},
 		{"/?driver=bbolt", 200, []string{"No run fits"}, firstID},
 		{"/?page=99", 200, []string{"No run fits"}, firstID},
 		{"/?page=92233720368547758", 200, []string{"1 to 12 of 12 runs"}, ""},
