@@ -2,6 +2,7 @@ package draft
 
 import (
 	"slices"
+	"strings"
 	"testing"
 )
 
@@ -18,6 +19,15 @@ func TestNoMix(t *testing.T) {
 	} {
 		if got := drafted(t, database, queries).LeftOut; !slices.Equal(got, want) {
 			t.Errorf("%s\ngot %q left out, want %q", queries, got, want)
+		}
+	}
+}
+
+// What is to be done by hand names what the plan has.
+func TestAssumedNamesWhatIsThere(t *testing.T) {
+	for want, d := range map[string]*document{"add to each operation: statement: never": {}, "add to each operation and to the mix: statement: never": {mix: &mix{}}} {
+		if got := d.assumed(); !strings.HasSuffix(got, want) {
+			t.Errorf("got %q, want %q at its end", got, want)
 		}
 	}
 }

@@ -64,4 +64,10 @@ func writePolicy(w *writer, how string) {
 }
 
 // assumed is what a plan without a log assumes.
-var assumed = fmt.Sprintf("guessed: statements are prepared %s for each connection. Where your Go code calls db.Query and db.Exec without Prepare, add to each operation and to the mix: statement: never", once)
+func (d *document) assumed() string {
+	where := "each operation"
+	if d.mix != nil {
+		where += " and to the mix"
+	}
+	return fmt.Sprintf("guessed: statements are prepared %s for each connection. Where your Go code calls db.Query and db.Exec without Prepare, add to %s: statement: never", once, where)
+}

@@ -40,7 +40,7 @@ func (d *document) text() string {
 	d.writeSources(w)
 	w.line(0, "\noperations:")
 	if d.log == nil {
-		w.comment(2, "%s", assumed)
+		w.comment(2, "%s", d.assumed())
 	}
 	for _, o := range d.operations {
 		d.writeOperation(w, o)
