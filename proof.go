@@ -80,7 +80,7 @@ func (p Proof) Code() string {
 	switch {
 	case p.Refuted > 0:
 		return "refuted:" + string(p.Kind)
-	case p.Held > 0:
+	case p.Held > 0 && p.tests():
 		return fmt.Sprintf("held:%d", p.Held)
 	}
 	return ""
@@ -91,10 +91,24 @@ func (p Proof) Words() string {
 	switch {
 	case p.Refuted > 0:
 		return "refuted: " + p.Kind.Words() + p.where()
+	case p.Held > 0 && !p.tests():
+		return fmt.Sprintf("promises nothing about %s", p.Fault.Times(0))
 	case p.Held > 0:
 		return fmt.Sprintf("held in %d %s", p.Held, p.Fault.Times(p.Held)) + p.where()
 	}
 	return "claimed"
+}
+
+// tests reports whether the class that is claimed promises something that the fault could
+// break. Whatever a power cut leaves of the class process keeps its promise.
+func (p Proof) tests() bool {
+	switch p.Claimed {
+	case None:
+		return false
+	case Process:
+		return p.Fault == Kill || p.Fault == FullDisk
+	}
+	return true
 }
 
 // where names a file system that is not the usual one.
@@ -109,8 +123,9 @@ func (p Proof) where() string {
 var mildness = []Refutation{LosesCommits, TearsCommits, Corrupts, DoesNotOpen}
 
 // Foremost is the proof that stands for those of several faults: the worst
-// refutation, or else what most power cuts showed, or else their weaker model; the
-// zero value where there is none of them.
+// refutation, or else what most power cuts showed, or else their weaker model, or else,
+// of a class that promises nothing about power cuts, what most kills showed; the zero
+// value where there is none of them.
 func Foremost(all []Proof) Proof {
 	var foremost Proof
 	for _, p := range all {
@@ -119,7 +134,9 @@ func Foremost(all []Proof) Proof {
 			if foremost.Refuted == 0 || slices.Index(mildness, p.Kind) > slices.Index(mildness, foremost.Kind) {
 				foremost = p
 			}
-		case p.Fault == PowerCut && foremost.Refuted == 0 && (foremost.Fault != PowerCut || p.States > foremost.States), p.Fault == FileCut && foremost.States == 0:
+		case foremost.Refuted > 0 || !p.tests():
+		case p.Fault == PowerCut && (foremost.Fault != PowerCut || p.States > foremost.States), p.Fault == FileCut && foremost.States == 0,
+			p.Fault == Kill && p.Claimed == Process && p.States > foremost.States:
 			foremost = p
 		}
 	}

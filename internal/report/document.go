@@ -107,7 +107,7 @@ func (r *Report) addRecommendations(d *document) {
 
 // addDurability explains the classes once.
 func addDurability(d *document) {
-	d.add(paragraph, "The settings claim the durability, unless the text says how many power cuts it survived:")
+	d.add(paragraph, "The settings claim the durability, unless the text says how many power cuts or kills it survived:")
 	for _, class := range slices.Backward(assay.Durabilities) {
 		if class != assay.DurabilityUnknown {
 			d.add(item, "%s: %s", class, class.Loss())
