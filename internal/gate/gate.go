@@ -127,16 +127,24 @@ func (u *Upgrade) Findings(rules Rules) []Finding {
 	var all, open []Finding
 	compared := false
 	for _, c := range u.Cells() {
-		compared = compared || c.Cost.N > 0 || c.State == Regressed
+		compared = compared || c.Cost.Known() || c.State == Regressed
 		all = append(all, c.Suspicions...)
 	}
 	if rules.FailUndecided {
 		open = u.open()
 	}
 	if u.First != nil && !compared && len(open) == 0 { // a gate that measured nothing must not pass
-		open = []Finding{{Open, "", "nothing could be compared: " + u.First.Cells[0].Reason}}
+		open = []Finding{{Open, "", "nothing could be compared: " + u.First.Cells[0].Reason + u.advice()}}
 	}
 	return slices.Concat(all, u.Effects.Lost, open)
+}
+
+// advice is what to do where the budget ended before anything could be compared.
+func (u *Upgrade) advice() string {
+	if slices.ContainsFunc(u.First.Cells, func(c Cell) bool { return c.State != Undecided }) {
+		return ""
+	}
+	return "; raise --budget, or choose a plan with fewer operations"
 }
 
 // open is what is not known of the head, whether or not that fails.

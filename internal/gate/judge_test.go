@@ -11,6 +11,7 @@ import (
 	"assay"
 	"assay/internal/analysis"
 	"assay/internal/analysis/analysistest"
+	"assay/internal/stat"
 )
 
 var rule = Rules{MaxSlowdown: 0.02}
@@ -249,6 +250,10 @@ func TestConfirmation(t *testing.T) {
 	u := &Upgrade{First: judged(t, "first", both("broken", 1, func(t *assay.Trial) { t.Outcome, t.Reason, t.Figures = assay.NotRun, "no time", nil }))}
 	if got := u.Findings(rule); len(got) != 1 || got[0].Kind != Open {
 		t.Errorf("nothing compared: got %+v, want that it fails", got)
+	}
+	u.First.Cells[0].Cost = stat.Interval{N: 1, Center: 0.9, Low: math.NaN(), High: math.NaN()} // one launch compares nothing either
+	if got := u.Findings(rule); len(got) != 1 || got[0].Kind != Open || !strings.Contains(got[0].Message, "raise --budget") {
+		t.Errorf("one launch: got %+v, want that it fails, with what to do", got)
 	}
 	u = &Upgrade{First: first}
 	if got := u.Findings(Rules{MaxSlowdown: 0.02, FailUndecided: true}); len(got) != 2 || got[0].Kind != Open {
