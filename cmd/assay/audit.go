@@ -12,6 +12,7 @@ import (
 	"assay/internal/analysis"
 	"assay/internal/audit"
 	"assay/internal/build"
+	"assay/internal/guard"
 	"assay/internal/host"
 	"assay/internal/lab"
 	"assay/internal/plan"
@@ -91,9 +92,21 @@ func (a *app) auditMeasuring(ctx context.Context, flags auditFlags) error {
 	findings, err := audit.Measure(ctx, flags.budget, func() ([]audit.Finding, error) { return judge(ctx, s, "") },
 		&claimMeter{app: a, store: s, quiet: flags.quiet})
 	if err != nil {
-		return err
+		return a.unaudited(ctx, err)
 	}
 	return flags.write(a.stdout, findings)
+}
+
+// unaudited says how to see what was measured before audit was interrupted.
+func (a *app) unaudited(ctx context.Context, err error) error {
+	if ctx.Err() == nil || errors.As(err, new(*guard.Panic)) {
+		return err
+	}
+	hints := []string{"the runs that finished before are kept; the verdicts by them: " + a.commandLine("audit") + "; to measure the open claims, give the same command again"}
+	if exit := (*exitError)(nil); errors.As(err, &exit) && exit.status == statusInterrupted {
+		return &exitError{exit.status, exit.err, append(exit.hints, hints...)}
+	}
+	return &exitError{statusInterrupted, errors.New("interrupted"), hints}
 }
 
 // claimMeter measures the cells of claims, each work as a run of its own.
@@ -181,7 +194,7 @@ func (m *claimMeter) Measure(ctx context.Context, w audit.Work, budget time.Dura
 	if err != nil {
 		return 0, err
 	}
-	result, err := m.app.measure(ctx, m.store, w.Plan, request, m.quiet)
+	result, err := m.app.measure(ctx, m.store, m.app.commandLine("run", w.Plan, "--resume"), request, m.quiet)
 	if cannotMeasure(err) {
 		fmt.Fprintf(m.app.stderr, "not measured: %v\n", err)
 		return 0, nil

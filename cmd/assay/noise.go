@@ -31,6 +31,7 @@ func (a *app) noiseCommand() *cobra.Command {
 	}
 	cmd.Flags().DurationVar(&flags.budget, "budget", 0, budgetHelp)
 	cmd.Flags().StringVar(&driver, "driver", "", "driver to measure with (default the plan's)")
+	cmd.Flags().BoolVar(&flags.resume, "resume", false, "resume the latest unfinished run of the plan "+noisePlan)
 	return cmd
 }
 
@@ -48,7 +49,7 @@ func (a *app) noise(ctx context.Context, flags runFlags) error {
 		return err
 	}
 	defer s.Close()
-	result, err := a.measure(ctx, s, noisePlan, request, false)
+	result, err := a.measure(ctx, s, a.commandLine("noise", "--resume"), request, false)
 	if err != nil {
 		return err
 	}

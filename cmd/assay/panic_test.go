@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -22,7 +23,7 @@ func TestPanicIsTold(t *testing.T) {
 			var out bytes.Buffer
 			a := &app{stderr: &out}
 			fault := &guard.Panic{Value: "planted", Stack: []byte("the stack\n")}
-			status := a.printError(ctx, a.unfinished(ctx, "my plan", lab.Result{ID: "20261120-153000-0001"}, fault))
+			status := a.printError(ctx, a.unfinished(ctx, a.commandLine("run", "my plan", "--resume"), lab.Result{ID: "20261120-153000-0001"}, fault))
 			want := "the stack\n\nassay: error: internal error: planted\n" +
 				"assay: hint: this is a bug in assay: please report it with the lines above\n" +
 				"assay: hint: what was finished is kept; resume with: assay run 'my plan' --resume\n"
@@ -41,7 +42,7 @@ func TestPanicIsTold(t *testing.T) {
 func TestResumeOfATakenRun(t *testing.T) {
 	var a app
 	taken := fmt.Errorf("claiming run: %w: process 7 measures it", store.ErrTaken)
-	exit := asExit(t.Context(), a.unfinished(t.Context(), "quick", lab.Result{}, taken))
+	exit := asExit(t.Context(), a.unfinished(t.Context(), a.commandLine("run", "quick", "--resume"), lab.Result{}, taken))
 	said := exit.Error() + " " + strings.Join(exit.hints, " ")
 	if exit.status != statusFailed || !strings.Contains(said, "process 7 measures it") || !strings.Contains(said, "wait for that process or stop it") || strings.Contains(said, "not measured anything") {
 		t.Errorf("got status %d, %q; want 1, the process and that it is waited for", exit.status, said)
@@ -55,10 +56,32 @@ func TestUndeliveredRunIsFinished(t *testing.T) {
 	cancel()
 	var a app
 	for want, ctx := range map[int]context.Context{statusFailed: t.Context(), statusInterrupted: interrupted} {
-		exit := asExit(ctx, a.unfinished(ctx, "quick", lab.Result{ID: "20261120-153000-0001"}, &store.UndeliveredError{}))
+		exit := asExit(ctx, a.unfinished(ctx, a.commandLine("run", "quick", "--resume"), lab.Result{ID: "20261120-153000-0001"}, &store.UndeliveredError{}))
 		hints := strings.Join(exit.hints, " ")
 		if exit.status != want || !strings.Contains(hints, "the run is finished") || strings.Contains(hints, "--resume") {
 			t.Errorf("got status %d, %q; want %d and the run to be finished", exit.status, hints, want)
 		}
+	}
+}
+
+// Who interrupts an audit learns what is kept and how to see it, also while it estimates.
+func TestInterruptedAudit(t *testing.T) {
+	interrupted, cancel := context.WithCancel(t.Context())
+	cancel()
+	var a app
+	for name, c := range map[string]struct {
+		err  error
+		want string
+	}{
+		"estimating": {context.Canceled, "assay audit"},
+		"measuring":  {a.unfinished(interrupted, "assay run kv --resume", lab.Result{ID: "20261120-153000-0001"}, context.Canceled), "assay run kv --resume the runs"},
+	} {
+		exit := asExit(interrupted, a.unaudited(interrupted, c.err))
+		if hints := strings.Join(exit.hints, " "); exit.status != statusInterrupted || !strings.Contains(hints, c.want) || !strings.Contains(hints, "the verdicts by them: assay audit") {
+			t.Errorf("%s: got status %d, %q; want %d and %q", name, exit.status, hints, statusInterrupted, c.want)
+		}
+	}
+	if err := errors.New("disk"); !errors.Is(a.unaudited(t.Context(), err), err) {
+		t.Error("an audit that nobody interrupted has another error")
 	}
 }

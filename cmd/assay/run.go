@@ -133,15 +133,15 @@ func (a *app) run(ctx context.Context, name string, flags runFlags) error {
 		return err
 	}
 	defer s.Close()
-	result, err := a.measure(ctx, s, name, request, flags.quiet)
+	result, err := a.measure(ctx, s, a.commandLine("run", name, "--resume"), request, flags.quiet)
 	if err != nil {
 		return err
 	}
 	return a.showResult(ctx, s, result, flags.full)
 }
 
-// measure makes a run and shows its progress.
-func (a *app) measure(ctx context.Context, s *store.Store, name string, request lab.Request, quiet bool) (lab.Result, error) {
+// measure makes a run and shows its progress. resume is the command that resumes it.
+func (a *app) measure(ctx context.Context, s *store.Store, resume string, request lab.Request, quiet bool) (lab.Result, error) {
 	l, err := a.lab(quiet)
 	if err != nil {
 		return lab.Result{}, err
@@ -151,12 +151,11 @@ func (a *app) measure(ctx context.Context, s *store.Store, name string, request 
 	if err == nil {
 		return result, nil
 	}
-	return result, a.unfinished(ctx, name, result, err)
+	return result, a.unfinished(ctx, resume, result, err)
 }
 
 // unfinished says what was kept when a run was stopped.
-func (a *app) unfinished(ctx context.Context, name string, result lab.Result, err error) error {
-	resume := a.commandLine("run", name, "--resume")
+func (a *app) unfinished(ctx context.Context, resume string, result lab.Result, err error) error {
 	switch {
 	case errors.As(err, new(*store.UndeliveredError)):
 		return stopped(ctx, err, resume, "the run is finished; show it then with: "+a.commandLine("report", result.ID))
