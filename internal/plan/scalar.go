@@ -101,7 +101,11 @@ func (m *mistakes) whole(v number, what string, low, high, fallback int64) int64
 	}
 	n, ok := parseWhole(text)
 	if !ok {
-		m.at(v.place, "%s must be a whole number, not %s", what, text)
+		if isHuge(text) {
+			m.at(v.place, "%s must be %d to %d, not %s", what, low, high, text)
+		} else {
+			m.at(v.place, "%s must be a whole number, not %s", what, text)
+		}
 		return fallback
 	}
 	if !m.within(v.place, what, n, low, high) {
@@ -145,6 +149,13 @@ func parseWhole(s string) (int64, bool) {
 		return 0, false
 	}
 	return int64(f), true
+}
+
+// isHuge reports whether a number that parseWhole does not read is whole, and only too
+// large for it.
+func isHuge(s string) bool {
+	f, ok := parseReal(s)
+	return ok && f == math.Trunc(f)
 }
 
 // plain writes a whole number without exponent, and anything else as it is,

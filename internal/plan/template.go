@@ -143,7 +143,11 @@ func (e env) integer(m *mistakes, v number, what string, low, high int64) (int64
 	}
 	n, ok := parseWhole(text)
 	if !ok {
-		m.at(v.place, "%s must be a whole number, not %q", what, text)
+		if isHuge(text) {
+			m.at(v.place, "%s must be %d to %d, not %s", what, low, high, text)
+		} else {
+			m.at(v.place, "%s must be a whole number, not %q", what, text)
+		}
 		return 0, false
 	}
 	return n, m.within(v.place, what, n, low, high)
