@@ -27,7 +27,13 @@ const busyTimeout = 10 * time.Second
 // file is a store in an SQLite file.
 type file struct{}
 
-func (file) advice(err error) string { return adviceOnFiles[resultCode(err)&0xff] }
+func (file) advice(err error) string {
+	code := resultCode(err)
+	if code == sqlite3.SQLITE_IOERR_SHMSIZE { // the index of the log is memory that needs room on the disk
+		code = sqlite3.SQLITE_FULL
+	}
+	return adviceOnFiles[code&0xff]
+}
 
 func (file) snapshot() *sql.TxOptions { return &sql.TxOptions{ReadOnly: true} }
 
@@ -226,6 +232,7 @@ var adviceOnFiles = map[int]string{
 	sqlite3.SQLITE_CANTOPEN: "it cannot be opened for writing: check the permissions of the file and its folder, or choose another file",
 	sqlite3.SQLITE_BUSY:     "another program keeps it locked: wait for it to end, or choose another file",
 	sqlite3.SQLITE_FULL:     "the disk is full: make room",
+	sqlite3.SQLITE_IOERR:    "it cannot be read or written: check its disk",
 }
 
 // resultCode returns SQLite's extended result code, whose lowest byte is the
