@@ -118,7 +118,7 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 		return a.stoppedCrash(ctx, results, err)
 	}
 	r := &crash.Report{Title: p.Name, Command: a.commandLine(commandOf(name, flags)...), Results: results,
-		Replay: func(id string) string { return a.commandLine("crash", "--replay", id) }}
+		Replay: func(id string) string { return a.commandLine("crash", "--replay", id) }, Width: a.columns()}
 	undelivered := l.Deliver(ctx, s)
 	if err := flags.write(a.stdout, r); err != nil {
 		return err

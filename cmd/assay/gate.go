@@ -109,7 +109,7 @@ func (a *app) gate(ctx context.Context, name string, flags gateFlags) error {
 		return err
 	}
 	defer s.Close()
-	report := &gate.Report{Rules: rules, Driver: flags.driver}
+	report := &gate.Report{Rules: rules, Driver: flags.driver, Width: a.columns()}
 	var failure error
 	report.Upgrades, failure = m.Run(ctx, s)
 	failure = a.stoppedGate(ctx, failure)

@@ -1,6 +1,7 @@
 package crash
 
 import (
+	"cmp"
 	_ "embed"
 	"fmt"
 	"html/template"
@@ -8,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"text/tabwriter"
+	"unicode/utf8"
 
 	"assay/internal/format"
 	"assay/internal/wording"
@@ -70,10 +72,11 @@ func writeText(out io.Writer, r *Report) error {
 		}
 		fmt.Fprintf(&b, ", claims %s\n", t.Claims())
 		for _, s := range sentences {
-			fmt.Fprintf(&b, "  %s\n", below(s, "  "))
+			r.paragraph(&b, "  ", s)
 		}
 		if words := t.Documentation(); words != "" {
-			fmt.Fprintf(&b, "  %s\n  %s\n", words, t.Source())
+			r.paragraph(&b, "  ", words)
+			fmt.Fprintf(&b, "  %s\n", t.Source())
 		}
 	}
 	r.writeRest(&b, "  ")
@@ -101,12 +104,28 @@ func (r *Report) writeRest(b *strings.Builder, indent string) {
 	}
 	b.WriteString("\n")
 	for _, note := range r.Notes() {
-		fmt.Fprintf(b, "%s\n", note)
+		r.paragraph(b, "", note)
 	}
 }
 
 // below indents all lines but the first.
 func below(text, indent string) string { return strings.ReplaceAll(text, "\n", "\n"+indent) }
+
+// The width of text where there is no terminal, and of the narrowest one whose lines are broken here.
+const defaultWidth, minWidth = 100, 60
+
+// paragraph writes sentences, in lines that are broken at the width. What workers said, and
+// what holds commands, is none.
+func (r *Report) paragraph(b *strings.Builder, indent, text string) {
+	width := max(cmp.Or(r.Width, defaultWidth), minWidth)
+	for line := range strings.SplitSeq(text, "\n") {
+		lines := []string{indent + line}
+		if utf8.RuneCountInString(lines[0]) > width {
+			lines = wording.Wrap(width, indent, indent+"  ", line)
+		}
+		fmt.Fprintf(b, "%s\n", strings.Join(lines, "\n"))
+	}
+}
 
 // writeMarkdown prints the table of docs/durability.md and the sentences below.
 func writeMarkdown(out io.Writer, r *Report) error {

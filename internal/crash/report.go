@@ -16,6 +16,7 @@ type Report struct {
 	Command string // that makes it again
 	Replay  func(id string) string
 	Results []Result
+	Width   int // of text, in columns; 0: there is no terminal
 }
 
 // Target is one driver with one profile, with a result for each fault.

@@ -48,13 +48,35 @@ func TestReportFormats(t *testing.T) {
 	} {
 		var out strings.Builder
 		must(t, Formats.Write(&out, format, &r))
+		got := out.String()
+		if format == "text" {
+			got += strings.Join(strings.Fields(got), " ") // where lines are broken is another test's
+		}
 		for _, want := range wants {
-			if !strings.Contains(out.String(), want) {
+			if !strings.Contains(got, want) {
 				t.Errorf("%s: no %q in\n%s", format, want, out.String())
 			}
 		}
 		if strings.Contains(out.String(), "<integrity_check>") && format == "html" {
 			t.Error("the words of a worker are in the page as they are")
+		}
+	}
+}
+
+// Sentences end at the width of the terminal.
+func TestTextIsAsWideAsTheTerminal(t *testing.T) {
+	r := sampleReport()
+	for given, want := range map[int]int{0: 100, 80: 80, 20: 60} {
+		r.Width = given
+		var out strings.Builder
+		must(t, Formats.Write(&out, "text", &r))
+		_, sentences, _ := strings.Cut(out.String(), "What each fault does")
+		sentences, rest, _ := strings.Cut(sentences, "Smallest counterexamples")
+		_, notes, _ := strings.Cut(rest, "\nheld: ")
+		for line := range strings.Lines(sentences + notes) {
+			if len([]rune(line)) > want+1 && !strings.Contains(line, ", profile ") {
+				t.Errorf("%d columns: got a line of %d: %s", given, len([]rune(line)), line)
+			}
 		}
 	}
 }

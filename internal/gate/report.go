@@ -15,6 +15,7 @@ type Report struct {
 	Upgrades []*Upgrade
 	Rules    Rules
 	Driver   string // the only one that was asked for; empty: all that go.mod requires
+	Width    int    // of text, in columns; 0: there is no terminal
 }
 
 // Passed reports whether no upgrade has findings.

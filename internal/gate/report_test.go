@@ -108,12 +108,25 @@ func TestTextIsOneScreen(t *testing.T) {
 	if err := writeText(&text, r); err != nil {
 		t.Fatal(err)
 	}
+	for given, want := range map[int]int{80: 80, 20: 60} {
+		narrow := sample()
+		narrow.Width = given
+		var text bytes.Buffer
+		if err := writeText(&text, narrow); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(text.String()) {
+			if utf8.RuneCountInString(line) > want+1 {
+				t.Errorf("%d columns: got a line of %d: %s", given, utf8.RuneCountInString(line), line)
+			}
+		}
+	}
 	lines := strings.Split(strings.TrimSuffix(text.String(), "\n"), "\n")
 	if len(lines) > 45 || !strings.Contains(text.String(), "more: --format markdown has all") {
 		t.Errorf("got %d lines, want 45 at most, with what is left out:\n%s", len(lines), text.String())
 	}
 	for _, line := range lines {
-		if utf8.RuneCountInString(line) > width {
+		if utf8.RuneCountInString(line) > defaultWidth {
 			t.Errorf("got a line of %d columns: %s", utf8.RuneCountInString(line), line)
 		}
 	}
@@ -154,8 +167,9 @@ func TestParametersThatStopWorking(t *testing.T) {
 
 // The word of one entry that is left out would take the line of the entry.
 func TestEntries(t *testing.T) {
+	var r Report
 	for most, want := range map[int]string{4: "a: 1, a: 2, a: 3, a: 4", 3: "a: 1, a: 2, a: 3, a: 4", 2: "a: 1, a: 2, a: and 2 more"} {
-		if got := strings.Join(entries("a", []string{"1", "2", "3", "4"}, most*lists), ", "); got != want {
+		if got := strings.Join(r.entries("a", []string{"1", "2", "3", "4"}, most*lists), ", "); got != want {
 			t.Errorf("%d of 4: got %q, want %q", most, got, want)
 		}
 	}

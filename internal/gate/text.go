@@ -2,6 +2,7 @@ package gate
 
 import (
 	"bufio"
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -11,10 +12,11 @@ import (
 )
 
 const (
-	width    = 100 // columns of a screen
-	maxLines = 42  // of it, for all upgrades together
-	maxList  = 6   // entries of a list that is no finding
-	lists    = 8   // shares of the room, of which each list has one
+	defaultWidth = 100 // columns of a screen
+	minWidth     = 60  // a narrower terminal breaks the lines by itself
+	maxLines     = 42  // of it, for all upgrades together
+	maxList      = 6   // entries of a list that is no finding
+	lists        = 8   // shares of the room, of which each list has one
 )
 
 // writeText prints one screen.
@@ -63,25 +65,25 @@ func orderOf(values []int) []int {
 // lines are an upgrade in so many lines: findings first, of which none is left
 // out without a word.
 func (r *Report) lines(u *Upgrade, room int) []string {
-	head := wrap(r.title(u))
+	head := r.wrap(r.title(u))
 	var findings, last []string
 	for _, f := range u.Findings(r.Rules) {
-		findings = append(findings, wrap("! "+f.Text())...)
+		findings = append(findings, r.wrap("! "+f.Text())...)
 	}
 	if counts := u.counts(r.Rules); counts != "" {
-		last = append(last, wrap(counts)...)
+		last = append(last, r.wrap(counts)...)
 	}
 	if u.NotMeasured != "" && !r.Rules.FailUndecided {
-		last = append(last, wrap("not measured: "+u.NotMeasured)...)
+		last = append(last, r.wrap("not measured: "+u.NotMeasured)...)
 	}
-	last = append(last, entries("faster", u.in(Faster), room)...)
+	last = append(last, r.entries("faster", u.in(Faster), room)...)
 	if !r.Rules.FailUndecided { // else they are findings
-		last = append(last, entries("undecided", slices.Concat(u.in(Undecided), u.Effects.Open), room)...)
+		last = append(last, r.entries("undecided", slices.Concat(u.in(Undecided), u.Effects.Open), room)...)
 	}
-	last = append(last, entries("not compared", u.in(NotCompared), room)...)
-	last = append(last, entries("changed", u.Notes(), room)...)
+	last = append(last, r.entries("not compared", u.in(NotCompared), room)...)
+	last = append(last, r.entries("changed", u.Notes(), room)...)
 	if text := u.evidence(); text != "" {
-		last = append(last, wrap(text)...)
+		last = append(last, r.wrap(text)...)
 	}
 	free := max(3, room-len(head)-len(last))
 	if len(findings) > free {
@@ -92,25 +94,28 @@ func (r *Report) lines(u *Upgrade, room int) []string {
 }
 
 // entries are a list with its title, cut where it is long.
-func entries(title string, all []string, room int) []string {
+func (r *Report) entries(title string, all []string, room int) []string {
 	var lines []string
 	most := max(1, min(maxList, room/lists))
 	for i, text := range all {
 		if i == most && len(all)-i > 1 { // one more takes no more room than the word of it
 			return append(lines, fmt.Sprintf("%s: and %d more", title, len(all)-i))
 		}
-		lines = append(lines, clip(title+": "+text))
+		lines = append(lines, r.clip(title+": "+text))
 	}
 	return lines
 }
 
 // clip cuts a line to the width of the screen.
-func clip(line string) string {
-	if utf8.RuneCountInString(line) <= width {
+func (r *Report) clip(line string) string {
+	if utf8.RuneCountInString(line) <= r.width() {
 		return line
 	}
-	return string([]rune(line)[:width-3]) + "..."
+	return string([]rune(line)[:r.width()-3]) + "..."
 }
 
+// width is that of the terminal, or else of a usual screen.
+func (r *Report) width() int { return max(cmp.Or(r.Width, defaultWidth), minWidth) }
+
 // wrap breaks a text between words. Lines behind the first are indented.
-func wrap(text string) []string { return wording.Wrap(width, "", "  ", text) }
+func (r *Report) wrap(text string) []string { return wording.Wrap(r.width(), "", "  ", text) }
