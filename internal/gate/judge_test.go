@@ -330,12 +330,15 @@ func TestVerdicts(t *testing.T) {
 		both("alike", 1.0005, nil))}
 	lost := &Upgrade{First: open.First, Effects: Effects{Lost: []Finding{{Parameter, "", "_x is ignored"}}, Open: []string{"_y is ignored, which a second experiment did not confirm"}}}
 	left := &Upgrade{NotMeasured: "it is a fork"}
+	none := &Upgrade{First: judged(t, "first", both("late", 1, func(t *assay.Trial) { t.Outcome, t.Reason, t.Figures = assay.NotRun, "no time", nil }),
+		both("later", 1, func(t *assay.Trial) { t.Outcome, t.Reason, t.Figures = assay.NotRun, "no time", nil }))}
 	for _, c := range []struct {
 		upgrade    *Upgrade
 		pass, fail string
 	}{
 		{open, "PASS", "FAIL, 1 undecided"},
 		{lost, "FAIL, 1 regression", "FAIL, 1 regression, 2 undecided"},
+		{none, "FAIL, nothing compared", "FAIL, 2 undecided"},
 		{left, "NOT MEASURED", "FAIL, not measured"},
 		{&Upgrade{NotBuilt: "undefined: x"}, "FAIL, 1 regression", "FAIL, 1 regression"},
 	} {

@@ -70,6 +70,8 @@ func (r *Report) word(u *Upgrade) string {
 		return "PASS"
 	case regressions == 0 && u.NotMeasured != "":
 		return "FAIL, not measured"
+	case regressions == 0 && !r.Rules.FailUndecided:
+		return "FAIL, nothing compared"
 	case regressions == 0:
 		return fmt.Sprintf("FAIL, %d undecided", open)
 	case open == 0:

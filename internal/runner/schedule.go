@@ -137,11 +137,19 @@ func (r *Runner) limitsNow() schedule.Limits {
 // operations and between instances.
 func (r *Runner) over() bool { return r.clock.elapsed() >= r.budget() }
 
+// brief leaves out what no reader needs of a time that was computed.
+func brief(d time.Duration) time.Duration {
+	if d < time.Second {
+		return d
+	}
+	return d.Round(100 * time.Millisecond)
+}
+
 // notRun gives an outcome to the cells for which the budget left no time.
 func (r *Runner) notRun() error {
-	reason := fmt.Sprintf("the budget of %s ended before its turn", r.config.Budget)
+	reason := fmt.Sprintf("the budget of %s ended before its turn", brief(r.config.Budget))
 	if r.config.Kept > 0 {
-		reason += fmt.Sprintf(" (%s are kept for factors)", r.config.Kept)
+		reason += fmt.Sprintf(" (%s are kept for factors)", brief(r.config.Kept))
 	}
 	for _, g := range r.groups {
 		for _, m := range g.members {
