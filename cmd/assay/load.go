@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"text/tabwriter"
 	"time"
@@ -70,17 +71,24 @@ func (a *app) load(cmd *cobra.Command, flags loadFlags) error {
 	if len(flags.rates) == 0 {
 		flags.rates = []float64{0}
 	}
-	l := loaded{clients: flags.config.Clients, rates: flags.rates}
-	wrong := int64(0)
+	var configs []load.Config // all of them are right before the first is measured
 	for _, rate := range flags.rates {
 		c := flags.config
 		if c.Rate = rate; flags.duration > 0 {
-			c.Requests = int(rate * flags.duration.Seconds())
+			c.Requests = int(min(rate*flags.duration.Seconds(), math.MaxInt32))
 		}
 		if err := c.Check(); err != nil {
 			return usage(err)
 		}
+		configs = append(configs, c)
+	}
+	l := loaded{clients: flags.config.Clients, rates: flags.rates}
+	wrong := int64(0)
+	for _, c := range configs {
 		result, err := load.Run(cmd.Context(), c)
+		if err != nil && len(l.results) > 0 { // what was measured is shown
+			return errors.Join(flags.write(a.stdout, l), err)
+		}
 		if err != nil {
 			return err
 		}

@@ -122,17 +122,20 @@ func parse(text string) (target, error) {
 	return target{net.JoinHostPort(host, port), head, tail, numbered}, nil
 }
 
+// maxRate is beyond what one machine sends and answers.
+const maxRate = 1e7
+
 // Check says what is wrong with a Config; nil: nothing.
 func (c Config) Check() error {
 	switch {
 	case c.Clients < 1:
-		return fmt.Errorf("%d clients", c.Clients)
-	case c.Requests < 1:
-		return fmt.Errorf("%d requests", c.Requests)
+		return fmt.Errorf("%d clients: want 1 or more", c.Clients)
 	case c.Warm < 0:
-		return fmt.Errorf("%d requests before the measured ones", c.Warm)
-	case !(c.Rate >= 0 && c.Rate <= 1e7):
-		return fmt.Errorf("%g requests a second", c.Rate)
+		return fmt.Errorf("%d requests before the measured ones: want 0 or more", c.Warm)
+	case !(c.Rate >= 0 && c.Rate <= maxRate):
+		return fmt.Errorf("%g requests a second: want 0 to %d", c.Rate, int(maxRate))
+	case c.Requests < 1:
+		return fmt.Errorf("%d requests: want 1 or more", c.Requests)
 	}
 	_, err := parse(c.URL)
 	return err
