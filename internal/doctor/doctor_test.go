@@ -85,6 +85,28 @@ func TestHealthy(t *testing.T) {
 	}
 }
 
+// A step names the alias of a table, which stands behind other words of the query, too.
+func TestScanOfAnAlias(t *testing.T) {
+	path := database(t, healthy...)
+	for query, want := range map[string]string{
+		"SELECT p.id FROM post p WHERE p.title = ?":                                "SCAN p (5000 rows)",
+		"SELECT p.id FROM post AS p WHERE p.title = ?":                             "SCAN p (5000 rows)",
+		"SELECT a.name, p.title FROM post p LEFT JOIN author a ON a.id = p.author": "SCAN p (5000 rows)",
+		"SELECT a.id FROM author a WHERE a.name = ?":                               "", // of 50 rows
+	} {
+		got := ""
+		for _, f := range examine(t, path, func(o *Options) { o.Queries = append(o.Queries, query) }) {
+			got += f.Evidence
+		}
+		if want != "" {
+			want = query + ": " + want
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", query, got, want)
+		}
+	}
+}
+
 // An index by which SQLite finds the children of a row that is deleted is used, whatever
 // the queries are, and so is one whose name has a space.
 func TestIndexesInUse(t *testing.T) {

@@ -291,8 +291,10 @@ func (p *patient) scanned(query, step string) {
 	t, there := p.table(name)
 	if !there { // it may be an alias
 		alias := regexp.MustCompile(`(?i)(\w+)"?\s+(?:as\s+)?` + regexp.QuoteMeta(name) + `\b`)
-		if m := alias.FindStringSubmatch(query); m != nil {
-			t, there = p.table(m[1])
+		for _, m := range alias.FindAllStringSubmatch(query, -1) {
+			if t, there = p.table(m[1]); there { // and no other word: SELECT a.id FROM author a
+				break
+			}
 		}
 	}
 	if there && t.rows >= manyRows {
