@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"assay/internal/dataset"
+	"assay/kit/sqlite"
 )
 
 // healthy is a database with nothing to say about: WAL, statistics, an index
@@ -32,7 +33,7 @@ const queries = "SELECT title FROM post WHERE author = ? AND day > :day; -- it's
 
 func open(t *testing.T, path string) *sql.DB {
 	t.Helper()
-	db, err := sql.Open("sqlite", "file:"+path+"?_pragma=busy_timeout(5000)")
+	db, err := sql.Open("sqlite", "file:"+sqlite.EscapePath(path)+"?_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +78,8 @@ func examine(t *testing.T, path string, change ...func(*Options)) []Finding {
 }
 
 func TestHealthy(t *testing.T) {
-	found := examine(t, database(t, healthy...), func(o *Options) {
+	const unindexed = "CREATE TABLE note AS SELECT title FROM post" // ANALYZE would tell nothing of it
+	found := examine(t, database(t, append(slices.Clone(healthy), unindexed)...), func(o *Options) {
 		o.SyncRate, o.Settings = 5000, map[string]string{"synchronous": "1", "busy_timeout": "5000", "foreign_keys": "1"}
 	})
 	if len(found) != 0 {
@@ -150,6 +152,12 @@ func TestPlantedProblems(t *testing.T) {
 		{"sync-latency", "50 syncs a second, 20.0 ms each", with(), func(o *Options) { o.SyncRate = 50 }},
 		{"setting", "synchronous reads back as 0", with(), func(o *Options) {
 			o.Settings = map[string]string{"synchronous": "0", "busy_timeout": "5000", "foreign_keys": "1"}
+		}},
+		{"setting", "busy_timeout reads back as 0", with(), func(o *Options) {
+			o.Settings = map[string]string{"synchronous": "1", "busy_timeout": "0", "foreign_keys": "1"}
+		}},
+		{"setting", "foreign_keys reads back as 0", with(), func(o *Options) {
+			o.Settings = map[string]string{"synchronous": "1", "busy_timeout": "5000", "foreign_keys": "0"}
 		}},
 		{"parameter", "_sychronous=OFF asks for synchronous = 0, which reads back as 1", with(), func(o *Options) {
 			o.Settings = map[string]string{"synchronous": "1", "busy_timeout": "5000", "foreign_keys": "1"}

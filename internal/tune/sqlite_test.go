@@ -2,9 +2,13 @@ package tune
 
 import (
 	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	"assay"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // defaults are what SQLite reads back where nothing is set.
@@ -89,6 +93,69 @@ func TestRefutedSettingsAreNoCandidates(t *testing.T) {
 	c.Proven = func(map[string]string, assay.Durability) assay.Durability { return assay.None }
 	if _, err := SQLite(defaults(nil), c); err == nil {
 		t.Error("got a space although everything was refuted")
+	}
+}
+
+// What is tried depends on the settings in use: nothing is that they have already, or that is
+// hardly larger, and the slowest journal only where no other keeps the durability.
+func TestSpaceOfSQLite(t *testing.T) {
+	for name, c := range map[string]struct {
+		now  map[string]string
+		c    Constraints
+		want []string
+	}{
+		"defaults": {nil, Constraints{Class: assay.Power, Memory: 256 * mib, Connections: 1, SingleProcess: true}, []string{
+			"journal_mode, synchronous: wal 2, truncate 2, persist 2, wal 1 for consistent", "cache_size: now, -131072, -32768", "mmap_size: now, 134217728",
+			"page_size: now, 8192, 16384", "temp_store: now, 2", "wal_autocheckpoint: now, 10000, 100", "journal_size_limit: now, 67108864", "locking_mode: now, exclusive"}},
+		"a large cache and two connections": {map[string]string{"journal_mode": "wal", "synchronous": "1", "cache_size": "-100000", "temp_store": "2"},
+			Constraints{Class: assay.Consistent, Memory: 256 * mib, Connections: 2, SingleProcess: true, OwnFile: true, Drivers: []string{"a", "b"}}, []string{
+				"journal_mode, synchronous: now, truncate 1, persist 1, wal 0 for process, wal 2 for power", "mmap_size: now, 62914560",
+				"wal_autocheckpoint: now, 10000, 100", "journal_size_limit: now, 67108864", "driver: now, b"}},
+		"a cache in pages": {map[string]string{"journal_mode": "wal", "synchronous": "0", "cache_size": "10000", "page_size": "8192"}, Constraints{Class: assay.Process, Memory: 256 * mib, Connections: 1}, []string{
+			"journal_mode, synchronous: now, truncate 0, persist 0, wal 1 for consistent", "cache_size: now, -131072", "mmap_size: now, 134217728",
+			"temp_store: now, 2", "wal_autocheckpoint: now, 10000, 100", "journal_size_limit: now, 67108864"}},
+	} {
+		s, err := SQLite(defaults(c.now), c.c)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, f := range s.Factors {
+			var levels []string
+			for _, l := range f.Levels {
+				var values []string
+				for _, setting := range slices.Sorted(maps.Keys(l.Settings)) {
+					values = append(values, l.Settings[setting])
+				}
+				if l.Price != "" {
+					values = append(values, "for", l.Price)
+				}
+				if l.Settings == nil {
+					values = []string{"now"}
+				}
+				levels = append(levels, strings.Join(values, " "))
+			}
+			got = append(got, f.Name+": "+strings.Join(levels, ", "))
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", name, diff)
+		}
+	}
+}
+
+// A cache is of each connection, in KiB or in pages; the memory map is shared.
+func TestMemory(t *testing.T) {
+	for _, c := range []struct {
+		changed     map[string]string
+		connections int
+		want        int64
+	}{
+		{nil, 1, 2000 * kib}, {nil, 8, 16000 * kib}, {map[string]string{"mmap_size": "1048576"}, 2, 4000*kib + mib},
+		{map[string]string{"cache_size": "100", "page_size": "8192"}, 2, 1600 * kib}, {map[string]string{"cache_size": "100", "page_size": ""}, 1, 400 * kib},
+	} {
+		if got := Memory(defaults(c.changed), c.connections); got != c.want {
+			t.Errorf("%v with %d connections: got %d bytes, want %d", c.changed, c.connections, got, c.want)
+		}
 	}
 }
 
