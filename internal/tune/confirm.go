@@ -37,7 +37,8 @@ type Outcome struct {
 	Blocks         []RaceBlock
 	// Finalists were confirmed, in the order in which they were to be proposed.
 	Finalists []Finalist
-	// Chosen is the proposal; nil where nothing beats the current settings.
+	// Chosen is the proposal; nil where nothing beats the current settings, which keep the
+	// constraints then, or where there are no finalists.
 	Chosen *Finalist
 	// Explained is the best finalist: the proposal, or what the proposal has one
 	// setting less of. Alone is what each changed factor of it does: Explained against

@@ -11,7 +11,7 @@ import (
 
 // open reports whether the intervals leave room for settings that are better.
 func (r *Report) open() bool {
-	return r.Outcome.Chosen == nil && r.Space.StartIsCurrent && slices.ContainsFunc(r.Outcome.Finalists, func(f Finalist) bool { return f.Gain.High > 1+r.Margin })
+	return r.Outcome.Chosen == nil && slices.ContainsFunc(r.Outcome.Finalists, func(f Finalist) bool { return f.Gain.High > 1+r.Margin })
 }
 
 // step is something that the reader would do with the answer.

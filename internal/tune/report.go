@@ -88,10 +88,8 @@ func (r *Report) answer() string {
 		return where + "no candidate could be measured"
 	case r.open():
 		return where + "nothing is shown to beat yours; a larger --budget would tell more"
-	case o.Chosen == nil && r.Space.StartIsCurrent:
-		return where + "nothing beats yours"
 	case o.Chosen == nil:
-		return where + "no settings that keep the constraints could be confirmed"
+		return where + "nothing beats yours"
 	}
 	word := "faster"
 	if !(o.Chosen.Gain.Low > 1) { // it is proposed for the constraints, however fast it is
