@@ -39,7 +39,8 @@ func TestReportFormats(t *testing.T) {
 			"A power cut can lose up to 12 of the newest acknowledged commits (in 40 of 60 states).", "All that is left is whole. Moments: memtable flush 25, acknowledged 20, commit 15.",
 			"A power cut can damage the database: in 1 of 60 states the engine's own check finds damage, in 9 of 60 states acknowledged commits are missing.",
 			"Documented (power): ", "NOT what was seen: a power cut does more than that.", "Documented (consistent): ", "Nothing here contradicts that.",
-			"https://www.sqlite.org/pragma.html#pragma_synchronous", "corrupt (seed 7, commit, after operation 7, keep none (0 writes))", "Opening it afterwards took 12.3 ms or less.", "again: assay crash --replay abc", "it needs root", "1 of 1 controls that must fail did"},
+			"https://www.sqlite.org/pragma.html#pragma_synchronous", "corrupt (seed 7, commit, after operation 7, keep none (0 writes))", "Opening it afterwards took 12.3 ms or less.", "again: assay crash --replay abc", "it needs root", "1 of 1 controls that must fail did",
+			"\n\nSmallest counterexamples\n\n  mattn full, power: corrupt", "\n\nNot tried\n\n"},
 		"markdown": {"| target | profile | settings | claims | documented | power | full |\n| --- | --- | --- | --- | --- | --- | --- |\n",
 			"| mattn@v1 (sqlite 3.53) | full | journal_mode wal, synchronous 2 | power | [power](https://www.sqlite.org/pragma.html#pragma_synchronous) | 50 held, 1 corrupt, 9 lost! | - |\n",
 			"States by moment:\n\n- mattn, normal, power: memtable flush 25, acknowledged 20, commit 15\n"},
@@ -166,11 +167,12 @@ func TestPromises(t *testing.T) {
 			t.Errorf("%v of %s: got %q, want %q", r.Settings, p.Engine, got.Says, p.Says)
 		}
 	}
-	pebble := func(fault assay.Fault, d Damage) *Result {
-		return &Result{Task: Task{Fault: fault}, Identity: Identity{Engine: "pebble", Settings: map[string]string{"sync": "0"}}, Tried: Tried{Counts: map[Damage]int{d: 1}}}
+	of := func(engine string, fault assay.Fault, d Damage) *Result {
+		return &Result{Task: Task{Fault: fault}, Identity: Identity{Engine: engine, Settings: map[string]string{"sync": "0"}}, Tried: Tried{Counts: map[Damage]int{d: 1}}}
 	}
-	for r, want := range map[*Result]bool{pebble(assay.Kill, Lost): false, pebble(assay.PowerCut, Lost): false, pebble(assay.PowerCut, Unmade): false,
-		pebble(assay.Kill, Corrupt): true, pebble(assay.PowerCut, Inconsistent): true} {
+	for r, want := range map[*Result]bool{of("pebble", assay.Kill, Lost): false, of("pebble", assay.PowerCut, Lost): false, of("pebble", assay.PowerCut, Unmade): false,
+		of("pebble", assay.Kill, Corrupt): true, of("pebble", assay.PowerCut, Inconsistent): true,
+		of("badger", assay.PowerCut, Corrupt): false, of("badger", assay.Kill, Lost): true} { // what is not synced may be gone, and damaged
 		p, _ := r.Documented()
 		if got := p.Contradicts(r); got != want {
 			t.Errorf("%v by %s: documented %+v, contradicted %v, want %v", r.Counts, r.Task.Fault, p, got, want)

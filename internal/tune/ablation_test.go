@@ -77,15 +77,17 @@ func TestNearest(t *testing.T) {
 	needed := Point{1, 1, 1, 0}
 	for _, c := range []struct {
 		name   string
+		needed Point
 		points []Point
 		want   Point
 	}{
-		{"itself", []Point{{1, 1, 1, 1}, {1, 1, 0, 0}, {1, 1, 1, 0}}, Point{1, 1, 1, 0}},
-		{"the better of two that lack one", []Point{{1, 1, 1, 1}, {1, 0, 1, 0}, {1, 1, 0, 0}}, Point{1, 1, 0, 0}},
-		{"one that lacks too much", []Point{{1, 1, 1, 1}, {0, 1, 1, 0}}, Point{1, 1, 1, 1}},
-		{"too little", []Point{{1, 1, 1, 1}, {1, 0, 0, 0}, {0, 0, 0, 0}}, Point{1, 1, 1, 1}},
+		{"itself", needed, []Point{{1, 1, 1, 1}, {1, 1, 0, 0}, {1, 1, 1, 0}}, Point{1, 1, 1, 0}},
+		{"the better of two that lack one", needed, []Point{{1, 1, 1, 1}, {1, 0, 1, 0}, {1, 1, 0, 0}}, Point{1, 1, 0, 0}},
+		{"one that lacks too much", needed, []Point{{1, 1, 1, 1}, {0, 1, 1, 0}}, Point{1, 1, 1, 1}},
+		{"too little", needed, []Point{{1, 1, 1, 1}, {1, 0, 0, 0}, {0, 0, 0, 0}}, Point{1, 1, 1, 1}},
+		{"the current settings", Point{0, 1, 0, 0}, []Point{{0, 1, 1, 1}, {0, 1, 1, 0}, {0, 0, 0, 0}}, Point{0, 1, 1, 0}},
 	} {
-		if got := tuned.nearest(m, needed, c.points); !slices.Equal(got, c.want) {
+		if got := tuned.nearest(m, c.needed, c.points); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
 		}
 	}

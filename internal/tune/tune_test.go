@@ -133,6 +133,9 @@ func TestFindsWhatMatters(t *testing.T) {
 	if len(o.Alone) != 2 || !o.Alone[0].Matters || !o.Alone[1].Matters {
 		t.Errorf("got %+v, want two settings that matter", o.Alone)
 	}
+	if len(o.Blocks) == 0 || len(o.Blocks[0].Gains) != len(o.Blocks[0].Points) {
+		t.Errorf("got the blocks of the race %+v, want each with its gains", o.Blocks)
+	}
 	if truth := math.Exp(0.3); o.Chosen.Gain.Low > truth || o.Chosen.Gain.High < truth || o.Launches != confirmations {
 		t.Errorf("got %+v in %d launches, want %.3f in %d", o.Chosen.Gain, o.Launches, truth, confirmations)
 	}
