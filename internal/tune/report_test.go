@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"assay"
@@ -283,6 +282,42 @@ func TestNarrowTable(t *testing.T) {
 	}
 }
 
+// What does nothing, and what may do something, is told of settings that are not proposed; of
+// several values of one, only the first was tried.
+func TestNothing(t *testing.T) {
+	r := fixture()
+	several := &r.Space.Factors[1]
+	several.Levels = append(several.Levels, Level{Settings: map[string]string{"temp_store": "1"}})
+	for chosen, want := range map[int][]string{0: {"temp_store=MEMORY (other values were not tried)"}, 1: nil} {
+		r.Outcome.Chosen.Point = Point{1, chosen, 0}
+		nothing, open := r.nothing()
+		if !slices.Equal(nothing, want) || !slices.Equal(open, []string{"mmap_size 1.02x [0.990, 1.05]"}) {
+			t.Errorf("%v: got that %q does nothing and %q may, want %q and mmap_size", r.Outcome.Chosen.Point, nothing, open, want)
+		}
+	}
+	several.Levels = several.Levels[:2]
+	r.Outcome.Chosen.Point = Point{1, 0, 0}
+	if nothing, _ := r.nothing(); !slices.Equal(nothing, []string{"temp_store"}) {
+		t.Errorf("got that %q does nothing, want temp_store", nothing)
+	}
+}
+
+// Of several settings whose single effects were not measured, some may do nothing.
+func TestNoteOfSettingsUntold(t *testing.T) {
+	const note = "the budget left no launches to tell which of the settings matter: some may do nothing"
+	for _, c := range []struct {
+		point Point
+		alone []Alone
+		want  bool
+	}{{Point{1, 1, 0}, nil, true}, {Point{1, 0, 0}, nil, false}, {Point{1, 1, 0}, []Alone{{Factor: 0}}, false}} {
+		r := fixture()
+		r.Outcome.Chosen.Point, r.Outcome.Alone = c.point, c.alone
+		if got := r.notes(); slices.Contains(got, note) != c.want {
+			t.Errorf("%v, alone %v: got the notes %q, want that they say so: %t", c.point, c.alone, got, c.want)
+		}
+	}
+}
+
 func TestAnswers(t *testing.T) {
 	for want, change := range map[string]func(*Report){
 		"nothing beats yours": func(r *Report) {
@@ -363,62 +398,6 @@ func TestRobustnessReport(t *testing.T) {
 	} {
 		got := strings.Join(strings.Fields(text(t, r, name)), " ")
 		for _, want := range wants {
-			if !strings.Contains(got, want) {
-				t.Errorf("%s: got %s\nwant %q in it", name, got, want)
-			}
-		}
-	}
-}
-
-// An answer ends with what to do with it.
-func TestNext(t *testing.T) {
-	for want, change := range map[string]func(*Report){
-		"print them as configuration of your program: assay tune app.yaml --resume --emit go-mattn; prove that they keep the data: assay crash": func(r *Report) {
-			r.Outcome.Chosen.Operations = r.Outcome.Chosen.Operations[:1]
-		},
-		"set them in your program; prove that they keep the data": func(r *Report) {
-			r.Outcome.Chosen.Operations, r.Ecosystem = r.Outcome.Chosen.Operations[:1], ""
-		},
-		"weigh the lines with !: --only operation=NAME": func(*Report) {},
-		"make the changes above, and tune again": func(r *Report) {
-			r.Space = r.Space.With([]Factor{{First: true, Levels: []Level{{}, {Prepare: []string{"ANALYZE"}}}}})
-			r.Outcome.Indexes = []Finalist{{Point: Point{0, 0, 0, 1}, Verdict: stat.Faster, Gain: stat.Interval{N: 6, Center: 3, Low: 2, High: 4}}}
-			r.Outcome.Chosen.Point = append(r.Outcome.Chosen.Point, 0)
-		},
-		"set them where your program opens the store": func(r *Report) {
-			r.Outcome.Chosen.Operations, r.Engine = r.Outcome.Chosen.Operations[:1], "pebble"
-		},
-		"set them in your program; prove that": func(r *Report) {
-			r.Outcome.Chosen.Operations, r.Emitted = r.Outcome.Chosen.Operations[:1], "dsn"
-		},
-		"set them in postgresql.conf, and start the server again": func(r *Report) {
-			r.Outcome.Chosen.Operations, r.Engine, r.Emitted = r.Outcome.Chosen.Operations[:1], "postgresql", "work_mem = 4MB"
-		},
-		"print them as lines of postgresql.conf: assay tune app.yaml --resume --emit postgresql.conf": func(r *Report) {
-			r.Outcome.Chosen.Operations, r.Engine = r.Outcome.Chosen.Operations[:1], "postgresql"
-		},
-		"keep your settings": func(r *Report) {
-			r.Outcome.Chosen, r.Outcome.Finalists[0].Gain = nil, stat.Interval{N: 12, Center: 1, Low: 0.99, High: 1.01}
-		},
-		"tune again with a --budget of about 3m or more, or for fewer operations": func(r *Report) {
-			r.Outcome = &Outcome{Unconfirmed: true, Enough: 130 * time.Second}
-		},
-		"tune again with a larger --budget": func(r *Report) { r.Outcome = &Outcome{Unconfirmed: true} },
-	} {
-		r := fixture()
-		r.Engine, r.Again = "sqlite", "assay tune app.yaml --resume"
-		change(r)
-		for _, name := range []string{"text", "markdown", "html", "json"} {
-			got := strings.Join(strings.Fields(text(t, r, name)), " ")
-			if name == "text" {
-				got = strings.ReplaceAll(got, " then: ", "; ")
-			}
-			if name == "html" {
-				got = strings.ReplaceAll(got, "</li><li>", "; ")
-			}
-			if name == "json" {
-				got = strings.ReplaceAll(got, `", "`, "; ")
-			}
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: got %s\nwant %q in it", name, got, want)
 			}
