@@ -137,14 +137,14 @@ func (r *Result) Cell() string {
 // with the profile.
 func (r *Result) Plain() string {
 	subject := r.subject()
-	switch bad := r.beyondLoss(); {
+	switch {
 	case r.Outcome != assay.OK:
 		return fmt.Sprintf("%s: %s: %s.", subject, r.Outcome, strings.TrimRight(r.Reason, ".\n"))
 	case r.Void():
 		return subject + ": nothing is known, since a control that must fail did not."
 	case r.States == 0:
 		return subject + ": no state was checked; give it a larger budget."
-	case bad > 0:
+	case r.beyondLoss():
 		return subject + " can damage the database: " + r.damageWords() + ". Keep a backup that you have restored once."
 	case r.Counts[Lost] > 0:
 		lost := "the newest acknowledged commit"

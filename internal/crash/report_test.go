@@ -131,6 +131,38 @@ func TestLastWords(t *testing.T) {
 	}
 }
 
+// The line of a result and its sentence say of each kind of damage in how many states it was.
+func TestWordsOfAResult(t *testing.T) {
+	uncaught := []Control{{Name: "a", Caught: true}, {Name: "b"}}
+	for _, c := range []struct {
+		counts      map[Damage]int
+		controls    []Control
+		line, plain string
+	}{
+		{map[Damage]int{Unharmed: 9}, nil, "held in 9 of 9 power cuts", "A power cut lost nothing that was acknowledged, in 9 of 9 states."},
+		{map[Damage]int{Unharmed: 1}, nil, "held in 1 of 1 power cut", "A power cut lost nothing that was acknowledged, in 1 of 1 states."},
+		{map[Damage]int{Unharmed: 8, Unmade: 1}, nil, "held in 8 of 9 power cuts; in 1 it did not open, cut off while it was created, with nothing acknowledged yet",
+			"A power cut lost nothing that was acknowledged, in 8 of 9 states. In 1 it did not open, cut off while it was created, with nothing acknowledged yet."},
+		{map[Damage]int{Unharmed: 5, Lost: 4}, nil, "loses up to 3 of the newest commits in 4 of 9 power cuts, never corrupts; REFUTED: its settings claim power",
+			"A power cut can lose up to 3 of the newest acknowledged commits (in 4 of 9 states). All that is left is whole."},
+		{map[Damage]int{Unharmed: 1, Unmade: 1, Lost: 1, Inconsistent: 4, Corrupt: 2}, nil,
+			"corrupts: the engine's own check fails in 2 of 9 power cuts; keeps parts of transactions in 4; loses acknowledged commits in 1; " +
+				"in 1 it did not open, cut off while it was created, with nothing acknowledged yet; REFUTED: its settings claim power",
+			"A power cut can damage the database: in 2 of 9 states the engine's own check finds damage, in 4 of 9 states it has parts of transactions, in 1 of 9 states acknowledged commits are missing, " +
+				"in 1 of 9 states it does not open, and nothing had been acknowledged. Keep a backup that you have restored once."},
+		{nil, nil, "no state was checked: give it a larger budget", "A power cut: no state was checked; give it a larger budget."},
+		{map[Damage]int{Unharmed: 9}, uncaught, "void: a control that must fail did not", "A power cut: nothing is known, since a control that must fail did not."},
+	} {
+		r := Result{Task: Task{Fault: assay.PowerCut}, Identity: Identity{Engine: "sqlite", Claimed: assay.Power}, Ending: Ending{Outcome: assay.OK}, Controls: c.controls, Tried: Tried{Counts: c.counts, MaxLost: 3}}
+		for _, n := range c.counts {
+			r.States += n
+		}
+		if line, plain := r.Line(), r.Plain(); line != c.line || plain != c.plain {
+			t.Errorf("%v: got\n%s\n%s\nwant\n%s\n%s", c.counts, line, plain, c.line, c.plain)
+		}
+	}
+}
+
 // A budget is shared by what can be done, and no fault is without a part.
 func TestShare(t *testing.T) {
 	var tasks []Task

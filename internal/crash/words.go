@@ -2,6 +2,7 @@ package crash
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"assay"
@@ -16,11 +17,14 @@ func (r *Result) Line() string {
 		return "void: a control that must fail did not"
 	}
 	var parts []string
-	switch bad := r.beyondLoss(); {
-	case bad > 0:
-		parts = append(parts, fmt.Sprintf("%s in %d of %s", r.damages()[0].about().line, bad, counted(r.Task.Fault, r.States)))
-		if n := r.Counts[Lost]; n > 0 {
-			parts = append(parts, fmt.Sprintf("loses acknowledged commits in %d", n))
+	switch {
+	case r.beyondLoss():
+		of := " of " + counted(r.Task.Fault, r.States)
+		for _, d := range r.damages() {
+			if d != Unmade {
+				parts = append(parts, fmt.Sprintf("%s in %d%s", d.about().line, r.Counts[d], of))
+				of = ""
+			}
 		}
 	case r.Counts[Lost] > 0:
 		parts = append(parts, fmt.Sprintf("loses up to %d of the newest commits in %d of %s, never corrupts", r.MaxLost, r.Counts[Lost], counted(r.Task.Fault, r.States)))
@@ -38,16 +42,9 @@ func (r *Result) Line() string {
 	return strings.Join(parts, "; ")
 }
 
-// beyondLoss counts the states that are worse than the loss of the newest
-// commits.
-func (r *Result) beyondLoss() int {
-	n := 0
-	for d, count := range r.Counts {
-		if d != Unharmed && d != Lost && d != Unmade {
-			n += count
-		}
-	}
-	return n
+// beyondLoss reports whether a state is worse than the loss of the newest commits.
+func (r *Result) beyondLoss() bool {
+	return slices.ContainsFunc(r.damages(), func(d Damage) bool { return d != Lost && d != Unmade })
 }
 
 func counted(f assay.Fault, n int) string {
