@@ -26,7 +26,7 @@ func TestProofInReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{"power (held in 1240 power cuts), wal FULL", "consistent (power refuted: loses acknowledged commits), wal FULL", "consistent (claimed), wal NORMAL",
-		"refuted-durability: loses acknowledged commits in 40 of 1240 power cuts"} {
+		"refuted-durability: in 40 of 1240 power cuts it does not keep power", "at worst it loses acknowledged commits;"} {
 		if !strings.Contains(text.String(), want) {
 			t.Errorf("text: no %q in\n%s", want, text.String())
 		}

@@ -107,7 +107,7 @@ func tableWords(d analysis.Doubt) (evidence, advice string) {
 			"set what decides it in the profile, such as journal_mode and synchronous"
 	case analysis.Refuted:
 		p := d.Proof
-		return fmt.Sprintf("%s in %d of %d %s, where its settings claim %s", p.Kind.Words(), p.Refuted, p.States, p.Fault.Times(p.States), class(p.Claimed)),
+		return fmt.Sprintf("in %d of %d %s it does not keep %s, which its settings claim; at worst it %s", p.Refuted, p.States, p.Fault.Times(p.States), class(p.Claimed), p.Kind.Words()),
 			"use other settings, or rely on less"
 	case analysis.UnlikePromises:
 		if d.Setting == "" { // engines with the same settings can promise unlike things
