@@ -173,6 +173,7 @@ func TestReadOnly(t *testing.T) {
 		{Task{}, false}, {Task{Settings: map[string]string{"journal_mode": "wal"}}, false}, {Task{Settings: map[string]string{"read_only": "0"}}, false},
 		{Task{Settings: map[string]string{"read_only": "1"}}, true}, {Task{Settings: map[string]string{"immutable": "on"}}, true},
 		{Task{Each: []string{"ATTACH DATABASE 'file:{{path}}?mode=ro' AS filedb"}}, true},
+		{Task{Once: []string{"ATTACH DATABASE 'other.db' AS other"}}, false}, {Task{Once: []string{"ATTACH DATABASE 'file:{{path}}?mode=ro' AS filedb"}}, true},
 		{Task{DSN: "file:{{path}}?mode=ro&cache=shared"}, true}, {Task{DSN: "file:{{path}}?cache=shared&_immutable=1"}, false}, {Task{DSN: "file:{{path}}?immutable=1"}, true},
 	} {
 		if got := c.task.readOnly(); got != c.want {

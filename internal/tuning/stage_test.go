@@ -2,13 +2,14 @@ package tuning
 
 import (
 	"math"
-	"strings"
 	"testing"
 	"time"
 
 	"assay"
 	"assay/internal/lab"
 	"assay/internal/tune"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // measured is a trial of the operation read.
@@ -134,19 +135,29 @@ func TestTimeOfALaunch(t *testing.T) {
 	}
 }
 
-// An operation that has nothing to be compared by is left out, and the reader is told.
+// An operation that fails, or has nothing to be compared by, is left out, and the reader is told
+// why. What reads whole tables is told once, of the first launch.
 func TestSettledWithoutAFigure(t *testing.T) {
 	read := assay.Case{Cell: assay.Cell{Operation: "read", Clients: 1}}
 	served := assay.Case{Cell: assay.Cell{Operation: "served", Clients: 1, Rate: 40}}
-	tuning := &Tuning{drivers: []string{"mattn"}, operations: []assay.Case{read, served}}
-	request := measured(currentName, map[string]float64{assay.NsPerOp: 7})
+	failing := assay.Case{Cell: assay.Cell{Operation: "failing", Clients: 1}}
+	tuning := &Tuning{drivers: []string{"mattn"}, operations: []assay.Case{read, served, failing}}
+	good, request, failed := measured(currentName, map[string]float64{assay.NsPerOp: 7}), measured(currentName, map[string]float64{assay.NsPerOp: 7}), measured(currentName, nil)
+	good.QueryPlan = "SCAN t"
 	request.Cell.Operation, request.Cell.Rate = "served", 40
-	must(t, tuning.settle([]assay.Trial{measured(currentName, map[string]float64{assay.NsPerOp: 7}), request}))
+	failed.Cell.Operation, failed.Outcome, failed.Reason = "failing", assay.WrongAnswer, "2 rows, want 1"
+	for range 2 {
+		must(t, tuning.settle([]assay.Trial{good, request, failed}))
+	}
 	if len(tuning.operations) != 1 || tuning.operations[0].Cell.Operation != "read" {
 		t.Errorf("got %+v, want read alone", tuning.operations)
 	}
-	if got, want := strings.Join(tuning.notes, "; "), "served, 40 arrivals/s is not compared: it has no p50"; got != want {
-		t.Errorf("got the notes %q, want %q", got, want)
+	want := []string{"served, 40 arrivals/s is not compared: it has no p50", "failing is not compared: with the current settings it is wrong-answer: 2 rows, want 1"}
+	if diff := cmp.Diff(want, tuning.notes); diff != "" {
+		t.Errorf("notes (-want +got)\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"read reads all of t"}, tuning.unindexed); diff != "" {
+		t.Errorf("whole tables (-want +got)\n%s", diff)
 	}
 }
 
