@@ -94,6 +94,17 @@ func TestJudges(t *testing.T) {
 	}
 }
 
+// The probe takes a PRAGMA of an address with its value where facts have none.
+func TestOptionWithAValue(t *testing.T) {
+	for key, want := range map[string]written{
+		"timeout": {InURL, "timeout", 5}, "_pragma=cache_size()": {InURL, "_pragma", "cache_size(5)"}, "_pragma=cache_size=": {InURL, "_pragma", "cache_size=5"},
+	} {
+		if diff := cmp.Diff(want, Option{Place: InURL, Key: key}.with(5)); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", key, diff)
+		}
+	}
+}
+
 func TestMisspellings(t *testing.T) {
 	all := Misspellings("time_out")
 	for _, want := range []string{"timeout", "time-out", "time_outs", "tme_out", "tiime_out", "itme_out", "tim_e_out", "time_ou"} {

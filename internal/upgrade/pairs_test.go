@@ -67,3 +67,49 @@ func TestCheckoutOfAnotherModule(t *testing.T) {
 		}
 	}
 }
+
+// A folder in go.mod is one from where that lies.
+func TestMovedToAFolder(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for _, folder := range []string{"fork", "app/fork"} {
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(folder, "go.mod"), []byte("module example.org/driver\n"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	absolute, err := filepath.Abs("fork")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ dir, folder, want string }{{".", "./fork", "fork"}, {"app", "./fork", "app/fork"}, {"app", "../fork", "fork"}, {"app", absolute, "fork"}} {
+		m := &Measuring{lab: &lab.Lab{}, request: Request{Plan: &plan.Plan{Name: "quick"}, Dir: c.dir}}
+		move := gate.Move{Base: gate.Requirement{Version: "v1.0.0"}, Head: gate.Requirement{Version: "v1.0.0", Folder: c.folder}}
+		got, err := m.movedPair(t.Context(), build.Driver{Name: "mattn", Module: "example.org/driver"}, move)
+		if err != nil || len(m.lab.Checkouts) != 1 {
+			t.Errorf("%s of %s/go.mod: got %+v, %d checkouts, %v; want one", c.folder, c.dir, got, len(m.lab.Checkouts), err)
+			continue
+		}
+		want, err := filepath.Abs(c.want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if checkout := m.lab.Checkouts[0]; checkout.Dir != want || got.base != "mattn@v1.0.0" || got.head != "mattn@"+checkout.Version {
+			t.Errorf("%s of %s/go.mod: got %+v of %s, want %s", c.folder, c.dir, got, checkout.Dir, want)
+		}
+	}
+}
+
+// A go.mod requires the modules of drivers, and neither what a worker in C or a script takes of
+// such a module nor what has none.
+func TestRequired(t *testing.T) {
+	for _, c := range []struct {
+		driver build.Driver
+		want   bool
+	}{{build.Driver{Module: "m"}, true}, {build.Driver{}, false}, {build.Driver{Module: "m", C: true}, false}, {build.Driver{Module: "m", Script: true}, false}} {
+		if got := required(c.driver); got != c.want {
+			t.Errorf("%+v: got %t, want %t", c.driver, got, c.want)
+		}
+	}
+}
