@@ -62,6 +62,20 @@ func TestKnownTruth(t *testing.T) {
 	}
 }
 
+// What sets a setting behind file: need not do so behind a plain path.
+func TestWorking(t *testing.T) {
+	f, _ := load(t, "").Find("modernc", "v1.61.1")
+	for uri, want := range map[bool][]string{true: {"file:?mode"}, false: nil} {
+		var got []string
+		for _, s := range f.Working("read_only", uri) {
+			got = append(got, s.String())
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("file: %t: got %q, want %q", uri, got, want)
+		}
+	}
+}
+
 func TestParse(t *testing.T) {
 	for parameter, want := range map[string]struct{ name, value string }{
 		"_pragma=busy_timeout(5000)":   {"file:?_pragma=busy_timeout()", "5000"},
