@@ -54,7 +54,7 @@ func (t *Tuning) provenStore(sync string, claimed assay.Durability) assay.Durabi
 		if asked == "" && p.Profile == t.current.Name {
 			asked = t.effective[kv.Sync] // the store's default
 		}
-		if err == nil && t.isOurs(p.Target) && asked == sync && !p.Proven(t.engine.name(), claimed).AtLeast(claimed) {
+		if err == nil && t.isOurs(p.Target) && asked == sync {
 			claimed = p.Proven(t.engine.name(), claimed)
 		}
 	}

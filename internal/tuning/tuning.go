@@ -277,7 +277,7 @@ func (t *Tuning) proven(settings map[string]string, claimed assay.Durability) as
 			maps.Copy(defaults, tried)
 			tried = defaults
 		}
-		if contains(tried, settings) && !p.Proven(t.engine.name(), claimed).AtLeast(claimed) {
+		if contains(tried, settings) {
 			claimed = p.Proven(t.engine.name(), claimed)
 		}
 	}
