@@ -151,16 +151,21 @@ type store struct{ db *sql.DB }
 
 func (s store) tune(ctx context.Context) {
 	s.db.ExecContext(ctx, "PRAGMA cache_size = 10; PRAGMA temp_store = 2")
+	s.db.ExecContext(ctx, "PRAGMA cache_size = 20")
 }
 `
 
 // A driver that go.mod replaces by a folder has no version, and a package with
 // a file of wrong syntax is still read; neither passes in silence.
 func TestRunSaysWhatItCannotKnow(t *testing.T) {
-	result, err := Run(t.Context(), module(t, "v1.54.0", app), []string{"./..."}, table(t))
+	dir := module(t, "v1.54.0", app)
+	result, err := Run(t.Context(), dir, []string{"./..."}, table(t))
 	must(t, err)
-	if len(result.Findings) != 2 || result.Findings[0].Rule != PoolPragma.ID || result.Findings[0].File != "app/app.go" || !slices.Equal(result.Unmeasured, []string{"modernc@"}) || len(result.Broken) != 1 || result.Opens != 1 {
-		t.Errorf("got %+v, want two PRAGMAs on a pool, one open, modernc@ unmeasured, one package broken", result)
+	if len(result.Findings) != 3 || result.Findings[0].Rule != PoolPragma.ID || result.Findings[0].File != "app/app.go" || !slices.Equal(result.Unmeasured, []string{"modernc@"}) || len(result.Broken) != 1 || result.Opens != 1 {
+		t.Errorf("got %+v, want three PRAGMAs on a pool, one open, modernc@ unmeasured, one package broken", result)
+	}
+	if drivers, err := Unmeasured(t.Context(), dir, []string{"./..."}, table(t)); err != nil || len(drivers) > 0 {
+		t.Errorf("got %v, %v to be measured, want nothing: a folder has no version", drivers, err)
 	}
 	if _, err := Run(t.Context(), t.TempDir(), []string{"./..."}, table(t)); err == nil {
 		t.Error("a folder without a module is no error")

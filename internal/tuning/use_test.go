@@ -6,6 +6,7 @@ import (
 
 	"assay"
 	"assay/internal/plan"
+	"assay/internal/tune"
 )
 
 const usable = `name: test
@@ -64,6 +65,19 @@ func TestPoolWithinMemory(t *testing.T) {
 		tuning := &Tuning{engine: engineOf("sqlite"), request: Request{Memory: 256 << 20}, effective: map[string]string{"cache_size": cache}, operations: []assay.Case{read}}
 		if got := tuning.isOther(assay.Use{Pool: 8}); got != want {
 			t.Errorf("cache_size %s: got that 8 connections are tried %t, want %t", cache, got, want)
+		}
+	}
+}
+
+// The confirmation has data of its own: by those of the search, luck was chosen.
+func TestSeedOfAStage(t *testing.T) {
+	p, err := plan.Decode("test.yaml", []byte(usable))
+	must(t, err)
+	p.Seed = 7
+	tuning := &Tuning{request: Request{Plan: p}, current: assay.Profile{Name: "web"}}
+	for stage, want := range map[tune.Stage]uint64{tune.Screening: 7, tune.Race: 7, tune.Ablation: 7, tune.Confirmation: 8} {
+		if staged, _ := tuning.stagePlan(tune.Block{Stage: stage}, []assay.Profile{{Name: currentName}}); staged.Seed != want {
+			t.Errorf("%s: got seed %d, want %d", stage, staged.Seed, want)
 		}
 	}
 }
