@@ -150,8 +150,8 @@ func Open() (*sql.DB, error) {
 type store struct{ db *sql.DB }
 
 func (s store) tune(ctx context.Context) {
-	s.db.ExecContext(ctx, "PRAGMA cache_size = 10; PRAGMA temp_store = 2")
 	s.db.ExecContext(ctx, "PRAGMA cache_size = 20")
+	s.db.ExecContext(ctx, "PRAGMA cache_size = 10; PRAGMA temp_store = 2")
 }
 `
 
