@@ -87,8 +87,7 @@ func (s *session) answer(line []byte) any {
 }
 
 func asWireError(err error) *wire.Error {
-	var known *wire.Error
-	if errors.As(err, &known) {
+	if known, is := errors.AsType[*wire.Error](err); is {
 		return known
 	}
 	return &wire.Error{Code: wire.Failed, Message: err.Error()}

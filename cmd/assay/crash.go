@@ -134,8 +134,7 @@ func (a *app) crash(ctx context.Context, name string, flags crashFlags) error {
 
 // stoppedCrash says what was kept when a crash was interrupted.
 func (a *app) stoppedCrash(ctx context.Context, results []crash.Result, err error) error {
-	var p *guard.Panic
-	if ctx.Err() == nil || errors.As(err, &p) {
+	if ctx.Err() == nil || errors.As(err, new(*guard.Panic)) {
 		return err
 	}
 	hint := "no state was checked yet"

@@ -116,8 +116,7 @@ func (a *app) doctor(ctx context.Context, path string, flags doctorFlags) error 
 		}
 	}
 	found, err := doctor.Examine(ctx, options)
-	var input *doctor.InputError
-	if errors.As(err, &input) {
+	if errors.As(err, new(*doctor.InputError)) {
 		return usage(err)
 	}
 	if err != nil {
@@ -158,8 +157,7 @@ func readSettings(ctx context.Context, l *lab.Lab, folder string, flags doctorFl
 	dsn, _ := onCopy(flags.dsn, options.Path, copied)
 	options.Asked = askedBy(flags.dsn, f)
 	options.Settings, err = settingsOf(ctx, program.Program, wire.Open{Path: copied, DSN: dsn, Readers: 1, Idle: 1})
-	var refusal *wire.Error
-	if errors.As(err, &refusal) {
+	if errors.As(err, new(*wire.Error)) {
 		return usage(fmt.Errorf("driver %s cannot open %q: %w", flags.driver, flags.dsn, err))
 	}
 	return err

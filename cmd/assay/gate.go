@@ -133,8 +133,7 @@ func (a *app) gate(ctx context.Context, name string, flags gateFlags) error {
 // stoppedGate says what was kept when a gate was interrupted.
 func (a *app) stoppedGate(ctx context.Context, err error) error {
 	var stopped *upgrade.StoppedError
-	var p *guard.Panic
-	if ctx.Err() == nil || !errors.As(err, &stopped) || errors.As(err, &p) {
+	if ctx.Err() == nil || !errors.As(err, &stopped) || errors.As(err, new(*guard.Panic)) {
 		return err
 	}
 	hint := "nothing was measured yet"

@@ -67,8 +67,7 @@ func (a *app) init(ctx context.Context, flags initFlags) error {
 		return usage(err)
 	}
 	d, err := a.draft(ctx, flags, string(queries), log)
-	var input *draft.InputError
-	if errors.As(err, &input) {
+	if errors.As(err, new(*draft.InputError)) {
 		return usage(err)
 	}
 	if err != nil {

@@ -153,11 +153,10 @@ func (a *app) lintNotes(result lint.Result) {
 // lintError is the error of source that was not checked: status 1 would be
 // taken for findings.
 func lintError(ctx context.Context, err error) error {
-	var failed *measuringError
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case errors.As(err, &failed):
+	case errors.As(err, new(*measuringError)):
 		return usage(err)
 	case errors.Is(err, fs.ErrNotExist):
 		return usage(err, "name the folder of the program with --dir")

@@ -107,8 +107,7 @@ func (a *app) main(ctx context.Context, args []string) (status int) {
 func (a *app) printError(ctx context.Context, err error) int {
 	a.progress.close()
 	exit := asExit(ctx, err)
-	var p *guard.Panic
-	if errors.As(err, &p) {
+	if p, is := errors.AsType[*guard.Panic](err); is {
 		fmt.Fprintf(a.stderr, "%s\n", p.Stack)
 		exit.hints = append([]string{"this is a bug in assay: please report it with the lines above"}, exit.hints...)
 	}
@@ -125,11 +124,10 @@ func (a *app) printError(ctx context.Context, err error) int {
 func asExit(ctx context.Context, err error) *exitError {
 	var exit *exitError
 	var input *lab.InputError
-	var p *guard.Panic
 	switch {
 	case errors.As(err, &exit):
 		return exit
-	case errors.As(err, &p): // also while it is interrupted
+	case errors.As(err, new(*guard.Panic)): // also while it is interrupted
 		return &exitError{status: statusFailed, err: err}
 	case errors.As(err, &input):
 		return &exitError{statusUsage, input.Err, input.Hints}

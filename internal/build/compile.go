@@ -370,8 +370,7 @@ var (
 // of what is no compiler's error, the first line that says anything.
 func FirstError(err error) string {
 	text := err.Error()
-	var failed *commandError
-	if errors.As(err, &failed) && strings.TrimSpace(failed.said) != "" {
+	if failed, is := errors.AsType[*commandError](err); is && strings.TrimSpace(failed.said) != "" {
 		text = failed.said
 		if last := lastLines(text); !strings.Contains(last, "\n") {
 			return last

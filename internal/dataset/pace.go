@@ -181,16 +181,12 @@ func compile(ctx context.Context, conn *sql.Conn, op assay.Operation) error {
 // them: SQL that is wrong, a value that a constraint forbids, a statement that
 // takes too long. Others are the system's.
 func IsRefusal(err error) bool {
-	var engine *sqlite.Error
-	if errors.As(err, &engine) {
+	if engine, is := errors.AsType[*sqlite.Error](err); is {
 		switch engine.Code() & 0xff {
 		case sqlite3.SQLITE_ERROR, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_RANGE, sqlite3.SQLITE_TOOBIG, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_INTERRUPT:
 			return true
 		}
 		return false
 	}
-	var path *fs.PathError
-	var call *os.SyscallError
-	var link *os.LinkError
-	return !errors.As(err, &path) && !errors.As(err, &call) && !errors.As(err, &link)
+	return !errors.As(err, new(*fs.PathError)) && !errors.As(err, new(*os.SyscallError)) && !errors.As(err, new(*os.LinkError))
 }

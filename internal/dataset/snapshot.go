@@ -156,8 +156,7 @@ func backup(ctx context.Context, src, query, dst string) (err error) {
 		return err
 	}
 	if _, err := ask(ctx, conn, "SELECT count(*) FROM sqlite_schema"); err != nil {
-		var refused *sqlite.Error
-		if errors.As(err, &refused) && refused.Code() == sqlite3.SQLITE_READONLY_ROLLBACK {
+		if refused, is := errors.AsType[*sqlite.Error](err); is && refused.Code() == sqlite3.SQLITE_READONLY_ROLLBACK {
 			return errors.New("a program was killed in the middle of a transaction on it; " + repair)
 		}
 		return err

@@ -117,8 +117,7 @@ func (e *experiment) settings(ctx context.Context, request wire.Open, names ...s
 	if err == nil {
 		err = e.worker.Call(ctx, wire.TypeSettings, wire.Settings{Names: names}, &read)
 	}
-	var refusal *wire.Error
-	if errors.As(err, &refusal) {
+	if refusal, is := errors.AsType[*wire.Error](err); is {
 		return nil, nil, refusal
 	}
 	var all []map[string]string

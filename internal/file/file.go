@@ -39,8 +39,7 @@ func Write(path string, data []byte) error {
 func replace(path string, data []byte) error {
 	pending, err := renameio.NewPendingFile(path, renameio.WithTempDir(filepath.Dir(path)),
 		renameio.WithPermissions(0o644), renameio.WithExistingPermissions())
-	var refused *fs.PathError
-	if errors.As(err, &refused) {
+	if refused, is := errors.AsType[*fs.PathError](err); is {
 		refused.Path = path // not the temporary name, which the user never gave
 	}
 	if err != nil {

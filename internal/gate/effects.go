@@ -32,9 +32,8 @@ func FindEffects(base, head func() (facts.Facts, error)) Effects {
 
 func effectsOnce(base, head func() (facts.Facts, error)) Effects {
 	was, err := base()
-	var other *facts.NoSQLiteError
 	switch {
-	case errors.As(err, &other):
+	case errors.As(err, new(*facts.NoSQLiteError)):
 		return Effects{} // it has no such DSN
 	case err != nil:
 		return Effects{Open: []string{"the parameters of a DSN were not compared: " + err.Error()}}

@@ -168,9 +168,8 @@ func commitKey(settings map[string]string) string {
 // together is both mistakes of a request as one. An error that is no mistake stands
 // alone.
 func together(unknown, err error) error {
-	var mistake *InputError
 	switch {
-	case unknown == nil || err != nil && !errors.As(err, &mistake):
+	case unknown == nil || err != nil && !errors.As(err, new(*InputError)):
 		return err
 	case err == nil:
 		return unknown

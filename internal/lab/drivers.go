@@ -47,11 +47,10 @@ func asked[T any](l *Lab, name string, do func(*build.Builder, build.Spec) (T, e
 	if err == nil {
 		return result, nil
 	}
-	var impossible *build.SpecError
 	switch known, _ := l.Source.Drivers(); {
 	case !hasDriver(known, spec.Name):
 		return none, AsInputError(err, driversHint)
-	case errors.As(err, &impossible):
+	case errors.As(err, new(*build.SpecError)):
 		return none, AsInputError(err)
 	}
 	return none, err

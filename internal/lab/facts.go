@@ -25,8 +25,7 @@ func (l *Lab) Facts(ctx context.Context, spec string) (facts.Facts, error) {
 		return facts.Facts{}, err
 	}
 	f, err := facts.Measure(ctx, asWorker(worker), filepath.Join(l.Cache, "experiments"))
-	var other *facts.NoSQLiteError
-	if errors.As(err, &other) {
+	if errors.As(err, new(*facts.NoSQLiteError)) {
 		return f, AsInputError(err, "assay drivers lists the drivers with their engines")
 	}
 	return f, err

@@ -13,9 +13,8 @@ import (
 // two names of one build.
 func prepare(ctx context.Context, config runner.Config) (*runner.Runner, error) {
 	prepared, err := runner.Prepare(ctx, config)
-	var mistake *runner.MistakeError
 	switch {
-	case errors.As(err, &mistake):
+	case errors.As(err, new(*runner.MistakeError)):
 		return nil, AsInputError(err, "correct the plan; assay plan check finds its mistakes without a run")
 	case err != nil:
 		return nil, err

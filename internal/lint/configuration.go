@@ -105,8 +105,7 @@ func readPython(ctx context.Context, sources []source, result *Result) ([]config
 		return nil, nil
 	}
 	modules, err := parsePython(ctx, sources)
-	var missing *noPythonError
-	if errors.As(err, &missing) {
+	if missing, is := errors.AsType[*noPythonError](err); is {
 		result.Configurations += len(sources)
 		for _, f := range sources {
 			result.Broken = append(result.Broken, f.name+": "+missing.Error())

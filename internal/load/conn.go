@@ -190,10 +190,8 @@ func (g *generator) check(number, status int, body []byte) error {
 
 // noteRow keeps count of failures in a row.
 func (g *generator) noteRow(err error) {
-	var failed *statusError
-	var wrong *wrongError
 	switch {
-	case err != nil && !errors.As(err, &failed) && !errors.As(err, &wrong):
+	case err != nil && !errors.As(err, new(*statusError)) && !errors.As(err, new(*wrongError)):
 		g.failing.Add(1)
 	case g.failing.Load() > 0:
 		g.failing.Store(0)

@@ -223,8 +223,7 @@ type tally struct {
 
 // note counts a request that was not right.
 func (t *tally) note(err error) {
-	var wrong *wrongError
-	if errors.As(err, &wrong) {
+	if errors.As(err, new(*wrongError)) {
 		t.wrong++
 		if t.wrongText == nil {
 			t.wrongText = err

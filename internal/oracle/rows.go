@@ -96,9 +96,8 @@ var failing = []int{sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_NO
 // SystemError is the error of playing SQL where the system has failed or the time
 // is over, and nil for an error of the SQL itself.
 func SystemError(ctx context.Context, err error) error {
-	var system syscall.Errno
 	var engine *sqlite.Error
-	if errors.As(err, &system) || errors.As(err, &engine) && slices.Contains(failing, engine.Code()&0xff) {
+	if errors.As(err, new(syscall.Errno)) || errors.As(err, &engine) && slices.Contains(failing, engine.Code()&0xff) {
 		return cmp.Or(ctx.Err(), err)
 	}
 	return ctx.Err()

@@ -61,8 +61,7 @@ func (m *mistakes) parse(data []byte) ast.Node {
 }
 
 func (m *mistakes) syntax(err error) {
-	var syntax *yaml.SyntaxError
-	if errors.As(err, &syntax) {
+	if syntax, is := errors.AsType[*yaml.SyntaxError](err); is {
 		m.at(tokenPlace(syntax.GetToken()), "not YAML: %s", syntax.GetMessage())
 		return
 	}

@@ -160,8 +160,7 @@ func (in *instance) tell(ctx context.Context, j *job, start, operations int64) (
 	}
 	var m wire.Measured
 	err := in.measure(ctx, wire.Measure{Operation: j.Cell.Peer(), Start: start, Operations: operations, Answers: true}, &m)
-	var f *failure
-	if errors.As(err, &f) && f.outcome == assay.Unsupported {
+	if f, is := errors.AsType[*failure](err); is && f.outcome == assay.Unsupported {
 		return nil, nil
 	}
 	if err == nil {

@@ -117,8 +117,7 @@ func (in *instance) measureCall(ctx context.Context, j *job, t *assay.Trial) err
 	}
 	var err error
 	t.Digest, _, err = in.verify(ctx, j)
-	var wrong *failure
-	if errors.As(err, &wrong) && wrong.outcome == assay.WrongAnswer {
+	if wrong, is := errors.AsType[*failure](err); is && wrong.outcome == assay.WrongAnswer {
 		return end(t, err)
 	}
 	if err != nil {

@@ -54,8 +54,7 @@ func (r *Runner) ask(ctx context.Context, program Program) (identity, error) {
 	if ctx.Err() != nil {
 		return identity{}, ctx.Err()
 	}
-	var environment *EnvironmentError
-	if err = notStarted(err); errors.As(err, &environment) {
+	if err = notStarted(err); errors.As(err, new(*EnvironmentError)) {
 		return identity{}, err
 	}
 	if err != nil {

@@ -18,8 +18,7 @@ func (e *MistakeError) Unwrap() error { return e.err }
 
 // asMistake makes an error a mistake of the plan where the data refuse what it asks for.
 func asMistake(ctx context.Context, err error) error {
-	var f *failure
-	if ctx.Err() != nil || errors.As(err, &f) || errors.Is(err, context.DeadlineExceeded) || !dataset.IsRefusal(err) {
+	if ctx.Err() != nil || errors.As(err, new(*failure)) || errors.Is(err, context.DeadlineExceeded) || !dataset.IsRefusal(err) {
 		return err
 	}
 	return &MistakeError{err}

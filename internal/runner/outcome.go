@@ -27,8 +27,7 @@ func fail(doing string, err error) error {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return err
 	}
-	var known *failure
-	if errors.As(err, &known) {
+	if errors.As(err, new(*failure)) {
 		return err
 	}
 	reason := doing + ": " + err.Error()

@@ -38,8 +38,7 @@ func (l *windowLaunch) phaseWindow(ctx context.Context, t *turn, start int64) (u
 	var m wire.Measured
 	err = whileResumed(ctx, t.instance, func() error {
 		err := t.measure(ctx, request, &m)
-		var f *failure
-		if errors.As(err, &f) && f.outcome == assay.Unsupported {
+		if f, is := errors.AsType[*failure](err); is && f.outcome == assay.Unsupported {
 			t.noPhases = f.reason
 			return nil
 		}

@@ -116,9 +116,8 @@ func (r *Runner) prepareCase(ctx context.Context, c assay.Case) (readyCase, erro
 	}
 	j := &job{Case: c, target: target, program: program, engine: worker.engine, method: methodOf(c), options: compareOptions(target)}
 	err = r.prepareJob(ctx, j)
-	var f *failure
 	switch {
-	case errors.As(err, &f):
+	case errors.As(err, new(*failure)):
 		return r.leaveOut(c, err)
 	case err != nil:
 		return readyCase{}, fmt.Errorf("%s: %w%s", describe(c.Cell), err, makeRoom(err.Error()))

@@ -115,8 +115,7 @@ func (postgresServer) fill(ctx context.Context, r *Runner, j *job) (dataset.Sour
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	var failed *failure
-	if err != nil && !errors.As(err, &failed) {
+	if err != nil && !errors.As(err, new(*failure)) {
 		err = &failure{assay.Unsupported, "the data cannot be had in PostgreSQL: " + err.Error()}
 	}
 	known := filled{clusterData{store}, err}

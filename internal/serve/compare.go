@@ -45,8 +45,7 @@ func (s *server) compare(ctx context.Context, r *http.Request, a *answer) error 
 // versus compares what a query names.
 func (s *server) versus(ctx context.Context, v compareView) (*analysis.Versus, error) {
 	sides, err := lab.Sides(ctx, s.Store, [2]string{v.A, v.B}, v.Run)
-	var input *lab.InputError
-	if errors.As(err, &input) {
+	if input, is := errors.AsType[*lab.InputError](err); is {
 		return nil, &problem{http.StatusNotFound, errors.New(strings.Join(append([]string{input.Error()}, input.Hints...), "; "))}
 	}
 	if err != nil {

@@ -225,8 +225,7 @@ func (s *server) isLost(err error) bool {
 	if err == nil {
 		return false
 	}
-	var network net.Error
-	if errors.As(err, &network) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, net.ErrClosed) ||
+	if errors.As(err, new(net.Error)) || errors.Is(err, driver.ErrBadConn) || errors.Is(err, sql.ErrConnDone) || errors.Is(err, net.ErrClosed) ||
 		errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, context.DeadlineExceeded) {
 		return true
 	}
@@ -261,8 +260,7 @@ func (s *server) advice(err error) string {
 
 // errorCode is PostgreSQL's SQLSTATE, or empty for errors that are not its own.
 func errorCode(err error) pqerror.Code {
-	var failure *pq.Error
-	if errors.As(err, &failure) {
+	if failure, is := errors.AsType[*pq.Error](err); is {
 		return failure.Code
 	}
 	return ""

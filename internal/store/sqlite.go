@@ -238,8 +238,7 @@ var adviceOnFiles = map[int]string{
 // resultCode returns SQLite's extended result code, whose lowest byte is the
 // primary one, or 0 for errors that are not SQLite's.
 func resultCode(err error) int {
-	var failure *sqlite.Error
-	if errors.As(err, &failure) {
+	if failure, is := errors.AsType[*sqlite.Error](err); is {
 		return failure.Code()
 	}
 	return 0

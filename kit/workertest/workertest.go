@@ -181,8 +181,7 @@ func (s *suite) check(c check) Result {
 		}
 		return b.withStderr(caught(func() { c.run(b) }))
 	})
-	var noStart *startError
-	if errors.As(err, &noStart) {
+	if errors.As(err, new(*startError)) {
 		s.ended = "the program does not start: see the first check that failed"
 	}
 	if errors.Is(err, process.ErrTimeout) {
@@ -203,8 +202,7 @@ func (s *suite) check(c check) Result {
 // does not have it. It ends the worker first: what a living one wrote may still
 // be on its way.
 func (b *bench) withStderr(err error) error {
-	var ended *process.ExitError
-	if err == nil || errors.Is(err, errNotApplicable) || errors.As(err, &ended) {
+	if err == nil || errors.Is(err, errNotApplicable) || errors.As(err, new(*process.ExitError)) {
 		return err
 	}
 	b.worker.Kill()
@@ -334,8 +332,7 @@ func (b *bench) stats() (s wire.Stats) {
 // refusal is the error by which a worker says that it has not what was asked for;
 // nil for any other.
 func refusal(err error) *wire.Error {
-	var lacks *wire.Error
-	if errors.As(err, &lacks) && lacks.Code == wire.Unsupported {
+	if lacks, is := errors.AsType[*wire.Error](err); is && lacks.Code == wire.Unsupported {
 		return lacks
 	}
 	return nil

@@ -33,8 +33,7 @@ func open(s stepdb.Source) (stepdb.Conn, error) {
 // code finds the result code, of an error that SQLite gave or of the driver's
 // own.
 func code(err error) int {
-	var failure *sqlite3.Error
-	if errors.As(err, &failure) {
+	if failure, is := errors.AsType[*sqlite3.Error](err); is {
 		return int(failure.Code())
 	}
 	var own sqlite3.ErrorCode

@@ -73,8 +73,7 @@ func (o *operation) prepareTransaction() (err error) {
 // of class 42 (syntax error or access rule violation) or 0A (feature not
 // supported), as PostgreSQL's list of error codes has it.
 func refusal(err error) error {
-	var said *pgconn.PgError
-	if errors.As(err, &said) && (strings.HasPrefix(said.Code, "42") || strings.HasPrefix(said.Code, "0A")) {
+	if said, is := errors.AsType[*pgconn.PgError](err); is && (strings.HasPrefix(said.Code, "42") || strings.HasPrefix(said.Code, "0A")) {
 		return wire.Errorf(wire.Unsupported, "it cannot be said in PostgreSQL: %v", err)
 	}
 	return err
