@@ -61,7 +61,6 @@ var parts = []part{
 	{name: "pairs", run: (*tools).pairs, named: true}, {name: "left", run: (*tools).left, named: true},
 }
 
-// choose returns the parts of these names.
 func choose(names []string) ([]part, error) {
 	var chosen []part
 	if len(names) == 0 {
@@ -108,7 +107,6 @@ func bench(ctx context.Context, names []string) error {
 	return nil
 }
 
-// worker builds a worker and returns its program.
 func (t *tools) worker(name string) (string, error) {
 	w, err := t.builder.Build(t.ctx, build.Spec{Name: name})
 	return w.Program, err

@@ -102,7 +102,6 @@ func changed(a, b stat.Verdict) string {
 	return contradicted
 }
 
-// verdicts of all rows of a run, by their cells.
 func verdicts(r *analysis.Result) map[string]stat.Verdict {
 	all := map[string]stat.Verdict{}
 	for row := range r.Rows() {

@@ -29,7 +29,6 @@ func (p *printer) looks(rule lookRule, all []scenario) {
 	}
 }
 
-// lookRule is the rule of a look, which counts from 1.
 type lookRule func(look int) stat.Rule
 
 // chosenLooks is how package audit looks.

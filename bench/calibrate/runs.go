@@ -145,7 +145,6 @@ func mixed(random *rand.Rand, members int) []float64 {
 	})
 }
 
-// run simulates one run.
 func (e experiment) run(random *rand.Rand) tally {
 	r := e.begin(random)
 	var t tally

@@ -68,7 +68,6 @@ var scenarios = []scenario{
 	{name: "10 % slower in 1 of 14 operations", layout: 0.02, slower: 0.10, in: 1},
 }
 
-// tally counts jobs.
 type tally struct{ suspected, failed int }
 
 // simulate makes jobs, each from a seed of its own.

@@ -141,7 +141,6 @@ func (s scenario) exhaustiveTime() int {
 	return exhaustive * (configurations + (configurations-1)/perLaunch)
 }
 
-// config is the scenario's.
 func (s scenario) config(seed uint64) tune.Config {
 	c := tune.Config{Space: s.space(), Margin: margin, Seed: seed}
 	if s.budget > 0 {
@@ -150,7 +149,6 @@ func (s scenario) config(seed uint64) tune.Config {
 	return c
 }
 
-// truth is the gain of a point.
 func (s scenario) truth(p tune.Point) float64 {
 	total := 0.0
 	for j, level := range p {
@@ -255,7 +253,6 @@ func (s scenario) measure(random *rand.Rand, noise float64, launches *int) tune.
 	}
 }
 
-// tally counts tunings.
 type tally struct {
 	tunings, proposed, nearBest, held, confirmed, firstHeld, useless, forbidden int
 	exhaustive                                                                  int // choices within 2 % of the best
@@ -316,7 +313,6 @@ func (t *tally) add(s scenario, o *tune.Outcome, best float64) {
 	}
 }
 
-// near reports whether a gain is within 2 % of the best.
 func near(gain, best float64) bool { return gain > best-math.Log1p(margin) }
 
 func holds(i stat.Interval, truth float64) int {

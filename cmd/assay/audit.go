@@ -126,7 +126,6 @@ func (m *claimMeter) Cells(w audit.Work) (int, error) {
 	return len(cases), err
 }
 
-// casesOf are all cases of a plan.
 func (m *claimMeter) casesOf(name string) ([]assay.Case, error) {
 	if all, known := m.cases[name]; known {
 		return all, nil

@@ -70,7 +70,6 @@ refuted, a control that is known to lose data was not caught, or a supported fau
 	return cmd
 }
 
-// request is what the flags ask for of a plan.
 func (f crashFlags) request(p *plan.Plan, findings string) (crash.Request, error) {
 	r := f.Request
 	r.Plan, r.Findings = p.Name, findings

@@ -163,7 +163,6 @@ func readSettings(ctx context.Context, l *lab.Lab, folder string, flags doctorFl
 	return err
 }
 
-// settingsOf returns the settings of a connection.
 func settingsOf(ctx context.Context, program string, open wire.Open) (map[string]string, error) {
 	worker, err := process.Start(ctx, program, process.Options{Dir: filepath.Dir(open.Path)})
 	if err != nil {

@@ -165,7 +165,6 @@ func union(a, b map[string]string) map[string]string {
 	return all
 }
 
-// facts are all that an inspection found, by name.
 func (i *inspection) facts() map[string]string {
 	facts := map[string]string{"driver": i.target.Name(), "engine": i.target.Engine + " " + i.target.EngineVersion,
 		"DSN": i.trial.DSN, "outcome": strings.TrimSuffix(string(i.trial.Outcome)+": "+i.trial.Reason, ": ")}

@@ -22,10 +22,8 @@ type liveTable struct {
 	latest        int // row of the newest figure
 }
 
-// place is a row and a column.
 type place struct{ row, column int }
 
-// liveCell is what is known of one cell.
 type liveCell struct {
 	trials    []*assay.Trial // that count
 	disturbed bool           // all launches were: they count until one is not

@@ -25,7 +25,6 @@ type loadFlags struct {
 	outputs[loaded]
 }
 
-// loaded is what load measured.
 type loaded struct {
 	clients int
 	rates   []float64 // 0: as fast as answers come

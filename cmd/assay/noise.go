@@ -35,7 +35,6 @@ func (a *app) noiseCommand() *cobra.Command {
 	return cmd
 }
 
-// noisePlan is the built-in plan of A/A tests.
 const noisePlan = "alike"
 
 // noise runs the A/A tests and shows what they say about the machine.

@@ -25,7 +25,6 @@ type outputs[T any] struct {
 	file    string           // --output FILE, instead of standard output
 }
 
-// outputFile is one more file.
 type outputFile[T any] struct {
 	format format.Format[T]
 	path   string
@@ -109,7 +108,6 @@ func (p parsed) Set(text string) error { return p.set(text) }
 
 func (p parsed) Type() string { return "string" }
 
-// fileFlag is the value of a flag that names files to write.
 type fileFlag struct {
 	parsed
 	files func() []string
@@ -171,7 +169,6 @@ func checkOverwrite(path string, keep ...string) error {
 	return nil
 }
 
-// writeReport writes a report to a file.
 func writeReport(path string, write func(io.Writer) error) error {
 	var text bytes.Buffer
 	err := write(&text)

@@ -77,7 +77,6 @@ func (a *app) openStore(ctx context.Context) (*store.Store, error) {
 	return s, nil
 }
 
-// printNotes prints what a store has to tell.
 func (a *app) printNotes(s *store.Store) {
 	for _, note := range s.Notes() {
 		fmt.Fprintln(a.stderr, "assay: note:", note)

@@ -52,7 +52,6 @@ func (p *progress) line(format string, args ...any) {
 	p.draw()
 }
 
-// rewrite replaces the status.
 func (p *progress) rewrite(text string) {
 	p.status = strings.ReplaceAll(printable.String(text), "\n", " ")
 	p.erase()
@@ -257,7 +256,6 @@ func statusLine(e runner.Event) string {
 	return text + doing(e)
 }
 
-// doing says what the runner does.
 func doing(e runner.Event) string {
 	switch e.Phase {
 	case runner.Preparing:

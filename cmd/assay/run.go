@@ -106,7 +106,6 @@ func checkBudget(cmd *cobra.Command, budget time.Duration) error {
 	return nil
 }
 
-// request is what the flags ask for.
 func (f runFlags) request(name string) (lab.Request, error) {
 	p, err := readPlan(name)
 	if err != nil {

@@ -33,7 +33,6 @@ type tuneFlags struct {
 	quiet  bool
 }
 
-// defaultTuneBudget is the time to measure.
 const defaultTuneBudget = 20 * time.Minute
 
 func (a *app) tuneCommand() *cobra.Command {
@@ -113,7 +112,6 @@ func (f tuneFlags) check() error {
 	return nil
 }
 
-// request is what the flags ask for.
 func (f tuneFlags) request(a *app, name string) (tuning.Request, error) {
 	only, err := parseOnly(f.only)
 	if err != nil {

@@ -100,7 +100,6 @@ func (t *Table) compareWithReference(row *Row, c *contest) {
 	}
 }
 
-// promise is what the row promises about the data that it changes.
 func (r *Row) promise() assay.Promise {
 	return assay.Promise{Durability: r.Durability, Settings: r.Settings}
 }

@@ -52,7 +52,6 @@ type fact struct{ engine, of, name string }
 // workloads.
 type factTable map[fact]map[string]map[string]bool
 
-// add notes that a driver has a value.
 func (f factTable) add(engine, of, name, driver, value string) {
 	key := fact{engine, of, name}
 	if f[key] == nil {

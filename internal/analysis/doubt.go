@@ -59,7 +59,6 @@ func (r *Row) warnOfShape(figures []float64, margin float64) {
 	}
 }
 
-// beyond reports whether a ratio is further from 1 than the margin.
 func beyond(ratio, margin float64) bool { return ratio > 1+margin || ratio < 1/(1+margin) }
 
 // series are the figures of the counted launches, in their order.
@@ -71,7 +70,6 @@ func (r *Row) series(metric string) []float64 {
 	return figures
 }
 
-// quotients divides figures by their partners.
 func quotients(figures, partners []float64) []float64 {
 	var all []float64
 	for i, f := range figures {
@@ -204,7 +202,6 @@ func onlyDifference(a, b map[string]string) (option, bool) {
 	return all[0], true
 }
 
-// asked are the settings that a profile asks for.
 func asked(r *Row) map[string]string {
 	all := map[string]string{}
 	for _, s := range r.Settings {

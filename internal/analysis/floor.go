@@ -17,7 +17,6 @@ func (c *contest) floorOf(row *Row) *Row {
 	return c.rows[i]
 }
 
-// compareWithFloor gives each row its ratio to its floor.
 func (t *Table) compareWithFloor() {
 	for _, row := range t.contest.rows {
 		if floor := t.contest.floorOf(row); floor != nil {

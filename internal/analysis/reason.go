@@ -18,7 +18,6 @@ const (
 	NotOK    stat.Reason = "not ok"
 )
 
-// undecided is a comparison without a verdict.
 func undecided(reason stat.Reason) Comparison {
 	return Comparison{Comparison: stat.Comparison{Verdict: stat.Undecided, Reason: reason}}
 }

@@ -154,7 +154,6 @@ func (j *cJob) compileWorker(temp string) []string {
 	return append(args, "sqlite3.o", "-o", "program", mathLibrary, "-ldl", "-lpthread")
 }
 
-// run runs the compiler in a folder.
 func (j *cJob) run(ctx context.Context, dir string, args ...string) (string, error) {
 	return execute(ctx, dir, dir, slices.Concat(j.compiler, args)...)
 }

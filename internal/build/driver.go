@@ -30,7 +30,6 @@ type Driver struct {
 	Store    bool // is of a key-value store, and runs no SQL
 }
 
-// errNoWorker says that a folder holds no worker.
 var errNoWorker = errors.New("neither go.mod nor an executable file named worker")
 
 // Drivers returns what the source holds, sorted by name. Where some cannot be

@@ -59,7 +59,6 @@ var licences = []struct {
 	{"public domain", []string{"disclaims copyright to this source code"}},
 }
 
-// licence names the licence of a folder by its licence file.
 func licence(dir string) string {
 	for _, pattern := range []string{"LICENSE*", "LICENCE*", "COPYING*"} {
 		names, _ := filepath.Glob(filepath.Join(dir, pattern)) // the patterns are right

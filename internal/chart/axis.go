@@ -17,7 +17,6 @@ var empty = span{math.Inf(1), math.Inf(-1)}
 // a logarithmic axis: beyond them, steps of an axis would be lost in rounding.
 const largest = 1e30
 
-// usable reports whether an axis can show a value.
 func (a Axis) usable(v float64) bool {
 	return math.Abs(v) <= largest && (!a.Log || v >= 1/largest)
 }

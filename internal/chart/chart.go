@@ -99,7 +99,6 @@ func (c *Chart) PNG() ([]byte, error) {
 // margin is around the whole drawing.
 const margin = 8
 
-// height checks the chart and says how high it is.
 func (c *Chart) height(width Width) (vg.Length, error) {
 	if c.Body == nil {
 		return 0, errors.New("draw a chart: it has no body")
@@ -110,7 +109,6 @@ func (c *Chart) height(width Width) (vg.Length, error) {
 	return c.head(width) + c.Body.height(width) + 2*margin, nil
 }
 
-// head is the height of title and legend.
 func (c *Chart) head(width Width) vg.Length {
 	inner := vg.Length(width) - 2*margin
 	high := vg.Length(len(wrap(c.Title, strong, inner)))*lineHeight + 4

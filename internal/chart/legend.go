@@ -22,7 +22,6 @@ func centre(at vg.Rectangle) vg.Point {
 	return vg.Point{X: (at.Min.X + at.Max.X) / 2, Y: (at.Min.Y + at.Max.Y) / 2}
 }
 
-// sample draws an interval.
 func sample(c *draw.Canvas, colour role, at vg.Rectangle, cut bool) {
 	c.SetLineStyle(draw.LineStyle{Color: colour, Width: 1.5})
 	whisker(c, place{low: at.Min.X + 1, high: at.Max.X - 1, cutHigh: cut}, centre(at).Y, false)
@@ -59,7 +58,6 @@ func flow(items []legendItem, room vg.Length) [][]legendItem {
 	return append(lines, line)
 }
 
-// drawLegend draws items from a height downwards.
 func drawLegend(c draw.Canvas, items []legendItem, y vg.Length) {
 	for _, line := range flow(items, c.Size().X) {
 		x := c.Min.X

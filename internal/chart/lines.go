@@ -70,7 +70,6 @@ func (l *Lines) unlike() []legendItem {
 	return unlike(unknown, cut)
 }
 
-// curveStyle is the line of the i-th curve.
 func curveStyle(i int) draw.LineStyle {
 	return draw.LineStyle{Color: seriesRole(i), Width: 1.8, Dashes: dashes[i]}
 }

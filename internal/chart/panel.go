@@ -109,7 +109,6 @@ func (p panel) drawGrid(c draw.Canvas, chart *plot.Plot, x func(float64) vg.Leng
 	}
 }
 
-// drawParts stacks the parts.
 func (p panel) drawParts(c *draw.Canvas, cell Cell, y vg.Length, x func(float64) vg.Length) {
 	const half = 7
 	end := 0.0
@@ -194,7 +193,6 @@ func groups(rows []Row, lines []line) []group {
 	return all
 }
 
-// drawNames draws headings, groups and names.
 func (r *Rows) drawNames(c draw.Canvas, width Width, cols columns, lines []line, top vg.Length) {
 	left := c.Min.X + cols.group
 	for _, l := range lines {

@@ -140,7 +140,6 @@ func (s *svg) begin(l look) {
 	}
 }
 
-// flush ends the open path.
 func (s *svg) flush() {
 	if len(s.path) == 0 {
 		return

@@ -41,7 +41,6 @@ var damages = []damage{
 	{Unopened, "does not open", "it does not open or cannot be read", assay.DoesNotOpen},
 }
 
-// severity orders kinds of damage.
 func (d Damage) severity() int {
 	return slices.IndexFunc(damages, func(known damage) bool { return known.Damage == d })
 }

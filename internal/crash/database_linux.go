@@ -23,7 +23,6 @@ const (
 	putName      = "put"
 )
 
-// database is a worker with an open database.
 type database struct {
 	task   Task
 	worker *process.Worker
@@ -64,7 +63,6 @@ func (l *lane) open(ctx context.Context, t Task, path string, under ...string) (
 	return db, nil
 }
 
-// request asks to open the database at path.
 func (db *database) request(path string) wire.Open {
 	t, request := db.task, wire.Open{Path: path, Settings: db.task.Settings, Writers: 1}
 	escape := strings.NewReplacer("{{path}}", strings.ReplaceAll(path, "'", "''"))
@@ -103,13 +101,11 @@ func (db *database) logIn(ctx context.Context) error {
 	return db.call(ctx, wire.TypeOpen, request, &db.opened)
 }
 
-// kill ends the worker, and the server where there is one.
 func (db *database) kill() {
 	db.worker.Kill()
 	_ = db.server.kill() // it may have ended by itself
 }
 
-// isClient reports whether a worker is a client of a server.
 func isClient(capabilities []string) bool {
 	return slices.Contains(capabilities, wire.CapPostgreSQL)
 }

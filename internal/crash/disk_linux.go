@@ -115,7 +115,6 @@ func (d *disk) recorded() *Recording {
 	return r
 }
 
-// content is what is on the disk now.
 func (d *disk) content() *Image {
 	d.mu.Lock()
 	defer d.mu.Unlock()

@@ -8,7 +8,6 @@ import (
 	"assay"
 )
 
-// level is where a fault is injected.
 type level int
 
 // The levels. The zero value is none: a fault of the table must have one.

@@ -12,7 +12,6 @@ import (
 // FileSystems lists all file systems, the default first.
 func FileSystems() []assay.FileSystem { return []assay.FileSystem{assay.Ext4, assay.XFS, assay.Btrfs} }
 
-// makers make each file system in a file.
 var makers = map[assay.FileSystem]struct {
 	program   []string
 	installed string // package that has the program

@@ -83,7 +83,6 @@ func (l *lane) inside() []string {
 	return []string{"nsenter", "--mount=/proc/" + strconv.Itoa(l.holder.Process.Pid) + "/ns/mnt", "--"}
 }
 
-// run runs a program where the disk is mounted.
 func (l *lane) run(ctx context.Context, name string, args ...string) error {
 	all := append(append(l.inside(), name), args...)
 	return program(ctx, all[0], all[1:]...)
@@ -141,7 +140,6 @@ func program(ctx context.Context, name string, args ...string) error {
 	return nil
 }
 
-// errMount is the error of a file system that does not mount.
 var errMount = errors.New("the file system does not mount")
 
 // mounted puts a disk in, mounts it, and unmounts it after do.

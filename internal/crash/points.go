@@ -74,7 +74,6 @@ var (
 	logStarts     = [][]byte{{0x37, 0x7f, 0x06, 0x82}, {0x37, 0x7f, 0x06, 0x83}}
 )
 
-// begins reports whether a write has a block that begins with some bytes.
 func (op Op) begins(with []byte) bool {
 	for from := 0; op.Kind == OpWrite && from < len(op.Data); from += blockBytes {
 		if bytes.HasPrefix(op.Data[from:], with) {
@@ -84,7 +83,6 @@ func (op Op) begins(with []byte) bool {
 	return false
 }
 
-// startsLog reports whether a write begins a log of SQLite.
 func startsLog(op Op) bool {
 	return slices.ContainsFunc(logStarts, op.begins)
 }
@@ -170,7 +168,6 @@ func newChooser(r *Recording, flushes bool, seed uint64) *chooser {
 	return c
 }
 
-// next draws a cut.
 func (c *chooser) next() (Cut, Moment) {
 	for {
 		m := c.moments[c.turn%len(c.moments)]

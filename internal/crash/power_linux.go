@@ -272,7 +272,6 @@ func (t *trial) recover(ctx context.Context, image *Image) (*Recording, error) {
 	return recording, err
 }
 
-// note counts what was found.
 func (t *trial) note(e evidence, found observation) {
 	r := t.result
 	r.States++

@@ -161,7 +161,6 @@ func (r *Result) Plain() string {
 	}
 }
 
-// damageWords lists all damage with counts.
 func (r *Result) damageWords() string {
 	var parts []string
 	for _, d := range r.damages() {

@@ -75,7 +75,6 @@ func (l *lane) do(ctx context.Context, task Task) Result {
 	return *t.result
 }
 
-// newTrial returns a trial of a task, with the arguments of its workload.
 func newTrial(l *lane, task Task) (*trial, error) {
 	t := &trial{lane: l, task: task, digests: map[int]string{}, random: rand.New(rand.NewPCG(task.Seed, 3)),
 		history: newHistory(transactions, cmp.Or(task.Bytes, valueBytes), task.Seed), arguments: filepath.Join(l.work, "arguments.col"),

@@ -50,7 +50,6 @@ func (r *recorder) recorded() *Recording {
 	return &Recording{Ops: slices.Clone(r.recording.Ops)}
 }
 
-// node is a file or a folder.
 type node struct {
 	fs.Inode
 	recorder *recorder

@@ -49,7 +49,6 @@ type Copy struct {
 	stamps map[string]stamp // of its files, by path, when they were last known to be equal
 }
 
-// copyName is the copy's name in its folder.
 const copyName = "data.db"
 
 // Path is where the copy itself lies, a file or a folder.

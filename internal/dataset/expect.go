@@ -133,7 +133,6 @@ func changesData(op assay.Operation) bool {
 // on are digested.
 type stretch struct{ start, told, end int }
 
-// play runs a stretch of an operation.
 func play(ctx context.Context, conn *sql.Conn, op assay.Operation, trace *Trace, run stretch) (expected Expected, err error) {
 	s, err := newSession(ctx, conn, op, trace)
 	if err != nil {

@@ -186,7 +186,6 @@ func residue(v, m int64) uint64 {
 	return uint64(v)
 }
 
-// types returns the types of the columns in a column file.
 func (g *generator) types() []column.Type {
 	types := make([]column.Type, len(g.columns))
 	for i, c := range g.columns {

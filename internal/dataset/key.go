@@ -14,7 +14,6 @@ type keyText struct {
 	random uint64 // key of the stream from which random numbers are taken
 }
 
-// keyPart is a literal or a number.
 type keyPart struct {
 	literal string
 	digits  int    // of the number, at least

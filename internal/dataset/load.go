@@ -143,7 +143,6 @@ func (c Cache) load(ctx context.Context, conn *sql.Conn, seed uint64, table assa
 	return err
 }
 
-// loader loads the rows of a table.
 type loader struct {
 	Cache
 	conn      *sql.Conn

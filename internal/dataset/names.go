@@ -56,7 +56,6 @@ func (d *Data) Unfilled(ctx context.Context, tables []assay.Table) error {
 	return errors.Join(wrong...)
 }
 
-// names returns the one column of a query.
 func (d *Data) names(ctx context.Context, query string, args ...any) (names []string, err error) {
 	conn, done, err := d.connect(ctx, false)
 	if err != nil {

@@ -19,7 +19,6 @@ type Teller struct {
 	known  map[place]string
 }
 
-// place is a position in the trace of one part.
 type place struct {
 	part     *session
 	position int

@@ -211,7 +211,6 @@ func keepColumns(builder *column.Builder, work *scratch.Folder, path string) (su
 	return sum, renameio.WriteFile(path+besideSum, []byte(sum), 0o644)
 }
 
-// arguments returns how the arguments of all steps are drawn.
 func arguments(op assay.Operation) []assay.Values {
 	values := []assay.Values{}
 	for _, step := range op.Steps {

@@ -137,7 +137,6 @@ func (p *patient) add(problem, says, evidence, fix string) {
 	p.found = append(p.found, Finding{problem, says, evidence, fix})
 }
 
-// texts runs a query and returns its rows as texts.
 func (p *patient) texts(ctx context.Context, query string, args ...any) ([][]string, error) {
 	rows, err := p.db.QueryContext(ctx, query, args...)
 	if err != nil {

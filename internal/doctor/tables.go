@@ -97,7 +97,6 @@ func (p *patient) foreignKeys(ctx context.Context) error {
 	return nil
 }
 
-// foreignKey is what a table refers to its parent by.
 type foreignKey struct {
 	parent  string
 	columns []string

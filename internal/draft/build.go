@@ -28,7 +28,6 @@ var parts = []part{
 		regexp.MustCompile(`no such function: (?i:acosh?|asinh?|atan[2h]?|ceil|ceiling|cosh?|degrees|exp|floor|ln|log|log10|log2|mod|pi|pow|power|radians|sinh?|sqrt|tanh?|trunc)\b`)},
 }
 
-// target is a build that the plan names.
 type target struct {
 	driver string
 	parts  []part // that it is built with, since the driver's own build lacks them
@@ -161,7 +160,6 @@ func refusal(refused map[string]error, operations []assay.Operation) string {
 	return fmt.Sprintf("it refuses %s: %s", text, firstLine(refused[names[0]]))
 }
 
-// firstLine is an error's first line.
 func firstLine(err error) string {
 	line, _, _ := strings.Cut(err.Error(), "\n")
 	return line

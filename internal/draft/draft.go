@@ -410,7 +410,6 @@ func (d *drafter) decode() (*plan.Plan, error) {
 	return p, nil
 }
 
-// stepTexts are the SQL of an operation's steps.
 func stepTexts(op assay.Operation) []string {
 	var all []string
 	for _, s := range op.Steps {

@@ -137,7 +137,6 @@ func freshScore(c *column) int {
 	return map[string]int{"integer": 3, "text": 2}[c.affinity()] + 1
 }
 
-// argumentAt guesses one argument.
 func (g *guesser) argumentAt(ctx context.Context, i int) (yaml, note string, err error) {
 	u := g.all[i]
 	if yaml, note = g.drawnTogether(i); yaml != "" {

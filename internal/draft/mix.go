@@ -137,7 +137,6 @@ func (o *operation) vary(changed []string, deleted bool) {
 	}
 }
 
-// targets are the tables that an operation changes.
 func (o *operation) targets() (names []string) {
 	for _, st := range o.steps {
 		if st.changes() && st.guess.target != nil {

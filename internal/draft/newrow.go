@@ -102,7 +102,6 @@ func (t *table) refersTo(to parent) *column {
 	return first(t.columns, func(c *column) bool { return to.table != "" && c.parent == to })
 }
 
-// names reports whether an argument is the id of a row of a table.
 func (u use) names(t *table) bool {
 	if u.column == nil || u.function != "" || u.role != insert && u.role != equal && u.role != set {
 		return false

@@ -35,7 +35,6 @@ func (o *operation) scanned() (rows int64) {
 	return rows
 }
 
-// texts are the SQL of the statements.
 func (o *operation) texts() []string {
 	var all []string
 	for _, q := range o.queries {

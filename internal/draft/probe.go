@@ -162,7 +162,6 @@ func (o *operation) conclude(found dataset.Tried, all bool) {
 	}
 }
 
-// valueRows counts the rows of VALUES.
 func (a *analysis) valueRows() int {
 	rows := 0
 	for i, t := range a.tokens {

@@ -30,7 +30,6 @@ type argument struct {
 	added   bool   // the user's statement does not have it
 }
 
-// changes reports whether the query changes data.
 func (q *query) changes() bool { return q.verb != "SELECT" && q.verb != "VALUES" }
 
 // top is the place of the first of some words that stands in no parentheses; -1 where none does.

@@ -20,7 +20,6 @@ type schema struct {
 	tables []*table
 }
 
-// table is a table or a view.
 type table struct {
 	name    string
 	columns []*column
@@ -31,7 +30,6 @@ type table struct {
 	collates bool
 }
 
-// column is a column of a table.
 type column struct {
 	table    *table
 	name     string
@@ -269,7 +267,6 @@ func (f *stats) bounds() (low, high int64, ok bool) {
 	return low, high, ok && f.kind == "integer"
 }
 
-// at returns the value of a column at a place in their order.
 func (s *schema) at(ctx context.Context, c *column, place int64) (value any, err error) {
 	query := fmt.Sprintf("SELECT +%[1]s FROM %[2]s WHERE %[1]s IS NOT NULL ORDER BY %[1]s LIMIT 1 OFFSET ?", c.sql(), quote(c.table.name))
 	if err := s.db.QueryRowContext(ctx, query, place).Scan(&value); err != nil {
@@ -281,7 +278,6 @@ func (s *schema) at(ctx context.Context, c *column, place int64) (value any, err
 // few reports whether the same values come again and again.
 func (f *stats) few() bool { return f.distinct <= 50 && f.distinct*2 <= f.values }
 
-// texts returns an answer as texts.
 func texts(ctx context.Context, db *sql.DB, query string, args ...any) ([][]string, error) {
 	rows, err := db.QueryContext(ctx, query, args...)
 	if err != nil {

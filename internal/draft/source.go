@@ -23,7 +23,6 @@ type source struct {
 
 func (s *source) has(argument int) bool { return s != nil && s.columns[argument] != "" }
 
-// draw is how an argument is drawn from the source.
 func (s *source) draw(argument int) string {
 	more := ""
 	if s.once {
@@ -63,7 +62,6 @@ func (g *guesser) chooseSource(ctx context.Context) error {
 	return nil
 }
 
-// sourceName is a name for a source of the statement.
 func (g *guesser) sourceName() string {
 	name := strings.ReplaceAll(g.name, ".", "-")
 	if g.first > 1 {

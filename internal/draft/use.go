@@ -7,7 +7,6 @@ import (
 	"assay/internal/plan/sqltext"
 )
 
-// role is what an argument is for.
 type role string
 
 const (

@@ -29,7 +29,6 @@ type document struct {
 	budget      time.Duration
 }
 
-// text writes the plan.
 func (d *document) text() string {
 	w := &writer{}
 	d.writeTop(w)
@@ -112,7 +111,6 @@ func (d *document) writeProfile(w *writer, name, synchronous string) {
 	}
 }
 
-// writeOperation writes an operation, as a comment where it is left out.
 func (d *document) writeOperation(w *writer, o *operation) {
 	w.line(0, "")
 	if o.leftOut != "" {
@@ -151,7 +149,6 @@ func (d *document) writeOperation(w *writer, o *operation) {
 	writeCheck(w, o.check, o.checked)
 }
 
-// origin says where an operation comes from.
 func (d *document) origin(o *operation) string {
 	from := "From the log"
 	if o.line > 0 {

@@ -166,7 +166,6 @@ func (f *form) covers(text string) bool {
 	return ok
 }
 
-// comments are the lines above the form.
 func (f *form) comments(e ecosystem) []string {
 	lines := []string{
 		fmt.Sprintf("Profile %s for %s, printed by assay emit.", strings.Join(strings.Fields(f.Name), " "), e.title),

@@ -16,7 +16,6 @@ const PostgreSQL = "postgresql.conf"
 // Names returns the names of all forms: the ecosystems' and a server's.
 func Names() []string { return append(Ecosystems(), PostgreSQL) }
 
-// server prints a profile as lines of postgresql.conf.
 func server(s Source) Form {
 	var out strings.Builder
 	var f Form

@@ -103,7 +103,6 @@ func (f Facts) Default(setting string, besidePragma bool) (string, bool) {
 // Name is the driver as users write it.
 func (f Facts) Name() string { return f.Driver + "@" + f.Version }
 
-// arrays matches a JSON array of strings.
 var arrays = regexp.MustCompile(`\[\s+("[^\]]*")\s+\]`)
 
 // Encode returns the facts as JSON with each list on one line.

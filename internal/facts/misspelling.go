@@ -51,7 +51,6 @@ func (o Option) nested(library string) bool {
 	return o.Place != "" && library != SQLAlchemy && o.Place != InName && o.Place != InFileName
 }
 
-// misspelling is an option as it is misspelled.
 type misspelling struct {
 	Option
 	of    string // the option that is meant

@@ -102,7 +102,6 @@ func Observations(library string) []string {
 	return slices.Compact(all)
 }
 
-// option makes an option for each place and each key.
 func option(places, keys []string, meaning string, values ...Value) []Option {
 	var all []Option
 	for _, place := range places {
@@ -132,7 +131,6 @@ func pragmas(places []string) []Option {
 	return all
 }
 
-// tried are the question's values.
 func (q question) tried() []Value {
 	var all []Value
 	for _, v := range q.values {

@@ -64,7 +64,6 @@ var opening = map[string]map[string]string{
 	"shared_cache": {"shared": "1", "private": "0"},
 }
 
-// dsn is a whole DSN for a file.
 func (s Spelling) dsn(path, value string) string {
 	dsn := path + "?" + s.With(value)
 	if s.URI {

@@ -175,7 +175,6 @@ func (u *Upgrade) Notes() []string {
 	return append(all, u.Effects.Notes...)
 }
 
-// limit is the highest cost that is allowed.
 func (r Rules) limit() float64 { return 1 + r.MaxSlowdown }
 
 // allows reports whether a cost is shown to be within what is allowed.

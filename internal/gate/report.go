@@ -177,7 +177,6 @@ func (u *Upgrade) differs() bool {
 	})
 }
 
-// launches are the minimum and the maximum of a cell.
 func (m *Measurement) launches() (minimum, maximum int) {
 	for i, c := range m.Cells {
 		if i == 0 || c.Launches < minimum {
@@ -195,7 +194,6 @@ func between(minimum, maximum int, noun string) string {
 	return fmt.Sprintf("%d to %s", minimum, wording.Plural(maximum, noun))
 }
 
-// percent prints a fraction.
 func percent(fraction float64) string { return fmt.Sprintf("%.3g %%", 100*fraction) }
 
 // in are the cells in a state, with what is known of them.

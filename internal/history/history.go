@@ -79,7 +79,6 @@ func (f Filter) has(c assay.Cell) bool {
 	return true
 }
 
-// classFacts are what the machines of a class share.
 var classFacts = []string{"cpu", "cores", "memory", "virtualization", "filesystem"}
 
 // SameClass reports whether two runs were made by machines of one class.

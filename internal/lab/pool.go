@@ -39,7 +39,6 @@ func Pool(ctx context.Context, s *store.Store, runs []assay.Run) (*analysis.Resu
 
 func alike(a, b assay.Run) bool { return sameCells(a, b) && a.Version == b.Version }
 
-// sameCells reports whether two runs are of the same cells on the same machine.
 func sameCells(a, b assay.Run) bool {
 	return a.OnMachine(b.Host) && a.PlanText == b.PlanText && a.Options.Launches == b.Options.Launches &&
 		!slices.ContainsFunc(sameMachine, func(fact string) bool { return a.Host[fact] != b.Host[fact] })

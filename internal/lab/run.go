@@ -15,7 +15,6 @@ import (
 	"assay/internal/syncs"
 )
 
-// selection is what is to be measured.
 type selection struct {
 	options assay.Options
 	cases   []assay.Case
@@ -51,7 +50,6 @@ func (r *run) execute(ctx context.Context, request Request) error {
 	return r.measure(ctx, programs)
 }
 
-// begun reports whether the store has the run.
 func (r *run) begun() bool { return r.result.ID != "" }
 
 func (r *run) interrupt(ctx context.Context) {
@@ -84,7 +82,6 @@ func (r *run) chooseCases(ctx context.Context) (err error) {
 	return err
 }
 
-// options combines the request with its plan.
 func (q Request) options() assay.Options {
 	o := assay.Options{Drivers: q.Drivers, Baseline: q.Baseline, Only: q.Only, Capacity: q.Capacity, Exact: q.Target > 0,
 		Budget: q.Plan.Budget, Precision: q.Plan.Precision, Margin: q.Plan.Margin, Launches: q.Plan.Launches}
@@ -129,7 +126,6 @@ func (r *run) measure(ctx context.Context, programs map[string]runner.Program) e
 	return r.finish(ctx, all.MinTime())
 }
 
-// finish marks the run as finished.
 func (r *run) finish(ctx context.Context, minTime time.Duration) error {
 	now := r.now
 	now.Status, now.Finished, now.MinTime = assay.Finished, time.Now().UTC(), minTime

@@ -48,7 +48,6 @@ func Analyzer(config Config) *analysis.Analyzer {
 	}
 }
 
-// checker checks one package.
 type checker struct {
 	*evaluator
 	Config

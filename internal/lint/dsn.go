@@ -166,7 +166,6 @@ func (e *evaluator) argument(x ast.Expr, depth int) string {
 	return e.within(x, depth)
 }
 
-// number is the value of a constant whole number.
 func (e *evaluator) number(x ast.Expr) (int64, bool) {
 	value := e.info.Types[x].Value
 	if value == nil || value.Kind() != constant.Int {

@@ -12,7 +12,6 @@ import (
 	"assay/kit/sqlite"
 )
 
-// configurationChecker checks one file.
 type configurationChecker struct {
 	root fs.FS
 	configured
@@ -147,7 +146,6 @@ const (
 	milliseconds = "MILLISECONDS"
 )
 
-// advice says what works instead.
 func (j judge) advice(o facts.Option) string {
 	value := j.written.value
 	if !j.written.known {

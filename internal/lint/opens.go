@@ -26,7 +26,6 @@ var libraries = map[string]library{
 	"github.com/eatonphil/gosqlite":        {"eatonphil", "github.com/eatonphil/gosqlite", ""},
 }
 
-// opener is a function that opens a database.
 type opener struct {
 	name int    // argument with the driver's name of database/sql; -1: none
 	dsn  int    // argument with the DSN

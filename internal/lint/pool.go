@@ -22,14 +22,12 @@ type pools struct {
 	pragmas []pragmaCall
 }
 
-// limit is what is set of one pool.
 type limit struct {
 	open, idle     int64
 	openSet, idler bool
 	at             token.Pos
 }
 
-// pragmaCall is a PRAGMA that is sent to a pool.
 type pragmaCall struct {
 	arg  ast.Expr
 	text string

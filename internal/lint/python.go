@@ -24,7 +24,6 @@ func isPython(name string, data []byte) bool {
 	return strings.HasSuffix(name, ".py") && (has("create_engine") && has("sqlite") || has("ENGINE") && has("django.db.backends"))
 }
 
-// source is a file of Python.
 type source struct{ name, text string }
 
 // pythonModule is what a file of Python says of SQLite.

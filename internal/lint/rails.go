@@ -145,7 +145,6 @@ func (r *rails) Visit(node ast.Node) ast.Visitor {
 	return r
 }
 
-// pair is a key with its value.
 type pair struct {
 	key   string
 	at    place

@@ -30,7 +30,6 @@ func (c *checker) mentions(words string) bool {
 	return false
 }
 
-// line is a line of a file.
 type line struct {
 	file   string
 	number int

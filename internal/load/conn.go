@@ -90,7 +90,6 @@ func (c *conn) send(ctx context.Context, number int) error {
 	return nil
 }
 
-// receive reads the answer to the request and checks it.
 func (c *conn) receive(number int) error {
 	if err := c.response.ReadLimitBody(c.in, maxBody); err != nil {
 		return c.broken(fmt.Errorf("read the answer: %w", err))

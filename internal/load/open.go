@@ -35,7 +35,6 @@ type sent struct {
 	err    error
 }
 
-// taken is what one connection got.
 type taken struct {
 	tally
 	right int64 // answers while it was measured
@@ -70,7 +69,6 @@ func (g *generator) open(ctx context.Context) Result {
 	return s.sum(all)
 }
 
-// due is the time of a request, by the clock.
 func (s *schedule) due(number int) int64 {
 	return s.began + int64(math.Round(float64(number)/s.Rate*1e9))
 }

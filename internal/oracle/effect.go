@@ -141,7 +141,6 @@ func names(items [][]sqltext.Token) []string {
 	return all
 }
 
-// keys are the columns of the table's key.
 func (r *reader) keys() (names []string) {
 	if t := r.table(r.effect.table); t != nil {
 		for _, c := range t.key {
@@ -257,7 +256,6 @@ func (r *reader) insert() {
 	r.conflict(columns)
 }
 
-// row reads the values of one row.
 func (r *reader) row(columns []string, values [][]sqltext.Token) {
 	keys, given := r.keys(), 0
 	for i, value := range values {

@@ -112,7 +112,6 @@ func (p Played) Keys(ctx context.Context) (_ *Keys, err error) {
 	return c.keys()
 }
 
-// positions are all that were done.
 func (d Done) positions() int { return d.Warm + d.Measured + d.Alone }
 
 // replay does what the operations write.

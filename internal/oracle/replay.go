@@ -246,7 +246,6 @@ func textOf(values ...any) string {
 	return b.String()
 }
 
-// replay plays the operation in one order.
 func (r *replays) replay(ctx context.Context, phases [][]int) error {
 	all := map[*table]*play{}
 	now := warmingUp

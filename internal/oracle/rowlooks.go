@@ -12,7 +12,6 @@ import (
 	"assay/kit/column"
 )
 
-// rowLooks are the rows of a table to be looked at.
 type rowLooks struct {
 	*replays
 	table    *table

@@ -8,7 +8,6 @@ import (
 	"assay"
 )
 
-// transaction is a point of the transaction axis.
 type transaction struct {
 	size  int  // operations; 0: none
 	whole bool // all operations of a block

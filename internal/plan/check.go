@@ -153,7 +153,6 @@ func (c checker) stepTypes(steps []step) {
 	}
 }
 
-// types checks declared types.
 func (c checker) types(l list[text]) {
 	for _, t := range l.items {
 		known := []string{"int", "real", "text", "blob", "bool"}
@@ -207,7 +206,6 @@ func (c checker) transactions(o *operation) {
 	o.Transaction.items = kept
 }
 
-// mix checks the operations that a mix names.
 func (c checker) mix(o *operation) {
 	if o.Mix.set() && len(o.Mix.entries) == 0 {
 		c.m.at(o.Mix.place, "the mix has no operation")

@@ -67,7 +67,6 @@ func tooLarge(cells float64) string {
 	return fmt.Sprintf("the plan has %.0f cells, more than %d: leave values out", cells, maxCells)
 }
 
-// bounded reports a plan with too many cells.
 func (p *Plan) bounded(m *mistakes) bool {
 	n := p.size(max(1, len(p.Drivers)))
 	if n > maxCells {

@@ -36,7 +36,6 @@ func (d *document) read(m *mistakes, n ast.Node) {
 	}
 }
 
-// workload is a schema with data.
 type workload struct {
 	place
 	misspelt bool // a key is unknown, perhaps one that is missed elsewhere
@@ -114,7 +113,6 @@ type ofMeasuring struct {
 	Check  check      `yaml:"check" jsonschema_description:"What is read after the block to prove the change."`
 }
 
-// ofMix is what a mix has.
 type ofMix struct {
 	Mix     dict[number] `yaml:"mix" jsonschema_description:"Operations of the workload with their weights."`
 	Writers number       `yaml:"writers" jsonschema_description:"Connections that the changing operations of a mix share; 1 by default."`
@@ -248,7 +246,6 @@ func (p *pool) read(m *mistakes, n ast.Node) {
 	m.fields(n, "a pool", "key of a pool", p)
 }
 
-// kvValue is the value of a put.
 type kvValue struct {
 	place
 	Bytes    number `yaml:"bytes" jsonschema:"required" jsonschema_description:"Length in bytes."`
@@ -283,7 +280,6 @@ func (l *scanLimit) read(m *mistakes, n ast.Node) {
 	l.alone.read(m, n)
 }
 
-// bounds reads [low, high].
 func (m *mistakes) bounds(n *ast.SequenceNode, low, high *number) {
 	if len(n.Values) != 2 {
 		m.at(placeOf(n), "want [low, high], not %d values", len(n.Values))

@@ -78,7 +78,6 @@ func (m *mistakes) keys(t text) {
 // numberWords is the inside of a template with single spaces.
 func numberWords(inner string) string { return strings.Join(strings.Fields(inner), " ") }
 
-// records checks the records of a key-value workload.
 func (c checker) records(w *workload) {
 	c.m.keys(w.Records.Key)
 	for _, e := range c.operations.entries {
@@ -114,7 +113,6 @@ func (r *resolver) store(w *workload) (schema string, tables []assay.Table) {
 	return r.kv.sql.Schema, []assay.Table{{Name: kv.Table, Rows: int(n), Columns: columns}}
 }
 
-// recordsOfStore are the records that a store begins with.
 type recordsOfStore struct {
 	n     int64
 	key   string

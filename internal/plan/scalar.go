@@ -11,7 +11,6 @@ import (
 	"github.com/goccy/go-yaml/token"
 )
 
-// text is a text.
 type text struct {
 	place
 	value string

@@ -167,7 +167,6 @@ func scalarText(n ast.ScalarNode) string {
 	return n.GetToken().Value
 }
 
-// pair is a key of a map with its value.
 type pair struct {
 	place
 	key   string
@@ -313,7 +312,6 @@ func (l *list[T]) read(m *mistakes, n ast.Node) {
 	}
 }
 
-// entry is a named part.
 type entry[T any] struct {
 	key   text
 	value T

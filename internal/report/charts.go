@@ -189,7 +189,6 @@ func ratioCellOf(c *analysis.Comparison) chart.Cell {
 // has a log scale.
 const minLogSpread = 10
 
-// metricAxis is that of a metric, for the values that are on it.
 func metricAxis(t *analysis.Table, m assay.Metric, values []float64) chart.Axis {
 	return chart.Axis{Label: metricWords(m), Log: spread(values) > minLogSpread, Tick: unitTick(m.Unit)}
 }
@@ -208,7 +207,6 @@ func spread(values []float64) float64 {
 	return high / low
 }
 
-// drawnValues are the primary figures that are drawn.
 func drawnValues(t *analysis.Table) []float64 {
 	var all []float64
 	for _, row := range t.Rows {
@@ -234,7 +232,6 @@ func metricWords(m assay.Metric) string {
 	return m.Name + ": " + better + " is better"
 }
 
-// ratioAxis is that of ratios to the reference.
 func ratioAxis(t *analysis.Table) chart.Axis {
 	to := "the reference"
 	for _, row := range t.Rows {

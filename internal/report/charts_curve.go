@@ -14,7 +14,6 @@ import (
 	"assay/internal/wording"
 )
 
-// operation is the tables of one operation of one workload.
 type operation struct {
 	name   string
 	tables []*analysis.Table

@@ -31,7 +31,6 @@ func (n *notes) mark(text string) int {
 	return i
 }
 
-// footnotes are the footnote marks of a row.
 func footnotes(r *analysis.Row, n *notes) string {
 	text := ""
 	for _, i := range marks(r, n) {
@@ -172,7 +171,6 @@ func loopCell(r *analysis.Row) string {
 	return share
 }
 
-// rankCell shows the rank of rows that have one.
 func rankCell(r *analysis.Row) string {
 	if r.Rank == 0 {
 		return "-"

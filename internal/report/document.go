@@ -23,7 +23,6 @@ type block struct {
 	grid *grid
 }
 
-// kind says what a block is.
 type kind int
 
 const (
@@ -44,7 +43,6 @@ type grid struct {
 	rows   [][]string
 }
 
-// add appends a block of text.
 func (d *document) add(k kind, format string, args ...any) {
 	text := format
 	if len(args) > 0 {

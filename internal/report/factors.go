@@ -33,7 +33,6 @@ func effect(t *analysis.Table, row *analysis.Row) string {
 	return wording.Ratio(with, "undecided (%s [%s, %s])") + ": " + Why(c)
 }
 
-// addFactors shows which settings made the difference.
 func (r *Report) addFactors(d *document) {
 	any := slices.ContainsFunc(r.Tables, func(t *analysis.Table) bool { return len(t.Factors) > 0 })
 	if !any {

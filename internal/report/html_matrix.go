@@ -20,7 +20,6 @@ type matrixLineView struct {
 	Entries       []matrixEntryView
 }
 
-// matrixEntryView is one figure.
 type matrixEntryView struct{ Text, Look string }
 
 // matrixView builds it, with links to the tables of the page.

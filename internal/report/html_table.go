@@ -31,7 +31,6 @@ type tableView struct {
 	Samples     download
 }
 
-// rowView is a row with its evidence.
 type rowView struct {
 	ID      string
 	Kind    string   // ok, floor, twin or other: its look
@@ -88,7 +87,6 @@ func viewTable(t *analysis.Table, id string, p *packer) (*tableView, error) {
 	return v, err
 }
 
-// addRow lists a row.
 func (v *tableView) addRow(t *analysis.Table, row *analysis.Row, columns []column, n *notes) {
 	r := rowView{ID: fmt.Sprint(v.ID, "r", len(v.Rows)+1), Kind: "ok", Name: rowName(t, row), Reason: wording.Clean(row.Reason), Right: v.Right,
 		Metrics: metricLines(row), Trials: trialLines(t, row)}

@@ -38,7 +38,6 @@ type pageView struct {
 	ahead     chan struct{} // as many as there are views that the template did not come to yet
 }
 
-// fact is a name with its values.
 type fact struct{ Name, Values string }
 
 // operationView is a section of the page. Its charts and tables are made when
@@ -56,7 +55,6 @@ func (o operationView) Charts() ([]figureView, error) { return figureViews(o.ope
 // Tables are the operation's tables, in order.
 func (o operationView) Tables() []tableLink { return o.tables }
 
-// tableLink names a table of the page.
 type tableLink struct {
 	ID, Title string
 	table     *analysis.Table
@@ -304,7 +302,6 @@ type blockPart struct {
 	Grid                                     *gridView
 }
 
-// gridView is a grid as a table.
 type gridView struct {
 	Header []string
 	Right  []bool

@@ -20,7 +20,6 @@ type matrix struct {
 	legend  string
 }
 
-// matrixLine is a table.
 type matrixLine struct {
 	label   string
 	table   *analysis.Table
@@ -55,7 +54,6 @@ const (
 	markApart   = "~"
 )
 
-// matrix builds it from the answer.
 func (r *Report) matrix(a analysis.Answer) *matrix {
 	m := &matrix{columns: a.Columns}
 	everywhere := r.everywhere()
@@ -116,7 +114,6 @@ func newEntry(e analysis.Entry, t *analysis.Table, whole bool, everywhere map[st
 	return entry
 }
 
-// markOf is how a standing is marked.
 func markOf(s analysis.Standing) (string, look) {
 	switch s {
 	case analysis.Fastest:
@@ -272,7 +269,6 @@ func (m *matrix) headers() int {
 	return 1
 }
 
-// labelWidth is the width of the tables' names.
 func (m *matrix) labelWidth(s Screen) int {
 	return min(m.longest(matrixLine.name), max(minLabel, s.Width/3))
 }
@@ -341,7 +337,6 @@ func (m *matrix) hasProfiles() bool {
 	return slices.ContainsFunc(m.columns, func(c analysis.Column) bool { return c.Profile != m.columns[0].Profile })
 }
 
-// header names the columns of a group.
 func (m *matrix) header(group []int, label int) []string {
 	first, second := strings.Repeat(" ", label), strings.Repeat(" ", label)
 	for i, w := range m.widths(group) {

@@ -21,7 +21,6 @@ func Sentence(k *analysis.Ranking) string {
 	return wording.Clean(holdsFor(k.Table, k.Durability) + ": " + verdictWords(k.Table, k))
 }
 
-// holdsFor is what a recommendation holds for.
 func holdsFor(t *analysis.Table, d assay.Durability) string {
 	if t.Changes {
 		return t.Title + ", durability " + class(d)

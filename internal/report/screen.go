@@ -73,7 +73,6 @@ func (s Screen) height(lines []string) int {
 	return n
 }
 
-// wrap breaks a text at the width of the screen.
 func (s Screen) wrap(first, other, text string) []string {
 	return wording.Wrap(s.Width, first, other, text)
 }

@@ -66,7 +66,6 @@ func memoryWords(s analysis.Suggestion) string {
 	return fmt.Sprintf("; the data of %s are in memory, and end with the program", list(lost))
 }
 
-// condition is the condition of a suggestion.
 func condition(d assay.Durability) string {
 	if d == assay.DurabilityUnknown {
 		return "Overall: "

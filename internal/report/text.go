@@ -26,7 +26,6 @@ func writeText(w io.Writer, d document) error {
 	return out.Flush()
 }
 
-// textLines returns the lines of one block.
 func textLines(b block) []string {
 	switch b.kind {
 	case heading:
@@ -50,7 +49,6 @@ func textLines(b block) []string {
 // its other lines.
 func wrap(first, other, text string) []string { return wording.Wrap(width, first, other, text) }
 
-// lines aligns the grid.
 func (g *grid) lines() []string {
 	widths := make([]int, len(g.header))
 	for _, row := range append([][]string{g.header}, g.rows...) {
@@ -73,7 +71,6 @@ func (g *grid) lines() []string {
 	return all
 }
 
-// line aligns one row.
 func (g *grid) line(row []string, widths []int) string {
 	var cells []string
 	for i, cell := range row {

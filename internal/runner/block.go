@@ -72,7 +72,6 @@ func (in *instance) prepareBlock(ctx context.Context, j *job, t *assay.Trial) (e
 	return err
 }
 
-// runBlock has the worker run a block.
 func (in *instance) runBlock(ctx context.Context, j *job, t *assay.Trial) error {
 	if err := in.prepareBlock(ctx, j, t); err != nil {
 		return err

@@ -29,7 +29,6 @@ type windowUse struct {
 	sequences map[string]int64  // how far they have used up the arguments, by operation
 }
 
-// add adds what an operation's windows took in a launch.
 func (u *windowUse) add(peer string, rounds int, took time.Duration) {
 	e := u.efforts[peer]
 	u.efforts[peer] = effort{e.launches + 1, e.rounds + rounds, e.took + took}

@@ -159,7 +159,6 @@ func (g *group) split() []*group {
 	return parts
 }
 
-// memberCells are the cells of members.
 func (g *group) memberCells() []assay.Cell {
 	cells := make([]assay.Cell, len(g.members))
 	for i, m := range g.members {

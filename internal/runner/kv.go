@@ -107,7 +107,6 @@ func (r *Runner) loadRecords(ctx context.Context, j *job, path, records string) 
 	return fail("close a store behind loading records", err)
 }
 
-// rowsOf counts the rows of a column file.
 func rowsOf(path string) (int64, error) {
 	file, err := column.Open(path)
 	if err != nil {

@@ -20,7 +20,6 @@ type nextLaunch struct {
 	later   time.Duration // the same once all have the least launches
 }
 
-// planNext finds the next launch of each group.
 func (r *Runner) planNext() {
 	least := r.leastForAll()
 	for _, g := range r.groups {

@@ -11,7 +11,6 @@ import (
 	"assay/internal/stat"
 )
 
-// launches are those of a group.
 type launches struct {
 	last      int  // the highest number that was given to one
 	noisy     bool // the one that goes on was disturbed from outside
@@ -29,7 +28,6 @@ func (l *launches) begin() int {
 // end adds the launch that went on, which would have taken so long with all members.
 func (l *launches) end(took time.Duration) { l.add(took, l.noisy) }
 
-// add adds a finished launch.
 func (l *launches) add(took time.Duration, disturbed bool) {
 	l.cost = (l.cost*time.Duration(l.finished) + took) / time.Duration(l.finished+1)
 	l.finished++
@@ -54,7 +52,6 @@ type record struct {
 	promises map[string]assay.Promise
 }
 
-// spent is what trials took together.
 type spent struct {
 	trials int
 	took   time.Duration
@@ -127,12 +124,10 @@ func figuresKey(c assay.Cell, twin bool) string {
 	return c.Key()
 }
 
-// trials are those of a key that count.
 func (r *record) trials(key string) []*assay.Trial {
 	return slices.Collect(maps.Values(r.counted[key]))
 }
 
-// figures are a key's figures of a metric.
 func (r *record) figures(key, metric string) []float64 {
 	var figures []float64
 	for _, t := range r.counted[key] {

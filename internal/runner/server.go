@@ -91,7 +91,6 @@ func settingsOfPostgres() []string {
 	return names
 }
 
-// clusterData are data in a PostgreSQL cluster.
 type clusterData struct{ *dataset.Store }
 
 // Copy makes a copy that the server may own.

@@ -45,7 +45,6 @@ func (s *totals) add(c assay.Case) {
 	}
 }
 
-// group forms the groups of sums, from all groups that are measured.
 func (s *totals) group(measured []*group, baseline assay.Baseline) {
 	parts, forSum := map[string][]*group{}, map[string]bool{} // by operation
 	for _, g := range measured {

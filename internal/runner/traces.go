@@ -26,7 +26,6 @@ import (
 // syncs, so that each version of assay wants a folder of its own. Empty keeps nothing.
 type TraceCache string
 
-// keptTrace is a trace as the cache has it.
 type keptTrace struct {
 	Verdict syncs.Verdict
 	At      time.Time

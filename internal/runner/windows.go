@@ -59,7 +59,6 @@ func (r *Runner) windows(ctx context.Context, g *group, members []*member, launc
 	return l.stopAll(ctx)
 }
 
-// windowLaunch is one launch of a window group.
 type windowLaunch struct {
 	r         *Runner
 	g         *group
@@ -147,7 +146,6 @@ func (l *windowLaunch) fail(m *member, in *instance, j *job, launch int, err err
 	return nil
 }
 
-// has reports whether a job has its trial of this launch.
 func (l *windowLaunch) has(j *job, twin bool) bool { return l.tried[trialKey{j.Cell.Key(), twin}] }
 
 // ended reports whether a turn's trial is noted already: it failed, or its instance

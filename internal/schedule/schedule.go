@@ -42,10 +42,8 @@ type Limits struct {
 	Bounded     bool          // there is a budget
 }
 
-// needed is how many launches a group is to have.
 func (l Limits) needed(g Group) int { return max(l.MinLaunches, g.Needed) }
 
-// wants reports whether a group is to be launched again.
 func (l Limits) wants(g Group) bool {
 	return g.Launches < l.needed(g) && (l.Bounded || g.Tries < MaxTries*l.needed(g))
 }

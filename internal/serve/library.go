@@ -37,7 +37,6 @@ func finished(runs []assay.Run, machine string) []assay.Run {
 	})
 }
 
-// machines are those of the runs, in their order.
 func machines(runs []assay.Run) []string {
 	var all []string
 	for _, run := range runs {

@@ -72,7 +72,6 @@ type runsView struct {
 
 type runLine struct{ ID, Plan, Started, Status, Machine, Targets string }
 
-// runs lists the runs.
 func (s *server) runs(ctx context.Context, r *http.Request, a *answer) error {
 	all, err := s.Store.Runs(ctx)
 	if err != nil {
@@ -127,7 +126,6 @@ func notFound(err error) error {
 	return err
 }
 
-// run shows the report on a run.
 func (s *server) run(ctx context.Context, r *http.Request, a *answer) error {
 	result, err := lab.Analyze(ctx, s.Store, r.PathValue("id"))
 	if err != nil {

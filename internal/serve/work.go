@@ -39,7 +39,6 @@ func (a *answer) tell(of age) string {
 	return ""
 }
 
-// shelf keeps works.
 type shelf struct {
 	mutex    sync.Mutex
 	life     context.Context // in which works go on, whoever asked for them

@@ -72,7 +72,6 @@ func (s *Store) Export(ctx context.Context, id string, to io.Writer) (assay.Run,
 	return run, zipped.Close()
 }
 
-// exportRun writes a run that is in the store, with its trials.
 func (s *Store) exportRun(ctx context.Context, run assay.Run, w *lineWriter) error {
 	if err := w.writeRun(run); err != nil {
 		return err
@@ -105,7 +104,6 @@ func (s *Store) exportProofs(ctx context.Context, run assay.Run, w *lineWriter) 
 	return w.writeEnd(endOfProofs)
 }
 
-// lineWriter writes lines and their digests.
 type lineWriter struct {
 	to     io.Writer
 	digest hash.Hash

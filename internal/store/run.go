@@ -241,7 +241,6 @@ func (s *Store) oneRun(ctx context.Context, tx *sql.Tx, id string) (run assay.Ru
 	return run, err
 }
 
-// ownedRun is a run as it is stored.
 type ownedRun struct {
 	assay.Run
 	owner, fleet string

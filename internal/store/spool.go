@@ -55,7 +55,6 @@ func (s *Store) apply(ctx context.Context, tx *sql.Tx, e entry, again bool) erro
 	return err
 }
 
-// applyAll writes all that a spool has.
 func (s *Store) applyAll(ctx context.Context, tx *sql.Tx, p *spool) error {
 	return p.each(func(e entry) error { return s.apply(ctx, tx, e, true) })
 }

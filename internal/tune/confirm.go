@@ -127,7 +127,6 @@ func (r *row) add(m Member) {
 	}
 }
 
-// recordBlock keeps a block of the race.
 func (t *tuning) recordBlock(points []Point, members []Member) {
 	b := RaceBlock{Points: points}
 	for _, m := range members {
@@ -191,7 +190,6 @@ func (t *tuning) confirmed(finalists []Point) (points []Point, launches int) {
 	return nil, 0
 }
 
-// without are a point without each of its settings.
 func (t *tuning) without(p Point) []Point {
 	var all []Point
 	for _, j := range p.changed() {

@@ -6,7 +6,6 @@ import (
 	"assay/internal/stat"
 )
 
-// intervalValue is a ratio as JSON has it.
 type intervalValue struct {
 	Ratio *float64 `json:"ratio"`
 	Low   *float64 `json:"low"`
@@ -53,13 +52,11 @@ type priceValue struct {
 	intervalValue
 }
 
-// stageValue is the run of a stage.
 type stageValue struct {
 	Stage Stage  `json:"stage"`
 	Run   string `json:"run"`
 }
 
-// reportValue is the report as JSON has it.
 type reportValue struct {
 	Plan       string            `json:"plan"`
 	Driver     string            `json:"driver"`

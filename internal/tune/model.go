@@ -148,7 +148,6 @@ func (m *model) center(launch []observation) middle {
 	return c
 }
 
-// vector has 1 for each effect of a point.
 func (m *model) vector(p Point) *mat.VecDense {
 	x := mat.NewVecDense(len(m.columns), nil)
 	for _, c := range columnsOf(p) {

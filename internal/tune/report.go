@@ -247,7 +247,6 @@ func (r *Report) memory() string {
 	return fmt.Sprintf("peak memory of the worker: %s, now %s", size(r.Peak), size(r.PeakNow))
 }
 
-// evidence names the runs.
 func (r *Report) evidence() string {
 	var parts []string
 	for _, run := range r.Runs {

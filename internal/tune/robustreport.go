@@ -55,7 +55,6 @@ type conditions struct {
 	lowest         float64  // speed of an operation over that of now
 }
 
-// addTo adds a condition.
 func (r *Report) addTo(c *conditions, one Robustness) {
 	switch {
 	case one.Failed != "":
@@ -146,14 +145,12 @@ func verdict(l stat.NonInferiority) string {
 	return "open"
 }
 
-// elsewhereRow is an operation in a condition.
 type elsewhereRow struct {
 	Condition, Operation   string
 	Ratio, AtLeast, AtMost string
 	Verdict                string
 }
 
-// elsewhereRows are all operations in all conditions.
 func (r *Report) elsewhereRows() []elsewhereRow {
 	var all []elsewhereRow
 	for _, c := range r.Outcome.Robustness {
@@ -171,7 +168,6 @@ func elsewhereTitle() string {
 	return fmt.Sprintf("The proposal against the current settings at other amounts of data and numbers of clients (one-sided 95 %% bounds; within: shown to be at most %.3g %% slower; slower: shown to be by more; both adjusted for all)", 100*harm)
 }
 
-// robustnessValue is a condition as JSON has it.
 type robustnessValue struct {
 	Condition  string      `json:"condition"`
 	Launches   int         `json:"launches"`

@@ -125,7 +125,6 @@ func distinctPairs(points []Point, most int) int {
 	return most
 }
 
-// distinct are the points, each once.
 func distinct(points []Point) []Point {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(slices.Clone(points), func(p Point) bool {

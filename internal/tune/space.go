@@ -65,7 +65,6 @@ type Point []int
 // Key tells points apart.
 func (p Point) Key() string { return fmt.Sprint([]int(p)) }
 
-// start is the point that the search starts from.
 func (s Space) start() Point { return make(Point, len(s.Factors)) }
 
 // isStart reports whether the point changes nothing.
@@ -73,12 +72,10 @@ func (p Point) isStart() bool {
 	return !slices.ContainsFunc(p, func(level int) bool { return level != 0 })
 }
 
-// in reports whether the point is one of several.
 func (p Point) in(points []Point) bool {
 	return slices.ContainsFunc(points, func(other Point) bool { return slices.Equal(p, other) })
 }
 
-// with is the point with another level of a factor.
 func (p Point) with(factor, level int) Point {
 	other := slices.Clone(p)
 	other[factor] = level

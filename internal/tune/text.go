@@ -65,7 +65,6 @@ func (s screen) text(text, indent string) {
 	}
 }
 
-// line prints a line as it is.
 func (s screen) line(line string) { fmt.Fprintln(s.out, wording.Printable(line)) }
 
 // indexes prints what helps before any setting.

@@ -11,7 +11,6 @@ import (
 	"assay/internal/stat"
 )
 
-// section is a list with its title.
 type section struct {
 	Title string
 	Items []string

@@ -52,7 +52,6 @@ func engineOf(name string) engine {
 	return nil
 }
 
-// sqliteFile is SQLite.
 type sqliteFile struct{}
 
 func (sqliteFile) name() string { return tune.SQLiteEngine }

@@ -97,7 +97,6 @@ func (t *Tuning) lacking(ctx context.Context, file string) []string {
 	return all
 }
 
-// statements are the SQL of an operation and its parts.
 func statements(op assay.Operation) []string {
 	var all []string
 	for _, step := range op.Steps {

@@ -18,7 +18,6 @@ import (
 // currentName is the profile of the current settings in all runs of a tuning.
 const currentName = "current"
 
-// profile is a point's profile.
 func (t *Tuning) profile(p tune.Point) assay.Profile {
 	profile := t.current
 	profile.Name = "p"

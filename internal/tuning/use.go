@@ -67,7 +67,6 @@ func (t *Tuning) isChosen(before, after assay.Cell) bool {
 	return true
 }
 
-// uses are those of the points, by their profile.
 func (t *Tuning) uses(points []tune.Point) map[string]assay.Use {
 	all := map[string]assay.Use{}
 	for _, p := range points {

@@ -27,7 +27,6 @@ type pair struct {
 	notMeasured string // why they cannot be; then base and head are what go.mod requires
 }
 
-// find finds the pairs that are asked for.
 func (m *Measuring) find(ctx context.Context) ([]pair, error) {
 	drivers, err := m.lab.Source.Drivers()
 	if err != nil {

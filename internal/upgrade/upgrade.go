@@ -61,7 +61,6 @@ func (m *Measuring) Run(ctx context.Context, s *store.Store) ([]*gate.Upgrade, e
 	return m.each(ctx, func(ctx context.Context, p pair, u *gate.Upgrade) error { return m.upgrade(ctx, s, p, u) })
 }
 
-// each has each pair measured.
 func (m *Measuring) each(ctx context.Context, measure func(context.Context, pair, *gate.Upgrade) error) ([]*gate.Upgrade, error) {
 	var all []*gate.Upgrade
 	for i, p := range m.pairs {
@@ -99,7 +98,6 @@ func (m *Measuring) newUpgrade(p pair) *gate.Upgrade {
 		Plan: m.request.Plan.Name, File: p.file, Line: p.line, NotMeasured: p.notMeasured}
 }
 
-// upgrade measures one pair.
 func (m *Measuring) upgrade(ctx context.Context, s *store.Store, p pair, u *gate.Upgrade) error {
 	oneDriver, compile := assay.ParseDriverName(p.base).Name == assay.ParseDriverName(p.head).Name, m.lab.Build
 	if oneDriver {
