@@ -18,6 +18,7 @@ package assay
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -196,11 +197,7 @@ type Cell struct {
 
 // ParamString returns the other axes as k=v;k=v sorted by name.
 func (c Cell) ParamString() string {
-	names := make([]string, 0, len(c.Params))
-	for name := range c.Params {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(c.Params))
 	for i, name := range names {
 		names[i] = name + "=" + c.Params[name]
 	}

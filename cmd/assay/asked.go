@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"net/url"
 	"os"
 	"slices"
@@ -85,12 +86,7 @@ func (e examined) printSettings(out io.Writer) error {
 	fmt.Fprintf(out, "\nsettings of a connection:\n")
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "SETTING\tASKED\tREADS BACK")
-	var names []string
-	for name := range e.settings {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range slices.Sorted(maps.Keys(e.settings)) {
 		var asked []string
 		for _, a := range e.asked {
 			if a.Setting == name {

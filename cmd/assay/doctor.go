@@ -97,7 +97,7 @@ func (a *app) doctor(ctx context.Context, path string, flags doctorFlags) error 
 		return err
 	}
 	defer work.Close()
-	options := doctor.Options{Path: path, Folder: work.Dir, Copy: dataset.Snapshot, Disk: lossyDisk}
+	options := doctor.Options{Path: path, Folder: work.Dir, Copy: dataset.Snapshot, Disk: func(folder string) string { _, why := host.Persistence(folder); return why }}
 	if flags.queries != "" {
 		text, err := file.Read(flags.queries, maxQueries)
 		if err != nil {
@@ -130,12 +130,6 @@ func (a *app) doctor(ctx context.Context, path string, flags doctorFlags) error 
 		return &exitError{status: statusFailed}
 	}
 	return nil
-}
-
-// lossyDisk says why the disk of a folder loses what was synced.
-func lossyDisk(folder string) string {
-	_, why := host.Persistence(folder)
-	return why
 }
 
 // readSettings opens a copy as the application opens its file, and reads back

@@ -159,11 +159,6 @@ func (a *app) queue(ctx context.Context, s *store.Store, request lab.Request, ma
 	return f, nil
 }
 
-// acrossCommand compares the machines of a fleet.
-func (a *app) acrossCommand(f store.Fleet) string {
-	return a.commandLine("history", "plan="+f.Template.Plan, "--machines")
-}
-
 // showFleet shows each machine with what its figures suffer from, and what holds on all.
 func (a *app) showFleet(ctx context.Context, s *store.Store, f store.Fleet, machines []store.FleetMachine) error {
 	var results []*analysis.Result
@@ -219,5 +214,5 @@ func (a *app) showAcross(f store.Fleet, results []*analysis.Result) {
 		}
 		fmt.Fprintf(a.stdout, "%s: %s\n", cell.Name(), cell.Verdict())
 	}
-	fmt.Fprintf(a.stderr, "each machine's ratios: %s\n", a.acrossCommand(f))
+	fmt.Fprintf(a.stderr, "each machine's ratios: %s\n", a.commandLine("history", "plan="+f.Template.Plan, "--machines"))
 }

@@ -35,21 +35,12 @@ Without a driver it shows what is kept.`,
 	return cmd
 }
 
-// footprintDir is where footprints are kept.
-func footprintDir() (string, error) {
-	cache, err := cacheDir()
-	return filepath.Join(cache, "footprint"), err
-}
-
 func (a *app) footprint(ctx context.Context, names []string, cold bool) error {
 	l, err := a.lab(false)
 	if err != nil {
 		return err
 	}
-	dir, err := footprintDir()
-	if err != nil {
-		return err
-	}
+	dir := filepath.Join(l.Cache, "footprint")
 	var all []footprint.Footprint
 	for _, name := range names {
 		f, err := measureFootprint(ctx, l, name, cold)

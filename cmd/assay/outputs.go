@@ -19,10 +19,9 @@ import (
 
 // outputs are the formats of a command's report, as flags choose them.
 type outputs[T any] struct {
-	formats format.List[T]
-	format  format.Format[T] // --format: of standard output
-	also    []outputFile[T]  // --output FORMAT=FILE
-	file    string           // --output FILE, instead of standard output
+	format format.Format[T] // --format: of standard output
+	also   []outputFile[T]  // --output FORMAT=FILE
+	file   string           // --output FILE, instead of standard output
 }
 
 type outputFile[T any] struct {
@@ -32,7 +31,7 @@ type outputFile[T any] struct {
 
 // addFormat makes a command take --format.
 func (o *outputs[T]) addFormat(cmd *cobra.Command, formats format.List[T]) {
-	o.formats, o.format = formats, formats[0]
+	o.format = formats[0]
 	set := func(name string) (err error) {
 		o.format, err = formats.Named(name)
 		return err

@@ -30,10 +30,5 @@ func (t *Table) compareWithFloor() {
 
 // HasFloor reports whether some row was held against a floor.
 func (t *Table) HasFloor() bool {
-	for _, row := range t.Rows {
-		if row.Floor != nil {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(t.Rows, func(row *Row) bool { return row.Floor != nil })
 }

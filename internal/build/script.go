@@ -31,7 +31,7 @@ func (b *Builder) buildScript(ctx context.Context, d Driver, spec Spec, start ti
 		w.Cached = true
 	} else {
 		defer b.building(spec.String(), start)()
-		if err := j.buildLibrary(ctx); err != nil {
+		if err := j.files.building(j.program, func(temp string) error { return j.buildLibrary(ctx, temp) }); err != nil {
 			return Worker{}, err
 		}
 	}
@@ -41,13 +41,9 @@ func (b *Builder) buildScript(ctx context.Context, d Driver, spec Spec, start ti
 	return w, err
 }
 
-// buildLibrary makes the folder elsewhere and moves it to its place when it is
-// complete.
-func (j *cJob) buildLibrary(ctx context.Context) error {
-	return j.files.building(j.program, func(temp string) error { return j.buildLibraryIn(ctx, temp) })
-}
-
-func (j *cJob) buildLibraryIn(ctx context.Context, temp string) error {
+// buildLibrary makes the worker's folder in another one, and moves it to its place when
+// it is complete.
+func (j *cJob) buildLibrary(ctx context.Context, temp string) error {
 	own := filepath.Join(temp, j.folder)
 	if err := j.libraryBeside(ctx, own); err != nil {
 		return err

@@ -66,7 +66,7 @@ func (c *Chart) svg(width Width, alone bool) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	canvas := newSVG(vg.Length(width), height, alone)
+	canvas := &svg{width: vg.Length(width), height: height, fallback: alone, state: svgState{colour: ink, line: 1}}
 	c.draw(draw.New(canvas), width)
 	return canvas.document(c.Title, c.Description), nil
 }

@@ -35,10 +35,6 @@ type svgState struct {
 	dash   []vg.Length
 }
 
-func newSVG(width, height vg.Length, fallback bool) *svg {
-	return &svg{width: width, height: height, fallback: fallback, state: svgState{colour: ink, line: 1}}
-}
-
 // Size is for vg.CanvasSizer.
 func (s *svg) Size() (width, height vg.Length) { return s.width, s.height }
 

@@ -94,10 +94,6 @@ type files struct {
 	flushing int // full memtables whose table is not there yet
 }
 
-func newFiles() *files {
-	return &files{map[string]int64{}, map[string]bool{}, map[string]bool{}, -1} // the first log is of no full one
-}
-
 // moment names what an operation shows the engine to be at; empty: nothing.
 func (f *files) moment(op Op) Moment {
 	call, file := op.call()

@@ -48,7 +48,7 @@ func about(f assay.Fault) fault {
 // could not be built, so that no fault was injected.
 func (r *Result) subject() string {
 	known := about(r.Task.Fault)
-	if r.ofServer() {
+	if assay.IsServer(r.Engine) {
 		return cmp.Or(known.server, known.subject)
 	}
 	return known.subject

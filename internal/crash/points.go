@@ -36,7 +36,7 @@ func (r *Recording) points() map[Moment][]int {
 	all := map[Moment][]int{}
 	usual, hasLog := r.usualWrites(), slices.ContainsFunc(r.Ops, startsLog)
 	began, acked, total := 0, 0, r.Acked(len(r.Ops))
-	known, recent := newFiles(), Moment("")
+	known, recent := &files{map[string]int64{}, map[string]bool{}, map[string]bool{}, -1}, Moment("") // the first log is of no full memtable
 	for i, op := range r.Ops {
 		if m := known.moment(op); m != "" && acked > 0 && acked < total {
 			recent = m

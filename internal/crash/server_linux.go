@@ -159,7 +159,8 @@ func (t *trial) filledServer(ctx context.Context) (evidence, observation, error)
 		moment, b = logGrowth, t.full(shortSegment)
 		fill := b.breaks
 		b.breaks = func(ctx context.Context, db *database) error {
-			if err := db.fillLog(ctx, left); err != nil {
+			request := wire.Verify{SQL: fmt.Sprintf(fillSegment, left), Returns: []string{"text"}}
+			if err := db.call(ctx, wire.TypeVerify, request, &wire.Verified{}); err != nil {
 				return err
 			}
 			return fill(ctx, db)
@@ -175,11 +176,6 @@ func (t *trial) filledServer(ctx context.Context) (evidence, observation, error)
 const fillSegment = `SELECT pg_logical_emit_message(false, 'assay', repeat('x', greatest(0,
 	segment - (pg_current_wal_insert_lsn() - '0/0'::pg_lsn) %% segment - %d)::int))::text
 	FROM (SELECT pg_size_bytes(current_setting('wal_segment_size'))) AS setting (segment)`
-
-// fillLog leaves so many bytes of the current segment of the server's log.
-func (db *database) fillLog(ctx context.Context, left int64) error {
-	return db.call(ctx, wire.TypeVerify, wire.Verify{SQL: fmt.Sprintf(fillSegment, left), Returns: []string{"text"}}, &wire.Verified{})
-}
 
 // goOn commits the rest of the workload where there is room again, beginning with the
 // transaction that failed, and ends the server in order. One that runs has to do both.

@@ -140,9 +140,6 @@ func promised(class assay.Durability, losesUnsynced bool, d Damage) bool {
 // losesUnsynced reports whether the fault may take what was not synced.
 func (r *Result) losesUnsynced() bool { return r.Task.Fault.LosesUnsynced(r.Engine) }
 
-// ofServer reports whether the engine is a server, and the worker its client.
-func (r *Result) ofServer() bool { return assay.IsServer(r.Engine) }
-
 // Refuted is the damage that the claimed class excludes, the worst of them;
 // Unharmed where the promise was kept.
 func (r *Result) Refuted() Damage {
@@ -156,12 +153,7 @@ func (r *Result) Refuted() Damage {
 
 // Void reports whether a control was not caught: then nothing is proved.
 func (r *Result) Void() bool {
-	for _, c := range r.Controls {
-		if !c.Caught {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Controls, func(c Control) bool { return !c.Caught })
 }
 
 // Proof is the result as the store and reports have it; the zero value where

@@ -59,7 +59,7 @@ func (r *Recording) Folder(c Cut, flushes bool) folder {
 	if len(c.Kept) > 0 {
 		last = c.Kept[len(c.Kept)-1]
 	}
-	tree := newTree()
+	tree := &tree{map[uint64]*Image{}, map[uint64]map[string]uint64{rootNode: {}}}
 	behind := map[uint64]bool{} // folders of which a change was lost
 	for i, op := range r.Ops[:c.At] {
 		entry := op.Kind == OpName || op.Kind == OpUnname
@@ -89,10 +89,6 @@ func (r *Recording) sum(c Cut) [16]byte {
 type tree struct {
 	files   map[uint64]*Image
 	folders map[uint64]map[string]uint64
-}
-
-func newTree() *tree {
-	return &tree{map[uint64]*Image{}, map[uint64]map[string]uint64{rootNode: {}}}
 }
 
 func (t *tree) apply(op Op) {

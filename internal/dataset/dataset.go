@@ -121,7 +121,7 @@ func (c Cache) Prepare(ctx context.Context, ds assay.Dataset) (*Data, error) {
 	}
 	statements := ds.Prepare
 	ds.Prepare = nil
-	data, err := c.prepare(ctx, ds)
+	data, err := c.make(ds, func(path string) (string, error) { return source(ctx, ds, path) }, func(path string) error { return c.build(ctx, ds, path) })
 	if err == nil && len(statements) > 0 {
 		return c.Derive(ctx, data, statements)
 	}
@@ -149,10 +149,6 @@ func (c Cache) Derive(ctx context.Context, base *Data, statements []string) (*Da
 	}
 	data.drawn = base.drawn
 	return data, nil
-}
-
-func (c Cache) prepare(ctx context.Context, ds assay.Dataset) (*Data, error) {
-	return c.make(ds, func(path string) (string, error) { return source(ctx, ds, path) }, func(path string) error { return c.build(ctx, ds, path) })
 }
 
 // make finds a dataset by the key that source returns, or has it built. Source may

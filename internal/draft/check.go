@@ -113,12 +113,6 @@ func (o *statement) listedInOrder(ctx context.Context, s *schema, columns []*col
 	return check, err
 }
 
-// upserted reads all rows that are there, with what is written to them, or sums
-// them up.
-func (o *statement) upserted(ctx context.Context, s *schema) (string, error) {
-	return o.listedInOrder(ctx, s, o.assigned(), "SELECT "+strings.Join(o.sums(), ", "))
-}
-
 // deleted reads the keys that are left, or counts.
 func (o *statement) deleted(ctx context.Context, s *schema) (string, error) {
 	check, err := s.rowsInOrder(ctx, o.guess.target, nil, func(*column) bool { return true })

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 )
 
@@ -216,12 +217,7 @@ func (g *guesser) equals(u use, f *stats) (yaml, note string) {
 // together reports whether several columns of a table are compared: their
 // values must be of one row to find it.
 func (g *guesser) together(u use) bool {
-	for _, other := range g.all {
-		if other.role == equal && other.table == u.table && other.column != u.column {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(g.all, func(other use) bool { return other.role == equal && other.table == u.table && other.column != u.column })
 }
 
 // from draws from a column. Drawn from once more, it is of another row; first

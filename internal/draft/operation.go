@@ -193,7 +193,7 @@ func (o *statement) proof(ctx context.Context, s *schema) (string, error) {
 	case o.verb == "DELETE":
 		return o.deleted(ctx, s)
 	case o.upsert():
-		return o.upserted(ctx, s)
+		return o.listedInOrder(ctx, s, o.assigned(), "SELECT "+strings.Join(o.sums(), ", "))
 	}
 	return o.inserted(ctx, s)
 }

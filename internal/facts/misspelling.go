@@ -20,8 +20,7 @@ func Misspellings(word string) []string {
 		}
 	}
 	slices.Sort(all)
-	all = slices.Compact(all)
-	return slices.DeleteFunc(all, func(s string) bool { return s == word || s == "" })
+	return slices.DeleteFunc(slices.Compact(all), func(s string) bool { return s == word || s == "" })
 }
 
 // Meant returns the option that a key is a misspelling of, and what becomes of

@@ -150,13 +150,9 @@ func (c *checker) checkPragma(call pragmaCall, handles handles, name, value stri
 
 // alsoByDSN reports whether connections have the setting without the PRAGMA.
 func (c *checker) alsoByDSN(o *open, name, value string) bool {
-	around := c.factsOf(o.driver)
-	for _, f := range around {
-		if o.sets(name, f) || isDefault(f, facts.Spelling{Setting: name}, value) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(c.factsOf(o.driver), func(f facts.Facts) bool {
+		return o.sets(name, f) || isDefault(f, facts.Spelling{Setting: name}, value)
+	})
 }
 
 // parsePragma reads a PRAGMA that sets something.

@@ -63,7 +63,9 @@ func (r *Result) Add(other Result) {
 }
 
 func (r *Result) sort() {
-	slices.SortFunc(r.Findings, compare)
+	slices.SortFunc(r.Findings, func(a, b Finding) int {
+		return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line, a.Column-b.Column, strings.Compare(a.Rule+a.Message, b.Rule+b.Message))
+	})
 	slices.SortFunc(r.NotJudged, func(a, b Unjudged) int {
 		return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line, a.Column-b.Column, strings.Compare(a.Parameter, b.Parameter))
 	})
@@ -130,7 +132,8 @@ func Run(ctx context.Context, dir string, patterns []string, table *facts.Table)
 			result.Broken = append(result.Broken, action.Package.Errors[0].Msg)
 		}
 		for _, d := range action.Diagnostics {
-			result.Findings = append(result.Findings, finding(dir, action, d))
+			at := action.Package.Fset.Position(d.Pos)
+			result.Findings = append(result.Findings, Finding{d.Category, ruleOf(d.Category).Severity, relative(dir, at.Filename), at.Line, at.Column, d.Message, d.URL})
 		}
 	}
 	result.Opens = len(opened)
@@ -141,11 +144,6 @@ func Run(ctx context.Context, dir string, patterns []string, table *facts.Table)
 	return result, nil
 }
 
-func finding(dir string, action *goanalysis.Action, d analysis.Diagnostic) Finding {
-	at := action.Package.Fset.Position(d.Pos)
-	return Finding{d.Category, ruleOf(d.Category).Severity, relative(dir, at.Filename), at.Line, at.Column, d.Message, d.URL}
-}
-
 // relative is a file's name from a folder, where it lies below that.
 func relative(dir, name string) string {
 	if absolute, err := filepath.Abs(dir); err == nil {
@@ -154,10 +152,6 @@ func relative(dir, name string) string {
 		}
 	}
 	return filepath.ToSlash(name)
-}
-
-func compare(a, b Finding) int {
-	return cmp.Or(strings.Compare(a.File, b.File), a.Line-b.Line, a.Column-b.Column, strings.Compare(a.Rule+a.Message, b.Rule+b.Message))
 }
 
 // loadProgram asks the go command what packages are made of.

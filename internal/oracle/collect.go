@@ -3,6 +3,7 @@ package oracle
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
@@ -75,7 +76,7 @@ func (c *collection) add(h *history) error {
 		c.untouched.offer(c.random, row)
 	}
 	c.found.Written += len(h.keys)
-	for _, key := range h.sorted() {
+	for _, key := range slices.Sorted(maps.Keys(h.keys)) {
 		if err := c.addWritten([]byte(key), h.keys[key]); err != nil {
 			return err
 		}

@@ -2,7 +2,6 @@ package oracle
 
 import (
 	"bytes"
-	"maps"
 	"slices"
 
 	"assay/kit/column"
@@ -46,8 +45,6 @@ func newHistory(records *column.File, fields int, part shard) *history {
 	}
 	return h
 }
-
-func (h *history) sorted() []string { return slices.Sorted(maps.Keys(h.keys)) }
 
 // fate is what became of a key in the newest phase.
 type fate struct {

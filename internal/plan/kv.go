@@ -54,7 +54,7 @@ func (c checker) keyValue(o *operation) {
 	if o.Value.Fields.set() {
 		c.m.at(o.Value.Fields.place, "fields belongs to the value of the records, which all values are like")
 	}
-	if updates(o) && o.Only.value != "mix" {
+	if updatesField := o.KV.value == wire.Update || o.KV.value == readUpdate; updatesField && o.Only.value != "mix" {
 		c.m.at(o.KV.place, "%s updates one field or another: it is part of a mix, with only: mix", o.KV.value)
 	}
 	if o.Draw.value == "next" && o.KV.set() && o.KV.value != wire.Put {
@@ -62,9 +62,6 @@ func (c checker) keyValue(o *operation) {
 	}
 	c.m.keys(o.Key)
 }
-
-// updates reports an operation that changes one field of a value.
-func updates(o *operation) bool { return o.KV.value == wire.Update || o.KV.value == readUpdate }
 
 // keys checks the spelling of the numbers in a key's template.
 func (m *mistakes) keys(t text) {

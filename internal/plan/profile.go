@@ -154,12 +154,10 @@ func preparing(m *mistakes, l list[text]) []string {
 
 // changesNoRow reports whether a statement is of indexes and statistics only.
 func changesNoRow(tokens []sqltext.Token) bool {
-	for _, words := range [][]string{{"CREATE", "INDEX"}, {"CREATE", "UNIQUE", "INDEX"}, {"DROP", "INDEX"}, {"REINDEX"}, {"ANALYZE"}, {"PRAGMA", "optimize"}} {
-		if len(tokens) >= len(words) && slices.EqualFunc(tokens[:len(words)], words, sqltext.Token.Is) {
-			return true
-		}
-	}
-	return false
+	beginnings := [][]string{{"CREATE", "INDEX"}, {"CREATE", "UNIQUE", "INDEX"}, {"DROP", "INDEX"}, {"REINDEX"}, {"ANALYZE"}, {"PRAGMA", "optimize"}}
+	return slices.ContainsFunc(beginnings, func(words []string) bool {
+		return len(tokens) >= len(words) && slices.EqualFunc(tokens[:len(words)], words, sqltext.Token.Is)
+	})
 }
 
 // file resolves the settings of the key file: those of file scope, and the one

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"strconv"
@@ -121,11 +122,7 @@ func writeSamples(t *analysis.Table, to io.Writer) error {
 			}
 		}
 	}
-	var metrics []string
-	for name := range names {
-		metrics = append(metrics, name)
-	}
-	slices.SortFunc(metrics, compareMetrics)
+	metrics := slices.SortedFunc(maps.Keys(names), compareMetrics)
 	w := csv.NewWriter(to)
 	_ = w.Write(append([]string{"driver", "profile", "twin", "group", "launch", "outcome", "reason", "disturbed", "samples"}, metrics...))
 	for _, row := range t.WithTwins() {

@@ -39,10 +39,6 @@ type member struct {
 	jobs  []*job // those that are still measured
 }
 
-func newMember(group string, first *job) *member {
-	return &member{group: group, first: first, jobs: []*job{first}}
-}
-
 // cell has the coordinates that all jobs of the member share.
 func (m *member) cell() assay.Cell { return m.first.Cell }
 
@@ -129,7 +125,7 @@ func (g *group) add(j *job) {
 			return
 		}
 	}
-	g.members = append(g.members, newMember(g.name, j))
+	g.members = append(g.members, &member{group: g.name, first: j, jobs: []*job{j}})
 }
 
 func (m *member) is(cell assay.Cell) bool {

@@ -5,6 +5,7 @@ package runner
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -51,7 +52,7 @@ func (in *instance) trial(j *job, launch int) assay.Trial {
 	for _, text := range in.opened.Each {
 		t.Each = append(t.Each, in.withoutPath(text))
 	}
-	t.Warnings = append(j.warnings(), in.storageWarning(j.Operation)...)
+	t.Warnings = slices.Concat(j.layoutWarning(), j.cacheWarning(), j.sequenceWarning(), in.storageWarning(j.Operation))
 	return t
 }
 

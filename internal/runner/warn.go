@@ -5,7 +5,6 @@ package runner
 import (
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 
 	"assay"
@@ -14,11 +13,6 @@ import (
 // defaultCache is SQLite's page cache without any setting: cache_size -2000,
 // in KiB (https://www.sqlite.org/pragma.html#pragma_cache_size).
 const defaultCache = 2000 << 10
-
-// warnings are the doubts that a job raises before it is measured.
-func (j *job) warnings() []assay.Warning {
-	return slices.Concat(j.layoutWarning(), j.cacheWarning(), j.sequenceWarning())
-}
 
 // layoutWarning is about two builds of one driver, which can differ through
 // the order of their functions alone.

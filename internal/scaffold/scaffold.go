@@ -5,6 +5,7 @@ package scaffold
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -29,14 +30,7 @@ var examples = map[string]example{
 }
 
 // Languages are those that a worker can be written in, sorted.
-func Languages() []string {
-	var all []string
-	for language := range examples {
-		all = append(all, language)
-	}
-	slices.Sort(all)
-	return all
-}
+func Languages() []string { return slices.Sorted(maps.Keys(examples)) }
 
 // Example is the worker that new ones in a language are made after; empty where
 // there is none.

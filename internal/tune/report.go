@@ -65,7 +65,7 @@ type StageRun struct {
 // Formats are those of a report.
 func Formats() format.List[*Report] {
 	return format.List[*Report]{
-		{Name: "text", Write: writeText},
+		{Name: "text", Write: func(out io.Writer, r *Report) error { return r.WriteScreen(out, 0) }},
 		{Name: "markdown", Write: writeMarkdown},
 		{Name: "html", Write: writeHTML},
 		{Name: "json", Write: func(out io.Writer, r *Report) error { return format.JSON(out, r.values()) }},

@@ -19,8 +19,6 @@ const (
 	maxHarm      = 6   // lines that say what is slower
 )
 
-func writeText(out io.Writer, r *Report) error { return r.WriteScreen(out, 0) }
-
 // WriteScreen prints one screen of so many columns, and below it the configuration that was
 // asked for. No width is that of no terminal. What is there to be copied is not broken:
 // commands, statements and configuration.

@@ -36,7 +36,9 @@ func (t *Tuning) tryIndexes(ctx context.Context) error {
 		t.notes = append(t.notes, t.engine.unindexed())
 		return nil
 	}
-	if slices.ContainsFunc(t.operations, func(o assay.Case) bool { return !sameSchema(o.Dataset, first.Dataset) }) {
+	if slices.ContainsFunc(t.operations, func(o assay.Case) bool {
+		return o.Dataset.Schema != first.Dataset.Schema || o.Dataset.File != first.Dataset.File
+	}) {
 		t.notes = append(t.notes, "the plan has several schemas: indexes and ANALYZE are not tried; --only workload=NAME chooses one")
 		return nil
 	}
@@ -58,8 +60,6 @@ func (t *Tuning) tryIndexes(ctx context.Context) error {
 	}
 	return t.addStates(ctx, cache, base, append(factors, known))
 }
-
-func sameSchema(a, b assay.Dataset) bool { return a.Schema == b.Schema && a.File == b.File }
 
 // lacking are the indexes that SQLite's adviser finds for the operations, those first
 // that most statements lack.

@@ -122,10 +122,8 @@ func (t *Tuning) prepare(ctx context.Context) error {
 	if err != nil {
 		return lab.AsInputError(err)
 	}
-	only := maps.Clone(t.request.Only)
-	if only == nil {
-		only = map[string][]string{}
-	}
+	only := map[string][]string{}
+	maps.Copy(only, t.request.Only)
 	only["profile"] = []string{t.current.Name}
 	if t.operations, err = plan.SelectToMeasure(cases, only); err != nil {
 		return lab.AsInputError(err)
