@@ -89,7 +89,6 @@ type digester interface {
 	digest() string // of the last Do, which was no error; empty where that changed data
 }
 
-// show returns what digests the answers of a client.
 func show(client Client, spec wire.Operation) (digester, error) {
 	if mix, ok := client.(*mixClient); ok {
 		return mix.show()
@@ -130,7 +129,6 @@ func (a *answered) digest() string {
 	return combine(told).Digest
 }
 
-// show returns what digests the answers of those parts that change nothing.
 func (c *mixClient) show() (digester, error) {
 	m := &mixAnswered{mixClient: mixClient{trace: c.trace, rows: c.rows, specs: c.specs}}
 	for i, part := range c.parts {
@@ -147,7 +145,6 @@ func (c *mixClient) show() (digester, error) {
 	return m, nil
 }
 
-// mixAnswered is a mix that digests the answers of its reading parts.
 type mixAnswered struct {
 	mixClient
 	own  []digester // by part; nil where a part is the measured client itself

@@ -9,7 +9,6 @@ import (
 	"assay/kit/wire"
 )
 
-// readUsage reads getrusage(2).
 func readUsage(c *wire.Counters) {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

@@ -174,7 +174,6 @@ func (h *mixHandler) Close() error {
 	return errors.Join(errs...)
 }
 
-// serve answers requests for an operation from now on.
 func (s *session) serve(request wire.Serve) (wire.Served, error) {
 	if s.database == nil {
 		return wire.Served{}, errNotOpen

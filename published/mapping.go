@@ -8,7 +8,6 @@ import (
 	"github.com/goccy/go-yaml"
 )
 
-// mapping says where the figures of a source are measured.
 type mapping struct {
 	Plan string            `yaml:"plan"`
 	Cell map[string]string `yaml:"cell"` // coordinates that all figures have
@@ -55,7 +54,6 @@ func decode(text []byte) (*mapping, error) {
 	return m, nil
 }
 
-// place gives the figure its cell or its reason.
 func (m *mapping) place(f *Figure) error {
 	for _, e := range m.Except {
 		if e.holds(f) {

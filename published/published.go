@@ -133,7 +133,6 @@ func (f *Figure) column(name string) (string, bool) {
 	return "", false
 }
 
-// metric checks the name of a metric.
 func metric(name string) error {
 	if _, ok := assay.MetricByName(name); !ok {
 		return fmt.Errorf("there is no metric %q", name)

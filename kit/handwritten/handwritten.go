@@ -126,7 +126,6 @@ func outside[T any](n int) []T {
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(data))), n)
 }
 
-// numbers are the lines of a text as numbers.
 func numbers(text []byte) (keys[int64], error) {
 	all := outside[int64](bytes.Count(text, []byte("\n")))
 	i := 0
@@ -141,7 +140,6 @@ func numbers(text []byte) (keys[int64], error) {
 	return keys[int64]{len(all), func(i int) int64 { return all[i] }}, nil
 }
 
-// lines are the lines of a text.
 func lines(text []byte) (keys[[]byte], error) {
 	all := outside[byte](len(text))
 	copy(all, text)

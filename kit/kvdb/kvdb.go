@@ -190,7 +190,6 @@ func (d *database) Settings(names []string) ([]wire.Connection, error) {
 	return all, nil
 }
 
-// maxScanned is more keys than a store has.
 const maxScanned = 1 << 40
 
 // Query answers all keys with their values: behind the key, a column for each

@@ -173,7 +173,6 @@ type client struct {
 
 func (c *client) Close() error { return nil }
 
-// getter gets one key.
 type getter struct{ client }
 
 func (g *getter) Do(position int) (rows int, err error) {
@@ -192,7 +191,6 @@ func (p *putter) Do(position int) (int, error) {
 	return 1, p.db.busy(p.store.Put(p.trace.Bytes(0, position), p.trace.Bytes(1, position)))
 }
 
-// deleter deletes one key.
 type deleter struct{ client }
 
 func (d *deleter) Do(position int) (int, error) {

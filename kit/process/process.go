@@ -336,7 +336,6 @@ func (w *Worker) decode(data []byte, reply any) error {
 	return w.breach("unknown type of reply: " + excerpt(data))
 }
 
-// receive waits for a line.
 func (w *Worker) receive(ctx context.Context) ([]byte, error) {
 	select {
 	case l, ok := <-w.lines:

@@ -220,7 +220,6 @@ func (p *Proof) sharedCache() (string, error) {
 	return map[string]string{"1": "0", "2": "1"}[rows], err
 }
 
-// plain opens the scratch file as it is.
 func (p *Proof) plain(parameters string) (sqlite.Conn, error) {
 	return p.driver.Plain("file:" + sqlite.EscapePath(p.open.Path) + parameters)
 }

@@ -101,7 +101,6 @@ func (c *connector) opened() wire.Opened {
 	return wire.Opened{DSN: c.dsn, Each: c.each, Issued: c.issued}
 }
 
-// resolve finds the driver's connector.
 func (c *connector) resolve() error {
 	db, err := sql.Open(c.driver.SQLName, c.dsn)
 	if err != nil {

@@ -214,7 +214,6 @@ func (c *client) Show(visit func(int, []any) error) (kit.Client, error) {
 	return showing{shown, visit}, err
 }
 
-// showing is a client that shows its rows.
 type showing struct {
 	*client
 	visit func(step int, row []any) error

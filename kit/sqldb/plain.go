@@ -44,7 +44,6 @@ func single(db *sql.DB) (sqlite.Conn, error) {
 	return plainConn{conn, db.Close}, nil
 }
 
-// prover opens connections for proofs.
 func (d Driver) prover() proof.Driver {
 	return proof.Driver{
 		Busy: d.Busy,

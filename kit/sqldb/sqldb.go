@@ -187,7 +187,6 @@ func (d *database) holdReaders(use func(held []*sql.Conn) error) error {
 	return use(held)
 }
 
-// eachReader visits all connections of the pool.
 func (d *database) eachReader(visit func(name string, conn *sql.Conn) error) error {
 	return d.holdReaders(func(held []*sql.Conn) error {
 		for i, conn := range held {
@@ -220,7 +219,6 @@ func (d *database) onEachReader(use func() error) error {
 	})
 }
 
-// once runs SQL on one connection.
 func (d *database) once(statements []string) error {
 	for _, text := range statements {
 		if err := d.any(func(conn *sql.Conn) error {

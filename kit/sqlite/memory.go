@@ -64,7 +64,6 @@ func (c *copier) ask(sql string) [][]string {
 	return rows
 }
 
-// value is the first value of an answer.
 func (c *copier) value(sql string) string {
 	if rows := c.ask(sql); len(rows) > 0 && len(rows[0]) > 0 {
 		return rows[0][0]

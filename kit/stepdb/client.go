@@ -87,7 +87,6 @@ func (c *client) command(conn Conn, i int) (err error) {
 	return nil
 }
 
-// all runs all steps with the arguments at a position.
 func (c *client) all(conn Conn, position int, phases *kit.Phases) (int, error) {
 	total := 0
 	for i := range c.o.spec.Steps {

@@ -22,7 +22,6 @@ type lent struct{ Conn }
 func (l lent) Texts(text string) ([][]string, error) { return rows(l.Conn, text) }
 func (l lent) Close() error                          { return nil }
 
-// prover opens connections for proofs.
 func (d Driver) prover() proof.Driver {
 	return proof.Driver{Busy: d.busy, Plain: d.plain, Tested: func(request wire.Open) (sqlite.Conn, error) {
 		s, err := newSetup(d, request)

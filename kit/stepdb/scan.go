@@ -29,7 +29,6 @@ const (
 	boolean
 )
 
-// destinations is the room for a row.
 type destinations struct {
 	columns []destination
 	values  []any // reused for visitors
@@ -66,7 +65,6 @@ func (d *destinations) all(stmt Stmt, visit func([]any) error, phases *kit.Phase
 	}
 }
 
-// row reads the columns of a row.
 func (d *destinations) row(stmt Stmt, visit func([]any) error) error {
 	if d.stored {
 		return d.storedRow(stmt, visit)

@@ -65,7 +65,6 @@ func (e engine) Open(request wire.Open) (kit.Database, wire.Opened, error) {
 	return db, wire.Opened{DSN: s.source.URI, Each: s.each, Issued: s.issued}, nil
 }
 
-// database is the open connections.
 type database struct {
 	driver  Driver
 	request wire.Open
@@ -225,7 +224,6 @@ func prepare(conn Conn, text string, columns int) (Stmt, error) {
 	return stmt, nil
 }
 
-// run executes SQL.
 func run(conn Conn, statements ...string) error {
 	for _, text := range statements {
 		if err := conn.Exec(text); err != nil {

@@ -203,7 +203,6 @@ func (m Measured) checkHistogram(call Call) error {
 	return nil
 }
 
-// checkPhases checks that the phases lie in the time.
 func (m Measured) checkPhases(call Call) error {
 	total, seen := int64(0), map[string]bool{}
 	for _, p := range m.Phases {

@@ -21,7 +21,6 @@ var answersChecks = []check{
 	}},
 }
 
-// toldRows are the answers at the positions of told.
 var toldRows = [][]any{{[]byte("one")}, {[]byte("two")}, {[]byte("three")}}
 
 // told opens a database that several clients read, and returns an operation with

@@ -272,7 +272,6 @@ func soundStore(b *bench) {
 	s.sound()
 }
 
-// sound asks for the store's own check.
 func (s *store) sound() {
 	var checked wire.Checked
 	err := s.ask(wire.TypeCheck, nil, &checked)

@@ -35,7 +35,6 @@ func (b *bench) stop() {
 	must(err)
 }
 
-// prepareFile has another worker make the database file.
 func (b *bench) prepareFile() {
 	first := b.another()
 	defer first.worker.Kill()

@@ -104,7 +104,6 @@ func renumbered(rows [][]any) [][]any {
 	return all
 }
 
-// insertInto inserts rows as arguments.
 func (b *bench) insertInto(table string, rows [][]any, types ...column.Type) {
 	sql := "INSERT INTO " + table + " VALUES (?" + strings.Repeat(", ?", len(types)-1) + ")"
 	op := wire.Operation{Name: table, Trace: b.trace(table, types, rows...), Changes: true, Steps: []wire.Step{{SQL: sql, Args: len(types), Rows: 1}}}

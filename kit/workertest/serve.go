@@ -14,7 +14,6 @@ import (
 	"assay/kit/wire"
 )
 
-// serveChecks are about operations that are asked for over HTTP.
 var serveChecks = []check{
 	{"an operation is served over HTTP, on the loopback interface", wire.CapHTTP, serves},
 	{"a served operation changes what it should, and an error is answered 500", wire.CapHTTP, servesChanges},

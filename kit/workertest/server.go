@@ -19,7 +19,6 @@ import (
 	"assay/kit/wire"
 )
 
-// serverChecks are about PostgreSQL.
 var serverChecks = []check{
 	{"the server's version is said when it is opened", wire.CapPostgreSQL, serverVersion},
 	{"the server's settings are read back on every connection", wire.CapPostgreSQL, serverSettings},
@@ -33,7 +32,6 @@ type servers struct {
 	dir      string // of the template; empty while there is none
 }
 
-// remove removes the template.
 func (s *servers) remove() {
 	if s.dir != "" {
 		_ = os.RemoveAll(s.dir)

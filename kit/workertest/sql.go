@@ -18,7 +18,6 @@ const (
 	sqliteOnly = wire.CapSQL + onSQLite
 )
 
-// sqliteChecks are about SQLite's settings and values.
 var sqliteChecks = []check{
 	{"settings are read back on every connection", sqliteOnly, settingsEverywhere},
 	{"foreign_keys is effective, not only said", sqliteOnly, func(b *bench) {
@@ -94,7 +93,6 @@ func digest(types []string, rows [][]any) string {
 	return hash.Sum()
 }
 
-// answers checks the answer to SQL.
 func (b *bench) answers(sql string, types []string, rows ...[]any) {
 	want, got := digest(types, rows), b.verify(wire.Verify{SQL: sql, Returns: types})
 	if got.Rows != int64(len(rows)) || got.Digest != want {

@@ -29,7 +29,6 @@ func (s *store) reopen() {
 	s.open(wire.Open{Readers: 4, Idle: 4, Writers: 4})
 }
 
-// load loads records into the empty store and the model.
 func (s *store) load(records map[string]string, order []string) {
 	var rows [][]any
 	for _, key := range order {
@@ -42,7 +41,6 @@ func (s *store) load(records map[string]string, order []string) {
 	expect("records loaded", loaded.Records, int64(len(rows)))
 }
 
-// agrees checks that the store has what the model has.
 func (s *store) agrees(when string) {
 	keys := slices.Sorted(maps.Keys(s.model))
 	rows := make([][]any, len(keys))
@@ -87,7 +85,6 @@ func (s *store) right(op wire.Operation, clients int, rows ...[]any) {
 	without(s.run(op, clients, rows...))
 }
 
-// answered checks the digest of a reading operation's answers.
 func (s *store) answered(step wire.Step, want [][]any, rows ...[]any) {
 	name, err := s.tryPrepare(wire.Operation{Steps: []wire.Step{step}}, 1, rows...)
 	must(err)

@@ -49,7 +49,6 @@ func typesDeclared(b *bench) {
 	b.answers("SELECT yes FROM flag ORDER BY rowid", []string{"bool"}, []any{true}, []any{true})
 }
 
-// converts checks one cell of the table.
 func (b *bench) converts(name, sql, declared string, want any, null bool) {
 	op := wire.Operation{Name: name, Steps: []wire.Step{{SQL: sql, Query: true, Rows: 1, Returns: []string{declared}}}}
 	cell := fmt.Sprintf("%s as %s", sql, declared)

@@ -57,7 +57,6 @@ type Options struct {
 	Trace io.Writer // gets a copy of the talk with the worker; nil: nobody
 }
 
-// matches reports whether a check is wanted.
 func (o Options) matches(name string) bool {
 	return len(o.Only) == 0 || slices.ContainsFunc(o.Only, func(part string) bool {
 		return strings.Contains(strings.ToLower(name), strings.ToLower(part))
@@ -114,7 +113,6 @@ type suite struct {
 	ended    string // why no further check is run; empty: they are
 }
 
-// start starts the worker once more.
 func (s *suite) start(dir string) (*process.Worker, error) {
 	worker, err := process.Start(s.ctx, s.program, process.Options{Dir: dir, Trace: s.trace})
 	if err != nil {
@@ -132,17 +130,14 @@ func (e *startError) Unwrap() error { return e.cause }
 // failure ends a check, from wherever in it.
 type failure struct{ error }
 
-// must ends the check with an error.
 func must(err error) {
 	if err != nil {
 		panic(failure{err})
 	}
 }
 
-// fail ends the check with a message.
 func fail(format string, args ...any) { must(fmt.Errorf(format, args...)) }
 
-// caught runs a part of a check and returns what ended it.
 func caught(part func()) (err error) {
 	defer func() {
 		switch ended := recover().(type) {
@@ -164,7 +159,6 @@ func about(words string, part func()) {
 	}
 }
 
-// check runs one check.
 func (s *suite) check(c check) Result {
 	if s.ended != "" {
 		return Result{Name: c.name, Skipped: true, Detail: s.ended}
@@ -295,7 +289,6 @@ func (b *bench) untrue(request, reply any, took time.Duration) error {
 	return nil
 }
 
-// call asks, and must get an answer.
 func (b *bench) call(kind string, request, reply any) { must(b.ask(kind, request, reply)) }
 
 func (b *bench) prepare(op wire.Operation, clients int) {
@@ -307,7 +300,6 @@ func (b *bench) measure(request wire.Measure) (m wire.Measured) {
 	return m
 }
 
-// block measures so many of an operation.
 func (b *bench) block(operation string, operations int64) wire.Measured {
 	return b.measure(wire.Measure{Operation: operation, Operations: operations})
 }
@@ -317,7 +309,6 @@ func (b *bench) verify(request wire.Verify) (v wire.Verified) {
 	return v
 }
 
-// settings reads settings back on every connection.
 func (b *bench) settings(names ...string) []wire.Connection {
 	var read wire.SettingsRead
 	b.call(wire.TypeSettings, wire.Settings{Names: names}, &read)
@@ -346,7 +337,6 @@ func applies(err error) {
 	must(err)
 }
 
-// refused checks that a request is answered by an error with one of the codes.
 func (b *bench) refused(kind string, request any, codes ...string) {
 	err := b.ask(kind, request, nil)
 	var answered *wire.Error

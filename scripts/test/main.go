@@ -131,7 +131,6 @@ func (r *results) event(e event) {
 	}
 }
 
-// test counts a test that ended.
 func (r *results) test(p *running, e event) {
 	if e.Action == "run" {
 		p.started = append(p.started, e.Test)

@@ -17,7 +17,6 @@ import (
 	"github.com/google/btree"
 )
 
-// store is the log and the map that it makes.
 type store struct {
 	lock sync.RWMutex
 	log  *os.File

@@ -20,7 +20,6 @@ import (
 // never is how long a connection may live, or be idle.
 const never = time.Duration(math.MaxInt64)
 
-// operation is a prepared operation.
 type operation struct {
 	db    *database
 	spec  wire.Operation
@@ -58,7 +57,6 @@ func (d *database) Prepare(spec wire.Operation, trace *column.File) (kit.Operati
 	return o, o.prepareTransaction()
 }
 
-// prepareTransaction has BEGIN and COMMIT prepared where the steps are.
 func (o *operation) prepareTransaction() (err error) {
 	if o.spec.Transaction == 0 || !o.spec.Statement.Keeps() {
 		return nil

@@ -274,7 +274,6 @@ func (c *Cluster) LastWords() string {
 	return status + "; the last lines of its log: " + tail(log)
 }
 
-// tail is the last lines of a text.
 func tail(text []byte) string {
 	lines := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
 	return "\n  " + string(bytes.Join(lines[max(0, len(lines)-lastLines):], []byte("\n  ")))
