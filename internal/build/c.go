@@ -125,17 +125,15 @@ func (j *cJob) findCompiler(ctx context.Context, tools toolchain) error {
 // build compiles in a temporary folder and moves the program to its place when
 // it is complete.
 func (j *cJob) build(ctx context.Context) error {
-	return j.files.building(j.program, func(temp string) error { return j.buildIn(ctx, temp) })
-}
-
-func (j *cJob) buildIn(ctx context.Context, temp string) error {
-	if _, err := j.run(ctx, temp, j.compileSQLite()...); err != nil {
-		return fmt.Errorf("compile SQLite %s of %s: %w", j.sqlite.version, j.sqlite.module, notCompiled(err))
-	}
-	if _, err := j.run(ctx, temp, j.compileWorker(temp)...); err != nil {
-		return fmt.Errorf("compile workers/%s: %w", j.driver.Name, notCompiled(err))
-	}
-	return install(filepath.Join(temp, "program"), j.program)
+	return j.files.building(j.program, func(temp string) error {
+		if _, err := j.run(ctx, temp, j.compileSQLite()...); err != nil {
+			return fmt.Errorf("compile SQLite %s of %s: %w", j.sqlite.version, j.sqlite.module, notCompiled(err))
+		}
+		if _, err := j.run(ctx, temp, j.compileWorker(temp)...); err != nil {
+			return fmt.Errorf("compile workers/%s: %w", j.driver.Name, notCompiled(err))
+		}
+		return install(filepath.Join(temp, "program"), j.program)
+	})
 }
 
 func (j *cJob) compileSQLite() []string {

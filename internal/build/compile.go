@@ -67,20 +67,18 @@ func (t toolchain) lines() []string {
 // build compiles in a temporary folder below the cache and moves the program
 // to its place only when it is complete and made of the right modules.
 func (j *job) build(ctx context.Context) error {
-	return j.files.building(j.program, func(temp string) error { return j.buildIn(ctx, temp) })
-}
-
-func (j *job) buildIn(ctx context.Context, temp string) error {
-	c := &compilation{job: j, dir: filepath.Join(temp, "workers", j.driver.Name), output: filepath.Join(temp, "program")}
-	if err := c.prepare(temp); err != nil {
-		return err
-	}
-	for _, step := range []func(context.Context) error{c.get, c.checkCgo, c.download, c.compile, c.unchanged, c.checkModules} {
-		if err := step(ctx); err != nil {
-			return fmt.Errorf("%s: %w", c.subject(), err)
+	return j.files.building(j.program, func(temp string) error {
+		c := &compilation{job: j, dir: filepath.Join(temp, "workers", j.driver.Name), output: filepath.Join(temp, "program")}
+		if err := c.prepare(temp); err != nil {
+			return err
 		}
-	}
-	return install(c.output, j.program)
+		for _, step := range []func(context.Context) error{c.get, c.checkCgo, c.download, c.compile, c.unchanged, c.checkModules} {
+			if err := step(ctx); err != nil {
+				return fmt.Errorf("%s: %w", c.subject(), err)
+			}
+		}
+		return install(c.output, j.program)
+	})
 }
 
 // mathLibrary is what several of SQLite's compile options need, ENABLE_FTS5

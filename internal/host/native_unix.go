@@ -10,7 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func selfCPU() time.Duration {
+// SelfCPU returns the user and system CPU time that this process has used so
+// far, in microseconds or finer; 0 where the system does not tell.
+func SelfCPU() time.Duration {
 	var used unix.Rusage
 	if unix.Getrusage(unix.RUSAGE_SELF, &used) != nil {
 		return 0

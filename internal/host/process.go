@@ -80,12 +80,6 @@ func waited(files fs.FS, pid int) (total time.Duration, ok bool) {
 	return total, ok
 }
 
-// SelfCPU returns the user and system CPU time that this process has used so
-// far, in microseconds or finer; 0 where the system does not tell.
-func SelfCPU() time.Duration {
-	return selfCPU()
-}
-
 // PeakMemory returns the peak resident memory of this process, in bytes.
 func PeakMemory() (int64, error) {
 	// Linux hands ru_maxrss down from parent to child: a small worker would

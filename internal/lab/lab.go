@@ -98,7 +98,8 @@ func (l *Lab) Datasets() dataset.Cache {
 
 // machine is what all measuring has in common.
 func (l *Lab) machine(work *runner.Workspace) runner.Machine {
-	return runner.Machine{Data: l.Datasets(), Work: work, Assay: Self(), Strace: strace(),
+	strace, _ := exec.LookPath("strace") // without it, no commits are traced
+	return runner.Machine{Data: l.Datasets(), Work: work, Assay: Self(), Strace: strace,
 		Traces: runner.TraceCache(filepath.Join(l.Cache, "traces", url.PathEscape(l.Version))), Wire: l.Wire, Progress: l.Watcher.Measure}
 }
 
@@ -121,15 +122,6 @@ func Self() string {
 	path, err := os.Executable()
 	if err != nil {
 		return os.Args[0]
-	}
-	return path
-}
-
-// strace is the path of the program that traces commits, or nothing.
-func strace() string {
-	path, err := exec.LookPath("strace")
-	if err != nil {
-		return ""
 	}
 	return path
 }

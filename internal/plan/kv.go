@@ -102,7 +102,7 @@ func (r *resolver) store(w *workload) (schema string, tables []assay.Table) {
 	}
 	n, _ := r.size(w.Records.N, "n", 1)
 	r.kv.n, r.kv.value, r.kv.sql = n, r.value(w.Records.Value), kv.Of(r.fields(w.Records.Value))
-	r.kv.key, _ = r.keyFormat(w.Records.Key)
+	r.kv.key = r.keyFormat(w.Records.Key)
 	columns := []assay.Column{{Name: "key", Values: assay.Values{Kind: assay.Key, Format: r.kv.key, Draw: assay.Seq, To: max(n, 1) - 1}}}
 	for i, v := range r.kv.split(r.kv.value) {
 		columns = append(columns, assay.Column{Name: kv.Columns(r.kv.sql.Fields)[i], Values: v})
@@ -173,7 +173,7 @@ func (r *resolver) value(v kvValue) assay.Values {
 
 // keyFormat fills the params into the template of a key, and leaves the
 // numbers of it, spelt as the dataset knows them.
-func (r *resolver) keyFormat(t text) (string, bool) {
+func (r *resolver) keyFormat(t text) string {
 	numbers := 0
 	format, ok := expand(r.m, t.place, t.value, func(inner string) (string, bool) {
 		if words := numberWords(inner); strings.HasPrefix(words, "hex") {
@@ -187,9 +187,9 @@ func (r *resolver) keyFormat(t text) (string, bool) {
 	})
 	if ok && numbers == 0 && t.set() {
 		r.m.at(t.place, "the key needs a number that tells keys apart, such as {{hex16 i}}")
-		return "", false
+		return ""
 	}
-	return strings.NewReplacer("\x00", "{{", "\x01", "}}").Replace(format), ok
+	return strings.NewReplacer("\x00", "{{", "\x01", "}}").Replace(format)
 }
 
 // storeOperation resolves a key-value operation to steps that say in SQL what
@@ -284,7 +284,7 @@ func (r *resolver) fieldByField(parts []assay.Part) []assay.Part {
 func (r *resolver) storeKey(o *operation) assay.Values {
 	v := assay.Values{Kind: assay.Key, Format: r.kv.key, Theta: 0.99}
 	if o.Key.set() {
-		v.Format, _ = r.keyFormat(o.Key)
+		v.Format = r.keyFormat(o.Key)
 	}
 	draw := o.Draw.value
 	if draw == "" {

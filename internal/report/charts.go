@@ -83,7 +83,7 @@ func isDrawn(t *analysis.Table, row *analysis.Row) bool {
 // there is one, that to the floor.
 func figureRows(t *analysis.Table) *chart.Rows {
 	rows := &chart.Rows{Grouped: "rank", Dots: "one launch", Marks: []string{"all launches, with 95 % CI"}}
-	figures := chart.Panel{Axis: metricAxis(t, t.Primary, drawnValues(t))}
+	figures := chart.Panel{Axis: metricAxis(t.Primary, drawnValues(t))}
 	ratios := chart.Panel{Axis: ratioAxis(t), Line: 1, BandLow: 1 / (1 + t.Margin), BandHigh: 1 + t.Margin}
 	floors := chart.Panel{Axis: chart.Axis{Label: "times the floor: 1 is the engine with nothing in between", Log: true, Tick: digitsTick}, Line: 1, BandLow: 1, BandHigh: 1}
 	rows.Panels = []chart.Panel{figures}
@@ -113,7 +113,7 @@ func figureRows(t *analysis.Table) *chart.Rows {
 // chartRow is a row with its rank and, where data changes, its class of
 // durability; one that is not ok says why.
 func chartRow(t *analysis.Table, row *analysis.Row, cells func() []chart.Cell) chart.Row {
-	r := chart.Row{Name: rowName(t, row), Group: rankGroup(t, row)}
+	r := chart.Row{Name: rowName(row), Group: rankGroup(t, row)}
 	if t.Changes {
 		r.Section = "durability " + class(row.Durability)
 	}
@@ -132,7 +132,7 @@ func chartRow(t *analysis.Table, row *analysis.Row, cells func() []chart.Cell) c
 }
 
 // rowName is the row's name with what it is for the others.
-func rowName(t *analysis.Table, row *analysis.Row) string {
+func rowName(row *analysis.Row) string {
 	name := wording.Clean(row.Name())
 	switch {
 	case row.Twin:
@@ -189,7 +189,7 @@ func ratioCellOf(c *analysis.Comparison) chart.Cell {
 // has a log scale.
 const minLogSpread = 10
 
-func metricAxis(t *analysis.Table, m assay.Metric, values []float64) chart.Axis {
+func metricAxis(m assay.Metric, values []float64) chart.Axis {
 	return chart.Axis{Label: metricWords(m), Log: spread(values) > minLogSpread, Tick: unitTick(m.Unit)}
 }
 
@@ -305,7 +305,7 @@ func phaseRows(t *analysis.Table) (*chart.Rows, bool) {
 			continue
 		}
 		if len(row.Phases()) == 0 {
-			rows.Rows = append(rows.Rows, chart.Row{Name: rowName(t, row), Group: rankGroup(t, row), Text: "no phases"})
+			rows.Rows = append(rows.Rows, chart.Row{Name: rowName(row), Group: rankGroup(t, row), Text: "no phases"})
 			continue
 		}
 		rows.Rows = append(rows.Rows, chartRow(t, row, func() []chart.Cell { return []chart.Cell{phaseCell(row, used)} }))

@@ -89,7 +89,7 @@ func viewTable(t *analysis.Table, id string, p *packer) (*tableView, error) {
 }
 
 func (v *tableView) addRow(t *analysis.Table, row *analysis.Row, columns []column, n *notes) {
-	r := rowView{ID: fmt.Sprint(v.ID, "r", len(v.Rows)+1), Kind: "ok", Name: rowName(t, row), Reason: wording.Clean(row.Reason), Right: v.Right,
+	r := rowView{ID: fmt.Sprint(v.ID, "r", len(v.Rows)+1), Kind: "ok", Name: rowName(row), Reason: wording.Clean(row.Reason), Right: v.Right,
 		Metrics: metricLines(row), Trials: trialLines(t, row)}
 	switch {
 	case row.Twin:

@@ -22,8 +22,8 @@ func VersusDocument(v *analysis.Versus) Document {
 	d.add(paragraph, "%s is faster in %d, slower in %d, equivalent in %d, undecided in %d of %s.", v.A.Name, counts[stat.Faster],
 		counts[stat.Slower], counts[stat.Equivalent], counts[stat.Undecided], wording.Plural(len(v.Lines), "comparison"))
 	d = append(d, block{kind: table, grid: g})
-	addAlone(v, &d, v.A.Name, v.OnlyA)
-	addAlone(v, &d, v.B.Name, v.OnlyB)
+	addAlone(&d, v.A.Name, v.OnlyA)
+	addAlone(&d, v.B.Name, v.OnlyB)
 	return d
 }
 
@@ -42,7 +42,7 @@ func addRunDifference(d *document, runs *analysis.RunDifference) {
 	}
 }
 
-func addAlone(v *analysis.Versus, d *document, name string, cells []string) {
+func addAlone(d *document, name string, cells []string) {
 	if len(cells) == 0 {
 		return
 	}
