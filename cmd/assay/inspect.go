@@ -151,18 +151,14 @@ func printDifferences(out io.Writer, a, b *inspection) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintf(w, "\t%s\t%s\n", a.name, b.name)
 	x, y := a.facts(), b.facts()
-	for _, name := range slices.Sorted(maps.Keys(union(x, y))) {
+	all := maps.Clone(x)
+	maps.Copy(all, y)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
 		if x[name] != y[name] {
 			fmt.Fprintf(w, "%s\t%s\t%s\n", name, cmp.Or(x[name], "-"), cmp.Or(y[name], "-"))
 		}
 	}
 	return w.Flush()
-}
-
-func union(a, b map[string]string) map[string]string {
-	all := maps.Clone(a)
-	maps.Copy(all, b)
-	return all
 }
 
 func (i *inspection) facts() map[string]string {

@@ -17,7 +17,6 @@ type NoiseKind struct {
 	Operation string
 	Pairs     int           // comparisons of a thing with itself that have enough launches for a verdict
 	Alarms    int           // of these, how many claim a difference
-	Rate      stat.Interval // of alarms, with the interval of Clopper and Pearson
 	Spread    float64       // standard deviation of log ratios between launches, over all pairs
 	Launch    time.Duration // that one launch of a pair takes
 }
@@ -48,7 +47,6 @@ func NewNoise(r *Result) Noise {
 	var all Noise
 	for _, name := range order {
 		k := kinds[name]
-		k.Rate = stat.Share(k.Alarms, k.Pairs)
 		k.Spread = math.Sqrt(squares[name] / freedom[name])
 		all.Kinds = append(all.Kinds, *k)
 	}

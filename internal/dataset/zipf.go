@@ -10,7 +10,7 @@ import (
 // Billion-Record Synthetic Databases", 1994).
 type zipf struct {
 	items              uint64
-	theta, zeta, eta   float64
+	zeta, eta          float64
 	alpha, secondBound float64
 }
 
@@ -27,7 +27,7 @@ var scrambled = newZipf(scrambledItems, scrambledZeta, scrambledTheta)
 func newZipf(items uint64, zeta, theta float64) *zipf {
 	second := 1 + math.Pow(0.5, theta)
 	return &zipf{
-		items: items, theta: theta, zeta: zeta, alpha: 1 / (1 - theta), secondBound: second,
+		items: items, zeta: zeta, alpha: 1 / (1 - theta), secondBound: second,
 		eta: (1 - math.Pow(2/float64(items), 1-theta)) / (1 - second/zeta),
 	}
 }

@@ -33,7 +33,6 @@ type effect struct {
 	conditions []string
 	sets       []setting
 	replaces   bool // it may remove other rows that a unique index has
-	inserts    bool
 	// kept are the columns of an INSERT that a conflict leaves as they are.
 	kept []string
 }
@@ -219,7 +218,7 @@ func (r *reader) delete() {
 // DO UPDATE SET column = value, ...
 func (r *reader) insert() {
 	e := &r.effect
-	e.inserts, e.counted = true, true
+	e.counted = true
 	if e.replaces = r.word("REPLACE"); !e.replaces && r.word("INSERT") && r.word("OR") {
 		e.replaces = r.word("REPLACE")
 		e.decided = !e.replaces && !r.word("ABORT")

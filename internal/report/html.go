@@ -7,9 +7,6 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"strings"
-
-	"assay/internal/chart"
 )
 
 //go:embed html/page.html
@@ -21,10 +18,6 @@ var pageStyle string
 // parsedPage is the template, parsed once. Everything in the page but its charts and
 // downloads is escaped by it.
 var parsedPage = template.Must(template.New("page").Funcs(template.FuncMap{"blocks": blockParts}).Parse(pageTemplate))
-
-// styleSheet is the page's one style sheet; the content policy allows it by its
-// digest.
-func styleSheet() string { return strings.TrimSpace(pageStyle) + "\n" + chart.Style() }
 
 // policy allows the page its own style sheet and nothing else: no script, no
 // request. forms says where forms are sent.

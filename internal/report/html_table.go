@@ -122,7 +122,9 @@ func writeSamples(t *analysis.Table, to io.Writer) error {
 			}
 		}
 	}
-	metrics := slices.SortedFunc(maps.Keys(names), compareMetrics)
+	metrics := slices.SortedFunc(maps.Keys(names), func(a, b string) int { // as in tables
+		return cmp.Or(analysis.MetricOrder(a)-analysis.MetricOrder(b), strings.Compare(a, b))
+	})
 	w := csv.NewWriter(to)
 	_ = w.Write(append([]string{"driver", "profile", "twin", "group", "launch", "outcome", "reason", "disturbed", "samples"}, metrics...))
 	for _, row := range t.WithTwins() {
@@ -137,11 +139,6 @@ func writeSamples(t *analysis.Table, to io.Writer) error {
 	}
 	w.Flush()
 	return w.Error()
-}
-
-// compareMetrics orders metrics as tables do.
-func compareMetrics(a, b string) int {
-	return cmp.Or(analysis.MetricOrder(a)-analysis.MetricOrder(b), strings.Compare(a, b))
 }
 
 // trialFigure has nine digits, more than any clock, or is a whole number; empty

@@ -33,7 +33,7 @@ func TestNull(t *testing.T) {
 		t.Fatalf("%+v", n)
 	}
 	k := n.Kinds[0]
-	if k.Operation != "read" || k.Pairs != 2 || k.Alarms != 1 || k.Rate.N != 2 || k.Launch != 2*time.Second || !(k.Spread >= 0) {
+	if k.Operation != "read" || k.Pairs != 2 || k.Alarms != 1 || k.Launch != 2*time.Second || !(k.Spread >= 0) {
 		t.Errorf("%+v", k)
 	}
 	if _, _, ok := k.Smallest(3 * time.Second); ok {

@@ -29,10 +29,9 @@ type instance struct {
 	opened   wire.Opened
 	asked    connections
 	prepared map[string]preparedOperation
-	began    time.Time // of its start
-	layout   int       // of the program; 0: there is one only
-	traced   bool      // it runs under a tracer
-	single   *bool     // it is one process; nil: not looked yet
+	layout   int   // of the program; 0: there is one only
+	traced   bool  // it runs under a tracer
+	single   *bool // it is one process; nil: not looked yet
 }
 
 // place is where an instance's files are.
@@ -76,7 +75,7 @@ func (r *Runner) startUnder(ctx context.Context, m *member, launch int, c connec
 	if r.over() {
 		return nil, errBudgetEnded
 	}
-	in := &instance{member: m, r: r, asked: c, began: time.Now(), traced: len(under) > 0,
+	in := &instance{member: m, r: r, asked: c, traced: len(under) > 0,
 		readings: readings{claimed: r.storage.durability, applied: m.first.options}}
 	if err := in.open(ctx, launch, under); err != nil {
 		in.kill()

@@ -56,7 +56,6 @@ type Lease struct {
 	Run      string // of the machine; empty: it is not begun
 	Launch   int    // its number
 	attempt  int64
-	agent    Agent
 }
 
 // clock is the server's, in ms: those of machines differ.
@@ -223,7 +222,7 @@ const takeable = `SELECT m.position, coalesce(m.run_id, ''), m.done, m.attempt, 
 // belongs to the agent from then on.
 func (s *Store) Take(ctx context.Context, agent Agent, lasts time.Duration) (lease *Lease, err error) {
 	err = s.onServer(ctx, "taking a launch from", func(tx *sql.Tx) error {
-		l := Lease{agent: agent}
+		l := Lease{}
 		var done int
 		err := tx.QueryRowContext(ctx, takeable, agent.Version, agent.Machine, agent.Machine).
 			Scan(append([]any{&l.Position, &l.Run, &done, &l.attempt}, fleetFields(&l.Fleet)...)...)
