@@ -46,7 +46,6 @@ type tools struct {
 	builder *build.Builder
 }
 
-// part is some of the benchmarks.
 type part struct {
 	name  string
 	run   func(*tools) error

@@ -121,7 +121,6 @@ func (t *tools) reportOf(plan, name string, flags ...string) (*analysis.Result, 
 	return t.readReport(location)
 }
 
-// readReport reads the newest run of a store.
 func (t *tools) readReport(location string) (*analysis.Result, error) {
 	s, err := store.Open(t.ctx, location)
 	if err != nil {

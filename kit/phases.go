@@ -58,7 +58,6 @@ func (p *Phases) end(phase Phase) {
 	p.last = now
 }
 
-// report lists the phases that occurred.
 func (p *Phases) report() []wire.Phase {
 	var all []wire.Phase
 	for i, sum := range p.sums {

@@ -119,7 +119,6 @@ var scenarios = []scenario{
 	{name: "as before, with a faster unsafe setting", gains: [][]float64{{0.3, 0.2, 0.9}, {0.1}, {0, 0}, {0}, {0}, {0}, {0}, {-0.02, 0}}, unsafe: true},
 }
 
-// space is the scenario's, as assay tune is given it.
 func (s scenario) space() tune.Space {
 	space := tune.Space{StartIsCurrent: true}
 	for j, gains := range s.gains {

@@ -91,7 +91,6 @@ func (a *app) fleetCommand() *cobra.Command {
 	return cmd
 }
 
-// listFleets shows each fleet with its machines.
 func (a *app) listFleets(ctx context.Context, s *store.Store) error {
 	all, err := s.Fleets(ctx)
 	if err != nil {

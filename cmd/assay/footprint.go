@@ -64,7 +64,6 @@ func (a *app) footprint(ctx context.Context, names []string, cold bool) error {
 	return a.showFootprints(all)
 }
 
-// measureFootprint builds a driver and measures it.
 func measureFootprint(ctx context.Context, l *lab.Lab, name string, cold bool) (footprint.Footprint, error) {
 	worker, err := l.Build(ctx, name)
 	if err != nil {

@@ -29,7 +29,6 @@ type outputFile[T any] struct {
 	path   string
 }
 
-// addFormat makes a command take --format.
 func (o *outputs[T]) addFormat(cmd *cobra.Command, formats format.List[T]) {
 	o.format = formats[0]
 	set := func(name string) (err error) {
@@ -58,13 +57,11 @@ func (o *outputs[T]) addOutputs(cmd *cobra.Command, formats format.List[T]) {
 	cmd.Flags().VarP(fileFlag{value, o.files}, "output", "o", "also write FORMAT=FILE; may be repeated")
 }
 
-// addOutput makes a command take --format, and --output FILE.
 func (o *outputs[T]) addOutput(cmd *cobra.Command, formats format.List[T], help string) {
 	o.addFormat(cmd, formats)
 	addFile(cmd, &o.file, "output", "o", help)
 }
 
-// files are those of --output FORMAT=FILE.
 func (o *outputs[T]) files() []string {
 	var all []string
 	for _, also := range o.also {

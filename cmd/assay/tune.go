@@ -98,7 +98,6 @@ func (f tuneFlags) words() []string {
 	return words
 }
 
-// check refuses flags that have no meaning.
 func (f tuneFlags) check() error {
 	if f.durability != "" && !slices.Contains(tune.Classes(), f.durability) {
 		return usage(plan.Unknown("class of durability", f.durability, tune.Classes()))

@@ -106,7 +106,6 @@ func circle(p vg.Path) (centre vg.Point, radius vg.Length, ok bool) {
 	return vg.Point{}, 0, false
 }
 
-// look is how a path is drawn.
 type look struct {
 	role  role
 	fill  bool

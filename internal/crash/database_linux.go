@@ -232,5 +232,4 @@ func (db *database) close(ctx context.Context) error {
 // dataName is the file, or the folder, of the database.
 const dataName = "data.db"
 
-// dataPath is where the database lies in a folder.
 func dataPath(folder string) string { return filepath.Join(folder, dataName) }

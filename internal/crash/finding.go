@@ -142,7 +142,6 @@ func (k keptImage) image() *Image {
 	return image
 }
 
-// load reads a finding back.
 func load(dir, id string) (evidence, error) {
 	file, err := os.Open(findingPath(dir, filepath.Base(id)))
 	if errors.Is(err, fs.ErrNotExist) {

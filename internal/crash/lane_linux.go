@@ -155,7 +155,6 @@ func (l *lane) mounted(ctx context.Context, image *Image, record bool, do func()
 	return errors.Join(err, l.unmount(context.WithoutCancel(ctx)))
 }
 
-// mountDisk mounts the file system that is on the disk.
 func (l *lane) mountDisk(ctx context.Context) error {
 	err := l.run(ctx, "mount", "-t", string(l.kind), "-o", makers[l.kind].options, filepath.Join(l.fuse, diskName), l.mount)
 	switch {

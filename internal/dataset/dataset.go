@@ -322,7 +322,6 @@ func (d *Data) scratch() (*scratch.Folder, error) {
 	return scratch.New(filepath.Dir(filepath.Dir(d.Path)), workPrefix)
 }
 
-// fileSum returns the SHA-256 of a file in hex.
 func fileSum(path string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {

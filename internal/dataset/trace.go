@@ -229,7 +229,6 @@ func argumentGenerator(seed uint64, op assay.Operation) (*generator, error) {
 	return newGenerator(seed, "operation/"+op.Name, labels, arguments(op))
 }
 
-// chooser draws the parts of a mix.
 type chooser struct {
 	key    uint64
 	bounds []uint64 // bounds[i] is the sum of the weights up to part i
@@ -269,7 +268,6 @@ func (c *chooser) count(length int) []int {
 	return counts
 }
 
-// open maps the trace's file.
 func (t *Trace) open() (*column.File, error) {
 	file, err := column.Open(t.Path)
 	if errors.Is(err, os.ErrNotExist) {

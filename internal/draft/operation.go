@@ -22,7 +22,6 @@ type operation struct {
 	checked []string // types of the check's answer
 }
 
-// changes reports whether a statement changes data.
 func (o *operation) changes() bool {
 	return slices.ContainsFunc(o.queries, func(q *query) bool { return q.changes() })
 }

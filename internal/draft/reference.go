@@ -7,7 +7,6 @@ import (
 	"assay/internal/plan/sqltext"
 )
 
-// reference is a table that a statement names.
 type reference struct {
 	table string
 	alias string // or the table's name

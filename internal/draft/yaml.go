@@ -83,7 +83,6 @@ type writer struct {
 	prefix string // of each line: a mark that makes a comment of it
 }
 
-// line writes a line, or several with the same indent.
 func (w *writer) line(indent int, format string, args ...any) {
 	text := strings.Split(fmt.Sprintf(format, args...), "\n")
 	for _, line := range text {

@@ -72,7 +72,6 @@ func (s *Series) Describe(c Change) string {
 	return line
 }
 
-// plot draws a point with its interval.
 func plot(p Point, low, high float64) string {
 	place := func(v float64) int {
 		if high <= low {

@@ -137,7 +137,6 @@ func (s *recordsOfStore) blobs(before int) []assay.Type {
 	return slices.Repeat([]assay.Type{"blob"}, before+s.sql.Fields)
 }
 
-// all reads the whole store.
 func (s *recordsOfStore) all() *assay.Query {
 	return &assay.Query{SQL: s.sql.All, Returns: s.blobs(1)}
 }

@@ -115,7 +115,6 @@ func (r *resolver) count(o *operation, changes bool) int {
 	return defaultQueries
 }
 
-// counts resolves the numbers of operations that differ by profile.
 func (r *resolver) counts(o *operation) map[string]int {
 	counts := map[string]int{}
 	for _, e := range o.Count.byProfile.entries {

@@ -210,7 +210,6 @@ func (f *fraction) read(m *mistakes, n ast.Node) {
 	*f = fraction{s.place, value}
 }
 
-// boolean is true or false.
 type boolean struct {
 	place
 	value bool

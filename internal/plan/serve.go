@@ -45,7 +45,6 @@ func (o *operation) rates(m *mistakes) []int {
 	return []int{0}
 }
 
-// axisSizes are how many clients and rates there are.
 func (o *operation) axisSizes(p *Plan) (clients, rates int) {
 	return cmp.Or(len(o.Load.Closed.items), len(o.Clients.items), len(p.Clients)), len(o.Load.Open.items)
 }

@@ -340,7 +340,6 @@ func (d *dict[T]) names() []string {
 	return namesOf(d.entries, func(e entry[T]) string { return e.key.value })
 }
 
-// namesOf are the names of parts, in order.
 func namesOf[T any](all []T, name func(T) string) []string {
 	names := make([]string, len(all))
 	for i, each := range all {

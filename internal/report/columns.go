@@ -39,7 +39,6 @@ func footnotes(r *analysis.Row, n *notes) string {
 	return text
 }
 
-// addTable shows the table with its footnotes.
 func addTable(t *analysis.Table, d *document) {
 	d.add(subheading, "%s", t.Title)
 	var n notes
@@ -113,7 +112,6 @@ func columnsOf(t *analysis.Table, n *notes) []column {
 		column{"notes", false, func(r *analysis.Row) string { return footnotes(r, n) }})
 }
 
-// figureColumn shows a figure with its interval.
 func figureColumn(metric string) func(*analysis.Row) string {
 	return func(r *analysis.Row) string {
 		f, _ := r.Figure(metric)
@@ -121,7 +119,6 @@ func figureColumn(metric string) func(*analysis.Row) string {
 	}
 }
 
-// centreColumn shows a figure alone.
 func centreColumn(metric string) func(*analysis.Row) string {
 	return func(r *analysis.Row) string {
 		f, has := r.Figure(metric)
@@ -132,7 +129,6 @@ func centreColumn(metric string) func(*analysis.Row) string {
 	}
 }
 
-// ratioCell shows the comparison with the reference.
 func ratioCell(t *analysis.Table, r *analysis.Row) string {
 	if f, _ := r.Figure(t.Primary.Name); f.Comparison != nil {
 		return ratioText(f.Comparison.Ratio)

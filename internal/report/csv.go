@@ -43,7 +43,6 @@ func writeCSV(w io.Writer, r *Report) error {
 	return out.Error()
 }
 
-// record is one line of the CSV.
 func (r *Report) record(row *analysis.Row, f analysis.Figure) []string {
 	c := row.Cell
 	ratios, verdict := []string{"", "", ""}, ""

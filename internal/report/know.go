@@ -70,7 +70,6 @@ func (r *Report) clientWords() string {
 	return wording.Clean("several clients: " + strings.Join(values, "; "))
 }
 
-// words are the finding in a line or two.
 func (f finding) words(s Screen) string {
 	evidence := Evidence(f.worst.Doubt)
 	if f.worst.Of > 1 && f.worst.Launches > 0 {

@@ -53,7 +53,6 @@ func (g *grid) markdown() string {
 	return s.String()
 }
 
-// markdownRow is one line of a table.
 func markdownRow(cells []string, columns int) string {
 	escaped := make([]string, columns)
 	for i, cell := range cells {

@@ -69,7 +69,6 @@ func (v *variant) again() bool {
 	return true
 }
 
-// keep adds a window to what the trial measured.
 func (t *turn) keep(w measured) {
 	t.tally.add(w.Measured)
 	if w.pool == nil {

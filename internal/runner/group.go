@@ -270,7 +270,6 @@ func (g *group) dropPermanentFailure(t *assay.Trial) {
 	}
 }
 
-// prune removes members without jobs.
 func (g *group) prune() {
 	g.members = slices.DeleteFunc(slices.Clone(g.members), func(m *member) bool { return len(m.jobs) == 0 })
 }

@@ -359,7 +359,6 @@ func latest(op assay.Operation) bool {
 	return len(op.Steps) > 0 && len(op.Steps[0].Args) > 0 && op.Steps[0].Args[0].Draw == assay.Latest
 }
 
-// wireOperation translates an operation for a worker.
 func wireOperation(name string, op assay.Operation, trace *dataset.Trace) wire.Operation {
 	out := wire.Operation{Name: name, Trace: trace.Path, Changes: op.Changes, Statement: wire.Policy(op.Statement),
 		Transaction: op.Transaction, RetryBusy: op.RetryBusy}

@@ -19,7 +19,6 @@ type launches struct {
 	cost      time.Duration // mean wall time of one with all members; zero while unknown
 }
 
-// begin returns the number of a new launch.
 func (l *launches) begin() int {
 	l.last, l.noisy = l.last+1, false
 	return l.last
@@ -62,7 +61,6 @@ func newRecord() record {
 		tried: map[string]int{}, spent: map[string]spent{}, unlike: map[string]bool{}, promises: map[string]assay.Promise{}}
 }
 
-// note takes in a finished trial.
 func (r *record) note(t *assay.Trial) {
 	cell, key := t.Cell.Key(), figuresKey(t.Cell, t.Twin)
 	if t.Outcome != assay.NotRun {

@@ -234,7 +234,6 @@ func (r *Runner) progress(phase Phase, what string, total time.Duration) {
 	}
 }
 
-// emit hands a finished trial on.
 func (r *Runner) emit(t assay.Trial) error {
 	t.Ablation = r.config.Ablation
 	r.totals.note(t)

@@ -228,7 +228,6 @@ func (in *instance) stopServer() error {
 	return fail("stop the server", err)
 }
 
-// killServer ends the server at once.
 func (in *instance) killServer() {
 	if in.server != nil {
 		in.server.Kill()

@@ -96,7 +96,6 @@ func (w *Workspace) check() error {
 
 const checkedBytes = 1 << 20
 
-// folder makes a fresh folder for one instance.
 func (w *Workspace) folder() (string, error) { return os.MkdirTemp(w.Dir, "instance-") }
 
 // Close removes the workspace.

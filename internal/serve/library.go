@@ -96,7 +96,6 @@ func (l *library) verdicts(ctx context.Context, runs []assay.Run) ([]machineVerd
 	return ask(ctx, &l.slow, &l.verdict, judged, func(ctx context.Context) ([]machineVerdicts, error) { return l.judge(ctx, judged) })
 }
 
-// judge works out the verdicts.
 func (l *library) judge(ctx context.Context, judged []assay.Run) ([]machineVerdicts, error) {
 	sources, err := published.Claims()
 	if err != nil {

@@ -140,7 +140,6 @@ func (s *server) run(ctx context.Context, r *http.Request, a *answer) error {
 	return page.Write(&a.body, "html")
 }
 
-// export sends a run as a file.
 func (s *server) export(ctx context.Context, r *http.Request, a *answer) error {
 	run, err := s.Store.Export(ctx, r.PathValue("id"), &a.body)
 	if err != nil {

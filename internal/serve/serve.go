@@ -41,7 +41,6 @@ type Options struct {
 	patience time.Duration // how long a page waits for what takes long; 0: slowPatience
 }
 
-// server answers requests.
 type server struct {
 	Options
 	hosts   []string // names of this server; empty: any

@@ -101,12 +101,10 @@ func insertAll(ctx context.Context, tx *sql.Tx, table, columns string, rows [][]
 	return nil
 }
 
-// insertion is the statement that adds a row.
 func insertion(table, columns string) string {
 	return "INSERT INTO " + table + " (" + columns + ") VALUES (" + marks(columns) + ")"
 }
 
-// marks are the placeholders of a row.
 func marks(columns string) string {
 	return strings.Repeat(", ?", strings.Count(columns, ",")+1)[2:]
 }

@@ -144,7 +144,6 @@ func readPage(ctx context.Context, tx *sql.Tx, runID string, after int64) ([]int
 	return ids, page, readDetails(ctx, tx, byID, runID, after, ids[len(ids)-1])
 }
 
-// readDetails reads what trials have in other tables.
 func readDetails(ctx context.Context, tx *sql.Tx, byID map[int64]*assay.Trial, runID string, after, last int64) error {
 	const ofPage = " FROM trial t JOIN %s d ON d.trial_id = t.id WHERE t.run_id = ? AND t.id > ? AND t.id <= ?"
 	type figure struct {

@@ -56,7 +56,6 @@ func (t *Tuning) member(p tune.Point) lab.Member {
 	return lab.Member{Driver: assay.ParseDriverName(driver), Profile: t.profile(p).Name}
 }
 
-// beginSeries begins the run of a stage.
 func (t *Tuning) beginSeries(ctx context.Context, b tune.Block) error {
 	if err := t.endSeries(ctx); err != nil {
 		return err
@@ -261,7 +260,6 @@ func (t *Tuning) judge(p tune.Point, trials []assay.Trial) tune.Member {
 	return m
 }
 
-// trial is a member's trial of an operation.
 func (t *Tuning) trial(trials []assay.Trial, m lab.Member, o assay.Case) (assay.Trial, bool) {
 	for _, trial := range trials {
 		if !trial.Twin && t.isOf(trial, m, o) {
