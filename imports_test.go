@@ -47,7 +47,7 @@ var imports = map[string][]string{
 	"wording":   {"stat", "kit"},
 	"analysis":  {"root", "stat", "wording", "guard"},
 	"report":    {"root", "stat", "wording", "analysis", "chart", "file", "guard", "format"},
-	"audit":     {"root", "kit", "stat", "published", "analysis", "report", "format"},
+	"audit":     {"root", "kit", "stat", "published", "analysis", "report", "format", "wording"},
 	"bench":     {"root", "kit", "stat", "plans", "plan", "dataset", "build", "store", "analysis", "report", "load", "gate", "tune", "fleet"},
 	"crash":     {"root", "kit", "guard", "format", "wording"},
 	"expert":    {"kit"},

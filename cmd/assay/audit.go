@@ -30,6 +30,7 @@ type auditFlags struct {
 	measure bool
 	budget  time.Duration
 	quiet   bool
+	brief   bool // on a terminal, unless a format is asked for
 }
 
 func (a *app) auditCommand() *cobra.Command {
@@ -48,6 +49,7 @@ func (a *app) auditCommand() *cobra.Command {
 			if cmd.Flags().Changed("budget") && !flags.measure {
 				return usage(errors.New("--budget needs --measure"), "add --measure, or leave --budget out")
 			}
+			flags.brief = a.screen != nil && !cmd.Flags().Changed("format")
 			if !flags.measure {
 				return a.audit(cmd.Context(), strings.Join(args, ""), flags)
 			}
@@ -79,6 +81,16 @@ func (a *app) audit(ctx context.Context, id string, flags auditFlags) error {
 	if err != nil {
 		return err
 	}
+	return a.showFindings(findings, id, flags)
+}
+
+// showFindings prints the verdicts, by the run of that id where there is one: briefly on a
+// terminal, and else with all evidence.
+func (a *app) showFindings(findings []audit.Finding, id string, flags auditFlags) error {
+	if flags.brief {
+		words := slices.DeleteFunc([]string{"audit", id, "--format", "markdown"}, func(word string) bool { return word == "" })
+		return audit.WriteScreen(a.screen, findings, a.columns(), a.commandLine("audit", "--measure", "--budget", "1h"), a.commandLine(words...))
+	}
 	return flags.write(a.stdout, findings)
 }
 
@@ -94,7 +106,7 @@ func (a *app) auditMeasuring(ctx context.Context, flags auditFlags) error {
 	if err != nil {
 		return a.unaudited(ctx, err)
 	}
-	return flags.write(a.stdout, findings)
+	return a.showFindings(findings, "", flags)
 }
 
 // unaudited says how to see what was measured before audit was interrupted.

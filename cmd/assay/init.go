@@ -74,7 +74,7 @@ func (a *app) init(ctx context.Context, flags initFlags) error {
 		return err
 	}
 	if err := file.Write(flags.output, []byte(d.Text)); err != nil {
-		return usage(err)
+		return fmt.Errorf("write the plan: %w", err)
 	}
 	a.progress.close()
 	a.printDraft(flags.output, d)

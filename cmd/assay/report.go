@@ -25,6 +25,11 @@ func (a *app) reportCommand() *cobra.Command {
 			if out.format.Files != nil && out.file == "" {
 				return usage(fmt.Errorf("format %s is one file for each chart", out.format.Name), "name a folder: -o FOLDER")
 			}
+			if out.format.Files == nil {
+				if err := checkPlace(out.file); err != nil {
+					return usage(err)
+				}
+			}
 			return a.showRun(cmd.Context(), strings.Join(args, ""), out)
 		},
 	}
@@ -47,21 +52,17 @@ func (a *app) showRun(ctx context.Context, id string, out outputs[*report.Report
 	if err != nil {
 		return err
 	}
-	info, err := os.Stat(out.file)
-	there := err == nil
-	switch {
-	case out.format.Files != nil && there && !info.IsDir():
-		return usage(fmt.Errorf("%s is a file: name a folder", out.file))
-	case out.format.Files != nil:
-		paths, err := out.format.Files(out.file, r)
-		if err == nil {
-			fmt.Fprintf(a.stderr, "%s: charts as files: %d\n", out.file, len(paths))
-		}
-		return err
-	case there && info.IsDir():
-		return usage(fmt.Errorf("%s is a folder: name a file", out.file))
+	if out.format.Files == nil {
+		return out.write(a.stdout, r)
 	}
-	return out.write(a.stdout, r)
+	if info, err := os.Stat(out.file); err == nil && !info.IsDir() {
+		return usage(fmt.Errorf("%s is a file: name a folder", out.file))
+	}
+	paths, err := out.format.Files(out.file, r)
+	if err == nil {
+		fmt.Fprintf(a.stderr, "%s: charts as files: %d\n", out.file, len(paths))
+	}
+	return err
 }
 
 // reportOn is the report on a run, with what was published of its plan.

@@ -67,6 +67,9 @@ func (a *app) exportCommand() *cobra.Command {
 			if output == "" {
 				return usage(errors.New("no file to write"), "name one: -o "+args[0]+".assay")
 			}
+			if err := checkPlace(output); err != nil {
+				return usage(err)
+			}
 			return a.export(cmd.Context(), args[0], output)
 		},
 	}

@@ -50,6 +50,9 @@ func markdown(findings []Finding) string {
 	return b.String()
 }
 
+// verdicts are in the order in which they are counted.
+var verdicts = []Verdict{Holds, Fails, NoEffect, Broken, Unknown, Untested}
+
 // summary counts the verdicts. It says what to do where there is nothing to judge by, and
 // how many claims more measuring does not decide.
 func summary(findings []Finding) string {
@@ -63,7 +66,7 @@ func summary(findings []Finding) string {
 		}
 	}
 	var words []string
-	for _, v := range []Verdict{Holds, Fails, NoEffect, Broken, Unknown, Untested} {
+	for _, v := range verdicts {
 		if counts[v] > 0 {
 			words = append(words, fmt.Sprintf("%s: %d", v, counts[v]))
 		}
