@@ -74,17 +74,10 @@ func windowOf(each time.Duration, c assay.Case) window {
 	return window{length: units * unit, units: int64(units)}
 }
 
-// min is how many windows a launch has at least.
-func (w window) min() int {
-	if w.units == 0 {
-		return 1
-	}
-	return int((minPerWindow + w.units - 1) / w.units)
-}
-
-// count is how many windows a launch has while nothing is known of their spread.
+// count is how many windows a launch has while nothing is known of their spread: one of an
+// operation that takes long, whose launches tell more for their time than its windows.
 func (w window) count() int {
-	return max(w.min(), int(min(windowsPerLaunch, longWindows/w.length)))
+	return max(1, int(min(windowsPerLaunch, longWindows/w.length)))
 }
 
 // share is what a launch costs each of its operations beside their windows: to

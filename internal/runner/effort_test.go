@@ -94,7 +94,8 @@ func TestWindowOf(t *testing.T) {
 		{"a tenth of a window", windowLength / 10, one, window{windowLength, 0}, windowsPerLaunch},
 		{"a sixth", 800 * time.Microsecond, one, window{4800 * time.Microsecond, 6}, windowsPerLaunch},
 		{"half", 2500 * time.Microsecond, one, window{10 * time.Millisecond, 4}, 20},
-		{"longer than a window", 25 * time.Millisecond, one, window{100 * time.Millisecond, 4}, 3},
+		{"longer than a window", 25 * time.Millisecond, one, window{100 * time.Millisecond, 4}, 2},
+		{"longer than those of a launch", 250 * time.Millisecond, one, window{time.Second, 4}, 1},
 		{"of several clients", 2 * time.Millisecond, two, window{20 * time.Millisecond, 0}, 10},
 		{"transactions", time.Millisecond, ten, window{40 * time.Millisecond, 4}, 5},
 	} {

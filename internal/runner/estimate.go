@@ -119,7 +119,7 @@ func (k Costs) windows(c assay.Case) assay.Spent {
 	count := time.Duration(w.count())
 	spent := assay.Spent{
 		assay.StageMeasured: count * w.length,
-		assay.StageTurns:    count * typicalTurn,
+		assay.StageTurns:    count*typicalTurn + min(count, shortCalls)*each,
 		assay.StageVerify:   (k.verified(c, c.Operation) + max(each, min(sampleTime, verifiedOperations*each))) / atOnce,
 	}
 	if minPerWindow*each <= warmUp {

@@ -22,8 +22,7 @@ const (
 	// longWindows is how long those of a slow operation take in a launch: they are
 	// longer, and fewer.
 	longWindows = 200 * time.Millisecond
-	// minPerWindow is how many operations a window has at least that ends by the
-	// clock, and how many a launch has of an operation.
+	// minPerWindow is how many operations a window has at least that ends by the clock.
 	minPerWindow = 10
 	// warmUp is how long a fast operation runs before its windows.
 	warmUp = 30 * time.Millisecond

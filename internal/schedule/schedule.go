@@ -75,12 +75,13 @@ func Next(groups []Group, limits Limits) []int {
 	return divisible(groups, wanting)
 }
 
-// lowestLevel are the groups below the minimum that have the fewest launches of
-// those that fit, the cheapest first.
+// lowestLevel are the groups below the minimum that have the fewest launches of those
+// that fit, the cheapest first. A launch that can be ended fits by half where no other of
+// its level does: what it measures is worth more than a further launch of the others.
 func lowestLevel(groups []Group, wanting []int, limits Limits) []int {
 	var below []int
 	for _, i := range wanting {
-		if g := groups[i]; g.level() < limits.MinLaunches && g.Cost <= limits.Left {
+		if g := groups[i]; g.level() < limits.MinLaunches && (g.Cost <= limits.Left || g.Divisible && g.Cost/2 <= limits.Left) {
 			below = append(below, i)
 		}
 	}
@@ -94,6 +95,9 @@ func lowestLevel(groups []Group, wanting []int, limits Limits) []int {
 			left -= groups[i].Cost
 			next = append(next, i)
 		}
+	}
+	if len(next) == 0 && len(below) > 0 {
+		return below[:1]
 	}
 	return next
 }

@@ -108,6 +108,26 @@ func TestDivisible(t *testing.T) {
 	}
 }
 
+// A dear group's second launch goes before the third one of the others, even where the budget
+// ends it: of one launch there is no interval.
+func TestDearGroupIsNotLeftBehind(t *testing.T) {
+	for name, test := range map[string]struct {
+		dear Group
+		left time.Duration
+		want []int
+	}{
+		"half of it fits":               {Group{Cost: 12 * second, Launches: 1, Divisible: true}, 6 * second, []int{1}},
+		"less than half of it fits":     {Group{Cost: 12 * second, Launches: 1, Divisible: true}, 5 * second, []int{0}},
+		"what is cut short is not kept": {Group{Cost: 12 * second, Launches: 1}, 6 * second, []int{0}},
+		"others of its level go first":  {Group{Cost: 12 * second, Launches: 2, Divisible: true}, 6 * second, []int{0}},
+	} {
+		groups := []Group{{Cost: second, Launches: 2}, test.dear}
+		if got := Next(groups, Limits{MinLaunches: 3, Left: test.left, Bounded: true}); !slices.Equal(got, test.want) {
+			t.Errorf("%s: got %v, want %v", name, got, test.want)
+		}
+	}
+}
+
 func drawGroups(t *rapid.T) []Group {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Group {
 		return Group{Cost: time.Duration(rapid.IntRange(1, 40).Draw(t, "cost")) * second, Needed: rapid.IntRange(0, 30).Draw(t, "needed"),
