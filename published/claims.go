@@ -223,9 +223,12 @@ func (c Claim) Side(side map[string]string) map[string][]string {
 }
 
 // Command is what measures the cells of a claim.
-func (c Claim) Command() string {
+func (c Claim) Command() string { return c.CommandTo(c.Precision()) }
+
+// CommandTo measures them until intervals are so narrow; 0: as usual.
+func (c Claim) CommandTo(precision float64) string {
 	text := "assay run " + c.Cells()
-	if precision := c.Precision(); precision > 0 {
+	if precision > 0 {
 		text += " --precision " + strconv.FormatFloat(precision, 'g', 2, 64)
 	}
 	return text

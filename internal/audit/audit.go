@@ -13,6 +13,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"time"
 
 	"assay"
 	"assay/internal/analysis"
@@ -60,6 +61,7 @@ type Evidence struct {
 	Basis     analysis.Basis       // what the launches of both have in common
 	Centers   [2]float64           // both figures here, in the metric's unit
 	Doubts    []Doubt              // about both cells
+	Took      [2]time.Duration     // by a launch of each cell; 0 where it has none
 	// Open says that more measuring can tell what is not told now.
 	Open bool
 }
@@ -142,9 +144,19 @@ func (f *Finding) examine(c published.Comparison, runs Runs) (Evidence, error) {
 			e.Reason = missing(len(cell), f.Claim, []map[string]string{c.A, c.B}[i])
 			return e, nil
 		}
+		e.Took[i] = meanTook(cell[0])
 	}
 	e.compare(f, found)
 	return e, nil
+}
+
+// meanTook is how long a launch of a row took.
+func meanTook(row *analysis.Row) time.Duration {
+	var sum time.Duration
+	for _, t := range row.Trials {
+		sum += t.Took
+	}
+	return sum / time.Duration(max(1, len(row.Trials)))
 }
 
 // ended says how a row ended that is not compared, and in how many launches where not in all.
@@ -352,14 +364,7 @@ func (f Finding) open() bool {
 
 // rest is the claim with the comparisons that more measuring can tell alone.
 func (f Finding) rest() published.Claim {
-	claim := f.Claim
-	claim.Compare = nil
-	for _, e := range f.Evidence {
-		if e.open() {
-			claim.Compare = append(claim.Compare, e.Comparison)
-		}
-	}
-	return claim
+	return f.claimOf(slices.DeleteFunc(slices.Clone(f.Evidence), func(e Evidence) bool { return !e.open() }))
 }
 
 // doubts are those of all comparisons, each once.

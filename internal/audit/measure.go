@@ -3,6 +3,7 @@ package audit
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -13,20 +14,25 @@ import (
 // Work is what one run measures: the cells of claims about one plan.
 type Work struct {
 	Plan   string
-	Claims []published.Claim // with what is open of each alone
+	Claims []published.Claim // with what decides each alone
 	needs  int               // launches that may decide the claims, by an estimate
+	half   float64           // of the intervals that may decide them; 0: unknown
+	// took is how long a launch of each cell took, by its coordinates; 0 where it has none.
+	took map[string]time.Duration
 }
 
 // Only selects the cells of the claims, see [published.Selection].
 func (w Work) Only() map[string][]string { return published.Selection(w.Claims...) }
 
-// Precision is the narrowest half-width that a claim needs; 0: the usual one.
+// Precision is the narrowest half-width that a claim needs, by its figures or else by what it
+// says; 0: the usual one.
 func (w Work) Precision() float64 {
+	if w.half > 0 {
+		return w.half
+	}
 	least := 0.0
 	for _, c := range w.Claims {
-		if p := c.Precision(); p > 0 && (least == 0 || p < least) {
-			least = p
-		}
+		least = narrower(least, c.Precision())
 	}
 	return least
 }
@@ -45,14 +51,29 @@ func (w Work) key() string { return fmt.Sprint(w.Plan, w.Only()) }
 
 // with is both works as one.
 func (w Work) with(other Work) Work {
-	return Work{w.Plan, slices.Concat(w.Claims, other.Claims), max(w.needs, other.needs)}
+	both := maps.Clone(w.took)
+	maps.Copy(both, other.took)
+	return Work{w.Plan, slices.Concat(w.Claims, other.Claims), max(w.needs, other.needs), narrower(w.half, other.half), both}
+}
+
+// launch is how long one of all its cells takes by those that were measured; 0 where one was
+// not. The baseline is measured twice.
+func (w Work) launch() time.Duration {
+	var sum, most time.Duration
+	for _, took := range w.took {
+		if took == 0 {
+			return 0
+		}
+		sum, most = sum+took, max(most, took)
+	}
+	return sum + most
 }
 
 // Meter measures works.
 type Meter interface {
 	// Cells counts the cells of a work.
 	Cells(Work) (int, error)
-	// Launch estimates how long one launch of all its cells takes.
+	// Launch estimates how long one launch of all its cells takes, of which some had none yet.
 	Launch(context.Context, Work) (time.Duration, error)
 	// Measure measures for some time, and returns how long it measured: 0 where
 	// nothing could be.
@@ -64,11 +85,12 @@ type Meter interface {
 const MinSlice = 20 * time.Second
 
 // Measure measures what open comparisons need until the budget has passed or more of it
-// would tell nothing, and returns the findings after that. Claims whose cells overlap
-// are measured in one run, so that they share its launches. What needs the least time
-// comes first, and each gets the time that it needs or more. What was measured without a
-// verdict is measured again where the rest of the budget may give it one: as long as there
-// are other claims that this may help, a first run gets its part of half of what is left.
+// would likely tell nothing, and returns the findings after that. Claims whose cells overlap
+// are measured in one run, so that they share its launches. What was not measured yet comes
+// first, then what needs the least time, and each gets the time that it needs or more. What was
+// measured without a verdict is measured again where the rest of the budget may give it one: as
+// long as there are other claims that this may help, a first run gets its part of half of what
+// is left.
 //
 // A comparison is judged by all launches of the newest runs that have its cells, see lab.Pools,
 // and each run is a look at a higher level: one long run tells more than several short ones.
@@ -113,27 +135,51 @@ const maxRuns = 3
 // id tells claims of all sources apart.
 func id(c published.Claim) string { return strings.Join([]string{c.Plan, c.Name, c.Says}, "/") }
 
-// next is the work to be done next, and the time that it gets: first what was not
-// measured yet. There is none where the budget is too short for what is left.
+// stage says when a claim has its turn.
+type stage int
+
+const (
+	unmeasured stage = iota // something of it was never measured
+	estimated               // what earlier sessions measured says what it needs
+	again                   // it was measured in this session
+	stages
+)
+
+// stageOf is where a claim is, if another run may be of use to it.
+func (s session) stageOf(f Finding) (at stage, has bool) {
+	made := s.measured[id(f.Claim)] > 0
+	switch {
+	case !f.open() || s.stuck[id(f.Claim)] || made && f.lacksFigures():
+		return 0, false
+	case made:
+		return again, true
+	case f.lacksFigures():
+		return unmeasured, true
+	}
+	return estimated, true
+}
+
+// next is the work to be done next, and the time that it gets. There is none where the budget
+// is too short for what is left.
 func (s session) next(ctx context.Context, findings []Finding, budget time.Duration) (Work, time.Duration, error) {
-	for _, again := range []bool{false, true} {
-		works, err := s.works(ctx, findings, budget, again)
+	for at := range stages {
+		works, err := s.works(ctx, findings, budget, at)
 		if err != nil {
 			return Work{}, 0, err
 		}
 		needs := make([]time.Duration, len(works))
 		for i, w := range works {
-			if needs[i], err = s.need(ctx, w, budget, again); err != nil {
+			if needs[i], err = s.need(ctx, w, budget, at); err != nil {
 				return Work{}, 0, err
 			}
 		}
 		shared := budget
-		if !again {
-			useful, err := s.works(ctx, findings, budget/2, true)
+		if at < again {
+			others, err := s.hasLater(ctx, findings, budget/2, at)
 			if err != nil {
 				return Work{}, 0, err
 			}
-			if len(works) > 1 || len(useful) > 0 {
+			if len(works) > 1 || others {
 				shared /= 2 // the figures of the first runs say where the rest decides most
 			}
 		}
@@ -144,9 +190,14 @@ func (s session) next(ctx context.Context, findings []Finding, budget time.Durat
 	return Work{}, 0, nil
 }
 
-// canLookAgain reports whether a claim is open that was measured and may be again.
-func (s session) canLookAgain(f Finding) bool {
-	return f.open() && s.measured[id(f.Claim)] > 0 && !s.stuck[id(f.Claim)] && !f.lacksFigures()
+// hasLater reports whether there is work of later stages.
+func (s session) hasLater(ctx context.Context, findings []Finding, budget time.Duration, than stage) (bool, error) {
+	for at := than + 1; at < stages; at++ {
+		if works, err := s.works(ctx, findings, budget, at); err != nil || len(works) > 0 {
+			return true, err
+		}
+	}
+	return false, nil
 }
 
 // share gives what needs the least its part of what is shared, or all that it needs if
@@ -167,37 +218,46 @@ func share(needs []time.Duration, budget, shared time.Duration) (first int, slic
 }
 
 // need estimates how long a work takes to decide; 0 where that is not worth a try: the
-// budget is shorter than two launches, or than what a work needs that was measured.
-func (s session) need(ctx context.Context, w Work, budget time.Duration, again bool) (time.Duration, error) {
-	launch, known := s.launches[w.key()]
-	if !known {
+// budget is shorter than two launches, or than what figures say that it needs.
+func (s session) need(ctx context.Context, w Work, budget time.Duration, at stage) (time.Duration, error) {
+	launch := w.launch()
+	if launch == 0 {
 		var err error
-		if launch, err = s.meter.Launch(ctx, w); err != nil {
+		if launch, err = s.estimate(ctx, w); err != nil {
 			return 0, err
 		}
-		s.launches[w.key()] = launch
 	}
 	need := max(time.Millisecond, time.Duration(w.needs)*launch)
-	if 2*launch > budget || again && need > budget {
+	if 2*launch > budget || at > unmeasured && need > budget {
 		return 0, nil
 	}
 	return need, nil
 }
 
-// works are the open claims that were measured already, or those that were not: claims
-// together that have fewer cells than apart, as long as the budget allows it. One that
-// needs more than the budget is none the second time: it would take the time of those
-// that it shares cells with.
-func (s session) works(ctx context.Context, findings []Finding, budget time.Duration, again bool) ([]Work, error) {
+// estimate asks the meter, once.
+func (s session) estimate(ctx context.Context, w Work) (time.Duration, error) {
+	if launch, known := s.launches[w.key()]; known {
+		return launch, nil
+	}
+	launch, err := s.meter.Launch(ctx, w)
+	if err == nil {
+		s.launches[w.key()] = launch
+	}
+	return launch, err
+}
+
+// works are the claims of a stage: claims together that have fewer cells than apart, as
+// long as the budget allows it. One whose figures say that it needs more than the budget is
+// none: it would take the time of those that it shares cells with.
+func (s session) works(ctx context.Context, findings []Finding, budget time.Duration, at stage) ([]Work, error) {
 	var works []Work
 	for _, f := range findings {
-		fresh := f.open() && s.measured[id(f.Claim)] == 0
-		if again && !s.canLookAgain(f) || !again && !fresh {
+		if its, has := s.stageOf(f); !has || its != at {
 			continue
 		}
-		w := Work{f.Claim.Plan, []published.Claim{f.rest()}, f.launches()}
-		if again {
-			need, err := s.need(ctx, w, budget, again)
+		w := f.work(at == again)
+		if at > unmeasured {
+			need, err := s.need(ctx, w, budget, at)
 			if err != nil {
 				return nil, err
 			}
@@ -220,7 +280,7 @@ func (s session) works(ctx context.Context, findings []Finding, budget time.Dura
 			return works, err
 		}
 		merged := works[i].with(works[j])
-		if need, err := s.need(ctx, merged, budget, again); err != nil || need == 0 {
+		if need, err := s.need(ctx, merged, budget, at); err != nil || need == 0 {
 			return works, err // the budget is enough for one at a time
 		}
 		works[i], cells[i] = merged, both
@@ -228,13 +288,23 @@ func (s session) works(ctx context.Context, findings []Finding, budget time.Dura
 	}
 }
 
-// closest are the two works of one precision that save the most cells together, and how
-// many both have; twice the same where no two save any.
+// fits reports whether a run, which is as narrow everywhere, may measure both works: neither
+// needs many more launches than the other.
+func (w Work) fits(other Work) bool {
+	if w.half == 0 || other.half == 0 {
+		return w.Precision() == other.Precision()
+	}
+	return max(w.needs, other.needs) <= 2*min(w.needs, other.needs)
+}
+
+// closest are the two works that save the most cells together, of one precision where that is
+// all that is known of what they need, and how many both have; twice the same where no two
+// save any.
 func (s session) closest(works []Work, cells []int) (first, second, both int, err error) {
 	most := 0
 	for i, w := range works {
 		for j, other := range works[:i] {
-			if other.Plan != w.Plan || other.Precision() != w.Precision() { // a run is as narrow everywhere
+			if other.Plan != w.Plan || !w.fits(other) {
 				continue
 			}
 			n, err := s.meter.Cells(other.with(w))
@@ -252,19 +322,4 @@ func (s session) closest(works []Work, cells []int) (first, second, both int, er
 // lacksFigures reports whether something that is open was not compared at all.
 func (f Finding) lacksFigures() bool {
 	return slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return e.open() && e.Here == nil })
-}
-
-// leastLaunches are what a claim without figures needs.
-const leastLaunches = 3
-
-// launches estimates how many more decide an open claim: at least as many as it has, so
-// that it is looked at a few times, and not often.
-func (f Finding) launches() int {
-	launches := leastLaunches
-	for _, e := range f.Evidence {
-		if e.open() && e.Here != nil {
-			launches = max(launches, e.Here.MoreLaunches(), e.Here.Ratio.N)
-		}
-	}
-	return launches
 }

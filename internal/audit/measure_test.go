@@ -65,10 +65,8 @@ func TestMeasureOpenClaims(t *testing.T) {
 	open := map[string]assay.Trial{"a": trial(1, "g"), "b": trial(4, "g")}
 	sized := claim(published.Faster, 3)
 	sized.Name = "sized"
-	three := asked("three", "p", "a", "b", "c")
-	for i := range three.Compare {
-		three.Compare[i].Size = 3
-	}
+	sure := asked("sure", "p", "a", "c")
+	sure.Compare[0].Expect, sure.Compare[0].Size = published.Alike, 1.5 // its ratio is at the bound
 	pairs := []published.Claim{asked("one", "p", "a", "b"), asked("other", "p", "c", "d")}
 	pairs[0].Compare[0].Size, pairs[1].Compare[0].Size = 3, 3
 	narrow := asked("narrow", "q", "a", "c")
@@ -86,7 +84,7 @@ func TestMeasureOpenClaims(t *testing.T) {
 	}{
 		"what is decided is not measured": {told, []published.Claim{asked("decided", "p", "a", "b")}, time.Hour, time.Second, all, nil},
 		"too short for any":               {open, []published.Claim{sized}, 19 * time.Second, time.Second, all, nil},
-		"all of the budget is for one":    {open, []published.Claim{sized}, time.Minute, time.Second, all, []string{"sized 1m0s"}},
+		"all of the budget is for one":    {open, []published.Claim{sized}, time.Minute, time.Second / 2, all, []string{"sized 1m0s"}},
 		"what takes less first, each as it needs": {nil, []published.Claim{asked("three", "q", "a", "b", "c"), asked("two", "r", "a", "b")},
 			5 * time.Minute, 10 * time.Second, all, []string{"two 1m0s", "three 4m0s"}},
 		"what one leaves is the others'": {nil, []published.Claim{asked("three", "q", "a", "b", "c"), asked("two", "r", "a", "b")},
@@ -102,20 +100,21 @@ func TestMeasureOpenClaims(t *testing.T) {
 		"three launches where the budget is small": {nil, []published.Claim{asked("one", "q", "a", "b"), asked("other", "r", "a", "b")},
 			80 * time.Second, 10 * time.Second, all, []string{"one 1m0s"}},
 		"none where it is too small for two": {nil, []published.Claim{asked("one", "q", "a", "b")}, 39 * time.Second, 10 * time.Second, all, nil},
-		"again where the rest may tell it": {open, []published.Claim{sized}, time.Minute, 2 * time.Second,
+		"again where the rest may tell it": {open, []published.Claim{sized}, time.Minute, time.Second / 4,
 			half, []string{"sized 1m0s", "sized 30s"}},
 		"half of the budget first, then what the figures say": {map[string]assay.Trial{"a": trial(1, "g"), "b": trial(4, "g"), "c": trial(1, "g"), "d": trial(4, "g")},
-			[]published.Claim{pairs[0], pairs[1]}, 4 * time.Minute, time.Second, all,
+			[]published.Claim{pairs[0], pairs[1]}, 4 * time.Minute, time.Second / 5, all,
 			[]string{"one 1m0s", "other 1m30s", "one 45s", "one 23s", "other 23s"}},
-		"not again where it does not": {open, []published.Claim{sized}, time.Minute, 3 * time.Second,
+		"not again where it does not": {open, []published.Claim{sized}, time.Minute, 400 * time.Millisecond,
 			half, []string{"sized 1m0s"}},
-		"what the rest cannot tell holds nothing up": {map[string]assay.Trial{"a": trial(1, "g"), "b": trial(4, "g"), "c": trial(4, "g")},
-			[]published.Claim{sized, three}, time.Minute, 2 * time.Second, half, []string{"sized+three 1m0s", "sized 30s"}},
+		"what the rest cannot tell holds nothing up": {map[string]assay.Trial{"a": trial(1, "g"), "b": trial(4, "g"), "c": trial(3, "g")},
+			[]published.Claim{sized, sure}, time.Minute, time.Second / 4, half, []string{"sized 1m0s", "sized 30s"}},
 		"one at a time where both are too much": {nil, []published.Claim{asked("one", "q", "a", "b"), asked("other", "q", "a", "c")},
 			50 * time.Second, 10 * time.Second, all, []string{"one 50s"}},
+		"not at all where its figures say so": {open, []published.Claim{sized}, time.Minute, 600 * time.Millisecond, half, nil},
 		"three times at most": {open, []published.Claim{sized}, time.Hour, time.Millisecond,
 			func(time.Duration) time.Duration { return 3 * time.Second }, []string{"sized 1h0m0s", "sized 59m57s", "sized 59m54s"}},
-		"one that measures nothing": {open, []published.Claim{sized}, time.Minute, time.Second, nothing, []string{"sized 1m0s"}},
+		"one that measures nothing": {open, []published.Claim{sized}, time.Minute, time.Second / 2, nothing, []string{"sized 1m0s"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			source := published.Source{Name: "s", Claims: test.claims}

@@ -32,6 +32,9 @@ func WriteScreen(w io.Writer, findings []Finding, width int, measure, evidence s
 			if f.Missed != "" {
 				text += ", " + string(f.Missed)
 			}
+			if _, takes := f.outlook(); takes != "" {
+				text += ": takes " + takes
+			}
 			add("- ", "  ", text)
 		}
 	}

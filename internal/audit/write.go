@@ -169,7 +169,11 @@ func (f Finding) addTo(b *strings.Builder) {
 		}
 	}
 	if f.open() {
-		fmt.Fprintf(b, "\nTo measure what is open of it, and few other cells: `%s`; `assay plan check` with its selection tells how long that takes at least.\n", f.rest().Command())
+		if command, takes := f.outlook(); command != "" {
+			fmt.Fprintf(b, "\nTo tell it likely takes %s: `%s`.\n", takes, command)
+		} else {
+			fmt.Fprintf(b, "\nTo measure what is open of it, and few other cells: `%s`; `assay plan check` with its selection tells how long that takes at least.\n", f.rest().Command())
+		}
 		if slices.ContainsFunc(f.Evidence, func(e Evidence) bool { return e.open() && e.Here != nil && e.Basis == analysis.Apart }) {
 			b.WriteString("Some are of other launches than what they are compared with: `assay audit --measure` makes these in turn, a run does not.\n")
 		}

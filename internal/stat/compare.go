@@ -15,8 +15,8 @@ const (
 	MinPairs = 2
 )
 
-// maxMore is the largest number of further launches that is worth advising.
-const maxMore = 1000
+// MaxMore is the largest number of further launches that is worth advising.
+const MaxMore = 1000
 
 // Verdict is what a comparison with the baseline says.
 type Verdict string
@@ -153,7 +153,7 @@ func (c Comparison) MoreLaunches() int {
 	}
 	wider := math.Sqrt(c.gain.freedom / distuv.ChiSquared{K: c.gain.freedom}.Quantile(1-cautious))
 	more := least(func(launches int) bool { return c.chance(launches, wider) >= likely })
-	if more > maxMore {
+	if more > MaxMore {
 		return 0
 	}
 	return more

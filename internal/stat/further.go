@@ -67,7 +67,7 @@ func (r Rule) FurtherAlone(figures []float64, precision float64) int {
 }
 
 // until is how many more launches of the same spread it takes to become done, at
-// most maxMore + 1.
+// most MaxMore + 1.
 func (s sample) until(done func(sample) bool) int {
 	if done(s) {
 		return 0
@@ -75,13 +75,13 @@ func (s sample) until(done func(sample) bool) int {
 	return least(func(launches int) bool { return done(s.longer(launches)) })
 }
 
-// least is the smallest number from 1 on that is enough, at most maxMore + 1. More are
+// least is the smallest number from 1 on that is enough, at most MaxMore + 1. More are
 // enough, too. Small numbers are found in few steps.
 func least(enough func(int) bool) int {
 	high := 1
-	for high <= maxMore && !enough(high) {
+	for high <= MaxMore && !enough(high) {
 		high *= 2
 	}
 	low := high/2 + 1
-	return low + sort.Search(min(high, maxMore+1)-low, func(k int) bool { return enough(low + k) })
+	return low + sort.Search(min(high, MaxMore+1)-low, func(k int) bool { return enough(low + k) })
 }

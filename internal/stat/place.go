@@ -1,0 +1,34 @@
+package stat
+
+import (
+	"cmp"
+	"math"
+)
+
+// away is how many half-widths a ratio has to be from a bound, for it to be placed likely: where
+// it will be is known as little as where it is. TestToPlaceIsLikelyEnough simulates it.
+const away = 1.7
+
+// Needed is what likely places a ratio.
+type Needed struct {
+	Launches int     // in all; above [MaxMore] where it takes more, 0 where that is unknown
+	Half     float64 // of an interval of 95 % then, as a fraction
+}
+
+// ToPlace estimates what it takes, with that look, that Place tells whether the ratio lies
+// between two bounds: by its interval alone, whichever way that was made.
+func (c Comparison) ToPlace(look int, low, high float64) Needed {
+	if c.Ratio.N < MinPairs || !(c.Ratio.Low > 0) || math.IsInf(c.Ratio.High, 1) {
+		return Needed{}
+	}
+	n, center := float64(c.Ratio.N), math.Log(c.Ratio.Center)
+	distance := min(math.Abs(center-math.Log(low)), math.Abs(math.Log(high)-center)) - c.rule.band()
+	half := math.Log(c.Ratio.High/c.Ratio.Low) / 2
+	sd := half / tQuantile(cmp.Or(c.Own+c.Borrowed, n-1), c.Level) * math.Sqrt(n)
+	then := sample{looks: look}.level()
+	freedom := least(func(freedom int) bool {
+		return away*sd*tQuantile(float64(freedom), then)/math.Sqrt(float64(freedom+1)) <= distance
+	})
+	usual := tQuantile(float64(freedom), level) / tQuantile(float64(freedom), then)
+	return Needed{1 + freedom, math.Expm1(max(0, distance) / away * usual)}
+}
