@@ -77,7 +77,7 @@ func (a *app) audit(ctx context.Context, id string, flags auditFlags) error {
 	default:
 		defer s.Close()
 	}
-	findings, err := judge(ctx, s, id)
+	findings, err := judge(ctx, s, id, new(lab.Kept))
 	if err != nil {
 		return err
 	}
@@ -101,7 +101,8 @@ func (a *app) auditMeasuring(ctx context.Context, flags auditFlags) error {
 		return err
 	}
 	defer s.Close()
-	findings, err := audit.Measure(ctx, flags.budget, func() ([]audit.Finding, error) { return judge(ctx, s, "") },
+	var kept lab.Kept
+	findings, err := audit.Measure(ctx, flags.budget, func() ([]audit.Finding, error) { return judge(ctx, s, "", &kept) },
 		&claimMeter{app: a, store: s, quiet: flags.quiet})
 	if err != nil {
 		return a.unaudited(ctx, err)
@@ -236,7 +237,7 @@ func (m *claimMeter) request(w audit.Work, budget time.Duration) (lab.Request, e
 
 // judge judges all claims by the run of that id, or by all runs of a store; nil
 // is one without runs.
-func judge(ctx context.Context, s *store.Store, id string) ([]audit.Finding, error) {
+func judge(ctx context.Context, s *store.Store, id string, kept *lab.Kept) ([]audit.Finding, error) {
 	sources, err := published.Claims()
 	if err != nil {
 		return nil, err
@@ -244,7 +245,7 @@ func judge(ctx context.Context, s *store.Store, id string) ([]audit.Finding, err
 	if s == nil {
 		return audit.Judge(sources, func(string, int) (*analysis.Result, error) { return nil, nil })
 	}
-	runs, err := readRuns(ctx, s, id)
+	runs, err := readRuns(ctx, s, id, kept)
 	if err != nil {
 		return nil, err
 	}
@@ -253,7 +254,7 @@ func judge(ctx context.Context, s *store.Store, id string) ([]audit.Finding, err
 
 // readRuns reads the run of that id, or else pools the finished runs of each plan
 // that is asked for, once. Runs of others say nothing about this machine.
-func readRuns(ctx context.Context, s *store.Store, id string) (audit.Runs, error) {
+func readRuns(ctx context.Context, s *store.Store, id string, kept *lab.Kept) (audit.Runs, error) {
 	runs, err := s.Runs(ctx)
 	if id != "" {
 		var run assay.Run
@@ -273,5 +274,5 @@ func readRuns(ctx context.Context, s *store.Store, id string) (audit.Runs, error
 	runs = slices.DeleteFunc(runs, func(r assay.Run) bool {
 		return id == "" && (r.Status != assay.Finished || r.Imported || !r.OnMachine(here))
 	})
-	return lab.Pools(ctx, s, runs), nil
+	return lab.Pools(ctx, s, runs, kept), nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"slices"
+	"strings"
 
 	"assay"
 	"assay/internal/analysis"
@@ -18,8 +19,16 @@ var sameMachine = []string{"cpu", "cores", "memory", "virtualization", "kernel",
 // driver that was built anew since, only the newest build's do. More launches
 // than were fixed beforehand widen the intervals, as within one run.
 func Pool(ctx context.Context, s *store.Store, runs []assay.Run) (*analysis.Result, error) {
-	newest := runs[0]
-	pooled := slices.DeleteFunc(slices.Clone(runs), func(r assay.Run) bool { return !alike(r, newest) })
+	return analyze(ctx, s, pooled(runs))
+}
+
+// pooled are the runs that count together with the first one.
+func pooled(runs []assay.Run) []assay.Run {
+	return slices.DeleteFunc(slices.Clone(runs), func(r assay.Run) bool { return !alike(r, runs[0]) })
+}
+
+func analyze(ctx context.Context, s *store.Store, pooled []assay.Run) (*analysis.Result, error) {
+	newest := pooled[0]
 	builds := map[string]string{}
 	newest.Targets = nil
 	for _, run := range pooled {
@@ -97,11 +106,34 @@ func Machines(ctx context.Context, s *store.Store, runs []assay.Run) (results []
 	return results, unknown, nil
 }
 
+// Kept are the pools that were asked for last: a run that was made since changes one of many.
+// The zero value keeps what it is used for.
+type Kept struct{ last, now map[string]*analysis.Result } // by the IDs of their runs
+
+// turn forgets what was not asked for since the last one.
+func (k *Kept) turn() { k.last, k.now = k.now, map[string]*analysis.Result{} }
+
+func (k *Kept) pool(ctx context.Context, s *store.Store, runs []assay.Run) (*analysis.Result, error) {
+	those := pooled(runs)
+	var ids []string
+	for _, r := range those {
+		ids = append(ids, r.ID)
+	}
+	key := strings.Join(ids, " ")
+	result, err := k.last[key], error(nil)
+	if result == nil {
+		result, err = analyze(ctx, s, those)
+	}
+	k.now[key] = result
+	return result, err
+}
+
 // Pools are the runs pooled by plan, each pool when it is asked for. Of age 0 are the newest
 // run and those like it; of age 1 the newest of the runs that an earlier assay, or earlier
 // builds of drivers, made of the same plan text on the same machine; and so on. A pool is nil
 // where there are no more.
-func Pools(ctx context.Context, s *store.Store, runs []assay.Run) func(plan string, age int) (*analysis.Result, error) {
+func Pools(ctx context.Context, s *store.Store, runs []assay.Run, kept *Kept) func(plan string, age int) (*analysis.Result, error) {
+	kept.turn()
 	type pools struct {
 		made []*analysis.Result
 		left []assay.Run // the newest first
@@ -115,7 +147,7 @@ func Pools(ctx context.Context, s *store.Store, runs []assay.Run) func(plan stri
 			all[plan] = p
 		}
 		for age >= len(p.made) && len(p.left) > 0 {
-			result, err := Pool(ctx, s, p.left)
+			result, err := kept.pool(ctx, s, p.left)
 			if err != nil {
 				return nil, err
 			}

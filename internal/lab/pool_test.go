@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"assay"
+	"assay/internal/analysis"
 	"assay/internal/stat"
 	"assay/internal/store"
 
@@ -70,7 +71,8 @@ func TestPool(t *testing.T) {
 		t.Errorf("interval %v: want that of two looks, %v, not of one, %v", c.Ratio, twice, once)
 	}
 	// Behind the newest: earlier builds, then an earlier assay; never another machine or plan text.
-	pools := Pools(t.Context(), s, runs)
+	var kept Kept
+	pools := Pools(t.Context(), s, runs, &kept)
 	var ages []string
 	for age := 0; age < 4; age++ {
 		r, err := pools("p", age)
@@ -85,6 +87,19 @@ func TestPool(t *testing.T) {
 	want := []string{newest.ID + " a 6", newest.ID + " b 4", rebuilt.ID + " a 2", rebuilt.ID + " b 2", earlier.ID + " a 2", earlier.ID + " b 2"}
 	if diff := cmp.Diff(want, ages); diff != "" {
 		t.Errorf("runs by age (-want +got)\n%s", diff)
+	}
+	// Asked again with one run less, the pools of other runs are those that were kept.
+	of := func(age int, runs []assay.Run) *analysis.Result {
+		r, err := Pools(t.Context(), s, runs, &kept)("p", age)
+		must(t, err)
+		return r
+	}
+	first, last := of(0, runs), of(2, runs)
+	if again := of(2, runs[1:]); again != last {
+		t.Error("the pool of an earlier assay is made again")
+	}
+	if again := of(0, runs[1:]); again == first || len(again.Earlier) != 1 {
+		t.Errorf("without the newest run there are %d earlier ones, want 1", len(again.Earlier))
 	}
 }
 

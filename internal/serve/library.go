@@ -111,7 +111,7 @@ func (l *library) judge(ctx context.Context, judged []assay.Run) ([]machineVerdi
 	var all []machineVerdicts
 	for _, machine := range machines(runs) {
 		those, imported := ownFirst(finished(runs, machine))
-		findings, err := audit.Judge(sources, lab.Pools(ctx, l.store, those))
+		findings, err := audit.Judge(sources, lab.Pools(ctx, l.store, those, new(lab.Kept)))
 		if err != nil {
 			return nil, err
 		}
