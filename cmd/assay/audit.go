@@ -135,7 +135,7 @@ func (m *claimMeter) Cells(w audit.Work) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	cases, err := plan.SelectToMeasure(all, w.Only())
+	cases, err := plan.SelectToMeasure(all, w.Only(), w.Sides()...)
 	return len(cases), err
 }
 
@@ -232,7 +232,7 @@ func (m *claimMeter) request(w audit.Work, budget time.Duration) (lab.Request, e
 		return lab.Request{}, err
 	}
 	p.Factors = false
-	return lab.Request{Plan: p, PlanFile: planFile(w.Plan), Only: w.Only(), Budget: budget, Target: w.Precision(), InTurn: inTurn}, nil
+	return lab.Request{Plan: p, PlanFile: planFile(w.Plan), Only: w.Only(), Sides: w.Sides(), Budget: budget, Target: w.Precision(), InTurn: inTurn}, nil
 }
 
 // judge judges all claims by the run of that id, or by all runs of a store; nil

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"assay"
 	"assay/internal/audit"
 	"assay/internal/build"
 	"assay/internal/lab"
@@ -97,6 +98,18 @@ func TestClaimsWithoutRuby(t *testing.T) {
 	took, err := meter.Measure(t.Context(), audit.Work{Plan: "rails", Claims: claimsOf(t, "rails")}, time.Minute)
 	if took != 0 || err != nil || !strings.Contains(said.String(), "not measured: ") || !strings.Contains(said.String(), "Ruby is not installed") {
 		t.Errorf("took %s, %v, and said:\n%s", took, err, said.String())
+	}
+}
+
+// Of two cells that differ in several coordinates, no others are measured.
+func TestClaimsMeasureTheirCells(t *testing.T) {
+	w := audit.Work{Plan: "kv", Claims: []published.Claim{{Plan: "kv", Metric: assay.NsPerOp, Where: map[string]string{"operation": "read", "n": "1000000"},
+		Compare: []published.Comparison{{A: map[string]string{"driver": "badger", "transaction": "1000000"}, B: map[string]string{"driver": "lotusdb", "transaction": "none"}}}}}}
+	meter := &claimMeter{}
+	n, err := meter.Cells(w)
+	request, requestErr := meter.request(w, time.Minute)
+	if n != 2 || len(request.Sides) != 2 || err != nil || requestErr != nil {
+		t.Errorf("got %d cells, %d sides, %v, %v, want 2 of both", n, len(request.Sides), err, requestErr)
 	}
 }
 

@@ -24,6 +24,18 @@ type Work struct {
 // Only selects the cells of the claims, see [published.Selection].
 func (w Work) Only() map[string][]string { return published.Selection(w.Claims...) }
 
+// Sides select the cells alone: what Only selects has others, where sides differ in several
+// coordinates.
+func (w Work) Sides() []map[string][]string {
+	var sides []map[string][]string
+	for _, c := range w.Claims {
+		for _, p := range c.Compare {
+			sides = append(sides, c.Side(p.A), c.Side(p.B))
+		}
+	}
+	return sides
+}
+
 // Precision is the narrowest half-width that a claim needs, by its figures or else by what it
 // says; 0: the usual one.
 func (w Work) Precision() float64 {
@@ -47,7 +59,7 @@ func (w Work) Says() string {
 }
 
 // key names the cells that are measured.
-func (w Work) key() string { return fmt.Sprint(w.Plan, w.Only()) }
+func (w Work) key() string { return fmt.Sprint(w.Plan, w.Sides()) }
 
 // with is both works as one.
 func (w Work) with(other Work) Work {

@@ -170,7 +170,7 @@ func (f Finding) addTo(b *strings.Builder) {
 	}
 	if f.open() {
 		if command, takes := f.outlook(); command != "" {
-			fmt.Fprintf(b, "\nTo tell it likely takes %s: `%s`.\n", takes, command)
+			fmt.Fprintf(b, "\nTo tell it likely takes %s; `%s` measures these, and few others.\n", takes, command)
 		} else {
 			fmt.Fprintf(b, "\nTo measure what is open of it, and few other cells: `%s`; `assay plan check` with its selection tells how long that takes at least.\n", f.rest().Command())
 		}

@@ -28,7 +28,7 @@ type Candidate struct {
 // profiles. Drivers that could not be built are returned as trials that say why: of one
 // that does not compile, the first error.
 func (l *Lab) Candidates(ctx context.Context, request Request) ([]Candidate, []assay.Trial, error) {
-	chosen, err := l.selectCases(ctx, request.Plan, request.options())
+	chosen, err := l.selectCases(ctx, request.Plan, request.options(), request.Sides)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -42,7 +42,7 @@ const timedFor = 200 * time.Millisecond
 // rule of thumb.
 func (l *Lab) Check(ctx context.Context, request Request, patience time.Duration) (Checked, error) {
 	unknown := l.knowsDrivers(request)
-	chosen, err := l.selectCases(ctx, request.Plan, request.options())
+	chosen, err := l.selectCases(ctx, request.Plan, request.options(), request.Sides)
 	if err != nil {
 		return Checked{}, together(unknown, err)
 	}

@@ -46,15 +46,16 @@ type Watcher interface {
 // Request says what to run.
 type Request struct {
 	Plan     *plan.Plan
-	PlanFile string              // where the plan lies: files that it names are found from there
-	Drivers  []string            // instead of the plan's; * is all that can run it
-	Baseline assay.Baseline      // what the others are compared with; zero: the plan's
-	Only     map[string][]string // coordinates that select cells
-	Budget   time.Duration       // of measuring; 0: the plan's
-	Target   float64             // half-width of all confidence intervals, those of large differences too, as a fraction; 0: the plan's, or a third of a difference
-	InTurn   bool                // all cells get as many launches as the budget allows, whatever their own comparisons need; a resumed run forgets it
-	Capacity string              // the latency target at which capacities are searched, such as p99=5ms
-	Resume   bool                // the latest unfinished run of this plan instead of a new one
+	PlanFile string                // where the plan lies: files that it names are found from there
+	Drivers  []string              // instead of the plan's; * is all that can run it
+	Baseline assay.Baseline        // what the others are compared with; zero: the plan's
+	Only     map[string][]string   // coordinates that select cells
+	Sides    []map[string][]string // of comparisons: of the selected cells those that are on one; empty: all; a resumed run forgets them
+	Budget   time.Duration         // of measuring; 0: the plan's
+	Target   float64               // half-width of all confidence intervals, those of large differences too, as a fraction; 0: the plan's, or a third of a difference
+	InTurn   bool                  // all cells get as many launches as the budget allows, whatever their own comparisons need; a resumed run forgets it
+	Capacity string                // the latency target at which capacities are searched, such as p99=5ms
+	Resume   bool                  // the latest unfinished run of this plan instead of a new one
 }
 
 // Result is what became of a run.

@@ -29,7 +29,8 @@ type run struct {
 	plan   *plan.Plan
 	now    assay.Run
 	chosen selection
-	inTurn bool // as in Request
+	inTurn bool                  // as in Request
+	sides  []map[string][]string // as in Request
 	// done are trials that the run has: those of before it was resumed, or of a new
 	// one those of cells whose worker could not be built.
 	done   []assay.Trial
@@ -62,7 +63,7 @@ func (r *run) interrupt(ctx context.Context) {
 
 // choose selects the cells of the plan, new or of the run to resume.
 func (r *run) choose(ctx context.Context, request Request) error {
-	r.inTurn = request.InTurn
+	r.inTurn, r.sides = request.InTurn, request.Sides
 	if r.plan = request.Plan; request.Resume {
 		if err := r.recall(ctx, request); err != nil {
 			return err
@@ -77,7 +78,7 @@ func (r *run) choose(ctx context.Context, request Request) error {
 // chooseCases selects the cells that the run's options ask for. The run keeps the names
 // that * stood for: another day there may be other drivers.
 func (r *run) chooseCases(ctx context.Context) (err error) {
-	r.chosen, err = r.lab.selectCases(ctx, r.plan, r.now.Options)
+	r.chosen, err = r.lab.selectCases(ctx, r.plan, r.now.Options, r.sides)
 	r.now.Options = r.chosen.options
 	return err
 }
@@ -242,7 +243,7 @@ func (r *run) describe(all *runner.Runner, workDir string) {
 
 // selectCases is what of a plan is to be measured with some options, of which it expands
 // the drivers.
-func (l *Lab) selectCases(ctx context.Context, p *plan.Plan, options assay.Options) (s selection, err error) {
+func (l *Lab) selectCases(ctx context.Context, p *plan.Plan, options assay.Options, sides []map[string][]string) (s selection, err error) {
 	if s.latency, err = latencyTarget(options.Capacity); err != nil {
 		return s, AsInputError(err)
 	}
@@ -259,7 +260,7 @@ func (l *Lab) selectCases(ctx context.Context, p *plan.Plan, options assay.Optio
 			return s, AsInputError(err)
 		}
 	}
-	s.cases, err = plan.SelectToMeasure(all, options.Only)
+	s.cases, err = plan.SelectToMeasure(all, options.Only, sides...)
 	s.names = assay.NamesOf(s.cases)
 	return s, AsInputError(err)
 }

@@ -9,11 +9,18 @@ import (
 	"assay"
 )
 
-// SelectToMeasure is Select; a sum comes with what it sums.
-func SelectToMeasure(cases []assay.Case, only map[string][]string) ([]assay.Case, error) {
+// SelectToMeasure is Select, of cases on one of some sides where there are any; a sum comes with
+// what it sums.
+func SelectToMeasure(cases []assay.Case, only map[string][]string, sides ...map[string][]string) ([]assay.Case, error) {
 	selected, err := Select(cases, only)
 	if err != nil {
 		return nil, err
+	}
+	if len(sides) > 0 {
+		names := assay.NamesOf(cases)
+		selected = slices.DeleteFunc(slices.Clone(selected), func(c assay.Case) bool {
+			return !slices.ContainsFunc(sides, func(side map[string][]string) bool { return has(names, c.Cell, side) })
+		})
 	}
 	return withTerms(cases, selected), nil
 }

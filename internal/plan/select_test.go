@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"maps"
 	"slices"
 	"testing"
 
@@ -29,6 +30,27 @@ func TestSelect(t *testing.T) {
 		if !slices.IsSortedFunc(got, func(a, b assay.Case) int { return index(cases, a) - index(cases, b) }) {
 			t.Errorf("%s: the order is not kept", name)
 		}
+	}
+}
+
+// Of what is selected, only what is on one of the sides is measured.
+func TestSelectSides(t *testing.T) {
+	cases := expandFile(t, "testdata/expand/axes.yaml")
+	side := func(driver, operation string) map[string][]string {
+		return map[string][]string{"driver": {driver}, "operation": {operation}}
+	}
+	got, err := SelectToMeasure(cases, map[string][]string{"rows": {"1000"}}, side("mattn", "read"), side("modernc", "insert"))
+	if err != nil || len(got) == 0 {
+		t.Fatalf("got %d cases, %v", len(got), err)
+	}
+	count := map[string]int{}
+	for _, c := range got {
+		count[c.Cell.Driver+" "+c.Cell.Operation]++
+	}
+	both, _ := Select(cases, map[string][]string{"rows": {"1000"}, "driver": {"mattn"}, "operation": {"read"}})
+	other, _ := Select(cases, map[string][]string{"rows": {"1000"}, "driver": {"modernc"}, "operation": {"insert"}})
+	if want := map[string]int{"mattn read": len(both), "modernc insert": len(other)}; !maps.Equal(count, want) {
+		t.Errorf("got %v, want %v", count, want)
 	}
 }
 
