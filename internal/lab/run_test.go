@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -311,5 +312,24 @@ func TestRunInTurn(t *testing.T) {
 		if err := work.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+}
+
+// A run measures the cells of some sides alone, where it is asked for these.
+func TestRunOfSides(t *testing.T) {
+	p, err := plan.Decode("p.yaml", []byte("name: p\ndrivers: [mattn, modernc]\nworkload: {schema: CREATE TABLE t (id)}\noperations: {one: {sql: SELECT 1}, two: {sql: SELECT 2}}\n"))
+	must(t, err)
+	side := func(driver, operation string) map[string][]string {
+		return map[string][]string{"driver": {driver}, "operation": {operation}}
+	}
+	r := &run{lab: &Lab{}}
+	must(t, r.choose(t.Context(), Request{Plan: p, Sides: []map[string][]string{side("mattn", "one"), side("modernc", "two")}}))
+	var got []string
+	for _, c := range r.chosen.cases {
+		got = append(got, c.Cell.Driver+" "+c.Cell.Operation)
+	}
+	slices.Sort(got)
+	if want := []string{"mattn one", "modernc two"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
