@@ -109,6 +109,34 @@ func TestSampleOf(t *testing.T) {
 	if s, err := r.sampleOf(t.Context(), j, 7, 9, time.Second); err != nil || len(s.units) != 1 || s.start != 7 && s.start != 8 {
 		t.Errorf("of slow operations: got %+v (%v), want one position, 7 or 8", s, err)
 	}
+	// Where a block is one unit, its answers are found once: with the second one there is no time for it.
+	first, err := r.sampleOf(t.Context(), j, 7, 8, time.Microsecond)
+	must(t, err)
+	r.config.Timeout = 1
+	if again, err := r.sampleOf(t.Context(), j, 7, 8, time.Microsecond); err != nil || again.late || again.units[0] != first.units[0] {
+		t.Errorf("of one unit, again: got %+v (%v), want %+v", again, err, first.units[0])
+	}
+	if other, err := r.sampleOf(t.Context(), j, 8, 9, time.Microsecond); err != nil || !other.late {
+		t.Errorf("of another unit: got %+v (%v), want none in time", other, err)
+	}
+}
+
+func TestWarmOperations(t *testing.T) {
+	for name, test := range map[string]struct {
+		op   assay.Operation
+		want int
+	}{
+		"a tenth":                    {assay.Operation{Count: 1000}, 100},
+		"of whole transactions":      {assay.Operation{Count: 1000, Transaction: 300}, 300},
+		"one transaction":            {assay.Operation{Count: 1000, Transaction: 1000, Changes: true}, 1000},
+		"one that reads":             {assay.Operation{Count: 1000, Transaction: 1000}, 0},
+		"one of a store":             {assay.Operation{Count: 1000, Transaction: 1000, Changes: true, Steps: []assay.Step{{KV: "put"}}}, 0},
+		"what no cache has seen yet": {assay.Operation{Count: 1000, Cold: true}, 0},
+	} {
+		if got := warmOperations(test.op); got != test.want {
+			t.Errorf("%s: got %d, want %d", name, got, test.want)
+		}
+	}
 }
 
 // SQL that fails behind the positions that are verified is the outcome of its cell,

@@ -106,8 +106,8 @@ func (k Costs) blocks(c assay.Case) assay.Spent {
 		assay.StageMeasured: k.block(c, c.Operation.Count),
 		assay.StageVerify:   k.verified(c, c.Operation) + k.checked(c),
 	}
-	if !c.Operation.Cold && !wholeTransaction(c.Operation) {
-		spent[assay.StageWarmUp] = k.block(c, c.Operation.Count/warmShare)
+	if warm := warmOperations(c.Operation); warm > 0 {
+		spent[assay.StageWarmUp] = k.block(c, warm)
 	}
 	return spent
 }

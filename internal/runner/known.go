@@ -23,7 +23,7 @@ type preparations struct {
 	keys     map[string]*oracle.Keys
 	rows     map[string]*oracle.Rows
 	ordered  map[string]bool     // checks whose answer depends on the order of commits
-	told     map[string][]string // what is answered behind blocks
+	told     map[string][]string // what is answered behind blocks, and in those of one unit
 	server   cluster.Programs    // the installed PostgreSQL; without a version until it was looked for
 	clusters map[string]filled   // the datasets that are in PostgreSQL, by their path
 	late     map[string]error    // what took too long to prepare, each with its *failure
