@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"assay/internal/emit"
+	"assay/internal/report"
+)
+
+// document is a page of docs.
+func document(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("../../docs", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// row is the row of a page's table that begins with a text.
+func row(t *testing.T, page, beginning string) string {
+	t.Helper()
+	for line := range strings.Lines(page) {
+		if strings.HasPrefix(line, beginning) {
+			return line
+		}
+	}
+	t.Fatalf("no row begins with %q", beginning)
+	return ""
+}
+
+// Every flag that help shows is in some document, as --NAME or by its letter.
+func TestDocumentsNameEveryFlag(t *testing.T) {
+	var all strings.Builder
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatalf("no documents: %v", err)
+	}
+	for _, page := range pages {
+		all.WriteString(document(t, filepath.Base(page)))
+	}
+	flags := 0
+	var look func(*cobra.Command)
+	look = func(c *cobra.Command) {
+		c.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			flags++
+			pattern := `--` + f.Name + `\b`
+			if f.Shorthand != "" {
+				pattern += `|[ ` + "`" + `]-` + f.Shorthand + ` `
+			}
+			if !regexp.MustCompile(pattern).MatchString(all.String()) {
+				t.Errorf("no document names --%s of %s", f.Name, c.CommandPath())
+			}
+		})
+		for _, sub := range c.Commands() {
+			if !sub.Hidden {
+				look(sub)
+			}
+		}
+	}
+	look(newRoot(newApp(os.Stdout, os.Stderr)))
+	if flags < 80 {
+		t.Errorf("found %d flags, want all", flags)
+	}
+}
+
+// The guide's tables have what the code has, and nothing else.
+func TestGuideHasTheTablesOfTheCode(t *testing.T) {
+	guide := document(t, "guide.md")
+	_, section, _ := strings.Cut(guide, "\n## Exit status\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	var statuses []string
+	for _, match := range regexp.MustCompile(`(?m)^\| (\d+) \|`).FindAllStringSubmatch(section, -1) {
+		statuses = append(statuses, match[1])
+	}
+	if want := strings.Fields(fmt.Sprint(statusOK, statusFailed, statusUsage, statusInterrupted)); !slices.Equal(statuses, want) {
+		t.Errorf("docs/guide.md has the exit statuses %v, want %v", statuses, want)
+	}
+
+	_, section, _ = strings.Cut(guide, "\n| format | for |\n")
+	section, _, _ = strings.Cut(section, "\n\n")
+	if got, want := firstColumn(section), report.Formats.Names(); !slices.Equal(sorted(got), sorted(want)) {
+		t.Errorf("docs/guide.md has the formats %v of a report, want %v", got, want)
+	}
+
+	line := row(t, guide, "| `assay emit ")
+	for _, name := range emit.Names() {
+		if !strings.Contains(line, "`"+name+"`") {
+			t.Errorf("docs/guide.md does not say that assay emit prints for %s", name)
+		}
+	}
+
+	source, err := os.ReadFile("../../internal/audit/audit.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	verdicts := regexp.MustCompile(`(?m)^\t\w+ +Verdict = "([^"]+)"`).FindAllStringSubmatch(string(source), -1)
+	if len(verdicts) < 6 {
+		t.Errorf("found the verdicts %v only", verdicts)
+	}
+	line = row(t, guide, "| `assay audit ")
+	for _, verdict := range verdicts {
+		if !strings.Contains(line, verdict[1]) {
+			t.Errorf("docs/guide.md does not name the verdict %q of assay audit", verdict[1])
+		}
+	}
+}
+
+// firstColumn are the names, as code, that a table's rows begin with.
+func firstColumn(table string) (names []string) {
+	for line := range strings.Lines(table) {
+		if cells := strings.Split(line, "|"); len(cells) > 2 {
+			for _, match := range regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(cells[1], -1) {
+				names = append(names, match[1])
+			}
+		}
+	}
+	return names
+}
+
+func sorted(names []string) []string { return slices.Sorted(slices.Values(names)) }
