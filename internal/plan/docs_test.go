@@ -47,13 +47,20 @@ func TestDocsExamples(t *testing.T) {
 	}
 }
 
-// TestDocsComplete holds that the contract names every key and every setting.
+// TestDocsComplete holds that the contract names every key, and every setting with its words.
 func TestDocsComplete(t *testing.T) {
 	page, err := os.ReadFile(docs)
 	must(t, err)
 	for _, name := range append(schemaKeys(t), kv.AllSettings.Names()...) {
 		if !regexp.MustCompile(`\b` + name + `\b`).Match(page) {
 			t.Errorf("%s does not name %s", docs, name)
+		}
+	}
+	for _, s := range kv.AllSettings {
+		for _, word := range s.Words {
+			if !strings.Contains(string(page), "`"+word+"`") {
+				t.Errorf("%s does not name the value %s of %s", docs, word, s.Name)
+			}
 		}
 	}
 }
