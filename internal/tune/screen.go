@@ -187,8 +187,8 @@ func effects(rows [][]float64, differences []float64, margin float64) []Effect {
 	return all
 }
 
-// keep marks the factors of the race: the largest gains that are more than their
-// standard error and may be worth half of the margin. The largest of all is kept in
+// keep marks the factors of the race: the largest gains that are at most their
+// standard error below 0 and may be worth half of the margin. The largest of all is kept in
 // any case: that nothing beats the current settings is to be confirmed, too.
 func keep(all []Effect, margin float64) {
 	order := make([]int, len(all))
