@@ -35,7 +35,7 @@ func server(s Source) Form {
 		}
 	}
 	for _, unset := range f.Unset {
-		fmt.Fprintln(&out, "# not set:", unset)
+		fmt.Fprintf(&out, "# NOT SET: %s.\n", unset)
 	}
 	fmt.Fprintf(&out, "\n%s\n", strings.Join(lines, "\n"))
 	f.Text = out.String()
