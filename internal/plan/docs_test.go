@@ -86,10 +86,10 @@ func TestBuiltin(t *testing.T) {
 	}
 }
 
-// The stores of kv-large that have a block cache of their own get one of 16 MB, as
-// its comment says, and the others none.
+// The stores of kv-large that have a block cache of their own, and read its size back, get
+// one of 16 MB, as its comment says, and the others none.
 func TestKVLargeSetsItsCaches(t *testing.T) {
-	want := map[string]string{"bbolt": "", "lmdb": "", "badger": "16777216", "pebble": "16777216", "goleveldb": "16777216", "lotusdb": "16777216", "mattn": "16777216"}
+	want := map[string]string{"bbolt": "", "lmdb": "", "badger": "16777216", "pebble": "16777216", "goleveldb": "", "lotusdb": "", "mattn": "16777216"}
 	seen := map[string]bool{}
 	for _, c := range expandFile(t, "../../plans/kv-large.yaml") {
 		seen[c.Cell.Driver] = true
@@ -99,6 +99,37 @@ func TestKVLargeSetsItsCaches(t *testing.T) {
 	}
 	if len(seen) != len(want) {
 		t.Errorf("got cells of %v, want those of %v", seen, want)
+	}
+}
+
+// No built-in plan asks a store for a setting that it does not read back, by the table of
+// docs/fairness.md: such cells are not-applied, and their run fails. Of sync, a trace of
+// system calls tells.
+func TestBuiltinSettingsAreReadBack(t *testing.T) {
+	page, err := os.ReadFile("../../docs/fairness.md")
+	must(t, err)
+	_, table, found := strings.Cut(string(page), "\n| store | version |")
+	table, _, _ = strings.Cut(table, "\n\n")
+	readBack := map[string]string{}
+	for line := range strings.Lines(table) {
+		if cells := strings.Split(line, "|"); len(cells) > 3 {
+			readBack[strings.Trim(cells[1], " `")] = cells[len(cells)-2] + "`" + kv.Sync + "`"
+		}
+	}
+	if !found || len(readBack) < 9 {
+		t.Fatalf("docs/fairness.md has the stores %v only", readBack)
+	}
+	files, err := filepath.Glob("../../plans/*.yaml")
+	must(t, err)
+	for _, file := range files {
+		for _, c := range expandFile(t, file) {
+			names, isStore := readBack[c.Cell.Driver]
+			for name := range c.Profile.Settings {
+				if _, ofStore := kv.Settings.Lookup(name); isStore && ofStore && !strings.Contains(names, "`"+name+"`") {
+					t.Errorf("%s: profile %s asks %s for %s, which it does not read back", file, c.Profile.Name, c.Cell.Driver, name)
+				}
+			}
+		}
 	}
 }
 
