@@ -141,7 +141,8 @@ func TestPageNamesEverything(t *testing.T) {
 			t.Errorf("%q is not on the page", literal)
 		}
 	}
-	names := append(kv.AllSettings.Names(), "ok", "error", wire.CapSQL, wire.CapKV, wire.CapCall, wire.CapHTTP, wire.CapAnswers, wire.Get, wire.Put, wire.Delete, wire.Scan, wire.Unsupported, wire.Invalid, wire.Failed)
+	names := append(kv.AllSettings.Names(), "ok", "error", wire.CapSQL, wire.CapKV, wire.CapPostgreSQL, wire.CapCall, wire.CapHTTP, wire.CapAnswers,
+		wire.Get, wire.Put, wire.Delete, wire.Scan, wire.Update, wire.GetField, wire.Unsupported, wire.Invalid, wire.Failed)
 	types := map[reflect.Type]bool{}
 	collect(reflect.TypeFor[wire.Hello](), types)
 	collect(reflect.TypeFor[wire.Error](), types)
