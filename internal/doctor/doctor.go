@@ -85,6 +85,7 @@ type index struct {
 	unique  bool
 	made    bool // by CREATE INDEX
 	partial bool
+	spare   bool // another one makes it superfluous
 }
 
 // Examine returns what is wrong, the most important finding first.

@@ -121,6 +121,19 @@ func TestIndexesInUse(t *testing.T) {
 	}
 }
 
+// Whoever follows all findings keeps an index for each query: of an index and its
+// beginning, one is superfluous, also where the queries use that one.
+func TestOneIndexStays(t *testing.T) {
+	for _, index := range []string{"CREATE INDEX post_author ON post(author)", "CREATE INDEX post_author ON post(author, day, title)"} {
+		found := examine(t, database(t, append(slices.Clone(healthy), index, "ANALYZE")...), func(o *Options) {
+			o.Queries = []string{"SELECT id FROM post WHERE author = ?"}
+		})
+		if len(found) != 1 || found[0].Problem != "duplicate-index" {
+			t.Errorf("%s: got %+v, want one duplicate index", index, found)
+		}
+	}
+}
+
 // Each database has one problem more than the healthy one, and that comes first.
 func TestPlantedProblems(t *testing.T) {
 	with := func(more ...string) func(t *testing.T) string {

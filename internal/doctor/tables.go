@@ -183,11 +183,11 @@ func (p *patient) duplicates(context.Context) error {
 	for _, t := range p.tables {
 		for i, x := range t.indexes {
 			for j, y := range t.indexes {
-				same := len(x.columns) == len(y.columns)
-				if i == j || !x.made || x.unique || x.partial || y.partial || len(x.columns) > len(y.columns) || same && !y.unique && i < j {
+				if same := len(x.columns) == len(y.columns); i == j || same && !y.unique && i < j {
 					continue
 				}
-				if slices.Equal(x.columns, y.columns[:len(x.columns)]) && !slices.ContainsFunc(x.columns, isExpression) {
+				if y.replaces(x) {
+					t.indexes[i].spare = true
 					p.add("duplicate-index", "each write keeps an index that another one makes superfluous",
 						fmt.Sprintf("%s(%s) is the beginning of %s(%s) on %s", x.name, short(x.columns), y.name, short(y.columns), t.name),
 						p.sqlite3("DROP INDEX "+quote(x.name)))
@@ -197,6 +197,12 @@ func (p *patient) duplicates(context.Context) error {
 		}
 	}
 	return nil
+}
+
+// replaces reports whether x is superfluous beside y.
+func (y index) replaces(x index) bool {
+	return x.made && !x.unique && !x.partial && !y.partial && len(x.columns) <= len(y.columns) &&
+		slices.Equal(x.columns, y.columns[:len(x.columns)]) && !slices.ContainsFunc(x.columns, isExpression)
 }
 
 func isExpression(column string) bool { return strings.HasPrefix(column, "(expression)") }
@@ -252,7 +258,10 @@ func (p *patient) queries(ctx context.Context) error {
 		}
 		used = append(used, steps...)
 		for _, x := range t.indexes {
-			if len(p.Queries) > 0 && x.made && !x.unique && !slices.ContainsFunc(used, x.isIn) {
+			inUse := func(y index) bool { return slices.ContainsFunc(used, y.isIn) }
+			// Queries of a spare index use this one when the spare one is dropped.
+			successor := func(y index) bool { return y.spare && x.replaces(y) && inUse(y) }
+			if len(p.Queries) > 0 && x.made && !x.unique && !x.spare && !inUse(x) && !slices.ContainsFunc(t.indexes, successor) {
 				p.add("unused-index", "each write keeps an index that none of the given queries uses", fmt.Sprintf("%s on %s(%s)", x.name, t.name, short(x.columns)),
 					"where the queries are all there are: "+p.sqlite3("DROP INDEX "+quote(x.name)))
 			}
