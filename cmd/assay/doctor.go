@@ -145,7 +145,9 @@ func readSettings(ctx context.Context, l *lab.Lab, folder string, flags doctorFl
 	}
 	f, _ := table.Find(program.Name, program.Version)
 	copied := filepath.Join(folder, "settings.db")
-	if err := dataset.Snapshot(ctx, options.Path, copied); err != nil {
+	if err := dataset.Snapshot(ctx, options.Path, copied); doctor.Damaged(err) {
+		return nil // a finding, and nothing else is looked at then
+	} else if err != nil {
 		return err
 	}
 	dsn, _ := onCopy(flags.dsn, options.Path, copied)

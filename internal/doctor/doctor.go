@@ -13,7 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	_ "modernc.org/sqlite" // driver sqlite
+	driver "modernc.org/sqlite" // with the name sqlite
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"assay/kit/sqlite"
 	"assay/kit/sqlrows"
@@ -102,11 +103,14 @@ func Examine(ctx context.Context, options Options) (_ []Finding, err error) {
 	if string(header[:n]) != "SQLite format 3\x00" {
 		return nil, &InputError{fmt.Errorf("%s is no SQLite database: its first 16 bytes are not those of one", options.Path)}
 	}
+	p := &patient{Options: options}
 	copied := filepath.Join(options.Folder, "copy.db")
-	if err := options.Copy(ctx, options.Path, copied); err != nil {
+	if err := options.Copy(ctx, options.Path, copied); Damaged(err) {
+		p.corrupt(err.Error())
+		return p.found, nil
+	} else if err != nil {
 		return nil, err
 	}
-	p := &patient{Options: options}
 	if p.db, err = sql.Open("sqlite", "file:"+sqlite.EscapePath(copied)+"?mode=ro&immutable=1"); err != nil {
 		return nil, err
 	}
@@ -179,7 +183,16 @@ func (p *patient) integrity(ctx context.Context) (bool, error) {
 		}
 		evidence = strings.Join(lines, "; ")
 	}
-	p.add("corrupt", "the file is damaged", "PRAGMA integrity_check: "+evidence,
-		"restore a backup, or save what is readable: sqlite3 "+shell(p.Path)+" .recover | sqlite3 recovered.db")
+	p.corrupt("PRAGMA integrity_check: " + evidence)
 	return false, nil
+}
+
+// Damaged reports whether SQLite refused to read a file because of what is in it.
+func Damaged(err error) bool {
+	refused, is := errors.AsType[*driver.Error](err)
+	return is && slices.Contains([]int{sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB}, refused.Code()&0xff)
+}
+
+func (p *patient) corrupt(evidence string) {
+	p.add("corrupt", "the file is damaged", evidence, "restore a backup, or save what is readable: sqlite3 "+shell(p.Path)+" .recover | sqlite3 recovered.db")
 }

@@ -149,6 +149,7 @@ func TestPlantedProblems(t *testing.T) {
 		change            func(*Options)
 	}{
 		{"corrupt", "post_author_day", damaged, nothing},
+		{"corrupt", "disk image is malformed", truncated, nothing},
 		{"foreign-key-violations", "1 rows of post without a row of author", with("INSERT INTO post VALUES (9999, 777, 1, 'x')"), nothing},
 		{"disk", "tmpfs", with(), func(o *Options) { o.Disk = func(string) string { return "tmpfs keeps its files in memory" } }},
 		{"wal-size", "the log has", nil, nothing},
@@ -194,6 +195,15 @@ func TestPlantedProblems(t *testing.T) {
 }
 
 // damaged has an index without one of its entries.
+// truncated is the beginning of a file, as an interrupted copy leaves it.
+func truncated(t *testing.T) string {
+	path := database(t, healthy...)
+	if err := os.Truncate(path, 20_000); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 func damaged(t *testing.T) string {
 	path := database(t, healthy...)
 	db := open(t, path)
