@@ -83,7 +83,7 @@ func (m *matrix) renderLeaders(s Screen, free int) []string {
 	}
 	lines := []string{""}
 	for _, l := range kept {
-		name := short(l.label, label)
+		name := shortInside(l.label, label)
 		for _, text := range l.leaders {
 			lines = append(lines, short(name+strings.Repeat(" ", label-utf8.RuneCountInString(name)+columnGap)+text, s.Width))
 			name = ""

@@ -269,8 +269,13 @@ func (m *matrix) headers() int {
 	return 1
 }
 
+// labelWidth is a third of the screen at most, or what all columns leave.
 func (m *matrix) labelWidth(s Screen) int {
-	return min(m.longest(matrixLine.name), max(minLabel, s.Width/3))
+	left := s.Width
+	for _, w := range m.widths(nil) {
+		left -= columnGap + w
+	}
+	return min(m.longest(matrixLine.name), max(minLabel, s.Width/3, left))
 }
 
 // wanted is how many lines it needs to show a few tables, or all where there are
@@ -352,7 +357,7 @@ func (m *matrix) header(group []int, label int) []string {
 
 // render is a line for the columns of a group.
 func (l matrixLine) render(group []int, label int, widths []int, color bool) string {
-	name := short(l.label, label)
+	name := shortInside(l.label, label)
 	line := name + strings.Repeat(" ", label-utf8.RuneCountInString(name))
 	for i, w := range widths {
 		e := l.entries[group[i]]

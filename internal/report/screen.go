@@ -410,6 +410,15 @@ func short(text string, n int) string {
 	return string([]rune(text)[:n-1]) + "…"
 }
 
+// shortInside cuts the middle out of a text: names of operations often begin alike.
+func shortInside(text string, n int) string {
+	runes := []rune(text)
+	if len(runes) <= n {
+		return text
+	}
+	return string(runes[:n/2]) + "…" + string(runes[len(runes)-(n-1)/2:])
+}
+
 // withOnly is a selection of cells with another one added.
 func withOnly(only map[string][]string, name string, values map[string]bool) map[string][]string {
 	all := map[string][]string{name: slices.Sorted(maps.Keys(values))}

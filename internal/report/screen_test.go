@@ -3,6 +3,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -265,6 +266,24 @@ func TestPickInMemory(t *testing.T) {
 
 // Colours say nothing that the marks do not, and no text of others moves the
 // terminal's cursor.
+// Operations whose names begin alike have lines that can be told apart: names are whole
+// where the columns leave room, and else what is cut off is not their end.
+func TestLabelsStayApart(t *testing.T) {
+	m := &matrix{columns: make([]analysis.Column, 1)}
+	for _, end := range []string{"1_to_1_records", "1_to_n_records", "1_to_n_records 1M"} {
+		m.lines = append(m.lines, matrixLine{label: "eager_loading_single_query_with_" + end, entries: make([]matrixEntry, 1)})
+	}
+	for width, label := range map[int]int{60: 49, 40: 38, 30: 28} {
+		seen := map[string]bool{}
+		for _, l := range m.lines {
+			seen[l.render(nil, m.labelWidth(Screen{Width: width}), nil, false)] = true
+		}
+		if got := m.labelWidth(Screen{Width: width}); got != label || len(seen) != 3 {
+			t.Errorf("%d columns: got %d for %q, want %d for 3 lines", width, got, slices.Sorted(maps.Keys(seen)), label)
+		}
+	}
+}
+
 func TestScreenColors(t *testing.T) {
 	run, trials := analysistest.SampleRun()
 	run.Plan, run.ID = "a\x1b[2Jplan", "r\x1b]0;title"
