@@ -176,7 +176,14 @@ func backup(ctx context.Context, src, query, dst string) (err error) {
 		if err != nil {
 			return err
 		}
-		return errors.Join(copyPages(ctx, b), b.Finish())
+		err = copyPages(ctx, b)
+		if end := b.Finish(); err == nil { // it says the same once more
+			err = end
+		}
+		if refused, is := errors.AsType[*sqlite.Error](err); is && refused.Code() == sqlite3.SQLITE_FULL {
+			return fmt.Errorf("the disk of %s is full: the copy needs as much space as the database has", filepath.Dir(dst))
+		}
+		return err
 	})
 }
 
