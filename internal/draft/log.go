@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -20,6 +21,7 @@ type logged struct {
 	rate    float64  // operations a second, over all
 	peak    int      // and in the busiest second
 	dropped int64    // lines that the writer left out
+	ended   bool     // its last line is there
 	undone  int      // transactions that were rolled back
 	endless int      // transactions whose end is not in the log
 	nested  int      // savepoints within transactions
@@ -72,7 +74,7 @@ type logLine struct {
 	Traffic int    `json:"traffic"`
 	ID      string `json:"id"`
 	SQL     string `json:"sql"`
-	Dropped int64  `json:"dropped"`
+	Dropped *int64 `json:"dropped"`
 	At      int64  `json:"at"`
 	Conn    int64  `json:"conn"`
 	Tx      int64  `json:"tx"`
@@ -153,7 +155,9 @@ func (r *logReader) line(l logLine) error {
 		r.texts[l.ID] = l.SQL
 		return nil
 	case l.S == "":
-		r.t.dropped += l.Dropped
+		if l.Dropped != nil {
+			r.t.dropped, r.t.ended = r.t.dropped+*l.Dropped, true
+		}
 		return nil
 	case l.At < 0 || l.NS < 0 || l.Rows != nil && *l.Rows < 0 || l.tooLong() || l.NS > math.MaxInt64-l.At:
 		return errors.New("a time, a length or a number of rows is negative, or too large")
@@ -353,8 +357,8 @@ func (t *logged) summary() []string {
 	for _, s := range t.shapes {
 		count += s.all()
 	}
-	all := []string{fmt.Sprintf("%d operations of %d kinds, %.3g a second, %d in the busiest second; up to %d at once 95 %% of the time",
-		count, len(t.shapes), t.rate, t.peak, t.clients)}
+	all := []string{fmt.Sprintf("%d operations of %d kinds, %s a second, %d in the busiest second; up to %d at once 95 %% of the time",
+		count, len(t.shapes), perSecond(t.rate), t.peak, t.clients)}
 	for _, each := range []struct {
 		n    int64
 		what string
@@ -366,7 +370,18 @@ func (t *logged) summary() []string {
 			all = append(all, fmt.Sprintf("%d %s", each.n, each.what))
 		}
 	}
+	if !t.ended {
+		all = append(all, "its last line is missing, which says how many lines were dropped: close the recorder before you copy the file")
+	}
 	return all
+}
+
+// perSecond writes a rate without an exponent.
+func perSecond(rate float64) string {
+	if rate >= 1000 {
+		return strconv.FormatFloat(rate, 'f', 0, 64)
+	}
+	return strconv.FormatFloat(rate, 'g', 3, 64)
 }
 
 // minDraws is how many values an argument must have for its skew to be fitted.

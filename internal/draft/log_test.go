@@ -257,6 +257,22 @@ func TestLogThatIsFull(t *testing.T) {
 	}
 }
 
+// A log without its end does not pass for one from which nothing was dropped.
+func TestLogSummary(t *testing.T) {
+	const text = `{"traffic":1}` + "\n" + `{"id":"a","sql":"SELECT 1 FROM item"}` + "\n" + `{"s":"a","at":0,"conn":1,"tx":0,"ns":1}` + "\n" +
+		`{"s":"a","at":50000,"conn":1,"tx":0,"ns":1}` + "\n"
+	for end, missing := range map[string]bool{"": true, `{"drop`: true, `{"dropped":0}` + "\n": false} {
+		l, err := readLog([]byte(text + end))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(l.summary(), "\n")
+		if strings.Contains(got, "its last line is missing") != missing || !strings.Contains(got, " 39999 a second") {
+			t.Errorf("end %q: got %q", end, got)
+		}
+	}
+}
+
 // Of queries that a log cannot tell apart one stands for all.
 func TestLogOfQueriesThatAreAlike(t *testing.T) {
 	scripts, err := split("-- name: pens\nSELECT id FROM item WHERE name = 'pen'\n;\n-- name: ink\nSELECT id FROM item WHERE name = 'ink';")
