@@ -64,8 +64,8 @@ latency counts from that time; several rates are measured one after the other.`,
 
 // load makes the load, once or for each rate, and fails where a request did.
 func (a *app) load(cmd *cobra.Command, flags loadFlags) error {
-	if flags.duration != 0 && (len(flags.rates) == 0 || flags.duration < 0) {
-		return usage(errors.New("--duration says how long each --rate lasts"))
+	if cmd.Flags().Changed("duration") && (len(flags.rates) == 0 || flags.duration <= 0) {
+		return usage(errors.New("--duration says how long each --rate lasts"), "for example --rate 1000 --duration 10s; without --rate, --requests says how many there are")
 	}
 	if len(flags.rates) == 0 {
 		flags.rates = []float64{0}
