@@ -162,7 +162,15 @@ func (p *patient) number(ctx context.Context, query string) (n int64, err error)
 func shell(text string) string { return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'" }
 
 func (p *patient) sqlite3(statement string) string {
-	return "sqlite3 " + shell(p.Path) + " " + shell(statement)
+	return "sqlite3 " + p.file() + " " + shell(statement)
+}
+
+// file is the path for a command line, where no program takes it for a flag.
+func (p *patient) file() string {
+	if strings.HasPrefix(p.Path, "-") {
+		return shell("./" + p.Path)
+	}
+	return shell(p.Path)
 }
 
 // integrity looks at the structure. A file so damaged that it cannot even be
@@ -194,5 +202,5 @@ func Damaged(err error) bool {
 }
 
 func (p *patient) corrupt(evidence string) {
-	p.add("corrupt", "the file is damaged", evidence, "restore a backup, or save what is readable: sqlite3 "+shell(p.Path)+" .recover | sqlite3 recovered.db")
+	p.add("corrupt", "the file is damaged", evidence, "restore a backup, or save what is readable: sqlite3 "+p.file()+" .recover | sqlite3 recovered.db")
 }

@@ -327,6 +327,17 @@ func TestFixOfHostileNames(t *testing.T) {
 	}
 }
 
+func TestFixOfFileThatLooksLikeFlag(t *testing.T) {
+	t.Chdir(filepath.Dir(damaged(t)))
+	if err := os.Rename("app.db", "-app.db"); err != nil {
+		t.Fatal(err)
+	}
+	found := examine(t, "-app.db")
+	if len(found) != 1 || !strings.Contains(found[0].Fix, "sqlite3 './-app.db' .recover") {
+		t.Errorf("got %+v, want a fix of ./-app.db", found)
+	}
+}
+
 // Statistics are stale also where a table has lost most of its rows.
 func TestStatisticsOfRowsThatAreGone(t *testing.T) {
 	for rows, want := range map[int]int{50_000: 0, 60_000: 1} { // of 5000 rows

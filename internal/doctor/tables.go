@@ -307,7 +307,7 @@ func (p *patient) scanned(query, step string) {
 	}
 	if there && t.rows >= manyRows {
 		p.add("scan", "a query reads all of "+t.name, fmt.Sprintf("%s: %s (%d rows)", brief(query), step, t.rows),
-			"an index on the columns of its WHERE or ON; assay init --db "+shell(p.Path)+" --queries FILE drafts a plan that measures it")
+			"an index on the columns of its WHERE or ON; assay init --db "+p.file()+" --queries FILE drafts a plan that measures it")
 	}
 }
 
