@@ -19,7 +19,10 @@ const MinToken = 16
 // CheckAddress refuses an address that others can reach, unless everybody needs a
 // token there.
 func CheckAddress(address, token string) error {
-	host, _, err := net.SplitHostPort(address)
+	host, port, err := net.SplitHostPort(address)
+	if err == nil {
+		_, err = net.LookupPort("tcp", port)
+	}
 	if err != nil {
 		return fmt.Errorf("--addr %s: want HOST:PORT, such as 127.0.0.1:7070", address)
 	}

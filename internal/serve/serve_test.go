@@ -313,7 +313,7 @@ func TestCheckAddress(t *testing.T) {
 	for _, test := range []struct{ address, token, want string }{
 		{"127.0.0.1:7070", "", ""}, {"localhost:0", "", ""}, {"[::1]:7070", "", ""},
 		{"0.0.0.0:7070", "", "can be reached from other machines"}, {":7070", "", "can be reached"}, {"192.0.2.1:7070", "", "can be reached"},
-		{"evil.example:1", "", "can be reached"}, {"7070", "", "want HOST:PORT"},
+		{"evil.example:1", "", "can be reached"}, {"7070", "", "want HOST:PORT"}, {"127.0.0.1:99999", "", "want HOST:PORT"},
 		{":7070", token, ""}, {"127.0.0.1:7070", token[1:], "has 15 bytes, and needs at least 16"},
 	} {
 		err := CheckAddress(test.address, test.token)
