@@ -58,7 +58,7 @@ func (a *app) history(ctx context.Context, filter history.Filter, cell string, o
 	}
 	series := h.Series()
 	if len(series) == 0 {
-		return usage(fmt.Errorf("no finished run compares %s with a baseline", cell), "assay report shows the cells of a run; a baseline has no history of its own")
+		return usage(fmt.Errorf("no finished run compares %s with a baseline", cell), "assay report shows the cells of a run; a baseline has no history of its own, and a cell of one launch has no ratio to one")
 	}
 	if machine := same[0].Machine(); machine != "" {
 		fmt.Fprintf(a.stderr, "assay: note: runs of machines like %s\n", machine)
