@@ -261,7 +261,8 @@ func checkGiven(cmd *cobra.Command, args []string) error {
 	var err error
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		_, checked := f.Value.(fileFlag)
-		if !checked && f.Value.Type() == "string" && f.Value.String() == "" {
+		list, is := f.Value.(pflag.SliceValue)
+		if !checked && f.Value.Type() == "string" && f.Value.String() == "" || is && len(list.GetSlice()) == 0 {
 			err = usage(fmt.Errorf("--%s is empty", f.Name), "leave --"+f.Name+" out for the default")
 		}
 	})

@@ -112,7 +112,9 @@ type fileFlag struct {
 // addFile makes a command take a flag that names a file to write.
 func addFile(cmd *cobra.Command, path *string, name, short, help string) {
 	set := func(text string) error {
-		*path = text
+		if *path = text; text == "" {
+			return errors.New("want the name of a file")
+		}
 		return nil
 	}
 	value := parsed{func() string { return *path }, set}
