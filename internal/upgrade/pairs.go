@@ -102,6 +102,10 @@ func (m *Measuring) moved(ctx context.Context, drivers []build.Driver) ([]pair, 
 	if m.request.Driver != "" && !required(drivers[0]) {
 		return nil, lab.AsInputError(fmt.Errorf("driver %s is no Go module, so no go.mod requires it", m.request.Driver), "name both versions with --base and --head")
 	}
+	if m.request.Driver != "" && gate.Line(m.request.Dir, drivers[0].Module) == 0 {
+		return nil, lab.AsInputError(fmt.Errorf("go.mod does not require %s, of which driver %s is built: no upgrade of it can be seen", drivers[0].Module, m.request.Driver),
+			"name a driver that it requires, or leave --driver out for all")
+	}
 	drivers = slices.DeleteFunc(slices.Clone(drivers), func(d build.Driver) bool { return !required(d) })
 	var modules []string
 	for _, d := range drivers {
