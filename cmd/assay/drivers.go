@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"assay/internal/build"
@@ -36,8 +34,7 @@ func (a *app) listDrivers(ctx context.Context, all bool) error {
 	if err != nil {
 		return err
 	}
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "DRIVER\tVERSION\tENGINE\tCGO\tAPI\tLICENCE\tRELEASED\tABOUT")
+	rows := [][]string{{"DRIVER", "VERSION", "ENGINE", "CGO", "API", "LICENCE", "RELEASED", "ABOUT"}}
 	var unbuilt, problems []string
 	for _, d := range drivers {
 		described := l.Describe(ctx, d, all)
@@ -49,22 +46,23 @@ func (a *app) listDrivers(ctx context.Context, all bool) error {
 		} else if !described.Built {
 			unbuilt = append(unbuilt, d.Name)
 		}
-		listDriver(ctx, w, d, described.Target)
+		rows = append(rows, driverRow(ctx, d, described.Target))
 	}
-	if err := w.Flush(); err != nil {
+	if err := writeTable(a.stdout, a.columns(), rows); err != nil {
 		return err
 	}
 	if len(unbuilt) > 0 {
-		fmt.Fprintf(a.stdout, "\nNot built yet: %s. Run assay drivers --build to build and describe them.\n", strings.Join(unbuilt, ", "))
+		text := fmt.Sprintf("Not built yet: %s. Run assay drivers --build to build and describe them.", strings.Join(unbuilt, ", "))
+		fmt.Fprintln(a.stdout, "\n"+fold(a.columns(), text))
 	}
 	for _, problem := range problems {
-		fmt.Fprintln(a.stdout, "\n"+problem)
+		fmt.Fprintln(a.stdout, "\n"+fold(a.columns(), problem))
 	}
 	return nil
 }
 
-// listDriver prints one line. What is not known is a dash.
-func listDriver(ctx context.Context, w io.Writer, d build.Driver, target wire.Target) {
+// driverRow is a driver's row of the table. What is not known is a dash.
+func driverRow(ctx context.Context, d build.Driver, target wire.Target) []string {
 	library, err := d.Library(ctx)
 	if err != nil {
 		library = build.Module{} // it was not fetched yet: nothing is known
@@ -82,5 +80,5 @@ func listDriver(ctx context.Context, w io.Writer, d build.Driver, target wire.Ta
 	for i, text := range columns {
 		columns[i] = cmp.Or(text, "-")
 	}
-	fmt.Fprintln(w, strings.Join(columns, "\t"))
+	return columns
 }

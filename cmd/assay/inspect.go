@@ -51,7 +51,7 @@ func (a *app) inspect(ctx context.Context, driver, profile, diff string) error {
 	}
 	if diff == "" {
 		a.progress.close()
-		return one.print(a.stdout)
+		return one.print(a.stdout, a.columns())
 	}
 	otherDriver, otherProfile := diff, profile
 	if strings.Contains(diff, "/") {
@@ -87,11 +87,13 @@ func planOfProfile(profile string) (p *plan.Plan, name string, err error) {
 	return p, profile[i+1:], err
 }
 
-func (i *inspection) print(out io.Writer) error {
+// print prints an inspection for a terminal of so many columns; 0: there is none. Only
+// its sentences are broken: settings are read in a table, and a DSN is copied.
+func (i *inspection) print(out io.Writer, columns int) error {
 	t := i.target
 	fmt.Fprintf(out, "%s\n\ndriver   %s\nengine   %s %s\nbuild    %s\n", i.name, t.Name(), t.Engine, t.EngineVersion, t.Build)
 	for _, name := range slices.Sorted(maps.Keys(t.Facts)) {
-		fmt.Fprintf(out, "%-8s %s\n", name, t.Facts[name])
+		fmt.Fprintln(out, labelled(columns, fmt.Sprintf("%-8s ", name), t.Facts[name]))
 	}
 	fmt.Fprintf(out, "DSN      %s\n", cmp.Or(i.trial.DSN, "-"))
 	for _, text := range i.trial.Each {
@@ -99,7 +101,7 @@ func (i *inspection) print(out io.Writer) error {
 	}
 	fmt.Fprintf(out, "outcome  %s\n", i.trial.Outcome)
 	if i.trial.Reason != "" {
-		fmt.Fprintf(out, "because  %s\n", i.trial.Reason)
+		fmt.Fprintln(out, labelled(columns, "because  ", i.trial.Reason))
 	}
 	fmt.Fprintln(out)
 	if err := i.printSettings(out); err != nil {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"text/tabwriter"
+	"strconv"
 
 	"assay/internal/file"
 	"assay/internal/plan"
@@ -43,8 +43,7 @@ func (a *app) plansCommand() *cobra.Command {
 			if len(args) == 1 {
 				return a.printPlan(args[0])
 			}
-			w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, "PLAN\tCELLS\tBUDGET\tABOUT")
+			rows := [][]string{{"PLAN", "CELLS", "BUDGET", "ABOUT"}}
 			for _, name := range plans.Names() {
 				p, err := readPlan(name)
 				if err != nil {
@@ -54,9 +53,9 @@ func (a *app) plansCommand() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				fmt.Fprintf(w, "%s\t%d\t%s\t%s\n", name, len(cases), wording.Brief(p.Budget), p.About)
+				rows = append(rows, []string{name, strconv.Itoa(len(cases)), wording.Brief(p.Budget), p.About})
 			}
-			return w.Flush()
+			return writeTable(a.stdout, a.columns(), rows)
 		},
 	}
 }

@@ -52,7 +52,10 @@ func (a *app) showRun(ctx context.Context, id string, out outputs[*report.Report
 	if err != nil {
 		return err
 	}
-	if out.format.Files == nil {
+	switch {
+	case out.format.Name == "text" && out.file == "":
+		return r.WriteText(a.stdout, a.columns())
+	case out.format.Files == nil:
 		return out.write(a.stdout, r)
 	}
 	if info, err := os.Stat(out.file); err == nil && !info.IsDir() {

@@ -253,7 +253,7 @@ func (a *app) showResult(ctx context.Context, s *store.Store, result lab.Result,
 	fmt.Fprintf(a.stderr, "report: %s\nresults: %s; again: %s --format %s\n", path, s.Name(),
 		a.commandLine("report", result.ID), strings.Join(report.Formats.Names(), "|"))
 	if full {
-		err = r.Write(a.stdout, "text")
+		err = r.WriteText(a.stdout, a.columns())
 	} else {
 		err = a.showScreen(r)
 	}

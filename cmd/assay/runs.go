@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"assay"
@@ -40,8 +39,7 @@ func (a *app) runsCommand() *cobra.Command {
 }
 
 func (a *app) listRuns(runs []assay.Run) error {
-	w := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "RUN\tPLAN\tSTARTED\tSTATUS\tTARGETS")
+	rows := [][]string{{"RUN", "PLAN", "STARTED", "STATUS", "TARGETS"}}
 	for _, run := range runs {
 		var targets []string
 		for _, t := range run.Targets {
@@ -51,10 +49,10 @@ func (a *app) listRuns(runs []assay.Run) error {
 		if run.Imported {
 			status += ", imported"
 		}
-		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\n", run.ID, wording.Clean(run.Plan), run.Started.Local().Format(time.DateTime), status,
-			wording.Clean(strings.Join(targets, " ")))
+		rows = append(rows, []string{run.ID, wording.Clean(run.Plan), run.Started.Local().Format(time.DateTime), status,
+			wording.Clean(strings.Join(targets, " "))})
 	}
-	return w.Flush()
+	return writeTable(a.stdout, a.columns(), rows)
 }
 
 func (a *app) exportCommand() *cobra.Command {

@@ -23,7 +23,7 @@ var VersusFormats = ofDocument(VersusDocument)
 // ofDocument are the formats of what a document says.
 func ofDocument[T any](document func(T) document) format.List[T] {
 	return format.List[T]{
-		{Name: "text", Write: func(w io.Writer, v T) error { return writeText(w, document(v)) }},
+		{Name: "text", Write: func(w io.Writer, v T) error { return writeText(w, document(v), 0) }},
 		{Name: "markdown", Write: func(w io.Writer, v T) error { return writeMarkdown(w, document(v)) }},
 	}
 }

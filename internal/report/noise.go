@@ -27,7 +27,7 @@ func WriteNoise(n analysis.Noise, w io.Writer) error {
 		pairs, alarms, percent(rate.Center), percent(rate.Low), percent(rate.High))
 	d = append(d, block{kind: table, grid: g})
 	d.add(footnote, "%s", "Shown: the smallest difference between two targets that 80 % of runs of that length find, if a launch takes as long as here.")
-	return writeText(w, d)
+	return writeText(w, d, 0)
 }
 
 func shown(k analysis.NoiseKind, within time.Duration) string {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"assay"
 	"assay/internal/analysis"
@@ -45,6 +46,36 @@ func TestGolden(t *testing.T) {
 				t.Errorf("%s differs from %s; got:\n%s", format, golden, out.Bytes())
 			}
 		})
+	}
+}
+
+// On a terminal the paragraphs of a report are as wide as it, up to 100 columns; the other
+// lines, and what is no terminal, do not change.
+func TestWriteText(t *testing.T) {
+	run, trials := analysistest.SampleRun()
+	r := mustReport(t, run, trials)
+	text := func(columns int) string {
+		var out strings.Builder
+		if err := r.WriteText(&out, columns); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	piped := text(0)
+	if text(100) != piped || text(200) != piped {
+		t.Error("a wide terminal changes the text")
+	}
+	for _, columns := range []int{60, 80} {
+		narrow := text(columns)
+		if a, b := strings.Fields(narrow), strings.Fields(piped); !slices.Equal(a, b) {
+			t.Errorf("%d columns: other words:\n%s", columns, narrow)
+		}
+		kept := strings.Split(piped, "\n")
+		for line := range strings.SplitSeq(narrow, "\n") {
+			if utf8.RuneCountInString(line) > columns && !slices.Contains(kept, line) && strings.Contains(strings.TrimSpace(line), " ") {
+				t.Errorf("wider than %d columns: %s", columns, line)
+			}
+		}
 	}
 }
 

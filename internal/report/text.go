@@ -2,6 +2,7 @@ package report
 
 import (
 	"bufio"
+	"cmp"
 	"io"
 	"strings"
 	"unicode/utf8"
@@ -9,24 +10,33 @@ import (
 	"assay/internal/wording"
 )
 
-// width is that of paragraphs and of the widest reason in a table.
-const width = 100
+// The columns of a text: of its paragraphs and of the widest reason in a table.
+const (
+	textWidth     = 100 // longer lines are harder to read
+	minTextWidth  = 60  // a narrower terminal breaks the lines by itself
+	minTextReason = 24  // beside the other columns of a table, which are not broken
+)
 
-// writeText prints a document for a terminal.
-func writeText(w io.Writer, d document) error {
-	out := bufio.NewWriter(w)
+// WriteText prints the report as text for a terminal of so many columns; 0: there is none.
+func (r *Report) WriteText(w io.Writer, columns int) error {
+	return writeText(w, r.document(), columns)
+}
+
+// writeText prints a document for a terminal of so many columns; 0: there is none.
+func writeText(w io.Writer, d document, columns int) error {
+	out, width := bufio.NewWriter(w), max(min(cmp.Or(columns, textWidth), textWidth), minTextWidth)
 	for i, b := range d {
 		if i > 0 && (b.kind != d[i-1].kind || b.kind == paragraph) && b.kind != footnote {
 			out.WriteString("\n")
 		}
-		for _, line := range textLines(b) {
+		for _, line := range textLines(b, width) {
 			out.WriteString(strings.TrimRight(line, " ") + "\n")
 		}
 	}
 	return out.Flush()
 }
 
-func textLines(b block) []string {
+func textLines(b block, width int) []string {
 	switch b.kind {
 	case heading:
 		title := strings.ToUpper(b.text)
@@ -34,22 +44,18 @@ func textLines(b block) []string {
 	case subheading:
 		return []string{b.text, strings.Repeat("-", utf8.RuneCountInString(b.text))}
 	case item:
-		return wrap("- ", "  ", b.text)
+		return wording.Wrap(width, "- ", "  ", b.text)
 	case literal:
 		return []string{"    " + b.text}
 	case footnote:
-		return wrap("", "    ", b.text)
+		return wording.Wrap(width, "", "    ", b.text)
 	case table:
-		return b.grid.lines()
+		return b.grid.lines(width)
 	}
-	return wrap("", "", b.text)
+	return wording.Wrap(width, "", "", b.text)
 }
 
-// wrap breaks a text at spaces, with what comes before its first and before
-// its other lines.
-func wrap(first, other, text string) []string { return wording.Wrap(width, first, other, text) }
-
-func (g *grid) lines() []string {
+func (g *grid) lines(width int) []string {
 	widths := make([]int, len(g.header))
 	for _, row := range append([][]string{g.header}, g.rows...) {
 		for i, cell := range row {
@@ -66,7 +72,8 @@ func (g *grid) lines() []string {
 		}
 		start := g.line(row[:len(row)-1], widths) + "  "
 		indent := strings.Repeat(" ", utf8.RuneCountInString(start))
-		all = append(all, wrap(start, indent, row[len(row)-1])...)
+		reason := max(width, min(textWidth, len(indent)+minTextReason))
+		all = append(all, wording.Wrap(reason, start, indent, row[len(row)-1])...)
 	}
 	return all
 }
