@@ -114,6 +114,23 @@ func (r Run) OnMachine(facts map[string]string) bool {
 	})
 }
 
+// The line in a stage's plan that says so, around its seed; the plan's name is between
+// the first two.
+const stageBegins, stageSeeds, stageEnds = "\n# ", ", seed ", ": the profiles of this run"
+
+// StageLine is what the plan of a stage of a tuning has behind the text of the plan that
+// is tuned.
+func StageLine(plan string, seed uint64) string {
+	return fmt.Sprint(stageBegins, plan, stageSeeds, seed, stageEnds)
+}
+
+// IsStage reports whether a run is a stage of a tuning.
+func (r Run) IsStage() bool {
+	_, line, found := strings.Cut(r.PlanText, stageBegins+r.Plan+stageSeeds)
+	line, _, _ = strings.Cut(line, "\n")
+	return found && strings.HasSuffix(line, stageEnds)
+}
+
 // ProofsOf are those of a cell's target with its profile, one for each fault
 // that was tried.
 func (r Run) ProofsOf(c Cell) []Proof {

@@ -108,7 +108,7 @@ func (p *Plan) WithProfiles(name, from string, profiles []assay.Profile, seed ui
 		other.prepared[profile.Name] = p.prepared[from]
 	}
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s\n\n# %s, seed %d: the profiles of this run\n", strings.TrimRight(p.Text, "\n"), name, seed)
+	fmt.Fprintf(&text, "%s\n%s\n", strings.TrimRight(p.Text, "\n"), assay.StageLine(name, seed))
 	for _, profile := range profiles {
 		fmt.Fprintf(&text, "#   %s:", profile.Name)
 		for _, setting := range slices.Sorted(maps.Keys(profile.Settings)) {

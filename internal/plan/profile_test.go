@@ -71,4 +71,7 @@ operations:
 	if err != nil || again.Name != "own" || len(again.Profiles) != 2 || again.Text == p.Text {
 		t.Errorf("the text is of %+v, %v; want the plan that it was made of, with a comment", again, err)
 	}
+	if !(assay.Run{Plan: other.Name, PlanText: other.Text}).IsStage() || (assay.Run{Plan: p.Name, PlanText: p.Text}).IsStage() {
+		t.Errorf("the text does not tell a stage from the plan:\n%s", other.Text)
+	}
 }

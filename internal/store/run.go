@@ -69,9 +69,10 @@ func updateRun(ctx context.Context, tx *sql.Tx, run *assay.Run) error {
 }
 
 // Run returns the run of that ID, or the only one whose ID begins so. An
-// empty ID, or latest, means the newest, of imported ones only where there are no
-// others. Where there is none, the error is
-// ErrNotFound and lists the newest that there are.
+// empty ID, or latest, means the newest: of imported ones only where there are no
+// others, and of stages of tunings only where there is nothing else, as none of them
+// answers a question of the user's. Where there is none, the error is ErrNotFound and
+// lists the newest that there are.
 func (s *Store) Run(ctx context.Context, id string) (assay.Run, error) {
 	ids, err := s.ids(ctx, "")
 	if err != nil {
@@ -80,11 +81,30 @@ func (s *Store) Run(ctx context.Context, id string) (assay.Run, error) {
 	if len(ids) == 0 {
 		return assay.Run{}, fmt.Errorf("%w in %s: it has no runs yet", ErrNotFound, s.name)
 	}
+	if id == "" || id == "latest" {
+		match, err := s.newest(ctx, ids)
+		if err != nil {
+			return assay.Run{}, s.explain("reading runs of", err)
+		}
+		return s.load(ctx, match)
+	}
 	match, err := choose(ids, id)
 	if err != nil {
 		return assay.Run{}, fmt.Errorf("store %s: %w", s.name, err)
 	}
 	return s.load(ctx, match)
+}
+
+// newest is the first of the runs, which is no stage of a tuning where one is not.
+func (s *Store) newest(ctx context.Context, ids []string) (string, error) {
+	for _, id := range ids {
+		var run assay.Run
+		err := s.db.QueryRowContext(ctx, "SELECT plan, plan_text FROM run WHERE id = ?", id).Scan(&run.Plan, &run.PlanText)
+		if err != nil || !run.IsStage() {
+			return id, err
+		}
+	}
+	return ids[0], nil
 }
 
 // Runs returns all runs, newest first, the imported ones behind the others.
@@ -180,11 +200,8 @@ func (s *Store) ids(ctx context.Context, condition string, args ...any) ([]strin
 	return ids, err
 }
 
-// choose finds the ID that the user means. IDs are newest first, at least one.
+// choose finds the ID that the user means.
 func choose(ids []string, id string) (string, error) {
-	if id == "" || id == "latest" {
-		return ids[0], nil
-	}
 	if slices.Contains(ids, id) {
 		return id, nil
 	}

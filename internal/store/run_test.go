@@ -110,6 +110,34 @@ func TestRunByID(t *testing.T) {
 	expect(t, err, ErrNotFound, "there are d3, d2, d1, d0, c-9 and 3 more")
 }
 
+// A stage of a tuning is the newest run only where there is nothing else.
+func TestNewestIsNoStage(t *testing.T) {
+	s := fresh(t)
+	begin := func(id, plan, text string, at int) {
+		run := start(id, plan, at)
+		run.PlanText = text
+		must(t, s.Begin(t.Context(), run))
+	}
+	newest := func(want string) {
+		t.Helper()
+		for _, id := range []string{"", "latest"} {
+			if run, err := s.Run(t.Context(), id); err != nil || run.ID != want {
+				t.Errorf("the newest, %q: got %q, %v; want %q", id, run.ID, err, want)
+			}
+		}
+	}
+	text := "name: quick\n"
+	stage := func(name string) string { return text + assay.StageLine(name, 1) + "\n#   current:\n" }
+	begin("a", "quick.screening", stage("quick.screening"), 1)
+	begin("b", "quick.race", stage("quick.race"), 2)
+	newest("b")
+	begin("c", "quick", text, 3)
+	begin("d", "quick.race", stage("quick.race"), 4)
+	newest("c")
+	begin("e", "quick.race", text+"# quick.race, seed 1, is what this plan is called\n", 5)
+	newest("e")
+}
+
 func TestUnfinished(t *testing.T) {
 	s := fresh(t)
 	for i, status := range []assay.Status{assay.Interrupted, assay.Running, assay.Finished} {
