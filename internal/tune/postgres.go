@@ -98,8 +98,8 @@ func (s *builder) serverMemory() error {
 	connections := int64(max(1, s.c.Connections))
 	half := s.c.Memory / 2
 	if ServerMemory(s.now, s.c.Connections) > s.c.Memory && (half < minSharedBuffers || half/connections < minWorkMem) {
-		return fmt.Errorf("the memory of %d KiB is too little for PostgreSQL with %s: it takes at least %d KiB",
-			s.c.Memory/kib, wording.Plural(int(connections), "connection"), 2*max(minSharedBuffers, connections*minWorkMem)/kib)
+		return fmt.Errorf("the memory of %s is too little for PostgreSQL with %s: it takes at least %s",
+			amount(s.c.Memory), wording.Plural(int(connections), "connection"), amount(2*max(minSharedBuffers, connections*minWorkMem)))
 	}
 	s.divide(division{cache: sharedBuffers, table: workMem, tables: connections, unit: serverPage})
 	return nil

@@ -3,6 +3,7 @@ package tune
 import (
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"assay"
@@ -104,7 +105,8 @@ func TestServerSpaces(t *testing.T) {
 	if _, err := PostgreSQL(serverDefaults(nil), refuted); err == nil {
 		t.Error("got a space although everything was refuted")
 	}
-	if _, err := PostgreSQL(serverDefaults(nil), Constraints{Class: assay.Power, Memory: 2 * mib, Connections: 100}); err == nil {
-		t.Error("got a space although no server can be started with so little memory")
+	_, err = PostgreSQL(serverDefaults(nil), Constraints{Class: assay.Power, Memory: 2, Connections: 100})
+	if err == nil || !strings.Contains(err.Error(), "the memory of 2 bytes is too little for PostgreSQL with 100 connections: it takes at least 12800 KiB") {
+		t.Errorf("no server can be started with so little memory: got %v", err)
 	}
 }

@@ -288,10 +288,21 @@ func ratio(i stat.Interval) string {
 }
 
 func size(bytes float64) string {
-	if bytes < mib {
+	switch {
+	case bytes < kib:
+		return wording.Plural(int(bytes), "byte")
+	case bytes < mib:
 		return wording.Digits(bytes/kib) + " KiB"
 	}
 	return wording.Digits(bytes/mib) + " MiB"
+}
+
+// amount is size in whole KiB: bounds have no fractions.
+func amount(bytes int64) string {
+	if bytes < kib {
+		return size(float64(bytes))
+	}
+	return fmt.Sprintf("%d KiB", bytes/kib)
 }
 
 // now prints the current figure of an operation.

@@ -190,7 +190,7 @@ func (s *builder) memory() error {
 	half := bound / 2 / connections
 	if cache*connections+mapped > bound {
 		if least := minPages * cmp.Or(whole(s.now["page_size"]), 4096); half < least {
-			return fmt.Errorf("the memory of %d KiB is too little for SQLite with %s: it takes at least %d KiB", bound/kib, wording.Plural(int(connections), "connection"), 2*connections*least/kib)
+			return fmt.Errorf("the memory of %s is too little for SQLite with %s: it takes at least %s", amount(bound), wording.Plural(int(connections), "connection"), amount(2*connections*least))
 		}
 		s.StartIsCurrent = false
 		cache, mapped = min(cache, half), 0

@@ -222,7 +222,8 @@ func TestTooLittleMemoryForSQLite(t *testing.T) {
 	for _, c := range []struct {
 		memory int64
 		want   string
-	}{{80 * kib, ""}, {79 * kib, "the memory of 79 KiB is too little for SQLite with 1 connection: it takes at least 80 KiB"}} {
+	}{{80 * kib, ""}, {79 * kib, "the memory of 79 KiB is too little for SQLite with 1 connection: it takes at least 80 KiB"},
+		{1, "the memory of 1 byte is too little for SQLite with 1 connection: it takes at least 80 KiB"}} {
 		got := ""
 		s, err := SQLite(defaults(nil), Constraints{Class: assay.Consistent, Memory: c.memory, Connections: 1})
 		if err != nil {
