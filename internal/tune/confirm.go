@@ -3,11 +3,13 @@ package tune
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"time"
 
 	"assay/internal/stat"
+	"assay/internal/wording"
 )
 
 const (
@@ -158,10 +160,26 @@ func (t *tuning) confirm(ctx context.Context, finalists []Point) error {
 }
 
 // endUnconfirmed ends a tuning whose budget does not pay for the confirmation. What the
-// search leaves would have to pay for it, as the launches took so far.
+// search leaves would have to pay for it.
 func (t *tuning) endUnconfirmed() {
 	t.outcome.Unconfirmed = true
-	t.outcome.Enough = time.Duration(float64(minConfirmations*t.memberTime(minConfirmed)) / (1 - ablationShare))
+	t.outcome.Enough = t.enough()
+}
+
+// enough is a budget that pays for a confirmation, by what the launches took so far.
+func (t *tuning) enough() time.Duration {
+	return time.Duration(float64(minConfirmations*t.memberTime(minConfirmed)) / (1 - ablationShare))
+}
+
+// warnOfBudget says early that the budget is too small: whoever learns it from the answer
+// has waited for nothing.
+func (t *tuning) warnOfBudget() {
+	enough := t.enough()
+	if t.config.Warn == nil || t.config.Budget == 0 || enough <= t.config.Budget || len(t.config.Space.active()) == 0 {
+		return
+	}
+	t.config.Warn(fmt.Sprintf("the budget of %s may be too small to confirm anything: stop, and give a --budget of %s, or tune fewer operations with --only",
+		wording.Brief(t.config.Budget), minutes(enough)))
 }
 
 // confirmed are the points of the confirmation with the number of launches that the

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"time"
 
 	"assay"
 	"assay/kit/postgres"
@@ -45,7 +46,7 @@ func (r *Report) next() []step {
 	o := r.Outcome
 	switch {
 	case o.Unconfirmed && o.Enough > 0:
-		do(fmt.Sprintf("tune again with a --budget of about %.0fm or more, or for fewer operations: --only operation=NAME", math.Ceil(o.Enough.Minutes())))
+		do(fmt.Sprintf("tune again with a --budget of %s, or for fewer operations: --only operation=NAME", minutes(o.Enough)))
 	case o.Unconfirmed, r.open():
 		do("tune again with a larger --budget, on a machine that does nothing else")
 	case o.Unsearched:
@@ -71,4 +72,9 @@ func (r *Report) next() []step {
 		do("prove that they keep the data: assay crash, with these settings as a profile of the plan")
 	}
 	return all
+}
+
+// minutes says of a budget that would be enough how long it is: no estimate is more exact.
+func minutes(enough time.Duration) string {
+	return fmt.Sprintf("about %.0fm or more", math.Ceil(enough.Minutes()))
 }

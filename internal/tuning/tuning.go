@@ -89,7 +89,8 @@ func (t *Tuning) Run(ctx context.Context) (*tune.Report, error) {
 	if err := t.prepare(ctx); err != nil {
 		return nil, err
 	}
-	outcome, err := tune.Run(ctx, tune.Config{Space: t.space, Margin: t.request.Plan.Margin, Budget: t.request.Budget, Seed: t.request.Plan.Seed, Conditions: t.conditions}, t.measure)
+	outcome, err := tune.Run(ctx, tune.Config{Space: t.space, Margin: t.request.Plan.Margin, Budget: t.request.Budget, Seed: t.request.Plan.Seed, Conditions: t.conditions,
+		Warn: t.lab.Watcher.Note}, t.measure)
 	if errors.As(err, new(*tune.ChoiceError)) {
 		return nil, lab.AsInputError(err, t.notes...)
 	}
