@@ -88,6 +88,41 @@ func (b *Builder) Build(ctx context.Context, spec Spec) (Worker, error) {
 	return w, nil
 }
 
+// Check reports what is wrong with a spec as far as that takes no compiler, such as a
+// version that nobody published. It fetches what a build needs to know, and says nothing
+// of workers in C and of scripts, whose builds find that out.
+func (b *Builder) Check(ctx context.Context, spec Spec) error {
+	if err := b.check(ctx, spec); err != nil {
+		return b.failed(spec, err)
+	}
+	return nil
+}
+
+func (b *Builder) check(ctx context.Context, spec Spec) error {
+	d, err := b.Source.driver(spec.Name)
+	switch {
+	case err != nil:
+		return err
+	case d.Prebuilt:
+		return asItIs(d, spec)
+	case d.C || d.Script:
+		return nil
+	}
+	j, err := b.newJob(ctx, d, spec)
+	if err != nil || intact(j.program) {
+		return err
+	}
+	return j.check(ctx)
+}
+
+// asItIs refuses a version and options of what is not built here.
+func asItIs(d Driver, spec Spec) error {
+	if spec.Version != "" || len(spec.Options) > 0 {
+		return &SpecError{fmt.Errorf("it is prebuilt and is as it is: ask for %s", d.Name)}
+	}
+	return nil
+}
+
 func (b *Builder) log(e Event) {
 	if b.Log != nil {
 		b.Log(e)
@@ -176,8 +211,8 @@ func (b *Builder) failed(spec Spec, err error) error {
 // prebuilt uses the executable as it is, in any language, or with what its
 // installer puts beside it.
 func (b *Builder) prebuilt(ctx context.Context, d Driver, spec Spec, start time.Time) (Worker, error) {
-	if spec.Version != "" || len(spec.Options) > 0 {
-		return Worker{}, &SpecError{fmt.Errorf("it is prebuilt and is as it is: ask for %s", d.Name)}
+	if err := asItIs(d, spec); err != nil {
+		return Worker{}, err
 	}
 	if d.Installs {
 		return b.installed(ctx, d, start)

@@ -67,19 +67,32 @@ func (t toolchain) lines() []string {
 // build compiles in a temporary folder below the cache and moves the program
 // to its place only when it is complete and made of the right modules.
 func (j *job) build(ctx context.Context) error {
+	return j.do(ctx, (*compilation).get, (*compilation).checkCgo, (*compilation).download, (*compilation).compile, (*compilation).unchanged,
+		(*compilation).checkModules, (*compilation).install)
+}
+
+// check does what takes no compiler: it finds out whether the version exists.
+func (j *job) check(ctx context.Context) error {
+	return j.do(ctx, (*compilation).get, (*compilation).checkCgo)
+}
+
+// do takes steps of a compilation in a temporary folder below the cache.
+func (j *job) do(ctx context.Context, steps ...func(*compilation, context.Context) error) error {
 	return j.files.building(j.program, func(temp string) error {
 		c := &compilation{job: j, dir: filepath.Join(temp, "workers", j.driver.Name), output: filepath.Join(temp, "program")}
 		if err := c.prepare(temp); err != nil {
 			return err
 		}
-		for _, step := range []func(context.Context) error{c.get, c.checkCgo, c.download, c.compile, c.unchanged, c.checkModules} {
-			if err := step(ctx); err != nil {
+		for _, step := range steps {
+			if err := step(c, ctx); err != nil {
 				return fmt.Errorf("%s: %w", c.subject(), err)
 			}
 		}
-		return install(c.output, j.program)
+		return nil
 	})
 }
+
+func (c *compilation) install(context.Context) error { return install(c.output, c.program) }
 
 // mathLibrary is what several of SQLite's compile options need, ENABLE_FTS5
 // among them. Drivers name it for their own build tags only.

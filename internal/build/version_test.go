@@ -114,6 +114,26 @@ func TestVersionThatDoesNotExist(t *testing.T) {
 	}
 	checkError(t, err, "worker db@v9.0.0: ", "go get example.test/db@v9.0.0: exit status 1", "v9.0.0",
 		"\nthis version cannot be had; to see which versions there are: go list -m -versions example.test/db")
+	if checked := b.Check(t.Context(), Spec{Name: "db", Version: "v9.0.0"}); !errors.As(checked, &wrong) {
+		t.Errorf("checked: got %v, want a SpecError", checked)
+	}
+	checkNothingLeft(t, b)
+}
+
+// A check finds out what can be told of a build without making it.
+func TestCheckCompilesNothing(t *testing.T) {
+	s := driverSource(t)
+	b, _ := builder(t, s)
+	if err := b.Check(t.Context(), Spec{Name: "db", Version: "v1.1.0"}); err != nil {
+		t.Error(err)
+	}
+	if w := mustBuild(t, b, Spec{Name: "db", Version: "v1.1.0"}); w.Cached {
+		t.Error("the check made the program")
+	}
+	if err := b.Check(t.Context(), Spec{Name: "db", Version: "v1.1.0"}); err != nil {
+		t.Errorf("of a program that is there: %v", err)
+	}
+	checkError(t, b.Check(t.Context(), Spec{Name: "nosuch"}), `there is no driver "nosuch"`)
 	checkNothingLeft(t, b)
 }
 

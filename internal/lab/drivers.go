@@ -30,6 +30,12 @@ func (l *Lab) BuildCompared(ctx context.Context, name string) (build.Worker, err
 	})
 }
 
+// CheckBuild reports what is wrong with a driver's name as far as that takes no compiler.
+func (l *Lab) CheckBuild(ctx context.Context, name string) error {
+	_, err := asked(l, name, func(b *build.Builder, spec build.Spec) (struct{}, error) { return struct{}{}, b.Check(ctx, spec) })
+	return err
+}
+
 // Cold compiles a driver's worker with an empty build cache.
 func (l *Lab) Cold(ctx context.Context, name string) (build.Cold, error) {
 	return asked(l, name, func(b *build.Builder, spec build.Spec) (build.Cold, error) { return b.Cold(ctx, spec) })

@@ -98,16 +98,19 @@ func (m *Measuring) newUpgrade(p pair) *gate.Upgrade {
 		Plan: m.request.Plan.Name, File: p.file, Line: p.line, NotMeasured: p.notMeasured}
 }
 
+// upgrade measures a pair. Whatever may be wrong with it is looked for first where that
+// is cheap: the link layouts of a driver take minutes.
 func (m *Measuring) upgrade(ctx context.Context, s *store.Store, p pair, u *gate.Upgrade) error {
-	oneDriver, compile := assay.ParseDriverName(p.base).Name == assay.ParseDriverName(p.head).Name, m.lab.Build
-	if oneDriver {
-		compile = m.lab.BuildCompared
+	for _, name := range []string{p.base, p.head} {
+		if err := m.lab.CheckBuild(ctx, name); err != nil {
+			return err
+		}
 	}
-	base, err := compile(ctx, p.base)
+	base, err := m.lab.Build(ctx, p.base)
 	if err != nil {
 		return err
 	}
-	head, err := compile(ctx, p.head)
+	head, err := m.lab.Build(ctx, p.head)
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
@@ -119,7 +122,12 @@ func (m *Measuring) upgrade(ctx context.Context, s *store.Store, p pair, u *gate
 	case base.Digest == head.Digest:
 		return lab.AsInputError(fmt.Errorf("%s and %s are the same program", p.base, p.head), "assay noise measures equal things")
 	}
-	if oneDriver { // another driver spells its settings otherwise
+	if assay.ParseDriverName(p.base).Name == assay.ParseDriverName(p.head).Name { // another driver spells its settings otherwise
+		for _, name := range []string{p.base, p.head} {
+			if _, err := m.lab.BuildCompared(ctx, name); err != nil {
+				return err
+			}
+		}
 		u.Effects = gate.FindEffects(m.experiments(ctx, p.base), m.experiments(ctx, p.head))
 		if ctx.Err() != nil {
 			return ctx.Err()
