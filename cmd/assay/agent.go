@@ -21,7 +21,7 @@ func (a *app) agentCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "agent",
 		Short: "Measure on this machine what assay run --fleet queues in a store on a server",
-		Args:  arguments(cobra.NoArgs),
+		Args:  arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if idle < 0 {
 				return usage(fmt.Errorf("--idle %s: want a time above zero", idle))

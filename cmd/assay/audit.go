@@ -38,7 +38,7 @@ func (a *app) auditCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "audit [RUN]",
 		Short: "Check published claims against your measurements",
-		Args:  arguments(cobra.MaximumNArgs(1)),
+		Args:  arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkBudget(cmd, flags.budget); err != nil {
 				return err

@@ -10,7 +10,7 @@ func (a *app) buildCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "build DRIVER[@VERSION][:OPTION[=VALUE]]...",
 		Short: "Build worker programs and print their paths",
-		Args:  arguments(cobra.MinimumNArgs(1)),
+		Args:  arguments(1, anyNumber),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			l, err := a.lab(false)
 			if err != nil {

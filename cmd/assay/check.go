@@ -19,7 +19,7 @@ func (a *app) checkCommand() *cobra.Command {
 		Long: "Run the conformance suite against a worker program, in any language.\n\n" +
 			"Each check starts the program anew, in a fresh folder. docs/protocol.md lists the checks.\n" +
 			"ASSAY_TRACE=wire copies the messages to and from the worker to stderr.",
-		Args: arguments(cobra.ExactArgs(1)),
+		Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			program, err := process.Find(args[0])
 			if err != nil {

@@ -24,7 +24,7 @@ A and B are two runs, as assay runs lists them, or what a run has: a driver
 (mattn), a driver's version (mattn@v1.14.37), compile options (mattn:DQS=0), a
 profile (web), or any coordinate (clients=8). Cells that are alike in all else
 are compared: by launch within a run. Launches of two runs are not paired.`,
-		Args: arguments(cobra.ExactArgs(2)),
+		Args: arguments(2, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.compare(cmd.Context(), args[0], args[1], run, out)
 		},

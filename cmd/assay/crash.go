@@ -42,7 +42,7 @@ transactions, the engine's own check, and that it can be written to. The result 
 later reports beside the durability that the settings claim. Power cuts of a disk need root,
 /dev/fuse and loop devices; without root a weaker model is tried. Exit status 1: a promise was
 refuted, a control that is known to lose data was not caught, or a supported fault was not tried.`,
-		Args: arguments(cobra.MaximumNArgs(1)),
+		Args: arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if cmd.Flags().Changed("states") && !cmd.Flags().Changed("budget") {
 				flags.Budget = 0
@@ -214,7 +214,7 @@ const crashDisk = "crash-disk"
 
 // crashDiskCommand does tasks from its input, or replays one finding.
 func (a *app) crashDiskCommand() *cobra.Command {
-	return &cobra.Command{Use: crashDisk + " [REPLAY] FOLDER", Hidden: true, Args: arguments(cobra.RangeArgs(1, 2)),
+	return &cobra.Command{Use: crashDisk + " [REPLAY] FOLDER", Hidden: true, Args: arguments(1, 2),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.cleansUp.Store(true) // a disk that is mounted
 			if len(args) == 1 {
@@ -226,7 +226,7 @@ func (a *app) crashDiskCommand() *cobra.Command {
 
 // crashHostCommand runs a server where the disk is mounted, in a process of its own.
 func (a *app) crashHostCommand() *cobra.Command {
-	return &cobra.Command{Use: crash.HostCommand + " DATA SOCKET SETTINGS", Hidden: true, Args: arguments(cobra.ExactArgs(3)),
+	return &cobra.Command{Use: crash.HostCommand + " DATA SOCKET SETTINGS", Hidden: true, Args: arguments(3, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			a.cleansUp.Store(true) // a server that runs
 			return crash.Host(cmd.Context(), args[0], args[1], args[2], os.Stdin, a.stdout)

@@ -57,7 +57,7 @@ func (a *app) doctorCommand() *cobra.Command {
 		Long: `Copies the file with SQLite's backup API, even while programs write to it, and examines the copy.
 With --queries it also checks the query plans. With --driver and --dsn it opens the copy as the
 application would, and prints what the DSN asks for and what the settings read back as. Exit status 1: there are findings.`,
-		Args: arguments(cobra.ExactArgs(1)),
+		Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error { return a.doctor(cmd.Context(), args[0], flags) },
 	}
 	f := cmd.Flags()

@@ -18,7 +18,7 @@ func (a *app) driversCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "drivers",
 		Short: "List the drivers: versions, engine, API, licence; --build also builds and lists those not built yet",
-		Args:  arguments(cobra.NoArgs),
+		Args:  arguments(0, 0),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.listDrivers(cmd.Context(), all) },
 	}
 	cmd.Flags().BoolVar(&all, "build", false, "build the workers that are not built yet")

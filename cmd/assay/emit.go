@@ -17,7 +17,7 @@ func (a *app) emitCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "emit --profile PLAN/NAME --for ECOSYSTEM",
 		Short: "Print a profile as configuration: of Rails, Go, Python, Node, Django, SQLAlchemy or a PostgreSQL server",
-		Args:  arguments(cobra.NoArgs),
+		Args:  arguments(0, 0),
 		RunE:  func(*cobra.Command, []string) error { return a.emit(profile, ecosystem) },
 	}
 	cmd.Flags().StringVar(&profile, "profile", "", "PLAN/NAME of the profile")

@@ -59,7 +59,7 @@ func (a *app) fleetCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fleet [FLEET]",
 		Short: "List what run --fleet queued; wait for one fleet and show its result, or withdraw it",
-		Args:  arguments(cobra.MaximumNArgs(1)),
+		Args:  arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if withdraw && len(args) == 0 {
 				return usage(errors.New("--withdraw is for one fleet: name it"), a.commandLine("fleet")+" lists the fleets")

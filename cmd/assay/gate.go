@@ -41,7 +41,7 @@ do. It measures suspected regressions again in fresh launches, and only those de
   assay gate --base-ref origin/main
 If you omit --driver, --base and --head are whole names of drivers: NAME[@VERSION][:OPTION...].
 Exit status 1: a regression was confirmed, or gate could not do its work.`,
-		Args: arguments(cobra.MaximumNArgs(1)),
+		Args: arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := errors.Join(checkBudget(cmd, flags.budget), flags.check()); err != nil {
 				return err

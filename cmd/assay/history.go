@@ -24,7 +24,7 @@ newest run's, and finds where it shifts. CELL is an operation and KEY=VALUE for 
   assay history point-read driver=modernc profile=web rows=100000
 With --machines it compares the machines of the store instead, by their finished runs of the newest
 one's plan, and says what holds over machines like these.`,
-		Args: arguments(cobra.MinimumNArgs(1)),
+		Args: arguments(1, anyNumber),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			filter, err := history.NewFilter(args)
 			if err != nil {

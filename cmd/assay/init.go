@@ -33,7 +33,7 @@ func (a *app) initCommand() *cobra.Command {
 		Short: "Draft a plan for your own SQLite file, and its queries or a log of its traffic; the file is only read",
 		Long: `Drafts a plan for your own SQLite file. Give a file of queries, a log of your program's traffic, or both.
 The database is only read.`,
-		Args: arguments(cobra.NoArgs),
+		Args: arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error { return a.init(cmd.Context(), flags) },
 	}
 	f := cmd.Flags()

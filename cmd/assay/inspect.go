@@ -23,7 +23,7 @@ func (a *app) inspectCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect DRIVER[@VERSION]",
 		Short: "Show how a driver applies a profile: every setting, requested, issued and effective, on every connection",
-		Args:  arguments(cobra.ExactArgs(1)),
+		Args:  arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.inspect(cmd.Context(), args[0], profile, diff)
 		},

@@ -45,7 +45,7 @@ func (a *app) loadCommand() *cobra.Command {
 servers on this machine get requests. Without --rate, each client waits for its answer before it
 asks again. With --rate, requests are sent on schedule, answered or not, and
 latency counts from that time; several rates are measured one after the other.`,
-		Args: arguments(cobra.ExactArgs(1)),
+		Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			flags.config.URL = args[0]
 			return a.load(cmd, flags)
@@ -143,7 +143,7 @@ func (a *app) loadProcesses() []*cobra.Command {
 		Use:    load.GeneratorCommand,
 		Short:  "Make the HTTP load that standard input describes",
 		Hidden: true,
-		Args:   arguments(cobra.NoArgs),
+		Args:   arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return load.ServeOne(cmd.Context(), cmd.InOrStdin(), a.stdout)
 		},
@@ -152,7 +152,7 @@ func (a *app) loadProcesses() []*cobra.Command {
 		Use:    load.TargetCommand,
 		Short:  "Answer HTTP requests with the same few bytes, until the input ends",
 		Hidden: true,
-		Args:   arguments(cobra.NoArgs),
+		Args:   arguments(0, 0),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			listener, err := net.Listen("tcp", "127.0.0.1:0")
 			if err != nil {

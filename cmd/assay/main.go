@@ -217,9 +217,7 @@ func newRoot(a *app) *cobra.Command {
 			return a.checkFiles(cmd)
 		},
 	}
-	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
-		return usage(err, "assay help "+strings.TrimPrefix(cmd.CommandPath(), "assay "))
-	})
+	root.SetFlagErrorFunc(flagError)
 	root.PersistentFlags().StringVar(&a.store, "store", "", "file, or postgres:// URL of a database, that keeps results (default $ASSAY_STORE, or $XDG_DATA_HOME/assay/assay.db)")
 	root.AddCommand(
 		a.runCommand(), a.agentCommand(), a.fleetCommand(), a.initCommand(), a.plansCommand(), a.driversCommand(), a.runsCommand(),
@@ -228,6 +226,7 @@ func newRoot(a *app) *cobra.Command {
 		a.crashHostCommand(), a.factsCommand(), a.lintCommand(), a.doctorCommand(), a.gateCommand(), a.tuneCommand(), a.historyCommand(),
 		a.footprintCommand())
 	root.AddCommand(a.loadProcesses()...)
+	checkTopics(root)
 	return root
 }
 
@@ -242,13 +241,6 @@ func noSubcommand(cmd *cobra.Command, args []string) error {
 		hints = append(hints, "did you mean "+strings.Join(near, " or ")+"?")
 	}
 	return usage(fmt.Errorf("unknown command %q", args[0]), append(hints, strings.Replace(cmd.CommandPath(), "assay", "assay help", 1)+" lists the commands")...)
-}
-
-// arguments makes a wrong number of arguments a usage error.
-func arguments(check cobra.PositionalArgs) cobra.PositionalArgs {
-	return func(cmd *cobra.Command, args []string) error {
-		return usage(check(cmd, args), cmd.UseLine())
-	}
 }
 
 // checkGiven refuses empty words, such as those of a variable that is not set: a

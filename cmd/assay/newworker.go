@@ -20,7 +20,7 @@ func (a *app) newWorkerCommand() *cobra.Command {
 		Long: "Write a worker for a new driver into the checkout of assay that you are in.\n\n" +
 			"It is a copy of a worker that passes its tests, under the new name: change what is the driver's.\n" +
 			"CONTRIBUTING.md says how.",
-		Args: arguments(cobra.ExactArgs(1)),
+		Args: arguments(1, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if spec, err := build.ParseSpec(args[0]); err != nil || spec.String() != spec.Name {
 				return usage(fmt.Errorf("%q is not a name for a worker: want letters, digits, - and _", args[0]))

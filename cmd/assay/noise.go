@@ -17,7 +17,7 @@ func (a *app) noiseCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "noise",
 		Short:      "Run A/A tests on this machine: its noise, its false-positive rate, and the smallest difference that it can show",
-		Args:       arguments(cobra.NoArgs),
+		Args:       arguments(0, 0),
 		SuggestFor: []string{"null"},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := checkBudget(cmd, flags.budget); err != nil {

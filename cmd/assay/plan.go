@@ -31,7 +31,7 @@ func (a *app) planCheckCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check FILE|NAME",
 		Short: "Report all mistakes of a plan, or what it measures and the minimum time for that",
-		Args:  arguments(cobra.ExactArgs(1)),
+		Args:  arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return a.checkPlan(cmd.Context(), args[0], drivers, only)
 		},
@@ -121,7 +121,7 @@ func (a *app) planSchemaCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of the plan format, for editors",
-		Args:  arguments(cobra.NoArgs),
+		Args:  arguments(0, 0),
 		RunE: func(*cobra.Command, []string) error {
 			schema, err := plan.Schema()
 			if err != nil {

@@ -38,7 +38,7 @@ func (a *app) plansCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "plans [PLAN]",
 		Short: "List the built-in plans, or print one as a template",
-		Args:  arguments(cobra.MaximumNArgs(1)),
+		Args:  arguments(0, 1),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if len(args) == 1 {
 				return a.printPlan(args[0])

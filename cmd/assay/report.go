@@ -20,7 +20,7 @@ func (a *app) reportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "report [RUN]",
 		Short: "Show a run again, the newest by default",
-		Args:  arguments(cobra.MaximumNArgs(1)),
+		Args:  arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if out.format.Files != nil && out.file == "" {
 				return usage(fmt.Errorf("format %s is one file for each chart", out.format.Name), "name a folder: -o FOLDER")

@@ -42,7 +42,7 @@ func (a *app) runCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "run [PLAN]",
 		Short: "Measure a plan, quick by default, and show the result",
-		Args:  arguments(cobra.MaximumNArgs(1)),
+		Args:  arguments(0, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkBudget(cmd, flags.budget); err != nil {
 				return err

@@ -60,7 +60,7 @@ func (a *app) exportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export RUN -o FILE",
 		Short: "Write a run with all its trials and proofs to one file",
-		Args:  arguments(cobra.ExactArgs(1)),
+		Args:  arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if output == "" {
 				return usage(errors.New("no file to write"), "name one: -o "+args[0]+".assay")
@@ -100,7 +100,7 @@ func (a *app) importCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "import FILE",
 		Short: "Add a run that assay runs export wrote to the store",
-		Args:  arguments(cobra.ExactArgs(1)),
+		Args:  arguments(1, 1),
 		RunE:  func(cmd *cobra.Command, args []string) error { return a.importFile(cmd.Context(), args[0]) },
 	}
 }

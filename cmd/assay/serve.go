@@ -24,7 +24,7 @@ func (a *app) serveCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve",
 		Short: "Show the store as pages in a browser: runs, reports, comparisons, histories, claims, proofs",
-		Args:  arguments(cobra.NoArgs),
+		Args:  arguments(0, 0),
 		RunE:  func(cmd *cobra.Command, _ []string) error { return a.serve(cmd.Context(), flags) },
 	}
 	f := cmd.Flags()

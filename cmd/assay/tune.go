@@ -50,7 +50,7 @@ answer, too.
   assay tune app.yaml --durability power --memory 256M --budget 20m --emit go-modernc
 The settings in use are those of a profile of the plan, the first or --current.
 Exit status 1: nothing could be confirmed, or tune could not do its work.`,
-		Args: arguments(cobra.ExactArgs(1)),
+		Args: arguments(1, 1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := errors.Join(checkBudget(cmd, flags.budget), flags.check()); err != nil {
 				return err

@@ -1,0 +1,105 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"assay/internal/near"
+	"assay/internal/wording"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// anyNumber of arguments may follow those that a command needs.
+const anyNumber = -1
+
+// arguments makes a wrong number of arguments a usage error.
+func arguments(least, most int) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		var err error
+		switch {
+		case len(args) < least && most == anyNumber:
+			err = fmt.Errorf("%s needs at least %s, and got %d", cmd.CommandPath(), wording.Plural(least, "argument"), len(args))
+		case len(args) < least:
+			err = fmt.Errorf("%s needs %s, and got %d", cmd.CommandPath(), wording.Plural(least, "argument"), len(args))
+		case most == 0 && len(args) > 0:
+			err = fmt.Errorf("%s takes no arguments, and got %q", cmd.CommandPath(), args[0])
+		case most != anyNumber && len(args) > most:
+			err = fmt.Errorf("%s takes at most %s, and got %d", cmd.CommandPath(), wording.Plural(most, "argument"), len(args))
+		}
+		return usage(err, cmd.UseLine())
+	}
+}
+
+// flagError says what is wrong with a flag. What the packages say that read flags names
+// their own functions.
+func flagError(cmd *cobra.Command, err error) error {
+	hints := []string{strings.TrimSpace("assay help " + strings.TrimPrefix(strings.TrimPrefix(cmd.CommandPath(), "assay"), " "))}
+	var unknown *pflag.NotExistError
+	var bare *pflag.ValueRequiredError
+	var wrong *pflag.InvalidValueError
+	var misspelled *pflag.InvalidSyntaxError
+	switch {
+	case errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() != "":
+		err = fmt.Errorf("%s has no flag -%s", cmd.CommandPath(), unknown.GetSpecifiedName())
+	case errors.As(err, &unknown):
+		name := unknown.GetSpecifiedName()
+		err = fmt.Errorf("%s has no flag --%s", cmd.CommandPath(), name)
+		cmd.Flags().VisitAll(func(f *pflag.Flag) {
+			if !f.Hidden && near.Distance(name, f.Name) <= 1+len(name)/10 {
+				hints = append([]string{"did you mean --" + f.Name + "?"}, hints...)
+			}
+		})
+	case errors.As(err, &bare):
+		err = fmt.Errorf("--%s needs a value: %s", bare.GetFlag().Name, bare.GetFlag().Usage)
+	case errors.As(err, &wrong):
+		err = valueError(wrong)
+	case errors.As(err, &misspelled):
+		err = fmt.Errorf("%s is not how a flag is written: want --NAME or --NAME=VALUE", misspelled.GetSpecifiedFlag())
+	}
+	return usage(err, hints...)
+}
+
+// wanted says by the type of a flag what it takes. Other flags say so themselves.
+var wanted = map[string]string{
+	"bool":         "true or false",
+	"duration":     "a time such as 90s, 5m or 1h30m",
+	"float64Slice": "numbers, separated by commas",
+	"int":          "a whole number",
+	"stringSlice":  "names, separated by commas",
+	"uint64":       "a whole number that is not negative",
+}
+
+func valueError(wrong *pflag.InvalidValueError) error {
+	flag, cause := wrong.GetFlag(), errors.Unwrap(wrong)
+	want := wanted[flag.Value.Type()]
+	switch {
+	case errors.Is(cause, strconv.ErrRange):
+		return fmt.Errorf("--%s %q: the number is too large", flag.Name, wrong.GetValue())
+	case want != "":
+		return fmt.Errorf("--%s %q: want %s", flag.Name, wrong.GetValue(), want)
+	case strings.HasPrefix(cause.Error(), "--"): // it names the flag
+		return cause
+	}
+	return fmt.Errorf("--%s: %w", flag.Name, cause)
+}
+
+// checkTopics refuses to show the help of a command that does not exist: the list of all
+// commands would pass for it.
+func checkTopics(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	for _, help := range root.Commands() {
+		if help.Name() == "help" {
+			help.Args = func(_ *cobra.Command, args []string) error {
+				found, rest, err := root.Find(args)
+				if err != nil || !found.HasSubCommands() {
+					return err
+				}
+				return noSubcommand(found, rest)
+			}
+		}
+	}
+}
