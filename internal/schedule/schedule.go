@@ -48,9 +48,9 @@ func (l Limits) wants(g Group) bool {
 	return g.Launches < l.needed(g) && (l.Bounded || g.Tries < MaxTries*l.needed(g))
 }
 
-// missing is the time of the launches that a group still needs.
+// missing is the time of the launches that a group which wants some still needs.
 func (l Limits) missing(g Group) time.Duration {
-	return time.Duration(max(0, l.needed(g)-g.Launches)) * g.Cost
+	return time.Duration(l.needed(g)-g.Launches) * g.Cost
 }
 
 // Next returns the groups of the next round by their index, the most valuable

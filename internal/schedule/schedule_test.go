@@ -128,6 +128,31 @@ func TestDearGroupIsNotLeftBehind(t *testing.T) {
 	}
 }
 
+// What fits exactly is launched, the cheapest first; at the end of the budget nothing is,
+// not even what costs nothing that is known.
+func TestOrderAndExactFits(t *testing.T) {
+	unequal := []Group{{Cost: 3 * second}, {Cost: second}, {Cost: 2 * second}}
+	wide := []Group{{Cost: second, Launches: 6, Needed: 16, Wide: 1}, {Cost: second, Launches: 6, Needed: 11, Wide: 1}}
+	ended := []Group{{Cost: 30 * second, Launches: 2, Divisible: true}, {Cost: 50 * second, Launches: 1, Divisible: true}, {Cost: 40 * second, Launches: 1, Divisible: true}}
+	for name, test := range map[string]struct {
+		groups []Group
+		left   time.Duration
+		want   []int
+	}{
+		"the cheapest first":                    {unequal, 10 * second, []int{1, 2, 0}},
+		"all just fit":                          {unequal, 6 * second, []int{1, 2, 0}},
+		"two just fit":                          {unequal, 3 * second, []int{1, 2}},
+		"all become narrow just in time":        {wide, 15 * second, []int{1, 0}},
+		"one launch just fits":                  {[]Group{{Cost: 10 * second, Launches: 6, Needed: 30, Wide: 1}}, 10 * second, []int{0}},
+		"cut short: fewest launches, then cost": {ended, 5 * second, []int{2}},
+		"nothing is left":                       {[]Group{{}, {Cost: second, Divisible: true}}, 0, nil},
+	} {
+		if got := Next(test.groups, Limits{MinLaunches: 6, Left: test.left, Bounded: true}); !slices.Equal(got, test.want) {
+			t.Errorf("%s: got %v, want %v", name, got, test.want)
+		}
+	}
+}
+
 func drawGroups(t *rapid.T) []Group {
 	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) Group {
 		return Group{Cost: time.Duration(rapid.IntRange(1, 40).Draw(t, "cost")) * second, Needed: rapid.IntRange(0, 30).Draw(t, "needed"),
