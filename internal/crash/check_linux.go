@@ -36,26 +36,24 @@ func (t *trial) inspect(ctx context.Context, path string, acked int) (observatio
 		if ctx.Err() != nil {
 			return found, ctx.Err()
 		}
-		if found.damage, found.words = d, err.Error(); acked == 0 && d == Unopened {
-			found.damage = Unmade
-		}
+		found.damage, found.words = d, err.Error()
 		return found, nil
 	}
 	db, err := t.open(ctx, t.task, path)
 	if err != nil {
-		return bad(Unopened, err)
+		return bad(unopened(acked), err)
 	}
 	defer func() { db.kill() }()
 	found.opening = db.took
 	there, err := db.all(ctx)
 	if err != nil {
-		return bad(Unopened, err)
+		return bad(unopened(acked), err)
 	}
 	if err := db.check(ctx); err != nil {
 		return bad(Corrupt, err)
 	}
-	n, whole := t.history.after(int(there.Rows))
-	if !whole || n > acked+1 || there.Digest != t.digest(n) {
+	n, whole := t.whole(int(there.Rows), there.Digest, acked)
+	if !whole {
 		return bad(Inconsistent, fmt.Errorf("%d keys with digest %.12s are no state after whole transactions; %d were acknowledged", there.Rows, there.Digest, acked))
 	}
 	found.transactions = n
@@ -81,6 +79,13 @@ func (t *trial) inspect(ctx context.Context, path string, acked int) (observatio
 		return bad(Lost, fmt.Errorf("%d transactions were acknowledged, and %d are there", acked, n))
 	}
 	return found, nil
+}
+
+// whole is how many transactions leave so many keys with that digest, and false where no
+// number of them does: of those that were not acknowledged, one can be there.
+func (t *trial) whole(rows int, digest string, acked int) (n int, found bool) {
+	n, found = t.history.after(rows)
+	return n, found && n <= acked+1 && digest == t.digest(n)
 }
 
 // writable commits one more transaction.

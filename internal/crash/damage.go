@@ -45,5 +45,14 @@ func (d Damage) severity() int {
 	return slices.IndexFunc(damages, func(known damage) bool { return known.Damage == d })
 }
 
+// unopened is the damage of a database that does not open after so many acknowledged
+// transactions.
+func unopened(acked int) Damage {
+	if acked == 0 {
+		return Unmade
+	}
+	return Unopened
+}
+
 // about is what there is to know of a kind of damage, which is one of them.
 func (d Damage) about() damage { return damages[d.severity()] }
