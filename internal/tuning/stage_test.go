@@ -2,6 +2,7 @@ package tuning
 
 import (
 	"math"
+	"strings"
 	"testing"
 	"time"
 
@@ -193,6 +194,29 @@ func TestStorageThatLosesSyncs(t *testing.T) {
 		}
 		if got != c.want {
 			t.Errorf("%s: got %q, want %q", name, got, c.want)
+		}
+	}
+}
+
+// Candidates keep what is asked for, or else what the current settings have; where something
+// is committed that has to be a class that can be kept.
+func TestClassToKeep(t *testing.T) {
+	const refused = "which tune does not search within"
+	for name, c := range map[string]struct {
+		asked, current, want assay.Durability
+		known                bool
+		err                  string
+	}{
+		"what is asked for":                     {assay.Consistent, assay.Power, assay.Consistent, true, ""},
+		"what is asked for goes before none":    {assay.Process, assay.None, assay.Process, true, ""},
+		"that of the current settings":          {"", assay.Power, assay.Power, true, ""},
+		"none":                                  {"", assay.None, assay.None, true, refused},
+		"a class that is not known":             {"", assay.DurabilityUnknown, assay.DurabilityUnknown, true, refused},
+		"nothing is committed, and none is had": {"", assay.None, assay.None, false, ""},
+	} {
+		got, err := classToKeep(c.asked, c.current, c.known)
+		if got != c.want || (err != nil) != (c.err != "") || err != nil && !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: got %q and %v, want %q and %q", name, got, err, c.want, c.err)
 		}
 	}
 }

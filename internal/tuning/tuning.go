@@ -3,6 +3,7 @@
 package tuning
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -195,14 +196,19 @@ func (t *Tuning) readBack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.class = t.request.Durability
-	if t.class == "" {
-		t.class = class
+	t.class, err = classToKeep(t.request.Durability, class, known)
+	return err
+}
+
+// classToKeep is the class of durability that every candidate has to keep: the one that is
+// asked for, or else that of the current settings, which is not known where nothing is
+// committed.
+func classToKeep(asked, current assay.Durability, known bool) (assay.Durability, error) {
+	class := cmp.Or(asked, current)
+	if known && (class == assay.DurabilityUnknown || class == assay.None) {
+		return class, lab.AsInputError(fmt.Errorf("the current settings have durability %q, which tune does not search within", current), "say with --durability which every candidate has to keep")
 	}
-	if known && (t.class == assay.DurabilityUnknown || t.class == assay.None) {
-		return lab.AsInputError(fmt.Errorf("the current settings have durability %q, which tune does not search within", class), "say with --durability which every candidate has to keep")
-	}
-	return nil
+	return class, nil
 }
 
 // checkStorage refuses storage on which no settings have the class that is asked for.
