@@ -147,7 +147,7 @@ func TestPaceOfCallsThatDoMore(t *testing.T) {
 			for range 40 {
 				call, m := honest()
 				more(&call)
-				call.Took = 100 * time.Millisecond
+				call.Took = time.Second
 				m.Nanos = int64(clock * float64(call.Took))
 				err = cmp.Or(err, pace.Add(m, call))
 			}
