@@ -67,10 +67,10 @@ func InFiles(settings map[string]string) map[string]string {
 	return own
 }
 
-// ofStores reports whether a setting says nothing to an SQL database.
+// ofStores reports whether a setting is one of stores.
 func ofStores(name string) bool {
 	_, ok := Settings.Lookup(name)
-	return ok && name != Sync && name != BlockCache
+	return ok
 }
 
 // AllSettings lists every setting of every engine.
