@@ -15,14 +15,16 @@ var answers = map[string][][]string{
 	"PRAGMA encoding":     {{"UTF-8"}},
 	"PRAGMA query_only":   {{"0"}},
 	"PRAGMA foreign_keys": {{"1"}},
-	"PRAGMA user_version": {{"7"}},
+	"PRAGMA user_version": {{"7"}}, "PRAGMA application_id": {{"0"}},
 	"SELECT name, sql, rootpage": {{"it's", "CREATE TABLE \"it's\" (a, rowid, g AS (a))", "2"},
 		{"w", "CREATE TABLE w (k PRIMARY KEY, v) WITHOUT ROWID", "3"}, {"f", "CREATE VIRTUAL TABLE f USING fts5(x)", "0"}},
 	"PRAGMA table_xinfo(\"it's\")": {{"0", "a", "", "0", "", "0", "0"}, {"1", "rowid", "", "0", "", "0", "0"}, {"2", "g", "", "0", "", "0", "2"}},
 	"PRAGMA table_xinfo(\"w\")":    {{"0", "k", "", "1", "", "1", "0"}, {"1", "v", "", "0", "", "0", "0"}},
 	"PRAGMA index_info(\"w\")":     {{"0", "0", "k"}},
-	"SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND type = 'index'": {{"CREATE INDEX i ON w (v)"}},
-	"SELECT name FROM sqlite_master WHERE name IN":                           {{"sqlite_stat1"}, {"sqlite_stat4"}},
+	"SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND type = 'index'":   {{"CREATE INDEX i ON w (v)"}},
+	"SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND type = 'view'":    {{"CREATE VIEW see AS SELECT k FROM w"}},
+	"SELECT sql FROM sqlite_master WHERE sql IS NOT NULL AND type = 'trigger'": {{"CREATE TRIGGER gone INSTEAD OF DELETE ON see BEGIN SELECT 1; END"}},
+	"SELECT name FROM sqlite_master WHERE name IN":                             {{"sqlite_stat1"}, {"sqlite_stat4"}},
 }
 
 func answer(sql string) ([][]string, error) {
@@ -49,6 +51,8 @@ func TestCopyStatements(t *testing.T) {
 		"CREATE TABLE w (k PRIMARY KEY, v) WITHOUT ROWID",
 		`INSERT INTO main."w" ("k", "v") SELECT "k", "v" FROM source."w" ORDER BY "k"`,
 		"CREATE INDEX i ON w (v)",
+		"CREATE VIEW see AS SELECT k FROM w",
+		"CREATE TRIGGER gone INSTEAD OF DELETE ON see BEGIN SELECT 1; END",
 		"ANALYZE main.sqlite_master",
 		"DELETE FROM main.sqlite_stat1",
 		"INSERT INTO main.sqlite_stat1 SELECT * FROM source.sqlite_stat1",
@@ -63,6 +67,28 @@ func TestCopyStatements(t *testing.T) {
 	}
 	if err != nil || !slices.Equal(got, want) {
 		t.Errorf("%v\n%s\nwant\n%s", err, strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// A table whose page is not told is a virtual one, which has no rows to copy.
+func TestCopyStatementsOfAVirtualTable(t *testing.T) {
+	got, err := CopyStatements("x", func(sql string) ([][]string, error) {
+		if strings.HasPrefix(sql, "SELECT name, sql, rootpage") {
+			return [][]string{{"f", "CREATE VIRTUAL TABLE f USING fts5(x)", ""}}, nil
+		}
+		return nil, nil
+	})
+	if slices.Contains(got, "CREATE VIRTUAL TABLE f USING fts5(x)") || !slices.Contains(got, "PRAGMA writable_schema = RESET") || err != nil {
+		t.Errorf("got %q, %v, want it entered into the schema", got, err)
+	}
+}
+
+// SQLite does not tell capitals from small letters in the names of the rowid.
+func TestRowidOf(t *testing.T) {
+	for want, columns := range map[string][]string{"rowid": {`"a"`}, "_rowid_": {`"RowID"`}, "oid": {`"ROWID"`, `"_rowid_"`}, "": {`"rowid"`, `"_rowid_"`, `"OID"`}} {
+		if got := rowidOf(columns); got != want {
+			t.Errorf("beside %v: got %q, want %q", columns, got, want)
+		}
 	}
 }
 

@@ -103,9 +103,22 @@ func TestDurability(t *testing.T) {
 			}
 		}
 	}
+	for memory, want := range map[string]string{"0": "power", "1": "none", "private": "none"} {
+		if got := Durability(map[string]string{"memory": memory, "journal_mode": "wal", "synchronous": "2"}); got != want {
+			t.Errorf("Durability with memory %q = %q, want %q", memory, got, want)
+		}
+	}
 	for _, sync := range []string{"", "full"} {
 		if got := Durability(map[string]string{"journal_mode": "wal", "synchronous": sync}); got != "" {
 			t.Errorf("Durability with synchronous %q = %q, want nothing", sync, got)
 		}
+	}
+}
+
+// The name of a set of options stands for them, among others.
+func TestCompileOptions(t *testing.T) {
+	got, want := CompileOptions([]string{"A", Recommended, "B=1"}), slices.Concat([]string{"A"}, recommended, []string{"B=1"})
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }
