@@ -392,7 +392,7 @@ const minDraws = 200
 // too few to tell. That two draws are alike does not depend on which value is the
 // frequent one, so nothing is sorted by what chance made frequent.
 func (a *loggedArgument) theta(n int64) float64 {
-	if a == nil || a.values < minDraws || n < 2 {
+	if a == nil || a.values < minDraws {
 		return 0
 	}
 	pairs := 0.0
