@@ -39,6 +39,8 @@ func TestDisturbedRounds(t *testing.T) {
 		{"nobody else ran", roundOf(0, 0), false},
 		{"one of them waited for a fifth", roundOf(0, time.Millisecond), true},
 		{"for a hundredth", roundOf(0, 50*time.Microsecond), false},
+		{"for a fiftieth", roundOf(0, 100*time.Microsecond), false},
+		{"for a little more", roundOf(0, 101*time.Microsecond), true},
 		{"another one does not tell", roundOf(-1, time.Millisecond), false},
 		{"an answer was wrong", wrong, false},
 		{"another one has ended", ended, true},

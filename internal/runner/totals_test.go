@@ -43,6 +43,7 @@ func TestTotals(t *testing.T) {
 		{"another target's", []assay.Trial{part("a", 1, false, 7, assay.OK), {Cell: assay.Cell{Operation: "b", Driver: "e", Clients: 1, Profile: "p", Transaction: 5}, Launch: 1}}, "[0:not-run:0] []"},
 		{"one failed", []assay.Trial{part("a", 1, false, 7, assay.OK), part("b", 1, false, 100, assay.WrongAnswer)}, "[1:wrong-answer:0] []"},
 		{"one cannot be measured", []assay.Trial{part("a", 1, false, 7, assay.OK), part("b", 0, false, 0, assay.Unsupported)}, "[0:unsupported:0] []"},
+		{"not run before the run was resumed", []assay.Trial{part("a", 0, false, 0, assay.NotRun), part("b", 0, false, 0, assay.NotRun), part("a", 1, false, 7, assay.OK), part("b", 1, false, 100, assay.OK)}, "[1:ok:370] []"},
 		{"nothing yet", nil, "[0:not-run:0] []"},
 	} {
 		var s totals
@@ -59,6 +60,37 @@ func TestTotals(t *testing.T) {
 		}
 		if got := fmt.Sprint(show(s.of(total, false)), show(s.of(total, true))); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.name, got, c.want)
+		}
+	}
+}
+
+// A sum is of its own target, is disturbed where one of its operations was, has the
+// durability of the first that has one, and says which operation failed.
+func TestTotalsHaveWhatTheirOperationsHave(t *testing.T) {
+	cell := func(name, without string) assay.Cell {
+		return assay.Cell{Operation: name, Driver: "d", Clients: 1, Profile: "p", Without: without}
+	}
+	total := assay.Case{Cell: cell("total", "")}
+	for _, name := range []string{"a", "b", "c"} {
+		total.Operation.Terms = append(total.Operation.Terms, assay.Term{Operation: name, Peer: cell(name, "").Peer(), Times: 1})
+	}
+	for failed, want := range map[string]string{"": `true power op/s 5e+08 ""`, "b": `true power op/s 0 "b: why"`} {
+		var s totals
+		s.add(total)
+		for i, name := range []string{"a", "b", "c"} {
+			part := assay.Trial{Cell: cell(name, ""), Launch: 1, Outcome: assay.OK, Disqualified: i == 1, Figures: map[string]float64{assay.NsPerOp: []float64{0.5, 0.5, 1}[i]},
+				Durability: []assay.Durability{"", assay.Power, assay.Consistent}[i]}
+			if name == failed {
+				part.Outcome, part.Reason = assay.Failed, "why"
+			}
+			s.note(part)
+			part.Cell, part.Outcome = cell(name, "synchronous"), assay.WrongAnswer
+			s.note(part)
+		}
+		for _, got := range s.of(total, false) {
+			if got := fmt.Sprintf("%t %s op/s %g %q", got.Disqualified, got.Durability, got.Figures[assay.OpPerS], got.Reason); got != want {
+				t.Errorf("%q failed: got %s, want %s", failed, got, want)
+			}
 		}
 	}
 }
