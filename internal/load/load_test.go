@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -330,12 +331,14 @@ func TestConfig(t *testing.T) {
 	}
 	good := Config{URL: "http://127.0.0.1/", Clients: 1, Requests: 1}
 	for want, change := range map[string]func(*Config){
-		"0 clients":             func(c *Config) { c.Clients = 0 },
-		"0 requests":            func(c *Config) { c.Requests = 0 },
-		"-1 requests before":    func(c *Config) { c.Warm = -1 },
-		"-1 requests a second":  func(c *Config) { c.Rate = -1 },
-		"want two int columns":  func(c *Config) { c.Expect = expectNothing(t) },
-		"the expected answers:": func(c *Config) { c.Expect = "/nowhere" },
+		"0 clients":              func(c *Config) { c.Clients = 0 },
+		"0 requests":             func(c *Config) { c.Requests = 0 },
+		"-1 requests before":     func(c *Config) { c.Warm = -1 },
+		"-1 requests a second":   func(c *Config) { c.Rate = -1 },
+		"1.0000001e+07 requests": func(c *Config) { c.Rate = maxRate + 1 },
+		"NaN requests a second":  func(c *Config) { c.Rate = math.NaN() },
+		"want two int columns":   func(c *Config) { c.Expect = expectNothing(t) },
+		"the expected answers:":  func(c *Config) { c.Expect = "/nowhere" },
 	} {
 		c := good
 		change(&c)
