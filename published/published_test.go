@@ -151,6 +151,7 @@ cell: {workload: w, operation: read}
 columns:
   case: {a: {}, b: {operation: write, clients: "4"}}
 metrics: {t: ns/op}
+shares: {s: query-ns/op}
 except:
   - {where: {case: b, driver: none}, reason: it did nothing}
   - {where: {case: a, driver: little}, beside: true, reason: it did little}
@@ -173,6 +174,7 @@ except:
 		{figure: Figure{Case: "b", Metric: "t"}, want: cell("write", map[string][]string{"clients": {"4"}})},
 		{figure: Figure{Case: "b", Driver: "none", Metric: "t"}, want: Figure{Reason: "it did nothing"}},
 		{figure: Figure{Case: "a", Driver: "little", Metric: "t"}, want: Figure{Cell: cell("read", nil).Cell, Reason: "it did little"}},
+		{figure: Figure{Case: "a", Metric: "s"}, want: Figure{Cell: Cell{Plan: "p", Only: cell("read", nil).Cell.Only, Metric: "query-ns/op", Share: true}}},
 		{figure: Figure{Case: "c", Metric: "t"}, err: `case "c" is not mapped`},
 		{figure: Figure{Case: "a", Metric: "u"}, err: `metric "u" is not mapped`},
 	} {
@@ -192,6 +194,7 @@ func TestMappingMistakes(t *testing.T) {
 		"plan: [1]":            "cannot unmarshal",
 		"plans: p":             `unknown field "plans"`,
 		"metrics: {a: ns}":     `there is no metric "ns"`,
+		"shares: {a: ns}":      `there is no metric "ns"`,
 		"columns: {cases: {}}": `there is no column "cases"`,
 		"except: [{where: {cases: a}, reason: r}]":      `there is no column "cases"`,
 		"except: [{where: {case: a}}]":                  "an exception needs where and reason",
