@@ -121,3 +121,30 @@ func TestImportOfAllThatCanBe(t *testing.T) {
 	}
 	importInto(t, fresh(t), export(t, s), true)
 }
+
+// A proof is of a target, at a time, and of states of which each count is a part.
+func TestPossibleProofs(t *testing.T) {
+	const now = "2026-11-22T00:00:00Z"
+	for _, c := range []struct {
+		target, proved        string
+		states, held, refuted int
+		want                  string
+	}{
+		{"mattn@v1", now, 1, 0, 0, ""}, {"mattn@v1", now, 3, 3, 0, ""}, {"mattn@v1", now, 3, 0, 3, ""},
+		{"", now, 3, 3, 0, `not a proof of "": states 3, held 3, refuted 0`},
+		{"mattn@v1", now, 0, 0, 0, `not a proof of "mattn@v1": states 0, held 0, refuted 0`},
+		{"mattn@v1", now, 3, -1, 0, `not a proof of "mattn@v1": states 3, held -1, refuted 0`},
+		{"mattn@v1", now, 3, 0, -1, `not a proof of "mattn@v1": states 3, held 0, refuted -1`},
+		{"mattn@v1", now, 3, 4, 0, `not a proof of "mattn@v1": states 3, held 4, refuted 0`},
+		{"mattn@v1", now, 3, 0, 4, `not a proof of "mattn@v1": states 3, held 0, refuted 4`},
+		{"mattn@v1", "yesterday", 3, 3, 0, "a proof has no time: "},
+	} {
+		got := ""
+		if err := (&datedProof{assay.Proof{Target: c.target, States: c.states, Held: c.held, Refuted: c.refuted}, c.proved}).check(); err != nil {
+			got = err.Error()
+		}
+		if got != c.want && !(strings.HasSuffix(c.want, ": ") && strings.HasPrefix(got, c.want)) {
+			t.Errorf("%+v: got %q, want %q", c, got, c.want)
+		}
+	}
+}
