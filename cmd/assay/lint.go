@@ -57,6 +57,9 @@ func (a *app) lint(ctx context.Context, patterns []string, flags lintFlags) erro
 	if len(result.Findings) > 0 {
 		return &exitError{status: statusFailed}
 	}
+	if !result.Checked() {
+		return usage(errors.New("nothing was checked: no file that configures SQLite could be read"))
+	}
 	return nil
 }
 

@@ -89,6 +89,7 @@ func findConfigured(ctx context.Context, root fs.FS, result *Result) ([]configur
 		settings, err := railsSettings(data)
 		if err != nil {
 			result.Broken = append(result.Broken, name+": "+err.Error())
+			result.Unread++
 			return nil
 		}
 		if len(settings) > 0 {
@@ -106,7 +107,7 @@ func readPython(ctx context.Context, sources []source, result *Result) ([]config
 	}
 	modules, err := parsePython(ctx, sources)
 	if missing, is := errors.AsType[*noPythonError](err); is {
-		result.Configurations += len(sources)
+		result.Configurations, result.Unread = result.Configurations+len(sources), result.Unread+len(sources)
 		for _, f := range sources {
 			result.Broken = append(result.Broken, f.name+": "+missing.Error())
 		}

@@ -123,6 +123,9 @@ func TestConfigurationsNotJudged(t *testing.T) {
 		if unmeasured != c.unmeasured || broken != c.broken || result.Configurations != c.configurations || len(result.Findings) > 0 {
 			t.Errorf("%s: got %+v, want unmeasured %q, broken %q, %d configurations", name, result, c.unmeasured, c.broken, c.configurations)
 		}
+		if got, want := result.Checked(), name != "no YAML"; got != want {
+			t.Errorf("%s: something was checked: got %v, want %v", name, got, want)
+		}
 	}
 	if _, err := Configurations(t.Context(), filepath.Join(t.TempDir(), "none"), measured()); err == nil {
 		t.Error("a folder that does not exist is no error")

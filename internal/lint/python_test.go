@@ -87,6 +87,11 @@ func TestWithoutPython(t *testing.T) {
 	if err != nil || len(result.Broken) != 1 || !strings.HasPrefix(result.Broken[0], "a.py: Python is not installed") {
 		t.Errorf("got %+v, %v, want that a.py was not read", result, err)
 	}
+	if packages := (Result{Packages: 1}); result.Checked() {
+		t.Error("something was checked, and nothing was read")
+	} else if packages.Add(result); !packages.Checked() {
+		t.Error("beside a package of Go, nothing was checked")
+	}
 }
 
 func TestSQLAlchemy(t *testing.T) {

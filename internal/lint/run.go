@@ -48,6 +48,13 @@ type Result struct {
 	// Configurations is how many files with settings of other languages' libraries
 	// were found.
 	Configurations int `json:"configurations,omitempty"`
+	// Unread are those of them of which nothing could be read.
+	Unread int `json:"-"`
+}
+
+// Checked reports whether anything was: without it, no findings say nothing.
+func (r *Result) Checked() bool {
+	return r.Unread == 0 || r.Packages > 0 || r.Configurations > r.Unread
 }
 
 // Add puts another result in.
@@ -59,6 +66,7 @@ func (r *Result) Add(other Result) {
 	r.Packages += other.Packages
 	r.Opens += other.Opens
 	r.Configurations += other.Configurations
+	r.Unread += other.Unread
 	r.sort()
 }
 
