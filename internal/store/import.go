@@ -361,7 +361,7 @@ func (p *datedProof) check() error {
 	if _, err := time.Parse(time.RFC3339, p.proved); err != nil {
 		return fmt.Errorf("a proof has no time: %w", err)
 	}
-	if p.Target == "" || p.States <= 0 || p.Held < 0 || p.Refuted < 0 || p.Held > p.States || p.Refuted > p.States {
+	if p.Target == "" || p.States <= 0 || p.Held < 0 || p.Refuted < 0 || p.Refuted > p.States || p.Held > p.States-p.Refuted {
 		return fmt.Errorf("not a proof of %q: states %d, held %d, refuted %d", p.Target, p.States, p.Held, p.Refuted)
 	}
 	return nil

@@ -136,6 +136,7 @@ func TestPossibleProofs(t *testing.T) {
 		{"mattn@v1", now, 3, -1, 0, `not a proof of "mattn@v1": states 3, held -1, refuted 0`},
 		{"mattn@v1", now, 3, 0, -1, `not a proof of "mattn@v1": states 3, held 0, refuted -1`},
 		{"mattn@v1", now, 3, 4, 0, `not a proof of "mattn@v1": states 3, held 4, refuted 0`},
+		{"mattn@v1", now, 3, 2, 2, `not a proof of "mattn@v1": states 3, held 2, refuted 2`},
 		{"mattn@v1", now, 3, 0, 4, `not a proof of "mattn@v1": states 3, held 0, refuted 4`},
 		{"mattn@v1", "yesterday", 3, 3, 0, "a proof has no time: "},
 	} {
