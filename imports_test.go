@@ -67,7 +67,7 @@ var imports = map[string][]string{
 	"upgrade":   {"root", "plan", "build", "store", "facts", "gate", "lab", "wording"},
 	"cmd": {"root", "kit", "stat", "plans", "published", "host", "plan", "build", "store",
 		"draft", "lab", "runner", "analysis", "report", "audit", "crash", "emit", "load", "file", "printable", "guard",
-		"facts", "lint", "doctor", "gate", "history", "serve", "footprint", "dataset", "syncs", "scaffold", "tune", "tuning", "upgrade", "wording", "fleet", "format"},
+		"facts", "lint", "doctor", "gate", "history", "serve", "footprint", "dataset", "syncs", "scaffold", "tune", "tuning", "upgrade", "wording", "fleet", "format", "near"},
 }
 
 // source is a Go file of this checkout.
