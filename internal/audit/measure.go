@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -154,8 +155,13 @@ const (
 	unmeasured stage = iota // something of it was never measured
 	estimated               // what earlier sessions measured says what it needs
 	again                   // it was measured in this session
+	failed                  // something of it failed when it was measured by an earlier assay, or with other builds
+	chance                  // it likely takes longer than the rest of the budget, at most twice as long
 	stages
 )
+
+// manyNeeds bounds the time of a first run: more than so many times what it needs is others'.
+const manyNeeds = 10
 
 // stageOf is where a claim is, if another run may be of use to it.
 func (s session) stageOf(f Finding) (at stage, has bool) {
@@ -165,10 +171,19 @@ func (s session) stageOf(f Finding) (at stage, has bool) {
 		return 0, false
 	case made:
 		return again, true
+	case f.lacksFigures() && f.work(false).launch() > 0:
+		return failed, true
 	case f.lacksFigures():
 		return unmeasured, true
 	}
 	return estimated, true
+}
+
+// takes reports whether a claim has its turn at a stage. The last stage is of those that were
+// left out of others.
+func (s session) takes(f Finding, at stage) bool {
+	its, has := s.stageOf(f)
+	return has && (its == at || at == chance && (its == estimated || its == again))
 }
 
 // next is the work to be done next, and the time that it gets. There is none where the budget
@@ -196,15 +211,26 @@ func (s session) next(ctx context.Context, findings []Finding, budget time.Durat
 			}
 		}
 		if first, slice := share(needs, budget, shared); slice > 0 {
-			return works[first], slice, nil
+			return works[first], min(slice, at.most(needs[first])), nil
 		}
 	}
 	return Work{}, 0, nil
 }
 
-// hasLater reports whether there is work of later stages.
+// most is the longest time for what needs so long.
+func (at stage) most(need time.Duration) time.Duration {
+	switch at {
+	case unmeasured:
+		return max(MinSlice, manyNeeds*need)
+	case failed:
+		return max(MinSlice, need)
+	}
+	return math.MaxInt64
+}
+
+// hasLater reports whether there is work of later stages that likely tells something.
 func (s session) hasLater(ctx context.Context, findings []Finding, budget time.Duration, than stage) (bool, error) {
-	for at := than + 1; at < stages; at++ {
+	for at := than + 1; at <= again; at++ {
 		if works, err := s.works(ctx, findings, budget, at); err != nil || len(works) > 0 {
 			return true, err
 		}
@@ -240,7 +266,7 @@ func (s session) need(ctx context.Context, w Work, budget time.Duration, at stag
 		}
 	}
 	need := max(time.Millisecond, time.Duration(w.needs)*launch)
-	if 2*launch > budget || at > unmeasured && need > budget {
+	if bound := at.bound(budget); 2*launch > budget || bound > 0 && need > bound {
 		return 0, nil
 	}
 	return need, nil
@@ -258,17 +284,28 @@ func (s session) estimate(ctx context.Context, w Work) (time.Duration, error) {
 	return launch, err
 }
 
+// bound is what a claim may need at most where so much of the budget is left; 0: anything.
+func (at stage) bound(left time.Duration) time.Duration {
+	switch at {
+	case unmeasured, failed:
+		return 0
+	case chance:
+		return 2 * left
+	}
+	return left
+}
+
 // works are the claims of a stage: claims together that have fewer cells than apart, as
 // long as the budget allows it. One whose figures say that it needs more than the budget is
 // none: it would take the time of those that it shares cells with.
 func (s session) works(ctx context.Context, findings []Finding, budget time.Duration, at stage) ([]Work, error) {
 	var works []Work
 	for _, f := range findings {
-		if its, has := s.stageOf(f); !has || its != at {
+		if !s.takes(f, at) {
 			continue
 		}
-		w := f.work(at == again)
-		if at > unmeasured {
+		w := f.work(s.measured[id(f.Claim)] > 0)
+		if at.bound(budget) > 0 {
 			need, err := s.need(ctx, w, budget, at)
 			if err != nil {
 				return nil, err

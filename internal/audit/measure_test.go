@@ -105,13 +105,16 @@ func TestMeasureOpenClaims(t *testing.T) {
 		"half of the budget first, then what the figures say": {map[string]assay.Trial{"a": trial(1, "g"), "b": trial(4, "g"), "c": trial(1, "g"), "d": trial(4, "g")},
 			[]published.Claim{pairs[0], pairs[1]}, 4 * time.Minute, time.Second / 5, all,
 			[]string{"one 1m0s", "other 1m30s", "one 45s", "one 23s", "other 23s"}},
-		"not again where it does not": {open, []published.Claim{sized}, time.Minute, 400 * time.Millisecond,
+		"again where it may at most": {open, []published.Claim{sized}, time.Minute, 400 * time.Millisecond,
+			half, []string{"sized 1m0s", "sized 30s"}},
+		"not again where it does not": {open, []published.Claim{sized}, time.Minute, 590 * time.Millisecond,
 			half, []string{"sized 1m0s"}},
 		"what the rest cannot tell holds nothing up": {map[string]assay.Trial{"a": trial(1, "g"), "b": trial(4, "g"), "c": trial(3, "g")},
 			[]published.Claim{sized, sure}, time.Minute, time.Second / 4, half, []string{"sized 1m0s", "sized 30s"}},
 		"one at a time where both are too much": {nil, []published.Claim{asked("one", "q", "a", "b"), asked("other", "q", "a", "c")},
 			50 * time.Second, 10 * time.Second, all, []string{"one 50s"}},
-		"not at all where its figures say so": {open, []published.Claim{sized}, time.Minute, 600 * time.Millisecond, half, nil},
+		"all that is left where it may do": {open, []published.Claim{sized}, time.Minute, 600 * time.Millisecond, half, []string{"sized 1m0s"}},
+		"nothing where its figures say so": {open, []published.Claim{sized}, time.Minute, 1200 * time.Millisecond, half, nil},
 		"three times at most": {open, []published.Claim{sized}, time.Hour, time.Millisecond,
 			func(time.Duration) time.Duration { return 3 * time.Second }, []string{"sized 1h0m0s", "sized 59m57s", "sized 59m54s"}},
 		"one that measures nothing": {open, []published.Claim{sized}, time.Minute, time.Second / 2, nothing, []string{"sized 1m0s"}},
@@ -130,6 +133,23 @@ func TestMeasureOpenClaims(t *testing.T) {
 				t.Errorf("measured %q, want %q", meter.measured, test.want)
 			}
 		})
+	}
+}
+
+// What failed under an earlier assay is tried once more, behind all that has figures, and for
+// three launches.
+func TestMeasureWhatFailed(t *testing.T) {
+	failed := took(0, time.Second)
+	failed.Outcome, failed.Reason = assay.Failed, "it died"
+	runs := ages(reported(t, "r2", map[string]assay.Trial{"a": took(1, time.Second), "b": took(4, time.Second)}),
+		reported(t, "r1", map[string]assay.Trial{"a": took(1, time.Second), "d": failed}))
+	sized := claim(published.Faster, 3)
+	sized.Name = "sized"
+	source := published.Source{Name: "s", Claims: []published.Claim{asked("failed", "p", "a", "d"), sized}}
+	meter := &fakeMeter{took: func(time.Duration) time.Duration { return 30 * time.Second }}
+	_, err := audit.Measure(t.Context(), 5*time.Minute, func() ([]audit.Finding, error) { return audit.Judge([]published.Source{source}, runs) }, meter)
+	if want := []string{"sized 5m0s", "sized 4m30s", "sized 4m0s", "failed 20s"}; err != nil || !slices.Equal(meter.measured, want) {
+		t.Errorf("measured %q, %v, want %q", meter.measured, err, want)
 	}
 }
 
