@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"assay/internal/stat"
 	"assay/published"
 )
 
@@ -255,8 +256,9 @@ func share(needs []time.Duration, budget, shared time.Duration) (first int, slic
 	return first, min(budget, max(MinSlice, least, part))
 }
 
-// need estimates how long a work takes to decide; 0 where that is not worth a try: the
-// budget is shorter than two launches, or than what figures say that it needs.
+// need estimates how long a work takes to decide; 0 where that is not worth a try: no number of
+// launches is likely enough, or the budget is shorter than two launches, or than what figures
+// say that it needs.
 func (s session) need(ctx context.Context, w Work, budget time.Duration, at stage) (time.Duration, error) {
 	launch := w.launch()
 	if launch == 0 {
@@ -266,7 +268,7 @@ func (s session) need(ctx context.Context, w Work, budget time.Duration, at stag
 		}
 	}
 	need := max(time.Millisecond, time.Duration(w.needs)*launch)
-	if bound := at.bound(budget); 2*launch > budget || bound > 0 && need > bound {
+	if bound := at.bound(budget); 2*launch > budget || w.needs > stat.MaxMore || bound > 0 && need > bound {
 		return 0, nil
 	}
 	return need, nil
