@@ -129,7 +129,7 @@ func TestWarmOperations(t *testing.T) {
 		"a tenth":                    {assay.Operation{Count: 1000}, 100},
 		"of whole transactions":      {assay.Operation{Count: 1000, Transaction: 300}, 300},
 		"one transaction":            {assay.Operation{Count: 1000, Transaction: 1000, Changes: true}, 1000},
-		"one that reads":             {assay.Operation{Count: 1000, Transaction: 1000}, 0},
+		"one that reads":             {assay.Operation{Count: 1000, Transaction: 1000}, 1000},
 		"one of a store":             {assay.Operation{Count: 1000, Transaction: 1000, Changes: true, Steps: []assay.Step{{KV: "put"}}}, 0},
 		"what no cache has seen yet": {assay.Operation{Count: 1000, Cold: true}, 0},
 	} {

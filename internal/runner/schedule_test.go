@@ -291,13 +291,12 @@ func TestEstimateOfKnownCosts(t *testing.T) {
 		stage assay.Stage
 		want  time.Duration
 	}{
-		"a block":                           {block(assay.Operation{Count: 1000}), assay.StageMeasured, twins * 1000 * 61 * time.Second},
-		"a block of transactions":           {block(assay.Operation{Count: 1000, Transaction: 100}), assay.StageMeasured, twins * (1000*time.Minute + 10*time.Second)},
-		"its warm-up":                       {block(assay.Operation{Count: 1000}), assay.StageWarmUp, twins * 100 * 61 * time.Second},
-		"the warm-up of one transaction":    {block(assay.Operation{Count: 1000, Transaction: 1000}), assay.StageWarmUp, twins * (1000*time.Minute + time.Second)},
-		"no warm-up of what is read in one": {[]assay.Case{{Cell: cell, Operation: assay.Operation{Count: 1000, Transaction: 1000}}}, assay.StageWarmUp, 0},
-		"its copies":                        {block(assay.Operation{Count: 1000}), assay.StageCopy, twins * (2*time.Second + syncsToCopy*time.Millisecond)},
-		"its check":                         {block(assay.Operation{Count: 1000}), assay.StageVerify, twins * time.Hour},
+		"a block":                        {block(assay.Operation{Count: 1000}), assay.StageMeasured, twins * 1000 * 61 * time.Second},
+		"a block of transactions":        {block(assay.Operation{Count: 1000, Transaction: 100}), assay.StageMeasured, twins * (1000*time.Minute + 10*time.Second)},
+		"its warm-up":                    {block(assay.Operation{Count: 1000}), assay.StageWarmUp, twins * 100 * 61 * time.Second},
+		"the warm-up of one transaction": {block(assay.Operation{Count: 1000, Transaction: 1000}), assay.StageWarmUp, twins * (1000*time.Minute + time.Second)},
+		"its copies":                     {block(assay.Operation{Count: 1000}), assay.StageCopy, twins * (2*time.Second + syncsToCopy*time.Millisecond)},
+		"its check":                      {block(assay.Operation{Count: 1000}), assay.StageVerify, twins * time.Hour},
 		"the answers of a mix": {block(assay.Operation{Count: 1000, Parts: []assay.Part{{Operation: assay.Operation{Steps: query}}, {Operation: assay.Operation{Changes: true}}}}),
 			assay.StageVerify, twins * (time.Hour + verifiedRows/100*time.Minute)},
 		"windows":              {[]assay.Case{{Cell: cell}}, assay.StageMeasured, twins * minCounted * time.Minute},
