@@ -99,12 +99,10 @@ type Meter interface {
 const MinSlice = 20 * time.Second
 
 // Measure measures what open comparisons need until the budget has passed or more of it
-// would likely tell nothing, and returns the findings after that. Claims whose cells overlap
-// are measured in one run, so that they share its launches. What was not measured yet comes
-// first, then what needs the least time, and each gets the time that it needs or more. What was
-// measured without a verdict is measured again where the rest of the budget may give it one: as
-// long as there are other claims that this may help, a first run gets its part of half of what
-// is left.
+// would tell nothing, and returns the findings after that. Claims whose cells overlap are
+// measured in one run, so that they share its launches. They have their turn by stage, within
+// it by the least time, and each gets the time that it needs or more. As long as the rest of
+// the budget may help other claims, a first run gets its part of half of what is left.
 //
 // A comparison is judged by all launches of the newest runs that have its cells, see lab.Pools,
 // and each run is a look at a higher level: one long run tells more than several short ones.
