@@ -24,7 +24,7 @@ const (
 // countedRound measures a round of windows that count. Where others disturbed one of them,
 // all of them are measured again, with the next part of the arguments: so that what is left
 // out is left out for all instances alike.
-func (l *windowLaunch) countedRound(ctx context.Context, v *variant) error {
+func (l *jointLaunch) countedRound(ctx context.Context, v *variant) error {
 	for {
 		if err := l.round(ctx, v.turns, l.window); err != nil {
 			return err

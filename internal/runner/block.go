@@ -72,14 +72,19 @@ func (in *instance) prepareBlock(ctx context.Context, j *job, t *assay.Trial) (e
 	return err
 }
 
-func (in *instance) runBlock(ctx context.Context, j *job, t *assay.Trial) error {
-	if err := in.prepareBlock(ctx, j, t); err != nil {
-		return err
+// beginBlock prepares a block, verifies and warms up. It returns how long an operation took
+// in the warm-up; zero where there is none.
+func (in *instance) beginBlock(ctx context.Context, j *job, t *assay.Trial) (each time.Duration, err error) {
+	if err := in.prepareBlock(ctx, j, t); err != nil || j.warm == 0 {
+		return 0, err
 	}
-	if j.warm > 0 {
-		if _, err := in.warm(ctx, wire.Measure{Operation: j.Cell.Peer(), Operations: int64(j.warm)}); err != nil {
-			return err
-		}
+	m, err := in.warm(ctx, wire.Measure{Operation: j.Cell.Peer(), Operations: int64(j.warm)})
+	return time.Duration(m.Nanos / max(1, m.Operations)), err
+}
+
+func (in *instance) runBlock(ctx context.Context, j *job, t *assay.Trial) error {
+	if _, err := in.beginBlock(ctx, j, t); err != nil {
+		return err
 	}
 	var tally tally
 	var m wire.Measured
@@ -121,9 +126,16 @@ func (in *instance) runAlone(ctx context.Context, j *job) error {
 	return err
 }
 
-// completeBlock reads the settings back, checks what the block left behind,
-// closes, and records the figures.
+// completeBlock verifies a block, closes, and records the figures.
 func (in *instance) completeBlock(ctx context.Context, j *job, t *assay.Trial, tally *tally) error {
+	if err := in.verifyBlock(ctx, j, t, tally); err != nil {
+		return err
+	}
+	return in.closeBlock(ctx, j, t, tally)
+}
+
+// verifyBlock reads the settings back and checks what the block left behind.
+func (in *instance) verifyBlock(ctx context.Context, j *job, t *assay.Trial, tally *tally) error {
 	if err := in.readSettings(ctx); err != nil {
 		return err
 	}
@@ -161,9 +173,15 @@ func (in *instance) completeBlock(ctx context.Context, j *job, t *assay.Trial, t
 			}
 		}
 	}
+	return nil
+}
+
+// closeBlock closes, and records the figures.
+func (in *instance) closeBlock(ctx context.Context, j *job, t *assay.Trial, tally *tally) error {
 	if err := end(t, in.stop(ctx)); err != nil {
 		return err
 	}
+	tally.join()
 	tally.record(t, j.Operation)
 	in.recordSyncs(t, j)
 	t.Warnings = append(t.Warnings, splitWarning(tally.total.Splits, tally.total.Executed)...)

@@ -40,6 +40,9 @@ type engine interface {
 	// direct reports whether a commit writes all that it changes before it ends, to
 	// files and not to mapped memory.
 	direct() bool
+	// pauses reports whether the engine does nothing while its worker is paused, and has
+	// nothing to do in the meantime.
+	pauses() bool
 	// plays is the engine of which package oracle's expectations of tables hold.
 	plays() oracle.Engine
 }
@@ -84,6 +87,8 @@ func (inWorker) start(_ context.Context, in *instance, under []string) (settings
 
 func (inWorker) direct() bool { return false }
 
+func (inWorker) pauses() bool { return false }
+
 func (inWorker) plays() oracle.Engine { return oracle.SQLite }
 
 // sqliteFile is a file that a driver of SQLite opens, in the worker's process.
@@ -127,3 +132,5 @@ func (sqliteFile) everything(q assay.Query) wire.Verify { return wire.Verify{SQL
 func (sqliteFile) tracedSetting() string { return "" }
 
 func (sqliteFile) direct() bool { return true }
+
+func (sqliteFile) pauses() bool { return true }

@@ -112,6 +112,17 @@ func (k Costs) blocks(c assay.Case) assay.Spent {
 	return spent
 }
 
+// turns is what a block takes whose instances take turns: they are verified and warmed up at
+// the same time.
+func (k Costs) turns(c assay.Case) assay.Spent {
+	spent := k.blocks(c)
+	spent[assay.StageVerify] /= atOnce
+	spent[assay.StageWarmUp] /= atOnce
+	each := k.block(c, c.Operation.Count) / time.Duration(max(1, c.Operation.Count))
+	spent[assay.StageTurns] = time.Duration((c.Operation.Count+partOf(c.Operation, each)-1)/partOf(c.Operation, each)) * typicalTurn
+	return spent
+}
+
 // windows is what the windows of a case take in a launch.
 func (k Costs) windows(c assay.Case) assay.Spent {
 	each := k.pace(c).Each

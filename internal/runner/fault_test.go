@@ -384,7 +384,7 @@ func TestCPUOfAnEndedWorker(t *testing.T) {
 	in, err := r.start(t.Context(), r.groups[0].members[0], 1, connections{readers: 1, idle: 1})
 	must(t, err)
 	in.kill()
-	l := &windowLaunch{r: r, instances: []*instance{in}}
+	l := &jointLaunch{r: r, instances: []*instance{in}}
 	before := host.SelfCPU()
 	got := l.cpu()
 	after := host.SelfCPU()

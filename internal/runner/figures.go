@@ -4,6 +4,8 @@ package runner
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"assay"
@@ -39,6 +41,22 @@ func (t *tally) add(m wire.Measured) {
 	a.Counters.Add(b.Counters)
 	a.Histogram = append(a.Histogram, b.Histogram...)
 	a.LoopNanos = b.LoopNanos
+}
+
+// join makes one sample and one histogram of the parts of a block.
+func (t *tally) join() {
+	if len(t.samples) < 2 {
+		return
+	}
+	t.samples = []assay.Sample{{Operations: t.total.Operations, Nanos: t.total.Nanos}}
+	counts := map[int64]int64{}
+	for _, b := range t.total.Histogram {
+		counts[b[0]] += b[1]
+	}
+	t.total.Histogram = nil
+	for _, upper := range slices.Sorted(maps.Keys(counts)) {
+		t.total.Histogram = append(t.total.Histogram, [2]int64{upper, counts[upper]})
+	}
 }
 
 func (t *tally) took() time.Duration { return time.Duration(t.total.Nanos) }

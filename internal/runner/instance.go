@@ -101,7 +101,7 @@ func (in *instance) open(ctx context.Context, launch int, under []string) error 
 		if settings, under, err = j.engine.start(ctx, in, under); err != nil {
 			return err
 		}
-		in.worker, err = startWorker(ctx, in.r.config, program, process.Options{Dir: in.dir, Under: under, CPUs: j.cpus(), Paused: j.method.mode() == assay.Windows})
+		in.worker, err = startWorker(ctx, in.r.config, program, process.Options{Dir: in.dir, Under: under, CPUs: j.cpus(), Paused: j.paused()})
 		return notStarted(err)
 	})
 	if err != nil {

@@ -46,6 +46,8 @@ func methodOf(c assay.Case) method {
 		return inCalls{}
 	case op.Serve:
 		return overHTTP{}
+	case takesTurns(c):
+		return inTurns{}
 	case op.Changes || op.Cold || len(op.Parts) > 0 || c.Cell.Clients > runtime.NumCPU() || wholeTransaction(op):
 		return inBlocks{}
 	}

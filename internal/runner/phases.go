@@ -17,7 +17,7 @@ const phaseWindows = 2
 
 // phases measures the windows in which the phases of each execution are timed,
 // in turn on all instances, where the operation asks for that.
-func (l *windowLaunch) phases(ctx context.Context, turns []*turn) error {
+func (l *jointLaunch) phases(ctx context.Context, turns []*turn) error {
 	if op := turns[0].j.Operation; !op.Phases || turns[0].j.Cell.Clients != 1 {
 		return nil
 	}
@@ -29,7 +29,7 @@ func (l *windowLaunch) phases(ctx context.Context, turns []*turn) error {
 	return nil
 }
 
-func (l *windowLaunch) phaseWindow(ctx context.Context, t *turn, start int64) (used int64, err error) {
+func (l *jointLaunch) phaseWindow(ctx context.Context, t *turn, start int64) (used int64, err error) {
 	if l.ended(t) {
 		return 0, nil
 	}

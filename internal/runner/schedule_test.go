@@ -369,11 +369,11 @@ func TestWindowsAreDisturbedTogether(t *testing.T) {
 	j := at(assay.Windows, "read a p")
 	var got []bool
 	r := &Runner{config: Config{Emit: func(t assay.Trial) error { got = append(got, t.Disqualified); return nil }}}
-	l := &windowLaunch{r: r, g: groupCases([]*job{j}, assay.ParseBaseline("a"))[0]}
+	l := &jointLaunch{r: r, g: groupCases([]*job{j}, assay.ParseBaseline("a"))[0]}
 	for _, took := range []time.Duration{20 * time.Millisecond, time.Second} {
 		l.trials = append(l.trials, &assay.Trial{Cell: j.Cell, Mode: assay.Windows, Outcome: assay.OK, Took: took})
 	}
-	must(t, l.emit(assay.Noise{Steal: 0.2}))
+	must(t, l.emit(assay.Noise{Steal: 0.2}, l.longest()))
 	if !slices.Equal(got, []bool{true, true}) {
 		t.Errorf("disturbed %v, want both", got)
 	}

@@ -132,6 +132,8 @@ func (postgresServer) tracedSetting() string { return "" }
 
 func (postgresServer) direct() bool { return false } // with synchronous_commit off, another process writes them
 
+func (postgresServer) pauses() bool { return false }
+
 func (postgresServer) plays() oracle.Engine { return oracle.PostgreSQL }
 
 // start starts the server, which applies the settings. It is the server that a

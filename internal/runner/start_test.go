@@ -43,7 +43,7 @@ func TestFailureToStartIsKept(t *testing.T) {
 	b := newBench(t, strings.Replace(header, "second", "dies", 1)+read)
 	r, err := Prepare(t.Context(), b.Config)
 	must(t, err)
-	l := &windowLaunch{r: r, g: r.groups[0], members: r.groups[0].members, number: 1, tried: map[trialKey]bool{}}
+	l := &jointLaunch{r: r, g: r.groups[0], members: r.groups[0].members, number: 1, tried: map[trialKey]bool{}}
 	defer l.killAll()
 	must(t, l.startAll(t.Context()))
 	var got []string

@@ -22,7 +22,7 @@ type variant struct {
 // operation measures an operation on all instances that have it. The windows of its
 // variants alternate: what changes within a launch is alike for all of them, and
 // they may be compared.
-func (l *windowLaunch) operation(ctx context.Context, peers []string) error {
+func (l *jointLaunch) operation(ctx context.Context, peers []string) error {
 	var variants []*variant
 	for _, peer := range peers {
 		v, err := l.begin(ctx, peer)
@@ -45,7 +45,7 @@ func (l *windowLaunch) operation(ctx context.Context, peers []string) error {
 }
 
 // begin warms up, and chooses how many windows there are of which arguments.
-func (l *windowLaunch) begin(ctx context.Context, peer string) (*variant, error) {
+func (l *jointLaunch) begin(ctx context.Context, peer string) (*variant, error) {
 	turns, err := l.warmUp(ctx, peer)
 	v := &variant{peer: peer, turns: turns}
 	if err != nil || len(turns) == 0 {
@@ -78,7 +78,7 @@ func (v *variant) window() window {
 
 // alternate measures all windows: of each variant one round at a time, those of one
 // with fewer windows spread over the others.
-func (l *windowLaunch) alternate(ctx context.Context, variants []*variant) error {
+func (l *jointLaunch) alternate(ctx context.Context, variants []*variant) error {
 	most := 0
 	for _, v := range variants {
 		most = max(most, v.count)
@@ -100,7 +100,7 @@ func (l *windowLaunch) alternate(ctx context.Context, variants []*variant) error
 }
 
 // end checks its answers and completes its trials.
-func (l *windowLaunch) end(ctx context.Context, v *variant) error {
+func (l *jointLaunch) end(ctx context.Context, v *variant) error {
 	l.g.windows.add(v.peer, v.count, v.took)
 	began := time.Now()
 	sample, err := l.r.sampleOf(ctx, v.turns[0].j, v.first, l.g.windows.sequences[v.peer], v.slowest)
@@ -117,7 +117,7 @@ func (l *windowLaunch) end(ctx context.Context, v *variant) error {
 // enterSequence chooses a random place to begin at in an operation's sequence
 // of arguments. From there on windows and launches use it up: all instances of
 // a round have the same part of it, and the next round has another one.
-func (l *windowLaunch) enterSequence(j *job) {
+func (l *jointLaunch) enterSequence(j *job) {
 	if _, entered := l.g.windows.sequences[j.Cell.Peer()]; entered {
 		return
 	}
@@ -127,7 +127,7 @@ func (l *windowLaunch) enterSequence(j *job) {
 
 // round measures one window of every instance, in random order, with the same
 // part of the sequence of arguments. The next round has the part behind it.
-func (l *windowLaunch) round(ctx context.Context, turns []*turn, window func(context.Context, *turn, int64) (int64, error)) error {
+func (l *jointLaunch) round(ctx context.Context, turns []*turn, window func(context.Context, *turn, int64) (int64, error)) error {
 	peer, most := turns[0].j.Cell.Peer(), int64(0)
 	start := l.g.windows.sequences[peer]
 	for _, i := range l.r.shuffled(len(turns)) {

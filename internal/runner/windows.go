@@ -37,7 +37,7 @@ const (
 // Instances that are not being measured are stopped. The order in which instances are
 // started, warmed up and measured is random each time.
 func (r *Runner) windows(ctx context.Context, g *group, members []*member, launch int) error {
-	l := &windowLaunch{r: r, g: g, members: members, number: launch, tried: map[trialKey]bool{}}
+	l := &jointLaunch{r: r, g: g, members: members, number: launch, tried: map[trialKey]bool{}}
 	defer l.killAll()
 	if err := l.startAll(ctx); err != nil {
 		return err
@@ -51,14 +51,14 @@ func (r *Runner) windows(ctx context.Context, g *group, members []*member, launc
 		if err := l.operation(ctx, variants[i]); err != nil {
 			return err
 		}
-		if err := l.emit(meter.Stop(l.cpu() - before)); err != nil {
+		if err := l.emit(meter.Stop(l.cpu()-before), l.longest()); err != nil {
 			return err
 		}
 	}
 	return l.stopAll(ctx)
 }
 
-type windowLaunch struct {
+type jointLaunch struct {
 	r         *Runner
 	g         *group
 	members   []*member
@@ -75,7 +75,7 @@ type trialKey struct {
 }
 
 // cpu is the CPU time that this process and its workers used so far.
-func (l *windowLaunch) cpu() time.Duration {
+func (l *jointLaunch) cpu() time.Duration {
 	total := host.SelfCPU()
 	for _, in := range l.instances {
 		used, err := host.GroupCPU(in.worker.PID())
@@ -90,7 +90,7 @@ func (l *windowLaunch) cpu() time.Duration {
 // startAll starts an instance of every member, as many at the same time as
 // there are processors, and pauses it. The trials of those that do not start are
 // emitted, whatever comes next: the budget may end before the first operation.
-func (l *windowLaunch) startAll(ctx context.Context) error {
+func (l *jointLaunch) startAll(ctx context.Context) error {
 	started, errs := make([]*instance, len(l.members)), make([]error, len(l.members))
 	l.r.time.together(l.r.random, len(l.members), func(i int) {
 		m := l.members[i]
@@ -113,14 +113,14 @@ func (l *windowLaunch) startAll(ctx context.Context) error {
 			first = err
 		}
 	}
-	if err := l.emit(assay.Noise{}); first == nil {
+	if err := l.emit(assay.Noise{}, 0); first == nil {
 		first = err
 	}
 	return first
 }
 
 // giveUp records a failure for the member's jobs that have no trial yet.
-func (l *windowLaunch) giveUp(m *member, in *instance, err error) error {
+func (l *jointLaunch) giveUp(m *member, in *instance, err error) error {
 	for _, j := range m.jobs {
 		if l.has(j, m.twin) {
 			continue
@@ -133,7 +133,7 @@ func (l *windowLaunch) giveUp(m *member, in *instance, err error) error {
 }
 
 // fail records a failure as the trial of a member's job; in is nil where there is no instance.
-func (l *windowLaunch) fail(m *member, in *instance, j *job, launch int, err error) error {
+func (l *jointLaunch) fail(m *member, in *instance, j *job, launch int, err error) error {
 	t := newTrial(m, j, launch)
 	if in != nil {
 		t = in.trial(j, launch)
@@ -145,13 +145,13 @@ func (l *windowLaunch) fail(m *member, in *instance, j *job, launch int, err err
 	return nil
 }
 
-func (l *windowLaunch) has(j *job, twin bool) bool { return l.tried[trialKey{j.Cell.Key(), twin}] }
+func (l *jointLaunch) has(j *job, twin bool) bool { return l.tried[trialKey{j.Cell.Key(), twin}] }
 
 // ended reports whether a turn's trial is noted already: it failed, or its instance
 // did in another turn.
-func (l *windowLaunch) ended(t *turn) bool { return l.has(t.j, t.twin) }
+func (l *jointLaunch) ended(t *turn) bool { return l.has(t.j, t.twin) }
 
-func (l *windowLaunch) note(t *assay.Trial) {
+func (l *jointLaunch) note(t *assay.Trial) {
 	l.tried[trialKey{t.Cell.Key(), t.Twin}] = true
 	l.trials = append(l.trials, t)
 }
@@ -177,8 +177,8 @@ type turn struct {
 
 // warmUp verifies and warms up an operation on every instance, as many at the
 // same time as there are processors: nothing is measured yet.
-func (l *windowLaunch) warmUp(ctx context.Context, peer string) ([]*turn, error) {
-	var all, ready []*turn
+func (l *jointLaunch) warmUp(ctx context.Context, peer string) ([]*turn, error) {
+	var all []*turn
 	for _, in := range l.instances {
 		j := in.job(peer)
 		if j == nil || l.has(j, in.twin) {
@@ -186,24 +186,28 @@ func (l *windowLaunch) warmUp(ctx context.Context, peer string) ([]*turn, error)
 		}
 		all = append(all, &turn{instance: in, j: j, trial: in.trial(j, l.number)})
 	}
-	errs := l.each(all, func(t *turn) error {
-		return whileResumed(ctx, t.instance, func() error { return t.warmUp(ctx) })
+	err := l.meanwhile(ctx, all, func(t *turn) error { return t.warmUp(ctx) })
+	return slices.DeleteFunc(all, l.ended), err
+}
+
+// meanwhile does something that is not measured for several instances at the same time, where
+// they have not ended.
+func (l *jointLaunch) meanwhile(ctx context.Context, turns []*turn, do func(*turn) error) error {
+	left := slices.DeleteFunc(slices.Clone(turns), l.ended)
+	errs := l.each(left, func(t *turn) error {
+		return whileResumed(ctx, t.instance, func() error { return do(t) })
 	})
-	for i, t := range all {
-		ok, err := l.settle(t, errs[i])
-		if err != nil {
-			return nil, err
-		}
-		if ok {
-			ready = append(ready, t)
+	for i, t := range left {
+		if _, err := l.settle(t, errs[i]); err != nil {
+			return err
 		}
 	}
-	return ready, nil
+	return nil
 }
 
 // each does something that is not measured for several instances at the same
 // time, and returns the errors in their order.
-func (l *windowLaunch) each(turns []*turn, do func(*turn) error) []error {
+func (l *jointLaunch) each(turns []*turn, do func(*turn) error) []error {
 	errs := make([]error, len(turns))
 	l.r.time.together(l.r.random, len(turns), func(i int) {
 		began := time.Now()
@@ -249,7 +253,7 @@ func whileResumed(ctx context.Context, in *instance, do func() error) error {
 }
 
 // settle ends a turn that failed. It reports whether the turn goes on.
-func (l *windowLaunch) settle(t *turn, err error) (bool, error) {
+func (l *jointLaunch) settle(t *turn, err error) (bool, error) {
 	if err == nil {
 		return true, nil
 	}
@@ -263,7 +267,7 @@ func (l *windowLaunch) settle(t *turn, err error) (bool, error) {
 	return false, l.giveUp(t.member, t.instance, err)
 }
 
-func (l *windowLaunch) recordTurn(t *turn) {
+func (l *jointLaunch) recordTurn(t *turn) {
 	t.trial.Took = t.took
 	l.note(&t.trial)
 }
@@ -276,7 +280,7 @@ type measured struct {
 }
 
 // window measures one window of one instance, and returns how many operations were run.
-func (l *windowLaunch) window(ctx context.Context, t *turn, start int64) (used int64, err error) {
+func (l *jointLaunch) window(ctx context.Context, t *turn, start int64) (used int64, err error) {
 	if l.ended(t) {
 		return 0, nil
 	}
@@ -291,7 +295,7 @@ func (l *windowLaunch) window(ctx context.Context, t *turn, start int64) (used i
 	return w.Executed, err
 }
 
-func (l *windowLaunch) measureWindow(ctx context.Context, t *turn, start int64) (w measured, err error) {
+func (l *jointLaunch) measureWindow(ctx context.Context, t *turn, start int64) (w measured, err error) {
 	request := wire.Measure{Operation: t.j.Cell.Peer(), Start: start, Nanos: int64(windowLength)}
 	if t.units > 0 {
 		request.Nanos, request.Operations = 0, t.units*int64(max(1, t.j.Operation.Transaction))
@@ -313,21 +317,19 @@ func (l *windowLaunch) measureWindow(ctx context.Context, t *turn, start int64) 
 
 // finish reads the settings back once more, of all instances, verifies a sample of
 // what was measured, and completes their trials.
-func (l *windowLaunch) finish(ctx context.Context, turns []*turn, s *sample) error {
-	left := slices.DeleteFunc(slices.Clone(turns), l.ended)
-	errs := l.each(left, func(t *turn) error {
+func (l *jointLaunch) finish(ctx context.Context, turns []*turn, s *sample) error {
+	err := l.meanwhile(ctx, turns, func(t *turn) error {
 		s := s
 		if t.tally.failure() != nil {
 			s = nil // it is known already that not all is right
 		}
-		return whileResumed(ctx, t.instance, func() error { return t.afterMeasuring(ctx, t.j, s, &t.trial) })
+		return t.afterMeasuring(ctx, t.j, s, &t.trial)
 	})
-	for i, t := range left {
-		ok, err := l.settle(t, errs[i])
-		if err == nil && ok {
-			err = l.complete(t)
-		}
-		if err != nil {
+	if err != nil {
+		return err
+	}
+	for _, t := range slices.DeleteFunc(slices.Clone(turns), l.ended) {
+		if err := l.complete(t); err != nil {
 			return err
 		}
 	}
@@ -335,7 +337,7 @@ func (l *windowLaunch) finish(ctx context.Context, turns []*turn, s *sample) err
 }
 
 // complete writes what was measured and read back into a trial.
-func (l *windowLaunch) complete(t *turn) error {
+func (l *jointLaunch) complete(t *turn) error {
 	t.recordSettings(&t.trial, t.j.Operation)
 	for _, err := range []error{t.applied, t.tally.failure(), t.delays.untrue(t.waited())} {
 		if err := end(&t.trial, err); err != nil {
@@ -357,7 +359,7 @@ func (l *windowLaunch) complete(t *turn) error {
 // stopAll ends the instances. For one that cannot be closed, that is the
 // outcome of its cells: of a launch that is not tried any more, since what this
 // one measured is kept already.
-func (l *windowLaunch) stopAll(ctx context.Context) error {
+func (l *jointLaunch) stopAll(ctx context.Context) error {
 	errs := make([]error, len(l.instances))
 	l.r.time.together(l.r.random, len(l.instances), func(i int) {
 		if in := l.instances[i]; in.worker.Alive() {
@@ -378,22 +380,29 @@ func (l *windowLaunch) stopAll(ctx context.Context) error {
 		}
 	}
 	l.instances = nil
-	return l.emit(assay.Noise{})
+	return l.emit(assay.Noise{}, 0)
 }
 
-func (l *windowLaunch) killAll() {
+func (l *jointLaunch) killAll() {
 	for _, in := range l.instances {
 		in.kill()
 	}
 }
 
-func (l *windowLaunch) emit(noise assay.Noise) error {
+// longest is what the trial took that took longest.
+func (l *jointLaunch) longest() time.Duration {
 	longest := time.Duration(0)
 	for _, t := range l.trials {
 		longest = max(longest, t.Took)
 	}
+	return longest
+}
+
+// emit emits the trials that are finished, with what disturbed them while they were measured,
+// which took so long.
+func (l *jointLaunch) emit(noise assay.Noise, took time.Duration) error {
 	for _, t := range l.trials {
-		if err := l.r.finish(l.g, t, noise, longest); err != nil {
+		if err := l.r.finish(l.g, t, noise, took); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,190 @@
+//go:build unix
+
+package runner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"assay"
+	"assay/internal/host"
+	"assay/kit/wire"
+)
+
+const (
+	// partLength is the minimum length of a part of a block, after which another instance
+	// has its turn: what the machine does for longer strikes all of them.
+	partLength = 5 * time.Millisecond
+	// maxParts bounds the parts of a block: in a long one, more would gain nothing.
+	maxParts = 40
+)
+
+// inTurns is for blocks of one client that changes a database. The instances of a profile are
+// alive together and take turns: each does a part of its block while the others are paused.
+type inTurns struct{ inBlocks }
+
+// takesTurns reports whether the blocks of a case have parts. Those of a store have none:
+// pausing it would also pause what it does in the background.
+func takesTurns(c assay.Case) bool {
+	op := c.Operation
+	return op.Changes && c.Cell.Clients == 1 && len(op.Parts) == 0 && !op.KV()
+}
+
+func (inTurns) launch(ctx context.Context, r *Runner, g *group, members []*member, number int) error {
+	sets := setsOf(members)
+	for _, i := range r.shuffled(len(sets)) {
+		var err error
+		if set := sets[i]; len(set) > 1 {
+			err = r.turns(ctx, g, set, number)
+		} else {
+			err = r.blocks(ctx, g, set, number, (*instance).runBlock)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// paused reports whether a job's workers are paused again and again.
+func (j *job) paused() bool {
+	return j.method.mode() == assay.Windows || j.method == inTurns{} && j.engine.pauses()
+}
+
+func (inTurns) spent(k Costs, c assay.Case) assay.Spent { return k.turns(c) }
+
+// setsOf are the members that take turns with one another: those of the same settings, so
+// that no commit of one flushes to the disk what others, with weaker settings, have not. One
+// whose engine goes on while its worker is paused is alone.
+func setsOf(members []*member) (sets [][]*member) {
+	place := map[string]int{}
+	for _, m := range members {
+		settings := m.cell().Profile + "|" + m.cell().Without
+		i, has := place[settings]
+		if !has || !m.first.engine.pauses() {
+			i = len(sets)
+			sets = append(sets, nil)
+		}
+		if m.first.engine.pauses() {
+			place[settings] = i
+		}
+		sets[i] = append(sets[i], m)
+	}
+	return sets
+}
+
+// turns measures a block of each member, a part at a time. What is not measured happens at
+// the same time, but for closing, which is timed.
+func (r *Runner) turns(ctx context.Context, g *group, members []*member, launch int) error {
+	l := &jointLaunch{r: r, g: g, members: members, number: launch, tried: map[trialKey]bool{}}
+	defer l.killAll()
+	if err := l.startAll(ctx); err != nil {
+		return err
+	}
+	var all []*turn
+	for _, in := range l.instances {
+		all = append(all, &turn{instance: in, j: in.jobs[0], trial: in.trial(in.jobs[0], launch)})
+	}
+	err := l.meanwhile(ctx, all, func(t *turn) (err error) {
+		t.each, err = t.beginBlock(ctx, t.j, &t.trial)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	began, meter, before := time.Now(), host.Start(), l.cpu()
+	if err := l.parts(ctx, all); err != nil {
+		return err
+	}
+	took, noise := time.Since(began), meter.Stop(l.cpu()-before)
+	err = l.meanwhile(ctx, all, func(t *turn) error { return t.verifyBlock(ctx, t.j, &t.trial, &t.tally) })
+	if err != nil {
+		return err
+	}
+	for _, i := range r.shuffled(len(all)) {
+		if err := l.endBlock(ctx, all[i]); err != nil {
+			return err
+		}
+	}
+	return l.emit(noise, took)
+}
+
+// parts measures the blocks, a part of each in random order, and then the next.
+func (l *jointLaunch) parts(ctx context.Context, turns []*turn) error {
+	left := slices.DeleteFunc(slices.Clone(turns), l.ended)
+	if len(left) == 0 {
+		return nil
+	}
+	j, slowest := left[0].j, time.Duration(0)
+	for _, t := range left {
+		slowest = max(slowest, t.each)
+	}
+	size := partOf(j.Operation, slowest)
+	for done := 0; done < j.Operation.Count; done += size {
+		request := wire.Measure{Operation: j.Cell.Peer(), Start: int64(j.warm + done), Operations: int64(min(size, j.Operation.Count-done)), Latency: true}
+		for _, i := range l.r.shuffled(len(left)) {
+			if l.ended(left[i]) {
+				continue
+			}
+			if _, err := l.settle(left[i], l.part(ctx, left[i], request)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// partOf is how many operations a part of a block has, in whole transactions, where the
+// slowest instance takes about so long for each. All parts are alike but for the last.
+func partOf(op assay.Operation, each time.Duration) int {
+	unit := max(1, op.Transaction)
+	units := (op.Count + unit - 1) / unit
+	smallest := max(1, int(partLength/max(1, each*time.Duration(unit))))
+	parts := min(maxParts, (units+smallest-1)/smallest)
+	return (units + parts - 1) / parts * unit
+}
+
+func (l *jointLaunch) part(ctx context.Context, t *turn, request wire.Measure) error {
+	var w measured
+	began := time.Now()
+	err := whileResumed(ctx, t.instance, func() (err error) {
+		w.pool, err = t.measurePooled(ctx, t.j, request, &w.Measured)
+		return err
+	})
+	w.took = time.Since(began)
+	t.took += w.took
+	if err != nil {
+		return err
+	}
+	l.r.time.addWindow(w, false)
+	t.keep(w)
+	if limit := l.r.config.Timeout; t.tally.took() > limit {
+		return &failure{assay.TimedOut, fmt.Sprintf("measure: the block took longer than the plan's timeout of %s", limit)}
+	}
+	return nil
+}
+
+// endBlock closes the database, with nothing beside it, and completes the trial.
+func (l *jointLaunch) endBlock(ctx context.Context, t *turn) error {
+	if l.ended(t) {
+		return nil
+	}
+	began := time.Now()
+	limited, cancel := context.WithTimeout(ctx, l.r.config.Timeout)
+	defer cancel()
+	err := fail("resume", t.worker.Resume(limited))
+	if err == nil {
+		err = t.closeBlock(ctx, t.j, &t.trial, &t.tally)
+	}
+	t.took += time.Since(began)
+	if ok, err := l.settle(t, err); err != nil || !ok {
+		return err
+	}
+	if t.trial.Measured() {
+		recordPool(&t.trial, t.j, t.tally.total.Executed, t.pooled)
+	}
+	l.recordTurn(t)
+	return nil
+}
