@@ -21,8 +21,8 @@ const (
 	maxParts = 40
 )
 
-// inTurns is for blocks of one client that changes a database. The instances of a profile are
-// alive together and take turns: each does a part of its block while the others are paused.
+// inTurns is for blocks of one client that changes a database. The instances are alive
+// together and take turns: each does a part of its block while the others are paused.
 type inTurns struct{ inBlocks }
 
 // takesTurns reports whether the blocks of a case have parts. Those of a store have none:
@@ -33,7 +33,7 @@ func takesTurns(c assay.Case) bool {
 }
 
 func (inTurns) launch(ctx context.Context, r *Runner, g *group, members []*member, number int) error {
-	sets := setsOf(members)
+	sets := r.setsOf(members)
 	for _, i := range r.shuffled(len(sets)) {
 		var err error
 		if set := sets[i]; len(set) > 1 {
@@ -55,22 +55,34 @@ func (j *job) paused() bool {
 
 func (inTurns) spent(k Costs, c assay.Case) assay.Spent { return k.turns(c) }
 
-// setsOf are the members that take turns with one another: those of the same settings, so
-// that no commit of one flushes to the disk what others, with weaker settings, have not. One
-// whose engine goes on while its worker is paused is alone.
-func setsOf(members []*member) (sets [][]*member) {
+// setsOf are the members that take turns with one another: all of them, or as many whole
+// profiles, drawn at random, as may be alive at the same time. One whose engine goes on while
+// its worker is paused is alone.
+func (r *Runner) setsOf(members []*member) (sets [][]*member) {
+	var profiles [][]*member
 	place := map[string]int{}
 	for _, m := range members {
-		settings := m.cell().Profile + "|" + m.cell().Without
-		i, has := place[settings]
-		if !has || !m.first.engine.pauses() {
-			i = len(sets)
-			sets = append(sets, nil)
+		profile := m.cell().Profile
+		i, has := place[profile]
+		switch {
+		case !m.first.engine.pauses():
+			sets = append(sets, []*member{m})
+			continue
+		case !has:
+			i = len(profiles)
+			place[profile], profiles = i, append(profiles, nil)
 		}
-		if m.first.engine.pauses() {
-			place[settings] = i
+		profiles[i] = append(profiles[i], m)
+	}
+	var set []*member
+	for _, i := range r.shuffled(len(profiles)) {
+		if len(set) > 0 && len(set)+len(profiles[i]) > maxMembers {
+			sets, set = append(sets, set), nil
 		}
-		sets[i] = append(sets[i], m)
+		set = append(set, profiles[i]...)
+	}
+	if len(set) > 0 {
+		sets = append(sets, set)
 	}
 	return sets
 }
